@@ -1,0 +1,36 @@
+package cnp
+
+// fifo is a queue of flows in which each can stand once, linked through an
+// array: no allocation, and removal from the middle is marking it absent.
+type fifo struct {
+	next       []int32
+	in         []bool
+	head, tail int32
+}
+
+func newFIFO(capacity int) fifo {
+	return fifo{next: make([]int32, capacity), in: make([]bool, capacity), head: none, tail: none}
+}
+
+// push appends a flow unless it stands in the queue already.
+func (f *fifo) push(flow int) {
+	if f.in[flow] {
+		return
+	}
+	f.in[flow] = true
+	f.next[flow] = none
+	if f.head == none {
+		f.head = int32(flow)
+	} else {
+		f.next[f.tail] = int32(flow)
+	}
+	f.tail = int32(flow)
+}
+
+// pop removes the first flow; there must be one.
+func (f *fifo) pop() int {
+	flow := f.head
+	f.head = f.next[flow]
+	f.in[flow] = false
+	return int(flow)
+}

@@ -1,0 +1,20 @@
+package cnp
+
+import "photon/units"
+
+// NP is the notification point of one host. Flows are slots from 0 to the
+// capacity it was made with. One goroutine at a time calls it.
+type NP interface {
+	// Data tells that a frame of a flow arrived, of bytes on the wire
+	// (preamble and gap included), with an ECN codepoint.
+	Data(now units.Time, flow int, ecn uint8, bytes int)
+	// Next is when Poll will have a notice if no more data arrives, or Never.
+	Next() units.Time
+	// Poll returns a notice that is due at now and the flow to whose sender it goes.
+	Poll(now units.Time) (flow int, n Notice, ok bool)
+	// Forget clears what is known of a flow, because its slot goes to another.
+	Forget(flow int)
+}
+
+// none is the idle end of a list of flows.
+const none = -1

@@ -1,0 +1,20 @@
+package cnp
+
+import "photon/units"
+
+// Silent never notifies anybody: the NP of schemes without notifications.
+type Silent struct{}
+
+var _ NP = Silent{}
+
+// Data does nothing.
+func (Silent) Data(units.Time, int, uint8, int) {}
+
+// Next is Never.
+func (Silent) Next() units.Time { return units.Never }
+
+// Poll has nothing.
+func (Silent) Poll(units.Time) (int, Notice, bool) { return 0, Notice{}, false }
+
+// Forget does nothing.
+func (Silent) Forget(int) {}

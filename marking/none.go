@@ -1,0 +1,14 @@
+package marking
+
+import "photon/units"
+
+// None marks nothing: PFC alone controls the network.
+type None struct{}
+
+var _ CP = None{}
+
+// Dequeue keeps every frame as it is.
+func (None) Dequeue(units.Time, Queue, int) Mark { return Keep }
+
+// Resume does nothing.
+func (None) Resume(units.Time, Queue) {}

@@ -1,0 +1,65 @@
+package marking
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"photon/units"
+)
+
+// REDParams are the marking curve of DCQCN (SIGCOMM'15 section 3.1), a RED
+// curve on the instantaneous queue. SONiC calls them min_threshold,
+// max_threshold and drop_probability.
+type REDParams struct {
+	Kmin units.Size // at most this much queued: no mark
+	Kmax units.Size // more than this queued: every frame is marked
+	Pmax float64    // probability just below Kmax, 0 to 1
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p REDParams) Validate() error {
+	switch {
+	case p.Kmin < 0:
+		return fmt.Errorf("kmin %v must not be negative", p.Kmin)
+	case p.Kmax < p.Kmin:
+		return fmt.Errorf("kmax %v is below kmin %v", p.Kmax, p.Kmin)
+	case !(p.Pmax >= 0 && p.Pmax <= 1):
+		return fmt.Errorf("pmax %v is not a probability (0 to 1)", p.Pmax)
+	}
+	return nil
+}
+
+// RED is the congestion point of DCQCN.
+type RED struct {
+	kmin, kmax int64
+	pmax       int64 // in units of 2^-31: integers decide, so that a run repeats on any machine
+	random     rand.PCG
+}
+
+var _ CP = (*RED)(nil)
+
+// NewRED returns a congestion point that draws from its own sequence, given by seed.
+func NewRED(p REDParams, seed uint64) *RED {
+	r := &RED{kmin: int64(p.Kmin), kmax: int64(p.Kmax), pmax: int64(p.Pmax * (1 << 31))}
+	r.random.Seed(seed, 0x52ED)
+	return r
+}
+
+// Dequeue marks with probability 0 up to Kmin, rising linearly to Pmax at
+// Kmax, and 1 above. The queue is what remains after the frame left.
+func (r *RED) Dequeue(_ units.Time, q Queue, _ int) Mark {
+	b := int64(q.Bytes)
+	switch {
+	case b <= r.kmin:
+		return Keep
+	case b > r.kmax:
+		return Congestion
+	}
+	if int64(r.random.Uint64()>>33)*(r.kmax-r.kmin) < r.pmax*(b-r.kmin) {
+		return Congestion
+	}
+	return Keep
+}
+
+// Resume does nothing: RED does not know of pauses, which is what PCN and TCD hold against it.
+func (r *RED) Resume(units.Time, Queue) {}

@@ -1,0 +1,16 @@
+// Package pfc is priority-based flow control (IEEE 802.1Qbb, now IEEE 802.1Q
+// clause 36) as the two ends of a link see it.
+//
+//   - Frame encodes and decodes PFC and 802.3x PAUSE frames.
+//   - Ingress is the receiving end: it accounts the bytes that came in through
+//     one port per priority, and says when to send XOFF, XON and refreshes.
+//   - Egress is the sending end: it keeps which priorities the peer has paused,
+//     until XON or until the pause timer runs out, whichever is first.
+//   - Headroom computes how many bytes can still arrive after XOFF was sent.
+//
+// Nothing here knows a clock, a queue or a device: time comes in as an
+// argument and frames go out as values.
+package pfc
+
+// Classes is the number of priorities.
+const Classes = 8

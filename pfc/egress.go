@@ -1,0 +1,122 @@
+package pfc
+
+import (
+	"photon/units"
+)
+
+// Egress is what the peer of a port has forbidden it to send. A paused
+// priority resumes on XON or when its quanta run out, whichever comes first:
+// a peer that wants it stopped for longer must refresh its XOFF.
+//
+// The zero value is not usable; call NewEgress.
+type Egress struct {
+	enabled uint8
+	paused  uint8
+	rate    units.Rate
+	next    units.Time // earliest of until over the paused priorities
+	until   [Classes]units.Time
+	since   [Classes]units.Time
+	count   EgressCounters
+}
+
+// EgressCounters count what the peer did to this port. Transitions are
+// resumptions, by XON or by the timer (mlx5: rx_prioN_pause_transition).
+type EgressCounters struct {
+	Pauses      [Classes]uint64     // XOFF frames received, refreshes included
+	Resumes     [Classes]uint64     // XON frames received
+	Transitions [Classes]uint64     // from paused to running
+	Paused      [Classes]units.Time // time spent paused
+	Ignored     uint64              // frames for priorities without PFC, and PAUSE frames where PFC is on
+}
+
+// NewEgress returns the state of a port whose link runs at rate and on which
+// the priorities in enabled obey PFC. A port on which none does obeys 802.3x
+// PAUSE instead; the two exclude each other (IEEE 802.1Q clause 36.1.1).
+func NewEgress(enabled uint8, rate units.Rate) Egress {
+	return Egress{enabled: enabled, rate: rate, next: units.Never}
+}
+
+// Paused is the set of priorities that must not send.
+func (e *Egress) Paused() uint8 { return e.paused }
+
+// Next is when the earliest pause timer runs out, or Never.
+func (e *Egress) Next() units.Time { return e.next }
+
+// Receive applies a frame and returns the priorities that resumed: an XON for
+// a priority that was not paused changes nothing. Call Expire(now) first.
+func (e *Egress) Receive(now units.Time, f *Frame) (resumed uint8) {
+	obeyed := e.enabled
+	if f.Global && obeyed == 0 {
+		obeyed = 0xFF
+	} else if f.Global {
+		obeyed = 0
+	}
+	if f.Enable&obeyed == 0 {
+		e.count.Ignored++
+		return 0
+	}
+	for p := range Classes {
+		if f.Enable&obeyed>>p&1 == 0 {
+			continue
+		}
+		if f.Quanta[p] == 0 {
+			e.count.Resumes[p]++
+			resumed |= e.resume(p, now)
+			continue
+		}
+		e.count.Pauses[p]++
+		if e.paused>>p&1 == 0 {
+			e.paused |= 1 << p
+			e.since[p] = now
+		}
+		e.until[p] = now.Add(Duration(f.Quanta[p], e.rate))
+	}
+	e.schedule()
+	return resumed
+}
+
+// Expire ends the pauses whose timers ran out at or before now and returns
+// their priorities.
+func (e *Egress) Expire(now units.Time) (resumed uint8) {
+	if now < e.next {
+		return 0
+	}
+	for p := range Classes {
+		if e.paused>>p&1 != 0 && e.until[p] <= now {
+			resumed |= e.resume(p, e.until[p])
+		}
+	}
+	e.schedule()
+	return resumed
+}
+
+func (e *Egress) resume(p int, at units.Time) uint8 {
+	bit := uint8(1) << p
+	if e.paused&bit == 0 {
+		return 0
+	}
+	e.paused &^= bit
+	e.count.Transitions[p]++
+	e.count.Paused[p] += at - e.since[p]
+	return bit
+}
+
+func (e *Egress) schedule() {
+	e.next = units.Never
+	for p := range Classes {
+		if e.paused>>p&1 != 0 {
+			e.next = min(e.next, e.until[p])
+		}
+	}
+}
+
+// Counters returns the counts, pauses that still last included up to now.
+func (e *Egress) Counters(now units.Time) EgressCounters {
+	c := e.count
+	for p := range Classes {
+		if e.paused>>p&1 != 0 {
+			c.Paused[p] += min(now, e.until[p]) - e.since[p]
+		}
+	}
+	return c
+}

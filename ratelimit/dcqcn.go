@@ -1,0 +1,138 @@
+package ratelimit
+
+import (
+	"fmt"
+
+	"photon/units"
+)
+
+// DCQCNParams are the reaction point of DCQCN in the paper's form (SIGCOMM'15
+// section 3.3 and figure 7).
+type DCQCNParams struct {
+	Line       units.Rate // line rate: where flows start and what they cannot exceed
+	Min        units.Rate // R_min: a cut never goes below
+	AI         units.Rate // R_AI: additive increase of the target rate
+	HAI        units.Rate // R_HAI: hyper increase of the target rate, per stage
+	G          float64    // g: weight of the newest sample in alpha
+	AlphaTimer units.Time // K: without a CNP for so long, alpha decays
+	RateTimer  units.Time // T: time between two steps of the timer's increase
+	ByteCount  units.Size // B: bytes between two steps of the counter's increase
+	Threshold  int        // F: steps of fast recovery
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p DCQCNParams) Validate() error {
+	switch {
+	case p.Line <= 0:
+		return fmt.Errorf("line rate %v must be positive", p.Line)
+	case p.Min <= 0 || p.Min > p.Line:
+		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+	case p.AI < 0 || p.HAI < 0:
+		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
+	case !(p.G > 0 && p.G <= 1):
+		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
+	case p.AlphaTimer <= 0 || p.RateTimer <= 0:
+		return fmt.Errorf("timers %v and %v must be positive", p.AlphaTimer, p.RateTimer)
+	case p.ByteCount <= 0:
+		return fmt.Errorf("byte counter %v must be positive", p.ByteCount)
+	case p.Threshold < 1:
+		return fmt.Errorf("threshold %d must be at least 1", p.Threshold)
+	}
+	return nil
+}
+
+// DCQCN cuts by alpha/2 at a CNP and recovers in stages, driven by a timer and
+// a byte counter. Before its first CNP a flow is not limited.
+//
+// Products are converted to float64 one by one, see PCN.
+type DCQCN struct {
+	params     *DCQCNParams
+	rc, rt     float64 // current and target rate, bit/s
+	alpha      float64
+	limited    bool // a CNP has come
+	timeStage  int  // expiries of the timer since the last CNP
+	byteStage  int  // expiries of the byte counter since the last CNP
+	bytes      units.Size
+	alphaTimer units.Time // when alpha decays next
+	rateTimer  units.Time // when the timer expires next
+}
+
+var _ RP = (*DCQCN)(nil)
+
+// NewDCQCN returns the reaction point of one flow; many may share p.
+func NewDCQCN(p *DCQCNParams) *DCQCN {
+	d := &DCQCN{params: p}
+	d.Start(0)
+	return d
+}
+
+// Start begins at line rate with alpha 1.
+func (d *DCQCN) Start(units.Time) {
+	line := float64(d.params.Line)
+	*d = DCQCN{params: d.params, rc: line, rt: line, alpha: 1}
+}
+
+// Rate is R_C after all timers up to now.
+func (d *DCQCN) Rate(now units.Time) units.Rate {
+	d.advance(now)
+	return units.Rate(d.rc)
+}
+
+// CNP cuts the rate: R_T = R_C, R_C = R_C(1-alpha/2), alpha = (1-g)alpha + g;
+// stages and timers begin anew (equation 1).
+func (d *DCQCN) CNP(now units.Time, _ uint8, _ uint32) {
+	d.advance(now)
+	g := d.params.G
+	d.rt = d.rc
+	d.rc = max(float64(d.rc*(1-d.alpha/2)), float64(d.params.Min))
+	d.alpha = float64((1-g)*d.alpha) + g
+	d.limited = true
+	d.timeStage, d.byteStage, d.bytes = 0, 0, 0
+	d.alphaTimer = now + d.params.AlphaTimer
+	d.rateTimer = now + d.params.RateTimer
+}
+
+// Sent counts towards the byte counter.
+func (d *DCQCN) Sent(now units.Time, bytes int) {
+	if !d.limited {
+		return
+	}
+	d.advance(now)
+	for d.bytes += units.Size(bytes); d.bytes >= d.params.ByteCount; d.bytes -= d.params.ByteCount {
+		d.byteStage++
+		d.increase()
+	}
+}
+
+// advance lets the timers expire that are due at now, in their order; at one
+// instant alpha comes first.
+func (d *DCQCN) advance(now units.Time) {
+	if !d.limited {
+		return
+	}
+	for d.alphaTimer <= now || d.rateTimer <= now {
+		if d.alphaTimer <= d.rateTimer {
+			d.alpha = float64((1 - d.params.G) * d.alpha) // equation 2
+			d.alphaTimer += d.params.AlphaTimer
+			continue
+		}
+		d.timeStage++
+		d.rateTimer += d.params.RateTimer
+		d.increase()
+	}
+}
+
+// increase is one step of recovery (equations 3 and 4): fast recovery while
+// both counts are below F, hyper increase when both are above, else additive.
+func (d *DCQCN) increase() {
+	f, line := d.params.Threshold, float64(d.params.Line)
+	switch low, high := min(d.timeStage, d.byteStage), max(d.timeStage, d.byteStage); {
+	case high < f:
+	case low > f:
+		d.rt += float64(low-f) * float64(d.params.HAI)
+	default:
+		d.rt += float64(d.params.AI)
+	}
+	d.rt = min(d.rt, line)
+	d.rc = (d.rt + d.rc) / 2
+}

@@ -1,0 +1,63 @@
+package wire
+
+import "encoding/binary"
+
+// Opcodes of the base transport header: reliable connection (IBA volume 1,
+// table 38) and the congestion notification packet (annex A17.9.3).
+const (
+	OpSendFirst   = 0x00
+	OpSendMiddle  = 0x01
+	OpSendLast    = 0x02
+	OpSendOnly    = 0x04
+	OpAcknowledge = 0x11
+	OpCNP         = 0x81
+)
+
+// BTH is a view on a base transport header, BTHLen bytes.
+type BTH []byte
+
+func (b BTH) Opcode() uint8     { return b[0] }
+func (b BTH) DestQP() uint32    { return binary.BigEndian.Uint32(b[4:]) & 0xFFFFFF }
+func (b BTH) PSN() uint32       { return binary.BigEndian.Uint32(b[8:]) & 0xFFFFFF }
+func (b BTH) AckRequest() bool  { return b[8]&0x80 != 0 }
+func (b BTH) BECN() bool        { return b[4]&0x40 != 0 }
+func (b BTH) SetOpcode(o uint8) { b[0] = o }
+
+// Encode writes a whole header: default partition key, no solicited event, no
+// padding, transport version 0.
+func (b BTH) Encode(opcode uint8, becn bool, destQP uint32, ackRequest bool, psn uint32) {
+	b[0], b[1] = opcode, 0
+	b[2], b[3] = 0xFF, 0xFF
+	binary.BigEndian.PutUint32(b[4:], destQP&0xFFFFFF)
+	if becn {
+		b[4] = 0x40
+	}
+	b.SetPSN(psn, ackRequest)
+}
+
+// SetPSN writes the packet sequence number (24 bits) and the acknowledge request.
+func (b BTH) SetPSN(psn uint32, ackRequest bool) {
+	binary.BigEndian.PutUint32(b[8:], psn&0xFFFFFF)
+	if ackRequest {
+		b[8] = 0x80
+	}
+}
+
+// AETH syndromes (IBA volume 1, table 45). An acknowledgement carries a credit
+// count of 31, "not used".
+const (
+	SyndromeACK = 0x1F
+	SyndromeNAK = 0x60 // PSN sequence error
+)
+
+// AETH is a view on an acknowledge extended header, AETHLen bytes.
+type AETH []byte
+
+func (a AETH) Syndrome() uint8 { return a[0] }
+func (a AETH) MSN() uint32     { return binary.BigEndian.Uint32(a) & 0xFFFFFF }
+
+// Encode writes a syndrome and a message sequence number (24 bits).
+func (a AETH) Encode(syndrome uint8, msn uint32) {
+	binary.BigEndian.PutUint32(a, msn&0xFFFFFF)
+	a[0] = syndrome
+}
