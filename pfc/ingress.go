@@ -158,6 +158,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 			next = min(next, g.refresh[p])
 		}
 	}
+	g.over = 0 // released again meanwhile
 	return next
 }
 

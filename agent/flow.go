@@ -1,0 +1,164 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+
+	"photon/flowtable"
+	"photon/ratelimit"
+	"photon/units"
+	"photon/wire"
+)
+
+// FlowSpec describes a flow to send.
+type FlowSpec struct {
+	Peer    wire.IP
+	PeerMAC wire.MAC
+	QP      uint32     // both ends use it; 24 bits
+	SrcPort uint16     // of UDP: what ECMP goes by; 0: made from the QP
+	Size    units.Size // of payload; 0: until stopped
+	Start   units.Time
+}
+
+// Result tells of a flow that ended.
+type Result struct {
+	FlowSpec
+	FirstBit units.Time // when its first packet left
+	End      units.Time // when its last acknowledgement came
+	Frames   uint64     // data frames sent, repetitions included
+}
+
+// FCT is the flow completion time: first bit out to last acknowledgement in.
+func (r Result) FCT() units.Time { return r.End - r.FirstBit }
+
+// flow is what a sender knows of a flow. The packet sequence number on the wire
+// is the lower 24 bits of a packet's number.
+type flow struct {
+	spec     FlowSpec
+	rp       ratelimit.RP
+	prio     uint8
+	active   bool
+	awaiting bool       // all sent; the timer runs until the acknowledgement
+	headers  int        // length of head: up to and including the BTH
+	next     uint64     // packet to send next
+	packets  uint64     // in all; 0: no end
+	acked    uint64     // all before it arrived
+	lastSize int        // payload of the last packet
+	base     units.Time // departure time of the packet sent last
+	gapBytes int        // its length on the wire: it makes the gap to the next
+	firstBit units.Time
+	frames   uint64
+	sent     uint64 // bytes on the wire
+	head     [wire.RoCEMaxLen + wire.BTHLen]byte
+}
+
+// Errors of AddFlow.
+var (
+	ErrFull      = errors.New("agent: no room for another flow")
+	ErrDuplicate = errors.New("agent: the queue pair to that peer is in use")
+)
+
+// AddFlow takes up a flow, which begins at its start time, or now if that has
+// passed, and returns its slot.
+func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
+	if spec.QP >= 1<<24 {
+		return 0, fmt.Errorf("agent: queue pair %d has more than 24 bits", spec.QP)
+	}
+	if spec.Size < 0 {
+		return 0, fmt.Errorf("agent: flow size %v is negative", spec.Size)
+	}
+	if spec.Peer.Is4() != h.config.IP.Is4() {
+		return 0, fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
+	}
+	id, fresh := h.byPeer.Insert(peerKey{spec.Peer, spec.QP}, now)
+	switch {
+	case id == flowtable.None:
+		return 0, ErrFull
+	case !fresh:
+		return 0, ErrDuplicate
+	}
+	f := &h.flows[id]
+	*f = flow{spec: spec, active: true, rp: h.takeRP(), prio: h.config.DSCP[h.config.DataDSCP]}
+	if spec.Size > 0 {
+		full := units.Size(h.config.Payload)
+		f.packets = uint64((spec.Size + full - 1) / full)
+		f.lastSize = int(spec.Size - units.Size(f.packets-1)*full)
+	}
+	h.encodeHead(f)
+	f.rp.Start(max(now, spec.Start))
+	h.pacer.Wait(id, f.prio, max(now, spec.Start))
+	h.stats.FlowsBegun++
+	h.env.Wake(0, h.Next(now, 0))
+	return id, nil
+}
+
+// encodeHead prepares the headers of a full packet in the middle of the flow.
+func (h *Host) encodeHead(f *flow) {
+	port := f.spec.SrcPort
+	if port == 0 {
+		port = 0xC000 | uint16(f.spec.QP^f.spec.QP>>14)&0x3FFF // the dynamic range, as RoCEv2 NICs do
+	}
+	r := wire.RoCE{DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer, TOS: h.config.DataDSCP<<2 | h.config.ECT, SrcPort: port}
+	bth := r.Encode(f.head[:], wire.BTHLen+h.config.Payload+wire.ICRCLen)
+	wire.BTH(f.head[bth:]).Encode(wire.OpSendMiddle, false, f.spec.QP, false, 0)
+	f.headers = bth + wire.BTHLen
+}
+
+// StopFlow ends a flow whether it is complete or not.
+func (h *Host) StopFlow(id int) {
+	f := &h.flows[id]
+	if !f.active {
+		return
+	}
+	h.pacer.Stop(id)
+	h.byPeer.Delete(id)
+	h.spare = append(h.spare, f.rp)
+	f.active, f.rp = false, nil
+}
+
+func (h *Host) takeRP() ratelimit.RP {
+	if n := len(h.spare); n > 0 {
+		rp := h.spare[n-1]
+		h.spare = h.spare[:n-1]
+		return rp
+	}
+	return h.config.NewRP()
+}
+
+// finish ends a flow whose last packet was acknowledged.
+func (h *Host) finish(now units.Time, id int) {
+	f := &h.flows[id]
+	h.done = append(h.done, Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames})
+	h.stats.FlowsDone++
+	h.StopFlow(id)
+}
+
+// TakeResults returns the flows that ended since the last call. The slice is
+// valid until the next flow ends.
+func (h *Host) TakeResults() []Result {
+	r := h.done
+	h.done = h.done[:0]
+	return r
+}
+
+// FlowState is what can be seen of a flow while it is sent.
+type FlowState struct {
+	Spec   FlowSpec
+	Active bool
+	Rate   units.Rate // that the reaction point allows
+	Frames uint64     // data frames sent
+	Bytes  uint64     // of them on the wire
+}
+
+// Flow returns the state of a slot that AddFlow returned.
+func (h *Host) Flow(now units.Time, id int) FlowState {
+	f := &h.flows[id]
+	s := FlowState{Spec: f.spec, Active: f.active, Frames: f.frames, Bytes: f.sent}
+	if f.active {
+		s.Rate = f.rp.Rate(now)
+	}
+	return s
+}
+
+// Flows returns the slots that may hold flows: from 0 to Flows()-1.
+func (h *Host) Flows() int { return len(h.flows) }

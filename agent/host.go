@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"fmt"
+	"math/bits"
+
+	"photon/cnp"
+	"photon/dataplane"
+	"photon/flowtable"
+	"photon/pfc"
+	"photon/ratelimit"
+	"photon/units"
+	"photon/wire"
+)
+
+// Config describes a host. Check says what is wrong with one.
+type Config struct {
+	MAC  wire.MAC
+	IP   wire.IP
+	Link dataplane.Link // what the port sends into
+
+	Lossless    uint8      // priorities that obey PFC
+	DSCP        [64]uint8  // priority of an IP frame
+	DataDSCP    uint8      // of data
+	ControlDSCP uint8      // of CNPs
+	AckDSCP     uint8      // of acknowledgements
+	ECT         uint8      // ECN codepoint of data as it leaves: wire.ECT0 or wire.ECT1
+	Payload     int        // bytes of a full packet, after the BTH and before the ICRC
+	AckTimeout  units.Time // from the last packet of a flow until it is sent again
+
+	Senders   int        // most flows that are sent at a time
+	Receivers int        // most flows that are received at a time
+	Age       units.Time // a received flow that is silent for so long is forgotten
+
+	NP    cnp.NP              // for Receivers flows
+	NewRP func() ratelimit.RP // called when a flow begins and none can be used again
+}
+
+// Check says what is wrong with the configuration, in one line.
+func (c *Config) Check() error {
+	switch {
+	case c.Payload < 1 || c.Payload > 9000:
+		return fmt.Errorf("payload %d must be from 1 to 9000 bytes", c.Payload)
+	case c.Senders < 0 || c.Receivers < 1:
+		return fmt.Errorf("room for %d sent and %d received flows: at least 0 and 1", c.Senders, c.Receivers)
+	case c.DataDSCP > 63 || c.ControlDSCP > 63 || c.AckDSCP > 63:
+		return fmt.Errorf("a DSCP is at most 63")
+	case c.AckTimeout <= 0:
+		return fmt.Errorf("acknowledgement timeout %v must be positive", c.AckTimeout)
+	case c.Link.Rate <= 0:
+		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
+	}
+	return nil
+}
+
+// Host is a node with one port.
+type Host struct {
+	config Config
+	env    *dataplane.Env
+	eg     pfc.Egress
+	stats  dataplane.Stats
+
+	// Sending.
+	flows  []flow
+	byPeer *flowtable.Table[peerKey]
+	pacer  *ratelimit.Pacer
+	spare  []ratelimit.RP
+	done   []Result
+
+	// Receiving.
+	peers   []peer
+	table   *flowtable.Table[peerKey]
+	acks    ackQueue
+	cnpPrio uint8
+	ackPrio uint8
+	ends    [pfc.Classes]uint64 // frames that ended here as they should
+	made    [pfc.Classes]uint64 // frames that began here
+}
+
+// peerKey names a flow at either end: the other end's address, and the queue pair.
+type peerKey struct {
+	ip wire.IP
+	qp uint32
+}
+
+func hashKey(k peerKey) uint64 {
+	a := le(k.ip[0:8]) ^ bits.RotateLeft64(le(k.ip[8:16]), 32)
+	hi, lo := bits.Mul64(a^0xA0761D6478BD642F, uint64(k.qp)^0xE7037ED1A0B428DB)
+	return hi ^ lo
+}
+
+func le(b []byte) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// New makes a host.
+func New(c Config, env *dataplane.Env) (*Host, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	h := &Host{
+		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
+		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders),
+		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers),
+		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
+	}
+	return h, nil
+}
+
+// Stats copies the counters.
+func (h *Host) Stats(now units.Time) dataplane.Stats {
+	st := h.stats
+	st.Ports = []dataplane.PortStats{h.stats.Ports[0]}
+	st.Ports[0].Egress = h.eg.Counters(now)
+	return st
+}
+
+// Audit checks, per priority: what was received ended here or was discarded;
+// what was sent was made here.
+func (h *Host) Audit() error {
+	p := &h.stats.Ports[0]
+	discards := p.Discarded()
+	for prio := range pfc.Classes {
+		if out := h.ends[prio] + discards[prio]; p.RxFrames[prio] != out {
+			return fmt.Errorf("priority %d: %d frames received, %d delivered or discarded", prio, p.RxFrames[prio], out)
+		}
+		if p.TxFrames[prio] != h.made[prio] {
+			return fmt.Errorf("priority %d: %d frames made, %d sent", prio, h.made[prio], p.TxFrames[prio])
+		}
+	}
+	return nil
+}
+
+// Close does nothing: what waits to be sent are numbers, not frames.
+func (h *Host) Close() {}

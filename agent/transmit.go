@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"math/bits"
+
+	"photon/cnp"
+	"photon/dataplane"
+	"photon/units"
+	"photon/wire"
+)
+
+// Transmit fills burst with what the host sends next.
+func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
+	h.eg.Expire(now)
+	n := 0
+	for n < len(burst) {
+		f, ok := h.send(now)
+		if !ok {
+			break
+		}
+		burst[n] = f
+		n++
+	}
+	return n
+}
+
+// send makes the next frame, if there is one to send.
+func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
+	for {
+		ready := h.pacer.Turn(now)
+		if h.config.NP.Next() <= now {
+			ready |= 1 << h.cnpPrio
+		}
+		if !h.acks.empty() {
+			ready |= 1 << h.ackPrio
+		}
+		if ready &^= h.eg.Paused(); ready == 0 {
+			return dataplane.Frame{}, false
+		}
+		prio := uint8(7 - bits.LeadingZeros8(ready))
+		var f dataplane.Frame
+		var made, stop bool
+		switch {
+		case prio == h.cnpPrio && h.config.NP.Next() <= now:
+			f, made, stop = h.notify(now)
+		case prio == h.ackPrio && !h.acks.empty():
+			f, made, stop = h.acknowledge()
+		default:
+			f, made, stop = h.data(now, prio)
+		}
+		if made {
+			st := &h.stats.Ports[0]
+			st.TxFrames[prio]++
+			st.TxBytes[prio] += uint64(f.Len)
+			h.made[prio]++
+			return f, true
+		}
+		if stop {
+			return dataplane.Frame{}, false
+		}
+	}
+}
+
+// notify makes the next CNP. There may be none although one was expected, if
+// its flow was forgotten; stop says that there is no memory for one.
+func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
+	if f, made = h.env.Alloc(cnp.MaxLen); !made {
+		return f, false, true
+	}
+	slot, notice, ok := h.config.NP.Poll(now)
+	if !ok {
+		h.env.Free(f)
+		return f, false, false
+	}
+	p := &h.peers[slot]
+	f.Len = uint16(cnp.Encode(h.env.Header(f), h.reply(slot, h.config.ControlDSCP), h.table.Key(slot).qp, notice))
+	p.cnps++
+	h.stats.NPSent++
+	return f, true, false
+}
+
+// reply is the header of a packet to the sender of a received flow.
+func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
+	return wire.RoCE{DstMAC: h.peers[slot].mac, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip, TOS: dscp << 2, SrcPort: h.peers[slot].srcPort}
+}
+
+// data makes the next packet of the first flow of a class, and schedules the
+// flow's next.
+func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
+	id, due := h.pacer.Pop(int(prio))
+	f := &h.flows[id]
+	if f.awaiting { // the acknowledgement did not come
+		f.awaiting = false
+		f.next = f.acked
+	}
+	last := f.packets > 0 && f.next == f.packets-1
+	payload := h.config.Payload
+	if last {
+		payload = f.lastSize
+	}
+	length := max(f.headers+payload+wire.ICRCLen, wire.MinFrameLen)
+	frame, made = h.env.Alloc(length)
+	if !made {
+		h.pacer.Wait(id, prio, due)
+		return frame, false, true
+	}
+	b := h.env.Header(frame)
+	copy(b, f.head[:f.headers])
+	f.encodeBTH(b, last)
+	if last && payload != h.config.Payload {
+		f.setLength(b, payload)
+	}
+	if len(b) == length { // the world carries payload, too
+		clear(b[f.headers:])
+		end := f.headers + payload + wire.ICRCLen
+		bth := f.headers - wire.BTHLen
+		wire.SealICRC(b[wire.EthernetLen:end], bth-wire.EthernetLen)
+	}
+	h.sent(now, id, due, length, last)
+	return frame, true, false
+}
+
+// encodeBTH writes the opcode, the sequence number and, on the last packet, the
+// request to acknowledge.
+func (f *flow) encodeBTH(b []byte, last bool) {
+	bth := wire.BTH(b[f.headers-wire.BTHLen:])
+	switch {
+	case last && f.next == 0:
+		bth.SetOpcode(wire.OpSendOnly)
+	case last:
+		bth.SetOpcode(wire.OpSendLast)
+	case f.next == 0:
+		bth.SetOpcode(wire.OpSendFirst)
+	}
+	bth.SetPSN(uint32(f.next), last)
+}
+
+// setLength corrects the headers of a packet that is not full.
+func (f *flow) setLength(b []byte, payload int) {
+	udp := f.headers - wire.BTHLen - wire.UDPLen
+	length := wire.UDPLen + wire.BTHLen + payload + wire.ICRCLen
+	b[udp+4], b[udp+5] = byte(length>>8), byte(length)
+	wire.SetIPLength(b[wire.EthernetLen:], udp-wire.EthernetLen+length)
+}
+
+// sent accounts a data packet and schedules what comes next: the flow's next
+// packet, a gap after this one was due (not after it left: waiting for the port
+// costs no rate, up to one gap), or the timeout of the acknowledgement.
+func (h *Host) sent(now units.Time, id int, due units.Time, length int, last bool) {
+	f := &h.flows[id]
+	if f.frames == 0 {
+		f.firstBit = now
+	}
+	f.next++
+	f.frames++
+	onWire := h.config.Link.WireBytes(length)
+	f.sent += uint64(onWire)
+	f.rp.Sent(now, onWire)
+	f.base, f.gapBytes = due, onWire
+	if last {
+		f.awaiting = true
+		h.pacer.Wait(id, f.prio, now+h.config.AckTimeout)
+		return
+	}
+	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+}
+
+// departure is when the next packet may leave at the rate of now.
+func (f *flow) departure(now units.Time) units.Time {
+	return f.base.Add(f.rp.Rate(now).Serialize(units.Size(f.gapBytes)))
+}
+
+// Next is now while something can be sent, else the next timer.
+func (h *Host) Next(now units.Time, _ int) units.Time {
+	paused := h.eg.Paused()
+	pending := h.pacer.Ready()
+	next := h.pacer.Next()
+	if !h.acks.empty() {
+		pending |= 1 << h.ackPrio
+	}
+	if due := h.config.NP.Next(); due <= now {
+		pending |= 1 << h.cnpPrio
+	} else {
+		next = min(next, due)
+	}
+	if pending&^paused != 0 {
+		return now
+	}
+	if pending != 0 {
+		next = min(next, h.eg.Next())
+	}
+	return max(now, next)
+}

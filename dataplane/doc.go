@@ -1,0 +1,23 @@
+// Package dataplane holds what every node and every world agree on (Frame,
+// Node, Env, Link) and the switch.
+//
+// A Node sits on wires: a switch or a host. It owns its mechanisms and knows
+// nothing of what carries its frames. A world carries frames between the ports
+// of nodes and owns the clock: the simulator (package sim) and DPDK (package
+// dataplane/dpdk) run the same nodes.
+//
+// # The life of a frame in the switch
+//
+// The functions stand in this order in the files:
+//
+//	switch_receive.go   Receive → parse → MAC control is consumed here (PFC)
+//	                          → classify → admit to the buffer → look up → hand over
+//	switch_transmit.go  Transmit → take over from other workers → PFC frames
+//	                          → strict priority among what is not paused
+//	                          → release the buffer → congestion point → mark
+//
+// Frames of one ingress port and priority stay in order. With several workers a
+// port belongs to one of them; a frame for another worker's port crosses a ring
+// with one producer and one consumer. Nothing is locked and nothing is
+// allocated per frame.
+package dataplane

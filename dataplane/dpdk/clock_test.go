@@ -1,0 +1,40 @@
+package dpdk
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+)
+
+func TestClockKeepsTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hz := rapid.Uint64Range(1e9, 5e9).Draw(t, "hz")
+		dilation := rapid.IntRange(1, 100).Draw(t, "dilation")
+		c := newClock(hz, dilation, false)
+		start := rapid.Uint64Range(0, 1<<60).Draw(t, "start")
+		c.start(start)
+		tsc := start
+		for range rapid.IntRange(1, 1000).Draw(t, "readings") {
+			tsc += rapid.Uint64Range(0, 1e7).Draw(t, "ticks")
+			c.read(tsc)
+		}
+		want := float64(tsc-start) / float64(hz) / float64(dilation)
+		if got := c.now.Seconds(); got > want+1e-9 || got < want*(1-1e-8)-1e-9 {
+			t.Fatalf("%v s, want %v", got, want)
+		}
+	})
+}
+
+func TestClockOfAClosedWorldLeavesStallsOut(t *testing.T) {
+	c := newClock(1e9, 1, true)
+	c.start(0)
+	c.read(500)       // half a microsecond
+	c.read(1_000_500) // a stall of a millisecond
+	c.read(1_000_600) // and on
+	c.read(1_000_100) // another core's counter may lag
+	if c.now != 1600*units.Nanosecond || c.stretched != 999*units.Microsecond {
+		t.Fatal(c.now, c.stretched)
+	}
+}

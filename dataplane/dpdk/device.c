@@ -1,0 +1,125 @@
+//go:build dpdk
+
+#include "ph.h"
+
+#include <string.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ring.h>
+
+/* Finds a port by its name, or has DPDK make it by its specification. */
+int ph_open(const char *name, const char *spec)
+{
+	uint16_t id;
+	int r;
+
+	if (rte_eth_dev_get_port_by_name(name, &id) == 0)
+		return id;
+	r = rte_dev_probe(spec);
+	if (r < 0)
+		return r;
+	r = rte_eth_dev_get_port_by_name(name, &id);
+	return r < 0 ? r : id;
+}
+
+/* PFC is ours to do: cards must not act on pause frames but pass them up. */
+static int flow_control_off(uint16_t id)
+{
+	struct rte_eth_fc_conf fc;
+	int r;
+
+	memset(&fc, 0, sizeof(fc));
+	if (rte_eth_dev_flow_ctrl_get(id, &fc) != 0)
+		return 0; /* virtual devices have none */
+	fc.mode = RTE_ETH_FC_NONE;
+	fc.mac_ctrl_frame_fwd = 1;
+	fc.autoneg = 0;
+	r = rte_eth_dev_flow_ctrl_set(id, &fc);
+	return r == -ENOTSUP ? 0 : r;
+}
+
+/* Configures and starts a port with so many queues in each direction, which
+ * takes every frame with its tags. */
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp)
+{
+	struct rte_eth_conf conf;
+	uint16_t rx = descriptors, tx = descriptors, q;
+	int socket = rte_eth_dev_socket_id(id), r;
+
+	memset(&conf, 0, sizeof(conf));
+	conf.rxmode.mtu = mtu;
+	r = rte_eth_dev_configure(id, queues, queues, &conf);
+	if (r < 0 && mtu != 0) { /* its MTU is fixed */
+		conf.rxmode.mtu = 0;
+		r = rte_eth_dev_configure(id, queues, queues, &conf);
+	}
+	if (r == 0)
+		r = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
+	for (q = 0; q < queues && r == 0; q++) {
+		r = rte_eth_rx_queue_setup(id, q, rx, socket, NULL, mp);
+		if (r == 0)
+			r = rte_eth_tx_queue_setup(id, q, tx, socket, NULL);
+	}
+	if (r == 0)
+		r = rte_eth_dev_start(id);
+	if (r < 0)
+		return r;
+	rte_eth_promiscuous_enable(id);
+	rte_eth_allmulticast_enable(id);
+	return flow_control_off(id);
+}
+
+void ph_close(uint16_t id)
+{
+	rte_eth_dev_stop(id);
+	rte_eth_dev_close(id);
+}
+
+int ph_link(uint16_t id, int *up, uint32_t *mbps)
+{
+	struct rte_eth_link link;
+	int r = rte_eth_link_get_nowait(id, &link);
+
+	*up = r == 0 && link.link_status;
+	*mbps = r == 0 && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN ? link.link_speed : 0;
+	return r;
+}
+
+/* A device whose queue i is a ring: what is sent into it comes out of it. */
+int ph_cables(const char *name, unsigned queues, unsigned size)
+{
+	struct rte_ring *rings[RTE_PMD_RING_MAX_RX_RINGS];
+	char ring[RTE_RING_NAMESIZE];
+	unsigned i;
+	int id;
+
+	for (i = 0; i < queues; i++) {
+		snprintf(ring, sizeof(ring), "%s.%u", name, i);
+		rings[i] = rte_ring_create(ring, size, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (rings[i] == NULL)
+			return -rte_errno;
+	}
+	id = rte_eth_from_rings(name, rings, queues, rings, queues, SOCKET_ID_ANY);
+	return id < 0 ? -rte_errno : id;
+}
+
+unsigned ph_cables_per_device(void)
+{
+	return RTE_PMD_RING_MAX_RX_RINGS;
+}
+
+/* Frees what waits to be received. */
+uint32_t ph_drain(uint16_t dev, uint16_t queue)
+{
+	struct rte_mbuf *m[PH_BURST];
+	uint32_t total = 0;
+	uint16_t n;
+
+	while ((n = rte_eth_rx_burst(dev, queue, m, PH_BURST)) > 0) {
+		rte_pktmbuf_free_bulk(m, n);
+		total += n;
+	}
+	return total;
+}

@@ -1,0 +1,127 @@
+//go:build dpdk
+
+package dpdk
+
+/*
+#include <stdlib.h>
+#include "ph.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"unsafe"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// descriptors of a device's rings: enough for a poll gap at full speed.
+const descriptors = 1024
+
+// Open attaches a device by its specification and starts it.
+func (w *world) Open(spec string, mtu int) (Device, error) {
+	name, _, _ := strings.Cut(spec, ",")
+	if err := checkInterface(spec); err != nil {
+		return Device{}, err
+	}
+	cname, cspec := C.CString(name), C.CString(spec)
+	defer C.free(unsafe.Pointer(cname))
+	defer C.free(unsafe.Pointer(cspec))
+	id := C.ph_open(cname, cspec)
+	if id < 0 {
+		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s", spec, strerror(-int(id)))
+	}
+	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool); n < 0 {
+		return Device{}, fmt.Errorf("port %s: it does not start: %s", spec, strerror(-int(n)))
+	}
+	d := Device{Spec: spec, id: uint16(id), Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user")}
+	var mac C.struct_rte_ether_addr
+	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {
+		d.MAC = wire.MACAt(C.GoBytes(unsafe.Pointer(&mac), 6))
+	}
+	var s DeviceStats
+	deviceStats(d.id, &s)
+	d.Up, d.Rate = s.LinkUp, s.Rate
+	return d, nil
+}
+
+// checkInterface finds out before DPDK does whether a kernel interface is there.
+func checkInterface(spec string) error {
+	name, arguments, _ := strings.Cut(spec, ",")
+	if !strings.HasPrefix(name, "net_af_packet") && !strings.HasPrefix(name, "net_af_xdp") {
+		return nil
+	}
+	for a := range strings.SplitSeq(arguments, ",") {
+		if iface, ok := strings.CutPrefix(a, "iface="); ok {
+			if _, err := net.InterfaceByName(iface); err != nil {
+				return fmt.Errorf("port %s: there is no network interface %q (`ip link` lists them)", spec, iface)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("port %s: it needs the interface it sits on (write it like %s,iface=sw0)", spec, name)
+}
+
+func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }
+
+// deviceStats reads what the driver counts.
+func deviceStats(id uint16, d *DeviceStats) {
+	var s C.struct_rte_eth_stats
+	C.rte_eth_stats_get(C.uint16_t(id), &s)
+	d.RxMissed, d.RxNoBuffer = uint64(s.imissed), uint64(s.rx_nombuf)
+	d.RxErrors, d.TxErrors = uint64(s.ierrors), uint64(s.oerrors)
+	var up C.int
+	var mbps C.uint32_t
+	C.ph_link(C.uint16_t(id), &up, &mbps)
+	d.LinkUp, d.Rate = up != 0, units.Rate(mbps)*units.Mbps
+}
+
+// cable is one direction between two ports: a queue of a ring device.
+type cable struct{ dev, queue uint16 }
+
+// spareCables are those that no world uses. A ring device has several queues,
+// since DPDK allows 32 devices only.
+var spareCables struct {
+	list    []cable
+	devices int
+}
+
+// cableSize is more than a port can stage in a round.
+const cableSize = 1024
+
+func takeCable() (cable, error) {
+	eal.Lock()
+	defer eal.Unlock()
+	if len(spareCables.list) == 0 {
+		queues := C.ph_cables_per_device()
+		name := C.CString(fmt.Sprintf("cables%d", spareCables.devices))
+		defer C.free(unsafe.Pointer(name))
+		id := C.ph_cables(name, C.uint(queues), cableSize)
+		if id < 0 {
+			return cable{}, fmt.Errorf("no more cables: %s", strerror(-int(id)))
+		}
+		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, eal.pool); n < 0 {
+			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
+		}
+		spareCables.devices++
+		for q := range uint16(queues) {
+			spareCables.list = append(spareCables.list, cable{uint16(id), uint16(queues) - 1 - q})
+		}
+	}
+	last := len(spareCables.list) - 1
+	c := spareCables.list[last]
+	spareCables.list = spareCables.list[:last]
+	return c, nil
+}
+
+// giveCable takes back a cable and frees what is still in it.
+func giveCable(c cable) (drained int) {
+	drained = int(C.ph_drain(C.uint16_t(c.dev), C.uint16_t(c.queue)))
+	eal.Lock()
+	defer eal.Unlock()
+	spareCables.list = append(spareCables.list, c)
+	return drained
+}

@@ -1,0 +1,25 @@
+// Package dpdk is the world on DPDK: it carries frames through DPDK ports and
+// takes its time from the processor's time stamp counter. Ports are network
+// cards (82599-class is the reference), virtual devices (net_af_packet,
+// net_tap, net_memif, net_null, net_ring), or the ends of cables between nodes
+// of this process, which are queues of ring devices.
+//
+// Each worker is one pinned goroutine that polls its ports. A round crosses
+// into C once, for all its receive and transmit bursts. What the world does to
+// a frame between a node and a device:
+//
+//	node → Transmit → [emulated link: serialisation, delay] → transmit burst
+//	receive burst → put back stripped VLAN tags → Receive → node
+//
+// On cables and virtual devices the link is emulated: the port takes a frame
+// when the link is free, and hands it over when it would arrive. With a dilation
+// of K every clock of the world runs K times slower than the wall.
+//
+// A world whose nodes are all in this process is closed: nothing outside sees
+// its clock. There the clock never advances by more than a microsecond between
+// two rounds, so that a stall of the machine stops the whole world instead of
+// its links only. How much was stretched is reported.
+//
+// The package is the only one that uses cgo, and only with the build tag dpdk.
+// Without it, New says how to get such a build.
+package dpdk

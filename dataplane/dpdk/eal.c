@@ -1,0 +1,96 @@
+//go:build dpdk
+
+#define _GNU_SOURCE
+#include "ph.h"
+
+#include <sched.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+/* rte_eal_init pins the thread that calls it, and the Go runtime would make
+ * new threads from that one. */
+int ph_eal_init(int argc, char **argv)
+{
+	cpu_set_t before;
+	int n;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	n = rte_eal_init(argc, argv);
+	sched_setaffinity(0, sizeof(before), &before);
+	return n < 0 ? -rte_errno : n;
+}
+
+int ph_errno(void)
+{
+	return rte_errno;
+}
+
+int ph_pin(int core)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(core, &one);
+	return sched_setaffinity(0, sizeof(one), &one);
+}
+
+int ph_affinity(int *cores, int max)
+{
+	cpu_set_t all;
+	int n = 0, i;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (i = 0; i < CPU_SETSIZE && n < max; i++)
+		if (CPU_ISSET(i, &all))
+			cores[n++] = i;
+	return n;
+}
+
+/* As rte_pktmbuf_pool_create, but with ordinary memory the buffers need not be
+ * contiguous in the eyes of a device that does not exist: with 4 KB pages each
+ * would take a page of its own. */
+struct rte_mempool *ph_pool(const char *name, unsigned n, uint16_t room, int contiguous)
+{
+	struct rte_pktmbuf_pool_private priv = { .mbuf_data_room_size = room };
+	unsigned flags = contiguous ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+	struct rte_mempool *mp;
+
+	mp = rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + room, 512, sizeof(priv),
+				      rte_socket_id(), flags);
+	if (mp == NULL)
+		return NULL;
+	rte_pktmbuf_pool_init(mp, &priv);
+	if (rte_mempool_populate_default(mp) < 0) {
+		rte_mempool_free(mp);
+		return NULL;
+	}
+	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
+	return mp;
+}
+
+struct span {
+	uint8_t *low, *high;
+};
+
+static void extend(struct rte_mempool *mp, void *opaque, void *object, unsigned i)
+{
+	struct span *s = opaque;
+	uint8_t *b = object;
+
+	(void)i;
+	if (s->low == NULL || b < s->low)
+		s->low = b;
+	if (b + mp->elt_size > s->high)
+		s->high = b + mp->elt_size;
+}
+
+/* Where the pool's mbufs lie: from the first byte of the lowest to the last of the highest. */
+void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high)
+{
+	struct span s = { NULL, NULL };
+
+	rte_mempool_obj_iter(mp, extend, &s);
+	*low = s.low;
+	*high = s.high;
+}

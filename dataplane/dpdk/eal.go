@@ -1,0 +1,114 @@
+//go:build dpdk
+
+package dpdk
+
+/*
+#cgo pkg-config: libdpdk
+#cgo LDFLAGS: -lrte_net_ring
+#include <stdlib.h>
+#include "ph.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Available tells whether this build has DPDK.
+const Available = true
+
+// Version is DPDK's.
+func Version() string { return C.GoString(C.rte_version()) }
+
+// eal is what a process has once: DPDK's environment, and the pool of frame
+// buffers, made for the first world and used by all.
+var eal struct {
+	sync.Mutex
+	up     bool
+	err    error
+	pool   *C.struct_rte_mempool
+	base   unsafe.Pointer // lowest mbuf
+	span   uintptr        // bytes from it to the end of the highest
+	frames int
+	size   int // bytes of an mbuf's data room beyond the headroom
+	worlds int
+}
+
+// initEAL starts DPDK, the first time, for a world with options o.
+func initEAL(o Options) error {
+	eal.Lock()
+	defer eal.Unlock()
+	if eal.up || eal.err != nil {
+		return eal.err
+	}
+	eal.err = startEAL(o)
+	eal.up = eal.err == nil
+	return eal.err
+}
+
+func startEAL(o Options) error {
+	args := []string{"photon", "--no-telemetry", "--log-level=*:warning", "--file-prefix", fmt.Sprintf("photon%d", os.Getpid())}
+	args = append(args, "-l", fmt.Sprint(affinity()[0]))
+	if o.Hugepages {
+		args = append(args, "--in-memory")
+	} else {
+		megabytes := 64 + (o.Frames*(o.FrameSize+512))>>20
+		args = append(args, "--no-huge", "--no-shconf", "-m", fmt.Sprint(megabytes))
+	}
+	if len(o.PCI) == 0 {
+		args = append(args, "--no-pci")
+	}
+	for _, address := range o.PCI {
+		args = append(args, "-a", address)
+	}
+	args = append(args, o.EAL...)
+	argv := (*[1 << 16]*C.char)(C.malloc(C.size_t(len(args)+1) * C.size_t(unsafe.Sizeof(uintptr(0))))) // DPDK keeps it
+	for i, a := range args {
+		argv[i] = C.CString(a)
+	}
+	argv[len(args)] = nil
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if n := C.ph_eal_init(C.int(len(args)), &argv[0]); n < 0 {
+		return fmt.Errorf("DPDK does not start (%s): %s", strings.Join(args[1:], " "), strerror(-int(n)))
+	}
+	name := C.CString("photon")
+	defer C.free(unsafe.Pointer(name))
+	contiguous := C.int(0)
+	if o.Hugepages {
+		contiguous = 1
+	}
+	eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint16_t(o.FrameSize+C.RTE_PKTMBUF_HEADROOM), contiguous)
+	if eal.pool == nil {
+		return fmt.Errorf("no memory for %d frame buffers of %d bytes: %s (fewer frames, or more memory by the EAL argument -m)", o.Frames, o.FrameSize, rteError())
+	}
+	var low, high *C.uint8_t
+	C.ph_span(eal.pool, &low, &high)
+	eal.base = unsafe.Pointer(low)
+	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
+	eal.frames, eal.size = o.Frames, o.FrameSize
+	return nil
+}
+
+func strerror(n int) string { return C.GoString(C.rte_strerror(C.int(n))) }
+
+func rteError() string { return strerror(int(C.ph_errno())) }
+
+// affinity returns the cores this process may use.
+func affinity() []int {
+	var cores [1024]C.int
+	n := C.ph_affinity(&cores[0], C.int(len(cores)))
+	all := make([]int, n)
+	for i := range all {
+		all[i] = int(cores[i])
+	}
+	return all
+}
+
+// freeFrames is how many buffers are in the pool, caches included.
+func freeFrames() int { return int(C.rte_mempool_avail_count(eal.pool)) }

@@ -1,0 +1,128 @@
+//go:build dpdk
+
+#include "ph.h"
+
+#include <string.h>
+#include <time.h>
+
+
+static inline struct rte_mbuf *mbuf_of(const struct ph_worker *w, uint32_t ref)
+{
+	return (struct rte_mbuf *)(w->base + ((uint64_t)ref << 6));
+}
+
+static inline uint32_t ref_of(const struct ph_worker *w, const struct rte_mbuf *m)
+{
+	return (uint32_t)(((const uint8_t *)m - w->base) >> 6);
+}
+
+static void transmit(struct ph_worker *w, struct ph_port *p)
+{
+	struct rte_mbuf *m[PH_BURST];
+	uint16_t n = p->tx_n, sent, i;
+
+	for (i = 0; i < n; i++) {
+		const struct ph_frame *f = &p->tx[i];
+
+		m[i] = mbuf_of(w, f->ref);
+		m[i]->data_off = f->off - sizeof(struct rte_mbuf);
+		m[i]->pkt_len = m[i]->data_len = f->len;
+		m[i]->ol_flags = 0;
+		m[i]->nb_segs = 1;
+		m[i]->next = NULL;
+	}
+	sent = rte_eth_tx_burst(p->tx_dev, p->tx_queue, m, n);
+	p->tx_total += sent;
+	p->tx_n = n - sent;
+	if (p->tx_n > 0)
+		memmove(p->tx, p->tx + sent, p->tx_n * sizeof(p->tx[0]));
+}
+
+/* Kernel sockets and some cards hand the tag over beside the frame. */
+static void restore_vlan(struct rte_mbuf *m)
+{
+	uint8_t *b = (uint8_t *)rte_pktmbuf_prepend(m, 4);
+
+	if (b == NULL)
+		return;
+	memmove(b, b + 4, 12);
+	b[12] = 0x81;
+	b[13] = 0x00;
+	b[14] = m->vlan_tci >> 8;
+	b[15] = m->vlan_tci & 0xff;
+	m->ol_flags &= ~(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
+}
+
+static void receive(struct ph_worker *w, struct ph_port *p)
+{
+	struct rte_mbuf *m[PH_BURST];
+	uint16_t n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, PH_BURST), kept = 0, i;
+
+	for (i = 0; i < n; i++) {
+		struct ph_frame *f = &p->rx[kept];
+
+		if (unlikely(m[i]->nb_segs != 1)) {
+			p->too_long++;
+			rte_pktmbuf_free(m[i]);
+			continue;
+		}
+		if (unlikely(m[i]->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)) {
+			restore_vlan(m[i]);
+			p->vlan_restored++;
+		}
+		f->ref = ref_of(w, m[i]);
+		f->len = m[i]->data_len;
+		f->off = m[i]->data_off + sizeof(struct rte_mbuf);
+		kept++;
+	}
+	p->rx_n = kept;
+	p->rx_total += kept;
+}
+
+uint64_t ph_round(struct ph_worker *w, uint32_t *received)
+{
+	uint32_t total = 0;
+	uint16_t i;
+
+	for (i = 0; i < w->ports; i++)
+		if (w->port[i].tx_n > 0)
+			transmit(w, &w->port[i]);
+	for (i = 0; i < w->ports; i++) {
+		receive(w, &w->port[i]);
+		total += w->port[i].rx_n;
+	}
+	*received = total;
+	return rte_rdtsc();
+}
+
+uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t size)
+{
+	void *m[256];
+	uint32_t want = size / 2, i, k;
+
+	while (n > want) {
+		k = RTE_MIN(n - want, RTE_DIM(m));
+		for (i = 0; i < k; i++)
+			m[i] = mbuf_of(w, slots[--n]);
+		rte_mempool_put_bulk(w->pool, m, k);
+	}
+	while (n < want) {
+		k = RTE_MIN(want - n, RTE_DIM(m));
+		if (rte_mempool_get_bulk(w->pool, m, k) != 0) {
+			if (k == 1)
+				break;
+			want = n + k / 2; /* the pool is nearly dry: take what is there */
+			continue;
+		}
+		for (i = 0; i < k; i++)
+			slots[n++] = ref_of(w, m[i]);
+	}
+	return n;
+}
+
+void ph_sleep(uint32_t ns)
+{
+	struct timespec t = { 0, ns };
+
+	nanosleep(&t, NULL);
+}

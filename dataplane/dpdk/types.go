@@ -1,0 +1,79 @@
+package dpdk
+
+import (
+	"errors"
+
+	"photon/dataplane"
+	"photon/units"
+	"photon/wire"
+)
+
+// ErrNotBuilt is returned by New in a photon that was built without DPDK.
+var ErrNotBuilt = errors.New("this photon was built without DPDK: run `make build` in its source tree (it installs libdpdk-dev and builds with the tag dpdk)")
+
+// Options of a world. Zero values are the defaults.
+type Options struct {
+	Workers   int        // pinned goroutines; 1
+	Cores     []int      // where they run; the last ones of the machine
+	Dilation  int        // how much slower than the wall the clock runs; 1
+	EAL       []string   // further arguments of DPDK's environment abstraction layer
+	Hugepages bool       // use them; else ordinary memory
+	PCI       []string   // devices that DPDK may take from the PCI bus, by address
+	Frames    int        // frame buffers; 32768
+	FrameSize int        // longest frame in bytes, without FCS; 2048
+	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
+}
+
+// Device is a port that leads out of this process, opened and started.
+type Device struct {
+	Spec    string     // as it was given to Open
+	MAC     wire.MAC   // of the card, or of the kernel interface
+	Rate    units.Rate // of the link as the driver says; 0: it does not
+	Up      bool       // there is a link
+	Virtual bool       // not a card
+
+	id uint16
+}
+
+// DeviceStats are the counters of a device since it was opened.
+type DeviceStats struct {
+	Spec         string
+	RxFrames     uint64 // received from the device
+	TxFrames     uint64 // taken by the device
+	RxMissed     uint64 // dropped before we could take them: by the card, or in the kernel's ring
+	RxNoBuffer   uint64 // dropped because no frame buffer was free
+	RxErrors     uint64
+	TxErrors     uint64
+	VLANRestored uint64 // tags that the driver had stripped and that were put back
+	RxTooLong    uint64 // frames in several buffers, which photon does not take
+	LinkUp       bool
+	Rate         units.Rate // of the link as the device says; 0: it does not
+}
+
+// World is a dataplane.World on DPDK.
+type World interface {
+	dataplane.World
+	// Open opens and starts a device: a PCI address, or a virtual device and its
+	// arguments as in "net_af_packet0,iface=sw0". mtu is the longest frame
+	// without Ethernet header, tags and FCS.
+	Open(spec string, mtu int) (Device, error)
+	// Attach makes a device a port of a node. The port sends no faster than
+	// link.Rate, which on a card is to be the card's own; 0: as fast as the
+	// device takes frames. link.Delay holds every frame back, on virtual
+	// devices only.
+	Attach(at dataplane.End, d Device, link dataplane.Link) error
+	// Devices returns the counters of the devices that were attached.
+	Devices() []DeviceStats
+	// Do calls f while all workers rest between two rounds, and returns when it
+	// is done. If the world does not run, f is called at once.
+	Do(f func(now units.Time))
+	// Pace tells how the clock went.
+	Pace() Pace
+}
+
+// Pace is how the clock of a world went against the wall.
+type Pace struct {
+	Rounds     uint64     // polls, all workers
+	LongestGap units.Time // wall time between two rounds of a worker, worst
+	Stretched  units.Time // world time by which stalls were left out, closed worlds only
+}

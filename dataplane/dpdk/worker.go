@@ -1,0 +1,267 @@
+//go:build dpdk
+
+package dpdk
+
+/*
+#include <stdlib.h>
+#include "ph.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+// worker polls its ports on one core.
+type worker struct {
+	world *world
+	index int
+	core  int
+	pool  *dataplane.Pool
+	ports []*port
+	envs  []*dataplane.Env // of its ports' nodes, each once
+	c     *C.struct_ph_worker
+	clock clock
+
+	rounds  uint64
+	last    uint64 // time stamp of the last round
+	longest uint64 // ticks between two rounds
+	hz      uint64
+}
+
+const (
+	batch     = 1024 // frames at hand of a worker; half of it is what ph_balance leaves
+	idleAfter = 256  // rounds without work, before a worker that may sleep does
+)
+
+func newWorker(w *world, index int) *worker {
+	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: uint64(C.rte_get_tsc_hz())}
+	k.c = (*C.struct_ph_worker)(C.calloc(1, C.sizeof_struct_ph_worker))
+	k.c.pool = eal.pool
+	k.c.base = (*C.uint8_t)(eal.base)
+	const headroom = C.sizeof_struct_rte_mbuf + C.RTE_PKTMBUF_HEADROOM
+	slot := uint16(min(headroom+eal.size, 1<<16-1))
+	k.pool = dataplane.NewPool(unsafe.Slice((*byte)(eal.base), eal.span), 6, slot, headroom, k.refill)
+	k.pool.SetSlots(make([]uint32, 0, 4*batch))
+	return k
+}
+
+// refill fetches free buffers from the pool. Nodes come here by way of Alloc
+// only if they use up a batch within a round.
+func (k *worker) refill(p *dataplane.Pool) {
+	free := p.Slots()
+	n := C.ph_balance(k.c, (*C.uint32_t)(unsafe.SliceData(free[:1])), C.uint32_t(len(free)), batch)
+	p.SetSlots(free[:n])
+}
+
+// build lays out the worker's ports in C's memory.
+func (k *worker) build(enclosed bool) {
+	k.clock = newClock(k.hz, k.world.options.Dilation, enclosed)
+	n := len(k.ports)
+	array := C.calloc(C.size_t(max(n, 1)), C.sizeof_struct_ph_port)
+	k.c.port, k.c.ports = (*C.struct_ph_port)(array), C.uint16_t(n)
+	seen := map[*dataplane.Env]bool{}
+	for i, p := range k.ports {
+		p.c = (*C.struct_ph_port)(unsafe.Add(array, i*C.sizeof_struct_ph_port))
+		p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
+		p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
+		p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
+		if !seen[p.env] {
+			seen[p.env] = true
+			k.envs = append(k.envs, p.env)
+		}
+	}
+}
+
+// run polls until the world's time reaches an instant, or the world finishes.
+func (k *worker) run(until units.Time) error {
+	runtime.LockOSThread() // and never unlocked: the pinned thread ends with the goroutine
+	if C.ph_pin(C.int(k.core)) != 0 {
+		return fmt.Errorf("worker %d cannot run on core %d", k.index, k.core)
+	}
+	if C.rte_thread_register() != 0 {
+		return fmt.Errorf("worker %d: DPDK does not take its thread: %s", k.index, rteError())
+	}
+	defer C.rte_thread_unregister()
+	defer k.world.resting.Add(1) // who has left does not hold up the others
+	k.last = uint64(C.rte_rdtsc())
+	k.balance()
+	idle := 0
+	var received C.uint32_t
+	for !k.world.finished.Load() {
+		tsc := uint64(C.ph_round(k.c, &received))
+		if gap := tsc - k.last; gap > k.longest && tsc > k.last {
+			k.longest = gap
+		}
+		k.last = tsc
+		k.rounds++
+		now := min(k.clock.read(tsc), until)
+		if k.world.letter.Load() != nil {
+			k.rest(now)
+		}
+		if k.index == 0 {
+			k.sample(now)
+		}
+		if received > 0 {
+			k.deliver(now)
+		}
+		busy := received > 0
+		for _, p := range k.ports {
+			busy = p.serve(now, len(k.world.workers) > 1) || busy
+		}
+		for _, e := range k.envs {
+			e.Woken() // every port was looked at
+		}
+		k.balance()
+		if now == until {
+			k.clock.now = until
+			break
+		}
+		if idle++; busy {
+			idle = 0
+		}
+		if k.world.options.Sleep > 0 && idle > idleAfter {
+			C.ph_sleep(C.uint32_t(k.world.options.Sleep / units.Nanosecond))
+			k.last = uint64(C.rte_rdtsc()) // a rest that was chosen is no gap
+		}
+	}
+	return nil
+}
+
+// deliver hands what the last round received to the nodes.
+func (k *worker) deliver(now units.Time) {
+	for _, p := range k.ports {
+		if n := int(p.c.rx_n); n > 0 {
+			p.delivered += uint64(n)
+			p.node.Receive(now, p.number, p.rx[:n])
+		}
+	}
+}
+
+// rest makes room for a function that wants all workers at rest. Worker 0 calls
+// it when the others have stopped; they go on when it is done.
+func (k *worker) rest(now units.Time) {
+	w := k.world
+	if k.index == 0 {
+		for int(w.resting.Load()) < len(w.workers)-1 {
+			runtime.Gosched()
+		}
+		if l := w.letter.Swap(nil); l != nil {
+			l.do(now)
+			close(l.done)
+		}
+		return
+	}
+	w.resting.Add(1)
+	for w.letter.Load() != nil && !w.finished.Load() {
+		runtime.Gosched()
+	}
+	w.resting.Add(-1)
+}
+
+// sample runs the samplers that are due.
+func (k *worker) sample(now units.Time) {
+	for i := range k.world.samples {
+		for s := &k.world.samples[i]; s.next <= now; s.next += s.every {
+			s.do(s.next)
+		}
+	}
+}
+
+// balance keeps enough free buffers at hand, and not too many.
+func (k *worker) balance() {
+	if n := len(k.pool.Slots()); n < batch/4 || n > batch {
+		k.refill(k.pool)
+	}
+}
+
+// wall converts ticks of the time stamp counter.
+func (k *worker) wall(ticks uint64) units.Time {
+	return units.Time(float64(ticks) / float64(k.hz) * float64(units.Second))
+}
+
+// close gives the worker's memory back.
+func (k *worker) close() {
+	free := k.pool.Slots()
+	C.ph_balance(k.c, (*C.uint32_t)(unsafe.SliceData(free[:1])), C.uint32_t(len(free)), 0)
+	k.pool.SetSlots(free[:0])
+	C.free(unsafe.Pointer(k.c.port))
+	C.free(unsafe.Pointer(k.c))
+}
+
+// serve stages what the port sends in the next round: frames whose time on an
+// emulated link is over, or what the node has for a link that is free. others
+// tells that other workers may have handed something over.
+func (p *port) serve(now units.Time, others bool) (busy bool) {
+	staged := int(p.c.tx_n)
+	if others && p.node.Next(now, p.number) <= now {
+		p.env.Wake(p.number, now)
+	}
+	switch {
+	case p.emulate:
+		staged = p.land(now, staged)
+		for staged < len(p.tx) && p.free <= now && p.ask(now, p.one[:]) == 1 {
+			// A link that was busy until just now goes on without a gap although
+			// the poll comes a little late.
+			p.free = max(p.free, p.polled) + p.link.Serialize(int(p.one[0].Len))
+			p.flight.Push(p.one[0], p.free+p.link.Delay)
+		}
+		staged = p.land(now, staged)
+	case p.link.Rate > 0:
+		// A card sends by itself. What waits in its ring is part of our response
+		// time to a pause, so it gets two frames and a poll's worth ahead, no more.
+		ahead := now + 2*p.link.Serialize(1518) + min(now-p.polled, maxAhead)
+		for staged < len(p.tx) && p.free <= ahead && p.ask(now, p.tx[staged:staged+1]) == 1 {
+			p.free = max(p.free, now) + p.link.Serialize(int(p.tx[staged].Len))
+			staged++
+		}
+	default:
+		staged += p.ask(now, p.tx[staged:])
+	}
+	p.polled = now
+	p.c.tx_n = C.uint16_t(staged)
+	return staged > 0 || p.flight.Len() > 0
+}
+
+// maxAhead bounds what a card is given after a poll that came late.
+const maxAhead = 10 * units.Microsecond
+
+// ask has the node fill burst, if it wanted to be asked, and notes when it
+// wants to be asked again.
+func (p *port) ask(now units.Time, burst []dataplane.Frame) int {
+	if p.env.Due(p.number) > now || len(burst) == 0 {
+		return 0
+	}
+	p.env.SetDue(p.number, units.Never)
+	n := p.node.Transmit(now, p.number, burst)
+	p.env.SetDue(p.number, p.node.Next(now, p.number))
+	p.sent += uint64(n)
+	return n
+}
+
+// land stages the frames that have arrived.
+func (p *port) land(now units.Time, staged int) int {
+	for staged < len(p.tx) && p.flight.Next() <= now {
+		p.tx[staged] = p.flight.Pop()
+		staged++
+	}
+	return staged
+}
+
+// giveBack frees what was on its way when the world ended.
+func (p *port) giveBack() {
+	if p.c == nil {
+		return
+	}
+	for _, f := range p.tx[:p.c.tx_n] {
+		p.env.Free(f)
+	}
+	for p.flight.Len() > 0 {
+		p.env.Free(p.flight.Pop())
+	}
+}

@@ -1,0 +1,363 @@
+//go:build dpdk
+
+package dpdk
+
+// #include "ph.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+type world struct {
+	options Options
+	workers []*worker
+	nodes   []member
+	ports   []*port
+	samples []sampler
+	built   bool
+	closed  bool // gave everything back
+	now     units.Time
+
+	running  sync.Mutex // held by Run
+	mailbox  sync.Mutex // held by Do
+	letter   atomic.Pointer[letter]
+	resting  atomic.Int32
+	finished atomic.Bool
+}
+
+type member struct {
+	name string
+	node dataplane.Node
+	envs []*dataplane.Env
+	port []*port
+}
+
+// port is a port of a node and the device or cable behind it.
+type port struct {
+	owner   string
+	node    dataplane.Node
+	number  int
+	env     *dataplane.Env
+	worker  int
+	link    dataplane.Link
+	device  *Device // nil: a cable
+	peer    *port   // at the other end of a cable
+	out, in cable
+	emulate bool
+	free    units.Time // when the link has sent what it took
+	polled  units.Time // when the port was last served
+	flight  dataplane.Flight
+	one     [1]dataplane.Frame
+
+	c         *C.struct_ph_port
+	tx, rx    []dataplane.Frame // the same memory as c's
+	sent      uint64            // frames that the node gave
+	delivered uint64            // frames that the node got
+}
+
+type sampler struct {
+	every units.Time
+	next  units.Time
+	do    func(now units.Time)
+}
+
+// letter is a function that the workers make room for.
+type letter struct {
+	do   func(now units.Time)
+	done chan struct{}
+}
+
+// New starts DPDK if this process has not, and returns an empty world.
+func New(o Options) (World, error) {
+	o.Workers = max(o.Workers, 1)
+	o.Dilation = max(o.Dilation, 1)
+	if o.Frames == 0 {
+		o.Frames = 32768
+	}
+	if o.FrameSize == 0 {
+		o.FrameSize = 2048
+	}
+	if len(o.Cores) == 0 { // the last ones, so that the first is left to everything else
+		all := affinity()
+		for i := range o.Workers {
+			o.Cores = append(o.Cores, all[(2*len(all)-1-i%len(all))%len(all)])
+		}
+	}
+	if len(o.Cores) < o.Workers {
+		return nil, fmt.Errorf("%d workers on %d cores: name a core for each", o.Workers, len(o.Cores))
+	}
+	if err := initEAL(o); err != nil {
+		return nil, err
+	}
+	if o.Frames > eal.frames || o.FrameSize > eal.size {
+		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
+	}
+	w := &world{options: o}
+	for i := range o.Workers {
+		w.workers = append(w.workers, newWorker(w, i))
+	}
+	return w, nil
+}
+
+func (w *world) Workers() int { return len(w.workers) }
+
+func (w *world) NewEnvs(ports int) (envs []*dataplane.Env) {
+	for _, k := range w.workers {
+		envs = append(envs, dataplane.NewEnv(k.pool, ports))
+	}
+	return envs
+}
+
+func (w *world) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
+	m := member{name: name, node: node, envs: envs}
+	for i, k := range workers {
+		m.port = append(m.port, &port{owner: name, node: node, number: i, env: envs[k], worker: k})
+	}
+	w.nodes = append(w.nodes, m)
+	return len(w.nodes) - 1
+}
+
+func (w *world) portOf(e dataplane.End) (*port, error) {
+	if w.built {
+		return nil, errors.New("dpdk: the world has run already")
+	}
+	if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= len(w.nodes[e.Node].port) {
+		return nil, fmt.Errorf("dpdk: there is no port %d of node %d", e.Port, e.Node)
+	}
+	p := w.nodes[e.Node].port[e.Port]
+	if p.peer != nil || p.device != nil {
+		return nil, fmt.Errorf("dpdk: port %d of %s is connected twice", e.Port, p.owner)
+	}
+	return p, nil
+}
+
+// Connect joins two ports by a pair of rings, each direction with an emulated link.
+func (w *world) Connect(a, b dataplane.End, link dataplane.Link) error {
+	p, err := w.portOf(a)
+	if err != nil {
+		return err
+	}
+	q, err := w.portOf(b)
+	if err != nil {
+		return err
+	}
+	if p == q {
+		return fmt.Errorf("dpdk: port %d of %s is connected to itself", p.number, p.owner)
+	}
+	there, err := takeCable()
+	if err != nil {
+		return err
+	}
+	back, err := takeCable()
+	if err != nil {
+		giveCable(there)
+		return err
+	}
+	p.peer, p.out, p.in, p.link, p.emulate = q, there, back, link, true
+	q.peer, q.out, q.in, q.link, q.emulate = p, back, there, link, true
+	w.ports = append(w.ports, p, q)
+	return nil
+}
+
+func (w *world) Attach(at dataplane.End, d Device, link dataplane.Link) error {
+	p, err := w.portOf(at)
+	if err != nil {
+		return err
+	}
+	if link.Delay > 0 && !d.Virtual {
+		return fmt.Errorf("port %s: a delay can be emulated on virtual devices only", d.Spec)
+	}
+	p.device, p.link = &d, link
+	p.emulate = d.Virtual && link.Rate > 0
+	p.out, p.in = cable{dev: d.id}, cable{dev: d.id}
+	w.ports = append(w.ports, p)
+	return nil
+}
+
+func (w *world) Every(span units.Time, do func(now units.Time)) {
+	w.samples = append(w.samples, sampler{every: span, next: w.now + span, do: do})
+}
+
+// build gives every worker its ports, before the first run.
+func (w *world) build() {
+	w.built = true
+	enclosed := true
+	for _, p := range w.ports {
+		enclosed = enclosed && p.device == nil
+		k := w.workers[p.worker]
+		k.ports = append(k.ports, p)
+	}
+	for _, k := range w.workers {
+		k.build(enclosed && len(w.workers) == 1)
+	}
+}
+
+func (w *world) Run(ctx context.Context, until units.Time) error {
+	w.running.Lock()
+	defer w.running.Unlock()
+	if w.closed {
+		return errors.New("dpdk: the world is closed")
+	}
+	if !w.built {
+		w.build()
+	}
+	w.finished.Store(false)
+	w.resting.Store(0)
+	stop := context.AfterFunc(ctx, func() { w.finished.Store(true) })
+	defer stop()
+	start := uint64(C.rte_rdtsc())
+	var all sync.WaitGroup
+	errs := make([]error, len(w.workers))
+	for i, k := range w.workers {
+		k.clock.start(start)
+		all.Go(func() { errs[i] = k.run(until) })
+	}
+	all.Wait()
+	for _, k := range w.workers {
+		w.now = max(w.now, k.clock.now)
+	}
+	w.deliverLetter()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// deliverLetter runs a function that came too late for the workers.
+func (w *world) deliverLetter() {
+	if l := w.letter.Swap(nil); l != nil {
+		l.do(w.now)
+		close(l.done)
+	}
+}
+
+func (w *world) Do(f func(now units.Time)) {
+	w.mailbox.Lock()
+	defer w.mailbox.Unlock()
+	l := &letter{do: f, done: make(chan struct{})}
+	w.letter.Store(l)
+	for {
+		if w.running.TryLock() { // nobody runs, or nobody any more
+			w.deliverLetter()
+			w.running.Unlock()
+		}
+		select {
+		case <-l.done:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func (w *world) Now() units.Time { return w.now }
+
+// Hash: a world that goes by the wall's clock does not repeat itself.
+func (w *world) Hash() (uint64, bool) { return 0, false }
+
+func (w *world) Pace() (p Pace) {
+	for _, k := range w.workers {
+		p.Rounds += k.rounds
+		p.LongestGap = max(p.LongestGap, k.wall(k.longest))
+		p.Stretched = max(p.Stretched, k.clock.stretched)
+	}
+	return p
+}
+
+func (w *world) Devices() (all []DeviceStats) {
+	for _, p := range w.ports {
+		if p.device == nil {
+			continue
+		}
+		d := DeviceStats{Spec: p.device.Spec}
+		deviceStats(p.device.id, &d)
+		if p.c != nil {
+			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)
+			d.VLANRestored, d.RxTooLong = uint64(p.c.vlan_restored), uint64(p.c.too_long)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// Audit checks every node; that a port's counts are those of frames handed over;
+// and that what a node gave was taken by its device, or waits for its time, and
+// came out at the other end of a cable.
+func (w *world) Audit() error {
+	for i := range w.nodes {
+		m := &w.nodes[i]
+		if err := m.node.Audit(); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		st := m.node.Stats(w.now)
+		for n, p := range m.port {
+			if p.c == nil {
+				continue
+			}
+			if sent, received := st.Ports[n].Frames(); sent != p.sent || received != p.delivered {
+				return fmt.Errorf("%s port %d: says %d sent and %d received, the world carried %d and %d", m.name, n, sent, received, p.sent, p.delivered)
+			}
+			if out := uint64(p.c.tx_total) + uint64(p.c.tx_n) + uint64(p.flight.Len()); p.sent != out {
+				return fmt.Errorf("%s port %d: %d frames sent, %d taken by the device or on their way", m.name, n, p.sent, out)
+			}
+			if p.peer != nil && uint64(p.c.tx_total) < uint64(p.peer.c.rx_total) {
+				return fmt.Errorf("%s port %d: %d frames sent, %d arrived", m.name, n, p.c.tx_total, p.peer.c.rx_total)
+			}
+		}
+	}
+	return nil
+}
+
+// Close gives buffers, cables and devices back, and finds out whether all
+// buffers are there again.
+func (w *world) Close() error {
+	w.running.Lock()
+	defer w.running.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	for i := range w.nodes {
+		w.nodes[i].node.Close()
+	}
+	lost := 0
+	for _, p := range w.ports {
+		p.giveBack()
+		if p.device != nil {
+			closeDevice(p.device.id)
+			continue
+		}
+		inRing := giveCable(p.out)
+		if p.c != nil {
+			lost += int(p.c.tx_total) - int(p.peer.c.rx_total) - inRing
+		}
+	}
+	for _, k := range w.workers {
+		k.close()
+	}
+	if lost != 0 {
+		return fmt.Errorf("dpdk: %d frames were lost in cables", lost)
+	}
+	return nil
+}
+
+// view makes a slice of frames out of C's array.
+func view(f *C.struct_ph_frame) []dataplane.Frame {
+	return unsafe.Slice((*dataplane.Frame)(unsafe.Pointer(f)), C.PH_BURST)
+}
+
+// layout returns the size of C's frame and where its fields are, for the test
+// that compares them with Go's.
+func layout() (size uintptr, offsets []uintptr) {
+	var f C.struct_ph_frame
+	return unsafe.Sizeof(f), []uintptr{
+		unsafe.Offsetof(f.ref), unsafe.Offsetof(f.hash), unsafe.Offsetof(f.len), unsafe.Offsetof(f.off),
+		unsafe.Offsetof(f.in), unsafe.Offsetof(f.prio), unsafe.Offsetof(f.l3), unsafe.Offsetof(f.flag),
+	}
+}

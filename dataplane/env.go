@@ -1,0 +1,44 @@
+package dataplane
+
+import "photon/units"
+
+// Env is what a world gives a node at construction, one per worker: buffers,
+// and a way to say that a port must be looked at. Only that worker uses it.
+type Env struct {
+	*Pool
+	due   []units.Time // per port of the node: when it asked for Transmit
+	woken []uint16     // ports whose due time moved since the world looked
+}
+
+// NewEnv returns an Env for a node of so many ports.
+func NewEnv(pool *Pool, ports int) *Env {
+	e := &Env{Pool: pool, due: make([]units.Time, ports), woken: make([]uint16, 0, 2*ports)}
+	for i := range e.due {
+		e.due[i] = units.Never
+	}
+	return e
+}
+
+// Wake tells the world that Transmit of port must be called at t or before. It
+// must be called whenever anything but Transmit of that port itself makes the
+// port's Next earlier: a frame was queued, a pause ended, a CNP arrived.
+func (e *Env) Wake(port int, t units.Time) {
+	if t < e.due[port] {
+		e.due[port] = t
+		e.woken = append(e.woken, uint16(port))
+	}
+}
+
+// Due is when a port is to be served; the world reads it.
+func (e *Env) Due(port int) units.Time { return e.due[port] }
+
+// SetDue is for the world, after it served a port: the node's Next.
+func (e *Env) SetDue(port int, t units.Time) { e.due[port] = t }
+
+// Woken returns the ports that were woken since the last call. The slice is
+// valid until the next Wake.
+func (e *Env) Woken() []uint16 {
+	w := e.woken
+	e.woken = e.woken[:0]
+	return w
+}

@@ -1,0 +1,174 @@
+package dataplane
+
+import (
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// fdb is the forwarding database: which port leads to an address. Any worker
+// looks up, one writes: an entry is one word, read and written atomically.
+// Learned entries age lazily; an old one is as good as none, and its place is
+// taken when a new one needs it.
+//
+// A static entry may name a group of ports of equal cost, among which a frame's
+// flow hash chooses.
+type fdb struct {
+	entries []atomic.Uint64 // a power of two; linear probing over maxProbe places
+	seen    []atomic.Uint32 // second in which a learned entry was last confirmed
+	groups  [][]uint16
+	age     uint32 // seconds; 0: entries do not age
+	full    atomic.Uint64
+}
+
+// An entry: address 48 bits, port or group 12 bits, kind 4 bits; zero is an empty place.
+const (
+	fdbLearned uint64 = 1
+	fdbStatic  uint64 = 2
+	fdbGroup   uint64 = 3
+
+	maxPorts = 1 << 12
+	maxProbe = 32
+)
+
+// noPort means that an address is unknown.
+const noPort = -1
+
+func newFDB(capacity int, age units.Time) *fdb {
+	n := 1 << bits.Len(uint(max(2*capacity, maxProbe)-1))
+	return &fdb{entries: make([]atomic.Uint64, n), seen: make([]atomic.Uint32, n), age: uint32(age / units.Second)}
+}
+
+func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
+
+func (t *fdb) home(mac wire.MAC) int {
+	hi, lo := bits.Mul64(uint64(mac), 0x9E3779B97F4A7C15)
+	return int(hi^lo) & (len(t.entries) - 1)
+}
+
+// lookup returns the port for a frame to mac of a flow with the given hash, or noPort.
+func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
+	at := t.home(mac)
+	for range maxProbe {
+		e := t.entries[at].Load()
+		if e == 0 {
+			return noPort
+		}
+		if e>>16 == uint64(mac) {
+			value := int(e >> 4 & (maxPorts - 1))
+			switch e & 15 {
+			case fdbGroup:
+				g := t.groups[value]
+				return int(g[int(uint64(hash)*uint64(len(g))>>32)])
+			case fdbLearned:
+				if t.old(at, now) {
+					return noPort
+				}
+			}
+			return value
+		}
+		at = (at + 1) & (len(t.entries) - 1)
+	}
+	return noPort
+}
+
+func (t *fdb) old(at int, now units.Time) bool {
+	return t.age != 0 && seconds(now)-t.seen[at].Load() > t.age
+}
+
+// known reports whether mac is learned on port, confirming it, or is static; if
+// not, the writer is to learn it.
+func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
+	at := t.home(mac)
+	for range maxProbe {
+		e := t.entries[at].Load()
+		if e == 0 {
+			return false
+		}
+		if e>>16 == uint64(mac) {
+			if e&15 != fdbLearned {
+				return true
+			}
+			if int(e>>4&(maxPorts-1)) != port || t.old(at, now) {
+				return false
+			}
+			if s := seconds(now); t.seen[at].Load() != s {
+				t.seen[at].Store(s)
+			}
+			return true
+		}
+		at = (at + 1) & (len(t.entries) - 1)
+	}
+	return false
+}
+
+// learn sets the port of a learned address. Writer only.
+func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
+	at := t.home(mac)
+	place := -1
+	for range maxProbe {
+		e := t.entries[at].Load()
+		if e>>16 == uint64(mac) && e != 0 {
+			if e&15 != fdbLearned {
+				return
+			}
+			place = at
+			break
+		}
+		if place < 0 && (e == 0 || e&15 == fdbLearned && t.old(at, now)) {
+			place = at
+		}
+		if e == 0 {
+			break
+		}
+		at = (at + 1) & (len(t.entries) - 1)
+	}
+	if place < 0 {
+		t.full.Add(1)
+		return
+	}
+	t.seen[place].Store(seconds(now))
+	t.entries[place].Store(uint64(mac)<<16 | uint64(port)<<4 | fdbLearned)
+}
+
+// set makes a static entry of one port or of several of equal cost. Before the
+// switch runs only.
+func (t *fdb) set(mac wire.MAC, ports []uint16) error {
+	value, kind := uint64(ports[0]), fdbStatic
+	if len(ports) > 1 {
+		value, kind = t.group(ports), fdbGroup
+		if value >= maxPorts {
+			return fmt.Errorf("more than %d groups of ports", maxPorts)
+		}
+	}
+	at := t.home(mac)
+	for range maxProbe {
+		if e := t.entries[at].Load(); e == 0 || e>>16 == uint64(mac) {
+			t.entries[at].Store(uint64(mac)<<16 | value<<4 | kind)
+			return nil
+		}
+		at = (at + 1) & (len(t.entries) - 1)
+	}
+	return fmt.Errorf("no place for static entry %v", mac)
+}
+
+// group returns the number of a group with these ports.
+func (t *fdb) group(ports []uint16) uint64 {
+	for i, g := range t.groups {
+		if len(g) != len(ports) {
+			continue
+		}
+		same := true
+		for j := range g {
+			same = same && g[j] == ports[j]
+		}
+		if same {
+			return uint64(i)
+		}
+	}
+	t.groups = append(t.groups, append([]uint16(nil), ports...))
+	return uint64(len(t.groups) - 1)
+}

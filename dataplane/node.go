@@ -1,0 +1,27 @@
+package dataplane
+
+import "photon/units"
+
+// Node is a device with numbered ports. One goroutine at a time calls into one
+// port; ports of different workers may be called at the same time. Time never
+// goes back between two calls into one port.
+type Node interface {
+	// Receive hands over frames that arrived on port. The node owns them now.
+	Receive(now units.Time, port int, burst []Frame)
+	// Transmit runs the port's due timers and fills burst with the frames to
+	// send next, returning how many. Ownership passes to the world, which sends
+	// them all, in order. Zero is normal.
+	Transmit(now units.Time, port int, burst []Frame) int
+	// Next is when Transmit must be called next, for a frame or for a timer;
+	// units.Never if only an event elsewhere can change that, of which the node
+	// tells by Env.Wake.
+	Next(now units.Time, port int) units.Time
+	// Stats copies the counters of all ports. It is called between bursts.
+	Stats(now units.Time) Stats
+	// Audit checks that every frame is accounted for: received = transmitted +
+	// queued + discarded with a reason, per port and priority. It is called
+	// between bursts.
+	Audit() error
+	// Close gives back the frames that the node holds; it is not used any more.
+	Close()
+}

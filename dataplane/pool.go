@@ -1,0 +1,86 @@
+package dataplane
+
+// Pool is one worker's access to frame buffers. The buffers are slots in large
+// chunks of memory, and a Ref is a slot's number: an index, so that frames hold
+// no pointers. The same code serves the simulator, whose slots hold headers
+// only, and DPDK, whose slots are mbufs.
+type Pool struct {
+	chunks     [][]byte
+	chunkShift uint8  // Ref >> chunkShift is the chunk
+	unitShift  uint8  // Ref is in units of 1<<unitShift bytes within its chunk
+	slot       uint16 // bytes from a Ref to the end of its slot
+	off        uint16 // where a new frame begins
+	free       []uint32
+	refill     func(*Pool) // called when free is empty; may leave it empty
+}
+
+// NewPool describes memory that is there already: one chunk, in which a Ref
+// counts units of 1<<unitShift bytes. Frames begin off bytes after their Ref and
+// end at most slot bytes after it. refill appends free slots with Give.
+func NewPool(memory []byte, unitShift uint8, slot, off uint16, refill func(*Pool)) *Pool {
+	return &Pool{chunks: [][]byte{memory}, chunkShift: 32, unitShift: unitShift, slot: slot, off: off, refill: refill}
+}
+
+const (
+	headerSlotShift = 7 // 128 bytes hold all headers of a frame
+	headerOff       = 8 // room to insert a tag
+	chunkSlots      = 1 << 12
+)
+
+// NewHeaderPool returns a pool that keeps the first bytes of each frame and
+// grows as needed.
+func NewHeaderPool() *Pool {
+	return &Pool{chunkShift: 12, unitShift: headerSlotShift, slot: 1 << headerSlotShift, off: headerOff, refill: growHeaders}
+}
+
+func growHeaders(p *Pool) {
+	first := uint32(len(p.chunks)) << p.chunkShift
+	p.chunks = append(p.chunks, make([]byte, chunkSlots<<headerSlotShift))
+	for r := first + chunkSlots; r > first; r-- {
+		p.free = append(p.free, r-1)
+	}
+}
+
+// Alloc returns a frame of length bytes with undefined content. It reports
+// false if the pool has run dry.
+func (p *Pool) Alloc(length int) (f Frame, ok bool) {
+	if len(p.free) == 0 {
+		if p.refill(p); len(p.free) == 0 {
+			return Frame{}, false
+		}
+	}
+	last := len(p.free) - 1
+	f = Frame{Ref: p.free[last], Len: uint16(length), Off: p.off}
+	p.free = p.free[:last]
+	return f, true
+}
+
+// Free gives a frame's buffer back.
+func (p *Pool) Free(f Frame) { p.free = append(p.free, f.Ref) }
+
+// Clone returns a copy of f, its bytes included.
+func (p *Pool) Clone(f Frame) (g Frame, ok bool) {
+	g, ok = p.Alloc(int(f.Len))
+	if !ok {
+		return g, false
+	}
+	ref := g.Ref
+	g = f
+	g.Ref, g.Off = ref, p.off
+	copy(p.Header(g), p.Header(f))
+	return g, true
+}
+
+// Header returns the bytes at hand of a frame: all of them, or the headers if
+// the world keeps no payload.
+func (p *Pool) Header(f Frame) []byte {
+	c := p.chunks[f.Ref>>p.chunkShift]
+	at := int(f.Ref&(1<<p.chunkShift-1)) << p.unitShift
+	return c[at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
+}
+
+// Slots returns the free slots at hand, for the world that manages them.
+func (p *Pool) Slots() []uint32 { return p.free }
+
+// SetSlots replaces the free slots at hand.
+func (p *Pool) SetSlots(free []uint32) { p.free = free }

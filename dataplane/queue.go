@@ -1,0 +1,59 @@
+package dataplane
+
+import "photon/marking"
+import "photon/units"
+
+// queue is a ring of frames that grows to the longest it has been.
+type queue struct {
+	ring  []Frame // a power of two
+	head  uint32  // index of the first, not reduced
+	tail  uint32
+	bytes units.Size
+	peak  units.Size
+}
+
+// reserve makes room for n frames ahead of time.
+func (q *queue) reserve(n int) {
+	for len(q.ring) < n {
+		q.grow()
+	}
+}
+
+func (q *queue) len() int { return int(q.tail - q.head) }
+
+func (q *queue) push(f Frame) {
+	if q.len() == len(q.ring) {
+		q.grow()
+	}
+	q.ring[q.tail&uint32(len(q.ring)-1)] = f
+	q.tail++
+	if q.bytes += units.Size(f.Len); q.bytes > q.peak {
+		q.peak = q.bytes
+	}
+}
+
+func (q *queue) pop() Frame {
+	f := q.ring[q.head&uint32(len(q.ring)-1)]
+	q.head++
+	q.bytes -= units.Size(f.Len)
+	return f
+}
+
+func (q *queue) grow() {
+	bigger := make([]Frame, max(16, 2*len(q.ring)))
+	n := q.len()
+	for i := range n {
+		bigger[i] = q.ring[(q.head+uint32(i))&uint32(len(q.ring)-1)]
+	}
+	q.ring, q.head, q.tail = bigger, 0, uint32(n)
+}
+
+// each calls do for every frame in the queue.
+func (q *queue) each(do func(Frame)) {
+	for i := q.head; i != q.tail; i++ {
+		do(q.ring[i&uint32(len(q.ring)-1)])
+	}
+}
+
+// state is what a congestion point sees.
+func (q *queue) state() marking.Queue { return marking.Queue{Bytes: q.bytes, Frames: q.len()} }

@@ -1,0 +1,88 @@
+package dataplane
+
+import (
+	"photon/pfc"
+	"photon/units"
+)
+
+// Reason says why a frame was discarded.
+type Reason uint8
+
+// Reasons.
+const (
+	DropMalformed Reason = iota // shorter than an Ethernet header
+	DropOversize                // longer than the MTU allows
+	DropReserved                // link-local group address that is not PFC: never forwarded
+	DropNoPort                  // nowhere to go: its destination is where it came from, or no other port
+	DropHeadroom                // lossless priority: the peer did not stop; XOFF and headroom are full
+	DropBuffer                  // lossy priority: its part of the buffer is full
+	DropTail                    // lossy priority: its egress queue is full
+	DropNoMemory                // no frame buffer for a copy
+	DropRing                    // the ring to another worker is full
+	DropUnknown                 // a host does not know the flow, or it is not for the host
+	DropBadICRC                 // a host found the invariant CRC wrong
+	DropSequence                // a host got a packet out of order, or again
+	DropTable                   // a host receives as many flows as it can
+	Reasons                     // how many there are
+)
+
+var reasonNames = [Reasons]string{
+	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
+	"unknown", "bad_icrc", "sequence", "flow_table",
+}
+
+func (r Reason) String() string { return reasonNames[r] }
+
+// PortStats are the counters of one port since the node was made. Frames count
+// their bytes without FCS. MAC control frames have no priority and are counted
+// apart.
+type PortStats struct {
+	RxFrames, RxBytes   [pfc.Classes]uint64
+	TxFrames, TxBytes   [pfc.Classes]uint64
+	Marked, MarkedBytes [pfc.Classes]uint64 // CE set on the way out
+	Discards            [Reasons][pfc.Classes]uint64
+	RxControl           uint64 // MAC control frames received; they end here
+	TxControl           uint64 // MAC control frames sent; they begin here
+	BadControl          uint64 // MAC control frames that are neither PFC nor PAUSE, among RxControl
+
+	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
+	QueueFrames [pfc.Classes]uint64
+	QueuePeak   [pfc.Classes]units.Size
+	Buffered    [pfc.Classes]units.Size // came in through this port and has not left yet
+
+	Ingress pfc.IngressCounters // what this port did to its peer
+	Egress  pfc.EgressCounters  // what the peer did to this port
+}
+
+// Discarded is the number of frames discarded for any reason, per priority.
+func (p *PortStats) Discarded() (sum [pfc.Classes]uint64) {
+	for r := range p.Discards {
+		for q, n := range p.Discards[r] {
+			sum[q] += n
+		}
+	}
+	return sum
+}
+
+// Stats are the counters of a node.
+type Stats struct {
+	Ports []PortStats
+
+	// Hosts only.
+	NPMarked   uint64 // data frames received with CE
+	NPSent     uint64 // CNPs sent
+	RPHandled  uint64 // CNPs that changed or confirmed a flow's rate
+	RPIgnored  uint64 // CNPs for flows that are not ours, or broken ones
+	FlowsBegun uint64
+	FlowsDone  uint64
+}
+
+// Frames is how many frames crossed the wire in each direction.
+func (p *PortStats) Frames() (sent, received uint64) {
+	sent, received = p.TxControl, p.RxControl
+	for i := range p.TxFrames {
+		sent += p.TxFrames[i]
+		received += p.RxFrames[i]
+	}
+	return sent, received
+}

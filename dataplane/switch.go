@@ -1,0 +1,251 @@
+package dataplane
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// SwitchConfig describes a switch. Check says what is wrong with one.
+type SwitchConfig struct {
+	Ports    []PortConfig
+	Lossless uint8                          // priorities that are never dropped: PFC is on, and ECN too
+	Buffer   units.Size                     // of the whole switch
+	PFC      [8]pfc.Thresholds              // of the lossless priorities, every port
+	Pause    units.Time                     // asked for by an XOFF; 0: the longest possible
+	Tail     units.Size                     // an egress queue of a lossy priority drops beyond this
+	MTU      int                            // longest frame without Ethernet header, tags and FCS
+	DSCP     [64]uint8                      // priority of an IP frame
+	PCP      [8]uint8                       // priority of a tagged frame
+	TrustPCP bool                           // a tag counts more than the DSCP
+	Learn    bool                           // learn addresses
+	Age      units.Time                     // of a learned address; 0: for ever
+	FDBSize  int                            // learned and static addresses
+	Static   []StaticEntry                  // addresses that are known
+	CP       func(queue CPQueue) marking.CP // congestion point of a lossless queue; nil: none
+}
+
+// PortConfig describes one port of a switch.
+type PortConfig struct {
+	MAC      wire.MAC
+	Link     Link       // what this port sends into
+	Headroom units.Size // of each lossless priority; 0: the switch's
+	Worker   int        // who owns the port
+}
+
+// StaticEntry sends an address to one port, or to several of equal cost by flow hash.
+type StaticEntry struct {
+	MAC   wire.MAC
+	Ports []uint16
+}
+
+// CPQueue names the queue for which a congestion point is made.
+type CPQueue struct {
+	Port, Prio int
+	Rate       units.Rate
+}
+
+// DefaultDSCP maps a DSCP to the priority of its class selector (RFC 2474): 26
+// to 3, 48 to 6, as RoCE deployments have it.
+func DefaultDSCP() (m [64]uint8) {
+	for d := range m {
+		m[d] = uint8(d >> 3)
+	}
+	return m
+}
+
+// DefaultPCP maps a priority code point to itself.
+func DefaultPCP() [8]uint8 { return [8]uint8{0, 1, 2, 3, 4, 5, 6, 7} }
+
+// ErrBuffer is wrapped by Check's error if the lossless priorities need more
+// than the buffer.
+var ErrBuffer = errors.New("the buffer is too small")
+
+// Check says what is wrong with the configuration, in one line.
+func (c *SwitchConfig) Check() error {
+	if len(c.Ports) < 1 || len(c.Ports) > maxPorts {
+		return fmt.Errorf("%d ports: a switch has 1 to %d", len(c.Ports), maxPorts)
+	}
+	for p := range pfc.Classes {
+		if c.Lossless>>p&1 != 0 {
+			if err := c.PFC[p].Validate(); err != nil {
+				return fmt.Errorf("priority %d: %w", p, err)
+			}
+		}
+	}
+	if need := c.reserved(); need > c.Buffer {
+		return fmt.Errorf("%w: xoff and headroom of the lossless priorities of %d ports are %v, the buffer is %v", ErrBuffer, len(c.Ports), need, c.Buffer)
+	}
+	if c.MTU < 46 || c.MTU > 9216 {
+		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
+	}
+	return nil
+}
+
+// reserved is what the lossless priorities may fill: no lossy frame takes it.
+func (c *SwitchConfig) reserved() (sum units.Size) {
+	for i := range c.Ports {
+		for p := range pfc.Classes {
+			if c.Lossless>>p&1 != 0 {
+				t := c.thresholds(i, p)
+				sum += t.XOFF + t.Headroom
+			}
+		}
+	}
+	return sum
+}
+
+func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
+	t := c.PFC[prio]
+	if h := c.Ports[port].Headroom; h > 0 {
+		t.Headroom = h
+	}
+	return t
+}
+
+// Switch is a shared-buffer switch: frames wait at their egress port, one queue
+// per priority, and are accounted to the port through which they came.
+type Switch struct {
+	config  SwitchConfig
+	ports   []switchPort
+	workers []*switchWorker
+	fdb     *fdb
+	lossy   lossyPool
+	longest int // frame that passes, without FCS
+}
+
+// switchPort is one port. Its worker alone touches it, but for the rings, whose
+// other ends belong to the other workers, and for the ingress occupancy.
+type switchPort struct {
+	env      *Env
+	number   int
+	config   *PortConfig
+	worker   *switchWorker
+	in       *pfc.Ingress
+	eg       pfc.Egress
+	queues   [pfc.Classes]queue
+	waiting  uint8 // priorities with frames in their queues
+	cp       [pfc.Classes]marking.CP
+	rings    []*ring // from each other worker; nil: there is none
+	stats    PortStats
+	admitted [pfc.Classes]uint64 // frames that entered the buffer here
+	copied   [pfc.Classes]uint64 // copies made of frames that were received here
+	enqueued [pfc.Classes]uint64 // frames that were queued here
+}
+
+// switchWorker is what belongs to one worker.
+type switchWorker struct {
+	number  int
+	learned *learnRing // to the writer of the forwarding database; nil: this is the writer
+}
+
+// lossyPool is the part of the buffer that lossless priorities do not reserve.
+type lossyPool struct {
+	size   int64
+	shared bool
+	used   int64
+}
+
+func (l *lossyPool) take(n int) bool {
+	if !l.shared {
+		if l.used+int64(n) > l.size {
+			return false
+		}
+		l.used += int64(n)
+		return true
+	}
+	if atomic.AddInt64(&l.used, int64(n)) > l.size {
+		atomic.AddInt64(&l.used, -int64(n))
+		return false
+	}
+	return true
+}
+
+func (l *lossyPool) give(n int) {
+	if l.shared {
+		atomic.AddInt64(&l.used, -int64(n))
+	} else {
+		l.used -= int64(n)
+	}
+}
+
+// ringSize is how many frames can be on their way from one worker to a port of
+// another: several bursts of every port.
+const ringSize = 4096
+
+// NewSwitch makes a switch; envs has one Env per worker, for all ports.
+func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if c.CP == nil {
+		c.CP = func(CPQueue) marking.CP { return marking.None{} }
+	}
+	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
+	s.lossy = lossyPool{size: int64(c.Buffer - c.reserved()), shared: len(envs) > 1}
+	for w := range envs {
+		worker := &switchWorker{number: w}
+		if w > 0 {
+			worker.learned = newLearnRing()
+		}
+		s.workers = append(s.workers, worker)
+	}
+	for i := range s.ports {
+		s.initPort(i, envs)
+	}
+	for _, e := range c.Static {
+		for _, p := range e.Ports {
+			if int(p) >= len(c.Ports) {
+				return nil, fmt.Errorf("static entry %v: there is no port %d", e.MAC, p)
+			}
+		}
+		if err := s.fdb.set(e.MAC, e.Ports); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Switch) initPort(i int, envs []*Env) {
+	c := &s.config
+	p := &s.ports[i]
+	p.config = &c.Ports[i]
+	p.number = i
+	p.worker = s.workers[p.config.Worker]
+	p.env = envs[p.config.Worker]
+	rate := p.config.Link.Rate
+	p.eg = pfc.NewEgress(c.Lossless, rate)
+	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1}
+	for prio := range pfc.Classes {
+		in.Thresholds[prio] = c.thresholds(i, prio)
+		if c.Lossless>>prio&1 != 0 {
+			p.cp[prio] = c.CP(CPQueue{Port: i, Prio: prio, Rate: rate})
+		} else {
+			p.cp[prio] = marking.None{}
+		}
+	}
+	p.in = pfc.NewIngress(in)
+	if len(envs) > 1 {
+		p.rings = make([]*ring, len(envs))
+		for w := range envs {
+			if w != p.config.Worker {
+				p.rings[w] = newRing(ringSize)
+			}
+		}
+	}
+}
+
+// Reserve makes room in every queue for n frames ahead of time, so that a
+// worker never allocates.
+func (s *Switch) Reserve(n int) {
+	for i := range s.ports {
+		for p := range s.ports[i].queues {
+			s.ports[i].queues[p].reserve(n)
+		}
+	}
+}

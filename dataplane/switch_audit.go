@@ -1,0 +1,103 @@
+package dataplane
+
+import (
+	"fmt"
+
+	"photon/pfc"
+	"photon/units"
+)
+
+// Stats copies the counters of all ports.
+func (s *Switch) Stats(now units.Time) Stats {
+	st := Stats{Ports: make([]PortStats, len(s.ports))}
+	for i := range s.ports {
+		p := &s.ports[i]
+		st.Ports[i] = p.stats
+		q := &st.Ports[i]
+		for prio := range pfc.Classes {
+			q.QueueBytes[prio] = p.queues[prio].bytes
+			q.QueueFrames[prio] = uint64(p.queues[prio].len())
+			q.QueuePeak[prio] = p.queues[prio].peak
+			q.Buffered[prio] = p.in.Bytes(uint8(prio))
+		}
+		q.Ingress = p.in.Counters(now)
+		q.Egress = p.eg.Counters(now)
+	}
+	return st
+}
+
+// QueueBytes is the length of one egress queue.
+func (s *Switch) QueueBytes(port, prio int) units.Size { return s.ports[port].queues[prio].bytes }
+
+// QueuePeak is the most that was in one egress queue.
+func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].queues[prio].peak }
+
+// Audit checks, per priority: what a port received, copies included, entered
+// the buffer or was discarded before; what entered the buffer of the switch was
+// queued at an egress port, is on its way to one in a ring, or was discarded;
+// what was queued was sent or is still there; and the bytes accounted to an
+// ingress port are those of its frames in queues and rings. The workers must be
+// at rest.
+func (s *Switch) Audit() error {
+	var entered, left [pfc.Classes]uint64
+	held := make([][pfc.Classes]units.Size, len(s.ports))
+	hold := func(f Frame) { held[f.In][f.Prio] += units.Size(f.Len) }
+	for i := range s.ports {
+		p := &s.ports[i]
+		all := p.stats.Discarded()
+		for prio := range pfc.Classes {
+			q := &p.queues[prio]
+			if n := p.stats.TxFrames[prio] + uint64(q.len()); p.enqueued[prio] != n {
+				return fmt.Errorf("port %d priority %d: %d frames queued, %d sent or still there", i, prio, p.enqueued[prio], n)
+			}
+			after := p.stats.Discards[DropTail][prio] + p.stats.Discards[DropRing][prio]
+			if in, out := p.stats.RxFrames[prio]+p.copied[prio], p.admitted[prio]+all[prio]-after; in != out {
+				return fmt.Errorf("port %d priority %d: %d frames received or copied, %d entered the buffer or were discarded", i, prio, in, out)
+			}
+			entered[prio] += p.admitted[prio]
+			left[prio] += p.enqueued[prio] + after
+			q.each(hold)
+		}
+		for _, r := range p.rings {
+			if r == nil {
+				continue
+			}
+			for h := r.head.Load(); h != r.tail.Load(); h++ {
+				f := r.frames[h&uint64(len(r.frames)-1)]
+				left[f.Prio]++
+				hold(f)
+			}
+		}
+	}
+	for prio := range pfc.Classes {
+		if entered[prio] != left[prio] {
+			return fmt.Errorf("priority %d: %d frames entered the buffer, %d were queued or discarded", prio, entered[prio], left[prio])
+		}
+		for i := range s.ports {
+			if got := s.ports[i].in.Bytes(uint8(prio)); got != held[i][prio] {
+				return fmt.Errorf("port %d priority %d: %v accounted, %v buffered", i, prio, got, held[i][prio])
+			}
+		}
+	}
+	return nil
+}
+
+// Close frees what is queued.
+func (s *Switch) Close() {
+	for i := range s.ports {
+		p := &s.ports[i]
+		for q := range p.queues {
+			for p.queues[q].len() > 0 {
+				p.env.Free(p.queues[q].pop())
+			}
+		}
+		for _, r := range p.rings {
+			if r == nil {
+				continue
+			}
+			for f, ok := r.pop(); ok; f, ok = r.pop() {
+				p.env.Free(f)
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package dataplane
+
+import (
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// Receive takes frames from a wire: it consumes MAC control frames, and hands
+// every other to the egress port for which it is.
+func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
+	p := &s.ports[port]
+	p.wakeUp(now)
+	for i := range burst {
+		s.receive(now, p, burst[i])
+	}
+	if at := p.in.Next(now); at != units.Never {
+		p.env.Wake(port, at)
+	}
+}
+
+func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
+	b := p.env.Header(f)
+	var h wire.Header
+	if !wire.Parse(b, &h) {
+		p.stats.RxFrames[0]++
+		p.stats.RxBytes[0] += uint64(f.Len)
+		s.discard(p, f, DropMalformed)
+		return
+	}
+	if h.EtherType == wire.TypeMACControl && !h.Tagged {
+		p.control(now, b)
+		p.env.Free(f)
+		return
+	}
+	s.classify(&f, &h, b)
+	f.In = uint16(p.number)
+	p.stats.RxFrames[f.Prio]++
+	p.stats.RxBytes[f.Prio] += uint64(f.Len)
+	switch {
+	case int(f.Len) > s.longest:
+		s.discard(p, f, DropOversize)
+		return
+	case h.Dst.LinkLocal():
+		s.discard(p, f, DropReserved)
+		return
+	}
+	if s.config.Learn && !h.Src.Multicast() {
+		s.learn(now, p, h.Src)
+	}
+	out := noPort
+	if !h.Dst.Multicast() {
+		out = s.fdb.lookup(h.Dst, h.Hash, now)
+	}
+	if out == noPort {
+		s.flood(now, p, f)
+		return
+	}
+	if out == p.number {
+		s.discard(p, f, DropNoPort)
+		return
+	}
+	if s.admit(p, f) {
+		s.hand(now, p, &s.ports[out], f)
+	}
+}
+
+// control applies a PFC or PAUSE frame to what this port sends.
+func (p *switchPort) control(now units.Time, b []byte) {
+	p.stats.RxControl++
+	var f pfc.Frame
+	if f.Decode(b) != nil {
+		p.stats.BadControl++
+		return
+	}
+	if resumed := p.eg.Receive(now, &f); resumed != 0 {
+		p.resumed(now, resumed)
+	}
+}
+
+// wakeUp ends the pauses whose time has run out. It comes before anything that
+// depends on them: the congestion points want to know what was queued then.
+func (p *switchPort) wakeUp(now units.Time) {
+	if resumed := p.eg.Expire(now); resumed != 0 {
+		p.resumed(now, resumed)
+	}
+}
+
+func (p *switchPort) resumed(now units.Time, prios uint8) {
+	for prio := range pfc.Classes {
+		if prios>>prio&1 != 0 {
+			p.cp[prio].Resume(now, p.queues[prio].state())
+		}
+	}
+	if p.waiting&prios != 0 {
+		p.env.Wake(p.number, now)
+	}
+}
+
+// classify reads the priority, and whether the frame may be marked.
+func (s *Switch) classify(f *Frame, h *wire.Header, b []byte) {
+	f.Hash, f.L3, f.Flag = h.Hash, uint8(h.L3), 0
+	switch {
+	case h.Tagged && (s.config.TrustPCP || h.L3 == 0):
+		f.Prio = s.config.PCP[h.PCP]
+	case h.L3 != 0:
+		f.Prio = s.config.DSCP[h.TOS>>2]
+	default:
+		f.Prio = 0
+	}
+	if s.config.Lossless>>f.Prio&1 != 0 {
+		f.Flag = Lossless
+		ecn := h.TOS & 3
+		if h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) && (h.BTH == 0 || wire.BTH(b[h.BTH:]).Opcode() != wire.OpCNP) {
+			f.Flag |= Markable
+		}
+	}
+}
+
+// admit accounts a frame to the port through which it came, or discards it.
+func (s *Switch) admit(p *switchPort, f Frame) bool {
+	if f.Flag&Lossless == 0 && !s.lossy.take(int(f.Len)) {
+		s.discard(p, f, DropBuffer)
+		return false
+	}
+	if !p.in.Admit(f.Prio, int(f.Len)) {
+		s.discard(p, f, DropHeadroom)
+		return false
+	}
+	p.admitted[f.Prio]++
+	return true
+}
+
+// release takes a frame out of the account of the port through which it came.
+func (s *Switch) release(now units.Time, f Frame) {
+	if f.Flag&Lossless == 0 {
+		s.lossy.give(int(f.Len))
+	}
+	from := &s.ports[f.In]
+	if from.in.Release(f.Prio, int(f.Len)) {
+		from.env.Wake(int(f.In), now)
+	}
+}
+
+// hand gives an admitted frame to its egress port, directly or through the ring
+// to that port's worker.
+func (s *Switch) hand(now units.Time, from, to *switchPort, f Frame) {
+	if to.worker == from.worker {
+		s.enqueue(now, to, f)
+		return
+	}
+	if !to.rings[from.worker.number].push(f) {
+		from.stats.Discards[DropRing][f.Prio]++
+		s.release(now, f)
+		from.env.Free(f)
+	}
+}
+
+// enqueue appends a frame to its queue at the egress port. The port's worker calls it.
+func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
+	p.wakeUp(now)
+	q := &p.queues[f.Prio]
+	if f.Flag&Lossless == 0 && q.bytes+units.Size(f.Len) > s.config.Tail {
+		p.stats.Discards[DropTail][f.Prio]++
+		s.release(now, f)
+		p.env.Free(f)
+		return
+	}
+	q.push(f)
+	p.enqueued[f.Prio]++
+	bit := uint8(1) << f.Prio
+	if p.waiting&bit == 0 {
+		p.waiting |= bit
+		if p.eg.Paused()&bit == 0 {
+			p.env.Wake(p.number, now)
+		} else {
+			p.env.Wake(p.number, p.eg.Next())
+		}
+	}
+}
+
+// flood sends a frame of unknown or group destination to every other port.
+func (s *Switch) flood(now units.Time, p *switchPort, f Frame) {
+	last := -1
+	for i := range s.ports {
+		if i == p.number {
+			continue
+		}
+		if last >= 0 {
+			s.handCopy(now, p, &s.ports[last], f)
+		}
+		last = i
+	}
+	if last < 0 {
+		s.discard(p, f, DropNoPort)
+		return
+	}
+	if s.admit(p, f) {
+		s.hand(now, p, &s.ports[last], f)
+	}
+}
+
+func (s *Switch) handCopy(now units.Time, from, to *switchPort, f Frame) {
+	from.copied[f.Prio]++
+	c, ok := from.env.Clone(f)
+	if !ok {
+		from.stats.Discards[DropNoMemory][f.Prio]++
+		return
+	}
+	if s.admit(from, c) {
+		s.hand(now, from, to, c)
+	}
+}
+
+// discard counts a frame that never entered the buffer.
+func (s *Switch) discard(p *switchPort, f Frame, why Reason) {
+	p.stats.Discards[why][f.Prio]++
+	p.env.Free(f)
+}

@@ -1,0 +1,25 @@
+package scheme
+
+import (
+	"photon/cnp"
+	"photon/marking"
+	"photon/ratelimit"
+)
+
+func init() {
+	register(&Scheme{
+		Name:    "none",
+		Summary: "PFC alone: no congestion control",
+		Source:  "IEEE 802.1Qbb; the baseline of all five papers",
+		CP:      "marks nothing",
+		NP:      "notifies nobody",
+		RP:      "sends at line rate",
+		build: func(n Network, _ *reader) Parts {
+			return Parts{
+				CP: func(int, int) marking.CP { return marking.None{} },
+				NP: func(int) cnp.NP { return cnp.Silent{} },
+				RP: func() ratelimit.RP { return ratelimit.Unlimited{Line: n.Line} },
+			}
+		},
+	})
+}

@@ -1,0 +1,57 @@
+package scheme
+
+import (
+	"fmt"
+
+	"photon/cnp"
+	"photon/marking"
+	"photon/ratelimit"
+	"photon/units"
+)
+
+func init() {
+	register(&Scheme{
+		Name:    "pcn",
+		Summary: "Photonic Congestion Notification: mark what is really congested, tell senders the rate that arrives",
+		Source:  "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI'20",
+		CP:      "NP-ECN: frames that waited because the port was paused pass unmarked, any other that leaves a queue behind is marked (5.1)",
+		NP:      "every T, one CNP per flow that arrived: CE if 95 % of its frames were marked, and its receiving rate (5.2)",
+		RP:      "CE: to the receiving rate less a discount, at once; else towards line rate, gently, then aggressively (5.3, algorithm 1)",
+		Params: []Param{
+			{
+				Name: "period", Doc: "T, between two CNPs of a flow; a time, above 0",
+				Default: "max(50us, largest base RTT)", Rule: func(n Network) string { return max(50*units.Microsecond, n.RTT).String() },
+				Source: "50 us in 5.2; the largest RTT recommended in 6.2: below it the same congestion is answered twice",
+			},
+			{Name: "percent", Doc: "of the frames of a period that must be marked for a flow to be congested; 1 to 100", Default: "95", Source: "5.2"},
+			{
+				Name: "phase", Doc: "where a flow's periods begin: `tick` (multiples of T) or `first_packet`", Default: "tick",
+				Source: "not stated; with tick the queue of figure 11 drains in the time the paper prints, with first_packet it does not (docs/decisions.md)",
+			},
+			{
+				Name: "wmin", Doc: "discount of a decrease, first weight of an increase; between 0 and 1",
+				Default: "min(1/128, 0.1/N), N long flows where the experiment fixes them", Rule: func(n Network) string {
+					if n.LongFlows*10 > 128 {
+						return fmt.Sprintf("0.1/%d", n.LongFlows)
+					}
+					return "1/128"
+				},
+				Source: "0.1/N recommended in 6.2; 1/128 is figure 10's example; the value of section 7 is not stated",
+			},
+			{Name: "wmax", Doc: "largest weight of an increase; at least wmin, below 1", Default: "0.5", Source: "6.2"},
+			{Name: "min_rate", Doc: "a flow never goes below; a rate, above 0", Default: "1Mbps", Source: "ours: the unit of RecRate, so that no CNP stops a flow for good"},
+		},
+		build: func(n Network, r *reader) Parts {
+			phase := read(r, "phase", cnp.ParsePhase)
+			np := cnp.PCNParams{Period: r.time("period"), Percent: r.int("percent"), Phase: phase}
+			rp := &ratelimit.PCNParams{Line: n.Line, WMin: r.fraction("wmin"), WMax: r.fraction("wmax"), Min: r.rate("min_rate")}
+			r.check(np.Validate())
+			r.check(rp.Validate())
+			return Parts{
+				CP: func(int, int) marking.CP { return marking.NewNPECN() },
+				NP: func(flows int) cnp.NP { return cnp.NewPCN(np, flows) },
+				RP: func() ratelimit.RP { return ratelimit.NewPCN(rp) },
+			}
+		},
+	})
+}

@@ -1,0 +1,193 @@
+package scheme
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"photon/cnp"
+	"photon/marking"
+	"photon/ratelimit"
+	"photon/units"
+)
+
+// Scheme is a recipe.
+type Scheme struct {
+	Name    string
+	Summary string // one line
+	Source  string // paper or standard
+	CP      string // what the switch does, one line
+	NP      string // what the receiver does
+	RP      string // what the sender does
+	Params  []Param
+	build   func(Network, *reader) Parts
+}
+
+// Param is a parameter of a recipe.
+type Param struct {
+	Name    string
+	Doc     string // what it is, with its unit and range
+	Default string // as text, with its unit
+	Source  string // where the default comes from
+	// Rule, if there is one, gives the default from the network, and Default says so in words.
+	Rule func(Network) string
+}
+
+// Network is what a scheme may know of the network it runs in.
+type Network struct {
+	Line      units.Rate // of the hosts
+	RTT       units.Time // the largest base round-trip time; 0: unknown
+	LongFlows int        // that share a bottleneck, where an experiment fixes them; 0: unknown
+	Seed      uint64
+}
+
+// Parts makes the mechanisms.
+type Parts struct {
+	CP func(port, prio int) marking.CP // of one egress queue
+	NP func(flows int) cnp.NP          // of one host
+	RP func() ratelimit.RP             // of one flow
+}
+
+// Setting is the value of a parameter in one network, and where it comes from.
+type Setting struct {
+	Param
+	Value  string
+	Origin string // the recipe's source, or who overrode it
+}
+
+// Override replaces a parameter's default.
+type Override struct {
+	Value  string
+	Source string
+}
+
+var all = map[string]*Scheme{}
+
+func register(s *Scheme) { all[s.Name] = s }
+
+// Names returns the schemes in alphabetical order.
+func Names() []string { return slices.Sorted(maps.Keys(all)) }
+
+// Get returns a recipe by its name.
+func Get(name string) (*Scheme, error) {
+	if s, ok := all[name]; ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("there is no scheme %q (there are %s)", name, strings.Join(Names(), ", "))
+}
+
+// ParamError says which parameter is wrong.
+type ParamError struct {
+	Scheme, Param string
+	Err           error
+}
+
+func (e *ParamError) Error() string {
+	if e.Param == "" {
+		return fmt.Sprintf("scheme %s: %v", e.Scheme, e.Err)
+	}
+	return fmt.Sprintf("scheme %s, parameter %s: %v", e.Scheme, e.Param, e.Err)
+}
+
+func (e *ParamError) Unwrap() error { return e.Err }
+
+// Settings returns the value of every parameter in a network.
+func (s *Scheme) Settings(n Network, over map[string]Override) ([]Setting, error) {
+	for name := range over {
+		if !slices.ContainsFunc(s.Params, func(p Param) bool { return p.Name == name }) {
+			return nil, &ParamError{s.Name, name, fmt.Errorf("there is no such parameter (there are %s)", s.paramNames())}
+		}
+	}
+	var set []Setting
+	for _, p := range s.Params {
+		v := Setting{Param: p, Value: p.Default, Origin: p.Source}
+		if p.Rule != nil {
+			v.Value = p.Rule(n)
+		}
+		if o, ok := over[p.Name]; ok {
+			v.Value, v.Origin = o.Value, o.Source
+		}
+		set = append(set, v)
+	}
+	return set, nil
+}
+
+func (s *Scheme) paramNames() string {
+	var names []string
+	for _, p := range s.Params {
+		names = append(names, p.Name)
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Build makes the parts of a scheme for a network. Errors are of type *ParamError.
+func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
+	set, err := s.Settings(n, over)
+	if err != nil {
+		return Parts{}, err
+	}
+	r := &reader{scheme: s.Name, values: map[string]string{}}
+	for _, v := range set {
+		r.values[v.Name] = v.Value
+	}
+	parts := s.build(n, r)
+	return parts, r.err
+}
+
+// reader turns the text of parameters into values and keeps the first error.
+type reader struct {
+	scheme string
+	values map[string]string
+	err    error
+}
+
+// check keeps an error of a mechanism's validation.
+func (r *reader) check(err error) {
+	if err != nil && r.err == nil {
+		r.err = &ParamError{Scheme: r.scheme, Err: err}
+	}
+}
+
+func read[T any](r *reader, name string, parse func(string) (T, error)) T {
+	v, err := parse(r.values[name])
+	if err != nil && r.err == nil {
+		r.err = &ParamError{r.scheme, name, err}
+	}
+	return v
+}
+
+func (r *reader) time(name string) units.Time { return read(r, name, units.ParseTime) }
+func (r *reader) rate(name string) units.Rate { return read(r, name, units.ParseRate) }
+func (r *reader) size(name string) units.Size { return read(r, name, units.ParseSize) }
+
+// fraction reads "0.5" or "1/128".
+func (r *reader) fraction(name string) float64 {
+	return read(r, name, func(s string) (float64, error) {
+		numerator, denominator, isRatio := strings.Cut(s, "/")
+		a, err := strconv.ParseFloat(strings.TrimSpace(numerator), 64)
+		if err != nil || !isRatio {
+			return a, plain(err, s)
+		}
+		b, err := strconv.ParseFloat(strings.TrimSpace(denominator), 64)
+		return a / b, plain(err, s)
+	})
+}
+
+func (r *reader) int(name string) int {
+	return read(r, name, func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		return n, plain(err, s)
+	})
+}
+
+func plain(err error, s string) error {
+	if err != nil {
+		return fmt.Errorf("%q is not a number", s)
+	}
+	return nil
+}
