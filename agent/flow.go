@@ -162,3 +162,6 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 
 // Flows returns the slots that may hold flows: from 0 to Flows()-1.
 func (h *Host) Flows() int { return len(h.flows) }
+
+// DataSent is how many bytes of data, on the wire, the host has sent in all.
+func (h *Host) DataSent() uint64 { return h.dataSent }

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"photon/cnp"
 	"photon/dataplane"
@@ -61,11 +62,12 @@ type Host struct {
 	stats  dataplane.Stats
 
 	// Sending.
-	flows  []flow
-	byPeer *flowtable.Table[peerKey]
-	pacer  *ratelimit.Pacer
-	spare  []ratelimit.RP
-	done   []Result
+	flows    []flow
+	byPeer   *flowtable.Table[peerKey]
+	pacer    *ratelimit.Pacer
+	spare    []ratelimit.RP
+	done     []Result
+	dataSent uint64 // bytes on the wire
 
 	// Receiving.
 	peers   []peer
@@ -113,6 +115,14 @@ func (h *Host) Stats(now units.Time) dataplane.Stats {
 	st := h.stats
 	st.Ports = []dataplane.PortStats{h.stats.Ports[0]}
 	st.Ports[0].Egress = h.eg.Counters(now)
+	for i := range h.flows {
+		if h.flows[i].active {
+			r := h.flows[i].rp.Rate(now)
+			bucket, _ := slices.BinarySearch(dataplane.RateBounds[:], r)
+			st.FlowRates[bucket]++
+			st.RateSum += r
+		}
+	}
 	return st
 }
 

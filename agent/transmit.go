@@ -155,6 +155,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	f.frames++
 	onWire := h.config.Link.WireBytes(length)
 	f.sent += uint64(onWire)
+	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
 	f.base, f.gapBytes = due, onWire
 	if last {

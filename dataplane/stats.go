@@ -75,6 +75,14 @@ type Stats struct {
 	RPIgnored  uint64 // CNPs for flows that are not ours, or broken ones
 	FlowsBegun uint64
 	FlowsDone  uint64
+	FlowRates  [len(RateBounds) + 1]uint64 // flows being sent whose allowed rate is at most RateBounds[i]; the last: above all
+	RateSum    units.Rate                  // of the allowed rates
+}
+
+// RateBounds are the upper bounds of the histogram of allowed rates.
+var RateBounds = [...]units.Rate{
+	units.Mbps, 10 * units.Mbps, 100 * units.Mbps, 250 * units.Mbps, 500 * units.Mbps, units.Gbps, 2500 * units.Mbps, 5 * units.Gbps,
+	10 * units.Gbps, 25 * units.Gbps, 40 * units.Gbps, 100 * units.Gbps,
 }
 
 // Frames is how many frames crossed the wire in each direction.

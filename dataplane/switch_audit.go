@@ -32,6 +32,16 @@ func (s *Switch) QueueBytes(port, prio int) units.Size { return s.ports[port].qu
 // QueuePeak is the most that was in one egress queue.
 func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].queues[prio].peak }
 
+// PausesSent is how many XOFF frames the switch has sent, refreshes included.
+func (s *Switch) PausesSent() (sum uint64) {
+	for i := range s.ports {
+		for _, n := range s.ports[i].in.Sent() {
+			sum += n
+		}
+	}
+	return sum
+}
+
 // Audit checks, per priority: what a port received, copies included, entered
 // the buffer or was discarded before; what entered the buffer of the switch was
 // queued at an egress port, is on its way to one in a ring, or was discarded;

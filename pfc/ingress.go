@@ -216,3 +216,6 @@ func (g *Ingress) Counters(now units.Time) IngressCounters {
 	}
 	return c
 }
+
+// Sent is how many XOFF frames were sent per priority, refreshes included.
+func (g *Ingress) Sent() *[Classes]uint64 { return &g.count.Pauses }

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"photon/agent"
+	"photon/config"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/units"
+)
+
+func agentCommand() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:   "agent -c agent.yaml",
+		Short: "Be a host: send and receive flows under a congestion control scheme",
+		Long: "Be a host at the end of a link: send the flows of the configuration as RoCEv2 packets, each at the rate its\n" +
+			"reaction point allows, obey PFC, receive flows of others and notify their senders.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if file == "" {
+				return bad(errors.New("an agent needs a configuration (-c agent.yaml; deploy/agent-sender.yaml is an example)"))
+			}
+			conf, err := config.ReadAgent(file)
+			if err != nil {
+				return bad(err)
+			}
+			return runAgent(c, conf)
+		},
+	}
+	c.Flags().StringVarP(&file, "config", "c", "", "configuration `file`")
+	return c
+}
+
+func runAgent(c *cobra.Command, conf *config.Agent) error {
+	if !dpdk.Available {
+		return bad(dpdk.ErrNotBuilt)
+	}
+	w, err := dpdk.New(conf.Options())
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	devices, err := openAll(w, []string{conf.Port.Device.V}, 1500)
+	if err != nil {
+		return err
+	}
+	node, err := conf.Resolve(&devices[0])
+	if err != nil {
+		return bad(err)
+	}
+	envs := w.NewEnvs(1)
+	h, err := agent.New(node.Config, envs[0])
+	if err != nil {
+		return bad(err)
+	}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), host: true}
+	id := w.Add(d.name, h, envs, []int{0})
+	if err := w.Attach(dataplane.End{Node: id}, devices[0], node.Link); err != nil {
+		return bad(err)
+	}
+	d.ports = []string{portName(devices[0].Spec)}
+	for _, line := range node.Describe() {
+		d.log.Info(line)
+	}
+	for _, f := range node.Flows {
+		if _, err := h.AddFlow(0, f); err != nil {
+			return bad(err)
+		}
+	}
+	defer d.reportFlows(h)()
+	return d.serve(c.Context())
+}
+
+// reportFlows logs flows as they end, until the function it returns is called.
+func (d *daemon) reportFlows(h *agent.Host) (stop func()) {
+	ended := make(chan struct{})
+	finished := make(chan struct{})
+	tick := time.NewTicker(time.Second)
+	report := func() {
+		var results []agent.Result
+		d.world.Do(func(units.Time) { results = append(results, h.TakeResults()...) })
+		for _, r := range results {
+			d.log.Infof("flow to %v, queue pair %d: %v in %v", r.Peer, r.QP, r.Size, r.FCT())
+		}
+	}
+	go func() {
+		defer close(finished)
+		for {
+			select {
+			case <-tick.C:
+				report()
+			case <-ended:
+				report()
+				return
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(ended)
+		<-finished
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"photon/dataplane/dpdk"
+	"photon/lab"
+)
+
+func replayCommand() *cobra.Command {
+	var o lab.Options
+	var world, schemes, out string
+	var quick bool
+	c := &cobra.Command{
+		Use:   "replay ID...",
+		Short: "Repeat experiments of papers and lay the papers' numbers beside ours",
+		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
+			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
+			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, ids []string) error {
+			worlds := []string{world}
+			switch world {
+			case "sim", "dpdk":
+			case "both":
+				worlds = []string{"sim", "dpdk"}
+			default:
+				return bad(fmt.Errorf("--world %q: sim, dpdk or both", world))
+			}
+			if world != "sim" && !dpdk.Available {
+				return bad(dpdk.ErrNotBuilt)
+			}
+			if o.Dilation < 1 || o.Dilation > 1000 {
+				return bad(fmt.Errorf("--dilation %d: from 1 to 1000", o.Dilation))
+			}
+			if c.Flags().Changed("schemes") {
+				o.Schemes = strings.Split(schemes, ",")
+			}
+			_ = quick // no experiment has repetitions to shorten yet
+			var all []*lab.Experiment
+			for _, id := range ids {
+				e, err := lab.Get(id)
+				if err != nil {
+					return bad(err)
+				}
+				if err := e.CheckSchemes(o.Schemes); err != nil {
+					return bad(err)
+				}
+				all = append(all, e)
+			}
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return bad(fmt.Errorf("--out: %w", err))
+			}
+			for _, e := range all {
+				if err := replay(c, e, worlds, o, out); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&world, "world", "sim", "where: sim (virtual time), dpdk (DPDK devices, dilated real time) or both")
+	f.StringVar(&schemes, "schemes", "", "only these, separated by commas (default: all of the experiment)")
+	f.Uint64Var(&o.Seed, "seed", 0, "of everything random (default: the experiment's)")
+	f.IntVar(&o.Dilation, "dilation", 20, "how many times slower than the wall the clock runs on dpdk")
+	f.BoolVar(&quick, "quick", false, "fewer repetitions where an experiment has many; windows in which claims are judged stay whole")
+	f.StringVar(&out, "out", "out", "folder for results")
+	return c
+}
+
+// replay runs one experiment in each world, writes its results and its report,
+// and prints the table of claims.
+func replay(c *cobra.Command, e *lab.Experiment, worlds []string, o lab.Options, out string) error {
+	var results []*lab.Result
+	for _, w := range worlds {
+		o.World = w
+		bar := newBar(c.ErrOrStderr(), e.ID+" "+w)
+		o.Progress = func(scheme string, done float64) {
+			bar.Describe(fmt.Sprintf("%s %-4s %-8s", e.ID, w, scheme))
+			_ = bar.Set(int(done * 1000)) // a bar that cannot be drawn is no reason to stop
+		}
+		r, err := e.Replay(c.Context(), o)
+		_ = bar.Finish()
+		if err != nil {
+			return err
+		}
+		if err := e.Write(out, r); err != nil {
+			return err
+		}
+		results = append(results, r)
+	}
+	path, err := e.Report(out)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.OutOrStdout())
+	if err := lab.Table(c.OutOrStdout(), results); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "\nreport: %s\n", path)
+	return invariants(results)
+}
+
+// invariants is an error if a run lost a frame: its numbers are worth nothing.
+func invariants(results []*lab.Result) error {
+	for _, r := range results {
+		for _, run := range r.Runs {
+			if run.Invariants.LostFrames > 0 || !run.Invariants.ConservationOK {
+				return errors.Join(fmt.Errorf("%s, %s on %s: %d frames lost, conservation %v", r.Experiment, run.Scheme, r.World,
+					run.Invariants.LostFrames, run.Invariants.ConservationOK))
+			}
+		}
+	}
+	return nil
+}
+
+func newBar(w io.Writer, what string) *progressbar.ProgressBar {
+	return progressbar.NewOptions(1000, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what), progressbar.OptionSetWidth(30),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }), progressbar.OptionThrottle(100_000_000))
+}

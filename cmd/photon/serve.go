@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/telemetry"
+	"photon/units"
+)
+
+// daemon is a node on devices that runs until it is told to stop.
+type daemon struct {
+	log     *zap.SugaredLogger
+	name    string
+	world   dpdk.World
+	node    dataplane.Node
+	ports   []string
+	metrics string // address; empty: nowhere
+	host    bool
+}
+
+func newLog(w io.Writer) *zap.SugaredLogger {
+	e := zap.NewProductionEncoderConfig()
+	e.EncodeTime = zapcore.ISO8601TimeEncoder
+	e.EncodeLevel = zapcore.CapitalLevelEncoder
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.AddSync(w), zapcore.InfoLevel)).Sugar()
+}
+
+// openAll opens the devices of a node's ports.
+func openAll(w dpdk.World, specs []string, mtu int) (devices []dpdk.Device, err error) {
+	for _, spec := range specs {
+		d, err := w.Open(spec, mtu)
+		if err != nil {
+			return nil, bad(err)
+		}
+		devices = append(devices, d)
+	}
+	return devices, nil
+}
+
+// serve runs the world until the context ends, answering scrapes, and then says
+// whether every frame is accounted for.
+func (d *daemon) serve(ctx context.Context) (err error) {
+	if d.metrics != "" {
+		s, err := telemetry.Serve(d.metrics, version, d.snapshot)
+		if err != nil {
+			return bad(err)
+		}
+		defer s.Close()
+		d.log.Infof("metrics on http://%s/metrics", s.Address())
+	}
+	d.log.Infof("%s runs", d.name)
+	if err := d.world.Run(ctx, units.Never); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	d.summary()
+	if err := d.world.Audit(); err != nil {
+		return fmt.Errorf("frames are unaccounted for: %w", err)
+	}
+	return nil
+}
+
+// snapshot is what a scrape sees.
+func (d *daemon) snapshot() (s telemetry.Snapshot) {
+	s.Node, s.Ports, s.Host = d.name, d.ports, d.host
+	d.world.Do(func(now units.Time) {
+		s.Stats = d.node.Stats(now)
+		s.Pace = d.world.Pace()
+	})
+	s.Devices = d.world.Devices()
+	return s
+}
+
+// summary logs what went through each port.
+func (d *daemon) summary() {
+	st := d.node.Stats(d.world.Now())
+	for i := range st.Ports {
+		sent, received := st.Ports[i].Frames()
+		discarded := uint64(0)
+		for _, n := range st.Ports[i].Discarded() {
+			discarded += n
+		}
+		d.log.Infof("port %s: %d frames received, %d sent, %d discarded", d.ports[i], received, sent, discarded)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"photon/config"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/units"
+)
+
+func switchCommand() *cobra.Command {
+	var file, scheme, metrics string
+	var rate units.Rate
+	var ports []string
+	c := &cobra.Command{
+		Use:   "switch [-c switch.yaml | --port DEVICE --port DEVICE ...]",
+		Short: "Be a lossless switch on network cards or virtual devices",
+		Long: "Be a lossless switch. A port is a network card by its PCI address (0000:03:00.0), or a virtual device of\n" +
+			"DPDK with its arguments (net_af_packet0,iface=sw0 sits on the kernel's interface sw0; net_tap0; net_memif0;\n" +
+			"net_null0). It learns addresses, keeps priority 3 lossless with PFC, and marks as the scheme says.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			conf, err := switchConfig(c, file, ports, scheme, rate, metrics)
+			if err != nil {
+				return bad(err)
+			}
+			return runSwitch(c, conf)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&file, "config", "c", "", "configuration `file` (deploy/switch.yaml is an example)")
+	f.StringArrayVar(&ports, "port", nil, "`device` of a port, in place of a file; repeat it")
+	f.StringVar(&scheme, "scheme", "pcn", "congestion control scheme (photon list schemes)")
+	f.Var(&rateFlag{&rate}, "rate", "`rate` of every link, as in 10Gbps; on virtual devices it is emulated (default: a card's own, else 10Gbps)")
+	f.StringVar(&metrics, "metrics", "127.0.0.1:9464", "`address` for Prometheus, or off")
+	return c
+}
+
+// rateFlag is a flag that is a rate.
+type rateFlag struct{ rate *units.Rate }
+
+func (r *rateFlag) String() string { return "" }
+func (r *rateFlag) Type() string   { return "rate" }
+func (r *rateFlag) Set(s string) (err error) {
+	*r.rate, err = units.ParseRate(s)
+	return err
+}
+
+// switchConfig is the file's, changed by flags, or made of flags alone.
+func switchConfig(c *cobra.Command, file string, ports []string, scheme string, rate units.Rate, metrics string) (*config.Switch, error) {
+	conf := &config.Switch{}
+	if file != "" {
+		var err error
+		if conf, err = config.ReadSwitch(file); err != nil {
+			return nil, err
+		}
+		if len(ports) > 0 {
+			return nil, errors.New("--port and --config: a file names its own ports")
+		}
+	}
+	for _, p := range ports {
+		conf.Ports = append(conf.Ports, config.Port{Device: config.Set(p)})
+	}
+	if f := c.Flags(); f.Changed("scheme") || file == "" {
+		conf.Scheme.Name = config.Set(scheme)
+	}
+	if c.Flags().Changed("rate") {
+		if rate <= 0 {
+			return nil, fmt.Errorf("--rate %v must be positive", rate)
+		}
+		conf.Rate = config.Set(rate)
+	}
+	if c.Flags().Changed("metrics") {
+		conf.Metrics = config.Set(metrics)
+	}
+	return conf, conf.Check()
+}
+
+func runSwitch(c *cobra.Command, conf *config.Switch) error {
+	if !dpdk.Available {
+		return bad(dpdk.ErrNotBuilt)
+	}
+	w, err := dpdk.New(conf.Options())
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var specs []string
+	for _, p := range conf.Ports {
+		specs = append(specs, p.Device.V)
+	}
+	devices, err := openAll(w, specs, conf.MTU.Or(1500))
+	if err != nil {
+		return err
+	}
+	node, err := conf.Resolve(devices)
+	if err != nil {
+		return bad(err)
+	}
+	envs := w.NewEnvs(len(devices))
+	s, err := dataplane.NewSwitch(node.Config, envs)
+	if err != nil {
+		return bad(err)
+	}
+	s.Reserve(4096)
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress()}
+	id := w.Add(d.name, s, envs, node.Workers)
+	for i, dev := range devices {
+		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
+			return bad(err)
+		}
+		d.ports = append(d.ports, portName(dev.Spec))
+		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
+	}
+	for _, line := range node.Describe() {
+		d.log.Info(line)
+	}
+	return d.serve(c.Context())
+}
+
+// portName is what metrics call a port: the kernel's interface, or the device.
+func portName(spec string) string {
+	name, arguments, _ := strings.Cut(spec, ",")
+	for a := range strings.SplitSeq(arguments, ",") {
+		if iface, ok := strings.CutPrefix(a, "iface="); ok {
+			return iface
+		}
+	}
+	return name
+}

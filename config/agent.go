@@ -1,0 +1,183 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"photon/agent"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/scheme"
+	"photon/units"
+	"photon/wire"
+)
+
+// Agent is agent.yaml.
+type Agent struct {
+	Name       Value[string]      `yaml:"name"` // in metrics; agent
+	Port       Port               `yaml:"port"`
+	MAC        Value[wire.MAC]    `yaml:"mac"` // made from the address if absent: 02:00 and an IPv4 address's bytes
+	IP         Value[wire.IP]     `yaml:"ip"`
+	Scheme     Scheme             `yaml:"scheme"`
+	PFC        PFC                `yaml:"pfc"`
+	Payload    Value[units.Size]  `yaml:"payload"`          // of a full packet; 1000B
+	DataDSCP   Value[int]         `yaml:"data_dscp"`        // 26
+	CNPDSCP    Value[int]         `yaml:"cnp_dscp"`         // 48
+	AckDSCP    Value[int]         `yaml:"ack_dscp"`         // 48
+	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
+	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // from a flow's last packet until it is sent again; 67ms
+	Flows      []Flow             `yaml:"flows"`            // to send
+	Receive    Value[int]         `yaml:"receive"`          // most flows received at a time; 4096
+	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
+	DPDK       DPDK               `yaml:"dpdk"`
+
+	file string
+}
+
+// Flow is a flow to send.
+type Flow struct {
+	To    Value[wire.IP]    `yaml:"to"`
+	ToMAC Value[wire.MAC]   `yaml:"to_mac"` // made from the address if absent, as the peer's agent does
+	QP    Value[int]        `yaml:"qp"`     // both ends use it; the flow's place in the list, from 1
+	Count Value[int]        `yaml:"count"`  // equal flows, with QPs that follow each other; 1
+	Size  Value[units.Size] `yaml:"size"`   // of payload; absent: until the agent stops
+	Start Value[units.Time] `yaml:"start"`  // after the agent's start; 0s
+}
+
+// ReadAgent reads and checks a file.
+func ReadAgent(file string) (*Agent, error) {
+	c := &Agent{file: file}
+	if err := Read(file, c); err != nil {
+		return nil, err
+	}
+	return c, c.Check()
+}
+
+// AgentNode is a host that is ready to be made.
+type AgentNode struct {
+	Config agent.Config // but for NP and NewRP's network
+	Link   dataplane.Link
+	Flows  []agent.FlowSpec
+	Scheme *scheme.Scheme
+}
+
+// Check finds what can be known without opening the device.
+func (c *Agent) Check() error {
+	if _, err := metricsAddress(c.Metrics); err != nil {
+		return inFile(c.file, err)
+	}
+	if err := c.Port.check(); err != nil {
+		return inFile(c.file, err)
+	}
+	if n := c.DPDK.Workers.Or(1); n != 1 {
+		return inFile(c.file, fail(c.DPDK.Workers, "%d workers: an agent has one port and one worker", n))
+	}
+	_, err := c.Resolve(nil)
+	return err
+}
+
+// MetricsAddress is where metrics are served; empty: nowhere.
+func (c *Agent) MetricsAddress() string {
+	a, _ := metricsAddress(c.Metrics) // Check has seen it
+	return a
+}
+
+// Options are those of the world.
+func (c *Agent) Options() dpdk.Options {
+	return c.DPDK.options([]Port{c.Port}, 4*units.MB, int(c.Payload.Or(1000))+100)
+}
+
+// Resolve works out the whole configuration; device is nil as long as it is not open.
+func (c *Agent) Resolve(device *dpdk.Device) (*AgentNode, error) {
+	n, err := c.resolve(device)
+	return n, inFile(c.file, err)
+}
+
+func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
+	if !c.IP.IsSet() {
+		return nil, errors.New("an agent needs its address (`ip: 10.0.0.1`)")
+	}
+	lossless, err := c.PFC.lossless()
+	if err != nil {
+		return nil, err
+	}
+	var reported units.Rate
+	if device != nil {
+		reported = device.Rate
+	}
+	link := c.Port.link(c.Port.rate(reported))
+	n := &AgentNode{Link: link, Config: agent.Config{
+		MAC: c.MAC.Or(macFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), ECT: wire.ECT0,
+		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.Receive.Or(4096), Age: 10 * units.Second,
+	}}
+	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
+		return nil, err
+	}
+	for _, d := range []struct {
+		v    Value[int]
+		or   int
+		into *uint8
+	}{{c.DataDSCP, 26, &n.Config.DataDSCP}, {c.CNPDSCP, 48, &n.Config.ControlDSCP}, {c.AckDSCP, 48, &n.Config.AckDSCP}} {
+		v := d.v.Or(d.or)
+		if v < 0 || v > 63 {
+			return nil, fail(d.v, "DSCP %d: there are 0 to 63", v)
+		}
+		*d.into = uint8(v)
+	}
+	if err := c.flows(n); err != nil {
+		return nil, err
+	}
+	parts, recipe, err := c.Scheme.build(scheme.Network{Line: link.Rate, Seed: 1})
+	if err != nil {
+		return nil, err
+	}
+	n.Scheme = recipe
+	n.Config.NP, n.Config.NewRP = parts.NP(n.Config.Receivers), parts.RP
+	if err := n.Config.Check(); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func (c *Agent) flows(n *AgentNode) error {
+	used := map[string]bool{}
+	for i, f := range c.Flows {
+		if !f.To.IsSet() {
+			return fail(f.QP, "flow %d does not say where to (`to: 10.0.0.2`)", i+1)
+		}
+		if f.To.V.Is4() != c.IP.V.Is4() {
+			return fail(f.To, "a flow from %v to %v mixes IPv4 and IPv6", c.IP.V, f.To.V)
+		}
+		for k := range f.Count.Or(1) {
+			qp := f.QP.Or(len(n.Flows)+1-k) + k
+			if qp < 0 || qp >= 1<<24 {
+				return fail(f.QP, "queue pair %d: there are 0 to %d", qp, 1<<24-1)
+			}
+			id := fmt.Sprint(f.To.V, qp)
+			if used[id] {
+				return fail(f.QP, "queue pair %d to %v is used twice", qp, f.To.V)
+			}
+			used[id] = true
+			n.Flows = append(n.Flows, agent.FlowSpec{
+				Peer: f.To.V, PeerMAC: f.ToMAC.Or(macFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V,
+			})
+		}
+	}
+	n.Config.Senders = len(n.Flows)
+	return nil
+}
+
+// macFor makes a locally administered address from an IP address: both ends do
+// the same, so that no address resolution is needed between agents.
+func macFor(a wire.IP) wire.MAC { return 0x0200_0000_0000 | wire.MACAt(a[10:])&0xFFFF_FFFF }
+
+// Describe prints what is in force, for the operator to see at the start.
+func (n *AgentNode) Describe() []string {
+	c := &n.Config
+	return []string{
+		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
+		fmt.Sprintf("address %v, %v, link %v, payload %d B", c.IP, c.MAC, n.Link.Rate, c.Payload),
+		fmt.Sprintf("priority of data %d, of CNPs %d, of acknowledgements %d; PFC obeyed on %08b", c.DSCP[c.DataDSCP], c.DSCP[c.ControlDSCP], c.DSCP[c.AckDSCP], c.Lossless),
+		fmt.Sprintf("%d flows to send, up to %d received", len(n.Flows), c.Receivers),
+	}
+}

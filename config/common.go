@@ -1,0 +1,222 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/units"
+)
+
+// Port is one port of a switch or an agent.
+type Port struct {
+	Device     Value[string]     `yaml:"device"`      // PCI address, or virtual device and arguments
+	Rate       Value[units.Rate] `yaml:"rate"`        // of the link; on a card its own if absent
+	Delay      Value[units.Time] `yaml:"delay"`       // added to every frame sent; virtual devices only
+	CableDelay Value[units.Time] `yaml:"cable_delay"` // one way, for the headroom; 500ns, which is 100 m
+}
+
+// Scheme names a congestion control scheme and what is set otherwise.
+type Scheme struct {
+	Name   Value[string]            `yaml:"name"`   // pcn
+	Params map[string]Value[string] `yaml:"params"` // `photon list schemes` shows them
+}
+
+// PFC is flow control per priority.
+type PFC struct {
+	Priorities []Value[int]      `yaml:"priorities"` // lossless ones; [3]
+	XOFF       Value[units.Size] `yaml:"xoff"`       // per ingress port and priority; 512KB
+	XON        Value[units.Size] `yaml:"xon"`        // XOFF less two frames
+	Headroom   Value[units.Size] `yaml:"headroom"`   // computed from rate, cable, MTU and response
+	Response   Value[units.Time] `yaml:"response"`   // our own, part of the headroom; 100us
+	Pause      Value[units.Time] `yaml:"pause"`      // asked for by an XOFF; the longest there is
+}
+
+// DPDK is how the dataplane runs.
+type DPDK struct {
+	Workers   Value[int]        `yaml:"workers"`   // pinned, polling; 1
+	Cores     []Value[int]      `yaml:"cores"`     // where; the last ones
+	Hugepages Value[bool]       `yaml:"hugepages"` // false: ordinary memory
+	Frames    Value[int]        `yaml:"frames"`    // frame buffers; from the buffer's size
+	Sleep     Value[units.Time] `yaml:"sleep"`     // of an idle worker; 20us if all ports are virtual, else 0: poll without rest
+	EAL       []string          `yaml:"eal"`       // further arguments of DPDK
+}
+
+// Defaults.
+const (
+	defaultXOFF     = 512 * units.KB // PCN, section 7
+	defaultMTU      = 1500
+	defaultCable    = 500 * units.Nanosecond
+	defaultResponse = 100 * units.Microsecond
+	defaultRate     = 10 * units.Gbps
+	defaultMetrics  = "127.0.0.1:9464"
+)
+
+// virtual reports whether a device is not a card.
+func (p Port) virtual() bool {
+	return strings.HasPrefix(p.Device.V, "net_") || strings.HasPrefix(p.Device.V, "virtio_user")
+}
+
+func (p Port) check() error {
+	if p.Device.V == "" {
+		return errors.New("a port needs a device (a PCI address such as 0000:03:00.0, or net_af_packet0,iface=sw0)")
+	}
+	if p.Rate.V < 0 {
+		return fail(p.Rate, "rate %v must be positive", p.Rate.V)
+	}
+	if p.Delay.V < 0 || p.Delay.V > 0 && !p.virtual() {
+		return fail(p.Delay, "delay %v: it must not be negative, and only virtual devices have one", p.Delay.V)
+	}
+	return nil
+}
+
+// rate is the link's: as configured, as the device says, or the default.
+func (p Port) rate(device units.Rate) units.Rate {
+	switch {
+	case p.Rate.V > 0:
+		return p.Rate.V
+	case device > 0:
+		return device
+	}
+	return defaultRate
+}
+
+func fail[T any](v Value[T], format string, args ...any) error {
+	return &Error{Line: v.Line, Err: fmt.Errorf(format, args...)}
+}
+
+// inFile adds the file's name to an error that has a line only.
+func inFile(file string, err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.File = file
+		return e
+	}
+	if err == nil {
+		return nil
+	}
+	return &Error{File: file, Err: err}
+}
+
+// lossless returns the set of lossless priorities.
+func (p PFC) lossless() (set uint8, err error) {
+	if p.Priorities == nil {
+		return 1 << 3, nil
+	}
+	for _, v := range p.Priorities {
+		if v.V < 0 || v.V >= pfc.Classes {
+			return 0, fail(v, "priority %d: there are 0 to 7", v.V)
+		}
+		set |= 1 << v.V
+	}
+	return set, nil
+}
+
+// thresholds returns XOFF and XON; the headroom is the port's.
+func (p PFC) thresholds(mtu int) (pfc.Thresholds, error) {
+	t := pfc.Thresholds{XOFF: p.XOFF.Or(defaultXOFF)}
+	t.XON = p.XON.Or(max(0, t.XOFF-2*units.Size(mtu)))
+	if err := t.Validate(); err != nil {
+		where := p.XON
+		if !where.IsSet() {
+			where = p.XOFF
+		}
+		return t, fail(where, "%v", err)
+	}
+	return t, nil
+}
+
+// headroom is what a port needs beyond XOFF.
+func (p PFC) headroom(port Port, rate units.Rate, mtu int) units.Size {
+	return p.Headroom.Or(pfc.Headroom(rate, port.CableDelay.Or(defaultCable)+port.Delay.V, p.Response.Or(defaultResponse), units.Size(mtu)))
+}
+
+// build makes a scheme's parts; errors name the line of the parameter.
+func (s Scheme) build(n scheme.Network) (scheme.Parts, *scheme.Scheme, error) {
+	recipe, err := scheme.Get(s.Name.Or("pcn"))
+	if err != nil {
+		return scheme.Parts{}, nil, fail(s.Name, "%v", err)
+	}
+	over := map[string]scheme.Override{}
+	for name, v := range s.Params {
+		over[name] = scheme.Override{Value: v.V, Source: "configuration"}
+	}
+	parts, err := recipe.Build(n, over)
+	if err != nil {
+		line := s.Name.Line
+		var p *scheme.ParamError
+		if errors.As(err, &p) && s.Params[p.Param].Line > 0 {
+			line = s.Params[p.Param].Line
+		}
+		return parts, recipe, &Error{Line: line, Err: err}
+	}
+	return parts, recipe, nil
+}
+
+// options are those of the world.
+func (d DPDK) options(ports []Port, buffer units.Size, mtu int) dpdk.Options {
+	o := dpdk.Options{
+		Workers: d.Workers.Or(1), Hugepages: d.Hugepages.V, EAL: d.EAL, Sleep: d.Sleep.V,
+		// A frame buffer holds one frame, however short. 200 bytes a frame is an
+		// assumption about the mix; short of buffers, devices drop and count it.
+		Frames:    d.Frames.Or(min(max(int(buffer/200), 16384), 1<<18)),
+		FrameSize: max(2048, mtu+64),
+	}
+	for _, c := range d.Cores {
+		o.Cores = append(o.Cores, c.V)
+	}
+	allVirtual := true
+	for _, p := range ports {
+		if !p.virtual() {
+			allVirtual = false
+			o.PCI = append(o.PCI, p.Device.V)
+		}
+	}
+	if allVirtual && !d.Sleep.IsSet() {
+		o.Sleep = 20 * units.Microsecond
+	}
+	return o
+}
+
+func (d DPDK) check() error {
+	if n := d.Workers.Or(1); n < 1 || len(d.Cores) > 0 && len(d.Cores) < n {
+		return fail(d.Workers, "%d workers on %d cores: name a core for each", n, len(d.Cores))
+	}
+	return nil
+}
+
+// metricsAddress checks where metrics are served; empty: nowhere.
+func metricsAddress(v Value[string]) (string, error) {
+	address := v.Or(defaultMetrics)
+	if address == "off" {
+		return "", nil
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return "", fail(v, "metrics %q: not an address (write it like 127.0.0.1:9464, or off)", address)
+	}
+	return address, nil
+}
+
+// priorities is a map to a priority, with a default and what the file changes.
+func priorities(m map[int]Value[int], base []uint8, what string) error {
+	for k, v := range m {
+		if k < 0 || k >= len(base) {
+			return fail(v, "%s %d: there are 0 to %d", what, k, len(base)-1)
+		}
+		if v.V < 0 || v.V >= pfc.Classes {
+			return fail(v, "priority %d: there are 0 to 7", v.V)
+		}
+		base[k] = uint8(v.V)
+	}
+	return nil
+}
+
+// link is what a port sends into.
+func (p Port) link(rate units.Rate) dataplane.Link {
+	return dataplane.Link{Rate: rate, Delay: p.Delay.V}
+}

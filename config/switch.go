@@ -1,0 +1,223 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/marking"
+	"photon/scheme"
+	"photon/units"
+	"photon/wire"
+)
+
+// Switch is switch.yaml.
+type Switch struct {
+	Name       Value[string]      `yaml:"name"` // in metrics; switch
+	Ports      []Port             `yaml:"ports"`
+	Rate       Value[units.Rate]  `yaml:"rate"` // of ports that say nothing themselves
+	Scheme     Scheme             `yaml:"scheme"`
+	PFC        PFC                `yaml:"pfc"`
+	Buffer     Value[units.Size]  `yaml:"buffer"`           // of the whole switch; what lossless priorities reserve, and 4MB
+	LossyQueue Value[units.Size]  `yaml:"lossy_queue"`      // an egress queue of a lossy priority drops beyond it; 1MB
+	MTU        Value[int]         `yaml:"mtu"`              // longest frame without Ethernet header, tags and FCS, bytes; 1500
+	Trust      Value[string]      `yaml:"trust"`            // dscp (the tag of frames that are not IP), or pcp (the DSCP of frames without tag)
+	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
+	PCP        map[int]Value[int] `yaml:"pcp_to_priority"`  // others: the same number
+	Learning   Learning           `yaml:"forwarding"`
+	Metrics    Value[string]      `yaml:"metrics"` // address, or off; 127.0.0.1:9464
+	DPDK       DPDK               `yaml:"dpdk"`
+
+	file string
+}
+
+// Learning is how addresses are found.
+type Learning struct {
+	Learn  Value[bool]       `yaml:"learn"`  // true
+	Age    Value[units.Time] `yaml:"age"`    // of a learned address; 300s; 0s: it stays
+	Size   Value[int]        `yaml:"size"`   // addresses; 16384
+	Static []StaticAddress   `yaml:"static"` // known from the start
+}
+
+// StaticAddress sends an address to a port.
+type StaticAddress struct {
+	MAC  Value[wire.MAC] `yaml:"mac"`
+	Port Value[int]      `yaml:"port"` // from 0, in the order of ports
+}
+
+// ReadSwitch reads and checks a file.
+func ReadSwitch(file string) (*Switch, error) {
+	c := &Switch{file: file}
+	if err := Read(file, c); err != nil {
+		return nil, err
+	}
+	return c, c.Check()
+}
+
+// SwitchNode is a switch that is ready to be made.
+type SwitchNode struct {
+	Config  dataplane.SwitchConfig
+	Links   []dataplane.Link
+	Scheme  *scheme.Scheme
+	Workers []int // of each port
+}
+
+// Check finds what can be known without opening devices.
+func (c *Switch) Check() error {
+	if _, err := metricsAddress(c.Metrics); err != nil {
+		return inFile(c.file, err)
+	}
+	if err := c.DPDK.check(); err != nil {
+		return inFile(c.file, err)
+	}
+	seen := map[string]bool{}
+	for _, p := range c.Ports {
+		if err := p.check(); err != nil {
+			return inFile(c.file, err)
+		}
+		if seen[p.Device.V] {
+			return inFile(c.file, fail(p.Device, "device %s is used twice", p.Device.V))
+		}
+		seen[p.Device.V] = true
+	}
+	_, err := c.Resolve(nil)
+	return err
+}
+
+// MetricsAddress is where metrics are served; empty: nowhere.
+func (c *Switch) MetricsAddress() string {
+	a, _ := metricsAddress(c.Metrics) // Check has seen it
+	return a
+}
+
+// Options are those of the world. The configuration must have been checked.
+func (c *Switch) Options() dpdk.Options {
+	n, err := c.Resolve(nil)
+	if err != nil {
+		return dpdk.Options{}
+	}
+	return c.DPDK.options(c.Ports, n.Config.Buffer, n.Config.MTU)
+}
+
+// Resolve works out the whole configuration. devices are the ports' devices in
+// their order, or nil as long as they are not open.
+func (c *Switch) Resolve(devices []dpdk.Device) (*SwitchNode, error) {
+	n, err := c.resolve(devices)
+	return n, inFile(c.file, err)
+}
+
+func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
+	if len(c.Ports) < 2 {
+		return nil, errors.New("a switch has at least two ports (`ports:` in the file, or --port twice)")
+	}
+	n := &SwitchNode{Config: dataplane.SwitchConfig{
+		Tail: c.LossyQueue.Or(units.MB), MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
+	}}
+	s := &n.Config
+	var err error
+	if s.Lossless, err = c.PFC.lossless(); err != nil {
+		return nil, err
+	}
+	thresholds, err := c.PFC.thresholds(s.MTU)
+	if err != nil {
+		return nil, err
+	}
+	if s.TrustPCP, err = c.trust(); err != nil {
+		return nil, err
+	}
+	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
+		return nil, err
+	}
+	if err := priorities(c.PCP, s.PCP[:], "PCP"); err != nil {
+		return nil, err
+	}
+	for p := range s.PFC {
+		s.PFC[p] = thresholds
+	}
+	reserved, line := units.Size(0), units.Rate(0)
+	for i, p := range c.Ports {
+		var d dpdk.Device
+		if devices != nil {
+			d = devices[i]
+		}
+		if p.Rate.V == 0 {
+			p.Rate = c.Rate
+		}
+		rate := p.rate(d.Rate)
+		line = max(line, rate)
+		headroom := c.PFC.headroom(p, rate, s.MTU)
+		worker := i % c.DPDK.Workers.Or(1)
+		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, i), Link: p.link(rate), Headroom: headroom, Worker: worker})
+		n.Links = append(n.Links, p.link(rate))
+		n.Workers = append(n.Workers, worker)
+		for prio := range s.PFC {
+			if s.Lossless>>prio&1 != 0 {
+				reserved += thresholds.XOFF + headroom
+			}
+		}
+	}
+	s.Buffer = c.Buffer.Or(reserved + 4*units.MB)
+	if err := c.static(s); err != nil {
+		return nil, err
+	}
+	parts, recipe, err := c.Scheme.build(scheme.Network{Line: line, Seed: 1})
+	if err != nil {
+		return nil, err
+	}
+	n.Scheme = recipe
+	s.CP = func(q dataplane.CPQueue) marking.CP { return parts.CP(q.Port, q.Prio) }
+	if err := s.Check(); err != nil {
+		where := c.Buffer
+		if !errors.Is(err, dataplane.ErrBuffer) {
+			where.Line = c.MTU.Line
+		} else if !where.IsSet() {
+			where = c.PFC.Headroom
+		}
+		return nil, fail(where, "%v", err)
+	}
+	return n, nil
+}
+
+func (c *Switch) trust() (pcp bool, err error) {
+	switch t := c.Trust.Or("dscp"); t {
+	case "dscp", "pcp":
+		return t == "pcp", nil
+	default:
+		return false, fail(c.Trust, "trust %q: dscp or pcp", t)
+	}
+}
+
+func (c *Switch) static(s *dataplane.SwitchConfig) error {
+	for _, a := range c.Learning.Static {
+		if a.Port.V < 0 || a.Port.V >= len(c.Ports) {
+			return fail(a.Port, "static address %v: there is no port %d (they count from 0 to %d)", a.MAC.V, a.Port.V, len(c.Ports)-1)
+		}
+		s.Static = append(s.Static, dataplane.StaticEntry{MAC: a.MAC.V, Ports: []uint16{uint16(a.Port.V)}})
+	}
+	return nil
+}
+
+// portMAC is the source of PFC frames: the device's address, or one of ours.
+func portMAC(d dpdk.Device, i int) wire.MAC {
+	if d.MAC != 0 {
+		return d.MAC
+	}
+	return 0x0200_5057_0000 | wire.MAC(i)
+}
+
+// Describe prints what is in force, for the operator to see at the start.
+func (n *SwitchNode) Describe() []string {
+	s := &n.Config
+	lines := []string{fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary)}
+	for i, p := range s.Ports {
+		lines = append(lines, fmt.Sprintf("port %d: %v, headroom %v, worker %d", i, p.Link.Rate, p.Headroom, p.Worker))
+	}
+	for prio := range s.PFC {
+		if s.Lossless>>prio&1 != 0 {
+			lines = append(lines, fmt.Sprintf("priority %d: lossless, xoff %v, xon %v", prio, s.PFC[prio].XOFF, s.PFC[prio].XON))
+		}
+	}
+	return append(lines, fmt.Sprintf("buffer %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Tail, s.MTU, s.Learn))
+}

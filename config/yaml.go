@@ -1,0 +1,125 @@
+package config
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Error is what is wrong with a file.
+type Error struct {
+	File string
+	Line int // 0: the file as a whole
+	Err  error
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.File == "" && e.Line == 0:
+		return e.Err.Error()
+	case e.Line == 0:
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Value is a setting, and the line on which it stands.
+type Value[T any] struct {
+	V    T
+	Line int // 0: it does not come from a file
+	set  bool
+}
+
+// Set is a value that does not come from a file.
+func Set[T any](v T) Value[T] { return Value[T]{V: v, set: true} }
+
+// IsSet reports whether there is a value.
+func (v Value[T]) IsSet() bool { return v.set }
+
+// Or returns the value, or another if there is none.
+func (v Value[T]) Or(other T) T {
+	if !v.set {
+		return other
+	}
+	return v.V
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (v *Value[T]) UnmarshalYAML(n ast.Node) error {
+	v.Line, v.set = n.GetToken().Position.Line, true
+	text := n.GetToken().Value
+	var err error
+	switch p := any(&v.V).(type) {
+	case encoding.TextUnmarshaler:
+		if _, ok := n.(ast.ScalarNode); !ok {
+			return &Error{Line: v.Line, Err: errors.New("a single value belongs here")}
+		}
+		err = p.UnmarshalText([]byte(text))
+	case *int:
+		if *p, err = strconv.Atoi(text); err != nil {
+			err = fmt.Errorf("%q is not a whole number", text)
+		}
+	default:
+		if err = yaml.NodeToValue(n, &v.V, yaml.Strict()); err != nil {
+			return withLine(err, v.Line)
+		}
+	}
+	if err != nil {
+		return &Error{Line: v.Line, Err: err}
+	}
+	return nil
+}
+
+// Read decodes a YAML file into v, strictly.
+func Read(file string, v any) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return &Error{File: file, Err: plainFileError(err)}
+	}
+	return Decode(file, b, v)
+}
+
+func plainFileError(err error) error {
+	if path := new(os.PathError); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// Decode decodes YAML text into v, strictly; file is for errors.
+func Decode(file string, b []byte, v any) error {
+	if err := yaml.UnmarshalWithOptions(b, v, yaml.Strict()); err != nil {
+		e := withLine(err, 0)
+		e.File = file
+		return e
+	}
+	return nil
+}
+
+// withLine finds the line in an error of the YAML library, or in ours inside one.
+func withLine(err error, line int) *Error {
+	var ours *Error
+	if errors.As(err, &ours) {
+		return ours
+	}
+	var theirs yaml.Error
+	if errors.As(err, &theirs) {
+		if t := theirs.GetToken(); t != nil {
+			line = t.Position.Line
+		}
+		message := theirs.GetMessage()
+		if name, ok := strings.CutPrefix(message, "unknown field "); ok {
+			message = "unknown key " + name
+		}
+		return &Error{Line: line, Err: errors.New(message)}
+	}
+	return &Error{Line: line, Err: err}
+}

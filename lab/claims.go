@@ -1,0 +1,122 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Verdict is what became of a claim.
+type Verdict string
+
+// Verdicts.
+const (
+	Reproduced Verdict = "reproduced" // within 25 % of the paper's figure, or the stated inequality holds
+	Direction  Verdict = "direction"  // the same order of schemes, another magnitude; for one scheme: within a factor of 2
+	Differs    Verdict = "differs"
+	Shape      Verdict = "shape"   // the paper prints no number
+	NotRun     Verdict = "not-run" // a scheme it needs was not in this run
+)
+
+// ClaimResult is a claim and what was measured.
+type ClaimResult struct {
+	ID       string   `json:"id"`
+	Text     string   `json:"text"`
+	Schemes  []string `json:"schemes"`
+	Paper    *float64 `json:"paper"`
+	Unit     string   `json:"unit"`
+	Measured *float64 `json:"measured"`
+	Verdict  Verdict  `json:"verdict"`
+	Note     string   `json:"note"`
+}
+
+// judge compares a claim with the metrics of the runs, by scheme.
+func (c Claim) judge(runs map[string]Metrics) ClaimResult {
+	r := ClaimResult{ID: c.ID, Text: c.Text, Schemes: c.Schemes, Paper: c.Paper, Unit: c.Unit, Note: c.Note}
+	for _, s := range c.Schemes {
+		if _, ok := runs[s]; !ok {
+			r.Verdict = NotRun
+			r.Note = join(r.Note, s+" was not run")
+			return r
+		}
+	}
+	value := runs[c.Schemes[0]][c.Metric]
+	if len(c.Schemes) == 2 && value != nil {
+		value = quotient(value, runs[c.Schemes[1]][c.Metric])
+	}
+	r.Measured = value
+	switch {
+	case c.Paper == nil:
+		r.Verdict = Shape
+	case value == nil:
+		r.Verdict = Differs
+		r.Note = join(r.Note, "it did not happen in the time of the run")
+	default:
+		r.Verdict = verdict(*value, *c.Paper, c.Holds.Or("near"), len(c.Schemes) == 2)
+	}
+	return r
+}
+
+func quotient(a, b *float64) *float64 {
+	if b == nil || *b == 0 {
+		return nil
+	}
+	q := *a / *b
+	return &q
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+func verdict(measured, paper float64, holds string, ratio bool) Verdict {
+	near := math.Abs(measured-paper) <= 0.25*math.Abs(paper)
+	switch {
+	case near, holds == "at_most" && measured <= paper, holds == "at_least" && measured >= paper:
+		return Reproduced
+	case ratio && (measured > 1) == (paper > 1) && measured != 1:
+		return Direction
+	case !ratio && measured*paper > 0 && measured/paper <= 2 && measured/paper >= 0.5:
+		return Direction
+	}
+	return Differs
+}
+
+// Count counts the verdicts of a list of claims.
+func Count(claims []ClaimResult) (n map[Verdict]int) {
+	n = map[Verdict]int{}
+	for _, c := range claims {
+		n[c.Verdict]++
+	}
+	return n
+}
+
+// String prints a measured or printed number as the tables do.
+func number(v *float64, unit string) string {
+	if v == nil {
+		return "–"
+	}
+	scale, prefix := 1.0, ""
+	scaled := slices.Contains([]string{"s", "B", "bit/s"}, unit)
+	switch a := math.Abs(*v); {
+	case !scaled || a == 0:
+	case unit == "s" && a < 1e-3:
+		scale, prefix = 1e6, "µ"
+	case unit == "s" && a < 1:
+		scale, prefix = 1e3, "m"
+	case unit != "s" && a >= 1e9:
+		scale, prefix = 1e-9, "G"
+	case unit != "s" && a >= 1e6:
+		scale, prefix = 1e-6, "M"
+	case unit != "s" && a >= 1e3:
+		scale, prefix = 1e-3, "K"
+	}
+	text := fmt.Sprintf("%.4g", *v*scale)
+	if unit == "" {
+		return text
+	}
+	return text + " " + prefix + unit
+}

@@ -1,0 +1,98 @@
+package lab
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+var (
+	blue = color.RGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}
+	grey = color.RGBA{R: 0x88, G: 0x88, B: 0x88, A: 0xff}
+)
+
+// plot draws a series as the paper does: the aggregate rate above, the
+// bottleneck's queue below. format is "png" or "svg".
+func (e *Experiment) plot(s *Series, title, format string) ([]byte, error) {
+	end := e.Measure.Plot
+	if end == 0 {
+		end = e.Duration
+	}
+	rate, queue := plot.New(), plot.New()
+	rate.Title.Text = title
+	rate.Y.Label.Text, queue.Y.Label.Text = "rate, Gbit/s", "queue, KB"
+	queue.X.Label.Text = "time, ms"
+	var rates, queues plotter.XYs
+	step := max(1, int(end/e.Measure.Sample)/1500) // a point per pixel is enough
+	for i := 0; i < len(s.Time) && s.Time[i] <= end; i += step {
+		x := s.Time[i].Seconds() * 1e3
+		rates = append(rates, plotter.XY{X: x, Y: s.Rate[i] / 1e9})
+		queues = append(queues, plotter.XY{X: x, Y: float64(s.Queue[i]) / 1e3})
+	}
+	if len(rates) == 0 {
+		return nil, fmt.Errorf("nothing to plot: no sample before %v", end)
+	}
+	capacity := float64(e.Parameters.LinkRate.Value.V) / 1e9
+	reference := plotter.XYs{{X: 0, Y: capacity}, {X: end.Seconds() * 1e3, Y: capacity}}
+	if err := addLine(rate, reference, grey, true); err != nil {
+		return nil, err
+	}
+	if err := addLine(rate, rates, blue, false); err != nil {
+		return nil, err
+	}
+	if err := addLine(queue, queues, blue, false); err != nil {
+		return nil, err
+	}
+	for _, p := range []*plot.Plot{rate, queue} {
+		p.X.Min, p.X.Max, p.Y.Min = 0, end.Seconds()*1e3, 0
+		p.Add(plotter.NewGrid())
+	}
+	return render([]*plot.Plot{rate, queue}, format)
+}
+
+func addLine(p *plot.Plot, xy plotter.XYs, c color.Color, dashed bool) error {
+	l, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	l.Color, l.Width = c, vg.Points(1)
+	if dashed {
+		l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	p.Add(l)
+	return nil
+}
+
+// render draws plots below each other, with their axes aligned.
+func render(column []*plot.Plot, format string) ([]byte, error) {
+	const width, height = 14 * vg.Centimeter, 6 * vg.Centimeter
+	total := height * vg.Length(len(column))
+	var canvas vg.CanvasWriterTo
+	switch format {
+	case "svg":
+		canvas = vgsvg.New(width, total)
+	case "png":
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, total), vgimg.UseDPI(120))}
+	default:
+		return nil, fmt.Errorf("format %q: png or svg", format)
+	}
+	rows := make([][]*plot.Plot, len(column))
+	for i, p := range column {
+		rows[i] = []*plot.Plot{p}
+	}
+	tiles := draw.Tiles{Rows: len(column), Cols: 1, PadY: vg.Points(6), PadTop: vg.Points(4), PadRight: vg.Points(8), PadBottom: vg.Points(2), PadLeft: vg.Points(2)}
+	canvases := plot.Align(rows, tiles, draw.New(canvas))
+	for i, p := range column {
+		p.Draw(canvases[i][0])
+	}
+	var b bytes.Buffer
+	_, err := canvas.WriteTo(&b)
+	return b.Bytes(), err
+}
