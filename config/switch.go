@@ -159,6 +159,9 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		}
 	}
 	s.Buffer = c.Buffer.Or(reserved + 4*units.MB)
+	if h := c.PFC.Headroom; h.V > s.Buffer {
+		return nil, fail(h, "headroom %v is larger than the buffer, %v", h.V, s.Buffer)
+	}
 	if err := c.static(s); err != nil {
 		return nil, err
 	}

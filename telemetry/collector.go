@@ -71,8 +71,8 @@ var (
 	devUp       = desc("device_up", "Whether the device has a link.", byPort)
 	devMissed   = desc("device_rx_missed_total", "Frames that the card or the kernel dropped before photon could take them.", byPort)
 	devNoBuffer = desc("device_rx_nobuffer_total", "Frames dropped because no frame buffer was free.", byPort)
+	devTooLong  = desc("device_rx_too_long_total", "Frames longer than a frame buffer, dropped.", byPort)
 	devErrors   = desc("device_errors_total", "Errors that the driver counts.", append(byPort, "direction"))
-	devVLAN     = desc("device_vlan_restored_total", "VLAN tags that the driver had stripped and that were put back.", byPort)
 
 	rounds    = desc("worker_rounds_total", "Polls of all workers.", byNode)
 	longest   = desc("worker_poll_gap_max_seconds", "Longest time between two polls of a worker so far.", byNode)
@@ -142,7 +142,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		counter(devNoBuffer, float64(d.RxNoBuffer), s.Node, s.Ports[i])
 		counter(devErrors, float64(d.RxErrors), s.Node, s.Ports[i], "rx")
 		counter(devErrors, float64(d.TxErrors), s.Node, s.Ports[i], "tx")
-		counter(devVLAN, float64(d.VLANRestored), s.Node, s.Ports[i])
+		counter(devTooLong, float64(d.RxTooLong), s.Node, s.Ports[i])
 	}
 	counter(rounds, float64(s.Pace.Rounds), s.Node)
 	gauge(longest, s.Pace.LongestGap.Seconds(), s.Node)

@@ -71,10 +71,16 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 	return flow_control_off(id);
 }
 
+/* Stops and closes a port and forgets its device, so that it can be opened again. */
 void ph_close(uint16_t id)
 {
+	struct rte_eth_dev_info info;
+	int known = rte_eth_dev_info_get(id, &info) == 0 && info.device != NULL;
+
 	rte_eth_dev_stop(id);
 	rte_eth_dev_close(id);
+	if (known)
+		rte_dev_remove(info.device);
 }
 
 int ph_link(uint16_t id, int *up, uint32_t *mbps)

@@ -10,7 +10,6 @@ import "C"
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"unsafe"
 
@@ -27,17 +26,19 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	if err := checkInterface(spec); err != nil {
 		return Device{}, err
 	}
-	cname, cspec := C.CString(name), C.CString(spec)
+	cname, cspec := C.CString(name), C.CString(withRing(spec, mtu))
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cspec))
+	before := packetSockets()
 	id := C.ph_open(cname, cspec)
 	if id < 0 {
-		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s", spec, strerror(-int(id)))
+		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s (the EAL argument --log-level=*:debug shows why)", spec, strerror(-int(id)))
 	}
+	w.opened = append(w.opened, uint16(id))
 	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool); n < 0 {
 		return Device{}, fmt.Errorf("port %s: it does not start: %s", spec, strerror(-int(n)))
 	}
-	d := Device{Spec: spec, id: uint16(id), Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user")}
+	d := Device{Spec: spec, id: uint16(id), Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), kernel: newSockets(before)}
 	var mac C.struct_rte_ether_addr
 	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {
 		d.MAC = wire.MACAt(C.GoBytes(unsafe.Pointer(&mac), 6))
@@ -46,23 +47,6 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	deviceStats(d.id, &s)
 	d.Up, d.Rate = s.LinkUp, s.Rate
 	return d, nil
-}
-
-// checkInterface finds out before DPDK does whether a kernel interface is there.
-func checkInterface(spec string) error {
-	name, arguments, _ := strings.Cut(spec, ",")
-	if !strings.HasPrefix(name, "net_af_packet") && !strings.HasPrefix(name, "net_af_xdp") {
-		return nil
-	}
-	for a := range strings.SplitSeq(arguments, ",") {
-		if iface, ok := strings.CutPrefix(a, "iface="); ok {
-			if _, err := net.InterfaceByName(iface); err != nil {
-				return fmt.Errorf("port %s: there is no network interface %q (`ip link` lists them)", spec, iface)
-			}
-			return nil
-		}
-	}
-	return fmt.Errorf("port %s: it needs the interface it sits on (write it like %s,iface=sw0)", spec, name)
 }
 
 func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }

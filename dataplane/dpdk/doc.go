@@ -9,7 +9,7 @@
 // a frame between a node and a device:
 //
 //	node → Transmit → [emulated link: serialisation, delay] → transmit burst
-//	receive burst → put back stripped VLAN tags → Receive → node
+//	receive burst → Receive → node
 //
 // On cables and virtual devices the link is emulated: the port takes a frame
 // when the link is free, and hands it over when it would arrive. With a dilation

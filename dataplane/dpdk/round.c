@@ -38,21 +38,6 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 		memmove(p->tx, p->tx + sent, p->tx_n * sizeof(p->tx[0]));
 }
 
-/* Kernel sockets and some cards hand the tag over beside the frame. */
-static void restore_vlan(struct rte_mbuf *m)
-{
-	uint8_t *b = (uint8_t *)rte_pktmbuf_prepend(m, 4);
-
-	if (b == NULL)
-		return;
-	memmove(b, b + 4, 12);
-	b[12] = 0x81;
-	b[13] = 0x00;
-	b[14] = m->vlan_tci >> 8;
-	b[15] = m->vlan_tci & 0xff;
-	m->ol_flags &= ~(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
-}
-
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
@@ -65,10 +50,6 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 			p->too_long++;
 			rte_pktmbuf_free(m[i]);
 			continue;
-		}
-		if (unlikely(m[i]->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)) {
-			restore_vlan(m[i]);
-			p->vlan_restored++;
 		}
 		f->ref = ref_of(w, m[i]);
 		f->len = m[i]->data_len;

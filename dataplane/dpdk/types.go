@@ -32,22 +32,22 @@ type Device struct {
 	Up      bool       // there is a link
 	Virtual bool       // not a card
 
-	id uint16
+	id     uint16
+	kernel interface{ read() uint64 } // drops in the kernel's ring
 }
 
 // DeviceStats are the counters of a device since it was opened.
 type DeviceStats struct {
-	Spec         string
-	RxFrames     uint64 // received from the device
-	TxFrames     uint64 // taken by the device
-	RxMissed     uint64 // dropped before we could take them: by the card, or in the kernel's ring
-	RxNoBuffer   uint64 // dropped because no frame buffer was free
-	RxErrors     uint64
-	TxErrors     uint64
-	VLANRestored uint64 // tags that the driver had stripped and that were put back
-	RxTooLong    uint64 // frames in several buffers, which photon does not take
-	LinkUp       bool
-	Rate         units.Rate // of the link as the device says; 0: it does not
+	Spec       string
+	RxFrames   uint64 // received from the device
+	TxFrames   uint64 // taken by the device
+	RxMissed   uint64 // dropped before we could take them: by the card, or in the kernel's ring
+	RxNoBuffer uint64 // dropped because no frame buffer was free
+	RxErrors   uint64
+	TxErrors   uint64
+	RxTooLong  uint64 // frames in several buffers, which photon does not take
+	LinkUp     bool
+	Rate       units.Rate // of the link as the device says; 0: it does not
 }
 
 // World is a dataplane.World on DPDK.

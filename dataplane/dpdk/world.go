@@ -23,6 +23,7 @@ type world struct {
 	workers []*worker
 	nodes   []member
 	ports   []*port
+	opened  []uint16 // devices
 	samples []sampler
 	built   bool
 	closed  bool // gave everything back
@@ -30,6 +31,7 @@ type world struct {
 
 	running  sync.Mutex // held by Run
 	mailbox  sync.Mutex // held by Do
+	counting sync.Mutex // held by Devices
 	letter   atomic.Pointer[letter]
 	resting  atomic.Int32
 	finished atomic.Bool
@@ -271,15 +273,18 @@ func (w *world) Pace() (p Pace) {
 }
 
 func (w *world) Devices() (all []DeviceStats) {
+	w.counting.Lock()
+	defer w.counting.Unlock()
 	for _, p := range w.ports {
 		if p.device == nil {
 			continue
 		}
 		d := DeviceStats{Spec: p.device.Spec}
 		deviceStats(p.device.id, &d)
+		d.RxMissed += p.device.kernel.read()
 		if p.c != nil {
 			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)
-			d.VLANRestored, d.RxTooLong = uint64(p.c.vlan_restored), uint64(p.c.too_long)
+			d.RxTooLong = uint64(p.c.too_long)
 		}
 		all = append(all, d)
 	}
@@ -330,13 +335,15 @@ func (w *world) Close() error {
 	for _, p := range w.ports {
 		p.giveBack()
 		if p.device != nil {
-			closeDevice(p.device.id)
 			continue
 		}
 		inRing := giveCable(p.out)
 		if p.c != nil {
 			lost += int(p.c.tx_total) - int(p.peer.c.rx_total) - inRing
 		}
+	}
+	for _, id := range w.opened {
+		closeDevice(id)
 	}
 	for _, k := range w.workers {
 		k.close()

@@ -1,0 +1,121 @@
+//go:build linux
+
+package testnet
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Socket sends and receives raw frames on an interface.
+type Socket struct {
+	t  testing.TB
+	fd int
+}
+
+// Open opens a packet socket on an interface of the namespace. It sees frames
+// that arrive, not those that leave.
+func (n *Namespace) Open(t testing.TB, iface string) *Socket {
+	t.Helper()
+	s := &Socket{t: t}
+	err := n.Do(func() error {
+		i, err := net.InterfaceByName(iface)
+		if err != nil {
+			return err
+		}
+		all := uint16(unix.ETH_P_ALL)<<8 | unix.ETH_P_ALL>>8
+		if s.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, int(all)); err != nil {
+			return err
+		}
+		return errors.Join(
+			unix.Bind(s.fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: i.Index}),
+			unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
+			unix.SetsockoptPacketMreq(s.fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &unix.PacketMreq{Ifindex: int32(i.Index), Type: unix.PACKET_MR_PROMISC}),
+			unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20),
+			unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_AUXDATA, 1),
+		)
+	})
+	if err != nil {
+		t.Fatalf("packet socket on %s: %v", iface, err)
+	}
+	t.Cleanup(func() { unix.Close(s.fd) })
+	return s
+}
+
+// Send sends a frame.
+func (s *Socket) Send(frame []byte) {
+	s.t.Helper()
+	if _, err := unix.Write(s.fd, frame); err != nil {
+		s.t.Fatalf("sending %d bytes: %v", len(frame), err)
+	}
+}
+
+// Receive returns the next frame that arrives within a time, or nil.
+func (s *Socket) Receive(within time.Duration) []byte {
+	s.t.Helper()
+	buffer := make([]byte, 1<<16)
+	for deadline := time.Now().Add(within); ; {
+		left := max(time.Until(deadline), 0)
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}, int((left+time.Millisecond-1)/time.Millisecond))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if ready == 0 {
+			return nil
+		}
+		beside := make([]byte, 128)
+		n, k, _, _, err := unix.Recvmsg(s.fd, buffer, beside, 0)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return withTag(buffer[:n], beside[:k])
+	}
+}
+
+// Collect returns the frames that arrive within a time and that keep wants.
+func (s *Socket) Collect(within time.Duration, keep func([]byte) bool) (frames [][]byte) {
+	s.t.Helper()
+	for deadline := time.Now().Add(within); ; {
+		f := s.Receive(time.Until(deadline))
+		if f == nil {
+			return frames
+		}
+		if keep(f) {
+			frames = append(frames, f)
+		}
+	}
+}
+
+// Flush forgets what has arrived.
+func (s *Socket) Flush() {
+	for s.Receive(0) != nil {
+	}
+}
+
+// withTag puts back a VLAN tag that the kernel tells beside the frame.
+func withTag(frame, beside []byte) []byte {
+	messages, err := unix.ParseSocketControlMessage(beside)
+	if err != nil {
+		return frame
+	}
+	for _, m := range messages {
+		if m.Header.Level != unix.SOL_PACKET || m.Header.Type != unix.PACKET_AUXDATA || len(m.Data) < 20 {
+			continue
+		}
+		status, tci := binary.NativeEndian.Uint32(m.Data), binary.NativeEndian.Uint16(m.Data[16:]) // struct tpacket_auxdata
+		if status&unix.TP_STATUS_VLAN_VALID != 0 {
+			tagged := append([]byte{}, frame[:12]...)
+			tagged = append(tagged, 0x81, 0x00, byte(tci>>8), byte(tci))
+			return append(tagged, frame[12:]...)
+		}
+	}
+	return frame
+}
