@@ -27,6 +27,7 @@ type Config struct {
 	AckDSCP     uint8      // of acknowledgements
 	ECT         uint8      // ECN codepoint of data as it leaves: wire.ECT0 or wire.ECT1
 	Payload     int        // bytes of a full packet, after the BTH and before the ICRC
+	Announce    bool       // tell switches now and then where the host is
 	AckTimeout  units.Time // from the last packet of a flow until it is sent again
 
 	Senders   int        // most flows that are sent at a time
@@ -56,10 +57,11 @@ func (c *Config) Check() error {
 
 // Host is a node with one port.
 type Host struct {
-	config Config
-	env    *dataplane.Env
-	eg     pfc.Egress
-	stats  dataplane.Stats
+	config       Config
+	env          *dataplane.Env
+	eg           pfc.Egress
+	stats        dataplane.Stats
+	nextAnnounce units.Time
 
 	// Sending.
 	flows    []flow
@@ -107,6 +109,10 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
+	if !c.Announce {
+		h.nextAnnounce = units.Never
+	}
+	env.Wake(0, h.nextAnnounce)
 	return h, nil
 }
 

@@ -34,6 +34,9 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 		if !h.acks.empty() {
 			ready |= 1 << h.ackPrio
 		}
+		if h.nextAnnounce <= now {
+			ready |= 1 << announcePrio
+		}
 		if ready &^= h.eg.Paused(); ready == 0 {
 			return dataplane.Frame{}, false
 		}
@@ -45,6 +48,8 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 			f, made, stop = h.notify(now)
 		case prio == h.ackPrio && !h.acks.empty():
 			f, made, stop = h.acknowledge()
+		case prio == announcePrio && h.nextAnnounce <= now:
+			f, made, stop = h.announce(now)
 		default:
 			f, made, stop = h.data(now, prio)
 		}
@@ -176,6 +181,11 @@ func (h *Host) Next(now units.Time, _ int) units.Time {
 	paused := h.eg.Paused()
 	pending := h.pacer.Ready()
 	next := h.pacer.Next()
+	if h.nextAnnounce <= now {
+		pending |= 1 << announcePrio
+	} else {
+		next = min(next, h.nextAnnounce)
+	}
 	if !h.acks.empty() {
 		pending |= 1 << h.ackPrio
 	}

@@ -102,7 +102,7 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 	if p.waiting != 0 {
 		next = min(next, p.eg.Next())
 	}
-	return next
+	return max(now, next)
 }
 
 // inRings reports whether other workers have frames for this port.

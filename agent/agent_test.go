@@ -1,0 +1,458 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+
+	"photon/agent"
+	"photon/cnp"
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/ratelimit"
+	"photon/sim"
+	"photon/units"
+	"photon/wire"
+)
+
+const (
+	rate  = 10 * units.Gbps
+	delay = 10 * units.Microsecond
+	ms    = units.Millisecond
+)
+
+func mac(i int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(i) }
+func ip(i int) wire.IP   { return wire.IPv4(10, 0, 0, byte(i)) }
+
+// wireNode is two ports that forward to each other, except what a test takes away.
+type wireNode struct {
+	env   *dataplane.Env
+	queue [2][]dataplane.Frame
+	drop  func(header []byte) bool
+	gone  int
+}
+
+func (w *wireNode) Receive(now units.Time, port int, burst []dataplane.Frame) {
+	for _, f := range burst {
+		if w.drop != nil && w.drop(w.env.Header(f)) {
+			w.gone++
+			w.env.Free(f)
+			continue
+		}
+		w.queue[1-port] = append(w.queue[1-port], f)
+		w.env.Wake(1-port, now)
+	}
+}
+
+func (w *wireNode) Transmit(_ units.Time, port int, burst []dataplane.Frame) int {
+	n := copy(burst, w.queue[port])
+	w.queue[port] = w.queue[port][n:]
+	return n
+}
+
+func (w *wireNode) Next(now units.Time, port int) units.Time {
+	if len(w.queue[port]) > 0 {
+		return now
+	}
+	return units.Never
+}
+
+func (w *wireNode) Stats(units.Time) dataplane.Stats {
+	return dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}
+}
+func (w *wireNode) Audit() error { return nil }
+func (w *wireNode) Close()       {}
+
+// rp is a reaction point in the test's hand.
+type rp struct {
+	ratelimit.Unlimited
+	rate units.Rate
+	cnps int
+	sent int
+}
+
+func (r *rp) Rate(units.Time) units.Rate          { return r.rate }
+func (r *rp) CNP(_ units.Time, _ uint8, w uint32) { r.cnps++; r.rate = units.Rate(w) * units.Mbps }
+func (r *rp) Sent(_ units.Time, bytes int)        { r.sent += bytes }
+
+// pair is two hosts with a wire between them.
+type pair struct {
+	t *testing.T
+	*sim.World
+	a, b *agent.Host
+	wire *wireNode
+	rps  []*rp
+}
+
+func newPair(t *testing.T, np cnp.NP, change func(*agent.Config)) *pair {
+	t.Helper()
+	p := &pair{t: t, World: sim.New()}
+	link := dataplane.Link{Rate: rate, Delay: delay}
+	make1 := func(i int) *agent.Host {
+		c := agent.Config{
+			MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, ECT: wire.ECT0,
+			Payload: 1000, AckTimeout: 5 * ms, Senders: 4, Receivers: 4, Age: units.Second, NP: np,
+			NewRP: func() ratelimit.RP {
+				r := &rp{rate: rate}
+				p.rps = append(p.rps, r)
+				return r
+			},
+		}
+		if change != nil {
+			change(&c)
+		}
+		envs := p.NewEnvs(1)
+		h, err := agent.New(c, envs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Add("host", h, envs, []int{0})
+		return h
+	}
+	p.a, p.b = make1(1), make1(2)
+	envs := p.NewEnvs(2)
+	p.wire = &wireNode{env: envs[0]}
+	p.Add("wire", p.wire, envs, []int{0, 0})
+	for i := range 2 {
+		if err := p.Connect(dataplane.End{Node: i}, dataplane.End{Node: 2, Port: i}, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p *pair) send(qp int, size units.Size, start units.Time) int {
+	p.t.Helper()
+	id, err := p.a.AddFlow(p.Now(), agent.FlowSpec{Peer: ip(2), PeerMAC: mac(2), QP: uint32(qp), Size: size, Start: start})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return id
+}
+
+func (p *pair) run(until units.Time) {
+	p.t.Helper()
+	if err := p.Run(context.Background(), until); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, h := range []*agent.Host{p.a, p.b} {
+		if err := h.Audit(); err != nil {
+			p.t.Error(err)
+		}
+	}
+}
+
+func TestFlowsOfAllSizesEnd(t *testing.T) {
+	for _, size := range []units.Size{1, 999, 1000, 1001, 2000, 64 * units.KB} {
+		p := newPair(t, cnp.Silent{}, nil)
+		p.send(1, size, ms)
+		p.run(3 * ms)
+		done := p.a.TakeResults()
+		if len(done) != 1 || done[0].FirstBit != ms || done[0].Frames != uint64((size+999)/1000) || done[0].FCT() <= 2*2*delay {
+			t.Errorf("%v: %+v", size, done)
+		}
+		if got := p.b.Received(ip(1), 1); got.Frames != uint64((size+999)/1000) {
+			t.Errorf("%v: %d frames received", size, got.Frames)
+		}
+		if st := p.a.Stats(p.Now()); st.FlowsBegun != 1 || st.FlowsDone != 1 {
+			t.Errorf("%v: %+v", size, st)
+		}
+	}
+}
+
+// The gaps are those of the rate, to the picosecond, and flows share a port in turn.
+func TestPacing(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	for qp := 1; qp <= 4; qp++ {
+		p.send(qp, 0, 0)
+	}
+	for i, r := range p.rps {
+		r.rate = units.Rate(i+1) * 200 * units.Mbps
+	}
+	p.run(20 * ms)
+	for i := range 4 {
+		st := p.a.Flow(p.Now(), i)
+		want := float64(i+1) * 0.2e9 * 0.020 / 8
+		if got := float64(st.Bytes); got < want*0.998 || got > want+2*1082 {
+			t.Errorf("flow %d sent %.0f bytes, want %.0f", i, got, want)
+		}
+		if p.rps[i].sent != int(st.Bytes) {
+			t.Errorf("the reaction point was told of %d bytes, not %d", p.rps[i].sent, st.Bytes)
+		}
+	}
+	st := p.a.Stats(p.Now())
+	if st.FlowRates != [13]uint64{3: 1, 4: 1, 5: 2} || st.RateSum != 2*units.Gbps {
+		t.Errorf("histogram %v, sum %v", st.FlowRates, st.RateSum)
+	}
+}
+
+func TestFlowsShareALinkInTurn(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	for qp := 1; qp <= 3; qp++ {
+		p.send(qp, 0, 0)
+	}
+	p.run(5 * ms)
+	first := p.a.Flow(p.Now(), 0).Frames
+	for i := range 3 {
+		if n := p.a.Flow(p.Now(), i).Frames; n+1 < first || n > first+1 || n < 1900 {
+			t.Errorf("flow %d: %d frames, the first %d", i, n, first)
+		}
+	}
+}
+
+// A new rate moves the next departure, which was a second away.
+func TestCNPMovesTheNextDeparture(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	id := p.send(1, 0, 0)
+	p.rps[0].rate = 8 * 1082 // a frame a second
+	p.run(10 * ms)
+	if n := p.a.Flow(p.Now(), id).Frames; n != 1 {
+		t.Fatalf("%d frames", n)
+	}
+	b := p.frameTo(1, func(b []byte, to wire.RoCE) int { return cnp.Encode(b, to, 1, cnp.Notice{Word: 1000}) })
+	p.inject(b)
+	p.run(11 * ms)
+	if n := p.a.Flow(p.Now(), id).Frames; n < 100 || p.rps[0].cnps != 1 || p.a.Stats(p.Now()).RPHandled != 1 {
+		t.Errorf("%d frames a millisecond after a CNP for 1 Gbit/s", n)
+	}
+}
+
+// frameTo makes a packet from host 2 to host 1.
+func (p *pair) frameTo(_ int, encode func(b []byte, to wire.RoCE) int) []byte {
+	b := make([]byte, 128)
+	n := encode(b, wire.RoCE{DstMAC: mac(1), SrcMAC: mac(2), Src: ip(2), Dst: ip(1), TOS: 48 << 2, SrcPort: 1})
+	return b[:n]
+}
+
+// inject lets a frame arrive at host 1 at once.
+func (p *pair) inject(b []byte) {
+	f, _ := p.wire.env.Alloc(len(b))
+	copy(p.wire.env.Header(f), b)
+	p.a.Receive(p.Now(), 0, []dataplane.Frame{f})
+}
+
+// CNPs that are broken, or of flows that are not ours, change nothing and are counted.
+func TestForeignAndBrokenCNPs(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	p.send(1, 0, 0)
+	p.run(ms)
+	good := p.frameTo(1, func(b []byte, to wire.RoCE) int { return cnp.Encode(b, to, 1, cnp.Notice{Word: 5}) })
+	foreign := p.frameTo(1, func(b []byte, to wire.RoCE) int { return cnp.Encode(b, to, 99, cnp.Notice{Word: 5}) })
+	broken := append([]byte{}, good...)
+	broken[60] ^= 1
+	p.inject(foreign)
+	p.inject(broken)
+	p.inject(good[:60])
+	st := p.a.Stats(p.Now())
+	if st.RPIgnored != 3 || p.rps[0].cnps != 0 || st.Ports[0].Discards[dataplane.DropBadICRC][6] != 2 {
+		t.Errorf("%d ignored, %v", st.RPIgnored, st.Ports[0].Discarded())
+	}
+	p.run(2 * ms)
+}
+
+// One packet is lost: the receiver asks for it once, and the sender goes back.
+func TestGoBackN(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	n := 0
+	p.wire.drop = func(b []byte) bool {
+		var h wire.Header
+		wire.Parse(b, &h)
+		bth := wire.BTH(b[h.BTH:])
+		if bth.Opcode() == wire.OpSendMiddle && bth.PSN() == 50 {
+			n++
+		}
+		return n == 1 && bth.Opcode() == wire.OpSendMiddle && bth.PSN() == 50
+	}
+	p.send(1, 200*units.KB, 0)
+	p.run(4 * ms) // before the acknowledgement timeout
+	done := p.a.TakeResults()
+	if len(done) != 1 || done[0].Frames <= 200 || done[0].Frames > 300 {
+		t.Fatalf("%+v", done)
+	}
+	got := p.b.Received(ip(1), 1)
+	drops := p.b.Stats(p.Now()).Ports[0].Discards[dataplane.DropSequence][3]
+	if got.Frames != 200 || done[0].Frames != 200+1+drops {
+		t.Errorf("%d frames in order, %d out of order, %d sent", got.Frames, drops, done[0].Frames)
+	}
+}
+
+// The last packet, or its acknowledgement, is lost: nobody would say so.
+func TestTimeout(t *testing.T) {
+	for _, opcode := range []uint8{wire.OpSendLast, wire.OpAcknowledge} {
+		p := newPair(t, cnp.Silent{}, nil)
+		p.wire.drop = func(b []byte) bool {
+			var h wire.Header
+			wire.Parse(b, &h)
+			return p.wire.gone == 0 && wire.BTH(b[h.BTH:]).Opcode() == opcode
+		}
+		p.send(1, 10*units.KB, 0)
+		p.run(20 * ms)
+		done := p.a.TakeResults()
+		if len(done) != 1 || done[0].FCT() < 5*ms || done[0].FCT() > 6*ms || p.b.Received(ip(1), 1).Frames != 10 {
+			t.Errorf("%#x lost: %+v", opcode, done)
+		}
+	}
+}
+
+func TestPauseStopsAHost(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	p.send(1, 0, 0)
+	p.run(ms)
+	pause := pfc.Frame{Enable: 1 << 3}
+	pause.Quanta[3] = 20_000 // 1.024 ms
+	b := make([]byte, pfc.FrameLen)
+	pause.Encode(b, mac(9))
+	p.inject(b)
+	before := p.a.Flow(p.Now(), 0).Frames
+	p.run(2 * ms)
+	if n := p.a.Flow(p.Now(), 0).Frames; n > before+1 {
+		t.Errorf("%d frames during the pause", n-before)
+	}
+	p.run(3 * ms)
+	if n := p.a.Flow(p.Now(), 0).Frames; n < before+1000 {
+		t.Errorf("only %d frames after it", n-before)
+	}
+	if st := p.a.Stats(p.Now()).Ports[0]; st.Egress.Paused[3] != 1024*units.Microsecond || st.RxControl != 1 {
+		t.Errorf("%+v", st.Egress)
+	}
+}
+
+// More flows arrive than the host has room for: they are counted, and an old
+// one makes room.
+func TestReceiverIsBounded(t *testing.T) {
+	p := newPair(t, cnp.NewDCQCN(cnp.DCQCNParams{}, 2), func(c *agent.Config) { c.Receivers = 2; c.Age = 5 * ms })
+	for qp := 1; qp <= 3; qp++ {
+		p.send(qp, units.KB, units.Time(qp)*ms)
+	}
+	p.run(5 * ms)
+	if n := p.b.Stats(p.Now()).Ports[0].Discards[dataplane.DropTable][3]; n != 1 {
+		t.Errorf("%d frames refused", n)
+	}
+	p.run(20 * ms) // the third is sent again after its timeout
+	if done := p.a.TakeResults(); len(done) != 3 || p.b.Received(ip(1), 3).Frames != 1 || p.b.Received(ip(1), 1).Frames != 0 {
+		t.Errorf("%+v", done)
+	}
+}
+
+func TestStrangersAreDiscarded(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	arp := make([]byte, 60)
+	wire.Broadcast.Put(arp)
+	arp[12], arp[13] = 8, 6
+	p.inject(arp)
+	other := p.frameTo(1, func(b []byte, to wire.RoCE) int { to.Dst = ip(9); return cnp.Encode(b, to, 1, cnp.Notice{}) })
+	p.inject(other)
+	p.inject(arp[:9])
+	p.run(ms)
+	st := p.a.Stats(p.Now()).Ports[0]
+	if st.Discards[dataplane.DropUnknown] != [8]uint64{0: 1, 6: 1} || st.Discards[dataplane.DropMalformed][0] != 1 {
+		t.Errorf("%v", st.Discards)
+	}
+}
+
+// A receiver tells the sender the rate that arrives; the first period is a
+// part of T and tells too little.
+func TestNotification(t *testing.T) {
+	np := cnp.NewPCN(cnp.PCNParams{Period: ms, Percent: 95}, 4)
+	silent := cnp.Silent{}
+	first := true
+	p := newPair(t, nil, func(c *agent.Config) {
+		c.NP = np
+		if first {
+			c.NP = silent
+		}
+		first = false
+	})
+	p.send(7, 0, 0)
+	p.run(10 * ms)
+	if p.rps[0].cnps < 8 {
+		t.Fatalf("%d CNPs", p.rps[0].cnps)
+	}
+	if r := p.a.Flow(p.Now(), 0).Rate; r < 9700*units.Mbps || r > 10100*units.Mbps {
+		t.Errorf("RecRate %v of a flow at %v", r, rate)
+	}
+	if got := p.b.Received(ip(1), 7); got.CNPs < uint64(p.rps[0].cnps) || got.CNPs > uint64(p.rps[0].cnps)+1 || got.Marked != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAddFlowRefuses(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	v6, _ := wire.ParseIP("fd00::1")
+	p.send(1, 0, 0)
+	for _, s := range []agent.FlowSpec{{Peer: ip(2), QP: 1}, {Peer: ip(2), QP: 1 << 24}, {Peer: v6, QP: 2}, {Peer: ip(2), QP: 2, Size: -1}} {
+		if _, err := p.a.AddFlow(0, s); err == nil {
+			t.Errorf("%+v was taken", s)
+		}
+	}
+	for qp := 2; qp <= 4; qp++ {
+		p.send(qp, 0, 0)
+	}
+	if _, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), QP: 5}); err != agent.ErrFull {
+		t.Error(err)
+	}
+	p.a.StopFlow(2)
+	p.a.StopFlow(2)
+	p.send(5, 0, 0)
+	if len(p.rps) != 4 {
+		t.Errorf("%d reaction points were made for 4 flows at a time", len(p.rps))
+	}
+	p.run(ms)
+}
+
+func TestAnnouncement(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, func(c *agent.Config) { c.Announce = true })
+	p.run(2500 * ms)
+	if st := p.b.Stats(p.Now()).Ports[0]; st.RxFrames[0] != 3 || st.TxFrames[0] != 3 {
+		t.Errorf("%d announcements in 2.5 s", st.RxFrames[0])
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	for i, change := range []func(*agent.Config){
+		func(c *agent.Config) { c.Payload = 0 }, func(c *agent.Config) { c.Receivers = 0 }, func(c *agent.Config) { c.DataDSCP = 64 },
+		func(c *agent.Config) { c.AckTimeout = 0 }, func(c *agent.Config) { c.Link.Rate = 0 },
+	} {
+		c := agent.Config{Payload: 1000, Receivers: 1, AckTimeout: 1, Link: dataplane.Link{Rate: 1}}
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if change(&c); c.Check() == nil {
+			t.Errorf("configuration %d passes", i)
+		}
+	}
+}
+
+// In the steady state a host allocates nothing, sending, receiving and notifying.
+func TestNothingAllocates(t *testing.T) {
+	p := newPair(t, cnp.NewPCN(cnp.PCNParams{Period: 50 * units.Microsecond, Percent: 95}, 4), nil)
+	p.wire.queue[0] = make([]dataplane.Frame, 0, 1<<16)
+	p.wire.queue[1] = make([]dataplane.Frame, 0, 1<<16)
+	p.send(1, 0, 0)
+	p.send(2, 0, 0)
+	p.run(5 * ms)
+	until := p.Now()
+	burst := make([]dataplane.Frame, 1)
+	if n := testing.AllocsPerRun(1000, func() {
+		until += units.Microsecond
+		if p.a.Transmit(until, 0, burst) == 1 {
+			p.b.Receive(until, 0, burst)
+		}
+		for p.b.Transmit(until, 0, burst) == 1 {
+			p.a.Receive(until, 0, burst)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzReceive(f *testing.F) {
+	b := make([]byte, 128)
+	f.Add(b[:cnp.Encode(b, wire.RoCE{Src: ip(2), Dst: ip(1)}, 1, cnp.Notice{})])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := newPair(t, cnp.Silent{}, nil)
+		p.send(1, 0, 0)
+		p.run(100 * units.Microsecond)
+		p.inject(b[:min(len(b), 120)])
+		p.run(200 * units.Microsecond)
+	})
+}

@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"photon/dataplane"
+	"photon/units"
+	"photon/wire"
+)
+
+// announceEvery is the time between two announcements: a switch that starts, or
+// forgets, knows the host again within it.
+const announceEvery = units.Second
+
+// announcePrio is the priority of a frame without tag and without IP.
+const announcePrio = 0
+
+// announce makes a frame from which switches learn where the host is: to
+// everybody, an 802.2 exchange-identification response that changes nothing, as
+// wireless access points send for a station that has moved. A receiver would
+// otherwise be unknown until its first CNP, and the frames to it flooded, each
+// copy of which takes lossless buffer.
+func (h *Host) announce(now units.Time) (f dataplane.Frame, made, stop bool) {
+	if f, made = h.env.Alloc(wire.MinFrameLen); !made {
+		return f, false, true
+	}
+	b := h.env.Header(f)
+	clear(b)
+	wire.Broadcast.Put(b)
+	h.config.MAC.Put(b[6:])
+	copy(b[12:], []byte{
+		0x00, 0x06, // length of what follows
+		0x00, 0x01, // null DSAP, null SSAP with the response bit
+		0xAF,             // XID
+		0x81, 0x01, 0x00, // basic format, type 1 LLC, no window
+	})
+	h.nextAnnounce = now + announceEvery
+	return f, true, false
+}

@@ -1,0 +1,264 @@
+package dataplane
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// memory is buffers that several workers share: each has its own pool over it,
+// and free slots pass through a common list.
+type memory struct {
+	bytes []byte
+	mu    sync.Mutex
+	free  []uint32
+	slots int
+}
+
+func newMemory(slots int) *memory {
+	m := &memory{bytes: make([]byte, slots<<headerSlotShift), slots: slots}
+	for s := range uint32(slots) {
+		m.free = append(m.free, s)
+	}
+	return m
+}
+
+func (m *memory) pool() *Pool {
+	return NewPool(m.bytes, headerSlotShift, 1<<headerSlotShift, headerOff, func(p *Pool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		n := max(0, len(m.free)-64)
+		p.SetSlots(append(p.Slots(), m.free[n:]...))
+		m.free = m.free[:n]
+	})
+}
+
+// giveBack returns what a worker has too much of.
+func (m *memory) giveBack(p *Pool) {
+	if free := p.Slots(); len(free) > 256 {
+		m.mu.Lock()
+		m.free = append(m.free, free[64:]...)
+		m.mu.Unlock()
+		p.SetSlots(free[:64])
+	}
+}
+
+// Two workers with two ports each, at full speed under the race detector: every
+// frame arrives once, in order, marked or not, and is accounted for.
+func TestTwoWorkers(t *testing.T) {
+	const ports, each = 4, 20_000
+	m := newMemory(1 << 14)
+	c := config(ports)
+	c.Learn, c.Tail, c.Buffer = true, units.MB, 4*units.MB
+	c.PFC[3].XOFF, c.PFC[3].XON, c.PFC[3].Headroom = 100_000, 50_000, 500_000
+	c.Static = c.Static[:2] // the others are learned
+	for i := range c.Ports {
+		c.Ports[i].Worker = i / 2
+	}
+	envs := []*Env{NewEnv(m.pool(), ports), NewEnv(m.pool(), ports)}
+	sw, err := NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent, got [ports]atomic.Uint64
+	var done atomic.Int32
+	var all sync.WaitGroup
+	for w := range 2 {
+		all.Go(func() {
+			env := envs[w]
+			var last [ports][ports]uint32
+			burst := make([]Frame, 8)
+			now, rest := units.Time(0), 0
+			held := [ports]bool{}
+			for rest < 3 {
+				now += us
+				for p := 2 * w; p < 2*w+2; p++ {
+					if n := sent[p].Load(); n < each && !held[p] {
+						to := (p + 1 + int(n)%(ports-1)) % ports
+						f, ok := env.Alloc(200)
+						if ok {
+							b := packet(p, to, 26, wire.ECT0)
+							wire.BTH(b[42:]).SetPSN(uint32(n)+1, false)
+							copy(env.Header(f), b)
+							sent[p].Add(1)
+							sw.Receive(now, p, []Frame{f})
+						}
+					}
+					for _, f := range burst[:sw.Transmit(now, p, burst)] {
+						b := env.Header(f)
+						if wire.MACAt(b) == 0x0180C2000001 {
+							held[p] = b[18+2*3] != 0 || b[19+2*3] != 0
+						} else if wire.MACAt(b) == mac(p) {
+							from, psn := int(b[29]), wire.BTH(b[42:]).PSN()
+							if psn <= last[p][from] {
+								t.Errorf("port %d: packet %d of %d after %d", p, psn, from, last[p][from])
+							}
+							last[p][from] = psn
+							got[p].Add(1)
+						}
+						env.Free(f)
+					}
+				}
+				env.Woken()
+				m.giveBack(env.Pool)
+				if sent[2*w].Load() == each && sent[2*w+1].Load() == each {
+					if rest == 0 {
+						done.Add(1)
+						rest = 1
+					}
+					if done.Load() == 2 && sw.Next(now, 2*w) > now && sw.Next(now, 2*w+1) > now {
+						rest++ // the other may still hand something over: look again
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := sw.Audit(); err != nil {
+		t.Error(err)
+	}
+	st := sw.Stats(0)
+	total, queued := uint64(0), uint64(0)
+	for p := range ports {
+		total += got[p].Load()
+		for _, n := range st.Ports[p].QueueFrames {
+			queued += n
+		}
+		if d := st.Ports[p].Discarded(); d != [8]uint64{} {
+			t.Errorf("port %d discards %v", p, d)
+		}
+	}
+	if total+queued < ports*each*99/100 || queued > 100 {
+		t.Errorf("%d frames arrived, %d are queued, of %d", total, queued, ports*each)
+	}
+	sw.Close()
+	free := len(m.free) + len(envs[0].Slots()) + len(envs[1].Slots())
+	if free != m.slots {
+		t.Errorf("%d of %d buffers are missing", m.slots-free, m.slots)
+	}
+}
+
+func TestRingIsFIFO(t *testing.T) {
+	r := newRing(8)
+	const n = 100_000
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i := uint32(0); i < n; {
+			if r.push(Frame{Ref: i}) {
+				i++
+			}
+		}
+	})
+	all.Go(func() {
+		for want := uint32(0); want < n; {
+			if f, ok := r.pop(); ok {
+				if f.Ref != want {
+					t.Errorf("%d, want %d", f.Ref, want)
+					return
+				}
+				want++
+			}
+		}
+	})
+	all.Wait()
+	if !r.empty() {
+		t.Error("not empty")
+	}
+}
+
+func TestQueueAgainstSlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q queue
+		var slow []Frame
+		bytes, peak := units.Size(0), units.Size(0)
+		for i := range rapid.IntRange(1, 300).Draw(t, "steps") {
+			if len(slow) == 0 || rapid.IntRange(0, 2).Draw(t, "what") > 0 {
+				f := Frame{Ref: uint32(i), Len: uint16(i)}
+				q.push(f)
+				slow = append(slow, f)
+				bytes += units.Size(i)
+				peak = max(peak, bytes)
+			} else {
+				if f := q.pop(); f != slow[0] {
+					t.Fatalf("%v, want %v", f, slow[0])
+				}
+				bytes -= units.Size(slow[0].Len)
+				slow = slow[1:]
+			}
+			var each []Frame
+			q.each(func(f Frame) { each = append(each, f) })
+			if q.len() != len(slow) || q.bytes != bytes || q.peak != peak || len(each) != len(slow) {
+				t.Fatal("state")
+			}
+		}
+	})
+}
+
+func TestFDBAgainstMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		age := 10 * units.Second
+		table := newFDB(20, age)
+		type entry struct {
+			port int
+			seen units.Time
+		}
+		slow := map[wire.MAC]entry{}
+		fixed := mac(500)
+		if err := table.set(fixed, []uint16{7}); err != nil {
+			t.Fatal(err)
+		}
+		now := units.Time(0)
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			now += units.Time(rapid.IntRange(0, 4).Draw(t, "dt")) * units.Second
+			m := mac(rapid.IntRange(490, 510).Draw(t, "mac"))
+			port := rapid.IntRange(0, 3).Draw(t, "port")
+			e, ok := slow[m]
+			alive := ok && now-e.seen <= age
+			if want := alive && e.port == port || m == fixed; table.known(m, port, now) != want {
+				t.Fatalf("known(%v, %d) is not %v", m, port, want)
+			} else if want {
+				e.seen = now
+			} else {
+				table.learn(m, port, now)
+				e = entry{port, now}
+			}
+			if m != fixed {
+				slow[m] = e
+			}
+			for i := 490; i < 511; i++ {
+				e, ok := slow[mac(i)]
+				want := noPort
+				if ok && now-e.seen <= age {
+					want = e.port
+				}
+				if mac(i) == fixed {
+					want = 7
+				}
+				if got := table.lookup(mac(i), 0, now); got != want {
+					t.Fatalf("%v at %v: port %d, want %d", mac(i), now, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestFullFDBForgetsNobody(t *testing.T) {
+	table := newFDB(16, 0)
+	for i := range 10_000 {
+		table.learn(mac(i), 1, 0)
+	}
+	known := 0
+	for i := range 10_000 {
+		if table.lookup(mac(i), 0, 0) == 1 {
+			known++
+		}
+	}
+	if known != len(table.entries) || table.full.Load() != uint64(10_000-known) {
+		t.Errorf("%d known of %d places, %d refused", known, len(table.entries), table.full.Load())
+	}
+}
