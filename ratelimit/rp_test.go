@@ -88,7 +88,7 @@ type slowDCQCN struct {
 	lastCut        units.Time
 	cut            bool
 	alphas, timers int // expiries since the last cut
-	bytes, sent    units.Size
+	sent           units.Size
 }
 
 func (s *slowDCQCN) stage() int { return int(s.sent / s.p.ByteCount) }

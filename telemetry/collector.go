@@ -64,7 +64,7 @@ var (
 	npSent    = desc("np_cnp_sent_total", "CNPs sent (mlx5: np_cnp_sent).", byNode)
 	rpHandled = desc("rp_cnp_handled_total", "CNPs given to a reaction point (mlx5: rp_cnp_handled).", byNode)
 	rpIgnored = desc("rp_cnp_ignored_total", "CNPs for flows that are not sent from here, or broken ones (mlx5: rp_cnp_ignored).", byNode)
-	rpRate    = desc("rp_rate_bits_per_second", "Rates that the reaction points allow the flows being sent.", byNode)
+	rpRate    = desc("rp_rate_bytes_per_second", "Rates that the reaction points allow the flows being sent, in bytes on the wire.", byNode)
 	begun     = desc("flows_started_total", "Flows taken up.", byNode)
 	done      = desc("flows_completed_total", "Flows whose last packet was acknowledged.", byNode)
 
@@ -155,8 +155,8 @@ func rateHistogram(s *Snapshot) prometheus.Metric {
 	total := uint64(0)
 	for i, bound := range dataplane.RateBounds {
 		total += s.Stats.FlowRates[i]
-		buckets[float64(bound)] = total
+		buckets[float64(bound)/8] = total
 	}
 	total += s.Stats.FlowRates[len(dataplane.RateBounds)]
-	return prometheus.MustNewConstHistogram(rpRate, total, float64(s.Stats.RateSum), buckets, s.Node)
+	return prometheus.MustNewConstHistogram(rpRate, total, float64(s.Stats.RateSum)/8, buckets, s.Node)
 }

@@ -3,11 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"photon/dataplane/dpdk"
@@ -82,13 +80,10 @@ func replay(c *cobra.Command, e *lab.Experiment, worlds []string, o lab.Options,
 	var results []*lab.Result
 	for _, w := range worlds {
 		o.World = w
-		bar := newBar(c.ErrOrStderr(), e.ID+" "+w)
-		o.Progress = func(scheme string, done float64) {
-			bar.Describe(fmt.Sprintf("%s %-4s %-8s", e.ID, w, scheme))
-			_ = bar.Set(int(done * 1000)) // a bar that cannot be drawn is no reason to stop
-		}
+		progress := newProgress(c.ErrOrStderr())
+		o.Progress = func(scheme string, done float64) { progress.show(fmt.Sprintf("%s %-4s %-8s", e.ID, w, scheme), done) }
 		r, err := e.Replay(c.Context(), o)
-		_ = bar.Finish()
+		progress.end()
 		if err != nil {
 			return err
 		}
@@ -120,9 +115,4 @@ func invariants(results []*lab.Result) error {
 		}
 	}
 	return nil
-}
-
-func newBar(w io.Writer, what string) *progressbar.ProgressBar {
-	return progressbar.NewOptions(1000, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what), progressbar.OptionSetWidth(30),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }), progressbar.OptionThrottle(100_000_000))
 }

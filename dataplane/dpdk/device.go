@@ -38,13 +38,14 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool); n < 0 {
 		return Device{}, fmt.Errorf("port %s: it does not start: %s", spec, strerror(-int(n)))
 	}
-	d := Device{Spec: spec, id: uint16(id), Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), kernel: newSockets(before)}
+	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id)}
+	w.kernel[d.ID] = newSockets(before)
 	var mac C.struct_rte_ether_addr
 	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {
 		d.MAC = wire.MACAt(C.GoBytes(unsafe.Pointer(&mac), 6))
 	}
 	var s DeviceStats
-	deviceStats(d.id, &s)
+	deviceStats(d.ID, &s)
 	d.Up, d.Rate = s.LinkUp, s.Rate
 	return d, nil
 }

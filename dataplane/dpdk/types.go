@@ -31,9 +31,7 @@ type Device struct {
 	Rate    units.Rate // of the link as the driver says; 0: it does not
 	Up      bool       // there is a link
 	Virtual bool       // not a card
-
-	id     uint16
-	kernel interface{ read() uint64 } // drops in the kernel's ring
+	ID      uint16     // DPDK's number of it
 }
 
 // DeviceStats are the counters of a device since it was opened.

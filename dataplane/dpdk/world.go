@@ -23,7 +23,8 @@ type world struct {
 	workers []*worker
 	nodes   []member
 	ports   []*port
-	opened  []uint16 // devices
+	opened  []uint16                // devices
+	kernel  map[uint16]*kernelDrops // by device
 	samples []sampler
 	built   bool
 	closed  bool // gave everything back
@@ -104,7 +105,7 @@ func New(o Options) (World, error) {
 	if o.Frames > eal.frames || o.FrameSize > eal.size {
 		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
 	}
-	w := &world{options: o}
+	w := &world{options: o, kernel: map[uint16]*kernelDrops{}}
 	for i := range o.Workers {
 		w.workers = append(w.workers, newWorker(w, i))
 	}
@@ -181,7 +182,7 @@ func (w *world) Attach(at dataplane.End, d Device, link dataplane.Link) error {
 	}
 	p.device, p.link = &d, link
 	p.emulate = d.Virtual && link.Rate > 0
-	p.out, p.in = cable{dev: d.id}, cable{dev: d.id}
+	p.out, p.in = cable{dev: d.ID}, cable{dev: d.ID}
 	w.ports = append(w.ports, p)
 	return nil
 }
@@ -280,8 +281,8 @@ func (w *world) Devices() (all []DeviceStats) {
 			continue
 		}
 		d := DeviceStats{Spec: p.device.Spec}
-		deviceStats(p.device.id, &d)
-		d.RxMissed += p.device.kernel.read()
+		deviceStats(p.device.ID, &d)
+		d.RxMissed += w.kernel[p.device.ID].read()
 		if p.c != nil {
 			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)
 			d.RxTooLong = uint64(p.c.too_long)

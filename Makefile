@@ -1,0 +1,47 @@
+# photon: `make demo` shows the main job, `make test` runs every test.
+# Both install what they need (Debian, as root).
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Packages without cgo, for the race detector.
+PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
+
+.PHONY: demo build test lint race bench soak clean setup setup-test
+
+demo: build
+	bin/photon replay pcn/fig11 --world both
+
+build: setup
+	go build -tags dpdk -o bin/photon ./cmd/photon
+
+# The first line is photon on a machine without DPDK and without a C compiler.
+test: setup-test
+	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test ./...
+	go test -tags dpdk ./...
+
+lint:
+	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not gofmt-clean:" $$files; exit 1; }
+	go vet ./...
+	go vet -tags dpdk ./...
+	go run $(STATICCHECK) ./...
+	go run $(STATICCHECK) -tags dpdk ./...
+
+race:
+	go test -race $(PURE)
+
+bench:
+	go test -run '^$$' -bench . ./wire ./flowtable ./ratelimit ./dataplane
+
+# Hours, if you like: SOAK=10m is the time of each fuzz target and of the repeated tests.
+SOAK ?= 1m
+soak: setup-test
+	scripts/soak.sh $(SOAK)
+
+clean:
+	rm -rf bin out
+
+setup:
+	@scripts/setup.sh
+
+setup-test:
+	@scripts/setup.sh test

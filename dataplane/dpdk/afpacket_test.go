@@ -1,0 +1,72 @@
+//go:build dpdk
+
+package dpdk
+
+import (
+	"context"
+	"testing"
+
+	"photon/dataplane"
+	"photon/internal/testnet"
+	"photon/units"
+	"photon/wire"
+)
+
+// A switch of two workers on kernel interfaces: what the kernel dropped while
+// nobody polled is counted, and with what was received adds up to what was sent.
+func TestKernelDropsAreCounted(t *testing.T) {
+	outside, inside := testnet.New(t, "outside"), testnet.New(t, "inside")
+	testnet.Veth(t, outside, "e0", inside, "p0")
+	testnet.Veth(t, outside, "e1", inside, "p1")
+	w := newWorld(t, Options{Workers: 2, Cores: []int{0, 1}})
+	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 8 * units.MB, Tail: 8 * units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP()}
+	var devices [2]Device
+	for i := range devices {
+		err := inside.Do(func() (err error) {
+			devices[i], err = w.Open([]string{"net_af_packet0,iface=p0", "net_af_packet1,iface=p1"}[i], 1500)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !devices[i].Virtual || devices[i].MAC == 0 || !devices[i].Up {
+			t.Errorf("%+v", devices[i])
+		}
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: devices[i].MAC, Link: dataplane.Link{Rate: rate}, Worker: i})
+	}
+	envs := w.NewEnvs(2)
+	sw, err := dataplane.NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := w.Add("switch", sw, envs, []int{0, 1})
+	for i, d := range devices {
+		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sent = kernelFrames + 2000
+	from, to := outside.Open(t, "e0"), outside.Open(t, "e1")
+	frame := make([]byte, 200)
+	wire.MAC(0x020000000001).Put(frame)
+	wire.MAC(0x020000000002).Put(frame[6:])
+	copy(frame[12:], []byte{0x88, 0xB5}) // for experiments
+	for range sent {
+		from.Send(frame)
+	}
+	if err := w.Run(context.Background(), 300*units.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Audit(); err != nil {
+		t.Error(err)
+	}
+	isOurs := func(b []byte) bool { return b[12] == 0x88 && b[13] == 0xB5 }
+	arrived := len(to.Collect(0, isOurs))
+	d := w.Devices()
+	if d[0].RxMissed < 1900 || d[0].RxFrames+d[0].RxMissed < sent {
+		t.Errorf("%d received, %d missed, of %d", d[0].RxFrames, d[0].RxMissed, sent)
+	}
+	if arrived+int(d[0].RxMissed) < sent || uint64(arrived) > d[1].TxFrames {
+		t.Errorf("%d arrived, %d missed, of %d; the device took %d", arrived, d[0].RxMissed, sent, d[1].TxFrames)
+	}
+}

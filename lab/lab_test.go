@@ -1,0 +1,309 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"photon/config"
+	"photon/units"
+)
+
+func ptr(v float64) *float64 { return &v }
+
+func fig11(t testing.TB) *Experiment {
+	t.Helper()
+	e, err := Get("pcn/fig11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Every experiment that comes with photon is right, and every trace in virtual
+// time is the one it was: a change of behaviour is a change of this table.
+func TestGoldenTraces(t *testing.T) {
+	golden := map[string]string{}
+	b, err := os.ReadFile("testdata/traces.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &golden); err != nil {
+		t.Fatal(err)
+	}
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, e := range all {
+		r, err := e.Replay(context.Background(), Options{World: "sim"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, run := range r.Runs {
+			got[e.ID+" "+run.Scheme] = *run.TraceHash
+			if run.Invariants.LostFrames != 0 || !run.Invariants.ConservationOK {
+				t.Errorf("%s %s: %+v", e.ID, run.Scheme, run.Invariants)
+			}
+		}
+	}
+	if !maps.Equal(got, golden) {
+		b, _ := json.MarshalIndent(got, "", "  ")
+		t.Errorf("testdata/traces.json is to be:\n%s", b)
+	}
+}
+
+// What figure 11 must show of PCN: the bottleneck in use, no pause after the
+// start, nothing lost, and the metrics that are promised.
+func TestFigure11(t *testing.T) {
+	e := fig11(t)
+	r, err := e.Replay(context.Background(), Options{World: "sim"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range r.Runs {
+		names := slices.Sorted(maps.Keys(run.Metrics))
+		want := slices.Sorted(slices.Values(dynamicsMetrics))
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: metrics %v", run.Scheme, names)
+		}
+		for _, m := range names {
+			if MetricDoc[m] == "" {
+				t.Errorf("%s is not documented", m)
+			}
+		}
+		if run.Scheme != "pcn" {
+			continue
+		}
+		m := run.Metrics
+		if *m["goodput_bps"] < 0.95*10e9 || *m["last_pause_s"] > 0.010 || run.Invariants.LostFrames != 0 {
+			t.Errorf("goodput %.4g, last pause %.4g s, %d lost", *m["goodput_bps"], *m["last_pause_s"], run.Invariants.LostFrames)
+		}
+		if *m["aggregate_rate_converged_s"] > 0.002 || *m["queue_drained_s"] > 0.0075 {
+			t.Errorf("converged after %.4g s, drained after %.4g s", *m["aggregate_rate_converged_s"], *m["queue_drained_s"])
+		}
+	}
+	for _, c := range r.Claims {
+		if strings.Contains(strings.Join(c.Schemes, " "), "timely") && c.Verdict != NotRun {
+			t.Errorf("%s: %s", c.ID, c.Verdict)
+		}
+	}
+}
+
+func TestSameSeedSameBytes(t *testing.T) {
+	e := fig11(t)
+	e.Duration, e.Measure.Queue.To, e.Measure.Steady, e.Measure.Plot = 30*units.Millisecond, 30*units.Millisecond, Span{10 * units.Millisecond, 20 * units.Millisecond}, 0
+	write := func(seed uint64) (result, series []byte) {
+		dir := t.TempDir()
+		r, err := e.Replay(context.Background(), Options{World: "sim", Schemes: []string{"dcqcn"}, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Write(dir, r); err != nil {
+			t.Fatal(err)
+		}
+		again, err := e.Load(dir, "sim")
+		if err != nil || len(again.Runs) != 1 || !slices.Equal(again.series["dcqcn"].Queue, r.series["dcqcn"].Queue) || !slices.Equal(again.series["dcqcn"].Rate, r.series["dcqcn"].Rate) {
+			t.Fatalf("what was written is not what is read: %v", err)
+		}
+		result, err = os.ReadFile(filepath.Join(dir, "pcn-fig11", "sim", "result.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		series, err = os.ReadFile(filepath.Join(dir, "pcn-fig11", "sim", "dcqcn.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result, series
+	}
+	r1, s1 := write(1)
+	r2, s2 := write(1)
+	r3, s3 := write(2)
+	if !bytes.Equal(r1, r2) || !bytes.Equal(s1, s2) {
+		t.Error("one seed, two results")
+	}
+	if bytes.Equal(r1, r3) || bytes.Equal(s1, s3) {
+		t.Error("two seeds, one result")
+	}
+}
+
+func TestResultFormat(t *testing.T) {
+	e := fig11(t)
+	r, err := e.Replay(context.Background(), Options{World: "sim", Schemes: []string{"pcn"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	keys := func(m any) string { return strings.Join(slices.Sorted(maps.Keys(m.(map[string]any))), " ") }
+	run, claim := got["runs"].([]any)[0], got["claims"].([]any)[0]
+	for where, pair := range map[string][2]string{
+		"result":     {keys(got), "claims experiment runs seed world"},
+		"run":        {keys(run), "invariants metrics packet_hops scheme trace_hash virtual_seconds"},
+		"invariants": {keys(run.(map[string]any)["invariants"]), "conservation_ok lost_frames"},
+		"claim":      {keys(claim), "id measured note paper schemes text unit verdict"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s has the keys %s, want %s", where, pair[0], pair[1])
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	runs := map[string]Metrics{"a": {"x": ptr(10), "y": nil}, "b": {"x": ptr(4), "y": ptr(1)}, "z": {"x": ptr(0)}}
+	for _, c := range []struct {
+		name    string
+		claim   Claim
+		want    Verdict
+		measure *float64
+	}{
+		{"within 25 %", Claim{Schemes: []string{"a"}, Metric: "x", Paper: ptr(12.5)}, Reproduced, ptr(10)},
+		{"within a factor of 2", Claim{Schemes: []string{"a"}, Metric: "x", Paper: ptr(19)}, Direction, ptr(10)},
+		{"beyond it", Claim{Schemes: []string{"a"}, Metric: "x", Paper: ptr(21)}, Differs, ptr(10)},
+		{"at most", Claim{Schemes: []string{"a"}, Metric: "x", Paper: ptr(100), Holds: config.Set("at_most")}, Reproduced, ptr(10)},
+		{"more than at most", Claim{Schemes: []string{"a"}, Metric: "x", Paper: ptr(6), Holds: config.Set("at_most")}, Direction, ptr(10)},
+		{"at least", Claim{Schemes: []string{"a"}, Metric: "x", Paper: ptr(1), Holds: config.Set("at_least")}, Reproduced, ptr(10)},
+		{"ratio", Claim{Schemes: []string{"a", "b"}, Metric: "x", Paper: ptr(2.5)}, Reproduced, ptr(2.5)},
+		{"ratio, order", Claim{Schemes: []string{"a", "b"}, Metric: "x", Paper: ptr(25)}, Direction, ptr(2.5)},
+		{"ratio, other order", Claim{Schemes: []string{"b", "a"}, Metric: "x", Paper: ptr(2)}, Differs, ptr(0.4)},
+		{"no number printed", Claim{Schemes: []string{"a"}, Metric: "x"}, Shape, ptr(10)},
+		{"scheme missing", Claim{Schemes: []string{"a", "c"}, Metric: "x", Paper: ptr(1)}, NotRun, nil},
+		{"never happened", Claim{Schemes: []string{"a"}, Metric: "y", Paper: ptr(1)}, Differs, nil},
+		{"divided by nothing", Claim{Schemes: []string{"b", "a"}, Metric: "y", Paper: ptr(1)}, Differs, nil},
+		{"divided by zero", Claim{Schemes: []string{"a", "z"}, Metric: "x", Paper: ptr(1)}, Differs, nil},
+	} {
+		got := c.claim.judge(runs)
+		if got.Verdict != c.want || (got.Measured == nil) != (c.measure == nil) || got.Measured != nil && *got.Measured != *c.measure {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+func TestAgree(t *testing.T) {
+	e := fig11(t)
+	for _, c := range []struct {
+		metric string
+		a, b   *float64
+		want   bool
+	}{
+		{"goodput_bps", ptr(10), ptr(8), true}, {"goodput_bps", ptr(10), ptr(7.9), false},
+		{"pause_frames", ptr(1), ptr(3), true}, {"pause_frames", ptr(1), ptr(4), false},
+		{"last_pause_s", ptr(0.001), ptr(0.0015), true}, {"last_pause_s", ptr(0.001), ptr(0.0016), false},
+		{"steady_queue_bytes_mean", ptr(0), ptr(10580), true}, {"steady_queue_bytes_mean", ptr(0), ptr(10600), false},
+		{"queue_drained_s", nil, nil, true}, {"queue_drained_s", nil, ptr(1), false},
+	} {
+		if e.Agree(c.metric, c.a, c.b) != c.want {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestJain(t *testing.T) {
+	if jain([]float64{3, 3, 3}) != 1 || math.Abs(jain([]float64{1, 0, 0, 0})-0.25) > 1e-12 || jain([]float64{0, 0}) != 0 {
+		t.Fatal("Jain's index")
+	}
+}
+
+// Routes lead on shortest paths, by all ports of equal cost.
+func TestPlan(t *testing.T) {
+	p := &plan{}
+	a, b := p.add("A", false), p.add("B", false)
+	m, n := p.add("M", false), p.add("N", false)
+	h, g := p.add("H", true), p.add("G", true)
+	p.connect(h, a, 1)
+	p.connect(a, m, 10)
+	p.connect(a, n, 10)
+	p.connect(m, b, 10)
+	p.connect(n, b, 10)
+	p.connect(b, g, 3)
+	r := p.routes(g)
+	if !slices.Equal(r[a], []uint16{1, 2}) || !slices.Equal(r[m], []uint16{1}) || !slices.Equal(r[b], []uint16{2}) || p.delay(h, g) != 24 {
+		t.Errorf("%v, %v", r, p.delay(h, g))
+	}
+	if _, _, err := p.port("A", "G"); err == nil {
+		t.Error("A has a link to G")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	good, err := embedded.ReadFile("experiments/pcn/fig11.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"kind: dumbbell", "kind: torus", `topology "torus"`}, {"pairs: 3", "pairs: 0", "a dumbbell has 1 to 4096 pairs"},
+		{"to: R2", "to: R9", `there is no host "R9"`}, {"to: R0", "to: S0", `there is no host "S0"`}, {"from: H0, to: R0", "from: H0, to: H0", "to itself"},
+		{"name: dcqcn", "name: warp", `there is no scheme "warp"`}, {"value: 509KB", "value: 600KB", "is above xoff"}, {"value: 3,", "value: 9,", "there are 0 to 7"},
+		{"kind: dynamics", "kind: vibes", `measurement "vibes"`}, {"  to: S1", "  to: S9", `S0 has no link to "S9"`},
+		{"metric: goodput_bps", "metric: karma", "claim pcn-steady-rate"}, {"holds: at_most", "holds: mostly", "near, at_most or at_least"},
+		{"id: pcn/fig11", "id: PCN/fig11", "only a-z"}, {"duration: 200ms", "duration: 20ms", "must lie within the duration"},
+		{", source: \"7: PFC with XOFF = 512 KB in all experiments\"", "", "parameter xoff has no value or no source"}, {"seed: 1", "sead: 1", `unknown key "sead"`},
+	} {
+		text := strings.Replace(string(good), c.from, c.to, 1)
+		if text == string(good) {
+			t.Errorf("%q is not in the file", c.from)
+		}
+		if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "x.yaml:") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", c.to, err)
+		}
+	}
+}
+
+func TestReportAndTable(t *testing.T) {
+	e := fig11(t)
+	dir := t.TempDir()
+	if _, err := e.Report(dir); err == nil {
+		t.Error("a report of nothing")
+	}
+	r, err := e.Replay(context.Background(), Options{World: "sim", Schemes: []string{"pcn"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Write(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	path, err := e.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "reproduced", "steady_queue_bytes_mean", "512KB", "photon replay pcn/fig11", "every frame accounted for"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if rest := bytes.ReplaceAll(page, []byte("http://www.w3.org/"), nil); bytes.Contains(rest, []byte("http://")) || bytes.Contains(rest, []byte("https://")) {
+		t.Error("the report needs the network")
+	}
+	var table bytes.Buffer
+	if err := Table(&table, []*Result{r}); err != nil || !strings.Contains(table.String(), "pcn-rate") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	good, _ := embedded.ReadFile("experiments/pcn/fig11.yaml")
+	f.Add(good)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if e, err := Parse("x.yaml", b); err == nil && e.ID == "" {
+			t.Fatal("an experiment without a name")
+		}
+	})
+}

@@ -1,0 +1,39 @@
+//go:build dpdk
+
+package lab
+
+import (
+	"context"
+	"testing"
+)
+
+// The one idea: the same nodes in both worlds. Every metric of every scheme
+// agrees between virtual time and DPDK, and nothing is lost in either.
+func TestWorldsAgree(t *testing.T) {
+	e := fig11(t)
+	var results [2]*Result
+	for i, world := range worlds {
+		r, err := e.Replay(context.Background(), Options{World: world, Dilation: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[i] = r
+	}
+	for i, run := range results[0].Runs {
+		other := results[1].Runs[i]
+		for _, r := range []Run{run, other} {
+			if r.Invariants.LostFrames != 0 || !r.Invariants.ConservationOK {
+				t.Errorf("%s: %+v", r.Scheme, r.Invariants)
+			}
+		}
+		if run.TraceHash == nil || other.TraceHash != nil {
+			t.Errorf("%s: trace hashes %v and %v", run.Scheme, run.TraceHash, other.TraceHash)
+		}
+		for _, m := range dynamicsMetrics {
+			if !e.Agree(m, run.Metrics[m], other.Metrics[m]) {
+				t.Errorf("%s: %s is %s in virtual time and %s on DPDK", run.Scheme, m, number(run.Metrics[m], unitOf(m)), number(other.Metrics[m], unitOf(m)))
+			}
+		}
+	}
+	t.Logf("clock: %+v", results[1].timing)
+}

@@ -1,0 +1,116 @@
+package scheme
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"photon/marking"
+	"photon/units"
+	"photon/wire"
+)
+
+var testNetwork = Network{Line: 10 * units.Gbps, RTT: 500 * units.Microsecond, LongFlows: 4, Seed: 1}
+
+// Every recipe is complete, and what it makes works.
+func TestEveryRecipe(t *testing.T) {
+	for _, name := range Names() {
+		s, err := Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, text := range map[string]string{"summary": s.Summary, "source": s.Source, "CP": s.CP, "NP": s.NP, "RP": s.RP} {
+			if text == "" || strings.Contains(text, "\n") {
+				t.Errorf("%s: the %s must be one line: %q", name, what, text)
+			}
+		}
+		for _, p := range s.Params {
+			if p.Name == "" || p.Doc == "" || p.Default == "" || p.Source == "" {
+				t.Errorf("%s: parameter %q lacks its doc, default or source", name, p.Name)
+			}
+		}
+		parts, err := s.Build(testNetwork, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts.CP(0, 3).Dequeue(0, marking.Queue{Bytes: 1000, Frames: 1}, 1000)
+		parts.NP(4).Data(1, 0, wire.CE, 1000)
+		if rp := parts.RP(); rp.Rate(0) != testNetwork.Line {
+			t.Errorf("%s: a flow begins at %v", name, rp.Rate(0))
+		}
+	}
+}
+
+// Defaults that are rules over the network: PCN's T and w_min.
+func TestPCNRules(t *testing.T) {
+	s, _ := Get("pcn")
+	for _, c := range []struct {
+		n            Network
+		period, wmin string
+	}{
+		{testNetwork, "500us", "1/128"},
+		{Network{Line: units.Gbps, RTT: 30 * units.Microsecond}, "50us", "1/128"},
+		{Network{Line: units.Gbps, RTT: units.Millisecond, LongFlows: 64}, "1ms", "0.1/64"},
+	} {
+		set, err := s.Settings(c.n, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, v := range set {
+			got[v.Name] = v.Value
+		}
+		if got["period"] != c.period || got["wmin"] != c.wmin {
+			t.Errorf("%+v: period %s, wmin %s", c.n, got["period"], got["wmin"])
+		}
+	}
+}
+
+func TestOverrides(t *testing.T) {
+	s, _ := Get("pcn")
+	over := map[string]Override{"period": {"1ms", "the test"}, "phase": {"first_packet", "the test"}}
+	set, err := s.Settings(testNetwork, over)
+	if err != nil || set[0].Value != "1ms" || set[0].Origin != "the test" || set[1].Origin != "5.2" {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	parts, err := s.Build(testNetwork, over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	np := parts.NP(1)
+	if np.Data(300*units.Microsecond, 0, wire.CE, 1000); np.Next() != 1300*units.Microsecond {
+		t.Errorf("the period ends at %v", np.Next())
+	}
+	for _, bad := range []map[string]Override{
+		{"speed": {"1", ""}}, {"period": {"soon", ""}}, {"period": {"0s", ""}}, {"wmin": {"1/0", ""}}, {"wmin": {"x/2", ""}}, {"percent": {"95.5", ""}},
+		{"phase": {"new moon", ""}}, {"wmax": {"2", ""}}, {"min_rate": {"0bps", ""}},
+	} {
+		var e *ParamError
+		if _, err := s.Build(testNetwork, bad); !errors.As(err, &e) || e.Scheme != "pcn" || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	if _, err := Get("warp"); err == nil {
+		t.Error("warp exists")
+	}
+}
+
+// One seed makes one sequence of marks, and ports have their own.
+func TestSeeds(t *testing.T) {
+	s, _ := Get("dcqcn")
+	marks := func(seed uint64, port int) (m uint64) {
+		parts, err := s.Build(Network{Line: units.Gbps, Seed: seed}, map[string]Override{"pmax": {"0.5", ""}, "min_rate": {"1Mbps", ""}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cp := parts.CP(port, 3)
+		for range 64 {
+			m = m<<1 | uint64(cp.Dequeue(0, marking.Queue{Bytes: 199_999}, 1000))
+		}
+		return m
+	}
+	first, again := marks(1, 0), marks(1, 0)
+	if first != again || first == marks(2, 0) || first == marks(1, 1) {
+		t.Error("seeds")
+	}
+}
