@@ -27,8 +27,11 @@ type Experiment struct {
 	Flows      []FlowGroup `yaml:"flows"`
 	Schemes    []SchemeUse `yaml:"schemes"`
 	Measure    Measure     `yaml:"measure"`
-	Claims     []Claim     `yaml:"claims"`
-	file       string      // for errors
+	// Alternatives are choices that the paper leaves open, made otherwise. They
+	// are run in virtual time, and the report shows what they give.
+	Alternatives []SchemeUse `yaml:"alternatives"`
+	Claims       []Claim     `yaml:"claims"`
+	file         string      // for errors
 }
 
 // Paper says where the experiment comes from.
@@ -210,7 +213,7 @@ func (e *Experiment) check() error {
 			return at(f.To, "a flow from %s to itself", f.To.V)
 		}
 	}
-	for _, s := range e.Schemes {
+	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
 		if _, err := e.build(s, plan, e.Seed); err != nil {
 			return at(s.Name, "%v", err)
 		}

@@ -18,8 +18,9 @@ func (e *Experiment) Folder(out string) string {
 	return filepath.Join(out, strings.ReplaceAll(e.ID, "/", "-"))
 }
 
-// Write writes a result below the output folder: result.json, timing.json, and
-// for each scheme its series as CSV and its plot as PNG.
+// Write writes a result below the output folder: result.json, timing.json, for
+// each scheme its series as CSV and its plot as PNG, and overview.png with the
+// plots of all.
 func (e *Experiment) Write(out string, r *Result) error {
 	dir := filepath.Join(e.Folder(out), r.World)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -31,6 +32,18 @@ func (e *Experiment) Write(out string, r *Result) error {
 	if err := writeJSON(filepath.Join(dir, "timing.json"), struct {
 		Runs []Timing `json:"runs"`
 	}{r.timing}); err != nil {
+		return err
+	}
+	if r.alternatives != nil {
+		if err := writeJSON(filepath.Join(dir, "alternatives.json"), r.alternatives); err != nil {
+			return err
+		}
+	}
+	overview, err := e.overview(r, "png")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overview.png"), overview, 0o644); err != nil {
 		return err
 	}
 	for _, run := range r.Runs {
@@ -93,6 +106,11 @@ func (e *Experiment) Load(out, world string) (*Result, error) {
 	r := &Result{series: map[string]*Series{}}
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "alternatives.json")); err == nil {
+		if err := json.Unmarshal(b, &r.alternatives); err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
 	}
 	for _, run := range r.Runs {
 		b, err := os.ReadFile(filepath.Join(dir, run.Scheme+".csv"))

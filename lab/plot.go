@@ -21,6 +21,30 @@ var (
 // plot draws a series as the paper does: the aggregate rate above, the
 // bottleneck's queue below. format is "png" or "svg".
 func (e *Experiment) plot(s *Series, title, format string) ([]byte, error) {
+	column, err := e.column(s, title)
+	if err != nil {
+		return nil, err
+	}
+	return render([][]*plot.Plot{{column[0]}, {column[1]}}, format)
+}
+
+// overview draws all schemes of a result beside each other.
+func (e *Experiment) overview(r *Result, format string) ([]byte, error) {
+	rows := make([][]*plot.Plot, 2)
+	for _, run := range r.Runs {
+		column, err := e.column(r.series[run.Scheme], run.Scheme)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			rows[i] = append(rows[i], column[i])
+		}
+	}
+	return render(rows, format)
+}
+
+// column is the two plots of a scheme.
+func (e *Experiment) column(s *Series, title string) (column [2]*plot.Plot, err error) {
 	end := e.Measure.Plot
 	if end == 0 {
 		end = e.Duration
@@ -37,24 +61,26 @@ func (e *Experiment) plot(s *Series, title, format string) ([]byte, error) {
 		queues = append(queues, plotter.XY{X: x, Y: float64(s.Queue[i]) / 1e3})
 	}
 	if len(rates) == 0 {
-		return nil, fmt.Errorf("nothing to plot: no sample before %v", end)
+		return column, fmt.Errorf("nothing to plot: no sample before %v", end)
 	}
 	capacity := float64(e.Parameters.LinkRate.Value.V) / 1e9
 	reference := plotter.XYs{{X: 0, Y: capacity}, {X: end.Seconds() * 1e3, Y: capacity}}
-	if err := addLine(rate, reference, grey, true); err != nil {
-		return nil, err
+	for _, l := range []struct {
+		p      *plot.Plot
+		xy     plotter.XYs
+		c      color.Color
+		dashed bool
+	}{{rate, reference, grey, true}, {rate, rates, blue, false}, {queue, queues, blue, false}} {
+		if err := addLine(l.p, l.xy, l.c, l.dashed); err != nil {
+			return column, err
+		}
 	}
-	if err := addLine(rate, rates, blue, false); err != nil {
-		return nil, err
-	}
-	if err := addLine(queue, queues, blue, false); err != nil {
-		return nil, err
-	}
-	for _, p := range []*plot.Plot{rate, queue} {
+	column = [2]*plot.Plot{rate, queue}
+	for _, p := range column {
 		p.X.Min, p.X.Max, p.Y.Min = 0, end.Seconds()*1e3, 0
 		p.Add(plotter.NewGrid())
 	}
-	return render([]*plot.Plot{rate, queue}, format)
+	return column, nil
 }
 
 func addLine(p *plot.Plot, xy plotter.XYs, c color.Color, dashed bool) error {
@@ -70,27 +96,29 @@ func addLine(p *plot.Plot, xy plotter.XYs, c color.Color, dashed bool) error {
 	return nil
 }
 
-// render draws plots below each other, with their axes aligned.
-func render(column []*plot.Plot, format string) ([]byte, error) {
+// render draws plots in rows and columns, with their axes aligned.
+func render(rows [][]*plot.Plot, format string) ([]byte, error) {
 	const width, height = 14 * vg.Centimeter, 6 * vg.Centimeter
-	total := height * vg.Length(len(column))
+	columns := len(rows[0])
+	w, h := width*vg.Length(columns), height*vg.Length(len(rows))
 	var canvas vg.CanvasWriterTo
 	switch format {
 	case "svg":
-		canvas = vgsvg.New(width, total)
+		canvas = vgsvg.New(w, h)
 	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, total), vgimg.UseDPI(120))}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(120))}
 	default:
 		return nil, fmt.Errorf("format %q: png or svg", format)
 	}
-	rows := make([][]*plot.Plot, len(column))
-	for i, p := range column {
-		rows[i] = []*plot.Plot{p}
+	tiles := draw.Tiles{
+		Rows: len(rows), Cols: columns, PadX: vg.Points(10), PadY: vg.Points(6),
+		PadTop: vg.Points(4), PadRight: vg.Points(8), PadBottom: vg.Points(2), PadLeft: vg.Points(2),
 	}
-	tiles := draw.Tiles{Rows: len(column), Cols: 1, PadY: vg.Points(6), PadTop: vg.Points(4), PadRight: vg.Points(8), PadBottom: vg.Points(2), PadLeft: vg.Points(2)}
 	canvases := plot.Align(rows, tiles, draw.New(canvas))
-	for i, p := range column {
-		p.Draw(canvases[i][0])
+	for i := range rows {
+		for j, p := range rows[i] {
+			p.Draw(canvases[i][j])
+		}
 	}
 	var b bytes.Buffer
 	_, err := canvas.WriteTo(&b)

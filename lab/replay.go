@@ -30,8 +30,17 @@ type Result struct {
 	Runs       []Run         `json:"runs"`
 	Claims     []ClaimResult `json:"claims"`
 
-	series map[string]*Series // by scheme
-	timing []Timing
+	series       map[string]*Series // by scheme
+	timing       []Timing
+	alternatives []Alternative
+}
+
+// Alternative is what a choice that was made otherwise gives; it becomes a row
+// of alternatives.json.
+type Alternative struct {
+	Scheme  string            `json:"scheme"`
+	Params  map[string]string `json:"params"`
+	Metrics Metrics           `json:"metrics"`
 }
 
 // Run is one scheme's.
@@ -86,7 +95,29 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	for _, c := range e.Claims {
 		r.Claims = append(r.Claims, c.judge(metrics))
 	}
-	return r, nil
+	if o.World == "sim" {
+		err = e.tryAlternatives(ctx, o, seed, metrics, r)
+	}
+	return r, err
+}
+
+// tryAlternatives runs the other choices for the schemes of this replay.
+func (e *Experiment) tryAlternatives(ctx context.Context, o Options, seed uint64, wanted map[string]Metrics, r *Result) error {
+	for _, use := range e.Alternatives {
+		if _, ok := wanted[use.Name.V]; !ok {
+			continue
+		}
+		var aside Result
+		if err := e.run(ctx, o, use, seed, func(float64) {}, &aside); err != nil {
+			return fmt.Errorf("%s, an alternative of %s: %w", e.ID, use.Name.V, err)
+		}
+		a := Alternative{Scheme: use.Name.V, Params: map[string]string{}, Metrics: aside.Runs[0].Metrics}
+		for name, p := range use.Params {
+			a.Params[name] = p.Value.V
+		}
+		r.alternatives = append(r.alternatives, a)
+	}
+	return nil
 }
 
 // choose returns the experiment's schemes that are wanted.
@@ -165,7 +196,9 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 		t.Dilation, t.StretchedSeconds, t.LongestGap = o.Dilation, pace.Stretched.Seconds(), pace.LongestGap.Seconds()
 	}
 	r.Runs = append(r.Runs, run)
-	r.series[use.Name.V] = &watch.series
+	if r.series != nil {
+		r.series[use.Name.V] = &watch.series
+	}
 	r.timing = append(r.timing, t)
 	return nil
 }

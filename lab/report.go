@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,8 @@ type reportData struct {
 	Claims     []reportClaim
 	Parameters []reportParameter
 	Docs       []reportDoc
+	Metrics    []string
+	Others     []reportOther
 }
 
 type reportScheme struct {
@@ -57,6 +60,12 @@ type reportClaim struct {
 type reportParameter struct{ Name, Value, Source string }
 
 type reportDoc struct{ Name, Doc string }
+
+// reportOther is a choice that was made otherwise.
+type reportOther struct {
+	Scheme, Params string
+	Values         []string // by metric
+}
 
 // Report writes an experiment's report.html from the results of the worlds that
 // are in the output folder, and returns its path. The page needs nothing else.
@@ -125,6 +134,19 @@ func (e *Experiment) reportData(results []*Result) (*reportData, error) {
 	}
 	for _, m := range dynamicsMetrics {
 		d.Docs = append(d.Docs, reportDoc{m, MetricDoc[m]})
+	}
+	d.Metrics = dynamicsMetrics
+	for _, r := range results {
+		for _, a := range r.alternatives {
+			row := reportOther{Scheme: a.Scheme}
+			for _, name := range slices.Sorted(maps.Keys(a.Params)) {
+				row.Params = strings.TrimPrefix(row.Params+", "+name+" "+a.Params[name], ", ")
+			}
+			for _, m := range dynamicsMetrics {
+				row.Values = append(row.Values, number(a.Metrics[m], unitOf(m)))
+			}
+			d.Others = append(d.Others, row)
+		}
 	}
 	return d, nil
 }

@@ -245,7 +245,7 @@ func TestVLANTagsSurvive(t *testing.T) {
 	frame := make([]byte, 100)
 	mac(1).Put(frame)
 	mac(0).Put(frame[6:])
-	copy(frame[12:], []byte{0x81, 0x00, 5<<5 | 0, 42, 0x12, 0x34, 'p', 'h', 'o', 't', 'o', 'n'})
+	copy(frame[12:], []byte{0x81, 0x00, 5 << 5, 42, 0x12, 0x34, 'p', 'h', 'o', 't', 'o', 'n'})
 	a.Send(frame)
 	got := b.Collect(300*time.Millisecond, func(b []byte) bool { return bytes.Contains(b, []byte("photon")) })
 	if len(got) != 1 || !bytes.Equal(got[0], frame) {

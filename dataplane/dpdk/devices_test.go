@@ -1,0 +1,71 @@
+//go:build dpdk
+
+package dpdk
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"photon/dataplane"
+	"photon/internal/testnet"
+	"photon/units"
+)
+
+// Two switches in one world: tap - switch - memif - switch - tap.
+// Two hosts ping through all of it.
+func TestVirtualDevices(t *testing.T) {
+	left, right := testnet.New(t, "left"), testnet.New(t, "right")
+	w := newWorld(t, Options{Sleep: 20 * units.Microsecond})
+	socket := filepath.Join(t.TempDir(), "memif.sock")
+	open := func(n *testnet.Namespace, spec string) (d Device) {
+		t.Helper()
+		if err := n.Do(func() (err error) { d, err = w.Open(spec, 1500); return err }); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	memif := ",socket-abstract=no,socket=" + socket
+	groups := [][]Device{
+		{open(left, "net_tap0,iface=t0"), open(left, "net_memif0,role=server"+memif)},
+		{open(right, "net_memif1,role=client"+memif), open(right, "net_tap1,iface=t0")},
+	}
+	for i, devices := range groups {
+		c := dataplane.SwitchConfig{MTU: 1500, Buffer: units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Learn: true, FDBSize: 16}
+		for range devices {
+			c.Ports = append(c.Ports, dataplane.PortConfig{Link: dataplane.Link{Rate: rate}})
+		}
+		envs := w.NewEnvs(len(devices))
+		sw, err := dataplane.NewSwitch(c, envs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := w.Add([]string{"left", "right"}[i], sw, envs, make([]int, len(devices)))
+		for p, d := range devices {
+			if err := w.Attach(dataplane.End{Node: id, Port: p}, d, dataplane.Link{Rate: rate}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, n := range []*testnet.Namespace{left, right} {
+		n.Run(t, "ip", "addr", "add", []string{"10.9.1.1/24", "10.9.1.2/24"}[i], "dev", "t0")
+		n.Run(t, "ip", "link", "set", "t0", "up")
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx, units.Never) }()
+	// The first may be lost while the ends of the memif find each other.
+	out, err := left.Command("ping", "-c", "5", "-i", "0.2", "-W", "2", "10.9.1.2").CombinedOutput()
+	stop()
+	<-ended
+	if !strings.Contains(string(out), " 0% packet loss") && !strings.Contains(string(out), " 20% packet loss") {
+		t.Errorf("%v\n%s\n%+v", err, out, w.Devices())
+	}
+	if err := w.Audit(); err != nil {
+		t.Error(err)
+	}
+	if v := Version(); !strings.HasPrefix(v, "DPDK 2") {
+		t.Error(v)
+	}
+}
