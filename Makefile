@@ -15,9 +15,10 @@ build: setup
 	go build -tags dpdk -o bin/photon ./cmd/photon
 
 # The first line is photon on a machine without DPDK and without a C compiler.
+# Then one package at a time: polling workers want a core to themselves.
 test: setup-test
 	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test ./...
-	go test -tags dpdk ./...
+	go test -tags dpdk -p 1 ./...
 
 lint:
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not gofmt-clean:" $$files; exit 1; }

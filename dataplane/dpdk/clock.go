@@ -17,9 +17,9 @@ type clock struct {
 	stretched units.Time // what exceeded it
 }
 
-// maxStep is how far a closed world's clock goes between two rounds: about the
-// time of a full frame at 10 Gbit/s.
-const maxStep = units.Microsecond
+// maxStep is how far a closed world's clock goes between two rounds: more than a
+// quiet round takes at a dilation of 20, and a small part of a frame's time.
+const maxStep = 100 * units.Nanosecond
 
 func newClock(ticksPerSecond uint64, dilation int, closed bool) clock {
 	second := uint64(units.Second)

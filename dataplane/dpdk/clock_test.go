@@ -30,11 +30,11 @@ func TestClockKeepsTime(t *testing.T) {
 func TestClockOfAClosedWorldLeavesStallsOut(t *testing.T) {
 	c := newClock(1e9, 1, true)
 	c.start(0)
-	c.read(500)       // half a microsecond
-	c.read(1_000_500) // a stall of a millisecond
-	c.read(1_000_600) // and on
-	c.read(1_000_100) // another core's counter may lag
-	if c.now != 1600*units.Nanosecond || c.stretched != 999*units.Microsecond {
+	c.read(50)        // 50 ns
+	c.read(1_000_050) // a stall of a millisecond
+	c.read(1_000_060) // and on
+	c.read(1_000_010) // another core's counter may lag
+	if c.now != 160*units.Nanosecond || c.stretched != 999_900*units.Nanosecond {
 		t.Fatal(c.now, c.stretched)
 	}
 }

@@ -16,8 +16,8 @@
 // of K every clock of the world runs K times slower than the wall.
 //
 // A world whose nodes are all in this process is closed: nothing outside sees
-// its clock. There the clock never advances by more than a microsecond between
-// two rounds, so that a stall of the machine stops the whole world instead of
+// its clock. There the clock never advances by more than 100 ns between two
+// rounds, so that a stall of the machine stops the whole world instead of
 // its links only. How much was stretched is reported.
 //
 // The package is the only one that uses cgo, and only with the build tag dpdk.
