@@ -76,6 +76,9 @@ func (c *Agent) Check() error {
 	return err
 }
 
+// File is where the configuration was read from; empty: nowhere.
+func (c *Agent) File() string { return c.file }
+
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Agent) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it

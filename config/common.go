@@ -86,6 +86,11 @@ func (p Port) rate(device units.Rate) units.Rate {
 	return defaultRate
 }
 
+// Fail is an error of the port, with the file and the line where it is named.
+func (p Port) Fail(file string, err error) error {
+	return &Error{File: file, Line: p.Device.Line, Err: err}
+}
+
 func fail[T any](v Value[T], format string, args ...any) error {
 	return &Error{Line: v.Line, Err: fmt.Errorf(format, args...)}
 }

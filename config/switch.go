@@ -85,6 +85,9 @@ func (c *Switch) Check() error {
 	return err
 }
 
+// File is where the configuration was read from; empty: nowhere.
+func (c *Switch) File() string { return c.file }
+
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Switch) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it

@@ -44,7 +44,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, []string{conf.Port.Device.V}, 1500)
+	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, 1500)
 	if err != nil {
 		return err
 	}

@@ -22,3 +22,17 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata"})
 }
+
+// Bad input is told from failure by the exit code, and good input by zero.
+func TestExitCodes(t *testing.T) {
+	for want, commands := range map[int][][]string{
+		0:            {{"version"}, {"list"}, {"check", "../../deploy/switch.yaml", "../../deploy/agent-h0.yaml", "../../lab/experiments/pcn/fig11.yaml"}},
+		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"}},
+	} {
+		for _, args := range commands {
+			if got := run(args); got != want {
+				t.Errorf("photon %v: exit code %d, want %d", args, got, want)
+			}
+		}
+	}
+}

@@ -15,7 +15,6 @@ import (
 func replayCommand() *cobra.Command {
 	var o lab.Options
 	var world, schemes, out string
-	var quick bool
 	c := &cobra.Command{
 		Use:   "replay ID...",
 		Short: "Repeat experiments of papers and lay the papers' numbers beside ours",
@@ -41,7 +40,6 @@ func replayCommand() *cobra.Command {
 			if c.Flags().Changed("schemes") {
 				o.Schemes = strings.Split(schemes, ",")
 			}
-			_ = quick // no experiment has repetitions to shorten yet
 			var all []*lab.Experiment
 			for _, id := range ids {
 				e, err := lab.Get(id)
@@ -69,7 +67,7 @@ func replayCommand() *cobra.Command {
 	f.StringVar(&schemes, "schemes", "", "only these, separated by commas (default: all of the experiment)")
 	f.Uint64Var(&o.Seed, "seed", 0, "of everything random (default: the experiment's)")
 	f.IntVar(&o.Dilation, "dilation", 20, "how many times slower than the wall the clock runs on dpdk")
-	f.BoolVar(&quick, "quick", false, "fewer repetitions where an experiment has many; windows in which claims are judged stay whole")
+	f.BoolVar(&o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
 	f.StringVar(&out, "out", "out", "folder for results")
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/telemetry"
@@ -33,12 +34,12 @@ func newLog(w io.Writer) *zap.SugaredLogger {
 	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.AddSync(w), zapcore.InfoLevel)).Sugar()
 }
 
-// openAll opens the devices of a node's ports.
-func openAll(w dpdk.World, specs []string, mtu int) (devices []dpdk.Device, err error) {
-	for _, spec := range specs {
-		d, err := w.Open(spec, mtu)
+// openAll opens the devices of a node's ports; errors name the line of file.
+func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices []dpdk.Device, err error) {
+	for _, p := range ports {
+		d, err := w.Open(p.Device.V, mtu)
 		if err != nil {
-			return nil, bad(err)
+			return nil, bad(p.Fail(file, err))
 		}
 		devices = append(devices, d)
 	}

@@ -89,11 +89,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch) error {
 		return err
 	}
 	defer w.Close()
-	var specs []string
-	for _, p := range conf.Ports {
-		specs = append(specs, p.Device.V)
-	}
-	devices, err := openAll(w, specs, conf.MTU.Or(1500))
+	devices, err := openAll(w, conf.File(), conf.Ports, conf.MTU.Or(1500))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -257,11 +258,21 @@ func TestVLANTagsSurvive(t *testing.T) {
 	}
 }
 
-// What cannot be opened is said before anything starts.
+// What cannot be opened is said before anything starts, with the line that names it.
 func TestPortThatDoesNotExist(t *testing.T) {
 	for _, port := range []string{"net_af_packet9,iface=nowhere0", "net_bogus0", "0000:ff:1f.7"} {
 		if code := run([]string{"switch", "--port", "net_null7", "--port", port}); code != exitBadInput {
 			t.Errorf("%s: exit code %d", port, code)
 		}
+	}
+	file := filepath.Join(t.TempDir(), "switch.yaml")
+	if err := os.WriteFile(file, []byte("ports:\n- device: net_null7\n- device: net_af_packet9,iface=nowhere0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot()
+	root.SetArgs([]string{"switch", "-c", file})
+	want := file + ":3: port net_af_packet9,iface=nowhere0: there is no network interface \"nowhere0\" (`ip link` lists them)"
+	if err := root.Execute(); err == nil || err.Error() != want || !errors.As(err, &badInput{}) {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
