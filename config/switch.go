@@ -116,6 +116,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	}
 	n := &SwitchNode{Config: dataplane.SwitchConfig{
 		Tail: c.LossyQueue.Or(units.MB), MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+
 		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
 	}}
 	s := &n.Config
@@ -136,6 +137,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if err := priorities(c.PCP, s.PCP[:], "PCP"); err != nil {
 		return nil, err
 	}
+	s.Control = s.DSCP[48]
 	for p := range s.PFC {
 		s.PFC[p] = thresholds
 	}

@@ -1,6 +1,5 @@
 package dataplane
 
-import "photon/marking"
 import "photon/units"
 
 // queue is a ring of frames that grows to the longest it has been.
@@ -54,6 +53,3 @@ func (q *queue) each(do func(Frame)) {
 		do(q.ring[i&uint32(len(q.ring)-1)])
 	}
 }
-
-// state is what a congestion point sees.
-func (q *queue) state() marking.Queue { return marking.Queue{Bytes: q.bytes, Frames: q.len()} }

@@ -40,6 +40,7 @@ type PortStats struct {
 	RxFrames, RxBytes   [pfc.Classes]uint64
 	TxFrames, TxBytes   [pfc.Classes]uint64
 	Marked, MarkedBytes [pfc.Classes]uint64 // CE set on the way out
+	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
 	Discards            [Reasons][pfc.Classes]uint64
 	RxControl           uint64 // MAC control frames received; they end here
 	TxControl           uint64 // MAC control frames sent; they begin here

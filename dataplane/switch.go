@@ -28,6 +28,7 @@ type SwitchConfig struct {
 	FDBSize  int                            // learned and static addresses
 	Static   []StaticEntry                  // addresses that are known
 	CP       func(queue CPQueue) marking.CP // congestion point of a lossless queue; nil: none
+	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 }
 
 // PortConfig describes one port of a switch.
@@ -130,12 +131,36 @@ type switchPort struct {
 	eg       pfc.Egress
 	queues   [pfc.Classes]queue
 	waiting  uint8 // priorities with frames in their queues
-	cp       [pfc.Classes]marking.CP
-	rings    []*ring // from each other worker; nil: there is none
+	points   [pfc.Classes]point
+	notifies uint8          // priorities whose congestion point sends CNPs
+	buffered units.Size     // in all queues
+	sent     units.Size     // on the wire
+	packet   marking.Packet // scratch: what congestion points are shown
+	rings    []*ring        // from each other worker; nil: there is none
 	stats    PortStats
 	admitted [pfc.Classes]uint64 // frames that entered the buffer here
 	copied   [pfc.Classes]uint64 // copies made of frames that were received here
+	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
 	enqueued [pfc.Classes]uint64 // frames that were queued here
+}
+
+// point is the congestion point of one queue, and what more than marking it does.
+type point struct {
+	cp       marking.CP // nil: none
+	sampler  marking.Sampler
+	notifier marking.Notifier
+	stamper  marking.Stamper
+}
+
+func newPoint(cp marking.CP) (p point) {
+	if _, none := cp.(marking.None); none {
+		return point{}
+	}
+	p.cp = cp
+	p.sampler, _ = cp.(marking.Sampler)
+	p.notifier, _ = cp.(marking.Notifier)
+	p.stamper, _ = cp.(marking.Stamper)
+	return p
 }
 
 // switchWorker is what belongs to one worker.
@@ -224,9 +249,10 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)
 		if c.Lossless>>prio&1 != 0 {
-			p.cp[prio] = c.CP(CPQueue{Port: i, Prio: prio, Rate: rate})
-		} else {
-			p.cp[prio] = marking.None{}
+			p.points[prio] = newPoint(c.CP(CPQueue{Port: i, Prio: prio, Rate: rate}))
+			if p.points[prio].notifier != nil {
+				p.notifies |= 1 << prio
+			}
 		}
 	}
 	p.in = pfc.NewIngress(in)

@@ -42,8 +42,8 @@ func (s *Switch) PausesSent() (sum uint64) {
 	return sum
 }
 
-// Audit checks, per priority: what a port received, copies included, entered
-// the buffer or was discarded before; what entered the buffer of the switch was
+// Audit checks, per priority: what a port received, or the switch made at it, entered
+// the buffer, copies included, or was discarded before; what entered the buffer of the switch was
 // queued at an egress port, is on its way to one in a ring, or was discarded;
 // what was queued was sent or is still there; and the bytes accounted to an
 // ingress port are those of its frames in queues and rings. The workers must be
@@ -61,8 +61,8 @@ func (s *Switch) Audit() error {
 				return fmt.Errorf("port %d priority %d: %d frames queued, %d sent or still there", i, prio, p.enqueued[prio], n)
 			}
 			after := p.stats.Discards[DropTail][prio] + p.stats.Discards[DropRing][prio]
-			if in, out := p.stats.RxFrames[prio]+p.copied[prio], p.admitted[prio]+all[prio]-after; in != out {
-				return fmt.Errorf("port %d priority %d: %d frames received or copied, %d entered the buffer or were discarded", i, prio, in, out)
+			if in, out := p.stats.RxFrames[prio]+p.copied[prio]+p.made[prio], p.admitted[prio]+all[prio]-after; in != out {
+				return fmt.Errorf("port %d priority %d: %d frames received, copied or made, %d entered the buffer or were discarded", i, prio, in, out)
 			}
 			entered[prio] += p.admitted[prio]
 			left[prio] += p.enqueued[prio] + after

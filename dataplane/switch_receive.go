@@ -89,7 +89,9 @@ func (p *switchPort) wakeUp(now units.Time) {
 func (p *switchPort) resumed(now units.Time, prios uint8) {
 	for prio := range pfc.Classes {
 		if prios>>prio&1 != 0 {
-			p.cp[prio].Resume(now, p.queues[prio].state())
+			if cp := p.points[prio].cp; cp != nil {
+				cp.Resume(now, p.state(prio))
+			}
 		}
 	}
 	if p.waiting&prios != 0 {
@@ -101,6 +103,8 @@ func (p *switchPort) resumed(now units.Time, prios uint8) {
 func (s *Switch) classify(f *Frame, h *wire.Header, b []byte) {
 	f.Hash, f.L3, f.Flag = h.Hash, uint8(h.L3), 0
 	switch {
+	case h.EtherType == wire.TypeCNM:
+		f.Prio = s.config.Control
 	case h.Tagged && (s.config.TrustPCP || h.L3 == 0):
 		f.Prio = s.config.PCP[h.PCP]
 	case h.L3 != 0:
@@ -167,7 +171,14 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		return
 	}
 	q.push(f)
+	p.buffered += units.Size(f.Len)
 	p.enqueued[f.Prio]++
+	if sampler := p.points[f.Prio].sampler; sampler != nil && f.Flag&Lossless != 0 {
+		p.show(f)
+		if sample, ok := sampler.Enqueue(now, p.state(int(f.Prio)), &p.packet); ok {
+			s.sendCNM(now, p, f, sample)
+		}
+	}
 	bit := uint8(1) << f.Prio
 	if p.waiting&bit == 0 {
 		p.waiting |= bit

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/cnp"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -16,6 +17,9 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 	p.wakeUp(now)
 	if p.rings != nil {
 		s.takeOver(now, p)
+	}
+	if p.notifies != 0 {
+		s.sendCNPs(now, p)
 	}
 	n := 0
 	for n < len(burst) {
@@ -77,18 +81,65 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio int) Frame {
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
+	p.buffered -= units.Size(f.Len)
 	s.release(now, f)
 	p.stats.TxFrames[prio]++
 	p.stats.TxBytes[prio] += uint64(f.Len)
-	if f.Flag&Lossless != 0 {
-		verdict := p.cp[prio].Dequeue(now, q.state(), int(f.Len))
-		if verdict == marking.Congestion && f.Flag&Markable != 0 {
-			wire.SetECN(p.env.Header(f)[f.L3:], wire.CE)
-			p.stats.Marked[prio]++
-			p.stats.MarkedBytes[prio] += uint64(f.Len)
+	if f.Flag&Lossless != 0 && p.points[prio].cp != nil {
+		p.judge(now, f)
+	}
+	p.sent += units.Size(p.config.Link.WireBytes(int(f.Len)))
+	return f
+}
+
+// judge lets the congestion point look at a frame that left its queue, and
+// writes its mark or its telemetry.
+func (p *switchPort) judge(now units.Time, f Frame) {
+	point := &p.points[f.Prio]
+	p.show(f)
+	state := p.state(int(f.Prio))
+	switch point.cp.Dequeue(now, state, &p.packet) {
+	case marking.Congestion:
+		if f.Flag&Markable != 0 {
+			wire.SetECN(p.packet.Bytes[f.L3:], wire.CE)
+			p.stats.Marked[f.Prio]++
+			p.stats.MarkedBytes[f.Prio] += uint64(f.Len)
+		}
+	case marking.Undetermined:
+		if f.Flag&Markable != 0 {
+			wire.SetECN(p.packet.Bytes[f.L3:], cnp.TCDUndetermined)
+			p.stats.Undetermined[f.Prio]++
 		}
 	}
-	return f
+	if point.stamper != nil && f.L3 != 0 {
+		p.stamp(point.stamper.Stamp(now, state), f)
+	}
+}
+
+// stamp writes a hop into a packet that has room for telemetry.
+func (p *switchPort) stamp(hop wire.INTHop, f Frame) {
+	var h wire.Header
+	if b := p.packet.Bytes; wire.Parse(b, &h) && h.BTH != 0 {
+		if t := wire.INTOf(b[h.L3:], h.BTH-h.L3); t != nil {
+			t.Push(hop)
+		}
+	}
+}
+
+// show fills in what a congestion point may know of a frame.
+func (p *switchPort) show(f Frame) {
+	b := p.env.Header(f)
+	ecn := uint8(0)
+	if f.L3 != 0 {
+		ecn = wire.ECN(b[f.L3:])
+	}
+	p.packet = marking.Packet{Size: int(f.Len), Hash: f.Hash, ECN: ecn, L3: int(f.L3), Bytes: b}
+}
+
+// state is what a congestion point may know of its queue.
+func (p *switchPort) state(prio int) marking.Queue {
+	q := &p.queues[prio]
+	return marking.Queue{Bytes: q.bytes, Frames: q.len(), Port: p.buffered, Sent: p.sent}
 }
 
 // Next is now while something can be sent, else when the first pause timer that
@@ -99,6 +150,9 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 		return now
 	}
 	next := p.in.Next(now)
+	for rest := p.notifies; rest != 0; rest &= rest - 1 {
+		next = min(next, p.points[bits.TrailingZeros8(rest)].notifier.Next())
+	}
 	if p.waiting != 0 {
 		next = min(next, p.eg.Next())
 	}

@@ -104,6 +104,7 @@ func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts) error {
 	node, p := &n.plan.nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
 		Lossless: 1 << n.prio, Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Control: cnpDSCP >> 3,
 		FDBSize: len(n.plan.nodes), CP: func(q dataplane.CPQueue) marking.CP { return parts.CP(q.Port, q.Prio) },
 	}
 	c.PFC[n.prio] = pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}

@@ -1,11 +1,25 @@
 package marking
 
-import "photon/units"
+import (
+	"photon/units"
+	"photon/wire"
+)
 
 // Queue is what a CP may know of its egress queue at one moment.
 type Queue struct {
 	Bytes  units.Size
 	Frames int
+	Port   units.Size // bytes in all queues of the port
+	Sent   units.Size // by the port so far, on the wire, without the frame at hand
+}
+
+// Packet is what a CP may know of a frame.
+type Packet struct {
+	Size  int    // bytes, without FCS
+	Hash  uint32 // of its flow
+	ECN   uint8  // codepoint it carries
+	L3    int    // offset of the IP header; 0: none
+	Bytes []byte // the headers at hand, from Ethernet on; only to be read
 }
 
 // Mark is the verdict on one frame.
@@ -13,14 +27,55 @@ type Mark uint8
 
 // Verdicts.
 const (
-	Keep       Mark = iota // leave the ECN field alone
-	Congestion             // set CE
+	Keep         Mark = iota // leave the ECN field alone
+	Congestion               // set CE
+	Undetermined             // set TCD's UE, 0b10, unless the frame has CE
 )
 
 // CP is the congestion point of one egress queue. One goroutine at a time calls it.
 type CP interface {
-	// Dequeue judges a frame of size bytes that just left the queue; q is what it leaves behind.
-	Dequeue(now units.Time, q Queue, size int) Mark
+	// Dequeue judges a frame that just left the queue; q is what it leaves behind.
+	Dequeue(now units.Time, q Queue, p *Packet) Mark
 	// Resume tells that the queue may send again after a pause, by XON or because the pause timer ran out.
 	Resume(now units.Time, q Queue)
+}
+
+// Sampler is a CP that samples frames as they are queued and answers to their
+// sources (QCN).
+type Sampler interface {
+	CP
+	// Enqueue tells that a frame was queued; q includes it. If ok, the switch
+	// sends a congestion notification message to the frame's source.
+	Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool)
+}
+
+// Sample is what QCN says about a frame it sampled.
+type Sample struct {
+	QntzFb  uint8      // quantised feedback, 1 to 63
+	QOffset units.Size // set point less queue
+	QDelta  units.Size // growth of the queue since the last sample
+}
+
+// Notifier is a CP that sends CNPs of its own accord (PACC).
+type Notifier interface {
+	CP
+	// Next is when Poll will have something, or Never.
+	Next() units.Time
+	// Poll does what is due at now and returns the next flow to whose sender a
+	// CNP goes; q is the queue as it stands.
+	Poll(now units.Time, q Queue) (f Flow, ok bool)
+}
+
+// Flow is where the CNPs of a flow go.
+type Flow struct {
+	SrcMAC, DstMAC wire.MAC
+	Src, Dst       wire.IP
+	QP             uint32
+}
+
+// Stamper is a CP that writes telemetry into frames that have room for it (HPCC).
+type Stamper interface {
+	CP
+	// Stamp is what is written into a frame that just left the queue.
+	Stamp(now units.Time, q Queue) wire.INTHop
 }

@@ -31,7 +31,7 @@ func (p *port) depart() (waited, marked bool) {
 	}
 	waited = p.queue[0]
 	p.queue = p.queue[1:]
-	m := p.cp.Dequeue(0, p.state(), 1000)
+	m := p.cp.Dequeue(0, p.state(), &Packet{Size: 1000})
 	p.sent++
 	if m == Congestion {
 		p.marked++
@@ -137,7 +137,7 @@ func TestREDCurve(t *testing.T) {
 		red := NewRED(params, 1)
 		marks := 0
 		for range n {
-			if red.Dequeue(0, Queue{Bytes: c.bytes, Frames: 1}, 1000) == Congestion {
+			if red.Dequeue(0, Queue{Bytes: c.bytes, Frames: 1}, &Packet{Size: 1000}) == Congestion {
 				marks++
 			}
 		}
@@ -154,11 +154,11 @@ func TestREDRepeats(t *testing.T) {
 	same := true
 	for range 1000 {
 		q := Queue{Bytes: 900, Frames: 1}
-		x := a.Dequeue(0, q, 0)
-		if x != b.Dequeue(0, q, 0) {
+		x := a.Dequeue(0, q, nil)
+		if x != b.Dequeue(0, q, nil) {
 			t.Fatal("one seed, two sequences")
 		}
-		same = same && x == c.Dequeue(0, q, 0)
+		same = same && x == c.Dequeue(0, q, nil)
 	}
 	if same {
 		t.Fatal("two seeds, one sequence")
@@ -173,21 +173,22 @@ func TestREDValidate(t *testing.T) {
 	}
 	// One threshold for both is a step, as DCTCP has it.
 	step := REDParams{Kmin: 100, Kmax: 100, Pmax: 1}
-	if step.Validate() != nil || NewRED(step, 0).Dequeue(0, Queue{Bytes: 101}, 0) != Congestion {
+	if step.Validate() != nil || NewRED(step, 0).Dequeue(0, Queue{Bytes: 101}, nil) != Congestion {
 		t.Error("step")
 	}
 }
 
 func TestNoneKeeps(t *testing.T) {
-	if (None{}).Dequeue(0, Queue{Bytes: 1 << 40, Frames: 1 << 20}, 9000) != Keep {
+	if (None{}).Dequeue(0, Queue{Bytes: 1 << 40, Frames: 1 << 20}, nil) != Keep {
 		t.Fatal("marked")
 	}
 }
 
 func TestNothingAllocates(t *testing.T) {
+	p := Packet{Size: 1000}
 	for _, cp := range []CP{None{}, NewNPECN(), NewRED(REDParams{Kmax: 1000, Pmax: 0.5}, 1)} {
 		if n := testing.AllocsPerRun(100, func() {
-			cp.Dequeue(0, Queue{Bytes: 500, Frames: 1}, 1000)
+			cp.Dequeue(0, Queue{Bytes: 500, Frames: 1}, &p)
 			cp.Resume(0, Queue{Bytes: 500, Frames: 1})
 		}); n != 0 {
 			t.Errorf("%T: %v allocations", cp, n)

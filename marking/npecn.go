@@ -22,7 +22,7 @@ var _ CP = (*NPECN)(nil)
 func NewNPECN() *NPECN { return &NPECN{} }
 
 // Dequeue lets the paused frames pass and marks any other that leaves a queue behind.
-func (n *NPECN) Dequeue(_ units.Time, q Queue, _ int) Mark {
+func (n *NPECN) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	if n.pn > 0 {
 		n.pn--
 		return Keep

@@ -47,7 +47,7 @@ func NewRED(p REDParams, seed uint64) *RED {
 
 // Dequeue marks with probability 0 up to Kmin, rising linearly to Pmax at
 // Kmax, and 1 above. The queue is what remains after the frame left.
-func (r *RED) Dequeue(_ units.Time, q Queue, _ int) Mark {
+func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	b := int64(q.Bytes)
 	switch {
 	case b <= r.kmin:

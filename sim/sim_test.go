@@ -61,7 +61,7 @@ func newDumbbell(t *testing.T, name string, trunk units.Time) *dumbbell {
 	for s := range 2 {
 		env := d.NewEnvs(4)
 		c := dataplane.SwitchConfig{
-			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16,
+			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16,
 			CP: func(q dataplane.CPQueue) marking.CP { return parts.CP(q.Port, q.Prio) },
 		}
 		c.PFC[3] = pfc.Thresholds{XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: headroom(hostLink)}

@@ -21,7 +21,35 @@ func (b BTH) DestQP() uint32    { return binary.BigEndian.Uint32(b[4:]) & 0xFFFF
 func (b BTH) PSN() uint32       { return binary.BigEndian.Uint32(b[8:]) & 0xFFFFFF }
 func (b BTH) AckRequest() bool  { return b[8]&0x80 != 0 }
 func (b BTH) BECN() bool        { return b[4]&0x40 != 0 }
+func (b BTH) FECN() bool        { return b[4]&0x80 != 0 }
 func (b BTH) SetOpcode(o uint8) { b[0] = o }
+
+// Extensions that photon's hosts put between the base transport header (of a
+// request) or the acknowledge extended header and the payload. The byte of FECN
+// and BECN has six reserved bits that the ICRC does not cover; two of them say
+// what is there.
+const (
+	ExtINT   uint8 = 0x01 // in-band telemetry, INTLen bytes
+	ExtStamp uint8 = 0x02 // the sender's clock, StampLen bytes, echoed
+)
+
+// Extensions returns which of ours the packet carries.
+func (b BTH) Extensions() uint8 { return b[4] & (ExtINT | ExtStamp) }
+
+// SetExtensions says which of ours the packet carries.
+func (b BTH) SetExtensions(e uint8) { b[4] = b[4]&^(ExtINT|ExtStamp) | e }
+
+// SetECNEcho sets FECN and BECN, in which an acknowledgement tells what mark the
+// packet had.
+func (b BTH) SetECNEcho(fecn, becn bool) {
+	b[4] &^= 0xC0
+	if fecn {
+		b[4] |= 0x80
+	}
+	if becn {
+		b[4] |= 0x40
+	}
+}
 
 // Encode writes a whole header: default partition key, no solicited event, no
 // padding, transport version 0.

@@ -21,6 +21,9 @@ const (
 	BTHLen      = 12
 	AETHLen     = 4
 	ICRCLen     = 4
+	CNTagLen    = 4
+	StampLen    = 8
+	INTLen      = 2 + INTHops*8
 
 	FCSLen      = 4
 	MinFrameLen = 60 // 64 with the FCS (IEEE 802.3 clause 4A)
@@ -38,6 +41,8 @@ const (
 	TypeIPv6       = 0x86DD
 	TypeQinQ       = 0x88A8
 	TypeMACControl = 0x8808
+	TypeCNTag      = 0x22E9 // IEEE 802.1Qau: a flow's number follows
+	TypeCNM        = 0x22E7 // IEEE 802.1Qau: a congestion notification message follows
 )
 
 // IP protocols and UDP ports.

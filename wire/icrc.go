@@ -13,12 +13,19 @@ var icrcSeed = crc32.ChecksumIEEE([]byte{255, 255, 255, 255, 255, 255, 255, 255}
 // header ip[0] and whose base transport header lies at ip[bth]; ip ends where
 // the ICRC begins. Fields that routers change count as ones: IPv4 TOS, TTL and
 // checksum, IPv6 traffic class, flow label and hop limit, the UDP checksum, and
-// the FECN/BECN byte (IBA annex A17.3.3). The bytes are changed in place and put
-// back, so that nothing is copied.
+// the FECN/BECN byte (IBA annex A17.3.3). So do the bytes of in-band telemetry,
+// which switches write. The bytes are changed in place and put back, so that
+// nothing is copied but those.
 func ICRC(ip []byte, bth int) uint32 {
-	var saved [9]byte
+	var saved [8]byte
+	var telemetry [INTLen]byte
 	head := ip[:bth+BTHLen]
 	udp := head[bth-UDPLen:]
+	stamped := INTOf(ip, bth)
+	copy(telemetry[:], stamped)
+	for i := range stamped {
+		stamped[i] = 255
+	}
 	if head[0]>>4 == 6 {
 		copy(saved[:4], head)
 		saved[4] = head[7]
@@ -38,6 +45,7 @@ func ICRC(ip []byte, bth int) uint32 {
 	} else {
 		head[1], head[8], head[10], head[11] = saved[0], saved[1], saved[2], saved[3]
 	}
+	copy(stamped, telemetry[:])
 	return crc
 }
 

@@ -8,11 +8,14 @@ import (
 // Header is what a switch or a host wants to know of a frame.
 type Header struct {
 	Dst, Src  MAC
-	EtherType uint16 // after the VLAN tags
+	EtherType uint16 // after the tags
 	Tagged    bool   // an 802.1Q or 802.1ad tag is there
+	CNTagged  bool   // a congestion notification tag (802.1Qau) is there
+	FlowID    uint16 // of the congestion notification tag
 	PCP       uint8  // priority code point of the outer tag
 	TOS       uint8  // DSCP and ECN: the IPv4 TOS or the IPv6 traffic class
 	Proto     uint8  // transport protocol; 0 in a later fragment
+	Payload   int    // offset of what follows the tags and the EtherType
 	L3        int    // offset of the IP header; 0: no IP
 	L4        int    // offset of the transport header; 0: none, or a later fragment
 	BTH       int    // offset of the base transport header; 0: not RoCEv2
@@ -42,6 +45,12 @@ func Parse(b []byte, h *Header) bool {
 		h.EtherType = binary.BigEndian.Uint16(b[at+2:])
 		at += VLANLen
 	}
+	if h.EtherType == TypeCNTag && len(b) >= at+CNTagLen {
+		h.CNTagged, h.FlowID = true, binary.BigEndian.Uint16(b[at:])
+		h.EtherType = binary.BigEndian.Uint16(b[at+2:])
+		at += CNTagLen
+	}
+	h.Payload = at
 	switch h.EtherType {
 	case TypeIPv4:
 		h.parseIPv4(b, at)

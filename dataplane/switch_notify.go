@@ -1,0 +1,72 @@
+package dataplane
+
+import (
+	"math/bits"
+
+	"photon/cnp"
+	"photon/marking"
+	"photon/units"
+	"photon/wire"
+)
+
+// cnpDSCP is the usual one of CNPs in RoCE deployments.
+const cnpDSCP = 48
+
+// sendCNM tells the source of a frame that was just queued what QCN found.
+func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled Frame, what marking.Sample) {
+	var h wire.Header
+	b := p.packet.Bytes
+	if !wire.Parse(b, &h) {
+		return
+	}
+	f, ok := p.env.Alloc(cnp.MaxCNMLen)
+	if !ok {
+		return // the next sample tells as much
+	}
+	f.Len = uint16(cnp.EncodeCNM(p.env.Header(f), b, &h, p.config.MAC, cnp.CNM{
+		QntzFb: what.QntzFb, CPID: uint64(p.config.MAC)<<16 | uint64(sampled.Prio),
+		QOffset: octets64(what.QOffset), QDelta: octets64(what.QDelta), Priority: sampled.Prio,
+	}))
+	s.sendBack(now, p, f, h.Src, h.Hash, sampled.In)
+}
+
+// octets64 brings a size to the units of a CNM's fields, 64 bytes, saturating.
+func octets64(n units.Size) int16 { return int16(min(max(n/64, -1<<15), 1<<15-1)) }
+
+// sendCNPs sends the CNPs that the port's congestion points have due.
+func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
+	for rest := p.notifies; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest)
+		n := p.points[prio].notifier
+		for n.Next() <= now {
+			if flow, ok := n.Poll(now, p.state(prio)); ok {
+				s.sendCNP(now, p, flow)
+			}
+		}
+	}
+}
+
+// sendCNP makes an ordinary CNP, as the flow's receiver would.
+func (s *Switch) sendCNP(now units.Time, p *switchPort, flow marking.Flow) {
+	f, ok := p.env.Alloc(cnp.MaxLen)
+	if !ok {
+		return
+	}
+	to := wire.RoCE{DstMAC: flow.SrcMAC, SrcMAC: flow.DstMAC, Src: flow.Dst, Dst: flow.Src, TOS: cnpDSCP << 2}
+	f.Len = uint16(cnp.Encode(p.env.Header(f), to, flow.QP, cnp.Notice{ECN: wire.NotECT}))
+	s.sendBack(now, p, f, flow.SrcMAC, 0, uint16(p.number))
+}
+
+// sendBack forwards a frame that the switch made at a port. If its destination
+// is unknown it goes where the frame came from that caused it.
+func (s *Switch) sendBack(now units.Time, p *switchPort, f Frame, dst wire.MAC, hash uint32, from uint16) {
+	f.In, f.Prio, f.Hash, f.Flag, f.L3 = uint16(p.number), s.config.Control, hash, 0, 0
+	p.made[f.Prio]++
+	out := s.fdb.lookup(dst, hash, now)
+	if out == noPort {
+		out = int(from)
+	}
+	if s.admit(p, f) {
+		s.hand(now, p, &s.ports[out], f)
+	}
+}

@@ -1,0 +1,161 @@
+package marking
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"photon/flowtable"
+	"photon/units"
+)
+
+// AFQCNParams are what AF-QCN (Hot Interconnects'10) adds to QCN's congestion point.
+type AFQCNParams struct {
+	QCNParams
+	Alpha    float64    // weight of fairness in the feedback; 0.125, at most 0.25 for stability
+	Interval units.Time // Ts, over which rates are estimated; 1 ms
+	Beta     float64    // weight of the newest interval in the estimate; 0.125
+	Active   units.Size // active_thresh: classes that send no more in an interval have no part; 20 KB
+	Classes  int        // most flows told apart
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p AFQCNParams) Validate() error {
+	switch {
+	case !(p.Alpha > 0 && p.Alpha < 1):
+		return fmt.Errorf("alpha %v must be between 0 and 1", p.Alpha)
+	case p.Interval <= 0:
+		return fmt.Errorf("interval %v must be positive", p.Interval)
+	case !(p.Beta > 0 && p.Beta < 1):
+		return fmt.Errorf("beta %v must be between 0 and 1", p.Beta)
+	case p.Active < 0:
+		return fmt.Errorf("active threshold %v must not be negative", p.Active)
+	case p.Classes < 1:
+		return fmt.Errorf("%d classes: at least 1", p.Classes)
+	}
+	return p.QCNParams.Validate()
+}
+
+// Share is what a class is entitled to.
+type Share struct {
+	Weight float64    // 1 for a class of which nothing is said
+	Max    units.Rate // never more than this; 0: no cap
+}
+
+// NewAFQCN returns QCN's congestion point with AF-QCN's fairness controller.
+// shares gives what a flow, by its hash, is entitled to; it is asked when a flow
+// is first seen and then once per interval.
+func NewAFQCN(p AFQCNParams, seed uint64, shares func(hash uint32) Share) *QCN {
+	q := NewQCN(p.QCNParams, seed)
+	q.fair = &fairness{params: p, shares: shares, table: flowtable.New(p.Classes, spread), classes: make([]class, p.Classes), ends: p.Interval}
+	return q
+}
+
+func spread(hash uint32) uint64 { return uint64(hash) * 0x9E3779B97F4A7C15 }
+
+// fairness is AF-QCN's controller: it estimates what every class sends and what
+// it should, and says how far a class exceeds its share.
+type fairness struct {
+	params  AFQCNParams
+	shares  func(hash uint32) Share
+	table   *flowtable.Table[uint32]
+	classes []class
+	ends    units.Time // of the current interval
+	order   []int      // scratch for the max-min allocation
+}
+
+type class struct {
+	share    Share
+	inUse    bool
+	arrived  units.Size // in the current interval
+	estimate float64    // M, bytes per interval (equation 5)
+	fair     float64    // Mfair (equations 6 and 8); 0: not active
+}
+
+// count adds a frame to its class; intervals that have ended come first.
+func (f *fairness) count(now units.Time, p *Packet) {
+	if now >= f.ends && f.table.Len() == 0 {
+		f.ends = now - now%f.params.Interval + f.params.Interval
+	}
+	for now >= f.ends {
+		f.endInterval()
+		f.ends += f.params.Interval
+	}
+	if i := f.find(p.Hash); i >= 0 {
+		f.classes[i].arrived += units.Size(p.Size)
+	}
+}
+
+func (f *fairness) find(hash uint32) int {
+	i, fresh := f.table.Insert(hash, 0)
+	if fresh {
+		f.classes[i] = class{share: f.shares(hash), inUse: true}
+	}
+	return i
+}
+
+// endInterval renews the estimates, forgets classes that have fallen silent and
+// divides what the active ones send by weighted max-min.
+func (f *fairness) endInterval() {
+	active, total := f.order[:0], 0.0
+	for i := range f.classes {
+		c := &f.classes[i]
+		if !c.inUse {
+			continue
+		}
+		c.estimate = float64((1-f.params.Beta)*c.estimate) + float64(f.params.Beta*float64(c.arrived))
+		c.arrived, c.fair = 0, 0
+		if c.estimate < 1 {
+			c.inUse = false
+			f.table.Delete(i)
+			continue
+		}
+		c.share = f.shares(f.table.Key(i))
+		if c.estimate > float64(f.params.Active) {
+			active = append(active, i)
+			total += c.estimate
+		}
+	}
+	f.order = active
+	f.allocate(active, total)
+}
+
+// allocate is the weighted max-min allocation of total among classes with caps:
+// whoever's cap is below its part gets the cap, and the rest is divided anew.
+func (f *fairness) allocate(active []int, total float64) {
+	weights := 0.0
+	for _, i := range active {
+		weights += f.classes[i].share.Weight
+	}
+	slices.SortFunc(active, func(a, b int) int {
+		return cmp.Or(cmp.Compare(f.cap(a)/f.classes[a].share.Weight, f.cap(b)/f.classes[b].share.Weight), cmp.Compare(a, b))
+	})
+	for _, i := range active {
+		c := &f.classes[i]
+		c.fair = min(f.cap(i), total*c.share.Weight/weights)
+		total -= c.fair
+		weights -= c.share.Weight
+	}
+}
+
+// cap is the most a class may send in an interval, in bytes.
+func (f *fairness) cap(i int) float64 {
+	if m := f.classes[i].share.Max; m > 0 {
+		return float64(m.Bytes(f.params.Interval))
+	}
+	return math.Inf(1)
+}
+
+// mix is Fb = (1-alpha) FbQCN + alpha FbAF (equation 4), rounded to the nearest:
+// rounding down would silence fairness whenever QCN itself sees no congestion.
+func (f *fairness) mix(qcn uint8, p *Packet) uint8 {
+	af := 0.0
+	if i := f.table.Lookup(p.Hash); i >= 0 && f.classes[i].fair > 0 {
+		if d := 1 - f.classes[i].fair/f.classes[i].estimate; d > 0 {
+			af = math.Floor(64 * d) // equation 7
+		}
+	}
+	a := f.params.Alpha
+	return uint8(min(63, math.Floor(float64((1-a)*float64(qcn))+float64(a*af)+0.5)))
+}

@@ -1,0 +1,207 @@
+package marking
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"photon/flowtable"
+	"photon/units"
+	"photon/wire"
+)
+
+// PACCParams are PACC's switch (INFOCOM'22, section III and algorithm 1).
+type PACCParams struct {
+	Period units.Time // T, between two rounds of the controller; 80 us
+	Phase  units.Time // when the first round is; T in the paper's silence
+	QTh    units.Size // the queue to hold; T/2 * C
+	QBurst units.Size // an average queue below it is a microburst: no CNPs
+	BTh    units.Size // a flow that sent less in a period is forgotten
+	Beta1  float64    // weight of the queue's excess; 0.05
+	Beta2  float64    // weight of its growth; 0.1
+	Unit   units.Size // of a queue in N_all: 1 KB
+	W      float64    // weight of the newest queue in the average; 0.9
+	Gap    units.Time // between two CNPs of a flow; 4 us
+	Flows  int        // entries of the flow table
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p PACCParams) Validate() error {
+	switch {
+	case p.Period <= 0 || p.Gap <= 0 || p.Gap > p.Period:
+		return fmt.Errorf("period %v and gap %v must be positive, and the gap no longer", p.Period, p.Gap)
+	case p.Phase < 0:
+		return fmt.Errorf("phase %v must not be negative", p.Phase)
+	case p.QTh < 0 || p.QBurst < 0 || p.BTh < 0 || p.Unit <= 0:
+		return fmt.Errorf("thresholds %v, %v, %v must not be negative, and the unit %v be positive", p.QTh, p.QBurst, p.BTh, p.Unit)
+	case p.Beta1 < 0 || p.Beta2 < 0:
+		return fmt.Errorf("beta %v and %v must not be negative", p.Beta1, p.Beta2)
+	case !(p.W > 0 && p.W <= 1):
+		return fmt.Errorf("w %v must be above 0 and at most 1", p.W)
+	case p.Flows < 1:
+		return fmt.Errorf("%d flows: at least 1", p.Flows)
+	}
+	return nil
+}
+
+// PACC counts, per flow, the frames that met a queue above QTh. Once per period
+// a PI controller says how many CNPs the queue calls for, and each flow's sender
+// gets its part of them, by its count, rounded down, one every Gap.
+//
+// A flow is what a reaction point limits: here addresses and queue pair, where
+// the paper has addresses only because cards limit by them.
+type PACC struct {
+	params  PACCParams
+	table   *flowtable.Table[paccKey]
+	flows   []paccFlow
+	tick    units.Time // of the next round
+	old     units.Size // queue at the last round
+	average float64    // Qavg
+	total   int        // sum of N_cong
+
+	sending []int32    // flows with CNPs to be sent, one each in every beat
+	cursor  int        // in sending, within a beat
+	beat    units.Time // when the next beat is
+}
+
+type paccKey struct {
+	src, dst wire.IP
+	qp       uint32
+}
+
+func hashPACC(k paccKey) uint64 {
+	a := binary.LittleEndian.Uint64(k.src[8:]) ^ binary.LittleEndian.Uint64(k.src[:])<<1
+	b := binary.LittleEndian.Uint64(k.dst[8:]) ^ binary.LittleEndian.Uint64(k.dst[:])<<1
+	hi, lo := bits.Mul64(a^0xA0761D6478BD642F, b^uint64(k.qp)*0xE7037ED1A0B428DB)
+	return hi ^ lo
+}
+
+type paccFlow struct {
+	src, dst  wire.MAC
+	inUse     bool
+	txBytes   uint32
+	congested uint8 // N_cong; it stops at 255
+	cnps      int   // N_cnp still to be sent
+}
+
+var _ Notifier = (*PACC)(nil)
+
+// NewPACC returns the congestion point of one egress queue.
+func NewPACC(p PACCParams) *PACC {
+	return &PACC{params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, p.Flows), tick: p.Phase, sending: make([]int32, 0, p.Flows)}
+}
+
+// Dequeue counts a frame of the flow (algorithm 1, lines 27-32). The queue is
+// what it left behind.
+func (c *PACC) Dequeue(now units.Time, q Queue, p *Packet) Mark {
+	c.rounds(now, q.Bytes)
+	if i := c.find(p); i >= 0 {
+		f := &c.flows[i]
+		f.txBytes += uint32(min(p.Size, math.MaxUint32-int(f.txBytes)))
+		if q.Bytes > c.params.QTh && f.congested < math.MaxUint8 {
+			f.congested++
+			c.total++
+		}
+	}
+	return Keep
+}
+
+// find returns the entry of the frame's flow, or -1 if it is no RoCE frame or
+// the table is full.
+func (c *PACC) find(p *Packet) int {
+	var h wire.Header
+	if p.L3 == 0 || !wire.Parse(p.Bytes, &h) || h.BTH == 0 {
+		return -1
+	}
+	src, dst := wire.Addresses(p.Bytes[h.L3:])
+	i, fresh := c.table.Insert(paccKey{src, dst, wire.BTH(p.Bytes[h.BTH:]).DestQP()}, 0)
+	if fresh {
+		c.flows[i] = paccFlow{src: h.Src, dst: h.Dst, inUse: true}
+	}
+	return i
+}
+
+// rounds runs the controller for every period that has ended.
+func (c *PACC) rounds(now units.Time, queue units.Size) {
+	if c.tick <= now && c.table.Len() == 0 { // nothing to account: only the average moves
+		n := (now-c.tick)/c.params.Period + 1
+		c.tick += n * c.params.Period
+		c.average = float64(queue) + (c.average-float64(queue))*math.Pow(1-c.params.W, float64(n))
+		c.old = queue
+	}
+	for c.tick <= now {
+		c.round(c.tick, queue)
+		c.tick += c.params.Period
+	}
+}
+
+// round is algorithm 1, lines 11-25 and 33.
+func (c *PACC) round(now units.Time, queue units.Size) {
+	p := &c.params
+	c.average = float64(p.W*float64(queue)) + float64((1-p.W)*c.average) // equation 3
+	all := (float64(p.Beta1*float64(queue-p.QTh)) + float64(p.Beta2*float64(queue-c.old))) / float64(p.Unit)
+	if all > 0 && c.average > float64(p.QBurst) && c.total > 0 {
+		c.allot(now, all)
+	}
+	c.old = queue
+	for i := range c.flows {
+		f := &c.flows[i]
+		if f.inUse && units.Size(f.txBytes) < p.BTh && f.cnps == 0 {
+			f.inUse = false
+			c.table.Delete(i)
+		}
+		f.txBytes, f.congested = 0, 0
+	}
+	c.total = 0
+}
+
+// allot gives every flow its CNPs for the coming period, rounded down and no
+// more than fit in it (lines 1-9).
+func (c *PACC) allot(now units.Time, all float64) {
+	c.sending, c.cursor, c.beat = c.sending[:0], 0, now
+	for i := range c.flows {
+		f := &c.flows[i]
+		if !f.inUse {
+			continue
+		}
+		share := float64(f.congested) / float64(c.total)
+		if f.cnps = min(int(all*share), int(c.params.Period/c.params.Gap)); f.cnps > 0 {
+			c.sending = append(c.sending, int32(i))
+		}
+	}
+}
+
+// Next is when a CNP or a round is due. A port without flows waits for its next frame.
+func (c *PACC) Next() units.Time {
+	next := units.Never
+	if c.table.Len() > 0 {
+		next = c.tick
+	}
+	if len(c.sending) > 0 {
+		next = min(next, c.beat)
+	}
+	return next
+}
+
+// Poll returns the flows whose CNPs are due: in every beat one each.
+func (c *PACC) Poll(now units.Time, q Queue) (Flow, bool) {
+	c.rounds(now, q.Bytes)
+	if len(c.sending) == 0 || c.beat > now {
+		return Flow{}, false
+	}
+	i := int(c.sending[c.cursor])
+	f := &c.flows[i]
+	f.cnps--
+	if c.cursor++; c.cursor == len(c.sending) {
+		c.cursor = 0
+		c.beat += c.params.Gap
+		c.sending = slices.DeleteFunc(c.sending, func(i int32) bool { return c.flows[i].cnps == 0 })
+	}
+	k := c.table.Key(i)
+	return Flow{SrcMAC: f.src, DstMAC: f.dst, Src: k.src, Dst: k.dst, QP: k.qp}, true
+}
+
+// Resume does nothing: PACC does not know of pauses.
+func (c *PACC) Resume(units.Time, Queue) {}

@@ -1,0 +1,103 @@
+package marking
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"photon/units"
+)
+
+// QCNParams are the congestion point of QCN (IEEE 802.1Q clause 30.2 and its
+// MIB, IEEE8021-CN-MIB).
+type QCNParams struct {
+	SetPoint   units.Size // cpQSp, Qeq: where the queue should be; 26 000 B in the MIB
+	Weight     float64    // cpW, w: of the queue's growth; 2
+	SampleBase units.Size // cpSampleBase: bytes between samples without congestion; 150 000 B
+	Jitter     float64    // of the bytes between samples: from 1-j to 1+j; 0.15
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p QCNParams) Validate() error {
+	switch {
+	case p.SetPoint < 100:
+		return fmt.Errorf("set point %v: at least 100B", p.SetPoint)
+	case !(p.Weight > 0 && p.Weight <= 1024):
+		return fmt.Errorf("weight %v must be above 0 and at most 1024", p.Weight)
+	case p.SampleBase < 10_000:
+		return fmt.Errorf("sample base %v: at least 10KB", p.SampleBase)
+	case !(p.Jitter >= 0 && p.Jitter < 1):
+		return fmt.Errorf("jitter %v must be from 0 to below 1", p.Jitter)
+	}
+	return nil
+}
+
+// QCN samples frames as they are queued, every so many bytes: the more
+// congestion, the fewer. A sample's feedback is
+//
+//	Fb = (Qeq - Q) - w (Q - Qold)
+//
+// with Qold the queue at the sample before. If it is negative, the source of the
+// sampled frame is told, in six bits.
+type QCN struct {
+	params QCNParams
+	worst  float64 // -Fb that counts as 63
+	old    units.Size
+	left   float64 // bytes until the next sample
+	random rand.PCG
+	fair   *fairness // AF-QCN's; nil: plain QCN
+}
+
+var _ Sampler = (*QCN)(nil)
+
+// NewQCN returns a congestion point with its own random sequence, given by seed.
+func NewQCN(p QCNParams, seed uint64) *QCN {
+	q := &QCN{params: p, worst: float64(p.SetPoint) * (2*p.Weight + 1)}
+	q.random.Seed(seed, 0x9C4)
+	q.left = q.interval(0)
+	return q
+}
+
+// Enqueue counts a frame and samples it if its turn has come.
+func (c *QCN) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
+	if c.fair != nil {
+		c.fair.count(now, p)
+	}
+	if c.left -= float64(p.Size); c.left >= 0 {
+		return s, false
+	}
+	s = Sample{QOffset: c.params.SetPoint - q.Bytes, QDelta: q.Bytes - c.old}
+	s.QntzFb = c.quantise(s)
+	if c.fair != nil {
+		s.QntzFb = c.fair.mix(s.QntzFb, p)
+	}
+	c.old = q.Bytes
+	c.left = c.interval(s.QntzFb)
+	return s, s.QntzFb > 0
+}
+
+// quantise brings -Fb to 0..63, 63 standing for Qeq(2w+1) and more.
+func (c *QCN) quantise(s Sample) uint8 {
+	fb := float64(s.QOffset) - float64(c.params.Weight*float64(s.QDelta))
+	switch {
+	case fb >= 0:
+		return 0
+	case -fb >= c.worst:
+		return 63
+	}
+	return uint8(-fb * 63 / c.worst)
+}
+
+// interval is the bytes to the next sample: the mark table of the standard's
+// pseudo-code, base/(index+1) with the feedback's three upper bits as index, and
+// jitter.
+func (c *QCN) interval(fb uint8) float64 {
+	base := float64(c.params.SampleBase) / float64(fb>>3+1)
+	spread := float64(c.random.Uint64()>>11) / (1 << 53) // 0 to 1
+	return base * (1 + c.params.Jitter*(2*spread-1))
+}
+
+// Dequeue marks nothing: QCN speaks to sources directly.
+func (c *QCN) Dequeue(units.Time, Queue, *Packet) Mark { return Keep }
+
+// Resume does nothing: QCN does not know of pauses.
+func (c *QCN) Resume(units.Time, Queue) {}

@@ -1,0 +1,106 @@
+package marking
+
+import (
+	"fmt"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// TCDParams are the congestion point of TCD (SIGCOMM'21) as its authors'
+// simulator has it.
+type TCDParams struct {
+	REDParams
+	Interval units.Time // max(Ton): a port that was resumed longer ago is not in an ON-OFF pattern
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p TCDParams) Validate() error {
+	if p.Interval <= 0 {
+		return fmt.Errorf("interval %v must be positive", p.Interval)
+	}
+	return p.REDParams.Validate()
+}
+
+// TCDState is the ternary state of a port.
+type TCDState uint8
+
+// States; trend is on the way from undetermined to one of the others.
+const (
+	TCDNone TCDState = iota
+	TCDCongestion
+	TCDUndetermined
+	tcdTrend
+)
+
+// TCD tells three states of a port apart. While it was resumed recently, it is
+// in an ON-OFF pattern and undetermined: what it sends is marked UE, since its
+// queue says nothing about its real input. When the pattern ends, a queue that
+// does not fall is congestion; one that falls is watched until it has gone, or
+// stops falling. Congestion is marked as DCQCN does.
+type TCD struct {
+	params   TCDParams
+	red      *RED
+	state    TCDState
+	resumed  units.Time // last resume
+	qResumed units.Size // queue then
+	recorded units.Time // last look at a falling queue
+	qRecord  units.Size // queue then
+}
+
+var _ CP = (*TCD)(nil)
+
+// NewTCD returns a congestion point that draws from its own sequence, given by seed.
+func NewTCD(p TCDParams, seed uint64) *TCD {
+	return &TCD{params: p, red: NewRED(p.REDParams, seed), resumed: -units.Never / 2}
+}
+
+// State is the port's state after the last frame, for those who watch.
+func (t *TCD) State() TCDState { return t.state }
+
+// Dequeue goes through the state machine and marks.
+func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
+	past := now-t.resumed > t.params.Interval
+	frame := units.Size(p.Size)
+	switch {
+	case !past:
+		t.state = TCDUndetermined
+		if p.ECN == wire.CE {
+			return Keep
+		}
+		return Undetermined
+	case t.state == TCDUndetermined && q.Bytes >= t.qResumed:
+		t.state = TCDCongestion
+		return t.red.Dequeue(now, q, p)
+	case t.state == TCDUndetermined:
+		t.state = tcdTrend
+		t.recorded, t.qRecord = now, q.Bytes
+		return Keep
+	case t.state == tcdTrend && now-t.recorded < t.params.Interval:
+		t.emptied(q, frame)
+		return Keep
+	case t.state == tcdTrend && q.Bytes < t.qRecord+frame*9/10: // still falling
+		t.recorded, t.qRecord = now, q.Bytes
+		t.emptied(q, frame)
+		return Keep
+	case t.state == tcdTrend:
+		t.state = TCDCongestion
+		return t.red.Dequeue(now, q, p)
+	}
+	t.state = TCDNone
+	mark := t.red.Dequeue(now, q, p)
+	if mark == Congestion {
+		t.state = TCDCongestion
+	}
+	return mark
+}
+
+// emptied ends the watch over a queue that has fallen to two frames.
+func (t *TCD) emptied(q Queue, frame units.Size) {
+	if q.Bytes <= 2*frame {
+		t.state = TCDNone
+	}
+}
+
+// Resume begins, or prolongs, an ON period.
+func (t *TCD) Resume(now units.Time, q Queue) { t.resumed, t.qResumed = now, q.Bytes }

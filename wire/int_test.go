@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+)
+
+// What is read is what was written, to the units of the encoding, at every rate
+// from 1 to 400 Gbit/s.
+func TestINTRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := make(INT, INTLen)
+		var hops []INTHop
+		for range rapid.IntRange(1, 7).Draw(t, "hops") {
+			h := INTHop{
+				Rate:    rapid.SampledFrom([]units.Rate{1, 10, 25, 40, 100, 400}).Draw(t, "rate") * units.Gbps,
+				Time:    units.Time(rapid.Int64Range(0, 1<<50).Draw(t, "time")),
+				TxBytes: units.Size(rapid.Int64Range(0, 1<<40).Draw(t, "bytes")),
+				Queue:   units.Size(rapid.Int64Range(0, 5_000_000).Draw(t, "queue")),
+			}
+			if !INTRate(h.Rate) {
+				t.Fatal(h.Rate)
+			}
+			hops = append(hops, h)
+			b.Push(h)
+		}
+		if b.Hops() != min(len(hops), INTHops) {
+			t.Fatal(b.Hops())
+		}
+		for i := range b.Hops() {
+			got, want := b.Hop(i), hops[i]
+			scale := max(1, units.Size(want.Rate/(25*units.Gbps)))
+			if got.Rate != want.Rate || want.Time%INTTimeWrap-got.Time >= units.Nanosecond || got.Time > want.Time%INTTimeWrap ||
+				want.TxBytes%want.TxWrap()-got.TxBytes >= 128*scale || got.TxBytes > want.TxBytes%want.TxWrap() ||
+				want.Queue-got.Queue >= 80*scale || got.Queue > want.Queue {
+				t.Fatalf("%+v -> %+v", want, got)
+			}
+		}
+	})
+	if INTRate(7 * units.Gbps) {
+		t.Error("7 Gbit/s has a name")
+	}
+}
+
+// Switches may write telemetry without breaking the invariant CRC.
+func TestICRCLeavesTelemetryOut(t *testing.T) {
+	for _, opcode := range []uint8{OpSendMiddle, OpAcknowledge} {
+		b := make([]byte, 200)
+		r := RoCE{DstMAC: 1, SrcMAC: 2, Src: IPv4(10, 0, 0, 1), Dst: IPv4(10, 0, 0, 2), TOS: 26<<2 | ECT0}
+		bth := r.Encode(b, 200-42)
+		BTH(b[bth:]).Encode(opcode, false, 5, false, 9)
+		BTH(b[bth:]).SetExtensions(ExtINT)
+		SealICRC(b[14:], bth-14)
+		INTOf(b[14:], bth-14).Push(INTHop{Rate: 10 * units.Gbps, Time: 12345678, Queue: 800})
+		if !ICRCOK(b[14:], bth-14) || INTOf(b[14:], bth-14).Hops() != 1 {
+			t.Errorf("%#x: telemetry is covered", opcode)
+		}
+		b[len(b)-5] ^= 1
+		if ICRCOK(b[14:], bth-14) {
+			t.Errorf("%#x: the payload is not covered", opcode)
+		}
+	}
+}
+
+func TestExtensions(t *testing.T) {
+	b := make(BTH, BTHLen)
+	b.Encode(OpAcknowledge, true, 0x123456, false, 7)
+	b.SetExtensions(ExtStamp)
+	b.SetECNEcho(true, false)
+	if b.Extensions() != ExtStamp || !b.FECN() || b.BECN() || b.DestQP() != 0x123456 || INTOf(b, 0) != nil {
+		t.Fatalf("% x", b)
+	}
+}
+
+func TestParseCNTag(t *testing.T) {
+	frame := append([]byte{}, goldenCNP[:12]...)
+	frame = append(frame, 0x81, 0x00, 3<<5, 10, 0x22, 0xE9, 0x12, 0x34)
+	frame = append(frame, goldenCNP[12:]...)
+	var h, plain Header
+	if !Parse(frame, &h) || !Parse(goldenCNP, &plain) || !h.CNTagged || h.FlowID != 0x1234 || h.BTH != 50 || h.Payload != 22 || h.Hash != plain.Hash {
+		t.Fatalf("%+v", h)
+	}
+	for n := range frame {
+		Parse(frame[:n], &h)
+	}
+}
