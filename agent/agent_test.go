@@ -71,7 +71,7 @@ type rp struct {
 }
 
 func (r *rp) Rate(units.Time) units.Rate          { return r.rate }
-func (r *rp) CNP(_ units.Time, _ uint8, w uint32) { r.cnps++; r.rate = units.Rate(w) * units.Mbps }
+func (r *rp) Notify(_ units.Time, _ uint8, w uint32) { r.cnps++; r.rate = units.Rate(w) * units.Mbps }
 func (r *rp) Sent(_ units.Time, bytes int)        { r.sent += bytes }
 
 // pair is two hosts with a wire between them.

@@ -219,7 +219,7 @@ func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header, src wire.IP) 
 		return 0, true
 	}
 	f := &h.flows[id]
-	f.rp.CNP(now, notice.ECN, notice.Word)
+	f.rp.Notify(now, notice.ECN, notice.Word)
 	h.stats.RPHandled++
 	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames > 0 {
 		h.pacer.Wait(id, f.prio, max(now, f.departure(now)))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"photon/units"
+	"photon/wire"
 )
 
 // DCQCNParams are the reaction point of DCQCN in the paper's form (SIGCOMM'15
@@ -78,9 +79,9 @@ func (d *DCQCN) Rate(now units.Time) units.Rate {
 	return units.Rate(d.rc)
 }
 
-// CNP cuts the rate: R_T = R_C, R_C = R_C(1-alpha/2), alpha = (1-g)alpha + g;
+// Notify cuts the rate at a CNP: R_T = R_C, R_C = R_C(1-alpha/2), alpha = (1-g)alpha + g;
 // stages and timers begin anew (equation 1).
-func (d *DCQCN) CNP(now units.Time, _ uint8, _ uint32) {
+func (d *DCQCN) Notify(now units.Time, _ uint8, _ uint32) {
 	d.advance(now)
 	g := d.params.G
 	d.rt = d.rc
@@ -135,4 +136,35 @@ func (d *DCQCN) increase() {
 	}
 	d.rt = min(d.rt, line)
 	d.rc = (d.rt + d.rc) / 2
+}
+
+// TCD is DCQCN's reaction point behind TCD's switches: a CNP with CE is an
+// ordinary one; one with UE only says that the flow met pauses that are not its
+// doing. It leaves rate and alpha alone, and recovery begins anew.
+type TCD struct {
+	DCQCN
+	Clamp bool // such a CNP also makes the current rate the target
+}
+
+var _ RP = (*TCD)(nil)
+
+// NewTCD returns the reaction point of one flow; many may share p.
+func NewTCD(p *DCQCNParams, clamp bool) *TCD { return &TCD{DCQCN: *NewDCQCN(p), Clamp: clamp} }
+
+// Notify cuts at CE and holds at UE.
+func (t *TCD) Notify(now units.Time, ecn uint8, word uint32) {
+	if ecn == wire.CE {
+		t.DCQCN.Notify(now, ecn, word)
+		return
+	}
+	t.advance(now)
+	if !t.limited {
+		return
+	}
+	if t.Clamp {
+		t.rt = t.rc
+	}
+	t.timeStage, t.byteStage, t.bytes = 0, 0, 0
+	t.alphaTimer = now + t.params.AlphaTimer
+	t.rateTimer = now + t.params.RateTimer
 }

@@ -52,8 +52,8 @@ func (p *PCN) Start(units.Time) { p.rate, p.w = float64(p.params.Line), p.params
 // Rate is the sending rate.
 func (p *PCN) Rate(units.Time) units.Rate { return units.Rate(p.rate) }
 
-// CNP is algorithm 1, lines 4-11; word is RecRate in Mbit/s.
-func (p *PCN) CNP(_ units.Time, ecn uint8, word uint32) {
+// Notify is algorithm 1, lines 4-11; word is RecRate in Mbit/s.
+func (p *PCN) Notify(_ units.Time, ecn uint8, word uint32) {
 	wmin, wmax, line := p.params.WMin, p.params.WMax, float64(p.params.Line)
 	if ecn == wire.CE {
 		p.rate = min(p.rate, float64(word)*float64(units.Mbps)*(1-wmin))

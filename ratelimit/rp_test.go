@@ -29,7 +29,7 @@ func TestPCNFigure10(t *testing.T) {
 	p := NewPCN(&PCNParams{Line: line, WMin: 1. / 128, WMax: 0.5, Min: 1})
 	p.rate = 0
 	for n := 1; n <= 20; n++ {
-		p.CNP(0, wire.NotECT, 12345)
+		p.Notify(0, wire.NotECT, 12345)
 		if v, ok := want[n]; ok && (math.Abs(p.rate/float64(line)-v[0]) > 5e-5 || math.Abs(p.w-v[1]) > 5e-6) {
 			t.Errorf("CNP %d: rate %.4f w %.5f, want %.4f %.5f", n, p.rate/float64(line), p.w, v[0], v[1])
 		}
@@ -61,7 +61,7 @@ func TestPCNAgainstSlowTwin(t *testing.T) {
 			if ce {
 				ecn = wire.CE
 			}
-			rp.CNP(0, ecn, rec)
+			rp.Notify(0, ecn, rec)
 			slow.cnp(ce, float64(rec)*1e6)
 			slow.sendRate = max(slow.sendRate, 1e6) // ours: never silent
 			if !near(float64(rp.Rate(0)), slow.sendRate, 1e-6) || !near(rp.w, slow.w, 1e-9) {
@@ -134,7 +134,7 @@ func TestDCQCNAgainstSlowTwin(t *testing.T) {
 			now += units.Time(rapid.Int64Range(0, int64(150*units.Microsecond)).Draw(t, "dt"))
 			switch rapid.IntRange(0, 4).Draw(t, "what") {
 			case 0:
-				rp.CNP(now, wire.NotECT, 0)
+				rp.Notify(now, wire.NotECT, 0)
 				slow.until(now)
 				slow.rt = slow.rc
 				slow.rc = max(slow.rc*(1-slow.alpha/2), float64(params.Min))
@@ -167,8 +167,8 @@ func TestDCQCNByHand(t *testing.T) {
 		t.Fatal("before its first CNP a flow is not limited")
 	}
 	at := units.Second
-	d.CNP(at, 0, 0)
-	d.CNP(at, 0, 0)
+	d.Notify(at, 0, 0)
+	d.Notify(at, 0, 0)
 	if d.Rate(at) != line/4 || d.rt != float64(line)/2 {
 		t.Fatalf("%v, target %v", d.Rate(at), d.rt)
 	}
@@ -192,13 +192,13 @@ func TestDCQCNByHand(t *testing.T) {
 func TestFloors(t *testing.T) {
 	d := NewDCQCN(dcqcnParams())
 	for range 100 {
-		d.CNP(0, 0, 0)
+		d.Notify(0, 0, 0)
 	}
 	if d.Rate(0) != 100*units.Mbps {
 		t.Error(d.Rate(0))
 	}
 	p := NewPCN(&PCNParams{Line: line, WMin: 0.01, WMax: 0.5, Min: units.Mbps})
-	p.CNP(0, wire.CE, 0)
+	p.Notify(0, wire.CE, 0)
 	if p.Rate(0) != units.Mbps {
 		t.Error(p.Rate(0))
 	}
@@ -239,7 +239,7 @@ func TestNothingAllocates(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		now += units.Microsecond
 		for i, rp := range rps {
-			rp.CNP(now, wire.CE, 5000)
+			rp.Notify(now, wire.CE, 5000)
 			rp.Sent(now, 1500)
 			pacer.Wait(i, 3, now+rp.Rate(now).Serialize(1500))
 		}
@@ -253,9 +253,9 @@ func TestNothingAllocates(t *testing.T) {
 
 func ExamplePCN() {
 	rp := NewPCN(&PCNParams{Line: 10 * units.Gbps, WMin: 1. / 128, WMax: 0.5, Min: units.Mbps})
-	rp.CNP(0, wire.CE, 2500) // congested; 2.5 Gbit/s arrive
+	rp.Notify(0, wire.CE, 2500) // congested; 2.5 Gbit/s arrive
 	fmt.Println(rp.Rate(0))
-	rp.CNP(0, wire.NotECT, 2480) // no longer congested
+	rp.Notify(0, wire.NotECT, 2480) // no longer congested
 	fmt.Println(rp.Rate(0))
 	// Output:
 	// 2.48046875Gbps

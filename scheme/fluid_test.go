@@ -29,7 +29,7 @@ func newFluid(start ...uint32) *fluid {
 	for _, r := range start {
 		rp := ratelimit.NewPCN(params)
 		if r > 0 {
-			rp.CNP(0, wire.CE, uint32(math.Round(float64(r)/(1-wmin))))
+			rp.Notify(0, wire.CE, uint32(math.Round(float64(r)/(1-wmin))))
 		}
 		f.rps = append(f.rps, rp)
 	}
@@ -59,7 +59,7 @@ func (f *fluid) step() (congested bool) {
 		if congested {
 			ecn = wire.CE
 		}
-		rp.CNP(0, ecn, uint32(math.Round(received/1e6))) // equations 6 and 7
+		rp.Notify(0, ecn, uint32(math.Round(received/1e6))) // equations 6 and 7
 	}
 	return congested
 }

@@ -1,0 +1,138 @@
+package ratelimit
+
+import (
+	"fmt"
+
+	"photon/units"
+)
+
+// DCQCNPlusParams are the reaction point of DCQCN+ (ICNP'18 section IV.B.3).
+type DCQCNPlusParams struct {
+	Line      units.Rate // R_l
+	Min       units.Rate // R_min; line rate / 10 000
+	G         float64    // as DCQCN
+	Timer     units.Time // K and K_alpha as long as CNPs come often; 55 us, DCQCN's
+	Short     units.Time // a CNP period above this stretches the timers; 50 us
+	Frame     units.Size // M, a full frame on the wire
+	Lambda    int        // K = lambda max(tau, M/R_C); 2
+	LambdaA   int        // K_alpha = lambda_alpha max(tau, M/R_C); 1
+	Threshold int        // F; 5
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p DCQCNPlusParams) Validate() error {
+	switch {
+	case p.Line <= 0:
+		return fmt.Errorf("line rate %v must be positive", p.Line)
+	case p.Min <= 0 || p.Min > p.Line:
+		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+	case !(p.G > 0 && p.G <= 1):
+		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
+	case p.Timer <= 0 || p.Short <= 0:
+		return fmt.Errorf("times %v and %v must be positive", p.Timer, p.Short)
+	case p.Frame <= 0 || p.Lambda < 1 || p.LambdaA < 1 || p.Threshold < 1:
+		return fmt.Errorf("frame %v, factors %d and %d and threshold %d must be positive", p.Frame, p.Lambda, p.LambdaA, p.Threshold)
+	}
+	return nil
+}
+
+// DCQCNPlus cuts as DCQCN does and recovers at the pace at which CNPs can come:
+// a CNP says how long a round of the notifying card is. One timer counts the
+// state S; steps are parts of the current rate, so that a thousand flows
+// together grow no faster than one. While the port's priority is paused, a
+// timer that runs out changes nothing.
+//
+// Products are converted to float64 one by one, see PCN.
+type DCQCNPlus struct {
+	params  *DCQCNPlusParams
+	port    *Port
+	rc, rt  float64
+	alpha   float64
+	limited bool
+	tau     units.Time // CNP period, as last told
+	state   int        // S
+	alphaAt units.Time
+	rateAt  units.Time
+}
+
+var _ RP = (*DCQCNPlus)(nil)
+
+// NewDCQCNPlus returns the reaction point of one flow behind a port, which may
+// be nil; many may share p.
+func NewDCQCNPlus(p *DCQCNPlusParams, port *Port) *DCQCNPlus {
+	d := &DCQCNPlus{params: p, port: port}
+	d.Start(0)
+	return d
+}
+
+// Start begins at line rate with alpha 1.
+func (d *DCQCNPlus) Start(units.Time) {
+	line := float64(d.params.Line)
+	*d = DCQCNPlus{params: d.params, port: d.port, rc: line, rt: line, alpha: 1}
+}
+
+// Rate is R_C after all timers up to now.
+func (d *DCQCNPlus) Rate(now units.Time) units.Rate {
+	d.advance(now)
+	return units.Rate(d.rc)
+}
+
+// Notify cuts (equations 12 to 15); word is the CNP period in nanoseconds.
+func (d *DCQCNPlus) Notify(now units.Time, _ uint8, word uint32) {
+	d.advance(now)
+	g := d.params.G
+	d.rt = d.rc
+	d.rc = max(float64(d.rc*(1-d.alpha/2)), float64(d.params.Min))
+	d.alpha = float64((1-g)*d.alpha) + g
+	d.limited, d.state = true, 0
+	d.tau = units.Time(word) * units.Nanosecond
+	d.alphaAt = now + d.period(d.params.LambdaA)
+	d.rateAt = now + d.period(d.params.Lambda)
+}
+
+// period is K or K_alpha (equations 16 and 17). It follows R_C when a timer is
+// armed.
+func (d *DCQCNPlus) period(lambda int) units.Time {
+	if d.tau <= d.params.Short {
+		return d.params.Timer
+	}
+	return units.Time(lambda) * max(d.tau, units.Rate(d.rc).Serialize(d.params.Frame))
+}
+
+// Sent does nothing: there is no byte counter.
+func (d *DCQCNPlus) Sent(units.Time, int) {}
+
+// advance lets the timers run out that are due at now, in their order; at one
+// instant alpha comes first.
+func (d *DCQCNPlus) advance(now units.Time) {
+	for d.limited && (d.alphaAt <= now || d.rateAt <= now) {
+		if d.alphaAt <= d.rateAt {
+			if !d.port.PausedAt(d.alphaAt) {
+				d.alpha = float64((1 - d.params.G) * d.alpha) // equation 23
+			}
+			d.alphaAt += d.period(d.params.LambdaA)
+			continue
+		}
+		if !d.port.PausedAt(d.rateAt) {
+			d.state++
+			d.increase()
+		}
+		d.rateAt += d.period(d.params.Lambda)
+	}
+}
+
+// increase is equations 18 to 22.
+func (d *DCQCNPlus) increase() {
+	f, line := d.params.Threshold, float64(d.params.Line)
+	switch s := d.state; {
+	case s <= f:
+	case s <= 4*f && d.alpha > 0.1:
+		d.rt += min(d.rc/5, line/50)
+	case s <= 4*f:
+		d.rt += min(d.rc/10, line/100)
+	default:
+		d.rt += min(d.rc, float64(float64(s-4*f)/100)*line)
+	}
+	d.rt = min(d.rt, line)
+	d.rc = (d.rt + d.rc) / 2
+}

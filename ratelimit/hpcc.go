@@ -1,0 +1,160 @@
+package ratelimit
+
+import (
+	"fmt"
+	"math"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// HPCCParams are HPCC's sender (SIGCOMM'19 algorithm 1).
+type HPCCParams struct {
+	Line     units.Rate
+	Min      units.Rate
+	BaseRTT  units.Time // T: a little above the largest base round-trip time
+	Eta      float64    // target utilisation; 0.95
+	MaxStage int        // additive increases between two multiplicative ones; 5
+	AI       units.Size // W_AI: additive increase of the window, bytes
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p HPCCParams) Validate() error {
+	switch {
+	case p.Line <= 0:
+		return fmt.Errorf("line rate %v must be positive", p.Line)
+	case p.Min <= 0 || p.Min > p.Line:
+		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+	case p.BaseRTT <= 0 || p.BaseRTT > wire.INTTimeWrap/2:
+		return fmt.Errorf("base RTT %v must be positive and below %v, half of what the telemetry's clock shows", p.BaseRTT, wire.INTTimeWrap/2)
+	case !(p.Eta > 0 && p.Eta <= 1):
+		return fmt.Errorf("eta %v must be above 0 and at most 1", p.Eta)
+	case p.MaxStage < 0 || p.AI < 0:
+		return fmt.Errorf("stages %d and increase %v must not be negative", p.MaxStage, p.AI)
+	}
+	return nil
+}
+
+// HPCC keeps the bytes under way at eta of what the fullest link on the path
+// holds in a round-trip time, as its telemetry says. Every acknowledgement
+// moves the window W, by reference to W_c, which moves once per round trip; the
+// rate is W/T.
+//
+// Products are converted to float64 one by one, see PCN.
+type HPCC struct {
+	params *HPCCParams
+	w, wc  float64 // bytes
+	u      float64 // estimated utilisation of the fullest link
+	stage  int     // incStage
+	until  uint64  // lastUpdateSeq: packet whose acknowledgement moves W_c next
+	hops   int     // of last; 0: no acknowledgement yet
+	last   [wire.INTHops]wire.INTHop
+}
+
+var _ interface {
+	Acker
+	Windower
+} = (*HPCC)(nil)
+
+// NewHPCC returns the reaction point of one flow; many may share p.
+func NewHPCC(p *HPCCParams) *HPCC {
+	h := &HPCC{params: p}
+	h.Start(0)
+	return h
+}
+
+// Start begins with the window of a full link: line rate times T.
+func (h *HPCC) Start(units.Time) {
+	w := h.full()
+	*h = HPCC{params: h.params, w: w, wc: w, u: 1}
+}
+
+func (h *HPCC) full() float64 { return float64(h.params.Line.Bytes(h.params.BaseRTT)) }
+
+// Rate is W/T.
+func (h *HPCC) Rate(units.Time) units.Rate {
+	r := units.Rate(h.w * 8 / h.params.BaseRTT.Seconds())
+	return min(max(r, h.params.Min), h.params.Line)
+}
+
+// Window is W.
+func (h *HPCC) Window() units.Size { return units.Size(math.Ceil(h.w)) }
+
+// Notify does nothing: HPCC has no notifications.
+func (h *HPCC) Notify(units.Time, uint8, uint32) {}
+
+// Sent does nothing.
+func (h *HPCC) Sent(units.Time, int) {}
+
+// Ack is NewAck of algorithm 1. The first acknowledgement is only compared with
+// by the next; so is one that came another way.
+func (h *HPCC) Ack(_ units.Time, a *Ack) {
+	if a.Hops == nil {
+		return
+	}
+	n := a.Hops.Hops()
+	if n == h.hops && n > 0 {
+		h.measure(a.Hops)
+		update := a.Packet >= h.until
+		h.adjust(update)
+		if update {
+			h.until = a.Next
+		}
+	}
+	h.hops = n
+	for i := range n {
+		h.last[i] = a.Hops.Hop(i)
+	}
+}
+
+// measure is MeasureInflight: the largest of the links' utilisations, averaged
+// over a round-trip time.
+func (h *HPCC) measure(hops wire.INT) {
+	t := h.params.BaseRTT.Seconds()
+	most, over := 0.0, 0.0
+	for i := range h.hops {
+		now, then := hops.Hop(i), h.last[i]
+		dt := now.Time - then.Time
+		if dt < 0 {
+			dt += wire.INTTimeWrap
+		}
+		if dt <= 0 || now.Rate <= 0 {
+			continue
+		}
+		sent := now.TxBytes - then.TxBytes
+		if sent < 0 {
+			sent += now.TxWrap()
+		}
+		rate := float64(now.Rate) / 8 // bytes per second
+		u := float64(min(now.Queue, then.Queue))/float64(rate*t) + float64(sent)/dt.Seconds()/rate
+		if u > most {
+			most, over = u, dt.Seconds()
+		}
+	}
+	if over == 0 {
+		return
+	}
+	part := min(over, t) / t
+	h.u = float64((1-part)*h.u) + float64(part*most)
+}
+
+// adjust is ComputeWind.
+func (h *HPCC) adjust(update bool) {
+	p := h.params
+	if h.u >= p.Eta || h.stage >= p.MaxStage {
+		h.w = h.wc/(h.u/p.Eta) + float64(p.AI)
+		if update {
+			h.stage = 0
+		}
+	} else {
+		h.w = h.wc + float64(p.AI)
+		if update {
+			h.stage++
+		}
+	}
+	floor := float64(p.Min.Bytes(p.BaseRTT))
+	h.w = min(max(h.w, floor), h.full())
+	if update {
+		h.wc = h.w
+	}
+}

@@ -1,0 +1,159 @@
+package ratelimit
+
+import (
+	"fmt"
+
+	"photon/units"
+)
+
+// MlxParams are DCQCN's reaction point as ConnectX cards have it, in the form of
+// the HPCC simulator's mode 1.
+type MlxParams struct {
+	Line       units.Rate
+	Min        units.Rate
+	AI         units.Rate
+	HAI        units.Rate
+	G          float64    // weight of the newest sample in alpha
+	AlphaTimer units.Time // alpha is renewed so often; 1 us
+	CutTimer   units.Time // at most one cut in this time (rate_reduce_monitor_period); 4 us
+	RateTimer  units.Time // between two increases (rpg_time_reset); 300 us
+	Threshold  int        // increases of fast recovery (rpg_threshold); 1
+	Clamp      bool       // every cut lowers the target (clamp_tgt_rate); false
+}
+
+// Validate says what is wrong with the parameters, in one line.
+func (p MlxParams) Validate() error {
+	switch {
+	case p.Line <= 0:
+		return fmt.Errorf("line rate %v must be positive", p.Line)
+	case p.Min <= 0 || p.Min > p.Line:
+		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+	case p.AI < 0 || p.HAI < 0:
+		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
+	case !(p.G > 0 && p.G <= 1):
+		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
+	case p.AlphaTimer <= 0 || p.CutTimer <= 0 || p.RateTimer <= 0:
+		return fmt.Errorf("timers %v, %v and %v must be positive", p.AlphaTimer, p.CutTimer, p.RateTimer)
+	case p.Threshold < 0:
+		return fmt.Errorf("threshold %d must not be negative", p.Threshold)
+	}
+	return nil
+}
+
+// Mlx reacts to CNPs at the ticks of two free-running timers that the first CNP
+// starts: at one it renews alpha, at the other it cuts. A third begins anew at
+// every cut and increases. There is no byte counter.
+//
+// Products are converted to float64 one by one, see PCN.
+type Mlx struct {
+	params    *MlxParams
+	rc, rt    float64
+	alpha     float64
+	limited   bool // a CNP has come
+	alphaSeen bool // a CNP since the last tick of the alpha timer
+	cutSeen   bool // a CNP since the last tick of the cut timer
+	stage     int  // increases since the last cut
+	alphaAt   units.Time
+	cutAt     units.Time
+	rateAt    units.Time
+}
+
+var _ RP = (*Mlx)(nil)
+
+// NewMlx returns the reaction point of one flow; many may share p.
+func NewMlx(p *MlxParams) *Mlx {
+	m := &Mlx{params: p}
+	m.Start(0)
+	return m
+}
+
+// Start begins at line rate, unlimited.
+func (m *Mlx) Start(units.Time) {
+	line := float64(m.params.Line)
+	*m = Mlx{params: m.params, rc: line, rt: line, rateAt: units.Never}
+}
+
+// Rate is R_C after all timers up to now.
+func (m *Mlx) Rate(now units.Time) units.Rate {
+	m.advance(now)
+	return units.Rate(m.rc)
+}
+
+// Notify notes a CNP for the next ticks. The first sets alpha to 1 and starts
+// the timers; the cut's is a nanosecond late, so that at common ticks alpha
+// comes first.
+func (m *Mlx) Notify(now units.Time, _ uint8, _ uint32) {
+	m.advance(now)
+	m.cutSeen = true
+	if m.limited {
+		m.alphaSeen = true
+		return
+	}
+	m.limited, m.alpha = true, 1
+	m.alphaAt = now + m.params.AlphaTimer
+	m.cutAt = now + m.params.CutTimer + units.Nanosecond
+}
+
+// Sent does nothing: there is no byte counter.
+func (m *Mlx) Sent(units.Time, int) {}
+
+// advance lets the timers tick that are due at now, in their order.
+func (m *Mlx) advance(now units.Time) {
+	for m.limited {
+		switch {
+		case m.alphaAt <= now && m.alphaAt <= m.cutAt && m.alphaAt <= m.rateAt:
+			m.renewAlpha(min(now, m.cutAt, m.rateAt))
+		case m.cutAt <= now && m.cutAt <= m.rateAt:
+			if m.cutSeen {
+				m.cut()
+			}
+			m.cutAt += m.params.CutTimer
+		case m.rateAt <= now:
+			m.increase()
+			m.rateAt += m.params.RateTimer
+		default:
+			return
+		}
+	}
+}
+
+// renewAlpha lets the alpha timer tick up to an instant before which nothing
+// else happens. Of the ticks only the first can have seen a CNP.
+func (m *Mlx) renewAlpha(until units.Time) {
+	g := m.params.G
+	m.alpha = float64((1 - g) * m.alpha)
+	if m.alphaSeen {
+		m.alpha += g
+		m.alphaSeen = false
+	}
+	m.alphaAt += m.params.AlphaTimer
+	for m.alphaAt <= until {
+		m.alpha = float64((1 - g) * m.alpha)
+		m.alphaAt += m.params.AlphaTimer
+	}
+}
+
+func (m *Mlx) cut() {
+	m.cutSeen = false
+	if m.params.Clamp || m.stage != 0 {
+		m.rt = m.rc
+	}
+	m.rc = max(float64(m.params.Min), float64(m.rc*(1-m.alpha/2)))
+	m.stage = 0
+	m.rateAt = m.cutAt + m.params.RateTimer
+}
+
+// increase: fast recovery below the threshold, additive at it, hyper beyond,
+// with a step that does not grow.
+func (m *Mlx) increase() {
+	switch {
+	case m.stage < m.params.Threshold:
+	case m.stage == m.params.Threshold:
+		m.rt += float64(m.params.AI)
+	default:
+		m.rt += float64(m.params.HAI)
+	}
+	m.rt = min(m.rt, float64(m.params.Line))
+	m.rc = (m.rt + m.rc) / 2
+	m.stage++
+}
