@@ -70,9 +70,9 @@ type rp struct {
 	sent int
 }
 
-func (r *rp) Rate(units.Time) units.Rate          { return r.rate }
+func (r *rp) Rate(units.Time) units.Rate             { return r.rate }
 func (r *rp) Notify(_ units.Time, _ uint8, w uint32) { r.cnps++; r.rate = units.Rate(w) * units.Mbps }
-func (r *rp) Sent(_ units.Time, bytes int)        { r.sent += bytes }
+func (r *rp) Sent(_ units.Time, bytes int)           { r.sent += bytes }
 
 // pair is two hosts with a wire between them.
 type pair struct {
@@ -89,9 +89,9 @@ func newPair(t *testing.T, np cnp.NP, change func(*agent.Config)) *pair {
 	link := dataplane.Link{Rate: rate, Delay: delay}
 	make1 := func(i int) *agent.Host {
 		c := agent.Config{
-			MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, ECT: wire.ECT0,
+			MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Carry: cnp.Carry{ECT: wire.ECT0},
 			Payload: 1000, AckTimeout: 5 * ms, Senders: 4, Receivers: 4, Age: units.Second, NP: np,
-			NewRP: func() ratelimit.RP {
+			NewRP: func(*ratelimit.Port) ratelimit.RP {
 				r := &rp{rate: rate}
 				p.rps = append(p.rps, r)
 				return r

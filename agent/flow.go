@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -36,10 +37,13 @@ func (r Result) FCT() units.Time { return r.End - r.FirstBit }
 type flow struct {
 	spec     FlowSpec
 	rp       ratelimit.RP
+	acker    ratelimit.Acker    // the same, if it wants acknowledgements
+	windower ratelimit.Windower // the same, if it has a window
 	prio     uint8
 	active   bool
-	awaiting bool       // all sent; the timer runs until the acknowledgement
-	headers  int        // length of head: up to and including the BTH
+	awaiting bool       // all sent, or the window is full; a timer runs until an acknowledgement comes
+	l3, bth  int        // offsets in head
+	headers  int        // length of head
 	next     uint64     // packet to send next
 	packets  uint64     // in all; 0: no end
 	acked    uint64     // all before it arrived
@@ -49,8 +53,11 @@ type flow struct {
 	firstBit units.Time
 	frames   uint64
 	sent     uint64 // bytes on the wire
-	head     [wire.RoCEMaxLen + wire.BTHLen]byte
+	head     [headMax]byte
 }
+
+// headMax is the length of all headers of a data packet.
+const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wire.StampLen
 
 // Errors of AddFlow.
 var (
@@ -78,13 +85,15 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		return 0, ErrDuplicate
 	}
 	f := &h.flows[id]
-	*f = flow{spec: spec, active: true, rp: h.takeRP(), prio: h.config.DSCP[h.config.DataDSCP]}
+	*f = flow{spec: spec, active: true, rp: h.takeRP(), prio: h.dataPrio}
+	f.acker, _ = f.rp.(ratelimit.Acker)
+	f.windower, _ = f.rp.(ratelimit.Windower)
 	if spec.Size > 0 {
 		full := units.Size(h.config.Payload)
 		f.packets = uint64((spec.Size + full - 1) / full)
 		f.lastSize = int(spec.Size - units.Size(f.packets-1)*full)
 	}
-	h.encodeHead(f)
+	h.encodeHead(f, id)
 	f.rp.Start(max(now, spec.Start))
 	h.pacer.Wait(id, f.prio, max(now, spec.Start))
 	h.stats.FlowsBegun++
@@ -93,15 +102,28 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 }
 
 // encodeHead prepares the headers of a full packet in the middle of the flow.
-func (h *Host) encodeHead(f *flow) {
+func (h *Host) encodeHead(f *flow, id int) {
 	port := f.spec.SrcPort
 	if port == 0 {
 		port = 0xC000 | uint16(f.spec.QP^f.spec.QP>>14)&0x3FFF // the dynamic range, as RoCEv2 NICs do
 	}
-	r := wire.RoCE{DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer, TOS: h.config.DataDSCP<<2 | h.config.ECT, SrcPort: port}
-	bth := r.Encode(f.head[:], wire.BTHLen+h.config.Payload+wire.ICRCLen)
-	wire.BTH(f.head[bth:]).Encode(wire.OpSendMiddle, false, f.spec.QP, false, 0)
-	f.headers = bth + wire.BTHLen
+	r := wire.RoCE{DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer, TOS: h.config.DataDSCP<<2 | h.config.Carry.ECT, SrcPort: port}
+	ext := h.config.Carry.Extensions()
+	tag := 0
+	if h.config.Carry.Tag {
+		tag = wire.CNTagLen
+	}
+	f.bth = tag + r.Encode(f.head[tag:], wire.BTHLen+wire.ExtensionsLen(ext)+h.config.Payload+wire.ICRCLen)
+	if h.config.Carry.Tag {
+		copy(f.head[:12], f.head[tag:])
+		binary.BigEndian.PutUint16(f.head[12:], wire.TypeCNTag)
+		binary.BigEndian.PutUint16(f.head[14:], uint16(id))
+	}
+	bth := wire.BTH(f.head[f.bth:])
+	bth.Encode(wire.OpSendMiddle, false, f.spec.QP, h.config.Carry.Ack, 0)
+	bth.SetExtensions(ext)
+	f.l3 = tag + wire.EthernetLen
+	f.headers = f.bth + wire.BTHLen + wire.ExtensionsLen(ext)
 }
 
 // StopFlow ends a flow whether it is complete or not.
@@ -113,7 +135,7 @@ func (h *Host) StopFlow(id int) {
 	h.pacer.Stop(id)
 	h.byPeer.Delete(id)
 	h.spare = append(h.spare, f.rp)
-	f.active, f.rp = false, nil
+	f.active, f.rp, f.acker, f.windower = false, nil, nil, nil
 }
 
 func (h *Host) takeRP() ratelimit.RP {
@@ -122,7 +144,7 @@ func (h *Host) takeRP() ratelimit.RP {
 		h.spare = h.spare[:n-1]
 		return rp
 	}
-	return h.config.NewRP()
+	return h.config.NewRP(&h.port)
 }
 
 // finish ends a flow whose last packet was acknowledged.

@@ -25,7 +25,7 @@ type Config struct {
 	DataDSCP    uint8      // of data
 	ControlDSCP uint8      // of CNPs
 	AckDSCP     uint8      // of acknowledgements
-	ECT         uint8      // ECN codepoint of data as it leaves: wire.ECT0 or wire.ECT1
+	Carry       cnp.Carry  // what the scheme has data and acknowledgements carry
 	Payload     int        // bytes of a full packet, after the BTH and before the ICRC
 	Announce    bool       // tell switches now and then where the host is
 	AckTimeout  units.Time // from the last packet of a flow until it is sent again
@@ -34,8 +34,8 @@ type Config struct {
 	Receivers int        // most flows that are received at a time
 	Age       units.Time // a received flow that is silent for so long is forgotten
 
-	NP    cnp.NP              // for Receivers flows
-	NewRP func() ratelimit.RP // called when a flow begins and none can be used again
+	NP    cnp.NP                             // for Receivers flows
+	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
 }
 
 // Check says what is wrong with the configuration, in one line.
@@ -45,6 +45,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("payload %d must be from 1 to 9000 bytes", c.Payload)
 	case c.Senders < 0 || c.Receivers < 1:
 		return fmt.Errorf("room for %d sent and %d received flows: at least 0 and 1", c.Senders, c.Receivers)
+	case c.Carry.Tag && c.Senders > 1<<16:
+		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Senders, 1<<16)
 	case c.DataDSCP > 63 || c.ControlDSCP > 63 || c.AckDSCP > 63:
 		return fmt.Errorf("a DSCP is at most 63")
 	case c.AckTimeout <= 0:
@@ -60,6 +62,8 @@ type Host struct {
 	config       Config
 	env          *dataplane.Env
 	eg           pfc.Egress
+	port         ratelimit.Port // the last pause of the data's priority
+	dataPrio     uint8
 	stats        dataplane.Stats
 	nextAnnounce units.Time
 
@@ -77,6 +81,7 @@ type Host struct {
 	acks    ackQueue
 	cnpPrio uint8
 	ackPrio uint8
+	told    ratelimit.Ack       // scratch
 	ends    [pfc.Classes]uint64 // frames that ended here as they should
 	made    [pfc.Classes]uint64 // frames that began here
 }
@@ -106,8 +111,8 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
 		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders),
-		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers),
-		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
+		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers, c.Carry.Ack),
+		dataPrio: c.DSCP[c.DataDSCP], cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
 	if !c.Announce {
 		h.nextAnnounce = units.Never

@@ -15,9 +15,8 @@ type peer struct {
 	srcPort  uint16
 	expected uint32 // sequence number, 24 bits
 	refused  bool   // a NAK was sent for expected
-	queued   bool   // stands in the queue of acknowledgements
-	syndrome uint8  // of the acknowledgement that is due
-	acked    uint32 // its sequence number
+	acks     uint32 // of its acknowledgements that wait to be sent
+	lastAck  uint32 // place of the last of them in the queue
 	messages uint32
 	frames   uint64 // taken in order
 	bytes    uint64 // of them on the wire
@@ -25,38 +24,11 @@ type peer struct {
 	cnps     uint64
 }
 
-// ackQueue holds the flows to acknowledge, each at most once.
-type ackQueue struct {
-	slots      []int32
-	head, tail uint32
-}
-
-func newAckQueue(capacity int) ackQueue {
-	n := 1
-	for n < capacity {
-		n *= 2
-	}
-	return ackQueue{slots: make([]int32, n)}
-}
-
-func (q *ackQueue) empty() bool { return q.head == q.tail }
-
-func (q *ackQueue) push(slot int) {
-	q.slots[q.tail&uint32(len(q.slots)-1)] = int32(slot)
-	q.tail++
-}
-
-func (q *ackQueue) pop() int {
-	slot := q.slots[q.head&uint32(len(q.slots)-1)]
-	q.head++
-	return int(slot)
-}
-
 const psnMask = 1<<24 - 1
 
 // Receive takes frames from the wire; all of them end here.
 func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
-	h.eg.Expire(now)
+	h.expire(now)
 	for i := range burst {
 		h.receive(now, burst[i])
 		h.env.Free(burst[i])
@@ -81,6 +53,7 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) {
 			return
 		}
 		h.eg.Receive(now, &p)
+		h.pauses()
 		return
 	}
 	prio := uint8(0)
@@ -100,8 +73,23 @@ func (h *Host) count(st *dataplane.PortStats, prio uint8, f dataplane.Frame) {
 	st.RxBytes[prio] += uint64(f.Len)
 }
 
+// expire ends the pauses whose time has run out.
+func (h *Host) expire(now units.Time) {
+	if h.eg.Expire(now) != 0 {
+		h.pauses()
+	}
+}
+
+// pauses notes, for the reaction points, when data was paused last.
+func (h *Host) pauses() {
+	h.port.PausedFrom, h.port.PausedUntil = h.eg.Last(int(h.dataPrio))
+}
+
 // take handles a frame that is not MAC control, or says why it is discarded.
 func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header) (why dataplane.Reason, ok bool) {
+	if hdr.EtherType == wire.TypeCNM {
+		return h.takeCNM(now, b, hdr)
+	}
 	if hdr.BTH == 0 {
 		return dataplane.DropUnknown, false
 	}
@@ -112,7 +100,7 @@ func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Heade
 	bth := wire.BTH(b[hdr.BTH:])
 	switch bth.Opcode() {
 	case wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly:
-		return h.takeData(now, f, bth, hdr, src)
+		return h.takeData(now, f, b, hdr, src)
 	case wire.OpCNP:
 		return h.takeCNP(now, b, hdr, src)
 	case wire.OpAcknowledge:
@@ -121,7 +109,8 @@ func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Heade
 	return dataplane.DropUnknown, false
 }
 
-func (h *Host) takeData(now units.Time, f dataplane.Frame, bth wire.BTH, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
+func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
+	bth := wire.BTH(b[hdr.BTH:])
 	slot, fresh := h.table.Insert(peerKey{src, bth.DestQP()}, now)
 	if slot == flowtable.None {
 		if slot, fresh = h.makeRoom(now, peerKey{src, bth.DestQP()}); slot == flowtable.None {
@@ -146,19 +135,21 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, bth wire.BTH, hdr *wi
 		p.refused = false
 		p.frames++
 		p.bytes += uint64(onWire)
-		if bth.AckRequest() {
+		if op := bth.Opcode(); op == wire.OpSendLast || op == wire.OpSendOnly {
 			p.messages++
-			h.queueAck(slot, wire.SyndromeACK, psn)
+		}
+		if bth.AckRequest() {
+			h.queueAck(slot, wire.SyndromeACK, psn, b, hdr)
 		}
 	case ahead < 1<<23: // something before it is missing
 		if !p.refused {
 			p.refused = true
-			h.queueAck(slot, wire.SyndromeNAK, p.expected)
+			h.queueAck(slot, wire.SyndromeNAK, p.expected, b, hdr)
 		}
 		return dataplane.DropSequence, false
 	default: // seen before
 		if bth.AckRequest() {
-			h.queueAck(slot, wire.SyndromeACK, (p.expected-1)&psnMask)
+			h.queueAck(slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, hdr)
 		}
 		return dataplane.DropSequence, false
 	}
@@ -168,42 +159,13 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, bth wire.BTH, hdr *wi
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 	old := h.table.Expire(now-h.config.Age, h.table.Cap())
-	if old == flowtable.None || h.peers[old].queued {
+	if old == flowtable.None || h.peers[old].acks > 0 {
 		return flowtable.None, false
 	}
 	h.config.NP.Forget(old)
 	h.table.Delete(old)
 	return h.table.Insert(k, now)
 }
-
-func (h *Host) queueAck(slot int, syndrome uint8, psn uint32) {
-	p := &h.peers[slot]
-	p.syndrome, p.acked = syndrome, psn
-	if !p.queued {
-		p.queued = true
-		h.acks.push(slot)
-	}
-}
-
-// acknowledge makes the next ACK or NAK.
-func (h *Host) acknowledge() (f dataplane.Frame, made, stop bool) {
-	if f, made = h.env.Alloc(wire.RoCEMaxLen + ackLen); !made {
-		return f, false, true
-	}
-	slot := h.acks.pop()
-	p := &h.peers[slot]
-	p.queued = false
-	b := h.env.Header(f)
-	r := h.reply(slot, h.config.AckDSCP)
-	bth := r.Encode(b, ackLen)
-	wire.BTH(b[bth:]).Encode(wire.OpAcknowledge, false, h.table.Key(slot).qp, false, p.acked)
-	wire.AETH(b[bth+wire.BTHLen:]).Encode(p.syndrome, p.messages)
-	f.Len = uint16(bth + ackLen)
-	wire.SealICRC(b[wire.EthernetLen:f.Len], bth-wire.EthernetLen)
-	return f, true, false
-}
-
-const ackLen = wire.BTHLen + wire.AETHLen + wire.ICRCLen
 
 // takeCNP lets the reaction point of the flow that the CNP names act, and moves
 // the flow's next departure to where the new rate puts it.
@@ -218,54 +180,40 @@ func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header, src wire.IP) 
 		h.stats.RPIgnored++
 		return 0, true
 	}
-	f := &h.flows[id]
-	f.rp.Notify(now, notice.ECN, notice.Word)
+	h.react(now, id, notice.ECN, notice.Word)
+	return 0, true
+}
+
+// takeCNM does the same with QCN's message. It must come about a frame that the
+// flow could have sent.
+func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
+	m, err := cnp.DecodeCNM(b, hdr)
+	if err != nil || hdr.Dst != h.config.MAC {
+		h.stats.RPIgnored++
+		return dataplane.DropMalformed, false
+	}
+	id := int(m.FlowID)
+	if !m.Tagged || id >= len(h.flows) || !h.flows[id].active || h.flows[id].spec.PeerMAC != m.Dst {
+		h.stats.RPIgnored++
+		return 0, true
+	}
+	h.react(now, id, wire.NotECT, uint32(m.QntzFb))
+	return 0, true
+}
+
+func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
+	h.flows[id].rp.Notify(now, ecn, word)
 	h.stats.RPHandled++
+	h.reschedule(now, id)
+}
+
+// reschedule moves a flow's next departure to where its rate now puts it. A
+// flow that stands at the port already keeps its place.
+func (h *Host) reschedule(now units.Time, id int) {
+	f := &h.flows[id]
 	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames > 0 {
 		h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 	}
-	return 0, true
-}
-
-// takeAck ends a flow, or sends it back to the packet that is missing.
-func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
-	if len(b) < hdr.BTH+ackLen {
-		return dataplane.DropMalformed, false
-	}
-	if !wire.ICRCOK(b[hdr.L3:hdr.BTH+ackLen], hdr.BTH-hdr.L3) {
-		return dataplane.DropBadICRC, false
-	}
-	bth := wire.BTH(b[hdr.BTH:])
-	id := h.byPeer.Lookup(peerKey{src, bth.DestQP()})
-	if id == flowtable.None {
-		return dataplane.DropUnknown, false
-	}
-	f := &h.flows[id]
-	nak := wire.AETH(b[hdr.BTH+wire.BTHLen:]).Syndrome() >= wire.SyndromeNAK
-	upTo := f.packet(bth.PSN())
-	if !nak {
-		upTo++
-	}
-	if upTo < f.acked || upTo > f.next {
-		return dataplane.DropUnknown, false // of packets that were never sent, or acknowledged long ago
-	}
-	f.acked = upTo
-	switch {
-	case f.packets > 0 && upTo == f.packets:
-		h.finish(now, id)
-	case nak:
-		f.next, f.awaiting = upTo, false
-		if _, waiting := h.pacer.Waiting(id); waiting {
-			h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
-		}
-	}
-	return 0, true
-}
-
-// packet returns the number of the packet that a sequence number means: the
-// last one sent with these lower 24 bits.
-func (f *flow) packet(psn uint32) uint64 {
-	return f.next - uint64((uint32(f.next)-psn)&psnMask)
 }
 
 // PeerState is what a receiver knows of a flow.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"photon/cnp"
@@ -11,7 +12,7 @@ import (
 
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
-	h.eg.Expire(now)
+	h.expire(now)
 	n := 0
 	for n < len(burst) {
 		f, ok := h.send(now)
@@ -94,7 +95,7 @@ func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
 func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
 	id, due := h.pacer.Pop(int(prio))
 	f := &h.flows[id]
-	if f.awaiting { // the acknowledgement did not come
+	if f.awaiting { // no acknowledgement came
 		f.awaiting = false
 		f.next = f.acked
 	}
@@ -111,15 +112,17 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	}
 	b := h.env.Header(frame)
 	copy(b, f.head[:f.headers])
-	f.encodeBTH(b, last)
+	f.encodeBTH(b, last, h.config.Carry.Ack)
+	if h.config.Carry.Stamp {
+		binary.BigEndian.PutUint64(b[f.headers-wire.StampLen:], uint64(now))
+	}
 	if last && payload != h.config.Payload {
 		f.setLength(b, payload)
 	}
 	if len(b) == length { // the world carries payload, too
 		clear(b[f.headers:])
 		end := f.headers + payload + wire.ICRCLen
-		bth := f.headers - wire.BTHLen
-		wire.SealICRC(b[wire.EthernetLen:end], bth-wire.EthernetLen)
+		wire.SealICRC(b[f.l3:end], f.bth-f.l3)
 	}
 	h.sent(now, id, due, length, last)
 	return frame, true, false
@@ -127,8 +130,8 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 
 // encodeBTH writes the opcode, the sequence number and, on the last packet, the
 // request to acknowledge.
-func (f *flow) encodeBTH(b []byte, last bool) {
-	bth := wire.BTH(b[f.headers-wire.BTHLen:])
+func (f *flow) encodeBTH(b []byte, last, ack bool) {
+	bth := wire.BTH(b[f.bth:])
 	switch {
 	case last && f.next == 0:
 		bth.SetOpcode(wire.OpSendOnly)
@@ -137,20 +140,21 @@ func (f *flow) encodeBTH(b []byte, last bool) {
 	case f.next == 0:
 		bth.SetOpcode(wire.OpSendFirst)
 	}
-	bth.SetPSN(uint32(f.next), last)
+	bth.SetPSN(uint32(f.next), last || ack)
 }
 
 // setLength corrects the headers of a packet that is not full.
 func (f *flow) setLength(b []byte, payload int) {
-	udp := f.headers - wire.BTHLen - wire.UDPLen
-	length := wire.UDPLen + wire.BTHLen + payload + wire.ICRCLen
+	udp := f.bth - wire.UDPLen
+	length := f.headers - udp + payload + wire.ICRCLen
 	b[udp+4], b[udp+5] = byte(length>>8), byte(length)
-	wire.SetIPLength(b[wire.EthernetLen:], udp-wire.EthernetLen+length)
+	wire.SetIPLength(b[f.l3:], udp-f.l3+length)
 }
 
 // sent accounts a data packet and schedules what comes next: the flow's next
 // packet, a gap after this one was due (not after it left: waiting for the port
-// costs no rate, up to one gap), or the timeout of the acknowledgement.
+// costs no rate, up to one gap), or the timeout of the acknowledgement that it
+// must wait for.
 func (h *Host) sent(now units.Time, id int, due units.Time, length int, last bool) {
 	f := &h.flows[id]
 	if f.frames == 0 {
@@ -163,7 +167,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
 	f.base, f.gapBytes = due, onWire
-	if last {
+	if last || h.full(f) {
 		f.awaiting = true
 		h.pacer.Wait(id, f.prio, now+h.config.AckTimeout)
 		return

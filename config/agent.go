@@ -110,7 +110,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	}
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
-		MAC: c.MAC.Or(macFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), ECT: wire.ECT0, Announce: true,
+		MAC: c.MAC.Or(macFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
 		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.Receive.Or(4096), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
@@ -135,7 +135,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		return nil, err
 	}
 	n.Scheme = recipe
-	n.Config.NP, n.Config.NewRP = parts.NP(n.Config.Receivers), parts.RP
+	n.Config.NP, n.Config.NewRP, n.Config.Carry = parts.NP(n.Config.Receivers), parts.RP, parts.Carry
 	if err := n.Config.Check(); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
-	"photon/marking"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -175,7 +174,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		return nil, err
 	}
 	n.Scheme = recipe
-	s.CP = func(q dataplane.CPQueue) marking.CP { return parts.CP(q.Port, q.Prio) }
+	s.CP = parts.CP
 	if err := s.Check(); err != nil {
 		where := c.Buffer
 		if !errors.Is(err, dataplane.ErrBuffer) {

@@ -23,7 +23,7 @@ func NewPool(memory []byte, unitShift uint8, slot, off uint16, refill func(*Pool
 
 const (
 	headerSlotShift = 7 // 128 bytes hold all headers of a frame
-	headerOff       = 8 // room to insert a tag
+	headerOff       = 4 // room to insert a tag
 	chunkSlots      = 1 << 12
 )
 

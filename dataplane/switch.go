@@ -27,7 +27,7 @@ type SwitchConfig struct {
 	Age      units.Time                     // of a learned address; 0: for ever
 	FDBSize  int                            // learned and static addresses
 	Static   []StaticEntry                  // addresses that are known
-	CP       func(queue CPQueue) marking.CP // congestion point of a lossless queue; nil: none
+	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 }
 
@@ -43,12 +43,6 @@ type PortConfig struct {
 type StaticEntry struct {
 	MAC   wire.MAC
 	Ports []uint16
-}
-
-// CPQueue names the queue for which a congestion point is made.
-type CPQueue struct {
-	Port, Prio int
-	Rate       units.Rate
 }
 
 // DefaultDSCP maps a DSCP to the priority of its class selector (RFC 2474): 26
@@ -209,7 +203,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		return nil, err
 	}
 	if c.CP == nil {
-		c.CP = func(CPQueue) marking.CP { return marking.None{} }
+		c.CP = func(marking.Place) marking.CP { return marking.None{} }
 	}
 	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
 	s.lossy = lossyPool{size: int64(c.Buffer - c.reserved()), shared: len(envs) > 1}
@@ -249,7 +243,7 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)
 		if c.Lossless>>prio&1 != 0 {
-			p.points[prio] = newPoint(c.CP(CPQueue{Port: i, Prio: prio, Rate: rate}))
+			p.points[prio] = newPoint(c.CP(marking.Place{Port: i, Prio: prio, Rate: rate}))
 			if p.points[prio].notifier != nil {
 				p.notifies |= 1 << prio
 			}

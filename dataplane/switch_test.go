@@ -35,7 +35,7 @@ type rig struct {
 func config(ports int) SwitchConfig {
 	c := SwitchConfig{
 		Lossless: lossless, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 64, Control: 6,
-		CP: func(CPQueue) marking.CP { return marking.NewNPECN() },
+		CP: func(marking.Place) marking.CP { return marking.NewNPECN() },
 	}
 	c.PFC[3] = pfc.Thresholds{XOFF: 20_000, XON: 10_000, Headroom: 20_000}
 	for i := range ports {

@@ -119,7 +119,7 @@ func (p *switchPort) judge(now units.Time, f Frame) {
 // stamp writes a hop into a packet that has room for telemetry.
 func (p *switchPort) stamp(hop wire.INTHop, f Frame) {
 	var h wire.Header
-	if b := p.packet.Bytes; wire.Parse(b, &h) && h.BTH != 0 {
+	if b := p.packet.Bytes; wire.Parse(b, &h) && h.BTH != 0 && wire.BTH(b[h.BTH:]).Opcode() != wire.OpAcknowledge {
 		if t := wire.INTOf(b[h.L3:], h.BTH-h.L3); t != nil {
 			t.Push(hop)
 		}

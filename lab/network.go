@@ -5,11 +5,9 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
-	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
-	"photon/wire"
 )
 
 // network is a plan that was built in a world.
@@ -89,7 +87,7 @@ func (n *network) addHost(e *Experiment, i int, parts scheme.Parts) error {
 	h, err := agent.New(agent.Config{
 		MAC: macOf(i, 0), IP: ipOf(i), Link: e.link(node.ends[0].delay), Lossless: 1 << n.prio, DSCP: dataplane.DefaultDSCP(),
 		DataDSCP:    uint8(n.prio<<3 | 2), // assured forwarding: 26 for priority 3
-		ControlDSCP: cnpDSCP, AckDSCP: cnpDSCP, ECT: wire.ECT0, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: ackTimeout,
+		ControlDSCP: cnpDSCP, AckDSCP: cnpDSCP, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: ackTimeout,
 		Senders: sent, Receivers: received, Age: units.Second, NP: parts.NP(received), NewRP: parts.RP,
 	}, envs[0])
 	if err != nil {
@@ -105,7 +103,7 @@ func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts) error {
 	c := dataplane.SwitchConfig{
 		Lossless: 1 << n.prio, Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Control: cnpDSCP >> 3,
-		FDBSize: len(n.plan.nodes), CP: func(q dataplane.CPQueue) marking.CP { return parts.CP(q.Port, q.Prio) },
+		FDBSize: len(n.plan.nodes), CP: parts.CP,
 	}
 	c.PFC[n.prio] = pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}
 	for port, end := range node.ends {

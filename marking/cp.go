@@ -5,6 +5,12 @@ import (
 	"photon/wire"
 )
 
+// Place is where a congestion point stands: an egress queue.
+type Place struct {
+	Port, Prio int
+	Rate       units.Rate // of the link
+}
+
 // Queue is what a CP may know of its egress queue at one moment.
 type Queue struct {
 	Bytes  units.Size

@@ -16,6 +16,7 @@ type Egress struct {
 	next    units.Time // earliest of until over the paused priorities
 	until   [Classes]units.Time
 	since   [Classes]units.Time
+	ended   [Classes]units.Time
 	count   EgressCounters
 }
 
@@ -38,6 +39,15 @@ func NewEgress(enabled uint8, rate units.Rate) Egress {
 
 // Paused is the set of priorities that must not send.
 func (e *Egress) Paused() uint8 { return e.paused }
+
+// Last is the last pause of a priority: when it began and when it ended, Never
+// if it lasts still. Both are zero if there was none.
+func (e *Egress) Last(p int) (from, until units.Time) {
+	if e.paused>>p&1 != 0 {
+		return e.since[p], units.Never
+	}
+	return e.since[p], e.ended[p]
+}
 
 // Next is when the earliest pause timer runs out, or Never.
 func (e *Egress) Next() units.Time { return e.next }
@@ -96,6 +106,7 @@ func (e *Egress) resume(p int, at units.Time) uint8 {
 		return 0
 	}
 	e.paused &^= bit
+	e.ended[p] = at
 	e.count.Transitions[p]++
 	e.count.Paused[p] += at - e.since[p]
 	return bit

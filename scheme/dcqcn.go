@@ -4,6 +4,7 @@ import (
 	"photon/cnp"
 	"photon/marking"
 	"photon/ratelimit"
+	"photon/wire"
 )
 
 func init() {
@@ -41,9 +42,10 @@ func init() {
 			r.check(np.Validate())
 			r.check(rp.Validate())
 			return Parts{
-				CP: func(port, prio int) marking.CP { return marking.NewRED(cp, n.Seed<<16^uint64(port)<<3^uint64(prio)) },
-				NP: func(flows int) cnp.NP { return cnp.NewDCQCN(np, flows) },
-				RP: func() ratelimit.RP { return ratelimit.NewDCQCN(rp) },
+				CP:    func(q marking.Place) marking.CP { return marking.NewRED(cp, n.seedOf(q)) },
+				NP:    func(flows int) cnp.NP { return cnp.NewDCQCN(np, flows) },
+				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewDCQCN(rp) },
+				Carry: cnp.Carry{ECT: wire.ECT0},
 			}
 		},
 	})

@@ -4,6 +4,7 @@ import (
 	"photon/cnp"
 	"photon/marking"
 	"photon/ratelimit"
+	"photon/wire"
 )
 
 func init() {
@@ -16,9 +17,10 @@ func init() {
 		RP:      "sends at line rate",
 		build: func(n Network, _ *reader) Parts {
 			return Parts{
-				CP: func(int, int) marking.CP { return marking.None{} },
-				NP: func(int) cnp.NP { return cnp.Silent{} },
-				RP: func() ratelimit.RP { return ratelimit.Unlimited{Line: n.Line} },
+				CP:    func(marking.Place) marking.CP { return marking.None{} },
+				NP:    func(int) cnp.NP { return cnp.Silent{} },
+				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: n.Line} },
+				Carry: cnp.Carry{ECT: wire.ECT0},
 			}
 		},
 	})

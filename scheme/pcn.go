@@ -7,6 +7,7 @@ import (
 	"photon/marking"
 	"photon/ratelimit"
 	"photon/units"
+	"photon/wire"
 )
 
 func init() {
@@ -48,9 +49,10 @@ func init() {
 			r.check(np.Validate())
 			r.check(rp.Validate())
 			return Parts{
-				CP: func(int, int) marking.CP { return marking.NewNPECN() },
-				NP: func(flows int) cnp.NP { return cnp.NewPCN(np, flows) },
-				RP: func() ratelimit.RP { return ratelimit.NewPCN(rp) },
+				CP:    func(marking.Place) marking.CP { return marking.NewNPECN() },
+				NP:    func(flows int) cnp.NP { return cnp.NewPCN(np, flows) },
+				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewPCN(rp) },
+				Carry: cnp.Carry{ECT: wire.ECT0},
 			}
 		},
 	})

@@ -43,11 +43,17 @@ type Network struct {
 	Seed      uint64
 }
 
+// seedOf gives each congestion point of a switch its own random sequence.
+func (n Network) seedOf(q marking.Place) uint64 {
+	return n.Seed<<16 ^ uint64(q.Port)<<3 ^ uint64(q.Prio)
+}
+
 // Parts makes the mechanisms.
 type Parts struct {
-	CP func(port, prio int) marking.CP // of one egress queue
-	NP func(flows int) cnp.NP          // of one host
-	RP func() ratelimit.RP             // of one flow
+	CP    func(marking.Place) marking.CP     // of one egress queue
+	NP    func(flows int) cnp.NP             // of one host
+	RP    func(*ratelimit.Port) ratelimit.RP // of one flow, behind a port
+	Carry cnp.Carry                          // what hosts put into data and acknowledgements
 }
 
 // Setting is the value of a parameter in one network, and where it comes from.

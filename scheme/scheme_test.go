@@ -33,9 +33,9 @@ func TestEveryRecipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts.CP(0, 3).Dequeue(0, marking.Queue{Bytes: 1000, Frames: 1}, &marking.Packet{Size: 1000})
+		parts.CP(marking.Place{Port: 0, Prio: 3, Rate: testNetwork.Line}).Dequeue(0, marking.Queue{Bytes: 1000, Frames: 1}, &marking.Packet{Size: 1000})
 		parts.NP(4).Data(1, 0, wire.CE, 1000)
-		if rp := parts.RP(); rp.Rate(0) != testNetwork.Line {
+		if rp := parts.RP(nil); rp.Rate(0) != testNetwork.Line {
 			t.Errorf("%s: a flow begins at %v", name, rp.Rate(0))
 		}
 	}
@@ -103,7 +103,7 @@ func TestSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cp := parts.CP(port, 3)
+		cp := parts.CP(marking.Place{Port: port, Prio: 3, Rate: testNetwork.Line})
 		for range 64 {
 			m = m<<1 | uint64(cp.Dequeue(0, marking.Queue{Bytes: 199_999}, &marking.Packet{Size: 1000}))
 		}

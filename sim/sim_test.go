@@ -9,7 +9,6 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
-	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -49,7 +48,7 @@ func newDumbbell(t *testing.T, name string, trunk units.Time) *dumbbell {
 		env := d.NewEnvs(1)
 		h, err := agent.New(agent.Config{
 			MAC: mac(i), IP: ip(i), Link: cable(hostLink), Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
-			ECT: wire.ECT0, Payload: 1000, AckTimeout: 67 * units.Millisecond, Senders: 8, Receivers: 8, Age: units.Second, NP: parts.NP(8), NewRP: parts.RP,
+			Carry: parts.Carry, Payload: 1000, AckTimeout: 67 * units.Millisecond, Senders: 8, Receivers: 8, Age: units.Second, NP: parts.NP(8), NewRP: parts.RP,
 		}, env[0])
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +61,7 @@ func newDumbbell(t *testing.T, name string, trunk units.Time) *dumbbell {
 		env := d.NewEnvs(4)
 		c := dataplane.SwitchConfig{
 			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16,
-			CP: func(q dataplane.CPQueue) marking.CP { return parts.CP(q.Port, q.Prio) },
+			CP: parts.CP,
 		}
 		c.PFC[3] = pfc.Thresholds{XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: headroom(hostLink)}
 		for p := range 4 {

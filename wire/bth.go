@@ -39,6 +39,17 @@ func (b BTH) Extensions() uint8 { return b[4] & (ExtINT | ExtStamp) }
 // SetExtensions says which of ours the packet carries.
 func (b BTH) SetExtensions(e uint8) { b[4] = b[4]&^(ExtINT|ExtStamp) | e }
 
+// ExtensionsLen is how many bytes extensions take: telemetry first, then the clock.
+func ExtensionsLen(e uint8) (n int) {
+	if e&ExtINT != 0 {
+		n += INTLen
+	}
+	if e&ExtStamp != 0 {
+		n += StampLen
+	}
+	return n
+}
+
 // SetECNEcho sets FECN and BECN, in which an acknowledgement tells what mark the
 // packet had.
 func (b BTH) SetECNEcho(fecn, becn bool) {

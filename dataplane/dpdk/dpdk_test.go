@@ -60,7 +60,7 @@ func addHost(t *testing.T, w World, i int, link dataplane.Link) (*agent.Host, in
 	envs := w.NewEnvs(1)
 	h, err := agent.New(agent.Config{
 		MAC: wire.MAC(0x020000000000 + i), IP: wire.IPv4(10, 0, 0, byte(i)), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(),
-		DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, ECT: wire.ECT0, Payload: 1000, AckTimeout: units.Second, Senders: 4, Receivers: 4, Age: units.Second,
+		DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Carry: parts.Carry, Payload: 1000, AckTimeout: units.Second, Senders: 4, Receivers: 4, Age: units.Second,
 		NP: parts.NP(4), NewRP: parts.RP,
 	}, envs[0])
 	if err != nil {

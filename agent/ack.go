@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"encoding/binary"
+
+	"photon/dataplane"
+	"photon/flowtable"
+	"photon/ratelimit"
+	"photon/units"
+	"photon/wire"
+)
+
+// ack is an acknowledgement that waits to be sent.
+type ack struct {
+	slot     int32
+	psn      uint32
+	messages uint32
+	syndrome uint8
+	mark     uint8 // ECN codepoint of the packet, if it is to be told
+	ext      uint8 // what is brought back
+	stamp    [wire.StampLen]byte
+	hops     [wire.INTLen]byte
+}
+
+// ackQueue holds acknowledgements. Each flow has room for one; only what is left
+// beyond that holds more, and a flow that has no more room replaces its last:
+// the newest tells most.
+type ackQueue struct {
+	acks       []ack // a power of two
+	head, tail uint32
+	spare      uint32 // places beyond one per flow
+}
+
+// moreAcks is the spare room where every packet is acknowledged: a port sends
+// them long before there are so many.
+const moreAcks = 1024
+
+func newAckQueue(flows int, every bool) ackQueue {
+	want := flows
+	if every {
+		want += moreAcks
+	}
+	n := 1
+	for n < want {
+		n *= 2
+	}
+	return ackQueue{acks: make([]ack, n), spare: uint32(want - flows)}
+}
+
+func (q *ackQueue) empty() bool { return q.head == q.tail }
+
+func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.acks)-1)] }
+
+// queueAck notes what is to be told of the packet in b.
+func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, hdr *wire.Header) {
+	p := &h.peers[slot]
+	q := &h.acks
+	if p.acks == 0 || q.tail-q.head < q.spare {
+		p.lastAck = q.tail
+		q.tail++
+		p.acks++
+	}
+	a := q.at(p.lastAck)
+	a.slot, a.psn, a.syndrome, a.messages, a.mark, a.ext = int32(slot), psn, syndrome, p.messages, 0, 0
+	if !h.config.Carry.Ack {
+		return
+	}
+	a.mark = hdr.TOS & 3
+	at := hdr.BTH + wire.BTHLen
+	ext := wire.BTH(b[hdr.BTH:]).Extensions()
+	if len(b) < at+wire.ExtensionsLen(ext) {
+		return
+	}
+	a.ext = ext
+	if ext&wire.ExtINT != 0 {
+		at += copy(a.hops[:], b[at:])
+	}
+	if ext&wire.ExtStamp != 0 {
+		copy(a.stamp[:], b[at:])
+	}
+}
+
+// ackLen is the length of an acknowledgement from the BTH on.
+func ackLen(ext uint8) int {
+	return wire.BTHLen + wire.AETHLen + wire.ExtensionsLen(ext) + wire.ICRCLen
+}
+
+// acknowledge makes the next ACK or NAK.
+func (h *Host) acknowledge() (f dataplane.Frame, made, stop bool) {
+	a := h.acks.at(h.acks.head)
+	length := ackLen(a.ext)
+	if f, made = h.env.Alloc(wire.RoCEMaxLen + length); !made {
+		return f, false, true
+	}
+	h.acks.head++
+	h.peers[a.slot].acks--
+	b := h.env.Header(f)
+	r := h.reply(int(a.slot), h.config.AckDSCP)
+	at := r.Encode(b, length)
+	bth := wire.BTH(b[at:])
+	bth.Encode(wire.OpAcknowledge, false, h.table.Key(int(a.slot)).qp, false, a.psn)
+	bth.SetExtensions(a.ext)
+	bth.SetECNEcho(h.config.undetermined(a.mark), a.mark == wire.CE)
+	wire.AETH(b[at+wire.BTHLen:]).Encode(a.syndrome, a.messages)
+	rest := b[at+wire.BTHLen+wire.AETHLen:]
+	if a.ext&wire.ExtINT != 0 {
+		rest = rest[copy(rest, a.hops[:]):]
+	}
+	if a.ext&wire.ExtStamp != 0 {
+		copy(rest, a.stamp[:])
+	}
+	f.Len = uint16(at + length)
+	wire.SealICRC(b[wire.EthernetLen:f.Len], at-wire.EthernetLen)
+	return f, true, false
+}
+
+// undetermined reports whether a codepoint is TCD's UE: one that the data of
+// this scheme does not leave with.
+func (c *Config) undetermined(ecn uint8) bool {
+	return c.Carry.ECT == wire.ECT1 && ecn == wire.ECT0
+}
+
+// takeAck ends a flow, or sends it back to the packet that is missing, or lets
+// its reaction point know.
+func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
+	bth := wire.BTH(b[hdr.BTH:])
+	ext := bth.Extensions()
+	end := hdr.BTH + ackLen(ext)
+	if len(b) < end {
+		return dataplane.DropMalformed, false
+	}
+	if !wire.ICRCOK(b[hdr.L3:end], hdr.BTH-hdr.L3) {
+		return dataplane.DropBadICRC, false
+	}
+	id := h.byPeer.Lookup(peerKey{src, bth.DestQP()})
+	if id == flowtable.None {
+		return dataplane.DropUnknown, false
+	}
+	f := &h.flows[id]
+	nak := wire.AETH(b[hdr.BTH+wire.BTHLen:]).Syndrome() >= wire.SyndromeNAK
+	upTo := f.packet(bth.PSN())
+	if !nak {
+		upTo++
+	}
+	if upTo < f.acked || upTo > f.next {
+		return dataplane.DropUnknown, false // of packets that were never sent, or acknowledged long ago
+	}
+	f.acked = upTo
+	if f.packets > 0 && upTo == f.packets {
+		h.finish(now, id)
+		return 0, true
+	}
+	if nak {
+		f.next, f.awaiting = upTo, false
+	} else if f.acker != nil && upTo > 0 {
+		h.tellRP(now, f, bth, ext, b[hdr.BTH+wire.BTHLen+wire.AETHLen:end], upTo-1)
+		h.openWindow(now, id)
+	}
+	h.reschedule(now, id)
+	return 0, true
+}
+
+// tellRP hands an acknowledgement to the flow's reaction point.
+func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []byte, packet uint64) {
+	a := &h.told
+	*a = ratelimit.Ack{Packet: packet, Next: f.next, CE: bth.BECN(), UE: bth.FECN()}
+	if ext&wire.ExtINT != 0 {
+		a.Hops = wire.INT(rest[:wire.INTLen])
+		rest = rest[wire.INTLen:]
+	}
+	if ext&wire.ExtStamp != 0 {
+		if left := units.Time(binary.BigEndian.Uint64(rest)); left > 0 && left < now {
+			a.RTT = now - left - h.config.Link.Rate.Serialize(units.Size(h.onWire(f, packet)))
+		}
+	}
+	f.acker.Ack(now, a)
+}
+
+// onWire is the length of a packet of a flow on the wire.
+func (h *Host) onWire(f *flow, packet uint64) int {
+	payload := h.config.Payload
+	if f.packets > 0 && packet == f.packets-1 {
+		payload = f.lastSize
+	}
+	return h.config.Link.WireBytes(max(f.headers+payload+wire.ICRCLen, wire.MinFrameLen))
+}
+
+// full reports whether the flow has a window's bytes under way.
+func (h *Host) full(f *flow) bool {
+	if f.windower == nil {
+		return false
+	}
+	return units.Size(f.next-f.acked)*units.Size(f.gapBytes) >= f.windower.Window()
+}
+
+// openWindow lets a flow go on that had to wait for an acknowledgement, if it
+// has more to send and the window allows.
+func (h *Host) openWindow(now units.Time, id int) {
+	f := &h.flows[id]
+	if !f.awaiting || f.packets > 0 && f.next == f.packets || h.full(f) {
+		return
+	}
+	f.awaiting = false
+	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+}
+
+// packet returns the number of the packet that a sequence number means: the
+// last one sent with these lower 24 bits.
+func (f *flow) packet(psn uint32) uint64 {
+	return f.next - uint64((uint32(f.next)-psn)&psnMask)
+}
