@@ -54,7 +54,7 @@ var _ NP = (*DCQCNPlus)(nil)
 func NewDCQCNPlus(p DCQCNPlusParams, capacity int) *DCQCNPlus {
 	d := &DCQCNPlus{params: p, flows: make([]plusFlow, capacity), list: newFIFO(capacity)}
 	for i := range d.flows {
-		d.flows[i].last = -units.Never
+		d.flows[i].last = -units.Never / 2
 	}
 	return d
 }
@@ -107,5 +107,5 @@ func (d *DCQCNPlus) Poll(now units.Time) (int, Notice, bool) {
 
 // Forget clears a flow's record; it leaves the list at its next visit.
 func (d *DCQCNPlus) Forget(flow int) {
-	d.flows[flow] = plusFlow{last: -units.Never, seen: -units.Never / 2}
+	d.flows[flow] = plusFlow{last: -units.Never / 2, seen: -units.Never / 2}
 }

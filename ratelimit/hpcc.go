@@ -71,8 +71,11 @@ func (h *HPCC) Start(units.Time) {
 
 func (h *HPCC) full() float64 { return float64(h.params.Line.Bytes(h.params.BaseRTT)) }
 
-// Rate is W/T.
+// Rate is W/T; a full window, which is of whole bytes, is the line rate.
 func (h *HPCC) Rate(units.Time) units.Rate {
+	if h.w >= h.full() {
+		return h.params.Line
+	}
 	r := units.Rate(h.w * 8 / h.params.BaseRTT.Seconds())
 	return min(max(r, h.params.Min), h.params.Line)
 }

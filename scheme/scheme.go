@@ -31,6 +31,9 @@ type Param struct {
 	Doc     string // what it is, with its unit and range
 	Default string // as text, with its unit
 	Source  string // where the default comes from
+	// Open says what the source leaves open or contradicts itself in, and why the
+	// default is what it is; empty: nothing.
+	Open string
 	// Rule, if there is one, gives the default from the network, and Default says so in words.
 	Rule func(Network) string
 }
@@ -38,14 +41,44 @@ type Param struct {
 // Network is what a scheme may know of the network it runs in.
 type Network struct {
 	Line      units.Rate // of the hosts
-	RTT       units.Time // the largest base round-trip time; 0: unknown
+	RTT       units.Time // the largest base round-trip time, of propagation alone; 0: unknown
 	LongFlows int        // that share a bottleneck, where an experiment fixes them; 0: unknown
 	Seed      uint64
+	// Shares is what a flow, by its hash, is entitled to; nil: all the same.
+	Shares func(hash uint32) marking.Share
 }
 
 // seedOf gives each congestion point of a switch its own random sequence.
 func (n Network) seedOf(q marking.Place) uint64 {
 	return n.Seed<<16 ^ uint64(q.Port)<<3 ^ uint64(q.Prio)
+}
+
+// scaled brings a size that is meant for the hosts' links to another link.
+func (n Network) scaled(size units.Size, q marking.Place) units.Size {
+	if q.Rate <= 0 || q.Rate == n.Line {
+		return size
+	}
+	return units.Size(float64(size) * float64(q.Rate) / float64(n.Line))
+}
+
+// perLine is the rule of a size in proportion to the hosts' line rate.
+func perLine(size units.Size, at units.Rate) func(Network) string {
+	return func(n Network) string {
+		return units.Size(float64(size)*float64(n.Line)/float64(at) + 0.5).String()
+	}
+}
+
+// partOfLine is the rule of a rate that is a part of the hosts' line rate.
+func partOfLine(part units.Rate) func(Network) string {
+	return func(n Network) string { return max(1, n.Line/part).String() }
+}
+
+// baseRTT is the largest base round-trip time, or a guess where it is unknown.
+func (n Network) baseRTT() units.Time {
+	if n.RTT > 0 {
+		return n.RTT
+	}
+	return 20 * units.Microsecond
 }
 
 // Parts makes the mechanisms.
@@ -181,6 +214,16 @@ func (r *reader) fraction(name string) float64 {
 		}
 		b, err := strconv.ParseFloat(strings.TrimSpace(denominator), 64)
 		return a / b, plain(err, s)
+	})
+}
+
+// flag reads "yes" or "no".
+func (r *reader) flag(name string) bool {
+	return read(r, name, func(s string) (bool, error) {
+		if s != "yes" && s != "no" {
+			return false, fmt.Errorf("%q is neither yes nor no", s)
+		}
+		return s == "yes", nil
 	})
 }
 

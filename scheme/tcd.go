@@ -1,0 +1,68 @@
+package scheme
+
+import (
+	"slices"
+
+	"photon/cnp"
+	"photon/marking"
+	"photon/ratelimit"
+	"photon/wire"
+)
+
+func init() {
+	const source = "Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM'21, and its authors' simulator"
+	const cp = "ternary: UE while the port was resumed recently, then CE by RED as soon as its queue stops falling"
+	interval := Param{
+		Name: "interval", Doc: "max(Ton): a port that was resumed longer ago is not in an ON-OFF pattern; a time, above 0", Default: "97us",
+		Source: "the authors' simulator as it is configured, 40 Gbit/s and links of 4 to 5 us",
+		Open:   "its code's default is 40 us; it follows from thresholds and delays, (B1-B0+tau R_d)/(C-R_d)+tau with R_d = 0.95 C",
+	}
+	register(&Scheme{
+		Name:    "tcd+dcqcn",
+		Summary: "DCQCN behind ternary congestion detection: gentle with flows that only met pauses",
+		Source:  source,
+		CP:      cp,
+		NP:      "one CNP per flow and interval: CE if any frame had it, else UE if any had it",
+		RP:      "DCQCN's at CE; at UE the rate stays and recovery begins anew",
+		Params: slices.Concat(redParams(), []Param{
+			interval, cnpInterval(),
+			{Name: "clamp", Doc: "a CNP with UE makes the current rate the target; yes or no", Default: "no", Source: "the authors' simulator, where it is an option", Open: "which was used is not known; without, an undetermined flow keeps its way back to its target"},
+		}, dcqcnParams()),
+		build: func(n Network, r *reader) Parts {
+			np, rp, clamp := r.interval(), r.dcqcn(n), r.flag("clamp")
+			return Parts{
+				CP:    r.tcd(n),
+				NP:    func(flows int) cnp.NP { return cnp.NewTCD(np, flows) },
+				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewTCD(rp, clamp) },
+				Carry: cnp.Carry{ECT: wire.ECT1},
+			}
+		},
+	})
+	register(&Scheme{
+		Name:    "tcd+timely",
+		Summary: "TIMELY behind ternary congestion detection: only packets that met congestion slow a flow down",
+		Source:  source,
+		CP:      cp,
+		NP:      "acknowledges every packet, with its mark and its departure time",
+		RP:      "TIMELY's; where it would decrease, it does so only at a packet with CE, and else increases additively",
+		Params:  slices.Concat(redParams(), []Param{interval}, timelyParams()),
+		build: func(n Network, r *reader) Parts {
+			rp := r.timely(n)
+			rp.MarkedOnly = true
+			r.check(rp.Validate())
+			return Parts{
+				CP:    r.tcd(n),
+				NP:    func(int) cnp.NP { return cnp.Silent{} },
+				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewTimely(rp) },
+				Carry: cnp.Carry{ECT: wire.ECT1, Ack: true, Stamp: true},
+			}
+		},
+	})
+}
+
+// tcd returns the maker of TCD's congestion points.
+func (r *reader) tcd(n Network) func(marking.Place) marking.CP {
+	p := marking.TCDParams{REDParams: r.red(), Interval: r.time("interval")}
+	r.check(p.Validate())
+	return func(q marking.Place) marking.CP { return marking.NewTCD(p, n.seedOf(q)) }
+}
