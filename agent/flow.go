@@ -17,6 +17,8 @@ type FlowSpec struct {
 	PeerMAC wire.MAC
 	QP      uint32     // both ends use it; 24 bits
 	SrcPort uint16     // of UDP: what ECMP goes by; 0: made from the QP
+	DSCP    uint8      // 0: the host's for data
+	Limit   units.Rate // never faster, whatever the reaction point allows; 0: no limit
 	Size    units.Size // of payload; 0: until stopped
 	Start   units.Time
 }
@@ -74,6 +76,9 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	if spec.Size < 0 {
 		return 0, fmt.Errorf("agent: flow size %v is negative", spec.Size)
 	}
+	if spec.DSCP > 63 {
+		return 0, fmt.Errorf("agent: DSCP %d: there are 0 to 63", spec.DSCP)
+	}
 	if spec.Peer.Is4() != h.config.IP.Is4() {
 		return 0, fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
 	}
@@ -85,7 +90,11 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		return 0, ErrDuplicate
 	}
 	f := &h.flows[id]
-	*f = flow{spec: spec, active: true, rp: h.takeRP(), prio: h.dataPrio}
+	if spec.DSCP == 0 {
+		spec.DSCP = h.config.DataDSCP
+	}
+	prio := h.config.DSCP[spec.DSCP]
+	*f = flow{spec: spec, active: true, rp: h.takeRP(prio), prio: prio}
 	f.acker, _ = f.rp.(ratelimit.Acker)
 	f.windower, _ = f.rp.(ratelimit.Windower)
 	if spec.Size > 0 {
@@ -107,7 +116,7 @@ func (h *Host) encodeHead(f *flow, id int) {
 	if port == 0 {
 		port = 0xC000 | uint16(f.spec.QP^f.spec.QP>>14)&0x3FFF // the dynamic range, as RoCEv2 NICs do
 	}
-	r := wire.RoCE{DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer, TOS: h.config.DataDSCP<<2 | h.config.Carry.ECT, SrcPort: port}
+	r := wire.RoCE{DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer, TOS: f.spec.DSCP<<2 | h.config.Carry.ECT, SrcPort: port}
 	ext := h.config.Carry.Extensions()
 	tag := 0
 	if h.config.Carry.Tag {
@@ -134,17 +143,17 @@ func (h *Host) StopFlow(id int) {
 	}
 	h.pacer.Stop(id)
 	h.byPeer.Delete(id)
-	h.spare = append(h.spare, f.rp)
+	h.spare[f.prio] = append(h.spare[f.prio], f.rp)
 	f.active, f.rp, f.acker, f.windower = false, nil, nil, nil
 }
 
-func (h *Host) takeRP() ratelimit.RP {
-	if n := len(h.spare); n > 0 {
-		rp := h.spare[n-1]
-		h.spare = h.spare[:n-1]
+func (h *Host) takeRP(prio uint8) ratelimit.RP {
+	if n := len(h.spare[prio]); n > 0 {
+		rp := h.spare[prio][n-1]
+		h.spare[prio] = h.spare[prio][:n-1]
 		return rp
 	}
-	return h.config.NewRP(&h.port)
+	return h.config.NewRP(&h.ports[prio])
 }
 
 // finish ends a flow whose last packet was acknowledged.
@@ -177,9 +186,33 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 	f := &h.flows[id]
 	s := FlowState{Spec: f.spec, Active: f.active, Frames: f.frames, Bytes: f.sent}
 	if f.active {
-		s.Rate = f.rp.Rate(now)
+		s.Rate = f.rate(now)
 	}
 	return s
+}
+
+// SetLimit changes how fast a flow may be at most, whatever its reaction point
+// allows; 0: no limit.
+func (h *Host) SetLimit(now units.Time, id int, limit units.Rate) {
+	h.flows[id].spec.Limit = limit
+	h.reschedule(now, id)
+	h.env.Wake(0, h.Next(now, 0))
+}
+
+// Hash is what switches make of a flow's headers.
+func (h *Host) Hash(id int) uint32 {
+	var hdr wire.Header
+	wire.Parse(h.flows[id].head[:], &hdr)
+	return hdr.Hash
+}
+
+// rate is what the reaction point and the limit allow.
+func (f *flow) rate(now units.Time) units.Rate {
+	r := f.rp.Rate(now)
+	if f.spec.Limit > 0 {
+		r = min(r, f.spec.Limit)
+	}
+	return r
 }
 
 // Flows returns the slots that may hold flows: from 0 to Flows()-1.

@@ -62,8 +62,7 @@ type Host struct {
 	config       Config
 	env          *dataplane.Env
 	eg           pfc.Egress
-	port         ratelimit.Port // the last pause of the data's priority
-	dataPrio     uint8
+	ports        [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats        dataplane.Stats
 	nextAnnounce units.Time
 
@@ -71,7 +70,7 @@ type Host struct {
 	flows    []flow
 	byPeer   *flowtable.Table[peerKey]
 	pacer    *ratelimit.Pacer
-	spare    []ratelimit.RP
+	spare    [pfc.Classes][]ratelimit.RP // by priority
 	done     []Result
 	dataSent uint64 // bytes on the wire
 
@@ -112,7 +111,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
 		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders),
 		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers, c.Carry.Ack),
-		dataPrio: c.DSCP[c.DataDSCP], cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
+		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
 	if !c.Announce {
 		h.nextAnnounce = units.Never
@@ -128,7 +127,7 @@ func (h *Host) Stats(now units.Time) dataplane.Stats {
 	st.Ports[0].Egress = h.eg.Counters(now)
 	for i := range h.flows {
 		if h.flows[i].active {
-			r := h.flows[i].rp.Rate(now)
+			r := h.flows[i].rate(now)
 			bucket, _ := slices.BinarySearch(dataplane.RateBounds[:], r)
 			st.FlowRates[bucket]++
 			st.RateSum += r

@@ -80,10 +80,15 @@ func (h *Host) expire(now units.Time) {
 	}
 }
 
-// pauses notes, for the reaction points, when data was paused last.
+// pauses notes, for the reaction points, when each priority was paused last.
 func (h *Host) pauses() {
-	h.port.PausedFrom, h.port.PausedUntil = h.eg.Last(int(h.dataPrio))
+	for prio := range h.ports {
+		h.ports[prio].PausedFrom, h.ports[prio].PausedUntil = h.eg.Last(prio)
+	}
 }
+
+// Paused is the set of priorities that the peer has stopped.
+func (h *Host) Paused() uint8 { return h.eg.Paused() }
 
 // take handles a frame that is not MAC control, or says why it is discarded.
 func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header) (why dataplane.Reason, ok bool) {

@@ -177,7 +177,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 
 // departure is when the next packet may leave at the rate of now.
 func (f *flow) departure(now units.Time) units.Time {
-	return f.base.Add(f.rp.Rate(now).Serialize(units.Size(f.gapBytes)))
+	return f.base.Add(f.rate(now).Serialize(units.Size(f.gapBytes)))
 }
 
 // Next is now while something can be sent, else the next timer.

@@ -21,6 +21,7 @@ type fdb struct {
 	seen    []atomic.Uint32 // second in which a learned entry was last confirmed
 	groups  [][]uint16
 	age     uint32 // seconds; 0: entries do not age
+	salt    uint32 // of this switch's choice among equal paths; 0: none
 	full    atomic.Uint64
 }
 
@@ -37,9 +38,9 @@ const (
 // noPort means that an address is unknown.
 const noPort = -1
 
-func newFDB(capacity int, age units.Time) *fdb {
+func newFDB(capacity int, age units.Time, salt uint32) *fdb {
 	n := 1 << bits.Len(uint(max(2*capacity, maxProbe)-1))
-	return &fdb{entries: make([]atomic.Uint64, n), seen: make([]atomic.Uint32, n), age: uint32(age / units.Second)}
+	return &fdb{entries: make([]atomic.Uint64, n), seen: make([]atomic.Uint32, n), age: uint32(age / units.Second), salt: salt}
 }
 
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
@@ -62,6 +63,11 @@ func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
 			switch e & 15 {
 			case fdbGroup:
 				g := t.groups[value]
+				if t.salt != 0 {
+					hash = (hash ^ t.salt) * 0x9E3779B1
+					hash ^= hash >> 15
+					hash *= 0x85EBCA6B
+				}
 				return int(g[int(uint64(hash)*uint64(len(g))>>32)])
 			case fdbLearned:
 				if t.old(at, now) {

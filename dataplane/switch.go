@@ -27,6 +27,7 @@ type SwitchConfig struct {
 	Age      units.Time                     // of a learned address; 0: for ever
 	FDBSize  int                            // learned and static addresses
 	Static   []StaticEntry                  // addresses that are known
+	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
 	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 }
@@ -205,7 +206,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	if c.CP == nil {
 		c.CP = func(marking.Place) marking.CP { return marking.None{} }
 	}
-	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
+	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age, c.Salt), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
 	s.lossy = lossyPool{size: int64(c.Buffer - c.reserved()), shared: len(envs) > 1}
 	for w := range envs {
 		worker := &switchWorker{number: w}

@@ -32,6 +32,24 @@ func (s *Switch) QueueBytes(port, prio int) units.Size { return s.ports[port].qu
 // QueuePeak is the most that was in one egress queue.
 func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].queues[prio].peak }
 
+// Paused is the set of priorities that a port's peer has stopped.
+func (s *Switch) Paused(port int) uint8 { return s.ports[port].eg.Paused() }
+
+// Pauses is how many XOFF frames a port has sent for a priority, refreshes included.
+func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].in.Sent()[prio] }
+
+// Sent is how many bytes a port has put on the wire, MAC control left out.
+func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent }
+
+// TxFrames is how many frames of a priority a port has sent.
+func (s *Switch) TxFrames(port, prio int) uint64 { return s.ports[port].stats.TxFrames[prio] }
+
+// Marked is how many of a port's frames were marked with CE and with TCD's UE.
+func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
+	st := &s.ports[port].stats
+	return st.Marked[prio], st.Undetermined[prio]
+}
+
 // PausesSent is how many XOFF frames the switch has sent, refreshes included.
 func (s *Switch) PausesSent() (sum uint64) {
 	for i := range s.ports {

@@ -202,7 +202,7 @@ func TestQueueAgainstSlice(t *testing.T) {
 func TestFDBAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		age := 10 * units.Second
-		table := newFDB(20, age)
+		table := newFDB(20, age, 0)
 		type entry struct {
 			port int
 			seen units.Time
@@ -248,7 +248,7 @@ func TestFDBAgainstMap(t *testing.T) {
 }
 
 func TestFullFDBForgetsNobody(t *testing.T) {
-	table := newFDB(16, 0)
+	table := newFDB(16, 0, 0)
 	for i := range 10_000 {
 		table.learn(mac(i), 1, 0)
 	}

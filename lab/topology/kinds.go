@@ -1,0 +1,155 @@
+package topology
+
+import (
+	"strconv"
+
+	"photon/dataplane"
+)
+
+// Dumbbell is n senders H0.. on switch S0 and n receivers R0.. on switch S1.
+func Dumbbell(n int, host, trunk dataplane.Link) *Plan {
+	p := New()
+	left, right := p.Switch("switch", "S0"), p.Switch("switch", "S1")
+	for i := range n {
+		p.Connect(p.Host("H%d", i), left, host)
+	}
+	for i := range n {
+		p.Connect(p.Host("R%d", i), right, host)
+	}
+	p.Connect(left, right, trunk)
+	return p
+}
+
+// Star is n hosts H0.. on switch S0.
+func Star(n int, host dataplane.Link) *Plan {
+	p := New()
+	s := p.Switch("switch", "S0")
+	for i := range n {
+		p.Connect(p.Host("H%d", i), s, host)
+	}
+	return p
+}
+
+// Compact is figure 1 of the PCN paper: two switches, H0 and H1 on S0, and on S1
+// the receivers R0 and R1 and n bursting hosts H2.. .
+func Compact(n int, host, trunk dataplane.Link) *Plan {
+	p := New()
+	s0, s1 := p.Switch("switch", "S0"), p.Switch("switch", "S1")
+	for i := range 2 {
+		p.Connect(p.Host("H%d", i), s0, host)
+	}
+	for i := range 2 {
+		p.Connect(p.Host("R%d", i), s1, host)
+	}
+	for i := range n {
+		p.Connect(p.Host("H%d", i+2), s1, host)
+	}
+	p.Connect(s0, s1, trunk)
+	return p
+}
+
+// ParkingLot is a chain of n bottlenecks between n+1 switches S0..Sn. H0 on S0
+// sends across all to R0 on Sn; Hi on S(i-1) sends across the i-th to Ri on Si.
+func ParkingLot(n int, host, trunk dataplane.Link) *Plan {
+	p := New()
+	s := make([]int, n+1)
+	for i := range s {
+		s[i] = p.Switch("switch", "S%d", i)
+	}
+	p.Connect(p.Host("H0"), s[0], host)
+	for i := 1; i <= n; i++ {
+		p.Connect(p.Host("H%d", i), s[i-1], host)
+	}
+	p.Connect(p.Host("R0"), s[n], host)
+	for i := 1; i <= n; i++ {
+		p.Connect(p.Host("R%d", i), s[i], host)
+	}
+	for i := range n {
+		p.Connect(s[i], s[i+1], trunk)
+	}
+	return p
+}
+
+// Chain is n switches S0.. in a row with so many hosts on each: Hi-j is the j-th on Si.
+func Chain(n, hosts int, host, trunk dataplane.Link) *Plan {
+	p := New()
+	s := make([]int, n)
+	for i := range s {
+		s[i] = p.Switch("switch", "S%d", i)
+		for j := range hosts {
+			p.Connect(p.Host("H%d-%d", i, j), s[i], host)
+		}
+	}
+	for i := range n - 1 {
+		p.Connect(s[i], s[i+1], trunk)
+	}
+	return p
+}
+
+// ClosSize is the size of a Clos network of pods.
+type ClosSize struct {
+	Pods, ToRs, Leafs, Hosts int // per pod: ToRs, leafs; per ToR: hosts
+	Spines                   int
+	Uplinks                  int // parallel links between a ToR and a leaf
+	// Grouped: leaf k of every pod reaches the k-th group of spines only, as in a
+	// fat tree; otherwise every leaf reaches every spine.
+	Grouped bool
+}
+
+// Clos is pods of ToRs and leafs below spines. Hosts are H0.., in the order of
+// pods and ToRs; switches T0.., L0.., C0.. in the same order. Without pods
+// beyond one and without leafs, spines stand directly above the ToRs.
+func Clos(c ClosSize, host, trunk dataplane.Link) *Plan {
+	p := New()
+	spines := make([]int, c.Spines)
+	for i := range spines {
+		spines[i] = p.Switch("spine", "C%d", i)
+	}
+	hosts := 0
+	for pod := range c.Pods {
+		leafs := make([]int, c.Leafs)
+		for k := range leafs {
+			leafs[k] = p.Switch("leaf", "L%d", pod*c.Leafs+k)
+			p.connectSpines(leafs[k], k, c, spines, trunk)
+		}
+		for t := range c.ToRs {
+			tor := p.Switch("tor", "T%d", pod*c.ToRs+t)
+			for _, l := range leafs {
+				for range c.Uplinks {
+					p.Connect(tor, l, trunk)
+				}
+			}
+			if c.Leafs == 0 {
+				for _, s := range spines {
+					for range c.Uplinks {
+						p.Connect(tor, s, trunk)
+					}
+				}
+			}
+			for range c.Hosts {
+				p.Connect(p.Host("H%d", hosts), tor, host)
+				hosts++
+			}
+		}
+	}
+	return p
+}
+
+func (p *Plan) connectSpines(leaf, k int, c ClosSize, spines []int, trunk dataplane.Link) {
+	from, to := 0, len(spines)
+	if c.Grouped {
+		per := len(spines) / c.Leafs
+		from, to = k*per, (k+1)*per
+	}
+	for _, s := range spines[from:to] {
+		p.Connect(leaf, s, trunk)
+	}
+}
+
+// Ring is n switches in a circle with so many hosts on each, as Chain names them:
+// frames that go two thirds round depend on each other's buffers in a cycle.
+func Ring(n, hosts int, host, trunk dataplane.Link) *Plan {
+	p := Chain(n, hosts, host, trunk)
+	p.Connect(p.names["S"+strconv.Itoa(n-1)], p.names["S0"], trunk)
+	return p
+}

@@ -1,0 +1,190 @@
+package topology
+
+import (
+	"fmt"
+
+	"photon/dataplane"
+	"photon/units"
+	"photon/wire"
+)
+
+// Plan is a network: nodes and cables.
+type Plan struct {
+	Nodes  []Node
+	Cables []Cable
+	names  map[string]int
+}
+
+// Node is a host or a switch.
+type Node struct {
+	Name  string
+	Host  bool
+	Layer string // of a switch, for measurements by layer: tor, leaf, spine, switch
+	Ends  []End  // by port
+}
+
+// End is what a port is connected to.
+type End struct {
+	Node, Port int
+	Link       dataplane.Link
+}
+
+// Cable joins two ports.
+type Cable struct {
+	A, APort, B, BPort int
+	Link               dataplane.Link
+}
+
+// New returns an empty plan.
+func New() *Plan { return &Plan{names: map[string]int{}} }
+
+// Host adds a host.
+func (p *Plan) Host(format string, args ...any) int {
+	return p.add(Node{Name: fmt.Sprintf(format, args...), Host: true})
+}
+
+// Switch adds a switch of a layer.
+func (p *Plan) Switch(layer, format string, args ...any) int {
+	return p.add(Node{Name: fmt.Sprintf(format, args...), Layer: layer})
+}
+
+func (p *Plan) add(n Node) int {
+	p.Nodes = append(p.Nodes, n)
+	p.names[n.Name] = len(p.Nodes) - 1
+	return len(p.Nodes) - 1
+}
+
+// Connect joins the next free ports of two nodes.
+func (p *Plan) Connect(a, b int, link dataplane.Link) {
+	x, y := &p.Nodes[a], &p.Nodes[b]
+	p.Cables = append(p.Cables, Cable{a, len(x.Ends), b, len(y.Ends), link})
+	x.Ends = append(x.Ends, End{b, len(y.Ends), link})
+	y.Ends = append(y.Ends, End{a, len(x.Ends) - 1, link})
+}
+
+// Find returns the node of a name.
+func (p *Plan) Find(name string) (node int, ok bool) {
+	node, ok = p.names[name]
+	return node, ok
+}
+
+// Port returns the first port of node from that leads to its neighbour to.
+func (p *Plan) Port(from, to string) (node, port int, err error) {
+	a, ok := p.Find(from)
+	if !ok {
+		return 0, 0, fmt.Errorf("there is no node %q", from)
+	}
+	for i, e := range p.Nodes[a].Ends {
+		if p.Nodes[e.Node].Name == to {
+			return a, i, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("%s has no link to %q", from, to)
+}
+
+// Hosts returns the numbers of all hosts.
+func (p *Plan) Hosts() (hosts []int) {
+	for i := range p.Nodes {
+		if p.Nodes[i].Host {
+			hosts = append(hosts, i)
+		}
+	}
+	return hosts
+}
+
+// Path returns the ends that a frame goes through on a shortest path, first
+// choice everywhere; nil if there is none.
+func (p *Plan) Path(from, to int) (path []End) {
+	distance := p.distances(to)
+	for at := from; at != to; {
+		next := -1
+		for i, e := range p.Nodes[at].Ends {
+			if distance[e.Node] == distance[at]-1 {
+				next = i
+				break
+			}
+		}
+		if next < 0 {
+			return nil
+		}
+		e := p.Nodes[at].Ends[next]
+		path = append(path, e)
+		at = e.Node
+	}
+	return path
+}
+
+// Delay is the propagation time along a shortest path in one direction.
+func (p *Plan) Delay(from, to int) (sum units.Time) {
+	for _, e := range p.Path(from, to) {
+		sum += e.Link.Delay
+	}
+	return sum
+}
+
+// distances returns how many links every node is away from one; hosts do not forward.
+func (p *Plan) distances(to int) []int {
+	d := make([]int, len(p.Nodes))
+	for i := range d {
+		d[i] = len(p.Nodes) // out of reach
+	}
+	d[to] = 0
+	queue := make([]int, 1, len(p.Nodes))
+	queue[0] = to
+	for ; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		if p.Nodes[at].Host && at != to {
+			continue
+		}
+		for _, e := range p.Nodes[at].Ends {
+			if d[e.Node] == len(p.Nodes) {
+				d[e.Node] = d[at] + 1
+				queue = append(queue, e.Node)
+			}
+		}
+	}
+	return d
+}
+
+// Routes returns, for every switch, the ports that lead to each host on
+// shortest paths: routes[switch][host].
+func (p *Plan) Routes() map[int]map[int][]uint16 {
+	r := map[int]map[int][]uint16{}
+	for i := range p.Nodes {
+		if !p.Nodes[i].Host {
+			r[i] = map[int][]uint16{}
+		}
+	}
+	for _, to := range p.Hosts() {
+		d := p.distances(to)
+		for i := range p.Nodes {
+			if p.Nodes[i].Host {
+				continue
+			}
+			for port, e := range p.Nodes[i].Ends {
+				if d[e.Node] == d[i]-1 {
+					r[i][to] = append(r[i][to], uint16(port))
+				}
+			}
+		}
+	}
+	return r
+}
+
+// Fastest is the highest rate of a host's link.
+func (p *Plan) Fastest() (rate units.Rate) {
+	for _, h := range p.Hosts() {
+		for _, e := range p.Nodes[h].Ends {
+			rate = max(rate, e.Link.Rate)
+		}
+	}
+	return rate
+}
+
+// Addresses of the ports of a plan's nodes: locally administered, by node and port.
+
+// MAC is the address of a port.
+func MAC(node, port int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(port)<<24 | wire.MAC(node) }
+
+// IP is the address of a host.
+func IP(node int) wire.IP { return wire.IPv4(10, byte(node>>16), byte(node>>8), byte(node)) }
