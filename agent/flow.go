@@ -55,6 +55,7 @@ type flow struct {
 	firstBit units.Time
 	frames   uint64
 	sent     uint64 // bytes on the wire
+	notified uint64
 	head     [headMax]byte
 }
 
@@ -174,17 +175,18 @@ func (h *Host) TakeResults() []Result {
 
 // FlowState is what can be seen of a flow while it is sent.
 type FlowState struct {
-	Spec   FlowSpec
-	Active bool
-	Rate   units.Rate // that the reaction point allows
-	Frames uint64     // data frames sent
-	Bytes  uint64     // of them on the wire
+	Spec     FlowSpec
+	Active   bool
+	Rate     units.Rate // that the reaction point allows
+	Frames   uint64     // data frames sent
+	Bytes    uint64     // of them on the wire
+	Notified uint64     // CNPs and CNMs that came for it
 }
 
 // Flow returns the state of a slot that AddFlow returned.
 func (h *Host) Flow(now units.Time, id int) FlowState {
 	f := &h.flows[id]
-	s := FlowState{Spec: f.spec, Active: f.active, Frames: f.frames, Bytes: f.sent}
+	s := FlowState{Spec: f.spec, Active: f.active, Frames: f.frames, Bytes: f.sent, Notified: f.notified}
 	if f.active {
 		s.Rate = f.rate(now)
 	}

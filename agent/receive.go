@@ -208,6 +208,7 @@ func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 
 func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
 	h.flows[id].rp.Notify(now, ecn, word)
+	h.flows[id].notified++
 	h.stats.RPHandled++
 	h.reschedule(now, id)
 }

@@ -26,6 +26,9 @@ func (s *Switch) Stats(now units.Time) Stats {
 	return st
 }
 
+// Ports is how many ports the switch has.
+func (s *Switch) Ports() int { return len(s.ports) }
+
 // QueueBytes is the length of one egress queue.
 func (s *Switch) QueueBytes(port, prio int) units.Size { return s.ports[port].queues[prio].bytes }
 

@@ -41,8 +41,15 @@ func (c Claim) judge(runs map[string]Metrics) ClaimResult {
 		}
 	}
 	value := runs[c.Schemes[0]][c.Metric]
-	if len(c.Schemes) == 2 && value != nil {
-		value = quotient(value, runs[c.Schemes[1]][c.Metric])
+	if c.ratio() && value != nil {
+		over := c.Over
+		if over == "" {
+			over = c.Metric
+		}
+		value = quotient(value, runs[c.Schemes[len(c.Schemes)-1]][over])
+		if value != nil && c.As.V == "reduction" {
+			*value = 1 - *value
+		}
 	}
 	r.Measured = value
 	switch {
@@ -52,7 +59,7 @@ func (c Claim) judge(runs map[string]Metrics) ClaimResult {
 		r.Verdict = Differs
 		r.Note = join(r.Note, "it did not happen in the time of the run")
 	default:
-		r.Verdict = verdict(*value, *c.Paper, c.Holds.Or("near"), len(c.Schemes) == 2)
+		r.Verdict = verdict(*value, *c.Paper, c.Holds.Or("near"), c.kind())
 	}
 	return r
 }
@@ -72,14 +79,35 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-func verdict(measured, paper float64, holds string, ratio bool) Verdict {
+// claimKind is what kind of number a claim is about.
+type claimKind int
+
+const (
+	plain     claimKind = iota
+	ratio               // of two: above 1 or below
+	reduction           // of one against the other: above 0 or below
+)
+
+func (c *Claim) kind() claimKind {
+	switch {
+	case !c.ratio():
+		return plain
+	case c.As.V == "reduction":
+		return reduction
+	}
+	return ratio
+}
+
+func verdict(measured, paper float64, holds string, kind claimKind) Verdict {
 	near := math.Abs(measured-paper) <= 0.25*math.Abs(paper)
 	switch {
 	case near, holds == "at_most" && measured <= paper, holds == "at_least" && measured >= paper:
 		return Reproduced
-	case ratio && (measured > 1) == (paper > 1) && measured != 1:
+	case kind == ratio && (measured > 1) == (paper > 1) && measured != 1:
 		return Direction
-	case !ratio && measured*paper > 0 && measured/paper <= 2 && measured/paper >= 0.5:
+	case kind == reduction && measured*paper > 0:
+		return Direction
+	case kind == plain && measured*paper > 0 && measured/paper <= 2 && measured/paper >= 0.5:
 		return Direction
 	}
 	return Differs

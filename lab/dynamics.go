@@ -29,14 +29,6 @@ var MetricDoc = map[string]string{
 // Metrics maps a metric to its value; nil: it never happened.
 type Metrics map[string]*float64
 
-// Series is what was sampled over time.
-type Series struct {
-	Time  []units.Time
-	Rate  []float64    // aggregate sending rate, bit/s on the wire, averaged over a round-trip time
-	Queue []units.Size // of the bottleneck
-	Flow  [][]float64  // rate that each flow's reaction point allows, bit/s
-}
-
 // dynamics watches a network for the measurement of that name.
 type dynamics struct {
 	e          *Experiment
@@ -46,7 +38,10 @@ type dynamics struct {
 	rtt        units.Time
 	packet     units.Size // full frame in the queue
 
-	series     Series
+	time       []units.Time
+	rates      []float64    // aggregate sending rate, bit/s on the wire, averaged over a round-trip time
+	queue      []units.Size // of the bottleneck
+	flow       [][]float64  // rate that each flow's reaction point allows, bit/s
 	sent       []uint64
 	pauses     uint64
 	lastPause  units.Time
@@ -54,13 +49,15 @@ type dynamics struct {
 }
 
 func watchDynamics(e *Experiment, n *network) (*dynamics, error) {
-	node, port, err := n.plan.port(e.Measure.From, e.Measure.To)
+	node, port, err := n.plan.Port(e.Measure.From, e.Measure.To)
 	if err != nil {
 		return nil, err
 	}
-	d := &dynamics{e: e, n: n, bottleneck: n.switches[node], port: port, rtt: e.network(n.plan, 0).RTT, packet: e.packet()}
-	d.series.Flow = make([][]float64, len(n.flows))
-	n.world.Every(e.Measure.Sample, d.sample)
+	d := &dynamics{e: e, n: n, bottleneck: n.switches[node], port: port, packet: e.packet()}
+	for i := range n.flows {
+		d.rtt = max(d.rtt, 2*n.plan.Delay(n.flows[i].from, n.flows[i].to))
+	}
+	d.flow = make([][]float64, len(n.flows))
 	return d, nil
 }
 
@@ -69,13 +66,12 @@ func (e *Experiment) packet() units.Size { return e.Parameters.Payload.Value.V +
 
 // sample reads the counters at an instant.
 func (d *dynamics) sample(now units.Time) {
-	s := &d.series
-	s.Time = append(s.Time, now)
-	s.Queue = append(s.Queue, d.bottleneck.QueueBytes(d.port, d.n.prio))
+	d.time = append(d.time, now)
+	d.queue = append(d.queue, d.bottleneck.QueueBytes(d.port, d.n.prio))
 	d.sent = append(d.sent, d.n.sent())
-	s.Rate = append(s.Rate, d.rate(len(d.sent)-1))
+	d.rates = append(d.rates, d.rate(len(d.sent)-1))
 	for i, f := range d.n.flows {
-		s.Flow[i] = append(s.Flow[i], float64(d.n.hosts[f.from].Flow(now, f.slot).Rate))
+		d.flow[i] = append(d.flow[i], float64(d.n.hosts[f.from].Flow(now, f.slot).Rate))
 	}
 	if p := d.n.pauses(); p != d.pauses {
 		d.pauses, d.lastPause = p, now
@@ -91,7 +87,7 @@ func (d *dynamics) sample(now units.Time) {
 func (d *dynamics) rate(i int) float64 {
 	back := int(d.rtt / d.e.Measure.Sample)
 	if i < back {
-		return float64(d.sent[i]) * 8 / d.series.Time[i].Seconds()
+		return float64(d.sent[i]) * 8 / d.time[i].Seconds()
 	}
 	before := uint64(0)
 	if i > back {
@@ -102,8 +98,8 @@ func (d *dynamics) rate(i int) float64 {
 
 func (d *dynamics) received() []uint64 {
 	r := make([]uint64, len(d.n.flows))
-	for i, f := range d.n.flows {
-		r[i] = d.n.received(f)
+	for i := range d.n.flows {
+		r[i] = d.n.received(&d.n.flows[i])
 	}
 	return r
 }
@@ -116,21 +112,20 @@ func (d *dynamics) metrics() Metrics {
 	}
 	set := func(name string, v float64) { m[name] = &v }
 	capacity := float64(d.e.Parameters.LinkRate.Value.V)
-	s := &d.series
 	peak, peakAt := units.Size(0), 0
 	converged := false
-	for i, at := range s.Time {
-		if s.Queue[i] > peak {
-			peak, peakAt = s.Queue[i], i
+	for i, at := range d.time {
+		if d.queue[i] > peak {
+			peak, peakAt = d.queue[i], i
 		}
-		if !converged && at >= d.rtt && s.Rate[i] <= 1.05*capacity {
+		if !converged && at >= d.rtt && d.rates[i] <= 1.05*capacity {
 			converged = true
 			set("aggregate_rate_converged_s", at.Seconds())
 		}
 	}
-	for i := peakAt; i < len(s.Time); i++ {
-		if s.Queue[i] <= 10*d.packet {
-			set("queue_drained_s", s.Time[i].Seconds())
+	for i := peakAt; i < len(d.time); i++ {
+		if d.queue[i] <= 10*d.packet {
+			set("queue_drained_s", d.time[i].Seconds())
 			break
 		}
 	}
@@ -146,9 +141,9 @@ func (d *dynamics) metrics() Metrics {
 // steady evaluates the spans in which the experiment is called steady.
 func (d *dynamics) steady(set func(string, float64)) {
 	sum, samples := 0.0, 0
-	for i, at := range d.series.Time {
+	for i, at := range d.time {
 		if q := d.e.Measure.Queue; at > q.From && at <= q.To {
-			sum += float64(d.series.Queue[i])
+			sum += float64(d.queue[i])
 			samples++
 		}
 	}
@@ -203,5 +198,9 @@ func (e *Experiment) period() units.Time {
 	if err != nil {
 		return 0
 	}
-	return max(50*units.Microsecond, e.network(p, 0).RTT)
+	flows, err := e.flows(p, e.Seed)
+	if err != nil {
+		return 0
+	}
+	return max(50*units.Microsecond, e.network(p, flows, 0).RTT)
 }

@@ -1,20 +1,12 @@
 package lab
 
 import (
-	"embed"
-	"errors"
-	"fmt"
-	"io/fs"
-	"slices"
-	"strings"
-
 	"photon/config"
-	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
 )
 
-// Experiment is one figure or table of a paper.
+// Experiment is one figure or table of a paper, or a user's own.
 type Experiment struct {
 	ID         string      `yaml:"id"` // [a-z0-9/-], as in pcn/fig11
 	Title      string      `yaml:"title"`
@@ -22,16 +14,28 @@ type Experiment struct {
 	About      string      `yaml:"about"`
 	Duration   units.Time  `yaml:"duration"`
 	Seed       uint64      `yaml:"seed"`
+	Repeat     int         `yaml:"repeat"` // runs with seeds that follow each other, whose metrics are averaged; 1 if absent
+	Worlds     []string    `yaml:"worlds"` // in which it makes sense; absent: sim
 	Topology   Topology    `yaml:"topology"`
 	Parameters Parameters  `yaml:"parameters"`
 	Flows      []FlowGroup `yaml:"flows"`
+	Workloads  []Workload  `yaml:"workloads"`
+	Events     []Event     `yaml:"events"`
 	Schemes    []SchemeUse `yaml:"schemes"`
 	Measure    Measure     `yaml:"measure"`
+	Plots      []Plot      `yaml:"plots"`
 	// Alternatives are choices that the paper leaves open, made otherwise. They
 	// are run in virtual time, and the report shows what they give.
 	Alternatives []SchemeUse `yaml:"alternatives"`
 	Claims       []Claim     `yaml:"claims"`
-	file         string      // for errors
+	// Sweep runs the experiment once for each value of a quantity, which stands
+	// as $name in the rest of the file.
+	Sweep *Sweep `yaml:"sweep"`
+	// Quick is what --quick leaves of it.
+	Quick Quick `yaml:"quick"`
+
+	file     string // for errors
+	variants []variant
 }
 
 // Paper says where the experiment comes from.
@@ -42,15 +46,36 @@ type Paper struct {
 	Section string `yaml:"section"`
 }
 
+// Sweep is a quantity and its values.
+type Sweep struct {
+	Name   string   `yaml:"name"`
+	Label  string   `yaml:"label"` // of the axis
+	Values []string `yaml:"values"`
+	Quick  []string `yaml:"quick"` // for --quick; absent: all
+	Log    bool     `yaml:"log"`   // the axis is logarithmic
+}
+
+// Quick shortens an experiment. Windows in which claims are judged must stay.
+type Quick struct {
+	Repeat  int      `yaml:"repeat"`
+	Schemes []string `yaml:"schemes"`
+}
+
+// variant is the experiment with one value of its sweep.
+type variant struct {
+	value string
+	e     *Experiment
+}
+
 // Sourced is a parameter and where its value comes from.
 type Sourced[T any] struct {
 	Value  config.Value[T] `yaml:"value"`
 	Source string          `yaml:"source"`
 }
 
-// Parameters of the network.
+// Parameters of the network. The first nine must be there.
 type Parameters struct {
-	LinkRate   Sourced[units.Rate] `yaml:"link_rate"`
+	LinkRate   Sourced[units.Rate] `yaml:"link_rate"`   // of hosts, and of switches unless trunk_rate says otherwise
 	HostDelay  Sourced[units.Time] `yaml:"host_delay"`  // one way, of a link to a host
 	TrunkDelay Sourced[units.Time] `yaml:"trunk_delay"` // one way, between switches
 	Payload    Sourced[units.Size] `yaml:"payload"`     // of a full packet
@@ -59,21 +84,100 @@ type Parameters struct {
 	XOFF       Sourced[units.Size] `yaml:"xoff"`        // per ingress port
 	XON        Sourced[units.Size] `yaml:"xon"`
 	Buffer     Sourced[units.Size] `yaml:"buffer"` // per switch
+
+	TrunkRate Sourced[units.Rate] `yaml:"trunk_rate"`
+	Overhead  Sourced[int]        `yaml:"overhead"` // bytes on the wire beyond those of a frame without FCS; 24 if absent
+	Lossless  Sourced[[]int]      `yaml:"lossless"` // all lossless priorities, if there are more than one
 }
 
 // Topology names a generator and its size.
 type Topology struct {
-	Kind  config.Value[string] `yaml:"kind"`  // dumbbell
-	Pairs config.Value[int]    `yaml:"pairs"` // of sender and receiver
+	Kind      config.Value[string] `yaml:"kind"`
+	Pairs     config.Value[int]    `yaml:"pairs"`    // dumbbell: of sender and receiver
+	Hosts     config.Value[int]    `yaml:"hosts"`    // star: all; chain, ring: per switch; clos, leaf-spine: per ToR
+	Bursters  config.Value[int]    `yaml:"bursters"` // compact: hosts on S1 that burst
+	Switches  config.Value[int]    `yaml:"switches"` // chain, ring
+	Lots      config.Value[int]    `yaml:"lots"`     // parking-lot: bottlenecks
+	Pods      config.Value[int]    `yaml:"pods"`     // clos
+	ToRs      config.Value[int]    `yaml:"tors"`     // clos: per pod; leaf-spine: all
+	Leafs     config.Value[int]    `yaml:"leafs"`    // clos: per pod
+	Spines    config.Value[int]    `yaml:"spines"`   // clos, leaf-spine
+	Uplinks   config.Value[int]    `yaml:"uplinks"`  // clos: parallel links between a ToR and a leaf; 1
+	Grouped   bool                 `yaml:"grouped"`  // clos: leaf k of every pod reaches the k-th group of spines only
+	Nodes     []NodeSpec           `yaml:"nodes"`    // free
+	Links     []LinkSpec           `yaml:"links"`    // free
+	FailLinks []LinkSpec           `yaml:"fail"`     // links of any topology that are not there
 }
 
-// FlowGroup is one or more equal flows between two hosts.
+// NodeSpec is a node of a free topology.
+type NodeSpec struct {
+	Name  config.Value[string] `yaml:"name"`
+	Host  bool                 `yaml:"host"`
+	Layer string               `yaml:"layer"`
+}
+
+// LinkSpec is a link of a free topology.
+type LinkSpec struct {
+	A     config.Value[string]     `yaml:"a"`
+	B     config.Value[string]     `yaml:"b"`
+	Rate  config.Value[units.Rate] `yaml:"rate"`  // link_rate if absent
+	Delay config.Value[units.Time] `yaml:"delay"` // host_delay if absent
+}
+
+// FlowGroup is one or more flows. From and To name hosts: one ("H0"), several
+// ("H2..H15", in the order of the topology) or all ("*"). Each sender sends to
+// each receiver, but where there are as many of one as of the other and more than
+// one, in pairs.
 type FlowGroup struct {
-	From  config.Value[string]     `yaml:"from"`
-	To    config.Value[string]     `yaml:"to"`
-	Count config.Value[int]        `yaml:"count"` // 1 if absent
-	Size  config.Value[units.Size] `yaml:"size"`  // of payload; absent: a long flow
-	Start config.Value[units.Time] `yaml:"start"`
+	Name   config.Value[string]     `yaml:"name"`
+	From   config.Value[string]     `yaml:"from"`
+	To     config.Value[string]     `yaml:"to"`
+	Count  config.Value[int]        `yaml:"count"` // 1 if absent
+	Size   config.Value[units.Size] `yaml:"size"`  // of payload; absent: a long flow
+	Start  config.Value[units.Time] `yaml:"start"`
+	Stop   config.Value[units.Time] `yaml:"stop"`   // absent: at its end
+	Spread config.Value[units.Time] `yaml:"spread"` // starts are uniformly random over so long from start
+	Step   config.Value[units.Time] `yaml:"step"`   // each flow of the group starts, and stops, so much after the one before
+	Every  config.Value[units.Time] `yaml:"every"`  // the group comes again so often
+	Until  config.Value[units.Time] `yaml:"until"`  // until then; the end of the run if absent
+	Rate   config.Value[units.Rate] `yaml:"rate"`   // never faster
+	Weight config.Value[float64]    `yaml:"weight"` // for AF-QCN; 1 if absent
+	Cap    config.Value[units.Rate] `yaml:"cap"`    // for AF-QCN
+	DSCP   config.Value[int]        `yaml:"dscp"`   // absent: of the priority
+}
+
+// Workload is flows that arrive at random.
+type Workload struct {
+	Name     config.Value[string]     `yaml:"name"`
+	Sizes    config.Value[string]     `yaml:"sizes"` // a distribution (photon list workloads), or pareto
+	Mean     config.Value[units.Size] `yaml:"mean"`  // of pareto
+	Shape    config.Value[float64]    `yaml:"shape"` // of pareto
+	From     config.Value[string]     `yaml:"from"`
+	To       config.Value[string]     `yaml:"to"`
+	Load     config.Value[float64]    `yaml:"load"`     // of capacity
+	Capacity config.Value[units.Rate] `yaml:"capacity"` // that load is of
+	Incast   []int                    `yaml:"incast"`   // least and most senders that start together to one receiver
+	Together bool                     `yaml:"together"` // all senders start together
+	Burst    config.Value[units.Size] `yaml:"burst"`    // on-off: bursts of this size; no distribution then
+	Start    config.Value[units.Time] `yaml:"start"`
+	End      config.Value[units.Time] `yaml:"end"`
+	Flows    config.Value[int]        `yaml:"flows"` // at most so many
+	Classes  []SizeClass              `yaml:"classes"`
+}
+
+// SizeClass sends flows up to a size with a DSCP of their own.
+type SizeClass struct {
+	UpTo units.Size `yaml:"up_to"` // 0: all
+	DSCP int        `yaml:"dscp"`
+}
+
+// Event changes something on the way.
+type Event struct {
+	At   config.Value[units.Time] `yaml:"at"`
+	Link config.Value[string]     `yaml:"link"` // "S0>S1", both directions: its rate
+	Flow config.Value[string]     `yaml:"flow"` // a group: its cap, or its rate
+	Rate config.Value[units.Rate] `yaml:"rate"`
+	Cap  config.Value[units.Rate] `yaml:"cap"`
 }
 
 // SchemeUse is a scheme, and what this experiment sets otherwise.
@@ -82,15 +186,19 @@ type SchemeUse struct {
 	Params map[string]Sourced[string] `yaml:"params"`
 }
 
-// Measure says what is measured.
+// Measure says what is measured: the bundle `dynamics` of a bottleneck, and any
+// probes and metrics.
 type Measure struct {
-	Kind   config.Value[string] `yaml:"kind"` // dynamics
+	Kind   config.Value[string] `yaml:"kind"` // dynamics; absent: only probes and metrics
 	From   string               `yaml:"from"` // the bottleneck leads from this switch
 	To     string               `yaml:"to"`   // to this node
 	Sample units.Time           `yaml:"sample"`
 	Steady Span                 `yaml:"steady"` // of what is called steady: rates and shares
 	Queue  Span                 `yaml:"queue"`  // the same, for the mean queue
 	Plot   units.Time           `yaml:"plot"`   // plots end here; 0: at the end
+
+	Probes  []Probe  `yaml:"probes"`
+	Metrics []Metric `yaml:"metrics"`
 }
 
 // Span is a part of an experiment's time.
@@ -99,185 +207,37 @@ type Span struct {
 	To   units.Time `yaml:"to"`
 }
 
+// Plot is one panel of the figure.
+type Plot struct {
+	Title string     `yaml:"title"`
+	Y     string     `yaml:"y"`     // label, with its unit
+	Scale float64    `yaml:"scale"` // values are divided by it; 1 if absent
+	Lines []string   `yaml:"lines"` // probes, over time
+	Sweep []string   `yaml:"sweep"` // metrics, over the sweep's values
+	Bars  []string   `yaml:"bars"`  // metrics, beside each other
+	FCT   string     `yaml:"fct"`   // a group of flows: the distribution of their completion times
+	From  units.Time `yaml:"from"`
+	To    units.Time `yaml:"to"` // 0: the end
+	Log   bool       `yaml:"log"`
+}
+
 // Claim is a statement of the paper. Measured is a metric of the only scheme, or
-// the first scheme's divided by the second's.
+// the first scheme's by the second's.
 type Claim struct {
 	ID      string               `yaml:"id"`
 	Text    string               `yaml:"text"`
 	Schemes []string             `yaml:"schemes"`
 	Metric  string               `yaml:"metric"`
+	Over    string               `yaml:"over"`  // the metric of the divisor; the same if absent
+	As      config.Value[string] `yaml:"as"`    // ratio (the default), or reduction: 1 less the ratio
 	Paper   *float64             `yaml:"paper"` // absent: the paper prints no number
 	Unit    string               `yaml:"unit"`
 	Holds   config.Value[string] `yaml:"holds"` // near (the default), at_most, at_least
 	Note    string               `yaml:"note"`
 }
 
-//go:embed experiments
-var embedded embed.FS
-
-// All returns the experiments that come with photon, in the order of their ids.
-func All() ([]*Experiment, error) {
-	var all []*Experiment
-	err := fs.WalkDir(embedded, "experiments", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := embedded.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		e, err := Parse(path, b)
-		if err == nil && path != "experiments/"+e.ID+".yaml" {
-			err = fmt.Errorf("%s: its id is %s", path, e.ID)
-		}
-		all = append(all, e)
-		return err
-	})
-	slices.SortFunc(all, func(a, b *Experiment) int { return strings.Compare(a.ID, b.ID) })
-	return all, err
-}
-
-// Get returns an experiment by its id.
-func Get(id string) (*Experiment, error) {
-	all, err := All()
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, e := range all {
-		if e.ID == id {
-			return e, nil
-		}
-		ids = append(ids, e.ID)
-	}
-	return nil, fmt.Errorf("there is no experiment %q (there are %s)", id, strings.Join(ids, ", "))
-}
-
-// Parse reads and checks an experiment.
-func Parse(file string, b []byte) (*Experiment, error) {
-	e := &Experiment{file: file}
-	if err := config.Decode(file, b, e); err != nil {
-		return nil, err
-	}
-	if err := e.check(); err != nil {
-		var located *config.Error
-		if errors.As(err, &located) {
-			located.File = file
-			return nil, located
-		}
-		return nil, &config.Error{File: file, Err: err}
-	}
-	return e, nil
-}
-
-func at[T any](v config.Value[T], format string, args ...any) error {
-	return &config.Error{Line: v.Line, Err: fmt.Errorf(format, args...)}
-}
-
-// check finds what is wrong with an experiment.
-func (e *Experiment) check() error {
-	p := &e.Parameters
-	if strings.Trim(e.ID, "abcdefghijklmnopqrstuvwxyz0123456789/-") != "" || e.ID == "" {
-		return fmt.Errorf("id %q: only a-z, 0-9, / and -", e.ID)
-	}
-	for name, source := range p.sources() {
-		if source == "" {
-			return fmt.Errorf("parameter %s has no value or no source", name)
-		}
-	}
-	if e.Duration <= 0 || e.Measure.Sample <= 0 {
-		return errors.New("duration and sample must be positive")
-	}
-	for _, w := range []Span{e.Measure.Steady, e.Measure.Queue} {
-		if w.From < 0 || w.From >= w.To || w.To > e.Duration || w.From%e.Measure.Sample != 0 || w.To%e.Measure.Sample != 0 {
-			return fmt.Errorf("the span from %v to %v must lie within the duration and begin and end at a sample", w.From, w.To)
-		}
-	}
-	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}).Validate(); err != nil {
-		return at(p.XON.Value, "%v", err)
-	}
-	if p.Priority.Value.V < 0 || p.Priority.Value.V >= pfc.Classes {
-		return at(p.Priority.Value, "priority %d: there are 0 to 7", p.Priority.Value.V)
-	}
-	plan, err := e.plan()
-	if err != nil {
-		return err
-	}
-	for _, f := range e.Flows {
-		for _, end := range []config.Value[string]{f.From, f.To} {
-			if i, ok := plan.find(end.V); !ok || plan.nodes[i].ports() != 1 {
-				return at(end, "there is no host %q", end.V)
-			}
-		}
-		if f.From.V == f.To.V {
-			return at(f.To, "a flow from %s to itself", f.To.V)
-		}
-	}
-	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
-		if _, err := e.build(s, plan, e.Seed); err != nil {
-			return at(s.Name, "%v", err)
-		}
-	}
-	if e.Measure.Kind.V != "dynamics" {
-		return at(e.Measure.Kind, "measurement %q: there is dynamics", e.Measure.Kind.V)
-	}
-	if _, _, err := plan.port(e.Measure.From, e.Measure.To); err != nil {
-		return at(e.Measure.Kind, "bottleneck: %v", err)
-	}
-	for _, c := range e.Claims {
-		if h := c.Holds.Or("near"); h != "near" && h != "at_most" && h != "at_least" {
-			return at(c.Holds, "claim %s holds %q: near, at_most or at_least", c.ID, h)
-		}
-		if len(c.Schemes) < 1 || len(c.Schemes) > 2 || !slices.Contains(dynamicsMetrics, c.Metric) {
-			return fmt.Errorf("claim %s: one or two schemes and a metric (%s)", c.ID, strings.Join(dynamicsMetrics, ", "))
-		}
-	}
-	return nil
-}
-
-// sources returns the source of every parameter; empty if it or its value is missing.
-func (p *Parameters) sources() map[string]string {
-	m := map[string]string{}
-	add := func(name string, line int, source string) {
-		if line == 0 {
-			source = ""
-		}
-		m[name] = source
-	}
-	add("link_rate", p.LinkRate.Value.Line, p.LinkRate.Source)
-	add("host_delay", p.HostDelay.Value.Line, p.HostDelay.Source)
-	add("trunk_delay", p.TrunkDelay.Value.Line, p.TrunkDelay.Source)
-	add("payload", p.Payload.Value.Line, p.Payload.Source)
-	add("mtu", p.MTU.Value.Line, p.MTU.Source)
-	add("priority", p.Priority.Value.Line, p.Priority.Source)
-	add("xoff", p.XOFF.Value.Line, p.XOFF.Source)
-	add("xon", p.XON.Value.Line, p.XON.Source)
-	add("buffer", p.Buffer.Value.Line, p.Buffer.Source)
-	return m
-}
-
-// network is what schemes may know of an experiment's network.
-func (e *Experiment) network(plan *plan, seed uint64) scheme.Network {
-	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
-	for _, f := range e.Flows {
-		from, _ := plan.find(f.From.V)
-		to, _ := plan.find(f.To.V)
-		n.RTT = max(n.RTT, 2*plan.delay(from, to))
-		if f.Size.V == 0 {
-			n.LongFlows += f.Count.Or(1)
-		}
-	}
-	return n
-}
-
-// build makes the parts of a scheme.
-func (e *Experiment) build(use SchemeUse, plan *plan, seed uint64) (scheme.Parts, error) {
-	s, err := scheme.Get(use.Name.V)
-	if err != nil {
-		return scheme.Parts{}, err
-	}
-	return s.Build(e.network(plan, seed), use.overrides())
-}
+// ratio reports whether the claim is about a quotient.
+func (c *Claim) ratio() bool { return len(c.Schemes) == 2 || c.Over != "" }
 
 func (u SchemeUse) overrides() map[string]scheme.Override {
 	over := map[string]scheme.Override{}

@@ -44,7 +44,7 @@ func TestGoldenTraces(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, e := range all {
-		r, err := e.Replay(context.Background(), Options{World: "sim"})
+		r, err := e.Replay(context.Background(), Options{World: "sim", Quick: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestGoldenTraces(t *testing.T) {
 // start, nothing lost, and the metrics that are promised.
 func TestFigure11(t *testing.T) {
 	e := fig11(t)
-	r, err := e.Replay(context.Background(), Options{World: "sim"})
+	r, err := e.Replay(context.Background(), Options{World: "sim", Quick: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,11 +91,6 @@ func TestFigure11(t *testing.T) {
 			t.Errorf("converged after %.4g s, drained after %.4g s", *m["aggregate_rate_converged_s"], *m["queue_drained_s"])
 		}
 	}
-	for _, c := range r.Claims {
-		if strings.Contains(strings.Join(c.Schemes, " "), "timely") && c.Verdict != NotRun {
-			t.Errorf("%s: %s", c.ID, c.Verdict)
-		}
-	}
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
@@ -111,7 +106,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := e.Load(dir, "sim")
-		if err != nil || len(again.Runs) != 1 || !slices.Equal(again.series["dcqcn"].Queue, r.series["dcqcn"].Queue) || !slices.Equal(again.series["dcqcn"].Rate, r.series["dcqcn"].Rate) {
+		if err != nil || len(again.Runs) != 1 || !slices.Equal(again.series["dcqcn"].Column("queue_bytes"), r.series["dcqcn"].Column("queue_bytes")) || !slices.Equal(again.series["dcqcn"].Value[0], r.series["dcqcn"].Value[0]) {
 			t.Fatalf("what was written is not what is read: %v", err)
 		}
 		result, err = os.ReadFile(filepath.Join(dir, "pcn-fig11", "sim", "result.json"))
@@ -218,34 +213,13 @@ func TestJain(t *testing.T) {
 	}
 }
 
-// Routes lead on shortest paths, by all ports of equal cost.
-func TestPlan(t *testing.T) {
-	p := &plan{}
-	a, b := p.add("A", false), p.add("B", false)
-	m, n := p.add("M", false), p.add("N", false)
-	h, g := p.add("H", true), p.add("G", true)
-	p.connect(h, a, 1)
-	p.connect(a, m, 10)
-	p.connect(a, n, 10)
-	p.connect(m, b, 10)
-	p.connect(n, b, 10)
-	p.connect(b, g, 3)
-	r := p.routes(g)
-	if !slices.Equal(r[a], []uint16{1, 2}) || !slices.Equal(r[m], []uint16{1}) || !slices.Equal(r[b], []uint16{2}) || p.delay(h, g) != 24 {
-		t.Errorf("%v, %v", r, p.delay(h, g))
-	}
-	if _, _, err := p.port("A", "G"); err == nil {
-		t.Error("A has a link to G")
-	}
-}
-
 func TestParseRefuses(t *testing.T) {
 	good, err := embedded.ReadFile("experiments/pcn/fig11.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{"kind: dumbbell", "kind: torus", `topology "torus"`}, {"pairs: 3", "pairs: 0", "a dumbbell has 1 to 4096 pairs"},
+		{"kind: dumbbell", "kind: torus", `topology "torus"`}, {"pairs: 3", "pairs: 0", "pairs of a dumbbell: 1 to 4096, not 0"},
 		{"to: R2", "to: R9", `there is no host "R9"`}, {"to: R0", "to: S0", `there is no host "S0"`}, {"from: H0, to: R0", "from: H0, to: H0", "to itself"},
 		{"name: dcqcn", "name: warp", `there is no scheme "warp"`}, {"value: 509KB", "value: 600KB", "is above xoff"}, {"value: 3,", "value: 9,", "there are 0 to 7"},
 		{"kind: dynamics", "kind: vibes", `measurement "vibes"`}, {"  to: S1", "  to: S9", `S0 has no link to "S9"`},

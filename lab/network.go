@@ -5,6 +5,8 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/lab/topology"
+	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -13,18 +15,22 @@ import (
 // network is a plan that was built in a world.
 type network struct {
 	world    dataplane.World
-	plan     *plan
-	hosts    map[int]*agent.Host // by node of the plan
+	plan     *topology.Plan
+	ids      []int // in the world, by node of the plan
+	hosts    map[int]*agent.Host
 	switches map[int]*dataplane.Switch
 	flows    []flowEnds
-	prio     int
+	prio     int                      // of data, unless a flow has another
+	lossless uint8                    // priorities
+	shares   map[uint32]marking.Share // by flow hash
+	results  map[uint32]agent.Result  // of flows that ended, by queue pair
 }
 
 // flowEnds is a flow and where to look at it.
 type flowEnds struct {
-	from, to int // nodes of the plan
-	slot     int // at the sender
-	qp       uint32
+	flowPlan
+	slot int // at the sender
+	qp   uint32
 }
 
 const (
@@ -38,54 +44,82 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 	if err != nil {
 		return nil, err
 	}
-	n := &network{world: w, plan: p, hosts: map[int]*agent.Host{}, switches: map[int]*dataplane.Switch{}, prio: e.Parameters.Priority.Value.V}
-	for i := range p.nodes {
-		parts, err := e.build(use, p, seed<<20^uint64(i))
-		if err != nil {
-			return nil, err
-		}
-		if p.nodes[i].host {
-			err = n.addHost(e, i, parts)
+	flows, err := e.flows(p, seed)
+	if err != nil {
+		return nil, err
+	}
+	n := &network{
+		world: w, plan: p, hosts: map[int]*agent.Host{}, switches: map[int]*dataplane.Switch{}, prio: e.Parameters.Priority.Value.V, lossless: e.Parameters.lossless(),
+		shares: map[uint32]marking.Share{}, results: map[uint32]agent.Result{},
+	}
+	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
+	for _, f := range flows {
+		sent[f.from]++
+		received[f.to]++
+	}
+	known := e.network(p, flows, 0)
+	known.Shares = n.share
+	routes := p.Routes()
+	for i := range p.Nodes {
+		known.Seed = seed<<20 ^ uint64(i)
+		if p.Nodes[i].Host {
+			known.Line = p.Nodes[i].Ends[0].Link.Rate
 		} else {
-			err = n.addSwitch(e, i, parts)
+			known.Line = e.Parameters.LinkRate.Value.V
+		}
+		parts, err := use.build(known)
+		if err != nil {
+			return nil, err
+		}
+		if p.Nodes[i].Host {
+			err = n.addHost(e, i, parts, sent[i], received[i])
+		} else {
+			err = n.addSwitch(e, i, parts, routes[i])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.nodes[i].name, err)
+			return nil, fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
 		}
 	}
-	for _, c := range p.cables {
-		a, b := dataplane.End{Node: c.a, Port: c.aPort}, dataplane.End{Node: c.b, Port: c.bPort}
-		if err := w.Connect(a, b, e.link(c.delay)); err != nil {
+	for _, c := range p.Cables {
+		a, b := dataplane.End{Node: n.ids[c.A], Port: c.APort}, dataplane.End{Node: n.ids[c.B], Port: c.BPort}
+		if err := w.Connect(a, b, c.Link); err != nil {
 			return nil, err
 		}
 	}
-	return n, n.addFlows(e)
+	return n, n.addFlows(flows)
 }
 
-func (e *Experiment) link(delay units.Time) dataplane.Link {
-	return dataplane.Link{Rate: e.Parameters.LinkRate.Value.V, Delay: delay}
-}
-
-// flowsOf counts the flows that a host sends and receives.
-func (e *Experiment) flowsOf(name string) (sent, received int) {
-	for _, f := range e.Flows {
-		if f.From.V == name {
-			sent += f.Count.Or(1)
-		}
-		if f.To.V == name {
-			received += f.Count.Or(1)
-		}
+// share is what a flow is entitled to; a switch that sees a flow's frames the
+// other way round, or a stranger's, treats it as any other.
+func (n *network) share(hash uint32) marking.Share {
+	if s, ok := n.shares[hash]; ok {
+		return s
 	}
-	return sent, received
+	return marking.Share{Weight: 1}
 }
 
-func (n *network) addHost(e *Experiment, i int, parts scheme.Parts) error {
-	node := &n.plan.nodes[i]
-	sent, received := e.flowsOf(node.name)
+// lossless is the set of lossless priorities.
+func (p *Parameters) lossless() (mask uint8) {
+	mask = 1 << p.Priority.Value.V
+	for _, prio := range p.Lossless.Value.V {
+		mask |= 1 << prio
+	}
+	return mask
+}
+
+// wrap may be set by tests: it puts something between a node and its world.
+var wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node { return node }
+
+func (n *network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports int) {
+	name := n.plan.Nodes[i].Name
+	n.ids = append(n.ids, n.world.Add(name, wrap(name, node, envs), envs, make([]int, ports)))
+}
+
+func (n *network) addHost(e *Experiment, i int, parts scheme.Parts, sent, received int) error {
 	received = max(received, 1)
 	envs := n.world.NewEnvs(1)
 	h, err := agent.New(agent.Config{
-		MAC: macOf(i, 0), IP: ipOf(i), Link: e.link(node.ends[0].delay), Lossless: 1 << n.prio, DSCP: dataplane.DefaultDSCP(),
+		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.lossless(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP:    uint8(n.prio<<3 | 2), // assured forwarding: 26 for priority 3
 		ControlDSCP: cnpDSCP, AckDSCP: cnpDSCP, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: ackTimeout,
 		Senders: sent, Receivers: received, Age: units.Second, NP: parts.NP(received), NewRP: parts.RP,
@@ -94,51 +128,66 @@ func (n *network) addHost(e *Experiment, i int, parts scheme.Parts) error {
 		return err
 	}
 	n.hosts[i] = h
-	n.world.Add(node.name, h, envs, []int{0})
+	n.add(i, h, envs, 1)
 	return nil
 }
 
-func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts) error {
-	node, p := &n.plan.nodes[i], &e.Parameters
+func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts, routes map[int][]uint16) error {
+	node, p := &n.plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
-		Lossless: 1 << n.prio, Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
-		Control: cnpDSCP >> 3,
-		FDBSize: len(n.plan.nodes), CP: parts.CP,
+		Lossless: p.lossless(), Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Control: cnpDSCP >> 3, Salt: uint32(i + 1), FDBSize: len(n.plan.Nodes), CP: parts.CP,
 	}
-	c.PFC[n.prio] = pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}
-	for port, end := range node.ends {
-		link := e.link(end.delay)
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: macOf(i, port), Link: link, Headroom: pfc.Headroom(link.Rate, link.Delay, 0, p.MTU.Value.V)})
-	}
-	for to := range n.plan.nodes {
-		if ports := n.plan.routes(to)[i]; n.plan.nodes[to].host && len(ports) > 0 {
-			c.Static = append(c.Static, dataplane.StaticEntry{MAC: macOf(to, 0), Ports: ports})
+	for prio := range pfc.Classes {
+		if c.Lossless>>prio&1 != 0 {
+			c.PFC[prio] = pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}
 		}
 	}
-	envs := n.world.NewEnvs(node.ports())
+	for port, end := range node.Ends {
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, 0, p.MTU.Value.V)})
+	}
+	for _, to := range n.plan.Hosts() {
+		if ports := routes[to]; len(ports) > 0 {
+			c.Static = append(c.Static, dataplane.StaticEntry{MAC: topology.MAC(to, 0), Ports: ports})
+		}
+	}
+	envs := n.world.NewEnvs(len(node.Ends))
 	s, err := dataplane.NewSwitch(c, envs)
 	if err != nil {
 		return err
 	}
 	n.switches[i] = s
-	n.world.Add(node.name, s, envs, make([]int, node.ports()))
+	n.add(i, s, envs, len(node.Ends))
 	return nil
 }
 
-func (n *network) addFlows(e *Experiment) error {
-	for _, f := range e.Flows {
-		from, _ := n.plan.find(f.From.V)
-		to, _ := n.plan.find(f.To.V)
-		for range f.Count.Or(1) {
-			qp := uint32(len(n.flows) + 1)
-			slot, err := n.hosts[from].AddFlow(0, agent.FlowSpec{Peer: ipOf(to), PeerMAC: macOf(to, 0), QP: qp, Size: f.Size.V, Start: f.Start.V})
-			if err != nil {
-				return err
-			}
-			n.flows = append(n.flows, flowEnds{from, to, slot, qp})
+func (n *network) addFlows(flows []flowPlan) error {
+	for _, f := range flows {
+		qp := uint32(len(n.flows) + 1)
+		h := n.hosts[f.from]
+		slot, err := h.AddFlow(0, agent.FlowSpec{
+			Peer: topology.IP(f.to), PeerMAC: topology.MAC(f.to, 0), QP: qp, Size: f.size, Start: f.start, Limit: f.rate, DSCP: f.dscp,
+		})
+		if err != nil {
+			return err
 		}
+		if f.weight != 1 || f.cap != 0 {
+			n.shares[h.Hash(slot)] = marking.Share{Weight: f.weight, Max: f.cap}
+		}
+		n.flows = append(n.flows, flowEnds{f, slot, qp})
 	}
 	return nil
+}
+
+// collect takes the results of flows that ended since the last time.
+func (n *network) collect() {
+	for i := range n.plan.Nodes {
+		if h := n.hosts[i]; h != nil {
+			for _, r := range h.TakeResults() {
+				n.results[r.QP] = r
+			}
+		}
+	}
 }
 
 // sent is how many bytes of data the hosts have put on the wire.
@@ -150,8 +199,8 @@ func (n *network) sent() (sum uint64) {
 }
 
 // received is how many bytes of a flow arrived in order.
-func (n *network) received(f flowEnds) uint64 {
-	return n.hosts[f.to].Received(ipOf(f.from), f.qp).Bytes
+func (n *network) received(f *flowEnds) uint64 {
+	return n.hosts[f.to].Received(topology.IP(f.from), f.qp).Bytes
 }
 
 // pauses is how many XOFF frames the switches have sent.
@@ -162,13 +211,18 @@ func (n *network) pauses() (sum uint64) {
 	return sum
 }
 
-// lost is how many frames of the lossless priority were discarded anywhere, and
-// hops how many of them arrived at the end of a link.
+// lost is how many frames of the lossless priorities were discarded anywhere,
+// and hops how many of them arrived at the end of a link.
 func (n *network) lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
-			lost += st.Ports[i].Discarded()[n.prio]
-			hops += st.Ports[i].RxFrames[n.prio]
+			discarded := st.Ports[i].Discarded()
+			for prio := range pfc.Classes {
+				if n.lossless>>prio&1 != 0 {
+					lost += discarded[prio]
+					hops += st.Ports[i].RxFrames[prio]
+				}
+			}
 		}
 	}
 	now := n.world.Now()

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"photon/units"
 )
 
 // Folder is where an experiment's results lie below the output folder.
@@ -39,6 +42,19 @@ func (e *Experiment) Write(out string, r *Result) error {
 			return err
 		}
 	}
+	for name, s := range r.series {
+		if err := os.WriteFile(filepath.Join(dir, name+".csv"), s.csv(), 0o644); err != nil {
+			return err
+		}
+	}
+	for name, flows := range r.ended {
+		if len(flows) == 0 {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".flows.csv"), flowsCSV(flows), 0o644); err != nil {
+			return err
+		}
+	}
 	overview, err := e.overview(r, "png")
 	if err != nil {
 		return err
@@ -47,11 +63,7 @@ func (e *Experiment) Write(out string, r *Result) error {
 		return err
 	}
 	for _, run := range r.Runs {
-		s := r.series[run.Scheme]
-		if err := os.WriteFile(filepath.Join(dir, run.Scheme+".csv"), s.csv(), 0o644); err != nil {
-			return err
-		}
-		png, err := e.plot(s, run.Scheme+", "+r.World, "png")
+		png, err := e.plot(r, run.Scheme, "png")
 		if err != nil {
 			return err
 		}
@@ -70,27 +82,56 @@ func writeJSON(path string, v any) error {
 	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
 
-// csv is a series as a table: seconds, bit/s, bytes.
-func (s *Series) csv() []byte {
+// flowsCSV is a table of flows that ended.
+func flowsCSV(flows []Ended) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	row := []string{"time_s", "aggregate_rate_bps", "queue_bytes"}
-	for i := range s.Flow {
-		row = append(row, fmt.Sprintf("flow%d_allowed_bps", i+1))
-	}
-	_ = w.Write(row) // to memory
-	for i, at := range s.Time {
-		row = append(row[:0], float(at.Seconds()), float(s.Rate[i]), strconv.FormatInt(int64(s.Queue[i]), 10))
-		for _, f := range s.Flow {
-			row = append(row, float(f[i]))
-		}
-		_ = w.Write(row)
+	_ = w.Write([]string{"group", "from", "to", "bytes", "start_s", "fct_s", "ideal_s"}) // to memory
+	for _, f := range flows {
+		_ = w.Write([]string{f.Group, f.From, f.To, strconv.FormatInt(int64(f.Size), 10), float(f.Start.Seconds()), float(f.FCT.Seconds()), float(f.Ideal.Seconds())})
 	}
 	w.Flush()
 	return b.Bytes()
 }
 
-func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+func parseFlows(b []byte) (flows []Ended, err error) {
+	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	for _, row := range rows[1:] {
+		var v [4]float64
+		for i := range v {
+			if v[i], err = strconv.ParseFloat(row[3+i], 64); err != nil {
+				return nil, err
+			}
+		}
+		span := func(s float64) units.Time { return units.Time(math.Round(s * float64(units.Second))) }
+		flows = append(flows, Ended{row[0], row[1], row[2], units.Size(v[0]), span(v[1]), span(v[2]), span(v[3])})
+	}
+	return flows, nil
+}
+
+// load reads the series and the flows of one key; a value of a sweep that was
+// not run has none.
+func (r *Result) load(dir, key string) error {
+	b, err := os.ReadFile(filepath.Join(dir, key+".csv"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.series[key], err = parseSeries(b); err != nil {
+		return fmt.Errorf("%s/%s.csv: %w", dir, key, err)
+	}
+	if b, err = os.ReadFile(filepath.Join(dir, key+".flows.csv")); err == nil {
+		if r.ended[key], err = parseFlows(b); err != nil {
+			return fmt.Errorf("%s/%s.flows.csv: %w", dir, key, err)
+		}
+	}
+	return nil
+}
 
 // Load reads back what Write wrote, series included. It returns nil without an
 // error if there is no result of that world.
@@ -103,7 +144,7 @@ func (e *Experiment) Load(out, world string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{series: map[string]*Series{}}
+	r := &Result{series: map[string]*Series{}, ended: map[string][]Ended{}}
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -113,12 +154,10 @@ func (e *Experiment) Load(out, world string) (*Result, error) {
 		}
 	}
 	for _, run := range r.Runs {
-		b, err := os.ReadFile(filepath.Join(dir, run.Scheme+".csv"))
-		if err != nil {
-			return nil, err
-		}
-		if r.series[run.Scheme], err = parseSeries(b); err != nil {
-			return nil, fmt.Errorf("%s/%s.csv: %w", dir, run.Scheme, err)
+		for _, v := range e.variants {
+			if err := r.load(dir, key(run.Scheme, v.value)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return r, nil

@@ -3,13 +3,12 @@ package lab
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
-	"time"
+	"strings"
+	"sync"
 
-	"photon/dataplane"
-	"photon/dataplane/dpdk"
-	"photon/sim"
-	"photon/units"
+	"golang.org/x/sync/errgroup"
 )
 
 // Options of a replay.
@@ -19,7 +18,7 @@ type Options struct {
 	Seed     uint64   // 0: the experiment's
 	Dilation int      // of the clock, on dpdk
 	Quick    bool     // leave out what no claim needs
-	// Progress is told, at most a hundred times per run, what part of the replay is done.
+	// Progress is told now and then what part of the replay is done.
 	Progress func(scheme string, done float64)
 }
 
@@ -31,7 +30,8 @@ type Result struct {
 	Runs       []Run         `json:"runs"`
 	Claims     []ClaimResult `json:"claims"`
 
-	series       map[string]*Series // by scheme
+	series       map[string]*Series // by scheme, or scheme@value
+	ended        map[string][]Ended // the same
 	timing       []Timing
 	alternatives []Alternative
 }
@@ -44,7 +44,8 @@ type Alternative struct {
 	Metrics Metrics           `json:"metrics"`
 }
 
-// Run is one scheme's.
+// Run is one scheme's: all values of a sweep and all repetitions. A metric of a
+// sweep is called metric@value.
 type Run struct {
 	Scheme     string     `json:"scheme"`
 	Metrics    Metrics    `json:"metrics"`
@@ -52,11 +53,13 @@ type Run struct {
 	TraceHash  *string    `json:"trace_hash"` // of the simulator
 	PacketHops uint64     `json:"packet_hops"`
 	Virtual    float64    `json:"virtual_seconds"`
+	// Notes say why a mechanism that one may expect to act never did.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Invariants hold in every run, or the run is worth nothing.
 type Invariants struct {
-	LostFrames     uint64 `json:"lost_frames"` // of the lossless priority, anywhere
+	LostFrames     uint64 `json:"lost_frames"` // of the lossless priorities, anywhere
 	ConservationOK bool   `json:"conservation_ok"`
 }
 
@@ -70,9 +73,19 @@ type Timing struct {
 	LongestGap       float64 `json:"longest_poll_gap_seconds,omitempty"`
 }
 
-// Replay runs an experiment in one world, one scheme after the other.
+// job is one run in a world of its own.
+type job struct {
+	use    SchemeUse
+	value  string // of the sweep
+	e      *Experiment
+	seed   uint64
+	result one
+}
+
+// Replay runs an experiment in one world. Virtual worlds run side by side, DPDK
+// one after the other.
 func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
-	uses, err := e.choose(o.Schemes)
+	uses, err := e.choose(o)
 	if err != nil {
 		return nil, err
 	}
@@ -80,18 +93,32 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	if seed == 0 {
 		seed = e.Seed
 	}
-	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, series: map[string]*Series{}}
-	metrics := map[string]Metrics{}
-	for i, use := range uses {
-		progress := func(part float64) {
-			if o.Progress != nil {
-				o.Progress(use.Name.V, (float64(i)+part)/float64(len(uses)))
+	var jobs []*job
+	for _, use := range uses {
+		for _, v := range e.values(o) {
+			for k := range e.repeats(o) {
+				jobs = append(jobs, &job{use: use, value: v.value, e: v.e, seed: seed + uint64(k)})
 			}
 		}
-		if err := e.run(ctx, o, use, seed, progress, r); err != nil {
-			return nil, fmt.Errorf("%s, %s on %s: %w", e.ID, use.Name.V, o.World, err)
+	}
+	if err := runAll(ctx, o, jobs); err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+	}
+	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, series: map[string]*Series{}, ended: map[string][]Ended{}}
+	metrics := map[string]Metrics{}
+	for _, use := range uses {
+		name := use.Name.V
+		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.use.Name.V != name })
+		run, timing := merge(name, mine)
+		r.Runs = append(r.Runs, run)
+		r.timing = append(r.timing, timing)
+		metrics[name] = run.Metrics
+		for _, j := range mine {
+			if j.seed == seed {
+				r.series[key(name, j.value)] = &j.result.series
+				r.ended[key(name, j.value)] = j.result.ended
+			}
 		}
-		metrics[use.Name.V] = r.Runs[i].Metrics
 	}
 	for _, c := range e.Claims {
 		r.Claims = append(r.Claims, c.judge(metrics))
@@ -102,110 +129,139 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	return r, err
 }
 
+// key names what belongs to a scheme and a value of the sweep.
+func key(scheme, value string) string {
+	if value == "" {
+		return scheme
+	}
+	return scheme + "@" + value
+}
+
+// values are those of the sweep that are to be run.
+func (e *Experiment) values(o Options) []variant {
+	if !o.Quick || e.Sweep == nil || e.Sweep.Quick == nil {
+		return e.variants
+	}
+	return slices.DeleteFunc(slices.Clone(e.variants), func(v variant) bool { return !slices.Contains(e.Sweep.Quick, v.value) })
+}
+
+func (e *Experiment) repeats(o Options) int {
+	if o.Quick && e.Quick.Repeat > 0 {
+		return e.Quick.Repeat
+	}
+	return e.Repeat
+}
+
+// runAll runs jobs, in virtual time as many at once as there are processors.
+func runAll(ctx context.Context, o Options, jobs []*job) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(1)
+	if o.World == "sim" {
+		g.SetLimit(runtime.GOMAXPROCS(0))
+	}
+	var mu sync.Mutex
+	done := make([]float64, len(jobs))
+	for i, j := range jobs {
+		progress := func(part float64) {
+			if o.Progress == nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done[i] = part
+			sum := 0.0
+			for _, d := range done {
+				sum += d
+			}
+			o.Progress(key(j.use.Name.V, j.value), sum/float64(len(jobs)))
+		}
+		g.Go(func() (err error) {
+			if j.result, err = j.e.run(ctx, o, j.use, j.seed, progress); err != nil {
+				return fmt.Errorf("%s: %w", key(j.use.Name.V, j.value), err)
+			}
+			progress(1)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// merge makes one run of a scheme's jobs: metrics are means over repetitions,
+// one set for each value of the sweep.
+func merge(scheme string, jobs []*job) (Run, Timing) {
+	r := Run{Scheme: scheme, Metrics: Metrics{}, Invariants: Invariants{ConservationOK: true}}
+	t := Timing{Scheme: scheme}
+	sums, counts := map[string]float64{}, map[string]int{}
+	var hashes []string
+	for _, j := range jobs {
+		for name, v := range j.result.metrics {
+			full := key(name, j.value)
+			if _, known := r.Metrics[full]; !known {
+				r.Metrics[full] = nil
+			}
+			if v != nil {
+				sums[full] += *v
+				counts[full]++
+			}
+		}
+		r.Invariants.LostFrames += j.result.invariants.LostFrames
+		r.Invariants.ConservationOK = r.Invariants.ConservationOK && j.result.invariants.ConservationOK
+		r.PacketHops += j.result.hops
+		r.Virtual += j.result.virtual
+		if j.result.hash != "" {
+			hashes = append(hashes, j.result.hash)
+		}
+		for _, note := range j.result.notes {
+			if !slices.Contains(r.Notes, note) {
+				r.Notes = append(r.Notes, note)
+			}
+		}
+		t.WallSeconds += j.result.timing.WallSeconds
+		t.Dilation = j.result.timing.Dilation
+		t.StretchedSeconds += j.result.timing.StretchedSeconds
+		t.LongestGap = max(t.LongestGap, j.result.timing.LongestGap)
+	}
+	for name, n := range counts {
+		mean := sums[name] / float64(n)
+		r.Metrics[name] = &mean
+	}
+	if len(hashes) > 0 {
+		h := fold(hashes)
+		r.TraceHash = &h
+	}
+	return r, t
+}
+
+// fold makes one hash of several; of one, itself.
+func fold(hashes []string) string {
+	if len(hashes) == 1 {
+		return hashes[0]
+	}
+	h := uint64(0xCBF29CE484222325)
+	for _, c := range strings.Join(hashes, "") {
+		h = (h ^ uint64(c)) * 0x100000001B3
+	}
+	return fmt.Sprintf("%016x", h)
+}
+
 // tryAlternatives runs the other choices for the schemes of this replay.
 func (e *Experiment) tryAlternatives(ctx context.Context, o Options, seed uint64, wanted map[string]Metrics, r *Result) error {
+	var jobs []*job
 	for _, use := range e.Alternatives {
-		if _, ok := wanted[use.Name.V]; !ok {
-			continue
+		if _, ok := wanted[use.Name.V]; ok {
+			jobs = append(jobs, &job{use: use, e: e, seed: seed})
 		}
-		var aside Result
-		if err := e.run(ctx, o, use, seed, func(float64) {}, &aside); err != nil {
-			return fmt.Errorf("%s, an alternative of %s: %w", e.ID, use.Name.V, err)
-		}
-		a := Alternative{Scheme: use.Name.V, Params: map[string]string{}, Metrics: aside.Runs[0].Metrics}
-		for name, p := range use.Params {
+	}
+	o.Progress = nil
+	if err := runAll(ctx, o, jobs); err != nil {
+		return fmt.Errorf("%s, an alternative: %w", e.ID, err)
+	}
+	for _, j := range jobs {
+		a := Alternative{Scheme: j.use.Name.V, Params: map[string]string{}, Metrics: j.result.metrics}
+		for name, p := range j.use.Params {
 			a.Params[name] = p.Value.V
 		}
 		r.alternatives = append(r.alternatives, a)
 	}
 	return nil
-}
-
-// choose returns the experiment's schemes that are wanted.
-func (e *Experiment) choose(names []string) ([]SchemeUse, error) {
-	if names == nil {
-		return e.Schemes, nil
-	}
-	var uses []SchemeUse
-	for _, name := range names {
-		i := slices.IndexFunc(e.Schemes, func(u SchemeUse) bool { return u.Name.V == name })
-		if i < 0 {
-			return nil, fmt.Errorf("%s has no scheme %q (it has %s)", e.ID, name, e.schemeNames())
-		}
-		uses = append(uses, e.Schemes[i])
-	}
-	return uses, nil
-}
-
-func (e *Experiment) schemeNames() (s string) {
-	for i, u := range e.Schemes {
-		if i > 0 {
-			s += ", "
-		}
-		s += u.Name.V
-	}
-	return s
-}
-
-// newWorld makes an empty world.
-func newWorld(o Options) (dataplane.World, error) {
-	switch o.World {
-	case "sim":
-		return sim.New(), nil
-	case "dpdk":
-		return dpdk.New(dpdk.Options{Dilation: o.Dilation})
-	}
-	return nil, fmt.Errorf("there is no world %q (sim or dpdk)", o.World)
-}
-
-// run is one scheme in a world of its own.
-func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uint64, progress func(float64), r *Result) (err error) {
-	begin := time.Now()
-	w, err := newWorld(o)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closeErr := w.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	n, err := e.setUp(w, use, seed)
-	if err != nil {
-		return err
-	}
-	watch, err := watchDynamics(e, n)
-	if err != nil {
-		return err
-	}
-	w.Every(e.Duration/100, func(now units.Time) { progress(float64(now) / float64(e.Duration)) })
-	if err := w.Run(ctx, e.Duration); err != nil {
-		return err
-	}
-	lost, hops := n.lost()
-	run := Run{
-		Scheme: use.Name.V, Metrics: watch.metrics(), PacketHops: hops, Virtual: w.Now().Seconds(),
-		Invariants: Invariants{LostFrames: lost, ConservationOK: w.Audit() == nil},
-	}
-	if hash, ok := w.Hash(); ok {
-		text := fmt.Sprintf("%016x", hash)
-		run.TraceHash = &text
-	}
-	t := Timing{Scheme: use.Name.V, WallSeconds: time.Since(begin).Seconds()}
-	if d, ok := w.(dpdk.World); ok {
-		pace := d.Pace()
-		t.Dilation, t.StretchedSeconds, t.LongestGap = o.Dilation, pace.Stretched.Seconds(), pace.LongestGap.Seconds()
-	}
-	r.Runs = append(r.Runs, run)
-	if r.series != nil {
-		r.series[use.Name.V] = &watch.series
-	}
-	r.timing = append(r.timing, t)
-	return nil
-}
-
-// CheckSchemes says whether the experiment has all of these schemes.
-func (e *Experiment) CheckSchemes(names []string) error {
-	_, err := e.choose(names)
-	return err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"photon/config"
 	"photon/scheme"
 )
 
@@ -111,7 +112,7 @@ func (e *Experiment) reportData(results []*Result) (*reportData, error) {
 		d.Command += " --world " + d.Worlds[0]
 	}
 	d.Claims = reportClaims(results)
-	for _, use := range e.Schemes {
+	for _, use := range e.ran(results) {
 		s, err := e.reportScheme(use, results)
 		if err != nil {
 			return nil, err
@@ -132,17 +133,17 @@ func (e *Experiment) reportData(results []*Result) (*reportData, error) {
 		{"XON", p.XON.Value.V.String(), p.XON.Source},
 		{"buffer of a switch", p.Buffer.Value.V.String(), p.Buffer.Source},
 	}
-	for _, m := range dynamicsMetrics {
-		d.Docs = append(d.Docs, reportDoc{m, MetricDoc[m]})
+	for _, m := range e.MetricNames() {
+		d.Docs = append(d.Docs, reportDoc{m, e.metricDoc(m)})
 	}
-	d.Metrics = dynamicsMetrics
+	d.Metrics = e.metricRows(results)
 	for _, r := range results {
 		for _, a := range r.alternatives {
 			row := reportOther{Scheme: a.Scheme}
 			for _, name := range slices.Sorted(maps.Keys(a.Params)) {
 				row.Params = strings.TrimPrefix(row.Params+", "+name+" "+a.Params[name], ", ")
 			}
-			for _, m := range dynamicsMetrics {
+			for _, m := range e.metricRows(results) {
 				row.Values = append(row.Values, number(a.Metrics[m], unitOf(m)))
 			}
 			d.Others = append(d.Others, row)
@@ -169,19 +170,19 @@ func (e *Experiment) reportScheme(use SchemeUse, results []*Result) (*reportSche
 	if err != nil {
 		return nil, err
 	}
-	plan, err := e.plan()
+	known, err := e.known()
 	if err != nil {
 		return nil, err
 	}
 	s := &reportScheme{Name: recipe.Name, Summary: recipe.Summary, Source: recipe.Source}
-	if s.Settings, err = recipe.Settings(e.network(plan, 0), use.overrides()); err != nil {
+	if s.Settings, err = recipe.Settings(known, use.overrides()); err != nil {
 		return nil, err
 	}
 	var runs []*Run
 	for _, r := range results {
 		for i := range r.Runs {
 			if run := &r.Runs[i]; run.Scheme == recipe.Name {
-				svg, err := e.plot(r.series[run.Scheme], r.World, "svg")
+				svg, err := e.plot(r, run.Scheme, "svg")
 				if err != nil {
 					return nil, err
 				}
@@ -194,7 +195,7 @@ func (e *Experiment) reportScheme(use SchemeUse, results []*Result) (*reportSche
 	if len(runs) == 0 {
 		return nil, nil
 	}
-	for _, m := range dynamicsMetrics {
+	for _, m := range e.metricRows(results) {
 		row := reportMetric{Name: m}
 		for _, run := range runs {
 			row.Values = append(row.Values, number(run.Metrics[m], unitOf(m)))
@@ -208,6 +209,64 @@ func (e *Experiment) reportScheme(use SchemeUse, results []*Result) (*reportSche
 		s.Metrics = append(s.Metrics, row)
 	}
 	return s, nil
+}
+
+// known is what schemes know of the experiment's network.
+func (e *Experiment) known() (scheme.Network, error) {
+	p, err := e.plan()
+	if err != nil {
+		return scheme.Network{}, err
+	}
+	flows, err := e.flows(p, e.Seed)
+	if err != nil {
+		return scheme.Network{}, err
+	}
+	return e.network(p, flows, 0), nil
+}
+
+// ran lists the schemes of results: the experiment's, then others that were asked for.
+func (e *Experiment) ran(results []*Result) (uses []SchemeUse) {
+	uses = slices.Clone(e.Schemes)
+	for _, r := range results {
+		for _, run := range r.Runs {
+			if !slices.ContainsFunc(uses, func(u SchemeUse) bool { return u.Name.V == run.Scheme }) {
+				uses = append(uses, SchemeUse{Name: config.Set(run.Scheme)})
+			}
+		}
+	}
+	return uses
+}
+
+// metricRows lists all metrics of results: those of a sweep once for each value.
+func (e *Experiment) metricRows(results []*Result) (names []string) {
+	if e.Sweep == nil {
+		return e.MetricNames()
+	}
+	for _, m := range e.MetricNames() {
+		for _, v := range e.variants {
+			name := key(m, v.value)
+			if slices.ContainsFunc(results, func(r *Result) bool { _, ok := r.Runs[0].Metrics[name]; return ok }) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// metricDoc says what a metric is.
+func (e *Experiment) metricDoc(name string) string {
+	if doc := MetricDoc[name]; doc != "" {
+		return doc
+	}
+	for _, m := range e.Measure.Metrics {
+		if m.Name == name {
+			if m.Doc != "" {
+				return m.Doc
+			}
+			return metricKinds[m.Do.V].doc
+		}
+	}
+	return ""
 }
 
 // describe says in a line what held in a run.

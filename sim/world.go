@@ -265,3 +265,13 @@ func (w *World) Audit() error {
 	}
 	return nil
 }
+
+// SetRate changes the rate of the link that a port sends into; frames on their
+// way are not touched.
+func (w *World) SetRate(e dataplane.End, rate units.Rate) error {
+	if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports || rate <= 0 {
+		return fmt.Errorf("sim: there is no port %d of node %d, or the rate %v is not positive", e.Port, e.Node, rate)
+	}
+	w.ports[w.nodes[e.Node].first+e.Port].link.Rate = rate
+	return nil
+}

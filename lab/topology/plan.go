@@ -188,3 +188,25 @@ func MAC(node, port int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(port)<<24
 
 // IP is the address of a host.
 func IP(node int) wire.IP { return wire.IPv4(10, byte(node>>16), byte(node>>8), byte(node)) }
+
+// Remove takes away the links between two nodes, and reports whether there were any.
+func (p *Plan) Remove(a, b string) bool {
+	i, okA := p.Find(a)
+	j, okB := p.Find(b)
+	if !okA || !okB {
+		return false
+	}
+	old, n := p.Cables, 0
+	p.Cables = nil
+	for k := range p.Nodes {
+		p.Nodes[k].Ends = nil
+	}
+	for _, c := range old {
+		if c.A == i && c.B == j || c.A == j && c.B == i {
+			n++
+			continue
+		}
+		p.Connect(c.A, c.B, c.Link)
+	}
+	return n > 0
+}

@@ -1,0 +1,166 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"photon/lab/topology"
+	"photon/pfc"
+	"photon/sim"
+)
+
+// check finds what is wrong with an experiment.
+func (e *Experiment) check() error {
+	if strings.Trim(e.ID, "abcdefghijklmnopqrstuvwxyz0123456789/-") != "" || e.ID == "" {
+		return fmt.Errorf("id %q: only a-z, 0-9, / and -", e.ID)
+	}
+	if e.Seed == 0 {
+		e.Seed = 1
+	}
+	if e.Repeat == 0 {
+		e.Repeat = 1
+	}
+	if e.Repeat < 0 || e.Quick.Repeat < 0 {
+		return fmt.Errorf("repeat %d must not be negative", min(e.Repeat, e.Quick.Repeat))
+	}
+	for _, w := range e.Worlds {
+		if !slices.Contains(worlds, w) {
+			return fmt.Errorf("there is no world %q (%s)", w, strings.Join(worlds, ", "))
+		}
+	}
+	if err := e.checkParameters(); err != nil {
+		return err
+	}
+	if e.Duration <= 0 || e.Measure.Sample <= 0 {
+		return errors.New("duration and sample must be positive")
+	}
+	plan, err := e.plan()
+	if err != nil {
+		return err
+	}
+	flows, err := e.flows(plan, e.Seed)
+	if err != nil {
+		return err
+	}
+	if len(e.Schemes) == 0 {
+		return errors.New("there are no schemes")
+	}
+	known := e.network(plan, flows, e.Seed)
+	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
+		if _, err := s.build(known); err != nil {
+			return at(s.Name, "%v", err)
+		}
+	}
+	if err := e.checkMeasure(plan); err != nil {
+		return err
+	}
+	return e.checkClaims()
+}
+
+func (e *Experiment) checkParameters() error {
+	p := &e.Parameters
+	sources := p.sources()
+	for _, name := range sortedKeys(sources) {
+		if sources[name] == "" {
+			return fmt.Errorf("parameter %s has no value or no source", name)
+		}
+	}
+	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}).Validate(); err != nil {
+		return at(p.XON.Value, "%v", err)
+	}
+	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
+		if prio < 0 || prio >= pfc.Classes {
+			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
+		}
+	}
+	if p.LinkRate.Value.V <= 0 || p.HostDelay.Value.V < 0 || p.TrunkDelay.Value.V < 0 {
+		return at(p.LinkRate.Value, "the link rate must be positive, and delays not negative")
+	}
+	return nil
+}
+
+// checkMeasure finds what is wrong with the measurements: it builds the network
+// and lets them look for what they want to see.
+func (e *Experiment) checkMeasure(plan *topology.Plan) error {
+	m := &e.Measure
+	if m.Kind.IsSet() {
+		if m.Kind.V != "dynamics" {
+			return at(m.Kind, "measurement %q: there is dynamics", m.Kind.V)
+		}
+		for _, w := range []Span{m.Steady, m.Queue} {
+			if w.From < 0 || w.From >= w.To || w.To > e.Duration || w.From%m.Sample != 0 || w.To%m.Sample != 0 {
+				return fmt.Errorf("the span from %v to %v must lie within the duration and begin and end at a sample", w.From, w.To)
+			}
+		}
+		if node, _, err := plan.Port(m.From, m.To); err != nil || plan.Nodes[node].Host {
+			return at(m.Kind, "bottleneck: %v", err)
+		}
+	}
+	for i := range m.Probes {
+		if p := &m.Probes[i]; p.Over%m.Sample != 0 || p.Over < 0 {
+			return at(p.Kind, "probe %s: %v is not a multiple of the sample, %v", p.Name, p.Over, m.Sample)
+		}
+	}
+	n, err := e.setUp(sim.New(), e.Schemes[0], e.Seed)
+	if err != nil {
+		return err
+	}
+	if _, err := startWatch(e, n); err != nil {
+		return err
+	}
+	_, err = e.changes(n)
+	return err
+}
+
+func (e *Experiment) checkClaims() error {
+	names := e.MetricNames()
+	known := func(metric string) bool {
+		metric, _, _ = strings.Cut(metric, "@")
+		return slices.Contains(names, metric)
+	}
+	for _, c := range e.Claims {
+		if h := c.Holds.Or("near"); h != "near" && h != "at_most" && h != "at_least" {
+			return at(c.Holds, "claim %s holds %q: near, at_most or at_least", c.ID, h)
+		}
+		if as := c.As.Or("ratio"); as != "ratio" && as != "reduction" {
+			return at(c.As, "claim %s as %q: ratio or reduction", c.ID, as)
+		}
+		if len(c.Schemes) < 1 || len(c.Schemes) > 2 || !known(c.Metric) || c.Over != "" && !known(c.Over) {
+			return fmt.Errorf("claim %s: one or two schemes and a metric (%s)", c.ID, strings.Join(names, ", "))
+		}
+	}
+	for _, p := range e.Plots {
+		for _, name := range slices.Concat(p.Sweep, p.Bars) {
+			if !known(name) {
+				return fmt.Errorf("plot %q: there is no metric %q", p.Title, name)
+			}
+		}
+	}
+	return nil
+}
+
+// sources returns the source of every parameter; empty if it or its value is missing.
+func (p *Parameters) sources() map[string]string {
+	m := map[string]string{}
+	add := func(name string, line int, source string) {
+		if line == 0 {
+			source = ""
+		}
+		m[name] = source
+	}
+	add("link_rate", p.LinkRate.Value.Line, p.LinkRate.Source)
+	add("host_delay", p.HostDelay.Value.Line, p.HostDelay.Source)
+	add("trunk_delay", p.TrunkDelay.Value.Line, p.TrunkDelay.Source)
+	add("payload", p.Payload.Value.Line, p.Payload.Source)
+	add("mtu", p.MTU.Value.Line, p.MTU.Source)
+	add("priority", p.Priority.Value.Line, p.Priority.Source)
+	add("xoff", p.XOFF.Value.Line, p.XOFF.Source)
+	add("xon", p.XON.Value.Line, p.XON.Source)
+	add("buffer", p.Buffer.Value.Line, p.Buffer.Source)
+	if p.TrunkRate.Value.IsSet() {
+		add("trunk_rate", p.TrunkRate.Value.Line, p.TrunkRate.Source)
+	}
+	return m
+}

@@ -1,0 +1,234 @@
+package lab
+
+import (
+	"math/rand/v2"
+	"strings"
+
+	"photon/config"
+	"photon/lab/topology"
+	"photon/lab/workload"
+	"photon/scheme"
+	"photon/units"
+)
+
+// flowPlan is a flow before it is sent.
+type flowPlan struct {
+	group  string
+	from   int // nodes
+	to     int
+	size   units.Size // 0: until it is stopped
+	start  units.Time
+	stop   units.Time // 0: at its end
+	rate   units.Rate // 0: no limit
+	weight float64
+	cap    units.Rate
+	dscp   uint8
+}
+
+// hosts resolves a name, a range of names or *.
+func hosts(p *topology.Plan, v config.Value[string]) ([]int, error) {
+	if v.V == "*" {
+		return p.Hosts(), nil
+	}
+	var list []int
+	for part := range strings.SplitSeq(v.V, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "..")
+		if !isRange {
+			last = first
+		}
+		begin, end := position(p, first), position(p, last)
+		if begin < 0 || end < 0 {
+			if begin >= 0 {
+				first = last
+			}
+			return nil, at(v, "there is no host %q", first)
+		}
+		all := p.Hosts()
+		if begin > end {
+			return nil, at(v, "hosts %s: the first comes after the last", part)
+		}
+		list = append(list, all[begin:end+1]...)
+	}
+	return list, nil
+}
+
+// position is a host's place among the hosts; -1: there is none of that name.
+func position(p *topology.Plan, name string) int {
+	node, ok := p.Find(name)
+	if !ok {
+		return -1
+	}
+	for i, h := range p.Hosts() {
+		if h == node {
+			return i
+		}
+	}
+	return -1
+}
+
+// flows lists all flows of a run.
+func (e *Experiment) flows(p *topology.Plan, seed uint64) (list []flowPlan, err error) {
+	for i := range e.Flows {
+		if list, err = e.group(p, &e.Flows[i], rand.New(rand.NewPCG(seed, uint64(i))), list); err != nil {
+			return nil, err
+		}
+	}
+	for i := range e.Workloads {
+		if list, err = e.arrivals(p, &e.Workloads[i], seed<<8^uint64(i), list); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// label is what probes call a group.
+func (g *FlowGroup) label() string { return g.Name.Or(g.From.V + ">" + g.To.V) }
+
+func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, list []flowPlan) ([]flowPlan, error) {
+	from, err := hosts(p, g.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := hosts(p, g.To)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case g.Count.Or(1) < 1:
+		return nil, at(g.Count, "count %d: at least 1", g.Count.V)
+	case g.Size.V < 0 || g.Start.V < 0 || g.Spread.V < 0 || g.Every.V < 0 || g.Rate.V < 0 || g.Cap.V < 0:
+		return nil, at(g.From, "sizes, times and rates of flows must not be negative")
+	case g.Weight.Or(1) <= 0:
+		return nil, at(g.Weight, "weight %v must be positive", g.Weight.V)
+	case g.DSCP.V < 0 || g.DSCP.V > 63:
+		return nil, at(g.DSCP, "DSCP %d: there are 0 to 63", g.DSCP.V)
+	case g.Every.IsSet() && !g.Size.IsSet():
+		return nil, at(g.Every, "flows that come again need a size")
+	}
+	pairs := pairUp(from, to)
+	if len(pairs) == 0 {
+		return nil, at(g.To, "a flow from %s to itself", g.To.V)
+	}
+	until := g.Until.Or(e.Duration)
+	for again := g.Start.V; ; again += g.Every.V {
+		k := 0
+		for _, pair := range pairs {
+			for range g.Count.Or(1) {
+				f := flowPlan{
+					group: g.label(), from: pair[0], to: pair[1], size: g.Size.V, start: again + units.Time(k)*g.Step.V, rate: g.Rate.V,
+					weight: g.Weight.Or(1), cap: g.Cap.V, dscp: uint8(g.DSCP.V),
+				}
+				if g.Stop.IsSet() {
+					f.stop = g.Stop.V + units.Time(k)*g.Step.V
+				}
+				if g.Spread.V > 0 {
+					f.start += units.Time(random.Int64N(int64(g.Spread.V)))
+				}
+				list = append(list, f)
+				k++
+			}
+		}
+		if g.Every.V == 0 || again+g.Every.V >= until {
+			return list, nil
+		}
+	}
+}
+
+// pairUp says who sends to whom.
+func pairUp(from, to []int) (pairs [][2]int) {
+	if len(from) == len(to) && len(from) > 1 {
+		for i := range from {
+			if from[i] != to[i] {
+				pairs = append(pairs, [2]int{from[i], to[i]})
+			}
+		}
+		return pairs
+	}
+	for _, a := range from {
+		for _, b := range to {
+			if a != b {
+				pairs = append(pairs, [2]int{a, b})
+			}
+		}
+	}
+	return pairs
+}
+
+// arrivals are the flows of a workload.
+func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list []flowPlan) ([]flowPlan, error) {
+	from, err := hosts(p, w.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := hosts(p, w.To)
+	if err != nil {
+		return nil, err
+	}
+	rate := units.Rate(float64(w.Capacity.V) * w.Load.V)
+	var flows []workload.Arrival
+	if w.Burst.IsSet() {
+		on := workload.OnOff{Burst: w.Burst.V, Rate: rate, From: from[0], To: to[0], Start: w.Start.V, End: w.End.Or(e.Duration)}
+		flows, err = on.Generate(seed)
+	} else {
+		var sizes workload.Sizes
+		if sizes, err = w.sizes(); err != nil {
+			return nil, at(w.Sizes, "%v", err)
+		}
+		c := workload.Poisson{
+			Sizes: sizes, Load: w.Load.V, Rate: w.Capacity.V, From: from, To: to, Synchronised: w.Together,
+			Start: w.Start.V, End: w.End.Or(e.Duration), Flows: w.Flows.V,
+		}
+		if len(w.Incast) == 2 {
+			c.IncastMin, c.IncastMax = w.Incast[0], w.Incast[1]
+		}
+		flows, err = c.Generate(seed)
+	}
+	if err != nil {
+		return nil, at(w.Load, "workload %s: %v", w.Name.V, err)
+	}
+	for _, a := range flows {
+		f := flowPlan{group: w.Name.Or("workload"), from: a.From, to: a.To, size: a.Size, start: a.At, weight: 1}
+		for _, c := range w.Classes {
+			if c.UpTo == 0 || a.Size <= c.UpTo {
+				f.dscp = uint8(c.DSCP)
+				break
+			}
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+func (w *Workload) sizes() (workload.Sizes, error) {
+	if w.Sizes.V == "pareto" {
+		return workload.Pareto{MeanBytes: float64(w.Mean.V), Shape: w.Shape.V}, nil
+	}
+	return workload.Named(w.Sizes.V)
+}
+
+// network is what schemes may know of an experiment's network.
+func (e *Experiment) network(p *topology.Plan, flows []flowPlan, seed uint64) scheme.Network {
+	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
+	seen := map[[2]int]bool{}
+	for _, f := range flows {
+		if f.size == 0 {
+			n.LongFlows++
+		}
+		// Hosts of one switch are equally far from everything.
+		near := [2]int{p.Nodes[f.from].Ends[0].Node, p.Nodes[f.to].Ends[0].Node}
+		if !seen[near] {
+			seen[near] = true
+			n.RTT = max(n.RTT, 2*p.Delay(f.from, f.to))
+		}
+	}
+	return n
+}
+
+// build makes the parts of a scheme.
+func (u SchemeUse) build(n scheme.Network) (scheme.Parts, error) {
+	s, err := scheme.Get(u.Name.V)
+	if err != nil {
+		return scheme.Parts{}, err
+	}
+	return s.Build(n, u.overrides())
+}

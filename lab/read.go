@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"photon/config"
+)
+
+//go:embed experiments
+var embedded embed.FS
+
+// All returns the experiments that come with photon, in the order of their ids.
+func All() ([]*Experiment, error) {
+	var all []*Experiment
+	err := fs.WalkDir(embedded, "experiments", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := embedded.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		e, err := Parse(path, b)
+		if err == nil && path != "experiments/"+e.ID+".yaml" {
+			err = fmt.Errorf("%s: its id is %s", path, e.ID)
+		}
+		all = append(all, e)
+		return err
+	})
+	slices.SortFunc(all, func(a, b *Experiment) int { return natural(a.ID, b.ID) })
+	return all, err
+}
+
+// natural orders fig2 before fig11.
+func natural(a, b string) int {
+	pad := func(s string) string {
+		var out strings.Builder
+		digits := ""
+		for _, c := range s + "/" {
+			if c >= '0' && c <= '9' {
+				digits += string(c)
+				continue
+			}
+			if digits != "" {
+				fmt.Fprintf(&out, "%06s", digits)
+				digits = ""
+			}
+			out.WriteRune(c)
+		}
+		return out.String()
+	}
+	return strings.Compare(pad(a), pad(b))
+}
+
+// Get returns an experiment by its id.
+func Get(id string) (*Experiment, error) {
+	b, err := embedded.ReadFile("experiments/" + id + ".yaml")
+	if err == nil {
+		return Parse("experiments/"+id+".yaml", b)
+	}
+	all, err := All()
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range all {
+		ids = append(ids, e.ID)
+	}
+	return nil, fmt.Errorf("there is no experiment %q (there are %s)", id, strings.Join(ids, ", "))
+}
+
+// Parse reads and checks an experiment.
+func Parse(file string, b []byte) (*Experiment, error) {
+	var head struct {
+		Sweep *Sweep `yaml:"sweep"`
+	}
+	_ = yaml.Unmarshal(b, &head) // what is wrong with it, the strict reading below says
+	if head.Sweep == nil || len(head.Sweep.Values) == 0 || head.Sweep.Name == "" {
+		e, err := parseOne(file, b)
+		if err == nil {
+			e.variants = []variant{{"", e}}
+		}
+		return e, err
+	}
+	var e *Experiment
+	for _, value := range head.Sweep.Values {
+		v, err := parseOne(file, []byte(strings.ReplaceAll(string(b), "$"+head.Sweep.Name, value)))
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			e = v
+		}
+		e.variants = append(e.variants, variant{value, v})
+	}
+	return e, nil
+}
+
+func parseOne(file string, b []byte) (*Experiment, error) {
+	e := &Experiment{file: file}
+	if err := config.Decode(file, b, e); err != nil {
+		return nil, err
+	}
+	if err := e.check(); err != nil {
+		var located *config.Error
+		if errors.As(err, &located) {
+			located.File = file
+			return nil, located
+		}
+		return nil, &config.Error{File: file, Err: err}
+	}
+	return e, nil
+}
+
+func at[T any](v config.Value[T], format string, args ...any) error {
+	return &config.Error{Line: v.Line, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,103 @@
+package topology
+
+import (
+	"slices"
+	"testing"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+func link(delay units.Time) dataplane.Link { return dataplane.Link{Rate: units.Gbps, Delay: delay} }
+
+// Routes lead on shortest paths, by all ports of equal cost.
+func TestRoutes(t *testing.T) {
+	p := New()
+	a, b := p.Switch("x", "A"), p.Switch("x", "B")
+	m, n := p.Switch("x", "M"), p.Switch("x", "N")
+	h, g := p.Host("H"), p.Host("G")
+	p.Connect(h, a, link(1))
+	p.Connect(a, m, link(10))
+	p.Connect(a, n, link(10))
+	p.Connect(m, b, link(10))
+	p.Connect(n, b, link(10))
+	p.Connect(b, g, link(3))
+	r := p.Routes()
+	if !slices.Equal(r[a][g], []uint16{1, 2}) || !slices.Equal(r[m][g], []uint16{1}) || !slices.Equal(r[b][g], []uint16{2}) || p.Delay(h, g) != 24 {
+		t.Errorf("%v, %v", r, p.Delay(h, g))
+	}
+	if _, _, err := p.Port("A", "G"); err == nil {
+		t.Error("A has a link to G")
+	}
+	if !p.Remove("A", "M") || p.Remove("A", "G") || !slices.Equal(p.Routes()[a][g], []uint16{1}) {
+		t.Errorf("without A-M: %v", p.Routes()[a])
+	}
+}
+
+// Every generator yields a network in which every host reaches every other, and
+// whose ports know each other.
+func TestGenerators(t *testing.T) {
+	l := link(1)
+	for name, c := range map[string]struct {
+		p        *Plan
+		hosts    int
+		switches int
+		diameter int // links between the hosts that are farthest apart
+	}{
+		"dumbbell":    {Dumbbell(3, l, l), 6, 2, 3},
+		"star":        {Star(9, l), 9, 1, 2},
+		"compact":     {Compact(14, l, l), 18, 2, 3},
+		"parking lot": {ParkingLot(4, l, l), 10, 5, 6},
+		"chain":       {Chain(5, 2, l, l), 10, 5, 6},
+		"ring":        {Ring(4, 2, l, l), 8, 4, 4},
+		"clos":        {Clos(ClosSize{Pods: 8, ToRs: 4, Leafs: 2, Hosts: 16, Spines: 8, Uplinks: 2}, l, l), 512, 56, 6},
+		"fat tree":    {Clos(ClosSize{Pods: 5, ToRs: 4, Leafs: 4, Hosts: 16, Spines: 16, Uplinks: 1, Grouped: true}, l, l), 320, 56, 6},
+		"leaf-spine":  {Clos(ClosSize{Pods: 1, ToRs: 4, Hosts: 16, Spines: 4, Uplinks: 1}, l, l), 64, 8, 4},
+	} {
+		hosts := c.p.Hosts()
+		if len(hosts) != c.hosts || len(c.p.Nodes)-len(hosts) != c.switches {
+			t.Errorf("%s: %d hosts, %d switches", name, len(hosts), len(c.p.Nodes)-len(hosts))
+		}
+		far := 0
+		for _, h := range hosts[1:] {
+			path := c.p.Path(h, hosts[0])
+			if path == nil {
+				t.Fatalf("%s: %s cannot reach %s", name, c.p.Nodes[h].Name, c.p.Nodes[hosts[0]].Name)
+			}
+			far = max(far, len(path))
+		}
+		if far != c.diameter {
+			t.Errorf("%s: %d links at most, not %d", name, far, c.diameter)
+		}
+		for i, n := range c.p.Nodes {
+			if n.Host && len(n.Ends) != 1 {
+				t.Errorf("%s: %s has %d links", name, n.Name, len(n.Ends))
+			}
+			for port, e := range n.Ends {
+				if back := c.p.Nodes[e.Node].Ends[e.Port]; back.Node != i || back.Port != port {
+					t.Errorf("%s: port %d of %s is not its peer's peer", name, port, n.Name)
+				}
+			}
+		}
+	}
+}
+
+// PCN's Clos is not oversubscribed: as much up as down at every tier.
+func TestClosIsNotOversubscribed(t *testing.T) {
+	host, trunk := dataplane.Link{Rate: 10 * units.Gbps}, dataplane.Link{Rate: 40 * units.Gbps}
+	p := Clos(ClosSize{Pods: 8, ToRs: 4, Leafs: 2, Hosts: 16, Spines: 8, Uplinks: 2}, host, trunk)
+	for _, n := range p.Nodes {
+		up, down := units.Rate(0), units.Rate(0)
+		for _, e := range n.Ends {
+			other := p.Nodes[e.Node]
+			if n.Layer == "tor" && other.Host || n.Layer == "leaf" && other.Layer == "tor" {
+				down += e.Link.Rate
+			} else {
+				up += e.Link.Rate
+			}
+		}
+		if (n.Layer == "tor" || n.Layer == "leaf") && up != down {
+			t.Errorf("%s: %v up, %v down", n.Name, up, down)
+		}
+	}
+}
