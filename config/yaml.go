@@ -82,10 +82,13 @@ func (v *Value[T]) UnmarshalYAML(n ast.Node) error {
 func Read(file string, v any) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return &Error{File: file, Err: plainFileError(err)}
+		return FileError(file, err)
 	}
 	return Decode(file, b, v)
 }
+
+// FileError is an error of reading a file, in one line.
+func FileError(file string, err error) error { return &Error{File: file, Err: plainFileError(err)} }
 
 func plainFileError(err error) error {
 	if path := new(os.PathError); errors.As(err, &path) {

@@ -89,12 +89,10 @@ func (m *Metric) check(w *watch) error {
 
 // span is the samples that count: those after from, up to to.
 func (m *Metric) span(w *watch) (first, last int) {
-	to := m.To
-	if to == 0 {
-		to = units.Never
-	}
 	first, _ = slices.BinarySearch(w.series.Time, m.From+1)
-	last, _ = slices.BinarySearch(w.series.Time, to+1)
+	if last = len(w.series.Time); m.To > 0 {
+		last, _ = slices.BinarySearch(w.series.Time, m.To+1)
+	}
 	return first, last
 }
 

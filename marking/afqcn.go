@@ -48,7 +48,7 @@ type Share struct {
 // is first seen and then once per interval.
 func NewAFQCN(p AFQCNParams, seed uint64, shares func(hash uint32) Share) *QCN {
 	q := NewQCN(p.QCNParams, seed)
-	q.fair = &fairness{params: p, shares: shares, table: flowtable.New(p.Classes, spread), classes: make([]class, p.Classes), ends: p.Interval}
+	q.fair = &fairness{params: p, shares: shares, table: flowtable.New(p.Classes, spread), classes: make([]class, p.Classes), order: make([]int, 0, p.Classes), ends: p.Interval}
 	return q
 }
 
@@ -70,17 +70,18 @@ type class struct {
 	inUse    bool
 	arrived  units.Size // in the current interval
 	estimate float64    // M, bytes per interval (equation 5)
-	fair     float64    // Mfair (equations 6 and 8); 0: not active
+	active   bool       // sends more than active_thresh
+	fair     float64    // Mfair of an active class (equations 6 and 8)
 }
 
 // count adds a frame to its class; intervals that have ended come first.
 func (f *fairness) count(now units.Time, p *Packet) {
-	if now >= f.ends && f.table.Len() == 0 {
-		f.ends = now - now%f.params.Interval + f.params.Interval
-	}
-	for now >= f.ends {
+	for now >= f.ends && f.table.Len() > 0 {
 		f.endInterval()
 		f.ends += f.params.Interval
+	}
+	if now >= f.ends { // after silence
+		f.ends = now - now%f.params.Interval + f.params.Interval
 	}
 	if i := f.find(p.Hash); i >= 0 {
 		f.classes[i].arrived += units.Size(p.Size)
@@ -105,7 +106,7 @@ func (f *fairness) endInterval() {
 			continue
 		}
 		c.estimate = float64((1-f.params.Beta)*c.estimate) + float64(f.params.Beta*float64(c.arrived))
-		c.arrived, c.fair = 0, 0
+		c.arrived, c.active, c.fair = 0, false, 0
 		if c.estimate < 1 {
 			c.inUse = false
 			f.table.Delete(i)
@@ -113,6 +114,7 @@ func (f *fairness) endInterval() {
 		}
 		c.share = f.shares(f.table.Key(i))
 		if c.estimate > float64(f.params.Active) {
+			c.active = true
 			active = append(active, i)
 			total += c.estimate
 		}
@@ -151,9 +153,9 @@ func (f *fairness) cap(i int) float64 {
 // rounding down would silence fairness whenever QCN itself sees no congestion.
 func (f *fairness) mix(qcn uint8, p *Packet) uint8 {
 	af := 0.0
-	if i := f.table.Lookup(p.Hash); i >= 0 && f.classes[i].fair > 0 {
+	if i := f.table.Lookup(p.Hash); i >= 0 && f.classes[i].active {
 		if d := 1 - f.classes[i].fair/f.classes[i].estimate; d > 0 {
-			af = math.Floor(64 * d) // equation 7
+			af = min(63, math.Floor(64*d)) // equation 7
 		}
 	}
 	a := f.params.Alpha

@@ -36,8 +36,8 @@ func (p PACCParams) Validate() error {
 		return fmt.Errorf("phase %v must not be negative", p.Phase)
 	case p.QTh < 0 || p.QBurst < 0 || p.BTh < 0 || p.Unit <= 0:
 		return fmt.Errorf("thresholds %v, %v, %v must not be negative, and the unit %v be positive", p.QTh, p.QBurst, p.BTh, p.Unit)
-	case p.Beta1 < 0 || p.Beta2 < 0:
-		return fmt.Errorf("beta %v and %v must not be negative", p.Beta1, p.Beta2)
+	case !(p.Beta1 >= 0 && p.Beta1 <= 1024 && p.Beta2 >= 0 && p.Beta2 <= 1024):
+		return fmt.Errorf("beta %v and %v must be from 0 to 1024", p.Beta1, p.Beta2)
 	case !(p.W > 0 && p.W <= 1):
 		return fmt.Errorf("w %v must be above 0 and at most 1", p.W)
 	case p.Flows < 1:
@@ -166,8 +166,8 @@ func (c *PACC) allot(now units.Time, all float64) {
 		if !f.inUse {
 			continue
 		}
-		share := float64(f.congested) / float64(c.total)
-		if f.cnps = min(int(all*share), int(c.params.Period/c.params.Gap)); f.cnps > 0 {
+		part := float64(all*float64(f.congested)) / float64(c.total)
+		if f.cnps = min(int(part), int(c.params.Period/c.params.Gap)); f.cnps > 0 {
 			c.sending = append(c.sending, int32(i))
 		}
 	}

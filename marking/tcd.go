@@ -79,7 +79,7 @@ func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
 	case t.state == tcdTrend && now-t.recorded < t.params.Interval:
 		t.emptied(q, frame)
 		return Keep
-	case t.state == tcdTrend && q.Bytes < t.qRecord+frame*9/10: // still falling
+	case t.state == tcdTrend && 10*(q.Bytes-t.qRecord) < 9*frame: // still falling
 		t.recorded, t.qRecord = now, q.Bytes
 		t.emptied(q, frame)
 		return Keep

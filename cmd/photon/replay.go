@@ -13,63 +13,90 @@ import (
 )
 
 func replayCommand() *cobra.Command {
-	var o lab.Options
-	var world, schemes, out string
+	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay ID...",
 		Short: "Repeat experiments of papers and lay the papers' numbers beside ours",
 		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
 			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
 			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.",
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			worlds := []string{world}
-			switch world {
-			case "sim", "dpdk":
-			case "both":
-				worlds = []string{"sim", "dpdk"}
-			default:
-				return bad(fmt.Errorf("--world %q: sim, dpdk or both", world))
-			}
-			if world != "sim" && !dpdk.Available {
-				return bad(dpdk.ErrNotBuilt)
-			}
-			if o.Dilation < 1 || o.Dilation > 1000 {
-				return bad(fmt.Errorf("--dilation %d: from 1 to 1000", o.Dilation))
-			}
-			if c.Flags().Changed("schemes") {
-				o.Schemes = strings.Split(schemes, ",")
+			if f.all == (len(ids) > 0) {
+				return bad(errors.New("name the experiments, or say --all (photon list experiments shows them)"))
 			}
 			var all []*lab.Experiment
+			if f.all {
+				var err error
+				if all, err = lab.All(); err != nil {
+					return err
+				}
+			}
 			for _, id := range ids {
 				e, err := lab.Get(id)
 				if err != nil {
 					return bad(err)
 				}
-				if err := e.CheckSchemes(o.Schemes); err != nil {
-					return bad(err)
-				}
 				all = append(all, e)
 			}
-			if err := os.MkdirAll(out, 0o755); err != nil {
-				return bad(fmt.Errorf("--out: %w", err))
-			}
-			for _, e := range all {
-				if err := replay(c, e, worlds, o, out); err != nil {
-					return err
-				}
-			}
-			return nil
+			return f.run(c, all)
 		},
+		Args: cobra.ArbitraryArgs,
 	}
-	f := c.Flags()
-	f.StringVar(&world, "world", "sim", "where: sim (virtual time), dpdk (DPDK devices, dilated real time) or both")
-	f.StringVar(&schemes, "schemes", "", "only these, separated by commas (default: all of the experiment)")
-	f.Uint64Var(&o.Seed, "seed", 0, "of everything random (default: the experiment's)")
-	f.IntVar(&o.Dilation, "dilation", 20, "how many times slower than the wall the clock runs on dpdk")
-	f.BoolVar(&o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
-	f.StringVar(&out, "out", "out", "folder for results")
+	f.add(c)
+	c.Flags().BoolVar(&f.all, "all", false, "every experiment there is")
 	return c
+}
+
+// replayFlags say how experiments are run.
+type replayFlags struct {
+	o                   lab.Options
+	world, schemes, out string
+	all                 bool
+}
+
+func (r *replayFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&r.world, "world", "sim", "where: sim (virtual time), dpdk (DPDK devices, dilated real time) or both")
+	f.StringVar(&r.schemes, "schemes", "", "only these, separated by commas; others than the experiment's too (default: the experiment's)")
+	f.Uint64Var(&r.o.Seed, "seed", 0, "of everything random (default: the experiment's)")
+	f.IntVar(&r.o.Dilation, "dilation", 20, "how many times slower than the wall the clock runs on dpdk")
+	f.BoolVar(&r.o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
+	f.StringVar(&r.out, "out", "out", "folder for results")
+}
+
+// run runs experiments one after the other.
+func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
+	worlds := []string{r.world}
+	switch r.world {
+	case "sim", "dpdk":
+	case "both":
+		worlds = []string{"sim", "dpdk"}
+	default:
+		return bad(fmt.Errorf("--world %q: sim, dpdk or both", r.world))
+	}
+	if r.world != "sim" && !dpdk.Available {
+		return bad(dpdk.ErrNotBuilt)
+	}
+	if r.o.Dilation < 1 || r.o.Dilation > 1000 {
+		return bad(fmt.Errorf("--dilation %d: from 1 to 1000", r.o.Dilation))
+	}
+	if c.Flags().Changed("schemes") {
+		r.o.Schemes = strings.Split(r.schemes, ",")
+	}
+	for _, e := range all {
+		if err := e.CheckSchemes(r.o.Schemes); err != nil {
+			return bad(err)
+		}
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return bad(fmt.Errorf("--out: %w", err))
+	}
+	for _, e := range all {
+		if err := replay(c, e, worlds, r.o, r.out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replay runs one experiment in each world, writes its results and its report,
