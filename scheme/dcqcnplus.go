@@ -4,7 +4,6 @@ import (
 	"photon/cnp"
 	"photon/marking"
 	"photon/ratelimit"
-	"photon/units"
 	"photon/wire"
 )
 
@@ -20,13 +19,12 @@ func init() {
 		Params: []Param{
 			{Name: "kmin", Doc: "queue up to which nothing is marked; a size", Default: "20KB", Source: paper},
 			{Name: "kmax", Doc: "queue above which everything is marked; a size", Default: "200KB", Source: paper},
-			{Name: "pmax", Doc: "probability of a mark just below kmax; 0 to 1", Default: "0.01", Source: deployment, Open: "not stated; DCQCN's"},
+			{Name: "pmax", Doc: "probability of a mark just below kmax; 0 to 1", Default: "0.01", Source: deployment, Open: "the configuration is said to be DCQCN's; the public simulator it builds on has 1 in its sample"},
 			{Name: "gap", Doc: "delta, between two CNPs of the card, whatever their flows; a time, above 0", Default: "1us", Source: paper + ", a ConnectX-4"},
 			{Name: "cnp_interval", Doc: "at least between two CNPs of a flow; a time", Default: "45us", Source: paper},
 			{
-				Name: "silence", Doc: "a flow without a marked frame for so long leaves the list; a time, at least cnp_interval",
-				Default: "a frame at the smallest rate", Rule: func(n Network) string { return max(45*units.Microsecond, (n.Line / 10_000).Serialize(frame)).String() },
-				Source: "ours", Open: "the paper does not say when a flow leaves the list; the slowest flow must stay between two of its frames, or the round would look shorter than it is",
+				Name: "silence", Doc: "a flow without a marked frame for so long leaves the list; a time, at least cnp_interval", Default: "1s", Source: "ours",
+				Open: "the paper does not say when a flow leaves the list. It must stay for longer than a recovery takes: else the list is empty when congestion returns, the first CNPs tell of short rounds, and hundreds of flows go back to DCQCN's fast timers (8 ms here make an incast of 720 flows swing up to the PFC limit for ever)",
 			},
 			{Name: "g", Doc: "weight of the newest sample in alpha; above 0, at most 1", Default: "1/256", Source: "DCQCN's"},
 			{Name: "timer", Doc: "K and K_alpha while rounds are short; a time, above 0", Default: "55us", Source: tableI, Open: "the paper speaks of long rounds only; DCQCN's timers for short ones"},

@@ -4,7 +4,6 @@ import (
 	"photon/cnp"
 	"photon/marking"
 	"photon/ratelimit"
-	"photon/units"
 )
 
 // Parameters that several recipes share, and how they are read.
@@ -179,6 +178,3 @@ func (n Network) shares() func(uint32) marking.Share {
 	}
 	return func(uint32) marking.Share { return marking.Share{Weight: 1} }
 }
-
-// frame is the length of a full packet on the wire in the papers' simulations.
-const frame = 1000 * units.Byte

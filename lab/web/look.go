@@ -1,0 +1,81 @@
+package web
+
+import "fmt"
+
+// Look is how a line is drawn: a colour, and a dash pattern in pixels.
+type Look struct {
+	Color string `json:"color"`
+	Dash  []int  `json:"dash,omitempty"`
+}
+
+// Colours that are told apart by colour-blind readers too: Okabe's and Ito's,
+// without yellow, which is too faint for lines on white.
+const (
+	black     = "#000000"
+	grey      = "#7a7a7a"
+	blue      = "#0072b2"
+	vermilion = "#d55e00"
+	green     = "#009e73"
+	purple    = "#cc79a7"
+	orange    = "#e69f00"
+	sky       = "#56b4e9"
+)
+
+var (
+	dashed = []int{8, 4}
+	dotted = []int{2, 3}
+)
+
+// known looks: schemes that derive from another have its colour.
+var known = map[string]Look{
+	"none":           {Color: grey},
+	"dcqcn":          {Color: vermilion},
+	"dcqcn+":         {Color: vermilion, Dash: dashed},
+	"dcqcn-mlx":      {Color: vermilion, Dash: dotted},
+	"pcn":            {Color: blue},
+	"qcn":            {Color: green},
+	"af-qcn":         {Color: green, Dash: dashed},
+	"timely":         {Color: purple},
+	"timely-patched": {Color: purple, Dash: dashed},
+	"hpcc":           {Color: orange},
+	"pacc":           {Color: black},
+	"tcd+dcqcn":      {Color: sky},
+	"tcd+timely":     {Color: sky, Dash: dashed},
+}
+
+// spare looks are for all others, in the order of their names.
+var spare = []Look{
+	{Color: black, Dash: dashed}, {Color: orange, Dash: dashed}, {Color: blue, Dash: dashed}, {Color: grey, Dash: dashed},
+	{Color: green, Dash: dotted}, {Color: purple, Dash: dotted}, {Color: sky, Dash: dotted}, {Color: orange, Dash: dotted},
+	{Color: black, Dash: dotted}, {Color: blue, Dash: dotted},
+}
+
+// Looks gives every scheme a look that is the same in all charts of all reports.
+// names are all schemes there are, in an order that does not change.
+func Looks(names []string) map[string]Look {
+	looks := map[string]Look{}
+	unknown := 0
+	for _, name := range names {
+		look, ok := known[name]
+		if !ok {
+			look = spare[unknown%len(spare)]
+			unknown++
+		}
+		looks[name] = look
+	}
+	return looks
+}
+
+// Numbered is the look of the i-th line of a chart of one scheme.
+func Numbered(i int) Look {
+	colors := []string{blue, vermilion, green, purple, orange, sky, black, grey}
+	return Look{colors[i%len(colors)], [][]int{nil, dashed, dotted}[i/len(colors)%3]}
+}
+
+// svg is the dash pattern as an attribute of a line.
+func (l Look) svg() string {
+	if l.Dash == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%d %d", l.Dash[0], l.Dash[1])
+}
