@@ -92,7 +92,7 @@ func TestTCDAgainstSlowTwin(t *testing.T) {
 		p := &DCQCNParams{
 			Line: mbps(t, 1_000, 400_000, "line"), Min: mbps(t, 1, 1_000, "min"), AI: mbps(t, 0, 500, "ai"), HAI: mbps(t, 0, 5_000, "hai"),
 			G: rapid.Float64Range(0.0005, 1).Draw(t, "g"), AlphaTimer: micros(t, 10, 90, "alpha"), RateTimer: micros(t, 10, 90, "rate"),
-			ByteCount: units.Size(rapid.IntRange(1_000, 20_000).Draw(t, "bytes")), Threshold: rapid.IntRange(1, 6).Draw(t, "threshold"),
+			ByteCount: units.Size(rapid.IntRange(500, 5_000).Draw(t, "bytes")), Threshold: rapid.IntRange(1, 6).Draw(t, "threshold"),
 		}
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestTCDAgainstSlowTwin(t *testing.T) {
 					slow = newSlowTCD(p, clamp, n)
 				}
 			default:
-				frame := rapid.IntRange(64, 9_000).Draw(t, "frame")
+				frame := rapid.IntRange(64, 2_000).Draw(t, "frame")
 				rp.Sent(now, frame)
 				slow.frame(frame)
 			}

@@ -58,10 +58,10 @@ func (a *agenda) later(t *rapid.T, now, most units.Time) units.Time {
 	return now + most*units.Time(rapid.Int64Range(1, 1000).Draw(t, "dt"))/1000
 }
 
-// often checks a property thirty times as often as rapid does by default.
+// often checks a property twenty times as often as rapid does by default.
 func often(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	for range 30 {
+	for range 20 {
 		rapid.Check(t, property)
 	}
 }
