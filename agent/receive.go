@@ -83,7 +83,7 @@ func (h *Host) expire(now units.Time) {
 // pauses notes, for the reaction points, when each priority was paused last.
 func (h *Host) pauses() {
 	for prio := range h.ports {
-		h.ports[prio].PausedFrom, h.ports[prio].PausedUntil = h.eg.Last(prio)
+		h.ports[prio].Note(h.eg.Last(prio))
 	}
 }
 

@@ -90,7 +90,7 @@ func (h *HPCC) Notify(units.Time, uint8, uint32) {}
 func (h *HPCC) Sent(units.Time, int) {}
 
 // Ack is NewAck of algorithm 1. The first acknowledgement is only compared with
-// by the next; so is one that came another way.
+// by the next; so is one that came by another number of hops.
 func (h *HPCC) Ack(_ units.Time, a *Ack) {
 	if a.Hops == nil {
 		return
@@ -103,6 +103,8 @@ func (h *HPCC) Ack(_ units.Time, a *Ack) {
 		if update {
 			h.until = a.Next
 		}
+	} else {
+		h.until = a.Next
 	}
 	h.hops = n
 	for i := range n {

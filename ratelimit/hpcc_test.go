@@ -58,6 +58,7 @@ func (s *slowHPCC) newAck(packet, sndNxt uint64, l []link, got float64) {
 	if len(l) != len(s.before) || len(l) == 0 {
 		s.n["only stored"]++
 		s.before = l
+		s.lastUpdateSeq = sndNxt
 		return
 	}
 	ackSeq := packet + 1 // the byte after, if packets were bytes
@@ -259,7 +260,7 @@ func TestHPCCByHand(t *testing.T) {
 		}
 	}
 	expect(1, 12_500, 12_500, line)
-	ack(0, 10, 0, 0, 0)
+	ack(0, 1, 0, 0, 0)
 	expect(1, 12_500, 12_500, line) // nothing to compare with
 
 	// A whole T at 12 800 B / 12 500 B, and no queue at one of the two ends:

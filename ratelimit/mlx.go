@@ -97,13 +97,14 @@ func (m *Mlx) Notify(now units.Time, _ uint8, _ uint32) {
 // Sent does nothing: there is no byte counter.
 func (m *Mlx) Sent(units.Time, int) {}
 
-// advance lets the timers tick that are due at now, in their order.
+// advance lets the timers tick that are due at now, in their order. A cut and an
+// increase at one instant: the increase first, which was set up earlier.
 func (m *Mlx) advance(now units.Time) {
 	for m.limited {
 		switch {
 		case m.alphaAt <= now && m.alphaAt <= m.cutAt && m.alphaAt <= m.rateAt:
 			m.renewAlpha(min(now, m.cutAt, m.rateAt))
-		case m.cutAt <= now && m.cutAt <= m.rateAt:
+		case m.cutAt <= now && m.cutAt < m.rateAt:
 			if m.cutSeen {
 				m.cut()
 			}
@@ -128,6 +129,10 @@ func (m *Mlx) renewAlpha(until units.Time) {
 	}
 	m.alphaAt += m.params.AlphaTimer
 	for m.alphaAt <= until {
+		if m.alpha < 1e-20 { // too small to show in anything: the rest of a silence costs nothing
+			m.alphaAt += (until - m.alphaAt + m.params.AlphaTimer) / m.params.AlphaTimer * m.params.AlphaTimer
+			break
+		}
 		m.alpha = float64((1 - g) * m.alpha)
 		m.alphaAt += m.params.AlphaTimer
 	}

@@ -41,17 +41,44 @@ type Ack struct {
 	Hops   wire.INT   // telemetry; nil: none
 }
 
-// Port is what an RP may know of the port behind which it stands: the last time
+// Port is what an RP may know of the port behind which it stands: the last times
 // its priority was paused. The host keeps it.
 type Port struct {
 	PausedFrom  units.Time
 	PausedUntil units.Time // units.Never: it is paused still
+	before      [pauses]pause
+	oldest      int // in before
 }
 
-// PausedAt reports whether the priority was paused at t, as far as the last
-// pause goes. A nil Port never is.
+// pauses before the last one are remembered, because timers are looked at late.
+const pauses = 15
+
+type pause struct{ from, until units.Time }
+
+// Note tells of a pause, or that one has ended.
+func (p *Port) Note(from, until units.Time) {
+	if from != p.PausedFrom {
+		p.before[p.oldest] = pause{p.PausedFrom, p.PausedUntil}
+		p.oldest = (p.oldest + 1) % pauses
+	}
+	p.PausedFrom, p.PausedUntil = from, until
+}
+
+// PausedAt reports whether the priority was paused at t, as far as its last
+// sixteen pauses go. A nil Port never was.
 func (p *Port) PausedAt(t units.Time) bool {
-	return p != nil && t >= p.PausedFrom && t < p.PausedUntil
+	switch {
+	case p == nil:
+		return false
+	case t >= p.PausedFrom:
+		return t < p.PausedUntil
+	}
+	for _, b := range p.before {
+		if t >= b.from && t < b.until {
+			return true
+		}
+	}
+	return false
 }
 
 // Unlimited sends at line rate whatever happens: the RP of schemes without one.

@@ -22,7 +22,8 @@ type TimelyParams struct {
 	// of whether to increase or decrease.
 	Patched bool
 	Gain    float64 // of patched TIMELY's decrease; 0.008
-	// MarkedOnly: a decrease needs a packet that met congestion (TCD).
+	// MarkedOnly: a decrease needs a packet that met congestion (TCD); at another,
+	// an additive increase stands in its place.
 	MarkedOnly bool
 }
 
@@ -49,7 +50,8 @@ func (p TimelyParams) Validate() error {
 const hyper = 5
 
 // Timely adjusts the rate at every acknowledgement by the round-trip time and
-// its gradient. One update changes no more than half of the rate.
+// its gradient. One update changes no more than half of the rate. The first
+// sample only is what the second is compared with.
 //
 // Products are converted to float64 one by one, see PCN.
 type Timely struct {
