@@ -22,12 +22,14 @@ func init() {
 			{
 				Name: "period", Doc: "T, between two CNPs of a flow; a time, above 0",
 				Default: "max(50us, largest base RTT)", Rule: func(n Network) string { return max(50*units.Microsecond, n.RTT).String() },
-				Source: "50 us in 5.2; the largest RTT recommended in 6.2: below it the same congestion is answered twice",
+				Source: "50 us in 5.2; the largest RTT recommended in 6.2",
+				Open:   "which of the two section 7 uses is not stated; below the RTT the same congestion is answered twice",
 			},
 			{Name: "percent", Doc: "of the frames of a period that must be marked for a flow to be congested; 1 to 100", Default: "95", Source: "5.2"},
 			{
 				Name: "phase", Doc: "where a flow's periods begin: `tick` (multiples of T) or `first_packet`", Default: "tick",
-				Source: "not stated; with tick the queue of figure 11 drains in the time the paper prints, with first_packet it does not (docs/decisions.md)",
+				Source: "ours",
+				Open:   "not stated; with tick the queue of figure 11 drains in the time the paper prints, with first_packet it does not (docs/decisions.md)",
 			},
 			{
 				Name: "wmin", Doc: "discount of a decrease, first weight of an increase; between 0 and 1",
@@ -37,7 +39,8 @@ func init() {
 					}
 					return "1/128"
 				},
-				Source: "0.1/N recommended in 6.2; 1/128 is figure 10's example; the value of section 7 is not stated",
+				Source: "0.1/N recommended in 6.2; 1/128 is figure 10's example",
+				Open:   "the value of section 7 is not stated; 1/128 alone cannot give figure 17's short queues, nor 0.1/N with few flows figure 11's",
 			},
 			{Name: "wmax", Doc: "largest weight of an increase; at least wmin, below 1", Default: "0.5", Source: "6.2"},
 			{Name: "min_rate", Doc: "a flow never goes below; a rate, above 0", Default: "1Mbps", Source: "ours: the unit of RecRate, so that no CNP stops a flow for good"},

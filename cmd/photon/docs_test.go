@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The worked example of docs/add-a-scheme.md compiles and runs: its files are
+// laid over the sources.
+func TestAddAScheme(t *testing.T) {
+	page, err := os.ReadFile("../../docs/add-a-scheme.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	overlay := map[string]map[string]string{"Replace": {}}
+	lines := 0
+	for _, m := range regexp.MustCompile("(?s)```go\n// file: (\\S+)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		file := filepath.Join(dir, filepath.Base(filepath.Dir(m[1]))+"-"+filepath.Base(m[1]))
+		if err := os.WriteFile(file, []byte(m[2]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		overlay["Replace"][filepath.Join(root, m[1])] = file
+		lines += strings.Count(m[2], "\n")
+	}
+	if len(overlay["Replace"]) != 2 || lines > 75 {
+		t.Fatalf("the page has %d files of %d lines in all", len(overlay["Replace"]), lines)
+	}
+	b, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		c := exec.Command("go", append([]string{"run", "-overlay", list, "."}, args...)...)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("photon %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	if out := run("explain", "aimd"); !strings.Contains(out, "step = 40Mbps") {
+		t.Errorf("explain says\n%s", out)
+	}
+	run("replay", "pcn/fig11", "--schemes", "aimd", "--quick", "--out", dir)
+	result, err := os.ReadFile(filepath.Join(dir, "pcn-fig11", "sim", "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Runs []struct {
+			Scheme     string
+			Metrics    map[string]*float64
+			Invariants struct {
+				Lost uint64 `json:"lost_frames"`
+				OK   bool   `json:"conservation_ok"`
+			}
+		}
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Runs) != 1 || r.Runs[0].Scheme != "aimd" || r.Runs[0].Invariants.Lost != 0 || !r.Runs[0].Invariants.OK || *r.Runs[0].Metrics["goodput_bps"] < 1e9 {
+		t.Errorf("%+v", r)
+	}
+}
