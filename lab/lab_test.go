@@ -237,41 +237,6 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestReportAndTable(t *testing.T) {
-	e := fig11(t)
-	dir := t.TempDir()
-	if _, err := e.Report(dir); err == nil {
-		t.Error("a report of nothing")
-	}
-	r, err := e.Replay(context.Background(), Options{World: "sim", Schemes: []string{"pcn"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Write(dir, r); err != nil {
-		t.Fatal(err)
-	}
-	path, err := e.Report(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"<svg", "reproduced", "steady_queue_bytes_mean", "512KB", "photon replay pcn/fig11", "every frame accounted for"} {
-		if !bytes.Contains(page, []byte(want)) {
-			t.Errorf("the report lacks %q", want)
-		}
-	}
-	if rest := bytes.ReplaceAll(page, []byte("http://www.w3.org/"), nil); bytes.Contains(rest, []byte("http://")) || bytes.Contains(rest, []byte("https://")) {
-		t.Error("the report needs the network")
-	}
-	var table bytes.Buffer
-	if err := Table(&table, []*Result{r}); err != nil || !strings.Contains(table.String(), "pcn-rate") {
-		t.Errorf("%v\n%s", err, table.String())
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	good, _ := embedded.ReadFile("experiments/pcn/fig11.yaml")
 	f.Add(good)

@@ -117,7 +117,7 @@ func (e *Experiment) draw(p *plot.Plot, spec *Plot, r *Result, schemes []string)
 	case len(spec.Sweep) > 0:
 		return e.drawSweep(p, spec, r, schemes, scale)
 	case spec.FCT != "":
-		return drawFCT(p, spec, r, schemes)
+		return e.drawFCT(p, spec, r, schemes)
 	}
 	return drawBars(p, spec, r, schemes, scale)
 }
@@ -130,7 +130,7 @@ func (e *Experiment) drawLines(p *plot.Plot, spec *Plot, r *Result, schemes []st
 	p.X.Label.Text = "time, ms"
 	drawn := 0
 	for _, scheme := range schemes {
-		s := r.series[key(scheme, e.variants[0].value)]
+		s := r.series[key(scheme, e.shown(r))]
 		if s == nil {
 			continue
 		}
@@ -200,16 +200,10 @@ func sweepNumber(s string) (float64, error) {
 	return strconv.ParseFloat(strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), 64)
 }
 
-func drawFCT(p *plot.Plot, spec *Plot, r *Result, schemes []string) error {
+func (e *Experiment) drawFCT(p *plot.Plot, spec *Plot, r *Result, schemes []string) error {
 	p.X.Label.Text, p.Y.Label.Text = "completion time, ms", "part of flows"
 	for i, scheme := range schemes {
-		var times []float64
-		for _, f := range r.ended[scheme] {
-			if spec.FCT == "*" || f.Group == spec.FCT {
-				times = append(times, f.FCT.Seconds()*1e3)
-			}
-		}
-		slices.Sort(times)
+		times := r.completion(key(scheme, e.shown(r)), spec.FCT)
 		var xy plotter.XYs
 		for k, t := range times {
 			xy = append(xy, plotter.XY{X: t, Y: float64(k+1) / float64(len(times))})

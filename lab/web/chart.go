@@ -10,8 +10,8 @@ import (
 type Chart struct {
 	Kind   string `json:"kind"` // lines, sweep, bars or cdf
 	Title  string `json:"-"`
-	Note   string `json:"-"` // what of the data is shown
-	Label  string `json:"-"` // for those who do not see it
+	Note   string `json:"-"`                // what of the data is shown
+	Label  string `json:"-"`                // for those who do not see it
 	Scheme string `json:"scheme,omitempty"` // the only one it shows
 	X      Axis   `json:"x"`
 	Y      string `json:"y"` // label
@@ -24,6 +24,7 @@ type Chart struct {
 type Axis struct {
 	Label  string   `json:"label"`
 	Log    bool     `json:"log,omitempty"`
+	Range  Numbers  `json:"range,omitempty"` // its ends; absent: those of the values
 	From   float64  `json:"from,omitempty"`
 	Step   float64  `json:"step,omitempty"`
 	N      int      `json:"n,omitempty"`

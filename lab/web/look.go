@@ -9,7 +9,8 @@ type Look struct {
 }
 
 // Colours that are told apart by colour-blind readers too: Okabe's and Ito's,
-// without yellow, which is too faint for lines on white.
+// without yellow, which is too faint for lines on white, and darker and lighter
+// ones of the same hues.
 const (
 	black     = "#000000"
 	grey      = "#7a7a7a"
@@ -19,6 +20,12 @@ const (
 	purple    = "#cc79a7"
 	orange    = "#e69f00"
 	sky       = "#56b4e9"
+
+	brown     = "#7a3300"
+	peach     = "#f2a273"
+	darkGreen = "#00513b"
+	plum      = "#6f2a53"
+	indigo    = "#332288"
 )
 
 var (
@@ -26,21 +33,21 @@ var (
 	dotted = []int{2, 3}
 )
 
-// known looks: schemes that derive from another have its colour.
+// known looks: schemes that derive from another have a shade of its colour.
 var known = map[string]Look{
 	"none":           {Color: grey},
 	"dcqcn":          {Color: vermilion},
-	"dcqcn+":         {Color: vermilion, Dash: dashed},
-	"dcqcn-mlx":      {Color: vermilion, Dash: dotted},
+	"dcqcn+":         {Color: brown, Dash: dashed},
+	"dcqcn-mlx":      {Color: peach, Dash: dotted},
 	"pcn":            {Color: blue},
 	"qcn":            {Color: green},
-	"af-qcn":         {Color: green, Dash: dashed},
+	"af-qcn":         {Color: darkGreen, Dash: dashed},
 	"timely":         {Color: purple},
-	"timely-patched": {Color: purple, Dash: dashed},
+	"timely-patched": {Color: plum, Dash: dashed},
 	"hpcc":           {Color: orange},
 	"pacc":           {Color: black},
 	"tcd+dcqcn":      {Color: sky},
-	"tcd+timely":     {Color: sky, Dash: dashed},
+	"tcd+timely":     {Color: indigo, Dash: dashed},
 }
 
 // spare looks are for all others, in the order of their names.

@@ -72,6 +72,7 @@ type Experiment struct {
 	OtherMetrics      []string
 	Runs              []Run
 	Sound             bool // no run lost a frame
+	Alone             bool // on its page, which has no index that says what verdicts mean
 }
 
 // Scheme is one that was run.
@@ -133,7 +134,6 @@ func (e *Experiment) Data() (template.JS, error) {
 func (p *Page) Write(w io.Writer) error {
 	functions := template.FuncMap{
 		"verdicts": func() []string { return Verdicts },
-		"part":     func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) },
 		"style":    func() template.CSS { return template.CSS(text("uplot/uPlot.min.css") + text("report.css")) },
 		"script":   script,
 		"dash":     Look.svg,
@@ -151,7 +151,7 @@ func (p *Page) Write(w io.Writer) error {
 // the licence: the page refers to nothing outside.
 func script() template.JS {
 	_, code, _ := strings.Cut(text("uplot/uPlot.iife.min.js"), "*/")
-	return template.JS("/* uPlot\n" + text("uplot/LICENSE") + "*/\n" +
+	return template.JS("'use strict';\n/* uPlot\n" + text("uplot/LICENSE") + "*/\n" +
 		"const uPlot = (devicePixelRatio => {" + code + "\nreturn uPlot;})(Math.max(2, window.devicePixelRatio));\n" +
 		text("charts.js") + text("report.js"))
 }

@@ -1,0 +1,141 @@
+// What uPlot is told for each kind of chart. A chart's data is a Chart of chart.go.
+
+// short writes a number with four significant digits.
+const short = v => v == null || Number.isNaN(v) ? '–' : String(+v.toPrecision(4));
+
+const ink = '#1d2329', soft = '#5b6670', faint = '#e9edf0';
+const font = '12px system-ui, sans-serif';
+
+// xs are the values of the x axis.
+const xs = x => x.values || Array.from({length: x.n}, (_, i) => (x.from || 0) + i * x.step);
+
+// textWidth measures labels on a chart, in CSS pixels.
+const textWidth = (u, texts) => {
+  u.ctx.font = u.axes[1].font[0];
+  return Math.max(0, ...texts.map(t => u.ctx.measureText(t).width)) / uPlot.pxRatio;
+};
+
+function axis(label, side) {
+  const a = {
+    label, stroke: ink, font, labelFont: font, labelSize: label ? 20 : 0, labelGap: 2, gap: 4,
+    grid: {stroke: faint, width: 1}, ticks: {stroke: '#b9c1c8', width: 1, size: 5},
+    values: (u, splits) => splits.map(v => v == null ? '' : short(v)),
+  };
+  if (side === 3) {
+    a.size = (u, values, i, cycle) => cycle > 1 ? u.axes[i]._size : Math.max(42, Math.ceil(textWidth(u, values || []) + 11));
+  } else {
+    a.size = 28;
+  }
+  return a;
+}
+
+// marks chooses which values of a logarithmic axis have a label.
+function marks(u, splits) {
+  const decades = Math.log10(u.scales.x.max / u.scales.x.min);
+  const digits = decades < 0.7 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : decades < 2.5 ? [1, 2, 5] : [1];
+  return splits.map(v => digits.includes(Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9))) ? v : null);
+}
+
+// wrapped breaks a name into lines of so many characters, where it has a joint.
+function wrapped(name, most) {
+  const lines = [''];
+  for (const part of name.match(/[^_@+ -]+[_@+ -]?|[_@+ -]/g) || []) {
+    if (lines.at(-1) && lines.at(-1).length + part.trimEnd().length > most) lines.push('');
+    lines.push(lines.pop() + part);
+  }
+  return lines;
+}
+
+// named puts a name at each value of the x axis, in several lines or else at an
+// angle if they are too long.
+function named(a, x, values) {
+  const letter = 7.2;
+  const layout = u => {
+    const most = Math.floor((u.width - 80) / values.length / letter) - 1;
+    const lines = x.names.map(n => wrapped(n, most));
+    const fits = lines.every(l => l.length <= 3 && l.every(part => part.length <= most));
+    return {lines, fits, rows: Math.max(...lines.map(l => l.length))};
+  };
+  const longest = Math.max(...x.names.map(n => n.length)) * letter;
+  a.splits = () => values;
+  a.filter = (u, splits) => splits;
+  a.lineGap = 1.2;
+  a.values = (u, splits) => {
+    const {lines, fits} = layout(u);
+    return splits.map(v => fits ? lines[values.indexOf(v)].join('\n') : x.names[values.indexOf(v)]);
+  };
+  a.rotate = u => layout(u).fits ? 0 : 40;
+  a.size = u => {
+    const {fits, rows} = layout(u);
+    return fits ? 14 + 14 * rows : Math.min(110, 24 + longest * 0.66);
+  };
+}
+
+// fromZero is the range of an axis that shows zero.
+const fromZero = (u, min, max) => {
+  if (min == null) return [0, 1];
+  const [low, high] = uPlot.rangeNum(Math.min(0, min), Math.max(0, max), 0.06, true);
+  return [min < 0 ? low : 0, high > 0 ? high : 1];
+};
+
+// whole is the range of an x axis that shows everything: as it is given, or with
+// a little room beside the outer values.
+function whole(x, min, max) {
+  if (x.range) return x.range;
+  if (x.log) return min === max ? [min / 2, max * 2] : [min / (max / min) ** 0.03, max * (max / min) ** 0.03];
+  const room = (max - min) * 0.03 || 1;
+  return [min - room, max + room];
+}
+
+// range is uPlot's question for the range of x, also when part of it was chosen.
+const range = x => (u, min, max) => u.data[0][0] === min && u.data[0].at(-1) === max ? whole(x, min, max) : [min, max];
+
+// options returns what uPlot is to draw, and its data.
+function options(chart, width, height, isHidden) {
+  const {kind, x, lines} = chart;
+  const values = xs(x), categories = kind === 'bars';
+  const o = {
+    width, height,
+    padding: [8, 20, 0, 4],
+    legend: {markers: {width: 3, dash: (u, i) => lines[i - 1].dash ? (lines[i - 1].dash[0] > 4 ? 'dashed' : 'dotted') : 'solid', stroke: (u, i) => lines[i - 1].color, fill: 'none'}},
+    cursor: {drag: {x: true, y: false}, focus: {prox: 16}, points: {show: !categories, size: 7}},
+    focus: {alpha: 0.3},
+    scales: {x: {time: false, range: range(x)}, y: {range: fromZero}},
+    axes: [axis(x.label), axis(chart.y, 3)],
+    series: [{label: x.label || 'of', value: (u, v, i, at) => at == null ? '–' : x.names ? x.names[at] : short(v)}],
+  };
+  if (kind === 'cdf') o.scales.y.range = [0, 1];
+  if (x.log) {
+    o.scales.x.distr = 3;
+    o.axes[0].filter = marks;
+  }
+  if (kind === 'sweep' && x.names && (x.log || x.names.length <= 8)) named(o.axes[0], x, values);
+  if (categories) {
+    o.scales.x.range = () => [-0.5, values.length - 0.5];
+    o.cursor.drag = {x: false, y: false};
+    o.axes[0].grid = {show: false};
+    named(o.axes[0], x, values);
+  }
+  lines.forEach((line, i) => {
+    const s = {
+      label: line.name, stroke: line.color, width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: true,
+      points: {show: kind === 'sweep', size: 6, fill: line.color}, value: (u, v) => short(v),
+    };
+    if (kind === 'cdf') s.paths = uPlot.paths.stepped({align: 1});
+    if (categories) Object.assign(s, {fill: line.color + (line.dash ? '80' : 'd0'), width: 1, paths: bars(lines, i)});
+    o.series.push(s);
+  });
+  return [o, [values, ...lines.map(l => l.v)]];
+}
+
+// bars puts those of a line beside those of the others; where no other has a bar
+// at the same place, in the middle.
+function bars(lines, i) {
+  const alone = lines.every((l, k) => k === i || l.v.every((v, at) => v == null || lines[i].v[at] == null));
+  const size = alone ? 0.6 : 0.8 / lines.length;
+  const at = alone ? -0.3 : -0.4 + i * size;
+  return uPlot.paths.bars({disp: {
+    x0: {unit: 1, values: u => u.data[0].map(x => x + at)},
+    size: {unit: 1, values: () => [size]},
+  }});
+}
