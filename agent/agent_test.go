@@ -45,7 +45,7 @@ func (w *wireNode) Receive(now units.Time, port int, burst []dataplane.Frame) {
 
 func (w *wireNode) Transmit(_ units.Time, port int, burst []dataplane.Frame) int {
 	n := copy(burst, w.queue[port])
-	w.queue[port] = w.queue[port][n:]
+	w.queue[port] = append(w.queue[port][:0], w.queue[port][n:]...)
 	return n
 }
 

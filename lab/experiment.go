@@ -59,6 +59,7 @@ type Sweep struct {
 type Quick struct {
 	Repeat  int      `yaml:"repeat"`
 	Schemes []string `yaml:"schemes"`
+	Flows   int      `yaml:"flows"` // of each workload, at most
 }
 
 // variant is the experiment with one value of its sweep.

@@ -38,6 +38,34 @@ func All() ([]*Experiment, error) {
 	return all, err
 }
 
+// Entry is what a catalogue says of an experiment.
+type Entry struct {
+	ID    string `yaml:"id"`
+	Title string `yaml:"title"`
+	Paper Paper  `yaml:"paper"`
+}
+
+// Catalogue lists the experiments that come with photon, without checking them.
+func Catalogue() (list []Entry, err error) {
+	err = fs.WalkDir(embedded, "experiments", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := embedded.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var e Entry
+		if err := yaml.Unmarshal(b, &e); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		list = append(list, e)
+		return nil
+	})
+	slices.SortFunc(list, func(a, b Entry) int { return natural(a.ID, b.ID) })
+	return list, err
+}
+
 // natural orders fig2 before fig11.
 func natural(a, b string) int {
 	pad := func(s string) string {
@@ -65,12 +93,12 @@ func Get(id string) (*Experiment, error) {
 	if err == nil {
 		return Parse("experiments/"+id+".yaml", b)
 	}
-	all, err := All()
+	list, err := Catalogue()
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
-	for _, e := range all {
+	for _, e := range list {
 		ids = append(ids, e.ID)
 	}
 	return nil, fmt.Errorf("there is no experiment %q (there are %s)", id, strings.Join(ids, ", "))

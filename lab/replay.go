@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"photon/config"
 )
 
 // Options of a replay.
@@ -97,7 +99,7 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	for _, use := range uses {
 		for _, v := range e.values(o) {
 			for k := range e.repeats(o) {
-				jobs = append(jobs, &job{use: use, value: v.value, e: v.e, seed: seed + uint64(k)})
+				jobs = append(jobs, &job{use: use, value: v.value, e: v.e.shortened(o), seed: seed + uint64(k)})
 			}
 		}
 	}
@@ -143,6 +145,21 @@ func (e *Experiment) values(o Options) []variant {
 		return e.variants
 	}
 	return slices.DeleteFunc(slices.Clone(e.variants), func(v variant) bool { return !slices.Contains(e.Sweep.Quick, v.value) })
+}
+
+// shortened is the experiment with what --quick leaves of its workloads.
+func (e *Experiment) shortened(o Options) *Experiment {
+	if !o.Quick || e.Quick.Flows == 0 {
+		return e
+	}
+	c := *e
+	c.Workloads = slices.Clone(e.Workloads)
+	for i := range c.Workloads {
+		if w := &c.Workloads[i]; !w.Flows.IsSet() || w.Flows.V > e.Quick.Flows {
+			w.Flows = config.Set(e.Quick.Flows)
+		}
+	}
+	return &c
 }
 
 func (e *Experiment) repeats(o Options) int {

@@ -6,21 +6,26 @@ import "photon/units"
 // changed. An event whose time is units.Never rests outside. Equal times are
 // ordered by the event's number.
 type heap struct {
-	at    []units.Time
-	order []int32 // the heap: numbers of events
+	order []entry
 	place []int32 // where an event is in order; -1: outside
 }
 
-func newHeap(events int) *heap {
-	h := &heap{at: make([]units.Time, events), place: make([]int32, events), order: make([]int32, 0, events)}
-	for i := range h.at {
-		h.at[i], h.place[i] = units.Never, -1
-	}
-	return h
+// entry has its time beside it: comparing must not look elsewhere.
+type entry struct {
+	at    units.Time
+	event int32
 }
 
-func (h *heap) before(a, b int32) bool {
-	return h.at[a] < h.at[b] || h.at[a] == h.at[b] && a < b
+func (a entry) before(b entry) bool {
+	return a.at < b.at || a.at == b.at && a.event < b.event
+}
+
+func newHeap(events int) *heap {
+	h := &heap{place: make([]int32, events), order: make([]entry, 0, events)}
+	for i := range h.place {
+		h.place[i] = -1
+	}
+	return h
 }
 
 // first returns the earliest event; its time is units.Never if there is none.
@@ -28,72 +33,73 @@ func (h *heap) first() (event int, at units.Time) {
 	if len(h.order) == 0 {
 		return 0, units.Never
 	}
-	return int(h.order[0]), h.at[h.order[0]]
+	return int(h.order[0].event), h.order[0].at
 }
 
 // set changes an event's time.
 func (h *heap) set(event int, at units.Time) {
-	e := int32(event)
-	old := h.at[e]
-	if at == old {
+	i := int(h.place[event])
+	if i < 0 {
+		if at != units.Never {
+			h.order = append(h.order, entry{})
+			h.up(len(h.order)-1, entry{at, int32(event)})
+		}
 		return
 	}
-	h.at[e] = at
-	switch i := h.place[e]; {
-	case i < 0:
-		h.place[e] = int32(len(h.order))
-		h.order = append(h.order, e)
-		h.up(len(h.order) - 1)
+	switch old := h.order[i].at; {
+	case at == old:
 	case at == units.Never:
-		h.remove(int(i))
+		h.remove(i)
 	case at < old:
-		h.up(int(i))
+		h.up(i, entry{at, int32(event)})
 	default:
-		h.down(int(i))
+		h.down(i, entry{at, int32(event)})
 	}
 }
 
 func (h *heap) remove(i int) {
 	e, last := h.order[i], h.order[len(h.order)-1]
 	h.order = h.order[:len(h.order)-1]
-	h.place[e] = -1
-	if e == last {
+	h.place[e.event] = -1
+	if e.event == last.event {
 		return
 	}
-	h.order[i], h.place[last] = last, int32(i)
-	h.up(i)
-	h.down(int(h.place[last]))
+	if last.before(e) {
+		h.up(i, last)
+	} else {
+		h.down(i, last)
+	}
 }
 
-func (h *heap) up(i int) {
-	e := h.order[i]
+// up puts e where i is, or nearer to the root.
+func (h *heap) up(i int, e entry) {
 	for i > 0 {
 		parent := (i - 1) / 4
-		if !h.before(e, h.order[parent]) {
+		if !e.before(h.order[parent]) {
 			break
 		}
 		h.order[i] = h.order[parent]
-		h.place[h.order[i]] = int32(i)
+		h.place[h.order[i].event] = int32(i)
 		i = parent
 	}
-	h.order[i], h.place[e] = e, int32(i)
+	h.order[i], h.place[e.event] = e, int32(i)
 }
 
-func (h *heap) down(i int) {
-	e := h.order[i]
+// down puts e where i is, or farther from the root.
+func (h *heap) down(i int, e entry) {
 	for {
 		best, first := e, 4*i+1
 		at := i
 		for c := first; c < min(first+4, len(h.order)); c++ {
-			if h.before(h.order[c], best) {
+			if h.order[c].before(best) {
 				best, at = h.order[c], c
 			}
 		}
 		if at == i {
 			break
 		}
-		h.order[i], h.place[best] = best, int32(i)
+		h.order[i], h.place[best.event] = best, int32(i)
 		i = at
 	}
-	h.order[i], h.place[e] = e, int32(i)
+	h.order[i], h.place[e.event] = e, int32(i)
 }

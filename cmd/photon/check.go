@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -12,11 +13,22 @@ import (
 )
 
 func checkCommand() *cobra.Command {
-	return &cobra.Command{
+	var schema bool
+	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Say whether a configuration or an experiment is right, and what follows from it",
-		Args:  cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
+			if schema {
+				b, err := lab.Schema()
+				if err != nil {
+					return err
+				}
+				_, err = c.OutOrStdout().Write(b)
+				return err
+			}
+			if len(files) == 0 {
+				return bad(errors.New("name a file"))
+			}
 			for _, file := range files {
 				lines, err := check(file)
 				if err != nil {
@@ -29,7 +41,10 @@ func checkCommand() *cobra.Command {
 			}
 			return nil
 		},
+		Args: cobra.ArbitraryArgs,
 	}
+	c.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of experiments, for editors")
+	return c
 }
 
 // check reads a file as what its keys say it is.

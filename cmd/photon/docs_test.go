@@ -77,3 +77,32 @@ func TestAddAScheme(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// The example of docs/experiments.md runs as it stands.
+func TestExperimentsManual(t *testing.T) {
+	page, err := os.ReadFile("../../docs/experiments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?s)```yaml\n# file: (\\S+)\n(.*?)```").FindSubmatch(page)
+	if m == nil {
+		t.Fatal("there is no example")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, string(m[1]))
+	if err := os.WriteFile(file, m[2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code := run([]string{"run", file, "--out", dir}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	result, err := os.ReadFile(filepath.Join(dir, "my-first", "sim", "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"short_p99_s": 0.`, `"jain": `, `"lost_frames": 0`} {
+		if !strings.Contains(string(result), want) {
+			t.Errorf("the result lacks %s", want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package lab
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"photon/units"
+)
+
+// Schema is the format of experiments as a JSON schema, for editors.
+func Schema() ([]byte, error) {
+	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, RequiredFromJSONSchemaTags: true, Mapper: shape, Namer: typeName}
+	s := r.Reflect(&Experiment{})
+	s.Title = "photon experiment"
+	s.Description = "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it."
+	b, err := json.MarshalIndent(s, "", "  ")
+	return append(b, '\n'), err
+}
+
+// typeName is a type's, with what it is made of in words that a reference can hold.
+func typeName(t reflect.Type) string {
+	name, of, generic := strings.Cut(strings.TrimSuffix(t.Name(), "]"), "[")
+	if !generic {
+		return name
+	}
+	return name + "-" + strings.NewReplacer("photon/units.", "", "[]", "list-of-").Replace(of)
+}
+
+// shape says what a Go type looks like in a file, where that is not what its
+// fields say: a quantity is text with a unit, a setting is its value.
+func shape(t reflect.Type) *jsonschema.Schema {
+	quantity := func(what, example string) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Description: what + " with its unit, as in " + example}
+	}
+	switch t {
+	case reflect.TypeFor[units.Time]():
+		return quantity("a time", "50us")
+	case reflect.TypeFor[units.Rate]():
+		return quantity("a rate", "10Gbps")
+	case reflect.TypeFor[units.Size]():
+		return quantity("a size", "512KB")
+	}
+	if t == reflect.TypeFor[float64]() {
+		return orSwept("number")
+	}
+	if strings.HasPrefix(t.Name(), "Value[") {
+		return plainShape(t.Field(0).Type)
+	}
+	return nil
+}
+
+func plainShape(t reflect.Type) *jsonschema.Schema {
+	if s := shape(t); s != nil {
+		return s
+	}
+	switch t.Kind() {
+	case reflect.Int:
+		return orSwept("integer")
+	case reflect.Float64:
+		return orSwept("number")
+	case reflect.Slice:
+		return &jsonschema.Schema{Type: "array", Items: plainShape(t.Elem())}
+	}
+	return &jsonschema.Schema{Type: "string"}
+}
+
+// orSwept is a number, or the name of the sweep's quantity that stands in its place.
+func orSwept(kind string) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: kind}, {Type: "string", Pattern: "\\$[a-z]+"}}}
+}
