@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test lint race bench soak clean setup setup-test
+.PHONY: demo build test test-browser lint race bench reproduce quick soak clean setup setup-test
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -20,12 +20,27 @@ test: setup-test
 	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test ./...
 	go test -tags dpdk -p 1 ./...
 
+# The report in headless Chromium.
+test-browser:
+	@scripts/setup.sh browser
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab
+
+# Every experiment, as it is and in short, and one report of all.
+reproduce: build
+	bin/photon replay --all
+	bin/photon report out --reproduction docs
+
+quick: build
+	bin/photon replay --all --quick --out out/quick
+	bin/photon report out/quick
+
 lint:
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not gofmt-clean:" $$files; exit 1; }
 	go vet ./...
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
+	go vet -tags browser ./lab
 
 race:
 	go test -race $(PURE)

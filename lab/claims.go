@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Verdict is what became of a claim.
@@ -40,7 +41,12 @@ func (c Claim) judge(runs map[string]Metrics) ClaimResult {
 			return r
 		}
 	}
-	value := runs[c.Schemes[0]][c.Metric]
+	value, measured := runs[c.Schemes[0]][c.Metric]
+	if !measured && strings.Contains(c.Metric, "@") {
+		r.Verdict = NotRun
+		r.Note = join(r.Note, "this value of the sweep was not run")
+		return r
+	}
 	if c.ratio() && value != nil {
 		over := c.Over
 		if over == "" {
