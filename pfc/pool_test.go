@@ -22,7 +22,7 @@ func TestMovingThresholdsAgainstSlowTwin(t *testing.T) {
 			in       *Ingress
 			buffered []int
 			held     bool
-			after    int // bytes since the threshold was crossed
+			after    int  // bytes since the threshold was crossed
 			fresh    bool // admitted above the threshold since the last poll
 		}
 		var ports [3]*port

@@ -1,0 +1,426 @@
+package hpccfiles
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"photon/config"
+	"photon/lab"
+	"photon/scheme"
+	"photon/units"
+)
+
+// Files is what is read.
+type Files struct {
+	Topology *Topology
+	Flows    []Flow
+	FlowFile string
+	Config   *Config // nil: everything by default
+}
+
+// Prepared is a run that the files describe.
+type Prepared struct {
+	Files
+	Experiment *lab.Experiment
+	Use        lab.SchemeUse
+	Warnings   []string // what the files ask for and is not done, each with its place
+	Notes      []string // what else is worth knowing
+	Payload    int64
+
+	FCT, PFC, Queues string     // names of what is written
+	From, To         units.Time // queues are looked at; From after To: never
+}
+
+// modes are the values of CC_MODE.
+var modes = map[int]string{1: "dcqcn-mlx", 3: "hpcc", 7: "timely"}
+
+// foreign are modes that this simulator does not have.
+var foreign = map[int]string{8: "DCTCP", 10: "HPCC-PINT"}
+
+const source = "config.txt"
+
+// What that simulator's files leave to its code.
+const (
+	megabyte  = 1 << 20
+	reserve   = 4 * units.KB // of each port, before its thresholds begin
+	offset    = 3 * units.KB // XON is so much below XOFF
+	baseAlpha = 1.0 / 8      // of the free buffer
+	// headerExcess is by how much our headers are longer than that simulator's: 58
+	// bytes and 48 (66 and 56 with a time stamp, 100 and 90 with telemetry).
+	headerExcess = 10
+	// headersMost is the longest header of ours, without Ethernet's.
+	headersMost = 100 - 14 + 8
+	ackPriority = 6
+	queueSpan   = 100 * units.Nanosecond // between two looks at the queues
+	dumpSpan    = 100 * units.Millisecond
+)
+
+// Prepare makes an experiment of the files. An empty scheme is the one that
+// CC_MODE names.
+func Prepare(f Files, schemeName string) (*Prepared, error) {
+	if f.Config == nil {
+		f.Config = &Config{set: map[string]*setting{}}
+	}
+	p := &Prepared{Files: f, FCT: "fct.txt", PFC: "pfc.txt", Queues: "qlen.txt"}
+	c := f.Config
+	p.Payload = int64(c.whole("PACKET_PAYLOAD_SIZE", 1000, 1, 9000))
+	e := &lab.Experiment{ID: "hpcc-files", Title: "files of the HPCC simulator", Seed: 1}
+	p.Experiment = e
+	p.network()
+	p.parameters()
+	if err := p.flows(); err != nil {
+		return nil, err
+	}
+	e.Duration = f.Flows[len(f.Flows)-1].Start + units.Second
+	if stop, isSet := c.number("SIMULATOR_STOP_TIME", 0); isSet && c.err == nil {
+		if stop <= 0 || stop > longest {
+			c.fail(c.set["SIMULATOR_STOP_TIME"], "it must be positive, and at most %d seconds", longest)
+		}
+		e.Duration = units.Time(math.Round(min(stop, longest)*1e9)) * units.Nanosecond
+	}
+	e.Measure.Sample = max(e.Duration/100, 1)
+	if err := p.scheme(schemeName); err != nil {
+		return nil, err
+	}
+	p.outputs()
+	p.unsupported()
+	if c.err != nil {
+		return nil, c.err
+	}
+	for _, s := range c.unknown() {
+		p.warn(s, "unknown key")
+	}
+	e.Schemes = []lab.SchemeUse{p.Use}
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Prepared) warn(s *setting, format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf("%s:%d: %s: %s", p.Config.File, s.line, s.key, fmt.Sprintf(format, args...)))
+}
+
+func (p *Prepared) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+func sourced[T any](v T, from string) lab.Sourced[T] {
+	return lab.Sourced[T]{Value: config.Set(v), Source: from}
+}
+
+// name is what a node is called.
+func name(id int) config.Value[string] { return config.Set(strconv.Itoa(id)) }
+
+// network makes nodes in the order of their numbers.
+func (p *Prepared) network() {
+	t := &p.Experiment.Topology
+	t.Kind = config.Set("free")
+	for id, isSwitch := range p.Topology.Switch {
+		t.Nodes = append(t.Nodes, lab.NodeSpec{Name: name(id), Host: !isSwitch})
+	}
+	loss := 0
+	for _, l := range p.Topology.Links {
+		t.Links = append(t.Links, lab.LinkSpec{A: name(l.A), B: name(l.B), Rate: config.Set(l.Rate), Delay: config.Set(l.Delay)})
+		if l.Loss > 0 {
+			if loss++; loss == 1 {
+				p.Warnings = append(p.Warnings, fmt.Sprintf("%s:%d: error rate %v: links do not lose packets here", p.Topology.File, l.Line, l.Loss))
+			}
+		}
+	}
+	if loss > 1 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %d more links with an error rate", p.Topology.File, loss-1))
+	}
+}
+
+// line is the rate of the first host's link, which that simulator takes for all.
+func (t *Topology) line() units.Rate {
+	first := t.hosts()[0]
+	for _, l := range t.Links {
+		if l.A == first || l.B == first {
+			return l.Rate
+		}
+	}
+	return 0
+}
+
+func (p *Prepared) parameters() {
+	const code = "that simulator's code"
+	q, c := &p.Experiment.Parameters, p.Config
+	q.LinkRate = sourced(p.Topology.line(), "topology.txt, the first host's")
+	q.HostDelay = sourced(units.Time(0), "topology.txt has one for each link")
+	q.TrunkDelay = q.HostDelay
+	q.Payload = sourced(units.Size(p.Payload), source)
+	q.MTU = sourced(units.Size(p.Payload)+headersMost, "the longest packet")
+	q.XOFF = sourced(reserve, code)
+	q.XON = sourced(reserve-offset, code)
+	q.Alpha = sourced(baseAlpha, code)
+	q.AlphaByRate = sourced(true, code)
+	q.Overhead = sourced(-headerExcess, "its headers are shorter by that, and it counts neither preamble nor gap")
+	q.AckEach = sourced(true, code)
+	q.Buffer = sourced(units.Size(c.whole("BUFFER_SIZE", 16, 1, 1<<16))*megabyte, source)
+	if c.whole("ACK_HIGH_PRIO", 0, 0, 1) == 1 {
+		q.AckPriority = sourced(ackPriority, source)
+	}
+}
+
+// flows gives every flow a group of its own, so that it can be told apart.
+func (p *Prepared) flows() error {
+	e := p.Experiment
+	var used []int
+	for i, f := range p.Flows {
+		if f.Group < 1 || f.Group >= ackPriority {
+			return &config.Error{File: p.FlowFile, Line: f.Line, Err: fmt.Errorf("priority group %d: data has 1 to %d here; 0 is that simulator's for acknowledgements, and %d and 7 are above them", f.Group, ackPriority-1, ackPriority)}
+		}
+		if !slices.Contains(used, f.Group) {
+			used = append(used, f.Group)
+		}
+		e.Flows = append(e.Flows, lab.FlowGroup{
+			Name: config.Set("flow " + strconv.Itoa(i+1)), From: name(f.From), To: name(f.To), Size: config.Set(f.Size), Start: config.Set(f.Start),
+			DSCP: config.Set(f.Group<<3 | 2),
+		})
+	}
+	e.Parameters.Priority = sourced(used[0], "flow.txt")
+	if !e.Parameters.AckPriority.Value.IsSet() {
+		e.Parameters.AckPriority = sourced(used[0], "ACK_HIGH_PRIO 0: as data")
+	}
+	if len(used) > 1 {
+		slices.Sort(used)
+		e.Parameters.Lossless = sourced(used, "flow.txt")
+		p.Warnings = append(p.Warnings, fmt.Sprintf("priority groups %v: a higher one goes first here, there they take turns", used))
+	}
+	return nil
+}
+
+// scheme chooses the scheme, and sets it as the files say if it is theirs.
+func (p *Prepared) scheme(name string) error {
+	c := p.Config
+	mode := c.whole("CC_MODE", 1, 0, 1<<20)
+	own, known := modes[mode]
+	s, isSet := c.get("CC_MODE")
+	switch {
+	case name == "" && !known:
+		what := "it is not one of 1 (DCQCN), 3 (HPCC) and 7 (TIMELY)"
+		if f := foreign[mode]; f != "" {
+			what = f + " is not supported"
+		}
+		return c.at(s.line, "CC_MODE %d: %s; --scheme runs another", mode, what)
+	case name == "":
+		name = own
+	case isSet && name != own:
+		if !known {
+			own = cmp.Or(foreign[mode], "unknown")
+		}
+		p.note("CC_MODE %d (%s) is overridden: --scheme %s runs", mode, own, name)
+	}
+	recipe, err := scheme.Get(name)
+	if err != nil {
+		return err
+	}
+	p.Use = lab.SchemeUse{Name: config.Set(name), Params: map[string]lab.Sourced[string]{}}
+	p.marking(recipe)
+	var kept []string
+	for _, k := range senderKeys {
+		if s, ok := c.get(k); ok && (!known || name != modes[mode]) {
+			kept = append(kept, s.key)
+		}
+	}
+	if known && name == modes[mode] {
+		switch mode {
+		case 1:
+			p.dcqcn()
+		case 3:
+			p.hpcc()
+		case 7:
+			p.timely()
+		}
+	} else if kept != nil {
+		p.note("the parameters of %s are its recipe's: not used are %s", name, strings.Join(kept, ", "))
+	}
+	return nil
+}
+
+// senderKeys are about senders; which of them count depends on the mode, there
+// as here.
+var senderKeys = []string{
+	"ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "CLAMP_TARGET_RATE", "RP_TIMER", "EWMA_GAIN", "FAST_RECOVERY_TIMES", "RATE_AI", "RATE_HAI", "MIN_RATE",
+	"U_TARGET", "MI_THRESH", "HAS_WIN", "VAR_WIN", "FAST_REACT", "GLOBAL_T", "MULTI_RATE", "INT_MULTI", "SAMPLE_FEEDBACK", "RATE_BOUND",
+	"DCTCP_RATE_AI", "PINT_LOG_BASE", "PINT_PROB",
+}
+
+func (p *Prepared) param(name, value, from string) {
+	p.Use.Params[name] = sourced(value, from)
+}
+
+func text(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// paramRate, paramNumber and paramMicros set a parameter as a key says, if it is there.
+func (p *Prepared) paramRate(name, key string) (units.Rate, bool) {
+	r, ok := p.Config.rate(key)
+	if ok {
+		p.param(name, r.String(), key)
+	}
+	return r, ok
+}
+
+func (p *Prepared) paramNumber(name, key string) {
+	if v, ok := p.Config.number(key, 0); ok {
+		p.param(name, text(v), key)
+	}
+}
+
+func (p *Prepared) paramMicros(name, key string) {
+	if v, ok := p.Config.number(key, 0); ok {
+		p.param(name, (units.Time(v*1e6) * units.Picosecond).String(), key)
+	}
+}
+
+// wantFlag warns of a switch that cannot be other than it is.
+func (p *Prepared) wantFlag(key string, want int, why string) {
+	if got := p.Config.whole(key, want, 0, 1); got != want {
+		p.warn(p.Config.set[key], "%d is not supported: %s", got, why)
+	}
+}
+
+func (p *Prepared) noWindow() {
+	p.wantFlag("HAS_WIN", 0, "this scheme has no window here")
+	p.wantFlag("RATE_BOUND", 1, "senders always keep to their rate")
+}
+
+// dcqcn is mode 1.
+func (p *Prepared) dcqcn() {
+	p.paramNumber("g", "EWMA_GAIN")
+	p.paramMicros("alpha_timer", "ALPHA_RESUME_INTERVAL")
+	p.paramMicros("cut_timer", "RATE_DECREASE_INTERVAL")
+	p.paramMicros("rate_timer", "RP_TIMER")
+	p.paramNumber("threshold", "FAST_RECOVERY_TIMES")
+	p.paramRate("ai", "RATE_AI")
+	p.paramRate("hai", "RATE_HAI")
+	p.paramRate("min_rate", "MIN_RATE")
+	if p.Config.whole("CLAMP_TARGET_RATE", 0, 0, 1) == 1 {
+		p.param("clamp", "yes", "CLAMP_TARGET_RATE")
+	}
+	p.noWindow()
+	p.wantFlag("ENABLE_QCN", 1, "switches mark all the same")
+}
+
+// timely is mode 7: one update in a round-trip time, with the constants of that
+// simulator's code.
+func (p *Prepared) timely() {
+	const code = "that simulator's code, mode 7"
+	for name, v := range map[string]string{"alpha": "0.875", "beta": "0.8", "min_rtt": "20us", "t_low": "50us", "t_high": "500us", "hai": "5", "per_rtt": "yes"} {
+		p.param(name, v, code)
+	}
+	ai, ok := p.paramRate("ai", "RATE_AI")
+	if hai, both := p.Config.rate("RATE_HAI"); ok && both {
+		p.param("hai_times", fmt.Sprintf("%d/%d", int64(hai), int64(ai)), "RATE_HAI over RATE_AI")
+	}
+	p.paramRate("min_rate", "MIN_RATE")
+	p.noWindow()
+}
+
+// hpcc is mode 3: windows of payload, rates bounded below.
+func (p *Prepared) hpcc() {
+	c := p.Config
+	rtt := units.Time(p.Topology.longestRTT(p.Payload)) * units.Nanosecond
+	p.param("base_rtt", rtt.String(), "the longest of the topology, as GLOBAL_T 1 has it")
+	p.param("slack", fmt.Sprintf("%d/%d", p.Payload+90, p.Payload), "that simulator's windows are of payload")
+	p.paramNumber("eta", "U_TARGET")
+	p.paramNumber("max_stage", "MI_THRESH")
+	if ai, ok := c.rate("RATE_AI"); ok {
+		p.param("w_ai", max(1, ai.Bytes(rtt)).String(), "RATE_AI in the longest round-trip time")
+	}
+	p.paramRate("min_rate", "MIN_RATE")
+	p.wantFlag("HAS_WIN", 1, "hpcc has a window here")
+	p.wantFlag("VAR_WIN", 1, "the window follows the rate here")
+	p.wantFlag("FAST_REACT", 1, "every acknowledgement moves the rate here")
+	p.wantFlag("GLOBAL_T", 1, "the longest round-trip time counts for all flows here")
+	p.wantFlag("MULTI_RATE", 0, "one rate stands for all hops here")
+	p.wantFlag("SAMPLE_FEEDBACK", 0, "every acknowledgement counts here")
+	p.wantFlag("RATE_BOUND", 1, "senders always keep to their rate")
+}
+
+// marking sets the thresholds of every port rate of the switches, where the
+// scheme has such.
+func (p *Prepared) marking(recipe *scheme.Scheme) {
+	c := p.Config
+	kmin, kmax, pmax := c.byRate("KMIN_MAP"), c.byRate("KMAX_MAP"), c.byRate("PMAX_MAP")
+	has := slices.ContainsFunc(recipe.Params, func(q scheme.Param) bool { return q.Name == "kmin" })
+	if c.err != nil || !has || kmin == nil && kmax == nil && pmax == nil {
+		return
+	}
+	p.Use.ByRate = map[units.Rate]map[string]lab.Sourced[string]{}
+	for _, l := range p.Topology.Links {
+		set := map[string]lab.Sourced[string]{}
+		for _, m := range []struct {
+			key, param string
+			values     map[units.Rate]float64
+			size       bool
+		}{{"KMIN_MAP", "kmin", kmin, true}, {"KMAX_MAP", "kmax", kmax, true}, {"PMAX_MAP", "pmax", pmax, false}} {
+			v, ok := m.values[l.Rate]
+			switch {
+			case m.values == nil:
+			case !ok:
+				c.fail(c.set[m.key], "it says nothing of links of %v, as in %s:%d", l.Rate, p.Topology.File, l.Line)
+			case m.size:
+				set[m.param] = sourced(units.Size(v*1000).String(), m.key)
+			default:
+				set[m.param] = sourced(text(v), m.key)
+			}
+		}
+		p.Use.ByRate[l.Rate] = set
+	}
+}
+
+// outputs are the names of what is written, and when queues are looked at.
+func (p *Prepared) outputs() {
+	c := p.Config
+	p.From, p.To = 1, 0
+	for key, name := range map[string]*string{"FCT_OUTPUT_FILE": &p.FCT, "PFC_OUTPUT_FILE": &p.PFC, "QLEN_MON_FILE": &p.Queues} {
+		if _, text, ok := c.one(key); ok {
+			*name = filepath.Base(text)
+		}
+	}
+	if p.FCT == p.PFC || p.PFC == p.Queues || p.FCT == p.Queues {
+		c.fail(c.set["FCT_OUTPUT_FILE"], "two of the files that are written have one name")
+	}
+	from, isFrom := c.number("QLEN_MON_START", 2e9)
+	to, isTo := c.number("QLEN_MON_END", 2.1e9)
+	if _, named := c.get("QLEN_MON_FILE"); named || isFrom || isTo {
+		p.From, p.To = units.Time(min(from, longest*1e9))*units.Nanosecond, units.Time(min(to, longest*1e9))*units.Nanosecond
+	}
+	for key, got := range map[string]string{"TOPOLOGY_FILE": p.Topology.File, "FLOW_FILE": p.FlowFile} {
+		if s, text, ok := c.one(key); ok && filepath.Base(text) != filepath.Base(got) {
+			p.warn(s, "%s is not read, but %s", text, got)
+		}
+	}
+}
+
+// unsupported names what is asked for otherwise than it is here. What has no
+// effect in that simulator either is known, and nothing is said about it.
+func (p *Prepared) unsupported() {
+	c := p.Config
+	for _, key := range senderKeys {
+		c.get(key)
+	}
+	for _, key := range []string{"TRACE_FILE", "TRACE_OUTPUT_FILE", "DATA_RATE", "LINK_DELAY", "PAUSE_TIME", "ENABLE_QCN", "L2_CHUNK_SIZE"} {
+		c.get(key)
+	}
+	p.wantFlag("USE_DYNAMIC_PFC_THRESHOLD", 1, "thresholds follow the free buffer")
+	p.wantFlag("ENABLE_TRACE", 0, "no trace of packets is written")
+	p.wantFlag("L2_BACK_TO_ZERO", 0, "a lost packet is sent again, not the whole chunk")
+	if n := c.whole("L2_ACK_INTERVAL", 1, 0, 1<<30); n != 1 {
+		p.warn(c.set["L2_ACK_INTERVAL"], "%d is not supported: every packet is acknowledged", n)
+	}
+	if v, _ := c.number("ERROR_RATE_PER_LINK", 0); v > 0 {
+		p.warn(c.set["ERROR_RATE_PER_LINK"], "%v is not supported: links do not lose packets", v)
+	}
+	if s, ok := c.get("LINK_DOWN"); ok && (len(s.words) == 0 || s.words[0] != "0") {
+		p.warn(s, "links do not go down")
+	}
+}
