@@ -55,7 +55,7 @@ const (
 	headerExcess = 10
 	// headersMost is the longest header of ours, without Ethernet's.
 	headersMost = 100 - 14 + 8
-	ackPriority = 6
+	cnpPriority = 6
 	queueSpan   = 100 * units.Nanosecond // between two looks at the queues
 	dumpSpan    = 100 * units.Millisecond
 )
@@ -164,9 +164,6 @@ func (p *Prepared) parameters() {
 	q.Overhead = sourced(-headerExcess, "its headers are shorter by that, and it counts neither preamble nor gap")
 	q.AckEach = sourced(true, code)
 	q.Buffer = sourced(units.Size(c.whole("BUFFER_SIZE", 16, 1, 1<<16))*megabyte, source)
-	if c.whole("ACK_HIGH_PRIO", 0, 0, 1) == 1 {
-		q.AckPriority = sourced(ackPriority, source)
-	}
 }
 
 // flows gives every flow a group of its own, so that it can be told apart.
@@ -174,8 +171,8 @@ func (p *Prepared) flows() error {
 	e := p.Experiment
 	var used []int
 	for i, f := range p.Flows {
-		if f.Group < 1 || f.Group >= ackPriority {
-			return &config.Error{File: p.FlowFile, Line: f.Line, Err: fmt.Errorf("priority group %d: data has 1 to %d here; 0 is that simulator's for acknowledgements, and %d and 7 are above them", f.Group, ackPriority-1, ackPriority)}
+		if f.Group < 1 || f.Group >= cnpPriority {
+			return &config.Error{File: p.FlowFile, Line: f.Line, Err: fmt.Errorf("priority group %d: data has 1 to %d here, below notifications", f.Group, cnpPriority-1)}
 		}
 		if !slices.Contains(used, f.Group) {
 			used = append(used, f.Group)
@@ -185,14 +182,14 @@ func (p *Prepared) flows() error {
 			DSCP: config.Set(f.Group<<3 | 2),
 		})
 	}
+	slices.Sort(used)
 	e.Parameters.Priority = sourced(used[0], "flow.txt")
-	if !e.Parameters.AckPriority.Value.IsSet() {
-		e.Parameters.AckPriority = sourced(used[0], "ACK_HIGH_PRIO 0: as data")
-	}
+	// Its switches queue acknowledgements with data whatever ACK_HIGH_PRIO says,
+	// which is about hosts; and hosts send them first here anyway.
+	e.Parameters.AckPriority = sourced(used[0], "that simulator's switches")
 	if len(used) > 1 {
-		slices.Sort(used)
 		e.Parameters.Lossless = sourced(used, "flow.txt")
-		p.Warnings = append(p.Warnings, fmt.Sprintf("priority groups %v: a higher one goes first here, there they take turns", used))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("priority groups %v: a higher one goes first here, there they take turns; acknowledgements are of group %d", used, used[0]))
 	}
 	return nil
 }
@@ -412,6 +409,7 @@ func (p *Prepared) unsupported() {
 		c.get(key)
 	}
 	p.wantFlag("USE_DYNAMIC_PFC_THRESHOLD", 1, "thresholds follow the free buffer")
+	c.whole("ACK_HIGH_PRIO", 0, 0, 1)
 	p.wantFlag("ENABLE_TRACE", 0, "no trace of packets is written")
 	p.wantFlag("L2_BACK_TO_ZERO", 0, "a lost packet is sent again, not the whole chunk")
 	if n := c.whole("L2_ACK_INTERVAL", 1, 0, 1<<30); n != 1 {
