@@ -378,22 +378,34 @@ func (p *Prepared) marking(recipe *scheme.Scheme) {
 func (p *Prepared) outputs() {
 	c := p.Config
 	p.From, p.To = 1, 0
-	for key, name := range map[string]*string{"FCT_OUTPUT_FILE": &p.FCT, "PFC_OUTPUT_FILE": &p.PFC, "QLEN_MON_FILE": &p.Queues} {
-		if _, text, ok := c.one(key); ok {
-			*name = filepath.Base(text)
+	taken := map[string]bool{}
+	for _, o := range []struct {
+		key  string
+		name *string
+	}{{"FCT_OUTPUT_FILE", &p.FCT}, {"PFC_OUTPUT_FILE", &p.PFC}, {"QLEN_MON_FILE", &p.Queues}} {
+		s, text, ok := c.one(o.key)
+		if ok {
+			*o.name = filepath.Base(text)
 		}
+		if ok && (*o.name == "." || *o.name == ".." || *o.name == "/") {
+			c.fail(s, "%q is not a file's name", text)
+		}
+		if ok && taken[*o.name] {
+			c.fail(s, "another file that is written is called %s, too", *o.name)
+		}
+		taken[*o.name] = true
 	}
-	if p.FCT == p.PFC || p.PFC == p.Queues || p.FCT == p.Queues {
-		c.fail(c.set["FCT_OUTPUT_FILE"], "two of the files that are written have one name")
+	if len(taken) < 3 && c.err == nil { // one is called as another is by default
+		c.err = c.at(0, "two of the files that are written have one name")
 	}
 	from, isFrom := c.number("QLEN_MON_START", 2e9)
 	to, isTo := c.number("QLEN_MON_END", 2.1e9)
 	if _, named := c.get("QLEN_MON_FILE"); named || isFrom || isTo {
 		p.From, p.To = units.Time(min(from, longest*1e9))*units.Nanosecond, units.Time(min(to, longest*1e9))*units.Nanosecond
 	}
-	for key, got := range map[string]string{"TOPOLOGY_FILE": p.Topology.File, "FLOW_FILE": p.FlowFile} {
-		if s, text, ok := c.one(key); ok && filepath.Base(text) != filepath.Base(got) {
-			p.warn(s, "%s is not read, but %s", text, got)
+	for _, in := range [][2]string{{"TOPOLOGY_FILE", p.Topology.File}, {"FLOW_FILE", p.FlowFile}} {
+		if s, text, ok := c.one(in[0]); ok && filepath.Base(text) != filepath.Base(in[1]) {
+			p.warn(s, "%s is not read, but %s", text, in[1])
 		}
 	}
 }
