@@ -127,7 +127,7 @@ func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, e
 func (h *hpccFlags) report(c *cobra.Command, p *hpccfiles.Prepared, r *hpccfiles.Result, theirs hpccfiles.Slowdowns, out string) {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d of %d flows ended; %d pauses and resumptions\n", p.Use.Name.V, len(r.Finished), r.Flows, r.Pauses)
-	fmt.Fprintf(c.ErrOrStderr(), "%.1f s, %.2f million packet-hops per second\n", r.Wall, float64(r.PacketHops)/r.Wall/1e6)
+	fmt.Fprintf(c.ErrOrStderr(), "%.1f s, %.2f million hops of data packets per second\n", r.Wall, float64(r.PacketHops)/r.Wall/1e6)
 	hpccfiles.Table(w, hpccfiles.Summarise(r.Finished), theirs)
 	for _, name := range []string{p.FCT, p.PFC, p.Queues} {
 		fmt.Fprintln(w, "written:", filepath.Join(out, name))

@@ -1,6 +1,8 @@
 package hpccfiles
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -108,7 +110,11 @@ func TestSlowdownsAgainstTheOtherSimulator(t *testing.T) {
 	if testing.Short() {
 		t.Skip("eleven million packets over links")
 	}
-	for _, scheme := range []string{"dcqcn", "timely", "hpcc"} {
+	page, err := os.ReadFile("../../docs/hpcc-files.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scheme, name := range map[string]string{"dcqcn": "DCQCN (mode 1)", "timely": "TIMELY (mode 7)", "hpcc": "HPCC (mode 3)"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			a, b := runCase(t, "ls64", scheme)
@@ -120,7 +126,10 @@ func TestSlowdownsAgainstTheOtherSimulator(t *testing.T) {
 					t.Errorf("%s: %.3f, want %.3f", what, v[0], v[1])
 				}
 			}
-			t.Logf("%+v, there %+v", ours, theirs)
+			row := fmt.Sprintf("| %s | %.3f / %.3f | %.3f / %.3f | %.3f / %.3f | %.3f / %.3f |\n", name, ours.Avg, theirs.Avg, ours.P50, theirs.P50, ours.P95, theirs.P95, ours.P99, theirs.P99)
+			if !bytes.Contains(page, []byte(row)) {
+				t.Errorf("docs/hpcc-files.md is to have\n%s", row)
+			}
 		})
 	}
 }

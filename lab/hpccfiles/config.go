@@ -14,22 +14,26 @@ import (
 
 // Config is a config.txt: keys and the words behind them.
 type Config struct {
-	File string
-	set  map[string]*setting
-	err  error
+	File  string
+	set   map[string]*setting
+	asked map[string]bool // keys that somebody asked for, set or not
+	err   error
 }
 
 type setting struct {
 	key   string
 	words []string
 	line  int
-	known bool // somebody asked for it
+}
+
+func newConfig(file string) *Config {
+	return &Config{File: file, set: map[string]*setting{}, asked: map[string]bool{}}
 }
 
 // ReadConfig reads a `KEY VALUE...` a line. What the keys mean is looked at by
 // Prepare. A line that begins with # says nothing.
 func ReadConfig(file string, b []byte) (*Config, error) {
-	c := &Config{File: file, set: map[string]*setting{}}
+	c := newConfig(file)
 	for i, l := range strings.Split(string(b), "\n") {
 		f := strings.Fields(l)
 		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
@@ -55,12 +59,10 @@ func (c *Config) fail(s *setting, format string, args ...any) {
 	}
 }
 
-// get returns a setting, if it is there; it is known from then on.
+// get returns a setting, if it is there; its key is known from then on.
 func (c *Config) get(key string) (*setting, bool) {
 	s, ok := c.set[key]
-	if ok {
-		s.known = true
-	}
+	c.asked[key] = true
 	return s, ok
 }
 
@@ -145,7 +147,7 @@ func (c *Config) byRate(key string) map[units.Rate]float64 {
 // unknown lists the settings that nobody asked for, in the order of the file.
 func (c *Config) unknown() (list []*setting) {
 	for _, s := range slices.SortedFunc(maps.Values(c.set), func(a, b *setting) int { return cmp.Compare(a.line, b.line) }) {
-		if !s.known {
+		if !c.asked[s.key] {
 			list = append(list, s)
 		}
 	}

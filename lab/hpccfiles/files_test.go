@@ -3,6 +3,7 @@ package hpccfiles
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -245,6 +246,36 @@ func TestPausesAndQueues(t *testing.T) {
 	}
 	if n := len(strings.Fields(lines[senders+1])); n < 500 {
 		t.Errorf("the longest queue was %d KB", n-3)
+	}
+}
+
+// Every key of the reference runs is in the documentation, and so are those that
+// are asked for.
+func TestKeysAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/hpcc-files.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := prepare(t, "SIMULATOR_STOP_TIME 1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := maps.Clone(p.Config.asked)
+	for _, scheme := range []string{"dcqcn", "timely", "hpcc"} {
+		if p, err = Prepare(read(t, "ls64", scheme), ""); err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(asked, p.Config.asked)
+	}
+	for key := range asked {
+		if !bytes.Contains(page, []byte("`"+key+"`")) {
+			t.Errorf("%s is not in docs/hpcc-files.md", key)
+		}
+	}
+	for _, m := range regexp.MustCompile("`([A-Z][A-Z0-9_]{5,})`").FindAllSubmatch(page, -1) {
+		if !asked[string(m[1])] {
+			t.Errorf("docs/hpcc-files.md has %s, which nobody asks for", m[1])
+		}
 	}
 }
 

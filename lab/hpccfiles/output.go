@@ -67,14 +67,21 @@ func newStandalone(t *Topology, payload int64) *standalone {
 	return &standalone{t: t, payload: payload, next: t.adjacent(), ways: map[int][]way{}}
 }
 
-func (s *standalone) time(from, to int, size units.Size) int64 {
+func (s *standalone) way(from, to int) way {
 	ways, ok := s.ways[to]
 	if !ok {
 		ways = s.t.waysTo(to, s.next, s.payload)
 		s.ways[to] = ways
 	}
-	w := ways[from]
-	hi, lo := bits.Mul64(uint64(int64(size)+(int64(size-1)/s.payload+1)*48), 8e9)
+	return ways[from]
+}
+
+// packets is how many packets a flow has.
+func (s *standalone) packets(size units.Size) int64 { return int64(size-1)/s.payload + 1 }
+
+func (s *standalone) time(from, to int, size units.Size) int64 {
+	w := s.way(from, to)
+	hi, lo := bits.Mul64(uint64(int64(size)+s.packets(size)*48), 8e9)
 	ns, _ := bits.Div64(hi, lo, uint64(w.rate)) // sizes are below 2^41 bytes, rates not below 1 kbit/s
 	return w.rtt() + int64(ns)
 }

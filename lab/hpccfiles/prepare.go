@@ -64,7 +64,7 @@ const (
 // CC_MODE names.
 func Prepare(f Files, schemeName string) (*Prepared, error) {
 	if f.Config == nil {
-		f.Config = &Config{set: map[string]*setting{}}
+		f.Config = newConfig("")
 	}
 	p := &Prepared{Files: f, FCT: "fct.txt", PFC: "pfc.txt", Queues: "qlen.txt"}
 	c := f.Config

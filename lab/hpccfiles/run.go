@@ -19,7 +19,7 @@ import (
 type Result struct {
 	Finished   []Finished // in the order in which they ended
 	Flows      int
-	PacketHops uint64  // of data packets
+	PacketHops int64   // data packets of flows that ended, over links
 	Pauses     int     // lines of pfc.txt
 	Wall       float64 // seconds
 	Trace      string
@@ -90,10 +90,11 @@ func (p *Prepared) run(ctx context.Context, o lab.Options, pfc, qlen *bufio.Writ
 		ports[i] = firstPort + used[pair]
 		used[pair]++
 	}
-	r.PacketHops, r.Wall, r.Trace, r.Notes = out.PacketHops, out.Wall, out.Trace, out.Notes
+	r.Wall, r.Trace, r.Notes = out.Wall, out.Trace, out.Notes
 	slices.SortStableFunc(out.Ended, func(a, b lab.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
 	for _, e := range out.Ended {
 		f := &p.Flows[e.Flow]
+		r.PacketHops += ideal.packets(f.Size) * int64(ideal.way(f.From, f.To).links)
 		r.Finished = append(r.Finished, Finished{
 			From: f.From, To: f.To, SrcPort: ports[e.Flow], DstPort: f.Port, Size: f.Size, Start: int64(f.Start / units.Nanosecond),
 			FCT: int64((e.FCT + units.Nanosecond/2) / units.Nanosecond), Standalone: ideal.time(f.From, f.To, f.Size),

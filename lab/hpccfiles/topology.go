@@ -105,6 +105,7 @@ type hop struct {
 // way is what lies between a node and a host on a shortest path.
 type way struct {
 	ok    bool
+	links int
 	delay int64 // ns, one way
 	send  int64 // ns, that a full payload without headers takes on all links
 	rate  units.Rate
@@ -122,6 +123,7 @@ func (t *Topology) waysTo(host int, next [][]hop, payload int64) []way {
 				continue
 			}
 			w := ways[at]
+			w.links++
 			w.delay += int64(h.link.Delay / units.Nanosecond)
 			w.send += payload * 8e9 / int64(h.link.Rate)
 			w.rate = min(w.rate, h.link.Rate)
