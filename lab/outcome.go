@@ -22,10 +22,7 @@ func (e *Experiment) Check() error {
 type Outcome struct {
 	Ended      []Ended
 	Invariants Invariants
-	PacketHops uint64 // lossless frames that arrived at the end of a link
-	Trace      string // hash, of the simulator
 	Wall       float64
-	Notes      []string
 }
 
 // RunOne runs one scheme of an experiment once, in a world of its own.
@@ -40,7 +37,7 @@ func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look 
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Ended: r.ended, Invariants: r.invariants, PacketHops: r.hops, Trace: r.hash, Wall: r.timing.WallSeconds, Notes: r.notes}
+	out := Outcome{Ended: r.ended, Invariants: r.invariants, Wall: r.timing.WallSeconds}
 	if r.invariants.LostFrames > 0 || !r.invariants.ConservationOK {
 		err = errors.New("frames were lost: the result is worth nothing")
 	}

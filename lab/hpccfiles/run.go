@@ -22,8 +22,6 @@ type Result struct {
 	PacketHops int64   // data packets of flows that ended, over links
 	Pauses     int     // lines of pfc.txt
 	Wall       float64 // seconds
-	Trace      string
-	Notes      []string
 }
 
 // Run runs what the files describe in virtual time and writes its results to a
@@ -90,7 +88,7 @@ func (p *Prepared) run(ctx context.Context, o lab.Options, pfc, qlen *bufio.Writ
 		ports[i] = firstPort + used[pair]
 		used[pair]++
 	}
-	r.Wall, r.Trace, r.Notes = out.Wall, out.Trace, out.Notes
+	r.Wall = out.Wall
 	slices.SortStableFunc(out.Ended, func(a, b lab.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
 	for _, e := range out.Ended {
 		f := &p.Flows[e.Flow]
