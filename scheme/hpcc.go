@@ -40,7 +40,7 @@ func init() {
 		build: func(n Network, r *reader) Parts {
 			rp := &ratelimit.HPCCParams{
 				Line: n.Line, Min: r.rate("min_rate"), BaseRTT: r.time("base_rtt"), Eta: r.fraction("eta"), MaxStage: r.int("max_stage"), AI: r.size("w_ai"),
-				Slack: r.fraction("slack"),
+				Slack: r.positive("slack"),
 			}
 			r.check(rp.Validate())
 			if !wire.INTRate(n.Line) {

@@ -125,7 +125,7 @@ func timelyParams() []Param {
 func (r *reader) timely(n Network) *ratelimit.TimelyParams {
 	p := &ratelimit.TimelyParams{
 		Line: n.Line, Min: r.rate("min_rate"), Alpha: r.fraction("alpha"), Beta: r.fraction("beta"), AI: r.rate("ai"), HAI: r.int("hai"),
-		Hyper: r.fraction("hai_times"), PerRTT: r.flag("per_rtt"), MinRTT: r.time("min_rtt"), Low: r.time("t_low"), High: r.time("t_high"),
+		Hyper: r.positive("hai_times"), PerRTT: r.flag("per_rtt"), MinRTT: r.time("min_rtt"), Low: r.time("t_low"), High: r.time("t_high"),
 	}
 	if _, ok := r.values["gain"]; ok {
 		p.Patched, p.Gain = true, r.fraction("gain")
