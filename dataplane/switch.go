@@ -3,7 +3,6 @@ package dataplane
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"photon/marking"
 	"photon/pfc"
@@ -37,6 +36,7 @@ type PortConfig struct {
 	MAC      wire.MAC
 	Link     Link       // what this port sends into
 	Headroom units.Size // of each lossless priority; 0: the switch's
+	Alpha    float64    // the same
 	Worker   int        // who owns the port
 }
 
@@ -101,6 +101,9 @@ func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
 	if h := c.Ports[port].Headroom; h > 0 {
 		t.Headroom = h
 	}
+	if a := c.Ports[port].Alpha; a > 0 {
+		t.Alpha = a
+	}
 	return t
 }
 
@@ -111,8 +114,10 @@ type Switch struct {
 	ports   []switchPort
 	workers []*switchWorker
 	fdb     *fdb
-	lossy   lossyPool
-	longest int // frame that passes, without FCS
+	pool    *pfc.Pool // what the lossless priorities do not reserve
+	moving  bool      // some thresholds follow what is free of the pool
+	holding int       // ports whose peers hold an XOFF of ours; counted only if moving
+	longest int       // frame that passes, without FCS
 }
 
 // switchPort is one port. Its worker alone touches it, but for the rings, whose
@@ -164,36 +169,6 @@ type switchWorker struct {
 	learned *learnRing // to the writer of the forwarding database; nil: this is the writer
 }
 
-// lossyPool is the part of the buffer that lossless priorities do not reserve.
-type lossyPool struct {
-	size   int64
-	shared bool
-	used   int64
-}
-
-func (l *lossyPool) take(n int) bool {
-	if !l.shared {
-		if l.used+int64(n) > l.size {
-			return false
-		}
-		l.used += int64(n)
-		return true
-	}
-	if atomic.AddInt64(&l.used, int64(n)) > l.size {
-		atomic.AddInt64(&l.used, -int64(n))
-		return false
-	}
-	return true
-}
-
-func (l *lossyPool) give(n int) {
-	if l.shared {
-		atomic.AddInt64(&l.used, -int64(n))
-	} else {
-		l.used -= int64(n)
-	}
-}
-
 // ringSize is how many frames can be on their way from one worker to a port of
 // another: several bursts of every port.
 const ringSize = 4096
@@ -207,7 +182,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		c.CP = func(marking.Place) marking.CP { return marking.None{} }
 	}
 	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age, c.Salt), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
-	s.lossy = lossyPool{size: int64(c.Buffer - c.reserved()), shared: len(envs) > 1}
+	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
 	for w := range envs {
 		worker := &switchWorker{number: w}
 		if w > 0 {
@@ -240,10 +215,11 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	p.env = envs[p.config.Worker]
 	rate := p.config.Link.Rate
 	p.eg = pfc.NewEgress(c.Lossless, rate)
-	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1}
+	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1, Pool: s.pool}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)
 		if c.Lossless>>prio&1 != 0 {
+			s.moving = s.moving || in.Thresholds[prio].Alpha > 0 && len(envs) == 1
 			p.points[prio] = newPoint(c.CP(marking.Place{Port: i, Prio: prio, Rate: rate}))
 			if p.points[prio].notifier != nil {
 				p.notifies |= 1 << prio

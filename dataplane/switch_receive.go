@@ -123,7 +123,7 @@ func (s *Switch) classify(f *Frame, h *wire.Header, b []byte) {
 
 // admit accounts a frame to the port through which it came, or discards it.
 func (s *Switch) admit(p *switchPort, f Frame) bool {
-	if f.Flag&Lossless == 0 && !s.lossy.take(int(f.Len)) {
+	if f.Flag&Lossless == 0 && !s.pool.Take(int(f.Len)) {
 		s.discard(p, f, DropBuffer)
 		return false
 	}
@@ -138,11 +138,24 @@ func (s *Switch) admit(p *switchPort, f Frame) bool {
 // release takes a frame out of the account of the port through which it came.
 func (s *Switch) release(now units.Time, f Frame) {
 	if f.Flag&Lossless == 0 {
-		s.lossy.give(int(f.Len))
+		s.pool.Add(-int64(f.Len))
 	}
 	from := &s.ports[f.In]
 	if from.in.Release(f.Prio, int(f.Len)) {
 		from.env.Wake(int(f.In), now)
+	}
+	if s.holding > 0 {
+		s.wakeHolding(now)
+	}
+}
+
+// wakeHolding lets ports send the XON that is due because the pool has more
+// free. With several workers a port finds out at its next poll.
+func (s *Switch) wakeHolding(now units.Time) {
+	for i := range s.ports {
+		if p := &s.ports[i]; p.in.Held() != 0 && p.in.Next(now) <= now {
+			p.env.Wake(i, now)
+		}
 	}
 }
 

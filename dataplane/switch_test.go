@@ -307,6 +307,42 @@ func TestXOFFAndXON(t *testing.T) {
 }
 
 // An XOFF that is still meant is sent again before the peer's timer runs out.
+// Thresholds that follow the free buffer: what one port holds lowers them for
+// another, and when it leaves the other is resumed although nothing of its own left.
+func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
+	c := config(4)
+	c.PFC[3] = pfc.Thresholds{XOFF: 2_000, XON: 1_000, Headroom: 20_000, Alpha: 0.5}
+	c.Ports[1].Alpha = 2 // this port may hold more
+	c.Buffer = c.reserved() + 100_000
+	r := newRig(t, c)
+	held := 0
+	for ; len(r.out(1, 1)) == 0; held++ {
+		r.in(1, packet(1, 3, 26, wire.ECT0), 1_000)
+	}
+	// The 70th kilobyte finds 33 KB free: 2 KB and twice that are less.
+	if held != 70 {
+		t.Errorf("a port with alpha 2 was paused at %d KB", held)
+	}
+	mine := 0
+	for ; len(r.out(0, 1)) == 0; mine++ {
+		r.in(0, packet(0, 2, 26, wire.ECT0), 1_000)
+	}
+	if mine != 14 { // it finds 21 KB free: 68 KB are the other's, 11 KB its own
+		t.Errorf("a port with alpha 1/2 was paused at %d KB", mine)
+	}
+	r.now += units.Microsecond
+	r.env.SetDue(0, units.Never)
+	for r.env.Due(0) > r.now && held > 0 {
+		r.now += units.Microsecond
+		r.out(3, 1)
+		held--
+	}
+	var f pfc.Frame
+	if sent := r.out(0, 1); len(sent) != 1 || f.Decode(sent[0]) != nil || f.Quanta[3] != 0 || mine != 14 || held == 0 {
+		t.Errorf("no XON with %d KB of the other port left", held)
+	}
+}
+
 func TestXOFFIsRefreshed(t *testing.T) {
 	c := config(2)
 	c.Pause = 100 * us

@@ -23,7 +23,7 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 	}
 	n := 0
 	for n < len(burst) {
-		f, ok := p.pause(now)
+		f, ok := s.pause(now, p)
 		if !ok {
 			break
 		}
@@ -58,7 +58,7 @@ func (s *Switch) takeOver(now units.Time, p *switchPort) {
 }
 
 // pause makes the PFC frame that is due, if one is.
-func (p *switchPort) pause(now units.Time) (Frame, bool) {
+func (s *Switch) pause(now units.Time, p *switchPort) (Frame, bool) {
 	if p.in.Next(now) > now {
 		return Frame{}, false
 	}
@@ -67,7 +67,13 @@ func (p *switchPort) pause(now units.Time) (Frame, bool) {
 		return Frame{}, false // it stays due
 	}
 	var what pfc.Frame
+	held := p.in.Held() != 0
 	p.in.Poll(now, &what)
+	if now := p.in.Held() != 0; s.moving && now != held {
+		if s.holding--; now {
+			s.holding += 2
+		}
+	}
 	what.Encode(p.env.Header(f), p.config.MAC)
 	p.stats.TxControl++
 	return f, true

@@ -67,13 +67,16 @@ func (e *Experiment) checkParameters() error {
 			return fmt.Errorf("parameter %s has no value or no source", name)
 		}
 	}
-	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}).Validate(); err != nil {
+	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil {
 		return at(p.XON.Value, "%v", err)
 	}
 	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
 		if prio < 0 || prio >= pfc.Classes {
 			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
 		}
+	}
+	if a := p.AckPriority.Value; a.IsSet() && (a.V < 0 || a.V >= pfc.Classes) {
+		return at(a, "ack_priority %d: there are 0 to 7", a.V)
 	}
 	if p.LinkRate.Value.V <= 0 || p.HostDelay.Value.V < 0 || p.TrunkDelay.Value.V < 0 {
 		return at(p.LinkRate.Value, "the link rate must be positive, and delays not negative")
@@ -144,23 +147,23 @@ func (e *Experiment) checkClaims() error {
 // sources returns the source of every parameter; empty if it or its value is missing.
 func (p *Parameters) sources() map[string]string {
 	m := map[string]string{}
-	add := func(name string, line int, source string) {
-		if line == 0 {
+	add := func(name string, set bool, source string) {
+		if !set {
 			source = ""
 		}
 		m[name] = source
 	}
-	add("link_rate", p.LinkRate.Value.Line, p.LinkRate.Source)
-	add("host_delay", p.HostDelay.Value.Line, p.HostDelay.Source)
-	add("trunk_delay", p.TrunkDelay.Value.Line, p.TrunkDelay.Source)
-	add("payload", p.Payload.Value.Line, p.Payload.Source)
-	add("mtu", p.MTU.Value.Line, p.MTU.Source)
-	add("priority", p.Priority.Value.Line, p.Priority.Source)
-	add("xoff", p.XOFF.Value.Line, p.XOFF.Source)
-	add("xon", p.XON.Value.Line, p.XON.Source)
-	add("buffer", p.Buffer.Value.Line, p.Buffer.Source)
+	add("link_rate", p.LinkRate.Value.IsSet(), p.LinkRate.Source)
+	add("host_delay", p.HostDelay.Value.IsSet(), p.HostDelay.Source)
+	add("trunk_delay", p.TrunkDelay.Value.IsSet(), p.TrunkDelay.Source)
+	add("payload", p.Payload.Value.IsSet(), p.Payload.Source)
+	add("mtu", p.MTU.Value.IsSet(), p.MTU.Source)
+	add("priority", p.Priority.Value.IsSet(), p.Priority.Source)
+	add("xoff", p.XOFF.Value.IsSet(), p.XOFF.Source)
+	add("xon", p.XON.Value.IsSet(), p.XON.Source)
+	add("buffer", p.Buffer.Value.IsSet(), p.Buffer.Source)
 	if p.TrunkRate.Value.IsSet() {
-		add("trunk_rate", p.TrunkRate.Value.Line, p.TrunkRate.Source)
+		add("trunk_rate", p.TrunkRate.Value.IsSet(), p.TrunkRate.Source)
 	}
 	return m
 }

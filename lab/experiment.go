@@ -36,6 +36,7 @@ type Experiment struct {
 
 	file     string // for errors
 	variants []variant
+	observer Observer
 }
 
 // Paper says where the experiment comes from.
@@ -89,6 +90,14 @@ type Parameters struct {
 	TrunkRate Sourced[units.Rate] `yaml:"trunk_rate"`
 	Overhead  Sourced[int]        `yaml:"overhead"` // bytes on the wire beyond those of a frame without FCS; 24 if absent
 	Lossless  Sourced[[]int]      `yaml:"lossless"` // all lossless priorities, if there are more than one
+
+	// Alpha lets xoff and xon follow what is free: so much of the free buffer is
+	// added to them. With alpha_by_rate a port that is faster than link_rate gets
+	// twice the part for each doubling, at most all that is free.
+	Alpha       Sourced[float64] `yaml:"alpha"`
+	AlphaByRate Sourced[bool]    `yaml:"alpha_by_rate"`
+	AckEach     Sourced[bool]    `yaml:"ack_each"`     // every packet is acknowledged, whatever the scheme needs
+	AckPriority Sourced[int]     `yaml:"ack_priority"` // of acknowledgements; 6, of CNPs, if absent
 }
 
 // Topology names a generator and its size.
@@ -185,6 +194,9 @@ type Event struct {
 type SchemeUse struct {
 	Name   config.Value[string]       `yaml:"name"`
 	Params map[string]Sourced[string] `yaml:"params"`
+	// ByRate is set otherwise yet at congestion points of ports of a rate. The
+	// recipe's own rules for other rates do not apply there.
+	ByRate map[units.Rate]map[string]Sourced[string] `yaml:"-"`
 }
 
 // Measure says what is measured: the bundle `dynamics` of a bottleneck, and any

@@ -1,12 +1,14 @@
 package lab
 
 import (
+	"maps"
 	"math/rand/v2"
 	"strings"
 
 	"photon/config"
 	"photon/lab/topology"
 	"photon/lab/workload"
+	"photon/marking"
 	"photon/scheme"
 	"photon/units"
 )
@@ -222,6 +224,33 @@ func (e *Experiment) network(p *topology.Plan, flows []flowPlan, seed uint64) sc
 		}
 	}
 	return n
+}
+
+// byRate gives ports of certain rates congestion points of their own.
+func (u SchemeUse) byRate(n scheme.Network, others func(marking.Place) marking.CP) (func(marking.Place) marking.CP, error) {
+	if len(u.ByRate) == 0 {
+		return others, nil
+	}
+	made := map[units.Rate]func(marking.Place) marking.CP{}
+	for rate, params := range u.ByRate {
+		n.Line = rate
+		use := SchemeUse{Name: u.Name, Params: maps.Clone(u.Params)}
+		if use.Params == nil {
+			use.Params = map[string]Sourced[string]{}
+		}
+		maps.Copy(use.Params, params)
+		parts, err := use.build(n)
+		if err != nil {
+			return nil, err
+		}
+		made[rate] = parts.CP
+	}
+	return func(q marking.Place) marking.CP {
+		if cp, ok := made[q.Rate]; ok {
+			return cp(q)
+		}
+		return others(q)
+	}, nil
 }
 
 // build makes the parts of a scheme.

@@ -24,6 +24,7 @@ type network struct {
 	lossless uint8                    // priorities
 	shares   map[uint32]marking.Share // by flow hash
 	results  map[uint32]agent.Result  // of flows that ended, by queue pair
+	observer Observer
 }
 
 // flowEnds is a flow and where to look at it.
@@ -50,7 +51,7 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 	}
 	n := &network{
 		world: w, plan: p, hosts: map[int]*agent.Host{}, switches: map[int]*dataplane.Switch{}, prio: e.Parameters.Priority.Value.V, lossless: e.Parameters.lossless(),
-		shares: map[uint32]marking.Share{}, results: map[uint32]agent.Result{},
+		shares: map[uint32]marking.Share{}, results: map[uint32]agent.Result{}, observer: e.observer,
 	}
 	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
 	for _, f := range flows {
@@ -69,6 +70,9 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 		}
 		parts, err := use.build(known)
 		if err != nil {
+			return nil, err
+		}
+		if parts.CP, err = use.byRate(known, parts.CP); err != nil {
 			return nil, err
 		}
 		if p.Nodes[i].Host {
@@ -112,16 +116,23 @@ var wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.
 
 func (n *network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports int) {
 	name := n.plan.Nodes[i].Name
+	if n.observer.Pause != nil {
+		node = newTap(n, i, node, envs[0], ports)
+	}
 	n.ids = append(n.ids, n.world.Add(name, wrap(name, node, envs), envs, make([]int, ports)))
 }
 
 func (n *network) addHost(e *Experiment, i int, parts scheme.Parts, sent, received int) error {
 	received = max(received, 1)
+	ackTo := uint8(cnpDSCP)
+	if a := e.Parameters.AckPriority.Value; a.IsSet() {
+		ackTo = dscpOf(a.V)
+	}
+	parts.Carry.Ack = parts.Carry.Ack || e.Parameters.AckEach.Value.V
 	envs := n.world.NewEnvs(1)
 	h, err := agent.New(agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.lossless(), DSCP: dataplane.DefaultDSCP(),
-		DataDSCP:    uint8(n.prio<<3 | 2), // assured forwarding: 26 for priority 3
-		ControlDSCP: cnpDSCP, AckDSCP: cnpDSCP, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: ackTimeout,
+		DataDSCP: dscpOf(n.prio), ControlDSCP: cnpDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: ackTimeout,
 		Senders: sent, Receivers: received, Age: units.Second, NP: parts.NP(received), NewRP: parts.RP,
 	}, envs[0])
 	if err != nil {
@@ -130,6 +141,20 @@ func (n *network) addHost(e *Experiment, i int, parts scheme.Parts, sent, receiv
 	n.hosts[i] = h
 	n.add(i, h, envs, 1)
 	return nil
+}
+
+// dscpOf is a DSCP that has a priority: of assured forwarding, as 26 for priority 3.
+func dscpOf(prio int) uint8 { return uint8(prio<<3 | 2) }
+
+// alpha is what a port's thresholds follow the free buffer by.
+func (p *Parameters) alpha(rate units.Rate) float64 {
+	a := p.Alpha.Value.V
+	if p.AlphaByRate.Value.V {
+		for ; rate > p.LinkRate.Value.V && a < 1; rate /= 2 {
+			a *= 2
+		}
+	}
+	return a
 }
 
 func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts, routes map[int][]uint16) error {
@@ -144,7 +169,7 @@ func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts, routes map
 		}
 	}
 	for port, end := range node.Ends {
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, 0, p.MTU.Value.V)})
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, 0, p.MTU.Value.V), Alpha: p.alpha(end.Link.Rate)})
 	}
 	for _, to := range n.plan.Hosts() {
 		if ports := routes[to]; len(ports) > 0 {

@@ -107,7 +107,7 @@ func parseFlows(b []byte) (flows []Ended, err error) {
 			}
 		}
 		span := func(s float64) units.Time { return units.Time(math.Round(s * float64(units.Second))) }
-		flows = append(flows, Ended{row[0], row[1], row[2], units.Size(v[0]), span(v[1]), span(v[2]), span(v[3])})
+		flows = append(flows, Ended{Group: row[0], From: row[1], To: row[2], Size: units.Size(v[0]), Start: span(v[1]), FCT: span(v[2]), Ideal: span(v[3])})
 	}
 	return flows, nil
 }

@@ -36,6 +36,7 @@ type Ended struct {
 	Start    units.Time
 	FCT      units.Time
 	Ideal    units.Time // in an empty network
+	Flow     int        // its number among all flows
 }
 
 // choose returns the schemes that are wanted: the experiment's, with what it sets
@@ -104,6 +105,7 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 		return r, err
 	}
 	n.happen(changes, e.Measure.Sample)
+	n.watchQueues()
 	w.Every(e.Duration/100, func(now units.Time) { progress(float64(now) / float64(e.Duration)) })
 	if err := w.Run(ctx, e.Duration); err != nil {
 		return r, err
@@ -136,7 +138,7 @@ func (n *network) ended(e *Experiment) (list []Ended) {
 		}
 		list = append(list, Ended{
 			Group: f.group, From: n.plan.Nodes[f.from].Name, To: n.plan.Nodes[f.to].Name, Size: f.size, Start: f.start,
-			FCT: r.End - f.start, Ideal: ideal.time(f.from, f.to, f.size),
+			FCT: r.End - f.start, Ideal: ideal.time(f.from, f.to, f.size), Flow: i,
 		})
 	}
 	return list

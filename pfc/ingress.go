@@ -13,6 +13,9 @@ type Thresholds struct {
 	XOFF     units.Size // send XOFF when more than this is buffered
 	XON      units.Size // send XON when no more than this is left; at most XOFF
 	Headroom units.Size // buffered beyond XOFF while the XOFF takes effect; what exceeds it is lost
+	// Alpha raises XOFF and XON by a part of what is free of the switch's pool; 0:
+	// they stand still, and the port takes nothing from the pool.
+	Alpha float64
 }
 
 // Validate says what is wrong with the thresholds, in one line.
@@ -26,6 +29,8 @@ func (t Thresholds) Validate() error {
 		return fmt.Errorf("xon %v is above xoff %v: the peer would be resumed before it is paused", t.XON, t.XOFF)
 	case t.Headroom < 0:
 		return fmt.Errorf("headroom %v must not be negative", t.Headroom)
+	case !(t.Alpha >= 0 && t.Alpha <= 1024):
+		return fmt.Errorf("alpha %v must be from 0 to 1024", t.Alpha)
 	}
 	return nil
 }
@@ -42,7 +47,10 @@ type Ingress struct {
 	interval  units.Time // between refreshes of an XOFF
 	xoff      [Classes]int64
 	xon       [Classes]int64
-	limit     [Classes]int64
+	limit     [Classes]int64 // what is never exceeded; with alpha, what was there when XOFF was last respected, and headroom
+	alpha     [Classes]float64
+	headroom  [Classes]int64
+	pool      *Pool
 	refresh   [Classes]units.Time
 	since     [Classes]units.Time
 	count     IngressCounters
@@ -88,11 +96,12 @@ type IngressConfig struct {
 	Rate       units.Rate          // of the link: the unit of pause times
 	Pause      units.Time          // asked for by an XOFF; 0 or too long: MaxQuanta
 	Shared     bool                // other workers call Release
+	Pool       *Pool               // of the switch; only thresholds with alpha need one
 }
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.
 func NewIngress(c IngressConfig) *Ingress {
-	g := &Ingress{enabled: c.Enabled, quanta: MaxQuanta}
+	g := &Ingress{enabled: c.Enabled, quanta: MaxQuanta, pool: c.Pool}
 	if c.Pause > 0 {
 		g.quanta = max(1, Quanta(c.Pause, c.Rate))
 	}
@@ -105,6 +114,7 @@ func NewIngress(c IngressConfig) *Ingress {
 		if c.Enabled>>p&1 != 0 {
 			t := c.Thresholds[p]
 			g.xoff[p], g.xon[p], g.limit[p] = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
+			g.alpha[p], g.headroom[p] = t.Alpha, int64(t.Headroom)
 		}
 	}
 	return g
@@ -114,6 +124,9 @@ func NewIngress(c IngressConfig) *Ingress {
 // accounts nothing, if they exceed XOFF and headroom: the peer did not stop.
 func (g *Ingress) Admit(p uint8, n int) bool {
 	o := &g.occupancy[p&7]
+	if g.alpha[p&7] > 0 {
+		return g.admitMoving(p&7, int64(n))
+	}
 	// The others only ever lower the count, so what fits now still fits when added.
 	if o.load()+int64(n) > g.limit[p&7] {
 		return false
@@ -128,13 +141,45 @@ func (g *Ingress) Admit(p uint8, n int) bool {
 	return true
 }
 
+// admitMoving is Admit where thresholds move: what is beyond XOFF without the
+// pool's part is taken from the pool, headroom included.
+func (g *Ingress) admitMoving(p uint8, n int64) bool {
+	o := &g.occupancy[p]
+	switch after := o.load() + n; {
+	case after <= g.raised(g.xoff[p], p):
+		g.limit[p] = after + g.headroom[p]
+	case after > g.limit[p]:
+		return false
+	default:
+		g.over |= 1 << p
+	}
+	now := o.add(n)
+	g.pool.Add(max(0, now-g.xoff[p]) - max(0, now-n-g.xoff[p]))
+	if units.Size(now) > g.count.Peak[p] {
+		g.count.Peak[p] = units.Size(now)
+	}
+	return true
+}
+
+// raised is a threshold with what is added to it for the free part of the pool.
+func (g *Ingress) raised(threshold int64, p uint8) int64 {
+	if g.alpha[p] == 0 {
+		return threshold
+	}
+	return threshold + int64(g.alpha[p]*float64(g.pool.Free()))
+}
+
 // Release takes back n bytes that left or were dropped. It reports whether
 // that makes an XON due, which the caller tells the port's world; with several
 // workers the port's own finds out at its next Poll.
 func (g *Ingress) Release(p uint8, n int) (due bool) {
 	o := &g.occupancy[p&7]
 	left := o.add(-int64(n))
-	return !o.shared && g.held>>(p&7)&1 != 0 && left <= g.xon[p&7]
+	if g.alpha[p&7] > 0 {
+		x := g.xoff[p&7]
+		g.pool.Add(max(0, left-x) - max(0, left+int64(n)-x))
+	}
+	return !o.shared && g.held>>(p&7)&1 != 0 && left <= g.raised(g.xon[p&7], p&7)
 }
 
 // Bytes returns how many bytes of priority p are buffered.
@@ -151,7 +196,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 	}
 	next := units.Never
 	for p := range Classes {
-		switch xoff, xon := g.due(now, p); {
+		switch xoff, xon := g.due(now, p, g.over); {
 		case xoff || xon:
 			return now
 		case g.held>>p&1 != 0:
@@ -162,13 +207,16 @@ func (g *Ingress) Next(now units.Time) units.Time {
 	return next
 }
 
-// due says whether an XOFF (the first or a refresh) or an XON of p is to be sent at now.
-func (g *Ingress) due(now units.Time, p int) (xoff, xon bool) {
+// due says whether an XOFF (the first or a refresh) or an XON of p is to be sent
+// at now; over is the priorities that were above XOFF when last admitted.
+func (g *Ingress) due(now units.Time, p int, over uint8) (xoff, xon bool) {
 	bytes := g.occupancy[p].load()
 	if g.held>>p&1 == 0 {
-		return bytes > g.xoff[p], false
+		// Where thresholds move, what went into headroom asks for an XOFF even if
+		// the threshold is higher again: else headroom might be used up unnoticed.
+		return bytes > g.raised(g.xoff[p], uint8(p)) || g.alpha[p] > 0 && over>>p&1 != 0, false
 	}
-	xon = bytes <= g.xon[p]
+	xon = bytes <= g.raised(g.xon[p], uint8(p))
 	return !xon && now >= g.refresh[p], xon
 }
 
@@ -178,6 +226,7 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 	if g.over|g.held == 0 {
 		return false
 	}
+	over := g.over
 	g.over = 0
 	*f = Frame{}
 	for p := range Classes {
@@ -185,7 +234,7 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 			continue
 		}
 		bit := uint8(1) << p
-		switch xoff, xon := g.due(now, p); {
+		switch xoff, xon := g.due(now, p, over); {
 		case xoff:
 			f.Enable |= bit
 			f.Quanta[p] = g.quanta

@@ -16,6 +16,7 @@ type HPCCParams struct {
 	Eta      float64    // target utilisation; 0.95
 	MaxStage int        // additive increases between two multiplicative ones; 5
 	AI       units.Size // W_AI: additive increase of the window, bytes
+	Slack    float64    // what may be under way is so many times W; 0: once
 }
 
 // Validate says what is wrong with the parameters, in one line.
@@ -29,8 +30,8 @@ func (p HPCCParams) Validate() error {
 		return fmt.Errorf("base RTT %v must be positive and below %v, half of what the telemetry's clock shows", p.BaseRTT, wire.INTTimeWrap/2)
 	case !(p.Eta > 0 && p.Eta <= 1):
 		return fmt.Errorf("eta %v must be above 0 and at most 1", p.Eta)
-	case p.MaxStage < 0 || p.AI < 0:
-		return fmt.Errorf("stages %d and increase %v must not be negative", p.MaxStage, p.AI)
+	case p.MaxStage < 0 || p.AI < 0 || !(p.Slack >= 0):
+		return fmt.Errorf("stages %d, increase %v and slack %v must not be negative", p.MaxStage, p.AI, p.Slack)
 	}
 	return nil
 }
@@ -80,8 +81,13 @@ func (h *HPCC) Rate(units.Time) units.Rate {
 	return min(max(r, h.params.Min), h.params.Line)
 }
 
-// Window is W.
-func (h *HPCC) Window() units.Size { return units.Size(math.Ceil(h.w)) }
+// Window is W, or so many times it.
+func (h *HPCC) Window() units.Size {
+	if h.params.Slack > 0 {
+		return units.Size(math.Ceil(float64(h.w * h.params.Slack)))
+	}
+	return units.Size(math.Ceil(h.w))
+}
 
 // Notify does nothing: HPCC has no notifications.
 func (h *HPCC) Notify(units.Time, uint8, uint32) {}

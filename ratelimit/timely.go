@@ -14,7 +14,8 @@ type TimelyParams struct {
 	Alpha  float64    // weight of the newest difference of round-trip times; 0.02
 	Beta   float64    // decrease; 0.8
 	AI     units.Rate // delta, additive increase per update; 10 Mbit/s at 10 Gbit/s
-	HAI    int        // updates without a growing RTT before the increase is five times as large; 5
+	HAI    int        // updates without a growing RTT before the increase is larger; 5
+	Hyper  float64    // how many times larger it is then; 0: 5
 	MinRTT units.Time // what gradients are measured by
 	Low    units.Time // T_low: below it only increases; 0 with per-packet pacing
 	High   units.Time // T_high: above it only decreases; 1 ms
@@ -25,6 +26,11 @@ type TimelyParams struct {
 	// MarkedOnly: a decrease needs a packet that met congestion (TCD); at another,
 	// an additive increase stands in its place.
 	MarkedOnly bool
+	// PerRTT: one update in a round-trip time, at the acknowledgement of a packet
+	// that was sent after the last, as in the paper's algorithm 1. Steps are whole
+	// then, HAI counts increases in a row, of whatever reason, and a decrease has no
+	// bound but Min.
+	PerRTT bool
 }
 
 // Validate says what is wrong with the parameters, in one line.
@@ -36,8 +42,8 @@ func (p TimelyParams) Validate() error {
 		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
 	case !(p.Alpha > 0 && p.Alpha <= 1) || !(p.Beta > 0 && p.Beta <= 1):
 		return fmt.Errorf("alpha %v and beta %v must be above 0 and at most 1", p.Alpha, p.Beta)
-	case p.AI < 0 || p.HAI < 1:
-		return fmt.Errorf("increase %v must not be negative, and hai %d at least 1", p.AI, p.HAI)
+	case p.AI < 0 || p.HAI < 1 || !(p.Hyper >= 0):
+		return fmt.Errorf("increase %v and its multiple %v must not be negative, and hai %d at least 1", p.AI, p.Hyper, p.HAI)
 	case p.MinRTT <= 0 || p.Low < 0 || p.High <= p.Low:
 		return fmt.Errorf("minimum RTT %v must be positive, and t_low %v below t_high %v", p.MinRTT, p.Low, p.High)
 	case p.Patched && (p.Low == 0 || !(p.Gain > 0 && p.Gain <= 1)):
@@ -46,7 +52,7 @@ func (p TimelyParams) Validate() error {
 	return nil
 }
 
-// hyper is how many times larger the increase is after HAI updates.
+// hyper is how many times larger the increase is after HAI updates, if nothing else is said.
 const hyper = 5
 
 // Timely adjusts the rate at every acknowledgement by the round-trip time and
@@ -59,8 +65,9 @@ type Timely struct {
 	rate   float64
 	prev   units.Time // last RTT; 0: none yet
 	diff   float64    // average difference of RTTs, ps
-	falls  int        // updates in a row with a falling RTT
+	falls  int        // updates in a row with a falling RTT; increases in a row, if PerRTT
 	last   units.Time // last update
+	until  uint64     // packet whose acknowledgement is the next update, if PerRTT
 }
 
 var _ Acker = (*Timely)(nil)
@@ -86,6 +93,12 @@ func (t *Timely) Ack(now units.Time, a *Ack) {
 		return
 	}
 	p := t.params
+	if p.PerRTT {
+		if t.prev > 0 && a.Packet < t.until {
+			return
+		}
+		t.until = a.Next
+	}
 	if t.prev == 0 { // the first sample is what the next is compared with
 		t.prev, t.last = a.RTT, now
 		return
@@ -93,12 +106,16 @@ func (t *Timely) Ack(now units.Time, a *Ack) {
 	raw := float64(a.RTT - t.prev)
 	t.prev = a.RTT
 	t.diff = float64((1-p.Alpha)*t.diff) + float64(p.Alpha*raw)
-	if t.falls++; raw >= 0 {
-		t.falls = 0
-	}
 	// Updates that come faster than round-trip times count for less.
 	part := min(float64(now-t.last)/float64(p.MinRTT), 1)
 	t.last = now
+	if p.PerRTT {
+		t.wholeStep(a, t.diff/float64(p.MinRTT))
+		return
+	}
+	if t.falls++; raw >= 0 {
+		t.falls = 0
+	}
 	rate := t.next(float64(a.RTT), t.diff/float64(p.MinRTT), part)
 	if p.MarkedOnly && !a.CE && rate < t.rate {
 		rate = t.rate + float64(float64(p.AI)*part)
@@ -107,11 +124,37 @@ func (t *Timely) Ack(now units.Time, a *Ack) {
 	t.rate = min(max(rate, float64(p.Min)), float64(p.Line))
 }
 
+// wholeStep is the update of a round-trip time.
+func (t *Timely) wholeStep(a *Ack, gradient float64) {
+	p := t.params
+	rate := t.next(float64(a.RTT), gradient, 1)
+	if p.MarkedOnly && !a.CE && rate < t.rate {
+		rate = t.rate + float64(p.AI)
+	}
+	if t.falls++; rate < t.rate {
+		t.falls = 0
+	}
+	t.rate = min(max(rate, float64(p.Min)), float64(p.Line))
+}
+
+// increase is the additive step, larger after HAI updates.
+func (p *TimelyParams) increase(updates int) float64 {
+	switch {
+	case updates < p.HAI:
+		return float64(p.AI)
+	case p.Hyper > 0:
+		return float64(float64(p.AI) * p.Hyper)
+	}
+	return float64(p.AI) * hyper
+}
+
 // next is the rate that follows from an RTT and a normalised gradient.
 func (t *Timely) next(rtt, gradient, part float64) float64 {
 	p := t.params
 	ai := float64(p.AI)
 	switch {
+	case rtt < float64(p.Low) && p.PerRTT:
+		return t.rate + p.increase(t.falls)
 	case rtt < float64(p.Low):
 		return t.rate + float64(ai*part)
 	case rtt > float64(p.High):
@@ -121,10 +164,7 @@ func (t *Timely) next(rtt, gradient, part float64) float64 {
 		off := (rtt - float64(p.Low)) / float64(p.Low)
 		return float64((1-w)*ai) + float64(t.rate*(1-float64(p.Gain*w)*off))
 	case gradient <= 0:
-		if t.falls >= p.HAI {
-			ai *= hyper
-		}
-		return t.rate + float64(ai*part)
+		return t.rate + float64(p.increase(t.falls)*part)
 	}
 	return float64(t.rate * (1 - float64(p.Beta*gradient)))
 }

@@ -29,10 +29,20 @@ type slowTimely struct {
 	avg      float64
 	negative int
 	last     units.Time
+	// Of the form with one update in a round-trip time.
+	awaited   uint64
+	increases int
 }
 
-func (s *slowTimely) ack(now units.Time, rtt float64, ce bool) {
-	p := s.p
+func (s *slowTimely) ack(now units.Time, rtt float64, a *Ack) {
+	p, ce := s.p, a.CE
+	if p.PerRTT {
+		if s.samples > 0 && a.Packet < s.awaited {
+			s.n["within a round trip"]++
+			return
+		}
+		s.awaited = a.Next
+	}
 	s.samples++
 	if s.samples == 1 {
 		s.prev, s.last = rtt, now
@@ -52,11 +62,24 @@ func (s *slowTimely) ack(now units.Time, rtt float64, ce bool) {
 		deltaFactor = 1
 	}
 	s.prev, s.last = rtt, now
+	times := 5.0
+	if p.Hyper > 0 {
+		times = p.Hyper
+	}
+	hyper := s.negative >= p.HAI
+	if p.PerRTT {
+		deltaFactor, hyper = 1, s.increases >= p.HAI
+	}
 
 	var rate float64
 	if rtt < low {
 		s.n["below T_low"]++
-		rate = s.rate + ai*deltaFactor
+		if p.PerRTT && hyper {
+			s.n["hyper below T_low"]++
+			rate = s.rate + float64(ai*times)
+		} else {
+			rate = s.rate + ai*deltaFactor
+		}
 	} else if rtt > high {
 		s.n["above T_high"]++
 		rate = s.rate * (1 - deltaFactor*p.Beta*(1-high/rtt))
@@ -74,11 +97,11 @@ func (s *slowTimely) ack(now units.Time, rtt float64, ce bool) {
 		rate = (1-weight)*ai + s.rate*(1-p.Gain*weight*(rtt-low)/low)
 	} else if gradient <= 0 {
 		steps := 1.0
-		if s.negative >= p.HAI {
-			steps = 5
+		if hyper {
+			steps = times
 			s.n["hyper"]++
 		}
-		rate = s.rate + steps*ai*deltaFactor
+		rate = s.rate + float64(ai*steps)*deltaFactor
 	} else {
 		s.n["rises"]++
 		rate = s.rate * (1 - p.Beta*gradient)
@@ -87,7 +110,14 @@ func (s *slowTimely) ack(now units.Time, rtt float64, ce bool) {
 		s.n["spared"]++
 		rate = s.rate + ai*deltaFactor
 	}
-	if rate < s.rate/2 {
+	if p.PerRTT {
+		if s.increases++; rate < s.rate {
+			s.increases = 0
+		}
+		if rate < s.rate/2 {
+			s.n["less than half"]++
+		}
+	} else if rate < s.rate/2 {
 		s.n["halved"]++
 		rate = s.rate / 2
 	}
@@ -101,6 +131,7 @@ func TestTimelyAgainstSlowTwin(t *testing.T) {
 			Line: mbps(t, 1_000, 400_000, "line"), Min: mbps(t, 1, 1_000, "min"), Alpha: rapid.Float64Range(0.005, 1).Draw(t, "alpha"), Beta: rapid.Float64Range(0.05, 1).Draw(t, "beta"),
 			AI: mbps(t, 0, 500, "ai"), HAI: rapid.IntRange(1, 5).Draw(t, "hai"), MinRTT: micros(t, 5, 50, "minrtt"), Low: micros(t, 0, 60, "low"),
 			Patched: rapid.Bool().Draw(t, "patched"), Gain: rapid.Float64Range(0.001, 1).Draw(t, "gain"), MarkedOnly: rapid.Bool().Draw(t, "marked"),
+			PerRTT: rapid.Bool().Draw(t, "perrtt"), Hyper: rapid.SampledFrom([]float64{0, 1, 2.5, 8}).Draw(t, "hyper"),
 		}
 		if p.Patched {
 			p.Low += units.Microsecond
@@ -111,6 +142,7 @@ func TestTimelyAgainstSlowTwin(t *testing.T) {
 		}
 		rp, slow := NewTimely(p), &slowTimely{p: p, n: n, rate: float64(p.Line)}
 		now, rtt := units.Time(0), p.MinRTT
+		packet, next := uint64(0), uint64(1)
 		for range rapid.IntRange(20, 200).Draw(t, "steps") {
 			now += p.MinRTT * units.Time(rapid.IntRange(0, 20).Draw(t, "dt")) / 10
 			switch rapid.IntRange(0, 9).Draw(t, "what") {
@@ -120,16 +152,19 @@ func TestTimelyAgainstSlowTwin(t *testing.T) {
 				if rapid.IntRange(0, 15).Draw(t, "new") == 0 {
 					rp.Start(now)
 					slow = &slowTimely{p: p, n: n, rate: float64(p.Line)}
+					packet, next = 0, 1
 				}
 			case 2, 3:
 				rtt += p.MinRTT / 10 * units.Time(rapid.IntRange(0, 20).Draw(t, "rise"))
 			default:
 				rtt -= rtt / 100 * units.Time(rapid.IntRange(0, 10).Draw(t, "fall"))
 			}
-			ack := Ack{RTT: max(rtt, 0), CE: rapid.Bool().Draw(t, "ce")}
+			ack := Ack{Packet: packet, Next: next, RTT: max(rtt, 0), CE: rapid.Bool().Draw(t, "ce")}
+			packet++
+			next = max(next, packet) + uint64(rapid.IntRange(0, 2).Draw(t, "sent"))
 			rp.Ack(now, &ack)
 			if ack.RTT > 0 { // else it was not measured
-				slow.ack(now, float64(ack.RTT), ack.CE)
+				slow.ack(now, float64(ack.RTT), &ack)
 			} else {
 				n["not measured"]++
 				rtt = p.MinRTT
@@ -139,7 +174,8 @@ func TestTimelyAgainstSlowTwin(t *testing.T) {
 			}
 		}
 	})
-	n.reached(t, "below T_low", "above T_high", "falls steeply", "rises steeply", "in between", "hyper", "rises", "spared", "halved", "not measured")
+	n.reached(t, "below T_low", "above T_high", "falls steeply", "rises steeply", "in between", "hyper", "rises", "spared", "halved", "not measured",
+		"within a round trip", "less than half", "hyper below T_low")
 }
 
 // The first samples, worked by hand; the minimum RTT is 10 us, T_high 1000 us.
@@ -201,6 +237,15 @@ func TestTimelyByHand(t *testing.T) {
 		"floor": {func(p *TimelyParams) { p.Min = 4 * units.Gbps }, []sample{
 			{0, 1000, false, 10_000}, {10, 100_000, false, 5_000}, {20, 100_000, false, 4_000},
 		}},
+		// Packet k is acknowledged as the k-th, when all before it and none after were sent.
+		"once per round trip": {func(p *TimelyParams) { p.PerRTT, p.Hyper, p.HAI, p.Alpha, p.Low = true, 3, 2, 0.5, 20 * units.Microsecond }, []sample{
+			{0, 30, false, 10_000},
+			{1, 40, false, 6_000}, // +10: average 5, gradient 0.5: 1 - 0.8 0.5
+			{2, 30, false, 6_010}, // -10: average -2.5; a whole step although little time has passed
+			{3, 10, false, 6_020}, // below T_low
+			{4, 10, false, 6_050}, // two increases in a row, of either reason: three times
+			{5, 80, false, 0},     // +70: average 32, gradient 3.2: the rate would be negative
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := timelyParams()
@@ -211,8 +256,8 @@ func TestTimelyByHand(t *testing.T) {
 			rp := NewTimely(p)
 			for i, s := range c.samples {
 				now := units.Time(s.at * float64(units.Microsecond))
-				rp.Ack(now, &Ack{RTT: units.Time(s.rtt * float64(units.Microsecond)), CE: s.ce})
-				if got := rp.Rate(now); !same(got, s.want*1e6) {
+				rp.Ack(now, &Ack{Packet: uint64(i), Next: uint64(i + 1), RTT: units.Time(s.rtt * float64(units.Microsecond)), CE: s.ce})
+				if got := rp.Rate(now); !same(got, max(s.want*1e6, float64(p.Min))) {
 					t.Errorf("sample %d: %v, want %v Mbit/s", i+1, got, s.want)
 				}
 			}

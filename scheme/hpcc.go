@@ -31,11 +31,16 @@ func init() {
 					return (n.baseRTT()*13/12 + n.Line.Serialize(6*1100*units.Byte)).String()
 				}, Source: "13 us for 12 us in section 5.1", Open: "the paper's base RTT counts the time a packet is stored at each hop; ours is of propagation alone, so the frames are added",
 			},
+			{
+				Name: "slack", Doc: "what may be under way is so many times the window; above 0", Default: "1", Source: "algorithm 1",
+				Open: "the authors' simulator counts payload alone against the window, which makes it larger by the share of headers",
+			},
 			{Name: "min_rate", Doc: "a flow never goes below; a rate, above 0", Default: "1/1000 of the line", Rule: partOfLine(1000), Source: "ours", Open: "the paper has none; the authors' simulator's runs have 1/100"},
 		},
 		build: func(n Network, r *reader) Parts {
 			rp := &ratelimit.HPCCParams{
 				Line: n.Line, Min: r.rate("min_rate"), BaseRTT: r.time("base_rtt"), Eta: r.fraction("eta"), MaxStage: r.int("max_stage"), AI: r.size("w_ai"),
+				Slack: r.positive("slack"),
 			}
 			r.check(rp.Validate())
 			if !wire.INTRate(n.Line) {

@@ -106,7 +106,12 @@ func timelyParams() []Param {
 			Name: "ai", Doc: "additive increase per update; a rate", Default: "10 Mbit/s per 10 Gbit/s of the line", Rule: partOfLine(1000), Source: snippet,
 			Open: "given for 10 Gbit/s only; in proportion to the line rate, as the HPCC authors' simulator has it",
 		},
-		{Name: "hai", Doc: "updates without a growing round-trip time before the increase is five times as large; at least 1", Default: "5", Source: snippet},
+		{Name: "hai", Doc: "updates without a growing round-trip time before the increase is `hai_times` as large; at least 1", Default: "5", Source: snippet},
+		{Name: "hai_times", Doc: "how many times larger it is then; above 0", Default: "5", Source: snippet},
+		{
+			Name: "per_rtt", Doc: "one whole update in a round-trip time, `hai` counting increases and a decrease bounded by min_rate alone, instead of one at every acknowledgement; yes or no",
+			Default: "no", Source: snippet, Open: "the paper's algorithm 1 has one per completion event, that is per segment; the HPCC authors' simulator one per round-trip time",
+		},
 		{
 			Name: "min_rtt", Doc: "what gradients are measured by; a time, above 0", Default: "the largest base RTT, 20us if unknown",
 			Rule: func(n Network) string { return n.baseRTT().String() }, Source: "its definition; 20 us in the public simulators",
@@ -120,7 +125,7 @@ func timelyParams() []Param {
 func (r *reader) timely(n Network) *ratelimit.TimelyParams {
 	p := &ratelimit.TimelyParams{
 		Line: n.Line, Min: r.rate("min_rate"), Alpha: r.fraction("alpha"), Beta: r.fraction("beta"), AI: r.rate("ai"), HAI: r.int("hai"),
-		MinRTT: r.time("min_rtt"), Low: r.time("t_low"), High: r.time("t_high"),
+		Hyper: r.positive("hai_times"), PerRTT: r.flag("per_rtt"), MinRTT: r.time("min_rtt"), Low: r.time("t_low"), High: r.time("t_high"),
 	}
 	if _, ok := r.values["gain"]; ok {
 		p.Patched, p.Gain = true, r.fraction("gain")

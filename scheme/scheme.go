@@ -217,6 +217,15 @@ func (r *reader) fraction(name string) float64 {
 	})
 }
 
+// positive is a fraction above 0.
+func (r *reader) positive(name string) float64 {
+	v := r.fraction(name)
+	if !(v > 0) && r.err == nil {
+		r.err = &ParamError{r.scheme, name, fmt.Errorf("%q must be above 0", r.values[name])}
+	}
+	return v
+}
+
 // flag reads "yes" or "no".
 func (r *reader) flag(name string) bool {
 	return read(r, name, func(s string) (bool, error) {

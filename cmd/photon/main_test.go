@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,6 +22,22 @@ func TestMain(m *testing.M) {
 // The command line as scripts: what is printed, and what bad input gets.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata"})
+}
+
+// A warning about the HPCC simulator's files is only with --strict an error.
+func TestStrictExitCode(t *testing.T) {
+	odd := filepath.Join(t.TempDir(), "config.txt")
+	if err := os.WriteFile(odd, []byte("WARP_SPEED 9\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const files = "../../lab/hpccfiles/testdata/single25/"
+	args := []string{"run", "--topology", files + "topology.txt", "--flows", files + "flow.txt", "--config", odd, "--out", t.TempDir()}
+	if got := run(args); got != 0 {
+		t.Errorf("exit code %d, want 0", got)
+	}
+	if got := run(append(args, "--strict")); got != exitBadInput {
+		t.Errorf("--strict: exit code %d, want %d", got, exitBadInput)
+	}
 }
 
 // Bad input is told from failure by the exit code, and good input by zero.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -11,13 +12,25 @@ import (
 
 func runCommand() *cobra.Command {
 	var f replayFlags
+	var h hpccFlags
 	c := &cobra.Command{
-		Use:   "run FILE...",
-		Short: "Run experiments of your own",
+		Use:   "run FILE... | run --topology FILE --flows FILE",
+		Short: "Run experiments of your own, or the files of the HPCC simulator",
 		Long: "Run experiments of your own, in the format of those that come with photon (docs/experiments.md). Results go\n" +
-			"where those of `photon replay` go.",
-		Args: cobra.MinimumNArgs(1),
+			"where those of `photon replay` go.\n\n" +
+			"With --topology and --flows, run the files of the HPCC simulator (docs/hpcc-files.md): OUT gets fct.txt, pfc.txt\n" +
+			"and qlen.txt.",
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, files []string) error {
+			if h.wanted(c) {
+				if len(files) > 0 {
+					return bad(errors.New("either experiments of your own or --topology and --flows, not both"))
+				}
+				return h.run(c, &f)
+			}
+			if len(files) == 0 {
+				return bad(errors.New("name the files of experiments, or say --topology and --flows"))
+			}
 			var all []*lab.Experiment
 			for _, file := range files {
 				b, err := os.ReadFile(file)
@@ -34,5 +47,6 @@ func runCommand() *cobra.Command {
 		},
 	}
 	f.add(c)
+	h.add(c)
 	return c
 }

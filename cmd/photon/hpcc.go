@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"photon/config"
+	"photon/lab"
+	"photon/lab/hpccfiles"
+	"photon/scheme"
+)
+
+// hpccFlags are those of `photon run` with the HPCC simulator's files.
+type hpccFlags struct {
+	topology, flows, config, scheme, against string
+	strict                                   bool
+}
+
+// hpccOnly are the flags that only make sense with these files.
+var hpccOnly = []string{"topology", "flows", "config", "scheme", "against", "strict"}
+
+func (h *hpccFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&h.topology, "topology", "", "topology.txt of the HPCC simulator")
+	f.StringVar(&h.flows, "flows", "", "flow.txt of the HPCC simulator")
+	f.StringVar(&h.config, "config", "", "config.txt of the HPCC simulator (default: the schemes' own parameters)")
+	f.StringVar(&h.scheme, "scheme", "", "instead of what CC_MODE names (without a config: dcqcn-mlx)")
+	f.BoolVar(&h.strict, "strict", false, "a warning about the files is an error")
+	f.StringVar(&h.against, "against", "", "an fct.txt whose slowdowns are laid beside ours")
+}
+
+func (h *hpccFlags) wanted(c *cobra.Command) bool {
+	for _, name := range hpccOnly {
+		if c.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// run reads the files, says what in them is not followed, and runs them.
+func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
+	if h.topology == "" || h.flows == "" {
+		return bad(errors.New("--topology and --flows are needed, both"))
+	}
+	for _, name := range []string{"schemes", "quick", "dilation"} {
+		if c.Flags().Changed(name) {
+			return bad(fmt.Errorf("--%s does not go with --topology and --flows", name))
+		}
+	}
+	if r.world != "sim" {
+		return bad(fmt.Errorf("--world %q: the HPCC simulator's files run in sim", r.world))
+	}
+	if h.scheme != "" {
+		if _, err := scheme.Get(h.scheme); err != nil {
+			return bad(err)
+		}
+	}
+	p, theirs, err := h.read()
+	if err != nil {
+		return bad(err)
+	}
+	w := c.ErrOrStderr()
+	for _, n := range p.Notes {
+		fmt.Fprintln(w, "note:", n)
+	}
+	for _, n := range p.Warnings {
+		fmt.Fprintln(w, "warning:", n)
+	}
+	if n := len(p.Warnings); h.strict && n > 0 {
+		return bad(fmt.Errorf("--strict: %d warnings", n))
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return bad(fmt.Errorf("--out: %w", err))
+	}
+	result, err := p.Run(c.Context(), lab.Options{World: "sim", Seed: r.o.Seed}, r.out)
+	if err != nil {
+		return err
+	}
+	h.report(c, p, result, theirs, r.out)
+	return nil
+}
+
+func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, err error) {
+	read := func(file string) []byte {
+		if err != nil || file == "" {
+			return nil
+		}
+		var b []byte
+		if b, err = os.ReadFile(file); err != nil {
+			err = config.FileError(file, err)
+		}
+		return b
+	}
+	topology, flows, settings, fct := read(h.topology), read(h.flows), read(h.config), read(h.against)
+	if err != nil {
+		return nil, theirs, err
+	}
+	f := hpccfiles.Files{FlowFile: h.flows}
+	if f.Topology, err = hpccfiles.ReadTopology(h.topology, topology); err != nil {
+		return nil, theirs, err
+	}
+	if f.Flows, err = hpccfiles.ReadFlows(h.flows, flows, f.Topology); err != nil {
+		return nil, theirs, err
+	}
+	if h.config != "" {
+		if f.Config, err = hpccfiles.ReadConfig(h.config, settings); err != nil {
+			return nil, theirs, err
+		}
+	}
+	if h.against != "" {
+		list, err := hpccfiles.ReadFCT(h.against, fct)
+		if err != nil {
+			return nil, theirs, err
+		}
+		theirs = hpccfiles.Summarise(list)
+	}
+	p, err = hpccfiles.Prepare(f, h.scheme)
+	return p, theirs, err
+}
+
+// report prints what came out.
+func (h *hpccFlags) report(c *cobra.Command, p *hpccfiles.Prepared, r *hpccfiles.Result, theirs hpccfiles.Slowdowns, out string) {
+	w := c.OutOrStdout()
+	fmt.Fprintf(w, "%s: %d of %d flows ended; %d pauses and resumptions\n", p.Use.Name.V, len(r.Finished), r.Flows, r.Pauses)
+	fmt.Fprintf(c.ErrOrStderr(), "%.1f s, %.2f million hops of data packets per second\n", r.Wall, float64(r.PacketHops)/r.Wall/1e6)
+	hpccfiles.Table(w, hpccfiles.Summarise(r.Finished), theirs)
+	for _, name := range []string{p.FCT, p.PFC, p.Queues} {
+		fmt.Fprintln(w, "written:", filepath.Join(out, name))
+	}
+}

@@ -1,0 +1,335 @@
+package hpccfiles
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"photon/lab"
+	"photon/units"
+)
+
+// four is a topology of three hosts and a switch.
+const four = "4 1 3\n3\n0 3 10Gbps 1us 0\n1 3 10Gb/s 0.001ms 0\n2 3 10Gbps 1000ns 0\n"
+
+func mustTopology(t testing.TB, text string) *Topology {
+	t.Helper()
+	top, err := ReadTopology("topology.txt", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return top
+}
+
+func TestReadTopology(t *testing.T) {
+	top := mustTopology(t, four)
+	if len(top.Switch) != 4 || !top.Switch[3] || len(top.Links) != 3 {
+		t.Fatalf("%+v", top)
+	}
+	for i, l := range top.Links {
+		if l.A != i || l.B != 3 || l.Rate != 10*units.Gbps || l.Delay != units.Microsecond || l.Line != i+3 {
+			t.Errorf("%+v", l)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                                "topology.txt: the file ends where the number of nodes is expected",
+		"4":                               "topology.txt:1: the file ends where the number of switches is expected",
+		"1 0 1":                           "topology.txt:1: the number of nodes \"1\": a whole number from 2 to 65536",
+		"4 1 3\n9\n":                      "topology.txt:2: a switch's number \"9\": a whole number from 0 to 3",
+		"4 2 3\n3\n3\n":                   "topology.txt:3: switch 3 is named twice",
+		"4 1 3\n3\n0 3 10Gbps 1us 0\n":    "topology.txt:3: the file ends where a link's first node is expected",
+		"4 1 3\n3\n0 3 fast 1us 0\n":      `topology.txt:3: a link's rate: rate "fast"`,
+		"4 1 3\n3\n0 3 0Gbps 1us 0\n":     "at least 1Kbps",
+		"4 1 3\n3\n0 3 10Gbps -1us 0\n":   "topology.txt:3: a link's delay: \"-1us\" is negative",
+		"4 1 3\n3\n0 3 10Gbps 1us some\n": `topology.txt:3: a link's error rate "some": a number, not negative`,
+		"4 1 3\n3\n0 0 10Gbps 1us 0\n":    "topology.txt:3: a link from node 0 to itself",
+		four + "1":                        `topology.txt:6: "1" after the last link`,
+		"4 1 3\n3\n0 3 1Gbps 1us 0\n1 3 1Gbps 1us 0\n1 3 1Gbps 1us 0\n": "topology.txt:5: host 1 has a second link",
+		"5 1 3\n3\n0 3 1Gbps 1us 0\n1 3 1Gbps 1us 0\n2 3 1Gbps 1us 0\n": "topology.txt: node 4 has no link",
+	} {
+		if _, err := ReadTopology("topology.txt", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestReadFlows(t *testing.T) {
+	top := mustTopology(t, four)
+	flows, err := ReadFlows("flow.txt", []byte("2\n0 2 3 100 5000 0.000000001\n1 2 3 100 1 1e-3\n"), top)
+	if err != nil || len(flows) != 2 || flows[0].Start != units.Nanosecond || flows[1].Start != units.Millisecond || flows[1].Line != 3 {
+		t.Fatalf("%+v %v", flows, err)
+	}
+	for text, want := range map[string]string{
+		"0":                               "flow.txt:1: the number of flows \"0\"",
+		"1\n0 2 3 100 5000":               "flow.txt:2: the file ends where a flow's start is expected",
+		"1\n0 3 3 100 5000 0":             "flow.txt:2: a flow's receiver, node 3, is a switch",
+		"1\n0 9 3 100 5000 0":             "flow.txt:2: a flow's receiver \"9\"",
+		"1\n0 0 3 100 5000 0":             "flow.txt:2: a flow from host 0 to itself",
+		"1\n0 2 8 100 5000 0":             "flow.txt:2: a flow's priority group \"8\"",
+		"1\n0 2 3 100 0 0":                "flow.txt:2: a flow's size \"0\"",
+		"1\n0 2 3 100 5 soon":             "flow.txt:2: a flow's start \"soon\": seconds",
+		"1\n0 2 3 100 5 -1":               "flow.txt:2: a flow's start \"-1\": seconds",
+		"2\n0 2 3 100 5 2\n0 2 3 100 5 1": "flow.txt:3: the flow starts before the one above it",
+		"1\n0 2 3 100 5 2\n0 2 3 100 5 1": `flow.txt:3: "0" after the last flow`,
+	} {
+		if _, err := ReadFlows("flow.txt", []byte(text), top); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// prepare makes a run of two flows into one host.
+func prepare(t testing.TB, settings, scheme string) (*Prepared, error) {
+	t.Helper()
+	f := Files{Topology: mustTopology(t, four), FlowFile: "flow.txt"}
+	var err error
+	if f.Flows, err = ReadFlows("flow.txt", []byte("2\n0 2 3 100 5000 0.001\n1 2 3 100 5000 0.001\n"), f.Topology); err != nil {
+		t.Fatal(err)
+	}
+	if f.Config, err = ReadConfig("config.txt", []byte(settings)); err != nil {
+		return nil, err
+	}
+	return Prepare(f, scheme)
+}
+
+// What a configuration asks for and is not done is named, and wrong values are
+// refused; scheme parameters come from the keys.
+func TestConfig(t *testing.T) {
+	for _, c := range []struct{ settings, scheme, warning, note, err string }{
+		{settings: "CC_MODE 1\nRATE_AI 5Mb/s"},
+		{settings: "SPEED 9", warning: "config.txt:1: SPEED: unknown key"},
+		{settings: "ENABLE_TRACE 1", warning: "config.txt:1: ENABLE_TRACE: 1 is not supported"},
+		{settings: "LINK_DOWN 5 0 1", warning: "LINK_DOWN: links do not go down"},
+		{settings: "ERROR_RATE_PER_LINK 0.1", warning: "ERROR_RATE_PER_LINK: 0.1 is not supported"},
+		{settings: "L2_ACK_INTERVAL 4", warning: "every packet is acknowledged"},
+		{settings: "HAS_WIN 1", warning: "HAS_WIN: 1 is not supported: this scheme has no window here"},
+		{settings: "CC_MODE 3\nHAS_WIN 0", warning: "config.txt:2: HAS_WIN: 0 is not supported"},
+		{settings: "FLOW_FILE mix/other.txt", warning: "FLOW_FILE: mix/other.txt is not read, but flow.txt"},
+		{settings: "CC_MODE 8", err: "config.txt:1: CC_MODE 8: DCTCP is not supported; --scheme runs another"},
+		{settings: "CC_MODE 4", err: "CC_MODE 4: it is not one of"},
+		{settings: "CC_MODE 8\nRATE_AI 5Mb/s", scheme: "pcn", note: "CC_MODE 8 (DCTCP) is overridden: --scheme pcn runs|the parameters of pcn are its recipe's: not used are RATE_AI"},
+		{settings: "CC_MODE 1", scheme: "dcqcn", note: "CC_MODE 1 (dcqcn-mlx) is overridden: --scheme dcqcn runs"},
+		{settings: "CC_MODE 1", scheme: "dcqcn-mlx"},
+		{settings: "\nRATE_AI fast", err: `config.txt:2: RATE_AI: rate "fast"`},
+		{settings: "RATE_AI", err: "config.txt:1: RATE_AI: 0 values, where there must be one"},
+		{settings: "EWMA_GAIN 7", err: "g 7 must be above 0"},
+		{settings: "BUFFER_SIZE 0", err: `config.txt:1: BUFFER_SIZE: "0": a whole number from 1`},
+		{settings: "CC_MODE 1\nCC_MODE 3", err: "config.txt:2: CC_MODE is set in line 1 already"},
+		{settings: "KMIN_MAP 2 10000000000 5", err: "config.txt:1: KMIN_MAP: how many, and for each"},
+		{settings: "KMIN_MAP 1 25000000000 5", err: "KMIN_MAP: it says nothing of links of 10Gbps, as in topology.txt:3"},
+		{settings: "SIMULATOR_STOP_TIME 0", err: "SIMULATOR_STOP_TIME: it must be positive"},
+		{settings: "PFC_OUTPUT_FILE fct.txt", err: "PFC_OUTPUT_FILE: another file that is written is called fct.txt, too"},
+		{settings: "FCT_OUTPUT_FILE a/qlen.txt", err: "config.txt: two of the files that are written have one name"},
+	} {
+		p, err := prepare(t, c.settings, c.scheme)
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%q: %v, want %s", c.settings, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", c.settings, err)
+			continue
+		}
+		if got := strings.Join(p.Warnings, "|"); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) {
+			t.Errorf("%q: warnings %q, want %q", c.settings, got, c.warning)
+		}
+		if got := strings.Join(p.Notes, "|"); got != c.note {
+			t.Errorf("%q: notes %q, want %q", c.settings, got, c.note)
+		}
+	}
+}
+
+func TestParametersComeFromTheFile(t *testing.T) {
+	for settings, want := range map[string]map[string]string{
+		"CC_MODE 1\nRATE_AI 5Mb/s\nRATE_HAI 50Mb/s\nMIN_RATE 1Gb/s\nEWMA_GAIN 0.00390625\nALPHA_RESUME_INTERVAL 1\nRATE_DECREASE_INTERVAL 4\nRP_TIMER 300\nFAST_RECOVERY_TIMES 1\nCLAMP_TARGET_RATE 1": {
+			"ai": "5Mbps", "hai": "50Mbps", "min_rate": "1Gbps", "g": "0.00390625", "alpha_timer": "1us", "cut_timer": "4us", "rate_timer": "300us", "threshold": "1", "clamp": "yes",
+		},
+		"CC_MODE 3\nU_TARGET 0.9\nMI_THRESH 2\nRATE_AI 50Mb/s": {
+			// 2 x 2 us, and twice the 800 ns of a payload; 50 Mbit/s for that long are 35 bytes.
+			"eta": "0.9", "max_stage": "2", "base_rtt": "5.6us", "w_ai": "35B", "slack": "1090/1000",
+		},
+		"CC_MODE 7\nRATE_AI 10Mb/s\nRATE_HAI 80Mb/s": {"ai": "10Mbps", "hai_times": "80000000/10000000", "per_rtt": "yes", "alpha": "0.875"},
+	} {
+		p, err := prepare(t, settings, "")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for name, v := range want {
+			if got := p.Use.Params[name].Value.V; got != v {
+				t.Errorf("%s: %s, want %s", name, got, v)
+			}
+		}
+	}
+	p, err := prepare(t, "KMIN_MAP 1 10000000000 40\nKMAX_MAP 1 10000000000 160\nPMAX_MAP 1 10000000000 0.2", "dcqcn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.Use.ByRate[10*units.Gbps]
+	if m["kmin"].Value.V != "40KB" || m["kmax"].Value.V != "160KB" || m["pmax"].Value.V != "0.2" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// An incast into one host of a switch with little buffer: pauses and resumptions
+// alternate at every interface that names them, nothing is lost, and every look
+// at the queues is counted.
+func TestPausesAndQueues(t *testing.T) {
+	const senders = 12
+	var top, flows bytes.Buffer
+	fmt.Fprintf(&top, "%d 1 %d\n%d\n", senders+2, senders+1, senders+1)
+	for i := range senders + 1 {
+		fmt.Fprintf(&top, "%d %d 100Gbps 1us 0\n", i, senders+1)
+	}
+	fmt.Fprintln(&flows, senders)
+	for i := range senders {
+		fmt.Fprintf(&flows, "%d %d 3 100 2000000 0.000100000\n", i, senders)
+	}
+	f := Files{Topology: mustTopology(t, top.String()), FlowFile: "flow.txt"}
+	var err error
+	if f.Flows, err = ReadFlows("flow.txt", flows.Bytes(), f.Topology); err != nil {
+		t.Fatal(err)
+	}
+	if f.Config, err = ReadConfig("config.txt", []byte("BUFFER_SIZE 2\nQLEN_MON_FILE mix/queues.txt\nQLEN_MON_START 0\nQLEN_MON_END 1000000\nSIMULATOR_STOP_TIME 0.01")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Prepare(f, "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	r, err := p.Run(t.Context(), lab.Options{World: "sim"}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Finished) != senders || r.Pauses == 0 {
+		t.Fatalf("%d flows ended, %d pauses", len(r.Finished), r.Pauses)
+	}
+	b, _ := os.ReadFile(filepath.Join(out, "pfc.txt"))
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	is := regexp.MustCompile(`^[0-9]+ ([0-9]+) 0 1 ([01])$`) // hosts are paused, at their only interface
+	paused := map[string]string{}
+	for _, l := range lines {
+		m := is.FindStringSubmatch(l)
+		if m == nil || paused[m[1]] == m[2] || paused[m[1]] == "" && m[2] == "0" {
+			t.Fatalf("%q after %v", l, paused)
+		}
+		paused[m[1]] = m[2]
+	}
+	if len(lines) != r.Pauses || len(paused) != senders {
+		t.Errorf("%d lines of %d hosts, want %d of %d", len(lines), len(paused), r.Pauses, senders)
+	}
+	b, _ = os.ReadFile(filepath.Join(out, "queues.txt"))
+	lines = strings.Split(strings.TrimSpace(string(b)), "\n")
+	if len(lines) != senders+2 || lines[0] != "time: 1000000" {
+		t.Fatalf("%q", lines[0])
+	}
+	for i, l := range lines[1:] {
+		var node, port, sum, n int
+		words := strings.Fields(l)
+		fmt.Sscan(words[0], &node)
+		fmt.Sscan(words[1], &port)
+		for _, w := range words[2:] {
+			fmt.Sscan(w, &n)
+			sum += n
+		}
+		if node != senders+1 || port != i+1 || sum != 10_000 {
+			t.Errorf("port %d of %d: %d looks, want 10000", port, node, sum)
+		}
+	}
+	if n := len(strings.Fields(lines[senders+1])); n < 500 {
+		t.Errorf("the longest queue was %d KB", n-3)
+	}
+}
+
+// Every key of the reference runs is in the documentation, and so are those that
+// are asked for.
+func TestKeysAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/hpcc-files.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := prepare(t, "SIMULATOR_STOP_TIME 1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := maps.Clone(p.Config.asked)
+	for _, scheme := range []string{"dcqcn", "timely", "hpcc"} {
+		if p, err = Prepare(read(t, "ls64", scheme), ""); err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(asked, p.Config.asked)
+	}
+	for key := range asked {
+		if !bytes.Contains(page, []byte("`"+key+"`")) {
+			t.Errorf("%s is not in docs/hpcc-files.md", key)
+		}
+	}
+	for _, m := range regexp.MustCompile("`([A-Z][A-Z0-9_]{5,})`").FindAllSubmatch(page, -1) {
+		if !asked[string(m[1])] {
+			t.Errorf("docs/hpcc-files.md has %s, which nobody asks for", m[1])
+		}
+	}
+}
+
+func TestReadFCTRefuses(t *testing.T) {
+	for _, text := range []string{"0b000201 0b000401 10000 100 1000 2000000000 31062", "x", "0b000201 0b000401 10000 100 1000 2000000000 31062 0"} {
+		if _, err := ReadFCT("fct.txt", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "fct.txt:1: ") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func FuzzReadTopology(f *testing.F) {
+	f.Add([]byte(four))
+	f.Add([]byte("2 0 1\n\n0 1 25Gbps 5000ns 0\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<12 {
+			return
+		}
+		top, err := ReadTopology("t", b)
+		if err != nil {
+			return
+		}
+		if len(top.hosts()) > 1 && len(top.Switch) < 100 {
+			_ = top.longestRTT(1000)
+			_ = newStandalone(top, 1000).time(top.hosts()[0], top.hosts()[1], 1<<40)
+		}
+	})
+}
+
+func FuzzReadFlows(f *testing.F) {
+	f.Add([]byte("2\n0 2 3 100 5000 0.000000001\n1 2 3 100 1 1e-3\n"))
+	top := mustTopology(f, four)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		flows, err := ReadFlows("f", b, top)
+		for i := range flows {
+			if err == nil && (flows[i].Size < 1 || flows[i].Start < 0 || top.Switch[flows[i].From] || top.Switch[flows[i].To]) {
+				t.Fatalf("%+v", flows[i])
+			}
+		}
+	})
+}
+
+func FuzzConfig(f *testing.F) {
+	for _, name := range []string{"ls64/config_dcqcn.txt", "ls64/config_hpcc.txt", "ls64/config_timely.txt"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := prepare(t, string(b), "")
+		if err == nil && p.Use.Name.V == "" {
+			t.Fatal("no scheme")
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package hpccfiles
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/bits"
+	"strings"
+
+	"photon/config"
+	"photon/units"
+)
+
+// Finished is a line of fct.txt.
+type Finished struct {
+	From, To         int // hosts
+	SrcPort, DstPort int
+	Size             units.Size
+	Start, FCT       int64 // ns
+	Standalone       int64 // ns
+}
+
+// firstPort is the source port of the first flow between two hosts.
+const firstPort = 10_000
+
+// address is the IPv4 address that stands for a host in fct.txt.
+func address(id int) uint32 { return 11<<24 | uint32(id/256)<<16 | uint32(id%256)<<8 | 1 }
+
+// write writes a line of fct.txt.
+func (f *Finished) write(w io.Writer) {
+	fmt.Fprintf(w, "%08x %08x %d %d %d %d %d %d\n", address(f.From), address(f.To), f.SrcPort, f.DstPort, int64(f.Size), f.Start, f.FCT, f.Standalone)
+}
+
+// Slowdown is how many times longer than alone in the network, at least once:
+// what that simulator calls standalone is a little more than the least.
+func (f *Finished) Slowdown() float64 { return max(1, float64(f.FCT)/float64(f.Standalone)) }
+
+// ReadFCT reads an fct.txt.
+func ReadFCT(file string, b []byte) (list []Finished, err error) {
+	for i, l := range strings.Split(string(b), "\n") {
+		if strings.TrimSpace(l) == "" {
+			continue
+		}
+		var f Finished
+		var src, dst uint32
+		n, err := fmt.Sscanf(l, "%x %x %d %d %d %d %d %d", &src, &dst, &f.SrcPort, &f.DstPort, (*int64)(&f.Size), &f.Start, &f.FCT, &f.Standalone)
+		if err != nil || n != 8 || f.Standalone <= 0 {
+			return nil, &config.Error{File: file, Line: i + 1, Err: fmt.Errorf("not `sip dip sport dport size start_ns fct_ns standalone_ns`")}
+		}
+		f.From, f.To = int(src>>8&0xFFFF), int(dst>>8&0xFFFF)
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// standalone works out what flows take alone, as that simulator does: with 48
+// bytes of headers on every packet, and a round-trip time that counts a full
+// payload on every link.
+type standalone struct {
+	t       *Topology
+	payload int64
+	next    [][]hop
+	ways    map[int][]way // by receiver
+}
+
+func newStandalone(t *Topology, payload int64) *standalone {
+	return &standalone{t: t, payload: payload, next: t.adjacent(), ways: map[int][]way{}}
+}
+
+func (s *standalone) way(from, to int) way {
+	ways, ok := s.ways[to]
+	if !ok {
+		ways = s.t.waysTo(to, s.next, s.payload)
+		s.ways[to] = ways
+	}
+	return ways[from]
+}
+
+// packets is how many packets a flow has.
+func (s *standalone) packets(size units.Size) int64 { return int64(size-1)/s.payload + 1 }
+
+func (s *standalone) time(from, to int, size units.Size) int64 {
+	w := s.way(from, to)
+	hi, lo := bits.Mul64(uint64(int64(size)+s.packets(size)*48), 8e9)
+	ns, _ := bits.Div64(hi, lo, uint64(w.rate)) // sizes are below 2^41 bytes, rates not below 1 kbit/s
+	return w.rtt() + int64(ns)
+}
+
+// pauses writes pfc.txt.
+type pauses struct {
+	w *bufio.Writer
+	t *Topology
+}
+
+// add writes a line; interfaces count from 1.
+func (p *pauses) add(now units.Time, node, port int, paused bool) {
+	kind, what := 0, 0
+	if p.t.Switch[node] {
+		kind = 1
+	}
+	if paused {
+		what = 1
+	}
+	fmt.Fprintf(p.w, "%d %d %d %d %d\n", now/units.Nanosecond, node, kind, port+1, what)
+}
+
+// queues counts, for every port of every switch, how often so many kilobytes
+// waited, and writes the counts now and then.
+type queues struct {
+	w        *bufio.Writer
+	from, to units.Time
+	ports    []switchPort
+	last     units.Time
+	fresh    bool // something was counted since it was written
+}
+
+type switchPort struct {
+	node, port int
+	count      []uint32 // by kilobyte
+}
+
+func newQueues(w *bufio.Writer, t *Topology, from, to units.Time) *queues {
+	q := &queues{w: w, from: from, to: to}
+	for node, links := range t.adjacent() {
+		if t.Switch[node] {
+			for port := range links {
+				q.ports = append(q.ports, switchPort{node: node, port: port})
+			}
+		}
+	}
+	return q
+}
+
+func (q *queues) look(now units.Time, queue func(node, port int) units.Size) {
+	if now < q.from || now > q.to {
+		return
+	}
+	for i := range q.ports {
+		p := &q.ports[i]
+		kb := int(queue(p.node, p.port) / units.KB)
+		for len(p.count) <= kb {
+			p.count = append(p.count, 0)
+		}
+		p.count[kb]++
+	}
+	q.last, q.fresh = now, true
+	if now%dumpSpan == 0 {
+		q.dump()
+	}
+}
+
+// dump writes what was counted since the beginning.
+func (q *queues) dump() {
+	if !q.fresh {
+		return
+	}
+	q.fresh = false
+	fmt.Fprintf(q.w, "time: %d\n", q.last/units.Nanosecond)
+	for i := range q.ports {
+		p := &q.ports[i]
+		fmt.Fprintf(q.w, "%d %d", p.node, p.port+1)
+		for _, n := range p.count {
+			fmt.Fprintf(q.w, " %d", n)
+		}
+		fmt.Fprintln(q.w)
+	}
+}

@@ -1,0 +1,247 @@
+package hpccfiles
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"photon/config"
+	"photon/lab"
+	"photon/units"
+)
+
+// Files is what is read.
+type Files struct {
+	Topology *Topology
+	Flows    []Flow
+	FlowFile string
+	Config   *Config // nil: everything by default
+}
+
+// Prepared is a run that the files describe.
+type Prepared struct {
+	Files
+	Experiment *lab.Experiment
+	Use        lab.SchemeUse
+	Warnings   []string // what the files ask for and is not done, each with its place
+	Notes      []string // what else is worth knowing
+	Payload    int64
+
+	FCT, PFC, Queues string     // names of what is written
+	From, To         units.Time // queues are looked at; From after To: never
+}
+
+const source = "config.txt"
+
+// What that simulator's files leave to its code.
+const (
+	megabyte  = 1 << 20
+	reserve   = 4 * units.KB // of each port, before its thresholds begin
+	offset    = 3 * units.KB // XON is so much below XOFF
+	baseAlpha = 1.0 / 8      // of the free buffer
+	// headerExcess is by how much our headers are longer than that simulator's: 58
+	// bytes and 48 (66 and 56 with a time stamp, 100 and 90 with telemetry).
+	headerExcess = 10
+	// headersMost is the longest header of ours, without Ethernet's.
+	headersMost = 100 - 14 + 8
+	cnpPriority = 6
+	queueSpan   = 100 * units.Nanosecond // between two looks at the queues
+	dumpSpan    = 100 * units.Millisecond
+)
+
+// Prepare makes an experiment of the files. An empty scheme is the one that
+// CC_MODE names.
+func Prepare(f Files, schemeName string) (*Prepared, error) {
+	if f.Config == nil {
+		f.Config = newConfig("")
+	}
+	p := &Prepared{Files: f, FCT: "fct.txt", PFC: "pfc.txt", Queues: "qlen.txt"}
+	c := f.Config
+	p.Payload = int64(c.whole("PACKET_PAYLOAD_SIZE", 1000, 1, 9000))
+	e := &lab.Experiment{ID: "hpcc-files", Title: "files of the HPCC simulator", Seed: 1}
+	p.Experiment = e
+	p.network()
+	p.parameters()
+	if err := p.flows(); err != nil {
+		return nil, err
+	}
+	e.Duration = f.Flows[len(f.Flows)-1].Start + units.Second
+	if stop, isSet := c.number("SIMULATOR_STOP_TIME", 0); isSet && c.err == nil {
+		if stop <= 0 || stop > longest {
+			c.fail(c.set["SIMULATOR_STOP_TIME"], "it must be positive, and at most %d seconds", longest)
+		}
+		e.Duration = units.Time(math.Round(min(stop, longest)*1e9)) * units.Nanosecond
+	}
+	e.Measure.Sample = max(e.Duration/100, 1)
+	if err := p.scheme(schemeName); err != nil {
+		return nil, err
+	}
+	p.outputs()
+	p.unsupported()
+	if c.err != nil {
+		return nil, c.err
+	}
+	for _, s := range c.unknown() {
+		p.warn(s, "unknown key")
+	}
+	e.Schemes = []lab.SchemeUse{p.Use}
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Prepared) warn(s *setting, format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf("%s:%d: %s: %s", p.Config.File, s.line, s.key, fmt.Sprintf(format, args...)))
+}
+
+func (p *Prepared) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+func sourced[T any](v T, from string) lab.Sourced[T] {
+	return lab.Sourced[T]{Value: config.Set(v), Source: from}
+}
+
+// name is what a node is called.
+func name(id int) config.Value[string] { return config.Set(strconv.Itoa(id)) }
+
+// network makes nodes in the order of their numbers.
+func (p *Prepared) network() {
+	t := &p.Experiment.Topology
+	t.Kind = config.Set("free")
+	for id, isSwitch := range p.Topology.Switch {
+		t.Nodes = append(t.Nodes, lab.NodeSpec{Name: name(id), Host: !isSwitch})
+	}
+	loss := 0
+	for _, l := range p.Topology.Links {
+		t.Links = append(t.Links, lab.LinkSpec{A: name(l.A), B: name(l.B), Rate: config.Set(l.Rate), Delay: config.Set(l.Delay)})
+		if l.Loss > 0 {
+			if loss++; loss == 1 {
+				p.Warnings = append(p.Warnings, fmt.Sprintf("%s:%d: error rate %v: links do not lose packets here", p.Topology.File, l.Line, l.Loss))
+			}
+		}
+	}
+	if loss > 1 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %d more links with an error rate", p.Topology.File, loss-1))
+	}
+}
+
+// line is the rate of the first host's link, which that simulator takes for all.
+func (t *Topology) line() units.Rate {
+	first := t.hosts()[0]
+	for _, l := range t.Links {
+		if l.A == first || l.B == first {
+			return l.Rate
+		}
+	}
+	return 0
+}
+
+func (p *Prepared) parameters() {
+	const code = "that simulator's code"
+	q, c := &p.Experiment.Parameters, p.Config
+	q.LinkRate = sourced(p.Topology.line(), "topology.txt, the first host's")
+	q.HostDelay = sourced(units.Time(0), "topology.txt has one for each link")
+	q.TrunkDelay = q.HostDelay
+	q.Payload = sourced(units.Size(p.Payload), source)
+	q.MTU = sourced(units.Size(p.Payload)+headersMost, "the longest packet")
+	q.XOFF = sourced(reserve, code)
+	q.XON = sourced(reserve-offset, code)
+	q.Alpha = sourced(baseAlpha, code)
+	q.AlphaByRate = sourced(true, code)
+	q.Overhead = sourced(-headerExcess, "its headers are shorter by that, and it counts neither preamble nor gap")
+	q.AckEach = sourced(true, code)
+	q.Buffer = sourced(units.Size(c.whole("BUFFER_SIZE", 16, 1, 1<<16))*megabyte, source)
+}
+
+// flows gives every flow a group of its own, so that it can be told apart.
+func (p *Prepared) flows() error {
+	e := p.Experiment
+	var used []int
+	for i, f := range p.Flows {
+		if f.Group < 1 || f.Group >= cnpPriority {
+			return &config.Error{File: p.FlowFile, Line: f.Line, Err: fmt.Errorf("priority group %d: data has 1 to %d here, below notifications", f.Group, cnpPriority-1)}
+		}
+		if !slices.Contains(used, f.Group) {
+			used = append(used, f.Group)
+		}
+		e.Flows = append(e.Flows, lab.FlowGroup{
+			Name: config.Set("flow " + strconv.Itoa(i+1)), From: name(f.From), To: name(f.To), Size: config.Set(f.Size), Start: config.Set(f.Start),
+			DSCP: config.Set(f.Group<<3 | 2),
+		})
+	}
+	slices.Sort(used)
+	e.Parameters.Priority = sourced(used[0], "flow.txt")
+	// Its switches queue acknowledgements with data whatever ACK_HIGH_PRIO says,
+	// which is about hosts; and hosts send them first here anyway.
+	e.Parameters.AckPriority = sourced(used[0], "that simulator's switches")
+	if len(used) > 1 {
+		e.Parameters.Lossless = sourced(used, "flow.txt")
+		p.Warnings = append(p.Warnings, fmt.Sprintf("priority groups %v: a higher one goes first here, there they take turns; acknowledgements are of group %d", used, used[0]))
+	}
+	return nil
+}
+
+// outputs are the names of what is written, and when queues are looked at.
+func (p *Prepared) outputs() {
+	c := p.Config
+	p.From, p.To = 1, 0
+	taken := map[string]bool{}
+	for _, o := range []struct {
+		key  string
+		name *string
+	}{{"FCT_OUTPUT_FILE", &p.FCT}, {"PFC_OUTPUT_FILE", &p.PFC}, {"QLEN_MON_FILE", &p.Queues}} {
+		s, text, ok := c.one(o.key)
+		if ok {
+			*o.name = filepath.Base(text)
+		}
+		if ok && (*o.name == "." || *o.name == ".." || *o.name == "/") {
+			c.fail(s, "%q is not a file's name", text)
+		}
+		if ok && taken[*o.name] {
+			c.fail(s, "another file that is written is called %s, too", *o.name)
+		}
+		taken[*o.name] = true
+	}
+	if len(taken) < 3 && c.err == nil { // one is called as another is by default
+		c.err = c.at(0, "two of the files that are written have one name")
+	}
+	from, isFrom := c.number("QLEN_MON_START", 2e9)
+	to, isTo := c.number("QLEN_MON_END", 2.1e9)
+	if _, named := c.get("QLEN_MON_FILE"); named || isFrom || isTo {
+		p.From, p.To = units.Time(min(from, longest*1e9))*units.Nanosecond, units.Time(min(to, longest*1e9))*units.Nanosecond
+	}
+	for _, in := range [][2]string{{"TOPOLOGY_FILE", p.Topology.File}, {"FLOW_FILE", p.FlowFile}} {
+		if s, text, ok := c.one(in[0]); ok && filepath.Base(text) != filepath.Base(in[1]) {
+			p.warn(s, "%s is not read, but %s", text, in[1])
+		}
+	}
+}
+
+// unsupported names what is asked for otherwise than it is here. What has no
+// effect in that simulator either is known, and nothing is said about it.
+func (p *Prepared) unsupported() {
+	c := p.Config
+	for _, key := range senderKeys {
+		c.get(key)
+	}
+	for _, key := range []string{"TRACE_FILE", "TRACE_OUTPUT_FILE", "DATA_RATE", "LINK_DELAY", "PAUSE_TIME", "ENABLE_QCN", "L2_CHUNK_SIZE"} {
+		c.get(key)
+	}
+	p.wantFlag("USE_DYNAMIC_PFC_THRESHOLD", 1, "thresholds follow the free buffer")
+	c.whole("ACK_HIGH_PRIO", 0, 0, 1)
+	p.wantFlag("ENABLE_TRACE", 0, "no trace of packets is written")
+	p.wantFlag("L2_BACK_TO_ZERO", 0, "a lost packet is sent again, not the whole chunk")
+	if n := c.whole("L2_ACK_INTERVAL", 1, 0, 1<<30); n != 1 {
+		p.warn(c.set["L2_ACK_INTERVAL"], "%d is not supported: every packet is acknowledged", n)
+	}
+	if v, _ := c.number("ERROR_RATE_PER_LINK", 0); v > 0 {
+		p.warn(c.set["ERROR_RATE_PER_LINK"], "%v is not supported: links do not lose packets", v)
+	}
+	if s, ok := c.get("LINK_DOWN"); ok && (len(s.words) == 0 || s.words[0] != "0") {
+		p.warn(s, "links do not go down")
+	}
+}

@@ -1,0 +1,143 @@
+package hpccfiles
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"photon/lab"
+	"photon/units"
+)
+
+// Result is what a run yields.
+type Result struct {
+	Finished   []Finished // in the order in which they ended
+	Flows      int
+	PacketHops int64   // data packets of flows that ended, over links
+	Pauses     int     // lines of pfc.txt
+	Wall       float64 // seconds
+}
+
+// Run runs what the files describe in virtual time and writes its results to a
+// folder.
+func (p *Prepared) Run(ctx context.Context, o lab.Options, folder string) (*Result, error) {
+	var err error
+	var open []*os.File
+	create := func(name string) *bufio.Writer {
+		if err != nil {
+			return nil
+		}
+		var f *os.File
+		if f, err = os.Create(filepath.Join(folder, name)); err != nil {
+			return nil
+		}
+		open = append(open, f)
+		return bufio.NewWriter(f)
+	}
+	fct, pfc, qlen := create(p.FCT), create(p.PFC), create(p.Queues)
+	defer func() {
+		for _, f := range open {
+			_ = f.Close() // what counts was flushed
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.run(ctx, o, pfc, qlen)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Finished {
+		r.Finished[i].write(fct)
+	}
+	for _, w := range []*bufio.Writer{fct, pfc, qlen} {
+		if err := w.Flush(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (p *Prepared) run(ctx context.Context, o lab.Options, pfc, qlen *bufio.Writer) (*Result, error) {
+	r := &Result{Flows: len(p.Flows)}
+	stops := &pauses{pfc, p.Topology}
+	look := lab.Observer{Pause: func(now units.Time, node, port int, paused bool) {
+		r.Pauses++
+		stops.add(now, node, port, paused)
+	}}
+	counts := newQueues(qlen, p.Topology, p.From, p.To)
+	if p.From <= min(p.To, p.Experiment.Duration) {
+		look.Queues, look.Span = counts.look, queueSpan
+	}
+	out, err := p.Experiment.RunOne(ctx, o, p.Use, look)
+	if err != nil {
+		return nil, err
+	}
+	counts.dump()
+	ideal := newStandalone(p.Topology, p.Payload)
+	ports := make([]int, len(p.Flows))
+	used := map[[2]int]int{}
+	for i, f := range p.Flows {
+		pair := [2]int{f.From, f.To}
+		ports[i] = firstPort + used[pair]
+		used[pair]++
+	}
+	r.Wall = out.Wall
+	slices.SortStableFunc(out.Ended, func(a, b lab.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
+	for _, e := range out.Ended {
+		f := &p.Flows[e.Flow]
+		r.PacketHops += ideal.packets(f.Size) * int64(ideal.way(f.From, f.To).links)
+		r.Finished = append(r.Finished, Finished{
+			From: f.From, To: f.To, SrcPort: ports[e.Flow], DstPort: f.Port, Size: f.Size, Start: int64(f.Start / units.Nanosecond),
+			FCT: int64((e.FCT + units.Nanosecond/2) / units.Nanosecond), Standalone: ideal.time(f.From, f.To, f.Size),
+		})
+	}
+	return r, nil
+}
+
+// Slowdowns are statistics of the slowdowns of flows: mean, and nearest ranks.
+type Slowdowns struct {
+	Flows              int
+	Avg, P50, P95, P99 float64
+}
+
+// Summarise computes them.
+func Summarise(list []Finished) (s Slowdowns) {
+	if s.Flows = len(list); s.Flows == 0 {
+		return s
+	}
+	var v []float64
+	for i := range list {
+		v = append(v, list[i].Slowdown())
+		s.Avg += v[i] / float64(s.Flows)
+	}
+	slices.Sort(v)
+	rank := func(p float64) float64 { return v[max(0, int(math.Ceil(p*float64(len(v))))-1)] }
+	s.P50, s.P95, s.P99 = rank(0.50), rank(0.95), rank(0.99)
+	return s
+}
+
+// Table prints slowdowns, beside those of another fct.txt if there is one.
+func Table(w io.Writer, ours, theirs Slowdowns) {
+	if theirs.Flows == 0 {
+		fmt.Fprintf(w, "slowdown  %8s\n", "photon")
+	} else {
+		fmt.Fprintf(w, "slowdown  %8s %8s %8s\n", "photon", "file", "ratio")
+	}
+	for _, row := range []struct {
+		name string
+		a, b float64
+	}{{"avg", ours.Avg, theirs.Avg}, {"p50", ours.P50, theirs.P50}, {"p95", ours.P95, theirs.P95}, {"p99", ours.P99, theirs.P99}} {
+		if theirs.Flows == 0 {
+			fmt.Fprintf(w, "%-9s %8.3f\n", row.name, row.a)
+		} else {
+			fmt.Fprintf(w, "%-9s %8.3f %8.3f %8.3f\n", row.name, row.a, row.b, row.a/row.b)
+		}
+	}
+}

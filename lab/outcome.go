@@ -1,0 +1,103 @@
+package lab
+
+import (
+	"context"
+	"errors"
+
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// What experiments that are made in code, not read from a file, are run with.
+
+// Check finds what is wrong with an experiment that was made in code.
+func (e *Experiment) Check() error {
+	e.variants = []variant{{"", e}}
+	return e.check()
+}
+
+// Outcome is what a single run yields.
+type Outcome struct {
+	Ended      []Ended
+	Invariants Invariants
+	Wall       float64
+}
+
+// RunOne runs one scheme of an experiment once, in a world of its own.
+func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look Observer) (Outcome, error) {
+	c := *e
+	c.observer = look
+	seed := o.Seed
+	if seed == 0 {
+		seed = e.Seed
+	}
+	r, err := c.run(ctx, o, use, seed, func(float64) {})
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Ended: r.ended, Invariants: r.invariants, Wall: r.timing.WallSeconds}
+	if r.invariants.LostFrames > 0 || !r.invariants.ConservationOK {
+		err = errors.New("frames were lost: the result is worth nothing")
+	}
+	return out, err
+}
+
+// Observer is told what happens. Nodes are numbers of the topology.
+type Observer struct {
+	// Pause is called when a port is paused by its peer, and when it may send again.
+	Pause func(now units.Time, node, port int, paused bool)
+	// Queues is called every span, before what happens at that time; queue is what
+	// waits at a port of a switch.
+	Queues func(now units.Time, queue func(node, port int) units.Size)
+	Span   units.Time
+}
+
+// watchQueues arranges the calls of Queues.
+func (n *network) watchQueues() {
+	if n.observer.Queues == nil || n.observer.Span <= 0 {
+		return
+	}
+	queue := func(node, port int) (sum units.Size) {
+		for prio := range pfc.Classes {
+			sum += n.switches[node].QueueBytes(port, prio)
+		}
+		return sum
+	}
+	n.world.Every(n.observer.Span, func(now units.Time) { n.observer.Queues(now, queue) })
+}
+
+// tap stands between a node and its world and sees what pauses its ports.
+type tap struct {
+	dataplane.Node
+	n      *network
+	number int
+	env    *dataplane.Env
+	paused []uint8 // by port: priorities
+}
+
+func newTap(n *network, number int, node dataplane.Node, env *dataplane.Env, ports int) *tap {
+	return &tap{Node: node, n: n, number: number, env: env, paused: make([]uint8, ports)}
+}
+
+// Receive looks for PFC frames. Pauses are refreshed in time, so that none ends
+// by itself.
+func (t *tap) Receive(now units.Time, port int, burst []dataplane.Frame) {
+	for _, f := range burst {
+		var h wire.Header
+		var p pfc.Frame
+		b := t.env.Header(f)
+		if len(b) < wire.EthernetLen || b[12] != wire.TypeMACControl>>8 || b[13] != wire.TypeMACControl&0xFF || !wire.Parse(b, &h) || p.Decode(b) != nil {
+			continue
+		}
+		for prio, quanta := range p.Quanta {
+			bit := uint8(1) << prio
+			if was := t.paused[port]&bit != 0; p.Enable&bit != 0 && was != (quanta > 0) {
+				t.paused[port] ^= bit
+				t.n.observer.Pause(now, t.number, port, quanta > 0)
+			}
+		}
+	}
+	t.Node.Receive(now, port, burst)
+}

@@ -1,0 +1,55 @@
+package pfc
+
+import (
+	"sync/atomic"
+
+	"photon/units"
+)
+
+// Pool is the part of a switch's buffer that is set aside for nobody: lossy
+// frames live in it, and lossless ones beyond their XOFF where thresholds follow
+// what is free.
+type Pool struct {
+	size   int64
+	used   int64
+	shared bool
+}
+
+// NewPool returns an empty pool; shared says that several workers use it.
+func NewPool(size units.Size, shared bool) *Pool { return &Pool{size: int64(size), shared: shared} }
+
+// Take takes n bytes if they are free.
+func (p *Pool) Take(n int) bool {
+	if !p.shared {
+		if p.used+int64(n) > p.size {
+			return false
+		}
+		p.used += int64(n)
+		return true
+	}
+	if atomic.AddInt64(&p.used, int64(n)) > p.size {
+		atomic.AddInt64(&p.used, -int64(n))
+		return false
+	}
+	return true
+}
+
+// Add takes n bytes, free or not: what is in headroom counts, too. A negative n
+// gives them back.
+func (p *Pool) Add(n int64) {
+	switch {
+	case n == 0:
+	case p.shared:
+		atomic.AddInt64(&p.used, n)
+	default:
+		p.used += n
+	}
+}
+
+// Free is how many bytes are free; 0 if more than all are used.
+func (p *Pool) Free() int64 {
+	if p.shared {
+		return max(0, p.size-atomic.LoadInt64(&p.used))
+	}
+	return max(0, p.size-p.used)
+}
