@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Outcome is what became of all claims in virtual time: reproduction.json, and
+// Tally is what became of all claims in virtual time: reproduction.json, and
 // for people reproduction.md. It is the same for the same results.
-type Outcome struct {
+type Tally struct {
 	Reproduced int            `json:"reproduced"`
 	Direction  int            `json:"direction"`
 	Differs    int            `json:"differs"`
 	Shape      int            `json:"shape"`
-	Claims     []OutcomeClaim `json:"claims"` // those that were not run included
+	Claims     []TallyClaim `json:"claims"` // those that were not run included
 
 	papers []outcomePaper
 }
 
-// OutcomeClaim is a claim and the experiment that it belongs to.
-type OutcomeClaim struct {
+// TallyClaim is a claim and the experiment that it belongs to.
+type TallyClaim struct {
 	Experiment string `json:"experiment"`
 	ClaimResult
 
@@ -35,12 +35,12 @@ type OutcomeClaim struct {
 type outcomePaper struct {
 	name        string
 	experiments int
-	claims      []OutcomeClaim
+	claims      []TallyClaim
 }
 
 // Reproduction gathers the claims of the experiments that ran in virtual time.
-func Reproduction(all []*Finished) *Outcome {
-	o := &Outcome{Claims: []OutcomeClaim{}}
+func Reproduction(all []*Finished) *Tally {
+	o := &Tally{Claims: []TallyClaim{}}
 	for _, f := range all {
 		world := slices.Index(f.worlds, "sim")
 		if world < 0 {
@@ -55,7 +55,7 @@ func Reproduction(all []*Finished) *Outcome {
 		p := &o.papers[i]
 		p.experiments++
 		for k, c := range f.claims[world] {
-			p.claims = append(p.claims, OutcomeClaim{Experiment: f.e.ID, ClaimResult: c, figure: f.e.Paper.Figure, explained: f.e.Claims[k].Note != ""})
+			p.claims = append(p.claims, TallyClaim{Experiment: f.e.ID, ClaimResult: c, figure: f.e.Paper.Figure, explained: f.e.Claims[k].Note != ""})
 		}
 	}
 	for _, p := range o.papers {
@@ -66,7 +66,7 @@ func Reproduction(all []*Finished) *Outcome {
 	return o
 }
 
-func countOutcome(claims []OutcomeClaim) map[Verdict]int {
+func countOutcome(claims []TallyClaim) map[Verdict]int {
 	n := map[Verdict]int{}
 	for _, c := range claims {
 		n[c.Verdict]++
@@ -75,7 +75,7 @@ func countOutcome(claims []OutcomeClaim) map[Verdict]int {
 }
 
 // Unexplained lists the claims that differ without the experiment saying why.
-func (o *Outcome) Unexplained() (list []string) {
+func (o *Tally) Unexplained() (list []string) {
 	for _, c := range o.Claims {
 		if c.Verdict == Differs && !c.explained {
 			list = append(list, c.Experiment+" "+c.ID)
@@ -85,7 +85,7 @@ func (o *Outcome) Unexplained() (list []string) {
 }
 
 // Write writes both files into a folder.
-func (o *Outcome) Write(dir string) error {
+func (o *Tally) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ Made by ` + "`photon report DIR --reproduction docs`" + ` from the results of ` 
 `
 
 // markdown is the table of all claims, by paper.
-func (o *Outcome) markdown() []byte {
+func (o *Tally) markdown() []byte {
 	var b bytes.Buffer
 	b.WriteString(outcomeHead)
 	b.WriteString("\n| paper | experiments | reproduced | direction | differs | shape | not run |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	row := func(name string, experiments int, claims []OutcomeClaim) {
+	row := func(name string, experiments int, claims []TallyClaim) {
 		n := countOutcome(claims)
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", cell(name), experiments, n[Reproduced], n[Direction], n[Differs], n[Shape], n[NotRun])
 	}
