@@ -34,6 +34,8 @@ var metricKinds = map[string]struct {
 	"mean":           {"mean of the samples", true},
 	"max":            {"largest sample", true},
 	"min":            {"smallest sample", true},
+	"max_at":         {"seconds until the largest sample, the first of them", true},
+	"stddev":         {"standard deviation of the samples", true},
 	"last":           {"last sample", true},
 	"p50":            {"median of the samples", true},
 	"p99":            {"99th percentile of the samples", true},
@@ -43,9 +45,12 @@ var metricKinds = map[string]struct {
 	"first_at_most":  {"seconds until the first sample after from that is at most value, for hold", true},
 	"first_at_least": {"seconds until the first sample after from that is at least value, for hold", true},
 	"last_above":     {"seconds until the last sample above value", true},
+	"last_below":     {"seconds until the last sample below value", true},
 	"time_above":     {"seconds in which samples are above value", true},
 	"time_below":     {"seconds in which samples are below value", true},
 	"lifetime":       {"seconds from the first growth of a counter, or sample above 0, to the last", true},
+	"gap":            {"how much less the growth of a counter's smallest column is than its largest's, as a part of that", true},
+	"spread":         {"growth per second of a counter's largest column less its smallest's; bytes count as bits", true},
 	"within":         {"part of the samples of all columns that are within part of value", true},
 	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in", false},
 	"slowdown":       {"completion time of flows against an empty network", false},
@@ -115,7 +120,7 @@ func (m *Metric) value(w *watch) *float64 {
 		return nil
 	}
 	switch m.Do.V {
-	case "delta", "rate", "jain":
+	case "delta", "rate", "jain", "gap", "spread":
 		return m.growth(w, x, first, last)
 	case "within":
 		return m.within(w, x, first, last)
@@ -126,11 +131,13 @@ func (m *Metric) value(w *watch) *float64 {
 	is := func(v float64) *float64 { return &v }
 	switch m.Do.V {
 	case "mean":
-		sum := 0.0
-		for _, y := range v {
-			sum += y
-		}
-		return is(sum / float64(len(v)))
+		mean, _ := moments(v)
+		return is(mean)
+	case "stddev":
+		_, deviation := moments(v)
+		return is(deviation)
+	case "max_at":
+		return is((t[slices.Index(v, slices.Max(v))] - m.From).Seconds())
 	case "max":
 		return is(slices.Max(v))
 	case "min":
@@ -148,9 +155,9 @@ func (m *Metric) value(w *watch) *float64 {
 			}
 		}
 		return is(float64(n) * tick)
-	case "last_above":
+	case "last_above", "last_below":
 		for i := len(v) - 1; i >= 0; i-- {
-			if v[i] > m.Value {
+			if m.Do.V == "last_above" && v[i] > m.Value || m.Do.V == "last_below" && v[i] < m.Value {
 				return is((t[i] - m.From).Seconds())
 			}
 		}
@@ -159,6 +166,18 @@ func (m *Metric) value(w *watch) *float64 {
 		return m.lifetime(w, x, first, last)
 	}
 	return m.firstTime(v, t, w.e.Measure.Sample)
+}
+
+// moments are the mean and the standard deviation.
+func moments(v []float64) (mean, deviation float64) {
+	for _, y := range v {
+		mean += y
+	}
+	mean /= float64(len(v))
+	for _, y := range v {
+		deviation += float64((y - mean) * (y - mean))
+	}
+	return mean, math.Sqrt(deviation / float64(len(v)))
 }
 
 // firstTime is when the samples first are where they should be, for a time.
@@ -195,7 +214,17 @@ func (m *Metric) growth(w *watch, x *watched, first, last int) *float64 {
 	case "jain":
 		j := jain(parts)
 		return &j
-	case "rate":
+	case "gap":
+		most := slices.Max(parts)
+		if most == 0 {
+			return nil
+		}
+		g := 1 - slices.Min(parts)/most
+		return &g
+	case "rate", "spread":
+		if m.Do.V == "spread" {
+			total = slices.Max(parts) - slices.Min(parts)
+		}
 		begin := units.Time(0)
 		if first > 0 {
 			begin = w.series.Time[first-1]

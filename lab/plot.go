@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,7 +230,8 @@ func drawFCT(p *plot.Plot, spec *Plot, r *Result, schemes []string) error {
 }
 
 func drawBars(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float64) error {
-	width := vg.Points(max(3, 60/float64(len(schemes))))
+	// All bars of a panel have some 280 points, and those of a metric 60 at most.
+	width := vg.Points(max(2, min(60, 280/float64(len(spec.Bars)))/float64(len(schemes))))
 	for i, scheme := range schemes {
 		m := r.metrics(scheme)
 		var v plotter.Values
@@ -251,6 +253,9 @@ func drawBars(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float
 	}
 	p.Legend.Top = true
 	p.NominalX(spec.Bars...)
+	if len(strings.Join(spec.Bars, " ")) > 60 { // they would overlap
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign = math.Pi/8, draw.XRight
+	}
 	return nil
 }
 
