@@ -215,6 +215,23 @@ func TestJain(t *testing.T) {
 	}
 }
 
+// A sweep may change a scheme's parameter: each value runs with its own.
+func TestSweepOfParameter(t *testing.T) {
+	e, err := Get("pacc/fig5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range e.variants {
+		if got := v.e.own(e.Schemes[0]).Params["beta1"].Value.V; got != v.value {
+			t.Errorf("at %s beta1 is %s", v.value, got)
+		}
+	}
+	other := SchemeUse{Name: config.Set("pcn")}
+	if e.own(other).Name.V != "pcn" {
+		t.Error("a scheme that the experiment does not name is not run")
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	good, err := embedded.ReadFile("experiments/pcn/fig11.yaml")
 	if err != nil {

@@ -24,6 +24,7 @@ type Metric struct {
 	Flows config.Value[[]string] `yaml:"flows"` // of fct and the like
 	Stat  config.Value[string]   `yaml:"stat"`  // of fct and slowdown: mean, p50, p95, p99, p999, max
 	Sizes [2]units.Size          `yaml:"sizes"` // flows larger than the first, up to the second; 0, 0: all
+	Loop  *PILoop                `yaml:"loop"`  // of phase_margin
 }
 
 // metricKinds says what can be done, and whether it is done to a probe.
@@ -57,6 +58,7 @@ var metricKinds = map[string]struct {
 	"completed":      {"flows that ended", false},
 	"completion":     {"flows that ended, per second from the first start", false},
 	"unfinished":     {"flows that have not ended", false},
+	"phase_margin":   {"degrees, of PACC's control loop at the hosts' link rate; nothing is run for it", false},
 	"deadlock":       {"seconds until a cycle of paused queues sends nothing for hold; absent: never", false},
 	"deadlocked":     {"1 if there was a deadlock, else 0", false},
 }
@@ -83,6 +85,11 @@ func (m *Metric) check(w *watch) error {
 	}
 	if m.From < 0 || m.To < 0 || m.To > w.e.Duration || m.To != 0 && m.To <= m.From {
 		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, m.To, w.e.Duration)
+	}
+	if m.Do.V == "phase_margin" {
+		if err := m.Loop.check(); err != nil {
+			return at(m.Do, "metric %s: %v", m.Name, err)
+		}
 	}
 	if m.Do.V == "fct" || m.Do.V == "slowdown" {
 		if _, err := statistic(m.Stat.Or("mean"), []float64{1}); err != nil {
@@ -111,6 +118,10 @@ func (m *Metric) evaluate(w *watch) *float64 {
 }
 
 func (m *Metric) value(w *watch) *float64 {
+	if m.Do.V == "phase_margin" {
+		margin := m.Loop.margin(w.e.Parameters.LinkRate.Value.V)
+		return &margin
+	}
 	if !metricKinds[m.Do.V].probe {
 		return m.ofFlows(w)
 	}

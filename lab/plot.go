@@ -190,7 +190,7 @@ func (e *Experiment) drawSweep(p *plot.Plot, spec *Plot, r *Result, schemes []st
 	if e.Sweep.Log && drawn > 0 {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
 	}
-	p.Y.Min = 0
+	p.Y.Min = min(0, p.Y.Min)
 	p.Legend.Top = true
 	p.Add(plotter.NewGrid())
 	return nil
