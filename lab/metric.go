@@ -24,6 +24,7 @@ type Metric struct {
 	Flows config.Value[[]string] `yaml:"flows"` // of fct and the like
 	Stat  config.Value[string]   `yaml:"stat"`  // of fct and slowdown: mean, p50, p95, p99, p999, max
 	Sizes [2]units.Size          `yaml:"sizes"` // flows larger than the first, up to the second; 0, 0: all
+	Loop  *PILoop                `yaml:"loop"`  // of phase_margin
 }
 
 // metricKinds says what can be done, and whether it is done to a probe.
@@ -34,6 +35,8 @@ var metricKinds = map[string]struct {
 	"mean":           {"mean of the samples", true},
 	"max":            {"largest sample", true},
 	"min":            {"smallest sample", true},
+	"max_at":         {"seconds until the largest sample, the first of them", true},
+	"stddev":         {"standard deviation of the samples", true},
 	"last":           {"last sample", true},
 	"p50":            {"median of the samples", true},
 	"p99":            {"99th percentile of the samples", true},
@@ -43,15 +46,19 @@ var metricKinds = map[string]struct {
 	"first_at_most":  {"seconds until the first sample after from that is at most value, for hold", true},
 	"first_at_least": {"seconds until the first sample after from that is at least value, for hold", true},
 	"last_above":     {"seconds until the last sample above value", true},
+	"last_below":     {"seconds until the last sample below value", true},
 	"time_above":     {"seconds in which samples are above value", true},
 	"time_below":     {"seconds in which samples are below value", true},
 	"lifetime":       {"seconds from the first growth of a counter, or sample above 0, to the last", true},
+	"gap":            {"how much less the growth of a counter's smallest column is than its largest's, as a part of that", true},
+	"spread":         {"growth per second of a counter's largest column less its smallest's; bytes count as bits", true},
 	"within":         {"part of the samples of all columns that are within part of value", true},
 	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in", false},
 	"slowdown":       {"completion time of flows against an empty network", false},
 	"completed":      {"flows that ended", false},
 	"completion":     {"flows that ended, per second from the first start", false},
 	"unfinished":     {"flows that have not ended", false},
+	"phase_margin":   {"degrees, of PACC's control loop at the hosts' link rate; nothing is run for it", false},
 	"deadlock":       {"seconds until a cycle of paused queues sends nothing for hold; absent: never", false},
 	"deadlocked":     {"1 if there was a deadlock, else 0", false},
 }
@@ -78,6 +85,11 @@ func (m *Metric) check(w *watch) error {
 	}
 	if m.From < 0 || m.To < 0 || m.To > w.e.Duration || m.To != 0 && m.To <= m.From {
 		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, m.To, w.e.Duration)
+	}
+	if m.Do.V == "phase_margin" {
+		if err := m.Loop.check(); err != nil {
+			return at(m.Do, "metric %s: %v", m.Name, err)
+		}
 	}
 	if m.Do.V == "fct" || m.Do.V == "slowdown" {
 		if _, err := statistic(m.Stat.Or("mean"), []float64{1}); err != nil {
@@ -106,6 +118,10 @@ func (m *Metric) evaluate(w *watch) *float64 {
 }
 
 func (m *Metric) value(w *watch) *float64 {
+	if m.Do.V == "phase_margin" {
+		margin := m.Loop.margin(w.e.Parameters.LinkRate.Value.V)
+		return &margin
+	}
 	if !metricKinds[m.Do.V].probe {
 		return m.ofFlows(w)
 	}
@@ -115,7 +131,7 @@ func (m *Metric) value(w *watch) *float64 {
 		return nil
 	}
 	switch m.Do.V {
-	case "delta", "rate", "jain":
+	case "delta", "rate", "jain", "gap", "spread":
 		return m.growth(w, x, first, last)
 	case "within":
 		return m.within(w, x, first, last)
@@ -126,11 +142,13 @@ func (m *Metric) value(w *watch) *float64 {
 	is := func(v float64) *float64 { return &v }
 	switch m.Do.V {
 	case "mean":
-		sum := 0.0
-		for _, y := range v {
-			sum += y
-		}
-		return is(sum / float64(len(v)))
+		mean, _ := moments(v)
+		return is(mean)
+	case "stddev":
+		_, deviation := moments(v)
+		return is(deviation)
+	case "max_at":
+		return is((t[slices.Index(v, slices.Max(v))] - m.From).Seconds())
 	case "max":
 		return is(slices.Max(v))
 	case "min":
@@ -148,9 +166,9 @@ func (m *Metric) value(w *watch) *float64 {
 			}
 		}
 		return is(float64(n) * tick)
-	case "last_above":
+	case "last_above", "last_below":
 		for i := len(v) - 1; i >= 0; i-- {
-			if v[i] > m.Value {
+			if m.Do.V == "last_above" && v[i] > m.Value || m.Do.V == "last_below" && v[i] < m.Value {
 				return is((t[i] - m.From).Seconds())
 			}
 		}
@@ -159,6 +177,18 @@ func (m *Metric) value(w *watch) *float64 {
 		return m.lifetime(w, x, first, last)
 	}
 	return m.firstTime(v, t, w.e.Measure.Sample)
+}
+
+// moments are the mean and the standard deviation.
+func moments(v []float64) (mean, deviation float64) {
+	for _, y := range v {
+		mean += y
+	}
+	mean /= float64(len(v))
+	for _, y := range v {
+		deviation += float64((y - mean) * (y - mean))
+	}
+	return mean, math.Sqrt(deviation / float64(len(v)))
 }
 
 // firstTime is when the samples first are where they should be, for a time.
@@ -195,7 +225,17 @@ func (m *Metric) growth(w *watch, x *watched, first, last int) *float64 {
 	case "jain":
 		j := jain(parts)
 		return &j
-	case "rate":
+	case "gap":
+		most := slices.Max(parts)
+		if most == 0 {
+			return nil
+		}
+		g := 1 - slices.Min(parts)/most
+		return &g
+	case "rate", "spread":
+		if m.Do.V == "spread" {
+			total = slices.Max(parts) - slices.Min(parts)
+		}
 		begin := units.Time(0)
 		if first > 0 {
 			begin = w.series.Time[first-1]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,7 +190,7 @@ func (e *Experiment) drawSweep(p *plot.Plot, spec *Plot, r *Result, schemes []st
 	if e.Sweep.Log && drawn > 0 {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
 	}
-	p.Y.Min = 0
+	p.Y.Min = min(0, p.Y.Min)
 	p.Legend.Top = true
 	p.Add(plotter.NewGrid())
 	return nil
@@ -223,7 +224,8 @@ func (e *Experiment) drawFCT(p *plot.Plot, spec *Plot, r *Result, schemes []stri
 }
 
 func drawBars(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float64) error {
-	width := vg.Points(max(3, 60/float64(len(schemes))))
+	// All bars of a panel have some 280 points, and those of a metric 60 at most.
+	width := vg.Points(max(2, min(60, 280/float64(len(spec.Bars)))/float64(len(schemes))))
 	for i, scheme := range schemes {
 		m := r.metrics(scheme)
 		var v plotter.Values
@@ -245,6 +247,9 @@ func drawBars(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float
 	}
 	p.Legend.Top = true
 	p.NominalX(spec.Bars...)
+	if len(strings.Join(spec.Bars, " ")) > 60 { // they would overlap
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign = math.Pi/8, draw.XRight
+	}
 	return nil
 }
 

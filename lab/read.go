@@ -34,8 +34,11 @@ func All() ([]*Experiment, error) {
 		all = append(all, e)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(all, func(a, b *Experiment) int { return natural(a.ID, b.ID) })
-	return all, err
+	return all, nil
 }
 
 // Entry is what a catalogue says of an experiment.

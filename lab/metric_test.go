@@ -1,0 +1,48 @@
+package lab
+
+import (
+	"math"
+	"testing"
+
+	"photon/config"
+	"photon/units"
+)
+
+// Metrics over samples 1 to 5 us of a queue and of two counters of bytes.
+func TestMetricsOfSamples(t *testing.T) {
+	w := &watch{e: &Experiment{Duration: 5 * units.Microsecond, Measure: Measure{Sample: units.Microsecond}}, probes: map[string]*watched{
+		"queue": {probe: &Probe{Kind: config.Set("queue")}, raw: [][]float64{{1, 5, 2, 5, 2}}},
+		"bytes": {probe: &Probe{Kind: config.Set("received")}, raw: [][]float64{{0, 100, 200, 300, 400}, {0, 50, 100, 150, 200}}},
+	}}
+	for i := range 5 {
+		w.series.Time = append(w.series.Time, units.Time(i+1)*units.Microsecond)
+	}
+	for _, c := range []struct {
+		do, of string
+		from   units.Time
+		value  float64
+		want   float64
+	}{
+		{"max_at", "queue", 0, 0, 2e-6},
+		{"max_at", "queue", 2 * units.Microsecond, 0, 2e-6},
+		{"stddev", "queue", units.Microsecond, 0, 1.5},
+		{"last_above", "queue", 0, 4, 4e-6},
+		{"last_below", "queue", 0, 2, 1e-6},
+		{"last_below", "queue", 0, 1, 0},
+		{"gap", "bytes", units.Microsecond, 0, 0.5},
+		{"spread", "bytes", units.Microsecond, 0, 50e6 * 8},
+		{"rate", "bytes", units.Microsecond, 0, 150e6 * 8},
+	} {
+		m := Metric{Name: "m", Do: config.Set(c.do), Of: config.Set(c.of), From: c.from, Value: c.value}
+		if err := m.check(w); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.evaluate(w); got == nil || math.Abs(*got-c.want) > 1e-9*math.Abs(c.want) {
+			t.Errorf("%s of %s from %v: %s, not %v", c.do, c.of, c.from, number(got, ""), c.want)
+		}
+	}
+	still := Metric{Do: config.Set("gap"), Of: config.Set("bytes"), To: units.Microsecond}
+	if got := still.evaluate(w); got != nil {
+		t.Errorf("nothing grew, and the gap is %v", *got)
+	}
+}
