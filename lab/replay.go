@@ -96,10 +96,14 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 		seed = e.Seed
 	}
 	var jobs []*job
-	for _, use := range uses {
+	for i := range uses {
 		for _, v := range e.values(o) {
+			swept, err := v.e.choose(o) // a parameter of a scheme may be what is swept
+			if err != nil {
+				return nil, err
+			}
 			for k := range e.repeats(o) {
-				jobs = append(jobs, &job{use: use, value: v.value, e: v.e.shortened(o), seed: seed + uint64(k)})
+				jobs = append(jobs, &job{use: swept[i], value: v.value, e: v.e.shortened(o), seed: seed + uint64(k)})
 			}
 		}
 	}
