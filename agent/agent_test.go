@@ -390,8 +390,8 @@ func TestAddFlowRefuses(t *testing.T) {
 	if _, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), QP: 5}); err != agent.ErrFull {
 		t.Error(err)
 	}
-	p.a.StopFlow(2)
-	p.a.StopFlow(2)
+	p.a.StopFlow(p.Now(), 2)
+	p.a.StopFlow(p.Now(), 2)
 	p.send(5, 0, 0)
 	if len(p.rps) != 4 {
 		t.Errorf("%d reaction points were made for 4 flows at a time", len(p.rps))

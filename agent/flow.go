@@ -21,6 +21,12 @@ type FlowSpec struct {
 	Limit   units.Rate // never faster, whatever the reaction point allows; 0: no limit
 	Size    units.Size // of payload; 0: until stopped
 	Start   units.Time
+
+	// Shared makes flows messages: those of a host with the same number, other
+	// than 0, are behind one reaction point, which has a permanent connection to
+	// each peer. Messages of a connection go one after the other, and switches
+	// take them for one flow.
+	Shared uint32
 }
 
 // Result tells of a flow that ended.
@@ -41,6 +47,9 @@ type flow struct {
 	rp       ratelimit.RP
 	acker    ratelimit.Acker    // the same, if it wants acknowledgements
 	windower ratelimit.Windower // the same, if it has a window
+	shared   *shared            // whose message it is; nil: of none
+	begun    bool               // a message whose start has come,
+	gone     bool               // and that has sent all
 	prio     uint8
 	active   bool
 	awaiting bool       // all sent, or the window is full; a timer runs until an acknowledgement comes
@@ -95,7 +104,13 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		spec.DSCP = h.config.DataDSCP
 	}
 	prio := h.config.DSCP[spec.DSCP]
-	*f = flow{spec: spec, active: true, rp: h.takeRP(prio), prio: prio}
+	*f = flow{spec: spec, active: true, prio: prio}
+	if start := max(now, spec.Start); spec.Shared != 0 {
+		h.join(f, start)
+	} else {
+		f.rp = h.takeRP(prio)
+		f.rp.Start(start)
+	}
 	f.acker, _ = f.rp.(ratelimit.Acker)
 	f.windower, _ = f.rp.(ratelimit.Windower)
 	if spec.Size > 0 {
@@ -104,7 +119,6 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		f.lastSize = int(spec.Size - units.Size(f.packets-1)*full)
 	}
 	h.encodeHead(f, id)
-	f.rp.Start(max(now, spec.Start))
 	h.pacer.Wait(id, f.prio, max(now, spec.Start))
 	h.stats.FlowsBegun++
 	h.env.Wake(0, h.Next(now, 0))
@@ -115,7 +129,11 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 func (h *Host) encodeHead(f *flow, id int) {
 	port := f.spec.SrcPort
 	if port == 0 {
-		port = 0xC000 | uint16(f.spec.QP^f.spec.QP>>14)&0x3FFF // the dynamic range, as RoCEv2 NICs do
+		by := f.spec.QP
+		if f.shared != nil {
+			by = f.spec.Shared
+		}
+		port = 0xC000 | uint16(by^by>>14)&0x3FFF // the dynamic range, as RoCEv2 NICs do
 	}
 	r := wire.RoCE{DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer, TOS: f.spec.DSCP<<2 | h.config.Carry.ECT, SrcPort: port}
 	ext := h.config.Carry.Extensions()
@@ -137,14 +155,19 @@ func (h *Host) encodeHead(f *flow, id int) {
 }
 
 // StopFlow ends a flow whether it is complete or not.
-func (h *Host) StopFlow(id int) {
+func (h *Host) StopFlow(now units.Time, id int) {
 	f := &h.flows[id]
 	if !f.active {
 		return
 	}
 	h.pacer.Stop(id)
 	h.byPeer.Delete(id)
-	h.spare[f.prio] = append(h.spare[f.prio], f.rp)
+	switch {
+	case f.shared == nil:
+		h.spare[f.prio] = append(h.spare[f.prio], f.rp)
+	case !f.gone:
+		h.leave(now, id)
+	}
 	f.active, f.rp, f.acker, f.windower = false, nil, nil, nil
 }
 
@@ -162,7 +185,7 @@ func (h *Host) finish(now units.Time, id int) {
 	f := &h.flows[id]
 	h.done = append(h.done, Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames})
 	h.stats.FlowsDone++
-	h.StopFlow(id)
+	h.StopFlow(now, id)
 }
 
 // TakeResults returns the flows that ended since the last call. The slice is

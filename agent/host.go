@@ -70,6 +70,7 @@ type Host struct {
 	flows    []flow
 	byPeer   *flowtable.Table[peerKey]
 	pacer    *ratelimit.Pacer
+	shared   map[uint32]*shared
 	spare    [pfc.Classes][]ratelimit.RP // by priority
 	done     []Result
 	dataSent uint64 // bytes on the wire
@@ -109,7 +110,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
-		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders),
+		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders), shared: map[uint32]*shared{},
 		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers, c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}

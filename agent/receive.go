@@ -217,6 +217,10 @@ func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
 // flow that stands at the port already keeps its place.
 func (h *Host) reschedule(now units.Time, id int) {
 	f := &h.flows[id]
+	if f.shared != nil && !(f.gone && !f.awaiting) {
+		h.repace(now, f.shared)
+		return
+	}
 	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames > 0 {
 		h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 	}

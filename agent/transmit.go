@@ -95,6 +95,9 @@ func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
 func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
 	id, due := h.pacer.Pop(int(prio))
 	f := &h.flows[id]
+	if f.shared != nil && !h.begin(now, id) {
+		return frame, false, false
+	}
 	if f.awaiting { // no acknowledgement came
 		f.awaiting = false
 		f.next = f.acked
@@ -167,10 +170,17 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
 	f.base, f.gapBytes = due, onWire
+	message := f.shared != nil && !f.gone
+	if message {
+		h.took(now, id, last)
+	}
 	if last || h.full(f) {
 		f.awaiting = true
 		h.pacer.Wait(id, f.prio, now+h.config.AckTimeout)
 		return
+	}
+	if message {
+		return // took has scheduled it
 	}
 	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 }

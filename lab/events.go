@@ -20,7 +20,7 @@ type change struct {
 func (e *Experiment) changes(n *network) (list []change, err error) {
 	for i := range n.flows {
 		if f := &n.flows[i]; f.stop > 0 {
-			list = append(list, change{f.stop, func(units.Time) { n.hosts[f.from].StopFlow(f.slot) }})
+			list = append(list, change{f.stop, func(now units.Time) { n.hosts[f.from].StopFlow(now, f.slot) }})
 		}
 	}
 	for _, ev := range e.Events {

@@ -173,6 +173,9 @@ type Workload struct {
 	End      config.Value[units.Time] `yaml:"end"`
 	Flows    config.Value[int]        `yaml:"flows"` // at most so many
 	Classes  []SizeClass              `yaml:"classes"`
+	// Messages makes the flows of a sender messages on permanent connections, one
+	// to each receiver, that share one reaction point.
+	Messages bool `yaml:"messages"`
 }
 
 // SizeClass sends flows up to a size with a DSCP of their own.

@@ -25,6 +25,7 @@ type flowPlan struct {
 	weight float64
 	cap    units.Rate
 	dscp   uint8
+	shared uint32 // whose message it is; 0: of none
 }
 
 // hosts resolves a name, a range of names or *.
@@ -76,8 +77,12 @@ func (e *Experiment) flows(p *topology.Plan, seed uint64) (list []flowPlan, err 
 		}
 	}
 	for i := range e.Workloads {
+		before := len(list)
 		if list, err = e.arrivals(p, &e.Workloads[i], seed<<8^uint64(i), list); err != nil {
 			return nil, err
+		}
+		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
+			list[k].shared = uint32(i + 1)
 		}
 	}
 	return list, nil

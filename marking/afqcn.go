@@ -18,6 +18,7 @@ type AFQCNParams struct {
 	Beta     float64    // weight of the newest interval in the estimate; 0.125
 	Active   units.Size // active_thresh: classes that send no more in an interval have no part; 20 KB
 	Classes  int        // most flows told apart
+	Floor    bool       // QCN's part of the mix is at least 0
 }
 
 // Validate says what is wrong with the parameters, in one line.
@@ -151,7 +152,12 @@ func (f *fairness) cap(i int) float64 {
 
 // mix is Fb = (1-alpha) FbQCN + alpha FbAF (equation 4), rounded to the nearest:
 // rounding down would silence fairness whenever QCN itself sees no congestion.
-func (f *fairness) mix(qcn uint8, p *Packet) uint8 {
+// QCN's part is below 0 while the queue is short, and then little is sent,
+// whoever exceeds its share: a link that has room left need not be shared.
+func (f *fairness) mix(qcn int, p *Packet) uint8 {
+	if f.params.Floor {
+		qcn = max(qcn, 0)
+	}
 	af := 0.0
 	if i := f.table.Lookup(p.Hash); i >= 0 && f.classes[i].active {
 		if d := 1 - f.classes[i].fair/f.classes[i].estimate; d > 0 {
@@ -159,5 +165,5 @@ func (f *fairness) mix(qcn uint8, p *Packet) uint8 {
 		}
 	}
 	a := f.params.Alpha
-	return uint8(min(63, math.Floor(float64((1-a)*float64(qcn))+float64(a*af)+0.5)))
+	return uint8(max(0, min(63, math.Floor(float64((1-a)*float64(qcn))+float64(a*af)+0.5))))
 }

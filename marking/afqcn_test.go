@@ -169,7 +169,7 @@ func (s *slowAF) between(hash uint32) (low, high int64) {
 // mixed is equation 4 in whole numbers, with alpha in 64ths, to the nearest. Rounding
 // is a choice: the paper does not say, and rounding down would hide an FbAF below 8.
 func mixed(alpha64, qcn, af int64) uint8 {
-	return uint8(((64-alpha64)*qcn + alpha64*af + 32) / 64)
+	return uint8(max(0, (64-alpha64)*qcn+alpha64*af+32) / 64)
 }
 
 func TestAFQCNAgainstSlowTwin(t *testing.T) {
@@ -187,6 +187,7 @@ func TestAFQCNAgainstSlowTwin(t *testing.T) {
 			Beta:      float64(evenly(1, 15).Draw(t, "beta*16")) / 16,
 			Active:    units.Size(evenly(0, 5000).Draw(t, "active")),
 			Classes:   8,
+			Floor:     rapid.Bool().Draw(t, "floor"),
 		}
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)
@@ -225,7 +226,10 @@ func TestAFQCNAgainstSlowTwin(t *testing.T) {
 				}
 			} else {
 				low, high := s.between(hash)
-				fb := int64(q.feedback(queue))
+				fb := q.signed(queue)
+				if p.Floor {
+					fb = max(0, fb)
+				}
 				if got.QntzFb != mixed(alpha64, fb, low) && got.QntzFb != mixed(alpha64, fb, high) || ok != (got.QntzFb > 0) ||
 					got.QOffset != units.Size(q.setPoint-queue) || got.QDelta != units.Size(queue-q.old) {
 					t.Fatalf("%+v %v, want a mix of %d and %d to %d", got, ok, fb, low, high)
@@ -247,7 +251,7 @@ func TestAFQCNAgainstSlowTwin(t *testing.T) {
 
 var hotAF = AFQCNParams{
 	QCNParams: QCNParams{SetPoint: 26_000, Weight: 2, SampleBase: 10_000},
-	Alpha:     0.125, Interval: units.Millisecond, Beta: 0.125, Active: 20_000, Classes: 4,
+	Alpha:     0.125, Interval: units.Millisecond, Beta: 0.125, Active: 20_000, Classes: 4, Floor: true,
 }
 
 // settled returns a congestion point that saw each class send so many bytes in
@@ -306,6 +310,29 @@ func TestAFQCNFeedback(t *testing.T) {
 		s, ok := p.Enqueue(now, queued(c.queue), &Packet{Size: 1_000_000, Hash: 0})
 		if s.QntzFb != c.want || ok != (c.want > 0) {
 			t.Errorf("%v, queue %d: %d, want %d (%s)", c.sends, c.queue, s.QntzFb, c.want, c.reason)
+		}
+	}
+}
+
+// Without a floor, a queue below its set point forgives a flow that exceeds its
+// share: with Qold = 0, QCN's part is 63 (3 Q - Qeq) / (5 Qeq).
+func TestAFQCNSigned(t *testing.T) {
+	p := hotAF
+	p.Floor = false
+	for _, c := range []struct {
+		queue units.Size
+		want  uint8
+	}{
+		{0, 0},      // -12 and 32 are -6.5
+		{5_000, 0},  // -5 and 32 are -0.4
+		{7_000, 2},  // -2 and 32 are 2.25
+		{8_666, 4},  // 0 and 32
+		{10_000, 5}, // 1 and 32 are 4.9
+		{52_000, 59},
+	} {
+		cp, now := settled(p, func(h uint32) Share { return Share{Weight: 1 + 4*float64(h)} }, 300_000, 600_000) // D = 1/2, FbAF = 32
+		if s, ok := cp.Enqueue(now, queued(c.queue), &Packet{Size: 1_000_000}); s.QntzFb != c.want || ok != (c.want > 0) {
+			t.Errorf("queue %d: %d, want %d", c.queue, s.QntzFb, c.want)
 		}
 	}
 }

@@ -66,25 +66,21 @@ func (c *QCN) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
 		return s, false
 	}
 	s = Sample{QOffset: c.params.SetPoint - q.Bytes, QDelta: q.Bytes - c.old}
-	s.QntzFb = c.quantise(s)
+	fb := c.quantise(s)
+	s.QntzFb = uint8(max(0, fb))
 	if c.fair != nil {
-		s.QntzFb = c.fair.mix(s.QntzFb, p)
+		s.QntzFb = c.fair.mix(fb, p)
 	}
 	c.old = q.Bytes
 	c.left = c.interval(s.QntzFb)
 	return s, s.QntzFb > 0
 }
 
-// quantise brings -Fb to 0..63, 63 standing for Qeq(2w+1) and more.
-func (c *QCN) quantise(s Sample) uint8 {
+// quantise brings -Fb to -63..63, 63 standing for Qeq(2w+1) and more. Below 0
+// there is no congestion.
+func (c *QCN) quantise(s Sample) int {
 	fb := float64(s.QOffset) - float64(c.params.Weight*float64(s.QDelta))
-	switch {
-	case fb >= 0:
-		return 0
-	case -fb >= c.worst:
-		return 63
-	}
-	return uint8(-fb * 63 / c.worst)
+	return int(max(-63, min(63, -fb*63/c.worst)))
 }
 
 // interval is the bytes to the next sample: the mark table of the standard's

@@ -42,12 +42,17 @@ func (s *slowQCN) sampled(size int64) bool {
 	return s.bytes*(s.index+1) > s.base
 }
 
-func (s *slowQCN) feedback(queue int64) (fb uint8) {
+func (s *slowQCN) feedback(queue int64) uint8 { return uint8(max(0, s.signed(queue))) }
+
+// signed is the feedback that AF-QCN mixes: below 0 without congestion.
+func (s *slowQCN) signed(queue int64) (fb int64) {
 	worst := s.setPoint * (2*s.weight16 + 16)
 	minus := -(16*(s.setPoint-queue) - s.weight16*(queue-s.old))
-	minus = min(max(minus, 0), worst)
-	for fb < 63 && (int64(fb)+1)*worst <= 63*minus {
+	for fb < 63 && (fb+1)*worst <= 63*minus {
 		fb++
+	}
+	for fb > -63 && (fb-1)*worst >= 63*minus {
+		fb--
 	}
 	return fb
 }

@@ -17,6 +17,8 @@ type DCQCNPlusParams struct {
 	Lambda    int        // K = lambda max(tau, M/R_C); 2
 	LambdaA   int        // K_alpha = lambda_alpha max(tau, M/R_C); 1
 	Threshold int        // F; 5
+	Cut       float64    // of alpha: a CNP cuts by no more than this part; 1/2
+	Hyper     float64    // multiple of the steps of hyper increase; 1
 }
 
 // Validate says what is wrong with the parameters, in one line.
@@ -32,6 +34,10 @@ func (p DCQCNPlusParams) Validate() error {
 		return fmt.Errorf("times %v and %v must be positive", p.Timer, p.Short)
 	case p.Frame <= 0 || p.Lambda < 1 || p.LambdaA < 1 || p.Threshold < 1:
 		return fmt.Errorf("frame %v, factors %d and %d and threshold %d must be positive", p.Frame, p.Lambda, p.LambdaA, p.Threshold)
+	case !(p.Cut > 0 && p.Cut <= 1):
+		return fmt.Errorf("largest cut %v must be above 0 and at most 1", p.Cut)
+	case !(p.Hyper > 0 && p.Hyper <= 1000):
+		return fmt.Errorf("multiple %v of hyper increase must be above 0 and at most 1000", p.Hyper)
 	}
 	return nil
 }
@@ -82,7 +88,7 @@ func (d *DCQCNPlus) Notify(now units.Time, _ uint8, word uint32) {
 	d.advance(now)
 	g := d.params.G
 	d.rt = d.rc
-	d.rc = max(float64(d.rc*(1-d.alpha/2)), float64(d.params.Min))
+	d.rc = max(float64(d.rc*(1-float64(d.alpha*d.params.Cut))), float64(d.params.Min))
 	d.alpha = float64((1-g)*d.alpha) + g
 	d.limited, d.state = true, 0
 	d.tau = units.Time(word) * units.Nanosecond
@@ -131,7 +137,7 @@ func (d *DCQCNPlus) increase() {
 	case s <= 4*f:
 		d.rt += min(d.rc/10, line/100)
 	default:
-		d.rt += min(d.rc, float64(float64(s-4*f)/100)*line)
+		d.rt += float64(d.params.Hyper * min(d.rc, float64(float64(s-4*f)/100)*line))
 	}
 	d.rt = min(d.rt, line)
 	d.rc = (d.rt + d.rc) / 2

@@ -14,7 +14,7 @@ import (
 // plusParams are the paper's at 10 Gbit/s.
 func plusParams() *DCQCNPlusParams {
 	return &DCQCNPlusParams{Line: line, Min: units.Mbps, G: 1. / 256, Timer: 55 * units.Microsecond, Short: 50 * units.Microsecond,
-		Frame: 1000, Lambda: 2, LambdaA: 1, Threshold: 5}
+		Frame: 1000, Lambda: 2, LambdaA: 1, Threshold: 5, Cut: 0.5, Hyper: 1}
 }
 
 // slowPlus is the sender of DCQCN+ (ICNP'18 section IV.B.3). The paper does not
@@ -41,7 +41,7 @@ func (s *slowPlus) paused(at units.Time) bool {
 
 func (s *slowPlus) cnp(now units.Time, nanoseconds uint32) {
 	s.rt = s.rc
-	s.rc = max(s.rc*(1-s.alpha/2), float64(s.p.Min))
+	s.rc = max(s.rc*(1-s.alpha*s.p.Cut), float64(s.p.Min))
 	s.alpha = float64((1-s.p.G)*s.alpha) + s.p.G
 	s.s, s.tau = 0, units.Time(nanoseconds)*1000
 	s.agenda.set(0, now+s.period(s.p.LambdaA), s.alphaOut)
@@ -87,7 +87,7 @@ func (s *slowPlus) recover() {
 	f, rl := s.p.Threshold, float64(s.p.Line)
 	if s.s > 4*f {
 		s.n["S>4F"]++
-		s.rt += min(s.rc, float64(s.s-4*f)/100*rl)
+		s.rt += s.p.Hyper * min(s.rc, float64(s.s-4*f)/100*rl)
 	} else if s.s > f && s.alpha > 0.1 {
 		s.n["F<S<=4F, large alpha"]++
 		s.rt += min(s.rc/5, rl/50)
@@ -108,6 +108,7 @@ func TestDCQCNPlusAgainstSlowTwin(t *testing.T) {
 			Line: mbps(t, 100, 400_000, "line"), Min: units.Rate(rapid.IntRange(10_000, 10_000_000).Draw(t, "min")), G: rapid.Float64Range(0.001, 0.5).Draw(t, "g"),
 			Timer: micros(t, 20, 90, "timer"), Short: micros(t, 10, 90, "short"), Frame: units.Size(rapid.IntRange(64, 9_000).Draw(t, "frame")),
 			Lambda: rapid.IntRange(1, 3).Draw(t, "lambda"), LambdaA: rapid.IntRange(1, 3).Draw(t, "lambda_a"), Threshold: rapid.IntRange(1, 5).Draw(t, "threshold"),
+			Cut: rapid.SampledFrom([]float64{0.25, 0.5, 0.75, 1}).Draw(t, "cut"), Hyper: rapid.SampledFrom([]float64{0.5, 1, 2, 5}).Draw(t, "hyper"),
 		}
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)

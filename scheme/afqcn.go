@@ -22,6 +22,10 @@ func init() {
 			{Name: "beta", Doc: "weight of the newest interval in the estimate; between 0 and 1", Default: "0.125", Source: "section III"},
 			{Name: "active", Doc: "active_thresh, a flow whose estimate is no more than this has no part; a size", Default: "20KB", Source: "section III"},
 			{
+				Name: "floor", Doc: "QCN's part of the mix is at least 0; yes or no", Default: "no", Source: "equations 1 and 4: what is sent, the mix, must be positive",
+				Open: "section III also calls FbQCN a 6-bit number, which is never below 0. With a floor a flow is cut that exceeds an equal part of a link with room left, and shares in a parking lot are not max-min, as section IV has them",
+			},
+			{
 				Name: "classes", Doc: "most flows told apart at a queue; at least 1", Default: "1024", Source: "ours",
 				Open: "not stated, nor are: how the mix is rounded (to the nearest: rounding down would silence fairness where QCN sees no congestion), and by which feedback the sampling goes (the mix)",
 			},
@@ -29,7 +33,7 @@ func init() {
 		build: func(n Network, r *reader) Parts {
 			cp := marking.AFQCNParams{
 				QCNParams: r.qcnCP(), Alpha: r.fraction("alpha"), Interval: r.time("ts"), Beta: r.fraction("beta"),
-				Active: r.size("active"), Classes: r.int("classes"),
+				Active: r.size("active"), Classes: r.int("classes"), Floor: r.flag("floor"),
 			}
 			r.check(cp.Validate())
 			return Parts{

@@ -33,6 +33,8 @@ func init() {
 			{Name: "lambda", Doc: "K is so many rounds or frames; at least 1", Default: "2", Source: paper},
 			{Name: "lambda_alpha", Doc: "K_alpha is so many rounds or frames; at least 1", Default: "1", Source: paper},
 			{Name: "threshold", Doc: "F, steps of fast recovery; at least 1", Default: "5", Source: paper},
+			{Name: "cut", Doc: "the coefficient of alpha: a CNP cuts by no more than this part; above 0, at most 1", Default: "1/2", Source: "equation 13; section VI.B varies it"},
+			{Name: "hyper", Doc: "multiple of the steps of hyper increase; above 0", Default: "1", Source: "equation 21; section VI.B varies it", Open: "which of the two terms is multiplied is not said: both are"},
 			{Name: "min_rate", Doc: "R_min, a cut never goes below; a rate, above 0", Default: "1/10000 of the line", Rule: partOfLine(10_000), Source: paper, Open: "the text prints R_C/10000; it is to serve 10 000 flows, so the line rate is meant"},
 		},
 		build: func(n Network, r *reader) Parts {
@@ -41,6 +43,7 @@ func init() {
 			rp := &ratelimit.DCQCNPlusParams{
 				Line: n.Line, Min: r.rate("min_rate"), G: r.fraction("g"), Timer: r.time("timer"), Short: r.time("short"), Frame: r.size("frame"),
 				Lambda: r.int("lambda"), LambdaA: r.int("lambda_alpha"), Threshold: r.int("threshold"),
+				Cut: r.fraction("cut"), Hyper: r.fraction("hyper"),
 			}
 			r.check(np.Validate())
 			r.check(rp.Validate())

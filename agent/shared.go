@@ -1,0 +1,131 @@
+package agent
+
+import (
+	"slices"
+
+	"photon/ratelimit"
+	"photon/units"
+	"photon/wire"
+)
+
+// shared is a reaction point that permanent connections share, one to each peer.
+// Flows are messages on them: one of a connection goes after the other, in the
+// order in which they begin, and connections take turns packet by packet, at the
+// pace of the reaction point. What it has learnt, it keeps.
+type shared struct {
+	rp      ratelimit.RP
+	next    int // slot of the message whose packet is the next; -1: none has one
+	ready   []int
+	open    map[wire.IP]bool  // a message of the connection is next or ready
+	waiting map[wire.IP][]int // messages behind it
+	base    units.Time        // departure time of the packet sent last
+	gap     units.Size        // its length on the wire: it makes the gap to the next
+}
+
+// join puts a flow behind its shared reaction point, which begins with the first.
+func (h *Host) join(f *flow, start units.Time) {
+	s, ok := h.shared[f.spec.Shared]
+	if !ok {
+		s = &shared{rp: h.takeRP(f.prio), next: -1, open: map[wire.IP]bool{}, waiting: map[wire.IP][]int{}}
+		s.rp.Start(start)
+		h.shared[f.spec.Shared] = s
+	}
+	f.shared, f.rp = s, s.rp
+}
+
+// begin takes up a message whose start has come, and says whether its first
+// packet may go now.
+func (h *Host) begin(now units.Time, id int) bool {
+	f := &h.flows[id]
+	s := f.shared
+	if f.begun {
+		return true
+	}
+	f.begun = true
+	peer := f.spec.Peer
+	if s.open[peer] {
+		s.waiting[peer] = append(s.waiting[peer], id)
+		return false
+	}
+	s.open[peer] = true
+	if s.next < 0 && s.departure(now, f) <= now {
+		s.next = id
+		return true
+	}
+	s.ready = append(s.ready, id)
+	if s.next < 0 {
+		h.turn(now, s)
+	}
+	return false
+}
+
+// took accounts for a packet of a message, and lets the next connection have its
+// turn unless this one has to wait for its window.
+func (h *Host) took(now units.Time, id int, last bool) {
+	f := &h.flows[id]
+	s := f.shared
+	s.base, s.gap = f.base, units.Size(f.gapBytes)
+	switch {
+	case last:
+		h.leave(now, id)
+		return
+	case h.full(f):
+		return
+	}
+	s.ready = append(s.ready, id)
+	h.turn(now, s)
+}
+
+// leave takes a message away that has sent all, or is stopped.
+func (h *Host) leave(now units.Time, id int) {
+	f := &h.flows[id]
+	s, peer := f.shared, f.spec.Peer
+	f.gone = true
+	if !f.begun {
+		return
+	}
+	if i := slices.Index(s.waiting[peer], id); i >= 0 {
+		s.waiting[peer] = slices.Delete(s.waiting[peer], i, i+1)
+		return
+	}
+	s.ready = slices.DeleteFunc(s.ready, func(other int) bool { return other == id })
+	if behind := s.waiting[peer]; len(behind) > 0 {
+		s.ready = append(s.ready, behind[0])
+		s.waiting[peer] = behind[1:]
+	} else {
+		s.open[peer] = false
+	}
+	if s.next == id {
+		h.turn(now, s)
+	}
+}
+
+// turn schedules the first message that is ready.
+func (h *Host) turn(now units.Time, s *shared) {
+	if len(s.ready) == 0 {
+		s.next = -1
+		return
+	}
+	s.next, s.ready = s.ready[0], s.ready[1:]
+	f := &h.flows[s.next]
+	h.pacer.Wait(s.next, f.prio, max(now, s.departure(now, f)))
+}
+
+// repace moves the next packet to where the rate now puts it.
+func (h *Host) repace(now units.Time, s *shared) {
+	if s.next < 0 {
+		return
+	}
+	f := &h.flows[s.next]
+	if _, scheduled := h.pacer.Waiting(s.next); scheduled && !f.awaiting {
+		h.pacer.Wait(s.next, f.prio, max(now, s.departure(now, f)))
+	}
+}
+
+// departure is when the next packet may leave, if it is of this message.
+func (s *shared) departure(now units.Time, f *flow) units.Time {
+	if s.gap == 0 { // the first of all
+		return now
+	}
+	return s.base.Add(f.rate(now).Serialize(s.gap))
+}
