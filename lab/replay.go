@@ -99,7 +99,7 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	for _, use := range uses {
 		for _, v := range e.values(o) {
 			for k := range e.repeats(o) {
-				jobs = append(jobs, &job{use: use, value: v.value, e: v.e.shortened(o), seed: seed + uint64(k)})
+				jobs = append(jobs, &job{use: v.e.own(use), value: v.value, e: v.e.shortened(o), seed: seed + uint64(k)})
 			}
 		}
 	}
@@ -129,6 +129,15 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 		err = e.tryAlternatives(ctx, o, seed, metrics, r)
 	}
 	return r, err
+}
+
+// own is the scheme as this value of the sweep has it: its parameters may be
+// what is swept.
+func (e *Experiment) own(use SchemeUse) SchemeUse {
+	if i := slices.IndexFunc(e.Schemes, func(u SchemeUse) bool { return u.Name.V == use.Name.V }); i >= 0 {
+		return e.Schemes[i]
+	}
+	return use
 }
 
 // key names what belongs to a scheme and a value of the sweep.

@@ -231,3 +231,24 @@ func TestTimelyIgnores(t *testing.T) {
 		t.Errorf("%v, RTT %v at %v", rp.Rate(units.Second), rp.prev, rp.last)
 	}
 }
+
+// With segments, TIMELY sees the last packet of each and nothing else.
+func TestTimelySegments(t *testing.T) {
+	params := timelyParams()
+	params.Segment = 4
+	segments, packets := NewTimely(params), NewTimely(timelyParams())
+	for n := range uint64(40) {
+		now := units.Time(n+1) * units.Microsecond
+		rtt := 20*units.Microsecond + units.Time(n*n)*units.Microsecond
+		segments.Ack(now, &Ack{Packet: n, RTT: rtt})
+		if n%4 == 3 {
+			packets.Ack(now, &Ack{Packet: n, RTT: rtt})
+		}
+		if segments.rate != packets.rate {
+			t.Fatalf("packet %d: %v, not %v", n, segments.rate, packets.rate)
+		}
+	}
+	if segments.rate >= float64(line) {
+		t.Error("a growing round-trip time left the rate as it was")
+	}
+}
