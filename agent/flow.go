@@ -19,6 +19,7 @@ type FlowSpec struct {
 	SrcPort uint16     // of UDP: what ECMP goes by; 0: made from the QP
 	DSCP    uint8      // 0: the host's for data
 	Limit   units.Rate // never faster, whatever the reaction point allows; 0: no limit
+	Begin   units.Rate // the reaction point's first rate, as if it had come down to it; 0: line rate
 	Size    units.Size // of payload; 0: until stopped
 	Start   units.Time
 
@@ -109,7 +110,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		h.join(f, start)
 	} else {
 		f.rp = h.takeRP(prio)
-		f.rp.Start(start)
+		f.start(start)
 	}
 	f.acker, _ = f.rp.(ratelimit.Acker)
 	f.windower, _ = f.rp.(ratelimit.Windower)
@@ -123,6 +124,23 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	h.stats.FlowsBegun++
 	h.env.Wake(0, h.Next(now, 0))
 	return id, nil
+}
+
+// start tells the reaction point that its flow begins. One that never changes
+// its rate is held at the first by a limit.
+func (f *flow) start(at units.Time) {
+	s, ok := f.rp.(ratelimit.Starter)
+	switch {
+	case f.spec.Begin == 0:
+		f.rp.Start(at)
+	case ok:
+		s.StartAt(at, f.spec.Begin)
+	default:
+		f.rp.Start(at)
+		if f.spec.Limit == 0 || f.spec.Begin < f.spec.Limit {
+			f.spec.Limit = f.spec.Begin
+		}
+	}
 }
 
 // encodeHead prepares the headers of a full packet in the middle of the flow.

@@ -146,11 +146,14 @@ type FlowGroup struct {
 	Size   config.Value[units.Size] `yaml:"size"`  // of payload; absent: a long flow
 	Start  config.Value[units.Time] `yaml:"start"`
 	Stop   config.Value[units.Time] `yaml:"stop"`   // absent: at its end
+	Lasts  config.Value[units.Time] `yaml:"lasts"`  // each flow of the group is stopped so long after its start
 	Spread config.Value[units.Time] `yaml:"spread"` // starts are uniformly random over so long from start
 	Step   config.Value[units.Time] `yaml:"step"`   // each flow of the group starts, and stops, so much after the one before
 	Every  config.Value[units.Time] `yaml:"every"`  // the group comes again so often
+	Gap    config.Value[units.Time] `yaml:"gap"`    // with lasts, instead of every: so long after it stopped
 	Until  config.Value[units.Time] `yaml:"until"`  // until then; the end of the run if absent
 	Rate   config.Value[units.Rate] `yaml:"rate"`   // never faster
+	Begin  config.Value[units.Rate] `yaml:"begin"`  // first rate, as if congestion had brought the flow there before; absent: line rate
 	Weight config.Value[float64]    `yaml:"weight"` // for AF-QCN; 1 if absent
 	Cap    config.Value[units.Rate] `yaml:"cap"`    // for AF-QCN
 	DSCP   config.Value[int]        `yaml:"dscp"`   // absent: of the priority

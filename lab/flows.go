@@ -22,6 +22,7 @@ type flowPlan struct {
 	start  units.Time
 	stop   units.Time // 0: at its end
 	rate   units.Rate // 0: no limit
+	begin  units.Rate // 0: line rate
 	weight float64
 	cap    units.Rate
 	dscp   uint8
@@ -103,26 +104,34 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 	switch {
 	case g.Count.Or(1) < 1:
 		return nil, at(g.Count, "count %d: at least 1", g.Count.V)
-	case g.Size.V < 0 || g.Start.V < 0 || g.Spread.V < 0 || g.Every.V < 0 || g.Rate.V < 0 || g.Cap.V < 0:
+	case g.Size.V < 0 || g.Start.V < 0 || g.Spread.V < 0 || g.Every.V < 0 || g.Rate.V < 0 || g.Begin.V < 0 || g.Lasts.V < 0 || g.Cap.V < 0:
 		return nil, at(g.From, "sizes, times and rates of flows must not be negative")
 	case g.Weight.Or(1) <= 0:
 		return nil, at(g.Weight, "weight %v must be positive", g.Weight.V)
 	case g.DSCP.V < 0 || g.DSCP.V > 63:
 		return nil, at(g.DSCP, "DSCP %d: there are 0 to 63", g.DSCP.V)
-	case g.Every.IsSet() && !g.Size.IsSet():
-		return nil, at(g.Every, "flows that come again need a size")
+	case g.Gap.IsSet() && (g.Every.IsSet() || !g.Lasts.IsSet() || g.Gap.V < 0 || g.Gap.V+g.Lasts.V <= 0):
+		return nil, at(g.Gap, "a gap is between flows that last for a time, and stands instead of every")
+	case g.Every.IsSet() && !g.Size.IsSet() && !g.Lasts.IsSet():
+		return nil, at(g.Every, "flows that come again need a size, or a time that they last")
+	case g.Lasts.IsSet() && g.Stop.IsSet():
+		return nil, at(g.Lasts, "flows either stop at a time or last for a time")
 	}
 	pairs := pairUp(from, to)
 	if len(pairs) == 0 {
 		return nil, at(g.To, "a flow from %s to itself", g.To.V)
 	}
 	until := g.Until.Or(e.Duration)
-	for again := g.Start.V; ; again += g.Every.V {
+	every := g.Every.V
+	if g.Gap.IsSet() {
+		every = g.Lasts.V + g.Gap.V
+	}
+	for again := g.Start.V; ; again += every {
 		k := 0
 		for _, pair := range pairs {
 			for range g.Count.Or(1) {
 				f := flowPlan{
-					group: g.label(), from: pair[0], to: pair[1], size: g.Size.V, start: again + units.Time(k)*g.Step.V, rate: g.Rate.V,
+					group: g.label(), from: pair[0], to: pair[1], size: g.Size.V, start: again + units.Time(k)*g.Step.V, rate: g.Rate.V, begin: g.Begin.V,
 					weight: g.Weight.Or(1), cap: g.Cap.V, dscp: uint8(g.DSCP.V),
 				}
 				if g.Stop.IsSet() {
@@ -131,11 +140,14 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 				if g.Spread.V > 0 {
 					f.start += units.Time(random.Int64N(int64(g.Spread.V)))
 				}
+				if g.Lasts.V > 0 {
+					f.stop = f.start + g.Lasts.V
+				}
 				list = append(list, f)
 				k++
 			}
 		}
-		if g.Every.V == 0 || again+g.Every.V >= until {
+		if every == 0 || again+every >= until {
 			return list, nil
 		}
 	}

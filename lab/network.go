@@ -191,7 +191,7 @@ func (n *network) addFlows(flows []flowPlan) error {
 		qp := uint32(len(n.flows) + 1)
 		h := n.hosts[f.from]
 		slot, err := h.AddFlow(0, agent.FlowSpec{
-			Peer: topology.IP(f.to), PeerMAC: topology.MAC(f.to, 0), QP: qp, Size: f.size, Start: f.start, Limit: f.rate, DSCP: f.dscp, Shared: f.shared,
+			Peer: topology.IP(f.to), PeerMAC: topology.MAC(f.to, 0), QP: qp, Size: f.size, Start: f.start, Limit: f.rate, Begin: f.begin, DSCP: f.dscp, Shared: f.shared,
 		})
 		if err != nil {
 			return err

@@ -17,7 +17,10 @@ type Probe struct {
 	At    config.Value[[]string] `yaml:"at"`    // "S0>S1": the port of S0 that leads to S1; "tor": all ports of a layer; "*": of all switches
 	Flows config.Value[[]string] `yaml:"flows"` // groups; "*": all
 	Each  bool                   `yaml:"each"`  // a column for every flow, not their sum
-	Over  units.Time             `yaml:"over"`  // of a counter: its rate over the time that ends with the sample
+	// Priority is the only one that counts, of what is counted at ports; absent:
+	// all that are lossless.
+	Priority config.Value[int] `yaml:"priority"`
+	Over     units.Time        `yaml:"over"` // of a counter: its rate over the time that ends with the sample
 }
 
 // probeKinds says what kinds there are.
@@ -116,9 +119,16 @@ func (n *network) columns(p *Probe) ([]column, error) {
 		if len(places) == 0 {
 			return nil, at(p.Kind, "probe %s does not say where (`at: [S0>S1]`)", p.Name)
 		}
+		mask := n.lossless
+		if p.Priority.IsSet() {
+			if prio := p.Priority.V; prio < 0 || prio >= 8 || mask>>prio&1 == 0 {
+				return nil, at(p.Priority, "probe %s: priority %d is not lossless", p.Name, prio)
+			}
+			mask = 1 << p.Priority.V
+		}
 		return []column{{p.Name, func(now units.Time) (sum float64) {
 			for _, at := range places {
-				sum += n.readPort(p.Kind.V, at)
+				sum += n.readPort(p.Kind.V, at, mask)
 			}
 			return sum
 		}}}, nil
@@ -142,7 +152,8 @@ func (n *network) columns(p *Probe) ([]column, error) {
 	return list, nil
 }
 
-func (n *network) readPort(kind string, p place) float64 {
+// readPort reads what a port counts, for a set of priorities.
+func (n *network) readPort(kind string, p place, priorities uint8) float64 {
 	s := n.switches[p.node]
 	if s == nil {
 		if kind == "paused" && n.hosts[p.node].Paused() != 0 {
@@ -154,7 +165,7 @@ func (n *network) readPort(kind string, p place) float64 {
 	case "queue":
 		sum := units.Size(0)
 		for prio := range 8 {
-			if n.lossless>>prio&1 != 0 {
+			if priorities>>prio&1 != 0 {
 				sum += s.QueueBytes(p.port, prio)
 			}
 		}
@@ -162,14 +173,14 @@ func (n *network) readPort(kind string, p place) float64 {
 	case "sent":
 		return float64(s.Sent(p.port))
 	case "paused":
-		if s.Paused(p.port) != 0 {
+		if s.Paused(p.port)&priorities != 0 {
 			return 1
 		}
 		return 0
 	}
 	sum := uint64(0)
 	for prio := range 8 {
-		if n.lossless>>prio&1 == 0 {
+		if priorities>>prio&1 == 0 {
 			continue
 		}
 		switch kind {

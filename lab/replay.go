@@ -131,7 +131,8 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	return r, err
 }
 
-// own is the experiment's use of a scheme, whose parameters a sweep may change.
+// own is the scheme as this value of the sweep has it: its parameters may be
+// what is swept.
 func (e *Experiment) own(use SchemeUse) SchemeUse {
 	if i := slices.IndexFunc(e.Schemes, func(u SchemeUse) bool { return u.Name.V == use.Name.V }); i >= 0 {
 		return e.Schemes[i]

@@ -13,10 +13,10 @@ import (
 // Tally is what became of all claims in virtual time: reproduction.json, and
 // for people reproduction.md. It is the same for the same results.
 type Tally struct {
-	Reproduced int            `json:"reproduced"`
-	Direction  int            `json:"direction"`
-	Differs    int            `json:"differs"`
-	Shape      int            `json:"shape"`
+	Reproduced int          `json:"reproduced"`
+	Direction  int          `json:"direction"`
+	Differs    int          `json:"differs"`
+	Shape      int          `json:"shape"`
 	Claims     []TallyClaim `json:"claims"` // those that were not run included
 
 	papers []outcomePaper

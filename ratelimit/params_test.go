@@ -83,6 +83,7 @@ func TestValidateEach(t *testing.T) {
 		{with(timelyParams(), func(p *TimelyParams) { p.Alpha = 1.5 }), "alpha"},
 		{with(timelyParams(), func(p *TimelyParams) { p.Alpha = nan }), "alpha"},
 		{with(timelyParams(), func(p *TimelyParams) { p.Beta = 0 }), "beta"},
+		{with(timelyParams(), func(p *TimelyParams) { p.Segment = -1 }), "segment"},
 		{with(timelyParams(), func(p *TimelyParams) { p.Beta = 1.5 }), "beta"},
 		{with(timelyParams(), func(p *TimelyParams) { p.Beta = nan }), "beta"},
 		{with(timelyParams(), func(p *TimelyParams) { p.AI = -1 }), "increase"},

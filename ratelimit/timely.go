@@ -19,6 +19,9 @@ type TimelyParams struct {
 	MinRTT units.Time // what gradients are measured by
 	Low    units.Time // T_low: below it only increases; 0 with per-packet pacing
 	High   units.Time // T_high: above it only decreases; 1 ms
+	// Segment is how many packets make one sample, that of the last of them: TIMELY
+	// looks at segments. 0 is as 1.
+	Segment int
 	// Patched: the gradient decides how much the distance to Low counts, instead
 	// of whether to increase or decrease.
 	Patched bool
@@ -44,6 +47,8 @@ func (p TimelyParams) Validate() error {
 		return fmt.Errorf("alpha %v and beta %v must be above 0 and at most 1", p.Alpha, p.Beta)
 	case p.AI < 0 || p.HAI < 1 || !(p.Hyper >= 0):
 		return fmt.Errorf("increase %v and its multiple %v must not be negative, and hai %d at least 1", p.AI, p.Hyper, p.HAI)
+	case p.Segment < 0:
+		return fmt.Errorf("segment of %d packets", p.Segment)
 	case p.MinRTT <= 0 || p.Low < 0 || p.High <= p.Low:
 		return fmt.Errorf("minimum RTT %v must be positive, and t_low %v below t_high %v", p.MinRTT, p.Low, p.High)
 	case p.Patched && (p.Low == 0 || !(p.Gain > 0 && p.Gain <= 1)):
@@ -89,10 +94,10 @@ func (t *Timely) Sent(units.Time, int) {}
 
 // Ack is one update.
 func (t *Timely) Ack(now units.Time, a *Ack) {
-	if a.RTT <= 0 {
+	p := t.params
+	if a.RTT <= 0 || p.Segment > 1 && (a.Packet+1)%uint64(p.Segment) != 0 {
 		return
 	}
-	p := t.params
 	if p.PerRTT {
 		if t.prev > 0 && a.Packet < t.until {
 			return

@@ -238,7 +238,9 @@ func TestTimelyByHand(t *testing.T) {
 			{0, 1000, false, 10_000}, {10, 100_000, false, 5_000}, {20, 100_000, false, 4_000},
 		}},
 		// Packet k is acknowledged as the k-th, when all before it and none after were sent.
-		"once per round trip": {func(p *TimelyParams) { p.PerRTT, p.Hyper, p.HAI, p.Alpha, p.Low = true, 3, 2, 0.5, 20 * units.Microsecond }, []sample{
+		"once per round trip": {func(p *TimelyParams) {
+			p.PerRTT, p.Hyper, p.HAI, p.Alpha, p.Low = true, 3, 2, 0.5, 20*units.Microsecond
+		}, []sample{
 			{0, 30, false, 10_000},
 			{1, 40, false, 6_000}, // +10: average 5, gradient 0.5: 1 - 0.8 0.5
 			{2, 30, false, 6_010}, // -10: average -2.5; a whole step although little time has passed
@@ -274,5 +276,26 @@ func TestTimelyIgnores(t *testing.T) {
 	rp.Sent(units.Millisecond, 9_000)
 	if rp.Rate(units.Second) != line || rp.prev != 2*units.Millisecond || rp.last != 0 {
 		t.Errorf("%v, RTT %v at %v", rp.Rate(units.Second), rp.prev, rp.last)
+	}
+}
+
+// With segments, TIMELY sees the last packet of each and nothing else.
+func TestTimelySegments(t *testing.T) {
+	params := timelyParams()
+	params.Segment = 4
+	segments, packets := NewTimely(params), NewTimely(timelyParams())
+	for n := range uint64(40) {
+		now := units.Time(n+1) * units.Microsecond
+		rtt := 20*units.Microsecond + units.Time(n*n)*units.Microsecond
+		segments.Ack(now, &Ack{Packet: n, RTT: rtt})
+		if n%4 == 3 {
+			packets.Ack(now, &Ack{Packet: n, RTT: rtt})
+		}
+		if segments.rate != packets.rate {
+			t.Fatalf("packet %d: %v, not %v", n, segments.rate, packets.rate)
+		}
+	}
+	if segments.rate >= float64(line) {
+		t.Error("a growing round-trip time left the rate as it was")
 	}
 }

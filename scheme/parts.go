@@ -118,6 +118,10 @@ func timelyParams() []Param {
 		},
 		{Name: "t_low", Doc: "round-trip time below which rates only increase; a time", Default: "0s", Source: snippet + ", for pacing by packets; 50 us for bursts of 64 KB"},
 		{Name: "t_high", Doc: "round-trip time above which rates only decrease; a time", Default: "1ms", Source: snippet},
+		{
+			Name: "segment", Doc: "packets that make one sample of the round-trip time; at least 1", Default: "1", Source: snippet + ", for pacing by packets",
+			Open: "TIMELY's paper has segments of 16 to 64 KB; PCN's speaks of segments of 64 KB where it explains how often TIMELY acts (3.2)",
+		},
 		{Name: "min_rate", Doc: "a flow never goes below; a rate, above 0", Default: "1/1000 of the line", Rule: partOfLine(1000), Source: "optional in " + snippet + "; here one additive step"},
 	}
 }
@@ -125,7 +129,7 @@ func timelyParams() []Param {
 func (r *reader) timely(n Network) *ratelimit.TimelyParams {
 	p := &ratelimit.TimelyParams{
 		Line: n.Line, Min: r.rate("min_rate"), Alpha: r.fraction("alpha"), Beta: r.fraction("beta"), AI: r.rate("ai"), HAI: r.int("hai"),
-		Hyper: r.positive("hai_times"), PerRTT: r.flag("per_rtt"), MinRTT: r.time("min_rtt"), Low: r.time("t_low"), High: r.time("t_high"),
+		Hyper: r.positive("hai_times"), PerRTT: r.flag("per_rtt"), MinRTT: r.time("min_rtt"), Low: r.time("t_low"), High: r.time("t_high"), Segment: r.int("segment"),
 	}
 	if _, ok := r.values["gain"]; ok {
 		p.Patched, p.Gain = true, r.fraction("gain")

@@ -1,0 +1,53 @@
+package ratelimit
+
+import (
+	"testing"
+
+	"photon/units"
+)
+
+// A flow that begins below line rate sends at that rate, and grows from there
+// if nothing is heard of congestion and its scheme grows by itself.
+func TestStartAt(t *testing.T) {
+	pcn := &PCNParams{Line: line, WMin: 1. / 128, WMax: 0.5, Min: units.Mbps}
+	for _, c := range []struct {
+		name  string
+		rp    Starter
+		grows bool // by time and bytes alone
+	}{
+		{"pcn", NewPCN(pcn), false},
+		{"qcn", NewQCN(qcnParams(), 1), true},
+		{"dcqcn", NewDCQCN(dcqcnParams()), true},
+		{"tcd", NewTCD(dcqcnParams(), false), true},
+		{"dcqcn+", NewDCQCNPlus(plusParams(), nil), true},
+		{"mlx", NewMlx(mlxParams()), true},
+		{"timely", NewTimely(timelyParams()), false},
+		{"hpcc", NewHPCC(hpccParams()), false},
+	} {
+		full := c.rp.Rate(0)
+		at := units.Millisecond
+		c.rp.StartAt(at, full/4)
+		if r := c.rp.Rate(at); !near(float64(r), float64(full/4), 1e-3) {
+			t.Errorf("%s begins at %v, not %v", c.name, r, full/4)
+		}
+		if w, ok := c.rp.(Windower); ok && !near(float64(w.Window()), float64(full.Bytes(hpccParams().BaseRTT))/4, 1e-3) {
+			t.Errorf("%s: a window of %v", c.name, w.Window())
+		}
+		later := c.rp.Rate(at + units.Second)
+		if c.grows != (later > full/4) {
+			t.Errorf("%s is at %v a second later", c.name, later)
+		}
+		c.rp.StartAt(at, 2*full)
+		if r := c.rp.Rate(at); r != full {
+			t.Errorf("%s begins at %v, above line rate", c.name, r)
+		}
+		c.rp.StartAt(at, 1)
+		if r := c.rp.Rate(at); r <= 1 || r > full/2 {
+			t.Errorf("%s begins at %v, not at its smallest rate", c.name, r)
+		}
+		c.rp.Start(at)
+		if r := c.rp.Rate(at); r != full {
+			t.Errorf("%s begins at %v, not at line rate", c.name, r)
+		}
+	}
+}
