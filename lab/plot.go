@@ -130,7 +130,12 @@ func (e *Experiment) drawLines(p *plot.Plot, spec *Plot, r *Result, schemes []st
 	p.X.Label.Text = "time, ms"
 	drawn := 0
 	for _, scheme := range schemes {
-		s := r.series[key(scheme, e.variants[0].value)]
+		var s *Series
+		for _, v := range e.variants { // of a sweep, the first value that was run
+			if s = r.series[key(scheme, v.value)]; s != nil {
+				break
+			}
+		}
 		if s == nil {
 			continue
 		}
