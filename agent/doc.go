@@ -6,7 +6,8 @@
 // which both ends use, so that a CNP can name the flow by the pair it came from.
 // A packet carries a sequence number; one out of order is answered with a NAK,
 // and the sender goes back to it. A flow of limited size ends when its last
-// packet is acknowledged.
+// packet is acknowledged. Flows may also be messages on permanent connections
+// that share a reaction point.
 //
 // What waits to be sent are numbers, not frames: a frame is made when the port
 // takes it, so that a pause or a long queue costs no buffers. The order at the

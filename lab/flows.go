@@ -183,6 +183,9 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list [
 	if err != nil {
 		return nil, err
 	}
+	if !w.End.IsSet() && w.Start.V >= e.Duration {
+		return list, nil // a shortened run ends before
+	}
 	rate := units.Rate(float64(w.Capacity.V) * w.Load.V)
 	var flows []workload.Arrival
 	if w.Burst.IsSet() {

@@ -1,0 +1,81 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+const small = `
+id: test/small
+title: two flows
+duration: 2ms
+topology: {kind: star, hosts: 3}
+parameters:
+  link_rate: {value: 10Gbps, source: the test}
+  host_delay: {value: 1us, source: the test}
+  trunk_delay: {value: 1us, source: the test}
+  payload: {value: 1000B, source: the test}
+  mtu: {value: 1500B, source: the test}
+  priority: {value: 3, source: the test}
+  xoff: {value: 512KB, source: the test}
+  xon: {value: 509KB, source: the test}
+  buffer: {value: 12MB, source: the test}
+measure:
+  sample: 100us
+  probes: [{name: queue, kind: queue, at: [S0>H2]}]
+  metrics: [{name: most, do: max, of: queue}]
+`
+
+// What is swept may be a parameter of a scheme, and a plot over time shows the
+// first value that was run.
+func TestSweepOfAParameter(t *testing.T) {
+	e, err := Parse("test", []byte(small+`
+flows: [{name: F, from: H0..H1, to: H2}]
+schemes: [{name: dcqcn, params: {kmax: {value: $kmax, source: the test}}}]
+sweep: {name: kmax, values: [10KB, 20KB, 300KB], quick: [20KB, 300KB]}
+plots: [{title: over time, lines: [queue]}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Replay(context.Background(), Options{World: "sim", Quick: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Runs[0].Metrics
+	if m["most@10KB"] != nil || m["most@20KB"] == nil || *m["most@20KB"] >= *m["most@300KB"] {
+		t.Errorf("%v", m)
+	}
+	svg, err := e.overview(r, "svg")
+	if err != nil || !strings.Contains(string(svg), ">queue<") {
+		t.Errorf("no line: %v", err)
+	}
+}
+
+// Messages of a sender share a reaction point, and those of a workload that
+// begins after the end of a run are none.
+func TestMessagesOfAWorkload(t *testing.T) {
+	e, err := Parse("test", []byte(small+`
+workloads:
+  - {name: M, burst: 10KB, from: H0, to: H2, load: 1, capacity: 1Gbps, messages: true}
+  - {name: L, burst: 10KB, from: H1, to: H2, load: 1, capacity: 1Gbps, start: 1s}
+schemes: [{name: qcn}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := e.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows, err := e.flows(p, 1)
+	if err != nil || len(flows) == 0 {
+		t.Fatal(len(flows), err)
+	}
+	for _, f := range flows {
+		if f.group != "M" || f.shared != 1 {
+			t.Errorf("%+v", f)
+		}
+	}
+}
