@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-const small = `
+const sweepBase = `
 id: test/small
 title: two flows
 duration: 2ms
@@ -30,7 +30,7 @@ measure:
 // What is swept may be a parameter of a scheme, and a plot over time shows the
 // first value that was run.
 func TestSweepOfAParameter(t *testing.T) {
-	e, err := Parse("test", []byte(small+`
+	e, err := Parse("test", []byte(sweepBase+`
 flows: [{name: F, from: H0..H1, to: H2}]
 schemes: [{name: dcqcn, params: {kmax: {value: $kmax, source: the test}}}]
 sweep: {name: kmax, values: [10KB, 20KB, 300KB], quick: [20KB, 300KB]}
@@ -56,7 +56,7 @@ plots: [{title: over time, lines: [queue]}]
 // Messages of a sender share a reaction point, and those of a workload that
 // begins after the end of a run are none.
 func TestMessagesOfAWorkload(t *testing.T) {
-	e, err := Parse("test", []byte(small+`
+	e, err := Parse("test", []byte(sweepBase+`
 workloads:
   - {name: M, burst: 10KB, from: H0, to: H2, load: 1, capacity: 1Gbps, messages: true}
   - {name: L, burst: 10KB, from: H1, to: H2, load: 1, capacity: 1Gbps, start: 1s}
