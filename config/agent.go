@@ -29,6 +29,7 @@ type Agent struct {
 	Flows      []Flow             `yaml:"flows"`            // to send
 	Receive    Value[int]         `yaml:"receive"`          // most flows received at a time; 4096
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
+	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file string
@@ -66,6 +67,9 @@ func (c *Agent) Check() error {
 	if _, err := metricsAddress(c.Metrics); err != nil {
 		return inFile(c.file, err)
 	}
+	if _, err := admin(c.Admin, c.Name); err != nil {
+		return inFile(c.file, err)
+	}
 	if err := c.Port.check(); err != nil {
 		return inFile(c.file, err)
 	}
@@ -82,6 +86,12 @@ func (c *Agent) File() string { return c.file }
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Agent) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it
+	return a
+}
+
+// AdminSocket is where the admin socket is to be.
+func (c *Agent) AdminSocket() Admin {
+	a, _ := admin(c.Admin, c.Name) // Check has seen it
 	return a
 }
 

@@ -147,10 +147,7 @@ func (s Scheme) build(n scheme.Network) (scheme.Parts, *scheme.Scheme, error) {
 	if err != nil {
 		return scheme.Parts{}, nil, fail(s.Name, "%v", err)
 	}
-	over := map[string]scheme.Override{}
-	for name, v := range s.Params {
-		over[name] = scheme.Override{Value: v.V, Source: "configuration"}
-	}
+	over := s.overrides()
 	parts, err := recipe.Build(n, over)
 	if err != nil {
 		line := s.Name.Line
@@ -161,6 +158,15 @@ func (s Scheme) build(n scheme.Network) (scheme.Parts, *scheme.Scheme, error) {
 		return parts, recipe, &Error{Line: line, Err: err}
 	}
 	return parts, recipe, nil
+}
+
+// overrides are the parameters that the file sets.
+func (s Scheme) overrides() map[string]scheme.Override {
+	over := map[string]scheme.Override{}
+	for name, v := range s.Params {
+		over[name] = scheme.Override{Value: v.V, Source: "configuration"}
+	}
+	return over
 }
 
 // options are those of the world.
@@ -205,6 +211,29 @@ func metricsAddress(v Value[string]) (string, error) {
 		return "", fail(v, "metrics %q: not an address (write it like 127.0.0.1:9464, or off)", address)
 	}
 	return address, nil
+}
+
+// Admin is where a node's admin socket is to be.
+type Admin struct {
+	Off  bool
+	Path string // empty: where `photon show` looks for the node's name
+}
+
+// admin checks where the admin socket is to be. A node's name is its file's name.
+func admin(v, name Value[string]) (Admin, error) {
+	if strings.ContainsAny(name.V, "/\x00") {
+		return Admin{}, fail(name, "name %q: it is part of a file's name and must not contain a slash", name.V)
+	}
+	path := v.Or("")
+	switch {
+	case path == "off":
+		return Admin{Off: true}, nil
+	case v.IsSet() && path == "":
+		return Admin{}, fail(v, "admin: a path belongs here (write it like /run/photon/sw.sock), or off")
+	case len(path) > 107: // sun_path of the kernel
+		return Admin{}, fail(v, "admin %q: the path of a socket has at most 107 bytes", path)
+	}
+	return Admin{Path: path}, nil
 }
 
 // priorities is a map to a priority, with a default and what the file changes.

@@ -41,6 +41,7 @@ type PortStats struct {
 	TxFrames, TxBytes   [pfc.Classes]uint64
 	Marked, MarkedBytes [pfc.Classes]uint64 // CE set on the way out
 	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
+	CNMs, CNPs          [pfc.Classes]uint64 // that the congestion point of a queue here had the switch send; by the queue's priority
 	Discards            [Reasons][pfc.Classes]uint64
 	RxControl           uint64 // MAC control frames received; they end here
 	TxControl           uint64 // MAC control frames sent; they begin here

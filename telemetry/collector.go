@@ -9,6 +9,7 @@ import (
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
+	"photon/scheme"
 )
 
 // Snapshot is what a scrape shows, all of one instant.
@@ -19,6 +20,12 @@ type Snapshot struct {
 	Devices []dpdk.DeviceStats
 	Pace    dpdk.Pace
 	Host    bool // notification and reaction points are there
+
+	// Switches only.
+	Buffer      *dataplane.BufferState
+	Scheme      string
+	Params      []scheme.Setting
+	LinkChanges []uint64 // up or down, by port
 }
 
 // collector turns snapshots into metrics.
@@ -59,6 +66,9 @@ var (
 	ingressPeak  = desc("ingress_buffer_watermark_bytes", "Most bytes that were buffered for an ingress port.", byPrio)
 	ecnPackets   = desc("queue_ecn_marked_packets_total", "Frames marked CE (SAI: WRED_ECN_MARKED_PACKETS).", byPrio)
 	ecnBytes     = desc("queue_ecn_marked_bytes_total", "Bytes of frames marked CE.", byPrio)
+	undetermined = desc("queue_undetermined_marked_packets_total", "Frames marked undetermined, UE (TCD).", byPrio)
+	cnmSent      = desc("cp_cnm_sent_total", "Congestion notification messages that a queue of the switch sent (QCN).", byPrio)
+	cnpSent      = desc("cp_cnp_sent_total", "CNPs that the switch itself sent for a queue (PACC).", byPrio)
 
 	npMarked  = desc("np_ecn_marked_packets_total", "Data frames received with CE (mlx5: np_ecn_marked_roce_packets).", byNode)
 	npSent    = desc("np_cnp_sent_total", "CNPs sent (mlx5: np_cnp_sent).", byNode)
@@ -121,6 +131,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(ingressPeak, float64(p.Ingress.Peak[prio]), labels...)
 			counter(ecnPackets, float64(p.Marked[prio]), labels...)
 			counter(ecnBytes, float64(p.MarkedBytes[prio]), labels...)
+			counter(undetermined, float64(p.Undetermined[prio]), labels...)
+			counter(cnmSent, float64(p.CNMs[prio]), labels...)
+			counter(cnpSent, float64(p.CNPs[prio]), labels...)
 		}
 	}
 	if s.Host {

@@ -12,6 +12,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/scheme"
 	"photon/telemetry"
 	"photon/units"
 )
@@ -24,7 +25,13 @@ type daemon struct {
 	node    dataplane.Node
 	ports   []string
 	metrics string // address; empty: nowhere
+	admin   config.Admin
 	host    bool
+
+	// Switches only.
+	sw     *dataplane.Switch
+	scheme string
+	params []scheme.Setting
 }
 
 func newLog(w io.Writer) *zap.SugaredLogger {
@@ -57,6 +64,11 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		defer s.Close()
 		d.log.Infof("metrics on http://%s/metrics", s.Address())
 	}
+	if a, err := d.listen(); err != nil {
+		return err
+	} else if a != nil {
+		defer a.Close()
+	}
 	d.log.Infof("%s runs", d.name)
 	if err := d.world.Run(ctx, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -74,6 +86,10 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	d.world.Do(func(now units.Time) {
 		s.Stats = d.node.Stats(now)
 		s.Pace = d.world.Pace()
+		if d.sw != nil {
+			b := d.sw.Buffer()
+			s.Buffer, s.Scheme, s.Params = &b, d.scheme, d.params
+		}
 	})
 	s.Devices = d.world.Devices()
 	return s

@@ -1,0 +1,186 @@
+//go:build dpdk
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"photon/internal/testnet"
+	"photon/pfc"
+	"photon/telemetry"
+)
+
+// operated is a switch with four hosts, started from a file, with an admin socket.
+type operated struct {
+	*fourHosts
+	t       *testing.T
+	process *process
+	file    string
+	socket  string
+	hosts   [4]*testnet.Socket
+}
+
+// operate starts a switch whose file has these lines beside its ports.
+func operate(t *testing.T, lines string) *operated {
+	t.Helper()
+	o := &operated{fourHosts: newFourHosts(t), t: t, file: filepath.Join(t.TempDir(), "switch.yaml"), socket: filepath.Join(t.TempDir(), "sw.sock")}
+	o.write(lines)
+	o.process = start(t, o.sw, "switch", "-c", o.file)
+	for i, h := range o.fourHosts.hosts {
+		o.hosts[i] = h.Open(t, "eth0")
+		o.hosts[i].Send(udp(i, (i+1)%4, 0, 100, 0)) // to be learned
+	}
+	return o
+}
+
+// write makes the switch's file anew.
+func (o *operated) write(lines string) {
+	o.t.Helper()
+	text := "name: sw\nadmin: " + o.socket + "\nports:\n"
+	for i := range 4 {
+		text += fmt.Sprintf("- device: net_af_packet%d,iface=sw%d\n", i, i)
+	}
+	if err := os.WriteFile(o.file, []byte(text+lines), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// photon runs a command against the switch's socket and returns what it prints.
+func (o *operated) photon(args ...string) (string, error) {
+	var out bytes.Buffer
+	root := newRoot()
+	root.SetOut(&out)
+	root.SetArgs(append(args, "--socket", o.socket))
+	err := root.Execute()
+	return out.String(), err
+}
+
+// show fetches a topic as JSON, and sees to it that the table comes too.
+func (o *operated) show(topic string, into any) {
+	o.t.Helper()
+	words := append([]string{"show"}, strings.Fields(topic)...)
+	if table, err := o.photon(words...); err != nil || !strings.Contains(table, "---") {
+		o.t.Fatalf("show %s: %v\n%s", topic, err, table)
+	}
+	text, err := o.photon(append(words, "--json")...)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		o.t.Fatalf("show %s --json: %v\n%s", topic, err, text)
+	}
+}
+
+// until waits for something that takes effect in a while.
+func (o *operated) until(what string, ok func() bool) {
+	o.t.Helper()
+	for range 200 {
+		if ok() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	o.t.Fatalf("not within seconds: %s\n%s", what, o.process.log)
+}
+
+// pause sends a PFC frame of priority 3 from a host.
+func (o *operated) pause(host int, quanta uint16) {
+	o.t.Helper()
+	f := pfc.Frame{Enable: 1 << 3}
+	f.Quanta[3] = quanta
+	b := make([]byte, pfc.FrameLen)
+	f.Encode(b, mac(host))
+	o.hosts[host].Send(b)
+}
+
+// arrives waits until a host has received so many frames of priority 3, and returns them.
+func (o *operated) arrives(host, n int) (frames [][]byte) {
+	o.t.Helper()
+	for range 50 {
+		if frames = append(frames, o.hosts[host].Collect(20*time.Millisecond, isUDP(26))...); len(frames) >= n {
+			return frames
+		}
+	}
+	o.t.Fatalf("%d of %d frames arrived at h%d\n%s", len(frames), n, host, o.process.log)
+	return nil
+}
+
+// What is shown is what happened: every topic, as a table and as JSON.
+func TestShow(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 100Mbps\nforwarding: {static: [{mac: '02:00:00:00:00:99', port: 3}]}\n")
+	const frames = 50
+	for n := range uint32(frames) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	o.arrives(0, frames)
+	for range 20 {
+		o.pause(0, pfc.MaxQuanta)
+		o.pause(0, 0)
+	}
+	o.hosts[1].Send(udp(1, 0, 26, 1000, frames))
+	o.arrives(0, 1)
+
+	var counters telemetry.PFC
+	o.until("40 control frames received", func() bool {
+		o.show("pfc counters", &counters)
+		return counters.Ports[0].Control == 40
+	})
+	if p := counters.Ports[0]; p.Port != "sw0" || p.Rx != [8]uint64{3: 40} || p.Control != 40 || p.RxTransitions[3] != 20 || counters.Ports[1].Control != 0 {
+		t.Errorf("%+v", counters)
+	}
+	var queues telemetry.Queues
+	o.show("queues", &queues)
+	if p := queues.Ports[0]; p.Packets[3] != frames+1 || p.Bytes[3] != 1000*(frames+1) || p.Watermark[3] < 2000 || p.Occupancy[3] != 0 {
+		t.Errorf("%+v", queues)
+	}
+	var buffer telemetry.Buffer
+	o.show("buffer", &buffer)
+	if len(buffer.Profiles) != 4 || buffer.Profiles[0].XOFF != 512_000 || buffer.Ports[1].Watermark[3] < 2000 || buffer.Lossy+buffer.Reserved != buffer.Size {
+		t.Errorf("%+v", buffer)
+	}
+	var fdb telemetry.FDB
+	o.show("fdb", &fdb)
+	at := map[string]string{}
+	for _, e := range fdb.Entries {
+		at[e.MAC] = e.Type + " " + strings.Join(e.Ports, ",")
+	}
+	for i := range 4 {
+		if want := fmt.Sprintf("Dynamic sw%d", i); at[mac(i).String()] != want {
+			t.Errorf("%v: %q, not %q", mac(i), at[mac(i).String()], want)
+		}
+	}
+	if at["02:00:00:00:00:99"] != "Static sw3" {
+		t.Error(at)
+	}
+	var marking telemetry.Marking
+	o.show("marking", &marking)
+	if marking.Scheme != "pcn" || marking.Ports[0].Marked[3] == 0 {
+		t.Errorf("%+v", marking)
+	}
+	var ports telemetry.Ports
+	o.show("ports", &ports)
+	if p := ports.Ports[1]; p.Port != "sw1" || !p.Up || p.Rx < frames+2 || p.Discards != 0 {
+		t.Errorf("%+v", ports)
+	}
+}
+
+// A socket that is in use is said before anything is disturbed; the default
+// place, taken or not, keeps no switch from its work.
+func TestSocketInUse(t *testing.T) {
+	o := operate(t, "metrics: off\n")
+	root := newRoot()
+	root.SetArgs([]string{"switch", "--port", "net_null8", "--port", "net_null9", "--metrics", "off", "--admin", o.socket})
+	if err := root.Execute(); err == nil || !strings.HasSuffix(err.Error(), "another photon answers there") {
+		t.Error(err)
+	}
+	if _, err := o.photon("show", "queues"); err != nil {
+		t.Error(err)
+	}
+}

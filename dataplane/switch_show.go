@@ -1,0 +1,34 @@
+package dataplane
+
+import (
+	"photon/pfc"
+	"photon/units"
+)
+
+// BufferState is how a switch's buffer is divided, and what of it is taken.
+type BufferState struct {
+	Size       units.Size                    // of the whole buffer
+	Reserved   units.Size                    // XOFF and headroom of the lossless priorities, all ports
+	Lossy      units.Size                    // the rest, which lossy priorities share
+	LossyUsed  units.Size                    // of it, now
+	Tail       units.Size                    // an egress queue of a lossy priority drops beyond it
+	Lossless   uint8                         // priorities
+	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
+}
+
+// Buffer returns the state of the buffer. It is called between bursts.
+func (s *Switch) Buffer() BufferState {
+	c := &s.config
+	b := BufferState{
+		Size: c.Buffer, Reserved: c.reserved(), Lossy: units.Size(s.lossy.size), LossyUsed: units.Size(s.lossy.used),
+		Tail: c.Tail, Lossless: c.Lossless, Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)),
+	}
+	for i := range s.ports {
+		for prio := range pfc.Classes {
+			if c.Lossless>>prio&1 != 0 {
+				b.Thresholds[i][prio] = c.thresholds(i, prio)
+			}
+		}
+	}
+	return b
+}
