@@ -73,6 +73,9 @@ func (c *Agent) Check() error {
 	if err := c.Port.check(); err != nil {
 		return inFile(c.file, err)
 	}
+	if w := c.PFC.Watchdog; w != nil {
+		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
+	}
 	if n := c.DPDK.Workers.Or(1); n != 1 {
 		return inFile(c.file, fail(c.DPDK.Workers, "%d workers: an agent has one port and one worker", n))
 	}

@@ -35,6 +35,14 @@ type PFC struct {
 	Headroom   Value[units.Size] `yaml:"headroom"`   // computed from rate, cable, MTU and response
 	Response   Value[units.Time] `yaml:"response"`   // our own, part of the headroom; 100us
 	Pause      Value[units.Time] `yaml:"pause"`      // asked for by an XOFF; the longest there is
+	Watchdog   *Watchdog         `yaml:"watchdog"`   // of switches; none if absent
+}
+
+// Watchdog is what becomes of a port whose peer pauses it without end.
+type Watchdog struct {
+	Detect  Value[units.Time] `yaml:"detect"`  // paused for so long without a break is a storm; 400ms
+	Restore Value[units.Time] `yaml:"restore"` // not paused for so long ends it; 400ms
+	Action  Value[pfc.Action] `yaml:"action"`  // drop (the queue's frames), forward (in spite of the pause) or alert; drop
 }
 
 // DPDK is how the dataplane runs.
@@ -134,6 +142,22 @@ func (p PFC) thresholds(mtu int) (pfc.Thresholds, error) {
 		return t, fail(where, "%v", err)
 	}
 	return t, nil
+}
+
+// watchdog is what a switch's watchdog goes by.
+func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
+	if p.Watchdog == nil {
+		return pfc.WatchdogConfig{}, nil
+	}
+	const usual = 400 * units.Millisecond // SONiC's example
+	w := pfc.WatchdogConfig{Detect: p.Watchdog.Detect.Or(usual), Restore: p.Watchdog.Restore.Or(usual), Action: p.Watchdog.Action.V}
+	if w.Detect <= 0 {
+		return w, fail(p.Watchdog.Detect, "watchdog: detect %v must be positive (leave `watchdog:` out for none)", w.Detect)
+	}
+	if err := w.Validate(); err != nil {
+		return w, fail(p.Watchdog.Restore, "watchdog: %v", err)
+	}
+	return w, nil
 }
 
 // headroom is what a port needs beyond XOFF.

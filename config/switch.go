@@ -138,6 +138,9 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Watchdog, err = c.PFC.watchdog(); err != nil {
+		return nil, err
+	}
 	if s.TrustPCP, err = c.trust(); err != nil {
 		return nil, err
 	}
@@ -240,6 +243,9 @@ func (n *SwitchNode) Describe() []string {
 		if s.Lossless>>prio&1 != 0 {
 			lines = append(lines, fmt.Sprintf("priority %d: lossless, xoff %v, xon %v", prio, s.PFC[prio].XOFF, s.PFC[prio].XON))
 		}
+	}
+	if w := s.Watchdog; w.Detect > 0 {
+		lines = append(lines, fmt.Sprintf("PFC watchdog: detects after %v, restores after %v, action %v", w.Detect, w.Restore, w.Action))
 	}
 	return append(lines, fmt.Sprintf("buffer %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Tail, s.MTU, s.Learn))
 }

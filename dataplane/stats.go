@@ -22,13 +22,14 @@ const (
 	DropUnknown                 // a host does not know the flow, or it is not for the host
 	DropBadICRC                 // a host found the invariant CRC wrong
 	DropSequence                // a host got a packet out of order, or again
+	DropStorm                   // lossless priority: its peer storms PAUSE, and the watchdog drops
 	DropTable                   // a host receives as many flows as it can
 	Reasons                     // how many there are
 )
 
 var reasonNames = [Reasons]string{
 	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
-	"unknown", "bad_icrc", "sequence", "flow_table",
+	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "flow_table",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -54,6 +55,8 @@ type PortStats struct {
 
 	Ingress pfc.IngressCounters // what this port did to its peer
 	Egress  pfc.EgressCounters  // what the peer did to this port
+
+	Watchdog pfc.WatchdogCounters // whether it overdid it
 }
 
 // Discarded is the number of frames discarded for any reason, per priority.

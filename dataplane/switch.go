@@ -29,6 +29,7 @@ type SwitchConfig struct {
 	Static   []StaticEntry                  // addresses that are known
 	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
 	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
+	Watchdog pfc.WatchdogConfig             // of every port
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 }
 
@@ -74,6 +75,9 @@ func (c *SwitchConfig) Check() error {
 			}
 		}
 	}
+	if err := c.Watchdog.Validate(); err != nil {
+		return fmt.Errorf("watchdog: %w", err)
+	}
 	if need := c.reserved(); need > c.Buffer {
 		return fmt.Errorf("%w: xoff and headroom of the lossless priorities of %d ports are %v, the buffer is %v", ErrBuffer, len(c.Ports), need, c.Buffer)
 	}
@@ -118,12 +122,14 @@ type Switch struct {
 // switchPort is one port. Its worker alone touches it, but for the rings, whose
 // other ends belong to the other workers, and for the ingress occupancy.
 type switchPort struct {
+	of       *Switch
 	env      *Env
 	number   int
 	config   *PortConfig
 	worker   *switchWorker
 	in       *pfc.Ingress
 	eg       pfc.Egress
+	dog      pfc.Watchdog
 	queues   [pfc.Classes]queue
 	waiting  uint8 // priorities with frames in their queues
 	points   [pfc.Classes]point
@@ -136,7 +142,7 @@ type switchPort struct {
 	admitted [pfc.Classes]uint64 // frames that entered the buffer here
 	copied   [pfc.Classes]uint64 // copies made of frames that were received here
 	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
-	enqueued [pfc.Classes]uint64 // frames that were queued here
+	enqueued [pfc.Classes]uint64 // frames that were queued here and not flushed
 }
 
 // point is the congestion point of one queue, and what more than marking it does.
@@ -239,7 +245,10 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	p.worker = s.workers[p.config.Worker]
 	p.env = envs[p.config.Worker]
 	rate := p.config.Link.Rate
+	p.of = s
 	p.eg = pfc.NewEgress(c.Lossless, rate)
+	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
+	p.dog.Update(0, &p.eg)
 	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)

@@ -76,6 +76,9 @@ func (p *switchPort) control(now units.Time, b []byte) {
 	if resumed := p.eg.Receive(now, &f); resumed != 0 {
 		p.resumed(now, resumed)
 	}
+	if p.dog.Config().Detect != 0 {
+		p.watch(now)
+	}
 }
 
 // wakeUp ends the pauses whose time has run out. It comes before anything that
@@ -83,6 +86,9 @@ func (p *switchPort) control(now units.Time, b []byte) {
 func (p *switchPort) wakeUp(now units.Time) {
 	if resumed := p.eg.Expire(now); resumed != 0 {
 		p.resumed(now, resumed)
+	}
+	if now >= p.dog.Next() {
+		p.watch(now)
 	}
 }
 
@@ -170,6 +176,12 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		p.env.Free(f)
 		return
 	}
+	if p.dog.Dropping()>>f.Prio&1 != 0 && f.Flag&Lossless != 0 {
+		p.stats.Discards[DropStorm][f.Prio]++
+		s.release(now, f)
+		p.env.Free(f)
+		return
+	}
 	q.push(f)
 	p.buffered += units.Size(f.Len)
 	p.enqueued[f.Prio]++
@@ -182,7 +194,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 	bit := uint8(1) << f.Prio
 	if p.waiting&bit == 0 {
 		p.waiting |= bit
-		if p.eg.Paused()&bit == 0 {
+		if p.paused()&bit == 0 {
 			p.env.Wake(p.number, now)
 		} else {
 			p.env.Wake(p.number, p.eg.Next())

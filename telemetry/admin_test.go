@@ -25,6 +25,11 @@ func source(host bool) *Source {
 		snap.Scheme, snap.Params = "pcn", []scheme.Setting{{Param: scheme.Param{Name: "period"}, Value: "5ms", Origin: "configuration"}}
 		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Lossy: 1400 * units.KB, Tail: units.MB, Lossless: 8}
 		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
+		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}
+		snap.Stats.Ports[0].Watchdog = pfc.WatchdogCounters{
+			Storm: 8, Storms: [8]uint64{3: 2}, Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
+		}
+		snap.Stats.Ports[0].Discards[dataplane.DropStorm][3] = 6
 		snap.LinkChanges = []uint64{2}
 		return snap
 	}}
@@ -67,7 +72,7 @@ func TestShow(t *testing.T) {
 		"queues": {
 			"Port  TxQ  Counter/pkts  Counter/bytes  Drop/pkts  Occupancy/bytes",
 			" sw0  UC0             0              0          2                0",
-			" sw0  UC3             9              0          0             2000",
+			" sw0  UC3             9              0          6             2000",
 			"Port Watermark  UC0  UC1  UC2   UC3  UC4  UC5  UC6  UC7",
 			"           sw0    0    0    0  5000    0    0    0    0",
 		},
@@ -84,9 +89,14 @@ func TestShow(t *testing.T) {
 			"Port  TxQ  EcnMarked/pkts  EcnMarked/bytes  Undetermined/pkts  CNM/pkts  CNP/pkts",
 			" sw0  UC3               4                0                  0         0         0",
 		},
+		"pfcwd": {
+			"Action  Detection time  Restoration time", "  drop           400ms                1s",
+			"Queue   Status  Storm detected/restored  Storm time  TX OK/drop",
+			"sw0:3  stormed                      2/1        1.5s         9/6",
+		},
 		"ports": {
 			"Port     Device  Oper  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts",
-			" sw0  net_null0    up    N/A        2       10        9          2            3",
+			" sw0  net_null0    up    N/A        2       10        9          8            3",
 		},
 	} {
 		topic, err := FindTopic(name)

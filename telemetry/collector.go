@@ -25,6 +25,7 @@ type Snapshot struct {
 	Buffer      *dataplane.BufferState
 	Scheme      string
 	Params      []scheme.Setting
+	Watchdog    pfc.WatchdogConfig
 	LinkChanges []uint64 // up or down, by port
 }
 
@@ -60,6 +61,10 @@ var (
 	pfcTxPaused  = desc("pfc_tx_paused_seconds_total", "Time for which this port stopped its peer's priority.", byPrio)
 	pfcRxChanges = desc("pfc_rx_transitions_total", "Resumptions of a priority that the peer had stopped (mlx5: rx_prioN_pause_transition; SAI: ON2OFF).", byPrio)
 	pfcTxChanges = desc("pfc_tx_transitions_total", "Resumptions of a peer's priority that this port had stopped.", byPrio)
+	storms       = desc("pfc_watchdog_storms_total", "Storms of PAUSE that the watchdog detected (SONiC: show pfcwd stats).", append(byPrio, "action"))
+	restored     = desc("pfc_watchdog_restored_total", "Storms that have ended.", byPrio)
+	stormTime    = desc("pfc_watchdog_storm_seconds_total", "Time spent in storms, from detection to restoration.", byPrio)
+	stormNow     = desc("pfc_watchdog_storm", "1 while the peer storms.", byPrio)
 	queueBytes   = desc("queue_bytes", "Bytes in an egress queue (SAI: CURR_OCCUPANCY_BYTES).", byPrio)
 	queuePeak    = desc("queue_watermark_bytes", "Most bytes that were in an egress queue (SONiC: queue watermark).", byPrio)
 	ingressBytes = desc("ingress_buffer_bytes", "Bytes that came in through a port and have not left the switch.", byPrio)
@@ -125,6 +130,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			counter(pfcTxFrames, float64(p.Ingress.Pauses[prio]+p.Ingress.Resumes[prio]), labels...)
 			counter(pfcTxPaused, p.Ingress.Paused[prio].Seconds(), labels...)
 			counter(pfcTxChanges, float64(p.Ingress.Transitions[prio]), labels...)
+			if s.Watchdog.Detect > 0 && s.Buffer.Lossless>>prio&1 != 0 {
+				counter(storms, float64(p.Watchdog.Storms[prio]), append(labels, s.Watchdog.Action.String())...)
+				counter(restored, float64(p.Watchdog.Restored[prio]), labels...)
+				counter(stormTime, p.Watchdog.Time[prio].Seconds(), labels...)
+				gauge(stormNow, float64(p.Watchdog.Storm>>prio&1), labels...)
+			}
 			gauge(queueBytes, float64(p.QueueBytes[prio]), labels...)
 			gauge(queuePeak, float64(p.QueuePeak[prio]), labels...)
 			gauge(ingressBytes, float64(p.Buffered[prio]), labels...)

@@ -30,8 +30,12 @@ func takeQueues(s *Source) Document {
 	d := &Queues{Node: snap.Node}
 	for i := range snap.Stats.Ports {
 		st := &snap.Stats.Ports[i]
+		drops := st.Discards[dataplane.DropTail]
+		for prio, n := range st.Discards[dataplane.DropStorm] {
+			drops[prio] += n
+		}
 		d.Ports = append(d.Ports, QueuesPort{
-			Port: snap.Ports[i], Packets: st.TxFrames, Bytes: st.TxBytes, Drops: st.Discards[dataplane.DropTail],
+			Port: snap.Ports[i], Packets: st.TxFrames, Bytes: st.TxBytes, Drops: drops,
 			Held: st.QueueFrames, Occupancy: inBytes(st.QueueBytes), Watermark: inBytes(st.QueuePeak),
 		})
 	}

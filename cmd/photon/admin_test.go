@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -90,14 +91,13 @@ func (o *operated) until(what string, ok func() bool) {
 	o.t.Fatalf("not within seconds: %s\n%s", what, o.process.log)
 }
 
-// pause sends a PFC frame of priority 3 from a host.
-func (o *operated) pause(host int, quanta uint16) {
-	o.t.Helper()
+// pauseFrame is a PFC frame of priority 3 from a host.
+func pauseFrame(host int, quanta uint16) []byte {
 	f := pfc.Frame{Enable: 1 << 3}
 	f.Quanta[3] = quanta
 	b := make([]byte, pfc.FrameLen)
 	f.Encode(b, mac(host))
-	o.hosts[host].Send(b)
+	return b
 }
 
 // arrives waits until a host has received so many frames of priority 3, and returns them.
@@ -121,8 +121,8 @@ func TestShow(t *testing.T) {
 	}
 	o.arrives(0, frames)
 	for range 20 {
-		o.pause(0, pfc.MaxQuanta)
-		o.pause(0, 0)
+		o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta))
+		o.hosts[0].Send(pauseFrame(0, 0))
 	}
 	o.hosts[1].Send(udp(1, 0, 26, 1000, frames))
 	o.arrives(0, 1)
@@ -183,4 +183,42 @@ func TestSocketInUse(t *testing.T) {
 	if _, err := o.photon("show", "queues"); err != nil {
 		t.Error(err)
 	}
+}
+
+// A host that pauses for ever: its frames are dropped and counted, everybody
+// else's pass, and it is taken back when it is quiet.
+func TestPauseStorm(t *testing.T) {
+	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 1Gbps\npfc: {xoff: 20KB, headroom: 500KB, watchdog: {detect: 200ms, restore: 100ms, action: drop}}\n")
+	pauses := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta)) // the longest pause is 34 ms
+	quiet := sync.OnceFunc(pauses.end)
+	t.Cleanup(quiet)
+	for n := range uint32(30) { // more than XOFF
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	var dog telemetry.PFCWD
+	queue := func() telemetry.PFCWDQueue {
+		o.show("pfcwd", &dog)
+		return dog.Queues[0]
+	}
+	o.until("a storm", func() bool { return queue().Status == "stormed" })
+	before := len(o.hosts[0].Collect(0, isUDP(26))) // the first pause
+	for n := range uint32(100) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+		o.hosts[1].Send(udp(1, 2, 26, 1000, n))
+	}
+	o.arrives(2, 100)
+	o.until("all frames dropped that came after the pause", func() bool { return queue().Dropped == uint64(130-before) })
+	if len(o.hosts[0].Collect(0, isUDP(26))) != 0 {
+		t.Error("frames arrive in spite of the pause")
+	}
+	if m := o.process.metrics(); sum(m, "photon_pfc_watchdog_storms_total", `action="drop"`, `port="sw0"`) != 1 || sum(m, "photon_ingress_buffer_bytes", `port="sw1"`) != 0 {
+		t.Error("metrics tell of no storm, or of a buffer that it holds")
+	}
+	quiet()
+	o.until("restored", func() bool { return queue().Restored == 1 })
+	o.hosts[1].Send(udp(1, 0, 26, 1000, 1))
+	o.arrives(0, 1)
+	o.until("a line in the log", func() bool {
+		return strings.Contains(o.process.log.String(), "port sw0: its peer storms, priority 3") && strings.Contains(o.process.log.String(), "restored after a storm")
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -12,6 +13,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry"
 	"photon/units"
@@ -32,6 +34,7 @@ type daemon struct {
 	sw     *dataplane.Switch
 	scheme string
 	params []scheme.Setting
+	storms []pfc.WatchdogCounters // when last looked at
 }
 
 func newLog(w io.Writer) *zap.SugaredLogger {
@@ -69,6 +72,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	} else if a != nil {
 		defer a.Close()
 	}
+	defer d.watch(time.Second)()
 	d.log.Infof("%s runs", d.name)
 	if err := d.world.Run(ctx, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -88,7 +92,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 		s.Pace = d.world.Pace()
 		if d.sw != nil {
 			b := d.sw.Buffer()
-			s.Buffer, s.Scheme, s.Params = &b, d.scheme, d.params
+			s.Buffer, s.Scheme, s.Params, s.Watchdog = &b, d.scheme, d.params, d.sw.WatchdogConfig()
 		}
 	})
 	s.Devices = d.world.Devices()
