@@ -164,6 +164,25 @@ func newPoint(cp marking.CP) (p point) {
 	return p
 }
 
+// newPoints makes the congestion points of a port.
+func (c *SwitchConfig) newPoints(port int) (points [pfc.Classes]point) {
+	for prio := range pfc.Classes {
+		if c.Lossless>>prio&1 != 0 {
+			points[prio] = newPoint(c.CP(marking.Place{Port: port, Prio: prio, Rate: c.Ports[port].Link.Rate}))
+		}
+	}
+	return points
+}
+
+func (p *switchPort) setPoints(points [pfc.Classes]point) {
+	p.points, p.notifies = points, 0
+	for prio := range points {
+		if points[prio].notifier != nil {
+			p.notifies |= 1 << prio
+		}
+	}
+}
+
 // switchWorker is what belongs to one worker.
 type switchWorker struct {
 	number  int
@@ -224,15 +243,8 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	for i := range s.ports {
 		s.initPort(i, envs)
 	}
-	for _, e := range c.Static {
-		for _, p := range e.Ports {
-			if int(p) >= len(c.Ports) {
-				return nil, fmt.Errorf("static entry %v: there is no port %d", e.MAC, p)
-			}
-		}
-		if err := s.fdb.set(e.MAC, e.Ports); err != nil {
-			return nil, err
-		}
+	if err := s.fdb.setAll(c.Static, len(c.Ports)); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -252,13 +264,8 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)
-		if c.Lossless>>prio&1 != 0 {
-			p.points[prio] = newPoint(c.CP(marking.Place{Port: i, Prio: prio, Rate: rate}))
-			if p.points[prio].notifier != nil {
-				p.notifies |= 1 << prio
-			}
-		}
 	}
+	p.setPoints(c.newPoints(i))
 	p.in = pfc.NewIngress(in)
 	if len(envs) > 1 {
 		p.rings = make([]*ring, len(envs))

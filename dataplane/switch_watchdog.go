@@ -21,6 +21,20 @@ func (p *switchPort) watch(now units.Time) {
 	}
 }
 
+// setWatchdog has the port's watchdog go by the switch's configuration, in a
+// storm that lasts too.
+func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
+	if p.dog.Config() == s.config.Watchdog {
+		return
+	}
+	p.wakeUp(now)
+	p.dog.Configure(s.config.Watchdog)
+	p.watch(now)
+	for rest := p.dog.Dropping(); rest != 0; rest &= rest - 1 {
+		s.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
+	}
+}
+
 // paused is the set of priorities that must not send.
 func (p *switchPort) paused() uint8 { return p.eg.Paused() &^ p.dog.Ignored() }
 

@@ -43,6 +43,7 @@ type Ingress struct {
 	xoff      [Classes]int64
 	xon       [Classes]int64
 	limit     [Classes]int64
+	settled   [Classes]int64 // what limit will be when an XON has been sent; Configure tells why
 	refresh   [Classes]units.Time
 	since     [Classes]units.Time
 	count     IngressCounters
@@ -92,19 +93,15 @@ type IngressConfig struct {
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.
 func NewIngress(c IngressConfig) *Ingress {
-	g := &Ingress{enabled: c.Enabled, quanta: MaxQuanta}
-	if c.Pause > 0 {
-		g.quanta = max(1, Quanta(c.Pause, c.Rate))
-	}
-	// Half of the pause is left for the refresh to queue behind a frame, to
-	// travel, and to be late by a poll.
-	g.interval = Duration(g.quanta, c.Rate) / 2
+	g := &Ingress{enabled: c.Enabled}
+	g.setPause(c.Pause, c.Rate)
 	for p := range Classes {
 		g.occupancy[p].shared = c.Shared
 		g.xoff[p], g.limit[p] = math.MaxInt64, math.MaxInt64
 		if c.Enabled>>p&1 != 0 {
 			t := c.Thresholds[p]
 			g.xoff[p], g.xon[p], g.limit[p] = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
+			g.settled[p] = g.limit[p]
 		}
 	}
 	return g
@@ -198,6 +195,7 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 		case xon:
 			f.Enable |= bit
 			g.held &^= bit
+			g.limit[p] = g.settled[p]
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
 			g.count.Paused[p] += now - g.since[p]

@@ -110,7 +110,7 @@ func TestWhatIsNotWatched(t *testing.T) {
 	for at := 20 * ms; at <= 40*ms; at += 2 * ms {
 		d.pause(at, 3, MaxQuanta)
 	}
-	if d.w.Dropping()|d.w.Ignored() != 0 || d.w.Counters(40 * ms).Storm != 1<<3 {
+	if d.w.Dropping()|d.w.Ignored() != 0 || d.w.Counters(40*ms).Storm != 1<<3 {
 		t.Error("alert only tells")
 	}
 	d.w.Configure(WatchdogConfig{})

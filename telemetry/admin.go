@@ -129,6 +129,23 @@ func (a *Admin) Show(s *Source) {
 	}
 }
 
+// Reload answers to `photon reload`: do takes over the changed configuration and
+// says what changed, or why nothing did.
+func (a *Admin) Reload(do func() ([]string, error)) {
+	a.mux.HandleFunc("POST /reload", func(w http.ResponseWriter, _ *http.Request) {
+		changes, err := do()
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		answer(w, reloaded{changes})
+	})
+}
+
+type reloaded struct {
+	Changes []string `json:"changes"`
+}
+
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	e := json.NewEncoder(w)

@@ -21,6 +21,11 @@ type Client struct {
 	http http.Client
 }
 
+// Refused is what a node said when it would not do what it was asked.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
+
 // Dial returns a client for the socket at path or, if that is empty, for the
 // node of a name, or for the only one that runs on this machine.
 func Dial(path, name string) (*Client, error) {
@@ -83,7 +88,22 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values) 
 	if err := json.NewDecoder(a.Body).Decode(&why); err != nil || why.Error == "" {
 		return nil, fmt.Errorf("%s: %s (another version of photon?)", c.path, a.Status)
 	}
-	return nil, errors.New(why.Error)
+	return nil, Refused(why.Error)
+}
+
+// Reload has the node take over its changed configuration and returns what
+// changed, a line each.
+func (c *Client) Reload(ctx context.Context) ([]string, error) {
+	body, err := c.do(ctx, http.MethodPost, "/reload", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var r reloaded
+	if err := json.NewDecoder(body).Decode(&r); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	return r.Changes, nil
 }
 
 // Show fetches a topic: the document, and the JSON it came as.

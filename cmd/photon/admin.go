@@ -27,6 +27,7 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 		source.FDB = d.fdb
 	}
 	a.Show(source)
+	a.Reload(d.reloadAndLog)
 	a.Serve()
 	d.log.Infof("admin socket %s", a.Path())
 	return a, nil

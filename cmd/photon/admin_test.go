@@ -4,12 +4,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -221,4 +224,94 @@ func TestPauseStorm(t *testing.T) {
 	o.until("a line in the log", func() bool {
 		return strings.Contains(o.process.log.String(), "port sw0: its peer storms, priority 3") && strings.Contains(o.process.log.String(), "restored after a storm")
 	})
+}
+
+// A changed file is taken over while frames pass, and none is lost; a file that
+// is wrong, or changes what cannot change, is refused whole.
+func TestReload(t *testing.T) {
+	const fixed = "metrics: off\nrate: 1Gbps\n"
+	o := operate(t, fixed+"pfc: {xoff: 30KB, headroom: 800KB}\n")
+	var number uint32
+	sent := make(chan uint32)
+	stop := make(chan struct{})
+	go func() { // two frames a millisecond, and a check of each below
+		for {
+			select {
+			case <-stop:
+				sent <- number
+				return
+			case <-time.After(time.Millisecond):
+				for range 2 {
+					o.hosts[1].Send(udp(1, 0, 26, 1000, number))
+					number++
+				}
+			}
+		}
+	}()
+	ended := sync.OnceValue(func() uint32 { close(stop); return <-sent })
+	t.Cleanup(func() { ended() })
+
+	for i := range 30 {
+		o.write(fmt.Sprintf("%spfc: {xoff: %dKB, headroom: 800KB}\nscheme: {name: %s}\nforwarding: {static: [{mac: '%v', port: %d}]}\n",
+			fixed, 3+40*(i%2), []string{"pcn", "dcqcn", "none"}[i%3], mac(7), i%4))
+		out, err := o.photon("reload")
+		if want := fmt.Sprintf("pfc.xoff: %dKB -> %dKB\n", 43-40*(i%2), 3+40*(i%2)); err != nil || i > 0 && !strings.Contains(out, want) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	if out, err := o.photon("reload"); err != nil || out != "nothing changed\n" {
+		t.Error(out, err)
+	}
+	var marking telemetry.Marking
+	var fdb telemetry.FDB
+	var buffer telemetry.Buffer
+	inForce := func() string {
+		o.show("marking", &marking)
+		o.show("fdb", &fdb)
+		o.show("buffer", &buffer)
+		static := ""
+		for _, e := range fdb.Entries {
+			if e.Type == "Static" {
+				static += e.MAC + " " + e.Ports[0]
+			}
+		}
+		return fmt.Sprint(marking.Scheme, " ", buffer.Profiles[0].XOFF, " ", static)
+	}
+	want := fmt.Sprintf("none 43000 %v sw1", mac(7))
+	if got := inForce(); got != want {
+		t.Errorf("in force: %s, expected %s", got, want)
+	}
+	for lines, reason := range map[string]string{
+		fixed + "pfc: {xoff: 99KB}\nmtu: 4000\n":     "cannot change while photon runs (restart it, or take it back): mtu: (default) -> 4000",
+		fixed + "pfc: {xoff: 99KB, xon: 200KB}\n":    "xon 200KB is above xoff 99KB",
+		fixed + "pfc: {xoff: 99KB}\nspeed: 5\n":      `unknown key "speed"`,
+		fixed + "pfc: {xoff: 99KB}\nbuffer: 100KB\n": "the buffer is too small",
+	} {
+		o.write(lines)
+		if _, err := o.photon("reload"); err == nil || !strings.Contains(err.Error(), reason) || !strings.HasPrefix(err.Error(), o.file+":") || !errors.As(err, &badInput{}) {
+			t.Errorf("%v, expected %s", err, reason)
+		}
+	}
+	if got := inForce(); got != want {
+		t.Errorf("after refusals: %s, expected %s", got, want)
+	}
+	// A signal does the same.
+	o.write(fixed + "scheme: {name: tcd+dcqcn}\n")
+	if err := o.process.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	o.until("the signal's scheme", func() bool { return strings.HasPrefix(inForce(), "tcd+dcqcn 512000") })
+	if !strings.Contains(o.process.log.String(), "reloaded: scheme.name: none -> tcd+dcqcn") || !strings.Contains(o.process.log.String(), "not reloaded: ") {
+		t.Errorf("the log says\n%s", o.process.log)
+	}
+	for i, b := range o.arrives(0, int(ended())) {
+		if n := binary.BigEndian.Uint32(b[42:]); n != uint32(i) {
+			t.Fatalf("frame %d comes as %d", n, i)
+		}
+	}
+	var queues telemetry.Queues
+	o.show("queues", &queues)
+	if p := queues.Ports[0]; p.Drops[3] != 0 || p.Packets[3] != uint64(ended()) {
+		t.Errorf("%+v", p)
+	}
 }

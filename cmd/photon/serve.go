@@ -34,6 +34,7 @@ type daemon struct {
 	sw     *dataplane.Switch
 	scheme string
 	params []scheme.Setting
+	loaded loaded
 	storms []pfc.WatchdogCounters // when last looked at
 }
 
@@ -72,6 +73,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	} else if a != nil {
 		defer a.Close()
 	}
+	defer d.reloadOnHangup()()
 	defer d.watch(time.Second)()
 	d.log.Infof("%s runs", d.name)
 	if err := d.world.Run(ctx, units.Never); err != nil && !errors.Is(err, context.Canceled) {

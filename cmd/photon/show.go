@@ -22,6 +22,14 @@ func (s *socketFlags) dial() (*telemetry.Client, error) {
 	return client, bad(err)
 }
 
+// answered marks what a node refused as the user's to mend.
+func answered(err error) error {
+	if refused := telemetry.Refused(""); errors.As(err, &refused) {
+		return bad(err)
+	}
+	return err
+}
+
 func showCommand() *cobra.Command {
 	var at socketFlags
 	var asJSON bool
@@ -51,7 +59,7 @@ func showCommand() *cobra.Command {
 			}
 			d, raw, err := client.Show(c.Context(), topic)
 			if err != nil {
-				return err
+				return answered(err)
 			}
 			if asJSON {
 				_, err = c.OutOrStdout().Write(raw)

@@ -24,11 +24,15 @@ func switchCommand() *cobra.Command {
 			"DPDK with its arguments (net_af_packet0,iface=sw0 sits on the kernel's interface sw0; net_tap0; net_memif0;\n" +
 			"net_null0). It learns addresses, keeps priority 3 lossless with PFC, and marks as the scheme says.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			conf, err := switchConfig(c, file, ports, scheme, rate, metrics, admin)
+			read := func() (*config.Switch, error) { return switchConfig(c, file, ports, scheme, rate, metrics, admin) }
+			conf, err := read()
 			if err != nil {
 				return bad(err)
 			}
-			return runSwitch(c, conf)
+			if file == "" {
+				read = nil
+			}
+			return runSwitch(c, conf, read)
 		},
 	}
 	f := c.Flags()
@@ -84,7 +88,9 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	return conf, conf.Check()
 }
 
-func runSwitch(c *cobra.Command, conf *config.Switch) error {
+// runSwitch is the switch until the command ends. again reads the configuration
+// anew; nil if there is no file.
+func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Switch, error)) error {
 	if !dpdk.Available {
 		return bad(dpdk.ErrNotBuilt)
 	}
@@ -109,6 +115,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch) error {
 	s.Reserve(4096)
 	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress(), admin: conf.AdminSocket()}
 	d.sw, d.scheme, d.params = s, node.Scheme.Name, node.Params
+	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
 	id := w.Add(d.name, s, envs, node.Workers)
 	for i, dev := range devices {
 		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
