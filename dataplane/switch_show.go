@@ -3,6 +3,7 @@ package dataplane
 import (
 	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // BufferState is how a switch's buffer is divided, and what of it is taken.
@@ -14,6 +15,19 @@ type BufferState struct {
 	Tail       units.Size                    // an egress queue of a lossy priority drops beyond it
 	Lossless   uint8                         // priorities
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
+}
+
+// Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
+// control, or no frame at all. A port's worker calls it, or nobody else does
+// anything meanwhile.
+func (s *Switch) Priority(b []byte) int {
+	var h wire.Header
+	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
+		return -1
+	}
+	var f Frame
+	s.classify(&f, &h, b)
+	return int(f.Prio)
 }
 
 // Buffer returns the state of the buffer. It is called between bursts.

@@ -28,6 +28,7 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 	}
 	a.Show(source)
 	a.Reload(d.reloadAndLog)
+	a.Captures(d.capture)
 	a.Serve()
 	d.log.Infof("admin socket %s", a.Path())
 	return a, nil

@@ -9,7 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,6 +44,17 @@ func operate(t *testing.T, lines string) *operated {
 		o.hosts[i] = h.Open(t, "eth0")
 		o.hosts[i].Send(udp(i, (i+1)%4, 0, 100, 0)) // to be learned
 	}
+	o.until("four addresses learned", func() bool {
+		var fdb telemetry.FDB
+		o.show("fdb", &fdb)
+		learned := 0
+		for _, e := range fdb.Entries {
+			if slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return mac(i).String() == e.MAC }) {
+				learned++
+			}
+		}
+		return learned == 4
+	})
 	return o
 }
 
@@ -106,8 +120,13 @@ func pauseFrame(host int, quanta uint16) []byte {
 // arrives waits until a host has received so many frames of priority 3, and returns them.
 func (o *operated) arrives(host, n int) (frames [][]byte) {
 	o.t.Helper()
+	return o.arrivesOf(host, 26, n)
+}
+
+func (o *operated) arrivesOf(host int, dscp uint8, n int) (frames [][]byte) {
+	o.t.Helper()
 	for range 50 {
-		if frames = append(frames, o.hosts[host].Collect(20*time.Millisecond, isUDP(26))...); len(frames) >= n {
+		if frames = append(frames, o.hosts[host].Collect(20*time.Millisecond, isUDP(dscp))...); len(frames) >= n {
 			return frames
 		}
 	}
@@ -314,4 +333,80 @@ func TestReload(t *testing.T) {
 	if p := queues.Ports[0]; p.Drops[3] != 0 || p.Packets[3] != uint64(ended()) {
 		t.Errorf("%+v", p)
 	}
+}
+
+// cutLast splits a row at its last separator.
+func cutLast(row string) (before, last string, ok bool) {
+	at := strings.LastIndexByte(row, '|')
+	return row[:at], row[at+1:], at >= 0
+}
+
+// What a port receives and sends is recorded, and Wireshark's eyes see which
+// is which, on which interface, and of which priority.
+func TestCapture(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 1Gbps\ndscp_to_priority: {10: 5}\n")
+	file := filepath.Join(t.TempDir(), "sw0.pcapng")
+	root, begun, ended := newRoot(), &watched{wait: "capturing on sw0", found: make(chan struct{})}, make(chan error)
+	root.SetErr(begun)
+	root.SetArgs([]string{"capture", "sw0", "-w", file, "-c", "24", "--socket", o.socket})
+	go func() { ended <- root.Execute() }()
+	select {
+	case <-begun.found:
+	case err := <-ended:
+		t.Fatalf("%v\n%s", err, o.process.log)
+	}
+	if _, err := o.photon("capture", "sw0", "-w", file+"2"); err == nil || err.Error() != "port sw0 is being captured already" {
+		t.Error(err)
+	}
+	if _, err := o.photon("capture", "sw9", "-w", file+"2"); err == nil || err.Error() != `there is no port "sw9" (there are sw0, sw1, sw2, sw3)` || !errors.As(err, &badInput{}) {
+		t.Error(err)
+	}
+	begin := time.Now()
+	o.hosts[0].Send(udp(0, 1, 26, 500, 1))
+	o.arrives(1, 1)
+	o.hosts[1].Send(udp(1, 0, 10, 900, 2))
+	o.arrivesOf(0, 10, 1)
+	o.hosts[0].Send(pauseFrame(0, 77))
+	o.hosts[0].Send(pauseFrame(0, 0))
+	o.until("two control frames received", func() bool {
+		var c telemetry.PFC
+		o.show("pfc", &c)
+		return c.Ports[0].Control == 2
+	})
+	for i := range 24 {
+		o.hosts[1].Send(udp(1, 0, 0, 200, uint32(i)))
+		o.hosts[2].Send(udp(2, 0, 0, 100, uint32(i)))
+	}
+	if err := <-ended; err != nil || !strings.Contains(begun.String(), "24 frames\n") {
+		t.Fatalf("%v\n%s", err, begun)
+	}
+	c := exec.Command("tshark", "-r", file, "-Y", "udp.dstport == 12345 || macc", "-T", "fields", "-E", "separator=|", "-e", "frame.interface_name", "-e", "frame.packet_flags_direction",
+		"-e", "frame.comment", "-e", "frame.len", "-e", "macc.cbfc.pause_time.c3", "-e", "udp.dstport", "-e", "frame.time_epoch")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(out)), "\n") // hosts' kernels say things of their own, which are left out
+	if len(rows) < 10 {
+		t.Fatalf("tshark says\n%s", out)
+	}
+	for i, want := range []string{
+		"sw0|0x00000001|priority 3|500||12345", "sw0|0x00000002|priority 5|900||12345", "sw0|0x00000001||60|77|", "sw0|0x00000001||60|0|",
+	} {
+		row, stamp, _ := cutLast(rows[i])
+		if row != want {
+			t.Errorf("frame %d: %s, expected %s", i+1, row, want)
+		}
+		if at, err := strconv.ParseFloat(stamp, 64); err != nil || at < float64(begin.Unix())-1 || at > float64(begin.Unix())+60 {
+			t.Errorf("frame %d: at %s", i+1, stamp)
+		}
+	}
+	for _, row := range rows[4:] {
+		if !strings.HasPrefix(row, "sw0|0x00000002|priority 0|") {
+			t.Error(row)
+		}
+	}
+	o.until("the capture ended", func() bool {
+		return strings.Contains(o.process.log.String(), "port sw0 is not captured any more: 0 frames were missed")
+	})
 }

@@ -19,12 +19,19 @@ import (
 	"photon/units"
 )
 
+// node is what a daemon runs.
+type node interface {
+	dataplane.Node
+	Priority(frame []byte) int // of a frame by its bytes; -1: none
+}
+
 // daemon is a node on devices that runs until it is told to stop.
 type daemon struct {
 	log     *zap.SugaredLogger
 	name    string
 	world   dpdk.World
-	node    dataplane.Node
+	node    node
+	id      int // of the node, in its world
 	ports   []string
 	metrics string // address; empty: nowhere
 	admin   config.Admin
@@ -35,6 +42,7 @@ type daemon struct {
 	scheme string
 	params []scheme.Setting
 	loaded loaded
+	taps   taps
 	storms []pfc.WatchdogCounters // when last looked at
 }
 

@@ -117,6 +117,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	d.sw, d.scheme, d.params = s, node.Scheme.Name, node.Params
 	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
 	id := w.Add(d.name, s, envs, node.Workers)
+	d.id = id
 	for i, dev := range devices {
 		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
 			return bad(err)

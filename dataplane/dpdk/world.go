@@ -60,6 +60,7 @@ type port struct {
 	free    units.Time // when the link has sent what it took
 	polled  units.Time // when the port was last served
 	flight  dataplane.Flight
+	tap     *dataplane.Tap // nil: nobody watches
 	one     [1]dataplane.Frame
 
 	c         *C.struct_ph_port
@@ -258,6 +259,8 @@ func (w *world) Do(f func(now units.Time)) {
 		}
 	}
 }
+
+func (w *world) Tap(at dataplane.End, t *dataplane.Tap) { w.nodes[at.Node].port[at.Port].tap = t }
 
 func (w *world) Now() units.Time { return w.now }
 
