@@ -177,10 +177,11 @@ func (t *fdb) setAll(static []StaticEntry, ports int) error {
 	return nil
 }
 
-// adopt learns what another database, which may be in use, has learned.
-func (t *fdb) adopt(from *fdb) {
+// adopt learns what another database, which may be in use, has learned, but at
+// one port; noPort: at all.
+func (t *fdb) adopt(from *fdb, but int) {
 	for i := range from.entries {
-		if e := from.entries[i].Load(); e&15 == fdbLearned {
+		if e := from.entries[i].Load(); e&15 == fdbLearned && int(e>>4&(maxPorts-1)) != but {
 			t.learn(wire.MAC(e>>16), int(e>>4&(maxPorts-1)), units.Time(from.seen[i].Load())*units.Second)
 		}
 	}

@@ -23,13 +23,14 @@ const (
 	DropBadICRC                 // a host found the invariant CRC wrong
 	DropSequence                // a host got a packet out of order, or again
 	DropStorm                   // lossless priority: its peer storms PAUSE, and the watchdog drops
+	DropLink                    // the egress port has no link
 	DropTable                   // a host receives as many flows as it can
 	Reasons                     // how many there are
 )
 
 var reasonNames = [Reasons]string{
 	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
-	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "flow_table",
+	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 }
 
 func (r Reason) String() string { return reasonNames[r] }

@@ -132,6 +132,8 @@ type switchPort struct {
 	dog      pfc.Watchdog
 	queues   [pfc.Classes]queue
 	waiting  uint8 // priorities with frames in their queues
+	shut     uint8 // priorities whose queues take no frames: a storm, or no link
+	down     bool  // no link
 	points   [pfc.Classes]point
 	notifies uint8          // priorities whose congestion point sends CNPs
 	buffered units.Size     // in all queues

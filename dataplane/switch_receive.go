@@ -176,10 +176,8 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		p.env.Free(f)
 		return
 	}
-	if p.dog.Dropping()>>f.Prio&1 != 0 && f.Flag&Lossless != 0 {
-		p.stats.Discards[DropStorm][f.Prio]++
-		s.release(now, f)
-		p.env.Free(f)
+	if p.shut>>f.Prio&1 != 0 {
+		s.refuse(now, p, f)
 		return
 	}
 	q.push(f)
@@ -206,7 +204,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 func (s *Switch) flood(now units.Time, p *switchPort, f Frame) {
 	last := -1
 	for i := range s.ports {
-		if i == p.number {
+		if i == p.number || s.ports[i].down {
 			continue
 		}
 		if last >= 0 {

@@ -55,7 +55,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			return nil, err
 		}
 		// What is learned between now and Apply is learned again from the next frame.
-		ch.fdb.adopt(s.fdb)
+		ch.fdb.adopt(s.fdb, noPort)
 	}
 	return ch, nil
 }

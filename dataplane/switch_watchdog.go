@@ -10,6 +10,7 @@ import (
 // watch has the port's watchdog look at the pauses, and does to the queues what it says.
 func (p *switchPort) watch(now units.Time) {
 	began, _ := p.dog.Update(now, &p.eg)
+	p.shutUp()
 	for rest := began & p.dog.Dropping(); rest != 0; rest &= rest - 1 {
 		p.of.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
 	}

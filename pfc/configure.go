@@ -33,3 +33,14 @@ func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 	// travel, and to be late by a poll.
 	g.interval = Duration(g.quanta, rate) / 2
 }
+
+// Hold has the peer paused from now on, whatever is buffered. The caller looks
+// at Next afterwards.
+func (g *Ingress) Hold() {
+	for p := range Classes {
+		if g.enabled>>p&1 != 0 {
+			g.xoff[p], g.xon[p] = -1, -1
+		}
+	}
+	g.over |= g.enabled
+}

@@ -410,3 +410,67 @@ func TestCapture(t *testing.T) {
 		return strings.Contains(o.process.log.String(), "port sw0 is not captured any more: 0 frames were missed")
 	})
 }
+
+// A link that goes takes its queue and its addresses with it, and comes back.
+func TestLinkDownAndUp(t *testing.T) {
+	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 1Gbps\n")
+	state := func() telemetry.PortStatus {
+		var p telemetry.Ports
+		o.show("ports", &p)
+		return p.Ports[0]
+	}
+	o.fourHosts.hosts[0].Run(t, "ip", "link", "set", "eth0", "down")
+	o.until("link down", func() bool { p := state(); return !p.Up && p.Changes == 1 })
+	var fdb telemetry.FDB
+	o.show("fdb", &fdb)
+	for _, e := range fdb.Entries {
+		if slices.Contains(e.Ports, "sw0") {
+			t.Errorf("%s is still known at sw0", e.MAC)
+		}
+	}
+	for n := range uint32(40) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n)) // unknown now: to the others
+	}
+	o.arrives(2, 40)
+	if n := sum(o.process.metrics(), "photon_device_up", `port="sw0"`); n != 0 {
+		t.Error("metrics tell of a link")
+	}
+	o.fourHosts.hosts[0].Run(t, "ip", "link", "set", "eth0", "up")
+	o.until("link up", func() bool { p := state(); return p.Up && p.Changes == 2 })
+	again := o.fourHosts.hosts[0].Open(t, "eth0")
+	again.Send(udp(0, 1, 26, 500, 1))
+	o.arrives(1, 1)
+	o.hosts[0] = again
+	o.hosts[1].Send(udp(1, 0, 26, 1000, 7))
+	o.arrives(0, 1)
+	if log := o.process.log.String(); !strings.Contains(log, "port sw0: link down") || !strings.Contains(log, "port sw0: link up") {
+		t.Errorf("the log says\n%s", log)
+	}
+}
+
+// SIGTERM stops a switch when what it held has left, and its peers know.
+func TestTermDrains(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 10Mbps\npfc: {headroom: 800KB}\n")
+	const frames = 200 // 165 ms of them
+	for n := range uint32(frames) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	before := len(o.arrives(0, 1))
+	o.process.stop() // fails the test unless every frame is accounted for
+	if n := before + len(o.hosts[0].Collect(100*time.Millisecond, isUDP(26))); n != frames {
+		t.Errorf("%d of %d frames arrived", n, frames)
+	}
+	if log := o.process.log.String(); !strings.Contains(log, "drained") || !strings.Contains(log, "port sw0: ") {
+		t.Errorf("the log says\n%s", log)
+	}
+	isXOFF := func(b []byte) bool {
+		var f pfc.Frame
+		return b[12] == 0x88 && b[13] == 0x08 && f.Decode(b) == nil && f.Quanta[3] != 0
+	}
+	if len(o.hosts[1].Collect(time.Millisecond, isXOFF)) == 0 {
+		t.Error("the peer was not told to stop")
+	}
+	if _, err := os.Stat(o.socket); !os.IsNotExist(err) {
+		t.Error("the socket stays:", err)
+	}
+}

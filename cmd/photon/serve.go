@@ -43,6 +43,7 @@ type daemon struct {
 	params []scheme.Setting
 	loaded loaded
 	taps   taps
+	links  links
 	storms []pfc.WatchdogCounters // when last looked at
 }
 
@@ -65,8 +66,8 @@ func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices [
 	return devices, nil
 }
 
-// serve runs the world until the context ends, answering scrapes, and then says
-// whether every frame is accounted for.
+// serve runs the world until the context ends, answering scrapes, lets its
+// queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {
 	if d.metrics != "" {
 		s, err := telemetry.Serve(d.metrics, version, d.snapshot)
@@ -82,9 +83,12 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		defer a.Close()
 	}
 	defer d.reloadOnHangup()()
-	defer d.watch(time.Second)()
+	defer d.watch(200 * time.Millisecond)()
 	d.log.Infof("%s runs", d.name)
-	if err := d.world.Run(ctx, units.Never); err != nil && !errors.Is(err, context.Canceled) {
+	running, halt := context.WithCancel(context.WithoutCancel(ctx))
+	defer halt()
+	defer context.AfterFunc(ctx, func() { d.drain(); halt() })()
+	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	d.summary()
@@ -105,7 +109,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 			s.Buffer, s.Scheme, s.Params, s.Watchdog = &b, d.scheme, d.params, d.sw.WatchdogConfig()
 		}
 	})
-	s.Devices = d.world.Devices()
+	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
 	return s
 }
 

@@ -17,6 +17,7 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
+				d.watchLinks()
 				d.watchStorms()
 			case <-ended:
 				return
@@ -33,7 +34,7 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 // watchStorms logs the storms that began and ended since it last looked.
 func (d *daemon) watchStorms() {
 	if d.sw == nil {
-		return
+		return // hosts have no watchdog
 	}
 	var config pfc.WatchdogConfig
 	now := make([]pfc.WatchdogCounters, len(d.ports))

@@ -260,6 +260,15 @@ func (w *world) Do(f func(now units.Time)) {
 	}
 }
 
+func (w *world) Idle() bool {
+	for _, p := range w.ports {
+		if p.c != nil && p.c.tx_n > 0 || p.flight.Len() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (w *world) Tap(at dataplane.End, t *dataplane.Tap) { w.nodes[at.Node].port[at.Port].tap = t }
 
 func (w *world) Now() units.Time { return w.now }
@@ -285,7 +294,9 @@ func (w *world) Devices() (all []DeviceStats) {
 		}
 		d := DeviceStats{Spec: p.device.Spec}
 		deviceStats(p.device.ID, &d)
-		d.RxMissed += w.kernel[p.device.ID].read()
+		k := w.kernel[p.device.ID]
+		d.RxMissed += k.read()
+		d.LinkUp = d.LinkUp && k.running()
 		if p.c != nil {
 			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)
 			d.RxTooLong = uint64(p.c.too_long)
