@@ -121,6 +121,19 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	return h, nil
 }
 
+// Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
+// control, or no frame at all.
+func (h *Host) Priority(b []byte) int {
+	var hdr wire.Header
+	switch {
+	case !wire.Parse(b, &hdr) || hdr.EtherType == wire.TypeMACControl && !hdr.Tagged:
+		return -1
+	case hdr.L3 != 0:
+		return int(h.config.DSCP[hdr.TOS>>2])
+	}
+	return 0
+}
+
 // Stats copies the counters.
 func (h *Host) Stats(now units.Time) dataplane.Stats {
 	st := h.stats

@@ -29,6 +29,7 @@ type Agent struct {
 	Flows      []Flow             `yaml:"flows"`            // to send
 	Receive    Value[int]         `yaml:"receive"`          // most flows received at a time; 4096
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
+	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file string
@@ -66,8 +67,14 @@ func (c *Agent) Check() error {
 	if _, err := metricsAddress(c.Metrics); err != nil {
 		return inFile(c.file, err)
 	}
+	if _, err := admin(c.Admin, c.Name); err != nil {
+		return inFile(c.file, err)
+	}
 	if err := c.Port.check(); err != nil {
 		return inFile(c.file, err)
+	}
+	if w := c.PFC.Watchdog; w != nil {
+		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}
 	if n := c.DPDK.Workers.Or(1); n != 1 {
 		return inFile(c.file, fail(c.DPDK.Workers, "%d workers: an agent has one port and one worker", n))
@@ -82,6 +89,12 @@ func (c *Agent) File() string { return c.file }
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Agent) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it
+	return a
+}
+
+// AdminSocket is where the admin socket is to be.
+func (c *Agent) AdminSocket() Admin {
+	a, _ := admin(c.Admin, c.Name) // Check has seen it
 	return a
 }
 

@@ -35,6 +35,14 @@ type PFC struct {
 	Headroom   Value[units.Size] `yaml:"headroom"`   // computed from rate, cable, MTU and response
 	Response   Value[units.Time] `yaml:"response"`   // our own, part of the headroom; 100us
 	Pause      Value[units.Time] `yaml:"pause"`      // asked for by an XOFF; the longest there is
+	Watchdog   *Watchdog         `yaml:"watchdog"`   // of switches; none if absent
+}
+
+// Watchdog is what becomes of a port whose peer pauses it without end.
+type Watchdog struct {
+	Detect  Value[units.Time] `yaml:"detect"`  // paused for so long without a break is a storm; 400ms
+	Restore Value[units.Time] `yaml:"restore"` // not paused for so long ends it; 400ms
+	Action  Value[pfc.Action] `yaml:"action"`  // drop (the queue's frames), forward (in spite of the pause) or alert; drop
 }
 
 // DPDK is how the dataplane runs.
@@ -136,6 +144,22 @@ func (p PFC) thresholds(mtu int) (pfc.Thresholds, error) {
 	return t, nil
 }
 
+// watchdog is what a switch's watchdog goes by.
+func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
+	if p.Watchdog == nil {
+		return pfc.WatchdogConfig{}, nil
+	}
+	const usual = 400 * units.Millisecond // SONiC's example
+	w := pfc.WatchdogConfig{Detect: p.Watchdog.Detect.Or(usual), Restore: p.Watchdog.Restore.Or(usual), Action: p.Watchdog.Action.V}
+	if w.Detect <= 0 {
+		return w, fail(p.Watchdog.Detect, "watchdog: detect %v must be positive (leave `watchdog:` out for none)", w.Detect)
+	}
+	if err := w.Validate(); err != nil {
+		return w, fail(p.Watchdog.Restore, "watchdog: %v", err)
+	}
+	return w, nil
+}
+
 // headroom is what a port needs beyond XOFF.
 func (p PFC) headroom(port Port, rate units.Rate, mtu int) units.Size {
 	return p.Headroom.Or(pfc.Headroom(rate, port.CableDelay.Or(defaultCable)+port.Delay.V, p.Response.Or(defaultResponse), units.Size(mtu)))
@@ -147,10 +171,7 @@ func (s Scheme) build(n scheme.Network) (scheme.Parts, *scheme.Scheme, error) {
 	if err != nil {
 		return scheme.Parts{}, nil, fail(s.Name, "%v", err)
 	}
-	over := map[string]scheme.Override{}
-	for name, v := range s.Params {
-		over[name] = scheme.Override{Value: v.V, Source: "configuration"}
-	}
+	over := s.overrides()
 	parts, err := recipe.Build(n, over)
 	if err != nil {
 		line := s.Name.Line
@@ -161,6 +182,15 @@ func (s Scheme) build(n scheme.Network) (scheme.Parts, *scheme.Scheme, error) {
 		return parts, recipe, &Error{Line: line, Err: err}
 	}
 	return parts, recipe, nil
+}
+
+// overrides are the parameters that the file sets.
+func (s Scheme) overrides() map[string]scheme.Override {
+	over := map[string]scheme.Override{}
+	for name, v := range s.Params {
+		over[name] = scheme.Override{Value: v.V, Source: "configuration"}
+	}
+	return over
 }
 
 // options are those of the world.
@@ -205,6 +235,29 @@ func metricsAddress(v Value[string]) (string, error) {
 		return "", fail(v, "metrics %q: not an address (write it like 127.0.0.1:9464, or off)", address)
 	}
 	return address, nil
+}
+
+// Admin is where a node's admin socket is to be.
+type Admin struct {
+	Off  bool
+	Path string // empty: where `photon show` looks for the node's name
+}
+
+// admin checks where the admin socket is to be. A node's name is its file's name.
+func admin(v, name Value[string]) (Admin, error) {
+	if strings.ContainsAny(name.V, "/\x00") {
+		return Admin{}, fail(name, "name %q: it is part of a file's name and must not contain a slash", name.V)
+	}
+	path := v.Or("")
+	switch {
+	case path == "off":
+		return Admin{Off: true}, nil
+	case v.IsSet() && path == "":
+		return Admin{}, fail(v, "admin: a path belongs here (write it like /run/photon/sw.sock), or off")
+	case len(path) > 107: // sun_path of the kernel
+		return Admin{}, fail(v, "admin %q: the path of a socket has at most 107 bytes", path)
+	}
+	return Admin{Path: path}, nil
 }
 
 // priorities is a map to a priority, with a default and what the file changes.

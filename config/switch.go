@@ -26,6 +26,7 @@ type Switch struct {
 	PCP        map[int]Value[int] `yaml:"pcp_to_priority"`  // others: the same number
 	Learning   Learning           `yaml:"forwarding"`
 	Metrics    Value[string]      `yaml:"metrics"` // address, or off; 127.0.0.1:9464
+	Admin      Value[string]      `yaml:"admin"`   // path of the admin socket, or off; /run/photon/NAME.sock
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file string
@@ -59,12 +60,16 @@ type SwitchNode struct {
 	Config  dataplane.SwitchConfig
 	Links   []dataplane.Link
 	Scheme  *scheme.Scheme
-	Workers []int // of each port
+	Params  []scheme.Setting // of the scheme, as they are in force
+	Workers []int            // of each port
 }
 
 // Check finds what can be known without opening devices.
 func (c *Switch) Check() error {
 	if _, err := metricsAddress(c.Metrics); err != nil {
+		return inFile(c.file, err)
+	}
+	if _, err := admin(c.Admin, c.Name); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.DPDK.check(); err != nil {
@@ -90,6 +95,12 @@ func (c *Switch) File() string { return c.file }
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Switch) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it
+	return a
+}
+
+// AdminSocket is where the admin socket is to be.
+func (c *Switch) AdminSocket() Admin {
+	a, _ := admin(c.Admin, c.Name) // Check has seen it
 	return a
 }
 
@@ -125,6 +136,9 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	}
 	thresholds, err := c.PFC.thresholds(s.MTU)
 	if err != nil {
+		return nil, err
+	}
+	if s.Watchdog, err = c.PFC.watchdog(); err != nil {
 		return nil, err
 	}
 	if s.TrustPCP, err = c.trust(); err != nil {
@@ -169,11 +183,15 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if err := c.static(s); err != nil {
 		return nil, err
 	}
-	parts, recipe, err := c.Scheme.build(scheme.Network{Line: line, Seed: 1})
+	network := scheme.Network{Line: line, Seed: 1}
+	parts, recipe, err := c.Scheme.build(network)
 	if err != nil {
 		return nil, err
 	}
 	n.Scheme = recipe
+	if n.Params, err = recipe.Settings(network, c.Scheme.overrides()); err != nil {
+		return nil, err
+	}
 	s.CP = parts.CP
 	if err := s.Check(); err != nil {
 		where := c.Buffer
@@ -225,6 +243,9 @@ func (n *SwitchNode) Describe() []string {
 		if s.Lossless>>prio&1 != 0 {
 			lines = append(lines, fmt.Sprintf("priority %d: lossless, xoff %v, xon %v", prio, s.PFC[prio].XOFF, s.PFC[prio].XON))
 		}
+	}
+	if w := s.Watchdog; w.Detect > 0 {
+		lines = append(lines, fmt.Sprintf("PFC watchdog: detects after %v, restores after %v, action %v", w.Detect, w.Restore, w.Action))
 	}
 	return append(lines, fmt.Sprintf("buffer %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Tail, s.MTU, s.Learn))
 }

@@ -161,6 +161,32 @@ func (t *fdb) set(mac wire.MAC, ports []uint16) error {
 	return fmt.Errorf("no place for static entry %v", mac)
 }
 
+// setAll makes the static entries of a switch of so many ports. Before the
+// database is used only.
+func (t *fdb) setAll(static []StaticEntry, ports int) error {
+	for _, e := range static {
+		for _, p := range e.Ports {
+			if int(p) >= ports {
+				return fmt.Errorf("static entry %v: there is no port %d", e.MAC, p)
+			}
+		}
+		if err := t.set(e.MAC, e.Ports); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt learns what another database, which may be in use, has learned, but at
+// one port; noPort: at all.
+func (t *fdb) adopt(from *fdb, but int) {
+	for i := range from.entries {
+		if e := from.entries[i].Load(); e&15 == fdbLearned && int(e>>4&(maxPorts-1)) != but {
+			t.learn(wire.MAC(e>>16), int(e>>4&(maxPorts-1)), units.Time(from.seen[i].Load())*units.Second)
+		}
+	}
+}
+
 // group returns the number of a group with these ports.
 func (t *fdb) group(ports []uint16) uint64 {
 	for i, g := range t.groups {

@@ -22,13 +22,15 @@ const (
 	DropUnknown                 // a host does not know the flow, or it is not for the host
 	DropBadICRC                 // a host found the invariant CRC wrong
 	DropSequence                // a host got a packet out of order, or again
+	DropStorm                   // lossless priority: its peer storms PAUSE, and the watchdog drops
+	DropLink                    // the egress port has no link
 	DropTable                   // a host receives as many flows as it can
 	Reasons                     // how many there are
 )
 
 var reasonNames = [Reasons]string{
 	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
-	"unknown", "bad_icrc", "sequence", "flow_table",
+	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -41,6 +43,7 @@ type PortStats struct {
 	TxFrames, TxBytes   [pfc.Classes]uint64
 	Marked, MarkedBytes [pfc.Classes]uint64 // CE set on the way out
 	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
+	CNMs, CNPs          [pfc.Classes]uint64 // that the congestion point of a queue here had the switch send; by the queue's priority
 	Discards            [Reasons][pfc.Classes]uint64
 	RxControl           uint64 // MAC control frames received; they end here
 	TxControl           uint64 // MAC control frames sent; they begin here
@@ -53,6 +56,8 @@ type PortStats struct {
 
 	Ingress pfc.IngressCounters // what this port did to its peer
 	Egress  pfc.EgressCounters  // what the peer did to this port
+
+	Watchdog pfc.WatchdogCounters // whether it overdid it
 }
 
 // Discarded is the number of frames discarded for any reason, per priority.

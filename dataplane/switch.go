@@ -28,6 +28,7 @@ type SwitchConfig struct {
 	Static   []StaticEntry                  // addresses that are known
 	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
 	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
+	Watchdog pfc.WatchdogConfig             // of every port
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 }
 
@@ -73,6 +74,9 @@ func (c *SwitchConfig) Check() error {
 				return fmt.Errorf("priority %d: %w", p, err)
 			}
 		}
+	}
+	if err := c.Watchdog.Validate(); err != nil {
+		return fmt.Errorf("watchdog: %w", err)
 	}
 	if need := c.reserved(); need > c.Buffer {
 		return fmt.Errorf("%w: xoff and headroom of the lossless priorities of %d ports are %v, the buffer is %v", ErrBuffer, len(c.Ports), need, c.Buffer)
@@ -123,14 +127,18 @@ type Switch struct {
 // switchPort is one port. Its worker alone touches it, but for the rings, whose
 // other ends belong to the other workers, and for the ingress occupancy.
 type switchPort struct {
+	of       *Switch
 	env      *Env
 	number   int
 	config   *PortConfig
 	worker   *switchWorker
 	in       *pfc.Ingress
 	eg       pfc.Egress
+	dog      pfc.Watchdog
 	queues   [pfc.Classes]queue
 	waiting  uint8 // priorities with frames in their queues
+	shut     uint8 // priorities whose queues take no frames: a storm, or no link
+	down     bool  // no link
 	points   [pfc.Classes]point
 	notifies uint8          // priorities whose congestion point sends CNPs
 	buffered units.Size     // in all queues
@@ -141,7 +149,7 @@ type switchPort struct {
 	admitted [pfc.Classes]uint64 // frames that entered the buffer here
 	copied   [pfc.Classes]uint64 // copies made of frames that were received here
 	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
-	enqueued [pfc.Classes]uint64 // frames that were queued here
+	enqueued [pfc.Classes]uint64 // frames that were queued here and not flushed
 }
 
 // point is the congestion point of one queue, and what more than marking it does.
@@ -161,6 +169,25 @@ func newPoint(cp marking.CP) (p point) {
 	p.notifier, _ = cp.(marking.Notifier)
 	p.stamper, _ = cp.(marking.Stamper)
 	return p
+}
+
+// newPoints makes the congestion points of a port.
+func (c *SwitchConfig) newPoints(port int) (points [pfc.Classes]point) {
+	for prio := range pfc.Classes {
+		if c.Lossless>>prio&1 != 0 {
+			points[prio] = newPoint(c.CP(marking.Place{Port: port, Prio: prio, Rate: c.Ports[port].Link.Rate}))
+		}
+	}
+	return points
+}
+
+func (p *switchPort) setPoints(points [pfc.Classes]point) {
+	p.points, p.notifies = points, 0
+	for prio := range points {
+		if points[prio].notifier != nil {
+			p.notifies |= 1 << prio
+		}
+	}
 }
 
 // switchWorker is what belongs to one worker.
@@ -193,15 +220,8 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	for i := range s.ports {
 		s.initPort(i, envs)
 	}
-	for _, e := range c.Static {
-		for _, p := range e.Ports {
-			if int(p) >= len(c.Ports) {
-				return nil, fmt.Errorf("static entry %v: there is no port %d", e.MAC, p)
-			}
-		}
-		if err := s.fdb.set(e.MAC, e.Ports); err != nil {
-			return nil, err
-		}
+	if err := s.fdb.setAll(c.Static, len(c.Ports)); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -214,18 +234,16 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	p.worker = s.workers[p.config.Worker]
 	p.env = envs[p.config.Worker]
 	rate := p.config.Link.Rate
+	p.of = s
 	p.eg = pfc.NewEgress(c.Lossless, rate)
+	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
+	p.dog.Update(0, &p.eg)
 	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1, Pool: s.pool}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)
-		if c.Lossless>>prio&1 != 0 {
-			s.moving = s.moving || in.Thresholds[prio].Alpha > 0 && len(envs) == 1
-			p.points[prio] = newPoint(c.CP(marking.Place{Port: i, Prio: prio, Rate: rate}))
-			if p.points[prio].notifier != nil {
-				p.notifies |= 1 << prio
-			}
-		}
+		s.moving = s.moving || c.Lossless>>prio&1 != 0 && in.Thresholds[prio].Alpha > 0 && len(envs) == 1
 	}
+	p.setPoints(c.newPoints(i))
 	p.in = pfc.NewIngress(in)
 	if len(envs) > 1 {
 		p.rings = make([]*ring, len(envs))

@@ -22,6 +22,7 @@ func (s *Switch) Stats(now units.Time) Stats {
 		}
 		q.Ingress = p.in.Counters(now)
 		q.Egress = p.eg.Counters(now)
+		q.Watchdog = p.dog.Counters(now)
 	}
 	return st
 }
@@ -81,7 +82,7 @@ func (s *Switch) Audit() error {
 			if n := p.stats.TxFrames[prio] + uint64(q.len()); p.enqueued[prio] != n {
 				return fmt.Errorf("port %d priority %d: %d frames queued, %d sent or still there", i, prio, p.enqueued[prio], n)
 			}
-			after := p.stats.Discards[DropTail][prio] + p.stats.Discards[DropRing][prio]
+			after := p.stats.Discards[DropTail][prio] + p.stats.Discards[DropRing][prio] + p.stats.Discards[DropStorm][prio] + p.stats.Discards[DropLink][prio]
 			if in, out := p.stats.RxFrames[prio]+p.copied[prio]+p.made[prio], p.admitted[prio]+all[prio]-after; in != out {
 				return fmt.Errorf("port %d priority %d: %d frames received, copied or made, %d entered the buffer or were discarded", i, prio, in, out)
 			}

@@ -27,6 +27,7 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled Frame, what mark
 		QntzFb: what.QntzFb, CPID: uint64(p.config.MAC)<<16 | uint64(sampled.Prio),
 		QOffset: octets64(what.QOffset), QDelta: octets64(what.QDelta), Priority: sampled.Prio,
 	}))
+	p.stats.CNMs[sampled.Prio]++
 	s.sendBack(now, p, f, h.Src, h.Hash, sampled.In)
 }
 
@@ -40,20 +41,21 @@ func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 		n := p.points[prio].notifier
 		for n.Next() <= now {
 			if flow, ok := n.Poll(now, p.state(prio)); ok {
-				s.sendCNP(now, p, flow)
+				s.sendCNP(now, p, prio, flow)
 			}
 		}
 	}
 }
 
 // sendCNP makes an ordinary CNP, as the flow's receiver would.
-func (s *Switch) sendCNP(now units.Time, p *switchPort, flow marking.Flow) {
+func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.Flow) {
 	f, ok := p.env.Alloc(cnp.MaxLen)
 	if !ok {
 		return
 	}
 	to := wire.RoCE{DstMAC: flow.SrcMAC, SrcMAC: flow.DstMAC, Src: flow.Dst, Dst: flow.Src, TOS: cnpDSCP << 2}
 	f.Len = uint16(cnp.Encode(p.env.Header(f), to, flow.QP, cnp.Notice{ECN: wire.NotECT}))
+	p.stats.CNPs[prio]++
 	s.sendBack(now, p, f, flow.SrcMAC, 0, uint16(p.number))
 }
 

@@ -76,6 +76,9 @@ func (p *switchPort) control(now units.Time, b []byte) {
 	if resumed := p.eg.Receive(now, &f); resumed != 0 {
 		p.resumed(now, resumed)
 	}
+	if p.dog.Config().Detect != 0 {
+		p.watch(now)
+	}
 }
 
 // wakeUp ends the pauses whose time has run out. It comes before anything that
@@ -83,6 +86,9 @@ func (p *switchPort) control(now units.Time, b []byte) {
 func (p *switchPort) wakeUp(now units.Time) {
 	if resumed := p.eg.Expire(now); resumed != 0 {
 		p.resumed(now, resumed)
+	}
+	if now >= p.dog.Next() {
+		p.watch(now)
 	}
 }
 
@@ -183,6 +189,10 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		p.env.Free(f)
 		return
 	}
+	if p.shut>>f.Prio&1 != 0 {
+		s.refuse(now, p, f)
+		return
+	}
 	q.push(f)
 	p.buffered += units.Size(f.Len)
 	p.enqueued[f.Prio]++
@@ -195,7 +205,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 	bit := uint8(1) << f.Prio
 	if p.waiting&bit == 0 {
 		p.waiting |= bit
-		if p.eg.Paused()&bit == 0 {
+		if p.paused()&bit == 0 {
 			p.env.Wake(p.number, now)
 		} else {
 			p.env.Wake(p.number, p.eg.Next())
@@ -207,7 +217,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 func (s *Switch) flood(now units.Time, p *switchPort, f Frame) {
 	last := -1
 	for i := range s.ports {
-		if i == p.number {
+		if i == p.number || s.ports[i].down {
 			continue
 		}
 		if last >= 0 {

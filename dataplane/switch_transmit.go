@@ -31,7 +31,7 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 		n++
 	}
 	for n < len(burst) {
-		ready := p.waiting &^ p.eg.Paused()
+		ready := p.waiting &^ p.paused()
 		if ready == 0 {
 			break
 		}
@@ -152,7 +152,7 @@ func (p *switchPort) state(prio int) marking.Queue {
 // holds something back runs out, or an XOFF needs a refresh.
 func (s *Switch) Next(now units.Time, port int) units.Time {
 	p := &s.ports[port]
-	if p.waiting&^p.eg.Paused() != 0 || p.inRings() {
+	if p.waiting&^p.paused() != 0 || p.inRings() {
 		return now
 	}
 	next := p.in.Next(now)
@@ -162,6 +162,7 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 	if p.waiting != 0 {
 		next = min(next, p.eg.Next())
 	}
+	next = min(next, p.dog.Next())
 	return max(now, next)
 }
 

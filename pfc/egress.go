@@ -100,6 +100,15 @@ func (e *Egress) Expire(now units.Time) (resumed uint8) {
 	return resumed
 }
 
+// Clear ends all pauses: their link is gone. It returns the priorities that resumed.
+func (e *Egress) Clear(now units.Time) (resumed uint8) {
+	for p := range Classes {
+		resumed |= e.resume(p, now)
+	}
+	e.schedule()
+	return resumed
+}
+
 func (e *Egress) resume(p int, at units.Time) uint8 {
 	bit := uint8(1) << p
 	if e.paused&bit == 0 {

@@ -51,6 +51,7 @@ type Ingress struct {
 	alpha     [Classes]float64
 	headroom  [Classes]int64
 	pool      *Pool
+	settled   [Classes]int64 // what limit will be when an XON has been sent; Configure tells why
 	refresh   [Classes]units.Time
 	since     [Classes]units.Time
 	count     IngressCounters
@@ -101,13 +102,8 @@ type IngressConfig struct {
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.
 func NewIngress(c IngressConfig) *Ingress {
-	g := &Ingress{enabled: c.Enabled, quanta: MaxQuanta, pool: c.Pool}
-	if c.Pause > 0 {
-		g.quanta = max(1, Quanta(c.Pause, c.Rate))
-	}
-	// Half of the pause is left for the refresh to queue behind a frame, to
-	// travel, and to be late by a poll.
-	g.interval = Duration(g.quanta, c.Rate) / 2
+	g := &Ingress{enabled: c.Enabled, pool: c.Pool}
+	g.setPause(c.Pause, c.Rate)
 	for p := range Classes {
 		g.occupancy[p].shared = c.Shared
 		g.xoff[p], g.limit[p] = math.MaxInt64, math.MaxInt64
@@ -115,6 +111,7 @@ func NewIngress(c IngressConfig) *Ingress {
 			t := c.Thresholds[p]
 			g.xoff[p], g.xon[p], g.limit[p] = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
 			g.alpha[p], g.headroom[p] = t.Alpha, int64(t.Headroom)
+			g.settled[p] = g.limit[p]
 		}
 	}
 	return g
@@ -247,6 +244,9 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 		case xon:
 			f.Enable |= bit
 			g.held &^= bit
+			if g.alpha[p] == 0 {
+				g.limit[p] = g.settled[p]
+			}
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
 			g.count.Paused[p] += now - g.since[p]

@@ -53,3 +53,9 @@ func (p *Pool) Free() int64 {
 	}
 	return max(0, p.size-p.used)
 }
+
+// Resize changes how large the pool is, between bursts; what is used stays used.
+func (p *Pool) Resize(size units.Size) { p.size = int64(size) }
+
+// State is how large the pool is and how much of it is used, between bursts.
+func (p *Pool) State() (size, used units.Size) { return units.Size(p.size), units.Size(p.used) }

@@ -9,6 +9,7 @@ import (
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
+	"photon/scheme"
 )
 
 // Snapshot is what a scrape shows, all of one instant.
@@ -19,6 +20,13 @@ type Snapshot struct {
 	Devices []dpdk.DeviceStats
 	Pace    dpdk.Pace
 	Host    bool // notification and reaction points are there
+
+	// Switches only.
+	Buffer      *dataplane.BufferState
+	Scheme      string
+	Params      []scheme.Setting
+	Watchdog    pfc.WatchdogConfig
+	LinkChanges []uint64 // up or down, by port
 }
 
 // collector turns snapshots into metrics.
@@ -53,12 +61,19 @@ var (
 	pfcTxPaused  = desc("pfc_tx_paused_seconds_total", "Time for which this port stopped its peer's priority.", byPrio)
 	pfcRxChanges = desc("pfc_rx_transitions_total", "Resumptions of a priority that the peer had stopped (mlx5: rx_prioN_pause_transition; SAI: ON2OFF).", byPrio)
 	pfcTxChanges = desc("pfc_tx_transitions_total", "Resumptions of a peer's priority that this port had stopped.", byPrio)
+	storms       = desc("pfc_watchdog_storms_total", "Storms of PAUSE that the watchdog detected (SONiC: show pfcwd stats).", append(byPrio, "action"))
+	restored     = desc("pfc_watchdog_restored_total", "Storms that have ended.", byPrio)
+	stormTime    = desc("pfc_watchdog_storm_seconds_total", "Time spent in storms, from detection to restoration.", byPrio)
+	stormNow     = desc("pfc_watchdog_storm", "1 while the peer storms.", byPrio)
 	queueBytes   = desc("queue_bytes", "Bytes in an egress queue (SAI: CURR_OCCUPANCY_BYTES).", byPrio)
 	queuePeak    = desc("queue_watermark_bytes", "Most bytes that were in an egress queue (SONiC: queue watermark).", byPrio)
 	ingressBytes = desc("ingress_buffer_bytes", "Bytes that came in through a port and have not left the switch.", byPrio)
 	ingressPeak  = desc("ingress_buffer_watermark_bytes", "Most bytes that were buffered for an ingress port.", byPrio)
 	ecnPackets   = desc("queue_ecn_marked_packets_total", "Frames marked CE (SAI: WRED_ECN_MARKED_PACKETS).", byPrio)
 	ecnBytes     = desc("queue_ecn_marked_bytes_total", "Bytes of frames marked CE.", byPrio)
+	undetermined = desc("queue_undetermined_marked_packets_total", "Frames marked undetermined, UE (TCD).", byPrio)
+	cnmSent      = desc("cp_cnm_sent_total", "Congestion notification messages that a queue of the switch sent (QCN).", byPrio)
+	cnpSent      = desc("cp_cnp_sent_total", "CNPs that the switch itself sent for a queue (PACC).", byPrio)
 
 	npMarked  = desc("np_ecn_marked_packets_total", "Data frames received with CE (mlx5: np_ecn_marked_roce_packets).", byNode)
 	npSent    = desc("np_cnp_sent_total", "CNPs sent (mlx5: np_cnp_sent).", byNode)
@@ -115,12 +130,21 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			counter(pfcTxFrames, float64(p.Ingress.Pauses[prio]+p.Ingress.Resumes[prio]), labels...)
 			counter(pfcTxPaused, p.Ingress.Paused[prio].Seconds(), labels...)
 			counter(pfcTxChanges, float64(p.Ingress.Transitions[prio]), labels...)
+			if s.Watchdog.Detect > 0 && s.Buffer.Lossless>>prio&1 != 0 {
+				counter(storms, float64(p.Watchdog.Storms[prio]), append(labels, s.Watchdog.Action.String())...)
+				counter(restored, float64(p.Watchdog.Restored[prio]), labels...)
+				counter(stormTime, p.Watchdog.Time[prio].Seconds(), labels...)
+				gauge(stormNow, float64(p.Watchdog.Storm>>prio&1), labels...)
+			}
 			gauge(queueBytes, float64(p.QueueBytes[prio]), labels...)
 			gauge(queuePeak, float64(p.QueuePeak[prio]), labels...)
 			gauge(ingressBytes, float64(p.Buffered[prio]), labels...)
 			gauge(ingressPeak, float64(p.Ingress.Peak[prio]), labels...)
 			counter(ecnPackets, float64(p.Marked[prio]), labels...)
 			counter(ecnBytes, float64(p.MarkedBytes[prio]), labels...)
+			counter(undetermined, float64(p.Undetermined[prio]), labels...)
+			counter(cnmSent, float64(p.CNMs[prio]), labels...)
+			counter(cnpSent, float64(p.CNPs[prio]), labels...)
 		}
 	}
 	if s.Host {

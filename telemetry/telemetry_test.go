@@ -83,6 +83,9 @@ func TestScrape(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
+	if strings.Contains(text, "photon_pfc_watchdog") {
+		t.Error("metrics of a watchdog that is off")
+	}
 	if taken != 1 {
 		t.Errorf("%d snapshots for a scrape", taken)
 	}
@@ -107,5 +110,35 @@ func TestScrape(t *testing.T) {
 	}
 	if _, err := http.Get(base + "/healthz"); err == nil {
 		t.Error("still listening")
+	}
+}
+
+// The watchdog's metrics are there when it is, and what else counters say of schemes.
+func TestScrapeOfAWatchdog(t *testing.T) {
+	take := source(false).Snapshot
+	s, err := Serve("127.0.0.1:0", "v1", func() Snapshot {
+		snap := take()
+		p := &snap.Stats.Ports[0]
+		p.Undetermined[3], p.CNMs[3], p.CNPs[3] = 11, 12, 13
+		return snap
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	text := get(t, "http://"+s.Address()+"/metrics")
+	for _, want := range []string{
+		`photon_pfc_watchdog_storms_total{action="drop",node="n1",port="sw0",priority="3"} 2`,
+		`photon_pfc_watchdog_restored_total{node="n1",port="sw0",priority="3"} 1`,
+		`photon_pfc_watchdog_storm_seconds_total{node="n1",port="sw0",priority="3"} 1.5`,
+		`photon_pfc_watchdog_storm{node="n1",port="sw0",priority="3"} 1`,
+		`photon_port_discards_total{node="n1",port="sw0",priority="3",reason="pfc_watchdog"} 6`,
+		`photon_queue_undetermined_marked_packets_total{node="n1",port="sw0",priority="3"} 11`,
+		`photon_cp_cnm_sent_total{node="n1",port="sw0",priority="3"} 12`,
+		`photon_cp_cnp_sent_total{node="n1",port="sw0",priority="3"} 13`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
 	}
 }

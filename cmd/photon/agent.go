@@ -57,8 +57,9 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), host: true}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), host: true}
 	id := w.Add(d.name, h, envs, []int{0})
+	d.id = id
 	if err := w.Attach(dataplane.End{Node: id}, devices[0], node.Link); err != nil {
 		return bad(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -12,19 +13,38 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/scheme"
 	"photon/telemetry"
 	"photon/units"
 )
+
+// node is what a daemon runs.
+type node interface {
+	dataplane.Node
+	Priority(frame []byte) int // of a frame by its bytes; -1: none
+}
 
 // daemon is a node on devices that runs until it is told to stop.
 type daemon struct {
 	log     *zap.SugaredLogger
 	name    string
 	world   dpdk.World
-	node    dataplane.Node
+	node    node
+	id      int // of the node, in its world
 	ports   []string
 	metrics string // address; empty: nowhere
+	admin   config.Admin
 	host    bool
+
+	// Switches only.
+	sw     *dataplane.Switch
+	scheme string
+	params []scheme.Setting
+	loaded loaded
+	taps   taps
+	links  links
+	storms []pfc.WatchdogCounters // when last looked at
 }
 
 func newLog(w io.Writer) *zap.SugaredLogger {
@@ -46,8 +66,8 @@ func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices [
 	return devices, nil
 }
 
-// serve runs the world until the context ends, answering scrapes, and then says
-// whether every frame is accounted for.
+// serve runs the world until the context ends, answering scrapes, lets its
+// queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {
 	if d.metrics != "" {
 		s, err := telemetry.Serve(d.metrics, version, d.snapshot)
@@ -57,8 +77,18 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		defer s.Close()
 		d.log.Infof("metrics on http://%s/metrics", s.Address())
 	}
+	if a, err := d.listen(); err != nil {
+		return err
+	} else if a != nil {
+		defer a.Close()
+	}
+	defer d.reloadOnHangup()()
+	defer d.watch(200 * time.Millisecond)()
 	d.log.Infof("%s runs", d.name)
-	if err := d.world.Run(ctx, units.Never); err != nil && !errors.Is(err, context.Canceled) {
+	running, halt := context.WithCancel(context.WithoutCancel(ctx))
+	defer halt()
+	defer context.AfterFunc(ctx, func() { d.drain(); halt() })()
+	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	d.summary()
@@ -74,8 +104,12 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	d.world.Do(func(now units.Time) {
 		s.Stats = d.node.Stats(now)
 		s.Pace = d.world.Pace()
+		if d.sw != nil {
+			b := d.sw.Buffer()
+			s.Buffer, s.Scheme, s.Params, s.Watchdog = &b, d.scheme, d.params, d.sw.WatchdogConfig()
+		}
 	})
-	s.Devices = d.world.Devices()
+	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
 	return s
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func switchCommand() *cobra.Command {
-	var file, scheme, metrics string
+	var file, scheme, metrics, admin string
 	var rate units.Rate
 	var ports []string
 	c := &cobra.Command{
@@ -24,11 +24,15 @@ func switchCommand() *cobra.Command {
 			"DPDK with its arguments (net_af_packet0,iface=sw0 sits on the kernel's interface sw0; net_tap0; net_memif0;\n" +
 			"net_null0). It learns addresses, keeps priority 3 lossless with PFC, and marks as the scheme says.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			conf, err := switchConfig(c, file, ports, scheme, rate, metrics)
+			read := func() (*config.Switch, error) { return switchConfig(c, file, ports, scheme, rate, metrics, admin) }
+			conf, err := read()
 			if err != nil {
 				return bad(err)
 			}
-			return runSwitch(c, conf)
+			if file == "" {
+				read = nil
+			}
+			return runSwitch(c, conf, read)
 		},
 	}
 	f := c.Flags()
@@ -37,6 +41,7 @@ func switchCommand() *cobra.Command {
 	f.StringVar(&scheme, "scheme", "pcn", "congestion control scheme (photon list schemes)")
 	f.Var(&rateFlag{&rate}, "rate", "`rate` of every link, as in 10Gbps; on virtual devices it is emulated (default: a card's own, else 10Gbps)")
 	f.StringVar(&metrics, "metrics", "127.0.0.1:9464", "`address` for Prometheus, or off")
+	f.StringVar(&admin, "admin", "", "`path` of the socket for photon show and its sisters, or off (default: /run/photon/NAME.sock)")
 	return c
 }
 
@@ -51,7 +56,7 @@ func (r *rateFlag) Set(s string) (err error) {
 }
 
 // switchConfig is the file's, changed by flags, or made of flags alone.
-func switchConfig(c *cobra.Command, file string, ports []string, scheme string, rate units.Rate, metrics string) (*config.Switch, error) {
+func switchConfig(c *cobra.Command, file string, ports []string, scheme string, rate units.Rate, metrics, admin string) (*config.Switch, error) {
 	conf := &config.Switch{}
 	if file != "" {
 		var err error
@@ -77,10 +82,15 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	if c.Flags().Changed("metrics") {
 		conf.Metrics = config.Set(metrics)
 	}
+	if c.Flags().Changed("admin") {
+		conf.Admin = config.Set(admin)
+	}
 	return conf, conf.Check()
 }
 
-func runSwitch(c *cobra.Command, conf *config.Switch) error {
+// runSwitch is the switch until the command ends. again reads the configuration
+// anew; nil if there is no file.
+func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Switch, error)) error {
 	if !dpdk.Available {
 		return bad(dpdk.ErrNotBuilt)
 	}
@@ -103,8 +113,11 @@ func runSwitch(c *cobra.Command, conf *config.Switch) error {
 		return bad(err)
 	}
 	s.Reserve(4096)
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress()}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress(), admin: conf.AdminSocket()}
+	d.sw, d.scheme, d.params = s, node.Scheme.Name, node.Params
+	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
 	id := w.Add(d.name, s, envs, node.Workers)
+	d.id = id
 	for i, dev := range devices {
 		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
 			return bad(err)

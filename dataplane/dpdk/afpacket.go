@@ -82,13 +82,31 @@ func packetSockets() (fds []int) {
 // kernelDrops counts what the kernel dropped at a device's packet sockets. The
 // kernel's count starts anew whenever it is read.
 type kernelDrops struct {
+	iface string // empty: no kernel interface
 	fds   []int
 	total uint64
 }
 
-// newSockets are those that were not there before.
-func newSockets(before []int) *kernelDrops {
+// running reports whether the interface is up and has a carrier, which the
+// driver does not tell. The socket knows in which namespace to ask.
+func (k *kernelDrops) running() bool {
+	if k.iface == "" || len(k.fds) == 0 {
+		return true
+	}
+	r, err := unix.NewIfreq(k.iface)
+	if err != nil || unix.IoctlIfreq(k.fds[0], unix.SIOCGIFFLAGS, r) != nil {
+		return false // it is gone
+	}
+	const both = unix.IFF_UP | unix.IFF_RUNNING
+	return r.Uint16()&both == both
+}
+
+// newSockets are those of a device that were not there before.
+func newSockets(spec string, before []int) *kernelDrops {
 	k := &kernelDrops{}
+	if isAFPacket(spec) {
+		k.iface, _ = argument(spec, "iface")
+	}
 	for _, fd := range packetSockets() {
 		if !slices.Contains(before, fd) {
 			k.fds = append(k.fds, fd)

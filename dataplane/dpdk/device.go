@@ -39,14 +39,14 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 		return Device{}, fmt.Errorf("port %s: it does not start: %s", spec, strerror(-int(n)))
 	}
 	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id)}
-	w.kernel[d.ID] = newSockets(before)
+	w.kernel[d.ID] = newSockets(spec, before)
 	var mac C.struct_rte_ether_addr
 	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {
 		d.MAC = wire.MACAt(C.GoBytes(unsafe.Pointer(&mac), 6))
 	}
 	var s DeviceStats
 	deviceStats(d.ID, &s)
-	d.Up, d.Rate = s.LinkUp, s.Rate
+	d.Up, d.Rate = s.LinkUp && w.kernel[d.ID].running(), s.Rate
 	return d, nil
 }
 

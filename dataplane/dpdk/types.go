@@ -65,6 +65,12 @@ type World interface {
 	// Do calls f while all workers rest between two rounds, and returns when it
 	// is done. If the world does not run, f is called at once.
 	Do(f func(now units.Time))
+	// Idle reports whether nothing that nodes sent waits for a link or a device. It
+	// is called within Do.
+	Idle() bool
+	// Tap has the frames of an attached port copied from now on; nil: no more. It
+	// is called within Do.
+	Tap(at dataplane.End, t *dataplane.Tap)
 	// Pace tells how the clock went.
 	Pace() Pace
 }

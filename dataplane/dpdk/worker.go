@@ -138,6 +138,9 @@ func (k *worker) deliver(now units.Time) {
 	for _, p := range k.ports {
 		if n := int(p.c.rx_n); n > 0 {
 			p.delivered += uint64(n)
+			if p.tap != nil {
+				p.tap.Copy(now, false, p.env.Pool, p.rx[:n])
+			}
 			p.node.Receive(now, p.number, p.rx[:n])
 		}
 	}
@@ -241,6 +244,9 @@ func (p *port) ask(now units.Time, burst []dataplane.Frame) int {
 	n := p.node.Transmit(now, p.number, burst)
 	p.env.SetDue(p.number, p.node.Next(now, p.number))
 	p.sent += uint64(n)
+	if p.tap != nil {
+		p.tap.Copy(now, true, p.env.Pool, burst[:n])
+	}
 	return n
 }
 

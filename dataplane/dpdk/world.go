@@ -60,6 +60,7 @@ type port struct {
 	free    units.Time // when the link has sent what it took
 	polled  units.Time // when the port was last served
 	flight  dataplane.Flight
+	tap     *dataplane.Tap // nil: nobody watches
 	one     [1]dataplane.Frame
 
 	c         *C.struct_ph_port
@@ -259,6 +260,17 @@ func (w *world) Do(f func(now units.Time)) {
 	}
 }
 
+func (w *world) Idle() bool {
+	for _, p := range w.ports {
+		if p.c != nil && p.c.tx_n > 0 || p.flight.Len() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) Tap(at dataplane.End, t *dataplane.Tap) { w.nodes[at.Node].port[at.Port].tap = t }
+
 func (w *world) Now() units.Time { return w.now }
 
 // Hash: a world that goes by the wall's clock does not repeat itself.
@@ -282,7 +294,9 @@ func (w *world) Devices() (all []DeviceStats) {
 		}
 		d := DeviceStats{Spec: p.device.Spec}
 		deviceStats(p.device.ID, &d)
-		d.RxMissed += w.kernel[p.device.ID].read()
+		k := w.kernel[p.device.ID]
+		d.RxMissed += k.read()
+		d.LinkUp = d.LinkUp && k.running()
 		if p.c != nil {
 			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)
 			d.RxTooLong = uint64(p.c.too_long)

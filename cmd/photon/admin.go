@@ -1,0 +1,43 @@
+package main
+
+import (
+	"photon/dataplane"
+	"photon/telemetry"
+	"photon/units"
+)
+
+// listen opens the admin socket; nil if there is to be none. A place that was
+// asked for must be there; without one the node still does its work.
+func (d *daemon) listen() (a *telemetry.Admin, err error) {
+	switch {
+	case d.admin.Off:
+		return nil, nil
+	case d.admin.Path == "":
+		if a, err = telemetry.ListenDefault(d.name); err != nil {
+			d.log.Warnf("no admin socket, so photon show will not find this one (`admin:` or --admin names another place): %v", err)
+			return nil, nil
+		}
+	default:
+		if a, err = telemetry.Listen(d.admin.Path); err != nil {
+			return nil, bad(err)
+		}
+	}
+	source := &telemetry.Source{Snapshot: d.snapshot}
+	if d.sw != nil {
+		source.FDB = d.fdb
+	}
+	a.Show(source)
+	a.Reload(d.reloadAndLog)
+	a.Captures(d.capture)
+	a.Serve()
+	d.log.Infof("admin socket %s", a.Path())
+	return a, nil
+}
+
+// fdb reads the forwarding database beside the workers, which only have to say where it is.
+func (d *daemon) fdb() (entries []dataplane.FDBEntry, capacity int) {
+	var view dataplane.FDBView
+	var at units.Time
+	d.world.Do(func(now units.Time) { view, at = d.sw.FDB(), now })
+	return view.Entries(at), view.Capacity()
+}

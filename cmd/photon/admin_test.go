@@ -1,0 +1,476 @@
+//go:build dpdk
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"photon/internal/testnet"
+	"photon/pfc"
+	"photon/telemetry"
+)
+
+// operated is a switch with four hosts, started from a file, with an admin socket.
+type operated struct {
+	*fourHosts
+	t       *testing.T
+	process *process
+	file    string
+	socket  string
+	hosts   [4]*testnet.Socket
+}
+
+// operate starts a switch whose file has these lines beside its ports.
+func operate(t *testing.T, lines string) *operated {
+	t.Helper()
+	o := &operated{fourHosts: newFourHosts(t), t: t, file: filepath.Join(t.TempDir(), "switch.yaml"), socket: filepath.Join(t.TempDir(), "sw.sock")}
+	o.write(lines)
+	o.process = start(t, o.sw, "switch", "-c", o.file)
+	for i, h := range o.fourHosts.hosts {
+		o.hosts[i] = h.Open(t, "eth0")
+		o.hosts[i].Send(udp(i, (i+1)%4, 0, 100, 0)) // to be learned
+	}
+	o.until("four addresses learned", func() bool {
+		var fdb telemetry.FDB
+		o.show("fdb", &fdb)
+		learned := 0
+		for _, e := range fdb.Entries {
+			if slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return mac(i).String() == e.MAC }) {
+				learned++
+			}
+		}
+		return learned == 4
+	})
+	return o
+}
+
+// write makes the switch's file anew.
+func (o *operated) write(lines string) {
+	o.t.Helper()
+	text := "name: sw\nadmin: " + o.socket + "\nports:\n"
+	for i := range 4 {
+		text += fmt.Sprintf("- device: net_af_packet%d,iface=sw%d\n", i, i)
+	}
+	if err := os.WriteFile(o.file, []byte(text+lines), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// photon runs a command against the switch's socket and returns what it prints.
+func (o *operated) photon(args ...string) (string, error) {
+	var out bytes.Buffer
+	root := newRoot()
+	root.SetOut(&out)
+	root.SetArgs(append(args, "--socket", o.socket))
+	err := root.Execute()
+	return out.String(), err
+}
+
+// show fetches a topic as JSON, and sees to it that the table comes too.
+func (o *operated) show(topic string, into any) {
+	o.t.Helper()
+	words := append([]string{"show"}, strings.Fields(topic)...)
+	if table, err := o.photon(words...); err != nil || !strings.Contains(table, "---") {
+		o.t.Fatalf("show %s: %v\n%s", topic, err, table)
+	}
+	text, err := o.photon(append(words, "--json")...)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		o.t.Fatalf("show %s --json: %v\n%s", topic, err, text)
+	}
+}
+
+// until waits for something that takes effect in a while.
+func (o *operated) until(what string, ok func() bool) {
+	o.t.Helper()
+	for range 200 {
+		if ok() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	o.t.Fatalf("not within seconds: %s\n%s", what, o.process.log)
+}
+
+// pauseFrame is a PFC frame of priority 3 from a host.
+func pauseFrame(host int, quanta uint16) []byte {
+	f := pfc.Frame{Enable: 1 << 3}
+	f.Quanta[3] = quanta
+	b := make([]byte, pfc.FrameLen)
+	f.Encode(b, mac(host))
+	return b
+}
+
+// arrives waits until a host has received so many frames of priority 3, and returns them.
+func (o *operated) arrives(host, n int) (frames [][]byte) {
+	o.t.Helper()
+	return o.arrivesOf(host, 26, n)
+}
+
+func (o *operated) arrivesOf(host int, dscp uint8, n int) (frames [][]byte) {
+	o.t.Helper()
+	for range 50 {
+		if frames = append(frames, o.hosts[host].Collect(20*time.Millisecond, isUDP(dscp))...); len(frames) >= n {
+			return frames
+		}
+	}
+	o.t.Fatalf("%d of %d frames arrived at h%d\n%s", len(frames), n, host, o.process.log)
+	return nil
+}
+
+// What is shown is what happened: every topic, as a table and as JSON.
+func TestShow(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 100Mbps\nforwarding: {static: [{mac: '02:00:00:00:00:99', port: 3}]}\n")
+	const frames = 50
+	for n := range uint32(frames) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	o.arrives(0, frames)
+	for range 20 {
+		o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta))
+		o.hosts[0].Send(pauseFrame(0, 0))
+	}
+	o.hosts[1].Send(udp(1, 0, 26, 1000, frames))
+	o.arrives(0, 1)
+
+	var counters telemetry.PFC
+	o.until("40 control frames received", func() bool {
+		o.show("pfc counters", &counters)
+		return counters.Ports[0].Control == 40
+	})
+	if p := counters.Ports[0]; p.Port != "sw0" || p.Rx != [8]uint64{3: 40} || p.Control != 40 || p.RxTransitions[3] != 20 || counters.Ports[1].Control != 0 {
+		t.Errorf("%+v", counters)
+	}
+	var queues telemetry.Queues
+	o.show("queues", &queues)
+	if p := queues.Ports[0]; p.Packets[3] != frames+1 || p.Bytes[3] != 1000*(frames+1) || p.Watermark[3] < 2000 || p.Occupancy[3] != 0 {
+		t.Errorf("%+v", queues)
+	}
+	var buffer telemetry.Buffer
+	o.show("buffer", &buffer)
+	if len(buffer.Profiles) != 4 || buffer.Profiles[0].XOFF != 512_000 || buffer.Ports[1].Watermark[3] < 2000 || buffer.Lossy+buffer.Reserved != buffer.Size {
+		t.Errorf("%+v", buffer)
+	}
+	var fdb telemetry.FDB
+	o.show("fdb", &fdb)
+	at := map[string]string{}
+	for _, e := range fdb.Entries {
+		at[e.MAC] = e.Type + " " + strings.Join(e.Ports, ",")
+	}
+	for i := range 4 {
+		if want := fmt.Sprintf("Dynamic sw%d", i); at[mac(i).String()] != want {
+			t.Errorf("%v: %q, not %q", mac(i), at[mac(i).String()], want)
+		}
+	}
+	if at["02:00:00:00:00:99"] != "Static sw3" {
+		t.Error(at)
+	}
+	var marking telemetry.Marking
+	o.show("marking", &marking)
+	if marking.Scheme != "pcn" || marking.Ports[0].Marked[3] == 0 {
+		t.Errorf("%+v", marking)
+	}
+	var ports telemetry.Ports
+	o.show("ports", &ports)
+	if p := ports.Ports[1]; p.Port != "sw1" || !p.Up || p.Rx < frames+2 || p.Discards != 0 {
+		t.Errorf("%+v", ports)
+	}
+}
+
+// A socket that is in use is said before anything is disturbed; the default
+// place, taken or not, keeps no switch from its work.
+func TestSocketInUse(t *testing.T) {
+	o := operate(t, "metrics: off\n")
+	root := newRoot()
+	root.SetArgs([]string{"switch", "--port", "net_null8", "--port", "net_null9", "--metrics", "off", "--admin", o.socket})
+	if err := root.Execute(); err == nil || !strings.HasSuffix(err.Error(), "another photon answers there") {
+		t.Error(err)
+	}
+	if _, err := o.photon("show", "queues"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A host that pauses for ever: its frames are dropped and counted, everybody
+// else's pass, and it is taken back when it is quiet.
+func TestPauseStorm(t *testing.T) {
+	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 1Gbps\npfc: {xoff: 20KB, headroom: 500KB, watchdog: {detect: 200ms, restore: 100ms, action: drop}}\n")
+	pauses := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta)) // the longest pause is 34 ms
+	quiet := sync.OnceFunc(pauses.end)
+	t.Cleanup(quiet)
+	for n := range uint32(30) { // more than XOFF
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	var dog telemetry.PFCWD
+	queue := func() telemetry.PFCWDQueue {
+		o.show("pfcwd", &dog)
+		return dog.Queues[0]
+	}
+	o.until("a storm", func() bool { return queue().Status == "stormed" })
+	before := len(o.hosts[0].Collect(0, isUDP(26))) // the first pause
+	for n := range uint32(100) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+		o.hosts[1].Send(udp(1, 2, 26, 1000, n))
+	}
+	o.arrives(2, 100)
+	o.until("all frames dropped that came after the pause", func() bool { return queue().Dropped == uint64(130-before) })
+	if len(o.hosts[0].Collect(0, isUDP(26))) != 0 {
+		t.Error("frames arrive in spite of the pause")
+	}
+	if m := o.process.metrics(); sum(m, "photon_pfc_watchdog_storms_total", `action="drop"`, `port="sw0"`) != 1 || sum(m, "photon_ingress_buffer_bytes", `port="sw1"`) != 0 {
+		t.Error("metrics tell of no storm, or of a buffer that it holds")
+	}
+	quiet()
+	o.until("restored", func() bool { return queue().Restored == 1 })
+	o.hosts[1].Send(udp(1, 0, 26, 1000, 1))
+	o.arrives(0, 1)
+	o.until("a line in the log", func() bool {
+		return strings.Contains(o.process.log.String(), "port sw0: its peer storms, priority 3") && strings.Contains(o.process.log.String(), "restored after a storm")
+	})
+}
+
+// A changed file is taken over while frames pass, and none is lost; a file that
+// is wrong, or changes what cannot change, is refused whole.
+func TestReload(t *testing.T) {
+	const fixed = "metrics: off\nrate: 1Gbps\n"
+	o := operate(t, fixed+"pfc: {xoff: 30KB, headroom: 800KB}\n")
+	var number uint32
+	sent := make(chan uint32)
+	stop := make(chan struct{})
+	go func() { // two frames a millisecond, and a check of each below
+		for {
+			select {
+			case <-stop:
+				sent <- number
+				return
+			case <-time.After(time.Millisecond):
+				for range 2 {
+					o.hosts[1].Send(udp(1, 0, 26, 1000, number))
+					number++
+				}
+			}
+		}
+	}()
+	ended := sync.OnceValue(func() uint32 { close(stop); return <-sent })
+	t.Cleanup(func() { ended() })
+
+	for i := range 30 {
+		o.write(fmt.Sprintf("%spfc: {xoff: %dKB, headroom: 800KB}\nscheme: {name: %s}\nforwarding: {static: [{mac: '%v', port: %d}]}\n",
+			fixed, 3+40*(i%2), []string{"pcn", "dcqcn", "none"}[i%3], mac(7), i%4))
+		out, err := o.photon("reload")
+		if want := fmt.Sprintf("pfc.xoff: %dKB -> %dKB\n", 43-40*(i%2), 3+40*(i%2)); err != nil || i > 0 && !strings.Contains(out, want) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	if out, err := o.photon("reload"); err != nil || out != "nothing changed\n" {
+		t.Error(out, err)
+	}
+	var marking telemetry.Marking
+	var fdb telemetry.FDB
+	var buffer telemetry.Buffer
+	inForce := func() string {
+		o.show("marking", &marking)
+		o.show("fdb", &fdb)
+		o.show("buffer", &buffer)
+		static := ""
+		for _, e := range fdb.Entries {
+			if e.Type == "Static" {
+				static += e.MAC + " " + e.Ports[0]
+			}
+		}
+		return fmt.Sprint(marking.Scheme, " ", buffer.Profiles[0].XOFF, " ", static)
+	}
+	want := fmt.Sprintf("none 43000 %v sw1", mac(7))
+	if got := inForce(); got != want {
+		t.Errorf("in force: %s, expected %s", got, want)
+	}
+	for lines, reason := range map[string]string{
+		fixed + "pfc: {xoff: 99KB}\nmtu: 4000\n":     "cannot change while photon runs (restart it, or take it back): mtu: (default) -> 4000",
+		fixed + "pfc: {xoff: 99KB, xon: 200KB}\n":    "xon 200KB is above xoff 99KB",
+		fixed + "pfc: {xoff: 99KB}\nspeed: 5\n":      `unknown key "speed"`,
+		fixed + "pfc: {xoff: 99KB}\nbuffer: 100KB\n": "the buffer is too small",
+	} {
+		o.write(lines)
+		if _, err := o.photon("reload"); err == nil || !strings.Contains(err.Error(), reason) || !strings.HasPrefix(err.Error(), o.file+":") || !errors.As(err, &badInput{}) {
+			t.Errorf("%v, expected %s", err, reason)
+		}
+	}
+	if got := inForce(); got != want {
+		t.Errorf("after refusals: %s, expected %s", got, want)
+	}
+	// A signal does the same.
+	o.write(fixed + "scheme: {name: tcd+dcqcn}\n")
+	if err := o.process.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	o.until("the signal's scheme", func() bool { return strings.HasPrefix(inForce(), "tcd+dcqcn 512000") })
+	if !strings.Contains(o.process.log.String(), "reloaded: scheme.name: none -> tcd+dcqcn") || !strings.Contains(o.process.log.String(), "not reloaded: ") {
+		t.Errorf("the log says\n%s", o.process.log)
+	}
+	for i, b := range o.arrives(0, int(ended())) {
+		if n := binary.BigEndian.Uint32(b[42:]); n != uint32(i) {
+			t.Fatalf("frame %d comes as %d", n, i)
+		}
+	}
+	var queues telemetry.Queues
+	o.show("queues", &queues)
+	if p := queues.Ports[0]; p.Drops[3] != 0 || p.Packets[3] != uint64(ended()) {
+		t.Errorf("%+v", p)
+	}
+}
+
+// cutLast splits a row at its last separator.
+func cutLast(row string) (before, last string, ok bool) {
+	at := strings.LastIndexByte(row, '|')
+	return row[:at], row[at+1:], at >= 0
+}
+
+// What a port receives and sends is recorded, and Wireshark's eyes see which
+// is which, on which interface, and of which priority.
+func TestCapture(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 1Gbps\ndscp_to_priority: {10: 5}\n")
+	file := filepath.Join(t.TempDir(), "sw0.pcapng")
+	root, begun, ended := newRoot(), &watched{wait: "capturing on sw0", found: make(chan struct{})}, make(chan error)
+	root.SetErr(begun)
+	root.SetArgs([]string{"capture", "sw0", "-w", file, "-c", "24", "--socket", o.socket})
+	go func() { ended <- root.Execute() }()
+	select {
+	case <-begun.found:
+	case err := <-ended:
+		t.Fatalf("%v\n%s", err, o.process.log)
+	}
+	if _, err := o.photon("capture", "sw0", "-w", file+"2"); err == nil || err.Error() != "port sw0 is being captured already" {
+		t.Error(err)
+	}
+	if _, err := o.photon("capture", "sw9", "-w", file+"2"); err == nil || err.Error() != `there is no port "sw9" (there are sw0, sw1, sw2, sw3)` || !errors.As(err, &badInput{}) {
+		t.Error(err)
+	}
+	begin := time.Now()
+	o.hosts[0].Send(udp(0, 1, 26, 500, 1))
+	o.arrives(1, 1)
+	o.hosts[1].Send(udp(1, 0, 10, 900, 2))
+	o.arrivesOf(0, 10, 1)
+	o.hosts[0].Send(pauseFrame(0, 77))
+	o.hosts[0].Send(pauseFrame(0, 0))
+	o.until("two control frames received", func() bool {
+		var c telemetry.PFC
+		o.show("pfc", &c)
+		return c.Ports[0].Control == 2
+	})
+	for i := range 24 {
+		o.hosts[1].Send(udp(1, 0, 0, 200, uint32(i)))
+		o.hosts[2].Send(udp(2, 0, 0, 100, uint32(i)))
+	}
+	if err := <-ended; err != nil || !strings.Contains(begun.String(), "24 frames\n") {
+		t.Fatalf("%v\n%s", err, begun)
+	}
+	c := exec.Command("tshark", "-r", file, "-Y", "udp.dstport == 12345 || macc", "-T", "fields", "-E", "separator=|", "-e", "frame.interface_name", "-e", "frame.packet_flags_direction",
+		"-e", "frame.comment", "-e", "frame.len", "-e", "macc.cbfc.pause_time.c3", "-e", "udp.dstport", "-e", "frame.time_epoch")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(out)), "\n") // hosts' kernels say things of their own, which are left out
+	if len(rows) < 10 {
+		t.Fatalf("tshark says\n%s", out)
+	}
+	for i, want := range []string{
+		"sw0|0x00000001|priority 3|500||12345", "sw0|0x00000002|priority 5|900||12345", "sw0|0x00000001||60|77|", "sw0|0x00000001||60|0|",
+	} {
+		row, stamp, _ := cutLast(rows[i])
+		if row != want {
+			t.Errorf("frame %d: %s, expected %s", i+1, row, want)
+		}
+		if at, err := strconv.ParseFloat(stamp, 64); err != nil || at < float64(begin.Unix())-1 || at > float64(begin.Unix())+60 {
+			t.Errorf("frame %d: at %s", i+1, stamp)
+		}
+	}
+	for _, row := range rows[4:] {
+		if !strings.HasPrefix(row, "sw0|0x00000002|priority 0|") {
+			t.Error(row)
+		}
+	}
+	o.until("the capture ended", func() bool {
+		return strings.Contains(o.process.log.String(), "port sw0 is not captured any more: 0 frames were missed")
+	})
+}
+
+// A link that goes takes its queue and its addresses with it, and comes back.
+func TestLinkDownAndUp(t *testing.T) {
+	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 1Gbps\n")
+	state := func() telemetry.PortStatus {
+		var p telemetry.Ports
+		o.show("ports", &p)
+		return p.Ports[0]
+	}
+	o.fourHosts.hosts[0].Run(t, "ip", "link", "set", "eth0", "down")
+	o.until("link down", func() bool { p := state(); return !p.Up && p.Changes == 1 })
+	var fdb telemetry.FDB
+	o.show("fdb", &fdb)
+	for _, e := range fdb.Entries {
+		if slices.Contains(e.Ports, "sw0") {
+			t.Errorf("%s is still known at sw0", e.MAC)
+		}
+	}
+	for n := range uint32(40) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n)) // unknown now: to the others
+	}
+	o.arrives(2, 40)
+	if n := sum(o.process.metrics(), "photon_device_up", `port="sw0"`); n != 0 {
+		t.Error("metrics tell of a link")
+	}
+	o.fourHosts.hosts[0].Run(t, "ip", "link", "set", "eth0", "up")
+	o.until("link up", func() bool { p := state(); return p.Up && p.Changes == 2 })
+	again := o.fourHosts.hosts[0].Open(t, "eth0")
+	again.Send(udp(0, 1, 26, 500, 1))
+	o.arrives(1, 1)
+	o.hosts[0] = again
+	o.hosts[1].Send(udp(1, 0, 26, 1000, 7))
+	o.arrives(0, 1)
+	if log := o.process.log.String(); !strings.Contains(log, "port sw0: link down") || !strings.Contains(log, "port sw0: link up") {
+		t.Errorf("the log says\n%s", log)
+	}
+}
+
+// SIGTERM stops a switch when what it held has left, and its peers know.
+func TestTermDrains(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 10Mbps\npfc: {headroom: 800KB}\n")
+	const frames = 200 // 165 ms of them
+	for n := range uint32(frames) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	before := len(o.arrives(0, 1))
+	o.process.stop() // fails the test unless every frame is accounted for
+	if n := before + len(o.hosts[0].Collect(100*time.Millisecond, isUDP(26))); n != frames {
+		t.Errorf("%d of %d frames arrived", n, frames)
+	}
+	if log := o.process.log.String(); !strings.Contains(log, "drained") || !strings.Contains(log, "port sw0: ") {
+		t.Errorf("the log says\n%s", log)
+	}
+	isXOFF := func(b []byte) bool {
+		var f pfc.Frame
+		return b[12] == 0x88 && b[13] == 0x08 && f.Decode(b) == nil && f.Quanta[3] != 0
+	}
+	if len(o.hosts[1].Collect(time.Millisecond, isXOFF)) == 0 {
+		t.Error("the peer was not told to stop")
+	}
+	if _, err := os.Stat(o.socket); !os.IsNotExist(err) {
+		t.Error("the socket stays:", err)
+	}
+}

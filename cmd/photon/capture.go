@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"photon/dataplane"
+	"photon/telemetry"
+	"photon/units"
+)
+
+func captureCommand() *cobra.Command {
+	var at socketFlags
+	var file string
+	var frames, snap int
+	c := &cobra.Command{
+		Use:   "capture PORT -w FILE",
+		Short: "Record what a port of a running switch or agent receives and sends, for Wireshark",
+		Long: "Record what a port of a running switch or agent receives and sends, MAC control frames included, until Ctrl-C.\n" +
+			"The file is pcapng: each frame has its direction, and its priority as a comment. `photon show ports` lists the\n" +
+			"ports. The switch never waits for the recording: what its ring does not hold is missing and counted.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case file == "":
+				return bad(errors.New("say where to: -w file.pcapng, or -w - for the standard output"))
+			case frames < 0:
+				return bad(fmt.Errorf("--count %d must not be negative", frames))
+			}
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			var out io.Writer = c.OutOrStdout()
+			if file != "-" {
+				f, err := os.Create(file)
+				if err != nil {
+					return bad(err)
+				}
+				defer f.Close()
+				out = f
+			}
+			got, err := client.Capture(c.Context(), args[0], snap, frames, out, func() { fmt.Fprintf(c.ErrOrStderr(), "capturing on %s\n", args[0]) })
+			if err != nil {
+				return answered(err)
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%d frames", got.Frames)
+			if got.Lost > 0 {
+				fmt.Fprintf(c.ErrOrStderr(), ", %d are missing: they came faster than they were written", got.Lost)
+			}
+			fmt.Fprintln(c.ErrOrStderr())
+			return nil
+		},
+	}
+	at.add(c)
+	f := c.Flags()
+	f.StringVarP(&file, "write", "w", "", "pcapng `file`, or - for the standard output")
+	f.IntVarP(&frames, "count", "c", 0, "end after so many `frames` (0: at Ctrl-C)")
+	f.IntVarP(&snap, "snaplen", "s", 2048, "`bytes` kept of each frame")
+	return c
+}
+
+// tapFrames is how many frames a port's ring holds: 10 ms of small ones at a
+// million a second.
+const tapFrames = 8192
+
+// taps are the ports that are being captured.
+type taps struct {
+	sync.Mutex
+	on map[int]bool
+}
+
+// capture has the frames of a port copied.
+func (d *daemon) capture(port string, snap int) (*telemetry.Capture, error) {
+	number := slices.Index(d.ports, port)
+	if number < 0 {
+		return nil, fmt.Errorf("there is no port %q (there are %s)", port, strings.Join(d.ports, ", "))
+	}
+	d.taps.Lock()
+	defer d.taps.Unlock()
+	if d.taps.on[number] {
+		return nil, fmt.Errorf("port %s is being captured already", port)
+	}
+	tap := dataplane.NewTap(tapFrames, snap, d.node.Priority)
+	at := dataplane.End{Node: d.id, Port: number}
+	var start units.Time
+	var wall time.Time
+	d.world.Do(func(now units.Time) {
+		d.world.Tap(at, tap)
+		start, wall = now, time.Now()
+	})
+	if d.taps.on == nil {
+		d.taps.on = map[int]bool{}
+	}
+	d.taps.on[number] = true
+	d.log.Infof("port %s is being captured", port)
+	return &telemetry.Capture{
+		Port: port, Tap: tap, Wall: func(t units.Time) time.Time { return wall.Add((t - start).Duration()) },
+		Stop: func() {
+			d.world.Do(func(units.Time) { d.world.Tap(at, nil) })
+			d.taps.Lock()
+			defer d.taps.Unlock()
+			delete(d.taps.on, number)
+			d.log.Infof("port %s is not captured any more: %d frames were missed", port, tap.Lost())
+		},
+	}, nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"photon/config"
+	"photon/dataplane/dpdk"
+	"photon/units"
+)
+
+func reloadCommand() *cobra.Command {
+	var at socketFlags
+	c := &cobra.Command{
+		Use:   "reload",
+		Short: "Have a running switch take over its changed configuration file",
+		Long: "Have a running switch read its file again and take it over, without losing a frame: thresholds, maps, the scheme\n" +
+			"and its parameters, the watchdog, static addresses. If anything in the file is wrong, or cannot change while the\n" +
+			"switch runs, nothing changes. SIGHUP does the same; the log tells what came of it.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			changes, err := client.Reload(c.Context())
+			if err != nil {
+				return answered(err)
+			}
+			if len(changes) == 0 {
+				fmt.Fprintln(c.OutOrStdout(), "nothing changed")
+			}
+			for _, line := range changes {
+				fmt.Fprintln(c.OutOrStdout(), line)
+			}
+			return nil
+		},
+	}
+	at.add(c)
+	return c
+}
+
+// loaded is a switch's configuration as it is in force, and where it comes from.
+type loaded struct {
+	sync.Mutex
+	conf    *config.Switch
+	devices []dpdk.Device
+	again   func() (*config.Switch, error) // nil: it does not come from a file
+}
+
+// reload takes over the changed configuration file and says what changed in
+// it, or why nothing did.
+func (d *daemon) reload() (lines []string, err error) {
+	if d.sw == nil {
+		return nil, errors.New("an agent cannot change while it runs: restart it")
+	}
+	l := &d.loaded
+	l.Lock()
+	defer l.Unlock()
+	if l.again == nil {
+		return nil, errors.New("this switch was started without a file: there is nothing to read again")
+	}
+	conf, err := l.again()
+	if err != nil {
+		return nil, err
+	}
+	changes, err := l.conf.Changes(conf)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	node, err := conf.Resolve(l.devices)
+	if err != nil {
+		return nil, err
+	}
+	if !config.SchemeChanged(changes) {
+		node.Config.CP = nil // they stay, with what they know
+	}
+	change, err := d.sw.Prepare(node.Config)
+	if err != nil {
+		return nil, &config.Error{File: conf.File(), Err: err}
+	}
+	d.world.Do(func(now units.Time) {
+		d.sw.Apply(now, change)
+		d.scheme, d.params = node.Scheme.Name, node.Params
+	})
+	l.conf = conf
+	for _, c := range changes {
+		lines = append(lines, c.String())
+	}
+	return lines, nil
+}
+
+// reloadAndLog does so, and tells the log.
+func (d *daemon) reloadAndLog() ([]string, error) {
+	lines, err := d.reload()
+	switch {
+	case err != nil:
+		d.log.Warnf("not reloaded: %v", err)
+	case len(lines) == 0:
+		d.log.Info("reloaded: nothing changed")
+	}
+	for _, l := range lines {
+		d.log.Infof("reloaded: %s", l)
+	}
+	return lines, err
+}
+
+// reloadOnHangup does so at every SIGHUP, until the function it returns is called.
+func (d *daemon) reloadOnHangup() (stop func()) {
+	hangups, finished := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer close(finished)
+		for range hangups {
+			_, _ = d.reloadAndLog() // the log has it
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+		<-finished
+	}
+}

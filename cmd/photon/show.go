@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"photon/telemetry"
+)
+
+// socketFlags say which running photon is meant.
+type socketFlags struct{ path, name string }
+
+func (s *socketFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&s.path, "socket", "", "`path` of the admin socket")
+	c.Flags().StringVar(&s.name, "name", "", "`name` of the switch or agent (default: the only one that runs here)")
+}
+
+func (s *socketFlags) dial() (*telemetry.Client, error) {
+	client, err := telemetry.Dial(s.path, s.name)
+	return client, bad(err)
+}
+
+// answered marks what a node refused as the user's to mend.
+func answered(err error) error {
+	if refused := telemetry.Refused(""); errors.As(err, &refused) {
+		return bad(err)
+	}
+	return err
+}
+
+func showCommand() *cobra.Command {
+	var at socketFlags
+	var asJSON bool
+	long := "Show what a running switch or agent knows of itself, all of one instant:\n\n"
+	var names []string
+	for _, t := range telemetry.Topics {
+		names = append(names, t.Name)
+		long += "  " + t.Name + strings.Repeat(" ", max(1, 14-len(t.Name))) + t.Summary + "\n"
+	}
+	c := &cobra.Command{
+		Use:       "show WHAT",
+		Short:     "Show counters, queues, buffer, addresses of a running switch, as switches print them",
+		Long:      strings.TrimSuffix(long, "\n"),
+		ValidArgs: names,
+		Args:      cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return bad(errors.New("say what to show: " + strings.Join(names, ", ")))
+			}
+			topic, err := telemetry.FindTopic(strings.Join(words, " "))
+			if err != nil {
+				return bad(err)
+			}
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			d, raw, err := client.Show(c.Context(), topic)
+			if err != nil {
+				return answered(err)
+			}
+			if asJSON {
+				_, err = c.OutOrStdout().Write(raw)
+				return err
+			}
+			d.Table(c.OutOrStdout())
+			return nil
+		},
+	}
+	at.add(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

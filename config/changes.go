@@ -1,0 +1,141 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Change is a key whose value differs between two configurations.
+type Change struct {
+	Key  string `json:"key"`  // as in pfc.xoff or ports[1].device
+	From string `json:"from"` // empty: it was not set
+	To   string `json:"to"`
+	line int
+}
+
+func (c Change) String() string {
+	unset := func(s string) string { return cmp.Or(s, "(default)") }
+	return fmt.Sprintf("%s: %s -> %s", c.Key, unset(c.From), unset(c.To))
+}
+
+// reloadable are the keys, and those below them, that a running switch can take
+// over. What is not named cannot change.
+var reloadable = []string{
+	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.response", "pfc.pause", "pfc.watchdog", "buffer", "lossy_queue", "trust",
+	"dscp_to_priority", "pcp_to_priority", "forwarding.learn", "forwarding.age", "forwarding.static", "ports.cable_delay",
+}
+
+// Changes returns what another configuration changes in this one, in the order
+// of the file's keys, or an error that names what cannot change while a switch runs.
+func (c *Switch) Changes(to *Switch) ([]Change, error) {
+	var all []Change
+	differ(&all, "", reflect.ValueOf(*c), reflect.ValueOf(*to))
+	var fixed []string
+	line := 0
+	for i := range all {
+		key := strings.NewReplacer("[", ".", "]", "").Replace(all[i].Key)
+		if rest, ok := strings.CutPrefix(key, "ports."); ok { // of whatever number
+			_, rest, _ = strings.Cut(rest, ".")
+			key = "ports." + rest
+		}
+		if !slices.ContainsFunc(reloadable, func(r string) bool { return key == r || strings.HasPrefix(key, r+".") }) {
+			fixed = append(fixed, all[i].String())
+			line = cmp.Or(line, all[i].line)
+		}
+	}
+	if fixed != nil {
+		return nil, &Error{File: to.file, Line: line, Err: fmt.Errorf("this cannot change while photon runs (restart it, or take it back): %s", strings.Join(fixed, ", "))}
+	}
+	return all, nil
+}
+
+// SchemeChanged reports whether the scheme or one of its parameters is among changes.
+func SchemeChanged(changes []Change) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return strings.HasPrefix(c.Key, "scheme.") })
+}
+
+// setting is what Values have in common.
+type setting interface {
+	text() string // empty: not set
+	line() int
+}
+
+func (v Value[T]) text() string {
+	if !v.set {
+		return ""
+	}
+	return fmt.Sprint(v.V)
+}
+
+func (v Value[T]) line() int { return v.Line }
+
+// differ appends the keys below path in which two values differ.
+func differ(all *[]Change, path string, a, b reflect.Value) {
+	if v, ok := a.Interface().(setting); ok {
+		if w := b.Interface().(setting); v.text() != w.text() {
+			*all = append(*all, Change{Key: path, From: v.text(), To: w.text(), line: w.line()})
+		}
+		return
+	}
+	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if name := a.Type().Field(i).Tag.Get("yaml"); name != "" {
+				differ(all, strings.TrimPrefix(path+"."+name, "."), a.Field(i), b.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		if a.IsNil() && b.IsNil() {
+			return
+		}
+		if a.IsNil() != b.IsNil() { // there is more to it than its keys
+			there := func(v reflect.Value) string { return map[bool]string{true: "none", false: "there"}[v.IsNil()] }
+			*all = append(*all, Change{Key: path, From: there(a), To: there(b)})
+		}
+		of := func(v reflect.Value) reflect.Value {
+			if v.IsNil() {
+				return reflect.Zero(v.Type().Elem())
+			}
+			return v.Elem()
+		}
+		differ(all, path, of(a), of(b))
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			*all = append(*all, Change{Key: path, From: fmt.Sprint(a.Len()), To: fmt.Sprint(b.Len())})
+			return
+		}
+		for i := range a.Len() {
+			differ(all, fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i))
+		}
+	case reflect.Map:
+		differMaps(all, path, a, b)
+	default:
+		if from, to := fmt.Sprint(a), fmt.Sprint(b); from != to {
+			*all = append(*all, Change{Key: path, From: from, To: to})
+		}
+	}
+}
+
+func differMaps(all *[]Change, path string, a, b reflect.Value) {
+	keys := map[string]reflect.Value{}
+	for _, k := range slices.Concat(a.MapKeys(), b.MapKeys()) {
+		keys[fmt.Sprint(k)] = k
+	}
+	var names []string
+	for name := range keys {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		of := func(m reflect.Value) reflect.Value {
+			if v := m.MapIndex(keys[name]); v.IsValid() {
+				return v
+			}
+			return reflect.Zero(m.Type().Elem())
+		}
+		differ(all, path+"."+name, of(a), of(b))
+	}
+}

@@ -1,0 +1,123 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"photon/units"
+)
+
+const basis = `ports:
+- device: net_null0
+- device: net_null1
+scheme: {name: dcqcn, params: {kmin: 10KB}}
+pfc: {xoff: 100KB}
+forwarding: {static: [{mac: "02:00:00:00:00:01", port: 1}]}
+dscp_to_priority: {10: 3}
+`
+
+func parse(t *testing.T, text string) *Switch {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "switch.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadSwitch(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.file = "switch.yaml"
+	return c
+}
+
+// Each key that may change, changed, is named; and taking it back is too.
+func TestChanges(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"", "", ""},
+		{"kmin: 10KB", "kmin: 20KB", "scheme.params.kmin: 10KB -> 20KB"},
+		{"kmin: 10KB", "pmax: 0.5", "scheme.params.kmin: 10KB -> (default), scheme.params.pmax: (default) -> 0.5"},
+		{"{name: dcqcn, params: {kmin: 10KB}}", "{name: pacc}", "scheme.name: dcqcn -> pacc, scheme.params.kmin: 10KB -> (default)"},
+		{"xoff: 100KB", "xoff: 200KB, xon: 1KB", "pfc.xoff: 100KB -> 200KB, pfc.xon: (default) -> 1KB"},
+		{"xoff: 100KB", "xoff: 100KB, watchdog: {action: alert}", "pfc.watchdog: none -> there, pfc.watchdog.action: (default) -> alert"},
+		{"port: 1}]", "port: 0}]", "forwarding.static[0].port: 1 -> 0"},
+		{"port: 1}]", "port: 1}, {mac: '02:00:00:00:00:02', port: 0}], age: 5s", "forwarding.age: (default) -> 5s, forwarding.static: 1 -> 2"},
+		{"{10: 3}", "{11: 4}", "dscp_to_priority.10: 3 -> (default), dscp_to_priority.11: (default) -> 4"},
+		{"net_null1\n", "net_null1\n  cable_delay: 1us\n", "ports[1].cable_delay: (default) -> 1us"},
+		{"scheme:", "buffer: 20MB\nlossy_queue: 2MB\ntrust: pcp\nscheme:", "buffer: (default) -> 20MB, lossy_queue: (default) -> 2MB, trust: (default) -> pcp"},
+	} {
+		a, b := parse(t, basis), parse(t, strings.Replace(basis, c.from, c.to, 1))
+		changes, err := a.Changes(b)
+		var lines []string
+		for _, l := range changes {
+			lines = append(lines, l.String())
+		}
+		if got := strings.Join(lines, ", "); err != nil || got != c.want {
+			t.Errorf("%v\n got %s\nwant %s", err, got, c.want)
+		}
+		if back, err := b.Changes(a); err != nil || len(back) != len(changes) {
+			t.Errorf("back: %v, %v", back, err)
+		}
+		if SchemeChanged(changes) != strings.Contains(c.want, "scheme.") {
+			t.Error("scheme:", changes)
+		}
+	}
+}
+
+// What cannot change is refused by name, with its line, all of it at once.
+func TestWhatCannotChange(t *testing.T) {
+	const what = "this cannot change while photon runs (restart it, or take it back): "
+	for _, c := range []struct{ from, to, want string }{
+		{"net_null1", "net_null2", "switch.yaml:3: " + what + "ports[1].device: net_null1 -> net_null2"},
+		{"- device: net_null1\n", "- device: net_null1\n- device: net_null2\n", "switch.yaml: " + what + "ports: 2 -> 3"},
+		{"scheme:", "mtu: 9000\nrate: 1Gbps\nscheme:", "switch.yaml:5: " + what + "rate: (default) -> 1Gbps, mtu: (default) -> 9000"},
+		{"{xoff: 100KB}", "{xoff: 200KB, priorities: [4]}", "switch.yaml: " + what + "pfc.priorities: 0 -> 1"},
+		{"scheme:", "dpdk: {workers: 2, cores: [0, 1]}\nscheme:", "switch.yaml:4: " + what + "dpdk.workers: (default) -> 2, dpdk.cores: 0 -> 2"},
+		{"scheme:", "name: x\nscheme:", "switch.yaml:4: " + what + "name: (default) -> x"},
+		{"{static:", "{size: 5, static:", "switch.yaml:6: " + what + "forwarding.size: (default) -> 5"},
+	} {
+		changes, err := parse(t, basis).Changes(parse(t, strings.Replace(basis, c.from, c.to, 1)))
+		if err == nil || err.Error() != c.want || changes != nil {
+			t.Errorf("\n got %v\nwant %s", err, c.want)
+		}
+	}
+}
+
+// Every key that is said to be reloadable is one.
+func TestReloadableKeysExist(t *testing.T) {
+	var keys []string
+	var walk func(path string, v reflect.Type)
+	walk = func(path string, v reflect.Type) {
+		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Slice {
+			v = v.Elem()
+		}
+		keys = append(keys, path)
+		if v.Kind() == reflect.Struct && !v.Implements(reflect.TypeFor[setting]()) {
+			for i := range v.NumField() {
+				if name := v.Field(i).Tag.Get("yaml"); name != "" {
+					walk(strings.TrimPrefix(path+"."+name, "."), v.Field(i).Type)
+				}
+			}
+		}
+	}
+	walk("", reflect.TypeFor[Switch]())
+	all := "," + strings.Join(keys, ",") + ","
+	for _, r := range reloadable {
+		if !strings.Contains(all, ","+r+",") {
+			t.Errorf("there is no key %s", r)
+		}
+	}
+}
+
+// A watchdog is there with the values SONiC's example has, or as the file says.
+func TestWatchdogConfiguration(t *testing.T) {
+	none, usual := parse(t, basis), parse(t, strings.Replace(basis, "xoff: 100KB", "watchdog: {action: forward}", 1))
+	for c, want := range map[*Switch]units.Time{none: 0, usual: 400 * units.Millisecond} {
+		n, err := c.Resolve(nil)
+		if err != nil || n.Config.Watchdog.Detect != want || n.Config.Watchdog.Restore != want {
+			t.Errorf("%+v, %v", n.Config.Watchdog, err)
+		}
+	}
+}

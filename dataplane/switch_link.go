@@ -1,0 +1,96 @@
+package dataplane
+
+import (
+	"photon/pfc"
+	"photon/units"
+)
+
+// LinkChange is a link that came up or went down, ready to be told to a switch.
+type LinkChange struct {
+	port int
+	up   bool
+	fdb  *fdb // without what was learned at a port that is down; nil: it stays
+}
+
+// PrepareLink gets ready what SetLink needs. It may be called while the switch
+// runs, by the one who calls SetLink.
+func (s *Switch) PrepareLink(port int, up bool) (*LinkChange, error) {
+	ch := &LinkChange{port: port, up: up}
+	if up {
+		return ch, nil
+	}
+	c := &s.config
+	ch.fdb = newFDB(c.FDBSize, c.Age, c.Salt)
+	if err := ch.fdb.setAll(c.Static, len(c.Ports)); err != nil {
+		return nil, err
+	}
+	ch.fdb.adopt(s.fdb, port)
+	return ch, nil
+}
+
+// SetLink tells that the link of a port is up or down. It is called between
+// bursts. Without a link nothing waits: what is queued is discarded, so that it
+// holds no buffer, addresses learned there are forgotten, and the peer's pauses
+// are void.
+func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
+	p := &s.ports[ch.port]
+	if p.down == !ch.up {
+		return
+	}
+	p.wakeUp(now)
+	p.down = !ch.up
+	if p.down {
+		s.fdb = ch.fdb
+		for prio := range pfc.Classes {
+			s.flush(now, p, prio, DropLink)
+		}
+		p.resumed(now, p.eg.Clear(now))
+		p.watch(now)
+	}
+	p.shutUp()
+	p.env.Wake(p.number, now)
+}
+
+// shutUp notes which queues take no frames.
+func (p *switchPort) shutUp() {
+	p.shut = p.dog.Dropping()
+	if p.down {
+		p.shut = 0xFF
+	}
+}
+
+// refuse discards an admitted frame whose queue takes none.
+func (s *Switch) refuse(now units.Time, p *switchPort, f Frame) {
+	why := DropStorm
+	if p.down {
+		why = DropLink
+	}
+	p.stats.Discards[why][f.Prio]++
+	s.release(now, f)
+	p.env.Free(f)
+}
+
+// Drain has the switch pause its peers' lossless priorities from now on, so that
+// its queues run empty before it stops. It is called between bursts.
+func (s *Switch) Drain(now units.Time) {
+	for i := range s.ports {
+		s.ports[i].in.Hold()
+		s.ports[i].env.Wake(i, now)
+	}
+}
+
+// Queued is how many frames are in the switch. It is called between bursts.
+func (s *Switch) Queued() (n int) {
+	for i := range s.ports {
+		p := &s.ports[i]
+		for q := range p.queues {
+			n += p.queues[q].len()
+		}
+		for _, r := range p.rings {
+			if r != nil {
+				n += int(r.tail.Load() - r.head.Load())
+			}
+		}
+	}
+	return n
+}

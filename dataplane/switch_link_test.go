@@ -1,0 +1,150 @@
+package dataplane
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+func (r *rig) link(port int, up bool) {
+	r.t.Helper()
+	ch, err := r.sw.PrepareLink(port, up)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.sw.SetLink(r.now, ch)
+}
+
+// A port without a link holds nothing, and is as new when it comes back.
+func TestLinkDownAndUp(t *testing.T) {
+	c := config(3)
+	c.Learn = true
+	r := newRig(t, c)
+	r.in(1, packet(10, 0, 0, 0), 100) // 10 is learned at port 1
+	r.in(2, packet(11, 0, 0, 0), 100)
+	r.out(0, 8)
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	for range 30 { // more than XOFF
+		r.in(0, packet(0, 1, 26, 0), 1000)
+	}
+	r.in(0, packet(0, 1, 0, 0), 1000)
+	r.out(1, 8) // the lossy one passes
+	r.out(0, 8) // XOFF
+	r.in(0, packet(0, 1, 0, 0), 1000)
+	r.link(1, false)
+	st := r.stats(1)
+	if st.Discards[DropLink] != [8]uint64{0: 1, 3: 30} || r.stats(0).Buffered != [8]units.Size{} || r.sw.Paused(1) != 0 {
+		t.Errorf("%v discarded, %v held", st.Discards[DropLink], r.stats(0).Buffered)
+	}
+	var f pfc.Frame
+	if b := r.out(0, 8); len(b) != 1 || f.Decode(b[0]) != nil || f.Quanta[3] != 0 {
+		t.Error("no XON")
+	}
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	r.in(0, packet(0, 10, 0, 0), 1000) // forgotten: to all ports with a link
+	if st := r.stats(1); st.Discards[DropLink] != [8]uint64{0: 1, 3: 31} || len(r.out(1, 8)) != 0 || len(r.out(2, 8)) != 1 {
+		t.Errorf("%v discarded", st.Discards[DropLink])
+	}
+	r.in(0, packet(0, 11, 0, 0), 1000)
+	if len(r.out(2, 8)) != 1 {
+		t.Error("what was learned elsewhere is forgotten")
+	}
+	r.link(1, false) // again: nothing new
+	r.link(1, true)
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	r.in(0, packet(0, 12, 0, 0), 1000)
+	if len(r.out(1, 8)) != 2 {
+		t.Error("the port does not come back")
+	}
+}
+
+// A storm ends with its link.
+func TestStormAndLink(t *testing.T) {
+	r := newRig(t, guarded(2, pfc.Drop))
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	storm(r)
+	r.out(1, 1)
+	r.link(1, false)
+	r.now += 5 * ms
+	r.link(1, true)
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	if st := r.stats(1); len(r.out(1, 8)) != 1 || st.Watchdog.Storm != 0 || st.Watchdog.Restored[3] != 1 {
+		t.Errorf("%+v", st.Watchdog)
+	}
+}
+
+// A switch that is to stop pauses its peers, says so again, and sends what it has.
+func TestDrain(t *testing.T) {
+	c := config(2)
+	c.Pause = 100 * us
+	r := newRig(t, c)
+	for range 5 {
+		r.in(0, packet(0, 1, 26, 0), 1000)
+	}
+	if r.sw.Queued() != 5 {
+		t.Error(r.sw.Queued())
+	}
+	r.env.SetDue(0, units.Never)
+	r.sw.Drain(r.now)
+	var f pfc.Frame
+	for i := range 2 {
+		for range 3 {
+			if b := r.out(i, 1); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] == 0 || r.env.Due(0) > r.now {
+				t.Fatalf("port %d: %d frames, %+v", i, len(b), f)
+			}
+			r.now += 60 * us
+		}
+	}
+	r.now -= 60 * us
+	r.in(0, packet(0, 1, 26, 0), 1000) // was on its way
+	if st := r.stats(0); len(r.out(1, 8)) != 6 || r.sw.Queued() != 0 || st.Discarded() != [8]uint64{} {
+		t.Error("it does not send what it holds")
+	}
+}
+
+// Links that come and go between any other things: every frame is accounted
+// for, and nothing waits for a link that is not there.
+func TestConservationOfLinks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const ports = 3
+		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
+		c := guarded(ports, pfc.Drop)
+		c.Learn, c.Watchdog.Detect, c.Watchdog.Restore = true, 4*us, 2*us
+		var err error
+		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 300).Draw(t, "steps") {
+			r.now += units.Time(rapid.Int64Range(0, int64(2*us)).Draw(t, "dt"))
+			p := rapid.IntRange(0, ports-1).Draw(t, "port")
+			switch rapid.IntRange(0, 7).Draw(t, "what") {
+			case 0:
+				ch, err := r.sw.PrepareLink(p, rapid.Bool().Draw(t, "up"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.sw.SetLink(r.now, ch)
+			case 1:
+				r.in(p, pauseFrame(3, rapid.SampledFrom([]uint16{0, 40, 400}).Draw(t, "quanta")), 60)
+			case 2, 3, 4, 5:
+				r.in(p, packet(p, rapid.IntRange(0, ports+1).Draw(t, "to"), rapid.SampledFrom([]uint8{0, 26}).Draw(t, "dscp"), wire.ECT0), 500)
+			default:
+				r.out(p, 2)
+			}
+			if err := r.sw.Audit(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range ports {
+				for prio := range r.sw.ports[i].queues {
+					if sp := &r.sw.ports[i]; sp.shut>>prio&1 != 0 && sp.queues[prio].len() != 0 {
+						t.Fatal("frames wait for what does not come")
+					}
+				}
+			}
+		}
+	})
+}

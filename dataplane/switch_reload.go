@@ -1,0 +1,88 @@
+package dataplane
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"photon/pfc"
+	"photon/units"
+)
+
+// Change is a configuration that a running switch can take over.
+type Change struct {
+	config SwitchConfig
+	points [][pfc.Classes]point // by port; nil: they stay
+	fdb    *fdb                 // nil: it stays
+}
+
+// ErrFixed is wrapped by Prepare's error if the configuration differs in what a
+// running switch cannot change.
+var ErrFixed = errors.New("cannot change while the switch runs")
+
+// Prepare checks a configuration and builds what it needs, so that Apply has
+// little to do. It may be called while the switch runs, by the one who calls
+// Apply. Without c.CP the congestion points stay as they are, with their state.
+// Ports, links, workers, lossless priorities, the MTU and the size of the
+// forwarding database cannot change.
+func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Ports) != len(s.config.Ports) {
+		return nil, fmt.Errorf("the number of ports %w", ErrFixed)
+	}
+	for i := range c.Ports {
+		if a, b := &c.Ports[i], &s.config.Ports[i]; a.Link != b.Link || a.Worker != b.Worker || a.MAC != b.MAC {
+			return nil, fmt.Errorf("link, worker and address of port %d %w", i, ErrFixed)
+		}
+	}
+	if c.Lossless != s.config.Lossless || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Salt != s.config.Salt {
+		return nil, fmt.Errorf("lossless priorities, mtu, salt and size of the forwarding database: %w", ErrFixed)
+	}
+	ch := &Change{config: c}
+	if c.CP == nil {
+		ch.config.CP = s.config.CP
+	} else {
+		ch.points = make([][pfc.Classes]point, len(c.Ports))
+		for i := range ch.points {
+			ch.points[i] = c.newPoints(i)
+		}
+	}
+	if !reflect.DeepEqual(c.Static, s.config.Static) {
+		ch.fdb = newFDB(c.FDBSize, c.Age, c.Salt)
+		if err := ch.fdb.setAll(c.Static, len(c.Ports)); err != nil {
+			return nil, err
+		}
+		// What is learned between now and Apply is learned again from the next frame.
+		ch.fdb.adopt(s.fdb, noPort)
+	}
+	return ch, nil
+}
+
+// Apply takes a prepared configuration over. It is called between bursts. No
+// frame is lost by it: what is queued stays queued, and what was admitted stays
+// admitted.
+func (s *Switch) Apply(now units.Time, ch *Change) {
+	s.config = ch.config
+	c := &s.config
+	s.pool.Resize(c.Buffer - c.reserved())
+	if ch.fdb != nil {
+		s.fdb = ch.fdb
+	}
+	s.fdb.age = uint32(c.Age / units.Second)
+	for i := range s.ports {
+		p := &s.ports[i]
+		p.config = &c.Ports[i]
+		if ch.points != nil {
+			p.setPoints(ch.points[i])
+		}
+		var t [pfc.Classes]pfc.Thresholds
+		for prio := range pfc.Classes {
+			t[prio] = c.thresholds(i, prio)
+		}
+		p.in.Configure(t, c.Pause, p.config.Link.Rate)
+		s.setWatchdog(now, p)
+		p.env.Wake(i, now) // whatever of its timers is earlier now
+	}
+}

@@ -1,0 +1,255 @@
+package dataplane
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+func (r *rig) reload(c SwitchConfig) {
+	r.t.Helper()
+	ch, err := r.sw.Prepare(c)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.sw.Apply(r.now, ch)
+}
+
+// Maps, static addresses, the scheme and thresholds, each alone; what was queued
+// stays and leaves.
+func TestReload(t *testing.T) {
+	c := config(3)
+	c.Learn = true
+	r := newRig(t, c)
+	for range 4 {
+		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+	}
+	r.in(0, packet(20, 1, 0, 0), 100) // 20 is learned at port 0
+
+	c.DSCP[10], c.CP = 5, nil
+	r.reload(c)
+	r.in(0, packet(0, 1, 10, 0), 100)
+	if r.stats(0).RxFrames[5] != 1 {
+		t.Error("the map is not in force")
+	}
+	c.Static = []StaticEntry{{MAC: mac(0), Ports: []uint16{0}}, {MAC: mac(1), Ports: []uint16{2}}, {MAC: mac(20), Ports: []uint16{2}}}
+	r.reload(c)
+	r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+	if n := len(r.out(2, 8)); n != 1 {
+		t.Errorf("%d frames at the port to which the address moved", n)
+	}
+	if got := r.out(1, 8); len(got) != 6 || wire.ECN(got[1][14:]) != wire.CE {
+		t.Errorf("%d of 6 frames were still queued, or they are not marked", len(got))
+	}
+	r.in(1, packet(5, 2, 0, 0), 100) // 2 is not static any more
+	if a, b := len(r.out(0, 8)), len(r.out(2, 8)); a != 1 || b != 1 {
+		t.Error("an address that was taken away:", a, b)
+	}
+	r.in(1, packet(5, 20, 0, 0), 100)
+	if a, b := len(r.out(0, 8)), len(r.out(2, 8)); a != 0 || b != 1 {
+		t.Error("a static address does not replace a learned one:", a, b)
+	}
+
+	c.CP = func(marking.Place) marking.CP { return marking.None{} }
+	r.reload(c)
+	for range 4 {
+		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+	}
+	for _, b := range r.out(2, 8) {
+		if wire.ECN(b[14:]) != wire.ECT0 {
+			t.Error("the old scheme marks")
+		}
+	}
+	c.CP = func(marking.Place) marking.CP { return &nagging{} }
+	r.env.SetDue(1, units.Never)
+	r.reload(c)
+	if r.env.Due(1) > r.now {
+		t.Error("the new scheme's timers are not asked for")
+	}
+	c.CP, c.PFC[3] = nil, pfc.Thresholds{XOFF: 2000, XON: 1000, Headroom: 30_000}
+	for range 3 {
+		r.in(0, packet(0, 1, 26, 0), 1000)
+	}
+	r.env.SetDue(0, units.Never)
+	r.reload(c)
+	var f pfc.Frame
+	if b := r.out(0, 1); r.env.Due(0) > r.now || len(b) != 1 || f.Decode(b[0]) != nil || f.Quanta[3] == 0 {
+		t.Error("a lower XOFF does not act at once")
+	}
+	c.Tail, c.Learn, c.Age = 300, false, 7*units.Second
+	r.reload(c)
+	r.in(0, packet(0, 1, 0, 0), 301)
+	r.in(0, packet(30, 1, 0, 0), 100)
+	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.fdb.lookup(mac(30), 0, r.now) != noPort || r.sw.fdb.age != 7 {
+		t.Error("queue limit, learning or age are not in force")
+	}
+	if b := r.sw.Buffer(); b.Reserved != 3*32_000 || b.Lossy != b.Size-b.Reserved || b.Thresholds[2][3].XON != 1000 {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestReloadRefuses(t *testing.T) {
+	r := newRig(t, config(2))
+	for i, change := range []func(*SwitchConfig){
+		func(c *SwitchConfig) { *c = config(3) }, func(c *SwitchConfig) { c.Ports[1].Link.Rate = 1 }, func(c *SwitchConfig) { c.Ports[1].Worker = 1 },
+		func(c *SwitchConfig) { c.Lossless = 0 }, func(c *SwitchConfig) { c.MTU = 9000 }, func(c *SwitchConfig) { c.FDBSize = 5 },
+	} {
+		c := config(2)
+		change(&c)
+		if _, err := r.sw.Prepare(c); !errors.Is(err, ErrFixed) {
+			t.Errorf("change %d: %v", i, err)
+		}
+	}
+	c := config(2)
+	c.Buffer = 50_000
+	if _, err := r.sw.Prepare(c); !errors.Is(err, ErrBuffer) {
+		t.Error(err)
+	}
+	c = config(2)
+	c.Static[0].Ports[0] = 9
+	if _, err := r.sw.Prepare(c); err == nil {
+		t.Error("a static address at a port that is not there")
+	}
+}
+
+// A watchdog that comes, changes its action, or goes, in a storm too.
+func TestReloadOfAWatchdog(t *testing.T) {
+	c := config(2)
+	c.CP = nil
+	r := newRig(t, c)
+	set := func(w pfc.WatchdogConfig) {
+		c.Watchdog = w
+		r.reload(c)
+	}
+	storming := func() { // after 20 ms
+		for range 10 {
+			r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+			r.now += 2 * ms
+			r.out(1, 8)
+		}
+	}
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	storming()
+	set(pfc.WatchdogConfig{Detect: 10 * ms, Restore: ms, Action: pfc.Alert})
+	if st := r.stats(1); st.Watchdog.Storm != lossless || st.QueueFrames[3] != 1 {
+		t.Errorf("a watchdog that comes: %+v", st.Watchdog)
+	}
+	set(pfc.WatchdogConfig{Detect: 10 * ms, Restore: ms, Action: pfc.Drop})
+	if st := r.stats(1); st.Watchdog.Storm != lossless || st.QueueFrames[3] != 0 || st.Discards[DropStorm][3] != 1 {
+		t.Errorf("a watchdog that drops from now on: %+v", st.Watchdog)
+	}
+	set(pfc.WatchdogConfig{})
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	if st := r.stats(1); st.Watchdog.Storm != 0 || st.QueueFrames[3] != 1 || st.Watchdog.Restored[3] != 1 {
+		t.Errorf("a watchdog that goes: %+v", st.Watchdog)
+	}
+}
+
+// Reloads between any other things: every frame is accounted for, and no
+// lossless one is lost as long as peers obey at once.
+func TestConservationInReloads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const ports = 3
+		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
+		c := config(ports)
+		c.Learn = true
+		var err error
+		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
+			t.Fatal(err)
+		}
+		var stopped [ports]bool
+		for range rapid.IntRange(1, 300).Draw(t, "steps") {
+			r.now += units.Time(rapid.Int64Range(0, int64(3*us)).Draw(t, "dt"))
+			p := rapid.IntRange(0, ports-1).Draw(t, "port")
+			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			case 0:
+				r.in(p, pauseFrame(3, rapid.SampledFrom([]uint16{0, 10, 200}).Draw(t, "quanta")), 60)
+			case 1, 2, 3, 4, 5:
+				dscp := rapid.SampledFrom([]uint8{0, 26, 26, 48}).Draw(t, "dscp")
+				if dscp == 26 && stopped[p] {
+					continue
+				}
+				r.in(p, packet(p, rapid.IntRange(0, ports).Draw(t, "to"), dscp, wire.ECT0), rapid.IntRange(64, 1514).Draw(t, "length"))
+			case 6:
+				c.PFC[3].XOFF = units.Size(rapid.IntRange(1, 30).Draw(t, "xoff")) * 1000
+				c.PFC[3].XON = c.PFC[3].XOFF / 2
+				c.PFC[3].Headroom = units.Size(rapid.IntRange(8, 30).Draw(t, "headroom")) * 1000
+				c.Tail = units.Size(rapid.IntRange(1, 30).Draw(t, "tail")) * 1000
+				c.Static = c.Static[:rapid.IntRange(0, len(c.Static)).Draw(t, "static")]
+				c.CP = rapid.SampledFrom([]func(marking.Place) marking.CP{
+					nil, func(marking.Place) marking.CP { return marking.None{} }, func(marking.Place) marking.CP { return marking.NewNPECN() },
+				}).Draw(t, "scheme")
+				ch, err := r.sw.Prepare(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.sw.Apply(r.now, ch)
+			default:
+				for _, b := range r.out(p, rapid.IntRange(1, 4).Draw(t, "n")) {
+					var f pfc.Frame
+					if f.Decode(b) == nil && wire.MACAt(b) == pfc.Destination && f.Enable != 0 {
+						stopped[p] = f.Quanta[3] != 0
+					}
+				}
+			}
+			if err := r.sw.Audit(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range ports {
+				for { // what a world does at once: PFC frames leave
+					b := r.pfcDue(i)
+					if b == nil {
+						break
+					}
+					var f pfc.Frame
+					if f.Decode(b) == nil {
+						stopped[i] = f.Quanta[3] != 0
+					}
+				}
+				st := r.stats(i)
+				if st.Discards[DropHeadroom][3] != 0 {
+					t.Fatal("a lossless frame was lost")
+				}
+			}
+		}
+	})
+}
+
+// pfcDue takes the PFC frame that a port has due, if any.
+func (r *rig) pfcDue(port int) []byte {
+	f, ok := r.sw.pause(r.now, &r.sw.ports[port])
+	if !ok {
+		return nil
+	}
+	b := append([]byte(nil), r.env.Header(f)...)
+	r.env.Free(f)
+	return b
+}
+
+// What the workers wait for: a switch of many ports.
+func BenchmarkApply(b *testing.B) {
+	c := config(64)
+	c.Buffer = 64 * 100_000
+	c.FDBSize = 16384
+	r := newRig(b, c)
+	for i := range 10_000 {
+		r.sw.fdb.learn(mac(1000+i), i%64, 0)
+	}
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		c.Static = append(c.Static[:63:63], StaticEntry{MAC: mac(63), Ports: []uint16{uint16(i & 1)}}) // another table each time
+		ch, err := r.sw.Prepare(c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		r.sw.Apply(0, ch)
+		r.env.Woken()
+	}
+}

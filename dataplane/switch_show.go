@@ -1,0 +1,49 @@
+package dataplane
+
+import (
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// BufferState is how a switch's buffer is divided, and what of it is taken.
+type BufferState struct {
+	Size       units.Size                    // of the whole buffer
+	Reserved   units.Size                    // XOFF and headroom of the lossless priorities, all ports
+	Lossy      units.Size                    // the rest, which lossy priorities share
+	LossyUsed  units.Size                    // of it, now
+	Tail       units.Size                    // an egress queue of a lossy priority drops beyond it
+	Lossless   uint8                         // priorities
+	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
+}
+
+// Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
+// control, or no frame at all. A port's worker calls it, or nobody else does
+// anything meanwhile.
+func (s *Switch) Priority(b []byte) int {
+	var h wire.Header
+	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
+		return -1
+	}
+	var f Frame
+	s.classify(&f, &h, b)
+	return int(f.Prio)
+}
+
+// Buffer returns the state of the buffer. It is called between bursts.
+func (s *Switch) Buffer() BufferState {
+	c := &s.config
+	size, used := s.pool.State()
+	b := BufferState{
+		Size: c.Buffer, Reserved: c.reserved(), Lossy: size, LossyUsed: used,
+		Tail: c.Tail, Lossless: c.Lossless, Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)),
+	}
+	for i := range s.ports {
+		for prio := range pfc.Classes {
+			if c.Lossless>>prio&1 != 0 {
+				b.Thresholds[i][prio] = c.thresholds(i, prio)
+			}
+		}
+	}
+	return b
+}

@@ -1,0 +1,90 @@
+package dataplane
+
+import (
+	"reflect"
+	"testing"
+
+	"photon/marking"
+	"photon/units"
+	"photon/wire"
+)
+
+func TestFDBEntries(t *testing.T) {
+	c := config(4)
+	c.Static = []StaticEntry{{MAC: mac(9), Ports: []uint16{1, 2}}, {MAC: mac(8), Ports: []uint16{3}}}
+	c.Learn, c.Age = true, 300*units.Second
+	r := newRig(t, c)
+	r.in(0, packet(10, 8, 0, 0), 100)
+	r.now = 200 * units.Second
+	r.in(1, packet(11, 8, 0, 0), 100)
+	want := []FDBEntry{
+		{MAC: mac(8), Ports: []uint16{3}, Static: true}, {MAC: mac(9), Ports: []uint16{1, 2}, Static: true},
+		{MAC: mac(10), Ports: []uint16{0}, Age: 205 * units.Second}, {MAC: mac(11), Ports: []uint16{1}, Age: 5 * units.Second},
+	}
+	if got := r.sw.FDB().Entries(205 * units.Second); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	want = append(want[:2], want[3])
+	want[2].Age = 200 * units.Second
+	if got := r.sw.FDB().Entries(400 * units.Second); !reflect.DeepEqual(got, want) {
+		t.Errorf("when 10 is too old: %+v", got)
+	}
+	if v := r.sw.FDB(); v.Capacity() != 128 || v.Full() != 0 {
+		t.Error(v.Capacity(), v.Full())
+	}
+}
+
+func TestBufferState(t *testing.T) {
+	c := config(2)
+	c.Ports[1].Headroom = 30_000
+	r := newRig(t, c)
+	r.in(0, packet(0, 1, 0, 0), 700)
+	r.in(0, packet(0, 1, 26, 0), 500)
+	b := r.sw.Buffer()
+	if b.Size != 2*units.MB || b.Reserved != 90_000 || b.Lossy != 1_910_000 || b.LossyUsed != 700 || b.Tail != 20_000 || b.Lossless != lossless {
+		t.Errorf("%+v", b)
+	}
+	if b.Thresholds[0][3].Headroom != 20_000 || b.Thresholds[1][3].Headroom != 30_000 || b.Thresholds[0][0].XOFF != 0 {
+		t.Errorf("%+v", b.Thresholds)
+	}
+}
+
+// What the switch itself sends is counted where the queue is that caused it.
+func TestNotificationsAreCounted(t *testing.T) {
+	c := config(2)
+	c.CP = func(q marking.Place) marking.CP {
+		return marking.NewQCN(marking.QCNParams{SetPoint: 2 * units.KB, Weight: 2, SampleBase: 10 * units.KB}, 1)
+	}
+	r := newRig(t, c)
+	for range 15 {
+		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+	}
+	if n := r.stats(1).CNMs[3]; n == 0 || n != uint64(len(r.out(0, 64))) {
+		t.Errorf("%d CNMs counted", n)
+	}
+	c.CP = func(q marking.Place) marking.CP {
+		if q.Port == 1 {
+			return &nagging{}
+		}
+		return marking.None{}
+	}
+	r = newRig(t, c)
+	r.now = 3 * us
+	r.out(1, 1)
+	if st := r.stats(1); st.CNPs[3] != 3 || len(r.out(0, 8)) != 3 {
+		t.Errorf("%d CNPs counted", st.CNPs[3])
+	}
+}
+
+// nagging is a congestion point that has a CNP for host 0 every microsecond.
+type nagging struct {
+	marking.None
+	next units.Time
+}
+
+func (n *nagging) Next() units.Time { return n.next + us }
+
+func (n *nagging) Poll(units.Time, marking.Queue) (marking.Flow, bool) {
+	n.next += us
+	return marking.Flow{SrcMAC: mac(0), DstMAC: mac(1), Src: wire.IPv4(10, 0, 0, 0), Dst: wire.IPv4(10, 0, 0, 1), QP: 1}, true
+}

@@ -1,0 +1,63 @@
+package dataplane
+
+import (
+	"math/bits"
+
+	"photon/pfc"
+	"photon/units"
+)
+
+// watch has the port's watchdog look at the pauses, and does to the queues what it says.
+func (p *switchPort) watch(now units.Time) {
+	began, _ := p.dog.Update(now, &p.eg)
+	p.shutUp()
+	for rest := began & p.dog.Dropping(); rest != 0; rest &= rest - 1 {
+		p.of.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
+	}
+	if began&p.dog.Ignored() != 0 {
+		p.resumed(now, began)
+	}
+	if p.dog.Next() != units.Never {
+		p.env.Wake(p.number, p.dog.Next())
+	}
+}
+
+// setWatchdog has the port's watchdog go by the switch's configuration, in a
+// storm that lasts too.
+func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
+	if p.dog.Config() == s.config.Watchdog {
+		return
+	}
+	p.wakeUp(now)
+	p.dog.Configure(s.config.Watchdog)
+	p.watch(now)
+	for rest := p.dog.Dropping(); rest != 0; rest &= rest - 1 {
+		s.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
+	}
+}
+
+// paused is the set of priorities that must not send.
+func (p *switchPort) paused() uint8 { return p.eg.Paused() &^ p.dog.Ignored() }
+
+// flush discards what is in a queue, so that it does not hold the buffer of the
+// ports through which it came. The port's worker calls it.
+func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
+	q := &p.queues[prio]
+	for q.len() > 0 {
+		f := q.pop()
+		p.buffered -= units.Size(f.Len)
+		p.enqueued[prio]--
+		p.stats.Discards[why][prio]++
+		s.release(now, f)
+		p.env.Free(f)
+	}
+	p.waiting &^= 1 << prio
+}
+
+// Watchdog is the counters of a port's watchdog. It is called between bursts.
+func (s *Switch) Watchdog(now units.Time, port int) pfc.WatchdogCounters {
+	return s.ports[port].dog.Counters(now)
+}
+
+// WatchdogConfig is what the watchdogs go by. It is called between bursts.
+func (s *Switch) WatchdogConfig() pfc.WatchdogConfig { return s.config.Watchdog }

@@ -1,0 +1,154 @@
+package dataplane
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+const ms = units.Millisecond
+
+func guarded(ports int, a pfc.Action) SwitchConfig {
+	c := config(ports)
+	c.Watchdog = pfc.WatchdogConfig{Detect: 10 * ms, Restore: 5 * ms, Action: a}
+	return c
+}
+
+// storm has the peer of port 1 pause it until the watchdog barks, and calls it when the port asked for it.
+func storm(r *rig) {
+	r.t.Helper()
+	from := r.now
+	for ; r.now < from+10*ms; r.now += 2 * ms {
+		r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+		r.out(1, 8)
+	}
+	if next := min(r.env.Due(1), r.sw.Next(r.now-1, 1)); next > from+10*ms {
+		r.t.Fatalf("port 1 wants to be called at %v, the storm is at %v", next, from+10*ms)
+	}
+	r.now = from + 10*ms
+}
+
+// A peer that pauses for ever does not take the switch with it: the others'
+// frames pass again, and none of theirs is lost.
+func TestStormIsDropped(t *testing.T) {
+	r := newRig(t, guarded(3, pfc.Drop))
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	for range 30 { // more than XOFF, less than the headroom
+		r.in(0, packet(0, 1, 26, 0), 1000)
+	}
+	if len(r.out(0, 4)) != 1 {
+		t.Fatal("host 0 is not paused")
+	}
+	r.in(1, packet(1, 0, 26, 0), 1000) // in the other direction nothing is wrong
+	storm(r)
+	r.out(1, 8)
+	if st := r.stats(1); st.Discards[DropStorm][3] != 30 || st.QueueBytes[3] != 0 || st.Watchdog.Storm != lossless || st.Watchdog.Storms[3] != 1 {
+		t.Fatalf("%+v", st.Watchdog)
+	}
+	if st := r.stats(0); st.Buffered[3] != 0 {
+		t.Errorf("%v are held for port 0", st.Buffered[3])
+	}
+	if r.env.Due(0) > r.now {
+		t.Error("XON does not wake port 0")
+	}
+	var f pfc.Frame
+	if b := r.out(0, 4); len(b) != 2 || f.Decode(b[0]) != nil || f.Quanta[3] != 0 {
+		t.Errorf("%d frames at port 0, %+v", len(b), f)
+	}
+	for range 100 { // several times what the buffer holds
+		r.in(0, packet(0, 1, 26, 0), 1000)
+		r.in(0, packet(0, 2, 26, 0), 1000)
+		r.in(0, packet(0, 1, 0, 0), 100) // other priorities of the port go on
+		if len(r.out(2, 8)) != 1 || len(r.out(1, 8)) != 1 {
+			t.Fatal("others wait for the storm")
+		}
+	}
+	if n, others := r.stats(1).Discards[DropStorm][3], r.stats(0); n != 130 || others.Discarded() != [8]uint64{} {
+		t.Errorf("%d frames dropped", n)
+	}
+	// XON, and 5 ms without a pause: frames pass again.
+	r.in(1, pauseFrame(3, 0), 60)
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	if len(r.out(1, 8)) != 0 {
+		t.Error("restored at once")
+	}
+	if next := r.sw.Next(r.now, 1); next != r.now+5*ms {
+		t.Errorf("restoration at %v", next)
+	}
+	r.now += 5 * ms
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	if st := r.stats(1); len(r.out(1, 8)) != 1 || st.Watchdog.Restored[3] != 1 || st.Watchdog.Storm != 0 {
+		t.Errorf("%+v", st.Watchdog)
+	}
+}
+
+func TestStormIsForwarded(t *testing.T) {
+	r := newRig(t, guarded(2, pfc.Forward))
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	storm(r)
+	if len(r.out(1, 8)) != 1 {
+		t.Fatal("the pause is obeyed")
+	}
+	r.env.SetDue(1, units.Never)
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	if r.env.Due(1) > r.now || r.sw.Next(r.now, 1) > r.now || len(r.out(1, 8)) != 1 {
+		t.Error("the pause is obeyed by later frames")
+	}
+	if st := r.stats(1); st.Discarded() != [8]uint64{} || st.Watchdog.Storms[3] != 1 {
+		t.Errorf("%+v", st.Watchdog)
+	}
+}
+
+func TestStormIsTold(t *testing.T) {
+	r := newRig(t, guarded(2, pfc.Alert))
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	storm(r)
+	if st := r.stats(1); len(r.out(1, 8)) != 0 || r.stats(1).Watchdog.Storms[3] != 1 || st.Discarded() != [8]uint64{} {
+		t.Errorf("%+v", st.Watchdog)
+	}
+}
+
+// Storms that come and go in any order: every frame is accounted for, and the
+// port is called when its watchdog needs it.
+func TestConservationInStorms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const ports = 3
+		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
+		c := guarded(ports, pfc.Action(rapid.IntRange(0, 2).Draw(t, "action")))
+		c.Watchdog.Detect, c.Watchdog.Restore = 4*us, 2*us
+		var err error
+		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 300).Draw(t, "steps") {
+			r.now += units.Time(rapid.Int64Range(0, int64(2*us)).Draw(t, "dt"))
+			p := rapid.IntRange(0, ports-1).Draw(t, "port")
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 0, 1:
+				r.in(p, pauseFrame(3, rapid.SampledFrom([]uint16{0, 40, 400}).Draw(t, "quanta")), 60)
+			case 2, 3, 4:
+				r.in(p, packet(p, rapid.IntRange(0, ports).Draw(t, "to"), rapid.SampledFrom([]uint8{0, 26}).Draw(t, "dscp"), wire.ECT0), 500)
+			default:
+				r.out(p, 2)
+			}
+			if err := r.sw.Audit(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range ports {
+				sp := &r.sw.ports[i]
+				if sp.dog.Dropping() != 0 && sp.queues[3].len() != 0 {
+					t.Fatal("a queue in a storm holds frames")
+				}
+				if due := min(r.env.Due(i), r.sw.Next(r.now, i)); sp.dog.Next() > r.now && due > sp.dog.Next() {
+					t.Fatalf("port %d is called at %v, its watchdog at %v", i, due, sp.dog.Next())
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,46 @@
+package pfc
+
+import "photon/units"
+
+// Configure changes the thresholds and the pause of a running port. Nothing
+// that is buffered, or on its way, is lost by it: if more is buffered than the
+// new XOFF allows, there is room for the headroom beyond that until an XON has
+// been sent. The caller looks at Next afterwards. The thresholds must be valid.
+func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.Rate) {
+	g.setPause(pause, rate)
+	for p := range Classes {
+		bit := uint8(1) << p
+		if g.enabled&bit == 0 {
+			continue
+		}
+		g.xoff[p], g.xon[p], g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		bytes := g.occupancy[p].load()
+		if bytes <= g.xoff[p] {
+			g.limit[p] = g.settled[p]
+			continue
+		}
+		g.limit[p] = max(g.limit[p], g.settled[p], bytes+int64(t[p].Headroom))
+		g.over |= bit
+	}
+}
+
+func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
+	g.quanta = MaxQuanta
+	if pause > 0 {
+		g.quanta = max(1, Quanta(pause, rate))
+	}
+	// Half of the pause is left for the refresh to queue behind a frame, to
+	// travel, and to be late by a poll.
+	g.interval = Duration(g.quanta, rate) / 2
+}
+
+// Hold has the peer paused from now on, whatever is buffered. The caller looks
+// at Next afterwards.
+func (g *Ingress) Hold() {
+	for p := range Classes {
+		if g.enabled>>p&1 != 0 {
+			g.xoff[p], g.xon[p] = -1, -1
+		}
+	}
+	g.over |= g.enabled
+}

@@ -1,0 +1,87 @@
+package pfc
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+)
+
+// A peer that obeys as late as the headroom allows loses nothing, however often
+// and however the thresholds change; and in the end the new ones are in force.
+func TestConfigureLosesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const frame = 1000
+		draw := func() Thresholds {
+			xoff := units.Size(rapid.IntRange(1, 50).Draw(t, "xoff")) * frame
+			return Thresholds{XOFF: xoff, XON: min(xoff, units.Size(rapid.IntRange(0, 50).Draw(t, "xon"))*frame), Headroom: units.Size(rapid.IntRange(4, 20).Draw(t, "headroom")) * frame}
+		}
+		now := draw()
+		g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: [Classes]Thresholds{3: now}})
+		stopped, late := false, units.Size(0) // what the peer may still send
+		for range rapid.IntRange(1, 400).Draw(t, "steps") {
+			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			case 0:
+				least := now.Headroom
+				now = draw()
+				if stopped {
+					late = min(late, least)
+				}
+				g.Configure([Classes]Thresholds{3: now}, 0, 10*units.Gbps)
+			case 1, 2, 3, 4, 5:
+				if stopped && late < frame {
+					continue
+				}
+				if stopped {
+					late -= frame
+				}
+				if !g.Admit(3, frame) {
+					t.Fatalf("lost with %v buffered, %+v", g.Bytes(3), now)
+				}
+			default:
+				if g.Bytes(3) > 0 {
+					g.Release(3, frame)
+				}
+			}
+			var f Frame
+			if g.Next(0) == 0 && g.Poll(0, &f) {
+				if was := stopped; f.Quanta[3] != 0 {
+					stopped = true
+					if !was {
+						// What crosses the line is the last that is not part of the headroom.
+						late = now.Headroom - frame
+					}
+				} else {
+					stopped = false
+				}
+			}
+		}
+		for g.Bytes(3) > 0 {
+			g.Release(3, frame)
+			var f Frame
+			g.Poll(0, &f)
+		}
+		if g.Held() != 0 || g.limit[3] != int64(now.XOFF+now.Headroom) || g.xoff[3] != int64(now.XOFF) || g.limit[0] < 1<<60 {
+			t.Fatalf("in force: %d %d, configured: %+v", g.xoff[3], g.limit[3], now)
+		}
+	})
+}
+
+// A lower XOFF acts at once, a higher XON too, and the pause asked for changes.
+func TestConfigureActsAtOnce(t *testing.T) {
+	g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}})
+	g.Admit(3, 6_000)
+	if g.Next(0) != units.Never {
+		t.Fatal("below XOFF")
+	}
+	g.Configure([Classes]Thresholds{3: {XOFF: 5_000, XON: 2_000, Headroom: 5_000}}, 100*units.Microsecond, 10*units.Gbps)
+	var f Frame
+	if g.Next(0) != 0 || !g.Poll(0, &f) || f.Quanta[3] != Quanta(100*units.Microsecond, 10*units.Gbps) {
+		t.Fatalf("no XOFF: %+v", f)
+	}
+	g.Configure([Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}, 0, 10*units.Gbps)
+	if g.Next(0) != 0 || !g.Poll(0, &f) || f.Enable != 1<<3 || f.Quanta[3] != 0 {
+		t.Fatalf("no XON: %+v", f)
+	}
+}

@@ -1,0 +1,169 @@
+package pfc
+
+import (
+	"fmt"
+
+	"photon/units"
+)
+
+// Action is what a watchdog has done to the queue of a priority whose peer storms.
+type Action uint8
+
+// Actions, by SONiC's names.
+const (
+	Drop    Action = iota // the queue's frames are discarded
+	Forward               // the pause is ignored
+	Alert                 // nothing; it is counted
+)
+
+var actionNames = [...]string{"drop", "forward", "alert"}
+
+func (a Action) String() string { return actionNames[a] }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (a *Action) UnmarshalText(b []byte) error {
+	for i, name := range actionNames {
+		if string(b) == name {
+			*a = Action(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("action %q: drop, forward or alert", b)
+}
+
+// WatchdogConfig is what a watchdog goes by. The zero value is none.
+type WatchdogConfig struct {
+	Detect  units.Time // paused for so long without a break is a storm; 0: there is no watchdog
+	Restore units.Time // not paused for so long ends it
+	Action  Action
+}
+
+// Validate says what is wrong, in one line.
+func (c WatchdogConfig) Validate() error {
+	switch {
+	case c.Detect < 0:
+		return fmt.Errorf("detect %v must not be negative", c.Detect)
+	case c.Restore < 0:
+		return fmt.Errorf("restore %v must not be negative", c.Restore)
+	}
+	return nil
+}
+
+// Watchdog finds out that the peer of a port has paused a priority for longer
+// than congestion explains, and when that has ended. It keeps no queue: the
+// switch does to its queues what Dropping and Ignored say.
+//
+// The zero value watches nothing.
+type Watchdog struct {
+	config  WatchdogConfig
+	watched uint8
+	storm   uint8
+	next    units.Time
+	since   [Classes]units.Time // of the storm that lasts
+	count   WatchdogCounters
+}
+
+// WatchdogCounters count storms. A storm that lasts is not yet in Restored.
+type WatchdogCounters struct {
+	Storm    uint8               // priorities whose peer storms now
+	Storms   [Classes]uint64     // detected
+	Restored [Classes]uint64     // ended
+	Time     [Classes]units.Time // spent in storms, from detection to restoration
+}
+
+// NewWatchdog returns the watchdog of a port on which the priorities in watched obey PFC.
+func NewWatchdog(c WatchdogConfig, watched uint8) Watchdog {
+	w := Watchdog{watched: watched}
+	w.Configure(c)
+	return w
+}
+
+// Configure changes what the watchdog goes by. The caller calls Update next,
+// which ends the storms of a watchdog that is taken away.
+func (w *Watchdog) Configure(c WatchdogConfig) {
+	w.config, w.next = c, 0
+	if c.Detect == 0 && w.storm == 0 {
+		w.next = units.Never
+	}
+}
+
+// Config is what the watchdog goes by.
+func (w *Watchdog) Config() WatchdogConfig { return w.config }
+
+// Next is when Update must be called if no frame changes the pauses meanwhile, or Never.
+func (w *Watchdog) Next() units.Time { return w.next }
+
+// Dropping is the set of priorities whose frames are to be discarded.
+func (w *Watchdog) Dropping() uint8 {
+	if w.config.Action == Drop {
+		return w.storm
+	}
+	return 0
+}
+
+// Ignored is the set of priorities whose pauses are to be ignored.
+func (w *Watchdog) Ignored() uint8 {
+	if w.config.Action == Forward {
+		return w.storm
+	}
+	return 0
+}
+
+// Update looks at what the peer has paused and returns the priorities in which
+// a storm began and ended. It is called after every change of e, and at Next;
+// call e.Expire(now) first.
+func (w *Watchdog) Update(now units.Time, e *Egress) (began, ended uint8) {
+	w.next = units.Never
+	for p := range Classes {
+		bit := uint8(1) << p
+		if w.watched&bit == 0 {
+			continue
+		}
+		paused, storm := e.paused&bit != 0, w.storm&bit != 0
+		switch {
+		case w.config.Detect == 0:
+			if storm {
+				ended |= bit
+			}
+		case paused && storm:
+			w.next = min(w.next, e.until[p])
+		case paused:
+			if at := e.since[p].Add(w.config.Detect); at <= now {
+				began |= bit
+				w.next = min(w.next, e.until[p])
+			} else {
+				w.next = min(w.next, at)
+			}
+		case storm:
+			if at := e.ended[p].Add(w.config.Restore); at <= now {
+				ended |= bit
+			} else {
+				w.next = min(w.next, at)
+			}
+		}
+	}
+	for p := range Classes {
+		if began>>p&1 != 0 {
+			w.since[p] = now
+			w.count.Storms[p]++
+		}
+		if ended>>p&1 != 0 {
+			w.count.Restored[p]++
+			w.count.Time[p] += now - w.since[p]
+		}
+	}
+	w.storm = w.storm&^ended | began
+	return began, ended
+}
+
+// Counters returns the counts, storms that still last included up to now.
+func (w *Watchdog) Counters(now units.Time) WatchdogCounters {
+	c := w.count
+	c.Storm = w.storm
+	for p := range Classes {
+		if w.storm>>p&1 != 0 {
+			c.Time[p] += now - w.since[p]
+		}
+	}
+	return c
+}

@@ -1,0 +1,253 @@
+package telemetry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/units"
+)
+
+// source is a switch of one port, or a host.
+func source(host bool) *Source {
+	s := &Source{Snapshot: func() Snapshot {
+		snap := sample(host)
+		snap.Scheme, snap.Params = "pcn", []scheme.Setting{{Param: scheme.Param{Name: "period"}, Value: "5ms", Origin: "configuration"}}
+		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Lossy: 1400 * units.KB, Tail: units.MB, Lossless: 8}
+		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
+		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}
+		snap.Stats.Ports[0].Watchdog = pfc.WatchdogCounters{
+			Storm: 8, Storms: [8]uint64{3: 2}, Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
+		}
+		snap.Stats.Ports[0].Discards[dataplane.DropStorm][3] = 6
+		snap.LinkChanges = []uint64{2}
+		return snap
+	}}
+	if !host {
+		s.FDB = func() ([]dataplane.FDBEntry, int) {
+			return []dataplane.FDBEntry{{MAC: 0x020000000001, Ports: []uint16{0}, Age: 7 * units.Second}, {MAC: 0x020000000002, Ports: []uint16{0}, Static: true}}, 64
+		}
+	}
+	return s
+}
+
+// serve answers for a source on a socket of its own.
+func serve(t *testing.T, s *Source) (*Admin, *Client) {
+	t.Helper()
+	a, err := Listen(filepath.Join(t.TempDir(), "a.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Show(s)
+	a.Serve()
+	t.Cleanup(func() { a.Close() })
+	c, err := Dial(a.Path(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, c
+}
+
+// Every topic goes over the socket and comes out as the table switches print.
+func TestShow(t *testing.T) {
+	_, c := serve(t, source(false))
+	for name, lines := range map[string][]string{
+		"pfc counters": {
+			"Port Rx  PFC0  PFC1  PFC2  PFC3  PFC4  PFC5  PFC6  PFC7",
+			"-------  ----  ----  ----  ----  ----  ----  ----  ----",
+			"    sw0     0     0     0     5     0     0     0     0",
+			"Port Tx  PFC0  PFC1  PFC2  PFC3  PFC4  PFC5  PFC6  PFC7",
+			"    sw0     0     0     0     3     0     0     0     0",
+		},
+		"queues": {
+			"Port  TxQ  Counter/pkts  Counter/bytes  Drop/pkts  Occupancy/bytes",
+			" sw0  UC0             0              0          2                0",
+			" sw0  UC3             9              0          6             2000",
+			"Port Watermark  UC0  UC1  UC2   UC3  UC4  UC5  UC6  UC7",
+			"           sw0    0    0    0  5000    0    0    0    0",
+		},
+		"buffer": {
+			"lossless (reserved)  600KB    0B", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB",
+			"A lossy queue drops beyond 1MB.",
+		},
+		"fdb": {
+			"No.         MacAddress  Port     Type  Age", "  1  02:00:00:00:00:01   sw0  Dynamic   7s", "  2  02:00:00:00:00:02   sw0   Static    -",
+			"Total number of entries 2",
+		},
+		"marking": {
+			"Scheme: pcn", "   period    5ms  configuration",
+			"Port  TxQ  EcnMarked/pkts  EcnMarked/bytes  Undetermined/pkts  CNM/pkts  CNP/pkts",
+			" sw0  UC3               4                0                  0         0         0",
+		},
+		"pfcwd": {
+			"Action  Detection time  Restoration time", "  drop           400ms                1s",
+			"Queue   Status  Storm detected/restored  Storm time  TX OK/drop",
+			"sw0:3  stormed                      2/1        1.5s         9/6",
+		},
+		"ports": {
+			"Port     Device  Oper  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts",
+			" sw0  net_null0    up    N/A        2       10        9          8            3",
+		},
+	} {
+		topic, err := FindTopic(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, raw, err := c.Show(context.Background(), topic)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var b strings.Builder
+		d.Table(&b)
+		for _, l := range lines {
+			if !strings.Contains(b.String(), l+"\n") {
+				t.Errorf("show %s lacks\n%s\nin\n%s", name, l, b.String())
+			}
+		}
+		var loose map[string]any
+		if err := json.Unmarshal(raw, &loose); err != nil || loose["node"] != "n1" {
+			t.Errorf("show %s --json: %v\n%s", name, err, raw)
+		}
+		if regexp.MustCompile(`[0-9](B|bps)"`).Match(raw) {
+			t.Errorf("show %s --json: a number is text\n%s", name, raw)
+		}
+	}
+}
+
+// A host has counters of PFC and a port; the rest is refused in words.
+func TestShowOfAHost(t *testing.T) {
+	_, c := serve(t, source(true))
+	for i := range Topics {
+		_, _, err := c.Show(context.Background(), &Topics[i])
+		if Topics[i].switchs != (err != nil) {
+			t.Errorf("%s: %v", Topics[i].Name, err)
+		}
+		if err != nil && err.Error() != fmt.Sprintf("an agent has no %s: ask a switch", Topics[i].Name) {
+			t.Error(err)
+		}
+	}
+	if _, err := FindTopic("weather"); err == nil || !strings.Contains(err.Error(), "pfc counters, ports, queues") {
+		t.Error(err)
+	}
+	if topic, err := FindTopic("pfc"); err != nil || topic.Name != "pfc counters" {
+		t.Error(topic, err)
+	}
+}
+
+// Only the owner may open it, at no time anybody else, whatever the umask.
+func TestSocketIsTheOwners(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	a, _ := serve(t, source(false))
+	info, err := os.Stat(a.Path())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatal(info.Mode(), err)
+	}
+}
+
+func TestSocketThatIsThere(t *testing.T) {
+	a, c := serve(t, source(false))
+	if _, err := Listen(a.Path()); err == nil || !strings.HasSuffix(err.Error(), "another photon answers there") {
+		t.Error("in use:", err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(a.Path()); !os.IsNotExist(err) {
+		t.Error("the socket stays:", err)
+	}
+	// One whose maker was killed is replaced.
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: a.Path(), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	if _, _, err := c.Show(context.Background(), &Topics[0]); err == nil || !strings.HasSuffix(err.Error(), "the photon that made it has ended") {
+		t.Error("stale:", err)
+	}
+	again, err := Listen(a.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+	// What is no socket stays.
+	if err := os.WriteFile(a.Path(), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(a.Path()); err == nil || !strings.HasSuffix(err.Error(), "there is something that is not a socket") {
+		t.Error("a file:", err)
+	}
+	if _, err := Listen("/nowhere/a.sock"); err == nil || err.Error() != "admin socket /nowhere/a.sock: no such file or directory" {
+		t.Error(err)
+	}
+}
+
+// Without a path, the only photon there is is meant; of several, the one named.
+func TestFindingTheSocket(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	dir := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "photon")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := systemDir
+	systemDir = filepath.Join(t.TempDir(), "none")
+	defer func() { systemDir = old }()
+	if _, err := Dial("", ""); err == nil || !strings.HasPrefix(err.Error(), "no photon runs here") {
+		t.Error(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		l, err := Listen(filepath.Join(dir, name+".sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		c, err := Dial("", map[string]string{"a": "", "b": "b"}[name])
+		if err != nil || c.path != l.Path() {
+			t.Error(c, err)
+		}
+	}
+	if _, err := Dial("", ""); err == nil || !strings.HasPrefix(err.Error(), "several photons run here") {
+		t.Error(err)
+	}
+	if _, err := Dial("", "c"); err == nil || !strings.HasPrefix(err.Error(), `no photon of the name "c" runs here`) {
+		t.Error(err)
+	}
+}
+
+// The default place is made; where that is not allowed, the user's own is taken.
+func TestDefaultPlace(t *testing.T) {
+	old := systemDir
+	defer func() { systemDir = old }()
+	systemDir = filepath.Join(t.TempDir(), "run", "photon")
+	a, err := ListenDefault("sw")
+	if err != nil || a.Path() != filepath.Join(systemDir, "sw.sock") {
+		t.Fatal(a, err)
+	}
+	a.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	systemDir = filepath.Join(file, "photon") // cannot be made
+	own := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", own)
+	if a, err = ListenDefault("sw"); err != nil || a.Path() != filepath.Join(own, "photon", "sw.sock") {
+		t.Fatal(a, err)
+	}
+	a.Close()
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	if _, err := ListenDefault("sw"); err == nil {
+		t.Error("no place, no error")
+	}
+}

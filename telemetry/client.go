@@ -1,0 +1,125 @@
+package telemetry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Client asks a running photon over its admin socket.
+type Client struct {
+	path string
+	http http.Client
+}
+
+// Refused is what a node said when it would not do what it was asked.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
+
+// Dial returns a client for the socket at path or, if that is empty, for the
+// node of a name, or for the only one that runs on this machine.
+func Dial(path, name string) (*Client, error) {
+	if path == "" {
+		var err error
+		if path, err = find(name); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{path: path}
+	c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}
+	return c, nil
+}
+
+// find looks for sockets where photon makes them.
+func find(name string) (string, error) {
+	pattern, found := "*", []string{}
+	if name != "" {
+		pattern = name
+	}
+	for _, dir := range runtimeDirs() {
+		all, err := filepath.Glob(filepath.Join(dir, socketName(pattern)))
+		if err != nil {
+			return "", fmt.Errorf("--name %s: %w", name, err)
+		}
+		found = append(found, all...)
+	}
+	switch {
+	case len(found) == 1 || len(found) > 1 && name != "":
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("several photons run here (%s): say which by --name or --socket", strings.Join(found, ", "))
+	case name != "":
+		return "", fmt.Errorf("no photon of the name %q runs here (no socket in %s; --socket names another place)", name, strings.Join(runtimeDirs(), ", "))
+	}
+	return "", fmt.Errorf("no photon runs here (no socket in %s; --socket names another place)", strings.Join(runtimeDirs(), ", "))
+}
+
+// do makes a request. A refusal comes back as an error with the node's words.
+func (c *Client) do(ctx context.Context, method, path string, query url.Values) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, method, (&url.URL{Scheme: "http", Host: "photon", Path: path, RawQuery: query.Encode()}).String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.http.Do(r)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("nobody answers at %s: the photon that made it has ended", c.path)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%s: only the user who started that photon may ask it", c.path)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", c.path, plain(err))
+	case a.StatusCode == http.StatusOK:
+		return a.Body, nil
+	}
+	defer a.Body.Close()
+	var why refusal
+	if err := json.NewDecoder(a.Body).Decode(&why); err != nil || why.Error == "" {
+		return nil, fmt.Errorf("%s: %s (another version of photon?)", c.path, a.Status)
+	}
+	return nil, Refused(why.Error)
+}
+
+// Reload has the node take over its changed configuration and returns what
+// changed, a line each.
+func (c *Client) Reload(ctx context.Context) ([]string, error) {
+	body, err := c.do(ctx, http.MethodPost, "/reload", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var r reloaded
+	if err := json.NewDecoder(body).Decode(&r); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	return r.Changes, nil
+}
+
+// Show fetches a topic: the document, and the JSON it came as.
+func (c *Client) Show(ctx context.Context, t *Topic) (Document, []byte, error) {
+	body, err := c.do(ctx, http.MethodGet, t.path(), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer body.Close()
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	d := t.empty()
+	if err := json.Unmarshal(b, d); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	return d, b, nil
+}

@@ -1,0 +1,75 @@
+package telemetry
+
+import (
+	"fmt"
+	"io"
+
+	"photon/dataplane"
+)
+
+// Marking is `show marking`.
+type Marking struct {
+	Node   string         `json:"node"`
+	Scheme string         `json:"scheme"`
+	Params []MarkingParam `json:"params"`
+	Ports  []MarkingPort  `json:"ports"`
+}
+
+// MarkingParam is a parameter of the scheme as it is in force.
+type MarkingParam struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"` // where the value comes from
+}
+
+// MarkingPort is what the congestion points of one port did, by priority.
+type MarkingPort struct {
+	Port         string    `json:"port"`
+	Marked       [8]uint64 `json:"ecn_marked_packets"`
+	MarkedBytes  [8]uint64 `json:"ecn_marked_bytes"`
+	Undetermined [8]uint64 `json:"undetermined_packets"` // TCD's UE
+	CNMs         [8]uint64 `json:"cnm_sent"`             // QCN's notifications
+	CNPs         [8]uint64 `json:"cnp_sent"`             // by the switch itself
+}
+
+func takeMarking(s *Source) Document {
+	snap := s.Snapshot()
+	d := &Marking{Node: snap.Node, Scheme: snap.Scheme, Params: []MarkingParam{}}
+	for _, p := range snap.Params {
+		d.Params = append(d.Params, MarkingParam{p.Name, p.Value, p.Origin})
+	}
+	for i := range snap.Stats.Ports {
+		d.Ports = append(d.Ports, markingPort(snap.Ports[i], &snap.Stats.Ports[i]))
+	}
+	return d
+}
+
+func markingPort(name string, st *dataplane.PortStats) MarkingPort {
+	return MarkingPort{Port: name, Marked: st.Marked, MarkedBytes: st.MarkedBytes, Undetermined: st.Undetermined, CNMs: st.CNMs, CNPs: st.CNPs}
+}
+
+// Table implements Document. Queues whose congestion points did nothing are left out.
+func (d *Marking) Table(w io.Writer) {
+	fmt.Fprintf(w, "Scheme: %s\n\n", d.Scheme)
+	if len(d.Params) > 0 {
+		t := newTable("Parameter", "Value", "Origin")
+		for _, p := range d.Params {
+			t.row(p.Name, p.Value, p.Origin)
+		}
+		t.write(w)
+		fmt.Fprintln(w)
+	}
+	t := newTable("Port", "TxQ", "EcnMarked/pkts", "EcnMarked/bytes", "Undetermined/pkts", "CNM/pkts", "CNP/pkts")
+	for _, p := range d.Ports {
+		for q := range p.Marked {
+			if p.Marked[q]|p.Undetermined[q]|p.CNMs[q]|p.CNPs[q] != 0 {
+				t.row(p.Port, fmt.Sprintf("UC%d", q), p.Marked[q], p.MarkedBytes[q], p.Undetermined[q], p.CNMs[q], p.CNPs[q])
+			}
+		}
+	}
+	if len(t.rows) == 0 {
+		fmt.Fprintln(w, "No frame was marked, and nothing was sent.")
+		return
+	}
+	t.write(w)
+}
