@@ -4,8 +4,9 @@ import "photon/units"
 
 // Configure changes the thresholds and the pause of a running port. Nothing
 // that is buffered, or on its way, is lost by it: if more is buffered than the
-// new XOFF allows, there is room for the headroom beyond that until an XON has
-// been sent. The caller looks at Next afterwards. The thresholds must be valid.
+// new XOFF allows, or the peer is paused already, there is room for the headroom
+// beyond that until an XON has been sent. The caller looks at Next afterwards.
+// The thresholds must be valid.
 func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.Rate) {
 	g.setPause(pause, rate)
 	for p := range Classes {
@@ -15,10 +16,11 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		}
 		g.xoff[p], g.xon[p], g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
 		bytes := g.occupancy[p].load()
-		if bytes <= g.xoff[p] {
+		if bytes <= g.xoff[p] && g.held&bit == 0 {
 			g.limit[p] = g.settled[p]
 			continue
 		}
+		// What an XOFF that is under way still lets come was promised room before.
 		g.limit[p] = max(g.limit[p], g.settled[p], bytes+int64(t[p].Headroom))
 		g.over |= bit
 	}

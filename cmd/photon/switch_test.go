@@ -204,7 +204,7 @@ func TestCongestionSendsPFC(t *testing.T) {
 		}
 	}
 	if got != [2]uint32{frames, frames} {
-		t.Errorf("%v frames arrived of %d each", got, frames)
+		t.Errorf("%v frames arrived of %d each\n%s", got, frames, sw.log)
 	}
 	if marked < frames {
 		t.Errorf("%d frames are marked", marked)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,8 +98,27 @@ func (k *kernelDrops) running() bool {
 	if err != nil || unix.IoctlIfreq(k.fds[0], unix.SIOCGIFFLAGS, r) != nil {
 		return false // it is gone
 	}
-	const both = unix.IFF_UP | unix.IFF_RUNNING
-	return r.Uint16()&both == both
+	if r.Uint16()&unix.IFF_UP == 0 {
+		return false
+	}
+	if carrier, ok := carrier(k.fds[0], k.iface); ok {
+		return carrier
+	}
+	return r.Uint16()&unix.IFF_RUNNING != 0
+}
+
+// carrier asks for an interface's carrier. The flag IFF_RUNNING would tell of it
+// up to a second later: the kernel brings it up to date no more often.
+func carrier(fd int, iface string) (on, ok bool) {
+	value := struct{ cmd, data uint32 }{cmd: unix.ETHTOOL_GLINK}
+	request := struct { // ifreq
+		name [unix.IFNAMSIZ]byte
+		data unsafe.Pointer
+		_    [16]byte
+	}{data: unsafe.Pointer(&value)}
+	copy(request.name[:unix.IFNAMSIZ-1], iface)
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+	return value.data != 0, errno == 0
 }
 
 // newSockets are those of a device that were not there before.

@@ -61,6 +61,13 @@ func TestKernelDropsAreCounted(t *testing.T) {
 		t.Error(err)
 	}
 	isOurs := func(b []byte) bool { return b[12] == 0x88 && b[13] == 0xB5 }
+	// The driver does not tell of carriers; the kernel does, at once.
+	for _, up := range []bool{false, true} {
+		outside.Run(t, "ip", "link", "set", "e0", map[bool]string{true: "up", false: "down"}[up])
+		if d := w.Devices(); d[0].LinkUp != up || !d[1].LinkUp {
+			t.Errorf("the other end is up: %v; links: %v, %v", up, d[0].LinkUp, d[1].LinkUp)
+		}
+	}
 	arrived := len(to.Collect(0, isOurs))
 	d := w.Devices()
 	if d[0].RxMissed < 1900 || d[0].RxFrames+d[0].RxMissed < sent {
