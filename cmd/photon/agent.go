@@ -22,7 +22,7 @@ func agentCommand() *cobra.Command {
 			"reaction point allows, obey PFC, receive flows of others and notify their senders.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {
-				return bad(errors.New("an agent needs a configuration (-c agent.yaml; deploy/agent-sender.yaml is an example)"))
+				return bad(errors.New("an agent needs a configuration (-c agent.yaml; deploy/agent-h0.yaml is an example)"))
 			}
 			conf, err := config.ReadAgent(file)
 			if err != nil {
