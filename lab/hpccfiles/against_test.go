@@ -107,9 +107,6 @@ func TestSingleFlowsAgainstTheOtherSimulator(t *testing.T) {
 // marks are random, so only slowdowns of all flows are compared. Twenty per cent
 // is what is promised; that they are much closer is in docs/hpcc-files.md.
 func TestSlowdownsAgainstTheOtherSimulator(t *testing.T) {
-	if testing.Short() {
-		t.Skip("eleven million packets over links")
-	}
 	page, err := os.ReadFile("../../docs/hpcc-files.md")
 	if err != nil {
 		t.Fatal(err)
