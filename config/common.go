@@ -24,7 +24,7 @@ type Port struct {
 // Scheme names a congestion control scheme and what is set otherwise.
 type Scheme struct {
 	Name   Value[string]            `yaml:"name"`   // pcn
-	Params map[string]Value[string] `yaml:"params"` // `photon list schemes` shows them
+	Params map[string]Value[string] `yaml:"params"` // `photon explain` shows them
 }
 
 // PFC is flow control per priority.

@@ -98,6 +98,9 @@ func TestEverySchemeOnDPDK(t *testing.T) {
 			if !known {
 				t.Fatalf("the test does not know what %s sends", name)
 			}
+			if recipe, _ := scheme.Get(name); recipe.Silent == (want == "cnp" || want == "cnm") {
+				t.Errorf("the recipe says silent %v, and the scheme sends %s", recipe.Silent, want)
+			}
 			if len(kinds[want]) == 0 {
 				t.Errorf("no %s was captured, only %v", want, sortedKeys(kinds))
 			}

@@ -162,8 +162,7 @@ func (n *network) notes(e *Experiment, use SchemeUse) (notes []string) {
 	for i := range n.flows {
 		told += n.hosts[n.flows[i].from].Flow(n.world.Now(), n.flows[i].slot).Notified
 	}
-	silent := []string{"none", "hpcc", "timely", "timely-patched", "tcd+timely"} // no notifications are their nature
-	if told == 0 && !slices.Contains(silent, use.Name.V) {
+	if recipe, err := scheme.Get(use.Name.V); told == 0 && err == nil && !recipe.Silent {
 		peak := units.Size(0)
 		for _, s := range n.switches {
 			for port := range s.Ports() {

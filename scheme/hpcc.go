@@ -18,6 +18,7 @@ func init() {
 		CP:      "writes rate, time, bytes sent and queue into every packet that has room",
 		NP:      "acknowledges every packet and brings its telemetry back",
 		RP:      "window W = W_c/(U/eta) + W_AI, or + W_AI alone; rate W/T (algorithm 1)",
+		Silent:  true,
 		Params: []Param{
 			{Name: "eta", Doc: "target utilisation; above 0, at most 1", Default: "0.95", Source: "section 5.1"},
 			{Name: "max_stage", Doc: "additive increases between two multiplicative ones; 0 or more", Default: "5", Source: "section 5.1", Open: "the authors' simulator's runs have 0"},

@@ -15,6 +15,7 @@ func init() {
 		CP:      "marks nothing",
 		NP:      "notifies nobody",
 		RP:      "sends at line rate",
+		Silent:  true,
 		build: func(n Network, _ *reader) Parts {
 			return Parts{
 				CP:    func(marking.Place) marking.CP { return marking.None{} },

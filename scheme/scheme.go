@@ -21,6 +21,7 @@ type Scheme struct {
 	CP      string // what the switch does, one line
 	NP      string // what the receiver does
 	RP      string // what the sender does
+	Silent  bool   // no reaction point is ever notified: it goes by acknowledgements, or by nothing
 	Params  []Param
 	build   func(Network, *reader) Parts
 }

@@ -45,6 +45,7 @@ func init() {
 		CP:      cp,
 		NP:      "acknowledges every packet, with its mark and its departure time",
 		RP:      "TIMELY's; where it would decrease, it does so only at a packet with CE, and else increases additively",
+		Silent:  true,
 		Params:  slices.Concat(redParams(), []Param{interval}, timelyParams()),
 		build: func(n Network, r *reader) Parts {
 			rp := r.timely(n)

@@ -18,6 +18,7 @@ func init() {
 		CP:      "marks nothing",
 		NP:      "acknowledges every packet and brings its departure time back",
 		RP:      "below t_low up, above t_high down; between, up while the round-trip time does not grow, else down by its gradient",
+		Silent:  true,
 		Params:  timelyParams(),
 		build: func(n Network, r *reader) Parts {
 			return timelyParts(r, r.timely(n))
@@ -45,6 +46,7 @@ func init() {
 		CP:      "marks nothing",
 		NP:      "acknowledges every packet and brings its departure time back",
 		RP:      "between t_low and t_high R = (1-w) ai + R (1 - gain w (rtt-t_low)/t_low), w = 2 gradient + 1/2 from 0 to 1",
+		Silent:  true,
 		Params: append(patched, Param{
 			Name: "gain", Doc: "of the decrease; above 0, at most 1", Default: "0.008", Source: "the authors' parameter, as public code has it",
 		}),

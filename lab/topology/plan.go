@@ -181,9 +181,7 @@ func (p *Plan) Fastest() (rate units.Rate) {
 	return rate
 }
 
-// Addresses of the ports of a plan's nodes: locally administered, by node and port.
-
-// MAC is the address of a port.
+// MAC is the address of a port: locally administered, by node and port.
 func MAC(node, port int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(port)<<24 | wire.MAC(node) }
 
 // IP is the address of a host.
