@@ -17,7 +17,7 @@ import (
 const manyRuns = `
 id: test/many
 title: eight runs of two schemes
-duration: 40ms
+duration: 25ms
 repeat: 8
 topology: {kind: star, hosts: 11}
 parameters:
