@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs from Debian what building (and, with the argument `test` or `browser`,
+# Installs from Debian what building (and, with the argument `test`, `browser` or `slurm`,
 # testing) photon needs and this machine lacks. Does nothing, quickly, if all is there.
 set -eu
 
@@ -10,6 +10,10 @@ fi
 
 if [ "${1:-build}" = browser ]; then
 	packages="$packages chromium"
+fi
+
+if [ "${1:-build}" = slurm ]; then
+	packages="$packages slurmctld slurmd slurm-client munge"
 fi
 
 missing=""

@@ -113,3 +113,19 @@ func TestKilledSweepGoesOn(t *testing.T) {
 		t.Errorf("%d tasks", len(seen))
 	}
 }
+
+// Where there is no sbatch, the script is there to be submitted elsewhere.
+func TestSlurmScriptWithoutSlurm(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	out := t.TempDir()
+	c, said := photon(ctx, []string{"PATH="}, "sweep", writeSweep(t, "1..3"), "--out", out, "--slurm", "--workers", "4")
+	script := filepath.Join(out, "sweeps", "many", "slurm.sh")
+	if err := c.Run(); c.ProcessState.ExitCode() != exitFailed || !strings.HasSuffix(said.String(), "there is no sbatch on this machine; submit "+script+" where there is one\n") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	b, err := os.ReadFile(script)
+	if err != nil || !strings.Contains(string(b), "#SBATCH --array=0-3\n") || !strings.Contains(string(b), " --worker \"$SLURM_ARRAY_TASK_ID/4\" ") {
+		t.Errorf("%v\n%s", err, b)
+	}
+}
