@@ -112,7 +112,8 @@ type Switch struct {
 	workers []*switchWorker
 	fdb     *fdb
 	lossy   lossyPool
-	longest int // frame that passes, without FCS
+	longest int        // frame that passes, without FCS
+	classes [256]class // of plain IPv4 packets, by TOS
 }
 
 // switchPort is one port. Its worker alone touches it, but for the rings, whose
@@ -142,6 +143,7 @@ type switchPort struct {
 // point is the congestion point of one queue, and what more than marking it does.
 type point struct {
 	cp       marking.CP // nil: none
+	burst    marking.Burst
 	sampler  marking.Sampler
 	notifier marking.Notifier
 	stamper  marking.Stamper
@@ -152,6 +154,7 @@ func newPoint(cp marking.CP) (p point) {
 		return point{}
 	}
 	p.cp = cp
+	p.burst, _ = cp.(marking.Burst)
 	p.sampler, _ = cp.(marking.Sampler)
 	p.notifier, _ = cp.(marking.Notifier)
 	p.stamper, _ = cp.(marking.Stamper)
@@ -162,6 +165,9 @@ func newPoint(cp marking.CP) (p point) {
 type switchWorker struct {
 	number  int
 	learned *learnRing // to the writer of the forwarding database; nil: this is the writer
+	heads   [quickBurst]head
+	sizes   [quickBurst]uint16
+	marks   [quickBurst]marking.Mark
 }
 
 // lossyPool is the part of the buffer that lossless priorities do not reserve.
@@ -208,6 +214,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	}
 	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age, c.Salt), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
 	s.lossy = lossyPool{size: int64(c.Buffer - c.reserved()), shared: len(envs) > 1}
+	s.setClasses()
 	for w := range envs {
 		worker := &switchWorker{number: w}
 		if w > 0 {

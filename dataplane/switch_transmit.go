@@ -35,7 +35,12 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 		if ready == 0 {
 			break
 		}
-		burst[n] = s.dequeue(now, p, 7-bits.LeadingZeros8(ready))
+		prio := 7 - bits.LeadingZeros8(ready)
+		if p.points[prio].quick() {
+			n += s.dequeueQuick(now, p, prio, burst[n:])
+			continue
+		}
+		burst[n] = s.dequeue(now, p, prio)
 		n++
 	}
 	return n
