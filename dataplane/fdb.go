@@ -17,12 +17,17 @@ import (
 // A static entry may name a group of ports of equal cost, among which a frame's
 // flow hash chooses.
 type fdb struct {
-	entries []atomic.Uint64 // a power of two; linear probing over maxProbe places
-	seen    []atomic.Uint32 // second in which a learned entry was last confirmed
+	entries []fdbEntry // a power of two; linear probing over maxProbe places
 	groups  [][]uint16
 	age     uint32 // seconds; 0: entries do not age
 	salt    uint32 // of this switch's choice among equal paths; 0: none
 	full    atomic.Uint64
+}
+
+// fdbEntry is one place. What is read together lies together.
+type fdbEntry struct {
+	atomic.Uint64               // the entry
+	seen          atomic.Uint32 // second in which a learned one was last confirmed
 }
 
 // An entry: address 48 bits, port or group 12 bits, kind 4 bits; zero is an empty place.
@@ -40,7 +45,7 @@ const noPort = -1
 
 func newFDB(capacity int, age units.Time, salt uint32) *fdb {
 	n := 1 << bits.Len(uint(max(2*capacity, maxProbe)-1))
-	return &fdb{entries: make([]atomic.Uint64, n), seen: make([]atomic.Uint32, n), age: uint32(age / units.Second), salt: salt}
+	return &fdb{entries: make([]fdbEntry, n), age: uint32(age / units.Second), salt: salt}
 }
 
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
@@ -82,7 +87,7 @@ func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
 }
 
 func (t *fdb) old(at int, now units.Time) bool {
-	return t.age != 0 && seconds(now)-t.seen[at].Load() > t.age
+	return t.age != 0 && seconds(now)-t.entries[at].seen.Load() > t.age
 }
 
 // known reports whether mac is learned on port, confirming it, or is static; if
@@ -101,8 +106,8 @@ func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
 			if int(e>>4&(maxPorts-1)) != port || t.old(at, now) {
 				return false
 			}
-			if s := seconds(now); t.seen[at].Load() != s {
-				t.seen[at].Store(s)
+			if s := seconds(now); t.entries[at].seen.Load() != s {
+				t.entries[at].seen.Store(s)
 			}
 			return true
 		}
@@ -113,9 +118,9 @@ func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
 
 // quick is the entry of an address if it is in its first place, and that place.
 // The most are: a table is at most half full.
-func (t *fdb) quick(mac wire.MAC) (e uint64, at int) {
-	at = t.home(mac)
-	if e = t.entries[at].Load(); e>>16 != uint64(mac) {
+func (t *fdb) quick(mac wire.MAC) (e uint64, at *fdbEntry) {
+	at = &t.entries[t.home(mac)]
+	if e = at.Load(); e>>16 != uint64(mac) {
 		e = 0
 	}
 	return e, at
@@ -146,7 +151,7 @@ func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 		t.full.Add(1)
 		return
 	}
-	t.seen[place].Store(seconds(now))
+	t.entries[place].seen.Store(seconds(now))
 	t.entries[place].Store(uint64(mac)<<16 | uint64(port)<<4 | fdbLearned)
 }
 

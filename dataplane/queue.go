@@ -33,9 +33,17 @@ func (q *queue) push(f Frame) {
 
 func (q *queue) pop() Frame {
 	f := q.ring[q.head&uint32(len(q.ring)-1)]
-	q.head++
 	q.bytes -= units.Size(f.Len)
+	q.drop(1)
 	return f
+}
+
+// drop advances beyond n frames. An empty queue begins anew, so that a short one
+// stays in the same few lines of the cache.
+func (q *queue) drop(n int) {
+	if q.head += uint32(n); q.head == q.tail {
+		q.head, q.tail = 0, 0
+	}
 }
 
 func (q *queue) grow() {

@@ -15,12 +15,12 @@ import (
 // quickBurst is how many frames go through a stage together.
 const quickBurst = 32
 
-// head is what the first stage found in a frame. Without a class it is no plain
-// IPv4 packet.
+// head is what the first stages found out about a frame.
 type head struct {
 	dst, src wire.MAC
 	hash     uint32
 	class    class
+	to       int32 // port to which it goes; noPort: it goes the general way
 }
 
 // class is what the TOS of a plain packet says: its priority and flags.
@@ -45,19 +45,31 @@ func (s *Switch) readHeads(pool *Pool, burst []Frame, heads []head) {
 	heads = heads[:len(burst)]
 	for i := range burst {
 		f, h := &burst[i], &heads[i]
-		h.class = class{}
+		h.class, h.to = class{}, noPort
 		from := int(f.Off)
 		if f.Len < wire.QuickLen || from+wire.QuickLen > int(pool.slot) {
 			continue
 		}
 		from += pool.place(f.Ref)
-		q, ok := wire.Quick((*[wire.QuickLen]byte)(pool.chunk(f.Ref)[from:]))
-		if !ok {
+		dst, src, hash, tos, cnp, ok := wire.Quick((*[wire.QuickLen]byte)(pool.chunk(f.Ref)[from:]))
+		if !ok || int(f.Len) > s.longest {
 			continue
 		}
-		h.dst, h.src, h.hash, h.class = q.Dst, q.Src, q.Hash, s.classes[q.TOS]
-		if q.CNP {
-			h.class.flag &^= Markable
+		h.dst, h.src, h.hash = dst, src, hash
+		c := s.classes[tos]
+		if cnp {
+			c.flag &^= Markable
+		}
+		h.class = c
+	}
+}
+
+// findPorts is the second stage: it looks up where a burst goes. Loops of their own
+// for that let the processor wait for many cache lines at once.
+func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
+	for i := range heads {
+		if h := &heads[i]; h.class.plain {
+			h.to = s.quickPort(p, h, second)
 		}
 	}
 }
@@ -88,7 +100,9 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	heads := p.worker.heads[:len(burst)]
 	s.readHeads(p.env.Pool, burst, heads)
 	second := seconds(now)
+	s.findPorts(p, heads, second)
 	a := admission{prio: pfc.Classes}
+	general := false // a frame went the general way, and may have been learned from
 	for i := range burst {
 		f, h := &burst[i], &heads[i]
 		prio := h.class.prio & 7
@@ -96,11 +110,14 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 			a.count(p)
 			a.prio, a.room = prio, p.in.Room(prio)
 		}
-		to := s.quickPort(p, h, second)
-		if to == nil || int64(f.Len) > a.room || int(f.Len) > s.longest || !s.enqueueQuick(now, p, to, f, h) {
+		if general && h.class.plain {
+			h.to = s.quickPort(p, h, second)
+		}
+		if h.to == noPort || int64(f.Len) > a.room || !s.enqueueQuick(now, p, &s.ports[h.to], f, h) {
 			a.count(p)
 			s.receive(now, p, *f)
 			a.room = p.in.Room(prio)
+			general = true
 			continue
 		}
 		a.room -= int64(f.Len)
@@ -110,42 +127,38 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	a.count(p)
 }
 
-// quickPort is the port to which a frame goes, or nil if that is not so simple.
-func (s *Switch) quickPort(p *switchPort, h *head, second uint32) *switchPort {
-	if !h.class.plain || (h.dst | h.src).Multicast() {
-		return nil
+// quickPort is the port to which a plain frame goes, or noPort if that is not so simple.
+func (s *Switch) quickPort(p *switchPort, h *head, second uint32) int32 {
+	if (h.dst | h.src).Multicast() {
+		return noPort
 	}
 	t := s.fdb
 	if s.config.Learn {
 		switch e, at := t.quick(h.src); e & 15 {
 		case fdbLearned:
-			if int(e>>4&(maxPorts-1)) != p.number || t.seen[at].Load() != second {
-				return nil
+			if int(e>>4&(maxPorts-1)) != p.number || at.seen.Load() != second {
+				return noPort
 			}
 		case fdbStatic, fdbGroup:
 		default:
-			return nil
+			return noPort
 		}
 	}
 	e, at := t.quick(h.dst)
 	switch e & 15 {
 	case fdbLearned:
-		if t.age != 0 && second-t.seen[at].Load() > t.age {
-			return nil
+		if t.age != 0 && second-at.seen.Load() > t.age {
+			return noPort
 		}
 	case fdbStatic:
 	default:
-		return nil
+		return noPort
 	}
 	out := int(e >> 4 & (maxPorts - 1))
-	if out == p.number {
-		return nil
+	if out == p.number || s.ports[out].worker != p.worker {
+		return noPort
 	}
-	to := &s.ports[out]
-	if to.worker != p.worker {
-		return nil
-	}
-	return to
+	return int32(out)
 }
 
 // enqueueQuick appends a frame to its queue. It does nothing, and reports false, if

@@ -43,7 +43,7 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 		cp.DequeueBurst(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, sizes, marks)
 		p.markAll(burst, marks)
 	}
-	q.head += uint32(n)
+	q.drop(n)
 	q.bytes -= bytes
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio

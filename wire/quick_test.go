@@ -21,7 +21,7 @@ func TestQuickAgainstParse(t *testing.T) {
 		}
 		var h Header
 		Parse(b, &h)
-		q, ok := Quick((*[QuickLen]byte)(b))
+		dst, src, hash, tos, isCNP, ok := Quick((*[QuickLen]byte)(b))
 		plain := h.EtherType == TypeIPv4 && h.L3 == EthernetLen && h.L4 == EthernetLen+IPv4Len && !h.Tagged
 		if ok != plain {
 			t.Fatalf("%v, %+v", ok, h)
@@ -30,8 +30,8 @@ func TestQuickAgainstParse(t *testing.T) {
 			return
 		}
 		cnp := h.BTH != 0 && BTH(b[h.BTH:]).Opcode() == OpCNP
-		if q != (QuickHeader{h.Dst, h.Src, h.Hash, h.TOS, cnp}) {
-			t.Fatalf("%+v, Parse says %+v", q, h)
+		if dst != h.Dst || src != h.Src || hash != h.Hash || tos != h.TOS || isCNP != cnp {
+			t.Fatalf("%v %v %x %x %v, Parse says %+v", dst, src, hash, tos, isCNP, h)
 		}
 	})
 }

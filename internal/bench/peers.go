@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"photon/dataplane"
@@ -25,6 +26,7 @@ type peers struct {
 	out    []int // port for which the next frame of this port is
 	seeds  [][]dataplane.Frame
 	seeded []uint64              // frames that peers sent by way of the port
+	sums   [flows]uint16         // checksums of the flows' IP headers without mark
 	base   []dataplane.PortStats // before the start
 }
 
@@ -67,7 +69,9 @@ func (p *peers) teach() error {
 func (p *peers) fill(length, keep int) {
 	var all []dataplane.Frame
 	for f, ok := p.env.Alloc(length); ok; f, ok = p.env.Alloc(length) {
-		packet(p.env.Header(f), len(all)%flows, length)
+		flow := len(all) % flows
+		packet(p.env.Header(f), flow, length)
+		p.sums[flow] = binary.BigEndian.Uint16(p.env.Header(f)[24:])
 		all = append(all, f)
 	}
 	p.seeds, p.seeded, p.out = make([][]dataplane.Frame, p.ports), make([]uint64, p.ports), make([]int, p.ports)
@@ -90,9 +94,8 @@ func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
 		b := p.env.Header(burst[i])[:wire.EthernetLen+wire.IPv4Len+wire.UDPLen]
 		group := b[35] & (hosts - 1) &^ byte(p.ports-1) // by the flow
 		b[5], b[11] = group|byte(out), group|byte(port)
-		if b[15]&3 == wire.CE {
-			wire.SetECN(b[14:], wire.ECT0)
-		}
+		b[15] = tos
+		binary.BigEndian.PutUint16(b[24:], p.sums[b[35]])
 		if out++; out == p.ports {
 			out = 0
 		}
