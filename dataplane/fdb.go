@@ -116,16 +116,6 @@ func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
 	return false
 }
 
-// quick is the entry of an address if it is in its first place, and that place.
-// The most are: a table is at most half full.
-func (t *fdb) quick(mac wire.MAC) (e uint64, at *fdbEntry) {
-	at = &t.entries[t.home(mac)]
-	if e = at.Load(); e>>16 != uint64(mac) {
-		e = 0
-	}
-	return e, at
-}
-
 // learn sets the port of a learned address. Writer only.
 func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 	at := t.home(mac)

@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"math"
+
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -42,17 +44,23 @@ func (s *Switch) setClasses() {
 
 // readHeads is the first stage: it reads the headers of a burst.
 func (s *Switch) readHeads(pool *Pool, burst []Frame, heads []head) {
+	slot, chunkShift, chunkMask, unitShift := int(pool.slot)-wire.QuickLen, pool.chunkShift&63, pool.chunkMask, pool.unitShift&63
+	chunk, memory := ^uint64(0), []byte(nil)
+	longest := s.longest
 	heads = heads[:len(burst)]
 	for i := range burst {
 		f, h := &burst[i], &heads[i]
 		h.class, h.to = class{}, noPort
-		from := int(f.Off)
-		if f.Len < wire.QuickLen || from+wire.QuickLen > int(pool.slot) {
+		length, from := int(f.Len), int(f.Off)
+		if length < wire.QuickLen || length > longest || from > slot {
 			continue
 		}
-		from += pool.place(f.Ref)
-		dst, src, hash, tos, cnp, ok := wire.Quick((*[wire.QuickLen]byte)(pool.chunk(f.Ref)[from:]))
-		if !ok || int(f.Len) > s.longest {
+		if c := uint64(f.Ref) >> chunkShift; c != chunk {
+			chunk, memory = c, pool.chunks[c]
+		}
+		from += int(f.Ref&chunkMask) << unitShift
+		dst, src, hash, tos, cnp, ok := wire.Quick((*[wire.QuickLen]byte)(memory[from:]))
+		if !ok {
 			continue
 		}
 		h.dst, h.src, h.hash = dst, src, hash
@@ -64,13 +72,37 @@ func (s *Switch) readHeads(pool *Pool, burst []Frame, heads []head) {
 	}
 }
 
-// findPorts is the second stage: it looks up where a burst goes. Loops of their own
-// for that let the processor wait for many cache lines at once.
+// findPorts is the second stage: it looks up where the plain frames of a burst go,
+// or leaves noPort if that is not so simple. A loop of its own lets the processor
+// wait for many cache lines at once.
 func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
+	t, learn, number := s.fdb, s.config.Learn, int32(p.number)
+	entries, age := t.entries, t.age
+	if age == 0 {
+		age = math.MaxUint32
+	}
 	for i := range heads {
-		if h := &heads[i]; h.class.plain {
-			h.to = s.quickPort(p, h, second)
+		h := &heads[i]
+		if !h.class.plain || (h.dst | h.src).Multicast() {
+			continue
 		}
+		if learn { // is the source known here, and was that noted in this second?
+			at := &entries[t.home(h.src)&(len(entries)-1)]
+			e := at.Load()
+			if e>>16 != uint64(h.src) || e&15 == fdbLearned && (int32(e>>4&(maxPorts-1)) != number || at.seen.Load() != second) {
+				continue
+			}
+		}
+		at := &entries[t.home(h.dst)&(len(entries)-1)]
+		e := at.Load()
+		out := int32(e >> 4 & (maxPorts - 1))
+		if e>>16 != uint64(h.dst) || e&15 == fdbGroup || e&15 == fdbLearned && second-at.seen.Load() > age || out == number {
+			continue
+		}
+		if len(s.workers) > 1 && s.ports[out].worker != p.worker {
+			continue
+		}
+		h.to = out
 	}
 }
 
@@ -98,94 +130,55 @@ func (a *admission) count(p *switchPort) {
 // receiveQuick takes up to quickBurst frames from a wire.
 func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	heads := p.worker.heads[:len(burst)]
-	s.readHeads(p.env.Pool, burst, heads)
 	second := seconds(now)
+	s.readHeads(p.env.Pool, burst, heads)
 	s.findPorts(p, heads, second)
 	a := admission{prio: pfc.Classes}
 	general := false // a frame went the general way, and may have been learned from
 	for i := range burst {
 		f, h := &burst[i], &heads[i]
-		prio := h.class.prio & 7
-		if prio != a.prio {
+		if h.class.prio != a.prio {
 			a.count(p)
-			a.prio, a.room = prio, p.in.Room(prio)
+			a.prio, a.room = h.class.prio, p.in.Room(h.class.prio)
 		}
 		if general && h.class.plain {
-			h.to = s.quickPort(p, h, second)
+			h.to = noPort
+			s.findPorts(p, heads[i:i+1], second)
 		}
-		if h.to == noPort || int64(f.Len) > a.room || !s.enqueueQuick(now, p, &s.ports[h.to], f, h) {
+		length := int64(f.Len)
+		if h.to == noPort || length > a.room || !s.enqueueQuick(now, &s.ports[h.to], f, h, uint16(p.number)) {
 			a.count(p)
 			s.receive(now, p, *f)
-			a.room = p.in.Room(prio)
+			a.room = p.in.Room(a.prio)
 			general = true
 			continue
 		}
-		a.room -= int64(f.Len)
-		a.bytes += int64(f.Len)
+		a.room -= length
+		a.bytes += length
 		a.frames++
 	}
 	a.count(p)
 }
 
-// quickPort is the port to which a plain frame goes, or noPort if that is not so simple.
-func (s *Switch) quickPort(p *switchPort, h *head, second uint32) int32 {
-	if (h.dst | h.src).Multicast() {
-		return noPort
-	}
-	t := s.fdb
-	if s.config.Learn {
-		switch e, at := t.quick(h.src); e & 15 {
-		case fdbLearned:
-			if int(e>>4&(maxPorts-1)) != p.number || at.seen.Load() != second {
-				return noPort
-			}
-		case fdbStatic, fdbGroup:
-		default:
-			return noPort
-		}
-	}
-	e, at := t.quick(h.dst)
-	switch e & 15 {
-	case fdbLearned:
-		if t.age != 0 && second-at.seen.Load() > t.age {
-			return noPort
-		}
-	case fdbStatic:
-	default:
-		return noPort
-	}
-	out := int(e >> 4 & (maxPorts - 1))
-	if out == p.number || s.ports[out].worker != p.worker {
-		return noPort
-	}
-	return int32(out)
-}
-
 // enqueueQuick appends a frame to its queue. It does nothing, and reports false, if
 // the frame does not fit or more is to be done.
-func (s *Switch) enqueueQuick(now units.Time, p, to *switchPort, f *Frame, h *head) bool {
+func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame, h *head, in uint16) bool {
 	prio := h.class.prio & 7
 	q := &to.queues[prio]
 	if h.class.flag&Lossless == 0 {
 		if q.bytes+units.Size(f.Len) > s.config.Tail || !s.lossy.take(int(f.Len)) {
 			return false
 		}
-	} else if to.points[prio].sampler != nil {
+	} else if to.sampled>>prio&1 != 0 {
 		return false
 	}
-	to.wakeUp(now)
-	if q.len() == len(q.ring) {
-		q.grow()
+	if to.eg.Next() <= now {
+		to.wakeUp(now)
 	}
 	// Field by field: what was just written in pieces is slow to copy as a whole.
-	place := &q.ring[q.tail&uint32(len(q.ring)-1)]
-	place.Ref, place.Hash, place.Len, place.Off = f.Ref, h.hash, f.Len, f.Off
-	place.In, place.Prio, place.L3, place.Flag = uint16(p.number), prio, wire.EthernetLen, h.class.flag
-	q.tail++
-	if q.bytes += units.Size(f.Len); q.bytes > q.peak {
-		q.peak = q.bytes
-	}
-	to.buffered += units.Size(f.Len)
+	at := q.place(f.Len)
+	at.Ref, at.Hash, at.Len, at.Off = f.Ref, h.hash, f.Len, f.Off
+	at.In, at.Prio, at.L3, at.Flag = in, prio, wire.EthernetLen, h.class.flag
 	to.enqueued[prio]++
 	if to.waiting>>prio&1 == 0 {
 		s.nowWaiting(now, to, prio)

@@ -43,12 +43,10 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 		cp.DequeueBurst(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, sizes, marks)
 		p.markAll(burst, marks)
 	}
-	q.drop(n)
-	q.bytes -= bytes
+	q.drop(n, bytes)
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	p.buffered -= bytes
 	p.stats.TxFrames[prio] += uint64(n)
 	p.stats.TxBytes[prio] += uint64(bytes)
 	p.sent += bytes + units.Size(n*p.config.Link.overhead())

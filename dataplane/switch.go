@@ -129,7 +129,7 @@ type switchPort struct {
 	waiting  uint8 // priorities with frames in their queues
 	points   [pfc.Classes]point
 	notifies uint8          // priorities whose congestion point sends CNPs
-	buffered units.Size     // in all queues
+	sampled  uint8          // priorities whose congestion point samples what is queued
 	sent     units.Size     // on the wire
 	packet   marking.Packet // scratch: what congestion points are shown
 	rings    []*ring        // from each other worker; nil: there is none
@@ -254,6 +254,9 @@ func (s *Switch) initPort(i int, envs []*Env) {
 			p.points[prio] = newPoint(c.CP(marking.Place{Port: i, Prio: prio, Rate: rate}))
 			if p.points[prio].notifier != nil {
 				p.notifies |= 1 << prio
+			}
+			if p.points[prio].sampler != nil {
+				p.sampled |= 1 << prio
 			}
 		}
 	}

@@ -173,7 +173,6 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		return
 	}
 	q.push(f)
-	p.buffered += units.Size(f.Len)
 	p.enqueued[f.Prio]++
 	if sampler := p.points[f.Prio].sampler; sampler != nil && f.Flag&Lossless != 0 {
 		p.show(f)
