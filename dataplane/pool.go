@@ -1,5 +1,7 @@
 package dataplane
 
+import "photon/wire"
+
 // Pool is one worker's access to frame buffers. The buffers are slots in large
 // chunks of memory, and a Ref is a slot's number: an index, so that frames hold
 // no pointers. The same code serves the simulator, whose slots hold headers
@@ -83,6 +85,22 @@ func (p *Pool) Header(f Frame) []byte {
 // chunk is the memory in which a slot lies, and place is where.
 func (p *Pool) chunk(ref uint32) []byte { return p.chunks[uint64(ref)>>(p.chunkShift&63)] }
 func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unitShift & 63) }
+
+// starts finds the first bytes of frames; nil: there are fewer than wire.QuickLen.
+func (p *Pool) starts(burst []Frame, starts *[quickBurst]*wire.Quick) {
+	last := p.slot - wire.QuickLen
+	number, chunk := ^uint64(0), []byte(nil)
+	for i := range burst {
+		f := &burst[i]
+		if f.Len < wire.QuickLen || f.Off > last {
+			continue
+		}
+		if n := uint64(f.Ref) >> (p.chunkShift & 63); n != number {
+			number, chunk = n, p.chunks[n]
+		}
+		starts[i&(quickBurst-1)] = (*wire.Quick)(chunk[p.place(f.Ref)+int(f.Off):])
+	}
+}
 
 // Slots returns the free slots at hand, for the world that manages them.
 func (p *Pool) Slots() []uint32 { return p.free }

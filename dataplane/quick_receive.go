@@ -25,12 +25,14 @@ type head struct {
 	to       int32 // port to which it goes; noPort: it goes the general way
 }
 
-// class is what the TOS of a plain packet says: its priority and flags.
-type class struct {
-	prio  uint8
-	flag  Flag
-	plain bool
-}
+// class is what the TOS of a plain packet says: priority, flags, and that it is
+// plain. Zero is any other frame.
+type class uint32
+
+const plain class = 1 << 16
+
+func (c class) prio() uint8 { return uint8(c) & 7 }
+func (c class) flag() Flag  { return Flag(c >> 8) }
 
 // setClasses works out the class of each TOS.
 func (s *Switch) setClasses() {
@@ -38,37 +40,28 @@ func (s *Switch) setClasses() {
 		h := wire.Header{EtherType: wire.TypeIPv4, L3: wire.EthernetLen, TOS: uint8(tos)}
 		var f Frame
 		s.classify(&f, &h, nil)
-		s.classes[tos] = class{prio: f.Prio, flag: f.Flag, plain: true}
+		s.classes[tos] = class(f.Prio) | class(f.Flag)<<8 | plain
 	}
 }
 
 // readHeads is the first stage: it reads the headers of a burst.
 func (s *Switch) readHeads(pool *Pool, burst []Frame, heads []head) {
-	slot, chunkShift, chunkMask, unitShift := int(pool.slot)-wire.QuickLen, pool.chunkShift&63, pool.chunkMask, pool.unitShift&63
-	chunk, memory := ^uint64(0), []byte(nil)
+	var starts [quickBurst]*wire.Quick
+	pool.starts(burst, &starts)
+	classes := &s.classes
 	longest := s.longest
 	heads = heads[:len(burst)]
-	for i := range burst {
-		f, h := &burst[i], &heads[i]
-		h.class, h.to = class{}, noPort
-		length, from := int(f.Len), int(f.Off)
-		if length < wire.QuickLen || length > longest || from > slot {
+	for i := range heads {
+		h, b := &heads[i], starts[i&(quickBurst-1)]
+		h.class, h.to = 0, noPort
+		if b == nil || !b.Plain() || int(burst[i].Len) > longest {
 			continue
 		}
-		if c := uint64(f.Ref) >> chunkShift; c != chunk {
-			chunk, memory = c, pool.chunks[c]
+		h.dst, h.src, h.hash = b.Dst(), b.Src(), b.Hash()
+		h.class = classes[b.TOS()]
+		if b.CNP() {
+			h.class &^= class(Markable) << 8
 		}
-		from += int(f.Ref&chunkMask) << unitShift
-		dst, src, hash, tos, cnp, ok := wire.Quick((*[wire.QuickLen]byte)(memory[from:]))
-		if !ok {
-			continue
-		}
-		h.dst, h.src, h.hash = dst, src, hash
-		c := s.classes[tos]
-		if cnp {
-			c.flag &^= Markable
-		}
-		h.class = c
 	}
 }
 
@@ -83,7 +76,7 @@ func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
 	}
 	for i := range heads {
 		h := &heads[i]
-		if !h.class.plain || (h.dst | h.src).Multicast() {
+		if h.class == 0 || (h.dst | h.src).Multicast() {
 			continue
 		}
 		if learn { // is the source known here, and was that noted in this second?
@@ -135,21 +128,41 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	s.findPorts(p, heads, second)
 	a := admission{prio: pfc.Classes}
 	general := false // a frame went the general way, and may have been learned from
-	for i := range burst {
+	number := uint16(p.number)
+	for i := range heads {
 		f, h := &burst[i], &heads[i]
-		if h.class.prio != a.prio {
+		prio := h.class.prio()
+		if prio != a.prio {
 			a.count(p)
-			a.prio, a.room = h.class.prio, p.in.Room(h.class.prio)
+			a.prio, a.room = prio, p.in.Room(prio)
 		}
-		if general && h.class.plain {
+		if general && h.class != 0 {
 			h.to = noPort
 			s.findPorts(p, heads[i:i+1], second)
 		}
 		length := int64(f.Len)
-		if h.to == noPort || length > a.room || !s.enqueueQuick(now, &s.ports[h.to], f, h, uint16(p.number)) {
+		if h.to == noPort || length > a.room {
 			a.count(p)
 			s.receive(now, p, *f)
-			a.room = p.in.Room(a.prio)
+			a.room = p.in.Room(prio)
+			general = true
+			continue
+		}
+		to := &s.ports[h.to]
+		q := &to.queues[prio]
+		if n := uint32(len(q.ring)); to.waiting&to.simple>>prio&1 != 0 && now < to.eg.Next() && q.tail-q.head < n {
+			// What enqueueQuick comes to in most cases. Field by field: what was just
+			// written in pieces is slow to copy as a whole.
+			at := &q.ring[q.tail&(n-1)]
+			at.Ref, at.Hash, at.Len, at.Off = f.Ref, h.hash, f.Len, f.Off
+			at.In, at.Prio, at.L3, at.Flag = number, prio, wire.EthernetLen, h.class.flag()
+			q.tail++
+			q.bytes += units.Size(length)
+			to.enqueued[prio]++
+		} else if !s.enqueueQuick(now, to, f, h, number) {
+			a.count(p)
+			s.receive(now, p, *f)
+			a.room = p.in.Room(prio)
 			general = true
 			continue
 		}
@@ -163,22 +176,19 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 // enqueueQuick appends a frame to its queue. It does nothing, and reports false, if
 // the frame does not fit or more is to be done.
 func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame, h *head, in uint16) bool {
-	prio := h.class.prio & 7
+	prio := h.class.prio()
 	q := &to.queues[prio]
-	if h.class.flag&Lossless == 0 {
+	if h.class.flag()&Lossless == 0 {
 		if q.bytes+units.Size(f.Len) > s.config.Tail || !s.lossy.take(int(f.Len)) {
 			return false
 		}
 	} else if to.sampled>>prio&1 != 0 {
 		return false
 	}
-	if to.eg.Next() <= now {
-		to.wakeUp(now)
-	}
-	// Field by field: what was just written in pieces is slow to copy as a whole.
+	to.wakeUp(now)
 	at := q.place(f.Len)
 	at.Ref, at.Hash, at.Len, at.Off = f.Ref, h.hash, f.Len, f.Off
-	at.In, at.Prio, at.L3, at.Flag = in, prio, wire.EthernetLen, h.class.flag
+	at.In, at.Prio, at.L3, at.Flag = in, prio, wire.EthernetLen, h.class.flag()
 	to.enqueued[prio]++
 	if to.waiting>>prio&1 == 0 {
 		s.nowWaiting(now, to, prio)

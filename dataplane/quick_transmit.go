@@ -41,7 +41,7 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 	} else if cp := p.points[prio].burst; cp != nil {
 		marks := p.worker.marks[:n]
 		cp.DequeueBurst(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, sizes, marks)
-		p.markAll(burst, marks)
+		p.markAll(prio, burst, marks)
 	}
 	q.drop(n, bytes)
 	if q.len() == 0 {
@@ -61,21 +61,23 @@ func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes units.Siz
 	}
 }
 
-// markAll writes the marks of frames.
-func (p *switchPort) markAll(burst []Frame, marks []marking.Mark) {
+// markAll writes the marks of frames of one priority.
+func (p *switchPort) markAll(prio int, burst []Frame, marks []marking.Mark) {
 	pool := p.env.Pool
 	marked, bytes := uint64(0), uint64(0)
-	prio := 0
-	for i, m := range marks[:len(burst)] {
+	number, chunk := ^uint64(0), []byte(nil)
+	marks = marks[:len(burst)]
+	for i := range burst {
 		f := &burst[i]
-		if m != marking.Congestion || f.Flag&Markable == 0 {
+		if marks[i] != marking.Congestion || f.Flag&Markable == 0 {
 			continue
 		}
-		from := pool.place(f.Ref) + int(f.Off) + int(f.L3)
-		wire.SetCE((*[wire.MarkLen]byte)(pool.chunk(f.Ref)[from:]))
+		if n := uint64(f.Ref) >> (pool.chunkShift & 63); n != number {
+			number, chunk = n, pool.chunks[n]
+		}
+		wire.SetCE((*[wire.MarkLen]byte)(chunk[pool.place(f.Ref)+int(f.Off)+int(f.L3):]))
 		marked++
 		bytes += uint64(f.Len)
-		prio = int(f.Prio)
 	}
 	p.stats.Marked[prio&7] += marked
 	p.stats.MarkedBytes[prio&7] += bytes

@@ -130,6 +130,7 @@ type switchPort struct {
 	points   [pfc.Classes]point
 	notifies uint8          // priorities whose congestion point sends CNPs
 	sampled  uint8          // priorities whose congestion point samples what is queued
+	simple   uint8          // lossless priorities that are not sampled: a frame is queued, and that is all
 	sent     units.Size     // on the wire
 	packet   marking.Packet // scratch: what congestion points are shown
 	rings    []*ring        // from each other worker; nil: there is none
@@ -260,6 +261,7 @@ func (s *Switch) initPort(i int, envs []*Env) {
 			}
 		}
 	}
+	p.simple = c.Lossless &^ p.sampled
 	p.in = pfc.NewIngress(in)
 	if len(envs) > 1 {
 		p.rings = make([]*ring, len(envs))

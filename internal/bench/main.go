@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +53,16 @@ func main() {
 	span := flag.Duration("span", 700*time.Millisecond, "`length` of a turn")
 	quick := flag.Bool("quick", false, "64 bytes, 2 ports and short turns only")
 	out := flag.String("out", "out/bench-forwarding.json", "result `file`")
+	profile := flag.String("cpuprofile", "", "with -child: write a profile to this `file`")
 	flag.Parse()
+	if *profile != "" {
+		stop, e := startProfile(*profile)
+		if e != nil {
+			fmt.Fprintln(os.Stderr, "bench:", e)
+			os.Exit(2)
+		}
+		defer stop()
+	}
 	if *quick {
 		*sizes, *ports, *span = "64", "2", 300*time.Millisecond
 	}
@@ -204,4 +214,18 @@ func write(file string, lines []line) error {
 	}
 	fmt.Println(file)
 	return os.WriteFile(file, append(b, '\n'), 0o644)
+}
+
+func startProfile(file string) (stop func(), err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
 }

@@ -89,6 +89,12 @@ func (p *peers) fill(length, keep int) {
 
 // Receive is the arrival at the switch of what the port's peer sent.
 func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
+	p.hook(port, burst)
+	p.Switch.Receive(now, port, burst)
+}
+
+// hook is what the peer does to frames.
+func (p *peers) hook(port int, burst []dataplane.Frame) {
 	out := p.out[port]
 	for i := range burst {
 		b := p.env.Header(burst[i])[:wire.EthernetLen+wire.IPv4Len+wire.UDPLen]
@@ -106,7 +112,6 @@ func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
 		}
 	}
 	p.out[port] = out
-	p.Switch.Receive(now, port, burst)
 }
 
 // Transmit is the switch's, after what peers send around.
