@@ -57,11 +57,7 @@ func beMeasured(c testCase) error {
 		keep = ringFrames
 	}
 	p.fill(c.Bytes, keep)
-	var nd dataplane.Node = p
-	if os.Getenv("IO") != "" {
-		nd = &ioNode{peers: p}
-	}
-	id := w.Add("switch", nd, envs, make([]int, c.Ports))
+	id := w.Add("switch", p, envs, make([]int, c.Ports))
 	for i, d := range devices {
 		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
 			return err
