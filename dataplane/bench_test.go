@@ -17,7 +17,7 @@ import (
 type traffic struct {
 	rig    *rig
 	frames [][]Frame // per port
-	sums   [][]byte  // TOS and checksum of each, without mark
+	sums   [][]byte  // checksums of their IP headers, without mark
 }
 
 // newTraffic makes bursts for every port: addresses and priorities in turn, the
@@ -38,7 +38,7 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 	for a := range addresses { // address a is behind port a modulo ports
 		r.sw.fdb.learn(mac(a), a%ports, 0)
 	}
-	t := &traffic{rig: r, frames: make([][]Frame, ports)}
+	t := &traffic{rig: r, frames: make([][]Frame, ports), sums: make([][]byte, ports)}
 	for p := range ports {
 		for i := range quickBurst {
 			n := p*quickBurst + i
@@ -53,6 +53,7 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 			copy(h, packet(group+p, group+to, dscp, wire.ECT0))
 			binary.BigEndian.PutUint16(h[34:], uint16(n)) // flow
 			t.frames[p] = append(t.frames[p], f)
+			t.sums[p] = append(t.sums[p], h[24:26]...)
 		}
 	}
 	return t
@@ -63,10 +64,10 @@ func (t *traffic) round(burst []Frame) {
 	r := t.rig
 	r.now += us
 	for p := range t.frames {
-		for _, f := range t.frames[p] {
-			if b := r.env.Header(f); b[15]&3 == wire.CE { // its mark of the last round
-				wire.SetECN(b[14:], wire.ECT0)
-			}
+		for i := range t.frames[p] { // takes off its mark of the last round
+			b := r.env.Quick(&t.frames[p][i])
+			copy(b[24:26], t.sums[p][2*i:])
+			b[15] = b[15]&^3 | wire.ECT0
 		}
 		r.sw.Receive(r.now, p, t.frames[p])
 	}

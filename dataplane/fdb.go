@@ -50,9 +50,12 @@ func newFDB(capacity int, age units.Time, salt uint32) *fdb {
 
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
 
-func (t *fdb) home(mac wire.MAC) int {
+func (t *fdb) home(mac wire.MAC) int { return spread(mac) & (len(t.entries) - 1) }
+
+// spread hashes an address.
+func spread(mac wire.MAC) int {
 	hi, lo := bits.Mul64(uint64(mac), 0x9E3779B97F4A7C15)
-	return int(hi^lo) & (len(t.entries) - 1)
+	return int(hi ^ lo)
 }
 
 // lookup returns the port for a frame to mac of a flow with the given hash, or noPort.

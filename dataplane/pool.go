@@ -86,19 +86,20 @@ func (p *Pool) Header(f Frame) []byte {
 func (p *Pool) chunk(ref uint32) []byte { return p.chunks[uint64(ref)>>(p.chunkShift&63)] }
 func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unitShift & 63) }
 
+// Quick returns the first bytes of a frame that is at least wire.QuickLen long,
+// all of which the world keeps.
+func (p *Pool) Quick(f *Frame) *wire.Quick {
+	at := p.place(f.Ref) + int(f.Off)
+	return (*wire.Quick)(p.chunk(f.Ref)[at : at+wire.QuickLen : at+wire.QuickLen])
+}
+
 // starts finds the first bytes of frames; nil: there are fewer than wire.QuickLen.
 func (p *Pool) starts(burst []Frame, starts *[quickBurst]*wire.Quick) {
 	last := p.slot - wire.QuickLen
-	number, chunk := ^uint64(0), []byte(nil)
 	for i := range burst {
-		f := &burst[i]
-		if f.Len < wire.QuickLen || f.Off > last {
-			continue
+		if f := &burst[i]; f.Len >= wire.QuickLen && f.Off <= last {
+			starts[i&(quickBurst-1)] = p.Quick(f)
 		}
-		if n := uint64(f.Ref) >> (p.chunkShift & 63); n != number {
-			number, chunk = n, p.chunks[n]
-		}
-		starts[i&(quickBurst-1)] = (*wire.Quick)(chunk[p.place(f.Ref)+int(f.Off):])
 	}
 }
 

@@ -20,7 +20,6 @@ const quickBurst = 32
 // head is what the first stages found out about a frame.
 type head struct {
 	dst, src wire.MAC
-	hash     uint32
 	class    class
 	to       int32 // port to which it goes; noPort: it goes the general way
 }
@@ -44,24 +43,25 @@ func (s *Switch) setClasses() {
 	}
 }
 
-// readHeads is the first stage: it reads the headers of a burst.
-func (s *Switch) readHeads(pool *Pool, burst []Frame, heads []head) {
+// readHeads is the first stage: it reads the headers of a burst, and writes what
+// is known by that into its frames.
+func (s *Switch) readHeads(p *switchPort, burst []Frame, heads []head) {
 	var starts [quickBurst]*wire.Quick
-	pool.starts(burst, &starts)
-	classes := &s.classes
-	longest := s.longest
+	p.env.starts(burst, &starts)
+	classes, longest, number := &s.classes, s.longest, uint16(p.number)
 	heads = heads[:len(burst)]
 	for i := range heads {
-		h, b := &heads[i], starts[i&(quickBurst-1)]
+		f, h, b := &burst[i], &heads[i], starts[i&(quickBurst-1)]
 		h.class, h.to = 0, noPort
-		if b == nil || !b.Plain() || int(burst[i].Len) > longest {
+		if b == nil || !b.Plain() || int(f.Len) > longest {
 			continue
 		}
-		h.dst, h.src, h.hash = b.Dst(), b.Src(), b.Hash()
-		h.class = classes[b.TOS()]
+		c := classes[b.TOS()]
 		if b.CNP() {
-			h.class &^= class(Markable) << 8
+			c &^= class(Markable) << 8
 		}
+		h.dst, h.src, h.class = b.Dst(), b.Src(), c
+		f.Hash, f.In, f.Prio, f.L3, f.Flag = b.Hash(), number, c.prio(), wire.EthernetLen, c.flag()
 	}
 }
 
@@ -69,33 +69,33 @@ func (s *Switch) readHeads(pool *Pool, burst []Frame, heads []head) {
 // or leaves noPort if that is not so simple. A loop of its own lets the processor
 // wait for many cache lines at once.
 func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
-	t, learn, number := s.fdb, s.config.Learn, int32(p.number)
-	entries, age := t.entries, t.age
+	learn, single, number, age := s.config.Learn, len(s.workers) == 1, uint64(p.number), s.fdb.age
 	if age == 0 {
 		age = math.MaxUint32
 	}
+	entries := s.fdb.entries
+	mask := len(entries) - 1
 	for i := range heads {
 		h := &heads[i]
 		if h.class == 0 || (h.dst | h.src).Multicast() {
 			continue
 		}
 		if learn { // is the source known here, and was that noted in this second?
-			at := &entries[t.home(h.src)&(len(entries)-1)]
+			at := &entries[spread(h.src)&mask]
 			e := at.Load()
-			if e>>16 != uint64(h.src) || e&15 == fdbLearned && (int32(e>>4&(maxPorts-1)) != number || at.seen.Load() != second) {
+			if e>>16 != uint64(h.src) || e&15 == fdbLearned && (e>>4&(maxPorts-1) != number || at.seen.Load() != second) {
 				continue
 			}
 		}
-		at := &entries[t.home(h.dst)&(len(entries)-1)]
+		at := &entries[spread(h.dst)&mask]
 		e := at.Load()
-		out := int32(e >> 4 & (maxPorts - 1))
+		out := e >> 4 & (maxPorts - 1)
 		if e>>16 != uint64(h.dst) || e&15 == fdbGroup || e&15 == fdbLearned && second-at.seen.Load() > age || out == number {
 			continue
 		}
-		if len(s.workers) > 1 && s.ports[out].worker != p.worker {
-			continue
+		if single || s.ports[out].worker == p.worker {
+			h.to = int32(out)
 		}
-		h.to = out
 	}
 }
 
@@ -124,11 +124,10 @@ func (a *admission) count(p *switchPort) {
 func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	heads := p.worker.heads[:len(burst)]
 	second := seconds(now)
-	s.readHeads(p.env.Pool, burst, heads)
+	s.readHeads(p, burst, heads)
 	s.findPorts(p, heads, second)
 	a := admission{prio: pfc.Classes}
 	general := false // a frame went the general way, and may have been learned from
-	number := uint16(p.number)
 	for i := range heads {
 		f, h := &burst[i], &heads[i]
 		prio := h.class.prio()
@@ -151,15 +150,11 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 		to := &s.ports[h.to]
 		q := &to.queues[prio]
 		if n := uint32(len(q.ring)); to.waiting&to.simple>>prio&1 != 0 && now < to.eg.Next() && q.tail-q.head < n {
-			// What enqueueQuick comes to in most cases. Field by field: what was just
-			// written in pieces is slow to copy as a whole.
-			at := &q.ring[q.tail&(n-1)]
-			at.Ref, at.Hash, at.Len, at.Off = f.Ref, h.hash, f.Len, f.Off
-			at.In, at.Prio, at.L3, at.Flag = number, prio, wire.EthernetLen, h.class.flag()
+			q.ring[q.tail&(n-1)] = *f // what enqueueQuick comes to in most cases
 			q.tail++
 			q.bytes += units.Size(length)
 			to.enqueued[prio]++
-		} else if !s.enqueueQuick(now, to, f, h, number) {
+		} else if !s.enqueueQuick(now, to, f) {
 			a.count(p)
 			s.receive(now, p, *f)
 			a.room = p.in.Room(prio)
@@ -175,10 +170,10 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 
 // enqueueQuick appends a frame to its queue. It does nothing, and reports false, if
 // the frame does not fit or more is to be done.
-func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame, h *head, in uint16) bool {
-	prio := h.class.prio()
+func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame) bool {
+	prio := f.Prio & 7
 	q := &to.queues[prio]
-	if h.class.flag()&Lossless == 0 {
+	if f.Flag&Lossless == 0 {
 		if q.bytes+units.Size(f.Len) > s.config.Tail || !s.lossy.take(int(f.Len)) {
 			return false
 		}
@@ -186,9 +181,7 @@ func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame, h *head,
 		return false
 	}
 	to.wakeUp(now)
-	at := q.place(f.Len)
-	at.Ref, at.Hash, at.Len, at.Off = f.Ref, h.hash, f.Len, f.Off
-	at.In, at.Prio, at.L3, at.Flag = in, prio, wire.EthernetLen, h.class.flag()
+	q.push(*f)
 	to.enqueued[prio]++
 	if to.waiting>>prio&1 == 0 {
 		s.nowWaiting(now, to, prio)

@@ -65,17 +65,14 @@ func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes units.Siz
 func (p *switchPort) markAll(prio int, burst []Frame, marks []marking.Mark) {
 	pool := p.env.Pool
 	marked, bytes := uint64(0), uint64(0)
-	number, chunk := ^uint64(0), []byte(nil)
 	marks = marks[:len(burst)]
 	for i := range burst {
 		f := &burst[i]
 		if marks[i] != marking.Congestion || f.Flag&Markable == 0 {
 			continue
 		}
-		if n := uint64(f.Ref) >> (pool.chunkShift & 63); n != number {
-			number, chunk = n, pool.chunks[n]
-		}
-		wire.SetCE((*[wire.MarkLen]byte)(chunk[pool.place(f.Ref)+int(f.Off)+int(f.L3):]))
+		at := pool.place(f.Ref) + int(f.Off) + int(f.L3)
+		wire.SetCE((*[wire.MarkLen]byte)(pool.chunk(f.Ref)[at : at+wire.MarkLen : at+wire.MarkLen]))
 		marked++
 		bytes += uint64(f.Len)
 	}

@@ -97,7 +97,7 @@ func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
 func (p *peers) hook(port int, burst []dataplane.Frame) {
 	out := p.out[port]
 	for i := range burst {
-		b := p.env.Header(burst[i])[:wire.EthernetLen+wire.IPv4Len+wire.UDPLen]
+		b := p.env.Quick(&burst[i])
 		group := b[35] & (hosts - 1) &^ byte(p.ports-1) // by the flow
 		b[5], b[11] = group|byte(out), group|byte(port)
 		b[15] = tos
