@@ -119,6 +119,20 @@ func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
 	return false
 }
 
+// further finds the entry of an address that is not in its first place; zero: it
+// is nowhere.
+func (t *fdb) further(mac wire.MAC) (e uint64, entry *fdbEntry) {
+	at := t.home(mac)
+	for range maxProbe {
+		entry = &t.entries[at]
+		if e = entry.Load(); e == 0 || e>>16 == uint64(mac) {
+			return e, entry
+		}
+		at = (at + 1) & (len(t.entries) - 1)
+	}
+	return 0, entry
+}
+
 // learn sets the port of a learned address. Writer only.
 func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 	at := t.home(mac)

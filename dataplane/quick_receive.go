@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"math"
+	"math/bits"
 
 	"photon/pfc"
 	"photon/units"
@@ -83,12 +84,18 @@ func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
 		if learn { // is the source known here, and was that noted in this second?
 			at := &entries[spread(h.src)&mask]
 			e := at.Load()
+			if e>>16 != uint64(h.src) && e != 0 {
+				e, at = s.fdb.further(h.src)
+			}
 			if e>>16 != uint64(h.src) || e&15 == fdbLearned && (e>>4&(maxPorts-1) != number || at.seen.Load() != second) {
 				continue
 			}
 		}
 		at := &entries[spread(h.dst)&mask]
 		e := at.Load()
+		if e>>16 != uint64(h.dst) && e != 0 {
+			e, at = s.fdb.further(h.dst)
+		}
 		out := e >> 4 & (maxPorts - 1)
 		if e>>16 != uint64(h.dst) || e&15 == fdbGroup || e&15 == fdbLearned && second-at.seen.Load() > age || out == number {
 			continue
@@ -102,22 +109,25 @@ func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
 // admission is frames of one priority that were received and admitted, and not
 // counted yet.
 type admission struct {
-	prio   uint8
 	room   int64 // bytes that may still be admitted
 	bytes  int64
 	frames uint64
 }
 
-// count adds them to the port's accounts.
-func (a *admission) count(p *switchPort) {
-	if a.frames == 0 {
-		return
+// countAll adds them to the port's accounts; prios are those there are.
+func (p *switchPort) countAll(all *[pfc.Classes]admission, prios uint8) {
+	for ; prios != 0; prios &= prios - 1 {
+		prio := bits.TrailingZeros8(prios)
+		a := &all[prio]
+		if a.frames == 0 {
+			continue
+		}
+		p.in.AdmitAll(uint8(prio), a.bytes)
+		p.stats.RxFrames[prio] += a.frames
+		p.stats.RxBytes[prio] += uint64(a.bytes)
+		p.admitted[prio] += a.frames
+		a.frames, a.bytes = 0, 0
 	}
-	p.in.AdmitAll(a.prio, a.bytes)
-	p.stats.RxFrames[a.prio&7] += a.frames
-	p.stats.RxBytes[a.prio&7] += uint64(a.bytes)
-	p.admitted[a.prio&7] += a.frames
-	a.frames, a.bytes = 0, 0
 }
 
 // receiveQuick takes up to quickBurst frames from a wire.
@@ -126,50 +136,51 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	second := seconds(now)
 	s.readHeads(p, burst, heads)
 	s.findPorts(p, heads, second)
-	a := admission{prio: pfc.Classes}
-	general := false // a frame went the general way, and may have been learned from
+	var all [pfc.Classes]admission
+	known := uint8(0) // priorities whose room is known
+	general := false  // a frame went the general way, and may have been learned from
 	for i := range heads {
 		f, h := &burst[i], &heads[i]
 		prio := h.class.prio()
-		if prio != a.prio {
-			a.count(p)
-			a.prio, a.room = prio, p.in.Room(prio)
+		a := &all[prio]
+		if known>>prio&1 == 0 {
+			known |= 1 << prio
+			a.room = p.in.Room(prio)
 		}
 		if general && h.class != 0 {
 			h.to = noPort
 			s.findPorts(p, heads[i:i+1], second)
 		}
 		length := int64(f.Len)
-		if h.to == noPort || length > a.room {
-			a.count(p)
+		if h.to == noPort || length > a.room || !s.queueQuick(now, &s.ports[h.to], f, prio) {
+			p.countAll(&all, known)
 			s.receive(now, p, *f)
-			a.room = p.in.Room(prio)
-			general = true
-			continue
-		}
-		to := &s.ports[h.to]
-		q := &to.queues[prio]
-		if n := uint32(len(q.ring)); to.waiting&to.simple>>prio&1 != 0 && now < to.eg.Next() && q.tail-q.head < n {
-			q.ring[q.tail&(n-1)] = *f // what enqueueQuick comes to in most cases
-			q.tail++
-			q.bytes += units.Size(length)
-			to.enqueued[prio]++
-		} else if !s.enqueueQuick(now, to, f) {
-			a.count(p)
-			s.receive(now, p, *f)
-			a.room = p.in.Room(prio)
-			general = true
+			known, general = 0, true
 			continue
 		}
 		a.room -= length
 		a.bytes += length
 		a.frames++
 	}
-	a.count(p)
+	p.countAll(&all, known)
 }
 
-// enqueueQuick appends a frame to its queue. It does nothing, and reports false, if
+// queueQuick appends a frame to its queue. It does nothing, and reports false, if
 // the frame does not fit or more is to be done.
+func (s *Switch) queueQuick(now units.Time, to *switchPort, f *Frame, prio uint8) bool {
+	q := &to.queues[prio&7]
+	n := uint32(len(q.ring))
+	if to.waiting&to.simple>>(prio&7)&1 == 0 || now >= to.eg.Next() || q.tail-q.head == n {
+		return s.enqueueQuick(now, to, f)
+	}
+	q.ring[q.tail&(n-1)] = *f // what enqueueQuick comes to in most cases
+	q.tail++
+	q.bytes += units.Size(f.Len)
+	to.enqueued[prio&7]++
+	return true
+}
+
+// enqueueQuick is queueQuick in any case.
 func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame) bool {
 	prio := f.Prio & 7
 	q := &to.queues[prio]

@@ -114,6 +114,7 @@ type Switch struct {
 	lossy   lossyPool
 	longest int        // frame that passes, without FCS
 	classes [256]class // of plain IPv4 packets, by TOS
+	general bool       // every frame goes the general way: for tests of the quick one
 }
 
 // switchPort is one port. Its worker alone touches it, but for the rings, whose

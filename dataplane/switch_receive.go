@@ -13,7 +13,12 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	p.wakeUp(now)
 	for len(burst) > 0 {
 		n := min(len(burst), quickBurst)
-		s.receiveQuick(now, p, burst[:n])
+		if s.general {
+			n = 1
+			s.receive(now, p, burst[0])
+		} else {
+			s.receiveQuick(now, p, burst[:n])
+		}
 		burst = burst[n:]
 	}
 	if at := p.in.Next(now); at != units.Never {

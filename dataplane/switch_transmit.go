@@ -36,7 +36,7 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 			break
 		}
 		prio := 7 - bits.LeadingZeros8(ready)
-		if p.points[prio].quick() {
+		if p.points[prio].quick() && !s.general {
 			n += s.dequeueQuick(now, p, prio, burst[n:])
 			continue
 		}
