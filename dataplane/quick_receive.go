@@ -152,7 +152,22 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 			s.findPorts(p, heads[i:i+1], second)
 		}
 		length := int64(f.Len)
-		if h.to == noPort || length > a.room || !s.queueQuick(now, &s.ports[h.to], f, prio) {
+		queued := false
+		if h.to != noPort && length <= a.room {
+			to := &s.ports[h.to]
+			q := &to.queues[prio]
+			n := uint32(len(q.ring))
+			if to.waiting&to.simple>>prio&1 != 0 && now < to.eg.Next() && q.tail-q.head < n {
+				q.ring[q.tail&(n-1)] = *f // what enqueueQuick comes to in most cases
+				q.tail++
+				q.bytes += units.Size(length)
+				to.enqueued[prio]++
+				queued = true
+			} else {
+				queued = s.enqueueQuick(now, to, f)
+			}
+		}
+		if !queued {
 			p.countAll(&all, known)
 			s.receive(now, p, *f)
 			known, general = 0, true
@@ -165,22 +180,8 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	p.countAll(&all, known)
 }
 
-// queueQuick appends a frame to its queue. It does nothing, and reports false, if
+// enqueueQuick appends a frame to its queue. It does nothing, and reports false, if
 // the frame does not fit or more is to be done.
-func (s *Switch) queueQuick(now units.Time, to *switchPort, f *Frame, prio uint8) bool {
-	q := &to.queues[prio&7]
-	n := uint32(len(q.ring))
-	if to.waiting&to.simple>>(prio&7)&1 == 0 || now >= to.eg.Next() || q.tail-q.head == n {
-		return s.enqueueQuick(now, to, f)
-	}
-	q.ring[q.tail&(n-1)] = *f // what enqueueQuick comes to in most cases
-	q.tail++
-	q.bytes += units.Size(f.Len)
-	to.enqueued[prio&7]++
-	return true
-}
-
-// enqueueQuick is queueQuick in any case.
 func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame) bool {
 	prio := f.Prio & 7
 	q := &to.queues[prio]

@@ -1,11 +1,14 @@
 #!/bin/sh
-# Installs from Debian what building (and, with the argument `test`, testing)
-# photon needs and this machine lacks. Does nothing, quickly, if all is there.
+# Installs from Debian what building (and, with the argument `test`, testing, with
+# `bench`, measuring against others) photon needs and this machine lacks. Does nothing, quickly, if all is there.
 set -eu
 
 packages="gcc libc6-dev pkg-config libdpdk-dev"
 if [ "${1:-build}" = test ]; then
 	packages="$packages ethtool iproute2 iputils-ping iperf3 tshark"
+fi
+if [ "${1:-build}" = bench ]; then # dpdk-dev has dpdk-testpmd
+	packages="$packages dpdk-dev openvswitch-switch-dpdk"
 fi
 
 missing=""
