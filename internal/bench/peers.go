@@ -1,3 +1,5 @@
+//go:build dpdk
+
 package main
 
 import (
@@ -8,12 +10,6 @@ import (
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
-)
-
-const (
-	hosts = 64
-	flows = 256
-	tos   = 26<<2 | wire.ECT0 // priority 3
 )
 
 // peers is a switch together with what is behind its ports: hosts, host h
@@ -28,18 +24,6 @@ type peers struct {
 	seeded []uint64              // frames that peers sent by way of the port
 	sums   [flows]uint16         // checksums of the flows' IP headers without mark
 	base   []dataplane.PortStats // before the start
-}
-
-func hostMAC(h int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(h) }
-
-// packet writes the headers of a packet of a flow.
-func packet(b []byte, flow, length int) {
-	h := wire.RoCE{
-		DstMAC: hostMAC(flow % hosts), SrcMAC: hostMAC((flow + 1) % hosts), Src: wire.IPv4(10, 0, 0, byte(flow)), Dst: wire.IPv4(10, 0, 1, byte(flow)),
-		TOS: tos, SrcPort: uint16(0xC000 + flow),
-	}
-	at := h.Encode(b, length-wire.EthernetLen-wire.IPv4Len-wire.UDPLen)
-	wire.BTH(b[at:]).Encode(wire.OpSendMiddle, false, uint32(flow), false, 0)
 }
 
 // teach lets the switch learn where the hosts are.
