@@ -56,7 +56,7 @@ struct rte_mempool *ph_pool(const char *name, unsigned n, uint16_t room, int con
 	unsigned flags = contiguous ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 	struct rte_mempool *mp;
 
-	mp = rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + room, 256, sizeof(priv),
+	mp = rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + room, 512, sizeof(priv),
 				      rte_socket_id(), flags);
 	if (mp == NULL)
 		return NULL;

@@ -5,7 +5,9 @@ import "photon/wire"
 const (
 	hosts = 64
 	flows = 256
-	tos   = 26<<2 | wire.ECT0 // priority 3
+
+	maxPorts = 4
+	tos      = 26<<2 | wire.ECT0 // priority 3
 )
 
 // hostMAC is the address of a host.

@@ -19,7 +19,8 @@ type peers struct {
 	*dataplane.Switch
 	env    *dataplane.Env
 	ports  int
-	out    []int // port for which the next frame of this port is
+	out    [maxPorts]byte           // port for which the next frame of each port is
+	after  [maxPorts][maxPorts]byte // and the one after that
 	seeds  [][]dataplane.Frame
 	seeded []uint64              // frames that peers sent by way of the port
 	sums   [flows]uint16         // checksums of the flows' IP headers without mark
@@ -55,13 +56,20 @@ func (p *peers) fill(length, keep int) {
 	for f, ok := p.env.Alloc(length); ok; f, ok = p.env.Alloc(length) {
 		flow := len(all) % flows
 		packet(p.env.Header(f), flow, length)
-		p.sums[flow] = binary.BigEndian.Uint16(p.env.Header(f)[24:])
+		p.sums[flow] = binary.LittleEndian.Uint16(p.env.Header(f)[24:])
 		all = append(all, f)
 	}
-	p.seeds, p.seeded, p.out = make([][]dataplane.Frame, p.ports), make([]uint64, p.ports), make([]int, p.ports)
+	p.seeds, p.seeded = make([][]dataplane.Frame, p.ports), make([]uint64, p.ports)
 	for port := range p.ports {
 		p.seeds[port], all = all[:keep], all[keep:]
-		p.out[port] = (port + 1) % p.ports
+		p.out[port] = byte((port + 1) % p.ports)
+		for out := range p.ports {
+			next := (out + 1) % p.ports
+			if next == port {
+				next = (next + 1) % p.ports
+			}
+			p.after[port][out] = byte(next)
+		}
 		if keep > 0 {
 			p.env.Wake(port, 0)
 		}
@@ -79,21 +87,14 @@ func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
 
 // hook is what the peer does to frames.
 func (p *peers) hook(port int, burst []dataplane.Frame) {
-	out := p.out[port]
+	out, after, others := p.out[port], &p.after[port], byte(hosts-1)&^byte(p.ports-1)
 	for i := range burst {
 		b := p.env.Quick(&burst[i])
-		group := b[35] & (hosts - 1) &^ byte(p.ports-1) // by the flow
-		b[5], b[11] = group|byte(out), group|byte(port)
+		flow := b[35]
+		b[5], b[11] = flow&others|out, flow&others|byte(port)
 		b[15] = tos
-		binary.BigEndian.PutUint16(b[24:], p.sums[b[35]])
-		if out++; out == p.ports {
-			out = 0
-		}
-		if out == port {
-			if out++; out == p.ports {
-				out = 0
-			}
-		}
+		binary.LittleEndian.PutUint16(b[24:26], p.sums[flow])
+		out = after[out&(maxPorts-1)]
 	}
 	p.out[port] = out
 }
