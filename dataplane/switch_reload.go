@@ -68,6 +68,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	c := &s.config
 	s.pool.Resize(c.Buffer - c.reserved())
 	s.setClasses()
+	s.setWeights()
 	if ch.fdb != nil {
 		s.fdb = ch.fdb
 	}
