@@ -245,6 +245,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	for i := range s.ports {
 		s.initPort(i, envs)
 	}
+	s.setMoving()
 	if err := s.fdb.setAll(c.Static, len(c.Ports)); err != nil {
 		return nil, err
 	}
@@ -266,7 +267,6 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1, Pool: s.pool}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)
-		s.moving = s.moving || c.Lossless>>prio&1 != 0 && in.Thresholds[prio].Alpha > 0 && len(envs) == 1
 	}
 	p.setPoints(c.newPoints(i))
 	p.in = pfc.NewIngress(in)
@@ -275,6 +275,25 @@ func (s *Switch) initPort(i int, envs []*Env) {
 		for w := range envs {
 			if w != p.config.Worker {
 				p.rings[w] = newRing(ringSize)
+			}
+		}
+	}
+}
+
+// setMoving notes whether a release at one port may let another send an XON,
+// and how many wait for that. With several workers each port looks for itself.
+func (s *Switch) setMoving() {
+	s.moving, s.holding = false, 0
+	for i := range s.ports {
+		for prio := range pfc.Classes {
+			moves := s.config.Lossless>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
+			s.moving = s.moving || moves && len(s.workers) == 1
+		}
+	}
+	if s.moving {
+		for i := range s.ports {
+			if s.ports[i].in.Held() != 0 {
+				s.holding++
 			}
 		}
 	}

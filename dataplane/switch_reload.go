@@ -87,4 +87,5 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		s.setWatchdog(now, p)
 		p.env.Wake(i, now) // whatever of its timers is earlier now
 	}
+	s.setMoving()
 }

@@ -77,7 +77,7 @@ func TestShow(t *testing.T) {
 			"           sw0    0    0    0  5000    0    0    0    0",
 		},
 		"buffer": {
-			"lossless (reserved)  600KB    0B", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB",
+			"lossless (reserved)  600KB    0B", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB      0",
 			"A lossy queue drops beyond 1MB.",
 		},
 		"fdb": {
