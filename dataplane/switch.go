@@ -31,6 +31,8 @@ type SwitchConfig struct {
 	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
 	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
 	Watchdog pfc.WatchdogConfig             // of every port
+	Deadlock units.Time                     // a queue that is paused for so long may be in a deadlock, which is looked for; 0: it is not
+	ID       uint64                         // tells this switch from others when deadlocks are looked for
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 }
 
@@ -88,6 +90,9 @@ func (c *SwitchConfig) Check() error {
 	}
 	if need := c.reserved(); need > c.Buffer {
 		return fmt.Errorf("%w: xoff and headroom of the lossless priorities of %d ports are %v, the buffer is %v", ErrBuffer, len(c.Ports), need, c.Buffer)
+	}
+	if c.Deadlock < 0 {
+		return fmt.Errorf("deadlock: detect %v must not be negative", c.Deadlock)
 	}
 	if c.MTU < 46 || c.MTU > 9216 {
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
@@ -156,6 +161,7 @@ type switchPort struct {
 	sampled  uint8      // priorities whose congestion point samples what is queued
 	simple   uint8      // lossless priorities that are not sampled: a frame is queued, and that is all
 	sent     units.Size // on the wire
+	probes   probes
 	rounds   rounds
 	packet   marking.Packet // scratch: what congestion points are shown
 	rings    []*ring        // from each other worker; nil: there is none

@@ -40,6 +40,11 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 		p.env.Free(f)
 		return
 	}
+	if s.isProbe(&h) {
+		p.probed(b)
+		p.env.Free(f)
+		return
+	}
 	s.classify(&f, &h, b)
 	f.In = uint16(p.number)
 	p.stats.RxFrames[f.Prio]++

@@ -32,6 +32,14 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 		n++
 	}
 	for n < len(burst) {
+		f, ok := p.nextProbe()
+		if !ok {
+			break
+		}
+		burst[n] = f
+		n++
+	}
+	for n < len(burst) {
 		ready := p.waiting &^ p.paused()
 		if ready == 0 {
 			break
@@ -175,7 +183,7 @@ func (p *switchPort) buffered() (sum units.Size) {
 // holds something back runs out, or an XOFF needs a refresh.
 func (s *Switch) Next(now units.Time, port int) units.Time {
 	p := &s.ports[port]
-	if p.waiting&^p.paused() != 0 || p.inRings() {
+	if p.waiting&^p.paused() != 0 || p.probes.outs != 0 || p.inRings() {
 		return now
 	}
 	next := p.in.Next(now)
