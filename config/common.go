@@ -38,6 +38,7 @@ type PFC struct {
 	Response   Value[units.Time] `yaml:"response"`   // our own, part of the headroom; 100us
 	Alpha      Value[float64]    `yaml:"alpha"`      // of switches: this part of what is free of the shared buffer is added to xoff and xon; 0
 	Pause      Value[units.Time] `yaml:"pause"`      // asked for by an XOFF; the longest there is
+	Deadlock   Value[units.Time] `yaml:"deadlock"`   // of switches: a queue that is paused for so long may be in a cycle of paused ones, which is looked for; 100ms; 0s: it is not
 	Watchdog   *Watchdog         `yaml:"watchdog"`   // of switches; none if absent
 }
 

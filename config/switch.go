@@ -147,6 +147,10 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if s.Watchdog, err = c.PFC.watchdog(); err != nil {
 		return nil, err
 	}
+	if d := c.PFC.Deadlock; d.V < 0 {
+		return nil, fail(d, "deadlock %v must not be negative", d.V)
+	}
+	s.Deadlock = c.PFC.Deadlock.Or(100 * units.Millisecond)
 	if s.TrustPCP, err = c.trust(); err != nil {
 		return nil, err
 	}

@@ -70,6 +70,7 @@ func TestHeadroomByCause(t *testing.T) {
 
 func TestSwitchRefuses(t *testing.T) {
 	for text, want := range map[string]string{
+		"pfc: {deadlock: -1ms}":          "4: deadlock -1ms must not be negative",
 		"weights: {8: 1}":                "4: weights: priority 8: there are 0 to 7",
 		"weights: {1: 0}":                "4: weights: 0 must be from 1 to 100 (leave priority 1 out and it is strict)",
 		"weights: {1: 101}":              "4: weights: 101 must be from 1 to 100 (leave priority 1 out and it is strict)",

@@ -121,6 +121,10 @@ func (s *Switch) LookForDeadlocks(now units.Time) (found []Deadlock) {
 	return found
 }
 
+// DeadlockTime is how long a queue is paused before it may be in a deadlock; 0:
+// nobody looks. It is called between bursts.
+func (s *Switch) DeadlockTime() units.Time { return s.config.Deadlock }
+
 // follow sends a probe that a port received on to those that keep that port's
 // peer paused, and reports whether it is back where it began.
 func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (found Deadlock, ok bool) {

@@ -41,6 +41,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 		return nil, fmt.Errorf("lossless priorities, mtu, salt and size of the forwarding database: %w", ErrFixed)
 	}
 	ch := &Change{config: c}
+	ch.config.ID = s.config.ID
 	if c.CP == nil {
 		ch.config.CP = s.config.CP
 	} else {

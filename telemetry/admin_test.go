@@ -94,6 +94,7 @@ func TestShow(t *testing.T) {
 			"Queue   Status  Storm detected/restored  Storm time  TX OK/drop",
 			"sw0:3  stormed                      2/1        1.5s         9/6",
 		},
+		"deadlocks": {"Queue       Status  Found  Bytes", "sw0:3  operational      0   2000"},
 		"ports": {
 			"Port     Device  Oper  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts",
 			" sw0  net_null0    up    N/A        2       10        9          8            3",
