@@ -25,7 +25,8 @@ func replayCommand() *cobra.Command {
 		Short: "Repeat experiments of papers and lay the papers' numbers beside ours",
 		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
 			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
-			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.",
+			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.\n\n" +
+			"Runs in virtual time share the cores. After an interruption the same command goes on where it was.",
 		RunE: func(c *cobra.Command, ids []string) error {
 			if f.all == (len(ids) > 0) {
 				return bad(errors.New("name the experiments, or say --all (photon list experiments shows them)"))
@@ -145,7 +146,9 @@ func (r *replayFlags) replay(c *cobra.Command, all []*lab.Experiment, worlds []s
 	}
 	show.end()
 	if c.Context().Err() != nil {
-		return goOn(list)
+		if err := goOn(list); err != nil {
+			return err
+		}
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -213,7 +216,8 @@ func (x *replayed) print(w io.Writer) error {
 	return nil
 }
 
-// goOn says what has ended of experiments that were interrupted, and how to go on.
+// goOn says what has ended of experiments that were interrupted, and how to go on;
+// nothing, if all had.
 func goOn(list []*replayed) error {
 	ended, runs, done := 0, 0, 0
 	for _, x := range list {
@@ -226,6 +230,9 @@ func goOn(list []*replayed) error {
 		default:
 			return x.err
 		}
+	}
+	if done == len(list) {
+		return nil
 	}
 	return fmt.Errorf("interrupted: %d of %d experiments are done, and %d of %d runs of the others; the same command goes on from there", done, len(list), ended, runs)
 }
