@@ -11,8 +11,15 @@ import (
 func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	p := &s.ports[port]
 	p.wakeUp(now)
-	for i := range burst {
-		s.receive(now, p, burst[i])
+	for len(burst) > 0 {
+		n := min(len(burst), quickBurst)
+		if s.general {
+			n = 1
+			s.receive(now, p, burst[0])
+		} else {
+			s.receiveQuick(now, p, burst[:n])
+		}
+		burst = burst[n:]
 	}
 	if at := p.in.Next(now); at != units.Never {
 		p.env.Wake(port, at)
@@ -30,6 +37,11 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 	}
 	if h.EtherType == wire.TypeMACControl && !h.Tagged {
 		p.control(now, b)
+		p.env.Free(f)
+		return
+	}
+	if s.isProbe(&h) {
+		p.probed(b)
 		p.env.Free(f)
 		return
 	}
@@ -183,7 +195,7 @@ func (s *Switch) hand(now units.Time, from, to *switchPort, f Frame) {
 func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 	p.wakeUp(now)
 	q := &p.queues[f.Prio]
-	if f.Flag&Lossless == 0 && q.bytes+units.Size(f.Len) > s.config.Tail {
+	if f.Flag&Lossless == 0 && q.bytes+units.Size(f.Len) > s.tail(0) {
 		p.stats.Discards[DropTail][f.Prio]++
 		s.release(now, f)
 		p.env.Free(f)
@@ -194,7 +206,6 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		return
 	}
 	q.push(f)
-	p.buffered += units.Size(f.Len)
 	p.enqueued[f.Prio]++
 	if sampler := p.points[f.Prio].sampler; sampler != nil && f.Flag&Lossless != 0 {
 		p.show(f)
@@ -202,14 +213,29 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 			s.sendCNM(now, p, f, sample)
 		}
 	}
-	bit := uint8(1) << f.Prio
-	if p.waiting&bit == 0 {
-		p.waiting |= bit
-		if p.paused()&bit == 0 {
-			p.env.Wake(p.number, now)
-		} else {
-			p.env.Wake(p.number, p.eg.Next())
-		}
+	if p.waiting>>f.Prio&1 == 0 {
+		s.nowWaiting(now, p, f.Prio)
+	}
+}
+
+// tail is the limit of an egress queue of a lossy priority when n more bytes
+// are taken of the buffer. What follows the free part lets few congested queues
+// be long, and many not fill the buffer (Choudhury and Hahne, Trans. Networking
+// 1998, equation 1).
+func (s *Switch) tail(n int) units.Size {
+	if s.config.Share == 0 {
+		return s.config.Tail
+	}
+	return min(s.config.Tail, units.Size(s.config.Share*float64(max(0, s.pool.Free()-int64(n)))))
+}
+
+// nowWaiting notes that a priority has frames, and when the port can send them.
+func (s *Switch) nowWaiting(now units.Time, p *switchPort, prio uint8) {
+	p.waiting |= 1 << prio
+	if p.paused()>>prio&1 == 0 {
+		p.env.Wake(p.number, now)
+	} else {
+		p.env.Wake(p.number, p.eg.Next())
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // Transmit fills burst with what the port sends next: PFC frames first, which
-// no pause stops, then the frames of the highest priority that is not paused.
+// no pause stops, then frames of the priorities that are not paused: strict ones,
+// the highest first, and what these leave is shared by weight.
 func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 	p := &s.ports[port]
 	p.wakeUp(now)
@@ -31,12 +32,35 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 		n++
 	}
 	for n < len(burst) {
+		f, ok := p.nextProbe()
+		if !ok {
+			break
+		}
+		burst[n] = f
+		n++
+	}
+	for n < len(burst) {
 		ready := p.waiting &^ p.paused()
 		if ready == 0 {
 			break
 		}
-		burst[n] = s.dequeue(now, p, 7-bits.LeadingZeros8(ready))
-		n++
+		var prio int
+		budget := int64(unbounded)
+		if strict := ready &^ s.weighted; strict != 0 {
+			prio = 7 - bits.LeadingZeros8(strict)
+		} else {
+			prio, budget = s.turn(p, ready)
+		}
+		before := p.sent
+		if p.points[prio].quick() && !s.general && !s.moving {
+			n += s.dequeueQuick(now, p, prio, burst[n:], budget)
+		} else {
+			burst[n] = s.dequeue(now, p, prio)
+			n++
+		}
+		if budget != unbounded {
+			p.took(prio, p.sent-before)
+		}
 	}
 	return n
 }
@@ -87,7 +111,6 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio int) Frame {
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	p.buffered -= units.Size(f.Len)
 	s.release(now, f)
 	p.stats.TxFrames[prio]++
 	p.stats.TxBytes[prio] += uint64(f.Len)
@@ -145,14 +168,22 @@ func (p *switchPort) show(f Frame) {
 // state is what a congestion point may know of its queue.
 func (p *switchPort) state(prio int) marking.Queue {
 	q := &p.queues[prio]
-	return marking.Queue{Bytes: q.bytes, Frames: q.len(), Port: p.buffered, Sent: p.sent}
+	return marking.Queue{Bytes: q.bytes, Frames: q.len(), Port: p.buffered(), Sent: p.sent}
+}
+
+// buffered is the bytes in all queues of the port.
+func (p *switchPort) buffered() (sum units.Size) {
+	for rest := p.waiting; rest != 0; rest &= rest - 1 {
+		sum += p.queues[bits.TrailingZeros8(rest)].bytes
+	}
+	return sum
 }
 
 // Next is now while something can be sent, else when the first pause timer that
 // holds something back runs out, or an XOFF needs a refresh.
 func (s *Switch) Next(now units.Time, port int) units.Time {
 	p := &s.ports[port]
-	if p.waiting&^p.paused() != 0 || p.inRings() {
+	if p.waiting&^p.paused() != 0 || p.probes.outs != 0 || p.inRings() {
 		return now
 	}
 	next := p.in.Next(now)

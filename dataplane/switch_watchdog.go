@@ -45,13 +45,13 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	q := &p.queues[prio]
 	for q.len() > 0 {
 		f := q.pop()
-		p.buffered -= units.Size(f.Len)
 		p.enqueued[prio]--
 		p.stats.Discards[why][prio]++
 		s.release(now, f)
 		p.env.Free(f)
 	}
 	p.waiting &^= 1 << prio
+	p.rounds.deficit[prio] = 0
 }
 
 // Watchdog is the counters of a port's watchdog. It is called between bursts.
