@@ -60,7 +60,7 @@ func (x Extent) time() string {
 	if x.Cores == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %.3g s on %d cores, %d at once", x.Elapsed, x.Cores, x.Parallel)
+	return fmt.Sprintf("; %.1f s on %d cores, %d at once", x.Elapsed, x.Cores, x.Parallel)
 }
 
 // extents says it of the results of all worlds.

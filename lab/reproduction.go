@@ -146,11 +146,17 @@ func (o *Tally) markdown() []byte {
 
 // extents is the table of what ran, and how long it took.
 func (o *Tally) extents(b *bytes.Buffer) {
-	b.WriteString("\n## What ran, and how long it took\n\nSeconds of wall time: the sum of an experiment's runs, and from begin to end, where several run side by side and other choices are\n" +
-		"tried as well.\n\n| experiment | what ran | sum | begin to end | at once, at most | cores |\n|---|---|--:|--:|--:|--:|\n")
+	b.WriteString("\n## What ran, and how long it took\n\n" +
+		"Seconds of wall time: the sum of the runs of the schemes, and from begin to end. Runs go side by side in virtual time, and a\n" +
+		"full one also tries other choices, so that either may be the longer.\n\n| experiment | what ran | sum | begin to end | at once, at most | cores |\n|---|---|--:|--:|--:|--:|\n")
 	var sum, elapsed float64
 	for _, x := range o.Experiments {
-		fmt.Fprintf(b, "| %s | %s | %.1f | %.1f | %d | %d |\n", cell(x.Experiment), cell(x.ran()), x.Seconds, x.Elapsed, x.Parallel, x.Cores)
+		fmt.Fprintf(b, "| %s | %s |", cell(x.Experiment), cell(x.ran()))
+		if x.Cores == 0 { // results without timing.json
+			b.WriteString(" – | – | – | – |\n")
+			continue
+		}
+		fmt.Fprintf(b, " %.1f | %.1f | %d | %d |\n", x.Seconds, x.Elapsed, x.Parallel, x.Cores)
 		sum, elapsed = sum+x.Seconds, elapsed+x.Elapsed
 	}
 	fmt.Fprintf(b, "| **all** | | %.1f | %.1f | | |\n", sum, elapsed)
