@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -127,7 +126,7 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job) error {
 	case o.World != "sim":
 		pool = semaphore.NewWeighted(1)
 	case pool == nil:
-		pool = semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))
+		pool = semaphore.NewWeighted(int64(parallel(o)))
 	}
 	store := e.store(o)
 	track := newTracker(o.Progress, jobs)

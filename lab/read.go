@@ -120,14 +120,14 @@ func Source(id string) (file string, text []byte, err error) {
 
 // Parse reads and checks an experiment.
 func Parse(file string, b []byte) (*Experiment, error) {
-	e, err := parse(file, b)
+	e, err := parseAll(file, b)
 	if err == nil {
 		e.digest = sha256.Sum256(b)
 	}
 	return e, err
 }
 
-func parse(file string, b []byte) (*Experiment, error) {
+func parseAll(file string, b []byte) (*Experiment, error) {
 	var head struct {
 		Sweep *Sweep `yaml:"sweep"`
 	}

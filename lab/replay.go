@@ -3,8 +3,10 @@ package lab
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -33,12 +35,13 @@ type Result struct {
 	Experiment string        `json:"experiment"`
 	World      string        `json:"world"`
 	Seed       uint64        `json:"seed"`
+	Quick      bool          `json:"quick"` // of a run with --quick; what that leaves is in the experiment
 	Runs       []Run         `json:"runs"`
 	Claims     []ClaimResult `json:"claims"`
 
 	series       map[string]*Series // by scheme, or scheme@value
 	ended        map[string][]Ended // the same
-	timing       []Timing
+	timing       Timings
 	alternatives []Alternative
 }
 
@@ -69,7 +72,24 @@ type Invariants struct {
 	ConservationOK bool   `json:"conservation_ok"`
 }
 
-// Timing is kept apart from the result, which is the same for the same seed.
+// Timings is how long a replay took; it becomes timing.json. It is kept apart from
+// the result, which is the same for the same seed.
+type Timings struct {
+	Cores    int      `json:"cores"`           // of the machine
+	Parallel int      `json:"parallel"`        // runs side by side, at most
+	Elapsed  float64  `json:"elapsed_seconds"` // from begin to end, other choices included
+	Runs     []Timing `json:"runs"`
+}
+
+// Sum is what the runs took, one after the other.
+func (t *Timings) Sum() (seconds float64) {
+	for _, r := range t.Runs {
+		seconds += r.WallSeconds
+	}
+	return seconds
+}
+
+// Timing is that of one scheme: all values of a sweep and all repetitions.
 type Timing struct {
 	Scheme      string  `json:"scheme"`
 	WallSeconds float64 `json:"wall_seconds"`
@@ -97,6 +117,7 @@ type job struct {
 // Interrupted, and the result, if there is one, is of the schemes all of whose
 // runs have ended.
 func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
+	begin := time.Now()
 	uses, err := e.choose(o)
 	if err != nil {
 		return nil, err
@@ -115,9 +136,9 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 		if len(uses) == 0 {
 			return nil, stopped
 		}
-		return e.result(o, uses, jobs, seed), stopped
+		return e.result(o, uses, jobs, seed, begin), stopped
 	}
-	return e.result(o, uses, jobs, seed), nil
+	return e.result(o, uses, jobs, seed, begin), nil
 }
 
 // jobs are the runs of a replay: those of each scheme one after the other, then
@@ -152,15 +173,15 @@ func complete(uses []SchemeUse, jobs []*job) (of []SchemeUse, ended []*job) {
 }
 
 // result is what the runs of schemes make together.
-func (e *Experiment) result(o Options, uses []SchemeUse, jobs []*job, seed uint64) *Result {
-	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, series: map[string]*Series{}, ended: map[string][]Ended{}}
+func (e *Experiment) result(o Options, uses []SchemeUse, jobs []*job, seed uint64, begin time.Time) *Result {
+	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, Quick: o.Quick, series: map[string]*Series{}, ended: map[string][]Ended{}}
 	metrics := map[string]Metrics{}
 	for _, use := range uses {
 		name := use.Name.V
 		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.alternative || j.use.Name.V != name })
 		run, timing := merge(name, mine)
 		r.Runs = append(r.Runs, run)
-		r.timing = append(r.timing, timing)
+		r.timing.Runs = append(r.timing.Runs, timing)
 		metrics[name] = run.Metrics
 		for _, j := range mine {
 			if j.first {
@@ -182,6 +203,7 @@ func (e *Experiment) result(o Options, uses []SchemeUse, jobs []*job, seed uint6
 		}
 		r.alternatives = append(r.alternatives, a)
 	}
+	r.timing.Cores, r.timing.Parallel, r.timing.Elapsed = runtime.NumCPU(), parallel(o), time.Since(begin).Seconds()
 	return r
 }
 
@@ -230,6 +252,15 @@ func (e *Experiment) repeats(o Options) int {
 		return e.Quick.Repeat
 	}
 	return e.Repeat
+}
+
+// parallel is how many runs go side by side at most: in virtual time as many as
+// there are processors.
+func parallel(o Options) int {
+	if o.World == "sim" {
+		return runtime.GOMAXPROCS(0)
+	}
+	return 1
 }
 
 // merge makes one run of a scheme's jobs: metrics are means over repetitions,
