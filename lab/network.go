@@ -259,3 +259,22 @@ func (n *network) lost() (lost, hops uint64) {
 	}
 	return lost, hops
 }
+
+// dataHops is how many links the data packets that were sent go over.
+func (n *network) dataHops() (sum uint64) {
+	links := map[[2]int]uint64{}
+	now := n.world.Now()
+	for i := range n.flows {
+		f := &n.flows[i]
+		pair := [2]int{f.from, f.to}
+		if _, ok := links[pair]; !ok {
+			links[pair] = uint64(len(n.plan.Path(f.from, f.to)))
+		}
+		frames := n.results[f.qp].Frames
+		if frames == 0 {
+			frames = n.hosts[f.from].Flow(now, f.slot).Frames
+		}
+		sum += frames * links[pair]
+	}
+	return sum
+}

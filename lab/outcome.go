@@ -23,6 +23,9 @@ type Outcome struct {
 	Ended      []Ended
 	Invariants Invariants
 	Wall       float64
+	Hash       string // of the trace
+	DataHops   uint64 // data packets times the links of their shortest paths
+	Events     uint64 // of the simulator
 }
 
 // RunOne runs one scheme of an experiment once, in a world of its own.
@@ -37,7 +40,7 @@ func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look 
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Ended: r.ended, Invariants: r.invariants, Wall: r.timing.WallSeconds}
+	out := Outcome{Ended: r.ended, Invariants: r.invariants, Wall: r.timing.WallSeconds, Hash: r.hash, DataHops: r.dataHops, Events: r.events}
 	if r.invariants.LostFrames > 0 || !r.invariants.ConservationOK {
 		err = errors.New("frames were lost: the result is worth nothing")
 	}

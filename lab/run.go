@@ -23,6 +23,8 @@ type one struct {
 	invariants Invariants
 	hash       string
 	hops       uint64
+	dataHops   uint64
+	events     uint64
 	virtual    float64
 	notes      []string
 	timing     Timing
@@ -115,6 +117,10 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 	r = one{
 		metrics: look.metrics(), series: look.series, ended: n.ended(e), hops: hops, virtual: w.Now().Seconds(),
 		invariants: Invariants{LostFrames: lost, ConservationOK: w.Audit() == nil}, notes: n.notes(e, use),
+	}
+	r.dataHops = n.dataHops()
+	if v, ok := w.(*sim.World); ok {
+		r.events = v.Events()
 	}
 	if hash, ok := w.Hash(); ok {
 		r.hash = fmt.Sprintf("%016x", hash)

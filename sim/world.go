@@ -15,10 +15,11 @@ type World struct {
 	pool    *dataplane.Pool
 	nodes   []member
 	ports   []port
-	events  *heap
+	events  *calendar
 	now     units.Time
 	hash    uint64
 	hops    uint64
+	count   uint64 // of events
 	samples []sampler
 	burst   [1]dataplane.Frame
 }
@@ -115,7 +116,7 @@ func (w *World) transmit(p int) int { return len(w.ports) + p }
 // context's error, if the context ends.
 func (w *World) Run(ctx context.Context, until units.Time) error {
 	if w.events == nil {
-		w.events = newHeap(2 * len(w.ports))
+		w.events = newCalendar(2*len(w.ports), w.span())
 	}
 	for i := range w.nodes { // what was asked for before the world ran
 		w.wake(&w.nodes[i])
@@ -129,7 +130,9 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		if at > until {
 			break
 		}
+		w.events.pop()
 		w.now = at
+		w.count++
 		if event < len(w.ports) {
 			w.arrive(event)
 		} else {
@@ -138,6 +141,16 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	}
 	w.now = until
 	return nil
+}
+
+// span is how far ahead most events are: a frame arrives after the delay of a link.
+func (w *World) span() (span units.Time) {
+	for i := range w.ports {
+		if p := &w.ports[i]; p.peer >= 0 {
+			span = max(span, p.link.Delay+p.link.Serialize(1500))
+		}
+	}
+	return span
 }
 
 // sample runs the samplers that are due up to an instant, in the order of time.
@@ -240,6 +253,9 @@ func (w *World) Close() error { return nil }
 
 // Hops is how many frames arrived at the end of a link so far.
 func (w *World) Hops() uint64 { return w.hops }
+
+// Events is how many events happened so far: arrivals, and calls of Transmit.
+func (w *World) Events() uint64 { return w.count }
 
 // Audit checks that every node accounts for every frame, and every link too.
 func (w *World) Audit() error {
