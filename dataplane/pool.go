@@ -93,6 +93,14 @@ func (p *Pool) Quick(f *Frame) *wire.Quick {
 	return (*wire.Quick)(p.chunk(f.Ref)[at : at+wire.QuickLen : at+wire.QuickLen])
 }
 
+// single is Quick of any frame; nil: it has fewer than wire.QuickLen bytes.
+func (p *Pool) single(f *Frame) *wire.Quick {
+	if f.Len < wire.QuickLen || f.Off > p.slot-wire.QuickLen {
+		return nil
+	}
+	return p.Quick(f)
+}
+
 // starts finds the first bytes of frames; nil: there are fewer than wire.QuickLen.
 func (p *Pool) starts(burst []Frame, starts *[quickBurst]*wire.Quick) {
 	last := p.slot - wire.QuickLen

@@ -36,6 +36,10 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 			break
 		}
 		prio := 7 - bits.LeadingZeros8(ready)
+		if len(burst) == 1 && p.points[prio].quick() && !s.general {
+			s.dequeueSingle(now, p, prio, &burst[0])
+			return 1
+		}
 		if p.points[prio].quick() && !s.general && !s.moving {
 			n += s.dequeueQuick(now, p, prio, burst[n:])
 			continue

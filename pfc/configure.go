@@ -14,14 +14,14 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		if g.enabled&bit == 0 {
 			continue
 		}
-		g.xoff[p], g.xon[p], g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		g.class[p].xoff, g.class[p].xon, g.class[p].settled = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
 		bytes := g.occupancy[p].load()
-		if bytes <= g.xoff[p] && g.held&bit == 0 {
-			g.limit[p] = g.settled[p]
+		if bytes <= g.class[p].xoff && g.held&bit == 0 {
+			g.class[p].limit = g.class[p].settled
 			continue
 		}
 		// What an XOFF that is under way still lets come was promised room before.
-		g.limit[p] = max(g.limit[p], g.settled[p], bytes+int64(t[p].Headroom))
+		g.class[p].limit = max(g.class[p].limit, g.class[p].settled, bytes+int64(t[p].Headroom))
 		g.over |= bit
 	}
 }
@@ -41,7 +41,7 @@ func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 func (g *Ingress) Hold() {
 	for p := range Classes {
 		if g.enabled>>p&1 != 0 {
-			g.xoff[p], g.xon[p] = -1, -1
+			g.class[p].xoff, g.class[p].xon = -1, -1
 		}
 	}
 	g.over |= g.enabled
