@@ -76,8 +76,13 @@ type Host struct {
 	dataSent uint64 // bytes on the wire
 
 	// Receiving.
-	peers   []peer
-	table   *flowtable.Table[peerKey]
+	peers  []peer
+	table  *flowtable.Table[peerKey]
+	recent struct { // the flow of the last packet
+		key   peerKey
+		slot  int
+		known bool
+	}
 	acks    ackQueue
 	cnpPrio uint8
 	ackPrio uint8

@@ -55,6 +55,9 @@ type Observer struct {
 	// waits at a port of a switch.
 	Queues func(now units.Time, queue func(node, port int) units.Size)
 	Span   units.Time
+	// Running is called when the network stands and its clock begins to run, and
+	// when it has stopped.
+	Running func(begins bool)
 }
 
 // watchQueues arranges the calls of Queues.

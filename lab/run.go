@@ -109,7 +109,14 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 	n.happen(changes, e.Measure.Sample)
 	n.watchQueues()
 	w.Every(e.Duration/100, func(now units.Time) { progress(float64(now) / float64(e.Duration)) })
-	if err := w.Run(ctx, e.Duration); err != nil {
+	if e.observer.Running != nil {
+		e.observer.Running(true)
+	}
+	err = w.Run(ctx, e.Duration)
+	if e.observer.Running != nil {
+		e.observer.Running(false)
+	}
+	if err != nil {
 		return r, err
 	}
 	look.finish()

@@ -108,11 +108,14 @@ func leafspine() (*lab.Experiment, lab.SchemeUse, error) {
 }
 
 // run runs a case once, with an acknowledgement for every packet or for every flow.
-func (c *testCase) run(ctx context.Context, each bool) (lab.Outcome, error) {
+func (c *testCase) run(ctx context.Context, each bool, until units.Time, running func(bool)) (lab.Outcome, error) {
 	e, use, err := c.load()
 	if err != nil {
 		return lab.Outcome{}, err
 	}
 	e.Parameters.AckEach = lab.Sourced[bool]{Value: config.Set(each), Source: "the bench's"}
-	return e.RunOne(ctx, lab.Options{World: "sim"}, use, lab.Observer{})
+	if until > 0 {
+		e.Duration = until
+	}
+	return e.RunOne(ctx, lab.Options{World: "sim"}, use, lab.Observer{Running: running})
 }
