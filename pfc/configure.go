@@ -14,15 +14,29 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		if g.enabled&bit == 0 {
 			continue
 		}
+		g.leavePool(p)
 		g.class[p].xoff, g.class[p].xon, g.class[p].settled = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		g.class[p].alpha, g.class[p].headroom = t[p].Alpha, int64(t[p].Headroom)
 		bytes := g.occupancy[p].load()
-		if bytes <= g.class[p].xoff && g.held&bit == 0 {
-			g.class[p].limit = g.class[p].settled
+		if g.class[p].alpha > 0 {
+			g.pool.Add(max(0, bytes-g.class[p].xoff))
+		}
+		if bytes <= g.raised(g.class[p].xoff, uint8(p)) && g.held&bit == 0 {
+			g.class[p].limit = max(g.class[p].settled, bytes+g.class[p].headroom)
 			continue
 		}
 		// What an XOFF that is under way still lets come was promised room before.
 		g.class[p].limit = max(g.class[p].limit, g.class[p].settled, bytes+int64(t[p].Headroom))
 		g.over |= bit
+	}
+}
+
+// leavePool gives back to the pool what a priority took of it: its threshold
+// moves no longer.
+func (g *Ingress) leavePool(p int) {
+	if g.class[p].alpha > 0 {
+		g.pool.Add(-max(0, g.occupancy[p].load()-g.class[p].xoff))
+		g.class[p].alpha = 0
 	}
 }
 
@@ -41,6 +55,7 @@ func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 func (g *Ingress) Hold() {
 	for p := range Classes {
 		if g.enabled>>p&1 != 0 {
+			g.leavePool(p)
 			g.class[p].xoff, g.class[p].xon = -1, -1
 		}
 	}
