@@ -14,6 +14,7 @@ type Pool struct {
 	slot       uint16 // bytes from a Ref to the end of its slot
 	off        uint16 // where a new frame begins
 	free       []uint32
+	least      int         // free slots there were at a time, since the last refill
 	refill     func(*Pool) // called when free is empty; may leave it empty
 }
 
@@ -42,7 +43,11 @@ func growHeaders(p *Pool) {
 	for r := first + chunkSlots; r > first; r-- {
 		p.free = append(p.free, r-1)
 	}
+	p.least = len(p.free)
 }
+
+// Peak is the most frames of a pool of headers that were in use at a time.
+func (p *Pool) Peak() int { return len(p.chunks)<<p.chunkShift - p.least }
 
 // Alloc returns a frame of length bytes with undefined content. It reports
 // false if the pool has run dry.
@@ -55,6 +60,7 @@ func (p *Pool) Alloc(length int) (f Frame, ok bool) {
 	last := len(p.free) - 1
 	f = Frame{Ref: p.free[last], Len: uint16(length), Off: p.off}
 	p.free = p.free[:last]
+	p.least = min(p.least, last)
 	return f, true
 }
 

@@ -26,6 +26,7 @@ type Outcome struct {
 	Hash       string // of the trace
 	DataHops   uint64 // data packets times the links of their shortest paths
 	Events     uint64 // of the simulator
+	Frames     int    // most of them in its network at a time
 }
 
 // RunOne runs one scheme of an experiment once, in a world of its own.
@@ -40,7 +41,7 @@ func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look 
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Ended: r.ended, Invariants: r.invariants, Wall: r.timing.WallSeconds, Hash: r.hash, DataHops: r.dataHops, Events: r.events}
+	out := Outcome{Ended: r.ended, Invariants: r.invariants, Wall: r.timing.WallSeconds, Hash: r.hash, DataHops: r.dataHops, Events: r.events, Frames: r.frames}
 	if r.invariants.LostFrames > 0 || !r.invariants.ConservationOK {
 		err = errors.New("frames were lost: the result is worth nothing")
 	}

@@ -25,6 +25,7 @@ type one struct {
 	hops       uint64
 	dataHops   uint64
 	events     uint64
+	frames     int
 	virtual    float64
 	notes      []string
 	timing     Timing
@@ -127,7 +128,7 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 	}
 	r.dataHops = n.dataHops()
 	if v, ok := w.(*sim.World); ok {
-		r.events = v.Events()
+		r.events, r.frames = v.Events(), v.Frames()
 	}
 	if hash, ok := w.Hash(); ok {
 		r.hash = fmt.Sprintf("%016x", hash)

@@ -305,13 +305,8 @@ func (w *World) Hash() (uint64, bool) { return w.hash, true }
 // Close does nothing: a world is memory.
 func (w *World) Close() error { return nil }
 
-// Hops is how many frames arrived at the end of a link so far.
-func (w *World) Hops() (sum uint64) {
-	for i := range w.ports {
-		sum += w.ports[i].delivered
-	}
-	return sum
-}
+// Frames is the most frames there were at a time, in queues and on their way.
+func (w *World) Frames() int { return w.pool.Peak() }
 
 // Events is how many events happened so far: arrivals, and calls of Transmit.
 func (w *World) Events() uint64 { return w.count }

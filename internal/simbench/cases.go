@@ -18,25 +18,25 @@ import (
 //go:embed leafspine64
 var files embed.FS
 
-// testCase is one of the three fixed cases.
+// testCase is one case.
 type testCase struct {
 	name string
-	// load returns the experiment, the scheme with which it runs, and what the ns-3
-	// simulator does of it; zero: not known.
-	load func() (*lab.Experiment, lab.SchemeUse, error)
-	ns3  reference
+	load func() (*lab.Experiment, lab.SchemeUse, error) // the experiment, and the scheme with which it runs
+	ns3  reference                                      // zero: not known
 }
 
-// reference is what another simulator needs for the same, on a like machine.
+// reference is what an ns-3 RDMA simulator needs for the same files on a like
+// machine, acknowledging every packet.
 type reference struct {
 	hopsPerSecond float64
 	megabytes     float64
 }
 
+// cases are the three fixed ones.
 var cases = []testCase{
 	{name: "compact-dcqcn", load: compact},
 	{name: "leafspine64-dcqcn", load: leafspine, ns3: reference{0.50e6, 309}},
-	{name: "clos512-w2", load: clos, ns3: reference{0.22e6, 2100}},
+	{name: "clos512-w2", load: clos},
 }
 
 // compact is the scenario of PCN's figure 1 and 2: two long flows and fourteen
@@ -77,6 +77,26 @@ func finish(e *lab.Experiment, scheme string) (*lab.Experiment, lab.SchemeUse, e
 		}
 	}
 	return nil, lab.SchemeUse{}, fmt.Errorf("%s has no scheme %s", e.ID, scheme)
+}
+
+// growing are networks of 16 to 1024 hosts, 16 to a switch, under the same load.
+// Their flows arrive for the same time, so that a larger network has more of them.
+var growing = []testCase{grown(16), grown(64), grown(256), grown(1024)}
+
+func grown(hosts int) testCase {
+	return testCase{name: fmt.Sprintf("hosts%d", hosts), load: func() (*lab.Experiment, lab.SchemeUse, error) {
+		e, err := lab.Get("pcn/fig14-w2")
+		if err != nil {
+			return nil, lab.SchemeUse{}, err
+		}
+		e.Duration = units.Time(2048/hosts+2) * units.Millisecond
+		t := &e.Topology
+		t.Pods, t.Leafs, t.ToRs, t.Hosts, t.Spines, t.Uplinks = config.Set(1), config.Set(0), config.Set(hosts/16), config.Set(16), config.Set(4), config.Set(1)
+		w := &e.Workloads[0]
+		w.End = config.Set(e.Duration)
+		w.Capacity = config.Set(units.Rate(hosts) * 10 * units.Gbps)
+		return finish(e, "dcqcn")
+	}}
 }
 
 func leafspine() (*lab.Experiment, lab.SchemeUse, error) {
