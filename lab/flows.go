@@ -3,6 +3,7 @@ package lab
 import (
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"photon/config"
@@ -62,10 +63,8 @@ func position(p *topology.Plan, name string) int {
 	if !ok {
 		return -1
 	}
-	for i, h := range p.Hosts() {
-		if h == node {
-			return i
-		}
+	if i, found := slices.BinarySearch(p.Hosts(), node); found {
+		return i
 	}
 	return -1
 }
