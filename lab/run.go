@@ -146,13 +146,12 @@ func (n *network) ended(e *Experiment) (list []Ended) {
 	ideal := newIdeal(e, n)
 	for i := range n.flows {
 		f := &n.flows[i]
-		r, ok := n.results[f.qp]
-		if !ok || f.size == 0 {
+		if !f.done || f.size == 0 {
 			continue
 		}
 		list = append(list, Ended{
 			Group: f.group, From: n.plan.Nodes[f.from].Name, To: n.plan.Nodes[f.to].Name, Size: f.size, Start: f.start,
-			FCT: r.End - f.start, Ideal: ideal.time(f.from, f.to, f.size), Flow: i,
+			FCT: f.end - f.start, Ideal: ideal.time(f.from, f.to, f.size), Flow: i,
 		})
 	}
 	return list
@@ -174,7 +173,7 @@ func (n *network) notes(e *Experiment, use SchemeUse) (notes []string) {
 	}
 	told := uint64(0)
 	for i := range n.flows {
-		told += n.hosts[n.flows[i].from].Flow(n.world.Now(), n.flows[i].slot).Notified
+		told += n.flow(n.world.Now(), i).Notified
 	}
 	if recipe, err := scheme.Get(use.Name.V); told == 0 && err == nil && !recipe.Silent {
 		peak := units.Size(0)
