@@ -90,8 +90,7 @@ func grown(hosts int) testCase {
 			return nil, lab.SchemeUse{}, err
 		}
 		e.Duration = units.Time(2048/hosts+2) * units.Millisecond
-		t := &e.Topology
-		t.Pods, t.Leafs, t.ToRs, t.Hosts, t.Spines, t.Uplinks = config.Set(1), config.Set(0), config.Set(hosts/16), config.Set(16), config.Set(4), config.Set(1)
+		e.Topology = lab.Topology{Kind: config.Set("leaf-spine"), ToRs: config.Set(hosts / 16), Hosts: config.Set(16), Spines: config.Set(4)}
 		w := &e.Workloads[0]
 		w.End = config.Set(e.Duration)
 		w.Capacity = config.Set(units.Rate(hosts) * 10 * units.Gbps)
