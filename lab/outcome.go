@@ -28,6 +28,9 @@ type Outcome struct {
 	Virtual    float64 // seconds in the world
 	Notes      []string
 	Wall       float64 // seconds
+	DataHops   uint64  // data packets times the links of their shortest paths
+	Events     uint64  // of the simulator
+	Frames     int     // most of them in its network at a time
 }
 
 // RunOne runs one scheme of an experiment once, in a world of its own. It fails if
@@ -49,7 +52,7 @@ func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look 
 	}
 	out := Outcome{
 		Metrics: r.metrics, Ended: r.ended, Invariants: r.invariants, TraceHash: r.hash, PacketHops: r.hops, Virtual: r.virtual,
-		Notes: r.notes, Wall: r.timing.WallSeconds,
+		Notes: r.notes, Wall: r.timing.WallSeconds, DataHops: r.dataHops, Events: r.events, Frames: r.frames,
 	}
 	if r.invariants.LostFrames > 0 || !r.invariants.ConservationOK {
 		err = errors.New("frames were lost: the result is worth nothing")
@@ -65,6 +68,9 @@ type Observer struct {
 	// waits at a port of a switch.
 	Queues func(now units.Time, queue func(node, port int) units.Size)
 	Span   units.Time
+	// Running is called when the network stands and its clock begins to run, and
+	// when it has stopped.
+	Running func(begins bool)
 }
 
 // watchQueues arranges the calls of Queues.
