@@ -20,11 +20,7 @@ func SetECN(ip []byte, ecn uint8) {
 	}
 	before := binary.BigEndian.Uint16(ip)
 	ip[1] = ip[1]&^3 | ecn
-	after := binary.BigEndian.Uint16(ip)
-	sum := uint32(^binary.BigEndian.Uint16(ip[10:])) + uint32(^before) + uint32(after)
-	sum = sum&0xFFFF + sum>>16
-	sum = sum&0xFFFF + sum>>16
-	binary.BigEndian.PutUint16(ip[10:], ^uint16(sum))
+	Correct(ip[10:], before, binary.BigEndian.Uint16(ip))
 }
 
 // SetIPv4Checksum computes the checksum of an IPv4 header afresh (RFC 791).
