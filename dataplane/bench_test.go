@@ -36,7 +36,7 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 	r := newRig(b, c)
 	r.sw.Reserve(256)
 	for a := range addresses { // address a is behind port a modulo ports
-		r.sw.fdb.learn(mac(a), a%ports, 0)
+		r.sw.lans.all[0].fdb.learn(mac(a), a%ports, 0)
 	}
 	t := &traffic{rig: r, frames: make([][]Frame, ports), sums: make([][]byte, ports)}
 	for p := range ports {

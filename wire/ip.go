@@ -37,6 +37,9 @@ func onesSum(b []byte) uint16 {
 	for i := 0; i+1 < len(b); i += 2 {
 		sum += uint32(binary.BigEndian.Uint16(b[i:]))
 	}
+	if len(b)%2 != 0 {
+		sum += uint32(b[len(b)-1]) << 8
+	}
 	for sum>>16 != 0 {
 		sum = sum&0xFFFF + sum>>16
 	}
