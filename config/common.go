@@ -15,10 +15,11 @@ import (
 
 // Port is one port of a switch or an agent.
 type Port struct {
-	Device     Value[string]     `yaml:"device"`      // PCI address, or virtual device and arguments
-	Rate       Value[units.Rate] `yaml:"rate"`        // of the link; on a card its own if absent
-	Delay      Value[units.Time] `yaml:"delay"`       // added to every frame sent; virtual devices only
-	CableDelay Value[units.Time] `yaml:"cable_delay"` // one way, for the headroom; 500ns, which is 100 m
+	Device     Value[string]     `yaml:"device"`        // PCI address, or virtual device and arguments
+	Rate       Value[units.Rate] `yaml:"rate"`          // of the link; on a card its own if absent
+	Delay      Value[units.Time] `yaml:"delay"`         // added to every frame sent; virtual devices only
+	CableDelay Value[units.Time] `yaml:"cable_delay"`   // one way, for the headroom; 500ns, which is 100 m
+	Storm      StormControl      `yaml:"storm_control"` // of switches; what it does not say, the switch's says
 }
 
 // Scheme names a congestion control scheme and what is set otherwise.

@@ -48,9 +48,11 @@ const (
 )
 
 func newFDB(capacity int, age units.Time, salt uint32) *fdb {
-	n := 1 << bits.Len(uint(max(2*capacity, maxProbe)-1))
-	return &fdb{entries: make([]fdbEntry, n), age: uint32(age / units.Second), salt: salt}
+	return &fdb{entries: make([]fdbEntry, places(capacity)), age: uint32(age / units.Second), salt: salt}
 }
+
+// places is how many places a database of so many addresses has.
+func places(capacity int) int { return 1 << bits.Len(uint(max(2*capacity, maxProbe)-1)) }
 
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
 

@@ -22,6 +22,16 @@ type FloodLimit struct {
 	Burst  units.Size // what may come at once: frames, or bytes on the wire; at least one frame
 }
 
+// check says what is wrong with the limits of a port.
+func (l *FloodLimits) check(mtu int) error {
+	for kind, one := range map[string]FloodLimit{"broadcast": l.Broadcast, "multicast": l.Multicast, "unknown unicast": l.Unknown} {
+		if err := one.check(mtu + wire.EthernetLen + wire.VLANLen); err != nil {
+			return fmt.Errorf("storm control of %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
 // check says what is wrong with a limit for frames of at most so many bytes.
 func (l FloodLimit) check(longest int) error {
 	const most = 1000 // seconds of the rate that a burst may be worth: the arithmetic holds

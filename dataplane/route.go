@@ -1,9 +1,9 @@
 package dataplane
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/gaissmai/bart"
 
@@ -63,7 +63,7 @@ var unrouted = []netip.Prefix{
 	netip.MustParsePrefix("255.255.255.255/32"), netip.MustParsePrefix("::/127"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8"),
 }
 
-// Check says what is wrong with a route of a switch with these ports and VLANs.
+// check says what is wrong with a route of a switch with these ports and VLANs.
 func (r *Route) check(c *SwitchConfig) error {
 	if !r.Prefix.IsValid() || r.Prefix.Addr().Is4In6() || r.Prefix != r.Prefix.Masked() {
 		return fmt.Errorf("route %v: that is no prefix (%v would be)", r.Prefix, r.Prefix.Masked())
@@ -72,36 +72,14 @@ func (r *Route) check(c *SwitchConfig) error {
 		return fmt.Errorf("route %v: it leads nowhere", r.Prefix)
 	}
 	for _, v := range r.Via {
-		switch {
-		case int(v.Port) >= len(c.Ports):
-			return fmt.Errorf("route %v: there is no port %d", r.Prefix, v.Port)
-		case v.MAC == 0 || v.MAC.Multicast() || v.MAC == c.Router.MAC:
+		if v.MAC == 0 || v.MAC.Multicast() || v.MAC == c.Router.MAC {
 			return fmt.Errorf("route %v: %v is no neighbour's address", r.Prefix, v.MAC)
-		case c.VLANs == nil && v.VLAN != 0:
-			return fmt.Errorf("route %v: there are no VLANs", r.Prefix)
-		case c.formOf(v.Port, v.VLAN) == absent && v.VLAN == 0:
-			return fmt.Errorf("route %v: port %d has no untagged VLAN: say which", r.Prefix, v.Port)
-		case c.formOf(v.Port, v.VLAN) == absent:
-			return fmt.Errorf("route %v: port %d is not in VLAN %d", r.Prefix, v.Port, v.VLAN)
+		}
+		if err := c.checkPlace(v.Port, v.VLAN); err != nil {
+			return fmt.Errorf("route %v: %w", r.Prefix, err)
 		}
 	}
 	return nil
-}
-
-// formOf is how a port sends frames of a VLAN; 0: of its untagged one.
-func (c *SwitchConfig) formOf(port, vlan uint16) form {
-	if c.VLANs == nil {
-		return untagged
-	}
-	for _, v := range c.VLANs {
-		switch {
-		case (vlan == v.ID || vlan == 0) && slices.Contains(v.Untagged, port):
-			return untagged
-		case vlan == v.ID && slices.Contains(v.Tagged, port):
-			return tagged
-		}
-	}
-	return absent
 }
 
 // checkRouter says what is wrong with the routes.
@@ -109,37 +87,35 @@ func (c *SwitchConfig) checkRouter() error {
 	r := &c.Router
 	if r.MAC == 0 {
 		if r.Addresses != nil || r.Routes != nil {
-			return fmt.Errorf("a router needs an Ethernet address")
+			return errors.New("a router needs an Ethernet address")
 		}
 		return nil
 	}
 	if r.MAC.Multicast() {
-		return fmt.Errorf("router %v: that is a group address", r.MAC)
+		return &ItemError{"router", 0, fmt.Errorf("router %v: that is a group address", r.MAC)}
 	}
 	seen := map[netip.Prefix]bool{}
-	for _, a := range r.Addresses {
-		p := netip.PrefixFrom(a, a.BitLen())
+	err := checkAll("addresses", r.Addresses, func(a *netip.Addr) error {
+		p := netip.PrefixFrom(*a, a.BitLen())
 		if !a.IsGlobalUnicast() || a.Is4In6() || a.Zone() != "" || seen[p] {
 			return fmt.Errorf("router address %v: it is no address of a host, or there twice", a)
 		}
 		seen[p] = true
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	for i := range r.Routes {
-		if err := r.Routes[i].check(c); err != nil {
+	return checkAll("routes", r.Routes, func(r *Route) error {
+		if err := r.check(c); err != nil {
 			return err
 		}
-		if p := r.Routes[i].Prefix; seen[p] {
-			return fmt.Errorf("route %v: it is there twice, or an address of the router", p)
-		} else {
-			seen[p] = true
+		if seen[r.Prefix] {
+			return fmt.Errorf("route %v: it is there twice, or an address of the router", r.Prefix)
 		}
-	}
-	for _, e := range c.Static {
-		if e.MAC == r.MAC {
-			return fmt.Errorf("static entry %v: that is the router", e.MAC)
-		}
-	}
-	return nil
+		seen[r.Prefix] = true
+		return nil
+	})
 }
 
 // newRoutes builds the routing table; nil: the switch does not route.

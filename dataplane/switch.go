@@ -90,15 +90,13 @@ func (c *SwitchConfig) Check() error {
 	if c.MTU < 46 || c.MTU > 9216 {
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
 	}
-	for i := range c.Ports {
-		f := &c.Ports[i].Flood
-		for _, l := range []FloodLimit{f.Broadcast, f.Multicast, f.Unknown} {
-			if err := l.check(c.MTU + wire.EthernetLen + wire.VLANLen); err != nil {
-				return fmt.Errorf("flood limit of port %d: %w", i, err)
-			}
-		}
+	if err := checkAll("ports", c.Ports, func(p *PortConfig) error { return p.Flood.check(c.MTU) }); err != nil {
+		return err
 	}
 	if err := c.checkVLANs(); err != nil {
+		return err
+	}
+	if err := c.checkStatic(); err != nil {
 		return err
 	}
 	return c.checkRouter()

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"fmt"
+	"slices"
 
 	"photon/pfc"
 	"photon/units"
@@ -82,27 +83,15 @@ func (c *SwitchConfig) newLANs() (*lans, error) {
 		}
 	}
 	for _, e := range c.Static {
-		if x := l.static(&e); x == nil {
-			return nil, fmt.Errorf("static entry %v: port %d is not in VLAN %d", e.MAC, e.Ports[0], e.VLAN)
-		} else if err := x.fdb.set(e.MAC, e.Ports); err != nil {
+		x := l.untagged[e.Ports[0]]
+		if e.VLAN != 0 {
+			x = l.byID[e.VLAN]
+		}
+		if err := x.fdb.set(e.MAC, e.Ports); err != nil {
 			return nil, err
 		}
 	}
 	return l, nil
-}
-
-// static is the LAN of a static entry; nil: there is none, or not all ports are in it.
-func (l *lans) static(e *StaticEntry) *lan {
-	x := l.untagged[e.Ports[0]]
-	if e.VLAN != 0 {
-		x = l.at(e.VLAN)
-	}
-	for _, p := range e.Ports {
-		if x != nil && x.forms[p] == absent {
-			x = nil
-		}
-	}
-	return x
 }
 
 // at is the LAN of an identifier; nil: there is none.
@@ -113,11 +102,34 @@ func (l *lans) at(id uint16) *lan {
 	return l.byID[id]
 }
 
-// checkVLANs says what is wrong with the VLANs and the places of static entries.
+// ItemError is wrapped by Check's error if one of several things is wrong.
+type ItemError struct {
+	List  string // ports, vlans, static, router, addresses or routes
+	Index int
+	Err   error
+}
+
+func (e *ItemError) Error() string { return e.Err.Error() }
+func (e *ItemError) Unwrap() error { return e.Err }
+
+// checkAll checks the items of a list, which the switch's configuration has under a name.
+func checkAll[T any](list string, items []T, check func(*T) error) error {
+	for i := range items {
+		if err := check(&items[i]); err != nil {
+			return &ItemError{list, i, err}
+		}
+	}
+	return nil
+}
+
+// checkVLANs says what is wrong with the VLANs.
 func (c *SwitchConfig) checkVLANs() error {
+	if places(c.FDBSize)*len(c.VLANs) > maxPlaces {
+		return fmt.Errorf("%d VLANs of %d addresses each: that is too much memory (fewer addresses)", len(c.VLANs), c.FDBSize)
+	}
 	seen := map[uint16]bool{}
 	of := make([]uint16, len(c.Ports)) // untagged
-	for _, v := range c.VLANs {
+	return checkAll("vlans", c.VLANs, func(v *VLAN) error {
 		if v.ID < 1 || v.ID > wire.MaxVLAN {
 			return fmt.Errorf("VLAN %d: there are 1 to %d", v.ID, wire.MaxVLAN)
 		}
@@ -126,31 +138,70 @@ func (c *SwitchConfig) checkVLANs() error {
 		}
 		seen[v.ID] = true
 		member := map[uint16]bool{}
-		for i, p := range append(append([]uint16{}, v.Untagged...), v.Tagged...) {
+		for i, p := range slices.Concat(v.Untagged, v.Tagged) {
 			switch {
 			case int(p) >= len(c.Ports):
 				return fmt.Errorf("VLAN %d: there is no port %d", v.ID, p)
 			case member[p]:
 				return fmt.Errorf("VLAN %d: port %d is named twice", v.ID, p)
 			case i < len(v.Untagged) && of[p] != 0:
-				return fmt.Errorf("VLAN %d: port %d is untagged in VLAN %d already, and can be in one only", v.ID, p, of[p])
+				return fmt.Errorf("VLAN %d: port %d is untagged in VLAN %d already, and can be so in one only", v.ID, p, of[p])
 			case i < len(v.Untagged):
 				of[p] = v.ID
 			}
 			member[p] = true
 		}
-	}
-	if n := len(newFDB(c.FDBSize, 0, 0).entries) * len(c.VLANs); n > maxPlaces {
-		return fmt.Errorf("%d VLANs of %d addresses each: that is too much memory (fewer addresses)", len(c.VLANs), c.FDBSize)
-	}
-	for _, e := range c.Static {
-		for _, p := range e.Ports {
-			if int(p) >= len(c.Ports) {
-				return fmt.Errorf("static entry %v: there is no port %d", e.MAC, p)
-			}
-		}
+		return nil
+	})
+}
+
+// checkPlace says what is wrong with a port of a VLAN where somebody is; 0: its untagged one.
+func (c *SwitchConfig) checkPlace(port, vlan uint16) error {
+	switch form := c.formOf(port, vlan); {
+	case int(port) >= len(c.Ports):
+		return fmt.Errorf("there is no port %d", port)
+	case c.VLANs == nil && vlan != 0:
+		return fmt.Errorf("there is no VLAN %d", vlan)
+	case form == absent && vlan == 0:
+		return fmt.Errorf("port %d has no untagged VLAN: say which", port)
+	case form == absent:
+		return fmt.Errorf("port %d is not in VLAN %d", port, vlan)
 	}
 	return nil
+}
+
+// formOf is how a port sends frames of a VLAN; 0: of its untagged one.
+func (c *SwitchConfig) formOf(port, vlan uint16) form {
+	if c.VLANs == nil {
+		return untagged
+	}
+	for _, v := range c.VLANs {
+		switch {
+		case (vlan == v.ID || vlan == 0) && slices.Contains(v.Untagged, port):
+			return untagged
+		case vlan == v.ID && slices.Contains(v.Tagged, port):
+			return tagged
+		}
+	}
+	return absent
+}
+
+// checkStatic says what is wrong with the static entries.
+func (c *SwitchConfig) checkStatic() error {
+	return checkAll("static", c.Static, func(e *StaticEntry) error {
+		if e.MAC == c.Router.MAC {
+			return fmt.Errorf("static entry %v: that is the router", e.MAC)
+		}
+		for _, p := range e.Ports {
+			if err := c.checkPlace(p, e.VLAN); err != nil {
+				return fmt.Errorf("static entry %v: %w", e.MAC, err)
+			}
+		}
+		if c.VLANs != nil && e.VLAN == 0 && len(e.Ports) > 1 {
+			return fmt.Errorf("static entry %v: say of which VLAN", e.MAC)
+		}
+		return nil
+	})
 }
 
 // adopt learns what others, which may be in use, have learned, but at one port;
