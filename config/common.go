@@ -201,7 +201,7 @@ func (d DPDK) options(ports []Port, buffer units.Size, mtu int) dpdk.Options {
 		// A frame buffer holds one frame, however short. 200 bytes a frame is an
 		// assumption about the mix; short of buffers, devices drop and count it.
 		Frames:    d.Frames.Or(min(max(int(buffer/200), 16384), 1<<18)),
-		FrameSize: max(2048, mtu+64),
+		FrameSize: dpdk.FrameSize(mtu),
 	}
 	for _, c := range d.Cores {
 		o.Cores = append(o.Cores, c.V)
