@@ -46,6 +46,12 @@ func TestChanges(t *testing.T) {
 		{"port: 1}]", "port: 1}, {mac: '02:00:00:00:00:02', port: 0}], age: 5s", "forwarding.age: (default) -> 5s, forwarding.static: 1 -> 2"},
 		{"{10: 3}", "{11: 4}", "dscp_to_priority.10: 3 -> (default), dscp_to_priority.11: (default) -> 4"},
 		{"net_null1\n", "net_null1\n  cable_delay: 1us\n", "ports[1].cable_delay: (default) -> 1us"},
+		{"scheme:", "vlans: [{id: 10, untagged: [0, 1]}]\nscheme:", "vlans: 0 -> 1"},
+		{"scheme:", "router: {mac: '02:00:00:00:00:0f', addresses: [10.0.0.1]}\nscheme:", "router.mac: (default) -> 02:00:00:00:00:0f, router.addresses: 0 -> 1"},
+		{"scheme:", "routes: [{prefix: 10.0.0.0/24, via: [{port: 0, mac: '02:00:00:00:00:0e'}]}]\nscheme:", "routes: 0 -> 1"},
+		{"scheme:", "storm_control: {broadcast: {rate: 10pps}}\nscheme:", "storm_control.broadcast.rate: (default) -> 10pps"},
+		{"net_null1\n", "net_null1\n  storm_control: {unknown_unicast: {rate: 10Mbps, burst: 1MB}}\n", "ports[1].storm_control.unknown_unicast.rate: (default) -> 10Mbps, ports[1].storm_control.unknown_unicast.burst: (default) -> 1MB"},
+		{"{static:", "{flood: false, static:", "forwarding.flood: (default) -> false"},
 		{"scheme:", "buffer: 20MB\nlossy_queue: 2MB\ntrust: pcp\nscheme:", "buffer: (default) -> 20MB, lossy_queue: (default) -> 2MB, trust: (default) -> pcp"},
 	} {
 		a, b := parse(t, basis), parse(t, strings.Replace(basis, c.from, c.to, 1))
