@@ -50,7 +50,7 @@ func (s *Switch) setClasses() {
 func (s *Switch) readHeads(p *switchPort, burst []Frame, heads []head) {
 	var starts [quickBurst]*wire.Quick
 	p.env.starts(burst, &starts)
-	classes, longest, number := &s.classes, s.longest, uint16(p.number)
+	classes, longest, number := &s.classes, s.bare, uint16(p.number)
 	heads = heads[:len(burst)]
 	for i := range heads {
 		f, h, b := &burst[i], &heads[i], starts[i&(quickBurst-1)]
@@ -202,7 +202,7 @@ func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame) bool {
 		return false
 	}
 	if f.Flag&Lossless == 0 {
-		if q.bytes+units.Size(f.Len) > s.config.Tail || !s.pool.Take(int(f.Len)) {
+		if q.bytes+units.Size(f.Len) > s.tail(int(f.Len)) || !s.pool.Take(int(f.Len)) {
 			return false
 		}
 	} else if to.sampled>>prio&1 != 0 {

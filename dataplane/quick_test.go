@@ -47,6 +47,12 @@ func TestQuickIsAsGeneral(t *testing.T) {
 		if rapid.IntRange(0, 5).Draw(t, "limit") == 0 {
 			c.Ports[1].Flood = FloodLimits{Broadcast: FloodLimit{Frames: 1_000_000, Burst: 3}, Unknown: FloodLimit{Rate: units.Gbps, Burst: 4000}}
 		}
+		if rapid.Bool().Draw(t, "weights") {
+			for prio := range c.Weights {
+				c.Weights[prio] = rapid.SampledFrom([]int{0, 1, 5, 100}).Draw(t, "weight")
+			}
+			c.Share = rapid.SampledFrom([]float64{0, 0.25, 4}).Draw(t, "share")
+		}
 		scheme := rapid.IntRange(0, 4).Draw(t, "scheme")
 		c.CP = func(p marking.Place) marking.CP {
 			switch scheme {

@@ -42,6 +42,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 		return nil, fmt.Errorf("lossless priorities, mtu, salt and size of the forwarding database: %w", ErrFixed)
 	}
 	ch := &Change{config: c}
+	ch.config.ID = s.config.ID
 	if c.CP == nil {
 		ch.config.CP = s.config.CP
 	} else {
@@ -71,6 +72,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	c := &s.config
 	s.pool.Resize(c.Buffer - c.reserved())
 	s.setClasses()
+	s.setWeights()
 	s.setTags()
 	if ch.lans != nil {
 		s.setLANs(ch.lans)
@@ -94,4 +96,5 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		s.setWatchdog(now, p)
 		p.env.Wake(i, now) // whatever of its timers is earlier now
 	}
+	s.setMoving()
 }

@@ -221,10 +221,9 @@ func (s *Switch) setLANs(l *lans) {
 		s.ports[i].lan = l.untagged[i]
 	}
 	s.direct = len(s.workers) == 1 && !l.aware
-	// A tag that the switch may put on belongs to the longest frame there is.
-	s.longest = s.config.MTU + wire.EthernetLen
-	if !l.aware {
-		s.longest += wire.VLANLen
+	s.bare = s.longest
+	if l.aware { // it may put a tag on
+		s.bare -= wire.VLANLen
 	}
 }
 

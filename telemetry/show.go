@@ -41,6 +41,7 @@ var Topics = []Topic{
 	{"vlan", "VLANs: their ports, tagged and untagged, and how many addresses are known", true, takeVLANs, func() Document { return &VLANs{} }},
 	{"routes", "IP routes and their next hops", true, takeRoutes, func() Document { return &Routes{} }},
 	{"marking", "the scheme, its parameters, and what its congestion points did", true, takeMarking, func() Document { return &Marking{} }},
+	{"deadlocks", "cycles of paused queues: which queue is in one", true, takeDeadlocks, func() Document { return &Deadlocks{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", true, takePFCWD, func() Document { return &PFCWD{} }},
 }
 
