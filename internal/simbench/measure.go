@@ -58,7 +58,7 @@ func measure(c *testCase, each bool, until units.Time, profile string) (m measur
 		m.Ran = memory("VmHWM")
 		m.RSS = max(m.RSS, m.Ran)
 	})
-	m.Hash, m.Hops, m.Events, m.Frames = out.Hash, out.DataHops, out.Events, out.Frames
+	m.Hash, m.Hops, m.Events, m.Frames = out.TraceHash, out.DataHops, out.Events, out.Frames
 	return m, err
 }
 
