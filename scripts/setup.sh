@@ -47,11 +47,11 @@ if [ "${1:-build}" = e1000e ]; then
 	mkdir -p "$guest"
 	cd "$guest"
 	package=$(apt-cache depends linux-image-amd64 | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
-	apt-get download -qq "$package"
+	apt-get download -qq -o APT::Sandbox::User=root "$package"
 	dpkg-deb -x "$package"_*.deb .
 	rm "$package"_*.deb
 	# vmlinuz is a small program, and the kernel packed by xz somewhere in it.
-	at=$(grep -obUaP '\xfd7zXZ\x00' boot/vmlinuz-* | head -n 1 | cut -d: -f1)
+	at=$(LC_ALL=C grep -obUaP '\xfd7zXZ\x00' boot/vmlinuz-* | head -n 1 | cut -d: -f1)
 	tail -c "+$((at + 1))" boot/vmlinuz-* | xz -dc --single-stream >vmlinux
 	mv vmlinux "boot/vmlinux-${package#linux-image-}"
 fi

@@ -103,7 +103,7 @@ func eventually(t *testing.T, ok func() bool, otherwise func() string) {
 // pings has the first host ping the second and returns how many answers came.
 func (n *network) pings(t *testing.T, count int, arguments string) {
 	t.Helper()
-	out, _ := n.hosts[0].Try(fmt.Sprintf("ping -n -c %d %s 10.9.0.2", count, arguments))
+	out, _ := n.hosts[0].Try(fmt.Sprintf("/usr/bin/ping -n -c %d %s 10.9.0.2", count, arguments))
 	if !strings.Contains(out, fmt.Sprintf("%d packets transmitted, %d received", count, count)) {
 		t.Errorf("ping:\n%s", out)
 	}
@@ -164,7 +164,7 @@ func TestSwitchOnCards(t *testing.T) {
 	n.cables[1].Keep(switchPort, lossless)
 	n.cables[0].Keep(switchPort, isControl)
 	const burst = 60
-	n.hosts[0].Run(fmt.Sprintf("ping -n -c %d -l %d -W 120 -Q %d -s 1400 10.9.0.2 >/tmp/ping 2>&1 &", burst, burst, 26<<2))
+	n.hosts[0].Run(fmt.Sprintf("/usr/bin/ping -n -c %d -l %d -W 120 -Q %d -s 1400 10.9.0.2 >/tmp/ping 2>&1 &", burst, burst, 26<<2))
 	// 60 x 1442 bytes are more than XOFF: photon stops its own peer.
 	eventually(t, func() bool { return len(n.cables[0].Kept(switchPort)) > 0 }, func() string { return "photon sends no PFC frame" })
 	var f pfc.Frame
@@ -213,7 +213,7 @@ func TestSwitchOnCards(t *testing.T) {
 	// The cable is pulled out and put back.
 	n.sw.SetLink(0, false)
 	n.log(t, "port "+Address(0)+": link down")
-	if out, code := n.hosts[0].Try("ping -n -c 2 -W 1 10.9.0.2"); code == 0 {
+	if out, code := n.hosts[0].Try("/usr/bin/ping -n -c 2 -W 1 10.9.0.2"); code == 0 {
 		t.Errorf("frames pass without a link:\n%s", out)
 	}
 	n.sw.SetLink(0, true)

@@ -44,7 +44,7 @@ mount -t hugetlbfs none /dev/hugepages
 ip link set lo up
 modprobe virtio_pci
 modprobe virtio_console
-until [ -c /dev/vport0p1 ]; do sleep 0.1; done
+until ( : 3<>/dev/vport0p1 ) 2>/dev/null; do sleep 0.1; done
 exec 3<>/dev/vport0p1
 echo ready >&3
 cat <&3 | sh >&3 2>/dev/console # of a pipe: it does not talk
@@ -59,12 +59,12 @@ func Build(t testing.TB) Image {
 	}
 	dir := t.TempDir()
 	root := filepath.Join(dir, "root")
-	for _, d := range []string{"usr/bin", "usr/lib", "usr/lib64"} {
+	for _, d := range []string{"usr/bin", "usr/sbin", "usr/lib", "usr/lib64"} {
 		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"bin": "usr/bin", "sbin": "usr/bin", "lib": "usr/lib", "lib64": "usr/lib64"} {
+	for link, to := range map[string]string{"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64"} {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -102,6 +102,31 @@ func (b builder) command(name string, args ...string) string {
 	return string(out)
 }
 
+// same puts a file of this machine at the same place in the guest. A link stays
+// one: DPDK would load a driver twice that it finds in two files.
+func (b builder) same(path string) {
+	b.t.Helper()
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	path = filepath.Join(dir, filepath.Base(path))
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.copy(real, real)
+	if to := filepath.Join(b.root, path); path != real {
+		err := os.MkdirAll(filepath.Dir(to), 0o755)
+		if err == nil {
+			err = os.Symlink(real, to)
+		}
+		if err != nil && !os.IsExist(err) {
+			b.t.Fatal(err)
+		}
+	}
+}
+
 // copy puts a file of this machine at a place in the guest, once.
 func (b builder) copy(from, to string) {
 	b.t.Helper()
@@ -127,7 +152,7 @@ func (b builder) program(name string) {
 	if err != nil {
 		b.t.Fatalf("%v: run scripts/setup.sh e1000e", err)
 	}
-	b.copy(path, "usr/bin/"+name)
+	b.same(path)
 	b.libraries(path)
 }
 
@@ -144,7 +169,7 @@ func (b builder) libraries(path string) {
 	for line := range strings.Lines(string(out)) {
 		for _, word := range strings.Fields(line) {
 			if strings.HasPrefix(word, "/") {
-				b.copy(word, word)
+				b.same(word)
 			}
 		}
 	}
@@ -155,11 +180,12 @@ func (b builder) plugins() {
 	b.t.Helper()
 	for _, d := range drivers {
 		found, _ := filepath.Glob("/usr/lib/*/dpdk/pmds-*/librte_" + d + ".so.*")
-		slices.SortFunc(found, func(x, y string) int { return len(x) - len(y) })
 		if len(found) == 0 {
 			b.t.Fatalf("DPDK's driver %s is not here", d)
 		}
-		b.copy(found[0], found[0])
+		for _, f := range found {
+			b.same(f)
+		}
 		b.libraries(found[0])
 	}
 }
