@@ -58,14 +58,14 @@ func newNetwork(t *testing.T) *network {
 	for i := range n.cables {
 		n.sw.Run(fmt.Sprintf("echo vfio-pci >/sys/bus/pci/devices/%[1]s/driver_override && echo %[1]s >/sys/bus/pci/drivers_probe", Address(i)))
 	}
-	for i, h := range n.hosts {
-		h.Ready()
-		h.Run(fmt.Sprintf("modprobe e1000e && ip addr add 10.9.0.%d/24 dev eth0 && ip link set eth0 up", i+1))
-	}
 	n.sw.Write("/etc/switch.yaml", fmt.Sprintf(switchFile, Address(0), Address(1)))
 	n.sw.Run("photon check /etc/switch.yaml")
 	n.sw.Run("sh -c 'photon switch -c /etc/switch.yaml & echo $! >/tmp/pid; wait $!; echo exit code $? >/tmp/code' >/tmp/log 2>&1 &")
 	n.log(t, "sw runs")
+	for i, h := range n.hosts {
+		h.Ready()
+		h.Run(fmt.Sprintf("modprobe e1000e && ip addr add 10.9.0.%d/24 dev eth0 && ip link set eth0 up", i+1))
+	}
 	return n
 }
 
@@ -202,13 +202,19 @@ func TestSwitchOnCards(t *testing.T) {
 	}
 
 	// What the cables carried is what the switch counted.
-	n.show(t, "ports", &ports)
-	for i, p := range ports.Ports {
-		from, to := n.cables[i].Counts(switchPort)
-		if p.Tx != from || p.Rx != to || p.Missed != 0 {
-			t.Errorf("port %d: the cable carried %d to and %d from it, %+v", i, to, from, p)
+	var counts string
+	eventually(t, func() bool {
+		n.show(t, "ports", &ports)
+		same := true
+		counts = ""
+		for i, p := range ports.Ports {
+			from, to := n.cables[i].Counts(switchPort)
+			counts += fmt.Sprintf("port %d: the cable carried %d to and %d from it, %+v\n", i, to, from, p)
+			same = same && p.Tx == from && p.Rx == to && p.Missed == 0
 		}
-	}
+		return same
+	}, func() string { return counts })
+	t.Log(counts)
 
 	// The cable is pulled out and put back.
 	n.sw.SetLink(0, false)
