@@ -12,7 +12,7 @@ type Reason uint8
 const (
 	DropMalformed Reason = iota // shorter than an Ethernet header
 	DropOversize                // longer than the MTU allows
-	DropReserved                // link-local group address that is not PFC: never forwarded
+	DropReserved                // link-local group address that is not PFC, or MAC control behind a tag: never forwarded
 	DropNoPort                  // nowhere to go: its destination is where it came from, or no other port
 	DropHeadroom                // lossless priority: the peer did not stop; XOFF and headroom are full
 	DropBuffer                  // lossy priority: its part of the buffer is full
@@ -25,12 +25,14 @@ const (
 	DropStorm                   // lossless priority: its peer storms PAUSE, and the watchdog drops
 	DropLink                    // the egress port has no link
 	DropTable                   // a host receives as many flows as it can
+	DropSource                  // the source address is a group's, or zero
 	Reasons                     // how many there are
 )
 
 var reasonNames = [Reasons]string{
 	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
+	"source_address",
 }
 
 func (r Reason) String() string { return reasonNames[r] }

@@ -35,7 +35,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 		s.discard(p, f, DropMalformed)
 		return
 	}
-	if h.EtherType == wire.TypeMACControl && !h.Tagged {
+	if h.EtherType == wire.TypeMACControl && h.Payload == wire.EthernetLen {
 		p.control(now, b)
 		p.env.Free(f)
 		return
@@ -53,11 +53,14 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 	case int(f.Len) > s.longest:
 		s.discard(p, f, DropOversize)
 		return
-	case h.Dst.LinkLocal():
+	case h.Dst.LinkLocal() || h.EtherType == wire.TypeMACControl:
 		s.discard(p, f, DropReserved)
 		return
+	case h.Src.Multicast() || h.Src == 0: // nobody has such an address (IEEE 802.3 clause 3.2.3); bridges do not pass them on
+		s.discard(p, f, DropSource)
+		return
 	}
-	if s.config.Learn && !h.Src.Multicast() {
+	if s.config.Learn {
 		s.learn(now, p, h.Src)
 	}
 	out := noPort
