@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser test-e1000e lint race bench bench-forwarding reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build test test-browser test-e1000e test-slurm lint race bench bench-forwarding bench-sim reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -30,6 +30,11 @@ test-e1000e:
 	@scripts/setup.sh e1000e
 	go test -tags e1000e -count=1 -v ./internal/guest
 
+# A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
+test-slurm:
+	@scripts/setup.sh slurm
+	CGO_ENABLED=0 go test -tags slurm -run OnSlurm ./cmd/photon
+
 # Every experiment, as it is and in short, and one report of all.
 reproduce: build
 	bin/photon replay --all
@@ -47,6 +52,7 @@ lint:
 	go run $(STATICCHECK) -tags dpdk ./...
 	go vet -tags browser ./lab
 	go vet -tags e1000e ./internal/guest
+	go vet -tags slurm ./cmd/photon
 
 # Known results are long runs of one goroutine each: nothing to race with.
 race:
@@ -59,6 +65,11 @@ bench:
 bench-forwarding: setup-bench
 	go build -tags dpdk -o bin/bench ./internal/bench
 	bin/bench $(BENCH)
+
+# The simulator: packet-hops per second and memory. BENCHSIM=-growth: from 16 to 1024 hosts.
+bench-sim:
+	CGO_ENABLED=0 go build -o bin/simbench ./internal/simbench
+	bin/simbench $(BENCHSIM)
 
 # Hours, if you like: SOAK=10m is the time of each fuzz target and of the repeated tests.
 SOAK ?= 1m
