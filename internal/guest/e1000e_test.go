@@ -51,7 +51,7 @@ func newNetwork(t *testing.T) *network {
 	}
 	n.sw = Boot(t, image, "sw", Size{Processors: 2, Memory: 768, Huge: 256}, card(0x10, 0, switchPort), card(0x11, 1, switchPort))
 	for i := range n.hosts {
-		n.hosts[i] = Boot(t, image, fmt.Sprintf("h%d", i), Size{Processors: 1, Memory: 192}, card(byte(i+1), i, hostPort))
+		n.hosts[i] = Boot(t, image, fmt.Sprintf("h%d", i), Size{Processors: 1, Memory: 384}, card(byte(i+1), i, hostPort))
 	}
 	n.sw.Ready()
 	n.sw.Run("modprobe vfio_iommu_type1 && modprobe vfio-pci")

@@ -70,7 +70,7 @@ func Build(t testing.TB) Image {
 		}
 	}
 	b := builder{t: t, root: root}
-	b.command("go", "build", "-tags", "dpdk", "-o", filepath.Join(root, "usr/bin/photon"), "../../cmd/photon")
+	b.command("go", "build", "-tags", "dpdk", "-ldflags=-s -w", "-o", filepath.Join(root, "usr/bin/photon"), "../../cmd/photon")
 	b.libraries(filepath.Join(root, "usr/bin/photon"))
 	b.program("busybox")
 	b.program("ping")
