@@ -64,8 +64,10 @@ func newNetwork(t *testing.T) *network {
 	n.log(t, "sw runs")
 	for i, h := range n.hosts {
 		h.Ready()
-		h.Run(fmt.Sprintf("modprobe e1000e && ip addr add 10.9.0.%d/24 dev eth0 && ip link set eth0 up", i+1))
+		// On a busy machine an answer may take longer than ARP waits for one.
+		h.Run(fmt.Sprintf("modprobe e1000e && ip addr add 10.9.0.%d/24 dev eth0 && ip link set eth0 up && arp -s 10.9.0.%d 02:00:00:00:00:%02x", i+1, 2-i, 2-i))
 	}
+	n.connected(t)
 	return n
 }
 
@@ -100,7 +102,18 @@ func eventually(t *testing.T, ok func() bool, otherwise func() string) {
 	}
 }
 
-// pings has the first host ping the second and returns how many answers came.
+// connected waits until a ping comes back: links take their time to come up.
+func (n *network) connected(t *testing.T) {
+	t.Helper()
+	var out string
+	eventually(t, func() bool {
+		var code int
+		out, code = n.hosts[0].Try("/usr/bin/ping -n -c 1 -W 10 10.9.0.2")
+		return code == 0
+	}, func() string { return "the hosts do not reach each other:\n" + out })
+}
+
+// pings has the first host ping the second; every ping is answered.
 func (n *network) pings(t *testing.T, count int, arguments string) {
 	t.Helper()
 	out, _ := n.hosts[0].Try(fmt.Sprintf("/usr/bin/ping -n -c %d %s 10.9.0.2", count, arguments))
@@ -224,6 +237,7 @@ func TestSwitchOnCards(t *testing.T) {
 	}
 	n.sw.SetLink(0, true)
 	n.log(t, "port "+Address(0)+": link up")
+	n.connected(t)
 	n.pings(t, 5, "-i 0.1 -W 20")
 
 	// It drains, stops, and accounts for every frame.
