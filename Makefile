@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser test-slurm lint race bench bench-forwarding bench-sim reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build test test-browser test-e1000e test-slurm lint race bench bench-forwarding bench-sim reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -24,6 +24,11 @@ test: setup-test
 test-browser:
 	@scripts/setup.sh browser
 	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab
+
+# The switch on the driver of a real card, in QEMU, between two other guests; minutes.
+test-e1000e:
+	@scripts/setup.sh e1000e
+	go test -tags e1000e -count=1 -v ./internal/guest
 
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
 test-slurm:
@@ -46,6 +51,7 @@ lint:
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
 	go vet -tags browser ./lab
+	go vet -tags e1000e ./internal/guest
 	go vet -tags slurm ./cmd/photon
 
 # Known results are long runs of one goroutine each: nothing to race with.

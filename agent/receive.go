@@ -45,7 +45,7 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) {
 		st.Discards[dataplane.DropMalformed][0]++
 		return
 	}
-	if hdr.EtherType == wire.TypeMACControl && !hdr.Tagged {
+	if hdr.EtherType == wire.TypeMACControl && hdr.Payload == wire.EthernetLen {
 		st.RxControl++
 		var p pfc.Frame
 		if p.Decode(b) != nil {

@@ -83,7 +83,7 @@ func (s *Switch) findPorts(p *switchPort, burst []Frame, heads []head, second ui
 	mask := len(entries) - 1
 	for i := range heads {
 		h := &heads[i]
-		if h.class == 0 || (h.dst | h.src).Multicast() {
+		if h.class == 0 || h.dst == 0 || h.src == 0 || (h.dst | h.src).Multicast() { // zero is an empty place of the table
 			continue
 		}
 		if learn { // is the source known here, and was that noted in this second?

@@ -48,7 +48,7 @@ func (s *Switch) receiveSingle(now units.Time, p *switchPort, f *Frame) bool {
 		return false
 	}
 	lan, dst, src := p.lan, b.Dst(), b.Src()
-	if lan == nil || (dst | src).Multicast() || s.config.Learn && !lan.fdb.confirmed(src, p.number, now) {
+	if lan == nil || src == 0 || (dst | src).Multicast() || s.config.Learn && !lan.fdb.confirmed(src, p.number, now) {
 		return false
 	}
 	hash := b.Hash()

@@ -12,7 +12,7 @@ type Reason uint8
 const (
 	DropMalformed Reason = iota // shorter than an Ethernet header
 	DropOversize                // longer than the MTU allows
-	DropReserved                // link-local group address that is not PFC: never forwarded
+	DropReserved                // link-local group address that is not PFC, or MAC control behind a tag: never forwarded
 	DropNoPort                  // nowhere to go: its destination is where it came from, or no other port
 	DropHeadroom                // lossless priority: the peer did not stop; XOFF and headroom are full
 	DropBuffer                  // lossy priority: its part of the buffer is full
@@ -32,6 +32,7 @@ const (
 	DropNoRoute                 // no route leads to its destination
 	DropTTL                     // its time to live is over
 	DropToRouter                // for the router itself, and nothing that it answers
+	DropSource                  // the source address is a group's, or zero
 	Reasons                     // how many there are
 )
 
@@ -39,6 +40,7 @@ var reasonNames = [Reasons]string{
 	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
+	"source_address",
 }
 
 func (r Reason) String() string { return reasonNames[r] }

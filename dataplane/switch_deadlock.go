@@ -165,5 +165,5 @@ func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (foun
 
 // isProbe reports whether a frame is for probed.
 func (s *Switch) isProbe(h *wire.Header) bool {
-	return s.config.Deadlock > 0 && h.EtherType == pfc.ProbeType && !h.Tagged && h.Dst == pfc.ProbeDestination
+	return s.config.Deadlock > 0 && h.EtherType == pfc.ProbeType && h.Payload == wire.EthernetLen && h.Dst == pfc.ProbeDestination
 }

@@ -37,7 +37,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 		s.discard(p, f, DropMalformed)
 		return
 	}
-	if h.EtherType == wire.TypeMACControl && !h.Tagged {
+	if h.EtherType == wire.TypeMACControl && h.Payload == wire.EthernetLen {
 		p.control(now, b)
 		p.env.Free(f)
 		return
@@ -56,14 +56,17 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 	case int(f.Len) > s.bare+tag:
 		s.discard(p, f, DropOversize)
 		return
-	case h.Dst.LinkLocal():
+	case h.Dst.LinkLocal() || h.EtherType == wire.TypeMACControl:
 		s.discard(p, f, DropReserved)
+		return
+	case h.Src.Multicast() || h.Src == 0: // nobody has such an address (IEEE 802.3 clause 3.2.3); bridges do not pass them on
+		s.discard(p, f, DropSource)
 		return
 	case in == nil:
 		s.discard(p, f, DropVLAN)
 		return
 	}
-	if s.config.Learn && !h.Src.Multicast() {
+	if s.config.Learn {
 		s.learn(now, p, in, h.Src)
 	}
 	if s.routes != nil && s.routes.own && s.answer(now, p, in, f, &h) {

@@ -97,6 +97,9 @@ func parseFlows(b []byte) (flows []Ended, err error) {
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
+	if len(rows[0]) != 7 {
+		return nil, fmt.Errorf("not flows: %d columns", len(rows[0]))
+	}
 	for _, row := range rows[1:] {
 		var v [4]float64
 		for i := range v {

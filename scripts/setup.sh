@@ -1,18 +1,19 @@
 #!/bin/sh
-# Installs from Debian what building (and, with the argument `test`, `browser`, `slurm`
-# or `bench`, testing and measuring) photon needs and this machine lacks. Does nothing,
-# quickly, if all is there.
+# Installs from Debian what building (and, with the argument `test`, `browser`,
+# `slurm`, `bench` or `e1000e`, testing and measuring) photon needs and this machine
+# lacks. Does nothing, quickly, if all is there.
 set -eu
 
 packages="gcc libc6-dev pkg-config libdpdk-dev"
 case ${1:-build} in
 build) ;;
-test) packages="$packages ethtool iproute2 iputils-ping iperf3 tshark" ;;
+test) packages="$packages ethtool iproute2 iputils-ping iperf3 tshark dpdk-dev systemd" ;; # dpdk-dev has dpdk-testpmd
 browser) packages="$packages chromium" ;;
 slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
-bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;; # dpdk-dev has dpdk-testpmd
+bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;;
+e1000e) packages="$packages iputils-ping qemu-system-x86 busybox-static cpio kmod xz-utils" ;;
 *)
-	echo "$0: no group of packages is called '$1': build, test, browser, slurm or bench" >&2
+	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench or e1000e" >&2
 	exit 2
 	;;
 esac
@@ -26,13 +27,32 @@ if ! command -v go >/dev/null; then
 	echo "photon needs Go $(sed -n 's/^go //p' go.mod) or later: https://go.dev/dl" >&2
 	exit 2
 fi
-[ -n "$missing" ] || exit 0
-if [ "$(id -u)" -ne 0 ]; then
-	echo "not root, and these packages are missing:$missing (apt-get install$missing)" >&2
-	exit 2
+if [ -n "$missing" ]; then
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "not root, and these packages are missing:$missing (apt-get install$missing)" >&2
+		exit 2
+	fi
+	echo "installing$missing"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq
+	# shellcheck disable=SC2086 # words on purpose
+	apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
-echo "installing$missing"
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-# shellcheck disable=SC2086 # words on purpose
-apt-get install -y -qq --no-install-recommends $missing >/dev/null
+
+# The kernel of the guests, unpacked and not installed: bin/guest has it.
+if [ "${1:-build}" = e1000e ]; then
+	guest=$(dirname "$0")/../bin/guest
+	ls "$guest"/boot/vmlinux-* >/dev/null 2>&1 && exit 0
+	echo "fetching Debian's kernel"
+	rm -rf "$guest"
+	mkdir -p "$guest"
+	cd "$guest"
+	package=$(apt-cache depends linux-image-amd64 | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+	apt-get download -qq -o APT::Sandbox::User=root "$package"
+	dpkg-deb -x "$package"_*.deb .
+	rm "$package"_*.deb
+	# vmlinuz is a small program, and the kernel packed by xz somewhere in it.
+	at=$(LC_ALL=C grep -obUaP '\xfd7zXZ\x00' boot/vmlinuz-* | head -n 1 | cut -d: -f1)
+	tail -c "+$((at + 1))" boot/vmlinuz-* | xz -dc --single-stream >vmlinux
+	mv vmlinux "boot/vmlinux-${package#linux-image-}"
+fi

@@ -60,8 +60,14 @@ func start(t *testing.T, n *testnet.Namespace, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, cmd: n.Command(self, args...), log: &watched{wait: " runs\n", found: make(chan struct{})}, ended: make(chan error, 1), inside: n}
-	p.cmd.Env = append(os.Environ(), beMain+"=1")
+	return startCommand(t, n, n.Command(self, args...))
+}
+
+// startCommand is start with a command of the test's own, which becomes photon.
+func startCommand(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: c, log: &watched{wait: " runs\n", found: make(chan struct{})}, ended: make(chan error, 1), inside: n}
+	p.cmd.Env = append(append(os.Environ(), beMain+"=1"), c.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -72,9 +78,9 @@ func start(t *testing.T, n *testnet.Namespace, args ...string) *process {
 	case <-p.log.found:
 	case err := <-p.ended:
 		p.ended <- err
-		t.Fatalf("photon %s ended: %v\n%s", strings.Join(args, " "), err, p.log)
+		t.Fatalf("%s ended: %v\n%s", strings.Join(c.Args, " "), err, p.log)
 	case <-time.After(30 * time.Second):
-		t.Fatalf("photon %s does not serve\n%s", strings.Join(args, " "), p.log)
+		t.Fatalf("%s does not serve\n%s", strings.Join(c.Args, " "), p.log)
 	}
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -84,10 +85,12 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	}
 	defer d.reloadOnHangup()()
 	defer d.watch(200 * time.Millisecond)()
+	defer d.heartbeat()()
 	d.log.Infof("%s runs", d.name)
+	d.tell(systemd.SdNotifyReady)
 	running, halt := context.WithCancel(context.WithoutCancel(ctx))
 	defer halt()
-	defer context.AfterFunc(ctx, func() { d.drain(); halt() })()
+	defer context.AfterFunc(ctx, func() { d.tell(systemd.SdNotifyStopping); d.drain(); halt() })()
 	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

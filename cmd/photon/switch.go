@@ -137,7 +137,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 func portName(spec string) string {
 	name, arguments, _ := strings.Cut(spec, ",")
 	for a := range strings.SplitSeq(arguments, ",") {
-		if iface, ok := strings.CutPrefix(a, "iface="); ok {
+		if iface, ok := strings.CutPrefix(a, "iface="); ok && !strings.Contains(iface, "/") { // not a socket
 			return iface
 		}
 	}

@@ -28,15 +28,20 @@ int ph_open(const char *name, const char *spec)
 static int flow_control_off(uint16_t id)
 {
 	struct rte_eth_fc_conf fc;
-	int r;
+	int negotiates, r;
 
 	memset(&fc, 0, sizeof(fc));
 	if (rte_eth_dev_flow_ctrl_get(id, &fc) != 0)
 		return 0; /* virtual devices have none */
+	negotiates = fc.autoneg;
 	fc.mode = RTE_ETH_FC_NONE;
 	fc.mac_ctrl_frame_fwd = 1;
 	fc.autoneg = 0;
 	r = rte_eth_dev_flow_ctrl_set(id, &fc);
+	if (r == -ENOTSUP && negotiates) { /* e1000 cannot do without; it then offers none */
+		fc.autoneg = negotiates;
+		r = rte_eth_dev_flow_ctrl_set(id, &fc);
+	}
 	return r == -ENOTSUP ? 0 : r;
 }
 

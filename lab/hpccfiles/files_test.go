@@ -333,3 +333,15 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+func FuzzReadFCT(f *testing.F) {
+	f.Add([]byte("0b000001 0b000101 10000 100 1000 0 5000 4000\n\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		list, err := ReadFCT("fct", b)
+		for i := range list {
+			if err == nil && (list[i].Standalone <= 0 || list[i].Slowdown() < 1) {
+				t.Fatalf("%+v", list[i])
+			}
+		}
+	})
+}
