@@ -44,7 +44,7 @@ func (p *switchPort) settle() {
 // the general way, and reports false, if that must take it.
 func (s *Switch) receiveSingle(now units.Time, p *switchPort, f *Frame) bool {
 	b := p.env.single(f)
-	if b == nil || !b.Plain() || int(f.Len) > s.longest {
+	if b == nil || !b.Plain() || int(f.Len) > s.bare {
 		return false
 	}
 	lan, dst, src := p.lan, b.Dst(), b.Src()

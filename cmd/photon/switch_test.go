@@ -260,13 +260,18 @@ func TestVLANTagsSurvive(t *testing.T) {
 
 // What cannot be opened is said before anything starts, with the line that names it.
 func TestPortThatDoesNotExist(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "switch.yaml")
 	for _, port := range []string{"net_af_packet9,iface=nowhere0", "net_bogus0", "0000:ff:1f.7"} {
-		if code := run([]string{"switch", "--port", "net_null7", "--port", port}); code != exitBadInput {
+		// They share a process, and its pool of frames.
+		text := fmt.Sprintf("dpdk: {frames: 16384}\nports:\n- device: net_null7\n- device: %q\n", port)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if code := run([]string{"switch", "-c", file}); code != exitBadInput {
 			t.Errorf("%s: exit code %d", port, code)
 		}
 	}
-	file := filepath.Join(t.TempDir(), "switch.yaml")
-	if err := os.WriteFile(file, []byte("ports:\n- device: net_null7\n- device: net_af_packet9,iface=nowhere0\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("ports:\n- device: net_null7\n- device: net_af_packet9,iface=nowhere0\ndpdk: {frames: 16384}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	root := newRoot()
