@@ -15,8 +15,10 @@ import (
 // Agent is agent.yaml.
 type Agent struct {
 	Name       Value[string]      `yaml:"name"` // in metrics; agent
+	Role       Value[string]      `yaml:"role"` // sender, receiver, both, or nic: the frames of applications, and nothing else; both
 	Port       Port               `yaml:"port"`
-	MAC        Value[wire.MAC]    `yaml:"mac"` // made from the address if absent: 02:00 and an IPv4 address's bytes
+	App        Application        `yaml:"application"` // of role nic
+	MAC        Value[wire.MAC]    `yaml:"mac"`         // made from the address if absent: 02:00 and an IPv4 address's bytes
 	IP         Value[wire.IP]     `yaml:"ip"`
 	Scheme     Scheme             `yaml:"scheme"`
 	PFC        PFC                `yaml:"pfc"`
@@ -73,11 +75,18 @@ func (c *Agent) Check() error {
 	if err := c.Port.check(); err != nil {
 		return inFile(c.file, err)
 	}
+	if err := c.checkRole(); err != nil {
+		return inFile(c.file, err)
+	}
 	if w := c.PFC.Watchdog; w != nil {
 		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}
 	if n := c.DPDK.Workers.Or(1); n != 1 {
 		return inFile(c.file, fail(c.DPDK.Workers, "%d workers: an agent has one port and one worker", n))
+	}
+	if c.IsNIC() {
+		_, err := c.ResolveNIC(nil)
+		return err
 	}
 	_, err := c.Resolve(nil)
 	return err
@@ -100,6 +109,9 @@ func (c *Agent) AdminSocket() Admin {
 
 // Options are those of the world.
 func (c *Agent) Options() dpdk.Options {
+	if c.IsNIC() {
+		return c.DPDK.options(c.NICPorts(), 200*units.Size(c.App.Queue.Or(4096)+16384), c.NICMTU())
+	}
 	return c.DPDK.options([]Port{c.Port}, 4*units.MB, int(c.Payload.Or(1000))+100)
 }
 
@@ -110,6 +122,9 @@ func (c *Agent) Resolve(device *dpdk.Device) (*AgentNode, error) {
 }
 
 func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
+	if c.IsNIC() {
+		return nil, errNotHost
+	}
 	if !c.IP.IsSet() {
 		return nil, errors.New("an agent needs its address (`ip: 10.0.0.1`)")
 	}
@@ -124,7 +139,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
 		MAC: c.MAC.Or(macFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
-		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.Receive.Or(4096), Age: 10 * units.Second,
+		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
 		return nil, err
@@ -153,6 +168,14 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		return nil, err
 	}
 	return n, nil
+}
+
+// receivers is how many flows may be received at a time: a sender takes none.
+func (c *Agent) receivers() int {
+	if c.Role.V == roleSender {
+		return 0
+	}
+	return c.Receive.Or(4096)
 }
 
 func (c *Agent) flows(n *AgentNode) error {

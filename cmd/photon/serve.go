@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"photon/agent"
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
@@ -36,6 +37,7 @@ type daemon struct {
 	metrics string // address; empty: nowhere
 	admin   config.Admin
 	host    bool
+	nic     *agent.NIC // agents that carry the frames of applications only
 
 	// Switches only.
 	sw     *dataplane.Switch
@@ -101,6 +103,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 // snapshot is what a scrape sees.
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	s.Node, s.Ports, s.Host = d.name, d.ports, d.host
+	s.NIC = d.nic != nil
 	d.world.Do(func(now units.Time) {
 		s.Stats = d.node.Stats(now)
 		s.Pace = d.world.Pace()

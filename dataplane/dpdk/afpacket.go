@@ -46,8 +46,9 @@ func withRing(spec string, mtu int) string {
 	return fmt.Sprintf("%s,framesz=%d,blocksz=%d,framecnt=%d", spec, size, max(size, 1<<16), kernelFrames)
 }
 
-// checkInterface finds out before DPDK does whether a kernel interface is there.
-func checkInterface(spec string) error {
+// checkInterface finds out before DPDK does whether a kernel interface is there,
+// and takes frames as long as are to pass: the kernel would drop them silently.
+func checkInterface(spec string, mtu int) error {
 	if !isAFPacket(spec) && !strings.HasPrefix(spec, "net_af_xdp") {
 		return nil
 	}
@@ -56,8 +57,12 @@ func checkInterface(spec string) error {
 		name, _, _ := strings.Cut(spec, ",")
 		return fmt.Errorf("port %s: it needs the interface it sits on (write it like %s,iface=sw0)", spec, name)
 	}
-	if _, err := net.InterfaceByName(iface); err != nil {
+	i, err := net.InterfaceByName(iface)
+	if err != nil {
 		return fmt.Errorf("port %s: there is no network interface %q (`ip link` lists them)", spec, iface)
+	}
+	if i.MTU < mtu {
+		return fmt.Errorf("port %s: the interface's MTU is %d, frames of %d bytes are to pass (`ip link set %s mtu %d`)", spec, i.MTU, mtu, iface, mtu)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const descriptors = 1024
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
 	name, _, _ := strings.Cut(spec, ",")
-	if err := checkInterface(spec); err != nil {
+	if err := checkInterface(spec, mtu); err != nil {
 		return Device{}, err
 	}
 	cname, cspec := C.CString(name), C.CString(withRing(spec, mtu))
