@@ -396,8 +396,10 @@ func FuzzNIC(f *testing.F) {
 	f.Add(udpFrame(f, 1, 2, 5, 6, ect0, 20), true)
 	f.Add(rxe(f, 2, 1, 3, wire.OpSendOnly, ce, nil), false)
 	f.Add(cnpFor(5, 6, cnp.Notice{ECN: wire.CE}), false)
-	tagged := newBench(f, func(c *agent.NICConfig) { c.Carry.Tag = true })
-	plain := newBench(f, func(c *agent.NICConfig) { c.SetDSCP, c.Carry.ECT = 26, wire.ECT1 })
+	params := &ratelimit.PCNParams{Line: rate, WMin: 1.0 / 128, WMax: 0.5, Min: units.Mbps}
+	pcn := func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewPCN(params) }
+	tagged := newBench(f, func(c *agent.NICConfig) { c.Carry.Tag, c.NewRP = true, pcn })
+	plain := newBench(f, func(c *agent.NICConfig) { c.SetDSCP, c.Carry.ECT, c.NewRP = 26, wire.ECT1, pcn })
 	f.Fuzz(func(t *testing.T, frame []byte, app bool) {
 		if len(frame) > 1600 {
 			return

@@ -89,6 +89,7 @@ func packetSockets() (fds []int) {
 // kernel's count starts anew whenever it is read.
 type kernelDrops struct {
 	iface string // empty: no kernel interface
+	tap   string // interface of a tap; empty: it is none
 	fds   []int
 	total uint64
 }
@@ -132,6 +133,9 @@ func newSockets(spec string, before []int) *kernelDrops {
 	if isAFPacket(spec) {
 		k.iface, _ = argument(spec, "iface")
 	}
+	if strings.HasPrefix(spec, "net_tap") {
+		k.tap, _ = argument(spec, "iface")
+	}
 	for _, fd := range packetSockets() {
 		if !slices.Contains(before, fd) {
 			k.fds = append(k.fds, fd)
@@ -146,5 +150,25 @@ func (k *kernelDrops) read() uint64 {
 			k.total += uint64(s.Drops)
 		}
 	}
-	return k.total
+	return k.total + tapDrops(k.tap)
+}
+
+// tapDrops is how many frames the kernel dropped that were sent into a tap,
+// because nobody took the ones before; 0 if the interface is in another namespace.
+func tapDrops(iface string) uint64 {
+	if iface == "" {
+		return 0
+	}
+	b, err := os.ReadFile("/proc/self/net/dev")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		name, counters, ok := strings.Cut(line, ":")
+		if f := strings.Fields(counters); ok && strings.TrimSpace(name) == iface && len(f) >= 12 {
+			n, _ := strconv.ParseUint(f[11], 10, 64) // sent by the kernel, dropped
+			return n
+		}
+	}
+	return 0
 }
