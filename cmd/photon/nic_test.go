@@ -53,6 +53,10 @@ func startNICs(t *testing.T, scheme, params string) *behindNICs {
 	t.Helper()
 	l := newFourHosts(t)
 	b := &behindNICs{T: t, hosts: l.hosts}
+	for i, h := range l.hosts {
+		wireOnly(t, h, "eth0")
+		wireOnly(t, l.sw, fmt.Sprintf("sw%d", i))
+	}
 	file := func(text string) string {
 		f, err := os.CreateTemp(t.TempDir(), "*.yaml")
 		if err != nil {
@@ -68,7 +72,6 @@ func startNICs(t *testing.T, scheme, params string) *behindNICs {
 	}
 	b.sw = start(t, l.sw, "switch", "-c", file(fmt.Sprintf(nicTestSwitch, scheme, params)))
 	for i, h := range l.hosts {
-		wireOnly(t, h, "eth0")
 		b.nics[i] = start(t, h, "agent", "-c", file(fmt.Sprintf(nicTestNIC, i, scheme, params, i%2)))
 		h.Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "app0")
 	}
@@ -76,7 +79,7 @@ func startNICs(t *testing.T, scheme, params string) *behindNICs {
 }
 
 // wireOnly keeps the kernel of a namespace from using an interface itself: it
-// would answer for the address of app0.
+// would answer for the address of app0, and send frames that nobody counts.
 func wireOnly(t *testing.T, n *testnet.Namespace, iface string) {
 	t.Helper()
 	n.Run(t, "ip", "link", "set", iface, "arp", "off")
@@ -165,44 +168,42 @@ func (b *behindNICs) pauses() float64 {
 	return sum(b.sw.metrics(), "photon_pfc_tx_frames_total", `priority="3"`)
 }
 
-// checkWires: what each end of a wire sent, the other received. It waits until
-// what is on its way has arrived.
-func (b *behindNICs) checkWires() {
+// onWires is, of each host's wire and direction, how many frames more one end sent
+// than the other received: those on their way, and those of the time when not
+// everybody had started.
+func (b *behindNICs) onWires() (more [4][2]float64) {
 	b.Helper()
-	difference := ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		difference = ""
-		var nics [4]map[string]float64
-		for i, n := range b.nics {
-			nics[i] = n.metrics()
+	sw := b.sw.metrics()
+	count := func(m map[string]float64, direction, port string) (n float64) {
+		return sum(m, "photon_port_"+direction+"_packets_total", `port="`+port+`"`) + sum(m, "photon_port_"+direction+"_control_packets_total", `port="`+port+`"`)
+	}
+	for i, n := range b.nics {
+		nic, port := n.metrics(), fmt.Sprintf("sw%d", i)
+		more[i] = [2]float64{count(nic, "tx", "eth0") - count(sw, "rx", port), count(sw, "tx", port) - count(nic, "rx", "eth0")}
+		if n := sum(nic, "photon_device_rx_missed_total", `port="eth0"`) + sum(sw, "photon_device_rx_missed_total", `port="`+port+`"`); n != 0 {
+			b.Errorf("the kernel dropped %v frames of h%d's wire", n, i)
 		}
-		sw := b.sw.metrics()
-		for i := range nics {
-			count := func(m map[string]float64, direction, port string) (n float64) {
-				return sum(m, "photon_port_"+direction+"_packets_total", `port="`+port+`"`) + sum(m, "photon_port_"+direction+"_control_packets_total", `port="`+port+`"`)
-			}
-			port := fmt.Sprintf("sw%d", i)
-			if sent, got := count(nics[i], "tx", "eth0"), count(sw, "rx", port); sent != got {
-				difference += fmt.Sprintf("h%d sent %v frames, the switch received %v; ", i, sent, got)
-			}
-			if sent, got := count(sw, "tx", port), count(nics[i], "rx", "eth0"); sent != got {
-				difference += fmt.Sprintf("the switch sent %v frames to h%d, which received %v; ", sent, i, got)
-			}
-			if n := sum(nics[i], "photon_device_rx_missed_total", `port="eth0"`) + sum(sw, "photon_device_rx_missed_total", `port="`+port+`"`); n != 0 {
-				difference += fmt.Sprintf("the kernel dropped %v frames of h%d's wire; ", n, i)
-			}
-			if n := sum(nics[i], "photon_port_discards_total", `port="eth0"`) - sum(nics[i], "photon_port_discards_total", `port="eth0"`, `reason="unknown"`); n != 0 {
-				difference += fmt.Sprintf("h%d discarded %v frames from the wire; ", i, n)
-			}
-		}
-		if n := sum(sw, "photon_port_discards_total"); n != 0 {
-			difference += fmt.Sprintf("the switch discarded %v frames; ", n)
-		}
-		if difference == "" {
-			return
+		if n := sum(nic, "photon_port_discards_total", `port="eth0"`) - sum(nic, "photon_port_discards_total", `port="eth0"`, `reason="unknown"`); n != 0 {
+			b.Errorf("h%d discarded %v frames from the wire", i, n)
 		}
 	}
-	b.Error(difference)
+	if n := sum(sw, "photon_port_discards_total"); n != 0 {
+		b.Errorf("the switch discarded %v frames", n)
+	}
+	return more
+}
+
+// settle waits until nothing is on its way and returns what is missing then.
+func (b *behindNICs) settle() [4][2]float64 {
+	last := b.onWires()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		time.Sleep(200 * time.Millisecond)
+		now := b.onWires()
+		if now == last || time.Now().After(deadline) {
+			return now
+		}
+		last = now
+	}
 }
 
 // Ordinary programs behind NICs: ping and iperf3 know nothing of it, the switch's
@@ -225,6 +226,7 @@ func TestApplicationsBehindNICs(t *testing.T) {
 					t.Errorf("ping from h%d:\n%s", i, out)
 				}
 			}
+			begin := b.settle()
 			for _, udp := range []bool{true, false} {
 				what := map[bool]string{true: "UDP", false: "TCP"}[udp]
 				fair := false
@@ -241,7 +243,9 @@ func TestApplicationsBehindNICs(t *testing.T) {
 				if !fair {
 					t.Errorf("%s %s: in %d attempts shares were not fair, or queue and pauses not half of what they are without a scheme", c.scheme, what, attempts)
 				}
-				b.checkWires()
+				if end := b.settle(); end != begin {
+					t.Errorf("%s %s: frames missing on the wires, by host and direction: %v at first, %v now", c.scheme, what, begin, end)
+				}
 			}
 			m := b.nics[0].metrics()
 			atLeast(t, m, 1, "photon_device_rx_missed_total", `port="app0"`) // UDP sends more than its share
