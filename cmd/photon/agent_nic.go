@@ -41,6 +41,9 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 		d.ports = append(d.ports, portName(devices[i].Spec))
 	}
 	d.log.Infof("the wire is %s, the application's port %s, %v", devices[agent.Wire].Spec, devices[agent.Application].Spec, devices[agent.Application].MAC)
+	if shared := devices[agent.Wire].Shared; shared != "" {
+		d.log.Warnf("the kernel answers ARP at %s for every address of this namespace, the application's included, past the NIC: `ip link set %s arp off`", shared, shared)
+	}
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}

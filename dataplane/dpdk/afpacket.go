@@ -113,6 +113,18 @@ func (k *kernelDrops) running() bool {
 	return r.Uint16()&unix.IFF_RUNNING != 0
 }
 
+// shared is the interface, if the kernel answers ARP at it, too.
+func (k *kernelDrops) shared() string {
+	if k.iface == "" || len(k.fds) == 0 {
+		return ""
+	}
+	r, err := unix.NewIfreq(k.iface)
+	if err != nil || unix.IoctlIfreq(k.fds[0], unix.SIOCGIFFLAGS, r) != nil || r.Uint16()&unix.IFF_NOARP != 0 {
+		return ""
+	}
+	return k.iface
+}
+
 // carrier asks for an interface's carrier. The flag IFF_RUNNING would tell of it
 // up to a second later: the kernel brings it up to date no more often.
 func carrier(fd int, iface string) (on, ok bool) {
