@@ -367,3 +367,48 @@ func TestNICDrains(t *testing.T) {
 		t.Errorf("%d of %d buffers came back", n, nicFrames)
 	}
 }
+
+// The way of a frame, in either direction, costs no allocation.
+func TestNICDoesNotAllocate(t *testing.T) {
+	b := newBench(t, nil)
+	out, in := udpFrame(t, 1, 2, 5, 6, dscp26, 1000), udpFrame(t, 2, 1, 6, 5, ce, 1000)
+	one := make([]dataplane.Frame, 1)
+	way := func(from, to int, bytes []byte) {
+		one[0], _ = b.pool.Alloc(len(bytes))
+		copy(b.pool.Header(one[0]), bytes)
+		b.nic.Receive(b.now, from, one)
+		b.now += 10 * units.Microsecond
+		for b.nic.Next(b.now, to) <= b.now && b.nic.Transmit(b.now, to, one) == 1 {
+			b.pool.Free(one[0])
+		}
+	}
+	if n := testing.AllocsPerRun(1000, func() {
+		way(agent.Application, agent.Wire, out)
+		way(agent.Wire, agent.Application, in)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	b.transmitAll()
+	b.audit()
+	if st := b.stats(); st.Ports[agent.Wire].TxFrames[3] < 1000 || st.Ports[agent.Application].TxFrames[3] < 1000 || st.NPSent == 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A host that takes no flows counts what is sent to it all the same.
+func TestSenderTakesNoFlows(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, func(c *agent.Config) {
+		if c.MAC == mac(2) {
+			c.Receivers = 0
+		}
+	})
+	p.send(1, 10*units.KB, 0)
+	p.run(2 * ms)
+	st := p.b.Stats(p.Now()).Ports[0]
+	if n := st.Discards[dataplane.DropTable][3]; n == 0 || n != st.RxFrames[3] {
+		t.Errorf("%d frames came, %d were refused", st.RxFrames[3], n)
+	}
+	if err := p.b.Audit(); err != nil {
+		t.Error(err)
+	}
+}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"photon/agent"
 	"photon/dataplane"
@@ -52,8 +53,20 @@ func (c *Agent) IsNIC() bool { return c.Role.V == roleNIC }
 
 // NICPorts are the wire and the application's port, in the order of the node's.
 func (c *Agent) NICPorts() []Port {
-	return []Port{c.Port, {Device: c.App.Device, Rate: c.App.Rate}}
+	app := Port{Device: c.App.Device, Rate: c.App.Rate}
+	if d := &app.Device.V; strings.HasPrefix(*d, "net_af_packet") && !strings.Contains(*d, "framecnt=") {
+		size := 2048
+		for size < c.App.MTU.Or(defaultMTU)+128 { // headers of the frame and of the ring
+			size *= 2
+		}
+		*d += fmt.Sprintf(",framesz=%d,blocksz=%d,framecnt=%d", size, max(size, 1<<16), applicationRing)
+	}
+	return []Port{c.Port, app}
 }
+
+// applicationRing is how many frames the kernel's ring at a packet socket of
+// applications holds: while the port is held, they wait there, old ones before new.
+const applicationRing = 256
 
 // NICMTU is the longest frame on the wire without Ethernet header, VLAN tags and
 // FCS. The configuration must have been checked.
@@ -205,9 +218,7 @@ func choice(v Value[string], key, first, second string) (bool, error) {
 	return false, fail(v, "%s %q: %s or %s", key, v.V, first, second)
 }
 
-func isTap(device string) bool {
-	return len(device) >= 7 && device[:7] == "net_tap"
-}
+func isTap(device string) bool { return strings.HasPrefix(device, "net_tap") }
 
 // errNotHost is returned where a host is asked for and the agent is a NIC.
 var errNotHost = errors.New("an agent with `role: nic` is no host")

@@ -15,21 +15,22 @@ import (
 )
 
 // behindNICs are three senders and a receiver whose applications know nothing of
-// photon: in each host's namespace they use the interface app0, a NIC carries
-// its frames to eth0, and a switch joins them at 20 Mbit/s, a rate at which two
-// shared cores keep up.
+// photon: they use the interface app0, a NIC carries its frames to eth0, and a
+// switch joins them at 20 Mbit/s, a rate at which two shared cores keep up. app0
+// is a tap beside the NIC, but for the last sender, whose programs have a
+// namespace of their own at the other end of a veth pair.
 type behindNICs struct {
 	*testing.T
-	hosts [4]*testnet.Namespace
-	nics  [4]*process
-	sw    *process
+	apps [4]*testnet.Namespace
+	nics [4]*process
+	sw   *process
 }
 
 const nicTestNIC = `
 name: nic%d
 role: nic
 port: {device: "net_af_packet0,iface=eth0", rate: 20Mbps}
-application: {device: "net_tap0,iface=app0", dscp: 26}
+application: {device: "%s", dscp: 26, flow_queue: 64}
 scheme: {name: %s, params: {%s}}
 pfc: {priorities: [3], response: 200ms}
 admin: off
@@ -52,7 +53,10 @@ admin: off
 func startNICs(t *testing.T, scheme, params string) *behindNICs {
 	t.Helper()
 	l := newFourHosts(t)
-	b := &behindNICs{T: t, hosts: l.hosts}
+	b := &behindNICs{T: t, apps: l.hosts}
+	b.apps[2] = testnet.New(t, "a2")
+	testnet.Veth(t, b.apps[2], "app0", l.hosts[2], "nic0")
+	wireOnly(t, l.hosts[2], "nic0")
 	for i, h := range l.hosts {
 		wireOnly(t, h, "eth0")
 		wireOnly(t, l.sw, fmt.Sprintf("sw%d", i))
@@ -72,8 +76,12 @@ func startNICs(t *testing.T, scheme, params string) *behindNICs {
 	}
 	b.sw = start(t, l.sw, "switch", "-c", file(fmt.Sprintf(nicTestSwitch, scheme, params)))
 	for i, h := range l.hosts {
-		b.nics[i] = start(t, h, "agent", "-c", file(fmt.Sprintf(nicTestNIC, i, scheme, params, i%2)))
-		h.Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "app0")
+		device := "net_tap0,iface=app0"
+		if i == 2 {
+			device = "net_af_packet1,iface=nic0"
+		}
+		b.nics[i] = start(t, h, "agent", "-c", file(fmt.Sprintf(nicTestNIC, i, device, scheme, params, i%2)))
+		b.apps[i].Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "app0")
 	}
 	return b
 }
@@ -97,7 +105,7 @@ func (b *behindNICs) shares(udp bool) (got [3]float64, queue float64) {
 	var results [3]chan run
 	for i := range results {
 		port := fmt.Sprint(5201 + i)
-		server := b.hosts[3].Command("iperf3", "-s", "-1", "-p", port, "--forceflush")
+		server := b.apps[3].Command("iperf3", "-s", "-1", "-p", port, "--forceflush")
 		listening := &watched{wait: "listening", found: make(chan struct{})}
 		server.Stdout = listening
 		if err := server.Start(); err != nil {
@@ -109,7 +117,7 @@ func (b *behindNICs) shares(udp bool) (got [3]float64, queue float64) {
 		if udp {
 			args = append(args, "-u", "-b", "15M", "-l", "1400")
 		}
-		client := b.hosts[i].Command("iperf3", args...)
+		client := b.apps[i].Command("iperf3", args...)
 		results[i] = make(chan run, 1)
 		go func() {
 			out, err := client.Output()
@@ -222,7 +230,7 @@ func TestApplicationsBehindNICs(t *testing.T) {
 		t.Run(c.scheme, func(t *testing.T) {
 			b := startNICs(t, c.scheme, c.params)
 			for i := range 3 {
-				if out := b.hosts[i].Run(t, "ping", "-c", "3", "-i", "0.1", "-W", "10", "10.9.0.4"); !strings.Contains(out, " 0% packet loss") {
+				if out := b.apps[i].Run(t, "ping", "-c", "3", "-i", "0.1", "-W", "10", "10.9.0.4"); !strings.Contains(out, " 0% packet loss") {
 					t.Errorf("ping from h%d:\n%s", i, out)
 				}
 			}
@@ -238,10 +246,10 @@ func TestApplicationsBehindNICs(t *testing.T) {
 					if c.scheme == "none" {
 						without[udp] = l
 					}
-					fair = jain(got) > 0.95 && (c.scheme == "none" || l.queue < without[udp].queue/2 && l.pauses < without[udp].pauses/2)
+					fair = jain(got) > 0.95 && (c.scheme == "none" || l.queue < without[udp].queue*3/4 && l.pauses < without[udp].pauses/2)
 				}
 				if !fair {
-					t.Errorf("%s %s: in %d attempts shares were not fair, or queue and pauses not half of what they are without a scheme", c.scheme, what, attempts)
+					t.Errorf("%s %s: in %d attempts shares were not fair, or the queue is not three quarters, or pauses not half, of what they are without a scheme", c.scheme, what, attempts)
 				}
 				if end := b.settle(); end != begin {
 					t.Errorf("%s %s: frames missing on the wires, by host and direction: %v at first, %v now", c.scheme, what, begin, end)
@@ -249,6 +257,7 @@ func TestApplicationsBehindNICs(t *testing.T) {
 			}
 			m := b.nics[0].metrics()
 			atLeast(t, m, 1, "photon_device_rx_missed_total", `port="app0"`) // UDP sends more than its share
+			atLeast(t, b.nics[2].metrics(), 1, "photon_nic_application_holds_total")
 			atLeast(t, m, 1, "photon_nic_application_holds_total")
 			atLeast(t, m, 100, "photon_nic_ecn_set_packets_total")
 			if c.scheme != "none" {
@@ -259,38 +268,46 @@ func TestApplicationsBehindNICs(t *testing.T) {
 	}
 }
 
-// What a NIC cannot do is said before anything starts.
-func TestNICConfigurationErrors(t *testing.T) {
-	const good = "role: nic\nport: {device: net_null0}\napplication:\n  device: net_null1\n"
-	for text, want := range map[string]string{
-		good + "scheme: {name: hpcc}\n":          ":5: scheme hpcc cannot be used with role nic: it writes telemetry",
-		good + "scheme: {name: tcd+timely}\n":    ":5: scheme tcd+timely cannot be used with role nic: it measures round-trip times",
-		good + "ip: 10.0.0.1\n":                  ":5: ip: a NIC has no address",
-		good + "flows:\n- to: 10.0.0.1\n":        ":6: flows: a NIC sends and receives nothing",
-		good + "payload: 100B\n":                 ":5: payload: a NIC",
-		good + "  full: burst\n":                 ":5: full \"burst\": hold or drop",
-		good + "  ecn: yes\n":                    ":5: ecn \"yes\": clear or keep",
-		good + "  dscp: 64\n":                    ":5: DSCP 64",
-		good + "  flow_queue: 5000\n":            ":4: application: a queue of 4096 frames in all",
-		"role: nic\nport: {device: net_null0}\n": ":1: a NIC needs a port for applications",
-		"role: nic\nport: {device: net_null0}\napplication: {device: net_null0}\n":          ":3: device net_null0 is used twice",
-		"role: nic\nport: {device: net_null0}\napplication: {device: 0000:03:00.0}\n":       ":3: application: device 0000:03:00.0: a virtual device",
-		"role: router\nport: {device: net_null0}\nip: 10.0.0.1\n":                           ":1: role \"router\": sender, receiver, both or nic",
-		"role: sender\nport: {device: net_null0}\nip: 10.0.0.1\nreceive: 5\n":               ":4: receive: a sender takes no flows",
-		"role: receiver\nport: {device: net_null0}\nip: 10.0.0.1\nflows:\n- to: 10.0.0.2\n": ":5: flows: a receiver sends none",
-		"port: {device: net_null0}\nip: 10.0.0.1\napplication: {device: net_null1}\n":       ":3: application: only an agent with `role: nic`",
-	} {
-		file := filepath.Join(t.TempDir(), "agent.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+// A program that loses nothing behind a port that loses nothing: photon's own
+// host on memif, whose ring fills when the NIC takes no more. Its flow of 3000
+// packets comes through whole, at the pace that the far host's CNPs set.
+func TestHostBehindNICByMemif(t *testing.T) {
+	near, far := testnet.New(t, "near"), testnet.New(t, "far")
+	testnet.Veth(t, near, "eth0", far, "eth0")
+	wireOnly(t, near, "eth0")
+	wireOnly(t, far, "eth0")
+	socket := filepath.Join(t.TempDir(), "memif.sock")
+	file := func(text string) string {
+		f := filepath.Join(t.TempDir(), "agent.yaml")
+		if err := os.WriteFile(f, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		root := newRoot()
-		root.SetArgs([]string{"agent", "-c", file})
-		if err := root.Execute(); err == nil || !strings.HasPrefix(err.Error(), file+want) {
-			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
-		}
-		if code := run([]string{"agent", "-c", file}); code != exitBadInput {
-			t.Errorf("exit code %d", code)
+		return f
+	}
+	const pcn = "scheme: {name: pcn, params: {period: 50ms}}\nadmin: off\n"
+	peer := start(t, far, "agent", "-c", file("name: peer\nrole: receiver\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\nip: 10.9.0.2\n"+pcn))
+	nic := start(t, near, "agent", "-c", file("name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\n"+
+		"application: {device: \"net_memif0,role=server,socket="+socket+",socket-abstract=no\"}\n"+pcn))
+	host := start(t, near, "agent", "-c", file("name: host\nrole: sender\nport: {device: \"net_memif0,role=client,socket="+socket+",socket-abstract=no\", rate: 100Mbps}\n"+
+		"ip: 10.9.0.1\nscheme: {name: none}\nadmin: off\nmetrics: off\nack_timeout: 60s\nflows: [{to: 10.9.0.2, qp: 5, size: 3MB}]\n"))
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(host.log.String(), "3MB in "); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the flow does not end\n%s\n%s", host.log, nic.log)
 		}
 	}
+	m := nic.metrics()
+	if n := sum(m, "photon_port_rx_packets_total", `port="net_memif0"`, `priority="3"`); n != 3000 {
+		t.Errorf("%v packets came from the host", n)
+	}
+	if n := sum(m, "photon_port_tx_packets_total", `port="eth0"`, `priority="3"`); n != 3000 {
+		t.Errorf("%v packets went to the wire", n)
+	}
+	if n := sum(peer.metrics(), "photon_port_rx_packets_total", `priority="3"`); n != 3000 {
+		t.Errorf("%v packets arrived", n)
+	}
+	if n := sum(m, "photon_port_discards_total", `port="net_memif0"`) + sum(m, "photon_device_rx_missed_total", `port="net_memif0"`); n != 0 {
+		t.Errorf("%v frames of the host are lost", n)
+	}
+	atLeast(t, m, 1, "photon_nic_application_holds_total")
+	atLeast(t, m, 1, "photon_rp_cnp_handled_total")
 }
