@@ -77,7 +77,7 @@ type incast struct {
 
 const (
 	incastRate = units.Gbps
-	incastSpan = units.Second
+	incastSpan = 500 * ms
 )
 
 func newIncast(t *testing.T, name string) *incast {
@@ -131,7 +131,7 @@ func (w *incast) host(t *testing.T, parts scheme.Parts, i, sw int) {
 	a := &application{env: appEnvs[0], next: units.Never, from: map[byte]uint64{}}
 	if i < 3 {
 		a.frame = udpFrame(t, i+1, 4, uint16(1000+i), 9, dscp26, 58)
-		a.length, a.next = 1042, units.Time(i)*50*ms
+		a.length, a.next = 1042, units.Time(i)*10*ms
 		a.gap = link.Serialize(a.length)
 		a.env.Wake(0, a.next)
 	}
