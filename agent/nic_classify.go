@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"photon/cnp"
+	"photon/pfc"
 	"photon/wire"
 )
 
@@ -74,6 +75,11 @@ func classify(b []byte, h *wire.Header, prio uint8, out bool) (k appKey, ok bool
 // isCNP reports whether a frame is a congestion notification packet.
 func isCNP(b []byte, h *wire.Header) bool {
 	return h.BTH != 0 && wire.BTH(b[h.BTH:]).Opcode() == wire.OpCNP
+}
+
+// isProbe reports whether a frame is between switches that look for deadlocks.
+func isProbe(h *wire.Header) bool {
+	return h.EtherType == pfc.ProbeType && h.Dst == pfc.ProbeDestination
 }
 
 // cnpName is what a CNP says of a received flow, for its sender to find it by.

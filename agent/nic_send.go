@@ -46,7 +46,7 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 	case int(f.Len) > n.config.MTU+h.Payload:
 		n.discard(Application, f, dataplane.DropOversize)
 		return
-	case h.EtherType == wire.TypeMACControl || h.EtherType == wire.TypeCNM || isCNP(b, &h):
+	case h.EtherType == wire.TypeMACControl || h.EtherType == wire.TypeCNM || isProbe(&h) || isCNP(b, &h):
 		n.discard(Application, f, dataplane.DropForged)
 		return
 	}

@@ -200,10 +200,14 @@ func TestNICRefusesForgedControl(t *testing.T) {
 	(&pfc.Frame{Enable: 8}).Encode(pause, mac(1))
 	notice := make([]byte, cnp.MaxLen)
 	notice = notice[:cnp.Encode(notice, wire.RoCE{DstMAC: mac(2), SrcMAC: mac(1), Src: ip(1), Dst: ip(2)}, 7, cnp.Notice{})]
+	probe := make([]byte, pfc.ProbeLen)
+	(&pfc.Probe{Switch: 1}).Encode(probe, mac(1))
 	long := udpFrame(t, 1, 2, 5, 6, 0, 1500)
-	b.receive(agent.Application, pause, notice, long, []byte{1, 2, 3})
+	b.receive(agent.Application, pause, notice, probe, long, []byte{1, 2, 3})
 	expect(t, "frames", len(b.transmit(agent.Wire)), 0)
-	expect(t, "control", b.discards(agent.Application, dataplane.DropForged), 2)
+	expect(t, "control", b.discards(agent.Application, dataplane.DropForged), 3)
+	b.receive(agent.Wire, probe)
+	expect(t, "probes for the application", len(b.transmit(agent.Application)), 0)
 	expect(t, "too long", b.discards(agent.Application, dataplane.DropOversize), 1)
 	expect(t, "malformed", b.discards(agent.Application, dataplane.DropMalformed), 1)
 }

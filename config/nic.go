@@ -119,6 +119,8 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.AckDSCP.Line, "ack_dscp", own)
 	case c.DataDSCP.IsSet():
 		return notHere(c.DataDSCP.Line, "data_dscp", "what applications send has a DSCP; `application: {dscp: 26}` sets it where it is 0")
+	case c.PFC.Alpha.IsSet():
+		return notHere(c.PFC.Alpha.Line, "alpha", "a NIC has no shared buffer, a switch does")
 	case !c.App.Device.IsSet():
 		return fail(c.Role, "a NIC needs a port for applications (`application: {device: \"net_tap0,iface=app0\"}`)")
 	case !c.NICPorts()[1].virtual():
@@ -156,7 +158,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if s.PFC, err = c.PFC.thresholds(s.MTU); err != nil {
 		return nil, err
 	}
-	s.PFC.Headroom = c.PFC.headroom(c.Port, link.Rate, s.MTU)
+	s.PFC.Headroom = c.PFC.Headroom.Or(c.PFC.headroom(c.Port, link.Rate, s.MTU).Sum())
 	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ func TestNICConfigurationErrors(t *testing.T) {
 		good + "scheme: {name: tcd+timely}\n":    ":5: scheme tcd+timely cannot be used with role nic: it measures round-trip times",
 		good + "ip: 10.0.0.1\n":                  ":5: ip: a NIC has no address",
 		good + "flows:\n- to: 10.0.0.1\n":        ":6: flows: a NIC sends and receives nothing",
+		good + "pfc: {alpha: 0.5}\n":             ":5: alpha: a NIC has no shared buffer",
 		good + "payload: 100B\n":                 ":5: payload: a NIC",
 		good + "  full: burst\n":                 ":5: full \"burst\": hold or drop",
 		good + "  ecn: yes\n":                    ":5: ecn \"yes\": clear or keep",
