@@ -170,14 +170,6 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	return n, nil
 }
 
-// receivers is how many flows may be received at a time: a sender takes none.
-func (c *Agent) receivers() int {
-	if c.Role.V == roleSender {
-		return 0
-	}
-	return c.Receive.Or(4096)
-}
-
 func (c *Agent) flows(n *AgentNode) error {
 	used := map[string]bool{}
 	for i, f := range c.Flows {

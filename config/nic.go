@@ -101,6 +101,14 @@ func (c *Agent) checkRole() error {
 	return nil
 }
 
+// receivers is how many flows may be received at a time: a sender takes none.
+func (c *Agent) receivers() int {
+	if c.Role.V == roleSender {
+		return 0
+	}
+	return c.Receive.Or(4096)
+}
+
 func (c *Agent) checkNIC() error {
 	notHere := func(line int, key, why string) error {
 		return &Error{Line: line, Err: fmt.Errorf("%s: %s", key, why)}

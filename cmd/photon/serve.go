@@ -37,7 +37,6 @@ type daemon struct {
 	metrics string // address; empty: nowhere
 	admin   config.Admin
 	host    bool
-	nic     *agent.NIC // agents that carry the frames of applications only
 
 	// Switches only.
 	sw     *dataplane.Switch
@@ -47,6 +46,8 @@ type daemon struct {
 	taps   taps
 	links  links
 	storms []pfc.WatchdogCounters // when last looked at
+
+	nic *agent.NIC // agents that carry the frames of applications only
 }
 
 func newLog(w io.Writer) *zap.SugaredLogger {
