@@ -409,7 +409,7 @@ func TestAnnouncement(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	for i, change := range []func(*agent.Config){
-		func(c *agent.Config) { c.Payload = 0 }, func(c *agent.Config) { c.Receivers = 0 }, func(c *agent.Config) { c.DataDSCP = 64 },
+		func(c *agent.Config) { c.Payload = 0 }, func(c *agent.Config) { c.Receivers = -1 }, func(c *agent.Config) { c.DataDSCP = 64 },
 		func(c *agent.Config) { c.AckTimeout = 0 }, func(c *agent.Config) { c.Link.Rate = 0 },
 	} {
 		c := agent.Config{Payload: 1000, Receivers: 1, AckTimeout: 1, Link: dataplane.Link{Rate: 1}}

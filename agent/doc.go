@@ -14,5 +14,10 @@
 // port is: the highest priority that is not paused; in it, CNPs, then
 // acknowledgements, then data, one frame per flow in turn.
 //
+// A NIC is the same end of a wire for other programs: it carries their frames,
+// told apart by flows, at the pace of the reaction points, and shows what arrives
+// to the notification point. Its CNPs name the flows of applications, see
+// cnp.Name.
+//
 // Left out: RDMA verbs and memory. A packet's payload is zeros.
 package agent

@@ -43,8 +43,8 @@ func (c *Config) Check() error {
 	switch {
 	case c.Payload < 1 || c.Payload > 9000:
 		return fmt.Errorf("payload %d must be from 1 to 9000 bytes", c.Payload)
-	case c.Senders < 0 || c.Receivers < 1:
-		return fmt.Errorf("room for %d sent and %d received flows: at least 0 and 1", c.Senders, c.Receivers)
+	case c.Senders < 0 || c.Receivers < 0:
+		return fmt.Errorf("room for %d sent and %d received flows: at least 0 of each", c.Senders, c.Receivers)
 	case c.Carry.Tag && c.Senders > 1<<16:
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Senders, 1<<16)
 	case c.DataDSCP > 63 || c.ControlDSCP > 63 || c.AckDSCP > 63:

@@ -15,8 +15,10 @@ import (
 // Agent is agent.yaml.
 type Agent struct {
 	Name       Value[string]      `yaml:"name"` // in metrics; agent
+	Role       Value[string]      `yaml:"role"` // sender, receiver, both, or nic: the frames of applications, and nothing else; both
 	Port       Port               `yaml:"port"`
-	MAC        Value[wire.MAC]    `yaml:"mac"` // made from the address if absent: 02:00 and an IPv4 address's bytes
+	App        Application        `yaml:"application"` // of role nic
+	MAC        Value[wire.MAC]    `yaml:"mac"`         // made from the address if absent: 02:00 and an IPv4 address's bytes
 	IP         Value[wire.IP]     `yaml:"ip"`
 	Scheme     Scheme             `yaml:"scheme"`
 	PFC        PFC                `yaml:"pfc"`
@@ -76,11 +78,18 @@ func (c *Agent) Check() error {
 	if line := c.Port.Storm.where(); line != 0 {
 		return inFile(c.file, &Error{Line: line, Err: errors.New("storm control: an agent has none, a switch does")})
 	}
+	if err := c.checkRole(); err != nil {
+		return inFile(c.file, err)
+	}
 	if w := c.PFC.Watchdog; w != nil {
 		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}
 	if n := c.DPDK.Workers.Or(1); n != 1 {
 		return inFile(c.file, fail(c.DPDK.Workers, "%d workers: an agent has one port and one worker", n))
+	}
+	if c.IsNIC() {
+		_, err := c.ResolveNIC(nil)
+		return err
 	}
 	_, err := c.Resolve(nil)
 	return err
@@ -103,6 +112,9 @@ func (c *Agent) AdminSocket() Admin {
 
 // Options are those of the world.
 func (c *Agent) Options() dpdk.Options {
+	if c.IsNIC() {
+		return c.DPDK.options(c.NICPorts(), 200*units.Size(c.App.Queue.Or(4096)+16384), c.NICMTU())
+	}
 	return c.DPDK.options([]Port{c.Port}, 4*units.MB, int(c.Payload.Or(1000))+100)
 }
 
@@ -113,6 +125,9 @@ func (c *Agent) Resolve(device *dpdk.Device) (*AgentNode, error) {
 }
 
 func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
+	if c.IsNIC() {
+		return nil, errNotHost
+	}
 	if !c.IP.IsSet() {
 		return nil, errors.New("an agent needs its address (`ip: 10.0.0.1`)")
 	}
@@ -127,7 +142,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
 		MAC: c.MAC.Or(macFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
-		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.Receive.Or(4096), Age: 10 * units.Second,
+		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
 		return nil, err

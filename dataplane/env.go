@@ -8,11 +8,12 @@ type Env struct {
 	*Pool
 	due   []units.Time // per port of the node: when it asked for Transmit
 	woken []uint16     // ports whose due time moved since the world looked
+	held  []bool       // ports from which the node takes nothing at present
 }
 
 // NewEnv returns an Env for a node of so many ports.
 func NewEnv(pool *Pool, ports int) *Env {
-	e := &Env{Pool: pool, due: make([]units.Time, ports), woken: make([]uint16, 0, 2*ports)}
+	e := &Env{Pool: pool, due: make([]units.Time, ports), woken: make([]uint16, 0, 2*ports), held: make([]bool, ports)}
 	for i := range e.due {
 		e.due[i] = units.Never
 	}
@@ -42,3 +43,11 @@ func (e *Env) Woken() []uint16 {
 	e.woken = e.woken[:0]
 	return w
 }
+
+// Hold asks the world not to receive from a port for the time being: what comes
+// waits in the device. A world may still deliver a burst that was on its way, and
+// one that has no devices may deliver everything.
+func (e *Env) Hold(port int, hold bool) { e.held[port] = hold }
+
+// Held reports whether the node asked for that; the world reads it.
+func (e *Env) Held(port int) bool { return e.held[port] }

@@ -33,6 +33,8 @@ const (
 	DropTTL                     // its time to live is over
 	DropToRouter                // for the router itself, and nothing that it answers
 	DropSource                  // the source address is a group's, or zero
+	DropFlowQueue               // a flow of an application has as much waiting as it may
+	DropForged                  // an application sent a CNP or MAC control, which are not its to send
 	Reasons                     // how many there are
 )
 
@@ -41,6 +43,7 @@ var reasonNames = [Reasons]string{
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
 	"source_address",
+	"flow_queue", "application_control",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -87,6 +90,8 @@ func (p *PortStats) Discarded() (sum [pfc.Classes]uint64) {
 // Stats are the counters of a node.
 type Stats struct {
 	Ports []PortStats
+
+	NIC NICStats // of a host that carries applications only
 
 	// Hosts only.
 	NPMarked   uint64 // data frames received with CE

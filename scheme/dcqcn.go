@@ -23,6 +23,7 @@ func init() {
 			return Parts{
 				CP:    func(q marking.Place) marking.CP { return marking.NewRED(cp, n.seedOf(q)) },
 				NP:    func(flows int) cnp.NP { return cnp.NewDCQCN(np, flows) },
+				Every: np.Interval,
 				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewDCQCN(rp) },
 				Carry: cnp.Carry{ECT: wire.ECT0},
 			}

@@ -50,6 +50,7 @@ func init() {
 			return Parts{
 				CP:    func(q marking.Place) marking.CP { return marking.NewRED(cp, n.seedOf(q)) },
 				NP:    func(flows int) cnp.NP { return cnp.NewDCQCNPlus(np, flows) },
+				Every: np.Interval,
 				RP:    func(p *ratelimit.Port) ratelimit.RP { return ratelimit.NewDCQCNPlus(rp, p) },
 				Carry: cnp.Carry{ECT: wire.ECT0},
 			}

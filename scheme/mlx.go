@@ -36,6 +36,7 @@ func init() {
 					return marking.NewRED(at, n.seedOf(q))
 				},
 				NP:    func(flows int) cnp.NP { return cnp.NewDCQCN(np, flows) },
+				Every: np.Interval,
 				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewMlx(rp) },
 				Carry: cnp.Carry{ECT: wire.ECT0},
 			}

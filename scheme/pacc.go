@@ -58,6 +58,7 @@ func init() {
 					return marking.NewPACC(at)
 				},
 				NP:    func(int) cnp.NP { return cnp.Silent{} },
+				Every: cp.Gap,
 				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewMlx(rp) },
 				Carry: cnp.Carry{ECT: wire.ECT0},
 			}

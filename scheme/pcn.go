@@ -54,6 +54,7 @@ func init() {
 			return Parts{
 				CP:    func(marking.Place) marking.CP { return marking.NewNPECN() },
 				NP:    func(flows int) cnp.NP { return cnp.NewPCN(np, flows) },
+				Every: np.Period,
 				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewPCN(rp) },
 				Carry: cnp.Carry{ECT: wire.ECT0},
 			}

@@ -88,6 +88,7 @@ type Parts struct {
 	NP    func(flows int) cnp.NP             // of one host
 	RP    func(*ratelimit.Port) ratelimit.RP // of one flow, behind a port
 	Carry cnp.Carry                          // what hosts put into data and acknowledgements
+	Every units.Time                         // a flow is notified no more often; 0: nothing says so
 }
 
 // Setting is the value of a parameter in one network, and where it comes from.

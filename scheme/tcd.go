@@ -33,6 +33,7 @@ func init() {
 			return Parts{
 				CP:    r.tcd(n),
 				NP:    func(flows int) cnp.NP { return cnp.NewTCD(np, flows) },
+				Every: np.Interval,
 				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewTCD(rp, clamp) },
 				Carry: cnp.Carry{ECT: wire.ECT1},
 			}

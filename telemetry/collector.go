@@ -21,6 +21,7 @@ type Snapshot struct {
 	Devices []dpdk.DeviceStats
 	Pace    dpdk.Pace
 	Host    bool // notification and reaction points are there
+	NIC     bool // a host that carries the frames of applications
 
 	// Switches only.
 	Buffer      *dataplane.BufferState
@@ -130,7 +131,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 					counter(discards, float64(n), append(labels, reason.String())...)
 				}
 			}
-			if s.Host {
+			if s.Host && !s.NIC {
 				continue
 			}
 			counter(pfcTxFrames, float64(p.Ingress.Pauses[prio]+p.Ingress.Resumes[prio]), labels...)
@@ -146,6 +147,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(queuePeak, float64(p.QueuePeak[prio]), labels...)
 			gauge(ingressBytes, float64(p.Buffered[prio]), labels...)
 			gauge(ingressPeak, float64(p.Ingress.Peak[prio]), labels...)
+			if s.NIC {
+				continue
+			}
 			counter(ecnPackets, float64(p.Marked[prio]), labels...)
 			counter(ecnBytes, float64(p.MarkedBytes[prio]), labels...)
 			counter(undetermined, float64(p.Undetermined[prio]), labels...)
@@ -161,6 +165,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		counter(begun, float64(s.Stats.FlowsBegun), s.Node)
 		counter(done, float64(s.Stats.FlowsDone), s.Node)
 		out <- rateHistogram(&s)
+	}
+	if s.NIC {
+		collectNIC(&s, counter, gauge)
 	}
 	for i, d := range s.Devices {
 		up := 0.0

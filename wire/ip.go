@@ -18,8 +18,23 @@ func SetECN(ip []byte, ecn uint8) {
 		ip[1] = ip[1]&^0x30 | ecn<<4
 		return
 	}
+	setTOS(ip, ip[1]&^3|ecn)
+}
+
+// SetDSCP writes the DSCP of an IPv4 or IPv6 header, and corrects the IPv4
+// checksum as SetECN does.
+func SetDSCP(ip []byte, dscp uint8) {
+	if ip[0]>>4 == 6 {
+		ip[0], ip[1] = ip[0]&^0x0F|dscp>>2, ip[1]&^0xC0|dscp<<6
+		return
+	}
+	setTOS(ip, dscp<<2|ip[1]&3)
+}
+
+// setTOS writes the TOS of an IPv4 header and corrects its checksum.
+func setTOS(ip []byte, tos uint8) {
 	before := binary.BigEndian.Uint16(ip)
-	ip[1] = ip[1]&^3 | ecn
+	ip[1] = tos
 	Correct(ip[10:], before, binary.BigEndian.Uint16(ip))
 }
 

@@ -182,3 +182,23 @@ func BenchmarkParse(b *testing.B) {
 		Parse(goldenCNP, &h)
 	}
 }
+
+// SetDSCP changes nothing but the DSCP, and the IPv4 checksum with it.
+func TestSetDSCP(t *testing.T) {
+	for _, ecn := range []uint8{NotECT, ECT0, ECT1, CE} {
+		for dscp := range uint8(64) {
+			four := []byte{0x45, 46<<2 | ecn, 0, 40, 1, 2, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2}
+			SetIPv4Checksum(four)
+			SetDSCP(four, dscp)
+			if four[1] != dscp<<2|ecn || !IPv4ChecksumOK(four) {
+				t.Fatalf("IPv4, DSCP %d, ECN %02b: % x", dscp, ecn, four)
+			}
+			six := make([]byte, IPv6Len)
+			six[0], six[1] = 0x60|46>>2, 46&3<<6|ecn<<4|0x0A
+			SetDSCP(six, dscp)
+			if got := six[0]<<4 | six[1]>>4; got != dscp<<2|ecn || six[0]>>4 != 6 || six[1]&15 != 0x0A {
+				t.Fatalf("IPv6, DSCP %d, ECN %02b: % x", dscp, ecn, six[:2])
+			}
+		}
+	}
+}

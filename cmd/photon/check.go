@@ -81,10 +81,17 @@ func check(file string) ([]string, error) {
 			return nil, err
 		}
 		return []string{fmt.Sprintf("sweep %s: %d tasks", s.Name.V, len(tasks))}, s.Check(tasks)
-	case keys["port"] != nil || keys["ip"] != nil:
+	case keys["port"] != nil || keys["ip"] != nil || keys["role"] != nil:
 		a, err := config.ReadAgent(file)
 		if err != nil {
 			return nil, err
+		}
+		if a.IsNIC() {
+			n, err := a.ResolveNIC(nil)
+			if err != nil {
+				return nil, err
+			}
+			return n.Describe(), nil
 		}
 		n, err := a.Resolve(nil)
 		if err != nil {

@@ -6,19 +6,27 @@ import (
 	"photon/units"
 )
 
-// drainTime is how long a switch that is to stop may take for what it holds.
+// drainTime is how long a node that is to stop may take for what it holds.
 const drainTime = time.Second
 
-// drain pauses the peers' lossless priorities and waits until the switch has
-// sent what it holds. A host has nothing that waits: it stops at once.
+// drain waits until a switch or a NIC has sent what it holds: the one pauses its
+// peers' lossless priorities, the other takes nothing from its application. A host
+// has nothing that waits: it stops at once.
 func (d *daemon) drain() {
-	if d.sw == nil {
+	var begin func(units.Time)
+	var queued func() int
+	switch {
+	case d.sw != nil:
+		begin, queued = d.sw.Drain, d.sw.Queued
+	case d.nic != nil:
+		begin, queued = d.nic.Drain, d.nic.Queued
+	default:
 		return
 	}
-	d.world.Do(d.sw.Drain)
+	d.world.Do(begin)
 	for deadline := time.Now().Add(drainTime); ; time.Sleep(time.Millisecond) {
 		held, idle := 0, false
-		d.world.Do(func(units.Time) { held, idle = d.sw.Queued(), d.world.Idle() })
+		d.world.Do(func(units.Time) { held, idle = queued(), d.world.Idle() })
 		switch {
 		case held == 0 && idle:
 			d.log.Info("drained")

@@ -100,7 +100,12 @@ func (p *process) stop() {
 			p.t.Errorf("photon: %v\n%s", err, p.log)
 		}
 	case <-time.After(20 * time.Second):
-		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // so that the log says where it stands
+		select {
+		case <-p.ended:
+		case <-time.After(20 * time.Second):
+			_ = p.cmd.Process.Kill()
+		}
 		p.t.Errorf("photon does not stop\n%s", p.log)
 	}
 	p.ended = nil

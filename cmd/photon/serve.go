@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"photon/agent"
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
@@ -46,6 +47,8 @@ type daemon struct {
 	taps   taps
 	links  links
 	storms []pfc.WatchdogCounters // when last looked at
+
+	nic *agent.NIC // agents that carry the frames of applications only
 }
 
 func newLog(w io.Writer) *zap.SugaredLogger {
@@ -104,6 +107,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 // snapshot is what a scrape sees.
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	s.Node, s.Ports, s.Host = d.name, d.ports, d.host
+	s.NIC = d.nic != nil
 	d.world.Do(func(now units.Time) {
 		s.Stats = d.node.Stats(now)
 		s.Pace = d.world.Pace()

@@ -109,6 +109,7 @@ func packetSockets() (fds []int) {
 // kernel's count starts anew whenever it is read.
 type kernelDrops struct {
 	iface string // empty: no kernel interface
+	tap   string // interface of a tap; empty: it is none
 	fds   []int
 	total uint64
 }
@@ -132,6 +133,18 @@ func (k *kernelDrops) running() bool {
 	return r.Uint16()&unix.IFF_RUNNING != 0
 }
 
+// shared is the interface, if the kernel answers ARP at it, too.
+func (k *kernelDrops) shared() string {
+	if k.iface == "" || len(k.fds) == 0 {
+		return ""
+	}
+	r, err := unix.NewIfreq(k.iface)
+	if err != nil || unix.IoctlIfreq(k.fds[0], unix.SIOCGIFFLAGS, r) != nil || r.Uint16()&unix.IFF_NOARP != 0 {
+		return ""
+	}
+	return k.iface
+}
+
 // carrier asks for an interface's carrier. The flag IFF_RUNNING would tell of it
 // up to a second later: the kernel brings it up to date no more often.
 func carrier(fd int, iface string) (on, ok bool) {
@@ -152,6 +165,9 @@ func newSockets(spec string, before []int) *kernelDrops {
 	if isAFPacket(spec) {
 		k.iface, _ = argument(spec, "iface")
 	}
+	if strings.HasPrefix(spec, "net_tap") {
+		k.tap, _ = argument(spec, "iface")
+	}
 	for _, fd := range packetSockets() {
 		if !slices.Contains(before, fd) {
 			k.fds = append(k.fds, fd)
@@ -166,5 +182,25 @@ func (k *kernelDrops) read() uint64 {
 			k.total += uint64(s.Drops)
 		}
 	}
-	return k.total
+	return k.total + tapDrops(k.tap)
+}
+
+// tapDrops is how many frames the kernel dropped that were sent into a tap,
+// because nobody took the ones before; 0 if the interface is in another namespace.
+func tapDrops(iface string) uint64 {
+	if iface == "" {
+		return 0
+	}
+	b, err := os.ReadFile("/proc/self/net/dev")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		name, counters, ok := strings.Cut(line, ":")
+		if f := strings.Fields(counters); ok && strings.TrimSpace(name) == iface && len(f) >= 12 {
+			n, _ := strconv.ParseUint(f[11], 10, 64) // sent by the kernel, dropped
+			return n
+		}
+	}
+	return 0
 }

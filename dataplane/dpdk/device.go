@@ -46,6 +46,7 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	}
 	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id)}
 	w.kernel[d.ID] = newSockets(spec, before)
+	d.Shared = w.kernel[d.ID].shared()
 	var mac C.struct_rte_ether_addr
 	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {
 		d.MAC = wire.MACAt(C.GoBytes(unsafe.Pointer(&mac), 6))

@@ -53,6 +53,7 @@ struct ph_port {
 	uint16_t tx_dev, tx_queue;
 	uint16_t tx_n; /* frames staged to be sent; after a round, those that the device refused */
 	uint16_t rx_n; /* frames received in the last round */
+	uint16_t rx_held; /* take nothing from the device for now */
 	uint64_t rx_total, tx_total;
 	uint64_t too_long; /* received in several buffers, and dropped */
 	struct ph_frame tx[PH_BURST];

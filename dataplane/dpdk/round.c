@@ -39,7 +39,10 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
-	uint16_t n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, PH_BURST), kept = 0, i;
+	uint16_t n = 0, kept = 0, i;
+
+	if (!p->rx_held)
+		n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, PH_BURST);
 
 	for (i = 0; i < n; i++) {
 		struct ph_frame *f = &p->rx[kept];

@@ -40,6 +40,7 @@ type Device struct {
 	Rate    units.Rate // of the link as the driver says; 0: it does not
 	Up      bool       // there is a link
 	Virtual bool       // not a card
+	Shared  string     // kernel interface that the device sits on, and that the kernel answers ARP at; empty: none
 	ID      uint16     // DPDK's number of it
 }
 

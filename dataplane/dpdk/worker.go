@@ -228,6 +228,10 @@ func (p *port) serve(now units.Time, others bool) (busy bool) {
 	}
 	p.polled = now
 	p.c.tx_n = C.uint16_t(staged)
+	p.c.rx_held = 0
+	if p.env.Held(p.number) {
+		p.c.rx_held = 1
+	}
 	return staged > 0 || p.flight.Len() > 0
 }
 

@@ -1,0 +1,332 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+
+	"photon/cnp"
+	"photon/dataplane"
+	"photon/flowtable"
+	"photon/pfc"
+	"photon/ratelimit"
+	"photon/units"
+	"photon/wire"
+)
+
+// Ports of a NIC.
+const (
+	Wire        = 0
+	Application = 1
+)
+
+// NICConfig describes a NIC. Check says what is wrong with one.
+type NICConfig struct {
+	Link     dataplane.Link // what the wire port sends into
+	MTU      int            // longest frame of an application without Ethernet header, tags and FCS
+	MAC      wire.MAC       // source of PFC frames
+	Known    []wire.MAC     // addresses of the application that are known before it speaks
+	Lossless uint8          // priorities that obey PFC, carry ECN, and are notified of
+	DSCP     [64]uint8      // priority of an IP frame
+	PCP      [8]uint8       // priority of a tagged frame that is not IP
+
+	// Towards the wire.
+	SetDSCP     uint8      // of frames that the application sends with DSCP 0; 0: they keep it
+	Flows       int        // most that are sent at a time
+	FlowQueue   int        // frames of one flow that may wait
+	Queue       int        // frames that may wait in all
+	HoldFull    bool       // a flow with FlowQueue frames stops the application's port; false: its next frame is dropped
+	Age         units.Time // a flow that is silent for so long may be forgotten
+	Release     units.Time // a flow that sends, and was not notified for so long, is back at line rate; 0: never
+	Period      units.Time // of notifications: a flow takes one in each, at most
+	Carry       cnp.Carry  // of the scheme; CheckCarry
+	ControlDSCP uint8      // DSCP of CNPs
+
+	// Towards the application.
+	PFC       pfc.Thresholds // what may wait of a lossless priority before the peer is told to stop
+	Pause     units.Time     // asked for by an XOFF; 0: the longest possible
+	Tail      units.Size     // of a lossy priority, no more may wait
+	ClearCE   bool           // the application does not see the network's marks
+	Receivers int            // most flows of which the notification point knows
+
+	NP    cnp.NP // for Receivers flows
+	NewRP func(*ratelimit.Port) ratelimit.RP
+}
+
+// burst is the most that a world hands over after the port was held.
+const burst = 32
+
+// controlQueue is how many frames of a priority may wait that belong to no flow.
+const controlQueue = 256
+
+// CheckCarry says whether the frames of applications can carry what a scheme
+// needs of them. A tag goes in front of the packet and comes off before the
+// application sees it. Telemetry and clocks stand inside photon's own packets,
+// and nobody but their receiver could acknowledge an application's.
+func CheckCarry(c cnp.Carry) error {
+	switch {
+	case c.INT:
+		return fmt.Errorf("it writes telemetry into every packet and has each acknowledged; an application's packets have no room for it")
+	case c.Stamp || c.Ack:
+		return fmt.Errorf("it measures round-trip times by acknowledgements of every packet, which applications do not give")
+	}
+	return nil
+}
+
+// Check says what is wrong with the configuration, in one line.
+func (c *NICConfig) Check() error {
+	if err := CheckCarry(c.Carry); err != nil {
+		return err
+	}
+	switch {
+	case c.Link.Rate <= 0:
+		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
+	case c.MTU < 46 || c.MTU > 9216:
+		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
+	case c.Flows < 1 || c.Receivers < 1:
+		return fmt.Errorf("room for %d sent and %d received flows: at least 1 of each", c.Flows, c.Receivers)
+	case c.Carry.Tag && c.Flows > 1<<16:
+		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Flows, 1<<16)
+	case c.FlowQueue < 1:
+		return fmt.Errorf("a flow's queue of %d frames: at least 1", c.FlowQueue)
+	case c.Queue < c.FlowQueue+burst:
+		return fmt.Errorf("a queue of %d frames in all: at least a flow's, %d, and %d", c.Queue, c.FlowQueue, burst)
+	case c.Age <= 0:
+		return fmt.Errorf("age %v must be positive", c.Age)
+	case c.Release < 0 || c.Period < 0:
+		return fmt.Errorf("release %v and notification period %v must not be negative", c.Release, c.Period)
+	case c.Tail <= 0:
+		return fmt.Errorf("lossy queue %v must be positive", c.Tail)
+	}
+	return c.PFC.Validate()
+}
+
+// NIC carries the frames of applications: a node with one port to the wire and
+// one to them. What they send is told apart by flows, each of which waits in a
+// queue of its own and leaves at the pace of its reaction point; what they
+// receive passes the notification point. CNPs are made and consumed here.
+//
+//	application → classify → the flow's queue → pacer → wire
+//	application ← queue ← ECN taken off ← notification point ← wire
+//
+// What finds hosts or is not IP passes unpaced. The wire port obeys PFC, and
+// sends it when the application does not take what arrives; the application's
+// port is held when too much of what it sends waits.
+type NIC struct {
+	config NICConfig
+	env    *dataplane.Env
+	eg     pfc.Egress
+	in     *pfc.Ingress
+	ports  [pfc.Classes]ratelimit.Port // the last pause of each priority
+	stats  dataplane.Stats
+	here   *flowtable.Table[wire.MAC] // addresses of the application
+
+	// Towards the wire.
+	flows   []appFlow
+	byKey   *flowtable.Table[appKey]
+	pacer   *ratelimit.Pacer
+	spare   [pfc.Classes][]ratelimit.RP
+	cells   cells
+	control [pfc.Classes]frames // belong to no flow
+	ready   uint8               // priorities with such frames
+	waiting [pfc.Classes]units.Size
+	queued  int // frames, control included
+	full    int // flows with FlowQueue frames or more
+	held    bool
+	since   units.Time
+	drains  bool
+
+	// Towards the application.
+	peers   []appPeer
+	table   *flowtable.Table[appKey]
+	upCells cells
+	up      [pfc.Classes]frames
+	upReady uint8
+	cnpPrio uint8
+
+	took   [pfc.Classes]uint64 // frames taken from the application
+	given  [pfc.Classes]uint64 // frames queued for the application
+	ended  [pfc.Classes]uint64 // frames from the wire that ended here as they should
+	made   [pfc.Classes]uint64 // frames that began here
+	taken  [pfc.Classes]uint64 // of took, that were sent
+	passed [pfc.Classes]uint64 // of given, that were handed over
+}
+
+// appFlow is what a sender knows of a flow.
+type appFlow struct {
+	rp     ratelimit.RP
+	prio   uint8
+	active bool
+	peer   wire.MAC
+	queue  frames
+	base   units.Time // departure time of the frame sent last
+	gap    int        // its length on the wire: it makes the gap to the next
+	frames uint64     // sent
+	next   units.Time // when the next notification is due, by the period
+	heard  units.Time // when the last was taken, or the flow began
+}
+
+// appPeer is what a receiver knows of a flow, for CNPs to its sender.
+type appPeer struct {
+	here, there wire.MAC
+	srcPort     uint16
+}
+
+// macs is how many addresses an application may have, and macAge when one that is
+// silent makes room for another.
+const (
+	macs   = 1024
+	macAge = 300 * units.Second
+)
+
+// NewNIC makes a NIC.
+func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: c.Link.Rate, Pause: c.Pause}
+	for prio := range pfc.Classes {
+		in.Thresholds[prio] = c.PFC
+	}
+	n := &NIC{
+		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
+		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC),
+		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows), cells: newCells(c.Queue + 2*burst),
+		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), cnpPrio: c.DSCP[c.ControlDSCP],
+	}
+	for _, mac := range c.Known {
+		n.here.Insert(mac, units.Never)
+	}
+	return n, nil
+}
+
+func hashMAC(m wire.MAC) uint64 { return uint64(m) * 0x9E3779B97F4A7C15 * 0xA0761D6478BD642F }
+
+// Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
+// control, or no frame at all.
+func (n *NIC) Priority(b []byte) int {
+	var h wire.Header
+	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
+		return -1
+	}
+	return int(n.priority(&h))
+}
+
+func (n *NIC) priority(h *wire.Header) uint8 {
+	switch {
+	case h.L3 != 0:
+		return n.config.DSCP[h.TOS>>2]
+	case h.Tagged:
+		return n.config.PCP[h.PCP]
+	}
+	return 0
+}
+
+func (n *NIC) discard(port int, f dataplane.Frame, why dataplane.Reason) {
+	n.stats.Ports[port].Discards[why][f.Prio]++
+	n.env.Free(f)
+}
+
+func (n *NIC) count(port int, f dataplane.Frame) {
+	n.stats.Ports[port].RxFrames[f.Prio]++
+	n.stats.Ports[port].RxBytes[f.Prio] += uint64(f.Len)
+}
+
+// expire ends the pauses whose time has run out.
+func (n *NIC) expire(now units.Time) {
+	if n.eg.Expire(now) != 0 {
+		n.pauses()
+	}
+}
+
+func (n *NIC) pauses() {
+	for prio := range n.ports {
+		n.ports[prio].Note(n.eg.Last(prio))
+	}
+}
+
+// Stats copies the counters.
+func (n *NIC) Stats(now units.Time) dataplane.Stats {
+	st := n.stats
+	st.Ports = slices.Clone(n.stats.Ports)
+	wirePort, app := &st.Ports[Wire], &st.Ports[Application]
+	wirePort.Egress, wirePort.Ingress = n.eg.Counters(now), n.in.Counters(now)
+	for prio := range pfc.Classes {
+		wirePort.QueueBytes[prio] = n.waiting[prio]
+		wirePort.Buffered[prio] = n.in.Bytes(uint8(prio))
+		app.QueueBytes[prio], app.QueueFrames[prio] = units.Size(n.up[prio].bytes), uint64(n.up[prio].n)
+		wirePort.QueueFrames[prio] = uint64(n.control[prio].n)
+	}
+	for i := range n.flows {
+		f := &n.flows[i]
+		if !f.active {
+			continue
+		}
+		wirePort.QueueFrames[f.prio] += uint64(f.queue.n)
+		r := f.rp.Rate(now)
+		bucket, _ := slices.BinarySearch(dataplane.RateBounds[:], r)
+		st.FlowRates[bucket]++
+		st.RateSum += r
+	}
+	st.NIC.Flows, st.NIC.Received, st.NIC.Queued = n.byKey.Len(), n.table.Len(), n.queued
+	if n.held {
+		st.NIC.Held += now - n.since
+	}
+	return st
+}
+
+// Audit checks, per priority and direction: what came in was discarded, ended
+// here, waits, or left; what left came in or was made here.
+func (n *NIC) Audit() error {
+	var waiting [pfc.Classes]uint64
+	total := 0
+	for i := range n.flows {
+		waiting[n.flows[i].prio] += uint64(n.flows[i].queue.n)
+	}
+	w, app := &n.stats.Ports[Wire], &n.stats.Ports[Application]
+	fromWire, fromApp := w.Discarded(), app.Discarded()
+	for prio := range pfc.Classes {
+		waiting[prio] += uint64(n.control[prio].n)
+		total += int(waiting[prio])
+		switch {
+		case app.RxFrames[prio] != n.took[prio]+fromApp[prio]:
+			return fmt.Errorf("priority %d: %d frames from the application, %d taken and %d discarded", prio, app.RxFrames[prio], n.took[prio], fromApp[prio])
+		case n.took[prio] != n.taken[prio]+waiting[prio]:
+			return fmt.Errorf("priority %d: %d frames taken from the application, %d sent and %d waiting", prio, n.took[prio], n.taken[prio], waiting[prio])
+		case w.TxFrames[prio] != n.taken[prio]+n.made[prio]:
+			return fmt.Errorf("priority %d: %d frames sent, %d of the application and %d made here", prio, w.TxFrames[prio], n.taken[prio], n.made[prio])
+		case w.RxFrames[prio] != n.given[prio]+n.ended[prio]+fromWire[prio]:
+			return fmt.Errorf("priority %d: %d frames from the wire, %d for the application, %d that ended here and %d discarded", prio, w.RxFrames[prio], n.given[prio], n.ended[prio], fromWire[prio])
+		case n.given[prio] != n.passed[prio]+uint64(n.up[prio].n) || app.TxFrames[prio] != n.passed[prio]:
+			return fmt.Errorf("priority %d: %d frames for the application, %d handed over and %d waiting", prio, n.given[prio], app.TxFrames[prio], n.up[prio].n)
+		}
+	}
+	if total != n.queued {
+		return fmt.Errorf("%d frames wait for the wire, counted as %d", total, n.queued)
+	}
+	return nil
+}
+
+// Close gives back the frames that wait.
+func (n *NIC) Close() {
+	drain := func(c *cells, q *frames) {
+		for q.n > 0 {
+			n.env.Free(c.pop(q))
+		}
+	}
+	for i := range n.flows {
+		drain(&n.cells, &n.flows[i].queue)
+	}
+	for prio := range pfc.Classes {
+		drain(&n.cells, &n.control[prio])
+		drain(&n.upCells, &n.up[prio])
+	}
+}
+
+// Queued is how many frames wait, in either direction.
+func (n *NIC) Queued() (frames int) {
+	frames = n.queued
+	for prio := range n.up {
+		frames += n.up[prio].n
+	}
+	return frames
+}

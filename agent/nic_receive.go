@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"photon/cnp"
+	"photon/dataplane"
+	"photon/flowtable"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// fromWire consumes what is meant for the NIC, shows the rest to the
+// notification point and queues it for the application.
+func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
+	b := n.env.Header(f)
+	var h wire.Header
+	f.Prio = 0
+	if !wire.Parse(b, &h) {
+		n.count(Wire, f)
+		n.discard(Wire, f, dataplane.DropMalformed)
+		return
+	}
+	if h.EtherType == wire.TypeMACControl && !h.Tagged {
+		n.controlled(now, b)
+		n.env.Free(f)
+		return
+	}
+	f.Prio = n.priority(&h)
+	n.count(Wire, f)
+	if !h.Dst.Multicast() && n.here.Lookup(h.Dst) == flowtable.None {
+		n.discard(Wire, f, dataplane.DropUnknown)
+		return
+	}
+	switch {
+	case isProbe(&h): // switches ask each other; a NIC pauses nobody for a peer's sake
+		n.consume(f, false)
+		return
+	case h.EtherType == wire.TypeCNM:
+		n.consume(f, n.takeCNM(now, b, &h))
+		return
+	case isCNP(b, &h):
+		n.consume(f, n.takeCNP(now, b, &h))
+		return
+	}
+	if h.CNTagged && n.config.Carry.Tag {
+		b = n.untag(&f, &h)
+	}
+	if n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
+		if key, ok := classify(b, &h, f.Prio, false); ok {
+			n.showNP(now, key, &h, f)
+		}
+		if n.config.ClearCE {
+			n.clear(b, &h)
+		}
+	}
+	n.give(f)
+}
+
+// controlled applies a PFC or PAUSE frame to what the wire port sends.
+func (n *NIC) controlled(now units.Time, b []byte) {
+	st := &n.stats.Ports[Wire]
+	st.RxControl++
+	var p pfc.Frame
+	if p.Decode(b) != nil {
+		st.BadControl++
+		return
+	}
+	n.eg.Receive(now, &p)
+	n.pauses()
+}
+
+// consume ends a notification.
+func (n *NIC) consume(f dataplane.Frame, malformed bool) {
+	if malformed {
+		n.discard(Wire, f, dataplane.DropMalformed)
+		return
+	}
+	n.ended[f.Prio]++
+	n.env.Free(f)
+}
+
+// showNP tells the notification point of a frame. Without ECN it does not come
+// from where it could be slowed down.
+func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, f dataplane.Frame) {
+	slot, fresh := n.table.Insert(key, now)
+	if slot == flowtable.None {
+		old := n.table.Expire(now-n.config.Age, few)
+		if old == flowtable.None {
+			n.stats.NIC.Untracked++
+			return
+		}
+		n.config.NP.Forget(old)
+		n.table.Delete(old)
+		slot, fresh = n.table.Insert(key, now)
+	}
+	if fresh {
+		n.peers[slot] = appPeer{srcPort: h.SrcPort}
+	}
+	p := &n.peers[slot]
+	p.here, p.there = h.Dst, h.Src
+	if h.TOS&3 == wire.CE {
+		n.stats.NPMarked++
+	}
+	n.config.NP.Data(now, slot, h.TOS&3, n.config.Link.WireBytes(int(f.Len)))
+}
+
+// clear takes the network's mark off a frame. The application's own codepoint is
+// not known any more; ECT(0) is what applications send.
+func (n *NIC) clear(b []byte, h *wire.Header) {
+	if h.TOS&3 == wire.CE || n.config.Carry.ECT == wire.ECT1 && h.TOS&3 == wire.ECT1 {
+		wire.SetECN(b[h.L3:], wire.ECT0)
+		n.stats.NIC.Cleared++
+	}
+}
+
+// untag takes off the tag that the sending NIC put on.
+func (n *NIC) untag(f *dataplane.Frame, h *wire.Header) []byte {
+	b := n.env.Header(*f)
+	at := h.Payload - 2 - wire.CNTagLen
+	copy(b[wire.CNTagLen:], b[:at])
+	f.Off += wire.CNTagLen
+	f.Len -= wire.CNTagLen
+	b = n.env.Header(*f)
+	wire.Parse(b, h)
+	return b
+}
+
+// give queues a frame for the application, or drops it if there is too much:
+// lossless priorities have told the peer to stop long before.
+func (n *NIC) give(f dataplane.Frame) {
+	q := &n.up[f.Prio]
+	if n.config.Lossless>>f.Prio&1 == 0 && units.Size(q.bytes+int(f.Len)) > n.config.Tail {
+		n.discard(Wire, f, dataplane.DropTail)
+		return
+	}
+	if !n.in.Admit(f.Prio, int(f.Len)) {
+		n.discard(Wire, f, dataplane.DropHeadroom)
+		return
+	}
+	n.upCells.push(q, f)
+	n.given[f.Prio]++
+	n.upReady |= 1 << f.Prio
+	p := &n.stats.Ports[Application].QueuePeak[f.Prio]
+	*p = max(*p, units.Size(q.bytes))
+}
+
+// takeCNP lets the reaction point of the flow that a CNP names act. It reports
+// whether the CNP is malformed.
+func (n *NIC) takeCNP(now units.Time, b []byte, h *wire.Header) (malformed bool) {
+	qp, notice, err := cnp.Decode(b, h)
+	if err != nil {
+		n.refuse(dataplane.CNPMalformed)
+		return true
+	}
+	key := keyOfCNP(b, h, qp)
+	for key.prio = range uint8(pfc.Classes) {
+		if n.config.Lossless>>key.prio&1 == 0 {
+			continue // nobody is notified of others
+		}
+		if id := n.byKey.Lookup(key); id != flowtable.None {
+			n.react(now, id, notice.ECN, notice.Word)
+			return false
+		}
+	}
+	n.refuse(dataplane.CNPUnknown)
+	return false
+}
+
+// takeCNM does the same with QCN's message, which must come about a frame that
+// the flow could have sent.
+func (n *NIC) takeCNM(now units.Time, b []byte, h *wire.Header) (malformed bool) {
+	m, err := cnp.DecodeCNM(b, h)
+	if err != nil || h.Dst.Multicast() {
+		n.refuse(dataplane.CNPMalformed)
+		return true
+	}
+	id := int(m.FlowID)
+	if !n.config.Carry.Tag || !m.Tagged || id >= len(n.flows) || !n.flows[id].active || n.flows[id].peer != m.Dst {
+		n.refuse(dataplane.CNPUnknown)
+		return false
+	}
+	n.react(now, id, wire.NotECT, uint32(m.QntzFb))
+	return false
+}
+
+func (n *NIC) refuse(why dataplane.CNPRefusal) {
+	n.stats.RPIgnored++
+	n.stats.NIC.Refused[why]++
+}
+
+// react tells a flow's reaction point, unless nothing of it has left or it was
+// told already: one notification a period on average, early by half of one at
+// most, since not all take equally long.
+func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
+	f := &n.flows[id]
+	switch {
+	case f.frames == 0:
+		n.refuse(dataplane.CNPNotSent)
+		return
+	case now < f.next-n.config.Period/2:
+		n.refuse(dataplane.CNPTooSoon)
+		return
+	}
+	f.next = max(now, f.next) + n.config.Period
+	f.heard = now
+	f.rp.Notify(now, ecn, word)
+	n.stats.RPHandled++
+	if _, waiting := n.pacer.Waiting(id); waiting {
+		n.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+	}
+}

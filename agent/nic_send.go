@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"encoding/binary"
+
+	"photon/dataplane"
+	"photon/flowtable"
+	"photon/units"
+	"photon/wire"
+)
+
+// Receive takes frames from the wire or from the application.
+func (n *NIC) Receive(now units.Time, port int, burst []dataplane.Frame) {
+	n.expire(now)
+	for i := range burst {
+		if port == Wire {
+			n.fromWire(now, burst[i])
+		} else {
+			n.fromApplication(now, burst[i])
+		}
+	}
+	n.hold(now)
+	n.env.Wake(Wire, n.Next(now, Wire))
+	if n.upReady != 0 {
+		n.env.Wake(Application, now)
+	}
+}
+
+// fromApplication queues a frame with its flow.
+func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
+	b := n.env.Header(f)
+	var h wire.Header
+	f.Prio = 0
+	if !wire.Parse(b, &h) {
+		n.count(Application, f)
+		n.discard(Application, f, dataplane.DropMalformed)
+		return
+	}
+	if c := n.config.SetDSCP; c != 0 && h.L3 != 0 && h.TOS>>2 == 0 {
+		wire.SetDSCP(b[h.L3:], c)
+		h.TOS |= c << 2
+	}
+	f.Prio = n.priority(&h)
+	n.count(Application, f)
+	switch {
+	case int(f.Len) > n.config.MTU+h.Payload:
+		n.discard(Application, f, dataplane.DropOversize)
+		return
+	case h.EtherType == wire.TypeMACControl || h.EtherType == wire.TypeCNM || isProbe(&h) || isCNP(b, &h):
+		n.discard(Application, f, dataplane.DropForged)
+		return
+	}
+	n.learn(now, h.Src)
+	if n.queued >= n.config.Queue {
+		n.discard(Application, f, dataplane.DropTail)
+		return
+	}
+	key, ok := classify(b, &h, f.Prio, true)
+	if !ok {
+		n.passControl(f)
+		return
+	}
+	id := n.flowOf(now, key)
+	if id == flowtable.None {
+		n.discard(Application, f, dataplane.DropTable)
+		return
+	}
+	fl := &n.flows[id]
+	fl.peer = h.Dst
+	limit := n.config.FlowQueue
+	if n.config.HoldFull {
+		limit += burst // what comes before the port is held
+	}
+	if fl.queue.n >= limit {
+		n.discard(Application, f, dataplane.DropFlowQueue)
+		return
+	}
+	if n.config.Lossless>>f.Prio&1 != 0 {
+		n.setECT(b, &h)
+	}
+	if n.config.Carry.Tag {
+		n.tag(&f, &h, id)
+	}
+	n.cells.push(&fl.queue, f)
+	n.enqueued(f)
+	if fl.queue.n == n.config.FlowQueue {
+		n.full++
+	}
+	if fl.queue.n == 1 {
+		n.pacer.Wait(id, fl.prio, max(now, fl.departure(now)))
+	}
+}
+
+func (n *NIC) enqueued(f dataplane.Frame) {
+	n.took[f.Prio]++
+	n.queued++
+	n.waiting[f.Prio] += units.Size(f.Len)
+	p := &n.stats.Ports[Wire].QueuePeak[f.Prio]
+	*p = max(*p, n.waiting[f.Prio])
+}
+
+func (n *NIC) dequeued(f dataplane.Frame) {
+	n.taken[f.Prio]++
+	n.queued--
+	n.waiting[f.Prio] -= units.Size(f.Len)
+}
+
+// passControl queues a frame that belongs to no flow.
+func (n *NIC) passControl(f dataplane.Frame) {
+	q := &n.control[f.Prio]
+	if q.n >= controlQueue {
+		n.discard(Application, f, dataplane.DropTail)
+		return
+	}
+	n.cells.push(q, f)
+	n.enqueued(f)
+	n.ready |= 1 << f.Prio
+	n.stats.NIC.Control++
+}
+
+// few bounds how many entries of a table are looked at to make room for one.
+const few = 16
+
+// flowOf returns the slot of a flow, which begins if it is new, or None if there
+// is no room for it.
+func (n *NIC) flowOf(now units.Time, key appKey) int {
+	id, fresh := n.byKey.Insert(key, now)
+	if id == flowtable.None {
+		old := n.byKey.Expire(now-n.config.Age, few)
+		if old == flowtable.None || n.flows[old].queue.n > 0 {
+			return flowtable.None
+		}
+		n.forget(old)
+		id, fresh = n.byKey.Insert(key, now)
+	}
+	if !fresh {
+		return id
+	}
+	f := &n.flows[id]
+	*f = appFlow{prio: key.prio, active: true, heard: now}
+	if s := n.spare[key.prio]; len(s) > 0 {
+		f.rp = s[len(s)-1]
+		n.spare[key.prio] = s[:len(s)-1]
+	} else {
+		f.rp = n.config.NewRP(&n.ports[key.prio])
+	}
+	f.rp.Start(now)
+	n.stats.FlowsBegun++
+	return id
+}
+
+// forget ends a flow of which nothing waits.
+func (n *NIC) forget(id int) {
+	f := &n.flows[id]
+	n.spare[f.prio] = append(n.spare[f.prio], f.rp)
+	n.byKey.Delete(id)
+	*f = appFlow{prio: f.prio}
+}
+
+// departure is when the next frame may leave at the rate of now.
+func (f *appFlow) departure(now units.Time) units.Time {
+	if f.frames == 0 {
+		return now
+	}
+	return f.base.Add(f.rp.Rate(now).Serialize(units.Size(f.gap)))
+}
+
+// setECT makes a frame ECN-capable in the way of the scheme. The application is
+// the first to send it: nobody can have marked it yet, and where the other
+// codepoint is a mark, it must not leave with it.
+func (n *NIC) setECT(b []byte, h *wire.Header) {
+	was, ect := h.TOS&3, n.config.Carry.ECT
+	if was == ect || was != wire.NotECT && was != wire.CE && ect == wire.ECT0 {
+		return
+	}
+	wire.SetECN(b[h.L3:], ect)
+	n.stats.NIC.ECT++
+}
+
+// tag inserts a congestion notification tag with the flow's number behind the
+// frame's other tags.
+func (n *NIC) tag(f *dataplane.Frame, h *wire.Header, id int) {
+	f.Off -= wire.CNTagLen
+	f.Len += wire.CNTagLen
+	b := n.env.Header(*f)
+	at := h.Payload - 2
+	copy(b[:at], b[wire.CNTagLen:wire.CNTagLen+at])
+	binary.BigEndian.PutUint16(b[at:], wire.TypeCNTag)
+	binary.BigEndian.PutUint16(b[at+2:], uint16(id))
+}
+
+// learn notes an address of the application: frames for others do not concern it.
+func (n *NIC) learn(now units.Time, mac wire.MAC) {
+	if mac.Multicast() {
+		return
+	}
+	s := n.here.Lookup(mac)
+	if s != flowtable.None {
+		n.here.Touch(s, now)
+		return
+	}
+	if s, _ = n.here.Insert(mac, now); s != flowtable.None {
+		return
+	}
+	if old := n.here.Expire(now-macAge, few); old != flowtable.None {
+		n.here.Delete(old)
+		n.here.Insert(mac, now)
+	}
+}
+
+// hold stops the application's port while too much of what it sends waits.
+func (n *NIC) hold(now units.Time) {
+	want := n.drains || n.queued > n.config.Queue-burst || n.config.HoldFull && n.full > 0
+	if want == n.held {
+		return
+	}
+	n.held = want
+	n.env.Hold(Application, want)
+	if want {
+		n.since = now
+		n.stats.NIC.Holds++
+		return
+	}
+	n.stats.NIC.Held += now - n.since
+}
+
+// Drain takes nothing from the application any more; what waits still leaves.
+func (n *NIC) Drain(now units.Time) {
+	n.drains = true
+	n.hold(now)
+}

@@ -1,0 +1,175 @@
+package agent
+
+import (
+	"math/bits"
+
+	"photon/cnp"
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// Transmit fills burst with what goes to the wire, or to the application, next.
+func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (filled int) {
+	if port == Application {
+		return n.toApplication(now, burst)
+	}
+	n.expire(now)
+	for filled < len(burst) {
+		f, ok := n.pause(now)
+		if !ok {
+			f, ok = n.send(now)
+		}
+		if !ok {
+			break
+		}
+		burst[filled] = f
+		filled++
+	}
+	n.hold(now)
+	return filled
+}
+
+// toApplication hands over what waits, the highest priority first.
+func (n *NIC) toApplication(now units.Time, burst []dataplane.Frame) (filled int) {
+	st := &n.stats.Ports[Application]
+	for filled < len(burst) && n.upReady != 0 {
+		prio := uint8(7 - bits.LeadingZeros8(n.upReady))
+		q := &n.up[prio]
+		f := n.upCells.pop(q)
+		if q.n == 0 {
+			n.upReady &^= 1 << prio
+		}
+		if n.in.Release(prio, int(f.Len)) {
+			n.env.Wake(Wire, now)
+		}
+		n.passed[prio]++
+		st.TxFrames[prio]++
+		st.TxBytes[prio] += uint64(f.Len)
+		burst[filled] = f
+		filled++
+	}
+	return filled
+}
+
+// pause makes the PFC frame that is due, if one is.
+func (n *NIC) pause(now units.Time) (f dataplane.Frame, ok bool) {
+	if n.in.Next(now) > now {
+		return f, false
+	}
+	if f, ok = n.env.Alloc(pfc.FrameLen); !ok {
+		return f, false // it stays due
+	}
+	var what pfc.Frame
+	n.in.Poll(now, &what)
+	what.Encode(n.env.Header(f), n.config.MAC)
+	n.stats.Ports[Wire].TxControl++
+	return f, true
+}
+
+// send takes the next frame for the wire: of the highest priority that is not
+// paused, CNPs, then what belongs to no flow, then flows in turn.
+func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
+	for {
+		ready := n.pacer.Turn(now) | n.ready
+		if n.config.NP.Next() <= now {
+			ready |= 1 << n.cnpPrio
+		}
+		if ready &^= n.eg.Paused(); ready == 0 {
+			return dataplane.Frame{}, false
+		}
+		prio := uint8(7 - bits.LeadingZeros8(ready))
+		var f dataplane.Frame
+		switch {
+		case prio == n.cnpPrio && n.config.NP.Next() <= now:
+			made, stop := false, false
+			if f, made, stop = n.notify(now); stop {
+				return f, false
+			}
+			if !made {
+				continue
+			}
+		case n.ready>>prio&1 != 0:
+			if f = n.cells.pop(&n.control[prio]); n.control[prio].n == 0 {
+				n.ready &^= 1 << prio
+			}
+			n.dequeued(f)
+		default:
+			f = n.data(now, prio)
+		}
+		st := &n.stats.Ports[Wire]
+		st.TxFrames[prio]++
+		st.TxBytes[prio] += uint64(f.Len)
+		return f, true
+	}
+}
+
+// notify makes the next CNP, see Host.notify. Its addresses are the application's.
+func (n *NIC) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
+	if f, made = n.env.Alloc(cnp.MaxLen); !made {
+		return f, false, true
+	}
+	slot, notice, ok := n.config.NP.Poll(now)
+	if !ok {
+		n.env.Free(f)
+		return f, false, false
+	}
+	p, key := &n.peers[slot], n.table.Key(slot)
+	to := wire.RoCE{DstMAC: p.there, SrcMAC: p.here, Src: key.here, Dst: key.there, TOS: n.config.ControlDSCP << 2, SrcPort: p.srcPort}
+	qp, name := key.cnpName()
+	f.Len = uint16(cnp.EncodeNamed(n.env.Header(f), to, qp, name, notice))
+	n.made[n.cnpPrio]++
+	n.stats.NPSent++
+	return f, true, false
+}
+
+// data takes the first frame of the first flow of a class and schedules the
+// flow's next: a gap after this one was due, see Host.sent.
+func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
+	id, due := n.pacer.Pop(int(prio))
+	fl := &n.flows[id]
+	f := n.cells.pop(&fl.queue)
+	n.dequeued(f)
+	if fl.queue.n == n.config.FlowQueue-1 {
+		n.full--
+	}
+	if r := n.config.Release; r > 0 && now-fl.heard > r && fl.rp.Rate(now) < n.config.Link.Rate {
+		fl.rp.Start(now)
+		fl.heard = now
+		n.stats.NIC.Released++
+	}
+	onWire := n.config.Link.WireBytes(int(f.Len))
+	fl.rp.Sent(now, onWire)
+	fl.base, fl.gap = due, onWire
+	fl.frames++
+	if fl.queue.n > 0 {
+		n.pacer.Wait(id, prio, max(now, fl.departure(now)))
+	}
+	return f
+}
+
+// Next is now while something can be sent, else the next timer.
+func (n *NIC) Next(now units.Time, port int) units.Time {
+	if port == Application {
+		if n.upReady != 0 {
+			return now
+		}
+		return units.Never
+	}
+	paused := n.eg.Paused()
+	pending := n.pacer.Ready() | n.ready
+	next := min(n.pacer.Next(), n.in.Next(now))
+	if due := n.config.NP.Next(); due <= now {
+		pending |= 1 << n.cnpPrio
+	} else {
+		next = min(next, due)
+	}
+	if pending&^paused != 0 {
+		return now
+	}
+	if pending != 0 {
+		next = min(next, n.eg.Next())
+	}
+	return max(now, next)
+}

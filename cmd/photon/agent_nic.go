@@ -1,0 +1,51 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"photon/agent"
+	"photon/config"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+)
+
+// runNIC is a NIC for applications until the command ends.
+func runNIC(c *cobra.Command, conf *config.Agent) error {
+	if !dpdk.Available {
+		return bad(dpdk.ErrNotBuilt)
+	}
+	w, err := dpdk.New(conf.Options())
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	devices, err := openAll(w, conf.File(), conf.NICPorts(), conf.NICMTU())
+	if err != nil {
+		return err
+	}
+	node, err := conf.ResolveNIC(devices)
+	if err != nil {
+		return bad(err)
+	}
+	envs := w.NewEnvs(len(devices))
+	n, err := agent.NewNIC(node.Config, envs[0])
+	if err != nil {
+		return bad(err)
+	}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), host: true, nic: n}
+	d.id = w.Add(d.name, n, envs, []int{0, 0})
+	for i, link := range []dataplane.Link{agent.Wire: node.Link, agent.Application: node.App} {
+		if err := w.Attach(dataplane.End{Node: d.id, Port: i}, devices[i], link); err != nil {
+			return bad(err)
+		}
+		d.ports = append(d.ports, portName(devices[i].Spec))
+	}
+	d.log.Infof("the wire is %s, the application's port %s, %v", devices[agent.Wire].Spec, devices[agent.Application].Spec, devices[agent.Application].MAC)
+	if shared := devices[agent.Wire].Shared; shared != "" {
+		d.log.Warnf("the kernel answers ARP at %s for every address of this namespace, the application's included, past the NIC: `ip link set %s arp off`", shared, shared)
+	}
+	for _, line := range node.Describe() {
+		d.log.Info(line)
+	}
+	return d.serve(c.Context())
+}

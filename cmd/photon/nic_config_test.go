@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a NIC cannot do is said before anything starts.
+func TestNICConfigurationErrors(t *testing.T) {
+	const good = "role: nic\nport: {device: net_null0}\napplication:\n  device: net_null1\n"
+	for text, want := range map[string]string{
+		good + "scheme: {name: hpcc}\n":          ":5: scheme hpcc cannot be used with role nic: it writes telemetry",
+		good + "scheme: {name: tcd+timely}\n":    ":5: scheme tcd+timely cannot be used with role nic: it measures round-trip times",
+		good + "ip: 10.0.0.1\n":                  ":5: ip: a NIC has no address",
+		good + "flows:\n- to: 10.0.0.1\n":        ":6: flows: a NIC sends and receives nothing",
+		good + "pfc: {alpha: 0.5}\n":             ":5: alpha: a NIC has no shared buffer",
+		good + "payload: 100B\n":                 ":5: payload: a NIC",
+		good + "  full: burst\n":                 ":5: full \"burst\": hold or drop",
+		good + "  ecn: yes\n":                    ":5: ecn \"yes\": clear or keep",
+		good + "  dscp: 64\n":                    ":5: DSCP 64",
+		good + "  flow_queue: 5000\n":            ":4: application: a queue of 4096 frames in all",
+		"role: nic\nport: {device: net_null0}\n": ":1: a NIC needs a port for applications",
+		"role: nic\nport: {device: net_null0}\napplication: {device: net_null0}\n":          ":3: device net_null0 is used twice",
+		"role: nic\nport: {device: net_null0}\napplication: {device: 0000:03:00.0}\n":       ":3: application: device 0000:03:00.0: a virtual device",
+		"role: router\nport: {device: net_null0}\nip: 10.0.0.1\n":                           ":1: role \"router\": sender, receiver, both or nic",
+		"role: sender\nport: {device: net_null0}\nip: 10.0.0.1\nreceive: 5\n":               ":4: receive: a sender takes no flows",
+		"role: receiver\nport: {device: net_null0}\nip: 10.0.0.1\nflows:\n- to: 10.0.0.2\n": ":5: flows: a receiver sends none",
+		"port: {device: net_null0}\nip: 10.0.0.1\napplication: {device: net_null1}\n":       ":3: application: only an agent with `role: nic`",
+	} {
+		file := filepath.Join(t.TempDir(), "agent.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		root := newRoot()
+		root.SetArgs([]string{"agent", "-c", file})
+		if err := root.Execute(); err == nil || !strings.HasPrefix(err.Error(), file+want) {
+			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
+		}
+		if code := run([]string{"agent", "-c", file}); code != exitBadInput {
+			t.Errorf("exit code %d", code)
+		}
+	}
+}

@@ -1,0 +1,313 @@
+//go:build dpdk
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"photon/internal/testnet"
+)
+
+// behindNICs are three senders and a receiver whose applications know nothing of
+// photon: they use the interface app0, a NIC carries its frames to eth0, and a
+// switch joins them at 20 Mbit/s, a rate at which two shared cores keep up. app0
+// is a tap beside the NIC, but for the last sender, whose programs have a
+// namespace of their own at the other end of a veth pair.
+type behindNICs struct {
+	*testing.T
+	apps [4]*testnet.Namespace
+	nics [4]*process
+	sw   *process
+}
+
+const nicTestNIC = `
+name: nic%d
+role: nic
+port: {device: "net_af_packet0,iface=eth0", rate: 20Mbps}
+application: {device: "%s", dscp: 26, flow_queue: 64}
+scheme: {name: %s, params: {%s}}
+pfc: {priorities: [3], response: 200ms}
+admin: off
+dpdk: {cores: [%d]}
+`
+
+const nicTestSwitch = `
+name: sw
+ports:
+- device: net_af_packet0,iface=sw0
+- device: net_af_packet1,iface=sw1
+- device: net_af_packet2,iface=sw2
+- device: net_af_packet3,iface=sw3
+rate: 20Mbps
+scheme: {name: %s, params: {%s}}
+pfc: {priorities: [3], xoff: 12KB, response: 200ms}
+admin: off
+`
+
+func startNICs(t *testing.T, scheme, params string) *behindNICs {
+	t.Helper()
+	l := newFourHosts(t)
+	b := &behindNICs{T: t, apps: l.hosts}
+	b.apps[2] = testnet.New(t, "a2")
+	testnet.Veth(t, b.apps[2], "app0", l.hosts[2], "nic0")
+	wireOnly(t, l.hosts[2], "nic0")
+	for i, h := range l.hosts {
+		wireOnly(t, h, "eth0")
+		wireOnly(t, l.sw, fmt.Sprintf("sw%d", i))
+	}
+	file := func(text string) string {
+		f, err := os.CreateTemp(t.TempDir(), "*.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return f.Name()
+	}
+	b.sw = start(t, l.sw, "switch", "-c", file(fmt.Sprintf(nicTestSwitch, scheme, params)))
+	for i, h := range l.hosts {
+		device := "net_tap0,iface=app0"
+		if i == 2 {
+			device = "net_af_packet1,iface=nic0"
+		}
+		b.nics[i] = start(t, h, "agent", "-c", file(fmt.Sprintf(nicTestNIC, i, device, scheme, params, i%2)))
+		b.apps[i].Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "app0")
+	}
+	return b
+}
+
+// wireOnly keeps the kernel of a namespace from using an interface itself: it
+// would answer for the address of app0, and send frames that nobody counts.
+func wireOnly(t *testing.T, n *testnet.Namespace, iface string) {
+	t.Helper()
+	n.Run(t, "ip", "link", "set", iface, "arp", "off")
+	n.Run(t, "sysctl", "-qw", "net.ipv6.conf."+iface+".disable_ipv6=1")
+}
+
+// shares has the three senders send to the fourth for five seconds and returns
+// what arrives of each, in bit/s, and the bottleneck's mean queue in bytes.
+func (b *behindNICs) shares(udp bool) (got [3]float64, queue float64) {
+	b.Helper()
+	type run struct {
+		out string
+		err error
+	}
+	var results [3]chan run
+	for i := range results {
+		port := fmt.Sprint(5201 + i)
+		server := b.apps[3].Command("iperf3", "-s", "-1", "-p", port, "--forceflush")
+		listening := &watched{wait: "listening", found: make(chan struct{})}
+		server.Stdout = listening
+		if err := server.Start(); err != nil {
+			b.Fatal(err)
+		}
+		defer server.Wait()
+		<-listening.found
+		args := []string{"-c", "10.9.0.4", "-p", port, "-t", "5", "-O", "2", "-J"}
+		if udp {
+			args = append(args, "-u", "-b", "15M", "-l", "1400")
+		}
+		client := b.apps[i].Command("iperf3", args...)
+		results[i] = make(chan run, 1)
+		go func() {
+			out, err := client.Output()
+			results[i] <- run{string(out), err}
+		}()
+	}
+	var samples []float64
+	for i := range results {
+		for waiting := true; waiting; {
+			select {
+			case r := <-results[i]:
+				if r.err != nil {
+					b.Fatalf("iperf3 from h%d: %v\n%s", i, r.err, r.out)
+				}
+				got[i] = received(b.T, r.out)
+				waiting = false
+			case <-time.After(200 * time.Millisecond):
+				samples = append(samples, sum(b.sw.metrics(), "photon_queue_bytes", `port="sw3"`, `priority="3"`))
+			}
+		}
+	}
+	for _, s := range samples {
+		queue += s / float64(len(samples))
+	}
+	return got, queue
+}
+
+// received is the rate that iperf3's report says arrived.
+func received(t *testing.T, report string) float64 {
+	t.Helper()
+	type rate struct {
+		BitsPerSecond float64 `json:"bits_per_second"`
+	}
+	var r struct {
+		End struct {
+			Received rate `json:"sum_received"`
+		} `json:"end"`
+	}
+	if err := json.Unmarshal([]byte(report), &r); err != nil {
+		t.Fatalf("%v\n%s", err, report)
+	}
+	return r.End.Received.BitsPerSecond
+}
+
+func jain(x [3]float64) float64 {
+	var sum, squares float64
+	for _, v := range x {
+		sum += v
+		squares += v * v
+	}
+	return sum * sum / (3 * squares)
+}
+
+// pauses is how many XOFF and XON frames the switch sent so far.
+func (b *behindNICs) pauses() float64 {
+	return sum(b.sw.metrics(), "photon_pfc_tx_frames_total", `priority="3"`)
+}
+
+// onWires is, of each host's wire and direction, how many frames more one end sent
+// than the other received: those on their way, and those of the time when not
+// everybody had started.
+func (b *behindNICs) onWires() (more [4][2]float64) {
+	b.Helper()
+	sw := b.sw.metrics()
+	count := func(m map[string]float64, direction, port string) (n float64) {
+		return sum(m, "photon_port_"+direction+"_packets_total", `port="`+port+`"`) + sum(m, "photon_port_"+direction+"_control_packets_total", `port="`+port+`"`)
+	}
+	for i, n := range b.nics {
+		nic, port := n.metrics(), fmt.Sprintf("sw%d", i)
+		more[i] = [2]float64{count(nic, "tx", "eth0") - count(sw, "rx", port), count(sw, "tx", port) - count(nic, "rx", "eth0")}
+		if n := sum(nic, "photon_device_rx_missed_total", `port="eth0"`) + sum(sw, "photon_device_rx_missed_total", `port="`+port+`"`); n != 0 {
+			b.Errorf("the kernel dropped %v frames of h%d's wire", n, i)
+		}
+		if n := sum(nic, "photon_port_discards_total", `port="eth0"`) - sum(nic, "photon_port_discards_total", `port="eth0"`, `reason="unknown"`); n != 0 {
+			b.Errorf("h%d discarded %v frames from the wire", i, n)
+		}
+	}
+	if n := sum(sw, "photon_port_discards_total"); n != 0 {
+		b.Errorf("the switch discarded %v frames", n)
+	}
+	return more
+}
+
+// settle waits until nothing is on its way and returns what is missing then.
+func (b *behindNICs) settle() [4][2]float64 {
+	last := b.onWires()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		time.Sleep(200 * time.Millisecond)
+		now := b.onWires()
+		if now == last || time.Now().After(deadline) {
+			return now
+		}
+		last = now
+	}
+}
+
+// Ordinary programs behind NICs: ping and iperf3 know nothing of it, the switch's
+// queue and pauses fall, shares are fair, and nothing is lost between the wires.
+// Offered are 45 Mbit/s for a link of 20. Shares are measured again if others
+// took the cores for so long that the NICs could not keep their rates.
+func TestApplicationsBehindNICs(t *testing.T) {
+	const attempts = 5
+	type load struct{ queue, pauses float64 }
+	without := map[bool]load{}
+	for _, c := range []struct{ scheme, params string }{
+		{"none", ""},
+		{"pcn", "period: 50ms, phase: first_packet, wmin: \"0.1\""},
+		{"dcqcn", "min_rate: 1Mbps, ai: 200Kbps, hai: 1Mbps, cnp_interval: 10ms, alpha_timer: 11ms, rate_timer: 60ms, byte_counter: 1MB, kmin: 4KB, kmax: 20KB, pmax: \"0.1\", g: \"1/16\""},
+	} {
+		t.Run(c.scheme, func(t *testing.T) {
+			b := startNICs(t, c.scheme, c.params)
+			for i := range 3 {
+				if out := b.apps[i].Run(t, "ping", "-c", "3", "-i", "0.1", "-W", "10", "10.9.0.4"); !strings.Contains(out, " 0% packet loss") {
+					t.Errorf("ping from h%d:\n%s", i, out)
+				}
+			}
+			begin := b.settle()
+			for _, udp := range []bool{true, false} {
+				what := map[bool]string{true: "UDP", false: "TCP"}[udp]
+				fair := false
+				for n := 1; n <= attempts && !fair; n++ {
+					before := b.pauses()
+					got, queue := b.shares(udp)
+					l := load{queue, b.pauses() - before}
+					t.Logf("%s %s: %.2f %.2f %.2f Mbit/s, Jain %.3f; mean queue %.0f B, %.0f PFC frames", c.scheme, what, got[0]/1e6, got[1]/1e6, got[2]/1e6, jain(got), l.queue, l.pauses)
+					if c.scheme == "none" {
+						without[udp] = l
+					}
+					fair = jain(got) > 0.95 && (c.scheme == "none" || l.queue < without[udp].queue*3/4 && l.pauses < without[udp].pauses/2)
+				}
+				if !fair {
+					t.Errorf("%s %s: in %d attempts shares were not fair, or the queue is not three quarters, or pauses not half, of what they are without a scheme", c.scheme, what, attempts)
+				}
+				if end := b.settle(); end != begin {
+					t.Errorf("%s %s: frames missing on the wires, by host and direction: %v at first, %v now", c.scheme, what, begin, end)
+				}
+			}
+			m := b.nics[0].metrics()
+			atLeast(t, m, 1, "photon_device_rx_missed_total", `port="app0"`) // UDP sends more than its share
+			atLeast(t, b.nics[2].metrics(), 1, "photon_nic_application_holds_total")
+			atLeast(t, m, 1, "photon_nic_application_holds_total")
+			atLeast(t, m, 100, "photon_nic_ecn_set_packets_total")
+			if c.scheme != "none" {
+				atLeast(t, m, 10, "photon_rp_cnp_handled_total")
+				atLeast(t, b.nics[3].metrics(), 30, "photon_np_cnp_sent_total")
+			}
+		})
+	}
+}
+
+// A program that loses nothing behind a port that loses nothing: photon's own
+// host on memif, whose ring fills when the NIC takes no more. Its flow of 3000
+// packets comes through whole, at the pace that the far host's CNPs set.
+func TestHostBehindNICByMemif(t *testing.T) {
+	near, far := testnet.New(t, "near"), testnet.New(t, "far")
+	testnet.Veth(t, near, "eth0", far, "eth0")
+	wireOnly(t, near, "eth0")
+	wireOnly(t, far, "eth0")
+	socket := filepath.Join(t.TempDir(), "memif.sock")
+	file := func(text string) string {
+		f := filepath.Join(t.TempDir(), "agent.yaml")
+		if err := os.WriteFile(f, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	const pcn = "scheme: {name: pcn, params: {period: 50ms}}\nadmin: off\n"
+	peer := start(t, far, "agent", "-c", file("name: peer\nrole: receiver\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\nip: 10.9.0.2\n"+pcn))
+	nic := start(t, near, "agent", "-c", file("name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\n"+
+		"application: {device: \"net_memif0,role=server,socket="+socket+",socket-abstract=no\"}\n"+pcn))
+	host := start(t, near, "agent", "-c", file("name: host\nrole: sender\nport: {device: \"net_memif0,role=client,socket="+socket+",socket-abstract=no\", rate: 100Mbps}\n"+
+		"ip: 10.9.0.1\nscheme: {name: none}\nadmin: off\nmetrics: off\nack_timeout: 60s\nflows: [{to: 10.9.0.2, qp: 5, size: 3MB}]\n"))
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(host.log.String(), "3MB in "); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the flow does not end\n%s\n%s", host.log, nic.log)
+		}
+	}
+	m := nic.metrics()
+	if n := sum(m, "photon_port_rx_packets_total", `port="net_memif0"`, `priority="3"`); n != 3000 {
+		t.Errorf("%v packets came from the host", n)
+	}
+	if n := sum(m, "photon_port_tx_packets_total", `port="eth0"`, `priority="3"`); n != 3000 {
+		t.Errorf("%v packets went to the wire", n)
+	}
+	if n := sum(peer.metrics(), "photon_port_rx_packets_total", `priority="3"`); n != 3000 {
+		t.Errorf("%v packets arrived", n)
+	}
+	if n := sum(m, "photon_port_discards_total", `port="net_memif0"`) + sum(m, "photon_device_rx_missed_total", `port="net_memif0"`); n != 0 {
+		t.Errorf("%v frames of the host are lost", n)
+	}
+	atLeast(t, m, 1, "photon_nic_application_holds_total")
+	atLeast(t, m, 1, "photon_rp_cnp_handled_total")
+}

@@ -1,0 +1,272 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"photon/agent"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/units"
+	"photon/wire"
+)
+
+// Roles of an agent.
+const (
+	roleSender   = "sender"   // sends flows, takes none
+	roleReceiver = "receiver" // takes flows, sends none
+	roleBoth     = "both"
+	roleNIC      = "nic" // carries the frames of applications
+)
+
+// Application is the port of a NIC behind which applications are.
+type Application struct {
+	Device    Value[string]     `yaml:"device"`      // virtual device and arguments: net_tap0,iface=app0; net_af_packet1,...; net_memif0,...; net_vhost0,...
+	Rate      Value[units.Rate] `yaml:"rate"`        // handed over no faster; as fast as the device takes frames
+	MAC       []Value[wire.MAC] `yaml:"mac"`         // addresses of applications that do not speak first; a tap's own, and those that speak, are known
+	MTU       Value[int]        `yaml:"mtu"`         // longest frame without Ethernet header, tags and FCS, bytes; 1500
+	DSCP      Value[int]        `yaml:"dscp"`        // of IP frames that applications send with DSCP 0; they keep it
+	ECN       Value[string]     `yaml:"ecn"`         // clear (applications do not see the network's marks) or keep; clear
+	Flows     Value[int]        `yaml:"flows"`       // most flows sent at a time; 4096
+	FlowQueue Value[int]        `yaml:"flow_queue"`  // frames of one flow that may wait; 256
+	Queue     Value[int]        `yaml:"queue"`       // frames that may wait in all; 4096
+	Full      Value[string]     `yaml:"full"`        // hold (a flow with a full queue stops the port) or drop (its next frame); hold
+	Age       Value[units.Time] `yaml:"age"`         // a flow that is silent for so long makes room for another; 10s
+	Release   Value[units.Time] `yaml:"release"`     // a flow that was not notified for so long sends at line rate again; 2s; 0s: never
+	Period    Value[units.Time] `yaml:"cnp_period"`  // a flow takes one notification in it; the scheme's
+	Lossy     Value[units.Size] `yaml:"lossy_queue"` // towards the application, a lossy priority drops beyond it; 1MB
+}
+
+// NICNode is a NIC that is ready to be made.
+type NICNode struct {
+	Config agent.NICConfig
+	Link   dataplane.Link // of the wire
+	App    dataplane.Link // to the application
+	Scheme *scheme.Scheme
+}
+
+// IsNIC reports whether the agent carries the frames of applications.
+func (c *Agent) IsNIC() bool { return c.Role.V == roleNIC }
+
+// NICPorts are the wire and the application's port, in the order of the node's.
+func (c *Agent) NICPorts() []Port {
+	app := Port{Device: c.App.Device, Rate: c.App.Rate}
+	if d := &app.Device.V; strings.HasPrefix(*d, "net_af_packet") && !strings.Contains(*d, "framecnt=") {
+		size := 2048
+		for size < c.App.MTU.Or(defaultMTU)+128 { // headers of the frame and of the ring
+			size *= 2
+		}
+		*d += fmt.Sprintf(",framesz=%d,blocksz=%d,framecnt=%d", size, max(size, 1<<16), applicationRing)
+	}
+	return []Port{c.Port, app}
+}
+
+// applicationRing is how many frames the kernel's ring at a packet socket of
+// applications holds: while the port is held, they wait there, old ones before new.
+const applicationRing = 256
+
+// NICMTU is the longest frame on the wire without Ethernet header, VLAN tags and
+// FCS. The configuration must have been checked.
+func (c *Agent) NICMTU() int {
+	mtu := c.App.MTU.Or(defaultMTU)
+	if n, err := c.ResolveNIC(nil); err == nil && n.Config.Carry.Tag {
+		mtu += wire.CNTagLen
+	}
+	return mtu
+}
+
+// checkRole says what does not go together with the role.
+func (c *Agent) checkRole() error {
+	switch r := c.Role.Or(roleBoth); r {
+	case roleBoth:
+	case roleSender:
+		if c.Receive.IsSet() {
+			return fail(c.Receive, "receive: a sender takes no flows (role: both does)")
+		}
+	case roleReceiver:
+		if len(c.Flows) > 0 {
+			return fail(c.Flows[0].To, "flows: a receiver sends none (role: both does)")
+		}
+	case roleNIC:
+		return c.checkNIC()
+	default:
+		return fail(c.Role, "role %q: sender, receiver, both or nic", r)
+	}
+	if c.App.Device.IsSet() {
+		return fail(c.App.Device, "application: only an agent with `role: nic` has one")
+	}
+	return nil
+}
+
+// receivers is how many flows may be received at a time: a sender takes none.
+func (c *Agent) receivers() int {
+	if c.Role.V == roleSender {
+		return 0
+	}
+	return c.Receive.Or(4096)
+}
+
+func (c *Agent) checkNIC() error {
+	notHere := func(line int, key, why string) error {
+		return &Error{Line: line, Err: fmt.Errorf("%s: %s", key, why)}
+	}
+	const own = "a NIC sends and receives nothing of its own (role: both does)"
+	switch {
+	case c.IP.IsSet():
+		return notHere(c.IP.Line, "ip", "a NIC has no address of its own: the applications behind it have")
+	case len(c.Flows) > 0:
+		return notHere(c.Flows[0].To.Line, "flows", own)
+	case c.Payload.IsSet():
+		return notHere(c.Payload.Line, "payload", own)
+	case c.AckTimeout.IsSet():
+		return notHere(c.AckTimeout.Line, "ack_timeout", own)
+	case c.AckDSCP.IsSet():
+		return notHere(c.AckDSCP.Line, "ack_dscp", own)
+	case c.DataDSCP.IsSet():
+		return notHere(c.DataDSCP.Line, "data_dscp", "what applications send has a DSCP; `application: {dscp: 26}` sets it where it is 0")
+	case c.PFC.Alpha.IsSet():
+		return notHere(c.PFC.Alpha.Line, "alpha", "a NIC has no shared buffer, a switch does")
+	case !c.App.Device.IsSet():
+		return fail(c.Role, "a NIC needs a port for applications (`application: {device: \"net_tap0,iface=app0\"}`)")
+	case !c.NICPorts()[1].virtual():
+		return fail(c.App.Device, "application: device %s: a virtual device belongs here (net_tap0, net_af_packet1, net_memif0, net_vhost0)", c.App.Device.V)
+	case c.App.Device.V == c.Port.Device.V:
+		return fail(c.App.Device, "device %s is used twice", c.App.Device.V)
+	}
+	return nil
+}
+
+// ResolveNIC works out the whole configuration of a NIC; devices are those of
+// NICPorts, or nil as long as they are not open.
+func (c *Agent) ResolveNIC(devices []dpdk.Device) (*NICNode, error) {
+	n, err := c.resolveNIC(devices)
+	return n, inFile(c.file, err)
+}
+
+func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
+	var line dpdk.Device
+	if devices != nil {
+		line = devices[agent.Wire]
+	}
+	link := c.Port.link(c.Port.rate(line.Rate))
+	a := &c.App
+	n := &NICNode{Link: link, App: dataplane.Link{Rate: a.Rate.V}, Config: agent.NICConfig{
+		Link: link, MTU: a.MTU.Or(defaultMTU), MAC: c.MAC.Or(portMAC(line, 0)), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Flows: a.Flows.Or(4096), FlowQueue: a.FlowQueue.Or(256), Queue: a.Queue.Or(4096), Age: a.Age.Or(10 * units.Second), Release: a.Release.Or(2 * units.Second),
+		Pause: c.PFC.Pause.V, Tail: a.Lossy.Or(units.MB), Receivers: c.Receive.Or(4096),
+	}}
+	s := &n.Config
+	var err error
+	if s.Lossless, err = c.PFC.lossless(); err != nil {
+		return nil, err
+	}
+	if s.PFC, err = c.PFC.thresholds(s.MTU); err != nil {
+		return nil, err
+	}
+	s.PFC.Headroom = c.PFC.Headroom.Or(c.PFC.headroom(c.Port, link.Rate, s.MTU).Sum())
+	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
+		return nil, err
+	}
+	if s.SetDSCP, err = dscp(a.DSCP, 0); err != nil {
+		return nil, err
+	}
+	if s.ControlDSCP, err = dscp(c.CNPDSCP, 48); err != nil {
+		return nil, err
+	}
+	if s.HoldFull, err = choice(a.Full, "full", "hold", "drop"); err != nil {
+		return nil, err
+	}
+	if s.ClearCE, err = choice(a.ECN, "ecn", "clear", "keep"); err != nil {
+		return nil, err
+	}
+	for _, m := range a.MAC {
+		s.Known = append(s.Known, m.V)
+	}
+	if devices != nil && isTap(a.Device.V) { // the kernel's side has the address that the device tells
+		s.Known = append(s.Known, devices[agent.Application].MAC)
+	}
+	parts, recipe, err := c.Scheme.build(scheme.Network{Line: link.Rate, Seed: 1})
+	if err != nil {
+		return nil, err
+	}
+	if err := agent.CheckCarry(parts.Carry); err != nil {
+		return nil, fail(c.Scheme.Name, "scheme %s cannot be used with role nic: %v", recipe.Name, err)
+	}
+	if s.Receivers < 1 {
+		return nil, fail(c.Receive, "receive %d: a NIC knows of at least 1 flow", s.Receivers)
+	}
+	n.Scheme = recipe
+	s.NP, s.NewRP, s.Carry, s.Period = parts.NP(s.Receivers), parts.RP, parts.Carry, a.Period.Or(parts.Every)
+	if err := s.Check(); err != nil {
+		return nil, fail(a.Device, "application: %v", err)
+	}
+	if s.PFC.Headroom < units.Size(s.MTU) {
+		return nil, fail(c.PFC.Headroom, "headroom %v is less than a frame, %d B", s.PFC.Headroom, s.MTU)
+	}
+	return n, nil
+}
+
+func dscp(v Value[int], or int) (uint8, error) {
+	if d := v.Or(or); d < 0 || d > 63 {
+		return 0, fail(v, "DSCP %d: there are 0 to 63", d)
+	}
+	return uint8(v.Or(or)), nil
+}
+
+// choice reads one of two words, the first if nothing is set, and reports whether
+// it is the first.
+func choice(v Value[string], key, first, second string) (bool, error) {
+	switch v.Or(first) {
+	case first:
+		return true, nil
+	case second:
+		return false, nil
+	}
+	return false, fail(v, "%s %q: %s or %s", key, v.V, first, second)
+}
+
+func isTap(device string) bool { return strings.HasPrefix(device, "net_tap") }
+
+// errNotHost is returned where a host is asked for and the agent is a NIC.
+var errNotHost = errors.New("an agent with `role: nic` is no host")
+
+// Describe prints what is in force, for the operator to see at the start.
+func (n *NICNode) Describe() []string {
+	c := &n.Config
+	full, ecn, set, app := "drops its next frame", "kept", "kept", "as fast as the device takes frames"
+	if c.HoldFull {
+		full = "holds the application's port"
+	}
+	if c.ClearCE {
+		ecn = "taken off"
+	}
+	if c.SetDSCP > 0 {
+		set = fmt.Sprintf("%d where the application sets none", c.SetDSCP)
+	}
+	if n.App.Rate > 0 {
+		app = n.App.Rate.String()
+	}
+	lines := []string{
+		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
+		fmt.Sprintf("wire %v, to the application %s, mtu %d", n.Link.Rate, app, c.MTU),
+		fmt.Sprintf("to the wire: %d flows, %d frames in all, %d of a flow, whose full queue %s; DSCP %s", c.Flows, c.Queue, c.FlowQueue, full, set),
+		fmt.Sprintf("to the application: xoff %v, xon %v, headroom %v, lossy queues %v; marks are %s", c.PFC.XOFF, c.PFC.XON, c.PFC.Headroom, c.Tail, ecn),
+		fmt.Sprintf("PFC and ECN on %08b; CNPs have priority %d, a flow takes one in %v", c.Lossless, c.DSCP[c.ControlDSCP], c.Period),
+	}
+	if n.Scheme.Name == "pacc" {
+		lines = append(lines, "pacc's switches notify RoCEv2 flows only: others are not slowed down")
+	}
+	if c.SetDSCP == 0 {
+		prios := []int{}
+		for p := range pfc.Classes {
+			if c.Lossless>>p&1 != 0 {
+				prios = append(prios, p)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("only frames that applications send with a DSCP of priority %v are lossless and under the scheme", prios))
+	}
+	return lines
+}
