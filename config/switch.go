@@ -26,6 +26,7 @@ type Switch struct {
 	PCP        map[int]Value[int] `yaml:"pcp_to_priority"`  // others: the same number
 	Learning   Learning           `yaml:"forwarding"`
 	Metrics    Value[string]      `yaml:"metrics"` // address, or off; 127.0.0.1:9464
+	Series     Series             `yaml:"series"`  // what has series of its own in them
 	Admin      Value[string]      `yaml:"admin"`   // path of the admin socket, or off; /run/photon/NAME.sock
 	DPDK       DPDK               `yaml:"dpdk"`
 
@@ -68,6 +69,12 @@ type SwitchNode struct {
 func (c *Switch) Check() error {
 	if _, err := metricsAddress(c.Metrics); err != nil {
 		return inFile(c.file, err)
+	}
+	if err := c.Series.check(); err != nil {
+		return inFile(c.file, err)
+	}
+	if f := c.Series.Flows; f.IsSet() {
+		return inFile(c.file, fail(f, "series: flows: a switch sends none, an agent does"))
 	}
 	if _, err := admin(c.Admin, c.Name); err != nil {
 		return inFile(c.file, err)

@@ -15,6 +15,7 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 			continue
 		}
 		g.xoff[p], g.xon[p], g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		g.headroom[p] = int64(t[p].Headroom)
 		bytes := g.occupancy[p].load()
 		if bytes <= g.xoff[p] && g.held&bit == 0 {
 			g.limit[p] = g.settled[p]
