@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser lint race bench reproduce quick soak clean setup setup-test
+.PHONY: demo build test test-browser lint race bench bench-forwarding reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -49,6 +49,11 @@ race:
 bench:
 	go test -run '^$$' -bench . ./wire ./flowtable ./ratelimit ./dataplane
 
+# photon beside dpdk-testpmd and Open vSwitch on virtual devices, some six minutes; BENCH=-quick tries it.
+bench-forwarding: setup-bench
+	go build -tags dpdk -o bin/bench ./internal/bench
+	bin/bench $(BENCH)
+
 # Hours, if you like: SOAK=10m is the time of each fuzz target and of the repeated tests.
 SOAK ?= 1m
 soak: setup-test
@@ -62,3 +67,6 @@ setup:
 
 setup-test:
 	@scripts/setup.sh test
+
+setup-bench:
+	@scripts/setup.sh bench

@@ -16,6 +16,9 @@
 //	                          → strict priority among what is not paused
 //	                          → release the buffer → congestion point → mark
 //
+// Plain IPv4 packets take the same steps a burst at a time, in quick_receive.go and
+// quick_transmit.go.
+//
 // Frames of one ingress port and priority stay in order. With several workers a
 // port belongs to one of them; a frame for another worker's port crosses a ring
 // with one producer and one consumer. Nothing is locked and nothing is

@@ -17,12 +17,17 @@ import (
 // A static entry may name a group of ports of equal cost, among which a frame's
 // flow hash chooses.
 type fdb struct {
-	entries []atomic.Uint64 // a power of two; linear probing over maxProbe places
-	seen    []atomic.Uint32 // second in which a learned entry was last confirmed
+	entries []fdbEntry // a power of two; linear probing over maxProbe places
 	groups  [][]uint16
 	age     uint32 // seconds; 0: entries do not age
 	salt    uint32 // of this switch's choice among equal paths; 0: none
 	full    atomic.Uint64
+}
+
+// fdbEntry is one place. What is read together lies together.
+type fdbEntry struct {
+	atomic.Uint64               // the entry
+	seen          atomic.Uint32 // second in which a learned one was last confirmed
 }
 
 // An entry: address 48 bits, port or group 12 bits, kind 4 bits; zero is an empty place.
@@ -40,14 +45,17 @@ const noPort = -1
 
 func newFDB(capacity int, age units.Time, salt uint32) *fdb {
 	n := 1 << bits.Len(uint(max(2*capacity, maxProbe)-1))
-	return &fdb{entries: make([]atomic.Uint64, n), seen: make([]atomic.Uint32, n), age: uint32(age / units.Second), salt: salt}
+	return &fdb{entries: make([]fdbEntry, n), age: uint32(age / units.Second), salt: salt}
 }
 
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
 
-func (t *fdb) home(mac wire.MAC) int {
+func (t *fdb) home(mac wire.MAC) int { return spread(mac) & (len(t.entries) - 1) }
+
+// spread hashes an address.
+func spread(mac wire.MAC) int {
 	hi, lo := bits.Mul64(uint64(mac), 0x9E3779B97F4A7C15)
-	return int(hi^lo) & (len(t.entries) - 1)
+	return int(hi ^ lo)
 }
 
 // lookup returns the port for a frame to mac of a flow with the given hash, or noPort.
@@ -82,7 +90,7 @@ func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
 }
 
 func (t *fdb) old(at int, now units.Time) bool {
-	return t.age != 0 && seconds(now)-t.seen[at].Load() > t.age
+	return t.age != 0 && seconds(now)-t.entries[at].seen.Load() > t.age
 }
 
 // known reports whether mac is learned on port, confirming it, or is static; if
@@ -101,14 +109,28 @@ func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
 			if int(e>>4&(maxPorts-1)) != port || t.old(at, now) {
 				return false
 			}
-			if s := seconds(now); t.seen[at].Load() != s {
-				t.seen[at].Store(s)
+			if s := seconds(now); t.entries[at].seen.Load() != s {
+				t.entries[at].seen.Store(s)
 			}
 			return true
 		}
 		at = (at + 1) & (len(t.entries) - 1)
 	}
 	return false
+}
+
+// further finds the entry of an address that is not in its first place; zero: it
+// is nowhere.
+func (t *fdb) further(mac wire.MAC) (e uint64, entry *fdbEntry) {
+	at := t.home(mac)
+	for range maxProbe {
+		entry = &t.entries[at]
+		if e = entry.Load(); e == 0 || e>>16 == uint64(mac) {
+			return e, entry
+		}
+		at = (at + 1) & (len(t.entries) - 1)
+	}
+	return 0, entry
 }
 
 // learn sets the port of a learned address. Writer only.
@@ -136,7 +158,7 @@ func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 		t.full.Add(1)
 		return
 	}
-	t.seen[place].Store(seconds(now))
+	t.entries[place].seen.Store(seconds(now))
 	t.entries[place].Store(uint64(mac)<<16 | uint64(port)<<4 | fdbLearned)
 }
 
@@ -182,7 +204,7 @@ func (t *fdb) setAll(static []StaticEntry, ports int) error {
 func (t *fdb) adopt(from *fdb, but int) {
 	for i := range from.entries {
 		if e := from.entries[i].Load(); e&15 == fdbLearned && int(e>>4&(maxPorts-1)) != but {
-			t.learn(wire.MAC(e>>16), int(e>>4&(maxPorts-1)), units.Time(from.seen[i].Load())*units.Second)
+			t.learn(wire.MAC(e>>16), int(e>>4&(maxPorts-1)), units.Time(from.entries[i].seen.Load())*units.Second)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (v FDBView) Entries(now units.Time) (all []FDBEntry) {
 		}
 		if e&15 == fdbLearned {
 			// It may have been confirmed in a second that began after now was read.
-			entry.Static, entry.Age = false, max(0, units.Time(seconds(now))-units.Time(t.seen[i].Load()))*units.Second
+			entry.Static, entry.Age = false, max(0, units.Time(seconds(now))-units.Time(t.entries[i].seen.Load()))*units.Second
 		}
 		all = append(all, entry)
 	}

@@ -1,5 +1,7 @@
 package dataplane
 
+import "photon/wire"
+
 // Pool is one worker's access to frame buffers. The buffers are slots in large
 // chunks of memory, and a Ref is a slot's number: an index, so that frames hold
 // no pointers. The same code serves the simulator, whose slots hold headers
@@ -7,6 +9,7 @@ package dataplane
 type Pool struct {
 	chunks     [][]byte
 	chunkShift uint8  // Ref >> chunkShift is the chunk
+	chunkMask  uint32 // the rest of Ref is within it
 	unitShift  uint8  // Ref is in units of 1<<unitShift bytes within its chunk
 	slot       uint16 // bytes from a Ref to the end of its slot
 	off        uint16 // where a new frame begins
@@ -18,7 +21,7 @@ type Pool struct {
 // counts units of 1<<unitShift bytes. Frames begin off bytes after their Ref and
 // end at most slot bytes after it. refill appends free slots with Give.
 func NewPool(memory []byte, unitShift uint8, slot, off uint16, refill func(*Pool)) *Pool {
-	return &Pool{chunks: [][]byte{memory}, chunkShift: 32, unitShift: unitShift, slot: slot, off: off, refill: refill}
+	return &Pool{chunks: [][]byte{memory}, chunkShift: 32, chunkMask: 1<<32 - 1, unitShift: unitShift, slot: slot, off: off, refill: refill}
 }
 
 const (
@@ -30,7 +33,7 @@ const (
 // NewHeaderPool returns a pool that keeps the first bytes of each frame and
 // grows as needed.
 func NewHeaderPool() *Pool {
-	return &Pool{chunkShift: 12, unitShift: headerSlotShift, slot: 1 << headerSlotShift, off: headerOff, refill: growHeaders}
+	return &Pool{chunkShift: 12, chunkMask: 1<<12 - 1, unitShift: headerSlotShift, slot: 1 << headerSlotShift, off: headerOff, refill: growHeaders}
 }
 
 func growHeaders(p *Pool) {
@@ -74,9 +77,30 @@ func (p *Pool) Clone(f Frame) (g Frame, ok bool) {
 // Header returns the bytes at hand of a frame: all of them, or the headers if
 // the world keeps no payload.
 func (p *Pool) Header(f Frame) []byte {
-	c := p.chunks[f.Ref>>p.chunkShift]
-	at := int(f.Ref&(1<<p.chunkShift-1)) << p.unitShift
+	c := p.chunk(f.Ref)
+	at := p.place(f.Ref)
 	return c[at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
+}
+
+// chunk is the memory in which a slot lies, and place is where.
+func (p *Pool) chunk(ref uint32) []byte { return p.chunks[uint64(ref)>>(p.chunkShift&63)] }
+func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unitShift & 63) }
+
+// Quick returns the first bytes of a frame that is at least wire.QuickLen long,
+// all of which the world keeps.
+func (p *Pool) Quick(f *Frame) *wire.Quick {
+	at := p.place(f.Ref) + int(f.Off)
+	return (*wire.Quick)(p.chunk(f.Ref)[at : at+wire.QuickLen : at+wire.QuickLen])
+}
+
+// starts finds the first bytes of frames; nil: there are fewer than wire.QuickLen.
+func (p *Pool) starts(burst []Frame, starts *[quickBurst]*wire.Quick) {
+	last := p.slot - wire.QuickLen
+	for i := range burst {
+		if f := &burst[i]; f.Len >= wire.QuickLen && f.Off <= last {
+			starts[i&(quickBurst-1)] = p.Quick(f)
+		}
+	}
 }
 
 // Slots returns the free slots at hand, for the world that manages them.

@@ -8,7 +8,7 @@ type queue struct {
 	head  uint32  // index of the first, not reduced
 	tail  uint32
 	bytes units.Size
-	peak  units.Size
+	most  units.Size // bytes, as of the last that left
 }
 
 // reserve makes room for n frames ahead of time.
@@ -20,22 +20,36 @@ func (q *queue) reserve(n int) {
 
 func (q *queue) len() int { return int(q.tail - q.head) }
 
-func (q *queue) push(f Frame) {
-	if q.len() == len(q.ring) {
+func (q *queue) push(f Frame) { *q.place(f.Len) = f }
+
+// place appends a place for a frame of a length.
+func (q *queue) place(length uint16) *Frame {
+	if q.tail-q.head == uint32(len(q.ring)) {
 		q.grow()
 	}
-	q.ring[q.tail&uint32(len(q.ring)-1)] = f
+	at := &q.ring[q.tail&uint32(len(q.ring)-1)]
 	q.tail++
-	if q.bytes += units.Size(f.Len); q.bytes > q.peak {
-		q.peak = q.bytes
-	}
+	q.bytes += units.Size(length)
+	return at
 }
+
+// peak is the most bytes that were in the queue: it is most before some leave.
+func (q *queue) peak() units.Size { return max(q.most, q.bytes) }
 
 func (q *queue) pop() Frame {
 	f := q.ring[q.head&uint32(len(q.ring)-1)]
-	q.head++
-	q.bytes -= units.Size(f.Len)
+	q.drop(1, units.Size(f.Len))
 	return f
+}
+
+// drop advances beyond n frames of so many bytes. An empty queue begins anew, so that a short one
+// stays in the same few lines of the cache.
+func (q *queue) drop(n int, bytes units.Size) {
+	q.most = max(q.most, q.bytes)
+	q.bytes -= bytes
+	if q.head += uint32(n); q.head == q.tail {
+		q.head, q.tail = 0, 0
+	}
 }
 
 func (q *queue) grow() {

@@ -118,10 +118,12 @@ type Switch struct {
 	ports   []switchPort
 	workers []*switchWorker
 	fdb     *fdb
-	pool    *pfc.Pool // what the lossless priorities do not reserve
-	moving  bool      // some thresholds follow what is free of the pool
-	holding int       // ports whose peers hold an XOFF of ours; counted only if moving
-	longest int       // frame that passes, without FCS
+	pool    *pfc.Pool  // what the lossless priorities do not reserve
+	moving  bool       // some thresholds follow what is free of the pool
+	holding int        // ports whose peers hold an XOFF of ours; counted only if moving
+	longest int        // frame that passes, without FCS
+	classes [256]class // of plain IPv4 packets, by TOS
+	general bool       // every frame goes the general way: for tests of the quick one
 }
 
 // switchPort is one port. Its worker alone touches it, but for the rings, whose
@@ -141,7 +143,8 @@ type switchPort struct {
 	down     bool  // no link
 	points   [pfc.Classes]point
 	notifies uint8          // priorities whose congestion point sends CNPs
-	buffered units.Size     // in all queues
+	sampled  uint8          // priorities whose congestion point samples what is queued
+	simple   uint8          // lossless priorities that are not sampled: a frame is queued, and that is all
 	sent     units.Size     // on the wire
 	packet   marking.Packet // scratch: what congestion points are shown
 	rings    []*ring        // from each other worker; nil: there is none
@@ -155,6 +158,7 @@ type switchPort struct {
 // point is the congestion point of one queue, and what more than marking it does.
 type point struct {
 	cp       marking.CP // nil: none
+	burst    marking.Burst
 	sampler  marking.Sampler
 	notifier marking.Notifier
 	stamper  marking.Stamper
@@ -165,6 +169,7 @@ func newPoint(cp marking.CP) (p point) {
 		return point{}
 	}
 	p.cp = cp
+	p.burst, _ = cp.(marking.Burst)
 	p.sampler, _ = cp.(marking.Sampler)
 	p.notifier, _ = cp.(marking.Notifier)
 	p.stamper, _ = cp.(marking.Stamper)
@@ -182,18 +187,25 @@ func (c *SwitchConfig) newPoints(port int) (points [pfc.Classes]point) {
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
-	p.points, p.notifies = points, 0
+	p.points, p.notifies, p.sampled = points, 0, 0
 	for prio := range points {
 		if points[prio].notifier != nil {
 			p.notifies |= 1 << prio
 		}
+		if points[prio].sampler != nil {
+			p.sampled |= 1 << prio
+		}
 	}
+	p.simple = p.of.config.Lossless &^ p.sampled
 }
 
 // switchWorker is what belongs to one worker.
 type switchWorker struct {
 	number  int
 	learned *learnRing // to the writer of the forwarding database; nil: this is the writer
+	heads   [quickBurst]head
+	sizes   [quickBurst]uint16
+	marks   [quickBurst]marking.Mark
 }
 
 // ringSize is how many frames can be on their way from one worker to a port of
@@ -210,6 +222,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	}
 	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age, c.Salt), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
+	s.setClasses()
 	for w := range envs {
 		worker := &switchWorker{number: w}
 		if w > 0 {

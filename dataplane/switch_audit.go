@@ -24,7 +24,7 @@ func (s *Switch) CopyStats(now units.Time, st *Stats) {
 		for prio := range pfc.Classes {
 			q.QueueBytes[prio] = p.queues[prio].bytes
 			q.QueueFrames[prio] = uint64(p.queues[prio].len())
-			q.QueuePeak[prio] = p.queues[prio].peak
+			q.QueuePeak[prio] = p.queues[prio].peak()
 			q.Buffered[prio] = p.in.Bytes(uint8(prio))
 		}
 		q.Ingress = p.in.Counters(now)
@@ -40,7 +40,7 @@ func (s *Switch) Ports() int { return len(s.ports) }
 func (s *Switch) QueueBytes(port, prio int) units.Size { return s.ports[port].queues[prio].bytes }
 
 // QueuePeak is the most that was in one egress queue.
-func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].queues[prio].peak }
+func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].queues[prio].peak() }
 
 // Paused is the set of priorities that a port's peer has stopped.
 func (s *Switch) Paused(port int) uint8 { return s.ports[port].eg.Paused() }

@@ -11,8 +11,15 @@ import (
 func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	p := &s.ports[port]
 	p.wakeUp(now)
-	for i := range burst {
-		s.receive(now, p, burst[i])
+	for len(burst) > 0 {
+		n := min(len(burst), quickBurst)
+		if s.general {
+			n = 1
+			s.receive(now, p, burst[0])
+		} else {
+			s.receiveQuick(now, p, burst[:n])
+		}
+		burst = burst[n:]
 	}
 	if at := p.in.Next(now); at != units.Never {
 		p.env.Wake(port, at)
@@ -194,7 +201,6 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		return
 	}
 	q.push(f)
-	p.buffered += units.Size(f.Len)
 	p.enqueued[f.Prio]++
 	if sampler := p.points[f.Prio].sampler; sampler != nil && f.Flag&Lossless != 0 {
 		p.show(f)
@@ -202,14 +208,18 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 			s.sendCNM(now, p, f, sample)
 		}
 	}
-	bit := uint8(1) << f.Prio
-	if p.waiting&bit == 0 {
-		p.waiting |= bit
-		if p.paused()&bit == 0 {
-			p.env.Wake(p.number, now)
-		} else {
-			p.env.Wake(p.number, p.eg.Next())
-		}
+	if p.waiting>>f.Prio&1 == 0 {
+		s.nowWaiting(now, p, f.Prio)
+	}
+}
+
+// nowWaiting notes that a priority has frames, and when the port can send them.
+func (s *Switch) nowWaiting(now units.Time, p *switchPort, prio uint8) {
+	p.waiting |= 1 << prio
+	if p.paused()>>prio&1 == 0 {
+		p.env.Wake(p.number, now)
+	} else {
+		p.env.Wake(p.number, p.eg.Next())
 	}
 }
 

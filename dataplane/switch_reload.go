@@ -67,6 +67,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.config = ch.config
 	c := &s.config
 	s.pool.Resize(c.Buffer - c.reserved())
+	s.setClasses()
 	if ch.fdb != nil {
 		s.fdb = ch.fdb
 	}

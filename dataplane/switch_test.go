@@ -3,7 +3,6 @@ package dataplane
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -573,34 +572,4 @@ func FuzzReceive(f *testing.F) {
 			t.Fatal("MAC control was forwarded")
 		}
 	})
-}
-
-func BenchmarkSwitch(b *testing.B) {
-	for _, ports := range []int{4, 64} {
-		b.Run(fmt.Sprintf("ports=%d", ports), func(b *testing.B) {
-			c := config(ports)
-			c.Buffer = units.Size(ports) * 100_000
-			r := newRig(b, c)
-			burst := make([]Frame, 32)
-			var headers [][]byte
-			for to := range ports {
-				headers = append(headers, packet(0, to, 26, wire.ECT0))
-			}
-			for b.Loop() {
-				r.now += us
-				for i := range burst {
-					burst[i], _ = r.env.Alloc(64)
-					copy(r.env.Header(burst[i]), headers[1+i%(ports-1)])
-				}
-				r.sw.Receive(r.now, 0, burst)
-				for p := 1; p < ports; p++ {
-					for _, f := range burst[:r.sw.Transmit(r.now, p, burst)] {
-						r.env.Free(f)
-					}
-				}
-				r.env.Woken()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/32, "ns/frame")
-		})
-	}
 }

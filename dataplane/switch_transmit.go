@@ -35,7 +35,12 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 		if ready == 0 {
 			break
 		}
-		burst[n] = s.dequeue(now, p, 7-bits.LeadingZeros8(ready))
+		prio := 7 - bits.LeadingZeros8(ready)
+		if p.points[prio].quick() && !s.general && !s.moving {
+			n += s.dequeueQuick(now, p, prio, burst[n:])
+			continue
+		}
+		burst[n] = s.dequeue(now, p, prio)
 		n++
 	}
 	return n
@@ -87,7 +92,6 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio int) Frame {
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	p.buffered -= units.Size(f.Len)
 	s.release(now, f)
 	p.stats.TxFrames[prio]++
 	p.stats.TxBytes[prio] += uint64(f.Len)
@@ -145,7 +149,15 @@ func (p *switchPort) show(f Frame) {
 // state is what a congestion point may know of its queue.
 func (p *switchPort) state(prio int) marking.Queue {
 	q := &p.queues[prio]
-	return marking.Queue{Bytes: q.bytes, Frames: q.len(), Port: p.buffered, Sent: p.sent}
+	return marking.Queue{Bytes: q.bytes, Frames: q.len(), Port: p.buffered(), Sent: p.sent}
+}
+
+// buffered is the bytes in all queues of the port.
+func (p *switchPort) buffered() (sum units.Size) {
+	for rest := p.waiting; rest != 0; rest &= rest - 1 {
+		sum += p.queues[bits.TrailingZeros8(rest)].bytes
+	}
+	return sum
 }
 
 // Next is now while something can be sent, else when the first pause timer that

@@ -45,7 +45,6 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	q := &p.queues[prio]
 	for q.len() > 0 {
 		f := q.pop()
-		p.buffered -= units.Size(f.Len)
 		p.enqueued[prio]--
 		p.stats.Discards[why][prio]++
 		s.release(now, f)

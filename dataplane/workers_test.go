@@ -192,7 +192,7 @@ func TestQueueAgainstSlice(t *testing.T) {
 			}
 			var each []Frame
 			q.each(func(f Frame) { each = append(each, f) })
-			if q.len() != len(slow) || q.bytes != bytes || q.peak != peak || len(each) != len(slow) {
+			if q.len() != len(slow) || q.bytes != bytes || q.peak() != peak || len(each) != len(slow) {
 				t.Fatal("state")
 			}
 		}

@@ -46,6 +46,17 @@ type CP interface {
 	Resume(now units.Time, q Queue)
 }
 
+// Burst is a CP that can judge the frames that leave a queue together in one
+// call, since all it wants to know of a frame is its size. It is there for speed
+// only: a CP need not have it.
+type Burst interface {
+	CP
+	// DequeueBurst judges len(sizes) frames that leave one after the other, as so
+	// many calls of Dequeue would, and sets their marks, Keep or Congestion. q is the
+	// queue before the first leaves, without Port and Sent.
+	DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark)
+}
+
 // Sampler is a CP that samples frames as they are queued and answers to their
 // sources (QCN).
 type Sampler interface {

@@ -16,7 +16,7 @@ type NPECN struct {
 	pn int // paused frames still to leave, PN in figure 7
 }
 
-var _ CP = (*NPECN)(nil)
+var _ Burst = (*NPECN)(nil)
 
 // NewNPECN returns the congestion point of PCN.
 func NewNPECN() *NPECN { return &NPECN{} }
@@ -31,6 +31,15 @@ func (n *NPECN) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 		return Congestion
 	}
 	return Keep
+}
+
+// DequeueBurst judges several frames.
+func (n *NPECN) DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark) {
+	marks = marks[:len(sizes)]
+	for i, size := range sizes {
+		q.Bytes -= units.Size(size)
+		marks[i] = n.Dequeue(now, q, nil)
+	}
 }
 
 // Resume counts the frames that were paused: PN = N.

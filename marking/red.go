@@ -36,7 +36,7 @@ type RED struct {
 	random     rand.PCG
 }
 
-var _ CP = (*RED)(nil)
+var _ Burst = (*RED)(nil)
 
 // NewRED returns a congestion point that draws from its own sequence, given by seed.
 func NewRED(p REDParams, seed uint64) *RED {
@@ -59,6 +59,15 @@ func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 		return Congestion
 	}
 	return Keep
+}
+
+// DequeueBurst judges several frames.
+func (r *RED) DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark) {
+	marks = marks[:len(sizes)]
+	for i, size := range sizes {
+		q.Bytes -= units.Size(size)
+		marks[i] = r.Dequeue(now, q, nil)
+	}
 }
 
 // Resume does nothing: RED does not know of pauses, which is what PCN and TCD hold against it.

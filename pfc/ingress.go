@@ -181,6 +181,25 @@ func (g *Ingress) raised(threshold int64, p uint8) int64 {
 	return threshold + int64(g.alpha[p]*float64(g.pool.Free()))
 }
 
+// Room is how many bytes of priority p Admit would take now; 0 if only Admit can
+// tell, since thresholds move.
+func (g *Ingress) Room(p uint8) int64 {
+	if g.alpha[p&7] > 0 {
+		return 0
+	}
+	return g.limit[p&7] - g.occupancy[p&7].load()
+}
+
+// AdmitAll accounts several frames of priority p, n bytes together, for which
+// there was Room.
+func (g *Ingress) AdmitAll(p uint8, n int64) {
+	now := g.occupancy[p&7].add(n)
+	if now > g.xoff[p&7] {
+		g.over |= 1 << (p & 7)
+	}
+	g.count.Peak[p&7] = max(g.count.Peak[p&7], units.Size(now))
+}
+
 // Release takes back n bytes that left or were dropped. It reports whether
 // that makes an XON due, which the caller tells the port's world; with several
 // workers the port's own finds out at its next Poll.

@@ -1,16 +1,20 @@
 #!/bin/sh
-# Installs from Debian what building (and, with the argument `test` or `browser`,
-# testing) photon needs and this machine lacks. Does nothing, quickly, if all is there.
+# Installs from Debian what building (and, with the argument `test`, `browser` or
+# `bench`, testing and measuring) photon needs and this machine lacks. Does nothing,
+# quickly, if all is there.
 set -eu
 
 packages="gcc libc6-dev pkg-config libdpdk-dev"
-if [ "${1:-build}" = test ]; then
-	packages="$packages ethtool iproute2 iputils-ping iperf3 tshark"
-fi
-
-if [ "${1:-build}" = browser ]; then
-	packages="$packages chromium"
-fi
+case ${1:-build} in
+build) ;;
+test) packages="$packages ethtool iproute2 iputils-ping iperf3 tshark" ;;
+browser) packages="$packages chromium" ;;
+bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;; # dpdk-dev has dpdk-testpmd
+*)
+	echo "$0: no group of packages is called '$1': build, test, browser or bench" >&2
+	exit 2
+	;;
+esac
 
 missing=""
 for p in $packages; do

@@ -44,7 +44,7 @@ struct ph_frame {
 	uint8_t prio;
 	uint8_t l3;
 	uint8_t flag;
-	uint8_t pad[3];
+	uint8_t pad[15];
 };
 
 struct ph_port {

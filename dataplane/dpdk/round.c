@@ -27,9 +27,7 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 		m[i] = mbuf_of(w, f->ref);
 		m[i]->data_off = f->off - sizeof(struct rte_mbuf);
 		m[i]->pkt_len = m[i]->data_len = f->len;
-		m[i]->ol_flags = 0;
-		m[i]->nb_segs = 1;
-		m[i]->next = NULL;
+		m[i]->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
 	}
 	sent = rte_eth_tx_burst(p->tx_dev, p->tx_queue, m, n);
 	p->tx_total += sent;
@@ -51,6 +49,7 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 			rte_pktmbuf_free(m[i]);
 			continue;
 		}
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 		f->ref = ref_of(w, m[i]);
 		f->len = m[i]->data_len;
 		f->off = m[i]->data_off + sizeof(struct rte_mbuf);

@@ -1,0 +1,159 @@
+package dataplane
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// Two switches get the same frames, one of them frame by frame the general way:
+// what they send, when they want to be called, and what they count is the same.
+func TestQuickIsAsGeneral(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const ports = 4
+		c := config(ports)
+		c.Learn, c.FDBSize, c.Age = true, 4, 2*units.Second // a small table: not everybody is in the first place
+		c.Static = append(c.Static[:2], StaticEntry{MAC: mac(9), Ports: []uint16{1, 2}})
+		c.Lossless = rapid.SampledFrom([]uint8{lossless, lossless | 1<<6, 0}).Draw(t, "lossless")
+		c.PFC[6] = c.PFC[3]
+		c.Buffer = 2 * ports * 40_000
+		if rapid.Bool().Draw(t, "lossy") {
+			c.Buffer += 30_000
+		}
+		if rapid.IntRange(0, 3).Draw(t, "alpha") == 0 {
+			c.PFC[3].Alpha = 0.5
+			c.Buffer += 100_000
+		}
+		if rapid.Bool().Draw(t, "watchdog") {
+			c.Watchdog = pfc.WatchdogConfig{Detect: 5 * us, Restore: 4 * us, Action: rapid.SampledFrom([]pfc.Action{pfc.Drop, pfc.Forward, pfc.Alert}).Draw(t, "action")}
+		}
+		scheme := rapid.IntRange(0, 4).Draw(t, "scheme")
+		c.CP = func(p marking.Place) marking.CP {
+			switch scheme {
+			case 0:
+				return marking.None{}
+			case 1:
+				return marking.NewRED(marking.REDParams{Kmin: 2000, Kmax: 20_000, Pmax: 0.5}, uint64(p.Port))
+			case 2:
+				return marking.NewQCN(marking.QCNParams{SetPoint: 10_000, Weight: 2, SampleBase: 10_000, Jitter: 0.3}, uint64(p.Port))
+			case 3:
+				return marking.Telemetry{Link: p.Rate}
+			}
+			return marking.NewNPECN()
+		}
+		var rigs [2]*rig
+		for i := range rigs {
+			rigs[i] = &rig{env: NewEnv(NewHeaderPool(), ports)}
+			sw, err := NewSwitch(c, []*Env{rigs[i].env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sw.general = i == 1
+			rigs[i].sw = sw
+		}
+		now := units.Time(0)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now += units.Time(rapid.Int64Range(0, int64(3*us)).Draw(t, "dt"))
+			if rapid.IntRange(0, 20).Draw(t, "later") == 0 {
+				now += units.Second
+			}
+			p := rapid.IntRange(0, ports-1).Draw(t, "port")
+			if rapid.IntRange(0, 20).Draw(t, "link") == 0 {
+				up := rapid.Bool().Draw(t, "up")
+				for _, r := range rigs {
+					ch, err := r.sw.PrepareLink(p, up)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.sw.SetLink(now, ch)
+				}
+			} else if rapid.Bool().Draw(t, "arrival") {
+				var arriving [][]byte
+				for range rapid.IntRange(1, 40).Draw(t, "burst") {
+					arriving = append(arriving, anyFrame(t, p, ports))
+				}
+				for _, r := range rigs {
+					var burst []Frame
+					for _, b := range arriving {
+						f, _ := r.env.Alloc(len(b))
+						copy(r.env.Header(f), b)
+						burst = append(burst, f)
+					}
+					r.sw.Receive(now, p, burst)
+				}
+			} else {
+				n := rapid.IntRange(1, 40).Draw(t, "room")
+				var sent [2][][]byte
+				for i, r := range rigs {
+					r.now = now
+					sent[i] = r.out(p, n)
+				}
+				if !slices.EqualFunc(sent[0], sent[1], slices.Equal[[]byte]) {
+					t.Fatalf("at %v port %d sends %d frames; the general way %d, or others", now, p, len(sent[0]), len(sent[1]))
+				}
+			}
+			for port := range ports {
+				if a, b := rigs[0].sw.Next(now, port), rigs[1].sw.Next(now, port); a != b {
+					t.Fatalf("port %d wants to be called at %v; the general way at %v", port, a, b)
+				}
+				if a, b := rigs[0].env.Due(port), rigs[1].env.Due(port); a != b {
+					t.Fatalf("port %d is woken for %v; the general way for %v", port, a, b)
+				}
+			}
+			if a, b := rigs[0].sw.Stats(now), rigs[1].sw.Stats(now); !reflect.DeepEqual(a, b) {
+				t.Fatalf("%s", difference(a, b))
+			}
+			if err := rigs[0].sw.Audit(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func difference(a, b Stats) string {
+	for i := range a.Ports {
+		if a.Ports[i] != b.Ports[i] {
+			return fmt.Sprintf("port %d counts\n%+v\nthe general way\n%+v", i, a.Ports[i], b.Ports[i])
+		}
+	}
+	return "equal"
+}
+
+// anyFrame is a frame of one of the kinds that a switch meets.
+func anyFrame(t *rapid.T, p, ports int) []byte {
+	b := make([]byte, rapid.IntRange(60, 1600).Draw(t, "length"))
+	to := rapid.IntRange(0, ports+1).Draw(t, "to")
+	if rapid.IntRange(0, 15).Draw(t, "group") == 0 {
+		to = 9
+	}
+	dscp := rapid.SampledFrom([]uint8{0, 26, 26, 26, 48}).Draw(t, "dscp")
+	ecn := rapid.SampledFrom([]uint8{wire.NotECT, wire.ECT0, wire.ECT1, wire.CE}).Draw(t, "ecn")
+	copy(b, packet(p, to, dscp, ecn))
+	switch rapid.IntRange(0, 15).Draw(t, "kind") {
+	case 0:
+		wire.BTH(b[42:]).SetOpcode(wire.OpCNP)
+	case 1:
+		wire.Broadcast.Put(b)
+	case 2:
+		b[12], b[13] = 0x08, 0x06 // ARP
+	case 3:
+		b[20] = 1 // a later fragment
+	case 4:
+		return pauseFrame(3, rapid.SampledFrom([]uint16{0, 1, 60}).Draw(t, "quanta"))
+	case 5:
+		return b[:rapid.IntRange(4, 53).Draw(t, "short")]
+	case 6:
+		mac((p + 1) % ports).Put(b[6:]) // moved here
+	case 7:
+		return slices.Concat(b[:12], []byte{0x81, 0, 0x60, 1}, b[12:])
+	}
+	return b
+}

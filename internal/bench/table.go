@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// line is one case of the result file. Rates are medians, in million frames per
+// second; a contestant that did not take part has none.
+type line struct {
+	Vdev         string             `json:"vdev"`
+	Bytes        int                `json:"bytes"`
+	Ports        int                `json:"ports"`
+	Photon       float64            `json:"photon_mpps"`
+	OVS          float64            `json:"ovs_mpps"`
+	Macswap      float64            `json:"macswap_mpps"`
+	Mac          float64            `json:"mac_mpps"`
+	OVSRatio     float64            `json:"ovs_ratio"`     // photon's to Open vSwitch's
+	MacswapRatio float64            `json:"macswap_ratio"` // photon's to macswap's
+	Spread       map[string]float64 `json:"spread"`        // of the turns: (largest - smallest) / median
+	Notes        map[string]string  `json:"notes"`
+}
+
+func newLine(c testCase, all map[string]outcome) line {
+	l := line{Vdev: c.Vdev, Bytes: c.Bytes, Ports: c.Ports, Spread: map[string]float64{}, Notes: map[string]string{}}
+	rate := func(name string) float64 {
+		o := all[name]
+		if len(o.rates) == 0 {
+			return 0
+		}
+		slices.Sort(o.rates)
+		m := (o.rates[(len(o.rates)-1)/2] + o.rates[len(o.rates)/2]) / 2
+		l.Spread[name] = round((o.rates[len(o.rates)-1] - o.rates[0]) / m)
+		l.Notes[name] = o.notes
+		return round(m)
+	}
+	l.Photon, l.OVS, l.Macswap, l.Mac = rate("photon"), rate("ovs"), rate("macswap"), rate("mac")
+	l.OVSRatio, l.MacswapRatio = ratio(l.Photon, l.OVS), ratio(l.Photon, l.Macswap)
+	return l
+}
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return round(a / b)
+}
+
+func round(x float64) float64 { return float64(int64(x*1000+0.5)) / 1000 }
+
+const header = "vdev     bytes ports      photon         ovs     macswap         mac   photon/ovs  photon/macswap"
+
+func (l line) String() string {
+	s := fmt.Sprintf("%-8s %5d %5d", l.Vdev, l.Bytes, l.Ports)
+	for _, c := range []struct {
+		name string
+		mpps float64
+	}{{"photon", l.Photon}, {"ovs", l.OVS}, {"macswap", l.Macswap}, {"mac", l.Mac}} {
+		if c.mpps == 0 {
+			s += fmt.Sprintf(" %11s", "–")
+			continue
+		}
+		s += fmt.Sprintf(" %6.2f ±%2.0f%%", c.mpps, 50*l.Spread[c.name])
+	}
+	for _, r := range []struct {
+		ratio float64
+		width int
+	}{{l.OVSRatio, 12}, {l.MacswapRatio, 15}} {
+		if r.ratio == 0 {
+			s += fmt.Sprintf(" %*s", r.width, "–")
+		} else {
+			s += fmt.Sprintf(" %*.2f", r.width, r.ratio)
+		}
+	}
+	return s
+}
