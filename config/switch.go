@@ -105,6 +105,14 @@ func (c *Switch) MetricsAddress() string {
 	return a
 }
 
+// Response is the poll gap that the headroom was computed for; 0: the headroom was given.
+func (c *Switch) Response() units.Time {
+	if c.PFC.Headroom.IsSet() {
+		return 0
+	}
+	return c.PFC.Response.Or(defaultResponse)
+}
+
 // AdminSocket is where the admin socket is to be.
 func (c *Switch) AdminSocket() Admin {
 	a, _ := admin(c.Admin, c.Name) // Check has seen it

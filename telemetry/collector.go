@@ -24,9 +24,11 @@ type Snapshot struct {
 	Stats    dataplane.Stats
 	Devices  []dpdk.DeviceStats
 	Pace     dpdk.Pace
-	Host     bool // notification and reaction points are there
+	Polls    []dpdk.Polls // by worker
+	Host     bool         // notification and reaction points are there
 
 	// Switches only.
+	Response    units.Time // poll gap that the headroom has room for; 0: unknown
 	Buffer      *dataplane.BufferState
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
@@ -63,6 +65,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if b := s.Buffer; b != nil {
 		scrape.put(lossySize, float64(b.Lossy), s.Node)
 		scrape.put(lossyUsed, float64(b.LossyUsed), s.Node)
+	}
+	for i := range s.Polls {
+		scrape.polls(i)
+	}
+	if s.Response > 0 {
+		scrape.put(respond, s.Response.Seconds(), s.Node)
 	}
 	scrape.put(rounds, float64(s.Pace.Rounds), s.Node)
 	scrape.put(longest, s.Pace.LongestGap.Seconds(), s.Node)
@@ -205,4 +213,26 @@ func (c *scrape) device(i int) {
 	c.put(devErrors, float64(d.RxErrors), node, port, "rx")
 	c.put(devErrors, float64(d.TxErrors), node, port, "tx")
 	c.put(devTooLong, float64(d.RxTooLong), node, port)
+}
+
+// polls is how a worker polled.
+func (c *scrape) polls(i int) {
+	p, node, worker := &c.s.Polls[i], c.s.Node, strconv.Itoa(i)
+	c.histogram(pollGap, p.Gaps[:], p.Time.Seconds(), node, worker)
+	c.histogram(rxBurst, append(p.Rx[:], 0), float64(p.RxFrames), node, worker)
+	c.histogram(txBurst, append(p.Tx[:], 0), float64(p.TxFrames), node, worker)
+}
+
+func gapBounds() (b []float64) {
+	for i := range dpdk.GapBounds {
+		b = append(b, dpdk.GapBound(i).Seconds())
+	}
+	return b
+}
+
+func burstBounds() (b []float64) {
+	for i := range dpdk.BurstBounds {
+		b = append(b, float64(int(1)<<i))
+	}
+	return b
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"photon/dataplane"
+	"photon/dataplane/dpdk"
 	"photon/pfc"
 )
 
@@ -51,8 +52,10 @@ type LivePort struct {
 
 // LivePoll is how regularly the workers poll.
 type LivePoll struct {
-	Rounds  uint64  `json:"rounds"`
-	Longest float64 `json:"longest_gap_seconds"` // so far
+	Rounds  uint64    `json:"rounds"`
+	Longest float64   `json:"longest_gap_seconds"` // so far
+	Bounds  []float64 `json:"gap_bounds_seconds"`  // of the counts; the last has none
+	Gaps    []uint64  `json:"gaps"`                // of all workers, each of what is below its bound and not below the one before
 }
 
 // Live answers for what moves.
@@ -74,6 +77,12 @@ func TakeLive(s *Source, top int) *Live {
 	snap := s.Snapshot()
 	d := &Live{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: snap.Now.Seconds(), Done: snap.Stats.FlowsDone}
 	d.Poll = LivePoll{Rounds: snap.Pace.Rounds, Longest: snap.Pace.LongestGap.Seconds()}
+	d.Poll.Bounds = gapBounds()
+	var all dpdk.Polls
+	for i := range snap.Polls {
+		all.Add(&snap.Polls[i])
+	}
+	d.Poll.Gaps = all.Gaps[:]
 	for i := range snap.Stats.Ports {
 		p := livePort(&snap.Stats.Ports[i], snap.Buffer, i)
 		p.Port = snap.Ports[i]

@@ -41,6 +41,7 @@ var (
 	byNode     = []string{"node"}
 	byPort     = []string{"node", "port"}
 	byPrio     = []string{"node", "port", "priority"}
+	byWorker   = []string{"node", "worker"}
 	byFlow     = []string{"node", "peer", "qp"}
 	withReason = []string{"node", "port", "priority", "reason"}
 	withAction = []string{"node", "port", "priority", "action"}
@@ -125,7 +126,11 @@ var (
 	devErrors   = define(both, counterKind, "device_errors_total", []string{"node", "port", "direction"}, "Errors that the driver counts, `direction` rx or tx.", "DPDK: ierrors, oerrors")
 
 	rounds  = section("The process", define(both, counterKind, "worker_rounds_total", byNode, "Polls of all workers.", ""))
-	longest = define(both, gaugeKind, "worker_poll_gap_max_seconds", byNode, "Longest time between two polls of a worker so far. A rest that an idle worker chose is no gap.", "")
+	pollGap = histogram(both, "worker_poll_gap_seconds", gapBounds(), byWorker, "Time between two polls of a worker. A rest that an idle worker chose is no gap.")
+	rxBurst = histogram(both, "worker_rx_burst_packets", burstBounds(), byWorker, "Frames that a poll took from a port, of polls that took any; 32 is the most.")
+	txBurst = histogram(both, "worker_tx_burst_packets", burstBounds(), byWorker, "Frames that a poll gave a port to send, of polls that gave any.")
+	longest = define(both, gaugeKind, "worker_poll_gap_max_seconds", byNode, "Longest time between two polls of a worker so far.", "")
+	respond = define(switches, gaugeKind, "pfc_response_seconds", byNode, "Poll gap that the headroom has room for: what the switch takes to answer with XOFF, `pfc: response`; absent if `pfc: headroom` was given.", "")
 	info    = define(both, gaugeKind, "node_info", []string{"node", "kind", "scheme"}, "1, with what the node is as labels: `kind` switch or agent, and the scheme in force.", "")
 	build   = define(both, gaugeKind, "build_info", []string{"version", "go", "dpdk"}, "1, with the versions as labels.", "")
 )

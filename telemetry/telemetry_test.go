@@ -30,6 +30,11 @@ func sample(host bool) Snapshot {
 	s.Stats.NPSent, s.Scheme, s.Lossless, s.Rates, s.Now = 7, "pcn", 1<<3, []units.Rate{10 * units.Gbps}, 5*units.Second
 	s.Devices = []dpdk.DeviceStats{{Spec: "net_null0", RxMissed: 3, LinkUp: true}}
 	s.Pace = dpdk.Pace{Rounds: 99, LongestGap: units.Millisecond}
+	if !host {
+		s.Response = 10 * units.Millisecond
+	}
+	s.Polls = []dpdk.Polls{{Time: 2 * units.Second, RxFrames: 40, TxFrames: 7}}
+	s.Polls[0].Gaps[2], s.Polls[0].Gaps[dpdk.GapBounds], s.Polls[0].Rx[5], s.Polls[0].Tx[0] = 5, 1, 2, 7
 	return s
 }
 
@@ -100,6 +105,15 @@ func TestScrape(t *testing.T) {
 		`photon_device_rx_missed_total{node="n1",port="sw0"} 3`,
 		`photon_device_rate_bytes_per_second{node="n1",port="sw0"} 1.25e+09`,
 		`photon_worker_poll_gap_max_seconds{node="n1"} 0.001`,
+		`photon_worker_poll_gap_seconds_bucket{node="n1",worker="0",le="1.28e-07"} 0`,
+		`photon_worker_poll_gap_seconds_bucket{node="n1",worker="0",le="2.56e-07"} 5`,
+		`photon_worker_poll_gap_seconds_bucket{node="n1",worker="0",le="1.073741824"} 5`,
+		`photon_worker_poll_gap_seconds_count{node="n1",worker="0"} 6`,
+		`photon_worker_poll_gap_seconds_sum{node="n1",worker="0"} 2`,
+		`photon_worker_rx_burst_packets_bucket{node="n1",worker="0",le="16"} 0`,
+		`photon_worker_rx_burst_packets_bucket{node="n1",worker="0",le="32"} 2`,
+		`photon_worker_tx_burst_packets_sum{node="n1",worker="0"} 7`,
+		`photon_pfc_response_seconds{node="n1"} 0.01`,
 		`photon_node_info{kind="switch",node="n1",scheme="pcn"} 1`,
 		`photon_build_info{`,
 		`go_goroutines`,

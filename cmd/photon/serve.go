@@ -46,12 +46,13 @@ type daemon struct {
 	host *agent.Host // agents only
 
 	// Switches only.
-	sw     *dataplane.Switch
-	params []scheme.Setting
-	loaded loaded
-	taps   taps
-	links  links
-	storms []pfc.WatchdogCounters // when last looked at
+	sw       *dataplane.Switch
+	params   []scheme.Setting
+	response units.Time // that the headroom has room for
+	loaded   loaded
+	taps     taps
+	links    links
+	storms   []pfc.WatchdogCounters // when last looked at
 }
 
 func newLog(w io.Writer) *zap.SugaredLogger {
@@ -112,10 +113,10 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	d.world.Do(func(now units.Time) {
 		s.Now, s.Scheme = now, d.scheme
 		d.node.CopyStats(now, &s.Stats)
-		s.Pace = d.world.Pace()
+		s.Pace, s.Polls = d.world.Pace(), d.world.Polls()
 		if d.sw != nil {
 			b := d.sw.Buffer()
-			s.Buffer, s.Params, s.Watchdog = &b, d.params, d.sw.WatchdogConfig()
+			s.Buffer, s.Params, s.Watchdog, s.Response = &b, d.params, d.sw.WatchdogConfig(), d.response
 		}
 	})
 	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
@@ -134,7 +135,7 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 		seen = seen[:0]
 		d.world.Do(func(now units.Time) {
 			for id := from; id < min(from+surveySlots, d.host.Flows()); id++ {
-				if f := d.host.Flow(now, id); f.Active {
+				if f := d.host.Flow(now, id); f.Active && f.Spec.Start <= now {
 					seen = append(seen, f)
 				}
 			}

@@ -31,7 +31,9 @@ trap down EXIT
 trap 'down; exit 0' INT TERM
 
 for i in 0 1 2; do
-	ip link add "h$i" type veth peer name "sw$i"
+	# DPDK's driver makes a number of its process' and its interface's, which must
+	# differ from all others here: the hosts' interfaces are far from the switch's.
+	ip link add "h$i" index $((4096 * (i + 1))) type veth peer name "sw$i"
 	for end in "h$i" "sw$i"; do
 		ip link set "$end" addrgenmode none 2>/dev/null || true # a kernel without IPv6 has none
 		ip link set "$end" up
@@ -40,10 +42,10 @@ for i in 0 1 2; do
 	done
 done
 
-for config in switch h2 h0 h1; do
+for node in switch h2 h0 h1; do
 	command=agent
-	[ "$config" = switch ] && command=switch
-	"$photon" "$command" -c "$here/$config.yaml" &
+	[ "$node" = switch ] && command=switch
+	"$photon" "$command" -c "$here/$node.yaml" &
 	pids="$pids $!"
 done
 
