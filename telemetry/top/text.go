@@ -142,8 +142,8 @@ func (l *layout) status(v *View) string {
 	if v.Host {
 		kind = "agent"
 	}
-	s := fmt.Sprintf("%s  %s, scheme %s, up %v", v.Node, kind, v.Scheme, (time.Duration(v.Up) * time.Second).String())
-	return clip(s, l.width)
+	up := time.Duration(v.Up) * time.Second
+	return clip(fmt.Sprintf("%s  %s, scheme %s, up %v, longest poll gap %s", v.Node, kind, v.Scheme, up, seconds(v.Poll.Longest)), l.width-12)
 }
 
 // totals is the second.
@@ -153,15 +153,17 @@ func (l *layout) totals(v *View) string {
 		r := &v.Rows[i]
 		rx, tx, marks, drops = rx+r.Rx, tx+r.Tx, marks+r.Marks, drops+r.Discards
 	}
-	s := fmt.Sprintf("rx %sbit/s  tx %sbit/s", si(rx), si(tx))
+	s := fmt.Sprintf("rx %sbps  tx %sbps", si(rx), si(tx))
 	if v.Host {
 		s += fmt.Sprintf("  flows %d", v.Active)
+	} else {
+		s += fmt.Sprintf("  marks %s/s", si(marks))
 	}
-	return clip(s+fmt.Sprintf("  marks %s/s  drops %s/s  %s", si(marks), si(drops), v.Poll.text()), l.width)
+	return clip(s+fmt.Sprintf("  drops %s/s  %s", si(drops), v.Poll.text()), l.width)
 }
 
 func (p *Poll) text() string {
-	return fmt.Sprintf("poll gap max %s", seconds(p.Longest))
+	return fmt.Sprintf("poll gaps p99 %s, max %s", seconds(p.P99), seconds(p.Worst))
 }
 
 // seconds is a time with its unit, three digits.

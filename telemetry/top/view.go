@@ -57,6 +57,37 @@ type Flow struct {
 type Poll struct {
 	Rounds  float64 `json:"rounds_per_second"`
 	Longest float64 `json:"longest_gap_seconds"` // since the start
+	P99     float64 `json:"p99_gap_seconds"`     // no more than a hundredth of the gaps is at least this, to a power of two; 0: there were none
+	Worst   float64 `json:"max_gap_seconds"`     // no gap was longer, to a power of two
+}
+
+// gaps works out what the histograms of two looks say of the time between them.
+func (p *Poll) gaps(before, after *telemetry.LivePoll) {
+	if len(before.Gaps) != len(after.Gaps) || len(after.Gaps) != len(after.Bounds)+1 {
+		return
+	}
+	counts, total := make([]uint64, len(after.Gaps)), uint64(0)
+	for i := range counts {
+		counts[i] = after.Gaps[i] - min(before.Gaps[i], after.Gaps[i])
+		total += counts[i]
+	}
+	bound := func(i int) float64 {
+		if i < len(after.Bounds) {
+			return min(after.Bounds[i], after.Longest)
+		}
+		return after.Longest
+	}
+	below := uint64(0)
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		p.Worst = bound(i)
+		if below+n > 0 && below*100 < total*99 {
+			p.P99 = p.Worst
+		}
+		below += n
+	}
 }
 
 // Compare tells what happened between two looks. If the node was started anew
@@ -74,6 +105,7 @@ func Compare(before, after *telemetry.Live) *View {
 	}
 	v := &View{Node: after.Node, Host: after.Host, Scheme: after.Scheme, Up: after.Now, Span: span, Active: after.Active}
 	v.Poll = Poll{Rounds: per(before.Poll.Rounds, after.Poll.Rounds), Longest: after.Poll.Longest}
+	v.Poll.gaps(&before.Poll, &after.Poll)
 	for i := range after.Ports {
 		was, is := &before.Ports[i], &after.Ports[i]
 		for prio := range is.Queue {
