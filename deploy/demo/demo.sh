@@ -14,21 +14,21 @@ set -eu
 photon=${PHOTON:-bin/photon}
 here=$(dirname "$0")
 
-pids=""
+pids="" status=0
 down() {
 	trap - EXIT INT TERM
 	for pid in $pids; do
 		kill "$pid" 2>/dev/null || true
 	done
 	for pid in $pids; do
-		wait "$pid" || true
+		wait "$pid" || status=1 # it says what went wrong: a frame was lost
 	done
 	for i in 0 1 2; do
 		ip link del "sw$i" 2>/dev/null || true
 	done
 }
 trap down EXIT
-trap 'down; exit 0' INT TERM
+trap 'down; exit $status' INT TERM
 
 for i in 0 1 2; do
 	# DPDK's driver makes a number of its process' and its interface's, which must

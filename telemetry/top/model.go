@@ -175,7 +175,7 @@ func (m *model) lines() []string {
 	state := fmt.Sprintf("every %v", m.every)
 	switch {
 	case m.err != nil:
-		state = painted(bad, clip(m.err.Error(), l.width))
+		state = painted(bad, cut(m.err.Error(), l.width))
 	case m.frozen:
 		state = painted(warn, "FROZEN")
 	}

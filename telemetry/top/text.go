@@ -143,7 +143,7 @@ func (l *layout) status(v *View) string {
 		kind = "agent"
 	}
 	up := time.Duration(v.Up) * time.Second
-	return clip(fmt.Sprintf("%s  %s, scheme %s, up %v, longest poll gap %s", v.Node, kind, v.Scheme, up, seconds(v.Poll.Longest)), l.width-12)
+	return cut(fmt.Sprintf("%s  %s, scheme %s, up %v, longest poll gap %s", v.Node, kind, v.Scheme, up, seconds(v.Poll.Longest)), l.width-12)
 }
 
 // totals is the second.
@@ -153,17 +153,17 @@ func (l *layout) totals(v *View) string {
 		r := &v.Rows[i]
 		rx, tx, marks, drops = rx+r.Rx, tx+r.Tx, marks+r.Marks, drops+r.Discards
 	}
-	s := fmt.Sprintf("rx %sbps  tx %sbps", si(rx), si(tx))
+	s := fmt.Sprintf("rx %sbps tx %sbps", si(rx), si(tx))
 	if v.Host {
 		s += fmt.Sprintf("  flows %d", v.Active)
 	} else {
 		s += fmt.Sprintf("  marks %s/s", si(marks))
 	}
-	return clip(s+fmt.Sprintf("  drops %s/s  %s", si(drops), v.Poll.text()), l.width)
+	return cut(s+fmt.Sprintf("  drops %s/s  %s", si(drops), v.Poll.text()), l.width)
 }
 
 func (p *Poll) text() string {
-	return fmt.Sprintf("poll gaps p99 %s, max %s", seconds(p.P99), seconds(p.Worst))
+	return fmt.Sprintf("poll gap p99 %s max %s", seconds(p.P99), seconds(p.Worst))
 }
 
 // seconds is a time with its unit, three digits.
@@ -213,6 +213,14 @@ func left(s string, width int) string {
 func right(s string, width int) string {
 	s = clip(s, width)
 	return strings.Repeat(" ", width-utf8.RuneCountInString(s)) + s
+}
+
+// cut ends a line where the screen does.
+func cut(s string, width int) string {
+	if r := []rune(s); len(r) > width {
+		return string(r[:width])
+	}
+	return s
 }
 
 // clip cuts what does not fit; the end is what tells interfaces apart.

@@ -70,7 +70,7 @@ func TestPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `sw  switch, scheme pcn, up 12s, longest poll gap 12.3ms
-rx 10.0Gbps  tx 0bps  marks 610k/s  drops 3.00/s  poll gaps p99 1us, max 1ms
+rx 10.0Gbps tx 0bps  marks 610k/s  drops 3.00/s  poll gap p99 1us max 1ms
 
 PORT        PR     RX      TX  QUEUE                 PAUSED         MARKS  DROPS
 sw1         3*  10.0G       0  [|||||     ]   256kB        tx 50!    610k      0
@@ -215,7 +215,7 @@ func TestKeys(t *testing.T) {
 		return func(lines []string) bool { return strings.HasPrefix(lines[4], want) }
 	}
 	s.until("the table", func(lines []string) bool {
-		return strings.HasPrefix(lines[0], "sw  switch, scheme pcn, up ") && strings.HasSuffix(lines[0], "every 20ms") && strings.HasPrefix(lines[1], "rx 10.0Gbps  tx 0bps") &&
+		return strings.HasPrefix(lines[0], "sw  switch, scheme pcn, up ") && strings.HasSuffix(lines[0], "every 20ms") && strings.HasPrefix(lines[1], "rx 10.0Gbps tx 0bps") &&
 			lines[3] == "PORT        PR     RX      TX  QUEUE                 PAUSED         MARKS  DROPS" &&
 			strings.HasPrefix(lines[4], "sw0         3*") && strings.HasPrefix(lines[5], "sw1         0") && strings.HasPrefix(lines[23], "q quit") &&
 			lines[6] == "sw1         3*  10.0G       0  [|||||     ]   256kB        tx 50!    610k      0"
