@@ -32,7 +32,8 @@ type Snapshot struct {
 	Buffer      *dataplane.BufferState
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
-	LinkChanges []uint64 // up or down, by port
+	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
+	LinkChanges []uint64   // up or down, by port
 }
 
 // collector turns snapshots into metrics.
@@ -164,6 +165,10 @@ func (c *scrape) queue(port, prio int, put func(*metric, float64)) {
 		put(roomSize, float64(t.Headroom))
 		put(roomUsed, float64(p.Ingress.Headroom[prio]))
 		put(roomPeak, float64(p.Ingress.HeadroomMax[prio]))
+		if c.s.Deadlock > 0 {
+			put(deadlocks, float64(p.Deadlocks[prio]))
+			put(deadlockNow, float64(p.Deadlocked>>prio&1))
+		}
 	}
 }
 

@@ -166,6 +166,7 @@ func TestScrapeOfAWatchdog(t *testing.T) {
 		snap := take()
 		p := &snap.Stats.Ports[0]
 		p.Undetermined[3], p.CNMs[3], p.CNPs[3] = 11, 12, 13
+		p.Deadlocks[3], p.Deadlocked, snap.Deadlock = 5, 1<<3, units.Second
 		return snap
 	}
 	contains(t, scrapeOf(t, watched, Series{0, AllPriorities}),
@@ -174,6 +175,8 @@ func TestScrapeOfAWatchdog(t *testing.T) {
 		`photon_pfc_watchdog_storm_seconds_total{node="n1",port="sw0",priority="3"} 1.5`,
 		`photon_pfc_watchdog_storm{node="n1",port="sw0",priority="3"} 1`,
 		`photon_port_discards_total{node="n1",port="sw0",priority="3",reason="pfc_watchdog"} 6`,
+		`photon_pfc_deadlocks_total{node="n1",port="sw0",priority="3"} 5`,
+		`photon_pfc_deadlock{node="n1",port="sw0",priority="3"} 1`,
 		`photon_queue_undetermined_marked_packets_total{node="n1",port="sw0",priority="3"} 11`,
 		`photon_cp_cnm_sent_total{node="n1",port="sw0",priority="3"} 12`,
 		`photon_cp_cnp_sent_total{node="n1",port="sw0",priority="3"} 13`,
@@ -201,7 +204,7 @@ func busiest(host bool, ports, flows int) *Source {
 	take := s.Snapshot
 	s.Snapshot = func() Snapshot {
 		snap := take()
-		snap.Lossless, snap.Watchdog.Detect = 0xFF, units.Second
+		snap.Lossless, snap.Watchdog.Detect, snap.Deadlock = 0xFF, units.Second, units.Second
 		one := snap.Stats.Ports[0]
 		for r := range one.Discards {
 			for prio := range one.Discards[r] {
