@@ -118,3 +118,18 @@ func perFrame(b *testing.B, frames int, round func()) {
 	syscall.Getrusage(thread, &after)
 	b.ReportMetric(float64(after.Utime.Nano()-before.Utime.Nano()+after.Stime.Nano()-before.Stime.Nano())/float64(b.N)/float64(frames), "ns/frame")
 }
+
+// What the workers rest for while somebody looks: the counters of all ports are
+// copied into memory that is there.
+func BenchmarkCopyStats(b *testing.B) {
+	for _, ports := range []int{4, 64} {
+		b.Run(fmt.Sprint("ports=", ports), func(b *testing.B) {
+			t := newTraffic(b, ports, 8, 4*ports)
+			st := Stats{Ports: make([]PortStats, ports)}
+			b.ReportAllocs()
+			for b.Loop() {
+				t.rig.sw.CopyStats(units.Second, &st)
+			}
+		})
+	}
+}

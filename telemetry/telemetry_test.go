@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -300,6 +302,7 @@ func BenchmarkScrape(b *testing.B) {
 			}
 			defer server.Close()
 			var size int64
+			before := processor(b)
 			for b.Loop() {
 				r, err := http.Get("http://" + server.Address() + "/metrics")
 				if err != nil {
@@ -310,7 +313,18 @@ func BenchmarkScrape(b *testing.B) {
 				}
 				r.Body.Close()
 			}
-			b.ReportMetric(float64(size), "bytes/scrape")
+			b.ReportMetric((processor(b)-before).Seconds()*1e3/float64(b.N), "cpu-ms/op") // of both ends, however busy the machine
+			b.ReportMetric(float64(size), "bytes/op")
 		})
 	}
+}
+
+// processor is the processor time that this process has used.
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
