@@ -132,6 +132,6 @@ What has no series is counted all the same, and ` + "`photon show`" + ` has it. 
 
 ## What a scrape costs
 
-The workers rest between two polls while the counters are copied, in memory that was made before; making text of them is up to another thread, and nothing
+The workers rest between two polls while the counters are copied; making text of them is up to another thread, and nothing
 is locked. [operate.md](operate.md#what-it-costs) has the figures.
 `
