@@ -324,7 +324,7 @@ func (s Series) check() error {
 		}
 	}
 	if s.Flows.V < 0 || s.Flows.V > maxFlowSeries {
-		return fail(s.Flows, "series: flows %d: from 0 to %d (photon show flows lists more)", s.Flows.V, maxFlowSeries)
+		return fail(s.Flows, "series: flows %d: from 0 to %d (photon show flows lists 100)", s.Flows.V, maxFlowSeries)
 	}
 	return nil
 }

@@ -19,9 +19,6 @@ type Flow struct {
 	Notified uint64 `json:"cnp_handled"` // CNPs and CNMs that came for it
 }
 
-// name is what tells a flow from others.
-func (f *Flow) name() string { return fmt.Sprint(f.Peer, "/", f.QP) }
-
 // Survey is what an agent's flows are allowed, seen one after the other: the
 // counts and the list are not of one instant, so that the worker never waits
 // for all of them.
