@@ -72,7 +72,11 @@ func TestTop(t *testing.T) {
 		if _, err := keys.WriteString(step.keys); err != nil {
 			t.Fatal(err)
 		}
-		o.until(step.want, func() bool { return strings.Contains(screen.String(), step.want) })
+		for end := time.Now().Add(time.Minute); !strings.Contains(screen.String(), step.want); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("after %q there is no %q on the screen\n%s", step.keys, step.want, screen)
+			}
+		}
 	}
 	if _, err := keys.WriteString("q"); err != nil {
 		t.Fatal(err)
