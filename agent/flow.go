@@ -36,6 +36,8 @@ type Result struct {
 	FirstBit units.Time // when its first packet left
 	End      units.Time // when its last acknowledgement came
 	Frames   uint64     // data frames sent, repetitions included
+	Bytes    uint64     // of them on the wire
+	Notified uint64     // CNPs and CNMs that came for it
 }
 
 // FCT is the flow completion time: first bit out to last acknowledgement in.
@@ -201,7 +203,7 @@ func (h *Host) takeRP(prio uint8) ratelimit.RP {
 // finish ends a flow whose last packet was acknowledged.
 func (h *Host) finish(now units.Time, id int) {
 	f := &h.flows[id]
-	h.done = append(h.done, Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames})
+	h.done = append(h.done, Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames, Bytes: f.sent, Notified: f.notified})
 	h.stats.FlowsDone++
 	h.StopFlow(now, id)
 }

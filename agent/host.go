@@ -75,8 +75,13 @@ type Host struct {
 	dataSent uint64 // bytes on the wire
 
 	// Receiving.
-	peers   []peer
-	table   *flowtable.Table[peerKey]
+	peers  []peer
+	table  *flowtable.Table[peerKey]
+	recent struct { // the flow of the last packet
+		key   peerKey
+		slot  int
+		known bool
+	}
 	acks    ackQueue
 	cnpPrio uint8
 	ackPrio uint8
@@ -110,7 +115,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
 		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders), shared: map[uint32]*shared{},
-		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers, c.Carry.Ack),
+		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
 	if !c.Announce {

@@ -19,7 +19,8 @@ const (
 	// at the horizon and sorted again when it comes near.
 	Horizon = units.Time(1) << (tickShift + levels*slotBits)
 
-	nobody = -1
+	nobody  = -1
+	unknown = -1
 )
 
 // Wheel holds at most one timer per flow and gives them back in order. It is a
@@ -38,12 +39,13 @@ type Wheel struct {
 	next  []int32 // rings: the last of a slot points to its first
 	prev  []int32
 	at    []units.Time
-	where []int16 // level*slots + slot, or nobody
+	where []int16    // level*slots + slot, or nobody
+	soon  units.Time // what Next is; unknown: to be worked out
 }
 
 // NewWheel returns a wheel for flows 0 to capacity-1, at time 0.
 func NewWheel(capacity int) *Wheel {
-	w := &Wheel{next: make([]int32, capacity), prev: make([]int32, capacity), at: make([]units.Time, capacity), where: make([]int16, capacity)}
+	w := &Wheel{soon: units.Never, next: make([]int32, capacity), prev: make([]int32, capacity), at: make([]units.Time, capacity), where: make([]int16, capacity)}
 	for i := range w.where {
 		w.where[i] = nobody
 	}
@@ -63,12 +65,27 @@ func (w *Wheel) Schedule(flow int, t units.Time) {
 	w.at[flow] = t
 	w.place(int32(flow))
 	w.count++
+	if w.soon != unknown {
+		w.soon = min(w.soon, w.due(int32(flow)))
+	}
+}
+
+// due is when a flow's timer expires if its slot is of the lowest level, else when
+// its slot must be turned.
+func (w *Wheel) due(flow int32) units.Time {
+	if level := int(w.where[flow]) / slots; level > 0 {
+		return units.Time(w.start(level, int(w.where[flow])%slots) << tickShift)
+	}
+	return w.at[flow]
 }
 
 // Cancel removes the flow's timer, if it has one.
 func (w *Wheel) Cancel(flow int) {
 	if w.where[flow] == nobody {
 		return
+	}
+	if w.soon >= w.due(int32(flow)) {
+		w.soon = unknown
 	}
 	w.unlink(int32(flow))
 	w.count--
@@ -140,20 +157,31 @@ func (w *Wheel) earliest(level, slot int) int32 {
 // timer's if that is within the lowest level's turn (16.8 us), else when the
 // wheel must be turned with Expire; Never if it is empty.
 func (w *Wheel) Next() units.Time {
-	if w.count == 0 {
-		return units.Never
+	if w.soon == unknown {
+		w.look()
 	}
-	level, slot, _ := w.first()
-	if level == 0 {
-		return w.at[w.earliest(0, slot)]
+	return w.soon
+}
+
+// look works out what Next is.
+func (w *Wheel) look() {
+	w.soon = units.Never
+	if level, slot, ok := w.first(); ok && level == 0 {
+		w.soon = w.at[w.earliest(0, slot)]
+	} else if ok {
+		w.soon = units.Time(w.start(level, slot) << tickShift)
 	}
-	return units.Time(w.start(level, slot) << tickShift)
 }
 
 // Expire removes and returns the first flow whose time has come. Call it until
 // it reports false.
 func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 	target := uint64(max(now, 0)) >> tickShift
+	if w.soon > now { // nothing to do but to note the time
+		w.tick = max(w.tick, target)
+		return 0, false
+	}
+	w.soon = unknown
 	for w.count > 0 {
 		level, slot, _ := w.first()
 		if level == 0 {
@@ -180,6 +208,7 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 		w.cascade(level, slot)
 	}
 	w.tick = max(w.tick, target)
+	w.look()
 	return 0, false
 }
 

@@ -10,16 +10,21 @@ import (
 
 	"photon/config"
 	"photon/lab"
+	"photon/lab/sweep"
 )
 
 func checkCommand() *cobra.Command {
-	var schema bool
+	var schema string
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Say whether a configuration or an experiment is right, and what follows from it",
+		Short: "Say whether a configuration, an experiment or a sweep is right, and what follows from it",
 		RunE: func(c *cobra.Command, files []string) error {
-			if schema {
-				b, err := lab.Schema()
+			if c.Flags().Changed("schema") {
+				of, ok := schemas[schema]
+				if !ok {
+					return bad(fmt.Errorf("--schema=%s: experiment or sweep", schema))
+				}
+				b, err := of()
 				if err != nil {
 					return err
 				}
@@ -43,9 +48,13 @@ func checkCommand() *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	c.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of experiments, for editors")
+	c.Flags().StringVar(&schema, "schema", "", "print the JSON schema of experiments, or with =sweep of sweeps, for editors")
+	c.Flags().Lookup("schema").NoOptDefVal = "experiment"
 	return c
 }
+
+// schemas are the formats that editors may want to know.
+var schemas = map[string]func() ([]byte, error){"experiment": lab.Schema, "sweep": sweep.Schema}
 
 // check reads a file as what its keys say it is.
 func check(file string) ([]string, error) {
@@ -62,6 +71,16 @@ func check(file string) ([]string, error) {
 			return nil, err
 		}
 		return []string{"experiment " + e.ID + ": " + e.Title}, nil
+	case keys["experiments"] != nil:
+		s, err := sweep.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := s.Tasks()
+		if err != nil {
+			return nil, err
+		}
+		return []string{fmt.Sprintf("sweep %s: %d tasks", s.Name.V, len(tasks))}, s.Check(tasks)
 	case keys["port"] != nil || keys["ip"] != nil:
 		a, err := config.ReadAgent(file)
 		if err != nil {
