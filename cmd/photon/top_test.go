@@ -21,7 +21,6 @@ func TestTop(t *testing.T) {
 	o := operate(t, "metrics: off\nrate: 100Mbps\n")
 	s := startStream(o.hosts[1], 2*time.Millisecond, udp(1, 0, 26, 1000, 1)) // 4 Mbit/s
 	defer s.end()
-	o.arrives(0, 10)
 	var v top.View
 	o.until("the stream in the rates", func() bool {
 		text, err := o.photon("top", "--once", "--json", "--every", "200ms", "--sort", "rx")
