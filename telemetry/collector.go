@@ -98,6 +98,9 @@ func (c *scrape) port(i int) {
 	p, node, name := &c.s.Stats.Ports[i], c.s.Node, c.s.Ports[i]
 	c.put(rxControl, float64(p.RxControl), node, name)
 	c.put(txControl, float64(p.TxControl), node, name)
+	if !c.s.Host {
+		c.put(routed, float64(p.Routed), node, name)
+	}
 	for prio := range pfc.Classes {
 		if c.series.Priorities>>prio&1 == 0 {
 			continue

@@ -77,6 +77,7 @@ var (
 	txBytes   = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
 	rxControl = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, received.", "")
 	txControl = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, sent.", "")
+	routed    = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
 	discards  = define(both, counterKind, "port_discards_total", withReason, "Frames discarded, by reason. Reasons that cost a lossless priority frames are there from the start, others when they first happen.", "mlx5: rx_prioN_discards")
 
 	pfcRxFrames  = section("Priority flow control", define(both, counterKind, "pfc_rx_frames_total", byPrio, "PFC frames received for a priority, XOFF and XON.", "mlx5: rx_prioN_pause; SAI: PFC_N_RX_PKTS"))

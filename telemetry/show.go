@@ -46,9 +46,10 @@ func (t *Topic) refuses(s *Source) error {
 
 // Source is where documents come from.
 type Source struct {
-	Snapshot func() Snapshot                                 // counters, all of one instant
-	FDB      func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
-	Flows    func(top int) *Survey                           // nil: switches send none; top is how many it lists
+	Snapshot   func() Snapshot                                 // counters, all of one instant
+	FDB        func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
+	Forwarding func() dataplane.Forwarding                     // the same
+	Flows      func(top int) *Survey                           // nil: switches send none; top is how many it lists
 }
 
 // Topics are all there is to be shown.
@@ -58,6 +59,8 @@ var Topics = []Topic{
 	{"queues", "egress queues: frames, drops, occupancy, watermarks", switches, takeQueues, func() Document { return &Queues{} }},
 	{"buffer", "the shared buffer: its parts, thresholds, and what each ingress port holds of it", switches, takeBuffer, func() Document { return &Buffer{} }},
 	{"fdb", "the forwarding database: which address is behind which port", switches, takeFDB, func() Document { return &FDB{} }},
+	{"vlan", "VLANs: their ports, tagged and untagged, and how many addresses are known", switches, takeVLANs, func() Document { return &VLANs{} }},
+	{"routes", "IP routes and their next hops", switches, takeRoutes, func() Document { return &Routes{} }},
 	{"marking", "the scheme, its parameters, and what its congestion points did", switches, takeMarking, func() Document { return &Marking{} }},
 	{"deadlocks", "cycles of paused queues: which queue is in one", switches, takeDeadlocks, func() Document { return &Deadlocks{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", switches, takePFCWD, func() Document { return &PFCWD{} }},

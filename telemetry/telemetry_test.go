@@ -276,6 +276,19 @@ func TestTableOfMetricsIsTheScrape(t *testing.T) {
 	}
 }
 
+// Every reason is explained, and named, once.
+func TestReasonsAreExplained(t *testing.T) {
+	seen := map[string]bool{}
+	for r := range dataplane.Reasons {
+		for _, text := range []string{r.String(), r.Explain()} {
+			if text == "" || seen[text] {
+				t.Errorf("reason %d: %q", r, text)
+			}
+			seen[text] = true
+		}
+	}
+}
+
 // docs/metrics.md is what the table says.
 func TestMetricsDoc(t *testing.T) {
 	page, err := os.ReadFile("../docs/metrics.md")

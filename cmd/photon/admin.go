@@ -36,7 +36,7 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 func (d *daemon) source() *telemetry.Source {
 	s := &telemetry.Source{Snapshot: d.snapshot}
 	if d.sw != nil {
-		s.FDB = d.fdb
+		s.FDB, s.Forwarding = d.fdb, d.forwarding
 	} else {
 		s.Flows = d.survey
 	}
@@ -49,4 +49,10 @@ func (d *daemon) fdb() (entries []dataplane.FDBEntry, capacity int) {
 	var at units.Time
 	d.world.Do(func(now units.Time) { view, at = d.sw.FDB(), now })
 	return view.Entries(at), view.Capacity()
+}
+
+// forwarding is how the switch forwards.
+func (d *daemon) forwarding() (f dataplane.Forwarding) {
+	d.world.Do(func(units.Time) { f = d.sw.Forwarding() })
+	return f
 }
