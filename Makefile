@@ -59,7 +59,7 @@ race:
 	go test -race -skip '^TestKnown' $(PURE)
 
 bench:
-	go test -run '^$$' -bench . ./wire ./flowtable ./ratelimit ./dataplane
+	go test -run '^$$' -bench . ./wire ./flowtable ./ratelimit ./dataplane ./agent ./telemetry
 
 # photon beside dpdk-testpmd and Open vSwitch on virtual devices, some six minutes; BENCH=-quick tries it.
 bench-forwarding: setup-bench

@@ -220,6 +220,7 @@ func (h *Host) TakeResults() []Result {
 type FlowState struct {
 	Spec     FlowSpec
 	Active   bool
+	Prio     uint8
 	Rate     units.Rate // that the reaction point allows
 	Frames   uint64     // data frames sent
 	Bytes    uint64     // of them on the wire
@@ -229,7 +230,7 @@ type FlowState struct {
 // Flow returns the state of a slot that AddFlow returned.
 func (h *Host) Flow(now units.Time, id int) FlowState {
 	f := &h.flows[id]
-	s := FlowState{Spec: f.spec, Active: f.active, Frames: f.frames, Bytes: f.sent, Notified: f.notified}
+	s := FlowState{Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames, Bytes: f.sent, Notified: f.notified}
 	if f.active {
 		s.Rate = f.rate(now)
 	}

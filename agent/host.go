@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"photon/cnp"
 	"photon/dataplane"
@@ -139,20 +138,21 @@ func (h *Host) Priority(b []byte) int {
 	return 0
 }
 
-// Stats copies the counters.
+// Stats copies the counters. What flows are allowed is not among them: Flow
+// tells, slot by slot, so that nobody has to wait while many are asked.
 func (h *Host) Stats(now units.Time) dataplane.Stats {
-	st := h.stats
-	st.Ports = []dataplane.PortStats{h.stats.Ports[0]}
-	st.Ports[0].Egress = h.eg.Counters(now)
-	for i := range h.flows {
-		if h.flows[i].active {
-			r := h.flows[i].rate(now)
-			bucket, _ := slices.BinarySearch(dataplane.RateBounds[:], r)
-			st.FlowRates[bucket]++
-			st.RateSum += r
-		}
-	}
+	st := dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}
+	h.CopyStats(now, &st)
 	return st
+}
+
+// CopyStats is Stats into memory that the caller has made, with a place for the port.
+func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
+	ports := st.Ports
+	*st = h.stats
+	st.Ports = ports
+	ports[0] = h.stats.Ports[0]
+	ports[0].Egress = h.eg.Counters(now)
 }
 
 // Audit checks, per priority: what was received ended here or was discarded;

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"slices"
 
 	"photon/cnp"
 	"photon/dataplane"
@@ -244,10 +243,31 @@ func (n *NIC) pauses() {
 	}
 }
 
+// Slots is how many flows there can be, and Rate what one is allowed; ok tells
+// whether the slot is taken. They are called between bursts.
+func (n *NIC) Slots() int { return len(n.flows) }
+
+// Rate is what the flow in a slot is allowed.
+func (n *NIC) Rate(now units.Time, slot int) (r units.Rate, ok bool) {
+	if f := &n.flows[slot]; f.active {
+		return f.rp.Rate(now), true
+	}
+	return 0, false
+}
+
 // Stats copies the counters.
 func (n *NIC) Stats(now units.Time) dataplane.Stats {
-	st := n.stats
-	st.Ports = slices.Clone(n.stats.Ports)
+	st := dataplane.Stats{Ports: make([]dataplane.PortStats, len(n.stats.Ports))}
+	n.CopyStats(now, &st)
+	return st
+}
+
+// CopyStats is Stats into memory that the caller has made, with a place for each port.
+func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
+	ports := st.Ports
+	*st = n.stats
+	st.Ports = ports
+	copy(ports, n.stats.Ports)
 	wirePort, app := &st.Ports[Wire], &st.Ports[Application]
 	wirePort.Egress, wirePort.Ingress = n.eg.Counters(now), n.in.Counters(now)
 	for prio := range pfc.Classes {
@@ -262,16 +282,11 @@ func (n *NIC) Stats(now units.Time) dataplane.Stats {
 			continue
 		}
 		wirePort.QueueFrames[f.prio] += uint64(f.queue.n)
-		r := f.rp.Rate(now)
-		bucket, _ := slices.BinarySearch(dataplane.RateBounds[:], r)
-		st.FlowRates[bucket]++
-		st.RateSum += r
 	}
 	st.NIC.Flows, st.NIC.Received, st.NIC.Queued = n.byKey.Len(), n.table.Len(), n.queued
 	if n.held {
 		st.NIC.Held += now - n.since
 	}
-	return st
 }
 
 // Audit checks, per priority and direction: what came in was discarded, ended

@@ -115,6 +115,16 @@ func (b *nicBench) audit() {
 
 func (b *nicBench) stats() dataplane.Stats { return b.nic.Stats(b.now) }
 
+// rates is what all flows together are allowed.
+func (b *nicBench) rates() (sum units.Rate) {
+	for i := range b.nic.Slots() {
+		if r, ok := b.nic.Rate(b.now, i); ok {
+			sum += r
+		}
+	}
+	return sum
+}
+
 func (b *nicBench) discards(port int, why dataplane.Reason) (sum uint64) {
 	for _, n := range b.stats().Ports[port].Discards[why] {
 		sum += n

@@ -31,6 +31,7 @@ type Agent struct {
 	Flows      []Flow             `yaml:"flows"`            // to send
 	Receive    Value[int]         `yaml:"receive"`          // most flows received at a time; 4096
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
+	Series     Series             `yaml:"series"`           // what has series of its own in them
 	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
 	DPDK       DPDK               `yaml:"dpdk"`
 
@@ -67,6 +68,9 @@ type AgentNode struct {
 // Check finds what can be known without opening the device.
 func (c *Agent) Check() error {
 	if _, err := metricsAddress(c.Metrics); err != nil {
+		return inFile(c.file, err)
+	}
+	if err := c.Series.check(); err != nil {
 		return inFile(c.file, err)
 	}
 	if _, err := admin(c.Admin, c.Name); err != nil {

@@ -297,3 +297,35 @@ func priorities(m map[int]Value[int], base []uint8, what string) error {
 func (p Port) link(rate units.Rate) dataplane.Link {
 	return dataplane.Link{Rate: rate, Delay: p.Delay.V}
 }
+
+// Series says what has series of its own in /metrics where not everything needs to.
+type Series struct {
+	Priorities []Value[int] `yaml:"priorities"` // all
+	Flows      Value[int]   `yaml:"flows"`      // so many of the fastest; agents only; 0
+}
+
+// maxFlowSeries bounds what a scrape grows by.
+const maxFlowSeries = 100
+
+// Bounds are the priorities, as bits, and the number of flows.
+func (s Series) Bounds() (priorities uint8, flows int) {
+	for _, p := range s.Priorities {
+		priorities |= 1 << (p.V & 7)
+	}
+	if s.Priorities == nil {
+		priorities = 0xFF
+	}
+	return priorities, s.Flows.V
+}
+
+func (s Series) check() error {
+	for _, v := range s.Priorities {
+		if v.V < 0 || v.V >= pfc.Classes {
+			return fail(v, "series: priority %d: there are 0 to 7", v.V)
+		}
+	}
+	if s.Flows.V < 0 || s.Flows.V > maxFlowSeries {
+		return fail(s.Flows, "series: flows %d: from 0 to %d (photon show flows lists 100)", s.Flows.V, maxFlowSeries)
+	}
+	return nil
+}

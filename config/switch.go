@@ -34,6 +34,7 @@ type Switch struct {
 	Routes     []Route            `yaml:"routes"`
 	Storm      StormControl       `yaml:"storm_control"` // of ports that say nothing themselves
 	Metrics    Value[string]      `yaml:"metrics"`       // address, or off; 127.0.0.1:9464
+	Series     Series             `yaml:"series"`        // what has series of its own in them
 	Admin      Value[string]      `yaml:"admin"`         // path of the admin socket, or off; /run/photon/NAME.sock
 	DPDK       DPDK               `yaml:"dpdk"`
 
@@ -81,6 +82,12 @@ func (c *Switch) Check() error {
 	if _, err := metricsAddress(c.Metrics); err != nil {
 		return inFile(c.file, err)
 	}
+	if err := c.Series.check(); err != nil {
+		return inFile(c.file, err)
+	}
+	if f := c.Series.Flows; f.IsSet() {
+		return inFile(c.file, fail(f, "series: flows: a switch sends none, an agent does"))
+	}
 	if _, err := admin(c.Admin, c.Name); err != nil {
 		return inFile(c.file, err)
 	}
@@ -108,6 +115,14 @@ func (c *Switch) File() string { return c.file }
 func (c *Switch) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it
 	return a
+}
+
+// Response is the poll gap that the headroom was computed for; 0: the headroom was given.
+func (c *Switch) Response() units.Time {
+	if c.PFC.Headroom.IsSet() {
+		return 0
+	}
+	return c.PFC.Response.Or(defaultResponse)
 }
 
 // AdminSocket is where the admin socket is to be.

@@ -92,3 +92,51 @@ func TestSwitchRefuses(t *testing.T) {
 		}
 	}
 }
+
+// What has series in /metrics is checked, and is everything if nothing is said.
+func TestSeries(t *testing.T) {
+	dir := t.TempDir()
+	read := func(name, text string) (Series, error) {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if name == "switch.yaml" {
+			c, err := ReadSwitch(file)
+			if err != nil {
+				return Series{}, err
+			}
+			return c.Series, nil
+		}
+		c, err := ReadAgent(file)
+		if err != nil {
+			return Series{}, err
+		}
+		return c.Series, nil
+	}
+	const sw, host = "ports: [{device: net_null0}, {device: net_null1}]\n", "port: {device: net_null0}\nip: 10.0.0.1\n"
+	for _, c := range []struct {
+		name, text string
+		priorities uint8
+		flows      int
+		err        string
+	}{
+		{"switch.yaml", sw, 0xFF, 0, ""},
+		{"switch.yaml", sw + "series: {priorities: [3, 6]}\n", 0b01001000, 0, ""},
+		{"agent.yaml", host + "series: {flows: 10}\n", 0xFF, 10, ""},
+		{"switch.yaml", sw + "series: {priorities: [8]}\n", 0, 0, "switch.yaml:2: series: priority 8: there are 0 to 7"},
+		{"agent.yaml", host + "series: {flows: 1000}\n", 0, 0, "agent.yaml:3: series: flows 1000: from 0 to 100 (photon show flows lists 100)"},
+		{"switch.yaml", sw + "series: {flows: 3}\n", 0, 0, "switch.yaml:2: series: flows: a switch sends none, an agent does"},
+	} {
+		s, err := read(c.name, c.text)
+		if err != nil || c.err != "" {
+			if err == nil || err.Error() != filepath.Join(dir, c.err) {
+				t.Errorf("%v, expected %s", err, c.err)
+			}
+			continue
+		}
+		if p, f := s.Bounds(); p != c.priorities || f != c.flows {
+			t.Errorf("%s: priorities %b and %d flows", c.text, p, f)
+		}
+	}
+}

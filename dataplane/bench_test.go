@@ -124,6 +124,21 @@ func perFrame(b *testing.B, frames int, round func()) {
 	b.ReportMetric(float64(after.Utime.Nano()-before.Utime.Nano()+after.Stime.Nano()-before.Stime.Nano())/float64(b.N)/float64(frames), "ns/frame")
 }
 
+// What the workers rest for while somebody looks: the counters of all ports are
+// copied into memory that is there.
+func BenchmarkCopyStats(b *testing.B) {
+	for _, ports := range []int{4, 64} {
+		b.Run(fmt.Sprint("ports=", ports), func(b *testing.B) {
+			t := newTraffic(b, ports, 8, 4*ports)
+			st := Stats{Ports: make([]PortStats, ports)}
+			b.ReportAllocs()
+			for b.Loop() {
+				t.rig.sw.CopyStats(units.Second, &st)
+			}
+		})
+	}
+}
+
 // A switch with VLANs: between access ports of one, and tagged on both sides, which
 // goes the general way.
 func BenchmarkVLANs(b *testing.B) {

@@ -48,6 +48,37 @@ var reasonNames = [Reasons]string{
 
 func (r Reason) String() string { return reasonNames[r] }
 
+var reasonTexts = [Reasons]string{
+	"The frame is shorter than an Ethernet header.",
+	"The frame is longer than the MTU allows.",
+	"The frame is for a group address of the link that is not PFC's (01:80:C2:00:00:0X); those are never forwarded.",
+	"There is nowhere to go: the destination is behind the port it came from, or there is no other port.",
+	"Lossless priority: the peer did not stop; XOFF and headroom are full.",
+	"Lossy priority: its part of the buffer is full.",
+	"Lossy priority: its egress queue is full.",
+	"No frame buffer was free for a copy.",
+	"The ring to another worker was full.",
+	"A host does not know the flow, or the frame is not for the host.",
+	"A host found the invariant CRC wrong.",
+	"A host got a packet out of order, or again.",
+	"Lossless priority: the peer storms PAUSE, and the watchdog drops.",
+	"The egress port has no link.",
+	"A host receives as many flows as it can.",
+	"The frame's VLAN is none of the port's.",
+	"Nobody is known to have the address, and such frames are not flooded.",
+	"More of its kind would be flooded than is allowed.",
+	"For the router: the IP header is broken.",
+	"For the router: no route leads to the destination.",
+	"For the router: the time to live is over.",
+	"For the router itself, and nothing that it answers.",
+	"The source address is a group's, or zero.",
+	"A flow of an application has as much waiting as it may.",
+	"An application sent a CNP or MAC control, which are not its to send.",
+}
+
+// Explain says in a sentence what happened.
+func (r Reason) Explain() string { return reasonTexts[r] }
+
 // PortStats are the counters of one port since the node was made. Frames count
 // their bytes without FCS. MAC control frames have no priority and are counted
 // apart.
@@ -100,14 +131,6 @@ type Stats struct {
 	RPIgnored  uint64 // CNPs for flows that are not ours, or broken ones
 	FlowsBegun uint64
 	FlowsDone  uint64
-	FlowRates  [len(RateBounds) + 1]uint64 // flows being sent whose allowed rate is at most RateBounds[i]; the last: above all
-	RateSum    units.Rate                  // of the allowed rates
-}
-
-// RateBounds are the upper bounds of the histogram of allowed rates.
-var RateBounds = [...]units.Rate{
-	units.Mbps, 10 * units.Mbps, 100 * units.Mbps, 250 * units.Mbps, 500 * units.Mbps, units.Gbps, 2500 * units.Mbps, 5 * units.Gbps,
-	10 * units.Gbps, 25 * units.Gbps, 40 * units.Gbps, 100 * units.Gbps,
 }
 
 // Frames is how many frames crossed the wire in each direction.

@@ -10,6 +10,13 @@ import (
 // Stats copies the counters of all ports.
 func (s *Switch) Stats(now units.Time) Stats {
 	st := Stats{Ports: make([]PortStats, len(s.ports))}
+	s.CopyStats(now, &st)
+	return st
+}
+
+// CopyStats is Stats into memory that the caller has made, with a place for
+// every port: workers that rest meanwhile do not wait for it to be found.
+func (s *Switch) CopyStats(now units.Time, st *Stats) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.settle()
@@ -26,7 +33,6 @@ func (s *Switch) Stats(now units.Time) Stats {
 		q.Watchdog = p.dog.Counters(now)
 		q.Deadlocks, q.Deadlocked = p.probes.count, p.probes.dead
 	}
-	return st
 }
 
 // Ports is how many ports the switch has.

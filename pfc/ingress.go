@@ -70,6 +70,9 @@ type IngressCounters struct {
 	Transitions [Classes]uint64     // from paused to running
 	Paused      [Classes]units.Time // time the peer was told to be silent
 	Peak        [Classes]units.Size // most bytes buffered
+	Headroom    [Classes]units.Size // bytes beyond XOFF, now
+	HeadroomMax [Classes]units.Size // the most there were
+	Held        uint8               // priorities whose peer is told to be silent, now
 }
 
 // occupancy is a byte count that one worker raises and several lower. It fills
@@ -137,6 +140,7 @@ func (g *Ingress) Admit(p uint8, n int) bool {
 	now := o.add(int64(n))
 	if now > g.class[p&7].xoff {
 		g.over |= 1 << (p & 7)
+		g.noteHeadroom(p&7, now)
 	}
 	o.peak = max(o.peak, units.Size(now))
 	return true
@@ -153,11 +157,22 @@ func (g *Ingress) admitMoving(p uint8, n int64) bool {
 		return false
 	default:
 		g.over |= 1 << p
+		g.noteHeadroom(p, after)
 	}
 	now := o.add(n)
 	g.pool.Add(max(0, now-g.class[p].xoff) - max(0, now-n-g.class[p].xoff))
 	o.peak = max(o.peak, units.Size(now))
 	return true
+}
+
+// noteHeadroom keeps the most that was used of the headroom. It is the upper end
+// of what may be buffered.
+func (g *Ingress) noteHeadroom(p uint8, bytes int64) {
+	g.count.HeadroomMax[p] = max(g.count.HeadroomMax[p], g.usedHeadroom(p, bytes))
+}
+
+func (g *Ingress) usedHeadroom(p uint8, bytes int64) units.Size {
+	return units.Size(max(0, bytes-(g.class[p].limit-g.class[p].headroom)))
 }
 
 // raised is a threshold with what is added to it for the free part of the pool.
@@ -184,6 +199,7 @@ func (g *Ingress) AdmitAll(p uint8, n int64) {
 	now := o.add(n)
 	if now > g.class[p&7].xoff {
 		g.over |= 1 << (p & 7)
+		g.noteHeadroom(p&7, now)
 	}
 	o.peak = max(o.peak, units.Size(now))
 }
@@ -283,7 +299,9 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 // Counters returns the counts, pauses that still last included up to now.
 func (g *Ingress) Counters(now units.Time) IngressCounters {
 	c := g.count
+	c.Held = g.held
 	for p := range Classes {
+		c.Headroom[p] = g.usedHeadroom(uint8(p), g.occupancy[p].load())
 		c.Peak[p] = g.occupancy[p].peak
 		if g.held>>p&1 != 0 {
 			c.Paused[p] += now - g.class[p].since

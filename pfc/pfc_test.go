@@ -176,7 +176,7 @@ func TestIngressAgainstSlowTwin(t *testing.T) {
 		const rate, pause = 10 * units.Gbps, 102400 * units.Nanosecond // 2000 quanta
 		fast := NewIngress(IngressConfig{Enabled: 1 << 3, Thresholds: [8]Thresholds{3: th}, Rate: rate, Pause: pause, Shared: rapid.Bool().Draw(t, "shared")})
 		var slow slowIngress
-		now := units.Time(0)
+		now, most := units.Time(0), units.Size(0)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += units.Time(rapid.Int64Range(0, int64(60*units.Microsecond)).Draw(t, "dt"))
 			switch rapid.IntRange(0, 2).Draw(t, "what") {
@@ -197,6 +197,11 @@ func TestIngressAgainstSlowTwin(t *testing.T) {
 			}
 			if int(fast.Bytes(3)) != slow.sum() {
 				t.Fatalf("%d bytes, want %d", fast.Bytes(3), slow.sum())
+			}
+			used := units.Size(max(0, slow.sum()-int(th.XOFF)))
+			most = max(most, used)
+			if c := fast.Counters(now); c.Headroom[3] != used || c.HeadroomMax[3] != most {
+				t.Fatalf("headroom: %v used, at most %v; want %v and %v", c.Headroom[3], c.HeadroomMax[3], used, most)
 			}
 			wantXOFF := !slow.held && slow.sum() > int(th.XOFF) ||
 				slow.held && slow.sum() > int(th.XON) && now-slow.last >= pause/2
@@ -226,13 +231,13 @@ func TestReleaseTellsOfXON(t *testing.T) {
 	g := NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{{XOFF: 1000, XON: 500, Headroom: 1000}}, Rate: units.Gbps})
 	var f Frame
 	g.Admit(0, 1500)
-	if !g.Poll(0, &f) || g.Held() != 1 {
+	if !g.Poll(0, &f) || g.Held() != 1 || g.Counters(0).Held != 1 || g.Counters(0).Headroom[0] != 500 {
 		t.Fatal("no XOFF")
 	}
 	if g.Release(0, 900) || !g.Release(0, 100) {
 		t.Fatal("XON is due at 500 bytes, not above")
 	}
-	if !g.Poll(7, &f) || f.Enable != 1 || f.Quanta[0] != 0 || g.Counters(9).Paused[0] != 7 || g.Counters(9).Peak[0] != 1500 {
+	if !g.Poll(7, &f) || f.Enable != 1 || f.Quanta[0] != 0 || g.Counters(9).Paused[0] != 7 || g.Counters(9).Peak[0] != 1500 || g.Counters(9).Held != 0 || g.Counters(9).Headroom[0] != 0 || g.Counters(9).HeadroomMax[0] != 500 {
 		t.Fatalf("%+v", f)
 	}
 }

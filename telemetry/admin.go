@@ -114,14 +114,13 @@ func plain(err error) error {
 // Path is where the socket is.
 func (a *Admin) Path() string { return a.path }
 
-// Show answers for every topic; without a forwarding database the topics of
-// switches are refused.
+// Show answers for every topic; those that the node has nothing of are refused.
 func (a *Admin) Show(s *Source) {
 	for i := range Topics {
 		t := &Topics[i]
 		a.mux.HandleFunc("GET "+t.path(), func(w http.ResponseWriter, _ *http.Request) {
-			if t.switchs && s.FDB == nil {
-				refuse(w, fmt.Errorf("an agent has no %s: ask a switch", t.Name))
+			if err := t.refuses(s); err != nil {
+				refuse(w, err)
 				return
 			}
 			answer(w, t.take(s))

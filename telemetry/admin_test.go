@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +24,10 @@ import (
 func source(host bool) *Source {
 	s := &Source{Snapshot: func() Snapshot {
 		snap := sample(host)
-		snap.Scheme, snap.Params = "pcn", []scheme.Setting{{Param: scheme.Param{Name: "period"}, Value: "5ms", Origin: "configuration"}}
+		snap.Params = []scheme.Setting{{Param: scheme.Param{Name: "period"}, Value: "5ms", Origin: "configuration"}}
+		if host {
+			return snap
+		}
 		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Lossy: 1400 * units.KB, Tail: units.MB, Lossless: 8}
 		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
 		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}
@@ -35,7 +39,15 @@ func source(host bool) *Source {
 		snap.LinkChanges = []uint64{2}
 		return snap
 	}}
-	if !host {
+	if host {
+		s.Flows = func(top int) *Survey {
+			v := NewSurvey(top)
+			for i, rate := range []units.Rate{500 * units.Mbps, 2 * units.Gbps, units.Mbps, 200 * units.Gbps, 2 * units.Gbps} {
+				v.Add(Flow{Peer: "10.0.0.2", QP: uint32(i), Priority: 3, Rate: int64(rate), Packets: 8, Bytes: 8000, Notified: 3})
+			}
+			return v
+		}
+	} else {
 		s.FDB = func() ([]dataplane.FDBEntry, int) {
 			return []dataplane.FDBEntry{
 				{MAC: 0x020000000001, Ports: []uint16{0}, Age: 7 * units.Second}, {MAC: 0x020000000002, Ports: []uint16{0}, Static: true},
@@ -64,6 +76,7 @@ func serve(t *testing.T, s *Source) (*Admin, *Client) {
 		t.Fatal(err)
 	}
 	a.Show(s)
+	a.Live(s)
 	a.Serve()
 	t.Cleanup(func() { a.Close() })
 	c, err := Dial(a.Path(), "")
@@ -148,12 +161,44 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// What moves comes over the socket, flows with those that are allowed most first.
+func TestLive(t *testing.T) {
+	_, c := serve(t, source(false))
+	d, err := c.Live(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := d.Ports[0]; d.Host || d.Now != 5 || p.Port != "sw0" || !p.Up || p.Rate != 10e9 || p.Queue[3] != 2000 || p.Full != [8]int64{1e6, 1e6, 1e6, 512e3, 1e6, 1e6, 1e6, 1e6} ||
+		p.TxHeld != 1<<3 || p.RxHeld != 0 || p.Headroom[3] != 1000 || p.TxPaused[3] != 0.25 || p.Discards[3] != 6 || p.Lossless != 8 {
+		t.Errorf("%+v", d)
+	}
+	_, c = serve(t, source(true))
+	if d, err = c.Live(context.Background(), 3); err != nil {
+		t.Fatal(err)
+	}
+	var qps []uint32
+	for _, f := range d.Flows {
+		qps = append(qps, f.QP)
+	}
+	if !d.Host || d.Active != 5 || !slices.Equal(qps, []uint32{3, 1, 4}) || d.Flows[1].Rate != 2e9 || d.Ports[0].Full[3] != 0 {
+		t.Errorf("%+v", d)
+	}
+	if _, err := c.Live(context.Background(), MaxTop+1); err == nil || err.Error() != `"1001" flows: from 0 to 1000` {
+		t.Error(err)
+	}
+	var b strings.Builder
+	takeFlows(source(true)).Table(&b)
+	if !strings.Contains(b.String(), "10.0.0.2   3         3  200Gbps        8      8000         3\n") || !strings.Contains(b.String(), "Flows being sent: 5\n") {
+		t.Error(b.String())
+	}
+}
+
 // A host has counters of PFC and a port; the rest is refused in words.
 func TestShowOfAHost(t *testing.T) {
 	_, c := serve(t, source(true))
 	for i := range Topics {
 		_, _, err := c.Show(context.Background(), &Topics[i])
-		if Topics[i].switchs != (err != nil) {
+		if (Topics[i].of == switches) != (err != nil) {
 			t.Errorf("%s: %v", Topics[i].Name, err)
 		}
 		if err != nil && err.Error() != fmt.Sprintf("an agent has no %s: ask a switch", Topics[i].Name) {

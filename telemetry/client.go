@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -104,6 +105,21 @@ func (c *Client) Reload(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", c.path, err)
 	}
 	return r.Changes, nil
+}
+
+// Live fetches the counters for a view that moves; flows is how many flows of
+// an agent are listed, at most MaxTop.
+func (c *Client) Live(ctx context.Context, flows int) (*Live, error) {
+	body, err := c.do(ctx, http.MethodGet, livePath, url.Values{"flows": {strconv.Itoa(flows)}})
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	d := &Live{}
+	if err := json.NewDecoder(body).Decode(d); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	return d, nil
 }
 
 // Show fetches a topic: the document, and the JSON it came as.

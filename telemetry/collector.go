@@ -15,17 +15,22 @@ import (
 
 // Snapshot is what a scrape shows, all of one instant.
 type Snapshot struct {
-	Node    string
-	Ports   []string // names, by number
-	Stats   dataplane.Stats
-	Devices []dpdk.DeviceStats
-	Pace    dpdk.Pace
-	Host    bool // notification and reaction points are there
-	NIC     bool // a host that carries the frames of applications
+	Node     string
+	Now      units.Time
+	Ports    []string     // names, by number
+	Rates    []units.Rate // of their links as configured
+	Lossless uint8        // priorities with PFC, as bits
+	Scheme   string
+	Stats    dataplane.Stats
+	Devices  []dpdk.DeviceStats
+	Pace     dpdk.Pace
+	Polls    []dpdk.Polls // by worker
+	Host     bool         // notification and reaction points are there
+	NIC      bool         // a host that carries the frames of applications
 
 	// Switches only.
+	Response    units.Time // poll gap that the headroom has room for; 0: unknown
 	Buffer      *dataplane.BufferState
-	Scheme      string
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
 	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
@@ -34,166 +39,228 @@ type Snapshot struct {
 
 // collector turns snapshots into metrics.
 type collector struct {
-	take    func() Snapshot
+	source  *Source
+	series  Series
 	version string
 }
-
-var (
-	byPrio = []string{"node", "port", "priority"}
-	byPort = []string{"node", "port"}
-	byNode = []string{"node"}
-)
-
-func desc(name, help string, labels []string) *prometheus.Desc {
-	return prometheus.NewDesc("photon_"+name, help, labels, nil)
-}
-
-// The names are those of docs/metrics; the words in brackets are what switches
-// and cards call them.
-var (
-	rxPackets    = desc("port_rx_packets_total", "Frames received, MAC control frames excepted.", byPrio)
-	rxBytes      = desc("port_rx_bytes_total", "Bytes received without FCS, MAC control frames excepted.", byPrio)
-	txPackets    = desc("port_tx_packets_total", "Frames sent, MAC control frames excepted.", byPrio)
-	txBytes      = desc("port_tx_bytes_total", "Bytes sent without FCS, MAC control frames excepted.", byPrio)
-	rxControl    = desc("port_rx_control_packets_total", "MAC control frames received.", byPort)
-	txControl    = desc("port_tx_control_packets_total", "MAC control frames sent.", byPort)
-	routed       = desc("port_routed_packets_total", "Packets received that were forwarded by their IP address.", byPort)
-	discards     = desc("port_discards_total", "Frames discarded, by reason.", append(byPrio, "reason"))
-	pfcRxFrames  = desc("pfc_rx_frames_total", "PFC frames received for a priority, XOFF and XON (mlx5: rx_prioN_pause).", byPrio)
-	pfcTxFrames  = desc("pfc_tx_frames_total", "PFC frames sent for a priority, XOFF and XON (mlx5: tx_prioN_pause).", byPrio)
-	pfcRxPaused  = desc("pfc_rx_paused_seconds_total", "Time for which the peer stopped a priority (mlx5: rx_prioN_pause_duration).", byPrio)
-	pfcTxPaused  = desc("pfc_tx_paused_seconds_total", "Time for which this port stopped its peer's priority.", byPrio)
-	pfcRxChanges = desc("pfc_rx_transitions_total", "Resumptions of a priority that the peer had stopped (mlx5: rx_prioN_pause_transition; SAI: ON2OFF).", byPrio)
-	pfcTxChanges = desc("pfc_tx_transitions_total", "Resumptions of a peer's priority that this port had stopped.", byPrio)
-	storms       = desc("pfc_watchdog_storms_total", "Storms of PAUSE that the watchdog detected (SONiC: show pfcwd stats).", append(byPrio, "action"))
-	restored     = desc("pfc_watchdog_restored_total", "Storms that have ended.", byPrio)
-	stormTime    = desc("pfc_watchdog_storm_seconds_total", "Time spent in storms, from detection to restoration.", byPrio)
-	stormNow     = desc("pfc_watchdog_storm", "1 while the peer storms.", byPrio)
-	queueBytes   = desc("queue_bytes", "Bytes in an egress queue (SAI: CURR_OCCUPANCY_BYTES).", byPrio)
-	queuePeak    = desc("queue_watermark_bytes", "Most bytes that were in an egress queue (SONiC: queue watermark).", byPrio)
-	ingressBytes = desc("ingress_buffer_bytes", "Bytes that came in through a port and have not left the switch.", byPrio)
-	ingressPeak  = desc("ingress_buffer_watermark_bytes", "Most bytes that were buffered for an ingress port.", byPrio)
-	ecnPackets   = desc("queue_ecn_marked_packets_total", "Frames marked CE (SAI: WRED_ECN_MARKED_PACKETS).", byPrio)
-	ecnBytes     = desc("queue_ecn_marked_bytes_total", "Bytes of frames marked CE.", byPrio)
-	undetermined = desc("queue_undetermined_marked_packets_total", "Frames marked undetermined, UE (TCD).", byPrio)
-	cnmSent      = desc("cp_cnm_sent_total", "Congestion notification messages that a queue of the switch sent (QCN).", byPrio)
-	cnpSent      = desc("cp_cnp_sent_total", "CNPs that the switch itself sent for a queue (PACC).", byPrio)
-
-	npMarked  = desc("np_ecn_marked_packets_total", "Data frames received with CE (mlx5: np_ecn_marked_roce_packets).", byNode)
-	npSent    = desc("np_cnp_sent_total", "CNPs sent (mlx5: np_cnp_sent).", byNode)
-	rpHandled = desc("rp_cnp_handled_total", "CNPs given to a reaction point (mlx5: rp_cnp_handled).", byNode)
-	rpIgnored = desc("rp_cnp_ignored_total", "CNPs for flows that are not sent from here, or broken ones (mlx5: rp_cnp_ignored).", byNode)
-	rpRate    = desc("rp_rate_bytes_per_second", "Rates that the reaction points allow the flows being sent, in bytes on the wire.", byNode)
-	begun     = desc("flows_started_total", "Flows taken up.", byNode)
-	done      = desc("flows_completed_total", "Flows whose last packet was acknowledged.", byNode)
-
-	devUp       = desc("device_up", "Whether the device has a link.", byPort)
-	devMissed   = desc("device_rx_missed_total", "Frames that the card or the kernel dropped before photon could take them.", byPort)
-	devNoBuffer = desc("device_rx_nobuffer_total", "Frames dropped because no frame buffer was free.", byPort)
-	devTooLong  = desc("device_rx_too_long_total", "Frames longer than a frame buffer, dropped.", byPort)
-	devErrors   = desc("device_errors_total", "Errors that the driver counts.", append(byPort, "direction"))
-
-	rounds    = desc("worker_rounds_total", "Polls of all workers.", byNode)
-	longest   = desc("worker_poll_gap_max_seconds", "Longest time between two polls of a worker so far.", byNode)
-	buildInfo = desc("build_info", "1, with the versions as labels.", []string{"version", "go", "dpdk"})
-)
 
 // Describe implements prometheus.Collector: the metrics vary with the node.
 func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	s := c.take()
-	counter := func(d *prometheus.Desc, v float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
-	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
+	s := c.source.Snapshot()
+	scrape := scrape{out, &s, c.series}
 	for i := range s.Stats.Ports {
-		p, name := &s.Stats.Ports[i], s.Ports[i]
-		counter(rxControl, float64(p.RxControl), s.Node, name)
-		counter(txControl, float64(p.TxControl), s.Node, name)
-		if !s.Host {
-			counter(routed, float64(p.Routed), s.Node, name)
-		}
-		for prio := range pfc.Classes {
-			labels := []string{s.Node, name, strconv.Itoa(prio)}
-			counter(rxPackets, float64(p.RxFrames[prio]), labels...)
-			counter(rxBytes, float64(p.RxBytes[prio]), labels...)
-			counter(txPackets, float64(p.TxFrames[prio]), labels...)
-			counter(txBytes, float64(p.TxBytes[prio]), labels...)
-			counter(pfcRxFrames, float64(p.Egress.Pauses[prio]+p.Egress.Resumes[prio]), labels...)
-			counter(pfcRxPaused, p.Egress.Paused[prio].Seconds(), labels...)
-			counter(pfcRxChanges, float64(p.Egress.Transitions[prio]), labels...)
-			for reason := range dataplane.Reasons {
-				if n := p.Discards[reason][prio]; n > 0 {
-					counter(discards, float64(n), append(labels, reason.String())...)
-				}
-			}
-			if s.Host && !s.NIC {
-				continue
-			}
-			counter(pfcTxFrames, float64(p.Ingress.Pauses[prio]+p.Ingress.Resumes[prio]), labels...)
-			counter(pfcTxPaused, p.Ingress.Paused[prio].Seconds(), labels...)
-			counter(pfcTxChanges, float64(p.Ingress.Transitions[prio]), labels...)
-			if s.Watchdog.Detect > 0 && s.Buffer.Lossless>>prio&1 != 0 {
-				counter(storms, float64(p.Watchdog.Storms[prio]), append(labels, s.Watchdog.Action.String())...)
-				counter(restored, float64(p.Watchdog.Restored[prio]), labels...)
-				counter(stormTime, p.Watchdog.Time[prio].Seconds(), labels...)
-				gauge(stormNow, float64(p.Watchdog.Storm>>prio&1), labels...)
-			}
-			gauge(queueBytes, float64(p.QueueBytes[prio]), labels...)
-			gauge(queuePeak, float64(p.QueuePeak[prio]), labels...)
-			gauge(ingressBytes, float64(p.Buffered[prio]), labels...)
-			gauge(ingressPeak, float64(p.Ingress.Peak[prio]), labels...)
-			if s.NIC {
-				continue
-			}
-			counter(ecnPackets, float64(p.Marked[prio]), labels...)
-			counter(ecnBytes, float64(p.MarkedBytes[prio]), labels...)
-			counter(undetermined, float64(p.Undetermined[prio]), labels...)
-			counter(cnmSent, float64(p.CNMs[prio]), labels...)
-			counter(cnpSent, float64(p.CNPs[prio]), labels...)
-		}
+		scrape.port(i)
 	}
 	if s.Host {
-		counter(npMarked, float64(s.Stats.NPMarked), s.Node)
-		counter(npSent, float64(s.Stats.NPSent), s.Node)
-		counter(rpHandled, float64(s.Stats.RPHandled), s.Node)
-		counter(rpIgnored, float64(s.Stats.RPIgnored), s.Node)
-		counter(begun, float64(s.Stats.FlowsBegun), s.Node)
-		counter(done, float64(s.Stats.FlowsDone), s.Node)
-		out <- rateHistogram(&s)
+		scrape.host()
 	}
 	if s.NIC {
-		collectNIC(&s, counter, gauge)
+		scrape.nic()
 	}
-	for i, d := range s.Devices {
-		up := 0.0
-		if d.LinkUp {
-			up = 1
-		}
-		gauge(devUp, up, s.Node, s.Ports[i])
-		counter(devMissed, float64(d.RxMissed), s.Node, s.Ports[i])
-		counter(devNoBuffer, float64(d.RxNoBuffer), s.Node, s.Ports[i])
-		counter(devErrors, float64(d.RxErrors), s.Node, s.Ports[i], "rx")
-		counter(devErrors, float64(d.TxErrors), s.Node, s.Ports[i], "tx")
-		counter(devTooLong, float64(d.RxTooLong), s.Node, s.Ports[i])
+	if c.source.Flows != nil {
+		scrape.flows(c.source.Flows(c.series.Flows))
 	}
-	counter(rounds, float64(s.Pace.Rounds), s.Node)
-	gauge(longest, s.Pace.LongestGap.Seconds(), s.Node)
-	gauge(buildInfo, 1, c.version, runtime.Version(), dpdk.Version())
+	for i := range s.Devices {
+		scrape.device(i)
+	}
+	kind := "switch"
+	if s.Host {
+		kind = "agent"
+	}
+	if b := s.Buffer; b != nil {
+		scrape.put(lossySize, float64(b.Lossy), s.Node)
+		scrape.put(lossyUsed, float64(b.LossyUsed), s.Node)
+	}
+	for i := range s.Polls {
+		scrape.polls(i)
+	}
+	if s.Response > 0 {
+		scrape.put(respond, s.Response.Seconds(), s.Node)
+	}
+	scrape.put(rounds, float64(s.Pace.Rounds), s.Node)
+	scrape.put(longest, s.Pace.LongestGap.Seconds(), s.Node)
+	scrape.put(info, 1, s.Node, kind, s.Scheme)
+	scrape.put(build, 1, c.version, runtime.Version(), dpdk.Version())
 }
 
-// rateHistogram shows how the allowed rates are spread.
-func rateHistogram(s *Snapshot) prometheus.Metric {
-	buckets := map[float64]uint64{}
-	total := uint64(0)
-	for i, bound := range dataplane.RateBounds {
-		total += s.Stats.FlowRates[i]
-		buckets[float64(bound)/8] = total
+// scrape is a snapshot on its way out.
+type scrape struct {
+	out    chan<- prometheus.Metric
+	s      *Snapshot
+	series Series
+}
+
+func (c *scrape) put(m *metric, v float64, labels ...string) {
+	t := prometheus.GaugeValue
+	if m.kind == counterKind {
+		t = prometheus.CounterValue
 	}
-	total += s.Stats.FlowRates[len(dataplane.RateBounds)]
-	return prometheus.MustNewConstHistogram(rpRate, total, float64(s.Stats.RateSum)/8, buckets, s.Node)
+	c.out <- prometheus.MustNewConstMetric(m.desc, t, v, labels...)
+}
+
+func (c *scrape) port(i int) {
+	p, node, name := &c.s.Stats.Ports[i], c.s.Node, c.s.Ports[i]
+	c.put(rxControl, float64(p.RxControl), node, name)
+	c.put(txControl, float64(p.TxControl), node, name)
+	if !c.s.Host {
+		c.put(routed, float64(p.Routed), node, name)
+	}
+	for prio := range pfc.Classes {
+		if c.series.Priorities>>prio&1 == 0 {
+			continue
+		}
+		labels := [4]string{node, name, strconv.Itoa(prio)}
+		put := func(m *metric, v float64) { c.put(m, v, labels[:3]...) }
+		put(rxPackets, float64(p.RxFrames[prio]))
+		put(rxBytes, float64(p.RxBytes[prio]))
+		put(txPackets, float64(p.TxFrames[prio]))
+		put(txBytes, float64(p.TxBytes[prio]))
+		put(pfcRxFrames, float64(p.Egress.Pauses[prio]+p.Egress.Resumes[prio]))
+		put(pfcRxPaused, p.Egress.Paused[prio].Seconds())
+		put(pfcRxChanges, float64(p.Egress.Transitions[prio]))
+		lossless := c.s.Lossless>>prio&1 != 0
+		for reason := range dataplane.Reasons {
+			if n := p.Discards[reason][prio]; n > 0 || lossless && costly(reason, c.s.Host) {
+				labels[3] = reason.String()
+				c.put(discards, float64(n), labels[:]...)
+			}
+		}
+		if !c.s.Host || c.s.NIC {
+			c.carrier(i, prio, put)
+		}
+		if !c.s.Host {
+			c.queue(i, prio, put)
+		}
+		if w := c.s.Watchdog; w.Detect > 0 && lossless && !c.s.Host {
+			labels[3] = w.Action.String()
+			c.put(storms, float64(p.Watchdog.Storms[prio]), labels[:]...)
+			put(restored, float64(p.Watchdog.Restored[prio]))
+			put(stormTime, p.Watchdog.Time[prio].Seconds())
+			put(stormNow, float64(p.Watchdog.Storm>>prio&1))
+		}
+	}
+}
+
+// costly are the reasons by which a lossless priority loses frames. Their series
+// begin with 0, so that the first loss is an increase to Prometheus.
+func costly(r dataplane.Reason, host bool) bool {
+	if host {
+		return r == dataplane.DropSequence || r == dataplane.DropBadICRC || r == dataplane.DropTable
+	}
+	switch r {
+	case dataplane.DropHeadroom, dataplane.DropNoMemory, dataplane.DropRing, dataplane.DropStorm, dataplane.DropLink:
+		return true
+	}
+	return false
+}
+
+// carrier is what switches, and NICs of applications, have of a port and
+// priority: others' frames wait in them.
+func (c *scrape) carrier(port, prio int, put func(*metric, float64)) {
+	p := &c.s.Stats.Ports[port]
+	put(pfcTxFrames, float64(p.Ingress.Pauses[prio]+p.Ingress.Resumes[prio]))
+	put(pfcTxPaused, p.Ingress.Paused[prio].Seconds())
+	put(pfcTxChanges, float64(p.Ingress.Transitions[prio]))
+	put(queueBytes, float64(p.QueueBytes[prio]))
+	put(queuePeak, float64(p.QueuePeak[prio]))
+	put(ingressBytes, float64(p.Buffered[prio]))
+	put(ingressPeak, float64(p.Ingress.Peak[prio]))
+}
+
+// queue is what only switches have of a port and priority.
+func (c *scrape) queue(port, prio int, put func(*metric, float64)) {
+	p := &c.s.Stats.Ports[port]
+	put(ecnPackets, float64(p.Marked[prio]))
+	put(ecnBytes, float64(p.MarkedBytes[prio]))
+	put(undetermined, float64(p.Undetermined[prio]))
+	put(cnmSent, float64(p.CNMs[prio]))
+	put(cnpSent, float64(p.CNPs[prio]))
+	if b := c.s.Buffer; b != nil && b.Lossless>>prio&1 != 0 {
+		t := b.Thresholds[port][prio]
+		put(xoffBytes, float64(t.XOFF))
+		put(roomSize, float64(t.Headroom))
+		put(roomUsed, float64(p.Ingress.Headroom[prio]))
+		put(roomPeak, float64(p.Ingress.HeadroomMax[prio]))
+		if c.s.Deadlock > 0 {
+			put(deadlocks, float64(p.Deadlocks[prio]))
+			put(deadlockNow, float64(p.Deadlocked>>prio&1))
+		}
+	}
+}
+
+// host is what only agents have.
+func (c *scrape) host() {
+	st, node := &c.s.Stats, c.s.Node
+	c.put(npMarked, float64(st.NPMarked), node)
+	c.put(npSent, float64(st.NPSent), node)
+	c.put(rpHandled, float64(st.RPHandled), node)
+	c.put(rpIgnored, float64(st.RPIgnored), node)
+	c.put(begun, float64(st.FlowsBegun), node)
+	c.put(done, float64(st.FlowsDone), node)
+}
+
+func (c *scrape) flows(flows *Survey) {
+	node := c.s.Node
+	c.histogram(rpRate, flows.Rates[:], float64(flows.Sum)/8, node)
+	for i := range flows.Top {
+		f := &flows.Top[i]
+		labels := []string{node, f.Peer, strconv.Itoa(int(f.QP))}
+		c.put(flowRate, float64(f.Rate)/8, labels...)
+		c.put(flowBytes, float64(f.Bytes), labels...)
+		c.put(flowCNPs, float64(f.Notified), labels...)
+	}
+}
+
+// histogram puts counts, each of what is at most the metric's bound of the same
+// place and above the one before; the last are above all.
+func (c *scrape) histogram(m *metric, counts []uint64, sum float64, labels ...string) {
+	buckets, total := make(map[float64]uint64, len(m.buckets)), uint64(0)
+	for i, bound := range m.buckets {
+		total += counts[i]
+		buckets[bound] = total
+	}
+	total += counts[len(m.buckets)]
+	c.out <- prometheus.MustNewConstHistogram(m.desc, total, sum, buckets, labels...)
+}
+
+func (c *scrape) device(i int) {
+	d, node, port := &c.s.Devices[i], c.s.Node, c.s.Ports[i]
+	up := 0.0
+	if d.LinkUp {
+		up = 1
+	}
+	c.put(devUp, up, node, port)
+	if i < len(c.s.Rates) {
+		c.put(devRate, float64(c.s.Rates[i])/8, node, port)
+	}
+	c.put(devMissed, float64(d.RxMissed), node, port)
+	c.put(devNoBuffer, float64(d.RxNoBuffer), node, port)
+	c.put(devErrors, float64(d.RxErrors), node, port, "rx")
+	c.put(devErrors, float64(d.TxErrors), node, port, "tx")
+	c.put(devTooLong, float64(d.RxTooLong), node, port)
+}
+
+// polls is how a worker polled.
+func (c *scrape) polls(i int) {
+	p, node, worker := &c.s.Polls[i], c.s.Node, strconv.Itoa(i)
+	c.histogram(pollGap, p.Gaps[:], p.Time.Seconds(), node, worker)
+	c.histogram(rxBurst, append(p.Rx[:], 0), float64(p.RxFrames), node, worker)
+	c.histogram(txBurst, append(p.Tx[:], 0), float64(p.TxFrames), node, worker)
+}
+
+func gapBounds() (b []float64) {
+	for i := range dpdk.GapBounds {
+		b = append(b, dpdk.GapBound(i).Seconds())
+	}
+	return b
+}
+
+func burstBounds() (b []float64) {
+	for i := range dpdk.BurstBounds {
+		b = append(b, float64(int(1)<<i))
+	}
+	return b
 }

@@ -14,7 +14,8 @@ import (
 // Every counter of a NIC is a metric, with a name that Prometheus likes; what only
 // switches have is absent.
 func TestNICMetrics(t *testing.T) {
-	take := func() Snapshot {
+	r := prometheus.NewRegistry()
+	s := &Source{Flows: func(int) *Survey { return NewSurvey(0) }, Snapshot: func() Snapshot {
 		s := sample(true)
 		s.NIC = true
 		s.Stats.NIC = dataplane.NICStats{
@@ -22,18 +23,12 @@ func TestNICMetrics(t *testing.T) {
 			Refused: [dataplane.CNPRefusals]uint64{9, 10, 11, 12}, Holds: 13, Held: 14 * units.Second,
 		}
 		return s
-	}
-	r := prometheus.NewRegistry()
-	r.MustRegister(&collector{take: take, version: "v1"})
+	}}
+	r.MustRegister(&collector{source: s, series: Series{0, AllPriorities}, version: "v1"})
 	if problems, err := testutil.GatherAndLint(r); err != nil || len(problems) != 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
-	s, err := Serve("127.0.0.1:0", "v1", take)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	text := get(t, "http://"+s.Address()+"/metrics")
+	text := scrapeOf(t, s, Series{0, AllPriorities})
 	for _, want := range []string{
 		`nic_flows{direction="tx",node="n1"} 1`, `nic_flows{direction="rx",node="n1"} 2`, `nic_queued_packets{node="n1"} 3`,
 		`nic_control_packets_total{node="n1"} 4`, `nic_ecn_set_packets_total{node="n1"} 5`, `nic_ecn_cleared_packets_total{node="n1"} 6`,

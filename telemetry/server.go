@@ -20,18 +20,18 @@ type Server struct {
 	http     http.Server
 }
 
-// Serve listens on an address. take is called for every scrape.
-func Serve(address, version string, take func() Snapshot) (*Server, error) {
+// Serve listens on an address. The source is asked at every scrape.
+func Serve(address, version string, source *Source, series Series) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&collector{take: take, version: version}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(&collector{source, series, version}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
-		take() // the workers answer
+		source.Snapshot() // the workers answer
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -19,9 +19,36 @@ type Document interface {
 type Topic struct {
 	Name    string // as it is typed after `photon show`
 	Summary string // one line
-	switchs bool   // hosts have none of it
+	of      owner
 	take    func(*Source) Document
 	empty   func() Document
+}
+
+// owner says which nodes have something to show.
+type owner uint8
+
+const (
+	both owner = iota
+	switches
+	hosts
+	nics     // hosts that carry the frames of applications
+	carriers // switches and those
+)
+
+// has reports whether a kind of node has what belongs to an owner.
+func (node owner) has(of owner) bool {
+	return of == both || of == node || node == nics && of == hosts || of == carriers && node != hosts
+}
+
+// refuses says why a node has nothing to show; nil: it has.
+func (t *Topic) refuses(s *Source) error {
+	switch {
+	case t.of == switches && s.FDB == nil:
+		return fmt.Errorf("an agent has no %s: ask a switch", t.Name)
+	case t.of == hosts && s.Flows == nil:
+		return fmt.Errorf("a switch has no %s: ask an agent", t.Name)
+	}
+	return nil
 }
 
 // Source is where documents come from.
@@ -29,20 +56,22 @@ type Source struct {
 	Snapshot   func() Snapshot                                 // counters, all of one instant
 	FDB        func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
 	Forwarding func() dataplane.Forwarding                     // the same
+	Flows      func(top int) *Survey                           // nil: switches send none; top is how many it lists
 }
 
 // Topics are all there is to be shown.
 var Topics = []Topic{
-	{"pfc counters", "PFC frames received and sent, per port and priority", false, takePFC, func() Document { return &PFC{} }},
-	{"ports", "ports, their links and frames", false, takePorts, func() Document { return &Ports{} }},
-	{"queues", "egress queues: frames, drops, occupancy, watermarks", true, takeQueues, func() Document { return &Queues{} }},
-	{"buffer", "the shared buffer: its parts, thresholds, and what each ingress port holds of it", true, takeBuffer, func() Document { return &Buffer{} }},
-	{"fdb", "the forwarding database: which address is behind which port", true, takeFDB, func() Document { return &FDB{} }},
-	{"vlan", "VLANs: their ports, tagged and untagged, and how many addresses are known", true, takeVLANs, func() Document { return &VLANs{} }},
-	{"routes", "IP routes and their next hops", true, takeRoutes, func() Document { return &Routes{} }},
-	{"marking", "the scheme, its parameters, and what its congestion points did", true, takeMarking, func() Document { return &Marking{} }},
-	{"deadlocks", "cycles of paused queues: which queue is in one", true, takeDeadlocks, func() Document { return &Deadlocks{} }},
-	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", true, takePFCWD, func() Document { return &PFCWD{} }},
+	{"pfc counters", "PFC frames received and sent, per port and priority", both, takePFC, func() Document { return &PFC{} }},
+	{"ports", "ports, their links and frames", both, takePorts, func() Document { return &Ports{} }},
+	{"queues", "egress queues: frames, drops, occupancy, watermarks", switches, takeQueues, func() Document { return &Queues{} }},
+	{"buffer", "the shared buffer: its parts, thresholds, and what each ingress port holds of it", switches, takeBuffer, func() Document { return &Buffer{} }},
+	{"fdb", "the forwarding database: which address is behind which port", switches, takeFDB, func() Document { return &FDB{} }},
+	{"vlan", "VLANs: their ports, tagged and untagged, and how many addresses are known", switches, takeVLANs, func() Document { return &VLANs{} }},
+	{"routes", "IP routes and their next hops", switches, takeRoutes, func() Document { return &Routes{} }},
+	{"marking", "the scheme, its parameters, and what its congestion points did", switches, takeMarking, func() Document { return &Marking{} }},
+	{"deadlocks", "cycles of paused queues: which queue is in one", switches, takeDeadlocks, func() Document { return &Deadlocks{} }},
+	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", switches, takePFCWD, func() Document { return &PFCWD{} }},
+	{"flows", "the flows that an agent sends: what they are allowed, have sent, and were told", hosts, takeFlows, func() Document { return &Flows{} }},
 }
 
 // ErrNoTopic is wrapped by the error of FindTopic.

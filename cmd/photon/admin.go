@@ -22,16 +22,27 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 			return nil, bad(err)
 		}
 	}
-	source := &telemetry.Source{Snapshot: d.snapshot}
-	if d.sw != nil {
-		source.FDB, source.Forwarding = d.fdb, d.forwarding
-	}
+	source := d.source()
 	a.Show(source)
+	a.Live(source)
 	a.Reload(d.reloadAndLog)
 	a.Captures(d.capture)
 	a.Serve()
 	d.log.Infof("admin socket %s", a.Path())
 	return a, nil
+}
+
+// source is where what can be shown comes from.
+func (d *daemon) source() *telemetry.Source {
+	s := &telemetry.Source{Snapshot: d.snapshot}
+	if d.sw != nil {
+		s.FDB, s.Forwarding = d.fdb, d.forwarding
+	} else if d.nic != nil {
+		s.Flows = d.surveyNIC
+	} else {
+		s.Flows = d.survey
+	}
+	return s
 }
 
 // fdb reads the forwarding database beside the workers, which only have to say where it is.

@@ -61,9 +61,11 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), host: true}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), host: h}
 	id := w.Add(d.name, h, envs, []int{0})
 	d.id = id
+	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
+	d.scheme, d.rates, d.lossless = node.Scheme.Name, []units.Rate{node.Link.Rate}, node.Config.Lossless
 	if err := w.Attach(dataplane.End{Node: id}, devices[0], node.Link); err != nil {
 		return bad(err)
 	}

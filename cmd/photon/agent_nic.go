@@ -32,12 +32,15 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), host: true, nic: n}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), nic: n}
+	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
+	d.scheme, d.lossless = node.Scheme.Name, node.Config.Lossless
 	d.id = w.Add(d.name, n, envs, []int{0, 0})
 	for i, link := range []dataplane.Link{agent.Wire: node.Link, agent.Application: node.App} {
 		if err := w.Attach(dataplane.End{Node: d.id, Port: i}, devices[i], link); err != nil {
 			return bad(err)
 		}
+		d.rates = append(d.rates, link.Rate)
 		d.ports = append(d.ports, portName(devices[i].Spec))
 	}
 	d.log.Infof("the wire is %s, the application's port %s, %v", devices[agent.Wire].Spec, devices[agent.Application].Spec, devices[agent.Application].MAC)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -9,15 +10,23 @@ import (
 	"photon/lab"
 	"photon/lab/workload"
 	"photon/scheme"
+	"photon/telemetry"
 )
 
 func listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:       "list [experiments|schemes|workloads]",
-		Short:     "List the experiments, the schemes and the distributions of flow sizes there are",
-		ValidArgs: []string{"experiments", "schemes", "workloads"},
+	var markdown bool
+	c := &cobra.Command{
+		Use:       "list [experiments|schemes|workloads|metrics]",
+		Short:     "List the experiments, the schemes, the distributions of flow sizes and the metrics there are",
+		ValidArgs: []string{"experiments", "schemes", "workloads", "metrics"},
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(c *cobra.Command, args []string) error {
+			if markdown && (len(args) != 1 || args[0] != "metrics") {
+				return bad(errors.New("--markdown: photon list metrics has it (photon explain --markdown is that of schemes)"))
+			}
+			if markdown {
+				return telemetry.MetricsDoc(c.OutOrStdout())
+			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
 			if len(args) == 0 || args[0] == "experiments" {
 				all, err := lab.Catalogue()
@@ -49,7 +58,14 @@ func listCommand() *cobra.Command {
 					fmt.Fprintf(w, "%s\tmean %.4g KB\n", name, c.Mean()/1e3)
 				}
 			}
+			if len(args) == 1 && args[0] == "metrics" {
+				for _, m := range telemetry.Metrics() {
+					fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.Type, m.Help)
+				}
+			}
 			return w.Flush()
 		},
 	}
+	c.Flags().BoolVar(&markdown, "markdown", false, "metrics: all of docs/metrics.md")
+	return c
 }

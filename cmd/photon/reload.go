@@ -86,7 +86,7 @@ func (d *daemon) reload() (lines []string, err error) {
 	}
 	d.world.Do(func(now units.Time) {
 		d.sw.Apply(now, change)
-		d.scheme, d.params = node.Scheme.Name, node.Params
+		d.scheme, d.params, d.response = node.Scheme.Name, node.Params, conf.Response()
 	})
 	l.conf = conf
 	for _, c := range changes {

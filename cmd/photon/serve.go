@@ -25,6 +25,7 @@ import (
 type node interface {
 	dataplane.Node
 	Priority(frame []byte) int // of a frame by its bytes; -1: none
+	CopyStats(units.Time, *dataplane.Stats)
 }
 
 // daemon is a node on devices that runs until it is told to stop.
@@ -36,17 +37,23 @@ type daemon struct {
 	id      int // of the node, in its world
 	ports   []string
 	metrics string // address; empty: nowhere
+	series  telemetry.Series
 	admin   config.Admin
-	host    bool
+	rates   []units.Rate // of the links, by port
+	scheme  string
+	// lossless are the priorities with PFC, as bits.
+	lossless uint8
+
+	host *agent.Host // agents only
 
 	// Switches only.
-	sw     *dataplane.Switch
-	scheme string
-	params []scheme.Setting
-	loaded loaded
-	taps   taps
-	links  links
-	storms []pfc.WatchdogCounters // when last looked at
+	sw       *dataplane.Switch
+	params   []scheme.Setting
+	response units.Time // that the headroom has room for
+	loaded   loaded
+	taps     taps
+	links    links
+	storms   []pfc.WatchdogCounters // when last looked at
 
 	nic *agent.NIC // agents that carry the frames of applications only
 }
@@ -74,7 +81,7 @@ func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices [
 // queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {
 	if d.metrics != "" {
-		s, err := telemetry.Serve(d.metrics, version, d.snapshot)
+		s, err := telemetry.Serve(d.metrics, version, d.source(), d.series)
 		if err != nil {
 			return bad(err)
 		}
@@ -106,17 +113,62 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 
 // snapshot is what a scrape sees.
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
-	s.Node, s.Ports, s.Host = d.name, d.ports, d.host
+	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, d.ports, d.host != nil || d.nic != nil, d.rates, d.lossless
+	s.Stats.Ports = make([]dataplane.PortStats, len(d.ports))
 	s.NIC = d.nic != nil
 	d.world.Do(func(now units.Time) {
-		s.Stats = d.node.Stats(now)
-		s.Pace = d.world.Pace()
+		s.Now, s.Scheme = now, d.scheme
+		d.node.CopyStats(now, &s.Stats)
+		s.Pace, s.Polls = d.world.Pace(), d.world.Polls()
 		if d.sw != nil {
 			b := d.sw.Buffer()
-			s.Buffer, s.Scheme, s.Params, s.Watchdog, s.Deadlock = &b, d.scheme, d.params, d.sw.WatchdogConfig(), d.sw.DeadlockTime()
+			s.Buffer, s.Params, s.Watchdog, s.Response, s.Deadlock = &b, d.params, d.sw.WatchdogConfig(), d.response, d.sw.DeadlockTime()
 		}
 	})
 	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
+	return s
+}
+
+// surveySlots is how many flows are asked while the worker rests: some tens of
+// microseconds.
+const surveySlots = 256
+
+// survey asks the flows of an agent what they are allowed, some at a time.
+func (d *daemon) survey(top int) *telemetry.Survey {
+	s := telemetry.NewSurvey(top)
+	seen := make([]agent.FlowState, 0, surveySlots)
+	for from := 0; from < d.host.Flows(); from += surveySlots {
+		seen = seen[:0]
+		d.world.Do(func(now units.Time) {
+			for id := from; id < min(from+surveySlots, d.host.Flows()); id++ {
+				if f := d.host.Flow(now, id); f.Active && f.Spec.Start <= now {
+					seen = append(seen, f)
+				}
+			}
+		})
+		for i := range seen {
+			f := &seen[i]
+			s.Add(telemetry.Flow{
+				Peer: f.Spec.Peer.String(), QP: f.Spec.QP, Priority: int(f.Prio), Rate: int64(f.Rate), Packets: f.Frames, Bytes: f.Bytes, Notified: f.Notified,
+			})
+		}
+	}
+	return s
+}
+
+// surveyNIC is survey of a NIC, whose flows have no names that everybody knows:
+// none is listed.
+func (d *daemon) surveyNIC(int) *telemetry.Survey {
+	s := telemetry.NewSurvey(0)
+	for from := 0; from < d.nic.Slots(); from += surveySlots {
+		d.world.Do(func(now units.Time) {
+			for i := from; i < min(from+surveySlots, d.nic.Slots()); i++ {
+				if r, ok := d.nic.Rate(now, i); ok {
+					s.Add(telemetry.Flow{Rate: int64(r)})
+				}
+			}
+		})
+	}
 	return s
 }
 

@@ -116,15 +116,16 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	}
 	s.Reserve(4096)
 	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress(), admin: conf.AdminSocket()}
-	d.sw, d.scheme, d.params = s, node.Scheme.Name, node.Params
+	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
 	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
 	id := w.Add(d.name, s, envs, node.Workers)
-	d.id = id
+	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
+	d.id, d.lossless = id, node.Config.Lossless
 	for i, dev := range devices {
 		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
 			return bad(err)
 		}
-		d.ports = append(d.ports, portName(dev.Spec))
+		d.ports, d.rates = append(d.ports, portName(dev.Spec)), append(d.rates, node.Links[i].Rate)
 		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
 	}
 	for _, line := range node.Describe() {

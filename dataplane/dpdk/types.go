@@ -90,8 +90,11 @@ type World interface {
 	// Tap has the frames of an attached port copied from now on; nil: no more. It
 	// is called within Do.
 	Tap(at dataplane.End, t *dataplane.Tap)
-	// Pace tells how the clock went.
+	// Pace tells how the clock went. It is called within Do, or while the world
+	// does not run.
 	Pace() Pace
+	// Polls tells how each worker polled. It is called as Pace is.
+	Polls() []Polls
 }
 
 // Pace is how the clock of a world went against the wall.

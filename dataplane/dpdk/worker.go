@@ -28,6 +28,7 @@ type worker struct {
 	c     *C.struct_ph_worker
 	clock clock
 
+	polls   Polls
 	rounds  uint64
 	last    uint64 // time stamp of the last round
 	longest uint64 // ticks between two rounds
@@ -41,6 +42,7 @@ const (
 
 func newWorker(w *world, index int) *worker {
 	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: uint64(C.rte_get_tsc_hz())}
+	k.polls = newPolls(k.hz)
 	k.c = (*C.struct_ph_worker)(C.calloc(1, C.sizeof_struct_ph_worker))
 	k.c.pool = eal.pool
 	k.c.base = (*C.uint8_t)(eal.base)
@@ -95,8 +97,9 @@ func (k *worker) run(until units.Time) error {
 	var received C.uint32_t
 	for !k.world.finished.Load() {
 		tsc := uint64(C.ph_round(k.c, &received))
-		if gap := tsc - k.last; gap > k.longest && tsc > k.last {
-			k.longest = gap
+		if gap := tsc - k.last; tsc > k.last {
+			k.longest = max(k.longest, gap)
+			k.polls.gap(gap)
 		}
 		k.last = tsc
 		k.rounds++
@@ -112,7 +115,7 @@ func (k *worker) run(until units.Time) error {
 		}
 		busy := received > 0
 		for _, p := range k.ports {
-			busy = p.serve(now, len(k.world.workers) > 1) || busy
+			busy = p.serve(now, len(k.world.workers) > 1, &k.polls) || busy
 		}
 		for _, e := range k.envs {
 			e.Woken() // every port was looked at
@@ -138,6 +141,7 @@ func (k *worker) deliver(now units.Time) {
 	for _, p := range k.ports {
 		if n := int(p.c.rx_n); n > 0 {
 			p.delivered += uint64(n)
+			k.polls.rx(n)
 			if p.tap != nil {
 				p.tap.Copy(now, false, p.env.Pool, p.rx[:n])
 			}
@@ -200,8 +204,9 @@ func (k *worker) close() {
 // serve stages what the port sends in the next round: frames whose time on an
 // emulated link is over, or what the node has for a link that is free. others
 // tells that other workers may have handed something over.
-func (p *port) serve(now units.Time, others bool) (busy bool) {
-	staged := int(p.c.tx_n)
+func (p *port) serve(now units.Time, others bool, polls *Polls) (busy bool) {
+	left := int(p.c.tx_n) // that the device did not take
+	staged := left
 	if others && p.node.Next(now, p.number) <= now {
 		p.env.Wake(p.number, now)
 	}
@@ -225,6 +230,9 @@ func (p *port) serve(now units.Time, others bool) (busy bool) {
 		}
 	default:
 		staged += p.ask(now, p.tx[staged:])
+	}
+	if staged > left {
+		polls.tx(staged - left)
 	}
 	p.polled = now
 	p.c.tx_n = C.uint16_t(staged)

@@ -285,6 +285,13 @@ func (w *world) Pace() (p Pace) {
 	return p
 }
 
+func (w *world) Polls() (all []Polls) {
+	for _, k := range w.workers {
+		all = append(all, k.polls.copy())
+	}
+	return all
+}
+
 func (w *world) Devices() (all []DeviceStats) {
 	w.counting.Lock()
 	defer w.counting.Unlock()
@@ -306,8 +313,8 @@ func (w *world) Devices() (all []DeviceStats) {
 	return all
 }
 
-// Audit checks every node; that a port's counts are those of frames handed over;
-// and that what a node gave was taken by its device, or waits for its time, and
+// Audit checks every node; that a port's counts are those of frames handed over,
+// and a worker's bursts those of its ports; and that what a node gave was taken by its device, or waits for its time, and
 // came out at the other end of a cable.
 func (w *world) Audit() error {
 	for i := range w.nodes {
@@ -329,6 +336,15 @@ func (w *world) Audit() error {
 			if p.peer != nil && uint64(p.c.tx_total) < uint64(p.peer.c.rx_total) {
 				return fmt.Errorf("%s port %d: %d frames sent, %d arrived", m.name, n, p.c.tx_total, p.peer.c.rx_total)
 			}
+		}
+	}
+	for i, k := range w.workers {
+		var in, out uint64
+		for _, p := range k.ports {
+			in, out = in+p.delivered, out+uint64(p.c.tx_total)+uint64(p.c.tx_n)
+		}
+		if k.polls.RxFrames != in || k.polls.TxFrames != out {
+			return fmt.Errorf("worker %d: bursts of %d frames received and %d sent, its ports have %d and %d", i, k.polls.RxFrames, k.polls.TxFrames, in, out)
 		}
 	}
 	return nil

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"photon/telemetry"
+	"photon/telemetry/top"
+)
+
+func topCommand() *cobra.Command {
+	var at socketFlags
+	var once, asJSON bool
+	var every time.Duration
+	var o top.Options
+	c := &cobra.Command{
+		Use:   "top",
+		Short: "Watch a running switch or agent: rates, queues, pauses, marks, flows",
+		Long: "Watch a running switch or agent in a terminal of 80x24 or more: per port and priority the rates, the queue against\n" +
+			"what it may hold, the part of the time it was paused, marks and drops; of an agent the flows, by what they are allowed;\n" +
+			"and how regularly the workers poll. The key ? explains. With --once it prints one such table and ends.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if every < minEvery || every > time.Hour {
+				return bad(fmt.Errorf("--every %v: from %v to 1h", every, minEvery))
+			}
+			if err := o.Check(); err != nil {
+				return bad(fmt.Errorf("--sort: %w", err))
+			}
+			if asJSON && !once {
+				return bad(errors.New("--json goes with --once"))
+			}
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			if once {
+				return topOnce(c, client, every, o, asJSON)
+			}
+			out, ok := c.OutOrStdout().(*os.File)
+			if !ok || !term.IsTerminal(int(out.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
+				return bad(errors.New("this is no terminal: --once prints the table once"))
+			}
+			if _, err := client.Live(c.Context(), 0); err != nil { // said where it stays to be read
+				return answered(err)
+			}
+			return top.Run(c.Context(), client.Live, every, o, tea.WithOutput(out))
+		},
+	}
+	at.add(c)
+	f := c.Flags()
+	f.BoolVar(&once, "once", false, "print one table, of the time between two looks, and end")
+	f.BoolVar(&asJSON, "json", false, "with --once: print JSON")
+	f.DurationVar(&every, "every", time.Second, "`time` between two looks")
+	f.StringVar(&o.Order, "sort", "port", "sort by `column`: "+strings.Join(top.Orders(), ", "))
+	f.BoolVarP(&o.Reverse, "reverse", "r", false, "the other way round")
+	f.BoolVarP(&o.All, "all", "a", false, "all priorities, also those that nothing used")
+	return c
+}
+
+// minEvery is the shortest time between looks: below it the node is looked at
+// more than it is worth.
+const minEvery = 50 * time.Millisecond
+
+// topOnce looks twice and prints what happened in between.
+func topOnce(c *cobra.Command, client *telemetry.Client, every time.Duration, o top.Options, asJSON bool) error {
+	before, err := client.Live(c.Context(), top.Flows)
+	if err != nil {
+		return answered(err)
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), every)
+	defer cancel()
+	if <-ctx.Done(); c.Context().Err() != nil {
+		return c.Context().Err()
+	}
+	after, err := client.Live(c.Context(), top.Flows)
+	if err != nil {
+		return answered(err)
+	}
+	v := top.Compare(before, after)
+	if asJSON {
+		return v.JSON(c.OutOrStdout(), o)
+	}
+	return v.Print(c.OutOrStdout(), o)
+}

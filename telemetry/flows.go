@@ -1,0 +1,102 @@
+package telemetry
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"photon/units"
+)
+
+// Flow is a flow that an agent sends.
+type Flow struct {
+	Peer     string `json:"peer"`
+	QP       uint32 `json:"qp"`
+	Priority int    `json:"priority"`
+	Rate     int64  `json:"rate_bps"` // that its reaction point and its limit allow, on the wire
+	Packets  uint64 `json:"tx_packets"`
+	Bytes    uint64 `json:"tx_bytes"`    // on the wire
+	Notified uint64 `json:"cnp_handled"` // CNPs and CNMs that came for it
+}
+
+// Survey is what an agent's flows are allowed, seen one after the other: the
+// counts and the list are not of one instant, so that the worker never waits
+// for all of them.
+type Survey struct {
+	Active int                         // flows being sent
+	Rates  [len(rateBounds) + 1]uint64 // of them, those allowed at most rateBounds[i]; the last: more
+	Sum    units.Rate                  // of what they are allowed
+	Top    []Flow                      // the fastest, by what they are allowed
+	keep   int
+}
+
+// rateBounds are the upper bounds of the histogram of allowed rates.
+var rateBounds = [...]units.Rate{
+	units.Mbps, 10 * units.Mbps, 100 * units.Mbps, 250 * units.Mbps, 500 * units.Mbps, units.Gbps, 2500 * units.Mbps, 5 * units.Gbps,
+	10 * units.Gbps, 25 * units.Gbps, 40 * units.Gbps, 100 * units.Gbps,
+}
+
+// rateBuckets are rateBounds in bytes a second.
+func rateBuckets() (b []float64) {
+	for _, r := range rateBounds {
+		b = append(b, float64(r)/8)
+	}
+	return b
+}
+
+// NewSurvey returns an empty survey that lists up to top flows.
+func NewSurvey(top int) *Survey { return &Survey{keep: top} }
+
+// Add takes in a flow that is being sent. Of flows with the same rate those
+// that were added first are listed, so that the list is steady.
+func (s *Survey) Add(f Flow) {
+	s.Active++
+	bucket, _ := slices.BinarySearch(rateBounds[:], units.Rate(f.Rate))
+	s.Rates[bucket]++
+	s.Sum += units.Rate(f.Rate)
+	if len(s.Top) == s.keep && (s.keep == 0 || s.Top[s.keep-1].Rate >= f.Rate) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(s.Top, f.Rate, func(g Flow, rate int64) int {
+		if g.Rate >= rate {
+			return -1
+		}
+		return 1
+	})
+	if len(s.Top) == s.keep {
+		s.Top = s.Top[:s.keep-1]
+	}
+	s.Top = slices.Insert(s.Top, at, f)
+}
+
+// MaxTop is the most flows that can be asked for.
+const MaxTop = 1000
+
+// Flows is `show flows`.
+type Flows struct {
+	Node   string `json:"node"`
+	Active int    `json:"active"`
+	Flows  []Flow `json:"flows"` // the fastest
+}
+
+// shownFlows is how many flows `photon show flows` lists.
+const shownFlows = 100
+
+func takeFlows(s *Source) Document {
+	survey := s.Flows(shownFlows)
+	return &Flows{Node: s.Snapshot().Node, Active: survey.Active, Flows: append([]Flow{}, survey.Top...)}
+}
+
+// Table implements Document.
+func (d *Flows) Table(w io.Writer) {
+	t := newTable("Peer", "QP", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts")
+	for _, f := range d.Flows {
+		t.row(f.Peer, f.QP, f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified)
+	}
+	t.write(w)
+	fmt.Fprintf(w, "Flows being sent: %d", d.Active)
+	if d.Active > len(d.Flows) {
+		fmt.Fprintf(w, "; those allowed most are listed")
+	}
+	fmt.Fprintln(w)
+}

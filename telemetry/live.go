@@ -1,0 +1,121 @@
+package telemetry
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+)
+
+// Live is what a view that moves needs: counters of one instant, to be compared
+// with those of the instant before. Arrays are by priority.
+type Live struct {
+	Node   string     `json:"node"`
+	Host   bool       `json:"host"` // an agent; else a switch
+	Scheme string     `json:"scheme"`
+	Now    float64    `json:"now_seconds"` // of the node's clock
+	Ports  []LivePort `json:"ports"`
+	Poll   LivePoll   `json:"poll"`
+
+	// Agents only.
+	Active int    `json:"flows_active"`
+	Done   uint64 `json:"flows_completed"`
+	Flows  []Flow `json:"flows,omitempty"` // those that are allowed most; not of the same instant
+}
+
+// LivePort is one port.
+type LivePort struct {
+	Port      string     `json:"port"`
+	Up        bool       `json:"up"`
+	Rate      int64      `json:"rate_bps"` // of the link as configured
+	Missed    uint64     `json:"rx_missed"`
+	RxPackets [8]uint64  `json:"rx_packets"`
+	TxPackets [8]uint64  `json:"tx_packets"`
+	RxBytes   [8]uint64  `json:"rx_bytes"` // without FCS
+	TxBytes   [8]uint64  `json:"tx_bytes"`
+	Queue     [8]int64   `json:"queue_bytes"`
+	Peak      [8]int64   `json:"queue_watermark_bytes"`
+	Full      [8]int64   `json:"full_bytes"` // XOFF where a priority is lossless, else where its queue drops; 0: no queues here
+	Buffered  [8]int64   `json:"ingress_buffer_bytes"`
+	Headroom  [8]int64   `json:"headroom_bytes"` // used
+	Marked    [8]uint64  `json:"ecn_marked_packets"`
+	Discards  [8]uint64  `json:"discards"`
+	RxHeld    uint8      `json:"rx_paused"` // priorities that the peer has stopped, as bits
+	TxHeld    uint8      `json:"tx_paused"` // whose peer this port has stopped
+	RxPaused  [8]float64 `json:"rx_paused_seconds"`
+	TxPaused  [8]float64 `json:"tx_paused_seconds"`
+	Lossless  uint8      `json:"lossless"` // priorities, as bits
+}
+
+// LivePoll is how regularly the workers poll.
+type LivePoll struct {
+	Rounds  uint64    `json:"rounds"`
+	Longest float64   `json:"longest_gap_seconds"` // so far
+	Bounds  []float64 `json:"gap_bounds_seconds"`  // of the counts; the last has none
+	Gaps    []uint64  `json:"gaps"`                // of all workers, each of what is below its bound and not below the one before
+}
+
+// Live answers for what moves.
+func (a *Admin) Live(s *Source) {
+	a.mux.HandleFunc("GET "+livePath, func(w http.ResponseWriter, r *http.Request) {
+		top, err := strconv.Atoi(r.FormValue("flows"))
+		if err != nil || top < 0 || top > MaxTop {
+			refuse(w, fmt.Errorf("%q flows: from 0 to %d", r.FormValue("flows"), MaxTop))
+			return
+		}
+		answer(w, TakeLive(s, top))
+	})
+}
+
+const livePath = "/live"
+
+// TakeLive asks a node; top is how many flows of an agent are listed.
+func TakeLive(s *Source, top int) *Live {
+	snap := s.Snapshot()
+	d := &Live{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: snap.Now.Seconds(), Done: snap.Stats.FlowsDone}
+	d.Poll = LivePoll{Rounds: snap.Pace.Rounds, Longest: snap.Pace.LongestGap.Seconds()}
+	d.Poll.Bounds = gapBounds()
+	var all dpdk.Polls
+	for i := range snap.Polls {
+		all.Add(&snap.Polls[i])
+	}
+	d.Poll.Gaps = all.Gaps[:]
+	for i := range snap.Stats.Ports {
+		p := livePort(&snap.Stats.Ports[i], snap.Buffer, i)
+		p.Port = snap.Ports[i]
+		if i < len(snap.Rates) {
+			p.Rate = int64(snap.Rates[i])
+		}
+		if i < len(snap.Devices) {
+			p.Up, p.Missed = snap.Devices[i].LinkUp, snap.Devices[i].RxMissed+snap.Devices[i].RxNoBuffer
+		}
+		p.Lossless = snap.Lossless
+		d.Ports = append(d.Ports, p)
+	}
+	if s.Flows != nil {
+		survey := s.Flows(top)
+		d.Active, d.Flows = survey.Active, survey.Top
+	}
+	return d
+}
+
+func livePort(st *dataplane.PortStats, b *dataplane.BufferState, port int) LivePort {
+	p := LivePort{
+		RxPackets: st.RxFrames, TxPackets: st.TxFrames, RxBytes: st.RxBytes, TxBytes: st.TxBytes, Queue: inBytes(st.QueueBytes), Peak: inBytes(st.QueuePeak), Buffered: inBytes(st.Buffered),
+		Headroom: inBytes(st.Ingress.Headroom), Marked: st.Marked, Discards: st.Discarded(), RxHeld: st.Egress.Held, TxHeld: st.Ingress.Held,
+	}
+	for prio := range pfc.Classes {
+		p.RxPaused[prio], p.TxPaused[prio] = st.Egress.Paused[prio].Seconds(), st.Ingress.Paused[prio].Seconds()
+		switch {
+		case b == nil:
+		case b.Lossless>>prio&1 != 0:
+			p.Full[prio] = int64(b.Thresholds[port][prio].XOFF)
+		default:
+			p.Full[prio] = int64(b.Tail)
+		}
+	}
+	return p
+}

@@ -1,0 +1,150 @@
+package telemetry
+
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// kind is what Prometheus takes a metric for.
+type kind string
+
+const (
+	counterKind   kind = "counter"
+	gaugeKind     kind = "gauge"
+	histogramKind kind = "histogram"
+)
+
+// metric is what /metrics says of one thing: the same table makes the scrape and
+// docs/metrics.md.
+type metric struct {
+	name   string // with photon_
+	kind   kind
+	of     owner
+	labels []string
+	help   string // a sentence
+	known  string // what others call it; may be empty
+	desc   *prometheus.Desc
+
+	buckets []float64 // upper bounds, of histograms
+}
+
+// Metrics by their order in docs/metrics.md; a section begins where one is named.
+var (
+	metrics  []*metric
+	sections = map[*metric]string{}
+)
+
+// Labels. The node is the name in its configuration, the port what `photon show
+// ports` calls it.
+var (
+	byNode     = []string{"node"}
+	byPort     = []string{"node", "port"}
+	byPrio     = []string{"node", "port", "priority"}
+	byWorker   = []string{"node", "worker"}
+	byFlow     = []string{"node", "peer", "qp"}
+	withReason = []string{"node", "port", "priority", "reason"}
+	withAction = []string{"node", "port", "priority", "action"}
+)
+
+func define(of owner, k kind, name string, labels []string, help, known string) *metric {
+	m := &metric{name: "photon_" + name, kind: k, of: of, labels: labels, help: help, known: known}
+	text := help
+	if known != "" {
+		text = strings.TrimSuffix(help, ".") + " (" + known + ")."
+	}
+	m.desc = prometheus.NewDesc(m.name, text, labels, nil)
+	metrics = append(metrics, m)
+	return m
+}
+
+func histogram(of owner, name string, buckets []float64, labels []string, help string) *metric {
+	m := define(of, histogramKind, name, labels, help, "")
+	m.buckets = buckets
+	return m
+}
+
+// section puts a metric, and those defined after it, under a heading.
+func section(title string, m *metric) *metric {
+	sections[m] = title
+	return m
+}
+
+var (
+	rxPackets = section("Ports", define(both, counterKind, "port_rx_packets_total", byPrio, "Frames received, MAC control frames excepted.", "mlx5: rx_prioN_packets"))
+	rxBytes   = define(both, counterKind, "port_rx_bytes_total", byPrio, "Bytes received without FCS, MAC control frames excepted.", "mlx5: rx_prioN_bytes")
+	txPackets = define(both, counterKind, "port_tx_packets_total", byPrio, "Frames sent, MAC control frames excepted.", "mlx5: tx_prioN_packets")
+	txBytes   = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
+	rxControl = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, received.", "")
+	txControl = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, sent.", "")
+	routed    = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
+	discards  = define(both, counterKind, "port_discards_total", withReason, "Frames discarded, by reason. Reasons that cost a lossless priority frames are there from the start, others when they first happen.", "mlx5: rx_prioN_discards")
+
+	pfcRxFrames  = section("Priority flow control", define(both, counterKind, "pfc_rx_frames_total", byPrio, "PFC frames received for a priority, XOFF and XON.", "mlx5: rx_prioN_pause; SAI: PFC_N_RX_PKTS"))
+	pfcRxPaused  = define(both, counterKind, "pfc_rx_paused_seconds_total", byPrio, "Time for which the peer stopped a priority of this port.", "mlx5: rx_prioN_pause_duration, there in microseconds")
+	pfcRxChanges = define(both, counterKind, "pfc_rx_transitions_total", byPrio, "Resumptions of a priority that the peer had stopped.", "mlx5: rx_prioN_pause_transition; SAI: PFC_N_ON2OFF_RX_PKTS")
+	pfcTxFrames  = define(carriers, counterKind, "pfc_tx_frames_total", byPrio, "PFC frames sent for a priority, XOFF and XON.", "mlx5: tx_prioN_pause; SAI: PFC_N_TX_PKTS")
+	pfcTxPaused  = define(carriers, counterKind, "pfc_tx_paused_seconds_total", byPrio, "Time for which this port stopped its peer's priority.", "mlx5: tx_prioN_pause_duration, there in microseconds")
+	pfcTxChanges = define(carriers, counterKind, "pfc_tx_transitions_total", byPrio, "Resumptions of a peer's priority that this port had stopped.", "")
+	storms       = define(switches, counterKind, "pfc_watchdog_storms_total", withAction, "Storms of PAUSE that the watchdog detected; only with a watchdog, and of lossless priorities.", "SONiC: show pfcwd stats")
+	restored     = define(switches, counterKind, "pfc_watchdog_restored_total", byPrio, "Storms that have ended.", "SONiC: show pfcwd stats")
+	stormTime    = define(switches, counterKind, "pfc_watchdog_storm_seconds_total", byPrio, "Time spent in storms, from detection to restoration.", "")
+	stormNow     = define(switches, gaugeKind, "pfc_watchdog_storm", byPrio, "1 while the peer storms.", "")
+	deadlocks    = define(switches, counterKind, "pfc_deadlocks_total", byPrio, "How often an egress queue was found in a cycle of paused queues; of lossless priorities, unless `pfc: deadlock` is 0s.", "")
+	deadlockNow  = define(switches, gaugeKind, "pfc_deadlock", byPrio, "1 while the queue is in such a cycle.", "")
+
+	queueBytes   = section("Queues and buffer", define(carriers, gaugeKind, "queue_bytes", byPrio, "Bytes in an egress queue.", "SAI: QUEUE_STAT_CURR_OCCUPANCY_BYTES"))
+	queuePeak    = define(carriers, gaugeKind, "queue_watermark_bytes", byPrio, "Most bytes that were in an egress queue.", "SAI: QUEUE_STAT_WATERMARK_BYTES; SONiC: show queue watermark")
+	ingressBytes = define(carriers, gaugeKind, "ingress_buffer_bytes", byPrio, "Bytes that came in through a port and have not left the switch.", "SAI: INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES")
+	ingressPeak  = define(carriers, gaugeKind, "ingress_buffer_watermark_bytes", byPrio, "Most bytes that were buffered for an ingress port.", "SAI: INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES")
+	xoffBytes    = define(switches, gaugeKind, "ingress_xoff_bytes", byPrio, "Bytes buffered for an ingress port beyond which it sends XOFF, what `pfc: alpha` adds excepted; of lossless priorities.", "SONiC: xoff of a buffer profile")
+	roomSize     = define(switches, gaugeKind, "ingress_headroom_size_bytes", byPrio, "Headroom: bytes that fit beyond XOFF before frames are lost; of lossless priorities.", "SONiC: size of a buffer profile")
+	roomUsed     = define(switches, gaugeKind, "ingress_headroom_bytes", byPrio, "Bytes in the headroom; of lossless priorities.", "SAI: INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES")
+	roomPeak     = define(switches, gaugeKind, "ingress_headroom_watermark_bytes", byPrio, "Most bytes that were in the headroom; of lossless priorities.", "SAI: INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES; SONiC: show priority-group watermark headroom")
+	lossySize    = define(switches, gaugeKind, "buffer_lossy_size_bytes", byNode, "Part of the buffer that lossy priorities share.", "")
+	lossyUsed    = define(switches, gaugeKind, "buffer_lossy_bytes", byNode, "Bytes in it.", "")
+
+	ecnPackets   = section("Congestion points", define(switches, counterKind, "queue_ecn_marked_packets_total", byPrio, "Frames marked CE.", "SAI: QUEUE_STAT_WRED_ECN_MARKED_PACKETS"))
+	ecnBytes     = define(switches, counterKind, "queue_ecn_marked_bytes_total", byPrio, "Bytes of frames marked CE.", "SAI: QUEUE_STAT_WRED_ECN_MARKED_BYTES")
+	undetermined = define(switches, counterKind, "queue_undetermined_marked_packets_total", byPrio, "Frames marked undetermined, UE (TCD).", "")
+	cnmSent      = define(switches, counterKind, "cp_cnm_sent_total", byPrio, "Congestion notification messages that the switch sent for a queue (QCN).", "IEEE 802.1Q: ieee8021CnCpidTransmittedCnms")
+	cnpSent      = define(switches, counterKind, "cp_cnp_sent_total", byPrio, "CNPs that the switch itself sent for a queue (PACC).", "")
+
+	npMarked  = section("Notification and reaction points", define(hosts, counterKind, "np_ecn_marked_packets_total", byNode, "Data frames received with CE.", "mlx5: np_ecn_marked_roce_packets"))
+	npSent    = define(hosts, counterKind, "np_cnp_sent_total", byNode, "CNPs sent.", "mlx5: np_cnp_sent")
+	rpHandled = define(hosts, counterKind, "rp_cnp_handled_total", byNode, "CNPs given to a reaction point.", "mlx5: rp_cnp_handled")
+	rpIgnored = define(hosts, counterKind, "rp_cnp_ignored_total", byNode, "CNPs for flows that are not sent from here, or broken ones.", "mlx5: rp_cnp_ignored")
+	rpRate    = histogram(hosts, "rp_rate_bytes_per_second", rateBuckets(), byNode, "Rates that the reaction points allow the flows being sent now, in bytes on the wire: a distribution over flows, not over time.")
+	begun     = define(hosts, counterKind, "flows_started_total", byNode, "Flows taken up.", "")
+	done      = define(hosts, counterKind, "flows_completed_total", byNode, "Flows whose last packet was acknowledged.", "")
+	flowRate  = define(hosts, gaugeKind, "flow_rate_bytes_per_second", byFlow, "Rate that a flow is allowed, in bytes on the wire; of the fastest flows only, as many as `series: flows` says.", "")
+	flowBytes = define(hosts, counterKind, "flow_tx_bytes_total", byFlow, "Bytes on the wire that a flow has sent; of the same flows.", "")
+	flowCNPs  = define(hosts, counterKind, "flow_cnp_handled_total", byFlow, "CNPs and CNMs that came for a flow; of the same flows.", "")
+
+	nicFlows     = section("NICs of applications", define(nics, gaugeKind, "nic_flows", []string{"node", "direction"}, "Flows of applications that are known, by direction.", ""))
+	nicQueued    = define(nics, gaugeKind, "nic_queued_packets", byNode, "Frames of applications that wait for the wire.", "")
+	nicControl   = define(nics, counterKind, "nic_control_packets_total", byNode, "Frames of applications that passed unpaced: not IP, group addresses, neighbour discovery.", "")
+	nicECT       = define(nics, counterKind, "nic_ecn_set_packets_total", byNode, "Frames of applications that were made ECN-capable, or differently so, on their way out.", "")
+	nicCleared   = define(nics, counterKind, "nic_ecn_cleared_packets_total", byNode, "Frames whose mark was taken off on their way to the application.", "")
+	nicUntracked = define(nics, counterKind, "nic_np_untracked_packets_total", byNode, "Frames that the notification point had no room for; they were delivered.", "")
+	nicReleased  = define(nics, counterKind, "nic_rp_released_total", byNode, "Flows set back to line rate because notifications stayed away.", "")
+	nicRefused   = define(nics, counterKind, "nic_cnp_refused_total", []string{"node", "reason"}, "CNPs and CNMs that changed nothing: unknown_flow, not_sent (nothing of the flow was), too_soon, malformed.", "")
+	nicHolds     = define(nics, counterKind, "nic_application_holds_total", byNode, "Times the application's port was held because too much waited.", "")
+	nicHeld      = define(nics, counterKind, "nic_application_held_seconds_total", byNode, "Time for which it was held.", "")
+
+	devUp       = section("Devices", define(both, gaugeKind, "device_up", byPort, "1 if the device has a link.", ""))
+	devRate     = define(both, gaugeKind, "device_rate_bytes_per_second", byPort, "Rate of the link as photon takes it to be.", "")
+	devMissed   = define(both, counterKind, "device_rx_missed_total", byPort, "Frames that the card or the kernel dropped before photon could take them.", "DPDK: imissed; mlx5: rx_out_of_buffer")
+	devNoBuffer = define(both, counterKind, "device_rx_nobuffer_total", byPort, "Frames dropped because no frame buffer was free.", "DPDK: rx_nombuf")
+	devTooLong  = define(both, counterKind, "device_rx_too_long_total", byPort, "Frames longer than a frame buffer, dropped.", "")
+	devErrors   = define(both, counterKind, "device_errors_total", []string{"node", "port", "direction"}, "Errors that the driver counts, `direction` rx or tx.", "DPDK: ierrors, oerrors")
+
+	rounds  = section("The process", define(both, counterKind, "worker_rounds_total", byNode, "Polls of all workers.", ""))
+	pollGap = histogram(both, "worker_poll_gap_seconds", gapBounds(), byWorker, "Time between two polls of a worker. A rest that an idle worker chose is no gap.")
+	rxBurst = histogram(both, "worker_rx_burst_packets", burstBounds(), byWorker, "Frames that a poll took from a port, of polls that took any; 32 is the most.")
+	txBurst = histogram(both, "worker_tx_burst_packets", burstBounds(), byWorker, "Frames that a poll gave a port to send, of polls that gave any.")
+	longest = define(both, gaugeKind, "worker_poll_gap_max_seconds", byNode, "Longest time between two polls of a worker so far.", "")
+	respond = define(switches, gaugeKind, "pfc_response_seconds", byNode, "Poll gap that the headroom has room for: what the switch takes to answer with XOFF, `pfc: response`; absent if `pfc: headroom` was given.", "")
+	info    = define(both, gaugeKind, "node_info", []string{"node", "kind", "scheme"}, "1, with what the node is as labels: `kind` switch or agent, and the scheme in force.", "")
+	build   = define(both, gaugeKind, "build_info", []string{"version", "go", "dpdk"}, "1, with the versions as labels.", "")
+)

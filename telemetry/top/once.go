@@ -1,0 +1,70 @@
+package top
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Options say what a view shows.
+type Options struct {
+	Order   string // one of Orders; empty: the first
+	Reverse bool
+	All     bool // priorities that nothing ever used, too
+}
+
+// find returns the order by its name.
+func (o *Options) find() (at int, err error) {
+	for i := range orders {
+		if o.Order == orders[i].title || o.Order == "" {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("sort by %q: there are %v", o.Order, Orders())
+}
+
+// Check says what is wrong with the options.
+func (o *Options) Check() error {
+	_, err := o.find()
+	return err
+}
+
+// Print writes a view once, for scripts and pipes.
+func (v *View) Print(w io.Writer, o Options) error {
+	at, err := o.find()
+	if err != nil {
+		return err
+	}
+	v.sort(&orders[at], o.Reverse)
+	l := &layout{width: minWidth, paint: unpainted}
+	lines := []string{l.status(v), l.totals(v), "", l.rowsHead()}
+	for _, r := range v.shown(o.All) {
+		lines = append(lines, l.row(&r))
+	}
+	if v.Host {
+		lines = append(lines, "", l.flowsHead())
+		for i := range v.Flows {
+			lines = append(lines, l.flow(&v.Flows[i]))
+		}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// JSON writes a view once, for programs.
+func (v *View) JSON(w io.Writer, o Options) error {
+	at, err := o.find()
+	if err != nil {
+		return err
+	}
+	v.sort(&orders[at], o.Reverse)
+	v.Rows = v.shown(o.All)
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
