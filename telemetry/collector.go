@@ -32,7 +32,8 @@ type Snapshot struct {
 	Buffer      *dataplane.BufferState
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
-	LinkChanges []uint64 // up or down, by port
+	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
+	LinkChanges []uint64   // up or down, by port
 }
 
 // collector turns snapshots into metrics.
@@ -126,6 +127,10 @@ func (c *scrape) port(i int) {
 			put(restored, float64(p.Watchdog.Restored[prio]))
 			put(stormTime, p.Watchdog.Time[prio].Seconds())
 			put(stormNow, float64(p.Watchdog.Storm>>prio&1))
+		}
+		if lossless && !c.s.Host {
+			put(deadlocks, float64(p.Deadlocks[prio]))
+			put(deadlockNow, float64(p.Deadlocked>>prio&1))
 		}
 	}
 }

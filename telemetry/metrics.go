@@ -89,6 +89,8 @@ var (
 	restored     = define(switches, counterKind, "pfc_watchdog_restored_total", byPrio, "Storms that have ended.", "SONiC: show pfcwd stats")
 	stormTime    = define(switches, counterKind, "pfc_watchdog_storm_seconds_total", byPrio, "Time spent in storms, from detection to restoration.", "")
 	stormNow     = define(switches, gaugeKind, "pfc_watchdog_storm", byPrio, "1 while the peer storms.", "")
+	deadlocks    = define(switches, counterKind, "pfc_deadlocks_total", byPrio, "How often an egress queue was found in a cycle of paused queues; of lossless priorities.", "")
+	deadlockNow  = define(switches, gaugeKind, "pfc_deadlocked", byPrio, "1 while the queue is in one.", "")
 
 	queueBytes   = section("Queues and buffer", define(switches, gaugeKind, "queue_bytes", byPrio, "Bytes in an egress queue.", "SAI: QUEUE_STAT_CURR_OCCUPANCY_BYTES"))
 	queuePeak    = define(switches, gaugeKind, "queue_watermark_bytes", byPrio, "Most bytes that were in an egress queue.", "SAI: QUEUE_STAT_WATERMARK_BYTES; SONiC: show queue watermark")

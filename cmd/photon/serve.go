@@ -116,7 +116,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 		s.Pace, s.Polls = d.world.Pace(), d.world.Polls()
 		if d.sw != nil {
 			b := d.sw.Buffer()
-			s.Buffer, s.Params, s.Watchdog, s.Response = &b, d.params, d.sw.WatchdogConfig(), d.response
+			s.Buffer, s.Params, s.Watchdog, s.Deadlock, s.Response = &b, d.params, d.sw.WatchdogConfig(), d.sw.DeadlockTime(), d.response
 		}
 	})
 	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
