@@ -15,7 +15,9 @@ func (d *daemon) drain() {
 	if d.sw == nil {
 		return
 	}
-	d.world.Do(d.sw.Drain)
+	d.loaded.Lock() // a reload or a collection would end the pause
+	defer d.loaded.Unlock()
+	d.world.Do(d.sw.Hold)
 	for deadline := time.Now().Add(drainTime); ; time.Sleep(time.Millisecond) {
 		held, idle := 0, false
 		d.world.Do(func(units.Time) { held, idle = d.sw.Queued(), d.world.Idle() })
