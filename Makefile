@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser lint race bench bench-forwarding bench-stalls reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build test test-browser lint race bench bench-forwarding bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -53,6 +53,10 @@ bench:
 bench-forwarding: setup-bench
 	go build -tags dpdk -o bin/bench ./internal/bench
 	bin/bench $(BENCH)
+
+# Everything that happens to a switch at once, for ten minutes.
+mixed: setup-test
+	MIXED=10m go test -tags dpdk -count 1 -timeout 20m -run TestMixed -v ./cmd/photon | grep -v INFO
 
 # The time between two polls beside a loop in C, three minutes.
 bench-stalls: build
