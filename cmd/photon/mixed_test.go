@@ -16,6 +16,7 @@ import (
 
 	"photon/internal/testnet"
 	"photon/pfc"
+	"photon/units"
 	"photon/wire"
 )
 
@@ -69,13 +70,24 @@ func TestMixed(t *testing.T) {
 	stopReceiving := make(chan struct{})
 	received := make(chan error, 1)
 	go func() { received <- receiveAll(o.hosts[0], streams, stopReceiving) }()
+	obeys := map[int]*obedience{1: {}, 3: {}}
+	for host, x := range obeys {
+		all.Go(func() { x.listen(o.hosts[host], end) })
+	}
 	for _, s := range streams {
-		every(3*time.Millisecond, func(int) { o.hosts[s.from].Send(udp(s.from, s.to, 26, 1000, s.sent.Load())); s.sent.Add(1) })
+		every(3*time.Millisecond, func(int) {
+			if obeys[s.from].may() {
+				o.hosts[s.from].Send(udp(s.from, s.to, 26, 1000, s.sent.Load()))
+				s.sent.Add(1)
+			}
+		})
 	}
 	// Lossless and lossy, to hosts that pause or have no link.
 	every(10*time.Millisecond, func(turn int) {
-		o.hosts[1].Send(udp(1, 3, 26, 1000, uint32(turn)))
-		o.hosts[1].Send(udp(1, 2, 26, 500, uint32(turn)))
+		if obeys[1].may() {
+			o.hosts[1].Send(udp(1, 3, 26, 1000, uint32(turn)))
+			o.hosts[1].Send(udp(1, 2, 26, 500, uint32(turn)))
+		}
 		o.hosts[1].Send(udp(1, 2, 8, 500, uint32(turn)))
 	})
 	every(500*time.Millisecond, func(turn int) { // more than a lossy queue holds
@@ -142,8 +154,29 @@ func TestMixed(t *testing.T) {
 	if after > before+48<<20 { // all frame buffers, of which the first have been used
 		t.Errorf("%d MB resident after a quarter of the time, %d at the end", before>>20, after>>20)
 	}
-	t.Logf("%v: %d and %d lossless frames, none lost; %d and %d MB resident", span, streams[0].sent.Load(), streams[1].sent.Load(), before>>20, after>>20)
+	t.Logf("%v: %d and %d lossless frames; %d and %d MB resident; longest poll gap %.3g s", span, streams[0].sent.Load(), streams[1].sent.Load(), before>>20, after>>20,
+		sum(m, "photon_worker_poll_gap_max_seconds"))
 	o.process.stop() // which checks that every frame is accounted for
+}
+
+// obedience is a host that does not send priority 3 while the switch pauses it.
+type obedience struct{ until atomic.Int64 }
+
+func (o *obedience) may() bool { return time.Now().UnixNano() >= o.until.Load() }
+
+// listen takes in the switch's PFC frames.
+func (o *obedience) listen(at *testnet.Socket, end chan struct{}) {
+	for {
+		select {
+		case <-end:
+			return
+		default:
+		}
+		var f pfc.Frame
+		if b := at.Receive(20 * time.Millisecond); b != nil && wire.MACAt(b) == pfc.Destination && f.Decode(b) == nil && f.Enable>>3&1 != 0 {
+			o.until.Store(time.Now().Add(pfc.Duration(f.Quanta[3], 50*units.Mbps).Duration()).UnixNano())
+		}
+	}
 }
 
 // receiveAll takes what arrives at a host and checks the order of streams.
