@@ -152,7 +152,7 @@ func TestMixed(t *testing.T) {
 	if n := sum(m, "photon_port_discards_total", `reason="headroom"`); n != 0 {
 		t.Errorf("%v frames overran the headroom", n)
 	}
-	if n := sum(m, "photon_device_rx_missed_packets_total"); n != 0 {
+	if n := sum(m, "photon_device_rx_missed_total"); n != 0 {
 		t.Errorf("%v frames overran the kernel's rings", n)
 	}
 	if after > before+48<<20 { // all frame buffers, of which the first have been used
