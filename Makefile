@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser test-e1000e test-slurm lint race bench bench-forwarding bench-sim reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build test test-browser test-e1000e test-slurm lint race bench bench-forwarding bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -70,6 +70,15 @@ bench-forwarding: setup-bench
 bench-sim:
 	CGO_ENABLED=0 go build -o bin/simbench ./internal/simbench
 	bin/simbench $(BENCHSIM)
+
+# Everything that happens to a switch at once, for ten minutes.
+mixed: setup-test
+	MIXED=10m go test -tags dpdk -count 1 -timeout 20m -run TestMixed -v ./cmd/photon | grep -v INFO
+
+# The time between two polls beside a loop in C, three minutes.
+bench-stalls: build
+	go build -tags dpdk -o bin/bench-stalls ./internal/bench/stalls
+	bin/bench-stalls $(BENCH)
 
 # Hours, if you like: SOAK=10m is the time of each fuzz target and of the repeated tests.
 SOAK ?= 1m

@@ -57,6 +57,7 @@ type DPDK struct {
 	Hugepages Value[bool]       `yaml:"hugepages"` // false: ordinary memory
 	Frames    Value[int]        `yaml:"frames"`    // frame buffers; from the buffer's size
 	Sleep     Value[units.Time] `yaml:"sleep"`     // of an idle worker; 20us if all ports are virtual, else 0: poll without rest
+	Garbage   Value[units.Size] `yaml:"garbage"`   // that scrapes and commands may leave before it is collected, with the peers paused; 256MB
 	EAL       []string          `yaml:"eal"`       // further arguments of DPDK
 }
 
@@ -241,8 +242,14 @@ func (d DPDK) check() error {
 	if n := d.Workers.Or(1); n < 1 || len(d.Cores) > 0 && len(d.Cores) < n {
 		return fail(d.Workers, "%d workers on %d cores: name a core for each", n, len(d.Cores))
 	}
+	if g := d.Garbage; g.IsSet() && g.V < units.MB {
+		return fail(g, "garbage %v must be 1MB or more", g.V)
+	}
 	return nil
 }
+
+// GarbageLimit is how much there may be before it is collected.
+func (d DPDK) GarbageLimit() units.Size { return d.Garbage.Or(256 * units.MB) }
 
 // metricsAddress checks where metrics are served; empty: nowhere.
 func metricsAddress(v Value[string]) (string, error) {

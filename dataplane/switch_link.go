@@ -78,13 +78,32 @@ func (s *Switch) refuse(now units.Time, p *switchPort, f Frame) {
 	p.env.Free(f)
 }
 
-// Drain has the switch pause its peers' lossless priorities from now on, so that
-// its queues run empty before it stops. It is called between bursts.
-func (s *Switch) Drain(now units.Time) {
+// Hold has the switch pause its peers' lossless priorities from now on, so that
+// its queues run empty. It is called between bursts.
+func (s *Switch) Hold(now units.Time) {
 	for i := range s.ports {
 		s.ports[i].in.Hold()
 		s.ports[i].env.Wake(i, now)
 	}
+}
+
+// Resume ends what Hold began: thresholds are again what they were. It is called
+// between bursts.
+func (s *Switch) Resume(now units.Time) {
+	for i := range s.ports {
+		s.configure(&s.ports[i])
+		s.ports[i].env.Wake(i, now)
+	}
+	s.setMoving()
+}
+
+// configure gives a port's ingress the thresholds of the configuration.
+func (s *Switch) configure(p *switchPort) {
+	var t [pfc.Classes]pfc.Thresholds
+	for prio := range pfc.Classes {
+		t[prio] = s.config.thresholds(p.number, prio)
+	}
+	p.in.Configure(t, s.config.Pause, p.config.Link.Rate)
 }
 
 // Queued is how many frames are in the switch. It is called between bursts.

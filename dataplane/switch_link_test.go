@@ -89,7 +89,7 @@ func TestDrain(t *testing.T) {
 		t.Error(r.sw.Queued())
 	}
 	r.env.SetDue(0, units.Never)
-	r.sw.Drain(r.now)
+	r.sw.Hold(r.now)
 	var f pfc.Frame
 	for i := range 2 {
 		for range 3 {
@@ -103,6 +103,12 @@ func TestDrain(t *testing.T) {
 	r.in(0, packet(0, 1, 26, 0), 1000) // was on its way
 	if st := r.stats(0); len(r.out(1, 8)) != 6 || r.sw.Queued() != 0 || st.Discarded() != [8]uint64{} {
 		t.Error("it does not send what it holds")
+	}
+	r.sw.Resume(r.now)
+	for i := range 2 {
+		if b := r.out(i, 1); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] != 0 {
+			t.Errorf("port %d does not resume its peer", i)
+		}
 	}
 }
 

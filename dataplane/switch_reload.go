@@ -88,11 +88,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		if ch.points != nil {
 			p.setPoints(ch.points[i])
 		}
-		var t [pfc.Classes]pfc.Thresholds
-		for prio := range pfc.Classes {
-			t[prio] = c.thresholds(i, prio)
-		}
-		p.in.Configure(t, c.Pause, p.config.Link.Rate)
+		s.configure(p)
 		s.setWatchdog(now, p)
 		p.env.Wake(i, now) // whatever of its timers is earlier now
 	}

@@ -292,6 +292,29 @@ func TestDeadlock(t *testing.T) {
 	o.until("its end", func() bool { return queue(0).Status == "operational" && queue(0).Bytes == 0 })
 }
 
+// What commands leave is collected when it is much, with the peers paused; no
+// frame is lost by it.
+func TestCollection(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 1Gbps\npfc: {headroom: 800KB}\ndpdk: {garbage: 1MB}\n")
+	sent := uint32(0)
+	var counters telemetry.PFC
+	o.until("a collection", func() bool {
+		for range 20 {
+			o.hosts[1].Send(udp(1, 0, 26, 1000, sent))
+			sent++
+		}
+		o.show("pfc counters", &counters)
+		return strings.Contains(o.process.log.String(), "of garbage in")
+	})
+	if got := len(o.arrives(0, int(sent))); got != int(sent) {
+		t.Errorf("%d of %d frames arrive", got, sent)
+	}
+	o.until("an end of the pause", func() bool {
+		o.show("pfc counters", &counters)
+		return counters.Ports[1].TxTransitions[3] > 0
+	})
+}
+
 // A changed file is taken over while frames pass, and none is lost; a file that
 // is wrong, or changes what cannot change, is refused whole.
 func TestReload(t *testing.T) {

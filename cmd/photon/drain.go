@@ -17,12 +17,14 @@ func (d *daemon) drain() {
 	var queued func() int
 	switch {
 	case d.sw != nil:
-		begin, queued = d.sw.Drain, d.sw.Queued
+		begin, queued = d.sw.Hold, d.sw.Queued
 	case d.nic != nil:
 		begin, queued = d.nic.Drain, d.nic.Queued
 	default:
 		return
 	}
+	d.loaded.Lock() // a reload or a collection would end the pause
+	defer d.loaded.Unlock()
 	d.world.Do(begin)
 	for deadline := time.Now().Add(drainTime); ; time.Sleep(time.Millisecond) {
 		held, idle := 0, false

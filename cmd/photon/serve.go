@@ -44,6 +44,9 @@ type daemon struct {
 	// lossless are the priorities with PFC, as bits.
 	lossless uint8
 
+	collector collector
+	garbage   units.Size // that there may be before it is collected
+
 	host *agent.Host // agents only
 
 	// Switches only.
@@ -94,6 +97,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		defer a.Close()
 	}
 	defer d.reloadOnHangup()()
+	d.collector.start(d.garbage)
 	defer d.watch(200 * time.Millisecond)()
 	defer d.heartbeat()()
 	d.log.Infof("%s runs", d.name)

@@ -21,6 +21,7 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 				d.watchLinks()
 				d.watchStorms()
 				d.watchDeadlocks()
+				d.collect()
 			case <-ended:
 				return
 			}

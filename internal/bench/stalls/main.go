@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// contestants are what is measured, in the order of the table.
+var contestants = []struct {
+	name    string
+	measure func(dir string, settle, span time.Duration) (gaps, error)
+}{
+	{"C loop", measureLoop},
+	{"photon", measurePhoton("")},
+	{"photon, GOGC=100", measurePhoton("100")},
+}
+
+// result is a line of the table, and of the result file. Times are in seconds.
+type result struct {
+	Name   string    `json:"name"`
+	Polls  uint64    `json:"polls"` // of all turns
+	P9999  []float64 `json:"p9999_seconds"`
+	Most   []float64 `json:"max_seconds"` // upper bounds, as those are
+	Long   []float64 `json:"over_131us_per_second"`
+	turned time.Duration
+}
+
+func main() {
+	child := flag.Bool("loop", false, "be the loop in C (the command starts itself so)")
+	core := flag.Int("core", 0, "with -loop: where")
+	runs := flag.Int("runs", 5, "`turns` of each contestant")
+	span := flag.Duration("span", 10*time.Second, "`length` of a turn")
+	settle := flag.Duration("settle", 2*time.Second, "`time` before a turn counts")
+	out := flag.String("out", "out/bench-stalls.json", "result `file`")
+	flag.Parse()
+	var err error
+	switch {
+	case *runs < 1 || *span < time.Second || *settle < 0:
+		err = fmt.Errorf("-runs %d must be positive, -span %v a second or more, -settle %v not negative", *runs, *span, *settle)
+	case *child:
+		err = beLoop(*core, *settle, *span)
+	default:
+		err = measureAll(*runs, *settle, *span, *out)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench-stalls:", err)
+		os.Exit(2)
+	}
+}
+
+func measureAll(runs int, settle, span time.Duration, out string) error {
+	dir, err := os.MkdirTemp("", "photon-stalls")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	results := make([]result, len(contestants))
+	for range runs {
+		for i, c := range contestants {
+			g, err := c.measure(dir, settle, span)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			results[i].Name = c.name
+			results[i].add(g, span)
+		}
+	}
+	fmt.Printf("%-18s %10s %26s %26s %18s\n", "", "polls/s", "p99.99 us: median (most)", "longest us: median (most)", "over 131 us per s")
+	for i := range results {
+		fmt.Println(&results[i])
+	}
+	fmt.Println("\nTimes are the upper bounds of histogram buckets, which double. Scrapes every second, a command five times a second, a reload every other.")
+	b, err := json.MarshalIndent(map[string][]result{"contestants": results}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	fmt.Println(out)
+	return os.WriteFile(out, append(b, '\n'), 0o644)
+}
+
+func (r *result) add(g gaps, span time.Duration) {
+	long := uint64(0)
+	for i, n := range g.Counts {
+		r.Polls += n
+		if i > 0 && bound(i-1) > 131e-6 {
+			long += n
+		}
+	}
+	r.P9999 = append(r.P9999, g.quantile(0.9999))
+	r.Most = append(r.Most, g.most())
+	r.Long = append(r.Long, float64(long)/span.Seconds())
+	r.turned += span
+}
+
+func (r *result) String() string {
+	both := func(seconds []float64) string {
+		return fmt.Sprintf("%.4g (%.4g)", 1e6*median(seconds), 1e6*slices.Max(seconds))
+	}
+	return fmt.Sprintf("%-18s %10.3g %26s %26s %18.3g", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), median(r.Long))
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
