@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
+	"photon/dataplane"
 	"photon/flowtable"
 	"photon/ratelimit"
 	"photon/units"
@@ -78,20 +80,28 @@ var (
 	ErrDuplicate = errors.New("agent: the queue pair to that peer is in use")
 )
 
+// checkSpec says what is wrong with a flow, in one line.
+func (h *Host) checkSpec(spec *FlowSpec) error {
+	if spec.QP >= 1<<24 {
+		return fmt.Errorf("agent: queue pair %d has more than 24 bits", spec.QP)
+	}
+	if spec.Size < 0 {
+		return fmt.Errorf("agent: flow size %v is negative", spec.Size)
+	}
+	if spec.DSCP > 63 {
+		return fmt.Errorf("agent: DSCP %d: there are 0 to 63", spec.DSCP)
+	}
+	if spec.Peer.Is4() != h.config.IP.Is4() {
+		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
+	}
+	return nil
+}
+
 // AddFlow takes up a flow, which begins at its start time, or now if that has
 // passed, and returns its slot.
 func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
-	if spec.QP >= 1<<24 {
-		return 0, fmt.Errorf("agent: queue pair %d has more than 24 bits", spec.QP)
-	}
-	if spec.Size < 0 {
-		return 0, fmt.Errorf("agent: flow size %v is negative", spec.Size)
-	}
-	if spec.DSCP > 63 {
-		return 0, fmt.Errorf("agent: DSCP %d: there are 0 to 63", spec.DSCP)
-	}
-	if spec.Peer.Is4() != h.config.IP.Is4() {
-		return 0, fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
+	if err := h.checkSpec(&spec); err != nil {
+		return 0, err
 	}
 	id, fresh := h.byPeer.Insert(peerKey{spec.Peer, spec.QP}, now)
 	switch {
@@ -201,7 +211,11 @@ func (h *Host) takeRP(prio uint8) ratelimit.RP {
 // finish ends a flow whose last packet was acknowledged.
 func (h *Host) finish(now units.Time, id int) {
 	f := &h.flows[id]
-	h.done = append(h.done, Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames})
+	r := Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames}
+	h.done = append(h.done, r)
+	bucket, _ := slices.BinarySearch(dataplane.FCTBounds[:], r.FCT())
+	h.stats.FCTs[bucket]++
+	h.stats.FCTSum = h.stats.FCTSum.Add(r.FCT())
 	h.stats.FlowsDone++
 	h.StopFlow(now, id)
 }
@@ -222,14 +236,17 @@ type FlowState struct {
 	Frames   uint64     // data frames sent
 	Bytes    uint64     // of them on the wire
 	Notified uint64     // CNPs and CNMs that came for it
+	FirstBit units.Time // when its first packet left
+	Limited  bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
 }
 
 // Flow returns the state of a slot that AddFlow returned.
 func (h *Host) Flow(now units.Time, id int) FlowState {
 	f := &h.flows[id]
-	s := FlowState{Spec: f.spec, Active: f.active, Frames: f.frames, Bytes: f.sent, Notified: f.notified}
+	s := FlowState{Spec: f.spec, Active: f.active, Frames: f.frames, Bytes: f.sent, Notified: f.notified, FirstBit: f.firstBit}
 	if f.active {
 		s.Rate = f.rate(now)
+		s.Limited = f.limited(now, h.config.Link.Rate)
 	}
 	return s
 }
@@ -257,6 +274,10 @@ func (f *flow) rate(now units.Time) units.Rate {
 	}
 	return r
 }
+
+// limited reports whether a rate limiter is associated with the flow: QCN's is
+// from the first notification until the rate is the line's again.
+func (f *flow) limited(now units.Time, line units.Rate) bool { return f.rp.Rate(now) < line }
 
 // Flows returns the slots that may hold flows: from 0 to Flows()-1.
 func (h *Host) Flows() int { return len(h.flows) }

@@ -145,6 +145,9 @@ func (h *Host) Stats(now units.Time) dataplane.Stats {
 			bucket, _ := slices.BinarySearch(dataplane.RateBounds[:], r)
 			st.FlowRates[bucket]++
 			st.RateSum += r
+			if h.flows[i].limited(now, h.config.Link.Rate) {
+				st.Limited++
+			}
 		}
 	}
 	return st

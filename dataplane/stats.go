@@ -83,6 +83,15 @@ type Stats struct {
 	FlowsDone  uint64
 	FlowRates  [len(RateBounds) + 1]uint64 // flows being sent whose allowed rate is at most RateBounds[i]; the last: above all
 	RateSum    units.Rate                  // of the allowed rates
+	Limited    uint64                      // flows being sent that are held below the line's rate: limiters associated
+	FCTs       [len(FCTBounds) + 1]uint64  // flows completed whose completion time is at most FCTBounds[i]; the last: above all
+	FCTSum     units.Time                  // of the completion times
+}
+
+// FCTBounds are the upper bounds of the histogram of flow completion times.
+var FCTBounds = [...]units.Time{
+	10 * units.Microsecond, 30 * units.Microsecond, 100 * units.Microsecond, 300 * units.Microsecond, units.Millisecond, 3 * units.Millisecond,
+	10 * units.Millisecond, 30 * units.Millisecond, 100 * units.Millisecond, 300 * units.Millisecond, units.Second, 10 * units.Second,
 }
 
 // RateBounds are the upper bounds of the histogram of allowed rates.
