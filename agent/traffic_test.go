@@ -41,7 +41,7 @@ func TestOrderedFlowsBeginInTime(t *testing.T) {
 	p.run(6 * units.Second)
 	list := tr.List(p.Now(), 0, 1000)
 	if len(list) != 100 || len(tr.TakeEnded()) != 100 || len(tr.TakeEnded()) != 0 {
-		t.Fatalf("%d flows", len(list))
+		t.Fatalf("%d flows, the last %+v, %d ended since", len(list), list[len(list)-1], len(tr.TakeEnded()))
 	}
 	for i, o := range list {
 		if o.ID != uint64(i+1) || o.Stage != agent.Done || o.FirstBit != orders[i].Start || o.Frames != 10 || o.Bytes != 10*1082 || o.FCT() <= 4*delay || o.Rate(p.Now()) == 0 {

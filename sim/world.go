@@ -125,7 +125,9 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 			return ctx.Err()
 		}
 		event, at := w.events.first()
-		w.sample(min(at, until))
+		if w.sample(min(at, until)) {
+			continue // there may be an earlier event now
+		}
 		if at > until {
 			break
 		}
@@ -140,9 +142,10 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	return nil
 }
 
-// sample runs the samplers that are due up to an instant, in the order of time.
-func (w *World) sample(until units.Time) {
-	for {
+// sample runs the samplers that are due up to an instant, in the order of time,
+// until one of them asks a node to send; it reports whether one did.
+func (w *World) sample(until units.Time) (woken bool) {
+	for !woken {
 		first := -1
 		for i := range w.samples {
 			if w.samples[i].next <= until && (first < 0 || w.samples[i].next < w.samples[first].next) {
@@ -150,13 +153,17 @@ func (w *World) sample(until units.Time) {
 			}
 		}
 		if first < 0 {
-			return
+			return false
 		}
 		s := &w.samples[first]
-		at := s.next
+		w.now = s.next
 		s.next += s.every
-		s.do(at)
+		s.do(w.now)
+		for i := range w.nodes {
+			woken = w.wake(&w.nodes[i]) || woken
+		}
 	}
+	return true
 }
 
 // arrive delivers the first frame on its way to a port.
@@ -196,11 +203,14 @@ func (w *World) depart(p int) {
 	w.wake(m)
 }
 
-// wake reschedules the ports of a node that asked for it.
-func (w *World) wake(m *member) {
-	for _, number := range m.env.Woken() {
+// wake reschedules the ports of a node that asked for it, and reports whether
+// any did.
+func (w *World) wake(m *member) bool {
+	woken := m.env.Woken()
+	for _, number := range woken {
 		w.schedule(m.first+int(number), m.env.Due(int(number)))
 	}
+	return len(woken) > 0
 }
 
 func (w *World) schedule(p int, due units.Time) {
