@@ -110,6 +110,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	case !fresh:
 		return 0, ErrDuplicate
 	}
+	h.top = max(h.top, id+1)
 	f := &h.flows[id]
 	if spec.DSCP == 0 {
 		spec.DSCP = h.config.DataDSCP

@@ -68,6 +68,7 @@ type Host struct {
 
 	// Sending.
 	flows    []flow
+	top      int // slots from here on were never used
 	byPeer   *flowtable.Table[peerKey]
 	pacer    *ratelimit.Pacer
 	shared   map[uint32]*shared
@@ -139,7 +140,7 @@ func (h *Host) Stats(now units.Time) dataplane.Stats {
 	st := h.stats
 	st.Ports = []dataplane.PortStats{h.stats.Ports[0]}
 	st.Ports[0].Egress = h.eg.Counters(now)
-	for i := range h.flows {
+	for i := range h.flows[:h.top] {
 		if h.flows[i].active {
 			r := h.flows[i].rate(now)
 			bucket, _ := slices.BinarySearch(dataplane.RateBounds[:], r)

@@ -117,10 +117,8 @@ func NewTraffic(h *Host, keep int) *Traffic {
 // flow of this host uses. What is wrong with any of them is an error, and none
 // is ordered.
 func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) {
-	for i := range orders {
-		if err := t.host.checkSpec(&orders[i].FlowSpec); err != nil {
-			return 0, err
-		}
+	if err := t.Check(orders); err != nil {
+		return 0, err
 	}
 	first = t.last + 1
 	for _, o := range orders {
@@ -139,6 +137,16 @@ func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) 
 	}
 	t.Step(now)
 	return first, nil
+}
+
+// Check says what is wrong with orders, in one line.
+func (t *Traffic) Check(orders []Order) error {
+	for i := range orders {
+		if err := t.host.checkSpec(&orders[i].FlowSpec); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Step takes up the flows whose start is near, stops those whose stop has come,
@@ -181,7 +189,8 @@ func (t *Traffic) begin(now units.Time, j *order) {
 	}
 }
 
-func (t *Traffic) stop(now units.Time, j *order) {
+// stop reports whether the flow had not ended.
+func (t *Traffic) stop(now units.Time, j *order) bool {
 	switch j.Stage {
 	case Running:
 		t.look(now, j)
@@ -190,10 +199,11 @@ func (t *Traffic) stop(now units.Time, j *order) {
 	case Pending:
 		t.waiting--
 	default:
-		return
+		return false
 	}
 	j.End = now
 	t.end(j, Stopped)
+	return true
 }
 
 // end remembers a flow that ended, and forgets the oldest of too many.
@@ -222,15 +232,14 @@ func (t *Traffic) look(now units.Time, j *order) {
 }
 
 // Stop ends a flow, or takes it back if it has not begun. One that has ended is
-// left as it is.
-func (t *Traffic) Stop(now units.Time, id uint64) error {
+// left as it is; stopped tells.
+func (t *Traffic) Stop(now units.Time, id uint64) (stopped bool, err error) {
+	t.Step(now) // it may just have ended
 	j := t.find(id)
 	if j == nil {
-		return ErrNoFlow
+		return false, ErrNoFlow
 	}
-	t.Step(now) // it may just have ended
-	t.stop(now, j)
-	return nil
+	return t.stop(now, j), nil
 }
 
 func (t *Traffic) find(id uint64) *order {

@@ -72,11 +72,11 @@ func TestOrderedFlowsAreStopped(t *testing.T) {
 	}
 	p.run(2 * ms)
 	for _, id := range []uint64{2, 3, 4} {
-		if err := tr.Stop(p.Now(), id); err != nil {
-			t.Error(err)
+		if stopped, err := tr.Stop(p.Now(), id); err != nil || stopped != (id != 4) {
+			t.Error(id, stopped, err)
 		}
 	}
-	if err := tr.Stop(p.Now(), 5); !errors.Is(err, agent.ErrNoFlow) {
+	if _, err := tr.Stop(p.Now(), 5); !errors.Is(err, agent.ErrNoFlow) {
 		t.Error(err)
 	}
 	p.run(2 * units.Second)
@@ -141,7 +141,7 @@ func TestEndedFlowsAreForgotten(t *testing.T) {
 	if len(list) > 21 || list[0].ID != 1 || list[len(list)-1].ID != 101 || int(forgotten)+len(list) != 101 {
 		t.Errorf("%d remembered, %d forgotten, first %d", len(list), forgotten, list[0].ID)
 	}
-	if tr.Stop(p.Now(), 2) == nil {
+	if _, err := tr.Stop(p.Now(), 2); err == nil {
 		t.Error("a flow that was forgotten was stopped")
 	}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"photon/agent"
 	"photon/dataplane"
@@ -27,6 +28,9 @@ type Agent struct {
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
 	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // from a flow's last packet until it is sent again; 67ms
 	Flows      []Flow             `yaml:"flows"`            // to send
+	Traffic    Value[string]      `yaml:"traffic"`          // file of flows and workloads to send, beside this one
+	Results    Value[string]      `yaml:"results"`          // CSV file to which flows are written as they end; none
+	Send       Value[int]         `yaml:"send"`             // most flows sent at a time; 4096, and at least those of flows
 	Receive    Value[int]         `yaml:"receive"`          // most flows received at a time; 4096
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
 	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
@@ -86,6 +90,15 @@ func (c *Agent) Check() error {
 // File is where the configuration was read from; empty: nowhere.
 func (c *Agent) File() string { return c.file }
 
+// TrafficFile is the file of flows and workloads; empty: there is none. A
+// relative path begins at this configuration's folder.
+func (c *Agent) TrafficFile() string {
+	if c.Traffic.V == "" || filepath.IsAbs(c.Traffic.V) {
+		return c.Traffic.V
+	}
+	return filepath.Join(filepath.Dir(c.file), c.Traffic.V)
+}
+
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Agent) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it
@@ -123,7 +136,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	}
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
-		MAC: c.MAC.Or(macFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
+		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
 		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.Receive.Or(4096), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
@@ -175,17 +188,20 @@ func (c *Agent) flows(n *AgentNode) error {
 			}
 			used[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
-				Peer: f.To.V, PeerMAC: f.ToMAC.Or(macFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V,
+				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V,
 			})
 		}
 	}
-	n.Config.Senders = len(n.Flows)
+	n.Config.Senders = c.Send.Or(max(len(n.Flows), 4096))
+	if n.Config.Senders < max(1, len(n.Flows)) || n.Config.Senders > 1<<20 {
+		return fail(c.Send, "send %d: at least the %d flows of this file, at most %d", n.Config.Senders, len(n.Flows), 1<<20)
+	}
 	return nil
 }
 
-// macFor makes a locally administered address from an IP address: both ends do
+// MACFor makes a locally administered address from an IP address: both ends do
 // the same, so that no address resolution is needed between agents.
-func macFor(a wire.IP) wire.MAC { return 0x0200_0000_0000 | wire.MACAt(a[10:])&0xFFFF_FFFF }
+func MACFor(a wire.IP) wire.MAC { return 0x0200_0000_0000 | wire.MACAt(a[10:])&0xFFFF_FFFF }
 
 // Describe prints what is in force, for the operator to see at the start.
 func (n *AgentNode) Describe() []string {

@@ -19,7 +19,8 @@ type Snapshot struct {
 	Stats   dataplane.Stats
 	Devices []dpdk.DeviceStats
 	Pace    dpdk.Pace
-	Host    bool // notification and reaction points are there
+	Host    bool        // notification and reaction points are there
+	Flows   *FlowCounts // of an agent that takes orders
 
 	// Switches only.
 	Buffer      *dataplane.BufferState
@@ -27,6 +28,13 @@ type Snapshot struct {
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
 	LinkChanges []uint64 // up or down, by port
+}
+
+// FlowCounts are how many flows wait for their start and are sent, and how many
+// were refused in all.
+type FlowCounts struct {
+	Pending, Running int
+	Refused          uint64
 }
 
 // collector turns snapshots into metrics.
@@ -82,6 +90,11 @@ var (
 	rpRate    = desc("rp_rate_bytes_per_second", "Rates that the reaction points allow the flows being sent, in bytes on the wire.", byNode)
 	begun     = desc("flows_started_total", "Flows taken up.", byNode)
 	done      = desc("flows_completed_total", "Flows whose last packet was acknowledged.", byNode)
+	refused   = desc("flows_refused_total", "Flows that could not be taken up: no room, or their queue pair was in use.", byNode)
+	pending   = desc("flows_pending", "Flows that wait for their start.", byNode)
+	running   = desc("flows_running", "Flows that are sent.", byNode)
+	limited   = desc("rp_limited_flows", "Flows that a rate limiter is associated with: their reaction point holds them below the line's rate.", byNode)
+	fcts      = desc("flow_completion_seconds", "Flow completion times, first bit out to last acknowledgement in.", byNode)
 
 	devUp       = desc("device_up", "Whether the device has a link.", byPort)
 	devMissed   = desc("device_rx_missed_total", "Frames that the card or the kernel dropped before photon could take them.", byPort)
@@ -155,6 +168,13 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		counter(begun, float64(s.Stats.FlowsBegun), s.Node)
 		counter(done, float64(s.Stats.FlowsDone), s.Node)
 		out <- rateHistogram(&s)
+		gauge(limited, float64(s.Stats.Limited), s.Node)
+		out <- fctHistogram(&s)
+		if f := s.Flows; f != nil {
+			gauge(pending, float64(f.Pending), s.Node)
+			gauge(running, float64(f.Running), s.Node)
+			counter(refused, float64(f.Refused), s.Node)
+		}
 	}
 	for i, d := range s.Devices {
 		up := 0.0
@@ -183,4 +203,16 @@ func rateHistogram(s *Snapshot) prometheus.Metric {
 	}
 	total += s.Stats.FlowRates[len(dataplane.RateBounds)]
 	return prometheus.MustNewConstHistogram(rpRate, total, float64(s.Stats.RateSum)/8, buckets, s.Node)
+}
+
+// fctHistogram shows how the flow completion times are spread.
+func fctHistogram(s *Snapshot) prometheus.Metric {
+	buckets := map[float64]uint64{}
+	total := uint64(0)
+	for i, bound := range dataplane.FCTBounds {
+		total += s.Stats.FCTs[i]
+		buckets[bound.Seconds()] = total
+	}
+	total += s.Stats.FCTs[len(dataplane.FCTBounds)]
+	return prometheus.MustNewConstHistogram(fcts, total, s.Stats.FCTSum.Seconds(), buckets, s.Node)
 }

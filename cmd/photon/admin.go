@@ -29,6 +29,11 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 	a.Show(source)
 	a.Reload(d.reloadAndLog)
 	a.Captures(d.capture)
+	if d.orders != nil {
+		a.Flows(d.orders)
+	} else {
+		a.Flows(nil)
+	}
 	a.Serve()
 	d.log.Infof("admin socket %s", a.Path())
 	return a, nil

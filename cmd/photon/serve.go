@@ -37,6 +37,9 @@ type daemon struct {
 	admin   config.Admin
 	host    bool
 
+	// Agents only.
+	orders *orders
+
 	// Switches only.
 	sw     *dataplane.Switch
 	scheme string
@@ -109,6 +112,9 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 			s.Buffer, s.Scheme, s.Params, s.Watchdog = &b, d.scheme, d.params, d.sw.WatchdogConfig()
 		}
 	})
+	if d.orders != nil {
+		s.Flows = d.orders.counts()
+	}
 	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
 	return s
 }
