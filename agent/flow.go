@@ -24,6 +24,8 @@ type FlowSpec struct {
 	Begin   units.Rate // the reaction point's first rate, as if it had come down to it; 0: line rate
 	Size    units.Size // of payload; 0: until stopped
 	Start   units.Time
+	Weight  int // frames per turn when flows wait for the port, 1 to ratelimit.MaxWeight; 0: 1
+	Tenant  int // of the host's, from 1: shares its cap and its turns; 0: of none
 
 	// Shared makes flows messages: those of a host with the same number, other
 	// than 0, are behind one reaction point, which has a permanent connection to
@@ -91,6 +93,12 @@ func (h *Host) checkSpec(spec *FlowSpec) error {
 	if spec.DSCP > 63 {
 		return fmt.Errorf("agent: DSCP %d: there are 0 to 63", spec.DSCP)
 	}
+	if spec.Weight < 0 || spec.Weight > ratelimit.MaxWeight {
+		return fmt.Errorf("agent: weight %d: from 1 to %d", spec.Weight, ratelimit.MaxWeight)
+	}
+	if spec.Tenant < 0 || spec.Tenant > len(h.config.Tenants) {
+		return fmt.Errorf("agent: there is no tenant %d", spec.Tenant)
+	}
 	if spec.Peer.Is4() != h.config.IP.Is4() {
 		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
 	}
@@ -131,6 +139,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		f.lastSize = int(spec.Size - units.Size(f.packets-1)*full)
 	}
 	h.encodeHead(f, id)
+	h.pacer.Join(id, max(1, spec.Weight), spec.Tenant-1)
 	h.pacer.Wait(id, f.prio, max(now, spec.Start))
 	h.stats.FlowsBegun++
 	h.env.Wake(0, h.Next(now, 0))

@@ -30,9 +30,10 @@ type Config struct {
 	Announce    bool       // tell switches now and then where the host is
 	AckTimeout  units.Time // from the last packet of a flow until it is sent again
 
-	Senders   int        // most flows that are sent at a time
-	Receivers int        // most flows that are received at a time
-	Age       units.Time // a received flow that is silent for so long is forgotten
+	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
+	Senders   int                // most flows that are sent at a time
+	Receivers int                // most flows that are received at a time
+	Age       units.Time         // a received flow that is silent for so long is forgotten
 
 	NP    cnp.NP                             // for Receivers flows
 	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
@@ -53,6 +54,11 @@ func (c *Config) Check() error {
 		return fmt.Errorf("acknowledgement timeout %v must be positive", c.AckTimeout)
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
+	}
+	for i, t := range c.Tenants {
+		if err := t.Validate(); err != nil {
+			return fmt.Errorf("tenant %d: %w", i+1, err)
+		}
 	}
 	return nil
 }
@@ -111,7 +117,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
-		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders), shared: map[uint32]*shared{},
+		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders, c.Tenants...), shared: map[uint32]*shared{},
 		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers, c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}

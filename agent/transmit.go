@@ -169,6 +169,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	f.sent += uint64(onWire)
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
+	h.pacer.Sent(now, id, onWire)
 	f.base, f.gapBytes = due, onWire
 	message := f.shared != nil && !f.gone
 	if message {

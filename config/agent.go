@@ -8,6 +8,7 @@ import (
 	"photon/agent"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/ratelimit"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -31,6 +32,7 @@ type Agent struct {
 	Traffic    Value[string]      `yaml:"traffic"`          // file of flows and workloads to send, beside this one
 	Results    Value[string]      `yaml:"results"`          // CSV file to which flows are written as they end; none
 	Send       Value[int]         `yaml:"send"`             // most flows sent at a time; 4096, and at least those of flows
+	Tenants    []Tenant           `yaml:"tenants"`          // groups of flows that share a cap and turns at the port
 	Receive    Value[int]         `yaml:"receive"`          // most flows received at a time; 4096
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
 	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
@@ -47,6 +49,17 @@ type Flow struct {
 	Count Value[int]        `yaml:"count"`  // equal flows, with QPs that follow each other; 1
 	Size  Value[units.Size] `yaml:"size"`   // of payload; absent: until the agent stops
 	Start Value[units.Time] `yaml:"start"`  // after the agent's start; 0s
+
+	Rate   Value[units.Rate] `yaml:"rate"`   // never faster; absent: as the reaction point allows
+	Weight Value[int]        `yaml:"weight"` // frames per turn when flows wait for the port, 1 to 255; 1
+	Tenant Value[string]     `yaml:"tenant"` // whose cap and turns it shares; none
+}
+
+// Tenant is a group of flows.
+type Tenant struct {
+	Name   Value[string]     `yaml:"name"`
+	Weight Value[int]        `yaml:"weight"` // frames per turn at the port, of all its flows together, 1 to 255; 1
+	Cap    Value[units.Rate] `yaml:"cap"`    // of all its flows together, on the wire; none
 }
 
 // ReadAgent reads and checks a file.
@@ -64,6 +77,16 @@ type AgentNode struct {
 	Link   dataplane.Link
 	Flows  []agent.FlowSpec
 	Scheme *scheme.Scheme
+
+	tenants map[string]int
+}
+
+// Tenant is the number by which flows name a tenant; 0 for the empty name.
+func (n *AgentNode) Tenant(name string) (int, error) {
+	if i, ok := n.tenants[name]; ok || name == "" {
+		return i, nil
+	}
+	return 0, fmt.Errorf("there is no tenant %q (`tenants:` names them)", name)
 }
 
 // Check finds what can be known without opening the device.
@@ -153,6 +176,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		}
 		*d.into = uint8(v)
 	}
+	if err := c.takeTenants(n); err != nil {
+		return nil, err
+	}
 	if err := c.flows(n); err != nil {
 		return nil, err
 	}
@@ -168,6 +194,25 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	return n, nil
 }
 
+func (c *Agent) takeTenants(n *AgentNode) error {
+	n.tenants = map[string]int{}
+	for i, t := range c.Tenants {
+		if t.Name.V == "" {
+			return fail(t.Cap, "tenant %d needs a name", i+1)
+		}
+		if n.tenants[t.Name.V] > 0 {
+			return fail(t.Name, "tenant %s is there twice", t.Name.V)
+		}
+		r := ratelimit.Tenant{Weight: t.Weight.Or(1), Cap: t.Cap.V}
+		if err := r.Validate(); err != nil {
+			return fail(t.Name, "tenant %s: %v", t.Name.V, err)
+		}
+		n.Config.Tenants = append(n.Config.Tenants, r)
+		n.tenants[t.Name.V] = len(n.Config.Tenants)
+	}
+	return nil
+}
+
 func (c *Agent) flows(n *AgentNode) error {
 	used := map[string]bool{}
 	for i, f := range c.Flows {
@@ -176,6 +221,16 @@ func (c *Agent) flows(n *AgentNode) error {
 		}
 		if f.To.V.Is4() != c.IP.V.Is4() {
 			return fail(f.To, "a flow from %v to %v mixes IPv4 and IPv6", c.IP.V, f.To.V)
+		}
+		tenant, err := n.Tenant(f.Tenant.V)
+		if err != nil {
+			return fail(f.Tenant, "%v", err)
+		}
+		if w := f.Weight.Or(1); w < 1 || w > ratelimit.MaxWeight {
+			return fail(f.Weight, "weight %d: from 1 to %d", w, ratelimit.MaxWeight)
+		}
+		if f.Rate.V < 0 {
+			return fail(f.Rate, "rate %v must be positive", f.Rate.V)
 		}
 		for k := range f.Count.Or(1) {
 			qp := f.QP.Or(len(n.Flows)+1-k) + k
@@ -188,7 +243,8 @@ func (c *Agent) flows(n *AgentNode) error {
 			}
 			used[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
-				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V,
+				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V, Limit: f.Rate.V,
+				Weight: f.Weight.Or(1), Tenant: tenant,
 			})
 		}
 	}

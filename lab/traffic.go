@@ -8,6 +8,7 @@ import (
 
 	"photon/config"
 	"photon/lab/topology"
+	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
 )
@@ -36,6 +37,7 @@ type TrafficFlow struct {
 	Begin       units.Rate // 0: line rate
 	DSCP        uint8      // 0: the agent's for data
 	Shared      uint32     // whose message it is; 0: of none
+	Weight      int        // frames per turn at the port
 }
 
 // ParseTraffic reads a file of flows and workloads.
@@ -103,12 +105,16 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 		if addresses[f.from] != self {
 			continue
 		}
+		if f.weight != float64(int(f.weight)) || f.weight > ratelimit.MaxWeight {
+			return nil, fmt.Errorf("flows %s: weight %v: a whole number from 1 to %d, at an agent's port", f.group, f.weight, ratelimit.MaxWeight)
+		}
 		limit := f.rate
 		if f.cap > 0 && (limit == 0 || f.cap < limit) {
 			limit = f.cap
 		}
 		list = append(list, TrafficFlow{
 			Group: f.group, To: addresses[f.to], Size: f.size, Start: f.start, Stop: f.stop, Limit: limit, Begin: f.begin, DSCP: f.dscp, Shared: f.shared,
+			Weight: int(f.weight),
 		})
 	}
 	if len(list) == 0 {

@@ -35,17 +35,30 @@ type Wheel struct {
 	count int
 	used  [levels][slots / 64]uint64
 	head  [levels][slots]int32
-	next  []int32 // rings: the last of a slot points to its first
-	prev  []int32
-	at    []units.Time
-	where []int16 // level*slots + slot, or nobody
+	entry []entry
+}
+
+// entry is one flow's timer, and what the pacer keeps beside it: all that is
+// touched when a flow is scheduled, expires and queues is in 24 bytes, because
+// with a hundred thousand flows each of them is a cache miss. A flow is either in
+// a slot of the wheel or in a queue of the pacer, and both are rings by the same
+// links: the last points to the first.
+type entry struct {
+	at         units.Time
+	next, prev int32
+	where      int16 // level*slots + slot, or nobody
+	tenant     int16 // nobody: none
+	class      uint8
+	weight     uint8 // frames per turn
+	left       uint8 // of them, in this turn
+	queued     bool
 }
 
 // NewWheel returns a wheel for flows 0 to capacity-1, at time 0.
 func NewWheel(capacity int) *Wheel {
-	w := &Wheel{next: make([]int32, capacity), prev: make([]int32, capacity), at: make([]units.Time, capacity), where: make([]int16, capacity)}
-	for i := range w.where {
-		w.where[i] = nobody
+	w := &Wheel{entry: make([]entry, capacity)}
+	for i := range w.entry {
+		w.entry[i] = entry{where: nobody, tenant: nobody, weight: 1}
 	}
 	return w
 }
@@ -54,20 +67,20 @@ func NewWheel(capacity int) *Wheel {
 func (w *Wheel) Len() int { return w.count }
 
 // Scheduled reports whether a flow has a timer.
-func (w *Wheel) Scheduled(flow int) bool { return w.where[flow] != nobody }
+func (w *Wheel) Scheduled(flow int) bool { return w.entry[flow].where != nobody }
 
 // Schedule sets the flow's timer to t, replacing the one it had. A time that
 // has passed is due at once.
 func (w *Wheel) Schedule(flow int, t units.Time) {
 	w.Cancel(flow)
-	w.at[flow] = t
+	w.entry[flow].at = t
 	w.place(int32(flow))
 	w.count++
 }
 
 // Cancel removes the flow's timer, if it has one.
 func (w *Wheel) Cancel(flow int) {
-	if w.where[flow] == nobody {
+	if w.entry[flow].where == nobody {
 		return
 	}
 	w.unlink(int32(flow))
@@ -76,35 +89,41 @@ func (w *Wheel) Cancel(flow int) {
 
 // place links a flow into the slot of its time.
 func (w *Wheel) place(flow int32) {
-	tick := min(max(uint64(max(w.at[flow], 0))>>tickShift, w.tick), w.tick|(1<<(levels*slotBits)-1))
+	e := &w.entry[flow]
+	tick := min(max(uint64(max(e.at, 0))>>tickShift, w.tick), w.tick|(1<<(levels*slotBits)-1))
 	level := 0
 	if diff := tick ^ w.tick; diff != 0 {
 		level = (63 - bits.LeadingZeros64(diff)) / slotBits
 	}
 	slot := int(tick>>(level*slotBits)) & (slots - 1)
-	w.where[flow] = int16(level*slots + slot)
+	e.where = int16(level*slots + slot)
 	if w.used[level][slot/64]>>(slot%64)&1 == 0 {
 		w.used[level][slot/64] |= 1 << (slot % 64)
 		w.head[level][slot] = flow
-		w.next[flow], w.prev[flow] = flow, flow
+		e.next, e.prev = flow, flow
 		return
 	}
-	first := w.head[level][slot]
-	last := w.prev[first]
-	w.next[last], w.prev[flow] = flow, last
-	w.next[flow], w.prev[first] = first, flow
+	w.link(w.head[level][slot], flow)
+}
+
+// link appends a flow to the ring that begins with first.
+func (w *Wheel) link(first, flow int32) {
+	e, f := &w.entry[flow], &w.entry[first]
+	w.entry[f.prev].next, e.prev = flow, f.prev
+	e.next, f.prev = first, flow
 }
 
 func (w *Wheel) unlink(flow int32) {
-	level, slot := int(w.where[flow])/slots, int(w.where[flow])%slots
-	w.where[flow] = nobody
-	if w.next[flow] == flow {
+	e := &w.entry[flow]
+	level, slot := int(e.where)/slots, int(e.where)%slots
+	e.where = nobody
+	if e.next == flow {
 		w.used[level][slot/64] &^= 1 << (slot % 64)
 		return
 	}
-	w.next[w.prev[flow]], w.prev[w.next[flow]] = w.next[flow], w.prev[flow]
+	w.entry[e.prev].next, w.entry[e.next].prev = e.next, e.prev
 	if w.head[level][slot] == flow {
-		w.head[level][slot] = w.next[flow]
+		w.head[level][slot] = e.next
 	}
 }
 
@@ -128,8 +147,8 @@ func (w *Wheel) start(level, slot int) uint64 {
 // earliest returns the first of a slot's flows to expire; of equals, the one scheduled first.
 func (w *Wheel) earliest(level, slot int) int32 {
 	best := w.head[level][slot]
-	for f := w.next[best]; f != w.head[level][slot]; f = w.next[f] {
-		if w.at[f] < w.at[best] {
+	for f := w.entry[best].next; f != w.head[level][slot]; f = w.entry[f].next {
+		if w.entry[f].at < w.entry[best].at {
 			best = f
 		}
 	}
@@ -145,7 +164,7 @@ func (w *Wheel) Next() units.Time {
 	}
 	level, slot, _ := w.first()
 	if level == 0 {
-		return w.at[w.earliest(0, slot)]
+		return w.entry[w.earliest(0, slot)].at
 	}
 	return units.Time(w.start(level, slot) << tickShift)
 }
@@ -158,7 +177,7 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 		level, slot, _ := w.first()
 		if level == 0 {
 			f := w.earliest(0, slot)
-			if w.at[f] <= now {
+			if w.entry[f].at <= now {
 				w.unlink(f)
 				w.count--
 				return int(f), true
@@ -187,8 +206,8 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 func (w *Wheel) cascade(level, slot int) {
 	first := w.head[level][slot]
 	w.used[level][slot/64] &^= 1 << (slot % 64)
-	for f, last := first, w.prev[first]; ; {
-		next := w.next[f]
+	for f, last := first, w.entry[first].prev; ; {
+		next := w.entry[f].next
 		w.place(f)
 		if f == last {
 			return

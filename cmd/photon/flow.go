@@ -81,7 +81,7 @@ func flowAddCommand() *cobra.Command {
 				return err
 			}
 			if file != "" {
-				if orders.Flows, err = trafficOf(c, client, file); err != nil {
+				if orders.Flows, err = trafficOf(c, client, file, o.Tenant); err != nil {
 					return err
 				}
 			}
@@ -125,7 +125,7 @@ func flowAddCommand() *cobra.Command {
 }
 
 // trafficOf are the flows of a file that an agent is to send.
-func trafficOf(c *cobra.Command, client *telemetry.Client, file string) (list []telemetry.FlowOrder, err error) {
+func trafficOf(c *cobra.Command, client *telemetry.Client, file, tenant string) (list []telemetry.FlowOrder, err error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, bad(config.FileError(file, err))
@@ -144,7 +144,7 @@ func trafficOf(c *cobra.Command, client *telemetry.Client, file string) (list []
 	}
 	for _, f := range flows {
 		list = append(list, telemetry.FlowOrder{
-			Group: f.Group, To: f.To, Size: f.Size, Start: f.Start, Stop: f.Stop, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
+			Group: f.Group, To: f.To, Size: f.Size, Start: f.Start, Stop: f.Stop, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared, Weight: f.Weight, Tenant: tenant,
 		})
 	}
 	return list, nil

@@ -31,15 +31,16 @@ const (
 type orders struct {
 	d       *daemon
 	ip      wire.IP
+	node    *config.AgentNode
 	traffic *agent.Traffic
 	adding  sync.Mutex // so that the numbers of a request follow each other
-	results *results // nil: no file
+	results *results   // nil: no file
 }
 
 // newOrders arranges that an agent sends what its configuration says and what it
 // is asked to.
 func newOrders(d *daemon, h *agent.Host, conf *config.Agent, node *config.AgentNode) (*orders, error) {
-	o := &orders{d: d, ip: node.Config.IP, traffic: agent.NewTraffic(h, keepEnded)}
+	o := &orders{d: d, ip: node.Config.IP, node: node, traffic: agent.NewTraffic(h, keepEnded)}
 	var list []agent.Order
 	for _, f := range node.Flows {
 		list = append(list, agent.Order{FlowSpec: f})
@@ -60,6 +61,7 @@ func newOrders(d *daemon, h *agent.Host, conf *config.Agent, node *config.AgentN
 		for _, f := range flows {
 			list = append(list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
 				Peer: f.To, PeerMAC: config.MACFor(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
+				Weight: f.Weight,
 			}})
 		}
 	}
@@ -86,8 +88,13 @@ func (o *orders) Order(r telemetry.FlowOrders) (done telemetry.FlowsOrdered, err
 		if f.ToMAC == 0 {
 			f.ToMAC = config.MACFor(f.To)
 		}
+		tenant, err := o.node.Tenant(f.Tenant)
+		if err != nil {
+			return done, err
+		}
 		list[i] = agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
 			Peer: f.To, PeerMAC: f.ToMAC, QP: f.QP, SrcPort: f.SrcPort, DSCP: f.DSCP, Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, Shared: f.Shared,
+			Weight: f.Weight, Tenant: tenant,
 		}}
 	}
 	if len(list) == 0 {
