@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser lint race bench bench-forwarding reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build test test-browser lint race bench bench-forwarding bench-agent reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -53,6 +53,11 @@ bench:
 bench-forwarding: setup-bench
 	go build -tags dpdk -o bin/bench ./internal/bench
 	bin/bench $(BENCH)
+
+# Pacing errors and costs of 10 to 100 000 flows, and flow tables beside Go's map and rte_hash; some two minutes. BENCH=-quick tries it.
+bench-agent: setup
+	go build -tags dpdk -o bin/bench-agent ./internal/bench/agent
+	bin/bench-agent $(BENCH)
 
 # Hours, if you like: SOAK=10m is the time of each fuzz target and of the repeated tests.
 SOAK ?= 1m

@@ -8,6 +8,7 @@ import (
 	"photon/cnp"
 	"photon/dataplane"
 	"photon/flowtable"
+	"photon/internal/memory"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
@@ -77,6 +78,7 @@ type Host struct {
 	top      int // slots from here on were never used
 	byPeer   *flowtable.Table[peerKey]
 	pacer    *ratelimit.Pacer
+	warming  []int32 // flows whose reaction points are to be fetched
 	shared   map[uint32]*shared
 	spare    [pfc.Classes][]ratelimit.RP // by priority
 	done     []Result
@@ -121,6 +123,8 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers, c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
+	h.pacer.Soon = h.soon
+	memory.Huge(h.flows)
 	if !c.Announce {
 		h.nextAnnounce = units.Never
 	}

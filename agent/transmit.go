@@ -105,9 +105,9 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	last := f.packets > 0 && f.next == f.packets-1
 	payload := h.config.Payload
 	if last {
-		payload = f.lastSize
+		payload = int(f.lastSize)
 	}
-	length := max(f.headers+payload+wire.ICRCLen, wire.MinFrameLen)
+	length := max(int(f.headers)+payload+wire.ICRCLen, wire.MinFrameLen)
 	frame, made = h.env.Alloc(length)
 	if !made {
 		h.pacer.Wait(id, prio, due)
@@ -117,15 +117,15 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	copy(b, f.head[:f.headers])
 	f.encodeBTH(b, last, h.config.Carry.Ack)
 	if h.config.Carry.Stamp {
-		binary.BigEndian.PutUint64(b[f.headers-wire.StampLen:], uint64(now))
+		binary.BigEndian.PutUint64(b[int(f.headers)-wire.StampLen:], uint64(now))
 	}
 	if last && payload != h.config.Payload {
 		f.setLength(b, payload)
 	}
 	if len(b) == length { // the world carries payload, too
 		clear(b[f.headers:])
-		end := f.headers + payload + wire.ICRCLen
-		wire.SealICRC(b[f.l3:end], f.bth-f.l3)
+		end := int(f.headers) + payload + wire.ICRCLen
+		wire.SealICRC(b[f.l3:end], int(f.bth-f.l3))
 	}
 	h.sent(now, id, due, length, last)
 	return frame, true, false
@@ -148,10 +148,10 @@ func (f *flow) encodeBTH(b []byte, last, ack bool) {
 
 // setLength corrects the headers of a packet that is not full.
 func (f *flow) setLength(b []byte, payload int) {
-	udp := f.bth - wire.UDPLen
-	length := f.headers - udp + payload + wire.ICRCLen
+	udp, l3 := int(f.bth)-wire.UDPLen, int(f.l3)
+	length := int(f.headers) - udp + payload + wire.ICRCLen
 	b[udp+4], b[udp+5] = byte(length>>8), byte(length)
-	wire.SetIPLength(b[f.l3:], udp-f.l3+length)
+	wire.SetIPLength(b[l3:], udp-l3+length)
 }
 
 // sent accounts a data packet and schedules what comes next: the flow's next

@@ -56,7 +56,7 @@ func newHost(flows int, errs *[]units.Time) (*host, error) {
 				return rp
 			}
 			made++
-			return &probe{PCN: rp, next: starts[made-1], gap: gap, errs: errs}
+			return &probe{PCN: *rp, next: starts[made-1], gap: gap, errs: errs}
 		},
 	}
 	var err error
@@ -73,7 +73,7 @@ func newHost(flows int, errs *[]units.Time) (*host, error) {
 
 // probe is a reaction point that compares its flow's departures with the schedule.
 type probe struct {
-	*ratelimit.PCN
+	ratelimit.PCN
 	next, gap units.Time
 	errs      *[]units.Time
 }
