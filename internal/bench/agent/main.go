@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -84,7 +83,6 @@ func run(counts, entries string, frames, turns int, wall time.Duration, out, pro
 	if err != nil {
 		return err
 	}
-	runtime.LockOSThread()
 	r.Tables, err = measureTables(sizes, turns)
 	if e := stop(); err == nil {
 		err = e

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
 
 	"photon/flowtable"
 )
@@ -33,6 +34,8 @@ type tableLine struct {
 
 // measureTables lets the three tables take turns.
 func measureTables(sizes []int, turns int) (lines []tableLine, err error) {
+	runtime.LockOSThread() // processor time is a thread's
+	defer runtime.UnlockOSThread()
 	for _, n := range sizes {
 		random := rand.New(rand.NewPCG(7, uint64(n)))
 		keys := make([]key, n)
