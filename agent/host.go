@@ -29,6 +29,8 @@ type Config struct {
 	Carry       cnp.Carry  // what the scheme has data and acknowledgements carry
 	Payload     int        // bytes of a full packet, after the BTH and before the ICRC
 	Announce    bool       // tell switches now and then where the host is
+	NPDelay     units.Time // from the decision to send a CNP until it is ready to leave; 0: none
+	PauseDelay  units.Time // from the arrival of a PFC frame until the port obeys it; 0: none
 	AckTimeout  units.Time // from the last packet of a flow until it is sent again
 
 	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
@@ -51,6 +53,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Senders, 1<<16)
 	case c.DataDSCP > 63 || c.ControlDSCP > 63 || c.AckDSCP > 63:
 		return fmt.Errorf("a DSCP is at most 63")
+	case c.NPDelay < 0 || c.PauseDelay < 0:
+		return fmt.Errorf("delays of CNPs and of pauses, %v and %v, must not be negative", c.NPDelay, c.PauseDelay)
 	case c.AckTimeout <= 0:
 		return fmt.Errorf("acknowledgement timeout %v must be positive", c.AckTimeout)
 	case c.Link.Rate <= 0:
@@ -90,6 +94,7 @@ type Host struct {
 	acks    ackQueue
 	cnpPrio uint8
 	ackPrio uint8
+	delayed delayed
 	told    ratelimit.Ack       // scratch
 	ends    [pfc.Classes]uint64 // frames that ended here as they should
 	made    [pfc.Classes]uint64 // frames that began here
@@ -124,6 +129,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
 	h.pacer.Soon = h.soon
+	h.delayed = newDelayed(&h.config)
 	memory.Huge(h.flows)
 	if !c.Announce {
 		h.nextAnnounce = units.Never

@@ -28,6 +28,8 @@ type Agent struct {
 	AckDSCP    Value[int]         `yaml:"ack_dscp"`         // 48
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
 	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // from a flow's last packet until it is sent again; 67ms
+	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
+	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
 	Flows      []Flow             `yaml:"flows"`            // to send
 	Traffic    Value[string]      `yaml:"traffic"`          // file of flows and workloads to send, beside this one
 	Results    Value[string]      `yaml:"results"`          // CSV file to which flows are written as they end; none
@@ -160,7 +162,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
-		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.Receive.Or(4096), Age: 10 * units.Second,
+		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.Receive.Or(4096), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
 		return nil, err
@@ -175,6 +177,11 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 			return nil, fail(d.v, "DSCP %d: there are 0 to 63", v)
 		}
 		*d.into = uint8(v)
+	}
+	for _, d := range []Value[units.Time]{c.NPDelay, c.PauseDelay} {
+		if d.V < 0 {
+			return nil, fail(d, "delay %v must not be negative", d.V)
+		}
 	}
 	if err := c.takeTenants(n); err != nil {
 		return nil, err

@@ -133,6 +133,7 @@ func (n *network) addHost(e *Experiment, i int, parts scheme.Parts, sent, receiv
 	h, err := agent.New(agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.lossless(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP: dscpOf(n.prio), ControlDSCP: cnpDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: ackTimeout,
+		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: parts.NP(received), NewRP: parts.RP,
 	}, envs[0])
 	if err != nil {
@@ -169,7 +170,11 @@ func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts, routes map
 		}
 	}
 	for port, end := range node.Ends {
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, 0, p.MTU.Value.V), Alpha: p.alpha(end.Link.Rate)})
+		response := units.Time(0)
+		if n.plan.Nodes[end.Node].Host {
+			response = p.PauseDelay.Value.V
+		}
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V), Alpha: p.alpha(end.Link.Rate)})
 	}
 	for _, to := range n.plan.Hosts() {
 		if ports := routes[to]; len(ports) > 0 {
