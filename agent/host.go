@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -184,6 +185,34 @@ func (h *Host) Audit() error {
 		}
 	}
 	return nil
+}
+
+// ErrBusy is returned by Adopt while flows are sent or answers wait.
+var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no flow runs")
+
+// Adopt gives the host the parts of another scheme, and has it forget the flows it
+// received: their packets may carry other things from now on. np is for as many
+// flows as the one before.
+func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
+	if h.byPeer.Len() > 0 || !h.acks.empty() || h.cnpDue() != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
+		return ErrBusy
+	}
+	if carry.Tag && h.config.Senders > 1<<16 {
+		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", h.config.Senders, 1<<16)
+	}
+	h.config.NP, h.config.NewRP, h.config.Carry = np, rp, carry
+	h.acks = newAckQueue(h.config.Receivers, carry.Ack)
+	for prio := range h.spare {
+		h.spare[prio] = nil
+	}
+	clear(h.shared)
+	for {
+		slot := h.table.Expire(units.Never, h.table.Cap())
+		if slot == flowtable.None {
+			return nil
+		}
+		h.table.Delete(slot)
+	}
 }
 
 // Close does nothing: what waits to be sent are numbers, not frames.

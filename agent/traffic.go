@@ -262,6 +262,21 @@ func (t *Traffic) List(now units.Time, after uint64, most int) (list []Ordered) 
 	return list
 }
 
+// Look returns a function that says what there is to know of a flow, for those
+// who look often; it allocates nothing.
+func (t *Traffic) Look(id uint64) (func(now units.Time) *Ordered, error) {
+	j := t.find(id)
+	if j == nil {
+		return nil, ErrNoFlow
+	}
+	return func(now units.Time) *Ordered {
+		if j.Stage == Running {
+			t.look(now, j)
+		}
+		return &j.Ordered
+	}, nil
+}
+
 // TakeEnded returns the flows that ended since the last call.
 func (t *Traffic) TakeEnded() []Ordered {
 	list := make([]Ordered, len(t.fresh))

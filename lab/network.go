@@ -17,8 +17,8 @@ type network struct {
 	world    dataplane.World
 	plan     *topology.Plan
 	ids      []int // in the world, by node of the plan
-	hosts    map[int]*agent.Host
-	switches map[int]*dataplane.Switch
+	hosts    map[int]host
+	switches map[int]switchNode
 	flows    []flowEnds
 	prio     int                      // of data, unless a flow has another
 	lossless uint8                    // priorities
@@ -50,7 +50,7 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 		return nil, err
 	}
 	n := &network{
-		world: w, plan: p, hosts: map[int]*agent.Host{}, switches: map[int]*dataplane.Switch{}, prio: e.Parameters.Priority.Value.V, lossless: e.Parameters.lossless(),
+		world: w, plan: p, hosts: map[int]host{}, switches: map[int]switchNode{}, prio: e.Parameters.Priority.Value.V, lossless: e.Parameters.lossless(),
 		shares: map[uint32]marking.Share{}, results: map[uint32]agent.Result{}, observer: e.observer,
 	}
 	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))

@@ -7,7 +7,7 @@ set -eu
 packages="gcc libc6-dev pkg-config libdpdk-dev"
 case ${1:-build} in
 build) ;;
-test) packages="$packages ethtool iproute2 iputils-ping iperf3 tshark" ;;
+test) packages="$packages ethtool iproute2 iputils-ping iperf3 tshark openssh-client openssh-server" ;;
 browser) packages="$packages chromium" ;;
 bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;; # dpdk-dev has dpdk-testpmd
 *)

@@ -29,6 +29,9 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 	a.Show(source)
 	a.Reload(d.reloadAndLog)
 	a.Captures(d.capture)
+	if d.testbed != nil {
+		a.Testbed(d.testbed)
+	}
 	if d.orders != nil {
 		a.Flows(d.orders)
 	} else {

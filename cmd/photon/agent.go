@@ -69,5 +69,6 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 		return err
 	}
 	defer d.orders.report()()
+	d.testbed = &testbedNode{d: d, host: h, node: node}
 	return d.serve(c.Context())
 }

@@ -36,6 +36,8 @@ type daemon struct {
 	metrics string // address; empty: nowhere
 	admin   config.Admin
 	host    bool
+	testbed *testbedNode
+	rates   []units.Rate // of the links, by port; switches only
 
 	// Agents only.
 	orders *orders

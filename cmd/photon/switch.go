@@ -125,6 +125,10 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		d.ports = append(d.ports, portName(dev.Spec))
 		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
 	}
+	for _, l := range node.Links {
+		d.rates = append(d.rates, l.Rate)
+	}
+	d.testbed = &testbedNode{d: d}
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}
