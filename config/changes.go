@@ -24,8 +24,8 @@ func (c Change) String() string {
 // reloadable are the keys, and those below them, that a running switch can take
 // over. What is not named cannot change.
 var reloadable = []string{
-	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.response", "pfc.pause", "pfc.watchdog", "buffer", "lossy_queue", "trust",
-	"dscp_to_priority", "pcp_to_priority", "forwarding.learn", "forwarding.age", "forwarding.static", "ports.cable_delay",
+	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.response", "pfc.alpha", "pfc.pause", "pfc.watchdog", "pfc.deadlock", "buffer", "lossy_queue", "lossy_alpha", "weights", "trust",
+	"dscp_to_priority", "pcp_to_priority", "forwarding.learn", "forwarding.age", "forwarding.static", "ports.cable_delay", "ports.cable_length",
 }
 
 // Changes returns what another configuration changes in this one, in the order

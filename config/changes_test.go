@@ -47,6 +47,9 @@ func TestChanges(t *testing.T) {
 		{"{10: 3}", "{11: 4}", "dscp_to_priority.10: 3 -> (default), dscp_to_priority.11: (default) -> 4"},
 		{"net_null1\n", "net_null1\n  cable_delay: 1us\n", "ports[1].cable_delay: (default) -> 1us"},
 		{"scheme:", "buffer: 20MB\nlossy_queue: 2MB\ntrust: pcp\nscheme:", "buffer: (default) -> 20MB, lossy_queue: (default) -> 2MB, trust: (default) -> pcp"},
+		{"net_null1\n", "net_null1\n  cable_length: 30m\n", "ports[1].cable_length: (default) -> 30"},
+		{"scheme:", "weights: {0: 1}\nlossy_alpha: 0.5\nscheme:", "lossy_alpha: (default) -> 0.5, weights.0: (default) -> 1"},
+		{"xoff: 100KB", "xoff: 100KB, alpha: 0.125", "pfc.alpha: (default) -> 0.125"},
 	} {
 		a, b := parse(t, basis), parse(t, strings.Replace(basis, c.from, c.to, 1))
 		changes, err := a.Changes(b)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -15,10 +16,11 @@ import (
 
 // Port is one port of a switch or an agent.
 type Port struct {
-	Device     Value[string]     `yaml:"device"`      // PCI address, or virtual device and arguments
-	Rate       Value[units.Rate] `yaml:"rate"`        // of the link; on a card its own if absent
-	Delay      Value[units.Time] `yaml:"delay"`       // added to every frame sent; virtual devices only
-	CableDelay Value[units.Time] `yaml:"cable_delay"` // one way, for the headroom; 500ns, which is 100 m
+	Device     Value[string]     `yaml:"device"`       // PCI address, or virtual device and arguments
+	Rate       Value[units.Rate] `yaml:"rate"`         // of the link; on a card its own if absent
+	Delay      Value[units.Time] `yaml:"delay"`        // added to every frame sent; virtual devices only
+	CableDelay Value[units.Time] `yaml:"cable_delay"`  // one way, for the headroom; 500ns, which is 100 m
+	Cable      Value[Length]     `yaml:"cable_length"` // the same in metres: 40m
 }
 
 // Scheme names a congestion control scheme and what is set otherwise.
@@ -34,7 +36,9 @@ type PFC struct {
 	XON        Value[units.Size] `yaml:"xon"`        // XOFF less two frames
 	Headroom   Value[units.Size] `yaml:"headroom"`   // computed from rate, cable, MTU and response
 	Response   Value[units.Time] `yaml:"response"`   // our own, part of the headroom; 100us
+	Alpha      Value[float64]    `yaml:"alpha"`      // of switches: this part of what is free of the shared buffer is added to xoff and xon; 0
 	Pause      Value[units.Time] `yaml:"pause"`      // asked for by an XOFF; the longest there is
+	Deadlock   Value[units.Time] `yaml:"deadlock"`   // of switches: a queue that is paused for so long may be in a cycle of paused ones, which is looked for; 100ms; 0s: it is not
 	Watchdog   *Watchdog         `yaml:"watchdog"`   // of switches; none if absent
 }
 
@@ -76,6 +80,12 @@ func (p Port) check() error {
 	}
 	if p.Rate.V < 0 {
 		return fail(p.Rate, "rate %v must be positive", p.Rate.V)
+	}
+	if p.CableDelay.V < 0 {
+		return fail(p.CableDelay, "cable_delay %v must not be negative", p.CableDelay.V)
+	}
+	if p.CableDelay.IsSet() && p.Cable.IsSet() {
+		return fail(p.Cable, "cable_length and cable_delay say the same: leave one out")
 	}
 	if p.Delay.V < 0 || p.Delay.V > 0 && !p.virtual() {
 		return fail(p.Delay, "delay %v: it must not be negative, and only virtual devices have one", p.Delay.V)
@@ -132,14 +142,14 @@ func (p PFC) lossless() (set uint8, err error) {
 
 // thresholds returns XOFF and XON; the headroom is the port's.
 func (p PFC) thresholds(mtu int) (pfc.Thresholds, error) {
-	t := pfc.Thresholds{XOFF: p.XOFF.Or(defaultXOFF)}
+	t := pfc.Thresholds{XOFF: p.XOFF.Or(defaultXOFF), Alpha: p.Alpha.V}
 	t.XON = p.XON.Or(max(0, t.XOFF-2*units.Size(mtu)))
 	if err := t.Validate(); err != nil {
-		where := p.XON
-		if !where.IsSet() {
-			where = p.XOFF
+		line := cmp.Or(p.XON.Line, p.XOFF.Line)
+		if strings.HasPrefix(err.Error(), "alpha") {
+			line = p.Alpha.Line
 		}
-		return t, fail(where, "%v", err)
+		return t, &Error{Line: line, Err: err}
 	}
 	return t, nil
 }
@@ -160,9 +170,17 @@ func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
 	return w, nil
 }
 
-// headroom is what a port needs beyond XOFF.
-func (p PFC) headroom(port Port, rate units.Rate, mtu int) units.Size {
-	return p.Headroom.Or(pfc.Headroom(rate, port.CableDelay.Or(defaultCable)+port.Delay.V, p.Response.Or(defaultResponse), units.Size(mtu)))
+// headroom is what a port needs beyond XOFF, by cause.
+func (p PFC) headroom(port Port, rate units.Rate, mtu int) pfc.HeadroomParts {
+	cable := port.CableDelay.Or(defaultCable)
+	if port.Cable.IsSet() {
+		cable = port.Cable.V.Delay()
+	}
+	ahead := units.Time(0)
+	if !port.virtual() {
+		ahead = dpdk.Ahead(port.link(rate))
+	}
+	return pfc.HeadroomOf(rate, cable+port.Delay.V, p.Response.Or(defaultResponse), ahead, units.Size(mtu))
 }
 
 // build makes a scheme's parts; errors name the line of the parameter.

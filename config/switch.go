@@ -3,9 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -20,6 +22,8 @@ type Switch struct {
 	PFC        PFC                `yaml:"pfc"`
 	Buffer     Value[units.Size]  `yaml:"buffer"`           // of the whole switch; what lossless priorities reserve, and 4MB
 	LossyQueue Value[units.Size]  `yaml:"lossy_queue"`      // an egress queue of a lossy priority drops beyond it; 1MB
+	LossyAlpha Value[float64]     `yaml:"lossy_alpha"`      // and beyond this part of what is free of the shared buffer; 0: no such limit
+	Weights    map[int]Value[int] `yaml:"weights"`          // of priorities that share by it what strict ones leave, 1 to 100; others are strict
 	MTU        Value[int]         `yaml:"mtu"`              // longest frame without Ethernet header, tags and FCS, bytes; 1500
 	Trust      Value[string]      `yaml:"trust"`            // dscp (the tag of frames that are not IP), or pcp (the DSCP of frames without tag)
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
@@ -62,6 +66,8 @@ type SwitchNode struct {
 	Scheme  *scheme.Scheme
 	Params  []scheme.Setting // of the scheme, as they are in force
 	Workers []int            // of each port
+	// Headroom is what each port needs, by cause; the configuration may say otherwise.
+	Headroom []pfc.HeadroomParts
 }
 
 // Check finds what can be known without opening devices.
@@ -125,7 +131,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		return nil, errors.New("a switch has at least two ports (`ports:` in the file, or --port twice)")
 	}
 	n := &SwitchNode{Config: dataplane.SwitchConfig{
-		Tail: c.LossyQueue.Or(units.MB), MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Tail: c.LossyQueue.Or(units.MB), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 
 		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
 	}}
@@ -141,6 +147,10 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if s.Watchdog, err = c.PFC.watchdog(); err != nil {
 		return nil, err
 	}
+	if d := c.PFC.Deadlock; d.V < 0 {
+		return nil, fail(d, "deadlock %v must not be negative", d.V)
+	}
+	s.Deadlock = c.PFC.Deadlock.Or(100 * units.Millisecond)
 	if s.TrustPCP, err = c.trust(); err != nil {
 		return nil, err
 	}
@@ -151,6 +161,12 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		return nil, err
 	}
 	s.Control = s.DSCP[48]
+	if err := c.weights(s); err != nil {
+		return nil, err
+	}
+	if a := c.LossyAlpha; !(a.V >= 0 && a.V <= 1024) {
+		return nil, fail(a, "lossy_alpha %v must be from 0 to 1024", a.V)
+	}
 	for p := range s.PFC {
 		s.PFC[p] = thresholds
 	}
@@ -165,7 +181,9 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		}
 		rate := p.rate(d.Rate)
 		line = max(line, rate)
-		headroom := c.PFC.headroom(p, rate, s.MTU)
+		parts := c.PFC.headroom(p, rate, s.MTU)
+		n.Headroom = append(n.Headroom, parts)
+		headroom := c.PFC.Headroom.Or(parts.Sum())
 		worker := i % c.DPDK.Workers.Or(1)
 		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, i), Link: p.link(rate), Headroom: headroom, Worker: worker})
 		n.Links = append(n.Links, p.link(rate))
@@ -205,6 +223,19 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	return n, nil
 }
 
+func (c *Switch) weights(s *dataplane.SwitchConfig) error {
+	for prio, w := range c.Weights {
+		switch {
+		case prio < 0 || prio >= pfc.Classes:
+			return fail(w, "weights: priority %d: there are 0 to 7", prio)
+		case w.V < 1 || w.V > 100:
+			return fail(w, "weights: %d must be from 1 to 100 (leave priority %d out and it is strict)", w.V, prio)
+		}
+		s.Weights[prio] = w.V
+	}
+	return nil
+}
+
 func (c *Switch) trust() (pcp bool, err error) {
 	switch t := c.Trust.Or("dscp"); t {
 	case "dscp", "pcp":
@@ -237,15 +268,57 @@ func (n *SwitchNode) Describe() []string {
 	s := &n.Config
 	lines := []string{fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary)}
 	for i, p := range s.Ports {
-		lines = append(lines, fmt.Sprintf("port %d: %v, headroom %v, worker %d", i, p.Link.Rate, p.Headroom, p.Worker))
+		h := n.Headroom[i]
+		lines = append(lines, fmt.Sprintf("port %d: %v, worker %d, headroom %v", i, p.Link.Rate, p.Worker, p.Headroom))
+		if i > 0 && h == n.Headroom[i-1] && p.Headroom == s.Ports[i-1].Headroom {
+			continue
+		}
+		why := "  computed"
+		if p.Headroom != h.Sum() {
+			why = fmt.Sprintf("  needed %v", h.Sum())
+		}
+		lines = append(lines, fmt.Sprintf("%s: frames %v, XOFF %v, peer's response %v, cable %v, own response %v, transmit ring %v", why, h.Frames, h.Pause, h.Peer, h.Cable, h.Own, h.Ring))
+		if p.Headroom < h.Sum() {
+			lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than what port %d needs; lossless frames may be lost when its peer is paused", p.Headroom, i))
+		}
 	}
 	for prio := range s.PFC {
 		if s.Lossless>>prio&1 != 0 {
-			lines = append(lines, fmt.Sprintf("priority %d: lossless, xoff %v, xon %v", prio, s.PFC[prio].XOFF, s.PFC[prio].XON))
+			line := fmt.Sprintf("priority %d: lossless, xoff %v, xon %v", prio, s.PFC[prio].XOFF, s.PFC[prio].XON)
+			if a := s.PFC[prio].Alpha; a > 0 {
+				line += fmt.Sprintf(", both more by %v of what is free of the shared buffer", a)
+			}
+			lines = append(lines, line)
 		}
+	}
+	if s.Weights != [pfc.Classes]int{} {
+		lines = append(lines, "scheduler: "+scheduler(s.Weights))
 	}
 	if w := s.Watchdog; w.Detect > 0 {
 		lines = append(lines, fmt.Sprintf("PFC watchdog: detects after %v, restores after %v, action %v", w.Detect, w.Restore, w.Action))
 	}
+	if s.Share > 0 {
+		lines = append(lines, fmt.Sprintf("lossy queues: up to %v of what is free of the shared buffer", s.Share))
+	}
 	return append(lines, fmt.Sprintf("buffer %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Tail, s.MTU, s.Learn))
+}
+
+// scheduler says in words which priorities are strict and what share the others have.
+func scheduler(weights [pfc.Classes]int) string {
+	sum := 0
+	for _, w := range weights {
+		sum += w
+	}
+	var strict, shared []string
+	for prio := pfc.Classes - 1; prio >= 0; prio-- {
+		if w := weights[prio]; w > 0 {
+			shared = append(shared, fmt.Sprintf("%d (%.3g %%)", prio, 100*float64(w)/float64(sum)))
+		} else {
+			strict = append(strict, fmt.Sprint(prio))
+		}
+	}
+	if strict == nil {
+		return "the link is shared by " + strings.Join(shared, ", ")
+	}
+	return "strict " + strings.Join(strict, ", ") + "; what they leave is shared by " + strings.Join(shared, ", ")
 }

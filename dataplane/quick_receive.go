@@ -189,7 +189,7 @@ func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame) bool {
 		return false
 	}
 	if f.Flag&Lossless == 0 {
-		if q.bytes+units.Size(f.Len) > s.config.Tail || !s.pool.Take(int(f.Len)) {
+		if q.bytes+units.Size(f.Len) > s.tail(int(f.Len)) || !s.pool.Take(int(f.Len)) {
 			return false
 		}
 	} else if to.sampled>>prio&1 != 0 {

@@ -35,6 +35,12 @@ func TestQuickIsAsGeneral(t *testing.T) {
 		if rapid.Bool().Draw(t, "watchdog") {
 			c.Watchdog = pfc.WatchdogConfig{Detect: 5 * us, Restore: 4 * us, Action: rapid.SampledFrom([]pfc.Action{pfc.Drop, pfc.Forward, pfc.Alert}).Draw(t, "action")}
 		}
+		if rapid.Bool().Draw(t, "weights") {
+			for prio := range c.Weights {
+				c.Weights[prio] = rapid.SampledFrom([]int{0, 1, 5, 100}).Draw(t, "weight")
+			}
+			c.Share = rapid.SampledFrom([]float64{0, 0.25, 4}).Draw(t, "share")
+		}
 		scheme := rapid.IntRange(0, 4).Draw(t, "scheme")
 		c.CP = func(p marking.Place) marking.CP {
 			switch scheme {

@@ -10,18 +10,24 @@ import (
 func (p *point) quick() bool { return p.cp == nil || p.burst != nil && p.stamper == nil }
 
 // dequeueQuick takes frames of one queue, releases their buffer and lets the
-// congestion point judge them, all at once. It returns how many.
-func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []Frame) int {
+// congestion point judge them, all at once. It returns how many. The first frame
+// is within the budget, bytes on the wire.
+func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []Frame, budget int64) int {
 	q := &p.queues[prio]
 	n := min(len(burst), q.len(), quickBurst)
 	burst = burst[:n]
 	sizes := p.worker.sizes[:n]
 	mask := uint32(len(q.ring) - 1)
 	bytes, held := units.Size(0), units.Size(0) // of all; of those from one port
+	overhead := int64(p.config.Link.overhead())
 	in, flag := q.ring[q.head&mask].In, q.ring[q.head&mask].Flag
 	for i := range burst {
 		f := &q.ring[(q.head+uint32(i))&mask]
 		if (f.Flag^flag)&Lossless != 0 { // the switch's own are not lossless, whatever their priority
+			n = i
+			break
+		}
+		if budget -= int64(f.Len) + overhead; budget < 0 {
 			n = i
 			break
 		}
@@ -49,7 +55,7 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 	}
 	p.stats.TxFrames[prio] += uint64(n)
 	p.stats.TxBytes[prio] += uint64(bytes)
-	p.sent += bytes + units.Size(n*p.config.Link.overhead())
+	p.sent += bytes + units.Size(int64(n)*overhead)
 	return n
 }
 

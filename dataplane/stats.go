@@ -45,9 +45,9 @@ type PortStats struct {
 	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
 	CNMs, CNPs          [pfc.Classes]uint64 // that the congestion point of a queue here had the switch send; by the queue's priority
 	Discards            [Reasons][pfc.Classes]uint64
-	RxControl           uint64 // MAC control frames received; they end here
-	TxControl           uint64 // MAC control frames sent; they begin here
-	BadControl          uint64 // MAC control frames that are neither PFC nor PAUSE, among RxControl
+	RxControl           uint64 // MAC control frames, and probes for deadlocks, received; they end here
+	TxControl           uint64 // the same sent; they begin here
+	BadControl          uint64 // those that are neither PFC, PAUSE nor a probe, among RxControl
 
 	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
 	QueueFrames [pfc.Classes]uint64
@@ -58,6 +58,9 @@ type PortStats struct {
 	Egress  pfc.EgressCounters  // what the peer did to this port
 
 	Watchdog pfc.WatchdogCounters // whether it overdid it
+
+	Deadlocks  [pfc.Classes]uint64 // how often the queue was found in a cycle of paused ones
+	Deadlocked uint8               // priorities that are in one now
 }
 
 // Discarded is the number of frames discarded for any reason, per priority.

@@ -18,6 +18,8 @@ type SwitchConfig struct {
 	PFC      [8]pfc.Thresholds              // of the lossless priorities, every port
 	Pause    units.Time                     // asked for by an XOFF; 0: the longest possible
 	Tail     units.Size                     // an egress queue of a lossy priority drops beyond this
+	Share    float64                        // the same beyond this part of what is free of the buffer for lossy frames (alpha); 0: no such limit
+	Weights  [8]int                         // priorities with a weight share by it what those without one leave of a link; 1 to 100
 	MTU      int                            // longest frame without Ethernet header, tags and FCS
 	DSCP     [64]uint8                      // priority of an IP frame
 	PCP      [8]uint8                       // priority of a tagged frame
@@ -29,6 +31,8 @@ type SwitchConfig struct {
 	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
 	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
 	Watchdog pfc.WatchdogConfig             // of every port
+	Deadlock units.Time                     // a queue that is paused for so long may be in a deadlock, which is looked for; 0: it is not
+	ID       uint64                         // tells this switch from others when deadlocks are looked for
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 }
 
@@ -75,11 +79,20 @@ func (c *SwitchConfig) Check() error {
 			}
 		}
 	}
+	if err := c.checkWeights(); err != nil {
+		return err
+	}
+	if !(c.Share >= 0 && c.Share <= 1024) {
+		return fmt.Errorf("alpha of lossy priorities %v must be from 0 to 1024", c.Share)
+	}
 	if err := c.Watchdog.Validate(); err != nil {
 		return fmt.Errorf("watchdog: %w", err)
 	}
 	if need := c.reserved(); need > c.Buffer {
 		return fmt.Errorf("%w: xoff and headroom of the lossless priorities of %d ports are %v, the buffer is %v", ErrBuffer, len(c.Ports), need, c.Buffer)
+	}
+	if c.Deadlock < 0 {
+		return fmt.Errorf("deadlock: detect %v must not be negative", c.Deadlock)
 	}
 	if c.MTU < 46 || c.MTU > 9216 {
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
@@ -114,16 +127,18 @@ func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
 // Switch is a shared-buffer switch: frames wait at their egress port, one queue
 // per priority, and are accounted to the port through which they came.
 type Switch struct {
-	config  SwitchConfig
-	ports   []switchPort
-	workers []*switchWorker
-	fdb     *fdb
-	pool    *pfc.Pool  // what the lossless priorities do not reserve
-	moving  bool       // some thresholds follow what is free of the pool
-	holding int        // ports whose peers hold an XOFF of ours; counted only if moving
-	longest int        // frame that passes, without FCS
-	classes [256]class // of plain IPv4 packets, by TOS
-	general bool       // every frame goes the general way: for tests of the quick one
+	config   SwitchConfig
+	ports    []switchPort
+	workers  []*switchWorker
+	fdb      *fdb
+	pool     *pfc.Pool          // what the lossless priorities do not reserve
+	moving   bool               // some thresholds follow what is free of the pool
+	holding  int                // ports whose peers hold an XOFF of ours; counted only if moving
+	longest  int                // frame that passes, without FCS
+	classes  [256]class         // of plain IPv4 packets, by TOS
+	weighted uint8              // priorities with a weight
+	quantum  [pfc.Classes]int64 // bytes on the wire that each may send in a round
+	general  bool               // every frame goes the general way: for tests of the quick one
 }
 
 // switchPort is one port. Its worker alone touches it, but for the rings, whose
@@ -142,10 +157,12 @@ type switchPort struct {
 	shut     uint8 // priorities whose queues take no frames: a storm, or no link
 	down     bool  // no link
 	points   [pfc.Classes]point
-	notifies uint8          // priorities whose congestion point sends CNPs
-	sampled  uint8          // priorities whose congestion point samples what is queued
-	simple   uint8          // lossless priorities that are not sampled: a frame is queued, and that is all
-	sent     units.Size     // on the wire
+	notifies uint8      // priorities whose congestion point sends CNPs
+	sampled  uint8      // priorities whose congestion point samples what is queued
+	simple   uint8      // lossless priorities that are not sampled: a frame is queued, and that is all
+	sent     units.Size // on the wire
+	probes   probes
+	rounds   rounds
 	packet   marking.Packet // scratch: what congestion points are shown
 	rings    []*ring        // from each other worker; nil: there is none
 	stats    PortStats
@@ -223,6 +240,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age, c.Salt), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
 	s.setClasses()
+	s.setWeights()
 	for w := range envs {
 		worker := &switchWorker{number: w}
 		if w > 0 {
@@ -233,6 +251,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	for i := range s.ports {
 		s.initPort(i, envs)
 	}
+	s.setMoving()
 	if err := s.fdb.setAll(c.Static, len(c.Ports)); err != nil {
 		return nil, err
 	}
@@ -254,7 +273,6 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Shared: len(envs) > 1, Pool: s.pool}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(i, prio)
-		s.moving = s.moving || c.Lossless>>prio&1 != 0 && in.Thresholds[prio].Alpha > 0 && len(envs) == 1
 	}
 	p.setPoints(c.newPoints(i))
 	p.in = pfc.NewIngress(in)
@@ -263,6 +281,25 @@ func (s *Switch) initPort(i int, envs []*Env) {
 		for w := range envs {
 			if w != p.config.Worker {
 				p.rings[w] = newRing(ringSize)
+			}
+		}
+	}
+}
+
+// setMoving notes whether a release at one port may let another send an XON,
+// and how many wait for that. With several workers each port looks for itself.
+func (s *Switch) setMoving() {
+	s.moving, s.holding = false, 0
+	for i := range s.ports {
+		for prio := range pfc.Classes {
+			moves := s.config.Lossless>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
+			s.moving = s.moving || moves && len(s.workers) == 1
+		}
+	}
+	if s.moving {
+		for i := range s.ports {
+			if s.ports[i].in.Held() != 0 {
+				s.holding++
 			}
 		}
 	}

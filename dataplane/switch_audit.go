@@ -23,6 +23,7 @@ func (s *Switch) Stats(now units.Time) Stats {
 		q.Ingress = p.in.Counters(now)
 		q.Egress = p.eg.Counters(now)
 		q.Watchdog = p.dog.Counters(now)
+		q.Deadlocks, q.Deadlocked = p.probes.count, p.probes.dead
 	}
 	return st
 }

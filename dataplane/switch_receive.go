@@ -40,6 +40,11 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 		p.env.Free(f)
 		return
 	}
+	if s.isProbe(&h) {
+		p.probed(b)
+		p.env.Free(f)
+		return
+	}
 	s.classify(&f, &h, b)
 	f.In = uint16(p.number)
 	p.stats.RxFrames[f.Prio]++
@@ -190,7 +195,7 @@ func (s *Switch) hand(now units.Time, from, to *switchPort, f Frame) {
 func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 	p.wakeUp(now)
 	q := &p.queues[f.Prio]
-	if f.Flag&Lossless == 0 && q.bytes+units.Size(f.Len) > s.config.Tail {
+	if f.Flag&Lossless == 0 && q.bytes+units.Size(f.Len) > s.tail(0) {
 		p.stats.Discards[DropTail][f.Prio]++
 		s.release(now, f)
 		p.env.Free(f)
@@ -211,6 +216,17 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 	if p.waiting>>f.Prio&1 == 0 {
 		s.nowWaiting(now, p, f.Prio)
 	}
+}
+
+// tail is the limit of an egress queue of a lossy priority when n more bytes
+// are taken of the buffer. What follows the free part lets few congested queues
+// be long, and many not fill the buffer (Choudhury and Hahne, Trans. Networking
+// 1998, equation 1).
+func (s *Switch) tail(n int) units.Size {
+	if s.config.Share == 0 {
+		return s.config.Tail
+	}
+	return min(s.config.Tail, units.Size(s.config.Share*float64(max(0, s.pool.Free()-int64(n)))))
 }
 
 // nowWaiting notes that a priority has frames, and when the port can send them.

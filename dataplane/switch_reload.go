@@ -41,6 +41,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 		return nil, fmt.Errorf("lossless priorities, mtu, salt and size of the forwarding database: %w", ErrFixed)
 	}
 	ch := &Change{config: c}
+	ch.config.ID = s.config.ID
 	if c.CP == nil {
 		ch.config.CP = s.config.CP
 	} else {
@@ -68,6 +69,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	c := &s.config
 	s.pool.Resize(c.Buffer - c.reserved())
 	s.setClasses()
+	s.setWeights()
 	if ch.fdb != nil {
 		s.fdb = ch.fdb
 	}
@@ -86,4 +88,5 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		s.setWatchdog(now, p)
 		p.env.Wake(i, now) // whatever of its timers is earlier now
 	}
+	s.setMoving()
 }

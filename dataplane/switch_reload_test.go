@@ -180,6 +180,9 @@ func TestConservationInReloads(t *testing.T) {
 				c.PFC[3].XOFF = units.Size(rapid.IntRange(1, 30).Draw(t, "xoff")) * 1000
 				c.PFC[3].XON = c.PFC[3].XOFF / 2
 				c.PFC[3].Headroom = units.Size(rapid.IntRange(8, 30).Draw(t, "headroom")) * 1000
+				c.PFC[3].Alpha = rapid.SampledFrom([]float64{0, 0, 0.1, 2}).Draw(t, "alpha")
+				c.Share = rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "share")
+				c.Weights[0], c.Weights[3] = rapid.IntRange(0, 3).Draw(t, "weight"), rapid.IntRange(0, 3).Draw(t, "weight")
 				c.Tail = units.Size(rapid.IntRange(1, 30).Draw(t, "tail")) * 1000
 				c.Static = c.Static[:rapid.IntRange(0, len(c.Static)).Draw(t, "static")]
 				c.CP = rapid.SampledFrom([]func(marking.Place) marking.CP{

@@ -13,6 +13,7 @@ type BufferState struct {
 	Lossy      units.Size                    // the rest, which lossy priorities share
 	LossyUsed  units.Size                    // of it, now
 	Tail       units.Size                    // an egress queue of a lossy priority drops beyond it
+	Share      float64                       // and beyond this part of what is free of the rest; 0: no such limit
 	Lossless   uint8                         // priorities
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
 }
@@ -36,7 +37,7 @@ func (s *Switch) Buffer() BufferState {
 	size, used := s.pool.State()
 	b := BufferState{
 		Size: c.Buffer, Reserved: c.reserved(), Lossy: size, LossyUsed: used,
-		Tail: c.Tail, Lossless: c.Lossless, Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)),
+		Tail: c.Tail, Share: c.Share, Lossless: c.Lossless, Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)),
 	}
 	for i := range s.ports {
 		for prio := range pfc.Classes {

@@ -11,7 +11,8 @@ import (
 )
 
 // Transmit fills burst with what the port sends next: PFC frames first, which
-// no pause stops, then the frames of the highest priority that is not paused.
+// no pause stops, then frames of the priorities that are not paused: strict ones,
+// the highest first, and what these leave is shared by weight.
 func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 	p := &s.ports[port]
 	p.wakeUp(now)
@@ -31,17 +32,35 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 		n++
 	}
 	for n < len(burst) {
+		f, ok := p.nextProbe()
+		if !ok {
+			break
+		}
+		burst[n] = f
+		n++
+	}
+	for n < len(burst) {
 		ready := p.waiting &^ p.paused()
 		if ready == 0 {
 			break
 		}
-		prio := 7 - bits.LeadingZeros8(ready)
-		if p.points[prio].quick() && !s.general && !s.moving {
-			n += s.dequeueQuick(now, p, prio, burst[n:])
-			continue
+		var prio int
+		budget := int64(unbounded)
+		if strict := ready &^ s.weighted; strict != 0 {
+			prio = 7 - bits.LeadingZeros8(strict)
+		} else {
+			prio, budget = s.turn(p, ready)
 		}
-		burst[n] = s.dequeue(now, p, prio)
-		n++
+		before := p.sent
+		if p.points[prio].quick() && !s.general && !s.moving {
+			n += s.dequeueQuick(now, p, prio, burst[n:], budget)
+		} else {
+			burst[n] = s.dequeue(now, p, prio)
+			n++
+		}
+		if budget != unbounded {
+			p.took(prio, p.sent-before)
+		}
 	}
 	return n
 }
@@ -164,7 +183,7 @@ func (p *switchPort) buffered() (sum units.Size) {
 // holds something back runs out, or an XOFF needs a refresh.
 func (s *Switch) Next(now units.Time, port int) units.Time {
 	p := &s.ports[port]
-	if p.waiting&^p.paused() != 0 || p.inRings() {
+	if p.waiting&^p.paused() != 0 || p.probes.outs != 0 || p.inRings() {
 		return now
 	}
 	next := p.in.Next(now)

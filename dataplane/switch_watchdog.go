@@ -51,6 +51,7 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 		p.env.Free(f)
 	}
 	p.waiting &^= 1 << prio
+	p.rounds.deficit[prio] = 0
 }
 
 // Watchdog is the counters of a port's watchdog. It is called between bursts.

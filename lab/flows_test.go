@@ -8,8 +8,9 @@ import (
 	"photon/units"
 )
 
-// small is an experiment of one switch and two schemes of which one is swept.
-const small = `
+// star is three hosts on a switch, for 2 ms; what flows and what is measured is
+// the rest of a file.
+const star = `
 id: test/small
 title: a few flows
 duration: 2ms
@@ -22,9 +23,23 @@ parameters:
   mtu: {value: 1500B, source: the test}
   priority: {value: 3, source: the test}
   lossless: {value: [3, 4], source: the test}
-  xoff: {value: 50KB, source: the test}
-  xon: {value: 47KB, source: the test}
+  xoff: {value: 512KB, source: the test}
+  xon: {value: 509KB, source: the test}
   buffer: {value: 12MB, source: the test}
+`
+
+// parse reads an experiment on the star.
+func parse(t *testing.T, rest string) *Experiment {
+	t.Helper()
+	e, err := Parse("small.yaml", []byte(star+rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// small has two schemes of which one is swept.
+const small = `
 flows:
   - {name: slow, from: H0, to: H2, begin: 2Gbps, dscp: 34}
   - {name: bursts, from: H1, to: H2, lasts: 100us, gap: 300us, start: 200us}
@@ -52,11 +67,7 @@ sweep: {name: w, values: ["128", "16"]}
 `
 
 func TestFlowsThatBeginSlowlyAndComeAgain(t *testing.T) {
-	e, err := Parse("small.yaml", []byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := replayed(t, e)
+	m := replayed(t, parse(t, small))
 	// Without congestion control a flow stays at the rate at which it began.
 	between(t, m["none"], "slow_bps@128", 2e9, 2e9)
 	between(t, m["none"], "slow_sent_bps@128", 1.98e9, 2.02e9)
@@ -83,7 +94,7 @@ func TestBadFlows(t *testing.T) {
 		{"begin: 2Gbps", "begin: -2Gbps", "negative"},
 		{"priority: 4}", "priority: 5}", "priority 5"},
 	} {
-		_, err := Parse("small.yaml", []byte(strings.Replace(small, c.old, c.with, 1)))
+		_, err := Parse("small.yaml", []byte(strings.Replace(star+small, c.old, c.with, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.with, err)
 		}
@@ -92,10 +103,7 @@ func TestBadFlows(t *testing.T) {
 
 // A scheme that the experiment does not name is used as it is, at every value.
 func TestSweepOfAnotherScheme(t *testing.T) {
-	e, err := Parse("small.yaml", []byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := parse(t, small)
 	for i := range e.variants {
 		e.variants[i].e.Duration = units.Millisecond
 	}

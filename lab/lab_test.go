@@ -155,7 +155,7 @@ func TestResultFormat(t *testing.T) {
 	keys := func(m any) string { return strings.Join(slices.Sorted(maps.Keys(m.(map[string]any))), " ") }
 	run, claim := got["runs"].([]any)[0], got["claims"].([]any)[0]
 	for where, pair := range map[string][2]string{
-		"result":     {keys(got), "claims experiment runs seed world"},
+		"result":     {keys(got), "claims experiment quick runs seed world"},
 		"run":        {keys(run), "invariants metrics packet_hops scheme trace_hash virtual_seconds"},
 		"invariants": {keys(run.(map[string]any)["invariants"]), "conservation_ok lost_frames"},
 		"claim":      {keys(claim), "id measured note paper schemes text unit verdict"},

@@ -32,9 +32,7 @@ func (e *Experiment) Write(out string, r *Result) error {
 	if err := writeJSON(filepath.Join(dir, "result.json"), r); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(dir, "timing.json"), struct {
-		Runs []Timing `json:"runs"`
-	}{r.timing}); err != nil {
+	if err := writeJSON(filepath.Join(dir, "timing.json"), r.timing); err != nil {
 		return err
 	}
 	if r.alternatives != nil {
@@ -148,9 +146,11 @@ func (e *Experiment) Load(out, world string) (*Result, error) {
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "alternatives.json")); err == nil {
-		if err := json.Unmarshal(b, &r.alternatives); err != nil {
-			return nil, fmt.Errorf("%s: %w", dir, err)
+	for name, v := range map[string]any{"alternatives.json": &r.alternatives, "timing.json": &r.timing} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			if err := json.Unmarshal(b, v); err != nil {
+				return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+			}
 		}
 	}
 	for _, run := range r.Runs {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,12 +32,13 @@ type Result struct {
 	Experiment string        `json:"experiment"`
 	World      string        `json:"world"`
 	Seed       uint64        `json:"seed"`
+	Quick      bool          `json:"quick"` // of a run with --quick; what that leaves is in the experiment
 	Runs       []Run         `json:"runs"`
 	Claims     []ClaimResult `json:"claims"`
 
 	series       map[string]*Series // by scheme, or scheme@value
 	ended        map[string][]Ended // the same
-	timing       []Timing
+	timing       Timings
 	alternatives []Alternative
 }
 
@@ -67,7 +69,24 @@ type Invariants struct {
 	ConservationOK bool   `json:"conservation_ok"`
 }
 
-// Timing is kept apart from the result, which is the same for the same seed.
+// Timings is how long a replay took; it becomes timing.json. It is kept apart from
+// the result, which is the same for the same seed.
+type Timings struct {
+	Cores    int      `json:"cores"`           // of the machine
+	Parallel int      `json:"parallel"`        // runs side by side, at most
+	Elapsed  float64  `json:"elapsed_seconds"` // from begin to end, other choices included
+	Runs     []Timing `json:"runs"`
+}
+
+// Sum is what the runs took, one after the other.
+func (t *Timings) Sum() (seconds float64) {
+	for _, r := range t.Runs {
+		seconds += r.WallSeconds
+	}
+	return seconds
+}
+
+// Timing is that of one scheme: all values of a sweep and all repetitions.
 type Timing struct {
 	Scheme      string  `json:"scheme"`
 	WallSeconds float64 `json:"wall_seconds"`
@@ -90,6 +109,7 @@ type job struct {
 // Replay runs an experiment in one world. Virtual worlds run side by side, DPDK
 // one after the other.
 func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
+	begin := time.Now()
 	uses, err := e.choose(o)
 	if err != nil {
 		return nil, err
@@ -109,14 +129,14 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	if err := runAll(ctx, o, jobs); err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
 	}
-	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, series: map[string]*Series{}, ended: map[string][]Ended{}}
+	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, Quick: o.Quick, series: map[string]*Series{}, ended: map[string][]Ended{}}
 	metrics := map[string]Metrics{}
 	for _, use := range uses {
 		name := use.Name.V
 		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.use.Name.V != name })
 		run, timing := merge(name, mine)
 		r.Runs = append(r.Runs, run)
-		r.timing = append(r.timing, timing)
+		r.timing.Runs = append(r.timing.Runs, timing)
 		metrics[name] = run.Metrics
 		for _, j := range mine {
 			if j.seed == seed {
@@ -131,6 +151,7 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	if o.World == "sim" && !o.Quick {
 		err = e.tryAlternatives(ctx, o, seed, metrics, r)
 	}
+	r.timing.Cores, r.timing.Parallel, r.timing.Elapsed = runtime.NumCPU(), parallel(o), time.Since(begin).Seconds()
 	return r, err
 }
 
@@ -181,13 +202,18 @@ func (e *Experiment) repeats(o Options) int {
 	return e.Repeat
 }
 
-// runAll runs jobs, in virtual time as many at once as there are processors.
+// parallel is how many runs go side by side at most: in virtual time as many as
+// there are processors.
+func parallel(o Options) int {
+	if o.World == "sim" {
+		return runtime.GOMAXPROCS(0)
+	}
+	return 1
+}
+
 func runAll(ctx context.Context, o Options, jobs []*job) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(1)
-	if o.World == "sim" {
-		g.SetLimit(runtime.GOMAXPROCS(0))
-	}
+	g.SetLimit(parallel(o))
 	var mu sync.Mutex
 	done := make([]float64, len(jobs))
 	for i, j := range jobs {

@@ -43,6 +43,7 @@ type Finished struct {
 	section *web.Experiment
 	worlds  []string
 	claims  [][]ClaimResult // by world
+	extents []Extent        // the same
 }
 
 // finish reads an experiment's results; nil if there are none.
@@ -62,7 +63,7 @@ func (e *Experiment) finish(out string) (*Finished, error) {
 		}
 		r.Claims = e.judge(r)
 		results = append(results, r)
-		f.worlds, f.claims = append(f.worlds, w), append(f.claims, r.Claims)
+		f.worlds, f.claims, f.extents = append(f.worlds, w), append(f.claims, r.Claims), append(f.extents, e.extent(r))
 	}
 	if len(results) == 0 {
 		return nil, nil
@@ -180,7 +181,7 @@ func WriteReport(path string, all []*Finished, missing []string) error {
 			counts[string(v)] = n
 		}
 		p := &page.Papers[i]
-		p.Rows = append(p.Rows, web.IndexRow{Anchor: f.section.Anchor, ID: f.e.ID, Title: f.e.Title, Figure: f.e.Paper.Figure, Counts: counts})
+		p.Rows = append(p.Rows, web.IndexRow{Anchor: f.section.Anchor, ID: f.e.ID, Title: f.e.Title, Figure: f.e.Paper.Figure, Quick: f.extents[0].Quick, Counts: counts})
 		p.Counts.Add(counts)
 		page.Counts.Add(counts)
 	}

@@ -18,6 +18,8 @@ type Tally struct {
 	Differs    int          `json:"differs"`
 	Shape      int          `json:"shape"`
 	Claims     []TallyClaim `json:"claims"` // those that were not run included
+	// Experiments says which of them ran whole, and how long they took.
+	Experiments []Extent `json:"experiments"`
 
 	papers []outcomePaper
 }
@@ -40,7 +42,7 @@ type outcomePaper struct {
 
 // Reproduction gathers the claims of the experiments that ran in virtual time.
 func Reproduction(all []*Finished) *Tally {
-	o := &Tally{Claims: []TallyClaim{}}
+	o := &Tally{Claims: []TallyClaim{}, Experiments: []Extent{}}
 	for _, f := range all {
 		world := slices.Index(f.worlds, "sim")
 		if world < 0 {
@@ -54,6 +56,7 @@ func Reproduction(all []*Finished) *Tally {
 		}
 		p := &o.papers[i]
 		p.experiments++
+		o.Experiments = append(o.Experiments, f.extents[world])
 		for k, c := range f.claims[world] {
 			p.claims = append(p.claims, TallyClaim{Experiment: f.e.ID, ClaimResult: c, figure: f.e.Paper.Figure, explained: f.e.Claims[k].Note != ""})
 		}
@@ -127,10 +130,36 @@ func (o *Tally) markdown() []byte {
 		experiments += p.experiments
 	}
 	row("**all**", experiments, o.Claims)
+	quick := 0
+	for _, x := range o.Experiments {
+		if x.Quick {
+			quick++
+		}
+	}
+	fmt.Fprintf(&b, "\nOf %d experiments %d ran whole and %d with `--quick`; [the last table](#what-ran-and-how-long-it-took) says which.\n", experiments, experiments-quick, quick)
 	for _, p := range o.papers {
 		p.markdown(&b)
 	}
+	o.extents(&b)
 	return b.Bytes()
+}
+
+// extents is the table of what ran, and how long it took.
+func (o *Tally) extents(b *bytes.Buffer) {
+	b.WriteString("\n## What ran, and how long it took\n\n" +
+		"Seconds of wall time: the sum of the runs of the schemes, and from begin to end. Runs go side by side in virtual time, and a\n" +
+		"full one also tries other choices, so that either may be the longer.\n\n| experiment | what ran | sum | begin to end | at once, at most | cores |\n|---|---|--:|--:|--:|--:|\n")
+	var sum, elapsed float64
+	for _, x := range o.Experiments {
+		fmt.Fprintf(b, "| %s | %s |", cell(x.Experiment), cell(x.ran()))
+		if x.Cores == 0 { // results without timing.json
+			b.WriteString(" – | – | – | – |\n")
+			continue
+		}
+		fmt.Fprintf(b, " %.1f | %.1f | %d | %d |\n", x.Seconds, x.Elapsed, x.Parallel, x.Cores)
+		sum, elapsed = sum+x.Seconds, elapsed+x.Elapsed
+	}
+	fmt.Fprintf(b, "| **all** | | %.1f | %.1f | | |\n", sum, elapsed)
 }
 
 func (p *outcomePaper) markdown(b *bytes.Buffer) {

@@ -42,15 +42,24 @@ func TestReproduction(t *testing.T) {
 	var got struct {
 		Reproduced, Direction, Differs, Shape int
 		Claims                                []map[string]any
+		Experiments                           []Extent
 	}
 	if err := json.Unmarshal(js, &got); err != nil || got.Reproduced != 1 || got.Differs != 1 || len(got.Claims) != 3 {
 		t.Errorf("%v: %+v", err, got)
+	}
+	if len(got.Experiments) != 1 {
+		t.Fatalf("%d experiments", len(got.Experiments))
+	}
+	x := got.Experiments[0]
+	if !x.Quick || x.Left != "3 of 5 values of burst" || x.Seconds <= 0 || x.Elapsed <= 0 || x.Cores < 1 || x.Parallel < 1 {
+		t.Errorf("what ran: %+v", x)
 	}
 	want := []string{"experiment", "id", "measured", "note", "paper", "schemes", "text", "unit", "verdict"}
 	if keys := sortedKeys(got.Claims[0]); !slices.Equal(keys, want) {
 		t.Errorf("a claim has the keys %v", keys)
 	}
-	for _, want := range []string{"| **all** | 1 | 1 | 0 | 1 | 0 | 1 |", "## A & B, Venue's", `A pipe \| in a text`, "No explanation yet.\n", "| not-run |"} {
+	for _, want := range []string{"| **all** | 1 | 1 | 0 | 1 | 0 | 1 |", "## A & B, Venue's", `A pipe \| in a text`, "No explanation yet.\n", "| not-run |",
+		"Of 1 experiments 0 ran whole and 1 with", "| test/report | quick: 3 of 5 values of burst |"} {
 		if !strings.Contains(string(md), want) {
 			t.Errorf("reproduction.md lacks %q:\n%s", want, md)
 		}

@@ -14,7 +14,7 @@ import (
 func (e *Experiment) section(results []*Result) (*web.Experiment, error) {
 	s := &web.Experiment{
 		Anchor: strings.ReplaceAll(e.ID, "/", "-"), ID: e.ID, Title: e.Title, Source: e.Paper.line(), About: strings.TrimSpace(e.About),
-		Command: e.command(results), Claims: claimRows(results), Parameters: e.parameterRows(), Sound: true,
+		Command: e.command(results), Extent: e.extents(results), Claims: claimRows(results), Parameters: e.parameterRows(), Sound: true,
 	}
 	for _, r := range results {
 		s.Worlds = append(s.Worlds, r.World)
@@ -75,14 +75,10 @@ func (e *Experiment) command(results []*Result) string {
 	for _, run := range results[0].Runs {
 		ran = append(ran, run.Scheme)
 	}
-	quick := len(e.sweepValues(results[0])) < len(e.variants)
-	switch {
-	case slices.Equal(ran, e.Quick.Schemes):
-		quick = true
-	case !slices.Equal(ran, all):
+	if quick := results[0].Quick; !slices.Equal(ran, all) && !(quick && slices.Equal(ran, e.Quick.Schemes)) {
 		c += " --schemes " + strings.Join(ran, ",")
 	}
-	if quick {
+	if results[0].Quick {
 		c += " --quick"
 	}
 	return c

@@ -6,21 +6,8 @@ import (
 	"testing"
 )
 
-const sweepBase = `
-id: test/small
-title: two flows
-duration: 2ms
-topology: {kind: star, hosts: 3}
-parameters:
-  link_rate: {value: 10Gbps, source: the test}
-  host_delay: {value: 1us, source: the test}
-  trunk_delay: {value: 1us, source: the test}
-  payload: {value: 1000B, source: the test}
-  mtu: {value: 1500B, source: the test}
-  priority: {value: 3, source: the test}
-  xoff: {value: 512KB, source: the test}
-  xon: {value: 509KB, source: the test}
-  buffer: {value: 12MB, source: the test}
+// peak measures the longest queue to the receiver.
+const peak = `
 measure:
   sample: 100us
   probes: [{name: queue, kind: queue, at: [S0>H2]}]
@@ -30,15 +17,12 @@ measure:
 // What is swept may be a parameter of a scheme, and a plot over time shows the
 // first value that was run.
 func TestSweepOfAParameter(t *testing.T) {
-	e, err := Parse("test", []byte(sweepBase+`
+	e := parse(t, peak+`
 flows: [{name: F, from: H0..H1, to: H2}]
 schemes: [{name: dcqcn, params: {kmax: {value: $kmax, source: the test}}}]
 sweep: {name: kmax, values: [10KB, 20KB, 300KB], quick: [20KB, 300KB]}
 plots: [{title: over time, lines: [queue]}]
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	r, err := e.Replay(context.Background(), Options{World: "sim", Quick: true})
 	if err != nil {
 		t.Fatal(err)
@@ -56,15 +40,12 @@ plots: [{title: over time, lines: [queue]}]
 // Messages of a sender share a reaction point, and those of a workload that
 // begins after the end of a run are none.
 func TestMessagesOfAWorkload(t *testing.T) {
-	e, err := Parse("test", []byte(sweepBase+`
+	e := parse(t, peak+`
 workloads:
   - {name: M, burst: 10KB, from: H0, to: H2, load: 1, capacity: 1Gbps, messages: true}
   - {name: L, burst: 10KB, from: H1, to: H2, load: 1, capacity: 1Gbps, start: 1s}
 schemes: [{name: qcn}]
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	p, err := e.plan()
 	if err != nil {
 		t.Fatal(err)

@@ -14,15 +14,29 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		if g.enabled&bit == 0 {
 			continue
 		}
+		g.leavePool(p)
 		g.xoff[p], g.xon[p], g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		g.alpha[p], g.headroom[p] = t[p].Alpha, int64(t[p].Headroom)
 		bytes := g.occupancy[p].load()
-		if bytes <= g.xoff[p] && g.held&bit == 0 {
-			g.limit[p] = g.settled[p]
+		if g.alpha[p] > 0 {
+			g.pool.Add(max(0, bytes-g.xoff[p]))
+		}
+		if bytes <= g.raised(g.xoff[p], uint8(p)) && g.held&bit == 0 {
+			g.limit[p] = max(g.settled[p], bytes+g.headroom[p])
 			continue
 		}
 		// What an XOFF that is under way still lets come was promised room before.
 		g.limit[p] = max(g.limit[p], g.settled[p], bytes+int64(t[p].Headroom))
 		g.over |= bit
+	}
+}
+
+// leavePool gives back to the pool what a priority took of it: its threshold
+// moves no longer.
+func (g *Ingress) leavePool(p int) {
+	if g.alpha[p] > 0 {
+		g.pool.Add(-max(0, g.occupancy[p].load()-g.xoff[p]))
+		g.alpha[p] = 0
 	}
 }
 
@@ -41,6 +55,7 @@ func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 func (g *Ingress) Hold() {
 	for p := range Classes {
 		if g.enabled>>p&1 != 0 {
+			g.leavePool(p)
 			g.xoff[p], g.xon[p] = -1, -1
 		}
 	}

@@ -13,12 +13,14 @@ import (
 func TestConfigureLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const frame = 1000
+		alpha := rapid.SampledFrom([]float64{0, 0, 0.25, 2})
 		draw := func() Thresholds {
 			xoff := units.Size(rapid.IntRange(1, 50).Draw(t, "xoff")) * frame
-			return Thresholds{XOFF: xoff, XON: min(xoff, units.Size(rapid.IntRange(0, 50).Draw(t, "xon"))*frame), Headroom: units.Size(rapid.IntRange(4, 20).Draw(t, "headroom")) * frame}
+			return Thresholds{XOFF: xoff, XON: min(xoff, units.Size(rapid.IntRange(0, 50).Draw(t, "xon"))*frame), Headroom: units.Size(rapid.IntRange(4, 20).Draw(t, "headroom")) * frame, Alpha: alpha.Draw(t, "alpha")}
 		}
+		pool := NewPool(100*frame, false)
 		now := draw()
-		g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: [Classes]Thresholds{3: now}})
+		g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: [Classes]Thresholds{3: now}, Pool: pool})
 		stopped, late := false, units.Size(0) // what the peer may still send
 		for range rapid.IntRange(1, 400).Draw(t, "steps") {
 			switch rapid.IntRange(0, 9).Draw(t, "what") {
@@ -58,7 +60,10 @@ func TestConfigureLosesNothing(t *testing.T) {
 			var f Frame
 			g.Poll(0, &f)
 		}
-		if g.Held() != 0 || g.limit[3] != int64(now.XOFF+now.Headroom) || g.xoff[3] != int64(now.XOFF) || g.limit[0] < 1<<60 {
+		if _, used := pool.State(); used != 0 {
+			t.Fatalf("%v of the pool are taken by an empty port", used)
+		}
+		if g.Held() != 0 || now.Alpha == 0 && g.limit[3] != int64(now.XOFF+now.Headroom) || g.xoff[3] != int64(now.XOFF) || g.limit[0] < 1<<60 {
 			t.Fatalf("in force: %d %d, configured: %+v", g.xoff[3], g.limit[3], now)
 		}
 	})

@@ -27,15 +27,33 @@ func PeerResponse(r units.Rate) units.Size {
 	return responseQuanta[len(responseQuanta)-1].quanta * 64
 }
 
-// Headroom returns the bytes that can arrive through a link after its
-// receiver's buffer crossed XOFF. The XOFF waits behind the largest frame that
-// is being sent, takes its own time and the cable's; the peer finishes its
-// largest frame and takes its response time; what it sent meanwhile is on the
-// cable. delay is the one-way propagation time, mtu the largest frame without
-// FCS, and own our response time beyond that: the poll gap and what waits in a
-// device's transmit ring.
+// HeadroomParts is what can arrive through a link after its receiver's buffer
+// crossed XOFF, by cause.
+type HeadroomParts struct {
+	Frames units.Size // the largest frame, twice: the XOFF waits behind one of ours, the peer finishes one of its own
+	Pause  units.Size // the XOFF itself
+	Peer   units.Size // the peer's response time: PeerResponse
+	Cable  units.Size // both ways
+	Own    units.Size // our response time: the poll gap
+	Ring   units.Size // what waits before the XOFF in a device's transmit ring
+}
+
+// HeadroomOf works out the parts for a link of rate r with a one-way propagation
+// time, frames of up to mtu bytes without FCS, our own response time, and how
+// far ahead of the link a device is given frames.
+func HeadroomOf(r units.Rate, delay, own, ahead units.Time, mtu units.Size) HeadroomParts {
+	return HeadroomParts{
+		Frames: 2 * (mtu + wire.Overhead), Pause: FrameLen + wire.Overhead, Peer: PeerResponse(r),
+		Cable: r.Bytes(2 * delay), Own: r.Bytes(own), Ring: r.Bytes(ahead),
+	}
+}
+
+// Sum is the headroom.
+func (h HeadroomParts) Sum() units.Size {
+	return h.Frames + h.Pause + h.Peer + h.Cable + h.Own + h.Ring
+}
+
+// Headroom is the sum for a link without a device's transmit ring.
 func Headroom(r units.Rate, delay, own units.Time, mtu units.Size) units.Size {
-	largest := mtu + wire.Overhead
-	frame := units.Size(FrameLen + wire.Overhead)
-	return 2*largest + frame + PeerResponse(r) + r.Bytes(2*delay+own)
+	return HeadroomOf(r, delay, own, 0, mtu).Sum()
 }

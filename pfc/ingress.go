@@ -201,6 +201,9 @@ func (g *Ingress) Release(p uint8, n int) (due bool) {
 // Bytes returns how many bytes of priority p are buffered.
 func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.occupancy[p&7].load()) }
 
+// XON is at or below how many bytes the peer is resumed now.
+func (g *Ingress) XON(p uint8) units.Size { return units.Size(g.raised(g.xon[p&7], p&7)) }
+
 // Held is the set of priorities that the peer was told not to send.
 func (g *Ingress) Held() uint8 { return g.held }
 

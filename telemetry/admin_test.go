@@ -77,7 +77,7 @@ func TestShow(t *testing.T) {
 			"           sw0    0    0    0  5000    0    0    0    0",
 		},
 		"buffer": {
-			"lossless (reserved)  600KB    0B", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB",
+			"lossless (reserved)  600KB    0B", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB      0",
 			"A lossy queue drops beyond 1MB.",
 		},
 		"fdb": {
@@ -94,6 +94,7 @@ func TestShow(t *testing.T) {
 			"Queue   Status  Storm detected/restored  Storm time  TX OK/drop",
 			"sw0:3  stormed                      2/1        1.5s         9/6",
 		},
+		"deadlocks": {"Queue       Status  Found  Bytes", "sw0:3  operational      0   2000"},
 		"ports": {
 			"Port     Device  Oper  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts",
 			" sw0  net_null0    up    N/A        2       10        9          8            3",

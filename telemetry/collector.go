@@ -10,6 +10,7 @@ import (
 	"photon/dataplane/dpdk"
 	"photon/pfc"
 	"photon/scheme"
+	"photon/units"
 )
 
 // Snapshot is what a scrape shows, all of one instant.
@@ -27,7 +28,8 @@ type Snapshot struct {
 	Scheme      string
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
-	LinkChanges []uint64 // up or down, by port
+	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
+	LinkChanges []uint64   // up or down, by port
 }
 
 // FlowCounts are how many flows wait for their start and are sent, and how many

@@ -38,6 +38,7 @@ var Topics = []Topic{
 	{"buffer", "the shared buffer: its parts, thresholds, and what each ingress port holds of it", true, takeBuffer, func() Document { return &Buffer{} }},
 	{"fdb", "the forwarding database: which address is behind which port", true, takeFDB, func() Document { return &FDB{} }},
 	{"marking", "the scheme, its parameters, and what its congestion points did", true, takeMarking, func() Document { return &Marking{} }},
+	{"deadlocks", "cycles of paused queues: which queue is in one", true, takeDeadlocks, func() Document { return &Deadlocks{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", true, takePFCWD, func() Document { return &PFCWD{} }},
 }
 

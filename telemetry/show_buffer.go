@@ -17,17 +17,19 @@ type Buffer struct {
 	Lossy     int64           `json:"lossy_bytes"`      // what lossy priorities share
 	LossyUsed int64           `json:"lossy_used_bytes"` // of it
 	Tail      int64           `json:"lossy_queue_bytes"`
-	Profiles  []BufferProfile `json:"profiles"` // of the lossless priorities
+	Share     float64         `json:"lossy_alpha"` // a lossy queue drops beyond this part of what is free, too; 0: it does not
+	Profiles  []BufferProfile `json:"profiles"`    // of the lossless priorities
 	Ports     []BufferPort    `json:"ports"`
 }
 
 // BufferProfile is the thresholds of one lossless priority of one ingress port.
 type BufferProfile struct {
-	Port     string `json:"port"`
-	Priority int    `json:"priority"`
-	XOFF     int64  `json:"xoff_bytes"`
-	XON      int64  `json:"xon_bytes"`
-	Headroom int64  `json:"headroom_bytes"`
+	Port     string  `json:"port"`
+	Priority int     `json:"priority"`
+	XOFF     int64   `json:"xoff_bytes"`
+	XON      int64   `json:"xon_bytes"`
+	Headroom int64   `json:"headroom_bytes"`
+	Alpha    float64 `json:"alpha"` // of what is free of the shared part, added to XOFF and XON
 }
 
 // BufferPort is what one ingress port holds, by priority.
@@ -42,14 +44,14 @@ func takeBuffer(s *Source) Document {
 	snap := s.Snapshot()
 	b := snap.Buffer
 	d := &Buffer{
-		Node: snap.Node, Size: int64(b.Size), Reserved: int64(b.Reserved), Lossy: int64(b.Lossy), LossyUsed: int64(b.LossyUsed), Tail: int64(b.Tail),
+		Node: snap.Node, Size: int64(b.Size), Reserved: int64(b.Reserved), Lossy: int64(b.Lossy), LossyUsed: int64(b.LossyUsed), Tail: int64(b.Tail), Share: b.Share,
 	}
 	for i := range snap.Stats.Ports {
 		st, name := &snap.Stats.Ports[i], snap.Ports[i]
 		for prio := range pfc.Classes {
 			if b.Lossless>>prio&1 != 0 {
 				t := b.Thresholds[i][prio]
-				d.Profiles = append(d.Profiles, BufferProfile{name, prio, int64(t.XOFF), int64(t.XON), int64(t.Headroom)})
+				d.Profiles = append(d.Profiles, BufferProfile{name, prio, int64(t.XOFF), int64(t.XON), int64(t.Headroom), t.Alpha})
 			}
 		}
 		d.Ports = append(d.Ports, BufferPort{Port: name, Occupancy: inBytes(st.Buffered), Watermark: inBytes(st.Ingress.Peak), Discards: st.Discards[dataplane.DropHeadroom]})
@@ -71,11 +73,15 @@ func (d *Buffer) Table(w io.Writer) {
 	pools.row("lossy (shared)", size(d.Lossy), size(d.LossyUsed))
 	pools.row("all", size(d.Size), size(held))
 	pools.write(w)
-	fmt.Fprintf(w, "\nA lossy queue drops beyond %v.\n\n", size(d.Tail))
-	profiles := newTable("Port", "PG", "XOFF", "XON", "Headroom")
+	fmt.Fprintf(w, "\nA lossy queue drops beyond %v", size(d.Tail))
+	if d.Share > 0 {
+		fmt.Fprintf(w, ", and beyond %v of what is free of the shared part", d.Share)
+	}
+	fmt.Fprint(w, ".\n\n")
+	profiles := newTable("Port", "PG", "XOFF", "XON", "Headroom", "Alpha")
 	now, peak := newTable(classes("Port Ingress/bytes", "PG")...), newTable(classes("Port Watermark", "PG")...)
 	for _, p := range d.Profiles {
-		profiles.row(p.Port, fmt.Sprintf("PG%d", p.Priority), size(p.XOFF), size(p.XON), size(p.Headroom))
+		profiles.row(p.Port, fmt.Sprintf("PG%d", p.Priority), size(p.XOFF), size(p.XON), size(p.Headroom), p.Alpha)
 	}
 	for _, p := range d.Ports {
 		perClass(now, p.Port, p.Occupancy)

@@ -245,6 +245,53 @@ func TestPauseStorm(t *testing.T) {
 	})
 }
 
+// The hosts stand for the rest of a cycle: one pauses the switch, and what the
+// switch asks it comes back through another. The switch says so until it is over.
+func TestDeadlock(t *testing.T) {
+	// At this rate a pause lasts longer than the machine can be busy with others.
+	o := operate(t, "rate: 10Mbps\npfc: {xoff: 20KB, headroom: 500KB, deadlock: 200ms}\n")
+	pauses := startStream(o.hosts[0], 50*time.Millisecond, pauseFrame(0, pfc.MaxQuanta))
+	quiet := sync.OnceFunc(pauses.end)
+	t.Cleanup(quiet)
+	o.until("a pause", func() bool {
+		var counters telemetry.PFC
+		o.show("pfc counters", &counters)
+		return counters.Ports[0].Rx[3] > 0
+	})
+	for n := range uint32(40) { // more than XOFF
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	isProbe := func(b []byte) bool { return binary.BigEndian.Uint16(b[12:]) == pfc.ProbeType }
+	var seen telemetry.Deadlocks
+	queue := func(i int) telemetry.DeadlockQueue {
+		o.show("deadlocks", &seen)
+		return seen.Queues[i]
+	}
+	o.until("a deadlock", func() bool {
+		for _, b := range o.hosts[0].Collect(20*time.Millisecond, isProbe) {
+			var p pfc.Probe
+			if !p.Decode(b) {
+				t.Fatalf("% x", b)
+			}
+			p.Hops++ // the next switch of the cycle
+			p.Encode(b, mac(1))
+			o.hosts[1].Send(b)
+		}
+		return queue(0).Status == "deadlocked"
+	})
+	if q := queue(1); q.Found != 0 {
+		t.Errorf("%+v", q)
+	}
+	if n := len(o.hosts[2].Collect(0, isProbe)); n != 0 {
+		t.Errorf("%d probes went where nothing is paused", n)
+	}
+	o.until("a line in the log", func() bool {
+		return strings.Contains(o.process.log.String(), "port sw0: deadlock: the queue of priority 3 waits for itself, in a cycle of paused queues through 2 switches")
+	})
+	quiet()
+	o.until("its end", func() bool { return queue(0).Status == "operational" && queue(0).Bytes == 0 })
+}
+
 // A changed file is taken over while frames pass, and none is lost; a file that
 // is wrong, or changes what cannot change, is refused whole.
 func TestReload(t *testing.T) {

@@ -111,7 +111,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 		s.Pace = d.world.Pace()
 		if d.sw != nil {
 			b := d.sw.Buffer()
-			s.Buffer, s.Scheme, s.Params, s.Watchdog = &b, d.scheme, d.params, d.sw.WatchdogConfig()
+			s.Buffer, s.Scheme, s.Params, s.Watchdog, s.Deadlock = &b, d.scheme, d.params, d.sw.WatchdogConfig(), d.sw.DeadlockTime()
 		}
 	})
 	if d.orders != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,6 +108,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	if err != nil {
 		return bad(err)
 	}
+	node.Config.ID = rand.Uint64()
 	envs := w.NewEnvs(len(devices))
 	s, err := dataplane.NewSwitch(node.Config, envs)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"photon/dataplane"
 	"photon/pfc"
 	"photon/units"
 )
@@ -19,6 +20,7 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 			case <-tick.C:
 				d.watchLinks()
 				d.watchStorms()
+				d.watchDeadlocks()
 			case <-ended:
 				return
 			}
@@ -60,4 +62,16 @@ func (d *daemon) watchStorms() {
 		}
 	}
 	d.storms = now
+}
+
+// watchDeadlocks has the switch look for deadlocks, and logs those it found.
+func (d *daemon) watchDeadlocks() {
+	if d.sw == nil {
+		return
+	}
+	var found []dataplane.Deadlock
+	d.world.Do(func(at units.Time) { found = d.sw.LookForDeadlocks(at) })
+	for _, f := range found {
+		d.log.Warnf("port %s: deadlock: the queue of priority %d waits for itself, in a cycle of paused queues through %d switches (`photon show deadlocks`)", d.ports[f.Port], f.Priority, f.Switches)
+	}
 }

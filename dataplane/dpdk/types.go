@@ -48,6 +48,15 @@ type DeviceStats struct {
 	Rate       units.Rate // of the link as the device says; 0: it does not
 }
 
+// maxAhead bounds what a card is given after a poll that came late.
+const maxAhead = 10 * units.Microsecond
+
+func aheadOf(l dataplane.Link) units.Time { return 2 * l.Serialize(1518) }
+
+// Ahead is how far ahead of its link a card is given frames at most: what waits
+// in its transmit ring. Virtual devices are given each frame when it is due.
+func Ahead(l dataplane.Link) units.Time { return aheadOf(l) + maxAhead }
+
 // World is a dataplane.World on DPDK.
 type World interface {
 	dataplane.World

@@ -218,7 +218,7 @@ func (p *port) serve(now units.Time, others bool) (busy bool) {
 	case p.link.Rate > 0:
 		// A card sends by itself. What waits in its ring is part of our response
 		// time to a pause, so it gets two frames and a poll's worth ahead, no more.
-		ahead := now + 2*p.link.Serialize(1518) + min(now-p.polled, maxAhead)
+		ahead := now + aheadOf(p.link) + min(now-p.polled, maxAhead)
 		for staged < len(p.tx) && p.free <= ahead && p.ask(now, p.tx[staged:staged+1]) == 1 {
 			p.free = max(p.free, now) + p.link.Serialize(int(p.tx[staged].Len))
 			staged++
@@ -230,9 +230,6 @@ func (p *port) serve(now units.Time, others bool) (busy bool) {
 	p.c.tx_n = C.uint16_t(staged)
 	return staged > 0 || p.flight.Len() > 0
 }
-
-// maxAhead bounds what a card is given after a poll that came late.
-const maxAhead = 10 * units.Microsecond
 
 // ask has the node fill burst, if it wanted to be asked, and notes when it
 // wants to be asked again.

@@ -31,6 +31,7 @@ type Paper struct {
 // IndexRow is an experiment in the index.
 type IndexRow struct {
 	Anchor, ID, Title, Figure string
+	Quick                     bool // its results are of a quick run
 	Counts                    Counts
 }
 
@@ -61,6 +62,7 @@ type Experiment struct {
 	Source            string // paper, figure and section
 	About             string
 	Command           string // that repeats it
+	Extent            string // whether all of it ran, and how long that took
 	Worlds            []string
 	Schemes           []Scheme
 	Charts            []*Chart

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"photon/units"
+)
+
+const twoPorts = "ports:\n- device: net_null0\n- device: net_null1\n"
+
+// What classes and buffer say arrives in the switch's configuration.
+func TestClassesAndBuffer(t *testing.T) {
+	c := parse(t, twoPorts+"weights: {0: 40, 1: 60}\nlossy_alpha: 0.5\npfc: {alpha: 0.25, xoff: 100KB}\n")
+	n, err := c.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &n.Config
+	if s.Weights != [8]int{40, 60} || s.Share != 0.5 || s.PFC[3].Alpha != 0.25 || s.PFC[3].XOFF != 100*units.KB {
+		t.Errorf("%+v", s)
+	}
+	for _, want := range []string{
+		"scheduler: strict 7, 6, 5, 4, 3, 2; what they leave is shared by 1 (60 %), 0 (40 %)",
+		"lossy queues: up to 0.5 of what is free of the shared buffer",
+	} {
+		if !slices.Contains(n.Describe(), want) {
+			t.Errorf("nobody says %q:\n%s", want, strings.Join(n.Describe(), "\n"))
+		}
+	}
+}
+
+// The headroom is the sum of its causes; a cable's length counts, and a card's
+// transmit ring.
+func TestHeadroomByCause(t *testing.T) {
+	headroom := func(port string) (units.Size, []string) {
+		t.Helper()
+		n, err := parse(t, "rate: 10Gbps\npfc: {response: 10us}\nports:\n- "+port+"\n- device: net_null1\n").Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.Config.Ports[0].Headroom, n.Describe()
+	}
+	// Two frames of 1524 bytes, a PFC frame of 84, 67 quanta, 2 x 500 ns and 10 us at 1.25 GB/s.
+	short, lines := headroom("device: net_null0")
+	if want := units.Size(2*1524 + 84 + 67*64 + 1250 + 12500); short != want {
+		t.Errorf("headroom %v, want %v", short, want)
+	}
+	if want := "  computed: frames 3.048KB, XOFF 84B, peer's response 4.288KB, cable 1.25KB, own response 12.5KB, transmit ring 0B"; !slices.Contains(lines, want) {
+		t.Errorf("nobody says %q:\n%s", want, strings.Join(lines, "\n"))
+	}
+	if long, _ := headroom("{device: net_null0, cable_length: 1100m}"); long-short != 2*6250 {
+		t.Errorf("1000 m more of cable are %v", long-short)
+	}
+	// A card is given two frames of 1542 bytes and 10 us ahead.
+	if card, _ := headroom("device: '0000:03:00.0'"); card-short < 15_000 || card-short > 16_000 {
+		t.Errorf("a card's ring is %v", card-short)
+	}
+	n, err := parse(t, twoPorts+"pfc: {headroom: 5KB}\n").Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(n.Describe(), "\n"); !strings.Contains(all, "warning: headroom 5KB is less than what port 0 needs") {
+		t.Error(all)
+	}
+}
+
+func TestSwitchRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"pfc: {deadlock: -1ms}":          "4: deadlock -1ms must not be negative",
+		"weights: {8: 1}":                "4: weights: priority 8: there are 0 to 7",
+		"weights: {1: 0}":                "4: weights: 0 must be from 1 to 100 (leave priority 1 out and it is strict)",
+		"weights: {1: 101}":              "4: weights: 101 must be from 1 to 100 (leave priority 1 out and it is strict)",
+		"lossy_alpha: -1":                "4: lossy_alpha -1 must be from 0 to 1024",
+		"pfc:\n  xoff: 9KB\n  alpha: -1": "6: alpha -1 must be from 0 to 1024",
+		"rate: 1Gbps\nports:\n- {device: net_null0, cable_length: 30}\n":                          `3: length "30": write it in metres, like 40m, up to 100000m`,
+		"ports:\n- {device: net_null0, cable_length: 30m, cable_delay: 1us}\n- device: net_null1": "2: cable_length and cable_delay say the same: leave one out",
+		"ports:\n- {device: net_null0, cable_delay: -1us}\n- device: net_null1":                   "2: cable_delay -1us must not be negative",
+	} {
+		if !strings.Contains(text, "ports:") {
+			text = twoPorts + text
+		}
+		file := filepath.Join(t.TempDir(), "x.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadSwitch(file); err == nil || err.Error() != file+":"+want {
+			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package dataplane
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// slowScheduler is what the scheduler does, a frame at a time, from the paper's
+// words: every priority a list of sizes, a counter and a pointer that goes round.
+type slowScheduler struct {
+	weights [8]int
+	lists   [8][]int
+	saved   [8]int
+	at      int
+}
+
+func (s *slowScheduler) quantum(prio int) int {
+	least := 1000
+	for _, w := range s.weights {
+		if w > 0 && w < least {
+			least = w
+		}
+	}
+	return s.weights[prio] * (1500 + wire.EthernetLen + wire.VLANLen + wire.Overhead) / least
+}
+
+// send is the priority of the next frame; -1: none may be sent.
+func (s *slowScheduler) send(paused uint8) int {
+	ready := func(prio int) bool { return len(s.lists[prio]) > 0 && paused>>prio&1 == 0 }
+	some := false
+	for prio := 7; prio >= 0; prio-- {
+		if ready(prio) && s.weights[prio] == 0 {
+			s.lists[prio] = s.lists[prio][1:]
+			return prio
+		}
+		some = some || ready(prio)
+	}
+	if !some {
+		return -1
+	}
+	for !ready(s.at) || s.lists[s.at][0]+wire.Overhead > s.saved[s.at] {
+		s.at = (s.at + 7) % 8
+		if ready(s.at) {
+			s.saved[s.at] += s.quantum(s.at)
+		}
+	}
+	prio := s.at
+	s.saved[prio] -= s.lists[prio][0] + wire.Overhead
+	s.lists[prio] = s.lists[prio][1:]
+	if len(s.lists[prio]) == 0 {
+		s.saved[prio] = 0
+	}
+	return prio
+}
+
+// Strict and shared priorities, pauses, bursts of any size, both ways through
+// the switch: the order is the slow scheduler's.
+func TestScheduler(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := config(2)
+		c.Tail = units.MB
+		var slow slowScheduler
+		for prio := range c.Weights {
+			c.Weights[prio] = rapid.SampledFrom([]int{0, 0, 1, 2, 30, 100}).Draw(t, "weight")
+		}
+		slow.weights = c.Weights
+		env := NewEnv(NewHeaderPool(), 2)
+		sw, err := NewSwitch(c, []*Env{env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sw.general = rapid.Bool().Draw(t, "general")
+		r := &rig{sw: sw, env: env}
+		paused := uint8(0)
+		for range rapid.IntRange(1, 50).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				quanta := rapid.SampledFrom([]uint16{0, 60_000}).Draw(t, "quanta")
+				paused = 0
+				if quanta > 0 {
+					paused = lossless
+				}
+				r.in(1, pauseFrame(3, quanta), pfc.FrameLen)
+			case 1, 2:
+				for range rapid.IntRange(1, 20).Draw(t, "arrivals") {
+					prio := rapid.IntRange(0, 7).Draw(t, "prio")
+					length := rapid.IntRange(64, 1514).Draw(t, "length")
+					before := r.stats(1).QueueFrames[prio]
+					r.in(0, packet(0, 1, uint8(prio*8), 0), length)
+					if r.stats(1).QueueFrames[prio] > before {
+						slow.lists[prio] = append(slow.lists[prio], length)
+					}
+				}
+			default:
+				n := rapid.IntRange(1, 40).Draw(t, "room")
+				for i, b := range r.out(1, n) {
+					if got, want := int(b[15]>>5), slow.send(paused); got != want {
+						t.Fatalf("frame %d of a burst has priority %d, the slow scheduler sends %d", i, got, want)
+					}
+				}
+			}
+		}
+		for len(r.out(1, 32)) > 0 {
+		}
+		if err := sw.Audit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// What is left by a strict priority is shared by weight, whatever the frames'
+// lengths, and a queue that was empty has nothing saved up.
+func TestSharesOfTheLink(t *testing.T) {
+	c := config(2)
+	c.Tail, c.Buffer = units.MB, 8*units.MB
+	c.Weights = [8]int{0: 10, 1: 30, 2: 60}
+	r := newRig(t, c)
+	fill := func(prio, length, frames int) {
+		for range frames {
+			r.in(0, packet(0, 1, uint8(prio*8), 0), length)
+		}
+	}
+	fill(0, 1500, 500)
+	fill(1, 200, 3000)
+	fill(2, 700, 1200)
+	fill(5, 1000, 100)
+	var sent [8]int
+	lengths := [8]int{0: 1500, 1: 200, 2: 700, 5: 1000}
+	for n := 0; n < 1000; {
+		for _, b := range r.out(1, 7) {
+			prio := b[15] >> 5
+			if n < 100 != (prio == 5) {
+				t.Fatalf("frame %d is of priority %d", n, prio)
+			}
+			sent[prio] += lengths[prio] + wire.Overhead
+			n++
+		}
+	}
+	all := float64(sent[0] + sent[1] + sent[2])
+	for prio, want := range map[int]float64{0: 0.1, 1: 0.3, 2: 0.6} {
+		if got := float64(sent[prio]) / all; got < want-0.02 || got > want+0.02 {
+			t.Errorf("priority %d sent %.3f of the shared bytes, its weight says %.2f", prio, got, want)
+		}
+	}
+	for len(r.out(1, 32)) > 0 {
+	}
+}
+
+// A lossy queue's limit follows what is free of the buffer: one congested queue
+// gets alpha/(1+alpha) of it.
+func TestLimitOfLossyQueuesFollowsTheBuffer(t *testing.T) {
+	c := config(2)
+	c.Tail, c.Share = units.MB, 0.5
+	c.Buffer = c.reserved() + 300_000
+	r := newRig(t, c)
+	for range 300 {
+		r.in(0, packet(0, 1, 0, 0), 1000)
+	}
+	if q := r.sw.QueueBytes(1, 0); q < 98_000 || q > 101_000 {
+		t.Errorf("the queue holds %v of 300 KB, not a third", q)
+	}
+	if s := r.stats(1); s.Discards[DropTail][0] != 300-s.QueueFrames[0] {
+		t.Errorf("%d frames queued, %d dropped, of 300", s.QueueFrames[0], s.Discards[DropTail][0])
+	}
+	for len(r.out(1, 32)) > 0 {
+	}
+}

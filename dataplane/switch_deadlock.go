@@ -1,0 +1,169 @@
+package dataplane
+
+import (
+	"math/bits"
+
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// A deadlock is a cycle of egress queues, each paused by the switch to which it
+// leads because that one cannot send what came from it. Who looks at the switch
+// every so often (LookForDeadlocks) has it ask along such chains with probes; a
+// probe that comes back has gone round a cycle. The workers only carry them.
+
+// maxProbes is how many probes wait at a port in each direction. What does not
+// fit is lost: those who ask ask again.
+const maxProbes = 16
+
+// probes are what a port received, and is to send.
+type probes struct {
+	in, out   [maxProbes]pfc.Probe
+	ins, outs uint8
+	dead      uint8 // priorities whose queues were found in a deadlock that lasts
+	count     [pfc.Classes]uint64
+}
+
+// Deadlock is a queue that waits for itself.
+type Deadlock struct {
+	Port, Priority int
+	Switches       int // in the cycle
+}
+
+// probed keeps a probe that was received for LookForDeadlocks.
+func (p *switchPort) probed(b []byte) {
+	p.stats.RxControl++
+	x := &p.probes
+	var probe pfc.Probe
+	switch {
+	case !probe.Decode(b):
+		p.stats.BadControl++
+	case x.ins < maxProbes:
+		x.in[x.ins] = probe
+		x.ins++
+	}
+}
+
+// nextProbe makes the frame of a probe that is to be sent, if there is one.
+func (p *switchPort) nextProbe() (Frame, bool) {
+	if p.probes.outs == 0 {
+		return Frame{}, false
+	}
+	f, ok := p.env.Alloc(pfc.ProbeLen)
+	if !ok {
+		return Frame{}, false
+	}
+	p.probes.outs--
+	p.probes.out[p.probes.outs].Encode(p.env.Header(f), p.config.MAC)
+	p.stats.TxControl++
+	return f, true
+}
+
+func (p *switchPort) sendProbe(now units.Time, probe pfc.Probe) {
+	if x := &p.probes; x.outs < maxProbes {
+		x.out[x.outs] = probe
+		x.outs++
+		p.env.Wake(p.number, now)
+	}
+}
+
+// stuck reports whether a queue has frames and was paused without a break for as
+// long as the configuration says.
+func (s *Switch) stuck(now units.Time, p *switchPort, prio int) bool {
+	from, until := p.eg.Last(prio)
+	return p.queues[prio].len() > 0 && until == units.Never && p.paused()>>prio&1 != 0 && now-from >= s.config.Deadlock
+}
+
+// waitsFor is how many bytes of a queue came through a port.
+func (p *switchPort) waitsFor(prio int, in uint16) (bytes units.Size) {
+	p.queues[prio].each(func(f Frame) {
+		if f.In == in {
+			bytes += units.Size(f.Len)
+		}
+	})
+	return bytes
+}
+
+// LookForDeadlocks sends probes from queues that are stuck and sends on those
+// that were received. It returns the deadlocks that were found since the last
+// look. It is called between bursts, about as often as a queue is to be paused
+// before it counts as stuck. It does nothing if the configuration has no such time.
+func (s *Switch) LookForDeadlocks(now units.Time) (found []Deadlock) {
+	if s.config.Deadlock <= 0 {
+		return nil
+	}
+	for i := range s.ports {
+		p := &s.ports[i]
+		for rest := p.probes.dead; rest != 0; rest &= rest - 1 {
+			if prio := bits.TrailingZeros8(rest); !s.stuck(now, p, prio) {
+				p.probes.dead &^= 1 << prio
+			}
+		}
+	}
+	for i := range s.ports {
+		p := &s.ports[i]
+		for _, probe := range p.probes.in[:p.probes.ins] {
+			if d, ok := s.follow(now, p, probe); ok {
+				found = append(found, d)
+			}
+		}
+		p.probes.ins = 0
+	}
+	for i := range s.ports {
+		p := &s.ports[i]
+		for rest := s.config.Lossless & p.eg.Paused(); rest != 0; rest &= rest - 1 {
+			if prio := bits.TrailingZeros8(rest); s.stuck(now, p, prio) {
+				p.sendProbe(now, pfc.Probe{Switch: s.config.ID, Port: uint16(i), Priority: uint8(prio)})
+			}
+		}
+	}
+	return found
+}
+
+// DeadlockTime is how long a queue is paused before it may be in a deadlock; 0:
+// nobody looks. It is called between bursts.
+func (s *Switch) DeadlockTime() units.Time { return s.config.Deadlock }
+
+// follow sends a probe that a port received on to those that keep that port's
+// peer paused, and reports whether it is back where it began.
+func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (found Deadlock, ok bool) {
+	prio := int(probe.Priority)
+	if from.in.Held()>>prio&1 == 0 {
+		return found, false // whoever asks was resumed meanwhile
+	}
+	// The peer stays paused only if what does not move is more than XON.
+	kept := units.Size(0)
+	for i := range s.ports {
+		if p := &s.ports[i]; s.stuck(now, p, prio) {
+			kept += p.waitsFor(prio, uint16(from.number))
+		}
+	}
+	if kept <= from.in.XON(probe.Priority) {
+		return found, false
+	}
+	for i := range s.ports {
+		p := &s.ports[i]
+		if !s.stuck(now, p, prio) || p.waitsFor(prio, uint16(from.number)) == 0 {
+			continue
+		}
+		if probe.Switch == s.config.ID && int(probe.Port) == i {
+			if x := &p.probes; x.dead>>prio&1 == 0 {
+				x.dead |= 1 << prio
+				x.count[prio]++
+				found, ok = Deadlock{Port: i, Priority: prio, Switches: int(probe.Hops) + 1}, true
+			}
+			continue
+		}
+		if on := probe; on.Hops+1 < pfc.MaxHops {
+			on.Hops++
+			p.sendProbe(now, on)
+		}
+	}
+	return found, ok
+}
+
+// isProbe reports whether a frame is for probed.
+func (s *Switch) isProbe(h *wire.Header) bool {
+	return s.config.Deadlock > 0 && h.EtherType == pfc.ProbeType && !h.Tagged && h.Dst == pfc.ProbeDestination
+}
