@@ -206,7 +206,7 @@ func TestTestbedThroughSSH(t *testing.T) {
 	for i := range hosts {
 		ports += fmt.Sprintf("  - {device: \"net_af_packet%d,iface=sw%d\", rate: 50Mbps}\n", i, i)
 	}
-	at := begin(sw, "S0", "switch", "pfc: {xoff: 64KB, xon: 60KB, response: 20ms}\nscheme: {name: dcqcn}\nports:\n"+ports)
+	at := begin(sw, "S0", "switch", "pfc: {xoff: 64KB, xon: 60KB, response: 20ms}\nscheme: {name: pcn}\nports:\n"+ports)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
