@@ -137,13 +137,13 @@ func (w *Wheel) place(flow int32) {
 		w.used[level][slot/64] |= 1 << (slot % 64)
 		w.head[level][slot] = flow
 		e.next, e.prev = flow, flow
-		if w.ends != nil {
+		if w.ends != nil && level > 0 {
 			w.ends[e.where].n = 0
 		}
 	} else {
 		w.link(w.head[level][slot], flow)
 	}
-	if w.ends == nil {
+	if w.ends == nil || level == 0 { // nobody walks through the lowest level's slots
 		return
 	}
 	x := &w.ends[e.where]

@@ -9,8 +9,8 @@
 //
 //   - before contention: in virtual time, every frame leaves when it is due;
 //   - after: in virtual time, through a port of 10 Gbit/s, one frame at a time;
-//   - wall: as after, by the machine's clock, polled by one core that is shared
-//     with whatever else runs.
+//   - wall: as after, polled by one core, by the machine's clock without the times
+//     for which the core was given to others (polls more than 5 us apart).
 //
 // The cost of a frame is processor time of everything a host does for it: the
 // wheel, the queue, the reaction point (PCN's), the headers. All counts take
