@@ -14,8 +14,7 @@ import (
 // cnpLeaves is when the first CNP for a marked frame passes the wire, with a
 // delay of the notification point.
 func cnpLeaves(t *testing.T, np func() cnp.NP, delay units.Time) (at units.Time, all int) {
-	var p *pair
-	p = newPair(t, nil, func(c *agent.Config) {
+	p := newPair(t, nil, func(c *agent.Config) {
 		c.NP, c.NPDelay = np(), delay
 		c.NewRP = func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: rate} } // CNPs must not change what comes
 	})
