@@ -10,6 +10,7 @@ import (
 
 	"photon/config"
 	"photon/lab"
+	"photon/lab/testbed"
 )
 
 func checkCommand() *cobra.Command {
@@ -62,6 +63,12 @@ func check(file string) ([]string, error) {
 			return nil, err
 		}
 		return []string{"experiment " + e.ID + ": " + e.Title}, nil
+	case keys["nodes"] != nil:
+		b, err := testbed.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		return []string{fmt.Sprintf("a testbed of %d nodes", len(b.Nodes))}, nil
 	case keys["port"] != nil || keys["ip"] != nil:
 		a, err := config.ReadAgent(file)
 		if err != nil {
