@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser lint race bench bench-forwarding bench-agent reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build test test-browser test-slurm lint race bench bench-forwarding bench-agent bench-sim reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -25,6 +25,11 @@ test-browser:
 	@scripts/setup.sh browser
 	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab
 
+# A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
+test-slurm:
+	@scripts/setup.sh slurm
+	CGO_ENABLED=0 go test -tags slurm -run OnSlurm ./cmd/photon
+
 # Every experiment, as it is and in short, and one report of all.
 reproduce: build
 	bin/photon replay --all
@@ -41,6 +46,7 @@ lint:
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
 	go vet -tags browser ./lab
+	go vet -tags slurm ./cmd/photon
 
 # Known results are long runs of one goroutine each: nothing to race with.
 race:
@@ -58,6 +64,11 @@ bench-forwarding: setup-bench
 bench-agent: setup
 	go build -tags dpdk -o bin/bench-agent ./internal/bench/agent
 	bin/bench-agent $(BENCH)
+
+# The simulator: packet-hops per second and memory. BENCHSIM=-growth: from 16 to 1024 hosts.
+bench-sim:
+	CGO_ENABLED=0 go build -o bin/simbench ./internal/simbench
+	bin/simbench $(BENCHSIM)
 
 # Hours, if you like: SOAK=10m is the time of each fuzz target and of the repeated tests.
 SOAK ?= 1m

@@ -24,7 +24,7 @@ type ack struct {
 
 // ackQueue holds acknowledgements. Each flow has room for one; only what is left
 // beyond that holds more, and a flow that has no more room replaces its last:
-// the newest tells most.
+// the newest tells most. Its memory grows to the most that has waited.
 type ackQueue struct {
 	acks       []ack // a power of two
 	head, tail uint32
@@ -35,16 +35,24 @@ type ackQueue struct {
 // them long before there are so many.
 const moreAcks = 1024
 
-func newAckQueue(flows int, every bool) ackQueue {
-	want := flows
+func newAckQueue(every bool) (q ackQueue) {
 	if every {
-		want += moreAcks
+		q.spare = moreAcks
 	}
-	n := 1
-	for n < want {
-		n *= 2
+	return q
+}
+
+// push appends a place and returns its number.
+func (q *ackQueue) push() uint32 {
+	if n := uint32(len(q.acks)); q.tail-q.head == n {
+		bigger := make([]ack, max(4, 2*n))
+		for i := q.head; i != q.tail; i++ {
+			bigger[i&uint32(len(bigger)-1)] = q.acks[i&(n-1)]
+		}
+		q.acks = bigger
 	}
-	return ackQueue{acks: make([]ack, n), spare: uint32(want - flows)}
+	q.tail++
+	return q.tail - 1
 }
 
 func (q *ackQueue) empty() bool { return q.head == q.tail }
@@ -56,8 +64,7 @@ func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, hdr *wir
 	p := &h.peers[slot]
 	q := &h.acks
 	if p.acks == 0 || q.tail-q.head < q.spare {
-		p.lastAck = q.tail
-		q.tail++
+		p.lastAck = q.push()
 		p.acks++
 	}
 	a := q.at(p.lastAck)

@@ -42,6 +42,8 @@ type Result struct {
 	FirstBit units.Time // when its first packet left
 	End      units.Time // when its last acknowledgement came
 	Frames   uint64     // data frames sent, repetitions included
+	Bytes    uint64     // of them on the wire
+	Notified uint64     // CNPs and CNMs that came for it
 }
 
 // FCT is the flow completion time: first bit out to last acknowledgement in.
@@ -249,7 +251,7 @@ func (h *Host) takeRP(prio uint8) ratelimit.RP {
 // finish ends a flow whose last packet was acknowledged.
 func (h *Host) finish(now units.Time, id int) {
 	f := &h.flows[id]
-	r := Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames}
+	r := Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames, Bytes: f.sent, Notified: f.notified}
 	h.done = append(h.done, r)
 	bucket, _ := slices.BinarySearch(dataplane.FCTBounds[:], r.FCT())
 	h.stats.FCTs[bucket]++

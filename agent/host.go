@@ -90,8 +90,13 @@ type Host struct {
 	dataSent uint64 // bytes on the wire
 
 	// Receiving.
-	peers   []peer
-	table   *flowtable.Table[peerKey]
+	peers  []peer
+	table  *flowtable.Table[peerKey]
+	recent struct { // the flow of the last packet
+		key   peerKey
+		slot  int
+		known bool
+	}
 	acks    ackQueue
 	cnpPrio uint8
 	ackPrio uint8
@@ -126,7 +131,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
 		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders, c.Tenants...), shared: map[uint32]*shared{},
-		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Receivers, c.Carry.Ack),
+		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
 	h.pacer.Soon = h.soon
@@ -201,7 +206,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", h.config.Senders, 1<<16)
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry = np, rp, carry
-	h.acks = newAckQueue(h.config.Receivers, carry.Ack)
+	h.acks = newAckQueue(carry.Ack)
 	for prio := range h.spare {
 		h.spare[prio] = nil
 	}

@@ -118,7 +118,7 @@ func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Heade
 
 func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
-	slot, fresh := h.table.Insert(peerKey{src, bth.DestQP()}, now)
+	slot, fresh := h.slotOf(peerKey{src, bth.DestQP()}, now)
 	if slot == flowtable.None {
 		if slot, fresh = h.makeRoom(now, peerKey{src, bth.DestQP()}); slot == flowtable.None {
 			return dataplane.DropTable, false
@@ -163,6 +163,18 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 	return 0, true
 }
 
+// slotOf is Insert of the table of received flows. Packets of a flow often come
+// one after the other.
+func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
+	if h.recent.known && h.recent.key == k {
+		h.table.Touch(h.recent.slot, now)
+		return h.recent.slot, false
+	}
+	slot, fresh = h.table.Insert(k, now)
+	h.recent.key, h.recent.slot, h.recent.known = k, slot, slot != flowtable.None
+	return slot, fresh
+}
+
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 	old := h.table.Expire(now-h.config.Age, h.table.Cap())
@@ -171,6 +183,7 @@ func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 	}
 	h.config.NP.Forget(old)
 	h.table.Delete(old)
+	h.recent.known = false
 	return h.table.Insert(k, now)
 }
 

@@ -119,6 +119,13 @@ func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
 	return false
 }
 
+// confirmed reports whether nothing is to be learned of an address at a port: it
+// is static, or was last confirmed there in this second.
+func (t *fdb) confirmed(mac wire.MAC, port int, now units.Time) bool {
+	e, at := t.further(mac)
+	return e != 0 && (e&15 != fdbLearned || int(e>>4&(maxPorts-1)) == port && at.seen.Load() == seconds(now))
+}
+
 // further finds the entry of an address that is not in its first place; zero: it
 // is nowhere.
 func (t *fdb) further(mac wire.MAC) (e uint64, entry *fdbEntry) {

@@ -14,6 +14,7 @@ type Pool struct {
 	slot       uint16 // bytes from a Ref to the end of its slot
 	off        uint16 // where a new frame begins
 	free       []uint32
+	least      int         // free slots there were at a time, since the last refill
 	refill     func(*Pool) // called when free is empty; may leave it empty
 }
 
@@ -42,7 +43,11 @@ func growHeaders(p *Pool) {
 	for r := first + chunkSlots; r > first; r-- {
 		p.free = append(p.free, r-1)
 	}
+	p.least = len(p.free)
 }
+
+// Peak is the most frames of a pool of headers that were in use at a time.
+func (p *Pool) Peak() int { return len(p.chunks)<<p.chunkShift - p.least }
 
 // Alloc returns a frame of length bytes with undefined content. It reports
 // false if the pool has run dry.
@@ -55,6 +60,7 @@ func (p *Pool) Alloc(length int) (f Frame, ok bool) {
 	last := len(p.free) - 1
 	f = Frame{Ref: p.free[last], Len: uint16(length), Off: p.off}
 	p.free = p.free[:last]
+	p.least = min(p.least, last)
 	return f, true
 }
 
@@ -91,6 +97,14 @@ func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unit
 func (p *Pool) Quick(f *Frame) *wire.Quick {
 	at := p.place(f.Ref) + int(f.Off)
 	return (*wire.Quick)(p.chunk(f.Ref)[at : at+wire.QuickLen : at+wire.QuickLen])
+}
+
+// single is Quick of any frame; nil: it has fewer than wire.QuickLen bytes.
+func (p *Pool) single(f *Frame) *wire.Quick {
+	if f.Len < wire.QuickLen || f.Off > p.slot-wire.QuickLen {
+		return nil
+	}
+	return p.Quick(f)
 }
 
 // starts finds the first bytes of frames; nil: there are fewer than wire.QuickLen.

@@ -69,7 +69,6 @@ func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes units.Siz
 
 // markAll writes the marks of frames of one priority.
 func (p *switchPort) markAll(prio int, burst []Frame, marks []marking.Mark) {
-	pool := p.env.Pool
 	marked, bytes := uint64(0), uint64(0)
 	marks = marks[:len(burst)]
 	for i := range burst {
@@ -77,11 +76,17 @@ func (p *switchPort) markAll(prio int, burst []Frame, marks []marking.Mark) {
 		if marks[i] != marking.Congestion || f.Flag&Markable == 0 {
 			continue
 		}
-		at := pool.place(f.Ref) + int(f.Off) + int(f.L3)
-		wire.SetCE((*[wire.MarkLen]byte)(pool.chunk(f.Ref)[at : at+wire.MarkLen : at+wire.MarkLen]))
+		p.mark(f)
 		marked++
 		bytes += uint64(f.Len)
 	}
 	p.stats.Marked[prio&7] += marked
 	p.stats.MarkedBytes[prio&7] += bytes
+}
+
+// mark writes congestion experienced into a frame.
+func (p *switchPort) mark(f *Frame) {
+	pool := p.env.Pool
+	at := pool.place(f.Ref) + int(f.Off) + int(f.L3)
+	wire.SetCE((*[wire.MarkLen]byte)(pool.chunk(f.Ref)[at : at+wire.MarkLen : at+wire.MarkLen]))
 }

@@ -170,6 +170,7 @@ type switchPort struct {
 	copied   [pfc.Classes]uint64 // copies made of frames that were received here
 	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
 	enqueued [pfc.Classes]uint64 // frames that were queued here and not flushed
+	lanes    [pfc.Classes]lane
 }
 
 // point is the congestion point of one queue, and what more than marking it does.

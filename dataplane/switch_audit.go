@@ -12,6 +12,7 @@ func (s *Switch) Stats(now units.Time) Stats {
 	st := Stats{Ports: make([]PortStats, len(s.ports))}
 	for i := range s.ports {
 		p := &s.ports[i]
+		p.settle()
 		st.Ports[i] = p.stats
 		q := &st.Ports[i]
 		for prio := range pfc.Classes {
@@ -47,12 +48,14 @@ func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].in.Sent()[
 func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent }
 
 // TxFrames is how many frames of a priority a port has sent.
-func (s *Switch) TxFrames(port, prio int) uint64 { return s.ports[port].stats.TxFrames[prio] }
+func (s *Switch) TxFrames(port, prio int) uint64 {
+	return s.ports[port].stats.TxFrames[prio] + s.ports[port].lanes[prio].txFrames
+}
 
 // Marked is how many of a port's frames were marked with CE and with TCD's UE.
 func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
-	st := &s.ports[port].stats
-	return st.Marked[prio], st.Undetermined[prio]
+	p := &s.ports[port]
+	return p.stats.Marked[prio] + p.lanes[prio].marked, p.stats.Undetermined[prio]
 }
 
 // PausesSent is how many XOFF frames the switch has sent, refreshes included.
@@ -77,6 +80,7 @@ func (s *Switch) Audit() error {
 	hold := func(f Frame) { held[f.In][f.Prio] += units.Size(f.Len) }
 	for i := range s.ports {
 		p := &s.ports[i]
+		p.settle()
 		all := p.stats.Discarded()
 		for prio := range pfc.Classes {
 			q := &p.queues[prio]

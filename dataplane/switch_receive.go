@@ -13,9 +13,11 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	p.wakeUp(now)
 	for len(burst) > 0 {
 		n := min(len(burst), quickBurst)
-		if s.general {
+		if s.general || n == 1 {
 			n = 1
-			s.receive(now, p, burst[0])
+			if s.general || !s.receiveSingle(now, p, &burst[0]) {
+				s.receive(now, p, burst[0])
+			}
 		} else {
 			s.receiveQuick(now, p, burst[:n])
 		}

@@ -52,7 +52,10 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 			prio, budget = s.turn(p, ready)
 		}
 		before := p.sent
-		if p.points[prio].quick() && !s.general && !s.moving {
+		if len(burst) == 1 && p.points[prio].quick() && !s.general {
+			s.dequeueSingle(now, p, prio, &burst[0])
+			n++
+		} else if p.points[prio].quick() && !s.general && !s.moving {
 			n += s.dequeueQuick(now, p, prio, burst[n:], budget)
 		} else {
 			burst[n] = s.dequeue(now, p, prio)

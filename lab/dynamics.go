@@ -69,8 +69,8 @@ func (d *dynamics) sample(now units.Time) {
 	d.queue = append(d.queue, d.bottleneck.QueueBytes(d.port, d.n.prio))
 	d.sent = append(d.sent, d.n.sent())
 	d.rates = append(d.rates, d.rate(len(d.sent)-1))
-	for i, f := range d.n.flows {
-		d.flow[i] = append(d.flow[i], float64(d.n.hosts[f.from].Flow(now, f.slot).Rate))
+	for i := range d.n.flows {
+		d.flow[i] = append(d.flow[i], float64(d.n.flow(now, i).Rate))
 	}
 	if p := d.n.pauses(); p != d.pauses {
 		d.pauses, d.lastPause = p, now
@@ -98,7 +98,7 @@ func (d *dynamics) rate(i int) float64 {
 func (d *dynamics) received() []uint64 {
 	r := make([]uint64, len(d.n.flows))
 	for i := range d.n.flows {
-		r[i] = d.n.received(&d.n.flows[i])
+		r[i] = d.n.received(i)
 	}
 	return r
 }

@@ -20,7 +20,7 @@ type change struct {
 func (e *Experiment) changes(n *network) (list []change, err error) {
 	for i := range n.flows {
 		if f := &n.flows[i]; f.stop > 0 {
-			list = append(list, change{f.stop, func(now units.Time) { n.hosts[f.from].StopFlow(now, f.slot) }})
+			list = append(list, change{f.stop, func(now units.Time) { n.hosts[f.from].StopFlow(now, int(f.slot)) }})
 		}
 	}
 	for _, ev := range e.Events {
@@ -64,10 +64,10 @@ func (e *Experiment) event(n *network, ev Event) (func(units.Time), error) {
 			}
 			h := n.hosts[f.from]
 			if ev.Rate.IsSet() {
-				h.SetLimit(now, f.slot, ev.Rate.V)
+				h.SetLimit(now, int(f.slot), ev.Rate.V)
 			}
 			if ev.Cap.IsSet() {
-				n.shares[h.Hash(f.slot)] = marking.Share{Weight: f.weight, Max: ev.Cap.V}
+				n.shares[h.Hash(int(f.slot))] = marking.Share{Weight: f.weight, Max: ev.Cap.V}
 			}
 		}
 	}, nil

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"crypto/sha256"
+
 	"photon/config"
 	"photon/scheme"
 	"photon/units"
@@ -34,7 +36,8 @@ type Experiment struct {
 	// Quick is what --quick leaves of it.
 	Quick Quick `yaml:"quick"`
 
-	file     string // for errors
+	file     string            // for errors
+	digest   [sha256.Size]byte // of its text
 	variants []variant
 	observer Observer
 }

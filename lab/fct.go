@@ -41,14 +41,13 @@ func (m *Metric) ofFlows(w *watch) *float64 {
 			continue
 		}
 		begin = min(begin, f.start)
-		r, ok := w.n.results[f.qp]
-		if !ok {
+		if !f.done {
 			open++
 			continue
 		}
 		ended++
-		end = max(end, r.End)
-		t := (r.End - f.start).Seconds() // the time a flow waits for its first turn is part of it
+		end = max(end, f.end)
+		t := (f.end - f.start).Seconds() // the time a flow waits for its first turn is part of it
 		if m.Do.V == "slowdown" {
 			t = max(1, t/ideal.time(f.from, f.to, f.size).Seconds())
 		}

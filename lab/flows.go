@@ -3,6 +3,7 @@ package lab
 import (
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"photon/config"
@@ -27,6 +28,7 @@ type flowPlan struct {
 	cap    units.Rate
 	dscp   uint8
 	shared uint32 // whose message it is; 0: of none
+	late   bool   // its sender need not know of it before it begins
 }
 
 // hosts resolves a name, a range of names or *.
@@ -62,10 +64,8 @@ func position(p *topology.Plan, name string) int {
 	if !ok {
 		return -1
 	}
-	for i, h := range p.Hosts() {
-		if h == node {
-			return i
-		}
+	if i, found := slices.BinarySearch(p.Hosts(), node); found {
+		return i
 	}
 	return -1
 }
@@ -83,7 +83,7 @@ func (e *Experiment) flows(p *topology.Plan, seed uint64) (list []flowPlan, err 
 			return nil, err
 		}
 		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
-			list[k].shared = uint32(i + 1)
+			list[k].shared, list[k].late = uint32(i+1), false
 		}
 	}
 	return list, nil
@@ -143,6 +143,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 				if g.Lasts.V > 0 {
 					f.stop = f.start + g.Lasts.V
 				}
+				f.late = f.size > 0 && f.stop == 0 && f.weight == 1 && f.cap == 0 && !e.changed(f.group)
 				list = append(list, f)
 				k++
 			}
@@ -210,6 +211,7 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list [
 	}
 	for _, a := range flows {
 		f := flowPlan{group: w.Name.Or("workload"), from: a.From, to: a.To, size: a.Size, start: a.At, weight: 1}
+		f.late = !e.changed(f.group)
 		for _, c := range w.Classes {
 			if c.UpTo == 0 || a.Size <= c.UpTo {
 				f.dscp = uint8(c.DSCP)
@@ -219,6 +221,11 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list [
 		list = append(list, f)
 	}
 	return list, nil
+}
+
+// changed reports whether an event changes the flows of a group.
+func (e *Experiment) changed(group string) bool {
+	return slices.ContainsFunc(e.Events, func(ev Event) bool { return ev.Flow.V == group })
 }
 
 func (w *Workload) sizes() (workload.Sizes, error) {

@@ -23,15 +23,34 @@ type network struct {
 	prio     int                      // of data, unless a flow has another
 	lossless uint8                    // priorities
 	shares   map[uint32]marking.Share // by flow hash
-	results  map[uint32]agent.Result  // of flows that ended, by queue pair
+	late     []int                    // flows that hosts do not know of yet, in the order of their starts
 	observer Observer
 }
 
 // flowEnds is a flow and where to look at it.
 type flowEnds struct {
 	flowPlan
-	slot int // at the sender
-	qp   uint32
+	slot     int32 // at the sender; only if it is there
+	there    bool  // the sender knows of it
+	done     bool  // it has ended, and what follows is known; the slot may be another's
+	end      units.Time
+	frames   uint64
+	bytes    uint64
+	notified uint64
+}
+
+// qp is the queue pair of a flow.
+func qp(flow int) uint32 { return uint32(flow + 1) }
+
+// flow is what can be seen of a flow at its sender; collect comes before it.
+func (n *network) flow(now units.Time, i int) agent.FlowState {
+	switch f := &n.flows[i]; {
+	case f.done:
+		return agent.FlowState{Frames: f.frames, Bytes: f.bytes, Notified: f.notified}
+	case f.there:
+		return n.hosts[f.from].Flow(now, int(f.slot))
+	}
+	return agent.FlowState{}
 }
 
 const (
@@ -51,7 +70,7 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 	}
 	n := &network{
 		world: w, plan: p, hosts: map[int]host{}, switches: map[int]switchNode{}, prio: e.Parameters.Priority.Value.V, lossless: e.Parameters.lossless(),
-		shares: map[uint32]marking.Share{}, results: map[uint32]agent.Result{}, observer: e.observer,
+		shares: map[uint32]marking.Share{}, observer: e.observer,
 	}
 	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
 	for _, f := range flows {
@@ -60,6 +79,7 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 	}
 	known := e.network(p, flows, 0)
 	known.Shares = n.share
+	tagged := false // frames carry the number of their flow's slot
 	routes := p.Routes()
 	for i := range p.Nodes {
 		known.Seed = seed<<20 ^ uint64(i)
@@ -72,6 +92,7 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 		if err != nil {
 			return nil, err
 		}
+		tagged = tagged || parts.Carry.Tag
 		if parts.CP, err = use.byRate(known, parts.CP); err != nil {
 			return nil, err
 		}
@@ -90,7 +111,7 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 			return nil, err
 		}
 	}
-	return n, n.addFlows(flows)
+	return n, n.addFlows(flows, tagged)
 }
 
 // share is what a flow is entitled to; a switch that sees a flow's frames the
@@ -191,22 +212,37 @@ func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts, routes map
 	return nil
 }
 
-func (n *network) addFlows(flows []flowPlan) error {
-	for _, f := range flows {
-		qp := uint32(len(n.flows) + 1)
-		h := n.hosts[f.from]
-		slot, err := h.AddFlow(0, agent.FlowSpec{
-			Peer: topology.IP(f.to), PeerMAC: topology.MAC(f.to, 0), QP: qp, Size: f.size, Start: f.start, Limit: f.rate, Begin: f.begin, DSCP: f.dscp, Shared: f.shared,
-		})
-		if err != nil {
+// addFlows tells the senders of the flows, or has those that can be told late
+// told late.
+func (n *network) addFlows(flows []flowPlan, tagged bool) error {
+	if len(flows) >= 1<<24 {
+		return fmt.Errorf("%d flows: queue pairs have 24 bits", len(flows))
+	}
+	n.flows = make([]flowEnds, len(flows))
+	for i, f := range flows {
+		n.flows[i].flowPlan = f
+		if f.late && !tagged && n.canWait() {
+			n.late = append(n.late, i)
+			continue
+		}
+		if err := n.addFlow(0, i); err != nil {
 			return err
 		}
-		if f.weight != 1 || f.cap != 0 {
-			n.shares[h.Hash(slot)] = marking.Share{Weight: f.weight, Max: f.cap}
+		if h := n.hosts[f.from]; f.weight != 1 || f.cap != 0 {
+			n.shares[h.Hash(int(n.flows[i].slot))] = marking.Share{Weight: f.weight, Max: f.cap}
 		}
-		n.flows = append(n.flows, flowEnds{f, slot, qp})
 	}
-	return nil
+	return n.addLate()
+}
+
+// addFlow tells a flow's sender of it.
+func (n *network) addFlow(now units.Time, i int) error {
+	f := &n.flows[i]
+	slot, err := n.hosts[f.from].AddFlow(now, agent.FlowSpec{
+		Peer: topology.IP(f.to), PeerMAC: topology.MAC(f.to, 0), QP: qp(i), Size: f.size, Start: f.start, Limit: f.rate, Begin: f.begin, DSCP: f.dscp, Shared: f.shared,
+	})
+	f.slot, f.there = int32(slot), err == nil
+	return err
 }
 
 // collect takes the results of flows that ended since the last time.
@@ -214,7 +250,8 @@ func (n *network) collect() {
 	for i := range n.plan.Nodes {
 		if h := n.hosts[i]; h != nil {
 			for _, r := range h.TakeResults() {
-				n.results[r.QP] = r
+				f := &n.flows[r.QP-1]
+				f.done, f.end, f.frames, f.bytes, f.notified = true, r.End, r.Frames, r.Bytes, r.Notified
 			}
 		}
 	}
@@ -229,8 +266,9 @@ func (n *network) sent() (sum uint64) {
 }
 
 // received is how many bytes of a flow arrived in order.
-func (n *network) received(f *flowEnds) uint64 {
-	return n.hosts[f.to].Received(topology.IP(f.from), f.qp).Bytes
+func (n *network) received(i int) uint64 {
+	f := &n.flows[i]
+	return n.hosts[f.to].Received(topology.IP(f.from), qp(i)).Bytes
 }
 
 // pauses is how many XOFF frames the switches have sent.
@@ -263,4 +301,19 @@ func (n *network) lost() (lost, hops uint64) {
 		count(s.Stats(now))
 	}
 	return lost, hops
+}
+
+// dataHops is how many links the data packets that were sent go over.
+func (n *network) dataHops() (sum uint64) {
+	links := map[[2]int]uint64{}
+	now := n.world.Now()
+	for i := range n.flows {
+		f := &n.flows[i]
+		pair := [2]int{f.from, f.to}
+		if _, ok := links[pair]; !ok {
+			links[pair] = uint64(len(n.plan.Path(f.from, f.to)))
+		}
+		sum += n.flow(now, i).Frames * links[pair]
+	}
+	return sum
 }

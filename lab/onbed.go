@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"photon/agent"
 	"photon/lab/testbed"
 	"photon/lab/topology"
 	"photon/marking"
@@ -48,6 +47,9 @@ func (e *Experiment) onTestbed(ctx context.Context, o Options, use SchemeUse, se
 		return r, err
 	}
 	n.world.(*playback).play(e.Duration)
+	if err := b.results(ctx, n); err != nil {
+		return r, err
+	}
 	look.finish()
 	lost, hops := b.lost()
 	r = one{
@@ -270,15 +272,15 @@ func (b *bed) run(ctx context.Context, progress func(float64)) error {
 			f := &b.flows[k]
 			to := &b.nodes[f.to].Info
 			// Queue pairs of an earlier run may still be known to the receiver.
-			qp := b.queuePair(k)
+			pair := b.queuePair(k)
 			stop := b.e.Duration
 			if f.stop > 0 {
 				stop = min(stop, f.stop)
 			}
 			orders.Flows = append(orders.Flows, telemetry.FlowOrder{
-				Group: f.group, To: to.IP, ToMAC: to.MAC, QP: qp, SrcPort: 0, DSCP: f.dscp, Size: f.size, Start: f.start, Stop: stop, Limit: f.rate, Begin: f.begin, Shared: f.shared,
+				Group: f.group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: f.dscp, Size: f.size, Start: f.start, Stop: stop, Limit: f.rate, Begin: f.begin, Shared: f.shared,
 			})
-			received[f.to] = append(received[f.to], telemetry.PeerFlow{From: n.Info.IP, QP: qp})
+			received[f.to] = append(received[f.to], telemetry.PeerFlow{From: n.Info.IP, QP: pair})
 		}
 		done, err := n.OrderFlows(ctx, orders)
 		if err != nil {
@@ -324,7 +326,7 @@ func (b *bed) queuePair(flow int) uint32 {
 func (b *bed) read(ctx context.Context) (*network, error) {
 	n := &network{
 		world: &playback{every: b.e.Measure.Sample}, plan: b.plan, hosts: map[int]host{}, switches: map[int]switchNode{}, prio: b.e.Parameters.Priority.Value.V,
-		lossless: b.e.Parameters.lossless(), shares: map[uint32]marking.Share{}, results: map[uint32]agent.Result{},
+		lossless: b.e.Parameters.lossless(), shares: map[uint32]marking.Share{},
 	}
 	w := n.world.(*playback)
 	for i, node := range b.nodes {
@@ -352,18 +354,18 @@ func (b *bed) read(ctx context.Context) (*network, error) {
 	count := map[int]int{}
 	for i := range b.flows {
 		f := b.flows[i]
-		n.flows = append(n.flows, flowEnds{f, count[f.from], b.queuePair(i)})
+		n.flows = append(n.flows, flowEnds{flowPlan: f, slot: int32(count[f.from]), there: true})
 		count[f.from]++
 	}
 	arrived := map[int]int{}
 	for i := range b.nodes { // as run has told the receivers
 		for _, k := range b.orders[i] {
 			to := n.hosts[b.flows[k].to].(*recordedHost)
-			to.flows[[2]uint32{uint32(b.flows[k].from), b.queuePair(k)}] = arrived[b.flows[k].to]
+			to.flows[[2]uint32{uint32(b.flows[k].from), qp(k)}] = arrived[b.flows[k].to]
 			arrived[b.flows[k].to]++
 		}
 	}
-	return n, b.results(ctx, n)
+	return n, nil
 }
 
 // recorded waits for a node's recording.
@@ -379,7 +381,7 @@ func (b *bed) recorded(ctx context.Context, n *testbed.Running) (rec telemetry.R
 	return rec, nil
 }
 
-// results fetches how the flows ended.
+// results fetches how the flows ended; before, their recordings were looked at.
 func (b *bed) results(ctx context.Context, n *network) error {
 	for i, node := range b.nodes {
 		if len(b.orders[i]) == 0 {
@@ -396,7 +398,8 @@ func (b *bed) results(ctx context.Context, n *network) error {
 			case "refused":
 				return fmt.Errorf("%s refused flow %d: %s", node.Name, k+1, f.Why)
 			case "done":
-				n.results[f.QP] = agent.Result{FirstBit: instant(f.FirstBit), End: instant(f.End), Frames: f.Packets}
+				x := &n.flows[b.orders[i][k]]
+				x.done, x.end, x.frames, x.bytes, x.notified = true, instant(f.End), f.Packets, f.WireBytes, f.Notified
 			}
 		}
 	}

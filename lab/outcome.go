@@ -20,12 +20,21 @@ func (e *Experiment) Check() error {
 
 // Outcome is what a single run yields.
 type Outcome struct {
+	Metrics    Metrics
 	Ended      []Ended
 	Invariants Invariants
-	Wall       float64
+	TraceHash  string  // of the simulator
+	PacketHops uint64  // one is one data packet over one link
+	Virtual    float64 // seconds in the world
+	Notes      []string
+	Wall       float64 // seconds
+	DataHops   uint64  // data packets times the links of their shortest paths
+	Events     uint64  // of the simulator
+	Frames     int     // most of them in its network at a time
 }
 
-// RunOne runs one scheme of an experiment once, in a world of its own.
+// RunOne runs one scheme of an experiment once, in a world of its own. It fails if
+// frames were lost: the outcome is worth nothing then.
 func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look Observer) (Outcome, error) {
 	c := *e
 	c.observer = look
@@ -33,11 +42,18 @@ func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look 
 	if seed == 0 {
 		seed = e.Seed
 	}
-	r, err := c.run(ctx, o, use, seed, func(float64) {})
+	progress := func(float64) {}
+	if o.Progress != nil {
+		progress = func(part float64) { o.Progress(Progress{Run: use.Name.V, Part: part}) }
+	}
+	r, err := c.run(ctx, o, use, seed, progress)
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Ended: r.ended, Invariants: r.invariants, Wall: r.timing.WallSeconds}
+	out := Outcome{
+		Metrics: r.metrics, Ended: r.ended, Invariants: r.invariants, TraceHash: r.hash, PacketHops: r.hops, Virtual: r.virtual,
+		Notes: r.notes, Wall: r.timing.WallSeconds, DataHops: r.dataHops, Events: r.events, Frames: r.frames,
+	}
 	if r.invariants.LostFrames > 0 || !r.invariants.ConservationOK {
 		err = errors.New("frames were lost: the result is worth nothing")
 	}
@@ -52,6 +68,9 @@ type Observer struct {
 	// waits at a port of a switch.
 	Queues func(now units.Time, queue func(node, port int) units.Size)
 	Span   units.Time
+	// Running is called when the network stands and its clock begins to run, and
+	// when it has stopped.
+	Running func(begins bool)
 }
 
 // watchQueues arranges the calls of Queues.

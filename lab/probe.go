@@ -140,14 +140,14 @@ func (n *network) columns(p *Probe) ([]column, error) {
 	if !p.Each {
 		return []column{{p.Name, func(now units.Time) (sum float64) {
 			for _, f := range flows {
-				sum += n.readFlow(p.Kind.V, &n.flows[f], now)
+				sum += n.readFlow(p.Kind.V, f, now)
 			}
 			return sum
 		}}}, nil
 	}
 	var list []column
 	for i, f := range flows {
-		list = append(list, column{fmt.Sprintf("%s.%d", p.Name, i+1), func(now units.Time) float64 { return n.readFlow(p.Kind.V, &n.flows[f], now) }})
+		list = append(list, column{fmt.Sprintf("%s.%d", p.Name, i+1), func(now units.Time) float64 { return n.readFlow(p.Kind.V, f, now) }})
 	}
 	return list, nil
 }
@@ -199,11 +199,11 @@ func (n *network) readPort(kind string, p place, priorities uint8) float64 {
 	return float64(sum)
 }
 
-func (n *network) readFlow(kind string, f *flowEnds, now units.Time) float64 {
+func (n *network) readFlow(kind string, i int, now units.Time) float64 {
 	if kind == "received" {
-		return float64(n.received(f))
+		return float64(n.received(i))
 	}
-	s := n.hosts[f.from].Flow(now, f.slot)
+	f, s := &n.flows[i], n.flow(now, i)
 	switch kind {
 	case "sending":
 		return float64(s.Bytes)

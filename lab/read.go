@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"crypto/sha256"
 	"embed"
 	"errors"
 	"fmt"
@@ -92,23 +93,41 @@ func natural(a, b string) int {
 
 // Get returns an experiment by its id.
 func Get(id string) (*Experiment, error) {
-	b, err := embedded.ReadFile("experiments/" + id + ".yaml")
-	if err == nil {
-		return Parse("experiments/"+id+".yaml", b)
+	file, b, err := Source(id)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, b)
+}
+
+// Source returns the text of an experiment that comes with photon, by its id, and
+// the name of its file.
+func Source(id string) (file string, text []byte, err error) {
+	file = "experiments/" + id + ".yaml"
+	if text, err = embedded.ReadFile(file); err == nil {
+		return file, text, nil
 	}
 	list, err := Catalogue()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	var ids []string
 	for _, e := range list {
 		ids = append(ids, e.ID)
 	}
-	return nil, fmt.Errorf("there is no experiment %q (there are %s)", id, strings.Join(ids, ", "))
+	return "", nil, fmt.Errorf("there is no experiment %q (there are %s)", id, strings.Join(ids, ", "))
 }
 
 // Parse reads and checks an experiment.
 func Parse(file string, b []byte) (*Experiment, error) {
+	e, err := parseAll(file, b)
+	if err == nil {
+		e.digest = sha256.Sum256(b)
+	}
+	return e, err
+}
+
+func parseAll(file string, b []byte) (*Experiment, error) {
 	var head struct {
 		Sweep *Sweep `yaml:"sweep"`
 	}

@@ -6,10 +6,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"photon/config"
 	"photon/lab/testbed"
@@ -23,8 +22,14 @@ type Options struct {
 	Dilation int              // of the clock, on dpdk
 	Quick    bool             // leave out what no claim needs
 	Testbed  *testbed.Testbed // where the nodes are, on dpdk; nil: all in this process
-	// Progress is told now and then what part of the replay is done.
-	Progress func(scheme string, done float64)
+	// Progress is told now and then how far the replay is, by one goroutine at a time.
+	Progress func(Progress)
+	// Pool is what runs in virtual time share with other replays, one each; nil: as
+	// many at once as there are processors.
+	Pool *semaphore.Weighted
+	// Keep has every run kept in this folder as soon as it ends, and runs that are
+	// kept there already not run again; "": nothing is kept.
+	Keep string
 }
 
 // Result is what a replay in one world yields; it becomes result.json.
@@ -99,15 +104,21 @@ type Timing struct {
 
 // job is one run in a world of its own.
 type job struct {
-	use    SchemeUse
-	value  string // of the sweep
-	e      *Experiment
-	seed   uint64
-	result one
+	use         SchemeUse
+	value       string // of the sweep
+	e           *Experiment
+	seed        uint64
+	first       bool // of the repetitions: its series and flows are written
+	alternative bool
+	kept        bool // from an earlier replay that was interrupted
+	ended       bool
+	result      one
 }
 
 // Replay runs an experiment in one world. Virtual worlds run side by side, DPDK
-// one after the other.
+// one after the other. If ctx ends before the runs do, the error is an
+// Interrupted, and the result, if there is one, is of the schemes all of whose
+// runs have ended.
 func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	begin := time.Now()
 	uses, err := e.choose(o)
@@ -118,28 +129,65 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	if seed == 0 {
 		seed = e.Seed
 	}
-	var jobs []*job
+	jobs := e.jobs(o, uses, seed)
+	if err := e.runAll(ctx, o, jobs); err != nil {
+		stopped := interrupted(ctx, e, o, jobs)
+		if stopped == nil {
+			return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+		}
+		uses, jobs = complete(uses, jobs)
+		if len(uses) == 0 {
+			return nil, stopped
+		}
+		return e.result(o, uses, jobs, seed, begin), stopped
+	}
+	return e.result(o, uses, jobs, seed, begin), nil
+}
+
+// jobs are the runs of a replay: those of each scheme one after the other, then
+// those of other choices.
+func (e *Experiment) jobs(o Options, uses []SchemeUse, seed uint64) (jobs []*job) {
 	for _, use := range uses {
 		for _, v := range e.values(o) {
 			for k := range e.repeats(o) {
-				jobs = append(jobs, &job{use: v.e.own(use), value: v.value, e: v.e.shortened(o), seed: seed + uint64(k)})
+				jobs = append(jobs, &job{use: v.e.own(use), value: v.value, e: v.e.shortened(o), seed: seed + uint64(k), first: k == 0})
 			}
 		}
 	}
-	if err := runAll(ctx, o, jobs); err != nil {
-		return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+	if o.World != "sim" || o.Quick {
+		return jobs
 	}
+	for _, use := range e.Alternatives {
+		if slices.ContainsFunc(uses, func(u SchemeUse) bool { return u.Name.V == use.Name.V }) {
+			jobs = append(jobs, &job{use: use, e: e, seed: seed, alternative: true})
+		}
+	}
+	return jobs
+}
+
+// complete are the schemes all of whose runs have ended, and these runs.
+func complete(uses []SchemeUse, jobs []*job) (of []SchemeUse, ended []*job) {
+	running := func(name string) bool {
+		return slices.ContainsFunc(jobs, func(j *job) bool { return !j.alternative && j.use.Name.V == name && !j.ended })
+	}
+	of = slices.DeleteFunc(slices.Clone(uses), func(u SchemeUse) bool { return running(u.Name.V) })
+	ended = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !j.ended || running(j.use.Name.V) })
+	return of, ended
+}
+
+// result is what the runs of schemes make together.
+func (e *Experiment) result(o Options, uses []SchemeUse, jobs []*job, seed uint64, begin time.Time) *Result {
 	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, Quick: o.Quick, series: map[string]*Series{}, ended: map[string][]Ended{}}
 	metrics := map[string]Metrics{}
 	for _, use := range uses {
 		name := use.Name.V
-		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.use.Name.V != name })
+		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.alternative || j.use.Name.V != name })
 		run, timing := merge(name, mine)
 		r.Runs = append(r.Runs, run)
 		r.timing.Runs = append(r.timing.Runs, timing)
 		metrics[name] = run.Metrics
 		for _, j := range mine {
-			if j.seed == seed {
+			if j.first {
 				r.series[key(name, j.value)] = &j.result.series
 				r.ended[key(name, j.value)] = j.result.ended
 			}
@@ -148,11 +196,18 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 	for _, c := range e.Claims {
 		r.Claims = append(r.Claims, c.judge(metrics))
 	}
-	if o.World == "sim" && !o.Quick {
-		err = e.tryAlternatives(ctx, o, seed, metrics, r)
+	for _, j := range jobs {
+		if !j.alternative {
+			continue
+		}
+		a := Alternative{Scheme: j.use.Name.V, Params: map[string]string{}, Metrics: j.result.metrics}
+		for name, p := range j.use.Params {
+			a.Params[name] = p.Value.V
+		}
+		r.alternatives = append(r.alternatives, a)
 	}
 	r.timing.Cores, r.timing.Parallel, r.timing.Elapsed = runtime.NumCPU(), parallel(o), time.Since(begin).Seconds()
-	return r, err
+	return r
 }
 
 // own is the scheme as this value of the sweep has it: its parameters may be
@@ -209,36 +264,6 @@ func parallel(o Options) int {
 		return runtime.GOMAXPROCS(0)
 	}
 	return 1
-}
-
-func runAll(ctx context.Context, o Options, jobs []*job) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel(o))
-	var mu sync.Mutex
-	done := make([]float64, len(jobs))
-	for i, j := range jobs {
-		progress := func(part float64) {
-			if o.Progress == nil {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			done[i] = part
-			sum := 0.0
-			for _, d := range done {
-				sum += d
-			}
-			o.Progress(key(j.use.Name.V, j.value), sum/float64(len(jobs)))
-		}
-		g.Go(func() (err error) {
-			if j.result, err = j.e.run(ctx, o, j.use, j.seed, progress); err != nil {
-				return fmt.Errorf("%s: %w", key(j.use.Name.V, j.value), err)
-			}
-			progress(1)
-			return nil
-		})
-	}
-	return g.Wait()
 }
 
 // merge makes one run of a scheme's jobs: metrics are means over repetitions,
@@ -298,26 +323,4 @@ func fold(hashes []string) string {
 		h = (h ^ uint64(c)) * 0x100000001B3
 	}
 	return fmt.Sprintf("%016x", h)
-}
-
-// tryAlternatives runs the other choices for the schemes of this replay.
-func (e *Experiment) tryAlternatives(ctx context.Context, o Options, seed uint64, wanted map[string]Metrics, r *Result) error {
-	var jobs []*job
-	for _, use := range e.Alternatives {
-		if _, ok := wanted[use.Name.V]; ok {
-			jobs = append(jobs, &job{use: use, e: e, seed: seed})
-		}
-	}
-	o.Progress = nil
-	if err := runAll(ctx, o, jobs); err != nil {
-		return fmt.Errorf("%s, an alternative: %w", e.ID, err)
-	}
-	for _, j := range jobs {
-		a := Alternative{Scheme: j.use.Name.V, Params: map[string]string{}, Metrics: j.result.metrics}
-		for name, p := range j.use.Params {
-			a.Params[name] = p.Value.V
-		}
-		r.alternatives = append(r.alternatives, a)
-	}
-	return nil
 }

@@ -23,6 +23,9 @@ type one struct {
 	invariants Invariants
 	hash       string
 	hops       uint64
+	dataHops   uint64
+	events     uint64
+	frames     int
 	virtual    float64
 	notes      []string
 	timing     Timing
@@ -110,7 +113,14 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 	n.happen(changes, e.Measure.Sample)
 	n.watchQueues()
 	w.Every(e.Duration/100, func(now units.Time) { progress(float64(now) / float64(e.Duration)) })
-	if err := w.Run(ctx, e.Duration); err != nil {
+	if e.observer.Running != nil {
+		e.observer.Running(true)
+	}
+	err = w.Run(ctx, e.Duration)
+	if e.observer.Running != nil {
+		e.observer.Running(false)
+	}
+	if err != nil {
 		return r, err
 	}
 	look.finish()
@@ -118,6 +128,10 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 	r = one{
 		metrics: look.metrics(), series: look.series, ended: n.ended(e), hops: hops, virtual: w.Now().Seconds(),
 		invariants: Invariants{LostFrames: lost, ConservationOK: w.Audit() == nil}, notes: n.notes(e, use),
+	}
+	r.dataHops = n.dataHops()
+	if v, ok := w.(*sim.World); ok {
+		r.events, r.frames = v.Events(), v.Frames()
 	}
 	if hash, ok := w.Hash(); ok {
 		r.hash = fmt.Sprintf("%016x", hash)
@@ -135,13 +149,12 @@ func (n *network) ended(e *Experiment) (list []Ended) {
 	ideal := newIdeal(e, n)
 	for i := range n.flows {
 		f := &n.flows[i]
-		r, ok := n.results[f.qp]
-		if !ok || f.size == 0 {
+		if !f.done || f.size == 0 {
 			continue
 		}
 		list = append(list, Ended{
 			Group: f.group, From: n.plan.Nodes[f.from].Name, To: n.plan.Nodes[f.to].Name, Size: f.size, Start: f.start,
-			FCT: r.End - f.start, Ideal: ideal.time(f.from, f.to, f.size), Flow: i,
+			FCT: f.end - f.start, Ideal: ideal.time(f.from, f.to, f.size), Flow: i,
 		})
 	}
 	return list
@@ -163,7 +176,7 @@ func (n *network) notes(e *Experiment, use SchemeUse) (notes []string) {
 	}
 	told := uint64(0)
 	for i := range n.flows {
-		told += n.hosts[n.flows[i].from].Flow(n.world.Now(), n.flows[i].slot).Notified
+		told += n.flow(n.world.Now(), i).Notified
 	}
 	if recipe, err := scheme.Get(use.Name.V); told == 0 && err == nil && !recipe.Silent {
 		peak := units.Size(0)

@@ -12,10 +12,14 @@ import (
 
 // Schema is the format of experiments as a JSON schema, for editors.
 func Schema() ([]byte, error) {
+	return SchemaOf(&Experiment{}, "photon experiment", "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it.")
+}
+
+// SchemaOf is the format of files that are read into v as a JSON schema.
+func SchemaOf(v any, title, description string) ([]byte, error) {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, RequiredFromJSONSchemaTags: true, Mapper: shape, Namer: typeName}
-	s := r.Reflect(&Experiment{})
-	s.Title = "photon experiment"
-	s.Description = "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it."
+	s := r.Reflect(v)
+	s.Title, s.Description = title, description
 	b, err := json.MarshalIndent(s, "", "  ")
 	return append(b, '\n'), err
 }

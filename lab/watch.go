@@ -56,6 +56,7 @@ func startWatch(e *Experiment, n *network) (*watch, error) {
 }
 
 func (w *watch) sample(now units.Time) {
+	w.n.collect() // before a slot is read
 	if w.dynamics != nil {
 		w.dynamics.sample(now)
 	}
@@ -68,7 +69,6 @@ func (w *watch) sample(now units.Time) {
 	if w.deadlock != nil {
 		w.deadlock.look(now)
 	}
-	w.n.collect()
 }
 
 // finish makes the series, rates included.

@@ -15,18 +15,18 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 			continue
 		}
 		g.leavePool(p)
-		g.xoff[p], g.xon[p], g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
-		g.alpha[p], g.headroom[p] = t[p].Alpha, int64(t[p].Headroom)
+		g.class[p].xoff, g.class[p].xon, g.class[p].settled = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		g.class[p].alpha, g.class[p].headroom = t[p].Alpha, int64(t[p].Headroom)
 		bytes := g.occupancy[p].load()
-		if g.alpha[p] > 0 {
-			g.pool.Add(max(0, bytes-g.xoff[p]))
+		if g.class[p].alpha > 0 {
+			g.pool.Add(max(0, bytes-g.class[p].xoff))
 		}
-		if bytes <= g.raised(g.xoff[p], uint8(p)) && g.held&bit == 0 {
-			g.limit[p] = max(g.settled[p], bytes+g.headroom[p])
+		if bytes <= g.raised(g.class[p].xoff, uint8(p)) && g.held&bit == 0 {
+			g.class[p].limit = max(g.class[p].settled, bytes+g.class[p].headroom)
 			continue
 		}
 		// What an XOFF that is under way still lets come was promised room before.
-		g.limit[p] = max(g.limit[p], g.settled[p], bytes+int64(t[p].Headroom))
+		g.class[p].limit = max(g.class[p].limit, g.class[p].settled, bytes+int64(t[p].Headroom))
 		g.over |= bit
 	}
 }
@@ -34,9 +34,9 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 // leavePool gives back to the pool what a priority took of it: its threshold
 // moves no longer.
 func (g *Ingress) leavePool(p int) {
-	if g.alpha[p] > 0 {
-		g.pool.Add(-max(0, g.occupancy[p].load()-g.xoff[p]))
-		g.alpha[p] = 0
+	if g.class[p].alpha > 0 {
+		g.pool.Add(-max(0, g.occupancy[p].load()-g.class[p].xoff))
+		g.class[p].alpha = 0
 	}
 }
 
@@ -56,7 +56,7 @@ func (g *Ingress) Hold() {
 	for p := range Classes {
 		if g.enabled>>p&1 != 0 {
 			g.leavePool(p)
-			g.xoff[p], g.xon[p] = -1, -1
+			g.class[p].xoff, g.class[p].xon = -1, -1
 		}
 	}
 	g.over |= g.enabled

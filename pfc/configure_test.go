@@ -63,8 +63,8 @@ func TestConfigureLosesNothing(t *testing.T) {
 		if _, used := pool.State(); used != 0 {
 			t.Fatalf("%v of the pool are taken by an empty port", used)
 		}
-		if g.Held() != 0 || now.Alpha == 0 && g.limit[3] != int64(now.XOFF+now.Headroom) || g.xoff[3] != int64(now.XOFF) || g.limit[0] < 1<<60 {
-			t.Fatalf("in force: %d %d, configured: %+v", g.xoff[3], g.limit[3], now)
+		if g.Held() != 0 || now.Alpha == 0 && g.class[3].limit != int64(now.XOFF+now.Headroom) || g.class[3].xoff != int64(now.XOFF) || g.class[0].limit < 1<<60 {
+			t.Fatalf("in force: %d %d, configured: %+v", g.class[3].xoff, g.class[3].limit, now)
 		}
 	})
 }

@@ -45,17 +45,22 @@ type Ingress struct {
 	held      uint8 // priorities whose peer holds an XOFF of ours
 	quanta    uint16
 	interval  units.Time // between refreshes of an XOFF
-	xoff      [Classes]int64
-	xon       [Classes]int64
-	limit     [Classes]int64 // what is never exceeded; with alpha, what was there when XOFF was last respected, and headroom
-	alpha     [Classes]float64
-	headroom  [Classes]int64
 	pool      *Pool
-	settled   [Classes]int64 // what limit will be when an XON has been sent; Configure tells why
-	refresh   [Classes]units.Time
-	since     [Classes]units.Time
+	class     [Classes]class
 	count     IngressCounters
 	occupancy [Classes]occupancy
+}
+
+// class is what one priority goes by: one line of the cache.
+type class struct {
+	xoff     int64
+	xon      int64
+	limit    int64 // what is never exceeded; with alpha, what was there when XOFF was last respected, and headroom
+	headroom int64
+	alpha    float64
+	settled  int64 // what limit will be when an XON has been sent; Configure tells why
+	refresh  units.Time
+	since    units.Time
 }
 
 // IngressCounters count what this port did to its peer.
@@ -72,7 +77,8 @@ type IngressCounters struct {
 type occupancy struct {
 	bytes  int64
 	shared bool
-	_      [48]byte
+	peak   units.Size
+	_      [40]byte
 }
 
 func (o *occupancy) add(n int64) int64 {
@@ -106,12 +112,12 @@ func NewIngress(c IngressConfig) *Ingress {
 	g.setPause(c.Pause, c.Rate)
 	for p := range Classes {
 		g.occupancy[p].shared = c.Shared
-		g.xoff[p], g.limit[p] = math.MaxInt64, math.MaxInt64
+		g.class[p].xoff, g.class[p].limit = math.MaxInt64, math.MaxInt64
 		if c.Enabled>>p&1 != 0 {
 			t := c.Thresholds[p]
-			g.xoff[p], g.xon[p], g.limit[p] = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
-			g.alpha[p], g.headroom[p] = t.Alpha, int64(t.Headroom)
-			g.settled[p] = g.limit[p]
+			g.class[p].xoff, g.class[p].xon, g.class[p].limit = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
+			g.class[p].alpha, g.class[p].headroom = t.Alpha, int64(t.Headroom)
+			g.class[p].settled = g.class[p].limit
 		}
 	}
 	return g
@@ -121,20 +127,18 @@ func NewIngress(c IngressConfig) *Ingress {
 // accounts nothing, if they exceed XOFF and headroom: the peer did not stop.
 func (g *Ingress) Admit(p uint8, n int) bool {
 	o := &g.occupancy[p&7]
-	if g.alpha[p&7] > 0 {
+	if g.class[p&7].alpha > 0 {
 		return g.admitMoving(p&7, int64(n))
 	}
 	// The others only ever lower the count, so what fits now still fits when added.
-	if o.load()+int64(n) > g.limit[p&7] {
+	if o.load()+int64(n) > g.class[p&7].limit {
 		return false
 	}
 	now := o.add(int64(n))
-	if now > g.xoff[p&7] {
+	if now > g.class[p&7].xoff {
 		g.over |= 1 << (p & 7)
 	}
-	if units.Size(now) > g.count.Peak[p&7] {
-		g.count.Peak[p&7] = units.Size(now)
-	}
+	o.peak = max(o.peak, units.Size(now))
 	return true
 }
 
@@ -143,46 +147,45 @@ func (g *Ingress) Admit(p uint8, n int) bool {
 func (g *Ingress) admitMoving(p uint8, n int64) bool {
 	o := &g.occupancy[p]
 	switch after := o.load() + n; {
-	case after <= g.raised(g.xoff[p], p):
-		g.limit[p] = after + g.headroom[p]
-	case after > g.limit[p]:
+	case after <= g.raised(g.class[p].xoff, p):
+		g.class[p].limit = after + g.class[p].headroom
+	case after > g.class[p].limit:
 		return false
 	default:
 		g.over |= 1 << p
 	}
 	now := o.add(n)
-	g.pool.Add(max(0, now-g.xoff[p]) - max(0, now-n-g.xoff[p]))
-	if units.Size(now) > g.count.Peak[p] {
-		g.count.Peak[p] = units.Size(now)
-	}
+	g.pool.Add(max(0, now-g.class[p].xoff) - max(0, now-n-g.class[p].xoff))
+	o.peak = max(o.peak, units.Size(now))
 	return true
 }
 
 // raised is a threshold with what is added to it for the free part of the pool.
 func (g *Ingress) raised(threshold int64, p uint8) int64 {
-	if g.alpha[p] == 0 {
+	if g.class[p].alpha == 0 {
 		return threshold
 	}
-	return threshold + int64(g.alpha[p]*float64(g.pool.Free()))
+	return threshold + int64(g.class[p].alpha*float64(g.pool.Free()))
 }
 
 // Room is how many bytes of priority p Admit would take now; 0 if only Admit can
 // tell, since thresholds move.
 func (g *Ingress) Room(p uint8) int64 {
-	if g.alpha[p&7] > 0 {
+	if g.class[p&7].alpha > 0 {
 		return 0
 	}
-	return g.limit[p&7] - g.occupancy[p&7].load()
+	return g.class[p&7].limit - g.occupancy[p&7].load()
 }
 
 // AdmitAll accounts several frames of priority p, n bytes together, for which
 // there was Room.
 func (g *Ingress) AdmitAll(p uint8, n int64) {
-	now := g.occupancy[p&7].add(n)
-	if now > g.xoff[p&7] {
+	o := &g.occupancy[p&7]
+	now := o.add(n)
+	if now > g.class[p&7].xoff {
 		g.over |= 1 << (p & 7)
 	}
-	g.count.Peak[p&7] = max(g.count.Peak[p&7], units.Size(now))
+	o.peak = max(o.peak, units.Size(now))
 }
 
 // Release takes back n bytes that left or were dropped. It reports whether
@@ -191,18 +194,18 @@ func (g *Ingress) AdmitAll(p uint8, n int64) {
 func (g *Ingress) Release(p uint8, n int) (due bool) {
 	o := &g.occupancy[p&7]
 	left := o.add(-int64(n))
-	if g.alpha[p&7] > 0 {
-		x := g.xoff[p&7]
+	if g.class[p&7].alpha > 0 {
+		x := g.class[p&7].xoff
 		g.pool.Add(max(0, left-x) - max(0, left+int64(n)-x))
 	}
-	return !o.shared && g.held>>(p&7)&1 != 0 && left <= g.raised(g.xon[p&7], p&7)
+	return !o.shared && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
 }
 
 // Bytes returns how many bytes of priority p are buffered.
 func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.occupancy[p&7].load()) }
 
 // XON is at or below how many bytes the peer is resumed now.
-func (g *Ingress) XON(p uint8) units.Size { return units.Size(g.raised(g.xon[p&7], p&7)) }
+func (g *Ingress) XON(p uint8) units.Size { return units.Size(g.raised(g.class[p&7].xon, p&7)) }
 
 // Held is the set of priorities that the peer was told not to send.
 func (g *Ingress) Held() uint8 { return g.held }
@@ -219,7 +222,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 		case xoff || xon:
 			return now
 		case g.held>>p&1 != 0:
-			next = min(next, g.refresh[p])
+			next = min(next, g.class[p].refresh)
 		}
 	}
 	g.over = 0 // released again meanwhile
@@ -233,10 +236,10 @@ func (g *Ingress) due(now units.Time, p int, over uint8) (xoff, xon bool) {
 	if g.held>>p&1 == 0 {
 		// Where thresholds move, what went into headroom asks for an XOFF even if
 		// the threshold is higher again: else headroom might be used up unnoticed.
-		return bytes > g.raised(g.xoff[p], uint8(p)) || g.alpha[p] > 0 && over>>p&1 != 0, false
+		return bytes > g.raised(g.class[p].xoff, uint8(p)) || g.class[p].alpha > 0 && over>>p&1 != 0, false
 	}
-	xon = bytes <= g.raised(g.xon[p], uint8(p))
-	return !xon && now >= g.refresh[p], xon
+	xon = bytes <= g.raised(g.class[p].xon, uint8(p))
+	return !xon && now >= g.class[p].refresh, xon
 }
 
 // Poll fills f with what is due at now, one frame for all priorities, and
@@ -260,18 +263,18 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 			g.count.Pauses[p]++
 			if g.held&bit == 0 {
 				g.held |= bit
-				g.since[p] = now
+				g.class[p].since = now
 			}
-			g.refresh[p] = now + g.interval
+			g.class[p].refresh = now + g.interval
 		case xon:
 			f.Enable |= bit
 			g.held &^= bit
-			if g.alpha[p] == 0 {
-				g.limit[p] = g.settled[p]
+			if g.class[p].alpha == 0 {
+				g.class[p].limit = g.class[p].settled
 			}
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
-			g.count.Paused[p] += now - g.since[p]
+			g.count.Paused[p] += now - g.class[p].since
 		}
 	}
 	return f.Enable != 0
@@ -281,8 +284,9 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 func (g *Ingress) Counters(now units.Time) IngressCounters {
 	c := g.count
 	for p := range Classes {
+		c.Peak[p] = g.occupancy[p].peak
 		if g.held>>p&1 != 0 {
-			c.Paused[p] += now - g.since[p]
+			c.Paused[p] += now - g.class[p].since
 		}
 	}
 	return c

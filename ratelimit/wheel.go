@@ -23,7 +23,8 @@ const (
 	// is late by nothing, and costs five moves more for each horizon.
 	Horizon = units.Time(1) << (tickShift + levels*slotBits)
 
-	nobody = -1
+	nobody  = -1
+	unknown = -1
 )
 
 // Wheel holds at most one timer per flow and gives them back in order. It is a
@@ -46,7 +47,9 @@ type Wheel struct {
 	// lowest level's turn (16.8 us); nil: nobody is. It is for fetching what will be
 	// needed: some flows it is not told of. No flows: that was all for now.
 	Soon func(flows []int32)
-	soon [soonMost]int32
+	tell [soonMost]int32
+
+	soon units.Time // what Next is; unknown: to be worked out
 }
 
 // soonMost is how many flows Soon is told of at once: no more than a core has
@@ -88,7 +91,7 @@ type entry struct {
 
 // NewWheel returns a wheel for flows 0 to capacity-1, at time 0.
 func NewWheel(capacity int) *Wheel {
-	w := &Wheel{entry: make([]entry, capacity)}
+	w := &Wheel{soon: units.Never, entry: make([]entry, capacity)}
 	memory.Huge(w.entry)
 	if capacity >= large {
 		w.ends = make([]ends, levels*slots)
@@ -112,12 +115,27 @@ func (w *Wheel) Schedule(flow int, t units.Time) {
 	w.entry[flow].at = t
 	w.place(int32(flow))
 	w.count++
+	if w.soon != unknown {
+		w.soon = min(w.soon, w.due(int32(flow)))
+	}
+}
+
+// due is when a flow's timer expires if its slot is of the lowest level, else when
+// its slot must be turned.
+func (w *Wheel) due(flow int32) units.Time {
+	if level := int(w.entry[flow].where) / slots; level > 0 {
+		return units.Time(w.start(level, int(w.entry[flow].where)%slots) << tickShift)
+	}
+	return w.entry[flow].at
 }
 
 // Cancel removes the flow's timer, if it has one.
 func (w *Wheel) Cancel(flow int) {
 	if w.entry[flow].where == nobody {
 		return
+	}
+	if w.soon >= w.due(int32(flow)) {
+		w.soon = unknown
 	}
 	w.unlink(int32(flow))
 	w.count--
@@ -210,20 +228,31 @@ func (w *Wheel) earliest(level, slot int) int32 {
 // timer's if that is within the lowest level's turn (16.8 us), else when the
 // wheel must be turned with Expire; Never if it is empty.
 func (w *Wheel) Next() units.Time {
-	if w.count == 0 {
-		return units.Never
+	if w.soon == unknown {
+		w.look()
 	}
-	level, slot, _ := w.first()
-	if level == 0 {
-		return w.entry[w.earliest(0, slot)].at
+	return w.soon
+}
+
+// look works out what Next is.
+func (w *Wheel) look() {
+	w.soon = units.Never
+	if level, slot, ok := w.first(); ok && level == 0 {
+		w.soon = w.entry[w.earliest(0, slot)].at
+	} else if ok {
+		w.soon = units.Time(w.start(level, slot) << tickShift)
 	}
-	return units.Time(w.start(level, slot) << tickShift)
 }
 
 // Expire removes and returns the first flow whose time has come. Call it until
 // it reports false.
 func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 	target := uint64(max(now, 0)) >> tickShift
+	if w.soon > now { // nothing to do but to note the time
+		w.tick = max(w.tick, target)
+		return 0, false
+	}
+	w.soon = unknown
 	for w.count > 0 {
 		level, slot, _ := w.first()
 		if level == 0 {
@@ -250,6 +279,7 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 		w.cascade(level, slot)
 	}
 	w.tick = max(w.tick, target)
+	w.look()
 	return 0, false
 }
 
@@ -265,7 +295,7 @@ func (w *Wheel) cascade(level, slot int) {
 			memory.Prefetch(unsafe.Pointer(&w.entry[f]), 1)
 		}
 	}
-	tell := level == 1 && w.ends != nil && w.Soon != nil
+	telling := level == 1 && w.ends != nil && w.Soon != nil
 	told := 0
 	for f, last := first, w.entry[first].prev; ; {
 		e := &w.entry[f]
@@ -274,10 +304,10 @@ func (w *Wheel) cascade(level, slot int) {
 		}
 		next := e.next
 		w.place(f)
-		if tell {
-			w.soon[told] = f
+		if telling {
+			w.tell[told] = f
 			if told++; told == soonMost {
-				w.Soon(w.soon[:])
+				w.Soon(w.tell[:])
 				told = 0
 			}
 		}
@@ -286,8 +316,8 @@ func (w *Wheel) cascade(level, slot int) {
 		}
 		f = next
 	}
-	if tell {
-		w.Soon(w.soon[:told])
+	if telling {
+		w.Soon(w.tell[:told])
 		w.Soon(nil)
 	}
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs from Debian what building (and, with the argument `test`, `browser` or
-# `bench`, testing and measuring) photon needs and this machine lacks. Does nothing,
+# Installs from Debian what building (and, with the argument `test`, `browser`, `slurm`
+# or `bench`, testing and measuring) photon needs and this machine lacks. Does nothing,
 # quickly, if all is there.
 set -eu
 
@@ -9,9 +9,10 @@ case ${1:-build} in
 build) ;;
 test) packages="$packages ethtool iproute2 iputils-ping iperf3 tshark openssh-client openssh-server" ;;
 browser) packages="$packages chromium" ;;
+slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
 bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;; # dpdk-dev has dpdk-testpmd
 *)
-	echo "$0: no group of packages is called '$1': build, test, browser or bench" >&2
+	echo "$0: no group of packages is called '$1': build, test, browser, slurm or bench" >&2
 	exit 2
 	;;
 esac

@@ -10,16 +10,6 @@ type heap struct {
 	place []int32 // where an event is in order; -1: outside
 }
 
-// entry has its time beside it: comparing must not look elsewhere.
-type entry struct {
-	at    units.Time
-	event int32
-}
-
-func (a entry) before(b entry) bool {
-	return a.at < b.at || a.at == b.at && a.event < b.event
-}
-
 func newHeap(events int) *heap {
 	h := &heap{place: make([]int32, events), order: make([]entry, 0, events)}
 	for i := range h.place {

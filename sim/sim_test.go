@@ -250,30 +250,41 @@ func TestRunStopsWithContext(t *testing.T) {
 	}
 }
 
-func TestHeapAgainstSlowTwin(t *testing.T) {
+// What the calendar does is what a list that is searched through would do: with
+// times within a day, within a year and beyond, and time that goes on.
+func TestCalendarAgainstSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 40).Draw(t, "events")
-		h := newHeap(n)
+		n := rapid.IntRange(1, 60).Draw(t, "events")
+		c := newCalendar(n, 0)
 		slow := make([]units.Time, n)
 		for i := range slow {
 			slow[i] = units.Never
 		}
-		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			e := rapid.IntRange(0, n-1).Draw(t, "event")
-			at := units.Time(rapid.IntRange(0, 30).Draw(t, "at"))
-			if rapid.IntRange(0, 3).Draw(t, "never") == 0 {
-				at = units.Never
+		now := units.Time(0)
+		reach := rapid.SampledFrom([]units.Time{1 << 4, 1 << shortestDay, 64 << shortestDay, year << shortestDay, 3 * year << shortestDay}).Draw(t, "reach")
+		for range rapid.IntRange(1, 400).Draw(t, "steps") {
+			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
+				e := rapid.IntRange(0, n-1).Draw(t, "event")
+				at := now + units.Time(rapid.Int64Range(0, int64(reach)).Draw(t, "ahead"))
+				if rapid.IntRange(0, 5).Draw(t, "never") == 0 {
+					at = units.Never
+				}
+				c.set(e, at)
+				slow[e] = at
 			}
-			h.set(e, at)
-			slow[e] = at
 			best := 0
 			for i := range slow {
 				if slow[i] < slow[best] {
 					best = i
 				}
 			}
-			if got, at := h.first(); at != slow[best] || at != units.Never && got != best {
+			got, at := c.first()
+			if at != slow[best] || at != units.Never && got != best {
 				t.Fatalf("first is %d at %v, want %d at %v", got, at, best, slow[best])
+			}
+			if at != units.Never && rapid.Bool().Draw(t, "pop") {
+				c.pop()
+				slow[best], now = units.Never, at
 			}
 		}
 	})

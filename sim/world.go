@@ -15,11 +15,12 @@ type World struct {
 	pool    *dataplane.Pool
 	nodes   []member
 	ports   []port
-	events  *heap
+	events  *calendar
 	now     units.Time
 	hash    uint64
-	hops    uint64
+	count   uint64 // of events
 	samples []sampler
+	due     units.Time // of the first sampler
 	burst   [1]dataplane.Frame
 }
 
@@ -32,16 +33,25 @@ type member struct {
 	ports int
 }
 
-// port is one end of a link, and what is on its way to it.
+// port is one end of a link, and what is on its way to it: what an arrival needs
+// in one line of the cache, what a transmission needs besides in the next.
 type port struct {
-	member    int
-	number    int // at its node
-	peer      int // the port at the other end; -1: no link
-	link      dataplane.Link
+	node   dataplane.Node
+	env    *dataplane.Env
+	number int32 // at its node
+	peer   int32 // the port at the other end; -1: no link
+	flight flight
+
 	free      units.Time // when the last frame will have left
-	flight    dataplane.Flight
+	length    int        // of the last frame that was sent, and how long it took: most are as long
+	took      units.Time
+	delay     units.Time
 	sent      uint64
 	delivered uint64
+
+	link   dataplane.Link
+	member int
+	_      [40]byte // three lines in all
 }
 
 type sampler struct {
@@ -51,7 +61,9 @@ type sampler struct {
 }
 
 // New returns an empty world at time 0.
-func New() *World { return &World{pool: dataplane.NewHeaderPool(), hash: 0xCBF29CE484222325} }
+func New() *World {
+	return &World{pool: dataplane.NewHeaderPool(), hash: 0xCBF29CE484222325, due: units.Never}
+}
 
 var _ dataplane.World = (*World)(nil)
 
@@ -68,7 +80,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
 	w.nodes = append(w.nodes, m)
 	for i := range workers {
-		w.ports = append(w.ports, port{member: len(w.nodes) - 1, number: i, peer: -1})
+		w.ports = append(w.ports, port{node: node, env: envs[0], member: len(w.nodes) - 1, number: int32(i), peer: -1})
 	}
 	return len(w.nodes) - 1
 }
@@ -86,9 +98,21 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 	if i == j {
 		return fmt.Errorf("sim: port %d of %s is connected to itself", a.Port, w.nodes[a.Node].name)
 	}
-	w.ports[i].peer, w.ports[i].link = j, link
-	w.ports[j].peer, w.ports[j].link = i, link
+	w.ports[i].join(j, link)
+	w.ports[j].join(i, link)
 	return nil
+}
+
+func (p *port) join(peer int, link dataplane.Link) {
+	p.peer, p.link, p.delay, p.length = int32(peer), link, link.Delay, -1
+}
+
+// serialize is how long a frame occupies the link.
+func (p *port) serialize(length int) units.Time {
+	if length != p.length {
+		p.length, p.took = length, p.link.Serialize(length)
+	}
+	return p.took
 }
 
 func (w *World) portOf(e dataplane.End) (int, error) {
@@ -105,6 +129,7 @@ func (w *World) portOf(e dataplane.End) (int, error) {
 // Every has do called every span of virtual time, before the events of that instant.
 func (w *World) Every(span units.Time, do func(now units.Time)) {
 	w.samples = append(w.samples, sampler{every: span, next: w.now + span, do: do})
+	w.due = min(w.due, w.now+span)
 }
 
 // Events are numbered: arrivals at all ports first, then transmissions.
@@ -115,23 +140,25 @@ func (w *World) transmit(p int) int { return len(w.ports) + p }
 // context's error, if the context ends.
 func (w *World) Run(ctx context.Context, until units.Time) error {
 	if w.events == nil {
-		w.events = newHeap(2 * len(w.ports))
+		w.events = newCalendar(2*len(w.ports), w.span())
 	}
 	for i := range w.nodes { // what was asked for before the world ran
-		w.wake(&w.nodes[i])
+		w.wake(w.nodes[i].env, w.nodes[i].first)
 	}
 	for n := 0; ; n++ {
 		if n&0xFFF == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		event, at := w.events.first()
-		if w.sample(min(at, until)) {
+		if w.due <= at && w.due <= until && w.sample(min(at, until)) {
 			continue // there may be an earlier event now
 		}
 		if at > until {
 			break
 		}
+		w.events.pop()
 		w.now = at
+		w.count++
 		if event < len(w.ports) {
 			w.arrive(event)
 		} else {
@@ -140,6 +167,16 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	}
 	w.now = until
 	return nil
+}
+
+// span is how far ahead most events are: a frame arrives after the delay of a link.
+func (w *World) span() (span units.Time) {
+	for i := range w.ports {
+		if p := &w.ports[i]; p.peer >= 0 {
+			span = max(span, p.link.Delay+p.link.Serialize(1500))
+		}
+	}
+	return span
 }
 
 // sample runs the samplers that are due up to an instant, in the order of time,
@@ -153,90 +190,110 @@ func (w *World) sample(until units.Time) (woken bool) {
 			}
 		}
 		if first < 0 {
-			return false
+			break
 		}
 		s := &w.samples[first]
 		w.now = s.next
 		s.next += s.every
 		s.do(w.now)
 		for i := range w.nodes {
-			woken = w.wake(&w.nodes[i]) || woken
+			woken = w.wake(w.nodes[i].env, w.nodes[i].first) || woken
 		}
 	}
-	return true
+	w.due = units.Never
+	for i := range w.samples {
+		w.due = min(w.due, w.samples[i].next)
+	}
+	return woken
 }
 
 // arrive delivers the first frame on its way to a port.
 func (w *World) arrive(p int) {
 	dst := &w.ports[p]
-	f := dst.flight.Pop()
-	w.events.set(w.arrival(p), dst.flight.Next())
+	w.events.set(w.arrival(p), dst.flight.pop(&w.burst[0]))
 	dst.delivered++
-	w.hops++
-	m := &w.nodes[dst.member]
-	w.trace(p, f, m)
-	w.burst[0] = f
-	m.node.Receive(w.now, dst.number, w.burst[:])
-	w.wake(m)
+	w.trace(p, dst.env)
+	dst.node.Receive(w.now, int(dst.number), w.burst[:])
+	w.pass(dst.env, p-int(dst.number))
+}
+
+// pass is wake after an arrival, which mostly wakes one port, to send at once: if
+// nothing else happens at this instant, that port is served without an event.
+func (w *World) pass(env *dataplane.Env, first int) {
+	woken := env.Woken()
+	if len(woken) == 1 {
+		p := first + int(woken[0])
+		if port := &w.ports[p]; port.free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer >= 0 {
+			if _, next := w.events.first(); next > w.now && w.events.slots[w.transmit(p)].prev == rests {
+				w.count++
+				w.depart(p)
+				return
+			}
+		}
+	}
+	for _, number := range woken {
+		w.schedule(first+int(number), env.Due(int(number)))
+	}
 }
 
 // depart asks a port for a frame and puts it on the link.
 func (w *World) depart(p int) {
 	src := &w.ports[p]
-	m := &w.nodes[src.member]
-	m.env.SetDue(src.number, units.Never)
-	n := m.node.Transmit(w.now, src.number, w.burst[:])
+	number := int(src.number)
+	src.env.SetDue(number, units.Never)
+	n := src.node.Transmit(w.now, number, w.burst[:])
 	if n == 1 {
-		f := dataplane.Frame{Ref: w.burst[0].Ref, Len: w.burst[0].Len, Off: w.burst[0].Off} // the rest does not travel
 		src.sent++
-		src.free = w.now + src.link.Serialize(int(f.Len))
-		dst := &w.ports[src.peer]
-		dst.flight.Push(f, src.free+src.link.Delay)
-		w.events.set(w.arrival(src.peer), dst.flight.Next())
+		src.free = w.now + src.serialize(int(w.burst[0].Len))
+		at := src.free + src.delay
+		if w.ports[src.peer].flight.push(&w.burst[0], at) {
+			w.events.set(w.arrival(int(src.peer)), at)
+		}
 	}
-	next := m.node.Next(w.now, src.number)
+	next := src.node.Next(w.now, number)
 	if n == 0 && next <= w.now {
-		panic(fmt.Sprintf("sim: port %d of %s has nothing to send at %v and asks to be called at %v", src.number, m.name, w.now, next))
+		panic(fmt.Sprintf("sim: port %d of %s has nothing to send at %v and asks to be called at %v", number, w.nodes[src.member].name, w.now, next))
 	}
-	m.env.SetDue(src.number, next)
+	src.env.SetDue(number, next)
 	w.schedule(p, next)
-	w.wake(m)
+	w.wake(src.env, p-number)
 }
 
 // wake reschedules the ports of a node that asked for it, and reports whether
-// any did.
-func (w *World) wake(m *member) bool {
-	woken := m.env.Woken()
+// any did. The first of them is given.
+func (w *World) wake(env *dataplane.Env, first int) bool {
+	woken := env.Woken()
 	for _, number := range woken {
-		w.schedule(m.first+int(number), m.env.Due(int(number)))
+		w.schedule(first+int(number), env.Due(int(number)))
 	}
 	return len(woken) > 0
 }
 
 func (w *World) schedule(p int, due units.Time) {
+	port := &w.ports[p]
 	if due != units.Never {
-		due = max(due, w.ports[p].free, w.now)
+		due = max(due, port.free, w.now)
 	}
-	if w.ports[p].peer >= 0 {
+	if port.peer >= 0 {
 		w.events.set(w.transmit(p), due)
 	}
 }
 
 // trace mixes an arrival into the hash: when, where, how long, and bytes of the
 // frame that tell its kind and its marks.
-func (w *World) trace(p int, f dataplane.Frame, m *member) {
-	b := m.env.Header(f)
-	w.mix(uint64(w.now))
-	w.mix(uint64(p)<<32 | uint64(f.Len))
+func (w *World) trace(p int, env *dataplane.Env) {
+	f := &w.burst[0]
+	b := env.Header(*f)
+	h := mix(mix(w.hash, uint64(w.now)), uint64(p)<<32|uint64(f.Len))
 	if len(b) >= 58 {
-		w.mix(binary.LittleEndian.Uint64(b[14:]))
-		w.mix(binary.LittleEndian.Uint64(b[50:]))
+		h = mix(mix(h, binary.LittleEndian.Uint64(b[14:])), binary.LittleEndian.Uint64(b[50:]))
 	}
+	w.hash = h
 }
 
-func (w *World) mix(v uint64) {
-	hi, lo := bits.Mul64(w.hash^v, 0x9E3779B97F4A7C15)
-	w.hash = hi ^ lo
+func mix(hash, v uint64) uint64 {
+	hi, lo := bits.Mul64(hash^v, 0x9E3779B97F4A7C15)
+	return hi ^ lo
 }
 
 // Now is the virtual time.
@@ -248,8 +305,11 @@ func (w *World) Hash() (uint64, bool) { return w.hash, true }
 // Close does nothing: a world is memory.
 func (w *World) Close() error { return nil }
 
-// Hops is how many frames arrived at the end of a link so far.
-func (w *World) Hops() uint64 { return w.hops }
+// Frames is the most frames there were at a time, in queues and on their way.
+func (w *World) Frames() int { return w.pool.Peak() }
+
+// Events is how many events happened so far: arrivals, and calls of Transmit.
+func (w *World) Events() uint64 { return w.count }
 
 // Audit checks that every node accounts for every frame, and every link too.
 func (w *World) Audit() error {
@@ -268,7 +328,7 @@ func (w *World) Audit() error {
 			if sent != p.sent || received != p.delivered {
 				return fmt.Errorf("%s port %d: says %d sent and %d received, the links carried %d and %d", m.name, n, sent, received, p.sent, p.delivered)
 			}
-			if out := w.ports[p.peer].delivered + uint64(w.ports[p.peer].flight.Len()); p.sent != out {
+			if out := w.ports[p.peer].delivered + uint64(w.ports[p.peer].flight.len()); p.sent != out {
 				return fmt.Errorf("%s port %d: %d frames sent, %d arrived or on their way", m.name, n, p.sent, out)
 			}
 		}
@@ -282,6 +342,7 @@ func (w *World) SetRate(e dataplane.End, rate units.Rate) error {
 	if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports || rate <= 0 {
 		return fmt.Errorf("sim: there is no port %d of node %d, or the rate %v is not positive", e.Port, e.Node, rate)
 	}
-	w.ports[w.nodes[e.Node].first+e.Port].link.Rate = rate
+	p := &w.ports[w.nodes[e.Node].first+e.Port]
+	p.link.Rate, p.length = rate, -1
 	return nil
 }

@@ -10,17 +10,22 @@ import (
 
 	"photon/config"
 	"photon/lab"
+	"photon/lab/sweep"
 	"photon/lab/testbed"
 )
 
 func checkCommand() *cobra.Command {
-	var schema bool
+	var schema string
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Say whether a configuration or an experiment is right, and what follows from it",
+		Short: "Say whether a configuration, an experiment or a sweep is right, and what follows from it",
 		RunE: func(c *cobra.Command, files []string) error {
-			if schema {
-				b, err := lab.Schema()
+			if c.Flags().Changed("schema") {
+				of, ok := schemas[schema]
+				if !ok {
+					return bad(fmt.Errorf("--schema=%s: experiment or sweep", schema))
+				}
+				b, err := of()
 				if err != nil {
 					return err
 				}
@@ -44,9 +49,13 @@ func checkCommand() *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	c.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of experiments, for editors")
+	c.Flags().StringVar(&schema, "schema", "", "print the JSON schema of experiments, or with =sweep of sweeps, for editors")
+	c.Flags().Lookup("schema").NoOptDefVal = "experiment"
 	return c
 }
+
+// schemas are the formats that editors may want to know.
+var schemas = map[string]func() ([]byte, error){"experiment": lab.Schema, "sweep": sweep.Schema}
 
 // check reads a file as what its keys say it is.
 func check(file string) ([]string, error) {
@@ -69,6 +78,16 @@ func check(file string) ([]string, error) {
 			return nil, err
 		}
 		return []string{fmt.Sprintf("a testbed of %d nodes", len(b.Nodes))}, nil
+	case keys["experiments"] != nil:
+		s, err := sweep.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := s.Tasks()
+		if err != nil {
+			return nil, err
+		}
+		return []string{fmt.Sprintf("sweep %s: %d tasks", s.Name.V, len(tasks))}, s.Check(tasks)
 	case keys["port"] != nil || keys["ip"] != nil:
 		a, err := config.ReadAgent(file)
 		if err != nil {

@@ -106,3 +106,38 @@ func TestExperimentsManual(t *testing.T) {
 		}
 	}
 }
+
+// The specs of docs/examples are right, docs/sweeps.md shows one of them as it
+// is, and a part of it runs.
+func TestSweepsManual(t *testing.T) {
+	specs, err := filepath.Glob("../../docs/examples/*-sweep.yaml")
+	if err != nil || len(specs) < 2 {
+		t.Fatal(specs, err)
+	}
+	if code := run(append([]string{"check"}, specs...)); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	page, err := os.ReadFile("../../docs/sweeps.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?s)```yaml\n# file: (\\S+)\n(.*?)```").FindSubmatch(page)
+	if m == nil {
+		t.Fatal("there is no example")
+	}
+	spec := filepath.Join("../..", string(m[1]))
+	if b, err := os.ReadFile(spec); err != nil || string(b) != string(m[2]) {
+		t.Errorf("%s is not what the page shows (%v)", m[1], err)
+	}
+	dir := t.TempDir()
+	if code := run([]string{"sweep", spec, "--out", dir, "--worker", "0/8"}); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if code := run([]string{"sweep", "collect", spec, "--out", dir, "--allow-missing"}); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	table, err := os.ReadFile(filepath.Join(dir, "sweeps", "incast", "results.csv"))
+	if err != nil || strings.Count(string(table), "\n") != 9 {
+		t.Errorf("%v\n%s", err, table)
+	}
+}

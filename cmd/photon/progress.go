@@ -4,42 +4,97 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"photon/lab"
 )
 
-// progress shows how far a replay is: a bar on a terminal, a line for each
-// scheme elsewhere.
+// progress shows how far several replays, or a sweep, are together, and how long
+// they will still take: a bar on a terminal, now and then a line elsewhere.
 type progress struct {
-	w    io.Writer
-	bar  *progressbar.ProgressBar // nil: no terminal
-	last string
+	mu    sync.Mutex
+	w     io.Writer
+	bar   *progressbar.ProgressBar // nil: no terminal
+	begin time.Time
+	line  time.Time // of the last line
+	work  []float64 // of each part, in any unit
+	done  []float64 // of each part, of 1
+	kept  int       // runs that had ended before
+	old   float64   // part of the work that they were
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{w: w}
+// lineEvery is the time between two lines where there is no bar.
+const lineEvery = 5 * time.Second
+
+func newProgress(w io.Writer, work ...float64) *progress {
+	p := &progress{w: w, begin: time.Now(), work: work, done: make([]float64, len(work))}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionSetPredictTime(true),
-			progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }), progressbar.OptionThrottle(100_000_000))
+			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	return p
 }
 
-func (p *progress) show(what string, done float64) {
-	if p.bar != nil {
-		p.bar.Describe(what)
-		_ = p.bar.Set(int(done * 1000)) // a bar that cannot be drawn is no reason to stop
+// moved notes how far a part is; what names the run that moved.
+func (p *progress) moved(part int, what string, s lab.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.all()
+	p.done[part] = s.Done
+	all := p.all()
+	if s.Kept {
+		p.kept++
+		p.old += all - before
 		return
 	}
-	if what != p.last {
-		p.last = what
-		fmt.Fprintf(p.w, "%s ...\n", what)
+	if p.bar != nil {
+		p.bar.Describe(fmt.Sprintf("%s %d/%d", what, s.Ended, s.Runs))
+		_ = p.bar.Set(int(all * 1000)) // a bar that cannot be drawn is no reason to stop
+		return
 	}
+	if !s.Last || time.Since(p.line) < lineEvery {
+		return
+	}
+	p.line = time.Now()
+	left := ""
+	if fresh := all - p.old; fresh > 0.01 && all < 1 {
+		left = fmt.Sprintf(", about %v left", time.Duration(float64(time.Since(p.begin))*(1-all)/fresh).Round(time.Second))
+	}
+	fmt.Fprintf(p.w, "%s has ended, %d of %d; %.0f %% of all%s\n", what, s.Ended, s.Runs, all*100, left)
+}
+
+// all is the part of all work that is done.
+func (p *progress) all() float64 {
+	sum, all := 0.0, 0.0
+	for i, w := range p.work {
+		sum += w * p.done[i]
+		all += w
+	}
+	if all == 0 {
+		return 0
+	}
+	return sum / all
+}
+
+// aside makes room for something that is printed in between.
+func (p *progress) aside(print func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear() // see above
+	}
+	return print()
 }
 
 func (p *progress) end() {
 	if p.bar != nil {
-		_ = p.bar.Finish()
+		_ = p.bar.Clear() // see above
+	}
+	if p.kept > 0 {
+		fmt.Fprintf(p.w, "%d runs had ended before and were not run again\n", p.kept)
 	}
 }

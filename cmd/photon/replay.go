@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"photon/dataplane/dpdk"
 	"photon/lab"
@@ -20,7 +26,8 @@ func replayCommand() *cobra.Command {
 		Short: "Repeat experiments of papers and lay the papers' numbers beside ours",
 		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
 			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
-			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.",
+			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.\n\n" +
+			"Runs in virtual time share the cores. After an interruption the same command goes on where it was.",
 		RunE: func(c *cobra.Command, ids []string) error {
 			if f.all == (len(ids) > 0) {
 				return bad(errors.New("name the experiments, or say --all (photon list experiments shows them)"))
@@ -67,7 +74,7 @@ func (r *replayFlags) add(c *cobra.Command) {
 	f.StringVar(&r.out, "out", "out", "folder for results")
 }
 
-// run runs experiments one after the other.
+// run checks the flags and runs experiments.
 func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 	worlds := []string{r.world}
 	switch r.world {
@@ -108,42 +115,143 @@ func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
-	for _, e := range all {
-		if err := replay(c, e, worlds, r.o, r.out); err != nil {
+	return r.replay(c, all, worlds)
+}
+
+// replayed is an experiment in its worlds.
+type replayed struct {
+	e       *lab.Experiment
+	results []*lab.Result
+	report  string
+	err     error
+	done    chan struct{} // closed when the rest is there
+}
+
+// replay runs experiments, in virtual time side by side, and prints what comes out
+// in their order. Runs that end are kept until all have, so that the same command
+// goes on after an interruption.
+func (r *replayFlags) replay(c *cobra.Command, all []*lab.Experiment, worlds []string) error {
+	o := r.o
+	atOnce := 1
+	if r.world == "sim" {
+		atOnce = runtime.GOMAXPROCS(0)
+		o.Pool = semaphore.NewWeighted(int64(atOnce))
+	}
+	list, work := make([]*replayed, len(all)), make([]float64, len(all))
+	for i, e := range all {
+		list[i] = &replayed{e: e, done: make(chan struct{})}
+		work[i] = e.Work(o)
+	}
+	show := newProgress(c.ErrOrStderr(), work...)
+	g, ctx := errgroup.WithContext(c.Context())
+	g.SetLimit(atOnce)
+	go func() {
+		for i, x := range list {
+			g.Go(func() error {
+				defer close(x.done)
+				x.err = x.run(ctx, o, worlds, r.out, func(what string, s lab.Progress) { show.moved(i, what, s) })
+				return x.err
+			})
+		}
+	}()
+	var failed error
+	for _, x := range list {
+		<-x.done
+		if len(x.results) > 0 && x.report != "" {
+			failed = errors.Join(failed, show.aside(func() error { return x.print(c.OutOrStdout()) }))
+		}
+	}
+	show.end()
+	if c.Context().Err() != nil {
+		if err := goOn(list); err != nil {
 			return err
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
+	}
+	for _, x := range list {
+		for _, w := range worlds {
+			if err := os.RemoveAll(keep(x.e, r.out, w)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// replay runs one experiment in each world, writes its results and its report,
-// and prints the table of claims.
-func replay(c *cobra.Command, e *lab.Experiment, worlds []string, o lab.Options, out string) error {
-	var results []*lab.Result
-	for _, w := range worlds {
-		o.World = w
-		progress := newProgress(c.ErrOrStderr())
-		o.Progress = func(scheme string, done float64) { progress.show(fmt.Sprintf("%s %-4s %-8s", e.ID, w, scheme), done) }
-		r, err := e.Replay(c.Context(), o)
-		progress.end()
-		if err != nil {
+// keep is the folder of runs that have ended while others have not.
+func keep(e *lab.Experiment, out, world string) string {
+	return filepath.Join(e.Folder(out), world, "runs")
+}
+
+// run runs the experiment in each world and writes its results and its report. Of
+// an experiment that is interrupted the schemes that have ended are written.
+func (x *replayed) run(ctx context.Context, o lab.Options, worlds []string, out string, moved func(string, lab.Progress)) error {
+	var stopped error
+	for k, w := range worlds {
+		o.World, o.Keep = w, keep(x.e, out, w)
+		o.Progress = func(s lab.Progress) {
+			s.Done = (float64(k) + s.Done) / float64(len(worlds))
+			moved(fmt.Sprintf("%s %s %s", x.e.ID, w, s.Run), s)
+		}
+		r, err := x.e.Replay(ctx, o)
+		if stopped = err; r == nil {
+			break
+		}
+		if err := x.e.Write(out, r); err != nil {
 			return err
 		}
-		if err := e.Write(out, r); err != nil {
-			return err
+		x.results = append(x.results, r)
+		if stopped != nil {
+			break
 		}
-		results = append(results, r)
 	}
-	path, err := e.Report(out)
-	if err != nil {
+	if len(x.results) == 0 {
+		return stopped
+	}
+	var err error
+	if x.report, err = x.e.Report(out); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.OutOrStdout())
-	if err := lab.Table(c.OutOrStdout(), results); err != nil {
+	if stopped != nil {
+		return stopped
+	}
+	return invariants(x.results)
+}
+
+// print prints the table of claims.
+func (x *replayed) print(w io.Writer) error {
+	fmt.Fprintln(w)
+	if err := lab.Table(w, x.results); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "\nreport: %s\n", path)
-	return invariants(results)
+	fmt.Fprintf(w, "\nreport: %s\n", x.report)
+	return nil
+}
+
+// goOn says what has ended of experiments that were interrupted, and how to go on;
+// nothing, if all had.
+func goOn(list []*replayed) error {
+	ended, runs, done := 0, 0, 0
+	for _, x := range list {
+		var i *lab.Interrupted
+		switch {
+		case x.err == nil:
+			done++
+		case errors.As(x.err, &i):
+			ended, runs = ended+i.Ended, runs+i.Runs
+		default:
+			return x.err
+		}
+	}
+	if done == len(list) {
+		return nil
+	}
+	return fmt.Errorf("interrupted: %d of %d experiments are done, and %d of %d runs of the others; the same command goes on from there", done, len(list), ended, runs)
 }
 
 // invariants is an error if a run lost a frame: its numbers are worth nothing.

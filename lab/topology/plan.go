@@ -13,6 +13,7 @@ type Plan struct {
 	Nodes  []Node
 	Cables []Cable
 	names  map[string]int
+	hosts  []int
 }
 
 // Node is a host or a switch.
@@ -51,6 +52,9 @@ func (p *Plan) Switch(layer, format string, args ...any) int {
 func (p *Plan) add(n Node) int {
 	p.Nodes = append(p.Nodes, n)
 	p.names[n.Name] = len(p.Nodes) - 1
+	if n.Host {
+		p.hosts = append(p.hosts, len(p.Nodes)-1)
+	}
 	return len(p.Nodes) - 1
 }
 
@@ -82,15 +86,8 @@ func (p *Plan) Port(from, to string) (node, port int, err error) {
 	return 0, 0, fmt.Errorf("%s has no link to %q", from, to)
 }
 
-// Hosts returns the numbers of all hosts.
-func (p *Plan) Hosts() (hosts []int) {
-	for i := range p.Nodes {
-		if p.Nodes[i].Host {
-			hosts = append(hosts, i)
-		}
-	}
-	return hosts
-}
+// Hosts returns the numbers of all hosts, in order. The slice is the plan's.
+func (p *Plan) Hosts() []int { return p.hosts[:len(p.hosts):len(p.hosts)] }
 
 // Path returns the ends that a frame goes through on a shortest path, first
 // choice everywhere; nil if there is none.

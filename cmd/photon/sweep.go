@@ -1,0 +1,268 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"photon/lab"
+	"photon/lab/sweep"
+	"photon/units"
+)
+
+func sweepCommand() *cobra.Command {
+	var f sweepFlags
+	c := &cobra.Command{
+		Use:   "sweep SPEC",
+		Short: "Run a grid of experiments, schemes, seeds and settings, here or on a cluster",
+		Long: "Run a grid of experiments, schemes, seeds and settings (docs/sweeps.md). Every run is a task with a result of its\n" +
+			"own, OUT/sweeps/<name>/tasks/<id>.json; tasks that have one are not run again. `photon sweep collect` makes one\n" +
+			"table of them.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	f.add(c)
+	c.AddCommand(collectCommand())
+	return c
+}
+
+// sweepFlags say where tasks are run.
+type sweepFlags struct {
+	out, worker, image, volume string
+	list, slurm, kubernetes    bool
+	jobs                       int
+	workers                    sweep.Workers
+}
+
+func (s *sweepFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&s.out, "out", "out", "folder for results")
+	f.IntVar(&s.jobs, "jobs", runtime.GOMAXPROCS(0), "tasks at once")
+	f.BoolVar(&s.list, "list", false, "run nothing: list the tasks, and which are done")
+	f.BoolVar(&s.slurm, "slurm", false, "write a Slurm job array and submit it with sbatch")
+	f.BoolVar(&s.kubernetes, "kubernetes", false, "print the manifest of a Kubernetes Indexed Job")
+	f.IntVar(&s.workers.Count, "workers", 100, "on a cluster: elements of the array, or pods; at most as many as there are tasks")
+	f.IntVar(&s.workers.CPUs, "cpus", 1, "on a cluster: processors of a worker, and tasks that it runs at once")
+	f.Var(&sizeFlag{&s.workers.Memory}, "memory", "on a cluster: memory of a worker, a `size` as in 2GB (default: the cluster's)")
+	f.StringVar(&s.image, "image", "", "on Kubernetes: a container image with photon")
+	f.StringVar(&s.volume, "volume", "", "on Kubernetes: the `claim` of a volume for results that all pods can write to")
+	f.StringVar(&s.worker, "worker", "", "do the part of worker `K/N`, K from 0; clusters say this")
+	c.MarkFlagsMutuallyExclusive("list", "slurm", "kubernetes", "worker")
+}
+
+// sizeFlag is a flag that is a size.
+type sizeFlag struct{ size *units.Size }
+
+func (s *sizeFlag) String() string { return "" }
+func (s *sizeFlag) Type() string   { return "size" }
+func (s *sizeFlag) Set(text string) (err error) {
+	*s.size, err = units.ParseSize(text)
+	return err
+}
+
+func (s *sweepFlags) run(c *cobra.Command, file string) error {
+	if s.jobs < 1 || s.workers.Count < 1 || s.workers.CPUs < 1 {
+		return bad(errors.New("--jobs, --workers and --cpus must be at least 1"))
+	}
+	spec, tasks, err := readSweep(file)
+	if err != nil {
+		return err
+	}
+	s.workers.Count = min(s.workers.Count, len(tasks))
+	folder := spec.Folder(s.out)
+	switch {
+	case s.worker != "":
+		k, n, err := parseWorker(s.worker)
+		if err != nil {
+			return bad(err)
+		}
+		return s.local(c, folder, sweep.Shard(tasks, k, n), fmt.Sprintf("worker %d of %d: ", k, n))
+	case s.list:
+		return listTasks(c, folder, tasks)
+	}
+	if err := spec.Check(tasks); err != nil {
+		return bad(err)
+	}
+	if s.kubernetes {
+		if s.image == "" || s.volume == "" {
+			return bad(errors.New("--kubernetes needs --image, with photon in it, and --volume, the claim of a volume for results"))
+		}
+		b, err := spec.Kubernetes(s.workers, s.image, s.volume)
+		if err != nil {
+			return bad(err)
+		}
+		_, err = c.OutOrStdout().Write(b)
+		return err
+	}
+	if err := spec.Keep(folder); err != nil {
+		return bad(fmt.Errorf("--out: %w", err))
+	}
+	if s.slurm {
+		return s.submit(c, spec, tasks)
+	}
+	if err := s.local(c, folder, tasks, ""); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "photon sweep collect %s makes one table of them\n", folder)
+	return nil
+}
+
+// readSweep reads a spec and expands it.
+func readSweep(file string) (*sweep.Spec, []*sweep.Task, error) {
+	spec, err := sweep.Read(file)
+	if err != nil {
+		return nil, nil, bad(err)
+	}
+	tasks, err := spec.Tasks()
+	return spec, tasks, bad(err)
+}
+
+// parseWorker reads K/N.
+func parseWorker(text string) (k, n int, err error) {
+	a, b, _ := strings.Cut(text, "/")
+	k, errK := strconv.Atoi(a)
+	n, errN := strconv.Atoi(b)
+	if errK != nil || errN != nil || k < 0 || k >= n {
+		return 0, 0, fmt.Errorf("--worker %q: write it like 0/100, from 0/100 to 99/100", text)
+	}
+	return k, n, nil
+}
+
+// local runs the tasks that are not done on this machine.
+func (s *sweepFlags) local(c *cobra.Command, folder sweep.Folder, tasks []*sweep.Task, who string) error {
+	left, err := folder.Left(tasks)
+	if err != nil {
+		return err
+	}
+	if len(left) < len(tasks) {
+		fmt.Fprintf(c.ErrOrStderr(), "%s%d of %d tasks were done before\n", who, len(tasks)-len(left), len(tasks))
+	}
+	show := newProgress(c.ErrOrStderr(), 1)
+	err = folder.Run(c.Context(), left, s.jobs, func(p lab.Progress) { show.moved(0, p.Run, p) })
+	show.end()
+	now, errLeft := folder.Left(tasks)
+	switch {
+	case errLeft != nil:
+		return errLeft
+	case c.Context().Err() != nil && len(now) > 0:
+		return fmt.Errorf("interrupted: %d of %d tasks are done; the same command goes on from there", len(tasks)-len(now), len(tasks))
+	case err != nil && len(now) > 0:
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s%d tasks are done\n", who, len(tasks))
+	return nil
+}
+
+// listTasks prints what there is to do and what is done.
+func listTasks(c *cobra.Command, folder sweep.Folder, tasks []*sweep.Task) error {
+	done, err := folder.Done()
+	if err != nil {
+		return err
+	}
+	n := 0
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
+	for _, t := range tasks {
+		state := "to do"
+		if done[t.ID] {
+			state = "done"
+			n++
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s seed=%d\n", state, t.ID, t, t.Seed)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%d tasks, %d done\n", len(tasks), n)
+	return nil
+}
+
+// submit hands what is left to Slurm.
+func (s *sweepFlags) submit(c *cobra.Command, spec *sweep.Spec, tasks []*sweep.Task) error {
+	out, err := filepath.Abs(s.out)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	folder := spec.Folder(out)
+	left, err := folder.Left(tasks)
+	if err != nil {
+		return err
+	}
+	if len(left) == 0 {
+		fmt.Fprintf(c.OutOrStdout(), "%d tasks are done; photon sweep collect %s makes one table of them\n", len(tasks), folder)
+		return nil
+	}
+	script := filepath.Join(string(folder), "slurm.sh")
+	if err := renameio.WriteFile(script, folder.Slurm(spec, s.workers, tasks, left, program, out), 0o755); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%d of %d tasks are to do: %s\n", len(left), len(tasks), script)
+	path, err := exec.LookPath("sbatch")
+	if err != nil {
+		return fmt.Errorf("there is no sbatch on this machine; submit %s where there is one", script)
+	}
+	submit := exec.CommandContext(c.Context(), path, script)
+	submit.Stdout, submit.Stderr = c.OutOrStdout(), c.ErrOrStderr()
+	if err := submit.Run(); err != nil {
+		return fmt.Errorf("sbatch %s: %w", script, err)
+	}
+	return nil
+}
+
+func collectCommand() *cobra.Command {
+	var out string
+	var missing bool
+	c := &cobra.Command{
+		Use:   "collect SPEC|DIR",
+		Short: "Make one table of a sweep, as CSV and as Parquet",
+		Long: "Make one table of the results of a sweep, results.csv and results.parquet in its folder: a row for each task,\n" +
+			"columns for everything that varies and for every metric. DIR is the folder of a sweep, OUT/sweeps/<name>.",
+		Args: func(c *cobra.Command, args []string) error { return bad(cobra.ExactArgs(1)(c, args)) },
+		RunE: func(c *cobra.Command, args []string) error {
+			file, folder := args[0], sweep.Folder(args[0])
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				file = folder.Spec()
+			} else {
+				folder = ""
+			}
+			spec, tasks, err := readSweep(file)
+			if err != nil {
+				return err
+			}
+			if folder == "" {
+				folder = spec.Folder(out)
+			}
+			got, err := folder.Collect(tasks)
+			if err != nil {
+				return err
+			}
+			w := c.ErrOrStderr()
+			if got.Foreign > 0 {
+				fmt.Fprintf(w, "note: %d results in %s are of no task of this spec, and left out\n", got.Foreign, folder)
+			}
+			if got.Builds > 1 {
+				fmt.Fprintf(w, "note: the results come from %d different builds of photon\n", got.Builds)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%d of %d tasks: %s, %s\n", got.Rows, len(tasks), got.CSV, got.Parquet)
+			if got.Missing > 0 && !missing {
+				return fmt.Errorf("%d tasks have no result yet; photon sweep runs them (--allow-missing: that is all right)", got.Missing)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&out, "out", "out", "folder in which the sweep's results are, if a spec is named")
+	c.Flags().BoolVar(&missing, "allow-missing", false, "tasks without a result are no error")
+	return c
+}

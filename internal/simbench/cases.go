@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+
+	"photon/config"
+	"photon/lab"
+	"photon/lab/hpccfiles"
+	"photon/units"
+)
+
+// The flows and the topology of leafspine64, 614 flows of the web search workload
+// at load 0.5 for 10 ms: those of the runs of an ns-3 RDMA simulator that
+// docs/performance.md compares with. They are also test data of lab/hpccfiles.
+//
+//go:embed leafspine64
+var files embed.FS
+
+// testCase is one case.
+type testCase struct {
+	name string
+	load func() (*lab.Experiment, lab.SchemeUse, error) // the experiment, and the scheme with which it runs
+	ns3  reference                                      // zero: not known
+}
+
+// reference is what an ns-3 RDMA simulator needs for the same files on a like
+// machine, acknowledging every packet.
+type reference struct {
+	hopsPerSecond float64
+	megabytes     float64
+}
+
+// cases are the three fixed ones.
+var cases = []testCase{
+	{name: "compact-dcqcn", load: compact},
+	{name: "leafspine64-dcqcn", load: leafspine, ns3: reference{0.50e6, 309}},
+	{name: "clos512-w2", load: clos},
+}
+
+// compact is the scenario of PCN's figure 1 and 2: two long flows and fourteen
+// bursts at one of their receivers. The bursts come early here: what is before
+// them is two flows alone.
+func compact() (*lab.Experiment, lab.SchemeUse, error) {
+	e, err := lab.Get("pcn/fig2")
+	if err != nil {
+		return nil, lab.SchemeUse{}, err
+	}
+	e.Duration = 100 * units.Millisecond
+	for i := range e.Flows {
+		if g := &e.Flows[i]; g.Start.V > 0 {
+			g.Start.V = 20 * units.Millisecond
+		}
+	}
+	return finish(e, "dcqcn")
+}
+
+// clos is PCN's figure 14 under the Hadoop workload: 512 hosts.
+func clos() (*lab.Experiment, lab.SchemeUse, error) {
+	e, err := lab.Get("pcn/fig14-w2")
+	if err != nil {
+		return nil, lab.SchemeUse{}, err
+	}
+	e.Duration = 6 * units.Millisecond
+	e.Workloads[0].End = config.Set(e.Duration)
+	return finish(e, "dcqcn")
+}
+
+// finish leaves out what is measured: that is not the simulator's.
+func finish(e *lab.Experiment, scheme string) (*lab.Experiment, lab.SchemeUse, error) {
+	e.Measure = lab.Measure{Sample: e.Duration / 10}
+	e.Sweep, e.Claims, e.Plots, e.Alternatives = nil, nil, nil, nil
+	for _, use := range e.Schemes {
+		if use.Name.V == scheme {
+			return e, use, e.Check()
+		}
+	}
+	return nil, lab.SchemeUse{}, fmt.Errorf("%s has no scheme %s", e.ID, scheme)
+}
+
+// growing are networks of 16 to 1024 hosts, 16 to a switch, under the same load.
+// Their flows arrive for the same time, so that a larger network has more of them.
+var growing = []testCase{grown(16), grown(64), grown(256), grown(1024)}
+
+func grown(hosts int) testCase {
+	return testCase{name: fmt.Sprintf("hosts%d", hosts), load: func() (*lab.Experiment, lab.SchemeUse, error) {
+		e, err := lab.Get("pcn/fig14-w2")
+		if err != nil {
+			return nil, lab.SchemeUse{}, err
+		}
+		e.Duration = units.Time(2048/hosts+2) * units.Millisecond
+		e.Topology = lab.Topology{Kind: config.Set("leaf-spine"), ToRs: config.Set(hosts / 16), Hosts: config.Set(16), Spines: config.Set(4)}
+		w := &e.Workloads[0]
+		w.End = config.Set(e.Duration)
+		w.Capacity = config.Set(units.Rate(hosts) * 10 * units.Gbps)
+		return finish(e, "dcqcn")
+	}}
+}
+
+func leafspine() (*lab.Experiment, lab.SchemeUse, error) {
+	var f hpccfiles.Files
+	var err error
+	read := func(name string) (string, []byte) {
+		b, readErr := files.ReadFile("leafspine64/" + name)
+		if err == nil {
+			err = readErr
+		}
+		return name, b
+	}
+	if f.Topology, err = hpccfiles.ReadTopology(read("topology.txt")); err != nil {
+		return nil, lab.SchemeUse{}, err
+	}
+	name, b := read("flow.txt")
+	f.FlowFile = name
+	if f.Flows, err = hpccfiles.ReadFlows(name, b, f.Topology); err != nil {
+		return nil, lab.SchemeUse{}, err
+	}
+	if f.Config, err = hpccfiles.ReadConfig(read("config.txt")); err != nil {
+		return nil, lab.SchemeUse{}, err
+	}
+	p, err := hpccfiles.Prepare(f, "")
+	if err != nil {
+		return nil, lab.SchemeUse{}, err
+	}
+	return p.Experiment, p.Use, nil
+}
+
+// run runs a case once, with an acknowledgement for every packet or for every flow.
+func (c *testCase) run(ctx context.Context, each bool, until units.Time, running func(bool)) (lab.Outcome, error) {
+	e, use, err := c.load()
+	if err != nil {
+		return lab.Outcome{}, err
+	}
+	e.Parameters.AckEach = lab.Sourced[bool]{Value: config.Set(each), Source: "the bench's"}
+	if until > 0 {
+		e.Duration = until
+	}
+	return e.RunOne(ctx, lab.Options{World: "sim"}, use, lab.Observer{Running: running})
+}

@@ -1,0 +1,15 @@
+// Command simbench measures how fast the simulator is: three fixed cases, and how
+// the cost of a packet grows with the network. `make bench-sim` runs it;
+// docs/performance.md says what it found and what was tried.
+//
+// A packet-hop is one data packet over one link; acknowledgements, notifications
+// and PAUSE frames are work that is not counted. Every case runs twice: with an
+// acknowledgement for each flow, and with one for each packet, as other simulators
+// of this field have it.
+//
+// Each run is a process of its own, so that its memory is its own, and runs of
+// different cases take turns. Rates are per second of processor time, which other
+// work on the machine changes least, from the moment the clock of the built
+// network starts; building it is reported beside it. What the table shows is the
+// median of the turns.
+package main

@@ -1,0 +1,164 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+)
+
+// Progress says how far a replay is.
+type Progress struct {
+	Run         string  // what moved: its scheme, with the value of the sweep and the seed where there are several
+	Part        float64 // of that run
+	Last        bool    // it has ended
+	Kept        bool    // it had ended in an earlier replay
+	Done        float64 // part of all runs, by the work that is expected of them
+	Ended, Runs int     // of the replay
+}
+
+// Interrupted is the error of a replay that was told to end before its runs had.
+type Interrupted struct {
+	Experiment, World string
+	Ended, Runs       int
+	Keep              string // folder of the runs that ended; "": they are lost
+}
+
+func (i *Interrupted) Error() string {
+	return fmt.Sprintf("%d of %d runs of %s on %s had ended", i.Ended, i.Runs, i.Experiment, i.World)
+}
+
+// interrupted says so, if that is why the runs did not end.
+func interrupted(ctx context.Context, e *Experiment, o Options, jobs []*job) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	i := &Interrupted{Experiment: e.ID, World: o.World, Runs: len(jobs), Keep: o.Keep}
+	for _, j := range jobs {
+		if j.ended {
+			i.Ended++
+		}
+	}
+	return i
+}
+
+// Work estimates what a replay costs, in any unit: hosts x line rate x time,
+// which packet-hops follow. It serves to show progress, no more.
+func (e *Experiment) Work(o Options) (work float64) {
+	uses, err := e.choose(o)
+	if err != nil {
+		return 0
+	}
+	seen := map[*Experiment]float64{}
+	for _, j := range e.jobs(o, uses, e.Seed) {
+		work += j.work(seen)
+	}
+	return work
+}
+
+// work is the same of one run; seen is what was reckoned before.
+func (j *job) work(seen map[*Experiment]float64) float64 {
+	if w, ok := seen[j.e]; ok {
+		return w
+	}
+	hosts := 1
+	if p, err := j.e.plan(); err == nil {
+		hosts = len(p.Hosts())
+	}
+	seen[j.e] = j.e.Duration.Seconds() * float64(hosts) * float64(j.e.Parameters.LinkRate.Value.V)
+	return seen[j.e]
+}
+
+// tracker adds up how far runs are.
+type tracker struct {
+	mu       sync.Mutex
+	tell     func(Progress)
+	work     []float64 // by run
+	part     []float64
+	all, sum float64
+	ended    int
+}
+
+func newTracker(tell func(Progress), jobs []*job) *tracker {
+	t := &tracker{tell: tell, work: make([]float64, len(jobs)), part: make([]float64, len(jobs))}
+	seen := map[*Experiment]float64{}
+	for i, j := range jobs {
+		t.work[i] = j.work(seen)
+		t.all += t.work[i]
+	}
+	return t
+}
+
+// moved notes that a run is so far.
+func (t *tracker) moved(i int, j *job, part float64) {
+	if t.tell == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum += t.work[i] * (part - t.part[i])
+	t.part[i] = part
+	if j.ended {
+		t.ended++
+	}
+	t.tell(Progress{Run: j.name(), Part: part, Last: j.ended, Kept: j.kept, Done: min(t.sum/t.all, 1), Ended: t.ended, Runs: len(t.work)})
+}
+
+// name tells a run from the others of its replay.
+func (j *job) name() string {
+	name := key(j.use.Name.V, j.value)
+	if j.alternative {
+		return name + " otherwise"
+	}
+	if !j.first {
+		return fmt.Sprintf("%s seed %d", name, j.seed)
+	}
+	return name
+}
+
+// runAll runs jobs, in virtual time as many at once as the pool has room for.
+// They start in their order: what is first in the result is first to end.
+func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job) error {
+	pool := o.Pool
+	switch {
+	case o.World != "sim":
+		pool = semaphore.NewWeighted(1)
+	case pool == nil:
+		pool = semaphore.NewWeighted(int64(parallel(o)))
+	}
+	store := e.store(o)
+	track := newTracker(o.Progress, jobs)
+	g, ctx := errgroup.WithContext(ctx)
+	var stopped error
+	for i, j := range jobs {
+		if store.load(j) {
+			j.kept, j.ended = true, true
+			track.moved(i, j, 1)
+			continue
+		}
+		if stopped = pool.Acquire(ctx, 1); stopped != nil {
+			break
+		}
+		g.Go(func() (err error) {
+			defer pool.Release(1)
+			if j.result, err = j.e.run(ctx, o, j.use, j.seed, func(part float64) { track.moved(i, j, part) }); err != nil {
+				return fmt.Errorf("%s: %w", j.name(), err)
+			}
+			if !j.first {
+				j.result.series, j.result.ended = Series{}, nil // of a thousand repetitions nobody looks at them
+			}
+			if err := store.save(j); err != nil {
+				return err
+			}
+			j.ended = true
+			track.moved(i, j, 1)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return stopped
+}

@@ -1,0 +1,292 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+
+	"photon/config"
+	"photon/lab"
+)
+
+// Point is an experiment with one scheme and one value of all that varies.
+type Point struct {
+	Experiment string
+	Scheme     string
+	Params     []Param
+
+	text []byte // the experiment, and nothing that its runs do not depend on
+	load func() (*lab.Experiment, error)
+}
+
+// Param is a setting that varies and its value here.
+type Param struct{ Name, Value string }
+
+// Task is one run.
+type Task struct {
+	*Point
+	Seed uint64
+	ID   string // of the experiment, the scheme, the seed, and a hash of all that the run depends on
+}
+
+// String tells a point from the others of its sweep.
+func (p *Point) String() string {
+	words := []string{p.Experiment, p.Scheme}
+	for _, v := range p.Params {
+		words = append(words, v.Name+"="+v.Value)
+	}
+	return strings.Join(words, " ")
+}
+
+// Tasks expands the grid: experiments, then schemes, then settings in the order
+// of their names, then seeds. Experiments are checked when they are first loaded.
+func (s *Spec) Tasks() ([]*Task, error) {
+	var all []*Task
+	seen := map[string]bool{}
+	varied := map[string]bool{}
+	for _, x := range s.sources {
+		points, seeds, err := s.points(x, varied)
+		if err != nil {
+			return nil, s.located(err)
+		}
+		if len(s.Seeds.List) > 0 {
+			seeds = s.Seeds.List
+		}
+		if len(all)+len(points)*len(seeds) > most {
+			return nil, s.located(fmt.Errorf("more than %d tasks", most))
+		}
+		for _, p := range points {
+			for _, seed := range seeds {
+				t := &Task{Point: p, Seed: seed, ID: p.id(seed)}
+				if seen[t.ID] {
+					return nil, s.located(fmt.Errorf("the grid has %s, seed %d, twice", p, seed))
+				}
+				seen[t.ID] = true
+				all = append(all, t)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Vary)) {
+		if !varied[name] {
+			return nil, s.located(at(s.Vary[name].line, "%s: no experiment has this sweep, or no task this scheme", name))
+		}
+	}
+	return all, nil
+}
+
+// located is an error with the spec's name before it.
+func (s *Spec) located(err error) error {
+	var e *config.Error
+	if !errors.As(err, &e) {
+		e = &config.Error{Err: err}
+	}
+	if e.File == "" {
+		e.File = s.file
+	}
+	return e
+}
+
+// head is what of an experiment decides its points.
+type head struct {
+	Seed    uint64
+	Repeat  int
+	Sweep   lab.Sweep
+	Schemes []struct{ Name string }
+}
+
+// points are those of one experiment, and the seeds that a replay of it uses.
+// They note in varied what they vary.
+func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds []uint64, err error) {
+	var h head
+	if err := yaml.Unmarshal(x.text, &h); err != nil { // strictly it is read when it is loaded
+		return nil, nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
+	}
+	for k := range max(h.Repeat, 1) {
+		seeds = append(seeds, max(h.Seed, 1)+uint64(k))
+	}
+	schemes := s.Schemes.V
+	if schemes == nil {
+		for _, u := range h.Schemes {
+			schemes = append(schemes, u.Name)
+		}
+	}
+	for _, scheme := range schemes {
+		axes := s.axes(h, scheme)
+		for _, a := range axes {
+			varied[a.path] = true
+		}
+		combined, err := combine(axes)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, values := range combined {
+			p, err := newPoint(x, h, scheme, axes, values)
+			if err != nil {
+				return nil, nil, err
+			}
+			points = append(points, p)
+		}
+	}
+	return points, seeds, nil
+}
+
+// axis is a setting and its values.
+type axis struct {
+	path   string
+	name   string // of its column
+	values []any
+	line   int
+}
+
+// axes are those of one scheme: what the spec varies, other schemes' parameters
+// left out, and the experiment's own sweep.
+func (s *Spec) axes(h head, scheme string) (axes []axis) {
+	own := "$" + h.Sweep.Name
+	for _, path := range slices.Sorted(maps.Keys(s.Vary)) {
+		v := s.Vary[path]
+		of, isScheme := strings.CutPrefix(path, "schemes.")
+		if of, _, _ = strings.Cut(of, "."); isScheme && of != scheme {
+			continue
+		}
+		if strings.HasPrefix(path, "$") && path != own {
+			continue
+		}
+		axes = append(axes, axis{path, strings.TrimPrefix(path, "$"), v.List, v.line})
+	}
+	if _, given := s.Vary[own]; h.Sweep.Name != "" && !given {
+		a := axis{path: own, name: h.Sweep.Name}
+		for _, v := range h.Sweep.Values {
+			a.values = append(a.values, v)
+		}
+		axes = append(axes, a)
+	}
+	return axes
+}
+
+// combine lists all combinations of values, the last axis fastest.
+func combine(axes []axis) (all [][]any, err error) {
+	all = [][]any{nil}
+	for _, a := range axes {
+		if len(all)*len(a.values) > most {
+			return nil, fmt.Errorf("more than %d combinations", most)
+		}
+		var longer [][]any
+		for _, prefix := range all {
+			for _, v := range a.values {
+				longer = append(longer, append(slices.Clip(prefix), v))
+			}
+		}
+		all = longer
+	}
+	return all, nil
+}
+
+// aside is what of an experiment no run depends on.
+var aside = []string{"title", "paper", "about", "seed", "repeat", "worlds", "plots", "claims", "alternatives", "sweep", "quick"}
+
+// newPoint makes the experiment of a point: one scheme, values put in, and
+// nothing that its runs do not depend on, so that a note that is mended does not
+// change what is done already.
+func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Point, error) {
+	var doc yaml.MapSlice
+	if err := yaml.UnmarshalWithOptions(x.text, &doc, yaml.UseOrderedMap()); err != nil {
+		return nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
+	}
+	doc = slices.DeleteFunc(doc, func(m yaml.MapItem) bool { return slices.Contains(aside, text(m.Key)) })
+	doc = onlyScheme(doc, scheme)
+	p := &Point{Experiment: x.id, Scheme: scheme}
+	own := ""
+	for i, a := range axes {
+		p.Params = append(p.Params, Param{a.name, text(values[i])})
+		if strings.HasPrefix(a.path, "$") {
+			own = text(values[i])
+			continue
+		}
+		var err error
+		if doc, err = set(doc, a.path, values[i]); err != nil {
+			return nil, at(a.line, "%s: %w", x.id, err)
+		}
+	}
+	b, err := yaml.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	if h.Sweep.Name != "" {
+		b = []byte(strings.ReplaceAll(string(b), "$"+h.Sweep.Name, own))
+	}
+	p.text = b
+	p.load = sync.OnceValues(func() (*lab.Experiment, error) { return p.parse(x.file) })
+	return p, nil
+}
+
+// onlyScheme leaves one scheme of an experiment, or puts it there.
+func onlyScheme(doc yaml.MapSlice, scheme string) yaml.MapSlice {
+	use := yaml.MapSlice{{Key: "name", Value: scheme}}
+	i := slices.IndexFunc(doc, func(m yaml.MapItem) bool { return m.Key == "schemes" })
+	if i < 0 {
+		return append(doc, yaml.MapItem{Key: "schemes", Value: []any{use}})
+	}
+	if list, ok := doc[i].Value.([]any); ok {
+		for _, u := range list {
+			if m, ok := u.(yaml.MapSlice); ok && slices.ContainsFunc(m, func(x yaml.MapItem) bool { return x.Key == "name" && text(x.Value) == scheme }) {
+				use = m
+			}
+		}
+	}
+	doc[i].Value = []any{use}
+	return doc
+}
+
+// parse checks the experiment of a point. Its lines are not those of any file.
+func (p *Point) parse(file string) (*lab.Experiment, error) {
+	e, err := lab.Parse(file, p.text)
+	if err == nil {
+		return e, nil
+	}
+	var located *config.Error
+	if errors.As(err, &located) {
+		err = located.Err
+	}
+	return nil, fmt.Errorf("%s: %w", p, err)
+}
+
+// Check loads every experiment of tasks: what is wrong with one is told before
+// any runs.
+func (s *Spec) Check(tasks []*Task) error {
+	var last *Point
+	for _, t := range tasks {
+		if t.Point == last {
+			continue
+		}
+		last = t.Point
+		e, err := t.load()
+		if err != nil {
+			return s.located(err)
+		}
+		for _, m := range e.MetricNames() {
+			if slices.Contains(fixed, m) || slices.ContainsFunc(t.Params, func(p Param) bool { return p.Name == m }) {
+				return s.located(fmt.Errorf("%s: metric %s would have the name of another column", t.Experiment, m))
+			}
+		}
+	}
+	return nil
+}
+
+// id names the run of a point with a seed.
+func (p *Point) id(seed uint64) string {
+	sum := sha256.Sum256(fmt.Appendf(p.text[:len(p.text):len(p.text)], "\nseed: %d\n", seed))
+	slug := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.TrimSuffix(p.Experiment, ".yaml")+"-"+p.Scheme)
+	return fmt.Sprintf("%s-s%d-%s", slug, seed, hex.EncodeToString(sum[:6]))
+}

@@ -1,0 +1,413 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	strict "sigs.k8s.io/yaml"
+
+	"photon/lab"
+)
+
+const tiny = `
+id: test/tiny
+title: two flows
+duration: 1ms
+topology: {kind: star, hosts: 3}
+parameters:
+  link_rate: {value: 10Gbps, source: the test}
+  host_delay: {value: 1us, source: the test}
+  trunk_delay: {value: 1us, source: the test}
+  payload: {value: 1000B, source: the test}
+  mtu: {value: 1500B, source: the test}
+  priority: {value: 3, source: the test}
+  xoff: {value: 512KB, source: the test}
+  xon: {value: 509KB, source: the test}
+  buffer: {value: 12MB, source: the test}
+flows: [{name: F, from: H0..H1, to: H2}, {name: G, from: H0, to: H1, size: $bytes}]
+schemes: [{name: pcn}, {name: dcqcn, params: {kmax: {value: 200KB, source: the test}}}]
+measure:
+  sample: 100us
+  probes: [{name: queue, kind: queue, at: [S0>H2]}]
+  metrics: [{name: most, do: max, of: queue}, {name: drained, do: first_at_least, of: queue, value: 1e12}]
+sweep: {name: bytes, values: [10KB, 20KB]}
+claims: [{id: a, text: it is so, schemes: [pcn], metric: most@10KB, note: a note}]
+`
+
+// write makes a spec beside the experiment tiny.yaml.
+func write(t *testing.T, experiment, spec string) string {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "my-sweep.yaml")
+	for name, text := range map[string]string{filepath.Join(dir, "tiny.yaml"): experiment, file: spec} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file
+}
+
+func expand(t *testing.T, experiment, spec string) (*Spec, []*Task) {
+	t.Helper()
+	s, err := Read(write(t, experiment, spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := s.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(tasks); err != nil {
+		t.Fatal(err)
+	}
+	return s, tasks
+}
+
+func ids(tasks []*Task) (list []string) {
+	for _, t := range tasks {
+		list = append(list, t.ID)
+	}
+	return list
+}
+
+// The grid is complete, a scheme's parameter multiplies the tasks of that scheme
+// only, and the experiment's own sweep is one of its dimensions.
+func TestGrid(t *testing.T) {
+	_, tasks := expand(t, tiny, `
+name: grid
+experiments: [tiny.yaml]
+seeds: 1..3
+vary:
+  flows.F.start: [0us, 10us]
+  schemes.dcqcn.kmax: [100KB, 200KB]
+`)
+	count := map[string]int{}
+	for _, task := range tasks {
+		count[task.Scheme]++
+	}
+	if count["pcn"] != 2*2*3 || count["dcqcn"] != 2*2*2*3 {
+		t.Error(count)
+	}
+	if got := tasks[0].String(); got != "tiny.yaml pcn flows.F.start=0us bytes=10KB" || tasks[0].Seed != 1 {
+		t.Error(got)
+	}
+	last := tasks[len(tasks)-1]
+	e, err := last.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Flows[0].Start.V.Seconds() != 10e-6 || e.Flows[1].Size.V != 20_000 || e.Schemes[0].Params["kmax"].Value.V != "200KB" || len(e.Schemes) != 1 {
+		t.Errorf("%+v", e.Flows)
+	}
+}
+
+// Ids do not change with what no run depends on, nor with what else is in the
+// grid; they do with everything that a run depends on.
+func TestIDsAreStable(t *testing.T) {
+	spec := "name: a\nexperiments: [tiny.yaml]\nseeds: 1..2\nvary: {$bytes: [10KB]}\n"
+	_, first := expand(t, tiny, spec)
+	_, noted := expand(t, strings.Replace(strings.Replace(tiny, "a note", "another note", 1), "two flows", "a title", 1), spec)
+	if !slices.Equal(ids(first), ids(noted)) {
+		t.Error("a note changes ids")
+	}
+	_, more := expand(t, tiny, "name: b\nexperiments: [tiny.yaml]\nseeds: 1..9\nvary: {$bytes: [1KB, 10KB]}\n")
+	for _, id := range ids(first) {
+		if !slices.Contains(ids(more), id) {
+			t.Errorf("%s is not in the larger grid", id)
+		}
+	}
+	_, other := expand(t, strings.Replace(tiny, "512KB", "513KB", 1), spec)
+	for i := range other {
+		if other[i].ID == first[i].ID {
+			t.Errorf("%s with another xoff", other[i].ID)
+		}
+	}
+}
+
+// Every experiment that comes with photon is, as a task, what it is as a replay.
+func TestTasksOfTheCatalogue(t *testing.T) {
+	line := regexp.MustCompile(`"Line":\d+`)
+	say := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line.ReplaceAllString(string(b), "")
+	}
+	list, err := lab.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range list {
+		e, err := lab.Get(entry.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, tasks := func() (*Spec, []*Task) {
+			s, err := Read(write(t, tiny, "name: a\nexperiments: ["+entry.ID+"]\nseeds: 1\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tasks, err := s.Tasks()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, tasks
+		}()
+		seen := map[string]bool{}
+		for _, task := range tasks {
+			if strings.Contains(string(task.text), "$") {
+				t.Errorf("%s: a quantity is left in\n%s", task, task.text)
+			}
+			if seen[task.Scheme] {
+				continue // the experiment as we have it is that of the first value
+			}
+			seen[task.Scheme] = true
+			got, err := task.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(e.Schemes, func(u lab.SchemeUse) bool { return u.Name.V == task.Scheme })
+			for _, pair := range [][2]any{
+				{got.Duration, e.Duration}, {got.Topology, e.Topology}, {got.Parameters, e.Parameters}, {got.Flows, e.Flows}, {got.Workloads, e.Workloads},
+				{got.Events, e.Events}, {got.Measure, e.Measure}, {got.Schemes[0], e.Schemes[i]},
+			} {
+				if a, b := say(pair[0]), say(pair[1]); a != b {
+					t.Errorf("%s: %s\nwant %s", task, a, b)
+				}
+			}
+		}
+		if len(seen) != len(e.Schemes) {
+			t.Errorf("%s: schemes %v", e.ID, seen)
+		}
+	}
+}
+
+// A task yields what a replay of the same run does.
+func TestTaskIsTheRunOfAReplay(t *testing.T) {
+	_, tasks := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 7\nvary: {$bytes: [20KB]}\n")
+	e, err := lab.Parse("tiny.yaml", []byte(strings.Replace(tiny, "values: [10KB, 20KB]", "values: [20KB]", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Replay(context.Background(), lab.Options{World: "sim", Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := Folder(t.TempDir())
+	if err := folder.Run(context.Background(), tasks, 1, func(lab.Progress) {}); err != nil {
+		t.Fatal(err)
+	}
+	for i, task := range tasks {
+		record, err := folder.read(task.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := r.Runs[i]
+		if record.TraceHash != *want.TraceHash || *record.Metrics["most"] != *want.Metrics["most@20KB"] || record.PacketHops != want.PacketHops || record.PacketHops == 0 {
+			t.Errorf("%+v, want %+v", record, want)
+		}
+	}
+}
+
+// Both tables have a row for each task and a column for everything; what a task
+// does not have is empty. Results that are of no task are left out and counted.
+func TestCollect(t *testing.T) {
+	_, tasks := expand(t, tiny, `
+name: collected
+experiments: [tiny.yaml]
+seeds: 1..2
+vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
+`)
+	folder := Folder(t.TempDir())
+	if err := folder.Run(context.Background(), tasks, 2, func(lab.Progress) {}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := folder.Collect(tasks[1:])
+	if err != nil || c.Rows != len(tasks)-1 || c.Missing != 0 || c.Foreign != 1 || c.Builds != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if c, err = folder.Collect(tasks); err != nil || c.Rows != 8 || c.Foreign != 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	b, err := os.ReadFile(c.CSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(rows[0], " "); got != "task experiment scheme seed bytes flows.F.count schemes.dcqcn.kmax packet_hops virtual_seconds trace_hash drained most" {
+		t.Fatal(got)
+	}
+	b, err = os.ReadFile(c.Parquet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range file.Schema().Fields() {
+		if f.Name() != rows[0][i] {
+			t.Errorf("column %d is %s, want %s", i, f.Name(), rows[0][i])
+		}
+	}
+	for name, kind := range map[string]parquet.Kind{"scheme": parquet.ByteArray, "seed": parquet.Int64, "bytes": parquet.ByteArray, "flows.F.count": parquet.Double, "most": parquet.Double} {
+		leaf, ok := file.Schema().Lookup(name)
+		if !ok || leaf.Node.Type().Kind() != kind {
+			t.Errorf("column %s is %v", name, leaf.Node)
+		}
+	}
+	read := parquet.NewReader(file)
+	n := 0
+	for {
+		row := make([]parquet.Row, 1)
+		got, err := read.ReadRows(row)
+		for _, v := range row[:got] {
+			n++
+			for k, cell := range v {
+				want := rows[n][k]
+				if cell.IsNull() != (want == "") || !cell.IsNull() && cell.String() != want && text(cell.Double()) != want {
+					t.Errorf("row %d, %s: %v, want %q", n, rows[0][k], cell, want)
+				}
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != 8 || rows[1][6] != "" || rows[8][6] != "100KB" || rows[1][10] != "" {
+		t.Errorf("%d rows\n%v", n, rows)
+	}
+}
+
+// A task that cannot run does not stop the others, and leaves nothing behind.
+func TestFailedTask(t *testing.T) {
+	s, err := Read(write(t, tiny, "name: a\nexperiments: [tiny.yaml]\nschemes: [pcn]\nvary: {$bytes: [10KB], parameters.xoff: [512KB, 10B]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := s.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := Folder(t.TempDir())
+	err = folder.Run(context.Background(), tasks, 2, func(lab.Progress) {})
+	var failed *Failed
+	if !errors.As(err, &failed) || failed.Tasks != 1 || !strings.Contains(err.Error(), "xon 509KB is above xoff 10B") {
+		t.Error(err)
+	}
+	left, err := folder.Left(tasks)
+	if err != nil || len(left) != 1 || left[0] != tasks[1] {
+		t.Errorf("%v, %v", ids(left), err)
+	}
+}
+
+// Every worker does its part, and together they do all.
+func TestShards(t *testing.T) {
+	_, tasks := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 1..5\n")
+	count := map[*Task]int{}
+	for k := range 7 {
+		for _, task := range Shard(tasks, k, 7) {
+			count[task]++
+		}
+	}
+	for _, task := range tasks {
+		if count[task] != 1 {
+			t.Errorf("%s: %d times", task.ID, count[task])
+		}
+	}
+}
+
+// The array has the workers that have something left to do, and no others.
+func TestSlurmScript(t *testing.T) {
+	s, tasks := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 1..3\n") // 12 tasks
+	left := []*Task{tasks[0], tasks[1], tasks[2], tasks[9], tasks[11]}
+	script := string(Folder("/o/sweeps/a").Slurm(s, Workers{Count: 6, CPUs: 2, Memory: 3 << 20}, tasks, left, "/bin/it's", "/o"))
+	for _, want := range []string{
+		"#!/bin/sh\n", "#SBATCH --array=0-3,5\n", "#SBATCH --cpus-per-task=2\n", "#SBATCH --mem=3M\n",
+		`exec '/bin/it'\''s' sweep '/o/sweeps/a/spec.yaml' --out '/o' --worker "$SLURM_ARRAY_TASK_ID/6" --jobs 2` + "\n",
+	} {
+		if !strings.Contains(script, want) {
+			t.Errorf("%s\nlacks %s", script, want)
+		}
+	}
+}
+
+// The manifest is what the API's own types say, with no word that they do not know.
+func TestKubernetesManifest(t *testing.T) {
+	s, _ := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 1..3\n")
+	b, err := s.Kubernetes(Workers{Count: 12, CPUs: 2, Memory: 2_000_000_000}, "registry/photon:1", "results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, _ := bytes.Cut(b, []byte("---\n"))
+	var config core.ConfigMap
+	if err := strict.UnmarshalStrict(first, &config); err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.Bundle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Kind != "ConfigMap" || len(config.Data) != 2 || config.Data["spec.yaml"] != string(files["spec.yaml"]) || config.Data["tiny.yaml"] != tiny {
+		t.Errorf("%+v", config)
+	}
+	var job batch.Job
+	if err := strict.UnmarshalStrict(second, &job); err != nil {
+		t.Fatal(err)
+	}
+	j, pod := job.Spec, job.Spec.Template.Spec
+	if job.Kind != "Job" || job.APIVersion != "batch/v1" || *j.CompletionMode != batch.IndexedCompletion || *j.Completions != 12 || *j.Parallelism != 12 ||
+		*j.BackoffLimitPerIndex != 3 || pod.RestartPolicy != core.RestartPolicyNever || len(pod.Containers) != 1 {
+		t.Errorf("%+v", job)
+	}
+	c := pod.Containers[0]
+	if c.Env[0].ValueFrom.FieldRef.FieldPath != "metadata.annotations['batch.kubernetes.io/job-completion-index']" || !slices.Contains(c.Command, "$(WORKER)/12") ||
+		c.Resources.Requests.Cpu().Value() != 2 || c.Resources.Limits.Memory().Value() != 2_000_000_000 {
+		t.Errorf("%+v", c)
+	}
+	for _, mount := range c.VolumeMounts {
+		i := slices.IndexFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == mount.Name })
+		if i < 0 {
+			t.Fatalf("nothing is mounted at %s", mount.MountPath)
+		}
+		v := pod.Volumes[i]
+		if mount.Name == "sweep" && v.ConfigMap.Name != config.Name || mount.Name == "out" && v.PersistentVolumeClaim.ClaimName != "results" {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+// docs/sweep.schema.json is what the types say.
+func TestSchemaIsUpToDate(t *testing.T) {
+	want, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../docs/sweep.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("docs/sweep.schema.json is old: photon check --schema=sweep > docs/sweep.schema.json")
+	}
+}
