@@ -102,6 +102,9 @@ func (c *Agent) Check() error {
 	if err := c.Port.check(); err != nil {
 		return inFile(c.file, err)
 	}
+	if line := c.Port.Storm.where(); line != 0 {
+		return inFile(c.file, &Error{Line: line, Err: errors.New("storm control: an agent has none, a switch does")})
+	}
 	if w := c.PFC.Watchdog; w != nil {
 		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}

@@ -16,11 +16,12 @@ import (
 
 // Port is one port of a switch or an agent.
 type Port struct {
-	Device     Value[string]     `yaml:"device"`       // PCI address, or virtual device and arguments
-	Rate       Value[units.Rate] `yaml:"rate"`         // of the link; on a card its own if absent
-	Delay      Value[units.Time] `yaml:"delay"`        // added to every frame sent; virtual devices only
-	CableDelay Value[units.Time] `yaml:"cable_delay"`  // one way, for the headroom; 500ns, which is 100 m
-	Cable      Value[Length]     `yaml:"cable_length"` // the same in metres: 40m
+	Device     Value[string]     `yaml:"device"`        // PCI address, or virtual device and arguments
+	Rate       Value[units.Rate] `yaml:"rate"`          // of the link; on a card its own if absent
+	Delay      Value[units.Time] `yaml:"delay"`         // added to every frame sent; virtual devices only
+	CableDelay Value[units.Time] `yaml:"cable_delay"`   // one way, for the headroom; 500ns, which is 100 m
+	Cable      Value[Length]     `yaml:"cable_length"`  // the same in metres: 40m
+	Storm      StormControl      `yaml:"storm_control"` // of switches; what it does not say, the switch's says
 }
 
 // Scheme names a congestion control scheme and what is set otherwise.
@@ -218,7 +219,7 @@ func (d DPDK) options(ports []Port, buffer units.Size, mtu int) dpdk.Options {
 		// A frame buffer holds one frame, however short. 200 bytes a frame is an
 		// assumption about the mix; short of buffers, devices drop and count it.
 		Frames:    d.Frames.Or(min(max(int(buffer/200), 16384), 1<<18)),
-		FrameSize: max(2048, mtu+64),
+		FrameSize: dpdk.FrameSize(mtu),
 	}
 	for _, c := range d.Cores {
 		o.Cores = append(o.Cores, c.V)

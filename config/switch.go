@@ -29,8 +29,12 @@ type Switch struct {
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
 	PCP        map[int]Value[int] `yaml:"pcp_to_priority"`  // others: the same number
 	Learning   Learning           `yaml:"forwarding"`
-	Metrics    Value[string]      `yaml:"metrics"` // address, or off; 127.0.0.1:9464
-	Admin      Value[string]      `yaml:"admin"`   // path of the admin socket, or off; /run/photon/NAME.sock
+	VLANs      []VLAN             `yaml:"vlans"` // none: tags are nothing to the switch
+	Router     Router             `yaml:"router"`
+	Routes     []Route            `yaml:"routes"`
+	Storm      StormControl       `yaml:"storm_control"` // of ports that say nothing themselves
+	Metrics    Value[string]      `yaml:"metrics"`       // address, or off; 127.0.0.1:9464
+	Admin      Value[string]      `yaml:"admin"`         // path of the admin socket, or off; /run/photon/NAME.sock
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file string
@@ -40,7 +44,8 @@ type Switch struct {
 type Learning struct {
 	Learn  Value[bool]       `yaml:"learn"`  // true
 	Age    Value[units.Time] `yaml:"age"`    // of a learned address; 300s; 0s: it stays
-	Size   Value[int]        `yaml:"size"`   // addresses; 16384
+	Size   Value[int]        `yaml:"size"`   // addresses, of each VLAN; 16384
+	Flood  Value[bool]       `yaml:"flood"`  // frames to unknown addresses go to all ports; true
 	Static []StaticAddress   `yaml:"static"` // known from the start
 }
 
@@ -48,6 +53,7 @@ type Learning struct {
 type StaticAddress struct {
 	MAC  Value[wire.MAC] `yaml:"mac"`
 	Port Value[int]      `yaml:"port"` // from 0, in the order of ports
+	VLAN Value[int]      `yaml:"vlan"` // the port's untagged one
 }
 
 // ReadSwitch reads and checks a file.
@@ -185,7 +191,11 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		n.Headroom = append(n.Headroom, parts)
 		headroom := c.PFC.Headroom.Or(parts.Sum())
 		worker := i % c.DPDK.Workers.Or(1)
-		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, i), Link: p.link(rate), Headroom: headroom, Worker: worker})
+		limits, err := c.limits(p, s.MTU)
+		if err != nil {
+			return nil, err
+		}
+		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, i), Link: p.link(rate), Headroom: headroom, Worker: worker, Flood: limits})
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
 		for prio := range s.PFC {
@@ -198,7 +208,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if h := c.PFC.Headroom; h.V > s.Buffer {
 		return nil, fail(h, "headroom %v is larger than the buffer, %v", h.V, s.Buffer)
 	}
-	if err := c.static(s); err != nil {
+	if err := c.forwarding(s, devices); err != nil {
 		return nil, err
 	}
 	network := scheme.Network{Line: line, Seed: 1}
@@ -212,6 +222,9 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	}
 	s.CP = parts.CP
 	if err := s.Check(); err != nil {
+		if line, ok := c.itemLine(err); ok {
+			return nil, &Error{Line: line, Err: err}
+		}
 		where := c.Buffer
 		if !errors.Is(err, dataplane.ErrBuffer) {
 			where.Line = c.MTU.Line
@@ -243,16 +256,6 @@ func (c *Switch) trust() (pcp bool, err error) {
 	default:
 		return false, fail(c.Trust, "trust %q: dscp or pcp", t)
 	}
-}
-
-func (c *Switch) static(s *dataplane.SwitchConfig) error {
-	for _, a := range c.Learning.Static {
-		if a.Port.V < 0 || a.Port.V >= len(c.Ports) {
-			return fail(a.Port, "static address %v: there is no port %d (they count from 0 to %d)", a.MAC.V, a.Port.V, len(c.Ports)-1)
-		}
-		s.Static = append(s.Static, dataplane.StaticEntry{MAC: a.MAC.V, Ports: []uint16{uint16(a.Port.V)}})
-	}
-	return nil
 }
 
 // portMAC is the source of PFC frames: the device's address, or one of ours.
@@ -297,6 +300,7 @@ func (n *SwitchNode) Describe() []string {
 	if w := s.Watchdog; w.Detect > 0 {
 		lines = append(lines, fmt.Sprintf("PFC watchdog: detects after %v, restores after %v, action %v", w.Detect, w.Restore, w.Action))
 	}
+	lines = append(lines, describeForwarding(s)...)
 	if s.Share > 0 {
 		lines = append(lines, fmt.Sprintf("lossy queues: up to %v of what is free of the shared buffer", s.Share))
 	}

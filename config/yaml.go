@@ -60,7 +60,7 @@ func (v *Value[T]) UnmarshalYAML(n ast.Node) error {
 	switch p := any(&v.V).(type) {
 	case encoding.TextUnmarshaler:
 		if _, ok := n.(ast.ScalarNode); !ok {
-			return &Error{Line: v.Line, Err: errors.New("a single value belongs here")}
+			return &Error{Line: v.Line, Err: errors.New("a single value belongs here (in quotes if there is a colon in it)")}
 		}
 		err = p.UnmarshalText([]byte(text))
 	case *int:

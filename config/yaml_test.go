@@ -36,7 +36,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"list:\n- size: 1KB\n- size: 2 XB":     `x.yaml:3: size "2 XB": unknown unit (write it like 10MB)`,
 		"list:\n- size: 1KB\n  weight: 2\n":    `x.yaml:3: unknown key "weight"`,
 		"count: many":                          `x.yaml:1: "many" is not a whole number`,
-		"rate: [1, 2]":                         `x.yaml:1: a single value belongs here`,
+		"rate: [1, 2]":                         `x.yaml:1: a single value belongs here (in quotes if there is a colon in it)`,
 		"rate: 1bps\nrate: 2bps":               `x.yaml:2: mapping key "rate" already defined at [1:1]`,
 		"count: 1\nlist:\n- size: 1B\n bad: x": `x.yaml:4: value is not allowed in this context`,
 		"prios: [1, x]":                        `x.yaml:1: "x" is not a whole number`,

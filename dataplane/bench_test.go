@@ -35,10 +35,8 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 	c.Buffer = units.Size(ports) * 8 * 200_000
 	r := newRig(b, c)
 	r.sw.Reserve(256)
-	for a := range addresses { // address a is behind port a modulo ports
-		r.sw.fdb.learn(mac(a), a%ports, 0)
-	}
 	t := &traffic{rig: r, frames: make([][]Frame, ports), sums: make([][]byte, ports)}
+	t.learn(addresses)
 	for p := range ports {
 		for i := range quickBurst {
 			n := p*quickBurst + i
@@ -57,6 +55,13 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 		}
 	}
 	return t
+}
+
+// learn has the switch know addresses; a is behind port a modulo ports.
+func (t *traffic) learn(addresses int) {
+	for a := range addresses {
+		t.rig.sw.lans.all[0].fdb.learn(mac(a), a%len(t.frames), 0)
+	}
 }
 
 // round lets a burst arrive at every port, and every port send one.
@@ -117,4 +122,46 @@ func perFrame(b *testing.B, frames int, round func()) {
 	}
 	syscall.Getrusage(thread, &after)
 	b.ReportMetric(float64(after.Utime.Nano()-before.Utime.Nano()+after.Stime.Nano()-before.Stime.Nano())/float64(b.N)/float64(frames), "ns/frame")
+}
+
+// A switch with VLANs: between access ports of one, and tagged on both sides, which
+// goes the general way.
+func BenchmarkVLANs(b *testing.B) {
+	all := []uint16{0, 1, 2, 3}
+	b.Run("access", func(b *testing.B) {
+		t := newTraffic(b, 4, 1, 64)
+		c := t.rig.sw.config
+		c.VLANs = []VLAN{{ID: 10, Untagged: all}}
+		t.rig.reload(c)
+		t.learn(64)
+		burst := make([]Frame, quickBurst)
+		perFrame(b, 4*quickBurst, func() { t.round(burst) })
+	})
+	b.Run("tagged", func(b *testing.B) {
+		t := newTraffic(b, 4, 1, 64)
+		c := t.rig.sw.config
+		c.VLANs, c.CP = []VLAN{{ID: 10, Tagged: all}}, func(marking.Place) marking.CP { return marking.None{} }
+		t.rig.reload(c)
+		t.learn(64)
+		for p := range t.frames {
+			for i := range t.frames[p] {
+				f := &t.frames[p][i]
+				f.shift(-wire.VLANLen)
+				wire.PushVLANTag(t.rig.env.Header(*f), 3<<13|10)
+			}
+		}
+		burst := make([]Frame, quickBurst)
+		perFrame(b, 4*quickBurst, func() {
+			t.rig.now += us
+			for p := range t.frames {
+				t.rig.sw.Receive(t.rig.now, p, t.frames[p])
+			}
+			for p := range t.frames {
+				if n := t.rig.sw.Transmit(t.rig.now, p, burst); n != quickBurst {
+					b.Fatalf("%d frames", n)
+				}
+			}
+			t.rig.env.Woken()
+		})
+	})
 }

@@ -11,7 +11,9 @@
 // The functions stand in this order in the files:
 //
 //	switch_receive.go   Receive → parse → MAC control is consumed here (PFC)
-//	                          → classify → admit to the buffer → look up → hand over
+//	                          → classify → VLAN (vlan.go) → look up in fdb.go
+//	                          → flood (flood.go), route (route.go) or forward
+//	                          → tag as the egress port wants it → admit to the buffer → hand over
 //	switch_transmit.go  Transmit → take over from other workers → PFC frames
 //	                          → strict priority among what is not paused
 //	                          → release the buffer → congestion point → mark

@@ -35,18 +35,24 @@ const (
 	fdbLearned uint64 = 1
 	fdbStatic  uint64 = 2
 	fdbGroup   uint64 = 3
+	fdbRouter  uint64 = 4 // the switch itself, which routes
 
 	maxPorts = 1 << 12
 	maxProbe = 32
 )
 
-// noPort means that an address is unknown.
-const noPort = -1
+// What a lookup returns in place of a port.
+const (
+	noPort   = -1 // the address is unknown
+	toRouter = -2 // it is the switch's own, as a router
+)
 
 func newFDB(capacity int, age units.Time, salt uint32) *fdb {
-	n := 1 << bits.Len(uint(max(2*capacity, maxProbe)-1))
-	return &fdb{entries: make([]fdbEntry, n), age: uint32(age / units.Second), salt: salt}
+	return &fdb{entries: make([]fdbEntry, places(capacity)), age: uint32(age / units.Second), salt: salt}
 }
+
+// places is how many places a database of so many addresses has.
+func places(capacity int) int { return 1 << bits.Len(uint(max(2*capacity, maxProbe)-1)) }
 
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
 
@@ -58,7 +64,7 @@ func spread(mac wire.MAC) int {
 	return int(hi ^ lo)
 }
 
-// lookup returns the port for a frame to mac of a flow with the given hash, or noPort.
+// lookup returns the port for a frame to mac of a flow with the given hash, noPort or toRouter.
 func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
 	at := t.home(mac)
 	for range maxProbe {
@@ -71,12 +77,9 @@ func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
 			switch e & 15 {
 			case fdbGroup:
 				g := t.groups[value]
-				if t.salt != 0 {
-					hash = (hash ^ t.salt) * 0x9E3779B1
-					hash ^= hash >> 15
-					hash *= 0x85EBCA6B
-				}
-				return int(g[int(uint64(hash)*uint64(len(g))>>32)])
+				return int(g[pick(hash, t.salt, len(g))])
+			case fdbRouter:
+				return toRouter
 			case fdbLearned:
 				if t.old(at, now) {
 					return noPort
@@ -190,28 +193,17 @@ func (t *fdb) set(mac wire.MAC, ports []uint16) error {
 	return fmt.Errorf("no place for static entry %v", mac)
 }
 
-// setAll makes the static entries of a switch of so many ports. Before the
-// database is used only.
-func (t *fdb) setAll(static []StaticEntry, ports int) error {
-	for _, e := range static {
-		for _, p := range e.Ports {
-			if int(p) >= ports {
-				return fmt.Errorf("static entry %v: there is no port %d", e.MAC, p)
-			}
-		}
-		if err := t.set(e.MAC, e.Ports); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// setRouter makes the entry of the switch's own address. Before the switch runs only.
+func (t *fdb) setRouter(mac wire.MAC) { t.entries[t.home(mac)].Store(uint64(mac)<<16 | fdbRouter) }
 
 // adopt learns what another database, which may be in use, has learned, but at
-// one port; noPort: at all.
-func (t *fdb) adopt(from *fdb, but int) {
+// one port; noPort: at all. What was learned at a port that sends in no form is left out.
+func (t *fdb) adopt(from *fdb, but int, forms []form) {
 	for i := range from.entries {
-		if e := from.entries[i].Load(); e&15 == fdbLearned && int(e>>4&(maxPorts-1)) != but {
-			t.learn(wire.MAC(e>>16), int(e>>4&(maxPorts-1)), units.Time(from.entries[i].seen.Load())*units.Second)
+		if e := from.entries[i].Load(); e&15 == fdbLearned {
+			if port := int(e >> 4 & (maxPorts - 1)); port != but && forms[port] != absent {
+				t.learn(wire.MAC(e>>16), port, units.Time(from.entries[i].seen.Load())*units.Second)
+			}
 		}
 	}
 }

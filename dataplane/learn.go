@@ -11,6 +11,7 @@ import (
 type learned struct {
 	mac  wire.MAC
 	port uint16
+	vlan uint16
 }
 
 // learnRing carries what a worker learned to the writer of the forwarding
@@ -44,21 +45,24 @@ func (r *learnRing) pop() (l learned, ok bool) {
 
 // learn remembers that mac is behind p. Worker 0 writes the forwarding
 // database; the others post to it.
-func (s *Switch) learn(now units.Time, p *switchPort, mac wire.MAC) {
+func (s *Switch) learn(now units.Time, p *switchPort, in *lan, mac wire.MAC) {
 	switch {
-	case s.fdb.known(mac, p.number, now):
+	case in.fdb.known(mac, p.number, now):
 	case p.worker.learned == nil:
-		s.fdb.learn(mac, p.number, now)
+		in.fdb.learn(mac, p.number, now)
 	default:
-		p.worker.learned.push(learned{mac, uint16(p.number)})
+		p.worker.learned.push(learned{mac, uint16(p.number), in.id})
 	}
 }
 
-// takeLearned writes what the other workers posted. Worker 0 calls it.
+// takeLearned writes what the other workers posted. Worker 0 calls it. The VLANs
+// may have changed meanwhile.
 func (s *Switch) takeLearned(now units.Time) {
 	for _, w := range s.workers[1:] {
 		for l, ok := w.learned.pop(); ok; l, ok = w.learned.pop() {
-			s.fdb.learn(l.mac, int(l.port), now)
+			if in := s.lans.at(l.vlan); in != nil && in.forms[l.port] != absent {
+				in.fdb.learn(l.mac, int(l.port), now)
+			}
 		}
 	}
 }

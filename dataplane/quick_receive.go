@@ -22,7 +22,8 @@ const quickBurst = 32
 type head struct {
 	dst, src wire.MAC
 	class    class
-	to       int32 // port to which it goes; noPort: it goes the general way
+	to       int32    // port to which it goes; noPort: it goes the general way
+	hop      wire.MAC // to which it is routed; 0: it is not
 }
 
 // class is what the TOS of a plain packet says: priority, flags, and that it is
@@ -49,11 +50,11 @@ func (s *Switch) setClasses() {
 func (s *Switch) readHeads(p *switchPort, burst []Frame, heads []head) {
 	var starts [quickBurst]*wire.Quick
 	p.env.starts(burst, &starts)
-	classes, longest, number := &s.classes, s.longest, uint16(p.number)
+	classes, longest, number := &s.classes, s.bare, uint16(p.number)
 	heads = heads[:len(burst)]
 	for i := range heads {
 		f, h, b := &burst[i], &heads[i], starts[i&(quickBurst-1)]
-		h.class, h.to = 0, noPort
+		h.class, h.to, h.hop = 0, noPort, 0
 		if b == nil || !b.Plain() || int(f.Len) > longest {
 			continue
 		}
@@ -69,12 +70,16 @@ func (s *Switch) readHeads(p *switchPort, burst []Frame, heads []head) {
 // findPorts is the second stage: it looks up where the plain frames of a burst go,
 // or leaves noPort if that is not so simple. A loop of its own lets the processor
 // wait for many cache lines at once.
-func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
-	learn, single, number, age := s.config.Learn, len(s.workers) == 1, uint64(p.number), s.fdb.age
+func (s *Switch) findPorts(p *switchPort, burst []Frame, heads []head, second uint32) {
+	if p.lan == nil {
+		return // frames without tag have no VLAN here
+	}
+	fdb := p.lan.fdb
+	learn, direct, number, age := s.config.Learn, s.direct, uint64(p.number), fdb.age
 	if age == 0 {
 		age = math.MaxUint32
 	}
-	entries := s.fdb.entries
+	entries := fdb.entries
 	mask := len(entries) - 1
 	for i := range heads {
 		h := &heads[i]
@@ -85,7 +90,7 @@ func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
 			at := &entries[spread(h.src)&mask]
 			e := at.Load()
 			if e>>16 != uint64(h.src) && e != 0 {
-				e, at = s.fdb.further(h.src)
+				e, at = fdb.further(h.src)
 			}
 			if e>>16 != uint64(h.src) || e&15 == fdbLearned && (e>>4&(maxPorts-1) != number || at.seen.Load() != second) {
 				continue
@@ -94,13 +99,17 @@ func (s *Switch) findPorts(p *switchPort, heads []head, second uint32) {
 		at := &entries[spread(h.dst)&mask]
 		e := at.Load()
 		if e>>16 != uint64(h.dst) && e != 0 {
-			e, at = s.fdb.further(h.dst)
+			e, at = fdb.further(h.dst)
 		}
 		out := e >> 4 & (maxPorts - 1)
-		if e>>16 != uint64(h.dst) || e&15 == fdbGroup || e&15 == fdbLearned && second-at.seen.Load() > age || out == number {
+		if e>>16 != uint64(h.dst) || e&15 >= fdbGroup || e&15 == fdbLearned && second-at.seen.Load() > age || out == number {
+			if e>>16 == uint64(h.dst) && e&15 == fdbRouter {
+				s.routeQuick(p, &burst[i], h)
+			}
 			continue
 		}
-		if single || s.ports[out].worker == p.worker {
+		// What came without a tag leaves without where it is of the same LAN.
+		if direct || s.ports[out].worker == p.worker && s.ports[out].lan == p.lan {
 			h.to = int32(out)
 		}
 	}
@@ -135,7 +144,7 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	heads := p.worker.heads[:len(burst)]
 	second := seconds(now)
 	s.readHeads(p, burst, heads)
-	s.findPorts(p, heads, second)
+	s.findPorts(p, burst, heads, second)
 	var all [pfc.Classes]admission
 	known := uint8(0) // priorities whose room is known
 	general := false  // a frame went the general way, and may have been learned from
@@ -148,8 +157,8 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 			a.room = p.in.Room(prio)
 		}
 		if general && h.class != 0 {
-			h.to = noPort
-			s.findPorts(p, heads[i:i+1], second)
+			h.to, h.hop = noPort, 0
+			s.findPorts(p, burst[i:i+1], heads[i:i+1], second)
 		}
 		length := int64(f.Len)
 		queued := false
@@ -172,6 +181,10 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 			s.receive(now, p, *f)
 			known, general = 0, true
 			continue
+		}
+		if h.hop != 0 {
+			p.env.Quick(f).Route(h.hop, s.routes.mac)
+			p.stats.Routed++
 		}
 		a.room -= length
 		a.bytes += length

@@ -47,16 +47,19 @@ func (s *Switch) receiveSingle(now units.Time, p *switchPort, f *Frame) bool {
 	if b == nil || !b.Plain() || int(f.Len) > s.longest {
 		return false
 	}
-	dst, src := b.Dst(), b.Src()
-	if (dst | src).Multicast() || s.config.Learn && !s.fdb.confirmed(src, p.number, now) {
+	lan, dst, src := p.lan, b.Dst(), b.Src()
+	if lan == nil || (dst | src).Multicast() || s.config.Learn && !lan.fdb.confirmed(src, p.number, now) {
 		return false
 	}
 	hash := b.Hash()
-	out := s.fdb.lookup(dst, hash, now)
-	if out == noPort || out == p.number {
+	out := lan.fdb.lookup(dst, hash, now)
+	if out < 0 || out == p.number { // unknown, or to be routed
 		return false
 	}
 	to := &s.ports[out]
+	if to.lan != lan { // it leaves with a tag, or not at all
+		return false
+	}
 	c := s.classes[b.TOS()]
 	prio := c.prio()
 	if to.worker != p.worker || to.shut>>prio&1 != 0 || now >= to.dog.Next() || now >= to.eg.Next() {

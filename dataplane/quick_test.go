@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"testing"
@@ -34,6 +35,17 @@ func TestQuickIsAsGeneral(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "watchdog") {
 			c.Watchdog = pfc.WatchdogConfig{Detect: 5 * us, Restore: 4 * us, Action: rapid.SampledFrom([]pfc.Action{pfc.Drop, pfc.Forward, pfc.Alert}).Draw(t, "action")}
+		}
+		if rapid.Bool().Draw(t, "vlans") {
+			c.VLANs = anyVLANs(t, ports)
+			c.Static = nil
+		}
+		if rapid.Bool().Draw(t, "router") {
+			c.Router = anyRouter(t, &c)
+		}
+		c.NoUnknown = rapid.IntRange(0, 9).Draw(t, "unknown") == 0
+		if rapid.IntRange(0, 5).Draw(t, "limit") == 0 {
+			c.Ports[1].Flood = FloodLimits{Broadcast: FloodLimit{Frames: 1_000_000, Burst: 3}, Unknown: FloodLimit{Rate: units.Gbps, Burst: 4000}}
 		}
 		if rapid.Bool().Draw(t, "weights") {
 			for prio := range c.Weights {
@@ -72,7 +84,17 @@ func TestQuickIsAsGeneral(t *testing.T) {
 				now += units.Second
 			}
 			p := rapid.IntRange(0, ports-1).Draw(t, "port")
-			if rapid.IntRange(0, 20).Draw(t, "link") == 0 {
+			if c.VLANs != nil && rapid.IntRange(0, 20).Draw(t, "reload") == 0 {
+				c.VLANs = anyVLANs(t, ports)
+				c.Router = anyRouter(t, &c)
+				for _, r := range rigs {
+					ch, err := r.sw.Prepare(c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.sw.Apply(now, ch)
+				}
+			} else if rapid.IntRange(0, 20).Draw(t, "link") == 0 {
 				up := rapid.Bool().Draw(t, "up")
 				for _, r := range rigs {
 					ch, err := r.sw.PrepareLink(p, up)
@@ -117,6 +139,9 @@ func TestQuickIsAsGeneral(t *testing.T) {
 			if a, b := rigs[0].sw.Stats(now), rigs[1].sw.Stats(now); !reflect.DeepEqual(a, b) {
 				t.Fatalf("%s", difference(a, b))
 			}
+			if a, b := rigs[0].sw.FDB().Entries(now), rigs[1].sw.FDB().Entries(now); !reflect.DeepEqual(a, b) {
+				t.Fatalf("learned %v\nthe general way %v", a, b)
+			}
 			if err := rigs[0].sw.Audit(); err != nil {
 				t.Fatal(err)
 			}
@@ -133,6 +158,47 @@ func difference(a, b Stats) string {
 	return "equal"
 }
 
+const routerMAC wire.MAC = 0x0200_0000_00FE
+
+// anyVLANs are VLANs 10 and 20 with ports of every kind.
+func anyVLANs(t *rapid.T, ports int) []VLAN {
+	v := []VLAN{{ID: 10}, {ID: 20}}
+	for p := range uint16(ports) {
+		switch rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 4}).Draw(t, "member") {
+		case 0:
+			v[0].Untagged = append(v[0].Untagged, p)
+		case 1:
+			v[1].Untagged = append(v[1].Untagged, p)
+		case 2:
+			v[0].Untagged, v[1].Tagged = append(v[0].Untagged, p), append(v[1].Tagged, p)
+		case 3:
+			v[0].Tagged, v[1].Tagged = append(v[0].Tagged, p), append(v[1].Tagged, p)
+		}
+	}
+	return v
+}
+
+// anyRouter has routes to those of some hops that the VLANs allow.
+func anyRouter(t *rapid.T, c *SwitchConfig) Router {
+	r := Router{MAC: routerMAC, Addresses: []netip.Addr{netip.MustParseAddr("10.0.9.1")}}
+	for _, prefix := range []string{"10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/23", "10.0.2.0/24", "10.0.1.2/32"} {
+		route := Route{Prefix: netip.MustParsePrefix(prefix)}
+		for range rapid.IntRange(0, 3).Draw(t, "hops") {
+			hop := NextHop{Port: uint16(rapid.IntRange(0, len(c.Ports)-1).Draw(t, "hop")), MAC: mac(200 + len(route.Via))}
+			if c.VLANs != nil {
+				hop.VLAN = rapid.SampledFrom([]uint16{0, 10, 20}).Draw(t, "vlan")
+			}
+			if c.checkPlace(hop.Port, hop.VLAN) == nil {
+				route.Via = append(route.Via, hop)
+			}
+		}
+		if route.Via != nil {
+			r.Routes = append(r.Routes, route)
+		}
+	}
+	return r
+}
+
 // anyFrame is a frame of one of the kinds that a switch meets.
 func anyFrame(t *rapid.T, p, ports int) []byte {
 	b := make([]byte, rapid.IntRange(60, 1600).Draw(t, "length"))
@@ -143,13 +209,37 @@ func anyFrame(t *rapid.T, p, ports int) []byte {
 	dscp := rapid.SampledFrom([]uint8{0, 26, 26, 26, 48}).Draw(t, "dscp")
 	ecn := rapid.SampledFrom([]uint8{wire.NotECT, wire.ECT0, wire.ECT1, wire.CE}).Draw(t, "ecn")
 	copy(b, packet(p, to, dscp, ecn))
+	if rapid.IntRange(0, 3).Draw(t, "routed") == 0 {
+		routerMAC.Put(b)
+		b[22] = rapid.SampledFrom([]byte{64, 64, 64, 2, 1, 0}).Draw(t, "ttl")
+		b[32] = rapid.SampledFrom([]byte{0, 1, 2, 3}).Draw(t, "subnet") // 10.0.3.0/24 is nowhere
+		wire.SetIPLength(b[14:], rapid.SampledFrom([]int{40, 46, len(b) - 14, len(b) - 13}).Draw(t, "total"))
+		b[25] ^= rapid.SampledFrom([]byte{0, 0, 0, 0, 1}).Draw(t, "checksum")
+	}
+	tag := func() []byte {
+		return slices.Concat(b[:12], []byte{0x81, 0, rapid.SampledFrom([]byte{0x60, 0xB0}).Draw(t, "pcp"), rapid.SampledFrom([]byte{0, 10, 10, 20, 20, 30, 255}).Draw(t, "vid")}, b[12:])
+	}
+	if rapid.IntRange(0, 3).Draw(t, "tag") == 0 {
+		b = tag()
+	}
 	switch rapid.IntRange(0, 15).Draw(t, "kind") {
 	case 0:
 		wire.BTH(b[42:]).SetOpcode(wire.OpCNP)
 	case 1:
 		wire.Broadcast.Put(b)
 	case 2:
-		b[12], b[13] = 0x08, 0x06 // ARP
+		wire.Broadcast.Put(b)
+		copy(b[12:], []byte{0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 1}) // ARP
+		copy(b[38:], []byte{10, 0, 9, rapid.SampledFrom([]byte{1, 2}).Draw(t, "who")})
+	case 10:
+		wire.MAC(0x3333_0000_0001).Put(b)
+	case 8:
+		return append(tag(), 1) // twice, perhaps
+	case 9:
+		b[14+9] = wire.ProtoICMP // to the router perhaps
+		copy(b[30:], []byte{10, 0, 9, 1})
+		b[34], b[35] = 8, 0
+		wire.SetIPv4Checksum(b[14:])
 	case 3:
 		b[20] = 1 // a later fragment
 	case 4:
@@ -159,7 +249,7 @@ func anyFrame(t *rapid.T, p, ports int) []byte {
 	case 6:
 		mac((p + 1) % ports).Put(b[6:]) // moved here
 	case 7:
-		return slices.Concat(b[:12], []byte{0x81, 0, 0x60, 1}, b[12:])
+		return tag()
 	}
 	return b
 }

@@ -25,12 +25,20 @@ const (
 	DropStorm                   // lossless priority: its peer storms PAUSE, and the watchdog drops
 	DropLink                    // the egress port has no link
 	DropTable                   // a host receives as many flows as it can
+	DropVLAN                    // its VLAN is none of the port's
+	DropUnicast                 // nobody has its address, and such frames are not flooded
+	DropFlood                   // more of its kind would be flooded than is allowed
+	DropBadIP                   // to the router: its IP header is broken
+	DropNoRoute                 // no route leads to its destination
+	DropTTL                     // its time to live is over
+	DropToRouter                // for the router itself, and nothing that it answers
 	Reasons                     // how many there are
 )
 
 var reasonNames = [Reasons]string{
 	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
+	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -48,6 +56,7 @@ type PortStats struct {
 	RxControl           uint64 // MAC control frames, and probes for deadlocks, received; they end here
 	TxControl           uint64 // the same sent; they begin here
 	BadControl          uint64 // those that are neither PFC, PAUSE nor a probe, among RxControl
+	Routed              uint64 // frames received that were forwarded by their IP address
 
 	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
 	QueueFrames [pfc.Classes]uint64

@@ -34,6 +34,10 @@ type SwitchConfig struct {
 	Deadlock units.Time                     // a queue that is paused for so long may be in a deadlock, which is looked for; 0: it is not
 	ID       uint64                         // tells this switch from others when deadlocks are looked for
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
+
+	VLANs     []VLAN // none: tags are nothing to the switch
+	Router    Router
+	NoUnknown bool // frames to an address that nobody has are discarded, not flooded
 }
 
 // PortConfig describes one port of a switch.
@@ -43,12 +47,14 @@ type PortConfig struct {
 	Headroom units.Size // of each lossless priority; 0: the switch's
 	Alpha    float64    // the same
 	Worker   int        // who owns the port
+	Flood    FloodLimits
 }
 
 // StaticEntry sends an address to one port, or to several of equal cost by flow hash.
 type StaticEntry struct {
 	MAC   wire.MAC
 	Ports []uint16
+	VLAN  uint16 // 0: the first port's untagged one
 }
 
 // DefaultDSCP maps a DSCP to the priority of its class selector (RFC 2474): 26
@@ -97,7 +103,16 @@ func (c *SwitchConfig) Check() error {
 	if c.MTU < 46 || c.MTU > 9216 {
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
 	}
-	return nil
+	if err := checkAll("ports", c.Ports, func(p *PortConfig) error { return p.Flood.check(c.MTU) }); err != nil {
+		return err
+	}
+	if err := c.checkVLANs(); err != nil {
+		return err
+	}
+	if err := c.checkStatic(); err != nil {
+		return err
+	}
+	return c.checkRouter()
 }
 
 // reserved is what the lossless priorities may fill: no lossy frame takes it.
@@ -130,11 +145,15 @@ type Switch struct {
 	config   SwitchConfig
 	ports    []switchPort
 	workers  []*switchWorker
-	fdb      *fdb
+	lans     *lans
+	routes   *routes            // nil: it does not route
+	direct   bool               // a port found is a port to send to: one worker, no VLANs
+	tags     [8]uint16          // code point of a new tag, in its place, by priority
 	pool     *pfc.Pool          // what the lossless priorities do not reserve
 	moving   bool               // some thresholds follow what is free of the pool
 	holding  int                // ports whose peers hold an XOFF of ours; counted only if moving
 	longest  int                // frame that passes, without FCS
+	bare     int                // the same without a tag of the switch's
 	classes  [256]class         // of plain IPv4 packets, by TOS
 	weighted uint8              // priorities with a weight
 	quantum  [pfc.Classes]int64 // bytes on the wire that each may send in a round
@@ -149,6 +168,8 @@ type switchPort struct {
 	number   int
 	config   *PortConfig
 	worker   *switchWorker
+	lan      *lan // of frames without a tag; nil: they are discarded
+	buckets  buckets
 	in       *pfc.Ingress
 	eg       pfc.Egress
 	dog      pfc.Watchdog
@@ -238,9 +259,10 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	if c.CP == nil {
 		c.CP = func(marking.Place) marking.CP { return marking.None{} }
 	}
-	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), fdb: newFDB(c.FDBSize, c.Age, c.Salt), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
+	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), longest: c.MTU + wire.EthernetLen + wire.VLANLen}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
 	s.setClasses()
+	s.setTags()
 	s.setWeights()
 	for w := range envs {
 		worker := &switchWorker{number: w}
@@ -253,11 +275,17 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		s.initPort(i, envs)
 	}
 	s.setMoving()
-	if err := s.fdb.setAll(c.Static, len(c.Ports)); err != nil {
+	lans, err := c.newLANs()
+	if err != nil {
 		return nil, err
 	}
+	s.setLANs(lans)
+	s.routes = c.newRoutes(s.up)
 	return s, nil
 }
+
+// up reports whether a port has a link.
+func (s *Switch) up(port uint16) bool { return !s.ports[port].down }
 
 func (s *Switch) initPort(i int, envs []*Env) {
 	c := &s.config
@@ -276,6 +304,7 @@ func (s *Switch) initPort(i int, envs []*Env) {
 		in.Thresholds[prio] = c.thresholds(i, prio)
 	}
 	p.setPoints(c.newPoints(i))
+	p.buckets.set(p.config.Flood)
 	p.in = pfc.NewIngress(in)
 	if len(envs) > 1 {
 		p.rings = make([]*ring, len(envs))

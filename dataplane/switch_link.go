@@ -7,24 +7,31 @@ import (
 
 // LinkChange is a link that came up or went down, ready to be told to a switch.
 type LinkChange struct {
-	port int
-	up   bool
-	fdb  *fdb // without what was learned at a port that is down; nil: it stays
+	port   int
+	up     bool
+	lans   *lans   // without what was learned at a port that is down; nil: they stay
+	groups [][]hop // of the routes
 }
 
 // PrepareLink gets ready what SetLink needs. It may be called while the switch
 // runs, by the one who calls SetLink.
 func (s *Switch) PrepareLink(port int, up bool) (*LinkChange, error) {
+	c := &s.config
 	ch := &LinkChange{port: port, up: up}
+	ch.groups = c.groups(func(other uint16) bool {
+		if int(other) == port {
+			return up
+		}
+		return s.up(other)
+	})
 	if up {
 		return ch, nil
 	}
-	c := &s.config
-	ch.fdb = newFDB(c.FDBSize, c.Age, c.Salt)
-	if err := ch.fdb.setAll(c.Static, len(c.Ports)); err != nil {
+	var err error
+	if ch.lans, err = c.newLANs(); err != nil {
 		return nil, err
 	}
-	ch.fdb.adopt(s.fdb, port)
+	ch.lans.adopt(s.lans, port)
 	return ch, nil
 }
 
@@ -39,8 +46,9 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	}
 	p.wakeUp(now)
 	p.down = !ch.up
+	s.routes = s.routes.regroup(ch.groups)
 	if p.down {
-		s.fdb = ch.fdb
+		s.setLANs(ch.lans)
 		for prio := range pfc.Classes {
 			s.flush(now, p, prio, DropLink)
 		}

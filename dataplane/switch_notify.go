@@ -19,6 +19,10 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled Frame, what mark
 	if !wire.Parse(b, &h) {
 		return
 	}
+	in, _ := s.lanOf(p, b)
+	if in == nil || in.fdb.lookup(h.Src, h.Hash, now) == toRouter {
+		return // QCN ends where a packet is routed: its frame's source is not its own
+	}
 	f, ok := p.env.Alloc(cnp.MaxCNMLen)
 	if !ok {
 		return // the next sample tells as much
@@ -28,7 +32,7 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled Frame, what mark
 		QOffset: octets64(what.QOffset), QDelta: octets64(what.QDelta), Priority: sampled.Prio,
 	}))
 	p.stats.CNMs[sampled.Prio]++
-	s.sendBack(now, p, f, h.Src, h.Hash, sampled.In)
+	s.sendBack(now, p, in, f, h.Src, h.Hash, sampled.In)
 }
 
 // octets64 brings a size to the units of a CNM's fields, 64 bytes, saturating.
@@ -49,6 +53,10 @@ func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 
 // sendCNP makes an ordinary CNP, as the flow's receiver would.
 func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.Flow) {
+	in := s.lanBehind(now, p, flow.SrcMAC)
+	if in == nil {
+		return
+	}
 	f, ok := p.env.Alloc(cnp.MaxLen)
 	if !ok {
 		return
@@ -56,19 +64,34 @@ func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.F
 	to := wire.RoCE{DstMAC: flow.SrcMAC, SrcMAC: flow.DstMAC, Src: flow.Dst, Dst: flow.Src, TOS: cnpDSCP << 2}
 	f.Len = uint16(cnp.Encode(p.env.Header(f), to, flow.QP, cnp.Notice{ECN: wire.NotECT}))
 	p.stats.CNPs[prio]++
-	s.sendBack(now, p, f, flow.SrcMAC, 0, uint16(p.number))
+	s.sendBack(now, p, in, f, flow.SrcMAC, 0, uint16(p.number))
+}
+
+// lanBehind is the LAN of a frame from mac that left through p: one of the port's,
+// in which the address is known. Else it is that of frames without tag.
+func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
+	if s.lans.aware {
+		for _, x := range s.lans.all {
+			if x.forms[p.number] != absent && x.fdb.lookup(mac, 0, now) != noPort {
+				return x
+			}
+		}
+	}
+	return p.lan
 }
 
 // sendBack forwards a frame that the switch made at a port. If its destination
 // is unknown it goes where the frame came from that caused it.
-func (s *Switch) sendBack(now units.Time, p *switchPort, f Frame, dst wire.MAC, hash uint32, from uint16) {
+func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f Frame, dst wire.MAC, hash uint32, from uint16) {
 	f.In, f.Prio, f.Hash, f.Flag, f.L3 = uint16(p.number), s.config.Control, hash, 0, 0
 	p.made[f.Prio]++
-	out := s.fdb.lookup(dst, hash, now)
-	if out == noPort {
-		out = int(from)
-	}
-	if s.admit(p, f) {
-		s.hand(now, p, &s.ports[out], f)
+	switch out := in.fdb.lookup(dst, hash, now); out {
+	case noPort:
+		s.forward(now, p, int(from), in, f)
+	case toRouter: // a CNP for a flow that was routed here
+		f.L3 = wire.EthernetLen
+		s.route(now, p, in, f)
+	default:
+		s.forward(now, p, out, in, f)
 	}
 }

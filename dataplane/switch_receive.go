@@ -51,31 +51,41 @@ func (s *Switch) receive(now units.Time, p *switchPort, f Frame) {
 	f.In = uint16(p.number)
 	p.stats.RxFrames[f.Prio]++
 	p.stats.RxBytes[f.Prio] += uint64(f.Len)
+	in, tag := s.lanOf(p, b)
 	switch {
-	case int(f.Len) > s.longest:
+	case int(f.Len) > s.bare+tag:
 		s.discard(p, f, DropOversize)
 		return
 	case h.Dst.LinkLocal():
 		s.discard(p, f, DropReserved)
 		return
+	case in == nil:
+		s.discard(p, f, DropVLAN)
+		return
 	}
 	if s.config.Learn && !h.Src.Multicast() {
-		s.learn(now, p, h.Src)
+		s.learn(now, p, in, h.Src)
+	}
+	if s.routes != nil && s.routes.own && s.answer(now, p, in, f, &h) {
+		return
 	}
 	out := noPort
 	if !h.Dst.Multicast() {
-		out = s.fdb.lookup(h.Dst, h.Hash, now)
+		out = in.fdb.lookup(h.Dst, h.Hash, now)
 	}
-	if out == noPort {
-		s.flood(now, p, f)
-		return
-	}
-	if out == p.number {
+	switch out {
+	case noPort:
+		if why, ok := s.mayFlood(now, p, f, h.Dst); !ok {
+			s.discard(p, f, why)
+			return
+		}
+		s.flood(now, p, in, f)
+	case toRouter:
+		s.route(now, p, in, f)
+	case p.number:
 		s.discard(p, f, DropNoPort)
-		return
-	}
-	if s.admit(p, f) {
-		s.hand(now, p, &s.ports[out], f)
+	default:
+		s.forward(now, p, out, in, f)
 	}
 }
 
@@ -238,39 +248,6 @@ func (s *Switch) nowWaiting(now units.Time, p *switchPort, prio uint8) {
 		p.env.Wake(p.number, now)
 	} else {
 		p.env.Wake(p.number, p.eg.Next())
-	}
-}
-
-// flood sends a frame of unknown or group destination to every other port.
-func (s *Switch) flood(now units.Time, p *switchPort, f Frame) {
-	last := -1
-	for i := range s.ports {
-		if i == p.number || s.ports[i].down {
-			continue
-		}
-		if last >= 0 {
-			s.handCopy(now, p, &s.ports[last], f)
-		}
-		last = i
-	}
-	if last < 0 {
-		s.discard(p, f, DropNoPort)
-		return
-	}
-	if s.admit(p, f) {
-		s.hand(now, p, &s.ports[last], f)
-	}
-}
-
-func (s *Switch) handCopy(now units.Time, from, to *switchPort, f Frame) {
-	from.copied[f.Prio]++
-	c, ok := from.env.Clone(f)
-	if !ok {
-		from.stats.Discards[DropNoMemory][f.Prio]++
-		return
-	}
-	if s.admit(from, c) {
-		s.hand(now, from, to, c)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 type Change struct {
 	config SwitchConfig
 	points [][pfc.Classes]point // by port; nil: they stay
-	fdb    *fdb                 // nil: it stays
+	lans   *lans                // nil: they stay
+	routes *routes              // nil: the switch does not route
 }
 
 // ErrFixed is wrapped by Prepare's error if the configuration differs in what a
@@ -50,14 +51,16 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			ch.points[i] = c.newPoints(i)
 		}
 	}
-	if !reflect.DeepEqual(c.Static, s.config.Static) {
-		ch.fdb = newFDB(c.FDBSize, c.Age, c.Salt)
-		if err := ch.fdb.setAll(c.Static, len(c.Ports)); err != nil {
+	old := &s.config
+	if !reflect.DeepEqual(c.Static, old.Static) || !reflect.DeepEqual(c.VLANs, old.VLANs) || c.Router.MAC != old.Router.MAC {
+		var err error
+		if ch.lans, err = c.newLANs(); err != nil {
 			return nil, err
 		}
 		// What is learned between now and Apply is learned again from the next frame.
-		ch.fdb.adopt(s.fdb, noPort)
+		ch.lans.adopt(s.lans, noPort)
 	}
+	ch.routes = c.newRoutes(s.up)
 	return ch, nil
 }
 
@@ -70,13 +73,18 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.pool.Resize(c.Buffer - c.reserved())
 	s.setClasses()
 	s.setWeights()
-	if ch.fdb != nil {
-		s.fdb = ch.fdb
+	s.setTags()
+	if ch.lans != nil {
+		s.setLANs(ch.lans)
 	}
-	s.fdb.age = uint32(c.Age / units.Second)
+	for _, x := range s.lans.all {
+		x.fdb.age = uint32(c.Age / units.Second)
+	}
+	s.routes = ch.routes
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.config = &c.Ports[i]
+		p.buckets.set(p.config.Flood)
 		if ch.points != nil {
 			p.setPoints(ch.points[i])
 		}

@@ -86,7 +86,7 @@ func TestReload(t *testing.T) {
 	r.reload(c)
 	r.in(0, packet(0, 1, 0, 0), 301)
 	r.in(0, packet(30, 1, 0, 0), 100)
-	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.fdb.lookup(mac(30), 0, r.now) != noPort || r.sw.fdb.age != 7 {
+	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.lookup(mac(30), 0, r.now) != noPort || r.sw.lans.all[0].fdb.age != 7 {
 		t.Error("queue limit, learning or age are not in force")
 	}
 	if b := r.sw.Buffer(); b.Reserved != 3*32_000 || b.Lossy != b.Size-b.Reserved || b.Thresholds[2][3].XON != 1000 {
@@ -242,7 +242,7 @@ func BenchmarkApply(b *testing.B) {
 	c.FDBSize = 16384
 	r := newRig(b, c)
 	for i := range 10_000 {
-		r.sw.fdb.learn(mac(1000+i), i%64, 0)
+		r.sw.lans.all[0].fdb.learn(mac(1000+i), i%64, 0)
 	}
 	for i := 0; b.Loop(); i++ {
 		b.StopTimer()

@@ -48,3 +48,20 @@ func (s *Switch) Buffer() BufferState {
 	}
 	return b
 }
+
+// Forwarding is how a switch forwards, beside what it learned. Nobody changes
+// what is in it.
+type Forwarding struct {
+	VLANs  []VLAN
+	Router Router
+	Down   []bool // by port
+}
+
+// Forwarding is called between bursts.
+func (s *Switch) Forwarding() Forwarding {
+	f := Forwarding{VLANs: s.config.VLANs, Router: s.config.Router, Down: make([]bool, len(s.ports))}
+	for i := range s.ports {
+		f.Down[i] = s.ports[i].down
+	}
+	return f
+}

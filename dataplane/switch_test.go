@@ -573,3 +573,31 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+// A router with VLANs gets frames of any kind: what leaves is in a VLAN of its
+// port, and every frame is accounted for.
+func FuzzForwarding(f *testing.F) {
+	f.Add(withTag(ip("10.0.0.1", "10.0.1.7", 100), 10), uint16(0), byte(3))
+	f.Add(ip("fd00::1", "fd00:9::1", 100), uint16(3), byte(0))
+	f.Add(packet(0, 1, 26, 2), uint16(100), byte(1))
+	f.Fuzz(func(t *testing.T, header []byte, longer uint16, port byte) {
+		c := vlanConfig()
+		c.Router = routerConfig().Router
+		for i := range c.Router.Routes {
+			for j := range c.Router.Routes[i].Via {
+				if v := &c.Router.Routes[i].Via[j]; v.Port == 3 {
+					v.VLAN = 20
+				}
+			}
+		}
+		r := newRig(t, c)
+		r.in(int(port)%5, header, len(header)+int(longer)%1000)
+		for p := range 5 {
+			for _, b := range r.out(p, 8) {
+				if tci, ok := wire.VLANTag(b); p == 3 && (!ok || tci&wire.VLANID != 10 && tci&wire.VLANID != 20) && b[12] != 0x88 {
+					t.Fatalf("a trunk sends % x", b)
+				}
+			}
+		}
+	})
+}

@@ -51,9 +51,18 @@ func (m *memory) giveBack(p *Pool) {
 // Two workers with two ports each, at full speed under the race detector: every
 // frame arrives once, in order, marked or not, and is accounted for.
 func TestTwoWorkers(t *testing.T) {
+	for _, aware := range []bool{false, true} {
+		t.Run(map[bool]string{false: "plain", true: "VLANs"}[aware], func(t *testing.T) { twoWorkers(t, aware) })
+	}
+}
+
+func twoWorkers(t *testing.T, aware bool) {
 	const ports, each = 4, 20_000
 	m := newMemory(1 << 14)
 	c := config(ports)
+	if aware {
+		c.VLANs = []VLAN{{ID: 5, Untagged: []uint16{0, 1, 2, 3}}, {ID: 6, Tagged: []uint16{0, 3}}}
+	}
 	c.Learn, c.Tail, c.Buffer = true, units.MB, 4*units.MB
 	c.PFC[3].XOFF, c.PFC[3].XON, c.PFC[3].Headroom = 100_000, 50_000, 500_000
 	c.Static = c.Static[:2] // the others are learned

@@ -168,3 +168,18 @@ func TestPacerProperty(t *testing.T) {
 		}
 	})
 }
+
+// A timer beyond the horizon comes at its time although the wheel was turned a
+// little at a time on the way there.
+func TestTimerBeyondTheHorizon(t *testing.T) {
+	w := NewWheel(1)
+	now := 3*Horizon - 1
+	w.Expire(now)
+	w.Schedule(0, now+2)
+	if _, ok := w.Expire(now + 1); ok {
+		t.Error("it expires early")
+	}
+	if _, ok := w.Expire(now + 2); !ok {
+		t.Error("it does not expire")
+	}
+}

@@ -126,7 +126,13 @@ func (w *Wheel) due(flow int32) units.Time {
 	if level := int(w.entry[flow].where) / slots; level > 0 {
 		return units.Time(w.start(level, int(w.entry[flow].where)%slots) << tickShift)
 	}
-	return w.entry[flow].at
+	return min(w.entry[flow].at, w.passed(int(w.entry[flow].where)))
+}
+
+// passed is when a slot of the lowest level has passed, and what is still in it,
+// because it was beyond the horizon, must be placed anew.
+func (w *Wheel) passed(slot int) units.Time {
+	return units.Time(min((w.start(0, slot)+1)<<tickShift, uint64(units.Never)))
 }
 
 // Cancel removes the flow's timer, if it has one.
@@ -238,7 +244,7 @@ func (w *Wheel) Next() units.Time {
 func (w *Wheel) look() {
 	w.soon = units.Never
 	if level, slot, ok := w.first(); ok && level == 0 {
-		w.soon = w.entry[w.earliest(0, slot)].at
+		w.soon = min(w.entry[w.earliest(0, slot)].at, w.passed(slot))
 	} else if ok {
 		w.soon = units.Time(w.start(level, slot) << tickShift)
 	}

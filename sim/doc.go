@@ -5,5 +5,7 @@
 // Each port has at most two events: the arrival of the next frame on its way to
 // it, and the next call of its node's Transmit. Events at one instant happen in
 // a fixed order: arrivals before transmissions, ports in the order in which
-// they were made. So no event's place depends on when it was scheduled.
+// they were made. So no event's place depends on when it was scheduled. A port
+// that an arrival wakes sends without an event of its own if nothing else happens
+// at that instant: it would have been the next.
 package sim

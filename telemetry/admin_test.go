@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,12 +31,26 @@ func source(host bool) *Source {
 			Storm: 8, Storms: [8]uint64{3: 2}, Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
 		}
 		snap.Stats.Ports[0].Discards[dataplane.DropStorm][3] = 6
+		snap.Stats.Ports[0].Routed = 5
 		snap.LinkChanges = []uint64{2}
 		return snap
 	}}
 	if !host {
 		s.FDB = func() ([]dataplane.FDBEntry, int) {
-			return []dataplane.FDBEntry{{MAC: 0x020000000001, Ports: []uint16{0}, Age: 7 * units.Second}, {MAC: 0x020000000002, Ports: []uint16{0}, Static: true}}, 64
+			return []dataplane.FDBEntry{
+				{MAC: 0x020000000001, Ports: []uint16{0}, Age: 7 * units.Second}, {MAC: 0x020000000002, Ports: []uint16{0}, Static: true},
+				{VLAN: 10, MAC: 0x020000000003, Static: true}, {VLAN: 10, MAC: 0x020000000001, Ports: []uint16{0}},
+			}, 64
+		}
+		s.Forwarding = func() dataplane.Forwarding {
+			return dataplane.Forwarding{
+				VLANs: []dataplane.VLAN{{ID: 20, Tagged: []uint16{0}}, {ID: 10, Untagged: []uint16{0}}, {ID: 30}},
+				Router: dataplane.Router{MAC: 0x020000000003, Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.1")}, Routes: []dataplane.Route{
+					{Prefix: netip.MustParsePrefix("fd00::/64"), Via: []dataplane.NextHop{{MAC: 0x020000000001}, {MAC: 0x020000000002, VLAN: 20}}},
+					{Prefix: netip.MustParsePrefix("0.0.0.0/0"), Via: []dataplane.NextHop{{MAC: 0x020000000001}}},
+				}},
+				Down: []bool{true},
+			}
 		}
 	}
 	return s
@@ -81,8 +96,16 @@ func TestShow(t *testing.T) {
 			"A lossy queue drops beyond 1MB.",
 		},
 		"fdb": {
-			"No.         MacAddress  Port     Type  Age", "  1  02:00:00:00:00:01   sw0  Dynamic   7s", "  2  02:00:00:00:00:02   sw0   Static    -",
-			"Total number of entries 2",
+			"No.  Vlan         MacAddress  Port     Type  Age", "  1     -  02:00:00:00:00:01   sw0  Dynamic   7s", "  2     -  02:00:00:00:00:02   sw0   Static    -",
+			"  3    10  02:00:00:00:00:03     -   Router    -", "Total number of entries 4",
+		},
+		"vlan": {
+			"VLAN ID  Ports  Port Tagging  Addresses", "     10    sw0      untagged          1", "     20    sw0        tagged          0", "     30      -             -          0",
+		},
+		"routes": {
+			"   Prefix            NextHop  Port  VLAN  Link", "0.0.0.0/0  02:00:00:00:00:01   sw0     -  down",
+			"fd00::/64  02:00:00:00:00:01   sw0     -  down", "           02:00:00:00:00:02   sw0    20  down",
+			"Router 02:00:00:00:00:03, addresses 10.0.0.1", "Total number of routes 2, packets routed 5",
 		},
 		"marking": {
 			"Scheme: pcn", "   period    5ms  configuration",

@@ -64,6 +64,7 @@ var (
 	txBytes      = desc("port_tx_bytes_total", "Bytes sent without FCS, MAC control frames excepted.", byPrio)
 	rxControl    = desc("port_rx_control_packets_total", "MAC control frames received.", byPort)
 	txControl    = desc("port_tx_control_packets_total", "MAC control frames sent.", byPort)
+	routed       = desc("port_routed_packets_total", "Packets received that were forwarded by their IP address.", byPort)
 	discards     = desc("port_discards_total", "Frames discarded, by reason.", append(byPrio, "reason"))
 	pfcRxFrames  = desc("pfc_rx_frames_total", "PFC frames received for a priority, XOFF and XON (mlx5: rx_prioN_pause).", byPrio)
 	pfcTxFrames  = desc("pfc_tx_frames_total", "PFC frames sent for a priority, XOFF and XON (mlx5: tx_prioN_pause).", byPrio)
@@ -125,6 +126,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		p, name := &s.Stats.Ports[i], s.Ports[i]
 		counter(rxControl, float64(p.RxControl), s.Node, name)
 		counter(txControl, float64(p.TxControl), s.Node, name)
+		if !s.Host {
+			counter(routed, float64(p.Routed), s.Node, name)
+		}
 		for prio := range pfc.Classes {
 			labels := []string{s.Node, name, strconv.Itoa(prio)}
 			counter(rxPackets, float64(p.RxFrames[prio]), labels...)

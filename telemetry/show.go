@@ -26,8 +26,9 @@ type Topic struct {
 
 // Source is where documents come from.
 type Source struct {
-	Snapshot func() Snapshot                                 // counters, all of one instant
-	FDB      func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
+	Snapshot   func() Snapshot                                 // counters, all of one instant
+	FDB        func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
+	Forwarding func() dataplane.Forwarding                     // the same
 }
 
 // Topics are all there is to be shown.
@@ -37,6 +38,8 @@ var Topics = []Topic{
 	{"queues", "egress queues: frames, drops, occupancy, watermarks", true, takeQueues, func() Document { return &Queues{} }},
 	{"buffer", "the shared buffer: its parts, thresholds, and what each ingress port holds of it", true, takeBuffer, func() Document { return &Buffer{} }},
 	{"fdb", "the forwarding database: which address is behind which port", true, takeFDB, func() Document { return &FDB{} }},
+	{"vlan", "VLANs: their ports, tagged and untagged, and how many addresses are known", true, takeVLANs, func() Document { return &VLANs{} }},
+	{"routes", "IP routes and their next hops", true, takeRoutes, func() Document { return &Routes{} }},
 	{"marking", "the scheme, its parameters, and what its congestion points did", true, takeMarking, func() Document { return &Marking{} }},
 	{"deadlocks", "cycles of paused queues: which queue is in one", true, takeDeadlocks, func() Document { return &Deadlocks{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", true, takePFCWD, func() Document { return &PFCWD{} }},

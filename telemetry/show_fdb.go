@@ -1,8 +1,10 @@
 package telemetry
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -15,9 +17,10 @@ type FDB struct {
 
 // FDBEntry is an address that the switch knows.
 type FDBEntry struct {
+	VLAN  int      `json:"vlan"` // 0: the switch has none
 	MAC   string   `json:"mac"`
-	Ports []string `json:"ports"` // several: of equal cost
-	Type  string   `json:"type"`  // Dynamic or Static
+	Ports []string `json:"ports"` // several: of equal cost; none: the switch itself
+	Type  string   `json:"type"`  // Dynamic, Static or Router
 	Age   float64  `json:"age_seconds"`
 }
 
@@ -26,8 +29,11 @@ func takeFDB(s *Source) Document {
 	entries, capacity := s.FDB()
 	d := &FDB{Node: snap.Node, Capacity: capacity, Entries: []FDBEntry{}}
 	for _, e := range entries {
-		entry := FDBEntry{MAC: e.MAC.String(), Type: "Dynamic", Age: e.Age.Seconds()}
-		if e.Static {
+		entry := FDBEntry{VLAN: int(e.VLAN), MAC: e.MAC.String(), Ports: []string{}, Type: "Dynamic", Age: e.Age.Seconds()}
+		switch {
+		case e.Ports == nil:
+			entry.Type = "Router"
+		case e.Static:
 			entry.Type = "Static"
 		}
 		for _, p := range e.Ports {
@@ -40,13 +46,16 @@ func takeFDB(s *Source) Document {
 
 // Table implements Document.
 func (d *FDB) Table(w io.Writer) {
-	t := newTable("No.", "MacAddress", "Port", "Type", "Age")
+	t := newTable("No.", "Vlan", "MacAddress", "Port", "Type", "Age")
 	for i, e := range d.Entries {
-		age := "-"
+		age, vlan := "-", "-"
+		if e.VLAN != 0 {
+			vlan = strconv.Itoa(e.VLAN)
+		}
 		if e.Type == "Dynamic" {
 			age = fmt.Sprintf("%.0fs", e.Age)
 		}
-		t.row(i+1, e.MAC, strings.Join(e.Ports, ","), e.Type, age)
+		t.row(i+1, vlan, e.MAC, cmp.Or(strings.Join(e.Ports, ","), "-"), e.Type, age)
 	}
 	t.write(w)
 	fmt.Fprintf(w, "Total number of entries %d\n", len(d.Entries))

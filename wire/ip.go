@@ -20,11 +20,7 @@ func SetECN(ip []byte, ecn uint8) {
 	}
 	before := binary.BigEndian.Uint16(ip)
 	ip[1] = ip[1]&^3 | ecn
-	after := binary.BigEndian.Uint16(ip)
-	sum := uint32(^binary.BigEndian.Uint16(ip[10:])) + uint32(^before) + uint32(after)
-	sum = sum&0xFFFF + sum>>16
-	sum = sum&0xFFFF + sum>>16
-	binary.BigEndian.PutUint16(ip[10:], ^uint16(sum))
+	Correct(ip[10:], before, binary.BigEndian.Uint16(ip))
 }
 
 // SetIPv4Checksum computes the checksum of an IPv4 header afresh (RFC 791).
@@ -40,6 +36,9 @@ func onesSum(b []byte) uint16 {
 	sum := uint32(0)
 	for i := 0; i+1 < len(b); i += 2 {
 		sum += uint32(binary.BigEndian.Uint16(b[i:]))
+	}
+	if len(b)%2 != 0 {
+		sum += uint32(b[len(b)-1]) << 8
 	}
 	for sum>>16 != 0 {
 		sum = sum&0xFFFF + sum>>16

@@ -24,7 +24,7 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 	}
 	source := &telemetry.Source{Snapshot: d.snapshot}
 	if d.sw != nil {
-		source.FDB = d.fdb
+		source.FDB, source.Forwarding = d.fdb, d.forwarding
 	}
 	a.Show(source)
 	a.Reload(d.reloadAndLog)
@@ -48,4 +48,10 @@ func (d *daemon) fdb() (entries []dataplane.FDBEntry, capacity int) {
 	var at units.Time
 	d.world.Do(func(now units.Time) { view, at = d.sw.FDB(), now })
 	return view.Entries(at), view.Capacity()
+}
+
+// forwarding is how the switch forwards.
+func (d *daemon) forwarding() (f dataplane.Forwarding) {
+	d.world.Do(func(units.Time) { f = d.sw.Forwarding() })
+	return f
 }

@@ -19,7 +19,8 @@ import (
 
 // kernelFrames is how many frames the kernel's ring holds unless the port's
 // arguments say otherwise: 5 ms of full frames at 10 Gbit/s, for a worker that
-// shares its core with others.
+// shares its core with others. Longer frames are fewer, so that the two rings of a
+// port take no more than 32 MB.
 const kernelFrames = 4096
 
 func isAFPacket(spec string) bool { return strings.HasPrefix(spec, "net_af_packet") }
@@ -39,15 +40,17 @@ func withRing(spec string, mtu int) string {
 	if _, ok := argument(spec, "framecnt"); ok || !isAFPacket(spec) {
 		return spec
 	}
-	size := 2048
-	for size < mtu+128 { // headers of the frame and of the ring
-		size *= 2
+	size := FrameSize(mtu)
+	block := 1 << 16 // of whole frames and whole pages
+	if block%size != 0 {
+		block = 4 * size
 	}
-	return fmt.Sprintf("%s,framesz=%d,blocksz=%d,framecnt=%d", spec, size, max(size, 1<<16), kernelFrames)
+	return fmt.Sprintf("%s,framesz=%d,blocksz=%d,framecnt=%d", spec, size, block, max(kernelFrames*2048/size&^3, kernelFrames/4))
 }
 
-// checkInterface finds out before DPDK does whether a kernel interface is there.
-func checkInterface(spec string) error {
+// checkInterface finds out before DPDK does whether a kernel interface is there,
+// and lets it take frames of an MTU.
+func checkInterface(spec string, mtu int) error {
 	if !isAFPacket(spec) && !strings.HasPrefix(spec, "net_af_xdp") {
 		return nil
 	}
@@ -56,10 +59,32 @@ func checkInterface(spec string) error {
 		name, _, _ := strings.Cut(spec, ",")
 		return fmt.Errorf("port %s: it needs the interface it sits on (write it like %s,iface=sw0)", spec, name)
 	}
-	if _, err := net.InterfaceByName(iface); err != nil {
+	i, err := net.InterfaceByName(iface)
+	if err != nil {
 		return fmt.Errorf("port %s: there is no network interface %q (`ip link` lists them)", spec, iface)
 	}
+	if i.MTU < mtu {
+		if err := setMTU(iface, mtu); err != nil {
+			return fmt.Errorf("port %s: interface %s takes no frames of mtu %d, but of %d at most: %w", spec, iface, mtu, i.MTU, err)
+		}
+	}
 	return nil
+}
+
+// setMTU sets the MTU of a kernel interface. The driver would ask the kernel too,
+// but for its claim that no frame is longer than 1514 bytes.
+func setMTU(iface string, mtu int) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	r, err := unix.NewIfreq(iface)
+	if err != nil {
+		return err
+	}
+	r.SetUint32(uint32(mtu))
+	return unix.IoctlIfreq(fd, unix.SIOCSIFMTU, r)
 }
 
 // packetSockets returns the packet sockets of this process.

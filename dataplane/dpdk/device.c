@@ -51,9 +51,11 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 	memset(&conf, 0, sizeof(conf));
 	conf.rxmode.mtu = mtu;
 	r = rte_eth_dev_configure(id, queues, queues, &conf);
-	if (r < 0 && mtu != 0) { /* its MTU is fixed */
+	if (r < 0 && mtu != 0) { /* its MTU is fixed, or changes by a call of its own only */
 		conf.rxmode.mtu = 0;
 		r = rte_eth_dev_configure(id, queues, queues, &conf);
+		if (r == 0)
+			rte_eth_dev_set_mtu(id, mtu); /* ph_mtu tells what came of it */
 	}
 	if (r == 0)
 		r = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
@@ -69,6 +71,14 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 	rte_eth_promiscuous_enable(id);
 	rte_eth_allmulticast_enable(id);
 	return flow_control_off(id);
+}
+
+/* The longest frame that a port takes, without Ethernet header and tags. */
+uint16_t ph_mtu(uint16_t id)
+{
+	uint16_t mtu = 0;
+
+	return rte_eth_dev_get_mtu(id, &mtu) == 0 ? mtu : 0;
 }
 
 /* Stops and closes a port and forgets its device, so that it can be opened again. */

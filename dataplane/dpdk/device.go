@@ -23,8 +23,11 @@ const descriptors = 1024
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
 	name, _, _ := strings.Cut(spec, ",")
-	if err := checkInterface(spec); err != nil {
+	if err := checkInterface(spec, mtu); err != nil {
 		return Device{}, err
+	}
+	if FrameSize(mtu) > eal.size {
+		return Device{}, fmt.Errorf("port %s: frames of mtu %d do not fit in buffers of %d bytes", spec, mtu, eal.size)
 	}
 	cname, cspec := C.CString(name), C.CString(withRing(spec, mtu))
 	defer C.free(unsafe.Pointer(cname))
@@ -37,6 +40,9 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	w.opened = append(w.opened, uint16(id))
 	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool); n < 0 {
 		return Device{}, fmt.Errorf("port %s: it does not start: %s", spec, strerror(-int(n)))
+	}
+	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
+		return Device{}, fmt.Errorf("port %s: it takes no frames of mtu %d, but of %d at most", spec, mtu, most)
 	}
 	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id)}
 	w.kernel[d.ID] = newSockets(spec, before)

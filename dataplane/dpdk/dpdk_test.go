@@ -6,12 +6,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/internal/testnet"
+	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -32,6 +35,7 @@ const rate = 10 * units.Gbps
 
 func newWorld(t *testing.T, o Options) World {
 	t.Helper()
+	o.FrameSize = FrameSize(9216) // the first world makes the buffers of all
 	w, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +53,11 @@ func newWorld(t *testing.T, o Options) World {
 
 func addHost(t *testing.T, w World, i int, link dataplane.Link) (*agent.Host, int) {
 	t.Helper()
+	return addHostWith(t, w, i, link, 1000)
+}
+
+func addHostWith(t *testing.T, w World, i int, link dataplane.Link, payload int) (*agent.Host, int) {
+	t.Helper()
 	s, err := scheme.Get("pcn")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +69,7 @@ func addHost(t *testing.T, w World, i int, link dataplane.Link) (*agent.Host, in
 	envs := w.NewEnvs(1)
 	h, err := agent.New(agent.Config{
 		MAC: wire.MAC(0x020000000000 + i), IP: wire.IPv4(10, 0, 0, byte(i)), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(),
-		DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Carry: parts.Carry, Payload: 1000, AckTimeout: units.Second, Senders: 4, Receivers: 4, Age: units.Second,
+		DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Carry: parts.Carry, Payload: payload, AckTimeout: units.Second, Senders: 4, Receivers: 4, Age: units.Second,
 		NP: parts.NP(4), NewRP: parts.RP,
 	}, envs[0])
 	if err != nil {
@@ -147,5 +156,71 @@ func TestBadDevices(t *testing.T) {
 		if _, err := w.Open(spec, 1500); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", spec, err)
 		}
+	}
+}
+
+// A device that takes no long frames is refused; so are frames longer than the buffers.
+func TestMTUThatDoesNotFit(t *testing.T) {
+	w := newWorld(t, Options{})
+	n := testnet.New(t, "mtu")
+	err := n.Do(func() error { _, err := w.Open("net_tap7,iface=t7", 9000); return err })
+	if want := "port net_tap7,iface=t7: it takes no frames of mtu 9000, but of 1500 at most"; err == nil || err.Error() != want {
+		t.Error(err)
+	}
+	if _, err := w.Open("net_null7", 9217+1024); err == nil || err.Error() != "port net_null7: frames of mtu 10241 do not fit in buffers of 10240 bytes" {
+		t.Error(err)
+	}
+	testnet.Veth(t, n, "e0", n, "e1")
+	n.Run(t, "ip", "link", "set", "e1", "mtu", "9000")
+	err = n.Do(func() error { _, err := w.Open("net_af_packet8,iface=e0", 9000); return err })
+	if err != nil {
+		t.Error(err)
+	}
+	if out := n.Run(t, "ip", "link", "show", "e0"); !strings.Contains(out, "mtu 9000") {
+		t.Error(out)
+	}
+	err = n.Do(func() error { _, err := w.Open("net_af_packet9,iface=lo", 70_000); return err })
+	if err == nil {
+		t.Error("an MTU that no interface has")
+	}
+}
+
+// Frames of 9000 bytes through a switch, all on cables: each flow ends, and every
+// frame is accounted for.
+func TestJumboFramesOnCables(t *testing.T) {
+	w := newWorld(t, Options{Dilation: 20})
+	link := dataplane.Link{Rate: rate, Delay: units.Microsecond}
+	c := dataplane.SwitchConfig{MTU: 9000, Buffer: 8 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3}
+	c.PFC[3] = pfc.Thresholds{XOFF: 500 * units.KB, XON: 400 * units.KB, Headroom: 500 * units.KB}
+	for i := range 2 {
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: wire.MAC(100 + i), Link: link})
+		c.Static = append(c.Static, dataplane.StaticEntry{MAC: wire.MAC(0x020000000001 + i), Ports: []uint16{uint16(i)}})
+	}
+	envs := w.NewEnvs(2)
+	sw, err := dataplane.NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := w.Add("switch", sw, envs, []int{0, 0})
+	var hosts [2]*agent.Host
+	for i := range hosts {
+		var n int
+		hosts[i], n = addHostWith(t, w, i+1, link, 8956) // 9000 with IP, UDP, BTH and ICRC
+		if err := w.Connect(dataplane.End{Node: n}, dataplane.End{Node: id, Port: i}, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := hosts[0].AddFlow(0, agent.FlowSpec{Peer: wire.IPv4(10, 0, 0, 2), PeerMAC: 0x020000000002, QP: 9, Size: 100 * 8956}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(context.Background(), 3*units.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Audit(); err != nil {
+		t.Fatal(err)
+	}
+	st := sw.Stats(w.Now()).Ports[1]
+	if done := hosts[0].TakeResults(); len(done) != 1 || st.TxFrames[3] != 100 || st.TxBytes[3] != 100*9014 {
+		t.Errorf("%d flows ended, %d frames of %d bytes", len(done), st.TxFrames[3], st.TxBytes[3])
 	}
 }

@@ -20,8 +20,17 @@ type Options struct {
 	Hugepages bool       // use them; else ordinary memory
 	PCI       []string   // devices that DPDK may take from the PCI bus, by address
 	Frames    int        // frame buffers; 32768
-	FrameSize int        // longest frame in bytes, without FCS; 2048
+	FrameSize int        // longest frame in bytes, without FCS, with two tags; 2048
 	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
+}
+
+// FrameSize is what Options.FrameSize has to be for an MTU. It is whole KiB: so
+// cards of the 82599's kind count the room of a buffer, and would spread a frame
+// over two (82599 datasheet, SRRCTL.BSIZEPACKET); and so do the kernel's rings,
+// whose frames must fill its pages.
+func FrameSize(mtu int) int {
+	const beside = 128 // the frame's Ethernet header and tags, and what the kernel puts before it
+	return max(2048, (mtu+beside+1023)&^1023)
 }
 
 // Device is a port that leads out of this process, opened and started.

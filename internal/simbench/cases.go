@@ -85,12 +85,13 @@ var growing = []testCase{grown(16), grown(64), grown(256), grown(1024)}
 
 func grown(hosts int) testCase {
 	return testCase{name: fmt.Sprintf("hosts%d", hosts), load: func() (*lab.Experiment, lab.SchemeUse, error) {
-		e, err := lab.Get("pcn/fig14-w2")
+		e, err := lab.Get("pcn/fig21")
 		if err != nil {
 			return nil, lab.SchemeUse{}, err
 		}
 		e.Duration = units.Time(2048/hosts+2) * units.Millisecond
 		e.Topology = lab.Topology{Kind: config.Set("leaf-spine"), ToRs: config.Set(hosts / 16), Hosts: config.Set(16), Spines: config.Set(4)}
+		e.Parameters.Buffer = lab.Sourced[units.Size]{Value: config.Set(64 * units.MB), Source: "the bench's: a spine of 64 ports"}
 		w := &e.Workloads[0]
 		w.End = config.Set(e.Duration)
 		w.Capacity = config.Set(units.Rate(hosts) * 10 * units.Gbps)

@@ -21,7 +21,7 @@ func main() {
 }
 
 func run() error {
-	out := flag.String("out", "out", "folder for bench-sim.json and bench-sim.txt")
+	out := flag.String("out", "out", "folder for bench-sim.json and bench-sim.txt, or bench-sim-growth")
 	only := flag.String("case", "", "one case only")
 	turns := flag.Int("turns", 5, "runs of each case, of which the median counts")
 	growth := flag.Bool("growth", false, "how the cost grows with the network, instead of the cases")
@@ -55,7 +55,11 @@ func run() error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(m)
 	}
-	return compare(list, *turns, *out)
+	name := "bench-sim"
+	if *growth {
+		name = "bench-sim-growth"
+	}
+	return compare(list, *turns, *out, name)
 }
 
 func names(list []testCase) string {
@@ -67,7 +71,7 @@ func names(list []testCase) string {
 }
 
 // compare runs cases in turns and writes what came out.
-func compare(list []testCase, turns int, out string) error {
+func compare(list []testCase, turns int, out, name string) error {
 	type contest struct {
 		c    *testCase
 		each bool
@@ -109,7 +113,7 @@ func compare(list []testCase, turns int, out string) error {
 	if err != nil {
 		return err
 	}
-	file, samples := filepath.Join(out, "bench-sim.json"), filepath.Join(out, "bench-sim.txt")
+	file, samples := filepath.Join(out, name+".json"), filepath.Join(out, name+".txt")
 	if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
 		return err
 	}

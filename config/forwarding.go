@@ -1,0 +1,340 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/units"
+	"photon/wire"
+)
+
+// VLAN is a virtual LAN and its ports, which count from 0 in the order of ports.
+type VLAN struct {
+	ID       Value[int]   `yaml:"id"`       // 1 to 4094
+	Untagged []Value[int] `yaml:"untagged"` // ports whose frames without tag belong to it; a port is so in one VLAN at most
+	Tagged   []Value[int] `yaml:"tagged"`   // ports on which its frames have its tag
+}
+
+// Router is the switch as a router.
+type Router struct {
+	MAC       Value[wire.MAC]  `yaml:"mac"`       // frames to it are routed; the first port's
+	Addresses []Value[wire.IP] `yaml:"addresses"` // for which it answers ARP, neighbour solicitations and ping
+}
+
+// Route leads to a prefix.
+type Route struct {
+	Prefix Value[Prefix] `yaml:"prefix"`
+	Via    []NextHop     `yaml:"via"` // several: of equal cost, chosen by flow
+}
+
+// NextHop is a neighbour.
+type NextHop struct {
+	Port Value[int]      `yaml:"port"` // from 0, in the order of ports
+	MAC  Value[wire.MAC] `yaml:"mac"`
+	VLAN Value[int]      `yaml:"vlan"` // the port's untagged one
+}
+
+// StormControl bounds what a port may have sent to all others.
+type StormControl struct {
+	Broadcast Limit `yaml:"broadcast"`
+	Multicast Limit `yaml:"multicast"`       // other group addresses
+	Unknown   Limit `yaml:"unknown_unicast"` // addresses that nobody has
+}
+
+// Limit is a rate and what may come at once.
+type Limit struct {
+	Rate  Value[FloodRate]  `yaml:"rate"`  // 1000pps, or 10Mbps on the wire; absent: no limit
+	Burst Value[FloodBurst] `yaml:"burst"` // frames, or a size as in 64KB; 10ms of the rate, but at least a frame
+}
+
+// Prefix is an IP prefix as in 10.0.1.0/24.
+type Prefix struct{ netip.Prefix }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Prefix) UnmarshalText(b []byte) (err error) {
+	if p.Prefix, err = netip.ParsePrefix(string(b)); err != nil {
+		return fmt.Errorf("prefix %q: neither IPv4 nor IPv6 (write it like 10.0.1.0/24 or fd00::/64)", b)
+	}
+	if m := p.Masked(); m != p.Prefix {
+		return fmt.Errorf("prefix %v has bits beyond its length (%v has not)", p.Prefix, m)
+	}
+	return nil
+}
+
+// FloodRate is frames or bits per second.
+type FloodRate struct {
+	Frames int
+	Bits   units.Rate
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *FloodRate) UnmarshalText(b []byte) (err error) {
+	if n, ok := strings.CutSuffix(string(b), "pps"); ok {
+		r.Frames, err = strconv.Atoi(n)
+	} else {
+		r.Bits, err = units.ParseRate(string(b))
+	}
+	if err != nil || r.Frames < 0 || r.Bits < 0 || r.Frames == 0 && r.Bits == 0 {
+		return fmt.Errorf("rate %q: not a number of frames or bits per second (write it like 1000pps or 10Mbps)", b)
+	}
+	return nil
+}
+
+func (r FloodRate) String() string {
+	if r.Frames > 0 {
+		return fmt.Sprintf("%dpps", r.Frames)
+	}
+	return r.Bits.String()
+}
+
+// FloodBurst is frames or bytes.
+type FloodBurst struct {
+	Frames int
+	Bytes  units.Size
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *FloodBurst) UnmarshalText(b []byte) (err error) {
+	if s.Frames, err = strconv.Atoi(string(b)); err != nil {
+		s.Bytes, err = units.ParseSize(string(b))
+	}
+	if err != nil || s.Frames < 0 || s.Bytes < 0 || s.Frames == 0 && s.Bytes == 0 {
+		return fmt.Errorf("burst %q: not a number of frames or bytes (write it like 100 or 64KB)", b)
+	}
+	return nil
+}
+
+func (s FloodBurst) String() string {
+	if s.Frames > 0 {
+		return strconv.Itoa(s.Frames)
+	}
+	return s.Bytes.String()
+}
+
+// limit is what the switch goes by.
+func (l Limit) limit(mtu int) (f dataplane.FloodLimit, err error) {
+	if !l.Rate.IsSet() {
+		if l.Burst.IsSet() {
+			return f, fail(l.Burst, "storm control: a burst needs a rate")
+		}
+		return f, nil
+	}
+	f.Frames, f.Rate = l.Rate.V.Frames, l.Rate.V.Bits
+	if l.Burst.IsSet() && (f.Frames > 0) != (l.Burst.V.Frames > 0) {
+		return f, fail(l.Burst, "storm control: burst %v of rate %v: both are in frames, or neither is", l.Burst.V, l.Rate.V)
+	}
+	const usual = 10 * units.Millisecond
+	if f.Frames > 0 {
+		f.Burst = max(1, units.Size(f.Frames)*units.Size(usual)/units.Size(units.Second))
+		if l.Burst.IsSet() {
+			f.Burst = units.Size(l.Burst.V.Frames)
+		}
+	} else {
+		f.Burst = max(f.Rate.Bytes(usual), units.Size(mtu+wire.EthernetLen+wire.VLANLen+wire.Overhead))
+		if l.Burst.IsSet() {
+			f.Burst = l.Burst.V.Bytes
+		}
+	}
+	return f, nil
+}
+
+// or is the limit, or another if there is none.
+func (l Limit) or(other Limit) Limit {
+	if l.Rate.IsSet() || l.Burst.IsSet() {
+		return l
+	}
+	return other
+}
+
+// limits are those of a port: its own, or the switch's.
+func (c *Switch) limits(p Port, mtu int) (f dataplane.FloodLimits, err error) {
+	all := c.Storm
+	if f.Broadcast, err = p.Storm.Broadcast.or(all.Broadcast).limit(mtu); err != nil {
+		return f, err
+	}
+	if f.Multicast, err = p.Storm.Multicast.or(all.Multicast).limit(mtu); err != nil {
+		return f, err
+	}
+	f.Unknown, err = p.Storm.Unknown.or(all.Unknown).limit(mtu)
+	return f, err
+}
+
+// where is the line of the first limit; 0: there is none.
+func (s StormControl) where() int {
+	for _, l := range []Limit{s.Broadcast, s.Multicast, s.Unknown} {
+		if l.Rate.IsSet() {
+			return l.Rate.Line
+		}
+	}
+	return 0
+}
+
+// number reads a port or a VLAN.
+func number(v Value[int], what string, most int) (uint16, error) {
+	if v.V < 0 || v.V > most {
+		return 0, fail(v, "there is no %s %d (there are 0 to %d)", what, v.V, most)
+	}
+	return uint16(v.V), nil
+}
+
+func (c *Switch) port(v Value[int]) (uint16, error) { return number(v, "port", len(c.Ports)-1) }
+
+func (c *Switch) portList(list []Value[int]) (ports []uint16, err error) {
+	for _, v := range list {
+		p, err := c.port(v)
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, p)
+	}
+	return ports, nil
+}
+
+// vlan reads the VLAN of something that is at a port; 0: the port's untagged one.
+func vlan(v Value[int]) (uint16, error) {
+	if v.IsSet() && (v.V < 1 || v.V > wire.MaxVLAN) {
+		return 0, fail(v, "VLAN %d: there are 1 to %d", v.V, wire.MaxVLAN)
+	}
+	return uint16(v.V), nil
+}
+
+// forwarding fills in how frames find their way. What is wrong in the whole, the
+// switch's check says.
+func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) error {
+	s.NoUnknown = !c.Learning.Flood.Or(true)
+	for _, v := range c.VLANs {
+		x := dataplane.VLAN{}
+		var err error
+		if x.ID, err = vlan(v.ID); err != nil {
+			return err
+		}
+		if x.Untagged, err = c.portList(v.Untagged); err != nil {
+			return err
+		}
+		if x.Tagged, err = c.portList(v.Tagged); err != nil {
+			return err
+		}
+		s.VLANs = append(s.VLANs, x)
+	}
+	if err := c.static(s); err != nil {
+		return err
+	}
+	first := dpdk.Device{}
+	if devices != nil {
+		first = devices[0]
+	}
+	mac := portMAC(first, 0)
+	s.Salt = uint32(mac)*0x9E3779B1 | 1 // equal paths: another choice than its neighbours'
+	if c.Router.MAC.IsSet() || c.Router.Addresses != nil || c.Routes != nil {
+		s.Router.MAC = c.Router.MAC.Or(mac)
+	}
+	for _, a := range c.Router.Addresses {
+		s.Router.Addresses = append(s.Router.Addresses, netip.AddrFrom16(a.V).Unmap())
+	}
+	for _, r := range c.Routes {
+		if !r.Prefix.IsSet() {
+			return errors.New("a route needs a prefix (write it like {prefix: 10.0.1.0/24, via: [{port: 1, mac: 02:00:0a:00:00:01}]})")
+		}
+		route := dataplane.Route{Prefix: r.Prefix.V.Prefix}
+		for _, v := range r.Via {
+			if !v.Port.IsSet() || !v.MAC.IsSet() {
+				return fail(r.Prefix, "route %v: a next hop needs a port and a MAC address", r.Prefix.V)
+			}
+			hop := dataplane.NextHop{MAC: v.MAC.V}
+			var err error
+			if hop.Port, err = c.port(v.Port); err != nil {
+				return err
+			}
+			if hop.VLAN, err = vlan(v.VLAN); err != nil {
+				return err
+			}
+			route.Via = append(route.Via, hop)
+		}
+		s.Router.Routes = append(s.Router.Routes, route)
+	}
+	return nil
+}
+
+func (c *Switch) static(s *dataplane.SwitchConfig) error {
+	for _, a := range c.Learning.Static {
+		if !a.Port.IsSet() {
+			return fail(a.MAC, "static address %v: say behind which port it is", a.MAC.V)
+		}
+		if a.Port.V < 0 || a.Port.V >= len(c.Ports) {
+			return fail(a.Port, "static address %v: there is no port %d (they count from 0 to %d)", a.MAC.V, a.Port.V, len(c.Ports)-1)
+		}
+		v, err := vlan(a.VLAN)
+		if err != nil {
+			return err
+		}
+		s.Static = append(s.Static, dataplane.StaticEntry{MAC: a.MAC.V, Ports: []uint16{uint16(a.Port.V)}, VLAN: v})
+	}
+	return nil
+}
+
+// itemLine is the line of what the switch's check found wrong in one of its lists.
+func (c *Switch) itemLine(err error) (line int, ok bool) {
+	var e *dataplane.ItemError
+	if !errors.As(err, &e) {
+		return 0, false
+	}
+	switch e.List {
+	case "ports":
+		if line = c.Ports[e.Index].Storm.where(); line == 0 {
+			line = c.Storm.where()
+		}
+	case "vlans":
+		line = c.VLANs[e.Index].ID.Line
+	case "static":
+		line = c.Learning.Static[e.Index].MAC.Line
+	case "routes":
+		line = c.Routes[e.Index].Prefix.Line
+	case "router":
+		line = c.Router.MAC.Line
+	case "addresses":
+		line = c.Router.Addresses[e.Index].Line
+	}
+	return line, true
+}
+
+// describeForwarding prints VLANs, routes and limits.
+func describeForwarding(s *dataplane.SwitchConfig) (lines []string) {
+	in := make([]bool, len(s.Ports))
+	for _, v := range s.VLANs {
+		lines = append(lines, fmt.Sprintf("VLAN %d: ports %v untagged, %v tagged", v.ID, v.Untagged, v.Tagged))
+		for _, p := range append(append([]uint16{}, v.Untagged...), v.Tagged...) {
+			in[p] = true
+		}
+	}
+	for p := range in {
+		if s.VLANs != nil && !in[p] {
+			lines = append(lines, fmt.Sprintf("port %d: in no VLAN, so every frame it receives is discarded", p))
+		}
+	}
+	if r := s.Router; r.MAC != 0 {
+		lines = append(lines, fmt.Sprintf("router %v: addresses %v, %d routes", r.MAC, r.Addresses, len(r.Routes)))
+	}
+	for p := range s.Ports {
+		f := &s.Ports[p].Flood
+		for _, l := range []struct {
+			what string
+			dataplane.FloodLimit
+		}{{"broadcast", f.Broadcast}, {"multicast", f.Multicast}, {"unknown unicast", f.Unknown}} {
+			switch {
+			case l.Frames > 0:
+				lines = append(lines, fmt.Sprintf("port %d: %s at most %dpps, burst %d", p, l.what, l.Frames, l.Burst))
+			case l.Rate > 0:
+				lines = append(lines, fmt.Sprintf("port %d: %s at most %v, burst %v", p, l.what, l.Rate, l.Burst))
+			}
+		}
+	}
+	if s.NoUnknown {
+		lines = append(lines, "frames to unknown addresses are discarded")
+	}
+	return lines
+}

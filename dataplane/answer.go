@@ -1,0 +1,52 @@
+package dataplane
+
+import (
+	"net/netip"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// The little that a router says itself, so that hosts find it: answers to ARP
+// requests, to neighbour solicitations and to echo requests. Each is written over
+// what asked, and leaves through the port where that came in. Left out: ICMP
+// errors, duplicate address detection, and to ask for neighbours itself.
+
+// bounce sends a frame back to its sender.
+func (s *Switch) bounce(now units.Time, p *switchPort, in *lan, f Frame) {
+	b := p.env.Header(f)
+	copy(b[:6], b[6:12])
+	s.routes.mac.Put(b[6:])
+	s.forward(now, p, p.number, in, f)
+}
+
+// answer answers an ARP request or a neighbour solicitation for an address of the
+// router, and reports whether the frame was one.
+func (s *Switch) answer(now units.Time, p *switchPort, in *lan, f Frame, h *wire.Header) bool {
+	b := p.env.Header(f)
+	switch {
+	case h.EtherType == wire.TypeARP:
+		target, ok := wire.ARPTarget(b[h.Payload:])
+		if !ok || !s.routes.isOwn(target) {
+			return false
+		}
+		wire.AnswerARP(b[h.Payload:], s.routes.mac)
+	case h.EtherType == wire.TypeIPv6 && h.Proto == wire.ProtoICMPv6:
+		target, ok := wire.SolicitationTarget(b[h.L3:], int(f.Len)-h.L3)
+		if !ok || !s.routes.isOwn(target) {
+			return false
+		}
+		f.Len = uint16(h.L3 + wire.AdvertisementLen)
+		wire.Advertise(p.env.Header(f)[h.L3:], s.routes.mac)
+	default:
+		return false
+	}
+	s.bounce(now, p, in, f)
+	return true
+}
+
+// isOwn reports whether an address is the router's.
+func (r *routes) isOwn(a netip.Addr) bool {
+	group, ok := r.table.Lookup(a)
+	return ok && group == toItself
+}

@@ -1,0 +1,140 @@
+package dataplane
+
+import (
+	"errors"
+	"fmt"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// FloodLimits bound what a port may have sent to all others ("storm control").
+type FloodLimits struct {
+	Broadcast FloodLimit
+	Multicast FloodLimit // other group addresses
+	Unknown   FloodLimit // addresses that nobody has
+}
+
+// FloodLimit is a token bucket, in frames or in bits on the wire; zero: no limit.
+type FloodLimit struct {
+	Frames int        // per second
+	Rate   units.Rate // in place of it
+	Burst  units.Size // what may come at once: frames, or bytes on the wire; at least one frame
+}
+
+// check says what is wrong with the limits of a port.
+func (l *FloodLimits) check(mtu int) error {
+	for kind, one := range map[string]FloodLimit{"broadcast": l.Broadcast, "multicast": l.Multicast, "unknown unicast": l.Unknown} {
+		if err := one.check(mtu + wire.EthernetLen + wire.VLANLen); err != nil {
+			return fmt.Errorf("storm control of %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with a limit for frames of at most so many bytes.
+func (l FloodLimit) check(longest int) error {
+	const most = 1000 // seconds of the rate that a burst may be worth: the arithmetic holds
+	switch {
+	case l == FloodLimit{}:
+		return nil
+	case l.Frames < 0 || l.Rate < 0 || (l.Frames == 0) == (l.Rate == 0):
+		return errors.New("it has a positive rate, in frames or in bits per second")
+	case l.Frames > 0 && (l.Burst < 1 || l.Burst > most*units.Size(l.Frames)):
+		return fmt.Errorf("a burst is from 1 frame to %d seconds of the rate, not %d", most, l.Burst)
+	case l.Rate > 0 && (l.Burst < units.Size(longest+wire.Overhead) || l.Rate.Serialize(l.Burst) > most*units.Second):
+		return fmt.Errorf("a burst is from the longest frame, %d bytes on the wire, to %d seconds of the rate, not %v", longest+wire.Overhead, most, l.Burst)
+	}
+	return nil
+}
+
+// bucket is a token bucket as the generic cell rate algorithm has it (ITU-T
+// I.371 annex A): what a frame costs is time, and no fractions are carried along.
+type bucket struct {
+	frame units.Time // that a frame costs; 0: that its bytes cost at the rate
+	rate  units.Rate
+	depth units.Time // of the bucket; 0: no limit
+	full  units.Time // when it is full again
+}
+
+// set changes the limit; what was taken stays taken.
+func (b *bucket) set(l FloodLimit) {
+	full := b.full
+	*b = bucket{full: full}
+	switch {
+	case l.Frames > 0:
+		b.frame = (units.Second-1)/units.Time(l.Frames) + 1
+		b.depth = b.frame * units.Time(l.Burst)
+	case l.Rate > 0:
+		b.rate, b.depth = l.Rate, l.Rate.Serialize(l.Burst)
+	}
+}
+
+// take reports whether a frame of so many bytes on the wire may pass, and takes its tokens.
+func (b *bucket) take(now units.Time, bytes int) bool {
+	if b.depth == 0 {
+		return true
+	}
+	cost := b.frame
+	if cost == 0 {
+		cost = b.rate.Serialize(units.Size(bytes))
+	}
+	full := max(b.full, now) + cost
+	if full-now > b.depth {
+		return false
+	}
+	b.full = full
+	return true
+}
+
+// buckets of a port, by what is flooded.
+type buckets struct{ broadcast, multicast, unknown bucket }
+
+func (b *buckets) set(l FloodLimits) {
+	b.broadcast.set(l.Broadcast)
+	b.multicast.set(l.Multicast)
+	b.unknown.set(l.Unknown)
+}
+
+// mayFlood reports whether a frame may go to all ports, or why not.
+func (s *Switch) mayFlood(now units.Time, p *switchPort, f Frame, dst wire.MAC) (why Reason, ok bool) {
+	b := &p.buckets.unknown
+	switch {
+	case dst == wire.Broadcast:
+		b = &p.buckets.broadcast
+	case dst.Multicast():
+		b = &p.buckets.multicast
+	case s.config.NoUnknown:
+		return DropUnicast, false
+	}
+	return DropFlood, b.take(now, p.config.Link.WireBytes(int(f.Len)))
+}
+
+// flood sends a frame of unknown or group destination to every other port of its LAN.
+func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f Frame) {
+	last := -1
+	for _, i := range in.ports {
+		if int(i) == p.number || s.ports[i].down {
+			continue
+		}
+		if last >= 0 {
+			s.forwardCopy(now, p, last, in, f)
+		}
+		last = int(i)
+	}
+	if last < 0 {
+		s.discard(p, f, DropNoPort)
+		return
+	}
+	s.forward(now, p, last, in, f)
+}
+
+func (s *Switch) forwardCopy(now units.Time, p *switchPort, out int, in *lan, f Frame) {
+	p.copied[f.Prio]++
+	c, ok := p.env.Clone(f)
+	if !ok {
+		p.stats.Discards[DropNoMemory][f.Prio]++
+		return
+	}
+	s.forward(now, p, out, in, c)
+}

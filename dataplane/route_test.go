@@ -1,0 +1,562 @@
+package dataplane
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/marking"
+	"photon/wire"
+)
+
+func prefix(s string) netip.Prefix { return netip.MustParsePrefix(s) }
+
+// routerConfig is a router of four ports with a host behind each, 10.0.N.N, and
+// two next hops for everything else.
+func routerConfig() SwitchConfig {
+	c := config(4)
+	c.CP = nil
+	c.Router = Router{MAC: routerMAC, Addresses: []netip.Addr{netip.MustParseAddr("10.0.9.1"), netip.MustParseAddr("fd00:9::1")}}
+	for i := range 4 {
+		via := []NextHop{{Port: uint16(i), MAC: mac(i)}}
+		c.Router.Routes = append(c.Router.Routes, Route{prefix(fmt.Sprintf("10.0.%d.0/24", i)), via}, Route{prefix(fmt.Sprintf("fd00:%d::/64", i)), via})
+	}
+	c.Router.Routes = append(c.Router.Routes, Route{prefix("0.0.0.0/0"), []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
+	return c
+}
+
+// ip is the whole of a RoCEv2 packet to the router.
+func ip(src, dst string, length int) []byte {
+	b := make([]byte, length)
+	s, err := wire.ParseIP(src)
+	d, err2 := wire.ParseIP(dst)
+	if err != nil || err2 != nil {
+		panic(dst)
+	}
+	r := wire.RoCE{DstMAC: routerMAC, SrcMAC: mac(0), Src: s, Dst: d, TOS: 26<<2 | wire.ECT0, SrcPort: 5000}
+	headers := 42
+	if !s.Is4() {
+		headers = 62
+	}
+	bth := r.Encode(b, length-headers)
+	wire.BTH(b[bth:]).Encode(wire.OpSendMiddle, false, 7, false, 0)
+	wire.SealICRC(b[14:], bth-14)
+	return b
+}
+
+// eachWay runs a test with the burst path and without.
+func eachWay(t *testing.T, c SwitchConfig, do func(t *testing.T, r *rig)) {
+	for _, general := range []bool{false, true} {
+		t.Run(map[bool]string{false: "quick", true: "general"}[general], func(t *testing.T) {
+			r := newRig(t, c)
+			r.sw.general = general
+			do(t, r)
+		})
+	}
+}
+
+// A packet to the router leaves to its next hop with a hop less to live and
+// checksums that hold; mark, priority and payload are what they would be.
+func TestRouting(t *testing.T) {
+	c := routerConfig()
+	c.CP = func(marking.Place) marking.CP { return marking.NewNPECN() }
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		for _, dst := range []string{"10.0.1.7", "fd00:1::7"} {
+			src := "10.0.0.1"
+			if strings.Contains(dst, ":") {
+				src = "fd00::1"
+			}
+			b := ip(src, dst, 110)
+			r.in(0, b, 110)
+			r.in(0, b, 110)
+			out := r.out(1, 4)
+			if len(out) != 2 {
+				t.Fatalf("%s: %d frames", dst, len(out))
+			}
+			for i, got := range out {
+				want := bytes.Clone(b)
+				mac(1).Put(want)
+				routerMAC.Put(want[6:])
+				wire.DecrementTTL(want[14:])
+				if i == 0 {
+					wire.SetECN(want[14:], wire.CE) // another waits behind it
+				}
+				var h wire.Header
+				if !bytes.Equal(got, want) || !wire.Parse(got, &h) || h.L3 != 14 || wire.TTL(got[14:]) != 63 || !wire.ICRCOK(got[14:], h.BTH-14) {
+					t.Errorf("%s, frame %d:\n% x\nwant\n% x", dst, i, got, want)
+				}
+			}
+		}
+		if st := r.stats(0); st.Routed != 4 || st.RxFrames[3] != 4 || r.stats(1).TxFrames[3] != 4 || r.stats(1).Marked[3] != 2 {
+			t.Errorf("%d routed of %d, %d sent", st.Routed, st.RxFrames[3], r.stats(1).TxFrames[3])
+		}
+	})
+}
+
+// What is not forwarded is counted with its reason.
+func TestRoutingDiscards(t *testing.T) {
+	good := ip("10.0.0.1", "10.0.1.7", 100)
+	six := ip("fd00::1", "fd00:1::7", 120)
+	change := func(b []byte, do func(b []byte)) []byte {
+		b = bytes.Clone(b)
+		do(b)
+		if b[14]>>4 == 4 {
+			wire.SetIPv4Checksum(b[14:])
+		}
+		return b
+	}
+	broken := bytes.Clone(good)
+	broken[24] ^= 1
+	for _, c := range []struct {
+		name  string
+		frame []byte
+		why   Reason
+	}{
+		{"the last hop", change(good, func(b []byte) { b[22] = 1 }), DropTTL}, {"after the last", change(good, func(b []byte) { b[22] = 0 }), DropTTL},
+		{"the last hop of IPv6", change(six, func(b []byte) { b[21] = 1 }), DropTTL}, {"a checksum", broken, DropBadIP},
+		{"longer than its frame", change(good, func(b []byte) { b[16] = 1 }), DropBadIP}, {"shorter than its header", change(good, func(b []byte) { b[16], b[17] = 0, 19 }), DropBadIP},
+		{"longer than its frame, IPv6", change(six, func(b []byte) { b[18] = 1 }), DropBadIP},
+		{"no route", ip("fd00::1", "fd01::1", 120), DropNoRoute}, {"a group", change(good, func(b []byte) { b[30] = 224 }), DropNoRoute},
+		{"everybody", change(good, func(b []byte) { copy(b[30:], []byte{255, 255, 255, 255}) }), DropNoRoute},
+		{"loopback", change(good, func(b []byte) { b[30] = 127 }), DropNoRoute}, {"link-local", ip("fd00::1", "fe80::1", 120), DropNoRoute},
+		{"for the router", ip("10.0.0.1", "10.0.9.1", 100), DropToRouter},
+		{"not IP", change(good, func(b []byte) { b[12], b[13] = 0x88, 0xB5 }), DropToRouter},
+	} {
+		eachWay(t, routerConfig(), func(t *testing.T, r *rig) {
+			r.in(0, c.frame, len(c.frame))
+			st := r.stats(0)
+			if n := st.Discards[c.why]; n[3]+n[0] != 1 || st.Routed != 0 {
+				t.Errorf("%s: %v", c.name, st.Discards)
+			}
+			for p := range 4 {
+				if n := len(r.out(p, 4)); n != 0 {
+					t.Errorf("%s: %d frames leave port %d", c.name, n, p)
+				}
+			}
+		})
+	}
+}
+
+// Routes of equal cost: each gets a share, a flow stays, and a link that goes down
+// is done without.
+func TestEqualCostRoutes(t *testing.T) {
+	c := routerConfig()
+	c.Salt = 12345
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		where := func(flow int) int {
+			b := ip("10.0.0.1", "99.1.2.3", 100)
+			binary.BigEndian.PutUint16(b[34:], uint16(flow))
+			r.in(0, b, 100)
+			var at []int
+			for p := range 4 {
+				if out := r.out(p, 4); len(out) == 1 && wire.MACAt(out[0]) == mac(50+p) {
+					at = append(at, p)
+				}
+			}
+			if len(at) != 1 {
+				t.Fatalf("flow %d leaves at %v", flow, at)
+			}
+			return at[0]
+		}
+		set := func(port int, up bool) {
+			ch, err := r.sw.PrepareLink(port, up)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.sw.SetLink(r.now, ch)
+		}
+		share := map[int]int{}
+		for flow := range 200 {
+			first := where(flow)
+			if where(flow) != first {
+				t.Fatalf("flow %d moves", flow)
+			}
+			share[first]++
+		}
+		if share[2] < 70 || share[3] < 70 || share[2]+share[3] != 200 {
+			t.Error(share)
+		}
+		set(2, false)
+		for flow := range 50 {
+			if where(flow) != 3 {
+				t.Fatal("a flow goes where no link is")
+			}
+		}
+		set(3, false)
+		r.in(0, ip("10.0.0.1", "99.1.2.3", 100), 100)
+		if n := r.stats(2).Discards[DropLink][3] + r.stats(3).Discards[DropLink][3]; n != 1 {
+			t.Errorf("%d frames are discarded with no link up", n)
+		}
+		set(2, true)
+		for flow := range 50 {
+			if where(flow) != 2 {
+				t.Fatal("a flow does not come back")
+			}
+		}
+	})
+}
+
+// Between VLANs: the tag is the next hop's, on one port too.
+func TestRoutingBetweenVLANs(t *testing.T) {
+	c := vlanConfig()
+	c.CP = nil
+	c.Router = Router{MAC: routerMAC, Routes: []Route{
+		{prefix("10.0.1.0/24"), []NextHop{{Port: 0, MAC: mac(1)}}},
+		{prefix("10.0.2.0/24"), []NextHop{{Port: 2, MAC: mac(2), VLAN: 20}}},
+		{prefix("10.0.3.0/24"), []NextHop{{Port: 3, MAC: mac(3), VLAN: 20}}},
+		{prefix("10.0.4.0/24"), []NextHop{{Port: 3, MAC: mac(4), VLAN: 10}}},
+	}}
+	for _, in := range []struct {
+		port int
+		tci  int
+	}{{1, -1}, {2, -1}, {3, 5<<13 | 10}, {3, 5<<13 | 20}, {0, 3 << 13}, {4, -1}} {
+		for subnet, out := range map[int]struct{ port, vlan int }{1: {0, 0}, 2: {2, 0}, 3: {3, 20}, 4: {3, 10}} {
+			eachWay(t, c, func(t *testing.T, r *rig) {
+				b := ip("10.0.0.1", fmt.Sprintf("10.0.%d.1", subnet), 100)
+				want := bytes.Clone(b)
+				mac(subnet).Put(want)
+				routerMAC.Put(want[6:])
+				wire.DecrementTTL(want[14:])
+				pcp := uint16(3)
+				if in.tci >= 0 {
+					b, pcp = withTag(b, uint16(in.tci)), uint16(in.tci>>13)
+				}
+				if out.vlan != 0 {
+					want = withTag(want, pcp<<13|uint16(out.vlan))
+				}
+				r.in(in.port, b, len(b))
+				if got := r.out(out.port, 4); len(got) != 1 || !bytes.Equal(got[0], want) {
+					t.Errorf("from port %d with %#x to %d:\n% x\nwant\n% x", in.port, in.tci, subnet, got, want)
+				}
+			})
+		}
+	}
+}
+
+// A switch without VLANs routes what is tagged too; it leaves without.
+func TestRoutingOfATaggedPacket(t *testing.T) {
+	r := newRig(t, routerConfig())
+	b := withTag(ip("10.0.0.1", "10.0.1.7", 100), 3<<13|5)
+	r.in(0, b, len(b))
+	if got := r.out(1, 4); len(got) != 1 || len(got[0]) != 100 || got[0][12] != 0x08 {
+		t.Errorf("% x", got)
+	}
+}
+
+// Routes change as a whole or not at all, and what is queued leaves.
+func TestReloadOfRoutes(t *testing.T) {
+	c := routerConfig()
+	r := newRig(t, c)
+	r.in(0, ip("10.0.0.1", "10.0.1.7", 100), 100)
+	c.Router.Routes = []Route{{prefix("10.0.1.0/24"), []NextHop{{Port: 2, MAC: mac(2)}}}}
+	bad := c
+	bad.Router.Routes = append(slices.Clone(c.Router.Routes), Route{prefix("10.0.2.0/24"), []NextHop{{Port: 9, MAC: mac(2)}}})
+	if _, err := r.sw.Prepare(bad); err == nil {
+		t.Error("a port that is not there")
+	}
+	r.in(0, ip("10.0.0.1", "10.0.1.7", 100), 100)
+	r.reload(c)
+	r.in(0, ip("10.0.0.1", "10.0.1.7", 100), 100)
+	r.in(0, ip("10.0.0.1", "10.0.3.7", 100), 100)
+	if a, b := len(r.out(1, 4)), len(r.out(2, 4)); a != 2 || b != 1 || r.stats(0).Discards[DropNoRoute][3] != 1 {
+		t.Errorf("%d frames by the old route, %d by the new", a, b)
+	}
+	c.Router = Router{}
+	r.reload(c)
+	r.in(0, ip("10.0.0.1", "10.0.1.7", 100), 100)
+	if n := len(r.out(1, 4)) + len(r.out(2, 4)) + len(r.out(3, 4)); n != 3 {
+		t.Errorf("an address that is nobody's any more: %d frames", n)
+	}
+}
+
+// Hosts find the router by ARP and neighbour discovery, and may ping it; the
+// answers are checked by the rules of the protocols, not by what made them.
+func TestRouterAnswers(t *testing.T) {
+	r := newRig(t, routerConfig())
+	ask := func(b []byte, want int) []byte {
+		t.Helper()
+		r.in(0, b, len(b))
+		var all [][]byte
+		for p := range 4 {
+			out := r.out(p, 4)
+			if all = append(all, out...); want == 1 && p != 0 && len(out) != 0 {
+				t.Errorf("%d frames leave port %d", len(out), p)
+			}
+		}
+		if len(all) != want {
+			t.Fatalf("%d frames, not %d", len(all), want)
+		}
+		if wire.MACAt(all[0]) != mac(0) || wire.MACAt(all[0][6:]) != routerMAC {
+			if want == 1 {
+				t.Errorf("from %v to %v", wire.MACAt(all[0][6:]), wire.MACAt(all[0]))
+			}
+		}
+		return all[0]
+	}
+	arp := make([]byte, 60)
+	wire.Broadcast.Put(arp)
+	mac(0).Put(arp[6:])
+	copy(arp[12:], []byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 1})
+	mac(0).Put(arp[22:])
+	copy(arp[28:], []byte{10, 0, 9, 7})
+	copy(arp[38:], []byte{10, 0, 9, 1})
+	got := ask(arp, 1)
+	if got[21] != 2 || wire.MACAt(got[22:]) != routerMAC || !bytes.Equal(got[28:32], []byte{10, 0, 9, 1}) || wire.MACAt(got[32:]) != mac(0) || !bytes.Equal(got[38:42], []byte{10, 0, 9, 7}) {
+		t.Errorf("ARP: % x", got)
+	}
+	other := bytes.Clone(arp)
+	other[41] = 2
+	ask(other, 3) // somebody else's: to all
+
+	ns := make([]byte, 86)
+	wire.MAC(0x3333_FF00_0001).Put(ns)
+	mac(0).Put(ns[6:])
+	copy(ns[12:], []byte{0x86, 0xDD, 0x60, 0, 0, 0, 0, 32, 58, 255})
+	copy(ns[22:], netip.MustParseAddr("fd00:9::7").AsSlice())
+	copy(ns[38:], netip.MustParseAddr("ff02::1:ff00:1").AsSlice())
+	ns[54] = 135
+	copy(ns[62:], netip.MustParseAddr("fd00:9::1").AsSlice())
+	ns[78], ns[79] = 1, 1
+	mac(0).Put(ns[80:])
+	binary.BigEndian.PutUint16(ns[56:], ^wire.ICMPv6Sum(ns[14:]))
+	broken := bytes.Clone(ns)
+	broken[85] ^= 1
+	ask(broken, 3)
+	got = ask(ns, 1)
+	if len(got) != 86 || got[54] != 136 || got[58] != 0xE0 || got[21] != 255 || wire.ICMPv6Sum(got[14:]) != 0xFFFF || got[78] != 2 || wire.MACAt(got[80:]) != routerMAC ||
+		!bytes.Equal(got[22:38], ns[62:78]) || !bytes.Equal(got[38:54], ns[22:38]) || !bytes.Equal(got[62:78], ns[62:78]) {
+		t.Errorf("neighbour advertisement: % x", got)
+	}
+
+	echo := ip("10.0.0.1", "10.0.9.1", 99)
+	echo[23], echo[22], echo[34], echo[35] = wire.ProtoICMP, 1, 8, 0
+	wire.SetIPv4Checksum(echo[14:])
+	binary.BigEndian.PutUint16(echo[36:], 0)
+	binary.BigEndian.PutUint16(echo[36:], ^sum(echo[34:]))
+	got = ask(echo, 1)
+	if got[34] != 0 || got[22] != 64 || !wire.IPv4ChecksumOK(got[14:]) || sum(got[34:]) != 0xFFFF || !bytes.Equal(got[26:30], echo[30:34]) || !bytes.Equal(got[30:34], echo[26:30]) {
+		t.Errorf("echo: % x", got)
+	}
+	echo6 := ip("fd00::1", "fd00:9::1", 99)
+	echo6[20], echo6[54], echo6[55] = wire.ProtoICMPv6, 128, 0
+	binary.BigEndian.PutUint16(echo6[56:], 0)
+	binary.BigEndian.PutUint16(echo6[56:], ^wire.ICMPv6Sum(echo6[14:]))
+	if got = ask(echo6, 1); got[54] != 129 || wire.ICMPv6Sum(got[14:]) != 0xFFFF || !bytes.Equal(got[38:54], echo6[22:38]) {
+		t.Errorf("echo of IPv6: % x", got)
+	}
+	if st := r.stats(0); st.Discarded() != [8]uint64{} {
+		t.Errorf("%v", st.Discards)
+	}
+}
+
+func sum(b []byte) uint16 {
+	n := uint32(0)
+	for i, x := range b {
+		n += uint32(x) << (8 * (1 - i%2))
+	}
+	for n>>16 != 0 {
+		n = n&0xFFFF + n>>16
+	}
+	return uint16(n)
+}
+
+// A congestion point's own CNP finds its way to a source in another subnet.
+func TestCNPIsRouted(t *testing.T) {
+	c := routerConfig()
+	c.CP = func(marking.Place) marking.CP { return &nagging{} }
+	r := newRig(t, c)
+	flow := marking.Flow{SrcMAC: routerMAC, DstMAC: mac(1), Src: wire.IPv4(10, 0, 0, 7), Dst: wire.IPv4(10, 0, 1, 7), QP: 5}
+	r.sw.sendCNP(r.now, &r.sw.ports[1], 3, flow)
+	var h wire.Header
+	if got := r.out(0, 1); len(got) != 1 || !wire.Parse(got[0], &h) || h.Dst != mac(0) || h.Src != routerMAC || h.BTH == 0 || !wire.IPv4ChecksumOK(got[0][14:]) {
+		t.Errorf("%+v", h)
+	}
+}
+
+// The table against a search through all prefixes.
+func TestLongestPrefix(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := routerConfig()
+		c.Router.Routes = nil
+		seen := map[netip.Prefix]bool{}
+		address := func() netip.Addr {
+			if rapid.Bool().Draw(t, "IPv6") {
+				return netip.AddrFrom16([16]byte{0: 0xFD, 1: rapid.ByteRange(0, 3).Draw(t, "a"), 15: rapid.ByteRange(0, 3).Draw(t, "b")})
+			}
+			return netip.AddrFrom4([4]byte{10, rapid.ByteRange(0, 3).Draw(t, "a"), rapid.ByteRange(0, 255).Draw(t, "b"), rapid.ByteRange(0, 3).Draw(t, "c")})
+		}
+		for i := range rapid.IntRange(0, 30).Draw(t, "routes") {
+			a := address()
+			p, err := a.Prefix(rapid.IntRange(0, a.BitLen()).Draw(t, "bits"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !seen[p] {
+				seen[p] = true
+				c.Router.Routes = append(c.Router.Routes, Route{p, []NextHop{{Port: uint16(i % 4), MAC: mac(1000 + i)}}})
+			}
+		}
+		if err := c.Check(); err != nil {
+			t.Skip(err) // a route to an address of the router
+		}
+		table := c.newRoutes(func(uint16) bool { return true })
+		for range 20 {
+			a := address()
+			if slices.Contains(c.Router.Addresses, a) {
+				continue // the router's own
+			}
+			best := -1
+			for i, r := range c.Router.Routes {
+				if r.Prefix.Contains(a) && (best < 0 || r.Prefix.Bits() > c.Router.Routes[best].Prefix.Bits()) {
+					best = i
+				}
+			}
+			group, ok := table.table.Lookup(a)
+			if ok && group < firstGroup || !ok {
+				group = firstGroup - 1
+			}
+			if int(group)-firstGroup != best {
+				t.Fatalf("%v: route %d, not %d", a, int(group)-firstGroup, best)
+			}
+		}
+	})
+}
+
+func TestCheckOfRoutes(t *testing.T) {
+	for want, change := range map[string]func(*SwitchConfig){
+		"a router needs an Ethernet address":                 func(c *SwitchConfig) { c.Router.MAC = 0 },
+		"that is a group address":                            func(c *SwitchConfig) { c.Router.MAC |= 1 << 40 },
+		"10.0.9.1: it is no address of a host, or there twi": func(c *SwitchConfig) { c.Router.Addresses[1] = c.Router.Addresses[0] },
+		"router address ::1":                                 func(c *SwitchConfig) { c.Router.Addresses[1] = netip.IPv6Loopback() },
+		"route 10.0.0.0/24: it is there twice":               func(c *SwitchConfig) { c.Router.Routes[2].Prefix = prefix("10.0.0.0/24") },
+		"route 10.0.0.1/24: that is no prefix (10.0.0.0/24 ": func(c *SwitchConfig) { c.Router.Routes[0].Prefix = prefix("10.0.0.1/24") },
+		"route 10.0.0.0/24: it leads nowhere":                func(c *SwitchConfig) { c.Router.Routes[0].Via = nil },
+		"route 10.0.0.0/24: there is no port 4":              func(c *SwitchConfig) { c.Router.Routes[0].Via[0].Port = 4 },
+		"is no neighbour's address":                          func(c *SwitchConfig) { c.Router.Routes[0].Via[0].MAC = routerMAC },
+		"route 10.0.0.0/24: there is no VLAN 7":              func(c *SwitchConfig) { c.Router.Routes[0].Via[0].VLAN = 7 },
+		"static entry 02:00:00:00:00:fe: that is the router": func(c *SwitchConfig) { c.Static[0].MAC = routerMAC },
+	} {
+		c := routerConfig()
+		change(&c)
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+}
+
+func TestRoutingAllocatesNothing(t *testing.T) {
+	eachWay(t, routerConfig(), func(t *testing.T, r *rig) {
+		r.sw.Reserve(64)
+		for _, header := range [][]byte{ip("10.0.0.1", "10.0.1.7", 100), ip("fd00::1", "fd00:1::7", 120)} {
+			burst := make([]Frame, 8)
+			if n := testing.AllocsPerRun(100, func() {
+				r.now += us
+				for i := range burst {
+					burst[i], _ = r.env.Alloc(len(header))
+					copy(r.env.Header(burst[i]), header)
+				}
+				r.sw.Receive(r.now, 0, burst)
+				for _, f := range burst[:r.sw.Transmit(r.now, 1, burst)] {
+					r.env.Free(f)
+				}
+				r.env.Woken()
+			}); n != 0 {
+				t.Errorf("%v allocations per burst", n)
+			}
+		}
+	})
+}
+
+// manyRoutes are random prefixes of the lengths that tables have.
+func manyRoutes(n int) (routes []Route) {
+	random := rand.New(rand.NewPCG(1, 2))
+	seen := map[netip.Prefix]bool{}
+	for len(routes) < n {
+		a := netip.AddrFrom4([4]byte{byte(1 + random.IntN(100)), byte(random.IntN(256)), byte(random.IntN(256)), byte(random.IntN(256))})
+		p, _ := a.Prefix([]int{16, 20, 22, 23, 24, 24, 24, 24, 32}[random.IntN(9)])
+		if !seen[p] && p.Addr().As4()[0] != 10 {
+			seen[p] = true
+			routes = append(routes, Route{p, []NextHop{{Port: uint16(len(routes) % 4), MAC: mac(len(routes) % 4)}}})
+		}
+	}
+	return routes
+}
+
+// What the longest prefix costs, in tables of several sizes, for random addresses
+// that have a route.
+func BenchmarkRouteLookup(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		b.Run(fmt.Sprintf("routes=%d", n), func(b *testing.B) {
+			c := routerConfig()
+			c.Router.Routes = manyRoutes(n)
+			table := c.newRoutes(func(uint16) bool { return true }).table
+			addresses := make([]netip.Addr, 1<<12)
+			random := rand.New(rand.NewPCG(3, 4))
+			for i := range addresses {
+				at := c.Router.Routes[random.IntN(n)].Prefix.Addr().As4()
+				addresses[i] = netip.AddrFrom4(at)
+			}
+			b.ReportAllocs()
+			found := 0
+			for i := 0; b.Loop(); i++ {
+				if _, ok := table.Lookup(addresses[i&(len(addresses)-1)]); ok {
+					found++
+				}
+			}
+			if found < b.N {
+				b.Fatalf("%d of %d found", found, b.N)
+			}
+		})
+	}
+}
+
+// What a routed frame costs beside a bridged one (BenchmarkSwitch): flows in 64
+// subnets, tables of several sizes.
+func BenchmarkRouting(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		b.Run(fmt.Sprintf("routes=%d", n), func(b *testing.B) {
+			t := newTraffic(b, 4, 1, 64)
+			c := t.rig.sw.config
+			c.Router = Router{MAC: routerMAC, Routes: manyRoutes(n)}
+			t.rig.reload(c)
+			heads := make([][][]byte, len(t.frames))
+			for p := range t.frames {
+				for i, f := range t.frames[p] {
+					h := t.rig.env.Header(f)
+					to := (p + 1 + i%3) % 4
+					via := c.Router.Routes[i*997*4%(n/4*4)+to] // leads to port to
+					routerMAC.Put(h)
+					copy(h[30:34], via.Prefix.Addr().AsSlice())
+					wire.SetIPLength(h[14:], 50)
+					copy(t.sums[p][2*i:], h[24:26])
+					heads[p] = append(heads[p], bytes.Clone(h[:24]))
+				}
+			}
+			burst := make([]Frame, quickBurst)
+			perFrame(b, 4*quickBurst, func() {
+				for p := range t.frames {
+					for i := range t.frames[p] { // undoes the routing of the last round
+						copy(t.rig.env.Quick(&t.frames[p][i])[:24], heads[p][i])
+					}
+				}
+				t.round(burst)
+			})
+			st := t.rig.sw.Stats(t.rig.now)
+			routed, received := uint64(0), uint64(0)
+			for p := range st.Ports {
+				_, n := st.Ports[p].Frames()
+				routed, received = routed+st.Ports[p].Routed, received+n
+			}
+			if routed != received || routed == 0 {
+				b.Fatalf("%d of %d frames were routed", routed, received)
+			}
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package wire
+
+import "encoding/binary"
+
+// MaxVLAN is the highest VLAN identifier that frames may carry; 0 means that a
+// tag tells a priority only, 4095 is reserved (IEEE 802.1Q table 9-2).
+const MaxVLAN = 4094
+
+// VLANID is the part of a tag's control information that names the VLAN.
+const VLANID = 0x0FFF
+
+// VLANTag returns the control information of a frame's outermost tag: priority
+// (3 bits), drop eligible (1), VLAN identifier (12). ok is false if that is no
+// 802.1Q C-TAG: there is none, or a provider's (802.1ad), which is payload to a
+// customer bridge.
+func VLANTag(b []byte) (tci uint16, ok bool) {
+	if len(b) < EthernetLen+VLANLen || binary.BigEndian.Uint16(b[12:]) != TypeVLAN {
+		return 0, false
+	}
+	return binary.BigEndian.Uint16(b[14:]), true
+}
+
+// SetVLANTag overwrites the control information of a frame that is tagged.
+func SetVLANTag(b []byte, tci uint16) { binary.BigEndian.PutUint16(b[14:], tci) }
+
+// PushVLANTag tags a frame that began VLANLen bytes into b; it begins with b now.
+func PushVLANTag(b []byte, tci uint16) {
+	copy(b[:12], b[VLANLen:VLANLen+12])
+	binary.BigEndian.PutUint16(b[12:], TypeVLAN)
+	binary.BigEndian.PutUint16(b[14:], tci)
+}
+
+// PopVLANTag takes the outermost tag off; the frame begins VLANLen bytes into b now.
+func PopVLANTag(b []byte) { copy(b[VLANLen:VLANLen+12], b[:12]) }
