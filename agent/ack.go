@@ -187,9 +187,9 @@ func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []b
 func (h *Host) onWire(f *flow, packet uint64) int {
 	payload := h.config.Payload
 	if f.packets > 0 && packet == f.packets-1 {
-		payload = f.lastSize
+		payload = int(f.lastSize)
 	}
-	return h.config.Link.WireBytes(max(f.headers+payload+wire.ICRCLen, wire.MinFrameLen))
+	return h.config.Link.WireBytes(max(int(f.headers)+payload+wire.ICRCLen, wire.MinFrameLen))
 }
 
 // full reports whether the flow has a window's bytes under way.

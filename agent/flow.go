@@ -4,8 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"unsafe"
 
+	"photon/dataplane"
 	"photon/flowtable"
+	"photon/internal/memory"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -22,6 +26,8 @@ type FlowSpec struct {
 	Begin   units.Rate // the reaction point's first rate, as if it had come down to it; 0: line rate
 	Size    units.Size // of payload; 0: until stopped
 	Start   units.Time
+	Weight  int // frames per turn when flows wait for the port, 1 to ratelimit.MaxWeight; 0: 1
+	Tenant  int // of the host's, from 1: shares its cap and its turns; 0: of none
 
 	// Shared makes flows messages: those of a host with the same number, other
 	// than 0, are behind one reaction point, which has a permanent connection to
@@ -45,30 +51,56 @@ func (r Result) FCT() units.Time { return r.End - r.FirstBit }
 
 // flow is what a sender knows of a flow. The packet sequence number on the wire
 // is the lower 24 bits of a packet's number.
+//
+// What every packet touches comes first, in three cache lines with the headers:
+// with many flows each line is one that the processor has to wait for.
 type flow struct {
-	spec     FlowSpec
 	rp       ratelimit.RP
-	acker    ratelimit.Acker    // the same, if it wants acknowledgements
 	windower ratelimit.Windower // the same, if it has a window
 	shared   *shared            // whose message it is; nil: of none
-	begun    bool               // a message whose start has come,
-	gone     bool               // and that has sent all
-	prio     uint8
-	active   bool
-	awaiting bool       // all sent, or the window is full; a timer runs until an acknowledgement comes
-	l3, bth  int        // offsets in head
-	headers  int        // length of head
-	next     uint64     // packet to send next
-	packets  uint64     // in all; 0: no end
-	acked    uint64     // all before it arrived
-	lastSize int        // payload of the last packet
-	base     units.Time // departure time of the packet sent last
-	gapBytes int        // its length on the wire: it makes the gap to the next
-	firstBit units.Time
+	limit    units.Rate         // of spec
+	base     units.Time         // departure time of the packet sent last
+	next     uint64             // packet to send next
+	packets  uint64             // in all; 0: no end
+	acked    uint64             // all before it arrived
 	frames   uint64
 	sent     uint64 // bytes on the wire
+	gapBytes int    // length on the wire of the packet sent last: it makes the gap to the next
+	lastSize int32  // payload of the last packet
+	l3, bth  uint8  // offsets in head
+	headers  uint8  // length of head
+	prio     uint8
+	active   bool
+	begun    bool // a message whose start has come,
+	gone     bool // and that has sent all
+	awaiting bool // all sent, or the window is full; a timer runs until an acknowledgement comes
+
+	head [headMax]byte
+
+	acker    ratelimit.Acker // the RP, if it wants acknowledgements
+	spec     FlowSpec
+	firstBit units.Time
 	notified uint64
-	head     [headMax]byte
+	_        [flowPad]byte
+}
+
+// flowPad makes a flow whole cache lines, so that it begins with one in a large table.
+const flowPad = 16
+
+// flowLines is how many cache lines a packet touches of its flow.
+const flowLines = 3
+
+// soon fetches what the next packets of flows will need. Their reaction points
+// are behind a pointer, which is read one call later: by then it has come.
+func (h *Host) soon(flows []int32) {
+	for _, id := range flows {
+		memory.Prefetch(unsafe.Pointer(&h.flows[id]), flowLines)
+	}
+	for _, id := range h.warming {
+		rp := h.flows[id].rp
+		memory.Prefetch((*[2]unsafe.Pointer)(unsafe.Pointer(&rp))[1], 1)
+	}
+	h.warming = append(h.warming[:0], flows...)
 }
 
 // headMax is the length of all headers of a data packet.
@@ -80,20 +112,34 @@ var (
 	ErrDuplicate = errors.New("agent: the queue pair to that peer is in use")
 )
 
+// checkSpec says what is wrong with a flow, in one line.
+func (h *Host) checkSpec(spec *FlowSpec) error {
+	if spec.QP >= 1<<24 {
+		return fmt.Errorf("agent: queue pair %d has more than 24 bits", spec.QP)
+	}
+	if spec.Size < 0 {
+		return fmt.Errorf("agent: flow size %v is negative", spec.Size)
+	}
+	if spec.DSCP > 63 {
+		return fmt.Errorf("agent: DSCP %d: there are 0 to 63", spec.DSCP)
+	}
+	if spec.Weight < 0 || spec.Weight > ratelimit.MaxWeight {
+		return fmt.Errorf("agent: weight %d: from 1 to %d", spec.Weight, ratelimit.MaxWeight)
+	}
+	if spec.Tenant < 0 || spec.Tenant > len(h.config.Tenants) {
+		return fmt.Errorf("agent: there is no tenant %d", spec.Tenant)
+	}
+	if spec.Peer.Is4() != h.config.IP.Is4() {
+		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
+	}
+	return nil
+}
+
 // AddFlow takes up a flow, which begins at its start time, or now if that has
 // passed, and returns its slot.
 func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
-	if spec.QP >= 1<<24 {
-		return 0, fmt.Errorf("agent: queue pair %d has more than 24 bits", spec.QP)
-	}
-	if spec.Size < 0 {
-		return 0, fmt.Errorf("agent: flow size %v is negative", spec.Size)
-	}
-	if spec.DSCP > 63 {
-		return 0, fmt.Errorf("agent: DSCP %d: there are 0 to 63", spec.DSCP)
-	}
-	if spec.Peer.Is4() != h.config.IP.Is4() {
-		return 0, fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
+	if err := h.checkSpec(&spec); err != nil {
+		return 0, err
 	}
 	id, fresh := h.byPeer.Insert(peerKey{spec.Peer, spec.QP}, now)
 	switch {
@@ -102,12 +148,13 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	case !fresh:
 		return 0, ErrDuplicate
 	}
+	h.top = max(h.top, id+1)
 	f := &h.flows[id]
 	if spec.DSCP == 0 {
 		spec.DSCP = h.config.DataDSCP
 	}
 	prio := h.config.DSCP[spec.DSCP]
-	*f = flow{spec: spec, active: true, prio: prio}
+	*f = flow{spec: spec, limit: spec.Limit, active: true, prio: prio}
 	if start := max(now, spec.Start); spec.Shared != 0 {
 		h.join(f, start)
 	} else {
@@ -119,9 +166,10 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	if spec.Size > 0 {
 		full := units.Size(h.config.Payload)
 		f.packets = uint64((spec.Size + full - 1) / full)
-		f.lastSize = int(spec.Size - units.Size(f.packets-1)*full)
+		f.lastSize = int32(spec.Size - units.Size(f.packets-1)*full)
 	}
 	h.encodeHead(f, id)
+	h.pacer.Join(id, max(1, spec.Weight), spec.Tenant-1)
 	h.pacer.Wait(id, f.prio, max(now, spec.Start))
 	h.stats.FlowsBegun++
 	h.env.Wake(0, h.Next(now, 0))
@@ -139,8 +187,8 @@ func (f *flow) start(at units.Time) {
 		s.StartAt(at, f.spec.Begin)
 	default:
 		f.rp.Start(at)
-		if f.spec.Limit == 0 || f.spec.Begin < f.spec.Limit {
-			f.spec.Limit = f.spec.Begin
+		if f.limit == 0 || f.spec.Begin < f.limit {
+			f.limit = f.spec.Begin
 		}
 	}
 }
@@ -161,7 +209,7 @@ func (h *Host) encodeHead(f *flow, id int) {
 	if h.config.Carry.Tag {
 		tag = wire.CNTagLen
 	}
-	f.bth = tag + r.Encode(f.head[tag:], wire.BTHLen+wire.ExtensionsLen(ext)+h.config.Payload+wire.ICRCLen)
+	f.bth = uint8(tag + r.Encode(f.head[tag:], wire.BTHLen+wire.ExtensionsLen(ext)+h.config.Payload+wire.ICRCLen))
 	if h.config.Carry.Tag {
 		copy(f.head[:12], f.head[tag:])
 		binary.BigEndian.PutUint16(f.head[12:], wire.TypeCNTag)
@@ -170,8 +218,8 @@ func (h *Host) encodeHead(f *flow, id int) {
 	bth := wire.BTH(f.head[f.bth:])
 	bth.Encode(wire.OpSendMiddle, false, f.spec.QP, h.config.Carry.Ack, 0)
 	bth.SetExtensions(ext)
-	f.l3 = tag + wire.EthernetLen
-	f.headers = f.bth + wire.BTHLen + wire.ExtensionsLen(ext)
+	f.l3 = uint8(tag + wire.EthernetLen)
+	f.headers = f.bth + uint8(wire.BTHLen+wire.ExtensionsLen(ext))
 }
 
 // StopFlow ends a flow whether it is complete or not.
@@ -203,7 +251,11 @@ func (h *Host) takeRP(prio uint8) ratelimit.RP {
 // finish ends a flow whose last packet was acknowledged.
 func (h *Host) finish(now units.Time, id int) {
 	f := &h.flows[id]
-	h.done = append(h.done, Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames, Bytes: f.sent, Notified: f.notified})
+	r := Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames, Bytes: f.sent, Notified: f.notified}
+	h.done = append(h.done, r)
+	bucket, _ := slices.BinarySearch(dataplane.FCTBounds[:], r.FCT())
+	h.stats.FCTs[bucket]++
+	h.stats.FCTSum = h.stats.FCTSum.Add(r.FCT())
 	h.stats.FlowsDone++
 	h.StopFlow(now, id)
 }
@@ -225,14 +277,17 @@ type FlowState struct {
 	Frames   uint64     // data frames sent
 	Bytes    uint64     // of them on the wire
 	Notified uint64     // CNPs and CNMs that came for it
+	FirstBit units.Time // when its first packet left
+	Limited  bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
 }
 
 // Flow returns the state of a slot that AddFlow returned.
 func (h *Host) Flow(now units.Time, id int) FlowState {
 	f := &h.flows[id]
-	s := FlowState{Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames, Bytes: f.sent, Notified: f.notified}
+	s := FlowState{Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames, Bytes: f.sent, Notified: f.notified, FirstBit: f.firstBit}
 	if f.active {
 		s.Rate = f.rate(now)
+		s.Limited = f.limited(now, h.config.Link.Rate)
 	}
 	return s
 }
@@ -240,7 +295,7 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 // SetLimit changes how fast a flow may be at most, whatever its reaction point
 // allows; 0: no limit.
 func (h *Host) SetLimit(now units.Time, id int, limit units.Rate) {
-	h.flows[id].spec.Limit = limit
+	h.flows[id].spec.Limit, h.flows[id].limit = limit, limit
 	h.reschedule(now, id)
 	h.env.Wake(0, h.Next(now, 0))
 }
@@ -255,11 +310,15 @@ func (h *Host) Hash(id int) uint32 {
 // rate is what the reaction point and the limit allow.
 func (f *flow) rate(now units.Time) units.Rate {
 	r := f.rp.Rate(now)
-	if f.spec.Limit > 0 {
-		r = min(r, f.spec.Limit)
+	if f.limit > 0 {
+		r = min(r, f.limit)
 	}
 	return r
 }
+
+// limited reports whether a rate limiter is associated with the flow: QCN's is
+// from the first notification until the rate is the line's again.
+func (f *flow) limited(now units.Time, line units.Rate) bool { return f.rp.Rate(now) < line }
 
 // Flows returns the slots that may hold flows: from 0 to Flows()-1.
 func (h *Host) Flows() int { return len(h.flows) }

@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 
 	"photon/cnp"
 	"photon/dataplane"
 	"photon/flowtable"
+	"photon/internal/memory"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
@@ -27,11 +29,14 @@ type Config struct {
 	Carry       cnp.Carry  // what the scheme has data and acknowledgements carry
 	Payload     int        // bytes of a full packet, after the BTH and before the ICRC
 	Announce    bool       // tell switches now and then where the host is
+	NPDelay     units.Time // from the decision to send a CNP until it is ready to leave; 0: none
+	PauseDelay  units.Time // from the arrival of a PFC frame until the port obeys it; 0: none
 	AckTimeout  units.Time // from the last packet of a flow until it is sent again
 
-	Senders   int        // most flows that are sent at a time
-	Receivers int        // most flows that are received at a time
-	Age       units.Time // a received flow that is silent for so long is forgotten
+	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
+	Senders   int                // most flows that are sent at a time
+	Receivers int                // most flows that are received at a time
+	Age       units.Time         // a received flow that is silent for so long is forgotten
 
 	NP    cnp.NP                             // for Receivers flows
 	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
@@ -48,10 +53,17 @@ func (c *Config) Check() error {
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Senders, 1<<16)
 	case c.DataDSCP > 63 || c.ControlDSCP > 63 || c.AckDSCP > 63:
 		return fmt.Errorf("a DSCP is at most 63")
+	case c.NPDelay < 0 || c.PauseDelay < 0:
+		return fmt.Errorf("delays of CNPs and of pauses, %v and %v, must not be negative", c.NPDelay, c.PauseDelay)
 	case c.AckTimeout <= 0:
 		return fmt.Errorf("acknowledgement timeout %v must be positive", c.AckTimeout)
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
+	}
+	for i, t := range c.Tenants {
+		if err := t.Validate(); err != nil {
+			return fmt.Errorf("tenant %d: %w", i+1, err)
+		}
 	}
 	return nil
 }
@@ -67,8 +79,10 @@ type Host struct {
 
 	// Sending.
 	flows    []flow
+	top      int // slots from here on were never used
 	byPeer   *flowtable.Table[peerKey]
 	pacer    *ratelimit.Pacer
+	warming  []int32 // flows whose reaction points are to be fetched
 	shared   map[uint32]*shared
 	spare    [pfc.Classes][]ratelimit.RP // by priority
 	done     []Result
@@ -85,6 +99,7 @@ type Host struct {
 	acks    ackQueue
 	cnpPrio uint8
 	ackPrio uint8
+	delayed delayed
 	told    ratelimit.Ack       // scratch
 	ends    [pfc.Classes]uint64 // frames that ended here as they should
 	made    [pfc.Classes]uint64 // frames that began here
@@ -114,10 +129,13 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
-		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders), shared: map[uint32]*shared{},
+		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders, c.Tenants...), shared: map[uint32]*shared{},
 		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
+	h.pacer.Soon = h.soon
+	h.delayed = newDelayed(&h.config)
+	memory.Huge(h.flows)
 	if !c.Announce {
 		h.nextAnnounce = units.Never
 	}
@@ -169,6 +187,34 @@ func (h *Host) Audit() error {
 		}
 	}
 	return nil
+}
+
+// ErrBusy is returned by Adopt while flows are sent or answers wait.
+var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no flow runs")
+
+// Adopt gives the host the parts of another scheme, and has it forget the flows it
+// received: their packets may carry other things from now on. np is for as many
+// flows as the one before.
+func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
+	if h.byPeer.Len() > 0 || !h.acks.empty() || h.cnpDue() != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
+		return ErrBusy
+	}
+	if carry.Tag && h.config.Senders > 1<<16 {
+		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", h.config.Senders, 1<<16)
+	}
+	h.config.NP, h.config.NewRP, h.config.Carry = np, rp, carry
+	h.acks = newAckQueue(carry.Ack)
+	for prio := range h.spare {
+		h.spare[prio] = nil
+	}
+	clear(h.shared)
+	for {
+		slot := h.table.Expire(units.Never, h.table.Cap())
+		if slot == flowtable.None {
+			return nil
+		}
+		h.table.Delete(slot)
+	}
 }
 
 // Close does nothing: what waits to be sent are numbers, not frames.

@@ -16,6 +16,7 @@ type peer struct {
 	expected uint32 // sequence number, 24 bits
 	refused  bool   // a NAK was sent for expected
 	acks     uint32 // of its acknowledgements that wait to be sent
+	late     uint32 // of its CNPs that wait for their delay
 	lastAck  uint32 // place of the last of them in the queue
 	messages uint32
 	frames   uint64 // taken in order
@@ -33,6 +34,7 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 		h.receive(now, burst[i])
 		h.env.Free(burst[i])
 	}
+	h.decide(now)
 	h.env.Wake(0, h.Next(now, 0))
 }
 
@@ -52,8 +54,7 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) {
 			st.BadControl++
 			return
 		}
-		h.eg.Receive(now, &p)
-		h.pauses()
+		h.pause(now, &p)
 		return
 	}
 	prio := uint8(0)
@@ -75,6 +76,7 @@ func (h *Host) count(st *dataplane.PortStats, prio uint8, f dataplane.Frame) {
 
 // expire ends the pauses whose time has run out.
 func (h *Host) expire(now units.Time) {
+	h.obeyDue(now)
 	if h.eg.Expire(now) != 0 {
 		h.pauses()
 	}
@@ -176,7 +178,7 @@ func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 	old := h.table.Expire(now-h.config.Age, h.table.Cap())
-	if old == flowtable.None || h.peers[old].acks > 0 {
+	if old == flowtable.None || h.peers[old].acks+h.peers[old].late > 0 {
 		return flowtable.None, false
 	}
 	h.config.NP.Forget(old)

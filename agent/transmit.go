@@ -13,6 +13,7 @@ import (
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	h.expire(now)
+	h.decide(now)
 	n := 0
 	for n < len(burst) {
 		f, ok := h.send(now)
@@ -29,7 +30,7 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 	for {
 		ready := h.pacer.Turn(now)
-		if h.config.NP.Next() <= now {
+		if h.cnpDue() <= now {
 			ready |= 1 << h.cnpPrio
 		}
 		if !h.acks.empty() {
@@ -45,7 +46,7 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 		var f dataplane.Frame
 		var made, stop bool
 		switch {
-		case prio == h.cnpPrio && h.config.NP.Next() <= now:
+		case prio == h.cnpPrio && h.cnpDue() <= now:
 			f, made, stop = h.notify(now)
 		case prio == h.ackPrio && !h.acks.empty():
 			f, made, stop = h.acknowledge()
@@ -73,7 +74,7 @@ func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 	if f, made = h.env.Alloc(cnp.MaxLen); !made {
 		return f, false, true
 	}
-	slot, notice, ok := h.config.NP.Poll(now)
+	slot, notice, ok := h.nextCNP(now)
 	if !ok {
 		h.env.Free(f)
 		return f, false, false
@@ -105,9 +106,9 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	last := f.packets > 0 && f.next == f.packets-1
 	payload := h.config.Payload
 	if last {
-		payload = f.lastSize
+		payload = int(f.lastSize)
 	}
-	length := max(f.headers+payload+wire.ICRCLen, wire.MinFrameLen)
+	length := max(int(f.headers)+payload+wire.ICRCLen, wire.MinFrameLen)
 	frame, made = h.env.Alloc(length)
 	if !made {
 		h.pacer.Wait(id, prio, due)
@@ -117,15 +118,15 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	copy(b, f.head[:f.headers])
 	f.encodeBTH(b, last, h.config.Carry.Ack)
 	if h.config.Carry.Stamp {
-		binary.BigEndian.PutUint64(b[f.headers-wire.StampLen:], uint64(now))
+		binary.BigEndian.PutUint64(b[int(f.headers)-wire.StampLen:], uint64(now))
 	}
 	if last && payload != h.config.Payload {
 		f.setLength(b, payload)
 	}
 	if len(b) == length { // the world carries payload, too
 		clear(b[f.headers:])
-		end := f.headers + payload + wire.ICRCLen
-		wire.SealICRC(b[f.l3:end], f.bth-f.l3)
+		end := int(f.headers) + payload + wire.ICRCLen
+		wire.SealICRC(b[f.l3:end], int(f.bth-f.l3))
 	}
 	h.sent(now, id, due, length, last)
 	return frame, true, false
@@ -148,10 +149,10 @@ func (f *flow) encodeBTH(b []byte, last, ack bool) {
 
 // setLength corrects the headers of a packet that is not full.
 func (f *flow) setLength(b []byte, payload int) {
-	udp := f.bth - wire.UDPLen
-	length := f.headers - udp + payload + wire.ICRCLen
+	udp, l3 := int(f.bth)-wire.UDPLen, int(f.l3)
+	length := int(f.headers) - udp + payload + wire.ICRCLen
 	b[udp+4], b[udp+5] = byte(length>>8), byte(length)
-	wire.SetIPLength(b[f.l3:], udp-f.l3+length)
+	wire.SetIPLength(b[l3:], udp-l3+length)
 }
 
 // sent accounts a data packet and schedules what comes next: the flow's next
@@ -169,6 +170,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	f.sent += uint64(onWire)
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
+	h.pacer.Sent(now, id, onWire)
 	f.base, f.gapBytes = due, onWire
 	message := f.shared != nil && !f.gone
 	if message {
@@ -203,7 +205,8 @@ func (h *Host) Next(now units.Time, _ int) units.Time {
 	if !h.acks.empty() {
 		pending |= 1 << h.ackPrio
 	}
-	if due := h.config.NP.Next(); due <= now {
+	next = min(next, h.decision(), h.nextPause())
+	if due := h.cnpDue(); due <= now {
 		pending |= 1 << h.cnpPrio
 	} else {
 		next = min(next, due)

@@ -3,10 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"photon/agent"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/ratelimit"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -28,7 +30,13 @@ type Agent struct {
 	AckDSCP    Value[int]         `yaml:"ack_dscp"`         // 48
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
 	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // from a flow's last packet until it is sent again; 67ms
+	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
+	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
 	Flows      []Flow             `yaml:"flows"`            // to send
+	Traffic    Value[string]      `yaml:"traffic"`          // file of flows and workloads to send, beside this one
+	Results    Value[string]      `yaml:"results"`          // CSV file to which flows are written as they end; none
+	Send       Value[int]         `yaml:"send"`             // most flows sent at a time; 4096, and at least those of flows
+	Tenants    []Tenant           `yaml:"tenants"`          // groups of flows that share a cap and turns at the port
 	Receive    Value[int]         `yaml:"receive"`          // most flows received at a time; 4096
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
 	Series     Series             `yaml:"series"`           // what has series of its own in them
@@ -46,6 +54,17 @@ type Flow struct {
 	Count Value[int]        `yaml:"count"`  // equal flows, with QPs that follow each other; 1
 	Size  Value[units.Size] `yaml:"size"`   // of payload; absent: until the agent stops
 	Start Value[units.Time] `yaml:"start"`  // after the agent's start; 0s
+
+	Rate   Value[units.Rate] `yaml:"rate"`   // never faster; absent: as the reaction point allows
+	Weight Value[int]        `yaml:"weight"` // frames per turn when flows wait for the port, 1 to 255; 1
+	Tenant Value[string]     `yaml:"tenant"` // whose cap and turns it shares; none
+}
+
+// Tenant is a group of flows.
+type Tenant struct {
+	Name   Value[string]     `yaml:"name"`
+	Weight Value[int]        `yaml:"weight"` // frames per turn at the port, of all its flows together, 1 to 255; 1
+	Cap    Value[units.Rate] `yaml:"cap"`    // of all its flows together, on the wire; none
 }
 
 // ReadAgent reads and checks a file.
@@ -63,6 +82,16 @@ type AgentNode struct {
 	Link   dataplane.Link
 	Flows  []agent.FlowSpec
 	Scheme *scheme.Scheme
+
+	tenants map[string]int
+}
+
+// Tenant is the number by which flows name a tenant; 0 for the empty name.
+func (n *AgentNode) Tenant(name string) (int, error) {
+	if i, ok := n.tenants[name]; ok || name == "" {
+		return i, nil
+	}
+	return 0, fmt.Errorf("there is no tenant %q (`tenants:` names them)", name)
 }
 
 // Check finds what can be known without opening the device.
@@ -101,6 +130,15 @@ func (c *Agent) Check() error {
 
 // File is where the configuration was read from; empty: nowhere.
 func (c *Agent) File() string { return c.file }
+
+// TrafficFile is the file of flows and workloads; empty: there is none. A
+// relative path begins at this configuration's folder.
+func (c *Agent) TrafficFile() string {
+	if c.Traffic.V == "" || filepath.IsAbs(c.Traffic.V) {
+		return c.Traffic.V
+	}
+	return filepath.Join(filepath.Dir(c.file), c.Traffic.V)
+}
 
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Agent) MetricsAddress() string {
@@ -145,8 +183,8 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	}
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
-		MAC: c.MAC.Or(macFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
-		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Receivers: c.receivers(), Age: 10 * units.Second,
+		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
+		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
 		return nil, err
@@ -161,6 +199,14 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 			return nil, fail(d.v, "DSCP %d: there are 0 to 63", v)
 		}
 		*d.into = uint8(v)
+	}
+	for _, d := range []Value[units.Time]{c.NPDelay, c.PauseDelay} {
+		if d.V < 0 {
+			return nil, fail(d, "delay %v must not be negative", d.V)
+		}
+	}
+	if err := c.takeTenants(n); err != nil {
+		return nil, err
 	}
 	if err := c.flows(n); err != nil {
 		return nil, err
@@ -177,6 +223,25 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	return n, nil
 }
 
+func (c *Agent) takeTenants(n *AgentNode) error {
+	n.tenants = map[string]int{}
+	for i, t := range c.Tenants {
+		if t.Name.V == "" {
+			return fail(t.Cap, "tenant %d needs a name", i+1)
+		}
+		if n.tenants[t.Name.V] > 0 {
+			return fail(t.Name, "tenant %s is there twice", t.Name.V)
+		}
+		r := ratelimit.Tenant{Weight: t.Weight.Or(1), Cap: t.Cap.V}
+		if err := r.Validate(); err != nil {
+			return fail(t.Name, "tenant %s: %v", t.Name.V, err)
+		}
+		n.Config.Tenants = append(n.Config.Tenants, r)
+		n.tenants[t.Name.V] = len(n.Config.Tenants)
+	}
+	return nil
+}
+
 func (c *Agent) flows(n *AgentNode) error {
 	used := map[string]bool{}
 	for i, f := range c.Flows {
@@ -185,6 +250,16 @@ func (c *Agent) flows(n *AgentNode) error {
 		}
 		if f.To.V.Is4() != c.IP.V.Is4() {
 			return fail(f.To, "a flow from %v to %v mixes IPv4 and IPv6", c.IP.V, f.To.V)
+		}
+		tenant, err := n.Tenant(f.Tenant.V)
+		if err != nil {
+			return fail(f.Tenant, "%v", err)
+		}
+		if w := f.Weight.Or(1); w < 1 || w > ratelimit.MaxWeight {
+			return fail(f.Weight, "weight %d: from 1 to %d", w, ratelimit.MaxWeight)
+		}
+		if f.Rate.V < 0 {
+			return fail(f.Rate, "rate %v must be positive", f.Rate.V)
 		}
 		for k := range f.Count.Or(1) {
 			qp := f.QP.Or(len(n.Flows)+1-k) + k
@@ -197,17 +272,21 @@ func (c *Agent) flows(n *AgentNode) error {
 			}
 			used[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
-				Peer: f.To.V, PeerMAC: f.ToMAC.Or(macFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V,
+				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V, Limit: f.Rate.V,
+				Weight: f.Weight.Or(1), Tenant: tenant,
 			})
 		}
 	}
-	n.Config.Senders = len(n.Flows)
+	n.Config.Senders = c.Send.Or(max(len(n.Flows), 4096))
+	if n.Config.Senders < max(1, len(n.Flows)) || n.Config.Senders > 1<<20 {
+		return fail(c.Send, "send %d: at least the %d flows of this file, at most %d", n.Config.Senders, len(n.Flows), 1<<20)
+	}
 	return nil
 }
 
-// macFor makes a locally administered address from an IP address: both ends do
+// MACFor makes a locally administered address from an IP address: both ends do
 // the same, so that no address resolution is needed between agents.
-func macFor(a wire.IP) wire.MAC { return 0x0200_0000_0000 | wire.MACAt(a[10:])&0xFFFF_FFFF }
+func MACFor(a wire.IP) wire.MAC { return 0x0200_0000_0000 | wire.MACAt(a[10:])&0xFFFF_FFFF }
 
 // Describe prints what is in force, for the operator to see at the start.
 func (n *AgentNode) Describe() []string {

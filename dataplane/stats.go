@@ -131,6 +131,14 @@ type Stats struct {
 	RPIgnored  uint64 // CNPs for flows that are not ours, or broken ones
 	FlowsBegun uint64
 	FlowsDone  uint64
+	FCTs       [len(FCTBounds) + 1]uint64 // flows completed whose completion time is at most FCTBounds[i]; the last: above all
+	FCTSum     units.Time                 // of the completion times
+}
+
+// FCTBounds are the upper bounds of the histogram of flow completion times.
+var FCTBounds = [...]units.Time{
+	10 * units.Microsecond, 30 * units.Microsecond, 100 * units.Microsecond, 300 * units.Microsecond, units.Millisecond, 3 * units.Millisecond,
+	10 * units.Millisecond, 30 * units.Millisecond, 100 * units.Millisecond, 300 * units.Millisecond, units.Second, 10 * units.Second,
 }
 
 // Frames is how many frames crossed the wire in each direction.

@@ -7,6 +7,7 @@ package flowtable
 import (
 	"math/bits"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -15,26 +16,26 @@ const None = -1
 
 // Table is a hash table with open addressing and linear probing over at most
 // half its places; deleting moves later entries back, so no tombstones pile up.
-// Keys are compared only where 32 bits of their hashes agree.
+// Keys stand in the index itself: most lookups touch one cache line.
 type Table[K comparable] struct {
 	hash  func(K) uint64
-	index []place // a power of two
-	slots []slot[K]
+	index []place[K] // a power of two
+	slots []slot
 	free  int32 // list of free slots, by next
 	count int
 	hand  int // where Expire goes on
 }
 
 // place is one position of the index.
-type place struct {
-	tag  uint32 // upper half of the hash
-	slot int32  // slot+1; 0: empty
+type place[K comparable] struct {
+	key  K
+	slot int32 // slot+1; 0: empty
 }
 
-type slot[K comparable] struct {
-	key  K
+type slot struct {
 	seen units.Time
 	next int32 // in the list of free slots; inUse if it is not there
+	at   int32 // place in the index, if it is in use
 }
 
 const inUse = -2
@@ -42,7 +43,9 @@ const inUse = -2
 // New returns an empty table for capacity flows. The hash must spread well over
 // all 64 bits.
 func New[K comparable](capacity int, hash func(K) uint64) *Table[K] {
-	t := &Table[K]{hash: hash, index: make([]place, 2<<bits.Len(uint(max(capacity, 1)-1))), slots: make([]slot[K], capacity), free: None}
+	t := &Table[K]{hash: hash, index: make([]place[K], 2<<bits.Len(uint(max(capacity, 1)-1))), slots: make([]slot, capacity), free: None}
+	memory.Huge(t.index)
+	memory.Huge(t.slots)
 	for s := capacity - 1; s >= 0; s-- {
 		t.slots[s].next = t.free
 		t.free = int32(s)
@@ -57,7 +60,7 @@ func (t *Table[K]) Len() int { return t.count }
 func (t *Table[K]) Cap() int { return len(t.slots) }
 
 // Key returns the key of a slot in use.
-func (t *Table[K]) Key(s int) K { return t.slots[s].key }
+func (t *Table[K]) Key(s int) K { return t.index[t.slots[s].at].key }
 
 // Lookup returns the flow's slot, or None.
 func (t *Table[K]) Lookup(k K) int {
@@ -68,14 +71,13 @@ func (t *Table[K]) Lookup(k K) int {
 // find returns the place of k, or the empty place where it belongs.
 func (t *Table[K]) find(k K, hash uint64) (at, s int) {
 	mask := len(t.index) - 1
-	tag := uint32(hash >> 32)
 	for at = int(hash) & mask; ; at = (at + 1) & mask {
-		p := t.index[at]
+		p := &t.index[at]
 		if p.slot == 0 {
 			return at, None
 		}
-		if s = int(p.slot) - 1; p.tag == tag && t.slots[s].key == k {
-			return at, s
+		if p.key == k {
+			return at, int(p.slot) - 1
 		}
 	}
 }
@@ -83,8 +85,7 @@ func (t *Table[K]) find(k K, hash uint64) (at, s int) {
 // Insert returns the flow's slot, a new one if it had none, and marks it seen
 // at now. It is None if the table is full.
 func (t *Table[K]) Insert(k K, now units.Time) (s int, fresh bool) {
-	hash := t.hash(k)
-	at, s := t.find(k, hash)
+	at, s := t.find(k, t.hash(k))
 	if s != None {
 		t.slots[s].seen = now
 		return s, false
@@ -94,8 +95,8 @@ func (t *Table[K]) Insert(k K, now units.Time) (s int, fresh bool) {
 	}
 	s = int(t.free)
 	t.free = t.slots[s].next
-	t.slots[s] = slot[K]{key: k, seen: now, next: inUse}
-	t.index[at] = place{tag: uint32(hash >> 32), slot: int32(s) + 1}
+	t.slots[s] = slot{seen: now, next: inUse, at: int32(at)}
+	t.index[at] = place[K]{key: k, slot: int32(s) + 1}
 	t.count++
 	return s, true
 }
@@ -105,20 +106,20 @@ func (t *Table[K]) Touch(s int, now units.Time) { t.slots[s].seen = now }
 
 // Delete frees a slot in use.
 func (t *Table[K]) Delete(s int) {
-	hole, _ := t.find(t.slots[s].key, t.hash(t.slots[s].key))
-	var zero K
-	t.slots[s] = slot[K]{key: zero, next: t.free}
+	hole := int(t.slots[s].at)
+	t.slots[s] = slot{next: t.free}
 	t.free = int32(s)
 	t.count--
 	mask := len(t.index) - 1
 	for at := (hole + 1) & mask; t.index[at].slot != 0; at = (at + 1) & mask {
-		home := int(t.hash(t.slots[t.index[at].slot-1].key)) & mask
+		home := int(t.hash(t.index[at].key)) & mask
 		if (at-home)&mask >= (at-hole)&mask { // its home is not behind the hole: it may move there
 			t.index[hole] = t.index[at]
+			t.slots[t.index[hole].slot-1].at = int32(hole)
 			hole = at
 		}
 	}
-	t.index[hole] = place{}
+	t.index[hole] = place[K]{}
 }
 
 // Expire looks at the next few slots and returns one whose flow was last seen

@@ -9,6 +9,7 @@ import (
 	"photon/lab/topology"
 	"photon/pfc"
 	"photon/sim"
+	"photon/units"
 )
 
 // check finds what is wrong with an experiment.
@@ -73,6 +74,14 @@ func (e *Experiment) checkParameters() error {
 	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
 		if prio < 0 || prio >= pfc.Classes {
 			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
+		}
+	}
+	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay} {
+		if d.Value.V < 0 {
+			return at(d.Value, "%s %v must not be negative", name, d.Value.V)
+		}
+		if d.Value.IsSet() && d.Source == "" {
+			return at(d.Value, "parameter %s has no source", name)
 		}
 	}
 	if a := p.AckPriority.Value; a.IsSet() && (a.V < 0 || a.V >= pfc.Classes) {

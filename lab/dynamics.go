@@ -3,7 +3,6 @@ package lab
 import (
 	"math"
 
-	"photon/dataplane"
 	"photon/units"
 )
 
@@ -33,7 +32,7 @@ type Metrics map[string]*float64
 type dynamics struct {
 	e          *Experiment
 	n          *network
-	bottleneck *dataplane.Switch
+	bottleneck switchNode
 	port       int
 	rtt        units.Time
 	packet     units.Size // full frame in the queue
@@ -85,7 +84,7 @@ func (d *dynamics) sample(now units.Time) {
 
 // rate is the aggregate sending rate over the round-trip time that ends with a sample.
 func (d *dynamics) rate(i int) float64 {
-	back := int(d.rtt / d.e.Measure.Sample)
+	back := max(1, int(d.rtt/d.e.Measure.Sample))
 	if i < back {
 		return float64(d.sent[i]) * 8 / d.time[i].Seconds()
 	}

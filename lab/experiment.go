@@ -94,6 +94,10 @@ type Parameters struct {
 	Overhead  Sourced[int]        `yaml:"overhead"` // bytes on the wire beyond those of a frame without FCS; 24 if absent
 	Lossless  Sourced[[]int]      `yaml:"lossless"` // all lossless priorities, if there are more than one
 
+	// What network cards have and simulators leave out; 0 if absent.
+	NPDelay    Sourced[units.Time] `yaml:"np_delay"`    // of hosts, from the decision to send a CNP until it is ready to leave
+	PauseDelay Sourced[units.Time] `yaml:"pause_delay"` // of hosts, from the arrival of a PFC frame until it is obeyed; the headroom holds what comes meanwhile
+
 	// Alpha lets xoff and xon follow what is free: so much of the free buffer is
 	// added to them. With alpha_by_rate a port that is faster than link_rate gets
 	// twice the part for each doubling, at most all that is free.

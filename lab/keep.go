@@ -31,7 +31,7 @@ type store struct {
 // store opens the folder of kept runs. What another build of photon left there is
 // of no use, and removed.
 func (e *Experiment) store(o Options) *store {
-	if o.Keep == "" || e.digest == [sha256.Size]byte{} {
+	if o.Keep == "" || o.Testbed != nil || e.digest == [sha256.Size]byte{} { // what machines do is not repeated by looking it up
 		return nil
 	}
 	s := &store{dir: o.Keep, build: Build(), of: fmt.Sprintf("%x %s %d %v", e.digest, o.World, o.Dilation, o.Quick)}

@@ -17,8 +17,8 @@ type network struct {
 	world    dataplane.World
 	plan     *topology.Plan
 	ids      []int // in the world, by node of the plan
-	hosts    map[int]*agent.Host
-	switches map[int]*dataplane.Switch
+	hosts    map[int]host
+	switches map[int]switchNode
 	flows    []flowEnds
 	prio     int                      // of data, unless a flow has another
 	lossless uint8                    // priorities
@@ -69,7 +69,7 @@ func (e *Experiment) setUp(w dataplane.World, use SchemeUse, seed uint64) (*netw
 		return nil, err
 	}
 	n := &network{
-		world: w, plan: p, hosts: map[int]*agent.Host{}, switches: map[int]*dataplane.Switch{}, prio: e.Parameters.Priority.Value.V, lossless: e.Parameters.lossless(),
+		world: w, plan: p, hosts: map[int]host{}, switches: map[int]switchNode{}, prio: e.Parameters.Priority.Value.V, lossless: e.Parameters.lossless(),
 		shares: map[uint32]marking.Share{}, observer: e.observer,
 	}
 	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
@@ -154,6 +154,7 @@ func (n *network) addHost(e *Experiment, i int, parts scheme.Parts, sent, receiv
 	h, err := agent.New(agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.lossless(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP: dscpOf(n.prio), ControlDSCP: cnpDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: ackTimeout,
+		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: parts.NP(received), NewRP: parts.RP,
 	}, envs[0])
 	if err != nil {
@@ -190,7 +191,11 @@ func (n *network) addSwitch(e *Experiment, i int, parts scheme.Parts, routes map
 		}
 	}
 	for port, end := range node.Ends {
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, 0, p.MTU.Value.V), Alpha: p.alpha(end.Link.Rate)})
+		response := units.Time(0)
+		if n.plan.Nodes[end.Node].Host {
+			response = p.PauseDelay.Value.V
+		}
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V), Alpha: p.alpha(end.Link.Rate)})
 	}
 	for _, to := range n.plan.Hosts() {
 		if ports := routes[to]; len(ports) > 0 {

@@ -11,15 +11,17 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"photon/config"
+	"photon/lab/testbed"
 )
 
 // Options of a replay.
 type Options struct {
-	World    string   // "sim" or "dpdk"
-	Schemes  []string // nil: all of the experiment
-	Seed     uint64   // 0: the experiment's
-	Dilation int      // of the clock, on dpdk
-	Quick    bool     // leave out what no claim needs
+	World    string           // "sim" or "dpdk"
+	Schemes  []string         // nil: all of the experiment
+	Seed     uint64           // 0: the experiment's
+	Dilation int              // of the clock, on dpdk
+	Quick    bool             // leave out what no claim needs
+	Testbed  *testbed.Testbed // where the nodes are, on dpdk; nil: all in this process
 	// Progress is told now and then how far the replay is, by one goroutine at a time.
 	Progress func(Progress)
 	// Pool is what runs in virtual time share with other replays, one each; nil: as
@@ -94,6 +96,7 @@ type Timing struct {
 	Scheme      string  `json:"scheme"`
 	WallSeconds float64 `json:"wall_seconds"`
 	// Of the DPDK world's clock.
+	StartSkew        float64 `json:"start_skew_seconds,omitempty"` // of a testbed: flows start together within twice that
 	Dilation         int     `json:"dilation,omitempty"`
 	StretchedSeconds float64 `json:"stretched_seconds,omitempty"` // world time by which stalls of the machine were left out
 	LongestGap       float64 `json:"longest_poll_gap_seconds,omitempty"`
@@ -296,6 +299,7 @@ func merge(scheme string, jobs []*job) (Run, Timing) {
 		t.WallSeconds += j.result.timing.WallSeconds
 		t.Dilation = j.result.timing.Dilation
 		t.StretchedSeconds += j.result.timing.StretchedSeconds
+		t.StartSkew = max(t.StartSkew, j.result.timing.StartSkew)
 		t.LongestGap = max(t.LongestGap, j.result.timing.LongestGap)
 	}
 	for name, n := range counts {

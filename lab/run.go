@@ -85,6 +85,9 @@ func newWorld(o Options) (dataplane.World, error) {
 
 // run is one scheme in a world of its own.
 func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uint64, progress func(float64)) (r one, err error) {
+	if o.Testbed != nil {
+		return e.onTestbed(ctx, o, use, seed, progress)
+	}
 	begin := time.Now()
 	w, err := newWorld(o)
 	if err != nil {

@@ -166,6 +166,12 @@ func (e *Experiment) parameterRows() []web.Parameter {
 	if p.Overhead.Value.IsSet() {
 		rows = append(rows, web.Parameter{Name: "bytes on the wire beyond a frame's", Value: fmt.Sprint(p.Overhead.Value.V), Source: p.Overhead.Source})
 	}
+	if d := p.NPDelay; d.Value.IsSet() {
+		rows = append(rows, web.Parameter{Name: "delay of CNPs in hosts", Value: d.Value.V.String(), Source: d.Source})
+	}
+	if d := p.PauseDelay; d.Value.IsSet() {
+		rows = append(rows, web.Parameter{Name: "delay of hosts in obeying a pause", Value: d.Value.V.String(), Source: d.Source})
+	}
 	if p.Lossless.Value.IsSet() {
 		rows = append(rows, web.Parameter{Name: "all lossless priorities", Value: strings.Trim(fmt.Sprint(p.Lossless.Value.V), "[]"), Source: p.Lossless.Source})
 	}

@@ -1,54 +1,128 @@
 package ratelimit
 
 import (
+	"fmt"
+
 	"photon/units"
 )
 
 // Pacer decides which flow sends next. A flow with something to send waits in
 // the wheel until its departure time, then stands in the first-in first-out
 // queue of its class until the port takes it: flows that are ready together
-// share the port in turn, one frame each. A flow is never in both places.
+// share the port in turn, each with as many frames per turn as its weight. A
+// flow is never in both places.
+//
+// Flows may belong to tenants. A tenant's ready flows queue behind the tenant,
+// which takes its turns at the port as a flow does, with its own weight; a tenant
+// with a cap is a rate limiter of its own, and waits in the wheel between two
+// frames.
 type Pacer struct {
-	wheel *Wheel
-	flows []paced
-	queue [Classes]ring
-	ready uint8 // classes with a flow in their queue
+	*Wheel
+	flows   int // entries from here on are tenants': one for each class
+	tenants []tenant
+	queue   [Classes]ring
+	ready   uint8 // classes with something in their queue
 }
 
 // Classes is the number of priorities.
 const Classes = 8
 
-type paced struct {
-	due        units.Time
-	class      uint8
-	queued     bool
-	next, prev int32
+// MaxWeight is the largest weight of a flow or a tenant.
+const MaxWeight = 255
+
+// Tenant describes a group of flows.
+type Tenant struct {
+	Weight int        // frames per turn at the port, of all its flows together, 1 to MaxWeight
+	Cap    units.Rate // all its flows together never send faster, on the wire; 0: no cap
 }
 
-type ring struct{ head int32 }
+// Validate says what is wrong with the tenant, in one line.
+func (t Tenant) Validate() error {
+	switch {
+	case t.Weight < 1 || t.Weight > MaxWeight:
+		return fmt.Errorf("weight %d: from 1 to %d", t.Weight, MaxWeight)
+	case t.Cap < 0:
+		return fmt.Errorf("cap %v must not be negative", t.Cap)
+	}
+	return nil
+}
 
-// NewPacer returns a pacer for flows 0 to capacity-1.
-func NewPacer(capacity int) *Pacer {
-	return &Pacer{wheel: NewWheel(capacity), flows: make([]paced, capacity)}
+type tenant struct {
+	Tenant
+	next  units.Time // its cap lets no frame leave before
+	queue [Classes]ring
+	ready uint8
+}
+
+// ring is a queue. Who was served last goes on first if its turn is not over.
+type ring struct {
+	head int32
+	last int32
+}
+
+// NewPacer returns a pacer for flows 0 to capacity-1, of tenants that are valid.
+func NewPacer(capacity int, tenants ...Tenant) *Pacer {
+	p := &Pacer{Wheel: NewWheel(capacity + Classes*len(tenants)), flows: capacity}
+	for c := range p.queue {
+		p.queue[c].last = nobody
+	}
+	for i, t := range tenants {
+		p.tenants = append(p.tenants, tenant{Tenant: t})
+		for c := range Classes {
+			p.tenants[i].queue[c].last = nobody
+			e := &p.entry[p.entity(i, uint8(c))]
+			e.class, e.weight, e.tenant = uint8(c), uint8(t.Weight), int16(i)
+		}
+	}
+	return p
+}
+
+// entity is the entry with which a tenant stands at the port for a class.
+func (p *Pacer) entity(tenant int, class uint8) int32 {
+	return int32(p.flows + tenant*Classes + int(class))
+}
+
+// Join sets a flow's weight, 1 to MaxWeight, and its tenant, -1 for none. The
+// flow must not wait or stand anywhere.
+func (p *Pacer) Join(flow, weight, tenant int) {
+	e := &p.entry[flow]
+	e.weight, e.left, e.tenant = uint8(weight), 0, int16(tenant)
 }
 
 // Wait schedules the flow's next departure for t, in place of one that was
 // scheduled before. It must not stand in a queue.
 func (p *Pacer) Wait(flow int, class uint8, t units.Time) {
-	p.flows[flow].due, p.flows[flow].class = t, class
-	p.wheel.Schedule(flow, t)
+	p.entry[flow].class = class
+	p.Schedule(flow, t)
 }
 
 // Waiting reports whether the flow waits for its departure time, and until when.
 func (p *Pacer) Waiting(flow int) (units.Time, bool) {
-	return p.flows[flow].due, p.wheel.Scheduled(flow)
+	return p.entry[flow].at, p.Scheduled(flow)
 }
 
 // Stop takes the flow out, wherever it is.
 func (p *Pacer) Stop(flow int) {
-	p.wheel.Cancel(flow)
-	if p.flows[flow].queued {
-		p.remove(int32(flow))
+	p.Cancel(flow)
+	e := &p.entry[flow]
+	if !e.queued {
+		return
+	}
+	if e.tenant == nobody {
+		p.remove(&p.queue[e.class], &p.ready, int32(flow))
+		return
+	}
+	t := &p.tenants[e.tenant]
+	if p.remove(&t.queue[e.class], &t.ready, int32(flow)); t.ready>>e.class&1 == 0 {
+		p.withdraw(p.entity(int(e.tenant), e.class))
+	}
+}
+
+// withdraw takes a tenant away from the port and from the wheel.
+func (p *Pacer) withdraw(entity int32) {
+	p.Cancel(int(entity))
+	if e := &p.entry[entity]; e.queued {
+		p.remove(&p.queue[e.class], &p.ready, entity)
 	}
 }
 
@@ -56,12 +130,31 @@ func (p *Pacer) Stop(flow int) {
 // classes and returns the classes that have a flow to send.
 func (p *Pacer) Turn(now units.Time) (ready uint8) {
 	for {
-		flow, ok := p.wheel.Expire(now)
+		i, ok := p.Expire(now)
 		if !ok {
 			return p.ready
 		}
-		p.append(int32(flow))
+		f := int32(i)
+		e := &p.entry[f]
+		if e.tenant == nobody || i >= p.flows {
+			p.append(&p.queue[e.class], &p.ready, f)
+			continue
+		}
+		t := &p.tenants[e.tenant]
+		alone := t.ready>>e.class&1 == 0
+		if p.append(&t.queue[e.class], &t.ready, f); alone {
+			p.present(t, p.entity(int(e.tenant), e.class), now)
+		}
 	}
+}
+
+// present lets a tenant queue for the port, as soon as its cap allows.
+func (p *Pacer) present(t *tenant, entity int32, now units.Time) {
+	if t.next > now {
+		p.Schedule(int(entity), t.next)
+		return
+	}
+	p.append(&p.queue[p.entry[entity].class], &p.ready, entity)
 }
 
 // Ready is the set of classes that have a flow to send, as of the last Turn.
@@ -71,36 +164,76 @@ func (p *Pacer) Ready() uint8 { return p.ready }
 // time that was its departure time.
 func (p *Pacer) Pop(class int) (flow int, due units.Time) {
 	f := p.queue[class].head
-	p.remove(f)
-	return int(f), p.flows[f].due
+	p.remove(&p.queue[class], &p.ready, f)
+	p.serve(&p.queue[class], f)
+	if int(f) >= p.flows {
+		entity := f
+		t := &p.tenants[p.entry[entity].tenant]
+		f = t.queue[class].head
+		p.remove(&t.queue[class], &t.ready, f)
+		p.serve(&t.queue[class], f)
+		if t.ready>>class&1 != 0 {
+			p.append(&p.queue[class], &p.ready, entity)
+		}
+	}
+	return int(f), p.entry[f].at
 }
 
-// Next returns a time before which Turn moves nothing, see Wheel.Next.
-func (p *Pacer) Next() units.Time { return p.wheel.Next() }
-
-func (p *Pacer) append(f int32) {
-	flow := &p.flows[f]
-	flow.queued = true
-	q := &p.queue[flow.class]
-	if p.ready>>flow.class&1 == 0 {
-		p.ready |= 1 << flow.class
-		q.head, flow.next, flow.prev = f, f, f
-		return
-	}
-	last := p.flows[q.head].prev
-	p.flows[last].next, flow.prev = f, last
-	flow.next, p.flows[q.head].prev = q.head, f
+// serve counts a frame of who was first in a queue.
+func (p *Pacer) serve(q *ring, f int32) {
+	q.last = f
+	p.entry[f].left--
 }
 
-func (p *Pacer) remove(f int32) {
-	flow := &p.flows[f]
-	flow.queued = false
-	if flow.next == f {
-		p.ready &^= 1 << flow.class
+// Sent tells that a frame of bytes on the wire of a flow left: a tenant with a
+// cap may send its next a gap after this one was allowed (not after it left:
+// waiting for the port costs no rate, up to one gap).
+func (p *Pacer) Sent(now units.Time, flow, bytes int) {
+	of := p.entry[flow].tenant
+	if of == nobody || p.tenants[of].Cap == 0 {
 		return
 	}
-	p.flows[flow.prev].next, p.flows[flow.next].prev = flow.next, flow.prev
-	if q := &p.queue[flow.class]; q.head == f {
-		q.head = flow.next
+	t := &p.tenants[of]
+	if t.next = max(now, t.next.Add(t.Cap.Serialize(units.Size(bytes)))); t.next == now {
+		return
+	}
+	for c := range uint8(Classes) {
+		if t.ready>>c&1 != 0 {
+			entity := p.entity(int(of), c)
+			p.withdraw(entity)
+			p.Schedule(int(entity), t.next)
+		}
+	}
+}
+
+// append puts f behind a queue, for a new turn, or in front if its turn is not over.
+func (p *Pacer) append(q *ring, ready *uint8, f int32) {
+	e := &p.entry[f]
+	e.queued = true
+	goesOn := e.left > 0 && q.last == f
+	if !goesOn {
+		e.left = e.weight
+	}
+	if *ready>>e.class&1 == 0 {
+		*ready |= 1 << e.class
+		q.head, e.next, e.prev = f, f, f
+		return
+	}
+	p.link(q.head, f)
+	if goesOn {
+		q.head = f
+	}
+}
+
+func (p *Pacer) remove(q *ring, ready *uint8, f int32) {
+	e := &p.entry[f]
+	e.queued = false
+	if e.next == f {
+		*ready &^= 1 << e.class
+		return
+	}
+	p.entry[e.prev].next, p.entry[e.next].prev = e.next, e.prev
+	if q.head == f {
+		q.head = e.next
 	}
 }

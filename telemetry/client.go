@@ -69,7 +69,12 @@ func find(name string) (string, error) {
 
 // do makes a request. A refusal comes back as an error with the node's words.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values) (io.ReadCloser, error) {
-	r, err := http.NewRequestWithContext(ctx, method, (&url.URL{Scheme: "http", Host: "photon", Path: path, RawQuery: query.Encode()}).String(), nil)
+	return c.send(ctx, method, path, query, nil)
+}
+
+// send is do with a body.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, body io.Reader) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, method, (&url.URL{Scheme: "http", Host: "photon", Path: path, RawQuery: query.Encode()}).String(), body)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type Snapshot struct {
 	Polls    []dpdk.Polls // by worker
 	Host     bool         // notification and reaction points are there
 	NIC      bool         // a host that carries the frames of applications
+	Orders   *FlowCounts  // of an agent that takes orders
 
 	// Switches only.
 	Response    units.Time // poll gap that the headroom has room for; 0: unknown
@@ -35,6 +36,13 @@ type Snapshot struct {
 	Watchdog    pfc.WatchdogConfig
 	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
 	LinkChanges []uint64   // up or down, by port
+}
+
+// FlowCounts are how many flows wait for their start and are sent, and how many
+// were refused in all.
+type FlowCounts struct {
+	Pending, Running int
+	Refused          uint64
 }
 
 // collector turns snapshots into metrics.
@@ -200,11 +208,21 @@ func (c *scrape) host() {
 	c.put(rpIgnored, float64(st.RPIgnored), node)
 	c.put(begun, float64(st.FlowsBegun), node)
 	c.put(done, float64(st.FlowsDone), node)
+	if c.s.NIC {
+		return // it sends no flows of its own
+	}
+	c.histogram(fcts, st.FCTs[:], st.FCTSum.Seconds(), node)
+	if f := c.s.Orders; f != nil {
+		c.put(pending, float64(f.Pending), node)
+		c.put(running, float64(f.Running), node)
+		c.put(refused, float64(f.Refused), node)
+	}
 }
 
 func (c *scrape) flows(flows *Survey) {
 	node := c.s.Node
 	c.histogram(rpRate, flows.Rates[:], float64(flows.Sum)/8, node)
+	c.put(limited, float64(flows.Limited), node)
 	for i := range flows.Top {
 		f := &flows.Top[i]
 		labels := []string{node, f.Peer, strconv.Itoa(int(f.QP))}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"photon/dataplane"
 	"photon/units"
 )
 
@@ -17,17 +18,19 @@ type Flow struct {
 	Packets  uint64 `json:"tx_packets"`
 	Bytes    uint64 `json:"tx_bytes"`    // on the wire
 	Notified uint64 `json:"cnp_handled"` // CNPs and CNMs that came for it
+	Limited  bool   `json:"limited"`     // held below the line's rate by its reaction point
 }
 
 // Survey is what an agent's flows are allowed, seen one after the other: the
 // counts and the list are not of one instant, so that the worker never waits
 // for all of them.
 type Survey struct {
-	Active int                         // flows being sent
-	Rates  [len(rateBounds) + 1]uint64 // of them, those allowed at most rateBounds[i]; the last: more
-	Sum    units.Rate                  // of what they are allowed
-	Top    []Flow                      // the fastest, by what they are allowed
-	keep   int
+	Active  int                         // flows being sent
+	Rates   [len(rateBounds) + 1]uint64 // of them, those allowed at most rateBounds[i]; the last: more
+	Sum     units.Rate                  // of what they are allowed
+	Limited int                         // flows that are held below the line's rate
+	Top     []Flow                      // the fastest, by what they are allowed
+	keep    int
 }
 
 // rateBounds are the upper bounds of the histogram of allowed rates.
@@ -51,6 +54,9 @@ func NewSurvey(top int) *Survey { return &Survey{keep: top} }
 // that were added first are listed, so that the list is steady.
 func (s *Survey) Add(f Flow) {
 	s.Active++
+	if f.Limited {
+		s.Limited++
+	}
 	bucket, _ := slices.BinarySearch(rateBounds[:], units.Rate(f.Rate))
 	s.Rates[bucket]++
 	s.Sum += units.Rate(f.Rate)
@@ -99,4 +105,12 @@ func (d *Flows) Table(w io.Writer) {
 		fmt.Fprintf(w, "; those allowed most are listed")
 	}
 	fmt.Fprintln(w)
+}
+
+// fctBuckets are the bounds of completion times in seconds.
+func fctBuckets() (b []float64) {
+	for _, t := range dataplane.FCTBounds {
+		b = append(b, t.Seconds())
+	}
+	return b
 }

@@ -80,7 +80,7 @@ func MetricsDoc(w io.Writer) error {
 		if title := sections[m]; title != "" {
 			fmt.Fprintf(&b, "\n## %s\n\n| metric | type | of | labels | what it is | elsewhere |\n|---|---|---|---|---|---|\n", title)
 		}
-		of := map[owner]string{both: "both", switches: "switch", hosts: "agent", nics: "agent as NIC", carriers: "switch, agent as NIC"}[m.of]
+		of := map[owner]string{both: "both", switches: "switch", hosts: "agent", nics: "agent as NIC", carriers: "switch, agent as NIC", senders: "agent, not as NIC"}[m.of]
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", m.name, m.kind, of, strings.Join(m.labels, ", "), m.help, m.known)
 	}
 	b.WriteString("\n## Reasons of discards\n\n| `reason` | what happened |\n|---|---|\n")

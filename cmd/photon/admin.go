@@ -27,6 +27,14 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 	a.Live(source)
 	a.Reload(d.reloadAndLog)
 	a.Captures(d.capture)
+	if d.testbed != nil {
+		a.Testbed(d.testbed)
+	}
+	if d.orders != nil {
+		a.Flows(d.orders)
+	} else {
+		a.Flows(nil)
+	}
 	a.Serve()
 	d.log.Infof("admin socket %s", a.Path())
 	return a, nil

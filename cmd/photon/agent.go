@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -73,42 +72,10 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}
-	for _, f := range node.Flows {
-		if _, err := h.AddFlow(0, f); err != nil {
-			return bad(err)
-		}
+	if d.orders, err = newOrders(d, h, conf, node); err != nil {
+		return err
 	}
-	defer d.reportFlows(h)()
+	defer d.orders.report()()
+	d.testbed = &testbedNode{d: d, host: h, node: node}
 	return d.serve(c.Context())
-}
-
-// reportFlows logs flows as they end, until the function it returns is called.
-func (d *daemon) reportFlows(h *agent.Host) (stop func()) {
-	ended := make(chan struct{})
-	finished := make(chan struct{})
-	tick := time.NewTicker(time.Second)
-	report := func() {
-		var results []agent.Result
-		d.world.Do(func(units.Time) { results = append(results, h.TakeResults()...) })
-		for _, r := range results {
-			d.log.Infof("flow to %v, queue pair %d: %v in %v", r.Peer, r.QP, r.Size, r.FCT())
-		}
-	}
-	go func() {
-		defer close(finished)
-		for {
-			select {
-			case <-tick.C:
-				report()
-			case <-ended:
-				report()
-				return
-			}
-		}
-	}()
-	return func() {
-		tick.Stop()
-		close(ended)
-		<-finished
-	}
 }

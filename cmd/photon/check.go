@@ -11,6 +11,7 @@ import (
 	"photon/config"
 	"photon/lab"
 	"photon/lab/sweep"
+	"photon/lab/testbed"
 )
 
 func checkCommand() *cobra.Command {
@@ -71,6 +72,12 @@ func check(file string) ([]string, error) {
 			return nil, err
 		}
 		return []string{"experiment " + e.ID + ": " + e.Title}, nil
+	case keys["nodes"] != nil:
+		b, err := testbed.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		return []string{fmt.Sprintf("a testbed of %d nodes", len(b.Nodes))}, nil
 	case keys["experiments"] != nil:
 		s, err := sweep.Read(file)
 		if err != nil {

@@ -58,7 +58,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return bad(err) })
-	for _, c := range []*cobra.Command{switchCommand(), agentCommand(), showCommand(), topCommand(), reloadCommand(), captureCommand(), replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{switchCommand(), agentCommand(), showCommand(), topCommand(), reloadCommand(), captureCommand(), flowCommand(), proxyCommand(), replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand(), versionCommand()} {
 		args := c.Args
 		if args == nil {
 			args = cobra.NoArgs

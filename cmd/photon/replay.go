@@ -16,6 +16,7 @@ import (
 
 	"photon/dataplane/dpdk"
 	"photon/lab"
+	"photon/lab/testbed"
 )
 
 func replayCommand() *cobra.Command {
@@ -58,6 +59,7 @@ func replayCommand() *cobra.Command {
 type replayFlags struct {
 	o                   lab.Options
 	world, schemes, out string
+	testbed             string // file
 	all                 bool
 }
 
@@ -67,6 +69,7 @@ func (r *replayFlags) add(c *cobra.Command) {
 	f.StringVar(&r.schemes, "schemes", "", "only these, separated by commas; others than the experiment's too (default: the experiment's)")
 	f.Uint64Var(&r.o.Seed, "seed", 0, "of everything random (default: the experiment's)")
 	f.IntVar(&r.o.Dilation, "dilation", 20, "how many times slower than the wall the clock runs on dpdk")
+	f.StringVar(&r.testbed, "testbed", "", "`file` that says where the nodes are, with --world dpdk: cards of this machine, switches and agents elsewhere (docs/testbed.md)")
 	f.BoolVar(&r.o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
 	f.StringVar(&r.out, "out", "out", "folder for results")
 }
@@ -86,6 +89,20 @@ func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 	}
 	if r.o.Dilation < 1 || r.o.Dilation > 1000 {
 		return bad(fmt.Errorf("--dilation %d: from 1 to 1000", r.o.Dilation))
+	}
+	if r.testbed != "" {
+		if r.world != "dpdk" {
+			return bad(fmt.Errorf("--testbed: with --world dpdk, not %s", r.world))
+		}
+		var err error
+		if r.o.Testbed, err = testbed.Read(r.testbed); err != nil {
+			return bad(err)
+		}
+		for _, e := range all {
+			if err := e.CheckTestbed(r.o.Testbed); err != nil {
+				return bad(fmt.Errorf("%s: %w", e.ID, err))
+			}
+		}
 	}
 	if c.Flags().Changed("schemes") {
 		r.o.Schemes = strings.Split(r.schemes, ",")

@@ -47,7 +47,9 @@ type daemon struct {
 	collector collector
 	garbage   units.Size // that there may be before it is collected
 
-	host *agent.Host // agents only
+	host    *agent.Host // agents only
+	testbed *testbedNode
+	orders  *orders // agents that take orders only
 
 	// Switches only.
 	sw       *dataplane.Switch
@@ -129,6 +131,9 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 			s.Buffer, s.Params, s.Watchdog, s.Response, s.Deadlock = &b, d.params, d.sw.WatchdogConfig(), d.response, d.sw.DeadlockTime()
 		}
 	})
+	if d.orders != nil {
+		s.Orders = d.orders.counts()
+	}
 	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
 	return s
 }
@@ -153,7 +158,7 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 		for i := range seen {
 			f := &seen[i]
 			s.Add(telemetry.Flow{
-				Peer: f.Spec.Peer.String(), QP: f.Spec.QP, Priority: int(f.Prio), Rate: int64(f.Rate), Packets: f.Frames, Bytes: f.Bytes, Notified: f.Notified,
+				Peer: f.Spec.Peer.String(), QP: f.Spec.QP, Priority: int(f.Prio), Rate: int64(f.Rate), Packets: f.Frames, Bytes: f.Bytes, Notified: f.Notified, Limited: f.Limited,
 			})
 		}
 	}

@@ -188,8 +188,10 @@ func (w *world) Attach(at dataplane.End, d Device, link dataplane.Link) error {
 	return nil
 }
 
+// Every may also be called within Do.
 func (w *world) Every(span units.Time, do func(now units.Time)) {
-	w.samples = append(w.samples, sampler{every: span, next: w.now + span, do: do})
+	now := max(w.now, w.workers[0].clock.now) // the worker's while it runs
+	w.samples = append(w.samples, sampler{every: span, next: now + span, do: do})
 }
 
 // build gives every worker its ports, before the first run.

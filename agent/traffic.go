@@ -1,0 +1,321 @@
+package agent
+
+import (
+	"container/heap"
+	"errors"
+	"slices"
+
+	"photon/units"
+)
+
+// Order is a flow that is to be sent some time.
+type Order struct {
+	Group string // what its results are listed under
+	FlowSpec
+	Stop units.Time // ended then, complete or not; 0: at its end
+}
+
+// Stage is where an ordered flow is in its life.
+type Stage uint8
+
+// Stages.
+const (
+	Pending Stage = iota // its start is still to come
+	Running
+	Done    // its last packet was acknowledged
+	Stopped // ended before that, by its order or by hand
+	Refused // the host could not take it up; Why says why
+)
+
+var stageNames = [...]string{"pending", "running", "done", "stopped", "refused"}
+
+func (s Stage) String() string { return stageNames[s] }
+
+// Ordered is what there is to know of an ordered flow.
+type Ordered struct {
+	ID uint64 // from 1, in the order in which flows were ordered
+	Order
+	Stage    Stage
+	Why      error      // of Refused
+	FirstBit units.Time // when its first packet left; 0: none has
+	End      units.Time // of Done and Stopped
+	Frames   uint64     // data frames sent, repetitions included
+	Bytes    uint64     // of them on the wire
+	Allowed  units.Rate // by the reaction point, the flow's own limit included; of Running
+	Notified uint64     // CNPs and CNMs
+	Limited  bool       // has a rate limiter, of Running: its reaction point holds it below the line's rate
+}
+
+// FCT is the flow completion time, first bit out to last acknowledgement in;
+// zero of a flow that is not done.
+func (o *Ordered) FCT() units.Time {
+	if o.Stage != Done {
+		return 0
+	}
+	return o.End - o.FirstBit
+}
+
+// Rate is the mean rate, in bits on the wire per second, from the first bit to
+// the end, or to now.
+func (o *Ordered) Rate(now units.Time) units.Rate {
+	switch {
+	case o.Frames == 0:
+		return 0
+	case o.Stage != Running:
+		now = o.End
+	}
+	return units.RateOf(units.Size(o.Bytes), now-o.FirstBit)
+}
+
+// Traffic has a host send flows that are ordered while it runs: it takes each up
+// shortly before its start, so that the host has room for those only that are
+// being sent, and remembers how flows ended. All of it is called while the
+// host's node does not run (dpdk.World.Do, dataplane.World.Every), and it is the
+// only one that adds flows to the host.
+type Traffic struct {
+	host    *Host
+	keep    int // flows that ended and are remembered
+	last    uint64
+	orders  []*order // by id
+	pending byTime   // by start; those stopped before it included
+	waiting int      // of them, without those
+	stops   byTime   // by stop, of flows that have one
+	running map[peerKey]*order
+	ended   int
+	fresh   []*order // ended since TakeEnded was called
+	nextQP  uint32
+	forgot  uint64
+	refused uint64
+}
+
+type order struct {
+	Ordered
+	slot int // of the host; -1: none
+}
+
+const (
+	// lead is how long before its start a flow is taken up.
+	lead = 20 * units.Millisecond
+	// fewAtOnce bounds what one Step adds: adding a flow takes about a
+	// microsecond, and the port waits for it.
+	fewAtOnce = 64
+	// firstQP is where queue pairs begin that were left to Traffic.
+	firstQP = 1 << 20
+)
+
+// ErrNoFlow: no flow has this number, or it ended so long ago that it was forgotten.
+var ErrNoFlow = errors.New("agent: there is no such flow")
+
+// NewTraffic returns a Traffic for a host that remembers at least keep flows
+// that have ended.
+func NewTraffic(h *Host, keep int) *Traffic {
+	return &Traffic{host: h, keep: keep, running: map[peerKey]*order{}, nextQP: firstQP}
+}
+
+// Add orders flows and returns the first one's number; the others follow. A
+// start that has passed is now. Flows without a queue pair (0) get one that no
+// flow of this host uses. What is wrong with any of them is an error, and none
+// is ordered.
+func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) {
+	if err := t.Check(orders); err != nil {
+		return 0, err
+	}
+	first = t.last + 1
+	for _, o := range orders {
+		t.last++
+		o.Start = max(o.Start, now)
+		if o.QP == 0 {
+			o.QP = t.nextQP
+			if t.nextQP++; t.nextQP == 1<<24 {
+				t.nextQP = firstQP
+			}
+		}
+		j := &order{Ordered: Ordered{ID: t.last, Order: o}, slot: -1}
+		t.orders = append(t.orders, j)
+		t.waiting++
+		heap.Push(&t.pending, timed{o.Start, j})
+	}
+	t.Step(now)
+	return first, nil
+}
+
+// Check says what is wrong with orders, in one line.
+func (t *Traffic) Check(orders []Order) error {
+	for i := range orders {
+		if err := t.host.checkSpec(&orders[i].FlowSpec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Step takes up the flows whose start is near, stops those whose stop has come,
+// and notes the results of those that ended. It is to be called often: a flow is
+// stopped by the first call after its time.
+func (t *Traffic) Step(now units.Time) {
+	for _, r := range t.host.TakeResults() {
+		k := peerKey{r.Peer, r.QP}
+		if j := t.running[k]; j != nil {
+			delete(t.running, k)
+			j.FirstBit, j.End, j.Frames = r.FirstBit, r.End, r.Frames
+			s := t.host.Flow(now, j.slot) // its slot is as it left it until another flow is added
+			j.Bytes, j.Notified = s.Bytes, s.Notified
+			t.end(j, Done)
+		}
+	}
+	for len(t.stops) > 0 && t.stops[0].at <= now {
+		t.stop(now, heap.Pop(&t.stops).(timed).order)
+	}
+	for n := 0; n < fewAtOnce && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
+		if j := heap.Pop(&t.pending).(timed).order; j.Stage == Pending {
+			t.waiting--
+			t.begin(now, j)
+		}
+	}
+}
+
+func (t *Traffic) begin(now units.Time, j *order) {
+	slot, err := t.host.AddFlow(now, j.FlowSpec)
+	if err != nil {
+		j.Why, j.End = err, now
+		t.refused++
+		t.end(j, Refused)
+		return
+	}
+	j.Stage, j.slot = Running, slot
+	t.running[peerKey{j.Peer, j.QP}] = j
+	if j.Stop > 0 {
+		heap.Push(&t.stops, timed{j.Order.Stop, j})
+	}
+}
+
+// stop reports whether the flow had not ended.
+func (t *Traffic) stop(now units.Time, j *order) bool {
+	switch j.Stage {
+	case Running:
+		t.look(now, j)
+		t.host.StopFlow(now, j.slot)
+		delete(t.running, peerKey{j.Peer, j.QP})
+	case Pending:
+		t.waiting--
+	default:
+		return false
+	}
+	j.End = now
+	t.end(j, Stopped)
+	return true
+}
+
+// end remembers a flow that ended, and forgets the oldest of too many.
+func (t *Traffic) end(j *order, s Stage) {
+	j.Stage, j.Allowed, j.Limited = s, 0, false
+	t.fresh = append(t.fresh, j)
+	if t.ended++; t.ended < 2*t.keep {
+		return
+	}
+	surplus := t.ended - t.keep
+	t.forgot += uint64(surplus)
+	t.ended -= surplus
+	t.orders = slices.DeleteFunc(t.orders, func(o *order) bool {
+		if surplus == 0 || o.Stage < Done {
+			return false
+		}
+		surplus--
+		return true
+	})
+}
+
+// look brings what is known of a running flow up to date.
+func (t *Traffic) look(now units.Time, j *order) {
+	s := t.host.Flow(now, j.slot)
+	j.FirstBit, j.Frames, j.Bytes, j.Allowed, j.Notified, j.Limited = s.FirstBit, s.Frames, s.Bytes, s.Rate, s.Notified, s.Limited
+}
+
+// Stop ends a flow, or takes it back if it has not begun. One that has ended is
+// left as it is; stopped tells.
+func (t *Traffic) Stop(now units.Time, id uint64) (stopped bool, err error) {
+	t.Step(now) // it may just have ended
+	j := t.find(id)
+	if j == nil {
+		return false, ErrNoFlow
+	}
+	return t.stop(now, j), nil
+}
+
+func (t *Traffic) find(id uint64) *order {
+	i, ok := slices.BinarySearchFunc(t.orders, id, func(o *order, id uint64) int { return int(int64(o.ID - id)) })
+	if !ok {
+		return nil
+	}
+	return t.orders[i]
+}
+
+// List returns up to most flows whose numbers are above after, in their order.
+func (t *Traffic) List(now units.Time, after uint64, most int) (list []Ordered) {
+	i, _ := slices.BinarySearchFunc(t.orders, after+1, func(o *order, id uint64) int { return int(int64(o.ID - id)) })
+	for _, j := range t.orders[i:min(len(t.orders), i+most)] {
+		if j.Stage == Running {
+			t.look(now, j)
+		}
+		list = append(list, j.Ordered)
+	}
+	return list
+}
+
+// Look returns a function that says what there is to know of a flow, for those
+// who look often; it allocates nothing.
+func (t *Traffic) Look(id uint64) (func(now units.Time) *Ordered, error) {
+	j := t.find(id)
+	if j == nil {
+		return nil, ErrNoFlow
+	}
+	return func(now units.Time) *Ordered {
+		if j.Stage == Running {
+			t.look(now, j)
+		}
+		return &j.Ordered
+	}, nil
+}
+
+// TakeEnded returns the flows that ended since the last call.
+func (t *Traffic) TakeEnded() []Ordered {
+	list := make([]Ordered, len(t.fresh))
+	for i, j := range t.fresh {
+		list[i] = j.Ordered
+	}
+	clear(t.fresh)
+	t.fresh = t.fresh[:0]
+	return list
+}
+
+// Counts are how many flows wait for their start and are sent, and how many were
+// refused and forgotten in all.
+func (t *Traffic) Counts() (pending, running int, refused, forgotten uint64) {
+	return t.waiting, len(t.running), t.refused, t.forgot
+}
+
+// timed is an order that something happens to at a time.
+type timed struct {
+	at units.Time
+	*order
+}
+
+// byTime is a heap of them; of equals, the one ordered first.
+type byTime []timed
+
+func (b byTime) Len() int { return len(b) }
+func (b byTime) Less(i, k int) bool {
+	return b[i].at < b[k].at || b[i].at == b[k].at && b[i].ID < b[k].ID
+}
+func (b byTime) Swap(i, k int) { b[i], b[k] = b[k], b[i] }
+
+// Push implements heap.Interface.
+func (b *byTime) Push(x any) { *b = append(*b, x.(timed)) }
+
+// Pop implements heap.Interface.
+func (b *byTime) Pop() any {
+	last := (*b)[len(*b)-1]
+	(*b)[len(*b)-1] = timed{}
+	*b = (*b)[:len(*b)-1]
+	return last
+}

@@ -1,0 +1,147 @@
+package agent_test
+
+import (
+	"errors"
+	"testing"
+
+	"photon/agent"
+	"photon/cnp"
+	"photon/units"
+)
+
+// traffic is a pair whose first host's flows are ordered.
+func newTraffic(t *testing.T, keep int, change func(*agent.Config)) (*pair, *agent.Traffic) {
+	p := newPair(t, cnp.Silent{}, func(c *agent.Config) {
+		c.Receivers = 1000
+		if change != nil {
+			change(c)
+		}
+	})
+	tr := agent.NewTraffic(p.a, keep)
+	p.Every(100*units.Microsecond, tr.Step)
+	return p, tr
+}
+
+func to2(size units.Size, start units.Time) agent.Order {
+	return agent.Order{Group: "g", FlowSpec: agent.FlowSpec{Peer: ip(2), PeerMAC: mac(2), Size: size, Start: start}}
+}
+
+// A host with room for four flows sends a hundred, one after the other; each
+// begins when it was ordered to, and is accounted for.
+func TestOrderedFlowsBeginInTime(t *testing.T) {
+	p, tr := newTraffic(t, 1000, nil)
+	var orders []agent.Order
+	for i := range 100 {
+		orders = append(orders, to2(10*units.KB, units.Time(i+1)*50*ms))
+	}
+	first, err := tr.Add(p.Now(), orders)
+	if err != nil || first != 1 {
+		t.Fatal(first, err)
+	}
+	p.run(6 * units.Second)
+	list := tr.List(p.Now(), 0, 1000)
+	if len(list) != 100 || len(tr.TakeEnded()) != 100 || len(tr.TakeEnded()) != 0 {
+		t.Fatalf("%d flows, the last %+v, %d ended since", len(list), list[len(list)-1], len(tr.TakeEnded()))
+	}
+	for i, o := range list {
+		if o.ID != uint64(i+1) || o.Stage != agent.Done || o.FirstBit != orders[i].Start || o.Frames != 10 || o.Bytes != 10*1082 || o.FCT() <= 4*delay || o.Rate(p.Now()) == 0 {
+			t.Fatalf("flow %d: %+v", i, o)
+		}
+	}
+	st := p.a.Stats(p.Now())
+	sum := uint64(0)
+	for _, n := range st.FCTs {
+		sum += n
+	}
+	if sum != 100 || st.FCTSum <= 100*4*delay {
+		t.Errorf("histogram %v, sum %v", st.FCTs, st.FCTSum)
+	}
+	if pending, running, refused, forgotten := tr.Counts(); pending+running != 0 || refused+forgotten != 0 {
+		t.Error(tr.Counts())
+	}
+}
+
+// Flows are stopped by their order or by hand, before they begin or after; what
+// has ended cannot be stopped.
+func TestOrderedFlowsAreStopped(t *testing.T) {
+	p, tr := newTraffic(t, 1000, nil)
+	byOrder := to2(0, 0)
+	byOrder.Stop = 3 * ms
+	if _, err := tr.Add(0, []agent.Order{byOrder, to2(0, 0), to2(0, units.Second), to2(1000, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(2 * ms)
+	for _, id := range []uint64{2, 3, 4} {
+		if stopped, err := tr.Stop(p.Now(), id); err != nil || stopped != (id != 4) {
+			t.Error(id, stopped, err)
+		}
+	}
+	if _, err := tr.Stop(p.Now(), 5); !errors.Is(err, agent.ErrNoFlow) {
+		t.Error(err)
+	}
+	p.run(2 * units.Second)
+	want := []agent.Stage{agent.Stopped, agent.Stopped, agent.Stopped, agent.Done}
+	for i, o := range tr.List(p.Now(), 0, 10) {
+		if o.Stage != want[i] {
+			t.Errorf("flow %d is %v", o.ID, o.Stage)
+		}
+		if i == 0 && o.End != 3*ms || i == 1 && o.End != 2*ms || i == 2 && o.Frames != 0 {
+			t.Errorf("%+v", o)
+		}
+	}
+	if list := tr.List(p.Now(), 3, 10); len(list) != 1 || list[0].ID != 4 {
+		t.Errorf("after 3: %+v", list)
+	}
+}
+
+// What the host has no room for is refused, by name and number; what is wrong in
+// itself is not ordered at all, nor is what was ordered with it.
+func TestOrdersAreRefused(t *testing.T) {
+	p, tr := newTraffic(t, 1000, func(c *agent.Config) { c.Senders = 2 })
+	twice := to2(0, 0)
+	twice.QP = 7
+	if _, err := tr.Add(0, []agent.Order{twice, twice, to2(0, 0), to2(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(ms)
+	want := []error{nil, agent.ErrDuplicate, nil, agent.ErrFull}
+	for i, o := range tr.List(p.Now(), 0, 10) {
+		if !errors.Is(o.Why, want[i]) || (o.Stage == agent.Refused) != (want[i] != nil) {
+			t.Errorf("flow %d: %v, %v", o.ID, o.Stage, o.Why)
+		}
+	}
+	if _, _, refused, _ := tr.Counts(); refused != 2 {
+		t.Errorf("%d refused", refused)
+	}
+	if _, err := tr.Add(p.Now(), []agent.Order{to2(1, 0), to2(-1, 0)}); err == nil || len(tr.List(p.Now(), 4, 10)) != 0 {
+		t.Error(err)
+	}
+}
+
+// Memory is bounded: of flows that ended the oldest are forgotten, of those that
+// have not none.
+func TestEndedFlowsAreForgotten(t *testing.T) {
+	p, tr := newTraffic(t, 10, func(c *agent.Config) { c.Senders = 100 })
+	if _, err := tr.Add(0, []agent.Order{to2(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		var orders []agent.Order
+		for range 10 {
+			orders = append(orders, to2(100, 0))
+		}
+		if _, err := tr.Add(p.Now(), orders); err != nil {
+			t.Fatal(err)
+		}
+		p.run(p.Now() + 5*ms)
+		tr.TakeEnded()
+	}
+	list := tr.List(p.Now(), 0, 1000)
+	_, _, _, forgotten := tr.Counts()
+	if len(list) > 21 || list[0].ID != 1 || list[len(list)-1].ID != 101 || int(forgotten)+len(list) != 101 {
+		t.Errorf("%d remembered, %d forgotten, first %d", len(list), forgotten, list[0].ID)
+	}
+	if _, err := tr.Stop(p.Now(), 2); err == nil {
+		t.Error("a flow that was forgotten was stopped")
+	}
+}

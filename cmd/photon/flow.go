@@ -1,0 +1,251 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"photon/config"
+	"photon/lab"
+	"photon/telemetry"
+	"photon/units"
+	"photon/wire"
+)
+
+func flowCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "flow add|list|stop",
+		Short: "Have a running agent send flows, see how they fare, stop them",
+		RunE: func(c *cobra.Command, words []string) error {
+			if len(words) > 0 {
+				return bad(fmt.Errorf("flow %s: add, list or stop", words[0]))
+			}
+			return bad(errors.New("say what: flow add, flow list or flow stop"))
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	for _, sub := range []*cobra.Command{flowAddCommand(), flowListCommand(), flowStopCommand()} {
+		args := sub.Args
+		if args == nil {
+			args = cobra.NoArgs
+		}
+		sub.Args = func(c *cobra.Command, a []string) error { return bad(args(c, a)) }
+		c.AddCommand(sub)
+	}
+	return c
+}
+
+// textFlag is a flag whose value reads itself from text.
+type textFlag[T any, P interface {
+	*T
+	UnmarshalText([]byte) error
+}] struct {
+	into *T
+	kind string
+}
+
+func (f textFlag[T, P]) String() string     { return "" }
+func (f textFlag[T, P]) Type() string       { return f.kind }
+func (f textFlag[T, P]) Set(s string) error { return P(f.into).UnmarshalText([]byte(s)) }
+
+func flowAddCommand() *cobra.Command {
+	var at socketFlags
+	var file string
+	var o telemetry.FlowOrder
+	var qp, count, dscp int
+	c := &cobra.Command{
+		Use:   "add --to ADDRESS [--size SIZE] ... | add -f FILE",
+		Short: "Have a running agent send flows",
+		Long: "Have a running agent send flows: one kind by flags, or flows and workloads of a file as experiments have them\n" +
+			"(docs/operate.md), with addresses for names of hosts. Starts count from now.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			orders := telemetry.FlowOrders{}
+			switch {
+			case (file == "") == (o.To == wire.IP{}):
+				return bad(errors.New("say where to (--to 10.0.0.2), or name a file of flows (-f)"))
+			case count < 1 || count > 1e6:
+				return bad(fmt.Errorf("--count %d: from 1 to 1000000", count))
+			case qp < 0 || qp+count > 1<<24:
+				return bad(fmt.Errorf("--qp %d: %d flows need queue pairs up to %d, and there are 1 to %d", qp, count, qp+count-1, 1<<24-1))
+			case dscp < 0 || dscp > 63:
+				return bad(fmt.Errorf("--dscp %d: there are 0 to 63", dscp))
+			}
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			if file != "" {
+				if orders.Flows, err = trafficOf(c, client, file, o.Tenant); err != nil {
+					return err
+				}
+			}
+			for k := 0; file == "" && k < count; k++ {
+				f := o
+				f.DSCP = uint8(dscp)
+				if qp > 0 {
+					f.QP = uint32(qp + k)
+				}
+				orders.Flows = append(orders.Flows, f)
+			}
+			done, err := client.OrderFlows(c.Context(), orders)
+			if err != nil {
+				return answered(err)
+			}
+			if done.Count == 1 {
+				fmt.Fprintf(c.OutOrStdout(), "flow %d\n", done.First)
+				return nil
+			}
+			fmt.Fprintf(c.OutOrStdout(), "flows %d to %d\n", done.First, done.First+uint64(done.Count)-1)
+			return nil
+		},
+	}
+	f := c.Flags()
+	at.add(c)
+	f.StringVarP(&file, "file", "f", "", "`file` of flows and workloads")
+	f.Var(textFlag[wire.IP, *wire.IP]{&o.To, "address"}, "to", "`address` of the receiving agent")
+	f.Var(textFlag[wire.MAC, *wire.MAC]{&o.ToMAC, "mac"}, "to-mac", "its Ethernet `address` (default: as agents make theirs)")
+	f.Var(textFlag[units.Size, *units.Size]{&o.Size, "size"}, "size", "of payload, as in 1MB (default: until it is stopped)")
+	f.Var(textFlag[units.Time, *units.Time]{&o.Start, "time"}, "start", "after so long, as in 10ms")
+	f.Var(textFlag[units.Time, *units.Time]{&o.Stop, "time"}, "stop", "after so long (default: at its end)")
+	f.Var(textFlag[units.Rate, *units.Rate]{&o.Limit, "rate"}, "rate", "never faster, as in 1Gbps")
+	f.Var(textFlag[units.Rate, *units.Rate]{&o.Begin, "rate"}, "begin", "first rate, as if congestion had brought the flow there (default: line rate)")
+	f.IntVar(&count, "count", 1, "equal flows")
+	f.IntVar(&qp, "qp", 0, "queue pair of the first (default: free ones)")
+	f.IntVar(&dscp, "dscp", 0, "of the packets (default: the agent's for data)")
+	f.StringVar(&o.Group, "group", "", "`name` under which the flows are listed")
+	f.StringVar(&o.Tenant, "tenant", "", "`name` of a tenant of the agent's configuration")
+	f.IntVar(&o.Weight, "weight", 1, "frames per turn when flows wait for the port, 1 to 255")
+	return c
+}
+
+// trafficOf are the flows of a file that an agent is to send.
+func trafficOf(c *cobra.Command, client *telemetry.Client, file, tenant string) (list []telemetry.FlowOrder, err error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, bad(config.FileError(file, err))
+	}
+	t, err := lab.ParseTraffic(file, b)
+	if err != nil {
+		return nil, bad(err)
+	}
+	now, err := client.ListFlows(c.Context(), 1<<63)
+	if err != nil {
+		return nil, answered(err)
+	}
+	flows, err := t.Of(now.IP)
+	if err != nil {
+		return nil, bad(err)
+	}
+	for _, f := range flows {
+		list = append(list, telemetry.FlowOrder{
+			Group: f.Group, To: f.To, Size: f.Size, Start: f.Start, Stop: f.Stop, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared, Weight: f.Weight, Tenant: tenant,
+		})
+	}
+	return list, nil
+}
+
+func flowListCommand() *cobra.Command {
+	var at socketFlags
+	var asJSON, asCSV bool
+	var group string
+	var states []string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "Show the flows of a running agent: state, completion time, rate",
+		RunE: func(c *cobra.Command, _ []string) error {
+			for _, s := range states {
+				if !slices.Contains([]string{"pending", "running", "done", "stopped", "refused"}, s) {
+					return bad(fmt.Errorf("--state %s: pending, running, done, stopped or refused", s))
+				}
+			}
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			all, err := client.ListFlows(c.Context(), 0)
+			if err != nil {
+				return answered(err)
+			}
+			all.Flows = slices.DeleteFunc(all.Flows, func(f telemetry.FlowStatus) bool {
+				return group != "" && f.Group != group || len(states) > 0 && !slices.Contains(states, f.State)
+			})
+			switch {
+			case asCSV:
+				w := csv.NewWriter(c.OutOrStdout())
+				_ = w.Write(telemetry.FlowCSV) // Error tells
+				for i := range all.Flows {
+					_ = w.Write(all.Flows[i].Row())
+				}
+				w.Flush()
+				return w.Error()
+			case asJSON:
+				e := json.NewEncoder(c.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(all)
+			}
+			all.Table(c.OutOrStdout())
+			return nil
+		},
+	}
+	at.add(c)
+	c.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&group, "group", "", "only the flows of this `name`")
+	c.Flags().StringSliceVar(&states, "state", nil, "only those that are pending, running, done, stopped or refused; several separated by commas")
+	return c
+}
+
+func flowStopCommand() *cobra.Command {
+	var at socketFlags
+	var group string
+	var all bool
+	c := &cobra.Command{
+		Use:   "stop ID... | stop --group NAME | stop --all",
+		Short: "End flows of a running agent, complete or not",
+		RunE: func(c *cobra.Command, words []string) error {
+			if n := min(len(words), 1) + map[bool]int{true: 1}[group != ""] + map[bool]int{true: 1}[all]; n != 1 {
+				return bad(errors.New("say which: numbers of `photon flow list`, --group NAME, or --all"))
+			}
+			var ids []uint64
+			for _, w := range words {
+				id, err := strconv.ParseUint(w, 10, 64)
+				if err != nil {
+					return bad(fmt.Errorf("%q is not the number of a flow (photon flow list shows them)", w))
+				}
+				ids = append(ids, id)
+			}
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			if len(words) == 0 {
+				list, err := client.ListFlows(c.Context(), 0)
+				if err != nil {
+					return answered(err)
+				}
+				for _, f := range list.Flows {
+					if (all || f.Group == group) && (f.State == "pending" || f.State == "running") {
+						ids = append(ids, f.ID)
+					}
+				}
+			}
+			n, err := client.StopFlows(c.Context(), ids)
+			if err != nil {
+				return answered(err)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%d stopped\n", n)
+			return nil
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	at.add(c)
+	c.Flags().StringVar(&group, "group", "", "those of this `name`")
+	c.Flags().BoolVar(&all, "all", false, "every one")
+	return c
+}

@@ -1,0 +1,188 @@
+//go:build dpdk
+
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"photon/internal/testnet"
+	"photon/telemetry"
+)
+
+// agents are hosts on one cable, each an agent with a socket.
+type agents struct {
+	t       *testing.T
+	process [2]*process
+	socket  [2]string
+	results string
+}
+
+// startAgents has two agents on a veth cable; the first has these lines, too.
+func startAgents(t *testing.T, lines string) *agents {
+	t.Helper()
+	a := &agents{t: t, results: filepath.Join(t.TempDir(), "results.csv")}
+	ns := [2]*testnet.Namespace{testnet.New(t, "h0"), testnet.New(t, "h1")}
+	testnet.Veth(t, ns[0], "eth0", ns[1], "eth0")
+	for i := 1; i >= 0; i-- {
+		dir := t.TempDir()
+		a.socket[i] = filepath.Join(dir, "a.sock")
+		text := fmt.Sprintf("name: h%d\nip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nadmin: %s\n", i, i+1, a.socket[i])
+		if i == 0 {
+			text += "results: " + a.results + "\n" + lines
+		}
+		file := filepath.Join(dir, "agent.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.process[i] = start(t, ns[i], "agent", "-c", file)
+	}
+	return a
+}
+
+// flow runs `photon flow` at the first agent and returns what it printed and its exit code.
+func (a *agents) flow(words ...string) (string, int) {
+	a.t.Helper()
+	root := newRoot()
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(append(append([]string{"flow"}, words...), "--socket", a.socket[0]))
+	if err := root.Execute(); err != nil {
+		return out.String() + err.Error(), 2
+	}
+	return out.String(), 0
+}
+
+func (a *agents) must(words ...string) string {
+	a.t.Helper()
+	out, code := a.flow(words...)
+	if code != 0 {
+		a.t.Fatalf("photon flow %s: %s\n%s", strings.Join(words, " "), out, a.process[0].log)
+	}
+	return out
+}
+
+func (a *agents) list() (d telemetry.FlowList) {
+	a.t.Helper()
+	if err := json.Unmarshal([]byte(a.must("list", "--json")), &d); err != nil {
+		a.t.Fatal(err)
+	}
+	return d
+}
+
+// until waits for a state of the flows.
+func (a *agents) until(what string, ok func(telemetry.FlowList) bool) {
+	a.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(a.list()); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			a.t.Fatalf("not within a minute: %s\n%s\n%s", what, a.must("list"), a.process[0].log)
+		}
+	}
+}
+
+func inState(n int, state string) func(telemetry.FlowList) bool {
+	return func(d telemetry.FlowList) bool {
+		for _, f := range d.Flows {
+			if f.State == state {
+				n--
+			}
+		}
+		return n == 0
+	}
+}
+
+// Flows are ordered, listed and stopped by the admin socket; their results are in
+// the list, in the file, in the log and in the metrics.
+func TestFlowsByTheAdminSocket(t *testing.T) {
+	a := startAgents(t, "flows:\n  - {to: 10.9.0.2, qp: 9, size: 20KB}\n")
+	a.until("the configuration's flow is done", func(d telemetry.FlowList) bool { return inState(1, "done")(d) })
+	if out := a.must("add", "--to", "10.9.0.2", "--size", "100KB", "--count", "3", "--group", "short"); out != "flows 2 to 4\n" {
+		t.Errorf("add: %s", out)
+	}
+	if out := a.must("add", "--to", "10.9.0.2", "--rate", "5Mbps", "--group", "long"); out != "flow 5\n" {
+		t.Errorf("add: %s", out)
+	}
+	a.must("add", "--to", "10.9.0.2", "--start", "1000s", "--group", "late")
+	a.until("three short flows are done", func(d telemetry.FlowList) bool {
+		return inState(4, "done")(d) && inState(1, "running")(d) && inState(1, "pending")(d)
+	})
+	if out := a.must("stop", "--group", "late"); out != "1 stopped\n" {
+		t.Errorf("stop: %s", out)
+	}
+	a.until("the long flow sends", func(d telemetry.FlowList) bool { return d.Flows[4].Packets > 100 })
+	if out := a.must("stop", "5", "1"); out != "1 stopped\n" {
+		t.Errorf("stop: %s", out)
+	}
+
+	file := filepath.Join(t.TempDir(), "flows.yaml")
+	text := "hosts: [10.9.0.1, 10.9.0.2]\nflows:\n  - {name: group, to: 10.9.0.2, count: 2, size: 10KB}\n  - {from: 10.9.0.2, to: 10.9.0.1, size: 1KB}\n" +
+		"workloads:\n  - {name: poisson, sizes: websearch, from: \"*\", to: \"*\", load: 0.1, capacity: 100Mbps, flows: 20}\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := len(a.list().Flows)
+	a.must("add", "-f", file)
+	d := a.list()
+	groups := map[string]int{}
+	for _, f := range d.Flows[before:] {
+		groups[f.Group]++
+	}
+	if groups["group"] != 2 || groups["poisson"] == 0 || groups["poisson"] == 20 || len(groups) != 2 {
+		t.Errorf("of the file: %v", groups)
+	}
+	a.until("the group is done", func(d telemetry.FlowList) bool {
+		done := 0
+		for _, f := range d.Flows {
+			if f.Group == "group" && f.State == "done" && f.FCT > 0 && f.Rate > 0 {
+				done++
+			}
+		}
+		return done == 2
+	})
+	a.must("stop", "--all")
+
+	m := a.process[0].metrics()
+	atLeast(t, m, 6, "photon_flow_completion_seconds_count")
+	atLeast(t, m, 6, "photon_flows_completed_total")
+	rows, err := csv.NewReader(strings.NewReader(a.must("list", "--csv"))).ReadAll()
+	if err != nil || len(rows) != len(a.list().Flows)+1 || len(rows[1]) != len(telemetry.FlowCSV) {
+		t.Errorf("CSV: %v, %d rows", err, len(rows))
+	}
+	a.process[0].stop()
+	b, err := os.ReadFile(a.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written, err := csv.NewReader(bytes.NewReader(b)).ReadAll(); err != nil || len(written) != len(rows) {
+		t.Errorf("results: %v, %d rows, expected %d", err, len(written), len(rows))
+	}
+}
+
+// What cannot be done is said in one line that names it.
+func TestFlowsThatCannotBe(t *testing.T) {
+	a := startAgents(t, "")
+	for want, words := range map[string][]string{
+		"IPv4 and IPv6":             {"add", "--to", "fd00::1"},
+		"there is no flow 77":       {"stop", "77"},
+		"is not the number":         {"stop", "x"},
+		"say which":                 {"stop"},
+		"say where to":              {"add"},
+		"--count 0":                 {"add", "--to", "10.9.0.2", "--count", "0"},
+		"--state gone":              {"list", "--state", "gone"},
+		"nowhere.yaml":              {"add", "-f", "nowhere.yaml"},
+		`no tenant "gold"`:          {"add", "--to", "10.9.0.2", "--tenant", "gold"},
+		"weight 256: from 1 to 255": {"add", "--to", "10.9.0.2", "--weight", "256"},
+	} {
+		if out, code := a.flow(words...); code == 0 || !strings.Contains(out, want) || strings.Contains(out, "\n") {
+			t.Errorf("photon flow %s: %d, %s", strings.Join(words, " "), code, out)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"time"
+
+	"photon/ratelimit"
+	"photon/units"
+)
+
+// report is out/bench-agent.json.
+type report struct {
+	Slot    float64     `json:"wheel_slot_ns"`
+	Horizon float64     `json:"wheel_horizon_s"`
+	Pacing  []*pacing   `json:"pacing"`
+	Flat    flat        `json:"flat"`
+	Tables  []tableLine `json:"tables"`
+}
+
+// flat says whether costs depend on the number of flows: the largest by the
+// smallest from 100 flows on.
+type flat struct {
+	PerFrame float64 `json:"ns_per_frame_ratio"`
+	Bytes    float64 `json:"bytes_per_flow_ratio"`
+}
+
+func main() {
+	counts := flag.String("flows", "10,100,1000,10000,100000", "`numbers` of flows")
+	entries := flag.String("entries", "1000,10000,100000,1000000", "`sizes` of flow tables")
+	frames := flag.Int("frames", 2_000_000, "frames of each `measurement`, or two of each flow if that is more")
+	turns := flag.Int("turns", 11, "`turns` in which costs are measured")
+	wall := flag.Duration("wall", 2*time.Second, "`length` of the measurement by the machine's clock")
+	quick := flag.Bool("quick", false, "a tenth of everything")
+	out := flag.String("out", "out/bench-agent.json", "result `file`")
+	profile := flag.String("cpuprofile", "", "write a profile to this `file`")
+	flag.Parse()
+	if *quick {
+		*frames, *turns, *wall, *entries = *frames/10, 3, *wall/10, "1000,10000"
+	}
+	if err := run(*counts, *entries, *frames, *turns, *wall, *out, *profile); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-agent:", err)
+		os.Exit(2)
+	}
+}
+
+func run(counts, entries string, frames, turns int, wall time.Duration, out, profile string) error {
+	flows, err := numbers("-flows", counts, 2)
+	if err != nil {
+		return err
+	}
+	sizes, err := numbers("-entries", entries, 1)
+	if err != nil {
+		return err
+	}
+	if turns < 1 || frames < 100*turns || wall <= 0 {
+		return fmt.Errorf("-turns %d, -frames %d, -wall %v: at least 1, 100 frames a turn, and some time", turns, frames, wall)
+	}
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	r := report{Slot: float64(ratelimit.Slot) / float64(units.Nanosecond), Horizon: ratelimit.Horizon.Seconds()}
+	if r.Pacing, err = measurePacing(flows, frames, turns, wall); err != nil {
+		return err
+	}
+	r.Flat = flatness(r.Pacing)
+	printPacing(&r)
+	stop, err := startDPDK()
+	if err != nil {
+		return err
+	}
+	r.Tables, err = measureTables(sizes, turns)
+	if e := stop(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	printTables(r.Tables)
+	return write(out, r)
+}
+
+func numbers(name, list string, least int) (all []int, err error) {
+	for s := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least || n > 1_000_000 {
+			return nil, fmt.Errorf("%s %s: numbers from %d to 1000000", name, s, least)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+func flatness(lines []*pacing) (f flat) {
+	var low, high [2]float64
+	for _, l := range lines {
+		if l.Flows < 100 {
+			continue
+		}
+		for i, v := range [2]float64{l.PerFrame, l.Bytes} {
+			if low[i] == 0 || v < low[i] {
+				low[i] = v
+			}
+			high[i] = max(high[i], v)
+		}
+	}
+	if low[0] > 0 && low[1] > 0 {
+		f = flat{high[0] / low[0], high[1] / low[1]}
+	}
+	return f
+}
+
+func printPacing(r *report) {
+	fmt.Println("pacing error in microseconds: p50, p99, p99.9")
+	fmt.Println("  flows      before contention        after contention                    wall   ns/frame          bytes/flow")
+	for _, l := range r.Pacing {
+		fmt.Printf("%7d", l.Flows)
+		for _, s := range []spread{l.Before, l.After, l.Wall} {
+			fmt.Printf(" %7.3f %7.3f %7.3f", s.P50/1e3, s.P99/1e3, s.P999/1e3)
+		}
+		fmt.Printf(" %7.1f ±%3.0f%% %12.0f\n", l.PerFrame, 50*l.Spread, l.Bytes)
+	}
+	fmt.Printf("from 100 flows on, largest by smallest: ns/frame %.2f, bytes/flow %.2f; a slot of the wheel is %.1f ns, its horizon %.0f s\n\n", r.Flat.PerFrame, r.Flat.Bytes, r.Slot, r.Horizon)
+}
+
+func printTables(lines []tableLine) {
+	fmt.Println("nanoseconds per operation, medians")
+	fmt.Println("entries op       photon   Go map  rte_hash  rte_hash, 64 a call")
+	for _, l := range lines {
+		fmt.Printf("%7d %s %8.1f %8.1f %9.1f", l.Entries, l.Op, l.Photon, l.Map, l.RTE)
+		if l.RTEBulk > 0 {
+			fmt.Printf(" %20.1f", l.RTEBulk)
+		}
+		fmt.Println()
+	}
+}
+
+func write(file string, r report) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	fmt.Println(file)
+	return os.WriteFile(file, append(b, '\n'), 0o644)
+}

@@ -1,0 +1,11 @@
+//go:build amd64 || arm64
+
+package memory
+
+import "unsafe"
+
+// Prefetch asks for n cache lines of 64 bytes from the one that holds p on. What p
+// points to is not read; any address will do.
+//
+//go:noescape
+func Prefetch(p unsafe.Pointer, n int)

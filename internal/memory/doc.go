@@ -1,0 +1,8 @@
+// Package memory tells the processor and the kernel how large tables will be
+// used. It is a room of its own because prefetching needs assembly, and assembly
+// cannot share a package with cgo; the compiler keeps its own to the runtime.
+//
+// A hundred thousand flows do not fit into a core's caches, nor their pages into
+// its translation buffer, and each frame is of another flow: without this a host
+// waits for memory most of the time.
+package memory

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package memory
+
+// Huge does nothing on this system.
+func Huge[T any]([]T) {}

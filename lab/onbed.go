@@ -1,0 +1,492 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"photon/lab/testbed"
+	"photon/lab/topology"
+	"photon/marking"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/telemetry"
+	"photon/units"
+)
+
+// onTestbed is one scheme on a testbed: the nodes run, record, and are read.
+func (e *Experiment) onTestbed(ctx context.Context, o Options, use SchemeUse, seed uint64, progress func(float64)) (r one, err error) {
+	begin := time.Now()
+	p, flows, err := e.testbedPlan(seed)
+	if err != nil {
+		return r, err
+	}
+	b := &bed{e: e, plan: p, flows: flows, orders: map[int][]int{}}
+	defer func() {
+		for _, n := range b.nodes {
+			if stopErr := n.Stop(); err == nil {
+				err = stopErr
+			}
+		}
+	}()
+	if err := b.start(ctx, o.Testbed, use, seed); err != nil {
+		return r, err
+	}
+	if err := b.run(ctx, progress); err != nil {
+		return r, err
+	}
+	n, err := b.read(ctx)
+	if err != nil {
+		return r, err
+	}
+	look, err := startWatch(e, n)
+	if err != nil {
+		return r, err
+	}
+	n.world.(*playback).play(e.Duration)
+	if err := b.results(ctx, n); err != nil {
+		return r, err
+	}
+	look.finish()
+	lost, hops := b.lost()
+	r = one{
+		metrics: look.metrics(), series: look.series, ended: n.ended(e), hops: hops, virtual: e.Duration.Seconds(),
+		invariants: Invariants{LostFrames: lost, ConservationOK: b.unbalanced == ""}, notes: append(n.notes(e, use), b.notes...),
+	}
+	r.timing = Timing{Scheme: use.Name.V, WallSeconds: time.Since(begin).Seconds(), Dilation: 1, StartSkew: b.skew.Seconds()}
+	return r, nil
+}
+
+// testbedPlan is the plan and the flows of an experiment that a testbed can run.
+func (e *Experiment) testbedPlan(seed uint64) (*topology.Plan, []flowPlan, error) {
+	p, err := e.plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	flows, err := e.flows(p, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(e.Events) > 0 {
+		return nil, nil, errors.New("a testbed's links and flows do not change on the way: this experiment has events")
+	}
+	if every := e.Measure.Sample; every%telemetry.WatchTick != 0 {
+		return nil, nil, fmt.Errorf("a testbed samples at multiples of %v: sample is %v", telemetry.WatchTick, every)
+	}
+	for _, f := range flows {
+		if f.weight != 1 || f.cap != 0 {
+			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")
+		}
+	}
+	for i, routes := range p.Routes() {
+		for to, ports := range routes {
+			if len(ports) != 1 {
+				return nil, nil, fmt.Errorf("from %s there are %d ways to %s: a testbed's switches know one", p.Nodes[i].Name, len(ports), p.Nodes[to].Name)
+			}
+		}
+	}
+	return p, flows, nil
+}
+
+// CheckTestbed says why the experiment cannot run on a testbed, as far as that is
+// known before its nodes are asked.
+func (e *Experiment) CheckTestbed(t *testbed.Testbed) error {
+	for _, v := range e.variants {
+		p, _, err := v.e.testbedPlan(e.Seed)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, n := range p.Nodes {
+			names = append(names, n.Name)
+		}
+		if err := t.Covers(names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bed is a run on a testbed.
+type bed struct {
+	e      *Experiment
+	plan   *topology.Plan
+	flows  []flowPlan
+	nodes  []*testbed.Running // by node of the plan
+	orders map[int][]int      // flows of a host that sends, in the order of its numbers
+	first  []uint64           // by node: number of the first of them
+	begin  units.Time         // this machine's
+	skew   units.Time
+
+	unbalanced string
+	notes      []string
+	after      []telemetry.NodeInfo
+}
+
+// start has every node there, with the scheme, and waits until the switches know
+// where the hosts are.
+func (b *bed) start(ctx context.Context, t *testbed.Testbed, use SchemeUse, seed uint64) error {
+	known := b.e.network(b.plan, b.flows, 0)
+	for i := range b.plan.Nodes {
+		node := &b.plan.Nodes[i]
+		known.Seed = seed<<20 ^ uint64(i)
+		if known.Line = b.e.Parameters.LinkRate.Value.V; node.Host {
+			known.Line = node.Ends[0].Link.Rate
+		}
+		s, err := settled(use, known)
+		if err != nil {
+			return err
+		}
+		w := testbed.Wanted{Name: node.Name, Switch: !node.Host, Scheme: s}
+		for _, end := range node.Ends {
+			w.Neighbour = append(w.Neighbour, b.plan.Nodes[end.Node].Name)
+		}
+		w.Config = func(device []string, admin string, delay bool, response units.Time) string {
+			return b.config(i, s, device, admin, delay, response)
+		}
+		n, err := t.Start(ctx, w)
+		if err != nil {
+			return err
+		}
+		b.nodes = append(b.nodes, n)
+		b.skew = max(b.skew, n.Skew())
+		if err := b.fits(i, n); err != nil {
+			return fmt.Errorf("%s: %w", node.Name, err)
+		}
+	}
+	return b.known(ctx)
+}
+
+// settled is a scheme with the values that its parameters have in a network.
+func settled(use SchemeUse, known scheme.Network) (s telemetry.NodeScheme, err error) {
+	recipe, err := scheme.Get(use.Name.V)
+	if err != nil {
+		return s, err
+	}
+	settings, err := recipe.Settings(known, use.overrides())
+	if err != nil {
+		return s, err
+	}
+	s = telemetry.NodeScheme{Name: recipe.Name, Params: map[string]string{}}
+	for _, x := range settings {
+		s.Params[x.Name] = x.Value
+	}
+	return s, nil
+}
+
+// fits says what of a node contradicts the experiment.
+func (b *bed) fits(i int, n *testbed.Running) error {
+	p, info := &b.e.Parameters, &n.Info
+	if want := p.lossless(); info.Lossless != want {
+		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
+	}
+	if !b.plan.Nodes[i].Host && info.XOFF != p.XOFF.Value.V {
+		return fmt.Errorf("its XOFF is %v, the experiment's %v (`pfc: {xoff: ...}`)", info.XOFF, p.XOFF.Value.V)
+	}
+	if b.plan.Nodes[i].Host && info.Payload != p.Payload.Value.V {
+		return fmt.Errorf("its payload is %v, the experiment's %v", info.Payload, p.Payload.Value.V)
+	}
+	for port, end := range b.plan.Nodes[i].Ends {
+		if rate := info.Rates[n.Port[port]]; rate != end.Link.Rate {
+			return fmt.Errorf("its link to %s has %v, the experiment's %v", b.plan.Nodes[end.Node].Name, rate, end.Link.Rate)
+		}
+	}
+	return nil
+}
+
+// known waits until every switch knows where every host is.
+func (b *bed) known(ctx context.Context) error {
+	topic, err := telemetry.FindTopic("fdb")
+	if err != nil {
+		return err
+	}
+	for i, n := range b.nodes {
+		for deadline := time.Now().Add(20 * time.Second); !b.plan.Nodes[i].Host; {
+			d, _, err := n.Show(ctx, topic)
+			if err != nil {
+				return fmt.Errorf("%s: %w", n.Name, err)
+			}
+			where := map[string]string{}
+			for _, entry := range d.(*telemetry.FDB).Entries {
+				where[entry.MAC] = strings.Join(entry.Ports, ",")
+			}
+			missing := ""
+			for to, ports := range b.plan.Routes()[i] {
+				at, there := where[b.nodes[to].Info.MAC.String()]
+				if want := n.Info.Ports[n.Port[ports[0]]]; !there {
+					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, b.plan.Nodes[to].Name)
+				} else if at != want {
+					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind %s: are cables swapped?", n.Name, b.plan.Nodes[to].Name, at, want)
+				}
+			}
+			if missing == "" {
+				break
+			}
+			if time.Now().After(deadline) {
+				return errors.New(missing)
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// lead is from when the last node is told until flows start: requests to all of
+// them take their time.
+const (
+	lead     = time.Second
+	leadNode = 200 * time.Millisecond // more for every node
+	// settle is from the end until counters are read: what is on its way arrives.
+	settle = 300 * time.Millisecond
+)
+
+// run orders flows and recordings, and waits until they are done.
+func (b *bed) run(ctx context.Context, progress func(float64)) error {
+	b.begin = testbed.Now() + units.FromDuration(lead+time.Duration(len(b.nodes))*leadNode)
+	b.first = make([]uint64, len(b.nodes))
+	received := map[int][]telemetry.PeerFlow{}
+	for i := range b.flows {
+		f := &b.flows[i]
+		b.orders[f.from] = append(b.orders[f.from], i)
+	}
+	for i, n := range b.nodes {
+		if len(b.orders[i]) == 0 {
+			continue
+		}
+		all, err := n.ListFlows(ctx, 1<<62)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		if all.Running+all.Pending > 0 {
+			return fmt.Errorf("%s sends %d flows of its own: stop them (photon flow stop --all)", n.Name, all.Running+all.Pending)
+		}
+		orders := telemetry.FlowOrders{Origin: n.At(b.begin)}
+		for _, k := range b.orders[i] {
+			f := &b.flows[k]
+			to := &b.nodes[f.to].Info
+			// Queue pairs of an earlier run may still be known to the receiver.
+			pair := b.queuePair(k)
+			stop := b.e.Duration
+			if f.stop > 0 {
+				stop = min(stop, f.stop)
+			}
+			orders.Flows = append(orders.Flows, telemetry.FlowOrder{
+				Group: f.group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: f.dscp, Size: f.size, Start: f.start, Stop: stop, Limit: f.rate, Begin: f.begin, Shared: f.shared,
+			})
+			received[f.to] = append(received[f.to], telemetry.PeerFlow{From: n.Info.IP, QP: pair})
+		}
+		done, err := n.OrderFlows(ctx, orders)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		b.first[i] = done.First
+	}
+	samples := int(b.e.Duration / b.e.Measure.Sample)
+	for i, n := range b.nodes {
+		w := telemetry.Watch{From: n.At(b.begin), Every: b.e.Measure.Sample, Samples: samples, Received: received[i]}
+		for k := range b.orders[i] {
+			w.Flows = append(w.Flows, b.first[i]+uint64(k))
+		}
+		if err := n.Watch(ctx, w); err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+	}
+	if late := testbed.Now() - b.begin; late > 0 {
+		return fmt.Errorf("telling the nodes took %v too long: the flows did not start together", late)
+	}
+	for {
+		passed := testbed.Now() - b.begin
+		progress(min(1, max(0, float64(passed)/float64(b.e.Duration))))
+		if passed > b.e.Duration {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	time.Sleep(settle)
+	return nil
+}
+
+// queuePair is a flow's: no other run of the last hours has used it.
+func (b *bed) queuePair(flow int) uint32 {
+	return uint32((int64(b.begin/units.Millisecond)*8+int64(flow))&(1<<24-1)) | 1<<23
+}
+
+// read fetches what the nodes have recorded and makes a network of it.
+func (b *bed) read(ctx context.Context) (*network, error) {
+	n := &network{
+		world: &playback{every: b.e.Measure.Sample}, plan: b.plan, hosts: map[int]host{}, switches: map[int]switchNode{}, prio: b.e.Parameters.Priority.Value.V,
+		lossless: b.e.Parameters.lossless(), shares: map[uint32]marking.Share{},
+	}
+	w := n.world.(*playback)
+	for i, node := range b.nodes {
+		rec, err := b.recorded(ctx, node)
+		if err != nil {
+			return nil, err
+		}
+		after, err := node.Node(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", node.Name, err)
+		}
+		if after.Balanced != "" {
+			b.unbalanced = after.Balanced
+			b.notes = append(b.notes, fmt.Sprintf("%s: %s", node.Name, after.Balanced))
+		}
+		b.after = append(b.after, after)
+		n.ids = append(n.ids, i)
+		columns := newColumns(w, rec)
+		if b.plan.Nodes[i].Host {
+			n.hosts[i] = &recordedHost{columns: columns, flows: map[[2]uint32]int{}}
+		} else {
+			n.switches[i] = &recordedSwitch{columns: columns, port: node.Port, lossless: n.lossless}
+		}
+	}
+	count := map[int]int{}
+	for i := range b.flows {
+		f := b.flows[i]
+		n.flows = append(n.flows, flowEnds{flowPlan: f, slot: int32(count[f.from]), there: true})
+		count[f.from]++
+	}
+	arrived := map[int]int{}
+	for i := range b.nodes { // as run has told the receivers
+		for _, k := range b.orders[i] {
+			to := n.hosts[b.flows[k].to].(*recordedHost)
+			to.flows[[2]uint32{uint32(b.flows[k].from), qp(k)}] = arrived[b.flows[k].to]
+			arrived[b.flows[k].to]++
+		}
+	}
+	return n, nil
+}
+
+// recorded waits for a node's recording.
+func (b *bed) recorded(ctx context.Context, n *testbed.Running) (rec telemetry.Recording, err error) {
+	for deadline := time.Now().Add(20 * time.Second); !rec.Done; time.Sleep(50 * time.Millisecond) {
+		if rec, err = n.Recorded(ctx); err != nil {
+			return rec, fmt.Errorf("%s: %w", n.Name, err)
+		}
+		if !rec.Done && time.Now().After(deadline) {
+			return rec, fmt.Errorf("%s does not end its recording: has its clock stopped?", n.Name)
+		}
+	}
+	return rec, nil
+}
+
+// results fetches how the flows ended; before, their recordings were looked at.
+func (b *bed) results(ctx context.Context, n *network) error {
+	for i, node := range b.nodes {
+		if len(b.orders[i]) == 0 {
+			continue
+		}
+		all, err := node.ListFlows(ctx, b.first[i]-1)
+		if err != nil {
+			return fmt.Errorf("%s: %w", node.Name, err)
+		}
+		origin := node.At(b.begin)
+		instant := func(s float64) units.Time { return units.Time(math.Round(s*float64(units.Second))) - origin }
+		for k, f := range all.Flows[:min(len(all.Flows), len(b.orders[i]))] {
+			switch f.State {
+			case "refused":
+				return fmt.Errorf("%s refused flow %d: %s", node.Name, k+1, f.Why)
+			case "done":
+				x := &n.flows[b.orders[i][k]]
+				x.done, x.end, x.frames, x.bytes, x.notified = true, instant(f.End), f.Packets, f.WireBytes, f.Notified
+			}
+		}
+	}
+	return nil
+}
+
+// lost is how many frames of lossless priorities were discarded by nodes, dropped
+// before them, or did not arrive at the other end of a link; hops is how many did.
+func (b *bed) lost() (lost, hops uint64) {
+	lossless := b.e.Parameters.lossless()
+	for i, node := range b.nodes {
+		for port, end := range b.plan.Nodes[i].Ends {
+			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.after[i].Stats.Ports[node.Port[port]]
+			peer := b.nodes[end.Node]
+			sentBefore, sentAfter := &peer.Info.Stats.Ports[peer.Port[end.Port]], &b.after[end.Node].Stats.Ports[peer.Port[end.Port]]
+			was, is := before.Discarded(), after.Discarded()
+			for prio := range pfc.Classes {
+				if lossless>>prio&1 == 0 {
+					continue
+				}
+				arrived := after.RxFrames[prio] - before.RxFrames[prio]
+				sent := sentAfter.TxFrames[prio] - sentBefore.TxFrames[prio]
+				hops += arrived
+				lost += is[prio] - was[prio]
+				if sent > arrived {
+					lost += sent - arrived
+				}
+			}
+		}
+		if missed := b.after[i].Missed - node.Info.Missed; missed > 0 {
+			b.notes = append(b.notes, fmt.Sprintf("%s: its devices dropped %d frames", node.Name, missed))
+		}
+	}
+	return lost, hops
+}
+
+// config is the file of a node that the testbed starts.
+func (b *bed) config(i int, s telemetry.NodeScheme, device []string, admin string, delay bool, response units.Time) string {
+	node, p := &b.plan.Nodes[i], &b.e.Parameters
+	var t strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
+	say("name: %s\nadmin: %s\nmetrics: \"off\"\nscheme:\n  name: %s", node.Name, admin, s.Name)
+	if len(s.Params) > 0 {
+		say("  params:")
+		for _, name := range sortedKeys(s.Params) {
+			say("    %s: %q", name, s.Params[name])
+		}
+	}
+	var lossless []string
+	for prio := range pfc.Classes {
+		if p.lossless()>>prio&1 != 0 {
+			lossless = append(lossless, fmt.Sprint(prio))
+		}
+	}
+	port := func(k int) string {
+		line := fmt.Sprintf("{device: %q, rate: %v, cable_delay: %v", device[k], node.Ends[k].Link.Rate, node.Ends[k].Link.Delay)
+		if delay {
+			line += fmt.Sprintf(", delay: %v", node.Ends[k].Link.Delay)
+		}
+		return line + "}"
+	}
+	say("pfc:\n  priorities: [%s]", strings.Join(lossless, ", "))
+	if node.Host {
+		dscp := dscpOf(p.Priority.Value.V)
+		ack := uint8(cnpDSCP)
+		if a := p.AckPriority.Value; a.IsSet() {
+			ack = dscpOf(a.V)
+		}
+		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
+			p.Payload.Value.V, dscp, cnpDSCP, ack, ackTimeout, p.NPDelay.Value.V, p.PauseDelay.Value.V)
+		n := 0
+		for _, f := range b.flows {
+			if f.from == i || f.to == i {
+				n++
+			}
+		}
+		say("send: %d\nreceive: %d", max(1, n), max(1, n))
+		return t.String()
+	}
+	say("  xoff: %v\n  xon: %v\n  response: %v", p.XOFF.Value.V, p.XON.Value.V, response+p.PauseDelay.Value.V)
+	say("mtu: %d\nports:", int(p.MTU.Value.V))
+	for k := range device {
+		say("  - %s", port(k))
+	}
+	say("forwarding:\n  static:")
+	for to, ports := range b.plan.Routes()[i] {
+		say("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
+	}
+	return t.String()
+}

@@ -1,0 +1,125 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"photon/config"
+	"photon/units"
+)
+
+// Testbed is testbed.yaml.
+type Testbed struct {
+	// SSH is how ssh is called; the machine and the command follow. Absent:
+	// ssh -o BatchMode=yes.
+	SSH    []string         `yaml:"ssh"`
+	Photon string           `yaml:"photon"` // on other machines; photon
+	Nodes  map[string]*Node `yaml:"nodes"`  // by the experiment's names
+	// Response is how long nodes that are started here may take to act, for the
+	// headroom: poll gaps on shared cores; 100us.
+	Response config.Value[units.Time] `yaml:"response"`
+
+	file string
+}
+
+// Node says where a node is.
+type Node struct {
+	// Started here: the devices of its links.
+	Port  config.Value[string]            `yaml:"port"`  // of a host
+	Links map[string]config.Value[string] `yaml:"links"` // by neighbour; of a switch. Of one that runs already: its ports' names
+	Netns string                          `yaml:"netns"` // network namespace of this machine
+	Delay bool                            `yaml:"delay"` // emulate the delays of the experiment's links: virtual devices only
+
+	// Running already.
+	Host    config.Value[string] `yaml:"ssh"`     // the machine, as ssh knows it; absent: this one
+	Name    config.Value[string] `yaml:"name"`    // of the switch or agent
+	Socket  config.Value[string] `yaml:"socket"`  // its path; absent: found by the name
+	Command []string             `yaml:"command"` // that joins its standard input and output to the socket, instead of ssh
+}
+
+// Read reads and checks a file.
+func Read(file string) (*Testbed, error) {
+	t := &Testbed{file: file}
+	if err := config.Read(file, t); err != nil {
+		return nil, err
+	}
+	if len(t.Nodes) == 0 {
+		return nil, t.wrong(errors.New("a testbed needs nodes (`nodes: {H0: {ssh: host0, name: h0}}`)"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Nodes)) {
+		n := t.Nodes[name]
+		if n == nil {
+			return nil, t.wrong(fmt.Errorf("node %s says nothing of where it is", name))
+		}
+		if err := n.check(); err != nil {
+			return nil, t.wrong(fmt.Errorf("node %s: %w", name, err))
+		}
+	}
+	return t, nil
+}
+
+// Covers says which nodes of an experiment the testbed does not have.
+func (t *Testbed) Covers(names []string) error {
+	var missing []string
+	for _, name := range names {
+		if t.Nodes[name] == nil {
+			missing = append(missing, name)
+		}
+	}
+	if missing != nil {
+		return t.wrong(fmt.Errorf("the experiment's nodes %s are nowhere (`nodes:` has %s)", strings.Join(missing, ", "), strings.Join(slices.Sorted(maps.Keys(t.Nodes)), ", ")))
+	}
+	return nil
+}
+
+func (t *Testbed) wrong(err error) error { return &config.Error{File: t.file, Err: err} }
+
+// started reports whether the node is to be started here.
+func (n *Node) started() bool {
+	return !n.Host.IsSet() && !n.Name.IsSet() && !n.Socket.IsSet() && len(n.Command) == 0
+}
+
+func (n *Node) check() error {
+	switch {
+	case n.started() && !n.Port.IsSet() && len(n.Links) == 0:
+		return errors.New("it has neither devices (`port:` of a host, `links:` of a switch) nor a place where it runs (`name:` or `socket:`, with `ssh:` elsewhere)")
+	case n.started():
+		return nil
+	case n.Port.IsSet() || n.Netns != "" || n.Delay:
+		return errors.New("it runs already (ssh, name, socket or command): port, netns and delay are for nodes that are started here")
+	case len(n.Command) > 0 && (n.Host.IsSet() || n.Name.IsSet() || n.Socket.IsSet()):
+		return errors.New("command stands instead of ssh, name and socket")
+	case n.Host.IsSet() && (strings.HasPrefix(n.Host.V, "-") || n.Host.V == ""):
+		return fmt.Errorf("ssh: %q is not the name of a machine", n.Host.V)
+	}
+	return nil
+}
+
+// command is what reaches a node that runs; nil: its socket on this machine does.
+func (t *Testbed) command(n *Node) []string {
+	if len(n.Command) > 0 {
+		return n.Command
+	}
+	if !n.Host.IsSet() {
+		return nil
+	}
+	c := t.SSH
+	if len(c) == 0 {
+		c = []string{"ssh", "-o", "BatchMode=yes"}
+	}
+	photon := t.Photon
+	if photon == "" {
+		photon = "photon"
+	}
+	c = append(slices.Clone(c), n.Host.V, photon, "admin-proxy")
+	if n.Socket.IsSet() {
+		return append(c, "--socket", n.Socket.V)
+	}
+	if n.Name.IsSet() {
+		return append(c, "--name", n.Name.V)
+	}
+	return c
+}

@@ -1,0 +1,258 @@
+package testbed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"photon/telemetry"
+	"photon/units"
+)
+
+// Wanted is what an experiment wants of a node.
+type Wanted struct {
+	Name      string
+	Switch    bool
+	Neighbour []string // by port
+	Scheme    telemetry.NodeScheme
+	// Config is the file of a node that is started here; device and delay say what
+	// its ports are.
+	Config func(device []string, admin string, delay bool, response units.Time) string
+}
+
+// Running is a node at work.
+type Running struct {
+	*telemetry.Client
+	Wanted
+	Info telemetry.NodeInfo
+	Port []int // of the node, by the experiment's port
+
+	offset units.Time // the node's clock less this machine's
+	skew   units.Time // at most so wrong
+	child  *exec.Cmd
+	log    lockedBuffer
+	ended  chan error
+	dir    string
+}
+
+// lockedBuffer collects what a child prints.
+type lockedBuffer struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// tail is the last line that was printed.
+func (b *lockedBuffer) tail() string {
+	b.Lock()
+	defer b.Unlock()
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	return lines[len(lines)-1]
+}
+
+const (
+	// patience is how long a node may take to start, and to be found.
+	patience = 30 * time.Second
+	// asked is how often a node's clock is asked for.
+	asked = 9
+)
+
+// Start starts a node, or reaches one that runs, and gives it its scheme.
+func (t *Testbed) Start(ctx context.Context, w Wanted) (r *Running, err error) {
+	n := t.Nodes[w.Name]
+	if n == nil {
+		return nil, t.wrong(fmt.Errorf("the experiment has a node %s, and the testbed does not", w.Name))
+	}
+	r = &Running{Wanted: w, ended: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			_ = r.Stop() // err says more
+			err = fmt.Errorf("%s: %w", w.Name, err)
+		}
+	}()
+	if n.started() {
+		err = t.startChild(ctx, n, r)
+	} else {
+		err = t.reach(ctx, n, r)
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.Info.Switch != w.Switch {
+		return r, errors.New("it should be " + kind(w.Switch) + ", and is " + kind(r.Info.Switch))
+	}
+	return r, r.compareClocks(ctx)
+}
+
+func kind(isSwitch bool) string {
+	if isSwitch {
+		return "a switch"
+	}
+	return "an agent"
+}
+
+// reach connects to a node that runs.
+func (t *Testbed) reach(ctx context.Context, n *Node, r *Running) (err error) {
+	if c := t.command(n); c != nil {
+		r.Client = telemetry.DialCommand(c)
+	} else if r.Client, err = telemetry.Dial(n.Socket.V, n.Name.V); err != nil {
+		return err
+	}
+	if r.Info, err = r.Node(ctx); err != nil {
+		return err
+	}
+	if r.Port, err = ports(n, r); err != nil {
+		return err
+	}
+	return r.SetScheme(ctx, r.Scheme)
+}
+
+// ports finds the node's ports for the experiment's: by the names in links, else
+// in the same order.
+func ports(n *Node, r *Running) (list []int, err error) {
+	for i, neighbour := range r.Neighbour {
+		name, named := n.Links[neighbour]
+		at := i
+		if named {
+			at = -1
+			for k, p := range r.Info.Ports {
+				if p == name.V {
+					at = k
+				}
+			}
+		}
+		if at < 0 || at >= len(r.Info.Ports) || !named && len(n.Links) > 0 {
+			return nil, fmt.Errorf("which port leads to %s? (`links: {%s: PORT}`; it has %s)", neighbour, neighbour, strings.Join(r.Info.Ports, ", "))
+		}
+		list = append(list, at)
+	}
+	return list, nil
+}
+
+// startChild starts a photon of its own.
+func (t *Testbed) startChild(ctx context.Context, n *Node, r *Running) (err error) {
+	devices := []string{n.Port.V}
+	if r.Switch {
+		devices = nil
+		for _, neighbour := range r.Neighbour {
+			devices = append(devices, n.Links[neighbour].V)
+		}
+	}
+	for i, d := range devices {
+		if d == "" {
+			return fmt.Errorf("which device leads to %s? (`links:` of a switch, `port:` of a host)", r.Neighbour[i])
+		}
+		r.Port = append(r.Port, i)
+	}
+	if r.dir, err = os.MkdirTemp("", "photon-testbed"); err != nil {
+		return err
+	}
+	file, socket := filepath.Join(r.dir, r.Name+".yaml"), filepath.Join(r.dir, "admin.sock")
+	text := r.Config(devices, socket, n.Delay, t.Response.Or(100*units.Microsecond))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{self, map[bool]string{true: "switch", false: "agent"}[r.Switch], "-c", file}
+	if n.Netns != "" {
+		args = append([]string{"ip", "netns", "exec", n.Netns}, args...)
+	}
+	r.child = exec.Command(args[0], args[1:]...)
+	r.child.Stdout, r.child.Stderr = &r.log, &r.log
+	r.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := r.child.Start(); err != nil {
+		return err
+	}
+	go func() { r.ended <- r.child.Wait() }()
+	if r.Client, err = telemetry.Dial(socket, ""); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(patience); ; {
+		if r.Info, err = r.Node(ctx); err == nil {
+			return nil
+		}
+		select {
+		case failed := <-r.ended:
+			r.ended <- failed
+			return fmt.Errorf("it does not start: %s", r.log.tail())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it does not answer after %v: %s", patience, r.log.tail())
+		}
+	}
+}
+
+// zero is this machine's: all clocks are compared with the time since then.
+var zero = time.Now()
+
+// Now is this machine's clock.
+func Now() units.Time { return units.FromDuration(time.Since(zero)) }
+
+// compareClocks finds out what the node's clock shows at a time of this machine's.
+func (r *Running) compareClocks(ctx context.Context) error {
+	r.skew = units.Never
+	for range asked {
+		before := Now()
+		info, err := r.Node(ctx)
+		if err != nil {
+			return err
+		}
+		after := Now()
+		if half := (after - before) / 2; half < r.skew {
+			r.skew, r.offset = half, info.Now-(before+half)
+		}
+		r.Info = info
+	}
+	return nil
+}
+
+// At is the node's time at a time of this machine.
+func (r *Running) At(here units.Time) units.Time { return here + r.offset }
+
+// Skew bounds how wrong At is.
+func (r *Running) Skew() units.Time { return r.skew }
+
+// Stop lets go of the node; one that was started here ends. The error is of a
+// node that does not account for its frames.
+func (r *Running) Stop() error {
+	if r.Client != nil {
+		r.Close()
+	}
+	if r.dir != "" {
+		defer os.RemoveAll(r.dir)
+	}
+	if r.child == nil || r.child.Process == nil {
+		return nil
+	}
+	_ = r.child.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-r.ended:
+		if err != nil {
+			return fmt.Errorf("%s: %s", r.Name, r.log.tail())
+		}
+		return nil
+	case <-time.After(patience):
+		_ = r.child.Process.Kill()
+		<-r.ended
+		return fmt.Errorf("%s does not stop", r.Name)
+	}
+}

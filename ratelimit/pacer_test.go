@@ -1,0 +1,185 @@
+package ratelimit
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+)
+
+// serve lets backlogged flows send frames of equal length for a time and
+// returns how many each sent.
+func serve(p *Pacer, flows int, until, frame units.Time, bytes int) []int {
+	sent := make([]int, flows)
+	for now := units.Time(0); now < until; now += frame {
+		if p.Turn(now) == 0 {
+			continue
+		}
+		f, _ := p.Pop(3)
+		sent[f]++
+		p.Sent(now, f, bytes)
+		p.Wait(f, 3, now)
+	}
+	return sent
+}
+
+func TestWeights(t *testing.T) {
+	p := NewPacer(3)
+	for f, w := range []int{1, 2, 4} {
+		p.Join(f, w, -1)
+		p.Wait(f, 3, 0)
+	}
+	var order []int
+	for range 14 {
+		p.Turn(0)
+		f, _ := p.Pop(3)
+		order = append(order, f)
+		p.Wait(f, 3, 0)
+	}
+	if !slices.Equal(order, []int{0, 1, 1, 2, 2, 2, 2, 0, 1, 1, 2, 2, 2, 2}) {
+		t.Error(order)
+	}
+}
+
+// Tenants share the port by their weights however many flows they have, and
+// their flows share what they get by theirs.
+func TestTenantsShareByWeight(t *testing.T) {
+	p := NewPacer(101, Tenant{Weight: 3}, Tenant{Weight: 1})
+	p.Join(0, 1, 0)
+	for f := range 100 {
+		p.Join(f+1, 1+f%2, 1)
+	}
+	for f := range 101 {
+		p.Wait(f, 3, 0)
+	}
+	sent := serve(p, 101, 60_000, 1, 1000)
+	if sent[0] != 45_000 {
+		t.Errorf("the tenant of weight 3 sent %d of 60000 frames", sent[0])
+	}
+	for f, n := range sent[1:] {
+		if n != 100*(1+f%2) {
+			t.Errorf("flow %d sent %d frames", f+1, n)
+		}
+	}
+}
+
+// A capped tenant sends exactly its cap, to the frame, whatever its flows want
+// and on whichever class; the others have the rest.
+func TestTenantCap(t *testing.T) {
+	const gap = 100 * units.Nanosecond
+	p := NewPacer(50, Tenant{Weight: 200, Cap: units.RateOf(125, gap)})
+	for f := range 49 {
+		p.Join(f, 1, 0)
+		p.Wait(f, 3, 0)
+	}
+	p.Wait(49, 3, 0)
+	sent := serve(p, 50, 10*units.Microsecond, 10*units.Nanosecond, 125)
+	total := 0
+	for _, n := range sent[:49] {
+		total += n
+		if n < 2 || n > 3 {
+			t.Errorf("a flow of the tenant sent %d frames of its 100", n)
+		}
+	}
+	if total != 100 || sent[49] != 900 {
+		t.Errorf("the tenant sent %d frames, the other flow %d: expected 100 and 900", total, sent[49])
+	}
+}
+
+// Whatever comes, no flow is lost or served twice, none before its time, and no
+// tenant exceeds its cap over any span by more than a frame for each end of it.
+func TestPacerProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const flows, bytes = 12, 1000
+		const rate = 8 * units.Gbps // a frame of 1000 bytes in a microsecond
+		p := NewPacer(flows, Tenant{Weight: 2, Cap: rate}, Tenant{Weight: 1}, Tenant{Weight: 1, Cap: rate / 4})
+		member := make([]int, flows)
+		waits := map[int]units.Time{}
+		for f := range flows {
+			member[f] = rapid.IntRange(-1, 2).Draw(t, "tenant")
+			p.Join(f, rapid.IntRange(1, 3).Draw(t, "weight"), member[f])
+		}
+		now := units.Time(0)
+		left := map[int][]units.Time{}
+		for range rapid.IntRange(1, 300).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				f := rapid.IntRange(0, flows-1).Draw(t, "flow")
+				if at, ok := waits[f]; ok && at <= now {
+					break // it may stand in a queue
+				}
+				at := now + units.Time(rapid.Int64Range(-1000, 5_000_000).Draw(t, "in"))
+				p.Wait(f, uint8(rapid.IntRange(0, 7).Draw(t, "class")), at)
+				waits[f] = at
+			case 1:
+				f := rapid.IntRange(0, flows-1).Draw(t, "flow")
+				p.Stop(f)
+				delete(waits, f)
+			default:
+				now += units.Time(rapid.Int64Range(0, 2_000_000).Draw(t, "dt"))
+				if ready := p.Turn(now); ready != 0 {
+					class := 7
+					for ready>>class&1 == 0 {
+						class--
+					}
+					f, due := p.Pop(class)
+					if at, ok := waits[f]; !ok || at != due || at > now {
+						t.Fatalf("flow %d, due at %v, is served at %v (waits: %v, %v)", f, due, now, at, ok)
+					}
+					delete(waits, f)
+					if rapid.IntRange(0, 9).Draw(t, "fails") == 0 { // no memory: it goes back
+						p.Wait(f, uint8(class), due)
+						waits[f] = due
+						break
+					}
+					p.Sent(now, f, bytes)
+					left[member[f]] = append(left[member[f]], now)
+				}
+			}
+		}
+		for of, gap := range map[int]units.Time{0: units.Microsecond, 2: 4 * units.Microsecond} {
+			for i, from := range left[of] {
+				for k, to := range left[of][i:] {
+					if units.Time(k-1)*gap > to-from {
+						t.Fatalf("tenant %d: %d frames from %v to %v", of, k+1, from, to)
+					}
+				}
+			}
+		}
+		for range 100 * flows { // what waits comes out in the end
+			now += 5 * units.Microsecond
+			if ready := p.Turn(now); ready != 0 {
+				class := 7
+				for ready>>class&1 == 0 {
+					class--
+				}
+				f, _ := p.Pop(class)
+				if _, ok := waits[f]; !ok {
+					t.Fatalf("flow %d is served and did not wait", f)
+				}
+				delete(waits, f)
+				p.Sent(now, f, bytes)
+			}
+		}
+		if len(waits) != 0 || p.Next() != units.Never {
+			t.Fatalf("still waiting: %v, next %v", waits, p.Next())
+		}
+	})
+}
+
+// A timer beyond the horizon comes at its time although the wheel was turned a
+// little at a time on the way there.
+func TestTimerBeyondTheHorizon(t *testing.T) {
+	w := NewWheel(1)
+	now := 3*Horizon - 1
+	w.Expire(now)
+	w.Schedule(0, now+2)
+	if _, ok := w.Expire(now + 1); ok {
+		t.Error("it expires early")
+	}
+	if _, ok := w.Expire(now + 2); !ok {
+		t.Error("it does not expire")
+	}
+}
