@@ -90,6 +90,9 @@ func (c *Agent) checkRole() error {
 		if len(c.Flows) > 0 {
 			return fail(c.Flows[0].To, "flows: a receiver sends none (role: both does)")
 		}
+		if c.Traffic.IsSet() {
+			return fail(c.Traffic, "traffic: a receiver sends none (role: both does)")
+		}
 	case roleNIC:
 		return c.checkNIC()
 	default:
@@ -119,6 +122,18 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.IP.Line, "ip", "a NIC has no address of its own: the applications behind it have")
 	case len(c.Flows) > 0:
 		return notHere(c.Flows[0].To.Line, "flows", own)
+	case c.Traffic.IsSet():
+		return notHere(c.Traffic.Line, "traffic", own)
+	case c.Results.IsSet():
+		return notHere(c.Results.Line, "results", own)
+	case c.Send.IsSet():
+		return notHere(c.Send.Line, "send", own)
+	case len(c.Tenants) > 0:
+		return notHere(c.Tenants[0].Name.Line, "tenants", own)
+	case c.NPDelay.IsSet():
+		return notHere(c.NPDelay.Line, "np_delay", "a NIC has none but its own")
+	case c.PauseDelay.IsSet():
+		return notHere(c.PauseDelay.Line, "pause_delay", "a NIC has none but its own")
 	case c.Payload.IsSet():
 		return notHere(c.Payload.Line, "payload", own)
 	case c.AckTimeout.IsSet():
