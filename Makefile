@@ -83,7 +83,7 @@ mixed: setup-test
 # The time between two polls beside a loop in C, three minutes.
 bench-stalls: build
 	go build -tags dpdk -o bin/bench-stalls ./internal/bench/stalls
-	bin/bench-stalls $(BENCH)
+	taskset -c 0 bin/bench-stalls $(BENCH)
 
 # Hours, if you like: SOAK=10m is the time of each fuzz target and of the repeated tests.
 SOAK ?= 1m

@@ -20,15 +20,30 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// polling is the core of what is measured: the last, as photon has it.
-func polling() int { return runtime.NumCPU() - 1 }
+// polling is the core of what is measured: the last, as photon has it. Whatever
+// else there is to do, commands and scrapes, is done on the others.
+func polling() int { return cores() - 1 }
+
+// cores is how many the machine has; this process may use only some of them.
+func cores() int {
+	list, err := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*")
+	if err != nil || len(list) == 0 {
+		return runtime.NumCPU()
+	}
+	return len(list)
+}
+
+// onAll is a command that may use all cores.
+func onAll(name string, args ...string) *exec.Cmd {
+	return exec.Command("taskset", append([]string{"-c", fmt.Sprintf("0-%d", cores()-1), name}, args...)...)
+}
 
 func measureLoop(_ string, settle, span time.Duration) (g gaps, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return g, err
 	}
-	out, err := exec.Command(self, "-loop", "-core", fmt.Sprint(polling()), "-settle", settle.String(), "-span", span.String()).Output()
+	out, err := onAll(self, "-loop", "-core", fmt.Sprint(polling()), "-settle", settle.String(), "-span", span.String()).Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		return g, fmt.Errorf("%w: %s", err, exit.Stderr)
 	}
@@ -55,7 +70,7 @@ func measurePhoton(gogc string) func(dir string, settle, span time.Duration) (ga
 			return g, err
 		}
 		var log bytes.Buffer
-		c := exec.Command("bin/photon", "switch", "-c", file)
+		c := onAll("bin/photon", "switch", "-c", file)
 		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		c.Stdout, c.Stderr = &log, &log
 		c.Env = os.Environ()
