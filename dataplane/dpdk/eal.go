@@ -53,7 +53,7 @@ func initEAL(o Options) error {
 
 func startEAL(o Options) error {
 	args := []string{"photon", "--no-telemetry", "--log-level=*:critical", "--file-prefix", fmt.Sprintf("photon%d", os.Getpid())}
-	args = append(args, "-l", fmt.Sprint(allowed()[0]))
+	args = append(args, "-l", fmt.Sprint(affinity()[0]))
 	if o.Hugepages {
 		args = append(args, "--in-memory")
 	} else {

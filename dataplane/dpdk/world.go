@@ -92,7 +92,7 @@ func New(o Options) (World, error) {
 		o.FrameSize = 2048
 	}
 	if len(o.Cores) == 0 { // the last ones, so that the first is left to everything else
-		all := allowed()
+		all := affinity()
 		for i := range o.Workers {
 			o.Cores = append(o.Cores, all[(2*len(all)-1-i%len(all))%len(all)])
 		}
@@ -221,7 +221,6 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 	w.resting.Store(0)
 	stop := context.AfterFunc(ctx, func() { w.finished.Store(true) })
 	defer stop()
-	leaveTo(w.options.Cores[:len(w.workers)])
 	start := uint64(C.rte_rdtsc())
 	var all sync.WaitGroup
 	errs := make([]error, len(w.workers))
