@@ -19,7 +19,7 @@ import (
 // cores manage.
 const twoIntoOne = `id: test/two
 title: two flows into one port
-duration: 2s
+duration: 5s
 worlds: [sim, dpdk]
 topology: {kind: star, hosts: 3}
 parameters:
@@ -43,8 +43,8 @@ measure:
   from: S0
   to: H2
   sample: 1ms
-  steady: {from: 500ms, to: 2s}
-  queue: {from: 500ms, to: 2s}
+  steady: {from: 3s, to: 5s}
+  queue: {from: 500ms, to: 5s}
   probes:
     - {name: notified, kind: notified, flows: [long]}
     - {name: short, kind: received, flows: [short]}
@@ -110,7 +110,8 @@ func onTestbed(t *testing.T, file string) {
 		if run.Invariants.Lost != 0 || !run.Invariants.OK {
 			t.Errorf("%s: %+v", run.Scheme, run.Invariants)
 		}
-		if g := m("goodput_bps"); g < 10e6 || g > 51e6 { // on cores shared with others
+		t.Logf("%s: goodput %.0f, jain %.2f", run.Scheme, m("goodput_bps"), m("jain"))
+		if g := m("goodput_bps"); g < 25e6 || g > 51e6 {
 			t.Errorf("%s: goodput %.0f", run.Scheme, g)
 		}
 		if m("peak_queue_bytes") < 2000 || m("fct") <= 0 || m("short_bytes") < 50_000 || m("jain") < 0.5 {
