@@ -158,7 +158,8 @@ func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header, src wire.IP) 
 		return 0, true
 	}
 	if nak {
-		f.next, f.awaiting = upTo, false
+		f.rewind(upTo)
+		f.awaiting = false
 	} else if f.acker != nil && upTo > 0 {
 		h.tellRP(now, f, bth, ext, b[hdr.BTH+wire.BTHLen+wire.AETHLen:end], upTo-1)
 		h.openWindow(now, id)

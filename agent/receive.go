@@ -236,7 +236,7 @@ func (h *Host) reschedule(now units.Time, id int) {
 		h.repace(now, f.shared)
 		return
 	}
-	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames > 0 {
+	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames() > 0 {
 		h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 	}
 }
