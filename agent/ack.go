@@ -14,11 +14,12 @@ import (
 type ack struct {
 	slot     int32
 	psn      uint32
-	messages uint32
+	messages uint32 // of a NIC's echo: the number of the flow
 	syndrome uint8
 	mark     uint8 // ECN codepoint of the packet, if it is to be told
 	ext      uint8 // what is brought back
 	stamp    [wire.StampLen]byte
+	count    [wire.EchoLen - wire.StampLen]byte // of a NIC's echo
 	hops     [wire.INTLen]byte
 }
 

@@ -37,7 +37,7 @@ type NICConfig struct {
 	Age         units.Time // a flow that is silent for so long may be forgotten
 	Release     units.Time // a flow that sends, and was not notified for so long, is back at line rate; 0: never
 	Period      units.Time // of notifications: a flow takes one in each, at most
-	Carry       cnp.Carry  // of the scheme; CheckCarry
+	Carry       cnp.Carry  // of the scheme
 	ControlDSCP uint8      // DSCP of CNPs
 
 	// Towards the application.
@@ -57,25 +57,8 @@ const burst = 32
 // controlQueue is how many frames of a priority may wait that belong to no flow.
 const controlQueue = 256
 
-// CheckCarry says whether the frames of applications can carry what a scheme
-// needs of them. A tag goes in front of the packet and comes off before the
-// application sees it. Telemetry and clocks stand inside photon's own packets,
-// and nobody but their receiver could acknowledge an application's.
-func CheckCarry(c cnp.Carry) error {
-	switch {
-	case c.INT:
-		return fmt.Errorf("it writes telemetry into every packet and has each acknowledged; an application's packets have no room for it")
-	case c.Stamp || c.Ack:
-		return fmt.Errorf("it measures round-trip times by acknowledgements of every packet, which applications do not give")
-	}
-	return nil
-}
-
 // Check says what is wrong with the configuration, in one line.
 func (c *NICConfig) Check() error {
-	if err := CheckCarry(c.Carry); err != nil {
-		return err
-	}
 	switch {
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
@@ -83,6 +66,10 @@ func (c *NICConfig) Check() error {
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
 	case c.Flows < 1 || c.Receivers < 1:
 		return fmt.Errorf("room for %d sent and %d received flows: at least 1 of each", c.Flows, c.Receivers)
+	case c.Carry.Ack && c.Flows > 1<<shimSlots:
+		return fmt.Errorf("room for %d sent flows: echoes tell %d apart", c.Flows, 1<<shimSlots)
+	case c.MTU+ShimLen(c.Carry) > 9216:
+		return fmt.Errorf("mtu %d: the scheme adds %d bytes to a frame, and 9216 is the most", c.MTU, ShimLen(c.Carry))
 	case c.Carry.Tag && c.Flows > 1<<16:
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Flows, 1<<16)
 	case c.FlowQueue < 1:
@@ -141,6 +128,8 @@ type NIC struct {
 	up      [pfc.Classes]frames
 	upReady uint8
 	cnpPrio uint8
+	echoes  ackQueue
+	told    ratelimit.Ack // scratch
 
 	took   [pfc.Classes]uint64 // frames taken from the application
 	given  [pfc.Classes]uint64 // frames queued for the application
@@ -162,12 +151,22 @@ type appFlow struct {
 	frames uint64     // sent
 	next   units.Time // when the next notification is due, by the period
 	heard  units.Time // when the last was taken, or the flow began
+
+	// Of schemes that hear of every frame.
+	acker    ratelimit.Acker    // the RP
+	windower ratelimit.Windower // the RP, if it has a window
+	sent     uint64             // bytes on the wire
+	arrived  uint64             // of them, as far as is known
+	awaiting bool               // the window is full: a timer runs until an echo comes
+	use      uint8              // how often the slot was taken
 }
 
 // appPeer is what a receiver knows of a flow, for CNPs to its sender.
 type appPeer struct {
 	here, there wire.MAC
 	srcPort     uint16
+	echoes      uint16 // that wait
+	lastEcho    uint32 // place of the last
 }
 
 // macs is how many addresses an application may have, and macAge when one that is
@@ -190,7 +189,7 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC),
 		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows), cells: newCells(c.Queue + 2*burst),
-		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), cnpPrio: c.DSCP[c.ControlDSCP],
+		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
 	for _, mac := range c.Known {
 		n.here.Insert(mac, units.Never)

@@ -73,7 +73,7 @@ func (n *NIC) pause(now units.Time) (f dataplane.Frame, ok bool) {
 func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 	for {
 		ready := n.pacer.Turn(now) | n.ready
-		if n.config.NP.Next() <= now {
+		if n.config.NP.Next() <= now || !n.echoes.empty() {
 			ready |= 1 << n.cnpPrio
 		}
 		if ready &^= n.eg.Paused(); ready == 0 {
@@ -89,6 +89,11 @@ func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 			}
 			if !made {
 				continue
+			}
+		case prio == n.cnpPrio && !n.echoes.empty():
+			stop := false
+			if f, _, stop = n.echo(); stop {
+				return f, false
 			}
 		case n.ready>>prio&1 != 0:
 			if f = n.cells.pop(&n.control[prio]); n.control[prio].n == 0 {
@@ -134,6 +139,12 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	if fl.queue.n == n.config.FlowQueue-1 {
 		n.full--
 	}
+	if fl.awaiting { // no echo came
+		fl.awaiting, fl.arrived = false, fl.sent
+	}
+	if n.config.Carry.Ack && n.config.Lossless>>prio&1 != 0 {
+		n.wrap(now, &f, id)
+	}
 	if r := n.config.Release; r > 0 && now-fl.heard > r && fl.rp.Rate(now) < n.config.Link.Rate {
 		fl.rp.Start(now)
 		fl.heard = now
@@ -144,7 +155,7 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	fl.base, fl.gap = due, onWire
 	fl.frames++
 	if fl.queue.n > 0 {
-		n.pacer.Wait(id, prio, max(now, fl.departure(now)))
+		n.schedule(now, id)
 	}
 	return f
 }
@@ -160,7 +171,7 @@ func (n *NIC) Next(now units.Time, port int) units.Time {
 	paused := n.eg.Paused()
 	pending := n.pacer.Ready() | n.ready
 	next := min(n.pacer.Next(), n.in.Next(now))
-	if due := n.config.NP.Next(); due <= now {
+	if due := n.config.NP.Next(); due <= now || !n.echoes.empty() {
 		pending |= 1 << n.cnpPrio
 	} else {
 		next = min(next, due)

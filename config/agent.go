@@ -155,7 +155,7 @@ func (c *Agent) AdminSocket() Admin {
 // Options are those of the world.
 func (c *Agent) Options() dpdk.Options {
 	if c.IsNIC() {
-		return c.DPDK.options(c.NICPorts(), 200*units.Size(c.App.Queue.Or(4096)+16384), c.NICMTU())
+		return c.DPDK.options(c.NICPorts(), 200*units.Size(c.App.Queue.Or(4096)+16384), c.NICMTUs()[agent.Wire])
 	}
 	return c.DPDK.options([]Port{c.Port}, 4*units.MB, int(c.Payload.Or(1000))+100)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"photon/agent"
+	"photon/cnp"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
@@ -27,7 +28,7 @@ type Application struct {
 	Device    Value[string]     `yaml:"device"`      // virtual device and arguments: net_tap0,iface=app0; net_af_packet1,...; net_memif0,...; net_vhost0,...
 	Rate      Value[units.Rate] `yaml:"rate"`        // handed over no faster; as fast as the device takes frames
 	MAC       []Value[wire.MAC] `yaml:"mac"`         // addresses of applications that do not speak first; a tap's own, and those that speak, are known
-	MTU       Value[int]        `yaml:"mtu"`         // longest frame without Ethernet header, tags and FCS, bytes; 1500
+	MTU       Value[int]        `yaml:"mtu"`         // longest frame without Ethernet header, tags and FCS, bytes; 1500, less what hpcc and the timely schemes add
 	DSCP      Value[int]        `yaml:"dscp"`        // of IP frames that applications send with DSCP 0; they keep it
 	ECN       Value[string]     `yaml:"ecn"`         // clear (applications do not see the network's marks) or keep; clear
 	Flows     Value[int]        `yaml:"flows"`       // most flows sent at a time; 4096
@@ -68,14 +69,33 @@ func (c *Agent) NICPorts() []Port {
 // applications holds: while the port is held, they wait there, old ones before new.
 const applicationRing = 256
 
-// NICMTU is the longest frame on the wire without Ethernet header, VLAN tags and
-// FCS. The configuration must have been checked.
-func (c *Agent) NICMTU() int {
-	mtu := c.App.MTU.Or(defaultMTU)
-	if n, err := c.ResolveNIC(nil); err == nil && n.Config.Carry.Tag {
-		mtu += wire.CNTagLen
+// NICMTUs are the longest frames at NICPorts without Ethernet header, VLAN tags
+// and FCS: on the wire, what the scheme adds to the application's is among them.
+// The configuration must have been checked.
+func (c *Agent) NICMTUs() [2]int {
+	n, err := c.ResolveNIC(nil)
+	if err != nil {
+		return [2]int{agent.Wire: defaultMTU, agent.Application: defaultMTU}
 	}
-	return mtu
+	return [2]int{agent.Wire: n.Config.MTU + added(n.Config.Carry), agent.Application: n.Config.MTU}
+}
+
+// added is how much longer a scheme makes frames of applications.
+func added(c cnp.Carry) int {
+	if c.Tag {
+		return wire.CNTagLen
+	}
+	return agent.ShimLen(c)
+}
+
+// MTUHint says what can be done if the wire takes no frames as long as that; "" if
+// the scheme adds nothing.
+func (c *Agent) MTUHint() string {
+	n, err := c.ResolveNIC(nil)
+	if err != nil || added(n.Config.Carry) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("scheme %s adds up to %d bytes to a frame of mtu %d: `application: {mtu: %d}` fits into 1500", n.Scheme.Name, added(n.Config.Carry), n.Config.MTU, defaultMTU-added(n.Config.Carry))
 }
 
 // checkRole says what does not go together with the role.
@@ -207,8 +227,8 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := agent.CheckCarry(parts.Carry); err != nil {
-		return nil, fail(c.Scheme.Name, "scheme %s cannot be used with role nic: %v", recipe.Name, err)
+	if shim := agent.ShimLen(parts.Carry); shim > 0 && !a.MTU.IsSet() { // the wire's frames are as long as they usually are
+		s.MTU -= shim
 	}
 	if s.Receivers < 1 {
 		return nil, fail(c.Receive, "receive %d: a NIC knows of at least 1 flow", s.Receivers)
@@ -270,6 +290,9 @@ func (n *NICNode) Describe() []string {
 		fmt.Sprintf("to the wire: %d flows, %d frames in all, %d of a flow, whose full queue %s; DSCP %s", c.Flows, c.Queue, c.FlowQueue, full, set),
 		fmt.Sprintf("to the application: xoff %v, xon %v, headroom %v, lossy queues %v; marks are %s", c.PFC.XOFF, c.PFC.XON, c.PFC.Headroom, c.Tail, ecn),
 		fmt.Sprintf("PFC and ECN on %08b; CNPs have priority %d, a flow takes one in %v", c.Lossless, c.DSCP[c.ControlDSCP], c.Period),
+	}
+	if shim := agent.ShimLen(c.Carry); shim > 0 {
+		lines = append(lines, fmt.Sprintf("frames under the scheme travel inside packets of the NICs' own, up to %d bytes longer, and each is answered: the other end must be a NIC, too", shim))
 	}
 	if n.Scheme.Name == "pacc" {
 		lines = append(lines, "pacc's switches notify RoCEv2 flows only: others are not slowed down")

@@ -132,6 +132,7 @@ var (
 	nicECT       = define(nics, counterKind, "nic_ecn_set_packets_total", byNode, "Frames of applications that were made ECN-capable, or differently so, on their way out.", "")
 	nicCleared   = define(nics, counterKind, "nic_ecn_cleared_packets_total", byNode, "Frames whose mark was taken off on their way to the application.", "")
 	nicUntracked = define(nics, counterKind, "nic_np_untracked_packets_total", byNode, "Frames that the notification point had no room for; they were delivered.", "")
+	nicEchoes    = define(nics, counterKind, "nic_echoes_total", []string{"node", "direction"}, "Answers to single frames that NICs exchange under schemes that hear of every frame (hpcc, timely): sent (tx) about received frames, taken (rx) about sent ones.", "")
 	nicReleased  = define(nics, counterKind, "nic_rp_released_total", byNode, "Flows set back to line rate because notifications stayed away.", "")
 	nicRefused   = define(nics, counterKind, "nic_cnp_refused_total", []string{"node", "reason"}, "CNPs and CNMs that changed nothing: unknown_flow, not_sent (nothing of the flow was), too_soon, malformed.", "")
 	nicHolds     = define(nics, counterKind, "nic_application_holds_total", byNode, "Times the application's port was held because too much waited.", "")

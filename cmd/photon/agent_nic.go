@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"photon/agent"
@@ -19,9 +21,16 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), conf.NICPorts(), conf.NICMTU())
-	if err != nil {
-		return err
+	var devices []dpdk.Device
+	for i, mtu := range conf.NICMTUs() {
+		d, err := openAll(w, conf.File(), conf.NICPorts()[i:i+1], mtu)
+		if err != nil {
+			if hint := conf.MTUHint(); i == agent.Wire && hint != "" {
+				err = bad(fmt.Errorf("%w (%s)", err, hint))
+			}
+			return err
+		}
+		devices = append(devices, d...)
 	}
 	node, err := conf.ResolveNIC(devices)
 	if err != nil {
