@@ -29,16 +29,20 @@ type NICConfig struct {
 	PCP      [8]uint8       // priority of a tagged frame that is not IP
 
 	// Towards the wire.
-	SetDSCP     uint8      // of frames that the application sends with DSCP 0; 0: they keep it
-	Flows       int        // most that are sent at a time
-	FlowQueue   int        // frames of one flow that may wait
-	Queue       int        // frames that may wait in all
-	HoldFull    bool       // a flow with FlowQueue frames stops the application's port; false: its next frame is dropped
-	Age         units.Time // a flow that is silent for so long may be forgotten
-	Release     units.Time // a flow that sends, and was not notified for so long, is back at line rate; 0: never
-	Period      units.Time // of notifications: a flow takes one in each, at most
-	Carry       cnp.Carry  // of the scheme
-	ControlDSCP uint8      // DSCP of CNPs
+	SetDSCP     uint8              // of frames that the application sends with DSCP 0; 0: they keep it
+	Flows       int                // most that are sent at a time
+	FlowQueue   int                // frames of one flow that may wait
+	Queue       int                // frames that may wait in all
+	HoldFull    bool               // a flow with FlowQueue frames stops the application's port; false: its next frame is dropped
+	Age         units.Time         // a flow that is silent for so long may be forgotten
+	Release     units.Time         // a flow that sends, and was not notified for so long, is back at line rate; 0: never
+	Period      units.Time         // of notifications: a flow takes one in each, at most
+	Carry       cnp.Carry          // of the scheme
+	Tenants     []ratelimit.Tenant // groups of flows that share a cap and turns at the wire
+	Rules       []FlowRule         // whose flow a new one is; the first that matches counts
+	NPDelay     units.Time         // from the decision to send a CNP until it is ready to leave; 0: none
+	PauseDelay  units.Time         // from the arrival of a PFC frame until the wire port obeys it; 0: none
+	ControlDSCP uint8              // DSCP of CNPs
 
 	// Towards the application.
 	PFC       pfc.Thresholds // what may wait of a lossless priority before the peer is told to stop
@@ -80,8 +84,20 @@ func (c *NICConfig) Check() error {
 		return fmt.Errorf("age %v must be positive", c.Age)
 	case c.Release < 0 || c.Period < 0:
 		return fmt.Errorf("release %v and notification period %v must not be negative", c.Release, c.Period)
+	case c.NPDelay < 0 || c.PauseDelay < 0:
+		return fmt.Errorf("delays of CNPs and of pauses, %v and %v, must not be negative", c.NPDelay, c.PauseDelay)
 	case c.Tail <= 0:
 		return fmt.Errorf("lossy queue %v must be positive", c.Tail)
+	}
+	for i, t := range c.Tenants {
+		if err := t.Validate(); err != nil {
+			return fmt.Errorf("tenant %d: %w", i+1, err)
+		}
+	}
+	for i := range c.Rules {
+		if err := c.Rules[i].check(len(c.Tenants)); err != nil {
+			return fmt.Errorf("rule %d: %w", i+1, err)
+		}
 	}
 	return c.PFC.Validate()
 }
@@ -111,6 +127,7 @@ type NIC struct {
 	byKey   *flowtable.Table[appKey]
 	pacer   *ratelimit.Pacer
 	spare   [pfc.Classes][]ratelimit.RP
+	delayed delayed
 	cells   cells
 	control [pfc.Classes]frames // belong to no flow
 	ready   uint8               // priorities with such frames
@@ -142,6 +159,7 @@ type NIC struct {
 // appFlow is what a sender knows of a flow.
 type appFlow struct {
 	rp     ratelimit.RP
+	limit  units.Rate // never faster; 0: no limit
 	prio   uint8
 	active bool
 	peer   wire.MAC
@@ -188,8 +206,8 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 	n := &NIC{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC),
-		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows), cells: newCells(c.Queue + 2*burst),
-		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), cnpPrio: c.DSCP[c.ControlDSCP],
+		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows, c.Tenants...), cells: newCells(c.Queue + 2*burst),
+		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
 	for _, mac := range c.Known {
 		n.here.Insert(mac, units.Never)
@@ -231,6 +249,7 @@ func (n *NIC) count(port int, f dataplane.Frame) {
 
 // expire ends the pauses whose time has run out.
 func (n *NIC) expire(now units.Time) {
+	n.obeyDue(now)
 	if n.eg.Expire(now) != 0 {
 		n.pauses()
 	}
@@ -249,7 +268,7 @@ func (n *NIC) Slots() int { return len(n.flows) }
 // Rate is what the flow in a slot is allowed.
 func (n *NIC) Rate(now units.Time, slot int) (r units.Rate, ok bool) {
 	if f := &n.flows[slot]; f.active {
-		return f.rp.Rate(now), true
+		return f.rate(now), true
 	}
 	return 0, false
 }

@@ -72,8 +72,9 @@ func (n *NIC) controlled(now units.Time, b []byte) {
 		st.BadControl++
 		return
 	}
-	n.eg.Receive(now, &p)
-	n.pauses()
+	if obey, ok := n.delayed.pause(now, &p); ok {
+		n.obey(now, &obey)
+	}
 }
 
 // consume ends a notification.
@@ -93,7 +94,7 @@ func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f da
 	slot, fresh := n.table.Insert(key, now)
 	if slot == flowtable.None {
 		old := n.table.Expire(now-n.config.Age, few)
-		if old == flowtable.None || n.peers[old].echoes > 0 {
+		if old == flowtable.None || n.peers[old].echoes > 0 || n.delayed.waits(old) {
 			n.stats.NIC.Untracked++
 			return flowtable.None
 		}

@@ -20,6 +20,7 @@ func (n *NIC) Receive(now units.Time, port int, burst []dataplane.Frame) {
 			n.fromApplication(now, burst[i])
 		}
 	}
+	n.delayed.decide(now, n.config.NP)
 	n.hold(now)
 	n.env.Wake(Wire, n.Next(now, Wire))
 	if n.upReady != 0 {
@@ -156,6 +157,11 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 		f.acker, _ = f.rp.(ratelimit.Acker)
 		f.windower, _ = f.rp.(ratelimit.Windower)
 	}
+	weight, tenant := 1, 0
+	if r := n.config.rule(&key); r != nil {
+		weight, tenant, f.limit = max(1, r.Weight), r.Tenant, r.Limit
+	}
+	n.pacer.Join(id, weight, tenant-1)
 	n.stats.FlowsBegun++
 	return id
 }
@@ -173,7 +179,7 @@ func (f *appFlow) departure(now units.Time) units.Time {
 	if f.frames == 0 {
 		return now
 	}
-	return f.base.Add(f.rp.Rate(now).Serialize(units.Size(f.gap)))
+	return f.base.Add(f.rate(now).Serialize(units.Size(f.gap)))
 }
 
 // setECT makes a frame ECN-capable in the way of the scheme. The application is
