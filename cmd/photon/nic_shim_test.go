@@ -21,7 +21,8 @@ func TestApplicationsUnderSchemesThatHearOfEveryFrame(t *testing.T) {
 	for _, c := range []struct {
 		scheme, params string
 		hops           bool
-	}{{"hpcc", "base_rtt: 8ms", true}, {"timely", "t_low: 30ms, t_high: 500ms", false}} {
+		mtu            int
+	}{{"hpcc", "base_rtt: 8ms", true, 1378}, {"timely", "t_low: 30ms, t_high: 500ms", false, 1420}} {
 		t.Run(c.scheme, func(t *testing.T) {
 			hosts := [2]*testnet.Namespace{testnet.New(t, "near"), testnet.New(t, "far")}
 			middle := testnet.New(t, "sw")
@@ -44,6 +45,9 @@ func TestApplicationsUnderSchemesThatHearOfEveryFrame(t *testing.T) {
 				nics[i] = start(t, h, "agent", "-c", file("name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 10Mbps}\n"+
 					"application: {device: \"net_tap0,iface=app0\", dscp: 26}\n"+scheme))
 				h.Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "app0")
+			}
+			if out := hosts[0].Run(t, "ip", "link", "show", "app0"); !strings.Contains(out, fmt.Sprintf("mtu %d ", c.mtu)) {
+				t.Errorf("expected mtu %d: %s", c.mtu, out)
 			}
 			onWire, atApplication := hosts[1].Open(t, "eth0"), hosts[1].Open(t, "app0")
 			if out := hosts[0].Run(t, "ping", "-c", "20", "-i", "0.02", "-s", "1000", "-W", "20", "10.9.0.2"); !strings.Contains(out, " 0% packet loss") {
