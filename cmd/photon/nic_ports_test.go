@@ -115,7 +115,7 @@ func TestMachinesBehindNICs(t *testing.T) {
 		sockets[i] = filepath.Join(dir, fmt.Sprintf("vm%d", i))
 		file := filepath.Join(dir, fmt.Sprintf("nic%d.yaml", i))
 		text := fmt.Sprintf("name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\napplication: {device: \"net_vhost0,iface=%s\", dscp: 26, mac: [\"%s\"]}\n"+
-			"scheme: {name: pcn, params: {period: 50ms}}\npfc: {priorities: [3], response: 200ms}\nadmin: off\n", sockets[i], macs[i])
+			"scheme: {name: pcn, params: {period: 50ms}}\npfc: {priorities: [3], response: 1s}\nadmin: off\n", sockets[i], macs[i])
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestApplicationsUnderSchemesThatHearOfEveryFrame(t *testing.T) {
 				}
 				return f
 			}
-			scheme := fmt.Sprintf("scheme: {name: %s, params: {%s}}\npfc: {priorities: [3], response: 200ms}\nadmin: off\n", c.scheme, c.params)
+			scheme := fmt.Sprintf("scheme: {name: %s, params: {%s}}\npfc: {priorities: [3], response: 1s}\nadmin: off\n", c.scheme, c.params)
 			for i, h := range hosts {
 				testnet.Veth(t, h, "eth0", middle, fmt.Sprintf("sw%d", i))
 				wireOnly(t, h, "eth0")
