@@ -25,7 +25,9 @@ func switchCommand() *cobra.Command {
 			"DPDK with its arguments (net_af_packet0,iface=sw0 sits on the kernel's interface sw0; net_tap0; net_memif0;\n" +
 			"net_null0). It learns addresses, keeps priority 3 lossless with PFC, and marks as the scheme says.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			read := func() (*config.Switch, error) { return switchConfig(c, file, ports, scheme, rate, metrics, admin, live) }
+			read := func() (*config.Switch, error) {
+				return switchConfig(c, file, ports, scheme, rate, metrics, admin, live)
+			}
 			conf, err := read()
 			if err != nil {
 				return bad(err)

@@ -178,11 +178,11 @@ function ask(path, every, got, failed) {
     } catch (e) {
       failed(e);
     }
-    busy = false;
-    timer = setTimeout(look, document.hidden ? 60000 : every);
-    if (d && got(d) === false) {
-      over = true;
-      clearTimeout(timer);
+    try {
+      if (d && await got(d) === false) over = true;
+    } finally {
+      busy = false;
+      if (!over) timer = setTimeout(look, document.hidden ? 60000 : typeof every === 'function' ? every() : every);
     }
   }
   document.addEventListener('visibilitychange', () => { if (!document.hidden) look(); });
