@@ -13,12 +13,11 @@ import (
 //go:embed live_page.js
 var liveScript embed.FS
 
-const (
-	// shownLive is how many flows of an agent the page lists.
-	shownLive = 30
-	// liveEvery is how often the node is asked at most, however many look.
-	liveEvery = 200 * time.Millisecond
-)
+// shownLive is how many flows of an agent the page lists.
+const shownLive = 30
+
+// liveEvery is how often the node is asked at most, however many look.
+var liveEvery = 200 * time.Millisecond
 
 // LivePage is a page that shows the node at work. It asks the node when somebody
 // looks, and only then; all who look get the same answer for a while.

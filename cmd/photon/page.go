@@ -46,8 +46,12 @@ func (p *pageFlags) check() error {
 		}
 		return nil
 	}
-	if err := page.Check(p.address, p.remote); err != nil {
+	err := page.Check(p.address, p.remote)
+	if errors.Is(err, page.ErrOpen) {
 		return fmt.Errorf("--serve: %w (--serve-remote allows that)", err)
+	}
+	if err != nil {
+		return fmt.Errorf("--serve: %w", err)
 	}
 	return nil
 }

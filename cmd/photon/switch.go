@@ -45,7 +45,7 @@ func switchCommand() *cobra.Command {
 	f.Var(&rateFlag{&rate}, "rate", "`rate` of every link, as in 10Gbps; on virtual devices it is emulated (default: a card's own, else 10Gbps)")
 	f.StringVar(&metrics, "metrics", "127.0.0.1:9464", "`address` for Prometheus, or off")
 	f.StringVar(&admin, "admin", "", "`path` of the socket for photon show and its sisters, or off (default: /run/photon/NAME.sock)")
-	f.StringVar(&live, "live", "", "loopback `address` of a page that shows the switch at work, as in 127.0.0.1:9466 (default: none)")
+	f.StringVar(&live, "live", "", "loopback `address` of a page that shows the switch at work, as in 127.0.0.1:9471 (default: none)")
 	return c
 }
 

@@ -33,12 +33,15 @@ type Answer struct {
 	Inline bool // a page that has its scripts and styles in itself, as reports have
 }
 
+// ErrOpen is what Check says of an address at which others could look.
+var ErrOpen = errors.New("not a loopback address: whoever reaches it could look")
+
 // Check says why a page must not listen there, in one line. remote says that
 // others than this machine may look.
 func Check(address string, remote bool) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
-		return fmt.Errorf("%q is not an address (write it like 127.0.0.1:9465; port 0 takes any that is free)", address)
+		return fmt.Errorf("%q is not an address (write it like 127.0.0.1:9470; port 0 takes any that is free)", address)
 	}
 	if remote || host == "localhost" { // which is a loopback address by RFC 6761
 		return nil
@@ -46,7 +49,7 @@ func Check(address string, remote bool) error {
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("%s is not a loopback address: whoever reaches it could look", address)
+	return fmt.Errorf("%s is %w", address, ErrOpen)
 }
 
 // Server serves a page until it is closed.
