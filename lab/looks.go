@@ -20,7 +20,7 @@ const (
 	// Beyond these bounds lines are of groups of flows, of switches, of layers.
 	mostFlowLines = 12
 	mostFlowsRead = 20000
-	mostPlaces    = 64
+	mostPlaces    = 256
 )
 
 // looks is what a run was seen doing so far.
@@ -35,7 +35,7 @@ type looks struct {
 	told     trace // CNPs and CNMs that reaction points were told of, a second
 	flows    []trace
 	queues   []trace // by place; the longest of the place
-	stops    []trace // by place: part of the looks, and of its ports, that were paused
+	stops    []trace // by place: part of the looks at which any of its ports was paused
 
 	network *network
 	flow    [][]int // flows of each line
@@ -156,7 +156,9 @@ func (l *looks) look(now units.Time) {
 				stopped++
 			}
 		}
-		l.stops[k].now += float64(stopped) / float64(len(ports))
+		if stopped > 0 {
+			l.stops[k].now++
+		}
 		paused += stopped
 	}
 	for k, hosts := range l.hosts {
@@ -166,7 +168,9 @@ func (l *looks) look(now units.Time) {
 				stopped++
 			}
 		}
-		l.stops[len(l.ports)+k].now += float64(stopped) / float64(len(hosts))
+		if stopped > 0 {
+			l.stops[len(l.ports)+k].now++
+		}
 		paused += stopped
 	}
 	l.queue.now, l.paused.now = max(l.queue.now, longest), max(l.paused.now, float64(paused))

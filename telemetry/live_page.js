@@ -24,7 +24,7 @@ const chart = {
   sent: new Chart('Sends', {note: 'bit/s, by port', format: si, least: 1000, x: ago}),
   received: new Chart('Receives', {note: 'bit/s, by port', format: si, least: 1000, x: ago}),
   queues: new Chart('Queues', {note: 'egress, by port and priority', format: bytes, least: 1000, x: ago}),
-  pauses: new Chart('Pauses', {note: 'part of the time: rx stopped by the peer, tx stops it', format: percent, most: 1.05, x: ago}),
+  pauses: new Chart('Pauses', {note: 'part of the time: rx stopped by the peer, tx stops it', format: percent, least: 0.05, most: 1.05, x: ago}),
   signals: new Chart('Marks, notifications, drops', {note: 'a second', format: si, least: 10, x: ago}),
   gaps: new Chart('Poll gaps', {note: 'longest and p99 between two looks, to a power of two', format: span, least: 1e-6, x: ago}),
   flows: new Chart('Flows', {note: 'bit/s that reaction points allow', format: si, least: 1000, x: ago}),

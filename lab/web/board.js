@@ -28,7 +28,7 @@ const details = {
   queues: new Chart('Queues', {note: 'egress, the longest of each place', format: bytes, least: 1000, x: time}),
 };
 ui.mapped.append(el('figcaption', {}, el('span', {class: 'title'}, 'Pauses'), el('span', {class: 'note'}, 'which ports were stopped by PFC, and when')), ui.map);
-const claimsPart = el('section', {}, el('h2', {}, 'Claims'), ui.counts, el('div', {class: 'scroll'}, el('table', {class: 'claims'}, el('thead', {}, ui.claimHead), ui.claims)));
+const claimsPart = el('section', {}, el('h2', {}, 'Claims'), ui.counts, el('div', {class: 'scroll'}, el('table', {class: 'claims cards'}, el('thead', {}, ui.claimHead), ui.claims)));
 page.append(el('div', {class: 'charts'}, ...Object.values(overlays).map(c => c.figure)), el('h2', {}, 'In detail ', ui.detail),
   el('div', {class: 'charts'}, ...Object.values(details).map(c => c.figure)), ui.mapped, claimsPart);
 
@@ -150,18 +150,22 @@ function draw(x) {
   const d = data.get(chosen);
   say(ui.detail, c ? c.name + (x.worlds.length > 1 ? ', ' + c.world : '') : '');
   for (const [key, chart] of Object.entries(details)) {
-    const lines = d && d[key] && d.n > 0 ? d[key].map(l => ({name: l.name, v: padded(l.v, d.spans), ...color(l.name)})) : [];
+    const lines = d && d[key] && d.n > 0 ? d[key].map(l => ({name: l.name, v: padded(l.v, d.spans), ...color(key, l.name)})) : [];
     chart.show(d ? grid(d) : [], lines, [0, d ? d.duration : 1], !d || d.n === 0 ? 'nothing was seen yet' : d.detailed && key === 'flows' ? 'too many flows, or forgotten' : 'all queues are empty');
   }
   pauses(d);
 }
 
-// color is a line's in all details.
+// color is a line's as long as its run is shown, whatever lines come and go.
 const colors = new Map();
-function color(name) {
-  if (colors.size > 200) colors.clear();
-  if (!colors.has(name)) colors.set(name, numbered(colors.size));
-  return colors.get(name);
+function color(of, name) {
+  if (colors.of !== chosen) {
+    colors.clear();
+    colors.of = chosen;
+  }
+  const key = of + '\n' + name;
+  if (!colors.has(key)) colors.set(key, numbered([...colors.keys()].filter(k => k.startsWith(of)).length));
+  return colors.get(key);
 }
 
 // pauses draws a row for each port: the darker, the longer it was stopped.
@@ -198,8 +202,8 @@ function claims(x) {
   ui.claims.replaceChildren(...x.claims.map(c => {
     const verdicts = [...new Set(c.verdicts.filter(v => v))];
     for (const v of c.verdicts) if (v) count.set(v, (count.get(v) || 0) + 1);
-    return el('tr', {}, el('td', {}, c.text), el('td', {}, c.schemes), el('td', {class: 'n'}, c.paper), ...worlds.map((_, i) => el('td', {class: 'n'}, (c.measured || [])[i] || '…')),
-      el('td', {}, ...(verdicts.length === 0 ? [el('span', {class: 'v not-run'}, 'not yet')] : verdicts.map(v => el('span', {class: 'v ' + v}, v)))));
+    return el('tr', {}, el('td', {class: 'wide bare'}, c.text), el('td', {class: 'wide bare'}, c.schemes), el('td', {class: 'n', 'data-label': 'paper'}, c.paper), ...worlds.map((w, i) => el('td', {class: 'n', 'data-label': w}, (c.measured || [])[i] || '…')),
+      el('td', {class: 'bare'}, ...(verdicts.length === 0 ? [el('span', {class: 'v not-run'}, 'not yet')] : verdicts.map(v => el('span', {class: 'v ' + v}, v)))));
   }));
   ui.counts.replaceChildren(`${x.claims.length} claims of the paper; so far `, ...(count.size === 0 ? ['none is judged'] : [...count].flatMap(([v, n], i) => [i ? ', ' : '', n + ' ', el('span', {class: 'v ' + v}, v)])), '.');
 }

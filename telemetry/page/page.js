@@ -74,7 +74,7 @@ const charts = [];
 // Chart is a figure whose lines move. Lines are {name, color, dash, v}; x is what
 // they have in common, and range what of it is shown.
 class Chart {
-  constructor(title, {note = '', format = si, least = 1, most, x = v => v} = {}) {
+  constructor(title, {note = '', format = si, least = 1, most = Infinity, x = v => v} = {}) {
     Object.assign(this, {format, least, most, x, lines: [], off: new Set(), names: ''});
     this.plot = el('div', {class: 'plot'});
     this.legend = el('ul', {class: 'legend'});
@@ -111,11 +111,11 @@ class Chart {
     const font = '12px system-ui, sans-serif', axis = () => tint('--soft');
     const grid = {stroke: () => tint('--grid'), width: 1}, ticks = {stroke: () => tint('--line'), width: 1, size: 4};
     this.u = new uPlot({
-      ...this.size(), padding: [10, 14, 0, 0], legend: {show: false},
+      ...this.size(), padding: [10, 24, 0, 0], legend: {show: false},
       cursor: {drag: {x: false, y: false}, points: {size: 7}, sync: {key: 'page', setSeries: false}},
       scales: {
         x: {time: false, range: () => this.range},
-        y: {range: (u, min, max) => [0, this.most || Math.max(this.least, (max || 0) * 1.08)]},
+        y: {range: (u, min, max) => [0, Math.min(this.most, Math.max(this.least, (max || 0) * 1.08))]},
       },
       axes: [
         {stroke: axis, font, grid, ticks, size: 30, gap: 4, values: (u, at) => at.map(this.x)},
