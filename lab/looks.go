@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -39,14 +40,19 @@ type looks struct {
 
 	network *network
 	flow    [][]int // flows of each line
-	ports   [][]place
-	hosts   [][]place
+	ports   [][]switchPort
+	hosts   [][]host
 	since   units.Time // when the last span ended
 	looked  int        // since then
 	before  struct {
 		sent, told uint64
 		flow       []uint64
 	}
+}
+
+type switchPort struct {
+	sw   switchNode
+	port int
 }
 
 // trace is a line: a value for each span that has ended.
@@ -122,7 +128,7 @@ func (l *looks) lines() {
 				of[name] = at
 				l.queues, l.stops, l.ports = append(l.queues, trace{name: name}), append(l.stops, trace{name: name}), append(l.ports, nil)
 			}
-			l.ports[at] = append(l.ports[at], place{i, port})
+			l.ports[at] = append(l.ports[at], switchPort{n.switches[i], port})
 		}
 	}
 	hosts := n.plan.Hosts()
@@ -134,7 +140,7 @@ func (l *looks) lines() {
 			}
 			l.stops, l.hosts = append(l.stops, trace{name: name}), append(l.hosts, nil)
 		}
-		l.hosts[len(l.hosts)-1] = append(l.hosts[len(l.hosts)-1], place{h, 0})
+		l.hosts[len(l.hosts)-1] = append(l.hosts[len(l.hosts)-1], n.hosts[h])
 	}
 }
 
@@ -149,22 +155,25 @@ func (l *looks) look(now units.Time) {
 	for k, ports := range l.ports {
 		stopped := 0
 		for _, p := range ports {
-			q := n.readPort("queue", p, n.lossless)
-			longest = max(longest, q)
-			l.queues[k].now = max(l.queues[k].now, q)
-			if n.switches[p.node].Paused(p.port)&n.lossless != 0 {
+			q := units.Size(0)
+			for set := n.lossless; set != 0; set &= set - 1 {
+				q += p.sw.QueueBytes(p.port, bits.TrailingZeros8(set))
+			}
+			l.queues[k].now = max(l.queues[k].now, float64(q))
+			if p.sw.Paused(p.port)&n.lossless != 0 {
 				stopped++
 			}
 		}
 		if stopped > 0 {
 			l.stops[k].now++
 		}
+		longest = max(longest, l.queues[k].now)
 		paused += stopped
 	}
 	for k, hosts := range l.hosts {
 		stopped := 0
 		for _, h := range hosts {
-			if n.hosts[h.node].Paused()&n.lossless != 0 {
+			if h.Paused()&n.lossless != 0 {
 				stopped++
 			}
 		}

@@ -13,8 +13,10 @@ func site() *Site {
 	return &Site{
 		Title: "a <test>", Script: fstest.MapFS{"own.js": {Data: []byte("const own = 1;")}}, Order: []string{"own.js"},
 		Answer: map[string]func(*http.Request) Answer{
-			"/number":      func(*http.Request) Answer { return Answer{Body: []byte("7")} },
-			"/report/{of}": func(r *http.Request) Answer { return Answer{Type: "text/html", Body: []byte(r.PathValue("of")), Inline: true} },
+			"/number": func(*http.Request) Answer { return Answer{Body: []byte("7")} },
+			"/report/{of}": func(r *http.Request) Answer {
+				return Answer{Type: "text/html", Body: []byte(r.PathValue("of")), Inline: true}
+			},
 		},
 	}
 }
