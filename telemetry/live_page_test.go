@@ -78,3 +78,24 @@ func TestLivePageOnlyTells(t *testing.T) {
 		}
 	}
 }
+
+// What a look at the page costs beside the workers: the document of a switch of
+// 64 ports, and of an agent of 4096 flows.
+func BenchmarkLook(b *testing.B) {
+	every := liveEvery
+	liveEvery = 0
+	defer func() { liveEvery = every }()
+	for name, s := range map[string]*Source{"switch/ports=4": busiest(false, 4, 0), "switch/ports=64": busiest(false, 64, 0), "agent/flows=4096": busiest(true, 1, 4096)} {
+		b.Run(name, func(b *testing.B) {
+			h := LivePage("n1", s).Handler()
+			size, before := 0, processor(b)
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:9471/live", nil))
+				size = w.Body.Len()
+			}
+			b.ReportMetric((processor(b)-before).Seconds()*1e3/float64(b.N), "cpu-ms/op")
+			b.ReportMetric(float64(size), "bytes/op")
+		})
+	}
+}
