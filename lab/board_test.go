@@ -13,6 +13,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"photon/dataplane"
+	"photon/lab/topology"
+	"photon/telemetry"
+	"photon/units"
 )
 
 // Whether somebody looks or not, the same happens: every scheme, twice.
@@ -89,6 +94,53 @@ func TestLooksTellOfTheRun(t *testing.T) {
 	}
 	if slices.Max(none.Told) != 0 || slices.Max(pcn.Told) == 0 {
 		t.Error("CNPs: of none there are some, or of pcn none")
+	}
+}
+
+// Of a testbed what was recorded is looked at, at the samples that there are.
+func TestLooksAtRecordings(t *testing.T) {
+	const every, samples = units.Millisecond, 100
+	p := topology.New()
+	sw, from, to := p.Switch("switch", "S0"), p.Host("H0"), p.Host("H1")
+	link := dataplane.Link{Rate: 10 * units.Gbps}
+	p.Connect(sw, from, link)
+	p.Connect(sw, to, link)
+	w := &playback{every: every}
+	line := func(step int64) (v []int64) {
+		for i := range int64(samples) {
+			v = append(v, step*(i+1))
+		}
+		return v
+	}
+	recording := func(values map[string][]int64) columns {
+		var r telemetry.Recording
+		for name, v := range values {
+			r.Names, r.Begin, r.Values = append(r.Names, name), append(r.Begin, 0), append(r.Values, v)
+		}
+		return newColumns(w, r)
+	}
+	queue := make([]int64, samples)
+	queue[50] = 30_000
+	n := &network{
+		world: w, plan: p, lossless: 1 << 3, flows: []flowEnds{{flowPlan: flowPlan{from: from, to: to}, there: true}},
+		hosts: map[int]host{
+			from: &recordedHost{columns: recording(map[string][]int64{"sent": line(125_000), "notified.0": line(2)})},
+			to:   &recordedHost{columns: recording(map[string][]int64{"received.0": line(100_000)}), flows: map[[2]uint32]int{{uint32(from), 1}: 0}},
+		},
+		switches: map[int]switchNode{sw: &recordedSwitch{columns: recording(map[string][]int64{"queue.1.3": queue, "paused.1": slices.Repeat([]int64{8}, samples)}), port: []int{0, 1}, lossless: 8}},
+	}
+	l := &looks{}
+	l.watch(&Experiment{Duration: samples * every}, n)
+	w.play(samples * every)
+	s := l.tell(0, true)
+	all := func(v []float64, want float64) bool {
+		return !slices.ContainsFunc(v, func(x float64) bool { return x != want })
+	}
+	if s.N != liveSpans || !all(s.Total, 1e9) || !all(s.Told, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Flows) != 1 || s.Flows[0].Name != "H0>H1" || !all(s.Flows[0].Values, 0.8e9) || len(s.Queues) != 1 || s.Queues[0].Name != "S0>H1" || len(s.Stops) != 1 || !all(s.Stops[0].Values, 1) {
+		t.Errorf("%+v %+v %+v", s.Flows, s.Queues, s.Stops)
 	}
 }
 

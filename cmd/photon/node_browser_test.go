@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"photon/internal/browser"
 	"photon/internal/testnet"
+	"photon/pfc"
 )
 
 // reach makes an address in a namespace one of this machine's.
@@ -79,6 +81,12 @@ func TestNodePagesInBrowser(t *testing.T) {
 	p.Becomes(`!` + idle + `.hidden`)
 	p.JS(`[...document.querySelectorAll('button')].find(b => b.textContent === 'All priorities').click()`)
 	p.Becomes(idle + `.hidden`)
+	// A peer that pauses is seen to.
+	pauses := startStream(l.hosts[3].Open(t, "eth0"), 50*time.Millisecond, pauseFrame(3, pfc.MaxQuanta))
+	defer pauses.end()
+	paused := `document.querySelector('tr[data-port="sw3"][data-priority="3"] .pause')`
+	p.Becomes(paused + `.classList.contains('held') && parseInt(` + paused + `.textContent) > 50`)
+	p.Becomes(`[...document.querySelectorAll('.tile')].some(t => t.textContent === 'paused by peers1')`)
 	p.Fits()
 	p.Keep("switch")
 	phone(p, at)
