@@ -16,7 +16,7 @@ import (
 )
 
 // Patience is how long a page may take for anything: the machine may be busy.
-const Patience = time.Minute
+const Patience = 3 * time.Minute
 
 // Page is a page in headless Chromium, and what it says on its console.
 type Page struct {
@@ -36,7 +36,7 @@ func Open(t *testing.T, url string, width, height int64) *Page {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatalf("Chromium does not start: %v", err)
 	}
-	ctx, stopWait := context.WithTimeout(ctx, 5*Patience)
+	ctx, stopWait := context.WithTimeout(ctx, 3*Patience)
 	t.Cleanup(stopWait)
 	p := &Page{T: t, Ctx: ctx, said: chromedp.Console(ctx)}
 	p.Do(chromedp.EmulateViewport(width, height), chromedp.Navigate(url))
