@@ -21,15 +21,18 @@ const defaultPage = "127.0.0.1:9470"
 type pageFlags struct {
 	address string // empty: none
 	remote  bool
-	stay    time.Duration // after the end; negative: until the command is told to end
+	stay    time.Duration // after the end
 }
+
+// stays is until the command is told to end.
+const stays time.Duration = -1
 
 func (p *pageFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&p.address, "serve", "", "show the runs on a page while they run, and until Ctrl-C after that; --serve=ADDRESS: at another `address`")
 	f.Lookup("serve").NoOptDefVal = defaultPage
 	f.BoolVar(&p.remote, "serve-remote", false, "the page may be at another than a loopback address, where others can look too")
-	f.DurationVar(&p.stay, "serve-for", -1, "how long the page stays after the end (default: until Ctrl-C)")
-	f.Lookup("serve-for").DefValue = "" // else the help says -1ns
+	f.DurationVar(&p.stay, "serve-for", stays, "how long the page stays after the end (default: until Ctrl-C)")
+	f.Lookup("serve-for").DefValue = "0s" // which the help leaves out
 }
 
 // meant reports whether an argument is the address that belongs to --serve.
@@ -41,10 +44,13 @@ func (p *pageFlags) meant(argument string) bool {
 // check says what is wrong with the flags.
 func (p *pageFlags) check() error {
 	if p.address == "" {
-		if p.remote || p.stay >= 0 {
+		if p.remote || p.stay != stays {
 			return errors.New("--serve-remote and --serve-for go with --serve")
 		}
 		return nil
+	}
+	if p.stay < 0 && p.stay != stays {
+		return fmt.Errorf("--serve-for %v must not be negative", p.stay)
 	}
 	err := page.Check(p.address, p.remote)
 	if errors.Is(err, page.ErrOpen) {
@@ -83,7 +89,7 @@ func (p *pageFlags) serve(c *cobra.Command, all []*lab.Experiment, show *progres
 			return err
 		}
 		var over <-chan time.Time // never
-		if p.stay >= 0 {
+		if p.stay != stays {
 			over = time.After(p.stay)
 		} else {
 			fmt.Fprintf(c.ErrOrStderr(), "the page stays at %s until Ctrl-C\n", s.URL())

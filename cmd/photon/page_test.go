@@ -207,6 +207,7 @@ func TestServeFlags(t *testing.T) {
 		"--serve=9470":                     `--serve: "9470" is not an address (write it like 127.0.0.1:9470; port 0 takes any that is free)`,
 		"--serve 127.0.0.1:9470":           `"127.0.0.1:9470" is no experiment; to serve the page there, write --serve=127.0.0.1:9470`,
 		"--serve-for 1s":                   "--serve-remote and --serve-for go with --serve",
+		"--serve --serve-for=-1s":          "--serve-for -1s must not be negative",
 		"--serve-remote":                   "--serve-remote and --serve-for go with --serve",
 		"--serve=" + taken.Addr().String(): fmt.Sprintf("live page: listen tcp %v: bind: address already in use (--serve=127.0.0.1:0 takes any port that is free)", taken.Addr()),
 	} {
