@@ -56,7 +56,7 @@ func (h *Host) cnpDue() units.Time {
 	d := &h.delayed
 	switch {
 	case len(d.cnps) == 0:
-		return h.config.NP.Next()
+		return h.notice
 	case d.cnpHead == d.cnpTail:
 		return units.Never
 	}
@@ -69,11 +69,11 @@ func (h *Host) cnpDue() units.Time {
 func (h *Host) decide(now units.Time) {
 	d := &h.delayed
 	for d.room() {
-		due := h.config.NP.Next()
+		due := h.notice
 		if due > now {
 			return
 		}
-		slot, notice, ok := h.config.NP.Poll(now)
+		slot, notice, ok := h.poll(now)
 		if !ok {
 			continue
 		}
@@ -92,7 +92,7 @@ func (d *delayed) room() bool { return d.cnpTail-d.cnpHead < uint32(len(d.cnps))
 func (h *Host) nextCNP(now units.Time) (slot int, n cnp.Notice, ok bool) {
 	d := &h.delayed
 	if len(d.cnps) == 0 {
-		return h.config.NP.Poll(now)
+		return h.poll(now)
 	}
 	c := &d.cnps[d.cnpHead&uint32(len(d.cnps)-1)]
 	d.cnpHead++
@@ -105,7 +105,14 @@ func (h *Host) decision() units.Time {
 	if d := &h.delayed; len(d.cnps) == 0 || !d.room() {
 		return units.Never
 	}
-	return h.config.NP.Next()
+	return h.notice
+}
+
+// poll asks the notification point for a notice.
+func (h *Host) poll(now units.Time) (slot int, n cnp.Notice, ok bool) {
+	slot, n, ok = h.config.NP.Poll(now)
+	h.notice = h.config.NP.Next()
+	return slot, n, ok
 }
 
 // pause takes a PFC frame that arrived.
@@ -121,12 +128,17 @@ func (h *Host) pause(now units.Time, p *pfc.Frame) {
 	}
 	d.pauses[d.stopTail%latePauses] = latePause{now + h.config.PauseDelay, *p}
 	d.stopTail++
+	h.note()
 }
+
+// note brings attend up to date.
+func (h *Host) note() { h.attend = min(h.eg.Next(), h.nextPause()) }
 
 // obey acts on a PFC frame.
 func (h *Host) obey(at units.Time, p *pfc.Frame) {
 	h.eg.Expire(at)
 	h.eg.Receive(at, p)
+	h.note()
 	h.pauses()
 }
 
@@ -147,4 +159,5 @@ func (h *Host) obeyDue(now units.Time) {
 		h.obey(p.at, &p.frame)
 		d.stopHead++
 	}
+	h.note()
 }

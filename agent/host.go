@@ -72,6 +72,8 @@ func (c *Config) Check() error {
 type Host struct {
 	config       Config
 	env          *dataplane.Env
+	attend       units.Time // when a pause runs out, or a PFC frame that waits is to be obeyed
+	notice       units.Time // when the notification point will have a notice, if no more data arrives
 	eg           pfc.Egress
 	ports        [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats        dataplane.Stats
@@ -97,6 +99,7 @@ type Host struct {
 		known bool
 	}
 	acks    ackQueue
+	sealer  wire.Sealer
 	cnpPrio uint8
 	ackPrio uint8
 	delayed delayed
@@ -135,6 +138,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	h.pacer.Soon = h.soon
 	h.delayed = newDelayed(&h.config)
+	h.attend, h.notice = units.Never, c.NP.Next()
 	memory.Huge(h.flows)
 	if !c.Announce {
 		h.nextAnnounce = units.Never
@@ -203,6 +207,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", h.config.Senders, 1<<16)
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry = np, rp, carry
+	h.notice = np.Next()
 	h.acks = newAckQueue(carry.Ack)
 	for prio := range h.spare {
 		h.spare[prio] = nil

@@ -76,10 +76,14 @@ func (h *Host) count(st *dataplane.PortStats, prio uint8, f dataplane.Frame) {
 
 // expire ends the pauses whose time has run out.
 func (h *Host) expire(now units.Time) {
+	if now < h.attend {
+		return
+	}
 	h.obeyDue(now)
 	if h.eg.Expire(now) != 0 {
 		h.pauses()
 	}
+	h.note()
 }
 
 // pauses notes, for the reaction points, when each priority was paused last.
@@ -135,6 +139,7 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 		h.stats.NPMarked++
 	}
 	h.config.NP.Data(now, slot, ecn, onWire)
+	h.notice = h.config.NP.Next()
 	psn := bth.PSN()
 	switch ahead := (psn - p.expected) & psnMask; {
 	case ahead == 0:
@@ -182,6 +187,7 @@ func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 		return flowtable.None, false
 	}
 	h.config.NP.Forget(old)
+	h.notice = h.config.NP.Next()
 	h.table.Delete(old)
 	h.recent.known = false
 	return h.table.Insert(k, now)

@@ -258,7 +258,7 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 		w.tick = max(w.tick, target)
 		return 0, false
 	}
-	w.soon = unknown
+	w.soon = units.Never
 	for w.count > 0 {
 		level, slot, _ := w.first()
 		if level == 0 {
@@ -266,10 +266,12 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 			if w.entry[f].at <= now {
 				w.unlink(f)
 				w.count--
+				w.soon = unknown
 				return int(f), true
 			}
 			start := w.start(0, slot)
 			if start >= target {
+				w.soon = min(w.entry[f].at, w.passed(slot))
 				break
 			}
 			// Its slot has passed, its time has not: it was beyond the horizon.
@@ -279,13 +281,13 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 		}
 		start := w.start(level, slot)
 		if start > target {
+			w.soon = units.Time(start << tickShift)
 			break
 		}
 		w.tick = start
 		w.cascade(level, slot)
 	}
 	w.tick = max(w.tick, target)
-	w.look()
 	return 0, false
 }
 
