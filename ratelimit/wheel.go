@@ -36,20 +36,19 @@ const (
 // The position of a timer follows from the highest digit, in base 256, in which
 // its time differs from the wheel's.
 type Wheel struct {
-	tick  uint64 // the wheel's time in slots of the lowest level
+	tick  uint64     // the wheel's time in slots of the lowest level
+	soon  units.Time // what Next is; unknown: to be worked out
 	count int
-	used  [levels][slots / 64]uint64
-	head  [levels][slots]int32
 	entry []entry
+	used  [levels][slots / 64]uint64
 	ends  []ends // by level and slot, of large wheels
+	head  [levels][slots]int32
 
 	// Soon is told of flows of a large wheel whose timers will expire within the
 	// lowest level's turn (16.8 us); nil: nobody is. It is for fetching what will be
 	// needed: some flows it is not told of. No flows: that was all for now.
 	Soon func(flows []int32)
 	tell [soonMost]int32
-
-	soon units.Time // what Next is; unknown: to be worked out
 }
 
 // soonMost is how many flows Soon is told of at once: no more than a core has
@@ -101,6 +100,9 @@ func NewWheel(capacity int) *Wheel {
 	}
 	return w
 }
+
+// Fetch asks for what the next call needs in any case.
+func (w *Wheel) Fetch() { memory.Prefetch(unsafe.Pointer(w), 3) }
 
 // Len is the number of timers.
 func (w *Wheel) Len() int { return w.count }

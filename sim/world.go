@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
 	"photon/dataplane"
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -21,6 +23,7 @@ type World struct {
 	count   uint64     // of events
 	due     units.Time // of the first sampler
 	samples []sampler
+	ahead   int64 // day up to which was looked ahead
 	burst   [1]dataplane.Frame
 }
 
@@ -48,9 +51,10 @@ type port struct {
 	sent      uint64
 	delivered uint64
 	node      dataplane.Node
+	soon      dataplane.Ahead // the same, if it can be told what comes
 	member    int
 	link      dataplane.Link
-	_         [3 * 8]byte // two lines in all
+	_         [8]byte // two lines in all
 }
 
 type sampler struct {
@@ -79,8 +83,9 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
 	w.nodes = append(w.nodes, m)
 	lone, _ := node.(*dataplane.Switch)
+	soon, _ := node.(dataplane.Ahead)
 	for i := range workers {
-		w.ports = append(w.ports, port{lone: lone, node: node, env: envs[0], member: len(w.nodes) - 1, number: int32(i), peer: -1})
+		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: len(w.nodes) - 1, number: int32(i), peer: -1})
 	}
 	return len(w.nodes) - 1
 }
@@ -139,6 +144,9 @@ func (w *World) Every(span units.Time, do func(now units.Time)) {
 func (w *World) Run(ctx context.Context, until units.Time) error {
 	if w.events == nil {
 		w.events = newCalendar(len(w.ports), w.span())
+		if len(w.ports) >= large {
+			memory.HugeHeap()
+		}
 	}
 	for i := range w.nodes { // what was asked for before the world ran
 		w.wake(w.nodes[i].env, w.nodes[i].first)
@@ -148,6 +156,9 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 			return ctx.Err()
 		}
 		e := w.events.first()
+		if w.events.today != w.ahead {
+			w.lookAhead()
+		}
 		if w.due <= e.at && w.due <= until && w.sample(min(e.at, until)) {
 			continue // there may be an earlier event now
 		}
@@ -166,6 +177,54 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	w.now = until
 	return nil
 }
+
+// large is how many ports a world has that is worth to look ahead in: what fewer
+// need stays in the second cache.
+const large = 1000
+
+// lookAhead fetches what the events of a day that was reached will need, all of
+// them together, since each of these loops needs what the one before has fetched.
+func (w *World) lookAhead() {
+	w.ahead = w.events.today
+	if len(w.ports) < large {
+		return
+	}
+	today := w.events.now[:len(w.events.now)-1] // the first is too near
+	today = today[max(0, len(today)-mostAhead):]
+	n := len(w.ports)
+	for i := range today {
+		e := &today[i]
+		p := int(e.event)
+		if p < n {
+			w.pool.Soon(e.ref)
+		} else {
+			p -= n
+		}
+		memory.Prefetch(unsafe.Pointer(&w.ports[p]), 2)
+	}
+	for i := range today {
+		p := int(today[i].event)
+		if p >= n {
+			p -= n
+		}
+		if port := &w.ports[p]; port.soon != nil {
+			port.soon.Soon(int(port.number))
+		}
+	}
+	for i := range today {
+		e := &today[i]
+		if int(e.event) >= n {
+			continue
+		}
+		if port := &w.ports[e.event]; port.soon != nil {
+			t := &w.events.frames[e.ref]
+			port.soon.SoonFrom(w.now, int(port.number), &dataplane.Frame{Ref: e.ref, Len: t.len, Off: t.off})
+		}
+	}
+}
+
+// mostAhead bounds what is fetched at a time: more would be gone before it is needed.
+const mostAhead = 32
 
 // span is how far ahead most events are: a frame arrives after the delay of a link.
 func (w *World) span() (span units.Time) {
