@@ -37,7 +37,7 @@ type member struct {
 }
 
 // port is one end of a link: what most arrivals and transmissions need in one line
-// of the cache, what they count in the next.
+// of the cache, the rest in the next.
 type port struct {
 	lone   *dataplane.Switch // the node, if it is a switch itself
 	env    *dataplane.Env
@@ -46,15 +46,14 @@ type port struct {
 	free   units.Time // when the last frame will have left
 	delay  units.Time
 	took   units.Time // by the last frame that was sent, and its length: most are as long
-	length int
+	length int32
+	member int32
+	sent   uint64
 
-	sent      uint64
 	delivered uint64
 	node      dataplane.Node
 	soon      dataplane.Ahead // the same, if it can be told what comes
-	member    int
 	link      dataplane.Link
-	_         [8]byte // two lines in all
 }
 
 type sampler struct {
@@ -85,7 +84,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	lone, _ := node.(*dataplane.Switch)
 	soon, _ := node.(dataplane.Ahead)
 	for i := range workers {
-		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: len(w.nodes) - 1, number: int32(i), peer: -1})
+		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: int32(i), peer: -1})
 	}
 	return len(w.nodes) - 1
 }
@@ -114,8 +113,8 @@ func (p *port) join(peer int, link dataplane.Link) {
 
 // serialize is how long a frame occupies the link.
 func (p *port) serialize(length int) units.Time {
-	if length != p.length {
-		p.length, p.took = length, p.link.Serialize(length)
+	if int32(length) != p.length {
+		p.length, p.took = int32(length), p.link.Serialize(length)
 	}
 	return p.took
 }
