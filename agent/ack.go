@@ -118,7 +118,7 @@ func (h *Host) acknowledge() (f dataplane.Frame, made, stop bool) {
 		copy(rest, a.stamp[:])
 	}
 	f.Len = uint16(at + length)
-	wire.SealICRC(b[wire.EthernetLen:f.Len], at-wire.EthernetLen)
+	h.sealer.Seal(b[wire.EthernetLen:f.Len], at-wire.EthernetLen)
 	return f, true, false
 }
 
@@ -137,7 +137,7 @@ func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header, src wire.IP) 
 	if len(b) < end {
 		return dataplane.DropMalformed, false
 	}
-	if !wire.ICRCOK(b[hdr.L3:end], hdr.BTH-hdr.L3) {
+	if !h.sealer.OK(b[hdr.L3:end], hdr.BTH-hdr.L3) {
 		return dataplane.DropBadICRC, false
 	}
 	id := h.byPeer.Lookup(peerKey{src, bth.DestQP()})

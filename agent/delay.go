@@ -56,11 +56,29 @@ func newDelayed(npDelay, pauseDelay units.Time, receivers int) (d delayed) {
 	return d
 }
 
-// cnpDue is when the next CNP may leave.
-func (d *delayed) cnpDue(np cnp.NP) units.Time {
+// notices is what is asked of a notification point here.
+type notices interface {
+	Next() units.Time
+	Poll(now units.Time) (slot int, n cnp.Notice, ok bool)
+}
+
+// remembered is a host's notification point, asked for its next instant only when
+// that may have changed.
+type remembered Host
+
+func (r *remembered) Next() units.Time { return r.notice }
+
+func (r *remembered) Poll(now units.Time) (slot int, n cnp.Notice, ok bool) {
+	slot, n, ok = r.config.NP.Poll(now)
+	r.notice = r.config.NP.Next()
+	return slot, n, ok
+}
+
+// cnpDue is when the next CNP may leave; notice is when the notification point has one.
+func (d *delayed) cnpDue(notice units.Time) units.Time {
 	switch {
 	case len(d.cnps) == 0:
-		return np.Next()
+		return notice
 	case d.cnpHead == d.cnpTail:
 		return units.Never
 	}
@@ -70,7 +88,7 @@ func (d *delayed) cnpDue(np cnp.NP) units.Time {
 // decide takes what the notification point has decided by now, to be sent a delay
 // later. As long as there is no room, the notification point keeps the newest
 // notice of each flow itself.
-func (d *delayed) decide(now units.Time, np cnp.NP) {
+func (d *delayed) decide(now units.Time, np notices) {
 	for d.room() {
 		due := np.Next()
 		if due > now {
@@ -95,7 +113,7 @@ func (d *delayed) room() bool { return d.cnpTail-d.cnpHead < uint32(len(d.cnps))
 func (d *delayed) waits(slot int) bool { return len(d.late) > 0 && d.late[slot] > 0 }
 
 // nextCNP is the next notice to send now.
-func (d *delayed) nextCNP(now units.Time, np cnp.NP) (slot int, n cnp.Notice, ok bool) {
+func (d *delayed) nextCNP(now units.Time, np notices) (slot int, n cnp.Notice, ok bool) {
 	if len(d.cnps) == 0 {
 		return np.Poll(now)
 	}
@@ -105,12 +123,13 @@ func (d *delayed) nextCNP(now units.Time, np cnp.NP) (slot int, n cnp.Notice, ok
 	return int(c.slot), c.notice, true
 }
 
-// decision is when decide is to be called next.
-func (d *delayed) decision(np cnp.NP) units.Time {
+// decision is when decide is to be called next; notice is when the notification
+// point has something.
+func (d *delayed) decision(notice units.Time) units.Time {
 	if len(d.cnps) == 0 || !d.room() {
 		return units.Never
 	}
-	return np.Next()
+	return notice
 }
 
 // pause takes a PFC frame that arrived, and returns one that is to be obeyed at
@@ -146,10 +165,14 @@ func (d *delayed) duePause(now units.Time) (p *pfc.Frame, at units.Time) {
 	return &late.frame, late.at
 }
 
+// note brings attend up to date.
+func (h *Host) note() { h.attend = min(h.eg.Next(), h.delayed.nextPause()) }
+
 // obey acts on a PFC frame.
 func (h *Host) obey(at units.Time, p *pfc.Frame) {
 	h.eg.Expire(at)
 	h.eg.Receive(at, p)
+	h.note()
 	h.pauses()
 }
 
@@ -158,6 +181,7 @@ func (h *Host) obeyDue(now units.Time) {
 	for p, at := h.delayed.duePause(now); p != nil; p, at = h.delayed.duePause(now) {
 		h.obey(at, p)
 	}
+	h.note()
 }
 
 // obey acts on a PFC frame.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
 	"photon/cnp"
 	"photon/dataplane"
@@ -70,18 +71,33 @@ func (c *Config) Check() error {
 
 // Host is a node with one port.
 type Host struct {
-	config       Config
-	env          *dataplane.Env
-	eg           pfc.Egress
-	ports        [pfc.Classes]ratelimit.Port // the last pause of each priority
-	stats        dataplane.Stats
+	// What every packet needs comes first: hotLines of the cache.
+	attend       units.Time // when a pause runs out, or a PFC frame that waits is to be obeyed
+	notice       units.Time // when the notification point will have a notice, if no more data arrives
 	nextAnnounce units.Time
+	env          *dataplane.Env
+	pacer        *ratelimit.Pacer
+	table        *flowtable.Table[peerKey]
+	byPeer       *flowtable.Table[peerKey]
+	cnpPrio      uint8
+	ackPrio      uint8
+	flows        []flow
+	peers        []peer
+	recent       struct { // the flow of the last packet
+		key   peerKey
+		slot  int
+		known bool
+	}
+	acks    ackQueue
+	delayed delayed
+	eg      pfc.Egress
+
+	config Config
+	ports  [pfc.Classes]ratelimit.Port // the last pause of each priority
+	stats  dataplane.Stats
 
 	// Sending.
-	flows    []flow
-	top      int // slots from here on were never used
-	byPeer   *flowtable.Table[peerKey]
-	pacer    *ratelimit.Pacer
+	top      int     // slots of flows from here on were never used
 	warming  []int32 // flows whose reaction points are to be fetched
 	shared   map[uint32]*shared
 	spare    [pfc.Classes][]ratelimit.RP // by priority
@@ -89,21 +105,21 @@ type Host struct {
 	dataSent uint64 // bytes on the wire
 
 	// Receiving.
-	peers  []peer
-	table  *flowtable.Table[peerKey]
-	recent struct { // the flow of the last packet
-		key   peerKey
-		slot  int
-		known bool
-	}
-	acks    ackQueue
-	cnpPrio uint8
-	ackPrio uint8
-	delayed delayed
-	told    ratelimit.Ack       // scratch
-	ends    [pfc.Classes]uint64 // frames that ended here as they should
-	made    [pfc.Classes]uint64 // frames that began here
+	sealer wire.Sealer
+	told   ratelimit.Ack       // scratch
+	ends   [pfc.Classes]uint64 // frames that ended here as they should
+	made   [pfc.Classes]uint64 // frames that began here
 }
+
+const hotLines = 6
+
+var _ dataplane.Ahead = (*Host)(nil)
+
+// Soon fetches what every packet needs, and SoonFrom what that says to fetch.
+func (h *Host) Soon(int) { memory.Prefetch(unsafe.Pointer(h), hotLines) }
+
+// SoonFrom is the second step.
+func (h *Host) SoonFrom(units.Time, int, *dataplane.Frame) { h.pacer.Fetch() }
 
 // peerKey names a flow at either end: the other end's address, and the queue pair.
 type peerKey struct {
@@ -135,6 +151,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	h.pacer.Soon = h.soon
 	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
+	h.attend, h.notice = units.Never, c.NP.Next()
 	memory.Huge(h.flows)
 	if !c.Announce {
 		h.nextAnnounce = units.Never
@@ -196,13 +213,14 @@ var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no
 // received: their packets may carry other things from now on. np is for as many
 // flows as the one before.
 func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
-	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.config.NP) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
+	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.notice) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
 		return ErrBusy
 	}
 	if carry.Tag && h.config.Senders > 1<<16 {
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", h.config.Senders, 1<<16)
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry = np, rp, carry
+	h.notice = np.Next()
 	h.acks = newAckQueue(carry.Ack)
 	for prio := range h.spare {
 		h.spare[prio] = nil

@@ -74,7 +74,7 @@ func (n *NIC) pause(now units.Time) (f dataplane.Frame, ok bool) {
 func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 	for {
 		ready := n.pacer.Turn(now) | n.ready
-		if n.delayed.cnpDue(n.config.NP) <= now || !n.echoes.empty() {
+		if n.delayed.cnpDue(n.config.NP.Next()) <= now || !n.echoes.empty() {
 			ready |= 1 << n.cnpPrio
 		}
 		if ready &^= n.eg.Paused(); ready == 0 {
@@ -83,7 +83,7 @@ func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 		prio := uint8(7 - bits.LeadingZeros8(ready))
 		var f dataplane.Frame
 		switch {
-		case prio == n.cnpPrio && n.delayed.cnpDue(n.config.NP) <= now:
+		case prio == n.cnpPrio && n.delayed.cnpDue(n.config.NP.Next()) <= now:
 			made, stop := false, false
 			if f, made, stop = n.notify(now); stop {
 				return f, false
@@ -172,8 +172,8 @@ func (n *NIC) Next(now units.Time, port int) units.Time {
 	}
 	paused := n.eg.Paused()
 	pending := n.pacer.Ready() | n.ready
-	next := min(n.pacer.Next(), n.in.Next(now), n.delayed.decision(n.config.NP), n.delayed.nextPause())
-	if due := n.delayed.cnpDue(n.config.NP); due <= now || !n.echoes.empty() {
+	next := min(n.pacer.Next(), n.in.Next(now), n.delayed.decision(n.config.NP.Next()), n.delayed.nextPause())
+	if due := n.delayed.cnpDue(n.config.NP.Next()); due <= now || !n.echoes.empty() {
 		pending |= 1 << n.cnpPrio
 	} else {
 		next = min(next, due)

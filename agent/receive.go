@@ -33,7 +33,7 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 		h.receive(now, burst[i])
 		h.env.Free(burst[i])
 	}
-	h.delayed.decide(now, h.config.NP)
+	h.delayed.decide(now, (*remembered)(h))
 	h.env.Wake(0, h.Next(now, 0))
 }
 
@@ -56,6 +56,7 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) {
 		if obey, ok := h.delayed.pause(now, &p); ok {
 			h.obey(now, &obey)
 		}
+		h.note()
 		return
 	}
 	prio := uint8(0)
@@ -77,10 +78,14 @@ func (h *Host) count(st *dataplane.PortStats, prio uint8, f dataplane.Frame) {
 
 // expire ends the pauses whose time has run out.
 func (h *Host) expire(now units.Time) {
+	if now < h.attend {
+		return
+	}
 	h.obeyDue(now)
 	if h.eg.Expire(now) != 0 {
 		h.pauses()
 	}
+	h.note()
 }
 
 // pauses notes, for the reaction points, when each priority was paused last.
@@ -136,6 +141,7 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 		h.stats.NPMarked++
 	}
 	h.config.NP.Data(now, slot, ecn, onWire)
+	h.notice = h.config.NP.Next()
 	psn := bth.PSN()
 	switch ahead := (psn - p.expected) & psnMask; {
 	case ahead == 0:
@@ -183,6 +189,7 @@ func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 		return flowtable.None, false
 	}
 	h.config.NP.Forget(old)
+	h.notice = h.config.NP.Next()
 	h.table.Delete(old)
 	h.recent.known = false
 	return h.table.Insert(k, now)

@@ -13,7 +13,7 @@ import (
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	h.expire(now)
-	h.delayed.decide(now, h.config.NP)
+	h.delayed.decide(now, (*remembered)(h))
 	n := 0
 	for n < len(burst) {
 		f, ok := h.send(now)
@@ -30,7 +30,7 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 	for {
 		ready := h.pacer.Turn(now)
-		if h.delayed.cnpDue(h.config.NP) <= now {
+		if h.delayed.cnpDue(h.notice) <= now {
 			ready |= 1 << h.cnpPrio
 		}
 		if !h.acks.empty() {
@@ -46,7 +46,7 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 		var f dataplane.Frame
 		var made, stop bool
 		switch {
-		case prio == h.cnpPrio && h.delayed.cnpDue(h.config.NP) <= now:
+		case prio == h.cnpPrio && h.delayed.cnpDue(h.notice) <= now:
 			f, made, stop = h.notify(now)
 		case prio == h.ackPrio && !h.acks.empty():
 			f, made, stop = h.acknowledge()
@@ -74,7 +74,7 @@ func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 	if f, made = h.env.Alloc(cnp.MaxLen); !made {
 		return f, false, true
 	}
-	slot, notice, ok := h.delayed.nextCNP(now, h.config.NP)
+	slot, notice, ok := h.delayed.nextCNP(now, (*remembered)(h))
 	if !ok {
 		h.env.Free(f)
 		return f, false, false
@@ -211,8 +211,8 @@ func (h *Host) Next(now units.Time, _ int) units.Time {
 	if !h.acks.empty() {
 		pending |= 1 << h.ackPrio
 	}
-	next = min(next, h.delayed.decision(h.config.NP), h.delayed.nextPause())
-	if due := h.delayed.cnpDue(h.config.NP); due <= now {
+	next = min(next, h.delayed.decision(h.notice), h.delayed.nextPause())
+	if due := h.delayed.cnpDue(h.notice); due <= now {
 		pending |= 1 << h.cnpPrio
 	} else {
 		next = min(next, due)

@@ -99,6 +99,19 @@ func (p *Pool) Quick(f *Frame) *wire.Quick {
 	return (*wire.Quick)(p.chunk(f.Ref)[at : at+wire.QuickLen : at+wire.QuickLen])
 }
 
+// Start returns the first bytes of a slot's frame; nil: there are fewer. What is
+// beyond the frame's length is undefined.
+func (p *Pool) Start(f *Frame) *[StartLen]byte {
+	if f.Off > p.slot-StartLen {
+		return nil
+	}
+	at := p.place(f.Ref) + int(f.Off)
+	return (*[StartLen]byte)(p.chunk(f.Ref)[at : at+StartLen : at+StartLen])
+}
+
+// StartLen is how many bytes Start returns.
+const StartLen = 64
+
 // single is Quick of any frame; nil: it has fewer than wire.QuickLen bytes.
 func (p *Pool) single(f *Frame) *wire.Quick {
 	if f.Len < wire.QuickLen || f.Off > p.slot-wire.QuickLen {

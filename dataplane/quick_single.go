@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"math/bits"
+
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -15,19 +17,19 @@ import (
 // hindrance, since each frame is admitted, and released, by itself.
 
 // lane is what was counted of single frames of a priority at a port, and not
-// added to its statistics yet. It fills a line of the cache.
+// added to its statistics yet; it, and what is beside it, fill a line of the cache.
 type lane struct {
 	rxFrames, rxBytes   uint64 // of frames that were admitted
 	txFrames, txBytes   uint64
 	marked, markedBytes uint64
 	enqueued            uint64
-	_                   uint64
+	keep                units.Size // the congestion point keeps what leaves at most this behind; -1: it must be asked
 }
 
 // settle adds up what was counted of single frames.
 func (p *switchPort) settle() {
 	for prio := range pfc.Classes {
-		l := &p.lanes[prio]
+		l := &p.queues[prio].lane
 		p.stats.RxFrames[prio] += l.rxFrames
 		p.stats.RxBytes[prio] += l.rxBytes
 		p.admitted[prio] += l.rxFrames
@@ -36,59 +38,82 @@ func (p *switchPort) settle() {
 		p.stats.Marked[prio] += l.marked
 		p.stats.MarkedBytes[prio] += l.markedBytes
 		p.enqueued[prio] += l.enqueued
-		*l = lane{}
+		*l = lane{keep: l.keep}
 	}
 }
 
 // receiveSingle takes a plain frame from a wire. It does nothing that matters to
 // the general way, and reports false, if that must take it.
 func (s *Switch) receiveSingle(now units.Time, p *switchPort, f *Frame) bool {
+	to := s.routeSingle(now, p, f)
+	if to == nil {
+		return false
+	}
+	s.queueSingle(now, to, f)
+	return true
+}
+
+// routeSingle finds the port through which a plain frame is to leave, and admits
+// it; nil: the general way must take it, and nothing happened that matters to that.
+func (s *Switch) routeSingle(now units.Time, p *switchPort, f *Frame) *switchPort {
 	b := p.env.single(f)
 	if b == nil || !b.Plain() || int(f.Len) > s.bare {
-		return false
+		return nil
 	}
-	lan, dst, src := p.lan, b.Dst(), b.Src()
-	if lan == nil || src == 0 || (dst | src).Multicast() || s.config.Learn && !lan.fdb.confirmed(src, p.number, now) {
-		return false
+	fdb, dst, src := p.fdb, b.Dst(), b.Src()
+	if fdb == nil || src == 0 || (dst | src).Multicast() || s.config.Learn && !fdb.confirmed(src, p.number, now) {
+		return nil
 	}
 	hash := b.Hash()
-	out := lan.fdb.lookup(dst, hash, now)
+	out := fdb.lookup(dst, hash, now)
 	if out < 0 || out == p.number { // unknown, or to be routed
-		return false
+		return nil
 	}
 	to := &s.ports[out]
-	if to.lan != lan { // it leaves with a tag, or not at all
-		return false
-	}
 	c := s.classes[b.TOS()]
 	prio := c.prio()
-	if to.worker != p.worker || to.shut>>prio&1 != 0 || now >= to.dog.Next() || now >= to.eg.Next() {
-		return false
+	// If it is of another LAN, it leaves with a tag, or not at all.
+	if to.fdb != fdb || to.worker != p.worker || to.shut>>prio&1 != 0 || now >= to.attend {
+		return nil
 	}
 	flag := c.flag()
 	if b.CNP() {
 		flag &^= Markable
 	}
 	f.Hash, f.In, f.Prio, f.L3, f.Flag = hash, uint16(p.number), prio, wire.EthernetLen, flag
-	if to.simple>>prio&1 == 0 {
-		if int64(f.Len) > p.in.Room(prio) || !s.enqueueQuick(now, to, f) {
-			return false
-		}
-		p.in.AdmitAll(prio, int64(f.Len))
-	} else {
+	if to.simple>>prio&1 != 0 {
 		if !p.in.Admit(prio, int(f.Len)) {
-			return false
+			return nil
 		}
-		to.queues[prio&7].push(*f)
-		to.lanes[prio&7].enqueued++
-		if to.waiting>>prio&1 == 0 {
-			s.nowWaiting(now, to, prio)
-		}
+	} else if !s.admitLossy(p, to, f) {
+		return nil
 	}
-	l := &p.lanes[prio&7]
+	l := &p.queues[prio].lane
 	l.rxFrames++
 	l.rxBytes += uint64(f.Len)
+	return to
+}
+
+// admitLossy admits a frame that is not lossless.
+func (s *Switch) admitLossy(p, to *switchPort, f *Frame) bool {
+	prio := f.Prio & 7
+	if f.Flag&Lossless != 0 || to.queues[prio].bytes+units.Size(f.Len) > s.tail(int(f.Len)) ||
+		int64(f.Len) > p.in.Room(prio) || !s.pool.Take(int(f.Len)) {
+		return false
+	}
+	p.in.AdmitAll(prio, int64(f.Len))
 	return true
+}
+
+// queueSingle appends an admitted frame to its queue.
+func (s *Switch) queueSingle(now units.Time, to *switchPort, f *Frame) {
+	prio := f.Prio & 7
+	q := &to.queues[prio]
+	q.push(*f)
+	q.lane.enqueued++
+	if to.waiting>>prio&1 == 0 {
+		s.nowWaiting(now, to, prio)
+	}
 }
 
 // dequeueSingle takes the first frame of a queue whose congestion point can judge
@@ -100,19 +125,93 @@ func (s *Switch) dequeueSingle(now units.Time, p *switchPort, prio int, f *Frame
 		p.waiting &^= 1 << prio
 	}
 	s.release(now, *f)
-	l := &p.lanes[prio&7]
+	l := &q.lane
 	l.txFrames++
 	l.txBytes += uint64(f.Len)
-	p.sent += units.Size(p.config.Link.WireBytes(int(f.Len)))
-	if cp := p.points[prio&7].burst; cp != nil && f.Flag&Lossless != 0 {
+	p.sent += units.Size(int(f.Len) + int(p.overhead))
+	if q.bytes > l.keep && f.Flag&Lossless != 0 {
 		// As of before it left.
 		state := marking.Queue{Bytes: q.bytes + units.Size(f.Len), Frames: q.len() + 1}
 		sizes, marks := p.worker.sizes[:1], p.worker.marks[:1]
 		sizes[0] = f.Len
-		if cp.DequeueBurst(now, state, sizes, marks); marks[0] == marking.Congestion && f.Flag&Markable != 0 {
+		if q.burst.DequeueBurst(now, state, sizes, marks); marks[0] == marking.Congestion && f.Flag&Markable != 0 {
 			p.mark(f)
 			l.marked++
 			l.markedBytes += uint64(f.Len)
 		}
 	}
+}
+
+// What follows is for a world that knows when a port is free, and hands over one
+// frame at a time: it does what Receive, Transmit and Next do, with the least that
+// is to be done.
+
+// Take is Receive of one frame, but for its queue: out is the port for which the
+// frame was admitted, and Through or Queue must follow. If out is negative the frame
+// has gone its way.
+func (s *Switch) Take(now units.Time, port int, f *Frame) (out int) {
+	p := &s.ports[port]
+	p.wakeUp(now)
+	out = noPort
+	if s.general {
+		s.receive(now, p, *f)
+	} else if to := s.routeSingle(now, p, f); to != nil {
+		out = to.number
+	} else {
+		s.receive(now, p, *f)
+	}
+	if !p.in.Quiet() {
+		if at := p.in.Next(now); at != units.Never {
+			p.env.Wake(port, at)
+		}
+	}
+	return out
+}
+
+// Queue queues a frame that was admitted for a port.
+func (s *Switch) Queue(now units.Time, out int, f *Frame) { s.queueSingle(now, &s.ports[out], f) }
+
+// Through sends a frame that was admitted for a port at once, as if it had been
+// queued and taken out again. It does nothing and reports false if there is more to it.
+func (s *Switch) Through(now units.Time, out int, f *Frame) bool {
+	p := &s.ports[out]
+	prio := f.Prio & 7
+	from := &s.ports[f.In]
+	if p.waiting|p.notifies|p.outs != 0 || p.attend != units.Never || !p.alone || p.quick&^s.weighted>>prio&1 == 0 || !p.in.Quiet() || !from.in.Quiet() {
+		return false
+	}
+	q := &p.queues[prio]
+	if q.keep < 0 && f.Flag&Lossless != 0 {
+		return false
+	}
+	s.release(now, *f)
+	q.most = max(q.most, units.Size(f.Len))
+	l := &q.lane
+	l.enqueued++
+	l.txFrames++
+	l.txBytes += uint64(f.Len)
+	p.sent += units.Size(int(f.Len) + int(p.overhead))
+	return true
+}
+
+// Give is Transmit of one frame, and Next. It does nothing and reports false if
+// there is more to it.
+func (s *Switch) Give(now units.Time, port int, f *Frame) (next units.Time, ok bool) {
+	p := &s.ports[port]
+	ready := p.waiting &^ p.halted &^ s.weighted
+	if ready == 0 || p.notifies|p.outs != 0 || now >= p.attend || !p.alone || !p.in.Quiet() || s.general {
+		return 0, false
+	}
+	prio := 7 - bits.LeadingZeros8(ready)
+	if p.quick>>prio&1 == 0 {
+		return 0, false
+	}
+	s.dequeueSingle(now, p, prio, f)
+	switch {
+	case p.waiting&^p.halted != 0:
+		return now, true
+	case p.waiting != 0 || p.attend == units.Never:
+		return p.attend, true
+	}
+	return p.dog.Next(), true
 }

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 
 // Two switches get the same frames, one of them frame by frame the general way:
 // what they send, when they want to be called, and what they count is the same.
+// The other takes them as they come, or is asked for one at a time as the simulator does.
 func TestQuickIsAsGeneral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const ports = 4
@@ -77,6 +79,7 @@ func TestQuickIsAsGeneral(t *testing.T) {
 			sw.general = i == 1
 			rigs[i].sw = sw
 		}
+		single := rapid.Bool().Draw(t, "single")
 		now := units.Time(0)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			now += units.Time(rapid.Int64Range(0, int64(3*us)).Draw(t, "dt"))
@@ -108,20 +111,52 @@ func TestQuickIsAsGeneral(t *testing.T) {
 				for range max(1, rapid.IntRange(-20, 40).Draw(t, "burst")) {
 					arriving = append(arriving, anyFrame(t, p, ports))
 				}
-				for _, r := range rigs {
+				out, through := noPort, rapid.Bool().Draw(t, "through")
+				var sent [2][][]byte
+				for i, r := range rigs {
+					r.now = now
 					var burst []Frame
 					for _, b := range arriving {
 						f, _ := r.env.Alloc(len(b))
 						copy(r.env.Header(f), b)
 						burst = append(burst, f)
 					}
-					r.sw.Receive(now, p, burst)
+					if i > 0 || !single || len(burst) > 1 {
+						r.sw.Receive(now, p, burst)
+					} else if out = r.sw.Take(now, p, &burst[0]); out >= 0 {
+						if through = through && r.sw.Through(now, out, &burst[0]); through {
+							sent[0] = [][]byte{bytes.Clone(r.env.Header(burst[0]))}
+							r.env.Free(burst[0])
+						} else {
+							r.sw.Queue(now, out, &burst[0])
+						}
+					}
+				}
+				if out >= 0 && through {
+					sent[1] = rigs[1].out(out, 1)
+					for _, r := range rigs { // it was served
+						r.env.SetDue(out, r.sw.Next(now, out))
+					}
+				}
+				if !slices.EqualFunc(sent[0], sent[1], slices.Equal[[]byte]) {
+					t.Fatalf("at %v port %d passes on %x; the general way %x", now, out, sent[0], sent[1])
 				}
 			} else {
 				n := max(1, rapid.IntRange(-20, 40).Draw(t, "room"))
 				var sent [2][][]byte
 				for i, r := range rigs {
 					r.now = now
+					var f Frame
+					if i == 0 && single && n == 1 {
+						if next, ok := r.sw.Give(now, p, &f); ok {
+							if want := r.sw.Next(now, p); next != want {
+								t.Fatalf("port %d gives a frame and wants to be called at %v, not at %v", p, next, want)
+							}
+							sent[0] = [][]byte{bytes.Clone(r.env.Header(f))}
+							r.env.Free(f)
+							continue
+						}
+					}
 					sent[i] = r.out(p, n)
 				}
 				if !slices.EqualFunc(sent[0], sent[1], slices.Equal[[]byte]) {

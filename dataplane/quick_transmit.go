@@ -13,7 +13,7 @@ func (p *point) quick() bool { return p.cp == nil || p.burst != nil && p.stamper
 // congestion point judge them, all at once. It returns how many. The first frame
 // is within the budget, bytes on the wire.
 func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []Frame, budget int64) int {
-	q := &p.queues[prio]
+	q := &p.queues[prio].queue
 	n := min(len(burst), q.len(), quickBurst)
 	burst = burst[:n]
 	sizes := p.worker.sizes[:n]

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"photon/marking"
 	"photon/pfc"
@@ -162,26 +163,38 @@ type Switch struct {
 
 // switchPort is one port. Its worker alone touches it, but for the rings, whose
 // other ends belong to the other workers, and for the ingress occupancy.
+//
+// What every frame needs comes first, in one line of the cache; then, of each
+// priority, two more.
 type switchPort struct {
-	of       *Switch
-	env      *Env
-	number   int
-	config   *PortConfig
+	fdb      *fdb // of frames without a tag; nil: they are discarded
 	worker   *switchWorker
-	lan      *lan // of frames without a tag; nil: they are discarded
-	buckets  buckets
-	in       *pfc.Ingress
-	eg       pfc.Egress
-	dog      pfc.Watchdog
-	queues   [pfc.Classes]queue
+	env      *Env
+	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
+	sent     units.Size // on the wire
+	number   int
+	overhead int32 // what the link adds to a frame
 	waiting  uint8 // priorities with frames in their queues
 	shut     uint8 // priorities whose queues take no frames: a storm, or no link
+	halted   uint8 // priorities that must not send: see note
+	simple   uint8 // lossless priorities that are not sampled: a frame is queued, and that is all
+	quick    uint8 // priorities whose frames can be judged a burst at a time
+	notifies uint8 // priorities whose congestion point sends CNPs
+	sampled  uint8 // priorities whose congestion point samples what is queued
 	down     bool  // no link
-	points   [pfc.Classes]point
-	notifies uint8      // priorities whose congestion point sends CNPs
-	sampled  uint8      // priorities whose congestion point samples what is queued
-	simple   uint8      // lossless priorities that are not sampled: a frame is queued, and that is all
-	sent     units.Size // on the wire
+	alone    bool  // no other worker has frames for it
+	outs     uint8 // probes to send
+
+	queues [pfc.Classes]level
+	in     pfc.Ingress
+	points [pfc.Classes]point
+	eg     pfc.Egress
+	dog    pfc.Watchdog
+
+	of       *Switch
+	config   *PortConfig
+	lan      *lan // whose fdb that is
+	buckets  buckets
 	probes   probes
 	rounds   rounds
 	packet   marking.Packet // scratch: what congestion points are shown
@@ -191,7 +204,23 @@ type switchPort struct {
 	copied   [pfc.Classes]uint64 // copies made of frames that were received here
 	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
 	enqueued [pfc.Classes]uint64 // frames that were queued here and not flushed
-	lanes    [pfc.Classes]lane
+	_        [portPad]byte
+}
+
+// portPad makes a port whole cache lines.
+const portPad = 16
+
+// level is what frames touch of one priority: two lines.
+type level struct {
+	queue
+	burst marking.Burst // the congestion point, if it can judge bursts
+	lane
+}
+
+// note brings attend and halted up to date. It comes after every change of eg and dog.
+func (p *switchPort) note() {
+	p.attend = min(p.eg.Next(), p.dog.Next())
+	p.halted = p.eg.Paused() &^ p.dog.Ignored()
 }
 
 // point is the congestion point of one queue, and what more than marking it does.
@@ -226,8 +255,17 @@ func (c *SwitchConfig) newPoints(port int) (points [pfc.Classes]point) {
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
-	p.points, p.notifies, p.sampled = points, 0, 0
+	p.points, p.notifies, p.sampled, p.quick = points, 0, 0, 0
 	for prio := range points {
+		p.queues[prio].burst, p.queues[prio].keep = points[prio].burst, -1
+		if points[prio].quick() {
+			p.quick |= 1 << prio
+		}
+		if points[prio].cp == nil {
+			p.queues[prio].keep = math.MaxInt64
+		} else if k, ok := points[prio].burst.(marking.Keeper); ok {
+			p.queues[prio].keep = k.Keeps()
+		}
 		if points[prio].notifier != nil {
 			p.notifies |= 1 << prio
 		}
@@ -305,7 +343,10 @@ func (s *Switch) initPort(i int, envs []*Env) {
 	}
 	p.setPoints(c.newPoints(i))
 	p.buckets.set(p.config.Flood)
-	p.in = pfc.NewIngress(in)
+	p.in = *pfc.NewIngress(in)
+	p.overhead = int32(p.config.Link.overhead())
+	p.alone = len(envs) == 1
+	p.note()
 	if len(envs) > 1 {
 		p.rings = make([]*ring, len(envs))
 		for w := range envs {

@@ -55,13 +55,13 @@ func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent }
 
 // TxFrames is how many frames of a priority a port has sent.
 func (s *Switch) TxFrames(port, prio int) uint64 {
-	return s.ports[port].stats.TxFrames[prio] + s.ports[port].lanes[prio].txFrames
+	return s.ports[port].stats.TxFrames[prio] + s.ports[port].queues[prio].txFrames
 }
 
 // Marked is how many of a port's frames were marked with CE and with TCD's UE.
 func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
 	p := &s.ports[port]
-	return p.stats.Marked[prio] + p.lanes[prio].marked, p.stats.Undetermined[prio]
+	return p.stats.Marked[prio] + p.queues[prio].marked, p.stats.Undetermined[prio]
 }
 
 // PausesSent is how many XOFF frames the switch has sent, refreshes included.
@@ -89,7 +89,7 @@ func (s *Switch) Audit() error {
 		p.settle()
 		all := p.stats.Discarded()
 		for prio := range pfc.Classes {
-			q := &p.queues[prio]
+			q := &p.queues[prio].queue
 			if n := p.stats.TxFrames[prio] + uint64(q.len()); p.enqueued[prio] != n {
 				return fmt.Errorf("port %d priority %d: %d frames queued, %d sent or still there", i, prio, p.enqueued[prio], n)
 			}

@@ -19,10 +19,10 @@ const maxProbes = 16
 
 // probes are what a port received, and is to send.
 type probes struct {
-	in, out   [maxProbes]pfc.Probe
-	ins, outs uint8
-	dead      uint8 // priorities whose queues were found in a deadlock that lasts
-	count     [pfc.Classes]uint64
+	in, out [maxProbes]pfc.Probe
+	ins     uint8
+	dead    uint8 // priorities whose queues were found in a deadlock that lasts
+	count   [pfc.Classes]uint64
 }
 
 // Deadlock is a queue that waits for itself.
@@ -47,23 +47,23 @@ func (p *switchPort) probed(b []byte) {
 
 // nextProbe makes the frame of a probe that is to be sent, if there is one.
 func (p *switchPort) nextProbe() (Frame, bool) {
-	if p.probes.outs == 0 {
+	if p.outs == 0 {
 		return Frame{}, false
 	}
 	f, ok := p.env.Alloc(pfc.ProbeLen)
 	if !ok {
 		return Frame{}, false
 	}
-	p.probes.outs--
-	p.probes.out[p.probes.outs].Encode(p.env.Header(f), p.config.MAC)
+	p.outs--
+	p.probes.out[p.outs].Encode(p.env.Header(f), p.config.MAC)
 	p.stats.TxControl++
 	return f, true
 }
 
 func (p *switchPort) sendProbe(now units.Time, probe pfc.Probe) {
-	if x := &p.probes; x.outs < maxProbes {
-		x.out[x.outs] = probe
-		x.outs++
+	if p.outs < maxProbes {
+		p.probes.out[p.outs] = probe
+		p.outs++
 		p.env.Wake(p.number, now)
 	}
 }

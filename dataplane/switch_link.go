@@ -52,7 +52,9 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 		for prio := range pfc.Classes {
 			s.flush(now, p, prio, DropLink)
 		}
-		p.resumed(now, p.eg.Clear(now))
+		resumed := p.eg.Clear(now)
+		p.note()
+		p.resumed(now, resumed)
 		p.watch(now)
 	}
 	p.shutUp()

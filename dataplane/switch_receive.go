@@ -100,7 +100,9 @@ func (p *switchPort) control(now units.Time, b []byte) {
 		p.stats.BadControl++
 		return
 	}
-	if resumed := p.eg.Receive(now, &f); resumed != 0 {
+	resumed := p.eg.Receive(now, &f)
+	p.note()
+	if resumed != 0 {
 		p.resumed(now, resumed)
 	}
 	if p.dog.Config().Detect != 0 {
@@ -111,7 +113,15 @@ func (p *switchPort) control(now units.Time, b []byte) {
 // wakeUp ends the pauses whose time has run out. It comes before anything that
 // depends on them: the congestion points want to know what was queued then.
 func (p *switchPort) wakeUp(now units.Time) {
-	if resumed := p.eg.Expire(now); resumed != 0 {
+	if now >= p.attend {
+		p.attendTo(now)
+	}
+}
+
+func (p *switchPort) attendTo(now units.Time) {
+	resumed := p.eg.Expire(now)
+	p.note()
+	if resumed != 0 {
 		p.resumed(now, resumed)
 	}
 	if now >= p.dog.Next() {

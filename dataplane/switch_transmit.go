@@ -52,10 +52,10 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 			prio, budget = s.turn(p, ready)
 		}
 		before := p.sent
-		if len(burst) == 1 && p.points[prio].quick() && !s.general {
+		if len(burst) == 1 && p.quick>>prio&1 != 0 && !s.general {
 			s.dequeueSingle(now, p, prio, &burst[0])
 			n++
-		} else if p.points[prio].quick() && !s.general && !s.moving {
+		} else if p.quick>>prio&1 != 0 && !s.general && !s.moving {
 			n += s.dequeueQuick(now, p, prio, burst[n:], budget)
 		} else {
 			burst[n] = s.dequeue(now, p, prio)
@@ -109,7 +109,7 @@ func (s *Switch) pause(now units.Time, p *switchPort) (Frame, bool) {
 // dequeue takes the first frame of a queue, releases its buffer and lets the
 // congestion point judge it.
 func (s *Switch) dequeue(now units.Time, p *switchPort, prio int) Frame {
-	q := &p.queues[prio]
+	q := &p.queues[prio].queue
 	f := q.pop()
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
@@ -173,7 +173,7 @@ func (p *switchPort) show(f Frame) {
 
 // state is what a congestion point may know of its queue.
 func (p *switchPort) state(prio int) marking.Queue {
-	q := &p.queues[prio]
+	q := &p.queues[prio].queue
 	return marking.Queue{Bytes: q.bytes, Frames: q.len(), Port: p.buffered(), Sent: p.sent}
 }
 
@@ -189,7 +189,7 @@ func (p *switchPort) buffered() (sum units.Size) {
 // holds something back runs out, or an XOFF needs a refresh.
 func (s *Switch) Next(now units.Time, port int) units.Time {
 	p := &s.ports[port]
-	if p.waiting&^p.paused() != 0 || p.probes.outs != 0 || p.inRings() {
+	if p.waiting&^p.paused() != 0 || p.outs != 0 || p.inRings() {
 		return now
 	}
 	next := p.in.Next(now)

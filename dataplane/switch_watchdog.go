@@ -10,6 +10,7 @@ import (
 // watch has the port's watchdog look at the pauses, and does to the queues what it says.
 func (p *switchPort) watch(now units.Time) {
 	began, _ := p.dog.Update(now, &p.eg)
+	p.note()
 	p.shutUp()
 	for rest := began & p.dog.Dropping(); rest != 0; rest &= rest - 1 {
 		p.of.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
@@ -30,6 +31,7 @@ func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
 	}
 	p.wakeUp(now)
 	p.dog.Configure(s.config.Watchdog)
+	p.note()
 	p.watch(now)
 	for rest := p.dog.Dropping(); rest != 0; rest &= rest - 1 {
 		s.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
@@ -37,12 +39,12 @@ func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
 }
 
 // paused is the set of priorities that must not send.
-func (p *switchPort) paused() uint8 { return p.eg.Paused() &^ p.dog.Ignored() }
+func (p *switchPort) paused() uint8 { return p.halted }
 
 // flush discards what is in a queue, so that it does not hold the buffer of the
 // ports through which it came. The port's worker calls it.
 func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
-	q := &p.queues[prio]
+	q := &p.queues[prio].queue
 	for q.len() > 0 {
 		f := q.pop()
 		p.enqueued[prio]--

@@ -218,7 +218,11 @@ func (l *lans) adopt(from *lans, but int) {
 func (s *Switch) setLANs(l *lans) {
 	s.lans = l
 	for i := range s.ports {
-		s.ports[i].lan = l.untagged[i]
+		p := &s.ports[i]
+		p.lan, p.fdb = l.untagged[i], nil
+		if p.lan != nil {
+			p.fdb = p.lan.fdb
+		}
 	}
 	s.direct = len(s.workers) == 1 && !l.aware
 	s.bare = s.longest

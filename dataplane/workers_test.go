@@ -13,22 +13,22 @@ import (
 
 // memory is buffers that several workers share: each has its own pool over it,
 // and free slots pass through a common list.
-type memory struct {
+type bufferMemory struct {
 	bytes []byte
 	mu    sync.Mutex
 	free  []uint32
 	slots int
 }
 
-func newMemory(slots int) *memory {
-	m := &memory{bytes: make([]byte, slots<<headerSlotShift), slots: slots}
+func newMemory(slots int) *bufferMemory {
+	m := &bufferMemory{bytes: make([]byte, slots<<headerSlotShift), slots: slots}
 	for s := range uint32(slots) {
 		m.free = append(m.free, s)
 	}
 	return m
 }
 
-func (m *memory) pool() *Pool {
+func (m *bufferMemory) pool() *Pool {
 	return NewPool(m.bytes, headerSlotShift, 1<<headerSlotShift, headerOff, func(p *Pool) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -39,7 +39,7 @@ func (m *memory) pool() *Pool {
 }
 
 // giveBack returns what a worker has too much of.
-func (m *memory) giveBack(p *Pool) {
+func (m *bufferMemory) giveBack(p *Pool) {
 	if free := p.Slots(); len(free) > 256 {
 		m.mu.Lock()
 		m.free = append(m.free, free[64:]...)

@@ -57,6 +57,14 @@ type Burst interface {
 	DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark)
 }
 
+// Keeper is a CP that keeps every frame that leaves at most so many bytes behind, in
+// this priority's queue, and whose state does not change by it: it need not be
+// asked. It is there for speed only.
+type Keeper interface {
+	Burst
+	Keeps() units.Size
+}
+
 // Sampler is a CP that samples frames as they are queued and answers to their
 // sources (QCN).
 type Sampler interface {

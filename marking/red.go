@@ -36,7 +36,7 @@ type RED struct {
 	random     rand.PCG
 }
 
-var _ Burst = (*RED)(nil)
+var _ Keeper = (*RED)(nil)
 
 // NewRED returns a congestion point that draws from its own sequence, given by seed.
 func NewRED(p REDParams, seed uint64) *RED {
@@ -60,6 +60,9 @@ func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	}
 	return Keep
 }
+
+// Keeps is Kmin.
+func (r *RED) Keeps() units.Size { return units.Size(r.kmin) }
 
 // DequeueBurst judges several frames.
 func (r *RED) DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark) {

@@ -15,18 +15,18 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 			continue
 		}
 		g.leavePool(p)
-		g.class[p].xoff, g.class[p].xon, g.class[p].settled = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		g.class[p].xoff, g.class[p].xon, g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
 		g.class[p].alpha, g.class[p].headroom = t[p].Alpha, int64(t[p].Headroom)
-		bytes := g.occupancy[p].load()
+		bytes := g.load(uint8(p))
 		if g.class[p].alpha > 0 {
 			g.pool.Add(max(0, bytes-g.class[p].xoff))
 		}
 		if bytes <= g.raised(g.class[p].xoff, uint8(p)) && g.held&bit == 0 {
-			g.class[p].limit = max(g.class[p].settled, bytes+g.class[p].headroom)
+			g.class[p].limit = max(g.settled[p], bytes+g.class[p].headroom)
 			continue
 		}
 		// What an XOFF that is under way still lets come was promised room before.
-		g.class[p].limit = max(g.class[p].limit, g.class[p].settled, bytes+int64(t[p].Headroom))
+		g.class[p].limit = max(g.class[p].limit, g.settled[p], bytes+int64(t[p].Headroom))
 		g.over |= bit
 	}
 }
@@ -35,7 +35,7 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 // moves no longer.
 func (g *Ingress) leavePool(p int) {
 	if g.class[p].alpha > 0 {
-		g.pool.Add(-max(0, g.occupancy[p].load()-g.class[p].xoff))
+		g.pool.Add(-max(0, g.load(uint8(p))-g.class[p].xoff))
 		g.class[p].alpha = 0
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"unsafe"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -40,27 +42,30 @@ func (t Thresholds) Validate() error {
 // it, but for Release, which the workers of other ports may call if the Ingress
 // was made shared.
 type Ingress struct {
-	enabled   uint8
-	over      uint8 // above XOFF when last admitted: Poll will look
-	held      uint8 // priorities whose peer holds an XOFF of ours
-	quanta    uint16
-	interval  units.Time // between refreshes of an XOFF
-	pool      *Pool
-	class     [Classes]class
-	count     IngressCounters
-	occupancy [Classes]occupancy
+	enabled  uint8
+	over     uint8 // above XOFF when last admitted: Poll will look
+	held     uint8 // priorities whose peer holds an XOFF of ours
+	quanta   uint16
+	shared   *[Classes]occupancy // nil: one worker does all, and what is buffered is in class
+	interval units.Time          // between refreshes of an XOFF
+	pool     *Pool
+	_        [24]byte // whole lines of the cache
+	class    [Classes]class
+	since    [Classes]units.Time
+	settled  [Classes]int64 // what limit will be when an XON has been sent; Configure tells why
+	count    IngressCounters
 }
 
 // class is what one priority goes by: one line of the cache.
 type class struct {
+	bytes    int64 // buffered, if no other worker counts
+	peak     int64
 	xoff     int64
-	xon      int64
 	limit    int64 // what is never exceeded; with alpha, what was there when XOFF was last respected, and headroom
-	headroom int64
 	alpha    float64
-	settled  int64 // what limit will be when an XON has been sent; Configure tells why
+	headroom int64
+	xon      int64
 	refresh  units.Time
-	since    units.Time
 }
 
 // IngressCounters count what this port did to its peer.
@@ -78,25 +83,23 @@ type IngressCounters struct {
 // occupancy is a byte count that one worker raises and several lower. It fills
 // a cache line of its own.
 type occupancy struct {
-	bytes  int64
-	shared bool
-	peak   units.Size
-	_      [40]byte
+	bytes int64
+	_     [56]byte
 }
 
-func (o *occupancy) add(n int64) int64 {
-	if o.shared {
-		return atomic.AddInt64(&o.bytes, n)
+func (g *Ingress) add(p uint8, n int64) int64 {
+	if g.shared != nil {
+		return atomic.AddInt64(&g.shared[p&7].bytes, n)
 	}
-	o.bytes += n
-	return o.bytes
+	g.class[p&7].bytes += n
+	return g.class[p&7].bytes
 }
 
-func (o *occupancy) load() int64 {
-	if o.shared {
-		return atomic.LoadInt64(&o.bytes)
+func (g *Ingress) load(p uint8) int64 {
+	if g.shared != nil {
+		return atomic.LoadInt64(&g.shared[p&7].bytes)
 	}
-	return o.bytes
+	return g.class[p&7].bytes
 }
 
 // IngressConfig describes the receiving end of one link.
@@ -113,14 +116,16 @@ type IngressConfig struct {
 func NewIngress(c IngressConfig) *Ingress {
 	g := &Ingress{enabled: c.Enabled, pool: c.Pool}
 	g.setPause(c.Pause, c.Rate)
+	if c.Shared {
+		g.shared = new([Classes]occupancy)
+	}
 	for p := range Classes {
-		g.occupancy[p].shared = c.Shared
 		g.class[p].xoff, g.class[p].limit = math.MaxInt64, math.MaxInt64
 		if c.Enabled>>p&1 != 0 {
 			t := c.Thresholds[p]
 			g.class[p].xoff, g.class[p].xon, g.class[p].limit = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
 			g.class[p].alpha, g.class[p].headroom = t.Alpha, int64(t.Headroom)
-			g.class[p].settled = g.class[p].limit
+			g.settled[p] = g.class[p].limit
 		}
 	}
 	return g
@@ -129,46 +134,49 @@ func NewIngress(c IngressConfig) *Ingress {
 // Admit accounts n bytes that arrived with priority p. It reports false, and
 // accounts nothing, if they exceed XOFF and headroom: the peer did not stop.
 func (g *Ingress) Admit(p uint8, n int) bool {
-	o := &g.occupancy[p&7]
-	if g.class[p&7].alpha > 0 {
-		return g.admitMoving(p&7, int64(n))
-	}
+	c := &g.class[p&7]
 	// The others only ever lower the count, so what fits now still fits when added.
-	if o.load()+int64(n) > g.class[p&7].limit {
+	after := g.load(p) + int64(n)
+	switch {
+	case c.alpha > 0:
+		if after <= c.xoff { // the pool has no part in it
+			c.limit = after + c.headroom
+			break
+		}
+		return g.admitMoving(p, int64(n))
+	case after > c.limit:
 		return false
-	}
-	now := o.add(int64(n))
-	if now > g.class[p&7].xoff {
+	case after > c.xoff:
 		g.over |= 1 << (p & 7)
-		g.noteHeadroom(p&7, now)
+		g.noteHeadroom(p&7, after)
 	}
-	o.peak = max(o.peak, units.Size(now))
+	c.peak = max(c.peak, g.add(p, int64(n)))
 	return true
 }
 
 // admitMoving is Admit where thresholds move: what is beyond XOFF without the
 // pool's part is taken from the pool, headroom included.
 func (g *Ingress) admitMoving(p uint8, n int64) bool {
-	o := &g.occupancy[p]
-	switch after := o.load() + n; {
-	case after <= g.raised(g.class[p].xoff, p):
-		g.class[p].limit = after + g.class[p].headroom
-	case after > g.class[p].limit:
+	c := &g.class[p&7]
+	switch after := g.load(p) + n; {
+	case after <= g.raised(c.xoff, p):
+		c.limit = after + c.headroom
+	case after > c.limit:
 		return false
 	default:
-		g.over |= 1 << p
+		g.over |= 1 << (p & 7)
 		g.noteHeadroom(p, after)
 	}
-	now := o.add(n)
-	g.pool.Add(max(0, now-g.class[p].xoff) - max(0, now-n-g.class[p].xoff))
-	o.peak = max(o.peak, units.Size(now))
+	now := g.add(p, n)
+	g.pool.Add(max(0, now-c.xoff) - max(0, now-n-c.xoff))
+	c.peak = max(c.peak, now)
 	return true
 }
 
 // noteHeadroom keeps the most that was used of the headroom. It is the upper end
 // of what may be buffered.
 func (g *Ingress) noteHeadroom(p uint8, bytes int64) {
-	g.count.HeadroomMax[p] = max(g.count.HeadroomMax[p], g.usedHeadroom(p, bytes))
+	g.count.HeadroomMax[p&7] = max(g.count.HeadroomMax[p&7], g.usedHeadroom(p&7, bytes))
 }
 
 func (g *Ingress) usedHeadroom(p uint8, bytes int64) units.Size {
@@ -189,36 +197,49 @@ func (g *Ingress) Room(p uint8) int64 {
 	if g.class[p&7].alpha > 0 {
 		return 0
 	}
-	return g.class[p&7].limit - g.occupancy[p&7].load()
+	return g.class[p&7].limit - g.load(p)
 }
 
 // AdmitAll accounts several frames of priority p, n bytes together, for which
 // there was Room.
 func (g *Ingress) AdmitAll(p uint8, n int64) {
-	o := &g.occupancy[p&7]
-	now := o.add(n)
-	if now > g.class[p&7].xoff {
+	now := g.add(p, n)
+	c := &g.class[p&7]
+	if now > c.xoff {
 		g.over |= 1 << (p & 7)
-		g.noteHeadroom(p&7, now)
+		g.noteHeadroom(p, now)
 	}
-	o.peak = max(o.peak, units.Size(now))
+	c.peak = max(c.peak, now)
 }
 
 // Release takes back n bytes that left or were dropped. It reports whether
 // that makes an XON due, which the caller tells the port's world; with several
 // workers the port's own finds out at its next Poll.
 func (g *Ingress) Release(p uint8, n int) (due bool) {
-	o := &g.occupancy[p&7]
-	left := o.add(-int64(n))
-	if g.class[p&7].alpha > 0 {
-		x := g.class[p&7].xoff
-		g.pool.Add(max(0, left-x) - max(0, left+int64(n)-x))
+	c := &g.class[p&7]
+	if g.shared == nil && g.held>>(p&7)&1 == 0 && c.bytes <= c.xoff { // nothing of the pool's, and nobody waits
+		c.bytes -= int64(n)
+		return false
 	}
-	return !o.shared && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
+	return g.release(p, int64(n))
 }
 
+func (g *Ingress) release(p uint8, n int64) (due bool) {
+	left := g.add(p, -n)
+	if c := &g.class[p&7]; c.alpha > 0 {
+		g.pool.Add(max(0, left-c.xoff) - max(0, left+n-c.xoff))
+	}
+	return g.shared == nil && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
+}
+
+// Soon fetches what Admit of a priority needs.
+func (g *Ingress) Soon(p uint8) { memory.Prefetch(unsafe.Pointer(&g.class[p&7]), 1) }
+
+// Quiet reports that Poll has nothing to send, and will not before more is admitted.
+func (g *Ingress) Quiet() bool { return g.over|g.held == 0 }
+
 // Bytes returns how many bytes of priority p are buffered.
-func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.occupancy[p&7].load()) }
+func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.load(p)) }
 
 // XON is at or below how many bytes the peer is resumed now.
 func (g *Ingress) XON(p uint8) units.Size { return units.Size(g.raised(g.class[p&7].xon, p&7)) }
@@ -248,7 +269,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 // due says whether an XOFF (the first or a refresh) or an XON of p is to be sent
 // at now; over is the priorities that were above XOFF when last admitted.
 func (g *Ingress) due(now units.Time, p int, over uint8) (xoff, xon bool) {
-	bytes := g.occupancy[p].load()
+	bytes := g.load(uint8(p))
 	if g.held>>p&1 == 0 {
 		// Where thresholds move, what went into headroom asks for an XOFF even if
 		// the threshold is higher again: else headroom might be used up unnoticed.
@@ -279,18 +300,18 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 			g.count.Pauses[p]++
 			if g.held&bit == 0 {
 				g.held |= bit
-				g.class[p].since = now
+				g.since[p] = now
 			}
 			g.class[p].refresh = now + g.interval
 		case xon:
 			f.Enable |= bit
 			g.held &^= bit
 			if g.class[p].alpha == 0 {
-				g.class[p].limit = g.class[p].settled
+				g.class[p].limit = g.settled[p]
 			}
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
-			g.count.Paused[p] += now - g.class[p].since
+			g.count.Paused[p] += now - g.since[p]
 		}
 	}
 	return f.Enable != 0
@@ -301,10 +322,10 @@ func (g *Ingress) Counters(now units.Time) IngressCounters {
 	c := g.count
 	c.Held = g.held
 	for p := range Classes {
-		c.Headroom[p] = g.usedHeadroom(uint8(p), g.occupancy[p].load())
-		c.Peak[p] = g.occupancy[p].peak
+		c.Headroom[p] = g.usedHeadroom(uint8(p), g.load(uint8(p)))
+		c.Peak[p] = units.Size(g.class[p].peak)
 		if g.held>>p&1 != 0 {
-			c.Paused[p] += now - g.class[p].since
+			c.Paused[p] += now - g.since[p]
 		}
 	}
 	return c

@@ -41,7 +41,8 @@ const (
 // share some Gbit/s: their timers are moved once, like those of few flows, and
 // each move is a cache miss.
 type Wheel struct {
-	tick  uint64 // the wheel's time in slots of the lowest level
+	tick  uint64     // the wheel's time in slots of the lowest level
+	soon  units.Time // what Next is; unknown: to be worked out
 	count int
 	shift [levels + 1]uint8                      // lowest bit of each level's digit in a tick; the last: of what is beyond the horizon
 	mask  [levels]int32                          // of a digit
@@ -57,8 +58,6 @@ type Wheel struct {
 	// needed: some flows it is not told of. No flows: that was all for now.
 	Soon func(flows []int32)
 	tell [soonMost]int32
-
-	soon units.Time // what Next is; unknown: to be worked out
 }
 
 // soonMost is how many flows Soon is told of at once: no more than a core has
@@ -123,6 +122,9 @@ func NewWheel(capacity int) *Wheel {
 	}
 	return w
 }
+
+// Fetch asks for what the next call needs in any case.
+func (w *Wheel) Fetch() { memory.Prefetch(unsafe.Pointer(w), 3) }
 
 // Len is the number of timers.
 func (w *Wheel) Len() int { return w.count }
@@ -317,7 +319,7 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 		w.tick = max(w.tick, target)
 		return 0, false
 	}
-	w.soon = unknown
+	w.soon = units.Never
 	for w.count > 0 {
 		level, slot, _ := w.lowest()
 		if level == 0 {
@@ -325,10 +327,12 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 			if w.entry[f].at <= now {
 				w.unlink(f)
 				w.count--
+				w.soon = unknown
 				return int(f), true
 			}
 			start := w.start(0, slot)
 			if start >= target {
+				w.soon = min(w.entry[f].at, w.passed(slot))
 				break
 			}
 			// Its slot has passed, its time has not: it was beyond the horizon.
@@ -338,13 +342,13 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 		}
 		start := w.start(level, slot)
 		if start > target {
+			w.soon = units.Time(start << tickShift)
 			break
 		}
 		w.tick = start
 		w.cascade(level, slot)
 	}
 	w.tick = max(w.tick, target)
-	w.look()
 	return 0, false
 }
 

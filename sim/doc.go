@@ -2,10 +2,10 @@
 // an event queue, deterministically and in one goroutine. A run is a function
 // of its nodes and links; its trace hash says whether two runs were the same.
 //
-// Each port has at most two events: the arrival of the next frame on its way to
-// it, and the next call of its node's Transmit. Events at one instant happen in
-// a fixed order: arrivals before transmissions, ports in the order in which
-// they were made. So no event's place depends on when it was scheduled. A port
-// that an arrival wakes sends without an event of its own if nothing else happens
-// at that instant: it would have been the next.
+// Events are the arrivals of frames and, of each port, the next call of its node's
+// Transmit. Those at one instant happen in a fixed order: arrivals before
+// transmissions, ports in the order in which they were made. So no event's place
+// depends on when it was scheduled. A port that an arrival wakes sends without an
+// event of its own if nothing else happens at that instant: it would have been the
+// next.
 package sim

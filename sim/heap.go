@@ -18,6 +18,9 @@ func newHeap(events int) *heap {
 	return h
 }
 
+// isEmpty reports whether all events rest.
+func (h *heap) isEmpty() bool { return len(h.order) == 0 }
+
 // first returns the earliest event; its time is units.Never if there is none.
 func (h *heap) first() (event int, at units.Time) {
 	if len(h.order) == 0 {
@@ -32,7 +35,7 @@ func (h *heap) set(event int, at units.Time) {
 	if i < 0 {
 		if at != units.Never {
 			h.order = append(h.order, entry{})
-			h.up(len(h.order)-1, entry{at, int32(event)})
+			h.up(len(h.order)-1, entry{at: at, event: int32(event)})
 		}
 		return
 	}
@@ -41,9 +44,9 @@ func (h *heap) set(event int, at units.Time) {
 	case at == units.Never:
 		h.remove(i)
 	case at < old:
-		h.up(i, entry{at, int32(event)})
+		h.up(i, entry{at: at, event: int32(event)})
 	default:
-		h.down(i, entry{at, int32(event)})
+		h.down(i, entry{at: at, event: int32(event)})
 	}
 }
 

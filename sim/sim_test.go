@@ -251,41 +251,68 @@ func TestRunStopsWithContext(t *testing.T) {
 }
 
 // What the calendar does is what a list that is searched through would do: with
-// times within a day, within a year and beyond, and time that goes on.
+// timers and frames, times within a day, within a year and beyond, and time that
+// goes on.
 func TestCalendarAgainstSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 60).Draw(t, "events")
+		n := rapid.IntRange(1, 60).Draw(t, "ports")
 		c := newCalendar(n, 0)
-		slow := make([]units.Time, n)
-		for i := range slow {
-			slow[i] = units.Never
-		}
+		var slow []entry
 		now := units.Time(0)
+		frames := uint32(0)
+		last := make([]units.Time, n) // arrival at a port: a link does not reorder
 		reach := rapid.SampledFrom([]units.Time{1 << 4, 1 << shortestDay, 64 << shortestDay, year << shortestDay, 3 * year << shortestDay}).Draw(t, "reach")
 		for range rapid.IntRange(1, 400).Draw(t, "steps") {
-			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
-				e := rapid.IntRange(0, n-1).Draw(t, "event")
-				at := now + units.Time(rapid.Int64Range(0, int64(reach)).Draw(t, "ahead"))
+			port := rapid.IntRange(0, n-1).Draw(t, "port")
+			at := now + units.Time(rapid.Int64Range(0, int64(reach)).Draw(t, "ahead"))
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
 				if rapid.IntRange(0, 5).Draw(t, "never") == 0 {
 					at = units.Never
 				}
-				c.set(e, at)
-				slow[e] = at
+				c.set(port, at)
+				timer := int32(n + port)
+				slow = slices.DeleteFunc(slow, func(e entry) bool { return e.event == timer })
+				if at != units.Never {
+					slow = append(slow, entry{at: at, event: timer})
+				}
+				if c.resting(port) != (at == units.Never) {
+					t.Fatalf("timer %d is set to %v, resting: %v", port, at, c.resting(port))
+				}
+			case 1:
+				last[port] = max(last[port]+1, at)
+				c.send(&dataplane.Frame{Ref: frames, Len: uint16(frames), Off: 4}, int32(port), last[port])
+				slow = append(slow, entry{last[port], int32(port), frames})
+				frames++
 			}
-			best := 0
-			for i := range slow {
-				if slow[i] < slow[best] {
-					best = i
+			want := entry{at: units.Never}
+			for _, e := range slow {
+				if e.before(want) {
+					want = e
 				}
 			}
-			got, at := c.first()
-			if at != slow[best] || at != units.Never && got != best {
-				t.Fatalf("first is %d at %v, want %d at %v", got, at, best, slow[best])
+			got := c.first()
+			if got != want {
+				t.Fatalf("first is %+v, want %+v", got, want)
 			}
-			if at != units.Never && rapid.Bool().Draw(t, "pop") {
-				c.pop()
-				slow[best], now = units.Never, at
+			if got.at == units.Never || rapid.Bool().Draw(t, "stay") {
+				continue
 			}
+			c.pop()
+			slow = slices.DeleteFunc(slow, func(e entry) bool { return e == want })
+			now = got.at
+			if f := c.frames; got.event < int32(n) && (f[got.ref].len != uint16(got.ref) || f[got.ref].off != 4) {
+				t.Fatalf("frame %d has become %+v", got.ref, f[got.ref])
+			}
+		}
+		flying := 0
+		for _, e := range slow {
+			if e.event < int32(n) {
+				flying++
+			}
+		}
+		if c.travel(func(int32) { flying-- }); flying != 0 {
+			t.Fatalf("%d frames more on their way than are counted", flying)
 		}
 	})
 }

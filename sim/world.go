@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
 	"photon/dataplane"
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -18,9 +20,10 @@ type World struct {
 	events  *calendar
 	now     units.Time
 	hash    uint64
-	count   uint64 // of events
-	samples []sampler
+	count   uint64     // of events
 	due     units.Time // of the first sampler
+	samples []sampler
+	ahead   int64 // day up to which was looked ahead
 	burst   [1]dataplane.Frame
 }
 
@@ -33,25 +36,24 @@ type member struct {
 	ports int
 }
 
-// port is one end of a link, and what is on its way to it: what an arrival needs
-// in one line of the cache, what a transmission needs besides in the next.
+// port is one end of a link: what most arrivals and transmissions need in one line
+// of the cache, the rest in the next.
 type port struct {
-	node   dataplane.Node
+	lone   *dataplane.Switch // the node, if it is a switch itself
 	env    *dataplane.Env
-	number int32 // at its node
-	peer   int32 // the port at the other end; -1: no link
-	flight flight
+	number int32      // at its node
+	peer   int32      // the port at the other end; -1: no link
+	free   units.Time // when the last frame will have left
+	delay  units.Time
+	took   units.Time // by the last frame that was sent, and its length: most are as long
+	length int32
+	member int32
+	sent   uint64
 
-	free      units.Time // when the last frame will have left
-	length    int        // of the last frame that was sent, and how long it took: most are as long
-	took      units.Time
-	delay     units.Time
-	sent      uint64
 	delivered uint64
-
-	link   dataplane.Link
-	member int
-	_      [40]byte // three lines in all
+	node      dataplane.Node
+	soon      dataplane.Ahead // the same, if it can be told what comes
+	link      dataplane.Link
 }
 
 type sampler struct {
@@ -79,8 +81,10 @@ func (w *World) NewEnvs(ports int) []*dataplane.Env {
 func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
 	w.nodes = append(w.nodes, m)
+	lone, _ := node.(*dataplane.Switch)
+	soon, _ := node.(dataplane.Ahead)
 	for i := range workers {
-		w.ports = append(w.ports, port{node: node, env: envs[0], member: len(w.nodes) - 1, number: int32(i), peer: -1})
+		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: int32(i), peer: -1})
 	}
 	return len(w.nodes) - 1
 }
@@ -109,8 +113,8 @@ func (p *port) join(peer int, link dataplane.Link) {
 
 // serialize is how long a frame occupies the link.
 func (p *port) serialize(length int) units.Time {
-	if length != p.length {
-		p.length, p.took = length, p.link.Serialize(length)
+	if int32(length) != p.length {
+		p.length, p.took = int32(length), p.link.Serialize(length)
 	}
 	return p.took
 }
@@ -132,15 +136,16 @@ func (w *World) Every(span units.Time, do func(now units.Time)) {
 	w.due = min(w.due, w.now+span)
 }
 
-// Events are numbered: arrivals at all ports first, then transmissions.
-func (w *World) arrival(p int) int  { return p }
-func (w *World) transmit(p int) int { return len(w.ports) + p }
-
 // Run lets time pass until the given instant. It stops early, with the
 // context's error, if the context ends.
+//
+// Events are numbered: arrivals at all ports first, then transmissions.
 func (w *World) Run(ctx context.Context, until units.Time) error {
 	if w.events == nil {
-		w.events = newCalendar(2*len(w.ports), w.span())
+		w.events = newCalendar(len(w.ports), w.span())
+		if len(w.ports) >= large {
+			memory.HugeHeap()
+		}
 	}
 	for i := range w.nodes { // what was asked for before the world ran
 		w.wake(w.nodes[i].env, w.nodes[i].first)
@@ -149,25 +154,76 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		if n&0xFFF == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		event, at := w.events.first()
-		if w.due <= at && w.due <= until && w.sample(min(at, until)) {
+		e := w.events.first()
+		if w.events.today != w.ahead {
+			w.lookAhead()
+		}
+		if w.due <= e.at && w.due <= until && w.sample(min(e.at, until)) {
 			continue // there may be an earlier event now
 		}
-		if at > until {
+		if e.at > until {
 			break
 		}
 		w.events.pop()
-		w.now = at
+		w.now = e.at
 		w.count++
-		if event < len(w.ports) {
-			w.arrive(event)
+		if int(e.event) < len(w.ports) {
+			w.arrive(int(e.event), e.ref)
 		} else {
-			w.depart(event - len(w.ports))
+			w.depart(int(e.event) - len(w.ports))
 		}
 	}
 	w.now = until
 	return nil
 }
+
+// large is how many ports a world has that is worth to look ahead in: what fewer
+// need stays in the second cache.
+const large = 1000
+
+// lookAhead fetches what the events of a day that was reached will need, all of
+// them together, since each of these loops needs what the one before has fetched.
+func (w *World) lookAhead() {
+	w.ahead = w.events.today
+	if len(w.ports) < large {
+		return
+	}
+	today := w.events.now[:len(w.events.now)-1] // the first is too near
+	today = today[max(0, len(today)-mostAhead):]
+	n := len(w.ports)
+	for i := range today {
+		e := &today[i]
+		p := int(e.event)
+		if p < n {
+			w.pool.Soon(e.ref)
+		} else {
+			p -= n
+		}
+		memory.Prefetch(unsafe.Pointer(&w.ports[p]), 2)
+	}
+	for i := range today {
+		p := int(today[i].event)
+		if p >= n {
+			p -= n
+		}
+		if port := &w.ports[p]; port.soon != nil {
+			port.soon.Soon(int(port.number))
+		}
+	}
+	for i := range today {
+		e := &today[i]
+		if int(e.event) >= n {
+			continue
+		}
+		if port := &w.ports[e.event]; port.soon != nil {
+			t := &w.events.frames[e.ref]
+			port.soon.SoonFrom(w.now, int(port.number), &dataplane.Frame{Ref: e.ref, Len: t.len, Off: t.off})
+		}
+	}
+}
+
+// mostAhead bounds what is fetched at a time: more would be gone before it is needed.
+const mostAhead = 32
 
 // span is how far ahead most events are: a frame arrives after the delay of a link.
 func (w *World) span() (span units.Time) {
@@ -207,14 +263,32 @@ func (w *World) sample(until units.Time) (woken bool) {
 	return woken
 }
 
-// arrive delivers the first frame on its way to a port.
-func (w *World) arrive(p int) {
+// arrive delivers a frame to a port.
+func (w *World) arrive(p int, ref uint32) {
 	dst := &w.ports[p]
-	w.events.set(w.arrival(p), dst.flight.pop(&w.burst[0]))
+	t := &w.events.frames[ref]
+	f := &w.burst[0]
+	*f = dataplane.Frame{Ref: ref, Len: t.len, Off: t.off}
 	dst.delivered++
-	w.trace(p, dst.env)
-	dst.node.Receive(w.now, int(dst.number), w.burst[:])
-	w.pass(dst.env, p-int(dst.number))
+	w.trace(p)
+	first := p - int(dst.number)
+	if dst.lone == nil {
+		dst.node.Receive(w.now, int(dst.number), w.burst[:])
+		w.pass(dst.env, first)
+		return
+	}
+	out := dst.lone.Take(w.now, int(dst.number), f)
+	if out >= 0 {
+		to := &w.ports[first+out]
+		if to.free <= w.now && to.peer >= 0 && w.events.resting(first+out) && w.events.first().at > w.now && dst.lone.Through(w.now, out, f) {
+			w.count++
+			w.send(to)
+			w.wake(dst.env, first)
+			return
+		}
+		dst.lone.Queue(w.now, out, f)
+	}
+	w.pass(dst.env, first)
 }
 
 // pass is wake after an arrival, which mostly wakes one port, to send at once: if
@@ -224,7 +298,7 @@ func (w *World) pass(env *dataplane.Env, first int) {
 	if len(woken) == 1 {
 		p := first + int(woken[0])
 		if port := &w.ports[p]; port.free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer >= 0 {
-			if _, next := w.events.first(); next > w.now && w.events.slots[w.transmit(p)].prev == rests {
+			if w.events.first().at > w.now && w.events.resting(p) {
 				w.count++
 				w.depart(p)
 				return
@@ -240,15 +314,19 @@ func (w *World) pass(env *dataplane.Env, first int) {
 func (w *World) depart(p int) {
 	src := &w.ports[p]
 	number := int(src.number)
+	if src.lone != nil {
+		if next, ok := src.lone.Give(w.now, number, &w.burst[0]); ok {
+			w.send(src)
+			src.env.SetDue(number, next)
+			w.schedule(p, next)
+			w.wake(src.env, p-number)
+			return
+		}
+	}
 	src.env.SetDue(number, units.Never)
 	n := src.node.Transmit(w.now, number, w.burst[:])
 	if n == 1 {
-		src.sent++
-		src.free = w.now + src.serialize(int(w.burst[0].Len))
-		at := src.free + src.delay
-		if w.ports[src.peer].flight.push(&w.burst[0], at) {
-			w.events.set(w.arrival(int(src.peer)), at)
-		}
+		w.send(src)
 	}
 	next := src.node.Next(w.now, number)
 	if n == 0 && next <= w.now {
@@ -257,6 +335,13 @@ func (w *World) depart(p int) {
 	src.env.SetDue(number, next)
 	w.schedule(p, next)
 	w.wake(src.env, p-number)
+}
+
+// send puts the frame at hand on the link of a port.
+func (w *World) send(src *port) {
+	src.sent++
+	src.free = w.now + src.serialize(int(w.burst[0].Len))
+	w.events.send(&w.burst[0], src.peer, src.free+src.delay)
 }
 
 // wake reschedules the ports of a node that asked for it, and reports whether
@@ -275,17 +360,16 @@ func (w *World) schedule(p int, due units.Time) {
 		due = max(due, port.free, w.now)
 	}
 	if port.peer >= 0 {
-		w.events.set(w.transmit(p), due)
+		w.events.set(p, due)
 	}
 }
 
 // trace mixes an arrival into the hash: when, where, how long, and bytes of the
 // frame that tell its kind and its marks.
-func (w *World) trace(p int, env *dataplane.Env) {
+func (w *World) trace(p int) {
 	f := &w.burst[0]
-	b := env.Header(*f)
 	h := mix(mix(w.hash, uint64(w.now)), uint64(p)<<32|uint64(f.Len))
-	if len(b) >= 58 {
+	if b := w.pool.Start(f); b != nil && f.Len >= 58 {
 		h = mix(mix(h, binary.LittleEndian.Uint64(b[14:])), binary.LittleEndian.Uint64(b[50:]))
 	}
 	w.hash = h
@@ -313,6 +397,10 @@ func (w *World) Events() uint64 { return w.count }
 
 // Audit checks that every node accounts for every frame, and every link too.
 func (w *World) Audit() error {
+	travel := make([]uint64, len(w.ports))
+	if w.events != nil {
+		w.events.travel(func(port int32) { travel[port]++ })
+	}
 	for i := range w.nodes {
 		m := &w.nodes[i]
 		if err := m.node.Audit(); err != nil {
@@ -328,7 +416,7 @@ func (w *World) Audit() error {
 			if sent != p.sent || received != p.delivered {
 				return fmt.Errorf("%s port %d: says %d sent and %d received, the links carried %d and %d", m.name, n, sent, received, p.sent, p.delivered)
 			}
-			if out := w.ports[p.peer].delivered + uint64(w.ports[p.peer].flight.len()); p.sent != out {
+			if out := w.ports[p.peer].delivered + travel[p.peer]; p.sent != out {
 				return fmt.Errorf("%s port %d: %d frames sent, %d arrived or on their way", m.name, n, p.sent, out)
 			}
 		}

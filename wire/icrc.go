@@ -61,3 +61,39 @@ func ICRCOK(ip []byte, bth int) bool {
 	end := len(ip) - ICRCLen
 	return end >= bth+BTHLen && binary.LittleEndian.Uint32(ip[end:]) == ICRC(ip[:end], bth)
 }
+
+// Sealer does what SealICRC and ICRCOK do, and is twice as quick with short packets,
+// as acknowledgements are. The zero value is ready; one goroutine at a time uses it.
+type Sealer struct{ scratch [shortICRC]byte }
+
+// shortICRC is how long a short packet may be: one step of the carry-less
+// multiplication that crc32 uses from this length on.
+const shortICRC = 64
+
+// Seal is SealICRC.
+func (s *Sealer) Seal(ip []byte, bth int) {
+	end := len(ip) - ICRCLen
+	binary.LittleEndian.PutUint32(ip[end:], s.icrc(ip[:end], bth))
+}
+
+// OK is ICRCOK.
+func (s *Sealer) OK(ip []byte, bth int) bool {
+	end := len(ip) - ICRCLen
+	return end >= bth+BTHLen && binary.LittleEndian.Uint32(ip[end:]) == s.icrc(ip[:end], bth)
+}
+
+// icrc is ICRC. Of a short IPv4 packet without telemetry a copy stands behind zeros,
+// which do not change a remainder of zero: the seed's is added to the packet's first
+// four bytes instead.
+func (s *Sealer) icrc(ip []byte, bth int) uint32 {
+	if len(ip) > shortICRC || bth < IPv4Len+UDPLen || bth+BTHLen > len(ip) || ip[0]>>4 != 4 || INTOf(ip, bth) != nil {
+		return ICRC(ip, bth)
+	}
+	clear(s.scratch[:shortICRC-len(ip)])
+	head := s.scratch[shortICRC-len(ip):]
+	copy(head, ip)
+	head[1], head[8], head[10], head[11] = 255, 255, 255, 255
+	head[bth-2], head[bth-1], head[bth+4] = 255, 255, 255
+	binary.LittleEndian.PutUint32(head, binary.LittleEndian.Uint32(head)^^icrcSeed)
+	return crc32.Update(1<<32-1, crc32.IEEETable, s.scratch[:])
+}

@@ -28,6 +28,24 @@ type Header struct {
 // reports false only if there is no Ethernet header; whatever is broken further
 // up leaves the fields above it zero, and the frame is an Ethernet frame still.
 func Parse(b []byte, h *Header) bool {
+	if len(b) >= QuickLen {
+		if q := (*Quick)(b); q.Plain() { // as most are; the rest says the same of it
+			ports := binary.BigEndian.Uint32(b[34:38])
+			*h = Header{
+				Dst: q.Dst(), Src: q.Src(), EtherType: TypeIPv4, TOS: q.TOS(), Proto: b[23], Payload: EthernetLen, L3: EthernetLen, L4: EthernetLen + IPv4Len,
+				SrcPort: uint16(ports >> 16), DstPort: uint16(ports), Hash: q.Hash(),
+			}
+			if h.Proto == ProtoUDP && h.DstPort == PortRoCEv2 {
+				h.BTH = EthernetLen + IPv4Len + UDPLen
+			}
+			return true
+		}
+	}
+	return parse(b, h)
+}
+
+// parse is Parse of any frame.
+func parse(b []byte, h *Header) bool {
 	*h = Header{}
 	if len(b) < EthernetLen {
 		return false

@@ -19,8 +19,11 @@ func TestQuickAgainstParse(t *testing.T) {
 			at := rapid.SampledFrom([]int{12, 13, 14, 20, 21, 23, 36, 37, 42}).Draw(t, "at")
 			b[at] = rapid.SampledFrom([]byte{0, 6, 17, 0x20, 0x40, 0x46, 0x81, 0x86}).Draw(t, "to")
 		}
-		var h Header
-		Parse(b, &h)
+		var h, same Header
+		parse(b, &h)
+		if Parse(b, &same); same != h {
+			t.Fatalf("%+v, and the long way %+v", same, h)
+		}
 		q := (*Quick)(b)
 		ok := q.Plain()
 		plain := h.EtherType == TypeIPv4 && h.L3 == EthernetLen && h.L4 == EthernetLen+IPv4Len && !h.Tagged

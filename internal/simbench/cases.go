@@ -81,7 +81,7 @@ func finish(e *lab.Experiment, scheme string) (*lab.Experiment, lab.SchemeUse, e
 
 // growing are networks of 16 to 1024 hosts, 16 to a switch, under the same load.
 // Their flows arrive for the same time, so that a larger network has more of them.
-var growing = []testCase{grown(16), grown(64), grown(256), grown(1024)}
+var growing = []testCase{grown(16), grown(64), grown(256), grown(320), grown(1024)}
 
 func grown(hosts int) testCase {
 	return testCase{name: fmt.Sprintf("hosts%d", hosts), load: func() (*lab.Experiment, lab.SchemeUse, error) {

@@ -1,0 +1,19 @@
+package sim
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// Ports and frames on their way lie in whole lines of the cache, or halves.
+func TestSizes(t *testing.T) {
+	if size := unsafe.Sizeof(port{}); size != 128 {
+		t.Errorf("a port has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(travelling{}); size != 32 {
+		t.Errorf("a frame on its way has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(entry{}); size != 16 {
+		t.Errorf("an entry has %d bytes", size)
+	}
+}
