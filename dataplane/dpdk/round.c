@@ -66,14 +66,20 @@ uint64_t ph_round(struct ph_worker *w, uint32_t *received)
 {
 	uint32_t total = 0;
 	uint16_t i;
+	int memifs = w->memifs > 0 && ph_memif_try();
 
 	for (i = 0; i < w->ports; i++)
-		if (w->port[i].tx_n > 0)
+		if (w->port[i].tx_n > 0 && (memifs || !w->port[i].memif))
 			transmit(w, &w->port[i]);
 	for (i = 0; i < w->ports; i++) {
-		receive(w, &w->port[i]);
+		if (memifs || !w->port[i].memif)
+			receive(w, &w->port[i]);
+		else
+			w->port[i].rx_n = 0;
 		total += w->port[i].rx_n;
 	}
+	if (memifs)
+		ph_memif_done();
 	*received = total;
 	return rte_rdtsc();
 }

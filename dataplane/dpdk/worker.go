@@ -73,6 +73,10 @@ func (k *worker) build(enclosed bool) {
 		p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 		p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
 		p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
+		if C.ph_port_is_memif(p.c.rx_dev) != 0 {
+			p.c.memif = 1
+			k.c.memifs++
+		}
 		if !seen[p.env] {
 			seen[p.env] = true
 			k.envs = append(k.envs, p.env)
