@@ -87,4 +87,7 @@ uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t s
 
 void ph_sleep(uint32_t ns);
 
+/* How often the calling thread gave up its core by itself. */
+uint64_t ph_sleeps(void);
+
 #endif

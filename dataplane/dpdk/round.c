@@ -1,10 +1,11 @@
 //go:build dpdk
 
+#define _GNU_SOURCE
 #include "ph.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
-
 
 static inline struct rte_mbuf *mbuf_of(const struct ph_worker *w, uint32_t ref)
 {
@@ -114,4 +115,11 @@ void ph_sleep(uint32_t ns)
 	struct timespec t = { 0, ns };
 
 	nanosleep(&t, NULL);
+}
+
+uint64_t ph_sleeps(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_THREAD, &u) == 0 ? (uint64_t)u.ru_nvcsw : 0;
 }

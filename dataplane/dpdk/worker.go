@@ -32,6 +32,7 @@ type worker struct {
 	rounds  uint64
 	last    uint64 // time stamp of the last round
 	longest uint64 // ticks between two rounds
+	sleeps  uint64 // of the thread, when last asked
 	hz      uint64
 }
 
@@ -96,6 +97,7 @@ func (k *worker) run(until units.Time) error {
 	defer C.rte_thread_unregister()
 	defer k.world.resting.Add(1) // who has left does not hold up the others
 	k.last = uint64(C.rte_rdtsc())
+	k.sleeps = uint64(C.ph_sleeps())
 	k.balance()
 	idle := 0
 	var received C.uint32_t
@@ -104,6 +106,9 @@ func (k *worker) run(until units.Time) error {
 		if gap := tsc - k.last; tsc > k.last {
 			k.longest = max(k.longest, gap)
 			k.polls.gap(gap)
+			if gap >= k.polls.long {
+				k.attribute(gap)
+			}
 		}
 		k.last = tsc
 		k.rounds++
@@ -135,9 +140,18 @@ func (k *worker) run(until units.Time) error {
 		if k.world.options.Sleep > 0 && idle > idleAfter {
 			C.ph_sleep(C.uint32_t(k.world.options.Sleep / units.Nanosecond))
 			k.last = uint64(C.rte_rdtsc()) // a rest that was chosen is no gap
+			k.sleeps = uint64(C.ph_sleeps())
 		}
 	}
 	return nil
+}
+
+// attribute finds out whether the thread slept since this was last asked.
+func (k *worker) attribute(gap uint64) {
+	if n := uint64(C.ph_sleeps()); n != k.sleeps {
+		k.sleeps = n
+		k.polls.slept(gap)
+	}
 }
 
 // deliver hands what the last round received to the nodes.
