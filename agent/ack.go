@@ -14,11 +14,12 @@ import (
 type ack struct {
 	slot     int32
 	psn      uint32
-	messages uint32
+	messages uint32 // of a NIC's echo: the number of the flow
 	syndrome uint8
 	mark     uint8 // ECN codepoint of the packet, if it is to be told
 	ext      uint8 // what is brought back
 	stamp    [wire.StampLen]byte
+	count    [wire.EchoLen - wire.StampLen]byte // of a NIC's echo
 	hops     [wire.INTLen]byte
 }
 
@@ -158,7 +159,8 @@ func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header, src wire.IP) 
 		return 0, true
 	}
 	if nak {
-		f.next, f.awaiting = upTo, false
+		f.rewind(upTo)
+		f.awaiting = false
 	} else if f.acker != nil && upTo > 0 {
 		h.tellRP(now, f, bth, ext, b[hdr.BTH+wire.BTHLen+wire.AETHLen:end], upTo-1)
 		h.openWindow(now, id)

@@ -18,7 +18,11 @@ const latePauses = 256
 
 // delayed is what waits for its time. Rings, filled in the order of time.
 type delayed struct {
+	npDelay    units.Time
+	pauseDelay units.Time
+
 	cnps     []lateCNP // of a power of two; empty: no delay
+	late     []uint32  // CNPs that wait, by slot of the flow
 	cnpHead  uint32
 	cnpTail  uint32
 	pauses   []latePause // the same
@@ -37,26 +41,26 @@ type latePause struct {
 	frame pfc.Frame
 }
 
-func newDelayed(c *Config) (d delayed) {
-	if c.NPDelay > 0 {
+func newDelayed(npDelay, pauseDelay units.Time, receivers int) (d delayed) {
+	d.npDelay, d.pauseDelay = npDelay, pauseDelay
+	if npDelay > 0 {
 		n := 64
-		for n < c.Receivers {
+		for n < receivers {
 			n *= 2
 		}
-		d.cnps = make([]lateCNP, n)
+		d.cnps, d.late = make([]lateCNP, n), make([]uint32, receivers)
 	}
-	if c.PauseDelay > 0 {
+	if pauseDelay > 0 {
 		d.pauses = make([]latePause, latePauses)
 	}
 	return d
 }
 
 // cnpDue is when the next CNP may leave.
-func (h *Host) cnpDue() units.Time {
-	d := &h.delayed
+func (d *delayed) cnpDue(np cnp.NP) units.Time {
 	switch {
 	case len(d.cnps) == 0:
-		return h.config.NP.Next()
+		return np.Next()
 	case d.cnpHead == d.cnpTail:
 		return units.Never
 	}
@@ -66,61 +70,80 @@ func (h *Host) cnpDue() units.Time {
 // decide takes what the notification point has decided by now, to be sent a delay
 // later. As long as there is no room, the notification point keeps the newest
 // notice of each flow itself.
-func (h *Host) decide(now units.Time) {
-	d := &h.delayed
+func (d *delayed) decide(now units.Time, np cnp.NP) {
 	for d.room() {
-		due := h.config.NP.Next()
+		due := np.Next()
 		if due > now {
 			return
 		}
-		slot, notice, ok := h.config.NP.Poll(now)
+		slot, notice, ok := np.Poll(now)
 		if !ok {
 			continue
 		}
 		if due == 0 { // at once
 			due = now
 		}
-		d.cnps[d.cnpTail&uint32(len(d.cnps)-1)] = lateCNP{due + h.config.NPDelay, int32(slot), notice}
+		d.cnps[d.cnpTail&uint32(len(d.cnps)-1)] = lateCNP{due + d.npDelay, int32(slot), notice}
 		d.cnpTail++
-		h.peers[slot].late++
+		d.late[slot]++
 	}
 }
 
 func (d *delayed) room() bool { return d.cnpTail-d.cnpHead < uint32(len(d.cnps)) }
 
+// waits reports whether CNPs of a flow wait: it must not be forgotten.
+func (d *delayed) waits(slot int) bool { return len(d.late) > 0 && d.late[slot] > 0 }
+
 // nextCNP is the next notice to send now.
-func (h *Host) nextCNP(now units.Time) (slot int, n cnp.Notice, ok bool) {
-	d := &h.delayed
+func (d *delayed) nextCNP(now units.Time, np cnp.NP) (slot int, n cnp.Notice, ok bool) {
 	if len(d.cnps) == 0 {
-		return h.config.NP.Poll(now)
+		return np.Poll(now)
 	}
 	c := &d.cnps[d.cnpHead&uint32(len(d.cnps)-1)]
 	d.cnpHead++
-	h.peers[c.slot].late--
+	d.late[c.slot]--
 	return int(c.slot), c.notice, true
 }
 
 // decision is when decide is to be called next.
-func (h *Host) decision() units.Time {
-	if d := &h.delayed; len(d.cnps) == 0 || !d.room() {
+func (d *delayed) decision(np cnp.NP) units.Time {
+	if len(d.cnps) == 0 || !d.room() {
 		return units.Never
 	}
-	return h.config.NP.Next()
+	return np.Next()
 }
 
-// pause takes a PFC frame that arrived.
-func (h *Host) pause(now units.Time, p *pfc.Frame) {
-	d := &h.delayed
+// pause takes a PFC frame that arrived, and returns one that is to be obeyed at
+// once, if there is one.
+func (d *delayed) pause(now units.Time, p *pfc.Frame) (obey pfc.Frame, ok bool) {
 	if len(d.pauses) == 0 {
-		h.obey(now, p)
-		return
+		return *p, true
 	}
-	if d.stopTail-d.stopHead == latePauses {
-		h.obey(now, &d.pauses[d.stopHead%latePauses].frame)
+	if ok = d.stopTail-d.stopHead == latePauses; ok {
+		obey = d.pauses[d.stopHead%latePauses].frame
 		d.stopHead++
 	}
-	d.pauses[d.stopTail%latePauses] = latePause{now + h.config.PauseDelay, *p}
+	d.pauses[d.stopTail%latePauses] = latePause{now + d.pauseDelay, *p}
 	d.stopTail++
+	return obey, ok
+}
+
+// nextPause is when the next PFC frame that waits is to be obeyed.
+func (d *delayed) nextPause() units.Time {
+	if d.stopHead == d.stopTail {
+		return units.Never
+	}
+	return d.pauses[d.stopHead%latePauses].at
+}
+
+// duePause returns the next PFC frame whose time has come, and that time.
+func (d *delayed) duePause(now units.Time) (p *pfc.Frame, at units.Time) {
+	if d.stopHead == d.stopTail || d.nextPause() > now {
+		return nil, 0
+	}
+	late := &d.pauses[d.stopHead%latePauses]
+	d.stopHead++
+	return &late.frame, late.at
 }
 
 // obey acts on a PFC frame.
@@ -130,21 +153,23 @@ func (h *Host) obey(at units.Time, p *pfc.Frame) {
 	h.pauses()
 }
 
-// nextPause is when the next PFC frame that waits is to be obeyed.
-func (h *Host) nextPause() units.Time {
-	d := &h.delayed
-	if d.stopHead == d.stopTail {
-		return units.Never
+// obeyDue acts on the PFC frames whose time has come.
+func (h *Host) obeyDue(now units.Time) {
+	for p, at := h.delayed.duePause(now); p != nil; p, at = h.delayed.duePause(now) {
+		h.obey(at, p)
 	}
-	return d.pauses[d.stopHead%latePauses].at
+}
+
+// obey acts on a PFC frame.
+func (n *NIC) obey(at units.Time, p *pfc.Frame) {
+	n.eg.Expire(at)
+	n.eg.Receive(at, p)
+	n.pauses()
 }
 
 // obeyDue acts on the PFC frames whose time has come.
-func (h *Host) obeyDue(now units.Time) {
-	d := &h.delayed
-	for d.stopHead != d.stopTail && h.nextPause() <= now {
-		p := &d.pauses[d.stopHead%latePauses]
-		h.obey(p.at, &p.frame)
-		d.stopHead++
+func (n *NIC) obeyDue(now units.Time) {
+	for p, at := n.delayed.duePause(now); p != nil; p, at = n.delayed.duePause(now) {
+		n.obey(at, p)
 	}
 }

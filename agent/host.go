@@ -134,7 +134,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
 	h.pacer.Soon = h.soon
-	h.delayed = newDelayed(&h.config)
+	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
 	memory.Huge(h.flows)
 	if !c.Announce {
 		h.nextAnnounce = units.Never
@@ -196,7 +196,7 @@ var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no
 // received: their packets may carry other things from now on. np is for as many
 // flows as the one before.
 func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
-	if h.byPeer.Len() > 0 || !h.acks.empty() || h.cnpDue() != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
+	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.config.NP) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
 		return ErrBusy
 	}
 	if carry.Tag && h.config.Senders > 1<<16 {

@@ -29,16 +29,20 @@ type NICConfig struct {
 	PCP      [8]uint8       // priority of a tagged frame that is not IP
 
 	// Towards the wire.
-	SetDSCP     uint8      // of frames that the application sends with DSCP 0; 0: they keep it
-	Flows       int        // most that are sent at a time
-	FlowQueue   int        // frames of one flow that may wait
-	Queue       int        // frames that may wait in all
-	HoldFull    bool       // a flow with FlowQueue frames stops the application's port; false: its next frame is dropped
-	Age         units.Time // a flow that is silent for so long may be forgotten
-	Release     units.Time // a flow that sends, and was not notified for so long, is back at line rate; 0: never
-	Period      units.Time // of notifications: a flow takes one in each, at most
-	Carry       cnp.Carry  // of the scheme; CheckCarry
-	ControlDSCP uint8      // DSCP of CNPs
+	SetDSCP     uint8              // of frames that the application sends with DSCP 0; 0: they keep it
+	Flows       int                // most that are sent at a time
+	FlowQueue   int                // frames of one flow that may wait
+	Queue       int                // frames that may wait in all
+	HoldFull    bool               // a flow with FlowQueue frames stops the application's port; false: its next frame is dropped
+	Age         units.Time         // a flow that is silent for so long may be forgotten
+	Release     units.Time         // a flow that sends, and was not notified for so long, is back at line rate; 0: never
+	Period      units.Time         // of notifications: a flow takes one in each, at most
+	Carry       cnp.Carry          // of the scheme
+	Tenants     []ratelimit.Tenant // groups of flows that share a cap and turns at the wire
+	Rules       []FlowRule         // whose flow a new one is; the first that matches counts
+	NPDelay     units.Time         // from the decision to send a CNP until it is ready to leave; 0: none
+	PauseDelay  units.Time         // from the arrival of a PFC frame until the wire port obeys it; 0: none
+	ControlDSCP uint8              // DSCP of CNPs
 
 	// Towards the application.
 	PFC       pfc.Thresholds // what may wait of a lossless priority before the peer is told to stop
@@ -57,25 +61,8 @@ const burst = 32
 // controlQueue is how many frames of a priority may wait that belong to no flow.
 const controlQueue = 256
 
-// CheckCarry says whether the frames of applications can carry what a scheme
-// needs of them. A tag goes in front of the packet and comes off before the
-// application sees it. Telemetry and clocks stand inside photon's own packets,
-// and nobody but their receiver could acknowledge an application's.
-func CheckCarry(c cnp.Carry) error {
-	switch {
-	case c.INT:
-		return fmt.Errorf("it writes telemetry into every packet and has each acknowledged; an application's packets have no room for it")
-	case c.Stamp || c.Ack:
-		return fmt.Errorf("it measures round-trip times by acknowledgements of every packet, which applications do not give")
-	}
-	return nil
-}
-
 // Check says what is wrong with the configuration, in one line.
 func (c *NICConfig) Check() error {
-	if err := CheckCarry(c.Carry); err != nil {
-		return err
-	}
 	switch {
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
@@ -83,6 +70,10 @@ func (c *NICConfig) Check() error {
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
 	case c.Flows < 1 || c.Receivers < 1:
 		return fmt.Errorf("room for %d sent and %d received flows: at least 1 of each", c.Flows, c.Receivers)
+	case c.Carry.Ack && c.Flows > 1<<shimSlots:
+		return fmt.Errorf("room for %d sent flows: echoes tell %d apart", c.Flows, 1<<shimSlots)
+	case c.MTU+ShimLen(c.Carry) > 9216:
+		return fmt.Errorf("mtu %d: the scheme adds %d bytes to a frame, and 9216 is the most", c.MTU, ShimLen(c.Carry))
 	case c.Carry.Tag && c.Flows > 1<<16:
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Flows, 1<<16)
 	case c.FlowQueue < 1:
@@ -93,8 +84,20 @@ func (c *NICConfig) Check() error {
 		return fmt.Errorf("age %v must be positive", c.Age)
 	case c.Release < 0 || c.Period < 0:
 		return fmt.Errorf("release %v and notification period %v must not be negative", c.Release, c.Period)
+	case c.NPDelay < 0 || c.PauseDelay < 0:
+		return fmt.Errorf("delays of CNPs and of pauses, %v and %v, must not be negative", c.NPDelay, c.PauseDelay)
 	case c.Tail <= 0:
 		return fmt.Errorf("lossy queue %v must be positive", c.Tail)
+	}
+	for i, t := range c.Tenants {
+		if err := t.Validate(); err != nil {
+			return fmt.Errorf("tenant %d: %w", i+1, err)
+		}
+	}
+	for i := range c.Rules {
+		if err := c.Rules[i].check(len(c.Tenants)); err != nil {
+			return fmt.Errorf("rule %d: %w", i+1, err)
+		}
 	}
 	return c.PFC.Validate()
 }
@@ -124,6 +127,7 @@ type NIC struct {
 	byKey   *flowtable.Table[appKey]
 	pacer   *ratelimit.Pacer
 	spare   [pfc.Classes][]ratelimit.RP
+	delayed delayed
 	cells   cells
 	control [pfc.Classes]frames // belong to no flow
 	ready   uint8               // priorities with such frames
@@ -141,6 +145,8 @@ type NIC struct {
 	up      [pfc.Classes]frames
 	upReady uint8
 	cnpPrio uint8
+	echoes  ackQueue
+	told    ratelimit.Ack // scratch
 
 	took   [pfc.Classes]uint64 // frames taken from the application
 	given  [pfc.Classes]uint64 // frames queued for the application
@@ -153,6 +159,7 @@ type NIC struct {
 // appFlow is what a sender knows of a flow.
 type appFlow struct {
 	rp     ratelimit.RP
+	limit  units.Rate // never faster; 0: no limit
 	prio   uint8
 	active bool
 	peer   wire.MAC
@@ -162,12 +169,22 @@ type appFlow struct {
 	frames uint64     // sent
 	next   units.Time // when the next notification is due, by the period
 	heard  units.Time // when the last was taken, or the flow began
+
+	// Of schemes that hear of every frame.
+	acker    ratelimit.Acker    // the RP
+	windower ratelimit.Windower // the RP, if it has a window
+	sent     uint64             // bytes on the wire
+	arrived  uint64             // of them, as far as is known
+	awaiting bool               // the window is full: a timer runs until an echo comes
+	use      uint8              // how often the slot was taken
 }
 
 // appPeer is what a receiver knows of a flow, for CNPs to its sender.
 type appPeer struct {
 	here, there wire.MAC
 	srcPort     uint16
+	echoes      uint16 // that wait
+	lastEcho    uint32 // place of the last
 }
 
 // macs is how many addresses an application may have, and macAge when one that is
@@ -189,8 +206,8 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 	n := &NIC{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC),
-		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows), cells: newCells(c.Queue + 2*burst),
-		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), cnpPrio: c.DSCP[c.ControlDSCP],
+		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows, c.Tenants...), cells: newCells(c.Queue + 2*burst),
+		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
 	for _, mac := range c.Known {
 		n.here.Insert(mac, units.Never)
@@ -232,6 +249,7 @@ func (n *NIC) count(port int, f dataplane.Frame) {
 
 // expire ends the pauses whose time has run out.
 func (n *NIC) expire(now units.Time) {
+	n.obeyDue(now)
 	if n.eg.Expire(now) != 0 {
 		n.pauses()
 	}
@@ -250,7 +268,7 @@ func (n *NIC) Slots() int { return len(n.flows) }
 // Rate is what the flow in a slot is allowed.
 func (n *NIC) Rate(now units.Time, slot int) (r units.Rate, ok bool) {
 	if f := &n.flows[slot]; f.active {
-		return f.rp.Rate(now), true
+		return f.rate(now), true
 	}
 	return 0, false
 }

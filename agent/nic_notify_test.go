@@ -379,18 +379,6 @@ func TestNICTagsForQCN(t *testing.T) {
 	expect(t, "refused", a.stats().NIC.Refused[dataplane.CNPUnknown], 1)
 }
 
-// Schemes that applications' frames cannot carry are refused, with the reason.
-func TestNICCarry(t *testing.T) {
-	for _, c := range []cnp.Carry{{Ack: true, INT: true}, {Ack: true, Stamp: true}, {Ack: true}} {
-		if agent.CheckCarry(c) == nil {
-			t.Errorf("%+v is taken", c)
-		}
-	}
-	if err := agent.CheckCarry(cnp.Carry{ECT: wire.ECT1, Tag: true}); err != nil {
-		t.Error(err)
-	}
-}
-
 // Whatever comes on either port is accounted for and gives its buffer back.
 func FuzzNIC(f *testing.F) {
 	f.Add(udpFrame(f, 1, 2, 5, 6, ect0, 20), true)
@@ -400,11 +388,21 @@ func FuzzNIC(f *testing.F) {
 	pcn := func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewPCN(params) }
 	tagged := newBench(f, func(c *agent.NICConfig) { c.Carry.Tag, c.NewRP = true, pcn })
 	plain := newBench(f, func(c *agent.NICConfig) { c.SetDSCP, c.Carry.ECT, c.NewRP = 26, wire.ECT1, pcn })
+	hpcc := &ratelimit.HPCCParams{Line: rate, Min: units.Mbps, BaseRTT: 20 * units.Microsecond, Eta: 0.95, MaxStage: 5, AI: 80, Slack: 1}
+	wrapping := newBench(f, func(c *agent.NICConfig) {
+		c.Carry, c.NewRP = telling, func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewHPCC(hpcc) }
+	})
+	wrapping.receive(agent.Application, udpFrame(f, 1, 2, 5, 6, dscp26, 100))
+	wrapped := wrapping.transmit(agent.Wire)[0]
+	f.Add(wrapped, true)
+	mac(1).Put(wrapped)
+	f.Add(wrapped, false)
+	f.Add(append(wrapped[:42:42], append([]byte{wire.OpShimEcho}, wrapped[43:116]...)...), false)
 	f.Fuzz(func(t *testing.T, frame []byte, app bool) {
 		if len(frame) > 1600 {
 			return
 		}
-		for _, b := range []*nicBench{tagged, plain} {
+		for _, b := range []*nicBench{tagged, plain, wrapping} {
 			b.t = t
 			b.now += 10 * ms
 			port := agent.Wire

@@ -41,13 +41,20 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 	case isCNP(b, &h):
 		n.consume(f, n.takeCNP(now, b, &h))
 		return
+	case isShim(b, &h):
+		if wire.BTH(b[h.BTH:]).Opcode() == wire.OpShimEcho {
+			n.consume(f, n.takeEcho(now, b, &h))
+		} else {
+			n.fromNIC(now, f, &h)
+		}
+		return
 	}
 	if h.CNTagged && n.config.Carry.Tag {
 		b = n.untag(&f, &h)
 	}
 	if n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
 		if key, ok := classify(b, &h, f.Prio, false); ok {
-			n.showNP(now, key, &h, f)
+			n.showNP(now, key, &h, h.TOS&3, f)
 		}
 		if n.config.ClearCE {
 			n.clear(b, &h)
@@ -65,8 +72,9 @@ func (n *NIC) controlled(now units.Time, b []byte) {
 		st.BadControl++
 		return
 	}
-	n.eg.Receive(now, &p)
-	n.pauses()
+	if obey, ok := n.delayed.pause(now, &p); ok {
+		n.obey(now, &obey)
+	}
 }
 
 // consume ends a notification.
@@ -79,15 +87,16 @@ func (n *NIC) consume(f dataplane.Frame, malformed bool) {
 	n.env.Free(f)
 }
 
-// showNP tells the notification point of a frame. Without ECN it does not come
-// from where it could be slowed down.
-func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, f dataplane.Frame) {
+// showNP tells the notification point of a frame that came with a codepoint, and
+// returns the flow's slot, or None if there is no room for it. Without ECN it does
+// not come from where it could be slowed down.
+func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f dataplane.Frame) int {
 	slot, fresh := n.table.Insert(key, now)
 	if slot == flowtable.None {
 		old := n.table.Expire(now-n.config.Age, few)
-		if old == flowtable.None {
+		if old == flowtable.None || n.peers[old].echoes > 0 || n.delayed.waits(old) {
 			n.stats.NIC.Untracked++
-			return
+			return flowtable.None
 		}
 		n.config.NP.Forget(old)
 		n.table.Delete(old)
@@ -98,10 +107,11 @@ func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, f dataplane.Fra
 	}
 	p := &n.peers[slot]
 	p.here, p.there = h.Dst, h.Src
-	if h.TOS&3 == wire.CE {
+	if ecn == wire.CE {
 		n.stats.NPMarked++
 	}
-	n.config.NP.Data(now, slot, h.TOS&3, n.config.Link.WireBytes(int(f.Len)))
+	n.config.NP.Data(now, slot, ecn, n.config.Link.WireBytes(int(f.Len)))
+	return slot
 }
 
 // clear takes the network's mark off a frame. The application's own codepoint is
@@ -205,7 +215,7 @@ func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	f.heard = now
 	f.rp.Notify(now, ecn, word)
 	n.stats.RPHandled++
-	if _, waiting := n.pacer.Waiting(id); waiting {
+	if _, waiting := n.pacer.Waiting(id); waiting && !f.awaiting {
 		n.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 	}
 }

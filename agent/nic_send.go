@@ -5,6 +5,7 @@ import (
 
 	"photon/dataplane"
 	"photon/flowtable"
+	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
 )
@@ -19,6 +20,7 @@ func (n *NIC) Receive(now units.Time, port int, burst []dataplane.Frame) {
 			n.fromApplication(now, burst[i])
 		}
 	}
+	n.delayed.decide(now, n.config.NP)
 	n.hold(now)
 	n.env.Wake(Wire, n.Next(now, Wire))
 	if n.upReady != 0 {
@@ -46,7 +48,7 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 	case int(f.Len) > n.config.MTU+h.Payload:
 		n.discard(Application, f, dataplane.DropOversize)
 		return
-	case h.EtherType == wire.TypeMACControl || h.EtherType == wire.TypeCNM || isProbe(&h) || isCNP(b, &h):
+	case h.EtherType == wire.TypeMACControl || h.EtherType == wire.TypeCNM || isProbe(&h) || isCNP(b, &h) || isShim(b, &h):
 		n.discard(Application, f, dataplane.DropForged)
 		return
 	}
@@ -76,7 +78,13 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 		return
 	}
 	if n.config.Lossless>>f.Prio&1 != 0 {
-		n.setECT(b, &h)
+		switch {
+		case !n.config.Carry.Ack:
+			n.setECT(b, &h)
+		case !n.room(&f, &h): // what goes before it is ECN-capable
+			n.discard(Application, f, dataplane.DropNoMemory)
+			return
+		}
 	}
 	if n.config.Carry.Tag {
 		n.tag(&f, &h, id)
@@ -87,7 +95,7 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 		n.full++
 	}
 	if fl.queue.n == 1 {
-		n.pacer.Wait(id, fl.prio, max(now, fl.departure(now)))
+		n.schedule(now, id)
 	}
 }
 
@@ -137,7 +145,7 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 		return id
 	}
 	f := &n.flows[id]
-	*f = appFlow{prio: key.prio, active: true, heard: now}
+	*f = appFlow{prio: key.prio, active: true, heard: now, use: f.use + 1}
 	if s := n.spare[key.prio]; len(s) > 0 {
 		f.rp = s[len(s)-1]
 		n.spare[key.prio] = s[:len(s)-1]
@@ -145,6 +153,15 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 		f.rp = n.config.NewRP(&n.ports[key.prio])
 	}
 	f.rp.Start(now)
+	if n.config.Carry.Ack && n.config.Lossless>>f.prio&1 != 0 {
+		f.acker, _ = f.rp.(ratelimit.Acker)
+		f.windower, _ = f.rp.(ratelimit.Windower)
+	}
+	weight, tenant := 1, 0
+	if r := n.config.rule(&key); r != nil {
+		weight, tenant, f.limit = max(1, r.Weight), r.Tenant, r.Limit
+	}
+	n.pacer.Join(id, weight, tenant-1)
 	n.stats.FlowsBegun++
 	return id
 }
@@ -154,7 +171,7 @@ func (n *NIC) forget(id int) {
 	f := &n.flows[id]
 	n.spare[f.prio] = append(n.spare[f.prio], f.rp)
 	n.byKey.Delete(id)
-	*f = appFlow{prio: f.prio}
+	*f = appFlow{prio: f.prio, use: f.use}
 }
 
 // departure is when the next frame may leave at the rate of now.
@@ -162,7 +179,7 @@ func (f *appFlow) departure(now units.Time) units.Time {
 	if f.frames == 0 {
 		return now
 	}
-	return f.base.Add(f.rp.Rate(now).Serialize(units.Size(f.gap)))
+	return f.base.Add(f.rate(now).Serialize(units.Size(f.gap)))
 }
 
 // setECT makes a frame ECN-capable in the way of the scheme. The application is

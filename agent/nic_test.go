@@ -81,12 +81,18 @@ func (b *nicBench) receive(port int, frames ...[]byte) {
 // transmit takes what a port sends now.
 func (b *nicBench) transmit(port int) (frames [][]byte) {
 	b.t.Helper()
+	frames = b.take(port, nicFrames)
+	b.audit()
+	return frames
+}
+
+// take takes so many frames at most.
+func (b *nicBench) take(port, most int) (frames [][]byte) {
 	var one [1]dataplane.Frame
-	for b.nic.Next(b.now, port) <= b.now && b.nic.Transmit(b.now, port, one[:]) == 1 {
+	for len(frames) < most && b.nic.Next(b.now, port) <= b.now && b.nic.Transmit(b.now, port, one[:]) == 1 {
 		frames = append(frames, bytes.Clone(b.pool.Header(one[0])))
 		b.pool.Free(one[0])
 	}
-	b.audit()
 	return frames
 }
 

@@ -16,6 +16,7 @@ func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (fille
 		return n.toApplication(now, burst)
 	}
 	n.expire(now)
+	n.delayed.decide(now, n.config.NP)
 	for filled < len(burst) {
 		f, ok := n.pause(now)
 		if !ok {
@@ -73,7 +74,7 @@ func (n *NIC) pause(now units.Time) (f dataplane.Frame, ok bool) {
 func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 	for {
 		ready := n.pacer.Turn(now) | n.ready
-		if n.config.NP.Next() <= now {
+		if n.delayed.cnpDue(n.config.NP) <= now || !n.echoes.empty() {
 			ready |= 1 << n.cnpPrio
 		}
 		if ready &^= n.eg.Paused(); ready == 0 {
@@ -82,13 +83,18 @@ func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 		prio := uint8(7 - bits.LeadingZeros8(ready))
 		var f dataplane.Frame
 		switch {
-		case prio == n.cnpPrio && n.config.NP.Next() <= now:
+		case prio == n.cnpPrio && n.delayed.cnpDue(n.config.NP) <= now:
 			made, stop := false, false
 			if f, made, stop = n.notify(now); stop {
 				return f, false
 			}
 			if !made {
 				continue
+			}
+		case prio == n.cnpPrio && !n.echoes.empty():
+			stop := false
+			if f, _, stop = n.echo(); stop {
+				return f, false
 			}
 		case n.ready>>prio&1 != 0:
 			if f = n.cells.pop(&n.control[prio]); n.control[prio].n == 0 {
@@ -110,7 +116,7 @@ func (n *NIC) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 	if f, made = n.env.Alloc(cnp.MaxLen); !made {
 		return f, false, true
 	}
-	slot, notice, ok := n.config.NP.Poll(now)
+	slot, notice, ok := n.delayed.nextCNP(now, n.config.NP)
 	if !ok {
 		n.env.Free(f)
 		return f, false, false
@@ -134,6 +140,12 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	if fl.queue.n == n.config.FlowQueue-1 {
 		n.full--
 	}
+	if fl.awaiting { // no echo came
+		fl.awaiting, fl.arrived = false, fl.sent
+	}
+	if n.config.Carry.Ack && n.config.Lossless>>prio&1 != 0 {
+		n.wrap(now, &f, id)
+	}
 	if r := n.config.Release; r > 0 && now-fl.heard > r && fl.rp.Rate(now) < n.config.Link.Rate {
 		fl.rp.Start(now)
 		fl.heard = now
@@ -141,10 +153,11 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	}
 	onWire := n.config.Link.WireBytes(int(f.Len))
 	fl.rp.Sent(now, onWire)
+	n.pacer.Sent(now, id, onWire)
 	fl.base, fl.gap = due, onWire
 	fl.frames++
 	if fl.queue.n > 0 {
-		n.pacer.Wait(id, prio, max(now, fl.departure(now)))
+		n.schedule(now, id)
 	}
 	return f
 }
@@ -159,8 +172,8 @@ func (n *NIC) Next(now units.Time, port int) units.Time {
 	}
 	paused := n.eg.Paused()
 	pending := n.pacer.Ready() | n.ready
-	next := min(n.pacer.Next(), n.in.Next(now))
-	if due := n.config.NP.Next(); due <= now {
+	next := min(n.pacer.Next(), n.in.Next(now), n.delayed.decision(n.config.NP), n.delayed.nextPause())
+	if due := n.delayed.cnpDue(n.config.NP); due <= now || !n.echoes.empty() {
 		pending |= 1 << n.cnpPrio
 	} else {
 		next = min(next, due)

@@ -16,7 +16,6 @@ type peer struct {
 	expected uint32 // sequence number, 24 bits
 	refused  bool   // a NAK was sent for expected
 	acks     uint32 // of its acknowledgements that wait to be sent
-	late     uint32 // of its CNPs that wait for their delay
 	lastAck  uint32 // place of the last of them in the queue
 	messages uint32
 	frames   uint64 // taken in order
@@ -34,7 +33,7 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 		h.receive(now, burst[i])
 		h.env.Free(burst[i])
 	}
-	h.decide(now)
+	h.delayed.decide(now, h.config.NP)
 	h.env.Wake(0, h.Next(now, 0))
 }
 
@@ -54,7 +53,9 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) {
 			st.BadControl++
 			return
 		}
-		h.pause(now, &p)
+		if obey, ok := h.delayed.pause(now, &p); ok {
+			h.obey(now, &obey)
+		}
 		return
 	}
 	prio := uint8(0)
@@ -178,7 +179,7 @@ func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 	old := h.table.Expire(now-h.config.Age, h.table.Cap())
-	if old == flowtable.None || h.peers[old].acks+h.peers[old].late > 0 {
+	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
 		return flowtable.None, false
 	}
 	h.config.NP.Forget(old)
@@ -236,7 +237,7 @@ func (h *Host) reschedule(now units.Time, id int) {
 		h.repace(now, f.shared)
 		return
 	}
-	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames > 0 {
+	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames() > 0 {
 		h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	h.expire(now)
-	h.decide(now)
+	h.delayed.decide(now, h.config.NP)
 	n := 0
 	for n < len(burst) {
 		f, ok := h.send(now)
@@ -30,7 +30,7 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 	for {
 		ready := h.pacer.Turn(now)
-		if h.cnpDue() <= now {
+		if h.delayed.cnpDue(h.config.NP) <= now {
 			ready |= 1 << h.cnpPrio
 		}
 		if !h.acks.empty() {
@@ -46,7 +46,7 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 		var f dataplane.Frame
 		var made, stop bool
 		switch {
-		case prio == h.cnpPrio && h.cnpDue() <= now:
+		case prio == h.cnpPrio && h.delayed.cnpDue(h.config.NP) <= now:
 			f, made, stop = h.notify(now)
 		case prio == h.ackPrio && !h.acks.empty():
 			f, made, stop = h.acknowledge()
@@ -74,7 +74,7 @@ func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 	if f, made = h.env.Alloc(cnp.MaxLen); !made {
 		return f, false, true
 	}
-	slot, notice, ok := h.nextCNP(now)
+	slot, notice, ok := h.delayed.nextCNP(now, h.config.NP)
 	if !ok {
 		h.env.Free(f)
 		return f, false, false
@@ -96,12 +96,12 @@ func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
 func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
 	id, due := h.pacer.Pop(int(prio))
 	f := &h.flows[id]
-	if f.shared != nil && !h.begin(now, id) {
+	if f.apart && f.shared != nil && !h.begin(now, id) {
 		return frame, false, false
 	}
 	if f.awaiting { // no acknowledgement came
 		f.awaiting = false
-		f.next = f.acked
+		f.rewind(f.acked)
 	}
 	last := f.packets > 0 && f.next == f.packets-1
 	payload := h.config.Payload
@@ -115,7 +115,10 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 		return frame, false, true
 	}
 	b := h.env.Header(frame)
-	copy(b, f.head[:f.headers])
+	copy(b, f.head[:f.bth+bthFixed])
+	if ext := f.bth + wire.BTHLen; ext < f.headers {
+		copy(b[ext:], f.head[ext:f.headers])
+	}
 	f.encodeBTH(b, last, h.config.Carry.Ack)
 	if h.config.Carry.Stamp {
 		binary.BigEndian.PutUint64(b[int(f.headers)-wire.StampLen:], uint64(now))
@@ -131,6 +134,10 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	h.sent(now, id, due, length, last)
 	return frame, true, false
 }
+
+// bthFixed is how much of a BTH is the same in a flow's packets; the sequence
+// number behind it would begin another cache line of the flow.
+const bthFixed = wire.BTHLen - 4
 
 // encodeBTH writes the opcode, the sequence number and, on the last packet, the
 // request to acknowledge.
@@ -161,22 +168,21 @@ func (f *flow) setLength(b []byte, payload int) {
 // must wait for.
 func (h *Host) sent(now units.Time, id int, due units.Time, length int, last bool) {
 	f := &h.flows[id]
-	if f.frames == 0 {
+	if f.next == 0 && f.repeated == 0 {
 		f.firstBit = now
 	}
 	f.next++
-	f.frames++
 	onWire := h.config.Link.WireBytes(length)
 	f.sent += uint64(onWire)
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
 	h.pacer.Sent(now, id, onWire)
-	f.base, f.gapBytes = due, onWire
-	message := f.shared != nil && !f.gone
+	f.base, f.gapBytes = due, uint16(onWire)
+	message := f.apart && f.shared != nil && !f.gone
 	if message {
 		h.took(now, id, last)
 	}
-	if last || h.full(f) {
+	if last || f.apart && h.full(f) {
 		f.awaiting = true
 		h.pacer.Wait(id, f.prio, now+h.config.AckTimeout)
 		return
@@ -205,8 +211,8 @@ func (h *Host) Next(now units.Time, _ int) units.Time {
 	if !h.acks.empty() {
 		pending |= 1 << h.ackPrio
 	}
-	next = min(next, h.decision(), h.nextPause())
-	if due := h.cnpDue(); due <= now {
+	next = min(next, h.delayed.decision(h.config.NP), h.delayed.nextPause())
+	if due := h.delayed.cnpDue(h.config.NP); due <= now {
 		pending |= 1 << h.cnpPrio
 	} else {
 		next = min(next, due)

@@ -41,6 +41,7 @@ type Agent struct {
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
 	Series     Series             `yaml:"series"`           // what has series of its own in them
 	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
+	Live       Live               `yaml:"live"`             // page for browsers
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file string
@@ -87,8 +88,10 @@ type AgentNode struct {
 }
 
 // Tenant is the number by which flows name a tenant; 0 for the empty name.
-func (n *AgentNode) Tenant(name string) (int, error) {
-	if i, ok := n.tenants[name]; ok || name == "" {
+func (n *AgentNode) Tenant(name string) (int, error) { return tenant(n.tenants, name) }
+
+func tenant(tenants map[string]int, name string) (int, error) {
+	if i, ok := tenants[name]; ok || name == "" {
 		return i, nil
 	}
 	return 0, fmt.Errorf("there is no tenant %q (`tenants:` names them)", name)
@@ -103,6 +106,9 @@ func (c *Agent) Check() error {
 		return inFile(c.file, err)
 	}
 	if _, err := admin(c.Admin, c.Name); err != nil {
+		return inFile(c.file, err)
+	}
+	if err := c.Live.check(); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.Port.check(); err != nil {
@@ -155,7 +161,7 @@ func (c *Agent) AdminSocket() Admin {
 // Options are those of the world.
 func (c *Agent) Options() dpdk.Options {
 	if c.IsNIC() {
-		return c.DPDK.options(c.NICPorts(), 200*units.Size(c.App.Queue.Or(4096)+16384), c.NICMTU())
+		return c.DPDK.options(c.NICPorts(), 200*units.Size(c.App.Queue.Or(4096)+16384), c.NICMTUs()[agent.Wire])
 	}
 	return c.DPDK.options([]Port{c.Port}, 4*units.MB, int(c.Payload.Or(1000))+100)
 }
@@ -205,7 +211,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 			return nil, fail(d, "delay %v must not be negative", d.V)
 		}
 	}
-	if err := c.takeTenants(n); err != nil {
+	if n.Config.Tenants, n.tenants, err = c.tenants(); err != nil {
 		return nil, err
 	}
 	if err := c.flows(n); err != nil {
@@ -223,23 +229,24 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	return n, nil
 }
 
-func (c *Agent) takeTenants(n *AgentNode) error {
-	n.tenants = map[string]int{}
+// tenants are what `tenants:` says, and their numbers by name.
+func (c *Agent) tenants() (all []ratelimit.Tenant, names map[string]int, err error) {
+	names = map[string]int{}
 	for i, t := range c.Tenants {
 		if t.Name.V == "" {
-			return fail(t.Cap, "tenant %d needs a name", i+1)
+			return nil, nil, fail(t.Cap, "tenant %d needs a name", i+1)
 		}
-		if n.tenants[t.Name.V] > 0 {
-			return fail(t.Name, "tenant %s is there twice", t.Name.V)
+		if names[t.Name.V] > 0 {
+			return nil, nil, fail(t.Name, "tenant %s is there twice", t.Name.V)
 		}
 		r := ratelimit.Tenant{Weight: t.Weight.Or(1), Cap: t.Cap.V}
 		if err := r.Validate(); err != nil {
-			return fail(t.Name, "tenant %s: %v", t.Name.V, err)
+			return nil, nil, fail(t.Name, "tenant %s: %v", t.Name.V, err)
 		}
-		n.Config.Tenants = append(n.Config.Tenants, r)
-		n.tenants[t.Name.V] = len(n.Config.Tenants)
+		all = append(all, r)
+		names[t.Name.V] = len(all)
 	}
-	return nil
+	return all, names, nil
 }
 
 func (c *Agent) flows(n *AgentNode) error {

@@ -3,12 +3,15 @@ package config
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"photon/agent"
+	"photon/cnp"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
+	"photon/ratelimit"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -27,7 +30,7 @@ type Application struct {
 	Device    Value[string]     `yaml:"device"`      // virtual device and arguments: net_tap0,iface=app0; net_af_packet1,...; net_memif0,...; net_vhost0,...
 	Rate      Value[units.Rate] `yaml:"rate"`        // handed over no faster; as fast as the device takes frames
 	MAC       []Value[wire.MAC] `yaml:"mac"`         // addresses of applications that do not speak first; a tap's own, and those that speak, are known
-	MTU       Value[int]        `yaml:"mtu"`         // longest frame without Ethernet header, tags and FCS, bytes; 1500
+	MTU       Value[int]        `yaml:"mtu"`         // longest frame without Ethernet header, tags and FCS, bytes; 1500, less what hpcc and the timely schemes add
 	DSCP      Value[int]        `yaml:"dscp"`        // of IP frames that applications send with DSCP 0; they keep it
 	ECN       Value[string]     `yaml:"ecn"`         // clear (applications do not see the network's marks) or keep; clear
 	Flows     Value[int]        `yaml:"flows"`       // most flows sent at a time; 4096
@@ -37,7 +40,22 @@ type Application struct {
 	Age       Value[units.Time] `yaml:"age"`         // a flow that is silent for so long makes room for another; 10s
 	Release   Value[units.Time] `yaml:"release"`     // a flow that was not notified for so long sends at line rate again; 2s; 0s: never
 	Period    Value[units.Time] `yaml:"cnp_period"`  // a flow takes one notification in it; the scheme's
+	Match     []FlowRule        `yaml:"match"`       // weights, limits and tenants of flows; the first that matches counts
 	Lossy     Value[units.Size] `yaml:"lossy_queue"` // towards the application, a lossy priority drops beyond it; 1MB
+}
+
+// FlowRule says which flows of applications have what weight, limit and tenant.
+// What is absent matches anything.
+type FlowRule struct {
+	From  Value[Prefix] `yaml:"from"`     // address of the application here
+	To    Value[Prefix] `yaml:"to"`       // of the other end
+	Proto Value[string] `yaml:"protocol"` // tcp, udp, or a number
+	Port  Value[int]    `yaml:"port"`     // at either end
+	QP    Value[int]    `yaml:"qp"`       // RoCEv2 queue pair at the other end
+
+	Rate   Value[units.Rate] `yaml:"rate"`   // never faster; absent: as the reaction point allows
+	Weight Value[int]        `yaml:"weight"` // frames per turn when flows wait for the wire, 1 to 255; 1
+	Tenant Value[string]     `yaml:"tenant"` // whose cap and turns it shares; none
 }
 
 // NICNode is a NIC that is ready to be made.
@@ -68,14 +86,33 @@ func (c *Agent) NICPorts() []Port {
 // applications holds: while the port is held, they wait there, old ones before new.
 const applicationRing = 256
 
-// NICMTU is the longest frame on the wire without Ethernet header, VLAN tags and
-// FCS. The configuration must have been checked.
-func (c *Agent) NICMTU() int {
-	mtu := c.App.MTU.Or(defaultMTU)
-	if n, err := c.ResolveNIC(nil); err == nil && n.Config.Carry.Tag {
-		mtu += wire.CNTagLen
+// NICMTUs are the longest frames at NICPorts without Ethernet header, VLAN tags
+// and FCS: on the wire, what the scheme adds to the application's is among them.
+// The configuration must have been checked.
+func (c *Agent) NICMTUs() [2]int {
+	n, err := c.ResolveNIC(nil)
+	if err != nil {
+		return [2]int{agent.Wire: defaultMTU, agent.Application: defaultMTU}
 	}
-	return mtu
+	return [2]int{agent.Wire: n.Config.MTU + added(n.Config.Carry), agent.Application: n.Config.MTU}
+}
+
+// added is how much longer a scheme makes frames of applications.
+func added(c cnp.Carry) int {
+	if c.Tag {
+		return wire.CNTagLen
+	}
+	return agent.ShimLen(c)
+}
+
+// MTUHint says what can be done if the wire takes no frames as long as that; "" if
+// the scheme adds nothing.
+func (c *Agent) MTUHint() string {
+	n, err := c.ResolveNIC(nil)
+	if err != nil || added(n.Config.Carry) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("scheme %s adds up to %d bytes to a frame of mtu %d: `application: {mtu: %d}` fits into 1500", n.Scheme.Name, added(n.Config.Carry), n.Config.MTU, defaultMTU-added(n.Config.Carry))
 }
 
 // checkRole says what does not go together with the role.
@@ -128,12 +165,6 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.Results.Line, "results", own)
 	case c.Send.IsSet():
 		return notHere(c.Send.Line, "send", own)
-	case len(c.Tenants) > 0:
-		return notHere(c.Tenants[0].Name.Line, "tenants", own)
-	case c.NPDelay.IsSet():
-		return notHere(c.NPDelay.Line, "np_delay", "a NIC has none but its own")
-	case c.PauseDelay.IsSet():
-		return notHere(c.PauseDelay.Line, "pause_delay", "a NIC has none but its own")
 	case c.Payload.IsSet():
 		return notHere(c.Payload.Line, "payload", own)
 	case c.AckTimeout.IsSet():
@@ -203,12 +234,29 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if devices != nil && isTap(a.Device.V) { // the kernel's side has the address that the device tells
 		s.Known = append(s.Known, devices[agent.Application].MAC)
 	}
+	var names map[string]int
+	if s.Tenants, names, err = c.tenants(); err != nil {
+		return nil, err
+	}
+	for i := range a.Match {
+		r, err := a.Match[i].resolve(names)
+		if err != nil {
+			return nil, err
+		}
+		s.Rules = append(s.Rules, r)
+	}
+	for _, d := range []Value[units.Time]{c.NPDelay, c.PauseDelay} {
+		if d.V < 0 {
+			return nil, fail(d, "delay %v must not be negative", d.V)
+		}
+	}
+	s.NPDelay, s.PauseDelay = c.NPDelay.V, c.PauseDelay.V
 	parts, recipe, err := c.Scheme.build(scheme.Network{Line: link.Rate, Seed: 1})
 	if err != nil {
 		return nil, err
 	}
-	if err := agent.CheckCarry(parts.Carry); err != nil {
-		return nil, fail(c.Scheme.Name, "scheme %s cannot be used with role nic: %v", recipe.Name, err)
+	if shim := agent.ShimLen(parts.Carry); shim > 0 && !a.MTU.IsSet() { // the wire's frames are as long as they usually are
+		s.MTU -= shim
 	}
 	if s.Receivers < 1 {
 		return nil, fail(c.Receive, "receive %d: a NIC knows of at least 1 flow", s.Receivers)
@@ -222,6 +270,43 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 		return nil, fail(c.PFC.Headroom, "headroom %v is less than a frame, %d B", s.PFC.Headroom, s.MTU)
 	}
 	return n, nil
+}
+
+func (r *FlowRule) resolve(tenants map[string]int) (f agent.FlowRule, err error) {
+	f = agent.FlowRule{From: r.From.V.Prefix, To: r.To.V.Prefix, Weight: r.Weight.Or(1), Limit: r.Rate.V}
+	switch p := r.Proto.V; p {
+	case "":
+	case "tcp":
+		f.Proto = wire.ProtoTCP
+	case "udp":
+		f.Proto = wire.ProtoUDP
+	default:
+		n, err := strconv.ParseUint(p, 10, 8)
+		if err != nil || n == 0 {
+			return f, fail(r.Proto, "protocol %q: tcp, udp, or a number from 1 to 255", p)
+		}
+		f.Proto = uint8(n)
+	}
+	if r.Port.IsSet() && (r.Port.V < 1 || r.Port.V > 65535) {
+		return f, fail(r.Port, "port %d: from 1 to 65535", r.Port.V)
+	}
+	if r.QP.IsSet() && (r.QP.V < 1 || r.QP.V >= 1<<24) {
+		return f, fail(r.QP, "queue pair %d: from 1 to %d", r.QP.V, 1<<24-1)
+	}
+	if r.Port.IsSet() && r.QP.IsSet() {
+		return f, fail(r.QP, "a flow is named by ports or by a queue pair, not by both")
+	}
+	f.Port, f.QP = uint16(r.Port.V), uint32(r.QP.V)
+	if f.Weight < 1 || f.Weight > ratelimit.MaxWeight {
+		return f, fail(r.Weight, "weight %d: from 1 to %d", f.Weight, ratelimit.MaxWeight)
+	}
+	if r.Rate.IsSet() && f.Limit <= 0 {
+		return f, fail(r.Rate, "rate %v must be positive", f.Limit)
+	}
+	if f.Tenant, err = tenant(tenants, r.Tenant.V); err != nil {
+		return f, fail(r.Tenant, "%v", err)
+	}
+	return f, nil
 }
 
 func dscp(v Value[int], or int) (uint8, error) {
@@ -270,6 +355,15 @@ func (n *NICNode) Describe() []string {
 		fmt.Sprintf("to the wire: %d flows, %d frames in all, %d of a flow, whose full queue %s; DSCP %s", c.Flows, c.Queue, c.FlowQueue, full, set),
 		fmt.Sprintf("to the application: xoff %v, xon %v, headroom %v, lossy queues %v; marks are %s", c.PFC.XOFF, c.PFC.XON, c.PFC.Headroom, c.Tail, ecn),
 		fmt.Sprintf("PFC and ECN on %08b; CNPs have priority %d, a flow takes one in %v", c.Lossless, c.DSCP[c.ControlDSCP], c.Period),
+	}
+	if c.NPDelay > 0 || c.PauseDelay > 0 {
+		lines = append(lines, fmt.Sprintf("CNPs leave %v after they were decided, PFC frames are obeyed %v after they came", c.NPDelay, c.PauseDelay))
+	}
+	if len(c.Tenants)+len(c.Rules) > 0 {
+		lines = append(lines, fmt.Sprintf("%d tenants, %d rules for flows", len(c.Tenants), len(c.Rules)))
+	}
+	if shim := agent.ShimLen(c.Carry); shim > 0 {
+		lines = append(lines, fmt.Sprintf("frames under the scheme travel inside packets of the NICs' own, up to %d bytes longer, and each is answered: the other end must be a NIC, too", shim))
 	}
 	if n.Scheme.Name == "pacc" {
 		lines = append(lines, "pacc's switches notify RoCEv2 flows only: others are not slowed down")

@@ -151,12 +151,15 @@ func (p *switchPort) judge(now units.Time, f Frame) {
 // stamp writes a hop into a packet that has room for telemetry.
 func (p *switchPort) stamp(hop wire.INTHop, f Frame) {
 	var h wire.Header
-	if b := p.packet.Bytes; wire.Parse(b, &h) && h.BTH != 0 && wire.BTH(b[h.BTH:]).Opcode() != wire.OpAcknowledge {
+	if b := p.packet.Bytes; wire.Parse(b, &h) && h.BTH != 0 && !answers(wire.BTH(b[h.BTH:]).Opcode()) {
 		if t := wire.INTOf(b[h.L3:], h.BTH-h.L3); t != nil {
 			t.Push(hop)
 		}
 	}
 }
+
+// answers reports whether packets with an opcode bring telemetry back.
+func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode == wire.OpShimEcho }
 
 // show fills in what a congestion point may know of a frame.
 func (p *switchPort) show(f Frame) {

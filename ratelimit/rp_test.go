@@ -271,7 +271,7 @@ func TestWheelAgainstSlowTwin(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		const flows = 20
-		w := NewWheel(flows)
+		w := NewWheel(rapid.SampledFrom([]int{flows, 3000, 200_000}).Draw(t, "room"))
 		slow := map[int]units.Time{}
 		now := rapid.SampledFrom([]units.Time{0, Slot*slots - 5, Slot*slots*slots - 5, Horizon - 3*Slot, 3*Horizon - 1}).Draw(t, "now")
 		w.Expire(now)

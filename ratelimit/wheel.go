@@ -9,10 +9,12 @@ import (
 )
 
 const (
-	slotBits  = 8
-	slots     = 1 << slotBits
-	levels    = 5
-	tickShift = 16 // a slot of the lowest level is 2^16 ps = 65.5 ns
+	slotBits    = 8 // of a level that is not the second of a large wheel
+	slots       = 1 << slotBits
+	levels      = 5
+	horizonBits = levels * slotBits
+	mostSecond  = 16 // bits of the second level of the largest wheels
+	tickShift   = 16 // a slot of the lowest level is 2^16 ps = 65.5 ns
 
 	// Slot is the width of a slot of the lowest level. Flows come out of the
 	// wheel in the order of their slots and, within one, of their times.
@@ -21,7 +23,7 @@ const (
 	// million flows at 1 Mbit/s in all (2.3 hours for 1000 bytes) are far within. A
 	// timer beyond it is put at the horizon and sorted again when that has come: it
 	// is late by nothing, and costs five moves more for each horizon.
-	Horizon = units.Time(1) << (tickShift + levels*slotBits)
+	Horizon = units.Time(1) << (tickShift + horizonBits)
 
 	nobody  = -1
 	unknown = -1
@@ -34,14 +36,21 @@ const (
 // lower level at most four times before it expires.
 //
 // The position of a timer follows from the highest digit, in base 256, in which
-// its time differs from the wheel's.
+// its time differs from the wheel's. The second digit of a large wheel has as many
+// bits as let the gaps of as many flows as there is room for fit into it, when they
+// share some Gbit/s: their timers are moved once, like those of few flows, and
+// each move is a cache miss.
 type Wheel struct {
 	tick  uint64 // the wheel's time in slots of the lowest level
 	count int
-	used  [levels][slots / 64]uint64
-	head  [levels][slots]int32
+	shift [levels + 1]uint8                      // lowest bit of each level's digit in a tick; the last: of what is beyond the horizon
+	mask  [levels]int32                          // of a digit
+	first [levels]int32                          // number of each level's first slot
+	used  []uint64                               // slots with timers, by number
+	some  [levels][1 << (mostSecond - 12)]uint64 // words of used with any, by level
+	head  []int32                                // by number of slot
 	entry []entry
-	ends  []ends // by level and slot, of large wheels
+	ends  []ends // by number of slot, of large wheels
 
 	// Soon is told of flows of a large wheel whose timers will expire within the
 	// lowest level's turn (16.8 us); nil: nobody is. It is for fetching what will be
@@ -80,21 +89,34 @@ type entry struct {
 	at         units.Time
 	next, prev int32
 	skip       int32 // put into the slot some places later; a hint, wrong when flows left the slot
-	where      int16 // level*slots + slot, or nobody
+	where      int32 // number of the slot, or nobody
 	tenant     int16 // nobody: none
 	class      uint8
 	weight     uint8 // frames per turn
 	left       uint8 // of them, in this turn
 	queued     bool
-	_          [4]byte
+	_          [2]byte
 }
 
 // NewWheel returns a wheel for flows 0 to capacity-1, at time 0.
 func NewWheel(capacity int) *Wheel {
 	w := &Wheel{soon: units.Never, entry: make([]entry, capacity)}
 	memory.Huge(w.entry)
+	second := min(max(slotBits, bits.Len(uint(capacity))-1), mostSecond)
+	total := int32(0)
+	for level := range levels {
+		n := slotBits
+		if level == 1 {
+			n = second
+		}
+		n = min(n, horizonBits-int(w.shift[level]))
+		w.shift[level+1] = w.shift[level] + uint8(n)
+		w.first[level], w.mask[level] = total, 1<<n-1
+		total += max(64, int32(1)<<n) // whole words
+	}
+	w.used, w.head = make([]uint64, total/64), make([]int32, total)
 	if capacity >= large {
-		w.ends = make([]ends, levels*slots)
+		w.ends = make([]ends, total)
 	}
 	for i := range w.entry {
 		w.entry[i] = entry{where: nobody, tenant: nobody, weight: 1}
@@ -123,15 +145,16 @@ func (w *Wheel) Schedule(flow int, t units.Time) {
 // due is when a flow's timer expires if its slot is of the lowest level, else when
 // its slot must be turned.
 func (w *Wheel) due(flow int32) units.Time {
-	if level := int(w.entry[flow].where) / slots; level > 0 {
-		return units.Time(w.start(level, int(w.entry[flow].where)%slots) << tickShift)
+	slot := w.entry[flow].where
+	if level := w.level(slot); level > 0 {
+		return units.Time(w.start(level, slot) << tickShift)
 	}
-	return min(w.entry[flow].at, w.passed(int(w.entry[flow].where)))
+	return min(w.entry[flow].at, w.passed(slot))
 }
 
 // passed is when a slot of the lowest level has passed, and what is still in it,
 // because it was beyond the horizon, must be placed anew.
-func (w *Wheel) passed(slot int) units.Time {
+func (w *Wheel) passed(slot int32) units.Time {
 	return units.Time(min((w.start(0, slot)+1)<<tickShift, uint64(units.Never)))
 }
 
@@ -147,30 +170,47 @@ func (w *Wheel) Cancel(flow int) {
 	w.count--
 }
 
+// level of a slot.
+func (w *Wheel) level(slot int32) int {
+	for level := levels - 1; level > 0; level-- {
+		if slot >= w.first[level] {
+			return level
+		}
+	}
+	return 0
+}
+
 // place links a flow into the slot of its time.
 func (w *Wheel) place(flow int32) {
 	e := &w.entry[flow]
-	tick := min(max(uint64(max(e.at, 0))>>tickShift, w.tick), w.tick|(1<<(levels*slotBits)-1))
-	level := 0
-	if diff := tick ^ w.tick; diff != 0 {
-		level = (63 - bits.LeadingZeros64(diff)) / slotBits
+	tick := min(max(uint64(max(e.at, 0))>>tickShift, w.tick), w.tick|(1<<horizonBits-1))
+	level, slot := 0, int32(tick&(slots-1))
+	if differs := tick ^ w.tick; differs >= slots {
+		for level = 1; differs>>(w.shift[level+1]&63) != 0; {
+			level++
+		}
+		slot = w.first[level] + int32(tick>>(w.shift[level]&63))&w.mask[level]
 	}
-	slot := int(tick>>(level*slotBits)) & (slots - 1)
-	e.where = int16(level*slots + slot)
-	if w.used[level][slot/64]>>(slot%64)&1 == 0 {
-		w.used[level][slot/64] |= 1 << (slot % 64)
-		w.head[level][slot] = flow
+	e.where = slot
+	word := &w.used[slot/64]
+	if *word>>(uint32(slot)%64)&1 == 0 {
+		*word |= 1 << (uint32(slot) % 64)
+		if level > 0 {
+			at := uint32(slot-w.first[level]) / 64
+			w.some[level][at/64] |= 1 << (at % 64)
+		}
+		w.head[slot] = flow
 		e.next, e.prev = flow, flow
 		if w.ends != nil && level > 0 {
-			w.ends[e.where].n = 0
+			w.ends[slot].n = 0
 		}
 	} else {
-		w.link(w.head[level][slot], flow)
+		w.link(w.head[slot], flow)
 	}
 	if w.ends == nil || level == 0 { // nobody walks through the lowest level's slots
 		return
 	}
-	x := &w.ends[e.where]
+	x := &w.ends[slot]
 	at := x.n % ahead
 	if x.n < ahead {
 		x.first[at] = flow
@@ -190,24 +230,42 @@ func (w *Wheel) link(first, flow int32) {
 
 func (w *Wheel) unlink(flow int32) {
 	e := &w.entry[flow]
-	level, slot := int(e.where)/slots, int(e.where)%slots
+	slot := e.where
 	e.where = nobody
 	if e.next == flow {
-		w.used[level][slot/64] &^= 1 << (slot % 64)
+		w.empty(w.level(slot), slot)
 		return
 	}
 	w.entry[e.prev].next, w.entry[e.next].prev = e.next, e.prev
-	if w.head[level][slot] == flow {
-		w.head[level][slot] = e.next
+	if w.head[slot] == flow {
+		w.head[slot] = e.next
 	}
 }
 
-// first finds the lowest level's, then each higher level's, first slot in use.
-func (w *Wheel) first() (level, slot int, ok bool) {
-	for level := range levels {
-		for word := range w.used[level] {
-			if u := w.used[level][word]; u != 0 {
-				return level, word*64 + bits.TrailingZeros64(u), true
+// empty notes that nothing is in a slot any more.
+func (w *Wheel) empty(level int, slot int32) {
+	if w.used[slot/64] &^= 1 << (uint32(slot) % 64); level > 0 && w.used[slot/64] == 0 {
+		at := uint32(slot-w.first[level]) / 64
+		w.some[level][at/64] &^= 1 << (at % 64)
+	}
+}
+
+// lowest finds the lowest level's, then each higher level's, first slot in use.
+func (w *Wheel) lowest() (level int, slot int32, ok bool) {
+	for word := range w.used[:slots/64] {
+		if u := w.used[word]; u != 0 {
+			return 0, int32(word*64 + bits.TrailingZeros64(u)), true
+		}
+	}
+	for level := 1; level < levels; level++ {
+		some := &w.some[level]
+		for i := range some {
+			if some[i] != 0 {
+				word := w.first[level]/64 + int32(i*64+bits.TrailingZeros64(some[i]))
+				return level, word*64 + int32(bits.TrailingZeros64(w.used[word])), true
+			}
+			if level != 1 {
+				break // one word tells of all slots
 			}
 		}
 	}
@@ -215,14 +273,15 @@ func (w *Wheel) first() (level, slot int, ok bool) {
 }
 
 // start is the tick at which a slot of a level begins.
-func (w *Wheel) start(level, slot int) uint64 {
-	return w.tick>>((level+1)*slotBits)<<((level+1)*slotBits) | uint64(slot)<<(level*slotBits)
+func (w *Wheel) start(level int, slot int32) uint64 {
+	up := w.shift[level+1]
+	return w.tick>>up<<up | uint64(slot-w.first[level])<<w.shift[level]
 }
 
 // earliest returns the first of a slot's flows to expire; of equals, the one scheduled first.
-func (w *Wheel) earliest(level, slot int) int32 {
-	best := w.head[level][slot]
-	for f := w.entry[best].next; f != w.head[level][slot]; f = w.entry[f].next {
+func (w *Wheel) earliest(slot int32) int32 {
+	best := w.head[slot]
+	for f := w.entry[best].next; f != w.head[slot]; f = w.entry[f].next {
 		if w.entry[f].at < w.entry[best].at {
 			best = f
 		}
@@ -243,8 +302,8 @@ func (w *Wheel) Next() units.Time {
 // look works out what Next is.
 func (w *Wheel) look() {
 	w.soon = units.Never
-	if level, slot, ok := w.first(); ok && level == 0 {
-		w.soon = min(w.entry[w.earliest(0, slot)].at, w.passed(slot))
+	if level, slot, ok := w.lowest(); ok && level == 0 {
+		w.soon = min(w.entry[w.earliest(slot)].at, w.passed(slot))
 	} else if ok {
 		w.soon = units.Time(w.start(level, slot) << tickShift)
 	}
@@ -260,9 +319,9 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 	}
 	w.soon = unknown
 	for w.count > 0 {
-		level, slot, _ := w.first()
+		level, slot, _ := w.lowest()
 		if level == 0 {
-			f := w.earliest(0, slot)
+			f := w.earliest(slot)
 			if w.entry[f].at <= now {
 				w.unlink(f)
 				w.count--
@@ -292,11 +351,11 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 // cascade places the flows of a slot anew, now that the wheel's time has reached
 // it. Of a large wheel it fetches their timers some places ahead, and tells Soon
 // of those whose turn is near.
-func (w *Wheel) cascade(level, slot int) {
-	first := w.head[level][slot]
-	w.used[level][slot/64] &^= 1 << (slot % 64)
+func (w *Wheel) cascade(level int, slot int32) {
+	first := w.head[slot]
+	w.empty(level, slot)
 	if w.ends != nil {
-		x := &w.ends[level*slots+slot]
+		x := &w.ends[slot]
 		for _, f := range x.first[:min(x.n, ahead)] {
 			memory.Prefetch(unsafe.Pointer(&w.entry[f]), 1)
 		}

@@ -12,6 +12,8 @@ func (c *scrape) nic() {
 	c.put(nicECT, float64(n.ECT), node)
 	c.put(nicCleared, float64(n.Cleared), node)
 	c.put(nicUntracked, float64(n.Untracked), node)
+	c.put(nicEchoes, float64(n.EchoesSent), node, "tx")
+	c.put(nicEchoes, float64(n.EchoesTaken), node, "rx")
 	c.put(nicReleased, float64(n.Released), node)
 	for why := range dataplane.CNPRefusals {
 		c.put(nicRefused, float64(n.Refused[why]), node, why.String())

@@ -21,6 +21,7 @@ func TestNICMetrics(t *testing.T) {
 		s.Stats.NIC = dataplane.NICStats{
 			Flows: 1, Received: 2, Queued: 3, Control: 4, ECT: 5, Cleared: 6, Untracked: 7, Released: 8,
 			Refused: [dataplane.CNPRefusals]uint64{9, 10, 11, 12}, Holds: 13, Held: 14 * units.Second,
+			EchoesSent: 15, EchoesTaken: 16,
 		}
 		return s
 	}}
@@ -35,6 +36,7 @@ func TestNICMetrics(t *testing.T) {
 		`nic_np_untracked_packets_total{node="n1"} 7`, `nic_rp_released_total{node="n1"} 8`,
 		`nic_cnp_refused_total{node="n1",reason="unknown_flow"} 9`, `nic_cnp_refused_total{node="n1",reason="not_sent"} 10`,
 		`nic_cnp_refused_total{node="n1",reason="too_soon"} 11`, `nic_cnp_refused_total{node="n1",reason="malformed"} 12`,
+		`nic_echoes_total{direction="tx",node="n1"} 15`, `nic_echoes_total{direction="rx",node="n1"} 16`,
 		`nic_application_holds_total{node="n1"} 13`, `nic_application_held_seconds_total{node="n1"} 14`,
 		`pfc_tx_frames_total{node="n1",port="sw0",priority="3"} 3`, `queue_bytes{node="n1",port="sw0",priority="3"} 2000`, `np_cnp_sent_total{node="n1"} 7`,
 	} {

@@ -11,6 +11,11 @@ const (
 	OpSendOnly    = 0x04
 	OpAcknowledge = 0x11
 	OpCNP         = 0x81
+
+	// Of the manufacturers' own (11xxxxxx): between NICs that wrap the packets of
+	// applications, and what is told of one.
+	OpShim     = 0xC0
+	OpShimEcho = 0xC1
 )
 
 // BTH is a view on a base transport header, BTHLen bytes.

@@ -23,6 +23,7 @@ const (
 	ICRCLen     = 4
 	CNTagLen    = 4
 	StampLen    = 8
+	EchoLen     = 16 // of a NIC's packet: clock, and bytes sent
 	INTLen      = 2 + INTHops*8
 
 	FCSLen      = 4

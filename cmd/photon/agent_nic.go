@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"photon/agent"
@@ -19,9 +21,16 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), conf.NICPorts(), conf.NICMTU())
-	if err != nil {
-		return err
+	var devices []dpdk.Device
+	for i, mtu := range conf.NICMTUs() {
+		d, err := openAll(w, conf.File(), conf.NICPorts()[i:i+1], mtu)
+		if err != nil {
+			if hint := conf.MTUHint(); i == agent.Wire && hint != "" {
+				err = bad(fmt.Errorf("%w (%s)", err, hint))
+			}
+			return err
+		}
+		devices = append(devices, d...)
 	}
 	node, err := conf.ResolveNIC(devices)
 	if err != nil {
@@ -32,7 +41,7 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), garbage: conf.DPDK.GarbageLimit(), nic: n}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit(), nic: n}
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.scheme, d.lossless = node.Scheme.Name, node.Config.Lossless
 	d.id = w.Add(d.name, n, envs, []int{0, 0})

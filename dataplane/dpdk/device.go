@@ -20,6 +20,9 @@ import (
 // descriptors of a device's rings: enough for a poll gap at full speed.
 const descriptors = 1024
 
+// tapMTU is what the driver gives its interfaces.
+const tapMTU = 1500
+
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
 	name, _, _ := strings.Cut(spec, ",")
@@ -43,6 +46,11 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	}
 	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
 		return Device{}, fmt.Errorf("port %s: it takes no frames of mtu %d, but of %d at most", spec, mtu, most)
+	}
+	if iface, ok := argument(spec, "iface"); ok && strings.HasPrefix(spec, "net_tap") && mtu < tapMTU { // so that programs send nothing longer
+		if err := setMTU(iface, mtu); err != nil {
+			return Device{}, fmt.Errorf("port %s: interface %s does not take mtu %d: %w", spec, iface, mtu, err)
+		}
 	}
 	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id)}
 	w.kernel[d.ID] = newSockets(spec, before)
