@@ -10,7 +10,7 @@
 #include <rte_ring.h>
 
 /* Finds a port by its name, or has DPDK make it by its specification. */
-int ph_open(const char *name, const char *spec)
+static int find_or_make(const char *name, const char *spec)
 {
 	uint16_t id;
 	int r;
@@ -22,6 +22,20 @@ int ph_open(const char *name, const char *spec)
 		return r;
 	r = rte_eth_dev_get_port_by_name(name, &id);
 	return r < 0 ? r : id;
+}
+
+int ph_open(const char *name, const char *spec)
+{
+	int memif = ph_is_memif(name), r;
+
+	if (memif)
+		ph_memif_begin();
+	r = find_or_make(name, spec);
+	if (memif) {
+		ph_memif_opened(r >= 0);
+		ph_memif_end();
+	}
+	return r;
 }
 
 /* PFC is ours to do: cards must not act on pause frames but pass them up. */
@@ -43,6 +57,25 @@ static int flow_control_off(uint16_t id)
 		r = rte_eth_dev_flow_ctrl_set(id, &fc);
 	}
 	return r == -ENOTSUP ? 0 : r;
+}
+
+int ph_port_is_memif(uint16_t id)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+
+	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
+}
+
+static int begin(uint16_t id)
+{
+	int memif = ph_port_is_memif(id), r;
+
+	if (memif)
+		ph_memif_begin();
+	r = rte_eth_dev_start(id);
+	if (memif)
+		ph_memif_end();
+	return r;
 }
 
 /* Configures and starts a port with so many queues in each direction, which
@@ -70,7 +103,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 			r = rte_eth_tx_queue_setup(id, q, tx, socket, NULL);
 	}
 	if (r == 0)
-		r = rte_eth_dev_start(id);
+		r = begin(id);
 	if (r < 0)
 		return r;
 	rte_eth_promiscuous_enable(id);
@@ -91,11 +124,18 @@ void ph_close(uint16_t id)
 {
 	struct rte_eth_dev_info info;
 	int known = rte_eth_dev_info_get(id, &info) == 0 && info.device != NULL;
+	int memif = ph_port_is_memif(id);
 
+	if (memif)
+		ph_memif_begin();
 	rte_eth_dev_stop(id);
 	rte_eth_dev_close(id);
 	if (known)
 		rte_dev_remove(info.device);
+	if (memif) {
+		ph_memif_opened(-1);
+		ph_memif_end();
+	}
 }
 
 int ph_link(uint16_t id, int *up, uint32_t *mbps)

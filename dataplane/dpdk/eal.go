@@ -53,7 +53,9 @@ func initEAL(o Options) error {
 
 func startEAL(o Options) error {
 	args := []string{"photon", "--no-telemetry", "--log-level=*:critical", "--file-prefix", fmt.Sprintf("photon%d", os.Getpid())}
-	args = append(args, "-l", fmt.Sprint(affinity()[0]))
+	// DPDK keeps its own threads off the cores of what it takes for its only one,
+	// which does not run: the workers have those.
+	args = append(args, "--lcores", fmt.Sprintf("0@(%s)", strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Cores[:o.Workers]), " ", ","), "[]")))
 	if o.Hugepages {
 		args = append(args, "--in-memory")
 	} else {

@@ -30,6 +30,15 @@ int ph_cables(const char *name, unsigned queues, unsigned size);
 unsigned ph_cables_per_device(void);
 uint32_t ph_drain(uint16_t dev, uint16_t queue);
 
+/* memif.c */
+int ph_is_memif(const char *name);
+int ph_port_is_memif(uint16_t id);
+void ph_memif_begin(void); /* waits until no worker polls a memif, and nobody else calls its driver */
+void ph_memif_opened(int n); /* or closed; by who has the turn */
+void ph_memif_end(void);
+int ph_memif_try(void); /* whether a worker may poll memifs; if so, until ph_memif_done */
+void ph_memif_done(void);
+
 /* round.c */
 #define PH_BURST 32
 
@@ -54,6 +63,7 @@ struct ph_port {
 	uint16_t tx_n; /* frames staged to be sent; after a round, those that the device refused */
 	uint16_t rx_n; /* frames received in the last round */
 	uint16_t rx_held; /* take nothing from the device for now */
+	uint16_t memif;
 	uint64_t rx_total, tx_total;
 	uint64_t too_long; /* received in several buffers, and dropped */
 	struct ph_frame tx[PH_BURST];
@@ -64,6 +74,7 @@ struct ph_worker {
 	struct rte_mempool *pool;
 	uint8_t *base;
 	uint16_t ports;
+	uint16_t memifs; /* how many of them are such */
 	struct ph_port *port; /* array */
 };
 
@@ -76,5 +87,8 @@ uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t s
 
 void ph_punctual(void);
 void ph_sleep(uint32_t ns);
+
+/* How often the calling thread gave up its core by itself. */
+uint64_t ph_sleeps(void);
 
 #endif

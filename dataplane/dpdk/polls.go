@@ -14,6 +14,11 @@ type Polls struct {
 	// A rest that an idle worker chose is no gap.
 	Gaps [gapBuckets + 1]uint64
 	Time units.Time // of all gaps together
+	// Slept are those of them, from SleptFrom, in which the worker's thread gave up
+	// its core by itself: what Go's runtime, or a function in World.Do, had it wait
+	// for. In the others the kernel took the core away, or the machine stood still.
+	Slept     [gapBuckets + 1]uint64
+	SleptTime units.Time
 	// Rx counts the bursts that a poll took from a port, by their size, and Tx
 	// those that it staged for one: [i] those of at most 1<<i frames and more than
 	// half of that. Polls that took nothing are not among them.
@@ -21,6 +26,8 @@ type Polls struct {
 	RxFrames, TxFrames uint64 // in those bursts
 
 	ticks   uint64 // of all gaps
+	asleep  uint64 // of those in Slept
+	long    uint64 // ticks of SleptFrom
 	perTick uint64 // nanoseconds per tick, in 2^-32
 }
 
@@ -33,6 +40,9 @@ const (
 // GapBound is the upper bound of a bucket of Gaps: 64 ns and its doubles.
 func GapBound(i int) units.Time { return units.Nanosecond << (shortestGap + i) }
 
+// SleptFrom is the shortest gap of which is found out whether the worker slept.
+const SleptFrom = 32768 * units.Nanosecond
+
 // GapBounds is how many buckets have one.
 const GapBounds = gapBuckets
 
@@ -42,15 +52,30 @@ const BurstBounds = burstBuckets
 func newPolls(ticksPerSecond uint64) Polls {
 	const second = 1_000_000_000
 	perTick := second << 32 / ticksPerSecond // fits: a second is less than 2^30 ns
-	return Polls{perTick: perTick}
+	return Polls{perTick: perTick, long: uint64(SleptFrom/units.Nanosecond) * ticksPerSecond / second}
 }
 
 // gap counts the time between two polls. It costs a few instructions a poll.
 func (p *Polls) gap(ticks uint64) {
+	p.Gaps[p.bucket(ticks)]++
+	p.ticks += ticks
+}
+
+// slept counts one in which the worker's thread slept.
+func (p *Polls) slept(ticks uint64) {
+	p.Slept[p.bucket(ticks)]++
+	p.asleep += ticks
+}
+
+func (p *Polls) bucket(ticks uint64) int {
 	hi, lo := bits.Mul64(ticks, p.perTick)
 	ns := hi<<32 | lo>>32
-	p.Gaps[min(bits.Len64(ns>>shortestGap), gapBuckets)]++
-	p.ticks += ticks
+	return min(bits.Len64(ns>>shortestGap), gapBuckets)
+}
+
+func (p *Polls) wall(ticks uint64) units.Time {
+	hi, lo := bits.Mul64(ticks, p.perTick)
+	return units.Time(hi<<32|lo>>32) * units.Nanosecond
 }
 
 // rx counts a burst of n frames, at least one.
@@ -68,8 +93,7 @@ func (p *Polls) tx(n int) {
 // copy is what is handed out.
 func (p *Polls) copy() Polls {
 	c := *p
-	hi, lo := bits.Mul64(p.ticks, p.perTick)
-	c.Time = units.Time(hi<<32|lo>>32) * units.Nanosecond
+	c.Time, c.SleptTime = p.wall(p.ticks), p.wall(p.asleep)
 	return c
 }
 
@@ -77,12 +101,14 @@ func (p *Polls) copy() Polls {
 func (p *Polls) Add(q *Polls) {
 	for i := range p.Gaps {
 		p.Gaps[i] += q.Gaps[i]
+		p.Slept[i] += q.Slept[i]
 	}
 	for i := range p.Rx {
 		p.Rx[i] += q.Rx[i]
 		p.Tx[i] += q.Tx[i]
 	}
 	p.Time += q.Time
+	p.SleptTime += q.SleptTime
 	p.RxFrames += q.RxFrames
 	p.TxFrames += q.TxFrames
 }

@@ -56,9 +56,11 @@ func TestPollsCountBursts(t *testing.T) {
 	if p.Rx != [BurstBounds]uint64{1, 1, 2, 4, 8, 16} || p.Tx != [BurstBounds]uint64{0: 1, 5: 1} || p.RxFrames != 32*33/2 || p.TxFrames != 33 {
 		t.Errorf("%+v", p)
 	}
-	q := p
-	q.Add(&p)
-	if q.Rx[5] != 32 || q.TxFrames != 66 {
+	p.slept(200_000) // 100 us
+	c := p.copy()
+	q := c
+	q.Add(&c)
+	if q.Rx[5] != 32 || q.TxFrames != 66 || q.Slept[11] != 2 || max(q.SleptTime-200*units.Microsecond, 200*units.Microsecond-q.SleptTime) > 2*units.Nanosecond {
 		t.Errorf("%+v", q)
 	}
 }

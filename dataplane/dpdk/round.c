@@ -1,11 +1,12 @@
 //go:build dpdk
 
+#define _GNU_SOURCE
 #include "ph.h"
 
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
-
 
 static inline struct rte_mbuf *mbuf_of(const struct ph_worker *w, uint32_t ref)
 {
@@ -67,14 +68,20 @@ uint64_t ph_round(struct ph_worker *w, uint32_t *received)
 {
 	uint32_t total = 0;
 	uint16_t i;
+	int memifs = w->memifs > 0 && ph_memif_try();
 
 	for (i = 0; i < w->ports; i++)
-		if (w->port[i].tx_n > 0)
+		if (w->port[i].tx_n > 0 && (memifs || !w->port[i].memif))
 			transmit(w, &w->port[i]);
 	for (i = 0; i < w->ports; i++) {
-		receive(w, &w->port[i]);
+		if (memifs || !w->port[i].memif)
+			receive(w, &w->port[i]);
+		else
+			w->port[i].rx_n = 0;
 		total += w->port[i].rx_n;
 	}
+	if (memifs)
+		ph_memif_done();
 	*received = total;
 	return rte_rdtsc();
 }
@@ -115,4 +122,11 @@ void ph_sleep(uint32_t ns)
 	struct timespec t = { 0, ns };
 
 	nanosleep(&t, NULL);
+}
+
+uint64_t ph_sleeps(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_THREAD, &u) == 0 ? (uint64_t)u.ru_nvcsw : 0;
 }

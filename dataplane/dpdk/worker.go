@@ -32,6 +32,7 @@ type worker struct {
 	rounds  uint64
 	last    uint64 // time stamp of the last round
 	longest uint64 // ticks between two rounds
+	sleeps  uint64 // of the thread, when last asked
 	hz      uint64
 }
 
@@ -75,6 +76,10 @@ func (k *worker) build(enclosed bool) {
 		p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 		p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
 		p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
+		if C.ph_port_is_memif(p.c.rx_dev) != 0 {
+			p.c.memif = 1
+			k.c.memifs++
+		}
 		if !seen[p.env] {
 			seen[p.env] = true
 			k.envs = append(k.envs, p.env)
@@ -94,6 +99,7 @@ func (k *worker) run(until units.Time) error {
 	defer C.rte_thread_unregister()
 	defer k.world.resting.Add(1) // who has left does not hold up the others
 	k.last = uint64(C.rte_rdtsc())
+	k.sleeps = uint64(C.ph_sleeps())
 	k.balance()
 	if k.world.options.Sleep > 0 {
 		C.ph_punctual()
@@ -105,6 +111,9 @@ func (k *worker) run(until units.Time) error {
 		if gap := tsc - k.last; tsc > k.last {
 			k.longest = max(k.longest, gap)
 			k.polls.gap(gap)
+			if gap >= k.polls.long {
+				k.attribute(gap)
+			}
 		}
 		k.last = tsc
 		k.rounds++
@@ -140,6 +149,14 @@ func (k *worker) run(until units.Time) error {
 	return nil
 }
 
+// attribute finds out whether the thread slept since this was last asked.
+func (k *worker) attribute(gap uint64) {
+	if n := uint64(C.ph_sleeps()); n != k.sleeps {
+		k.sleeps = n
+		k.polls.slept(gap)
+	}
+}
+
 // sleep rests, but not beyond what a port has to do next. It must not wait for a
 // quiet moment: a worker that polls on while frames are on an emulated link takes
 // a whole core, and where there are more workers than cores the kernel then stops
@@ -154,6 +171,7 @@ func (k *worker) sleep(now units.Time) {
 	}
 	C.ph_sleep(C.uint32_t(rest / units.Nanosecond))
 	k.last = uint64(C.rte_rdtsc()) // a rest that was chosen is no gap
+	k.sleeps = uint64(C.ph_sleeps())
 }
 
 // deliver hands what the last round received to the nodes.

@@ -11,6 +11,7 @@ import (
 // the last are all others.
 type gaps struct {
 	Counts  [26]uint64 `json:"counts"`
+	Slept   [26]uint64 `json:"slept"`           // those in which the thread gave up its core by itself
 	Longest float64    `json:"longest_seconds"` // 0: unknown
 }
 
@@ -33,32 +34,50 @@ func (g *gaps) quantile(q float64) float64 {
 // most is an upper bound of the longest gap.
 func (g *gaps) most() float64 { return g.quantile(1) }
 
+// slept is an upper bound of the longest gap in which the thread slept; 0: it never did.
+func (g *gaps) slept() float64 {
+	for i := len(g.Slept) - 1; i >= 0; i-- {
+		if g.Slept[i] > 0 {
+			return bound(i)
+		}
+	}
+	return 0
+}
+
 func bound(i int) float64 { return 64e-9 * float64(uint64(1)<<i) }
 
 // since is what came after an earlier look.
 func (g gaps) since(before gaps) gaps {
 	for i := range g.Counts {
 		g.Counts[i] -= before.Counts[i]
+		g.Slept[i] -= before.Slept[i]
 	}
 	return g
 }
 
-// ofScrape reads the histogram from a switch's metrics.
+// ofScrape reads the histograms from a switch's metrics.
 func ofScrape(families map[string]*dto.MetricFamily) (g gaps, err error) {
-	f := families["photon_worker_poll_gap_seconds"]
+	if err := read(families, "photon_worker_poll_gap_seconds", &g.Counts); err != nil {
+		return g, err
+	}
+	return g, read(families, "photon_worker_poll_gap_slept_seconds", &g.Slept)
+}
+
+func read(families map[string]*dto.MetricFamily, name string, counts *[26]uint64) error {
+	f := families[name]
 	if f == nil || len(f.Metric) != 1 {
-		return g, fmt.Errorf("the metrics have no histogram of poll gaps of one worker")
+		return fmt.Errorf("the metrics have no histogram %s of one worker", name)
 	}
 	below := uint64(0)
 	for i, b := range f.Metric[0].Histogram.Bucket {
-		if i == len(g.Counts) || i < len(g.Counts)-1 && !close(b.GetUpperBound(), bound(i)) {
-			return g, fmt.Errorf("bucket %d of poll gaps ends at %s s", i, strconv.FormatFloat(b.GetUpperBound(), 'g', -1, 64))
+		if i == len(counts) || i < len(counts)-1 && !close(b.GetUpperBound(), bound(i)) {
+			return fmt.Errorf("bucket %d of %s ends at %s s", i, name, strconv.FormatFloat(b.GetUpperBound(), 'g', -1, 64))
 		}
-		g.Counts[i] = b.GetCumulativeCount() - below
+		counts[i] = b.GetCumulativeCount() - below
 		below = b.GetCumulativeCount()
 	}
-	g.Counts[len(g.Counts)-1] += f.Metric[0].Histogram.GetSampleCount() - below
-	return g, nil
+	counts[len(counts)-1] += f.Metric[0].Histogram.GetSampleCount() - below
+	return nil
 }
 
 func close(a, b float64) bool { return a > b*0.999 && a < b*1.001 }

@@ -24,7 +24,9 @@ func TestQuantiles(t *testing.T) {
 
 func TestGapsOfAScrape(t *testing.T) {
 	const name = "photon_worker_poll_gap_seconds"
-	text := "# TYPE " + name + " histogram\n" +
+	const slept = "photon_worker_poll_gap_slept_seconds"
+	text := "# TYPE " + slept + " histogram\n" + slept + `_bucket{le="6.4e-08"} 0` + "\n" + slept + `_bucket{le="1.28e-07"} 2` + "\n" + slept + `_bucket{le="+Inf"} 2` + "\n" + slept + "_sum 1\n" + slept + "_count 2\n" +
+		"# TYPE " + name + " histogram\n" +
 		name + `_bucket{le="6.4e-08"} 1` + "\n" + name + `_bucket{le="1.28e-07"} 5` + "\n" + name + `_bucket{le="+Inf"} 9` + "\n" + name + "_sum 1\n" + name + "_count 9\n"
 	read := func(text string) (gaps, error) {
 		p := expfmt.NewTextParser(model.UTF8Validation)
@@ -37,7 +39,7 @@ func TestGapsOfAScrape(t *testing.T) {
 	if _, err := read(text); err == nil {
 		t.Error("a histogram of two buckets passes")
 	}
-	if g, err := read(strings.Replace(text, `le="+Inf"`, `le="2.56e-07"`, 1)); err != nil || g.Counts[0] != 1 || g.Counts[1] != 4 || g.Counts[2] != 4 || g.Counts[25] != 0 {
+	if g, err := read(strings.ReplaceAll(text, `le="+Inf"`, `le="2.56e-07"`)); err != nil || g.Slept[1] != 2 || g.slept() != bound(1) || g.Counts[0] != 1 || g.Counts[1] != 4 || g.Counts[2] != 4 || g.Counts[25] != 0 {
 		t.Error(g, err)
 	}
 	if _, err := read("x 1\n"); err == nil {

@@ -4,8 +4,10 @@ package main
 
 /*
 #cgo pkg-config: libdpdk
+#cgo CFLAGS: -D_GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
@@ -14,7 +16,15 @@ package main
 
 enum { GAPS = 26, BURST = 32, PORTS = 2 };
 
-static uint64_t gaps[GAPS], longest;
+static uint64_t gaps[GAPS], slept[GAPS], longest;
+
+// sleeps is how often this thread gave up its core by itself.
+static long sleeps(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nvcsw;
+}
 
 // poll takes what two devices have, touches each frame and sends it through the other.
 static int poll_for(double seconds, double settle)
@@ -30,6 +40,7 @@ static int poll_for(double seconds, double settle)
 			return -1;
 	uint64_t hz = rte_get_tsc_hz(), last = rte_rdtsc(), begin = last + (uint64_t)(settle * hz), end = begin + (uint64_t)(seconds * hz);
 	struct rte_mbuf *burst[BURST];
+	long known = sleeps();
 	while (last < end) {
 		for (uint16_t p = 0; p < PORTS; p++) {
 			uint16_t n = rte_eth_rx_burst(p, 0, burst, BURST);
@@ -44,7 +55,12 @@ static int poll_for(double seconds, double settle)
 			continue;
 		uint64_t ns = (uint64_t)((__uint128_t)gap * 1000000000 / hz) >> 6;
 		int i = ns == 0 ? 0 : 64 - __builtin_clzll(ns);
-		gaps[i < GAPS ? i : GAPS - 1]++;
+		i = i < GAPS ? i : GAPS - 1;
+		gaps[i]++;
+		if (i > 9 && sleeps() != known) {
+			known = sleeps();
+			slept[i]++;
+		}
 		if (gap > longest)
 			longest = gap;
 	}
@@ -53,6 +69,7 @@ static int poll_for(double seconds, double settle)
 
 static double longest_seconds(void) { return (double)longest / rte_get_tsc_hz(); }
 static uint64_t gap_count(int i) { return gaps[i]; }
+static uint64_t slept_count(int i) { return slept[i]; }
 */
 import "C"
 
@@ -79,7 +96,7 @@ func beLoop(core int, settle, span time.Duration) error {
 	}
 	var g gaps
 	for i := range g.Counts {
-		g.Counts[i] = uint64(C.gap_count(C.int(i)))
+		g.Counts[i], g.Slept[i] = uint64(C.gap_count(C.int(i))), uint64(C.slept_count(C.int(i)))
 	}
 	g.Longest = float64(C.longest_seconds())
 	return json.NewEncoder(os.Stdout).Encode(g)

@@ -27,6 +27,8 @@ type result struct {
 	P9999  []float64 `json:"p9999_seconds"`
 	Most   []float64 `json:"max_seconds"` // upper bounds, as those are
 	Long   []float64 `json:"over_131us_per_second"`
+	Slept  []float64 `json:"slept_max_seconds"`      // upper bounds of the longest in which the thread slept
+	Sleeps []float64 `json:"slept_131us_per_second"` // such gaps over 131 us
 	turned time.Duration
 }
 
@@ -70,11 +72,11 @@ func measureAll(runs int, settle, span time.Duration, out string) error {
 			results[i].add(g, span)
 		}
 	}
-	fmt.Printf("%-18s %10s %26s %26s %18s\n", "", "polls/s", "p99.99 us: median (most)", "longest us: median (most)", "over 131 us per s")
+	fmt.Printf("%-18s %10s %26s %26s %18s %26s %10s\n", "", "polls/s", "p99.99 us: median (most)", "longest us: median (most)", "over 131 us per s", "slept: longest us (most)", "per s")
 	for i := range results {
 		fmt.Println(&results[i])
 	}
-	fmt.Println("\nTimes are the upper bounds of histogram buckets, which double. Scrapes every second, a command five times a second, a reload every other.")
+	fmt.Println("\nTimes are the upper bounds of histogram buckets, which double. Scrapes every second, a command five times a second, a reload every other.\nSlept: of the gaps over 131 us, those in which the thread gave up its core by itself; in the others the kernel took it.")
 	b, err := json.MarshalIndent(map[string][]result{"contestants": results}, "", "  ")
 	if err != nil {
 		return err
@@ -87,13 +89,16 @@ func measureAll(runs int, settle, span time.Duration, out string) error {
 }
 
 func (r *result) add(g gaps, span time.Duration) {
-	long := uint64(0)
+	long, slept := uint64(0), uint64(0)
 	for i, n := range g.Counts {
 		r.Polls += n
 		if i > 0 && bound(i-1) > 131e-6 {
 			long += n
+			slept += g.Slept[i]
 		}
 	}
+	r.Slept = append(r.Slept, g.slept())
+	r.Sleeps = append(r.Sleeps, float64(slept)/span.Seconds())
 	r.P9999 = append(r.P9999, g.quantile(0.9999))
 	r.Most = append(r.Most, g.most())
 	r.Long = append(r.Long, float64(long)/span.Seconds())
@@ -104,7 +109,7 @@ func (r *result) String() string {
 	both := func(seconds []float64) string {
 		return fmt.Sprintf("%.4g (%.4g)", 1e6*median(seconds), 1e6*slices.Max(seconds))
 	}
-	return fmt.Sprintf("%-18s %10.3g %26s %26s %18.3g", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), median(r.Long))
+	return fmt.Sprintf("%-18s %10.3g %26s %26s %18.3g %26s %10.3g", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), median(r.Long), both(r.Slept), median(r.Sleeps))
 }
 
 func median(v []float64) float64 {

@@ -1,0 +1,251 @@
+//go:build dpdk
+
+/* memif's driver (DPDK 22.11) handles its control channel on DPDK's interrupt
+ * thread, whatever the workers do: when a peer goes away, its memory is unmapped
+ * while a worker copies frames from it; a device that is being closed is
+ * disconnected a second time; and if a peer has gone before it was greeted, its
+ * closed socket stays registered. Each of them ends the process.
+ *
+ * So the driver's callbacks take turns with polls, and with what opens and closes
+ * memifs. A worker that does not get its turn leaves its memifs alone for the
+ * round: it never waits. To get hold of the callbacks, the functions by which the
+ * driver registers them are defined here once more: the dynamic linker finds
+ * those of the program before those of DPDK's libraries. */
+#define _GNU_SOURCE
+#define ALLOW_EXPERIMENTAL_API /* rte_intr_fd_get, which became stable later */
+#include "ph.h"
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_interrupts.h>
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* of whoever is no worker */
+static int wanted;				         /* somebody has it, or waits for the workers to be done */
+static int polling;					 /* workers within a round */
+static __thread int within;				 /* this thread has the turn */
+
+/* What memif wants to be called. */
+struct callback {
+	rte_intr_callback_fn call;
+	rte_intr_unregister_callback_fn gone; /* to be called when it is not registered any more */
+	void *arg;
+	const struct rte_intr_handle *handle; /* the driver's */
+	int over; /* it was to be unregistered while it waited for its turn */
+	struct callback *next;
+};
+
+static struct callback *callbacks;
+static int opened; /* memifs there are */
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+
+static struct callback *find(rte_intr_callback_fn call, void *arg)
+{
+	struct callback *c;
+
+	pthread_mutex_lock(&list);
+	for (c = callbacks; c != NULL; c = c->next)
+		if (c->call == call && c->arg == arg)
+			break;
+	pthread_mutex_unlock(&list);
+	return c;
+}
+
+static void forget(struct callback *c)
+{
+	struct callback **at;
+
+	pthread_mutex_lock(&list);
+	for (at = &callbacks; *at != c; at = &(*at)->next)
+		;
+	*at = c->next;
+	pthread_mutex_unlock(&list);
+	free(c);
+}
+
+static void in_turn(void *arg)
+{
+	struct callback *c = arg;
+	struct pollfd on = { .events = POLLIN };
+
+	ph_memif_begin();
+	on.fd = c->over ? -1 : rte_intr_fd_get(c->handle);
+	/* The event may be that of a socket which had the number before: the driver would wait. */
+	if (poll(&on, 1, 0) > 0)
+		c->call(c->arg);
+	ph_memif_end();
+}
+
+static void unregistered(struct rte_intr_handle *handle, void *arg)
+{
+	rte_intr_unregister_callback_fn gone = ((struct callback *)arg)->gone;
+	void *its = ((struct callback *)arg)->arg;
+
+	forget(arg);
+	if (gone != NULL)
+		gone(handle, its);
+}
+
+int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_callback_fn call, void *arg)
+{
+	static int (*dpdk)(const struct rte_intr_handle *, rte_intr_callback_fn, void *);
+	struct callback *c;
+	int r;
+
+	if (dpdk == NULL)
+		dpdk = dlsym(RTLD_NEXT, "rte_intr_callback_register");
+	if (!within)
+		return dpdk(handle, call, arg);
+	c = calloc(1, sizeof(*c));
+	if (c == NULL)
+		return -ENOMEM;
+	c->call = call;
+	c->arg = arg;
+	c->handle = handle;
+	pthread_mutex_lock(&list);
+	c->next = callbacks;
+	callbacks = c;
+	pthread_mutex_unlock(&list);
+	r = dpdk(handle, in_turn, c);
+	if (r < 0)
+		forget(c);
+	return r;
+}
+
+static int unregister(const struct rte_intr_handle *handle, struct callback *c, rte_intr_callback_fn call, void *arg)
+{
+	static int (*dpdk)(const struct rte_intr_handle *, rte_intr_callback_fn, void *);
+	int r;
+
+	if (dpdk == NULL)
+		dpdk = dlsym(RTLD_NEXT, "rte_intr_callback_unregister");
+	if (c == NULL)
+		return dpdk(handle, call, arg);
+	r = dpdk(handle, in_turn, c);
+	if (r > 0)
+		forget(c);
+	return r;
+}
+
+static int unregister_pending(const struct rte_intr_handle *handle, struct callback *c, rte_intr_callback_fn call, void *arg,
+			      rte_intr_unregister_callback_fn gone)
+{
+	static int (*dpdk)(const struct rte_intr_handle *, rte_intr_callback_fn, void *, rte_intr_unregister_callback_fn);
+	int r;
+
+	if (dpdk == NULL)
+		dpdk = dlsym(RTLD_NEXT, "rte_intr_callback_unregister_pending");
+	if (c == NULL)
+		return dpdk(handle, call, arg, gone);
+	c->gone = gone;
+	c->over = 1;
+	r = dpdk(handle, in_turn, c, unregistered);
+	if (r != -EAGAIN)
+		return r;
+	/* It is not active, as it was when the other way was tried: it has just ended. */
+	r = unregister(handle, c, call, arg);
+	if (r > 0 && gone != NULL)
+		gone((struct rte_intr_handle *)(uintptr_t)handle, arg);
+	return r;
+}
+
+int rte_intr_callback_unregister(const struct rte_intr_handle *handle, rte_intr_callback_fn call, void *arg)
+{
+	return unregister(handle, find(call, arg), call, arg);
+}
+
+int rte_intr_callback_unregister_pending(const struct rte_intr_handle *handle, rte_intr_callback_fn call, void *arg,
+					 rte_intr_unregister_callback_fn gone)
+{
+	return unregister_pending(handle, find(call, arg), call, arg, gone);
+}
+
+/* The first callback of a handle, or of any; none of those that are to go. */
+static struct callback *first(const struct rte_intr_handle *handle)
+{
+	struct callback *c;
+
+	pthread_mutex_lock(&list);
+	for (c = callbacks; c != NULL && (c->over || (handle != NULL && c->handle != handle)); c = c->next)
+		;
+	pthread_mutex_unlock(&list);
+	return c;
+}
+
+/* Who frees a handle has no use for its callback any more. */
+void rte_intr_instance_free(struct rte_intr_handle *handle)
+{
+	static void (*dpdk)(struct rte_intr_handle *);
+	struct callback *c = within && handle != NULL ? first(handle) : NULL;
+
+	if (dpdk == NULL)
+		dpdk = dlsym(RTLD_NEXT, "rte_intr_instance_free");
+	if (c != NULL && unregister(handle, c, c->call, c->arg) == -EAGAIN)
+		unregister_pending(handle, c, c->call, c->arg, NULL);
+	dpdk(handle);
+}
+
+static void hang_up(struct rte_intr_handle *handle, void *arg)
+{
+	(void)arg;
+	close(rte_intr_fd_get(handle));
+}
+
+/* When the last memif is closed, what is still registered belongs to nobody: peers
+ * that have not said what they want, and the listener of a client in this process. */
+void ph_memif_opened(int n)
+{
+	struct callback *c;
+
+	opened += n;
+	while (opened == 0 && (c = first(NULL)) != NULL) {
+		struct rte_intr_handle *handle = (struct rte_intr_handle *)(uintptr_t)c->handle;
+
+		if (unregister(handle, c, c->call, c->arg) == -EAGAIN)
+			unregister_pending(handle, c, c->call, c->arg, hang_up);
+		else
+			hang_up(handle, NULL);
+	}
+}
+
+int ph_is_memif(const char *name)
+{
+	return strncmp(name, "net_memif", strlen("net_memif")) == 0;
+}
+
+void ph_memif_begin(void)
+{
+	pthread_mutex_lock(&turn);
+	within = 1;
+	__atomic_store_n(&wanted, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&polling, __ATOMIC_SEQ_CST) > 0)
+		sched_yield(); /* the worker may have to share this core */
+}
+
+void ph_memif_end(void)
+{
+	__atomic_store_n(&wanted, 0, __ATOMIC_SEQ_CST);
+	within = 0;
+	pthread_mutex_unlock(&turn);
+}
+
+int ph_memif_try(void)
+{
+	if (__atomic_load_n(&wanted, __ATOMIC_RELAXED))
+		return 0;
+	__atomic_add_fetch(&polling, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&wanted, __ATOMIC_SEQ_CST))
+		return 1;
+	ph_memif_done();
+	return 0;
+}
+
+void ph_memif_done(void)
+{
+	__atomic_sub_fetch(&polling, 1, __ATOMIC_SEQ_CST);
+}
