@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser test-e1000e test-slurm lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build test test-browser test-e1000e test-slurm test-docs lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -29,6 +29,10 @@ test-browser:
 test-e1000e:
 	@scripts/setup.sh e1000e
 	go test -tags e1000e -count=1 -v ./internal/guest
+
+# Every command of every document, but for those marked otherwise; minutes.
+test-docs: setup-test
+	go test -tags docs -count=1 -v -run TestDocuments ./internal/docs
 
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
 test-slurm:
@@ -53,6 +57,7 @@ lint:
 	go vet -tags browser ./lab
 	go vet -tags e1000e ./internal/guest
 	go vet -tags slurm ./cmd/photon
+	go vet -tags docs ./internal/docs
 
 # Known results are long runs of one goroutine each: nothing to race with.
 race:
