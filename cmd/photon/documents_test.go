@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +22,16 @@ const repository = "../.."
 
 // What documents say can be said: every photon command in a block or in a line of
 // text exists with its flags, every make target does, every block of sh is one that
-// a shell can read, marked or not, and every link leads to a file. `make test-docs` runs the blocks.
+// a shell can read, marked or not, every link leads to a
+// file, every source file and test that is named is there. `make test-docs` runs the blocks.
 func TestDocumentsSayWhatExists(t *testing.T) {
 	paths, err := docs.Find(repository)
 	if err != nil || len(paths) < 10 {
 		t.Fatal(paths, err)
+	}
+	tests, err := testNames()
+	if err != nil {
+		t.Fatal(err)
 	}
 	commands := 0
 	for _, path := range paths {
@@ -54,6 +60,14 @@ func TestDocumentsSayWhatExists(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s:%d: `%s`: %v", path, s.Line, s.Text, err)
 			}
+			if sourcePath.MatchString(s.Text) {
+				if _, err := os.Stat(filepath.Join(repository, s.Text)); err != nil {
+					t.Errorf("%s:%d: %v", path, s.Line, err)
+				}
+			}
+			if aTest.MatchString(s.Text) && !slices.Contains(tests, s.Text) {
+				t.Errorf("%s:%d: there is no %s", path, s.Line, s.Text)
+			}
 		}
 		for _, l := range d.Links {
 			file, _, _ := strings.Cut(l.Text, "#")
@@ -68,6 +82,26 @@ func TestDocumentsSayWhatExists(t *testing.T) {
 	if commands < 100 {
 		t.Errorf("only %d commands were found", commands)
 	}
+}
+
+var (
+	sourcePath = regexp.MustCompile(`^(?:agent|cmd|cnp|config|dataplane|deploy|docs|flowtable|internal|lab|marking|pfc|ratelimit|scheme|scripts|sim|telemetry|units|wire)/[\w./@-]+\.\w+$`)
+	aTest      = regexp.MustCompile(`^Test[A-Z]\w*$`)
+)
+
+// testNames are the tests of all packages.
+func testNames() (names []string, err error) {
+	err = filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, m := range testName.FindAllStringSubmatch(string(b), -1) {
+			names = append(names, m[1])
+		}
+		return err
+	})
+	return names, err
 }
 
 // The checks above find what is wrong.
