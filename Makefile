@@ -32,7 +32,7 @@ test-e1000e:
 
 # Every command of every document, but for those marked otherwise; minutes.
 test-docs: setup-test
-	go test -tags docs -count=1 -v -run TestDocuments ./internal/docs
+	go test -tags docs -count=1 -timeout 30m -v -run TestDocuments ./internal/docs
 
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
 test-slurm:

@@ -13,14 +13,20 @@ import (
 	"time"
 )
 
-// Namespaces is a program before which a document may do as it likes with
+// Namespaces is a program behind which a document may do as it likes with
 // interfaces, /run and processes: nobody else has them, and what it leaves ends
-// with it. It needs root.
-var Namespaces = []string{"unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-ec", `
+// with it. The copy of the sources stands where the sources are, so that what
+// compiles there finds in Go's cache what has been compiled. It needs root.
+func Namespaces(dir, sources string) []string {
+	return []string{"unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-ec", `
 mount -t tmpfs run /run
+mount --bind "$1" "$2"
+cd "$2"
+shift 2
 ip link set lo up
 exec "$@"
-`, "sh"}
+`, "sh", dir, sources}
+}
 
 // The shell of a document begins and ends with these. What runs in the background
 // must have been ended by the document, and must have ended well: by itself or

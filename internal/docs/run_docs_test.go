@@ -55,7 +55,7 @@ func TestDocuments(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 			defer cancel()
 			start := time.Now()
-			out, err := Run(ctx, d, dir, Namespaces)
+			out, err := Run(ctx, d, dir, Namespaces(dir, root))
 			t.Logf("%d blocks in %.0f s; not run:%s", run, time.Since(start).Seconds(), marked)
 			if err != nil {
 				t.Errorf("%v\n%s", err, out)
