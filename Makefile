@@ -36,7 +36,7 @@ test-docs: setup-test
 
 # A Debian package of photon; VERSION=1.0 gives it a version.
 deb:
-	@scripts/setup.sh deb
+	@scripts/setup.sh deb >&2
 	@VERSION="$(VERSION)" deploy/debian/build.sh
 
 # That package, made, looked at by lintian, installed into a copy of this system, and removed.
