@@ -16,28 +16,29 @@ import (
 )
 
 // twoIntoOne is an experiment of three hosts on a switch at a rate that shared
-// cores manage.
+// cores manage: a frame takes half a millisecond, so that four polling processes on two
+// busy cores do not send in bunches. In a bunch PCN marks every frame but the last.
 const twoIntoOne = `id: test/two
 title: two flows into one port
 duration: 5s
 worlds: [sim, dpdk]
 topology: {kind: star, hosts: 3}
 parameters:
-  link_rate: {value: 50Mbps, source: test}
+  link_rate: {value: 20Mbps, source: test}
   host_delay: {value: 1ms, source: test}
   trunk_delay: {value: 1us, source: test}
   payload: {value: 1000B, source: test}
   mtu: {value: 1500B, source: test}
   priority: {value: 3, source: test}
-  xoff: {value: 64KB, source: test}
-  xon: {value: 60KB, source: test}
+  xoff: {value: 16KB, source: test}
+  xon: {value: 12KB, source: test}
   buffer: {value: 4MB, source: test}
 flows:
   - {name: long, from: "H0,H1", to: H2}
   - {name: short, from: H0, to: H2, size: 50KB, start: 300ms}
 schemes:
   - {name: none}
-  - {name: pcn, params: {period: {value: 20ms, source: "ours: polls on shared cores"}}}
+  - {name: pcn, params: {period: {value: 50ms, source: "ours: polls on shared cores"}}}
 measure:
   kind: dynamics
   from: S0
@@ -111,7 +112,7 @@ func onTestbed(t *testing.T, file string) {
 			t.Errorf("%s: %+v", run.Scheme, run.Invariants)
 		}
 		t.Logf("%s: goodput %.0f, jain %.2f", run.Scheme, m("goodput_bps"), m("jain"))
-		if g := m("goodput_bps"); g < 25e6 || g > 51e6 {
+		if g := m("goodput_bps"); g < 10e6 || g > 20.4e6 {
 			t.Errorf("%s: goodput %.0f", run.Scheme, g)
 		}
 		if m("peak_queue_bytes") < 2000 || m("fct") <= 0 || m("short_bytes") < 50_000 || m("jain") < 0.5 {
@@ -205,16 +206,16 @@ func TestTestbedThroughSSH(t *testing.T) {
 	}
 	ports := ""
 	for i := range hosts {
-		ports += fmt.Sprintf("  - {device: \"net_af_packet%d,iface=sw%d\", rate: 50Mbps}\n", i, i)
+		ports += fmt.Sprintf("  - {device: \"net_af_packet%d,iface=sw%d\", rate: 20Mbps}\n", i, i)
 	}
-	at := begin(sw, "S0", "switch", "pfc: {xoff: 64KB, xon: 60KB, response: 20ms}\nscheme: {name: pcn}\nports:\n"+ports)
+	at := begin(sw, "S0", "switch", "pfc: {xoff: 16KB, xon: 12KB, response: 20ms}\nscheme: {name: pcn}\nports:\n"+ports)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf("ssh: [ssh, -F, %q, -o, BatchMode=yes]\nphoton: %q\nnodes:\n  S0: {ssh: bed, socket: %q, links: {H0: sw0, H1: sw1, H2: sw2}}\n", config, self, at)
 	for i, h := range hosts {
-		at := begin(h, fmt.Sprintf("h%d", i), "agent", fmt.Sprintf("ip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\n", i+1))
+		at := begin(h, fmt.Sprintf("h%d", i), "agent", fmt.Sprintf("ip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 20Mbps}\n", i+1))
 		how := fmt.Sprintf("socket: %q", at)
 		if i == 0 {
 			how = "ssh: bed, " + how

@@ -74,6 +74,7 @@ uint64_t ph_round(struct ph_worker *w, uint32_t *received);
 /* Exchanges free frames with the pool so that half of size are at hand. */
 uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t size);
 
+void ph_punctual(void);
 void ph_sleep(uint32_t ns);
 
 #endif

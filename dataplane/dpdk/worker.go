@@ -37,7 +37,9 @@ type worker struct {
 
 const (
 	batch     = 1024 // frames at hand of a worker; half of it is what ph_balance leaves
-	idleAfter = 256  // rounds without work, before a worker that may sleep does
+	idleAfter = 64   // rounds without work, before a worker that may sleep does
+
+	shortest = 5 * units.Microsecond // sleep: the kernel needs that long to stop and start a thread
 )
 
 func newWorker(w *world, index int) *worker {
@@ -93,6 +95,9 @@ func (k *worker) run(until units.Time) error {
 	defer k.world.resting.Add(1) // who has left does not hold up the others
 	k.last = uint64(C.rte_rdtsc())
 	k.balance()
+	if k.world.options.Sleep > 0 {
+		C.ph_punctual()
+	}
 	idle := 0
 	var received C.uint32_t
 	for !k.world.finished.Load() {
@@ -129,11 +134,26 @@ func (k *worker) run(until units.Time) error {
 			idle = 0
 		}
 		if k.world.options.Sleep > 0 && idle > idleAfter {
-			C.ph_sleep(C.uint32_t(k.world.options.Sleep / units.Nanosecond))
-			k.last = uint64(C.rte_rdtsc()) // a rest that was chosen is no gap
+			k.sleep(now)
 		}
 	}
 	return nil
+}
+
+// sleep rests, but not beyond what a port has to do next. It must not wait for a
+// quiet moment: a worker that polls on while frames are on an emulated link takes
+// a whole core, and where there are more workers than cores the kernel then stops
+// each for milliseconds, and all their traffic comes in bunches.
+func (k *worker) sleep(now units.Time) {
+	rest := k.world.options.Sleep
+	for _, p := range k.ports {
+		rest = min(rest, p.next()-now)
+	}
+	if rest < shortest {
+		return
+	}
+	C.ph_sleep(C.uint32_t(rest / units.Nanosecond))
+	k.last = uint64(C.rte_rdtsc()) // a rest that was chosen is no gap
 }
 
 // deliver hands what the last round received to the nodes.
@@ -240,7 +260,21 @@ func (p *port) serve(now units.Time, others bool, polls *Polls) (busy bool) {
 	if p.env.Held(p.number) {
 		p.c.rx_held = 1
 	}
-	return staged > 0 || p.flight.Len() > 0
+	return staged > 0
+}
+
+// next is when the port has something to do, if nothing arrives before: Never, or
+// an instant that may have passed.
+func (p *port) next() units.Time {
+	due := p.env.Due(p.number)
+	if due < units.Never && p.link.Rate > 0 {
+		free := p.free
+		if !p.emulate {
+			free -= aheadOf(p.link)
+		}
+		due = max(due, free)
+	}
+	return min(due, p.flight.Next())
 }
 
 // ask has the node fill burst, if it wanted to be asked, and notes when it
