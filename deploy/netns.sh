@@ -13,6 +13,9 @@
 set -eu
 
 up() {
+	for tool in ip ethtool; do
+		command -v $tool >/dev/null || { echo "deploy/netns.sh needs $tool: apt-get install iproute2 ethtool" >&2; exit 2; }
+	done
 	ip netns add sw
 	ip -n sw link set lo up
 	for i in 0 1 2 3; do
