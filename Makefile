@@ -20,10 +20,11 @@ test: setup-test
 	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test ./...
 	go test -tags dpdk -p 1 ./...
 
-# The report in headless Chromium.
+# The report and the live pages in headless Chromium.
 test-browser:
 	@scripts/setup.sh browser
-	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab ./cmd/photon
+	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 
 # The switch on the driver of a real card, in QEMU, between two other guests; minutes.
 test-e1000e:
@@ -64,7 +65,8 @@ lint:
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
-	go vet -tags browser ./lab
+	go vet -tags browser ./lab ./internal/browser ./cmd/photon
+	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags slurm ./cmd/photon
 	go vet -tags docs ./internal/docs

@@ -41,6 +41,7 @@ type Agent struct {
 	Metrics    Value[string]      `yaml:"metrics"`          // address, or off; 127.0.0.1:9464
 	Series     Series             `yaml:"series"`           // what has series of its own in them
 	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
+	Live       Live               `yaml:"live"`             // page for browsers
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file string
@@ -103,6 +104,9 @@ func (c *Agent) Check() error {
 		return inFile(c.file, err)
 	}
 	if _, err := admin(c.Admin, c.Name); err != nil {
+		return inFile(c.file, err)
+	}
+	if err := c.Live.check(); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.Port.check(); err != nil {

@@ -5,109 +5,41 @@ package lab
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"photon/internal/browser"
 )
 
-// browser is a page in headless Chromium, and what it says on its console.
-type browser struct {
-	t    *testing.T
-	ctx  context.Context
-	said iter.Seq2[chromedp.ConsoleMessage, error]
-}
+// shown is a report in headless Chromium.
+type shown struct{ *browser.Page }
 
-// open shows a file in a window of a size. Without Chromium the test fails.
-func open(t *testing.T, path string, width, height int64) *browser {
+func open(t *testing.T, path string, width, height int64) shown {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, stopTab := chromedp.NewContext(ctx)
-	t.Cleanup(stopTab)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("Chromium does not start: %v", err)
-	}
-	ctx, stopWait := context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(stopWait)
-	b := &browser{t: t, ctx: ctx, said: chromedp.Console(ctx)}
-	b.do(chromedp.EmulateViewport(width, height), chromedp.Navigate("file://"+path))
-	return b
-}
-
-func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// quiet fails if the page said anything until now.
-func (b *browser) quiet() {
-	b.t.Helper()
-	const end = "nothing else"
-	b.js(fmt.Sprintf("console.log(%q)", end))
-	for m, err := range b.said {
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if m.Text == end {
-			return
-		}
-		b.t.Errorf("the page says: %s", m)
-	}
+	return shown{browser.Open(t, "file://"+path, width, height)}
 }
 
 // is evaluates an expression of the page.
-func is[T any](b *browser, expression string) T {
-	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		b.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
-}
-
-// js does something in the page.
-func (b *browser) js(statement string) { b.t.Helper(); is[chromedp.Void](b, statement) }
-
-// becomes waits until an expression is true; charts are drawn some time after what makes them.
-func (b *browser) becomes(expression string) {
-	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
-		b.t.Fatalf("never true: %s: %v", expression, err)
-	}
-}
-
-// media makes the page believe that it is printed, or on a screen again.
-func (b *browser) media(name string) {
-	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name}); err != nil {
-		b.t.Fatal(err)
-	}
-}
+func is[T any](b shown, expression string) T { b.T.Helper(); return browser.Is[T](b.Page, expression) }
 
 // scroll brings every chart into view once, so that all are drawn.
-func (b *browser) scroll() {
-	b.t.Helper()
+func (b shown) scroll() {
+	b.T.Helper()
 	n := is[int](b, `document.querySelectorAll('figure.chart').length`)
 	for i := range n {
-		b.js(fmt.Sprintf(`document.querySelectorAll('figure.chart')[%d].scrollIntoView({block: 'center'})`, i))
-		b.becomes(fmt.Sprintf(`(f => f.hidden || f.plot && f.plot.scales.x.min != null)(document.querySelectorAll('figure.chart')[%d])`, i))
+		b.JS(fmt.Sprintf(`document.querySelectorAll('figure.chart')[%d].scrollIntoView({block: 'center'})`, i))
+		b.Becomes(fmt.Sprintf(`(f => f.hidden || f.plot && f.plot.scales.x.min != null)(document.querySelectorAll('figure.chart')[%d])`, i))
 	}
 }
 
 // colored counts the pixels of a chart that have about the colour of a line.
-func (b *browser) colored(chart, line int) int {
-	b.t.Helper()
+func (b shown) colored(chart, line int) int {
+	b.T.Helper()
 	return is[int](b, fmt.Sprintf(`(() => {
 		const u = document.querySelectorAll('figure.chart')[%d].plot, c = document.createElement('canvas');
 		c.width = u.ctx.canvas.width;
@@ -125,8 +57,8 @@ func (b *browser) colored(chart, line int) int {
 }
 
 // point is one in the drawing area of a chart, as parts of its width and height.
-func (b *browser) point(chart int, x, y float64) (left, top float64) {
-	b.t.Helper()
+func (b shown) point(chart int, x, y float64) (left, top float64) {
+	b.T.Helper()
 	at := is[[]float64](b, fmt.Sprintf(`(() => {
 		const f = document.querySelectorAll('figure.chart')[%d];
 		f.scrollIntoView({block: 'center'});
@@ -137,34 +69,18 @@ func (b *browser) point(chart int, x, y float64) (left, top float64) {
 }
 
 // span is what a chart shows of x.
-func (b *browser) span(chart int) (min, max float64) {
-	b.t.Helper()
+func (b shown) span(chart int) (min, max float64) {
+	b.T.Helper()
 	at := is[[]float64](b, fmt.Sprintf(`(s => [s.min, s.max])(document.querySelectorAll('figure.chart')[%d].plot.scales.x)`, chart))
 	return at[0], at[1]
 }
 
 // drag moves the pressed mouse from one part of a chart's width to another.
-func (b *browser) drag(chart int, from, to float64) {
-	b.t.Helper()
+func (b shown) drag(chart int, from, to float64) {
+	b.T.Helper()
 	x0, y := b.point(chart, from, 0.5)
 	x1, _ := b.point(chart, to, 0.5)
-	b.do(chromedp.DragAndDropXY(x0, y, x1, y))
-}
-
-// keep leaves a picture of the page in a folder that the environment names.
-func (b *browser) keep() {
-	b.t.Helper()
-	dir := os.Getenv("PHOTON_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, filepath.Base(b.t.Name())+".png"), png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	b.Do(chromedp.DragAndDropXY(x0, y, x1, y))
 }
 
 // reportPages writes the report of one experiment with every kind of panel in
@@ -230,8 +146,8 @@ func testDrawn(t *testing.T, page string) {
 	if is[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
 		t.Error("the page is wider than the window")
 	}
-	b.keep()
-	b.quiet()
+	b.Keep(filepath.Base(t.Name()))
+	b.Quiet()
 }
 
 // A name in a legend hides its line in one chart, a check box in all.
@@ -244,24 +160,24 @@ func testHide(t *testing.T, page string) {
 	}
 	legend := `document.querySelectorAll('figure.chart')[0].querySelectorAll('.u-series th')[2]`
 	at := is[[]float64](b, `(() => { const e = `+legend+`; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
-	b.do(chromedp.MouseClickXY(at[0], at[1]))
-	b.becomes(`document.querySelectorAll('figure.chart')[0].plot.series[2].show === false`)
-	b.do(chromedp.MouseClickXY(at[0], 5)) // away, so that no line is in focus
+	b.Do(chromedp.MouseClickXY(at[0], at[1]))
+	b.Becomes(`document.querySelectorAll('figure.chart')[0].plot.series[2].show === false`)
+	b.Do(chromedp.MouseClickXY(at[0], 5)) // away, so that no line is in focus
 	if n := b.colored(0, 1); n > before/20 {
 		t.Errorf("of %d pixels of the line %d stay", before, n)
 	}
 	if !is[bool](b, `document.querySelectorAll('figure.chart')[1].plot.series[2].show`) {
 		t.Error("it is hidden in another chart too")
 	}
-	b.js(legend + `.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))`)
-	b.becomes(`document.querySelectorAll('figure.chart')[0].plot.series[2].show === true`)
+	b.JS(legend + `.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))`)
+	b.Becomes(`document.querySelectorAll('figure.chart')[0].plot.series[2].show === true`)
 
-	b.do(chromedp.Click(chromedp.CSS(`input[data-scheme="dcqcn"]`)))
-	b.becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.dataset.of === 'dcqcn' ? f.hidden : !f.hidden)`)
-	b.becomes(`[...document.querySelectorAll('figure.chart:not([data-of])')].every(f => f.plot.series.every(s => !s.label.startsWith('dcqcn') || !s.show))`)
-	b.do(chromedp.Click(chromedp.CSS(`input[data-scheme="dcqcn"]`)))
-	b.becomes(`[...document.querySelectorAll('figure.chart')].every(f => !f.hidden)`)
-	b.quiet()
+	b.Do(chromedp.Click(chromedp.CSS(`input[data-scheme="dcqcn"]`)))
+	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.dataset.of === 'dcqcn' ? f.hidden : !f.hidden)`)
+	b.Becomes(`[...document.querySelectorAll('figure.chart:not([data-of])')].every(f => f.plot.series.every(s => !s.label.startsWith('dcqcn') || !s.show))`)
+	b.Do(chromedp.Click(chromedp.CSS(`input[data-scheme="dcqcn"]`)))
+	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => !f.hidden)`)
+	b.Quiet()
 }
 
 // Dragging shows a part of the time, in all charts of that time; a double click shows all.
@@ -274,7 +190,7 @@ func testZoom(t *testing.T, page string) {
 		t.Error("the button to see all is there before there is anything to see")
 	}
 	b.drag(0, 0.25, 0.5)
-	b.becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max < %g`, whole1))
+	b.Becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max < %g`, whole1))
 	for chart := range 2 {
 		from, to := b.span(chart)
 		length := whole1 - whole0
@@ -282,15 +198,15 @@ func testZoom(t *testing.T, page string) {
 			t.Errorf("chart %d shows %g to %g of %g to %g", chart, from, to, whole0, whole1)
 		}
 	}
-	b.becomes(`!` + reset + `[0].hidden`)
+	b.Becomes(`!` + reset + `[0].hidden`)
 	x, y := b.point(0, 0.5, 0.5)
-	b.do(chromedp.MouseClickXY(x, y, chromedp.ClickCount(1)), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
-	b.becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max === %g`, whole1))
+	b.Do(chromedp.MouseClickXY(x, y, chromedp.ClickCount(1)), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+	b.Becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max === %g`, whole1))
 	b.drag(0, 0.25, 0.5)
-	b.becomes(`!` + reset + `[0].hidden`)
-	b.js(reset + `[0].click()`)
-	b.becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max === %g && %s[0].hidden`, whole1, reset))
-	b.quiet()
+	b.Becomes(`!` + reset + `[0].hidden`)
+	b.JS(reset + `[0].click()`)
+	b.Becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max === %g && %s[0].hidden`, whole1, reset))
+	b.Quiet()
 }
 
 // The legend shows the values under the cursor.
@@ -299,18 +215,18 @@ func testHover(t *testing.T, page string) {
 	b.scroll()
 	x, y := b.point(0, 0.5, 0.5)
 	for _, left := range []float64{x - 5, x} {
-		b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, left, y))
+		b.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, left, y))
 	}
-	b.becomes(`[...document.querySelectorAll('figure.chart')[0].querySelectorAll('.u-series:not([hidden]) .u-value')].every(v => /^-?[0-9.]+(e-?[0-9]+)?$/.test(v.textContent))`)
-	b.quiet()
+	b.Becomes(`[...document.querySelectorAll('figure.chart')[0].querySelectorAll('.u-series:not([hidden]) .u-value')].every(v => /^-?[0-9.]+(e-?[0-9]+)?$/.test(v.textContent))`)
+	b.Quiet()
 }
 
 // On a phone nothing but tables is wider than the screen, and they scroll by themselves.
 func testPhone(t *testing.T, page string) {
 	b := open(t, page, 390, 844)
-	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(3)), chromedp.Reload())
+	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(3)), chromedp.Reload())
 	b.scroll()
-	b.js(`document.querySelectorAll('details').forEach(d => d.open = true)`)
+	b.JS(`document.querySelectorAll('details').forEach(d => d.open = true)`)
 	if n := is[int](b, `Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)`); n > 390 {
 		t.Errorf("the page is %d wide", n)
 	}
@@ -323,16 +239,16 @@ func testPhone(t *testing.T, page string) {
 	if n := is[float64](b, `Math.min(...[...document.querySelectorAll('p, td, th, label, summary')].map(e => parseFloat(getComputedStyle(e).fontSize)))`); n < 12 {
 		t.Errorf("a text of %g pixels", n)
 	}
-	b.keep()
-	b.do(chromedp.EmulateViewport(844, 390, chromedp.EmulateMobile, chromedp.EmulateScale(3)))
-	b.becomes(`[...document.querySelectorAll('figure.chart')].every(f => !f.plot || Math.abs(f.plot.width - f.querySelector('.plot').clientWidth) < 1)`)
-	b.quiet()
+	b.Keep(filepath.Base(t.Name()))
+	b.Do(chromedp.EmulateViewport(844, 390, chromedp.EmulateMobile, chromedp.EmulateScale(3)))
+	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => !f.plot || Math.abs(f.plot.width - f.querySelector('.plot').clientWidth) < 1)`)
+	b.Quiet()
 }
 
 // Two fingers that part show less of the time.
 func testPinch(t *testing.T, page string) {
 	b := open(t, page, 390, 844)
-	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	b.scroll()
 	whole0, whole1 := b.span(0)
 	_, y := b.point(0, 0.5, 0.5)
@@ -343,33 +259,33 @@ func testPinch(t *testing.T, page string) {
 			id := float64(i)
 			fingers = append(fingers, &input.TouchPoint{X: x, Y: y, ID: &id})
 		}
-		if _, err := chromedp.Call(b.ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: fingers}); err != nil {
+		if _, err := chromedp.Call(b.Ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: fingers}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	touch(input.DispatchTouchEventTypeTouchStart, 0.4, 0.6)
 	touch(input.DispatchTouchEventTypeTouchMove, 0.3, 0.7)
 	touch(input.DispatchTouchEventTypeTouchEnd)
-	b.becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max < %g`, whole1))
+	b.Becomes(fmt.Sprintf(`document.querySelectorAll('figure.chart')[0].plot.scales.x.max < %g`, whole1))
 	from, to := b.span(0)
 	if part := (to - from) / (whole1 - whole0); math.Abs(part-0.5) > 0.05 {
 		t.Errorf("%g of the time is left", part)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Paper has the charts, in its width, and no controls.
 func testPrint(t *testing.T, page string) {
 	b := open(t, page, 1280, 900)
-	b.media("print")
-	b.becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.plot && f.plot.width < 400)`)
+	b.Media("print", false)
+	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.plot && f.plot.width < 400)`)
 	if is[bool](b, `[...document.querySelectorAll('.controls, .reset')].some(e => getComputedStyle(e).display !== 'none')`) {
 		t.Error("controls are printed")
 	}
 	if is[string](b, `getComputedStyle(document.body).backgroundColor`) != "rgb(255, 255, 255)" {
 		t.Error("the paper is not white")
 	}
-	b.media("")
-	b.becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.plot.width > 400)`)
-	b.quiet()
+	b.Media("", false)
+	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.plot.width > 400)`)
+	b.Quiet()
 }

@@ -30,6 +30,21 @@ func fig11(t testing.TB) *Experiment {
 // Every experiment that comes with photon is right, and every trace of its first
 // milliseconds is the one it was: a change of behaviour is a change of this table.
 func TestGoldenTraces(t *testing.T) {
+	golden, got := goldenTraces(t), map[string]string{}
+	for _, e := range shortest(t) {
+		for _, use := range e.Schemes {
+			got[e.ID+" "+use.Name.V] = traceOf(t, e, use, Options{World: "sim"})
+		}
+	}
+	if !maps.Equal(got, golden) {
+		b, _ := json.MarshalIndent(got, "", "  ")
+		t.Errorf("testdata/traces.json is to be:\n%s", b)
+	}
+}
+
+// goldenTraces are the hashes by experiment and scheme.
+func goldenTraces(t *testing.T) map[string]string {
+	t.Helper()
 	golden := map[string]string{}
 	b, err := os.ReadFile("testdata/traces.json")
 	if err != nil {
@@ -38,11 +53,16 @@ func TestGoldenTraces(t *testing.T) {
 	if err := json.Unmarshal(b, &golden); err != nil {
 		t.Fatal(err)
 	}
+	return golden
+}
+
+// shortest are all experiments, as long as their hashes are of.
+func shortest(t *testing.T) []*Experiment {
+	t.Helper()
 	all, err := All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]string{}
 	for _, e := range all {
 		plan, err := e.plan()
 		if err != nil {
@@ -52,21 +72,21 @@ func TestGoldenTraces(t *testing.T) {
 		e.Duration = min(e.Duration, 3*units.Millisecond*units.Time(min(32, len(plan.Hosts())))/units.Time(len(plan.Hosts())))
 		e.Workloads = slices.DeleteFunc(e.Workloads, func(w Workload) bool { return w.Start.V >= e.Duration })
 		e.Measure = Measure{Sample: e.Measure.Sample} // what it measures comes later
-		for _, use := range e.Schemes {
-			r, err := e.run(context.Background(), Options{World: "sim"}, use, e.Seed, func(float64) {})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got[e.ID+" "+use.Name.V] = r.hash
-			if r.invariants.LostFrames != 0 || !r.invariants.ConservationOK {
-				t.Errorf("%s %s: %+v", e.ID, use.Name.V, r.invariants)
-			}
-		}
 	}
-	if !maps.Equal(got, golden) {
-		b, _ := json.MarshalIndent(got, "", "  ")
-		t.Errorf("testdata/traces.json is to be:\n%s", b)
+	return all
+}
+
+// traceOf runs a scheme and returns the hash of what happened.
+func traceOf(t *testing.T, e *Experiment, use SchemeUse, o Options) string {
+	t.Helper()
+	r, err := e.run(context.Background(), o, use, e.Seed, func(float64) {})
+	if err != nil {
+		t.Fatal(err)
 	}
+	if r.invariants.LostFrames != 0 || !r.invariants.ConservationOK {
+		t.Errorf("%s %s: %+v", e.ID, use.Name.V, r.invariants)
+	}
+	return r.hash
 }
 
 // What figure 11 must show of PCN: the bottleneck in use, no pause after the

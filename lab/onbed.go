@@ -46,6 +46,9 @@ func (e *Experiment) onTestbed(ctx context.Context, o Options, use SchemeUse, se
 	if err != nil {
 		return r, err
 	}
+	if o.looks != nil {
+		o.looks.watch(e, n)
+	}
 	n.world.(*playback).play(e.Duration)
 	if err := b.results(ctx, n); err != nil {
 		return r, err

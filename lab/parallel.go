@@ -120,7 +120,7 @@ func (j *job) name() string {
 
 // runAll runs jobs, in virtual time as many at once as the pool has room for.
 // They start in their order: what is first in the result is first to end.
-func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job) error {
+func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *boardedWorld) error {
 	pool := o.Pool
 	switch {
 	case o.World != "sim":
@@ -135,6 +135,7 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job) error {
 	for i, j := range jobs {
 		if store.load(j) {
 			j.kept, j.ended = true, true
+			board.end(i, nil)
 			track.moved(i, j, 1)
 			continue
 		}
@@ -143,7 +144,14 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job) error {
 		}
 		g.Go(func() (err error) {
 			defer pool.Release(1)
-			if j.result, err = j.e.run(ctx, o, j.use, j.seed, func(part float64) { track.moved(i, j, part) }); err != nil {
+			o := o
+			board.start(i, &o)
+			defer func() { board.end(i, err) }()
+			progress := func(part float64) {
+				board.moved(i, part)
+				track.moved(i, j, part)
+			}
+			if j.result, err = j.e.run(ctx, o, j.use, j.seed, progress); err != nil {
 				return fmt.Errorf("%s: %w", j.name(), err)
 			}
 			if !j.first {

@@ -30,6 +30,10 @@ type Options struct {
 	// Keep has every run kept in this folder as soon as it ends, and runs that are
 	// kept there already not run again; "": nothing is kept.
 	Keep string
+	// Board shows the runs on a page; nil: nobody looks.
+	Board *Board
+
+	looks *looks // of one run; nil: it is not watched
 }
 
 // Result is what a replay in one world yields; it becomes result.json.
@@ -130,7 +134,7 @@ func (e *Experiment) Replay(ctx context.Context, o Options) (*Result, error) {
 		seed = e.Seed
 	}
 	jobs := e.jobs(o, uses, seed)
-	if err := e.runAll(ctx, o, jobs); err != nil {
+	if err := e.runAll(ctx, o, jobs, o.Board.replay(e, o, uses, jobs)); err != nil {
 		stopped := interrupted(ctx, e, o, jobs)
 		if stopped == nil {
 			return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)

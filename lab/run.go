@@ -112,6 +112,9 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 	}
 	n.happen(changes, e.Measure.Sample)
 	n.watchQueues()
+	if o.looks != nil {
+		o.looks.watch(e, n)
+	}
 	w.Every(e.Duration/100, func(now units.Time) { progress(float64(now) / float64(e.Duration)) })
 	if e.observer.Running != nil {
 		e.observer.Running(true)

@@ -113,6 +113,8 @@ func (c *scrape) port(i int) {
 	p, node, name := &c.s.Stats.Ports[i], c.s.Node, c.s.Ports[i]
 	c.put(rxControl, float64(p.RxControl), node, name)
 	c.put(txControl, float64(p.TxControl), node, name)
+	c.put(rxBad, float64(p.BadControl), node, name)
+	c.put(pfcIgnored, float64(p.Egress.Ignored), node, name)
 	if !c.s.Host {
 		c.put(routed, float64(p.Routed), node, name)
 	}

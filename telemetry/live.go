@@ -20,9 +20,14 @@ type Live struct {
 	Ports  []LivePort `json:"ports"`
 	Poll   LivePoll   `json:"poll"`
 
+	Response float64 `json:"pfc_response_seconds,omitempty"` // poll gap that the headroom has room for; 0: unknown
+	Watchdog string  `json:"watchdog,omitempty"`             // what it does with a storm; empty: there is none
+
 	// Agents only.
 	Active int    `json:"flows_active"`
 	Done   uint64 `json:"flows_completed"`
+	Sent   uint64 `json:"np_cnp_sent"`
+	Told   uint64 `json:"rp_cnp_handled"`
 	Flows  []Flow `json:"flows,omitempty"` // those that are allowed most; not of the same instant
 }
 
@@ -48,6 +53,13 @@ type LivePort struct {
 	RxPaused  [8]float64 `json:"rx_paused_seconds"`
 	TxPaused  [8]float64 `json:"tx_paused_seconds"`
 	Lossless  uint8      `json:"lossless"` // priorities, as bits
+
+	RxPFC      [8]uint64 `json:"pfc_rx_frames"` // XOFF and XON
+	TxPFC      [8]uint64 `json:"pfc_tx_frames"`
+	Notified   [8]uint64 `json:"cp_notifications_sent"` // CNMs and CNPs that the switch itself sent for a queue
+	Storm      uint8     `json:"storm"`                 // priorities whose peer storms now, as bits
+	Storms     [8]uint64 `json:"storms"`                // that the watchdog detected
+	Deadlocked uint8     `json:"deadlocked"`            // priorities in a cycle of paused queues, as bits
 }
 
 // LivePoll is how regularly the workers poll.
@@ -76,6 +88,10 @@ const livePath = "/live"
 func TakeLive(s *Source, top int) *Live {
 	snap := s.Snapshot()
 	d := &Live{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: snap.Now.Seconds(), Done: snap.Stats.FlowsDone}
+	d.Sent, d.Told, d.Response = snap.Stats.NPSent, snap.Stats.RPHandled, snap.Response.Seconds()
+	if snap.Watchdog.Detect > 0 {
+		d.Watchdog = snap.Watchdog.Action.String()
+	}
 	d.Poll = LivePoll{Rounds: snap.Pace.Rounds, Longest: snap.Pace.LongestGap.Seconds()}
 	d.Poll.Bounds = gapBounds()
 	var all dpdk.Polls
@@ -106,8 +122,11 @@ func livePort(st *dataplane.PortStats, b *dataplane.BufferState, port int) LiveP
 	p := LivePort{
 		RxPackets: st.RxFrames, TxPackets: st.TxFrames, RxBytes: st.RxBytes, TxBytes: st.TxBytes, Queue: inBytes(st.QueueBytes), Peak: inBytes(st.QueuePeak), Buffered: inBytes(st.Buffered),
 		Headroom: inBytes(st.Ingress.Headroom), Marked: st.Marked, Discards: st.Discarded(), RxHeld: st.Egress.Held, TxHeld: st.Ingress.Held,
+		Storm: st.Watchdog.Storm, Storms: st.Watchdog.Storms, Deadlocked: st.Deadlocked,
 	}
 	for prio := range pfc.Classes {
+		p.RxPFC[prio], p.TxPFC[prio] = st.Egress.Pauses[prio]+st.Egress.Resumes[prio], st.Ingress.Pauses[prio]+st.Ingress.Resumes[prio]
+		p.Notified[prio] = st.CNMs[prio] + st.CNPs[prio]
 		p.RxPaused[prio], p.TxPaused[prio] = st.Egress.Paused[prio].Seconds(), st.Ingress.Paused[prio].Seconds()
 		switch {
 		case b == nil:

@@ -77,10 +77,12 @@ var (
 	txBytes   = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
 	rxControl = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, received.", "")
 	txControl = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, sent.", "")
+	rxBad     = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe.", "")
 	routed    = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
 	discards  = define(both, counterKind, "port_discards_total", withReason, "Frames discarded, by reason. Reasons that cost a lossless priority frames are there from the start, others when they first happen.", "mlx5: rx_prioN_discards")
 
 	pfcRxFrames  = section("Priority flow control", define(both, counterKind, "pfc_rx_frames_total", byPrio, "PFC frames received for a priority, XOFF and XON.", "mlx5: rx_prioN_pause; SAI: PFC_N_RX_PKTS"))
+	pfcIgnored   = define(both, counterKind, "pfc_rx_ignored_frames_total", byPort, "PFC frames received for priorities without PFC, and PAUSE frames where PFC is on: they pause nothing.", "")
 	pfcRxPaused  = define(both, counterKind, "pfc_rx_paused_seconds_total", byPrio, "Time for which the peer stopped a priority of this port.", "mlx5: rx_prioN_pause_duration, there in microseconds")
 	pfcRxChanges = define(both, counterKind, "pfc_rx_transitions_total", byPrio, "Resumptions of a priority that the peer had stopped.", "mlx5: rx_prioN_pause_transition; SAI: PFC_N_ON2OFF_RX_PKTS")
 	pfcTxFrames  = define(carriers, counterKind, "pfc_tx_frames_total", byPrio, "PFC frames sent for a priority, XOFF and XON.", "mlx5: tx_prioN_pause; SAI: PFC_N_TX_PKTS")

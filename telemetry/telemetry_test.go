@@ -27,7 +27,8 @@ func sample(host bool) Snapshot {
 	p.QueueBytes[3], p.QueuePeak[3] = 2_000, 5_000
 	p.Discards[dataplane.DropTail][0] = 2
 	p.Ingress = pfc.IngressCounters{Pauses: [8]uint64{3: 2}, Resumes: [8]uint64{3: 1}, Paused: [8]units.Time{3: 250 * units.Millisecond}}
-	p.Egress = pfc.EgressCounters{Pauses: [8]uint64{3: 5}, Transitions: [8]uint64{3: 4}}
+	p.Egress = pfc.EgressCounters{Pauses: [8]uint64{3: 5}, Transitions: [8]uint64{3: 4}, Ignored: 6}
+	p.BadControl = 1
 	p.Ingress.Peak[3], p.Ingress.Headroom[3], p.Ingress.HeadroomMax[3], p.Ingress.Held = 9_000, 1_000, 4_000, 1<<3
 	s.Stats.NPSent, s.Scheme, s.Lossless, s.Rates, s.Now = 7, "pcn", 1<<3, []units.Rate{10 * units.Gbps}, 5*units.Second
 	s.Devices = []dpdk.DeviceStats{{Spec: "net_null0", RxMissed: 3, LinkUp: true}}
@@ -102,6 +103,8 @@ func TestScrape(t *testing.T) {
 		`photon_pfc_tx_paused_seconds_total{node="n1",port="sw0",priority="3"} 0.25`,
 		`photon_pfc_rx_frames_total{node="n1",port="sw0",priority="3"} 5`,
 		`photon_pfc_rx_transitions_total{node="n1",port="sw0",priority="3"} 4`,
+		`photon_pfc_rx_ignored_frames_total{node="n1",port="sw0"} 6`,
+		`photon_port_rx_control_bad_packets_total{node="n1",port="sw0"} 1`,
 		`photon_port_discards_total{node="n1",port="sw0",priority="0",reason="tail_drop"} 2`,
 		`photon_port_discards_total{node="n1",port="sw0",priority="3",reason="headroom"} 0`,
 		`photon_device_rx_missed_total{node="n1",port="sw0"} 3`,

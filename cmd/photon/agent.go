@@ -60,7 +60,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), garbage: conf.DPDK.GarbageLimit(), host: h}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit(), host: h}
 	id := w.Add(d.name, h, envs, []int{0})
 	d.id = id
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()

@@ -32,7 +32,7 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), garbage: conf.DPDK.GarbageLimit(), nic: n}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit(), nic: n}
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.scheme, d.lossless = node.Scheme.Name, node.Config.Lossless
 	d.id = w.Add(d.name, n, envs, []int{0, 0})

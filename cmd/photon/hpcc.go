@@ -47,7 +47,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if h.topology == "" || h.flows == "" {
 		return bad(errors.New("--topology and --flows are needed, both"))
 	}
-	for _, name := range []string{"schemes", "quick", "dilation"} {
+	for _, name := range []string{"schemes", "quick", "dilation", "serve", "serve-remote", "serve-for"} {
 		if c.Flags().Changed(name) {
 			return bad(fmt.Errorf("--%s does not go with --topology and --flows", name))
 		}

@@ -61,10 +61,26 @@ func (p *progress) moved(part int, what string, s lab.Progress) {
 	}
 	p.line = time.Now()
 	left := ""
-	if fresh := all - p.old; fresh > 0.01 && all < 1 {
-		left = fmt.Sprintf(", about %v left", time.Duration(float64(time.Since(p.begin))*(1-all)/fresh).Round(time.Second))
+	if about := p.left(); about > 0 {
+		left = fmt.Sprintf(", about %v left", about.Round(time.Second))
 	}
 	fmt.Fprintf(p.w, "%s has ended, %d of %d; %.0f %% of all%s\n", what, s.Ended, s.Runs, all*100, left)
+}
+
+// left is what it will still take; 0: nobody knows.
+func (p *progress) left() time.Duration {
+	all := p.all()
+	if fresh := all - p.old; fresh > 0.01 && all < 1 {
+		return time.Duration(float64(time.Since(p.begin)) * (1 - all) / fresh)
+	}
+	return 0
+}
+
+// far is the part of all work that is done, and what the rest will take.
+func (p *progress) far() (part float64, left time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all(), p.left()
 }
 
 // all is the part of all work that is done.

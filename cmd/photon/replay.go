@@ -41,6 +41,9 @@ func replayCommand() *cobra.Command {
 			}
 			for _, id := range ids {
 				e, err := lab.Get(id)
+				if err != nil && f.page.meant(id) {
+					return bad(fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", id, id))
+				}
 				if err != nil {
 					return bad(err)
 				}
@@ -61,6 +64,7 @@ type replayFlags struct {
 	world, schemes, out string
 	testbed             string // file
 	all                 bool
+	page                pageFlags
 }
 
 func (r *replayFlags) add(c *cobra.Command) {
@@ -72,6 +76,7 @@ func (r *replayFlags) add(c *cobra.Command) {
 	f.StringVar(&r.testbed, "testbed", "", "`file` that says where the nodes are, with --world dpdk: cards of this machine, switches and agents elsewhere (docs/testbed.md)")
 	f.BoolVar(&r.o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
 	f.StringVar(&r.out, "out", "out", "folder for results")
+	r.page.add(f)
 }
 
 // run checks the flags and runs experiments.
@@ -112,6 +117,9 @@ func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 			return bad(err)
 		}
 	}
+	if err := r.page.check(); err != nil {
+		return bad(err)
+	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
@@ -127,22 +135,35 @@ type replayed struct {
 	done    chan struct{} // closed when the rest is there
 }
 
-// replay runs experiments, in virtual time side by side, and prints what comes out
-// in their order. Runs that end are kept until all have, so that the same command
-// goes on after an interruption.
+// replay runs experiments, and shows them on a page if that is wanted.
 func (r *replayFlags) replay(c *cobra.Command, all []*lab.Experiment, worlds []string) error {
+	work := make([]float64, len(all))
+	for i, e := range all {
+		work[i] = e.Work(r.o)
+	}
+	show := newProgress(c.ErrOrStderr(), work...)
+	board, stay, err := r.page.serve(c, all, show)
+	if err != nil {
+		return err
+	}
+	return stay(r.replayAll(c, all, worlds, show, board))
+}
+
+// replayAll runs experiments, in virtual time side by side, and prints what comes
+// out in their order. Runs that end are kept until all have, so that the same
+// command goes on after an interruption.
+func (r *replayFlags) replayAll(c *cobra.Command, all []*lab.Experiment, worlds []string, show *progress, board *lab.Board) error {
 	o := r.o
+	o.Board = board
 	atOnce := 1
 	if r.world == "sim" {
 		atOnce = runtime.GOMAXPROCS(0)
 		o.Pool = semaphore.NewWeighted(int64(atOnce))
 	}
-	list, work := make([]*replayed, len(all)), make([]float64, len(all))
+	list := make([]*replayed, len(all))
 	for i, e := range all {
 		list[i] = &replayed{e: e, done: make(chan struct{})}
-		work[i] = e.Work(o)
 	}
-	show := newProgress(c.ErrOrStderr(), work...)
 	g, ctx := errgroup.WithContext(c.Context())
 	g.SetLimit(atOnce)
 	go func() {
@@ -217,6 +238,7 @@ func (x *replayed) run(ctx context.Context, o lab.Options, worlds []string, out 
 	if x.report, err = x.e.Report(out); err != nil {
 		return err
 	}
+	o.Board.Report(x.e, x.report)
 	if stopped != nil {
 		return stopped
 	}

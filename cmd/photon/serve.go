@@ -18,6 +18,7 @@ import (
 	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry"
+	"photon/telemetry/page"
 	"photon/units"
 )
 
@@ -37,6 +38,7 @@ type daemon struct {
 	id      int // of the node, in its world
 	ports   []string
 	metrics string // address; empty: nowhere
+	live    string // the same, of the page for browsers
 	series  telemetry.Series
 	admin   config.Admin
 	rates   []units.Rate // of the links, by port
@@ -97,6 +99,14 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		return err
 	} else if a != nil {
 		defer a.Close()
+	}
+	if d.live != "" {
+		s, err := page.Serve(d.live, telemetry.LivePage(d.name, d.source()))
+		if err != nil {
+			return bad(err)
+		}
+		defer s.Close()
+		d.log.Infof("live page %s", s.URL())
 	}
 	defer d.reloadOnHangup()()
 	d.collector.start(d.garbage)

@@ -15,7 +15,7 @@ import (
 )
 
 func switchCommand() *cobra.Command {
-	var file, scheme, metrics, admin string
+	var file, scheme, metrics, admin, live string
 	var rate units.Rate
 	var ports []string
 	c := &cobra.Command{
@@ -25,7 +25,9 @@ func switchCommand() *cobra.Command {
 			"DPDK with its arguments (net_af_packet0,iface=sw0 sits on the kernel's interface sw0; net_tap0; net_memif0;\n" +
 			"net_null0). It learns addresses, keeps priority 3 lossless with PFC, and marks as the scheme says.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			read := func() (*config.Switch, error) { return switchConfig(c, file, ports, scheme, rate, metrics, admin) }
+			read := func() (*config.Switch, error) {
+				return switchConfig(c, file, ports, scheme, rate, metrics, admin, live)
+			}
 			conf, err := read()
 			if err != nil {
 				return bad(err)
@@ -43,6 +45,7 @@ func switchCommand() *cobra.Command {
 	f.Var(&rateFlag{&rate}, "rate", "`rate` of every link, as in 10Gbps; on virtual devices it is emulated (default: a card's own, else 10Gbps)")
 	f.StringVar(&metrics, "metrics", "127.0.0.1:9464", "`address` for Prometheus, or off")
 	f.StringVar(&admin, "admin", "", "`path` of the socket for photon show and its sisters, or off (default: /run/photon/NAME.sock)")
+	f.StringVar(&live, "live", "", "loopback `address` of a page that shows the switch at work, as in 127.0.0.1:9471 (default: none)")
 	return c
 }
 
@@ -57,7 +60,7 @@ func (r *rateFlag) Set(s string) (err error) {
 }
 
 // switchConfig is the file's, changed by flags, or made of flags alone.
-func switchConfig(c *cobra.Command, file string, ports []string, scheme string, rate units.Rate, metrics, admin string) (*config.Switch, error) {
+func switchConfig(c *cobra.Command, file string, ports []string, scheme string, rate units.Rate, metrics, admin, live string) (*config.Switch, error) {
 	conf := &config.Switch{}
 	if file != "" {
 		var err error
@@ -85,6 +88,9 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	}
 	if c.Flags().Changed("admin") {
 		conf.Admin = config.Set(admin)
+	}
+	if c.Flags().Changed("live") {
+		conf.Live.Listen = config.Set(live)
 	}
 	return conf, conf.Check()
 }
@@ -115,7 +121,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		return bad(err)
 	}
 	s.Reserve(4096)
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), garbage: conf.DPDK.GarbageLimit()}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit()}
 	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
 	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
 	id := w.Add(d.name, s, envs, node.Workers)

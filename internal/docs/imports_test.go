@@ -13,7 +13,7 @@ import (
 // The floors of the house, from the ground: a room imports rooms of lower floors
 // only. docs/architecture.md draws it.
 var floors = [][]string{
-	{"units", "internal/memory"},
+	{"units", "internal/memory", "telemetry/page"},
 	{"wire", "flowtable"},
 	{"marking", "cnp", "ratelimit", "pfc"},
 	{"scheme", "dataplane"},

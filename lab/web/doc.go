@@ -2,5 +2,5 @@
 // its charts' data and the code that draws them included.
 //
 // What is shown is plain data (Page, Experiment, Chart); package lab fills it in.
-// Charts are drawn by uPlot (uplot/README.md) as report.js tells it.
+// Charts are drawn by uPlot (package page has it) as report.js tells it.
 package web

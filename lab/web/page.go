@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"html/template"
 	"io"
-	"strings"
+
+	"photon/telemetry/page"
 )
 
-//go:embed page.html experiment.html report.css charts.js report.js uplot
+//go:embed page.html experiment.html report.css charts.js report.js
 var files embed.FS
 
 // Page is a whole report.
@@ -136,7 +137,7 @@ func (e *Experiment) Data() (template.JS, error) {
 func (p *Page) Write(w io.Writer) error {
 	functions := template.FuncMap{
 		"verdicts": func() []string { return Verdicts },
-		"style":    func() template.CSS { return template.CSS(text("uplot/uPlot.min.css") + text("report.css")) },
+		"style":    func() template.CSS { return template.CSS(page.UPlotStyle() + text("report.css")) },
 		"script":   script,
 		"dash":     Look.svg,
 	}
@@ -147,16 +148,8 @@ func (p *Page) Write(w io.Writer) error {
 	return t.Execute(w, p)
 }
 
-// script is uPlot with its licence, and ours. uPlot reads devicePixelRatio when
-// it starts: charts have at least two pixels for each of the screen, so that they
-// are sharp on paper. Its first line, a comment with its address, gives way to
-// the licence: the page refers to nothing outside.
-func script() template.JS {
-	_, code, _ := strings.Cut(text("uplot/uPlot.iife.min.js"), "*/")
-	return template.JS("'use strict';\n/* uPlot\n" + text("uplot/LICENSE") + "*/\n" +
-		"const uPlot = (devicePixelRatio => {" + code + "\nreturn uPlot;})(Math.max(2, window.devicePixelRatio));\n" +
-		text("charts.js") + text("report.js"))
-}
+// script is uPlot, and ours.
+func script() template.JS { return template.JS(page.UPlot() + text("charts.js") + text("report.js")) }
 
 // text of an embedded file, which is there or the program does not build.
 func text(name string) string {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"photon/lab"
+	"photon/telemetry/page"
+)
+
+// defaultPage is where --serve serves.
+const defaultPage = "127.0.0.1:9470"
+
+// pageFlags are those of a page that shows replays while they run.
+type pageFlags struct {
+	address string // empty: none
+	remote  bool
+	stay    time.Duration // after the end
+}
+
+// stays is until the command is told to end.
+const stays time.Duration = -1
+
+func (p *pageFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&p.address, "serve", "", "show the runs on a page while they run, and until Ctrl-C after that; --serve=ADDRESS: at another `address`")
+	f.Lookup("serve").NoOptDefVal = defaultPage
+	f.BoolVar(&p.remote, "serve-remote", false, "the page may be at another than a loopback address, where others can look too")
+	f.DurationVar(&p.stay, "serve-for", stays, "how long the page stays after the end (default: until Ctrl-C)")
+	f.Lookup("serve-for").DefValue = "0s" // which the help leaves out
+}
+
+// meant reports whether an argument is the address that belongs to --serve.
+func (p *pageFlags) meant(argument string) bool {
+	_, _, err := net.SplitHostPort(argument)
+	return p.address != "" && err == nil
+}
+
+// check says what is wrong with the flags.
+func (p *pageFlags) check() error {
+	if p.address == "" {
+		if p.remote || p.stay != stays {
+			return errors.New("--serve-remote and --serve-for go with --serve")
+		}
+		return nil
+	}
+	if p.stay < 0 && p.stay != stays {
+		return fmt.Errorf("--serve-for %v must not be negative", p.stay)
+	}
+	err := page.Check(p.address, p.remote)
+	if errors.Is(err, page.ErrOpen) {
+		return fmt.Errorf("--serve: %w (--serve-remote allows that)", err)
+	}
+	if err != nil {
+		return fmt.Errorf("--serve: %w", err)
+	}
+	return nil
+}
+
+// serve serves the page of replays, if it is wanted, until stay has been called: it
+// passes on how they ended, when the page may go.
+func (p *pageFlags) serve(c *cobra.Command, all []*lab.Experiment, show *progress) (b *lab.Board, stay func(error) error, err error) {
+	if p.address == "" {
+		return nil, func(err error) error { return err }, nil
+	}
+	var ids []string
+	for _, e := range all {
+		ids = append(ids, e.ID)
+	}
+	what := strings.Join(ids, " ")
+	if len(ids) > 4 {
+		what = fmt.Sprintf("%d experiments", len(ids))
+	}
+	b = lab.NewBoard(what, all, show.far)
+	s, err := page.Serve(p.address, b.Site())
+	if err != nil {
+		return nil, nil, bad(fmt.Errorf("%w (--serve=127.0.0.1:0 takes any port that is free)", err))
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "live page: %s\n", s.URL())
+	return b, func(err error) error {
+		defer s.Close()
+		b.End(err)
+		if err != nil || c.Context().Err() != nil {
+			return err
+		}
+		var over <-chan time.Time // never
+		if p.stay != stays {
+			over = time.After(p.stay)
+		} else {
+			fmt.Fprintf(c.ErrOrStderr(), "the page stays at %s until Ctrl-C\n", s.URL())
+		}
+		select {
+		case <-over:
+		case <-c.Context().Done():
+		}
+		return nil
+	}, nil
+}

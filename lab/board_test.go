@@ -1,0 +1,298 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"photon/dataplane"
+	"photon/lab/topology"
+	"photon/telemetry"
+	"photon/units"
+)
+
+// Whether somebody looks or not, the same happens: every scheme, twice.
+func TestLookingChangesNothing(t *testing.T) {
+	golden, ran := goldenTraces(t), map[string]int{}
+	for _, e := range shortest(t) {
+		for _, use := range e.Schemes {
+			name := use.Name.V
+			if ran[name]++; ran[name] > 2 {
+				continue
+			}
+			l := &looks{}
+			if got := traceOf(t, e, use, Options{World: "sim", looks: l}); got != golden[e.ID+" "+name] {
+				t.Errorf("%s %s: the trace is %s with somebody who looks, and %s without", e.ID, name, got, golden[e.ID+" "+name])
+			}
+			s := l.tell(0, true)
+			if s.N != liveSpans || len(s.Total) != liveSpans || len(s.Told) != liveSpans || slices.Max(s.Total) <= 0 {
+				t.Errorf("%s %s: %d spans were seen, sending up to %v", e.ID, name, s.N, s.Total)
+			}
+			for _, lines := range [][]seenLine{s.Flows, s.Queues, s.Stops} {
+				for _, line := range lines {
+					if len(line.Values) != s.N {
+						t.Errorf("%s %s: %s has %d values of %d", e.ID, name, line.Name, len(line.Values), s.N)
+					}
+				}
+			}
+		}
+	}
+	if len(ran) < 10 {
+		t.Errorf("only %d schemes ran", len(ran))
+	}
+}
+
+// What is seen of figure 11 is what the run measures: bytes sent and received,
+// the bottleneck's queue, and pauses that there are without congestion control
+// and not in the end of PCN.
+func TestLooksTellOfTheRun(t *testing.T) {
+	e := fig11(t)
+	told := map[string]seen{}
+	for _, use := range e.Schemes {
+		if use.Name.V != "none" && use.Name.V != "pcn" {
+			continue
+		}
+		l := &looks{}
+		r, err := e.run(context.Background(), Options{World: "sim", looks: l}, use, e.Seed, func(float64) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := l.tell(0, true)
+		told[use.Name.V] = s
+		mean := 0.0
+		for _, v := range s.Total[liveSpans/2:] {
+			mean += v / (liveSpans / 2)
+		}
+		if mean < 9.5e9 || mean > 10.1e9 {
+			t.Errorf("%s: the hosts send %v bit/s in the second half", use.Name.V, mean)
+		}
+		longest := slices.Max(r.series.Column("queue_bytes"))
+		if q := slices.Max(s.Queue); q < 0.9*longest || q > 1.1*longest {
+			t.Errorf("%s: the longest queue is seen as %v, and was %v", use.Name.V, q, longest)
+		}
+		if len(s.Flows) != 4 || s.Flows[0].Name != "H0>R0" || len(s.Queues) == 0 {
+			t.Errorf("%s: flows %v, queues %v", use.Name.V, s.Flows, s.Queues)
+		}
+		// From a span on, what comes after is told.
+		rest := l.tell(liveSpans-10, false)
+		if rest.From != liveSpans-10 || !slices.Equal(rest.Total, s.Total[liveSpans-10:]) || rest.Flows != nil {
+			t.Errorf("%s: %+v", use.Name.V, rest)
+		}
+	}
+	none, pcn := told["none"], told["pcn"]
+	if slices.Max(none.Paused[liveSpans/2:]) == 0 || slices.Max(pcn.Paused[liveSpans/2:]) != 0 || len(none.Stops) == 0 {
+		t.Errorf("pauses in the second half: none %v, pcn %v", none.Paused[liveSpans/2:], pcn.Paused[liveSpans/2:])
+	}
+	if slices.Max(none.Told) != 0 || slices.Max(pcn.Told) == 0 {
+		t.Error("CNPs: of none there are some, or of pcn none")
+	}
+}
+
+// Of a testbed what was recorded is looked at, at the samples that there are.
+func TestLooksAtRecordings(t *testing.T) {
+	const every, samples = units.Millisecond, 100
+	p := topology.New()
+	sw, from, to := p.Switch("switch", "S0"), p.Host("H0"), p.Host("H1")
+	link := dataplane.Link{Rate: 10 * units.Gbps}
+	p.Connect(sw, from, link)
+	p.Connect(sw, to, link)
+	w := &playback{every: every}
+	line := func(step int64) (v []int64) {
+		for i := range int64(samples) {
+			v = append(v, step*(i+1))
+		}
+		return v
+	}
+	recording := func(values map[string][]int64) columns {
+		var r telemetry.Recording
+		for name, v := range values {
+			r.Names, r.Begin, r.Values = append(r.Names, name), append(r.Begin, 0), append(r.Values, v)
+		}
+		return newColumns(w, r)
+	}
+	queue := make([]int64, samples)
+	queue[50] = 30_000
+	n := &network{
+		world: w, plan: p, lossless: 1 << 3, flows: []flowEnds{{flowPlan: flowPlan{from: from, to: to}, there: true}},
+		hosts: map[int]host{
+			from: &recordedHost{columns: recording(map[string][]int64{"sent": line(125_000), "notified.0": line(2)})},
+			to:   &recordedHost{columns: recording(map[string][]int64{"received.0": line(100_000)}), flows: map[[2]uint32]int{{uint32(from), 1}: 0}},
+		},
+		switches: map[int]switchNode{sw: &recordedSwitch{columns: recording(map[string][]int64{"queue.1.3": queue, "paused.1": slices.Repeat([]int64{8}, samples)}), port: []int{0, 1}, lossless: 8}},
+	}
+	l := &looks{}
+	l.watch(&Experiment{Duration: samples * every}, n)
+	w.play(samples * every)
+	s := l.tell(0, true)
+	all := func(v []float64, want float64) bool {
+		return !slices.ContainsFunc(v, func(x float64) bool { return x != want })
+	}
+	if s.N != liveSpans || !all(s.Total, 1e9) || !all(s.Told, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Flows) != 1 || s.Flows[0].Name != "H0>H1" || !all(s.Flows[0].Values, 0.8e9) || len(s.Queues) != 1 || s.Queues[0].Name != "S0>H1" || len(s.Stops) != 1 || !all(s.Stops[0].Values, 1) {
+		t.Errorf("%+v %+v %+v", s.Flows, s.Queues, s.Stops)
+	}
+}
+
+// asked asks a board's page for a document.
+func asked[T any](t *testing.T, h http.Handler, path string) (v T) {
+	t.Helper()
+	r := httptest.NewRequest("GET", "http://127.0.0.1:9470/"+path, nil)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, w.Body)
+	}
+	return v
+}
+
+// The page's documents while a replay runs and after it: progress, runs with
+// their lines, claims as their schemes end, and the report.
+func TestBoard(t *testing.T) {
+	e, dir := fig11(t), t.TempDir()
+	part := 0.0
+	var mu sync.Mutex
+	b := NewBoard("pcn/fig11", []*Experiment{e}, func() (float64, time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		return part, time.Duration(part * float64(time.Minute))
+	})
+	page := b.Site().Handler()
+	if s := asked[state](t, page, "state"); s.Shown == nil || s.Shown.ID != "pcn/fig11" || len(s.Shown.Runs) != 0 || s.Over || s.Left != nil || s.Shown.Last != -1 {
+		t.Errorf("before it begins: %+v", s)
+	}
+	var states []state
+	o := Options{World: "sim", Schemes: []string{"none", "pcn", "dcqcn"}, Quick: true, Board: b}
+	o.Progress = func(p Progress) {
+		mu.Lock()
+		part = p.Done
+		mu.Unlock()
+		if p.Last || p.Part > 0.5 && len(states) == 0 {
+			states = append(states, asked[state](t, page, "state"))
+		}
+	}
+	r, err := e.Replay(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := states[0]
+	if first.Over || first.Part <= 0 || first.Left == nil || len(first.Shown.Runs) != 3 || !slices.ContainsFunc(first.Shown.Runs, func(r stateRun) bool { return r.State == "runs" && r.Seen && r.Part > 0 }) {
+		t.Errorf("while it runs: %+v %+v", first, first.Shown)
+	}
+	if err := e.Write(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	path, err := e.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := asked[state](t, page, "state"); s.Experiments[0].Report != "" {
+		t.Error("there is a report before there is one")
+	}
+	b.Report(e, path)
+	b.End(nil)
+	last := asked[state](t, page, "state?of=pcn/fig11")
+	if !last.Over || last.Fault != "" || last.Left != nil || last.Experiments[0].Part != 1 || last.Experiments[0].Report != "report/pcn-fig11" {
+		t.Errorf("at the end: %+v", last)
+	}
+	judged := 0
+	for i, c := range last.Shown.Claims {
+		want := r.Claims[i]
+		if want.Verdict == NotRun {
+			if c.Verdicts[0] != "" || c.Measured[0] != "" {
+				t.Errorf("%s is judged as %v", want.ID, c.Verdicts)
+			}
+			continue
+		}
+		judged++
+		if c.Verdicts[0] != string(want.Verdict) || c.Measured[0] != number(want.Measured, want.Unit) || c.Text != want.Text {
+			t.Errorf("%s: %+v, and in the result %+v", want.ID, c, want)
+		}
+	}
+	if judged == 0 {
+		t.Error("no claim is judged")
+	}
+	for _, run := range last.Shown.Runs {
+		if run.State != "ended" || run.Part != 1 || !run.Seen || run.Color == "" {
+			t.Errorf("%+v", run)
+		}
+	}
+	if got := asked[map[string]seen](t, page, "seen?runs=0:0,1:290,99:0&details=1"); len(got) != 2 || got["0"].N != liveSpans || len(got["0"].Queue) != liveSpans || got["0"].Flows != nil ||
+		len(got["1"].Queue) != 10 || len(got["1"].Flows) != 4 {
+		t.Errorf("%+v", got)
+	}
+	for path, want := range map[string]int{
+		"seen": 400, "seen?runs=x": 400, "seen?runs=-1:-5": 200, "seen?runs=" + strings.Repeat("0:0,", 100): 400, "report/other": 404, "report/pcn-fig11": 200, "report/..%2fx": 404, "": 200, "page.js": 200, "nothing": 404,
+	} {
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/"+path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d, not %d", path, w.Code, want)
+		}
+		if path == "report/pcn-fig11" {
+			file, _ := os.ReadFile(filepath.Join(dir, "pcn-fig11", "report.html"))
+			if body, _ := io.ReadAll(w.Body); string(body) != string(file) || !strings.Contains(w.Header().Get("Content-Security-Policy"), "script-src 'unsafe-inline'") {
+				t.Error("the report is not the file, or its scripts may not run")
+			}
+		}
+	}
+}
+
+// What a board holds is bounded: of many runs the last have details, and some more
+// lines.
+func TestBoardForgets(t *testing.T) {
+	e := fig11(t)
+	b := NewBoard("many", []*Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
+	jobs := make([]*job, mostWatched+100)
+	for i := range jobs {
+		jobs[i] = &job{use: e.Schemes[0], value: string(rune('a' + i)), e: e, first: true}
+	}
+	w := b.replay(e, Options{World: "sim"}, e.Schemes, jobs)
+	for i := range jobs {
+		var o Options
+		w.start(i, &o)
+		o.looks.flows = []trace{{name: "f"}}
+		w.end(i, nil)
+	}
+	watched, detailed := 0, 0
+	for _, r := range b.runs {
+		if r.looks != nil {
+			watched++
+			if r.looks.flows != nil {
+				detailed++
+			}
+		}
+	}
+	if watched > mostWatched+1 || watched < mostWatched-1 || detailed > mostDetailed+1 || detailed < mostDetailed-1 {
+		t.Errorf("%d runs are watched, %d in detail", watched, detailed)
+	}
+}
+
+// A replay that failed says so on the page.
+func TestBoardTellsOfFailure(t *testing.T) {
+	e := fig11(t)
+	b := NewBoard("pcn/fig11", []*Experiment{e}, func() (float64, time.Duration) { return 0.5, 0 })
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	_, err := e.Replay(ctx, Options{World: "sim", Board: b})
+	if err == nil {
+		t.Fatal("it ended")
+	}
+	b.End(err)
+	if s := asked[state](t, b.Site().Handler(), "state"); !s.Over || !strings.Contains(s.Fault, "0 of") {
+		t.Errorf("%+v", s)
+	}
+}

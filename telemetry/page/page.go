@@ -1,0 +1,190 @@
+package page
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+//go:embed page.html page.css page.js uplot
+var files embed.FS
+
+// Site is a page: what is asked for is its own or what all pages share.
+type Site struct {
+	Title  string
+	Script fs.FS                                 // its *.js, run in this order after what pages share
+	Order  []string                              // their names
+	Answer map[string]func(*http.Request) Answer // by path, as in /live
+}
+
+// Answer is what a path gives.
+type Answer struct {
+	Type   string // of its content; empty: JSON
+	Body   []byte
+	Status int  // 0: 200
+	Inline bool // a page that has its scripts and styles in itself, as reports have
+}
+
+// ErrOpen is what Check says of an address at which others could look.
+var ErrOpen = errors.New("not a loopback address: whoever reaches it could look")
+
+// Check says why a page must not listen there, in one line. remote says that
+// others than this machine may look.
+func Check(address string, remote bool) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port == "" {
+		return fmt.Errorf("%q is not an address (write it like 127.0.0.1:9470; port 0 takes any that is free)", address)
+	}
+	if remote || host == "localhost" { // which is a loopback address by RFC 6761
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%s is %w", address, ErrOpen)
+}
+
+// Server serves a page until it is closed.
+type Server struct {
+	listener net.Listener
+	http     http.Server
+}
+
+// Serve listens on an address that Check has let pass.
+func Serve(address string, s *Site) (*Server, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("live page: %w", err)
+	}
+	server := &Server{listener: l, http: http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}}
+	go func() { _ = server.http.Serve(l) }() // ends with Close
+	return server, nil
+}
+
+// URL is where the page is.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
+
+// Close lets requests finish and stops listening.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return s.http.Close()
+}
+
+// Handler answers for the page.
+func (s *Site) Handler() http.Handler {
+	mux := http.NewServeMux()
+	static := func(path, kind string, body []byte) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { write(w, Answer{Type: kind, Body: body}) })
+	}
+	static("/{$}", "text/html; charset=utf-8", s.html())
+	static("/page.css", "text/css; charset=utf-8", []byte(UPlotStyle()+text("page.css")))
+	script := UPlot() + text("page.js")
+	for _, name := range s.Order {
+		b, _ := fs.ReadFile(s.Script, name) // embedded, or the program does not build
+		script += string(b)
+	}
+	static("/page.js", "text/javascript; charset=utf-8", []byte(script))
+	for path, answer := range s.Answer {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { write(w, answer(r)) })
+	}
+	return guard(mux)
+}
+
+func (s *Site) html() []byte {
+	var b strings.Builder
+	t := template.Must(template.ParseFS(files, "page.html"))
+	if err := t.Execute(&b, s); err != nil {
+		panic(err) // of a template that is part of the program
+	}
+	return []byte(b.String())
+}
+
+// strict lets a page load what this server has, and nothing else. uPlot sets styles
+// of its elements, which is no inline style to a browser.
+const (
+	strict = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	inline = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+func write(w http.ResponseWriter, a Answer) {
+	h := w.Header()
+	if a.Type == "" {
+		a.Type = "application/json"
+	}
+	h.Set("Content-Type", a.Type)
+	if a.Inline {
+		h.Set("Content-Security-Policy", inline)
+	}
+	if a.Status != 0 {
+		w.WriteHeader(a.Status)
+	}
+	_, _ = w.Write(a.Body) // who asked may have gone
+}
+
+// guard keeps out what is not a look from this page.
+func guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Security-Policy", strict)
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		switch {
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "this page only tells", http.StatusMethodNotAllowed)
+		case !byAddress(r.Host):
+			http.Error(w, "this page is asked for by an address or as localhost, not by a name", http.StatusForbidden)
+		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
+			http.Error(w, "a page of another origin may not ask", http.StatusForbidden)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// byAddress reports whether a request names an address, or localhost: nobody's
+// name server can make another's page come from there.
+func byAddress(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	if name == "localhost" {
+		return true
+	}
+	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return err == nil
+}
+
+// UPlot is uPlot, as a script, with its licence. It reads devicePixelRatio when it
+// starts: charts have at least two pixels for each of the screen, so that they are
+// sharp on paper. Its first line, a comment with its address, gives way to the
+// licence: a page refers to nothing outside.
+func UPlot() string {
+	_, code, _ := strings.Cut(text("uplot/uPlot.iife.min.js"), "*/")
+	return "'use strict';\n/* uPlot\n" + text("uplot/LICENSE") + "*/\n" +
+		"const uPlot = (devicePixelRatio => {" + code + "\nreturn uPlot;})(Math.max(2, window.devicePixelRatio));\n"
+}
+
+// UPlotStyle is its style sheet.
+func UPlotStyle() string { return text("uplot/uPlot.min.css") }
+
+// text of an embedded file, which is there or the program does not build.
+func text(name string) string {
+	b, _ := files.ReadFile(name)
+	return string(b)
+}
