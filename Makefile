@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build test test-browser test-e1000e test-slurm lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -30,6 +30,20 @@ test-browser:
 test-e1000e:
 	@scripts/setup.sh e1000e
 	go test -tags e1000e -count=1 -v ./internal/guest
+
+# Every command of every document, but for those marked otherwise; minutes.
+test-docs: setup-test
+	go test -tags docs -count=1 -timeout 30m -v -run TestDocuments ./internal/docs
+
+# A Debian package of photon; VERSION=1.0 gives it a version.
+deb:
+	@scripts/setup.sh deb >&2
+	@VERSION="$(VERSION)" deploy/debian/build.sh
+
+# That package, made, looked at by lintian, installed into a copy of this system, and removed.
+test-deb:
+	@scripts/setup.sh deb
+	go test -tags deb -count=1 -timeout 20m -run Package -v ./internal/docs
 
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
 test-slurm:
@@ -55,6 +69,8 @@ lint:
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags slurm ./cmd/photon
+	go vet -tags docs ./internal/docs
+	go vet -tags deb ./internal/docs
 
 # Known results are long runs of one goroutine each: nothing to race with.
 race:

@@ -9,10 +9,13 @@
 #   ip netns exec h0 bin/photon agent -c deploy/agent-h0.yaml
 #   ip netns exec h1 bin/photon agent -c deploy/agent-h1.yaml
 #   ip netns exec sw curl -s 127.0.0.1:9464/metrics | grep photon_
-#   deploy/netns.sh down
+#   deploy/netns.sh down       (ends what runs in them, too)
 set -eu
 
 up() {
+	for tool in ip ethtool; do
+		command -v $tool >/dev/null || { echo "deploy/netns.sh needs $tool: apt-get install iproute2 ethtool" >&2; exit 2; }
+	done
 	ip netns add sw
 	ip -n sw link set lo up
 	for i in 0 1 2 3; do
@@ -27,7 +30,23 @@ up() {
 	done
 }
 
+running() {
+	for n in h0 h1 h2 h3 sw; do
+		ip netns pids $n 2>/dev/null || true
+	done
+}
+
 down() {
+	# A switch may take a second to run empty.
+	pids=$(running)
+	# shellcheck disable=SC2086 # words on purpose
+	[ -z "$pids" ] || kill $pids 2>/dev/null || true
+	for _ in $(seq 100); do
+		[ -n "$(running)" ] || break
+		sleep 0.1
+	done
+	pids=$(running | tr '\n' ' ')
+	[ -z "$pids" ] || echo "deploy/netns.sh: these still run:" $pids >&2
 	for n in h0 h1 h2 h3 sw; do
 		ip netns del $n 2>/dev/null || true
 	done

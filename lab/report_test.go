@@ -116,6 +116,15 @@ func TestReportAndTable(t *testing.T) {
 	if err := Table(&table, []*Result{r}); err != nil || !strings.Contains(table.String(), "pcn-rate") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
+	table.Reset()
+	both, seconds := Result{World: "dpdk"}, 2e-3
+	both.Runs = []Run{{Scheme: "pcn", Metrics: Metrics{"fct_s": &seconds, "jain": nil}, Notes: []string{"no PAUSE was sent"}}}
+	first := both
+	first.World = "sim"
+	want := "metric  pcn sim  pcn dpdk\nfct_s   2 ms     2 ms\njain    –        –\n\npcn sim: no PAUSE was sent\npcn dpdk: no PAUSE was sent\n"
+	if err := Table(&table, []*Result{&first, &both}); err != nil || table.String() != want {
+		t.Errorf("without claims: %v\n%s", err, table.String())
+	}
 }
 
 // Texts are texts: none of them ends a script, or begins an element.

@@ -3,13 +3,18 @@ package lab
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
-// Table prints the claims beside what the worlds measured, for a terminal.
+// Table prints the claims beside what the worlds measured, for a terminal. An
+// experiment without claims has its metrics there, and why a mechanism never acted.
 func Table(w io.Writer, results []*Result) error {
+	if len(results[0].Claims) == 0 {
+		return metricsTable(w, results)
+	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	head := "claim\tpaper"
 	for _, r := range results {
@@ -28,4 +33,41 @@ func Table(w io.Writer, results []*Result) error {
 		fmt.Fprintln(t, row+"\t"+strings.Join(verdicts, " | "))
 	}
 	return t.Flush()
+}
+
+// metricsTable has a column for each scheme and, if there are several, world.
+func metricsTable(w io.Writer, results []*Result) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	head := "metric"
+	names, notes := map[string]bool{}, ""
+	for _, r := range results {
+		for _, run := range r.Runs {
+			column := run.Scheme
+			if len(results) > 1 {
+				column += " " + r.World
+			}
+			head += "\t" + column
+			for name := range run.Metrics {
+				names[name] = true
+			}
+			for _, n := range run.Notes {
+				notes += column + ": " + n + "\n"
+			}
+		}
+	}
+	fmt.Fprintln(t, head)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		row := name
+		for _, r := range results {
+			for _, run := range r.Runs {
+				row += "\t" + number(run.Metrics[name], unitOf(name))
+			}
+		}
+		fmt.Fprintln(t, row)
+	}
+	if err := t.Flush(); err != nil || notes == "" {
+		return err
+	}
+	_, err := io.WriteString(w, "\n"+notes)
+	return err
 }

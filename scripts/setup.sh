@@ -1,19 +1,20 @@
 #!/bin/sh
 # Installs from Debian what building (and, with the argument `test`, `browser`,
-# `slurm`, `bench` or `e1000e`, testing and measuring) photon needs and this machine
+# `slurm`, `bench`, `deb` or `e1000e`, testing and measuring) photon needs and this machine
 # lacks. Does nothing, quickly, if all is there.
 set -eu
 
 packages="gcc libc6-dev pkg-config libdpdk-dev"
 case ${1:-build} in
 build) ;;
-test) packages="$packages ethtool iproute2 iputils-ping iperf3 procps tshark dpdk-dev systemd prometheus openssh-client openssh-server" ;; # dpdk-dev has dpdk-testpmd
+test) packages="$packages curl ethtool iproute2 iputils-ping iperf3 procps tshark dpdk-dev systemd prometheus openssh-client openssh-server" ;; # dpdk-dev has dpdk-testpmd
 browser) packages="$packages chromium ethtool iproute2" ;;
 slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
 bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;;
+deb) packages="$packages binutils dpkg-dev lintian mandoc man-db ethtool iproute2" ;;
 e1000e) packages="$packages iputils-ping qemu-system-x86 busybox-static cpio kmod xz-utils" ;;
 *)
-	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench or e1000e" >&2
+	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb or e1000e" >&2
 	exit 2
 	;;
 esac

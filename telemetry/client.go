@@ -43,6 +43,20 @@ func Dial(path, name string) (*Client, error) {
 	return c, nil
 }
 
+// Running returns the names of the nodes that have a socket where photon makes them.
+func Running() (names []string) {
+	for _, dir := range runtimeDirs() {
+		found, err := filepath.Glob(filepath.Join(dir, socketName("*")))
+		if err != nil {
+			continue // the pattern is a constant
+		}
+		for _, path := range found {
+			names = append(names, strings.TrimSuffix(filepath.Base(path), socketName("")))
+		}
+	}
+	return names
+}
+
 // find looks for sockets where photon makes them.
 func find(name string) (string, error) {
 	pattern, found := "*", []string{}

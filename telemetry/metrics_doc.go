@@ -125,9 +125,11 @@ scrape are of one instant, but for flows, which are asked one after the other.
 
 and those of the Go runtime and the process. Nothing else makes series: no address, no flow beyond the number asked for. Two keys of switch.yaml and agent.yaml bound them:
 
-    series:
-      priorities: [3, 6] # only these have series; all 8 without
-      flows: 10          # so many of the fastest flows have series of their own; 0 without; agents only
+` + "```" + `yaml
+series:
+  priorities: [3, 6] # only these have series; all 8 without
+  flows: 10          # so many of the fastest flows have series of their own; 0 without; agents only
+` + "```" + `
 
 What has no series is counted all the same, and ` + "`photon show`" + ` has it. The flows that are fastest change, and Prometheus keeps what it once saw:
 ` + "`flows`" + ` is for few and long ones, ` + "`photon_rp_rate_bytes_per_second`" + ` tells of all.

@@ -58,7 +58,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return bad(err) })
-	for _, c := range []*cobra.Command{switchCommand(), agentCommand(), showCommand(), topCommand(), reloadCommand(), captureCommand(), flowCommand(), proxyCommand(), replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand(), versionCommand()} {
+	for _, c := range []*cobra.Command{switchCommand(), agentCommand(), showCommand(), topCommand(), reloadCommand(), captureCommand(), flowCommand(), proxyCommand(), replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand(), versionCommand(), manCommand()} {
 		args := c.Args
 		if args == nil {
 			args = cobra.NoArgs
@@ -73,5 +73,8 @@ func newRoot() *cobra.Command {
 		return nil
 	}
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	if err := addCompletions(root); err != nil {
+		panic(err) // two completions for one flag
+	}
 	return root
 }

@@ -40,11 +40,10 @@ func showCommand() *cobra.Command {
 		long += "  " + t.Name + strings.Repeat(" ", max(1, 14-len(t.Name))) + t.Summary + "\n"
 	}
 	c := &cobra.Command{
-		Use:       "show WHAT",
-		Short:     "Show counters, queues, buffer, addresses of a running switch, as switches print them",
-		Long:      strings.TrimSuffix(long, "\n"),
-		ValidArgs: names,
-		Args:      cobra.ArbitraryArgs,
+		Use:   "show WHAT",
+		Short: "Show counters, queues, buffer, addresses of a running switch, as switches print them",
+		Long:  strings.TrimSuffix(long, "\n"),
+		Args:  cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, words []string) error {
 			if len(words) == 0 {
 				return bad(errors.New("say what to show: " + strings.Join(names, ", ")))

@@ -1,0 +1,65 @@
+package docs
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The floors of the house, from the ground: a room imports rooms of lower floors
+// only. docs/architecture.md draws it.
+var floors = [][]string{
+	{"units", "internal/memory", "telemetry/page"},
+	{"wire", "flowtable"},
+	{"marking", "cnp", "ratelimit", "pfc"},
+	{"scheme", "dataplane"},
+	{"agent", "sim", "dataplane/dpdk"},
+	{"config", "telemetry", "lab/topology", "lab/workload", "lab/web"},
+	{"telemetry/top", "lab/testbed"},
+	{"lab"},
+	{"lab/sweep", "lab/hpccfiles"},
+	{"cmd/photon"},
+}
+
+// The nodes take a recipe's parts from whoever builds the network.
+var never = map[string]string{"agent": "scheme", "dataplane": "scheme", "dataplane/dpdk": "scheme", "sim": "scheme"}
+
+func TestImportsPointDown(t *testing.T) {
+	floor := map[string]int{}
+	for i, rooms := range floors {
+		for _, r := range rooms {
+			floor[r] = i
+		}
+	}
+	for room, at := range floor {
+		files, err := filepath.Glob(filepath.Join("../..", room, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", room, err)
+		}
+		for _, f := range slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") }) {
+			parsed, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range parsed.Imports {
+				path, err := strconv.Unquote(i.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				path, ours := strings.CutPrefix(path, "photon/")
+				if !ours {
+					continue
+				}
+				if below, known := floor[path]; !known {
+					t.Errorf("%s imports %s, which has no floor in this test", f, path)
+				} else if below >= at || never[room] == path {
+					t.Errorf("%s imports %s, which is not below it", f, path)
+				}
+			}
+		}
+	}
+}
