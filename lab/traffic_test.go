@@ -17,7 +17,7 @@ func TestTrafficOfSeveralAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile("(?s)```yaml\n(hosts:.*?)```").FindSubmatch(page)
+	m := regexp.MustCompile("(?s)```yaml\n(?:#[^\n]*\n)?(hosts:.*?)```").FindSubmatch(page)
 	if m == nil {
 		t.Fatal("there is no example")
 	}
