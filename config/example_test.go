@@ -12,5 +12,5 @@ func ExampleDecode() {
 	err := config.Decode("switch.yaml", []byte("ports:\n  - {device: net_null0, rate: 10Gbps}\npfc: {xof: 512KB}\n"), &s)
 	fmt.Println(err)
 	// Output:
-	// switch.yaml:3: unknown key "xof"
+	// switch.yaml:3: unknown key "xof": is "xoff" meant?
 }

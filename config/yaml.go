@@ -69,7 +69,7 @@ func (v *Value[T]) UnmarshalYAML(n ast.Node) error {
 		}
 	default:
 		if err = yaml.NodeToValue(n, &v.V, yaml.Strict()); err != nil {
-			return withLine(err, v.Line)
+			return withLine(err, v.Line, &v.V)
 		}
 	}
 	if err != nil {
@@ -100,15 +100,16 @@ func plainFileError(err error) error {
 // Decode decodes YAML text into v, strictly; file is for errors.
 func Decode(file string, b []byte, v any) error {
 	if err := yaml.UnmarshalWithOptions(b, v, yaml.Strict()); err != nil {
-		e := withLine(err, 0)
+		e := withLine(err, 0, v)
 		e.File = file
 		return e
 	}
 	return nil
 }
 
-// withLine finds the line in an error of the YAML library, or in ours inside one.
-func withLine(err error, line int) *Error {
+// withLine finds the line in an error of the YAML library, or in ours inside one;
+// into is what was decoded to.
+func withLine(err error, line int, into any) *Error {
 	var ours *Error
 	if errors.As(err, &ours) {
 		return ours
@@ -121,6 +122,9 @@ func withLine(err error, line int) *Error {
 		message := theirs.GetMessage()
 		if name, ok := strings.CutPrefix(message, "unknown field "); ok {
 			message = "unknown key " + name
+			if other := meant(strings.Trim(name, `"`), into); other != "" {
+				message += fmt.Sprintf(": is %q meant?", other)
+			}
 		}
 		return &Error{Line: line, Err: errors.New(message)}
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,9 @@ func newRoot() *cobra.Command {
 			return bad(fmt.Errorf("unknown command %q (photon --help lists them)", a[0]))
 		}
 		return nil
+	}
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { // cobra would do the same later, as errors of its own
+		return bad(cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()))
 	}
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	if err := addCompletions(root); err != nil {
