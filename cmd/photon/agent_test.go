@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"photon/internal/testnet"
+	"photon/pfc"
 	"photon/wire"
 )
 
@@ -31,6 +32,15 @@ func TestExampleConfigurations(t *testing.T) {
 	data := atReceiver.Collect(2*time.Second, opcode(func(o uint8) bool { return o <= wire.OpSendOnly }))
 	checkCNPs(t, atSender.Collect(time.Second, opcode(func(o uint8) bool { return o == wire.OpCNP })))
 	checkData(t, data)
+
+	// The receiver stops the switch for 42 ms, in which the switch must stop the
+	// senders: under PCN nothing else does, when polls are on time.
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		atReceiver.Send(pauseFrame(2, pfc.MaxQuanta/8))
+		if sum(first.metrics(), "photon_pfc_rx_frames_total", `priority="3"`) > 0 && sum(second.metrics(), "photon_pfc_rx_frames_total", `priority="3"`) > 0 || time.Now().After(deadline) {
+			break
+		}
+	}
 
 	for _, p := range []*process{first, second} {
 		if !strings.Contains(p.log.String(), "500KB in ") {

@@ -3,6 +3,7 @@
 package testnet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"net"
@@ -14,8 +15,10 @@ import (
 
 // Socket sends and receives raw frames on an interface.
 type Socket struct {
-	t  testing.TB
-	fd int
+	t      testing.TB
+	fd     int
+	buffer [1 << 16]byte
+	beside [128]byte
 }
 
 // Open opens a packet socket on an interface of the namespace. It sees frames
@@ -36,7 +39,7 @@ func (n *Namespace) Open(t testing.TB, iface string) *Socket {
 			unix.Bind(s.fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: i.Index}),
 			unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
 			unix.SetsockoptPacketMreq(s.fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &unix.PacketMreq{Ifindex: int32(i.Index), Type: unix.PACKET_MR_PROMISC}),
-			unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20),
+			unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 256<<20),
 			unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_AUXDATA, 1),
 		)
 	})
@@ -58,7 +61,6 @@ func (s *Socket) Send(frame []byte) {
 // Receive returns the next frame that arrives within a time, or nil.
 func (s *Socket) Receive(within time.Duration) []byte {
 	s.t.Helper()
-	buffer := make([]byte, 1<<16)
 	for deadline := time.Now().Add(within); ; {
 		left := max(time.Until(deadline), 0)
 		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}, int((left+time.Millisecond-1)/time.Millisecond))
@@ -71,12 +73,11 @@ func (s *Socket) Receive(within time.Duration) []byte {
 		if ready == 0 {
 			return nil
 		}
-		beside := make([]byte, 128)
-		n, k, _, _, err := unix.Recvmsg(s.fd, buffer, beside, 0)
+		n, k, _, _, err := unix.Recvmsg(s.fd, s.buffer[:], s.beside[:], 0)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		return withTag(buffer[:n], beside[:k])
+		return withTag(bytes.Clone(s.buffer[:n]), s.beside[:k])
 	}
 }
 
