@@ -31,9 +31,9 @@ test-e1000e:
 	@scripts/setup.sh e1000e
 	go test -tags e1000e -count=1 -v ./internal/guest
 
-# Every command of every document, but for those marked otherwise; minutes.
-test-docs: setup-test
-	go test -tags docs -count=1 -timeout 30m -v -run TestDocuments ./internal/docs
+# Every command of every document, but for what is marked ci, hardware or cluster; minutes.
+test-docs: setup-test setup-bench
+	go test -tags docs -count=1 -timeout 90m -v -run TestDocuments ./internal/docs
 
 # A Debian package of photon; VERSION=1.0 gives it a version.
 deb:
@@ -50,11 +50,17 @@ test-slurm:
 	@scripts/setup.sh slurm
 	CGO_ENABLED=0 go test -tags slurm -run OnSlurm ./cmd/photon
 
-# Every experiment, as it is and in short, and one report of all.
+# Every experiment as it is, and one report of all; ONLY="pcn/fig2 pcn/fig11": those, and a report of them.
 reproduce: build
+ifdef ONLY
+	bin/photon replay $(ONLY) --out out/only
+	bin/photon report out/only
+else
 	bin/photon replay --all
 	bin/photon report out --reproduction docs
+endif
 
+# Every experiment in short, and one report of all.
 quick: build
 	bin/photon replay --all --quick --out out/quick
 	bin/photon report out/quick
@@ -72,9 +78,9 @@ lint:
 	go vet -tags docs ./internal/docs
 	go vet -tags deb ./internal/docs
 
-# Known results, and traces of every scheme, are long runs of one goroutine each: nothing to race with.
+# Known results, traces of every scheme, and what runs of many flows keep, are long runs of one goroutine each: nothing to race with.
 race:
-	go test -race -timeout 20m -skip '^(TestKnown|TestLookingChangesNothing)' $(PURE)
+	go test -race -timeout 20m -skip '^(TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow)' $(PURE)
 
 bench:
 	go test -run '^$$' -bench . ./wire ./flowtable ./ratelimit ./dataplane ./agent ./telemetry
@@ -94,11 +100,14 @@ bench-sim:
 	CGO_ENABLED=0 go build -o bin/simbench ./internal/simbench
 	bin/simbench $(BENCHSIM)
 
-# Everything that happens to a switch at once, for ten minutes.
+# Everything that happens to a switch at once, for ten minutes; MIXED=8s tries it.
+MIXED ?= 10m
+mixed: SHELL = /bin/bash
+mixed: .SHELLFLAGS = -o pipefail -c
 mixed: setup-test
-	MIXED=10m go test -tags dpdk -count 1 -timeout 20m -run TestMixed -v ./cmd/photon | grep -v INFO
+	MIXED=$(MIXED) go test -tags dpdk -count 1 -timeout 2h -run TestMixed -v ./cmd/photon | grep -v INFO
 
-# The time between two polls beside a loop in C, three minutes.
+# The time between two polls beside a loop in C, three minutes. BENCH="-runs 1 -span 1s -settle 1s" tries it.
 bench-stalls: build
 	go build -tags dpdk -o bin/bench-stalls ./internal/bench/stalls
 	taskset -c 0 bin/bench-stalls $(BENCH)

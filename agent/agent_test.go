@@ -73,6 +73,7 @@ type rp struct {
 func (r *rp) Rate(units.Time) units.Rate             { return r.rate }
 func (r *rp) Notify(_ units.Time, _ uint8, w uint32) { r.cnps++; r.rate = units.Rate(w) * units.Mbps }
 func (r *rp) Sent(_ units.Time, bytes int)           { r.sent += bytes }
+func (r *rp) Steady() bool                           { return false } // tests set the rate as they like
 
 // pair is two hosts with a wire between them.
 type pair struct {
@@ -248,6 +249,32 @@ func TestForeignAndBrokenCNPs(t *testing.T) {
 	p.run(2 * ms)
 }
 
+// A flow takes one notification a period, and none before it has sent.
+func TestFloodOfCNPs(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, func(c *agent.Config) { c.Period = ms })
+	p.send(1, 0, 5*ms)
+	b := p.frameTo(1, func(b []byte, to wire.RoCE) int { return cnp.Encode(b, to, 1, cnp.Notice{Word: 500}) })
+	p.inject(b)
+	if st := p.a.Stats(p.Now()); st.RPIgnored != 1 || p.rps[0].cnps != 0 {
+		t.Errorf("a flow that has not sent takes CNPs: %d, %d ignored", p.rps[0].cnps, st.RPIgnored)
+	}
+	p.run(6 * ms)
+	for range 50 { // many in one instant: one counts
+		p.inject(b)
+	}
+	if n := p.rps[0].cnps; n != 1 {
+		t.Errorf("%d of 50 CNPs at once are handled", n)
+	}
+	for range 1000 { // ten times as many as allowed, for a hundred periods
+		p.run(p.Now() + ms/10)
+		p.inject(b)
+	}
+	st := p.a.Stats(p.Now())
+	if n := p.rps[0].cnps; n < 100 || n > 102 || st.RPHandled != uint64(n) || st.RPHandled+st.RPIgnored != 1051 {
+		t.Errorf("%d CNPs handled in a hundred periods, %d counted, %d ignored", n, st.RPHandled, st.RPIgnored)
+	}
+}
+
 // One packet is lost: the receiver asks for it once, and the sender goes back.
 func TestGoBackN(t *testing.T) {
 	p := newPair(t, cnp.Silent{}, nil)
@@ -271,6 +298,26 @@ func TestGoBackN(t *testing.T) {
 	drops := p.b.Stats(p.Now()).Ports[0].Discards[dataplane.DropSequence][3]
 	if got.Frames != 200 || done[0].Frames != 200+1+drops {
 		t.Errorf("%d frames in order, %d out of order, %d sent", got.Frames, drops, done[0].Frames)
+	}
+}
+
+// A flow that goes back to its first packet begins anew: that one says so.
+func TestGoBackToTheFirst(t *testing.T) {
+	p := newPair(t, cnp.Silent{}, nil)
+	firsts := 0
+	p.wire.drop = func(b []byte) bool {
+		var h wire.Header
+		wire.Parse(b, &h)
+		if bth := wire.BTH(b[h.BTH:]); bth.Opcode() == wire.OpSendFirst && bth.PSN() == 0 {
+			firsts++
+			return firsts == 1
+		}
+		return false
+	}
+	p.send(1, 200*units.KB, 0)
+	p.run(20 * ms)
+	if done := p.a.TakeResults(); len(done) != 1 || firsts != 2 || p.b.Received(ip(1), 1).Frames != 200 {
+		t.Errorf("%d first packets, %+v", firsts, done)
 	}
 }
 

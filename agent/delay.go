@@ -165,6 +165,9 @@ func (d *delayed) duePause(now units.Time) (p *pfc.Frame, at units.Time) {
 	return &late.frame, late.at
 }
 
+// any reports whether there is a delay at all.
+func (d *delayed) any() bool { return len(d.cnps)+len(d.pauses) > 0 }
+
 // note brings attend up to date.
 func (h *Host) note() { h.attend = min(h.eg.Next(), h.delayed.nextPause()) }
 

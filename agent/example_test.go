@@ -30,12 +30,17 @@ func ExampleHost() {
 		return
 	}
 	var one [1]dataplane.Frame
-	for now := units.Time(0); h.Transmit(now, 0, one[:]) == 1; now = h.Next(now, 0) {
+	now := units.Time(0)
+	for range 2 {
+		if h.Transmit(now, 0, one[:]) != 1 {
+			fmt.Println("nothing to send at", now)
+		}
 		var header wire.Header
 		b := env.Header(one[0])
 		wire.Parse(b, &header)
 		fmt.Println(now, one[0].Len, "bytes, sequence number", wire.BTH(b[header.BTH:]).PSN())
 		env.Free(one[0])
+		now = h.Next(now, 0)
 	}
 	// Output:
 	// 0ps 1058 bytes, sequence number 0

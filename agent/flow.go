@@ -43,54 +43,67 @@ type Result struct {
 	End      units.Time // when its last acknowledgement came
 	Frames   uint64     // data frames sent, repetitions included
 	Bytes    uint64     // of them on the wire
+	Repeated uint64     // of the frames, sent again
 	Notified uint64     // CNPs and CNMs that came for it
 }
 
 // FCT is the flow completion time: first bit out to last acknowledgement in.
 func (r Result) FCT() units.Time { return r.End - r.FirstBit }
 
-// flow is what a sender knows of a flow. The packet sequence number on the wire
-// is the lower 24 bits of a packet's number.
-//
-// What every packet touches comes first, one cache line of state and the first of
-// the headers: with many flows each line is one that the processor has to wait for.
+// flow is what a sender knows of a flow, beside what every packet needs.
 type flow struct {
+	*sending
+
 	rp       ratelimit.RP
 	limit    units.Rate // of spec
-	base     units.Time // departure time of the packet sent last
-	next     uint64     // packet to send next
 	packets  uint64     // in all; 0: no end
-	sent     uint64     // bytes on the wire
 	gapBytes uint16     // length on the wire of the packet sent last: it makes the gap to the next
-	l3, bth  uint8      // offsets in head
-	headers  uint8      // length of head
 	prio     uint8
 	awaiting bool // all sent, or the window is full; a timer runs until an acknowledgement comes
 	apart    bool // a message, or it has a window: there is more to look at
-
-	head [headMax]byte
-
-	acked    uint64 // all packets before it arrived
-	repeated uint64 // packets sent again
-	lastSize int32  // payload of the last packet
 	active   bool
-	begun    bool               // a message whose start has come,
-	gone     bool               // and that has sent all
+	begun    bool // a message whose start has come,
+	gone     bool // and that has sent all
+
+	acked    uint64             // all packets before it arrived
+	repeated uint64             // packets sent again
+	lasts    uint64             // times that the last packet was sent
+	lastSize int32              // payload of the last packet
 	shared   *shared            // whose message it is; nil: of none
 	acker    ratelimit.Acker    // the RP, if it wants acknowledgements
 	windower ratelimit.Windower // the RP, if it has a window
 	spec     FlowSpec
 	firstBit units.Time
 	notified uint64
-	_        [flowPad]byte
+	notice   units.Time // when the next notification is expected, at the earliest
+	more     []byte     // of headers that are longer than usual
 }
 
-// flowPad makes a flow whole cache lines, so that it begins with one in a large table.
-const flowPad = 24
+// sending is what every packet of a flow needs. It lies beside the flow's timer,
+// and is with it two cache lines: with many flows each line is one that the
+// processor has to wait for.
+//
+// The packet sequence number on the wire is the lower 24 bits of a packet's number.
+type sending struct {
+	head [headNear]byte
+	next uint64     // packet to send next
+	base units.Time // departure time of the packet sent last
+	gap  units.Time // to the next packet, while the reaction point is steady; 0: it must be asked
+	// How many packets may be sent that are like all others: full, in the middle,
+	// of a flow that waits for nothing, behind another such packet. Only for others
+	// is there anything to look at in the flow.
+	plain   uint32
+	l3, bth uint8 // offsets in the headers
+	headers uint8 // their length
+	_       uint8
+}
 
-// flowLines is how many cache lines a packet touches of its flow, with RoCEv2 over
-// IPv4; of the BTH, not what it writes anew.
-const flowLines = 2
+// headNear is how many bytes of the headers lie beside the timer: all of RoCEv2
+// over IPv4.
+const headNear = 64
+
+// mostPlain is how many plain packets are allowed at a time.
+const mostPlain = 1 << 30
 
 // frames is how many packets were sent, repetitions included.
 func (f *flow) frames() uint64 { return f.next + f.repeated }
@@ -99,19 +112,46 @@ func (f *flow) frames() uint64 { return f.next + f.repeated }
 func (f *flow) rewind(to uint64) {
 	f.repeated += f.next - to
 	f.next = to
+	f.plain = 0
 }
 
-// soon fetches what the next packets of flows will need. Their reaction points
-// are behind a pointer, which is read one call later: by then it has come.
-func (h *Host) soon(flows []int32) {
-	for _, id := range flows {
-		memory.Prefetch(unsafe.Pointer(&h.flows[id]), flowLines)
+// bytes is how much of the flow was sent, on the wire.
+func (h *Host) bytes(f *flow) uint64 {
+	if f.lasts == 0 {
+		return f.frames() * uint64(h.onWire(f, 0))
 	}
+	return (f.frames()-f.lasts)*uint64(h.onWire(f, 0)) + f.lasts*uint64(h.onWire(f, f.packets-1))
+}
+
+// keepGap notes the gap to the next packet if the reaction point is steady, and
+// that it is to be asked if not.
+func (f *flow) keepGap(now units.Time) {
+	f.gap = 0
+	if f.apart {
+		return
+	}
+	if s, ok := f.rp.(ratelimit.Steady); ok && s.Steady() {
+		f.gap = f.rate(now).Serialize(units.Size(f.gapBytes))
+	}
+}
+
+// soon fetches what the next packets of flows will need besides their timers: the
+// headers, and reaction points that must be asked. These are behind a pointer,
+// which is read one call later: by then it has come.
+func (h *Host) soon(flows []int32) {
 	for _, id := range h.warming {
 		rp := h.flows[id].rp
 		memory.Prefetch((*[2]unsafe.Pointer)(unsafe.Pointer(&rp))[1], 1)
 	}
-	h.warming = append(h.warming[:0], flows...)
+	h.warming = h.warming[:0]
+	for _, id := range flows {
+		s := h.pacer.Beside(int(id))
+		memory.Prefetch(unsafe.Pointer(s), 1)
+		if s.gap == 0 || s.plain == 0 {
+			memory.Prefetch(unsafe.Pointer(&h.flows[id]), 1)
+			h.warming = append(h.warming, id)
+		}
+	}
 }
 
 // headMax is the length of all headers of a data packet.
@@ -159,13 +199,14 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	case !fresh:
 		return 0, ErrDuplicate
 	}
-	h.top = max(h.top, id+1)
+	h.moreFlows()
 	f := &h.flows[id]
 	if spec.DSCP == 0 {
 		spec.DSCP = h.config.DataDSCP
 	}
 	prio := h.config.DSCP[spec.DSCP]
-	*f = flow{spec: spec, limit: spec.Limit, active: true, prio: prio}
+	*f = flow{sending: h.pacer.Beside(id), spec: spec, limit: spec.Limit, active: true, prio: prio, more: f.more[:0]}
+	*f.sending = sending{}
 	if start := max(now, spec.Start); spec.Shared != 0 {
 		h.join(f, start)
 	} else {
@@ -221,17 +262,21 @@ func (h *Host) encodeHead(f *flow, id int) {
 	if h.config.Carry.Tag {
 		tag = wire.CNTagLen
 	}
-	f.bth = uint8(tag + r.Encode(f.head[tag:], wire.BTHLen+wire.ExtensionsLen(ext)+h.config.Payload+wire.ICRCLen))
+	var head [headMax]byte
+	f.bth = uint8(tag + r.Encode(head[tag:], wire.BTHLen+wire.ExtensionsLen(ext)+h.config.Payload+wire.ICRCLen))
 	if h.config.Carry.Tag {
-		copy(f.head[:12], f.head[tag:])
-		binary.BigEndian.PutUint16(f.head[12:], wire.TypeCNTag)
-		binary.BigEndian.PutUint16(f.head[14:], uint16(id))
+		copy(head[:12], head[tag:])
+		binary.BigEndian.PutUint16(head[12:], wire.TypeCNTag)
+		binary.BigEndian.PutUint16(head[14:], uint16(id))
 	}
-	bth := wire.BTH(f.head[f.bth:])
+	bth := wire.BTH(head[f.bth:])
 	bth.Encode(wire.OpSendMiddle, false, f.spec.QP, h.config.Carry.Ack, 0)
 	bth.SetExtensions(ext)
 	f.l3 = uint8(tag + wire.EthernetLen)
 	f.headers = f.bth + uint8(wire.BTHLen+wire.ExtensionsLen(ext))
+	if n := copy(f.head[:], head[:f.headers]); n < int(f.headers) {
+		f.more = append(f.more, head[n:f.headers]...)
+	}
 }
 
 // StopFlow ends a flow whether it is complete or not.
@@ -263,7 +308,7 @@ func (h *Host) takeRP(prio uint8) ratelimit.RP {
 // finish ends a flow whose last packet was acknowledged.
 func (h *Host) finish(now units.Time, id int) {
 	f := &h.flows[id]
-	r := Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames(), Bytes: f.sent, Notified: f.notified}
+	r := Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames(), Bytes: h.bytes(f), Repeated: f.repeated, Notified: f.notified}
 	h.done = append(h.done, r)
 	bucket, _ := slices.BinarySearch(dataplane.FCTBounds[:], r.FCT())
 	h.stats.FCTs[bucket]++
@@ -296,7 +341,10 @@ type FlowState struct {
 // Flow returns the state of a slot that AddFlow returned.
 func (h *Host) Flow(now units.Time, id int) FlowState {
 	f := &h.flows[id]
-	s := FlowState{Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Bytes: f.sent, Notified: f.notified, FirstBit: f.firstBit}
+	if f.sending == nil { // the slot was never taken
+		return FlowState{}
+	}
+	s := FlowState{Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Bytes: h.bytes(f), Notified: f.notified, FirstBit: f.firstBit}
 	if f.active {
 		s.Rate = f.rate(now)
 		s.Limited = f.limited(now, h.config.Link.Rate)
@@ -307,7 +355,12 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 // SetLimit changes how fast a flow may be at most, whatever its reaction point
 // allows; 0: no limit.
 func (h *Host) SetLimit(now units.Time, id int, limit units.Rate) {
-	h.flows[id].spec.Limit, h.flows[id].limit = limit, limit
+	f := &h.flows[id]
+	if !f.active {
+		return
+	}
+	f.spec.Limit, f.limit = limit, limit
+	f.keepGap(now)
 	h.reschedule(now, id)
 	h.env.Wake(0, h.Next(now, 0))
 }
@@ -315,7 +368,8 @@ func (h *Host) SetLimit(now units.Time, id int, limit units.Rate) {
 // Hash is what switches make of a flow's headers.
 func (h *Host) Hash(id int) uint32 {
 	var hdr wire.Header
-	wire.Parse(h.flows[id].head[:], &hdr)
+	f := &h.flows[id]
+	wire.Parse(append(f.head[:], f.more...), &hdr)
 	return hdr.Hash
 }
 

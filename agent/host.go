@@ -32,12 +32,19 @@ type Config struct {
 	Announce    bool       // tell switches now and then where the host is
 	NPDelay     units.Time // from the decision to send a CNP until it is ready to leave; 0: none
 	PauseDelay  units.Time // from the arrival of a PFC frame until the port obeys it; 0: none
+	Period      units.Time // of notifications: a flow takes one in each, at most, and none before it has sent; 0: all
 	AckTimeout  units.Time // from the last packet of a flow until it is sent again
 
 	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
 	Senders   int                // most flows that are sent at a time
 	Receivers int                // most flows that are received at a time
 	Age       units.Time         // a received flow that is silent for so long is forgotten
+
+	// Elastic hosts make room for flows as it is needed, up to Senders and Receivers,
+	// so that their memory is for flows that are under way if who uses them tells
+	// with Forget what was received whole. Others make all places at the start,
+	// and allocate nothing later. NP must be a cnp.Elastic, and there are no tenants.
+	Elastic bool
 
 	NP    cnp.NP                             // for Receivers flows
 	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
@@ -56,6 +63,10 @@ func (c *Config) Check() error {
 		return fmt.Errorf("a DSCP is at most 63")
 	case c.NPDelay < 0 || c.PauseDelay < 0:
 		return fmt.Errorf("delays of CNPs and of pauses, %v and %v, must not be negative", c.NPDelay, c.PauseDelay)
+	case c.Period < 0:
+		return fmt.Errorf("notification period %v must not be negative", c.Period)
+	case c.Elastic && len(c.Tenants) > 0:
+		return errors.New("an elastic host has no tenants")
 	case c.AckTimeout <= 0:
 		return fmt.Errorf("acknowledgement timeout %v must be positive", c.AckTimeout)
 	case c.Link.Rate <= 0:
@@ -76,11 +87,12 @@ type Host struct {
 	notice       units.Time // when the notification point will have a notice, if no more data arrives
 	nextAnnounce units.Time
 	env          *dataplane.Env
-	pacer        *ratelimit.Pacer
+	pacer        *ratelimit.PacerWith[sending]
 	table        *flowtable.Table[peerKey]
 	byPeer       *flowtable.Table[peerKey]
 	cnpPrio      uint8
 	ackPrio      uint8
+	late         bool // there are delays
 	flows        []flow
 	peers        []peer
 	recent       struct { // the flow of the last packet
@@ -97,7 +109,6 @@ type Host struct {
 	stats  dataplane.Stats
 
 	// Sending.
-	top      int     // slots of flows from here on were never used
 	warming  []int32 // flows whose reaction points are to be fetched
 	shared   map[uint32]*shared
 	spare    [pfc.Classes][]ratelimit.RP // by priority
@@ -145,14 +156,14 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
-		flows: make([]flow, c.Senders), byPeer: flowtable.New(c.Senders, hashKey), pacer: ratelimit.NewPacer(c.Senders, c.Tenants...), shared: map[uint32]*shared{},
-		peers: make([]peer, c.Receivers), table: flowtable.New(c.Receivers, hashKey), acks: newAckQueue(c.Carry.Ack),
+		shared: map[uint32]*shared{}, acks: newAckQueue(c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
 	}
+	h.makePlaces()
 	h.pacer.Soon = h.soon
 	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
+	h.late = h.delayed.any()
 	h.attend, h.notice = units.Never, c.NP.Next()
-	memory.Huge(h.flows)
 	if !c.Announce {
 		h.nextAnnounce = units.Never
 	}
@@ -211,7 +222,9 @@ var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no
 
 // Adopt gives the host the parts of another scheme, and has it forget the flows it
 // received: their packets may carry other things from now on. np is for as many
-// flows as the one before.
+// flows as the one before. All notifications count from now on: who gives hosts a
+// scheme does an experiment with them, whose nodes can be believed, and one that did
+// not get its core for a while takes what came meanwhile, as the laboratory's own do.
 func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
 	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.notice) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
 		return ErrBusy
@@ -219,7 +232,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	if carry.Tag && h.config.Senders > 1<<16 {
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", h.config.Senders, 1<<16)
 	}
-	h.config.NP, h.config.NewRP, h.config.Carry = np, rp, carry
+	h.config.NP, h.config.NewRP, h.config.Carry, h.config.Period = np, rp, carry, 0
 	h.notice = np.Next()
 	h.acks = newAckQueue(carry.Ack)
 	for prio := range h.spare {

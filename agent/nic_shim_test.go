@@ -292,7 +292,7 @@ func TestNICsUnderRoundTripTimes(t *testing.T) {
 		return w.queue, pauses
 	}
 	queue, pauses := run("none")
-	for _, name := range []string{"timely", "timely-patched", "tcd+timely"} {
+	for _, name := range []string{"hpcc", "timely", "timely-patched", "tcd+timely"} {
 		if q, n := run(name); q > queue*3/4 || n > pauses/5 {
 			t.Errorf("%s: mean queue %.0f B and %d pauses, without a scheme %.0f B and %d", name, q, n, queue, pauses)
 		}

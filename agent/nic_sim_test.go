@@ -86,11 +86,15 @@ func newIncast(t *testing.T, name string) *incast {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := recipe.Build(scheme.Network{Line: incastRate, Seed: 1}, nil)
+	n, headers := scheme.Network{Line: incastRate, Seed: 1}, dataplane.HeaderLen
+	if name == "hpcc" { // telemetry and a whole packet's headers behind headers
+		n.RTT, headers = 8*units.Microsecond, 2*dataplane.HeaderLen
+	}
+	parts, err := recipe.Build(n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &incast{World: sim.New()}
+	w := &incast{World: sim.NewOf(headers)}
 	link := dataplane.Link{Rate: incastRate, Delay: units.Microsecond}
 	c := dataplane.SwitchConfig{
 		Lossless: 1 << 3, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 64, Control: 6, CP: parts.CP,

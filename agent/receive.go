@@ -28,36 +28,43 @@ const psnMask = 1<<24 - 1
 
 // Receive takes frames from the wire; all of them end here.
 func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
+	before, silent := h.notice, now < h.attend
 	h.expire(now)
 	for i := range burst {
-		h.receive(now, burst[i])
+		silent = h.receive(now, burst[i]) && silent
 		h.env.Free(burst[i])
 	}
-	h.delayed.decide(now, (*remembered)(h))
+	if h.late {
+		h.delayed.decide(now, (*remembered)(h))
+	} else if silent && h.notice == before {
+		return // nothing has come nearer
+	}
 	h.env.Wake(0, h.Next(now, 0))
 }
 
-func (h *Host) receive(now units.Time, f dataplane.Frame) {
+// receive takes a frame. It reports that there is no more to do by that than there
+// was, but for what the notification point may have to say.
+func (h *Host) receive(now units.Time, f dataplane.Frame) (silent bool) {
 	st := &h.stats.Ports[0]
 	b := h.env.Header(f)
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
 		h.count(st, 0, f)
 		st.Discards[dataplane.DropMalformed][0]++
-		return
+		return true
 	}
 	if hdr.EtherType == wire.TypeMACControl && hdr.Payload == wire.EthernetLen {
 		st.RxControl++
 		var p pfc.Frame
 		if p.Decode(b) != nil {
 			st.BadControl++
-			return
+			return true
 		}
 		if obey, ok := h.delayed.pause(now, &p); ok {
 			h.obey(now, &obey)
 		}
 		h.note()
-		return
+		return false
 	}
 	prio := uint8(0)
 	if hdr.L3 != 0 {
@@ -66,9 +73,10 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) {
 	h.count(st, prio, f)
 	if drop, ok := h.take(now, f, b, &hdr); !ok {
 		st.Discards[drop][prio]++
-		return
+		return false
 	}
 	h.ends[prio]++
+	return hdr.BTH != 0 && wire.BTH(b[hdr.BTH:]).Opcode() <= wire.OpSendOnly && h.acks.empty()
 }
 
 func (h *Host) count(st *dataplane.PortStats, prio uint8, f dataplane.Frame) {
@@ -130,6 +138,9 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 			return dataplane.DropTable, false
 		}
 	}
+	if fresh {
+		h.morePeers()
+	}
 	p := &h.peers[slot]
 	if fresh {
 		*p = peer{mac: hdr.Src, srcPort: hdr.SrcPort}
@@ -182,19 +193,6 @@ func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
 	return slot, fresh
 }
 
-// makeRoom forgets a flow that has been silent for long in favour of a new one.
-func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
-	old := h.table.Expire(now-h.config.Age, h.table.Cap())
-	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
-		return flowtable.None, false
-	}
-	h.config.NP.Forget(old)
-	h.notice = h.config.NP.Next()
-	h.table.Delete(old)
-	h.recent.known = false
-	return h.table.Insert(k, now)
-}
-
 // takeCNP lets the reaction point of the flow that the CNP names act, and moves
 // the flow's next departure to where the new rate puts it.
 func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
@@ -204,7 +202,7 @@ func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header, src wire.IP) 
 		return dataplane.DropBadICRC, false
 	}
 	id := h.byPeer.Lookup(peerKey{src, qp})
-	if id == flowtable.None { // the flow may just have ended
+	if id == flowtable.None || !h.flows[id].believes(now, h.config.Period) { // the flow may just have ended
 		h.stats.RPIgnored++
 		return 0, true
 	}
@@ -221,7 +219,7 @@ func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 		return dataplane.DropMalformed, false
 	}
 	id := int(m.FlowID)
-	if !m.Tagged || id >= len(h.flows) || !h.flows[id].active || h.flows[id].spec.PeerMAC != m.Dst {
+	if !m.Tagged || id >= len(h.flows) || !h.flows[id].active || h.flows[id].spec.PeerMAC != m.Dst || !h.flows[id].believes(now, h.config.Period) {
 		h.stats.RPIgnored++
 		return 0, true
 	}
@@ -229,9 +227,25 @@ func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 	return 0, true
 }
 
+// believes reports whether a notification counts: the flow has sent something, and
+// was not notified a period ago or less; early by half of one at most, since not
+// all take equally long. Without a period all count.
+func (f *flow) believes(now, period units.Time) bool {
+	if period == 0 {
+		return true
+	}
+	if f.frames() == 0 || now < f.notice-period/2 {
+		return false
+	}
+	f.notice = max(now, f.notice) + period
+	return true
+}
+
 func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
-	h.flows[id].rp.Notify(now, ecn, word)
-	h.flows[id].notified++
+	f := &h.flows[id]
+	f.rp.Notify(now, ecn, word)
+	f.keepGap(now)
+	f.notified++
 	h.stats.RPHandled++
 	h.reschedule(now, id)
 }

@@ -7,13 +7,17 @@ import (
 	"photon/wire"
 )
 
-// A packet touches the first lines of its flow only, and flows are whole lines.
-func TestFlowsAreWholeCacheLines(t *testing.T) {
-	var f flow
-	if size := unsafe.Sizeof(f); size%64 != 0 {
-		t.Errorf("a flow is %d bytes: flowPad must be %d more", size, 64-size%64)
+// What a packet touches of its flow is two cache lines, the timer's 32 bytes
+// included, and all that is not headers is in the timer's.
+func TestPacketsTouchTwoCacheLines(t *testing.T) {
+	var s sending
+	if size := unsafe.Sizeof(s); size != 96 {
+		t.Errorf("%d bytes lie beside a timer, not 96", size)
 	}
-	if used := unsafe.Offsetof(f.head) + wire.EthernetLen + wire.IPv4Len + wire.UDPLen + bthFixed; used > 64*flowLines {
-		t.Errorf("a packet touches %d bytes of its flow, %d lines are fetched", used, flowLines)
+	if at := unsafe.Offsetof(s.next); at != 64 {
+		t.Errorf("the headers take %d bytes, not one line", at)
+	}
+	if used := wire.EthernetLen + wire.CNTagLen + wire.IPv4Len + wire.UDPLen + wire.BTHLen; used > headNear {
+		t.Errorf("headers of %d bytes need a third line", used)
 	}
 }

@@ -13,7 +13,9 @@ import (
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	h.expire(now)
-	h.delayed.decide(now, (*remembered)(h))
+	if h.late {
+		h.delayed.decide(now, (*remembered)(h))
+	}
 	n := 0
 	for n < len(burst) {
 		f, ok := h.send(now)
@@ -30,7 +32,7 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 	for {
 		ready := h.pacer.Turn(now)
-		if h.delayed.cnpDue(h.notice) <= now {
+		if h.cnpDue() <= now {
 			ready |= 1 << h.cnpPrio
 		}
 		if !h.acks.empty() {
@@ -46,7 +48,7 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 		var f dataplane.Frame
 		var made, stop bool
 		switch {
-		case prio == h.cnpPrio && h.delayed.cnpDue(h.notice) <= now:
+		case prio == h.cnpPrio && h.cnpDue() <= now:
 			f, made, stop = h.notify(now)
 		case prio == h.ackPrio && !h.acks.empty():
 			f, made, stop = h.acknowledge()
@@ -66,6 +68,14 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 			return dataplane.Frame{}, false
 		}
 	}
+}
+
+// cnpDue is when the next CNP may leave.
+func (h *Host) cnpDue() units.Time {
+	if !h.late {
+		return h.notice
+	}
+	return h.delayed.cnpDue(h.notice)
 }
 
 // notify makes the next CNP. There may be none although one was expected, if
@@ -95,6 +105,38 @@ func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
 // flow's next.
 func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
 	id, due := h.pacer.Pop(int(prio))
+	s := h.pacer.Beside(id)
+	if s.plain == 0 {
+		return h.particular(now, id, due)
+	}
+	length := max(int(s.headers)+h.config.Payload+wire.ICRCLen, wire.MinFrameLen)
+	if frame, made = h.env.Alloc(length); !made {
+		h.pacer.Wait(id, prio, due)
+		return frame, false, true
+	}
+	b := h.env.Header(frame)
+	h.putHead(b, s, id)
+	wire.BTH(b[s.bth:]).SetPSN(uint32(s.next), h.config.Carry.Ack)
+	h.complete(now, s, b, length, h.config.Payload)
+	s.plain--
+	s.next++
+	onWire := h.config.Link.WireBytes(length)
+	h.dataSent += uint64(onWire)
+	h.pacer.Sent(now, id, onWire)
+	s.base = due
+	gap := s.gap
+	if gap == 0 {
+		f := &h.flows[id]
+		f.rp.Sent(now, onWire)
+		gap = f.rate(now).Serialize(units.Size(onWire))
+	}
+	h.pacer.Wait(id, prio, max(now, due.Add(gap)))
+	return frame, true, false
+}
+
+// particular is data for packets that are not plain: the first, the last, behind
+// a timeout, of messages, of flows with a window.
+func (h *Host) particular(now units.Time, id int, due units.Time) (frame dataplane.Frame, made, stop bool) {
 	f := &h.flows[id]
 	if f.apart && f.shared != nil && !h.begin(now, id) {
 		return frame, false, false
@@ -111,33 +153,40 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	length := max(int(f.headers)+payload+wire.ICRCLen, wire.MinFrameLen)
 	frame, made = h.env.Alloc(length)
 	if !made {
-		h.pacer.Wait(id, prio, due)
+		h.pacer.Wait(id, f.prio, due)
 		return frame, false, true
 	}
 	b := h.env.Header(frame)
-	copy(b, f.head[:f.bth+bthFixed])
-	if ext := f.bth + wire.BTHLen; ext < f.headers {
-		copy(b[ext:], f.head[ext:f.headers])
-	}
+	h.putHead(b, f.sending, id)
 	f.encodeBTH(b, last, h.config.Carry.Ack)
-	if h.config.Carry.Stamp {
-		binary.BigEndian.PutUint64(b[int(f.headers)-wire.StampLen:], uint64(now))
-	}
 	if last && payload != h.config.Payload {
 		f.setLength(b, payload)
 	}
-	if len(b) == length { // the world carries payload, too
-		clear(b[f.headers:])
-		end := int(f.headers) + payload + wire.ICRCLen
-		wire.SealICRC(b[f.l3:end], int(f.bth-f.l3))
-	}
+	h.complete(now, f.sending, b, length, payload)
 	h.sent(now, id, due, length, last)
 	return frame, true, false
 }
 
-// bthFixed is how much of a BTH is the same in a flow's packets; the sequence
-// number behind it would begin another cache line of the flow.
-const bthFixed = wire.BTHLen - 4
+// putHead copies the headers of a full packet, but for what the BTH says of this one.
+func (h *Host) putHead(b []byte, s *sending, id int) {
+	if s.headers <= headNear {
+		copy(b, s.head[:s.headers])
+		return
+	}
+	copy(b[copy(b, s.head[:]):], h.flows[id].more)
+}
+
+// complete writes what only some packets have.
+func (h *Host) complete(now units.Time, s *sending, b []byte, length, payload int) {
+	if h.config.Carry.Stamp {
+		binary.BigEndian.PutUint64(b[int(s.headers)-wire.StampLen:], uint64(now))
+	}
+	if len(b) == length { // the world carries payload, too
+		clear(b[s.headers:])
+		end := int(s.headers) + payload + wire.ICRCLen
+		wire.SealICRC(b[s.l3:end], int(s.bth-s.l3))
+	}
+}
 
 // encodeBTH writes the opcode, the sequence number and, on the last packet, the
 // request to acknowledge.
@@ -162,10 +211,10 @@ func (f *flow) setLength(b []byte, payload int) {
 	wire.SetIPLength(b[l3:], udp-l3+length)
 }
 
-// sent accounts a data packet and schedules what comes next: the flow's next
-// packet, a gap after this one was due (not after it left: waiting for the port
-// costs no rate, up to one gap), or the timeout of the acknowledgement that it
-// must wait for.
+// sent accounts a packet that is not plain and schedules what comes next: the
+// flow's next packet, a gap after this one was due (not after it left: waiting for
+// the port costs no rate, up to one gap), or the timeout of the acknowledgement
+// that it must wait for.
 func (h *Host) sent(now units.Time, id int, due units.Time, length int, last bool) {
 	f := &h.flows[id]
 	if f.next == 0 && f.repeated == 0 {
@@ -173,7 +222,6 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	}
 	f.next++
 	onWire := h.config.Link.WireBytes(length)
-	f.sent += uint64(onWire)
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
 	h.pacer.Sent(now, id, onWire)
@@ -182,6 +230,9 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	if message {
 		h.took(now, id, last)
 	}
+	if last {
+		f.lasts++
+	}
 	if last || f.apart && h.full(f) {
 		f.awaiting = true
 		h.pacer.Wait(id, f.prio, now+h.config.AckTimeout)
@@ -189,6 +240,13 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	}
 	if message {
 		return // took has scheduled it
+	}
+	if !f.apart {
+		f.plain = mostPlain
+		if f.packets > 0 {
+			f.plain = uint32(min(mostPlain, f.packets-1-f.next))
+		}
+		f.keepGap(now)
 	}
 	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 }
@@ -211,8 +269,10 @@ func (h *Host) Next(now units.Time, _ int) units.Time {
 	if !h.acks.empty() {
 		pending |= 1 << h.ackPrio
 	}
-	next = min(next, h.delayed.decision(h.notice), h.delayed.nextPause())
-	if due := h.delayed.cnpDue(h.notice); due <= now {
+	if h.late {
+		next = min(next, h.delayed.decision(h.notice), h.delayed.nextPause())
+	}
+	if due := h.cnpDue(); due <= now {
 		pending |= 1 << h.cnpPrio
 	} else {
 		next = min(next, due)

@@ -32,12 +32,21 @@ var _ NP = (*DCQCN)(nil)
 
 // NewDCQCN returns a notification point for capacity flows.
 func NewDCQCN(p DCQCNParams, capacity int) *DCQCN {
-	d := &DCQCN{params: p, last: make([]units.Time, capacity), due: newFIFO(capacity)}
-	for i := range d.last {
-		d.last[i] = -units.Never
-	}
+	d := &DCQCN{params: p, due: newFIFO()}
+	d.Room(capacity)
 	return d
 }
+
+// Room implements Elastic.
+func (d *DCQCN) Room(flows int) {
+	for len(d.last) < flows {
+		d.last = append(d.last, -units.Never)
+	}
+	d.due.room(flows)
+}
+
+// Quiet implements Elastic.
+func (d *DCQCN) Quiet(flow int) bool { return !d.due.in[flow] }
 
 // Data makes a CNP due if the frame is marked and the last CNP is old enough.
 func (d *DCQCN) Data(now units.Time, flow int, ecn uint8, _ int) {

@@ -52,12 +52,22 @@ var _ NP = (*DCQCNPlus)(nil)
 
 // NewDCQCNPlus returns a notification point for capacity flows.
 func NewDCQCNPlus(p DCQCNPlusParams, capacity int) *DCQCNPlus {
-	d := &DCQCNPlus{params: p, flows: make([]plusFlow, capacity), list: newFIFO(capacity)}
-	for i := range d.flows {
-		d.flows[i].last = -units.Never / 2
-	}
+	d := &DCQCNPlus{params: p, list: newFIFO()}
+	d.Room(capacity)
 	return d
 }
+
+// Room implements Elastic.
+func (d *DCQCNPlus) Room(flows int) {
+	for len(d.flows) < flows {
+		d.flows = append(d.flows, plusFlow{last: -units.Never / 2})
+	}
+	d.list.room(flows)
+}
+
+// Quiet implements Elastic: a flow on the list counts in the times of rounds that
+// others are told, until it leaves it after Silence.
+func (d *DCQCNPlus) Quiet(flow int) bool { return !d.list.in[flow] }
 
 // Data sets the ECN bit of a marked frame's flow and puts it on the list.
 func (d *DCQCNPlus) Data(now units.Time, flow int, ecn uint8, _ int) {

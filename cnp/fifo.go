@@ -8,8 +8,12 @@ type fifo struct {
 	head, tail int32
 }
 
-func newFIFO(capacity int) fifo {
-	return fifo{next: make([]int32, capacity), in: make([]bool, capacity), head: none, tail: none}
+func newFIFO() fifo { return fifo{head: none, tail: none} }
+
+// room makes room for flows 0 to flows-1.
+func (f *fifo) room(flows int) {
+	f.next = append(f.next, make([]int32, flows-len(f.next))...)
+	f.in = append(f.in, make([]bool, flows-len(f.in))...)
 }
 
 // push appends a flow unless it stands in the queue already.

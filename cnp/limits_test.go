@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"photon/units"
 	"photon/wire"
 )
@@ -92,4 +94,65 @@ func TestNotificationPointsAllocateNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("messages: %v allocations", n)
 	}
+}
+
+// An elastic notification point tells what one of full size tells, and of a flow
+// that is quiet nothing, as long as nothing of it arrives.
+func TestElasticTellsTheSame(t *testing.T) {
+	made := map[string]func(capacity int) NP{
+		"silent": func(int) NP { return Silent{} },
+		"dcqcn":  func(n int) NP { return NewDCQCN(DCQCNParams{Interval: 50 * us}, n) },
+		"pcn":    func(n int) NP { return NewPCN(PCNParams{Period: 50 * us, Percent: 95}, n) },
+		"pcn, first packet": func(n int) NP {
+			return NewPCN(PCNParams{Period: 50 * us, Percent: 95, Phase: FirstPacket}, n)
+		},
+		"dcqcn+": func(n int) NP { return NewDCQCNPlus(plus, n) },
+		"tcd":    func(n int) NP { return NewTCD(DCQCNParams{Interval: 50 * us}, n) },
+	}
+	const flows = 9
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"silent", "dcqcn", "pcn", "pcn, first packet", "dcqcn+", "tcd"}).Draw(t, "point")
+		fixed, elastic := made[name](flows), made[name](0).(Elastic)
+		room, now := 0, units.Time(0)
+		quiet := [flows]bool{}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			now += units.Time(rapid.IntRange(0, int(30*us)).Draw(t, "later"))
+			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
+				flow := rapid.IntRange(0, flows-1).Draw(t, "flow")
+				if flow >= room {
+					room = flow + 1
+					elastic.Room(room)
+				}
+				mark := rapid.SampledFrom([]uint8{wire.CE, TCDUndetermined, wire.ECT1}).Draw(t, "mark")
+				fixed.Data(now, flow, mark, 1024)
+				elastic.Data(now, flow, mark, 1024)
+				quiet[flow] = false
+			}
+			if a, b := fixed.Next(), elastic.Next(); a != b {
+				t.Fatalf("%s: Next is %v and %v", name, a, b)
+			}
+			for fixed.Next() <= now {
+				flow, n, ok := fixed.Poll(now)
+				if flow2, n2, ok2 := elastic.Poll(now); flow2 != flow || n2 != n || ok2 != ok {
+					t.Fatalf("%s: Poll is %d, %v, %v and %d, %v, %v", name, flow, n, ok, flow2, n2, ok2)
+				}
+				if ok && quiet[flow] {
+					t.Fatalf("%s: a notice of flow %d, which was quiet", name, flow)
+				}
+			}
+			for flow := range room {
+				quiet[flow] = quiet[flow] || elastic.Quiet(flow)
+			}
+		}
+		for range 3 { // silence: all are quiet in the end
+			for now += units.Second; elastic.Next() <= now; {
+				elastic.Poll(now)
+			}
+		}
+		for flow := range room {
+			if !elastic.Quiet(flow) {
+				t.Fatalf("%s: flow %d is never quiet", name, flow)
+			}
+		}
+	})
 }

@@ -16,5 +16,24 @@ type NP interface {
 	Forget(flow int)
 }
 
+// Elastic is a notification point that may begin with a capacity of 0 and grow with
+// the flows that there are.
+type Elastic interface {
+	NP
+	// Room makes room for flows 0 to flows-1, no fewer than before; what is known stays.
+	Room(flows int)
+	// Quiet reports whether there will be no notice of a flow of which nothing more
+	// arrives: it can be forgotten.
+	Quiet(flow int) bool
+}
+
+var (
+	_ Elastic = (*PCN)(nil)
+	_ Elastic = (*DCQCN)(nil)
+	_ Elastic = (*DCQCNPlus)(nil)
+	_ Elastic = (*TCD)(nil)
+	_ Elastic = Silent{}
+)
+
 // none is the idle end of a list of flows.
 const none = -1

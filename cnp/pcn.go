@@ -79,8 +79,19 @@ var _ NP = (*PCN)(nil)
 
 // NewPCN returns a notification point for capacity flows.
 func NewPCN(p PCNParams, capacity int) *PCN {
-	return &PCN{params: p, flows: make([]pcnFlow, capacity), busy: newFIFO(capacity)}
+	n := &PCN{params: p, busy: newFIFO()}
+	n.Room(capacity)
+	return n
 }
+
+// Room implements Elastic.
+func (p *PCN) Room(flows int) {
+	p.flows = append(p.flows, make([]pcnFlow, flows-len(p.flows))...)
+	p.busy.room(flows)
+}
+
+// Quiet implements Elastic: the flow's last period was reported.
+func (p *PCN) Quiet(flow int) bool { return !p.busy.in[flow] }
 
 // Data counts a frame into its flow's period.
 func (p *PCN) Data(now units.Time, flow int, ecn uint8, bytes int) {

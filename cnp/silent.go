@@ -18,3 +18,9 @@ func (Silent) Poll(units.Time) (int, Notice, bool) { return 0, Notice{}, false }
 
 // Forget does nothing.
 func (Silent) Forget(int) {}
+
+// Room does nothing.
+func (Silent) Room(int) {}
+
+// Quiet is always true.
+func (Silent) Quiet(int) bool { return true }

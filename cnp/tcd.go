@@ -34,12 +34,21 @@ var _ NP = (*TCD)(nil)
 
 // NewTCD returns a notification point for capacity flows.
 func NewTCD(p DCQCNParams, capacity int) *TCD {
-	t := &TCD{params: p, flows: make([]tcdFlow, capacity), due: newFIFO(capacity)}
-	for i := range t.flows {
-		t.flows[i].last = -units.Never
-	}
+	t := &TCD{params: p, due: newFIFO()}
+	t.Room(capacity)
 	return t
 }
+
+// Room implements Elastic.
+func (t *TCD) Room(flows int) {
+	for len(t.flows) < flows {
+		t.flows = append(t.flows, tcdFlow{last: -units.Never})
+	}
+	t.due.room(flows)
+}
+
+// Quiet implements Elastic.
+func (t *TCD) Quiet(flow int) bool { return !t.due.in[flow] }
 
 // Data notes the frame's mark. The first since the last CNP is told when the
 // interval since that one has passed, together with what comes until then.

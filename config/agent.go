@@ -222,7 +222,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		return nil, err
 	}
 	n.Scheme = recipe
-	n.Config.NP, n.Config.NewRP, n.Config.Carry = parts.NP(n.Config.Receivers), parts.RP, parts.Carry
+	n.Config.NP, n.Config.NewRP, n.Config.Carry, n.Config.Period = parts.NP(n.Config.Receivers), parts.RP, parts.Carry, parts.Every
 	if err := n.Config.Check(); err != nil {
 		return nil, err
 	}

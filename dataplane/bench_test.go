@@ -100,10 +100,12 @@ func BenchmarkSwitch(b *testing.B) {
 // The same with no congestion point in the way.
 func BenchmarkSwitchWithoutMarking(b *testing.B) {
 	t := newTraffic(b, 4, 1, 64)
+	var none [pfc.Classes]point
+	for q := range none {
+		none[q] = newPoint(marking.None{})
+	}
 	for p := range t.rig.sw.ports {
-		for q := range pfc.Classes {
-			t.rig.sw.ports[p].points[q] = newPoint(marking.None{})
-		}
+		t.rig.sw.ports[p].setPoints(none)
 	}
 	burst := make([]Frame, quickBurst)
 	perFrame(b, 4*quickBurst, func() { t.round(burst) })

@@ -19,7 +19,7 @@
 //	                          → release the buffer → congestion point → mark
 //
 // Plain IPv4 packets take the same steps a burst at a time, in quick_receive.go and
-// quick_transmit.go.
+// quick_transmit.go; quick_pairs.go remembers where the frames of two addresses go.
 //
 // Frames of one ingress port and priority stay in order. With several workers a
 // port belongs to one of them; a frame for another worker's port crosses a ring

@@ -22,6 +22,7 @@ type fdb struct {
 	age     uint32 // seconds; 0: entries do not age
 	salt    uint32 // of this switch's choice among equal paths; 0: none
 	full    atomic.Uint64
+	changes *atomic.Uint32 // counts what was learned anew; the switch's
 }
 
 // fdbEntry is one place. What is read together lies together.
@@ -48,7 +49,7 @@ const (
 )
 
 func newFDB(capacity int, age units.Time, salt uint32) *fdb {
-	return &fdb{entries: make([]fdbEntry, places(capacity)), age: uint32(age / units.Second), salt: salt}
+	return &fdb{entries: make([]fdbEntry, places(capacity)), age: uint32(age / units.Second), salt: salt, changes: new(atomic.Uint32)}
 }
 
 // places is how many places a database of so many addresses has.
@@ -129,6 +130,15 @@ func (t *fdb) confirmed(mac wire.MAC, port int, now units.Time) bool {
 	return e != 0 && (e&15 != fdbLearned || int(e>>4&(maxPorts-1)) == port && at.seen.Load() == seconds(now))
 }
 
+// entry finds the entry of an address; zero, or that of another: there is none.
+func (t *fdb) entry(mac wire.MAC) (e uint64, entry *fdbEntry) {
+	entry = &t.entries[t.home(mac)]
+	if e = entry.Load(); e>>16 != uint64(mac) && e != 0 {
+		return t.further(mac)
+	}
+	return e, entry
+}
+
 // further finds the entry of an address that is not in its first place; zero: it
 // is nowhere.
 func (t *fdb) further(mac wire.MAC) (e uint64, entry *fdbEntry) {
@@ -170,6 +180,7 @@ func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 	}
 	t.entries[place].seen.Store(seconds(now))
 	t.entries[place].Store(uint64(mac)<<16 | uint64(port)<<4 | fdbLearned)
+	t.changes.Add(1)
 }
 
 // set makes a static entry of one port or of several of equal cost. Before the

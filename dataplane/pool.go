@@ -1,6 +1,10 @@
 package dataplane
 
-import "photon/wire"
+import (
+	"math/bits"
+
+	"photon/wire"
+)
 
 // Pool is one worker's access to frame buffers. The buffers are slots in large
 // chunks of memory, and a Ref is a slot's number: an index, so that frames hold
@@ -26,20 +30,28 @@ func NewPool(memory []byte, unitShift uint8, slot, off uint16, refill func(*Pool
 }
 
 const (
-	headerSlotShift = 7 // 128 bytes hold all headers of a frame
+	headerSlotShift = 7 // HeaderLen
 	headerOff       = 4 // room to insert a tag
 	chunkSlots      = 1 << 12
 )
 
+// HeaderLen is how many bytes hold all headers of a frame, with room for a tag.
+const HeaderLen = 1 << headerSlotShift
+
 // NewHeaderPool returns a pool that keeps the first bytes of each frame and
 // grows as needed.
-func NewHeaderPool() *Pool {
-	return &Pool{chunkShift: 12, chunkMask: 1<<12 - 1, unitShift: headerSlotShift, slot: 1 << headerSlotShift, off: headerOff, refill: growHeaders}
+func NewHeaderPool() *Pool { return NewHeaderPoolOf(HeaderLen) }
+
+// NewHeaderPoolOf is NewHeaderPool for headers of at least HeaderLen bytes: those
+// of packets that are inside others are longer than usual.
+func NewHeaderPoolOf(bytes int) *Pool {
+	shift := uint8(max(headerSlotShift, bits.Len(uint(bytes-1))))
+	return &Pool{chunkShift: 12, chunkMask: 1<<12 - 1, unitShift: shift, slot: 1 << shift, off: headerOff, refill: growHeaders}
 }
 
 func growHeaders(p *Pool) {
 	first := uint32(len(p.chunks)) << p.chunkShift
-	p.chunks = append(p.chunks, make([]byte, chunkSlots<<headerSlotShift))
+	p.chunks = append(p.chunks, make([]byte, chunkSlots*int(p.slot)))
 	for r := first + chunkSlots; r > first; r-- {
 		p.free = append(p.free, r-1)
 	}
@@ -120,12 +132,23 @@ func (p *Pool) single(f *Frame) *wire.Quick {
 	return p.Quick(f)
 }
 
-// starts finds the first bytes of frames; nil: there are fewer than wire.QuickLen.
-func (p *Pool) starts(burst []Frame, starts *[quickBurst]*wire.Quick) {
+// Starts finds the first bytes of the frames of a burst that have at most longest
+// bytes, and at least wire.QuickLen; where they do not, it changes nothing.
+func (p *Pool) Starts(burst []Frame, longest int, starts *[quickBurst]*wire.Quick) {
 	last := p.slot - wire.QuickLen
+	burst = burst[:min(len(burst), quickBurst)]
+	if len(p.chunks) != 1 {
+		for i := range burst {
+			if f := &burst[i]; f.Len >= wire.QuickLen && int(f.Len) <= longest && f.Off <= last {
+				starts[i] = p.Quick(f)
+			}
+		}
+		return
+	}
+	memory, unit := p.chunks[0], p.unitShift&63
 	for i := range burst {
-		if f := &burst[i]; f.Len >= wire.QuickLen && f.Off <= last {
-			starts[i&(quickBurst-1)] = p.Quick(f)
+		if f := &burst[i]; f.Len >= wire.QuickLen && int(f.Len) <= longest && f.Off <= last {
+			starts[i] = (*wire.Quick)(memory[uint64(f.Ref)<<unit+uint64(f.Off):])
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (q *queue) reserve(n int) {
 
 func (q *queue) len() int { return int(q.tail - q.head) }
 
-func (q *queue) push(f Frame) { *q.place(f.Len) = f }
+func (q *queue) push(f *Frame) { q.place(f.Len).copy(f) }
 
 // place appends a place for a frame of a length.
 func (q *queue) place(length uint16) *Frame {
@@ -36,10 +36,17 @@ func (q *queue) place(length uint16) *Frame {
 // peak is the most bytes that were in the queue: it is most before some leave.
 func (q *queue) peak() units.Size { return max(q.most, q.bytes) }
 
-func (q *queue) pop() Frame {
-	f := q.ring[q.head&uint32(len(q.ring)-1)]
+// pop moves the first frame to f.
+func (q *queue) pop(f *Frame) {
+	f.copy(&q.ring[q.head&uint32(len(q.ring)-1)])
 	q.drop(1, units.Size(f.Len))
-	return f
+}
+
+// copyTo copies the first frames, as many as there is room for, and returns how many.
+func (q *queue) copyTo(burst []Frame) int {
+	at := q.head & uint32(len(q.ring)-1)
+	n := copy(burst, q.ring[at:min(int(at)+q.len(), len(q.ring))])
+	return n + copy(burst[n:], q.ring[:q.len()-n])
 }
 
 // drop advances beyond n frames of so many bytes. An empty queue begins anew, so that a short one

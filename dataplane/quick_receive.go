@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"math"
 	"math/bits"
 
 	"photon/pfc"
@@ -18,101 +17,119 @@ import (
 // quickBurst is how many frames go through a stage together.
 const quickBurst = 32
 
-// head is what the first stages found out about a frame.
-type head struct {
-	dst, src wire.MAC
-	class    class
-	to       int32    // port to which it goes; noPort: it goes the general way
-	hop      wire.MAC // to which it is routed; 0: it is not
-}
+// What the first stages know of a frame in place of its queue.
+const (
+	unfound   = -3 // plain, and where it goes is to be found out
+	notSimple = -4 // plain, and more is to be done than to queue it
+)
 
-// class is what the TOS of a plain packet says: priority, flags, and that it is
-// plain. Zero is any other frame.
-type class uint32
+// viaHop is added to a queue if the frame is routed.
+const viaHop = maxPorts << 3
 
-const plain class = 1 << 16
-
-func (c class) prio() uint8 { return uint8(c) & 7 }
-func (c class) flag() Flag  { return Flag(c >> 8) }
-
-// setClasses works out the class of each TOS.
+// setClasses works out what is read from a plain packet with each TOS.
 func (s *Switch) setClasses() {
 	for tos := range s.classes {
 		h := wire.Header{EtherType: wire.TypeIPv4, L3: wire.EthernetLen, TOS: uint8(tos)}
 		var f Frame
 		s.classify(&f, &h, nil)
-		s.classes[tos] = class(f.Prio) | class(f.Flag)<<8 | plain
+		s.classes[tos] = newRead(0, f.Prio, f.Flag)
 	}
 }
 
-// readHeads is the first stage: it reads the headers of a burst, and writes what
-// is known by that into its frames.
-func (s *Switch) readHeads(p *switchPort, burst []Frame, heads []head) {
+func (r read) prio() uint8 { return uint8(r>>48) & (pfc.Classes - 1) }
+
+// notMarkable is for a CNP: it is not marked.
+const notMarkable = ^(read(Markable) << 56)
+
+// readHeads is the first stage: it reads the headers of a burst, writes what is
+// known by that into its frames, and sets to the queues of those whose pair of
+// addresses is known. It reports whether some are left to find.
+func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool) {
 	var starts [quickBurst]*wire.Quick
-	p.env.starts(burst, &starts)
-	classes, longest, number := &s.classes, s.bare, uint16(p.number)
-	heads = heads[:len(burst)]
-	for i := range heads {
-		f, h, b := &burst[i], &heads[i], starts[i&(quickBurst-1)]
-		h.class, h.to, h.hop = 0, noPort, 0
-		if b == nil || !b.Plain() || int(f.Len) > longest {
+	p.env.Starts(burst, s.bare, &starts)
+	pairs, classes, in := &p.worker.pairs, &s.classes, newRead(uint16(p.number), 0, 0)
+	mine := pairs.mine(p.number)
+	to = to[:len(burst)]
+	for i := range to {
+		b := starts[i&(quickBurst-1)]
+		to[i] = noPort
+		if b == nil || !b.Plain() {
 			continue
 		}
-		c := classes[b.TOS()]
+		r := classes[b.TOS()] | in
 		if b.CNP() {
-			c &^= class(Markable) << 8
+			r &= notMarkable
 		}
-		h.dst, h.src, h.class = b.Dst(), b.Src(), c
-		f.Hash, f.In, f.Prio, f.L3, f.Flag = b.Hash(), number, c.prio(), wire.EthernetLen, c.flag()
+		burst[i].set(r)
+		first, rest := b.Pair()
+		at := pairs.place(first, rest)
+		if e := &pairs.places[at]; e.is(first, uint64(rest), mine) {
+			to[i] = queueOf(e.out(), r.prio())
+		} else if e := &pairs.places[at^1]; e.is(first, uint64(rest), mine) {
+			to[i] = queueOf(e.out(), r.prio())
+		} else {
+			to[i] = unfound
+			left = true
+		}
+	}
+	return left
+}
+
+// queueOf is a queue of a port by one number.
+func queueOf(port uint32, prio uint8) int32 { return int32(port<<3 | uint32(prio)) }
+
+// findPorts is the second stage: it looks up where the other plain frames of a
+// burst go, and whether their sources are known. A loop of its own lets the
+// processor wait for many cache lines at once.
+func (s *Switch) findPorts(p *switchPort, burst []Frame, to []int32, second uint32) {
+	pairs := &p.worker.pairs
+	to = to[:len(burst)]
+	for i := range to {
+		if to[i] != unfound {
+			continue
+		}
+		to[i] = notSimple
+		b := p.env.Quick(&burst[i])
+		out := s.findPort(p, b, second)
+		switch {
+		case out >= 0:
+			to[i] = queueOf(uint32(out), burst[i].Prio)
+			pairs.remember(b, p.number, out)
+		case out == toRouter:
+			to[i] = s.routeQuick(p, &burst[i], &p.worker.hops[i&(quickBurst-1)])
+		}
 	}
 }
 
-// findPorts is the second stage: it looks up where the plain frames of a burst go,
-// or leaves noPort if that is not so simple. A loop of its own lets the processor
-// wait for many cache lines at once.
-func (s *Switch) findPorts(p *switchPort, burst []Frame, heads []head, second uint32) {
-	if p.lan == nil {
-		return // frames without tag have no VLAN here
+// findPort looks up where a plain frame goes: a port, toRouter, or noPort if that
+// is not so simple.
+func (s *Switch) findPort(p *switchPort, b *wire.Quick, second uint32) int {
+	dst, src := b.Dst(), b.Src()
+	if p.lan == nil || dst == 0 || src == 0 || (dst | src).Multicast() { // no VLAN for frames without tag; zero is an empty place of the table
+		return noPort
 	}
-	fdb := p.lan.fdb
-	learn, direct, number, age := s.config.Learn, s.direct, uint64(p.number), fdb.age
-	if age == 0 {
-		age = math.MaxUint32
-	}
-	entries := fdb.entries
-	mask := len(entries) - 1
-	for i := range heads {
-		h := &heads[i]
-		if h.class == 0 || h.dst == 0 || h.src == 0 || (h.dst | h.src).Multicast() { // zero is an empty place of the table
-			continue
-		}
-		if learn { // is the source known here, and was that noted in this second?
-			at := &entries[spread(h.src)&mask]
-			e := at.Load()
-			if e>>16 != uint64(h.src) && e != 0 {
-				e, at = fdb.further(h.src)
-			}
-			if e>>16 != uint64(h.src) || e&15 == fdbLearned && (e>>4&(maxPorts-1) != number || at.seen.Load() != second) {
-				continue
-			}
-		}
-		at := &entries[spread(h.dst)&mask]
-		e := at.Load()
-		if e>>16 != uint64(h.dst) && e != 0 {
-			e, at = fdb.further(h.dst)
-		}
-		out := e >> 4 & (maxPorts - 1)
-		if e>>16 != uint64(h.dst) || e&15 >= fdbGroup || e&15 == fdbLearned && second-at.seen.Load() > age || out == number {
-			if e>>16 == uint64(h.dst) && e&15 == fdbRouter {
-				s.routeQuick(p, &burst[i], h)
-			}
-			continue
-		}
-		// What came without a tag leaves without where it is of the same LAN.
-		if direct || s.ports[out].worker == p.worker && s.ports[out].lan == p.lan {
-			h.to = int32(out)
+	fdb, number := p.lan.fdb, uint64(p.number)
+	if s.config.Learn { // is the source known here, and was that noted in this second?
+		e, at := fdb.entry(src)
+		if e>>16 != uint64(src) || e&15 == fdbLearned && (e>>4&(maxPorts-1) != number || at.seen.Load() != second) {
+			return noPort
 		}
 	}
+	e, at := fdb.entry(dst)
+	out := e >> 4 & (maxPorts - 1)
+	switch {
+	case e>>16 != uint64(dst):
+		return noPort
+	case e&15 == fdbRouter:
+		return toRouter
+	case e&15 >= fdbGroup || e&15 == fdbLearned && fdb.age != 0 && second-at.seen.Load() > fdb.age || out == number:
+		return noPort
+	}
+	// What came without a tag leaves without where it is of the same LAN.
+	if s.direct || s.ports[out].worker == p.worker && s.ports[out].lan == p.lan {
+		return int(out)
+	}
+	return noPort
 }
 
 // admission is frames of one priority that were received and admitted, and not
@@ -123,74 +140,141 @@ type admission struct {
 	frames uint64
 }
 
-// countAll adds them to the port's accounts; prios are those there are.
-func (p *switchPort) countAll(all *[pfc.Classes]admission, prios uint8) {
-	for ; prios != 0; prios &= prios - 1 {
-		prio := bits.TrailingZeros8(prios)
-		a := &all[prio]
+// admissions are those of a burst.
+type admissions struct {
+	of8     [pfc.Classes]admission
+	known   uint8  // priorities whose room is known
+	general bool   // a frame went the general way, and may have been learned from
+	changes uint32 // of the tables by which the burst's queues were found
+}
+
+// know finds out what room there is for a priority.
+func (a *admissions) know(p *switchPort, prio uint8) {
+	a.known |= 1 << (prio & 7)
+	a.of8[prio&7].room = p.in.Room(prio)
+}
+
+// countAll adds them to the port's accounts; then no room is known any more.
+func (p *switchPort) countAll(all *admissions) {
+	for ; all.known != 0; all.known &= all.known - 1 {
+		prio := bits.TrailingZeros8(all.known)
+		a := &all.of8[prio]
 		if a.frames == 0 {
 			continue
 		}
 		p.in.AdmitAll(uint8(prio), a.bytes)
-		p.stats.RxFrames[prio] += a.frames
-		p.stats.RxBytes[prio] += uint64(a.bytes)
-		p.admitted[prio] += a.frames
+		l := &p.queues[prio].lane
+		l.rxFrames += a.frames
+		l.rxBytes += uint64(a.bytes)
 		a.frames, a.bytes = 0, 0
 	}
 }
 
 // receiveQuick takes up to quickBurst frames from a wire.
 func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
-	heads := p.worker.heads[:len(burst)]
+	w := p.worker
+	to := w.to[:len(burst)]
 	second := seconds(now)
-	s.readHeads(p, burst, heads)
-	s.findPorts(p, burst, heads, second)
-	var all [pfc.Classes]admission
-	known := uint8(0) // priorities whose room is known
-	general := false  // a frame went the general way, and may have been learned from
-	for i := range heads {
-		f, h := &burst[i], &heads[i]
-		prio := h.class.prio()
-		a := &all[prio]
-		if known>>prio&1 == 0 {
-			known |= 1 << prio
-			a.room = p.in.Room(prio)
+	w.pairs.renew(second, s.changes.Load())
+	if s.readHeads(p, burst, to) {
+		s.findPorts(p, burst, to, second)
+	}
+	all := admissions{changes: w.pairs.changes}
+	burst = burst[:len(to)]
+	for i := 0; i < len(to); {
+		t, n := to[i], i+1
+		for n < len(to) && to[n] == t {
+			n++
 		}
-		if general && h.class != 0 {
-			h.to, h.hop = noPort, 0
-			s.findPorts(p, burst[i:i+1], heads[i:i+1], second)
+		if !s.holds(t, &all) || !s.queueRun(now, p, &all, burst[i:n], uint32(t)) {
+			s.receiveEach(now, p, &all, burst, i, n)
 		}
-		length := int64(f.Len)
-		queued := false
-		if h.to != noPort && length <= a.room {
-			to := &s.ports[h.to]
-			q := &to.queues[prio]
-			n := uint32(len(q.ring))
-			if to.waiting&to.simple>>prio&1 != 0 && now < to.eg.Next() && now < to.dog.Next() && q.tail-q.head < n {
-				q.ring[q.tail&(n-1)] = *f // what enqueueQuick comes to in most cases
-				q.tail++
-				q.bytes += units.Size(length)
-				to.enqueued[prio]++
-				queued = true
-			} else {
-				queued = s.enqueueQuick(now, to, f)
+		i = n
+	}
+	p.countAll(&all)
+}
+
+// holds reports whether a queue is one, and still that to which a frame goes.
+func (s *Switch) holds(to int32, all *admissions) bool {
+	return to >= 0 && to < viaHop && (!all.general || s.changes.Load() == all.changes)
+}
+
+// queueRun appends frames that go to one queue, all of them and nothing more;
+// else it does nothing and reports false.
+func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []Frame, queue uint32) bool {
+	prio := queue & (pfc.Classes - 1)
+	to := &s.ports[queue>>3]
+	q := &to.queues[prio]
+	ring, tail := q.ring, q.tail
+	if to.simple&^to.shut>>prio&1 == 0 || now >= to.attend || uint32(len(ring))-(tail-q.head) < uint32(len(run)) {
+		return false
+	}
+	bytes := int64(0)
+	for i := range run {
+		ring[tail&uint32(len(ring)-1)] = run[i]
+		tail++
+		bytes += int64(run[i].Len)
+	}
+	if all.known>>prio&1 == 0 {
+		all.know(p, uint8(prio))
+	}
+	a := &all.of8[prio]
+	if bytes > a.room {
+		return false
+	}
+	q.tail = tail
+	q.bytes += units.Size(bytes)
+	q.enqueued += uint64(len(run))
+	a.room -= bytes
+	a.bytes += bytes
+	a.frames += uint64(len(run))
+	if to.waiting>>prio&1 == 0 {
+		s.nowWaiting(now, to, uint8(prio))
+	}
+	return true
+}
+
+// receiveEach takes frames of a burst, those from the i-th on and before another,
+// one after the other.
+func (s *Switch) receiveEach(now units.Time, p *switchPort, all *admissions, burst []Frame, i, end int) {
+	w := p.worker
+	for ; i < end; i++ {
+		f := &burst[i]
+		if all.general && w.to[i] != noPort && !s.holds(w.to[i], all) {
+			s.findAgain(now, p, burst, i)
+		}
+		if w.to[i] >= 0 {
+			prio := f.Prio & 7
+			if all.known>>prio&1 == 0 {
+				all.know(p, prio)
+			}
+			a := &all.of8[prio]
+			if length := int64(f.Len); length <= a.room && s.enqueueQuick(now, &s.ports[w.to[i]>>3&(maxPorts-1)], f) {
+				if w.to[i] >= viaHop {
+					p.env.Quick(f).Route(w.hops[i], s.routes.mac)
+					p.stats.Routed++
+				}
+				a.room -= length
+				a.bytes += length
+				a.frames++
+				continue
 			}
 		}
-		if !queued {
-			p.countAll(&all, known)
-			s.receive(now, p, *f)
-			known, general = 0, true
-			continue
-		}
-		if h.hop != 0 {
-			p.env.Quick(f).Route(h.hop, s.routes.mac)
-			p.stats.Routed++
-		}
-		a.room -= length
-		a.bytes += length
-		a.frames++
+		p.countAll(all)
+		s.receive(now, p, *f)
+		all.general = true
 	}
-	p.countAll(&all, known)
+}
+
+// findAgain finds out anew where a frame goes: the switch may have learned from
+// one before it in its burst, which went the general way.
+func (s *Switch) findAgain(now units.Time, p *switchPort, burst []Frame, i int) {
+	w, second := p.worker, seconds(now)
+	w.pairs.renew(second, s.changes.Load())
+	if s.readHeads(p, burst[i:i+1], w.to[i:i+1]) {
+		s.findPorts(p, burst[i:i+1], w.to[i:i+1], second)
+		w.hops[i] = w.hops[0]
+	}
 }
 
 // enqueueQuick appends a frame to its queue. It does nothing, and reports false, if
@@ -209,8 +293,8 @@ func (s *Switch) enqueueQuick(now units.Time, to *switchPort, f *Frame) bool {
 		return false
 	}
 	to.wakeUp(now)
-	q.push(*f)
-	to.enqueued[prio]++
+	q.push(f)
+	q.enqueued++
 	if to.waiting>>prio&1 == 0 {
 		s.nowWaiting(now, to, prio)
 	}

@@ -6,7 +6,6 @@ import (
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
-	"photon/wire"
 )
 
 // This file is the quick way of a frame that comes, or goes, by itself: as the
@@ -19,12 +18,16 @@ import (
 // lane is what was counted of single frames of a priority at a port, and not
 // added to its statistics yet; it, and what is beside it, fill a line of the cache.
 type lane struct {
-	rxFrames, rxBytes   uint64 // of frames that were admitted
-	txFrames, txBytes   uint64
-	marked, markedBytes uint64
-	enqueued            uint64
-	keep                units.Size // the congestion point keeps what leaves at most this behind; -1: it must be asked
+	rxFrames, rxBytes uint64 // of frames that were admitted
+	txFrames, txBytes uint64
+	enqueued          uint64
+	passed            units.Size // the longest frame that went through without being queued
+	keep              units.Size // the congestion point keeps what leaves at most this behind; -1: it must be asked
+	_                 uint64
 }
+
+// peak is the most bytes that were in the queue.
+func (l *level) peak() units.Size { return max(l.queue.peak(), l.passed) }
 
 // settle adds up what was counted of single frames.
 func (p *switchPort) settle() {
@@ -35,10 +38,8 @@ func (p *switchPort) settle() {
 		p.admitted[prio] += l.rxFrames
 		p.stats.TxFrames[prio] += l.txFrames
 		p.stats.TxBytes[prio] += l.txBytes
-		p.stats.Marked[prio] += l.marked
-		p.stats.MarkedBytes[prio] += l.markedBytes
 		p.enqueued[prio] += l.enqueued
-		*l = lane{keep: l.keep}
+		*l = lane{passed: l.passed, keep: l.keep}
 	}
 }
 
@@ -46,15 +47,15 @@ func (p *switchPort) settle() {
 // the general way, and reports false, if that must take it.
 func (s *Switch) receiveSingle(now units.Time, p *switchPort, f *Frame) bool {
 	to := s.routeSingle(now, p, f)
-	if to == nil {
+	if to == nil || !s.admitSingle(p, to, f) {
 		return false
 	}
 	s.queueSingle(now, to, f)
 	return true
 }
 
-// routeSingle finds the port through which a plain frame is to leave, and admits
-// it; nil: the general way must take it, and nothing happened that matters to that.
+// routeSingle finds the port through which a plain frame is to leave; nil: the
+// general way must take it, and nothing happened that matters to that.
 func (s *Switch) routeSingle(now units.Time, p *switchPort, f *Frame) *switchPort {
 	b := p.env.single(f)
 	if b == nil || !b.Plain() || int(f.Len) > s.bare {
@@ -70,46 +71,51 @@ func (s *Switch) routeSingle(now units.Time, p *switchPort, f *Frame) *switchPor
 		return nil
 	}
 	to := &s.ports[out]
-	c := s.classes[b.TOS()]
-	prio := c.prio()
+	r := s.classes[b.TOS()]
+	prio := r.prio()
 	// If it is of another LAN, it leaves with a tag, or not at all.
-	if to.fdb != fdb || to.worker != p.worker || to.shut>>prio&1 != 0 || now >= to.attend {
+	if to.fdb != fdb || !s.direct && to.worker != p.worker || to.shut>>prio&1 != 0 || now >= to.attend {
 		return nil
 	}
-	flag := c.flag()
 	if b.CNP() {
-		flag &^= Markable
+		r &= notMarkable
 	}
-	f.Hash, f.In, f.Prio, f.L3, f.Flag = hash, uint16(p.number), prio, wire.EthernetLen, flag
+	f.set(r | newRead(uint16(p.number), 0, 0) | read(hash))
+	return to
+}
+
+// admitSingle admits a plain frame that is for a port. It does nothing, and
+// reports false, if the general way must take it.
+func (s *Switch) admitSingle(p, to *switchPort, f *Frame) bool {
+	prio := f.Prio & 7
 	if to.simple>>prio&1 != 0 {
 		if !p.in.Admit(prio, int(f.Len)) {
-			return nil
+			return false
 		}
-	} else if !s.admitLossy(p, to, f) {
-		return nil
+	} else {
+		if !s.fitsLossy(p, to, f) || !s.pool.Take(int(f.Len)) {
+			return false
+		}
+		p.in.AdmitAll(prio, int64(f.Len))
 	}
 	l := &p.queues[prio].lane
 	l.rxFrames++
 	l.rxBytes += uint64(f.Len)
-	return to
+	return true
 }
 
-// admitLossy admits a frame that is not lossless.
-func (s *Switch) admitLossy(p, to *switchPort, f *Frame) bool {
+// fitsLossy reports whether a frame is not lossless, and may be admitted if the
+// pool has room for it.
+func (s *Switch) fitsLossy(p, to *switchPort, f *Frame) bool {
 	prio := f.Prio & 7
-	if f.Flag&Lossless != 0 || to.queues[prio].bytes+units.Size(f.Len) > s.tail(int(f.Len)) ||
-		int64(f.Len) > p.in.Room(prio) || !s.pool.Take(int(f.Len)) {
-		return false
-	}
-	p.in.AdmitAll(prio, int64(f.Len))
-	return true
+	return f.Flag&Lossless == 0 && to.queues[prio].bytes+units.Size(f.Len) <= s.tail(int(f.Len)) && int64(f.Len) <= p.in.Room(prio)
 }
 
 // queueSingle appends an admitted frame to its queue.
 func (s *Switch) queueSingle(now units.Time, to *switchPort, f *Frame) {
 	prio := f.Prio & 7
 	q := &to.queues[prio]
-	q.push(*f)
+	q.push(f)
 	q.lane.enqueued++
 	if to.waiting>>prio&1 == 0 {
 		s.nowWaiting(now, to, prio)
@@ -120,11 +126,11 @@ func (s *Switch) queueSingle(now units.Time, to *switchPort, f *Frame) {
 // bursts, releases its buffer and lets the congestion point judge it.
 func (s *Switch) dequeueSingle(now units.Time, p *switchPort, prio int, f *Frame) {
 	q := &p.queues[prio&7]
-	*f = q.pop()
+	q.pop(f)
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	s.release(now, *f)
+	s.release(now, f)
 	l := &q.lane
 	l.txFrames++
 	l.txBytes += uint64(f.Len)
@@ -136,8 +142,8 @@ func (s *Switch) dequeueSingle(now units.Time, p *switchPort, prio int, f *Frame
 		sizes[0] = f.Len
 		if q.burst.DequeueBurst(now, state, sizes, marks); marks[0] == marking.Congestion && f.Flag&Markable != 0 {
 			p.mark(f)
-			l.marked++
-			l.markedBytes += uint64(f.Len)
+			p.stats.Marked[prio&7]++
+			p.stats.MarkedBytes[prio&7] += uint64(f.Len)
 		}
 	}
 }
@@ -147,46 +153,70 @@ func (s *Switch) dequeueSingle(now units.Time, p *switchPort, prio int, f *Frame
 // is to be done.
 
 // Take is Receive of one frame, but for its queue: out is the port for which the
-// frame was admitted, and Through or Queue must follow. If out is negative the frame
-// has gone its way.
+// frame is, and Through or Queue must follow. If out is negative the frame has gone
+// its way.
 func (s *Switch) Take(now units.Time, port int, f *Frame) (out int) {
 	p := &s.ports[port]
 	p.wakeUp(now)
-	out = noPort
-	if s.general {
-		s.receive(now, p, *f)
-	} else if to := s.routeSingle(now, p, f); to != nil {
-		out = to.number
-	} else {
-		s.receive(now, p, *f)
-	}
-	if !p.in.Quiet() {
-		if at := p.in.Next(now); at != units.Never {
-			p.env.Wake(port, at)
+	if !s.general {
+		if to := s.routeSingle(now, p, f); to != nil {
+			return to.number
 		}
 	}
-	return out
+	s.receiveAlone(now, p, f)
+	return noPort
 }
 
-// Queue queues a frame that was admitted for a port.
-func (s *Switch) Queue(now units.Time, out int, f *Frame) { s.queueSingle(now, &s.ports[out], f) }
+// receiveAlone is Receive of one frame that must go the general way.
+func (s *Switch) receiveAlone(now units.Time, p *switchPort, f *Frame) {
+	s.receive(now, p, *f)
+	p.wakePause(now)
+}
 
-// Through sends a frame that was admitted for a port at once, as if it had been
-// queued and taken out again. It does nothing and reports false if there is more to it.
-func (s *Switch) Through(now units.Time, out int, f *Frame) bool {
+// wakePause asks to be called when a PFC frame is due.
+func (p *switchPort) wakePause(now units.Time) {
+	if !p.in.Quiet() {
+		if at := p.in.Next(now); at != units.Never {
+			p.env.Wake(p.number, at)
+		}
+	}
+}
+
+// Queue admits and queues a frame that is for a port.
+func (s *Switch) Queue(now units.Time, out int, f *Frame) {
+	p, to := &s.ports[f.In], &s.ports[out]
+	if !s.admitSingle(p, to, f) {
+		s.receiveAlone(now, p, f)
+		return
+	}
+	s.queueSingle(now, to, f)
+	p.wakePause(now)
+}
+
+// Through sends a frame that is for a port at once, as if it had been admitted and
+// queued, and taken out again. It does nothing and reports false if there is more to it.
+func (s *Switch) Through(out int, f *Frame) bool {
 	p := &s.ports[out]
 	prio := f.Prio & 7
 	from := &s.ports[f.In]
-	if p.waiting|p.notifies|p.outs != 0 || p.attend != units.Never || !p.alone || p.quick&^s.weighted>>prio&1 == 0 || !p.in.Quiet() || !from.in.Quiet() {
+	if p.waiting|p.notifies|p.outs != 0 || p.attend != units.Never || !p.alone || p.quick&^s.weighted>>prio&1 == 0 || !p.in.Quiet() || !from.in.Quiet() || s.holding > 0 {
 		return false
 	}
-	q := &p.queues[prio]
-	if q.keep < 0 && f.Flag&Lossless != 0 {
+	l := &p.queues[prio].lane
+	if p.simple>>prio&1 != 0 {
+		if l.keep < 0 && f.Flag&Lossless != 0 {
+			return false
+		}
+	} else if !s.fitsLossy(from, p, f) || !s.pool.Fits(int(f.Len)) {
 		return false
 	}
-	s.release(now, *f)
-	q.most = max(q.most, units.Size(f.Len))
-	l := &q.lane
+	if !from.in.Pass(prio, int(f.Len)) {
+		return false
+	}
+	rx := &from.queues[prio].lane
+	rx.rxFrames++
+	rx.rxBytes += uint64(f.Len)
+	l.passed = max(l.passed, units.Size(f.Len))
 	l.enqueued++
 	l.txFrames++
 	l.txBytes += uint64(f.Len)

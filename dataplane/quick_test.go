@@ -124,7 +124,7 @@ func TestQuickIsAsGeneral(t *testing.T) {
 					if i > 0 || !single || len(burst) > 1 {
 						r.sw.Receive(now, p, burst)
 					} else if out = r.sw.Take(now, p, &burst[0]); out >= 0 {
-						if through = through && r.sw.Through(now, out, &burst[0]); through {
+						if through = through && r.sw.Through(out, &burst[0]); through {
 							sent[0] = [][]byte{bytes.Clone(r.env.Header(burst[0]))}
 							r.env.Free(burst[0])
 						} else {

@@ -15,46 +15,45 @@ func (p *point) quick() bool { return p.cp == nil || p.burst != nil && p.stamper
 func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []Frame, budget int64) int {
 	q := &p.queues[prio].queue
 	n := min(len(burst), q.len(), quickBurst)
-	burst = burst[:n]
-	sizes := p.worker.sizes[:n]
-	mask := uint32(len(q.ring) - 1)
+	burst = burst[:q.copyTo(burst[:n])]
 	bytes, held := units.Size(0), units.Size(0) // of all; of those from one port
 	overhead := int64(p.config.Link.overhead())
-	in, flag := q.ring[q.head&mask].In, q.ring[q.head&mask].Flag
+	in, flag := burst[0].In, burst[0].Flag
 	for i := range burst {
-		f := &q.ring[(q.head+uint32(i))&mask]
+		f := &burst[i]
+		length := f.Len
 		if (f.Flag^flag)&Lossless != 0 { // the switch's own are not lossless, whatever their priority
 			n = i
 			break
 		}
-		if budget -= int64(f.Len) + overhead; budget < 0 {
+		if budget -= int64(length) + overhead; budget < 0 {
 			n = i
 			break
 		}
-		burst[i] = *f
-		sizes[i] = f.Len
 		if f.In != in {
 			s.releaseAll(now, in, prio, held)
 			in, held = f.In, 0
 		}
-		held += units.Size(f.Len)
-		bytes += units.Size(f.Len)
+		held += units.Size(length)
+		bytes += units.Size(length)
 	}
-	burst, sizes = burst[:n], sizes[:n]
+	burst = burst[:n]
 	s.releaseAll(now, in, prio, held)
 	if flag&Lossless == 0 {
 		s.pool.Add(-int64(bytes))
-	} else if cp := p.points[prio].burst; cp != nil {
-		marks := p.worker.marks[:n]
-		cp.DequeueBurst(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, sizes, marks)
-		p.markAll(prio, burst, marks)
+	} else if point := &p.points[prio]; point.span != nil {
+		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, bytes)
+		p.markAll(prio, burst[from:to])
+	} else if q.bytes-units.Size(burst[0].Len) > p.queues[prio].keep {
+		p.judgeAll(now, prio, burst)
 	}
 	q.drop(n, bytes)
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	p.stats.TxFrames[prio] += uint64(n)
-	p.stats.TxBytes[prio] += uint64(bytes)
+	l := &p.queues[prio].lane
+	l.txFrames += uint64(n)
+	l.txBytes += uint64(bytes)
 	p.sent += bytes + units.Size(int64(n)*overhead)
 	return n
 }
@@ -67,16 +66,37 @@ func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes units.Siz
 	}
 }
 
-// markAll writes the marks of frames of one priority.
-func (p *switchPort) markAll(prio int, burst []Frame, marks []marking.Mark) {
+// judgeAll lets the congestion point judge frames of one priority that leave their
+// queue, in which they still are.
+func (p *switchPort) judgeAll(now units.Time, prio int, burst []Frame) {
+	q := &p.queues[prio].queue
+	sizes, marks := p.worker.sizes[:len(burst)], p.worker.marks[:len(burst)]
+	for i := range burst {
+		sizes[i] = burst[i].Len
+	}
+	p.points[prio].burst.DequeueBurst(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, sizes, marks)
+	for i, m := range marks {
+		if m == marking.Congestion {
+			p.markAll(prio, burst[i:i+1])
+		}
+	}
+}
+
+// markAll writes congestion experienced into those of the frames that may be marked.
+func (p *switchPort) markAll(prio int, burst []Frame) {
 	marked, bytes := uint64(0), uint64(0)
-	marks = marks[:len(burst)]
+	pool := p.env.Pool
+	memory, unit := pool.chunks[0], pool.unitShift&63
 	for i := range burst {
 		f := &burst[i]
-		if marks[i] != marking.Congestion || f.Flag&Markable == 0 {
+		if f.Flag&Markable == 0 {
 			continue
 		}
-		p.mark(f)
+		ref := f.Ref
+		if len(pool.chunks) != 1 {
+			memory, ref = pool.chunk(ref), ref&pool.chunkMask
+		}
+		wire.SetCE((*[wire.MarkLen]byte)(memory[uint64(ref)<<unit+uint64(f.Off)+uint64(f.l3()):]))
 		marked++
 		bytes += uint64(f.Len)
 	}
@@ -87,6 +107,6 @@ func (p *switchPort) markAll(prio int, burst []Frame, marks []marking.Mark) {
 // mark writes congestion experienced into a frame.
 func (p *switchPort) mark(f *Frame) {
 	pool := p.env.Pool
-	at := pool.place(f.Ref) + int(f.Off) + int(f.L3)
+	at := pool.place(f.Ref) + int(f.Off) + f.l3()
 	wire.SetCE((*[wire.MarkLen]byte)(pool.chunk(f.Ref)[at : at+wire.MarkLen : at+wire.MarkLen]))
 }

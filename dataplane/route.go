@@ -184,7 +184,7 @@ func (s *Switch) route(now units.Time, p *switchPort, in *lan, f Frame) {
 	if _, tag := wire.VLANTag(b); tag {
 		begin += wire.VLANLen
 	}
-	if int(f.L3) != begin { // not IP, or behind tags of which a router knows nothing
+	if f.l3() != begin { // not IP, or behind tags of which a router knows nothing
 		s.discard(p, f, DropToRouter)
 		return
 	}
@@ -219,19 +219,21 @@ func (s *Switch) route(now units.Time, p *switchPort, in *lan, f Frame) {
 
 // routeQuick finds the next hop of a plain packet to the router, if it leaves as
 // it came, without a tag; else it goes the general way.
-func (s *Switch) routeQuick(p *switchPort, f *Frame, h *head) {
+func (s *Switch) routeQuick(p *switchPort, f *Frame, to *wire.MAC) int32 {
 	b := p.env.Quick(f)
 	if !b.Routable(int(f.Len)) {
-		return
+		return notSimple
 	}
 	r := s.routes
 	group, ok := r.table.Lookup(b.IPDst())
 	if !ok || group < firstGroup {
-		return
+		return notSimple
 	}
 	hops := r.groups[group]
-	hop := &hops[pick(f.Hash, s.config.Salt, len(hops))]
+	hop := &hops[pick(b.Hash(), s.config.Salt, len(hops))]
 	if hop.want == untagged && s.ports[hop.port].worker == p.worker {
-		h.to, h.hop = int32(hop.port), hop.mac
+		*to = hop.mac
+		return queueOf(uint32(hop.port), f.Prio) | viaHop
 	}
+	return notSimple
 }

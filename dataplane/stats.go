@@ -128,7 +128,7 @@ type Stats struct {
 	NPMarked   uint64 // data frames received with CE
 	NPSent     uint64 // CNPs sent
 	RPHandled  uint64 // CNPs that changed or confirmed a flow's rate
-	RPIgnored  uint64 // CNPs for flows that are not ours, or broken ones
+	RPIgnored  uint64 // CNPs for flows that are not ours or have not sent, that came too soon, or broken ones
 	FlowsBegun uint64
 	FlowsDone  uint64
 	FCTs       [len(FCTBounds) + 1]uint64 // flows completed whose completion time is at most FCTBounds[i]; the last: above all

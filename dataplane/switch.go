@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"photon/marking"
 	"photon/pfc"
@@ -148,6 +149,7 @@ type Switch struct {
 	workers  []*switchWorker
 	lans     *lans
 	routes   *routes            // nil: it does not route
+	changes  atomic.Uint32      // of what findPort goes by, but for the ages of addresses
 	direct   bool               // a port found is a port to send to: one worker, no VLANs
 	tags     [8]uint16          // code point of a new tag, in its place, by priority
 	pool     *pfc.Pool          // what the lossless priorities do not reserve
@@ -155,7 +157,7 @@ type Switch struct {
 	holding  int                // ports whose peers hold an XOFF of ours; counted only if moving
 	longest  int                // frame that passes, without FCS
 	bare     int                // the same without a tag of the switch's
-	classes  [256]class         // of plain IPv4 packets, by TOS
+	classes  [256]read          // of plain IPv4 packets, by TOS
 	weighted uint8              // priorities with a weight
 	quantum  [pfc.Classes]int64 // bytes on the wire that each may send in a round
 	general  bool               // every frame goes the general way: for tests of the quick one
@@ -165,10 +167,10 @@ type Switch struct {
 // other ends belong to the other workers, and for the ingress occupancy.
 //
 // What every frame needs comes first, in one line of the cache; then, of each
-// priority, two more.
+// priority, two more. A port is an odd number of lines, so that those of many ports
+// do not compete for the same places of the cache.
 type switchPort struct {
 	fdb      *fdb // of frames without a tag; nil: they are discarded
-	worker   *switchWorker
 	env      *Env
 	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
 	sent     units.Size // on the wire
@@ -184,31 +186,30 @@ type switchPort struct {
 	down     bool  // no link
 	alone    bool  // no other worker has frames for it
 	outs     uint8 // probes to send
+	_        uint16
+
+	in     pfc.Ingress // its first bytes end the line
+	of     *Switch
+	worker *switchWorker
+	config *PortConfig
+	lan    *lan    // whose fdb that is
+	rings  []*ring // from each other worker; nil: there is none
 
 	queues [pfc.Classes]level
-	in     pfc.Ingress
 	points [pfc.Classes]point
 	eg     pfc.Egress
 	dog    pfc.Watchdog
 
-	of       *Switch
-	config   *PortConfig
-	lan      *lan // whose fdb that is
 	buckets  buckets
 	probes   probes
 	rounds   rounds
 	packet   marking.Packet // scratch: what congestion points are shown
-	rings    []*ring        // from each other worker; nil: there is none
 	stats    PortStats
 	admitted [pfc.Classes]uint64 // frames that entered the buffer here
 	copied   [pfc.Classes]uint64 // copies made of frames that were received here
 	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
 	enqueued [pfc.Classes]uint64 // frames that were queued here and not flushed
-	_        [portPad]byte
 }
-
-// portPad makes a port whole cache lines.
-const portPad = 16
 
 // level is what frames touch of one priority: two lines.
 type level struct {
@@ -227,6 +228,7 @@ func (p *switchPort) note() {
 type point struct {
 	cp       marking.CP // nil: none
 	burst    marking.Burst
+	span     marking.Spanner
 	sampler  marking.Sampler
 	notifier marking.Notifier
 	stamper  marking.Stamper
@@ -238,6 +240,7 @@ func newPoint(cp marking.CP) (p point) {
 	}
 	p.cp = cp
 	p.burst, _ = cp.(marking.Burst)
+	p.span, _ = cp.(marking.Spanner)
 	p.sampler, _ = cp.(marking.Sampler)
 	p.notifier, _ = cp.(marking.Notifier)
 	p.stamper, _ = cp.(marking.Stamper)
@@ -279,10 +282,12 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 // switchWorker is what belongs to one worker.
 type switchWorker struct {
 	number  int
-	learned *learnRing // to the writer of the forwarding database; nil: this is the writer
-	heads   [quickBurst]head
+	learned *learnRing           // to the writer of the forwarding database; nil: this is the writer
+	to      [quickBurst]int32    // of a burst being received: queueOf, noPort, unfound or notSimple
+	hops    [quickBurst]wire.MAC // of those that are routed
 	sizes   [quickBurst]uint16
 	marks   [quickBurst]marking.Mark
+	pairs   pairs
 }
 
 // ringSize is how many frames can be on their way from one worker to a port of

@@ -76,7 +76,7 @@ func (s *Switch) refuse(now units.Time, p *switchPort, f Frame) {
 		why = DropLink
 	}
 	p.stats.Discards[why][f.Prio]++
-	s.release(now, f)
+	s.release(now, &f)
 	p.env.Free(f)
 }
 

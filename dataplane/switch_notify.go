@@ -83,13 +83,13 @@ func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 // sendBack forwards a frame that the switch made at a port. If its destination
 // is unknown it goes where the frame came from that caused it.
 func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f Frame, dst wire.MAC, hash uint32, from uint16) {
-	f.In, f.Prio, f.Hash, f.Flag, f.L3 = uint16(p.number), s.config.Control, hash, 0, 0
+	f.In, f.Prio, f.Hash, f.Flag = uint16(p.number), s.config.Control, hash, 0
 	p.made[f.Prio]++
 	switch out := in.fdb.lookup(dst, hash, now); out {
 	case noPort:
 		s.forward(now, p, int(from), in, f)
 	case toRouter: // a CNP for a flow that was routed here
-		f.L3 = wire.EthernetLen
+		f.setL3(wire.EthernetLen)
 		s.route(now, p, in, f)
 	default:
 		s.forward(now, p, out, in, f)

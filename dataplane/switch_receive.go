@@ -144,7 +144,7 @@ func (p *switchPort) resumed(now units.Time, prios uint8) {
 
 // classify reads the priority, and whether the frame may be marked.
 func (s *Switch) classify(f *Frame, h *wire.Header, b []byte) {
-	f.Hash, f.L3, f.Flag = h.Hash, uint8(h.L3), 0
+	f.Hash, f.Flag = h.Hash, Flag(h.L3)
 	switch {
 	case h.EtherType == wire.TypeCNM:
 		f.Prio = s.config.Control
@@ -156,7 +156,7 @@ func (s *Switch) classify(f *Frame, h *wire.Header, b []byte) {
 		f.Prio = 0
 	}
 	if s.config.Lossless>>f.Prio&1 != 0 {
-		f.Flag = Lossless
+		f.Flag |= Lossless
 		ecn := h.TOS & 3
 		if h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) && (h.BTH == 0 || wire.BTH(b[h.BTH:]).Opcode() != wire.OpCNP) {
 			f.Flag |= Markable
@@ -179,7 +179,7 @@ func (s *Switch) admit(p *switchPort, f Frame) bool {
 }
 
 // release takes a frame out of the account of the port through which it came.
-func (s *Switch) release(now units.Time, f Frame) {
+func (s *Switch) release(now units.Time, f *Frame) {
 	if f.Flag&Lossless == 0 {
 		s.pool.Add(-int64(f.Len))
 	}
@@ -211,7 +211,7 @@ func (s *Switch) hand(now units.Time, from, to *switchPort, f Frame) {
 	}
 	if !to.rings[from.worker.number].push(f) {
 		from.stats.Discards[DropRing][f.Prio]++
-		s.release(now, f)
+		s.release(now, &f)
 		from.env.Free(f)
 	}
 }
@@ -222,7 +222,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 	q := &p.queues[f.Prio]
 	if f.Flag&Lossless == 0 && q.bytes+units.Size(f.Len) > s.tail(0) {
 		p.stats.Discards[DropTail][f.Prio]++
-		s.release(now, f)
+		s.release(now, &f)
 		p.env.Free(f)
 		return
 	}
@@ -230,7 +230,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, f Frame) {
 		s.refuse(now, p, f)
 		return
 	}
-	q.push(f)
+	q.push(&f)
 	p.enqueued[f.Prio]++
 	if sampler := p.points[f.Prio].sampler; sampler != nil && f.Flag&Lossless != 0 {
 		p.show(f)

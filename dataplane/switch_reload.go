@@ -93,4 +93,5 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		p.env.Wake(i, now) // whatever of its timers is earlier now
 	}
 	s.setMoving()
+	s.changes.Add(1)
 }

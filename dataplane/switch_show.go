@@ -33,20 +33,28 @@ func (s *Switch) Priority(b []byte) int {
 
 // Buffer returns the state of the buffer. It is called between bursts.
 func (s *Switch) Buffer() BufferState {
+	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports))}
+	s.CopyBuffer(&b)
+	return b
+}
+
+// CopyBuffer is Buffer into memory that the caller has made, with thresholds for
+// each port.
+func (s *Switch) CopyBuffer(b *BufferState) {
 	c := &s.config
 	size, used := s.pool.State()
-	b := BufferState{
+	*b = BufferState{
 		Size: c.Buffer, Reserved: c.reserved(), Lossy: size, LossyUsed: used,
-		Tail: c.Tail, Share: c.Share, Lossless: c.Lossless, Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)),
+		Tail: c.Tail, Share: c.Share, Lossless: c.Lossless, Thresholds: b.Thresholds,
 	}
-	for i := range s.ports {
+	for i := range b.Thresholds {
+		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {
 			if c.Lossless>>prio&1 != 0 {
 				b.Thresholds[i][prio] = c.thresholds(i, prio)
 			}
 		}
 	}
-	return b
 }
 
 // Forwarding is how a switch forwards, beside what it learned. Nobody changes

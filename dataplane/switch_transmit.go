@@ -110,11 +110,12 @@ func (s *Switch) pause(now units.Time, p *switchPort) (Frame, bool) {
 // congestion point judge it.
 func (s *Switch) dequeue(now units.Time, p *switchPort, prio int) Frame {
 	q := &p.queues[prio].queue
-	f := q.pop()
+	var f Frame
+	q.pop(&f)
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	s.release(now, f)
+	s.release(now, &f)
 	p.stats.TxFrames[prio]++
 	p.stats.TxBytes[prio] += uint64(f.Len)
 	if f.Flag&Lossless != 0 && p.points[prio].cp != nil {
@@ -133,17 +134,17 @@ func (p *switchPort) judge(now units.Time, f Frame) {
 	switch point.cp.Dequeue(now, state, &p.packet) {
 	case marking.Congestion:
 		if f.Flag&Markable != 0 {
-			wire.SetECN(p.packet.Bytes[f.L3:], wire.CE)
+			wire.SetECN(p.packet.Bytes[f.l3():], wire.CE)
 			p.stats.Marked[f.Prio]++
 			p.stats.MarkedBytes[f.Prio] += uint64(f.Len)
 		}
 	case marking.Undetermined:
 		if f.Flag&Markable != 0 {
-			wire.SetECN(p.packet.Bytes[f.L3:], cnp.TCDUndetermined)
+			wire.SetECN(p.packet.Bytes[f.l3():], cnp.TCDUndetermined)
 			p.stats.Undetermined[f.Prio]++
 		}
 	}
-	if point.stamper != nil && f.L3 != 0 {
+	if point.stamper != nil && f.l3() != 0 {
 		p.stamp(point.stamper.Stamp(now, state), f)
 	}
 }
@@ -165,10 +166,15 @@ func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode 
 func (p *switchPort) show(f Frame) {
 	b := p.env.Header(f)
 	ecn := uint8(0)
-	if f.L3 != 0 {
-		ecn = wire.ECN(b[f.L3:])
+	if f.l3() != 0 {
+		ecn = wire.ECN(b[f.l3():])
 	}
-	p.packet = marking.Packet{Size: int(f.Len), Hash: f.Hash, ECN: ecn, L3: int(f.L3), Bytes: b}
+	if f.Hash == 0 && f.l3() != 0 { // it came in a burst
+		var h wire.Header
+		wire.Parse(b, &h)
+		f.Hash = h.Hash
+	}
+	p.packet = marking.Packet{Size: int(f.Len), Hash: f.Hash, ECN: ecn, L3: f.l3(), Bytes: b}
 }
 
 // state is what a congestion point may know of its queue.

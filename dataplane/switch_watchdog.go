@@ -46,10 +46,11 @@ func (p *switchPort) paused() uint8 { return p.halted }
 func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	q := &p.queues[prio].queue
 	for q.len() > 0 {
-		f := q.pop()
+		var f Frame
+		q.pop(&f)
 		p.enqueued[prio]--
 		p.stats.Discards[why][prio]++
-		s.release(now, f)
+		s.release(now, &f)
 		p.env.Free(f)
 	}
 	p.waiting &^= 1 << prio

@@ -217,6 +217,10 @@ func (l *lans) adopt(from *lans, but int) {
 // setLANs puts LANs in force.
 func (s *Switch) setLANs(l *lans) {
 	s.lans = l
+	for _, x := range l.all {
+		x.fdb.changes = &s.changes
+	}
+	s.changes.Add(1)
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.lan, p.fdb = l.untagged[i], nil
@@ -300,8 +304,8 @@ func (s *Switch) dress(p *switchPort, f *Frame, want form, id uint16) bool {
 func (f *Frame) shift(by int) {
 	f.Off = uint16(int(f.Off) + by)
 	f.Len = uint16(int(f.Len) - by)
-	if f.L3 != 0 {
-		f.L3 = uint8(int(f.L3) - by)
+	if l3 := f.l3(); l3 != 0 {
+		f.setL3(l3 - by)
 	}
 }
 

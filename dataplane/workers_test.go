@@ -188,12 +188,13 @@ func TestQueueAgainstSlice(t *testing.T) {
 		for i := range rapid.IntRange(1, 300).Draw(t, "steps") {
 			if len(slow) == 0 || rapid.IntRange(0, 2).Draw(t, "what") > 0 {
 				f := Frame{Ref: uint32(i), Len: uint16(i)}
-				q.push(f)
+				q.push(&f)
 				slow = append(slow, f)
 				bytes += units.Size(i)
 				peak = max(peak, bytes)
 			} else {
-				if f := q.pop(); f != slow[0] {
+				var f Frame
+				if q.pop(&f); f != slow[0] {
 					t.Fatalf("%v, want %v", f, slow[0])
 				}
 				bytes -= units.Size(slow[0].Len)

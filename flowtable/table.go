@@ -1,7 +1,8 @@
 // Package flowtable maps flows to small integers: slots from 0 to a fixed
 // capacity, in which the rest of a node keeps what it knows of a flow. It
 // allocates nothing after construction, is bounded, and forgets flows that have
-// been silent for long when it is asked to.
+// been silent for long when it is asked to. An elastic one makes its places as they
+// are needed.
 package flowtable
 
 import (
@@ -21,6 +22,7 @@ type Table[K comparable] struct {
 	hash  func(K) uint64
 	index []place[K] // a power of two
 	slots []slot
+	most  int   // that slots may become
 	free  int32 // list of free slots, by next
 	count int
 	hand  int // where Expire goes on
@@ -43,7 +45,7 @@ const inUse = -2
 // New returns an empty table for capacity flows. The hash must spread well over
 // all 64 bits.
 func New[K comparable](capacity int, hash func(K) uint64) *Table[K] {
-	t := &Table[K]{hash: hash, index: make([]place[K], 2<<bits.Len(uint(max(capacity, 1)-1))), slots: make([]slot, capacity), free: None}
+	t := &Table[K]{hash: hash, index: make([]place[K], 2<<bits.Len(uint(max(capacity, 1)-1))), slots: make([]slot, capacity), most: capacity, free: None}
 	memory.Huge(t.index)
 	memory.Huge(t.slots)
 	for s := capacity - 1; s >= 0; s-- {
@@ -53,11 +55,45 @@ func New[K comparable](capacity int, hash func(K) uint64) *Table[K] {
 	return t
 }
 
+// NewElastic returns an empty table without places. They are made when a flow needs
+// one and none is free, up to most, and handed out in the order in which New's are:
+// whoever keeps things by slot asks Room after an Insert.
+func NewElastic[K comparable](most int, hash func(K) uint64) *Table[K] {
+	return &Table[K]{hash: hash, index: make([]place[K], 2), most: most, free: None}
+}
+
+// grow makes more places, if there may be more.
+func (t *Table[K]) grow() {
+	was, is := len(t.slots), min(t.most, max(4, len(t.slots)*3/2))
+	if was == is {
+		return
+	}
+	t.slots = append(make([]slot, 0, is), t.slots...)[:is]
+	for s := is - 1; s >= was; s-- {
+		t.slots[s].next = t.free
+		t.free = int32(s)
+	}
+	if n := 2 << bits.Len(uint(is-1)); n != len(t.index) {
+		old := t.index
+		t.index = make([]place[K], n)
+		for _, p := range old {
+			if p.slot != 0 {
+				at, _ := t.find(p.key, t.hash(p.key))
+				t.index[at] = p
+				t.slots[p.slot-1].at = int32(at)
+			}
+		}
+	}
+}
+
+// Room is the number of places that there are: slots are below it.
+func (t *Table[K]) Room() int { return len(t.slots) }
+
 // Len is the number of flows in the table.
 func (t *Table[K]) Len() int { return t.count }
 
 // Cap is the number of flows it can hold.
-func (t *Table[K]) Cap() int { return len(t.slots) }
+func (t *Table[K]) Cap() int { return t.most }
 
 // Key returns the key of a slot in use.
 func (t *Table[K]) Key(s int) K { return t.index[t.slots[s].at].key }
@@ -91,7 +127,10 @@ func (t *Table[K]) Insert(k K, now units.Time) (s int, fresh bool) {
 		return s, false
 	}
 	if t.free == None {
-		return None, false
+		if t.grow(); t.free == None {
+			return None, false
+		}
+		at, _ = t.find(k, t.hash(k))
 	}
 	s = int(t.free)
 	t.free = t.slots[s].next

@@ -21,7 +21,7 @@ func TestAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hash := rapid.SampledFrom([]func(int) uint64{clumsy, mixed}).Draw(t, "hash")
 		capacity := rapid.IntRange(1, 12).Draw(t, "capacity")
-		table := New(capacity, hash)
+		table, twin := New(capacity, hash), NewElastic(capacity, hash)
 		slots, seen := map[int]int{}, map[int]units.Time{}
 		for now := units.Time(1); now < units.Time(rapid.IntRange(2, 300).Draw(t, "steps")); now++ {
 			k := rapid.IntRange(0, 20).Draw(t, "key")
@@ -29,6 +29,9 @@ func TestAgainstMap(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0, 1:
 				s, fresh := table.Insert(k, now)
+				if slot, isFresh := twin.Insert(k, now); slot != s || isFresh != fresh || s != None && s >= twin.Room() {
+					t.Fatalf("Insert(%d) = %d, %v, an elastic table %d, %v with %d places", k, s, fresh, slot, isFresh, twin.Room())
+				}
 				if full := !known && len(slots) == capacity; (s == None) != full || fresh != (!known && !full) || known && s != have {
 					t.Fatalf("Insert(%d) = %d, %v", k, s, fresh)
 				}
@@ -38,6 +41,7 @@ func TestAgainstMap(t *testing.T) {
 			case 2:
 				if known {
 					table.Delete(have)
+					twin.Delete(have)
 					delete(slots, k)
 				}
 			case 3:
@@ -56,6 +60,9 @@ func TestAgainstMap(t *testing.T) {
 			used := map[int]bool{}
 			for k := range 21 {
 				s, ok := slots[k]
+				if got := twin.Lookup(k); got != table.Lookup(k) {
+					t.Fatalf("Lookup(%d) = %d in an elastic table, %d in the other", k, got, table.Lookup(k))
+				}
 				if got := table.Lookup(k); ok && (got != s || table.Key(s) != k || used[s]) || !ok && got != None {
 					t.Fatalf("Lookup(%d) = %d, want %d %v", k, got, s, ok)
 				}
@@ -63,6 +70,9 @@ func TestAgainstMap(t *testing.T) {
 			}
 			if table.Len() != len(slots) {
 				t.Fatal(table.Len())
+			}
+			if twin.Len() != len(slots) || twin.Cap() != capacity || twin.Room() > capacity {
+				t.Fatal(twin.Len(), twin.Cap(), twin.Room())
 			}
 		}
 	})

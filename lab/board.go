@@ -116,7 +116,7 @@ func (b *Board) replay(e *Experiment, o Options, uses []SchemeUse, jobs []*job) 
 	x.worlds = append(x.worlds, w)
 	rows := map[string]*boardedRun{}
 	for i, j := range jobs {
-		name := key(j.use.Name.V, j.value)
+		name := Key(j.use.Name.V, j.value)
 		if j.alternative {
 			name = j.name()
 		}
@@ -191,6 +191,11 @@ func (w *boardedWorld) end(i int, err error) {
 	r := w.row[i]
 	if r.looks != nil && w.jobs[i].first {
 		r.looks.over()
+	}
+	if j := w.jobs[i]; j.kept && j.seen != nil && r.looks == nil {
+		r.looks = j.seen.again()
+		j.seen = nil
+		w.board.tidy(r)
 	}
 	if err != nil {
 		r.failed = r.failed || !errors.Is(err, context.Canceled)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -122,7 +123,7 @@ func TestLooksAtRecordings(t *testing.T) {
 	queue := make([]int64, samples)
 	queue[50] = 30_000
 	n := &network{
-		world: w, plan: p, lossless: 1 << 3, flows: []flowEnds{{flowPlan: flowPlan{from: from, to: to}, there: true}},
+		world: w, plan: p, lossless: 1 << 3, flows: []flowEnds{{flowPlan: flowPlan{flowKind: &flowKind{}, from: from, to: to}, there: true}},
 		hosts: map[int]host{
 			from: &recordedHost{columns: recording(map[string][]int64{"sent": line(125_000), "notified.0": line(2)})},
 			to:   &recordedHost{columns: recording(map[string][]int64{"received.0": line(100_000)}), flows: map[[2]uint32]int{{uint32(from), 1}: 0}},
@@ -248,6 +249,39 @@ func TestBoard(t *testing.T) {
 				t.Error("the report is not the file, or its scripts may not run")
 			}
 		}
+	}
+}
+
+// The page of a replay that goes on shows the runs that had ended before as the
+// page of the first did.
+func TestBoardShowsWhatWasKept(t *testing.T) {
+	e, dir := fig11(t), t.TempDir()
+	replay := func() (told map[string]seen, kept int) {
+		b := NewBoard("pcn/fig11", []*Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
+		o := Options{World: "sim", Schemes: []string{"none", "pcn"}, Quick: true, Board: b, Keep: dir}
+		o.Progress = func(p Progress) {
+			if p.Last && p.Kept {
+				kept++
+			}
+		}
+		if _, err := e.Replay(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		page := b.Site().Handler()
+		for _, r := range asked[state](t, page, "state").Shown.Runs {
+			if r.State != "ended" || !r.Seen {
+				t.Errorf("%+v", r)
+			}
+		}
+		return asked[map[string]seen](t, page, "seen?runs=0:0,1:0&details=1"), kept
+	}
+	first, none := replay()
+	again, all := replay()
+	if none != 0 || all != 2 {
+		t.Fatalf("%d and %d runs were not run again", none, all)
+	}
+	if len(first) != 2 || first["0"].N != liveSpans || len(first["1"].Flows) != 4 || len(first["1"].Queues) == 0 || !reflect.DeepEqual(first, again) {
+		t.Errorf("first %+v\nthen %+v", first, again)
 	}
 }
 

@@ -31,7 +31,7 @@ type charter struct {
 // charts returns all panels, each chart of a world beside that of the other.
 func (c *charter) charts(results []*Result) (charts []*web.Chart) {
 	c.many = len(results) > 1
-	panels := c.e.panels()
+	panels := c.e.Panels()
 	for i := range panels {
 		var worlds [][]*web.Chart
 		most := 0
@@ -100,18 +100,6 @@ func (p *Plot) per() float64 {
 	return p.Scale
 }
 
-// shown is the value of the sweep whose runs are drawn over time: the first that was run.
-func (e *Experiment) shown(r *Result) string {
-	for _, v := range e.variants {
-		for _, run := range r.Runs {
-			if r.series[key(run.Scheme, v.value)] != nil {
-				return v.value
-			}
-		}
-	}
-	return e.variants[0].value
-}
-
 // atValue says at which value of a sweep something is drawn.
 func (e *Experiment) atValue(value string) string {
 	if value == "" || e.Sweep == nil {
@@ -134,11 +122,11 @@ func (c *charter) lines(p *Plot, r *Result) (charts []*web.Chart) {
 		end = c.e.Duration
 	}
 	unit, name := timeUnit(end - p.From)
-	value := c.e.shown(r)
+	value := c.e.Shown(r)
 	var curves []curve
 	left, widest := 0, 0
 	for _, run := range r.Runs {
-		s := r.series[key(run.Scheme, value)]
+		s := r.Series(run.Scheme, value)
 		if s == nil {
 			continue
 		}

@@ -22,7 +22,7 @@ func (c *charter) sweep(p *Plot, r *Result) (charts []*web.Chart) {
 	line := func(run *Run, metric string) web.Line {
 		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, Look: c.looks[run.Scheme]}
 		for _, v := range values {
-			l.Values = append(l.Values, scaled(run.Metrics[key(metric, v)], p.per()))
+			l.Values = append(l.Values, scaled(run.Metrics[Key(metric, v)], p.per()))
 		}
 		return l
 	}
@@ -57,7 +57,7 @@ func (e *Experiment) sweepAxis(r *Result) (axis web.Axis, values []string) {
 	unit, regular := "", true
 	values = e.sweepValues(r)
 	for i, v := range values {
-		x, err := sweepNumber(v)
+		x, err := SweepNumber(v)
 		u := strings.TrimLeft(v, "+-.0123456789")
 		regular = regular && err == nil && (i == 0 || u == unit && x > axis.Values[i-1]) && (x > 0 || !axis.Log)
 		unit = u
@@ -108,12 +108,12 @@ func scaled(v *float64, per float64) float64 {
 
 // cdf draws the distribution of the completion times of a group's flows.
 func (c *charter) cdf(p *Plot, r *Result) []*web.Chart {
-	value := c.e.shown(r)
+	value := c.e.Shown(r)
 	var all []float64
 	ch := &web.Chart{Kind: "cdf", Y: "part of flows", Note: sentence([]string{c.e.atValue(value)})}
 	var times [][]float64
 	for _, run := range r.Runs {
-		mine := r.completion(key(run.Scheme, value), p.FCT)
+		mine := r.Completion(run.Scheme, value, p.FCT)
 		if len(mine) == 0 {
 			continue
 		}
@@ -133,17 +133,6 @@ func (c *charter) cdf(p *Plot, r *Result) []*web.Chart {
 		}
 	}
 	return []*web.Chart{ch}
-}
-
-// completion returns the completion times of a group's flows in milliseconds, ascending.
-func (r *Result) completion(key, group string) (times []float64) {
-	for _, f := range r.ended[key] {
-		if group == "*" || f.Group == group {
-			times = append(times, f.FCT.Seconds()*1e3)
-		}
-	}
-	slices.Sort(times)
-	return times
 }
 
 // quantiles returns so many of the values at most, with equally many between

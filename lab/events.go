@@ -20,7 +20,11 @@ type change struct {
 func (e *Experiment) changes(n *network) (list []change, err error) {
 	for i := range n.flows {
 		if f := &n.flows[i]; f.stop > 0 {
-			list = append(list, change{f.stop, func(now units.Time) { n.hosts[f.from].StopFlow(now, int(f.slot)) }})
+			list = append(list, change{f.stop, func(now units.Time) {
+				if n.collect(); !f.done { // its place may be another's
+					n.hosts[f.from].StopFlow(now, int(f.slot))
+				}
+			}})
 		}
 	}
 	for _, ev := range e.Events {
@@ -57,16 +61,17 @@ func (e *Experiment) event(n *network, ev Event) (func(units.Time), error) {
 		}, nil
 	}
 	return func(now units.Time) {
+		n.collect()
 		for i := range n.flows {
 			f := &n.flows[i]
 			if f.group != ev.Flow.V {
 				continue
 			}
 			h := n.hosts[f.from]
-			if ev.Rate.IsSet() {
+			if ev.Rate.IsSet() && !f.done {
 				h.SetLimit(now, int(f.slot), ev.Rate.V)
 			}
-			if ev.Cap.IsSet() {
+			if ev.Cap.IsSet() && !f.done {
 				n.shares[h.Hash(int(f.slot))] = marking.Share{Weight: f.weight, Max: ev.Cap.V}
 			}
 		}

@@ -21,6 +21,7 @@ type Experiment struct {
 	Topology   Topology    `yaml:"topology"`
 	Parameters Parameters  `yaml:"parameters"`
 	Flows      []FlowGroup `yaml:"flows"`
+	Listed     []Listed    `yaml:"-"` // flows one by one, of programs that read them elsewhere
 	Workloads  []Workload  `yaml:"workloads"`
 	Events     []Event     `yaml:"events"`
 	Schemes    []SchemeUse `yaml:"schemes"`
@@ -164,6 +165,15 @@ type FlowGroup struct {
 	Weight config.Value[float64]    `yaml:"weight"` // for AF-QCN; 1 if absent
 	Cap    config.Value[units.Rate] `yaml:"cap"`    // for AF-QCN
 	DSCP   config.Value[int]        `yaml:"dscp"`   // absent: of the priority
+}
+
+// Listed is one flow, in a fraction of a FlowGroup's memory. It is to be complete
+// before the run ends: nothing stops it. All listed flows are of the group "listed".
+type Listed struct {
+	From, To int32 // places among the hosts, in the order of the topology; they differ
+	DSCP     uint8 // 0 to 63; 0: of the priority
+	Size     units.Size
+	Start    units.Time
 }
 
 // Workload is flows that arrive at random.

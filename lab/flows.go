@@ -14,21 +14,27 @@ import (
 	"photon/units"
 )
 
-// flowPlan is a flow before it is sent.
+// flowPlan is a flow before it is sent. There is one for each that starts in a run:
+// it is small.
 type flowPlan struct {
+	*flowKind
+	from  int // nodes
+	to    int
+	size  units.Size // 0: until it is stopped
+	start units.Time
+	stop  units.Time // 0: at its end
+	dscp  uint8
+	late  bool // its sender need not know of it before it begins
+}
+
+// flowKind is what the flows of a group or a workload have in common.
+type flowKind struct {
 	group  string
-	from   int // nodes
-	to     int
-	size   units.Size // 0: until it is stopped
-	start  units.Time
-	stop   units.Time // 0: at its end
 	rate   units.Rate // 0: no limit
 	begin  units.Rate // 0: line rate
 	weight float64
 	cap    units.Rate
-	dscp   uint8
-	shared uint32 // whose message it is; 0: of none
-	late   bool   // its sender need not know of it before it begins
+	shared uint32 // whose messages they are; 0: of none
 }
 
 // hosts resolves a name, a range of names or *.
@@ -77,6 +83,13 @@ func (e *Experiment) flows(p *topology.Plan, seed uint64) (list []flowPlan, err 
 			return nil, err
 		}
 	}
+	if len(e.Listed) > 0 {
+		kind, all := &flowKind{group: listedGroup, weight: 1}, p.Hosts()
+		list = slices.Grow(list, len(e.Listed))
+		for _, l := range e.Listed {
+			list = append(list, flowPlan{flowKind: kind, from: all[l.From], to: all[l.To], size: l.Size, start: l.Start, dscp: l.DSCP, late: true})
+		}
+	}
 	for i := range e.Workloads {
 		before := len(list)
 		if list, err = e.arrivals(p, &e.Workloads[i], seed<<8^uint64(i), list); err != nil {
@@ -88,6 +101,9 @@ func (e *Experiment) flows(p *topology.Plan, seed uint64) (list []flowPlan, err 
 	}
 	return list, nil
 }
+
+// listedGroup is the group of all listed flows.
+const listedGroup = "listed"
 
 // label is what probes call a group.
 func (g *FlowGroup) label() string { return g.Name.Or(g.From.V + ">" + g.To.V) }
@@ -121,6 +137,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 	if len(pairs) == 0 {
 		return nil, at(g.To, "a flow from %s to itself", g.To.V)
 	}
+	kind := &flowKind{group: g.label(), rate: g.Rate.V, begin: g.Begin.V, weight: g.Weight.Or(1), cap: g.Cap.V}
 	until := g.Until.Or(e.Duration)
 	every := g.Every.V
 	if g.Gap.IsSet() {
@@ -131,8 +148,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 		for _, pair := range pairs {
 			for range g.Count.Or(1) {
 				f := flowPlan{
-					group: g.label(), from: pair[0], to: pair[1], size: g.Size.V, start: again + units.Time(k)*g.Step.V, rate: g.Rate.V, begin: g.Begin.V,
-					weight: g.Weight.Or(1), cap: g.Cap.V, dscp: uint8(g.DSCP.V),
+					flowKind: kind, from: pair[0], to: pair[1], size: g.Size.V, start: again + units.Time(k)*g.Step.V, dscp: uint8(g.DSCP.V),
 				}
 				if g.Stop.IsSet() {
 					f.stop = g.Stop.V + units.Time(k)*g.Step.V
@@ -209,8 +225,10 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list [
 	if err != nil {
 		return nil, at(w.Load, "workload %s: %v", w.Name.V, err)
 	}
+	kind := &flowKind{group: w.Name.Or("workload"), weight: 1}
+	list = slices.Grow(list, len(flows))
 	for _, a := range flows {
-		f := flowPlan{group: w.Name.Or("workload"), from: a.From, to: a.To, size: a.Size, start: a.At, weight: 1}
+		f := flowPlan{flowKind: kind, from: a.From, to: a.To, size: a.Size, start: a.At}
 		f.late = !e.changed(f.group)
 		for _, c := range w.Classes {
 			if c.UpTo == 0 || a.Size <= c.UpTo {

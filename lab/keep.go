@@ -61,10 +61,11 @@ type keptRun struct {
 	Virtual    float64
 	Notes      []string
 	Timing     Timing
+	Seen       *seen // what a page showed of it; nil: nobody watched
 }
 
-// save keeps a run. One that lost frames is worth nothing, and not kept.
-func (s *store) save(j *job) error {
+// save keeps a run, and what was seen of it. One that lost frames is worth nothing, and not kept.
+func (s *store) save(j *job, l *looks) error {
 	if s == nil || j.result.invariants.LostFrames > 0 || !j.result.invariants.ConservationOK {
 		return nil
 	}
@@ -72,6 +73,10 @@ func (s *store) save(j *job) error {
 	k := keptRun{
 		Metrics: map[string]float64{}, Series: r.series, Ended: r.ended, Invariants: r.invariants,
 		Hash: r.hash, Hops: r.hops, Virtual: r.virtual, Notes: r.notes, Timing: r.timing,
+	}
+	if l != nil {
+		told := l.tell(0, true)
+		k.Seen = &told
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.metrics)) {
 		if v := r.metrics[name]; v != nil {
@@ -108,6 +113,7 @@ func (s *store) load(j *job) bool {
 		metrics: Metrics{}, series: k.Series, ended: k.Ended, invariants: k.Invariants,
 		hash: k.Hash, hops: k.Hops, virtual: k.Virtual, notes: k.Notes, timing: k.Timing,
 	}
+	j.seen = k.Seen
 	for name, v := range k.Metrics {
 		j.result.metrics[name] = &v
 	}

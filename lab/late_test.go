@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"runtime"
+	"slices"
 	"testing"
 
 	"photon/config"
@@ -25,11 +26,15 @@ func busy(t testing.TB, duration units.Time) *Experiment {
 	return e
 }
 
-// A run in which senders are told of flows when they begin is the run in which
-// they know them all, and its senders have no more places than flows at a time.
+// A run in which senders are told of flows when they begin, and receivers forget
+// them, is the run in which all know them all, and its senders have no more places than flows at a time.
 func TestFlowsThatAreToldLate(t *testing.T) {
 	e := busy(t, 4*units.Millisecond)
-	for _, use := range e.Schemes {
+	more, err := e.choose(Options{Schemes: []string{"dcqcn+", "tcd+dcqcn", "hpcc"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, use := range slices.Concat(e.Schemes, more) {
 		var runs [2]one
 		var slots [2]int
 		for i := range runs {
@@ -60,6 +65,15 @@ func TestFlowsThatAreToldLate(t *testing.T) {
 				}
 			}
 			slots[i] = len(places)
+			forgot := 0
+			for k := range n.flows {
+				if n.flows[k].forgot {
+					forgot++
+				}
+			}
+			if late := i == 0 && len(n.late) < len(n.flows) && n.forgetful; late && forgot < len(runs[i].ended)/2 || !late && forgot > 0 {
+				t.Errorf("%s: receivers forgot %d of %d flows that ended", use.Name.V, forgot, len(runs[i].ended))
+			}
 			if i == 1 && len(places) != len(n.flows) {
 				t.Fatalf("%s: %d places for %d flows that are known from the beginning", use.Name.V, len(places), len(n.flows))
 			}
@@ -90,30 +104,66 @@ func TestFlowsThatAreToldLate(t *testing.T) {
 	}
 }
 
-// What a run allocates while its clock runs is for what is under way: several times
-// the flows, one after the other, are not as many times the allocations.
-func TestAllocationsDoNotGrowWithFlows(t *testing.T) {
-	count := func(duration units.Time) (mallocs uint64, flows int) {
-		e := busy(t, duration)
-		e.Measure = Measure{Sample: duration / 10}
-		e.observer.Running = func(begins bool) {
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			mallocs = m.Mallocs - mallocs
+// What a run keeps and allocates while its clock runs is for what is under way: four
+// and sixteen times the flows, one after the other at the same load, take as much. What
+// grows with them is the list of them with their results, which is there before the
+// clock runs.
+func TestMemoryDoesNotGrowWithFlows(t *testing.T) {
+	const listed = 120 // bytes of a flow in the list of all
+	for _, name := range []string{"dcqcn", "pcn"} {
+		type measured struct {
+			flows       int
+			heap, added int64 // bytes when the clock stops, and of them since it ran
+			mallocs     uint64
 		}
-		r, err := e.run(context.Background(), Options{World: "sim"}, e.Schemes[1], 1, func(float64) {})
-		if err != nil {
-			t.Fatal(err)
+		run := func(times units.Time) (m measured) {
+			e := busy(t, times*units.Millisecond)
+			w := &e.Workloads[0]
+			w.Sizes, w.Mean, w.Shape = config.Set("pareto"), config.Set(4*units.KB), config.Set(3.0)
+			w.Load = config.Set(0.2)
+			e.Measure = Measure{Sample: e.Duration / 10}
+			uses, err := e.choose(Options{Schemes: []string{name}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before runtime.MemStats
+			e.observer.Running = func(begins bool) {
+				var s runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&s)
+				if begins {
+					before = s
+					return
+				}
+				m.heap, m.added, m.mallocs = int64(s.HeapAlloc), int64(s.HeapAlloc)-int64(before.HeapAlloc), s.Mallocs-before.Mallocs
+			}
+			r, err := e.run(context.Background(), Options{World: "sim"}, uses[0], 1, func(float64) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.flows = len(r.ended)
+			return m
 		}
-		return mallocs, len(r.ended)
-	}
-	few, ended := count(4 * units.Millisecond)
-	many, more := count(16 * units.Millisecond)
-	t.Logf("%d allocations for %d flows, %d for %d", few, ended, many, more)
-	if more < 2*ended {
-		t.Fatalf("%d and %d flows ended: nothing to compare", ended, more)
-	}
-	if many-few > uint64(more-ended) {
-		t.Errorf("%d more allocations for %d more flows", many-few, more-ended)
+		once := run(1)
+		for _, times := range []units.Time{4, 16} {
+			m := run(times)
+			more := m.flows - once.flows
+			t.Logf("%s: %d flows: %d bytes in all, %d added by the run, %d allocations; %d flows: %d, %d, %d", name,
+				once.flows, once.heap, once.added, once.mallocs, m.flows, m.heap, m.added, m.mallocs)
+			if more < int(times-1)*once.flows*3/4 {
+				t.Fatalf("%s: %d and %d flows ended: nothing to compare", name, once.flows, m.flows)
+			}
+			if grew := (m.heap - m.added) - (once.heap - once.added); grew > int64(listed*more) {
+				t.Errorf("%s: %d bytes for %d more flows before the clock runs", name, grew, more)
+			}
+			// Queues and places stay as large as they ever were, and the most there was
+			// becomes a little more with time.
+			if m.added > once.added*4/3 {
+				t.Errorf("%s: the run of %d flows adds %d bytes, that of %d adds %d", name, once.flows, once.added, m.flows, m.added)
+			}
+			if grew := int64(m.mallocs) - int64(once.mallocs); grew > int64(more)/4 {
+				t.Errorf("%s: %d more allocations for %d more flows", name, grew, more)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -310,6 +311,28 @@ func (l *looks) tell(from int, details bool) seen {
 		s.Flows, s.Queues, s.Stops = whole(c.flows), whole(largest(c.queues, c.n, slices.Max)), whole(largest(c.stops, c.n, sum))
 	}
 	return s
+}
+
+// again is what was told of a run that has ended, as if it were seen now.
+func (s *seen) again() *looks {
+	line := func(name string, v web.Numbers) trace {
+		t := trace{name: name, values: make([]float32, len(v))}
+		for i := range v {
+			t.values[i] = float32(v[i])
+		}
+		return t
+	}
+	lines := func(of []seenLine) (list []trace) {
+		for _, l := range of {
+			list = append(list, line(l.Name, l.Values))
+		}
+		return list
+	}
+	return &looks{
+		duration: units.Time(math.Round(s.Duration * float64(units.Second))), n: s.N,
+		total: line("", s.Total), queue: line("", s.Queue), paused: line("", s.Paused), told: line("", s.Told),
+		flows: lines(s.Flows), queues: lines(s.Queues), stops: lines(s.Stops),
+	}
 }
 
 func sum(v []float32) (s float32) {

@@ -21,9 +21,8 @@ func (e *Experiment) Folder(out string) string {
 	return filepath.Join(out, strings.ReplaceAll(e.ID, "/", "-"))
 }
 
-// Write writes a result below the output folder: result.json, timing.json, for
-// each scheme its series as CSV and its plot as PNG, and overview.png with the
-// plots of all.
+// Write writes a result below the output folder: result.json, timing.json, and for
+// each scheme its series as CSV. Package lab/figure draws it there.
 func (e *Experiment) Write(out string, r *Result) error {
 	dir := filepath.Join(e.Folder(out), r.World)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -50,22 +49,6 @@ func (e *Experiment) Write(out string, r *Result) error {
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(dir, name+".flows.csv"), flowsCSV(flows), 0o644); err != nil {
-			return err
-		}
-	}
-	overview, err := e.overview(r, "png")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "overview.png"), overview, 0o644); err != nil {
-		return err
-	}
-	for _, run := range r.Runs {
-		png, err := e.plot(r, run.Scheme, "png")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, run.Scheme+".png"), png, 0o644); err != nil {
 			return err
 		}
 	}
@@ -158,7 +141,7 @@ func (e *Experiment) Load(out, world string) (*Result, error) {
 	}
 	for _, run := range r.Runs {
 		for _, v := range e.variants {
-			if err := r.load(dir, key(run.Scheme, v.value)); err != nil {
+			if err := r.load(dir, Key(run.Scheme, v.value)); err != nil {
 				return nil, err
 			}
 		}

@@ -108,7 +108,7 @@ func (t *tracker) moved(i int, j *job, part float64) {
 
 // name tells a run from the others of its replay.
 func (j *job) name() string {
-	name := key(j.use.Name.V, j.value)
+	name := Key(j.use.Name.V, j.value)
 	if j.alternative {
 		return name + " otherwise"
 	}
@@ -157,7 +157,7 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 			if !j.first {
 				j.result.series, j.result.ended = Series{}, nil // of a thousand repetitions nobody looks at them
 			}
-			if err := store.save(j); err != nil {
+			if err := store.save(j, o.looks); err != nil {
 				return err
 			}
 			j.ended = true

@@ -23,6 +23,7 @@ type host interface {
 	Paused() uint8
 	Stats(now units.Time) dataplane.Stats
 	TakeResults() []agent.Result
+	Forget(from wire.IP, qp uint32) bool
 	AddFlow(now units.Time, spec agent.FlowSpec) (int, error)
 	StopFlow(now units.Time, slot int)
 	SetLimit(now units.Time, slot int, limit units.Rate)
@@ -137,6 +138,7 @@ func (h *recordedHost) DataSent() uint64                     { return uint64(h.c
 func (h *recordedHost) Paused() uint8                        { return uint8(h.gauge("paused")) }
 func (h *recordedHost) Stats(units.Time) dataplane.Stats     { return dataplane.Stats{} }
 func (h *recordedHost) TakeResults() []agent.Result          { return nil } // they are there already
+func (h *recordedHost) Forget(wire.IP, uint32) bool          { return true }
 func (h *recordedHost) StopFlow(units.Time, int)             {}
 func (h *recordedHost) SetLimit(units.Time, int, units.Rate) {}
 func (h *recordedHost) Hash(int) uint32                      { return 0 }

@@ -114,7 +114,8 @@ type job struct {
 	seed        uint64
 	first       bool // of the repetitions: its series and flows are written
 	alternative bool
-	kept        bool // from an earlier replay that was interrupted
+	kept        bool  // from an earlier replay that was interrupted
+	seen        *seen // then: what its page showed; nil: nothing is known
 	ended       bool
 	result      one
 }
@@ -192,8 +193,8 @@ func (e *Experiment) result(o Options, uses []SchemeUse, jobs []*job, seed uint6
 		metrics[name] = run.Metrics
 		for _, j := range mine {
 			if j.first {
-				r.series[key(name, j.value)] = &j.result.series
-				r.ended[key(name, j.value)] = j.result.ended
+				r.series[Key(name, j.value)] = &j.result.series
+				r.ended[Key(name, j.value)] = j.result.ended
 			}
 		}
 	}
@@ -221,14 +222,6 @@ func (e *Experiment) own(use SchemeUse) SchemeUse {
 		return e.Schemes[i]
 	}
 	return use
-}
-
-// key names what belongs to a scheme and a value of the sweep.
-func key(scheme, value string) string {
-	if value == "" {
-		return scheme
-	}
-	return scheme + "@" + value
 }
 
 // values are those of the sweep that are to be run.
@@ -279,7 +272,7 @@ func merge(scheme string, jobs []*job) (Run, Timing) {
 	var hashes []string
 	for _, j := range jobs {
 		for name, v := range j.result.metrics {
-			full := key(name, j.value)
+			full := Key(name, j.value)
 			if _, known := r.Metrics[full]; !known {
 				r.Metrics[full] = nil
 			}

@@ -208,7 +208,7 @@ func (e *Experiment) ran(results []*Result) (uses []SchemeUse) {
 		}
 	}
 	return slices.DeleteFunc(uses, func(u SchemeUse) bool {
-		return !slices.ContainsFunc(results, func(r *Result) bool { return r.metrics(u.Name.V) != nil })
+		return !slices.ContainsFunc(results, func(r *Result) bool { return r.Metrics(u.Name.V) != nil })
 	})
 }
 

@@ -177,7 +177,7 @@ func TestChartsOfEveryPanel(t *testing.T) {
 		if queue.Lines[i].Name != run.Scheme || queue.Lines[i].Color == "" {
 			t.Errorf("line %d is %+v", i, queue.Lines[i].Name)
 		}
-		highest := slices.Max(r.series[key(run.Scheme, "50")].Column("queue")) / 1000
+		highest := slices.Max(r.series[Key(run.Scheme, "50")].Column("queue")) / 1000
 		if got := slices.Max(queue.Lines[i].Values); got != web.Round(highest, 4) {
 			t.Errorf("%s: the peak is %v, and was %v", run.Scheme, got, highest)
 		}

@@ -87,7 +87,7 @@ func (e *Experiment) command(results []*Result) string {
 // sweepValues are those that were run, the only one of no sweep included.
 func (e *Experiment) sweepValues(r *Result) (values []string) {
 	for _, v := range e.variants {
-		if slices.ContainsFunc(e.MetricNames(), func(m string) bool { _, ok := r.Runs[0].Metrics[key(m, v.value)]; return ok }) {
+		if slices.ContainsFunc(e.MetricNames(), func(m string) bool { _, ok := r.Runs[0].Metrics[Key(m, v.value)]; return ok }) {
 			values = append(values, v.value)
 		}
 	}
@@ -186,7 +186,7 @@ func (e *Experiment) parameterRows() []web.Parameter {
 func (e *Experiment) metricRows(results []*Result) (names []string) {
 	for _, m := range e.MetricNames() {
 		for _, v := range e.variants {
-			name := key(m, v.value)
+			name := Key(m, v.value)
 			if slices.ContainsFunc(results, func(r *Result) bool { _, ok := r.Runs[0].Metrics[name]; return ok }) {
 				names = append(names, name)
 			}
@@ -201,9 +201,9 @@ func (e *Experiment) measuredRows(s *web.Experiment, names []string, results []*
 		for i, r := range results {
 			row := web.Row{Name: name, Detail: r.World}
 			for _, x := range s.Schemes {
-				value := r.metrics(x.Name)[name]
+				value := r.Metrics(x.Name)[name]
 				row.Values = append(row.Values, number(value, unitOf(name)))
-				other := results[(i+1)%len(results)].metrics(x.Name)
+				other := results[(i+1)%len(results)].Metrics(x.Name)
 				metric, _, _ := strings.Cut(name, "@")
 				row.Apart = append(row.Apart, i > 0 && other != nil && !e.Agree(metric, value, other[name]))
 			}
@@ -221,7 +221,7 @@ func (e *Experiment) addAlternatives(s *web.Experiment, results []*Result) {
 		for _, a := range r.alternatives {
 			if a.Scheme != last {
 				last = a.Scheme
-				s.Others = append(s.Others, otherRow(a.Scheme, "as chosen", s.OtherMetrics, r.metrics(a.Scheme), e.variants[0].value))
+				s.Others = append(s.Others, otherRow(a.Scheme, "as chosen", s.OtherMetrics, r.Metrics(a.Scheme), e.variants[0].value))
 			}
 			var params []string
 			for _, name := range slices.Sorted(maps.Keys(a.Params)) {
@@ -236,7 +236,7 @@ func (e *Experiment) addAlternatives(s *web.Experiment, results []*Result) {
 func otherRow(scheme, params string, names []string, m Metrics, value string) web.Row {
 	row := web.Row{Name: scheme, Detail: params}
 	for _, name := range names {
-		row.Values = append(row.Values, number(m[key(name, value)], unitOf(name)))
+		row.Values = append(row.Values, number(m[Key(name, value)], unitOf(name)))
 	}
 	return row
 }

@@ -57,6 +57,16 @@ type Burst interface {
 	DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark)
 }
 
+// Spanner is a Burst that marks none of the frames that leave together, or some
+// that follow each other: it need not look at each. It is there for speed only.
+type Spanner interface {
+	Burst
+	// DequeueSpan does what DequeueBurst does for n frames, of so many bytes
+	// together and none of them empty: marked are those from the first result on and
+	// before the second.
+	DequeueSpan(now units.Time, q Queue, n int, bytes units.Size) (from, to int)
+}
+
 // Keeper is a CP that keeps every frame that leaves at most so many bytes behind, in
 // this priority's queue, and whose state does not change by it: it need not be
 // asked. It is there for speed only.

@@ -16,7 +16,7 @@ type NPECN struct {
 	pn int // paused frames still to leave, PN in figure 7
 }
 
-var _ Burst = (*NPECN)(nil)
+var _ Spanner = (*NPECN)(nil)
 
 // NewNPECN returns the congestion point of PCN.
 func NewNPECN() *NPECN { return &NPECN{} }
@@ -40,6 +40,17 @@ func (n *NPECN) DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Ma
 		q.Bytes -= units.Size(size)
 		marks[i] = n.Dequeue(now, q, nil)
 	}
+}
+
+// DequeueSpan does so at once: the paused frames come first, and only the last
+// frame of all can leave an empty queue.
+func (n *NPECN) DequeueSpan(_ units.Time, q Queue, frames int, bytes units.Size) (from, to int) {
+	from = min(n.pn, frames)
+	n.pn -= from
+	if q.Bytes <= bytes {
+		frames--
+	}
+	return min(from, frames), frames
 }
 
 // Resume counts the frames that were paused: PN = N.

@@ -42,14 +42,19 @@ func (t Thresholds) Validate() error {
 // it, but for Release, which the workers of other ports may call if the Ingress
 // was made shared.
 type Ingress struct {
-	enabled  uint8
-	over     uint8 // above XOFF when last admitted: Poll will look
-	held     uint8 // priorities whose peer holds an XOFF of ours
-	quanta   uint16
+	// What most frames look at comes first, so that it fits behind other things in
+	// one line of the cache.
+	enabled uint8
+	over    uint8 // above XOFF when last admitted: Poll will look
+	held    uint8 // priorities whose peer holds an XOFF of ours
+	many    bool  // shared is there
+	quanta  uint16
+	_       uint16
+
 	shared   *[Classes]occupancy // nil: one worker does all, and what is buffered is in class
 	interval units.Time          // between refreshes of an XOFF
 	pool     *Pool
-	_        [24]byte // whole lines of the cache
+	_        [40]byte // whole lines of the cache
 	class    [Classes]class
 	since    [Classes]units.Time
 	settled  [Classes]int64 // what limit will be when an XON has been sent; Configure tells why
@@ -88,7 +93,7 @@ type occupancy struct {
 }
 
 func (g *Ingress) add(p uint8, n int64) int64 {
-	if g.shared != nil {
+	if g.many {
 		return atomic.AddInt64(&g.shared[p&7].bytes, n)
 	}
 	g.class[p&7].bytes += n
@@ -96,7 +101,7 @@ func (g *Ingress) add(p uint8, n int64) int64 {
 }
 
 func (g *Ingress) load(p uint8) int64 {
-	if g.shared != nil {
+	if g.many {
 		return atomic.LoadInt64(&g.shared[p&7].bytes)
 	}
 	return g.class[p&7].bytes
@@ -117,7 +122,7 @@ func NewIngress(c IngressConfig) *Ingress {
 	g := &Ingress{enabled: c.Enabled, pool: c.Pool}
 	g.setPause(c.Pause, c.Rate)
 	if c.Shared {
-		g.shared = new([Classes]occupancy)
+		g.shared, g.many = new([Classes]occupancy), true
 	}
 	for p := range Classes {
 		g.class[p].xoff, g.class[p].limit = math.MaxInt64, math.MaxInt64
@@ -151,6 +156,20 @@ func (g *Ingress) Admit(p uint8, n int) bool {
 		g.noteHeadroom(p&7, after)
 	}
 	c.peak = max(c.peak, g.add(p, int64(n)))
+	return true
+}
+
+// Pass accounts n bytes of priority p that arrive and leave at once. It does nothing, and
+// reports false, if that is more than to note the most there were.
+func (g *Ingress) Pass(p uint8, n int) bool {
+	c := &g.class[p&7]
+	after := c.bytes + int64(n)
+	if g.many || g.held>>(p&7)&1 != 0 || after > c.xoff {
+		return false
+	}
+	if c.peak = max(c.peak, after); c.alpha > 0 {
+		c.limit = after + c.headroom
+	}
 	return true
 }
 
@@ -217,7 +236,7 @@ func (g *Ingress) AdmitAll(p uint8, n int64) {
 // workers the port's own finds out at its next Poll.
 func (g *Ingress) Release(p uint8, n int) (due bool) {
 	c := &g.class[p&7]
-	if g.shared == nil && g.held>>(p&7)&1 == 0 && c.bytes <= c.xoff { // nothing of the pool's, and nobody waits
+	if !g.many && g.held>>(p&7)&1 == 0 && c.bytes <= c.xoff { // nothing of the pool's, and nobody waits
 		c.bytes -= int64(n)
 		return false
 	}
@@ -229,7 +248,7 @@ func (g *Ingress) release(p uint8, n int64) (due bool) {
 	if c := &g.class[p&7]; c.alpha > 0 {
 		g.pool.Add(max(0, left-c.xoff) - max(0, left+n-c.xoff))
 	}
-	return g.shared == nil && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
+	return !g.many && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
 }
 
 // Soon fetches what Admit of a priority needs.

@@ -34,6 +34,14 @@ func (p *Pool) Take(n int) bool {
 	return true
 }
 
+// Fits reports whether Take would take n bytes.
+func (p *Pool) Fits(n int) bool {
+	if p.shared {
+		return atomic.LoadInt64(&p.used)+int64(n) <= p.size
+	}
+	return p.used+int64(n) <= p.size
+}
+
 // Add takes n bytes, free or not: what is in headroom counts, too. A negative n
 // gives them back.
 func (p *Pool) Add(n int64) {

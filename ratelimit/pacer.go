@@ -6,7 +6,7 @@ import (
 	"photon/units"
 )
 
-// Pacer decides which flow sends next. A flow with something to send waits in
+// PacerWith decides which flow sends next. A flow with something to send waits in
 // the wheel until its departure time, then stands in the first-in first-out
 // queue of its class until the port takes it: flows that are ready together
 // share the port in turn, each with as many frames per turn as its weight. A
@@ -16,13 +16,16 @@ import (
 // which takes its turns at the port as a flow does, with its own weight; a tenant
 // with a cap is a rate limiter of its own, and waits in the wheel between two
 // frames.
-type Pacer struct {
-	*Wheel
+type PacerWith[T any] struct {
+	*WheelWith[T]
 	flows   int // entries from here on are tenants': one for each class
 	tenants []tenant
 	queue   [Classes]ring
 	ready   uint8 // classes with something in their queue
 }
+
+// Pacer is one with timers only.
+type Pacer = PacerWith[struct{}]
 
 // Classes is the number of priorities.
 const Classes = 8
@@ -62,7 +65,12 @@ type ring struct {
 
 // NewPacer returns a pacer for flows 0 to capacity-1, of tenants that are valid.
 func NewPacer(capacity int, tenants ...Tenant) *Pacer {
-	p := &Pacer{Wheel: NewWheel(capacity + Classes*len(tenants)), flows: capacity}
+	return NewPacerWith[struct{}](capacity, tenants...)
+}
+
+// NewPacerWith returns one with a T beside each timer.
+func NewPacerWith[T any](capacity int, tenants ...Tenant) *PacerWith[T] {
+	p := &PacerWith[T]{WheelWith: NewWheelWith[T](capacity + Classes*len(tenants)), flows: capacity}
 	for c := range p.queue {
 		p.queue[c].last = nobody
 	}
@@ -77,32 +85,42 @@ func NewPacer(capacity int, tenants ...Tenant) *Pacer {
 	return p
 }
 
+// NewElasticPacer returns a pacer without tenants for at most as many flows as
+// most; Room makes the places of those that there are.
+func NewElasticPacer[T any](most int) *PacerWith[T] {
+	p := &PacerWith[T]{WheelWith: newWheel[T](most), flows: most}
+	for c := range p.queue {
+		p.queue[c].last = nobody
+	}
+	return p
+}
+
 // entity is the entry with which a tenant stands at the port for a class.
-func (p *Pacer) entity(tenant int, class uint8) int32 {
+func (p *PacerWith[T]) entity(tenant int, class uint8) int32 {
 	return int32(p.flows + tenant*Classes + int(class))
 }
 
 // Join sets a flow's weight, 1 to MaxWeight, and its tenant, -1 for none. The
 // flow must not wait or stand anywhere.
-func (p *Pacer) Join(flow, weight, tenant int) {
+func (p *PacerWith[T]) Join(flow, weight, tenant int) {
 	e := &p.entry[flow]
 	e.weight, e.left, e.tenant = uint8(weight), 0, int16(tenant)
 }
 
 // Wait schedules the flow's next departure for t, in place of one that was
 // scheduled before. It must not stand in a queue.
-func (p *Pacer) Wait(flow int, class uint8, t units.Time) {
+func (p *PacerWith[T]) Wait(flow int, class uint8, t units.Time) {
 	p.entry[flow].class = class
 	p.Schedule(flow, t)
 }
 
 // Waiting reports whether the flow waits for its departure time, and until when.
-func (p *Pacer) Waiting(flow int) (units.Time, bool) {
+func (p *PacerWith[T]) Waiting(flow int) (units.Time, bool) {
 	return p.entry[flow].at, p.Scheduled(flow)
 }
 
 // Stop takes the flow out, wherever it is.
-func (p *Pacer) Stop(flow int) {
+func (p *PacerWith[T]) Stop(flow int) {
 	p.Cancel(flow)
 	e := &p.entry[flow]
 	if !e.queued {
@@ -119,7 +137,7 @@ func (p *Pacer) Stop(flow int) {
 }
 
 // withdraw takes a tenant away from the port and from the wheel.
-func (p *Pacer) withdraw(entity int32) {
+func (p *PacerWith[T]) withdraw(entity int32) {
 	p.Cancel(int(entity))
 	if e := &p.entry[entity]; e.queued {
 		p.remove(&p.queue[e.class], &p.ready, entity)
@@ -128,7 +146,7 @@ func (p *Pacer) withdraw(entity int32) {
 
 // Turn moves the flows whose time has come by now to the queues of their
 // classes and returns the classes that have a flow to send.
-func (p *Pacer) Turn(now units.Time) (ready uint8) {
+func (p *PacerWith[T]) Turn(now units.Time) (ready uint8) {
 	for {
 		i, ok := p.Expire(now)
 		if !ok {
@@ -149,7 +167,7 @@ func (p *Pacer) Turn(now units.Time) (ready uint8) {
 }
 
 // present lets a tenant queue for the port, as soon as its cap allows.
-func (p *Pacer) present(t *tenant, entity int32, now units.Time) {
+func (p *PacerWith[T]) present(t *tenant, entity int32, now units.Time) {
 	if t.next > now {
 		p.Schedule(int(entity), t.next)
 		return
@@ -158,11 +176,11 @@ func (p *Pacer) present(t *tenant, entity int32, now units.Time) {
 }
 
 // Ready is the set of classes that have a flow to send, as of the last Turn.
-func (p *Pacer) Ready() uint8 { return p.ready }
+func (p *PacerWith[T]) Ready() uint8 { return p.ready }
 
 // Pop removes the first flow of a class that is ready, and returns it with the
 // time that was its departure time.
-func (p *Pacer) Pop(class int) (flow int, due units.Time) {
+func (p *PacerWith[T]) Pop(class int) (flow int, due units.Time) {
 	f := p.queue[class].head
 	p.remove(&p.queue[class], &p.ready, f)
 	p.serve(&p.queue[class], f)
@@ -180,7 +198,7 @@ func (p *Pacer) Pop(class int) (flow int, due units.Time) {
 }
 
 // serve counts a frame of who was first in a queue.
-func (p *Pacer) serve(q *ring, f int32) {
+func (p *PacerWith[T]) serve(q *ring, f int32) {
 	q.last = f
 	p.entry[f].left--
 }
@@ -188,7 +206,7 @@ func (p *Pacer) serve(q *ring, f int32) {
 // Sent tells that a frame of bytes on the wire of a flow left: a tenant with a
 // cap may send its next a gap after this one was allowed (not after it left:
 // waiting for the port costs no rate, up to one gap).
-func (p *Pacer) Sent(now units.Time, flow, bytes int) {
+func (p *PacerWith[T]) Sent(now units.Time, flow, bytes int) {
 	of := p.entry[flow].tenant
 	if of == nobody || p.tenants[of].Cap == 0 {
 		return
@@ -207,7 +225,7 @@ func (p *Pacer) Sent(now units.Time, flow, bytes int) {
 }
 
 // append puts f behind a queue, for a new turn, or in front if its turn is not over.
-func (p *Pacer) append(q *ring, ready *uint8, f int32) {
+func (p *PacerWith[T]) append(q *ring, ready *uint8, f int32) {
 	e := &p.entry[f]
 	e.queued = true
 	goesOn := e.left > 0 && q.last == f
@@ -225,7 +243,7 @@ func (p *Pacer) append(q *ring, ready *uint8, f int32) {
 	}
 }
 
-func (p *Pacer) remove(q *ring, ready *uint8, f int32) {
+func (p *PacerWith[T]) remove(q *ring, ready *uint8, f int32) {
 	e := &p.entry[f]
 	e.queued = false
 	if e.next == f {

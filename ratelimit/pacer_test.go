@@ -172,9 +172,12 @@ func TestPacerProperty(t *testing.T) {
 // A timer beyond the horizon comes at its time although the wheel was turned a
 // little at a time on the way there.
 func TestTimerBeyondTheHorizon(t *testing.T) {
-	w := NewWheel(1)
+	w := NewWheel(1 + mostFew)
 	now := 3*Horizon - 1
 	w.Expire(now)
+	for f := range mostFew { // others, so that there are not few
+		w.Schedule(1+f, now+Horizon)
+	}
 	w.Schedule(0, now+2)
 	if _, ok := w.Expire(now + 1); ok {
 		t.Error("it expires early")
@@ -182,4 +185,49 @@ func TestTimerBeyondTheHorizon(t *testing.T) {
 	if _, ok := w.Expire(now + 2); !ok {
 		t.Error("it does not expire")
 	}
+}
+
+// A few timers come out of their list in the order in which they would come out of
+// the wheel, those of one instant included.
+func TestFewAreAsMany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const flows = 12
+		few, many := NewWheel(flows+mostFew), NewWheel(flows+mostFew)
+		now := rapid.SampledFrom([]units.Time{0, Slot*slots - 5, Slot*slots*slots - 5}).Draw(t, "now")
+		few.Expire(now)
+		many.Expire(now)
+		for f := range mostFew {
+			many.Schedule(flows+f, Horizon/2)
+		}
+		for range rapid.IntRange(1, 100).Draw(t, "steps") {
+			flow := rapid.IntRange(0, flows-1).Draw(t, "flow")
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0, 1:
+				at := now + units.Time(rapid.Int64Range(0, 5).Draw(t, "in"))*rapid.SampledFrom([]units.Time{1, Slot / 2, 100 * Slot, 1 << 30}).Draw(t, "scale")
+				few.Schedule(flow, at)
+				many.Schedule(flow, at)
+			case 2:
+				few.Cancel(flow)
+				many.Cancel(flow)
+			default:
+				now += units.Time(rapid.Int64Range(0, 1<<rapid.IntRange(1, 34).Draw(t, "log")).Draw(t, "dt"))
+				for {
+					a, ok := few.Expire(now)
+					b, also := many.Expire(now)
+					if ok != also || ok && a != b {
+						t.Fatalf("at %v: %d (%v) of few, %d (%v) of many", now, a, ok, b, also)
+					}
+					if !ok {
+						break
+					}
+				}
+			}
+			if few.Len()+mostFew != many.Len() || few.Scheduled(flow) != many.Scheduled(flow) {
+				t.Fatalf("%d and %d timers", few.Len(), many.Len())
+			}
+			if few.Next() < many.Next() {
+				t.Fatalf("few expire from %v on, many from %v", few.Next(), many.Next())
+			}
+		}
+	})
 }

@@ -27,9 +27,13 @@ const (
 
 	nobody  = -1
 	unknown = -1
+	isFew   = -2 // where a timer is that is among few
+
+	// mostFew is how many timers are kept in a list instead: two lines of the cache.
+	mostFew = 8
 )
 
-// Wheel holds at most one timer per flow and gives them back in order. It is a
+// WheelWith holds at most one timer per flow and gives them back in order. It is a
 // hierarchical timing wheel (Varghese and Lauck, SOSP'87; one wheel for the
 // pacing of all flows: Carousel, SIGCOMM'17): scheduling, cancelling and
 // expiring cost O(1) per timer, whatever their number. A timer is moved to a
@@ -40,17 +44,24 @@ const (
 // bits as let the gaps of as many flows as there is room for fit into it, when they
 // share some Gbit/s: their timers are moved once, like those of few flows, and
 // each move is a cache miss.
-type Wheel struct {
+//
+// As long as there are only a few timers, as a simulated host mostly has, they are in a
+// sorted list, and the wheel is empty.
+//
+// Beside each timer lies a T, of what the flow's next departure needs.
+type WheelWith[T any] struct {
 	tick  uint64     // the wheel's time in slots of the lowest level
 	soon  units.Time // what Next is; unknown: to be worked out
 	count int
+	lone  int // how many timers are in few; 0: those there are are in the wheel
+	few   [mostFew]one
 	shift [levels + 1]uint8                      // lowest bit of each level's digit in a tick; the last: of what is beyond the horizon
 	mask  [levels]int32                          // of a digit
 	first [levels]int32                          // number of each level's first slot
 	used  []uint64                               // slots with timers, by number
 	some  [levels][1 << (mostSecond - 12)]uint64 // words of used with any, by level
 	head  []int32                                // by number of slot
-	entry []entry
+	entry []entry[T]
 	ends  []ends // by number of slot, of large wheels
 
 	// Soon is told of flows of a large wheel whose timers will expire within the
@@ -72,6 +83,12 @@ const (
 	large = 1024
 )
 
+// one is a timer among few; the first to expire is the last of them.
+type one struct {
+	at   units.Time
+	flow int32
+}
+
 // ends are the flows that were put first and last into a slot. Some may have left
 // it: they say only what to fetch.
 type ends struct {
@@ -79,12 +96,12 @@ type ends struct {
 	n           uint32
 }
 
-// entry is one flow's timer, and what the pacer keeps beside it: all that is
+// timer is one flow's, and what the pacer keeps beside it: all that is
 // touched when a flow is scheduled, expires and queues is in half a cache line, because
 // with a hundred thousand flows each of them is a cache miss. A flow is either in
 // a slot of the wheel or in a queue of the pacer, and both are rings by the same
 // links: the last points to the first.
-type entry struct {
+type timer struct {
 	at         units.Time
 	next, prev int32
 	skip       int32 // put into the slot some places later; a hint, wrong when flows left the slot
@@ -97,10 +114,45 @@ type entry struct {
 	_          [2]byte
 }
 
+// entry is a timer and what lies beside it: in front, so that nothing of no size
+// is last, which would be given some.
+type entry[T any] struct {
+	beside T
+	timer
+}
+
+// Wheel is one with timers only.
+type Wheel = WheelWith[struct{}]
+
 // NewWheel returns a wheel for flows 0 to capacity-1, at time 0.
-func NewWheel(capacity int) *Wheel {
-	w := &Wheel{soon: units.Never, entry: make([]entry, capacity)}
+func NewWheel(capacity int) *Wheel { return NewWheelWith[struct{}](capacity) }
+
+// NewWheelWith returns a wheel for flows 0 to capacity-1, at time 0.
+func NewWheelWith[T any](capacity int) *WheelWith[T] {
+	w := newWheel[T](capacity)
+	if capacity >= large {
+		w.ends = make([]ends, len(w.head))
+	}
+	w.Room(capacity)
 	memory.Huge(w.entry)
+	return w
+}
+
+// Room makes room for flows 0 to flows-1; timers stay.
+func (w *WheelWith[T]) Room(flows int) {
+	was := len(w.entry)
+	if flows <= was {
+		return
+	}
+	w.entry = append(make([]entry[T], 0, flows), w.entry...)[:flows]
+	for i := was; i < flows; i++ {
+		w.entry[i].timer = timer{where: nobody, tenant: nobody, weight: 1}
+	}
+}
+
+// newWheel is NewWheelWith with room for no flow yet. It fetches nothing ahead.
+func newWheel[T any](capacity int) *WheelWith[T] {
+	w := &WheelWith[T]{soon: units.Never}
 	second := min(max(slotBits, bits.Len(uint(capacity))-1), mostSecond)
 	total := int32(0)
 	for level := range levels {
@@ -114,29 +166,37 @@ func NewWheel(capacity int) *Wheel {
 		total += max(64, int32(1)<<n) // whole words
 	}
 	w.used, w.head = make([]uint64, total/64), make([]int32, total)
-	if capacity >= large {
-		w.ends = make([]ends, total)
-	}
-	for i := range w.entry {
-		w.entry[i] = entry{where: nobody, tenant: nobody, weight: 1}
-	}
 	return w
 }
 
 // Fetch asks for what the next call needs in any case.
-func (w *Wheel) Fetch() { memory.Prefetch(unsafe.Pointer(w), 3) }
+func (w *WheelWith[T]) Fetch() { memory.Prefetch(unsafe.Pointer(w), 3) }
+
+// Beside is what lies beside a flow's timer. The wheel does not look at it.
+func (w *WheelWith[T]) Beside(flow int) *T { return &w.entry[flow].beside }
 
 // Len is the number of timers.
-func (w *Wheel) Len() int { return w.count }
+func (w *WheelWith[T]) Len() int { return w.count }
 
 // Scheduled reports whether a flow has a timer.
-func (w *Wheel) Scheduled(flow int) bool { return w.entry[flow].where != nobody }
+func (w *WheelWith[T]) Scheduled(flow int) bool { return w.entry[flow].where != nobody }
 
 // Schedule sets the flow's timer to t, replacing the one it had. A time that
 // has passed is due at once.
-func (w *Wheel) Schedule(flow int, t units.Time) {
-	w.Cancel(flow)
-	w.entry[flow].at = t
+func (w *WheelWith[T]) Schedule(flow int, t units.Time) {
+	e := &w.entry[flow]
+	if e.where != nobody {
+		w.Cancel(flow)
+	}
+	e.at = t
+	if w.lone == w.count {
+		if w.lone < mostFew {
+			w.addFew(int32(flow), t)
+			e.where = isFew
+			return
+		}
+		w.spill()
+	}
 	w.place(int32(flow))
 	w.count++
 	if w.soon != unknown {
@@ -144,9 +204,28 @@ func (w *Wheel) Schedule(flow int, t units.Time) {
 	}
 }
 
+// addFew puts a timer in front of those that expire before it, or when it does.
+func (w *WheelWith[T]) addFew(flow int32, at units.Time) {
+	i := w.lone
+	for ; i > 0 && w.few[(i-1)&(mostFew-1)].at <= at; i-- {
+		w.few[i&(mostFew-1)] = w.few[(i-1)&(mostFew-1)]
+	}
+	w.few[i&(mostFew-1)] = one{at, flow}
+	w.lone++
+	w.count++
+}
+
+// spill puts the few timers into the wheel, in the order in which they expire.
+func (w *WheelWith[T]) spill() {
+	for i := w.lone - 1; i >= 0; i-- {
+		w.place(w.few[i].flow)
+	}
+	w.lone, w.soon = 0, unknown
+}
+
 // due is when a flow's timer expires if its slot is of the lowest level, else when
 // its slot must be turned.
-func (w *Wheel) due(flow int32) units.Time {
+func (w *WheelWith[T]) due(flow int32) units.Time {
 	slot := w.entry[flow].where
 	if level := w.level(slot); level > 0 {
 		return units.Time(w.start(level, slot) << tickShift)
@@ -156,13 +235,24 @@ func (w *Wheel) due(flow int32) units.Time {
 
 // passed is when a slot of the lowest level has passed, and what is still in it,
 // because it was beyond the horizon, must be placed anew.
-func (w *Wheel) passed(slot int32) units.Time {
+func (w *WheelWith[T]) passed(slot int32) units.Time {
 	return units.Time(min((w.start(0, slot)+1)<<tickShift, uint64(units.Never)))
 }
 
 // Cancel removes the flow's timer, if it has one.
-func (w *Wheel) Cancel(flow int) {
-	if w.entry[flow].where == nobody {
+func (w *WheelWith[T]) Cancel(flow int) {
+	switch w.entry[flow].where {
+	case nobody:
+		return
+	case isFew:
+		i := 0
+		for w.few[i].flow != int32(flow) {
+			i++
+		}
+		copy(w.few[i:], w.few[i+1:w.lone])
+		w.lone--
+		w.count--
+		w.entry[flow].where = nobody
 		return
 	}
 	if w.soon >= w.due(int32(flow)) {
@@ -173,7 +263,7 @@ func (w *Wheel) Cancel(flow int) {
 }
 
 // level of a slot.
-func (w *Wheel) level(slot int32) int {
+func (w *WheelWith[T]) level(slot int32) int {
 	for level := levels - 1; level > 0; level-- {
 		if slot >= w.first[level] {
 			return level
@@ -183,7 +273,7 @@ func (w *Wheel) level(slot int32) int {
 }
 
 // place links a flow into the slot of its time.
-func (w *Wheel) place(flow int32) {
+func (w *WheelWith[T]) place(flow int32) {
 	e := &w.entry[flow]
 	tick := min(max(uint64(max(e.at, 0))>>tickShift, w.tick), w.tick|(1<<horizonBits-1))
 	level, slot := 0, int32(tick&(slots-1))
@@ -224,13 +314,13 @@ func (w *Wheel) place(flow int32) {
 }
 
 // link appends a flow to the ring that begins with first.
-func (w *Wheel) link(first, flow int32) {
+func (w *WheelWith[T]) link(first, flow int32) {
 	e, f := &w.entry[flow], &w.entry[first]
 	w.entry[f.prev].next, e.prev = flow, f.prev
 	e.next, f.prev = first, flow
 }
 
-func (w *Wheel) unlink(flow int32) {
+func (w *WheelWith[T]) unlink(flow int32) {
 	e := &w.entry[flow]
 	slot := e.where
 	e.where = nobody
@@ -245,7 +335,7 @@ func (w *Wheel) unlink(flow int32) {
 }
 
 // empty notes that nothing is in a slot any more.
-func (w *Wheel) empty(level int, slot int32) {
+func (w *WheelWith[T]) empty(level int, slot int32) {
 	if w.used[slot/64] &^= 1 << (uint32(slot) % 64); level > 0 && w.used[slot/64] == 0 {
 		at := uint32(slot-w.first[level]) / 64
 		w.some[level][at/64] &^= 1 << (at % 64)
@@ -253,7 +343,7 @@ func (w *Wheel) empty(level int, slot int32) {
 }
 
 // lowest finds the lowest level's, then each higher level's, first slot in use.
-func (w *Wheel) lowest() (level int, slot int32, ok bool) {
+func (w *WheelWith[T]) lowest() (level int, slot int32, ok bool) {
 	for word := range w.used[:slots/64] {
 		if u := w.used[word]; u != 0 {
 			return 0, int32(word*64 + bits.TrailingZeros64(u)), true
@@ -275,13 +365,13 @@ func (w *Wheel) lowest() (level int, slot int32, ok bool) {
 }
 
 // start is the tick at which a slot of a level begins.
-func (w *Wheel) start(level int, slot int32) uint64 {
+func (w *WheelWith[T]) start(level int, slot int32) uint64 {
 	up := w.shift[level+1]
 	return w.tick>>up<<up | uint64(slot-w.first[level])<<w.shift[level]
 }
 
 // earliest returns the first of a slot's flows to expire; of equals, the one scheduled first.
-func (w *Wheel) earliest(slot int32) int32 {
+func (w *WheelWith[T]) earliest(slot int32) int32 {
 	best := w.head[slot]
 	for f := w.entry[best].next; f != w.head[slot]; f = w.entry[f].next {
 		if w.entry[f].at < w.entry[best].at {
@@ -292,9 +382,12 @@ func (w *Wheel) earliest(slot int32) int32 {
 }
 
 // Next returns a time by which no timer expires earlier: exactly the first
-// timer's if that is within the lowest level's turn (16.8 us), else when the
-// wheel must be turned with Expire; Never if it is empty.
-func (w *Wheel) Next() units.Time {
+// timer's if there are few or that is within the lowest level's turn (16.8 us),
+// else when the wheel must be turned with Expire; Never if it is empty.
+func (w *WheelWith[T]) Next() units.Time {
+	if w.lone > 0 {
+		return w.few[(w.lone-1)&(mostFew-1)].at
+	}
 	if w.soon == unknown {
 		w.look()
 	}
@@ -302,7 +395,7 @@ func (w *Wheel) Next() units.Time {
 }
 
 // look works out what Next is.
-func (w *Wheel) look() {
+func (w *WheelWith[T]) look() {
 	w.soon = units.Never
 	if level, slot, ok := w.lowest(); ok && level == 0 {
 		w.soon = min(w.entry[w.earliest(slot)].at, w.passed(slot))
@@ -313,8 +406,19 @@ func (w *Wheel) look() {
 
 // Expire removes and returns the first flow whose time has come. Call it until
 // it reports false.
-func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
+func (w *WheelWith[T]) Expire(now units.Time) (flow int, ok bool) {
 	target := uint64(max(now, 0)) >> tickShift
+	if n := w.lone; n > 0 {
+		t := &w.few[(n-1)&(mostFew-1)]
+		if t.at > now {
+			w.tick = max(w.tick, target)
+			return 0, false
+		}
+		w.lone = n - 1
+		w.count--
+		w.entry[t.flow].where = nobody
+		return int(t.flow), true
+	}
 	if w.soon > now { // nothing to do but to note the time
 		w.tick = max(w.tick, target)
 		return 0, false
@@ -355,13 +459,13 @@ func (w *Wheel) Expire(now units.Time) (flow int, ok bool) {
 // cascade places the flows of a slot anew, now that the wheel's time has reached
 // it. Of a large wheel it fetches their timers some places ahead, and tells Soon
 // of those whose turn is near.
-func (w *Wheel) cascade(level int, slot int32) {
+func (w *WheelWith[T]) cascade(level int, slot int32) {
 	first := w.head[slot]
 	w.empty(level, slot)
 	if w.ends != nil {
 		x := &w.ends[slot]
 		for _, f := range x.first[:min(x.n, ahead)] {
-			memory.Prefetch(unsafe.Pointer(&w.entry[f]), 1)
+			memory.Prefetch(unsafe.Pointer(&w.entry[f].timer), 1)
 		}
 	}
 	telling := level == 1 && w.ends != nil && w.Soon != nil
@@ -369,7 +473,7 @@ func (w *Wheel) cascade(level int, slot int32) {
 	for f, last := first, w.entry[first].prev; ; {
 		e := &w.entry[f]
 		if w.ends != nil {
-			memory.Prefetch(unsafe.Pointer(&w.entry[e.skip]), 1)
+			memory.Prefetch(unsafe.Pointer(&w.entry[e.skip].timer), 1)
 		}
 		next := e.next
 		w.place(f)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -25,13 +26,13 @@ type calendar struct {
 	now    []entry // of today and before, sorted, and what comes first is last
 	frames []travelling
 	slots  []slot
-	timers int32 // number of the first timer's event; ports have those before
-	shift  uint8 // a day is 2^shift ps
-	today  int64 // number of the day that was reached; nothing before it is in the lists
-	days   []day // by number modulo the year
+	timers int32      // number of the first timer's event; ports have those before
+	shift  uint8      // a day is 2^shift ps
+	today  int64      // number of the day that was reached; nothing before it is in the lists
+	days   *[year]day // by number modulo the year
 	used   [year / 64]uint64
-	any    [year / 64 / 64]uint64 // words of used that are not zero
 	later  *heap
+	far    int64 // day of the first of later
 }
 
 // day is the first timer and the first frame of a day's lists; nobody.
@@ -78,7 +79,7 @@ func (a entry) before(b entry) bool {
 // newCalendar makes one for so many ports, each of which has a timer; most events
 // are set at most span ahead.
 func newCalendar(ports int, span units.Time) *calendar {
-	c := &calendar{slots: make([]slot, ports), timers: int32(ports), days: make([]day, year), later: newHeap(ports), shift: shortestDay}
+	c := &calendar{slots: make([]slot, ports), timers: int32(ports), days: new([year]day), later: newHeap(ports), far: math.MaxInt64, shift: shortestDay}
 	for span>>c.shift >= year-1 && c.shift < 62 {
 		c.shift++
 	}
@@ -94,21 +95,30 @@ func newCalendar(ports int, span units.Time) *calendar {
 // shortestDay is 4 ns: some thousand ports have an event or two in that time.
 const shortestDay = 12
 
-// first returns the earliest event; its time is units.Never if there is none.
-func (c *calendar) first() entry {
-	if len(c.now) == 0 && !c.advance() {
-		return entry{at: units.Never}
+// next is when the earliest event of today happens; units.Never: there is none, and
+// if advance was called, none at all.
+func (c *calendar) next() units.Time {
+	if last := len(c.now) - 1; last >= 0 {
+		return c.now[last].at
 	}
-	return c.now[len(c.now)-1]
+	return units.Never
 }
 
-// pop takes the earliest event out, which first has returned.
-func (c *calendar) pop() {
+// pop takes the earliest event out.
+func (c *calendar) pop() entry {
 	last := len(c.now) - 1
-	if e := c.now[last].event; e >= c.timers {
-		c.slots[e-c.timers].prev = rests
-	}
+	e := c.now[last]
 	c.now = c.now[:last]
+	if e.event >= c.timers {
+		c.slots[e.event-c.timers].prev = rests
+	}
+	return e
+}
+
+// quiet reports that nothing happens before, or at, an instant of the day that was reached.
+func (c *calendar) quiet(now units.Time) bool {
+	last := len(c.now) - 1
+	return last < 0 || c.now[last].at > now
 }
 
 // resting reports whether a timer is not set.
@@ -132,15 +142,15 @@ func (c *calendar) set(timer int, at units.Time) {
 		c.insert(entry{at: at, event: c.timers + int32(timer)})
 		s.prev = isNow
 	case number-c.today < year:
-		d := &c.days[number&(year-1)]
+		d := c.on(number)
 		s.next, s.prev = d.timer, nobody
 		d.timer = int32(timer)
 		if s.next >= 0 {
 			c.slots[s.next].prev = int32(timer)
 		}
-		c.use(number & (year - 1))
 	default:
 		c.later.set(timer, at)
+		c.far = min(c.far, number)
 		s.prev = isLater
 	}
 }
@@ -161,17 +171,15 @@ func (c *calendar) send(f *dataplane.Frame, port int32, at units.Time) {
 
 // link puts a frame on its day, or on the year's last.
 func (c *calendar) link(t *travelling, ref uint32, number int64) {
-	number = min(number, c.today+year-1) & (year - 1)
-	d := &c.days[number]
+	d := c.on(min(number, c.today+year-1))
 	t.next = d.frame
 	d.frame = int32(ref)
-	c.use(number)
 }
 
-// use notes that a day's lists are not empty.
-func (c *calendar) use(day int64) {
-	c.used[day>>6&(year/64-1)] |= 1 << (day & 63)
-	c.any[day>>12&(year/64/64-1)] |= 1 << (day >> 6 & 63)
+// on returns a day on whose lists something will be.
+func (c *calendar) on(number int64) *day {
+	c.used[number>>6&(year/64-1)] |= 1 << (number & 63)
+	return &c.days[number&(year-1)]
 }
 
 func (c *calendar) grow(ref uint32) {
@@ -222,8 +230,8 @@ func (c *calendar) remove(timer int) {
 		if s.prev >= 0 {
 			c.slots[s.prev].next = s.next
 		} else {
-			number := (int64(s.at) >> c.shift) & (year - 1)
-			d := &c.days[number]
+			number := int64(s.at) >> c.shift
+			d := &c.days[number&(year-1)]
 			if d.timer = s.next; s.next < 0 && d.frame < 0 {
 				c.empty(number)
 			}
@@ -232,61 +240,76 @@ func (c *calendar) remove(timer int) {
 	s.prev = rests
 }
 
-// empty notes that a day's lists are.
-func (c *calendar) empty(day int64) {
-	if c.used[day>>6] &^= 1 << (day & 63); c.used[day>>6] == 0 {
-		c.any[day>>12] &^= 1 << (day >> 6 & 63)
-	}
-}
+// empty notes that nothing is on a day's lists.
+func (c *calendar) empty(number int64) { c.used[number>>6&(year/64-1)] &^= 1 << (number & 63) }
 
 // advance goes to the next day on which something happens, and sorts it. It
 // reports false if there is none.
 func (c *calendar) advance() bool {
 	for len(c.now) == 0 {
 		next, found := c.nextDay()
-		if !c.later.isEmpty() {
-			_, at := c.later.first()
-			if far := int64(at) >> c.shift; !found || far <= next {
-				next, found = far, true
-				for ; at != units.Never && int64(at)>>c.shift == next; _, at = c.later.first() {
-					e := c.later.order[0]
-					c.later.remove(0)
-					c.slots[e.event].prev = isNow
-					c.now = append(c.now, entry{at: e.at, event: c.timers + e.event})
-				}
+		if !found || c.far <= next {
+			if next, found = c.takeLater(next, found); !found {
+				return false
 			}
 		}
-		if !found {
-			return false
-		}
 		c.today = next
-		number := next & (year - 1)
-		d := c.days[number]
-		c.days[number] = day{nobody, nobody}
-		c.empty(number)
-		for e := d.timer; e >= 0; e = c.slots[e].next {
-			c.slots[e].prev = isNow
-			c.now = append(c.now, entry{at: c.slots[e].at, event: c.timers + e})
+		d := &c.days[next&(year-1)]
+		timer, frame := d.timer, d.frame
+		*d = day{nobody, nobody}
+		c.empty(next)
+		now := c.now
+		for timer >= 0 {
+			s := &c.slots[timer]
+			now = append(now, entry{at: s.at, event: c.timers + timer})
+			s.prev = isNow
+			timer = s.next
 		}
-		for f := d.frame; f >= 0; {
-			t := &c.frames[f]
-			ref := uint32(f)
-			f = t.next
+		for frame >= 0 {
+			t := &c.frames[frame]
+			ref := uint32(frame)
+			frame = t.next
 			if day := int64(t.at) >> c.shift; day > next { // it was beyond the year
 				c.link(t, ref, day)
 				continue
 			}
-			c.now = append(c.now, entry{t.at, t.port, ref})
+			now = append(now, entry{t.at, t.port, ref})
 		}
+		c.now = now
 	}
-	c.sort()
+	if len(c.now) > 1 {
+		c.sort()
+	}
 	return true
+}
+
+// takeLater takes the timers that were beyond the year and whose day has come: the
+// next, if something is on its lists, or one before.
+func (c *calendar) takeLater(next int64, found bool) (int64, bool) {
+	_, at := c.later.first()
+	c.far = int64(at) >> c.shift
+	if at == units.Never {
+		c.far = math.MaxInt64
+		return next, found
+	}
+	if found && c.far > next {
+		return next, true
+	}
+	day := c.far
+	for ; at != units.Never && int64(at)>>c.shift == day; _, at = c.later.first() {
+		e := c.later.order[0]
+		c.later.remove(0)
+		c.slots[e.event].prev = isNow
+		c.now = append(c.now, entry{at: e.at, event: c.timers + e.event})
+	}
+	return day, true // far is found out when it has come
 }
 
 // sort puts what comes first last. Most days have a handful of events.
 func (c *calendar) sort() {
-	if len(c.now) > 24 {
-		slices.SortFunc(c.now, func(a, b entry) int {
+	now := c.now
+	if len(now) > 24 {
+		slices.SortFunc(now, func(a, b entry) int {
 			if a.before(b) {
 				return 1
 			}
@@ -294,46 +317,27 @@ func (c *calendar) sort() {
 		})
 		return
 	}
-	for i := 1; i < len(c.now); i++ {
-		e := c.now[i]
+	for i := 1; i < len(now); i++ {
+		e := now[i]
 		k := i
-		for ; k > 0 && c.now[k-1].before(e); k-- {
-			c.now[k] = c.now[k-1]
+		for ; k > 0 && now[k-1].before(e); k-- {
+			now[k] = now[k-1]
 		}
-		c.now[k] = e
+		now[k] = e
 	}
 }
 
 // nextDay finds the first day after today that has a list. Lists reach less than
 // a year ahead, so that a place in the ring means one day.
 func (c *calendar) nextDay() (number int64, found bool) {
-	from := (c.today + 1) & (year - 1)
-	at, ok := c.search(from, year)
-	if !ok {
-		if at, ok = c.search(0, from); !ok {
-			return 0, false
-		}
+	number = c.today + 1
+	if u := c.used[number>>6&(year/64-1)] >> (number & 63); u != 0 {
+		return number + int64(bits.TrailingZeros64(u)), true
 	}
-	return c.today + 1 + (at-from)&(year-1), true
-}
-
-// search finds the first place in use from from on and before to.
-func (c *calendar) search(from, to int64) (at int64, ok bool) {
-	word := from >> 6
-	if u := c.used[word] >> (from & 63) << (from & 63); u != 0 {
-		at = word<<6 + int64(bits.TrailingZeros64(u))
-		return at, at < to
-	}
-	word++
-	for block := word >> 6; block < int64(len(c.any)); block++ {
-		u := c.any[block]
-		if block == word>>6 {
-			u = u >> (word & 63) << (word & 63)
-		}
-		if u != 0 {
-			word = block<<6 + int64(bits.TrailingZeros64(u))
-			at = word<<6 + int64(bits.TrailingZeros64(c.used[word]))
-			return at, at < to
+	for range year / 64 {
+		number = number&^63 + 64
+		if u := c.used[number>>6&(year/64-1)]; u != 0 {
+			return number + int64(bits.TrailingZeros64(u)), true
 		}
 	}
 	return 0, false

@@ -18,9 +18,6 @@ func newHeap(events int) *heap {
 	return h
 }
 
-// isEmpty reports whether all events rest.
-func (h *heap) isEmpty() bool { return len(h.order) == 0 }
-
 // first returns the earliest event; its time is units.Never if there is none.
 func (h *heap) first() (event int, at units.Time) {
 	if len(h.order) == 0 {

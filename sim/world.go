@@ -23,7 +23,6 @@ type World struct {
 	count   uint64     // of events
 	due     units.Time // of the first sampler
 	samples []sampler
-	ahead   int64 // day up to which was looked ahead
 	burst   [1]dataplane.Frame
 }
 
@@ -39,21 +38,21 @@ type member struct {
 // port is one end of a link: what most arrivals and transmissions need in one line
 // of the cache, the rest in the next.
 type port struct {
-	lone   *dataplane.Switch // the node, if it is a switch itself
-	env    *dataplane.Env
-	number int32      // at its node
-	peer   int32      // the port at the other end; -1: no link
-	free   units.Time // when the last frame will have left
-	delay  units.Time
-	took   units.Time // by the last frame that was sent, and its length: most are as long
-	length int32
-	member int32
-	sent   uint64
-
+	lone      *dataplane.Switch // the node, if it is a switch itself
+	env       *dataplane.Env
+	peer      int32      // the port at the other end; -1: no link
+	number    uint16     // at its node
+	length    uint16     // of the frame that was sent last
+	took      units.Time // by it: most are as long
+	free      units.Time // when it will have left
+	delay     units.Time
+	sent      uint64
 	delivered uint64
-	node      dataplane.Node
-	soon      dataplane.Ahead // the same, if it can be told what comes
-	link      dataplane.Link
+
+	node   dataplane.Node
+	soon   dataplane.Ahead // the same, if it can be told what comes
+	link   dataplane.Link
+	member int32
 }
 
 type sampler struct {
@@ -63,8 +62,12 @@ type sampler struct {
 }
 
 // New returns an empty world at time 0.
-func New() *World {
-	return &World{pool: dataplane.NewHeaderPool(), hash: 0xCBF29CE484222325, due: units.Never}
+func New() *World { return NewOf(dataplane.HeaderLen) }
+
+// NewOf is New for headers of so many bytes, at least dataplane.HeaderLen: where
+// packets travel inside others, as between NICs under hpcc.
+func NewOf(headers int) *World {
+	return &World{pool: dataplane.NewHeaderPoolOf(headers), hash: 0xCBF29CE484222325, due: units.Never}
 }
 
 var _ dataplane.World = (*World)(nil)
@@ -84,7 +87,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	lone, _ := node.(*dataplane.Switch)
 	soon, _ := node.(dataplane.Ahead)
 	for i := range workers {
-		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: int32(i), peer: -1})
+		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: -1})
 	}
 	return len(w.nodes) - 1
 }
@@ -108,13 +111,13 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 }
 
 func (p *port) join(peer int, link dataplane.Link) {
-	p.peer, p.link, p.delay, p.length = int32(peer), link, link.Delay, -1
+	p.peer, p.link, p.delay, p.length = int32(peer), link, link.Delay, 0
 }
 
 // serialize is how long a frame occupies the link.
-func (p *port) serialize(length int) units.Time {
-	if int32(length) != p.length {
-		p.length, p.took = int32(length), p.link.Serialize(length)
+func (p *port) serialize(length uint16) units.Time {
+	if length != p.length || length == 0 {
+		p.length, p.took = length, p.link.Serialize(int(length))
 	}
 	return p.took
 }
@@ -150,27 +153,30 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	for i := range w.nodes { // what was asked for before the world ran
 		w.wake(w.nodes[i].env, w.nodes[i].first)
 	}
+	c, looks := w.events, len(w.ports) >= large
 	for n := 0; ; n++ {
 		if n&0xFFF == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		e := w.events.first()
-		if w.events.today != w.ahead {
+		if len(c.now) == 0 && c.advance() && looks {
 			w.lookAhead()
 		}
-		if w.due <= e.at && w.due <= until && w.sample(min(e.at, until)) {
-			continue // there may be an earlier event now
+		at := c.next()
+		if at >= w.due || at > until {
+			if w.due <= until && w.due <= at && w.sample(min(at, until)) {
+				continue // there may be an earlier event now
+			}
+			if at > until {
+				break
+			}
 		}
-		if e.at > until {
-			break
-		}
-		w.events.pop()
+		e := c.pop()
 		w.now = e.at
 		w.count++
-		if int(e.event) < len(w.ports) {
+		if e.event < c.timers {
 			w.arrive(int(e.event), e.ref)
 		} else {
-			w.depart(int(e.event) - len(w.ports))
+			w.depart(int(e.event - c.timers))
 		}
 	}
 	w.now = until
@@ -184,10 +190,6 @@ const large = 1000
 // lookAhead fetches what the events of a day that was reached will need, all of
 // them together, since each of these loops needs what the one before has fetched.
 func (w *World) lookAhead() {
-	w.ahead = w.events.today
-	if len(w.ports) < large {
-		return
-	}
 	today := w.events.now[:len(w.events.now)-1] // the first is too near
 	today = today[max(0, len(today)-mostAhead):]
 	n := len(w.ports)
@@ -270,7 +272,7 @@ func (w *World) arrive(p int, ref uint32) {
 	f := &w.burst[0]
 	*f = dataplane.Frame{Ref: ref, Len: t.len, Off: t.off}
 	dst.delivered++
-	w.trace(p)
+	w.trace(p, f)
 	first := p - int(dst.number)
 	if dst.lone == nil {
 		dst.node.Receive(w.now, int(dst.number), w.burst[:])
@@ -280,7 +282,7 @@ func (w *World) arrive(p int, ref uint32) {
 	out := dst.lone.Take(w.now, int(dst.number), f)
 	if out >= 0 {
 		to := &w.ports[first+out]
-		if to.free <= w.now && to.peer >= 0 && w.events.resting(first+out) && w.events.first().at > w.now && dst.lone.Through(w.now, out, f) {
+		if to.free <= w.now && to.peer >= 0 && w.events.quiet(w.now) && w.events.resting(first+out) && dst.lone.Through(out, f) {
 			w.count++
 			w.send(to)
 			w.wake(dst.env, first)
@@ -298,7 +300,7 @@ func (w *World) pass(env *dataplane.Env, first int) {
 	if len(woken) == 1 {
 		p := first + int(woken[0])
 		if port := &w.ports[p]; port.free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer >= 0 {
-			if w.events.first().at > w.now && w.events.resting(p) {
+			if w.events.quiet(w.now) && w.events.resting(p) {
 				w.count++
 				w.depart(p)
 				return
@@ -340,7 +342,7 @@ func (w *World) depart(p int) {
 // send puts the frame at hand on the link of a port.
 func (w *World) send(src *port) {
 	src.sent++
-	src.free = w.now + src.serialize(int(w.burst[0].Len))
+	src.free = w.now + src.serialize(w.burst[0].Len)
 	w.events.send(&w.burst[0], src.peer, src.free+src.delay)
 }
 
@@ -366,8 +368,7 @@ func (w *World) schedule(p int, due units.Time) {
 
 // trace mixes an arrival into the hash: when, where, how long, and bytes of the
 // frame that tell its kind and its marks.
-func (w *World) trace(p int) {
-	f := &w.burst[0]
+func (w *World) trace(p int, f *dataplane.Frame) {
 	h := mix(mix(w.hash, uint64(w.now)), uint64(p)<<32|uint64(f.Len))
 	if b := w.pool.Start(f); b != nil && f.Len >= 58 {
 		h = mix(mix(h, binary.LittleEndian.Uint64(b[14:])), binary.LittleEndian.Uint64(b[50:]))
@@ -431,6 +432,6 @@ func (w *World) SetRate(e dataplane.End, rate units.Rate) error {
 		return fmt.Errorf("sim: there is no port %d of node %d, or the rate %v is not positive", e.Port, e.Node, rate)
 	}
 	p := &w.ports[w.nodes[e.Node].first+e.Port]
-	p.link.Rate, p.length = rate, -1
+	p.link.Rate, p.length = rate, 0
 	return nil
 }

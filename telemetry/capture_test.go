@@ -12,6 +12,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"photon/dataplane"
+	"photon/telemetry/pcapng"
 	"photon/units"
 )
 
@@ -41,11 +42,12 @@ func captured(t *testing.T, p *port) (*Client, chan struct{}) {
 	t.Helper()
 	a, c := serve(t, source(false))
 	stopped := make(chan struct{})
-	a.Captures(func(name string, snap int) (*Capture, error) {
+	a.Captures(func(name string, snap int) (Stream, func(), error) {
 		if name != "sw0" || snap != 64 {
-			return nil, errors.New("there is no such port")
+			return nil, nil, errors.New("there is no such port")
 		}
-		return &Capture{Port: name, Tap: p.tap, Wall: func(at units.Time) time.Time { return epoch.Add(at.Duration()) }, Stop: func() { close(stopped) }}, nil
+		c := &pcapng.Capture{Port: name, Tap: p.tap, Wall: func(at units.Time) time.Time { return epoch.Add(at.Duration()) }}
+		return c.Stream, func() { close(stopped) }, nil
 	})
 	return c, stopped
 }
@@ -114,8 +116,8 @@ func FuzzCopyBlocks(f *testing.F) {
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	c := &Capture{Port: "sw0", Tap: p.tap, Wall: func(units.Time) time.Time { return epoch }}
-	if err := c.stream(ended, &whole, func() error { return nil }); err != nil {
+	c := &pcapng.Capture{Port: "sw0", Tap: p.tap, Wall: func(units.Time) time.Time { return epoch }}
+	if err := c.Stream(ended, &whole, func() error { return nil }); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(whole.Bytes())

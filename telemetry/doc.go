@@ -1,8 +1,5 @@
-// Package telemetry serves what a running switch or agent knows of itself:
-// /metrics for Prometheus, /healthz, and the runtime's profiles under
-// /debug/pprof. It listens on the loopback address unless it is told otherwise,
-// since nothing of it asks who is there.
-//
-// A scrape takes one snapshot of the counters, between two polls of the
-// workers; what it costs them is the copy.
+// Package telemetry is what a running switch or agent tells of itself and lets
+// itself be told: a snapshot of its counters, the admin socket and its client, and a
+// page for browsers. Metrics for Prometheus are made of the same snapshot in
+// telemetry/metrics.
 package telemetry

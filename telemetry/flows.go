@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"photon/dataplane"
 	"photon/units"
 )
 
@@ -26,25 +25,17 @@ type Flow struct {
 // for all of them.
 type Survey struct {
 	Active  int                         // flows being sent
-	Rates   [len(rateBounds) + 1]uint64 // of them, those allowed at most rateBounds[i]; the last: more
+	Rates   [len(RateBounds) + 1]uint64 // of them, those allowed at most RateBounds[i]; the last: more
 	Sum     units.Rate                  // of what they are allowed
 	Limited int                         // flows that are held below the line's rate
 	Top     []Flow                      // the fastest, by what they are allowed
 	keep    int
 }
 
-// rateBounds are the upper bounds of the histogram of allowed rates.
-var rateBounds = [...]units.Rate{
+// RateBounds are the upper bounds of the histogram of allowed rates.
+var RateBounds = [...]units.Rate{
 	units.Mbps, 10 * units.Mbps, 100 * units.Mbps, 250 * units.Mbps, 500 * units.Mbps, units.Gbps, 2500 * units.Mbps, 5 * units.Gbps,
 	10 * units.Gbps, 25 * units.Gbps, 40 * units.Gbps, 100 * units.Gbps,
-}
-
-// rateBuckets are rateBounds in bytes a second.
-func rateBuckets() (b []float64) {
-	for _, r := range rateBounds {
-		b = append(b, float64(r)/8)
-	}
-	return b
 }
 
 // NewSurvey returns an empty survey that lists up to top flows.
@@ -57,7 +48,7 @@ func (s *Survey) Add(f Flow) {
 	if f.Limited {
 		s.Limited++
 	}
-	bucket, _ := slices.BinarySearch(rateBounds[:], units.Rate(f.Rate))
+	bucket, _ := slices.BinarySearch(RateBounds[:], units.Rate(f.Rate))
 	s.Rates[bucket]++
 	s.Sum += units.Rate(f.Rate)
 	if len(s.Top) == s.keep && (s.keep == 0 || s.Top[s.keep-1].Rate >= f.Rate) {
@@ -105,12 +96,4 @@ func (d *Flows) Table(w io.Writer) {
 		fmt.Fprintf(w, "; those allowed most are listed")
 	}
 	fmt.Fprintln(w)
-}
-
-// fctBuckets are the bounds of completion times in seconds.
-func fctBuckets() (b []float64) {
-	for _, t := range dataplane.FCTBounds {
-		b = append(b, t.Seconds())
-	}
-	return b
 }

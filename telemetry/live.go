@@ -93,7 +93,7 @@ func TakeLive(s *Source, top int) *Live {
 		d.Watchdog = snap.Watchdog.Action.String()
 	}
 	d.Poll = LivePoll{Rounds: snap.Pace.Rounds, Longest: snap.Pace.LongestGap.Seconds()}
-	d.Poll.Bounds = gapBounds()
+	d.Poll.Bounds = GapBounds()
 	var all dpdk.Polls
 	for i := range snap.Polls {
 		all.Add(&snap.Polls[i])

@@ -1,4 +1,4 @@
-package telemetry
+package telemetry_test
 
 import (
 	"strings"
@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"photon/dataplane"
+	"photon/telemetry"
+	"photon/telemetry/metrics"
 	"photon/units"
 )
 
@@ -15,8 +17,8 @@ import (
 // switches have is absent.
 func TestNICMetrics(t *testing.T) {
 	r := prometheus.NewRegistry()
-	s := &Source{Flows: func(int) *Survey { return NewSurvey(0) }, Snapshot: func() Snapshot {
-		s := sample(true)
+	s := &telemetry.Source{Flows: func(int) *telemetry.Survey { return telemetry.NewSurvey(0) }, Snapshot: func() telemetry.Snapshot {
+		s := telemetry.Sample(true)
 		s.NIC = true
 		s.Stats.NIC = dataplane.NICStats{
 			Flows: 1, Received: 2, Queued: 3, Control: 4, ECT: 5, Cleared: 6, Untracked: 7, Released: 8,
@@ -25,11 +27,11 @@ func TestNICMetrics(t *testing.T) {
 		}
 		return s
 	}}
-	r.MustRegister(&collector{source: s, series: Series{0, AllPriorities}, version: "v1"})
+	r.MustRegister(metrics.Collector(s, metrics.Series{Flows: 0, Priorities: metrics.AllPriorities}, "v1"))
 	if problems, err := testutil.GatherAndLint(r); err != nil || len(problems) != 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
-	text := scrapeOf(t, s, Series{0, AllPriorities})
+	text := scrapeOf(t, s, metrics.Series{Flows: 0, Priorities: metrics.AllPriorities})
 	for _, want := range []string{
 		`nic_flows{direction="tx",node="n1"} 1`, `nic_flows{direction="rx",node="n1"} 2`, `nic_queued_packets{node="n1"} 3`,
 		`nic_control_packets_total{node="n1"} 4`, `nic_ecn_set_packets_total{node="n1"} 5`, `nic_ecn_cleared_packets_total{node="n1"} 6`,

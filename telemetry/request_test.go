@@ -24,7 +24,7 @@ func FuzzAdminRequest(f *testing.F) {
 	reloads := 0
 	a.Show(source(false))
 	a.Reload(func() ([]string, error) { reloads++; return []string{"xoff"}, nil })
-	a.Captures(func(string, int) (*Capture, error) { return nil, errors.New("there is no such port") })
+	a.Captures(func(string, int) (Stream, func(), error) { return nil, nil, errors.New("there is no such port") })
 	for i := range Topics {
 		f.Add([]byte("GET " + Topics[i].path() + " HTTP/1.1\r\nHost: photon\r\n\r\n"))
 	}

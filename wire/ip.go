@@ -47,13 +47,19 @@ func SetIPv4Checksum(ip []byte) {
 // IPv4ChecksumOK reports whether the header's checksum is right.
 func IPv4ChecksumOK(ip []byte) bool { return onesSum(ip[:int(ip[0]&15)*4]) == 0xFFFF }
 
+// onesSum adds four bytes at a time: whatever is carried is folded in at the end
+// (RFC 1071 section 2).
 func onesSum(b []byte) uint16 {
-	sum := uint32(0)
-	for i := 0; i+1 < len(b); i += 2 {
-		sum += uint32(binary.BigEndian.Uint16(b[i:]))
+	sum := uint64(0)
+	for ; len(b) >= 4; b = b[4:] {
+		sum += uint64(binary.BigEndian.Uint32(b))
 	}
-	if len(b)%2 != 0 {
-		sum += uint32(b[len(b)-1]) << 8
+	if len(b) >= 2 {
+		sum += uint64(binary.BigEndian.Uint16(b))
+		b = b[2:]
+	}
+	if len(b) > 0 {
+		sum += uint64(b[0]) << 8
 	}
 	for sum>>16 != 0 {
 		sum = sum&0xFFFF + sum>>16

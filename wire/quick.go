@@ -23,6 +23,11 @@ func (b *Quick) Plain() bool {
 func (b *Quick) Dst() MAC { return MAC(binary.BigEndian.Uint64(b[0:8]) >> 16) }
 func (b *Quick) Src() MAC { return MAC(binary.BigEndian.Uint64(b[4:12]) & (1<<48 - 1)) }
 
+// Pair is both addresses as they lie in the frame.
+func (b *Quick) Pair() (first uint64, rest uint32) {
+	return binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint32(b[8:12])
+}
+
 // TOS is DSCP and ECN.
 func (b *Quick) TOS() uint8 { return b[15] }
 
@@ -46,9 +51,9 @@ func SetCE(ip *[MarkLen]byte) {
 		return
 	}
 	// The field only grows, by 3 less the codepoint, and the complement of the
-	// checksum grows by the same (RFC 1624 equation 3).
-	sum := uint32(^binary.BigEndian.Uint16(ip[10:])) + uint32(3-ip[1]&3)
+	// checksum grows by the same (RFC 1624 equation 3), in whatever order of bytes
+	// both are read (RFC 1071 section 2).
+	sum := uint32(^binary.LittleEndian.Uint16(ip[10:])) + uint32(3-ip[1]&3)<<8
 	ip[1] |= 3
-	sum = sum&0xFFFF + sum>>16
-	binary.BigEndian.PutUint16(ip[10:], ^uint16(sum))
+	binary.LittleEndian.PutUint16(ip[10:], ^uint16(sum+sum>>16))
 }

@@ -57,12 +57,12 @@ func (d *daemon) source() *telemetry.Source {
 func (d *daemon) fdb() (entries []dataplane.FDBEntry, capacity int) {
 	var view dataplane.FDBView
 	var at units.Time
-	d.world.Do(func(now units.Time) { view, at = d.sw.FDB(), now })
+	d.world.DoBriefly(func(now units.Time) { view, at = d.sw.FDB(), now })
 	return view.Entries(at), view.Capacity()
 }
 
 // forwarding is how the switch forwards.
 func (d *daemon) forwarding() (f dataplane.Forwarding) {
-	d.world.Do(func(units.Time) { f = d.sw.Forwarding() })
+	d.world.DoBriefly(func(units.Time) { f = d.sw.Forwarding() })
 	return f
 }

@@ -14,6 +14,7 @@ import (
 
 	"photon/dataplane"
 	"photon/telemetry"
+	"photon/telemetry/pcapng"
 	"photon/units"
 )
 
@@ -79,21 +80,21 @@ type taps struct {
 }
 
 // capture has the frames of a port copied.
-func (d *daemon) capture(port string, snap int) (*telemetry.Capture, error) {
+func (d *daemon) capture(port string, snap int) (telemetry.Stream, func(), error) {
 	number := slices.Index(d.ports, port)
 	if number < 0 {
-		return nil, fmt.Errorf("there is no port %q (there are %s)", port, strings.Join(d.ports, ", "))
+		return nil, nil, fmt.Errorf("there is no port %q (there are %s)", port, strings.Join(d.ports, ", "))
 	}
 	d.taps.Lock()
 	defer d.taps.Unlock()
 	if d.taps.on[number] {
-		return nil, fmt.Errorf("port %s is being captured already", port)
+		return nil, nil, fmt.Errorf("port %s is being captured already", port)
 	}
 	tap := dataplane.NewTap(tapFrames, snap, d.node.Priority)
 	at := dataplane.End{Node: d.id, Port: number}
 	var start units.Time
 	var wall time.Time
-	d.world.Do(func(now units.Time) {
+	d.world.DoBriefly(func(now units.Time) {
 		d.world.Tap(at, tap)
 		start, wall = now, time.Now()
 	})
@@ -102,14 +103,12 @@ func (d *daemon) capture(port string, snap int) (*telemetry.Capture, error) {
 	}
 	d.taps.on[number] = true
 	d.log.Infof("port %s is being captured", port)
-	return &telemetry.Capture{
-		Port: port, Tap: tap, Wall: func(t units.Time) time.Time { return wall.Add((t - start).Duration()) },
-		Stop: func() {
-			d.world.Do(func(units.Time) { d.world.Tap(at, nil) })
-			d.taps.Lock()
-			defer d.taps.Unlock()
-			delete(d.taps.on, number)
-			d.log.Infof("port %s is not captured any more: %d frames were missed", port, tap.Lost())
-		},
+	c := &pcapng.Capture{Port: port, Tap: tap, Wall: func(t units.Time) time.Time { return wall.Add((t - start).Duration()) }}
+	return c.Stream, func() {
+		d.world.DoBriefly(func(units.Time) { d.world.Tap(at, nil) })
+		d.taps.Lock()
+		defer d.taps.Unlock()
+		delete(d.taps.on, number)
+		d.log.Infof("port %s is not captured any more: %d frames were missed", port, tap.Lost())
 	}, nil
 }

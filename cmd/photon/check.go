@@ -10,6 +10,7 @@ import (
 
 	"photon/config"
 	"photon/lab"
+	"photon/lab/schema"
 	"photon/lab/sweep"
 	"photon/lab/testbed"
 )
@@ -55,7 +56,7 @@ func checkCommand() *cobra.Command {
 }
 
 // schemas are the formats that editors may want to know.
-var schemas = map[string]func() ([]byte, error){"experiment": lab.Schema, "sweep": sweep.Schema}
+var schemas = map[string]func() ([]byte, error){"experiment": schema.Experiment, "sweep": sweep.Schema}
 
 // check reads a file as what its keys say it is.
 func check(file string) ([]string, error) {

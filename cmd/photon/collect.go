@@ -40,10 +40,13 @@ func (c *collector) start(garbage units.Size) {
 	debug.SetMemoryLimit(int64(4*c.at + 1<<30)) // should what uses memory be faster than we look
 }
 
+// ours reports whether garbage is collected by collect, and not by the runtime.
+func (c *collector) ours() bool { return c.used != nil }
+
 // collect collects garbage if there is much.
 func (d *daemon) collect() {
 	c := &d.collector
-	if c.used == nil {
+	if !c.ours() {
 		return
 	}
 	if metrics.Read(c.used); c.used[0].Value.Uint64() < c.at {
@@ -53,12 +56,12 @@ func (d *daemon) collect() {
 	if d.sw != nil {
 		d.loaded.Lock() // a reload would end the pause
 		defer d.loaded.Unlock()
-		d.world.Do(d.sw.Hold)
-		defer d.world.Do(d.sw.Resume)
+		d.world.DoBriefly(d.sw.Hold)
+		defer d.world.DoBriefly(d.sw.Resume)
 		time.Sleep(settle)
 	}
 	start := time.Now()
-	runtime.GC()
+	d.world.AllowStops(runtime.GC)
 	took := time.Since(start)
 	metrics.Read(c.used)
 	after := c.used[0].Value.Uint64()

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"photon/config"
-	"photon/telemetry"
+	"photon/telemetry/metrics"
 )
 
 // dashboard is what the tests look at in one of Grafana's.
@@ -65,7 +65,7 @@ func dashboards(t *testing.T) (all []dashboard) {
 // metrics that there are, by variables that the dashboard has.
 func TestDashboards(t *testing.T) {
 	known := map[string]bool{"ALERTS": true}
-	for _, m := range telemetry.Metrics() {
+	for _, m := range metrics.All() {
 		known[m.Name] = true
 		if m.Type == "histogram" {
 			known[m.Name+"_bucket"], known[m.Name+"_sum"], known[m.Name+"_count"] = true, true, true

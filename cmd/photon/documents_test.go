@@ -196,7 +196,7 @@ func tested(words []string) error {
 			if i++; i < len(words) && words[i] != "^$" && words[i] != "." {
 				patterns = append(patterns, words[i])
 			}
-		case "-tags", "-cpu", "-count", "-p":
+		case "-tags", "-cpu", "-count", "-benchtime", "-p":
 			i++
 		case "-v", "-race", "./...":
 		default:

@@ -25,10 +25,10 @@ func (d *daemon) drain() {
 	}
 	d.loaded.Lock() // a reload or a collection would end the pause
 	defer d.loaded.Unlock()
-	d.world.Do(begin)
+	d.world.DoBriefly(begin)
 	for deadline := time.Now().Add(drainTime); ; time.Sleep(time.Millisecond) {
 		held, idle := 0, false
-		d.world.Do(func(units.Time) { held, idle = queued(), d.world.Idle() })
+		d.world.DoBriefly(func(units.Time) { held, idle = queued(), d.world.Idle() })
 		switch {
 		case held == 0 && idle:
 			d.log.Info("drained")

@@ -61,6 +61,6 @@ func (d *daemon) setLink(port int, up bool) error {
 	if err != nil {
 		return err
 	}
-	d.world.Do(func(now units.Time) { d.sw.SetLink(now, change) })
+	d.world.DoBriefly(func(now units.Time) { d.sw.SetLink(now, change) })
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"photon/lab"
 	"photon/lab/workload"
 	"photon/scheme"
-	"photon/telemetry"
+	"photon/telemetry/metrics"
 )
 
 func listCommand() *cobra.Command {
@@ -25,7 +25,7 @@ func listCommand() *cobra.Command {
 				return bad(errors.New("--markdown: photon list metrics has it (photon explain --markdown is that of schemes)"))
 			}
 			if markdown {
-				return telemetry.MetricsDoc(c.OutOrStdout())
+				return metrics.Document(c.OutOrStdout())
 			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
 			if len(args) == 0 || args[0] == "experiments" {
@@ -59,7 +59,7 @@ func listCommand() *cobra.Command {
 				}
 			}
 			if len(args) == 1 && args[0] == "metrics" {
-				for _, m := range telemetry.Metrics() {
+				for _, m := range metrics.All() {
 					fmt.Fprintf(w, "%s\t%s\t%s\n", m.Name, m.Type, m.Help)
 				}
 			}

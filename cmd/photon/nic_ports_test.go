@@ -129,7 +129,7 @@ func TestMachinesBehindNICs(t *testing.T) {
 		},
 			func() string { return "the link does not come up\n" + n.log.String() })
 	}
-	echo.say("start")
+	echo.forward()
 	sender.say("start tx_first 50") // of which it sends what the NIC takes: a flow's queue is full before that
 	var got string
 	within(t, func() bool {
@@ -138,7 +138,15 @@ func TestMachinesBehindNICs(t *testing.T) {
 		got = fmt.Sprintf("sender: %d sent, %d back; echo: %d received, %d echoed", sent, back, received, echoed)
 		return sent >= 32 && received == sent && echoed >= 32 && back == echoed
 	}, func() string {
-		return "frames are missing: " + got + "\n" + nics[0].log.String() + nics[1].log.String()
+		counted := ""
+		for i, n := range nics { // where they are, if a NIC has them
+			for name, v := range n.metrics() {
+				if v != 0 && (strings.HasPrefix(name, "photon_port_") || strings.HasPrefix(name, "photon_nic_") || strings.HasPrefix(name, "photon_pfc_") || strings.HasPrefix(name, "photon_device_")) {
+					counted += fmt.Sprintf("%d: %s %v\n", i, name, v)
+				}
+			}
+		}
+		return "frames are missing: " + got + "\n" + counted + nics[0].log.String() + nics[1].log.String()
 	})
 	t.Log(got)
 	for i, n := range nics {

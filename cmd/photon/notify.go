@@ -32,7 +32,7 @@ func (d *daemon) heartbeat() (stop func()) {
 		defer close(finished)
 		defer tick.Stop()
 		for {
-			d.world.Do(func(units.Time) {}) // returns when all workers have rested
+			d.world.DoBriefly(func(units.Time) {}) // returns when all workers have rested
 			d.tell(systemd.SdNotifyWatchdog)
 			select {
 			case <-tick.C:

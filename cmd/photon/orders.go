@@ -167,7 +167,7 @@ func (o *orders) List(after uint64, most int) (d telemetry.FlowList) {
 // counts are for the metrics.
 func (o *orders) counts() *telemetry.FlowCounts {
 	c := &telemetry.FlowCounts{}
-	o.d.world.Do(func(units.Time) { c.Pending, c.Running, c.Refused, _ = o.traffic.Counts() })
+	o.d.world.DoBriefly(func(units.Time) { c.Pending, c.Running, c.Refused, _ = o.traffic.Counts() })
 	return c
 }
 

@@ -84,7 +84,7 @@ func (d *daemon) reload() (lines []string, err error) {
 	if err != nil {
 		return nil, &config.Error{File: conf.File(), Err: err}
 	}
-	d.world.Do(func(now units.Time) {
+	d.world.DoBriefly(func(now units.Time) {
 		d.sw.Apply(now, change)
 		d.scheme, d.params, d.response = node.Scheme.Name, node.Params, conf.Response()
 	})

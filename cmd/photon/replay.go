@@ -16,6 +16,7 @@ import (
 
 	"photon/dataplane/dpdk"
 	"photon/lab"
+	"photon/lab/figure"
 	"photon/lab/testbed"
 )
 
@@ -224,6 +225,9 @@ func (x *replayed) run(ctx context.Context, o lab.Options, worlds []string, out 
 			break
 		}
 		if err := x.e.Write(out, r); err != nil {
+			return err
+		}
+		if err := figure.Write(x.e, out, r); err != nil {
 			return err
 		}
 		x.results = append(x.results, r)

@@ -18,6 +18,7 @@ import (
 	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry"
+	"photon/telemetry/metrics"
 	"photon/telemetry/page"
 	"photon/units"
 )
@@ -39,7 +40,7 @@ type daemon struct {
 	ports   []string
 	metrics string // address; empty: nowhere
 	live    string // the same, of the page for browsers
-	series  telemetry.Series
+	series  metrics.Series
 	admin   config.Admin
 	rates   []units.Rate // of the links, by port
 	scheme  string
@@ -88,7 +89,7 @@ func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices [
 // queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {
 	if d.metrics != "" {
-		s, err := telemetry.Serve(d.metrics, version, d.source(), d.series)
+		s, err := metrics.Serve(d.metrics, version, d.source(), d.series)
 		if err != nil {
 			return bad(err)
 		}
@@ -117,6 +118,9 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	running, halt := context.WithCancel(context.WithoutCancel(ctx))
 	defer halt()
 	defer context.AfterFunc(ctx, func() { d.tell(systemd.SdNotifyStopping); d.drain(); halt() })()
+	if d.collector.ours() {
+		d.world.SeldomStop()
+	}
 	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -127,18 +131,26 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	return nil
 }
 
-// snapshot is what a scrape sees.
+// snapshot is what a scrape sees. All memory is made, and its pages fetched, before
+// the workers rest for it.
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, d.ports, d.host != nil || d.nic != nil, d.rates, d.lossless
 	s.Stats.Ports = make([]dataplane.PortStats, len(d.ports))
+	s.Polls = make([]dpdk.Polls, d.world.Workers())
+	if d.sw != nil {
+		s.Buffer = &dataplane.BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(d.ports))}
+	}
+	clear(s.Stats.Ports)
+	clear(s.Polls)
 	s.NIC = d.nic != nil
-	d.world.Do(func(now units.Time) {
+	d.world.DoBriefly(func(now units.Time) {
 		s.Now, s.Scheme = now, d.scheme
 		d.node.CopyStats(now, &s.Stats)
-		s.Pace, s.Polls = d.world.Pace(), d.world.Polls()
+		s.Pace = d.world.Pace()
+		d.world.CopyPolls(s.Polls)
 		if d.sw != nil {
-			b := d.sw.Buffer()
-			s.Buffer, s.Params, s.Watchdog, s.Response, s.Deadlock = &b, d.params, d.sw.WatchdogConfig(), d.response, d.sw.DeadlockTime()
+			d.sw.CopyBuffer(s.Buffer)
+			s.Params, s.Watchdog, s.Response, s.Deadlock = d.params, d.sw.WatchdogConfig(), d.response, d.sw.DeadlockTime()
 		}
 	})
 	if d.orders != nil {
@@ -158,7 +170,7 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 	seen := make([]agent.FlowState, 0, surveySlots)
 	for from := 0; from < d.host.Flows(); from += surveySlots {
 		seen = seen[:0]
-		d.world.Do(func(now units.Time) {
+		d.world.DoBriefly(func(now units.Time) {
 			for id := from; id < min(from+surveySlots, d.host.Flows()); id++ {
 				if f := d.host.Flow(now, id); f.Active && f.Spec.Start <= now {
 					seen = append(seen, f)
@@ -180,7 +192,7 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 func (d *daemon) surveyNIC(int) *telemetry.Survey {
 	s := telemetry.NewSurvey(0)
 	for from := 0; from < d.nic.Slots(); from += surveySlots {
-		d.world.Do(func(now units.Time) {
+		d.world.DoBriefly(func(now units.Time) {
 			for i := from; i < min(from+surveySlots, d.nic.Slots()); i++ {
 				if r, ok := d.nic.Rate(now, i); ok {
 					s.Add(telemetry.Flow{Rate: int64(r)})

@@ -38,6 +38,7 @@ func sweepCommand() *cobra.Command {
 // sweepFlags say where tasks are run.
 type sweepFlags struct {
 	out, worker, image, volume string
+	seeds                      string
 	list, slurm, kubernetes    bool
 	jobs                       int
 	workers                    sweep.Workers
@@ -56,7 +57,11 @@ func (s *sweepFlags) add(c *cobra.Command) {
 	f.StringVar(&s.image, "image", "", "on Kubernetes: a container image with photon")
 	f.StringVar(&s.volume, "volume", "", "on Kubernetes: the `claim` of a volume for results that all pods can write to")
 	f.StringVar(&s.worker, "worker", "", "do the part of worker `K/N`, K from 0; clusters say this")
+	f.StringVar(&s.seeds, "seeds", "", "only the tasks with these `seeds` of the spec's, as in 1..100")
 	c.MarkFlagsMutuallyExclusive("list", "slurm", "kubernetes", "worker")
+	for _, elsewhere := range []string{"slurm", "kubernetes", "worker"} {
+		c.MarkFlagsMutuallyExclusive("seeds", elsewhere)
+	}
 }
 
 // sizeFlag is a flag that is a size.
@@ -73,7 +78,7 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	if s.jobs < 1 || s.workers.Count < 1 || s.workers.CPUs < 1 {
 		return bad(errors.New("--jobs, --workers and --cpus must be at least 1"))
 	}
-	spec, tasks, err := readSweep(file)
+	spec, tasks, err := readSweep(file, s.seeds)
 	if err != nil {
 		return err
 	}
@@ -116,14 +121,24 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	return nil
 }
 
-// readSweep reads a spec and expands it.
-func readSweep(file string) (*sweep.Spec, []*sweep.Task, error) {
+// readSweep reads a spec and expands it; seeds leaves only the tasks with them.
+func readSweep(file, seeds string) (*sweep.Spec, []*sweep.Task, error) {
 	spec, err := sweep.Read(file)
 	if err != nil {
 		return nil, nil, bad(err)
 	}
 	tasks, err := spec.Tasks()
-	return spec, tasks, bad(err)
+	if err != nil || seeds == "" {
+		return spec, tasks, bad(err)
+	}
+	list, err := sweep.ParseSeeds(seeds)
+	if err != nil {
+		return nil, nil, bad(fmt.Errorf("--seeds: %w", err))
+	}
+	if tasks = sweep.OfSeeds(tasks, list); len(tasks) == 0 {
+		return nil, nil, bad(fmt.Errorf("--seeds %s: %s has no task with any of them", seeds, file))
+	}
+	return spec, tasks, nil
 }
 
 // parseWorker reads K/N.
@@ -222,8 +237,9 @@ func (s *sweepFlags) submit(c *cobra.Command, spec *sweep.Spec, tasks []*sweep.T
 }
 
 func collectCommand() *cobra.Command {
-	var out string
+	var out, seeds string
 	var missing bool
+	var mean []string
 	c := &cobra.Command{
 		Use:   "collect SPEC|DIR",
 		Short: "Make one table of a sweep, as CSV and as Parquet",
@@ -237,7 +253,7 @@ func collectCommand() *cobra.Command {
 			} else {
 				folder = ""
 			}
-			spec, tasks, err := readSweep(file)
+			spec, tasks, err := readSweep(file, seeds)
 			if err != nil {
 				return err
 			}
@@ -255,6 +271,11 @@ func collectCommand() *cobra.Command {
 			if got.Builds > 1 {
 				fmt.Fprintf(w, "note: the results come from %d different builds of photon\n", got.Builds)
 			}
+			if len(mean) > 0 {
+				if err := got.WriteMeans(c.OutOrStdout(), mean); err != nil {
+					return bad(fmt.Errorf("--mean: %w", err))
+				}
+			}
 			fmt.Fprintf(c.OutOrStdout(), "%d of %d tasks: %s, %s\n", got.Rows, len(tasks), got.CSV, got.Parquet)
 			if got.Missing > 0 && !missing {
 				return fmt.Errorf("%d tasks have no result yet; photon sweep runs them (--allow-missing: that is all right)", got.Missing)
@@ -263,6 +284,8 @@ func collectCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&out, "out", "out", "folder in which the sweep's results are, if a spec is named")
+	c.Flags().StringVar(&seeds, "seeds", "", "only the tasks with these `seeds` of the spec's, as in 1..100")
+	c.Flags().StringSliceVar(&mean, "mean", nil, "print the mean of these `metrics` over seeds, too, and its standard error")
 	c.Flags().BoolVar(&missing, "allow-missing", false, "tasks without a result are no error")
 	return c
 }

@@ -110,7 +110,7 @@ func (d *daemon) setScheme(s config.Scheme) error {
 	if err != nil {
 		return err
 	}
-	d.world.Do(func(now units.Time) {
+	d.world.DoBriefly(func(now units.Time) {
 		d.sw.Apply(now, change)
 		d.scheme, d.params = node.Scheme.Name, node.Params
 	})

@@ -41,7 +41,7 @@ func (d *daemon) watchStorms() {
 	}
 	var config pfc.WatchdogConfig
 	now := make([]pfc.WatchdogCounters, len(d.ports))
-	d.world.Do(func(at units.Time) {
+	d.world.DoBriefly(func(at units.Time) {
 		config = d.sw.WatchdogConfig()
 		for i := range now {
 			now[i] = d.sw.Watchdog(at, i)
@@ -71,7 +71,7 @@ func (d *daemon) watchDeadlocks() {
 		return
 	}
 	var found []dataplane.Deadlock
-	d.world.Do(func(at units.Time) { found = d.sw.LookForDeadlocks(at) })
+	d.world.DoBriefly(func(at units.Time) { found = d.sw.LookForDeadlocks(at) })
 	for _, f := range found {
 		d.log.Warnf("port %s: deadlock: the queue of priority %d waits for itself, in a cycle of paused queues through %d switches (`photon show deadlocks`)", d.ports[f.Port], f.Priority, f.Switches)
 	}

@@ -4,8 +4,9 @@
 // net_tap, net_memif, net_null, net_ring), or the ends of cables between nodes
 // of this process, which are queues of ring devices.
 //
-// Each worker is one pinned goroutine that polls its ports. A round crosses
-// into C once, for all its receive and transmit bursts. What the world does to
+// Each worker is one pinned goroutine that polls its ports, and never waits for
+// another thread (hold.go). A round crosses into C once, for all its receive and
+// transmit bursts. What the world does to
 // a frame between a node and a device:
 //
 //	node → Transmit → [emulated link: serialisation, delay] → transmit burst

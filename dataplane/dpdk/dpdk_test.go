@@ -24,7 +24,7 @@ func TestFrameLayout(t *testing.T) {
 	var f dataplane.Frame
 	want := []uintptr{
 		unsafe.Offsetof(f.Ref), unsafe.Offsetof(f.Hash), unsafe.Offsetof(f.Len), unsafe.Offsetof(f.Off),
-		unsafe.Offsetof(f.In), unsafe.Offsetof(f.Prio), unsafe.Offsetof(f.L3), unsafe.Offsetof(f.Flag),
+		unsafe.Offsetof(f.In), unsafe.Offsetof(f.Prio), unsafe.Offsetof(f.Flag),
 	}
 	if size, offsets := layout(); size != unsafe.Sizeof(f) || !slices.Equal(offsets, want) {
 		t.Fatalf("C has %d %v, Go has %d %v", size, offsets, unsafe.Sizeof(f), want)

@@ -114,3 +114,31 @@ func affinity() []int {
 
 // freeFrames is how many buffers are in the pool, caches included.
 func freeFrames() int { return int(C.rte_mempool_avail_count(eal.pool)) }
+
+// processors counts the workers of this process that hold a P.
+var processors struct {
+	sync.Mutex
+	held, before int
+}
+
+// spare Ps are for workers that lost theirs.
+const spare = 4
+
+// reserve makes n more Ps, for workers that will hold them; release takes them back.
+func reserve(n int) (release func()) {
+	change := func(by int) {
+		p := &processors
+		p.Lock()
+		defer p.Unlock()
+		if p.held == 0 {
+			p.before = runtime.GOMAXPROCS(0)
+		}
+		if p.held += by; p.held == 0 {
+			runtime.GOMAXPROCS(p.before)
+		} else {
+			runtime.GOMAXPROCS(p.before + p.held + spare)
+		}
+	}
+	change(n)
+	return func() { change(-n) }
+}

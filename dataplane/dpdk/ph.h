@@ -42,19 +42,19 @@ void ph_memif_done(void);
 /* round.c */
 #define PH_BURST 32
 
+struct ph_port *ph_ports(unsigned n);
+
 /* Mirrors dataplane.Frame; TestFrameLayout compares them. ref counts units of
  * 64 bytes from the base of the pool to the mbuf; off counts from the mbuf to
  * the first byte of the frame. */
 struct ph_frame {
 	uint32_t ref;
-	uint32_t hash;
 	uint16_t len;
 	uint16_t off;
+	uint32_t hash;
 	uint16_t in;
 	uint8_t prio;
-	uint8_t l3;
 	uint8_t flag;
-	uint8_t pad[15];
 };
 
 struct ph_port {
@@ -66,21 +66,35 @@ struct ph_port {
 	uint16_t memif;
 	uint64_t rx_total, tx_total;
 	uint64_t too_long; /* received in several buffers, and dropped */
-	struct ph_frame tx[PH_BURST];
+	struct ph_frame tx[PH_BURST] __rte_cache_aligned; /* no frame lies in two lines */
 	struct ph_frame rx[PH_BURST];
-};
+} __rte_cache_aligned;
 
 struct ph_worker {
 	struct rte_mempool *pool;
 	uint8_t *base;
 	uint16_t ports;
 	uint16_t memifs; /* how many of them are such */
+	uint32_t received; /* frames on all ports in the last round */
 	struct ph_port *port; /* array */
+
+	/* cross.c */
+	uint64_t now; /* time stamp counter when ph_turn or ph_nap ended */
+	uint64_t sleeps; /* how often the thread gave up its core by itself (ph_count_sleeps) */
+	uint64_t busy; /* nanoseconds of processor time that the thread had (ph_processor) */
+	uint32_t nap; /* nanoseconds that ph_nap takes */
+};
+
+/* What ph_balance is given; n is also what it returns. */
+struct ph_swap {
+	struct ph_worker *worker;
+	uint32_t *slots;
+	uint32_t n, size;
 };
 
 /* Sends what is staged on all ports, then receives on all ports. Returns the
- * time stamp counter; received is the number of frames on all ports. */
-uint64_t ph_round(struct ph_worker *w, uint32_t *received);
+ * time stamp counter. */
+uint64_t ph_round(struct ph_worker *w);
 
 /* Exchanges free frames with the pool so that half of size are at hand. */
 uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t size);
@@ -88,7 +102,13 @@ uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t s
 void ph_punctual(void);
 void ph_sleep(uint32_t ns);
 
-/* How often the calling thread gave up its core by itself. */
-uint64_t ph_sleeps(void);
+/* cross.c */
+void ph_turn(void *worker); /* a round */
+void ph_swap(void *swap);
+void ph_count_sleeps(void *worker);
+void ph_processor(void *worker);
+void ph_nap(void *worker);
+void ph_yield(void *worker);
+void ph_undisturbed(void);
 
 #endif

@@ -19,6 +19,11 @@ type Polls struct {
 	// for. In the others the kernel took the core away, or the machine stood still.
 	Slept     [gapBuckets + 1]uint64
 	SleptTime units.Time
+	// Told counts, by the processor time that it took of the worker, how often it
+	// rested for World.Do or World.DoBriefly: for a command, a scrape, the look at
+	// links and storms. The buckets are those of Gaps.
+	Told     [gapBuckets + 1]uint64
+	ToldTime units.Time
 	// Rx counts the bursts that a poll took from a port, by their size, and Tx
 	// those that it staged for one: [i] those of at most 1<<i frames and more than
 	// half of that. Polls that took nothing are not among them.
@@ -67,11 +72,18 @@ func (p *Polls) slept(ticks uint64) {
 	p.asleep += ticks
 }
 
+// told counts a rest for somebody's function.
+func (p *Polls) told(ns uint64) {
+	p.Told[bucketOf(ns)]++
+	p.ToldTime += units.Time(ns) * units.Nanosecond
+}
+
 func (p *Polls) bucket(ticks uint64) int {
 	hi, lo := bits.Mul64(ticks, p.perTick)
-	ns := hi<<32 | lo>>32
-	return min(bits.Len64(ns>>shortestGap), gapBuckets)
+	return bucketOf(hi<<32 | lo>>32)
 }
+
+func bucketOf(ns uint64) int { return min(bits.Len64(ns>>shortestGap), gapBuckets) }
 
 func (p *Polls) wall(ticks uint64) units.Time {
 	hi, lo := bits.Mul64(ticks, p.perTick)
@@ -102,6 +114,7 @@ func (p *Polls) Add(q *Polls) {
 	for i := range p.Gaps {
 		p.Gaps[i] += q.Gaps[i]
 		p.Slept[i] += q.Slept[i]
+		p.Told[i] += q.Told[i]
 	}
 	for i := range p.Rx {
 		p.Rx[i] += q.Rx[i]
@@ -109,6 +122,7 @@ func (p *Polls) Add(q *Polls) {
 	}
 	p.Time += q.Time
 	p.SleptTime += q.SleptTime
+	p.ToldTime += q.ToldTime
 	p.RxFrames += q.RxFrames
 	p.TxFrames += q.TxFrames
 }

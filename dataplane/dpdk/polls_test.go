@@ -57,10 +57,11 @@ func TestPollsCountBursts(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	p.slept(200_000) // 100 us
+	p.told(1_000)
 	c := p.copy()
 	q := c
 	q.Add(&c)
-	if q.Rx[5] != 32 || q.TxFrames != 66 || q.Slept[11] != 2 || max(q.SleptTime-200*units.Microsecond, 200*units.Microsecond-q.SleptTime) > 2*units.Nanosecond {
+	if q.Rx[5] != 32 || q.TxFrames != 66 || q.Slept[11] != 2 || q.Told[4] != 2 || q.ToldTime != 2*units.Microsecond || max(q.SleptTime-200*units.Microsecond, 200*units.Microsecond-q.SleptTime) > 2*units.Nanosecond {
 		t.Errorf("%+v", q)
 	}
 }

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include "ph.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 
 static inline struct rte_mbuf *mbuf_of(const struct ph_worker *w, uint32_t ref)
@@ -16,6 +16,16 @@ static inline struct rte_mbuf *mbuf_of(const struct ph_worker *w, uint32_t ref)
 static inline uint32_t ref_of(const struct ph_worker *w, const struct rte_mbuf *m)
 {
 	return (uint32_t)(((const uint8_t *)m - w->base) >> 6);
+}
+
+/* Memory for n ports, all zeros, of whole lines of the cache. */
+struct ph_port *ph_ports(unsigned n)
+{
+	struct ph_port *p = aligned_alloc(RTE_CACHE_LINE_SIZE, n * sizeof(*p));
+
+	if (p != NULL)
+		memset(p, 0, n * sizeof(*p));
+	return p;
 }
 
 static void transmit(struct ph_worker *w, struct ph_port *p)
@@ -42,6 +52,7 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
 	uint16_t n = 0, kept = 0, i;
+	uint64_t where;
 
 	if (!p->rx_held)
 		n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, PH_BURST);
@@ -55,16 +66,17 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 			continue;
 		}
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-		f->ref = ref_of(w, m[i]);
-		f->len = m[i]->data_len;
-		f->off = m[i]->data_off + sizeof(struct rte_mbuf);
+		/* One store: Go reads the frame as a whole. */
+		where = ref_of(w, m[i]) | (uint64_t)m[i]->data_len << 32 |
+			(uint64_t)(m[i]->data_off + sizeof(struct rte_mbuf)) << 48;
+		memcpy(f, &where, sizeof(where));
 		kept++;
 	}
 	p->rx_n = kept;
 	p->rx_total += kept;
 }
 
-uint64_t ph_round(struct ph_worker *w, uint32_t *received)
+uint64_t ph_round(struct ph_worker *w)
 {
 	uint32_t total = 0;
 	uint16_t i;
@@ -82,7 +94,7 @@ uint64_t ph_round(struct ph_worker *w, uint32_t *received)
 	}
 	if (memifs)
 		ph_memif_done();
-	*received = total;
+	w->received = total;
 	return rte_rdtsc();
 }
 
@@ -122,11 +134,4 @@ void ph_sleep(uint32_t ns)
 	struct timespec t = { 0, ns };
 
 	nanosleep(&t, NULL);
-}
-
-uint64_t ph_sleeps(void)
-{
-	struct rusage u;
-
-	return getrusage(RUSAGE_THREAD, &u) == 0 ? (uint64_t)u.ru_nvcsw : 0;
 }

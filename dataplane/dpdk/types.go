@@ -82,8 +82,21 @@ type World interface {
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
 	// Do calls f while all workers rest between two rounds, and returns when it
-	// is done. If the world does not run, f is called at once.
+	// is done. If the world does not run, f is called at once. f may do what it
+	// likes, and the workers wait with it.
 	Do(f func(now units.Time))
+	// DoBriefly is Do for an f that never waits: not for a lock, a channel or a
+	// file, and calls nothing that may (fmt has locks). It may allocate. The runtime
+	// ends a process whose f waits all the same. In return no worker gives up its
+	// core by itself.
+	DoBriefly(f func(now units.Time))
+	// SeldomStop tells that nothing is collected but in AllowStops: a collection
+	// would take seconds on a busy machine. From now on workers let Go's runtime stop
+	// them once a millisecond, not at every round, and next to nothing interrupts them.
+	SeldomStop()
+	// AllowStops calls f while the workers let Go's runtime stop them at every round:
+	// for a collection of garbage, which takes many times as long without.
+	AllowStops(f func())
 	// Idle reports whether nothing that nodes sent waits for a link or a device. It
 	// is called within Do.
 	Idle() bool
@@ -93,8 +106,9 @@ type World interface {
 	// Pace tells how the clock went. It is called within Do, or while the world
 	// does not run.
 	Pace() Pace
-	// Polls tells how each worker polled. It is called as Pace is.
-	Polls() []Polls
+	// CopyPolls tells how each worker polled, in a place for each that the caller
+	// has made. It is called as Pace is.
+	CopyPolls(p []Polls)
 }
 
 // Pace is how the clock of a world went against the wall.

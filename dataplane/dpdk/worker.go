@@ -26,6 +26,7 @@ type worker struct {
 	ports []*port
 	envs  []*dataplane.Env // of its ports' nodes, each once
 	c     *C.struct_ph_worker
+	swap  C.struct_ph_swap
 	clock clock
 
 	polls   Polls
@@ -60,19 +61,19 @@ func newWorker(w *world, index int) *worker {
 // only if they use up a batch within a round.
 func (k *worker) refill(p *dataplane.Pool) {
 	free := p.Slots()
-	n := C.ph_balance(k.c, (*C.uint32_t)(unsafe.SliceData(free[:1])), C.uint32_t(len(free)), batch)
-	p.SetSlots(free[:n])
+	k.swap = C.struct_ph_swap{worker: k.c, slots: (*C.uint32_t)(unsafe.SliceData(free[:1])), n: C.uint32_t(len(free)), size: batch}
+	call(unsafe.Pointer(C.ph_swap), unsafe.Pointer(&k.swap))
+	p.SetSlots(free[:k.swap.n])
 }
 
 // build lays out the worker's ports in C's memory.
 func (k *worker) build(enclosed bool) {
 	k.clock = newClock(k.hz, k.world.options.Dilation, enclosed)
 	n := len(k.ports)
-	array := C.calloc(C.size_t(max(n, 1)), C.sizeof_struct_ph_port)
-	k.c.port, k.c.ports = (*C.struct_ph_port)(array), C.uint16_t(n)
+	k.c.port, k.c.ports = C.ph_ports(C.uint(max(n, 1))), C.uint16_t(n)
 	seen := map[*dataplane.Env]bool{}
 	for i, p := range k.ports {
-		p.c = (*C.struct_ph_port)(unsafe.Add(array, i*C.sizeof_struct_ph_port))
+		p.c = (*C.struct_ph_port)(unsafe.Add(unsafe.Pointer(k.c.port), i*C.sizeof_struct_ph_port))
 		p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 		p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
 		p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
@@ -99,15 +100,31 @@ func (k *worker) run(until units.Time) error {
 	defer C.rte_thread_unregister()
 	defer k.world.resting.Add(1) // who has left does not hold up the others
 	k.last = uint64(C.rte_rdtsc())
-	k.sleeps = uint64(C.ph_sleeps())
-	k.balance()
+	k.sleeps = k.asleep()
 	if k.world.options.Sleep > 0 {
 		C.ph_punctual()
 	}
+	C.ph_undisturbed()
+	hold()
+	defer let()
+	k.poll(until)
+	return nil
+}
+
+// poll does so. It holds the goroutine's P (hold.go): nothing in it may wait.
+func (k *worker) poll(until units.Time) {
+	k.balance()
 	idle := 0
-	var received C.uint32_t
+	offered := k.last
+	offers := k.hz / 1_000_000 * offerEvery
 	for !k.world.finished.Load() {
-		tsc := uint64(C.ph_round(k.c, &received))
+		if k.last-offered < offers && k.world.stops.Load() == 0 {
+			call(unsafe.Pointer(C.ph_turn), unsafe.Pointer(k.c))
+		} else {
+			offered = k.last
+			wait(unsafe.Pointer(C.ph_turn), unsafe.Pointer(k.c))
+		}
+		tsc := uint64(k.c.now)
 		if gap := tsc - k.last; tsc > k.last {
 			k.longest = max(k.longest, gap)
 			k.polls.gap(gap)
@@ -124,6 +141,7 @@ func (k *worker) run(until units.Time) error {
 		if k.index == 0 {
 			k.sample(now)
 		}
+		received := k.c.received
 		if received > 0 {
 			k.deliver(now)
 		}
@@ -146,15 +164,26 @@ func (k *worker) run(until units.Time) error {
 			k.sleep(now)
 		}
 	}
-	return nil
 }
 
 // attribute finds out whether the thread slept since this was last asked.
 func (k *worker) attribute(gap uint64) {
-	if n := uint64(C.ph_sleeps()); n != k.sleeps {
+	if n := k.asleep(); n != k.sleeps {
 		k.sleeps = n
 		k.polls.slept(gap)
 	}
+}
+
+// asleep is how often the thread gave up its core by itself.
+func (k *worker) asleep() uint64 {
+	call(unsafe.Pointer(C.ph_count_sleeps), unsafe.Pointer(k.c))
+	return uint64(k.c.sleeps)
+}
+
+// busy is the processor time that the thread had, in nanoseconds.
+func (k *worker) busy() uint64 {
+	call(unsafe.Pointer(C.ph_processor), unsafe.Pointer(k.c))
+	return uint64(k.c.busy)
 }
 
 // sleep rests, but not beyond what a port has to do next. It must not wait for a
@@ -169,9 +198,10 @@ func (k *worker) sleep(now units.Time) {
 	if rest < shortest {
 		return
 	}
-	C.ph_sleep(C.uint32_t(rest / units.Nanosecond))
-	k.last = uint64(C.rte_rdtsc()) // a rest that was chosen is no gap
-	k.sleeps = uint64(C.ph_sleeps())
+	k.c.nap = C.uint32_t(rest / units.Nanosecond)
+	wait(unsafe.Pointer(C.ph_nap), unsafe.Pointer(k.c))
+	k.last = uint64(k.c.now) // a rest that was chosen is no gap
+	k.sleeps = k.asleep()
 }
 
 // deliver hands what the last round received to the nodes.
@@ -192,29 +222,45 @@ func (k *worker) deliver(now units.Time) {
 // it when the others have stopped; they go on when it is done.
 func (k *worker) rest(now units.Time) {
 	w := k.world
+	start := k.busy()
+	defer func() { k.polls.told(k.busy() - start) }()
 	if k.index == 0 {
 		for int(w.resting.Load()) < len(w.workers)-1 {
-			runtime.Gosched()
+			k.yield()
 		}
 		if l := w.letter.Swap(nil); l != nil {
-			l.do(now)
-			close(l.done)
+			if l.brief {
+				l.do(now)
+			} else {
+				let()
+				l.do(now)
+				hold()
+			}
+			l.done.Store(true)
 		}
 		return
 	}
 	w.resting.Add(1)
 	for w.letter.Load() != nil && !w.finished.Load() {
-		runtime.Gosched()
+		k.yield()
 	}
 	w.resting.Add(-1)
 }
 
+// yield lets another thread have the core, if one wants it, and the world stop.
+func (k *worker) yield() { wait(unsafe.Pointer(C.ph_yield), unsafe.Pointer(k.c)) }
+
 // sample runs the samplers that are due.
 func (k *worker) sample(now units.Time) {
 	for i := range k.world.samples {
+		if k.world.samples[i].next > now {
+			continue
+		}
+		let() // they may do what they like
 		for s := &k.world.samples[i]; s.next <= now; s.next += s.every {
 			s.do(s.next)
 		}
+		hold()
 	}
 }
 

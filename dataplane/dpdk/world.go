@@ -36,6 +36,8 @@ type world struct {
 	letter   atomic.Pointer[letter]
 	resting  atomic.Int32
 	finished atomic.Bool
+	stops    atomic.Int32 // how many are in AllowStops, and one more before SeldomStop
+	seldom   sync.Once
 }
 
 type member struct {
@@ -77,8 +79,9 @@ type sampler struct {
 
 // letter is a function that the workers make room for.
 type letter struct {
-	do   func(now units.Time)
-	done chan struct{}
+	do    func(now units.Time)
+	brief bool        // never waits
+	done  atomic.Bool // not a channel: its lock is one that a worker would wait for
 }
 
 // New starts DPDK if this process has not, and returns an empty world.
@@ -107,6 +110,7 @@ func New(o Options) (World, error) {
 		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
 	}
 	w := &world{options: o, kernel: map[uint16]*kernelDrops{}}
+	w.stops.Store(1)
 	for i := range o.Workers {
 		w.workers = append(w.workers, newWorker(w, i))
 	}
@@ -221,6 +225,7 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 	w.resting.Store(0)
 	stop := context.AfterFunc(ctx, func() { w.finished.Store(true) })
 	defer stop()
+	defer reserve(len(w.workers))()
 	start := uint64(C.rte_rdtsc())
 	var all sync.WaitGroup
 	errs := make([]error, len(w.workers))
@@ -240,26 +245,35 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 func (w *world) deliverLetter() {
 	if l := w.letter.Swap(nil); l != nil {
 		l.do(w.now)
-		close(l.done)
+		l.done.Store(true)
 	}
 }
 
-func (w *world) Do(f func(now units.Time)) {
+func (w *world) Do(f func(now units.Time)) { w.post(&letter{do: f}) }
+
+func (w *world) DoBriefly(f func(now units.Time)) { w.post(&letter{do: f, brief: true}) }
+
+// post has the workers make room for a function, and waits until it is done.
+func (w *world) post(l *letter) {
 	w.mailbox.Lock()
 	defer w.mailbox.Unlock()
-	l := &letter{do: f, done: make(chan struct{})}
 	w.letter.Store(l)
-	for {
+	for nap := 20 * time.Microsecond; !l.done.Load(); nap = min(2*nap, time.Millisecond) {
 		if w.running.TryLock() { // nobody runs, or nobody any more
 			w.deliverLetter()
 			w.running.Unlock()
+			continue
 		}
-		select {
-		case <-l.done:
-			return
-		case <-time.After(time.Millisecond):
-		}
+		time.Sleep(nap)
 	}
+}
+
+func (w *world) SeldomStop() { w.seldom.Do(func() { w.stops.Add(-1) }) }
+
+func (w *world) AllowStops(f func()) {
+	w.stops.Add(1)
+	defer w.stops.Add(-1)
+	f()
 }
 
 func (w *world) Idle() bool {
@@ -287,11 +301,10 @@ func (w *world) Pace() (p Pace) {
 	return p
 }
 
-func (w *world) Polls() (all []Polls) {
-	for _, k := range w.workers {
-		all = append(all, k.polls.copy())
+func (w *world) CopyPolls(p []Polls) {
+	for i := range p {
+		p[i] = w.workers[i].polls.copy()
 	}
-	return all
 }
 
 func (w *world) Devices() (all []DeviceStats) {
@@ -398,6 +411,6 @@ func layout() (size uintptr, offsets []uintptr) {
 	var f C.struct_ph_frame
 	return unsafe.Sizeof(f), []uintptr{
 		unsafe.Offsetof(f.ref), unsafe.Offsetof(f.hash), unsafe.Offsetof(f.len), unsafe.Offsetof(f.off),
-		unsafe.Offsetof(f.in), unsafe.Offsetof(f.prio), unsafe.Offsetof(f.l3), unsafe.Offsetof(f.flag),
+		unsafe.Offsetof(f.in), unsafe.Offsetof(f.prio), unsafe.Offsetof(f.flag),
 	}
 }

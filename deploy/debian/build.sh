@@ -3,6 +3,11 @@
 #
 #   make deb
 #   make deb VERSION=1.0
+#   DEBFULLNAME="A. Nother" DEBEMAIL=a.nother@example.org make deb
+#
+# The maintainer is who builds it, by DEBFULLNAME and DEBEMAIL as Debian's other
+# tools have it. Without these nobody answers for what was built from a clone: the
+# address is in .invalid, which never leads anywhere (RFC 2606), since policy wants one.
 #
 # The program, manual pages, completion for bash, zsh and fish, systemd's units,
 # and examples of everything that deploy/ has. Which libraries it depends on,
@@ -14,6 +19,7 @@ cd "$(dirname "$0")/../.."
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH # the same sources give the same package
+maintainer="${DEBFULLNAME:-photon developers} <${DEBEMAIL:-photon@photon.invalid}>"
 version=${VERSION:-0~$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d.%H%M).g$commit}
 
 work=$(mktemp -d)
@@ -53,13 +59,13 @@ photon ($version) unstable; urgency=medium
 
   * Built from the commit $commit.
 
- -- The authors of photon <photon@photon.invalid>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
+ -- $maintainer  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 END
 cp "$work/debian/changelog" "$doc/changelog"
 cp deploy/debian/lintian-overrides "$share/lintian/overrides/photon"
 gzip -9n "$doc/licenses" "$doc/changelog" "$share"/man/man1/*
 
-cp deploy/debian/control "$work/debian/control"
+sed "s,@MAINTAINER@,$maintainer," deploy/debian/control >"$work/debian/control"
 for script in postinst postrm; do
 	cat >"$root/DEBIAN/$script" <<'END'
 #!/bin/sh

@@ -175,11 +175,14 @@ func measure(c testCase, dir string, only []string, runs int, span time.Duration
 	return all, nil
 }
 
-// turn lets a contestant run for a span and returns its rate.
+// turn lets a contestant run until its polling thread has had a span of processor
+// time, and returns its rate.
 func turn(r contestant, span time.Duration) (mpps float64, err error) {
 	resume(r.pid())
 	defer halt(r.pid())
-	time.Sleep(span / 8) // the caches are another's
+	if err := work(r, span/8); err != nil { // the caches are another's
+		return 0, err
+	}
 	before, err := r.forwarded()
 	if err != nil {
 		return 0, err
@@ -188,7 +191,9 @@ func turn(r contestant, span time.Duration) (mpps float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	time.Sleep(span)
+	if err := work(r, span); err != nil {
+		return 0, err
+	}
 	after, err := r.forwarded()
 	if err != nil {
 		return 0, err
@@ -202,6 +207,20 @@ func turn(r contestant, span time.Duration) (mpps float64, err error) {
 		return 0, fmt.Errorf("it forwards nothing (%d frames, %v of processor time)", after-before, busy)
 	}
 	return float64(after-before) / busy.Seconds() / 1e6, nil
+}
+
+// work waits until the polling thread has had a span of processor time.
+func work(r contestant, span time.Duration) error {
+	busy := time.Duration(0)
+	start, err := threads(r.pid())
+	for late := time.Now().Add(patience); err == nil && busy < span && time.Now().Before(late); {
+		time.Sleep(max(span/16, span-busy))
+		var now usage
+		if now, err = threads(r.pid()); err == nil {
+			busy = start.busiest(now)
+		}
+	}
+	return err
 }
 
 func write(file string, lines []line) error {

@@ -116,7 +116,7 @@ func (o *ovs) seed(c testCase) error {
 }
 
 func (o *ovs) vsctl(arguments ...string) error {
-	return o.run("ovs-vsctl", append([]string{"--db=unix:" + o.socket(), "--timeout=20"}, arguments...)...)
+	return o.run("ovs-vsctl", append([]string{"--db=unix:" + o.socket(), fmt.Sprintf("--timeout=%.0f", patience.Seconds())}, arguments...)...)
 }
 
 func (o *ovs) run(name string, arguments ...string) error {
@@ -127,13 +127,11 @@ func (o *ovs) run(name string, arguments ...string) error {
 }
 
 func (o *ovs) until(done func() error) (err error) {
-	for range 100 {
-		if err = done(); err == nil {
-			return nil
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		if err = done(); err == nil || time.Now().After(deadline) {
+			return err
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	return err
 }
 
 // forwarded counts what left through the ports.

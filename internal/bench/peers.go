@@ -25,6 +25,7 @@ type peers struct {
 	seeded []uint64              // frames that peers sent by way of the port
 	sums   [flows]uint16         // checksums of the flows' IP headers without mark
 	base   []dataplane.PortStats // before the start
+	starts [32]*wire.Quick       // of the burst at hand
 }
 
 // teach lets the switch learn where the hosts are.
@@ -88,8 +89,8 @@ func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
 // hook is what the peer does to frames.
 func (p *peers) hook(port int, burst []dataplane.Frame) {
 	out, after, others := p.out[port], &p.after[port], byte(hosts-1)&^byte(p.ports-1)
-	for i := range burst {
-		b := p.env.Quick(&burst[i])
+	p.env.Starts(burst, 1<<16-1, &p.starts)
+	for _, b := range p.starts[:len(burst)] {
 		flow := b[35]
 		b[5], b[11] = flow&others|out, flow&others|byte(port)
 		b[15] = tos

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// patience is for what a busy machine does slowly.
+const patience = 3 * time.Minute
+
 func halt(pid int)   { syscall.Kill(pid, syscall.SIGSTOP) }
 func resume(pid int) { syscall.Kill(pid, syscall.SIGCONT) }
 
@@ -89,7 +92,7 @@ func (p *process) say(s string) error {
 
 // expect returns the first line that contains what is wanted.
 func (p *process) expect(want string) (string, error) {
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for {
 		select {
 		case l, ok := <-p.lines:
@@ -103,7 +106,7 @@ func (p *process) expect(want string) (string, error) {
 				return l, nil
 			}
 		case <-late:
-			return "", fmt.Errorf("no %q after 30s: %s", want, strings.Join(p.tail, " | "))
+			return "", fmt.Errorf("no %q after %v: %s", want, patience, strings.Join(p.tail, " | "))
 		}
 	}
 }
@@ -111,7 +114,7 @@ func (p *process) expect(want string) (string, error) {
 // end waits until the process ends by itself, and ends it if it does not.
 func (p *process) end() error {
 	p.in.Close()
-	late := time.After(10 * time.Second)
+	late := time.After(patience)
 	for {
 		select {
 		case l, ok := <-p.lines:

@@ -24,7 +24,7 @@ func TestPackage(t *testing.T) {
 		t.Helper()
 		c := exec.Command(name, args...)
 		c.Dir = root
-		c.Env = append(os.Environ(), "VERSION=0~test")
+		c.Env = append(os.Environ(), "VERSION=0~test", "DEBFULLNAME=A. Nother", "DEBEMAIL=a.nother@photon.invalid")
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
@@ -60,6 +60,10 @@ func TestPackage(t *testing.T) {
 	}
 	if !regexp.MustCompile(`libc6 \(>= [0-9.]+\), librte-eal23 \(>= 22`).MatchString(fields) {
 		t.Errorf("dependencies on libraries: %s", fields)
+	}
+
+	if m := command("dpkg-deb", "-f", deb, "Maintainer"); m != "A. Nother <a.nother@photon.invalid>\n" {
+		t.Errorf("maintainer %q", m)
 	}
 
 	dir := t.TempDir()
@@ -101,7 +105,7 @@ mount -t proc proc "$2/root/proc"
 mount -t tmpfs run "$2/root/run"
 mount --bind /dev "$2/root/dev"
 chroot "$2/root" sh -ec '
-dpkg -i /photon.deb
+apt-get install -y /photon.deb
 cd /
 echo "status=$(dpkg-query -W -f "\${Status}" photon)"
 photon version
@@ -111,7 +115,7 @@ systemd-analyze verify --man=no /lib/systemd/system/photon-switch@.service 2>&1 
 cd /usr/share/doc/photon/examples
 photon check *.yaml demo/*.yaml experiments/*.yaml
 ./netns.sh up
-cp switch.yaml /etc/photon/sw.yaml
+install -m 600 /usr/share/doc/photon/examples/switch.yaml /etc/photon/sw.yaml
 ip netns exec sw photon switch -c /etc/photon/sw.yaml >/tmp/photon.log 2>&1 &
 turns=0
 until photon show ports --name sw; do

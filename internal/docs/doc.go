@@ -7,9 +7,10 @@
 // there first. A second word is why a block is not simply run:
 //
 //   - hardware, cluster: it wants what a test does not have;
-//   - long: it takes minutes, or installs software;
+//   - ci: each of its commands is a line of .ci/run, which runs them;
 //   - terminal: it wants a terminal, gets one, and the key q until it ends.
 //
 // Those of the first two kinds are looked at instead: whether a shell can read
 // them, and whether the photon commands, flags and make targets in them exist.
+// Measurements that a line of text names (go test -bench) are run once.
 package docs

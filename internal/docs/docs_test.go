@@ -63,12 +63,13 @@ func TestRead(t *testing.T) {
 // No command escapes by being written otherwise.
 func TestBlocksSayWhatTheyAre(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\n\n    make test\n":                 "x.md:3: a block without fence",
-		"```\nmake test\n```\n":                "x.md:2: a fence says what is in it",
-		"```bash\nmake test\n```\n":            "x.md:2: a fence says what is in it",
-		"```sh slow\nmake test\n```\n":         "x.md:2: the marks of a block of sh are",
-		"```sh long cluster\nmake test\n```\n": "x.md:2: the marks of a block of sh are",
-		"```yaml hardware\na: 1\n```\n":        "x.md:2: the marks of a block of sh are",
+		"a\n\n    make test\n":               "x.md:3: a block without fence",
+		"```\nmake test\n```\n":              "x.md:2: a fence says what is in it",
+		"```bash\nmake test\n```\n":          "x.md:2: a fence says what is in it",
+		"```sh slow\nmake test\n```\n":       "x.md:2: the marks of a block of sh are",
+		"```sh long\nmake test\n```\n":       "x.md:2: the marks of a block of sh are",
+		"```sh ci cluster\nmake test\n```\n": "x.md:2: the marks of a block of sh are",
+		"```yaml hardware\na: 1\n```\n":      "x.md:2: the marks of a block of sh are",
 	} {
 		if _, err := Read("x.md", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -99,7 +100,7 @@ func TestRun(t *testing.T) {
 		"right":               {"```sh\na=1\n```\n\n```text\nfalse\n```\n\n```sh\necho is $a\n```\n", "", "is 1"},
 		"an unmarked failure": {"```sh\ntrue\n```\n\n```sh\necho here\nfalse\necho there\n```\n", "x.md:6: exit status 1", "here"},
 		"an unknown command":  {"```sh\nphoton-that-nobody-has\n```\n", "x.md:2: exit status 127", "not found"},
-		"a marked failure":    {"```sh hardware\nfalse\n```\n\n```sh cluster\nfalse\n```\n\n```sh long\nfalse\n```\n", "", ""},
+		"a marked failure":    {"```sh hardware\nfalse\n```\n\n```sh cluster\nfalse\n```\n\n```sh ci\nfalse\n```\n", "", ""},
 		"a syntax error":      {"```sh\nif true\n```\n", "x.md:2: ", ""},
 		"a file":              {"```yaml\n# file: sub/b.yaml\nb: 2\n```\n\n```sh\ncat sub/b.yaml\n```\n", "", "b: 2"},
 		"a terminal":          {"```sh terminal\nstty raw\ntest \"$(head -c 1)\" = q\n```\n", "", ""},
@@ -156,6 +157,75 @@ func TestServing(t *testing.T) {
 	}
 	if out, err := Run(context.Background(), d, dir, nil); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What is left to the script of continuous integration is in it.
+func TestCheckCI(t *testing.T) {
+	const script = "#!/bin/sh\n# what must pass\nset -eux\ncd \"$(dirname \"$0\")/..\"\nmake test   # every test\nmake bench BENCH='-a -b'\n"
+	for _, c := range []struct{ script, block, want string }{
+		{script, "make test\n", ""},
+		{script, "make   test # all\n\n# and\nmake bench BENCH='-a -b'\n", ""},
+		{script, "make test\nmake coffee\n", "the script does not run `make coffee`"},
+		{script, "make\n", "the script does not run `make`"},
+		{script, "make test race\n", "the script does not run `make test race`"},
+		{script, "make bench BENCH=-a\n", "the script does not run `make bench BENCH=-a`"},
+		{script, "false && make test\n", `"false && make test" is not a plain command`},
+		{script, "for i in 1 2; do make test; done\n", "is not a plain command"},
+		{script, "make test &\n", "is not a plain command"},
+		{script, "make test >/dev/null\n", "is not a plain command"},
+		{script, "# make test\n", "there is no command in it"},
+		{script, "if true\n", "if"},
+		{strings.Replace(script, "make test", "# make test", 1), "make test\n", "the script does not run `make test`"},
+		{strings.Replace(script, "make test", "exit 0\nmake test", 1), "make test\n", "the script does not run `make test`"},
+		{strings.Replace(script, "make test", "make test || true\n", 1), "make test\n", "the script: \"make test || true\" is not a plain command"},
+		{strings.Replace(script, "set -eux\n", "", 1), "make test\n", "the script does not begin with set -e"},
+		{script + "if\n", "make test\n", "the script: "},
+	} {
+		d, err := Read("x.md", []byte("```sh ci\n"+c.block+"```\n"))
+		if err != nil || len(d.Blocks) != 1 || d.Blocks[0].Mark != "ci" || d.Blocks[0].Runs() {
+			t.Fatal(d, err)
+		}
+		err = CheckCI(d.Blocks[0], c.script)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q in %q: %v, want %q", c.block, c.script, err, c.want)
+		}
+	}
+}
+
+// Every document is right in itself, and what it leaves to .ci/run is there.
+func TestDocumentsLeaveToCI(t *testing.T) {
+	script, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := Find("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, p := range paths {
+		source, err := os.ReadFile(filepath.Join("../..", p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(p, source)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, b := range d.Blocks {
+			if b.Mark != "ci" {
+				continue
+			}
+			n++
+			if err := CheckCI(b, string(script)); err != nil {
+				t.Errorf("%s:%d: %v", p, b.Line, err)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no document has a block that is marked ci")
 	}
 }
 

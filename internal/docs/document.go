@@ -41,7 +41,7 @@ type Span struct {
 // untried because its block is called by another name.
 var (
 	languages = []string{"sh", "text", "yaml", "go", "mermaid"}
-	marks     = []string{"hardware", "cluster", "long", "terminal"}
+	marks     = []string{"hardware", "cluster", "ci", "terminal"}
 )
 
 // Find returns the paths of all documents below a folder.

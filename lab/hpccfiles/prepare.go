@@ -157,21 +157,23 @@ func (p *Prepared) parameters() {
 	q.Buffer = sourced(units.Size(c.whole("BUFFER_SIZE", 16, 1, 1<<16))*megabyte, source)
 }
 
-// flows gives every flow a group of its own, so that it can be told apart.
+// flows lists the flows.
 func (p *Prepared) flows() error {
 	e := p.Experiment
 	var used []int
-	for i, f := range p.Flows {
+	place := map[int]int32{} // of a node among the hosts
+	for i, id := range p.Topology.hosts() {
+		place[id] = int32(i)
+	}
+	e.Listed = make([]lab.Listed, 0, len(p.Flows))
+	for _, f := range p.Flows {
 		if f.Group < 1 || f.Group >= cnpPriority {
 			return &config.Error{File: p.FlowFile, Line: f.Line, Err: fmt.Errorf("priority group %d: data has 1 to %d here, below notifications", f.Group, cnpPriority-1)}
 		}
 		if !slices.Contains(used, f.Group) {
 			used = append(used, f.Group)
 		}
-		e.Flows = append(e.Flows, lab.FlowGroup{
-			Name: config.Set("flow " + strconv.Itoa(i+1)), From: name(f.From), To: name(f.To), Size: config.Set(f.Size), Start: config.Set(f.Start),
-			DSCP: config.Set(f.Group<<3 | 2),
-		})
+		e.Listed = append(e.Listed, lab.Listed{From: place[f.From], To: place[f.To], DSCP: uint8(f.Group<<3 | 2), Size: f.Size, Start: f.Start})
 	}
 	slices.Sort(used)
 	e.Parameters.Priority = sourced(used[0], "flow.txt")

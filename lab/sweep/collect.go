@@ -20,6 +20,7 @@ type Collected struct {
 	Missing      int // tasks without a result
 	Foreign      int // results of no task of the spec
 	Builds       int // different programs that made the results
+	records      []*Record
 }
 
 // kind is what a column holds.
@@ -50,7 +51,7 @@ func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
 	if err != nil {
 		return c, err
 	}
-	var records []*Record
+	records := []*Record{}
 	builds := map[string]bool{}
 	for _, t := range tasks {
 		if !done[t.ID] {
@@ -64,6 +65,7 @@ func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
 		records = append(records, r)
 		builds[r.Build] = true
 	}
+	c.records = records
 	c.Rows, c.Foreign, c.Builds = len(records), len(done)-len(records), len(builds)
 	c.CSV, c.Parquet = filepath.Join(string(f), "results.csv"), filepath.Join(string(f), "results.parquet")
 	table := columns(records)

@@ -290,3 +290,13 @@ func (p *Point) id(seed uint64) string {
 	}, strings.TrimSuffix(p.Experiment, ".yaml")+"-"+p.Scheme)
 	return fmt.Sprintf("%s-s%d-%s", slug, seed, hex.EncodeToString(sum[:6]))
 }
+
+// OfSeeds are the tasks with one of the seeds.
+func OfSeeds(tasks []*Task, seeds []uint64) (some []*Task) {
+	for _, t := range tasks {
+		if slices.Contains(seeds, t.Seed) {
+			some = append(some, t)
+		}
+	}
+	return some
+}

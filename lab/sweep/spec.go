@@ -16,6 +16,7 @@ import (
 
 	"photon/config"
 	"photon/lab"
+	"photon/lab/schema"
 )
 
 // Spec is a grid: every experiment with every scheme, every combination of what
@@ -73,7 +74,19 @@ func (s *Seeds) UnmarshalYAML(n ast.Node) error {
 		}
 		return nil
 	}
-	text := n.GetToken().Value
+	var err error
+	if s.List, err = ParseSeeds(n.GetToken().Value); errors.Is(err, errSeeds) {
+		return fail("%w, or as a list", err)
+	} else if err != nil {
+		return fail("%w", err)
+	}
+	return nil
+}
+
+var errSeeds = errors.New("write them like 1..1000")
+
+// ParseSeeds reads a seed, or the seeds from one to another as in 1..1000.
+func ParseSeeds(text string) (list []uint64, err error) {
 	from, to, span := strings.Cut(text, "..")
 	if !span {
 		to = from
@@ -81,15 +94,15 @@ func (s *Seeds) UnmarshalYAML(n ast.Node) error {
 	a, errA := strconv.ParseUint(from, 10, 64)
 	b, errB := strconv.ParseUint(to, 10, 64)
 	if errA != nil || errB != nil || a == 0 || a > b {
-		return fail("seeds %q: write them like 1..1000, or as a list", text)
+		return nil, fmt.Errorf("seeds %q: %w", text, errSeeds)
 	}
 	if b-a >= most {
-		return fail("seeds %q: more than %d", text, most)
+		return nil, fmt.Errorf("seeds %q: more than %d", text, most)
 	}
 	for seed := a; seed <= b; seed++ {
-		s.List = append(s.List, seed)
+		list = append(list, seed)
 	}
-	return nil
+	return list, nil
 }
 
 // JSONSchema is what seeds look like in a file.
@@ -132,7 +145,7 @@ func (Values) JSONSchema() *jsonschema.Schema {
 
 // Schema is the format of specs as a JSON schema, for editors.
 func Schema() ([]byte, error) {
-	return lab.SchemaOf(&Spec{}, "photon sweep", "A grid of experiments for `photon sweep`; docs/sweeps.md explains it.")
+	return schema.Of(&Spec{}, "photon sweep", "A grid of experiments for `photon sweep`; docs/sweeps.md explains it.")
 }
 
 // Read reads a spec and the experiments it names. Mistakes are told with their

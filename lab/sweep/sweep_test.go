@@ -294,6 +294,16 @@ vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 			t.Fatal(err)
 		}
 	}
+	var means strings.Builder
+	if err := c.WriteMeans(&means, []string{"most", "drained"}); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimSpace(means.String()), "\n"); len(lines) != 4 || !regexp.MustCompile(`^tiny.yaml +pcn +bytes=10KB flows.F.count=1 +2 runs +most [0-9.e+]+ ± 0 +drained never$`).MatchString(lines[0]) {
+		t.Errorf("%s", means.String())
+	}
+	if err := c.WriteMeans(io.Discard, []string{"mst"}); err == nil || !strings.Contains(err.Error(), "drained, most") {
+		t.Error(err)
+	}
 	if n != 8 || rows[1][6] != "" || rows[8][6] != "100KB" || rows[1][10] != "" {
 		t.Errorf("%d rows\n%v", n, rows)
 	}

@@ -84,6 +84,9 @@ func (p *probe) Sent(now units.Time, bytes int) {
 	p.PCN.Sent(now, bytes)
 }
 
+// Steady is false: it wants to be told of every frame.
+func (p *probe) Steady() bool { return false }
+
 // send lets the port take frames in virtual time; with contention one after the other.
 func (h *host) send(frames int, contention bool) {
 	for frames > 0 {

@@ -84,11 +84,11 @@ func measurePhoton(gogc string) func(dir string, settle, span time.Duration) (ga
 		go func() { ended <- c.Wait() }()
 		defer func() {
 			c.Process.Signal(syscall.SIGTERM)
-			if e := <-ended; e != nil && err == nil {
-				err = fmt.Errorf("%w: %s", e, log.String())
+			if e := <-ended; e != nil {
+				err = errors.Join(err, fmt.Errorf("%w: %s", e, log.String()))
 			}
 		}()
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			if _, err := scrape(); err == nil {
 				break
 			} else if time.Now().After(deadline) {

@@ -12,6 +12,7 @@ import (
 type gaps struct {
 	Counts  [26]uint64 `json:"counts"`
 	Slept   [26]uint64 `json:"slept"`           // those in which the thread gave up its core by itself
+	Told    [26]uint64 `json:"commands"`        // by the processor time that they took
 	Longest float64    `json:"longest_seconds"` // 0: unknown
 }
 
@@ -34,10 +35,10 @@ func (g *gaps) quantile(q float64) float64 {
 // most is an upper bound of the longest gap.
 func (g *gaps) most() float64 { return g.quantile(1) }
 
-// slept is an upper bound of the longest gap in which the thread slept; 0: it never did.
-func (g *gaps) slept() float64 {
-	for i := len(g.Slept) - 1; i >= 0; i-- {
-		if g.Slept[i] > 0 {
+// longest is an upper bound of the longest of some gaps; 0: there are none.
+func longest(counts *[26]uint64) float64 {
+	for i := len(counts) - 1; i >= 0; i-- {
+		if counts[i] > 0 {
 			return bound(i)
 		}
 	}
@@ -51,6 +52,7 @@ func (g gaps) since(before gaps) gaps {
 	for i := range g.Counts {
 		g.Counts[i] -= before.Counts[i]
 		g.Slept[i] -= before.Slept[i]
+		g.Told[i] -= before.Told[i]
 	}
 	return g
 }
@@ -60,7 +62,10 @@ func ofScrape(families map[string]*dto.MetricFamily) (g gaps, err error) {
 	if err := read(families, "photon_worker_poll_gap_seconds", &g.Counts); err != nil {
 		return g, err
 	}
-	return g, read(families, "photon_worker_poll_gap_slept_seconds", &g.Slept)
+	if err := read(families, "photon_worker_poll_gap_slept_seconds", &g.Slept); err != nil {
+		return g, err
+	}
+	return g, read(families, "photon_worker_command_seconds", &g.Told)
 }
 
 func read(families map[string]*dto.MetricFamily, name string, counts *[26]uint64) error {

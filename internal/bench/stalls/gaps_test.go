@@ -25,7 +25,9 @@ func TestQuantiles(t *testing.T) {
 func TestGapsOfAScrape(t *testing.T) {
 	const name = "photon_worker_poll_gap_seconds"
 	const slept = "photon_worker_poll_gap_slept_seconds"
-	text := "# TYPE " + slept + " histogram\n" + slept + `_bucket{le="6.4e-08"} 0` + "\n" + slept + `_bucket{le="1.28e-07"} 2` + "\n" + slept + `_bucket{le="+Inf"} 2` + "\n" + slept + "_sum 1\n" + slept + "_count 2\n" +
+	const told = "photon_worker_command_seconds"
+	text := "# TYPE " + told + " histogram\n" + told + `_bucket{le="6.4e-08"} 3` + "\n" + told + `_bucket{le="1.28e-07"} 3` + "\n" + told + `_bucket{le="+Inf"} 3` + "\n" + told + "_sum 1\n" + told + "_count 3\n" +
+		"# TYPE " + slept + " histogram\n" + slept + `_bucket{le="6.4e-08"} 0` + "\n" + slept + `_bucket{le="1.28e-07"} 2` + "\n" + slept + `_bucket{le="+Inf"} 2` + "\n" + slept + "_sum 1\n" + slept + "_count 2\n" +
 		"# TYPE " + name + " histogram\n" +
 		name + `_bucket{le="6.4e-08"} 1` + "\n" + name + `_bucket{le="1.28e-07"} 5` + "\n" + name + `_bucket{le="+Inf"} 9` + "\n" + name + "_sum 1\n" + name + "_count 9\n"
 	read := func(text string) (gaps, error) {
@@ -39,7 +41,7 @@ func TestGapsOfAScrape(t *testing.T) {
 	if _, err := read(text); err == nil {
 		t.Error("a histogram of two buckets passes")
 	}
-	if g, err := read(strings.ReplaceAll(text, `le="+Inf"`, `le="2.56e-07"`)); err != nil || g.Slept[1] != 2 || g.slept() != bound(1) || g.Counts[0] != 1 || g.Counts[1] != 4 || g.Counts[2] != 4 || g.Counts[25] != 0 {
+	if g, err := read(strings.ReplaceAll(text, `le="+Inf"`, `le="2.56e-07"`)); err != nil || g.Slept[1] != 2 || longest(&g.Slept) != bound(1) || g.Told[0] != 3 || g.Counts[0] != 1 || g.Counts[1] != 4 || g.Counts[2] != 4 || g.Counts[25] != 0 {
 		t.Error(g, err)
 	}
 	if _, err := read("x 1\n"); err == nil {

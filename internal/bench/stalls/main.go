@@ -29,6 +29,7 @@ type result struct {
 	Long   []float64 `json:"over_131us_per_second"`
 	Slept  []float64 `json:"slept_max_seconds"`      // upper bounds of the longest in which the thread slept
 	Sleeps []float64 `json:"slept_131us_per_second"` // such gaps over 131 us
+	Told   []float64 `json:"command_max_seconds"`    // upper bounds of the most processor time that a command took
 	turned time.Duration
 }
 
@@ -72,11 +73,16 @@ func measureAll(runs int, settle, span time.Duration, out string) error {
 			results[i].add(g, span)
 		}
 	}
-	fmt.Printf("%-18s %10s %26s %26s %18s %26s %10s\n", "", "polls/s", "p99.99 us: median (most)", "longest us: median (most)", "over 131 us per s", "slept: longest us (most)", "per s")
+	fmt.Printf("%-17s %9s %17s %17s %13s | %17s %8s | %17s\n", "", "", "p99.99", "longest", "over 131 us", "slept: longest", "", "commands: longest")
+	fmt.Printf("%-17s %9s %17s %17s %13s | %17s %8s | %17s\n", "", "polls/s", "us (most)", "us (most)", "per s", "us (most)", "per s", "us (most)")
 	for i := range results {
 		fmt.Println(&results[i])
 	}
-	fmt.Println("\nTimes are the upper bounds of histogram buckets, which double. Scrapes every second, a command five times a second, a reload every other.\nSlept: of the gaps over 131 us, those in which the thread gave up its core by itself; in the others the kernel took it.")
+	fmt.Print(`
+Medians of the turns; times are the upper bounds of histogram buckets, which double. Scrapes every second, a command five times a second, a reload every other.
+Slept: of the gaps over 131 us, those in which the thread gave up its core by itself; in the others the kernel took it.
+Commands: processor time that scrapes and commands took of the worker at a time.
+`)
 	b, err := json.MarshalIndent(map[string][]result{"contestants": results}, "", "  ")
 	if err != nil {
 		return err
@@ -97,7 +103,8 @@ func (r *result) add(g gaps, span time.Duration) {
 			slept += g.Slept[i]
 		}
 	}
-	r.Slept = append(r.Slept, g.slept())
+	r.Slept = append(r.Slept, longest(&g.Slept))
+	r.Told = append(r.Told, longest(&g.Told))
 	r.Sleeps = append(r.Sleeps, float64(slept)/span.Seconds())
 	r.P9999 = append(r.P9999, g.quantile(0.9999))
 	r.Most = append(r.Most, g.most())
@@ -109,7 +116,8 @@ func (r *result) String() string {
 	both := func(seconds []float64) string {
 		return fmt.Sprintf("%.4g (%.4g)", 1e6*median(seconds), 1e6*slices.Max(seconds))
 	}
-	return fmt.Sprintf("%-18s %10.3g %26s %26s %18.3g %26s %10.3g", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), median(r.Long), both(r.Slept), median(r.Sleeps))
+	return fmt.Sprintf("%-17s %9.3g %17s %17s %13.3g | %17s %8.3g | %17s", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), median(r.Long),
+		both(r.Slept), median(r.Sleeps), both(r.Told))
 }
 
 func median(v []float64) float64 {

@@ -1,4 +1,4 @@
-package telemetry
+package metrics
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"photon/telemetry"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,13 +22,13 @@ type Server struct {
 }
 
 // Serve listens on an address. The source is asked at every scrape.
-func Serve(address, version string, source *Source, series Series) (*Server, error) {
+func Serve(address, version string, source *telemetry.Source, series Series) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&collector{source, series, version}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(Collector(source, series, version), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {

@@ -1,4 +1,4 @@
-package telemetry
+package metrics
 
 import (
 	"runtime"
@@ -9,47 +9,19 @@ import (
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
-	"photon/scheme"
-	"photon/units"
+	"photon/telemetry"
 )
-
-// Snapshot is what a scrape shows, all of one instant.
-type Snapshot struct {
-	Node     string
-	Now      units.Time
-	Ports    []string     // names, by number
-	Rates    []units.Rate // of their links as configured
-	Lossless uint8        // priorities with PFC, as bits
-	Scheme   string
-	Stats    dataplane.Stats
-	Devices  []dpdk.DeviceStats
-	Pace     dpdk.Pace
-	Polls    []dpdk.Polls // by worker
-	Host     bool         // notification and reaction points are there
-	NIC      bool         // a host that carries the frames of applications
-	Orders   *FlowCounts  // of an agent that takes orders
-
-	// Switches only.
-	Response    units.Time // poll gap that the headroom has room for; 0: unknown
-	Buffer      *dataplane.BufferState
-	Params      []scheme.Setting
-	Watchdog    pfc.WatchdogConfig
-	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
-	LinkChanges []uint64   // up or down, by port
-}
-
-// FlowCounts are how many flows wait for their start and are sent, and how many
-// were refused in all.
-type FlowCounts struct {
-	Pending, Running int
-	Refused          uint64
-}
 
 // collector turns snapshots into metrics.
 type collector struct {
-	source  *Source
+	source  *telemetry.Source
 	series  Series
 	version string
+}
+
+// Collector makes metrics of what the source says at every scrape.
+func Collector(source *telemetry.Source, series Series, version string) prometheus.Collector {
+	return &collector{source, series, version}
 }
 
 // Describe implements prometheus.Collector: the metrics vary with the node.
@@ -97,7 +69,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 // scrape is a snapshot on its way out.
 type scrape struct {
 	out    chan<- prometheus.Metric
-	s      *Snapshot
+	s      *telemetry.Snapshot
 	series Series
 }
 
@@ -221,7 +193,7 @@ func (c *scrape) host() {
 	}
 }
 
-func (c *scrape) flows(flows *Survey) {
+func (c *scrape) flows(flows *telemetry.Survey) {
 	node := c.s.Node
 	c.histogram(rpRate, flows.Rates[:], float64(flows.Sum)/8, node)
 	c.put(limited, float64(flows.Limited), node)
@@ -268,15 +240,9 @@ func (c *scrape) polls(i int) {
 	p, node, worker := &c.s.Polls[i], c.s.Node, strconv.Itoa(i)
 	c.histogram(pollGap, p.Gaps[:], p.Time.Seconds(), node, worker)
 	c.histogram(pollSlept, p.Slept[:], p.SleptTime.Seconds(), node, worker)
+	c.histogram(pollTold, p.Told[:], p.ToldTime.Seconds(), node, worker)
 	c.histogram(rxBurst, append(p.Rx[:], 0), float64(p.RxFrames), node, worker)
 	c.histogram(txBurst, append(p.Tx[:], 0), float64(p.TxFrames), node, worker)
-}
-
-func gapBounds() (b []float64) {
-	for i := range dpdk.GapBounds {
-		b = append(b, dpdk.GapBound(i).Seconds())
-	}
-	return b
 }
 
 func burstBounds() (b []float64) {

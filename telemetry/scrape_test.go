@@ -1,51 +1,28 @@
-package telemetry
+package telemetry_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"photon/dataplane"
-	"photon/dataplane/dpdk"
 	"photon/pfc"
+	"photon/telemetry"
+	"photon/telemetry/metrics"
 	"photon/units"
 )
-
-func sample(host bool) Snapshot {
-	s := Snapshot{Node: "n1", Ports: []string{"sw0"}, Host: host, Stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}}
-	p := &s.Stats.Ports[0]
-	p.RxFrames[3], p.RxBytes[3], p.TxFrames[3], p.Marked[3] = 10, 10_000, 9, 4
-	p.QueueBytes[3], p.QueuePeak[3] = 2_000, 5_000
-	p.Discards[dataplane.DropTail][0] = 2
-	p.Ingress = pfc.IngressCounters{Pauses: [8]uint64{3: 2}, Resumes: [8]uint64{3: 1}, Paused: [8]units.Time{3: 250 * units.Millisecond}}
-	p.Egress = pfc.EgressCounters{Pauses: [8]uint64{3: 5}, Transitions: [8]uint64{3: 4}, Ignored: 6}
-	p.BadControl = 1
-	p.Ingress.Peak[3], p.Ingress.Headroom[3], p.Ingress.HeadroomMax[3], p.Ingress.Held = 9_000, 1_000, 4_000, 1<<3
-	s.Stats.NPSent, s.Scheme, s.Lossless, s.Rates, s.Now = 7, "pcn", 1<<3, []units.Rate{10 * units.Gbps}, 5*units.Second
-	s.Devices = []dpdk.DeviceStats{{Spec: "net_null0", RxMissed: 3, LinkUp: true}}
-	s.Pace = dpdk.Pace{Rounds: 99, LongestGap: units.Millisecond}
-	if !host {
-		s.Response = 10 * units.Millisecond
-	}
-	s.Polls = []dpdk.Polls{{Time: 2 * units.Second, RxFrames: 40, TxFrames: 7}}
-	s.Polls[0].Gaps[2], s.Polls[0].Gaps[dpdk.GapBounds], s.Polls[0].Rx[5], s.Polls[0].Tx[0] = 5, 1, 2, 7
-	return s
-}
 
 // The names and types are what Prometheus asks of metrics.
 func TestMetricsPassTheLinter(t *testing.T) {
 	for _, host := range []bool{false, true} {
 		r := prometheus.NewRegistry()
-		r.MustRegister(&collector{source(host), Series{3, AllPriorities}, "v1"})
+		r.MustRegister(metrics.Collector(telemetry.SourceOf(host), metrics.Series{Flows: 3, Priorities: metrics.AllPriorities}, "v1"))
 		problems, err := testutil.GatherAndLint(r)
 		if err != nil || len(problems) != 0 {
 			t.Errorf("%v, %v", problems, err)
@@ -68,9 +45,9 @@ func get(t *testing.T, url string) string {
 }
 
 // scrapeOf serves a source and returns what a scrape says.
-func scrapeOf(t *testing.T, s *Source, series Series) string {
+func scrapeOf(t *testing.T, s *telemetry.Source, series metrics.Series) string {
 	t.Helper()
-	server, err := Serve("127.0.0.1:0", "v1", s, series)
+	server, err := metrics.Serve("127.0.0.1:0", "v1", s, series)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,18 +55,9 @@ func scrapeOf(t *testing.T, s *Source, series Series) string {
 	return get(t, "http://"+server.Address()+"/metrics")
 }
 
-func contains(t *testing.T, text string, wanted ...string) {
-	t.Helper()
-	for _, want := range wanted {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
-		}
-	}
-}
-
 func TestScrape(t *testing.T) {
-	text := scrapeOf(t, source(false), Series{0, AllPriorities})
-	contains(t, text,
+	text := scrapeOf(t, telemetry.SourceOf(false), metrics.Series{Flows: 0, Priorities: metrics.AllPriorities})
+	telemetry.Contains(t, text,
 		`photon_port_rx_packets_total{node="n1",port="sw0",priority="3"} 10`,
 		`photon_queue_bytes{node="n1",port="sw0",priority="3"} 2000`,
 		`photon_queue_watermark_bytes{node="n1",port="sw0",priority="3"} 5000`,
@@ -123,8 +91,8 @@ func TestScrape(t *testing.T) {
 		`photon_build_info{`,
 		`go_goroutines`,
 	)
-	text = scrapeOf(t, source(true), Series{2, AllPriorities})
-	contains(t, text,
+	text = scrapeOf(t, telemetry.SourceOf(true), metrics.Series{Flows: 2, Priorities: metrics.AllPriorities})
+	telemetry.Contains(t, text,
 		`photon_np_cnp_sent_total{node="n1"} 7`, `photon_rp_rate_bytes_per_second_bucket{node="n1",le="125000"} 1`,
 		`photon_rp_rate_bytes_per_second_bucket{node="n1",le="+Inf"} 5`, `photon_rp_rate_bytes_per_second_sum{node="n1"} 2.55626`,
 		`photon_flow_rate_bytes_per_second{node="n1",peer="10.0.0.2",qp="3"} 2.5e+10`, `photon_flow_cnp_handled_total{node="n1",peer="10.0.0.2",qp="1"} 3`,
@@ -133,15 +101,15 @@ func TestScrape(t *testing.T) {
 	if n := strings.Count(text, "photon_flow_rate_bytes_per_second{"); n != 2 {
 		t.Errorf("%d flows have series, not 2", n)
 	}
-	if text := scrapeOf(t, source(false), Series{0, 1 << 3}); strings.Contains(text, `priority="0"`) || !strings.Contains(text, `priority="3"`) {
+	if text := scrapeOf(t, telemetry.SourceOf(false), metrics.Series{Flows: 0, Priorities: 1 << 3}); strings.Contains(text, `priority="0"`) || !strings.Contains(text, `priority="3"`) {
 		t.Error("series of priorities that are to have none")
 	}
 }
 
 func TestServer(t *testing.T) {
 	taken := 0
-	take := source(false).Snapshot
-	s, err := Serve("127.0.0.1:0", "v1", &Source{Snapshot: func() Snapshot { taken++; return take() }}, Series{})
+	take := telemetry.SourceOf(false).Snapshot
+	s, err := metrics.Serve("127.0.0.1:0", "v1", &telemetry.Source{Snapshot: func() telemetry.Snapshot { taken++; return take() }}, metrics.Series{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +120,7 @@ func TestServer(t *testing.T) {
 	if get(t, base+"/healthz") != "ok\n" || !strings.Contains(get(t, base+"/debug/pprof/"), "goroutine") {
 		t.Error("health or profiles")
 	}
-	if _, err := Serve(s.Address(), "v1", nil, Series{}); err == nil {
+	if _, err := metrics.Serve(s.Address(), "v1", nil, metrics.Series{}); err == nil {
 		t.Error("one address, two servers")
 	}
 	if err := s.Close(); err != nil {
@@ -165,16 +133,16 @@ func TestServer(t *testing.T) {
 
 // The watchdog's metrics are there when it is, and what else counters say of schemes.
 func TestScrapeOfAWatchdog(t *testing.T) {
-	watched := source(false)
+	watched := telemetry.SourceOf(false)
 	take := watched.Snapshot
-	watched.Snapshot = func() Snapshot {
+	watched.Snapshot = func() telemetry.Snapshot {
 		snap := take()
 		p := &snap.Stats.Ports[0]
 		p.Undetermined[3], p.CNMs[3], p.CNPs[3] = 11, 12, 13
 		p.Deadlocks[3], p.Deadlocked, snap.Deadlock = 5, 1<<3, units.Second
 		return snap
 	}
-	contains(t, scrapeOf(t, watched, Series{0, AllPriorities}),
+	telemetry.Contains(t, scrapeOf(t, watched, metrics.Series{Flows: 0, Priorities: metrics.AllPriorities}),
 		`photon_pfc_watchdog_storms_total{action="drop",node="n1",port="sw0",priority="3"} 2`,
 		`photon_pfc_watchdog_restored_total{node="n1",port="sw0",priority="3"} 1`,
 		`photon_pfc_watchdog_storm_seconds_total{node="n1",port="sw0",priority="3"} 1.5`,
@@ -186,8 +154,8 @@ func TestScrapeOfAWatchdog(t *testing.T) {
 		`photon_cp_cnm_sent_total{node="n1",port="sw0",priority="3"} 12`,
 		`photon_cp_cnp_sent_total{node="n1",port="sw0",priority="3"} 13`,
 	)
-	unwatched := &Source{Snapshot: func() Snapshot { snap := take(); snap.Watchdog = pfc.WatchdogConfig{}; return snap }}
-	if strings.Contains(scrapeOf(t, unwatched, Series{0, AllPriorities}), "photon_pfc_watchdog") {
+	unwatched := &telemetry.Source{Snapshot: func() telemetry.Snapshot { snap := take(); snap.Watchdog = pfc.WatchdogConfig{}; return snap }}
+	if strings.Contains(scrapeOf(t, unwatched, metrics.Series{Flows: 0, Priorities: metrics.AllPriorities}), "photon_pfc_watchdog") {
 		t.Error("metrics of a watchdog that is off")
 	}
 }
@@ -196,81 +164,43 @@ func TestScrapeOfAWatchdog(t *testing.T) {
 func TestPromtoolChecksMetrics(t *testing.T) {
 	for _, host := range []bool{false, true} {
 		c := exec.Command("promtool", "check", "metrics")
-		c.Stdin = strings.NewReader(scrapeOf(t, source(host), Series{3, AllPriorities}))
+		c.Stdin = strings.NewReader(scrapeOf(t, telemetry.SourceOf(host), metrics.Series{Flows: 3, Priorities: metrics.AllPriorities}))
 		if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("promtool: %v\n%s", err, out)
 		}
 	}
 }
 
-// busiest is a node of so many ports on which everything that can be counted was.
-func busiest(host bool, ports, flows int) *Source {
-	s := source(host)
-	take := s.Snapshot
-	s.Snapshot = func() Snapshot {
-		snap := take()
-		snap.Orders = &FlowCounts{Pending: 1, Running: 2, Refused: 3}
-		snap.Lossless, snap.Watchdog.Detect, snap.Deadlock = 0xFF, units.Second, units.Second
-		one := snap.Stats.Ports[0]
-		for r := range one.Discards {
-			for prio := range one.Discards[r] {
-				one.Discards[r][prio] = 1
-			}
-		}
-		if snap.Buffer != nil {
-			snap.Buffer.Lossless, snap.Buffer.Thresholds = 0xFF, make([][8]pfc.Thresholds, ports)
-		}
-		snap.Ports, snap.Stats.Ports = nil, nil
-		device, rate := snap.Devices[0], snap.Rates[0]
-		snap.Devices, snap.Rates = nil, nil
-		for i := range ports {
-			snap.Ports, snap.Stats.Ports = append(snap.Ports, fmt.Sprint("sw", i)), append(snap.Stats.Ports, one)
-			snap.Devices, snap.Rates = append(snap.Devices, device), append(snap.Rates, rate)
-		}
-		return snap
-	}
-	if host {
-		s.Flows = func(top int) *Survey {
-			v := NewSurvey(top)
-			for i := range flows {
-				v.Add(Flow{Peer: fmt.Sprint("10.0.0.", i%250), QP: uint32(i), Rate: int64(i) * 1e6})
-			}
-			return v
-		}
-	}
-	return s
-}
-
 // The table says of what there is a series, and how many there can be; a node on
 // which everything happened has exactly those.
 func TestTableOfMetricsIsTheScrape(t *testing.T) {
-	scraped := map[owner]map[string]bool{}
-	for of, host := range map[owner]bool{switches: false, hosts: true} {
-		ports, series := 3, Series{0, 0b1011}
+	scraped := map[bool]map[string]bool{}
+	for _, host := range []bool{false, true} {
+		ports, series := 3, metrics.Series{Flows: 0, Priorities: 0b1011}
 		if host {
 			ports, series.Flows = 1, 7
 		}
-		text := scrapeOf(t, busiest(host, ports, 20), series)
+		text := scrapeOf(t, telemetry.Busiest(host, ports, 20), series)
 		lines := 0
-		scraped[of] = map[string]bool{}
+		scraped[host] = map[string]bool{}
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "photon_") {
 				lines++
 			}
 			if words := strings.Fields(line); words[0] == "#" && words[1] == "TYPE" && strings.HasPrefix(words[2], "photon_") {
-				scraped[of][words[2]+" "+words[3]] = true
+				scraped[host][words[2]+" "+words[3]] = true
 			}
 		}
-		if most := sizeOf(of).most(ports, 1, series); lines != most {
+		if most := metrics.Most(host, ports, 1, series); lines != most {
 			t.Errorf("host %v: %d series, the documents say at most %d", host, lines, most)
 		}
 	}
-	for _, m := range metrics {
-		for _, of := range []owner{switches, hosts} {
-			if there := scraped[of][m.name+" "+string(m.kind)]; there != of.has(m.of) {
-				t.Errorf("%s of %v: scraped %v", m.name, of, there)
+	for _, m := range metrics.All() {
+		for host, has := range map[bool]bool{false: m.Switch, true: m.Agent} {
+			if there := scraped[host][m.Name+" "+m.Type]; there != has {
+				t.Errorf("%s, host %v: scraped %v", m.Name, host, there)
 			}
-			delete(scraped[of], m.name+" "+string(m.kind))
+			delete(scraped[host], m.Name+" "+m.Type)
 		}
 	}
 	for _, more := range scraped {
@@ -300,7 +230,7 @@ func TestMetricsDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := MetricsDoc(&b); err != nil {
+	if err := metrics.Document(&b); err != nil {
 		t.Fatal(err)
 	}
 	if b.String() != string(page) {
@@ -311,15 +241,15 @@ func TestMetricsDoc(t *testing.T) {
 // What a scrape costs beside the workers: a switch of 64 ports, and an agent of
 // 4096 flows, metrics made into text.
 func BenchmarkScrape(b *testing.B) {
-	for name, s := range map[string]*Source{"switch/ports=4": busiest(false, 4, 0), "switch/ports=64": busiest(false, 64, 0), "agent/flows=4096": busiest(true, 1, 4096)} {
+	for name, s := range map[string]*telemetry.Source{"switch/ports=4": telemetry.Busiest(false, 4, 0), "switch/ports=64": telemetry.Busiest(false, 64, 0), "agent/flows=4096": telemetry.Busiest(true, 1, 4096)} {
 		b.Run(name, func(b *testing.B) {
-			server, err := Serve("127.0.0.1:0", "v1", s, Series{10, AllPriorities})
+			server, err := metrics.Serve("127.0.0.1:0", "v1", s, metrics.Series{Flows: 10, Priorities: metrics.AllPriorities})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer server.Close()
 			var size int64
-			before := processor(b)
+			before := telemetry.Processor(b)
 			for b.Loop() {
 				r, err := http.Get("http://" + server.Address() + "/metrics")
 				if err != nil {
@@ -330,18 +260,8 @@ func BenchmarkScrape(b *testing.B) {
 				}
 				r.Body.Close()
 			}
-			b.ReportMetric((processor(b)-before).Seconds()*1e3/float64(b.N), "cpu-ms/op") // of both ends, however busy the machine
+			b.ReportMetric((telemetry.Processor(b)-before).Seconds()*1e3/float64(b.N), "cpu-ms/op") // of both ends, however busy the machine
 			b.ReportMetric(float64(size), "bytes/op")
 		})
 	}
-}
-
-// processor is the processor time that this process has used.
-func processor(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

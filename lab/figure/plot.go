@@ -1,4 +1,4 @@
-package lab
+package figure
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -16,30 +15,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"photon/lab"
 )
 
-// panels are the plots of an experiment; those of `dynamics` if it names none.
-func (e *Experiment) panels() []Plot {
-	if len(e.Plots) > 0 {
-		return e.Plots
-	}
-	if !e.Measure.Kind.IsSet() {
-		return nil
-	}
-	return []Plot{
-		{Y: "rate, Gbit/s", Scale: 1e9, Lines: []string{"aggregate_rate_bps"}, To: e.Measure.Plot},
-		{Y: "queue, KB", Scale: 1e3, Lines: []string{"queue_bytes"}, To: e.Measure.Plot},
-	}
-}
-
-// plot draws one scheme's panels below each other. format is "png" or "svg".
-func (e *Experiment) plot(r *Result, scheme, format string) ([]byte, error) {
-	column, err := e.column(r, []string{scheme}, scheme+", "+r.World)
+// one draws one scheme's panels below each other. format is "png" or "svg".
+func one(e *lab.Experiment, r *lab.Result, scheme, format string) ([]byte, error) {
+	panels, err := column(e, r, []string{scheme}, scheme+", "+r.World)
 	if err != nil {
 		return nil, err
 	}
 	var rows [][]*plot.Plot
-	for _, p := range column {
+	for _, p := range panels {
 		rows = append(rows, []*plot.Plot{p})
 	}
 	return render(rows, format)
@@ -47,13 +34,13 @@ func (e *Experiment) plot(r *Result, scheme, format string) ([]byte, error) {
 
 // overview draws all schemes of a result: beside each other if there are panels
 // over time, else in one.
-func (e *Experiment) overview(r *Result, format string) ([]byte, error) {
+func overview(e *lab.Experiment, r *lab.Result, format string) ([]byte, error) {
 	var names []string
 	over := false
 	for _, run := range r.Runs {
 		names = append(names, run.Scheme)
 	}
-	for _, p := range e.panels() {
+	for _, p := range e.Panels() {
 		over = over || len(p.Lines) > 0
 	}
 	groups := [][]string{names}
@@ -69,14 +56,14 @@ func (e *Experiment) overview(r *Result, format string) ([]byte, error) {
 		if over {
 			title = g[0]
 		}
-		column, err := e.column(r, g, title)
+		panels, err := column(e, r, g, title)
 		if err != nil {
 			return nil, err
 		}
 		if rows == nil {
-			rows = make([][]*plot.Plot, len(column))
+			rows = make([][]*plot.Plot, len(panels))
 		}
-		for i, p := range column {
+		for i, p := range panels {
 			rows[i] = append(rows[i], p)
 		}
 	}
@@ -84,17 +71,17 @@ func (e *Experiment) overview(r *Result, format string) ([]byte, error) {
 }
 
 // column is the panels for some schemes.
-func (e *Experiment) column(r *Result, schemes []string, title string) (column []*plot.Plot, err error) {
-	panels := e.panels()
+func column(e *lab.Experiment, r *lab.Result, schemes []string, title string) (column []*plot.Plot, err error) {
+	panels := e.Panels()
 	if len(panels) == 0 { // nothing was asked for: what there is
-		panels = []Plot{{Bars: e.MetricNames()}}
+		panels = []lab.Plot{{Bars: e.MetricNames()}}
 	}
 	for i := range panels {
 		p := plot.New()
 		if i == 0 {
 			p.Title.Text = title
 		}
-		if err := e.draw(p, &panels[i], r, schemes); err != nil {
+		if err := panel(e, p, &panels[i], r, schemes); err != nil {
 			return nil, err
 		}
 		column = append(column, p)
@@ -103,7 +90,7 @@ func (e *Experiment) column(r *Result, schemes []string, title string) (column [
 }
 
 // draw puts one panel's data into a plot.
-func (e *Experiment) draw(p *plot.Plot, spec *Plot, r *Result, schemes []string) error {
+func panel(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string) error {
 	p.Y.Label.Text = spec.Y
 	if p.Title.Text == "" || spec.Title != "" {
 		p.Title.Text = strings.TrimPrefix(p.Title.Text+": "+spec.Title, ": ")
@@ -114,16 +101,16 @@ func (e *Experiment) draw(p *plot.Plot, spec *Plot, r *Result, schemes []string)
 	}
 	switch {
 	case len(spec.Lines) > 0:
-		return e.drawLines(p, spec, r, schemes, scale)
+		return drawLines(e, p, spec, r, schemes, scale)
 	case len(spec.Sweep) > 0:
-		return e.drawSweep(p, spec, r, schemes, scale)
+		return drawSweep(e, p, spec, r, schemes, scale)
 	case spec.FCT != "":
-		return e.drawFCT(p, spec, r, schemes)
+		return drawFCT(e, p, spec, r, schemes)
 	}
 	return drawBars(p, spec, r, schemes, scale)
 }
 
-func (e *Experiment) drawLines(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float64) error {
+func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
 	end := spec.To
 	if end == 0 {
 		end = e.Duration
@@ -131,7 +118,7 @@ func (e *Experiment) drawLines(p *plot.Plot, spec *Plot, r *Result, schemes []st
 	p.X.Label.Text = "time, ms"
 	drawn := 0
 	for _, scheme := range schemes {
-		s := r.series[key(scheme, e.shown(r))]
+		s := r.Series(scheme, e.Shown(r))
 		if s == nil {
 			continue
 		}
@@ -165,16 +152,16 @@ func (e *Experiment) drawLines(p *plot.Plot, spec *Plot, r *Result, schemes []st
 	return nil
 }
 
-func (e *Experiment) drawSweep(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float64) error {
+func drawSweep(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
 	p.X.Label.Text = e.Sweep.Label
 	drawn := 0
 	for _, scheme := range schemes {
-		m := r.metrics(scheme)
+		m := r.Metrics(scheme)
 		for _, metric := range spec.Sweep {
 			var xy plotter.XYs
-			for _, v := range e.variants {
-				x, err := sweepNumber(v.value)
-				if y := m[key(metric, v.value)]; y != nil && err == nil {
+			for _, v := range e.Values() {
+				x, err := lab.SweepNumber(v)
+				if y := m[lab.Key(metric, v)]; y != nil && err == nil {
 					xy = append(xy, plotter.XY{X: x, Y: *y / scale})
 				}
 			}
@@ -196,15 +183,10 @@ func (e *Experiment) drawSweep(p *plot.Plot, spec *Plot, r *Result, schemes []st
 	return nil
 }
 
-// sweepNumber reads a sweep's value, with or without a unit, as a number.
-func sweepNumber(s string) (float64, error) {
-	return strconv.ParseFloat(strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), 64)
-}
-
-func (e *Experiment) drawFCT(p *plot.Plot, spec *Plot, r *Result, schemes []string) error {
+func drawFCT(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string) error {
 	p.X.Label.Text, p.Y.Label.Text = "completion time, ms", "part of flows"
 	for i, scheme := range schemes {
-		times := r.completion(key(scheme, e.shown(r)), spec.FCT)
+		times := r.Completion(scheme, e.Shown(r), spec.FCT)
 		var xy plotter.XYs
 		for k, t := range times {
 			xy = append(xy, plotter.XY{X: t, Y: float64(k+1) / float64(len(times))})
@@ -223,11 +205,11 @@ func (e *Experiment) drawFCT(p *plot.Plot, spec *Plot, r *Result, schemes []stri
 	return nil
 }
 
-func drawBars(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float64) error {
+func drawBars(p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
 	// All bars of a panel have some 280 points, and those of a metric 60 at most.
 	width := vg.Points(max(2, min(60, 280/float64(len(spec.Bars)))/float64(len(schemes))))
 	for i, scheme := range schemes {
-		m := r.metrics(scheme)
+		m := r.Metrics(scheme)
 		var v plotter.Values
 		for _, metric := range spec.Bars {
 			y := 0.0
@@ -249,16 +231,6 @@ func drawBars(p *plot.Plot, spec *Plot, r *Result, schemes []string, scale float
 	p.NominalX(spec.Bars...)
 	if len(strings.Join(spec.Bars, " ")) > 60 { // they would overlap
 		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign = math.Pi/8, draw.XRight
-	}
-	return nil
-}
-
-// metrics returns a scheme's.
-func (r *Result) metrics(scheme string) Metrics {
-	for i := range r.Runs {
-		if r.Runs[i].Scheme == scheme {
-			return r.Runs[i].Metrics
-		}
 	}
 	return nil
 }

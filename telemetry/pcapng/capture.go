@@ -1,11 +1,12 @@
-package telemetry
+// Package pcapng writes what a port receives and sends for Wireshark. It is apart
+// from telemetry because the tables of protocols that come with the writer are
+// megabytes, which what only asks a node need not carry.
+package pcapng
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/gopacket/gopacket"
@@ -21,35 +22,11 @@ type Capture struct {
 	Port string // its name
 	Tap  *dataplane.Tap
 	Wall func(units.Time) time.Time // of an instant of the node's
-	Stop func()                     // ends it
 }
 
-// Captures answers to `photon capture`: begin has frames of a port copied, of
-// each the first snap bytes.
-func (a *Admin) Captures(begin func(port string, snap int) (*Capture, error)) {
-	a.mux.HandleFunc("GET /capture", func(w http.ResponseWriter, r *http.Request) {
-		snap, err := strconv.Atoi(r.FormValue("snap"))
-		if err != nil || snap < 1 || snap > maxSnap {
-			refuse(w, fmt.Errorf("%q bytes of each frame: from 1 to %d", r.FormValue("snap"), maxSnap))
-			return
-		}
-		c, err := begin(r.FormValue("port"), snap)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		defer c.Stop()
-		w.Header().Set("Content-Type", "application/x-pcapng")
-		_ = c.stream(r.Context(), w, http.NewResponseController(w).Flush) // who asked has gone
-	})
-}
-
-// maxSnap is the longest frame.
-const maxSnap = 9216 + 18
-
-// stream writes pcapng until the context ends: an interface of the port's name,
+// Stream writes pcapng until the context ends: an interface of the port's name,
 // and for each frame its direction and, as a comment, its priority.
-func (c *Capture) stream(ctx context.Context, w io.Writer, flush func() error) error {
+func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) error {
 	ng, err := pcapgo.NewNgWriterInterface(w, pcapgo.NgInterface{Name: c.Port, LinkType: layers.LinkTypeEthernet, TimestampResolution: 9},
 		pcapgo.NgWriterOptions{SectionInfo: pcapgo.NgSectionInfo{Application: "photon"}})
 	if err != nil {

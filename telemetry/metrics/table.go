@@ -1,9 +1,12 @@
-package telemetry
+package metrics
 
 import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"photon/dataplane"
+	"photon/telemetry"
 )
 
 // kind is what Prometheus takes a metric for.
@@ -115,7 +118,7 @@ var (
 	npMarked  = section("Notification and reaction points", define(hosts, counterKind, "np_ecn_marked_packets_total", byNode, "Data frames received with CE.", "mlx5: np_ecn_marked_roce_packets"))
 	npSent    = define(hosts, counterKind, "np_cnp_sent_total", byNode, "CNPs sent.", "mlx5: np_cnp_sent")
 	rpHandled = define(hosts, counterKind, "rp_cnp_handled_total", byNode, "CNPs given to a reaction point.", "mlx5: rp_cnp_handled")
-	rpIgnored = define(hosts, counterKind, "rp_cnp_ignored_total", byNode, "CNPs for flows that are not sent from here, or broken ones.", "mlx5: rp_cnp_ignored")
+	rpIgnored = define(hosts, counterKind, "rp_cnp_ignored_total", byNode, "CNPs for flows that are not sent from here or have sent nothing, that came too soon after another, or broken ones.", "mlx5: rp_cnp_ignored")
 	rpRate    = histogram(hosts, "rp_rate_bytes_per_second", rateBuckets(), byNode, "Rates that the reaction points allow the flows being sent now, in bytes on the wire: a distribution over flows, not over time.")
 	begun     = define(hosts, counterKind, "flows_started_total", byNode, "Flows taken up.", "")
 	done      = define(hosts, counterKind, "flows_completed_total", byNode, "Flows whose last packet was acknowledged.", "")
@@ -148,8 +151,9 @@ var (
 	devErrors   = define(both, counterKind, "device_errors_total", []string{"node", "port", "direction"}, "Errors that the driver counts, `direction` rx or tx.", "DPDK: ierrors, oerrors")
 
 	rounds    = section("The process", define(both, counterKind, "worker_rounds_total", byNode, "Polls of all workers.", ""))
-	pollGap   = histogram(both, "worker_poll_gap_seconds", gapBounds(), byWorker, "Time between two polls of a worker. A rest that an idle worker chose is no gap.")
-	pollSlept = histogram(both, "worker_poll_gap_slept_seconds", gapBounds(), byWorker, "Those of 33 us and more in which the worker's thread gave up its core by itself: what Go's runtime had it wait for, or a command. In the others the kernel took the core away, or the machine stood still.")
+	pollGap   = histogram(both, "worker_poll_gap_seconds", telemetry.GapBounds(), byWorker, "Time between two polls of a worker. A rest that an idle worker chose is no gap.")
+	pollSlept = histogram(both, "worker_poll_gap_slept_seconds", telemetry.GapBounds(), byWorker, "Those of 33 us and more in which the worker's thread gave up its core by itself: what Go's runtime had it wait for, or a command. In the others the kernel took the core away, or the machine stood still.")
+	pollTold  = histogram(both, "worker_command_seconds", telemetry.GapBounds(), byWorker, "Processor time that the control plane took of the worker at a time: a scrape, a command, a reload, the regular look at links and storms.")
 	rxBurst   = histogram(both, "worker_rx_burst_packets", burstBounds(), byWorker, "Frames that a poll took from a port, of polls that took any; 32 is the most.")
 	txBurst   = histogram(both, "worker_tx_burst_packets", burstBounds(), byWorker, "Frames that a poll gave a port to send, of polls that gave any.")
 	longest   = define(both, gaugeKind, "worker_poll_gap_max_seconds", byNode, "Longest time between two polls of a worker so far.", "")
@@ -157,3 +161,19 @@ var (
 	info      = define(both, gaugeKind, "node_info", []string{"node", "kind", "scheme"}, "1, with what the node is as labels: `kind` switch or agent, and the scheme in force.", "")
 	build     = define(both, gaugeKind, "build_info", []string{"version", "go", "dpdk"}, "1, with the versions as labels.", "")
 )
+
+// rateBuckets are the bounds of allowed rates in bytes a second.
+func rateBuckets() (b []float64) {
+	for _, r := range telemetry.RateBounds {
+		b = append(b, float64(r)/8)
+	}
+	return b
+}
+
+// fctBuckets are the bounds of completion times in seconds.
+func fctBuckets() (b []float64) {
+	for _, t := range dataplane.FCTBounds {
+		b = append(b, t.Seconds())
+	}
+	return b
+}

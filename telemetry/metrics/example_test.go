@@ -1,15 +1,15 @@
-package telemetry_test
+package metrics_test
 
 import (
 	"fmt"
 	"strings"
 
-	"photon/telemetry"
+	"photon/telemetry/metrics"
 )
 
 // All that is exported is in one table, from which docs/metrics.md is made too.
-func ExampleMetrics() {
-	for _, m := range telemetry.Metrics() {
+func Example() {
+	for _, m := range metrics.All() {
 		if strings.HasPrefix(m.Name, "photon_pfc_tx_") {
 			fmt.Println(m.Name, m.Type)
 		}

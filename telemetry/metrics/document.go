@@ -1,4 +1,4 @@
-package telemetry
+package metrics
 
 import (
 	"fmt"
@@ -61,21 +61,34 @@ func (n size) most(ports, workers int, s Series) int {
 	return ports*(bits.OnesCount8(s.Priorities)*n.prio+n.port) + workers*n.worker + s.Flows*n.flow + n.fixed
 }
 
-// Metric is what can be known of one without scraping it.
-type Metric struct{ Name, Type, Help string }
+// Most is how many series an agent, or a switch, can have at most, those of the Go
+// runtime and the process excepted.
+func Most(agent bool, ports, workers int, s Series) int {
+	of := switches
+	if agent {
+		of = hosts
+	}
+	return sizeOf(of).most(ports, workers, s)
+}
 
-// Metrics are all that switches and agents have.
-func Metrics() (all []Metric) {
+// Metric is what can be known of one without scraping it.
+type Metric struct {
+	Name, Type, Help string
+	Switch, Agent    bool // have it; an agent that is no NIC
+}
+
+// All are all that switches and agents have.
+func All() (all []Metric) {
 	for _, m := range metrics {
-		all = append(all, Metric{m.name, string(m.kind), m.help})
+		all = append(all, Metric{m.name, string(m.kind), m.help, switches.has(m.of), hosts.has(m.of)})
 	}
 	return all
 }
 
-// MetricsDoc writes docs/metrics.md.
-func MetricsDoc(w io.Writer) error {
+// Document writes docs/metrics.md.
+func Document(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, metricsHead, formula(sizeOf(switches)), sizeOf(switches).most(4, 1, Series{0, AllPriorities}), formula(sizeOf(hosts)), sizeOf(hosts).most(1, 1, Series{10, AllPriorities}))
+	fmt.Fprintf(&b, metricsHead, formula(sizeOf(switches)), Most(false, 4, 1, Series{0, AllPriorities}), formula(sizeOf(hosts)), Most(true, 1, 1, Series{10, AllPriorities}))
 	for _, m := range metrics {
 		if title := sections[m]; title != "" {
 			fmt.Fprintf(&b, "\n## %s\n\n| metric | type | of | labels | what it is | elsewhere |\n|---|---|---|---|---|---|\n", title)

@@ -1,4 +1,6 @@
-package lab
+// Package schema makes JSON schemas of the files that lab reads, for editors. It is
+// apart from lab so that what only runs experiments does not carry the library.
+package schema
 
 import (
 	"encoding/json"
@@ -7,16 +9,17 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"photon/lab"
 	"photon/units"
 )
 
-// Schema is the format of experiments as a JSON schema, for editors.
-func Schema() ([]byte, error) {
-	return SchemaOf(&Experiment{}, "photon experiment", "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it.")
+// Experiment is the format of experiments as a JSON schema, for editors.
+func Experiment() ([]byte, error) {
+	return Of(&lab.Experiment{}, "photon experiment", "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it.")
 }
 
-// SchemaOf is the format of files that are read into v as a JSON schema.
-func SchemaOf(v any, title, description string) ([]byte, error) {
+// Of is the format of files that are read into v as a JSON schema.
+func Of(v any, title, description string) ([]byte, error) {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, RequiredFromJSONSchemaTags: true, Mapper: shape, Namer: typeName}
 	s := r.Reflect(v)
 	s.Title, s.Description = title, description

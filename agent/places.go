@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"photon/cnp"
+	"photon/flowtable"
+	"photon/internal/memory"
+	"photon/ratelimit"
+	"photon/units"
+	"photon/wire"
+)
+
+// What a host keeps by slot of a flow, of those that it sends and of those that it
+// receives. All of it is there from the start, or made as it is needed.
+
+// makePlaces makes what there is at the start.
+func (h *Host) makePlaces() {
+	c := &h.config
+	if c.Elastic {
+		h.byPeer, h.pacer = flowtable.NewElastic(c.Senders, hashKey), ratelimit.NewElasticPacer[sending](c.Senders)
+		h.table = flowtable.NewElastic(c.Receivers, hashKey)
+		return
+	}
+	h.flows, h.byPeer, h.pacer = make([]flow, c.Senders), flowtable.New(c.Senders, hashKey), ratelimit.NewPacerWith[sending](c.Senders, c.Tenants...)
+	h.peers, h.table = make([]peer, c.Receivers), flowtable.New(c.Receivers, hashKey)
+	memory.Huge(h.flows)
+}
+
+// moreFlows makes the places that the table of sent flows now has.
+func (h *Host) moreFlows() {
+	if n := h.byPeer.Room(); n > len(h.flows) {
+		h.flows = append(make([]flow, 0, n), h.flows...)[:n]
+		h.pacer.Room(n)
+		for i := range h.flows { // what lies beside their timers has moved
+			if h.flows[i].sending != nil {
+				h.flows[i].sending = h.pacer.Beside(i)
+			}
+		}
+	}
+}
+
+// morePeers does the same for received flows.
+func (h *Host) morePeers() {
+	if n := h.table.Room(); n > len(h.peers) {
+		h.peers = append(make([]peer, 0, n), h.peers...)[:n]
+		h.config.NP.(cnp.Elastic).Room(n)
+	}
+}
+
+// Forget drops what is known of a received flow of which nothing more will come, so
+// that its place can be another's. It reports false, and changes nothing, while
+// something is still to be said of it.
+func (h *Host) Forget(from wire.IP, qp uint32) bool {
+	slot := h.table.Lookup(peerKey{from, qp})
+	if slot == flowtable.None {
+		return true
+	}
+	if np, ok := h.config.NP.(cnp.Elastic); !ok || !np.Quiet(slot) || h.peers[slot].acks > 0 || h.delayed.waits(slot) {
+		return false
+	}
+	h.drop(slot)
+	return true
+}
+
+// drop forgets the received flow of a slot.
+func (h *Host) drop(slot int) {
+	h.config.NP.Forget(slot)
+	h.notice = h.config.NP.Next()
+	h.table.Delete(slot)
+	h.recent.known = false
+}
+
+// makeRoom forgets a flow that has been silent for long in favour of a new one.
+func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
+	old := h.table.Expire(now-h.config.Age, h.table.Cap())
+	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
+		return flowtable.None, false
+	}
+	h.drop(old)
+	return h.table.Insert(k, now)
+}

@@ -1,0 +1,66 @@
+//go:build dpdk
+
+package dpdk
+
+import "unsafe"
+
+// A worker must never wait for another thread: on a busy machine that thread
+// waits for a core, and then so does the worker, for as long as a scheduler's
+// turn. Go's scheduler has a goroutine that is locked to its thread wait in two
+// cases. Its monitor asks a goroutine that ran for 10 ms to make room; one that is
+// locked then hands its P (the right to run Go code) to another thread, which finds
+// it in the queue, hands the P back and wakes it. And a goroutine that is in C loses
+// its P to the monitor, and when it comes back has to wait for one.
+//
+// So a worker holds its P: it runs as the runtime's own critical sections do
+// (m.locks), in which nobody may take the P, and it calls C as they do, without
+// saying so. What such code must not do is wait: not for a lock, a channel, or a
+// timer; the runtime ends a process that tries. Allocating is allowed.
+//
+// The world must stop now and then all the same: for a collection, or a profile. So
+// every offerEvery a worker calls C as everybody does. If the world is to stop it
+// stops there; the collector looks at the worker's stack then; and if the monitor
+// looks at that very instant and takes the P, the worker takes a free one, which
+// reserve sees to. All calls are made so
+// before World.SeldomStop, and in World.AllowStops.
+//
+// The functions of the runtime are those that it keeps for others in their present
+// form (go.dev/issue/67401). asmcgocall is how cgo itself gets to C.
+
+// offerEvery is how often a worker lets the world stop: in microseconds.
+const offerEvery = 1000
+
+//go:linkname asmcgocall runtime.asmcgocall
+//go:noescape
+func asmcgocall(fn, arg unsafe.Pointer) int32
+
+//go:linkname cgocall runtime.cgocall
+func cgocall(fn, arg unsafe.Pointer) int32
+
+//go:linkname procPin runtime.procPin
+func procPin() int
+
+//go:linkname procUnpin runtime.procUnpin
+func procUnpin()
+
+// hold makes the calling goroutine, which is locked to its thread, one that
+// cannot be interrupted, until let.
+func hold() { procPin() }
+
+// let ends that.
+func let() { procUnpin() }
+
+// call calls a C function that never waits, with one argument. The garbage
+// collector may not look at the goroutine meanwhile, nor the world stop.
+func call(fn, arg unsafe.Pointer) { asmcgocall(fn, arg) }
+
+// wait calls a C function that may wait, or that the world may stop at. Nothing in
+// here may look whether the goroutine is to make room, as the beginnings of functions
+// do: hence nosplit.
+//
+//go:nosplit
+func wait(fn, arg unsafe.Pointer) {
+	procUnpin()
+	cgocall(fn, arg)
+	procPin()
+}

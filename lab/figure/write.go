@@ -1,0 +1,32 @@
+package figure
+
+import (
+	"os"
+	"path/filepath"
+
+	"photon/lab"
+)
+
+// Write draws a result into its folder below the output folder: overview.png with
+// all schemes, and for each scheme a PNG of its name. lab.Experiment.Write comes
+// before: the folder is there.
+func Write(e *lab.Experiment, out string, r *lab.Result) error {
+	dir := filepath.Join(e.Folder(out), r.World)
+	all, err := overview(e, r, "png")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overview.png"), all, 0o644); err != nil {
+		return err
+	}
+	for _, run := range r.Runs {
+		png, err := one(e, r, run.Scheme, "png")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, run.Scheme+".png"), png, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

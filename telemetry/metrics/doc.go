@@ -1,0 +1,9 @@
+// Package metrics serves /metrics for Prometheus, /healthz, and the runtime's
+// profiles under /debug/pprof. It listens on the loopback address unless it is told
+// otherwise, since nothing of it asks who is there. It is apart from telemetry so
+// that what only asks a node does not carry Prometheus' client with it; its tests
+// lie there, beside the nodes that they show.
+//
+// A scrape takes one snapshot of the counters, between two polls of the
+// workers; what it costs them is the copy.
+package metrics

@@ -1,0 +1,49 @@
+package telemetry
+
+import (
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/units"
+)
+
+// Snapshot is what a scrape shows, all of one instant.
+type Snapshot struct {
+	Node     string
+	Now      units.Time
+	Ports    []string     // names, by number
+	Rates    []units.Rate // of their links as configured
+	Lossless uint8        // priorities with PFC, as bits
+	Scheme   string
+	Stats    dataplane.Stats
+	Devices  []dpdk.DeviceStats
+	Pace     dpdk.Pace
+	Polls    []dpdk.Polls // by worker
+	Host     bool         // notification and reaction points are there
+	NIC      bool         // a host that carries the frames of applications
+	Orders   *FlowCounts  // of an agent that takes orders
+
+	// Switches only.
+	Response    units.Time // poll gap that the headroom has room for; 0: unknown
+	Buffer      *dataplane.BufferState
+	Params      []scheme.Setting
+	Watchdog    pfc.WatchdogConfig
+	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
+	LinkChanges []uint64   // up or down, by port
+}
+
+// FlowCounts are how many flows wait for their start and are sent, and how many
+// were refused in all.
+type FlowCounts struct {
+	Pending, Running int
+	Refused          uint64
+}
+
+// GapBounds are the bounds of a worker's polling gaps in seconds.
+func GapBounds() (b []float64) {
+	for i := range dpdk.GapBounds {
+		b = append(b, dpdk.GapBound(i).Seconds())
+	}
+	return b
+}
