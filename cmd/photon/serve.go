@@ -124,8 +124,12 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	d.summary()
-	if err := d.world.Audit(); err != nil {
+	// A watcher that waited for the drain to end may be about to change the node.
+	d.world.Do(func(now units.Time) {
+		d.summary(now)
+		err = d.world.Audit()
+	})
+	if err != nil {
 		return fmt.Errorf("frames are unaccounted for: %w", err)
 	}
 	return nil
@@ -204,8 +208,8 @@ func (d *daemon) surveyNIC(int) *telemetry.Survey {
 }
 
 // summary logs what went through each port.
-func (d *daemon) summary() {
-	st := d.node.Stats(d.world.Now())
+func (d *daemon) summary(now units.Time) {
+	st := d.node.Stats(now)
 	for i := range st.Ports {
 		sent, received := st.Ports[i].Frames()
 		discarded := uint64(0)
