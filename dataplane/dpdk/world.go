@@ -36,6 +36,7 @@ type world struct {
 	letter   atomic.Pointer[letter]
 	resting  atomic.Int32
 	finished atomic.Bool
+	headless atomic.Bool  // worker 0 has left
 	stops    atomic.Int32 // how many are in AllowStops, and one more before SeldomStop
 	seldom   sync.Once
 }
@@ -222,6 +223,7 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 		w.build()
 	}
 	w.finished.Store(false)
+	w.headless.Store(false)
 	w.resting.Store(0)
 	stop := context.AfterFunc(ctx, func() { w.finished.Store(true) })
 	defer stop()
