@@ -117,7 +117,18 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	d.tell(systemd.SdNotifyReady)
 	running, halt := context.WithCancel(context.WithoutCancel(ctx))
 	defer halt()
-	defer context.AfterFunc(ctx, func() { d.tell(systemd.SdNotifyStopping); d.drain(); halt() })()
+	drained := make(chan struct{})
+	still := context.AfterFunc(ctx, func() {
+		defer close(drained)
+		d.tell(systemd.SdNotifyStopping)
+		d.drain()
+		halt()
+	})
+	defer func() {
+		if !still() { // the world may have ended by itself: who drains it must not outlive it
+			<-drained
+		}
+	}()
 	if d.collector.ours() {
 		d.world.SeldomStop()
 	}
