@@ -81,6 +81,9 @@ type World interface {
 	Attach(at dataplane.End, d Device, link dataplane.Link) error
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
+	// Reconnect has memifs that are clients connect if their server was not there
+	// when they were opened, or has gone since. It is to be called now and then.
+	Reconnect()
 	// Do calls f while all workers rest between two rounds, and returns when it
 	// is done. If the world does not run, f is called at once. f may do what it
 	// likes, and the workers wait with it.

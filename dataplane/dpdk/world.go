@@ -23,7 +23,8 @@ type world struct {
 	workers []*worker
 	nodes   []member
 	ports   []*port
-	opened  []uint16                // devices
+	opened  []uint16 // devices
+	clients []memifClient
 	kernel  map[uint16]*kernelDrops // by device
 	samples []sampler
 	built   bool
@@ -32,7 +33,7 @@ type world struct {
 
 	running  sync.Mutex // held by Run
 	mailbox  sync.Mutex // held by Do
-	counting sync.Mutex // held by Devices
+	counting sync.Mutex // held by Devices and Reconnect
 	letter   atomic.Pointer[letter]
 	resting  atomic.Int32
 	finished atomic.Bool
@@ -372,6 +373,8 @@ func (w *world) Audit() error {
 func (w *world) Close() error {
 	w.running.Lock()
 	defer w.running.Unlock()
+	w.counting.Lock()
+	defer w.counting.Unlock()
 	if w.closed {
 		return nil
 	}
@@ -389,6 +392,9 @@ func (w *world) Close() error {
 		if p.c != nil {
 			lost += int(p.c.tx_total) - int(p.peer.c.rx_total) - inRing
 		}
+	}
+	for _, p := range w.ports {
+		p.c = nil // the workers' memory
 	}
 	for _, id := range w.opened {
 		closeDevice(id)
