@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,6 +105,11 @@ func New(o Options) (World, error) {
 	}
 	if len(o.Cores) < o.Workers {
 		return nil, fmt.Errorf("%d workers on %d cores: name a core for each", o.Workers, len(o.Cores))
+	}
+	for _, core := range o.Cores[:o.Workers] { // or DPDK prints how it is used; one that is isolated is no part of affinity
+		if _, err := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d", core)); err != nil {
+			return nil, fmt.Errorf("core %d: this machine has none of that number", core)
+		}
 	}
 	if err := initEAL(o); err != nil {
 		return nil, err
