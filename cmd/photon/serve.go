@@ -85,6 +85,13 @@ func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices [
 	return devices, nil
 }
 
+// warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.
+func (d *daemon) warnOfNode(port int) {
+	if s := d.world.Elsewhere(dataplane.End{Node: d.id, Port: port}); s != "" {
+		d.log.Warnf("port %s: %s", d.ports[port], s)
+	}
+}
+
 // serve runs the world until the context ends, answering scrapes, lets its
 // queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {

@@ -60,7 +60,10 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 			return Device{}, fmt.Errorf("port %s: interface %s does not take mtu %d: %w", spec, iface, mtu, err)
 		}
 	}
-	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id)}
+	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id), Node: -1}
+	if !d.Virtual {
+		d.Node = int(C.rte_eth_dev_socket_id(C.uint16_t(id)))
+	}
 	w.kernel[d.ID] = newSockets(spec, before)
 	d.Shared = w.kernel[d.ID].shared()
 	var mac C.struct_rte_ether_addr
