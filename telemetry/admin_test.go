@@ -336,7 +336,9 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 		return take()
 	}
 	a, c := serve(t, s)
-	go func() { _, _, _ = c.Show(t.Context(), &Topics[slices.IndexFunc(Topics[:], func(x Topic) bool { return x.path() == "/show/queues" })]) }()
+	go func() {
+		_, _, _ = c.Show(t.Context(), &Topics[slices.IndexFunc(Topics[:], func(x Topic) bool { return x.path() == "/show/queues" })])
+	}()
 	<-asked
 	time.AfterFunc(httpd.Patience+200*time.Millisecond, func() { close(answer) })
 	a.Close()
