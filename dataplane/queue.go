@@ -1,6 +1,10 @@
 package dataplane
 
-import "photon/units"
+import (
+	"math/bits"
+
+	"photon/units"
+)
 
 // queue is a ring of frames that grows to the longest it has been.
 type queue struct {
@@ -11,12 +15,8 @@ type queue struct {
 	most  units.Size // bytes, as of the last that left
 }
 
-// reserve makes room for n frames ahead of time.
-func (q *queue) reserve(n int) {
-	for len(q.ring) < n {
-		q.grow()
-	}
-}
+// ringFor is how long a ring is that has room for n frames.
+func ringFor(n int) int { return 1 << bits.Len(uint(max(n, 16)-1)) }
 
 func (q *queue) len() int { return int(q.tail - q.head) }
 
@@ -59,8 +59,10 @@ func (q *queue) drop(n int, bytes units.Size) {
 	}
 }
 
-func (q *queue) grow() {
-	bigger := make([]Frame, max(16, 2*len(q.ring)))
+func (q *queue) grow() { q.move(make([]Frame, ringFor(2*len(q.ring)))) }
+
+// move has a longer ring take the place of that there is.
+func (q *queue) move(bigger []Frame) {
 	n := q.len()
 	for i := range n {
 		bigger[i] = q.ring[(q.head+uint32(i))&uint32(len(q.ring)-1)]

@@ -1,6 +1,10 @@
 package dataplane
 
-import "photon/wire"
+import (
+	"math/bits"
+
+	"photon/wire"
+)
 
 // pairs remembers to which port plain frames from one address to another go, if
 // they came through one port: what findPorts found out in this second, with the
@@ -10,11 +14,25 @@ type pairs struct {
 	second  uint32 // in which addresses were confirmed
 	changes uint32 // of the switch's tables; see Switch.changes
 	epoch   uint64 // places with another are empty; 1 to 255
-	places  [1 << pairBits]pair
+	shift   uint8  // 64 less log2 of the places
+	places  []pair
 }
 
-// pairBits is log2 of the places: 32 KB, of which few are used at a time.
-const pairBits = 11
+// pairsPerPort is how many places a table has for each of its worker's ports, and
+// leastPairs and mostPairs what it has at least and at most: 32 and 512 KB, of which
+// few are used at a time. With one place in sixteen used, one pair in a hundred
+// finds both of its places taken; with one in two it is four in ten.
+const (
+	pairsPerPort = 512
+	leastPairs   = 1 << 11
+	mostPairs    = 1 << 15
+)
+
+// newPairs makes the table of a worker with so many ports.
+func newPairs(ports int) pairs {
+	log2 := bits.Len(uint(min(max(pairsPerPort*ports, leastPairs), mostPairs) - 1))
+	return pairs{shift: uint8(64 - log2), places: make([]pair, 1<<log2)}
+}
 
 // pair is a place: both addresses as they lie in a frame, behind the second of
 // them the port they lead to (12 bits), the one they came through (12 bits) and
@@ -31,7 +49,7 @@ func (t *pairs) mine(port int) uint64 { return uint64(port)<<44 | t.epoch<<56 }
 
 // place is where a pair is kept, or beside that, in the same line of the cache.
 func (t *pairs) place(first uint64, rest uint32) uint {
-	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (64 - pairBits))
+	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (t.shift & 63))
 }
 
 // is reports whether a place holds a pair; mine is what is behind its addresses,
@@ -61,6 +79,6 @@ func (t *pairs) renew(second, changes uint32) {
 	t.second, t.changes = second, changes
 	if t.epoch++; t.epoch == 256 {
 		t.epoch = 1
-		clear(t.places[:])
+		clear(t.places)
 	}
 }

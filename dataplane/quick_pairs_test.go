@@ -26,7 +26,8 @@ func pairOf(dst, src wire.MAC) *wire.Quick {
 }
 
 func TestPairs(t *testing.T) {
-	p := new(pairs)
+	table := newPairs(2)
+	p := &table
 	p.renew(0, 0)
 	if _, ok := p.held(pairOf(0, 0), 0); ok {
 		t.Error("an empty place holds a pair")
@@ -56,7 +57,8 @@ func TestPairs(t *testing.T) {
 // Two pairs of one place do not push each other out, and whatever is pushed out is
 // never taken for another.
 func TestPairsShareAPlace(t *testing.T) {
-	p := new(pairs)
+	table := newPairs(2)
+	p := &table
 	p.renew(0, 0)
 	var same []*wire.Quick
 	want := p.place(pairOf(mac(1), mac(0)).Pair())
