@@ -48,8 +48,8 @@ const pairOut uint64 = (maxPorts - 1) << 32 // where the port is
 func (t *pairs) mine(port int) uint64 { return uint64(port)<<44 | t.epoch<<56 }
 
 // place is where a pair is kept, or beside that, in the same line of the cache.
-func (t *pairs) place(first uint64, rest uint32) uint {
-	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (t.shift & 63))
+func place(first uint64, rest uint32, shift uint8) uint {
+	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (shift & 63))
 }
 
 // is reports whether a place holds a pair; mine is what is behind its addresses,
@@ -64,7 +64,7 @@ func (e *pair) out() uint32 { return uint32(e.rest>>32) & (maxPorts - 1) }
 // remember keeps where the frames of a pair go that came through a port.
 func (t *pairs) remember(b *wire.Quick, port, out int) {
 	first, rest := b.Pair()
-	at := t.place(first, rest)
+	at := place(first, rest, t.shift)
 	if t.places[at].rest>>56 == t.epoch { // taken
 		at ^= 1
 	}

@@ -9,7 +9,7 @@ import (
 // held is what is remembered of a pair that came through a port.
 func (t *pairs) held(b *wire.Quick, port int) (out uint32, ok bool) {
 	first, rest := b.Pair()
-	at := t.place(first, rest)
+	at := place(first, rest, t.shift)
 	for _, e := range []*pair{&t.places[at], &t.places[at^1]} {
 		if e.is(first, uint64(rest), t.mine(port)) {
 			return e.out(), true
@@ -61,9 +61,13 @@ func TestPairsShareAPlace(t *testing.T) {
 	p := &table
 	p.renew(0, 0)
 	var same []*wire.Quick
-	want := p.place(pairOf(mac(1), mac(0)).Pair())
+	at := func(b *wire.Quick) uint {
+		first, rest := b.Pair()
+		return place(first, rest, p.shift)
+	}
+	want := at(pairOf(mac(1), mac(0)))
 	for i := 0; len(same) < 3; i++ {
-		if b := pairOf(mac(1), mac(i)); p.place(b.Pair()) == want {
+		if b := pairOf(mac(1), mac(i)); at(b) == want {
 			same = append(same, b)
 		}
 	}

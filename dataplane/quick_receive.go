@@ -49,6 +49,7 @@ func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool)
 	p.env.Starts(burst, s.bare, &starts)
 	pairs, classes, in := &p.worker.pairs, &s.classes, newRead(uint16(p.number), 0, 0)
 	mine := pairs.mine(p.number)
+	places, shift := pairs.places, pairs.shift
 	to = to[:len(burst)]
 	for i := range to {
 		b := starts[i&(quickBurst-1)]
@@ -62,10 +63,10 @@ func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool)
 		}
 		burst[i].set(r)
 		first, rest := b.Pair()
-		at := pairs.place(first, rest)
-		if e := &pairs.places[at]; e.is(first, uint64(rest), mine) {
+		at := place(first, rest, shift)
+		if e := &places[at]; e.is(first, uint64(rest), mine) {
 			to[i] = queueOf(e.out(), r.prio())
-		} else if e := &pairs.places[at^1]; e.is(first, uint64(rest), mine) {
+		} else if e := &places[at^1]; e.is(first, uint64(rest), mine) {
 			to[i] = queueOf(e.out(), r.prio())
 		} else {
 			to[i] = unfound

@@ -16,50 +16,52 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 	q := &p.queues[prio].queue
 	n := min(len(burst), q.len(), quickBurst)
 	burst = burst[:q.copyTo(burst[:n])]
-	bytes, held := units.Size(0), units.Size(0) // of all; of those from one port
-	overhead := int64(p.config.Link.overhead())
+	bytes, held := int64(0), int64(0) // of all; of those from one port
+	overhead := int64(p.overhead)
 	in, flag := burst[0].In, burst[0].Flag
 	for i := range burst {
 		f := &burst[i]
-		length := f.Len
+		length := int64(f.Len)
 		if (f.Flag^flag)&Lossless != 0 { // the switch's own are not lossless, whatever their priority
 			n = i
 			break
 		}
-		if budget -= int64(length) + overhead; budget < 0 {
+		if budget -= length + overhead; budget < 0 {
 			n = i
 			break
 		}
 		if f.In != in {
-			s.releaseAll(now, in, prio, held)
+			if !s.ports[in].in.Ease(uint8(prio), held) {
+				s.releaseAll(now, in, prio, held)
+			}
 			in, held = f.In, 0
 		}
-		held += units.Size(length)
-		bytes += units.Size(length)
+		held += length
+		bytes += length
 	}
 	burst = burst[:n]
 	s.releaseAll(now, in, prio, held)
 	if flag&Lossless == 0 {
-		s.pool.Add(-int64(bytes))
+		s.pool.Add(-bytes)
 	} else if point := &p.points[prio]; point.span != nil {
-		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, bytes)
+		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, units.Size(bytes))
 		p.markAll(prio, burst[from:to])
 	} else if q.bytes-units.Size(burst[0].Len) > p.queues[prio].keep {
 		p.judgeAll(now, prio, burst)
 	}
-	q.drop(n, bytes)
+	q.drop(n, units.Size(bytes))
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
 	l := &p.queues[prio].lane
 	l.txFrames += uint64(n)
 	l.txBytes += uint64(bytes)
-	p.sent += bytes + units.Size(int64(n)*overhead)
+	p.sent += units.Size(bytes + int64(n)*overhead)
 	return n
 }
 
 // releaseAll takes frames out of the account of the port through which they came.
-func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes units.Size) {
+func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes int64) {
 	from := &s.ports[in]
 	if from.in.Release(uint8(prio), int(bytes)) {
 		from.env.Wake(int(in), now)
