@@ -42,11 +42,10 @@ func (q *queue) pop(f *Frame) {
 	q.drop(1, units.Size(f.Len))
 }
 
-// copyTo copies the first frames, as many as there is room for, and returns how many.
-func (q *queue) copyTo(burst []Frame) int {
-	at := q.head & uint32(len(q.ring)-1)
-	n := copy(burst, q.ring[at:min(int(at)+q.len(), len(q.ring))])
-	return n + copy(burst[n:], q.ring[:q.len()-n])
+// run is the first frames, at most n and as far as they lie in a row. There is one at least.
+func (q *queue) run(n int) []Frame {
+	at := int(q.head & uint32(len(q.ring)-1))
+	return q.ring[at:][:min(n, q.len(), len(q.ring)-at)]
 }
 
 // drop advances beyond n frames of so many bytes. An empty queue begins anew, so that a short one

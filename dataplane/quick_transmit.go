@@ -10,23 +10,22 @@ import (
 func (p *point) quick() bool { return p.cp == nil || p.burst != nil && p.stamper == nil }
 
 // dequeueQuick takes frames of one queue, releases their buffer and lets the
-// congestion point judge them, all at once. It returns how many. The first frame
-// is within the budget, bytes on the wire.
+// congestion point judge them, all at once. It returns how many; there may be more
+// that could be sent. The first frame is within the budget, bytes on the wire.
 func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []Frame, budget int64) int {
-	q := &p.queues[prio].queue
-	n := min(len(burst), q.len(), quickBurst)
-	burst = burst[:q.copyTo(burst[:n])]
-	bytes, held := int64(0), int64(0) // of all; of those from one port
+	l := &p.queues[prio&7]
+	q := &l.queue
+	run := q.run(min(len(burst), quickBurst))
 	overhead := int64(p.overhead)
-	in, flag := burst[0].In, burst[0].Flag
-	for i := range burst {
-		f := &burst[i]
-		length := int64(f.Len)
+	if budget != unbounded {
+		run = within(run, budget, overhead)
+	}
+	burst = burst[:len(run)]
+	n, bytes, held := len(run), int64(0), int64(0) // of all; of those from one port
+	in, flag := run[0].In, run[0].Flag
+	for i := range run {
+		f := &run[i]
 		if (f.Flag^flag)&Lossless != 0 { // the switch's own are not lossless, whatever their priority
-			n = i
-			break
-		}
-		if budget -= length + overhead; budget < 0 {
 			n = i
 			break
 		}
@@ -36,34 +35,45 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 			}
 			in, held = f.In, 0
 		}
-		held += length
-		bytes += length
+		burst[i] = *f
+		held += int64(f.Len)
+		bytes += int64(f.Len)
 	}
 	burst = burst[:n]
-	s.releaseAll(now, in, prio, held)
+	if !s.ports[in].in.Ease(uint8(prio), held) {
+		s.releaseAll(now, in, prio, held)
+	}
 	if flag&Lossless == 0 {
 		s.pool.Add(-bytes)
-	} else if point := &p.points[prio]; point.span != nil {
+	} else if point := &p.points[prio&7]; point.span != nil {
 		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, units.Size(bytes))
 		p.markAll(prio, burst[from:to])
-	} else if q.bytes-units.Size(burst[0].Len) > p.queues[prio].keep {
+	} else if q.bytes-units.Size(burst[0].Len) > l.keep {
 		p.judgeAll(now, prio, burst)
 	}
 	q.drop(n, units.Size(bytes))
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	l := &p.queues[prio].lane
 	l.txFrames += uint64(n)
 	l.txBytes += uint64(bytes)
 	p.sent += units.Size(bytes + int64(n)*overhead)
 	return n
 }
 
+// within is the first of some frames, those that are within a budget.
+func within(run []Frame, budget, overhead int64) []Frame {
+	for i := range run {
+		if budget -= int64(run[i].Len) + overhead; budget < 0 {
+			return run[:i]
+		}
+	}
+	return run
+}
+
 // releaseAll takes frames out of the account of the port through which they came.
 func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes int64) {
-	from := &s.ports[in]
-	if from.in.Release(uint8(prio), int(bytes)) {
+	if from := &s.ports[in]; from.in.Release(uint8(prio), int(bytes)) {
 		from.env.Wake(int(in), now)
 	}
 }
