@@ -9,13 +9,7 @@ import (
 // held is what is remembered of a pair that came through a port.
 func (t *pairs) held(b *wire.Quick, port int) (out uint32, ok bool) {
 	first, rest := b.Pair()
-	at := place(first, rest, t.shift)
-	for _, e := range []*pair{&t.places[at], &t.places[at^1]} {
-		if e.is(first, uint64(rest), t.mine(port)) {
-			return e.out(), true
-		}
-	}
-	return 0, false
+	return t.beside(place(first, rest, t.shift), first, uint64(rest), t.mine(port))
 }
 
 func pairOf(dst, src wire.MAC) *wire.Quick {
@@ -54,7 +48,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Two pairs of one place do not push each other out, and whatever is pushed out is
+// As many pairs of one place as are in a line do not push each other out, and whatever is pushed out is
 // never taken for another.
 func TestPairsShareAPlace(t *testing.T) {
 	table := newPairs(2)
@@ -66,21 +60,22 @@ func TestPairsShareAPlace(t *testing.T) {
 		return place(first, rest, p.shift)
 	}
 	want := at(pairOf(mac(1), mac(0)))
-	for i := 0; len(same) < 3; i++ {
+	for i := 0; len(same) < besides+1; i++ {
 		if b := pairOf(mac(1), mac(i)); at(b) == want {
 			same = append(same, b)
 		}
 	}
 	for round := range 10 {
-		for i, b := range same[:2] {
+		for i, b := range same[:besides] {
 			if out, ok := p.held(b, 1); !ok && round > 0 || ok && out != uint32(i) {
 				t.Fatalf("round %d: pair %d leads to %d, %v", round, i, out, ok)
 			} else if !ok {
 				p.remember(b, 1, i)
+				p.remember(b, 1, i) // takes no second place
 			}
 		}
 	}
-	p.remember(same[2], 1, 2)
+	p.remember(same[besides], 1, besides)
 	for i, b := range same {
 		if out, ok := p.held(b, 1); ok && out != uint32(i) {
 			t.Errorf("pair %d leads to %d", i, out)

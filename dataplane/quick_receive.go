@@ -66,8 +66,8 @@ func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool)
 		at := place(first, rest, shift)
 		if e := &places[at]; e.is(first, uint64(rest), mine) {
 			to[i] = queueOf(e.out(), r.prio())
-		} else if e := &places[at^1]; e.is(first, uint64(rest), mine) {
-			to[i] = queueOf(e.out(), r.prio())
+		} else if out, ok := pairs.beside(at, first, uint64(rest), mine); ok {
+			to[i] = queueOf(out, r.prio())
 		} else {
 			to[i] = unfound
 			left = true
