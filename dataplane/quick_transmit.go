@@ -21,29 +21,17 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 		run = within(run, budget, overhead)
 	}
 	burst = burst[:len(run)]
-	n, bytes, held := len(run), int64(0), int64(0) // of all; of those from one port
-	in, flag := run[0].In, run[0].Flag
-	for i := range run {
-		f := &run[i]
-		if (f.Flag^flag)&Lossless != 0 { // the switch's own are not lossless, whatever their priority
-			n = i
-			break
+	n, bytes := s.take(prio, run, burst)
+	for n < len(run) && (run[n].Flag^run[0].Flag)&Lossless == 0 { // the switch's own are not lossless, whatever their priority
+		held, more := s.takeHeld(now, prio, run[n:], burst[n:])
+		n, bytes = n+held, bytes+more
+		if n < len(run) {
+			held, more = s.take(prio, run[n:], burst[n:])
+			n, bytes = n+held, bytes+more
 		}
-		if f.In != in {
-			if !s.ports[in].in.Ease(uint8(prio), held) {
-				s.releaseAll(now, in, prio, held)
-			}
-			in, held = f.In, 0
-		}
-		burst[i] = *f
-		held += int64(f.Len)
-		bytes += int64(f.Len)
 	}
 	burst = burst[:n]
-	if !s.ports[in].in.Ease(uint8(prio), held) {
-		s.releaseAll(now, in, prio, held)
-	}
-	if flag&Lossless == 0 {
+	if run[0].Flag&Lossless == 0 {
 		s.pool.Add(-bytes)
 	} else if point := &p.points[prio&7]; point.span != nil {
 		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, units.Size(bytes))
@@ -71,11 +59,38 @@ func within(run []Frame, budget, overhead int64) []Frame {
 	return run
 }
 
-// releaseAll takes frames out of the account of the port through which they came.
-func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes int64) {
+// take copies frames of one priority to a burst that is as long, and takes them out of
+// the accounts of the ports through which they came, as far as all are lossless or none
+// is, and nothing more is to be done. It returns how many, and their bytes. It hardly
+// takes longer to lower a number for each than to find out which came through one port.
+func (s *Switch) take(prio int, run, burst []Frame) (n int, bytes int64) {
+	ports, flag := s.ports, run[0].Flag
+	burst = burst[:len(run)]
+	for i := range run {
+		f := &run[i]
+		if (f.Flag^flag)&Lossless != 0 || !ports[f.In].in.Easy(uint8(prio)) {
+			return i, bytes
+		}
+		ports[f.In].in.Ease(uint8(prio), int64(f.Len))
+		burst[i] = *f
+		bytes += int64(f.Len)
+	}
+	return len(run), bytes
+}
+
+// takeHeld is take of the frames at the beginning that came through one port, whose
+// peer may wait for an XON.
+func (s *Switch) takeHeld(now units.Time, prio int, run, burst []Frame) (n int, bytes int64) {
+	in, flag := run[0].In, run[0].Flag
+	for n < len(run) && run[n].In == in && (run[n].Flag^flag)&Lossless == 0 {
+		bytes += int64(run[n].Len)
+		n++
+	}
+	copy(burst, run[:n])
 	if from := &s.ports[in]; from.in.Release(uint8(prio), int(bytes)) {
 		from.env.Wake(int(in), now)
 	}
+	return n, bytes
 }
 
 // judgeAll lets the congestion point judge frames of one priority that leave their

@@ -246,19 +246,18 @@ func (g *Ingress) AdmitAll(p uint8, n int64) {
 // that makes an XON due, which the caller tells the port's world; with several
 // workers the port's own finds out at its next Poll.
 func (g *Ingress) Release(p uint8, n int) (due bool) {
-	return !g.Ease(p, int64(n)) && g.release(p, int64(n))
+	if !g.Easy(p) {
+		return g.release(p, int64(n))
+	}
+	g.Ease(p, int64(n))
+	return false
 }
 
-// Ease is Release if that is to lower a number, as it mostly is. Else it does nothing,
-// and reports false.
-func (g *Ingress) Ease(p uint8, n int64) bool {
-	c := &g.class[p&7]
-	if c.bytes > c.easy {
-		return false
-	}
-	c.bytes -= n
-	return true
-}
+// Easy reports whether Release of a priority is nothing but Ease, as it mostly is.
+func (g *Ingress) Easy(p uint8) bool { return g.class[p&7].bytes <= g.class[p&7].easy }
+
+// Ease is Release where that is Easy.
+func (g *Ingress) Ease(p uint8, n int64) { g.class[p&7].bytes -= n }
 
 func (g *Ingress) release(p uint8, n int64) (due bool) {
 	left := g.add(p, -n)
