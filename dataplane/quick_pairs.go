@@ -9,7 +9,8 @@ import (
 // pairs remembers to which port plain frames from one address to another go, if
 // they came through one port: what findPorts found out in this second, with the
 // tables as they are. One look at it takes the place of two at the forwarding
-// database. Each worker has one.
+// database. A pair that leads to the port through which it came is for the router:
+// nothing else goes back. Each worker has one.
 type pairs struct {
 	second  uint32 // in which addresses were confirmed
 	changes uint32 // of the switch's tables; see Switch.changes
