@@ -113,3 +113,30 @@ func TestFlowOfABurst(t *testing.T) {
 		t.Errorf("%d flows", len(seen))
 	}
 }
+
+// A table has room for what all ports send to all others.
+func TestPairsOfManyPorts(t *testing.T) {
+	for _, ports := range []int{2, 4, 16, 64} {
+		p := newPairs(ports)
+		p.renew(0, 0)
+		each := func(do func(b *wire.Quick, from, to int)) {
+			for n := range ports * ports {
+				if from, to := n/ports, n%ports; from != to {
+					do(pairOf(mac(to), mac(from)), from, to)
+				}
+			}
+		}
+		each(func(b *wire.Quick, from, to int) { p.remember(b, from, to) })
+		lost := 0
+		each(func(b *wire.Quick, from, to int) {
+			if out, ok := p.held(b, from); !ok {
+				lost++
+			} else if out != uint32(to) {
+				t.Fatalf("%d ports: from %d to %d leads to %d", ports, from, to, out)
+			}
+		})
+		if lost*20 > ports*(ports-1) {
+			t.Errorf("%d ports: %d of %d pairs pushed others out", ports, lost, ports*(ports-1))
+		}
+	}
+}
