@@ -17,40 +17,36 @@ type pairs struct {
 const pairBits = 11
 
 // pair is a place: both addresses as they lie in a frame, behind the second of
-// them the port they lead to (12 bits), the one they came through (12 bits) and
-// the epoch (8 bits).
+// them the port they came through (12 bits), the epoch (8 bits) and the port they lead
+// to (12 bits).
 type pair struct {
 	first uint64
 	rest  uint64
 }
 
-const pairOut uint64 = (maxPorts - 1) << 32 // where the port is
-
-// mine is what a place has behind its addresses if it holds for a port.
-func (t *pairs) mine(port int) uint64 { return uint64(port)<<44 | t.epoch<<56 }
+// mine is what a place has behind its addresses, but for the port it leads to, if it
+// holds for a port.
+func (t *pairs) mine(port int) uint64 { return uint64(port)<<32 | t.epoch<<44 }
 
 // place is where a pair is kept, or beside that, in the same line of the cache.
 func (t *pairs) place(first uint64, rest uint32) uint {
 	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (64 - pairBits))
 }
 
-// is reports whether a place holds a pair; mine is what is behind its addresses,
-// but for the port.
-func (e *pair) is(first, rest, mine uint64) bool {
-	return e.first == first && (e.rest^(mine|rest))&^pairOut == 0
-}
+// differs is zero if a place holds a pair; rest is what is behind its addresses, too.
+func (e *pair) differs(first, rest uint64) uint64 { return e.first ^ first | (e.rest^rest)<<12 }
 
 // out is the port that a place leads to.
-func (e *pair) out() uint32 { return uint32(e.rest>>32) & (maxPorts - 1) }
+func (e *pair) out() uint32 { return uint32(e.rest >> 52) }
 
 // remember keeps where the frames of a pair go that came through a port.
 func (t *pairs) remember(b *wire.Quick, port, out int) {
 	first, rest := b.Pair()
 	at := t.place(first, rest)
-	if t.places[at].rest>>56 == t.epoch { // taken
+	if t.places[at].rest>>44&0xFF == t.epoch { // taken
 		at ^= 1
 	}
-	t.places[at] = pair{first, uint64(rest) | uint64(out)<<32 | t.mine(port)}
+	t.places[at] = pair{first, uint64(rest) | t.mine(port) | uint64(out)<<52}
 }
 
 // renew forgets everything if the second or the tables are other than they were.

@@ -11,7 +11,7 @@ func (t *pairs) held(b *wire.Quick, port int) (out uint32, ok bool) {
 	first, rest := b.Pair()
 	at := t.place(first, rest)
 	for _, e := range []*pair{&t.places[at], &t.places[at^1]} {
-		if e.is(first, uint64(rest), t.mine(port)) {
+		if e.differs(first, uint64(rest)|t.mine(port)) == 0 {
 			return e.out(), true
 		}
 	}

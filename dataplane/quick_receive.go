@@ -42,37 +42,43 @@ func (r read) prio() uint8 { return uint8(r>>48) & (pfc.Classes - 1) }
 const notMarkable = ^(read(Markable) << 56)
 
 // readHeads is the first stage: it reads the headers of a burst, writes what is
-// known by that into its frames, and sets to the queues of those whose pair of
-// addresses is known. It reports whether some are left to find.
-func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool) {
-	var starts [quickBurst]*wire.Quick
-	p.env.Starts(burst, s.bare, &starts)
-	pairs, classes, in := &p.worker.pairs, &s.classes, newRead(uint16(p.number), 0, 0)
-	mine := pairs.mine(p.number)
-	to = to[:len(burst)]
-	for i := range to {
-		b := starts[i&(quickBurst-1)]
-		to[i] = noPort
-		if b == nil || !b.Plain() {
+// known by that into its frames, and sets to, of the port's worker, to the queues of those whose pair of
+// addresses is known. It reports whether some are left to find, and how many bytes all have together.
+func (s *Switch) readHeads(p *switchPort, burst []Frame) (bytes int64, left bool) {
+	w, pool := p.worker, p.env.Pool
+	bytes = int64(pool.Starts(burst, s.bare, &w.starts))
+	in, mine := newRead(uint16(p.number), 0, 0), w.pairs.mine(p.number)
+	for i := range burst {
+		to := &w.to[i&(quickBurst-1)]
+		start := w.starts[i&(quickBurst-1)]
+		if start == NoStart {
+			*to = noPort
 			continue
 		}
-		r := classes[b.TOS()] | in
+		b := pool.At(start)
+		if !b.Plain() {
+			*to = noPort
+			continue
+		}
+		r := s.classes[b.TOS()] | in
 		if b.CNP() {
 			r &= notMarkable
 		}
 		burst[i].set(r)
-		first, rest := b.Pair()
-		at := pairs.place(first, rest)
-		if e := &pairs.places[at]; e.is(first, uint64(rest), mine) {
-			to[i] = queueOf(e.out(), r.prio())
-		} else if e := &pairs.places[at^1]; e.is(first, uint64(rest), mine) {
-			to[i] = queueOf(e.out(), r.prio())
-		} else {
-			to[i] = unfound
-			left = true
+		first, second := b.Pair()
+		rest := uint64(second) | mine
+		at := w.pairs.place(first, second)
+		e := &w.pairs.places[at]
+		if e.differs(first, rest) != 0 {
+			if e = &w.pairs.places[at^1]; e.differs(first, rest) != 0 {
+				*to = unfound
+				left = true
+				continue
+			}
 		}
+		*to = queueOf(e.out(), r.prio())
 	}
-	return left
+	return bytes, left
 }
 
 // queueOf is a queue of a port by one number.
@@ -81,9 +87,8 @@ func queueOf(port uint32, prio uint8) int32 { return int32(port<<3 | uint32(prio
 // findPorts is the second stage: it looks up where the other plain frames of a
 // burst go, and whether their sources are known. A loop of its own lets the
 // processor wait for many cache lines at once.
-func (s *Switch) findPorts(p *switchPort, burst []Frame, to []int32, second uint32) {
-	pairs := &p.worker.pairs
-	to = to[:len(burst)]
+func (s *Switch) findPorts(p *switchPort, burst []Frame, second uint32) {
+	pairs, to := &p.worker.pairs, p.worker.to[:len(burst)]
 	for i := range to {
 		if to[i] != unfound {
 			continue
@@ -176,22 +181,56 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	to := w.to[:len(burst)]
 	second := seconds(now)
 	w.pairs.renew(second, s.changes.Load())
-	if s.readHeads(p, burst, to) {
-		s.findPorts(p, burst, to, second)
+	bytes, left := s.readHeads(p, burst)
+	if left {
+		s.findPorts(p, burst, second)
 	}
 	all := admissions{changes: w.pairs.changes}
 	burst = burst[:len(to)]
-	for i := 0; i < len(to); {
-		t, n := to[i], i+1
-		for n < len(to) && to[n] == t {
+	if alike(to) && s.holds(to[0], &all) && s.queueRun(now, p, &all, burst, uint32(to[0]), bytes) {
+		p.countAll(&all)
+		return
+	}
+	apart := w.sheaves.apart > 0
+	if apart {
+		w.sheaves.apart--
+	}
+	for i := 0; ; {
+		if apart {
+			i = s.queueRuns(now, p, &all, burst, to, i)
+		} else {
+			i = s.spread(now, p, &all, burst, to, i, bytes)
+		}
+		if i == len(burst) {
+			break
+		}
+		n := i + 1
+		for n < len(burst) && !s.simple(to[n]) {
 			n++
 		}
-		if !s.holds(t, &all) || !s.queueRun(now, p, &all, burst[i:n], uint32(t)) {
-			s.receiveEach(now, p, &all, burst, i, n)
-		}
+		s.receiveEach(now, p, &all, burst, i, n)
 		i = n
 	}
 	p.countAll(&all)
+}
+
+// alike reports whether the frames of a burst go to the same queue.
+func alike(to []int32) bool {
+	for i := range to {
+		if to[i] != to[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// simple reports whether to is a queue to which frames are appended, and that is all.
+func (s *Switch) simple(to int32) bool {
+	if to < 0 || to >= viaHop {
+		return false
+	}
+	p := &s.ports[to>>3]
+	return p.simple&^p.shut>>(to&(pfc.Classes-1))&1 != 0
 }
 
 // holds reports whether a queue is one, and still that to which a frame goes.
@@ -199,21 +238,31 @@ func (s *Switch) holds(to int32, all *admissions) bool {
 	return to >= 0 && to < viaHop && (!all.general || s.changes.Load() == all.changes)
 }
 
-// queueRun appends frames that go to one queue, all of them and nothing more;
-// else it does nothing and reports false.
-func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []Frame, queue uint32) bool {
+// queueRuns does what spread does, for frames few of which go to the same queue: one
+// after the other, but for those that follow each other.
+func (s *Switch) queueRuns(now units.Time, p *switchPort, all *admissions, burst []Frame, to []int32, i int) int {
+	for i < len(burst) {
+		n, bytes := i+1, int64(burst[i].Len)
+		for n < len(burst) && to[n] == to[i] {
+			bytes += int64(burst[n].Len)
+			n++
+		}
+		if !s.holds(to[i], all) || !s.queueRun(now, p, all, burst[i:n], uint32(to[i]), bytes) {
+			break
+		}
+		i = n
+	}
+	return i
+}
+
+// queueRun appends frames that go to one queue and have so many bytes together, all of
+// them and nothing more; else it does nothing and reports false.
+func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []Frame, queue uint32, bytes int64) bool {
 	prio := queue & (pfc.Classes - 1)
 	to := &s.ports[queue>>3]
 	q := &to.queues[prio]
-	ring, tail := q.ring, q.tail
-	if to.simple&^to.shut>>prio&1 == 0 || now >= to.attend || uint32(len(ring))-(tail-q.head) < uint32(len(run)) {
+	if to.simple&^to.shut>>prio&1 == 0 || now >= to.attend || len(q.ring)-q.len() < len(run) {
 		return false
-	}
-	bytes := int64(0)
-	for i := range run {
-		ring[tail&uint32(len(ring)-1)] = run[i]
-		tail++
-		bytes += int64(run[i].Len)
 	}
 	if all.known>>prio&1 == 0 {
 		all.know(p, uint8(prio))
@@ -222,7 +271,13 @@ func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []
 	if bytes > a.room {
 		return false
 	}
-	q.tail = tail
+	if at := int(q.tail) & (len(q.ring) - 1); len(run) == 1 {
+		q.ring[at].copy(&run[0])
+	} else {
+		n := copyFrames(q.ring[at:], run)
+		copyFrames(q.ring, run[n:])
+	}
+	q.tail += uint32(len(run))
 	q.bytes += units.Size(bytes)
 	q.enqueued += uint64(len(run))
 	a.room -= bytes
@@ -232,6 +287,16 @@ func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []
 		s.nowWaiting(now, to, uint8(prio))
 	}
 	return true
+}
+
+// copyFrames copies frames as they were written (see Frame.copy), and returns how many.
+func copyFrames(to, from []Frame) int {
+	from = from[:min(len(to), len(from))]
+	to = to[:len(from)]
+	for i := range from {
+		to[i].copy(&from[i])
+	}
+	return len(from)
 }
 
 // receiveEach takes frames of a burst, those from the i-th on and before another,
@@ -271,10 +336,11 @@ func (s *Switch) receiveEach(now units.Time, p *switchPort, all *admissions, bur
 func (s *Switch) findAgain(now units.Time, p *switchPort, burst []Frame, i int) {
 	w, second := p.worker, seconds(now)
 	w.pairs.renew(second, s.changes.Load())
-	if s.readHeads(p, burst[i:i+1], w.to[i:i+1]) {
-		s.findPorts(p, burst[i:i+1], w.to[i:i+1], second)
+	if _, left := s.readHeads(p, burst[i:i+1]); left {
+		s.findPorts(p, burst[i:i+1], second)
 		w.hops[i] = w.hops[0]
 	}
+	w.to[i] = w.to[0] // where those before it went does not matter any more
 }
 
 // enqueueQuick appends a frame to its queue. It does nothing, and reports false, if
