@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"photon/wire"
 )
@@ -12,11 +13,13 @@ import (
 // only, and DPDK, whose slots are mbufs.
 type Pool struct {
 	chunks     [][]byte
-	chunkShift uint8  // Ref >> chunkShift is the chunk
-	chunkMask  uint32 // the rest of Ref is within it
-	unitShift  uint8  // Ref is in units of 1<<unitShift bytes within its chunk
-	slot       uint16 // bytes from a Ref to the end of its slot
-	off        uint16 // where a new frame begins
+	base       unsafe.Pointer // of the only chunk; nil: there are more
+	most       Start          // the last place there for wire.QuickLen bytes
+	chunkShift uint8          // Ref >> chunkShift is the chunk
+	chunkMask  uint32         // the rest of Ref is within it
+	unitShift  uint8          // Ref is in units of 1<<unitShift bytes within its chunk
+	slot       uint16         // bytes from a Ref to the end of its slot
+	off        uint16         // where a new frame begins
 	free       []uint32
 	least      int         // free slots there were at a time, since the last refill
 	refill     func(*Pool) // called when free is empty; may leave it empty
@@ -26,7 +29,9 @@ type Pool struct {
 // counts units of 1<<unitShift bytes. Frames begin off bytes after their Ref and
 // end at most slot bytes after it. refill appends free slots with Give.
 func NewPool(memory []byte, unitShift uint8, slot, off uint16, refill func(*Pool)) *Pool {
-	return &Pool{chunks: [][]byte{memory}, chunkShift: 32, chunkMask: 1<<32 - 1, unitShift: unitShift, slot: slot, off: off, refill: refill}
+	p := &Pool{chunks: [][]byte{memory}, chunkShift: 32, chunkMask: 1<<32 - 1, unitShift: unitShift, slot: slot, off: off, refill: refill}
+	p.measure()
+	return p
 }
 
 const (
@@ -56,6 +61,14 @@ func growHeaders(p *Pool) {
 		p.free = append(p.free, r-1)
 	}
 	p.least = len(p.free)
+	p.measure()
+}
+
+// measure notes where the memory is, if it is one piece.
+func (p *Pool) measure() {
+	if p.base, p.most = nil, 0; len(p.chunks) == 1 { // no frame begins at 0 that Starts would find
+		p.base, p.most = unsafe.Pointer(unsafe.SliceData(p.chunks[0])), Start(len(p.chunks[0])-wire.QuickLen)
+	}
 }
 
 // Peak is the most frames of a pool of headers that were in use at a time.
@@ -132,26 +145,35 @@ func (p *Pool) single(f *Frame) *wire.Quick {
 	return p.Quick(f)
 }
 
-// Starts finds the first bytes of the frames of a burst that have at most longest
-// bytes, and at least wire.QuickLen; where they do not, it changes nothing.
-func (p *Pool) Starts(burst []Frame, longest int, starts *[quickBurst]*wire.Quick) {
-	last := p.slot - wire.QuickLen
+// Start is where a frame's first bytes are in a pool that is one piece of memory, as
+// Starts found it.
+type Start uintptr
+
+// NoStart is that of a frame with other bounds than were asked for.
+const NoStart = ^Start(0)
+
+// Starts finds the beginnings of frames, quickBurst at most, that have at most longest
+// bytes and at least wire.QuickLen; of others, and in a pool of several pieces, NoStart. It
+// returns how many bytes all frames have together. Places are numbers and not pointers, since Go
+// asks at every pointer that is stored whether it collects.
+func (p *Pool) Starts(burst []Frame, longest int, starts *[quickBurst]Start) (bytes int) {
+	last, room := p.slot-wire.QuickLen, uint(longest-wire.QuickLen)
+	most, unit := p.most, p.unitShift&63
 	burst = burst[:min(len(burst), quickBurst)]
-	if len(p.chunks) != 1 {
-		for i := range burst {
-			if f := &burst[i]; f.Len >= wire.QuickLen && int(f.Len) <= longest && f.Off <= last {
-				starts[i] = p.Quick(f)
-			}
-		}
-		return
-	}
-	memory, unit := p.chunks[0], p.unitShift&63
 	for i := range burst {
-		if f := &burst[i]; f.Len >= wire.QuickLen && int(f.Len) <= longest && f.Off <= last {
-			starts[i] = (*wire.Quick)(memory[uint64(f.Ref)<<unit+uint64(f.Off):])
+		f := &burst[i]
+		at := Start(f.Ref)<<unit + Start(f.Off)
+		bytes += int(f.Len)
+		if uint(f.Len)-wire.QuickLen > room || f.Off > last || at > most {
+			at = NoStart
 		}
+		starts[i] = at
 	}
+	return bytes
 }
+
+// At returns the first bytes of a frame at a start that Starts found, not NoStart.
+func (p *Pool) At(s Start) *wire.Quick { return (*wire.Quick)(unsafe.Add(p.base, s)) }
 
 // Slots returns the free slots at hand, for the world that manages them.
 func (p *Pool) Slots() []uint32 { return p.free }

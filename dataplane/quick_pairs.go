@@ -36,17 +36,16 @@ func newPairs(ports int) pairs {
 }
 
 // pair is a place: both addresses as they lie in a frame, behind the second of
-// them the port they lead to (12 bits), the one they came through (12 bits) and
-// the epoch (8 bits).
+// them the port they came through (12 bits), the epoch (8 bits) and the port they lead
+// to (12 bits).
 type pair struct {
 	first uint64
 	rest  uint64
 }
 
-const pairOut uint64 = (maxPorts - 1) << 32 // where the port is
-
-// mine is what a place has behind its addresses if it holds for a port.
-func (t *pairs) mine(port int) uint64 { return uint64(port)<<44 | t.epoch<<56 }
+// mine is what a place has behind its addresses, but for the port it leads to, if it
+// holds for a port.
+func (t *pairs) mine(port int) uint64 { return uint64(port)<<32 | t.epoch<<44 }
 
 // place is where a pair is kept, or beside that.
 func place(first uint64, rest uint32, shift uint8) uint {
@@ -56,38 +55,36 @@ func place(first uint64, rest uint32, shift uint8) uint {
 // besides are the four places of one line of the cache, from a place on.
 const besides = 4
 
-// beside looks for a pair beside its place.
-func (t *pairs) beside(at uint, first, rest, mine uint64) (out uint32, ok bool) {
+// beside looks for a pair beside its place; rest is as in differs.
+func (t *pairs) beside(at uint, first, rest uint64) (out uint32, ok bool) {
 	for i := range uint(besides) {
-		if e := &t.places[at^i]; e.is(first, rest, mine) {
+		if e := &t.places[at^i]; e.differs(first, rest) == 0 {
 			return e.out(), true
 		}
 	}
 	return 0, false
 }
 
-// is reports whether a place holds a pair; mine is what is behind its addresses,
-// but for the port.
-func (e *pair) is(first, rest, mine uint64) bool {
-	return e.first == first && (e.rest^(mine|rest))&^pairOut == 0
-}
+// differs is zero if a place holds a pair; rest is what is behind its addresses, too.
+func (e *pair) differs(first, rest uint64) uint64 { return e.first ^ first | (e.rest^rest)<<12 }
 
 // out is the port that a place leads to.
-func (e *pair) out() uint32 { return uint32(e.rest>>32) & (maxPorts - 1) }
+func (e *pair) out() uint32 { return uint32(e.rest >> 52) }
 
 // remember keeps where the frames of a pair go that came through a port.
 func (t *pairs) remember(b *wire.Quick, port, out int) {
 	first, rest := b.Pair()
 	at := place(first, rest, t.shift)
+	mine := uint64(rest) | t.mine(port)
 	to := at ^ 1 // if all are taken
 	for i := range uint(besides) {
 		// A burst may have several frames of a pair that nobody knew.
-		if e := &t.places[at^i]; e.rest>>56 != t.epoch || e.is(first, uint64(rest), t.mine(port)) {
+		if e := &t.places[at^i]; e.rest>>44&0xFF != t.epoch || e.differs(first, mine) == 0 {
 			to = at ^ i
 			break
 		}
 	}
-	t.places[to] = pair{first, uint64(rest) | uint64(out)<<32 | t.mine(port)}
+	t.places[to] = pair{first, mine | uint64(out)<<52}
 }
 
 // renew forgets everything if the second or the tables are other than they were.

@@ -9,7 +9,7 @@ import (
 // held is what is remembered of a pair that came through a port.
 func (t *pairs) held(b *wire.Quick, port int) (out uint32, ok bool) {
 	first, rest := b.Pair()
-	return t.beside(place(first, rest, t.shift), first, uint64(rest), t.mine(port))
+	return t.beside(place(first, rest, t.shift), first, uint64(rest)|t.mine(port))
 }
 
 func pairOf(dst, src wire.MAC) *wire.Quick {

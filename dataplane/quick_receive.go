@@ -42,39 +42,48 @@ func (r read) prio() uint8 { return uint8(r>>48) & (pfc.Classes - 1) }
 const notMarkable = ^(read(Markable) << 56)
 
 // readHeads is the first stage: it reads the headers of a burst, writes what is
-// known by that into its frames, and sets to the queues of those whose pair of
-// addresses is known. It reports whether some are left to find.
-func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool) {
-	var starts [quickBurst]*wire.Quick
-	p.env.Starts(burst, s.bare, &starts)
-	pairs, classes, in := &p.worker.pairs, &s.classes, newRead(uint16(p.number), 0, 0)
-	mine := pairs.mine(p.number)
-	places, shift := pairs.places, pairs.shift
+// known by that into its frames, and sets to, of the port's worker, to the queues of those whose pair of
+// addresses is known. It reports whether some are left to find, and how many bytes all have together.
+func (s *Switch) readHeads(p *switchPort, burst []Frame) (bytes int64, left bool) {
+	w, pool := p.worker, p.env.Pool
+	bytes = int64(pool.Starts(burst, s.bare, &w.starts))
+	in, mine := newRead(uint16(p.number), 0, 0), w.pairs.mine(p.number)
+	places, shift := w.pairs.places, w.pairs.shift
 	left = s.routes != nil // those for the router have been found to go back where they came from
-	to = to[:len(burst)]
-	for i := range to {
-		b := starts[i&(quickBurst-1)]
-		to[i] = noPort
-		if b == nil || !b.Plain() {
+	for i := range burst {
+		to := &w.to[i&(quickBurst-1)]
+		start := w.starts[i&(quickBurst-1)]
+		if start == NoStart {
+			*to = noPort
 			continue
 		}
-		r := classes[b.TOS()] | in
+		b := pool.At(start)
+		if !b.Plain() {
+			*to = noPort
+			continue
+		}
+		r := s.classes[b.TOS()] | in
 		if b.CNP() {
 			r &= notMarkable
 		}
 		burst[i].set(r)
-		first, rest := b.Pair()
-		at := place(first, rest, shift)
-		if e := &places[at]; e.is(first, uint64(rest), mine) {
-			to[i] = queueOf(e.out(), r.prio())
-		} else if out, ok := pairs.beside(at, first, uint64(rest), mine); ok {
-			to[i] = queueOf(out, r.prio())
-		} else {
-			to[i] = unfound
-			left = true
+		first, second := b.Pair()
+		rest := uint64(second) | mine
+		at := place(first, second, shift)
+		e := &places[at]
+		if e.differs(first, rest) != 0 {
+			out, ok := w.pairs.beside(at, first, rest)
+			if !ok {
+				*to = unfound
+				left = true
+				continue
+			}
+			*to = queueOf(out, r.prio())
+			continue
 		}
+		*to = queueOf(e.out(), r.prio())
 	}
-	return left
+	return bytes, left
 }
 
 // queueOf is a queue of a port by one number.
@@ -83,9 +92,8 @@ func queueOf(port uint32, prio uint8) int32 { return int32(port<<3 | uint32(prio
 // findPorts is the second stage: it looks up where the other plain frames of a
 // burst go, and whether their sources are known. A loop of its own lets the
 // processor wait for many cache lines at once.
-func (s *Switch) findPorts(p *switchPort, burst []Frame, to []int32, second uint32) {
-	pairs, back := &p.worker.pairs, int32(p.number)
-	to = to[:len(burst)]
+func (s *Switch) findPorts(p *switchPort, burst []Frame, second uint32) {
+	pairs, to, back := &p.worker.pairs, p.worker.to[:len(burst)], int32(p.number)
 	for i, queue := range to {
 		if queue != unfound && queue>>3 != back {
 			continue
@@ -182,25 +190,63 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	to := w.to[:len(burst)]
 	second := seconds(now)
 	w.pairs.renew(second, s.changes.Load())
-	if s.readHeads(p, burst, to) {
-		s.findPorts(p, burst, to, second)
+	bytes, left := s.readHeads(p, burst)
+	if left {
+		s.findPorts(p, burst, second)
 	}
 	all := admissions{changes: w.pairs.changes}
 	burst = burst[:len(to)]
-	for i := 0; i < len(to); {
-		t, n := to[i], i+1
-		for n < len(to) && to[n] == t {
+	if alike(to) && s.holds(to[0], &all) && s.queueRun(now, p, &all, burst, uint32(to[0])&(viaHop-1), bytes) {
+		if s.routes != nil {
+			s.routeAll(p, burst, to)
+		}
+		p.countAll(&all)
+		return
+	}
+	apart := s.routes != nil // where frames are told apart by how they go to a queue, too
+	if w.sheaves.apart > 0 {
+		w.sheaves.apart--
+		apart = true
+	}
+	for i := 0; ; {
+		if apart {
+			i = s.queueRuns(now, p, &all, burst, to, i)
+		} else {
+			i = s.spread(now, p, &all, burst, to, i, bytes)
+		}
+		if i == len(burst) {
+			break
+		}
+		n := i + 1
+		for n < len(burst) && !s.simple(to[n]) {
 			n++
 		}
-		if !s.holds(t, &all) || !s.queueRun(now, p, &all, burst[i:n], uint32(t)&(viaHop-1)) {
-			s.receiveEach(now, p, &all, burst, i, n)
-		}
+		s.receiveEach(now, p, &all, burst, i, n)
 		i = n
 	}
 	if s.routes != nil {
 		s.routeAll(p, burst, to)
 	}
 	p.countAll(&all)
+}
+
+// alike reports whether the frames of a burst go to the same queue.
+func alike(to []int32) bool {
+	for i := range to {
+		if to[i] != to[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// simple reports whether to is a queue to which frames are appended, and that is all.
+func (s *Switch) simple(to int32) bool {
+	if to < 0 {
+		return false
+	}
+	p := &s.ports[to&(viaHop-1)>>3]
+	return p.simple&^p.shut>>(to&(pfc.Classes-1))&1 != 0
 }
 
 // holds reports whether a queue is one, and still that to which a frame goes.
@@ -220,21 +266,31 @@ func (s *Switch) routeAll(p *switchPort, burst []Frame, to []int32) {
 	}
 }
 
-// queueRun appends frames that go to one queue, all of them and nothing more;
-// else it does nothing and reports false.
-func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []Frame, queue uint32) bool {
+// queueRuns does what spread does, for frames few of which go to the same queue: one
+// after the other, but for those that follow each other.
+func (s *Switch) queueRuns(now units.Time, p *switchPort, all *admissions, burst []Frame, to []int32, i int) int {
+	for i < len(burst) {
+		n, bytes := i+1, int64(burst[i].Len)
+		for n < len(burst) && to[n] == to[i] {
+			bytes += int64(burst[n].Len)
+			n++
+		}
+		if !s.holds(to[i], all) || !s.queueRun(now, p, all, burst[i:n], uint32(to[i])&(viaHop-1), bytes) {
+			break
+		}
+		i = n
+	}
+	return i
+}
+
+// queueRun appends frames that go to one queue and have so many bytes together, all of
+// them and nothing more; else it does nothing and reports false.
+func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []Frame, queue uint32, bytes int64) bool {
 	prio := queue & (pfc.Classes - 1)
 	to := &s.ports[queue>>3]
 	q := &to.queues[prio]
-	ring, tail := q.ring, q.tail
-	if to.simple&^to.shut>>prio&1 == 0 || now >= to.attend || uint32(len(ring))-(tail-q.head) < uint32(len(run)) {
+	if to.simple&^to.shut>>prio&1 == 0 || now >= to.attend || len(q.ring)-q.len() < len(run) {
 		return false
-	}
-	bytes := int64(0)
-	for i := range run {
-		ring[tail&uint32(len(ring)-1)] = run[i]
-		tail++
-		bytes += int64(run[i].Len)
 	}
 	if all.known>>prio&1 == 0 {
 		all.know(p, uint8(prio))
@@ -243,7 +299,13 @@ func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []
 	if bytes > a.room {
 		return false
 	}
-	q.tail = tail
+	if at := int(q.tail) & (len(q.ring) - 1); len(run) == 1 {
+		q.ring[at].copy(&run[0])
+	} else {
+		n := copyFrames(q.ring[at:], run)
+		copyFrames(q.ring, run[n:])
+	}
+	q.tail += uint32(len(run))
 	q.bytes += units.Size(bytes)
 	q.enqueued += uint64(len(run))
 	a.room -= bytes
@@ -253,6 +315,16 @@ func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []
 		s.nowWaiting(now, to, uint8(prio))
 	}
 	return true
+}
+
+// copyFrames copies frames as they were written (see Frame.copy), and returns how many.
+func copyFrames(to, from []Frame) int {
+	from = from[:min(len(to), len(from))]
+	to = to[:len(from)]
+	for i := range from {
+		to[i].copy(&from[i])
+	}
+	return len(from)
 }
 
 // receiveEach takes frames of a burst, those from the i-th on and before another,
@@ -289,12 +361,13 @@ func (s *Switch) receiveEach(now units.Time, p *switchPort, all *admissions, bur
 func (s *Switch) findAgain(now units.Time, p *switchPort, burst []Frame, i int) {
 	w, second := p.worker, seconds(now)
 	w.pairs.renew(second, s.changes.Load())
-	if s.readHeads(p, burst[i:i+1], w.to[i:i+1]) {
-		first := w.hops[0] // which may be written into a frame yet
-		s.findPorts(p, burst[i:i+1], w.to[i:i+1], second)
-		hop := w.hops[0]
-		w.hops[0], w.hops[i] = first, hop
+	first, hop := w.to[0], w.hops[0] // which may be written into a frame yet
+	if _, left := s.readHeads(p, burst[i:i+1]); left {
+		s.findPorts(p, burst[i:i+1], second)
 	}
+	again, next := w.to[0], w.hops[0]
+	w.to[0], w.hops[0] = first, hop
+	w.to[i], w.hops[i] = again, next
 }
 
 // enqueueQuick appends a frame to its queue. It does nothing, and reports false, if

@@ -289,6 +289,8 @@ type switchWorker struct {
 	sizes   [quickBurst]uint16
 	marks   [quickBurst]marking.Mark
 	pairs   pairs
+	sheaves sheaves
+	starts  [quickBurst]Start
 }
 
 // ringSize is how many frames can be on their way from one worker to a port of
@@ -310,6 +312,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	s.setWeights()
 	for w := range envs {
 		worker := &switchWorker{number: w, pairs: newPairs(c.portsOf(w))}
+		worker.sheaves.init()
 		if w > 0 {
 			worker.learned = newLearnRing()
 		}

@@ -13,7 +13,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	p.wakeUp(now)
 	for len(burst) > 0 {
 		n := min(len(burst), quickBurst)
-		if s.general || n == 1 {
+		if s.general || n == 1 || p.env.base == nil {
 			n = 1
 			if s.general || !s.receiveSingle(now, p, &burst[0]) {
 				s.receive(now, p, burst[0])

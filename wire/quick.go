@@ -46,14 +46,16 @@ const MarkLen = 12
 
 // SetCE is SetECN(ip, CE) of a packet that is ECN-capable.
 func SetCE(ip *[MarkLen]byte) {
-	if ip[0]>>4 == 6 {
+	start := uint32(binary.LittleEndian.Uint16(ip[0:2])) // version and header length, TOS
+	if start&0xF0 == 0x60 {
 		ip[1] |= 0x30
 		return
 	}
-	// The field only grows, by 3 less the codepoint, and the complement of the
-	// checksum grows by the same (RFC 1624 equation 3), in whatever order of bytes
-	// both are read (RFC 1071 section 2).
-	sum := uint32(^binary.LittleEndian.Uint16(ip[10:])) + uint32(3-ip[1]&3)<<8
-	ip[1] |= 3
-	binary.LittleEndian.PutUint16(ip[10:], ^uint16(sum+sum>>16))
+	// What the word with the field grows by is taken from the checksum, and a borrow
+	// at its end (RFC 1624 equation 4), in whatever order of bytes both are read
+	// (RFC 1071 section 2).
+	marked := start | 3<<8
+	sum := uint32(binary.LittleEndian.Uint16(ip[10:12])) - (marked - start)
+	binary.LittleEndian.PutUint16(ip[0:2], uint16(marked))
+	binary.LittleEndian.PutUint16(ip[10:12], uint16(sum+sum>>16))
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"photon/config"
 	"photon/dataplane"
@@ -65,6 +66,8 @@ func beMeasured(c testCase) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
+	debug.SetGCPercent(-1) // both as `photon switch` does
+	w.SeldomStop()
 	go func() { ended <- w.Run(ctx, units.Never) }()
 	fmt.Println("ready")
 	in := bufio.NewScanner(os.Stdin)

@@ -19,13 +19,13 @@ type peers struct {
 	*dataplane.Switch
 	env    *dataplane.Env
 	ports  int
-	out    [maxPorts]byte           // port for which the next frame of each port is
-	after  [maxPorts][maxPorts]byte // and the one after that
+	outs   [maxPorts][maxPorts + 32]byte // ports for which the frames of each port are, in turn
+	turn   [maxPorts]int                 // whose turn it is there, of all but the port itself
 	seeds  [][]dataplane.Frame
 	seeded []uint64              // frames that peers sent by way of the port
 	sums   [flows]uint16         // checksums of the flows' IP headers without mark
 	base   []dataplane.PortStats // before the start
-	starts [32]*wire.Quick       // of the burst at hand
+	starts [32]dataplane.Start   // of the burst at hand
 }
 
 // teach lets the switch learn where the hosts are.
@@ -63,13 +63,8 @@ func (p *peers) fill(length, keep int) {
 	p.seeds, p.seeded = make([][]dataplane.Frame, p.ports), make([]uint64, p.ports)
 	for port := range p.ports {
 		p.seeds[port], all = all[:keep], all[keep:]
-		p.out[port] = byte((port + 1) % p.ports)
-		for out := range p.ports {
-			next := (out + 1) % p.ports
-			if next == port {
-				next = (next + 1) % p.ports
-			}
-			p.after[port][out] = byte(next)
+		for i := range p.outs[port] {
+			p.outs[port][i] = byte((port + 1 + i%(p.ports-1)) % p.ports)
 		}
 		if keep > 0 {
 			p.env.Wake(port, 0)
@@ -88,16 +83,16 @@ func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
 
 // hook is what the peer does to frames.
 func (p *peers) hook(port int, burst []dataplane.Frame) {
-	out, after, others := p.out[port], &p.after[port], byte(hosts-1)&^byte(p.ports-1)
+	outs, others := p.outs[port][p.turn[port]:][:len(burst)], byte(hosts-1)&^byte(p.ports-1)
 	p.env.Starts(burst, 1<<16-1, &p.starts)
-	for _, b := range p.starts[:len(burst)] {
+	for i, at := range p.starts[:len(burst)] {
+		b := p.env.At(at)
 		flow := b[35]
-		b[5], b[11] = flow&others|out, flow&others|byte(port)
+		b[5], b[11] = flow&others|outs[i], flow&others|byte(port)
 		b[15] = tos
 		binary.LittleEndian.PutUint16(b[24:26], p.sums[flow])
-		out = after[out&(maxPorts-1)]
 	}
-	p.out[port] = out
+	p.turn[port] = (p.turn[port] + len(burst)) % (p.ports - 1)
 }
 
 // Transmit is the switch's, after what peers send around.

@@ -1,0 +1,119 @@
+package dataplane
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"photon/pfc"
+)
+
+// The frames of a burst are in their queues as if they had come one by one: with so many
+// queues that some share a place where spread looks for them, in rings that are as good
+// as full, and begin anywhere.
+func TestBurstOverManyQueues(t *testing.T) {
+	const ports, prios = 70, 8
+	c := config(ports)
+	c.Lossless, c.FDBSize, c.Buffer = 0xFF, 256, 1<<30
+	for p := range c.PFC {
+		c.PFC[p] = pfc.Thresholds{XOFF: 500_000, XON: 1000, Headroom: 100_000}
+	}
+	var rigs [2]*rig
+	for i := range rigs {
+		rigs[i] = newRig(t, c)
+		rigs[i].sw.general = i == 1
+		rigs[i].sw.Reserve(64)
+	}
+	for round := range 200 {
+		in := round % ports
+		var arriving [][]byte
+		for i := range 1 + round%quickBurst {
+			// 1, 33 and 65 share a place for each priority; every tenth goes to whatever port is next.
+			to, dscp := []int{1, 33, 65, 2}[i*(1+round%3)%4], i*(round%5)%prios<<3
+			if i%10 == 9 {
+				to = (round + i) % ports
+			}
+			if to == in {
+				to = (in + 1) % ports
+			}
+			b := packet(in, to, uint8(dscp), 0)
+			b[36], b[37] = byte(round), byte(i)
+			if i == 20 {
+				b[12] = 0x86 // something that is not plain, in between
+			}
+			arriving = append(arriving, b)
+		}
+		for _, r := range rigs {
+			r.now += us
+			var burst []Frame
+			for _, b := range arriving {
+				f, _ := r.env.Alloc(len(b))
+				copy(r.env.Header(f), b)
+				burst = append(burst, f)
+			}
+			r.sw.Receive(r.now, in, burst)
+		}
+		for port := range ports {
+			room := (round + port) % 5 * 10 // sometimes nothing, so that queues become longer than their rings
+			if want, got := fmt.Sprint(rigs[1].sw.ports[port].waiting), fmt.Sprint(rigs[0].sw.ports[port].waiting); want != got {
+				t.Fatalf("round %d: port %d has priorities %s waiting, want %s", round, port, got, want)
+			}
+			want := rigs[1].out(port, room)
+			if got := rigs[0].out(port, room); !equal(got, want) {
+				t.Fatalf("round %d: port %d sends %x, want %x", round, port, got, want)
+			}
+		}
+	}
+	for port := range ports {
+		if got, want := rigs[0].stats(port), rigs[1].stats(port); got != want {
+			t.Errorf("port %d: %+v, want %+v", port, got, want)
+		}
+	}
+	h := &rigs[0].sw.workers[0].sheaves
+	for i := range h.all {
+		if h.all[i].queue != noSheaf || h.n != 0 {
+			t.Errorf("sheaf %d of queue %d was not bound", i, h.all[i].queue)
+		}
+	}
+}
+
+func equal(a, b [][]byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !bytes.Equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A pool in several pieces has no beginnings to find, and frames outside of what
+// was asked for have none.
+func TestStarts(t *testing.T) {
+	p := NewHeaderPool()
+	var starts [quickBurst]Start
+	var frames []Frame
+	for _, n := range []int{53, 54, 100, 101} {
+		f, _ := p.Alloc(n)
+		frames = append(frames, f)
+	}
+	frames = append(frames, Frame{Ref: 1 << 31, Len: 60, Off: 4}, Frame{Ref: frames[0].Ref, Len: 60, Off: HeaderLen - 53})
+	if n := p.Starts(frames, 100, &starts); n != 53+54+100+101+60+60 {
+		t.Errorf("%d bytes", n)
+	}
+	for i, want := range []bool{false, true, true, false, false, false} {
+		if got := starts[i] != NoStart; got != want {
+			t.Errorf("frame %d of %d bytes: found %v", i, frames[i].Len, got)
+		} else if got && p.At(starts[i]) != p.Quick(&frames[i]) {
+			t.Errorf("frame %d is elsewhere", i)
+		}
+	}
+	for range chunkSlots {
+		p.Alloc(60)
+	}
+	if p.Starts(frames, 100, &starts); starts[1] != NoStart {
+		t.Error("found in one of two pieces")
+	}
+}
