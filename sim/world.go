@@ -218,7 +218,7 @@ func (w *World) lookAhead() {
 			continue
 		}
 		if port := &w.ports[e.event]; port.soon != nil {
-			t := &w.events.frames[e.ref]
+			t := &w.events.sizes[e.ref]
 			port.soon.SoonFrom(w.now, int(port.number), &dataplane.Frame{Ref: e.ref, Len: t.len, Off: t.off})
 		}
 	}
@@ -268,7 +268,7 @@ func (w *World) sample(until units.Time) (woken bool) {
 // arrive delivers a frame to a port.
 func (w *World) arrive(p int, ref uint32) {
 	dst := &w.ports[p]
-	t := &w.events.frames[ref]
+	t := &w.events.sizes[ref]
 	f := &w.burst[0]
 	*f = dataplane.Frame{Ref: ref, Len: t.len, Off: t.off}
 	dst.delivered++
