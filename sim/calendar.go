@@ -275,7 +275,7 @@ func (c *calendar) empty(number int64) { c.used[number>>6&(year/64-1)] &^= 1 << 
 // reports false if there is none.
 func (c *calendar) advance() bool {
 	for len(c.now) == 0 {
-		next, found := c.nextDay()
+		next, found := c.nextDay(c.today)
 		if !found || c.far <= next {
 			if next, found = c.takeLater(next, found); !found {
 				return false
@@ -373,10 +373,10 @@ func (c *calendar) sort() {
 	}
 }
 
-// nextDay finds the first day after today that has a list. Lists reach less than
+// nextDay finds the first day after another, not before today, that has a list. Lists reach less than
 // a year ahead, so that a place in the ring means one day.
-func (c *calendar) nextDay() (number int64, found bool) {
-	number = c.today + 1
+func (c *calendar) nextDay(after int64) (number int64, found bool) {
+	number = after + 1
 	if u := c.used[number>>6&(year/64-1)] >> (number & 63); u != 0 {
 		return number + int64(bits.TrailingZeros64(u)), true
 	}
