@@ -70,7 +70,7 @@ func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, hdr *wir
 	}
 	a := q.at(p.lastAck)
 	a.slot, a.psn, a.syndrome, a.messages, a.mark, a.ext = int32(slot), psn, syndrome, p.messages, 0, 0
-	if !h.config.Carry.Ack {
+	if !h.ackEach {
 		return
 	}
 	a.mark = hdr.TOS & 3

@@ -69,8 +69,8 @@ type remembered Host
 func (r *remembered) Next() units.Time { return r.notice }
 
 func (r *remembered) Poll(now units.Time) (slot int, n cnp.Notice, ok bool) {
-	slot, n, ok = r.config.NP.Poll(now)
-	r.notice = r.config.NP.Next()
+	slot, n, ok = r.np.Poll(now)
+	r.notice = r.np.Next()
 	return slot, n, ok
 }
 

@@ -140,8 +140,7 @@ func (f *flow) keepGap(now units.Time) {
 // which is read one call later: by then it has come.
 func (h *Host) soon(flows []int32) {
 	for _, id := range h.warming {
-		rp := h.flows[id].rp
-		memory.Prefetch((*[2]unsafe.Pointer)(unsafe.Pointer(&rp))[1], 1)
+		memory.Prefetch(pointer(h.flows[id].rp), 1)
 	}
 	h.warming = h.warming[:0]
 	for _, id := range flows {

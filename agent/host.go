@@ -80,9 +80,10 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Host is a node with one port.
+// Host is a node with one port. What packets need is in its first lines of the cache,
+// parts of the configuration included. What few packets need is elsewhere: with it all
+// hosts would be whole pages apart, and compete for the same few places of the caches.
 type Host struct {
-	// What every packet needs comes first: hotLines of the cache.
 	attend       units.Time // when a pause runs out, or a PFC frame that waits is to be obeyed
 	notice       units.Time // when the notification point will have a notice, if no more data arrives
 	nextAnnounce units.Time
@@ -92,45 +93,81 @@ type Host struct {
 	byPeer       *flowtable.Table[peerKey]
 	cnpPrio      uint8
 	ackPrio      uint8
+	dataPrio     uint8
+	dataDSCP     uint8
 	late         bool // there are delays
-	flows        []flow
-	peers        []peer
-	recent       struct { // the flow of the last packet
-		key   peerKey
-		slot  int
-		known bool
-	}
-	acks    ackQueue
-	delayed delayed
-	eg      pfc.Egress
+	ackEach      bool // of config.Carry
+	stamps       bool // the same
+	_            uint8
 
-	config Config
-	ports  [pfc.Classes]ratelimit.Port // the last pause of each priority
-	stats  dataplane.Stats
-
-	// Sending.
-	warming  []int32 // flows whose reaction points are to be fetched
-	shared   map[uint32]*shared
-	spare    [pfc.Classes][]ratelimit.RP // by priority
-	done     []Result
+	acks ackQueue
+	*seldom
 	dataSent uint64 // bytes on the wire
+	payload  int32  // of config
+	overhead int32  // what a link adds to a frame
 
-	// Receiving.
-	sealer wire.Sealer
-	told   ratelimit.Ack       // scratch
-	ends   [pfc.Classes]uint64 // frames that ended here as they should
-	made   [pfc.Classes]uint64 // frames that began here
+	recent struct { // the flow of the packet that was received last
+		key  peerKey
+		slot int32 // flowtable.None: there is none
+	}
+	peers []peer
+	np    cnp.NP // of config
+
+	lanes [pfc.Classes]lane // of priorities; see lane
+
+	flows []flow
+	ip    wire.IP    // of config
+	eg    pfc.Egress // its first bytes end the line
+
+	config  Config
+	delayed delayed
 }
 
-const hotLines = 6
+// lane is what was counted of the frames of a priority: a line of the cache.
+type lane struct {
+	rxFrames, rxBytes uint64
+	txFrames, txBytes uint64
+	ends              uint64 // frames that ended here as they should
+	made              uint64 // frames that began here
+	_                 [2]uint64
+}
+
+// lane is a priority's. That of data comes first.
+func (h *Host) lane(prio uint8) *lane { return &h.lanes[(prio^h.dataPrio)&(pfc.Classes-1)] }
+
+// prio is the priority of an IP frame.
+func (h *Host) prio(tos uint8) uint8 {
+	if dscp := tos >> 2; dscp != h.dataDSCP {
+		return h.config.DSCP[dscp]
+	}
+	return h.dataPrio
+}
+
+// onLink is what a frame of length bytes occupies there.
+func (h *Host) onLink(length int) int { return length + int(h.overhead) }
+
+// seldom is what few packets need.
+type seldom struct {
+	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
+	stats   dataplane.Stats             // but for what lanes have
+	warming []int32                     // flows whose reaction points are to be fetched
+	shared  map[uint32]*shared
+	spare   [pfc.Classes][]ratelimit.RP // by priority
+	done    []Result
+	sealer  wire.Sealer
+	told    ratelimit.Ack // scratch
+}
 
 var _ dataplane.Ahead = (*Host)(nil)
 
-// Soon fetches what every packet needs, and SoonFrom what that says to fetch.
-func (h *Host) Soon(int) { memory.Prefetch(unsafe.Pointer(h), hotLines) }
+// Soon fetches what every packet needs.
+func (h *Host) Soon(int, *dataplane.Frame) {
+	memory.Prefetch4(unsafe.Pointer(h), unsafe.Pointer(&h.acks), unsafe.Pointer(&h.lanes[0]), unsafe.Pointer(&h.flows))
+	memory.Prefetch(unsafe.Pointer(&h.recent), 1)
+}
 
-// SoonFrom is the second step.
-func (h *Host) SoonFrom(units.Time, int, *dataplane.Frame) { h.pacer.Fetch() }
+// pointer is what an interface points to.
+func pointer[T any](i T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&i))[1] }
 
 // peerKey names a flow at either end: the other end's address, and the queue pair.
 type peerKey struct {
@@ -155,10 +192,13 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)},
-		shared: map[uint32]*shared{}, acks: newAckQueue(c.Carry.Ack),
-		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP],
+		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack),
+		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
+		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip: c.IP,
+		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
 	}
+	h.recent.slot = flowtable.None
+	h.carry()
 	h.makePlaces()
 	h.pacer.Soon = h.soon
 	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
@@ -169,6 +209,11 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	env.Wake(0, h.nextAnnounce)
 	return h, nil
+}
+
+// carry notes what every packet needs of the scheme's parts.
+func (h *Host) carry() {
+	h.np, h.ackEach, h.stamps = h.config.NP, h.config.Carry.Ack, h.config.Carry.Stamp
 }
 
 // Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
@@ -197,21 +242,26 @@ func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
 	ports := st.Ports
 	*st = h.stats
 	st.Ports = ports
-	ports[0] = h.stats.Ports[0]
-	ports[0].Egress = h.eg.Counters(now)
+	p := &ports[0]
+	*p = h.stats.Ports[0]
+	p.Egress = h.eg.Counters(now)
+	for prio := range h.lanes {
+		l := h.lane(uint8(prio))
+		p.RxFrames[prio], p.RxBytes[prio], p.TxFrames[prio], p.TxBytes[prio] = l.rxFrames, l.rxBytes, l.txFrames, l.txBytes
+	}
 }
 
 // Audit checks, per priority: what was received ended here or was discarded;
 // what was sent was made here.
 func (h *Host) Audit() error {
-	p := &h.stats.Ports[0]
-	discards := p.Discarded()
+	discards := h.stats.Ports[0].Discarded()
 	for prio := range pfc.Classes {
-		if out := h.ends[prio] + discards[prio]; p.RxFrames[prio] != out {
-			return fmt.Errorf("priority %d: %d frames received, %d delivered or discarded", prio, p.RxFrames[prio], out)
+		l := h.lane(uint8(prio))
+		if out := l.ends + discards[prio]; l.rxFrames != out {
+			return fmt.Errorf("priority %d: %d frames received, %d delivered or discarded", prio, l.rxFrames, out)
 		}
-		if p.TxFrames[prio] != h.made[prio] {
-			return fmt.Errorf("priority %d: %d frames made, %d sent", prio, h.made[prio], p.TxFrames[prio])
+		if l.txFrames != l.made {
+			return fmt.Errorf("priority %d: %d frames made, %d sent", prio, l.made, l.txFrames)
 		}
 	}
 	return nil
@@ -233,6 +283,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", h.config.Senders, 1<<16)
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry, h.config.Period = np, rp, carry, 0
+	h.carry()
 	h.notice = np.Next()
 	h.acks = newAckQueue(carry.Ack)
 	for prio := range h.spare {

@@ -66,7 +66,7 @@ func (h *Host) drop(slot int) {
 	h.config.NP.Forget(slot)
 	h.notice = h.config.NP.Next()
 	h.table.Delete(slot)
-	h.recent.known = false
+	h.recent.slot = flowtable.None
 }
 
 // makeRoom forgets a flow that has been silent for long in favour of a new one.

@@ -45,15 +45,15 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 // receive takes a frame. It reports that there is no more to do by that than there
 // was, but for what the notification point may have to say.
 func (h *Host) receive(now units.Time, f dataplane.Frame) (silent bool) {
-	st := &h.stats.Ports[0]
 	b := h.env.Header(f)
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
-		h.count(st, 0, f)
-		st.Discards[dataplane.DropMalformed][0]++
+		h.count(0, f)
+		h.stats.Ports[0].Discards[dataplane.DropMalformed][0]++
 		return true
 	}
 	if hdr.EtherType == wire.TypeMACControl && hdr.Payload == wire.EthernetLen {
+		st := &h.stats.Ports[0]
 		st.RxControl++
 		var p pfc.Frame
 		if p.Decode(b) != nil {
@@ -68,20 +68,21 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) (silent bool) {
 	}
 	prio := uint8(0)
 	if hdr.L3 != 0 {
-		prio = h.config.DSCP[hdr.TOS>>2]
+		prio = h.prio(hdr.TOS)
 	}
-	h.count(st, prio, f)
+	h.count(prio, f)
 	if drop, ok := h.take(now, f, b, &hdr); !ok {
-		st.Discards[drop][prio]++
+		h.stats.Ports[0].Discards[drop][prio]++
 		return false
 	}
-	h.ends[prio]++
+	h.lane(prio).ends++
 	return hdr.BTH != 0 && wire.BTH(b[hdr.BTH:]).Opcode() <= wire.OpSendOnly && h.acks.empty()
 }
 
-func (h *Host) count(st *dataplane.PortStats, prio uint8, f dataplane.Frame) {
-	st.RxFrames[prio]++
-	st.RxBytes[prio] += uint64(f.Len)
+func (h *Host) count(prio uint8, f dataplane.Frame) {
+	l := h.lane(prio)
+	l.rxFrames++
+	l.rxBytes += uint64(f.Len)
 }
 
 // expire ends the pauses whose time has run out.
@@ -115,7 +116,7 @@ func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Heade
 		return dataplane.DropUnknown, false
 	}
 	src, dst := wire.Addresses(b[hdr.L3:])
-	if dst != h.config.IP {
+	if dst != h.ip {
 		return dataplane.DropUnknown, false
 	}
 	bth := wire.BTH(b[hdr.BTH:])
@@ -145,14 +146,14 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 	if fresh {
 		*p = peer{mac: hdr.Src, srcPort: hdr.SrcPort}
 	}
-	onWire := h.config.Link.WireBytes(int(f.Len))
+	onWire := h.onLink(int(f.Len))
 	ecn := hdr.TOS & 3
 	if ecn == wire.CE {
 		p.marked++
 		h.stats.NPMarked++
 	}
-	h.config.NP.Data(now, slot, ecn, onWire)
-	h.notice = h.config.NP.Next()
+	h.np.Data(now, slot, ecn, onWire)
+	h.notice = h.np.Next()
 	psn := bth.PSN()
 	switch ahead := (psn - p.expected) & psnMask; {
 	case ahead == 0:
@@ -184,12 +185,12 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 // slotOf is Insert of the table of received flows. Packets of a flow often come
 // one after the other.
 func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
-	if h.recent.known && h.recent.key == k {
-		h.table.Touch(h.recent.slot, now)
-		return h.recent.slot, false
+	if h.recent.slot >= 0 && h.recent.key == k {
+		h.table.Touch(int(h.recent.slot), now)
+		return int(h.recent.slot), false
 	}
 	slot, fresh = h.table.Insert(k, now)
-	h.recent.key, h.recent.slot, h.recent.known = k, slot, slot != flowtable.None
+	h.recent.key, h.recent.slot = k, int32(slot)
 	return slot, fresh
 }
 

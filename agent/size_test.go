@@ -21,3 +21,38 @@ func TestPacketsTouchTwoCacheLines(t *testing.T) {
 		t.Errorf("headers of %d bytes need a third line", used)
 	}
 }
+
+// What packets touch of a host is in few lines, and hosts do not lie whole pages apart:
+// they would all compete for the same places of the caches.
+func TestHostsAreInFewLines(t *testing.T) {
+	var h Host
+	for _, at := range []struct {
+		what   string
+		is, in uintptr
+	}{
+		{"acks", unsafe.Offsetof(h.acks), 64}, {"recent", unsafe.Offsetof(h.recent), 128}, {"lanes", unsafe.Offsetof(h.lanes), 192},
+		{"flows", unsafe.Offsetof(h.flows), 704}, {"eg", unsafe.Offsetof(h.eg), 744},
+	} {
+		if at.is != at.in {
+			t.Errorf("%s is at %d, not %d", at.what, at.is, at.in)
+		}
+	}
+	if size := unsafe.Sizeof(h.lanes[0]); size != 64 {
+		t.Errorf("a lane has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(h); size > 1792 {
+		t.Errorf("a host has %d bytes: the next sizes that are given out share more places", size)
+	}
+	if size := unsafe.Sizeof(*h.table); size != 128 {
+		t.Errorf("a table has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(*h.pacer); size != 128 {
+		t.Errorf("a pacer has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(*h.pacer.WheelWith); size != 192 {
+		t.Errorf("a wheel has %d bytes", size)
+	}
+	if size := unsafe.Sizeof(*h.env); size != 128 {
+		t.Errorf("an Env has %d bytes", size)
+	}
+}

@@ -58,10 +58,10 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 			f, made, stop = h.data(now, prio)
 		}
 		if made {
-			st := &h.stats.Ports[0]
-			st.TxFrames[prio]++
-			st.TxBytes[prio] += uint64(f.Len)
-			h.made[prio]++
+			l := h.lane(prio)
+			l.txFrames++
+			l.txBytes += uint64(f.Len)
+			l.made++
 			return f, true
 		}
 		if stop {
@@ -109,18 +109,18 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 	if s.plain == 0 {
 		return h.particular(now, id, due)
 	}
-	length := max(int(s.headers)+h.config.Payload+wire.ICRCLen, wire.MinFrameLen)
+	length := max(int(s.headers)+int(h.payload)+wire.ICRCLen, wire.MinFrameLen)
 	if frame, made = h.env.Alloc(length); !made {
 		h.pacer.Wait(id, prio, due)
 		return frame, false, true
 	}
 	b := h.env.Header(frame)
 	h.putHead(b, s, id)
-	wire.BTH(b[s.bth:]).SetPSN(uint32(s.next), h.config.Carry.Ack)
-	h.complete(now, s, b, length, h.config.Payload)
+	wire.BTH(b[s.bth:]).SetPSN(uint32(s.next), h.ackEach)
+	h.complete(now, s, b, length, int(h.payload))
 	s.plain--
 	s.next++
-	onWire := h.config.Link.WireBytes(length)
+	onWire := h.onLink(length)
 	h.dataSent += uint64(onWire)
 	h.pacer.Sent(now, id, onWire)
 	s.base = due
@@ -146,7 +146,7 @@ func (h *Host) particular(now units.Time, id int, due units.Time) (frame datapla
 		f.rewind(f.acked)
 	}
 	last := f.packets > 0 && f.next == f.packets-1
-	payload := h.config.Payload
+	payload := int(h.payload)
 	if last {
 		payload = int(f.lastSize)
 	}
@@ -158,8 +158,8 @@ func (h *Host) particular(now units.Time, id int, due units.Time) (frame datapla
 	}
 	b := h.env.Header(frame)
 	h.putHead(b, f.sending, id)
-	f.encodeBTH(b, last, h.config.Carry.Ack)
-	if last && payload != h.config.Payload {
+	f.encodeBTH(b, last, h.ackEach)
+	if last && payload != int(h.payload) {
 		f.setLength(b, payload)
 	}
 	h.complete(now, f.sending, b, length, payload)
@@ -178,7 +178,7 @@ func (h *Host) putHead(b []byte, s *sending, id int) {
 
 // complete writes what only some packets have.
 func (h *Host) complete(now units.Time, s *sending, b []byte, length, payload int) {
-	if h.config.Carry.Stamp {
+	if h.stamps {
 		binary.BigEndian.PutUint64(b[int(s.headers)-wire.StampLen:], uint64(now))
 	}
 	if len(b) == length { // the world carries payload, too
@@ -221,7 +221,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 		f.firstBit = now
 	}
 	f.next++
-	onWire := h.config.Link.WireBytes(length)
+	onWire := h.onLink(length)
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
 	h.pacer.Sent(now, id, onWire)

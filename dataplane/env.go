@@ -9,11 +9,22 @@ type Env struct {
 	due   []units.Time // per port of the node: when it asked for Transmit
 	woken []uint16     // ports whose due time moved since the world looked
 	held  []bool       // ports from which the node takes nothing at present
+	one   struct {     // those of a node with one port: they are in the same two lines of the cache
+		due   [1]units.Time
+		woken [2]uint16
+		held  [1]bool
+	}
+	_ [32]byte
 }
 
 // NewEnv returns an Env for a node of so many ports.
 func NewEnv(pool *Pool, ports int) *Env {
-	e := &Env{Pool: pool, due: make([]units.Time, ports), woken: make([]uint16, 0, 2*ports), held: make([]bool, ports)}
+	e := &Env{Pool: pool}
+	if ports == 1 {
+		e.due, e.woken, e.held = e.one.due[:], e.one.woken[:0], e.one.held[:]
+	} else {
+		e.due, e.woken, e.held = make([]units.Time, ports), make([]uint16, 0, 2*ports), make([]bool, ports)
+	}
 	for i := range e.due {
 		e.due[i] = units.Never
 	}

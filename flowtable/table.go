@@ -25,7 +25,8 @@ type Table[K comparable] struct {
 	most  int   // that slots may become
 	free  int32 // list of free slots, by next
 	count int
-	hand  int // where Expire goes on
+	hand  int      // where Expire goes on
+	_     [40]byte // whole lines of the cache
 }
 
 // place is one position of the index.

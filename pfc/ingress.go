@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -267,8 +266,8 @@ func (g *Ingress) release(p uint8, n int64) (due bool) {
 	return !g.many && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
 }
 
-// Soon fetches what Admit of a priority needs.
-func (g *Ingress) Soon(p uint8) { memory.Prefetch(unsafe.Pointer(&g.class[p&7]), 1) }
+// Line is where what Admit of a priority needs is.
+func (g *Ingress) Line(p uint8) unsafe.Pointer { return unsafe.Pointer(&g.class[p&7]) }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
 func (g *Ingress) Quiet() bool { return g.over|g.held == 0 }

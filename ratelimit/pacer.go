@@ -18,10 +18,11 @@ import (
 // frames.
 type PacerWith[T any] struct {
 	*WheelWith[T]
-	flows   int // entries from here on are tenants': one for each class
-	tenants []tenant
-	queue   [Classes]ring
+	flows   int   // entries from here on are tenants': one for each class
 	ready   uint8 // classes with something in their queue
+	queue   [Classes]ring
+	tenants []tenant
+	_       [16]byte // whole lines of the cache
 }
 
 // Pacer is one with timers only.

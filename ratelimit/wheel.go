@@ -50,19 +50,25 @@ const (
 //
 // Beside each timer lies a T, of what the flow's next departure needs.
 type WheelWith[T any] struct {
+	// A host with a few flows needs these lines of the cache and no more.
 	tick  uint64     // the wheel's time in slots of the lowest level
 	soon  units.Time // what Next is; unknown: to be worked out
 	count int
 	lone  int // how many timers are in few; 0: those there are are in the wheel
-	few   [mostFew]one
+	entry []entry[T]
+	*turning
+	few [mostFew]one
+}
+
+// turning is what a wheel needs that turns.
+type turning struct {
 	shift [levels + 1]uint8                      // lowest bit of each level's digit in a tick; the last: of what is beyond the horizon
 	mask  [levels]int32                          // of a digit
 	first [levels]int32                          // number of each level's first slot
 	used  []uint64                               // slots with timers, by number
 	some  [levels][1 << (mostSecond - 12)]uint64 // words of used with any, by level
 	head  []int32                                // by number of slot
-	entry []entry[T]
-	ends  []ends // by number of slot, of large wheels
+	ends  []ends                                 // by number of slot, of large wheels
 
 	// Soon is told of flows of a large wheel whose timers will expire within the
 	// lowest level's turn (16.8 us); nil: nobody is. It is for fetching what will be
@@ -152,7 +158,7 @@ func (w *WheelWith[T]) Room(flows int) {
 
 // newWheel is NewWheelWith with room for no flow yet. It fetches nothing ahead.
 func newWheel[T any](capacity int) *WheelWith[T] {
-	w := &WheelWith[T]{soon: units.Never}
+	w := &WheelWith[T]{soon: units.Never, turning: new(turning)}
 	second := min(max(slotBits, bits.Len(uint(capacity))-1), mostSecond)
 	total := int32(0)
 	for level := range levels {
@@ -168,9 +174,6 @@ func newWheel[T any](capacity int) *WheelWith[T] {
 	w.used, w.head = make([]uint64, total/64), make([]int32, total)
 	return w
 }
-
-// Fetch asks for what the next call needs in any case.
-func (w *WheelWith[T]) Fetch() { memory.Prefetch(unsafe.Pointer(w), 3) }
 
 // Beside is what lies beside a flow's timer. The wheel does not look at it.
 func (w *WheelWith[T]) Beside(flow int) *T { return &w.entry[flow].beside }

@@ -17,43 +17,48 @@ import (
 // It is made for what a network's events are like: most happen within the delay
 // of a link, and then the next few nanoseconds hold a handful of them. Time is
 // cut into days of equal length (a calendar queue, Brown, CACM 31(10), 1988, of
-// fixed width, whose days are lists within the events themselves): to set an event
-// is to link it into its day, and to find the first is to look for the next day
-// that is not empty, by a bitmap, and to sort what happens on it. Timers beyond the
-// year wait in a heap, and are looked for on their day; frames beyond it, which only
-// links have whose rate has become much lower, wait on the year's last day.
+// fixed width): to set an event is to put it on its day, and to find the first is to
+// look for the next day that is not empty, by a bitmap, and to sort what happens on
+// it. The timers of a day are a list within the timers themselves. Its frames are a
+// line of the cache, since what is on its way is much, and whoever follows a list
+// through it waits for each: frames are read in the order in which days come. Timers
+// beyond the year wait in a heap, and are looked for on their day; frames are on their
+// way for much less than a year, and those beyond it, which only links have whose
+// rate has become much lower, wait on the last day that is kept for frames.
 type calendar struct {
 	now    []entry // of today and before, sorted, and what comes first is last
-	frames []travelling
+	sizes  []size  // of the frames on their way, by the number of their buffers
 	slots  []slot
-	timers int32      // number of the first timer's event; ports have those before
-	shift  uint8      // a day is 2^shift ps
-	today  int64      // number of the day that was reached; nothing before it is in the lists
-	days   *[year]day // by number modulo the year
+	timers int32        // number of the first timer's event; ports have those before
+	shift  uint8        // a day is 2^shift ps
+	today  int64        // number of the day that was reached; nothing before it is in the lists
+	days   *[year]int32 // the first timer of each, by number modulo the year; nobody
 	used   [year / 64]uint64
 	later  *heap
 	far    int64 // day of the first of later
+
+	frames []arrivals // of each day, by number modulo their length, a power of two
+	more   []arrivals // of days that have more than fit; the first is nobody's
+	free   int32      // the first of more that is not in use, by its more; 0: there is none
 }
 
-// day is the first timer and the first frame of a day's lists; nobody.
-type day struct{ timer, frame int32 }
+// arrivals are the frames that arrive on a day: those sent last, and where those
+// sent before are, if there are more.
+type arrivals struct {
+	n    int32
+	more int32 // place in the calendar's more, which is full; 0: there are no more
+	_    [8]byte
+	last [3]entry
+}
+
+// size is what of a frame travels besides its buffer.
+type size struct{ len, off uint16 }
 
 // slot is a timer's place. What changes together lies together.
 type slot struct {
 	at   units.Time
 	next int32 // in the list of its day; nobody
 	prev int32 // the same, or one of the following
-}
-
-// travelling is a frame on its way, by the number of its buffer: what travels of
-// it, and where it is going.
-type travelling struct {
-	at   units.Time
-	next int32 // in the list of its day; nobody
-	port int32 // at which it arrives
-	len  uint16
-	off  uint16
-	_    [12]byte // two to a line of the cache
 }
 
 const (
@@ -79,15 +84,16 @@ func (a entry) before(b entry) bool {
 // newCalendar makes one for so many ports, each of which has a timer; most events
 // are set at most span ahead.
 func newCalendar(ports int, span units.Time) *calendar {
-	c := &calendar{slots: make([]slot, ports), timers: int32(ports), days: new([year]day), later: newHeap(ports), far: math.MaxInt64, shift: shortestDay}
+	c := &calendar{slots: make([]slot, ports), timers: int32(ports), days: new([year]int32), later: newHeap(ports), far: math.MaxInt64, shift: shortestDay}
 	for span>>c.shift >= year-1 && c.shift < 62 {
 		c.shift++
 	}
+	c.frames, c.more = make([]arrivals, 1<<bits.Len64(uint64(span>>c.shift)+1)), make([]arrivals, 1)
 	for i := range c.slots {
 		c.slots[i] = slot{at: units.Never, prev: rests}
 	}
 	for i := range c.days {
-		c.days[i] = day{nobody, nobody}
+		c.days[i] = nobody
 	}
 	return c
 }
@@ -142,9 +148,10 @@ func (c *calendar) set(timer int, at units.Time) {
 		c.insert(entry{at: at, event: c.timers + int32(timer)})
 		s.prev = isNow
 	case number-c.today < year:
-		d := c.on(number)
-		s.next, s.prev = d.timer, nobody
-		d.timer = int32(timer)
+		c.use(number)
+		d := &c.days[number&(year-1)]
+		s.next, s.prev = *d, nobody
+		*d = int32(timer)
 		if s.next >= 0 {
 			c.slots[s.next].prev = int32(timer)
 		}
@@ -157,36 +164,50 @@ func (c *calendar) set(timer int, at units.Time) {
 
 // send lets a frame arrive at a port at an instant.
 func (c *calendar) send(f *dataplane.Frame, port int32, at units.Time) {
-	if int(f.Ref) >= len(c.frames) {
-		c.grow(f.Ref)
+	if int(f.Ref) >= len(c.sizes) {
+		c.sizes = append(c.sizes, make([]size, max(64, len(c.sizes), int(f.Ref)+1-len(c.sizes)))...)
 	}
-	t := &c.frames[f.Ref]
-	t.at, t.port, t.len, t.off = at, port, f.Len, f.Off
+	c.sizes[f.Ref] = size{f.Len, f.Off}
+	e := entry{at, port, f.Ref}
 	if number := int64(at) >> c.shift; number > c.today {
-		c.link(t, f.Ref, number)
+		c.put(e, number)
 		return
 	}
-	c.insert(entry{at, port, f.Ref})
+	c.insert(e)
 }
 
-// link puts a frame on its day, or on the year's last.
-func (c *calendar) link(t *travelling, ref uint32, number int64) {
-	d := c.on(min(number, c.today+year-1))
-	t.next = d.frame
-	d.frame = int32(ref)
+// put lets a frame arrive on a day after today, or on the last there is for frames.
+func (c *calendar) put(e entry, number int64) {
+	number = min(number, c.today+int64(len(c.frames))-1)
+	c.use(number)
+	a := c.arrivals(number)
+	if int(a.n) == len(a.last) {
+		c.spill(a)
+	}
+	a.last[a.n] = e
+	a.n++
 }
 
-// on returns a day on whose lists something will be.
-func (c *calendar) on(number int64) *day {
-	c.used[number>>6&(year/64-1)] |= 1 << (number & 63)
-	return &c.days[number&(year-1)]
+// arrivals are those of a day that is ahead by less than there are days for frames.
+func (c *calendar) arrivals(number int64) *arrivals {
+	return &c.frames[int(number)&(len(c.frames)-1)]
 }
 
-func (c *calendar) grow(ref uint32) {
-	bigger := make([]travelling, max(64, 2*len(c.frames), int(ref)+1))
-	copy(bigger, c.frames)
-	c.frames = bigger
+// spill moves the frames of a day elsewhere, so that there is room for more.
+func (c *calendar) spill(a *arrivals) {
+	at := c.free
+	if at == 0 {
+		at = int32(len(c.more))
+		c.more = append(c.more, arrivals{})
+	} else {
+		c.free = c.more[at].more
+	}
+	c.more[at] = *a
+	a.n, a.more = 0, at
 }
+
+// use notes that something is on a day's lists.
+func (c *calendar) use(number int64) { c.used[number>>6&(year/64-1)] |= 1 << (number & 63) }
 
 // travel calls do for the port of every frame on its way.
 func (c *calendar) travel(do func(port int32)) {
@@ -195,9 +216,16 @@ func (c *calendar) travel(do func(port int32)) {
 			do(e.event)
 		}
 	}
-	for _, d := range c.days {
-		for f := d.frame; f >= 0; f = c.frames[f].next {
-			do(c.frames[f].port)
+	for i := range c.frames {
+		a := &c.frames[i]
+		for {
+			for _, e := range a.last[:a.n] {
+				do(e.event)
+			}
+			if a.more == 0 {
+				break
+			}
+			a = &c.more[a.more]
 		}
 	}
 }
@@ -231,8 +259,8 @@ func (c *calendar) remove(timer int) {
 			c.slots[s.prev].next = s.next
 		} else {
 			number := int64(s.at) >> c.shift
-			d := &c.days[number&(year-1)]
-			if d.timer = s.next; s.next < 0 && d.frame < 0 {
+			c.days[number&(year-1)] = s.next
+			if s.next < 0 && (number-c.today >= int64(len(c.frames)) || c.arrivals(number).n == 0) {
 				c.empty(number)
 			}
 		}
@@ -247,16 +275,15 @@ func (c *calendar) empty(number int64) { c.used[number>>6&(year/64-1)] &^= 1 << 
 // reports false if there is none.
 func (c *calendar) advance() bool {
 	for len(c.now) == 0 {
-		next, found := c.nextDay()
+		next, found := c.nextDay(c.today)
 		if !found || c.far <= next {
 			if next, found = c.takeLater(next, found); !found {
 				return false
 			}
 		}
 		c.today = next
-		d := &c.days[next&(year-1)]
-		timer, frame := d.timer, d.frame
-		*d = day{nobody, nobody}
+		timer := c.days[next&(year-1)]
+		c.days[next&(year-1)] = nobody
 		c.empty(next)
 		now := c.now
 		for timer >= 0 {
@@ -265,22 +292,41 @@ func (c *calendar) advance() bool {
 			s.prev = isNow
 			timer = s.next
 		}
-		for frame >= 0 {
-			t := &c.frames[frame]
-			ref := uint32(frame)
-			frame = t.next
-			if day := int64(t.at) >> c.shift; day > next { // it was beyond the year
-				c.link(t, ref, day)
-				continue
-			}
-			now = append(now, entry{t.at, t.port, ref})
-		}
 		c.now = now
+		if a := c.arrivals(next); a.n > 0 {
+			c.collect(a, next)
+		}
 	}
 	if len(c.now) > 1 {
 		c.sort()
 	}
 	return true
+}
+
+// collect takes the frames of the day that was reached.
+func (c *calendar) collect(a *arrivals, today int64) {
+	n, more := a.n, a.more
+	a.n, a.more = 0, 0
+	c.takeAll(a.last[:n], today)
+	for more != 0 {
+		at := more
+		more = c.more[at].more
+		c.more[at].more, c.free = c.free, at
+		block := c.more[at].last // putting one off may move it
+		c.takeAll(block[:], today)
+	}
+}
+
+// takeAll takes frames of the day that was reached, those sent last first.
+func (c *calendar) takeAll(frames []entry, today int64) {
+	for i := len(frames) - 1; i >= 0; i-- {
+		e := frames[i]
+		if day := int64(e.at) >> c.shift; day > today { // it was beyond what is kept
+			c.put(e, day)
+			continue
+		}
+		c.now = append(c.now, e)
+	}
 }
 
 // takeLater takes the timers that were beyond the year and whose day has come: the
@@ -327,10 +373,10 @@ func (c *calendar) sort() {
 	}
 }
 
-// nextDay finds the first day after today that has a list. Lists reach less than
+// nextDay finds the first day after another, not before today, that has a list. Lists reach less than
 // a year ahead, so that a place in the ring means one day.
-func (c *calendar) nextDay() (number int64, found bool) {
-	number = c.today + 1
+func (c *calendar) nextDay(after int64) (number int64, found bool) {
+	number = after + 1
 	if u := c.used[number>>6&(year/64-1)] >> (number & 63); u != 0 {
 		return number + int64(bits.TrailingZeros64(u)), true
 	}

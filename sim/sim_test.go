@@ -256,7 +256,7 @@ func TestRunStopsWithContext(t *testing.T) {
 func TestCalendarAgainstSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "ports")
-		c := newCalendar(n, 0)
+		c := newCalendar(n, rapid.SampledFrom([]units.Time{0, 30 << shortestDay, year << shortestDay}).Draw(t, "span"))
 		var slow []entry
 		now := units.Time(0)
 		frames := uint32(0)
@@ -304,7 +304,7 @@ func TestCalendarAgainstSlowTwin(t *testing.T) {
 			c.pop()
 			slow = slices.DeleteFunc(slow, func(e entry) bool { return e == want })
 			now = got.at
-			if f := c.frames; got.event < int32(n) && (f[got.ref].len != uint16(got.ref) || f[got.ref].off != 4) {
+			if f := c.sizes; got.event < int32(n) && f[got.ref] != (size{uint16(got.ref), 4}) {
 				t.Fatalf("frame %d has become %+v", got.ref, f[got.ref])
 			}
 		}

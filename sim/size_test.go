@@ -10,8 +10,8 @@ func TestSizes(t *testing.T) {
 	if size := unsafe.Sizeof(port{}); size != 128 {
 		t.Errorf("a port has %d bytes", size)
 	}
-	if size := unsafe.Sizeof(travelling{}); size != 32 {
-		t.Errorf("a frame on its way has %d bytes", size)
+	if size := unsafe.Sizeof(arrivals{}); size != 64 {
+		t.Errorf("the frames of a day have %d bytes", size)
 	}
 	if size := unsafe.Sizeof(entry{}); size != 16 {
 		t.Errorf("an entry has %d bytes", size)

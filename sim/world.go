@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
-	"unsafe"
 
 	"photon/dataplane"
 	"photon/internal/memory"
@@ -24,6 +23,7 @@ type World struct {
 	due     units.Time // of the first sampler
 	samples []sampler
 	burst   [1]dataplane.Frame
+	fetched int64 // day up to which lookAhead has fetched
 }
 
 // member is a node and the number of its first port in the world.
@@ -183,50 +183,6 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	return nil
 }
 
-// large is how many ports a world has that is worth to look ahead in: what fewer
-// need stays in the second cache.
-const large = 1000
-
-// lookAhead fetches what the events of a day that was reached will need, all of
-// them together, since each of these loops needs what the one before has fetched.
-func (w *World) lookAhead() {
-	today := w.events.now[:len(w.events.now)-1] // the first is too near
-	today = today[max(0, len(today)-mostAhead):]
-	n := len(w.ports)
-	for i := range today {
-		e := &today[i]
-		p := int(e.event)
-		if p < n {
-			w.pool.Soon(e.ref)
-		} else {
-			p -= n
-		}
-		memory.Prefetch(unsafe.Pointer(&w.ports[p]), 2)
-	}
-	for i := range today {
-		p := int(today[i].event)
-		if p >= n {
-			p -= n
-		}
-		if port := &w.ports[p]; port.soon != nil {
-			port.soon.Soon(int(port.number))
-		}
-	}
-	for i := range today {
-		e := &today[i]
-		if int(e.event) >= n {
-			continue
-		}
-		if port := &w.ports[e.event]; port.soon != nil {
-			t := &w.events.frames[e.ref]
-			port.soon.SoonFrom(w.now, int(port.number), &dataplane.Frame{Ref: e.ref, Len: t.len, Off: t.off})
-		}
-	}
-}
-
-// mostAhead bounds what is fetched at a time: more would be gone before it is needed.
-const mostAhead = 32
-
 // span is how far ahead most events are: a frame arrives after the delay of a link.
 func (w *World) span() (span units.Time) {
 	for i := range w.ports {
@@ -268,7 +224,7 @@ func (w *World) sample(until units.Time) (woken bool) {
 // arrive delivers a frame to a port.
 func (w *World) arrive(p int, ref uint32) {
 	dst := &w.ports[p]
-	t := &w.events.frames[ref]
+	t := &w.events.sizes[ref]
 	f := &w.burst[0]
 	*f = dataplane.Frame{Ref: ref, Len: t.len, Off: t.off}
 	dst.delivered++

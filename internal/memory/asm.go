@@ -9,3 +9,9 @@ import "unsafe"
 //
 //go:noescape
 func Prefetch(p unsafe.Pointer, n int)
+
+// Prefetch4 asks for the cache lines in which four things begin. It is for the
+// sum of many: one call, and no loop whose end the processor has to guess.
+//
+//go:noescape
+func Prefetch4(a, b, c, d unsafe.Pointer)

@@ -17,6 +17,7 @@ func TestAnyAddressWillDo(t *testing.T) {
 	memory.Prefetch(unsafe.Pointer(&b[0]), 64)
 	memory.Prefetch(unsafe.Pointer(&b[4095]), 64)
 	memory.Prefetch(nil, 1)
+	memory.Prefetch4(unsafe.Pointer(&b[0]), unsafe.Pointer(&b[2048]), unsafe.Pointer(&b[4095]), nil)
 	for i := range b {
 		if b[i] != byte(i) {
 			t.Fatal("memory has changed")
@@ -36,6 +37,28 @@ func TestHugeTables(t *testing.T) {
 	for i, v := range all {
 		if v != uint64(i) {
 			t.Fatal("memory has changed")
+		}
+	}
+}
+
+// The heap keeps what is in it, whatever of it becomes huge pages.
+func TestHugeHeap(t *testing.T) {
+	kept := make([][]uint64, 0, 1000)
+	for i := range cap(kept) {
+		x := make([]uint64, 1024)
+		for k := range x {
+			x[k] = uint64(i*len(x) + k)
+		}
+		kept = append(kept, x)
+	}
+	for range 2 {
+		memory.HugeHeap()
+		for i, x := range kept {
+			for k, v := range x {
+				if v != uint64(i*len(x)+k) {
+					t.Fatal("memory has changed")
+				}
+			}
 		}
 	}
 }

@@ -23,6 +23,8 @@ type testCase struct {
 	name string
 	load func() (*lab.Experiment, lab.SchemeUse, error) // the experiment, and the scheme with which it runs
 	ns3  reference                                      // zero: not known
+
+	large bool // the world will want huge pages
 }
 
 // reference is what an ns-3 RDMA simulator needs for the same files on a like
@@ -84,7 +86,7 @@ func finish(e *lab.Experiment, scheme string) (*lab.Experiment, lab.SchemeUse, e
 var growing = []testCase{grown(16), grown(64), grown(256), grown(320), grown(1024)}
 
 func grown(hosts int) testCase {
-	return testCase{name: fmt.Sprintf("hosts%d", hosts), load: func() (*lab.Experiment, lab.SchemeUse, error) {
+	return testCase{name: fmt.Sprintf("hosts%d", hosts), large: hosts >= 1024, load: func() (*lab.Experiment, lab.SchemeUse, error) {
 		e, err := lab.Get("pcn/fig21")
 		if err != nil {
 			return nil, lab.SchemeUse{}, err
