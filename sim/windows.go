@@ -1,0 +1,242 @@
+package sim
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"photon/units"
+)
+
+// verdict says whether windows go on.
+type verdict uint8
+
+const (
+	goOn    verdict = iota
+	ended           // there is nothing more before the end of the run
+	stopped         // the context has ended
+	crowded         // parts wait for processors that others use
+)
+
+// runParts is Run of a world in parts. They have their events happen at the same time
+// if there are processors for them, or else in turns, window by window.
+func (w *World) runParts(ctx context.Context, until units.Time) error {
+	s := w.split
+	for _, p := range s.parts {
+		p.beside.end = p.now
+	}
+	v := crowded
+	for v == crowded {
+		if runtime.GOMAXPROCS(0) < len(s.parts) {
+			v = w.inTurns(ctx, until, math.MaxInt64)
+			break
+		}
+		if v = w.together(ctx, until); v == crowded {
+			v = w.inTurns(ctx, until, patience)
+		}
+	}
+	s.add(0)
+	s.add(1) // one of them is empty
+	w.hash = s.hash
+	if v == stopped {
+		return ctx.Err()
+	}
+	for _, p := range s.parts {
+		p.now = until
+	}
+	return nil
+}
+
+const (
+	// looks is how many windows there are from one look at the context to the next.
+	looks = 1 << 8
+	// patience is how many windows parts take turns after processors were missing,
+	// before they are tried again: as many as last for about a second.
+	patience = 1 << 15
+	// mostAsleep is how often parts may wait in vain for one that has no processor,
+	// from one look to the next. One that loses it for a time slice costs as much as a
+	// hundred windows.
+	mostAsleep = 2
+)
+
+// together has each part run on a processor of its own.
+func (w *World) together(ctx context.Context, until units.Time) verdict {
+	var rest sync.WaitGroup
+	for _, p := range w.split.parts[1:] {
+		rest.Go(func() { w.work(ctx, p, until) })
+	}
+	v := w.work(ctx, &w.part, until)
+	rest.Wait()
+	return v
+}
+
+// work has everything of a part happen, window by window. All parts come to the same
+// verdict.
+func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
+	s, b := w.split, p.beside
+	for {
+		half := b.half()
+		b.tell(p)
+		if b.number == 0 {
+			b.stop[half] = s.look(ctx, b.round)
+		}
+		if s.added.CompareAndSwap(b.round, b.round+1) {
+			s.add(half ^ 1) // who is here first has time
+		}
+		s.meet.wait()
+		first := b.turn(p)
+		if v := b.all[0].stop[half]; v != goOn {
+			return v
+		}
+		if w.due <= until && w.due <= first {
+			s.meet.wait() // all know that
+			if b.number == 0 {
+				w.sample(min(first, until))
+			}
+			s.meet.wait()
+			continue
+		}
+		if first > until {
+			return ended
+		}
+		b.end = w.window(first, until)
+		p.until(b.end)
+	}
+}
+
+// inTurns is the same of all parts in one goroutine, for some windows.
+func (w *World) inTurns(ctx context.Context, until units.Time, windows int) verdict {
+	s := w.split
+	for ; ; windows-- {
+		for _, p := range s.parts {
+			p.beside.tell(p)
+		}
+		half, round := w.beside.half(), w.beside.round
+		s.added.Store(round + 1)
+		s.add(half ^ 1)
+		first := units.Time(units.Never)
+		for _, p := range s.parts {
+			first = p.beside.turn(p)
+		}
+		switch {
+		case round%looks == 0 && ctx.Err() != nil:
+			return stopped
+		case windows <= 0:
+			return crowded
+		case w.due <= until && w.due <= first:
+			w.sample(min(first, until))
+			continue
+		case first > until:
+			return ended
+		}
+		end := w.window(first, until)
+		for _, p := range s.parts {
+			p.beside.end = end
+			p.until(end)
+		}
+	}
+}
+
+// tell says when something happens next by what a part knows.
+func (b *beside) tell(p *part) {
+	half := b.half()
+	next := max(p.events.earliest(), b.end)
+	for i := range b.out[half] {
+		next = min(next, b.out[half][i].first)
+	}
+	b.next[half] = next
+}
+
+// turn takes what the others sent and turns to the other half. It returns when
+// something happens next anywhere.
+func (b *beside) turn(p *part) (first units.Time) {
+	half := b.half()
+	b.take(p, half)
+	b.round++
+	b.empty(half ^ 1)
+	first = units.Never
+	for _, other := range b.all {
+		first = min(first, other.next[half])
+	}
+	return first
+}
+
+// window is the end of the window that begins with the first event of all.
+func (w *World) window(first, until units.Time) units.Time {
+	return min(first+w.split.ahead, until+1, w.due)
+}
+
+// look is what the first part sees now and then.
+func (s *split) look(ctx context.Context, round uint32) verdict {
+	switch {
+	case round%looks != 0:
+		return goOn
+	case ctx.Err() != nil:
+		return stopped
+	case s.meet.asleep.Swap(0) > mostAsleep:
+		return crowded
+	}
+	return goOn
+}
+
+// until has everything of a part happen that happens before an instant.
+func (w *part) until(end units.Time) {
+	c, looks := w.events, len(w.ports) >= large
+	for {
+		if len(c.now) == 0 {
+			if c.earliest() >= end {
+				return
+			}
+			if c.advance() && looks {
+				w.lookAhead()
+			}
+		}
+		if c.next() >= end {
+			return
+		}
+		w.happen(c.pop())
+	}
+}
+
+// turn is a number that all parts change, alone in its lines of the cache.
+type turn struct {
+	_ [64]byte
+	atomic.Uint32
+	_ [60]byte
+}
+
+// barrier is where all parts meet.
+type barrier struct {
+	parts  uint32
+	here   turn
+	round  turn
+	asleep turn // how often one waited for another in vain
+}
+
+const (
+	// A part that others wait for comes within microseconds. One that has not come after
+	// so many looks, most of a millisecond, has no processor.
+	mostSpins = 2_000_000
+	nap       = 50 * time.Microsecond
+)
+
+// wait waits until all are there.
+func (b *barrier) wait() {
+	round := b.round.Load()
+	if b.here.Add(1) == b.parts {
+		b.here.Store(0)
+		b.round.Store(round + 1)
+		return
+	}
+	for n := 0; b.round.Load() == round; n++ {
+		if n >= mostSpins {
+			if n == mostSpins {
+				b.asleep.Add(1)
+			}
+			time.Sleep(nap)
+		}
+	}
+}
