@@ -139,12 +139,17 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 			track.moved(i, j, 1)
 			continue
 		}
-		if stopped = pool.Acquire(ctx, 1); stopped != nil {
+		cores := min(max(1, o.Cores), parallel(o))
+		if stopped = pool.Acquire(ctx, int64(cores)); stopped != nil {
 			break
 		}
+		if o.Cores == 0 {
+			cores += spare(pool, parallel(o)/(len(jobs)-i)-1)
+		}
 		g.Go(func() (err error) {
-			defer pool.Release(1)
+			defer pool.Release(int64(cores))
 			o := o
+			o.Cores = cores
 			board.start(i, &o)
 			defer func() { board.end(i, err) }()
 			progress := func(part float64) {
@@ -169,4 +174,16 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 		return err
 	}
 	return stopped
+}
+
+// mostSpare is how many processors a run takes that nobody asked for: what more than
+// a few would gain is not known.
+const mostSpare = 3
+
+// spare takes up to n processors that no run waits for, and returns how many.
+func spare(pool *semaphore.Weighted, n int) (taken int) {
+	for taken < min(n, mostSpare) && pool.TryAcquire(1) {
+		taken++
+	}
+	return taken
 }

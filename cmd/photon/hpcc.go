@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +56,13 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if r.world != "sim" {
 		return bad(fmt.Errorf("--world %q: the HPCC simulator's files run in sim", r.world))
 	}
+	if err := r.checkCores(c); err != nil {
+		return err
+	}
+	cores := r.o.Cores
+	if cores == 0 {
+		cores = runtime.GOMAXPROCS(0) // there is no other run
+	}
 	if h.scheme != "" {
 		if _, err := scheme.Get(h.scheme); err != nil {
 			return bad(err)
@@ -77,7 +85,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
-	result, err := p.Run(c.Context(), lab.Options{World: "sim", Seed: r.o.Seed}, r.out)
+	result, err := p.Run(c.Context(), lab.Options{World: "sim", Seed: r.o.Seed, Cores: cores}, r.out)
 	if err != nil {
 		return err
 	}

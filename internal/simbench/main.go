@@ -27,6 +27,7 @@ func run() error {
 	growth := flag.Bool("growth", false, "how the cost grows with the network, instead of the cases")
 	child := flag.Bool("child", false, "run the case once, here, and print what was measured")
 	each := flag.Bool("each", false, "with -child: acknowledge every packet")
+	cores := flag.Int("cores", 1, "with -child: processors that the run uses")
 	until := flag.Duration("until", 0, "with -child: end at this virtual time")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile of the processor")
 	flag.Parse()
@@ -49,7 +50,7 @@ func run() error {
 		if len(list) != 1 {
 			return fmt.Errorf("-child needs a -case")
 		}
-		m, err := measure(&list[0], *each, units.Time(*until)*units.Nanosecond, *profile)
+		m, err := measure(&list[0], *each, *cores, units.Time(*until)*units.Nanosecond, *profile)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 func TestMeasure(t *testing.T) {
 	var runs []measured
 	for range 2 {
-		m, err := measure(&cases[0], false, 2*units.Millisecond, "")
+		m, err := measure(&cases[0], false, 1, 2*units.Millisecond, "")
 		if err != nil {
 			t.Fatal(err)
 		}
