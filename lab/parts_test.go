@@ -44,7 +44,8 @@ func TestPartsDoNotMatter(t *testing.T) {
 				t.Errorf("%s: another run on %d processors: trace %s and %s, %d events and %d", name, cores, r.hash, alone.hash, r.events, alone.events)
 			}
 		}
-	}	if several == 0 {
+	}
+	if several == 0 {
 		t.Error("no run had several parts")
 	}
 }

@@ -52,14 +52,14 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 
 const (
 	// looks is how many windows there are from one look at the context to the next.
-	looks = 1 << 8
-	// patience is how many windows parts take turns after processors were missing,
-	// before they are tried again: as many as last for about a second.
-	patience = 1 << 15
+	looks = 1 << 10
 	// mostAsleep is how often parts may wait in vain for one that has no processor,
 	// from one look to the next. One that loses it for a time slice costs as much as a
 	// hundred windows.
-	mostAsleep = 2
+	mostAsleep = 6
+	// patience is for how many windows parts take turns after that, before they are
+	// tried together again: some tenths of a second.
+	patience = 1 << 13
 )
 
 // together has each part run on a processor of its own.
