@@ -56,8 +56,12 @@ func (w *World) parts() []*part {
 	return w.split.parts
 }
 
-// partOf is where a node's events happen.
-func (w *World) partOf(m *member) *part { return w.parts()[m.part] }
+// set sets the clocks of all parts.
+func (s *split) set(now units.Time) {
+	for _, p := range s.parts {
+		p.now = now
+	}
+}
 
 // divide makes parts, if there are to be several.
 func (w *World) divide() {

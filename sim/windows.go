@@ -44,9 +44,7 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 	if v == stopped {
 		return ctx.Err()
 	}
-	for _, p := range s.parts {
-		p.now = until
-	}
+	s.set(until)
 	return nil
 }
 
@@ -197,7 +195,14 @@ func (w *part) until(end units.Time) {
 		if c.next() >= end {
 			return
 		}
-		w.happen(c.pop())
+		e := c.pop()
+		w.now = e.at
+		w.count++
+		if e.event < c.timers {
+			w.arrive(int(e.event), e.ref)
+		} else {
+			w.depart(int(e.event - c.timers))
+		}
 	}
 }
 

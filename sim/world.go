@@ -185,29 +185,29 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 				break
 			}
 		}
-		w.happen(c.pop())
+		e := c.pop()
+		w.now = e.at
+		w.count++
+		if e.event < c.timers {
+			w.arrive(int(e.event), e.ref)
+		} else {
+			w.depart(int(e.event - c.timers))
+		}
 	}
 	w.now = until
 	return nil
 }
 
-// happen has an event happen.
-func (w *part) happen(e entry) {
-	w.now = e.at
-	w.count++
-	if e.event < w.events.timers {
-		w.arrive(int(e.event), e.ref)
-	} else {
-		w.depart(int(e.event - w.events.timers))
-	}
-}
-
 // wakeAll reschedules the ports of all nodes that asked for it, and reports whether
 // any did.
 func (w *World) wakeAll() (woken bool) {
+	p := &w.part
 	for i := range w.nodes {
 		m := &w.nodes[i]
-		woken = w.partOf(m).wake(m.env, m.first) || woken
+		if w.split != nil {
+			p = w.split.parts[m.part]
+		}
+		woken = p.wake(m.env, m.first) || woken
 	}
 	return woken
 }
@@ -281,8 +281,9 @@ func (w *World) sample(until units.Time) (woken bool) {
 		}
 		s := &w.samples[first]
 		at := s.next
-		for _, p := range w.parts() {
-			p.now = at
+		w.now = at
+		if w.split != nil {
+			w.split.set(at)
 		}
 		s.next += s.every
 		s.do(at)
