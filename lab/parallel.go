@@ -143,7 +143,7 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 		if stopped = pool.Acquire(ctx, int64(cores)); stopped != nil {
 			break
 		}
-		if o.Cores == 0 {
+		if o.Cores == 0 && j.e.Spreads() {
 			cores += spare(pool, parallel(o)/(len(jobs)-i)-1)
 		}
 		g.Go(func() (err error) {
@@ -174,6 +174,17 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 		return err
 	}
 	return stopped
+}
+
+// leastSpread is how many nodes a network has in which so much happens within the
+// delay of a link that several processors make a run of it faster. In smaller ones
+// they gain little, and where one switch has most of the work they lose.
+const leastSpread = 48
+
+// Spreads reports whether a run in virtual time is worth several processors.
+func (e *Experiment) Spreads() bool {
+	p, err := e.plan()
+	return err == nil && len(p.Nodes) >= leastSpread
 }
 
 // mostSpare is how many processors a run takes that nobody asked for: what more than
