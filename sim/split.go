@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"photon/units"
 )
@@ -18,12 +19,13 @@ import (
 // each other: what passes between nodes are frames, and they take time. Arrivals are
 // noted by each part and go into the trace hash in the order of all.
 type split struct {
-	parts []*part
-	ahead units.Time // the length of a window
-	hash  uint64     // of the arrivals in all windows but the last
-	read  []int      // of each part's arrivals: scratch
-	meet  barrier
-	added turn // windows whose arrivals somebody has undertaken to add to the hash
+	parts  []*part
+	ahead  units.Time // the length of a window
+	hash   uint64     // of the arrivals in all windows but the last
+	read   []int      // of each part's arrivals: scratch
+	meet   barrier
+	looked time.Time // by the first part, at the clock
+	added  turn      // windows whose arrivals somebody has undertaken to add to the hash
 }
 
 // A port's peer is a port of its own part, or one of these.

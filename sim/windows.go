@@ -49,19 +49,21 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 }
 
 const (
-	// looks is how many windows there are from one look at the context to the next.
-	looks = 1 << 10
-	// mostAsleep is how often parts may wait in vain for one that has no processor,
-	// from one look to the next. One that loses it for a time slice costs as much as a
-	// hundred windows.
-	mostAsleep = 6
-	// patience is for how many windows parts take turns after that, before they are
-	// tried together again: some tenths of a second.
-	patience = 1 << 13
+	// looks is how many windows there are from one look at the clock and the context
+	// to the next.
+	looks = 1 << 8
+	// Parts are crowded if in a span they wait for each other in vain, because one of
+	// them has no processor, for more than two fifths of the time: two parts that run
+	// together are faster than in turns if they can for the rest.
+	span = 20 * time.Millisecond
+	// patience is how long parts then take turns before they are tried together again.
+	patience = 300 * time.Millisecond
 )
 
 // together has each part run on a processor of its own.
 func (w *World) together(ctx context.Context, until units.Time) verdict {
+	w.split.looked = time.Now()
+	w.split.meet.lost.Store(0)
 	var rest sync.WaitGroup
 	for _, p := range w.split.parts[1:] {
 		rest.Go(func() { w.work(ctx, p, until) })
@@ -105,10 +107,10 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 	}
 }
 
-// inTurns is the same of all parts in one goroutine, for some windows.
-func (w *World) inTurns(ctx context.Context, until units.Time, windows int) verdict {
-	s := w.split
-	for ; ; windows-- {
+// inTurns is the same of all parts in one goroutine, for a time.
+func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duration) verdict {
+	s, begin := w.split, time.Now()
+	for {
 		for _, p := range s.parts {
 			p.beside.tell(p)
 		}
@@ -122,7 +124,7 @@ func (w *World) inTurns(ctx context.Context, until units.Time, windows int) verd
 		switch {
 		case round%looks == 0 && ctx.Err() != nil:
 			return stopped
-		case windows <= 0:
+		case round%looks == 0 && time.Since(begin) > wall:
 			return crowded
 		case w.due <= until && w.due <= first:
 			w.sample(min(first, until))
@@ -174,7 +176,14 @@ func (s *split) look(ctx context.Context, round uint32) verdict {
 		return goOn
 	case ctx.Err() != nil:
 		return stopped
-	case s.meet.asleep.Swap(0) > mostAsleep:
+	}
+	now := time.Now()
+	past := now.Sub(s.looked)
+	if past < span {
+		return goOn
+	}
+	s.looked = now
+	if time.Duration(s.meet.lost.Swap(0)) > past*2/5 {
 		return crowded
 	}
 	return goOn
@@ -182,15 +191,13 @@ func (s *split) look(ctx context.Context, round uint32) verdict {
 
 // until has everything of a part happen that happens before an instant.
 func (w *part) until(end units.Time) {
-	c, looks := w.events, len(w.ports) >= large
+	c := w.events
 	for {
 		if len(c.now) == 0 {
 			if c.earliest() >= end {
 				return
 			}
-			if c.advance() && looks {
-				w.lookAhead()
-			}
+			c.advance()
 		}
 		if c.next() >= end {
 			return
@@ -215,10 +222,11 @@ type turn struct {
 
 // barrier is where all parts meet.
 type barrier struct {
-	parts  uint32
-	here   turn
-	round  turn
-	asleep turn // how often one waited for another in vain
+	parts uint32
+	here  turn
+	round turn
+	_     [64]byte
+	lost  atomic.Int64 // nanoseconds that one waited for another that had no processor
 }
 
 const nap = 50 * time.Microsecond // of one that waits for such a part
@@ -235,12 +243,14 @@ func (b *barrier) wait() {
 		b.round.Store(round + 1)
 		return
 	}
-	for n := 0; b.round.Load() == round; n++ {
-		if n >= mostSpins {
-			if n == mostSpins {
-				b.asleep.Add(1)
-			}
-			time.Sleep(nap)
+	for range mostSpins {
+		if b.round.Load() != round {
+			return
 		}
 	}
+	begin := time.Now()
+	for b.round.Load() == round {
+		time.Sleep(nap)
+	}
+	b.lost.Add(int64(time.Since(begin)))
 }
