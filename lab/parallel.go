@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
+
+	"photon/units"
 )
 
 // Progress says how far a replay is.
@@ -176,15 +178,29 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 	return stopped
 }
 
-// leastSpread is how many nodes a network has in which so much happens within the
-// delay of a link that several processors make a run of it faster. In smaller ones
-// they gain little, and where one switch has most of the work they lose.
-const leastSpread = 48
+// leastSpread is how many full packets the links of a network carry within the delay
+// of the shortest between switches, for which several processors are worth while even
+// if they have other work, too: a tenth of a millisecond's work or more, from one
+// meeting of the parts to the next. Smaller networks gain on idle processors only.
+const leastSpread = 2000
+
+// leastNodes is from how many nodes on no single one has most of the work.
+const leastNodes = 48
 
 // Spreads reports whether a run in virtual time is worth several processors.
 func (e *Experiment) Spreads() bool {
 	p, err := e.plan()
-	return err == nil && len(p.Nodes) >= leastSpread
+	if err != nil || len(p.Nodes) < leastNodes {
+		return false
+	}
+	rate, delay := 0.0, units.Never
+	for _, c := range p.Cables {
+		rate += 2 * float64(c.Link.Rate)
+		if !p.Nodes[c.A].Host && !p.Nodes[c.B].Host {
+			delay = min(delay, c.Link.Delay)
+		}
+	}
+	return delay != units.Never && rate*delay.Seconds()/(8*1500) >= leastSpread
 }
 
 // mostSpare is how many processors a run takes that nobody asked for: what more than

@@ -49,3 +49,16 @@ func TestPartsDoNotMatter(t *testing.T) {
 		t.Error("no run had several parts")
 	}
 }
+
+// Large networks take spare processors by themselves, small ones do not.
+func TestSpreads(t *testing.T) {
+	for id, want := range map[string]bool{"pcn/fig14-w2": true, "pacc/fig1": true, "pcn/fig2": false, "pcn/fig11": false, "pcn/fig21": false} {
+		e, err := Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Spreads(); got != want {
+			t.Errorf("%s: %v", id, got)
+		}
+	}
+}
