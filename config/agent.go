@@ -70,10 +70,11 @@ type Tenant struct {
 
 // ReadAgent reads and checks a file.
 func ReadAgent(file string) (*Agent, error) {
-	c := &Agent{file: file}
+	c := &Agent{}
 	if err := Read(file, c); err != nil {
 		return nil, err
 	}
+	c.file = file // an empty file leaves nothing in c
 	return c, c.Check()
 }
 
@@ -122,6 +123,9 @@ func (c *Agent) Check() error {
 	}
 	if w := c.PFC.Watchdog; w != nil {
 		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
+	}
+	if err := c.DPDK.check(); err != nil {
+		return inFile(c.file, err)
 	}
 	if n := c.DPDK.Workers.Or(1); n != 1 {
 		return inFile(c.file, fail(c.DPDK.Workers, "%d workers: an agent has one port and one worker", n))

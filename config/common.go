@@ -238,9 +238,25 @@ func (d DPDK) options(ports []Port, buffer units.Size, mtu int) dpdk.Options {
 	return o
 }
 
+const (
+	leastFrames = 2048    // what a worker keeps at hand, and as many on their way
+	mostFrames  = 1 << 24 // some 43 GB of them
+)
+
 func (d DPDK) check() error {
 	if n := d.Workers.Or(1); n < 1 || len(d.Cores) > 0 && len(d.Cores) < n {
 		return fail(d.Workers, "%d workers on %d cores: name a core for each", n, len(d.Cores))
+	}
+	for _, c := range d.Cores {
+		if c.V < 0 {
+			return fail(c, "core %d must not be negative", c.V)
+		}
+	}
+	if f := d.Frames; f.IsSet() && (f.V < leastFrames || f.V > mostFrames) {
+		return fail(f, "frames %d must be from %d to %d", f.V, leastFrames, mostFrames)
+	}
+	if s := d.Sleep; s.V < 0 || s.V > 100*units.Millisecond {
+		return fail(s, "sleep %v must be from 0s to 100ms", s.V)
 	}
 	if g := d.Garbage; g.IsSet() && g.V < units.MB {
 		return fail(g, "garbage %v must be 1MB or more", g.V)

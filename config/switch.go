@@ -60,10 +60,11 @@ type StaticAddress struct {
 
 // ReadSwitch reads and checks a file.
 func ReadSwitch(file string) (*Switch, error) {
-	c := &Switch{file: file}
+	c := &Switch{}
 	if err := Read(file, c); err != nil {
 		return nil, err
 	}
+	c.file = file // an empty file leaves nothing in c
 	return c, c.Check()
 }
 

@@ -140,3 +140,24 @@ func TestSeries(t *testing.T) {
 		}
 	}
 }
+
+// What DPDK would refuse at length, or take and do something else, is refused with its line.
+func TestBadDPDK(t *testing.T) {
+	for text, want := range map[string]string{
+		"dpdk: {frames: -5}":             "x.yaml:4: frames -5 must be from 2048 to 16777216",
+		"dpdk: {frames: 0}":              "x.yaml:4: frames 0 must be from 2048 to 16777216",
+		"dpdk: {cores: [1, -3]}":         "x.yaml:4: core -3 must not be negative",
+		"dpdk: {sleep: -1us}":            "x.yaml:4: sleep -1us must be from 0s to 100ms",
+		"dpdk: {workers: 2, cores: [1]}": "x.yaml:4: 2 workers on 1 cores: name a core for each",
+		"dpdk: {workers: -1}":            "x.yaml:4: -1 workers on 0 cores: name a core for each",
+	} {
+		c := &Switch{}
+		if err := Decode("x.yaml", []byte(twoPorts+text+"\n"), c); err != nil {
+			t.Fatal(err)
+		}
+		c.file = "x.yaml"
+		if err := c.Check(); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

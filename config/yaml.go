@@ -97,9 +97,19 @@ func plainFileError(err error) error {
 	return err
 }
 
+// Unmarshal is the YAML library's, which panics at some texts.
+func Unmarshal(b []byte, v any, options ...yaml.DecodeOption) (err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("this is no YAML that can be read (%v)", why)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(b, v, options...)
+}
+
 // Decode decodes YAML text into v, strictly; file is for errors.
 func Decode(file string, b []byte, v any) error {
-	if err := yaml.UnmarshalWithOptions(b, v, yaml.Strict()); err != nil {
+	if err := Unmarshal(b, v, yaml.Strict()); err != nil {
 		e := withLine(err, 0, v)
 		e.File = file
 		return e

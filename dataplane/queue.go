@@ -1,6 +1,10 @@
 package dataplane
 
-import "photon/units"
+import (
+	"math/bits"
+
+	"photon/units"
+)
 
 // queue is a ring of frames that grows to the longest it has been.
 type queue struct {
@@ -11,12 +15,8 @@ type queue struct {
 	most  units.Size // bytes, as of the last that left
 }
 
-// reserve makes room for n frames ahead of time.
-func (q *queue) reserve(n int) {
-	for len(q.ring) < n {
-		q.grow()
-	}
-}
+// ringFor is how long a ring is that has room for n frames.
+func ringFor(n int) int { return 1 << bits.Len(uint(max(n, 16)-1)) }
 
 func (q *queue) len() int { return int(q.tail - q.head) }
 
@@ -42,11 +42,10 @@ func (q *queue) pop(f *Frame) {
 	q.drop(1, units.Size(f.Len))
 }
 
-// copyTo copies the first frames, as many as there is room for, and returns how many.
-func (q *queue) copyTo(burst []Frame) int {
-	at := q.head & uint32(len(q.ring)-1)
-	n := copy(burst, q.ring[at:min(int(at)+q.len(), len(q.ring))])
-	return n + copy(burst[n:], q.ring[:q.len()-n])
+// run is the first frames, at most n and as far as they lie in a row. There is one at least.
+func (q *queue) run(n int) []Frame {
+	at := int(q.head & uint32(len(q.ring)-1))
+	return q.ring[at:][:min(n, q.len(), len(q.ring)-at)]
 }
 
 // drop advances beyond n frames of so many bytes. An empty queue begins anew, so that a short one
@@ -59,8 +58,10 @@ func (q *queue) drop(n int, bytes units.Size) {
 	}
 }
 
-func (q *queue) grow() {
-	bigger := make([]Frame, max(16, 2*len(q.ring)))
+func (q *queue) grow() { q.move(make([]Frame, ringFor(2*len(q.ring)))) }
+
+// move has a longer ring take the place of that there is.
+func (q *queue) move(bigger []Frame) {
 	n := q.len()
 	for i := range n {
 		bigger[i] = q.ring[(q.head+uint32(i))&uint32(len(q.ring)-1)]

@@ -1,20 +1,39 @@
 package dataplane
 
-import "photon/wire"
+import (
+	"math/bits"
+
+	"photon/wire"
+)
 
 // pairs remembers to which port plain frames from one address to another go, if
 // they came through one port: what findPorts found out in this second, with the
 // tables as they are. One look at it takes the place of two at the forwarding
-// database. Each worker has one.
+// database. A pair that leads to the port through which it came is for the router:
+// nothing else goes back. Each worker has one.
 type pairs struct {
 	second  uint32 // in which addresses were confirmed
 	changes uint32 // of the switch's tables; see Switch.changes
 	epoch   uint64 // places with another are empty; 1 to 255
-	places  [1 << pairBits]pair
+	shift   uint8  // 64 less log2 of the places
+	places  []pair
 }
 
-// pairBits is log2 of the places: 32 KB, of which few are used at a time.
-const pairBits = 11
+// pairsPerPort is how many places a table has for each of its worker's ports, and
+// leastPairs and mostPairs what it has at least and at most: 32 and 512 KB. Most stay
+// empty, so that most pairs are where they are looked for first: of 64 ports each of
+// which sends to all others it has one in four.
+const (
+	pairsPerPort = 256
+	leastPairs   = 1 << 11
+	mostPairs    = 1 << 15
+)
+
+// newPairs makes the table of a worker with so many ports.
+func newPairs(ports int) pairs {
+	log2 := bits.Len(uint(min(max(pairsPerPort*ports, leastPairs), mostPairs) - 1))
+	return pairs{shift: uint8(64 - log2), places: make([]pair, 1<<log2)}
+}
 
 // pair is a place: both addresses as they lie in a frame, behind the second of
 // them the port they lead to (12 bits), the one they came through (12 bits) and
@@ -29,9 +48,22 @@ const pairOut uint64 = (maxPorts - 1) << 32 // where the port is
 // mine is what a place has behind its addresses if it holds for a port.
 func (t *pairs) mine(port int) uint64 { return uint64(port)<<44 | t.epoch<<56 }
 
-// place is where a pair is kept, or beside that, in the same line of the cache.
-func (t *pairs) place(first uint64, rest uint32) uint {
-	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (64 - pairBits))
+// place is where a pair is kept, or beside that.
+func place(first uint64, rest uint32, shift uint8) uint {
+	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (shift & 63))
+}
+
+// besides are the four places of one line of the cache, from a place on.
+const besides = 4
+
+// beside looks for a pair beside its place.
+func (t *pairs) beside(at uint, first, rest, mine uint64) (out uint32, ok bool) {
+	for i := range uint(besides) {
+		if e := &t.places[at^i]; e.is(first, rest, mine) {
+			return e.out(), true
+		}
+	}
+	return 0, false
 }
 
 // is reports whether a place holds a pair; mine is what is behind its addresses,
@@ -46,11 +78,16 @@ func (e *pair) out() uint32 { return uint32(e.rest>>32) & (maxPorts - 1) }
 // remember keeps where the frames of a pair go that came through a port.
 func (t *pairs) remember(b *wire.Quick, port, out int) {
 	first, rest := b.Pair()
-	at := t.place(first, rest)
-	if t.places[at].rest>>56 == t.epoch { // taken
-		at ^= 1
+	at := place(first, rest, t.shift)
+	to := at ^ 1 // if all are taken
+	for i := range uint(besides) {
+		// A burst may have several frames of a pair that nobody knew.
+		if e := &t.places[at^i]; e.rest>>56 != t.epoch || e.is(first, uint64(rest), t.mine(port)) {
+			to = at ^ i
+			break
+		}
 	}
-	t.places[at] = pair{first, uint64(rest) | uint64(out)<<32 | t.mine(port)}
+	t.places[to] = pair{first, uint64(rest) | uint64(out)<<32 | t.mine(port)}
 }
 
 // renew forgets everything if the second or the tables are other than they were.
@@ -61,6 +98,6 @@ func (t *pairs) renew(second, changes uint32) {
 	t.second, t.changes = second, changes
 	if t.epoch++; t.epoch == 256 {
 		t.epoch = 1
-		clear(t.places[:])
+		clear(t.places)
 	}
 }

@@ -9,13 +9,7 @@ import (
 // held is what is remembered of a pair that came through a port.
 func (t *pairs) held(b *wire.Quick, port int) (out uint32, ok bool) {
 	first, rest := b.Pair()
-	at := t.place(first, rest)
-	for _, e := range []*pair{&t.places[at], &t.places[at^1]} {
-		if e.is(first, uint64(rest), t.mine(port)) {
-			return e.out(), true
-		}
-	}
-	return 0, false
+	return t.beside(place(first, rest, t.shift), first, uint64(rest), t.mine(port))
 }
 
 func pairOf(dst, src wire.MAC) *wire.Quick {
@@ -26,7 +20,8 @@ func pairOf(dst, src wire.MAC) *wire.Quick {
 }
 
 func TestPairs(t *testing.T) {
-	p := new(pairs)
+	table := newPairs(2)
+	p := &table
 	p.renew(0, 0)
 	if _, ok := p.held(pairOf(0, 0), 0); ok {
 		t.Error("an empty place holds a pair")
@@ -53,28 +48,34 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Two pairs of one place do not push each other out, and whatever is pushed out is
+// As many pairs of one place as are in a line do not push each other out, and whatever is pushed out is
 // never taken for another.
 func TestPairsShareAPlace(t *testing.T) {
-	p := new(pairs)
+	table := newPairs(2)
+	p := &table
 	p.renew(0, 0)
 	var same []*wire.Quick
-	want := p.place(pairOf(mac(1), mac(0)).Pair())
-	for i := 0; len(same) < 3; i++ {
-		if b := pairOf(mac(1), mac(i)); p.place(b.Pair()) == want {
+	at := func(b *wire.Quick) uint {
+		first, rest := b.Pair()
+		return place(first, rest, p.shift)
+	}
+	want := at(pairOf(mac(1), mac(0)))
+	for i := 0; len(same) < besides+1; i++ {
+		if b := pairOf(mac(1), mac(i)); at(b) == want {
 			same = append(same, b)
 		}
 	}
 	for round := range 10 {
-		for i, b := range same[:2] {
+		for i, b := range same[:besides] {
 			if out, ok := p.held(b, 1); !ok && round > 0 || ok && out != uint32(i) {
 				t.Fatalf("round %d: pair %d leads to %d, %v", round, i, out, ok)
 			} else if !ok {
 				p.remember(b, 1, i)
+				p.remember(b, 1, i) // takes no second place
 			}
 		}
 	}
-	p.remember(same[2], 1, 2)
+	p.remember(same[besides], 1, besides)
 	for i, b := range same {
 		if out, ok := p.held(b, 1); ok && out != uint32(i) {
 			t.Errorf("pair %d leads to %d", i, out)
@@ -110,5 +111,32 @@ func TestFlowOfABurst(t *testing.T) {
 	})
 	if len(seen) != len(burst) {
 		t.Errorf("%d flows", len(seen))
+	}
+}
+
+// A table has room for what all ports send to all others.
+func TestPairsOfManyPorts(t *testing.T) {
+	for _, ports := range []int{2, 4, 16, 64} {
+		p := newPairs(ports)
+		p.renew(0, 0)
+		each := func(do func(b *wire.Quick, from, to int)) {
+			for n := range ports * ports {
+				if from, to := n/ports, n%ports; from != to {
+					do(pairOf(mac(to), mac(from)), from, to)
+				}
+			}
+		}
+		each(func(b *wire.Quick, from, to int) { p.remember(b, from, to) })
+		lost := 0
+		each(func(b *wire.Quick, from, to int) {
+			if out, ok := p.held(b, from); !ok {
+				lost++
+			} else if out != uint32(to) {
+				t.Fatalf("%d ports: from %d to %d leads to %d", ports, from, to, out)
+			}
+		})
+		if lost*20 > ports*(ports-1) {
+			t.Errorf("%d ports: %d of %d pairs pushed others out", ports, lost, ports*(ports-1))
+		}
 	}
 }

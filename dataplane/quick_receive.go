@@ -49,6 +49,8 @@ func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool)
 	p.env.Starts(burst, s.bare, &starts)
 	pairs, classes, in := &p.worker.pairs, &s.classes, newRead(uint16(p.number), 0, 0)
 	mine := pairs.mine(p.number)
+	places, shift := pairs.places, pairs.shift
+	left = s.routes != nil // those for the router have been found to go back where they came from
 	to = to[:len(burst)]
 	for i := range to {
 		b := starts[i&(quickBurst-1)]
@@ -62,11 +64,11 @@ func (s *Switch) readHeads(p *switchPort, burst []Frame, to []int32) (left bool)
 		}
 		burst[i].set(r)
 		first, rest := b.Pair()
-		at := pairs.place(first, rest)
-		if e := &pairs.places[at]; e.is(first, uint64(rest), mine) {
+		at := place(first, rest, shift)
+		if e := &places[at]; e.is(first, uint64(rest), mine) {
 			to[i] = queueOf(e.out(), r.prio())
-		} else if e := &pairs.places[at^1]; e.is(first, uint64(rest), mine) {
-			to[i] = queueOf(e.out(), r.prio())
+		} else if out, ok := pairs.beside(at, first, uint64(rest), mine); ok {
+			to[i] = queueOf(out, r.prio())
 		} else {
 			to[i] = unfound
 			left = true
@@ -82,20 +84,24 @@ func queueOf(port uint32, prio uint8) int32 { return int32(port<<3 | uint32(prio
 // burst go, and whether their sources are known. A loop of its own lets the
 // processor wait for many cache lines at once.
 func (s *Switch) findPorts(p *switchPort, burst []Frame, to []int32, second uint32) {
-	pairs := &p.worker.pairs
+	pairs, back := &p.worker.pairs, int32(p.number)
 	to = to[:len(burst)]
-	for i := range to {
-		if to[i] != unfound {
+	for i, queue := range to {
+		if queue != unfound && queue>>3 != back {
 			continue
 		}
 		to[i] = notSimple
-		b := p.env.Quick(&burst[i])
-		out := s.findPort(p, b, second)
-		switch {
-		case out >= 0:
-			to[i] = queueOf(uint32(out), burst[i].Prio)
-			pairs.remember(b, p.number, out)
-		case out == toRouter:
+		out := toRouter
+		if queue == unfound {
+			b := p.env.Quick(&burst[i])
+			if out = s.findPort(p, b, second); out >= 0 {
+				to[i] = queueOf(uint32(out), burst[i].Prio)
+				pairs.remember(b, p.number, out)
+			} else if out == toRouter {
+				pairs.remember(b, p.number, p.number)
+			}
+		}
+		if out == toRouter {
 			to[i] = s.routeQuick(p, &burst[i], &p.worker.hops[i&(quickBurst-1)])
 		}
 	}
@@ -186,17 +192,32 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 		for n < len(to) && to[n] == t {
 			n++
 		}
-		if !s.holds(t, &all) || !s.queueRun(now, p, &all, burst[i:n], uint32(t)) {
+		if !s.holds(t, &all) || !s.queueRun(now, p, &all, burst[i:n], uint32(t)&(viaHop-1)) {
 			s.receiveEach(now, p, &all, burst, i, n)
 		}
 		i = n
+	}
+	if s.routes != nil {
+		s.routeAll(p, burst, to)
 	}
 	p.countAll(&all)
 }
 
 // holds reports whether a queue is one, and still that to which a frame goes.
 func (s *Switch) holds(to int32, all *admissions) bool {
-	return to >= 0 && to < viaHop && (!all.general || s.changes.Load() == all.changes)
+	return to >= 0 && (!all.general || s.changes.Load() == all.changes)
+}
+
+// routeAll writes what a router changes into those frames of a burst that were queued
+// together.
+func (s *Switch) routeAll(p *switchPort, burst []Frame, to []int32) {
+	hops := &p.worker.hops
+	for i, queue := range to[:len(burst)] {
+		if queue >= viaHop {
+			p.env.Quick(&burst[i]).Route(hops[i&(quickBurst-1)], s.routes.mac)
+			p.stats.Routed++
+		}
+	}
 }
 
 // queueRun appends frames that go to one queue, all of them and nothing more;
@@ -250,16 +271,13 @@ func (s *Switch) receiveEach(now units.Time, p *switchPort, all *admissions, bur
 			}
 			a := &all.of8[prio]
 			if length := int64(f.Len); length <= a.room && s.enqueueQuick(now, &s.ports[w.to[i]>>3&(maxPorts-1)], f) {
-				if w.to[i] >= viaHop {
-					p.env.Quick(f).Route(w.hops[i], s.routes.mac)
-					p.stats.Routed++
-				}
 				a.room -= length
 				a.bytes += length
 				a.frames++
 				continue
 			}
 		}
+		w.to[i] = noPort // the general way does all
 		p.countAll(all)
 		s.receive(now, p, *f)
 		all.general = true
@@ -272,8 +290,10 @@ func (s *Switch) findAgain(now units.Time, p *switchPort, burst []Frame, i int) 
 	w, second := p.worker, seconds(now)
 	w.pairs.renew(second, s.changes.Load())
 	if s.readHeads(p, burst[i:i+1], w.to[i:i+1]) {
+		first := w.hops[0] // which may be written into a frame yet
 		s.findPorts(p, burst[i:i+1], w.to[i:i+1], second)
-		w.hops[i] = w.hops[0]
+		hop := w.hops[0]
+		w.hops[0], w.hops[i] = first, hop
 	}
 }
 

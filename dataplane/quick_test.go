@@ -288,3 +288,39 @@ func anyFrame(t *rapid.T, p, ports int) []byte {
 	}
 	return b
 }
+
+// A packet that was routed stays so when another of its burst is looked up again,
+// since a third one between them was the first of its address.
+func TestRoutedBeforeAnAddressIsLearned(t *testing.T) {
+	c := routerConfig()
+	c.Learn, c.FDBSize, c.Static = true, 64, nil
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		arrive := func(headers ...[]byte) {
+			var burst []Frame
+			for _, h := range headers {
+				f, _ := r.env.Alloc(len(h))
+				copy(r.env.Header(f), h)
+				burst = append(burst, f)
+			}
+			r.sw.Receive(r.now, 0, burst)
+		}
+		first, second := ip("10.0.0.1", "10.0.1.7", 100), ip("10.0.0.1", "10.0.2.7", 100)
+		arrive(first, second)
+		arrive(first, packet(77, 3, 26, wire.ECT0), first, second)
+		for port, want := range map[int]int{1: 3, 2: 2} {
+			routed := 0
+			for _, b := range r.out(port, 9) {
+				switch to := wire.MACAt(b); to {
+				case mac(port):
+					routed++
+				case mac(3): // flooded
+				default:
+					t.Errorf("port %d sends to %v", port, to)
+				}
+			}
+			if routed != want {
+				t.Errorf("port %d sends %d packets to its neighbour, want %d", port, routed, want)
+			}
+		}
+	})
+}

@@ -10,60 +10,87 @@ import (
 func (p *point) quick() bool { return p.cp == nil || p.burst != nil && p.stamper == nil }
 
 // dequeueQuick takes frames of one queue, releases their buffer and lets the
-// congestion point judge them, all at once. It returns how many. The first frame
-// is within the budget, bytes on the wire.
+// congestion point judge them, all at once. It returns how many; there may be more
+// that could be sent. The first frame is within the budget, bytes on the wire.
 func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []Frame, budget int64) int {
-	q := &p.queues[prio].queue
-	n := min(len(burst), q.len(), quickBurst)
-	burst = burst[:q.copyTo(burst[:n])]
-	bytes, held := units.Size(0), units.Size(0) // of all; of those from one port
-	overhead := int64(p.config.Link.overhead())
-	in, flag := burst[0].In, burst[0].Flag
-	for i := range burst {
-		f := &burst[i]
-		length := f.Len
-		if (f.Flag^flag)&Lossless != 0 { // the switch's own are not lossless, whatever their priority
-			n = i
-			break
+	l := &p.queues[prio&7]
+	q := &l.queue
+	run := q.run(min(len(burst), quickBurst))
+	overhead := int64(p.overhead)
+	if budget != unbounded {
+		run = within(run, budget, overhead)
+	}
+	burst = burst[:len(run)]
+	n, bytes := s.take(prio, run, burst)
+	for n < len(run) && (run[n].Flag^run[0].Flag)&Lossless == 0 { // the switch's own are not lossless, whatever their priority
+		held, more := s.takeHeld(now, prio, run[n:], burst[n:])
+		n, bytes = n+held, bytes+more
+		if n < len(run) {
+			held, more = s.take(prio, run[n:], burst[n:])
+			n, bytes = n+held, bytes+more
 		}
-		if budget -= int64(length) + overhead; budget < 0 {
-			n = i
-			break
-		}
-		if f.In != in {
-			s.releaseAll(now, in, prio, held)
-			in, held = f.In, 0
-		}
-		held += units.Size(length)
-		bytes += units.Size(length)
 	}
 	burst = burst[:n]
-	s.releaseAll(now, in, prio, held)
-	if flag&Lossless == 0 {
-		s.pool.Add(-int64(bytes))
-	} else if point := &p.points[prio]; point.span != nil {
-		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, bytes)
+	if run[0].Flag&Lossless == 0 {
+		s.pool.Add(-bytes)
+	} else if point := &p.points[prio&7]; point.span != nil {
+		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, units.Size(bytes))
 		p.markAll(prio, burst[from:to])
-	} else if q.bytes-units.Size(burst[0].Len) > p.queues[prio].keep {
+	} else if q.bytes-units.Size(burst[0].Len) > l.keep {
 		p.judgeAll(now, prio, burst)
 	}
-	q.drop(n, bytes)
+	q.drop(n, units.Size(bytes))
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
-	l := &p.queues[prio].lane
 	l.txFrames += uint64(n)
 	l.txBytes += uint64(bytes)
-	p.sent += bytes + units.Size(int64(n)*overhead)
+	p.sent += units.Size(bytes + int64(n)*overhead)
 	return n
 }
 
-// releaseAll takes frames out of the account of the port through which they came.
-func (s *Switch) releaseAll(now units.Time, in uint16, prio int, bytes units.Size) {
-	from := &s.ports[in]
-	if from.in.Release(uint8(prio), int(bytes)) {
+// within is the first of some frames, those that are within a budget.
+func within(run []Frame, budget, overhead int64) []Frame {
+	for i := range run {
+		if budget -= int64(run[i].Len) + overhead; budget < 0 {
+			return run[:i]
+		}
+	}
+	return run
+}
+
+// take copies frames of one priority to a burst that is as long, and takes them out of
+// the accounts of the ports through which they came, as far as all are lossless or none
+// is, and nothing more is to be done. It returns how many, and their bytes. It hardly
+// takes longer to lower a number for each than to find out which came through one port.
+func (s *Switch) take(prio int, run, burst []Frame) (n int, bytes int64) {
+	ports, flag := s.ports, run[0].Flag
+	burst = burst[:len(run)]
+	for i := range run {
+		f := &run[i]
+		if (f.Flag^flag)&Lossless != 0 || !ports[f.In].in.Easy(uint8(prio)) {
+			return i, bytes
+		}
+		ports[f.In].in.Ease(uint8(prio), int64(f.Len))
+		burst[i] = *f
+		bytes += int64(f.Len)
+	}
+	return len(run), bytes
+}
+
+// takeHeld is take of the frames at the beginning that came through one port, whose
+// peer may wait for an XON.
+func (s *Switch) takeHeld(now units.Time, prio int, run, burst []Frame) (n int, bytes int64) {
+	in, flag := run[0].In, run[0].Flag
+	for n < len(run) && run[n].In == in && (run[n].Flag^flag)&Lossless == 0 {
+		bytes += int64(run[n].Len)
+		n++
+	}
+	copy(burst, run[:n])
+	if from := &s.ports[in]; from.in.Release(uint8(prio), int(bytes)) {
 		from.env.Wake(int(in), now)
 	}
+	return n, bytes
 }
 
 // judgeAll lets the congestion point judge frames of one priority that leave their

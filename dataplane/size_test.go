@@ -28,3 +28,25 @@ func TestFrameIsTwoWords(t *testing.T) {
 		t.Errorf("%+v of %d bytes, want %+v", f, unsafe.Sizeof(f), want)
 	}
 }
+
+// Rings that were reserved do not begin at the same few places of the caches.
+func TestReservedRingsAreSpread(t *testing.T) {
+	r := newRig(t, config(8))
+	r.sw.Reserve(256)
+	const places = 64 // of the first-level cache, each a line of 64 bytes
+	var used [places]int
+	for i := range r.sw.ports {
+		for q := range r.sw.ports[i].queues {
+			ring := r.sw.ports[i].queues[q].ring
+			if len(ring) != 256 || cap(ring) != 256 {
+				t.Fatalf("a ring of %d frames, %d with what follows", len(ring), cap(ring))
+			}
+			used[uintptr(unsafe.Pointer(&ring[0]))/64%places]++
+		}
+	}
+	for at, n := range used {
+		if n > 2 { // 64 rings
+			t.Errorf("%d rings begin at place %d", n, at)
+		}
+	}
+}

@@ -39,31 +39,45 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 		burst[n] = f
 		n++
 	}
+	batch := p.quick // priorities of which a burst at a time is sent
+	if len(burst) == 1 || s.general || s.moving {
+		batch = 0
+	}
 	for n < len(burst) {
 		ready := p.waiting &^ p.paused()
 		if ready == 0 {
 			break
 		}
-		var prio int
-		budget := int64(unbounded)
-		if strict := ready &^ s.weighted; strict != 0 {
-			prio = 7 - bits.LeadingZeros8(strict)
+		if strict := 31 - bits.LeadingZeros32(uint32(ready&^s.weighted)); strict >= 0 && batch>>(strict&7)&1 != 0 {
+			n += s.dequeueQuick(now, p, strict&7, burst[n:], unbounded)
 		} else {
-			prio, budget = s.turn(p, ready)
+			n += s.send(now, p, ready, batch, burst[n:])
 		}
-		before := p.sent
-		if len(burst) == 1 && p.quick>>prio&1 != 0 && !s.general {
-			s.dequeueSingle(now, p, prio, &burst[0])
-			n++
-		} else if p.quick>>prio&1 != 0 && !s.general && !s.moving {
-			n += s.dequeueQuick(now, p, prio, burst[n:], budget)
-		} else {
-			burst[n] = s.dequeue(now, p, prio)
-			n++
-		}
-		if budget != unbounded {
-			p.took(prio, p.sent-before)
-		}
+	}
+	return n
+}
+
+// send takes frames of one of the ready priorities, and returns how many.
+func (s *Switch) send(now units.Time, p *switchPort, ready, batch uint8, burst []Frame) (n int) {
+	prio, budget := 0, int64(unbounded)
+	if strict := ready &^ s.weighted; strict != 0 {
+		prio = 7 - bits.LeadingZeros8(strict)
+	} else {
+		prio, budget = s.turn(p, ready)
+	}
+	before := p.sent
+	switch {
+	case len(burst) == 1 && p.quick>>prio&1 != 0 && !s.general:
+		s.dequeueSingle(now, p, prio, &burst[0])
+		n = 1
+	case batch>>prio&1 != 0:
+		n = s.dequeueQuick(now, p, prio, burst, budget)
+	default:
+		burst[0] = s.dequeue(now, p, prio)
+		n = 1
+	}
+	if budget != unbounded {
+		p.took(prio, p.sent-before)
 	}
 	return n
 }

@@ -131,7 +131,7 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 	var head struct {
 		Sweep *Sweep `yaml:"sweep"`
 	}
-	_ = yaml.Unmarshal(b, &head) // what is wrong with it, the strict reading below says
+	_ = config.Unmarshal(b, &head) // what is wrong with it, the strict reading below says
 	if head.Sweep == nil || len(head.Sweep.Values) == 0 || head.Sweep.Name == "" {
 		e, err := parseOne(file, b)
 		if err == nil {

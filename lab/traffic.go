@@ -42,10 +42,11 @@ type TrafficFlow struct {
 
 // ParseTraffic reads a file of flows and workloads.
 func ParseTraffic(file string, b []byte) (*Traffic, error) {
-	t := &Traffic{file: file}
+	t := &Traffic{}
 	if err := config.Decode(file, b, t); err != nil {
 		return nil, err
 	}
+	t.file = file // an empty file leaves nothing in t
 	if t.Seed == 0 {
 		t.Seed = 1
 	}

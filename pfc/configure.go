@@ -17,6 +17,7 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		g.leavePool(p)
 		g.class[p].xoff, g.class[p].xon, g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
 		g.class[p].alpha, g.class[p].headroom = t[p].Alpha, int64(t[p].Headroom)
+		g.calm(p)
 		bytes := g.load(uint8(p))
 		if g.class[p].alpha > 0 {
 			g.pool.Add(max(0, bytes-g.class[p].xoff))
@@ -57,6 +58,7 @@ func (g *Ingress) Hold() {
 		if g.enabled>>p&1 != 0 {
 			g.leavePool(p)
 			g.class[p].xoff, g.class[p].xon = -1, -1
+			g.calm(p)
 		}
 	}
 	g.over |= g.enabled

@@ -57,7 +57,8 @@ type Ingress struct {
 	_        [40]byte // whole lines of the cache
 	class    [Classes]class
 	since    [Classes]units.Time
-	settled  [Classes]int64 // what limit will be when an XON has been sent; Configure tells why
+	refresh  [Classes]units.Time // when an XOFF is sent again
+	settled  [Classes]int64      // what limit will be when an XON has been sent; Configure tells why
 	count    IngressCounters
 }
 
@@ -70,7 +71,7 @@ type class struct {
 	alpha    float64
 	headroom int64
 	xon      int64
-	refresh  units.Time
+	easy     int64 // to release bytes takes nothing but their number from bytes while there are at most so many: see calm
 }
 
 // IngressCounters count what this port did to its peer.
@@ -132,8 +133,18 @@ func NewIngress(c IngressConfig) *Ingress {
 			g.class[p].alpha, g.class[p].headroom = t.Alpha, int64(t.Headroom)
 			g.settled[p] = g.class[p].limit
 		}
+		g.calm(p)
 	}
 	return g
+}
+
+// calm brings easy up to date: no other worker counts, the peer waits for no XON, and
+// nothing is the pool's. It comes after every change of xoff and held.
+func (g *Ingress) calm(p int) {
+	g.class[p].easy = -1
+	if !g.many && g.held>>p&1 == 0 {
+		g.class[p].easy = g.class[p].xoff
+	}
 }
 
 // Admit accounts n bytes that arrived with priority p. It reports false, and
@@ -164,7 +175,7 @@ func (g *Ingress) Admit(p uint8, n int) bool {
 func (g *Ingress) Pass(p uint8, n int) bool {
 	c := &g.class[p&7]
 	after := c.bytes + int64(n)
-	if g.many || g.held>>(p&7)&1 != 0 || after > c.xoff {
+	if after > c.easy {
 		return false
 	}
 	if c.peak = max(c.peak, after); c.alpha > 0 {
@@ -235,13 +246,18 @@ func (g *Ingress) AdmitAll(p uint8, n int64) {
 // that makes an XON due, which the caller tells the port's world; with several
 // workers the port's own finds out at its next Poll.
 func (g *Ingress) Release(p uint8, n int) (due bool) {
-	c := &g.class[p&7]
-	if !g.many && g.held>>(p&7)&1 == 0 && c.bytes <= c.xoff { // nothing of the pool's, and nobody waits
-		c.bytes -= int64(n)
-		return false
+	if !g.Easy(p) {
+		return g.release(p, int64(n))
 	}
-	return g.release(p, int64(n))
+	g.Ease(p, int64(n))
+	return false
 }
+
+// Easy reports whether Release of a priority is nothing but Ease, as it mostly is.
+func (g *Ingress) Easy(p uint8) bool { return g.class[p&7].bytes <= g.class[p&7].easy }
+
+// Ease is Release where that is Easy.
+func (g *Ingress) Ease(p uint8, n int64) { g.class[p&7].bytes -= n }
 
 func (g *Ingress) release(p uint8, n int64) (due bool) {
 	left := g.add(p, -n)
@@ -278,7 +294,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 		case xoff || xon:
 			return now
 		case g.held>>p&1 != 0:
-			next = min(next, g.class[p].refresh)
+			next = min(next, g.refresh[p])
 		}
 	}
 	g.over = 0 // released again meanwhile
@@ -295,7 +311,7 @@ func (g *Ingress) due(now units.Time, p int, over uint8) (xoff, xon bool) {
 		return bytes > g.raised(g.class[p].xoff, uint8(p)) || g.class[p].alpha > 0 && over>>p&1 != 0, false
 	}
 	xon = bytes <= g.raised(g.class[p].xon, uint8(p))
-	return !xon && now >= g.class[p].refresh, xon
+	return !xon && now >= g.refresh[p], xon
 }
 
 // Poll fills f with what is due at now, one frame for all priorities, and
@@ -320,11 +336,13 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 			if g.held&bit == 0 {
 				g.held |= bit
 				g.since[p] = now
+				g.calm(p)
 			}
-			g.class[p].refresh = now + g.interval
+			g.refresh[p] = now + g.interval
 		case xon:
 			f.Enable |= bit
 			g.held &^= bit
+			g.calm(p)
 			if g.class[p].alpha == 0 {
 				g.class[p].limit = g.settled[p]
 			}

@@ -288,3 +288,35 @@ func TestNothingAllocates(t *testing.T) {
 		t.Fatalf("%v allocations", n)
 	}
 }
+
+// A release is easy as long as nobody waits for an XON and no other worker counts.
+func TestEasyRelease(t *testing.T) {
+	c := IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps}
+	c.Thresholds[3] = Thresholds{XOFF: 1000, XON: 500, Headroom: 1000}
+	g := NewIngress(c)
+	g.Admit(3, 1000)
+	if !g.Easy(3) || !g.Easy(0) {
+		t.Error("not easy at XOFF")
+	}
+	g.Admit(3, 100)
+	if g.Easy(3) {
+		t.Error("easy above XOFF")
+	}
+	var f Frame
+	if !g.Poll(0, &f) {
+		t.Fatal("no XOFF")
+	}
+	if g.Release(3, 400); g.Easy(3) {
+		t.Error("easy, and the peer waits")
+	}
+	if !g.Release(3, 300) || !g.Poll(1, &f) || !g.Easy(3) {
+		t.Error("not easy when the XON has been sent")
+	}
+	g.Hold()
+	if g.Easy(3) {
+		t.Error("easy while it is held")
+	}
+	if c.Shared = true; NewIngress(c).Easy(3) {
+		t.Error("easy with several workers")
+	}
+}

@@ -8,7 +8,7 @@ for package in $(go list ./...); do
 	dir=$(go list -f '{{.Dir}}' "$package")
 	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$dir"/*_test.go 2>/dev/null); do
 		echo "== $package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$span" "$package"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$span" -fuzzminimizetime 100x "$package"
 	done
 done
 echo "== worlds and real frames"

@@ -11,18 +11,17 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
+
+	"photon/internal/httpd"
 )
 
 // Admin is the socket by which `photon show` and its sisters reach a running
 // switch or agent: HTTP on a unix socket that only its owner may open.
 type Admin struct {
-	path     string
-	listener net.Listener
-	http     http.Server
-	mux      *http.ServeMux
-	stopped  context.Context
-	stop     context.CancelFunc
+	path   string
+	server *httpd.Server
+	mux    *http.ServeMux
+	stop   context.CancelFunc // of what is being answered
 }
 
 // systemDir is where daemons keep their sockets.
@@ -77,9 +76,10 @@ func Listen(path string) (*Admin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admin socket %s: %w", path, plain(err))
 	}
-	a := &Admin{path: path, listener: l, mux: http.NewServeMux()}
-	a.stopped, a.stop = context.WithCancel(context.Background())
-	a.http = http.Server{Handler: a.mux, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return a.stopped }}
+	a := &Admin{path: path, mux: http.NewServeMux()}
+	var ctx context.Context
+	ctx, a.stop = context.WithCancel(context.Background())
+	a.server = httpd.New(l, a.mux, func(s *http.Server) { s.BaseContext = func(net.Listener) context.Context { return ctx } })
 	return a, nil
 }
 
@@ -164,17 +164,10 @@ func refuse(w http.ResponseWriter, err error) {
 }
 
 // Serve answers until Close.
-func (a *Admin) Serve() { go func() { _ = a.http.Serve(a.listener) }() }
+func (a *Admin) Serve() { a.server.Serve() }
 
 // Close ends what is being answered and removes the socket.
 func (a *Admin) Close() error {
 	a.stop()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	err := a.http.Shutdown(ctx)
-	_ = a.listener.Close() // one that never served is not known to the server
-	if err != nil {
-		return a.http.Close()
-	}
-	return nil
+	return a.server.Close()
 }

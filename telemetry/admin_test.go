@@ -13,8 +13,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"photon/dataplane"
+	"photon/internal/httpd"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -318,5 +320,31 @@ func TestDefaultPlace(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	if _, err := ListenDefault("sw"); err == nil {
 		t.Error("no place, no error")
+	}
+}
+
+// Once the socket is closed nobody asks the node any more, not even who asked before
+// and got no answer for longer than the socket waits.
+func TestCloseWaitsForTheNode(t *testing.T) {
+	asked, answer, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s := source(false)
+	take := s.Snapshot
+	s.Snapshot = func() Snapshot {
+		close(asked)
+		<-answer
+		close(told)
+		return take()
+	}
+	a, c := serve(t, s)
+	go func() {
+		_, _, _ = c.Show(t.Context(), &Topics[slices.IndexFunc(Topics[:], func(x Topic) bool { return x.path() == "/show/queues" })])
+	}()
+	<-asked
+	time.AfterFunc(httpd.Patience+200*time.Millisecond, func() { close(answer) })
+	a.Close()
+	select {
+	case <-told:
+	default:
+		t.Error("the node is still being asked")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -25,6 +26,17 @@ func FuzzAdminRequest(f *testing.F) {
 	a.Show(source(false))
 	a.Reload(func() ([]string, error) { reloads++; return []string{"xoff"}, nil })
 	a.Captures(func(string, int) (Stream, func(), error) { return nil, nil, errors.New("there is no such port") })
+	var flows asked
+	a.Flows(&flows)
+	a.Testbed(&flows)
+	a.Live(source(true))
+	for _, post := range []string{
+		`/flows {"flows":[{"to":"10.0.0.2","size":1000}]}`, `/flows/stop {"ids":[1,2]}`, `/node/scheme {"name":"pcn","params":{"period":"1ms"}}`, `/node/watch {"every":1000000,"samples":3,"flows":[1]}`,
+	} {
+		path, body, _ := strings.Cut(post, " ")
+		f.Add([]byte(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: photon\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)))
+	}
+	f.Add([]byte("GET /flows?after=-1 HTTP/1.1\r\nHost: photon\r\n\r\n"))
 	for i := range Topics {
 		f.Add([]byte("GET " + Topics[i].path() + " HTTP/1.1\r\nHost: photon\r\n\r\n"))
 	}
@@ -36,11 +48,14 @@ func FuzzAdminRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		before := reloads
+		before, ordered := reloads, flows
 		w := httptest.NewRecorder()
 		a.mux.ServeHTTP(w, r.WithContext(context.Background()))
 		if reloads != before && (r.Method != http.MethodPost || r.URL.Path != "/reload") {
 			t.Fatalf("%q reloads", b)
+		}
+		if flows.changes != ordered.changes && (r.Method != http.MethodPost || w.Code != http.StatusOK) {
+			t.Fatalf("%q changes something, and is answered %d", b, w.Code)
 		}
 		if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") && !json.Valid(w.Body.Bytes()) {
 			t.Fatalf("%q is answered %q", b, w.Body)
@@ -50,3 +65,17 @@ func FuzzAdminRequest(f *testing.F) {
 		}
 	})
 }
+
+// asked is an agent that does what it is asked to.
+type asked struct{ changes int }
+
+func (a *asked) Order(o FlowOrders) (FlowsOrdered, error) {
+	a.changes++
+	return FlowsOrdered{First: 1, Count: len(o.Flows)}, nil
+}
+func (a *asked) List(uint64, int) FlowList      { return FlowList{Node: "h0"} }
+func (a *asked) Stop(ids []uint64) (int, error) { a.changes++; return len(ids), nil }
+func (a *asked) Info() NodeInfo                 { return NodeInfo{Name: "h0"} }
+func (a *asked) SetScheme(NodeScheme) error     { a.changes++; return nil }
+func (a *asked) Watch(Watch) error              { a.changes++; return nil }
+func (a *asked) Recorded() Recording            { return Recording{} }

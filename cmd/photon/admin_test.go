@@ -544,3 +544,46 @@ func TestTermDrains(t *testing.T) {
 		t.Error("the socket stays:", err)
 	}
 }
+
+// A switch that stops takes no orders any more, and no signal keeps it from saying
+// that every frame is accounted for.
+func TestOrdersWhileItStops(t *testing.T) {
+	o := operate(t, "metrics: off\nrate: 10Mbps\n")
+	o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta)) // 3.4 s: what it holds cannot leave
+	o.until("a pause", func() bool {
+		var c telemetry.PFC
+		o.show("pfc", &c)
+		return c.Ports[0].Control == 1
+	})
+	o.hosts[1].Send(udp(1, 0, 26, 1000, 0))
+	o.until("a frame that waits", func() bool {
+		var q telemetry.Queues
+		o.show("queues", &q)
+		return q.Ports[0].Held[3] > 0
+	})
+	if err := o.process.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for isXOFF := false; !isXOFF; { // it drains
+		b := o.hosts[1].Receive(10 * time.Second)
+		if b == nil {
+			t.Fatalf("the peer is not told to stop\n%s", o.process.log)
+		}
+		var f pfc.Frame
+		isXOFF = b[12] == 0x88 && b[13] == 0x08 && f.Decode(b) == nil && f.Quanta[3] != 0
+	}
+	o.write("metrics: off\nrate: 10Mbps\npfc: {xoff: 99KB}\n")
+	if out, err := o.photon("reload"); err == nil || err.Error() != "this switch is stopping: nothing changes any more" {
+		t.Errorf("%v, %s", err, out)
+	}
+	for o.process.cmd.Process.Signal(syscall.SIGHUP) == nil {
+		time.Sleep(100 * time.Microsecond)
+	}
+	if err := <-o.process.ended; err != nil {
+		t.Errorf("%v\n%s", err, o.process.log)
+	}
+	o.process.ended = nil
+	if log := o.process.log.String(); !strings.Contains(log, " frames were still queued") || !strings.Contains(log, "port sw3: ") {
+		t.Errorf("the log says\n%s", log)
+	}
+}

@@ -69,6 +69,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 		return bad(err)
 	}
 	d.ports = []string{portName(devices[0].Spec)}
+	d.warnOfNode(0)
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"photon/config"
@@ -65,7 +64,7 @@ func check(file string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = yaml.Unmarshal(b, &keys) // what is wrong with it, the reader below says
+	_ = config.Unmarshal(b, &keys) // what is wrong with it, the reader below says
 	switch {
 	case keys["topology"] != nil:
 		e, err := lab.Parse(file, b)

@@ -56,6 +56,9 @@ func (d *daemon) collect() {
 	if d.sw != nil {
 		d.loaded.Lock() // a reload would end the pause
 		defer d.loaded.Unlock()
+		if d.loaded.ending {
+			return // the peers are to stay paused
+		}
 		d.world.DoBriefly(d.sw.Hold)
 		defer d.world.DoBriefly(d.sw.Resume)
 		time.Sleep(settle)

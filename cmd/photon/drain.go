@@ -25,6 +25,7 @@ func (d *daemon) drain() {
 	}
 	d.loaded.Lock() // a reload or a collection would end the pause
 	defer d.loaded.Unlock()
+	d.loaded.ending = true
 	d.world.DoBriefly(begin)
 	for deadline := time.Now().Add(drainTime); ; time.Sleep(time.Millisecond) {
 		held, idle := 0, false

@@ -51,7 +51,11 @@ type loaded struct {
 	conf    *config.Switch
 	devices []dpdk.Device
 	again   func() (*config.Switch, error) // nil: it does not come from a file
+	ending  bool                           // the switch drains, or has: it stays as it is
 }
+
+// errEnding is the answer to who wants to change a switch that is about to end.
+var errEnding = errors.New("this switch is stopping: nothing changes any more")
 
 // reload takes over the changed configuration file and says what changed in
 // it, or why nothing did.
@@ -62,6 +66,9 @@ func (d *daemon) reload() (lines []string, err error) {
 	l := &d.loaded
 	l.Lock()
 	defer l.Unlock()
+	if l.ending {
+		return nil, errEnding
+	}
 	if l.again == nil {
 		return nil, errors.New("this switch was started without a file: there is nothing to read again")
 	}
@@ -111,18 +118,24 @@ func (d *daemon) reloadAndLog() ([]string, error) {
 }
 
 // reloadOnHangup does so at every SIGHUP, until the function it returns is called.
+// From then on one does nothing, until the process ends: it would end it by itself,
+// without a word of what is still to be said.
 func (d *daemon) reloadOnHangup() (stop func()) {
-	hangups, finished := make(chan os.Signal, 1), make(chan struct{})
+	hangups, ended, finished := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
 		defer close(finished)
-		for range hangups {
-			_, _ = d.reloadAndLog() // the log has it
+		for {
+			select {
+			case <-hangups:
+				_, _ = d.reloadAndLog() // the log has it
+			case <-ended:
+				return
+			}
 		}
 	}()
 	return func() {
-		signal.Stop(hangups)
-		close(hangups)
+		close(ended)
 		<-finished
 	}
 }

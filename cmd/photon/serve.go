@@ -85,6 +85,13 @@ func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices [
 	return devices, nil
 }
 
+// warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.
+func (d *daemon) warnOfNode(port int) {
+	if s := d.world.Elsewhere(dataplane.End{Node: d.id, Port: port}); s != "" {
+		d.log.Warnf("port %s: %s", d.ports[port], s)
+	}
+}
+
 // serve runs the world until the context ends, answering scrapes, lets its
 // queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {
@@ -117,7 +124,18 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	d.tell(systemd.SdNotifyReady)
 	running, halt := context.WithCancel(context.WithoutCancel(ctx))
 	defer halt()
-	defer context.AfterFunc(ctx, func() { d.tell(systemd.SdNotifyStopping); d.drain(); halt() })()
+	drained := make(chan struct{})
+	still := context.AfterFunc(ctx, func() {
+		defer close(drained)
+		d.tell(systemd.SdNotifyStopping)
+		d.drain()
+		halt()
+	})
+	defer func() {
+		if !still() { // the world may have ended by itself: who drains it must not outlive it
+			<-drained
+		}
+	}()
 	if d.collector.ours() {
 		d.world.SeldomStop()
 	}

@@ -133,9 +133,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		}
 		d.ports, d.rates = append(d.ports, portName(dev.Spec)), append(d.rates, node.Links[i].Rate)
 		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
-	}
-	for _, l := range node.Links {
-		d.rates = append(d.rates, l.Rate)
+		d.warnOfNode(i)
 	}
 	d.testbed = &testbedNode{d: d}
 	for _, line := range node.Describe() {

@@ -36,6 +36,8 @@ type recording struct {
 
 // Info implements telemetry.TestbedNode.
 func (t *testbedNode) Info() telemetry.NodeInfo {
+	t.lock.Lock() // SetScheme changes what is told
+	defer t.lock.Unlock()
 	s := t.d.snapshot()
 	n := telemetry.NodeInfo{Name: t.d.name, Switch: t.d.sw != nil, Ports: t.d.ports, Stats: s.Stats}
 	for _, d := range s.Devices {
@@ -100,6 +102,9 @@ func (d *daemon) setScheme(s config.Scheme) error {
 	l := &d.loaded
 	l.Lock()
 	defer l.Unlock()
+	if l.ending {
+		return errEnding
+	}
 	conf := *l.conf
 	conf.Scheme = s
 	node, err := conf.Resolve(l.devices)

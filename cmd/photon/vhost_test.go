@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"photon/internal/testnet"
 )
 
@@ -204,4 +206,56 @@ func TestTwoMachinesByVhostUser(t *testing.T) {
 		back, sent := again.counts()
 		return sent == burst && back == burst
 	}, func() string { return "the machine that came later gets no answers\n" + again.log.String() })
+}
+
+// DPDK's own threads, vhost's among them, stay off the core of the worker, which alone is
+// pinned there.
+func TestDPDKsThreadsLeaveTheWorkersCore(t *testing.T) {
+	var cores unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cores); err != nil {
+		t.Fatal(err)
+	}
+	if cores.Count() < 2 {
+		t.Skip("one core: there is nowhere else to be")
+	}
+	n := testnet.New(t, "sw")
+	sw := start(t, n, "switch", "--metrics", "off", "--admin", "off", "--port", "net_null0", "--port", "net_vhost0,iface="+filepath.Join(t.TempDir(), "vm"))
+	last := 0 // the worker's, as it is by default
+	for i := range 1024 {
+		if cores.IsSet(i) {
+			last = i
+		}
+	}
+	pinned, dpdks := 0, 0
+	look := func() bool {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", sw.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pinned, dpdks = 0, 0
+		for _, task := range tasks {
+			id, err := strconv.Atoi(filepath.Base(task))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := os.ReadFile(filepath.Join(task, "comm"))
+			var may unix.CPUSet
+			if err != nil || unix.SchedGetaffinity(id, &may) != nil {
+				continue // it has ended
+			}
+			if may.Count() == 1 && may.IsSet(last) {
+				pinned++
+			}
+			if s := string(name); strings.HasPrefix(s, "eal-") || strings.HasPrefix(s, "vhost") {
+				dpdks++
+				if may.IsSet(last) {
+					t.Errorf("%s may run on core %d, the worker's", strings.TrimSpace(s), last)
+				}
+			}
+		}
+		return pinned == 1 && dpdks >= 2
+	}
+	within(t, look, func() string { // the worker starts after the log has said so
+		return fmt.Sprintf("%d threads are pinned to core %d, %d are DPDK's", pinned, last, dpdks)
+	})
 }

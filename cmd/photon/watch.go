@@ -18,6 +18,7 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
+				d.world.Reconnect()
 				d.watchLinks()
 				d.watchStorms()
 				d.watchDeadlocks()

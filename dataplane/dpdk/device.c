@@ -66,21 +66,9 @@ int ph_port_is_memif(uint16_t id)
 	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
 }
 
-static int begin(uint16_t id)
-{
-	int memif = ph_port_is_memif(id), r;
-
-	if (memif)
-		ph_memif_begin();
-	r = rte_eth_dev_start(id);
-	if (memif)
-		ph_memif_end();
-	return r;
-}
-
 /* Configures and starts a port with so many queues in each direction, which
- * takes every frame with its tags. */
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp)
+ * takes every frame with its tags. A memif that is a client may start later. */
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client)
 {
 	struct rte_eth_conf conf;
 	uint16_t rx = descriptors, tx = descriptors, q;
@@ -103,7 +91,9 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 			r = rte_eth_tx_queue_setup(id, q, tx, socket, NULL);
 	}
 	if (r == 0)
-		r = begin(id);
+		r = ph_port_is_memif(id) ? ph_memif_start(id) : rte_eth_dev_start(id);
+	if (r < 0 && client && ph_memif_away(id))
+		return 0;
 	if (r < 0)
 		return r;
 	rte_eth_promiscuous_enable(id);

@@ -32,6 +32,9 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	if FrameSize(mtu) > eal.size {
 		return Device{}, fmt.Errorf("port %s: frames of mtu %d do not fit in buffers of %d bytes", spec, mtu, eal.size)
 	}
+	if err := clearSocket(spec); err != nil {
+		return Device{}, fmt.Errorf("port %s: %w", spec, err)
+	}
 	cname, cspec := C.CString(name), C.CString(withRing(spec, mtu))
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cspec))
@@ -41,7 +44,12 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s (the EAL argument --log-level=*:debug shows why)", spec, strerror(-int(id)))
 	}
 	w.opened = append(w.opened, uint16(id))
-	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool); n < 0 {
+	client := C.int(0)
+	if isMemifClient(spec) {
+		client = 1
+		w.clients = append(w.clients, memifClient{uint16(id), memifSocket(spec)})
+	}
+	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool, client); n < 0 {
 		return Device{}, fmt.Errorf("port %s: it does not start: %s", spec, strerror(-int(n)))
 	}
 	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
@@ -52,7 +60,10 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 			return Device{}, fmt.Errorf("port %s: interface %s does not take mtu %d: %w", spec, iface, mtu, err)
 		}
 	}
-	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id)}
+	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id), Node: -1}
+	if !d.Virtual {
+		d.Node = int(C.rte_eth_dev_socket_id(C.uint16_t(id)))
+	}
 	w.kernel[d.ID] = newSockets(spec, before)
 	d.Shared = w.kernel[d.ID].shared()
 	var mac C.struct_rte_ether_addr
@@ -103,7 +114,7 @@ func takeCable() (cable, error) {
 		if id < 0 {
 			return cable{}, fmt.Errorf("no more cables: %s", strerror(-int(id)))
 		}
-		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, eal.pool); n < 0 {
+		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, eal.pool, 0); n < 0 {
 			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
 		}
 		spareCables.devices++

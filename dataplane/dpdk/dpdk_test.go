@@ -224,3 +224,11 @@ func TestJumboFramesOnCables(t *testing.T) {
 		t.Errorf("%d flows ended, %d frames of %d bytes", len(done), st.TxFrames[3], st.TxBytes[3])
 	}
 }
+
+// A core that is not there is named.
+func TestCoreThatIsNotThere(t *testing.T) {
+	_, err := New(Options{Cores: []int{1 << 20}})
+	if err == nil || err.Error() != "core 1048576: this machine has none of that number" {
+		t.Error(err)
+	}
+}

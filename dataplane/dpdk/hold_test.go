@@ -140,3 +140,38 @@ func TestFunctionsMayWait(t *testing.T) {
 		})
 	}
 }
+
+// While a function has its turn no worker goes on, not even one that rested for
+// the function before, and when the world ends neither.
+func TestAllWorkersRest(t *testing.T) {
+	for _, cores := range [][]int{{0, 1}, {0, 0, 1}} {
+		t.Run(fmt.Sprintf("%d workers", len(cores)), func(t *testing.T) {
+			w, stop := runWorld(t, Options{Workers: len(cores), Cores: cores})
+			hold := make(chan struct{})
+			look := func(wait func()) {
+				w.Do(func(units.Time) {
+					before := w.Pace().Rounds
+					wait()
+					if n := w.Pace().Rounds - before; n > 0 {
+						t.Errorf("%d rounds while all were to rest", n)
+					}
+				})
+			}
+			for range 50 {
+				look(func() { time.Sleep(time.Millisecond) })
+			}
+			for range 1000 {
+				look(runtime.Gosched)
+			}
+			within, ended := make(chan struct{}), make(chan struct{})
+			go func() {
+				look(func() { close(within); <-hold })
+				close(ended)
+			}()
+			<-within
+			time.AfterFunc(20*time.Millisecond, func() { close(hold) })
+			stop()
+			<-ended
+		})
+	}
+}

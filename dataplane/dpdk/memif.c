@@ -37,10 +37,12 @@ struct callback {
 	void *arg;
 	const struct rte_intr_handle *handle; /* the driver's */
 	int over; /* it was to be unregistered while it waited for its turn */
+	unsigned long number; /* of registration, from 1 */
 	struct callback *next;
 };
 
 static struct callback *callbacks;
+static unsigned long registered; /* how many there ever were */
 static int opened; /* memifs there are */
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 
@@ -108,6 +110,7 @@ int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_ca
 	c->arg = arg;
 	c->handle = handle;
 	pthread_mutex_lock(&list);
+	c->number = ++registered;
 	c->next = callbacks;
 	callbacks = c;
 	pthread_mutex_unlock(&list);
@@ -211,6 +214,59 @@ void ph_memif_opened(int n)
 		else
 			hang_up(handle, NULL);
 	}
+}
+
+/* A client connects when it starts. If there is no server then it does not start, and if
+ * the server goes away it stays alone: it has to be started anew. */
+static unsigned long connection[RTE_MAX_ETHPORTS]; /* number of the callback of its socket */
+static uint8_t away[RTE_MAX_ETHPORTS]; /* it did not start */
+
+int ph_memif_start(uint16_t id)
+{
+	unsigned long before;
+	int r;
+
+	ph_memif_begin();
+	before = registered; /* who has not got the turn registers nothing that is counted */
+	r = rte_eth_dev_start(id);
+	connection[id] = registered > before ? registered : 0;
+	away[id] = r < 0;
+	ph_memif_end();
+	return r;
+}
+
+int ph_memif_away(uint16_t id)
+{
+	return away[id];
+}
+
+enum ph_memif ph_memif_state(uint16_t id)
+{
+	enum ph_memif state = PH_MEMIF_ALONE;
+	struct callback *c;
+	uint32_t mbps;
+	int up;
+
+	ph_memif_begin();
+	ph_link(id, &up, &mbps);
+	if (up)
+		state = PH_MEMIF_UP;
+	pthread_mutex_lock(&list);
+	for (c = callbacks; c != NULL && !up; c = c->next)
+		if (c->number == connection[id] && !c->over)
+			state = PH_MEMIF_GREETING;
+	pthread_mutex_unlock(&list);
+	ph_memif_end();
+	return state;
+}
+
+int ph_memif_again(uint16_t id)
+{
+	ph_memif_begin();
+	rte_eth_dev_stop(id);
+	away[id] = 1; /* until it starts, polls would meet a port that is not ready */
+	ph_memif_end();
+	return ph_memif_start(id);
 }
 
 int ph_is_memif(const char *name)

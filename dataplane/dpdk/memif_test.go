@@ -196,25 +196,7 @@ func TestMemifPeersGoAway(t *testing.T) {
 		}
 		devices = append(devices, d)
 	}
-	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 4 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Learn: true, FDBSize: 16}
-	for range devices {
-		c.Ports = append(c.Ports, dataplane.PortConfig{Link: dataplane.Link{Rate: rate}})
-	}
-	envs := w.NewEnvs(len(devices))
-	sw, err := dataplane.NewSwitch(c, envs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := w.Add("switch", sw, envs, make([]int, len(devices)))
-	for p, d := range devices {
-		if err := w.Attach(dataplane.End{Node: id, Port: p}, d, dataplane.Link{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(ctx, units.Never) }()
+	stop := runSwitch(t, w, devices)
 	var frames [2][]byte
 	for i := range frames {
 		frames[i] = make([]byte, memifFrame)
@@ -258,14 +240,10 @@ func TestMemifPeersGoAway(t *testing.T) {
 		peers[life&1] = nil
 	}
 	stop()
-	<-ended
 	for _, p := range peers {
 		if p != nil {
 			p.leave()
 		}
-	}
-	if err := w.Audit(); err != nil {
-		t.Error(err)
 	}
 	for _, d := range w.Devices() {
 		if d.RxFrames < memifLives || d.TxFrames == 0 {
@@ -275,6 +253,161 @@ func TestMemifPeersGoAway(t *testing.T) {
 }
 
 const memifLives = 60
+
+// runSwitch has a switch between devices until the function that it returns is called.
+func runSwitch(t *testing.T, w World, devices []Device) (stop func()) {
+	t.Helper()
+	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 4 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Learn: true, FDBSize: 16}
+	for range devices {
+		c.Ports = append(c.Ports, dataplane.PortConfig{Link: dataplane.Link{Rate: rate}})
+	}
+	envs := w.NewEnvs(len(devices))
+	sw, err := dataplane.NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := w.Add("switch", sw, envs, make([]int, len(devices)))
+	for p, d := range devices {
+		if err := w.Attach(dataplane.End{Node: id, Port: p}, d, dataplane.Link{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx, units.Never) }()
+	over := false
+	stop = func() {
+		if cancel(); over {
+			return
+		}
+		over = true
+		<-ended // with the context's error
+		if err := w.Audit(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// memifServer is the server's end of the greetings, which goes as far as it is told.
+type memifServer struct{ listener int }
+
+func listenMemif(t *testing.T, path string) memifServer {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrUnix{Name: path})
+	}
+	if err == nil {
+		err = unix.Listen(fd, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return memifServer{fd}
+}
+
+// pending is whether a client waits to be accepted.
+func (s memifServer) pending() bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(s.listener), Events: unix.POLLIN}}, 0)
+	return n == 1 && err == nil
+}
+
+// greet accepts a client and answers so many of its messages, the last of which, if it
+// gets so far, makes the link.
+func (s memifServer) greet(messages int) (fd int, err error) {
+	for fd = -1; fd < 0; {
+		if fd, _, err = unix.Accept(s.listener); err != nil && err != unix.EINTR {
+			return fd, err
+		}
+	}
+	const hello, ack, connected = 2, 1, 7
+	le := binary.LittleEndian
+	for i := range messages {
+		b := make([]byte, 128)
+		switch i {
+		case 0:
+			le.PutUint16(b, hello)
+			for _, version := range []int{34, 36} {
+				le.PutUint16(b[version:], 0x0200)
+			}
+			le.PutUint16(b[38:], 255) // regions
+			b[44] = memifLog2
+		case memifAll:
+			le.PutUint16(b, connected)
+		default:
+			le.PutUint16(b, ack)
+		}
+		if _, err := unix.Write(fd, b); err != nil {
+			return fd, err
+		}
+		if i == memifAll {
+			break
+		}
+		if err := (&memifPeer{socket: fd}).answer(); err != nil {
+			return fd, err
+		}
+	}
+	return fd, nil
+}
+
+// The server of a memif goes away again and again, at every point of the greetings and
+// after them, dies and comes back: the client connects each time, and once only while
+// nobody has answered.
+func TestMemifServersGoAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memif.sock")
+	w := newWorld(t, Options{})
+	spec := "net_memif30,socket-abstract=no,socket=" + path
+	d, err := w.Open(spec, 1500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Up {
+		t.Error("a link to nobody")
+	}
+	stop := runSwitch(t, w, []Device{d})
+	up := func(want bool, life int) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); w.Devices()[0].LinkUp != want; time.Sleep(100 * time.Microsecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("life %d: the link is not what it should be: %v", life, want)
+			}
+		}
+	}
+	w.Reconnect()
+	for life := range 2 * (memifAll + 2) {
+		s := listenMemif(t, path)
+		for deadline := time.Now().Add(time.Minute); !s.pending(); w.Reconnect() { // the end of the life before may be under way
+			if time.Now().After(deadline) {
+				t.Fatalf("life %d: no client comes", life)
+			}
+		}
+		for range 5 { // nobody has answered: more of the same would fill the server's queue
+			w.Reconnect()
+		}
+		messages := life % (memifAll + 2)
+		fd, err := s.greet(messages)
+		if err != nil {
+			t.Fatalf("life %d: %v", life, err)
+		}
+		if s.pending() {
+			t.Fatalf("life %d: the client came twice", life)
+		}
+		if messages == memifAll+1 {
+			up(true, life)
+			w.Reconnect() // nothing to do
+			if up(true, life); s.pending() {
+				t.Error("it left a server that was there")
+			}
+		}
+		unix.Close(s.listener)
+		unix.Unlink(path)
+		unix.Close(fd)
+		up(false, life)
+	}
+	stop()
+}
 
 // Both ends of a memif are in this process: while one is closed the driver
 // disconnects the other, which is closed next.

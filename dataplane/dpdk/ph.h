@@ -22,7 +22,7 @@ void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high);
 
 /* device.c */
 int ph_open(const char *name, const char *spec);
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp);
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client);
 uint16_t ph_mtu(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
@@ -36,6 +36,11 @@ int ph_port_is_memif(uint16_t id);
 void ph_memif_begin(void); /* waits until no worker polls a memif, and nobody else calls its driver */
 void ph_memif_opened(int n); /* or closed; by who has the turn */
 void ph_memif_end(void);
+int ph_memif_start(uint16_t id);
+int ph_memif_again(uint16_t id); /* stops it before */
+int ph_memif_away(uint16_t id); /* whether it did not start; polls are to leave it alone. For who has the turn, or polls */
+enum ph_memif { PH_MEMIF_ALONE, PH_MEMIF_GREETING, PH_MEMIF_UP };
+enum ph_memif ph_memif_state(uint16_t id); /* of a client: whether there is a server, and whether it has answered */
 int ph_memif_try(void); /* whether a worker may poll memifs; if so, until ph_memif_done */
 void ph_memif_done(void);
 

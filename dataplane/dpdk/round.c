@@ -76,6 +76,12 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 	p->rx_total += kept;
 }
 
+/* Whether a port may be polled now, if memifs may. */
+static inline int ready(const struct ph_port *p, int memifs)
+{
+	return !p->memif || (memifs && !ph_memif_away(p->rx_dev));
+}
+
 uint64_t ph_round(struct ph_worker *w)
 {
 	uint32_t total = 0;
@@ -83,10 +89,10 @@ uint64_t ph_round(struct ph_worker *w)
 	int memifs = w->memifs > 0 && ph_memif_try();
 
 	for (i = 0; i < w->ports; i++)
-		if (w->port[i].tx_n > 0 && (memifs || !w->port[i].memif))
+		if (w->port[i].tx_n > 0 && ready(&w->port[i], memifs))
 			transmit(w, &w->port[i]);
 	for (i = 0; i < w->ports; i++) {
-		if (memifs || !w->port[i].memif)
+		if (ready(&w->port[i], memifs))
 			receive(w, &w->port[i]);
 		else
 			w->port[i].rx_n = 0;

@@ -42,6 +42,7 @@ type Device struct {
 	Virtual bool       // not a card
 	Shared  string     // kernel interface that the device sits on, and that the kernel answers ARP at; empty: none
 	ID      uint16     // DPDK's number of it
+	Node    int        // NUMA node of the card; -1: it is not known, or no card
 }
 
 // DeviceStats are the counters of a device since it was opened.
@@ -79,8 +80,14 @@ type World interface {
 	// device takes frames. link.Delay holds every frame back, on virtual
 	// devices only.
 	Attach(at dataplane.End, d Device, link dataplane.Link) error
+	// Elsewhere says that an attached card and the core of its worker are on two NUMA
+	// nodes; empty: they are not, or nobody knows.
+	Elsewhere(at dataplane.End) string
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
+	// Reconnect has memifs that are clients connect if their server was not there
+	// when they were opened, or has gone since. It is to be called now and then.
+	Reconnect()
 	// Do calls f while all workers rest between two rounds, and returns when it
 	// is done. If the world does not run, f is called at once. f may do what it
 	// likes, and the workers wait with it.

@@ -89,7 +89,16 @@ func (k *worker) build(enclosed bool) {
 }
 
 // run polls until the world's time reaches an instant, or the world finishes.
-func (k *worker) run(until units.Time) error {
+func (k *worker) run(until units.Time) (err error) {
+	defer func() {
+		if err != nil {
+			k.world.finished.Store(true) // or the others would poll on without it
+		}
+		if k.index == 0 {
+			k.world.headless.Store(true)
+		}
+		k.world.resting.Add(1) // who has left does not hold up the others
+	}()
 	runtime.LockOSThread() // and never unlocked: the pinned thread ends with the goroutine
 	if C.ph_pin(C.int(k.core)) != 0 {
 		return fmt.Errorf("worker %d cannot run on core %d", k.index, k.core)
@@ -98,7 +107,6 @@ func (k *worker) run(until units.Time) error {
 		return fmt.Errorf("worker %d: DPDK does not take its thread: %s", k.index, rteError())
 	}
 	defer C.rte_thread_unregister()
-	defer k.world.resting.Add(1) // who has left does not hold up the others
 	k.last = uint64(C.rte_rdtsc())
 	k.sleeps = k.asleep()
 	if k.world.options.Sleep > 0 {
@@ -228,7 +236,7 @@ func (k *worker) rest(now units.Time) {
 		for int(w.resting.Load()) < len(w.workers)-1 {
 			k.yield()
 		}
-		if l := w.letter.Swap(nil); l != nil {
+		if l := w.letter.Load(); l != nil {
 			if l.brief {
 				l.do(now)
 			} else {
@@ -236,16 +244,24 @@ func (k *worker) rest(now units.Time) {
 				l.do(now)
 				hold()
 			}
+			w.letter.Store(nil) // now only: the others go by it
 			l.done.Store(true)
 		}
 		return
 	}
-	w.resting.Add(1)
-	for w.letter.Load() != nil && !w.finished.Load() {
-		k.yield()
+	// Before it goes on it looks again: worker 0 may have counted it for the next function.
+	for again := true; again; again = w.toRest() {
+		w.resting.Add(1)
+		for w.toRest() {
+			k.yield()
+		}
+		w.resting.Add(-1)
 	}
-	w.resting.Add(-1)
 }
+
+// toRest reports whether there is a function for which worker 0 wants the others
+// at rest. One that comes when worker 0 has left is Run's, after all of them.
+func (w *world) toRest() bool { return w.letter.Load() != nil && !w.headless.Load() }
 
 // yield lets another thread have the core, if one wants it, and the world stop.
 func (k *worker) yield() { wait(unsafe.Pointer(C.ph_yield), unsafe.Pointer(k.c)) }

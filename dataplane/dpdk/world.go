@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,8 @@ type world struct {
 	workers []*worker
 	nodes   []member
 	ports   []*port
-	opened  []uint16                // devices
+	opened  []uint16 // devices
+	clients []memifClient
 	kernel  map[uint16]*kernelDrops // by device
 	samples []sampler
 	built   bool
@@ -32,10 +34,11 @@ type world struct {
 
 	running  sync.Mutex // held by Run
 	mailbox  sync.Mutex // held by Do
-	counting sync.Mutex // held by Devices
+	counting sync.Mutex // held by Devices and Reconnect
 	letter   atomic.Pointer[letter]
 	resting  atomic.Int32
 	finished atomic.Bool
+	headless atomic.Bool  // worker 0 has left
 	stops    atomic.Int32 // how many are in AllowStops, and one more before SeldomStop
 	seldom   sync.Once
 }
@@ -102,6 +105,11 @@ func New(o Options) (World, error) {
 	}
 	if len(o.Cores) < o.Workers {
 		return nil, fmt.Errorf("%d workers on %d cores: name a core for each", o.Workers, len(o.Cores))
+	}
+	for _, core := range o.Cores[:o.Workers] { // or DPDK prints how it is used; one that is isolated is no part of affinity
+		if _, err := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d", core)); err != nil {
+			return nil, fmt.Errorf("core %d: this machine has none of that number", core)
+		}
 	}
 	if err := initEAL(o); err != nil {
 		return nil, err
@@ -222,6 +230,7 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 		w.build()
 	}
 	w.finished.Store(false)
+	w.headless.Store(false)
 	w.resting.Store(0)
 	stop := context.AfterFunc(ctx, func() { w.finished.Store(true) })
 	defer stop()
@@ -370,6 +379,8 @@ func (w *world) Audit() error {
 func (w *world) Close() error {
 	w.running.Lock()
 	defer w.running.Unlock()
+	w.counting.Lock()
+	defer w.counting.Unlock()
 	if w.closed {
 		return nil
 	}
@@ -387,6 +398,9 @@ func (w *world) Close() error {
 		if p.c != nil {
 			lost += int(p.c.tx_total) - int(p.peer.c.rx_total) - inRing
 		}
+	}
+	for _, p := range w.ports {
+		p.c = nil // the workers' memory
 	}
 	for _, id := range w.opened {
 		closeDevice(id)

@@ -13,8 +13,8 @@ import (
 // The floors of the house, from the ground: a room imports rooms of lower floors
 // only. docs/architecture.md draws it.
 var floors = [][]string{
-	{"units", "internal/memory", "telemetry/page"},
-	{"wire", "flowtable"},
+	{"units", "internal/memory", "internal/httpd"},
+	{"wire", "flowtable", "telemetry/page"},
 	{"marking", "cnp", "ratelimit", "pfc"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "dataplane/dpdk"},

@@ -105,7 +105,7 @@ type head struct {
 // They note in varied what they vary.
 func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds []uint64, err error) {
 	var h head
-	if err := yaml.Unmarshal(x.text, &h); err != nil { // strictly it is read when it is loaded
+	if err := config.Unmarshal(x.text, &h); err != nil { // strictly it is read when it is loaded
 		return nil, nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
 	}
 	for k := range max(h.Repeat, 1) {
@@ -196,7 +196,7 @@ var aside = []string{"title", "paper", "about", "seed", "repeat", "worlds", "plo
 // change what is done already.
 func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Point, error) {
 	var doc yaml.MapSlice
-	if err := yaml.UnmarshalWithOptions(x.text, &doc, yaml.UseOrderedMap()); err != nil {
+	if err := config.Unmarshal(x.text, &doc, yaml.UseOrderedMap()); err != nil {
 		return nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
 	}
 	doc = slices.DeleteFunc(doc, func(m yaml.MapItem) bool { return slices.Contains(aside, text(m.Key)) })

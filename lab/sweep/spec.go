@@ -151,10 +151,11 @@ func Schema() ([]byte, error) {
 // Read reads a spec and the experiments it names. Mistakes are told with their
 // lines.
 func Read(file string) (*Spec, error) {
-	s := &Spec{file: file}
+	s := &Spec{}
 	if err := config.Read(file, s); err != nil {
 		return nil, err
 	}
+	s.file = file // an empty file leaves nothing in s
 	if err := s.check(); err != nil {
 		var located *config.Error
 		if !errors.As(err, &located) {

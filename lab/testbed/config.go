@@ -42,10 +42,11 @@ type Node struct {
 
 // Read reads and checks a file.
 func Read(file string) (*Testbed, error) {
-	t := &Testbed{file: file}
+	t := &Testbed{}
 	if err := config.Read(file, t); err != nil {
 		return nil, err
 	}
+	t.file = file // an empty file leaves nothing in t
 	if len(t.Nodes) == 0 {
 		return nil, t.wrong(errors.New("a testbed needs nodes (`nodes: {H0: {ssh: host0, name: h0}}`)"))
 	}

@@ -1,25 +1,21 @@
 package metrics
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"photon/telemetry"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"photon/internal/httpd"
+	"photon/telemetry"
 )
 
 // Server answers scrapes until it is closed.
-type Server struct {
-	listener net.Listener
-	http     http.Server
-}
+type Server struct{ server *httpd.Server }
 
 // Serve listens on an address. The source is asked at every scrape.
 func Serve(address, version string, source *telemetry.Source, series Series) (*Server, error) {
@@ -39,20 +35,13 @@ func Serve(address, version string, source *telemetry.Source, series Series) (*S
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	s := &Server{listener: l, http: http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}
-	go func() { _ = s.http.Serve(l) }() // ends with Close
+	s := &Server{httpd.New(l, mux, nil)}
+	s.server.Serve()
 	return s, nil
 }
 
 // Address is where the server listens.
-func (s *Server) Address() string { return s.listener.Addr().String() }
+func (s *Server) Address() string { return s.server.Address().String() }
 
 // Close lets requests finish and stops listening.
-func (s *Server) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := s.http.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return nil
-}
+func (s *Server) Close() error { return s.server.Close() }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"photon/internal/httpd"
 )
 
 //go:embed page.html page.css page.js uplot
@@ -53,10 +54,7 @@ func Check(address string, remote bool) error {
 }
 
 // Server serves a page until it is closed.
-type Server struct {
-	listener net.Listener
-	http     http.Server
-}
+type Server struct{ server *httpd.Server }
 
 // Serve listens on an address that Check has let pass.
 func Serve(address string, s *Site) (*Server, error) {
@@ -64,23 +62,16 @@ func Serve(address string, s *Site) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("live page: %w", err)
 	}
-	server := &Server{listener: l, http: http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}}
-	go func() { _ = server.http.Serve(l) }() // ends with Close
+	server := &Server{httpd.New(l, s.Handler(), func(s *http.Server) { s.WriteTimeout, s.MaxHeaderBytes = 30*time.Second, 16<<10 })}
+	server.server.Serve()
 	return server, nil
 }
 
 // URL is where the page is.
-func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" }
+func (s *Server) URL() string { return "http://" + s.server.Address().String() + "/" }
 
 // Close lets requests finish and stops listening.
-func (s *Server) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := s.http.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return s.http.Close()
-}
+func (s *Server) Close() error { return s.server.Close() }
 
 // Handler answers for the page.
 func (s *Site) Handler() http.Handler {

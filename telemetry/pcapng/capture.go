@@ -35,6 +35,7 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 	seen := uint64(0)
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
+	over := false
 	for first := true; ; first = false {
 		had := seen
 		for c.Tap.Take(func(f *dataplane.Tapped) { err = c.write(ng, f) }) {
@@ -51,14 +52,17 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 				return err
 			}
 		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
+		if over { // with what came since the look before
 			err := ng.WriteInterfaceStats(0, pcapgo.NgInterfaceStatistics{LastUpdate: time.Now(), PacketsReceived: seen + c.Tap.Lost(), PacketsDropped: c.Tap.Lost()})
 			if err != nil {
 				return err
 			}
 			return ng.Flush()
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			over = true
 		}
 	}
 }
