@@ -273,7 +273,7 @@ func (h *Host) encodeHead(f *flow, id int) {
 	bth.SetExtensions(ext)
 	f.l3 = uint8(tag + wire.EthernetLen)
 	f.headers = f.bth + uint8(wire.BTHLen+wire.ExtensionsLen(ext))
-	if n := copy(f.head[:], head[:f.headers]); n < int(f.headers) {
+	if n := copy(f.head[:], head[:]); n < int(f.headers) { // behind the headers are zeros
 		f.more = append(f.more, head[n:f.headers]...)
 	}
 }

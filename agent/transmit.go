@@ -167,10 +167,12 @@ func (h *Host) particular(now units.Time, id int, due units.Time) (frame datapla
 	return frame, true, false
 }
 
-// putHead copies the headers of a full packet, but for what the BTH says of this one.
+// putHead copies the headers of a full packet, but for what the BTH says of this one,
+// and zeros up to a line of the cache: in worlds that keep no payload, what somebody
+// looks at there must not be an earlier frame's.
 func (h *Host) putHead(b []byte, s *sending, id int) {
 	if s.headers <= headNear {
-		copy(b, s.head[:s.headers])
+		copy(b, s.head[:])
 		return
 	}
 	copy(b[copy(b, s.head[:]):], h.flows[id].more)

@@ -54,6 +54,17 @@ func NewHeaderPoolOf(bytes int) *Pool {
 	return &Pool{chunkShift: 12, chunkMask: 1<<12 - 1, unitShift: shift, slot: 1 << shift, off: headerOff, refill: growHeaders}
 }
 
+// Another returns a pool of headers as long as those of p, without any.
+func (p *Pool) Another() *Pool {
+	q := &new(struct {
+		_ [64]byte // another goroutine's: nothing else is in its lines of the cache
+		Pool
+		_ [64]byte
+	}).Pool
+	*q = Pool{chunkShift: p.chunkShift, chunkMask: p.chunkMask, unitShift: p.unitShift, slot: p.slot, off: p.off, refill: p.refill}
+	return q
+}
+
 func growHeaders(p *Pool) {
 	first := uint32(len(p.chunks)) << p.chunkShift
 	p.chunks = append(p.chunks, make([]byte, chunkSlots*int(p.slot)))
@@ -73,6 +84,9 @@ func (p *Pool) measure() {
 
 // Peak is the most frames of a pool of headers that were in use at a time.
 func (p *Pool) Peak() int { return len(p.chunks)<<p.chunkShift - p.least }
+
+// Held is how many frames of a pool of headers are in use.
+func (p *Pool) Held() int { return len(p.chunks)<<p.chunkShift - len(p.free) }
 
 // Alloc returns a frame of length bytes with undefined content. It reports
 // false if the pool has run dry.

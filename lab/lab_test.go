@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"photon/config"
+	"photon/dataplane"
 	"photon/units"
 )
 
@@ -39,6 +40,52 @@ func TestGoldenTraces(t *testing.T) {
 	if !maps.Equal(got, golden) {
 		b, _ := json.MarshalIndent(got, "", "  ")
 		t.Errorf("testdata/traces.json is to be:\n%s", b)
+	}
+}
+
+// A trace is of what frames say, not of what lay in their buffers before: every
+// scheme's is the same when these are full of something else at the start, those of
+// one part if there are several.
+func TestTracesDoNotReadOldBuffers(t *testing.T) {
+	golden, seen := goldenTraces(t), map[string]bool{}
+	plain := wrap
+	defer func() { wrap = plain }()
+	for _, e := range shortest(t) {
+		for _, use := range e.Schemes {
+			if seen[use.Name.V] {
+				continue
+			}
+			seen[use.Name.V] = true
+			soiled := false
+			wrap = func(_ string, node dataplane.Node, envs []*dataplane.Env) dataplane.Node {
+				if !soiled {
+					soil(envs[0])
+				}
+				soiled = true
+				return node
+			}
+			for _, cores := range []int{1, 2} {
+				soiled = false
+				if name := e.ID + " " + use.Name.V; traceOf(t, e, use, Options{World: "sim", Cores: cores}) != golden[name] {
+					t.Errorf("%s: another trace on %d processors", name, cores)
+				}
+			}
+		}
+	}
+}
+
+// soil fills many buffers of a world with ones.
+func soil(env *dataplane.Env) {
+	frames := make([]dataplane.Frame, 1<<14)
+	for i := range frames {
+		frames[i], _ = env.Alloc(1500)
+		b := env.Header(frames[i])
+		for k := range b {
+			b[k] = 0xFF
+		}
+	}
+	for _, f := range frames {
+		env.Free(f)
 	}
 }
 

@@ -29,6 +29,7 @@ type network struct {
 	over      []int32                  // that ended, and whose receivers know of them still
 	forgetful bool                     // receivers are to forget flows that have ended
 	observer  Observer
+	taps      []*tap // of all nodes, if the observer is told of pauses
 }
 
 // flowEnds is a flow and where to look at it.
@@ -143,7 +144,9 @@ var wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.
 func (n *network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports int) {
 	name := n.plan.Nodes[i].Name
 	if n.observer.Pause != nil {
-		node = newTap(n, i, node, envs[0], ports)
+		t := newTap(i, node, envs[0], ports)
+		n.taps = append(n.taps, t)
+		node = t
 	}
 	n.ids = append(n.ids, n.world.Add(name, wrap(name, node, envs), envs, make([]int, ports)))
 }

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"photon/dataplane"
 	"photon/pfc"
@@ -62,7 +64,8 @@ func (e *Experiment) RunOne(ctx context.Context, o Options, use SchemeUse, look 
 
 // Observer is told what happens. Nodes are numbers of the topology.
 type Observer struct {
-	// Pause is called when a port is paused by its peer, and when it may send again.
+	// Pause is told when a port is paused by its peer, and when it may send again: some
+	// time later, in the order of time, of nodes and of ports.
 	Pause func(now units.Time, node, port int, paused bool)
 	// Queues is called every span, before what happens at that time; queue is what
 	// waits at a port of a switch.
@@ -87,17 +90,46 @@ func (n *network) watchQueues() {
 	n.world.Every(n.observer.Span, func(now units.Time) { n.observer.Queues(now, queue) })
 }
 
-// tap stands between a node and its world and sees what pauses its ports.
+// tap stands between a node and its world and sees what pauses its ports. Other nodes
+// may run at the same time: it keeps what it has seen until none does.
 type tap struct {
 	dataplane.Node
-	n      *network
 	number int
 	env    *dataplane.Env
 	paused []uint8 // by port: priorities
+	seen   []pauseSeen
 }
 
-func newTap(n *network, number int, node dataplane.Node, env *dataplane.Env, ports int) *tap {
-	return &tap{Node: node, n: n, number: number, env: env, paused: make([]uint8, ports)}
+type pauseSeen struct {
+	at         units.Time
+	node, port int
+	paused     bool
+}
+
+func newTap(number int, node dataplane.Node, env *dataplane.Env, ports int) *tap {
+	return &tap{Node: node, number: number, env: env, paused: make([]uint8, ports)}
+}
+
+// watchPauses has the observer told of pauses now and then.
+func (n *network) watchPauses() {
+	if len(n.taps) > 0 {
+		n.world.Every(units.Millisecond, func(units.Time) { n.tellPauses() })
+	}
+}
+
+// tellPauses tells the observer what the taps have seen.
+func (n *network) tellPauses() {
+	var all []pauseSeen
+	for _, t := range n.taps {
+		all = append(all, t.seen...)
+		t.seen = t.seen[:0]
+	}
+	slices.SortStableFunc(all, func(a, b pauseSeen) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node), cmp.Compare(a.port, b.port))
+	})
+	for _, s := range all {
+		n.observer.Pause(s.at, s.node, s.port, s.paused)
+	}
 }
 
 // Receive looks for PFC frames. Pauses are refreshed in time, so that none ends
@@ -114,7 +146,7 @@ func (t *tap) Receive(now units.Time, port int, burst []dataplane.Frame) {
 			bit := uint8(1) << prio
 			if was := t.paused[port]&bit != 0; p.Enable&bit != 0 && was != (quanta > 0) {
 				t.paused[port] ^= bit
-				t.n.observer.Pause(now, t.number, port, quanta > 0)
+				t.seen = append(t.seen, pauseSeen{now, t.number, port, quanta > 0})
 			}
 		}
 	}

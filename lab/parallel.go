@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
+
+	"photon/units"
 )
 
 // Progress says how far a replay is.
@@ -139,12 +141,17 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 			track.moved(i, j, 1)
 			continue
 		}
-		if stopped = pool.Acquire(ctx, 1); stopped != nil {
+		cores := min(max(1, o.Cores), parallel(o))
+		if stopped = pool.Acquire(ctx, int64(cores)); stopped != nil {
 			break
 		}
+		if o.Cores == 0 && j.e.Spreads() {
+			cores += spare(pool, parallel(o)/(len(jobs)-i)-1)
+		}
 		g.Go(func() (err error) {
-			defer pool.Release(1)
+			defer pool.Release(int64(cores))
 			o := o
+			o.Cores = cores
 			board.start(i, &o)
 			defer func() { board.end(i, err) }()
 			progress := func(part float64) {
@@ -169,4 +176,41 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 		return err
 	}
 	return stopped
+}
+
+// leastSpread is how many full packets the links of a network carry within the delay
+// of the shortest between switches, for which several processors are worth while even
+// if they have other work, too: a tenth of a millisecond's work or more, from one
+// meeting of the parts to the next. Smaller networks gain on idle processors only.
+const leastSpread = 2000
+
+// leastNodes is from how many nodes on no single one has most of the work.
+const leastNodes = 48
+
+// Spreads reports whether a run in virtual time is worth several processors.
+func (e *Experiment) Spreads() bool {
+	p, err := e.plan()
+	if err != nil || len(p.Nodes) < leastNodes {
+		return false
+	}
+	rate, delay := 0.0, units.Never
+	for _, c := range p.Cables {
+		rate += 2 * float64(c.Link.Rate)
+		if !p.Nodes[c.A].Host && !p.Nodes[c.B].Host {
+			delay = min(delay, c.Link.Delay)
+		}
+	}
+	return delay != units.Never && rate*delay.Seconds()/(8*1500) >= leastSpread
+}
+
+// mostSpare is how many processors a run takes that nobody asked for: what more than
+// a few would gain is not known.
+const mostSpare = 3
+
+// spare takes up to n processors that no run waits for, and returns how many.
+func spare(pool *semaphore.Weighted, n int) (taken int) {
+	for taken < min(n, mostSpare) && pool.TryAcquire(1) {
+		taken++
+	}
+	return taken
 }

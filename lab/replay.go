@@ -27,6 +27,10 @@ type Options struct {
 	// Pool is what runs in virtual time share with other replays, one each; nil: as
 	// many at once as there are processors.
 	Pool *semaphore.Weighted
+	// Cores is how many processors one run in virtual time uses, at most all there are;
+	// 0: one, and if the network is large those that no other run needs. Results are
+	// the same.
+	Cores int
 	// Keep has every run kept in this folder as soon as it ends, and runs that are
 	// kept there already not run again; "": nothing is kept.
 	Keep string

@@ -76,7 +76,9 @@ func (e *Experiment) CheckSchemes(names []string) error {
 func newWorld(o Options) (dataplane.World, error) {
 	switch o.World {
 	case "sim":
-		return sim.New(), nil
+		w := sim.New()
+		w.Parts(o.Cores)
+		return w, nil
 	case "dpdk":
 		return dpdk.New(dpdk.Options{Dilation: o.Dilation})
 	}
@@ -112,6 +114,7 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 	}
 	n.happen(changes, e.Measure.Sample)
 	n.watchQueues()
+	n.watchPauses()
 	if o.looks != nil {
 		o.looks.watch(e, n)
 	}
@@ -120,6 +123,7 @@ func (e *Experiment) run(ctx context.Context, o Options, use SchemeUse, seed uin
 		e.observer.Running(true)
 	}
 	err = w.Run(ctx, e.Duration)
+	n.tellPauses()
 	if e.observer.Running != nil {
 		e.observer.Running(false)
 	}

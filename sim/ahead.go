@@ -21,7 +21,7 @@ const large = 1000
 const horizon = 8
 
 // lookAhead does all that when a day was reached.
-func (w *World) lookAhead() {
+func (w *part) lookAhead() {
 	c := w.events
 	for i := range c.now {
 		e := &c.now[i]
@@ -50,7 +50,7 @@ func (p *port) tell(f *dataplane.Frame) {
 }
 
 // fetch asks for the ports of a day's events, and for the headers of frames.
-func (w *World) fetch(day int64) {
+func (w *part) fetch(day int64) {
 	c := w.events
 	for timer := c.days[day&(year-1)]; timer >= 0; timer = c.slots[timer].next {
 		memory.Prefetch(unsafe.Pointer(&w.ports[timer]), 1)

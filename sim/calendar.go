@@ -110,6 +110,19 @@ func (c *calendar) next() units.Time {
 	return units.Never
 }
 
+// earliest is an instant before which nothing happens, less than a day before
+// something does; units.Never: nothing will.
+func (c *calendar) earliest() units.Time {
+	if len(c.now) > 0 {
+		return c.next()
+	}
+	_, first := c.later.first()
+	if day, found := c.nextDay(c.today); found {
+		first = min(first, units.Time(day<<c.shift))
+	}
+	return first
+}
+
 // pop takes the earliest event out.
 func (c *calendar) pop() entry {
 	last := len(c.now) - 1

@@ -1,5 +1,5 @@
 // Package sim is the world in virtual time: it carries frames between nodes by
-// an event queue, deterministically and in one goroutine. A run is a function
+// an event queue, deterministically, in one goroutine or a few (split.go). A run is a function
 // of its nodes and links; its trace hash says whether two runs were the same.
 //
 // Events are the arrivals of frames and, of each port, the next call of its node's

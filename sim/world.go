@@ -13,16 +13,27 @@ import (
 
 // World carries frames between nodes in virtual time.
 type World struct {
-	pool    *dataplane.Pool
-	nodes   []member
-	ports   []port
-	events  *calendar
-	now     units.Time
-	hash    uint64
-	count   uint64     // of events
+	part
+	_       [64]byte   // what follows others read, too
+	split   *split     // nil: the world is one part
+	most    int        // parts
 	due     units.Time // of the first sampler
 	samples []sampler
-	burst   [1]dataplane.Frame
+}
+
+// part is nodes whose events one goroutine has happen, one after the other: all of
+// the world's, or some (see split).
+type part struct {
+	pool   *dataplane.Pool
+	nodes  []member // of the world
+	ports  []port   // the same
+	events *calendar
+	now    units.Time
+	hash   uint64
+	count  uint64 // of events
+	burst  [1]dataplane.Frame
+	beside *beside // the other parts; nil: there are none
+
 	fetched int64 // day up to which lookAhead has fetched
 }
 
@@ -33,6 +44,7 @@ type member struct {
 	env   *dataplane.Env
 	first int
 	ports int
+	part  int // that it belongs to
 }
 
 // port is one end of a link: what most arrivals and transmissions need in one line
@@ -40,7 +52,7 @@ type member struct {
 type port struct {
 	lone      *dataplane.Switch // the node, if it is a switch itself
 	env       *dataplane.Env
-	peer      int32      // the port at the other end; -1: no link
+	peer      int32      // the port at the other end; unlinked; in another part: away
 	number    uint16     // at its node
 	length    uint16     // of the frame that was sent last
 	took      units.Time // by it: most are as long
@@ -67,7 +79,7 @@ func New() *World { return NewOf(dataplane.HeaderLen) }
 // NewOf is New for headers of so many bytes, at least dataplane.HeaderLen: where
 // packets travel inside others, as between NICs under hpcc.
 func NewOf(headers int) *World {
-	return &World{pool: dataplane.NewHeaderPoolOf(headers), hash: 0xCBF29CE484222325, due: units.Never}
+	return &World{part: part{pool: dataplane.NewHeaderPoolOf(headers), hash: 0xCBF29CE484222325}, most: 1, due: units.Never}
 }
 
 var _ dataplane.World = (*World)(nil)
@@ -87,7 +99,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	lone, _ := node.(*dataplane.Switch)
 	soon, _ := node.(dataplane.Ahead)
 	for i := range workers {
-		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: -1})
+		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
 	}
 	return len(w.nodes) - 1
 }
@@ -127,7 +139,7 @@ func (w *World) portOf(e dataplane.End) (int, error) {
 		return 0, fmt.Errorf("sim: there is no port %d of node %d", e.Port, e.Node)
 	}
 	p := w.nodes[e.Node].first + e.Port
-	if w.ports[p].peer >= 0 {
+	if w.ports[p].peer != unlinked {
 		return 0, fmt.Errorf("sim: port %d of %s is connected twice", e.Port, w.nodes[e.Node].name)
 	}
 	return p, nil
@@ -145,13 +157,17 @@ func (w *World) Every(span units.Time, do func(now units.Time)) {
 // Events are numbered: arrivals at all ports first, then transmissions.
 func (w *World) Run(ctx context.Context, until units.Time) error {
 	if w.events == nil {
-		w.events = newCalendar(len(w.ports), w.span())
+		w.divide()
+		for _, p := range w.parts() {
+			p.events = newCalendar(len(w.ports), w.span())
+		}
 		if len(w.ports) >= large {
 			memory.HugeHeap()
 		}
 	}
-	for i := range w.nodes { // what was asked for before the world ran
-		w.wake(w.nodes[i].env, w.nodes[i].first)
+	w.wakeAll() // what was asked for before the world ran
+	if w.split != nil {
+		return w.runParts(ctx, until)
 	}
 	c, looks := w.events, len(w.ports) >= large
 	for n := 0; ; n++ {
@@ -183,10 +199,24 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	return nil
 }
 
+// wakeAll reschedules the ports of all nodes that asked for it, and reports whether
+// any did.
+func (w *World) wakeAll() (woken bool) {
+	p := &w.part
+	for i := range w.nodes {
+		m := &w.nodes[i]
+		if w.split != nil {
+			p = w.split.parts[m.part]
+		}
+		woken = p.wake(m.env, m.first) || woken
+	}
+	return woken
+}
+
 // span is how far ahead most events are: a frame arrives after the delay of a link.
-func (w *World) span() (span units.Time) {
+func (w *part) span() (span units.Time) {
 	for i := range w.ports {
-		if p := &w.ports[i]; p.peer >= 0 {
+		if p := &w.ports[i]; p.peer != unlinked {
 			span = max(span, p.link.Delay+p.link.Serialize(1500))
 		}
 	}
@@ -207,12 +237,14 @@ func (w *World) sample(until units.Time) (woken bool) {
 			break
 		}
 		s := &w.samples[first]
-		w.now = s.next
-		s.next += s.every
-		s.do(w.now)
-		for i := range w.nodes {
-			woken = w.wake(w.nodes[i].env, w.nodes[i].first) || woken
+		at := s.next
+		w.now = at
+		if w.split != nil {
+			w.split.set(at)
 		}
+		s.next += s.every
+		s.do(at)
+		woken = w.wakeAll() || woken
 	}
 	w.due = units.Never
 	for i := range w.samples {
@@ -222,7 +254,7 @@ func (w *World) sample(until units.Time) (woken bool) {
 }
 
 // arrive delivers a frame to a port.
-func (w *World) arrive(p int, ref uint32) {
+func (w *part) arrive(p int, ref uint32) {
 	dst := &w.ports[p]
 	t := &w.events.sizes[ref]
 	f := &w.burst[0]
@@ -238,7 +270,7 @@ func (w *World) arrive(p int, ref uint32) {
 	out := dst.lone.Take(w.now, int(dst.number), f)
 	if out >= 0 {
 		to := &w.ports[first+out]
-		if to.free <= w.now && to.peer >= 0 && w.events.quiet(w.now) && w.events.resting(first+out) && dst.lone.Through(out, f) {
+		if to.free <= w.now && to.peer != unlinked && w.events.quiet(w.now) && w.events.resting(first+out) && dst.lone.Through(out, f) {
 			w.count++
 			w.send(to)
 			w.wake(dst.env, first)
@@ -251,11 +283,11 @@ func (w *World) arrive(p int, ref uint32) {
 
 // pass is wake after an arrival, which mostly wakes one port, to send at once: if
 // nothing else happens at this instant, that port is served without an event.
-func (w *World) pass(env *dataplane.Env, first int) {
+func (w *part) pass(env *dataplane.Env, first int) {
 	woken := env.Woken()
 	if len(woken) == 1 {
 		p := first + int(woken[0])
-		if port := &w.ports[p]; port.free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer >= 0 {
+		if port := &w.ports[p]; port.free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer != unlinked {
 			if w.events.quiet(w.now) && w.events.resting(p) {
 				w.count++
 				w.depart(p)
@@ -269,7 +301,7 @@ func (w *World) pass(env *dataplane.Env, first int) {
 }
 
 // depart asks a port for a frame and puts it on the link.
-func (w *World) depart(p int) {
+func (w *part) depart(p int) {
 	src := &w.ports[p]
 	number := int(src.number)
 	if src.lone != nil {
@@ -296,15 +328,19 @@ func (w *World) depart(p int) {
 }
 
 // send puts the frame at hand on the link of a port.
-func (w *World) send(src *port) {
+func (w *part) send(src *port) {
 	src.sent++
 	src.free = w.now + src.serialize(w.burst[0].Len)
-	w.events.send(&w.burst[0], src.peer, src.free+src.delay)
+	if src.peer >= 0 {
+		w.events.send(&w.burst[0], src.peer, src.free+src.delay)
+		return
+	}
+	w.beside.send(w, src)
 }
 
 // wake reschedules the ports of a node that asked for it, and reports whether
 // any did. The first of them is given.
-func (w *World) wake(env *dataplane.Env, first int) bool {
+func (w *part) wake(env *dataplane.Env, first int) bool {
 	woken := env.Woken()
 	for _, number := range woken {
 		w.schedule(first+int(number), env.Due(int(number)))
@@ -312,19 +348,23 @@ func (w *World) wake(env *dataplane.Env, first int) bool {
 	return len(woken) > 0
 }
 
-func (w *World) schedule(p int, due units.Time) {
+func (w *part) schedule(p int, due units.Time) {
 	port := &w.ports[p]
 	if due != units.Never {
 		due = max(due, port.free, w.now)
 	}
-	if port.peer >= 0 {
+	if port.peer != unlinked {
 		w.events.set(p, due)
 	}
 }
 
 // trace mixes an arrival into the hash: when, where, how long, and bytes of the
 // frame that tell its kind and its marks.
-func (w *World) trace(p int, f *dataplane.Frame) {
+func (w *part) trace(p int, f *dataplane.Frame) {
+	if w.beside != nil {
+		w.beside.note(w, p, f)
+		return
+	}
 	h := mix(mix(w.hash, uint64(w.now)), uint64(p)<<32|uint64(f.Len))
 	if b := w.pool.Start(f); b != nil && f.Len >= 58 {
 		h = mix(mix(h, binary.LittleEndian.Uint64(b[14:])), binary.LittleEndian.Uint64(b[50:]))
@@ -346,17 +386,30 @@ func (w *World) Hash() (uint64, bool) { return w.hash, true }
 // Close does nothing: a world is memory.
 func (w *World) Close() error { return nil }
 
-// Frames is the most frames there were at a time, in queues and on their way.
-func (w *World) Frames() int { return w.pool.Peak() }
+// Frames is the most frames there were at a time, in queues and on their way; in a
+// world of several parts the sum of what each part had at a time.
+func (w *World) Frames() (sum int) {
+	for _, p := range w.parts() {
+		sum += p.pool.Peak()
+	}
+	return sum
+}
 
 // Events is how many events happened so far: arrivals, and calls of Transmit.
-func (w *World) Events() uint64 { return w.count }
+func (w *World) Events() (sum uint64) {
+	for _, p := range w.parts() {
+		sum += p.count
+	}
+	return sum
+}
 
 // Audit checks that every node accounts for every frame, and every link too.
 func (w *World) Audit() error {
 	travel := make([]uint64, len(w.ports))
-	if w.events != nil {
-		w.events.travel(func(port int32) { travel[port]++ })
+	for _, p := range w.parts() {
+		if p.events != nil {
+			p.events.travel(func(port int32) { travel[port]++ })
+		}
 	}
 	for i := range w.nodes {
 		m := &w.nodes[i]
@@ -366,14 +419,15 @@ func (w *World) Audit() error {
 		st := m.node.Stats(w.now)
 		for n := range st.Ports {
 			p := &w.ports[m.first+n]
-			if p.peer < 0 {
+			if p.peer == unlinked {
 				continue
 			}
 			sent, received := st.Ports[n].Frames()
 			if sent != p.sent || received != p.delivered {
 				return fmt.Errorf("%s port %d: says %d sent and %d received, the links carried %d and %d", m.name, n, sent, received, p.sent, p.delivered)
 			}
-			if out := w.ports[p.peer].delivered + travel[p.peer]; p.sent != out {
+			to := p.other()
+			if out := w.ports[to].delivered + travel[to]; p.sent != out {
 				return fmt.Errorf("%s port %d: %d frames sent, %d arrived or on their way", m.name, n, p.sent, out)
 			}
 		}

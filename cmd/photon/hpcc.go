@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +56,9 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if r.world != "sim" {
 		return bad(fmt.Errorf("--world %q: the HPCC simulator's files run in sim", r.world))
 	}
+	if err := r.checkCores(c); err != nil {
+		return err
+	}
 	if h.scheme != "" {
 		if _, err := scheme.Get(h.scheme); err != nil {
 			return bad(err)
@@ -77,7 +81,11 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
-	result, err := p.Run(c.Context(), lab.Options{World: "sim", Seed: r.o.Seed}, r.out)
+	cores := r.o.Cores
+	if cores == 0 && p.Experiment.Spreads() {
+		cores = runtime.GOMAXPROCS(0) // there is no other run
+	}
+	result, err := p.Run(c.Context(), lab.Options{World: "sim", Seed: r.o.Seed, Cores: min(cores, runtime.GOMAXPROCS(0))}, r.out)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func replayCommand() *cobra.Command {
 		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
 			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
 			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.\n\n" +
-			"Runs in virtual time share the cores. After an interruption the same command goes on where it was.",
+			"Runs in virtual time share the cores; those of large networks use what is left of them. After an interruption the same command goes on where it was.",
 		RunE: func(c *cobra.Command, ids []string) error {
 			if f.all == (len(ids) > 0) {
 				return bad(errors.New("name the experiments, or say --all (photon list experiments shows them)"))
@@ -75,6 +75,7 @@ func (r *replayFlags) add(c *cobra.Command) {
 	f.Uint64Var(&r.o.Seed, "seed", 0, "of everything random (default: the experiment's)")
 	f.IntVar(&r.o.Dilation, "dilation", 20, "how many times slower than the wall the clock runs on dpdk")
 	f.StringVar(&r.testbed, "testbed", "", "`file` that says where the nodes are, with --world dpdk: cards of this machine, switches and agents elsewhere (docs/testbed.md)")
+	f.IntVar(&r.o.Cores, "cores", 0, "processors that one run in virtual time uses; results are the same (default: one, and of large networks those that no other run needs)")
 	f.BoolVar(&r.o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
 	f.StringVar(&r.out, "out", "out", "folder for results")
 	r.page.add(f)
@@ -95,6 +96,9 @@ func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 	}
 	if r.o.Dilation < 1 || r.o.Dilation > 1000 {
 		return bad(fmt.Errorf("--dilation %d: from 1 to 1000", r.o.Dilation))
+	}
+	if err := r.checkCores(c); err != nil {
+		return err
 	}
 	if r.testbed != "" {
 		if r.world != "dpdk" {
@@ -125,6 +129,19 @@ func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
 	return r.replay(c, all, worlds)
+}
+
+// checkCores checks --cores.
+func (r *replayFlags) checkCores(c *cobra.Command) error {
+	switch {
+	case !c.Flags().Changed("cores"):
+		return nil
+	case r.world == "dpdk":
+		return bad(errors.New("--cores: how many virtual time uses; with --world dpdk ports have workers of their own"))
+	case r.o.Cores < 1:
+		return bad(fmt.Errorf("--cores %d: at least 1", r.o.Cores))
+	}
+	return nil
 }
 
 // replayed is an experiment in its worlds.

@@ -130,7 +130,7 @@ func leafspine() (*lab.Experiment, lab.SchemeUse, error) {
 }
 
 // run runs a case once, with an acknowledgement for every packet or for every flow.
-func (c *testCase) run(ctx context.Context, each bool, until units.Time, running func(bool)) (lab.Outcome, error) {
+func (c *testCase) run(ctx context.Context, each bool, cores int, until units.Time, running func(bool)) (lab.Outcome, error) {
 	e, use, err := c.load()
 	if err != nil {
 		return lab.Outcome{}, err
@@ -139,5 +139,5 @@ func (c *testCase) run(ctx context.Context, each bool, until units.Time, running
 	if until > 0 {
 		e.Duration = until
 	}
-	return e.RunOne(ctx, lab.Options{World: "sim"}, use, lab.Observer{Running: running})
+	return e.RunOne(ctx, lab.Options{World: "sim", Cores: cores}, use, lab.Observer{Running: running})
 }

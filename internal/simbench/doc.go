@@ -11,5 +11,7 @@
 // different cases take turns. Rates are per second of processor time, which other
 // work on the machine changes least, from the moment the clock of the built
 // network starts; building it is reported beside it. What the table shows is the
-// median of the turns.
+// median of the turns. Where there are two processors each case also runs on both, and
+// the table has how many times as fast that is by the wall, which other work on the
+// machine changes most.
 package main

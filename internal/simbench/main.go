@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ func run() error {
 	growth := flag.Bool("growth", false, "how the cost grows with the network, instead of the cases")
 	child := flag.Bool("child", false, "run the case once, here, and print what was measured")
 	each := flag.Bool("each", false, "with -child: acknowledge every packet")
+	cores := flag.Int("cores", 1, "with -child: processors that the run uses")
 	until := flag.Duration("until", 0, "with -child: end at this virtual time")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile of the processor")
 	flag.Parse()
@@ -49,7 +51,7 @@ func run() error {
 		if len(list) != 1 {
 			return fmt.Errorf("-child needs a -case")
 		}
-		m, err := measure(&list[0], *each, units.Time(*until)*units.Nanosecond, *profile)
+		m, err := measure(&list[0], *each, *cores, units.Time(*until)*units.Nanosecond, *profile)
 		if err != nil {
 			return err
 		}
@@ -73,9 +75,10 @@ func names(list []testCase) string {
 // compare runs cases in turns and writes what came out.
 func compare(list []testCase, turns int, out, name string) error {
 	type contest struct {
-		c    *testCase
-		each bool
-		runs []measured
+		c      *testCase
+		each   bool
+		runs   []measured
+		shared []measured // on two processors
 	}
 	var all []contest
 	for i := range list {
@@ -85,20 +88,27 @@ func compare(list []testCase, turns int, out, name string) error {
 	}
 	for range turns {
 		for i := range all {
-			m, err := inChild(all[i].c.name, all[i].each)
-			if err != nil {
-				return fmt.Errorf("%s: %w", all[i].c.name, err)
+			a := &all[i]
+			for cores := 1; cores <= min(2, runtime.NumCPU()); cores++ {
+				m, err := inChild(a.c.name, a.each, cores)
+				if err != nil {
+					return fmt.Errorf("%s: %w", a.c.name, err)
+				}
+				if len(a.runs) > 0 && m.Hash != a.runs[0].Hash {
+					return fmt.Errorf("%s: two runs differ: trace hashes %s and %s", a.c.name, a.runs[0].Hash, m.Hash)
+				}
+				if cores == 1 {
+					a.runs = append(a.runs, m)
+				} else {
+					a.shared = append(a.shared, m)
+				}
 			}
-			if len(all[i].runs) > 0 && m.Hash != all[i].runs[0].Hash {
-				return fmt.Errorf("%s: two runs differ: trace hashes %s and %s", all[i].c.name, all[i].runs[0].Hash, m.Hash)
-			}
-			all[i].runs = append(all[i].runs, m)
 		}
 	}
 	var lines []line
 	var text strings.Builder
 	for _, a := range all {
-		lines = append(lines, newLine(a.c, a.each, a.runs))
+		lines = append(lines, newLine(a.c, a.each, a.runs, a.shared))
 		for _, m := range a.runs {
 			text.WriteString(m.benchmark(a.c.name, a.each))
 		}
@@ -125,12 +135,12 @@ func compare(list []testCase, turns int, out, name string) error {
 }
 
 // inChild runs a case once in a process of its own.
-func inChild(name string, each bool) (m measured, err error) {
+func inChild(name string, each bool, cores int) (m measured, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return m, err
 	}
-	c := exec.Command(self, "-child", "-case", name, fmt.Sprintf("-each=%v", each))
+	c := exec.Command(self, "-child", "-case", name, fmt.Sprintf("-each=%v", each), fmt.Sprintf("-cores=%d", cores))
 	c.Stderr = os.Stderr
 	b, err := c.Output()
 	if err != nil {

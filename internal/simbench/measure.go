@@ -31,7 +31,7 @@ type measured struct {
 }
 
 // measure runs a case here. The process must be a new one.
-func measure(c *testCase, each bool, until units.Time, profile string) (m measured, err error) {
+func measure(c *testCase, each bool, cores int, until units.Time, profile string) (m measured, err error) {
 	if profile != "" {
 		f, err := os.Create(profile)
 		if err != nil {
@@ -44,7 +44,7 @@ func measure(c *testCase, each bool, until units.Time, profile string) (m measur
 	}
 	var processor time.Duration
 	var wall time.Time
-	out, err := c.run(context.Background(), each, until, func(begins bool) {
+	out, err := c.run(context.Background(), each, cores, until, func(begins bool) {
 		if begins {
 			// What building the network needed and is not needed any more would hide
 			// what the run adds.

@@ -14,7 +14,7 @@ import (
 func TestMeasure(t *testing.T) {
 	var runs []measured
 	for range 2 {
-		m, err := measure(&cases[0], false, 2*units.Millisecond, "")
+		m, err := measure(&cases[0], false, 1, 2*units.Millisecond, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,11 +28,11 @@ func TestMeasure(t *testing.T) {
 	if m.Hops == 0 || m.Hops%3 != 0 || m.Events < 2*m.Hops*9/10 || m.Events > 3*m.Hops || m.Frames == 0 || m.RSS < 1<<20 || m.Used <= 0 {
 		t.Errorf("%+v", m)
 	}
-	b, err := json.Marshal(newLine(&cases[0], false, runs))
+	b, err := json.Marshal(newLine(&cases[0], false, runs, runs[1:]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"name", "packet_hops_per_second", "ns_per_event", "rss_bytes", "wall_seconds"} {
+	for _, key := range []string{"name", "packet_hops_per_second", "ns_per_event", "rss_bytes", "wall_seconds", "wall_seconds_2_cores"} {
 		if !strings.Contains(string(b), `"`+key+`":`) {
 			t.Errorf("no %s in %s", key, b)
 		}

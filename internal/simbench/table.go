@@ -20,13 +20,14 @@ type line struct {
 	Events    uint64  `json:"events"`
 	Frames    int     `json:"packets_in_flight"` // most at a time
 	PerFrame  float64 `json:"bytes_per_packet_in_flight"`
+	Wall2     float64 `json:"wall_seconds_2_cores,omitempty"`
 	Spread    float64 `json:"spread"` // of the rates: (largest - smallest) / median
 	Hash      string  `json:"trace_hash"`
 	NS3Rate   float64 `json:"ns3_rate_ratio,omitempty"`   // ours to the ns-3 simulator's
 	NS3Memory float64 `json:"ns3_memory_ratio,omitempty"` // its memory to ours
 }
 
-func newLine(c *testCase, each bool, runs []measured) line {
+func newLine(c *testCase, each bool, runs, shared []measured) line {
 	m := runs[0]
 	l := line{Name: c.name, Ack: perWhat(each), Hops: m.Hops, Events: m.Events, Frames: m.Frames, Hash: m.Hash}
 	of := func(value func(*measured) float64) (v []float64) {
@@ -41,12 +42,16 @@ func newLine(c *testCase, each bool, runs []measured) line {
 	l.Spread = (rates[len(rates)-1] - rates[0]) / l.Rate
 	l.PerEvent = median(of((*measured).perEvent))
 	l.RSS = int64(median(of(func(m *measured) float64 { return float64(m.RSS) })))
-	l.Wall = median(of(func(m *measured) float64 { return m.Wall.Seconds() }))
+	wall := func(m *measured) float64 { return m.Wall.Seconds() }
+	l.Wall = median(of(wall))
 	l.CPU = median(of(func(m *measured) float64 { return m.Used.Seconds() }))
 	l.SetUp = median(of(func(m *measured) float64 { return m.SetUp.Seconds() }))
 	l.PerFrame = median(of((*measured).perFrame))
 	if c.ns3.hopsPerSecond > 0 && each {
 		l.NS3Rate, l.NS3Memory = l.Rate/c.ns3.hopsPerSecond, c.ns3.megabytes*1e6/float64(l.RSS)
+	}
+	if runs = shared; len(runs) > 0 {
+		l.Wall2 = median(of(wall))
 	}
 	return l
 }
@@ -54,10 +59,18 @@ func newLine(c *testCase, each bool, runs []measured) line {
 // median of sorted values.
 func median(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
 
+// twice is how many times as fast by the wall a run is on two processors.
+func (l *line) twice() string {
+	if l.Wall2 == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("x %.2f", l.Wall/l.Wall2)
+}
+
 func printTable(w io.Writer, lines []line) {
-	fmt.Fprintf(w, "%-18s %-6s %13s %9s %9s %9s %9s %9s %8s %8s\n", "case", "ack", "Mhops/s core", "ns/event", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "1/memory")
+	fmt.Fprintf(w, "%-18s %-6s %13s %9s %9s %9s %9s %9s %9s %8s %8s\n", "case", "ack", "Mhops/s core", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "1/memory")
 	for _, l := range lines {
-		fmt.Fprintf(w, "%-18s %-6s %7.2f ±%3.0f%% %9.1f %9.1f %9d %9.0f %9.2f", l.Name, l.Ack, l.Rate/1e6, 50*l.Spread, l.PerEvent, float64(l.RSS)/1e6, l.Frames, l.PerFrame, l.SetUp)
+		fmt.Fprintf(w, "%-18s %-6s %7.2f ±%3.0f%% %9.1f %9s %9.1f %9d %9.0f %9.2f", l.Name, l.Ack, l.Rate/1e6, 50*l.Spread, l.PerEvent, l.twice(), float64(l.RSS)/1e6, l.Frames, l.PerFrame, l.SetUp)
 		if l.NS3Rate > 0 {
 			fmt.Fprintf(w, " %8.1f %8.1f", l.NS3Rate, l.NS3Memory)
 		} else {
