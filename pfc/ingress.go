@@ -125,7 +125,7 @@ func NewIngress(c IngressConfig) *Ingress {
 		g.shared, g.many = new([Classes]occupancy), true
 	}
 	for p := range Classes {
-		g.class[p].xoff, g.class[p].limit = math.MaxInt64, math.MaxInt64
+		g.class[p].xoff, g.class[p].limit, g.class[p].easy = math.MaxInt64, math.MaxInt64, -1
 		if c.Enabled>>p&1 != 0 {
 			t := c.Thresholds[p]
 			g.class[p].xoff, g.class[p].xon, g.class[p].limit = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
@@ -140,9 +140,12 @@ func NewIngress(c IngressConfig) *Ingress {
 // calm brings easy up to date: no other worker counts, the peer waits for no XON, and
 // nothing is the pool's. It comes after every change of xoff and held.
 func (g *Ingress) calm(p int) {
-	g.class[p].easy = -1
-	if !g.many && g.held>>p&1 == 0 {
+	switch {
+	case g.many: // never, and nothing is written that other workers read
+	case g.held>>p&1 == 0:
 		g.class[p].easy = g.class[p].xoff
+	default:
+		g.class[p].easy = -1
 	}
 }
 
