@@ -53,7 +53,7 @@ func hosts(p *topology.Plan, v config.Value[string]) ([]int, error) {
 			if begin >= 0 {
 				first = last
 			}
-			return nil, at(v, "there is no host %q", first)
+			return nil, at(v, "there is no host %q (%s)", first, hostNames(p))
 		}
 		all := p.Hosts()
 		if begin > end {

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"photon/internal/near"
 	"photon/lab"
 	"photon/lab/workload"
 	"photon/scheme"
@@ -15,11 +17,17 @@ import (
 
 func listCommand() *cobra.Command {
 	var markdown bool
+	kinds := []string{"experiments", "schemes", "workloads", "metrics"}
 	c := &cobra.Command{
 		Use:       "list [experiments|schemes|workloads|metrics]",
 		Short:     "List the experiments, the schemes, the distributions of flow sizes and the metrics there are",
-		ValidArgs: []string{"experiments", "schemes", "workloads", "metrics"},
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: kinds,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && !slices.Contains(kinds, args[0]) {
+				return fmt.Errorf("%q cannot be listed (%s)", args[len(args)-1], near.Or(args[len(args)-1], kinds, "experiments, schemes, workloads or metrics"))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if markdown && (len(args) != 1 || args[0] != "metrics") {
 				return bad(errors.New("--markdown: photon list metrics has it (photon explain --markdown is that of schemes)"))
@@ -33,12 +41,15 @@ func listCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if len(args) == 0 {
+					fmt.Fprintln(w, "Experiments (photon replay ID):")
+				}
 				for _, e := range all {
-					fmt.Fprintf(w, "%s\t%s\t%s %s, figure %s\n", e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Figure)
+					fmt.Fprintf(w, "%s\t%s\t%s %s, %s\n", e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Place())
 				}
 			}
 			if len(args) == 0 {
-				fmt.Fprintln(w)
+				fmt.Fprintln(w, "\nSchemes (photon explain NAME):")
 			}
 			if len(args) == 0 || args[0] == "schemes" {
 				for _, name := range scheme.Names() {
