@@ -53,7 +53,7 @@ func TestValuesWithoutSources(t *testing.T) {
 	if params["wmin"].Value.V != "1/16" || params["wmin"].Source != thisFile || params["wmax"].Source != "a guess" {
 		t.Errorf("%+v", params)
 	}
-	if got := strings.Join(e.Describe(), "\n"); !strings.Contains(got, "3 hosts, 1 switches, 3 flows; the longest base round trip is 4us\n2 runs of 1ms: 2 schemes") || strings.Contains(got, "note") {
+	if got := strings.Join(e.Describe(), "\n"); !strings.Contains(got, "3 hosts, 1 switch, 3 flows; the longest base round trip is 4us\n2 runs of 1ms: 2 schemes") || strings.Contains(got, "note") {
 		t.Error(got)
 	}
 }
@@ -116,5 +116,18 @@ func TestDescribeFindsFlowsAfterTheEnd(t *testing.T) {
 	}
 	if got := e.Describe(); got[len(got)-1] != "note: flows short: 1 start when the run is over, the first at 2ms" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Hosts of one switch may have cables of different lengths: schemes go by the longest.
+func TestBaseRoundTripOfUnequalCables(t *testing.T) {
+	links := "topology: {kind: free, nodes: [{name: S0}, {name: H0, host: true}, {name: H1, host: true}, {name: H2, host: true}],\n" +
+		"  links: [{a: H0, b: S0}, {a: H1, b: S0, delay: 50us}, {a: H2, b: S0}]}"
+	e, err := Parse("x.yaml", []byte(strings.Replace(unsourced, "topology: {kind: star, hosts: 3}", links, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Describe()[1]; got != "3 hosts, 1 switch, 3 flows; the longest base round trip is 102us" {
+		t.Error(got)
 	}
 }
