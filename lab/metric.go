@@ -78,8 +78,12 @@ func (m *Metric) check(w *watch) error {
 		return at(m.Do, "metric %s does %q (%s)", m.Name, m.Do.V, others(m.Do.V, sortedKeys(metricKinds)))
 	}
 	if kind.probe {
-		if _, ok := w.probes[m.Of.V]; !ok {
+		x, ok := w.probes[m.Of.V]
+		if !ok {
 			return at(m.Do, "metric %s: there is no probe %q (%s)", m.Name, m.Of.V, others(m.Of.V, sortedKeys(w.probes)))
+		}
+		if growth := []string{"delta", "rate", "jain", "gap", "spread"}; slices.Contains(growth, m.Do.V) && !probeKinds[x.probe.Kind.V].counter {
+			return at(m.Do, "metric %s: %s is of how much a counter grows, and %s is none (mean, max and the like are of samples)", m.Name, m.Do.V, x.probe.Kind.V)
 		}
 	}
 	if m.From < 0 || m.To < 0 || m.To > w.e.Duration || m.To != 0 && m.To <= m.From {

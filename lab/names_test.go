@@ -87,6 +87,7 @@ func TestNamesThatDoNotExist(t *testing.T) {
 		{"flows: [long]", "flows: [log]", `x.yaml:23: probe sending: there are no flows "log" (is "long" meant?)`},
 		{"flows: [short]", "flows: [long, x]", `x.yaml:25: metric short_s: there are no flows "x" (there are long, short)`},
 		{"do: max", "do: mx", `x.yaml:26: metric most does "mx" (is "max" meant?)`},
+		{"do: max", "do: delta", `x.yaml:26: metric most: delta is of how much a counter grows, and queue is none (mean, max and the like are of samples)`},
 		{"of: queue", "of: qeue", `x.yaml:26: metric most: there is no probe "qeue" (is "queue" meant?)`},
 		{"sending.1]", "sendin.1]", `x.yaml: plot "queue": there is no probe "sendin.1" (is "sending" meant?)`},
 		{"fct: short", "fct: shrt", `x.yaml: plot "short": there are no flows "shrt" (is "short" meant?)`},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"text/tabwriter"
 
@@ -17,14 +18,14 @@ import (
 
 func listCommand() *cobra.Command {
 	var markdown bool
-	kinds := []string{"experiments", "schemes", "workloads", "metrics"}
+	kinds := []string{"experiments", "schemes", "workloads", "measurements", "metrics"}
 	c := &cobra.Command{
-		Use:       "list [experiments|schemes|workloads|metrics]",
-		Short:     "List the experiments, the schemes, the distributions of flow sizes and the metrics there are",
+		Use:       "list [experiments|schemes|workloads|measurements|metrics]",
+		Short:     "List experiments, schemes, distributions of flow sizes, what experiments can measure, and Prometheus' metrics",
 		ValidArgs: kinds,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !slices.Contains(kinds, args[0]) {
-				return fmt.Errorf("%q cannot be listed (%s)", args[len(args)-1], near.Or(args[len(args)-1], kinds, "experiments, schemes, workloads or metrics"))
+				return fmt.Errorf("%q cannot be listed (%s)", args[len(args)-1], near.Or(args[len(args)-1], kinds, "experiments, schemes, workloads, measurements or metrics"))
 			}
 			return nil
 		},
@@ -67,6 +68,20 @@ func listCommand() *cobra.Command {
 						return err
 					}
 					fmt.Fprintf(w, "%s\tmean %.4g KB\n", name, c.Mean()/1e3)
+				}
+			}
+			if len(args) == 1 && args[0] == "measurements" {
+				for _, k := range []struct {
+					head string
+					docs map[string]string
+				}{
+					{"Probes, in `kind:` (what is read, every sample):", lab.ProbeDocs()},
+					{"\nMetrics, in `do:` (what is made of it):", lab.MetricKinds()},
+				} {
+					fmt.Fprintln(w, k.head)
+					for _, name := range slices.Sorted(maps.Keys(k.docs)) {
+						fmt.Fprintf(w, "%s\t%s\n", name, k.docs[name])
+					}
 				}
 			}
 			if len(args) == 1 && args[0] == "metrics" {
