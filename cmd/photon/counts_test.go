@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,6 +28,27 @@ func TestDocumentsCountRight(t *testing.T) {
 			if !strings.Contains(string(page), w) {
 				t.Errorf("%s does not say %q", file, w)
 			}
+		}
+	}
+}
+
+// Whoever is woken by an alert finds what to do about it.
+func TestEveryAlertHasAdvice(t *testing.T) {
+	rules, err := os.ReadFile("../../deploy/prometheus/rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts := regexp.MustCompile(`- alert: (\w+)`).FindAllSubmatch(rules, -1)
+	if len(alerts) == 0 {
+		t.Fatal("there are no alerts")
+	}
+	for _, a := range alerts {
+		if !strings.Contains(string(page), "| `"+string(a[1])+"` |") {
+			t.Errorf("docs/operate.md does not say what to do about %s", a[1])
 		}
 	}
 }
