@@ -40,7 +40,8 @@ type Param struct {
 	Rule func(Network) string
 }
 
-// Network is what a scheme may know of the network it runs in.
+// Network is what a recipe may know of the network that it is built for: parameters
+// such as PCN's period follow from it.
 type Network struct {
 	Line      units.Rate // of the hosts
 	RTT       units.Time // the largest base round-trip time, of propagation alone; 0: unknown
@@ -83,7 +84,8 @@ func (n Network) baseRTT() units.Time {
 	return 20 * units.Microsecond
 }
 
-// Parts makes the mechanisms.
+// Parts are what a recipe makes for a network: functions that make the three points,
+// and what hosts carry for them.
 type Parts struct {
 	CP    func(marking.Place) marking.CP     // of one egress queue
 	NP    func(flows int) cnp.NP             // of one host
