@@ -144,6 +144,11 @@ func qcnParams() []Param {
 		{Name: "w", Doc: "weight of the queue's growth; above 0", Default: "2", Source: cnMIB},
 		{Name: "sample_base", Doc: "bytes between two samples without congestion; a size, at least 10KB", Default: "150KB", Source: cnMIB},
 		{
+			Name: "sampling", Doc: "what congestion makes of them: `adaptive` (down to an eighth of the base, the standard's table) or `fixed`", Default: "adaptive",
+			Source: "the standard's pseudo-code",
+			Open:   "PCN's paper (NSDI'20, 3.2) tells of an update period of 100 packets, whatever the congestion",
+		},
+		{
 			Name: "sample_jitter", Doc: "of the bytes between samples, from 1-j to 1+j; 0 to below 1", Default: "0.15", Source: "the standard's pseudo-code, 30 % in all",
 			Open: "one vendor randomises from 0.75 to 1.25",
 		},
@@ -163,7 +168,7 @@ func qcnParams() []Param {
 }
 
 func (r *reader) qcnCP() marking.QCNParams {
-	return marking.QCNParams{SetPoint: r.size("set_point"), Weight: r.fraction("w"), SampleBase: r.size("sample_base"), Jitter: r.fraction("sample_jitter")}
+	return marking.QCNParams{SetPoint: r.size("set_point"), Weight: r.fraction("w"), SampleBase: r.size("sample_base"), Jitter: r.fraction("sample_jitter"), Sampling: read(r, "sampling", marking.ParseSampling)}
 }
 
 // qcnRP returns the maker of QCN's reaction points, each with its own random sequence.
