@@ -56,7 +56,7 @@ func TestNotificationPointsAllocateNothing(t *testing.T) {
 	now := units.Time(0)
 	for _, np := range []NP{
 		Silent{}, NewDCQCN(DCQCNParams{Interval: 50 * us}, flows), NewPCN(PCNParams{Period: 50 * us, Percent: 95, Phase: FirstPacket}, flows),
-		NewDCQCNPlus(plus, flows), NewTCD(DCQCNParams{Interval: 50 * us}, flows),
+		NewDCQCNPlus(plus, flows), NewTCD(DCQCNParams{Interval: 50 * us}, flows), NewDCQCNTicks(DCQCNParams{Interval: 50 * us}, flows),
 	} {
 		told := 0
 		if n := testing.AllocsPerRun(100, func() {
@@ -108,10 +108,11 @@ func TestElasticTellsTheSame(t *testing.T) {
 		},
 		"dcqcn+": func(n int) NP { return NewDCQCNPlus(plus, n) },
 		"tcd":    func(n int) NP { return NewTCD(DCQCNParams{Interval: 50 * us}, n) },
+		"ticks":  func(n int) NP { return NewDCQCNTicks(DCQCNParams{Interval: 50 * us}, n) },
 	}
 	const flows = 9
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.SampledFrom([]string{"silent", "dcqcn", "pcn", "pcn, first packet", "dcqcn+", "tcd"}).Draw(t, "point")
+		name := rapid.SampledFrom([]string{"silent", "dcqcn", "pcn", "pcn, first packet", "dcqcn+", "tcd", "ticks"}).Draw(t, "point")
 		fixed, elastic := made[name](flows), made[name](0).(Elastic)
 		room, now := 0, units.Time(0)
 		quiet := [flows]bool{}

@@ -56,6 +56,7 @@ func TestQuickIsAsGeneral(t *testing.T) {
 			c.Share = rapid.SampledFrom([]float64{0, 0.25, 4}).Draw(t, "share")
 		}
 		scheme := rapid.IntRange(0, 4).Draw(t, "scheme")
+		sampling := rapid.SampledFrom([]marking.Sampling{marking.Adaptive, marking.Fixed}).Draw(t, "sampling")
 		c.CP = func(p marking.Place) marking.CP {
 			switch scheme {
 			case 0:
@@ -63,7 +64,7 @@ func TestQuickIsAsGeneral(t *testing.T) {
 			case 1:
 				return marking.NewRED(marking.REDParams{Kmin: 2000, Kmax: 20_000, Pmax: 0.5}, uint64(p.Port))
 			case 2:
-				return marking.NewQCN(marking.QCNParams{SetPoint: 10_000, Weight: 2, SampleBase: 10_000, Jitter: 0.3}, uint64(p.Port))
+				return marking.NewQCN(marking.QCNParams{SetPoint: 10_000, Weight: 2, SampleBase: 10_000, Jitter: 0.3, Sampling: sampling}, uint64(p.Port))
 			case 3:
 				return marking.Telemetry{Link: p.Rate}
 			}

@@ -221,7 +221,7 @@ func (w *boardedWorld) judge(scheme string) {
 	}
 	w.claims = nil
 	for _, c := range w.of.e.Claims {
-		w.claims = append(w.claims, c.judge(metrics))
+		w.claims = append(w.claims, c.judge(metrics, w.of.e.watchedFor(c.Metric)))
 	}
 }
 

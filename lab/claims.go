@@ -31,8 +31,10 @@ type ClaimResult struct {
 	Note     string   `json:"note"`
 }
 
-// judge compares a claim with the metrics of the runs, by scheme.
-func (c Claim) judge(runs map[string]Metrics) ClaimResult {
+// judge compares a claim with the metrics of the runs, by scheme. A time that never
+// came was watched for so many seconds, if it is known (0: it is not): it is at least
+// that long, which may be enough to say which of two schemes was sooner.
+func (c Claim) judge(runs map[string]Metrics, watched float64) ClaimResult {
 	r := ClaimResult{ID: c.ID, Text: c.Text, Schemes: c.Schemes, Paper: c.Paper, Unit: c.Unit, Note: c.Note}
 	for _, s := range c.Schemes {
 		if _, ok := runs[s]; !ok {
@@ -47,12 +49,20 @@ func (c Claim) judge(runs map[string]Metrics) ClaimResult {
 		r.Note = join(r.Note, "this value of the sweep was not run")
 		return r
 	}
-	if c.ratio() && value != nil {
+	atLeast := 0.0 // what the quotient is if value never came
+	if c.ratio() {
 		over := c.Over
 		if over == "" {
 			over = c.Metric
 		}
-		value = quotient(value, runs[c.Schemes[len(c.Schemes)-1]][over])
+		divisor := runs[c.Schemes[len(c.Schemes)-1]][over]
+		if value == nil {
+			if bound := quotient(&watched, divisor); bound != nil && c.kind() == ratio {
+				atLeast = *bound
+			}
+		} else {
+			value = quotient(value, divisor)
+		}
 		if value != nil && c.As.V == "reduction" {
 			*value = 1 - *value
 		}
@@ -61,6 +71,12 @@ func (c Claim) judge(runs map[string]Metrics) ClaimResult {
 	switch {
 	case c.Paper == nil:
 		r.Verdict = Shape
+	case atLeast > 1 && *c.Paper > 1:
+		r.Verdict = Direction
+		if c.Holds.V == "at_least" && atLeast >= *c.Paper {
+			r.Verdict = Reproduced
+		}
+		r.Note = join(r.Note, fmt.Sprintf("it did not happen in the time of the run, which is at least %.3g times as long", atLeast))
 	case value == nil:
 		r.Verdict = Differs
 		r.Note = join(r.Note, "it did not happen in the time of the run")

@@ -203,7 +203,7 @@ func (e *Experiment) result(o Options, uses []SchemeUse, jobs []*job, seed uint6
 		}
 	}
 	for _, c := range e.Claims {
-		r.Claims = append(r.Claims, c.judge(metrics))
+		r.Claims = append(r.Claims, c.judge(metrics, e.watchedFor(c.Metric)))
 	}
 	for _, j := range jobs {
 		if !j.alternative {

@@ -83,7 +83,7 @@ func (e *Experiment) judge(r *Result) (claims []ClaimResult) {
 	}
 	for i := range e.Claims {
 		c := &e.Claims[i]
-		now := c.judge(runs)
+		now := c.judge(runs, e.watchedFor(c.Metric))
 		if !c.measured(runs) {
 			then := slices.IndexFunc(r.Claims, func(old ClaimResult) bool { return old.ID == c.ID && old.Measured != nil })
 			if then >= 0 {

@@ -173,7 +173,7 @@ func (p *outcomePaper) markdown(b *bytes.Buffer) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", cell(c.figure), cell(c.Text), cell(number(c.Paper, c.Unit)), cell(number(c.Measured, c.Unit)), c.Verdict)
 	}
 	for _, c := range p.claims {
-		if c.Verdict != Differs {
+		if c.Verdict != Differs && (c.Verdict != Direction || c.Measured != nil) { // a number speaks for itself
 			continue
 		}
 		note := c.Note

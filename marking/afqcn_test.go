@@ -179,9 +179,10 @@ func TestAFQCNAgainstSlowTwin(t *testing.T) {
 			setPoint: evenly(1000, 50_000).Draw(t, "set point"),
 			weight16: evenly(1, 64).Draw(t, "w/16"),
 			base:     evenly(10_000, 20_000).Draw(t, "base"),
+			fixed:    rapid.Bool().Draw(t, "fixed"),
 		}
 		p := AFQCNParams{
-			QCNParams: QCNParams{SetPoint: units.Size(q.setPoint), Weight: float64(q.weight16) / 16, SampleBase: units.Size(q.base)},
+			QCNParams: QCNParams{SetPoint: units.Size(q.setPoint), Weight: float64(q.weight16) / 16, SampleBase: units.Size(q.base), Sampling: sampling(q.fixed)},
 			Alpha:     float64(alpha64) / 64,
 			Interval:  units.Time(rapid.IntRange(1, 4).Draw(t, "Ts")) * units.Millisecond,
 			Beta:      float64(evenly(1, 15).Draw(t, "beta*16")) / 16,

@@ -42,6 +42,7 @@ func TestValidateRefuses(t *testing.T) {
 		"negative jitter":    func(p *QCNParams) { p.Jitter = -0.1 },
 		"jitter 1":           func(p *QCNParams) { p.Jitter = 1 },
 		"jitter NaN":         func(p *QCNParams) { p.Jitter = nan },
+		"no such sampling":   func(p *QCNParams) { p.Sampling = 2 },
 	})
 	refuses(t, hotAF, map[string]func(*AFQCNParams){
 		"alpha 0":           func(p *AFQCNParams) { p.Alpha = 0 },

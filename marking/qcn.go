@@ -13,7 +13,32 @@ type QCNParams struct {
 	SetPoint   units.Size // cpQSp, Qeq: where the queue should be; 26 000 B in the MIB
 	Weight     float64    // cpW, w: of the queue's growth; 2
 	SampleBase units.Size // cpSampleBase: bytes between samples without congestion; 150 000 B
+	Sampling   Sampling   // how these bytes go by the congestion
 	Jitter     float64    // of the bytes between samples: from 1-j to 1+j; 0.15
+}
+
+// Sampling says what becomes of the bytes between two samples under congestion.
+type Sampling uint8
+
+// Samplings.
+const (
+	// Adaptive is the standard's: the more congestion a sample sees, the sooner the
+	// next one comes, down to an eighth of the base.
+	Adaptive Sampling = iota
+	// Fixed is one sample in so many bytes whatever they see, as PCN (NSDI'20,
+	// section 3.2) has it of QCN: its update period is the time of 100 packets.
+	Fixed
+)
+
+// ParseSampling reads "adaptive" or "fixed".
+func ParseSampling(s string) (Sampling, error) {
+	switch s {
+	case "adaptive":
+		return Adaptive, nil
+	case "fixed":
+		return Fixed, nil
+	}
+	return 0, fmt.Errorf("sampling %q: neither adaptive nor fixed", s)
 }
 
 // Validate says what is wrong with the parameters, in one line.
@@ -27,12 +52,14 @@ func (p QCNParams) Validate() error {
 		return fmt.Errorf("sample base %v: at least 10KB", p.SampleBase)
 	case !(p.Jitter >= 0 && p.Jitter < 1):
 		return fmt.Errorf("jitter %v must be from 0 to below 1", p.Jitter)
+	case p.Sampling > Fixed:
+		return fmt.Errorf("sampling %d: neither adaptive nor fixed", p.Sampling)
 	}
 	return nil
 }
 
 // QCN samples frames as they are queued, every so many bytes: the more
-// congestion, the fewer. A sample's feedback is
+// congestion, the fewer, unless they are fixed. A sample's feedback is
 //
 //	Fb = (Qeq - Q) - w (Q - Qold)
 //
@@ -84,10 +111,13 @@ func (c *QCN) quantise(s Sample) int {
 }
 
 // interval is the bytes to the next sample: the mark table of the standard's
-// pseudo-code, base/(index+1) with the feedback's three upper bits as index, and
-// jitter.
+// pseudo-code, base/(index+1) with the feedback's three upper bits as index, or
+// the base whatever the feedback; and jitter.
 func (c *QCN) interval(fb uint8) float64 {
-	base := float64(c.params.SampleBase) / float64(fb>>3+1)
+	base := float64(c.params.SampleBase)
+	if c.params.Sampling == Adaptive {
+		base /= float64(fb>>3 + 1)
+	}
 	spread := float64(c.random.Uint64()>>11) / (1 << 53) // 0 to 1
 	return base * (1 + c.params.Jitter*(2*spread-1))
 }

@@ -30,6 +30,7 @@ func queued(n units.Size) Queue { return Queue{Bytes: n, Frames: int(n+999) / 10
 // nothing is rounded but where the standard rounds.
 type slowQCN struct {
 	setPoint, weight16, base int64
+	fixed                    bool  // the table has its first row only
 	old                      int64 // queue at the last sample
 	bytes                    int64 // since the last sample
 	index                    int64 // in the mark table
@@ -60,6 +61,9 @@ func (s *slowQCN) signed(queue int64) (fb int64) {
 // renew begins the next interval, whether the sample was worth a message or not.
 func (s *slowQCN) renew(queue int64, fb uint8) {
 	s.old, s.bytes, s.index = queue, 0, int64(fb/8)
+	if s.fixed {
+		s.index = 0
+	}
 }
 
 func TestQCNAgainstSlowTwin(t *testing.T) {
@@ -68,8 +72,9 @@ func TestQCNAgainstSlowTwin(t *testing.T) {
 			setPoint: evenly(100, 100_000).Draw(t, "set point"),
 			weight16: evenly(1, 100).Draw(t, "w/16"),
 			base:     evenly(10_000, 40_000).Draw(t, "base"),
+			fixed:    rapid.Bool().Draw(t, "fixed"),
 		}
-		p := QCNParams{SetPoint: units.Size(s.setPoint), Weight: float64(s.weight16) / 16, SampleBase: units.Size(s.base)}
+		p := QCNParams{SetPoint: units.Size(s.setPoint), Weight: float64(s.weight16) / 16, SampleBase: units.Size(s.base), Sampling: sampling(s.fixed)}
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -94,6 +99,46 @@ func TestQCNAgainstSlowTwin(t *testing.T) {
 			}
 		}
 	})
+}
+
+func sampling(fixed bool) Sampling {
+	if fixed {
+		return Fixed
+	}
+	return Adaptive
+}
+
+// Fixed sampling: after a sample of each of the 64 levels the next one comes after
+// as many bytes as after one without congestion. With frames of one size that is
+// one in so many, as PCN's paper has it: here the 100 of 1062 B that 106 200 B are.
+func TestQCNFixedSampling(t *testing.T) {
+	p := mibQCN
+	p.SampleBase, p.Sampling = 106_200, Fixed
+	for level := range int64(64) {
+		c := NewQCN(p, 1)
+		queue := units.Size((26_000 + (level*130_000+62)/63 + 2) / 3)
+		if got := atOnce(c, queue); int64(got) != level {
+			t.Fatalf("QntzFb %d, want %d", got, level)
+		}
+		frames := 0
+		for {
+			frames++
+			if s, _ := c.Enqueue(0, queued(1), &Packet{Size: 1062}); s.QOffset != 0 {
+				break
+			}
+		}
+		if frames != 101 { // more than the base, so the frame after the hundredth
+			t.Errorf("QntzFb %d: next sample at frame %d, want 101", level, frames)
+		}
+	}
+	for _, s := range []string{"adaptive", "fixed"} {
+		if got, err := ParseSampling(s); err != nil || got != sampling(s == "fixed") {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	if _, err := ParseSampling("often"); err == nil {
+		t.Error("often is a sampling")
+	}
 }
 
 // The defaults of IEEE8021-CN-MIB.

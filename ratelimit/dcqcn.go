@@ -19,6 +19,8 @@ type DCQCNParams struct {
 	RateTimer  units.Time // T: time between two steps of the timer's increase
 	ByteCount  units.Size // B: bytes between two steps of the counter's increase
 	Threshold  int        // F: steps of fast recovery
+	Alpha      float64    // where alpha begins; 0: at 1, the paper's
+	AlphaFirst bool       // a CNP raises alpha before the cut, not after it
 }
 
 // Validate says what is wrong with the parameters, in one line.
@@ -38,6 +40,8 @@ func (p DCQCNParams) Validate() error {
 		return fmt.Errorf("byte counter %v must be positive", p.ByteCount)
 	case p.Threshold < 1:
 		return fmt.Errorf("threshold %d must be at least 1", p.Threshold)
+	case !(p.Alpha >= 0 && p.Alpha <= 1):
+		return fmt.Errorf("alpha %v to begin with must be from 0 to 1", p.Alpha)
 	}
 	return nil
 }
@@ -67,10 +71,13 @@ func NewDCQCN(p *DCQCNParams) *DCQCN {
 	return d
 }
 
-// Start begins at line rate with alpha 1.
+// Start begins at line rate, with alpha 1 unless it is said otherwise.
 func (d *DCQCN) Start(units.Time) {
-	line := float64(d.params.Line)
-	*d = DCQCN{params: d.params, rc: line, rt: line, alpha: 1}
+	line, alpha := float64(d.params.Line), d.params.Alpha
+	if alpha == 0 {
+		alpha = 1
+	}
+	*d = DCQCN{params: d.params, rc: line, rt: line, alpha: alpha}
 }
 
 // Rate is R_C after all timers up to now.
@@ -80,13 +87,17 @@ func (d *DCQCN) Rate(now units.Time) units.Rate {
 }
 
 // Notify cuts the rate at a CNP: R_T = R_C, R_C = R_C(1-alpha/2), alpha = (1-g)alpha + g;
-// stages and timers begin anew (equation 1).
+// stages and timers begin anew (equation 1). The authors' simulator has alpha's turn first.
 func (d *DCQCN) Notify(now units.Time, _ uint8, _ uint32) {
 	d.advance(now)
 	g := d.params.G
+	alpha := float64((1-g)*d.alpha) + g
+	if d.params.AlphaFirst {
+		d.alpha = alpha
+	}
 	d.rt = d.rc
 	d.rc = max(float64(d.rc*(1-d.alpha/2)), float64(d.params.Min))
-	d.alpha = float64((1-g)*d.alpha) + g
+	d.alpha = alpha
 	d.limited = true
 	d.timeStage, d.byteStage, d.bytes = 0, 0, 0
 	d.alphaTimer = now + d.params.AlphaTimer

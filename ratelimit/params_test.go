@@ -115,6 +115,9 @@ func TestValidateEach(t *testing.T) {
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.RateTimer = -1 }), "timers"},
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.ByteCount = -1 }), "byte counter"},
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.Threshold = -1 }), "threshold"},
+		{with(dcqcnParams(), func(p *DCQCNParams) { p.Alpha = -0.1 }), "alpha"},
+		{with(dcqcnParams(), func(p *DCQCNParams) { p.Alpha = 1.1 }), "alpha"},
+		{with(dcqcnParams(), func(p *DCQCNParams) { p.Alpha = nan }), "alpha"},
 	} {
 		if err := c.bad.Validate(); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%T %+v: %v, want a line about %q", c.bad, c.bad, err, c.want)

@@ -127,8 +127,13 @@ func TestDCQCNAgainstSlowTwin(t *testing.T) {
 		params := dcqcnParams()
 		params.ByteCount = units.Size(rapid.IntRange(1_000, 100_000).Draw(t, "B"))
 		params.RateTimer = units.Time(rapid.IntRange(20, 90).Draw(t, "T")) * units.Microsecond
+		params.Alpha = rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "alpha")
+		params.AlphaFirst = rapid.Bool().Draw(t, "alpha first")
 		rp := NewDCQCN(params)
 		slow := &slowDCQCN{p: params, rc: float64(line), rt: float64(line), alpha: 1}
+		if params.Alpha > 0 {
+			slow.alpha = params.Alpha
+		}
 		now := units.Time(0)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += units.Time(rapid.Int64Range(0, int64(150*units.Microsecond)).Draw(t, "dt"))
@@ -136,9 +141,13 @@ func TestDCQCNAgainstSlowTwin(t *testing.T) {
 			case 0:
 				rp.Notify(now, wire.NotECT, 0)
 				slow.until(now)
+				cut, raised := slow.alpha, (1-params.G)*slow.alpha+params.G
+				if params.AlphaFirst {
+					cut = raised
+				}
 				slow.rt = slow.rc
-				slow.rc = max(slow.rc*(1-slow.alpha/2), float64(params.Min))
-				slow.alpha = (1-params.G)*slow.alpha + params.G
+				slow.rc = max(slow.rc*(1-cut/2), float64(params.Min))
+				slow.alpha = raised
 				slow.cut, slow.lastCut, slow.alphas, slow.timers, slow.sent = true, now, 0, 0, 0
 			case 1, 2:
 				n := rapid.IntRange(60, 9000).Draw(t, "n")

@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"errors"
 	"slices"
 
 	"photon/cnp"
@@ -17,12 +18,20 @@ func init() {
 		CP:      "RED on the queue a frame leaves behind",
 		NP:      "a CNP for a marked frame, at most one per flow and interval",
 		RP:      "R_C(1-alpha/2) at a CNP; fast recovery, additive and hyper increase by timer and byte counter",
-		Params:  slices.Concat(redParams(), []Param{cnpInterval()}, dcqcnParams()),
+		Params:  slices.Concat(redParams(), []Param{cnpInterval(), cnpPhase()}, dcqcnParams()),
 		build: func(n Network, r *reader) Parts {
-			cp, np, rp := r.red(), r.interval(), r.dcqcn(n)
+			cp, np, rp, ticks := r.red(), r.interval(), r.dcqcn(n), read(r, "cnp_phase", cnp.ParseTicks)
+			if ticks && np.Interval == 0 {
+				r.check(errors.New("cnp_interval 0: a clock that ticks has an interval"))
+			}
 			return Parts{
-				CP:    func(q marking.Place) marking.CP { return marking.NewRED(cp, n.seedOf(q)) },
-				NP:    func(flows int) cnp.NP { return cnp.NewDCQCN(np, flows) },
+				CP: func(q marking.Place) marking.CP { return marking.NewRED(cp, n.seedOf(q)) },
+				NP: func(flows int) cnp.NP {
+					if ticks {
+						return cnp.NewDCQCNTicks(np, flows)
+					}
+					return cnp.NewDCQCN(np, flows)
+				},
 				Every: np.Interval,
 				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewDCQCN(rp) },
 				Carry: cnp.Carry{ECT: wire.ECT0},

@@ -40,10 +40,20 @@ func (r *reader) interval() cnp.DCQCNParams {
 	return p
 }
 
+// cnpPhase is when DCQCN's CNPs leave.
+func cnpPhase() Param {
+	return Param{
+		Name: "cnp_phase", Doc: "when a flow's CNPs leave: `mark` (at a marked frame, if N is over) or `tick` (once per N from its first frame on, if one was marked since)",
+		Default: "mark", Source: "SIGCOMM'15, 3.2", Open: "the authors' simulator has `tick`",
+	}
+}
+
 // dcqcnParams are the reaction point of DCQCN in the paper's form.
 func dcqcnParams() []Param {
 	return []Param{
 		{Name: "g", Doc: "weight of the newest sample in alpha; above 0, at most 1", Default: "1/256", Source: "the authors' simulator"},
+		{Name: "alpha", Doc: "what alpha begins with; above 0, at most 1", Default: "1", Source: "SIGCOMM'15, 3.3", Open: "the authors' simulator begins with 0.5"},
+		{Name: "alpha_first", Doc: "a CNP raises alpha before the cut, not after it; yes or no", Default: "no", Source: "SIGCOMM'15, equation 1", Open: "in the authors' simulator it does"},
 		{Name: "alpha_timer", Doc: "K, without a CNP for so long alpha decays; a time", Default: "55us", Source: "the authors' simulator"},
 		{Name: "rate_timer", Doc: "T, between two timer steps of recovery; a time", Default: "55us", Source: tableI},
 		{Name: "byte_counter", Doc: "B, between two counter steps of recovery; a size", Default: "10MB", Source: tableI},
@@ -61,6 +71,7 @@ func (r *reader) dcqcn(n Network) *ratelimit.DCQCNParams {
 	p := &ratelimit.DCQCNParams{
 		Line: n.Line, Min: r.rate("min_rate"), AI: r.rate("ai"), HAI: r.rate("hai"), G: r.fraction("g"),
 		AlphaTimer: r.time("alpha_timer"), RateTimer: r.time("rate_timer"), ByteCount: r.size("byte_counter"), Threshold: r.int("threshold"),
+		Alpha: r.positive("alpha"), AlphaFirst: r.flag("alpha_first"),
 	}
 	r.check(p.Validate())
 	return p
@@ -144,6 +155,11 @@ func qcnParams() []Param {
 		{Name: "w", Doc: "weight of the queue's growth; above 0", Default: "2", Source: cnMIB},
 		{Name: "sample_base", Doc: "bytes between two samples without congestion; a size, at least 10KB", Default: "150KB", Source: cnMIB},
 		{
+			Name: "sampling", Doc: "what congestion makes of them: `adaptive` (down to an eighth of the base, the standard's table) or `fixed`", Default: "adaptive",
+			Source: "the standard's pseudo-code",
+			Open:   "PCN's paper (NSDI'20, 3.2) tells of an update period of 100 packets, whatever the congestion",
+		},
+		{
 			Name: "sample_jitter", Doc: "of the bytes between samples, from 1-j to 1+j; 0 to below 1", Default: "0.15", Source: "the standard's pseudo-code, 30 % in all",
 			Open: "one vendor randomises from 0.75 to 1.25",
 		},
@@ -163,7 +179,7 @@ func qcnParams() []Param {
 }
 
 func (r *reader) qcnCP() marking.QCNParams {
-	return marking.QCNParams{SetPoint: r.size("set_point"), Weight: r.fraction("w"), SampleBase: r.size("sample_base"), Jitter: r.fraction("sample_jitter")}
+	return marking.QCNParams{SetPoint: r.size("set_point"), Weight: r.fraction("w"), SampleBase: r.size("sample_base"), Jitter: r.fraction("sample_jitter"), Sampling: read(r, "sampling", marking.ParseSampling)}
 }
 
 // qcnRP returns the maker of QCN's reaction points, each with its own random sequence.

@@ -1,0 +1,116 @@
+package cnp
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// slowTicks are the CNPs of one flow's arrivals: at each tick from the first frame
+// on, one if a marked frame came after the tick before and no later than this one.
+func slowTicks(interval units.Time, mine []arrival) (want []units.Time) {
+	if len(mine) == 0 {
+		return nil
+	}
+	last := mine[len(mine)-1].at
+	for tick := mine[0].at; tick < last+interval; tick += interval {
+		for _, a := range mine {
+			if a.ecn == wire.CE && a.at > tick-interval && a.at <= tick {
+				want = append(want, tick)
+				break
+			}
+		}
+	}
+	return want
+}
+
+// Polled whenever Next says, every CNP comes at its flow's tick; and those of all
+// flows come in the order of time.
+func TestDCQCNTicksAgainstSlowTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		interval := units.Time(rapid.IntRange(1, 60).Draw(t, "interval")) * units.Microsecond
+		all := drawArrivals(t, 60*units.Microsecond)
+		np := NewDCQCNTicks(DCQCNParams{Interval: interval}, 4)
+		var got [4][]units.Time
+		poll := func(until units.Time) {
+			for before := units.Time(0); np.Next() <= until; {
+				at := np.Next()
+				flow, n, ok := np.Poll(at)
+				if !ok || n != (Notice{ECN: wire.NotECT}) || at < before {
+					t.Fatalf("at %v after %v: %+v %v", at, before, n, ok)
+				}
+				got[flow], before = append(got[flow], at), at
+			}
+		}
+		var mine [4][]arrival
+		for _, a := range all {
+			poll(a.at - 1) // a frame that comes at a tick counts for it
+			np.Data(a.at, a.flow, a.ecn, a.nbytes)
+			mine[a.flow] = append(mine[a.flow], a)
+			if rapid.IntRange(0, 3).Draw(t, "at once") == 0 {
+				poll(a.at)
+			}
+		}
+		poll(units.Never - 1)
+		for flow := range mine {
+			want := slowTicks(interval, mine[flow])
+			if len(want) != len(got[flow]) {
+				t.Fatalf("flow %d: CNPs at %v, want %v", flow, got[flow], want)
+			}
+			for i := range want {
+				if want[i] != got[flow][i] {
+					t.Fatalf("flow %d: CNPs at %v, want %v", flow, got[flow], want)
+				}
+			}
+		}
+	})
+}
+
+// A slot that goes to another flow has a new clock, and no CNP of the old one; the
+// others' come as if nothing had been.
+func TestForgottenTicks(t *testing.T) {
+	const interval = 100
+	np := NewDCQCNTicks(DCQCNParams{Interval: interval}, 8)
+	for flow := range 8 {
+		np.Data(units.Time(10+flow), flow, wire.ECT0, 1)
+		np.Data(units.Time(50+flow), flow, wire.CE, 1) // due at 110+flow
+	}
+	for _, flow := range []int{0, 3, 6} {
+		if np.Quiet(flow) {
+			t.Fatal("quiet with a CNP to come")
+		}
+		if np.Forget(flow); !np.Quiet(flow) {
+			t.Fatal("a forgotten flow has a CNP to come")
+		}
+	}
+	np.Data(90, 3, wire.CE, 1) // another flow's first frame is a tick
+	for _, want := range []struct {
+		at   units.Time
+		flow int
+	}{{90, 3}, {111, 1}, {112, 2}, {114, 4}, {115, 5}, {117, 7}} {
+		at := np.Next()
+		if flow, _, ok := np.Poll(at); at != want.at || flow != want.flow || !ok {
+			t.Fatalf("flow %d at %v, want %+v", flow, at, want)
+		}
+	}
+	if np.Next() != units.Never {
+		t.Fatal("one more")
+	}
+	if _, _, ok := np.Poll(units.Second); ok {
+		t.Fatal("a notice of nobody")
+	}
+}
+
+func TestParseTicks(t *testing.T) {
+	for s, want := range map[string]bool{"mark": false, "tick": true} {
+		if got, err := ParseTicks(s); got != want || err != nil {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	if _, err := ParseTicks("tock"); err == nil {
+		t.Error("tock is a phase")
+	}
+}
