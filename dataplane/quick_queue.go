@@ -8,8 +8,9 @@ import (
 // This file appends lossless frames of a burst to their queues, where that is all there
 // is to do.
 
-// queueAll appends frames of a burst from the i-th on, up to one of which more is to be done, and returns which that
-// is. bytes is at least what these frames have together.
+// queueAll appends frames of a burst to their queues from the i-th on, up to one of which
+// more is to be done, and returns which that is. bytes is at least what these frames have
+// together.
 func (s *Switch) queueAll(now units.Time, p *switchPort, burst []Frame, i int, bytes int64) int {
 	w := p.worker
 	fits := p.in.Fits(bytes) // whichever priorities they have
@@ -72,17 +73,20 @@ func copyFrames(to, from []Frame) int {
 	return len(from)
 }
 
-// queueEach appends the frames of a burst from the i-th on, for which there is room, as long as their queues are
-// open, and returns how far it came.
+// queueEach does so one by one, as long as the queues are open; for each there is room. It
+// looks at a queue anew for each frame: what would be found out once for each queue of the
+// burst takes longer, unless they are very few.
 func (s *Switch) queueEach(now units.Time, w *switchWorker, burst []Frame, i int) int {
 	end, began := w.appendEach(s.ports, burst, uint(i))
 	for _, queue := range w.began[:began] {
-		s.nowWaiting(now, &s.ports[queue>>3], uint8(queue&(pfc.Classes-1)))
+		to := &s.ports[queue>>3] // nothing of it is paused, since it is open
+		to.waiting |= 1 << (queue & (pfc.Classes - 1))
+		to.env.Wake(to.number, now)
 	}
 	return int(end)
 }
 
-// appendEach does so, and returns how many queues in began were empty before, too. It
+// appendEach is queueEach, and returns how many queues in began were empty before, too. It
 // calls nothing and needs little, so that most of that stays in registers.
 func (w *switchWorker) appendEach(ports []switchPort, burst []Frame, i uint) (end, began uint) {
 	for ; i < uint(len(burst)); i++ {

@@ -177,7 +177,9 @@ func (p *switchPort) countAll(all *admissions) {
 		if t == 0 {
 			continue
 		}
-		p.in.AdmitAll(uint8(prio), t.bytes())
+		if !p.in.AdmitEasily(uint8(prio), t.bytes()) {
+			p.in.AdmitAll(uint8(prio), t.bytes())
+		}
 		l := &p.queues[prio].lane
 		l.rxFrames += t.frames()
 		l.rxBytes += uint64(t.bytes())

@@ -198,6 +198,7 @@ type switchPort struct {
 
 	queues [pfc.Classes]level
 	points [pfc.Classes]point
+	spans  [pfc.Classes]marking.Spanner // of the points: those of a port in two lines of the cache
 	eg     pfc.Egress
 	dog    pfc.Watchdog
 
@@ -228,7 +229,8 @@ func (p *switchPort) note() {
 }
 
 // reopen brings open up to date: while there is no instant at which the port is to be
-// attended to, nobody need ask whether it has come. It comes after every change of attend, shut and simple.
+// attended to, nobody need ask whether that has come. It comes after every change of
+// attend, shut and simple.
 func (p *switchPort) reopen() {
 	if p.open = 0; p.attend == units.Never {
 		p.open = p.simple &^ p.shut
@@ -239,7 +241,6 @@ func (p *switchPort) reopen() {
 type point struct {
 	cp       marking.CP // nil: none
 	burst    marking.Burst
-	span     marking.Spanner
 	sampler  marking.Sampler
 	notifier marking.Notifier
 	stamper  marking.Stamper
@@ -251,7 +252,6 @@ func newPoint(cp marking.CP) (p point) {
 	}
 	p.cp = cp
 	p.burst, _ = cp.(marking.Burst)
-	p.span, _ = cp.(marking.Spanner)
 	p.sampler, _ = cp.(marking.Sampler)
 	p.notifier, _ = cp.(marking.Notifier)
 	p.stamper, _ = cp.(marking.Stamper)
@@ -272,6 +272,7 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 	p.points, p.notifies, p.sampled, p.quick = points, 0, 0, 0
 	for prio := range points {
 		p.queues[prio].burst, p.queues[prio].keep = points[prio].burst, -1
+		p.spans[prio], _ = points[prio].cp.(marking.Spanner)
 		if points[prio].quick() {
 			p.quick |= 1 << prio
 		}

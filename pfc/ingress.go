@@ -272,6 +272,17 @@ func (g *Ingress) AdmitAll(p uint8, n int64) {
 	c.peak = max(c.peak, now)
 }
 
+// AdmitEasily is AdmitAll if that is only to count; else it does nothing and reports false.
+func (g *Ingress) AdmitEasily(p uint8, n int64) bool {
+	c := &g.class[p&7]
+	now := c.bytes + n
+	if now > c.easy {
+		return false
+	}
+	c.bytes, c.peak = now, max(c.peak, now)
+	return true
+}
+
 // Release takes back n bytes that left or were dropped. It reports whether
 // that makes an XON due, which the caller tells the port's world; with several
 // workers the port's own finds out at its next Poll.
