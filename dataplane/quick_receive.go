@@ -1,8 +1,6 @@
 package dataplane
 
 import (
-	"math/bits"
-
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -146,42 +144,48 @@ func (s *Switch) findPort(p *switchPort, b *wire.Quick, second uint32) int {
 	return noPort
 }
 
-// admission is frames of one priority that were received and admitted, and not
-// counted yet.
-type admission struct {
-	room   int64 // bytes that may still be admitted
-	bytes  int64
-	frames uint64
-}
-
-// admissions are those of a burst.
+// admissions are the frames of a burst that were admitted, and not counted yet.
 type admissions struct {
-	of8     [pfc.Classes]admission
-	known   uint8  // priorities whose room is known
-	general bool   // a frame went the general way, and may have been learned from
-	changes uint32 // of the tables by which the burst's queues were found
+	of8     [pfc.Classes]tally
+	room    [pfc.Classes]int64 // bytes that may be admitted, these included
+	known   uint8              // priorities whose room is known
+	general bool               // a frame went the general way, and may have been learned from
+	changes uint32             // of the tables by which the burst's queues were found
 }
 
-// know finds out what room there is for a priority.
-func (a *admissions) know(p *switchPort, prio uint8) {
-	a.known |= 1 << (prio & 7)
-	a.of8[prio&7].room = p.in.Room(prio)
+// tally is a number of frames and, in its lower half, of their bytes: those of a burst
+// are counted by one addition.
+type tally uint64
+
+func tallyOf(frames int, bytes int64) tally { return tally(frames)<<32 | tally(bytes) }
+
+func (t tally) frames() uint64 { return uint64(t >> 32) }
+func (t tally) bytes() int64   { return int64(uint32(t)) }
+
+// fits reports whether there is room for so many bytes more of a priority.
+func (a *admissions) fits(p *switchPort, prio uint8, bytes int64) bool {
+	if a.known>>(prio&7)&1 == 0 {
+		a.known |= 1 << (prio & 7)
+		a.room[prio&7] = p.in.Room(prio)
+	}
+	return a.of8[prio&7].bytes()+bytes <= a.room[prio&7]
 }
 
 // countAll adds them to the port's accounts; then no room is known any more.
 func (p *switchPort) countAll(all *admissions) {
-	for ; all.known != 0; all.known &= all.known - 1 {
-		prio := bits.TrailingZeros8(all.known)
-		a := &all.of8[prio]
-		if a.frames == 0 {
+	for prio, t := range &all.of8 {
+		if t == 0 {
 			continue
 		}
-		p.in.AdmitAll(uint8(prio), a.bytes)
+		if !p.in.AdmitEasily(uint8(prio), t.bytes()) {
+			p.in.AdmitAll(uint8(prio), t.bytes())
+		}
 		l := &p.queues[prio].lane
-		l.rxFrames += a.frames
-		l.rxBytes += uint64(a.bytes)
-		a.frames, a.bytes = 0, 0
+		l.rxFrames += t.frames()
+		l.rxBytes += uint64(t.bytes())
+		all.of8[prio] = 0
 	}
+	all.known = 0
 }
 
 // receiveQuick takes up to quickBurst frames from a wire.
@@ -194,50 +198,24 @@ func (s *Switch) receiveQuick(now units.Time, p *switchPort, burst []Frame) {
 	if left {
 		s.findPorts(p, burst, second)
 	}
-	all := admissions{changes: w.pairs.changes}
+	all := &w.all
+	all.general, all.changes = false, w.pairs.changes
 	burst = burst[:len(to)]
-	if alike(to) && s.holds(to[0], &all) && s.queueRun(now, p, &all, burst, uint32(to[0])&(viaHop-1), bytes) {
-		if s.routes != nil {
-			s.routeAll(p, burst, to)
-		}
-		p.countAll(&all)
-		return
-	}
-	apart := s.routes != nil // where frames are told apart by how they go to a queue, too
-	if w.sheaves.apart > 0 {
-		w.sheaves.apart--
-		apart = true
-	}
 	for i := 0; ; {
-		if apart {
-			i = s.queueRuns(now, p, &all, burst, to, i)
-		} else {
-			i = s.spread(now, p, &all, burst, to, i, bytes)
-		}
-		if i == len(burst) {
+		if i = s.queueAll(now, p, burst, i, bytes); i == len(burst) {
 			break
 		}
 		n := i + 1
 		for n < len(burst) && !s.simple(to[n]) {
 			n++
 		}
-		s.receiveEach(now, p, &all, burst, i, n)
+		s.receiveEach(now, p, all, burst, i, n)
 		i = n
 	}
 	if s.routes != nil {
 		s.routeAll(p, burst, to)
 	}
-	p.countAll(&all)
-}
-
-// alike reports whether the frames of a burst go to the same queue.
-func alike(to []int32) bool {
-	for i := range to {
-		if to[i] != to[0] {
-			return false
-		}
-	}
-	return true
+	p.countAll(all)
 }
 
 // simple reports whether to is a queue to which frames are appended, and that is all.
@@ -266,67 +244,6 @@ func (s *Switch) routeAll(p *switchPort, burst []Frame, to []int32) {
 	}
 }
 
-// queueRuns does what spread does, for frames few of which go to the same queue: one
-// after the other, but for those that follow each other.
-func (s *Switch) queueRuns(now units.Time, p *switchPort, all *admissions, burst []Frame, to []int32, i int) int {
-	for i < len(burst) {
-		n, bytes := i+1, int64(burst[i].Len)
-		for n < len(burst) && to[n] == to[i] {
-			bytes += int64(burst[n].Len)
-			n++
-		}
-		if !s.holds(to[i], all) || !s.queueRun(now, p, all, burst[i:n], uint32(to[i])&(viaHop-1), bytes) {
-			break
-		}
-		i = n
-	}
-	return i
-}
-
-// queueRun appends frames that go to one queue and have so many bytes together, all of
-// them and nothing more; else it does nothing and reports false.
-func (s *Switch) queueRun(now units.Time, p *switchPort, all *admissions, run []Frame, queue uint32, bytes int64) bool {
-	prio := queue & (pfc.Classes - 1)
-	to := &s.ports[queue>>3]
-	q := &to.queues[prio]
-	if to.simple&^to.shut>>prio&1 == 0 || now >= to.attend || len(q.ring)-q.len() < len(run) {
-		return false
-	}
-	if all.known>>prio&1 == 0 {
-		all.know(p, uint8(prio))
-	}
-	a := &all.of8[prio]
-	if bytes > a.room {
-		return false
-	}
-	if at := int(q.tail) & (len(q.ring) - 1); len(run) == 1 {
-		q.ring[at].copy(&run[0])
-	} else {
-		n := copyFrames(q.ring[at:], run)
-		copyFrames(q.ring, run[n:])
-	}
-	q.tail += uint32(len(run))
-	q.bytes += units.Size(bytes)
-	q.enqueued += uint64(len(run))
-	a.room -= bytes
-	a.bytes += bytes
-	a.frames += uint64(len(run))
-	if to.waiting>>prio&1 == 0 {
-		s.nowWaiting(now, to, uint8(prio))
-	}
-	return true
-}
-
-// copyFrames copies frames as they were written (see Frame.copy), and returns how many.
-func copyFrames(to, from []Frame) int {
-	from = from[:min(len(to), len(from))]
-	to = to[:len(from)]
-	for i := range from {
-		to[i].copy(&from[i])
-	}
-	return len(from)
-}
-
 // receiveEach takes frames of a burst, those from the i-th on and before another,
 // one after the other.
 func (s *Switch) receiveEach(now units.Time, p *switchPort, all *admissions, burst []Frame, i, end int) {
@@ -338,14 +255,8 @@ func (s *Switch) receiveEach(now units.Time, p *switchPort, all *admissions, bur
 		}
 		if w.to[i] >= 0 {
 			prio := f.Prio & 7
-			if all.known>>prio&1 == 0 {
-				all.know(p, prio)
-			}
-			a := &all.of8[prio]
-			if length := int64(f.Len); length <= a.room && s.enqueueQuick(now, &s.ports[w.to[i]>>3&(maxPorts-1)], f) {
-				a.room -= length
-				a.bytes += length
-				a.frames++
+			if all.fits(p, prio, int64(f.Len)) && s.enqueueQuick(now, &s.ports[w.to[i]>>3&(maxPorts-1)], f) {
+				all.of8[prio] += tallyOf(1, int64(f.Len))
 				continue
 			}
 		}

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"photon/marking"
@@ -11,10 +12,52 @@ import (
 // quick reports whether the frames of a queue can be judged a burst at a time.
 func (p *point) quick() bool { return p.cp == nil || p.burst != nil && p.stamper == nil }
 
-// dequeueQuick takes frames of one queue, releases their buffer and lets the
-// congestion point judge them, all at once. It returns how many; there may be more
-// that could be sent. The first frame is within the budget, bytes on the wire.
-func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []Frame, budget int64) int {
+// drain takes frames from the queues that may send, the highest first, releases their
+// buffer and lets the congestion points judge them: each queue as a whole, as long as all
+// that is in it fits into the burst, begins with its ring, and nothing more is to be done.
+// It returns how many. What it does for a queue and not for a frame is kept short, since a
+// port with eight priorities sends few frames of each at a time.
+func (s *Switch) drain(now units.Time, p *switchPort, batch uint8, burst []Frame) (n int) {
+	pool := p.env.Pool
+	for ready := uint32(p.waiting &^ p.halted); ready != 0; {
+		prio := uint8(bits.Len32(ready)-1) & 7
+		l := &p.queues[prio]
+		if batch>>prio&1 == 0 || l.head != 0 || uint(l.tail) > uint(min(len(l.ring), len(burst)-n)) {
+			break
+		}
+		run := l.ring[:l.tail]
+		if taken := take(s.ports, prio, run, burst[n:]); taken < len(run) {
+			for _, f := range run[:taken] { // dequeueQuick takes them
+				s.ports[f.In].in.Ease(prio, -int64(f.Len))
+			}
+			break
+		}
+		bytes := l.bytes
+		if cp := p.spans[prio]; cp != nil {
+			from, to := cp.DequeueSpan(now, marking.Queue{Bytes: bytes, Frames: len(run)}, len(run), bytes)
+			marked, more := pool.mark(burst, n+from, n+to)
+			p.stats.Marked[prio] += marked
+			p.stats.MarkedBytes[prio] += more
+		} else if bytes-units.Size(burst[n].Len) > l.keep {
+			p.judgeAll(now, prio, burst, n, n+len(run))
+		}
+		l.most = max(l.most, bytes)
+		l.tail, l.bytes = 0, 0
+		l.txFrames += uint64(len(run))
+		l.txBytes += uint64(bytes)
+		p.sent += bytes
+		n += len(run)
+		ready &^= 1 << prio
+		p.waiting &^= 1 << prio
+	}
+	p.sent += units.Size(n * int(p.overhead))
+	return n
+}
+
+// dequeueQuick does so for frames of one queue, whatever is to be done: as many as fit and
+// are within a budget, bytes on the wire. The first frame is. It returns how many; there
+// may be more that could be sent.
+func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio uint8, burst []Frame, budget int64) int {
 	l := &p.queues[prio&7]
 	q := &l.queue
 	run := q.run(min(len(burst), quickBurst))
@@ -23,31 +66,30 @@ func (s *Switch) dequeueQuick(now units.Time, p *switchPort, prio int, burst []F
 		run = within(run, budget, overhead)
 	}
 	burst = burst[:len(run)]
-	n, bytes := s.take(prio, run, burst)
+	n := take(s.ports, prio, run, burst)
 	for n < len(run) && (run[n].Flag^run[0].Flag)&Lossless == 0 { // the switch's own are not lossless, whatever their priority
-		held, more := s.takeHeld(now, prio, run[n:], burst[n:])
-		n, bytes = n+held, bytes+more
-		if n < len(run) {
-			held, more = s.take(prio, run[n:], burst[n:])
-			n, bytes = n+held, bytes+more
-		}
+		n += s.takeHeld(now, prio, run[n:], burst[n:])
+		n += take(s.ports, prio, run[n:], burst[n:])
 	}
-	burst = burst[:n]
+	bytes := units.Size(0)
+	for i := range burst[:n] {
+		bytes += units.Size(burst[i].Len)
+	}
 	if run[0].Flag&Lossless == 0 {
-		s.pool.Add(-bytes)
-	} else if point := &p.points[prio&7]; point.span != nil {
-		from, to := point.span.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, units.Size(bytes))
-		p.markAll(prio, burst[from:to])
+		s.pool.Add(-int64(bytes))
+	} else if cp := p.spans[prio&7]; cp != nil {
+		from, to := cp.DequeueSpan(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, n, bytes)
+		p.markAll(prio, burst, from, to)
 	} else if q.bytes-units.Size(burst[0].Len) > l.keep {
-		p.judgeAll(now, prio, burst)
+		p.judgeAll(now, prio, burst, 0, n)
 	}
-	q.drop(n, units.Size(bytes))
+	q.drop(n, bytes)
 	if q.len() == 0 {
 		p.waiting &^= 1 << prio
 	}
 	l.txFrames += uint64(n)
 	l.txBytes += uint64(bytes)
-	p.sent += units.Size(bytes + int64(n)*overhead)
+	p.sent += bytes + units.Size(int64(n)*overhead)
 	return n
 }
 
@@ -61,64 +103,65 @@ func within(run []Frame, budget, overhead int64) []Frame {
 	return run
 }
 
-// take copies frames of one priority to a burst that is as long, and takes them out of
-// the accounts of the ports through which they came, as far as all are lossless or none
-// is, and nothing more is to be done. It returns how many, and their bytes. It hardly
-// takes longer to lower a number for each than to find out which came through one port.
-func (s *Switch) take(prio int, run, burst []Frame) (n int, bytes int64) {
-	ports, flag := s.ports, run[0].Flag
+// take copies frames of one priority to a burst that is as long at least, and takes them
+// out of the accounts of the ports through which they came, as far as they are lossless
+// and nothing more is to be done. It returns how many. It hardly takes longer to lower a
+// number for each than to find out which came through one port.
+func take(ports []switchPort, prio uint8, run, burst []Frame) int {
 	burst = burst[:len(run)]
 	for i := range run {
 		f := &run[i]
-		if (f.Flag^flag)&Lossless != 0 || !ports[f.In].in.Easy(uint8(prio)) {
-			return i, bytes
+		in := &ports[f.In].in
+		if f.Flag&Lossless == 0 || !in.Easy(prio) {
+			return i
 		}
-		ports[f.In].in.Ease(uint8(prio), int64(f.Len))
 		burst[i] = *f
-		bytes += int64(f.Len)
+		in.Ease(prio, int64(f.Len))
 	}
-	return len(run), bytes
+	return len(run)
 }
 
-// takeHeld is take of the frames at the beginning that came through one port, whose
-// peer may wait for an XON.
-func (s *Switch) takeHeld(now units.Time, prio int, run, burst []Frame) (n int, bytes int64) {
+// takeHeld is take of the frames at the beginning that came through one port and are all
+// lossless, or all not; their peer may wait for an XON.
+func (s *Switch) takeHeld(now units.Time, prio uint8, run, burst []Frame) (n int) {
 	in, flag := run[0].In, run[0].Flag
+	bytes := 0
 	for n < len(run) && run[n].In == in && (run[n].Flag^flag)&Lossless == 0 {
-		bytes += int64(run[n].Len)
+		bytes += int(run[n].Len)
 		n++
 	}
 	copy(burst, run[:n])
-	if from := &s.ports[in]; from.in.Release(uint8(prio), int(bytes)) {
+	if from := &s.ports[in]; from.in.Release(prio, bytes) {
 		from.env.Wake(int(in), now)
 	}
-	return n, bytes
+	return n
 }
 
-// judgeAll lets the congestion point judge frames of one priority that leave their
-// queue, in which they still are.
-func (p *switchPort) judgeAll(now units.Time, prio int, burst []Frame) {
+// judgeAll lets the congestion point judge frames of a burst, from the i-th on, that leave
+// their queue. They are still in it.
+func (p *switchPort) judgeAll(now units.Time, prio uint8, burst []Frame, i, end int) {
 	q := &p.queues[prio].queue
-	sizes, marks := p.worker.sizes[:len(burst)], p.worker.marks[:len(burst)]
-	for i := range burst {
-		sizes[i] = burst[i].Len
+	sizes, marks := p.worker.sizes[:end-i], p.worker.marks[:end-i]
+	for k := range sizes {
+		sizes[k] = burst[i+k].Len
 	}
 	p.points[prio].burst.DequeueBurst(now, marking.Queue{Bytes: q.bytes, Frames: q.len()}, sizes, marks)
-	for i, m := range marks {
+	for k, m := range marks {
 		if m == marking.Congestion {
-			p.markAll(prio, burst[i:i+1])
+			p.markAll(prio, burst, i+k, i+k+1)
 		}
 	}
 }
 
-// markAll writes congestion experienced into those of the frames that may be marked.
-func (p *switchPort) markAll(prio int, burst []Frame) {
+// markAll writes congestion experienced into frames of a burst, from the i-th on, if they
+// may be marked.
+func (p *switchPort) markAll(prio uint8, burst []Frame, i, end int) {
 	pool := p.env.Pool
 	var marked, bytes uint64
 	if pool.base != nil {
-		marked, bytes = markIn(pool.base, pool.most+wire.QuickLen-wire.MarkLen, pool.unitShift, burst)
+		marked, bytes = pool.mark(burst, i, end)
 	} else { // in several pieces
-		for i := range burst {
+		for ; i < end; i++ {
 			if f := &burst[i]; f.Flag&Markable != 0 {
 				p.mark(f)
 				marked++
@@ -130,11 +173,12 @@ func (p *switchPort) markAll(prio int, burst []Frame) {
 	p.stats.MarkedBytes[prio&7] += bytes
 }
 
-// markIn does so in a pool that is one piece of memory, in which most is the last place
-// for wire.MarkLen bytes. It calls nothing, so that all it needs stays in registers. It
-// returns how many frames and bytes it marked.
-func markIn(base unsafe.Pointer, most Start, unit uint8, burst []Frame) (marked, bytes uint64) {
-	for i := range burst {
+// mark does so in a pool that is one piece of memory. It calls nothing, so that all it
+// needs stays in registers. It returns how many frames and bytes it marked.
+func (p *Pool) mark(burst []Frame, i, end int) (marked, bytes uint64) {
+	base, most, unit := p.base, p.most+wire.QuickLen-wire.MarkLen, p.unitShift
+	burst = burst[:end]
+	for ; i < len(burst); i++ {
 		f := &burst[i]
 		if f.Flag&Markable == 0 {
 			continue

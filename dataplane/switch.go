@@ -186,7 +186,8 @@ type switchPort struct {
 	down     bool  // no link
 	alone    bool  // no other worker has frames for it
 	outs     uint8 // probes to send
-	_        uint16
+	open     uint8 // priorities to whose queues lossless frames are appended, and that is all: see reopen
+	_        uint8
 
 	in     pfc.Ingress // its first bytes end the line
 	of     *Switch
@@ -197,6 +198,7 @@ type switchPort struct {
 
 	queues [pfc.Classes]level
 	points [pfc.Classes]point
+	spans  [pfc.Classes]marking.Spanner // of the points: those of a port in two lines of the cache
 	eg     pfc.Egress
 	dog    pfc.Watchdog
 
@@ -223,13 +225,22 @@ type level struct {
 func (p *switchPort) note() {
 	p.attend = min(p.eg.Next(), p.dog.Next())
 	p.halted = p.eg.Paused() &^ p.dog.Ignored()
+	p.reopen()
+}
+
+// reopen brings open up to date: while there is no instant at which the port is to be
+// attended to, nobody need ask whether that has come. It comes after every change of
+// attend, shut and simple.
+func (p *switchPort) reopen() {
+	if p.open = 0; p.attend == units.Never {
+		p.open = p.simple &^ p.shut
+	}
 }
 
 // point is the congestion point of one queue, and what more than marking it does.
 type point struct {
 	cp       marking.CP // nil: none
 	burst    marking.Burst
-	span     marking.Spanner
 	sampler  marking.Sampler
 	notifier marking.Notifier
 	stamper  marking.Stamper
@@ -241,7 +252,6 @@ func newPoint(cp marking.CP) (p point) {
 	}
 	p.cp = cp
 	p.burst, _ = cp.(marking.Burst)
-	p.span, _ = cp.(marking.Spanner)
 	p.sampler, _ = cp.(marking.Sampler)
 	p.notifier, _ = cp.(marking.Notifier)
 	p.stamper, _ = cp.(marking.Stamper)
@@ -262,6 +272,7 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 	p.points, p.notifies, p.sampled, p.quick = points, 0, 0, 0
 	for prio := range points {
 		p.queues[prio].burst, p.queues[prio].keep = points[prio].burst, -1
+		p.spans[prio], _ = points[prio].cp.(marking.Spanner)
 		if points[prio].quick() {
 			p.quick |= 1 << prio
 		}
@@ -278,6 +289,7 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 		}
 	}
 	p.simple = p.of.config.Lossless &^ p.sampled
+	p.reopen()
 }
 
 // switchWorker is what belongs to one worker.
@@ -289,7 +301,8 @@ type switchWorker struct {
 	sizes   [quickBurst]uint16
 	marks   [quickBurst]marking.Mark
 	pairs   pairs
-	sheaves sheaves
+	all     admissions
+	began   [quickBurst]uint16 // queues that were empty before frames of the burst were appended
 	starts  [quickBurst]Start
 }
 
@@ -312,7 +325,6 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	s.setWeights()
 	for w := range envs {
 		worker := &switchWorker{number: w, pairs: newPairs(c.portsOf(w))}
-		worker.sheaves.init()
 		if w > 0 {
 			worker.learned = newLearnRing()
 		}

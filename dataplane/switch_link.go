@@ -67,6 +67,7 @@ func (p *switchPort) shutUp() {
 	if p.down {
 		p.shut = 0xFF
 	}
+	p.reopen()
 }
 
 // refuse discards an admitted frame whose queue takes none.

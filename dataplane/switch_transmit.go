@@ -43,13 +43,16 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) int {
 	if len(burst) == 1 || s.general || s.moving {
 		batch = 0
 	}
+	if batch != 0 && p.env.base != nil {
+		n += s.drain(now, p, batch&^s.weighted, burst[n:])
+	}
 	for n < len(burst) {
 		ready := p.waiting &^ p.paused()
 		if ready == 0 {
 			break
 		}
 		if strict := 31 - bits.LeadingZeros32(uint32(ready&^s.weighted)); strict >= 0 && batch>>(strict&7)&1 != 0 {
-			n += s.dequeueQuick(now, p, strict&7, burst[n:], unbounded)
+			n += s.dequeueQuick(now, p, uint8(strict&7), burst[n:], unbounded)
 		} else {
 			n += s.send(now, p, ready, batch, burst[n:])
 		}
@@ -71,7 +74,7 @@ func (s *Switch) send(now units.Time, p *switchPort, ready, batch uint8, burst [
 		s.dequeueSingle(now, p, prio, &burst[0])
 		n = 1
 	case batch>>prio&1 != 0:
-		n = s.dequeueQuick(now, p, prio, burst, budget)
+		n = s.dequeueQuick(now, p, uint8(prio), burst, budget)
 	default:
 		burst[0] = s.dequeue(now, p, prio)
 		n = 1

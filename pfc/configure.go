@@ -30,6 +30,7 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		g.class[p].limit = max(g.class[p].limit, g.settled[p], bytes+int64(t[p].Headroom))
 		g.over |= bit
 	}
+	g.setSpare()
 }
 
 // leavePool gives back to the pool what a priority took of it: its threshold

@@ -42,6 +42,9 @@ func TestConfigureLosesNothing(t *testing.T) {
 					g.Release(3, frame)
 				}
 			}
+			if n := rapid.Int64Range(0, 30*frame).Draw(t, "n"); g.Fits(n) != (g.Room(3) >= n) {
+				t.Fatalf("%d bytes fit: %v, and there is room for %d", n, g.Fits(n), g.Room(3))
+			}
 			var f Frame
 			if g.Next(0) == 0 && g.Poll(0, &f) {
 				if was := stopped; f.Quanta[3] != 0 {

@@ -48,7 +48,7 @@ type Ingress struct {
 	held    uint8 // priorities whose peer holds an XOFF of ours
 	many    bool  // shared is there
 	quanta  uint16
-	_       uint16
+	spare   uint16 // KB of any priority that fit as long as none is above XOFF: the least headroom; 0 with alpha
 
 	shared   *[Classes]occupancy // nil: one worker does all, and what is buffered is in class
 	interval units.Time          // between refreshes of an XOFF
@@ -134,6 +134,7 @@ func NewIngress(c IngressConfig) *Ingress {
 		}
 		g.calm(p)
 	}
+	g.setSpare()
 	return g
 }
 
@@ -233,6 +234,33 @@ func (g *Ingress) Room(p uint8) int64 {
 	return g.class[p&7].limit - g.load(p)
 }
 
+// Fits reports whether there is Room for n bytes, whichever priorities they are of.
+func (g *Ingress) Fits(n int64) bool {
+	return g.over|g.held == 0 && n <= int64(g.spare)<<10 || g.fitsEach(n)
+}
+
+func (g *Ingress) fitsEach(n int64) bool {
+	for p := range Classes {
+		if g.enabled>>p&1 != 0 && g.Room(uint8(p)) < n {
+			return false
+		}
+	}
+	return true
+}
+
+// setSpare works out spare. It comes after every change of headroom and alpha.
+func (g *Ingress) setSpare() {
+	spare := int64(math.MaxUint16)
+	for p := range Classes {
+		if g.class[p].alpha > 0 {
+			spare = 0
+		} else if g.enabled>>p&1 != 0 {
+			spare = min(spare, g.class[p].headroom>>10)
+		}
+	}
+	g.spare = uint16(spare)
+}
+
 // AdmitAll accounts several frames of priority p, n bytes together, for which
 // there was Room.
 func (g *Ingress) AdmitAll(p uint8, n int64) {
@@ -243,6 +271,17 @@ func (g *Ingress) AdmitAll(p uint8, n int64) {
 		g.noteHeadroom(p, now)
 	}
 	c.peak = max(c.peak, now)
+}
+
+// AdmitEasily is AdmitAll if that is only to count; else it does nothing and reports false.
+func (g *Ingress) AdmitEasily(p uint8, n int64) bool {
+	c := &g.class[p&7]
+	now := c.bytes + n
+	if now > c.easy {
+		return false
+	}
+	c.bytes, c.peak = now, max(c.peak, now)
+	return true
 }
 
 // Release takes back n bytes that left or were dropped. It reports whether

@@ -289,6 +289,32 @@ func TestNothingAllocates(t *testing.T) {
 	}
 }
 
+// What fits is what the priority with the least room takes, whether all are below XOFF or
+// one is above.
+func TestFits(t *testing.T) {
+	c := IngressConfig{Enabled: 1<<3 | 1<<4, Rate: 10 * units.Gbps}
+	c.Thresholds[3] = Thresholds{XOFF: 10_000, XON: 5_000, Headroom: 7 << 10}
+	c.Thresholds[4] = Thresholds{XOFF: 20_000, XON: 5_000, Headroom: 5 << 10}
+	g := NewIngress(c)
+	for _, s := range []struct {
+		admit   int // bytes more of priority 4
+		fit, no int64
+	}{
+		{0, 10_000 + 7<<10, 10_000 + 7<<10 + 1}, {20_000, 5 << 10, 5<<10 + 1}, {1000, 5<<10 - 1000, 5<<10 - 999},
+	} {
+		if s.admit > 0 && !g.Admit(4, s.admit) {
+			t.Fatal(s.admit)
+		}
+		if !g.Fits(s.fit) || g.Fits(s.no) {
+			t.Errorf("%d bytes: %d fit %v, %d fit %v", g.Bytes(4), s.fit, g.Fits(s.fit), s.no, g.Fits(s.no))
+		}
+	}
+	c.Thresholds[3].Alpha, c.Pool = 1, NewPool(100_000, false)
+	if NewIngress(c).Fits(1) {
+		t.Error("fits where only Admit can tell")
+	}
+}
+
 // A release is easy as long as nobody waits for an XON and no other worker counts.
 func TestEasyRelease(t *testing.T) {
 	c := IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps}
