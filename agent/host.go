@@ -146,8 +146,11 @@ func (h *Host) prio(tos uint8) uint8 {
 // onLink is what a frame of length bytes occupies there.
 func (h *Host) onLink(length int) int { return length + int(h.overhead) }
 
-// seldom is what few packets need.
+// seldom is what few packets need, behind what acknowledgements do.
 type seldom struct {
+	replies []wire.AckHead // by slot of a received flow, if every packet is acknowledged
+	heard   []wire.AckHead // the same, by slot of one that is sent
+
 	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
@@ -284,6 +287,8 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry, h.config.Period = np, rp, carry, 0
 	h.carry()
+	h.replies, h.heard = nil, nil
+	h.makeAcks()
 	h.notice = np.Next()
 	h.acks = newAckQueue(carry.Ack)
 	for prio := range h.spare {

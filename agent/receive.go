@@ -145,6 +145,9 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 	p := &h.peers[slot]
 	if fresh {
 		*p = peer{mac: hdr.Src, srcPort: hdr.SrcPort}
+		if slot < len(h.replies) {
+			h.replies[slot].Forget()
+		}
 	}
 	onWire := h.onLink(int(f.Len))
 	ecn := hdr.TOS & 3
