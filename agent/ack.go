@@ -147,14 +147,14 @@ func (c *Config) undetermined(ecn uint8) bool {
 
 // takeAck ends a flow, or sends it back to the packet that is missing, or lets
 // its reaction point know.
-func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
+func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
 	ext := bth.Extensions()
 	end := hdr.BTH + ackLen(ext)
 	if len(b) < end {
 		return dataplane.DropMalformed, false
 	}
-	id := h.byPeer.Lookup(peerKey{src, bth.DestQP()})
+	id := h.byPeer.Lookup(keyFrom(b[hdr.L3:], bth.DestQP()))
 	if !h.intact(b[:end], hdr, id) {
 		return dataplane.DropBadICRC, false
 	}

@@ -62,7 +62,7 @@ func (h *Host) morePeers() {
 // that its place can be another's. It reports false, and changes nothing, while
 // something is still to be said of it.
 func (h *Host) Forget(from wire.IP, qp uint32) bool {
-	slot := h.table.Lookup(peerKey{from, qp})
+	slot := h.table.Lookup(keyOf(from, qp))
 	if slot == flowtable.None {
 		return true
 	}
