@@ -206,6 +206,9 @@ func (w *World) wakeAll() (woken bool) {
 	p := &w.part
 	for i := range w.nodes {
 		m := &w.nodes[i]
+		if !m.env.Wakes() {
+			continue
+		}
 		if w.split != nil {
 			p = w.split.parts[m.part]
 		}
