@@ -335,20 +335,26 @@ func (c *calendar) advance() bool {
 func (c *calendar) collect(now []entry, a *arrivals, today int64) []entry {
 	n, more := int(a.n), a.more
 	a.n, a.more = 0, 0
-	for i := min(n, len(a.last)) - 1; i >= 0; i-- {
-		if e := a.last[i]; int64(e.at)>>(c.shift&63) == today {
-			now = append(now, e)
-		} else { // it was beyond what is kept
-			c.put(e, int64(e.at)>>(c.shift&63))
-		}
-	}
+	now = c.takeAll(now, a.last[:n], today)
 	for more != 0 {
 		at := more
-		block := c.more[at] // putting one off may move it
-		more = block.more
+		more = c.more[at].more
 		c.more[at].more, c.free = c.free, at
-		block.n, block.more = int32(len(block.last)), 0
-		now = c.collect(now, &block, today)
+		block := c.more[at].last // putting one off may move it
+		now = c.takeAll(now, block[:], today)
+	}
+	return now
+}
+
+// takeAll appends frames of the day that was reached, those sent last first.
+func (c *calendar) takeAll(now, frames []entry, today int64) []entry {
+	for i := len(frames) - 1; i >= 0; i-- {
+		e := frames[i]
+		if day := int64(e.at) >> (c.shift & 63); day > today { // it was beyond what is kept
+			c.put(e, day)
+			continue
+		}
+		now = append(now, e)
 	}
 	return now
 }
