@@ -323,7 +323,12 @@ func (c *calendar) advance() bool {
 			s.prev = isNow
 			timer = s.next
 		}
-		c.now = c.collect(now, c.arrivals(next), next)
+		a := c.arrivals(next)
+		n, more := a.n, a.more
+		a.n, a.more = 0, 0
+		if c.now = c.takeAll(now, a.last[:n], next); more != 0 {
+			c.takeMore(more, next)
+		}
 	}
 	if len(c.now) > 1 {
 		c.sort()
@@ -331,19 +336,16 @@ func (c *calendar) advance() bool {
 	return true
 }
 
-// collect appends the frames of the day that was reached, those sent last first.
-func (c *calendar) collect(now []entry, a *arrivals, today int64) []entry {
-	n, more := int(a.n), a.more
-	a.n, a.more = 0, 0
-	now = c.takeAll(now, a.last[:n], today)
+// takeMore takes those frames of the day that was reached which did not fit into its
+// line, the first of whose places is given.
+func (c *calendar) takeMore(more int32, today int64) {
 	for more != 0 {
 		at := more
 		more = c.more[at].more
 		c.more[at].more, c.free = c.free, at
 		block := c.more[at].last // putting one off may move it
-		now = c.takeAll(now, block[:], today)
+		c.now = c.takeAll(c.now, block[:], today)
 	}
-	return now
 }
 
 // takeAll appends frames of the day that was reached, those sent last first.
