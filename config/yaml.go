@@ -130,6 +130,9 @@ func withLine(err error, line int, into any) *Error {
 			line = t.Position.Line
 		}
 		message := theirs.GetMessage()
+		if strings.HasSuffix(message, " was used where mapping is expected") {
+			message = "keys with values belong here (key: value, or {key: value})"
+		}
 		if name, ok := strings.CutPrefix(message, "unknown field "); ok {
 			message = "unknown key " + name
 			if other := meant(strings.Trim(name, `"`), into); other != "" {

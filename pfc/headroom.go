@@ -53,7 +53,8 @@ func (h HeadroomParts) Sum() units.Size {
 	return h.Frames + h.Pause + h.Peer + h.Cable + h.Own + h.Ring
 }
 
-// Headroom is the sum for a link without a device's transmit ring.
+// Headroom is the sum of HeadroomOf for a link without a device's transmit ring:
+// the bytes that can arrive after XOFF was crossed.
 func Headroom(r units.Rate, delay, own units.Time, mtu units.Size) units.Size {
 	return HeadroomOf(r, delay, own, 0, mtu).Sum()
 }

@@ -10,7 +10,9 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"photon/units"
@@ -41,7 +43,7 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	before := packetSockets()
 	id := C.ph_open(cname, cspec)
 	if id < 0 {
-		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s (the EAL argument --log-level=*:debug shows why)", spec, strerror(-int(id)))
+		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s", spec, whyClosed(int(-id), strings.HasPrefix(name, "net_")))
 	}
 	w.opened = append(w.opened, uint16(id))
 	client := C.int(0)
@@ -74,6 +76,20 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	deviceStats(d.ID, &s)
 	d.Up, d.Rate = s.LinkUp && w.kernel[d.ID].running(), s.Rate
 	return d, nil
+}
+
+// whyClosed is what an error number of DPDK's means where a device was to be opened.
+func whyClosed(n int, virtual bool) string {
+	why := strerror(n)
+	switch {
+	case syscall.Errno(n) == syscall.EFAULT: // no bus knows the name
+		return why + ": there is no driver for such a device"
+	case syscall.Errno(n) == syscall.ENODEV && !virtual:
+		return why + ": there is no such card, or no driver of DPDK has it (dpdk-devbind.py --status-dev net shows them)"
+	case os.Geteuid() != 0:
+		return why + " (photon does not run as root, and may lack CAP_NET_ADMIN, CAP_NET_RAW or the device)"
+	}
+	return why + " (the EAL argument --log-level=*:debug shows why)"
 }
 
 func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }
