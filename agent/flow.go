@@ -191,7 +191,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	if err := h.checkSpec(&spec); err != nil {
 		return 0, err
 	}
-	id, fresh := h.byPeer.Insert(peerKey{spec.Peer, spec.QP}, now)
+	id, fresh := h.byPeer.Insert(keyOf(spec.Peer, spec.QP), now)
 	switch {
 	case id == flowtable.None:
 		return 0, ErrFull

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -146,8 +147,11 @@ func (h *Host) prio(tos uint8) uint8 {
 // onLink is what a frame of length bytes occupies there.
 func (h *Host) onLink(length int) int { return length + int(h.overhead) }
 
-// seldom is what few packets need.
+// seldom is what few packets need, behind what acknowledgements do.
 type seldom struct {
+	replies []wire.AckHead // by slot of a received flow, if every packet is acknowledged
+	heard   []wire.AckHead // the same, by slot of one that is sent
+
 	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
@@ -169,22 +173,56 @@ func (h *Host) Soon(int, *dataplane.Frame) {
 // pointer is what an interface points to.
 func pointer[T any](i T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&i))[1] }
 
-// peerKey names a flow at either end: the other end's address, and the queue pair.
+// peerKey names a flow at either end: the other end's address, and the queue pair. It is
+// made of numbers, not of an array: so it stays in registers until it is looked up.
 type peerKey struct {
-	ip wire.IP
-	qp uint32
+	hi, lo half // of the address
+	qp     uint32
+}
+
+// half is eight bytes of an address, the first of which is the lowest of a.
+type half struct{ a, b uint32 }
+
+func halfOf(b []byte) half { return half{le32(b[0:4]), le32(b[4:8])} }
+
+func (h half) word() uint64 { return uint64(h.a) | uint64(h.b)<<32 }
+
+func keyOf(ip wire.IP, qp uint32) peerKey { return peerKey{halfOf(ip[0:8]), halfOf(ip[8:16]), qp} }
+
+// keyFrom is that of the sender of a packet, which begins with the IP header.
+func keyFrom(ip []byte, qp uint32) peerKey {
+	if ip[0]>>4 != 6 {
+		return peerKey{half{}, half{v4Mapped, le32(ip[12:16])}, qp}
+	}
+	return peerKey{halfOf(ip[8:16]), halfOf(ip[16:24]), qp}
+}
+
+// v4Mapped is what comes before the four bytes of an IPv4 address, behind zeros.
+const v4Mapped = 0xFFFF0000
+
+// ip is the address.
+func (k peerKey) ip() (a wire.IP) {
+	binary.LittleEndian.PutUint64(a[0:8], k.hi.word())
+	binary.LittleEndian.PutUint64(a[8:16], k.lo.word())
+	return a
+}
+
+// mine reports whether the packet that begins with the IP header is for the host.
+func (h *Host) mine(ip []byte) bool {
+	hi, lo := halfOf(h.ip[0:8]), halfOf(h.ip[8:16])
+	if ip[0]>>4 != 6 {
+		return hi == half{} && lo == half{v4Mapped, le32(ip[16:20])}
+	}
+	return hi == halfOf(ip[24:32]) && lo == halfOf(ip[32:40])
 }
 
 func hashKey(k peerKey) uint64 {
-	a := le(k.ip[0:8]) ^ bits.RotateLeft64(le(k.ip[8:16]), 32)
-	hi, lo := bits.Mul64(a^0xA0761D6478BD642F, uint64(k.qp)^0xE7037ED1A0B428DB)
+	hi, lo := bits.Mul64(k.hi.word()^bits.RotateLeft64(k.lo.word(), 32)^0xA0761D6478BD642F, uint64(k.qp)^0xE7037ED1A0B428DB)
 	return hi ^ lo
 }
 
-func le(b []byte) uint64 {
-	_ = b[7]
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-}
+func le(b []byte) uint64   { return binary.LittleEndian.Uint64(b) }
+func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
 // New makes a host.
 func New(c Config, env *dataplane.Env) (*Host, error) {
@@ -284,6 +322,8 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry, h.config.Period = np, rp, carry, 0
 	h.carry()
+	h.replies, h.heard = nil, nil
+	h.makeAcks()
 	h.notice = np.Next()
 	h.acks = newAckQueue(carry.Ack)
 	for prio := range h.spare {

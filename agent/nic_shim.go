@@ -185,7 +185,7 @@ func (n *NIC) echo() (f dataplane.Frame, made, stop bool) {
 	if f, made = n.env.Alloc(wire.RoCEMaxLen + length); !made {
 		return f, false, true
 	}
-	n.echoes.head++
+	n.echoes.pop()
 	slot := int(a.slot)
 	p, key := &n.peers[slot], n.table.Key(slot)
 	p.echoes--

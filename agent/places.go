@@ -23,6 +23,16 @@ func (h *Host) makePlaces() {
 	h.flows, h.byPeer, h.pacer = make([]flow, c.Senders), flowtable.New(c.Senders, hashKey), ratelimit.NewPacerWith[sending](c.Senders, c.Tenants...)
 	h.peers, h.table = make([]peer, c.Receivers), flowtable.New(c.Receivers, hashKey)
 	memory.Huge(h.flows)
+	h.makeAcks()
+}
+
+// makeAcks makes places for what acknowledgements have in common, as many as there are
+// for flows, if there will be enough of them.
+func (h *Host) makeAcks() {
+	if h.ackEach {
+		h.replies = append(h.replies, make([]wire.AckHead, len(h.peers)-len(h.replies))...)
+		h.heard = append(h.heard, make([]wire.AckHead, len(h.flows)-len(h.heard))...)
+	}
 }
 
 // moreFlows makes the places that the table of sent flows now has.
@@ -35,6 +45,7 @@ func (h *Host) moreFlows() {
 				h.flows[i].sending = h.pacer.Beside(i)
 			}
 		}
+		h.makeAcks()
 	}
 }
 
@@ -43,6 +54,7 @@ func (h *Host) morePeers() {
 	if n := h.table.Room(); n > len(h.peers) {
 		h.peers = append(make([]peer, 0, n), h.peers...)[:n]
 		h.config.NP.(cnp.Elastic).Room(n)
+		h.makeAcks()
 	}
 }
 
@@ -50,7 +62,7 @@ func (h *Host) morePeers() {
 // that its place can be another's. It reports false, and changes nothing, while
 // something is still to be said of it.
 func (h *Host) Forget(from wire.IP, qp uint32) bool {
-	slot := h.table.Lookup(peerKey{from, qp})
+	slot := h.table.Lookup(keyOf(from, qp))
 	if slot == flowtable.None {
 		return true
 	}

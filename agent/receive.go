@@ -39,7 +39,9 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 	} else if silent && h.notice == before {
 		return // nothing has come nearer
 	}
-	h.env.Wake(0, h.Next(now, 0))
+	if h.env.Due(0) > now { // it is not called before
+		h.env.Wake(0, h.Next(now, 0))
+	}
 }
 
 // receive takes a frame. It reports that there is no more to do by that than there
@@ -115,27 +117,27 @@ func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Heade
 	if hdr.BTH == 0 {
 		return dataplane.DropUnknown, false
 	}
-	src, dst := wire.Addresses(b[hdr.L3:])
-	if dst != h.ip {
+	if !h.mine(b[hdr.L3:]) {
 		return dataplane.DropUnknown, false
 	}
 	bth := wire.BTH(b[hdr.BTH:])
 	switch bth.Opcode() {
 	case wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly:
-		return h.takeData(now, f, b, hdr, src)
+		return h.takeData(now, f, b, hdr)
 	case wire.OpCNP:
-		return h.takeCNP(now, b, hdr, src)
+		return h.takeCNP(now, b, hdr)
 	case wire.OpAcknowledge:
-		return h.takeAck(now, b, hdr, src)
+		return h.takeAck(now, b, hdr)
 	}
 	return dataplane.DropUnknown, false
 }
 
-func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
+func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
-	slot, fresh := h.slotOf(peerKey{src, bth.DestQP()}, now)
+	key := keyFrom(b[hdr.L3:], bth.DestQP())
+	slot, fresh := h.slotOf(key, now)
 	if slot == flowtable.None {
-		if slot, fresh = h.makeRoom(now, peerKey{src, bth.DestQP()}); slot == flowtable.None {
+		if slot, fresh = h.makeRoom(now, key); slot == flowtable.None {
 			return dataplane.DropTable, false
 		}
 	}
@@ -145,6 +147,9 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 	p := &h.peers[slot]
 	if fresh {
 		*p = peer{mac: hdr.Src, srcPort: hdr.SrcPort}
+		if slot < len(h.replies) {
+			h.replies[slot].Forget()
+		}
 	}
 	onWire := h.onLink(int(f.Len))
 	ecn := hdr.TOS & 3
@@ -196,13 +201,13 @@ func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
 
 // takeCNP lets the reaction point of the flow that the CNP names act, and moves
 // the flow's next departure to where the new rate puts it.
-func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header, src wire.IP) (dataplane.Reason, bool) {
+func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	qp, notice, err := cnp.Decode(b, hdr)
 	if err != nil {
 		h.stats.RPIgnored++
 		return dataplane.DropBadICRC, false
 	}
-	id := h.byPeer.Lookup(peerKey{src, qp})
+	id := h.byPeer.Lookup(keyFrom(b[hdr.L3:], qp))
 	if id == flowtable.None || !h.flows[id].believes(now, h.config.Period) { // the flow may just have ended
 		h.stats.RPIgnored++
 		return 0, true
@@ -277,7 +282,7 @@ type PeerState struct {
 // Received returns what the host received of the flow from a peer; zero if nothing.
 func (h *Host) Received(from wire.IP, qp uint32) PeerState {
 	s := PeerState{IP: from, QP: qp}
-	if slot := h.table.Lookup(peerKey{from, qp}); slot != flowtable.None {
+	if slot := h.table.Lookup(keyOf(from, qp)); slot != flowtable.None {
 		p := &h.peers[slot]
 		s.Frames, s.Bytes, s.Marked, s.CNPs = p.frames, p.bytes, p.marked, p.cnps
 	}

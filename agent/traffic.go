@@ -154,7 +154,7 @@ func (t *Traffic) Check(orders []Order) error {
 // stopped by the first call after its time.
 func (t *Traffic) Step(now units.Time) {
 	for _, r := range t.host.TakeResults() {
-		k := peerKey{r.Peer, r.QP}
+		k := keyOf(r.Peer, r.QP)
 		if j := t.running[k]; j != nil {
 			delete(t.running, k)
 			j.FirstBit, j.End, j.Frames = r.FirstBit, r.End, r.Frames
@@ -183,7 +183,7 @@ func (t *Traffic) begin(now units.Time, j *order) {
 		return
 	}
 	j.Stage, j.slot = Running, slot
-	t.running[peerKey{j.Peer, j.QP}] = j
+	t.running[keyOf(j.Peer, j.QP)] = j
 	if j.Stop > 0 {
 		heap.Push(&t.stops, timed{j.Order.Stop, j})
 	}
@@ -195,7 +195,7 @@ func (t *Traffic) stop(now units.Time, j *order) bool {
 	case Running:
 		t.look(now, j)
 		t.host.StopFlow(now, j.slot)
-		delete(t.running, peerKey{j.Peer, j.QP})
+		delete(t.running, keyOf(j.Peer, j.QP))
 	case Pending:
 		t.waiting--
 	default:

@@ -98,7 +98,7 @@ func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 
 // reply is the header of a packet to the sender of a received flow.
 func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
-	return wire.RoCE{DstMAC: h.peers[slot].mac, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip, TOS: dscp << 2, SrcPort: h.peers[slot].srcPort}
+	return wire.RoCE{DstMAC: h.peers[slot].mac, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip(), TOS: dscp << 2, SrcPort: h.peers[slot].srcPort}
 }
 
 // data makes the next packet of the first flow of a class, and schedules the
@@ -227,7 +227,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	h.dataSent += uint64(onWire)
 	f.rp.Sent(now, onWire)
 	h.pacer.Sent(now, id, onWire)
-	f.base, f.gapBytes = due, uint16(onWire)
+	f.base, f.gapBytes, f.gap = due, uint16(onWire), 0
 	message := f.apart && f.shared != nil && !f.gone
 	if message {
 		h.took(now, id, last)
@@ -255,6 +255,9 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 
 // departure is when the next packet may leave at the rate of now.
 func (f *flow) departure(now units.Time) units.Time {
+	if f.gap != 0 {
+		return f.base.Add(f.gap)
+	}
 	return f.base.Add(f.rate(now).Serialize(units.Size(f.gapBytes)))
 }
 

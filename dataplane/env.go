@@ -55,6 +55,9 @@ func (e *Env) Woken() []uint16 {
 	return w
 }
 
+// Wakes reports whether Woken has any.
+func (e *Env) Wakes() bool { return len(e.woken) > 0 }
+
 // Hold asks the world not to receive from a port for the time being: what comes
 // waits in the device. A world may still deliver a burst that was on its way, and
 // one that has no devices may deliver everything.

@@ -48,6 +48,13 @@ func newRead(port uint16, prio uint8, flag Flag) read {
 // would have to wait for several stores.
 func (f *Frame) set(r read) { *(*read)(unsafe.Pointer(&f.Hash)) = r }
 
+// Begin makes f one of which nothing is known but what worlds hand over. Each half is
+// written at once, as copy reads it.
+func (f *Frame) Begin(ref uint32, length, off uint16) {
+	halves := (*[2]read)(unsafe.Pointer(f))
+	halves[0], halves[1] = read(ref)|read(length)<<32|read(off)<<48, 0
+}
+
 // copy makes f what g is, in two halves as they were written: to load what was just
 // stored in smaller pieces takes 5 ns.
 func (f *Frame) copy(g *Frame) {

@@ -38,6 +38,7 @@ const (
 	headerSlotShift = 7 // HeaderLen
 	headerOff       = 4 // room to insert a tag
 	chunkSlots      = 1 << 12
+	line            = 64 // of the cache
 )
 
 // HeaderLen is how many bytes hold all headers of a frame, with room for a tag.
@@ -67,7 +68,9 @@ func (p *Pool) Another() *Pool {
 
 func growHeaders(p *Pool) {
 	first := uint32(len(p.chunks)) << p.chunkShift
-	p.chunks = append(p.chunks, make([]byte, chunkSlots*int(p.slot)))
+	// A frame begins with a line of the cache: all headers of most are in it.
+	const before = line - headerOff
+	p.chunks = append(p.chunks, make([]byte, before+chunkSlots*int(p.slot))[before:])
 	for r := first + chunkSlots; r > first; r-- {
 		p.free = append(p.free, r-1)
 	}

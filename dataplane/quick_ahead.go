@@ -46,5 +46,7 @@ func (s *Switch) firstLossless() uint8 {
 	return uint8(bits.TrailingZeros8(s.config.Lossless|0x80)) & 7
 }
 
-// Line is where the first bytes of a buffer are.
-func (p *Pool) Line(ref uint32) unsafe.Pointer { return unsafe.Pointer(&p.chunk(ref)[p.place(ref)]) }
+// Line is where the first bytes of a new frame are in a buffer.
+func (p *Pool) Line(ref uint32) unsafe.Pointer {
+	return unsafe.Pointer(&p.chunk(ref)[p.place(ref)+int(p.off)])
+}

@@ -29,6 +29,31 @@ func TestFrameIsTwoWords(t *testing.T) {
 	}
 }
 
+// A frame as a world hands it over is made in two halves, and nothing is known of it.
+func TestFramesBegin(t *testing.T) {
+	f := Frame{9, 9, 9, 9, 9, 9, 9}
+	if f.Begin(0x89ABCDEF, 0x1234, 0xFEDC); f != (Frame{Ref: 0x89ABCDEF, Len: 0x1234, Off: 0xFEDC}) {
+		t.Errorf("%+v", f)
+	}
+}
+
+// All headers of most frames, a new one's first 64 bytes, are one line of the cache, in
+// every chunk; and that is the line that is fetched ahead.
+func TestHeadersAreALine(t *testing.T) {
+	for _, p := range []*Pool{NewHeaderPool(), NewHeaderPoolOf(4 * HeaderLen)} {
+		for range 2*chunkSlots + 1 {
+			f, _ := p.Alloc(1000)
+			b := p.Header(f)
+			if at := uintptr(unsafe.Pointer(&b[0])); at%line != 0 || p.Line(f.Ref) != unsafe.Pointer(&b[0]) {
+				t.Fatalf("frame %d begins at %x, the line is at %x", f.Ref, at, p.Line(f.Ref))
+			}
+			if want := int(p.slot) - headerOff; len(b) != want {
+				t.Fatalf("%d bytes of headers, want %d", len(b), want)
+			}
+		}
+	}
+}
+
 // Rings that were reserved do not begin at the same few places of the caches.
 func TestReservedRingsAreSpread(t *testing.T) {
 	r := newRig(t, config(8))

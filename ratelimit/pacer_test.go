@@ -231,3 +231,34 @@ func TestFewAreAsMany(t *testing.T) {
 		}
 	})
 }
+
+// A timer that is set to the time which it has already goes behind the others of that
+// time, among few and among many.
+func TestSetAgainToTheSameTime(t *testing.T) {
+	for _, others := range []int{0, mostFew} {
+		for again := range 3 {
+			w := NewWheel(3 + mostFew)
+			for f := range others {
+				w.Schedule(3+f, Horizon/2)
+			}
+			for f := range 3 {
+				w.Schedule(f, Slot)
+			}
+			w.Schedule(again, Slot)
+			want := []int{again}
+			for f := 2; f >= 0; f-- {
+				if f != again {
+					want = append([]int{f}, want...)
+				}
+			}
+			for i, f := range want {
+				if got, ok := w.Expire(Slot); !ok || got != f {
+					t.Errorf("%d others, %d set again: flow %d came out as number %d, want %v", others, again, got, i, want)
+				}
+			}
+			if _, ok := w.Expire(Slot); ok || w.Len() != others {
+				t.Errorf("%d timers are left of %d", w.Len(), others)
+			}
+		}
+	}
+}

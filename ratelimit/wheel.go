@@ -189,6 +189,9 @@ func (w *WheelWith[T]) Scheduled(flow int) bool { return w.entry[flow].where != 
 func (w *WheelWith[T]) Schedule(flow int, t units.Time) {
 	e := &w.entry[flow]
 	if e.where != nobody {
+		if e.where == isFew && e.at == t && w.lastOfFew(int32(flow)) {
+			return // it would come back to where it is
+		}
 		w.Cancel(flow)
 	}
 	e.at = t
@@ -205,6 +208,16 @@ func (w *WheelWith[T]) Schedule(flow int, t units.Time) {
 	if w.soon != unknown {
 		w.soon = min(w.soon, w.due(int32(flow)))
 	}
+}
+
+// lastOfFew reports whether no other timer among few expires when a flow's does, but
+// after it.
+func (w *WheelWith[T]) lastOfFew(flow int32) bool {
+	i := 0
+	for w.few[i&(mostFew-1)].flow != flow {
+		i++
+	}
+	return i == 0 || w.few[(i-1)&(mostFew-1)].at != w.few[i&(mostFew-1)].at
 }
 
 // addFew puts a timer in front of those that expire before it, or when it does.

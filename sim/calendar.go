@@ -178,15 +178,33 @@ func (c *calendar) set(timer int, at units.Time) {
 // send lets a frame arrive at a port at an instant.
 func (c *calendar) send(f *dataplane.Frame, port int32, at units.Time) {
 	if int(f.Ref) >= len(c.sizes) {
-		c.sizes = append(c.sizes, make([]size, max(64, len(c.sizes), int(f.Ref)+1-len(c.sizes)))...)
+		c.moreSizes(int(f.Ref))
 	}
 	c.sizes[f.Ref] = size{f.Len, f.Off}
-	e := entry{at, port, f.Ref}
-	if number := int64(at) >> c.shift; number > c.today {
+	number := int64(at) >> (c.shift & 63)
+	if uint64(number-c.today-1) < uint64(len(c.frames)-1) { // as put does, with the least that is to be done
+		if a := c.arrivals(number); uint(a.n) < uint(len(a.last)) {
+			a.last[a.n] = entry{at, port, f.Ref}
+			a.n++
+			c.use(number)
+			return
+		}
+	}
+	c.sendOther(entry{at, port, f.Ref}, number)
+}
+
+// sendOther is send on a day that has come, or is far ahead, or full.
+func (c *calendar) sendOther(e entry, number int64) {
+	if number > c.today {
 		c.put(e, number)
 		return
 	}
 	c.insert(e)
+}
+
+// moreSizes makes places for frames as far as one.
+func (c *calendar) moreSizes(ref int) {
+	c.sizes = append(c.sizes, make([]size, max(64, len(c.sizes), ref+1-len(c.sizes)))...)
 }
 
 // put lets a frame arrive on a day after today, or on the last there is for frames.
@@ -295,19 +313,21 @@ func (c *calendar) advance() bool {
 			}
 		}
 		c.today = next
-		timer := c.days[next&(year-1)]
-		c.days[next&(year-1)] = nobody
 		c.empty(next)
 		now := c.now
+		timer := c.days[next&(year-1)]
+		c.days[next&(year-1)] = nobody
 		for timer >= 0 {
 			s := &c.slots[timer]
 			now = append(now, entry{at: s.at, event: c.timers + timer})
 			s.prev = isNow
 			timer = s.next
 		}
-		c.now = now
-		if a := c.arrivals(next); a.n > 0 {
-			c.collect(a, next)
+		a := c.arrivals(next)
+		n, more := a.n, a.more
+		a.n, a.more = 0, 0
+		if c.now = c.takeAll(now, a.last[:n], next); more != 0 {
+			c.takeMore(more, next)
 		}
 	}
 	if len(c.now) > 1 {
@@ -316,30 +336,29 @@ func (c *calendar) advance() bool {
 	return true
 }
 
-// collect takes the frames of the day that was reached.
-func (c *calendar) collect(a *arrivals, today int64) {
-	n, more := a.n, a.more
-	a.n, a.more = 0, 0
-	c.takeAll(a.last[:n], today)
+// takeMore takes those frames of the day that was reached which did not fit into its
+// line, the first of whose places is given.
+func (c *calendar) takeMore(more int32, today int64) {
 	for more != 0 {
 		at := more
 		more = c.more[at].more
 		c.more[at].more, c.free = c.free, at
 		block := c.more[at].last // putting one off may move it
-		c.takeAll(block[:], today)
+		c.now = c.takeAll(c.now, block[:], today)
 	}
 }
 
-// takeAll takes frames of the day that was reached, those sent last first.
-func (c *calendar) takeAll(frames []entry, today int64) {
+// takeAll appends frames of the day that was reached, those sent last first.
+func (c *calendar) takeAll(now, frames []entry, today int64) []entry {
 	for i := len(frames) - 1; i >= 0; i-- {
 		e := frames[i]
-		if day := int64(e.at) >> c.shift; day > today { // it was beyond what is kept
+		if day := int64(e.at) >> (c.shift & 63); day > today { // it was beyond what is kept
 			c.put(e, day)
 			continue
 		}
-		c.now = append(c.now, e)
+		now = append(now, e)
 	}
+	return now
 }
 
 // takeLater takes the timers that were beyond the year and whose day has come: the

@@ -170,6 +170,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		return w.runParts(ctx, until)
 	}
 	c, looks := w.events, len(w.ports) >= large
+	least := min(w.due, until) // an event before it is the next thing to happen
 	for n := 0; ; n++ {
 		if n&0xFFF == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -177,9 +178,9 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		if len(c.now) == 0 && c.advance() && looks {
 			w.lookAhead()
 		}
-		at := c.next()
-		if at >= w.due || at > until {
-			if w.due <= until && w.due <= at && w.sample(min(at, until)) {
+		if at := c.next(); at >= least {
+			again := w.due <= until && w.due <= at && w.sample(min(at, until))
+			if least = min(w.due, until); again {
 				continue // there may be an earlier event now
 			}
 			if at > until {
@@ -205,6 +206,9 @@ func (w *World) wakeAll() (woken bool) {
 	p := &w.part
 	for i := range w.nodes {
 		m := &w.nodes[i]
+		if !m.env.Wakes() {
+			continue
+		}
 		if w.split != nil {
 			p = w.split.parts[m.part]
 		}
@@ -256,9 +260,9 @@ func (w *World) sample(until units.Time) (woken bool) {
 // arrive delivers a frame to a port.
 func (w *part) arrive(p int, ref uint32) {
 	dst := &w.ports[p]
-	t := &w.events.sizes[ref]
+	t := w.events.sizes[ref]
 	f := &w.burst[0]
-	*f = dataplane.Frame{Ref: ref, Len: t.len, Off: t.off}
+	f.Begin(ref, t.len, t.off)
 	dst.delivered++
 	w.trace(p, f)
 	first := p - int(dst.number)
@@ -273,7 +277,9 @@ func (w *part) arrive(p int, ref uint32) {
 		if to.free <= w.now && to.peer != unlinked && w.events.quiet(w.now) && w.events.resting(first+out) && dst.lone.Through(out, f) {
 			w.count++
 			w.send(to)
-			w.wake(dst.env, first)
+			if dst.env.Wakes() {
+				w.wake(dst.env, first)
+			}
 			return
 		}
 		dst.lone.Queue(w.now, out, f)
@@ -309,7 +315,9 @@ func (w *part) depart(p int) {
 			w.send(src)
 			src.env.SetDue(number, next)
 			w.schedule(p, next)
-			w.wake(src.env, p-number)
+			if src.env.Wakes() {
+				w.wake(src.env, p-number)
+			}
 			return
 		}
 	}
@@ -324,7 +332,9 @@ func (w *part) depart(p int) {
 	}
 	src.env.SetDue(number, next)
 	w.schedule(p, next)
-	w.wake(src.env, p-number)
+	if src.env.Wakes() {
+		w.wake(src.env, p-number)
+	}
 }
 
 // send puts the frame at hand on the link of a port.

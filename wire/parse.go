@@ -30,11 +30,13 @@ type Header struct {
 func Parse(b []byte, h *Header) bool {
 	if len(b) >= QuickLen {
 		if q := (*Quick)(b); q.Plain() { // as most are; the rest says the same of it
+			// Field by field: a literal is made elsewhere and copied, for which the processor waits.
 			ports := binary.BigEndian.Uint32(b[34:38])
-			*h = Header{
-				Dst: q.Dst(), Src: q.Src(), EtherType: TypeIPv4, TOS: q.TOS(), Proto: b[23], Payload: EthernetLen, L3: EthernetLen, L4: EthernetLen + IPv4Len,
-				SrcPort: uint16(ports >> 16), DstPort: uint16(ports), Hash: q.Hash(),
-			}
+			h.Dst, h.Src, h.EtherType = q.Dst(), q.Src(), TypeIPv4
+			h.Tagged, h.CNTagged, h.FlowID, h.PCP = false, false, 0, 0
+			h.TOS, h.Proto = q.TOS(), b[23]
+			h.Payload, h.L3, h.L4, h.BTH = EthernetLen, EthernetLen, EthernetLen+IPv4Len, 0
+			h.SrcPort, h.DstPort, h.Hash = uint16(ports>>16), uint16(ports), q.Hash()
 			if h.Proto == ProtoUDP && h.DstPort == PortRoCEv2 {
 				h.BTH = EthernetLen + IPv4Len + UDPLen
 			}

@@ -32,6 +32,9 @@ func run() error {
 	until := flag.Duration("until", 0, "with -child: end at this virtual time")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile of the processor")
 	flag.Parse()
+	if *child && *only == bareName {
+		return json.NewEncoder(os.Stdout).Encode(measureBare(bareHops))
+	}
 	list := cases
 	if *growth {
 		list = growing
@@ -86,7 +89,13 @@ func compare(list []testCase, turns int, out, name string) error {
 			all = append(all, contest{c: &list[i], each: each})
 		}
 	}
+	var bare []measured // how fast the machine was, in every turn
 	for range turns {
+		m, err := inChild(bareName, false, 1)
+		if err != nil {
+			return fmt.Errorf("%s: %w", bareName, err)
+		}
+		bare = append(bare, m)
 		for i := range all {
 			a := &all[i]
 			for cores := 1; cores <= min(2, runtime.NumCPU()); cores++ {
@@ -105,21 +114,23 @@ func compare(list []testCase, turns int, out, name string) error {
 			}
 		}
 	}
+	here := newMachine(bare)
 	var lines []line
 	var text strings.Builder
 	for _, a := range all {
-		lines = append(lines, newLine(a.c, a.each, a.runs, a.shared))
+		lines = append(lines, newLine(a.c, a.each, a.runs, a.shared, here))
 		for _, m := range a.runs {
 			text.WriteString(m.benchmark(a.c.name, a.each))
 		}
 	}
-	printTable(os.Stdout, lines)
+	printTable(os.Stdout, lines, here)
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	b, err := json.MarshalIndent(struct {
-		Cases []line `json:"cases"`
-	}{lines}, "", "  ")
+		Cases   []line  `json:"cases"`
+		Machine machine `json:"machine"`
+	}{lines, here}, "", "  ")
 	if err != nil {
 		return err
 	}

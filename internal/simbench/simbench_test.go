@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"photon/units"
 )
@@ -28,7 +30,7 @@ func TestMeasure(t *testing.T) {
 	if m.Hops == 0 || m.Hops%3 != 0 || m.Events < 2*m.Hops*9/10 || m.Events > 3*m.Hops || m.Frames == 0 || m.RSS < 1<<20 || m.Used <= 0 {
 		t.Errorf("%+v", m)
 	}
-	b, err := json.Marshal(newLine(&cases[0], false, runs, runs[1:]))
+	b, err := json.Marshal(newLine(&cases[0], false, runs, runs[1:], machine{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +42,44 @@ func TestMeasure(t *testing.T) {
 	form := regexp.MustCompile(`^BenchmarkSim/\S+ 1( \d+(\.\d+)? \S+)+\n$`)
 	if l := m.benchmark("compact-dcqcn", true); !form.MatchString(l) {
 		t.Errorf("%q is not a benchmark's line", l)
+	}
+}
+
+// The bare loop has two events a hop, gives them back in the order of time, and is what
+// ratios are scaled by.
+func TestBareLoop(t *testing.T) {
+	var h bareHeap
+	var want []int64
+	for i := range int64(500) {
+		at := i * 7919 % 503
+		h.push(bareEvent{at: at})
+		want = append(want, at)
+	}
+	slices.Sort(want)
+	for i, at := range want {
+		if got := h.pop().at; got != at {
+			t.Fatalf("event %d is at %d, want %d", i, got, at)
+		}
+	}
+	// Every packet that is under way has left at most once more than it arrived.
+	if events := bareLoop(100_000); events < 2*100_000-barePackets || events > 2*100_000+barePackets {
+		t.Errorf("%d events for 100 000 hops", events)
+	}
+	m := measured{Hops: 8e6, Events: 16e6, Used: time.Second}
+	here := newMachine([]measured{m})
+	if here.Speed != 2 || here.PerEvent != 62.5 {
+		t.Errorf("%+v", here)
+	}
+	m.RSS = 1e6
+	if l := newLine(&cases[1], true, []measured{m}, nil, here); l.NS3Rate != 16 || l.NS3Scaled != 8 {
+		t.Errorf("%g times ns-3, %g scaled; want 16, and 8 on a machine twice as fast", l.NS3Rate, l.NS3Scaled)
+	}
+	var table strings.Builder
+	printTable(&table, []line{newLine(&cases[1], true, []measured{m}, nil, here)}, here)
+	for _, words := range []string{"scaled", bareName} {
+		if !strings.Contains(table.String(), words) {
+			t.Errorf("no %q in the table:\n%s", words, table.String())
+		}
 	}
 }
 

@@ -23,11 +23,27 @@ type line struct {
 	Wall2     float64 `json:"wall_seconds_2_cores,omitempty"`
 	Spread    float64 `json:"spread"` // of the rates: (largest - smallest) / median
 	Hash      string  `json:"trace_hash"`
-	NS3Rate   float64 `json:"ns3_rate_ratio,omitempty"`   // ours to the ns-3 simulator's
-	NS3Memory float64 `json:"ns3_memory_ratio,omitempty"` // its memory to ours
+	NS3Rate   float64 `json:"ns3_rate_ratio,omitempty"`        // ours to the ns-3 simulator's, each as measured
+	NS3Scaled float64 `json:"ns3_rate_ratio_scaled,omitempty"` // the same if this machine were as fast as its
+	NS3Memory float64 `json:"ns3_memory_ratio,omitempty"`      // its memory to ours
 }
 
-func newLine(c *testCase, each bool, runs, shared []measured) line {
+// machine is how fast the machine is, by the bare loop; figures are medians of the turns.
+type machine struct {
+	Loop     string  `json:"loop"`
+	Rate     float64 `json:"packet_hops_per_second"`
+	PerEvent float64 `json:"ns_per_event"`
+	Spread   float64 `json:"spread"`                           // of the rates, as a line's
+	There    float64 `json:"reference_packet_hops_per_second"` // of such a loop where ns-3 was measured
+	Speed    float64 `json:"speed"`                            // of this machine by that one
+}
+
+func newMachine(runs []measured) machine {
+	l := newLine(&testCase{name: bareName}, false, runs, nil, machine{})
+	return machine{Loop: l.Name, Rate: l.Rate, PerEvent: l.PerEvent, Spread: l.Spread, There: bareThere, Speed: l.Rate / bareThere}
+}
+
+func newLine(c *testCase, each bool, runs, shared []measured, here machine) line {
 	m := runs[0]
 	l := line{Name: c.name, Ack: perWhat(each), Hops: m.Hops, Events: m.Events, Frames: m.Frames, Hash: m.Hash}
 	of := func(value func(*measured) float64) (v []float64) {
@@ -49,6 +65,7 @@ func newLine(c *testCase, each bool, runs, shared []measured) line {
 	l.PerFrame = median(of((*measured).perFrame))
 	if c.ns3.hopsPerSecond > 0 && each {
 		l.NS3Rate, l.NS3Memory = l.Rate/c.ns3.hopsPerSecond, c.ns3.megabytes*1e6/float64(l.RSS)
+		l.NS3Scaled = l.NS3Rate / here.Speed
 	}
 	if runs = shared; len(runs) > 0 {
 		l.Wall2 = median(of(wall))
@@ -67,15 +84,16 @@ func (l *line) twice() string {
 	return fmt.Sprintf("x %.2f", l.Wall/l.Wall2)
 }
 
-func printTable(w io.Writer, lines []line) {
-	fmt.Fprintf(w, "%-18s %-6s %13s %9s %9s %9s %9s %9s %9s %8s %8s\n", "case", "ack", "Mhops/s core", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "1/memory")
+func printTable(w io.Writer, lines []line, here machine) {
+	fmt.Fprintf(w, "%-18s %-6s %13s %9s %9s %9s %9s %9s %9s %8s %8s %8s\n", "case", "ack", "Mhops/s core", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "scaled", "1/memory")
 	for _, l := range lines {
 		fmt.Fprintf(w, "%-18s %-6s %7.2f ±%3.0f%% %9.1f %9s %9.1f %9d %9.0f %9.2f", l.Name, l.Ack, l.Rate/1e6, 50*l.Spread, l.PerEvent, l.twice(), float64(l.RSS)/1e6, l.Frames, l.PerFrame, l.SetUp)
 		if l.NS3Rate > 0 {
-			fmt.Fprintf(w, " %8.1f %8.1f", l.NS3Rate, l.NS3Memory)
+			fmt.Fprintf(w, " %8.1f %8.1f %8.1f", l.NS3Rate, l.NS3Scaled, l.NS3Memory)
 		} else {
-			fmt.Fprintf(w, " %8s %8s", "–", "–")
+			fmt.Fprintf(w, " %8s %8s %8s", "–", "–", "–")
 		}
 		fmt.Fprintln(w)
 	}
+	fmt.Fprintf(w, "%-18s %-6s %7.2f ±%3.0f%% %9.1f   the machine: a loop of bare events; %.1f where ns-3 was measured\n", here.Loop, "–", here.Rate/1e6, 50*here.Spread, here.PerEvent, here.There/1e6)
 }
