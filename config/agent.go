@@ -121,6 +121,9 @@ func (c *Agent) Check() error {
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}
+	if err := c.PFC.check(); err != nil {
+		return inFile(c.file, err)
+	}
 	if w := c.PFC.Watchdog; w != nil {
 		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}
