@@ -218,7 +218,7 @@ func TestImage(t *testing.T) {
 			h.Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "eth0")
 			hosts = append(hosts, h)
 		}
-		r := b.start(sw, c, capabilities("NET_RAW", "NET_ADMIN"), "exec photon switch --port net_af_packet0,iface=eth1 --port net_af_packet1,iface=eth2")
+		r := b.start(sw, c, withCapabilities("NET_RAW", "NET_ADMIN"), "exec photon switch --port net_af_packet0,iface=eth1 --port net_af_packet1,iface=eth2")
 		r.answers("127.0.0.1:9464")
 		if out := hosts[0].Run(t, "ping", "-c", "3", "-i", "0.1", "-W", "10", "10.9.0.2"); !strings.Contains(out, " 0% packet loss") {
 			t.Error(out)
@@ -237,7 +237,7 @@ func TestImage(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "switch.yaml"), []byte(config), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		options := append(capabilities("IPC_LOCK"), "-v", dir+":/etc/photon:ro", "-e", "PCIDEVICE_INTEL_COM_PHOTON=net_null0,net_null1")
+		options := append(onlyCapabilities("IPC_LOCK"), "-v", dir+":/etc/photon:ro", "-e", "PCIDEVICE_INTEL_COM_PHOTON=net_null0,net_null1")
 		r := b.start(testnet.New(t, "pod"), c, options, script)
 		r.answers("127.0.0.1:9464")
 		r.end()
@@ -257,7 +257,7 @@ func TestImage(t *testing.T) {
 		}
 		read(t, filepath.Join(b.root, "deploy/compose.yaml"), &file)
 		photon := file.Services["photon"]
-		options := capabilities(photon.CapAdd...)
+		options := withCapabilities(photon.CapAdd...)
 		for name, value := range photon.Environment {
 			options = append(options, "-e", name+"="+value)
 		}
@@ -269,13 +269,20 @@ func TestImage(t *testing.T) {
 	})
 }
 
-// capabilities are those that a container has, and no others.
-func capabilities(names ...string) (options []string) {
-	options = []string{"--cap-drop", "ALL"}
+// withCapabilities are those that a container has besides the usual ones.
+func withCapabilities(names ...string) (options []string) {
 	for _, name := range names {
 		options = append(options, "--cap-add", "CAP_"+name)
 	}
 	return options
+}
+
+// onlyCapabilities are all that a container has. (To drop ALL drops what is added, too.)
+func onlyCapabilities(names ...string) (options []string) {
+	for _, usual := range []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"} {
+		options = append(options, "--cap-drop", "CAP_"+usual)
+	}
+	return append(options, withCapabilities(names...)...)
 }
 
 func read(t *testing.T, path string, into any) {
@@ -296,7 +303,7 @@ func podOf(t *testing.T, path string) (config, script string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for object := range strings.SplitSeq(string(text), "\n---\n") {
+	for object := range strings.SplitSeq(string(text), "---\n") {
 		var o struct {
 			Data map[string]string
 			Spec struct {
