@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"photon/units"
 	"photon/wire"
 )
@@ -22,6 +24,17 @@ const descriptors = 1024
 
 // tapMTU is what the driver gives its interfaces.
 const tapMTU = 1500
+
+// cannotOpen says what DPDK's error of a device means, as far as it is known.
+func cannotOpen(spec string, code int) error {
+	switch unix.Errno(code) {
+	case unix.EFAULT: // rte_devargs_parse: no bus takes the name
+		return fmt.Errorf("port %s: DPDK has no driver of that name (there are net_af_packet0, net_tap0, net_vhost0, net_memif0 and others; cards go by their PCI addresses)", spec)
+	case unix.EPERM:
+		return fmt.Errorf("port %s: DPDK may not open it (the capabilities NET_RAW, NET_ADMIN and IPC_LOCK are needed for interfaces of the kernel)", spec)
+	}
+	return fmt.Errorf("port %s: DPDK cannot open it: %s (the EAL argument --log-level=*:debug shows why)", spec, strerror(code))
+}
 
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
@@ -41,7 +54,7 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	before := packetSockets()
 	id := C.ph_open(cname, cspec)
 	if id < 0 {
-		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s (the EAL argument --log-level=*:debug shows why)", spec, strerror(-int(id)))
+		return Device{}, cannotOpen(spec, int(-id))
 	}
 	w.opened = append(w.opened, uint16(id))
 	client := C.int(0)

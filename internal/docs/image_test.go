@@ -218,7 +218,7 @@ func TestImage(t *testing.T) {
 			h.Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "eth0")
 			hosts = append(hosts, h)
 		}
-		r := b.start(sw, c, withCapabilities("NET_RAW", "NET_ADMIN"), "exec photon switch --port net_af_packet0,iface=eth1 --port net_af_packet1,iface=eth2")
+		r := b.start(sw, c, withCapabilities("NET_RAW", "NET_ADMIN", "IPC_LOCK"), "exec photon switch --port net_af_packet0,iface=eth1 --port net_af_packet1,iface=eth2")
 		r.answers("127.0.0.1:9464")
 		if out := hosts[0].Run(t, "ping", "-c", "3", "-i", "0.1", "-W", "10", "10.9.0.2"); !strings.Contains(out, " 0% packet loss") {
 			t.Error(out)
