@@ -67,6 +67,10 @@ func TestHeadroomByCause(t *testing.T) {
 			t.Errorf("%s: headroom %v, want %v", port, n.Config.Ports[0].Headroom, was+2000)
 		}
 	}
+	jumbo, err := parse(t, "rate: 10Gbps\nmtu: 9000\npfc: {response: 10us}\nports:\n- device: net_null0\n- device: net_null1\n").Resolve(nil)
+	if err != nil || jumbo.Config.Ports[0].Headroom != short+2*7500 {
+		t.Errorf("headroom for frames of 9000 bytes %v, %v", jumbo.Config.Ports[0].Headroom, err)
+	}
 	n, err := parse(t, twoPorts+"pfc: {headroom: 5KB}\n").Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -145,6 +149,34 @@ pfc: {watchdog: {detect: 1s, restore: 2s, action: forward}}
 	}
 	if (s.Watchdog != pfc.WatchdogConfig{Detect: units.Second, Restore: 2 * units.Second, Action: pfc.Forward}) {
 		t.Errorf("%+v", s.Watchdog)
+	}
+}
+
+func TestAgentRefuses(t *testing.T) {
+	const host = "port: {device: net_null0}\nip: 10.0.0.1\n"
+	const nic = "role: nic\nport: {device: net_null0}\n"
+	for text, want := range map[string]string{
+		host + "receive: -1":                                                "3: receive -1: from 0 to 1048576",
+		host + "receive: 1048577":                                           "3: receive 1048577: from 0 to 1048576",
+		host + "payload: 0B":                                                "3: payload 0B must be from 1B to 9KB",
+		host + "flows: [{to: 10.0.0.2, count: 0}]":                          "3: count 0: from 1 to 1048576",
+		host + "flows: [{to: 10.0.0.2, count: 2000000000}]":                 "3: count 2000000000: from 1 to 1048576",
+		host + "flows: [{to: 10.0.0.2, size: -1KB}]":                        "3: size -1KB must not be negative (0B: until it is stopped)",
+		host + "flows: [{to: 10.0.0.2, start: -1s}]":                        "3: start -1s must not be negative",
+		host + "pfc: {response: -1ms}":                                      "3: response -1ms must not be negative",
+		"port: {device: net_null0}\nip: 224.0.0.1":                          "2: ip 224.0.0.1: that is no address of a host",
+		"port: {device: net_null0}\nip: '::'":                               "2: ip ::: that is no address of a host",
+		nic + "receive: -1\napplication: {device: net_tap0}":                "3: receive -1: from 0 to 1048576",
+		nic + "application: {device: net_tap0, rate: -1Gbps}":               "3: rate -1Gbps must be positive, and at most 1.6Tbps",
+		nic + "application: {device: net_tap0}\npfc: {mac_phy_delay: -1KB}": "4: mac_phy_delay -1KB must not be negative",
+	} {
+		file := filepath.Join(t.TempDir(), "x.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadAgent(file); err == nil || err.Error() != file+":"+want {
+			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func check(file string) ([]string, error) {
 	var keys map[string]any
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, config.FileError(file, err)
 	}
 	_ = config.Unmarshal(b, &keys) // what is wrong with it, the reader below says
 	switch {

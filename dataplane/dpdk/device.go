@@ -30,10 +30,30 @@ func cannotOpen(spec string, code int) error {
 	switch unix.Errno(code) {
 	case unix.EFAULT: // rte_devargs_parse: no bus takes the name
 		return fmt.Errorf("port %s: DPDK has no driver of that name (there are net_af_packet0, net_tap0, net_vhost0, net_memif0 and others; cards go by their PCI addresses)", spec)
-	case unix.EPERM:
-		return fmt.Errorf("port %s: DPDK may not open it (the capabilities NET_RAW, NET_ADMIN and IPC_LOCK are needed for interfaces of the kernel)", spec)
+	case unix.EPERM: // many drivers' error for anything
+		if lacks := lacking(); lacks != nil {
+			return fmt.Errorf("port %s: DPDK cannot open it, and this process lacks what interfaces of the kernel take: the capabilities %s", spec, strings.Join(lacks, ", "))
+		}
 	}
 	return fmt.Errorf("port %s: DPDK cannot open it: %s (the EAL argument --log-level=*:debug shows why)", spec, strerror(code))
+}
+
+// lacking names the capabilities that net_af_packet and net_tap need, of those that this process does not have.
+func lacking() (names []string) {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var have [2]unix.CapUserData
+	if unix.Capget(&head, &have[0]) != nil {
+		return nil
+	}
+	for _, c := range []struct {
+		name string
+		bit  uint
+	}{{"NET_ADMIN", unix.CAP_NET_ADMIN}, {"NET_RAW", unix.CAP_NET_RAW}, {"IPC_LOCK", unix.CAP_IPC_LOCK}} {
+		if have[0].Effective>>c.bit&1 == 0 {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 // Open attaches a device by its specification and starts it.

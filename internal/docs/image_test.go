@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"golang.org/x/sys/unix"
 
 	"photon/internal/testnet"
 )
@@ -33,7 +35,32 @@ func newBox(t *testing.T) *box {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &box{t, root, t.TempDir()}
+	b := &box{t, root, t.TempDir()}
+	t.Cleanup(b.unmount)
+	return b
+}
+
+// unmount undoes what a buildah that was killed left behind, or its store cannot be removed.
+func (b *box) unmount() {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		b.t.Error(err)
+		return
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range slices.Backward(lines) {
+		if at := strings.Fields(line)[4]; strings.HasPrefix(at, b.store+"/") {
+			if err := unix.Unmount(at, unix.MNT_DETACH); err != nil {
+				b.t.Errorf("%s: %v", at, err)
+			}
+		}
+	}
+}
+
+// container makes one of photon's image; what runs at the same time needs one each.
+func (b *box) container() string {
+	b.t.Helper()
+	return strings.TrimSpace(b.do("from", "--pull-never", "localhost/photon"))
 }
 
 // command is one of buildah. Containers are a file system and capabilities of their own
@@ -119,12 +146,12 @@ type running struct {
 	done chan error
 }
 
-// start runs a script in a container; what buildah is to be told of it comes first.
-func (b *box) start(n *testnet.Namespace, container string, options []string, script string) *running {
+// start runs a script in a container of its own; what buildah is to be told of it comes first.
+func (b *box) start(n *testnet.Namespace, options []string, script string) *running {
 	b.t.Helper()
 	r := &running{t: b.t, n: n, run: b.t.TempDir(), done: make(chan error, 1)}
 	args := append([]string{"run", "-v", r.run + ":/run/photon"}, options...)
-	inside := b.command(append(args, container, "--", "sh", "-ec", "echo $$ >/run/photon/pid\n"+script)...)
+	inside := b.command(append(args, b.container(), "--", "sh", "-ec", "echo $$ >/run/photon/pid\n"+script)...)
 	r.cmd = n.Command(inside.Args[0], inside.Args[1:]...)
 	r.cmd.Dir, r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = inside.Dir, inside.Env, &r.log, &r.log
 	if err := r.cmd.Start(); err != nil {
@@ -191,7 +218,7 @@ func TestImage(t *testing.T) {
 	b := newBox(t)
 	mounts := b.bases()
 	b.do(append(append([]string{"bud", "--pull-never", "--layers=false"}, mounts...), "-t", "photon", "-f", "deploy/container/Containerfile", ".")...)
-	c := strings.TrimSpace(b.do("from", "--pull-never", "localhost/photon"))
+	c := b.container()
 
 	if entry := b.do("inspect", "--format", "{{.OCIv1.Config.Entrypoint}}", c); entry != "[/usr/local/bin/photon]\n" {
 		t.Errorf("entry point %s", entry)
@@ -218,7 +245,7 @@ func TestImage(t *testing.T) {
 			h.Run(t, "ip", "addr", "add", fmt.Sprintf("10.9.0.%d/24", i+1), "dev", "eth0")
 			hosts = append(hosts, h)
 		}
-		r := b.start(sw, c, withCapabilities("NET_RAW", "NET_ADMIN", "IPC_LOCK"), "exec photon switch --port net_af_packet0,iface=eth1 --port net_af_packet1,iface=eth2")
+		r := b.start(sw, withCapabilities("NET_RAW", "NET_ADMIN", "IPC_LOCK"), "exec photon switch --port net_af_packet0,iface=eth1 --port net_af_packet1,iface=eth2")
 		r.answers("127.0.0.1:9464")
 		if out := hosts[0].Run(t, "ping", "-c", "3", "-i", "0.1", "-W", "10", "10.9.0.2"); !strings.Contains(out, " 0% packet loss") {
 			t.Error(out)
@@ -238,7 +265,7 @@ func TestImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		options := append(onlyCapabilities("IPC_LOCK"), "-v", dir+":/etc/photon:ro", "-e", "PCIDEVICE_INTEL_COM_PHOTON=net_null0,net_null1")
-		r := b.start(testnet.New(t, "pod"), c, options, script)
+		r := b.start(testnet.New(t, "pod"), options, script)
 		r.answers("127.0.0.1:9464")
 		r.end()
 		if log := r.log.String(); !strings.Contains(log, "port 1 is net_null1") || !strings.Contains(log, "drained") {
@@ -261,7 +288,7 @@ func TestImage(t *testing.T) {
 		for name, value := range photon.Environment {
 			options = append(options, "-e", name+"="+value)
 		}
-		r := b.start(testnet.New(t, "demo"), c, options, "exec "+strings.Join(photon.Entrypoint, " "))
+		r := b.start(testnet.New(t, "demo"), options, "exec "+strings.Join(photon.Entrypoint, " "))
 		for port := 9464; port <= 9467; port++ {
 			r.answers(fmt.Sprintf("127.0.0.1:%d", port))
 		}
