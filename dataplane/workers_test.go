@@ -272,3 +272,52 @@ func TestFullFDBForgetsNobody(t *testing.T) {
 		t.Errorf("%d known of %d places, %d refused", known, len(table.entries), table.full.Load())
 	}
 }
+
+// What no longer fits in the ring to another worker is discarded, counted, and given back.
+func TestRingBetweenWorkersIsFull(t *testing.T) {
+	m := newMemory(1 << 14)
+	c := config(2)
+	c.Buffer = 4 * units.MB
+	c.PFC[3].XOFF, c.PFC[3].XON = units.MB, 900_000
+	c.Ports[1].Worker = 1
+	envs := []*Env{NewEnv(m.pool(), 2), NewEnv(m.pool(), 2)}
+	sw, err := NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const beyond = 100
+	for range ringSize + beyond {
+		f, ok := envs[0].Alloc(200)
+		if !ok {
+			t.Fatal("no buffers")
+		}
+		copy(envs[0].Header(f), packet(0, 1, 26, 0))
+		sw.Receive(0, 0, []Frame{f})
+	}
+	if n := sw.Stats(0).Ports[0].Discards[DropRing]; n != [8]uint64{3: beyond} {
+		t.Errorf("%v frames are counted, %d did not fit", n, beyond)
+	}
+	if n := sw.Queued(); n != ringSize {
+		t.Errorf("%d frames are in the switch", n)
+	}
+	if held := sw.Stats(0).Ports[0].Buffered[3]; held != ringSize*200 {
+		t.Errorf("%v are held for port 0", held)
+	}
+	sent := 0
+	for burst := make([]Frame, 32); ; {
+		n := sw.Transmit(0, 1, burst)
+		if n == 0 {
+			break
+		}
+		sent += n
+		for _, f := range burst[:n] {
+			envs[1].Free(f)
+		}
+	}
+	if sent != ringSize {
+		t.Errorf("%d frames left", sent)
+	}
+	if err := sw.Audit(); err != nil {
+		t.Error(err)
+	}
+}
