@@ -220,7 +220,7 @@ func TestImage(t *testing.T) {
 	b.do(append(append([]string{"bud", "--pull-never", "--layers=false"}, mounts...), "-t", "photon", "-f", "deploy/container/Containerfile", ".")...)
 	c := b.container()
 
-	if entry := b.do("inspect", "--format", "{{.OCIv1.Config.Entrypoint}}", c); entry != "[/usr/local/bin/photon]\n" {
+	if entry := strings.TrimSpace(b.do("inspect", "--format", "{{.OCIv1.Config.Entrypoint}}", c)); entry != "[/usr/local/bin/photon]" {
 		t.Errorf("entry point %s", entry)
 	}
 	if out := b.do("run", c, "--", "photon", "list", "schemes"); !strings.Contains(out, "\npcn ") {
