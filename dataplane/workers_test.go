@@ -321,3 +321,43 @@ func TestRingBetweenWorkersIsFull(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What another worker sees is learned by the one that writes the table.
+func TestAnotherWorkerLearns(t *testing.T) {
+	m := newMemory(1 << 12)
+	c := config(3)
+	c.Static, c.Learn, c.Age = nil, true, 300*units.Second
+	c.Ports[1].Worker = 1
+	envs := []*Env{NewEnv(m.pool(), 3), NewEnv(m.pool(), 3)}
+	sw, err := NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(env *Env, port, from, to int) {
+		f, ok := env.Alloc(100)
+		if !ok {
+			t.Fatal("no buffers")
+		}
+		copy(env.Header(f), packet(from, to, 26, 0))
+		sw.Receive(0, port, []Frame{f})
+	}
+	burst := make([]Frame, 8)
+	out := func(env *Env, port int) int {
+		n := sw.Transmit(0, port, burst)
+		for _, f := range burst[:n] {
+			env.Free(f)
+		}
+		return n
+	}
+	send(envs[1], 1, 10, 11) // to everybody
+	if a, b := out(envs[0], 0), out(envs[0], 2); a != 1 || b != 1 {
+		t.Fatalf("%d and %d copies", a, b)
+	}
+	send(envs[0], 0, 11, 10)
+	if a, b := out(envs[1], 1), out(envs[0], 2); a != 1 || b != 0 {
+		t.Errorf("%d frames where the address was seen, %d elsewhere", a, b)
+	}
+	if err := sw.Audit(); err != nil {
+		t.Error(err)
+	}
+}
