@@ -94,6 +94,9 @@ func (p Port) check() error {
 	if p.Device.V == "" {
 		return errors.New("a port needs a device (a PCI address such as 0000:03:00.0, or net_af_packet0,iface=sw0)")
 	}
+	if name := p.Device.V; strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "" { // eth0, enp3s0
+		return fail(p.Device, "device %q: write net_af_packet0,iface=%s for an interface of the kernel, or a card's PCI address (0000:03:00.0)", name, name)
+	}
 	if !pciAddress.MatchString(p.Device.V) && !p.virtual() && !strings.HasPrefix(p.Device.V, "auxiliary:") {
 		return fail(p.Device, "device %q: neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)", p.Device.V)
 	}

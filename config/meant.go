@@ -2,28 +2,22 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"photon/internal/near"
 )
 
 // meant is the key of a file that is most like one that it does not have, or
 // nothing; into is what the file is decoded to. A key that only stands in the
 // wrong place is like nothing.
-func meant(key string, into any) (best string) {
-	least := 2 // at most one letter is wrong, or two of a long word
-	if len(key) > 5 {
-		least = 3
-	}
-	walk(reflect.TypeOf(into), map[reflect.Type]bool{}, func(name string) {
-		if d := levenshtein.Distance(key, name, nil); d < least {
-			best, least = name, d
-		}
-	})
-	if best == key {
+func meant(key string, into any) string {
+	var names []string
+	walk(reflect.TypeOf(into), map[reflect.Type]bool{}, func(name string) { names = append(names, name) })
+	if slices.Contains(names, key) {
 		return ""
 	}
-	return best
+	return near.Name(key, names)
 }
 
 // walk tells of each key of a type and of those within.

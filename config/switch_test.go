@@ -105,7 +105,7 @@ func TestSwitchRefuses(t *testing.T) {
 		"pcp_to_priority: {0: 8}":     "4: priority 8: there are 0 to 7",
 		"dpdk: {cores: [1, 1]}":       "4: core 1 is there twice: a worker needs one of its own",
 		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]": `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
-		"ports: [{device: eth2}, {device: net_null1}]":           `1: device "eth2": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
+		"ports: [{device: eth2}, {device: net_null1}]":           "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
 
 		"forwarding: {static: [{mac: '03:00:00:00:00:01', port: 1}]}":                                              "4: static entry 03:00:00:00:00:01: no station has that address",
 		"forwarding: {static: [{mac: '00:00:00:00:00:00', port: 1}]}":                                              "4: static entry 00:00:00:00:00:00: no station has that address",

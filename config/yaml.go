@@ -134,6 +134,9 @@ func withLine(err error, line int, into any) *Error {
 		if t := new(yaml.TypeError); errors.As(err, &t) && t.DstType != nil && t.DstType.Kind() == reflect.Int {
 			message = "a whole number belongs here" // and not Go's names of fields and types
 		}
+		if strings.HasSuffix(message, " was used where mapping is expected") {
+			message = "keys with values belong here (key: value, or {key: value})"
+		}
 		if name, ok := strings.CutPrefix(message, "unknown field "); ok {
 			message = "unknown key " + name
 			if other := meant(strings.Trim(name, `"`), into); other != "" {

@@ -50,8 +50,12 @@ func (e *Experiment) check() error {
 	}
 	known := e.network(plan, flows, e.Seed)
 	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
-		if _, err := s.build(known); err != nil {
+		parts, err := s.build(known)
+		if err != nil {
 			return at(s.Name, "%v", err)
+		}
+		if err := e.checkLength(s.Name.V, parts.Carry); err != nil {
+			return err
 		}
 	}
 	if err := e.checkMeasure(plan); err != nil {
@@ -115,11 +119,18 @@ func (e *Experiment) checkMeasure(plan *topology.Plan) error {
 			return at(p.Kind, "probe %s: %v is not a multiple of the sample, %v", p.Name, p.Over, m.Sample)
 		}
 	}
+	if err := e.checkGroups(); err != nil {
+		return err
+	}
 	n, err := e.setUp(sim.New(), e.Schemes[0], e.Seed)
 	if err != nil {
 		return err
 	}
-	if _, err := startWatch(e, n); err != nil {
+	w, err := startWatch(e, n)
+	if err != nil {
+		return err
+	}
+	if err := e.checkLines(w); err != nil {
 		return err
 	}
 	_, err = e.changes(n)

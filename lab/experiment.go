@@ -3,6 +3,9 @@ package lab
 import (
 	"crypto/sha256"
 
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
 	"photon/config"
 	"photon/scheme"
 	"photon/units"
@@ -51,6 +54,15 @@ type Paper struct {
 	Section string `yaml:"section"`
 }
 
+// Place says where in its paper the experiment is: a figure by its number, a table
+// or a section by its name.
+func (p *Paper) Place() string {
+	if p.Figure == "" || p.Figure[0] < '0' || p.Figure[0] > '9' {
+		return p.Figure
+	}
+	return "figure " + p.Figure
+}
+
 // Sweep is a quantity and its values.
 type Sweep struct {
 	Name   string   `yaml:"name"`
@@ -73,10 +85,25 @@ type variant struct {
 	e     *Experiment
 }
 
-// Sourced is a parameter and where its value comes from.
+// Sourced is a parameter and where its value comes from. A file may have the value
+// alone: 10Gbps is short for {value: 10Gbps, source: this file}.
 type Sourced[T any] struct {
 	Value  config.Value[T] `yaml:"value"`
 	Source string          `yaml:"source"`
+}
+
+// thisFile is the source of a value that comes without one.
+const thisFile = "this file"
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *Sourced[T]) UnmarshalYAML(n ast.Node) error {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		type whole Sourced[T] // without this method
+		return yaml.NodeToValue(n, (*whole)(s), yaml.Strict())
+	}
+	s.Source = thisFile
+	return s.Value.UnmarshalYAML(n)
 }
 
 // Parameters of the network. The first nine must be there.
@@ -213,13 +240,23 @@ type Event struct {
 	Cap  config.Value[units.Rate] `yaml:"cap"`
 }
 
-// SchemeUse is a scheme, and what this experiment sets otherwise.
+// SchemeUse is a scheme, and what this experiment sets otherwise. A file may have
+// the name alone.
 type SchemeUse struct {
 	Name   config.Value[string]       `yaml:"name"`
 	Params map[string]Sourced[string] `yaml:"params"`
 	// ByRate is set otherwise yet at congestion points of ports of a rate. The
 	// recipe's own rules for other rates do not apply there.
 	ByRate map[units.Rate]map[string]Sourced[string] `yaml:"-"`
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (u *SchemeUse) UnmarshalYAML(n ast.Node) error {
+	if _, ok := n.(ast.ScalarNode); ok {
+		return u.Name.UnmarshalYAML(n)
+	}
+	type whole SchemeUse // without this method
+	return yaml.NodeToValue(n, (*whole)(u), yaml.Strict())
 }
 
 // Measure says what is measured: the bundle `dynamics` of a bottleneck, and any

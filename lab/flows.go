@@ -53,7 +53,7 @@ func hosts(p *topology.Plan, v config.Value[string]) ([]int, error) {
 			if begin >= 0 {
 				first = last
 			}
-			return nil, at(v, "there is no host %q", first)
+			return nil, at(v, "there is no host %q (%s)", first, hostNames(p))
 		}
 		all := p.Hosts()
 		if begin > end {
@@ -256,15 +256,20 @@ func (w *Workload) sizes() (workload.Sizes, error) {
 // network is what schemes may know of an experiment's network.
 func (e *Experiment) network(p *topology.Plan, flows []flowPlan, seed uint64) scheme.Network {
 	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
-	seen := map[[2]int]bool{}
+	type alike struct {
+		from, to           int // switches
+		fromDelay, toDelay units.Time
+	}
+	seen := map[alike]bool{}
 	for _, f := range flows {
 		if f.size == 0 {
 			n.LongFlows++
 		}
-		// Hosts of one switch are equally far from everything.
-		near := [2]int{p.Nodes[f.from].Ends[0].Node, p.Nodes[f.to].Ends[0].Node}
-		if !seen[near] {
-			seen[near] = true
+		// Hosts of one switch with equally long cables are equally far from everything.
+		from, to := p.Nodes[f.from].Ends[0], p.Nodes[f.to].Ends[0]
+		like := alike{from.Node, to.Node, from.Link.Delay, to.Link.Delay}
+		if !seen[like] {
+			seen[like] = true
 			n.RTT = max(n.RTT, 2*p.Delay(f.from, f.to))
 		}
 	}

@@ -3,7 +3,6 @@ package lab
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"photon/config"
 	"photon/units"
@@ -76,11 +75,15 @@ func MetricKinds() map[string]string {
 func (m *Metric) check(w *watch) error {
 	kind, ok := metricKinds[m.Do.V]
 	if !ok {
-		return at(m.Do, "metric %s does %q: there are %s", m.Name, m.Do.V, strings.Join(sortedKeys(metricKinds), ", "))
+		return at(m.Do, "metric %s does %q (%s)", m.Name, m.Do.V, others(m.Do.V, sortedKeys(metricKinds)))
 	}
 	if kind.probe {
-		if _, ok := w.probes[m.Of.V]; !ok {
-			return at(m.Do, "metric %s: there is no probe %q", m.Name, m.Of.V)
+		x, ok := w.probes[m.Of.V]
+		if !ok {
+			return at(m.Do, "metric %s: there is no probe %q (%s)", m.Name, m.Of.V, others(m.Of.V, sortedKeys(w.probes)))
+		}
+		if growth := []string{"delta", "rate", "jain", "gap", "spread"}; slices.Contains(growth, m.Do.V) && !probeKinds[x.probe.Kind.V].counter {
+			return at(m.Do, "metric %s: %s is of how much a counter grows, and %s is none (mean, max and the like are of samples)", m.Name, m.Do.V, x.probe.Kind.V)
 		}
 	}
 	if m.From < 0 || m.To < 0 || m.To > w.e.Duration || m.To != 0 && m.To <= m.From {

@@ -109,7 +109,7 @@ type column struct {
 func (n *network) columns(p *Probe) ([]column, error) {
 	kind, ok := probeKinds[p.Kind.V]
 	if !ok {
-		return nil, at(p.Kind, "probe %q: there are %s", p.Kind.V, strings.Join(sortedKeys(probeKinds), ", "))
+		return nil, at(p.Kind, "probe %s: there is no kind %q (%s)", p.Name, p.Kind.V, others(p.Kind.V, sortedKeys(probeKinds)))
 	}
 	if kind.at {
 		places, err := n.places(p.At)

@@ -111,11 +111,7 @@ func Source(id string) (file string, text []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	var ids []string
-	for _, e := range list {
-		ids = append(ids, e.ID)
-	}
-	return "", nil, fmt.Errorf("there is no experiment %q (there are %s)", id, strings.Join(ids, ", "))
+	return "", nil, fmt.Errorf("there is no experiment %q (%s)", id, elsewhere(id, list))
 }
 
 // Parse reads and checks an experiment.

@@ -293,6 +293,9 @@ func merge(scheme string, jobs []*job) (Run, Timing) {
 			hashes = append(hashes, j.result.hash)
 		}
 		for _, note := range j.result.notes {
+			if j.value != "" {
+				note = Key("", j.value) + ": " + note
+			}
 			if !slices.Contains(r.Notes, note) {
 				r.Notes = append(r.Notes, note)
 			}

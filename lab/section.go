@@ -45,7 +45,7 @@ func (e *Experiment) section(results []*Result) (*web.Experiment, error) {
 // line says where in which paper.
 func (p *Paper) line() string {
 	var parts []string
-	for _, part := range [][2]string{{"", p.Name}, {"", p.Venue}, {"figure ", p.Figure}, {"section ", p.Section}} {
+	for _, part := range [][2]string{{"", p.Name}, {"", p.Venue}, {"", p.Place()}, {"section ", p.Section}} {
 		if part[1] != "" {
 			parts = append(parts, part[0]+part[1])
 		}

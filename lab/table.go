@@ -51,12 +51,15 @@ func metricsTable(w io.Writer, results []*Result) error {
 				names[name] = true
 			}
 			for _, n := range run.Notes {
-				notes += column + ": " + n + "\n"
+				if !strings.HasPrefix(n, "@") { // of a value of the sweep
+					n = ": " + n
+				}
+				notes += column + n + "\n"
 			}
 		}
 	}
 	fmt.Fprintln(t, head)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.SortedFunc(maps.Keys(names), natural) {
 		row := name
 		for _, r := range results {
 			for _, run := range r.Runs {

@@ -38,7 +38,7 @@ func (p AFQCNParams) Validate() error {
 	return p.QCNParams.Validate()
 }
 
-// Share is what a class is entitled to.
+// Share is what AF-QCN grants a class of flows.
 type Share struct {
 	Weight float64    // 1 for a class of which nothing is said
 	Max    units.Rate // never more than this; 0: no cap

@@ -5,7 +5,7 @@ import (
 	"photon/wire"
 )
 
-// Place is where a congestion point stands: an egress queue.
+// Place is the egress queue that a congestion point belongs to.
 type Place struct {
 	Port, Prio int
 	Rate       units.Rate // of the link

@@ -15,7 +15,7 @@ import (
 // PACCParams are PACC's switch (INFOCOM'22, section III and algorithm 1).
 type PACCParams struct {
 	Period units.Time // T, between two rounds of the controller; 80 us
-	Phase  units.Time // when the first round is; T in the paper's silence
+	Phase  units.Time // when the first round is; the paper does not say, so T
 	QTh    units.Size // the queue to hold; T/2 * C
 	QBurst units.Size // an average queue below it is a microburst: no CNPs
 	BTh    units.Size // a flow that sent less in a period is forgotten

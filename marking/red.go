@@ -29,7 +29,8 @@ func (p REDParams) Validate() error {
 	return nil
 }
 
-// RED is the congestion point of DCQCN.
+// RED is the congestion point of DCQCN: it marks with a probability that grows with
+// the queue.
 type RED struct {
 	kmin, kmax int64
 	pmax       int64 // in units of 2^-31: integers decide, so that a run repeats on any machine
@@ -61,7 +62,7 @@ func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	return Keep
 }
 
-// Keeps is Kmin.
+// Keeps is Kmin: below it nothing is marked.
 func (r *RED) Keeps() units.Size { return units.Size(r.kmin) }
 
 // DequeueBurst judges several frames.

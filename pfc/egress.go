@@ -4,7 +4,7 @@ import (
 	"photon/units"
 )
 
-// Egress is what the peer of a port has forbidden it to send. A paused
+// Egress is the sending end of a link: it keeps which priorities the peer has paused. A paused
 // priority resumes on XON or when its quanta run out, whichever comes first:
 // a peer that wants it stopped for longer must refresh its XOFF.
 //

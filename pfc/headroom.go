@@ -58,7 +58,8 @@ func (h HeadroomParts) Sum() units.Size {
 // tables of switch chips (mac_phy_delay in their ASIC_TABLE).
 const CardMACPHY units.Size = 819
 
-// Headroom is the sum for a link without a device's transmit ring, MAC and PHY.
+// Headroom is the sum of HeadroomOf for a link without a device's transmit ring, MAC and PHY:
+// the bytes that can arrive after XOFF was crossed.
 func Headroom(r units.Rate, delay, own units.Time, mtu units.Size) units.Size {
 	return HeadroomOf(r, delay, own, 0, mtu).Sum()
 }

@@ -172,8 +172,9 @@ func (g *Ingress) Admit(p uint8, n int) bool {
 	return true
 }
 
-// Pass accounts n bytes of priority p that arrive and leave at once. It does nothing, and
-// reports false, if that is more than to note the most there were.
+// Pass accounts n bytes of priority p that arrive and leave at once, in place of
+// Admit and Release. It only notes the peak. Where they would do more than that it
+// does nothing and reports false, and the caller uses them.
 func (g *Ingress) Pass(p uint8, n int) bool {
 	c := &g.class[p&7]
 	after := c.bytes + int64(n)
@@ -223,8 +224,8 @@ func (g *Ingress) raised(threshold int64, p uint8) int64 {
 	return threshold + int64(g.class[p].alpha*float64(g.pool.Free()))
 }
 
-// Room is how many bytes of priority p Admit would take now; 0 if only Admit can
-// tell, since thresholds move.
+// Room is how many bytes of priority p Admit would take now. It is 0 if thresholds
+// follow the free pool, since only Admit can tell then.
 func (g *Ingress) Room(p uint8) int64 {
 	if g.class[p&7].alpha > 0 {
 		return 0
@@ -255,10 +256,11 @@ func (g *Ingress) Release(p uint8, n int) (due bool) {
 	return false
 }
 
-// Easy reports whether Release of a priority is nothing but Ease, as it mostly is.
+// Easy reports whether releasing bytes of a priority only lowers a count, with no
+// XON or pool to consider; mostly it does. Ease is enough then.
 func (g *Ingress) Easy(p uint8) bool { return g.class[p&7].bytes <= g.class[p&7].easy }
 
-// Ease is Release where that is Easy.
+// Ease releases n bytes of a priority that is Easy.
 func (g *Ingress) Ease(p uint8, n int64) { g.class[p&7].bytes -= n }
 
 func (g *Ingress) release(p uint8, n int64) (due bool) {
@@ -269,7 +271,8 @@ func (g *Ingress) release(p uint8, n int64) (due bool) {
 	return !g.many && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
 }
 
-// Line is where what Admit of a priority needs is.
+// Line is the address of a priority's account, for callers that fetch it into the
+// cache ahead of Admit.
 func (g *Ingress) Line(p uint8) unsafe.Pointer { return unsafe.Pointer(&g.class[p&7]) }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
@@ -278,7 +281,8 @@ func (g *Ingress) Quiet() bool { return g.over|g.held == 0 }
 // Bytes returns how many bytes of priority p are buffered.
 func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.load(p)) }
 
-// XON is at or below how many bytes the peer is resumed now.
+// XON is the threshold in force now: the peer is resumed when no more bytes than
+// this are left.
 func (g *Ingress) XON(p uint8) units.Size { return units.Size(g.raised(g.class[p&7].xon, p&7)) }
 
 // Held is the set of priorities that the peer was told not to send.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"photon/cnp"
+	"photon/internal/near"
 	"photon/marking"
 	"photon/ratelimit"
 	"photon/units"
@@ -39,7 +40,8 @@ type Param struct {
 	Rule func(Network) string
 }
 
-// Network is what a scheme may know of the network it runs in.
+// Network is what a recipe may know of the network that it is built for: parameters
+// such as PCN's period follow from it.
 type Network struct {
 	Line      units.Rate // of the hosts
 	RTT       units.Time // the largest base round-trip time, of propagation alone; 0: unknown
@@ -82,7 +84,8 @@ func (n Network) baseRTT() units.Time {
 	return 20 * units.Microsecond
 }
 
-// Parts makes the mechanisms.
+// Parts are what a recipe makes for a network: functions that make the three points,
+// and what hosts carry for them.
 type Parts struct {
 	CP    func(marking.Place) marking.CP     // of one egress queue
 	NP    func(flows int) cnp.NP             // of one host
@@ -116,7 +119,7 @@ func Get(name string) (*Scheme, error) {
 	if s, ok := all[name]; ok {
 		return s, nil
 	}
-	return nil, fmt.Errorf("there is no scheme %q (there are %s)", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("there is no scheme %q (%s)", name, near.Or(name, Names(), "there are "+strings.Join(Names(), ", ")))
 }
 
 // ParamError says which parameter is wrong.

@@ -35,8 +35,10 @@ func TestEveryRecipe(t *testing.T) {
 		}
 		parts.CP(marking.Place{Port: 0, Prio: 3, Rate: testNetwork.Line}).Dequeue(0, marking.Queue{Bytes: 1000, Frames: 1}, &marking.Packet{Size: 1000})
 		parts.NP(4).Data(1, 0, wire.CE, 1000)
-		if rp := parts.RP(nil); rp.Rate(0) != testNetwork.Line {
-			t.Errorf("%s: a flow begins at %v", name, rp.Rate(0))
+		rp := parts.RP(nil)
+		rp.Start(0)
+		if r := rp.Rate(0); r != testNetwork.Line {
+			t.Errorf("%s: a flow begins at %v", name, r)
 		}
 	}
 }

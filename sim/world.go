@@ -84,7 +84,7 @@ func NewOf(headers int) *World {
 
 var _ dataplane.World = (*World)(nil)
 
-// Workers is one.
+// Workers is 1: to its nodes the world is one worker, however many processors Run uses.
 func (w *World) Workers() int { return 1 }
 
 // NewEnvs returns one Env.
@@ -380,10 +380,11 @@ func mix(hash, v uint64) uint64 {
 // Now is the virtual time.
 func (w *World) Now() units.Time { return w.now }
 
-// Hash is a function of every arrival so far.
+// Hash is a function of every arrival so far, which two equal runs have in common;
+// it is there always.
 func (w *World) Hash() (uint64, bool) { return w.hash, true }
 
-// Close does nothing: a world is memory.
+// Close does nothing: there is nothing but memory to give back.
 func (w *World) Close() error { return nil }
 
 // Frames is the most frames there were at a time, in queues and on their way; in a

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"photon/dataplane"
+	"photon/internal/near"
 )
 
 // Document is the answer to `photon show`: JSON on the way, a table for people.
@@ -81,7 +82,7 @@ func FindTopic(name string) (*Topic, error) {
 	for _, t := range Topics {
 		names = append(names, t.Name)
 	}
-	return nil, fmt.Errorf("%q: %w (there are %s)", name, ErrNoTopic, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%q: %w (%s)", name, ErrNoTopic, near.Or(name, names, "there are "+strings.Join(names, ", ")))
 }
 
 // path is where the topic is on the socket.

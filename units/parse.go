@@ -11,6 +11,7 @@ import (
 // Errors that the parsers return, wrapped with the text they were given.
 var (
 	ErrSyntax   = errors.New("not a number with a unit")
+	ErrNoUnit   = errors.New("the unit is missing")
 	ErrUnit     = errors.New("unknown unit")
 	ErrOverflow = errors.New("out of range")
 	ErrInexact  = errors.New("finer than the smallest unit")
@@ -46,6 +47,9 @@ func parse(what, s string, table []unit) (int64, error) {
 	if scale == 0 {
 		if name == "" && strings.Trim(whole+fraction, "0") == "" {
 			return 0, nil // a bare 0 needs no unit
+		}
+		if name == "" {
+			return fail(ErrNoUnit)
 		}
 		return fail(ErrUnit)
 	}

@@ -22,7 +22,7 @@ var rateUnits = []unit{
 }
 
 // ParseRate reads "10Gbps", "2.5Gbps", "5Mbps". Units: bps Kbps Mbps Gbps Tbps, decimal.
-// Errors: ErrSyntax, ErrUnit, ErrInexact (finer than 1 bit/s), ErrOverflow.
+// Errors: ErrSyntax, ErrNoUnit, ErrUnit, ErrInexact (finer than 1 bit/s), ErrOverflow.
 func ParseRate(s string) (Rate, error) {
 	v, err := parse("rate", s, rateUnits)
 	return Rate(v), err

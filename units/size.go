@@ -18,7 +18,7 @@ var sizeUnits = []unit{
 }
 
 // ParseSize reads "512KB", "12MB", "64KiB". Units: B KB MB GB (decimal), KiB MiB GiB (binary).
-// Errors: ErrSyntax, ErrUnit, ErrInexact (finer than one byte), ErrOverflow.
+// Errors: ErrSyntax, ErrNoUnit, ErrUnit, ErrInexact (finer than one byte), ErrOverflow.
 func ParseSize(s string) (Size, error) {
 	v, err := parse("size", s, sizeUnits)
 	return Size(v), err

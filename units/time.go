@@ -26,7 +26,7 @@ var timeUnits = []unit{
 }
 
 // ParseTime reads "50us", "1.5ms", "300s". Units: ps ns us µs ms s m h.
-// Errors: ErrSyntax, ErrUnit, ErrInexact (finer than 1 ps), ErrOverflow (beyond 106 days).
+// Errors: ErrSyntax, ErrNoUnit, ErrUnit, ErrInexact (finer than 1 ps), ErrOverflow (beyond 106 days).
 func ParseTime(s string) (Time, error) {
 	v, err := parse("time", s, timeUnits)
 	return Time(v), err

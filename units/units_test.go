@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]error{
-		"": ErrSyntax, "us": ErrSyntax, ".us": ErrSyntax, "1e3us": ErrSyntax, "1.2.3us": ErrSyntax, "5": ErrUnit, "5 parsecs": ErrUnit,
+		"": ErrSyntax, "us": ErrSyntax, ".us": ErrSyntax, "1e3us": ErrSyntax, "1.2.3us": ErrSyntax, "5": ErrNoUnit, "5 parsecs": ErrUnit,
 		"0.5ps": ErrInexact, "1.0005ns": ErrInexact, "107000000s": ErrOverflow, "99999999999999999999999ps": ErrOverflow,
 		"9223372.036854775808s": ErrOverflow,
 	} {

@@ -26,7 +26,7 @@ func agentCommand() *cobra.Command {
 			}
 			conf, err := config.ReadAgent(file)
 			if err != nil {
-				return bad(err)
+				return bad(wrongKind(file, agentFile, err))
 			}
 			if conf.IsNIC() {
 				return runNIC(c, conf)

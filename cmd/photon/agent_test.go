@@ -37,7 +37,8 @@ func TestExampleConfigurations(t *testing.T) {
 	// senders: under PCN nothing else does, when polls are on time.
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		atReceiver.Send(pauseFrame(2, pfc.MaxQuanta/8))
-		if sum(first.metrics(), "photon_pfc_rx_frames_total", `priority="3"`) > 0 && sum(second.metrics(), "photon_pfc_rx_frames_total", `priority="3"`) > 0 || time.Now().After(deadline) {
+		// XOFF and XON in one poll of a sender that had no turn meanwhile are no time.
+		if sum(first.metrics(), "photon_pfc_rx_paused_seconds_total", `priority="3"`) > 0 && sum(second.metrics(), "photon_pfc_rx_paused_seconds_total", `priority="3"`) > 0 || time.Now().After(deadline) {
 			break
 		}
 	}

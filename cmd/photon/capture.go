@@ -25,10 +25,12 @@ func captureCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "capture PORT -w FILE",
 		Short: "Record what a port of a running switch or agent receives and sends, for Wireshark",
+		Example: "  photon capture sw0 -w sw0.pcapng -c 1000\n" +
+			"  photon capture sw0 -w - | wireshark -k -i -",
 		Long: "Record what a port of a running switch or agent receives and sends, MAC control frames included, until Ctrl-C.\n" +
 			"The file is pcapng: each frame has its direction, and its priority as a comment. `photon show ports` lists the\n" +
 			"ports. The switch never waits for the recording: what its ring does not hold is missing and counted.",
-		Args: cobra.ExactArgs(1),
+		Args: one("a port (photon show ports lists them)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case file == "":

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,9 @@ func checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Say whether a configuration, an experiment or a sweep is right, and what follows from it",
+		Example: "  photon check mine.yaml\n" +
+			"  photon check /etc/photon/sw.yaml\n" +
+			"  photon check --schema > experiment.schema.json",
 		RunE: func(c *cobra.Command, files []string) error {
 			if c.Flags().Changed("schema") {
 				of, ok := schemas[schema]
@@ -57,28 +61,83 @@ func checkCommand() *cobra.Command {
 // schemas are the formats that editors may want to know.
 var schemas = map[string]func() ([]byte, error){"experiment": schema.Experiment, "sweep": sweep.Schema}
 
+// fileKind is what a file is, by its keys.
+type fileKind int
+
+const (
+	unknownFile fileKind = iota
+	experimentFile
+	testbedFile
+	sweepFile
+	agentFile
+	switchFile
+)
+
+// kindOf goes by keys that only one kind of file has.
+func kindOf(b []byte) fileKind {
+	var keys map[string]any
+	_ = config.Unmarshal(b, &keys) // what is wrong with it, its reader says
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return keys[name] != nil })
+	}
+	switch {
+	case has("topology", "parameters", "measure", "schemes") && !has("experiments"):
+		return experimentFile
+	case has("nodes"):
+		return testbedFile
+	case has("experiments"):
+		return sweepFile
+	case has("port", "ip", "role"):
+		return agentFile
+	case has("ports"):
+		return switchFile
+	}
+	return unknownFile
+}
+
+// wrongKind says so if a file was refused because it is one for another command.
+func wrongKind(file string, want fileKind, refused error) error {
+	b, err := os.ReadFile(file)
+	if err != nil || refused == nil {
+		return refused
+	}
+	switch kind := kindOf(b); {
+	case kind == want:
+		return refused
+	case kind == experimentFile:
+		return fmt.Errorf("%s is an experiment: photon run %s", file, file)
+	case kind == sweepFile:
+		return fmt.Errorf("%s is a sweep: photon sweep %s", file, file)
+	case kind == agentFile:
+		return fmt.Errorf("%s is the file of an agent: photon agent -c %s", file, file)
+	case kind == switchFile:
+		return fmt.Errorf("%s is the file of a switch: photon switch -c %s", file, file)
+	case kind == testbedFile:
+		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s", file, file)
+	}
+	return refused
+}
+
 // check reads a file as what its keys say it is.
 func check(file string) ([]string, error) {
-	var keys map[string]any
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, config.FileError(file, err)
 	}
-	_ = config.Unmarshal(b, &keys) // what is wrong with it, the reader below says
-	switch {
-	case keys["topology"] != nil:
+	switch kindOf(b) {
+	case experimentFile:
 		e, err := lab.Parse(file, b)
 		if err != nil {
 			return nil, err
 		}
-		return []string{"experiment " + e.ID + ": " + e.Title}, nil
-	case keys["nodes"] != nil:
+		return e.Describe(), nil
+	case testbedFile:
 		b, err := testbed.Read(file)
 		if err != nil {
 			return nil, err
 		}
 		return []string{fmt.Sprintf("a testbed of %d nodes", len(b.Nodes))}, nil
-	case keys["experiments"] != nil:
+	case sweepFile:
 		s, err := sweep.Read(file)
 		if err != nil {
 			return nil, err
@@ -88,7 +147,7 @@ func check(file string) ([]string, error) {
 			return nil, err
 		}
 		return []string{fmt.Sprintf("sweep %s: %d tasks", s.Name.V, len(tasks))}, s.Check(tasks)
-	case keys["port"] != nil || keys["ip"] != nil || keys["role"] != nil:
+	case agentFile:
 		a, err := config.ReadAgent(file)
 		if err != nil {
 			return nil, err

@@ -55,6 +55,11 @@ func TestAddAScheme(t *testing.T) {
 	if out := run("explain", "aimd"); !strings.Contains(out, "step = 40Mbps") {
 		t.Errorf("explain says\n%s", out)
 	}
+	tests := exec.Command("go", "test", "-overlay", list, "../../scheme", "-run", "TestEveryRecipe")
+	tests.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := tests.CombinedOutput(); err != nil {
+		t.Errorf("the tests of recipes: %v\n%s", err, out)
+	}
 	run("replay", "pcn/fig11", "--schemes", "aimd", "--quick", "--out", dir)
 	result, err := os.ReadFile(filepath.Join(dir, "pcn-fig11", "sim", "result.json"))
 	if err != nil {

@@ -16,7 +16,9 @@ func explainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain SCHEME",
 		Short: "Print a scheme's recipe: its points, its parameters, and where their values come from",
-		Args:  cobra.MaximumNArgs(1),
+		Example: "  photon explain pcn\n" +
+			"  photon explain pacc --rate 25Gbps",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, names []string) error {
 			if markdown {
 				return scheme.Markdown(c.OutOrStdout())

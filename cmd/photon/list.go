@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"photon/internal/near"
 	"photon/lab"
 	"photon/lab/workload"
 	"photon/scheme"
@@ -15,11 +18,17 @@ import (
 
 func listCommand() *cobra.Command {
 	var markdown bool
+	kinds := []string{"experiments", "schemes", "workloads", "measurements", "metrics"}
 	c := &cobra.Command{
-		Use:       "list [experiments|schemes|workloads|metrics]",
-		Short:     "List the experiments, the schemes, the distributions of flow sizes and the metrics there are",
-		ValidArgs: []string{"experiments", "schemes", "workloads", "metrics"},
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Use:       "list [experiments|schemes|workloads|measurements|metrics]",
+		Short:     "List experiments, schemes, distributions of flow sizes, what experiments can measure, and Prometheus' metrics",
+		ValidArgs: kinds,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && !slices.Contains(kinds, args[0]) {
+				return fmt.Errorf("%q cannot be listed (%s)", args[len(args)-1], near.Or(args[len(args)-1], kinds, "experiments, schemes, workloads, measurements or metrics"))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if markdown && (len(args) != 1 || args[0] != "metrics") {
 				return bad(errors.New("--markdown: photon list metrics has it (photon explain --markdown is that of schemes)"))
@@ -33,12 +42,15 @@ func listCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if len(args) == 0 {
+					fmt.Fprintln(w, "Experiments (photon replay ID):")
+				}
 				for _, e := range all {
-					fmt.Fprintf(w, "%s\t%s\t%s %s, figure %s\n", e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Figure)
+					fmt.Fprintf(w, "%s\t%s\t%s %s, %s\n", e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Place())
 				}
 			}
 			if len(args) == 0 {
-				fmt.Fprintln(w)
+				fmt.Fprintln(w, "\nSchemes (photon explain NAME):")
 			}
 			if len(args) == 0 || args[0] == "schemes" {
 				for _, name := range scheme.Names() {
@@ -56,6 +68,20 @@ func listCommand() *cobra.Command {
 						return err
 					}
 					fmt.Fprintf(w, "%s\tmean %.4g KB\n", name, c.Mean()/1e3)
+				}
+			}
+			if len(args) == 1 && args[0] == "measurements" {
+				for _, k := range []struct {
+					head string
+					docs map[string]string
+				}{
+					{"Probes, in `kind:` (what is read, every sample):", lab.ProbeDocs()},
+					{"\nMetrics, in `do:` (what is made of it):", lab.MetricKinds()},
+				} {
+					fmt.Fprintln(w, k.head)
+					for _, name := range slices.Sorted(maps.Keys(k.docs)) {
+						fmt.Fprintf(w, "%s\t%s\n", name, k.docs[name])
+					}
 				}
 			}
 			if len(args) == 1 && args[0] == "metrics" {

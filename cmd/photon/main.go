@@ -53,26 +53,41 @@ func run(args []string) int {
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "photon",
-		Short:         "A lossless-Ethernet switch and NIC dataplane on DPDK, and its laboratory",
+		Use:   "photon",
+		Short: "A lossless-Ethernet switch and NIC dataplane on DPDK, and its laboratory",
+		Long: "A lossless-Ethernet switch and NIC dataplane on DPDK, and the laboratory that repeats papers with it: the\n" +
+			"same switch, host and congestion control code runs in virtual time and on the wire.",
+		Example: "  photon replay pcn/fig11                 # repeat a paper's figure; the report says how close it comes\n" +
+			"  photon list                             # which experiments and schemes there are\n" +
+			"  photon run mine.yaml                    # an experiment of your own (docs/experiments.md)\n" +
+			"  photon switch -c deploy/switch.yaml     # be a switch (docs/operate.md)",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return bad(err) })
-	for _, c := range []*cobra.Command{switchCommand(), agentCommand(), showCommand(), topCommand(), reloadCommand(), captureCommand(), flowCommand(), proxyCommand(), replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand(), versionCommand(), manCommand()} {
-		args := c.Args
-		if args == nil {
-			args = cobra.NoArgs
+	root.SetFlagErrorFunc(unknownFlag)
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Repeat experiments:", []*cobra.Command{replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand()}},
+		{"Be a switch or a host:", []*cobra.Command{switchCommand(), agentCommand()}},
+		{"Look into one that runs, and direct it:", []*cobra.Command{showCommand(), topCommand(), captureCommand(), flowCommand(), reloadCommand(), proxyCommand()}},
+		{"", []*cobra.Command{versionCommand(), manCommand()}},
+	} {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
-		c.Args = func(c *cobra.Command, a []string) error { return bad(args(c, a)) }
-		root.AddCommand(c)
-	}
-	root.Args = func(_ *cobra.Command, a []string) error {
-		if len(a) > 0 {
-			return bad(fmt.Errorf("unknown command %q (photon --help lists them)", a[0]))
+		for _, c := range g.commands {
+			args := c.Args
+			if args == nil {
+				args = cobra.NoArgs
+			}
+			c.Args = func(c *cobra.Command, a []string) error { return bad(args(c, a)) }
+			c.GroupID = g.title
+			root.AddCommand(c)
 		}
-		return nil
 	}
+	root.Args = unknownCommand
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { // cobra would do the same later, as errors of its own
 		return bad(cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()))
 	}

@@ -25,6 +25,10 @@ func replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay ID...",
 		Short: "Repeat experiments of papers and lay the papers' numbers beside ours",
+		Example: "  photon replay pcn/fig11\n" +
+			"  photon replay pcn/fig11 --schemes pcn,hpcc --world both\n" +
+			"  photon replay pcn/fig11 --serve       # watch it in a browser\n" +
+			"  photon replay --all --quick",
 		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
 			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
 			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.\n\n" +

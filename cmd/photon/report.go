@@ -19,7 +19,7 @@ func reportCommand() *cobra.Command {
 		Long: "Make one page of the results that `photon replay` left below DIR: charts, claims, metrics and parameters of\n" +
 			"every experiment that comes with photon, and an index with the verdicts by paper. The page holds everything it\n" +
 			"needs. Experiments of your own have a report beside their results.",
-		Args: cobra.ExactArgs(1),
+		Args: one("the folder of results, as `out`"),
 		RunE: func(c *cobra.Command, args []string) error {
 			all, missing, err := lab.Finish(args[0])
 			if err != nil {

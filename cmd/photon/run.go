@@ -16,6 +16,9 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE... | run --topology FILE --flows FILE",
 		Short: "Run experiments of your own, or the files of the HPCC simulator",
+		Example: "  photon run mine.yaml\n" +
+			"  photon run mine.yaml --schemes dcqcn,pcn --world both\n" +
+			"  photon run --topology topology.txt --flows flow.txt --config config.txt",
 		Long: "Run experiments of your own, in the format of those that come with photon (docs/experiments.md). Results go\n" +
 			"where those of `photon replay` go.\n\n" +
 			"With --topology and --flows, run the files of the HPCC simulator (docs/hpcc-files.md): OUT gets fct.txt, pfc.txt\n" +
@@ -39,7 +42,7 @@ func runCommand() *cobra.Command {
 				}
 				e, err := lab.Parse(file, b)
 				if err != nil {
-					return bad(err)
+					return bad(wrongKind(file, experimentFile, err))
 				}
 				all = append(all, e)
 			}

@@ -42,8 +42,10 @@ func showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show WHAT",
 		Short: "Show counters, queues, buffer, addresses of a running switch, as switches print them",
-		Long:  strings.TrimSuffix(long, "\n"),
-		Args:  cobra.ArbitraryArgs,
+		Example: "  photon show pfc counters\n" +
+			"  photon show queues --name sw --json",
+		Long: strings.TrimSuffix(long, "\n"),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, words []string) error {
 			if len(words) == 0 {
 				return bad(errors.New("say what to show: " + strings.Join(names, ", ")))

@@ -24,10 +24,14 @@ func sweepCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep SPEC",
 		Short: "Run a grid of experiments, schemes, seeds and settings, here or on a cluster",
+		Example: "  photon sweep docs/examples/incast-sweep.yaml\n" +
+			"  photon sweep docs/examples/incast-sweep.yaml --list\n" +
+			"  photon sweep docs/examples/fig21-sweep.yaml --slurm --workers 200\n" +
+			"  photon sweep collect docs/examples/incast-sweep.yaml --mean fct_p99_s",
 		Long: "Run a grid of experiments, schemes, seeds and settings (docs/sweeps.md). Every run is a task with a result of its\n" +
 			"own, OUT/sweeps/<name>/tasks/<id>.json; tasks that have one are not run again. `photon sweep collect` makes one\n" +
 			"table of them.",
-		Args: cobra.ExactArgs(1),
+		Args: one("the file of a sweep (docs/examples/incast-sweep.yaml is one)"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	f.add(c)
@@ -124,7 +128,7 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 // readSweep reads a spec and expands it; seeds leaves only the tasks with them.
 func readSweep(file, seeds string) (*sweep.Spec, []*sweep.Task, error) {
 	spec, err := sweep.Read(file)
-	if err != nil {
+	if err = wrongKind(file, sweepFile, err); err != nil {
 		return nil, nil, bad(err)
 	}
 	tasks, err := spec.Tasks()
@@ -245,7 +249,7 @@ func collectCommand() *cobra.Command {
 		Short: "Make one table of a sweep, as CSV and as Parquet",
 		Long: "Make one table of the results of a sweep, results.csv and results.parquet in its folder: a row for each task,\n" +
 			"columns for everything that varies and for every metric. DIR is the folder of a sweep, OUT/sweeps/<name>.",
-		Args: func(c *cobra.Command, args []string) error { return bad(cobra.ExactArgs(1)(c, args)) },
+		Args: one("the file of a sweep, or its folder of results"),
 		RunE: func(c *cobra.Command, args []string) error {
 			file, folder := args[0], sweep.Folder(args[0])
 			if info, err := os.Stat(file); err == nil && info.IsDir() {

@@ -21,6 +21,8 @@ func switchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "switch [-c switch.yaml | --port DEVICE --port DEVICE ...]",
 		Short: "Be a lossless switch on network cards or virtual devices",
+		Example: "  photon switch -c deploy/switch.yaml\n" +
+			"  photon switch --port net_af_packet0,iface=eth1 --port net_af_packet1,iface=eth2 --rate 1Gbps --scheme dcqcn",
 		Long: "Be a lossless switch. A port is a network card by its PCI address (0000:03:00.0), or a virtual device of\n" +
 			"DPDK with its arguments (net_af_packet0,iface=sw0 sits on the kernel's interface sw0; net_tap0; net_memif0;\n" +
 			"net_null0). It learns addresses, keeps priority 3 lossless with PFC, and marks as the scheme says.",
@@ -65,7 +67,7 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	if file != "" {
 		var err error
 		if conf, err = config.ReadSwitch(file); err != nil {
-			return nil, err
+			return nil, wrongKind(file, switchFile, err)
 		}
 		if len(ports) > 0 {
 			return nil, errors.New("--port and --config: a file names its own ports")

@@ -10,7 +10,9 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -24,19 +26,6 @@ const descriptors = 1024
 
 // tapMTU is what the driver gives its interfaces.
 const tapMTU = 1500
-
-// cannotOpen says what DPDK's error of a device means, as far as it is known.
-func cannotOpen(spec string, code int) error {
-	switch unix.Errno(code) {
-	case unix.EFAULT: // rte_devargs_parse: no bus takes the name
-		return fmt.Errorf("port %s: DPDK has no driver of that name (there are net_af_packet0, net_tap0, net_vhost0, net_memif0 and others; cards go by their PCI addresses)", spec)
-	case unix.EPERM: // many drivers' error for anything
-		if lacks := lacking(); lacks != nil {
-			return fmt.Errorf("port %s: DPDK cannot open it, and this process lacks what interfaces of the kernel take: the capabilities %s", spec, strings.Join(lacks, ", "))
-		}
-	}
-	return fmt.Errorf("port %s: DPDK cannot open it: %s (the EAL argument --log-level=*:debug shows why)", spec, strerror(code))
-}
 
 // lacking names the capabilities that net_af_packet and net_tap need, of those that this process does not have.
 func lacking() (names []string) {
@@ -74,7 +63,7 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	before := packetSockets()
 	id := C.ph_open(cname, cspec)
 	if id < 0 {
-		return Device{}, cannotOpen(spec, int(-id))
+		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s", spec, whyClosed(int(-id), strings.HasPrefix(name, "net_")))
 	}
 	w.opened = append(w.opened, uint16(id))
 	client := C.int(0)
@@ -107,6 +96,22 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	deviceStats(d.ID, &s)
 	d.Up, d.Rate = s.LinkUp && w.kernel[d.ID].running(), s.Rate
 	return d, nil
+}
+
+// whyClosed is what an error number of DPDK's means where a device was to be opened.
+func whyClosed(n int, virtual bool) string {
+	why := strerror(n)
+	switch {
+	case syscall.Errno(n) == syscall.EFAULT: // no bus knows the name
+		return why + ": there is no driver for such a device"
+	case syscall.Errno(n) == syscall.ENODEV && !virtual:
+		return why + ": there is no such card, or no driver of DPDK has it (dpdk-devbind.py --status-dev net shows them)"
+	case syscall.Errno(n) == syscall.EPERM && lacking() != nil: // also root's, in a container
+		return why + " (this process lacks the capabilities " + strings.Join(lacking(), ", ") + ", which interfaces of the kernel take)"
+	case os.Geteuid() != 0:
+		return why + " (photon does not run as root, and may lack CAP_NET_ADMIN, CAP_NET_RAW or the device)"
+	}
+	return why + " (the EAL argument --log-level=*:debug shows why)"
 }
 
 func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }

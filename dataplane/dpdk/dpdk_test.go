@@ -152,7 +152,7 @@ func TestBadDevices(t *testing.T) {
 		"net_af_packet7":                  `port net_af_packet7: it needs the interface it sits on (write it like net_af_packet7,iface=sw0)`,
 		"net_af_packet7,iface=nowhere0":   "port net_af_packet7,iface=nowhere0: there is no network interface \"nowhere0\" (`ip link` lists them)",
 		"net_tap7,iface=sixteenletterssx": "port net_tap7,iface=sixteenletterssx: the kernel's names of interfaces have at most 15 characters",
-		"net_bogus0":                      "port net_bogus0: DPDK has no driver of that name (there are net_af_packet0, net_tap0, net_vhost0, net_memif0 and others; cards go by their PCI addresses)",
+		"net_bogus0":                      "port net_bogus0: DPDK cannot open it: Bad address: there is no driver for such a device",
 	} {
 		if _, err := w.Open(spec, 1500); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", spec, err)

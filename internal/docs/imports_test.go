@@ -13,7 +13,7 @@ import (
 // The floors of the house, from the ground: a room imports rooms of lower floors
 // only. docs/architecture.md draws it.
 var floors = [][]string{
-	{"units", "internal/memory", "internal/httpd"},
+	{"units", "internal/memory", "internal/httpd", "internal/near"},
 	{"wire", "flowtable", "telemetry/page"},
 	{"marking", "cnp", "ratelimit", "pfc"},
 	{"scheme", "dataplane"},

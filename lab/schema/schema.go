@@ -53,10 +53,34 @@ func shape(t reflect.Type) *jsonschema.Schema {
 	if t == reflect.TypeFor[float64]() {
 		return orSwept("number")
 	}
+	if t == reflect.TypeFor[lab.SchemeUse]() {
+		params := &jsonschema.Schema{Type: "object", AdditionalProperties: sourced(reflect.TypeFor[string]())}
+		return either(&jsonschema.Schema{Type: "string", Description: "a scheme by its name"}, "name", &jsonschema.Schema{Type: "string"}, "params", params)
+	}
+	if strings.HasPrefix(t.Name(), "Sourced[") {
+		return sourced(t.Field(0).Type.Field(0).Type)
+	}
 	if strings.HasPrefix(t.Name(), "Value[") {
 		return plainShape(t.Field(0).Type)
 	}
 	return nil
+}
+
+// sourced is a parameter: a value, alone or with its source.
+func sourced(t reflect.Type) *jsonschema.Schema {
+	value := plainShape(t)
+	if t.Kind() == reflect.String { // a scheme's parameter is text to photon, and may look like anything
+		value = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}}
+	}
+	return either(value, "value", value, "source", &jsonschema.Schema{Type: "string", Description: "where the value comes from"})
+}
+
+// either is something short, or an object with two keys.
+func either(short *jsonschema.Schema, key1 string, value1 *jsonschema.Schema, key2 string, value2 *jsonschema.Schema) *jsonschema.Schema {
+	keys := jsonschema.NewProperties()
+	keys.Set(key1, value1)
+	keys.Set(key2, value2)
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, {Type: "object", Properties: keys, AdditionalProperties: jsonschema.FalseSchema}}}
 }
 
 func plainShape(t reflect.Type) *jsonschema.Schema {

@@ -98,7 +98,7 @@ type head struct {
 	Seed    uint64
 	Repeat  int
 	Sweep   lab.Sweep
-	Schemes []struct{ Name string }
+	Schemes []lab.SchemeUse
 }
 
 // points are those of one experiment, and the seeds that a replay of it uses.
@@ -114,7 +114,7 @@ func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds 
 	schemes := s.Schemes.V
 	if schemes == nil {
 		for _, u := range h.Schemes {
-			schemes = append(schemes, u.Name)
+			schemes = append(schemes, u.Name.V)
 		}
 	}
 	for _, scheme := range schemes {

@@ -2,6 +2,8 @@ package topology
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"photon/dataplane"
 	"photon/units"
@@ -83,7 +85,11 @@ func (p *Plan) Port(from, to string) (node, port int, err error) {
 			return a, i, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("%s has no link to %q", from, to)
+	var neighbours []string
+	for _, e := range p.Nodes[a].Ends {
+		neighbours = append(neighbours, p.Nodes[e.Node].Name)
+	}
+	return 0, 0, fmt.Errorf("%s has no link to %q (it has links to %s)", from, to, strings.Join(slices.Compact(neighbours), ", "))
 }
 
 // Hosts returns the numbers of all hosts, in order. The slice is the plan's.
