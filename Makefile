@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -45,6 +45,11 @@ test-deb:
 	@scripts/setup.sh deb
 	go test -tags deb -count=1 -timeout 20m -run Package -v ./internal/docs
 
+# The container's image, built and run by buildah on images of Debian that are made here; minutes.
+test-container:
+	@scripts/setup.sh container
+	go test -tags container -count=1 -timeout 30m -run Image -v ./internal/docs
+
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
 test-slurm:
 	@scripts/setup.sh slurm
@@ -77,6 +82,7 @@ lint:
 	go vet -tags slurm ./cmd/photon
 	go vet -tags docs ./internal/docs
 	go vet -tags deb ./internal/docs
+	go vet -tags container ./internal/docs
 
 # Known results, traces of every scheme, and what runs of many flows keep, are long runs of one goroutine each: nothing to race with.
 race:

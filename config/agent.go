@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"path/filepath"
 
 	"photon/agent"
@@ -121,6 +122,9 @@ func (c *Agent) Check() error {
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}
+	if err := c.PFC.check(); err != nil {
+		return inFile(c.file, err)
+	}
 	if w := c.PFC.Watchdog; w != nil {
 		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}
@@ -183,6 +187,15 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if !c.IP.IsSet() {
 		return nil, errors.New("an agent needs its address (`ip: 10.0.0.1`)")
 	}
+	if a := netip.AddrFrom16(c.IP.V).Unmap(); a.IsMulticast() || a.IsUnspecified() {
+		return nil, fail(c.IP, "ip %v: that is no address of a host", c.IP.V)
+	}
+	if p := c.Payload; p.IsSet() && (p.V < 1 || p.V > 9000) {
+		return nil, fail(p, "payload %v must be from 1B to 9KB", p.V)
+	}
+	if err := c.checkReceive(); err != nil {
+		return nil, err
+	}
 	lossless, err := c.PFC.lossless()
 	if err != nil {
 		return nil, err
@@ -233,6 +246,17 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	return n, nil
 }
 
+// mostFlows bounds the memory of an agent.
+const mostFlows = 1 << 20
+
+// checkReceive says what is no number of flows to receive.
+func (c *Agent) checkReceive() error {
+	if r := c.Receive; r.V < 0 || r.V > mostFlows {
+		return fail(r, "receive %d: from 0 to %d", r.V, mostFlows)
+	}
+	return nil
+}
+
 // tenants are what `tenants:` says, and their numbers by name.
 func (c *Agent) tenants() (all []ratelimit.Tenant, names map[string]int, err error) {
 	names = map[string]int{}
@@ -272,6 +296,15 @@ func (c *Agent) flows(n *AgentNode) error {
 		if f.Rate.V < 0 {
 			return fail(f.Rate, "rate %v must be positive", f.Rate.V)
 		}
+		if n := f.Count.Or(1); n < 1 || n > mostFlows {
+			return fail(f.Count, "count %d: from 1 to %d", n, mostFlows)
+		}
+		if f.Size.V < 0 {
+			return fail(f.Size, "size %v must not be negative (0B: until it is stopped)", f.Size.V)
+		}
+		if f.Start.V < 0 {
+			return fail(f.Start, "start %v must not be negative", f.Start.V)
+		}
 		for k := range f.Count.Or(1) {
 			qp := f.QP.Or(len(n.Flows)+1-k) + k
 			if qp < 0 || qp >= 1<<24 {
@@ -289,8 +322,8 @@ func (c *Agent) flows(n *AgentNode) error {
 		}
 	}
 	n.Config.Senders = c.Send.Or(max(len(n.Flows), 4096))
-	if n.Config.Senders < max(1, len(n.Flows)) || n.Config.Senders > 1<<20 {
-		return fail(c.Send, "send %d: at least the %d flows of this file, at most %d", n.Config.Senders, len(n.Flows), 1<<20)
+	if n.Config.Senders < max(1, len(n.Flows)) || n.Config.Senders > mostFlows {
+		return fail(c.Send, "send %d: at least the %d flows of this file, at most %d", n.Config.Senders, len(n.Flows), mostFlows)
 	}
 	return nil
 }

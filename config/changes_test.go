@@ -56,6 +56,7 @@ func TestChanges(t *testing.T) {
 		{"net_null1\n", "net_null1\n  cable_length: 30m\n", "ports[1].cable_length: (default) -> 30"},
 		{"scheme:", "weights: {0: 1}\nlossy_alpha: 0.5\nscheme:", "lossy_alpha: (default) -> 0.5, weights.0: (default) -> 1"},
 		{"xoff: 100KB", "xoff: 100KB, alpha: 0.125", "pfc.alpha: (default) -> 0.125"},
+		{"xoff: 100KB", "xoff: 100KB, mac_phy_delay: 1KB", "pfc.mac_phy_delay: (default) -> 1KB"},
 	} {
 		a, b := parse(t, basis), parse(t, strings.Replace(basis, c.from, c.to, 1))
 		changes, err := a.Changes(b)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"strings"
 
 	"photon/dataplane"
@@ -32,15 +33,16 @@ type Scheme struct {
 
 // PFC is flow control per priority.
 type PFC struct {
-	Priorities []Value[int]      `yaml:"priorities"` // lossless ones; [3]
-	XOFF       Value[units.Size] `yaml:"xoff"`       // per ingress port and priority; 512KB
-	XON        Value[units.Size] `yaml:"xon"`        // XOFF less two frames
-	Headroom   Value[units.Size] `yaml:"headroom"`   // computed from rate, cable, MTU and response
-	Response   Value[units.Time] `yaml:"response"`   // our own, part of the headroom; 100us
-	Alpha      Value[float64]    `yaml:"alpha"`      // of switches: this part of what is free of the shared buffer is added to xoff and xon; 0
-	Pause      Value[units.Time] `yaml:"pause"`      // asked for by an XOFF; the longest there is
-	Deadlock   Value[units.Time] `yaml:"deadlock"`   // of switches: a queue that is paused for so long may be in a cycle of paused ones, which is looked for; 100ms; 0s: it is not
-	Watchdog   *Watchdog         `yaml:"watchdog"`   // of switches; none if absent
+	Priorities []Value[int]      `yaml:"priorities"`    // lossless ones; [3]
+	XOFF       Value[units.Size] `yaml:"xoff"`          // per ingress port and priority; 512KB
+	XON        Value[units.Size] `yaml:"xon"`           // XOFF less two frames
+	Headroom   Value[units.Size] `yaml:"headroom"`      // computed from rate, cable, MTU and response
+	Response   Value[units.Time] `yaml:"response"`      // our own, part of the headroom; 100us
+	MACPHY     Value[units.Size] `yaml:"mac_phy_delay"` // what arrives while an XOFF passes through our own MAC and PHY, part of the headroom; 819B on a card, 0B on a virtual device
+	Alpha      Value[float64]    `yaml:"alpha"`         // of switches: this part of what is free of the shared buffer is added to xoff and xon; 0
+	Pause      Value[units.Time] `yaml:"pause"`         // asked for by an XOFF; the longest there is
+	Deadlock   Value[units.Time] `yaml:"deadlock"`      // of switches: a queue that is paused for so long may be in a cycle of paused ones, which is looked for; 100ms; 0s: it is not
+	Watchdog   *Watchdog         `yaml:"watchdog"`      // of switches; none if absent
 }
 
 // Watchdog is what becomes of a port whose peer pauses it without end.
@@ -71,6 +73,18 @@ const (
 	defaultMetrics  = "127.0.0.1:9464"
 )
 
+// pciAddress is what devices on the PCI bus are called, with the driver's arguments behind it.
+var pciAddress = regexp.MustCompile(`^(pci:)?([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[01][0-9a-fA-F]\.[0-7](,.*)?$`)
+
+// checkRate says what is wrong with the rate of a link.
+func checkRate(r Value[units.Rate]) error {
+	const most = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
+	if r.IsSet() && (r.V <= 0 || r.V > most) {
+		return fail(r, "rate %v must be positive, and at most %v", r.V, most)
+	}
+	return nil
+}
+
 // virtual reports whether a device is not a card.
 func (p Port) virtual() bool {
 	return strings.HasPrefix(p.Device.V, "net_") || strings.HasPrefix(p.Device.V, "virtio_user")
@@ -83,8 +97,11 @@ func (p Port) check() error {
 	if name := p.Device.V; strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "" { // eth0, enp3s0
 		return fail(p.Device, "device %q: write net_af_packet0,iface=%s for an interface of the kernel, or a card's PCI address (0000:03:00.0)", name, name)
 	}
-	if p.Rate.V < 0 {
-		return fail(p.Rate, "rate %v must be positive", p.Rate.V)
+	if !pciAddress.MatchString(p.Device.V) && !p.virtual() && !strings.HasPrefix(p.Device.V, "auxiliary:") {
+		return fail(p.Device, "device %q: neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)", p.Device.V)
+	}
+	if err := checkRate(p.Rate); err != nil {
+		return err
 	}
 	if p.CableDelay.V < 0 {
 		return fail(p.CableDelay, "cable_delay %v must not be negative", p.CableDelay.V)
@@ -129,6 +146,21 @@ func inFile(file string, err error) error {
 		return nil
 	}
 	return &Error{File: file, Err: err}
+}
+
+// check finds what is no time and no size for flow control.
+func (p PFC) check() error {
+	switch {
+	case p.Response.V < 0:
+		return fail(p.Response, "response %v must not be negative", p.Response.V)
+	case p.MACPHY.V < 0:
+		return fail(p.MACPHY, "mac_phy_delay %v must not be negative", p.MACPHY.V)
+	case p.Headroom.V < 0:
+		return fail(p.Headroom, "headroom %v must not be negative", p.Headroom.V)
+	case p.Pause.V < 0:
+		return fail(p.Pause, "pause %v must not be negative", p.Pause.V)
+	}
+	return nil
 }
 
 // lossless returns the set of lossless priorities.
@@ -181,11 +213,13 @@ func (p PFC) headroom(port Port, rate units.Rate, mtu int) pfc.HeadroomParts {
 	if port.Cable.IsSet() {
 		cable = port.Cable.V.Delay()
 	}
-	ahead := units.Time(0)
+	ahead, inside := units.Time(0), units.Size(0)
 	if !port.virtual() {
-		ahead = dpdk.Ahead(port.link(rate))
+		ahead, inside = dpdk.Ahead(port.link(rate)), pfc.CardMACPHY
 	}
-	return pfc.HeadroomOf(rate, cable+port.Delay.V, p.Response.Or(defaultResponse), ahead, units.Size(mtu))
+	parts := pfc.HeadroomOf(rate, cable+port.Delay.V, p.Response.Or(defaultResponse), ahead, units.Size(mtu))
+	parts.MACPHY = p.MACPHY.Or(inside)
+	return parts
 }
 
 // build makes a scheme's parts; errors name the line of the parameter.
@@ -250,10 +284,15 @@ func (d DPDK) check() error {
 	if n := d.Workers.Or(1); n < 1 || len(d.Cores) > 0 && len(d.Cores) < n {
 		return fail(d.Workers, "%d workers on %d cores: name a core for each", n, len(d.Cores))
 	}
+	seen := map[int]bool{}
 	for _, c := range d.Cores {
 		if c.V < 0 {
 			return fail(c, "core %d must not be negative", c.V)
 		}
+		if seen[c.V] {
+			return fail(c, "core %d is there twice: a worker needs one of its own", c.V)
+		}
+		seen[c.V] = true
 	}
 	if f := d.Frames; f.IsSet() && (f.V < leastFrames || f.V > mostFrames) {
 		return fail(f, "frames %d must be from %d to %d", f.V, leastFrames, mostFrames)
@@ -276,7 +315,11 @@ func metricsAddress(v Value[string]) (string, error) {
 	if address == "off" {
 		return "", nil
 	}
-	if _, _, err := net.SplitHostPort(address); err != nil {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
 		return "", fail(v, "metrics %q: not an address (write it like 127.0.0.1:9464, or off)", address)
 	}
 	return address, nil

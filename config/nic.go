@@ -197,6 +197,12 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if devices != nil {
 		line = devices[agent.Wire]
 	}
+	if err := c.checkReceive(); err != nil {
+		return nil, err
+	}
+	if err := checkRate(c.App.Rate); err != nil {
+		return nil, err
+	}
 	link := c.Port.link(c.Port.rate(line.Rate))
 	a := &c.App
 	n := &NICNode{Link: link, App: dataplane.Link{Rate: a.Rate.V}, Config: agent.NICConfig{

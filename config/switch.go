@@ -99,6 +99,11 @@ func (c *Switch) Check() error {
 	if err := c.DPDK.check(); err != nil {
 		return inFile(c.file, err)
 	}
+	for _, err := range []error{c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer()} {
+		if err != nil {
+			return inFile(c.file, err)
+		}
+	}
 	seen := map[string]bool{}
 	for _, p := range c.Ports {
 		if err := p.check(); err != nil {
@@ -111,6 +116,30 @@ func (c *Switch) Check() error {
 	}
 	_, err := c.Resolve(nil)
 	return err
+}
+
+// check says what is wrong with how addresses are found.
+func (l *Learning) check() error {
+	const most = 1 << 23 // 256 MB of them
+	switch age, size := l.Age, l.Size; {
+	case age.V < 0 || age.V > 0 && age.V < units.Second:
+		return fail(age, "age %v must be 1s or more, whole seconds of which count, or 0s: addresses stay", age.V)
+	case size.IsSet() && (size.V < 1 || size.V > most):
+		return fail(size, "size %d must be from 1 to %d addresses", size.V, most)
+	}
+	return nil
+}
+
+// checkBuffer says what no buffer and no queue can be.
+func (c *Switch) checkBuffer() error {
+	frame := units.Size(c.MTU.Or(defaultMTU) + wire.EthernetLen + wire.VLANLen)
+	switch {
+	case c.Buffer.IsSet() && c.Buffer.V <= 0:
+		return fail(c.Buffer, "buffer %v must be positive", c.Buffer.V)
+	case c.LossyQueue.IsSet() && c.LossyQueue.V < frame:
+		return fail(c.LossyQueue, "lossy_queue %v is less than the longest frame, %v", c.LossyQueue.V, frame)
+	}
+	return nil
 }
 
 // File is where the configuration was read from; empty: nowhere.
@@ -300,7 +329,7 @@ func (n *SwitchNode) Describe() []string {
 		if p.Headroom != h.Sum() {
 			why = fmt.Sprintf("  needed %v", h.Sum())
 		}
-		lines = append(lines, fmt.Sprintf("%s: frames %v, XOFF %v, peer's response %v, cable %v, own response %v, transmit ring %v", why, h.Frames, h.Pause, h.Peer, h.Cable, h.Own, h.Ring))
+		lines = append(lines, fmt.Sprintf("%s: frames %v, XOFF %v, peer's response %v, cable %v, own response %v, transmit ring %v, MAC and PHY %v", why, h.Frames, h.Pause, h.Peer, h.Cable, h.Own, h.Ring, h.MACPHY))
 		if p.Headroom < h.Sum() {
 			lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than what port %d needs; lossless frames may be lost when its peer is paused", p.Headroom, i))
 		}

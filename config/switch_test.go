@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"photon/pfc"
 	"photon/units"
 )
 
@@ -49,15 +50,26 @@ func TestHeadroomByCause(t *testing.T) {
 	if want := units.Size(2*1524 + 84 + 67*64 + 1250 + 12500); short != want {
 		t.Errorf("headroom %v, want %v", short, want)
 	}
-	if want := "  computed: frames 3.048KB, XOFF 84B, peer's response 4.288KB, cable 1.25KB, own response 12.5KB, transmit ring 0B"; !slices.Contains(lines, want) {
+	if want := "  computed: frames 3.048KB, XOFF 84B, peer's response 4.288KB, cable 1.25KB, own response 12.5KB, transmit ring 0B, MAC and PHY 0B"; !slices.Contains(lines, want) {
 		t.Errorf("nobody says %q:\n%s", want, strings.Join(lines, "\n"))
 	}
 	if long, _ := headroom("{device: net_null0, cable_length: 1100m}"); long-short != 2*6250 {
 		t.Errorf("1000 m more of cable are %v", long-short)
 	}
-	// A card is given two frames of 1542 bytes and 10 us ahead.
-	if card, _ := headroom("device: '0000:03:00.0'"); card-short < 15_000 || card-short > 16_000 {
-		t.Errorf("a card's ring is %v", card-short)
+	// A card is given two frames of 1542 bytes and 10 us ahead, and has a MAC and a PHY.
+	card, lines := headroom("device: '0000:03:00.0'")
+	if ring := card - short - 819; ring < 15_000 || ring > 16_000 || !strings.Contains(lines[2], ", MAC and PHY 819B") {
+		t.Errorf("a card's ring is %v\n%s", ring, lines[2])
+	}
+	for port, was := range map[string]units.Size{"device: net_null0": short, "device: '0000:03:00.0'": card - 819} {
+		n, err := parse(t, "rate: 10Gbps\npfc: {response: 10us, mac_phy_delay: 2KB}\nports:\n- "+port+"\n- device: net_null1\n").Resolve(nil)
+		if err != nil || n.Config.Ports[0].Headroom != was+2000 {
+			t.Errorf("%s: headroom %v, want %v", port, n.Config.Ports[0].Headroom, was+2000)
+		}
+	}
+	jumbo, err := parse(t, "rate: 10Gbps\nmtu: 9000\npfc: {response: 10us}\nports:\n- device: net_null0\n- device: net_null1\n").Resolve(nil)
+	if err != nil || jumbo.Config.Ports[0].Headroom != short+2*7500 {
+		t.Errorf("headroom for frames of 9000 bytes %v, %v", jumbo.Config.Ports[0].Headroom, err)
 	}
 	n, err := parse(t, twoPorts+"pfc: {headroom: 5KB}\n").Resolve(nil)
 	if err != nil {
@@ -70,15 +82,38 @@ func TestHeadroomByCause(t *testing.T) {
 
 func TestSwitchRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"pfc: {deadlock: -1ms}":          "4: deadlock -1ms must not be negative",
-		"weights: {8: 1}":                "4: weights: priority 8: there are 0 to 7",
-		"weights: {1: 0}":                "4: weights: 0 must be from 1 to 100 (leave priority 1 out and it is strict)",
-		"weights: {1: 101}":              "4: weights: 101 must be from 1 to 100 (leave priority 1 out and it is strict)",
-		"lossy_alpha: -1":                "4: lossy_alpha -1 must be from 0 to 1024",
-		"pfc:\n  xoff: 9KB\n  alpha: -1": "6: alpha -1 must be from 0 to 1024",
-		"rate: 1Gbps\nports:\n- {device: net_null0, cable_length: 30}\n":                          `3: length "30": write it in metres, like 40m, up to 100000m`,
-		"ports:\n- {device: net_null0, cable_length: 30m, cable_delay: 1us}\n- device: net_null1": "2: cable_length and cable_delay say the same: leave one out",
-		"ports:\n- {device: net_null0, cable_delay: -1us}\n- device: net_null1":                   "2: cable_delay -1us must not be negative",
+		"pfc: {deadlock: -1ms}":       "4: deadlock -1ms must not be negative",
+		"weights: {8: 1}":             "4: weights: priority 8: there are 0 to 7",
+		"weights: {1: 0}":             "4: weights: 0 must be from 1 to 100 (leave priority 1 out and it is strict)",
+		"weights: {1: 101}":           "4: weights: 101 must be from 1 to 100 (leave priority 1 out and it is strict)",
+		"lossy_alpha: -1":             "4: lossy_alpha -1 must be from 0 to 1024",
+		"lossy_queue: 1500B":          "4: lossy_queue 1.5KB is less than the longest frame, 1.518KB",
+		"buffer: -1MB":                "4: buffer -1MB must be positive",
+		"rate: 0bps":                  "4: rate 0bps must be positive, and at most 1.6Tbps",
+		"rate: 2000Gbps":              "4: rate 2Tbps must be positive, and at most 1.6Tbps",
+		"pfc: {response: -1us}":       "4: response -1us must not be negative",
+		"pfc: {mac_phy_delay: -1B}":   "4: mac_phy_delay -1B must not be negative",
+		"pfc: {headroom: -1B}":        "4: headroom -1B must not be negative",
+		"pfc: {pause: -1us}":          "4: pause -1us must not be negative",
+		"forwarding: {age: 300ms}":    "4: age 300ms must be 1s or more, whole seconds of which count, or 0s: addresses stay",
+		"forwarding: {age: -1s}":      "4: age -1s must be 1s or more, whole seconds of which count, or 0s: addresses stay",
+		"forwarding: {size: 0}":       "4: size 0 must be from 1 to 8388608 addresses",
+		"forwarding: {size: 8388609}": "4: size 8388609 must be from 1 to 8388608 addresses",
+		"metrics: 127.0.0.1:99999":    `4: metrics "127.0.0.1:99999": not an address (write it like 127.0.0.1:9464, or off)`,
+		"dscp_to_priority: {af31: 3}": "4: a whole number belongs here",
+		"dscp_to_priority: {64: 3}":   "4: DSCP 64: there are 0 to 63",
+		"pcp_to_priority: {0: 8}":     "4: priority 8: there are 0 to 7",
+		"dpdk: {cores: [1, 1]}":       "4: core 1 is there twice: a worker needs one of its own",
+		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]": `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
+		"ports: [{device: eth2}, {device: net_null1}]":           "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
+
+		"forwarding: {static: [{mac: '03:00:00:00:00:01', port: 1}]}":                                              "4: static entry 03:00:00:00:00:01: no station has that address",
+		"forwarding: {static: [{mac: '00:00:00:00:00:00', port: 1}]}":                                              "4: static entry 00:00:00:00:00:00: no station has that address",
+		"forwarding:\n  static:\n  - {mac: '02:00:00:00:00:01', port: 1}\n  - {mac: '02:00:00:00:00:01', port: 0}": "7: static entry 02:00:00:00:00:01 is there twice",
+		"pfc:\n  xoff: 9KB\n  alpha: -1":                                                                           "6: alpha -1 must be from 0 to 1024",
+		"rate: 1Gbps\nports:\n- {device: net_null0, cable_length: 30}\n":                                           `3: length "30": write it in metres, like 40m, up to 100000m`,
+		"ports:\n- {device: net_null0, cable_length: 30m, cable_delay: 1us}\n- device: net_null1":                  "2: cable_length and cable_delay say the same: leave one out",
+		"ports:\n- {device: net_null0, cable_delay: -1us}\n- device: net_null1":                                    "2: cable_delay -1us must not be negative",
 	} {
 		if !strings.Contains(text, "ports:") {
 			text = twoPorts + text
@@ -89,6 +124,67 @@ func TestSwitchRefuses(t *testing.T) {
 		}
 		if _, err := ReadSwitch(file); err == nil || err.Error() != file+":"+want {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// What a file says of classes and addresses is what the switch gets.
+func TestMapsAndAddresses(t *testing.T) {
+	n, err := parse(t, twoPorts+`dscp_to_priority: {10: 5, 48: 7}
+pcp_to_priority: {2: 6}
+mtu: 9216
+trust: pcp
+forwarding: {age: 7s, size: 99, learn: false}
+pfc: {watchdog: {detect: 1s, restore: 2s, action: forward}}
+`).Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := n.Config
+	if s.DSCP[10] != 5 || s.DSCP[48] != 7 || s.DSCP[11] != 1 || s.Control != 7 || s.PCP != [8]uint8{0, 1, 6, 3, 4, 5, 6, 7} || !s.TrustPCP {
+		t.Errorf("DSCP %v, PCP %v, PCP trusted %v, CNPs at %d", s.DSCP, s.PCP, s.TrustPCP, s.Control)
+	}
+	if s.MTU != 9216 || s.Age != 7*units.Second || s.FDBSize != 99 || s.Learn {
+		t.Errorf("mtu %d, age %v, size %d, learning %v", s.MTU, s.Age, s.FDBSize, s.Learn)
+	}
+	if (s.Watchdog != pfc.WatchdogConfig{Detect: units.Second, Restore: 2 * units.Second, Action: pfc.Forward}) {
+		t.Errorf("%+v", s.Watchdog)
+	}
+}
+
+func TestAgentRefuses(t *testing.T) {
+	const host = "port: {device: net_null0}\nip: 10.0.0.1\n"
+	const nic = "role: nic\nport: {device: net_null0}\n"
+	for text, want := range map[string]string{
+		host + "receive: -1":                                                "3: receive -1: from 0 to 1048576",
+		host + "receive: 1048577":                                           "3: receive 1048577: from 0 to 1048576",
+		host + "payload: 0B":                                                "3: payload 0B must be from 1B to 9KB",
+		host + "flows: [{to: 10.0.0.2, count: 0}]":                          "3: count 0: from 1 to 1048576",
+		host + "flows: [{to: 10.0.0.2, count: 2000000000}]":                 "3: count 2000000000: from 1 to 1048576",
+		host + "flows: [{to: 10.0.0.2, size: -1KB}]":                        "3: size -1KB must not be negative (0B: until it is stopped)",
+		host + "flows: [{to: 10.0.0.2, start: -1s}]":                        "3: start -1s must not be negative",
+		host + "pfc: {response: -1ms}":                                      "3: response -1ms must not be negative",
+		"port: {device: net_null0}\nip: 224.0.0.1":                          "2: ip 224.0.0.1: that is no address of a host",
+		"port: {device: net_null0}\nip: '::'":                               "2: ip ::: that is no address of a host",
+		nic + "receive: -1\napplication: {device: net_tap0}":                "3: receive -1: from 0 to 1048576",
+		nic + "application: {device: net_tap0, rate: -1Gbps}":               "3: rate -1Gbps must be positive, and at most 1.6Tbps",
+		nic + "application: {device: net_tap0}\npfc: {mac_phy_delay: -1KB}": "4: mac_phy_delay -1KB must not be negative",
+	} {
+		file := filepath.Join(t.TempDir(), "x.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadAgent(file); err == nil || err.Error() != file+":"+want {
+			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// Devices are named as DPDK names them.
+func TestDevices(t *testing.T) {
+	for _, device := range []string{"0000:03:00.0", "03:00.1", "pci:0000:3b:1f.7,rx_vec_en=0", "auxiliary:mlx5_core.sf.8", "net_af_packet0,iface=eth0", "virtio_user0,path=/a"} {
+		if err := (Port{Device: Set(device)}).check(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -130,6 +131,9 @@ func withLine(err error, line int, into any) *Error {
 			line = t.Position.Line
 		}
 		message := theirs.GetMessage()
+		if t := new(yaml.TypeError); errors.As(err, &t) && t.DstType != nil && t.DstType.Kind() == reflect.Int {
+			message = "a whole number belongs here" // and not Go's names of fields and types
+		}
 		if strings.HasSuffix(message, " was used where mapping is expected") {
 			message = "keys with values belong here (key: value, or {key: value})"
 		}

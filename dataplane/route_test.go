@@ -147,12 +147,19 @@ func TestRoutingDiscards(t *testing.T) {
 // Routes of equal cost: each gets a share, a flow stays, and a link that goes down
 // is done without.
 func TestEqualCostRoutes(t *testing.T) {
+	t.Run("IPv4", func(t *testing.T) { testEqualCostRoutes(t, "10.0.0.1", "99.1.2.3", 34) })
+	t.Run("IPv6", func(t *testing.T) { testEqualCostRoutes(t, "fd00::1", "2001:db8::3", 54) })
+}
+
+// testEqualCostRoutes does with packets whose flow is told by the port that is at a place in them.
+func testEqualCostRoutes(t *testing.T, src, dst string, flowAt int) {
 	c := routerConfig()
 	c.Salt = 12345
+	c.Router.Routes = append(c.Router.Routes, Route{prefix("::/0"), []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
 	eachWay(t, c, func(t *testing.T, r *rig) {
 		where := func(flow int) int {
-			b := ip("10.0.0.1", "99.1.2.3", 100)
-			binary.BigEndian.PutUint16(b[34:], uint16(flow))
+			b := ip(src, dst, 100)
+			binary.BigEndian.PutUint16(b[flowAt:], uint16(flow))
 			r.in(0, b, 100)
 			var at []int
 			for p := range 4 {
@@ -190,7 +197,7 @@ func TestEqualCostRoutes(t *testing.T) {
 			}
 		}
 		set(3, false)
-		r.in(0, ip("10.0.0.1", "99.1.2.3", 100), 100)
+		r.in(0, ip(src, dst, 100), 100)
 		if n := r.stats(2).Discards[DropLink][3] + r.stats(3).Discards[DropLink][3]; n != 1 {
 			t.Errorf("%d frames are discarded with no link up", n)
 		}
@@ -201,6 +208,20 @@ func TestEqualCostRoutes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What one switch sends one way, the next spreads again: their salts differ.
+func TestSaltOfEqualPaths(t *testing.T) {
+	next := [2]int{}
+	for flow := range uint64(20_000) {
+		hash := uint32(flow * 0x9E3779B97F4A7C15 >> 32)
+		if pick(hash, 12345, 2) == 0 {
+			next[pick(hash, 54321, 2)]++
+		}
+	}
+	if all := next[0] + next[1]; all < 9_000 || all > 11_000 || next[0] < 4_000 || next[1] < 4_000 {
+		t.Errorf("of 20000 flows %d go one way at the first switch, %v at the second", all, next)
+	}
 }
 
 // Between VLANs: the tag is the next hop's, on one port too.

@@ -151,6 +151,40 @@ func TestSharesOfTheLink(t *testing.T) {
 	}
 }
 
+// What was strict is shared by weight after a reload, and the other way round.
+func TestReloadOfWeights(t *testing.T) {
+	c := config(2)
+	c.Tail = units.MB
+	r := newRig(t, c)
+	for range 200 {
+		r.in(0, packet(0, 1, 0, 0), 1000)
+		r.in(0, packet(0, 1, 8, 0), 1000)
+	}
+	of0 := func(n int) (sent int) {
+		for _, b := range r.out(1, n) {
+			if b[15]>>5 == 0 {
+				sent++
+			}
+		}
+		return sent
+	}
+	if n := of0(40); n != 0 {
+		t.Errorf("%d of 40 frames are of the lower priority", n)
+	}
+	c.CP, c.Weights = nil, [8]int{0: 3, 1: 1}
+	r.reload(c)
+	if n := of0(40); n < 28 || n > 32 {
+		t.Errorf("%d of 40 frames are of the priority with three of four shares", n)
+	}
+	c.Weights = [8]int{}
+	r.reload(c)
+	if n := of0(40); n != 0 {
+		t.Errorf("%d of 40 frames are of the lower priority again", n)
+	}
+	for len(r.out(1, 32)) > 0 {
+	}
+}
+
 // A lossy queue's limit follows what is free of the buffer: one congested queue
 // gets alpha/(1+alpha) of it.
 func TestLimitOfLossyQueuesFollowsTheBuffer(t *testing.T) {

@@ -200,6 +200,11 @@ func TestStrictPriority(t *testing.T) {
 }
 
 func TestClassification(t *testing.T) {
+	for dscp, prio := range DefaultDSCP() {
+		if int(prio) != dscp/8 {
+			t.Errorf("DSCP %d has priority %d, its class selector is %d", dscp, prio, dscp/8)
+		}
+	}
 	tag := func(b []byte, pcp byte) []byte {
 		return slices.Concat(b[:12], []byte{0x81, 0, pcp << 5, 1}, b[12:])
 	}

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -86,13 +87,30 @@ func TestStormIsDropped(t *testing.T) {
 	}
 }
 
+// resumption counts how often a congestion point is told that its queue may send again.
+type resumption struct {
+	marking.None
+	told int
+}
+
+func (r *resumption) Resume(units.Time, marking.Queue) { r.told++ }
+
 func TestStormIsForwarded(t *testing.T) {
-	r := newRig(t, guarded(2, pfc.Forward))
+	c := guarded(2, pfc.Forward)
+	points := map[int]*resumption{}
+	c.CP = func(q marking.Place) marking.CP {
+		points[q.Port] = &resumption{}
+		return points[q.Port]
+	}
+	r := newRig(t, c)
 	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
 	r.in(0, packet(0, 1, 26, 0), 1000)
 	storm(r)
 	if len(r.out(1, 8)) != 1 {
 		t.Fatal("the pause is obeyed")
+	}
+	if points[1].told != 1 || points[0].told != 0 {
+		t.Errorf("the congestion points are told %d and %d times that their queues may send", points[0].told, points[1].told)
 	}
 	r.env.SetDue(1, units.Never)
 	r.in(0, packet(0, 1, 26, 0), 1000)

@@ -186,9 +186,27 @@ func (c *SwitchConfig) formOf(port, vlan uint16) form {
 	return absent
 }
 
+// untaggedOf is a VLAN, or if that is 0 the one of which a port is an untagged member; 0: there is none.
+func (c *SwitchConfig) untaggedOf(port, vlan uint16) uint16 {
+	for _, v := range c.VLANs {
+		if vlan == 0 && slices.Contains(v.Untagged, port) {
+			return v.ID
+		}
+	}
+	return vlan
+}
+
 // checkStatic says what is wrong with the static entries.
 func (c *SwitchConfig) checkStatic() error {
+	type place struct {
+		mac  wire.MAC
+		vlan uint16
+	}
+	seen := map[place]bool{}
 	return checkAll("static", c.Static, func(e *StaticEntry) error {
+		if e.MAC == 0 || e.MAC.Multicast() {
+			return fmt.Errorf("static entry %v: no station has that address", e.MAC)
+		}
 		if e.MAC == c.Router.MAC {
 			return fmt.Errorf("static entry %v: that is the router", e.MAC)
 		}
@@ -200,6 +218,11 @@ func (c *SwitchConfig) checkStatic() error {
 		if c.VLANs != nil && e.VLAN == 0 && len(e.Ports) > 1 {
 			return fmt.Errorf("static entry %v: say of which VLAN", e.MAC)
 		}
+		at := place{e.MAC, c.untaggedOf(e.Ports[0], e.VLAN)}
+		if seen[at] {
+			return fmt.Errorf("static entry %v is there twice", e.MAC)
+		}
+		seen[at] = true
 		return nil
 	})
 }

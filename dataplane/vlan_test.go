@@ -164,6 +164,13 @@ func TestReloadOfVLANs(t *testing.T) {
 	if got := r.send(3, withTag(packet(7, 6, 0, 0), 10), 100); len(got[0]) != 1 || len(got[1]) != 0 || len(got[4]) != 1 {
 		t.Error("an address whose port left the VLAN")
 	}
+	for _, pcp := range []uint16{3, 5} {
+		if got := r.send(0, packet(5, 7, 26, 0), 100); len(got[3]) != 1 || !bytes.HasPrefix(got[3][0], withTag(packet(5, 7, 26, 0), pcp<<13|10)) {
+			t.Errorf("priority 3 has not code point %d in a new tag", pcp)
+		}
+		c.PCP = [8]uint8{0, 1, 2, 7, 4, 3, 6, 5}
+		r.reload(c)
+	}
 	c.VLANs = nil
 	r.reload(c)
 	if got := r.send(3, withTag(packet(7, 9, 0, 0), 10), 100); len(got[0]) != 1 || !bytes.HasPrefix(got[0][0], withTag(packet(7, 9, 0, 0), 10)) {

@@ -272,3 +272,92 @@ func TestFullFDBForgetsNobody(t *testing.T) {
 		t.Errorf("%d known of %d places, %d refused", known, len(table.entries), table.full.Load())
 	}
 }
+
+// What no longer fits in the ring to another worker is discarded, counted, and given back.
+func TestRingBetweenWorkersIsFull(t *testing.T) {
+	m := newMemory(1 << 14)
+	c := config(2)
+	c.Buffer = 4 * units.MB
+	c.PFC[3].XOFF, c.PFC[3].XON = units.MB, 900_000
+	c.Ports[1].Worker = 1
+	envs := []*Env{NewEnv(m.pool(), 2), NewEnv(m.pool(), 2)}
+	sw, err := NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const beyond = 100
+	for range ringSize + beyond {
+		f, ok := envs[0].Alloc(200)
+		if !ok {
+			t.Fatal("no buffers")
+		}
+		copy(envs[0].Header(f), packet(0, 1, 26, 0))
+		sw.Receive(0, 0, []Frame{f})
+	}
+	if n := sw.Stats(0).Ports[0].Discards[DropRing]; n != [8]uint64{3: beyond} {
+		t.Errorf("%v frames are counted, %d did not fit", n, beyond)
+	}
+	if n := sw.Queued(); n != ringSize {
+		t.Errorf("%d frames are in the switch", n)
+	}
+	if held := sw.Stats(0).Ports[0].Buffered[3]; held != ringSize*200 {
+		t.Errorf("%v are held for port 0", held)
+	}
+	sent := 0
+	for burst := make([]Frame, 32); ; {
+		n := sw.Transmit(0, 1, burst)
+		if n == 0 {
+			break
+		}
+		sent += n
+		for _, f := range burst[:n] {
+			envs[1].Free(f)
+		}
+	}
+	if sent != ringSize {
+		t.Errorf("%d frames left", sent)
+	}
+	if err := sw.Audit(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What another worker sees is learned by the one that writes the table.
+func TestAnotherWorkerLearns(t *testing.T) {
+	m := newMemory(1 << 12)
+	c := config(3)
+	c.Static, c.Learn, c.Age = nil, true, 300*units.Second
+	c.Ports[1].Worker = 1
+	envs := []*Env{NewEnv(m.pool(), 3), NewEnv(m.pool(), 3)}
+	sw, err := NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(env *Env, port, from, to int) {
+		f, ok := env.Alloc(100)
+		if !ok {
+			t.Fatal("no buffers")
+		}
+		copy(env.Header(f), packet(from, to, 26, 0))
+		sw.Receive(0, port, []Frame{f})
+	}
+	burst := make([]Frame, 8)
+	out := func(env *Env, port int) int {
+		n := sw.Transmit(0, port, burst)
+		for _, f := range burst[:n] {
+			env.Free(f)
+		}
+		return n
+	}
+	send(envs[1], 1, 10, 11) // to everybody
+	if a, b := out(envs[0], 0), out(envs[0], 2); a != 1 || b != 1 {
+		t.Fatalf("%d and %d copies", a, b)
+	}
+	send(envs[0], 0, 11, 10)
+	if a, b := out(envs[1], 1), out(envs[0], 2); a != 1 || b != 0 {
+		t.Errorf("%d frames where the address was seen, %d elsewhere", a, b)
+	}
+	if err := sw.Audit(); err != nil {
+		t.Error(err)
+	}
+}

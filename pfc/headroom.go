@@ -36,6 +36,7 @@ type HeadroomParts struct {
 	Cable  units.Size // both ways
 	Own    units.Size // our response time: the poll gap
 	Ring   units.Size // what waits before the XOFF in a device's transmit ring
+	MACPHY units.Size // what arrives while the XOFF passes through our own MAC and PHY; HeadroomOf leaves it out
 }
 
 // HeadroomOf works out the parts for a link of rate r with a one-way propagation
@@ -50,10 +51,14 @@ func HeadroomOf(r units.Rate, delay, own, ahead units.Time, mtu units.Size) Head
 
 // Sum is the headroom.
 func (h HeadroomParts) Sum() units.Size {
-	return h.Frames + h.Pause + h.Peer + h.Cable + h.Own + h.Ring
+	return h.Frames + h.Pause + h.Peer + h.Cable + h.Own + h.Ring + h.MACPHY
 }
 
-// Headroom is the sum of HeadroomOf for a link without a device's transmit ring:
+// CardMACPHY is the MACPHY of a card of which nothing is known: the 0.8 KB of SONiC's
+// tables of switch chips (mac_phy_delay in their ASIC_TABLE).
+const CardMACPHY units.Size = 819
+
+// Headroom is the sum of HeadroomOf for a link without a device's transmit ring, MAC and PHY:
 // the bytes that can arrive after XOFF was crossed.
 func Headroom(r units.Rate, delay, own units.Time, mtu units.Size) units.Size {
 	return HeadroomOf(r, delay, own, 0, mtu).Sum()

@@ -346,3 +346,17 @@ func TestEasyRelease(t *testing.T) {
 		t.Error("easy with several workers")
 	}
 }
+
+// What leaves as it comes was there: the watermark tells.
+func TestPassIsSeen(t *testing.T) {
+	c := IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps}
+	c.Thresholds[3] = Thresholds{XOFF: 5000, XON: 3000, Headroom: 10_000}
+	in := NewIngress(c)
+	in.Admit(3, 1000)
+	if !in.Pass(3, 1500) || in.Bytes(3) != 1000 || in.Counters(0).Peak[3] != 2500 {
+		t.Errorf("%v are held, the most were %v", in.Bytes(3), in.Counters(0).Peak[3])
+	}
+	if in.Pass(3, 4001) || in.Counters(0).Peak[3] != 2500 {
+		t.Error("a frame beyond XOFF passes as others do")
+	}
+}

@@ -42,7 +42,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	if !dpdk.Available {
 		return bad(dpdk.ErrNotBuilt)
 	}
-	w, err := dpdk.New(conf.Options())
+	w, err := newWorld(conf.Options())
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 // The last stage of the container recipe has all that photon needs: photon runs
 // with nothing around it but what the packages named there, and those that they
-// depend on, put into a file system. (No image is built: there is no registry.)
+// depend on, put into a file system. (`make test-container` builds the image.)
 func TestContainerHasWhatPhotonNeeds(t *testing.T) {
 	b, err := os.ReadFile("../../deploy/container/Containerfile")
 	if err != nil {

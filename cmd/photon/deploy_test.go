@@ -176,6 +176,7 @@ func TestComposeFile(t *testing.T) {
 			Build struct {
 				Context, Dockerfile string
 			}
+			Entrypoint  []string
 			Image       string
 			NetworkMode string `yaml:"network_mode"`
 			Volumes     []string
@@ -235,12 +236,19 @@ func TestComposeFile(t *testing.T) {
 	if source.Datasources[0].URL != "http://127.0.0.1:9090" {
 		t.Error(source)
 	}
-	dockerfile, err := os.ReadFile("../../deploy/Dockerfile")
+	recipe, err := os.ReadFile(filepath.Join("../../deploy", photon.Build.Context, photon.Build.Dockerfile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(dockerfile), "COPY deploy /usr/share/photon/deploy\n") || !strings.Contains(string(dockerfile), `CMD ["/usr/share/photon/deploy/demo/demo.sh"]`) {
-		t.Error("the image does not have the demo")
+	inImage := "/usr/share/photon/deploy"
+	if !strings.Contains(string(recipe), "COPY deploy "+inImage+"\n") || !strings.Contains(string(recipe), "COPY --from=build /photon "+photon.Environment["PHOTON"]+"\n") {
+		t.Error("the image does not have the demo, or photon where the demo looks for it")
+	}
+	if len(photon.Entrypoint) != 1 {
+		t.Fatal(photon.Entrypoint)
+	}
+	if script, err := os.Stat(strings.Replace(photon.Entrypoint[0], inImage, "../../deploy", 1)); err != nil || script.Mode()&0o111 == 0 {
+		t.Errorf("%s: %v", photon.Entrypoint[0], err)
 	}
 }
 

@@ -97,13 +97,22 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	return conf, conf.Check()
 }
 
+// newWorld is dpdk.New; options that do not fit the machine are the user's to mend.
+func newWorld(o dpdk.Options) (dpdk.World, error) {
+	w, err := dpdk.New(o)
+	if wrong := new(dpdk.OptionError); errors.As(err, &wrong) {
+		return nil, bad(err)
+	}
+	return w, err
+}
+
 // runSwitch is the switch until the command ends. again reads the configuration
 // anew; nil if there is no file.
 func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Switch, error)) error {
 	if !dpdk.Available {
 		return bad(dpdk.ErrNotBuilt)
 	}
-	w, err := dpdk.New(conf.Options())
+	w, err := newWorld(conf.Options())
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,9 @@ func withRing(spec string, mtu int) string {
 // checkInterface finds out before DPDK does whether a kernel interface is there,
 // and lets it take frames of an MTU.
 func checkInterface(spec string, mtu int) error {
+	if name, ok := argument(spec, "iface"); ok && len(name) >= unix.IFNAMSIZ && !strings.HasPrefix(spec, "net_vhost") {
+		return fmt.Errorf("port %s: the kernel's names of interfaces have at most %d characters", spec, unix.IFNAMSIZ-1)
+	}
 	if !isAFPacket(spec) && !strings.HasPrefix(spec, "net_af_xdp") {
 		return nil
 	}

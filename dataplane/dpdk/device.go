@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"photon/units"
 	"photon/wire"
 )
@@ -24,6 +26,24 @@ const descriptors = 1024
 
 // tapMTU is what the driver gives its interfaces.
 const tapMTU = 1500
+
+// lacking names the capabilities that net_af_packet and net_tap need, of those that this process does not have.
+func lacking() (names []string) {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var have [2]unix.CapUserData
+	if unix.Capget(&head, &have[0]) != nil {
+		return nil
+	}
+	for _, c := range []struct {
+		name string
+		bit  uint
+	}{{"NET_ADMIN", unix.CAP_NET_ADMIN}, {"NET_RAW", unix.CAP_NET_RAW}, {"IPC_LOCK", unix.CAP_IPC_LOCK}} {
+		if have[0].Effective>>c.bit&1 == 0 {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
 
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
@@ -86,6 +106,8 @@ func whyClosed(n int, virtual bool) string {
 		return why + ": there is no driver for such a device"
 	case syscall.Errno(n) == syscall.ENODEV && !virtual:
 		return why + ": there is no such card, or no driver of DPDK has it (dpdk-devbind.py --status-dev net shows them)"
+	case syscall.Errno(n) == syscall.EPERM && lacking() != nil: // also root's, in a container
+		return why + " (this process lacks the capabilities " + strings.Join(lacking(), ", ") + ", which interfaces of the kernel take)"
 	case os.Geteuid() != 0:
 		return why + " (photon does not run as root, and may lack CAP_NET_ADMIN, CAP_NET_RAW or the device)"
 	}

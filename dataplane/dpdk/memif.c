@@ -16,11 +16,14 @@
 #include "ph.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <rte_interrupts.h>
@@ -191,6 +194,29 @@ void rte_intr_instance_free(struct rte_intr_handle *handle)
 	if (c != NULL && unregister(handle, c, c->call, c->arg) == -EAGAIN)
 		unregister_pending(handle, c, c->call, c->arg, NULL);
 	dpdk(handle);
+}
+
+/* A server that hangs has who connects wait once its queue is full, and all memifs with
+ * it: they have no turn. The driver is told at once that it cannot connect; it is made to
+ * try again. */
+int ph_connect(int fd, const struct sockaddr *to, socklen_t length) __asm__("connect");
+
+int ph_connect(int fd, const struct sockaddr *to, socklen_t length)
+{
+	static int (*libc)(int, const struct sockaddr *, socklen_t);
+	int flags, r, why;
+
+	if (libc == NULL)
+		libc = dlsym(RTLD_NEXT, "connect");
+	if (!within)
+		return libc(fd, to, length);
+	flags = fcntl(fd, F_GETFL);
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	r = libc(fd, to, length);
+	why = errno;
+	fcntl(fd, F_SETFL, flags);
+	errno = why;
+	return r;
 }
 
 static void hang_up(struct rte_intr_handle *handle, void *arg)

@@ -409,6 +409,81 @@ func TestMemifServersGoAway(t *testing.T) {
 	stop()
 }
 
+// A server that hangs, and whose queue is full, stops nobody: neither who opens a port
+// nor who looks after links; and when there is room again the client comes.
+func TestMemifServerIsFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memif.sock")
+	s := listenMemif(t, path)
+	defer unix.Close(s.listener)
+	queued := 0
+	for {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		if err = unix.Connect(fd, &unix.SockaddrUnix{Name: path}); err == unix.EAGAIN {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		queued++
+	}
+	accept := func() {
+		for ; queued > 0; queued-- {
+			fd, _, err := unix.Accept(s.listener)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unix.Close(fd)
+		}
+	}
+	w := newWorld(t, Options{})
+	var d Device
+	var err error
+	atOnce := func(what string, do func()) {
+		t.Helper()
+		done := make(chan struct{})
+		go func() {
+			do()
+			close(done)
+		}()
+		select {
+		case <-done:
+		case <-time.After(time.Minute):
+			accept()
+			<-done
+			t.Fatalf("%s waits for the server", what)
+		}
+	}
+	atOnce("opening", func() { d, err = w.Open("net_memif31,socket-abstract=no,socket="+path, 1500) })
+	if err != nil || d.Up {
+		t.Fatal(err, d.Up)
+	}
+	stop := runSwitch(t, w, []Device{d})
+	defer stop()
+	for range 3 {
+		atOnce("connecting again", w.Reconnect)
+	}
+	accept()
+	for deadline := time.Now().Add(time.Minute); !s.pending(); w.Reconnect() {
+		if time.Now().After(deadline) {
+			t.Fatal("no client comes")
+		}
+	}
+	fd, err := s.greet(memifAll + 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for deadline := time.Now().Add(time.Minute); !w.Devices()[0].LinkUp; time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("there is no link")
+		}
+	}
+}
+
 // Both ends of a memif are in this process: while one is closed the driver
 // disconnects the other, which is closed next.
 func TestMemifCloses(t *testing.T) {

@@ -11,6 +11,12 @@ import (
 // ErrNotBuilt is returned by New in a photon that was built without DPDK.
 var ErrNotBuilt = errors.New("this photon was built without DPDK: run `make build` in its source tree (it installs libdpdk-dev and builds with the tag dpdk)")
 
+// OptionError is New's error if the options name what this machine does not have.
+type OptionError struct{ Err error }
+
+func (e *OptionError) Error() string { return e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
 // Options of a world. Zero values are the defaults.
 type Options struct {
 	Workers   int        // pinned goroutines; 1

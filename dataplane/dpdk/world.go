@@ -108,7 +108,7 @@ func New(o Options) (World, error) {
 	}
 	for _, core := range o.Cores[:o.Workers] { // or DPDK prints how it is used; one that is isolated is no part of affinity
 		if _, err := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d", core)); err != nil {
-			return nil, fmt.Errorf("core %d: this machine has none of that number", core)
+			return nil, &OptionError{fmt.Errorf("core %d: this machine has none of that number", core)}
 		}
 	}
 	if err := initEAL(o); err != nil {

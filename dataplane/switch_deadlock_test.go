@@ -1,0 +1,63 @@
+package dataplane
+
+import (
+	"testing"
+
+	"photon/pfc"
+)
+
+// A probe goes on only if what does not move is what keeps its sender paused: while the
+// rest would be enough for XON, it waits for no cycle.
+func TestProbeIsSentOnIfNothingElseHelps(t *testing.T) {
+	c := config(4)
+	c.Deadlock, c.ID = 2*ms, 7
+	r := newRig(t, c)
+	send := func(to, frames int) {
+		for range frames {
+			r.in(0, packet(0, to, 26, 0), 1000)
+		}
+	}
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	send(1, 3) // these are stuck, and fewer than XON
+	send(2, 20)
+	if len(r.out(0, 4)) != 1 {
+		t.Fatal("host 0 is not paused")
+	}
+	asked := func() (n int) {
+		t.Helper()
+		b := make([]byte, pfc.ProbeLen)
+		(&pfc.Probe{Switch: 9, Priority: 3}).Encode(b, mac(77))
+		r.in(0, b, pfc.ProbeLen)
+		if found := r.sw.LookForDeadlocks(r.now); found != nil {
+			t.Errorf("%+v", found)
+		}
+		for _, b := range r.out(1, 8) {
+			if p := new(pfc.Probe); p.Decode(b) && p.Switch == 9 {
+				if p.Hops != 1 {
+					t.Errorf("%+v", p)
+				}
+				n++
+			}
+		}
+		return n
+	}
+	r.now += ms
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	send(1, 8)
+	if asked() != 0 {
+		t.Error("a queue that has not been paused for long counts")
+	}
+	r.now += ms
+	if asked() != 1 {
+		t.Error("a queue that keeps the peer paused does not count")
+	}
+	r = newRig(t, c)
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	send(1, 3)
+	send(2, 20)
+	r.out(0, 4)
+	r.now += 2 * ms
+	if asked() != 0 {
+		t.Error("3 of 10 KB count, although XON comes when the rest has left")
+	}
+}
