@@ -2,7 +2,6 @@ package lab
 
 import (
 	"math"
-	"strings"
 
 	"photon/units"
 )
@@ -16,7 +15,7 @@ var dynamicsMetrics = []string{
 
 // MetricDoc says what a metric is; reports print it.
 var MetricDoc = map[string]string{
-	"aggregate_rate_converged_s": "first time from which on the senders' aggregate rate, averaged over the two base round-trip times that end then, is within 10 % of the bottleneck's capacity for 20 round-trip times",
+	"aggregate_rate_converged_s": "first time at which the senders' aggregate rate, averaged over the base round-trip time that ends then, is at most 1.05 times the bottleneck's capacity: the overload is over, whatever comes after it",
 	"queue_drained_s":            "first time after its peak at which the bottleneck's queue is at most 10 full packets",
 	"peak_queue_bytes":           "longest the bottleneck's queue has been",
 	"steady_queue_bytes_mean":    "mean of the bottleneck's queue over the span that is called steady",
@@ -25,22 +24,6 @@ var MetricDoc = map[string]string{
 	"pause_frames":               "XOFF frames sent by all switches, refreshes included",
 	"last_pause_s":               "when the last of them was sent",
 }
-
-// When an aggregate rate has converged. To fall through the capacity is not to
-// converge to it: a rate has when it stays near.
-//
-//   - Near is within a tenth: PCN's section 6.2 wants its own swings below 0.1 C.
-//   - The average is over two round-trip times, in which PCN's loop goes round (a
-//     period to measure, a round trip to tell), so that its saw is not counted.
-//   - It stays near if it does so for twenty round-trip times: 10 ms in PCN's figure
-//     11, more than its transients (15 round-trip times) and than DCQCN's swings (12).
-//
-// docs/decisions.md has what other choices give.
-const (
-	convergedBand    = 0.1 // of the capacity, to either side
-	convergedAverage = 2   // base round-trip times
-	convergedHold    = 20  // the same
-)
 
 // Metrics maps a metric to its value; nil: it never happened.
 type Metrics map[string]*float64
@@ -129,13 +112,15 @@ func (d *dynamics) metrics() Metrics {
 	set := func(name string, v float64) { m[name] = &v }
 	capacity := float64(d.e.Parameters.LinkRate.Value.V)
 	peak, peakAt := units.Size(0), 0
-	for i := range d.time {
+	converged := false
+	for i, at := range d.time {
 		if d.queue[i] > peak {
 			peak, peakAt = d.queue[i], i
 		}
-	}
-	if i := converged(d.rates, max(1, int(d.rtt/d.e.Measure.Sample)), capacity); i >= 0 {
-		set("aggregate_rate_converged_s", d.time[i].Seconds())
+		if !converged && at >= d.rtt && d.rates[i] <= 1.05*capacity {
+			converged = true
+			set("aggregate_rate_converged_s", at.Seconds())
+		}
 	}
 	for i := peakAt; i < len(d.time); i++ {
 		if d.queue[i] <= 10*d.packet {
@@ -150,50 +135,6 @@ func (d *dynamics) metrics() Metrics {
 	}
 	d.steady(set)
 	return m
-}
-
-// converged is the sample from which on rates, each the mean of the round-trip time
-// of rtt samples that ends with it, are near the capacity; -1: they never are, or not
-// for long enough.
-func converged(rates []float64, rtt int, capacity float64) int {
-	begin := -1
-	for i := convergedAverage*rtt - 1; i < len(rates); i++ {
-		mean := 0.0
-		for k := range convergedAverage {
-			mean += rates[i-k*rtt] / convergedAverage
-		}
-		switch {
-		case math.Abs(mean-capacity) > convergedBand*capacity:
-			begin = -1
-		case begin < 0:
-			begin = i
-		}
-		if begin >= 0 && i-begin >= convergedHold*rtt {
-			return begin
-		}
-	}
-	return -1
-}
-
-// watchedFor is how long a run looked out for what a metric gives the time of, in
-// seconds: what never came took at least that long. 0: it is no such metric.
-func (e *Experiment) watchedFor(metric string) float64 {
-	metric, _, _ = strings.Cut(metric, "@")
-	if e.Measure.Kind.V == "dynamics" && metric == "aggregate_rate_converged_s" {
-		return (e.Duration - convergedHold*e.period()).Seconds()
-	}
-	for i := range e.Measure.Metrics {
-		m := &e.Measure.Metrics[i]
-		if m.Name != metric || m.Do.V != "first_at_most" && m.Do.V != "first_at_least" {
-			continue
-		}
-		end := e.Duration
-		if m.To > 0 {
-			end = min(end, m.To)
-		}
-		return (end - m.From - m.Hold).Seconds()
-	}
-	return 0
 }
 
 // steady evaluates the spans in which the experiment is called steady.

@@ -3,6 +3,7 @@ package lab
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"photon/config"
 	"photon/units"
@@ -18,7 +19,7 @@ type Metric struct {
 	To    units.Time             `yaml:"to"`    // 0: the end
 	Value float64                `yaml:"value"` // a threshold
 	Per   float64                `yaml:"per"`   // the result is divided by it; 1 if absent
-	Part  float64                `yaml:"part"`  // within: tolerance, a part of value
+	Part  float64                `yaml:"part"`  // within, first_within: tolerance, a part of value
 	Hold  units.Time             `yaml:"hold"`  // first_*: it must last so long; deadlock: without a frame sent for so long
 	Flows config.Value[[]string] `yaml:"flows"` // of fct and the like
 	Stat  config.Value[string]   `yaml:"stat"`  // of fct and slowdown: mean, p50, p95, p99, p999, max
@@ -44,6 +45,7 @@ var metricKinds = map[string]struct {
 	"jain":           {"Jain's fairness index of the growth of a counter's columns", true},
 	"first_at_most":  {"seconds until the first sample after from that is at most value, for hold", true},
 	"first_at_least": {"seconds until the first sample after from that is at least value, for hold", true},
+	"first_within":   {"seconds until the first sample after from that is within part of value, for hold", true},
 	"last_above":     {"seconds until the last sample above value", true},
 	"last_below":     {"seconds until the last sample below value", true},
 	"time_above":     {"seconds in which samples are above value", true},
@@ -194,12 +196,44 @@ func moments(v []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / float64(len(v)))
 }
 
+// firstTimes are the kinds that give the time of what may never come.
+var firstTimes = []string{"first_at_most", "first_at_least", "first_within"}
+
+// is reports whether a sample is where it should be.
+func (m *Metric) is(y float64) bool {
+	switch m.Do.V {
+	case "first_at_most":
+		return y <= m.Value
+	case "first_at_least":
+		return y >= m.Value
+	}
+	return math.Abs(y-m.Value) <= m.Part*math.Abs(m.Value)
+}
+
+// watchedFor is how long a run looked out for what a metric gives the time of, in
+// seconds: what never came took at least that long. 0: it is no such metric.
+func (e *Experiment) watchedFor(metric string) float64 {
+	metric, _, _ = strings.Cut(metric, "@")
+	for i := range e.Measure.Metrics {
+		m := &e.Measure.Metrics[i]
+		if m.Name != metric || !slices.Contains(firstTimes, m.Do.V) {
+			continue
+		}
+		end := e.Duration
+		if m.To > 0 {
+			end = min(end, m.To)
+		}
+		return (end - m.From - m.Hold).Seconds()
+	}
+	return 0
+}
+
 // firstTime is when the samples first are where they should be, for a time.
 func (m *Metric) firstTime(v []float64, t []units.Time, tick units.Time) *float64 {
 	need := max(1, int(m.Hold/tick))
 	run := 0
 	for i, y := range v {
-		if m.Do.V == "first_at_most" && y <= m.Value || m.Do.V == "first_at_least" && y >= m.Value {
+		if m.is(y) {
 			if run++; run == need {
 				s := (t[i-need+1] - m.From).Seconds()
 				return &s

@@ -46,3 +46,31 @@ func TestMetricsOfSamples(t *testing.T) {
 		t.Errorf("nothing grew, and the gap is %v", *got)
 	}
 }
+
+// A series has settled when it stays near a value, from either side: to pass it is
+// not enough, nor to be near it now and then, nor at the very end.
+func TestFirstWithin(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		series []float64
+		want   float64 // us; 0: never
+	}{
+		{"from the beginning", []float64{9, 11, 10, 10}, 1},
+		{"from above", []float64{20, 14, 11, 10}, 3},
+		{"from below", []float64{2, 8.9, 9, 10}, 3},
+		{"passes, and comes back", []float64{20, 10, 2, 9, 10}, 4},
+		{"passes, and stays below", []float64{20, 10, 2, 2}, 0},
+		{"swings", []float64{10, 12, 10, 8, 10, 12, 10}, 0},
+		{"not long enough", []float64{20, 20, 20, 10}, 0},
+	} {
+		m := Metric{Do: config.Set("first_within"), Value: 10, Part: 0.1, Hold: 2 * units.Microsecond}
+		var times []units.Time
+		for i := range c.series {
+			times = append(times, units.Time(i+1)*units.Microsecond)
+		}
+		got := m.firstTime(c.series, times, units.Microsecond)
+		if (got == nil) != (c.want == 0) || got != nil && math.Abs(*got-c.want*1e-6) > 1e-12 {
+			t.Errorf("%s: %s, not %v us", c.name, number(got, "s"), c.want)
+		}
+	}
+}

@@ -40,10 +40,9 @@ func TestWorldsAgree(t *testing.T) {
 			}
 			// One frame in 100 is sampled, and some two dozen samples bring QCN's four
 			// flows down. Whose frames these are hangs on nanoseconds: in virtual time
-			// five seeds have it near the capacity after 2.9 to 4.2 ms, with Jain's index
-			// from 0.63 to 0.998, and the queue below ten packets after 2.4 to 3.2 ms
-			// or never, for it holds 24. DPDK draws once more.
-			if run.Scheme == "qcn" && (m == "aggregate_rate_converged_s" || m == "queue_drained_s" || m == "jain") {
+			// five seeds have Jain's index from 0.63 to 0.998, and the queue below ten
+			// packets after 2.4 to 3.2 ms or never, for it holds 24. DPDK draws once more.
+			if run.Scheme == "qcn" && (m == "queue_drained_s" || m == "jain") {
 				continue
 			}
 			if !e.Agree(m, run.Metrics[m], other.Metrics[m]) {
