@@ -220,8 +220,8 @@ func tested(words []string) error {
 		}
 	}
 	for _, p := range patterns {
-		top, _, _ := strings.Cut(p, "/") // behind it are parts of one
-		if match, err := regexp.MatchString(top, names); err != nil || !match {
+		top, _, _ := strings.Cut(p, "/") // behind it are parts of one; names are lines
+		if match, err := regexp.MatchString("(?m)"+top, names); err != nil || !match {
 			return fmt.Errorf("%v have no test or benchmark %s", packages, p)
 		}
 	}

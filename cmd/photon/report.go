@@ -12,7 +12,7 @@ import (
 
 func reportCommand() *cobra.Command {
 	var file, docs string
-	var unexplained bool
+	var keep, unexplained bool
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make one page of the results of all experiments",
@@ -35,6 +35,11 @@ func reportCommand() *cobra.Command {
 			if docs == "" {
 				return nil
 			}
+			if keep {
+				if all, err = lab.Keep(all, docs); err != nil {
+					return bad(err)
+				}
+			}
 			outcome := lab.Reproduction(all)
 			if err := outcome.Write(docs); err != nil {
 				return err
@@ -49,6 +54,7 @@ func reportCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "output", "o", "", "the page (default: DIR/report.html)")
 	f.StringVar(&docs, "reproduction", "", "also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this folder")
+	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it")
 	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ need no note that says why")
 	return c
 }
