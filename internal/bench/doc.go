@@ -1,7 +1,7 @@
 // Command bench measures how many frames a core forwards: photon's switch with
 // its whole pipeline on, beside what people would use instead (dpdk-testpmd and
 // Open vSwitch on DPDK), on the same virtual devices. `make bench-forwarding`
-// runs it; docs/performance.md says what it found.
+// runs it; docs/performance/switch.md says what it found.
 //
 // All contestants of a case are started, stand still, and take turns: each runs
 // for a moment, several times over, so that what disturbs the machine disturbs

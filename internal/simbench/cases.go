@@ -13,7 +13,7 @@ import (
 
 // The flows and the topology of leafspine64, 614 flows of the web search workload
 // at load 0.5 for 10 ms: those of the runs of an ns-3 RDMA simulator that
-// docs/performance.md compares with. They are also test data of lab/hpccfiles.
+// docs/performance/simulator.md compares with. They are also test data of lab/hpccfiles.
 //
 //go:embed leafspine64
 var files embed.FS

@@ -1,6 +1,6 @@
 // Command simbench measures how fast the simulator is: three fixed cases, and how
 // the cost of a packet grows with the network. `make bench-sim` runs it;
-// docs/performance.md says what it found and what was tried.
+// docs/performance/simulator.md says what it found and what was tried.
 //
 // A packet-hop is one data packet over one link; acknowledgements, notifications
 // and PAUSE frames are work that is not counted. Every case runs twice: with an

@@ -1,5 +1,5 @@
 // Command agent measures how well, and at what cost, a host paces many flows:
-// `make bench-agent` runs it, docs/performance.md says what it found.
+// `make bench-agent` runs it, docs/performance/agent.md says what it found.
 //
 // A host sends 10 to 100 000 flows of equal rates, together 8 Gbit/s of frames of
 // 1000 bytes (FCS included; rates count 20 more on the wire), which begin at
