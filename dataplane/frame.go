@@ -44,6 +44,24 @@ func newRead(port uint16, prio uint8, flag Flag) read {
 	return read(port)<<32 | read(prio)<<48 | read(flag)<<56
 }
 
+// ownerOf is of a frame's last four fields what tells from which account it is: the port, and
+// whether it is lossless.
+const ownerOf = read(1<<16-1)<<32 | read(Lossless)<<56
+
+// where is what worlds hand over of a frame, and what is what was read from it: its halves, as
+// they lie in memory.
+func (f *Frame) where() read { return (*[2]read)(unsafe.Pointer(f))[0] }
+func (f *Frame) what() read  { return (*[2]read)(unsafe.Pointer(f))[1] }
+
+// length is Len, of the first half.
+func (r read) length() uint16 { return uint16(r >> 32) }
+
+// put writes both halves.
+func (f *Frame) put(where, what read) {
+	to := (*[2]read)(unsafe.Pointer(f))
+	to[0], to[1] = where, what
+}
+
 // set writes the last four fields at once: whoever copies the frame soon after
 // would have to wait for several stores.
 func (f *Frame) set(r read) { *(*read)(unsafe.Pointer(&f.Hash)) = r }
@@ -57,7 +75,4 @@ func (f *Frame) Begin(ref uint32, length, off uint16) {
 
 // copy makes f what g is, in two halves as they were written: to load what was just
 // stored in smaller pieces takes 5 ns.
-func (f *Frame) copy(g *Frame) {
-	from, to := (*[2]read)(unsafe.Pointer(g)), (*[2]read)(unsafe.Pointer(f))
-	to[0], to[1] = from[0], from[1]
-}
+func (f *Frame) copy(g *Frame) { f.put(g.where(), g.what()) }

@@ -80,7 +80,7 @@ func growHeaders(p *Pool) {
 
 // measure notes where the memory is, if it is one piece.
 func (p *Pool) measure() {
-	if p.base, p.most = nil, 0; len(p.chunks) == 1 { // no frame begins at 0 that Starts would find
+	if p.base, p.most = nil, 0; len(p.chunks) == 1 { // no frame begins at 0 that start would find
 		p.base, p.most = unsafe.Pointer(unsafe.SliceData(p.chunks[0])), Start(len(p.chunks[0])-wire.QuickLen)
 	}
 }
@@ -162,34 +162,36 @@ func (p *Pool) single(f *Frame) *wire.Quick {
 	return p.Quick(f)
 }
 
-// Start is where a frame's first bytes are in a pool that is one piece of memory, as
-// Starts found it.
+// Start is where a frame's first bytes are in a pool that is one piece of memory. It is a
+// number and not a pointer, since Go asks at every pointer that is stored whether it collects.
 type Start uintptr
 
 // NoStart is that of a frame with other bounds than were asked for.
 const NoStart = ^Start(0)
 
-// Starts finds the beginnings of frames, quickBurst at most, that have at most longest
-// bytes and at least wire.QuickLen; of others, and in a pool of several pieces, NoStart. It
-// returns how many bytes all frames have together. Places are numbers and not pointers, since Go
-// asks at every pointer that is stored whether it collects.
-func (p *Pool) Starts(burst []Frame, longest int, starts *[quickBurst]Start) (bytes int) {
-	last, room := p.slot-wire.QuickLen, uint(longest-wire.QuickLen)
-	most, unit := p.most, p.unitShift&63
-	burst = burst[:min(len(burst), quickBurst)]
-	for i := range burst {
-		f := &burst[i]
-		at := Start(f.Ref)<<unit + Start(f.Off)
-		bytes += int(f.Len)
-		if uint(f.Len)-wire.QuickLen > room || f.Off > last || at > most {
-			at = NoStart
-		}
-		starts[i] = at
+// start finds the beginning of a frame that has at most longest bytes and at least
+// wire.QuickLen; of others, and in a pool of several pieces, NoStart.
+func (p *Pool) start(f *Frame, longest int) Start {
+	at := Start(f.Ref)<<(p.unitShift&63) + Start(f.Off)
+	if uint(f.Len)-wire.QuickLen > uint(longest)-wire.QuickLen || f.Off > p.slot-wire.QuickLen || at > p.most {
+		return NoStart
 	}
-	return bytes
+	return at
 }
 
-// At returns the first bytes of a frame at a start that Starts found, not NoStart.
+// Where is the Start of one frame, of which nothing is asked but that it lies in the pool:
+// else it panics.
+func (p *Pool) Where(f *Frame) Start {
+	at := Start(f.Ref)<<(p.unitShift&63) + Start(f.Off)
+	if at > p.most {
+		panic(outside)
+	}
+	return at
+}
+
+const outside = "dataplane: a frame outside its pool"
+
+// At returns the first bytes of a frame at its start, which is not NoStart.
 func (p *Pool) At(s Start) *wire.Quick { return (*wire.Quick)(unsafe.Add(p.base, s)) }
 
 // Slots returns the free slots at hand, for the world that manages them.

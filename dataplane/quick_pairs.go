@@ -15,7 +15,7 @@ type pairs struct {
 	second  uint32 // in which addresses were confirmed
 	changes uint32 // of the switch's tables; see Switch.changes
 	epoch   uint64 // places with another are empty; 1 to 255
-	shift   uint8  // 64 less log2 of the places
+	mask    uint   // one less than the places, which are a power of two
 	places  []pair
 }
 
@@ -26,13 +26,15 @@ type pairs struct {
 const (
 	pairsPerPort = 256
 	leastPairs   = 1 << 11
-	mostPairs    = 1 << 15
+	mostPairs    = 1 << mostPairsLog2
+
+	mostPairsLog2 = 15
 )
 
 // newPairs makes the table of a worker with so many ports.
 func newPairs(ports int) pairs {
 	log2 := bits.Len(uint(min(max(pairsPerPort*ports, leastPairs), mostPairs) - 1))
-	return pairs{shift: uint8(64 - log2), places: make([]pair, 1<<log2)}
+	return pairs{mask: 1<<log2 - 1, places: make([]pair, 1<<log2)}
 }
 
 // pair is a place: both addresses as they lie in a frame, behind the second of
@@ -48,9 +50,17 @@ type pair struct {
 func (t *pairs) mine(port int) uint64 { return uint64(port)<<32 | t.epoch<<44 }
 
 // place is where a pair is kept, or beside that.
-func place(first uint64, rest uint32, shift uint8) uint {
-	return uint((first ^ uint64(rest)*0x9E3779B97F4A7C15) * 0xE7037ED1A0B428DB >> (shift & 63))
+func place(first uint64, rest uint32, mask uint) uint {
+	return uint((first^uint64(rest)*mixRest)*mixBoth>>mixDown) & mask
 }
+
+// What addresses are mixed by: odd numbers without a pattern. The upper bits of the
+// product depend on all of them.
+const (
+	mixRest = 0x9E3779B97F4A7C15
+	mixBoth = 0xE7037ED1A0B428DB
+	mixDown = 64 - mostPairsLog2
+)
 
 // besides are the four places of one line of the cache, from a place on.
 const besides = 4
@@ -74,7 +84,7 @@ func (e *pair) out() uint32 { return uint32(e.rest >> 52) }
 // remember keeps where the frames of a pair go that came through a port.
 func (t *pairs) remember(b *wire.Quick, port, out int) {
 	first, rest := b.Pair()
-	at := place(first, rest, t.shift)
+	at := place(first, rest, t.mask)
 	mine := uint64(rest) | t.mine(port)
 	to := at ^ 1 // if all are taken
 	for i := range uint(besides) {

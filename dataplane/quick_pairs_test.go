@@ -9,7 +9,7 @@ import (
 // held is what is remembered of a pair that came through a port.
 func (t *pairs) held(b *wire.Quick, port int) (out uint32, ok bool) {
 	first, rest := b.Pair()
-	return t.beside(place(first, rest, t.shift), first, uint64(rest)|t.mine(port))
+	return t.beside(place(first, rest, t.mask), first, uint64(rest)|t.mine(port))
 }
 
 func pairOf(dst, src wire.MAC) *wire.Quick {
@@ -57,7 +57,7 @@ func TestPairsShareAPlace(t *testing.T) {
 	var same []*wire.Quick
 	at := func(b *wire.Quick) uint {
 		first, rest := b.Pair()
-		return place(first, rest, p.shift)
+		return place(first, rest, p.mask)
 	}
 	want := at(pairOf(mac(1), mac(0)))
 	for i := 0; len(same) < besides+1; i++ {

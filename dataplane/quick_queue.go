@@ -86,10 +86,22 @@ func (s *Switch) queueEach(now units.Time, w *switchWorker, burst []Frame, i int
 	return int(end)
 }
 
-// appendEach is queueEach, and returns how many queues in began were empty before, too. It
-// calls nothing and needs little, so that most of that stays in registers.
+// appendEach is queueEach, and returns how many queues in began were empty before, too.
 func (w *switchWorker) appendEach(ports []switchPort, burst []Frame, i uint) (end, began uint) {
-	for ; i < uint(len(burst)); i++ {
+	end = uint(min(len(burst), quickBurst))
+	if i >= end {
+		return i, 0
+	}
+	if i, began = appendAhead(w, ports, &burst[0], i, end); i == end {
+		return i, began
+	}
+	return w.appendRest(ports, burst[:end], i, began)
+}
+
+// appendRest is appendEach without appendAhead, when some queues have begun. It calls nothing and
+// needs little, so that most of that stays in registers.
+func (w *switchWorker) appendRest(ports []switchPort, burst []Frame, i, before uint) (end, began uint) {
+	for began = before; i < uint(len(burst)); i++ {
 		queue := uint(uint32(w.to[i&(quickBurst-1)]) &^ viaHop) // what is no queue's is too large
 		port, prio := queue>>3, queue&(pfc.Classes-1)
 		if port >= uint(len(ports)) || uint32(ports[port].open)>>prio&1 == 0 {

@@ -39,51 +39,6 @@ func (r read) prio() uint8 { return uint8(r>>48) & (pfc.Classes - 1) }
 // notMarkable is for a CNP: it is not marked.
 const notMarkable = ^(read(Markable) << 56)
 
-// readHeads is the first stage: it reads the headers of a burst, writes what is
-// known by that into its frames, and sets to, of the port's worker, to the queues of those whose pair of
-// addresses is known. It reports whether some are left to find, and how many bytes all have together.
-func (s *Switch) readHeads(p *switchPort, burst []Frame) (bytes int64, left bool) {
-	w, pool := p.worker, p.env.Pool
-	bytes = int64(pool.Starts(burst, s.bare, &w.starts))
-	in, mine := newRead(uint16(p.number), 0, 0), w.pairs.mine(p.number)
-	places, shift := w.pairs.places, w.pairs.shift
-	left = s.routes != nil // those for the router have been found to go back where they came from
-	for i := range burst {
-		to := &w.to[i&(quickBurst-1)]
-		start := w.starts[i&(quickBurst-1)]
-		if start == NoStart {
-			*to = noPort
-			continue
-		}
-		b := pool.At(start)
-		if !b.Plain() {
-			*to = noPort
-			continue
-		}
-		r := s.classes[b.TOS()] | in
-		if b.CNP() {
-			r &= notMarkable
-		}
-		burst[i].set(r)
-		first, second := b.Pair()
-		rest := uint64(second) | mine
-		at := place(first, second, shift)
-		e := &places[at]
-		if e.differs(first, rest) != 0 {
-			out, ok := w.pairs.beside(at, first, rest)
-			if !ok {
-				*to = unfound
-				left = true
-				continue
-			}
-			*to = queueOf(out, r.prio())
-			continue
-		}
-		*to = queueOf(e.out(), r.prio())
-	}
-	return bytes, left
-}
-
 // queueOf is a queue of a port by one number.
 func queueOf(port uint32, prio uint8) int32 { return int32(port<<3 | uint32(prio)) }
 

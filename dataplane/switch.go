@@ -303,7 +303,7 @@ type switchWorker struct {
 	pairs   pairs
 	all     admissions
 	began   [quickBurst]uint16 // queues that were empty before frames of the burst were appended
-	starts  [quickBurst]Start
+	heads   heads
 }
 
 // ringSize is how many frames can be on their way from one worker to a port of

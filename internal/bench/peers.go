@@ -25,7 +25,6 @@ type peers struct {
 	seeded []uint64              // frames that peers sent by way of the port
 	sums   [flows]uint16         // checksums of the flows' IP headers without mark
 	base   []dataplane.PortStats // before the start
-	starts [32]dataplane.Start   // of the burst at hand
 }
 
 // teach lets the switch learn where the hosts are.
@@ -84,13 +83,13 @@ func (p *peers) Receive(now units.Time, port int, burst []dataplane.Frame) {
 // hook is what the peer does to frames.
 func (p *peers) hook(port int, burst []dataplane.Frame) {
 	outs, others := p.outs[port][p.turn[port]:][:len(burst)], byte(hosts-1)&^byte(p.ports-1)
-	p.env.Starts(burst, 1<<16-1, &p.starts)
-	for i, at := range p.starts[:len(burst)] {
-		b := p.env.At(at)
+	pool, sums := p.env.Pool, &p.sums
+	for i := range burst {
+		b := pool.At(pool.Where(&burst[i]))
 		flow := b[35]
 		b[5], b[11] = flow&others|outs[i], flow&others|byte(port)
 		b[15] = tos
-		binary.LittleEndian.PutUint16(b[24:26], p.sums[flow])
+		binary.LittleEndian.PutUint16(b[24:26], sums[flow])
 	}
 	p.turn[port] = (p.turn[port] + len(burst)) % (p.ports - 1)
 }
