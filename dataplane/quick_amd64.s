@@ -51,7 +51,7 @@ frame:
 	JNE     stop
 	CMPL    R14, $(17<<24)
 	JNE     other
-	CMPB    42(R11), $const_opCNP
+	CMPB    42(R11), $0x81          // wire.OpCNP
 	JEQ     stop
 read:
 	MOVBLZX 15(R11), R12

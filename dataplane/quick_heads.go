@@ -28,9 +28,7 @@ type heads struct {
 // What assembly knows by these names.
 const (
 	levelShift = 7 // log2 of a level's size
-
-	quickLen = wire.QuickLen
-	opCNP    = wire.OpCNP
+	quickLen   = wire.QuickLen
 )
 
 // setHeads prepares the worker's for a burst of a port.
@@ -38,7 +36,7 @@ func (s *Switch) setHeads(p *switchPort) *heads {
 	w, pool := p.worker, p.env.Pool
 	h := &w.heads
 	h.base, h.most, h.unit = pool.base, pool.most, uint64(pool.unitShift)
-	h.last, h.room = uint64(pool.slot-wire.QuickLen), uint64(s.bare-wire.QuickLen)
+	h.last, h.room = uint64(pool.slot-quickLen), uint64(s.bare-quickLen)
 	h.classes, h.in = &s.classes, newRead(uint16(p.number), 0, 0)
 	h.places, h.mask, h.mine = unsafe.SliceData(w.pairs.places), uint64(w.pairs.mask), w.pairs.mine(p.number)
 	h.bytes = 0

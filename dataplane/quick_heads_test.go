@@ -126,7 +126,7 @@ func TestReadAheadIsReadHead(t *testing.T) {
 // anywhere, and up to a queue that is shut, or none.
 func TestAppendAheadIsAppendRest(t *testing.T) {
 	const ports, places = 5, 16
-	queues := []uint32{0<<3 | 3, 1<<3 | 3, 1<<3 | 0, 4<<3 | 7, 2<<3 | 3, viaHop | 2<<3 | 3}
+	queues := []uint32{0<<3 | 3, 1<<3 | 3, 1 << 3, 4<<3 | 7, 2<<3 | 3, viaHop | 2<<3 | 3}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, quickBurst).Draw(t, "burst")
 		var burst []Frame
