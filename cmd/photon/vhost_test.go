@@ -246,7 +246,7 @@ func TestDPDKsThreadsLeaveTheWorkersCore(t *testing.T) {
 			if may.Count() == 1 && may.IsSet(last) {
 				pinned++
 			}
-			if s := string(name); strings.HasPrefix(s, "eal-") || strings.HasPrefix(s, "vhost") {
+			if s := string(name); strings.HasPrefix(s, "eal-") || strings.HasPrefix(s, "rte-") || strings.HasPrefix(s, "vhost") {
 				dpdks++
 				if may.IsSet(last) {
 					t.Errorf("%s may run on core %d, the worker's", strings.TrimSpace(s), last)
