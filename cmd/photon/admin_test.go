@@ -105,7 +105,7 @@ func (o *operated) show(topic string, into any) {
 // until waits for something that takes effect in a while.
 func (o *operated) until(what string, ok func() bool) {
 	o.t.Helper()
-	within(o.t, ok, func() string { return fmt.Sprintf("not within a minute: %s\n%s", what, o.process.log) })
+	within(o.t, ok, func() string { return fmt.Sprintf("not within minutes: %s\n%s", what, o.process.log) })
 }
 
 // pauseFrame is a PFC frame of priority 3 from a host.

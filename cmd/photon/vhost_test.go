@@ -133,7 +133,7 @@ type portCounts struct {
 // within waits for something that a busy machine may take long for.
 func within(t *testing.T, ok func() bool, otherwise func() string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal(otherwise())
 		}
