@@ -208,7 +208,7 @@ func TestTaskIsTheRunOfAReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := Folder(t.TempDir())
-	if err := folder.Run(context.Background(), tasks, 1, func(lab.Progress) {}); err != nil {
+	if err := folder.Run(context.Background(), tasks, 1, 1, func(lab.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	for i, task := range tasks {
@@ -233,7 +233,7 @@ seeds: 1..2
 vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 `)
 	folder := Folder(t.TempDir())
-	if err := folder.Run(context.Background(), tasks, 2, func(lab.Progress) {}); err != nil {
+	if err := folder.Run(context.Background(), tasks, 2, 1, func(lab.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := folder.Collect(tasks[1:])
@@ -349,7 +349,7 @@ func TestFailedTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := Folder(t.TempDir())
-	err = folder.Run(context.Background(), tasks, 2, func(lab.Progress) {})
+	err = folder.Run(context.Background(), tasks, 2, 1, func(lab.Progress) {})
 	var failed *Failed
 	if !errors.As(err, &failed) || failed.Tasks != 1 || !strings.Contains(err.Error(), "xon 509KB is above xoff 10B") {
 		t.Error(err)
@@ -387,6 +387,27 @@ func TestSlurmScript(t *testing.T) {
 	} {
 		if !strings.Contains(script, want) {
 			t.Errorf("%s\nlacks %s", script, want)
+		}
+	}
+}
+
+// A worker whose tasks take several cores has fewer of them at once, on either cluster.
+func TestWorkersWithCores(t *testing.T) {
+	s, tasks := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 1..3\n")
+	for _, c := range []struct {
+		w            Workers
+		slurm, batch string
+	}{
+		{Workers{Count: 2, CPUs: 7, Cores: 3}, "--jobs 2 --cores 3\n", "- --jobs\n        - \"2\"\n        - --cores\n        - \"3\"\n"},
+		{Workers{Count: 2, CPUs: 2, Cores: 2}, "--jobs 1 --cores 2\n", "- --jobs\n        - \"1\"\n        - --cores\n        - \"2\"\n"},
+		{Workers{Count: 2, CPUs: 2, Cores: 1}, "--jobs 2\n", "- --jobs\n        - \"2\"\n        env:\n"},
+	} {
+		if got := string(Folder("/o").Slurm(s, c.w, tasks, tasks, "/bin/photon", "/o")); !strings.HasSuffix(got, c.slurm) {
+			t.Errorf("%s\nlacks %s", got, c.slurm)
+		}
+		b, err := s.Kubernetes(c.w, "image", "claim")
+		if got := regexp.MustCompile(`(?m)^ +- `).ReplaceAllString(string(b), "        - "); err != nil || !strings.Contains(regexp.MustCompile(`(?m)^ +env:`).ReplaceAllString(got, "        env:"), c.batch) {
+			t.Errorf("%v\n%s\nlacks %s", err, b, c.batch)
 		}
 	}
 }
