@@ -31,7 +31,7 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 	before, silent := h.notice, now < h.attend
 	h.expire(now)
 	for i := range burst {
-		silent = h.receive(now, burst[i]) && silent
+		silent = h.receive(now, &burst[i]) && silent
 		h.env.Free(burst[i])
 	}
 	if h.late {
@@ -46,11 +46,11 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 
 // receive takes a frame. It reports that there is no more to do by that than there
 // was, but for what the notification point may have to say.
-func (h *Host) receive(now units.Time, f dataplane.Frame) (silent bool) {
-	b := h.env.Header(f)
+func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
+	b := h.env.Bytes(f)
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
-		h.count(0, f)
+		h.count(0, f.Len)
 		h.stats.Ports[0].Discards[dataplane.DropMalformed][0]++
 		return true
 	}
@@ -72,8 +72,8 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) (silent bool) {
 	if hdr.L3 != 0 {
 		prio = h.prio(hdr.TOS)
 	}
-	h.count(prio, f)
-	if drop, ok := h.take(now, f, b, &hdr); !ok {
+	h.count(prio, f.Len)
+	if drop, ok := h.take(now, f.Len, b, &hdr); !ok {
 		h.stats.Ports[0].Discards[drop][prio]++
 		return false
 	}
@@ -81,10 +81,10 @@ func (h *Host) receive(now units.Time, f dataplane.Frame) (silent bool) {
 	return hdr.BTH != 0 && wire.BTH(b[hdr.BTH:]).Opcode() <= wire.OpSendOnly && h.acks.empty()
 }
 
-func (h *Host) count(prio uint8, f dataplane.Frame) {
+func (h *Host) count(prio uint8, length uint16) {
 	l := h.lane(prio)
 	l.rxFrames++
-	l.rxBytes += uint64(f.Len)
+	l.rxBytes += uint64(length)
 }
 
 // expire ends the pauses whose time has run out.
@@ -110,7 +110,7 @@ func (h *Host) pauses() {
 func (h *Host) Paused() uint8 { return h.eg.Paused() }
 
 // take handles a frame that is not MAC control, or says why it is discarded.
-func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header) (why dataplane.Reason, ok bool) {
+func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (why dataplane.Reason, ok bool) {
 	if hdr.EtherType == wire.TypeCNM {
 		return h.takeCNM(now, b, hdr)
 	}
@@ -123,7 +123,7 @@ func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Heade
 	bth := wire.BTH(b[hdr.BTH:])
 	switch bth.Opcode() {
 	case wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly:
-		return h.takeData(now, f, b, hdr)
+		return h.takeData(now, length, b, hdr)
 	case wire.OpCNP:
 		return h.takeCNP(now, b, hdr)
 	case wire.OpAcknowledge:
@@ -132,7 +132,7 @@ func (h *Host) take(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Heade
 	return dataplane.DropUnknown, false
 }
 
-func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
+func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
 	key := keyFrom(b[hdr.L3:], bth.DestQP())
 	slot, fresh := h.slotOf(key, now)
@@ -151,7 +151,7 @@ func (h *Host) takeData(now units.Time, f dataplane.Frame, b []byte, hdr *wire.H
 			h.replies[slot].Forget()
 		}
 	}
-	onWire := h.onLink(int(f.Len))
+	onWire := h.onLink(int(length))
 	ecn := hdr.TOS & 3
 	if ecn == wire.CE {
 		p.marked++

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"photon/internal/memory"
 	"photon/wire"
 )
 
@@ -23,6 +24,16 @@ type Pool struct {
 	free       []uint32
 	least      int         // free slots there were at a time, since the last refill
 	refill     func(*Pool) // called when free is empty; may leave it empty
+	own        int         // slots of a pool of headers: those that are free, and those that were taken out
+	common     *common     // with other pools; nil: it is alone
+}
+
+// common is what pools of headers have together. Pools of DPDK's workers have nothing of
+// the kind: those lock nothing.
+type common struct {
+	lock   Lock
+	chunks [][]byte
+	spare  []uint32 // slots that are nobody's
 }
 
 // NewPool describes memory that is there already: one chunk, in which a Ref
@@ -55,18 +66,43 @@ func NewHeaderPoolOf(bytes int) *Pool {
 	return &Pool{chunkShift: 12, chunkMask: 1<<12 - 1, unitShift: shift, slot: 1 << shift, off: headerOff, refill: growHeaders}
 }
 
-// Another returns a pool of headers as long as those of p, without any.
-func (p *Pool) Another() *Pool {
+// Lock is a sync.Locker.
+type Lock interface {
+	Lock()
+	Unlock()
+}
+
+// Another returns a pool of headers for another goroutine, without any slots. What one of
+// them allocated the other can read and free, if it has fetched it. The lock is for the
+// moments in which one needs more slots, or has too many; it is that of the first call for
+// all.
+func (p *Pool) Another(lock Lock) *Pool {
+	if p.common == nil {
+		p.common = &common{lock: lock, chunks: p.chunks}
+	}
 	q := &new(struct {
 		_ [64]byte // another goroutine's: nothing else is in its lines of the cache
 		Pool
 		_ [64]byte
 	}).Pool
-	*q = Pool{chunkShift: p.chunkShift, chunkMask: p.chunkMask, unitShift: p.unitShift, slot: p.slot, off: p.off, refill: p.refill}
+	*q = Pool{chunkShift: p.chunkShift, chunkMask: p.chunkMask, unitShift: p.unitShift, slot: p.slot, off: p.off, refill: p.refill, common: p.common}
 	return q
 }
 
 func growHeaders(p *Pool) {
+	if c := p.common; c != nil {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		p.chunks = c.chunks
+		if n := min(len(c.spare), chunkSlots); n > 0 {
+			p.free = append(p.free, c.spare[len(c.spare)-n:]...)
+			c.spare = c.spare[:len(c.spare)-n]
+			p.own += n
+			p.measure()
+			return
+		}
+		defer func() { c.chunks = p.chunks }()
+	}
 	first := uint32(len(p.chunks)) << p.chunkShift
 	// A frame begins with a line of the cache: all headers of most are in it.
 	const before = line - headerOff
@@ -74,8 +110,33 @@ func growHeaders(p *Pool) {
 	for r := first + chunkSlots; r > first; r-- {
 		p.free = append(p.free, r-1)
 	}
+	p.own += chunkSlots
 	p.least = len(p.free)
 	p.measure()
+}
+
+// Fetch gets at a frame that another pool allocated, and asks for its headers.
+func (p *Pool) Fetch(ref uint32) {
+	if uint64(ref)>>(p.chunkShift&63) >= uint64(len(p.chunks)) {
+		p.common.lock.Lock()
+		p.chunks = p.common.chunks
+		p.common.lock.Unlock()
+		p.measure()
+	}
+	memory.PrefetchToWrite(p.Line(ref), 1)
+}
+
+// Share has the other pools have what is left over of free slots, if that is many.
+func (p *Pool) Share() {
+	n := len(p.free) - chunkSlots
+	if n < chunkSlots {
+		return
+	}
+	p.common.lock.Lock()
+	p.common.spare = append(p.common.spare, p.free[chunkSlots:]...)
+	p.common.lock.Unlock()
+	p.free = p.free[:chunkSlots]
+	p.own -= n
 }
 
 // measure notes where the memory is, if it is one piece.
@@ -86,10 +147,11 @@ func (p *Pool) measure() {
 }
 
 // Peak is the most frames of a pool of headers that were in use at a time.
-func (p *Pool) Peak() int { return len(p.chunks)<<p.chunkShift - p.least }
+func (p *Pool) Peak() int { return p.own - p.least }
 
-// Held is how many frames of a pool of headers are in use.
-func (p *Pool) Held() int { return len(p.chunks)<<p.chunkShift - len(p.free) }
+// Held is how many frames of a pool of headers are in use. Of pools that have frames of
+// each other only the sum is known.
+func (p *Pool) Held() int { return p.own - len(p.free) }
 
 // Alloc returns a frame of length bytes with undefined content. It reports
 // false if the pool has run dry.
@@ -128,6 +190,13 @@ func (p *Pool) Header(f Frame) []byte {
 	c := p.chunk(f.Ref)
 	at := p.place(f.Ref)
 	return c[at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
+}
+
+// Bytes is Header of a frame that is not copied: to load as a whole what was just stored
+// in pieces takes as long as all that is to be stored before.
+func (p *Pool) Bytes(f *Frame) []byte {
+	at := p.place(f.Ref)
+	return p.chunk(f.Ref)[at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
 }
 
 // chunk is the memory in which a slot lies, and place is where.

@@ -36,7 +36,7 @@ func TestPartsDoNotMatter(t *testing.T) {
 				}
 				continue
 			}
-			if r.frames != alone.frames { // the sum of what parts had at a time
+			if r.frames != alone.frames { // the most there were when parts met
 				several++
 			}
 			r.frames = alone.frames

@@ -2,42 +2,133 @@ package sim
 
 import (
 	"encoding/binary"
+	"sync/atomic"
+	"unsafe"
 
 	"photon/dataplane"
+	"photon/internal/memory"
 	"photon/units"
 )
 
-// beside is what a part has for the others. Of everything there are two halves: what
-// a part writes in one window the others read in the next, while it writes the other
-// half.
+// beside is what a part has for the others. What it writes for a meeting has two
+// halves: the others read one until the next meeting, while it writes the other.
 type beside struct {
 	_      [64]byte // nobody else's line
 	number int
-	round  uint32 // of windows; its lowest bit is the half that is written
-	out    [2][]box
-	all    []*beside // of all parts
-	log    [2][]arrival
-	next   [2]units.Time // the first that will happen here, or elsewhere by a frame from here; at the earliest
-	stop   [2]verdict
-	end    units.Time // everything before it has happened
-	_      [64]byte
+	round  uint32            // of meetings; its lowest bit is the half that is written
+	parts  []uint8           // that each port belongs to
+	out    []*pipe[crossing] // to each part
+	in     []neighbour       // the parts that it has links from
+	all    []*beside         // of all parts
+	log    *pipe[arrival]
+	tried  uint64     // arrivals that there were when it helped the merger last
+	told   uint64     // events when it told the others the time last
+	tells  units.Time // when it tells them next, at the earliest
+	step   units.Time // from one time to the next
+	end    units.Time // everything before it has happened here
+	began  units.Time // nothing happened anywhere before it since the parts met
+	meets  units.Time // when they meet next
+	first  units.Time // of the frames that it sent, and that arrive when they meet or later, the first
+	span   units.Time // from one meeting to the next
+	events uint64     // until they met last
+
+	_    [64]byte      // what the others read when they meet
+	next [2]units.Time // the first that will happen here, or elsewhere by a frame from here; at the earliest
+	did  [2]uint64     // events since the last meeting
+	held [2]int        // frames, less those that came from others and more those that went there
+	stop [2]verdict
+
+	_    [64]byte
+	post []atomic.Uint64 // what the others read all the time, in lines of its own: see tell
+	_    [64]byte
 }
 
-// box is frames for another part.
-type box struct {
-	first  units.Time // to arrive
-	frames []crossing
-	bytes  []byte // theirs, one after the other
-	_      [8]byte
+// neighbour is a part from which frames come.
+type neighbour struct {
+	*beside
+	delay units.Time // of the shortest link from it
+	from  *pipe[crossing]
+	clock *atomic.Uint64
 }
 
 // crossing is a frame that goes to another part.
 type crossing struct {
-	at   units.Time
-	port int32
-	len  uint16
-	off  uint16
-	head int // bytes
+	at       units.Time
+	port     int32
+	ref      uint32
+	len, off uint16
+}
+
+// What there is in a post.
+const (
+	clock  = iota // units.Time: everything before it has happened, and what was sent can be read
+	logged        // arrivals
+	outs          // frames for the first part, and so on
+)
+
+func newBeside(number, parts int) *beside {
+	b := &beside{number: number, first: units.Never}
+	b.post = make([]atomic.Uint64, (outs+parts+7)&^7)
+	b.log = newPipe[arrival](&b.post[logged])
+	for i := range parts {
+		b.out = append(b.out, newPipe[crossing](&b.post[outs+i]))
+	}
+	return b
+}
+
+// half is the half that is written.
+func (b *beside) half() int { return int(b.round & 1) }
+
+// send puts the frame at hand on its way to another part.
+func (b *beside) send(w *part, src *port) {
+	f, to := &w.burst[0], away(src.peer)
+	at := src.free + src.delay
+	*b.out[b.parts[to]].push() = crossing{at, to, f.Ref, f.Len, f.Off}
+	if at >= b.meets {
+		b.first = min(b.first, at)
+	}
+}
+
+// take takes what another part sent so far.
+func (b *beside) take(w *part, from *pipe[crossing]) {
+	for x := from.next(); len(x) > 0; x = from.next() {
+		for at := uintptr(0); at < uintptr(len(x))*unsafe.Sizeof(x[0]); at += 64 {
+			memory.Prefetch(unsafe.Add(unsafe.Pointer(&x[0]), at), 1)
+		}
+		for i := range x {
+			c := &x[i]
+			f := dataplane.Frame{Ref: c.ref, Len: c.len, Off: c.off}
+			w.pool.Fetch(c.ref)
+			w.events.send(&f, c.port, c.at)
+		}
+		from.drop(len(x))
+	}
+}
+
+// tell tells the others that everything before an instant has happened here.
+func (b *beside) tell(w *part, now units.Time) {
+	b.told = w.count
+	for i := range b.out {
+		if i != b.number {
+			b.out[i].publish()
+		}
+	}
+	b.log.publish()
+	b.post[clock].Store(uint64(now))
+	b.tells = now + b.step
+}
+
+// limit is until when everything may happen here by what the others have told. What
+// they sent that arrives before has been taken.
+func (b *beside) limit(w *part) units.Time {
+	limit := b.meets
+	w.events.reach(max(b.end, b.began))
+	for i := range b.in {
+		n := &b.in[i]
+		limit = min(limit, max(units.Time(n.clock.Load()), b.began)+n.delay)
+		b.take(w, n.from)
+	}
+	return limit
 }
 
 // arrival is what the trace hash has of one.
@@ -49,93 +140,14 @@ type arrival struct {
 
 const bare = 1 << 63
 
-func newBeside(number, parts int) *beside {
-	b := &beside{number: number}
-	for half := range b.out {
-		b.out[half] = make([]box, parts)
-		b.empty(half)
-	}
-	return b
-}
-
-// empty empties the boxes of a half.
-func (b *beside) empty(half int) {
-	for i := range b.out[half] {
-		x := &b.out[half][i]
-		x.first, x.frames, x.bytes = units.Never, x.frames[:0], x.bytes[:0]
-	}
-}
-
-// half is the half that is written.
-func (b *beside) half() int { return int(b.round & 1) }
-
-// send puts the frame at hand on its way to another part.
-func (b *beside) send(w *part, src *port) {
-	f, to := &w.burst[0], away(src.peer)
-	at := src.free + src.delay
-	x := &b.out[b.half()][w.nodes[w.ports[to].member].part]
-	head := w.pool.Header(*f)
-	x.frames = append(x.frames, crossing{at, to, f.Len, f.Off, len(head)})
-	x.bytes = append(x.bytes, head...)
-	x.first = min(x.first, at)
-	w.pool.Free(*f)
-}
-
-// take takes what the others sent in a window.
-func (b *beside) take(w *part, half int) {
-	for _, from := range b.all {
-		x := &from.out[half][b.number]
-		bytes := x.bytes
-		for i := range x.frames {
-			c := &x.frames[i]
-			f, _ := w.pool.Alloc(int(c.len)) // the pool grows
-			f.Off = c.off
-			copy(w.pool.Header(f), bytes[:c.head])
-			bytes = bytes[c.head:]
-			w.events.send(&f, c.port, c.at)
-		}
-	}
-}
-
 // note notes an arrival for the trace hash.
 func (b *beside) note(w *part, p int, f *dataplane.Frame) {
-	log := &b.log[b.half()]
+	x := b.log.push()
+	x.at = w.now
 	if s := w.pool.Start(f); s != nil && f.Len >= 58 {
-		*log = append(*log, arrival{w.now, uint64(p)<<32 | uint64(f.Len), binary.LittleEndian.Uint64(s[14:]), binary.LittleEndian.Uint64(s[50:])})
+		x.where = uint64(p)<<32 | uint64(f.Len)
+		x.a, x.b = binary.LittleEndian.Uint64(s[14:]), binary.LittleEndian.Uint64(s[50:])
 		return
 	}
-	*log = append(*log, arrival{at: w.now, where: uint64(p)<<32 | uint64(f.Len) | bare})
-}
-
-func (a *arrival) before(b *arrival) bool {
-	return a.at < b.at || a.at == b.at && a.where&^bare < b.where&^bare
-}
-
-// add adds the arrivals of a window to the hash, in the order of all parts.
-func (s *split) add(half int) {
-	h := s.hash
-	clear(s.read)
-	for {
-		var first *arrival
-		from := 0
-		for i, p := range s.parts {
-			if log := p.beside.log[half]; s.read[i] < len(log) {
-				if a := &log[s.read[i]]; first == nil || a.before(first) {
-					first, from = a, i
-				}
-			}
-		}
-		if first == nil {
-			break
-		}
-		s.read[from]++
-		h = mix(mix(h, uint64(first.at)), first.where&^bare)
-		if first.where&bare == 0 {
-			h = mix(mix(h, first.a), first.b)
-		}
-	}
-	s.hash = h
-	for _, p := range s.parts {
-		p.beside.log[half] = p.beside.log[half][:0]
-	}
+	x.where = uint64(p)<<32 | uint64(f.Len) | bare
 }

@@ -82,9 +82,9 @@ func (a entry) before(b entry) bool {
 }
 
 // newCalendar makes one for so many ports, each of which has a timer; most events
-// are set at most span ahead.
-func newCalendar(ports int, span units.Time) *calendar {
-	c := &calendar{slots: make([]slot, ports), timers: int32(ports), days: new([year]int32), later: newHeap(ports), far: math.MaxInt64, shift: shortestDay}
+// are set at most span ahead. A day is at least 2^shift ps.
+func newCalendar(ports int, span units.Time, shift uint8) *calendar {
+	c := &calendar{slots: make([]slot, ports), timers: int32(ports), days: new([year]int32), later: newHeap(ports), far: math.MaxInt64, shift: shift}
 	for span>>c.shift >= year-1 && c.shift < 62 {
 		c.shift++
 	}
@@ -303,10 +303,13 @@ func (c *calendar) remove(timer int) {
 func (c *calendar) empty(number int64) { c.used[number>>6&(year/64-1)] &^= 1 << (number & 63) }
 
 // advance goes to the next day on which something happens, and sorts it. It
-// reports false if there is none.
-func (c *calendar) advance() bool {
+// reports false if there is none, or none up to the last that is asked for.
+func (c *calendar) advance(last int64) bool {
 	for len(c.now) == 0 {
 		next, found := c.nextDay(c.today)
+		if min(next, c.far) > last {
+			return false
+		}
 		if !found || c.far <= next {
 			if next, found = c.takeLater(next, found); !found {
 				return false
@@ -418,5 +421,12 @@ func (c *calendar) nextDay(after int64) (number int64, found bool) {
 			return number + int64(bits.TrailingZeros64(u)), true
 		}
 	}
-	return 0, false
+	return math.MaxInt64, false
 }
+
+// reach says that everything before an instant has happened: frames that arrive soon
+// after it are kept on their days.
+func (c *calendar) reach(now units.Time) { c.today = max(c.today, c.day(now)-1) }
+
+// day is the number of an instant's day.
+func (c *calendar) day(at units.Time) int64 { return int64(at) >> c.shift }

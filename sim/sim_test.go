@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -256,7 +257,7 @@ func TestRunStopsWithContext(t *testing.T) {
 func TestCalendarAgainstSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "ports")
-		c := newCalendar(n, rapid.SampledFrom([]units.Time{0, 30 << shortestDay, year << shortestDay}).Draw(t, "span"))
+		c := newCalendar(n, rapid.SampledFrom([]units.Time{0, 30 << shortestDay, year << shortestDay}).Draw(t, "span"), shortestDay)
 		var slow []entry
 		now := units.Time(0)
 		frames := uint32(0)
@@ -292,7 +293,7 @@ func TestCalendarAgainstSlowTwin(t *testing.T) {
 				}
 			}
 			got := entry{at: units.Never}
-			if c.advance() {
+			if c.advance(math.MaxInt64) {
 				got = c.now[len(c.now)-1]
 			}
 			if got != want {

@@ -3,29 +3,33 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"photon/units"
 )
 
-// split is a world in several parts. No frame gets from one to another faster than
-// the shortest delay of a link between two of them: what happens in any part within
-// that time of the first event of all is decided, and the parts can have it happen
-// at the same time, each on its own processor. Then they meet, hand over the frames
-// that crossed, and have the next such window happen.
+// split is a world in several parts. No frame gets from one to another faster than the
+// shortest delay of a link between the two: a part that knows how far the others are may
+// have everything happen that happens within that time of them, on its own processor, and
+// tells them now and then how far it is itself (conservative lookahead with clocks instead
+// of null messages; Chandy and Misra, CACM 24(4), 1981). So a part that has more to do at
+// one instant and less at the next does not hold up the others, as it does if all meet
+// after each such window. They meet more rarely: where a sampler is due, and so that time
+// in which nothing happens is skipped.
 //
 // It is the same as if one had everything happen in its order. Events of an instant
 // are ordered by their numbers, and those of different nodes have nothing to do with
 // each other: what passes between nodes are frames, and they take time. Arrivals are
-// noted by each part and go into the trace hash in the order of all.
+// noted by each part and go into the trace hash in the order of all (merger).
 type split struct {
 	parts  []*part
-	ahead  units.Time // the length of a window
-	hash   uint64     // of the arrivals in all windows but the last
-	read   []int      // of each part's arrivals: scratch
+	ahead  units.Time // the shortest delay of a link between two
+	frames int        // the most that were on their way and in queues when the parts met
 	meet   barrier
 	looked time.Time // by the first part, at the clock
-	added  turn      // windows whose arrivals somebody has undertaken to add to the hash
+	pools  sync.Mutex
+	merger
 }
 
 // A port's peer is a port of its own part, or one of these.
@@ -71,7 +75,11 @@ func (w *World) divide() {
 	if n < 2 || w.pool.Held() > 0 {
 		return
 	}
-	s := &split{ahead: units.Never, hash: w.hash, read: make([]int, n)}
+	s := &split{ahead: units.Never, merger: merger{hash: w.hash}}
+	parts := make([]uint8, len(w.ports))
+	for i := range parts {
+		parts[i] = uint8(w.nodes[w.ports[i].member].part)
+	}
 	for i := range n {
 		p := &w.part
 		if i > 0 {
@@ -80,15 +88,16 @@ func (w *World) divide() {
 				part
 				_ [64]byte
 			}).part
-			p.pool, p.nodes, p.ports, p.now = w.pool.Another(), w.nodes, w.ports, w.now
+			p.pool, p.nodes, p.ports, p.now = w.pool.Another(&s.pools), w.nodes, w.ports, w.now
 		}
 		p.beside = newBeside(i, n)
+		p.beside.parts = parts
 		s.parts = append(s.parts, p)
+		s.heads = append(s.heads, head{clock: &p.beside.post[clock], log: p.beside.log})
 	}
-	for _, p := range s.parts {
-		for _, q := range s.parts {
-			p.beside.all = append(p.beside.all, q.beside)
-		}
+	delay := make([]units.Time, n*n)
+	for i := range delay {
+		delay[i] = units.Never
 	}
 	for i := range w.nodes {
 		m := &w.nodes[i]
@@ -97,8 +106,25 @@ func (w *World) divide() {
 	for i := range w.ports {
 		p := &w.ports[i]
 		if p.peer != unlinked && w.nodes[p.member].part != w.nodes[w.ports[p.other()].member].part {
-			p.peer = away(p.other())
+			to := p.other()
+			p.peer = away(to)
+			d := &delay[int(parts[i])*n+int(parts[to])]
+			*d = min(*d, p.delay)
 			s.ahead = min(s.ahead, p.delay)
+		}
+	}
+	for _, p := range s.parts {
+		for _, q := range s.parts {
+			p.beside.all = append(p.beside.all, q.beside)
+		}
+		p.beside.span = s.ahead
+		p.beside.step = s.ahead / 4
+	}
+	for i, p := range s.parts {
+		for j, q := range s.parts {
+			if d := delay[j*n+i]; d != units.Never {
+				p.beside.in = append(p.beside.in, neighbour{q.beside, d, q.beside.out[i], &q.beside.post[clock]})
+			}
 		}
 	}
 	s.meet.parts = uint32(n)
@@ -108,6 +134,9 @@ func (w *World) divide() {
 // leastAhead is the shortest delay of a link that may be between two parts: in less
 // time too little happens to be worth meeting for.
 const leastAhead = 200 * units.Nanosecond
+
+// mostParts is how many parts there may be.
+const mostParts = 1 << 8
 
 // share says which part each node belongs to, and returns how many there are. Nodes
 // that are near each other stay together, and so do a host and its switch.
@@ -143,7 +172,7 @@ func (w *World) share() int {
 			groups = append(groups, i)
 		}
 	}
-	parts := min(w.most, len(groups))
+	parts := min(w.most, len(groups), mostParts)
 	slices.SortStableFunc(groups, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
 	load := make([]units.Rate, parts)
 	part := make([]int, len(w.nodes)) // by group

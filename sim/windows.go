@@ -22,7 +22,7 @@ const (
 )
 
 // runParts is Run of a world in parts. They have their events happen at the same time
-// if there are processors for them, or else in turns, window by window.
+// if there are processors for them, or else in turns.
 func (w *World) runParts(ctx context.Context, until units.Time) error {
 	s := w.split
 	for _, p := range s.parts {
@@ -38,8 +38,7 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 			v = w.inTurns(ctx, until, patience)
 		}
 	}
-	s.add(0)
-	s.add(1) // one of them is empty
+	s.add(units.Never)
 	w.hash = s.hash
 	if v == stopped {
 		return ctx.Err()
@@ -49,9 +48,9 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 }
 
 const (
-	// looks is how many windows there are from one look at the clock and the context
+	// looks is how many meetings there are from one look at the clock and the context
 	// to the next.
-	looks = 1 << 8
+	looks = 1 << 3
 	// Parts are crowded if in a span they wait for each other in vain, because one of
 	// them has no processor, for more than two fifths of the time: two parts that run
 	// together are faster than in turns if they can for the rest.
@@ -73,37 +72,47 @@ func (w *World) together(ctx context.Context, until units.Time) verdict {
 	return v
 }
 
-// work has everything of a part happen, window by window. All parts come to the same
-// verdict.
+// work has everything of a part happen, from meeting to meeting. All parts come to the
+// same verdict.
 func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 	s, b := w.split, p.beside
 	for {
 		half := b.half()
-		b.tell(p)
+		b.meet(p)
 		if b.number == 0 {
 			b.stop[half] = s.look(ctx, b.round)
 		}
-		if s.added.CompareAndSwap(b.round, b.round+1) {
-			s.add(half ^ 1) // who is here first has time
-		}
-		s.meet.wait()
-		first := b.turn(p)
+		s.wait(b)
+		first := b.turn(p, s)
 		if v := b.all[0].stop[half]; v != goOn {
 			return v
 		}
 		if w.due <= until && w.due <= first {
-			s.meet.wait() // all know that
+			s.wait(b) // all know that
 			if b.number == 0 {
 				w.sample(min(first, until))
 			}
-			s.meet.wait()
+			s.wait(b)
 			continue
 		}
 		if first > until {
 			return ended
 		}
-		b.end = w.window(first, until)
-		p.until(b.end)
+		b.began, b.meets = first, w.meeting(b, first, until)
+		for idle := 0; b.end < b.meets; {
+			limit := b.limit(p)
+			if limit >= min(b.end+s.ahead/2, b.meets) { // less is not worth what it takes to tell
+				idle = 0
+				p.until(limit)
+				b.end = limit
+				b.tell(p, limit)
+			} else {
+				s.idle(&idle)
+			}
+			if limit < b.end+3*s.ahead/4 { // others are behind
+				s.help(b)
+			}
+		}
 	}
 }
 
@@ -112,14 +121,12 @@ func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duratio
 	s, begin := w.split, time.Now()
 	for {
 		for _, p := range s.parts {
-			p.beside.tell(p)
+			p.beside.meet(p)
 		}
-		half, round := w.beside.half(), w.beside.round
-		s.added.Store(round + 1)
-		s.add(half ^ 1)
+		round := w.beside.round
 		first := units.Time(units.Never)
 		for _, p := range s.parts {
-			first = p.beside.turn(p)
+			first = p.beside.turn(p, s)
 		}
 		switch {
 		case round%looks == 0 && ctx.Err() != nil:
@@ -132,41 +139,78 @@ func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duratio
 		case first > until:
 			return ended
 		}
-		end := w.window(first, until)
+		meets := w.meeting(w.beside, first, until)
 		for _, p := range s.parts {
-			p.beside.end = end
-			p.until(end)
+			p.beside.began, p.beside.meets = first, meets
+		}
+		for missing := len(s.parts); missing > 0; {
+			missing = 0
+			for _, p := range s.parts {
+				b := p.beside
+				if limit := b.limit(p); limit > b.end {
+					p.until(limit)
+					b.end = limit
+					b.tell(p, limit)
+				}
+				if b.end < meets {
+					missing++
+				}
+			}
+			s.some()
 		}
 	}
 }
 
-// tell says when something happens next by what a part knows.
-func (b *beside) tell(p *part) {
+// meet has ready what the others want to know when the parts meet.
+func (b *beside) meet(p *part) {
+	b.tell(p, b.end)
 	half := b.half()
-	next := max(p.events.earliest(), b.end)
-	for i := range b.out[half] {
-		next = min(next, b.out[half][i].first)
-	}
-	b.next[half] = next
+	b.next[half] = min(max(p.events.earliest(), b.end), b.first)
+	b.did[half] = p.count - b.events
+	p.pool.Share()
+	b.held[half] = p.pool.Held()
+	b.first, b.events = units.Never, p.count
 }
+
+const (
+	// Parts meet after more and more windows, this many at most, while there are at
+	// least so many events in each on the average.
+	mostWindows = 64
+	leastEvents = 8
+
+	// often is after how many events at least a part tells the others how far it is.
+	often = 32
+)
 
 // turn takes what the others sent and turns to the other half. It returns when
 // something happens next anywhere.
-func (b *beside) turn(p *part) (first units.Time) {
+func (b *beside) turn(p *part, s *split) (first units.Time) {
 	half := b.half()
-	b.take(p, half)
 	b.round++
-	b.empty(half ^ 1)
+	for i := range b.in {
+		b.take(p, b.in[i].from)
+	}
 	first = units.Never
+	held, did := 0, uint64(0)
 	for _, other := range b.all {
 		first = min(first, other.next[half])
+		held += other.held[half]
+		did += other.did[half]
+	}
+	if b.number == 0 {
+		s.frames = max(s.frames, held)
+	}
+	if did >= leastEvents*uint64(b.span/s.ahead) {
+		b.span = min(2*b.span, mostWindows*s.ahead)
+	} else {
+		b.span = max(b.span/2, s.ahead)
 	}
 	return first
 }
 
-// window is the end of the window that begins with the first event of all.
-func (w *World) window(first, until units.Time) units.Time {
-	return min(first+w.split.ahead, until+1, w.due)
+// meeting is when the parts meet again.
+func (w *World) meeting(b *beside, first, until units.Time) units.Time {
+	return min(first+b.span, until+1, w.due)
 }
 
 // look is what the first part sees now and then.
@@ -191,14 +235,18 @@ func (s *split) look(ctx context.Context, round uint32) verdict {
 
 // until has everything of a part happen that happens before an instant.
 func (w *part) until(end units.Time) {
-	c := w.events
+	c, b := w.events, w.beside
+	last := c.day(end - 1)
 	for {
 		if len(c.now) == 0 {
-			if c.earliest() >= end {
+			if !c.advance(last) {
 				return
 			}
-			if c.advance() && len(w.ports) >= large {
+			if len(w.ports) >= large {
 				w.lookAhead()
+			}
+			if at := c.next(); at >= b.tells && w.count-b.told >= often {
+				b.tell(w, min(at, end))
 			}
 		}
 		if c.next() >= end {
@@ -233,26 +281,46 @@ type barrier struct {
 
 const nap = 50 * time.Microsecond // of one that waits for such a part
 
-// mostSpins is after how many looks, most of a millisecond, a part that others wait
-// for has no processor: others come within microseconds. Tests have fewer.
-var mostSpins = 2_000_000
+// mostSpins is after how many looks, a millisecond, a part that others wait for has no
+// processor: others come within microseconds. Tests have fewer.
+var mostSpins = 3000
+
+// rest is how long one waits from one look to the next, in steps of less than a
+// nanosecond: each takes the line that the other writes from its processor.
+const rest = 300
 
 // wait waits until all are there.
-func (b *barrier) wait() {
+func (s *split) wait(by *beside) {
+	b := &s.meet
 	round := b.round.Load()
 	if b.here.Add(1) == b.parts {
 		b.here.Store(0)
 		b.round.Store(round + 1)
 		return
 	}
-	for range mostSpins {
-		if b.round.Load() != round {
-			return
+	for idle := 0; b.round.Load() == round; {
+		s.idle(&idle)
+		s.help(by)
+	}
+}
+
+// idle is called by a part that waits and has nothing to do, with how often it was.
+func (s *split) idle(n *int) {
+	if *n++; *n < mostSpins {
+		for range rest {
+			pause()
 		}
+		if *n%64 == 0 {
+			runtime.Gosched() // the other may be a goroutine that waits behind this one
+		}
+		return
 	}
 	begin := time.Now()
-	for b.round.Load() == round {
-		time.Sleep(nap)
-	}
-	b.lost.Add(int64(time.Since(begin)))
+	time.Sleep(nap)
+	s.meet.lost.Add(int64(time.Since(begin)))
 }
+
+// pause does nothing, which takes a while.
+//
+//go:noinline
+func pause() {}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"photon/dataplane"
@@ -158,8 +159,12 @@ func (w *World) Every(span units.Time, do func(now units.Time)) {
 func (w *World) Run(ctx context.Context, until units.Time) error {
 	if w.events == nil {
 		w.divide()
+		span, shift := w.span(), uint8(shortestDay)
+		if w.split != nil { // a part has fewer events in the same time, and is told of frames earlier
+			span, shift = 2*span, shift+1
+		}
 		for _, p := range w.parts() {
-			p.events = newCalendar(len(w.ports), w.span())
+			p.events = newCalendar(len(w.ports), span, shift)
 		}
 		if len(w.ports) >= large {
 			memory.HugeHeap()
@@ -175,7 +180,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		if n&0xFFF == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(c.now) == 0 && c.advance() && looks {
+		if len(c.now) == 0 && c.advance(math.MaxInt64) && looks {
 			w.lookAhead()
 		}
 		if at := c.next(); at >= least {
@@ -398,12 +403,12 @@ func (w *World) Hash() (uint64, bool) { return w.hash, true }
 func (w *World) Close() error { return nil }
 
 // Frames is the most frames there were at a time, in queues and on their way; in a
-// world of several parts the sum of what each part had at a time.
-func (w *World) Frames() (sum int) {
-	for _, p := range w.parts() {
-		sum += p.pool.Peak()
+// world of several parts the most when they met.
+func (w *World) Frames() int {
+	if w.split != nil {
+		return w.split.frames
 	}
-	return sum
+	return w.pool.Peak()
 }
 
 // Events is how many events happened so far: arrivals, and calls of Transmit.

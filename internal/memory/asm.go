@@ -15,3 +15,10 @@ func Prefetch(p unsafe.Pointer, n int)
 //
 //go:noescape
 func Prefetch4(a, b, c, d unsafe.Pointer)
+
+// PrefetchToWrite asks for n cache lines from the one that holds p on, so that no other
+// core has them: one that is to be written, and that another core has, is waited for by all
+// that is stored after it.
+//
+//go:noescape
+func PrefetchToWrite(p unsafe.Pointer, n int)

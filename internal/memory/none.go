@@ -9,3 +9,6 @@ func Prefetch(unsafe.Pointer, int) {}
 
 // Prefetch4 does nothing on this processor.
 func Prefetch4(_, _, _, _ unsafe.Pointer) {}
+
+// PrefetchToWrite does nothing on this processor.
+func PrefetchToWrite(unsafe.Pointer, int) {}

@@ -22,3 +22,14 @@ TEXT ·Prefetch4(SB), NOSPLIT, $0-32
 	PREFETCHT0 (CX)
 	PREFETCHT0 (DX)
 	RET
+
+// func PrefetchToWrite(p unsafe.Pointer, n int)
+TEXT ·PrefetchToWrite(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), AX
+	MOVQ n+8(FP), CX
+next:
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x08 // PREFETCHW (AX), which the assembler does not know; a processor without it does nothing
+	ADDQ $64, AX
+	DECQ CX
+	JGT  next
+	RET

@@ -71,7 +71,12 @@ func TestBareLoop(t *testing.T) {
 		t.Errorf("%+v", here)
 	}
 	m.RSS = 1e6
-	if l := newLine(&cases[1], true, []measured{m}, nil, here); l.NS3Rate != 16 || l.NS3Scaled != 8 {
+	shared := m
+	shared.Wall = 500 * time.Millisecond
+	if l := newLine(&cases[1], true, []measured{m}, []measured{shared}, here); l.NS3Wall2 != 14 {
+		t.Errorf("%g times ns-3 on two cores, want 14: 7 s to half a second", l.NS3Wall2)
+	}
+	if l := newLine(&cases[1], true, []measured{m}, nil, here); l.NS3Wall2 != 0 || l.NS3Rate != 16 || l.NS3Scaled != 8 {
 		t.Errorf("%g times ns-3, %g scaled; want 16, and 8 on a machine twice as fast", l.NS3Rate, l.NS3Scaled)
 	}
 	var table strings.Builder

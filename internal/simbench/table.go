@@ -23,9 +23,10 @@ type line struct {
 	Wall2     float64 `json:"wall_seconds_2_cores,omitempty"`
 	Spread    float64 `json:"spread"` // of the rates: (largest - smallest) / median
 	Hash      string  `json:"trace_hash"`
-	NS3Rate   float64 `json:"ns3_rate_ratio,omitempty"`        // ours to the ns-3 simulator's, each as measured
-	NS3Scaled float64 `json:"ns3_rate_ratio_scaled,omitempty"` // the same if this machine were as fast as its
-	NS3Memory float64 `json:"ns3_memory_ratio,omitempty"`      // its memory to ours
+	NS3Rate   float64 `json:"ns3_rate_ratio,omitempty"`         // ours to the ns-3 simulator's, each as measured
+	NS3Scaled float64 `json:"ns3_rate_ratio_scaled,omitempty"`  // the same if this machine were as fast as its
+	NS3Wall2  float64 `json:"ns3_wall_ratio_2_cores,omitempty"` // its seconds by the wall, on one core, to ours on two
+	NS3Memory float64 `json:"ns3_memory_ratio,omitempty"`       // its memory to ours
 }
 
 // machine is how fast the machine is, by the bare loop; figures are medians of the turns.
@@ -69,6 +70,9 @@ func newLine(c *testCase, each bool, runs, shared []measured, here machine) line
 	}
 	if runs = shared; len(runs) > 0 {
 		l.Wall2 = median(of(wall))
+		if c.ns3.seconds > 0 && each {
+			l.NS3Wall2 = c.ns3.seconds / l.Wall2
+		}
 	}
 	return l
 }
@@ -85,13 +89,17 @@ func (l *line) twice() string {
 }
 
 func printTable(w io.Writer, lines []line, here machine) {
-	fmt.Fprintf(w, "%-18s %-6s %13s %9s %9s %9s %9s %9s %9s %8s %8s %8s\n", "case", "ack", "Mhops/s core", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "scaled", "1/memory")
+	fmt.Fprintf(w, "%-18s %-6s %13s %9s %9s %9s %9s %9s %9s %8s %8s %8s %8s\n", "case", "ack", "Mhops/s core", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "2 cores", "scaled", "1/memory")
 	for _, l := range lines {
 		fmt.Fprintf(w, "%-18s %-6s %7.2f ±%3.0f%% %9.1f %9s %9.1f %9d %9.0f %9.2f", l.Name, l.Ack, l.Rate/1e6, 50*l.Spread, l.PerEvent, l.twice(), float64(l.RSS)/1e6, l.Frames, l.PerFrame, l.SetUp)
 		if l.NS3Rate > 0 {
-			fmt.Fprintf(w, " %8.1f %8.1f %8.1f", l.NS3Rate, l.NS3Scaled, l.NS3Memory)
+			both := "–"
+			if l.NS3Wall2 > 0 {
+				both = fmt.Sprintf("%.1f", l.NS3Wall2)
+			}
+			fmt.Fprintf(w, " %8.1f %8s %8.1f %8.1f", l.NS3Rate, both, l.NS3Scaled, l.NS3Memory)
 		} else {
-			fmt.Fprintf(w, " %8s %8s %8s", "–", "–", "–")
+			fmt.Fprintf(w, " %8s %8s %8s %8s", "–", "–", "–", "–")
 		}
 		fmt.Fprintln(w)
 	}
