@@ -165,9 +165,10 @@ type seldom struct {
 var _ dataplane.Ahead = (*Host)(nil)
 
 // Soon fetches what every packet needs.
-func (h *Host) Soon(int, *dataplane.Frame) {
+func (h *Host) Soon(int, *wire.Quick) (out int) {
 	memory.Prefetch4(unsafe.Pointer(h), unsafe.Pointer(&h.acks), unsafe.Pointer(&h.lanes[0]), unsafe.Pointer(&h.flows))
 	memory.Prefetch(unsafe.Pointer(&h.recent), 1)
+	return -1
 }
 
 // pointer is what an interface points to.

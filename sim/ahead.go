@@ -3,8 +3,8 @@ package sim
 import (
 	"unsafe"
 
-	"photon/dataplane"
 	"photon/internal/memory"
+	"photon/wire"
 )
 
 // A large network does not fit into the caches. Where a frame's headers are has been
@@ -26,12 +26,10 @@ func (w *part) lookAhead() {
 	for i := range c.now {
 		e := &c.now[i]
 		if e.event >= c.timers {
-			w.ports[e.event-c.timers].tell(nil)
+			w.tell(e.event-c.timers, nil)
 			continue
 		}
-		t, f := c.sizes[e.ref], &w.burst[0]
-		f.Ref, f.Len, f.Off = e.ref, t.len, t.off
-		w.ports[e.event].tell(f)
+		w.tell(e.event, w.pool.Head(e.ref))
 	}
 	last := c.today + min(horizon, int64(len(c.frames))-1)
 	for day, ok := c.nextDay(max(w.fetched, c.today)); ok && day <= last; day, ok = c.nextDay(day) {
@@ -40,12 +38,17 @@ func (w *part) lookAhead() {
 	}
 }
 
-// tell tells a node what will happen at a port.
-func (p *port) tell(f *dataplane.Frame) {
+// tell tells a node what will happen at a port, and fetches the port through which the
+// frame will leave.
+func (w *part) tell(at int32, b *wire.Quick) {
+	p := &w.ports[at]
 	if p.lone != nil {
-		p.lone.Soon(int(p.number), f)
+		if out := p.lone.Soon(int(p.number), b); out >= 0 {
+			to := int(at) - int(p.number) + out
+			memory.Prefetch(unsafe.Pointer(&w.ports[to]), 1)
+		}
 	} else if p.soon != nil {
-		p.soon.Soon(int(p.number), f)
+		p.soon.Soon(int(p.number), b)
 	}
 }
 
@@ -59,7 +62,7 @@ func (w *part) fetch(day int64) {
 		for i := range from.last[:from.n] {
 			e := &from.last[i]
 			p := unsafe.Pointer(&w.ports[e.event])
-			memory.Prefetch4(p, w.pool.Line(e.ref), unsafe.Pointer(&c.sizes[e.ref]), p)
+			memory.Prefetch4(p, unsafe.Add(p, 64), unsafe.Pointer(w.pool.Head(e.ref)), unsafe.Pointer(&c.sizes[e.ref]))
 		}
 		if from.more == 0 {
 			return

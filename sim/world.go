@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"photon/dataplane"
@@ -54,8 +55,8 @@ type port struct {
 	env       *dataplane.Env
 	peer      int32      // the port at the other end; unlinked; in another part: away
 	number    uint16     // at its node
-	length    uint16     // of the frame that was sent last
-	took      units.Time // by it: most are as long
+	overhead  uint16     // what the link adds to a frame
+	each      int32      // picoseconds that a byte takes; 0: that is no whole number, ask link
 	free      units.Time // when it will have left
 	delay     units.Time
 	sent      uint64
@@ -123,15 +124,24 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 }
 
 func (p *port) join(peer int, link dataplane.Link) {
-	p.peer, p.link, p.delay, p.length = int32(peer), link, link.Delay, 0
+	p.peer, p.link, p.delay = int32(peer), link, link.Delay
+	p.setRate(link.Rate)
+}
+
+// setRate changes how fast the port sends.
+func (p *port) setRate(rate units.Rate) {
+	p.link.Rate, p.each, p.overhead = rate, 0, 0
+	if each, over := rate.Serialize(1), p.link.WireBytes(0); rate > 0 && 8*units.Rate(units.Second)%rate == 0 && each <= math.MaxInt32 && over <= math.MaxUint16 {
+		p.each, p.overhead = int32(each), uint16(over)
+	}
 }
 
 // serialize is how long a frame occupies the link.
 func (p *port) serialize(length uint16) units.Time {
-	if length != p.length || length == 0 {
-		p.length, p.took = length, p.link.Serialize(int(length))
+	if p.each != 0 {
+		return (units.Time(length) + units.Time(p.overhead)) * units.Time(p.each)
 	}
-	return p.took
+	return p.link.Serialize(int(length))
 }
 
 func (w *World) portOf(e dataplane.End) (int, error) {
@@ -452,7 +462,6 @@ func (w *World) SetRate(e dataplane.End, rate units.Rate) error {
 	if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports || rate <= 0 {
 		return fmt.Errorf("sim: there is no port %d of node %d, or the rate %v is not positive", e.Port, e.Node, rate)
 	}
-	p := &w.ports[w.nodes[e.Node].first+e.Port]
-	p.link.Rate, p.length = rate, 0
+	w.ports[w.nodes[e.Node].first+e.Port].setRate(rate)
 	return nil
 }
