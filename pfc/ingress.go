@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
-	"unsafe"
 
 	"photon/units"
 )
@@ -346,10 +345,6 @@ func (g *Ingress) release(p uint8, n int64) (due bool) {
 	}
 	return !g.many && g.held>>(p&7)&1 != 0 && left <= g.raised(g.marks[p&7].xon, p&7)
 }
-
-// Line is the address of a priority's account, for callers that fetch it into the
-// cache ahead of Admit.
-func (g *Ingress) Line(p uint8) unsafe.Pointer { return unsafe.Pointer(&g.class[p&7]) }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
 func (g *Ingress) Quiet() bool { return g.over|g.held == 0 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"photon/dataplane"
 	"photon/internal/memory"
@@ -35,7 +36,8 @@ type part struct {
 	burst  [1]dataplane.Frame
 	beside *beside // the other parts; nil: there are none
 
-	fetched int64 // day up to which lookAhead has fetched
+	fetched int64            // day up to which lookAhead has fetched
+	near    []unsafe.Pointer // by port: where the node has what lookAhead fetches
 }
 
 // member is a node and the number of its first port in the world.
@@ -48,24 +50,31 @@ type member struct {
 	part  int // that it belongs to
 }
 
-// port is one end of a link: what most arrivals and transmissions need in one line
-// of the cache, the rest in the next.
+// port is one end of a link: what arrivals and transmissions need in one line of the
+// cache, the rest in the next. It is an odd number of lines, so that many ports do not
+// compete for half of the places of the caches.
 type port struct {
-	lone      *dataplane.Switch // the node, if it is a switch itself
+	node      dataplane.Node
 	env       *dataplane.Env
-	peer      int32      // the port at the other end; unlinked; in another part: away
-	number    uint16     // at its node
-	overhead  uint16     // what the link adds to a frame
-	each      int32      // picoseconds that a byte takes; 0: that is no whole number, ask link
-	free      units.Time // when it will have left
+	free      units.Time // when the frame that was sent last will have left
 	delay     units.Time
-	sent      uint64
-	delivered uint64
+	peer      int32  // the port at the other end; unlinked; in another part: away
+	number    uint16 // at its node
+	overhead  int16  // what the link adds to a frame
+	each      int32  // picoseconds that a byte takes; 0: that is no whole number, ask link
+	sent      uint32 // frames, modulo 2^32
+	delivered uint32
+	_         int32
 
-	node   dataplane.Node
-	soon   dataplane.Ahead // the same, if it can be told what comes
 	link   dataplane.Link
 	member int32
+	_      [100]byte
+}
+
+// lone is the node, if it is a switch itself, and not in the hands of somebody else.
+func (p *port) lone() *dataplane.Switch {
+	s, _ := p.node.(*dataplane.Switch)
+	return s
 }
 
 type sampler struct {
@@ -97,10 +106,8 @@ func (w *World) NewEnvs(ports int) []*dataplane.Env {
 func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
 	w.nodes = append(w.nodes, m)
-	lone, _ := node.(*dataplane.Switch)
-	soon, _ := node.(dataplane.Ahead)
 	for i := range workers {
-		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
+		w.ports = append(w.ports, port{node: node, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
 	}
 	return len(w.nodes) - 1
 }
@@ -131,18 +138,20 @@ func (p *port) join(peer int, link dataplane.Link) {
 // setRate changes how fast the port sends.
 func (p *port) setRate(rate units.Rate) {
 	p.link.Rate, p.each, p.overhead = rate, 0, 0
-	if each, over := rate.Serialize(1), p.link.WireBytes(0); rate > 0 && 8*units.Rate(units.Second)%rate == 0 && each <= math.MaxInt32 && over <= math.MaxUint16 {
-		p.each, p.overhead = int32(each), uint16(over)
+	if each, over := rate.Serialize(1), p.link.WireBytes(0); rate > 0 && 8*units.Rate(units.Second)%rate == 0 && each <= math.MaxInt32 && over == int(int16(over)) {
+		p.each, p.overhead = int32(each), int16(over)
 	}
 }
 
 // serialize is how long a frame occupies the link.
 func (p *port) serialize(length uint16) units.Time {
 	if p.each != 0 {
-		return (units.Time(length) + units.Time(p.overhead)) * units.Time(p.each)
+		return units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.each)
 	}
-	return p.link.Serialize(int(length))
+	return p.divide(length)
 }
+
+func (p *port) divide(length uint16) units.Time { return p.link.Serialize(int(length)) }
 
 func (w *World) portOf(e dataplane.End) (int, error) {
 	if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports {
@@ -172,6 +181,10 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 			p.events = newCalendar(len(w.ports), w.span())
 		}
 		if len(w.ports) >= large {
+			near := w.nearby()
+			for _, p := range w.parts() {
+				p.near = near
+			}
 			memory.HugeHeap()
 		}
 	}
@@ -276,15 +289,16 @@ func (w *part) arrive(p int, ref uint32) {
 	dst.delivered++
 	w.trace(p, f)
 	first := p - int(dst.number)
-	if dst.lone == nil {
+	lone := dst.lone()
+	if lone == nil {
 		dst.node.Receive(w.now, int(dst.number), w.burst[:])
 		w.pass(dst.env, first)
 		return
 	}
-	out := dst.lone.Take(w.now, int(dst.number), f)
+	out := lone.Take(w.now, int(dst.number), f)
 	if out >= 0 {
 		to := &w.ports[first+out]
-		if to.free <= w.now && to.peer != unlinked && w.events.quiet(w.now) && w.events.resting(first+out) && dst.lone.Through(out, f) {
+		if to.free <= w.now && to.peer != unlinked && w.events.quiet(w.now) && w.events.resting(first+out) && lone.Through(out, f) {
 			w.count++
 			w.send(to)
 			if dst.env.Wakes() {
@@ -292,7 +306,7 @@ func (w *part) arrive(p int, ref uint32) {
 			}
 			return
 		}
-		dst.lone.Queue(w.now, out, f)
+		lone.Queue(w.now, out, f)
 	}
 	w.pass(dst.env, first)
 }
@@ -320,8 +334,8 @@ func (w *part) pass(env *dataplane.Env, first int) {
 func (w *part) depart(p int) {
 	src := &w.ports[p]
 	number := int(src.number)
-	if src.lone != nil {
-		if next, ok := src.lone.Give(w.now, number, &w.burst[0]); ok {
+	if lone := src.lone(); lone != nil {
+		if next, ok := lone.Give(w.now, number, &w.burst[0]); ok {
 			w.send(src)
 			src.env.SetDue(number, next)
 			w.schedule(p, next)
@@ -426,7 +440,7 @@ func (w *World) Events() (sum uint64) {
 
 // Audit checks that every node accounts for every frame, and every link too.
 func (w *World) Audit() error {
-	travel := make([]uint64, len(w.ports))
+	travel := make([]uint32, len(w.ports))
 	for _, p := range w.parts() {
 		if p.events != nil {
 			p.events.travel(func(port int32) { travel[port]++ })
@@ -444,7 +458,7 @@ func (w *World) Audit() error {
 				continue
 			}
 			sent, received := st.Ports[n].Frames()
-			if sent != p.sent || received != p.delivered {
+			if uint32(sent) != p.sent || uint32(received) != p.delivered {
 				return fmt.Errorf("%s port %d: says %d sent and %d received, the links carried %d and %d", m.name, n, sent, received, p.sent, p.delivered)
 			}
 			to := p.other()
