@@ -60,11 +60,12 @@ type port struct {
 	delay     units.Time
 	peer      int32  // the port at the other end; unlinked; in another part: away
 	number    uint16 // at its node
+	length    uint16 // of the frame that was sent last
+	took      uint32 // by it, in picoseconds: many are as long
+	each      uint16 // picoseconds that a byte takes; 0: that is no whole number, or long: ask link
 	overhead  int16  // what the link adds to a frame
-	each      int32  // picoseconds that a byte takes; 0: that is no whole number, ask link
 	sent      uint32 // frames, modulo 2^32
 	delivered uint32
-	_         int32
 
 	link   dataplane.Link
 	member int32
@@ -137,21 +138,32 @@ func (p *port) join(peer int, link dataplane.Link) {
 
 // setRate changes how fast the port sends.
 func (p *port) setRate(rate units.Rate) {
-	p.link.Rate, p.each, p.overhead = rate, 0, 0
-	if each, over := rate.Serialize(1), p.link.WireBytes(0); rate > 0 && 8*units.Rate(units.Second)%rate == 0 && each <= math.MaxInt32 && over == int(int16(over)) {
-		p.each, p.overhead = int32(each), int16(over)
+	p.link.Rate, p.length, p.each, p.overhead = rate, 0, 0, 0
+	if each, over := rate.Serialize(1), p.link.WireBytes(0); rate > 0 && 8*units.Rate(units.Second)%rate == 0 && each <= math.MaxUint16 && over == int(int16(over)) {
+		p.each, p.overhead = uint16(each), int16(over)
 	}
 }
 
 // serialize is how long a frame occupies the link.
 func (p *port) serialize(length uint16) units.Time {
-	if p.each != 0 {
-		return units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.each)
+	if length != p.length || length == 0 {
+		return p.serializeOther(length)
 	}
-	return p.divide(length)
+	return units.Time(p.took)
 }
 
-func (p *port) divide(length uint16) units.Time { return p.link.Serialize(int(length)) }
+// serializeOther is serialize of a frame of another length than the one before.
+func (p *port) serializeOther(length uint16) (took units.Time) {
+	if p.each != 0 {
+		took = units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.each)
+	} else {
+		took = p.link.Serialize(int(length))
+	}
+	if took <= math.MaxUint32 {
+		p.length, p.took = length, uint32(took)
+	}
+	return took
+}
 
 func (w *World) portOf(e dataplane.End) (int, error) {
 	if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports {
