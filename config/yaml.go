@@ -112,6 +112,9 @@ func Unmarshal(b []byte, v any, options ...yaml.DecodeOption) (err error) {
 func Decode(file string, b []byte, v any) error {
 	if err := Unmarshal(b, v, yaml.Strict()); err != nil {
 		e := withLine(err, 0, v)
+		if node := body(b); e.Line == 0 && node != nil {
+			e.Line = refused(node, reflect.TypeOf(v), e.Err.Error())
+		}
 		e.File = file
 		return e
 	}

@@ -15,6 +15,13 @@ type nested struct {
 	Names Value[[]string] `yaml:"names"`
 	On    Value[bool]     `yaml:"on"`
 	Prios []Value[int]    `yaml:"prios"`
+
+	Time  units.Time             `yaml:"time"` // without a line of their own
+	Sizes [2]units.Size          `yaml:"sizes"`
+	Times map[string]*units.Time `yaml:"times"`
+	Deep  []struct {
+		Rate units.Rate `yaml:"rate"`
+	} `yaml:"deep"`
 }
 
 func TestDecode(t *testing.T) {
@@ -40,6 +47,11 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"rate: 1bps\nrate: 2bps":               `x.yaml:2: mapping key "rate" already defined at [1:1]`,
 		"count: 1\nlist:\n- size: 1B\n bad: x": `x.yaml:4: value is not allowed in this context`,
 		"prios: [1, x]":                        `x.yaml:1: "x" is not a whole number`,
+		"count: 1\ntime: 3xx":                  `x.yaml:2: time "3xx": unknown unit (write it like 10ms)`,
+		"names: [3xx]\n\ntime:\n  3xx":         `x.yaml:4: time "3xx": unknown unit (write it like 10ms)`,
+		"sizes:\n- 1B\n- '2 XB'":               `x.yaml:3: size "2 XB": unknown unit (write it like 10MB)`,
+		"times: {a: 1s,\n b: 1x}":              `x.yaml:2: time "1x": unknown unit (write it like 10ms)`,
+		"deep:\n- rate: 1bps\n- {rate: 1s}":    `x.yaml:3: rate "1s": unknown unit (write it like 10Mbps)`,
 	} {
 		var n nested
 		if err := Decode("x.yaml", []byte(text), &n); err == nil || err.Error() != want {
@@ -49,6 +61,21 @@ func TestErrorsNameTheLine(t *testing.T) {
 	var n nested
 	if err := Read("/nowhere/x.yaml", &n); err == nil || err.Error() != "/nowhere/x.yaml: no such file or directory" {
 		t.Error(err)
+	}
+}
+
+func TestLineOf(t *testing.T) {
+	text := []byte("# a comment\na: 1\nb:\n  c: {d: 2,\n    e: 3}\n")
+	for _, c := range []struct {
+		keys []string
+		want int
+	}{{[]string{"a"}, 2}, {[]string{"b"}, 4}, {[]string{"b", "c"}, 4}, {[]string{"b", "c", "e"}, 5}, {[]string{"c"}, 0}, {[]string{"a", "c"}, 0}} {
+		if got := LineOf(text, c.keys...); got != c.want {
+			t.Errorf("%v: line %d, want %d", c.keys, got, c.want)
+		}
+	}
+	if LineOf([]byte("a: [1"), "a") != 0 || LineOf(nil, "a") != 0 {
+		t.Error("a line of what cannot be read")
 	}
 }
 

@@ -16,6 +16,26 @@ import (
 	"photon/wire"
 )
 
+// A frame that passes without being queued was in its queue all the same: the
+// watermark knows the longest.
+func TestWatermarkOfWhatPasses(t *testing.T) {
+	c := config(2)
+	c.CP = nil
+	r := newRig(t, c)
+	for i, length := range []int{300, 900, 500} {
+		f, _ := r.env.Alloc(length)
+		copy(r.env.Header(f), packet(0, 1, 26, wire.ECT0))
+		out := r.sw.Take(r.now, 0, &f)
+		if out != 1 || !r.sw.Through(out, &f) {
+			t.Fatalf("frame %d does not pass at once", i)
+		}
+		r.env.Free(f)
+	}
+	if st := r.stats(1); st.QueuePeak != [8]units.Size{3: 900} || st.QueueBytes != [8]units.Size{} || r.sw.QueuePeak(1, 3) != 900 {
+		t.Errorf("watermarks %v", st.QueuePeak)
+	}
+}
+
 // Two switches get the same frames, one of them frame by frame the general way:
 // what they send, when they want to be called, and what they count is the same.
 // The other takes them as they come, or is asked for one at a time as the simulator does.

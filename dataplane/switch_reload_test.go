@@ -2,6 +2,10 @@ package dataplane
 
 import (
 	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,6 +23,91 @@ func (r *rig) reload(c SwitchConfig) {
 		r.t.Fatal(err)
 	}
 	r.sw.Apply(r.now, ch)
+}
+
+// What is refused changes nothing, whatever else is in it and however late the
+// mistake is found.
+func TestRefusedWhole(t *testing.T) {
+	c := config(3)
+	c.Learn, c.FDBSize = true, 2
+	c.Static = c.Static[:2]
+	c.VLANs = []VLAN{{ID: 1, Untagged: []uint16{0, 1}}, {ID: 2, Tagged: []uint16{1, 2}}}
+	c.Router = Router{MAC: mac(99), Routes: []Route{{Prefix: netip.MustParsePrefix("10.0.0.1/32"), Via: []NextHop{{Port: 1, MAC: mac(1)}}}}}
+	other := func() SwitchConfig { // differs in all that can change
+		o := c
+		o.Tail, o.Share, o.Buffer, o.Age, o.Learn, o.TrustPCP = 30_000, 0.5, 3*units.MB, 5*units.Second, false, true
+		o.Watchdog, o.Deadlock, o.Pause = pfc.WatchdogConfig{Detect: ms, Restore: ms, Action: pfc.Alert}, ms, 50*us
+		o.PFC[3], o.DSCP[1], o.PCP[1], o.Weights[0], o.Control = pfc.Thresholds{XOFF: 5000, XON: 1000, Headroom: 20_000}, 2, 2, 3, 5
+		o.CP = func(marking.Place) marking.CP { return marking.None{} }
+		o.Static = []StaticEntry{{MAC: mac(7), Ports: []uint16{2}, VLAN: 2}}
+		o.VLANs = []VLAN{{ID: 1, Untagged: []uint16{0}}, {ID: 2, Tagged: []uint16{1, 2}}}
+		o.Router = Router{MAC: mac(98)}
+		o.Ports = slices.Clone(c.Ports)
+		for i := range o.Ports {
+			o.Ports[i].Headroom = 25_000
+			o.Ports[i].Flood.Broadcast = FloodLimit{Rate: units.Mbps, Burst: 2000}
+		}
+		return o
+	}
+	r := newRig(t, c)
+	for range 12 {
+		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+	}
+	state := func() string {
+		s := r.sw
+		text := fmt.Sprintf("%+v %+v %p %p %v %v", s.config, s.Buffer(), s.lans, s.routes, s.classes, s.tags)
+		for i := range s.ports {
+			p := &s.ports[i]
+			text += fmt.Sprintf("\n%+v %+v %+v %+v %+v %v", p.in, p.eg, p.dog, p.points, p.buckets, p.rounds)
+		}
+		return text
+	}
+	before, changes := state(), r.sw.changes.Load()
+	for what, spoil := range map[string]func(*SwitchConfig){
+		"another MTU":            func(o *SwitchConfig) { o.MTU++ },
+		"other lossless ones":    func(o *SwitchConfig) { o.Lossless |= 1 << 4 },
+		"another salt":           func(o *SwitchConfig) { o.Salt++ },
+		"another size":           func(o *SwitchConfig) { o.FDBSize++ },
+		"a port more":            func(o *SwitchConfig) { o.Ports = append(o.Ports, o.Ports[0]) },
+		"another link":           func(o *SwitchConfig) { o.Ports[2].Link.Rate++ },
+		"another address":        func(o *SwitchConfig) { o.Ports[2].MAC++ },
+		"a buffer that is small": func(o *SwitchConfig) { o.Buffer = 50_000 },
+		"no such VLAN":           func(o *SwitchConfig) { o.Static[0].VLAN = 9 },
+		"a route to nowhere":     func(o *SwitchConfig) { o.Router.Routes = []Route{{}} },
+		"a table that is small":  func(o *SwitchConfig) { o.Static = tooMany() },
+		"a watchdog of the past": func(o *SwitchConfig) { o.Watchdog.Detect = -1 },
+		"an alpha of no number":  func(o *SwitchConfig) { o.Share = math.NaN() },
+		"an XON above XOFF":      func(o *SwitchConfig) { o.PFC[3].XON = 6000 },
+	} {
+		o := other()
+		spoil(&o)
+		if _, err := r.sw.Prepare(o); err == nil {
+			t.Errorf("%s is not refused", what)
+		}
+		if after := state(); after != before || r.sw.changes.Load() != changes {
+			t.Errorf("%s is refused, and changes\n%s\nto\n%s", what, before, after)
+		}
+	}
+	// What is only prepared changes nothing either.
+	ch, err := r.sw.Prepare(other())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := state(); after != before {
+		t.Errorf("prepared:\n%s\nto\n%s", before, after)
+	}
+	r.sw.Apply(r.now, ch)
+	if state() == before {
+		t.Error("and applied, too")
+	}
+}
+
+// tooMany are more static addresses than a small table has room for.
+func tooMany() (all []StaticEntry) {
+	for i := range 500 {
+		all = append(all, StaticEntry{MAC: mac(1000 + i), Ports: []uint16{1}, VLAN: 2})
+	}
+	return all
 }
 
 // Maps, static addresses, the scheme and thresholds, each alone; what was queued

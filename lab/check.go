@@ -34,8 +34,11 @@ func (e *Experiment) check() error {
 	if err := e.checkParameters(); err != nil {
 		return err
 	}
-	if e.Duration <= 0 || e.Measure.Sample <= 0 {
-		return errors.New("duration and sample must be positive")
+	if e.Duration <= 0 {
+		return &ofKey{[]string{"duration"}, errors.New("duration must be there, and positive")}
+	}
+	if e.Measure.Sample <= 0 {
+		return &ofKey{[]string{"measure", "sample"}, errors.New("sample must be there, and positive")}
 	}
 	plan, err := e.plan()
 	if err != nil {
@@ -105,9 +108,9 @@ func (e *Experiment) checkMeasure(plan *topology.Plan) error {
 		if m.Kind.V != "dynamics" {
 			return at(m.Kind, "measurement %q: there is dynamics", m.Kind.V)
 		}
-		for _, w := range []Span{m.Steady, m.Queue} {
+		for i, w := range []Span{m.Steady, m.Queue} {
 			if w.From < 0 || w.From >= w.To || w.To > e.Duration || w.From%m.Sample != 0 || w.To%m.Sample != 0 {
-				return fmt.Errorf("the span from %v to %v must lie within the duration and begin and end at a sample", w.From, w.To)
+				return &ofKey{[]string{"measure", [...]string{"steady", "queue"}[i]}, fmt.Errorf("the span from %v to %v must lie within the duration and begin and end at a sample", w.From, w.To)}
 			}
 		}
 		if node, _, err := plan.Port(m.From, m.To); err != nil || plan.Nodes[node].Host {

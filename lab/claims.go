@@ -76,15 +76,18 @@ func (c Claim) judge(runs map[string]Metrics, watched float64) ClaimResult {
 		if c.Holds.V == "at_least" && atLeast >= *c.Paper {
 			r.Verdict = Reproduced
 		}
-		r.Note = join(r.Note, fmt.Sprintf("it did not happen in the time of the run, which is at least %.3g times as long", atLeast))
+		r.Note = join(r.Note, fmt.Sprintf(neverCame+", which is at least %.3g times as long", atLeast))
 	case value == nil:
 		r.Verdict = Differs
-		r.Note = join(r.Note, "it did not happen in the time of the run")
+		r.Note = join(r.Note, neverCame)
 	default:
 		r.Verdict = verdict(*value, *c.Paper, c.Holds.Or("near"), c.kind())
 	}
 	return r
 }
+
+// neverCame begins what judge adds to the note of a claim about a time that did not come.
+const neverCame = "it did not happen in the time of the run"
 
 func quotient(a, b *float64) *float64 {
 	if b == nil || *b == 0 {

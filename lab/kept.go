@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Keep adds what the reproduction.json of a folder says to results that do not have it:
 // of experiments that are not among them, and of claims that were not run. So a table
-// of all claims follows a change that only some of them could see. What no experiment
+// of all claims follows a change that only some of them could see. Notes are those that
+// the experiments have now: a note that is mended needs no run. What no experiment
 // claims any more is not kept; without the file there is nothing to keep.
 func Keep(all []*Finished, dir string) ([]*Finished, error) {
 	path := filepath.Join(dir, "reproduction.json")
@@ -63,6 +65,7 @@ func (o *Tally) finished(id string) (*Finished, error) {
 		r := c.judge(nil, 0) // not run
 		if k := slices.IndexFunc(o.Claims, func(t TallyClaim) bool { return t.Experiment == id && t.ID == c.ID }); k >= 0 {
 			r = o.Claims[k].ClaimResult
+			r.Note = renewed(r, c.Note)
 		}
 		f.claims[0] = append(f.claims[0], r)
 	}
@@ -80,4 +83,16 @@ func (f *Finished) keep(before *Finished) {
 			f.claims[world][i] = before.claims[0][i]
 		}
 	}
+}
+
+// renewed is the note of a result with what the experiment says now in the place of
+// what it said; what judge added stays.
+func renewed(r ClaimResult, note string) string {
+	if r.Verdict == NotRun {
+		return r.Note
+	}
+	if i := strings.LastIndex(r.Note, neverCame); i >= 0 {
+		return join(note, r.Note[i:])
+	}
+	return note
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -351,6 +352,29 @@ func TestParseRefuses(t *testing.T) {
 		}
 		if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "x.yaml:") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", c.to, err)
+		}
+	}
+}
+
+// Times and sizes that stand in the file as they are have their lines too.
+func TestParseRefusesWithLine(t *testing.T) {
+	good, err := embedded.ReadFile("experiments/pcn/fig11.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"duration: 200ms", "duration: 200mx", `time "200mx": unknown unit (write it like 10ms)`},
+		{"duration: 200ms", "duration: 0ms", "duration must be there, and positive"},
+		{"  sample: 10us", "  sample: 0us", "sample must be there, and positive"},
+		{"  steady: {from: 20ms, to: 60ms}", "  steady: {from: 20ms, to: 201ms}", "the span from 20ms to 201ms must lie within the duration and begin and end at a sample"},
+	} {
+		before, after, ok := strings.Cut(string(good), "\n"+c.from)
+		if !ok {
+			t.Fatalf("%q is not in the file", c.from)
+		}
+		want := fmt.Sprintf("x.yaml:%d: %s", strings.Count(before, "\n")+2, c.want)
+		if _, err := Parse("x.yaml", []byte(before+"\n"+c.to+after)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v; want %s", c.to, err, want)
 		}
 	}
 }

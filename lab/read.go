@@ -160,10 +160,23 @@ func parseOne(file string, b []byte) (*Experiment, error) {
 			located.File = file
 			return nil, located
 		}
+		var key *ofKey
+		if errors.As(err, &key) {
+			return nil, &config.Error{File: file, Line: config.LineOf(b, key.keys...), Err: err}
+		}
 		return nil, &config.Error{File: file, Err: err}
 	}
 	return e, nil
 }
+
+// ofKey is what is wrong with the value of a key, below keys, that does not know its line.
+type ofKey struct {
+	keys []string
+	err  error
+}
+
+func (k *ofKey) Error() string { return k.err.Error() }
+func (k *ofKey) Unwrap() error { return k.err }
 
 func at[T any](v config.Value[T], format string, args ...any) error {
 	return &config.Error{Line: v.Line, Err: fmt.Errorf(format, args...)}

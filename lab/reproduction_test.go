@@ -89,3 +89,46 @@ func TestReproductionIsOfVirtualTime(t *testing.T) {
 		t.Errorf("%d claims", len(o.Claims))
 	}
 }
+
+// What is kept has the notes of today, with what judging added to those of then.
+func TestKeepRenewsNotes(t *testing.T) {
+	e, err := Get("pcn/fig21")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := Tally{Experiments: []Extent{{Experiment: e.ID}}}
+	for _, c := range e.Claims {
+		r := ClaimResult{ID: c.ID, Verdict: Differs, Note: "what was thought once"}
+		switch c.ID {
+		case "less-than-dcqcn":
+			r.Note = join(r.Note, neverCame)
+		case "pcn":
+			r.Verdict, r.Note = NotRun, "pcn was not run"
+		}
+		before.Claims = append(before.Claims, TallyClaim{Experiment: e.ID, ClaimResult: r})
+	}
+	b, err := json.Marshal(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "reproduction.json"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Keep(nil, dir)
+	if err != nil || len(all) != 1 || len(all[0].claims[0]) != len(e.Claims) {
+		t.Fatal(all, err)
+	}
+	for i, got := range all[0].claims[0] {
+		want := e.Claims[i].Note
+		switch got.ID {
+		case "less-than-dcqcn":
+			want += "; " + neverCame
+		case "pcn":
+			want = "pcn was not run"
+		}
+		if got.Note != want {
+			t.Errorf("%s: %q, want %q", got.ID, got.Note, want)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package pfc
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -73,6 +76,47 @@ func TestStorm(t *testing.T) {
 	c := d.w.Counters(100 * ms)
 	if c.Storms[3] != 1 || c.Restored[3] != 1 || c.Storm != 0 || c.Time[3] != end+5*ms-30*ms {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Each queue has a storm of its own: two that overlap begin, are counted and end each
+// by itself, a queue that nobody pauses has none, and a storm after a storm is another.
+func TestStormsOfSeveralQueues(t *testing.T) {
+	const watched = 1<<2 | 1<<3 | 1<<4
+	d := &dogged{e: NewEgress(watched, 10*units.Gbps), w: NewWatchdog(WatchdogConfig{Detect: 10 * ms, Restore: 5 * ms}, watched)}
+	d.w.Update(0, &d.e)
+	paused := func(now units.Time) (prios []int) {
+		if now < 20*ms || now >= 50*ms && now < 70*ms { // a storm from 10, another from 60
+			prios = append(prios, 3)
+		}
+		if now >= 5*ms && now < 40*ms { // one from 15
+			prios = append(prios, 4)
+		}
+		return prios
+	}
+	var log []string
+	for now := units.Time(0); now <= 90*ms; now += ms / 2 {
+		before := d.w.Dropping()
+		for prio := 2; prio <= 4; prio++ {
+			quanta := uint16(0)
+			if slices.Contains(paused(now), prio) {
+				quanta = MaxQuanta
+			}
+			d.pause(now, prio, quanta)
+		}
+		if now := d.w.Dropping(); now != before {
+			log = append(log, fmt.Sprintf("%08b", now))
+		}
+	}
+	if got, want := strings.Join(log, " "), "00001000 00011000 00010000 00000000 00001000 00000000"; got != want {
+		t.Errorf("frames are dropped of the priorities %s, expected %s", got, want)
+	}
+	c := d.w.Counters(90 * ms)
+	if want := [Classes]uint64{3: 2, 4: 1}; c.Storms != want || c.Restored != want || c.Storm != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c.Time[3] != (25-10+75-60)*ms || c.Time[4] != (45-15)*ms {
+		t.Errorf("%v in storms", c.Time)
 	}
 }
 

@@ -107,8 +107,10 @@ func TestShow(t *testing.T) {
 			"           sw0    0    0    0  5000    0    0    0    0",
 		},
 		"buffer": {
-			"lossless (reserved)  600KB    0B", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB      0",
+			"lossless (reserved)  600KB   7KB", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB      0",
 			"A lossy queue drops beyond 1MB.",
+			"Port Ingress/bytes  PG0  PG1  PG2   PG3  PG4  PG5  PG6  PG7", "               sw0    0    0    0  7000    0    0    0    0",
+			"Port Watermark  PG0  PG1  PG2   PG3  PG4  PG5  PG6  PG7", "           sw0    0    0    0  9000    0    0    0    0",
 		},
 		"fdb": {
 			"No.  Vlan         MacAddress  Port     Type  Age", "  1     -  02:00:00:00:00:01   sw0  Dynamic   7s", "  2     -  02:00:00:00:00:02   sw0   Static    -",
@@ -304,6 +306,9 @@ func TestDefaultPlace(t *testing.T) {
 	a, err := ListenDefault("sw")
 	if err != nil || a.Path() != filepath.Join(systemDir, "sw.sock") {
 		t.Fatal(a, err)
+	}
+	if info, err := os.Stat(systemDir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the place of the sockets: %v, %v", info.Mode(), err)
 	}
 	a.Close()
 	file := filepath.Join(t.TempDir(), "file")

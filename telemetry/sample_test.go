@@ -25,7 +25,7 @@ func sample(host bool) Snapshot {
 	s := Snapshot{Node: "n1", Ports: []string{"sw0"}, Host: host, Stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}}
 	p := &s.Stats.Ports[0]
 	p.RxFrames[3], p.RxBytes[3], p.TxFrames[3], p.Marked[3] = 10, 10_000, 9, 4
-	p.QueueBytes[3], p.QueuePeak[3] = 2_000, 5_000
+	p.QueueBytes[3], p.QueuePeak[3], p.Buffered[3] = 2_000, 5_000, 7_000
 	p.Discards[dataplane.DropTail][0] = 2
 	p.Ingress = pfc.IngressCounters{Pauses: [8]uint64{3: 2}, Resumes: [8]uint64{3: 1}, Paused: [8]units.Time{3: 250 * units.Millisecond}}
 	p.Egress = pfc.EgressCounters{Pauses: [8]uint64{3: 5}, Transitions: [8]uint64{3: 4}, Ignored: 6}

@@ -37,7 +37,13 @@ type operated struct {
 // operate starts a switch whose file has these lines beside its ports.
 func operate(t *testing.T, lines string) *operated {
 	t.Helper()
-	o := &operated{fourHosts: newFourHosts(t), t: t, file: filepath.Join(t.TempDir(), "switch.yaml"), socket: filepath.Join(t.TempDir(), "sw.sock")}
+	return operateOn(t, newFourHosts(t), lines)
+}
+
+// operateOn is operate with hosts that are there.
+func operateOn(t *testing.T, l *fourHosts, lines string) *operated {
+	t.Helper()
+	o := &operated{fourHosts: l, t: t, file: filepath.Join(t.TempDir(), "switch.yaml"), socket: filepath.Join(t.TempDir(), "sw.sock")}
 	o.write(lines)
 	o.process = start(t, o.sw, "switch", "-c", o.file)
 	for i, h := range o.fourHosts.hosts {
@@ -99,13 +105,7 @@ func (o *operated) show(topic string, into any) {
 // until waits for something that takes effect in a while.
 func (o *operated) until(what string, ok func() bool) {
 	o.t.Helper()
-	for range 200 {
-		if ok() {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	o.t.Fatalf("not within seconds: %s\n%s", what, o.process.log)
+	within(o.t, ok, func() string { return fmt.Sprintf("not within minutes: %s\n%s", what, o.process.log) })
 }
 
 // pauseFrame is a PFC frame of priority 3 from a host.
@@ -125,13 +125,13 @@ func (o *operated) arrives(host, n int) (frames [][]byte) {
 
 func (o *operated) arrivesOf(host int, dscp uint8, n int) (frames [][]byte) {
 	o.t.Helper()
-	for range 50 {
-		if frames = append(frames, o.hosts[host].Collect(20*time.Millisecond, isUDP(dscp))...); len(frames) >= n {
-			return frames
-		}
-	}
-	o.t.Fatalf("%d of %d frames arrived at h%d\n%s", len(frames), n, host, o.process.log)
-	return nil
+	within(o.t, func() bool {
+		frames = append(frames, o.hosts[host].Collect(20*time.Millisecond, isUDP(dscp))...)
+		return len(frames) >= n
+	}, func() string {
+		return fmt.Sprintf("%d of %d frames arrived at h%d\n%s", len(frames), n, host, o.process.log)
+	})
+	return frames
 }
 
 // What is shown is what happened: every topic, as a table and as JSON.
@@ -240,9 +240,17 @@ func TestPauseStorm(t *testing.T) {
 	o.until("restored", func() bool { return queue().Restored == 1 })
 	o.hosts[1].Send(udp(1, 0, 26, 1000, 1))
 	o.arrives(0, 1)
-	o.until("a line in the log", func() bool {
-		return strings.Contains(o.process.log.String(), "port sw0: its peer storms, priority 3") && strings.Contains(o.process.log.String(), "restored after a storm")
-	})
+	told := func() int { return strings.Count(o.process.log.String(), "port sw0: its peer storms, priority 3") }
+	o.until("a line in the log", func() bool { return told() > 0 && strings.Contains(o.process.log.String(), "restored after a storm") })
+
+	again := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta))
+	o.until("another storm", func() bool { q := queue(); return q.Status == "stormed" && q.Storms == 2 && q.Restored == 1 })
+	again.end()
+	o.until("the end of it", func() bool { q := queue(); return q.Status == "operational" && q.Storms == 2 && q.Restored == 2 })
+	o.until("a line for each storm", func() bool { return told() >= 2 })
+	if n := told(); n != 2 {
+		t.Errorf("the log tells of 2 storms %d times", n)
+	}
 }
 
 // The hosts stand for the rest of a cycle: one pauses the switch, and what the
@@ -447,8 +455,13 @@ func TestCapture(t *testing.T) {
 		o.hosts[1].Send(udp(1, 0, 0, 200, uint32(i)))
 		o.hosts[2].Send(udp(2, 0, 0, 100, uint32(i)))
 	}
-	if err := <-ended; err != nil || !strings.Contains(begun.String(), "24 frames\n") {
-		t.Fatalf("%v\n%s", err, begun)
+	select {
+	case err := <-ended:
+		if err != nil || !strings.Contains(begun.String(), "24 frames\n") {
+			t.Fatalf("%v\n%s", err, begun)
+		}
+	case <-time.After(time.Minute):
+		t.Fatalf("the capture does not see 24 frames\n%s\n%s", begun, o.process.log)
 	}
 	c := exec.Command("tshark", "-r", file, "-Y", "udp.dstport == 12345 || macc", "-T", "fields", "-E", "separator=|", "-e", "frame.interface_name", "-e", "frame.packet_flags_direction",
 		"-e", "frame.comment", "-e", "frame.len", "-e", "macc.cbfc.pause_time.c3", "-e", "udp.dstport", "-e", "frame.time_epoch")
@@ -483,14 +496,31 @@ func TestCapture(t *testing.T) {
 
 // A link that goes takes its queue and its addresses with it, and comes back.
 func TestLinkDownAndUp(t *testing.T) {
-	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 1Gbps\n")
+	// At this rate a pause lasts for seconds.
+	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 10Mbps\n")
 	state := func() telemetry.PortStatus {
 		var p telemetry.Ports
 		o.show("ports", &p)
 		return p.Ports[0]
 	}
+	const waiting = 30
+	o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta))
+	var q telemetry.Queues
+	held := func() uint64 { o.show("queues", &q); return q.Ports[0].Held[3] }
+	o.until("a pause", func() bool {
+		var c telemetry.PFC
+		o.show("pfc", &c)
+		return c.Ports[0].Control > 0
+	})
+	for n := range uint32(waiting) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	o.until("frames that wait", func() bool { return held() == waiting })
 	o.fourHosts.hosts[0].Run(t, "ip", "link", "set", "eth0", "down")
 	o.until("link down", func() bool { p := state(); return !p.Up && p.Changes == 1 })
+	if n := sum(o.process.metrics(), "photon_port_discards_total", `port="sw0"`, `priority="3"`, `reason="link_down"`); held() != 0 || n != waiting {
+		t.Errorf("%d frames wait for a link that is down, %v of %d were discarded", held(), n, waiting)
+	}
 	var fdb telemetry.FDB
 	o.show("fdb", &fdb)
 	for _, e := range fdb.Entries {

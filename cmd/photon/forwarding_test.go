@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"photon/internal/testnet"
 	"photon/telemetry"
@@ -228,6 +229,41 @@ func TestJumboFrames(t *testing.T) {
 	o.show("ports", &ports)
 	if p := ports.Ports[0]; p.Missed != 0 || p.Discards != 0 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// Frames as long as the MTU allows pass, and longer ones are discarded and counted,
+// whatever the interface would take: by a byte, by a tag, and longer than a frame buffer.
+func TestFramesAboveTheMTU(t *testing.T) {
+	l := newFourHosts(t)
+	for i := range 2 { // before photon, which does not lower what is higher
+		l.sw.Run(t, "ip", "link", "set", fmt.Sprintf("sw%d", i), "mtu", "9000")
+		l.hosts[i].Run(t, "ip", "link", "set", "eth0", "mtu", "9000")
+	}
+	o := operateOn(t, l, "mtu: 2000\n")
+	const longest = 14 + 4 + 2000 // with a tag, at which this switch does not look
+	tagged := func(length int, number uint32) []byte {
+		b := udp(0, 1, 26, length-4, number)
+		return slices.Concat(b[:12], []byte{0x81, 0, 3 << 5, 0}, b[12:])
+	}
+	o.hosts[1].Flush()
+	for n, f := range [][]byte{
+		udp(0, 1, 26, longest-4, 0), udp(0, 1, 26, longest+1, 1), udp(0, 1, 26, 9014, 2), tagged(longest, 3), tagged(longest+1, 4), udp(0, 1, 0, longest+1, 5), udp(0, 1, 26, longest-4, 6),
+	} {
+		if o.hosts[0].Send(f); n%2 == 0 { // some by themselves, some together
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	var lengths []int
+	for _, b := range o.arrives(1, 3) {
+		lengths = append(lengths, len(b))
+	}
+	if !slices.Equal(lengths, []int{longest - 4, longest, longest - 4}) {
+		t.Errorf("frames of %v bytes arrive", lengths)
+	}
+	o.until("the others are counted", func() bool { return o.discards("oversize") == 4 })
+	if n := len(o.hosts[1].Collect(100*time.Millisecond, func(b []byte) bool { return len(b) > longest })); n != 0 {
+		t.Errorf("%d longer ones arrive", n)
 	}
 }
 

@@ -3,16 +3,21 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"photon/config"
 )
 
 // manifests reads the objects of a file into the types that Kubernetes has for
@@ -81,10 +86,54 @@ func TestKubernetesManifests(t *testing.T) {
 		}
 	}
 	c := pod.Spec.Containers[0]
+	writable, used := map[string]bool{}, map[string]bool{}
 	for _, m := range c.VolumeMounts {
 		if _, ok := volumes[m.Name]; !ok {
 			t.Errorf("there is no volume %s", m.Name)
 		}
+		writable[m.MountPath], used[m.Name] = !m.ReadOnly, true
+	}
+	for name := range volumes {
+		if !used[name] {
+			t.Errorf("nobody mounts the volume %s", name)
+		}
+	}
+	if !writable["/run/photon"] { // the file that it makes, and the admin socket
+		t.Error("/run/photon cannot be written")
+	}
+	if deployments[0].Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+		t.Error("two pods want the same cards")
+	}
+	if grace := pod.Spec.TerminationGracePeriodSeconds; grace == nil || time.Duration(*grace)*time.Second < 2*drainTime {
+		t.Errorf("it is killed after %v s, and may drain for %v", grace, drainTime)
+	}
+	if cpu := c.Resources.Limits.Cpu(); cpu.MilliValue() < 2000 || cpu.MilliValue()%1000 != 0 { // the static CPU manager deals out whole ones
+		t.Errorf("%v cores", cpu)
+	}
+
+	// What its file says is what the pod has.
+	file := filepath.Join(t.TempDir(), "switch.yaml")
+	if err := os.WriteFile(file, []byte(maps[0].Data["switch.yaml"]+"ports: [{device: 0000:03:00.0}, {device: 0000:03:00.1}]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.ReadSwitch(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := conf.Options()
+	huge := c.Resources.Limits["hugepages-2Mi"]
+	if need := int64(o.Frames) * int64(o.FrameSize+512); !o.Hugepages || huge.Value() < 2*need {
+		t.Errorf("huge pages: %v in the file, %v in the pod, frame buffers of %d MB", o.Hugepages, &huge, need>>20)
+	}
+	if a := c.SecurityContext.Capabilities.Add; len(a) != 1 || a[0] != "IPC_LOCK" { // cards write into locked memory
+		t.Errorf("capabilities %v", a)
+	}
+	host, port, err := net.SplitHostPort(conf.MetricsAddress())
+	if err != nil || !net.ParseIP(host).IsUnspecified() || port != fmt.Sprint(c.Ports[0].ContainerPort) || port != pod.Annotations["prometheus.io/port"] {
+		t.Errorf("metrics at %s, the container's port is %d, Prometheus looks at %s", conf.MetricsAddress(), c.Ports[0].ContainerPort, pod.Annotations["prometheus.io/port"])
+	}
+	if p := services[0].Spec.Ports[0]; p.TargetPort.StrVal != c.Ports[0].Name || fmt.Sprint(p.Port) != port {
+		t.Errorf("the service leads to %+v", p)
 	}
 	for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
 		if p == nil || p.HTTPGet == nil || p.HTTPGet.Path != "/healthz" || p.HTTPGet.Port.StrVal != c.Ports[0].Name {
@@ -102,11 +151,19 @@ func TestKubernetesManifests(t *testing.T) {
 
 	_, plugin, _ := manifests(t, "sriov-device-plugin.yaml")
 	var offered struct {
-		ResourceList []struct{ ResourcePrefix, ResourceName string }
+		ResourceList []struct {
+			ResourcePrefix, ResourceName string
+			Selectors                    []struct{ Drivers []string }
+		}
 	}
 	d := json.NewDecoder(strings.NewReader(plugin[0].Data["config.json"]))
 	if err := d.Decode(&offered); err != nil || len(offered.ResourceList) != 1 {
 		t.Fatalf("config.json: %v, %+v", err, offered)
+	}
+	for _, s := range offered.ResourceList[0].Selectors {
+		if len(s.Drivers) != 1 || s.Drivers[0] != "vfio-pci" {
+			t.Errorf("cards of the drivers %v are handed out", s.Drivers)
+		}
 	}
 	resource := offered.ResourceList[0].ResourcePrefix + "/" + offered.ResourceList[0].ResourceName
 	if n, ok := c.Resources.Limits[corev1.ResourceName(resource)]; !ok || n.Value() < 2 {

@@ -79,7 +79,7 @@ func startCommand(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
 	case err := <-p.ended:
 		p.ended <- err
 		t.Fatalf("%s ended: %v\n%s", strings.Join(c.Args, " "), err, p.log)
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("%s does not serve\n%s", strings.Join(c.Args, " "), p.log)
 	}
 	return p
@@ -99,7 +99,7 @@ func (p *process) stop() {
 		if err != nil {
 			p.t.Errorf("photon: %v\n%s", err, p.log)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // so that the log says where it stands
 		select {
 		case <-p.ended:

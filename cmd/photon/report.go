@@ -54,7 +54,7 @@ func reportCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "output", "o", "", "the page (default: DIR/report.html)")
 	f.StringVar(&docs, "reproduction", "", "also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this folder")
-	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it")
+	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it, but for notes")
 	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ need no note that says why")
 	return c
 }

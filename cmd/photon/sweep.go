@@ -51,12 +51,13 @@ type sweepFlags struct {
 func (s *sweepFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&s.out, "out", "out", "folder for results")
-	f.IntVar(&s.jobs, "jobs", runtime.GOMAXPROCS(0), "tasks at once")
+	f.IntVar(&s.jobs, "jobs", 0, "tasks at once (default: as many as there are processors for)")
+	f.IntVar(&s.workers.Cores, "cores", 1, "processors that one task uses; results are the same")
 	f.BoolVar(&s.list, "list", false, "run nothing: list the tasks, and which are done")
 	f.BoolVar(&s.slurm, "slurm", false, "write a Slurm job array and submit it with sbatch")
 	f.BoolVar(&s.kubernetes, "kubernetes", false, "print the manifest of a Kubernetes Indexed Job")
 	f.IntVar(&s.workers.Count, "workers", 100, "on a cluster: elements of the array, or pods; at most as many as there are tasks")
-	f.IntVar(&s.workers.CPUs, "cpus", 1, "on a cluster: processors of a worker, and tasks that it runs at once")
+	f.IntVar(&s.workers.CPUs, "cpus", 1, "on a cluster: processors of a worker, which runs a task on each, or on every --cores of them")
 	f.Var(&sizeFlag{&s.workers.Memory}, "memory", "on a cluster: memory of a worker, a `size` as in 2GB (default: the cluster's)")
 	f.StringVar(&s.image, "image", "", "on Kubernetes: a container image with photon")
 	f.StringVar(&s.volume, "volume", "", "on Kubernetes: the `claim` of a volume for results that all pods can write to")
@@ -79,8 +80,11 @@ func (s *sizeFlag) Set(text string) (err error) {
 }
 
 func (s *sweepFlags) run(c *cobra.Command, file string) error {
-	if s.jobs < 1 || s.workers.Count < 1 || s.workers.CPUs < 1 {
-		return bad(errors.New("--jobs, --workers and --cpus must be at least 1"))
+	if c.Flags().Changed("jobs") && s.jobs < 1 || s.workers.Cores < 1 || s.workers.Count < 1 || s.workers.CPUs < 1 {
+		return bad(errors.New("--jobs, --cores, --workers and --cpus must be at least 1"))
+	}
+	if (s.slurm || s.kubernetes) && s.workers.Cores > s.workers.CPUs {
+		return bad(fmt.Errorf("--cores %d: a worker has --cpus %d", s.workers.Cores, s.workers.CPUs))
 	}
 	spec, tasks, err := readSweep(file, s.seeds)
 	if err != nil {
@@ -166,7 +170,12 @@ func (s *sweepFlags) local(c *cobra.Command, folder sweep.Folder, tasks []*sweep
 		fmt.Fprintf(c.ErrOrStderr(), "%s%d of %d tasks were done before\n", who, len(tasks)-len(left), len(tasks))
 	}
 	show := newProgress(c.ErrOrStderr(), 1)
-	err = folder.Run(c.Context(), left, s.jobs, func(p lab.Progress) { show.moved(0, p.Run, p) })
+	cores := min(s.workers.Cores, runtime.GOMAXPROCS(0))
+	jobs := s.jobs
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0) / cores
+	}
+	err = folder.Run(c.Context(), left, jobs, cores, func(p lab.Progress) { show.moved(0, p.Run, p) })
 	show.end()
 	now, errLeft := folder.Left(tasks)
 	switch {

@@ -46,7 +46,7 @@ func sameTables(t *testing.T, a, b string) {
 }
 
 // A sweep that is killed in the middle goes on where it was: every task is there
-// once, and the tables are those of workers that each did a part.
+// once, and the tables are those of workers that each did a part, a task on two cores.
 func TestKilledSweepGoesOn(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
@@ -79,7 +79,7 @@ func TestKilledSweepGoesOn(t *testing.T) {
 		t.Errorf("%s\nwant %s", said, want)
 	}
 	for k := range 3 {
-		worker, said := photon(ctx, nil, "sweep", spec, "--out", parts, "--worker", fmt.Sprintf("%d/3", k))
+		worker, said := photon(ctx, nil, "sweep", spec, "--out", parts, "--worker", fmt.Sprintf("%d/3", k), "--cores", "2")
 		if err := worker.Run(); err != nil {
 			t.Fatalf("%v\n%s", err, said)
 		}
@@ -105,12 +105,27 @@ func TestKilledSweepGoesOn(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range rows[1:] {
 		seen[row[2]+row[3]] = true
-		if row[4] != "300KB" || row[9] == "" || row[10] != "" {
+		if row[4] != "300000" || row[9] == "" || row[10] != "" {
 			t.Error(row)
 		}
 	}
 	if len(seen) != 12 {
 		t.Errorf("%d tasks", len(seen))
+	}
+}
+
+func TestSweepRefusesCores(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	spec := writeSweep(t, "1..3")
+	for want, flags := range map[string][]string{
+		"--jobs, --cores, --workers and --cpus must be at least 1": {"--cores", "0"},
+		"--cores 4: a worker has --cpus 3":                         {"--slurm", "--cpus", "3", "--cores", "4"},
+	} {
+		c, said := photon(ctx, nil, append([]string{"sweep", spec, "--out", t.TempDir()}, flags...)...)
+		if err := c.Run(); c.ProcessState.ExitCode() != exitBadInput || !strings.Contains(said.String(), want) {
+			t.Errorf("%q: %v\n%s", flags, err, said)
+		}
 	}
 }
 

@@ -64,6 +64,31 @@ func TestUnitsAreRight(t *testing.T) {
 	}
 }
 
+// The units say what docs/operate.md promises of them, and what photon goes by.
+func TestUnitsKeepTheirPromises(t *testing.T) {
+	for _, unit := range []string{"photon-switch@.service", "photon-agent@.service"} {
+		for key, want := range map[string]string{
+			"Type": "notify", "NotifyAccess": "main", // READY, and then that the workers answer
+			"WatchdogSec": "10s", "Restart": "on-failure", // a switch that hangs is started anew,
+			"RestartPreventExitStatus": fmt.Sprint(exitBadInput),                    // one whose file is wrong is not
+			"LimitMEMLOCK":             "infinity",                                  // what a card reads and writes is locked
+			"RuntimeDirectory":         "photon", "RuntimeDirectoryPreserve": "yes", // the sockets, those of other instances too
+			"UMask":                 "0077",
+			"CapabilityBoundingSet": "CAP_NET_RAW CAP_NET_ADMIN CAP_IPC_LOCK", "NoNewPrivileges": "yes", // three, and no others by way of another program
+			"DevicePolicy": "closed", "DeviceAllow": "/dev/vfio/vfio rw char-vfio rw /dev/net/tun rw", // the devices of VFIO, and tap
+			"ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", // nothing to write to but the runtime directory
+			"ProtectKernelModules": "yes", "ProtectKernelTunables": "yes", "MemoryDenyWriteExecute": "yes", "RestrictNamespaces": "yes",
+		} {
+			if got := setting(t, unit, key); got != want {
+				t.Errorf("%s: %s=%s, expected %s", unit, key, got, want)
+			}
+		}
+		if stop, err := time.ParseDuration(setting(t, unit, "TimeoutStopSec")); err != nil || stop < 2*drainTime {
+			t.Errorf("%s: it is killed after %v (%v), and may drain for %v", unit, stop, err, drainTime)
+		}
+	}
+}
+
 // The switch does its work within what its unit leaves it: three capabilities,
 // no new ones, and a file system that cannot be written but for its runtime
 // directory; and it tells systemd when it runs, lives and stops.

@@ -133,7 +133,7 @@ type portCounts struct {
 // within waits for something that a busy machine may take long for.
 func within(t *testing.T, ok func() bool, otherwise func() string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal(otherwise())
 		}
@@ -246,7 +246,7 @@ func TestDPDKsThreadsLeaveTheWorkersCore(t *testing.T) {
 			if may.Count() == 1 && may.IsSet(last) {
 				pinned++
 			}
-			if s := string(name); strings.HasPrefix(s, "eal-") || strings.HasPrefix(s, "vhost") {
+			if s := string(name); strings.HasPrefix(s, "eal-") || strings.HasPrefix(s, "rte-") || strings.HasPrefix(s, "vhost") {
 				dpdks++
 				if may.IsSet(last) {
 					t.Errorf("%s may run on core %d, the worker's", strings.TrimSpace(s), last)

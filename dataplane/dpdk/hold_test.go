@@ -141,6 +141,45 @@ func TestFunctionsMayWait(t *testing.T) {
 	}
 }
 
+// The gaps between polls are told apart: a rest that an idle worker chose is none, and
+// a function that waits makes one in which the worker's thread slept.
+func TestGapsAreToldApart(t *testing.T) {
+	const nap, wait = 50 * units.Millisecond, 60 * units.Millisecond
+	w, stop := runWorld(t, Options{Sleep: nap})
+	defer stop()
+	look := func() (p Polls, longest units.Time) {
+		all := make([]Polls, 1)
+		w.Do(func(units.Time) { w.CopyPolls(all); longest = w.Pace().LongestGap })
+		return all[0], longest
+	}
+	long := func(buckets []uint64) (n uint64) { // those of half a nap and more
+		for i := 1; i < len(buckets); i++ {
+			if GapBound(i-1) >= nap/2 {
+				n += buckets[i]
+			}
+		}
+		return n
+	}
+	before, _ := look()
+	const naps = 16
+	for range naps {
+		look() // it answers when its nap is over
+	}
+	idle, _ := look()
+	// The kernel may take the core away between two naps, but not at most of them.
+	if n := long(idle.Gaps[:]) - long(before.Gaps[:]); n > naps/2 {
+		t.Errorf("%d gaps as long as half a nap in %d naps", n, naps)
+	}
+	w.Do(func(units.Time) { time.Sleep(wait.Duration()) })
+	after, longest := look()
+	if long(after.Slept[:]) == long(idle.Slept[:]) || after.SleptTime-idle.SleptTime < nap {
+		t.Errorf("a function waited for %v, and the worker's thread slept %v", wait, after.SleptTime-idle.SleptTime)
+	}
+	if long(after.Gaps[:]) == long(idle.Gaps[:]) || longest < nap {
+		t.Errorf("a function waited for %v, and the longest gap is %v", wait, longest)
+	}
+}
+
 // While a function has its turn no worker goes on, not even one that rested for
 // the function before, and when the world ends neither.
 func TestAllWorkersRest(t *testing.T) {

@@ -145,6 +145,7 @@ func (k *worker) poll(until units.Time) {
 		now := min(k.clock.read(tsc), until)
 		if k.world.letter.Load() != nil {
 			k.rest(now)
+			idle = 0 // a nap right away would hide for how long nobody polled
 		}
 		if k.index == 0 {
 			k.sample(now)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -80,7 +79,7 @@ func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
 }
 
 // columns are those that the results have together. A setting is a number where
-// all its values are.
+// all its values are, or are quantities of one kind.
 func columns(records []*Record) []column {
 	table := []column{
 		{"task", words, func(r *Record) string { return r.Task }},
@@ -88,22 +87,17 @@ func columns(records []*Record) []column {
 		{"scheme", words, func(r *Record) string { return r.Scheme }},
 		{"seed", whole, func(r *Record) string { return strconv.FormatUint(r.Seed, 10) }},
 	}
-	params, metrics := map[string]kind{}, map[string]bool{}
+	params, metrics := map[string][]string{}, map[string]bool{}
 	for _, r := range records {
 		for name, v := range r.Params {
-			if _, known := params[name]; !known {
-				params[name] = number
-			}
-			if x, err := strconv.ParseFloat(v, 64); err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				params[name] = words
-			}
+			params[name] = append(params[name], v)
 		}
 		for name := range r.Metrics {
 			metrics[name] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		table = append(table, column{name, params[name], func(r *Record) string { return r.Params[name] }})
+		table = append(table, settings(name, quantityOf(params[name])))
 	}
 	table = append(table,
 		column{"packet_hops", whole, func(r *Record) string { return strconv.FormatUint(r.PacketHops, 10) }},
@@ -118,6 +112,24 @@ func columns(records []*Record) []column {
 		}})
 	}
 	return table
+}
+
+// settings is the column of a setting that is such a quantity, or words.
+func settings(name string, q quantity) column {
+	if q == nil {
+		return column{name, words, func(r *Record) string { return r.Params[name] }}
+	}
+	return column{name, number, func(r *Record) string {
+		text, given := r.Params[name]
+		if !given {
+			return ""
+		}
+		v, err := q(text)
+		if err != nil {
+			return "" // never: all values are such quantities
+		}
+		return float(v)
+	}}
 }
 
 func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -38,7 +38,7 @@ func (s *Spec) Kubernetes(w Workers, image, claim string) ([]byte, error) {
 	container := m{
 		{Key: "name", Value: "photon"},
 		{Key: "image", Value: image},
-		{Key: "command", Value: []string{"photon", "sweep", "/sweep/" + specName, "--out", "/out", "--worker", fmt.Sprintf("$(WORKER)/%d", w.Count), "--jobs", strconv.Itoa(w.CPUs)}},
+		{Key: "command", Value: append([]string{"photon", "sweep", "/sweep/" + specName, "--out", "/out", "--worker", fmt.Sprintf("$(WORKER)/%d", w.Count)}, w.flags()...)},
 		{Key: "env", Value: []m{{
 			{Key: "name", Value: "WORKER"},
 			{Key: "valueFrom", Value: m{{Key: "fieldRef", Value: m{{Key: "fieldPath", Value: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}}}},

@@ -23,9 +23,10 @@ func (f *Failed) Error() string {
 
 func (f *Failed) Unwrap() error { return f.First }
 
-// Run runs tasks, so many at once, and puts their results into the folder. A task
-// that fails does not stop the others. Progress is told by one goroutine at a time.
-func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce int, tell func(lab.Progress)) error {
+// Run runs tasks, so many at once and each on so many cores, which changes nothing
+// but the time, and puts their results into the folder. A task that fails does not
+// stop the others. Progress is told by one goroutine at a time.
+func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce, cores int, tell func(lab.Progress)) error {
 	if err := os.MkdirAll(f.tasks(), 0o755); err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce int, tell func(la
 			break
 		}
 		g.Go(func() error {
-			err := f.run(ctx, t, func(part float64) { moved(i, part, false) })
+			err := f.run(ctx, t, cores, func(part float64) { moved(i, part, false) })
 			if err == nil {
 				moved(i, 1, true)
 				return nil
@@ -78,12 +79,12 @@ func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce int, tell func(la
 }
 
 // run runs one task.
-func (f Folder) run(ctx context.Context, t *Task, progress func(float64)) error {
+func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float64)) error {
 	e, err := t.load()
 	if err != nil {
 		return err
 	}
-	o := lab.Options{World: "sim", Seed: t.Seed, Progress: func(p lab.Progress) { progress(p.Part) }}
+	o := lab.Options{World: "sim", Seed: t.Seed, Cores: cores, Progress: func(p lab.Progress) { progress(p.Part) }}
 	r, err := e.RunOne(ctx, o, e.Schemes[0], lab.Observer{})
 	if err != nil {
 		return err

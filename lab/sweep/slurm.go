@@ -15,8 +15,19 @@ import (
 // part by its number.
 type Workers struct {
 	Count  int        // at least 1
-	CPUs   int        // of each, and tasks that it runs at once
+	CPUs   int        // of each, at least 1
+	Cores  int        // of those, what a task uses; 0: one. So many fit as tasks at once
 	Memory units.Size // of each; 0: the cluster's default
+}
+
+// flags are those of a worker's command: how many tasks at once, on how many cores each.
+func (w Workers) flags() []string {
+	cores := max(1, w.Cores)
+	list := []string{"--jobs", strconv.Itoa(max(1, w.CPUs/cores))}
+	if cores > 1 {
+		list = append(list, "--cores", strconv.Itoa(cores))
+	}
+	return list
 }
 
 // idle reports which workers have nothing to do.
@@ -50,7 +61,7 @@ func (f Folder) Slurm(s *Spec, w Workers, tasks, left []*Task, program, out stri
 	line("#SBATCH --requeue")
 	line("#SBATCH --open-mode=append")
 	line("#SBATCH --output=%q", filepath.Join(string(f), "slurm-%a.log"))
-	line("exec %s sweep %s --out %s --worker \"$SLURM_ARRAY_TASK_ID/%d\" --jobs %d", quote(program), quote(f.Spec()), quote(out), w.Count, w.CPUs)
+	line("exec %s sweep %s --out %s --worker \"$SLURM_ARRAY_TASK_ID/%d\" %s", quote(program), quote(f.Spec()), quote(out), w.Count, strings.Join(w.flags(), " "))
 	return b.Bytes()
 }
 

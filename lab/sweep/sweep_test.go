@@ -208,7 +208,7 @@ func TestTaskIsTheRunOfAReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := Folder(t.TempDir())
-	if err := folder.Run(context.Background(), tasks, 1, func(lab.Progress) {}); err != nil {
+	if err := folder.Run(context.Background(), tasks, 1, 1, func(lab.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	for i, task := range tasks {
@@ -233,7 +233,7 @@ seeds: 1..2
 vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 `)
 	folder := Folder(t.TempDir())
-	if err := folder.Run(context.Background(), tasks, 2, func(lab.Progress) {}); err != nil {
+	if err := folder.Run(context.Background(), tasks, 2, 1, func(lab.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := folder.Collect(tasks[1:])
@@ -267,7 +267,7 @@ vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 			t.Errorf("column %d is %s, want %s", i, f.Name(), rows[0][i])
 		}
 	}
-	for name, kind := range map[string]parquet.Kind{"scheme": parquet.ByteArray, "seed": parquet.Int64, "bytes": parquet.ByteArray, "flows.F.count": parquet.Double, "most": parquet.Double} {
+	for name, kind := range map[string]parquet.Kind{"scheme": parquet.ByteArray, "seed": parquet.Int64, "bytes": parquet.Double, "schemes.dcqcn.kmax": parquet.Double, "flows.F.count": parquet.Double, "most": parquet.Double} {
 		leaf, ok := file.Schema().Lookup(name)
 		if !ok || leaf.Node.Type().Kind() != kind {
 			t.Errorf("column %s is %v", name, leaf.Node)
@@ -304,8 +304,37 @@ vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 	if err := c.WriteMeans(io.Discard, []string{"mst"}); err == nil || !strings.Contains(err.Error(), "drained, most") {
 		t.Error(err)
 	}
-	if n != 8 || rows[1][6] != "" || rows[8][6] != "100KB" || rows[1][10] != "" {
+	if n != 8 || rows[1][6] != "" || rows[8][6] != "100000" || rows[1][4] != "10000" || rows[1][10] != "" {
 		t.Errorf("%d rows\n%v", n, rows)
+	}
+}
+
+// A setting's column holds numbers of one unit if all its values are of one kind, and words otherwise.
+func TestSettingsAreNumbers(t *testing.T) {
+	for _, c := range []struct{ values, want []string }{
+		{[]string{"1", "2.5"}, []string{"1", "2.5"}}, {[]string{"1/128", "0.5"}, []string{"0.0078125", "0.5"}},
+		{[]string{"200KB", "1MB", "0"}, []string{"200000", "1e+06", "0"}}, {[]string{"5us", "1ms"}, []string{"5e-06", "0.001"}},
+		{[]string{"40Mbps", "10Gbps"}, []string{"4e+07", "1e+10"}}, {[]string{"10KB", "5us"}, nil}, {[]string{"tick", "1"}, nil},
+		{[]string{"1/0"}, nil}, {[]string{"NaN"}, nil}, {[]string{"Inf", "1"}, nil}, {[]string{"[1 2]"}, nil},
+	} {
+		var records []*Record
+		for _, v := range c.values {
+			records = append(records, &Record{Params: map[string]string{"x": v}})
+		}
+		table := columns(append(records, &Record{})) // the last does not have it
+		x := table[slices.IndexFunc(table, func(c column) bool { return c.name == "x" })]
+		want, k := c.want, number
+		if want == nil {
+			want, k = c.values, words
+		}
+		for i, r := range records {
+			if got := x.of(r); x.kind != k || got != want[i] {
+				t.Errorf("%q: %q of kind %d, want %q of kind %d", c.values, got, x.kind, want[i], k)
+			}
+		}
+		if got := x.of(&Record{}); got != "" {
+			t.Errorf("%q: %q for a task without it", c.values, got)
+		}
 	}
 }
 
@@ -320,7 +349,7 @@ func TestFailedTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := Folder(t.TempDir())
-	err = folder.Run(context.Background(), tasks, 2, func(lab.Progress) {})
+	err = folder.Run(context.Background(), tasks, 2, 1, func(lab.Progress) {})
 	var failed *Failed
 	if !errors.As(err, &failed) || failed.Tasks != 1 || !strings.Contains(err.Error(), "xon 509KB is above xoff 10B") {
 		t.Error(err)
@@ -358,6 +387,27 @@ func TestSlurmScript(t *testing.T) {
 	} {
 		if !strings.Contains(script, want) {
 			t.Errorf("%s\nlacks %s", script, want)
+		}
+	}
+}
+
+// A worker whose tasks take several cores has fewer of them at once, on either cluster.
+func TestWorkersWithCores(t *testing.T) {
+	s, tasks := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 1..3\n")
+	for _, c := range []struct {
+		w            Workers
+		slurm, batch string
+	}{
+		{Workers{Count: 2, CPUs: 7, Cores: 3}, "--jobs 2 --cores 3\n", "- --jobs\n        - \"2\"\n        - --cores\n        - \"3\"\n"},
+		{Workers{Count: 2, CPUs: 2, Cores: 2}, "--jobs 1 --cores 2\n", "- --jobs\n        - \"1\"\n        - --cores\n        - \"2\"\n"},
+		{Workers{Count: 2, CPUs: 2, Cores: 1}, "--jobs 2\n", "- --jobs\n        - \"2\"\n        env:\n"},
+	} {
+		if got := string(Folder("/o").Slurm(s, c.w, tasks, tasks, "/bin/photon", "/o")); !strings.HasSuffix(got, c.slurm) {
+			t.Errorf("%s\nlacks %s", got, c.slurm)
+		}
+		b, err := s.Kubernetes(c.w, "image", "claim")
+		if got := regexp.MustCompile(`(?m)^ +- `).ReplaceAllString(string(b), "        - "); err != nil || !strings.Contains(regexp.MustCompile(`(?m)^ +env:`).ReplaceAllString(got, "        env:"), c.batch) {
+			t.Errorf("%v\n%s\nlacks %s", err, b, c.batch)
 		}
 	}
 }

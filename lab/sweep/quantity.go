@@ -1,0 +1,61 @@
+package sweep
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"photon/units"
+)
+
+// quantity reads the values of one kind of setting as numbers of one unit.
+type quantity func(text string) (float64, error)
+
+// quantities are what settings may be, the first that fits all values of a column
+// counts: 0 alone is of every kind.
+var quantities = []quantity{
+	plainNumber,
+	ratio,
+	func(text string) (float64, error) { v, err := units.ParseSize(text); return float64(v), err }, // bytes
+	func(text string) (float64, error) { v, err := units.ParseTime(text); return v.Seconds(), err },
+	func(text string) (float64, error) { v, err := units.ParseRate(text); return float64(v), err }, // bit/s
+}
+
+var errNumber = errors.New("not a finite number")
+
+func plainNumber(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+		err = errNumber
+	}
+	return v, err
+}
+
+// ratio reads 1/128, as parameters of schemes are written, or a number.
+func ratio(text string) (float64, error) {
+	above, below, is := strings.Cut(text, "/")
+	a, err := plainNumber(above)
+	if err != nil || !is {
+		return a, err
+	}
+	b, err := plainNumber(below)
+	if err != nil || b == 0 {
+		return 0, errNumber
+	}
+	return a / b, nil
+}
+
+// quantityOf is what all values are, or nil: they are words.
+func quantityOf(values []string) quantity {
+next:
+	for _, q := range quantities {
+		for _, v := range values {
+			if _, err := q(v); err != nil {
+				continue next
+			}
+		}
+		return q
+	}
+	return nil
+}
