@@ -10,7 +10,6 @@ import (
 	"photon/cnp"
 	"photon/dataplane"
 	"photon/flowtable"
-	"photon/internal/memory"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
@@ -162,13 +161,10 @@ type seldom struct {
 	told    ratelimit.Ack // scratch
 }
 
-var _ dataplane.Ahead = (*Host)(nil)
+var _ dataplane.Near = (*Host)(nil)
 
-// Soon fetches what every packet needs.
-func (h *Host) Soon(int, *dataplane.Frame) {
-	memory.Prefetch4(unsafe.Pointer(h), unsafe.Pointer(&h.acks), unsafe.Pointer(&h.lanes[0]), unsafe.Pointer(&h.flows))
-	memory.Prefetch(unsafe.Pointer(&h.recent), 1)
-}
+// Near is where what every packet needs begins.
+func (h *Host) Near(int) unsafe.Pointer { return unsafe.Pointer(h) }
 
 // pointer is what an interface points to.
 func pointer[T any](i T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&i))[1] }

@@ -19,6 +19,7 @@ import (
 type fdb struct {
 	entries []fdbEntry // a power of two; linear probing over maxProbe places
 	groups  [][]uint16
+	row     row
 	age     uint32 // seconds; 0: entries do not age
 	salt    uint32 // of this switch's choice among equal paths; 0: none
 	full    atomic.Uint64
@@ -67,6 +68,9 @@ func spread(mac wire.MAC) int {
 
 // lookup returns the port for a frame to mac of a flow with the given hash, noPort or toRouter.
 func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
+	if e := t.row.entry(mac); e != 0 {
+		return t.static(e, hash)
+	}
 	at := t.home(mac)
 	for range maxProbe {
 		e := t.entries[at].Load()

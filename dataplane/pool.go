@@ -104,8 +104,10 @@ func growHeaders(p *Pool) {
 		defer func() { c.chunks = p.chunks }()
 	}
 	first := uint32(len(p.chunks)) << p.chunkShift
-	// A frame begins with a line of the cache: all headers of most are in it.
-	const before = line - headerOff
+	// A frame begins with a line of the cache: all headers of most are in it. These
+	// lines are every other one of a chunk, and of the next chunk those between, so that
+	// many frames do not compete for half of the places of the caches.
+	before := line - headerOff + len(p.chunks)%2*line
 	p.chunks = append(p.chunks, make([]byte, before+chunkSlots*int(p.slot))[before:])
 	for r := first + chunkSlots; r > first; r-- {
 		p.free = append(p.free, r-1)

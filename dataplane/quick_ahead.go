@@ -1,52 +1,27 @@
 package dataplane
 
 import (
-	"math/bits"
 	"unsafe"
 
-	"photon/internal/memory"
+	"photon/wire"
 )
 
-// A world that knows its next events can say so, for several of them together: the
-// lines of the cache that they need come meanwhile. Nothing of this changes anything.
+// A world that knows its next events can fetch what they need into the cache meanwhile.
+// Nothing of this changes anything.
 
-// Ahead is a node that can be told what comes.
-type Ahead interface {
-	// Soon tells that a frame will arrive at a port, or, if f is nil, that the port will
-	// be served. f says where the frame is, and no more.
-	Soon(port int, f *Frame)
+// Near is a node that says where it keeps what every frame at a port needs first.
+type Near interface {
+	Near(port int) unsafe.Pointer // to a line of the cache
 }
 
-var _ Ahead = (*Switch)(nil)
+var _ Near = (*Switch)(nil)
 
-// Soon fetches what a port needs to send, or to take a frame of the first lossless
-// priority, and what tells where that leaves.
-func (s *Switch) Soon(port int, f *Frame) {
-	p, prio := &s.ports[port], s.firstLossless()
-	q := &p.queues[prio]
-	if f == nil {
-		memory.Prefetch4(unsafe.Pointer(p), unsafe.Pointer(q), unsafe.Pointer(&q.lane), unsafe.Pointer(p))
-		return
-	}
-	memory.Prefetch4(unsafe.Pointer(p), unsafe.Pointer(&q.lane), p.in.Line(prio), s.line(f))
-}
+// Near is where what every frame needs of a port is.
+func (s *Switch) Near(port int) unsafe.Pointer { return unsafe.Pointer(&s.ports[port]) }
 
-// line is where a frame's destination is in the forwarding database, by the first
-// port: the port itself has not come yet.
-func (s *Switch) line(f *Frame) unsafe.Pointer {
-	p := &s.ports[0]
-	b := p.env.single(f)
-	if b == nil || p.fdb == nil {
-		return unsafe.Pointer(p)
-	}
-	return unsafe.Pointer(&p.fdb.entries[p.fdb.home(b.Dst())])
-}
-
-func (s *Switch) firstLossless() uint8 {
-	return uint8(bits.TrailingZeros8(s.config.Lossless|0x80)) & 7
-}
-
-// Line is where the first bytes of a new frame are in a buffer.
-func (p *Pool) Line(ref uint32) unsafe.Pointer {
-	return unsafe.Pointer(&p.chunk(ref)[p.place(ref)+int(p.off)])
+// Head is the first bytes of a frame in a buffer, if nothing was put before those with
+// which it was made, or taken away.
+func (p *Pool) Head(ref uint32) *wire.Quick {
+	at := p.place(ref) + int(p.off)
+	return (*wire.Quick)(p.chunk(ref)[at : at+wire.QuickLen])
 }

@@ -135,9 +135,7 @@ func (p *switchPort) countAll(all *admissions) {
 		if !p.in.AdmitEasily(uint8(prio), t.bytes()) {
 			p.in.AdmitAll(uint8(prio), t.bytes())
 		}
-		l := &p.queues[prio].lane
-		l.rxFrames += t.frames()
-		l.rxBytes += uint64(t.bytes())
+		p.in.CountAll(uint8(prio), t.frames(), uint64(t.bytes()))
 		all.of8[prio] = 0
 	}
 	all.known = 0

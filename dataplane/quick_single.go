@@ -15,15 +15,15 @@ import (
 // the port's when somebody asks. Moving thresholds and groups of ports are no
 // hindrance, since each frame is admitted, and released, by itself.
 
-// lane is what was counted of single frames of a priority at a port, and not
-// added to its statistics yet; it, and what is beside it, fill a line of the cache.
+// lane is what was counted of frames of a priority that left a port, and not added to
+// its statistics yet; it, and what is beside it, fill a line of the cache. What came in
+// is counted in the line of its account, see pfc.Ingress.
 type lane struct {
-	rxFrames, rxBytes uint64 // of frames that were admitted
 	txFrames, txBytes uint64
 	enqueued          uint64
 	passed            units.Size // the longest frame that went through without being queued
 	keep              units.Size // the congestion point keeps what leaves at most this behind; -1: it must be asked
-	_                 uint64
+	_                 [3]uint64
 }
 
 // peak is the most bytes that were in the queue.
@@ -33,9 +33,10 @@ func (l *level) peak() units.Size { return max(l.queue.peak(), l.passed) }
 func (p *switchPort) settle() {
 	for prio := range pfc.Classes {
 		l := &p.queues[prio].lane
-		p.stats.RxFrames[prio] += l.rxFrames
-		p.stats.RxBytes[prio] += l.rxBytes
-		p.admitted[prio] += l.rxFrames
+		frames, bytes := p.in.Counted(uint8(prio))
+		p.stats.RxFrames[prio] += frames
+		p.stats.RxBytes[prio] += bytes
+		p.admitted[prio] += frames
 		p.stats.TxFrames[prio] += l.txFrames
 		p.stats.TxBytes[prio] += l.txBytes
 		p.enqueued[prio] += l.enqueued
@@ -93,22 +94,19 @@ func (s *Switch) admitSingle(p, to *switchPort, f *Frame) bool {
 			return false
 		}
 	} else {
-		if !s.fitsLossy(p, to, f) || !s.pool.Take(int(f.Len)) {
+		if !s.fitsLossy(p, to.queues[prio].bytes, f) || !s.pool.Take(int(f.Len)) {
 			return false
 		}
 		p.in.AdmitAll(prio, int64(f.Len))
 	}
-	l := &p.queues[prio].lane
-	l.rxFrames++
-	l.rxBytes += uint64(f.Len)
+	p.in.Count(prio, int(f.Len))
 	return true
 }
 
-// fitsLossy reports whether a frame is not lossless, and may be admitted if the
-// pool has room for it.
-func (s *Switch) fitsLossy(p, to *switchPort, f *Frame) bool {
-	prio := f.Prio & 7
-	return f.Flag&Lossless == 0 && to.queues[prio].bytes+units.Size(f.Len) <= s.tail(int(f.Len)) && int64(f.Len) <= p.in.Room(prio)
+// fitsLossy reports whether a frame is not lossless, and may be admitted behind so
+// many bytes if the pool has room for it.
+func (s *Switch) fitsLossy(p *switchPort, queued units.Size, f *Frame) bool {
+	return f.Flag&Lossless == 0 && queued+units.Size(f.Len) <= s.tail(int(f.Len)) && int64(f.Len) <= p.in.Room(f.Prio&7)
 }
 
 // queueSingle appends an admitted frame to its queue.
@@ -207,15 +205,13 @@ func (s *Switch) Through(out int, f *Frame) bool {
 		if l.keep < 0 && f.Flag&Lossless != 0 {
 			return false
 		}
-	} else if !s.fitsLossy(from, p, f) || !s.pool.Fits(int(f.Len)) {
+	} else if !s.fitsLossy(from, 0, f) || !s.pool.Fits(int(f.Len)) { // nothing waits
 		return false
 	}
 	if !from.in.Pass(prio, int(f.Len)) {
 		return false
 	}
-	rx := &from.queues[prio].lane
-	rx.rxFrames++
-	rx.rxBytes += uint64(f.Len)
+	from.in.Count(prio, int(f.Len))
 	l.passed = max(l.passed, units.Size(f.Len))
 	l.enqueued++
 	l.txFrames++

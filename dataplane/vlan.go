@@ -91,6 +91,9 @@ func (c *SwitchConfig) newLANs() (*lans, error) {
 			return nil, err
 		}
 	}
+	for _, x := range l.all {
+		x.fdb.setRow()
+	}
 	return l, nil
 }
 

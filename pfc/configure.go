@@ -15,14 +15,14 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 			continue
 		}
 		g.leavePool(p)
-		g.class[p].xoff, g.class[p].xon, g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
+		g.marks[p].xoff, g.marks[p].xon, g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
 		g.class[p].alpha, g.class[p].headroom = t[p].Alpha, int64(t[p].Headroom)
 		g.calm(p)
 		bytes := g.load(uint8(p))
 		if g.class[p].alpha > 0 {
-			g.pool.Add(max(0, bytes-g.class[p].xoff))
+			g.pool.Add(max(0, bytes-g.marks[p].xoff))
 		}
-		if bytes <= g.raised(g.class[p].xoff, uint8(p)) && g.held&bit == 0 {
+		if bytes <= g.raised(g.marks[p].xoff, uint8(p)) && g.held&bit == 0 {
 			g.class[p].limit = max(g.settled[p], bytes+g.class[p].headroom)
 			continue
 		}
@@ -37,7 +37,7 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 // moves no longer.
 func (g *Ingress) leavePool(p int) {
 	if g.class[p].alpha > 0 {
-		g.pool.Add(-max(0, g.load(uint8(p))-g.class[p].xoff))
+		g.pool.Add(-max(0, g.load(uint8(p))-g.marks[p].xoff))
 		g.class[p].alpha = 0
 	}
 }
@@ -58,7 +58,7 @@ func (g *Ingress) Hold() {
 	for p := range Classes {
 		if g.enabled>>p&1 != 0 {
 			g.leavePool(p)
-			g.class[p].xoff, g.class[p].xon = -1, -1
+			g.marks[p].xoff, g.marks[p].xon = -1, -1
 			g.calm(p)
 		}
 	}

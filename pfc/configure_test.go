@@ -66,8 +66,8 @@ func TestConfigureLosesNothing(t *testing.T) {
 		if _, used := pool.State(); used != 0 {
 			t.Fatalf("%v of the pool are taken by an empty port", used)
 		}
-		if g.Held() != 0 || now.Alpha == 0 && g.class[3].limit != int64(now.XOFF+now.Headroom) || g.class[3].xoff != int64(now.XOFF) || g.class[0].limit < 1<<60 {
-			t.Fatalf("in force: %d %d, configured: %+v", g.class[3].xoff, g.class[3].limit, now)
+		if g.Held() != 0 || now.Alpha == 0 && g.class[3].limit != int64(now.XOFF+now.Headroom) || g.marks[3].xoff != int64(now.XOFF) || g.class[0].limit < 1<<60 {
+			t.Fatalf("in force: %d %d, configured: %+v", g.marks[3].xoff, g.class[3].limit, now)
 		}
 	})
 }

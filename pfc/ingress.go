@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
-	"unsafe"
 
 	"photon/units"
 )
@@ -55,6 +54,7 @@ type Ingress struct {
 	pool     *Pool
 	_        [40]byte // whole lines of the cache
 	class    [Classes]class
+	marks    [Classes]marks
 	since    [Classes]units.Time
 	refresh  [Classes]units.Time // when an XOFF is sent again
 	settled  [Classes]int64      // what limit will be when an XON has been sent; Configure tells why
@@ -65,13 +65,16 @@ type Ingress struct {
 type class struct {
 	bytes    int64 // buffered, if no other worker counts
 	peak     int64
-	xoff     int64
+	easy     int64 // to account and to release bytes is to count, while there are at most so many: see calm
 	limit    int64 // what is never exceeded; with alpha, what was there when XOFF was last respected, and headroom
 	alpha    float64
 	headroom int64
-	xon      int64
-	easy     int64 // to release bytes takes nothing but their number from bytes while there are at most so many: see calm
+	frames   uint64 // what Count counted
+	total    uint64
 }
+
+// marks are what one priority goes by beyond easy.
+type marks struct{ xoff, xon int64 }
 
 // IngressCounters count what this port did to its peer.
 type IngressCounters struct {
@@ -125,10 +128,10 @@ func NewIngress(c IngressConfig) *Ingress {
 		g.shared, g.many = new([Classes]occupancy), true
 	}
 	for p := range Classes {
-		g.class[p].xoff, g.class[p].limit, g.class[p].easy = math.MaxInt64, math.MaxInt64, -1
+		g.marks[p].xoff, g.class[p].limit, g.class[p].easy = math.MaxInt64, math.MaxInt64, -1
 		if c.Enabled>>p&1 != 0 {
 			t := c.Thresholds[p]
-			g.class[p].xoff, g.class[p].xon, g.class[p].limit = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
+			g.marks[p].xoff, g.marks[p].xon, g.class[p].limit = int64(t.XOFF), int64(t.XON), int64(t.XOFF+t.Headroom)
 			g.class[p].alpha, g.class[p].headroom = t.Alpha, int64(t.Headroom)
 			g.settled[p] = g.class[p].limit
 		}
@@ -144,7 +147,7 @@ func (g *Ingress) calm(p int) {
 	switch {
 	case g.many: // never, and nothing is written that other workers read
 	case g.held>>p&1 == 0:
-		g.class[p].easy = g.class[p].xoff
+		g.class[p].easy = g.marks[p].xoff
 	default:
 		g.class[p].easy = -1
 	}
@@ -154,23 +157,55 @@ func (g *Ingress) calm(p int) {
 // accounts nothing, if they exceed XOFF and headroom: the peer did not stop.
 func (g *Ingress) Admit(p uint8, n int) bool {
 	c := &g.class[p&7]
+	if after := c.bytes + int64(n); after <= c.easy { // below XOFF, and the pool has no part in it
+		c.bytes, c.peak = after, max(c.peak, after)
+		if c.alpha > 0 {
+			c.limit = after + c.headroom
+		}
+		return true
+	}
+	return g.admit(p, n)
+}
+
+func (g *Ingress) admit(p uint8, n int) bool {
+	c, xoff := &g.class[p&7], g.marks[p&7].xoff
 	// The others only ever lower the count, so what fits now still fits when added.
 	after := g.load(p) + int64(n)
 	switch {
 	case c.alpha > 0:
-		if after <= c.xoff { // the pool has no part in it
+		if after <= xoff { // the pool has no part in it
 			c.limit = after + c.headroom
 			break
 		}
 		return g.admitMoving(p, int64(n))
 	case after > c.limit:
 		return false
-	case after > c.xoff:
+	case after > xoff:
 		g.over |= 1 << (p & 7)
 		g.noteHeadroom(p&7, after)
 	}
 	c.peak = max(c.peak, g.add(p, int64(n)))
 	return true
+}
+
+// Count counts a frame of n bytes that came in with priority p, beside its account:
+// what every frame touches of a priority is in one line of the cache. Counted returns
+// what was counted since the last call.
+func (g *Ingress) Count(p uint8, n int) { g.CountAll(p, 1, uint64(n)) }
+
+// CountAll is Count of several frames.
+func (g *Ingress) CountAll(p uint8, frames, bytes uint64) {
+	c := &g.class[p&7]
+	c.frames += frames
+	c.total += bytes
+}
+
+// Counted returns what Count counted since the last call, and begins anew.
+func (g *Ingress) Counted(p uint8) (frames, bytes uint64) {
+	c := &g.class[p&7]
+	frames, bytes = c.frames, c.total
+	c.frames, c.total = 0, 0
+	return frames, bytes
 }
 
 // Pass accounts n bytes of priority p that arrive and leave at once, in place of
@@ -192,8 +227,9 @@ func (g *Ingress) Pass(p uint8, n int) bool {
 // pool's part is taken from the pool, headroom included.
 func (g *Ingress) admitMoving(p uint8, n int64) bool {
 	c := &g.class[p&7]
+	xoff := g.marks[p&7].xoff
 	switch after := g.load(p) + n; {
-	case after <= g.raised(c.xoff, p):
+	case after <= g.raised(xoff, p):
 		c.limit = after + c.headroom
 	case after > c.limit:
 		return false
@@ -202,7 +238,7 @@ func (g *Ingress) admitMoving(p uint8, n int64) bool {
 		g.noteHeadroom(p, after)
 	}
 	now := g.add(p, n)
-	g.pool.Add(max(0, now-c.xoff) - max(0, now-n-c.xoff))
+	g.pool.Add(max(0, now-xoff) - max(0, now-n-xoff))
 	c.peak = max(c.peak, now)
 	return true
 }
@@ -266,7 +302,7 @@ func (g *Ingress) setSpare() {
 func (g *Ingress) AdmitAll(p uint8, n int64) {
 	now := g.add(p, n)
 	c := &g.class[p&7]
-	if now > c.xoff {
+	if now > g.marks[p&7].xoff {
 		g.over |= 1 << (p & 7)
 		g.noteHeadroom(p, now)
 	}
@@ -304,15 +340,11 @@ func (g *Ingress) Ease(p uint8, n int64) { g.class[p&7].bytes -= n }
 
 func (g *Ingress) release(p uint8, n int64) (due bool) {
 	left := g.add(p, -n)
-	if c := &g.class[p&7]; c.alpha > 0 {
-		g.pool.Add(max(0, left-c.xoff) - max(0, left+n-c.xoff))
+	if xoff := g.marks[p&7].xoff; g.class[p&7].alpha > 0 {
+		g.pool.Add(max(0, left-xoff) - max(0, left+n-xoff))
 	}
-	return !g.many && g.held>>(p&7)&1 != 0 && left <= g.raised(g.class[p&7].xon, p&7)
+	return !g.many && g.held>>(p&7)&1 != 0 && left <= g.raised(g.marks[p&7].xon, p&7)
 }
-
-// Line is the address of a priority's account, for callers that fetch it into the
-// cache ahead of Admit.
-func (g *Ingress) Line(p uint8) unsafe.Pointer { return unsafe.Pointer(&g.class[p&7]) }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
 func (g *Ingress) Quiet() bool { return g.over|g.held == 0 }
@@ -322,7 +354,7 @@ func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.load(p)) }
 
 // XON is the threshold in force now: the peer is resumed when no more bytes than
 // this are left.
-func (g *Ingress) XON(p uint8) units.Size { return units.Size(g.raised(g.class[p&7].xon, p&7)) }
+func (g *Ingress) XON(p uint8) units.Size { return units.Size(g.raised(g.marks[p&7].xon, p&7)) }
 
 // Held is the set of priorities that the peer was told not to send.
 func (g *Ingress) Held() uint8 { return g.held }
@@ -353,9 +385,9 @@ func (g *Ingress) due(now units.Time, p int, over uint8) (xoff, xon bool) {
 	if g.held>>p&1 == 0 {
 		// Where thresholds move, what went into headroom asks for an XOFF even if
 		// the threshold is higher again: else headroom might be used up unnoticed.
-		return bytes > g.raised(g.class[p].xoff, uint8(p)) || g.class[p].alpha > 0 && over>>p&1 != 0, false
+		return bytes > g.raised(g.marks[p].xoff, uint8(p)) || g.class[p].alpha > 0 && over>>p&1 != 0, false
 	}
-	xon = bytes <= g.raised(g.class[p].xon, uint8(p))
+	xon = bytes <= g.raised(g.marks[p].xon, uint8(p))
 	return !xon && now >= g.refresh[p], xon
 }
 

@@ -7,32 +7,21 @@ import (
 	"photon/internal/memory"
 )
 
-// A large network does not fit into the caches. Where a frame's headers are has been
-// pushed out by other events since its last, and what an event touches depends on what
-// it has read before. So a large world fetches what events will need before their time
-// has come: for the next days what is known without looking elsewhere, and when a day was
-// reached what that leads to, for all its events together. More steps, and further ahead,
-// cost more than they bring. Nothing of this changes what happens.
+// A large network does not fit into the caches: where a frame's headers are, and what a
+// port needs, has been pushed out by other events since the last time. So a large world
+// fetches, for the events of the next days, what is known of them without looking
+// elsewhere: their ports, their nodes' accounts of these, and headers. More, which takes
+// reading what was fetched, costs as much as it brings. Nothing of this changes what happens.
 
 // large is how many ports a world has that is worth to look ahead in.
 const large = 1000
 
-// horizon is how many days ahead lookAhead fetches: some 25 events in a world of 1000 hosts.
-const horizon = 8
+// horizon is how many days ahead lookAhead fetches: some ten events in a world of 1000 hosts.
+const horizon = 3
 
-// lookAhead does all that when a day was reached.
+// lookAhead does that when a day was reached.
 func (w *part) lookAhead() {
 	c := w.events
-	for i := range c.now {
-		e := &c.now[i]
-		if e.event >= c.timers {
-			w.ports[e.event-c.timers].tell(nil)
-			continue
-		}
-		t, f := c.sizes[e.ref], &w.burst[0]
-		f.Ref, f.Len, f.Off = e.ref, t.len, t.off
-		w.ports[e.event].tell(f)
-	}
 	last := c.today + min(horizon, int64(len(c.frames))-1)
 	for day, ok := c.nextDay(max(w.fetched, c.today)); ok && day <= last; day, ok = c.nextDay(day) {
 		w.fetch(day)
@@ -40,29 +29,34 @@ func (w *part) lookAhead() {
 	}
 }
 
-// tell tells a node what will happen at a port.
-func (p *port) tell(f *dataplane.Frame) {
-	if p.lone != nil {
-		p.lone.Soon(int(p.number), f)
-	} else if p.soon != nil {
-		p.soon.Soon(int(p.number), f)
-	}
-}
-
-// fetch asks for the ports of a day's events, and for the headers of frames.
+// fetch asks for what the events of a day need first.
 func (w *part) fetch(day int64) {
 	c := w.events
 	for timer := c.days[day&(year-1)]; timer >= 0; timer = c.slots[timer].next {
-		memory.Prefetch(unsafe.Pointer(&w.ports[timer]), 1)
+		p, near := unsafe.Pointer(&w.ports[timer]), w.near[timer]
+		memory.Prefetch4(p, near, p, near)
 	}
 	for from := c.arrivals(day); ; from = &c.more[from.more] {
 		for i := range from.last[:from.n] {
 			e := &from.last[i]
-			p := unsafe.Pointer(&w.ports[e.event])
-			memory.Prefetch4(p, w.pool.Line(e.ref), unsafe.Pointer(&c.sizes[e.ref]), p)
+			p, near := unsafe.Pointer(&w.ports[e.event]), w.near[e.event]
+			memory.Prefetch4(p, near, unsafe.Pointer(w.pool.Head(e.ref)), near)
 		}
 		if from.more == 0 {
 			return
 		}
 	}
+}
+
+// nearby is what fetch needs to know of ports.
+func (w *World) nearby() (near []unsafe.Pointer) {
+	for i := range w.ports {
+		p := &w.ports[i]
+		at := unsafe.Pointer(p) // again, if the node does not say
+		if n, ok := p.node.(dataplane.Near); ok {
+			at = n.Near(int(p.number))
+		}
+		near = append(near, at)
+	}
+	return near
 }

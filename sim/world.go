@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"photon/dataplane"
 	"photon/internal/memory"
@@ -35,7 +36,8 @@ type part struct {
 	burst  [1]dataplane.Frame
 	beside *beside // the other parts; nil: there are none
 
-	fetched int64 // day up to which lookAhead has fetched
+	fetched int64            // day up to which lookAhead has fetched
+	near    []unsafe.Pointer // by port: where the node has what lookAhead fetches
 }
 
 // member is a node and the number of its first port in the world.
@@ -48,24 +50,32 @@ type member struct {
 	part  int // that it belongs to
 }
 
-// port is one end of a link: what most arrivals and transmissions need in one line
-// of the cache, the rest in the next.
+// port is one end of a link: what arrivals and transmissions need in one line of the
+// cache, the rest in the next. It is an odd number of lines, so that many ports do not
+// compete for half of the places of the caches.
 type port struct {
-	lone      *dataplane.Switch // the node, if it is a switch itself
+	node      dataplane.Node
 	env       *dataplane.Env
-	peer      int32      // the port at the other end; unlinked; in another part: away
-	number    uint16     // at its node
-	length    uint16     // of the frame that was sent last
-	took      units.Time // by it: most are as long
-	free      units.Time // when it will have left
+	free      units.Time // when the frame that was sent last will have left
 	delay     units.Time
-	sent      uint64
-	delivered uint64
+	peer      int32  // the port at the other end; unlinked; in another part: away
+	number    uint16 // at its node
+	length    uint16 // of the frame that was sent last
+	took      uint32 // by it, in picoseconds: many are as long
+	each      uint16 // picoseconds that a byte takes; 0: that is no whole number, or long: ask link
+	overhead  int16  // what the link adds to a frame
+	sent      uint32 // frames, modulo 2^32
+	delivered uint32
 
-	node   dataplane.Node
-	soon   dataplane.Ahead // the same, if it can be told what comes
 	link   dataplane.Link
 	member int32
+	_      [100]byte
+}
+
+// lone is the node, if it is a switch itself, and not in the hands of somebody else.
+func (p *port) lone() *dataplane.Switch {
+	s, _ := p.node.(*dataplane.Switch)
+	return s
 }
 
 type sampler struct {
@@ -97,10 +107,8 @@ func (w *World) NewEnvs(ports int) []*dataplane.Env {
 func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
 	w.nodes = append(w.nodes, m)
-	lone, _ := node.(*dataplane.Switch)
-	soon, _ := node.(dataplane.Ahead)
 	for i := range workers {
-		w.ports = append(w.ports, port{lone: lone, node: node, soon: soon, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
+		w.ports = append(w.ports, port{node: node, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
 	}
 	return len(w.nodes) - 1
 }
@@ -124,15 +132,37 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 }
 
 func (p *port) join(peer int, link dataplane.Link) {
-	p.peer, p.link, p.delay, p.length = int32(peer), link, link.Delay, 0
+	p.peer, p.link, p.delay = int32(peer), link, link.Delay
+	p.setRate(link.Rate)
+}
+
+// setRate changes how fast the port sends.
+func (p *port) setRate(rate units.Rate) {
+	p.link.Rate, p.length, p.each, p.overhead = rate, 0, 0, 0
+	if each, over := rate.Serialize(1), p.link.WireBytes(0); rate > 0 && 8*units.Rate(units.Second)%rate == 0 && each <= math.MaxUint16 && over == int(int16(over)) {
+		p.each, p.overhead = uint16(each), int16(over)
+	}
 }
 
 // serialize is how long a frame occupies the link.
 func (p *port) serialize(length uint16) units.Time {
 	if length != p.length || length == 0 {
-		p.length, p.took = length, p.link.Serialize(int(length))
+		return p.serializeOther(length)
 	}
-	return p.took
+	return units.Time(p.took)
+}
+
+// serializeOther is serialize of a frame of another length than the one before.
+func (p *port) serializeOther(length uint16) (took units.Time) {
+	if p.each != 0 {
+		took = units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.each)
+	} else {
+		took = p.link.Serialize(int(length))
+	}
+	if took <= math.MaxUint32 {
+		p.length, p.took = length, uint32(took)
+	}
+	return took
 }
 
 func (w *World) portOf(e dataplane.End) (int, error) {
@@ -167,6 +197,10 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 			p.events = newCalendar(len(w.ports), span, shift)
 		}
 		if len(w.ports) >= large {
+			near := w.nearby()
+			for _, p := range w.parts() {
+				p.near = near
+			}
 			memory.HugeHeap()
 		}
 	}
@@ -271,15 +305,16 @@ func (w *part) arrive(p int, ref uint32) {
 	dst.delivered++
 	w.trace(p, f)
 	first := p - int(dst.number)
-	if dst.lone == nil {
+	lone := dst.lone()
+	if lone == nil {
 		dst.node.Receive(w.now, int(dst.number), w.burst[:])
 		w.pass(dst.env, first)
 		return
 	}
-	out := dst.lone.Take(w.now, int(dst.number), f)
+	out := lone.Take(w.now, int(dst.number), f)
 	if out >= 0 {
 		to := &w.ports[first+out]
-		if to.free <= w.now && to.peer != unlinked && w.events.quiet(w.now) && w.events.resting(first+out) && dst.lone.Through(out, f) {
+		if to.free <= w.now && to.peer != unlinked && w.events.quiet(w.now) && w.events.resting(first+out) && lone.Through(out, f) {
 			w.count++
 			w.send(to)
 			if dst.env.Wakes() {
@@ -287,7 +322,7 @@ func (w *part) arrive(p int, ref uint32) {
 			}
 			return
 		}
-		dst.lone.Queue(w.now, out, f)
+		lone.Queue(w.now, out, f)
 	}
 	w.pass(dst.env, first)
 }
@@ -315,8 +350,8 @@ func (w *part) pass(env *dataplane.Env, first int) {
 func (w *part) depart(p int) {
 	src := &w.ports[p]
 	number := int(src.number)
-	if src.lone != nil {
-		if next, ok := src.lone.Give(w.now, number, &w.burst[0]); ok {
+	if lone := src.lone(); lone != nil {
+		if next, ok := lone.Give(w.now, number, &w.burst[0]); ok {
 			w.send(src)
 			src.env.SetDue(number, next)
 			w.schedule(p, next)
@@ -421,7 +456,7 @@ func (w *World) Events() (sum uint64) {
 
 // Audit checks that every node accounts for every frame, and every link too.
 func (w *World) Audit() error {
-	travel := make([]uint64, len(w.ports))
+	travel := make([]uint32, len(w.ports))
 	for _, p := range w.parts() {
 		if p.events != nil {
 			p.events.travel(func(port int32) { travel[port]++ })
@@ -439,7 +474,7 @@ func (w *World) Audit() error {
 				continue
 			}
 			sent, received := st.Ports[n].Frames()
-			if sent != p.sent || received != p.delivered {
+			if uint32(sent) != p.sent || uint32(received) != p.delivered {
 				return fmt.Errorf("%s port %d: says %d sent and %d received, the links carried %d and %d", m.name, n, sent, received, p.sent, p.delivered)
 			}
 			to := p.other()
@@ -457,7 +492,6 @@ func (w *World) SetRate(e dataplane.End, rate units.Rate) error {
 	if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports || rate <= 0 {
 		return fmt.Errorf("sim: there is no port %d of node %d, or the rate %v is not positive", e.Port, e.Node, rate)
 	}
-	p := &w.ports[w.nodes[e.Node].first+e.Port]
-	p.link.Rate, p.length = rate, 0
+	w.ports[w.nodes[e.Node].first+e.Port].setRate(rate)
 	return nil
 }
