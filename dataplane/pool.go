@@ -125,7 +125,7 @@ func (p *Pool) Fetch(ref uint32) {
 		p.common.lock.Unlock()
 		p.measure()
 	}
-	memory.PrefetchToWrite(p.Line(ref), 1)
+	memory.PrefetchToWrite(unsafe.Pointer(p.Head(ref)), 1)
 }
 
 // Share has the other pools have what is left over of free slots, if that is many.
