@@ -19,11 +19,12 @@ func TestParseCases(t *testing.T) {
 	}
 }
 
+// A machine that is half as fast for a round is so for all, so that ratios are of rounds.
 func TestLine(t *testing.T) {
 	l := newLine(testCase{"net_null", 64, 2}, map[string]outcome{
-		"photon": {rates: []float64{11, 9, 10}}, "ovs": {rates: []float64{4, 6}}, "macswap": {rates: []float64{40}},
+		"photon": {rates: []float64{11, 9, 10}}, "ovs": {rates: []float64{4, 4.5, 6}}, "macswap": {rates: []float64{40, 20, 40}},
 	})
-	if l.Photon != 10 || l.OVS != 5 || l.Macswap != 40 || l.Mac != 0 || l.OVSRatio != 2 || l.MacswapRatio != 0.25 || math.Abs(l.Spread["photon"]-0.2) > 1e-9 {
+	if l.Photon != 10 || l.OVS != 4.5 || l.Macswap != 40 || l.Mac != 0 || l.OVSRatio != 2 || l.MacswapRatio != 0.275 || math.Abs(l.Spread["photon"]-0.2) > 1e-9 {
 		t.Errorf("%+v", l)
 	}
 }

@@ -6,7 +6,9 @@
 // All contestants of a case are started, stand still, and take turns: each runs
 // for a moment, several times over, so that what disturbs the machine disturbs
 // all. A rate is the frames transmitted per second of processor time of the
-// contestant's polling thread, which on a machine of one's own is the wall's.
+// contestant's polling thread, which on a machine of one's own is the wall's. A
+// ratio is the median of those of the rounds: virtual machines have hours, and
+// seconds, in which they are a third slower, and the turns of a round share them.
 //
 // # What each of them saw
 //

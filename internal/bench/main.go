@@ -49,8 +49,8 @@ func main() {
 	sizes := flag.String("bytes", "64,512,1500", "frame `lengths`, without FCS")
 	ports := flag.String("ports", "2,4", "`numbers` of ports")
 	only := flag.String("only", "photon,ovs,macswap,mac", "`contestants`")
-	runs := flag.Int("runs", 5, "`turns` of each contestant in each case")
-	span := flag.Duration("span", 700*time.Millisecond, "`length` of a turn")
+	runs := flag.Int("runs", 31, "`turns` of each contestant in each case")
+	span := flag.Duration("span", 100*time.Millisecond, "`length` of a turn")
 	quick := flag.Bool("quick", false, "64 bytes, 2 ports and short turns only")
 	out := flag.String("out", "out/bench-forwarding.json", "result `file`")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile to this `file`")
@@ -122,7 +122,7 @@ func measureAll(cases []testCase, only []string, runs int, span time.Duration) (
 		fmt.Println(l)
 		lines = append(lines, l)
 	}
-	fmt.Println("\nMillion frames per second of processor time of the polling thread: medians, and the spread of the turns.")
+	fmt.Println("\nMillion frames per second of processor time of the polling thread: medians, and the spread of the turns. Ratios are medians of each round's.")
 	return lines, nil
 }
 

@@ -15,8 +15,8 @@ type line struct {
 	OVS          float64            `json:"ovs_mpps"`
 	Macswap      float64            `json:"macswap_mpps"`
 	Mac          float64            `json:"mac_mpps"`
-	OVSRatio     float64            `json:"ovs_ratio"`     // photon's to Open vSwitch's
-	MacswapRatio float64            `json:"macswap_ratio"` // photon's to macswap's
+	OVSRatio     float64            `json:"ovs_ratio"`     // photon's to Open vSwitch's in the same round, median
+	MacswapRatio float64            `json:"macswap_ratio"` // photon's to macswap's, the same
 	Spread       map[string]float64 `json:"spread"`        // of the turns: (largest - smallest) / median
 	Notes        map[string]string  `json:"notes"`
 }
@@ -28,22 +28,34 @@ func newLine(c testCase, all map[string]outcome) line {
 		if len(o.rates) == 0 {
 			return 0
 		}
-		slices.Sort(o.rates)
-		m := (o.rates[(len(o.rates)-1)/2] + o.rates[len(o.rates)/2]) / 2
-		l.Spread[name] = round((o.rates[len(o.rates)-1] - o.rates[0]) / m)
+		m := median(o.rates)
+		l.Spread[name] = round((slices.Max(o.rates) - slices.Min(o.rates)) / m)
 		l.Notes[name] = o.notes
 		return round(m)
 	}
 	l.Photon, l.OVS, l.Macswap, l.Mac = rate("photon"), rate("ovs"), rate("macswap"), rate("mac")
-	l.OVSRatio, l.MacswapRatio = ratio(l.Photon, l.OVS), ratio(l.Photon, l.Macswap)
+	l.OVSRatio = round(ratio(all["photon"].rates, all["ovs"].rates))
+	l.MacswapRatio = round(ratio(all["photon"].rates, all["macswap"].rates))
 	return l
 }
 
-func ratio(a, b float64) float64 {
-	if b == 0 {
+// ratio is the median of the ratios of turns in the same round: a machine that becomes
+// slower or faster for a time does so for both. 0: one of them did not take part.
+func ratio(a, b []float64) float64 {
+	if len(a) == 0 || len(a) != len(b) {
 		return 0
 	}
-	return round(a / b)
+	each := make([]float64, len(a))
+	for i := range a {
+		each[i] = a[i] / b[i]
+	}
+	return median(each)
+}
+
+// median of at least one.
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 func round(x float64) float64 { return float64(int64(x*1000+0.5)) / 1000 }
