@@ -105,10 +105,36 @@ func within(run []Frame, budget, overhead int64) []Frame {
 
 // take copies frames of one priority to a burst that is as long at least, and takes them
 // out of the accounts of the ports through which they came, as far as they are lossless
-// and nothing more is to be done. It returns how many. Frames that follow each other mostly
-// came in one burst through one port: their account is lowered once. To lower it for each
-// would be to wait each time for what was stored for the frame before.
+// and nothing more is to be done. It returns how many.
 func take(ports []switchPort, prio uint8, run, burst []Frame) int {
+	if len(run) < fewFrames || (run[0].what()^run[1].what())&ownerOf != 0 {
+		return takeEach(ports, prio, run, burst)
+	}
+	return takeRuns(ports, prio, run, burst)
+}
+
+// fewFrames of a queue are too few for runs: a processor cannot foresee where each ends.
+const fewFrames = 12
+
+// takeEach lowers the account of each frame.
+func takeEach(ports []switchPort, prio uint8, run, burst []Frame) int {
+	burst = burst[:len(run)]
+	for i := range run {
+		where, what := run[i].where(), run[i].what()
+		in := &ports[run[i].In].in
+		if run[i].Flag&Lossless == 0 || !in.Easy(prio) {
+			return i
+		}
+		burst[i].put(where, what)
+		in.Ease(prio, int64(where.length()))
+	}
+	return len(run)
+}
+
+// takeRuns does so once for frames that follow each other and came through one port, as
+// those of a burst do. To lower it for each would be to wait each time for what was stored
+// for the frame before.
+func takeRuns(ports []switchPort, prio uint8, run, burst []Frame) int {
 	burst = burst[:len(run)]
 	i := 0
 	for i < len(run) {
