@@ -188,11 +188,7 @@ func (p *Pool) Clone(f Frame) (g Frame, ok bool) {
 
 // Header returns the bytes at hand of a frame: all of them, or the headers if
 // the world keeps no payload.
-func (p *Pool) Header(f Frame) []byte {
-	c := p.chunk(f.Ref)
-	at := p.place(f.Ref)
-	return c[at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
-}
+func (p *Pool) Header(f Frame) []byte { return p.Bytes(&f) }
 
 // Bytes is Header of a frame that is not copied: to load as a whole what was just stored
 // in pieces takes as long as all that is to be stored before.

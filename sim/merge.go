@@ -106,11 +106,7 @@ func (m *merger) firsts() (a, b *head) {
 func (x *head) alone(m *merger, before units.Time) (i int) {
 	h := m.hash
 	for ; i < len(x.ahead) && x.ahead[i].at < before; i++ {
-		a := &x.ahead[i]
-		h = mix(mix(h, uint64(a.at)), a.where&^bare)
-		if a.where&bare == 0 {
-			h = mix(mix(h, a.a), a.b)
-		}
+		h = x.ahead[i].into(h)
 	}
 	m.hash = h
 	x.ahead = x.ahead[i:]
@@ -146,10 +142,7 @@ func (m *merger) two(a, b *head, before units.Time) int {
 			break
 		}
 		memory.Prefetch(unsafe.Pointer(next), 1)
-		h = mix(mix(h, uint64(p.at)), p.where&^bare)
-		if p.where&bare == 0 {
-			h = mix(mix(h, p.a), p.b)
-		}
+		h = p.into(h)
 		i += 1 - k
 		j += k
 		if several && k != 0 {
@@ -161,6 +154,15 @@ func (m *merger) two(a, b *head, before units.Time) int {
 	a.read += i
 	b.read += j
 	return i + j
+}
+
+// into mixes an arrival into the trace hash, as trace does in a world of one part.
+func (a *arrival) into(h uint64) uint64 {
+	h = mix(mix(h, uint64(a.at)), a.where&^bare)
+	if a.where&bare == 0 {
+		h = mix(mix(h, a.a), a.b)
+	}
+	return h
 }
 
 func (a *arrival) before(b *arrival) bool {
