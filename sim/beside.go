@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/binary"
 	"sync/atomic"
 	"unsafe"
 
@@ -20,17 +19,15 @@ type beside struct {
 	out    []*pipe[crossing] // to each part
 	in     []neighbour       // the parts that it has links from
 	all    []*beside         // of all parts
-	log    *pipe[arrival]
-	tried  uint64     // arrivals that there were when it helped the merger last
-	told   uint64     // events when it told the others the time last
-	tells  units.Time // when it tells them next, at the earliest
-	step   units.Time // from one time to the next
-	end    units.Time // everything before it has happened here
-	began  units.Time // nothing happened anywhere before it since the parts met
-	meets  units.Time // when they meet next
-	first  units.Time // of the frames that it sent, and that arrive when they meet or later, the first
-	span   units.Time // from one meeting to the next
-	events uint64     // until they met last
+	told   uint64            // events when it told the others the time last
+	tells  units.Time        // when it tells them next, at the earliest
+	step   units.Time        // from one time to the next
+	end    units.Time        // everything before it has happened here
+	began  units.Time        // nothing happened anywhere before it since the parts met
+	meets  units.Time        // when they meet next
+	first  units.Time        // of the frames that it sent, and that arrive when they meet or later, the first
+	span   units.Time        // from one meeting to the next
+	events uint64            // until they met last
 
 	_    [64]byte      // what the others read when they meet
 	next [2]units.Time // the first that will happen here, or elsewhere by a frame from here; at the earliest
@@ -61,15 +58,13 @@ type crossing struct {
 
 // What there is in a post.
 const (
-	clock  = iota // units.Time: everything before it has happened, and what was sent can be read
-	logged        // arrivals
-	outs          // frames for the first part, and so on
+	clock = iota // units.Time: everything before it has happened, and what was sent can be read
+	outs         // frames for the first part, and so on
 )
 
 func newBeside(number, parts int) *beside {
 	b := &beside{number: number, first: units.Never}
 	b.post = make([]atomic.Uint64, (outs+parts+7)&^7)
-	b.log = newPipe[arrival](&b.post[logged])
 	for i := range parts {
 		b.out = append(b.out, newPipe[crossing](&b.post[outs+i]))
 	}
@@ -113,7 +108,6 @@ func (b *beside) tell(w *part, now units.Time) {
 			b.out[i].publish()
 		}
 	}
-	b.log.publish()
 	b.post[clock].Store(uint64(now))
 	b.tells = now + b.step
 }
@@ -129,25 +123,4 @@ func (b *beside) limit(w *part) units.Time {
 		b.take(w, n.from)
 	}
 	return limit
-}
-
-// arrival is what the trace hash has of one.
-type arrival struct {
-	at    units.Time
-	where uint64 // port and length; bare: that is all
-	a, b  uint64 // of the frame
-}
-
-const bare = 1 << 63
-
-// note notes an arrival for the trace hash.
-func (b *beside) note(w *part, p int, f *dataplane.Frame) {
-	x := b.log.push()
-	x.at = w.now
-	if s := w.pool.Start(f); s != nil && f.Len >= 58 {
-		x.where = uint64(p)<<32 | uint64(f.Len)
-		x.a, x.b = binary.LittleEndian.Uint64(s[14:]), binary.LittleEndian.Uint64(s[50:])
-		return
-	}
-	x.where = uint64(p)<<32 | uint64(f.Len) | bare
 }

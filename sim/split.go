@@ -20,8 +20,8 @@ import (
 //
 // It is the same as if one had everything happen in its order. Events of an instant
 // are ordered by their numbers, and those of different nodes have nothing to do with
-// each other: what passes between nodes are frames, and they take time. Arrivals are
-// noted by each part and go into the trace hash in the order of all (merger).
+// each other: what passes between nodes are frames, and they take time. The trace hash is
+// a sum, to which each part adds its own arrivals.
 type split struct {
 	parts  []*part
 	ahead  units.Time // the shortest delay of a link between two
@@ -29,7 +29,6 @@ type split struct {
 	meet   barrier
 	looked time.Time // by the first part, at the clock
 	pools  sync.Mutex
-	merger
 }
 
 // A port's peer is a port of its own part, or one of these.
@@ -75,7 +74,7 @@ func (w *World) divide() {
 	if n < 2 || w.pool.Held() > 0 {
 		return
 	}
-	s := &split{ahead: units.Never, merger: merger{hash: w.hash}}
+	s := &split{ahead: units.Never}
 	parts := make([]uint8, len(w.ports))
 	for i := range parts {
 		parts[i] = uint8(w.nodes[w.ports[i].member].part)
@@ -93,7 +92,6 @@ func (w *World) divide() {
 		p.beside = newBeside(i, n)
 		p.beside.parts = parts
 		s.parts = append(s.parts, p)
-		s.heads = append(s.heads, head{clock: &p.beside.post[clock], log: p.beside.log})
 	}
 	delay := make([]units.Time, n*n)
 	for i := range delay {

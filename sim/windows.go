@@ -38,8 +38,6 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 			v = w.inTurns(ctx, until, patience)
 		}
 	}
-	s.add(units.Never)
-	w.hash = s.hash
 	if v == stopped {
 		return ctx.Err()
 	}
@@ -82,17 +80,17 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 		if b.number == 0 {
 			b.stop[half] = s.look(ctx, b.round)
 		}
-		s.wait(b)
+		s.wait()
 		first := b.turn(p, s)
 		if v := b.all[0].stop[half]; v != goOn {
 			return v
 		}
 		if w.due <= until && w.due <= first {
-			s.wait(b) // all know that
+			s.wait() // all know that
 			if b.number == 0 {
 				w.sample(min(first, until))
 			}
-			s.wait(b)
+			s.wait()
 			continue
 		}
 		if first > until {
@@ -108,9 +106,6 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 				b.tell(p, limit)
 			} else {
 				s.idle(&idle)
-			}
-			if limit < b.end+3*s.ahead/4 { // others are behind
-				s.help(b)
 			}
 		}
 	}
@@ -156,7 +151,6 @@ func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duratio
 					missing++
 				}
 			}
-			s.some()
 		}
 	}
 }
@@ -290,7 +284,7 @@ var mostSpins = 3000
 const rest = 300
 
 // wait waits until all are there.
-func (s *split) wait(by *beside) {
+func (s *split) wait() {
 	b := &s.meet
 	round := b.round.Load()
 	if b.here.Add(1) == b.parts {
@@ -300,7 +294,6 @@ func (s *split) wait(by *beside) {
 	}
 	for idle := 0; b.round.Load() == round; {
 		s.idle(&idle)
-		s.help(by)
 	}
 }
 

@@ -2,10 +2,8 @@ package sim
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"unsafe"
 
 	"photon/dataplane"
@@ -31,7 +29,7 @@ type part struct {
 	ports  []port   // the same
 	events *calendar
 	now    units.Time
-	hash   uint64
+	hash   uint64 // sum over its arrivals, see trace
 	count  uint64 // of events
 	burst  [1]dataplane.Frame
 	beside *beside // the other parts; nil: there are none
@@ -90,7 +88,7 @@ func New() *World { return NewOf(dataplane.HeaderLen) }
 // NewOf is New for headers of so many bytes, at least dataplane.HeaderLen: where
 // packets travel inside others, as between NICs under hpcc.
 func NewOf(headers int) *World {
-	return &World{part: part{pool: dataplane.NewHeaderPoolOf(headers), hash: 0xCBF29CE484222325}, most: 1, due: units.Never}
+	return &World{part: part{pool: dataplane.NewHeaderPoolOf(headers)}, most: 1, due: units.Never}
 }
 
 var _ dataplane.World = (*World)(nil)
@@ -408,31 +406,8 @@ func (w *part) schedule(p int, due units.Time) {
 	}
 }
 
-// trace mixes an arrival into the hash: when, where, how long, and bytes of the
-// frame that tell its kind and its marks.
-func (w *part) trace(p int, f *dataplane.Frame) {
-	if w.beside != nil {
-		w.beside.note(w, p, f)
-		return
-	}
-	h := mix(mix(w.hash, uint64(w.now)), uint64(p)<<32|uint64(f.Len))
-	if b := w.pool.Start(f); b != nil && f.Len >= 58 {
-		h = mix(mix(h, binary.LittleEndian.Uint64(b[14:])), binary.LittleEndian.Uint64(b[50:]))
-	}
-	w.hash = h
-}
-
-func mix(hash, v uint64) uint64 {
-	hi, lo := bits.Mul64(hash^v, 0x9E3779B97F4A7C15)
-	return hi ^ lo
-}
-
 // Now is the virtual time.
 func (w *World) Now() units.Time { return w.now }
-
-// Hash is a function of every arrival so far, which two equal runs have in common;
-// it is there always.
-func (w *World) Hash() (uint64, bool) { return w.hash, true }
 
 // Close does nothing: there is nothing but memory to give back.
 func (w *World) Close() error { return nil }

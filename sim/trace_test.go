@@ -1,0 +1,167 @@
+package sim
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+)
+
+// arrival is all that the trace hash has of one.
+type arrival struct {
+	at     units.Time
+	port   int
+	length uint16
+	bytes  [64]byte
+}
+
+// hashOf is the trace hash of arrivals, dealt out to two parts.
+func hashOf(t rapid.TB, list []arrival) uint64 {
+	t.Helper()
+	w := New()
+	second := &part{pool: w.pool}
+	w.split = &split{parts: []*part{&w.part, second}}
+	for i := range list {
+		a := &list[i]
+		f, ok := w.pool.Alloc(int(a.length))
+		if !ok {
+			t.Fatal("no buffer")
+		}
+		copy(w.pool.Header(f), a.bytes[:])
+		p := w.split.parts[(a.port+i)%2]
+		p.now = a.at
+		p.trace(a.port, &f)
+	}
+	hash, ok := w.Hash()
+	if !ok {
+		t.Fatal("no hash")
+	}
+	return hash
+}
+
+func drawArrivals(t *rapid.T) (list []arrival) {
+	for i := range rapid.IntRange(2, 12).Draw(t, "arrivals") {
+		a := arrival{at: units.Time(rapid.Int64Range(0, 1e12).Draw(t, "time")), port: i, length: rapid.SampledFrom([]uint16{58, 62, 78, 1058, 9000}).Draw(t, "length")}
+		for k := range a.bytes {
+			a.bytes[k] = byte(rapid.SampledFrom([]int{0, 1, 2, 3, 0x45, 0xFF}).Draw(t, "byte"))
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// The hash is the same in whatever order arrivals are added, by whichever part, and
+// another if anything about one of them is.
+func TestWhatTheHashSees(t *testing.T) {
+	if got := hashOf(t, nil); got != emptyHash {
+		t.Errorf("%#x of nothing", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		list := drawArrivals(t)
+		want := hashOf(t, list)
+		mixed := slices.Clone(list)
+		for i := range mixed {
+			k := rapid.IntRange(0, i).Draw(t, "swap")
+			mixed[i], mixed[k] = mixed[k], mixed[i]
+		}
+		if got := hashOf(t, mixed); got != want {
+			t.Fatalf("%#x in another order, %#x", got, want)
+		}
+		i := rapid.IntRange(0, len(list)-1).Draw(t, "which")
+		k := (i + 1) % len(list)
+		for what, change := range map[string]func(list []arrival) []arrival{
+			"one more":        func(l []arrival) []arrival { return append(l, l[i]) },
+			"one less":        func(l []arrival) []arrival { return slices.Delete(l, i, i+1) },
+			"later":           func(l []arrival) []arrival { l[i].at++; return l },
+			"another port":    func(l []arrival) []arrival { l[i].port += len(l); return l },
+			"longer":          func(l []arrival) []arrival { l[i].length++; return l },
+			"marked":          func(l []arrival) []arrival { l[i].bytes[15] ^= 1; return l }, // IPv4's ECN field
+			"more time alive": func(l []arrival) []arrival { l[i].bytes[20] ^= 0x40; return l },
+			"another number":  func(l []arrival) []arrival { l[i].bytes[53] ^= 0x80; return l }, // of the BTH
+			"times exchanged": func(l []arrival) []arrival { l[i].at, l[k].at = l[k].at, l[i].at; return l },
+			"ports exchanged": func(l []arrival) []arrival { l[i].port, l[k].port = l[k].port, l[i].port; return l },
+			"frames exchanged": func(l []arrival) []arrival {
+				l[i].bytes, l[k].bytes = l[k].bytes, l[i].bytes
+				return l
+			},
+			"marks exchanged": func(l []arrival) []arrival {
+				l[i].bytes[15], l[k].bytes[15] = l[k].bytes[15], l[i].bytes[15]
+				return l
+			},
+			"one later, one earlier": func(l []arrival) []arrival { l[i].at += 800; l[k].at -= 800; return l },
+		} {
+			other := change(slices.Clone(list))
+			if same := sameArrivals(list, other); same != (hashOf(t, other) == want) {
+				t.Fatalf("%s: the arrivals are the same: %v, and the hash says otherwise", what, same)
+			}
+		}
+	})
+}
+
+// sameArrivals reports whether two lists are of the same arrivals, as far as the hash
+// is to see them.
+func sameArrivals(a, b []arrival) bool {
+	count := map[arrival]int{}
+	for i, list := range [][]arrival{a, b} {
+		for _, x := range list {
+			clear(x.bytes[:14])
+			clear(x.bytes[22:50])
+			clear(x.bytes[58:])
+			count[x] += 1 - 2*i
+		}
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Each bit of all that is hashed makes another hash, and frames that are too short for
+// their bytes to be read count, too.
+func TestEveryBitCounts(t *testing.T) {
+	plain := arrival{at: 2 * units.Second, port: 3, length: 1024 + 62}
+	seen := map[uint64]string{hashOf(t, []arrival{plain}): "nothing"}
+	see := func(what string, a arrival) {
+		hash := hashOf(t, []arrival{a})
+		if seen[hash] != "" {
+			t.Errorf("%s and %s: one hash", what, seen[hash])
+		}
+		seen[hash] = what
+	}
+	for bit := range 62 {
+		a := plain
+		a.at ^= 1 << bit
+		see("time", a)
+	}
+	for bit := range 20 {
+		a := plain
+		a.port ^= 1 << bit
+		see("port", a)
+	}
+	for bit := range 10 {
+		a := plain
+		a.length ^= 1 << bit
+		see("length", a)
+	}
+	for i := range 16 {
+		for bit := range 8 {
+			a := plain
+			a.bytes[[]int{14, 50}[i/8]+i%8] = 1 << bit
+			see("byte", a)
+		}
+	}
+	for _, length := range []uint16{14, 34, 57} {
+		a := plain
+		a.length = length
+		see("a short frame", a)
+		a.at++
+		see("a short frame, later", a)
+	}
+	if len(seen) != 1+62+20+10+128+6 {
+		t.Errorf("%d hashes", len(seen))
+	}
+}
