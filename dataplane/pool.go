@@ -120,12 +120,17 @@ func growHeaders(p *Pool) {
 // Fetch gets at a frame that another pool allocated, and asks for its headers.
 func (p *Pool) Fetch(ref uint32) {
 	if uint64(ref)>>(p.chunkShift&63) >= uint64(len(p.chunks)) {
-		p.common.lock.Lock()
-		p.chunks = p.common.chunks
-		p.common.lock.Unlock()
-		p.measure()
+		p.FetchAll()
 	}
 	memory.PrefetchToWrite(unsafe.Pointer(p.Head(ref)), 1)
+}
+
+// FetchAll gets at all frames that other pools allocated.
+func (p *Pool) FetchAll() {
+	p.common.lock.Lock()
+	p.chunks = p.common.chunks
+	p.common.lock.Unlock()
+	p.measure()
 }
 
 // Share has the other pools have what is left over of free slots, if that is many.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"photon/dataplane"
@@ -28,12 +29,14 @@ type beside struct {
 	first  units.Time        // of the frames that it sent, and that arrive when they meet or later, the first
 	span   units.Time        // from one meeting to the next
 	events uint64            // until they met last
+	idle   time.Duration     // that it waited for others
 
-	_    [64]byte      // what the others read when they meet
-	next [2]units.Time // the first that will happen here, or elsewhere by a frame from here; at the earliest
-	did  [2]uint64     // events since the last meeting
-	held [2]int        // frames, less those that came from others and more those that went there
-	stop [2]verdict
+	_     [64]byte         // what the others read when they meet
+	next  [2]units.Time    // the first that will happen here, or elsewhere by a frame from here; at the earliest
+	did   [2]uint64        // events since the last meeting
+	held  [2]int           // frames, less those that came from others and more those that went there
+	idled [2]time.Duration // that it waited for others, in all
+	stop  [2]verdict
 
 	_    [64]byte
 	post []atomic.Uint64 // what the others read all the time, in lines of its own: see tell
@@ -42,7 +45,6 @@ type beside struct {
 
 // neighbour is a part from which frames come.
 type neighbour struct {
-	*beside
 	delay units.Time // of the shortest link from it
 	from  *pipe[crossing]
 	clock *atomic.Uint64

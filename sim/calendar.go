@@ -261,6 +261,48 @@ func (c *calendar) travel(do func(port int32)) {
 	}
 }
 
+// due is a timer's time; units.Never: it is not set.
+func (c *calendar) due(timer int) units.Time {
+	if c.resting(timer) {
+		return units.Never
+	}
+	return c.slots[timer].at
+}
+
+// leave takes out the frames that are on their way to some ports, appends them to a
+// list, and returns it.
+func (c *calendar) leave(gone []entry, to func(port int32) bool) []entry {
+	leaves := func(e entry) bool { return e.event < c.timers && to(e.event) }
+	for _, e := range c.now {
+		if leaves(e) {
+			gone = append(gone, e)
+		}
+	}
+	c.now = slices.DeleteFunc(c.now, leaves)
+	n := len(gone)
+	for i := range c.frames {
+		a := &c.frames[i]
+		gone = append(gone, a.last[:a.n]...)
+		for a.more != 0 {
+			at := a.more
+			gone = append(gone, c.more[at].last[:]...)
+			a.more = c.more[at].more
+			c.more[at].more, c.free = c.free, at
+		}
+		a.n = 0
+	}
+	all := gone[n:]
+	gone = gone[:n]
+	for _, e := range all {
+		if to(e.event) {
+			gone = append(gone, e)
+		} else {
+			c.put(e, c.day(e.at))
+		}
+	}
+	return gone
+}
+
 // insert puts an entry among those of today.
 func (c *calendar) insert(e entry) {
 	c.now = append(c.now, e)

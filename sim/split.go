@@ -29,6 +29,7 @@ type split struct {
 	meet   barrier
 	looked time.Time // by the first part, at the clock
 	pools  sync.Mutex
+	balance
 }
 
 // A port's peer is a port of its own part, or one of these.
@@ -74,11 +75,8 @@ func (w *World) divide() {
 	if n < 2 || w.pool.Held() > 0 {
 		return
 	}
-	s := &split{ahead: units.Never}
+	s := new(split)
 	parts := make([]uint8, len(w.ports))
-	for i := range parts {
-		parts[i] = uint8(w.nodes[w.ports[i].member].part)
-	}
 	for i := range n {
 		p := &w.part
 		if i > 0 {
@@ -93,45 +91,30 @@ func (w *World) divide() {
 		p.beside.parts = parts
 		s.parts = append(s.parts, p)
 	}
-	delay := make([]units.Time, n*n)
-	for i := range delay {
-		delay[i] = units.Never
-	}
 	for i := range w.nodes {
 		m := &w.nodes[i]
 		m.env.Pool = s.parts[m.part].pool
-	}
-	for i := range w.ports {
-		p := &w.ports[i]
-		if p.peer != unlinked && w.nodes[p.member].part != w.nodes[w.ports[p.other()].member].part {
-			to := p.other()
-			p.peer = away(to)
-			d := &delay[int(parts[i])*n+int(parts[to])]
-			*d = min(*d, p.delay)
-			s.ahead = min(s.ahead, p.delay)
-		}
 	}
 	for _, p := range s.parts {
 		for _, q := range s.parts {
 			p.beside.all = append(p.beside.all, q.beside)
 		}
-		p.beside.span = s.ahead
-		p.beside.step = s.ahead / 4
 	}
-	for i, p := range s.parts {
-		for j, q := range s.parts {
-			if d := delay[j*n+i]; d != units.Never {
-				p.beside.in = append(p.beside.in, neighbour{q.beside, d, q.beside.out[i], &q.beside.post[clock]})
-			}
-		}
-	}
+	s.waited, s.longer, s.counts = make([]time.Duration, n), make([]float64, n), make([]uint32, len(w.ports))
 	s.meet.parts = uint32(n)
 	w.split = s
+	w.link()
+	for _, p := range s.parts {
+		p.beside.span = s.ahead
+	}
 }
 
 // leastAhead is the shortest delay of a link that may be between two parts: in less
 // time too little happens to be worth meeting for.
 const leastAhead = 200 * units.Nanosecond
+
+// longestAhead is how far one part may be ahead of the others even if no links join them.
+const longestAhead = units.Second
 
 // mostParts is how many parts there may be.
 const mostParts = 1 << 8
@@ -153,13 +136,20 @@ func (w *World) share() int {
 		}
 		return i
 	}
-	for i := range w.ports {
-		p := &w.ports[i]
-		if p.peer != unlinked && (p.delay < leastAhead || w.nodes[p.member].ports == 1) {
-			a, b := group(p.member), group(w.ports[p.other()].member)
-			lead[max(a, b)] = min(a, b)
+	join := func(which func(p *port) bool) {
+		for i := range w.ports {
+			p := &w.ports[i]
+			if p.peer != unlinked && which(p) {
+				a, b := group(p.member), group(w.ports[p.other()].member)
+				lead[max(a, b)] = min(a, b)
+			}
 		}
 	}
+	join(func(p *port) bool { return p.delay < leastAhead })
+	for i := range w.nodes {
+		w.nodes[i].unit = group(int32(i))
+	}
+	join(func(p *port) bool { return w.nodes[p.member].ports == 1 })
 	weight := make([]units.Rate, len(w.nodes)) // by group: what may go through it
 	for i := range w.ports {
 		weight[group(w.ports[i].member)] += w.ports[i].link.Rate

@@ -15,10 +15,11 @@ import (
 type verdict uint8
 
 const (
-	goOn    verdict = iota
-	ended           // there is nothing more before the end of the run
-	stopped         // the context has ended
-	crowded         // parts wait for processors that others use
+	goOn     verdict = iota
+	ended            // there is nothing more before the end of the run
+	stopped          // the context has ended
+	crowded          // parts wait for processors that others use
+	lopsided         // some have too much to do
 )
 
 // runParts is Run of a world in parts. They have their events happen at the same time
@@ -45,10 +46,11 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 	return nil
 }
 
+// looks is how many meetings there are from one look at the clock and the context
+// to the next. Tests look more often.
+var looks uint32 = 1 << 3
+
 const (
-	// looks is how many meetings there are from one look at the clock and the context
-	// to the next.
-	looks = 1 << 3
 	// Parts are crowded if in a span they wait for each other in vain, because one of
 	// them has no processor, for more than two fifths of the time: two parts that run
 	// together are faster than in turns if they can for the rest.
@@ -60,6 +62,7 @@ const (
 // together has each part run on a processor of its own.
 func (w *World) together(ctx context.Context, until units.Time) verdict {
 	w.split.looked = time.Now()
+	w.split.weighed = w.split.looked
 	w.split.meet.lost.Store(0)
 	var rest sync.WaitGroup
 	for _, p := range w.split.parts[1:] {
@@ -78,35 +81,50 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 		half := b.half()
 		b.meet(p)
 		if b.number == 0 {
-			b.stop[half] = s.look(ctx, b.round)
+			b.stop[half] = s.look(ctx, b.round, half)
 		}
-		s.wait()
+		s.wait(b)
 		first := b.turn(p, s)
-		if v := b.all[0].stop[half]; v != goOn {
+		switch v := b.all[0].stop[half]; v {
+		case goOn:
+		case lopsided:
+			s.wait(b)
+			if b.number == 0 {
+				w.even()
+			}
+			s.wait(b)
+		default:
 			return v
 		}
 		if w.due <= until && w.due <= first {
-			s.wait() // all know that
+			s.wait(b) // all know that
 			if b.number == 0 {
 				w.sample(min(first, until))
 			}
-			s.wait()
+			s.wait(b)
 			continue
 		}
 		if first > until {
 			return ended
 		}
 		b.began, b.meets = first, w.meeting(b, first, until)
+		var since time.Time
 		for idle := 0; b.end < b.meets; {
 			limit := b.limit(p)
-			if limit >= min(b.end+s.ahead/2, b.meets) { // less is not worth what it takes to tell
-				idle = 0
-				p.until(limit)
-				b.end = limit
-				b.tell(p, limit)
-			} else {
+			if limit < min(b.end+s.ahead/2, b.meets) { // less is not worth what it takes to tell
+				if idle == 0 {
+					since = time.Now()
+				}
 				s.idle(&idle)
+				continue
 			}
+			if idle > 0 {
+				b.idle += time.Since(since)
+				idle = 0
+			}
+			p.until(limit)
+			b.end = limit
+			b.tell(p, limit)
 		}
 	}
 }
@@ -163,6 +181,7 @@ func (b *beside) meet(p *part) {
 	b.did[half] = p.count - b.events
 	p.pool.Share()
 	b.held[half] = p.pool.Held()
+	b.idled[half] = b.idle
 	b.first, b.events = units.Never, p.count
 }
 
@@ -208,7 +227,7 @@ func (w *World) meeting(b *beside, first, until units.Time) units.Time {
 }
 
 // look is what the first part sees now and then.
-func (s *split) look(ctx context.Context, round uint32) verdict {
+func (s *split) look(ctx context.Context, round uint32, half int) verdict {
 	switch {
 	case round%looks != 0:
 		return goOn
@@ -216,13 +235,14 @@ func (s *split) look(ctx context.Context, round uint32) verdict {
 		return stopped
 	}
 	now := time.Now()
-	past := now.Sub(s.looked)
-	if past < span {
-		return goOn
+	if past := now.Sub(s.looked); past >= span {
+		s.looked = now
+		if time.Duration(s.meet.lost.Swap(0)) > past*2/5 {
+			return crowded
+		}
 	}
-	s.looked = now
-	if time.Duration(s.meet.lost.Swap(0)) > past*2/5 {
-		return crowded
+	if s.weigh(now, half) {
+		return lopsided
 	}
 	return goOn
 }
@@ -284,7 +304,7 @@ var mostSpins = 3000
 const rest = 300
 
 // wait waits until all are there.
-func (s *split) wait() {
+func (s *split) wait(by *beside) {
 	b := &s.meet
 	round := b.round.Load()
 	if b.here.Add(1) == b.parts {
@@ -292,9 +312,11 @@ func (s *split) wait() {
 		b.round.Store(round + 1)
 		return
 	}
+	since := time.Now()
 	for idle := 0; b.round.Load() == round; {
 		s.idle(&idle)
 	}
+	by.idle += time.Since(since)
 }
 
 // idle is called by a part that waits and has nothing to do, with how often it was.

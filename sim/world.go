@@ -46,6 +46,7 @@ type member struct {
 	first int
 	ports int
 	part  int // that it belongs to
+	unit  int // the first of the nodes that are always in one part
 }
 
 // port is one end of a link: what arrivals and transmissions need in one line of the

@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+// Parts begin with as much to do each. That does not last: flows begin and end, and of two
+// processors of a virtual machine now the one and now the other is a fourth slower, for
+// tenths of a second. The faster one then waits for the slower all that time. So some nodes
+// change their part when the parts meet, from the one that waits least to the one that waits
+// most; what happens does not depend on where.
+
+var (
+	// weighs is how long parts are looked at before nodes are moved.
+	weighs = 5 * time.Millisecond
+	// uneven is which part of that time one must have waited longer than another.
+	uneven = 0.04
+)
+
+// balance is what is known of how even the parts are.
+type balance struct {
+	weighed time.Time       // when that was looked at last
+	waited  []time.Duration // by part: how long it had waited then
+	longer  []float64       // which part of the time it waited, of late
+	counts  []uint32        // by port: frames that had been sent and had arrived when nodes were to be moved last
+	leaving []entry         // see move
+}
+
+// weigh reports whether one part waits much longer than another. It goes by what the parts
+// said when they met before the meeting at hand.
+func (s *split) weigh(now time.Time, half int) bool {
+	past := now.Sub(s.weighed)
+	if past < weighs {
+		return false
+	}
+	s.weighed = now
+	for i, p := range s.parts {
+		idle := p.beside.idled[1-half]
+		s.longer[i] = (s.longer[i] + float64(idle-s.waited[i])/float64(past)) / 2
+		s.waited[i] = idle
+	}
+	return slices.Max(s.longer)-slices.Min(s.longer) > uneven
+}
+
+// even moves nodes from the part that waits least to the one that waits most. All parts rest.
+func (w *World) even() {
+	if from, to, marked := choose(w); slices.Contains(marked, true) {
+		w.move(from, to, marked)
+		clear(w.split.longer)
+	}
+}
+
+// choose says which nodes are to be moved. Tests choose others.
+var choose = (*World).lightest
+
+// lightest marks nodes of the part that waits least, of which the one that waits most may take
+// as many as make both wait as long. Of nodes that belong together the first is marked.
+func (w *World) lightest() (from, to int, marked []bool) {
+	s := w.split
+	least, most := slices.Min(s.longer), slices.Max(s.longer)
+	from, to = slices.Index(s.longer, least), slices.Index(s.longer, most)
+	all, work := 0, make([]int, len(w.nodes)) // of nodes that belong together, by the first of them
+	for i := range w.ports {
+		p := &w.ports[i]
+		m := &w.nodes[p.member]
+		n := int(p.sent + p.delivered - s.counts[i])
+		s.counts[i] += uint32(n)
+		if m.ports == 1 {
+			n *= 2 // at its ends a packet takes longer
+		}
+		if m.part == from {
+			work[m.unit] += n
+			all += n
+		}
+	}
+	// What one has less to do, the other has more.
+	much := int(float64(all) * min(1, (most-least)/2))
+	marked = make([]bool, len(w.nodes))
+	kinds := w.kinds()
+	for kind := stray; kind < stays; kind++ {
+		for u, n := range work {
+			if n > 0 && n <= much && kinds[u] == kind {
+				marked[u] = true
+				much -= n
+			}
+		}
+	}
+	return from, to, marked
+}
+
+// kind is which nodes are moved rather than others.
+type kind uint8
+
+const (
+	stray  kind = iota // hosts whose switch is in another part
+	middle             // switches without hosts: most of their links lead to other parts anyway
+	host               // from now on its frames go from one part to another
+	stays
+)
+
+// kinds are those of nodes that belong together, by the first of them.
+func (w *World) kinds() []kind {
+	kinds := make([]kind, len(w.nodes))
+	for i := range w.nodes {
+		m := &w.nodes[i]
+		k := &kinds[m.unit]
+		if m.ports > 1 {
+			*k = max(*k, middle)
+		}
+		for i := range w.ports[m.first : m.first+m.ports] {
+			p := &w.ports[m.first+i]
+			switch {
+			case p.peer == unlinked:
+			case w.nodes[w.ports[p.other()].member].ports == 1:
+				*k = stays
+			case m.ports == 1 && p.peer > others:
+				*k = max(*k, host)
+			}
+		}
+	}
+	return kinds
+}
+
+// move has nodes of a part belong to another, those that belong together with the marked
+// ones. All parts rest, and have taken what others sent them.
+func (w *World) move(from, to int, marked []bool) {
+	s := w.split
+	p, q := s.parts[from], s.parts[to]
+	q.pool.FetchAll()
+	q.events.reach(q.beside.end)
+	s.leaving = p.events.leave(s.leaving[:0], func(port int32) bool { return marked[w.nodes[w.ports[port].member].unit] })
+	for _, e := range s.leaving {
+		t := p.events.sizes[e.ref]
+		q.events.send(&dataplane.Frame{Ref: e.ref, Len: t.len, Off: t.off}, e.event, e.at)
+	}
+	for i := range w.nodes {
+		m := &w.nodes[i]
+		if !marked[m.unit] {
+			continue
+		}
+		for port := m.first; port < m.first+m.ports; port++ {
+			at := p.events.due(port)
+			p.events.set(port, units.Never)
+			q.events.set(port, at)
+		}
+		m.part, m.env.Pool = to, q.pool
+	}
+	w.link()
+}
+
+// link has the parts know which links there are between them.
+func (w *World) link() {
+	s := w.split
+	n := len(s.parts)
+	s.ahead = longestAhead
+	delay := make([]units.Time, n*n)
+	for i := range delay {
+		delay[i] = units.Never
+	}
+	parts := w.beside.parts
+	for i := range w.ports {
+		parts[i] = uint8(w.nodes[w.ports[i].member].part)
+	}
+	for i := range w.ports {
+		p := &w.ports[i]
+		if p.peer == unlinked {
+			continue
+		}
+		p.peer = p.other()
+		if from, to := int(parts[i]), int(parts[p.peer]); from != to {
+			p.peer = away(p.peer)
+			d := &delay[from*n+to]
+			*d = min(*d, p.delay)
+			s.ahead = min(s.ahead, p.delay)
+		}
+	}
+	for i, p := range s.parts {
+		b := p.beside
+		b.step, b.in = s.ahead/4, b.in[:0]
+		for j, q := range s.parts {
+			if d := delay[j*n+i]; d != units.Never {
+				b.in = append(b.in, neighbour{d, q.beside.out[i], &q.beside.post[clock]})
+			}
+		}
+	}
+}
