@@ -16,14 +16,18 @@ import (
 
 var (
 	// weighs is how long parts are looked at before nodes are moved.
-	weighs = 5 * time.Millisecond
+	weighs = 2 * time.Millisecond
 	// uneven is which part of that time one must have waited longer than another.
 	uneven = 0.04
+	// seldom is how many times as long as moving nodes took they are looked at until they are
+	// moved again, at least: that takes longer where there is more.
+	seldom time.Duration = 50
 )
 
 // balance is what is known of how even the parts are.
 type balance struct {
 	weighed time.Time       // when that was looked at last
+	took    time.Duration   // to move nodes the last time
 	waited  []time.Duration // by part: how long it had waited then
 	longer  []float64       // which part of the time it waited, of late
 	counts  []uint32        // by port: frames that had been sent and had arrived when nodes were to be moved last
@@ -34,7 +38,7 @@ type balance struct {
 // said when they met before the meeting at hand.
 func (s *split) weigh(now time.Time, half int) bool {
 	past := now.Sub(s.weighed)
-	if past < weighs {
+	if past < max(weighs, seldom*s.took) {
 		return false
 	}
 	s.weighed = now
@@ -48,10 +52,12 @@ func (s *split) weigh(now time.Time, half int) bool {
 
 // even moves nodes from the part that waits least to the one that waits most. All parts rest.
 func (w *World) even() {
+	begin := time.Now()
 	if from, to, marked := choose(w); slices.Contains(marked, true) {
 		w.move(from, to, marked)
 		clear(w.split.longer)
 	}
+	w.split.took = time.Since(begin)
 }
 
 // choose says which nodes are to be moved. Tests choose others.

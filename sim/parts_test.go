@@ -117,27 +117,3 @@ func TestPartsDoNotMatter(t *testing.T) {
 		t.Errorf("%d nodes moved from one part to another", strayed)
 	}
 }
-
-// moveAtRandom has parts move nodes at random, often, until what it returns is called.
-func moveAtRandom() (end func()) {
-	l, e, g, c := looks, weighs, uneven, choose
-	r := rand.New(rand.NewPCG(1, 2))
-	looks, weighs, uneven, strayed = 1, 0, -1, 0
-	choose = func(w *World) (from, to int, marked []bool) {
-		from, to, marked = c(w)
-		marked = make([]bool, len(w.nodes))
-		if from = r.IntN(len(w.split.parts)); from == to {
-			return from, to, marked
-		}
-		for i := range w.nodes {
-			if m := &w.nodes[i]; m.unit == i && m.part == from && r.IntN(3) == 0 {
-				marked[i] = true
-				strayed++
-			}
-		}
-		return from, to, marked
-	}
-	return func() { looks, weighs, uneven, choose = l, e, g, c }
-}
-
-var strayed int // nodes, at random

@@ -277,14 +277,26 @@ func TestCalendarAgainstSlowTwin(t *testing.T) {
 				if at != units.Never {
 					slow = append(slow, entry{at: at, event: timer})
 				}
-				if c.resting(port) != (at == units.Never) {
-					t.Fatalf("timer %d is set to %v, resting: %v", port, at, c.resting(port))
+				if c.resting(port) != (at == units.Never) || c.due(port) != at {
+					t.Fatalf("timer %d is set to %v, resting: %v, due at %v", port, at, c.resting(port), c.due(port))
 				}
 			case 1:
 				last[port] = max(last[port]+1, at)
 				c.send(&dataplane.Frame{Ref: frames, Len: uint16(frames), Off: 4}, int32(port), last[port])
 				slow = append(slow, entry{last[port], int32(port), frames})
 				frames++
+			case 2:
+				third := func(p int32) bool { return int(p)%3 == port%3 }
+				gone := c.leave(nil, third)
+				for _, e := range slow {
+					if e.event < int32(n) && third(e.event) != slices.Contains(gone, e) {
+						t.Fatalf("%+v left: %v", e, !third(e.event))
+					}
+				}
+				for _, e := range gone {
+					f := c.sizes[e.ref]
+					c.send(&dataplane.Frame{Ref: e.ref, Len: f.len, Off: f.off}, e.event, e.at)
+				}
 			}
 			want := entry{at: units.Never}
 			for _, e := range slow {

@@ -88,20 +88,12 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 		switch v := b.all[0].stop[half]; v {
 		case goOn:
 		case lopsided:
-			s.wait(b)
-			if b.number == 0 {
-				w.even()
-			}
-			s.wait(b)
+			s.alone(b, w.even)
 		default:
 			return v
 		}
 		if w.due <= until && w.due <= first {
-			s.wait(b) // all know that
-			if b.number == 0 {
-				w.sample(min(first, until))
-			}
-			s.wait(b)
+			s.alone(b, func() { w.sample(min(first, until)) })
 			continue
 		}
 		if first > until {
@@ -317,6 +309,18 @@ func (s *split) wait(by *beside) {
 		s.idle(&idle)
 	}
 	by.idle += time.Since(since)
+}
+
+// alone has the first part do something while all others rest. That these wait then does not
+// mean that they have less to do.
+func (s *split) alone(b *beside, do func()) {
+	waited := b.idle
+	s.wait(b) // all know that there is something
+	if b.number == 0 {
+		do()
+	}
+	s.wait(b)
+	b.idle = waited
 }
 
 // idle is called by a part that waits and has nothing to do, with how often it was.

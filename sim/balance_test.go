@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"photon/units"
+)
+
+// moveAtRandom has parts give each other nodes at random, often, until what it returns is
+// called.
+func moveAtRandom() (end func()) {
+	l, e, g, m, c := looks, weighs, uneven, seldom, choose
+	r := rand.New(rand.NewPCG(1, 2))
+	looks, weighs, uneven, seldom, strayed = 1, 0, -1, 0, 0
+	choose = func(w *World) (from, to int, marked []bool) {
+		from, to, marked = c(w)
+		clear(marked)
+		if from = r.IntN(len(w.split.parts)); from == to {
+			return from, to, marked
+		}
+		for i := range w.nodes {
+			if m := &w.nodes[i]; m.unit == i && m.part == from && r.IntN(3) == 0 {
+				marked[i] = true
+				strayed++
+			}
+		}
+		return from, to, marked
+	}
+	return func() { looks, weighs, uneven, seldom, choose = l, e, g, m, c }
+}
+
+var strayed int // nodes, at random
+
+// What is moved is what makes two parts wait as long, and first what is far from its
+// switch.
+func TestWhatIsMoved(t *testing.T) {
+	d := newDumbbell(t, "none", units.Microsecond) // hosts 0 to 2 at switch 6, 3 to 5 at switch 7
+	d.Parts(2)
+	d.divide()
+	s := d.split
+	if d.nodes[0].part != d.nodes[6].part || d.nodes[3].part != d.nodes[7].part || d.nodes[6].part == d.nodes[7].part {
+		t.Fatalf("%+v", d.nodes)
+	}
+	for _, p := range s.parts {
+		p.events = newCalendar(len(d.ports), units.Microsecond, shortestDay)
+	}
+	carry := func(frames uint32) {
+		for i := range d.ports {
+			d.ports[i].sent += frames
+			d.ports[i].delivered += frames
+		}
+	}
+	mine, other := d.nodes[0].part, d.nodes[3].part
+	wait := func(first, second float64) { s.longer[mine], s.longer[other] = first, second }
+	see := func(want ...int) {
+		t.Helper()
+		carry(100)
+		from, to, marked := d.lightest()
+		var got []int
+		for i, m := range marked {
+			if m {
+				got = append(got, i)
+			}
+		}
+		if !slices.Equal(got, want) || len(got) > 0 && (s.longer[from] > s.longer[to]) {
+			t.Fatalf("from %d to %d: nodes %v, not %v", from, to, got, want)
+		}
+		if len(got) > 0 {
+			d.move(from, to, marked)
+		}
+	}
+	wait(0.1, 0.1)
+	see()
+	wait(0, 0.3) // less than a host
+	see()
+	wait(0, 0.5) // one: a host has a fifth of its part
+	see(0)
+	if d.nodes[0].part != other || d.nodes[0].env.Pool != s.parts[other].pool || d.ports[0].peer > others || d.ports[d.nodes[6].first].peer > others {
+		t.Error("host 0 was not moved")
+	}
+	wait(0, 0.6)
+	see(1)
+	wait(0.4, 0) // back, and none of those that are at their switch
+	see(0)
+	wait(0.4, 0)
+	see(1)
+	wait(0.5, 0)
+	see(3)
+	if !slices.Equal(s.parts[0].beside.parts, s.parts[1].beside.parts) {
+		t.Error("parts do not agree on whose ports are whose")
+	}
+}
