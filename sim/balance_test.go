@@ -15,7 +15,7 @@ func moveAtRandom() (end func()) {
 	r := rand.New(rand.NewPCG(1, 2))
 	looks, weighs, uneven, seldom, strayed = 1, 0, -1, 0, 0
 	choose = func(w *World) (from, to int, marked []bool) {
-		from, to, marked = c(w)
+		_, to, marked = c(w)
 		clear(marked)
 		if from = r.IntN(len(w.split.parts)); from == to {
 			return from, to, marked
