@@ -11,9 +11,9 @@ import (
 // moveAtRandom has parts give each other nodes at random, often, until what it returns is
 // called.
 func moveAtRandom() (end func()) {
-	l, e, g, m, c := looks, weighs, uneven, seldom, choose
+	e, g, m, c := weighs, uneven, seldom, choose
 	r := rand.New(rand.NewPCG(1, 2))
-	looks, weighs, uneven, seldom, strayed = 1, 0, -1, 0, 0
+	weighs, uneven, seldom, strayed = 0, -1, 0, 0
 	choose = func(w *World) (from, to int, marked []bool) {
 		_, to, marked = c(w)
 		clear(marked)
@@ -28,7 +28,7 @@ func moveAtRandom() (end func()) {
 		}
 		return from, to, marked
 	}
-	return func() { looks, weighs, uneven, seldom, choose = l, e, g, m, c }
+	return func() { weighs, uneven, seldom, choose = e, g, m, c }
 }
 
 var strayed int // nodes, at random

@@ -46,11 +46,10 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 	return nil
 }
 
-// looks is how many meetings there are from one look at the clock and the context
-// to the next. Tests look more often.
-var looks uint32 = 1 << 3
-
 const (
+	// looks is how many meetings there are from one look at the context, or, of parts that take
+	// turns, at the clock, to the next.
+	looks = 1 << 3
 	// Parts are crowded if in a span they wait for each other in vain, because one of
 	// them has no processor, for more than two fifths of the time: two parts that run
 	// together are faster than in turns if they can for the rest.
@@ -218,12 +217,9 @@ func (w *World) meeting(b *beside, first, until units.Time) units.Time {
 	return min(first+b.span, until+1, w.due)
 }
 
-// look is what the first part sees now and then.
+// look is what the first part sees when all meet.
 func (s *split) look(ctx context.Context, round uint32, half int) verdict {
-	switch {
-	case round%looks != 0:
-		return goOn
-	case ctx.Err() != nil:
+	if round%looks == 0 && ctx.Err() != nil {
 		return stopped
 	}
 	now := time.Now()
