@@ -83,7 +83,7 @@ gathered:
 	XORL R12, R12                   // markable
 	XORL R13, R13                   // lossless
 	MOVQ ports_len+16(FP), R9
-	IMULQ $(switchPort__size>>const_accountShift), R9
+	IMULQ $switchPort__size, R9
 	DECQ R9
 	MOVQ R9, X10
 	PSHUFL $0, X10, X10             // no account is further
@@ -120,6 +120,7 @@ four:
 
 	PAND  X8, X5
 	PMADDWL X9, X5
+	PSLLL $const_accountShift, X5
 	MOVOU X5, leaving_accounts(AX)(CX*4)
 	MOVO  X5, X4
 	PCMPGTL X10, X4
@@ -167,7 +168,6 @@ four:
 	NOTQ R11
 	BTSQ R13, R11                   // where runs of one account begin, and the end
 	MOVQ ports_base+8(FP), R10
-	ADDQ $(switchPort_in+const_accountsAt), R10
 	LEAQ -1(R11), R9                // the first run begins with the first frame
 	ANDQ R9, R11
 	XORL BX, BX                     // bytes before the run
@@ -177,10 +177,8 @@ four:
 	// Its account, and where the next one begins, in R8.
 run:
 	MOVL leaving_accounts(AX)(R8*4), R9
-	SHLQ $const_accountShift, R9
-	ADDQ R10, R9
-	MOVQ const_accountBytes(R9), R12
-	CMPQ R12, const_accountEasy(R9)
+	MOVQ (switchPort_in+const_accountsAt+const_accountBytes)(R10)(R9*1), R12
+	CMPQ R12, (switchPort_in+const_accountsAt+const_accountEasy)(R10)(R9*1)
 	JGT  done
 	TZCNTQ R11, R8
 	LEAQ -1(R11), R14
@@ -188,7 +186,7 @@ run:
 	ADDQ BX, R12
 	MOVL leaving_sums(AX)(R8*4), BX
 	SUBQ BX, R12
-	MOVQ R12, const_accountBytes(R9)
+	MOVQ R12, (switchPort_in+const_accountsAt+const_accountBytes)(R10)(R9*1)
 	CMPL R8, R13
 	JNE  run
 done:
