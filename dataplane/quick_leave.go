@@ -94,7 +94,7 @@ func (t *taken) whole(ports []switchPort, p *switchPort, burst []Frame) {
 		t.queues &= t.queues - 1
 		for ; t.eased > t.n; t.eased-- {
 			f := &burst[t.eased-1]
-			ports[f.In].in.Ease(prio, -int64(f.Len))
+			ports[f.In].in.Ease(f.Prio, -int64(f.Len))
 		}
 	}
 }
