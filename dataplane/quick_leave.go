@@ -15,7 +15,6 @@ import (
 
 // leaving is what takeAhead knows of the frames that it took.
 type leaving struct {
-	accounts [quickBurst]uint32     // where each one's account is, in bytes from the first port's of priority 0
 	sums     [quickBurst + 1]uint32 // bytes of those before each, and of all
 	markable uint64                 // a bit for each
 }

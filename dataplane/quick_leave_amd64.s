@@ -33,7 +33,7 @@ FOUR(length, $0xFFFF)                                              // Len, befor
 	MOVOU X7, 112(to)
 
 // func takeAhead(l *leaving, ports []switchPort, p *switchPort, ready uint, burst *Frame, room uint) (queues, n, eased uint)
-TEXT ·takeAhead(SB), NOSPLIT, $0-88
+TEXT ·takeAhead(SB), NOSPLIT, $128-88
 	MOVQ l+0(FP), AX
 	MOVQ p+32(FP), SI
 	MOVQ ready+40(FP), BX
@@ -121,7 +121,7 @@ four:
 	PAND  X8, X5
 	PMADDWL X9, X5
 	PSLLL $const_accountShift, X5
-	MOVOU X5, leaving_accounts(AX)(CX*4)
+	MOVOU X5, account-128(SP)(CX*4) // in bytes from the first port's of priority 0
 	MOVO  X5, X4
 	PCMPGTL X10, X4
 	POR   X5, X11
@@ -176,7 +176,7 @@ four:
 
 	// Its account, and where the next one begins, in R8.
 run:
-	MOVL leaving_accounts(AX)(R8*4), R9
+	MOVL account-128(SP)(R8*4), R9
 	MOVQ (switchPort_in+const_accountsAt+const_accountBytes)(R10)(R9*1), R12
 	CMPQ R12, (switchPort_in+const_accountsAt+const_accountEasy)(R10)(R9*1)
 	JGT  done
