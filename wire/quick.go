@@ -36,6 +36,13 @@ func (b *Quick) Hash() uint32 {
 	return mix(binary.BigEndian.Uint64(b[26:34]), uint64(binary.BigEndian.Uint32(b[34:38]))<<8|uint64(b[23]))
 }
 
+// RoCE reports whether it is Plain and a RoCEv2 packet.
+func (b *Quick) RoCE() bool {
+	start := binary.LittleEndian.Uint32(b[12:16])
+	rest := binary.LittleEndian.Uint32(b[20:24])
+	return start&0xFFFFFF == 0x450008 && rest&0xFF00FF1F == ProtoUDP<<24 && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
+}
+
 // CNP reports whether it is a RoCEv2 packet that is a congestion notification.
 func (b *Quick) CNP() bool {
 	return b[42] == OpCNP && b[23] == ProtoUDP && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
