@@ -67,8 +67,8 @@ func (q *ackQueue) empty() bool { return q.head == q.tail }
 
 func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.acks)-1)] }
 
-// queueAck notes what is to be told of the packet in b.
-func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, hdr *wire.Header) {
+// queueAck notes what is to be told of the packet in b, whose base transport header is at bth.
+func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, bth int, tos uint8) {
 	p := &h.peers[slot]
 	q := &h.acks
 	if p.acks == 0 || q.tail-q.head < q.spare {
@@ -80,10 +80,10 @@ func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, hdr *wir
 	if !h.ackEach {
 		return
 	}
-	a.mark = hdr.TOS & 3
-	at := hdr.BTH + wire.BTHLen
-	ext := wire.BTH(b[hdr.BTH:]).Extensions()
-	if len(b) < at+wire.ExtensionsLen(ext) {
+	a.mark = tos & 3
+	at := bth + wire.BTHLen
+	ext := wire.BTH(b[bth:]).Extensions()
+	if ext == 0 || len(b) < at+wire.ExtensionsLen(ext) {
 		return
 	}
 	a.ext = ext
@@ -149,41 +149,55 @@ func (c *Config) undetermined(ecn uint8) bool {
 // its reaction point know.
 func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
-	ext := bth.Extensions()
-	end := hdr.BTH + ackLen(ext)
+	end := hdr.BTH + ackLen(bth.Extensions())
 	if len(b) < end {
 		return dataplane.DropMalformed, false
 	}
-	id := h.byPeer.Lookup(keyFrom(b[hdr.L3:], bth.DestQP()))
+	key := keyFrom(b[hdr.L3:], bth.DestQP())
+	id := h.byPeer.Lookup(key)
 	if !h.intact(b[:end], hdr, id) {
 		return dataplane.DropBadICRC, false
 	}
 	if id == flowtable.None {
 		return dataplane.DropUnknown, false
 	}
+	h.told.put(key.short(), id)
+	if _, ok := h.acked(now, id, b[hdr.BTH:end]); !ok {
+		return dataplane.DropUnknown, false
+	}
+	return 0, true
+}
+
+// acked takes a whole acknowledgement of a flow, from the base transport header on. It is
+// not ok if that is of packets that were never sent, or acknowledged long ago. If it is
+// silent, then there is no more to do than before.
+func (h *Host) acked(now units.Time, id int, b []byte) (silent, ok bool) {
 	f := &h.flows[id]
-	nak := wire.AETH(b[hdr.BTH+wire.BTHLen:]).Syndrome() >= wire.SyndromeNAK
+	bth := wire.BTH(b)
+	nak := wire.AETH(b[wire.BTHLen:]).Syndrome() >= wire.SyndromeNAK
 	upTo := f.packet(bth.PSN())
 	if !nak {
 		upTo++
 	}
 	if upTo < f.acked || upTo > f.next {
-		return dataplane.DropUnknown, false // of packets that were never sent, or acknowledged long ago
+		return false, false
 	}
 	f.acked = upTo
 	if f.packets > 0 && upTo == f.packets {
 		h.finish(now, id)
-		return 0, true
+		return false, true
 	}
 	if nak {
 		f.rewind(upTo)
 		f.awaiting = false
-	} else if f.acker != nil && upTo > 0 {
-		h.tellRP(now, f, bth, ext, b[hdr.BTH+wire.BTHLen+wire.AETHLen:end], upTo-1)
+	} else if f.listens && upTo > 0 {
+		h.tellRP(now, f, bth, bth.Extensions(), b[wire.BTHLen+wire.AETHLen:], upTo-1)
 		h.openWindow(now, id)
+	} else {
+		return !h.reschedule(now, id), true
 	}
 	h.reschedule(now, id)
-	return 0, true
+	return false, true
 }
 
 // intact reports whether the ICRC of an acknowledgement is right; id is that of its
@@ -205,7 +219,7 @@ func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 
 // tellRP hands an acknowledgement to the flow's reaction point.
 func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []byte, packet uint64) {
-	a := &h.told
+	a := &h.ack
 	*a = ratelimit.Ack{Packet: packet, Next: f.next, CE: bth.BECN(), UE: bth.FECN()}
 	if ext&wire.ExtINT != 0 {
 		a.Hops = wire.INT(rest[:wire.INTLen])

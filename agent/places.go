@@ -78,7 +78,7 @@ func (h *Host) drop(slot int) {
 	h.config.NP.Forget(slot)
 	h.notice = h.config.NP.Next()
 	h.table.Delete(slot)
-	h.recent.slot = flowtable.None
+	h.peers[slot].key = 0
 }
 
 // makeRoom forgets a flow that has been silent for long in favour of a new one.

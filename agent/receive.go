@@ -9,20 +9,23 @@ import (
 	"photon/wire"
 )
 
-// peer is what a receiver knows of a flow.
+// peer is what a receiver knows of a flow: a line of the cache.
 type peer struct {
-	mac      wire.MAC
-	srcPort  uint16
-	expected uint32 // sequence number, 24 bits
-	refused  bool   // a NAK was sent for expected
-	acks     uint32 // of its acknowledgements that wait to be sent
-	lastAck  uint32 // place of the last of them in the queue
+	key      shortKey // 0: it has none, or there is no such flow
+	from     uint64   // MAC address and source port, as a number
+	expected uint32   // sequence number, 24 bits
+	lastAck  uint32   // place of the last of its acknowledgements in the queue
 	messages uint32
+	acks     uint16 // of its acknowledgements that wait to be sent, at most moreAcks
+	refused  bool   // a NAK was sent for expected
 	frames   uint64 // taken in order
 	bytes    uint64 // of them on the wire
 	marked   uint64
 	cnps     uint64
 }
+
+func (p *peer) mac() wire.MAC   { return wire.MAC(p.from >> 16) }
+func (p *peer) srcPort() uint16 { return uint16(p.from) }
 
 const psnMask = 1<<24 - 1
 
@@ -48,6 +51,9 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 // was, but for what the notification point may have to say.
 func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
 	b := h.env.Bytes(f)
+	if silent, ok := h.known(now, f.Len, b); ok {
+		return silent
+	}
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
 		h.count(0, f.Len)
@@ -133,9 +139,8 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 }
 
 func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
-	bth := wire.BTH(b[hdr.BTH:])
-	key := keyFrom(b[hdr.L3:], bth.DestQP())
-	slot, fresh := h.slotOf(key, now)
+	key := keyFrom(b[hdr.L3:], wire.BTH(b[hdr.BTH:]).DestQP())
+	slot, fresh := h.table.Insert(key, now)
 	if slot == flowtable.None {
 		if slot, fresh = h.makeRoom(now, key); slot == flowtable.None {
 			return dataplane.DropTable, false
@@ -144,15 +149,22 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	if fresh {
 		h.morePeers()
 	}
-	p := &h.peers[slot]
 	if fresh {
-		*p = peer{mac: hdr.Src, srcPort: hdr.SrcPort}
+		h.peers[slot] = peer{key: key.short(), from: uint64(hdr.Src)<<16 | uint64(hdr.SrcPort)}
 		if slot < len(h.replies) {
 			h.replies[slot].Forget()
 		}
 	}
+	h.lately.put(key.short(), slot)
+	return h.came(now, slot, length, b, hdr.BTH, hdr.TOS)
+}
+
+// came takes a data packet of the flow of a slot, whose base transport header is at at.
+func (h *Host) came(now units.Time, slot int, length uint16, b []byte, at int, tos uint8) (dataplane.Reason, bool) {
+	p := &h.peers[slot]
+	bth := wire.BTH(b[at:])
 	onWire := h.onLink(int(length))
-	ecn := hdr.TOS & 3
+	ecn := tos & 3
 	if ecn == wire.CE {
 		p.marked++
 		h.stats.NPMarked++
@@ -170,33 +182,21 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 			p.messages++
 		}
 		if bth.AckRequest() {
-			h.queueAck(slot, wire.SyndromeACK, psn, b, hdr)
+			h.queueAck(slot, wire.SyndromeACK, psn, b, at, tos)
 		}
 	case ahead < 1<<23: // something before it is missing
 		if !p.refused {
 			p.refused = true
-			h.queueAck(slot, wire.SyndromeNAK, p.expected, b, hdr)
+			h.queueAck(slot, wire.SyndromeNAK, p.expected, b, at, tos)
 		}
 		return dataplane.DropSequence, false
 	default: // seen before
 		if bth.AckRequest() {
-			h.queueAck(slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, hdr)
+			h.queueAck(slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, at, tos)
 		}
 		return dataplane.DropSequence, false
 	}
 	return 0, true
-}
-
-// slotOf is Insert of the table of received flows. Packets of a flow often come
-// one after the other.
-func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
-	if h.recent.slot >= 0 && h.recent.key == k {
-		h.table.Touch(int(h.recent.slot), now)
-		return int(h.recent.slot), false
-	}
-	slot, fresh = h.table.Insert(k, now)
-	h.recent.key, h.recent.slot = k, int32(slot)
-	return slot, fresh
 }
 
 // takeCNP lets the reaction point of the flow that the CNP names act, and moves
@@ -257,16 +257,21 @@ func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
 }
 
 // reschedule moves a flow's next departure to where its rate now puts it. A
-// flow that stands at the port already keeps its place.
-func (h *Host) reschedule(now units.Time, id int) {
+// flow that stands at the port already keeps its place. It reports whether anything may
+// happen earlier than it would have.
+func (h *Host) reschedule(now units.Time, id int) (earlier bool) {
 	f := &h.flows[id]
-	if f.shared != nil && !(f.gone && !f.awaiting) {
+	if f.apart && f.shared != nil && !(f.gone && !f.awaiting) {
 		h.repace(now, f.shared)
-		return
+		return true
 	}
-	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames() > 0 {
-		h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+	at, waiting := h.pacer.Waiting(id)
+	if !waiting || f.awaiting || f.frames() == 0 {
+		return false
 	}
+	to := max(now, f.departure(now))
+	h.pacer.Wait(id, f.prio, to)
+	return to < at
 }
 
 // PeerState is what a receiver knows of a flow.

@@ -28,6 +28,56 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	return n
 }
 
+// Serve is Transmit for one frame, and then Next.
+func (h *Host) Serve(now units.Time, _ int, burst []dataplane.Frame) (n int, next units.Time) {
+	if h.late || now >= h.attend || now >= h.notice || now >= h.nextAnnounce || !h.serve(now, &burst[0]) {
+		n = h.Transmit(now, 0, burst[:1])
+		return n, h.Next(now, 0)
+	}
+	next = min(h.pacer.Next(), h.notice, h.nextAnnounce)
+	pending := h.pacer.Ready()
+	if !h.acks.empty() {
+		pending |= 1 << h.ackPrio
+	}
+	if pending != 0 {
+		if pending&^h.eg.Paused() != 0 {
+			return 1, now
+		}
+		next = min(next, h.eg.Next())
+	}
+	return 1, max(now, next)
+}
+
+// serve makes the next frame, as send does, if that is an acknowledgement or data of the one flow
+// whose time has come, and there is neither a CNP nor an announcement to be sent. It
+// does nothing that matters to send, and reports false, otherwise.
+func (h *Host) serve(now units.Time, f *dataplane.Frame) (made bool) {
+	open := ^h.eg.Paused()
+	prio := h.ackPrio
+	if h.acks.empty() {
+		id, due, ok := h.pacer.Alone(now, open)
+		if !ok {
+			return false
+		}
+		prio = h.pacer.Class(id)
+		if *f, made, _ = h.packet(now, id, due, prio); !made {
+			return false
+		}
+	} else {
+		if ready := h.pacer.Turn(now) & open; ready>>prio>>1 != 0 || open>>prio&1 == 0 {
+			return false
+		}
+		if *f, made, _ = h.acknowledge(); !made {
+			return false
+		}
+	}
+	l := h.lane(prio)
+	l.txFrames++
+	l.txBytes += uint64(f.Len)
+	l.made++
+	return true
+}
+
 // send makes the next frame, if there is one to send.
 func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 	for {
@@ -98,13 +148,18 @@ func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 
 // reply is the header of a packet to the sender of a received flow.
 func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
-	return wire.RoCE{DstMAC: h.peers[slot].mac, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip(), TOS: dscp << 2, SrcPort: h.peers[slot].srcPort}
+	return wire.RoCE{DstMAC: h.peers[slot].mac(), SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip(), TOS: dscp << 2, SrcPort: h.peers[slot].srcPort()}
 }
 
 // data makes the next packet of the first flow of a class, and schedules the
 // flow's next.
 func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
 	id, due := h.pacer.Pop(int(prio))
+	return h.packet(now, id, due, prio)
+}
+
+// packet makes the next packet of a flow that the pacer gave out, and schedules the next.
+func (h *Host) packet(now units.Time, id int, due units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
 	s := h.pacer.Beside(id)
 	if s.plain == 0 {
 		return h.particular(now, id, due)
@@ -171,6 +226,18 @@ func (h *Host) particular(now units.Time, id int, due units.Time) (frame datapla
 // and zeros up to a line of the cache: in worlds that keep no payload, what somebody
 // looks at there must not be an earlier frame's.
 func (h *Host) putHead(b []byte, s *sending, id int) {
+	if s.headers <= headNear && len(b) >= headNear {
+		head := &s.head // word by word: a copy of so few bytes is mostly the call of it
+		putLE(b[0:8], le(head[0:8]))
+		putLE(b[8:16], le(head[8:16]))
+		putLE(b[16:24], le(head[16:24]))
+		putLE(b[24:32], le(head[24:32]))
+		putLE(b[32:40], le(head[32:40]))
+		putLE(b[40:48], le(head[40:48]))
+		putLE(b[48:56], le(head[48:56]))
+		putLE(b[56:64], le(head[56:64]))
+		return
+	}
 	if s.headers <= headNear {
 		copy(b, s.head[:])
 		return

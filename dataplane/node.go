@@ -25,3 +25,18 @@ type Node interface {
 	// Close gives back the frames that the node holds; it is not used any more.
 	Close()
 }
+
+// Server is a Node that a world which sends frame by frame asks in one step.
+type Server interface {
+	Node
+	// Serve is Transmit for the first of burst, and then Next.
+	Serve(now units.Time, port int, burst []Frame) (n int, next units.Time)
+}
+
+var _ Server = (*Switch)(nil)
+
+// Serve is Transmit for the first of burst, and then Next.
+func (s *Switch) Serve(now units.Time, port int, burst []Frame) (n int, next units.Time) {
+	n = s.Transmit(now, port, burst[:1])
+	return n, s.Next(now, port)
+}

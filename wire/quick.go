@@ -28,6 +28,13 @@ func (b *Quick) Pair() (first uint64, rest uint32) {
 	return binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint32(b[8:12])
 }
 
+// Src4 and Dst4 are the IPv4 addresses as they lie in the frame, the first byte lowest.
+func (b *Quick) Src4() uint32 { return binary.LittleEndian.Uint32(b[26:30]) }
+func (b *Quick) Dst4() uint32 { return binary.LittleEndian.Uint32(b[30:34]) }
+
+// BTH is the base transport header.
+func (b *Quick) BTH() BTH { return b[QuickLen-BTHLen:] }
+
 // TOS is DSCP and ECN.
 func (b *Quick) TOS() uint8 { return b[15] }
 
