@@ -67,9 +67,8 @@ func (q *ackQueue) empty() bool { return q.head == q.tail }
 
 func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.acks)-1)] }
 
-// queueAck notes what is to be told of the packet in b, whose base transport header is at bth.
-func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, bth int, tos uint8) {
-	p := &h.peers[slot]
+// queueAck notes what is to be told of the packet whose base transport header is the first of b.
+func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn uint32, b []byte, tos uint8) {
 	q := &h.acks
 	if p.acks == 0 || q.tail-q.head < q.spare {
 		p.lastAck = q.push()
@@ -81,8 +80,8 @@ func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, bth int,
 		return
 	}
 	a.mark = tos & 3
-	at := bth + wire.BTHLen
-	ext := wire.BTH(b[bth:]).Extensions()
+	at := wire.BTHLen
+	ext := wire.BTH(b).Extensions()
 	if ext == 0 || len(b) < at+wire.ExtensionsLen(ext) {
 		return
 	}
@@ -101,28 +100,31 @@ func ackLen(ext uint8) int {
 }
 
 // acknowledge makes the next ACK or NAK.
-func (h *Host) acknowledge() (f dataplane.Frame, made, stop bool) {
+func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	a := h.acks.at(h.acks.head)
+	slot := uint(a.slot)
+	if slot < uint(len(h.replies)) && h.replies[slot].Known() && a.ext == 0 {
+		if !h.env.AllocAt(f, wire.AckLen) {
+			return false, true
+		}
+		h.acks.pop()
+		h.peers[slot].acks--
+		h.replies[slot].Put(h.start(f), a.psn, a.syndrome, a.messages, a.mark == h.undetermined, a.mark == wire.CE)
+		return true, false
+	}
 	length := ackLen(a.ext)
-	if f, made = h.env.Alloc(wire.RoCEMaxLen + length); !made {
-		return f, false, true
+	if !h.env.AllocAt(f, wire.RoCEMaxLen+length) {
+		return false, true
 	}
 	h.acks.pop()
-	h.peers[a.slot].acks--
-	b := h.env.Header(f)
-	if len(h.replies) > 0 && a.ext == 0 {
-		if r := &h.replies[a.slot]; r.Known() {
-			f.Len = wire.AckLen
-			r.Put(b, a.psn, a.syndrome, a.messages, h.config.undetermined(a.mark), a.mark == wire.CE)
-			return f, true, false
-		}
-	}
+	h.peers[slot].acks--
+	b := h.env.Bytes(f)
 	r := h.reply(int(a.slot), h.config.AckDSCP)
 	at := r.Encode(b, length)
 	bth := wire.BTH(b[at:])
 	bth.Encode(wire.OpAcknowledge, false, h.table.Key(int(a.slot)).qp, false, a.psn)
 	bth.SetExtensions(a.ext)
-	bth.SetECNEcho(h.config.undetermined(a.mark), a.mark == wire.CE)
+	bth.SetECNEcho(a.mark == h.undetermined, a.mark == wire.CE)
 	wire.AETH(b[at+wire.BTHLen:]).Encode(a.syndrome, a.messages)
 	rest := b[at+wire.BTHLen+wire.AETHLen:]
 	if a.ext&wire.ExtINT != 0 {
@@ -136,13 +138,15 @@ func (h *Host) acknowledge() (f dataplane.Frame, made, stop bool) {
 	if len(h.replies) > 0 {
 		h.replies[a.slot].Learn(b)
 	}
-	return f, true, false
+	return true, false
 }
 
-// undetermined reports whether a codepoint is TCD's UE: one that the data of
-// this scheme does not leave with.
-func (c *Config) undetermined(ecn uint8) bool {
-	return c.Carry.ECT == wire.ECT1 && ecn == wire.ECT0
+// start is where a frame of at most wire.AckLen bytes that was just made begins.
+func (h *Host) start(f *dataplane.Frame) []byte {
+	if b := h.env.Start(f); b != nil {
+		return b[:wire.AckLen]
+	}
+	return h.env.Bytes(f)
 }
 
 // takeAck ends a flow, or sends it back to the packet that is missing, or lets

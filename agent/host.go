@@ -95,10 +95,10 @@ type Host struct {
 	ackPrio      uint8
 	dataPrio     uint8
 	dataDSCP     uint8
-	late         bool // there are delays
-	ackEach      bool // of config.Carry
-	stamps       bool // the same
-	_            uint8
+	late         bool  // there are delays
+	ackEach      bool  // of config.Carry
+	stamps       bool  // the same
+	undetermined uint8 // TCD's UE: a codepoint that the data of the scheme does not leave with; noECN
 
 	acks ackQueue
 	*seldom
@@ -120,6 +120,9 @@ type Host struct {
 	config  Config
 	delayed delayed
 }
+
+// noECN is no codepoint.
+const noECN = 0xFF
 
 // lane is what was counted of the frames of a priority: a line of the cache.
 type lane struct {
@@ -149,6 +152,7 @@ type seldom struct {
 	replies []wire.AckHead // by slot of a received flow, if every packet is acknowledged
 	heard   []wire.AckHead // the same, by slot of one that is sent
 
+	origins []origin                    // by slot of a received flow
 	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
@@ -253,6 +257,9 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 // carry notes what every packet needs of the scheme's parts.
 func (h *Host) carry() {
 	h.np, h.ackEach, h.stamps = h.config.NP, h.config.Carry.Ack, h.config.Carry.Stamp
+	if h.undetermined = noECN; h.config.Carry.ECT == wire.ECT1 {
+		h.undetermined = wire.ECT0
+	}
 }
 
 // Priority is the priority of a frame by its bytes, or -1 if it has none: MAC

@@ -38,13 +38,16 @@ func (s *slots) put(k shortKey, slot int) {
 	}
 }
 
-// known takes a packet in b of a flow where it guesses it. If it is not ok, nothing has happened.
+const bthAt = wire.QuickLen - wire.BTHLen
+
+// known takes a packet of a flow where it guesses it. If it is not ok, nothing has happened.
 // It is silent if there is no more to do than before, see receive.
-func (h *Host) known(now units.Time, length uint16, b []byte) (silent, ok bool) {
-	if len(b) < wire.QuickLen {
+func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
+	b := h.env.Start(f)
+	if b == nil || f.Len < wire.QuickLen {
 		return false, false
 	}
-	q := (*wire.Quick)(b)
+	q := (*wire.Quick)(b[:])
 	if !q.RoCE() || uint64(q.Dst4()) != h.ip4 {
 		return false, false
 	}
@@ -56,27 +59,30 @@ func (h *Host) known(now units.Time, length uint16, b []byte) (silent, ok bool) 
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
 		}
-		h.table.Touch(slot, now)
+		rest := b[bthAt:]
+		if bth.Extensions() != 0 {
+			rest = h.env.Bytes(f)[bthAt:]
+		}
 		prio := h.prio(q.TOS())
-		h.count(prio, length)
-		if drop, ok := h.came(now, slot, length, b, wire.QuickLen-wire.BTHLen, q.TOS()); !ok {
+		l := h.count(prio, f.Len)
+		if drop, ok := h.came(now, slot, f.Len, rest, q.TOS()); !ok {
 			h.stats.Ports[0].Discards[drop][prio]++
 			return false, true
 		}
-		h.lane(prio).ends++
+		l.ends++
 		return h.acks.empty(), true
 	case wire.OpAcknowledge:
 		id := int(h.told[key.at()&7])
-		if id >= len(h.heard) || !h.heard[id].OK(b) {
+		if id >= len(h.heard) || f.Len < wire.AckLen || !h.heard[id].OK(b[:wire.AckLen]) {
 			return false, false
 		}
 		prio := h.prio(q.TOS())
-		h.count(prio, length)
-		if silent, ok = h.acked(now, id, b[wire.QuickLen-wire.BTHLen:wire.AckLen]); !ok {
+		l := h.count(prio, f.Len)
+		if silent, ok = h.acked(now, id, b[bthAt:wire.AckLen]); !ok {
 			h.stats.Ports[0].Discards[dataplane.DropUnknown][prio]++
 			return false, true
 		}
-		h.lane(prio).ends++
+		l.ends++
 		return silent, true
 	}
 	return false, false

@@ -11,10 +11,10 @@ import (
 
 // peer is what a receiver knows of a flow: a line of the cache.
 type peer struct {
-	key      shortKey // 0: it has none, or there is no such flow
-	from     uint64   // MAC address and source port, as a number
-	expected uint32   // sequence number, 24 bits
-	lastAck  uint32   // place of the last of its acknowledgements in the queue
+	key      shortKey   // 0: it has none, or there is no such flow
+	seen     units.Time // its last packet
+	expected uint32     // sequence number, 24 bits
+	lastAck  uint32     // place of the last of its acknowledgements in the queue
 	messages uint32
 	acks     uint16 // of its acknowledgements that wait to be sent, at most moreAcks
 	refused  bool   // a NAK was sent for expected
@@ -24,15 +24,20 @@ type peer struct {
 	cnps     uint64
 }
 
-func (p *peer) mac() wire.MAC   { return wire.MAC(p.from >> 16) }
-func (p *peer) srcPort() uint16 { return uint16(p.from) }
+// origin is where packets of a flow come from.
+type origin struct {
+	mac  wire.MAC
+	port uint16
+}
 
 const psnMask = 1<<24 - 1
 
 // Receive takes frames from the wire; all of them end here.
 func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 	before, silent := h.notice, now < h.attend
-	h.expire(now)
+	if !silent {
+		h.expire(now)
+	}
 	for i := range burst {
 		silent = h.receive(now, &burst[i]) && silent
 		h.env.Free(burst[i])
@@ -50,10 +55,15 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 // receive takes a frame. It reports that there is no more to do by that than there
 // was, but for what the notification point may have to say.
 func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
-	b := h.env.Bytes(f)
-	if silent, ok := h.known(now, f.Len, b); ok {
+	if silent, ok := h.known(now, f); ok {
 		return silent
 	}
+	return h.any(now, f)
+}
+
+// any is receive of any frame.
+func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
+	b := h.env.Bytes(f)
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
 		h.count(0, f.Len)
@@ -87,10 +97,11 @@ func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
 	return hdr.BTH != 0 && wire.BTH(b[hdr.BTH:]).Opcode() <= wire.OpSendOnly && h.acks.empty()
 }
 
-func (h *Host) count(prio uint8, length uint16) {
+func (h *Host) count(prio uint8, length uint16) *lane {
 	l := h.lane(prio)
 	l.rxFrames++
 	l.rxBytes += uint64(length)
+	return l
 }
 
 // expire ends the pauses whose time has run out.
@@ -150,19 +161,21 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 		h.morePeers()
 	}
 	if fresh {
-		h.peers[slot] = peer{key: key.short(), from: uint64(hdr.Src)<<16 | uint64(hdr.SrcPort)}
+		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{hdr.Src, hdr.SrcPort}
 		if slot < len(h.replies) {
 			h.replies[slot].Forget()
 		}
 	}
 	h.lately.put(key.short(), slot)
-	return h.came(now, slot, length, b, hdr.BTH, hdr.TOS)
+	return h.came(now, slot, length, b[hdr.BTH:], hdr.TOS)
 }
 
-// came takes a data packet of the flow of a slot, whose base transport header is at at.
-func (h *Host) came(now units.Time, slot int, length uint16, b []byte, at int, tos uint8) (dataplane.Reason, bool) {
+// came takes a data packet of the flow of a slot, from the base transport header on.
+func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8) (dataplane.Reason, bool) {
 	p := &h.peers[slot]
-	bth := wire.BTH(b[at:])
+	p.seen = now
+	bth := wire.BTH(b)
+	_ = bth[wire.BTHLen-1]
 	onWire := h.onLink(int(length))
 	ecn := tos & 3
 	if ecn == wire.CE {
@@ -182,17 +195,17 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, at int, t
 			p.messages++
 		}
 		if bth.AckRequest() {
-			h.queueAck(slot, wire.SyndromeACK, psn, b, at, tos)
+			h.queueAck(p, slot, wire.SyndromeACK, psn, b, tos)
 		}
 	case ahead < 1<<23: // something before it is missing
 		if !p.refused {
 			p.refused = true
-			h.queueAck(slot, wire.SyndromeNAK, p.expected, b, at, tos)
+			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, b, tos)
 		}
 		return dataplane.DropSequence, false
 	default: // seen before
 		if bth.AckRequest() {
-			h.queueAck(slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, at, tos)
+			h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, tos)
 		}
 		return dataplane.DropSequence, false
 	}

@@ -170,6 +170,23 @@ func (p *Pool) Alloc(length int) (f Frame, ok bool) {
 	return f, true
 }
 
+// AllocAt is Alloc of a frame that is not copied, see Bytes.
+func (p *Pool) AllocAt(f *Frame, length int) bool {
+	last := len(p.free) - 1
+	if last < 0 {
+		var ok bool
+		*f, ok = p.Alloc(length)
+		return ok
+	}
+	f.Begin(p.free[last], uint16(length), p.off)
+	p.free = p.free[:last]
+	p.least = min(p.least, last)
+	return true
+}
+
+// Whole reports whether all of a new frame of length bytes is kept, not the headers only.
+func (p *Pool) Whole(length int) bool { return int(p.off)+length <= int(p.slot) }
+
 // Free gives a frame's buffer back.
 func (p *Pool) Free(f Frame) { p.free = append(p.free, f.Ref) }
 

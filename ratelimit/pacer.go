@@ -151,7 +151,11 @@ func (p *PacerWith[T]) withdraw(entity int32) {
 // Turn moves the flows whose time has come by now to the queues of their
 // classes and returns the classes that have a flow to send.
 func (p *PacerWith[T]) Turn(now units.Time) (ready uint8) {
-	if n := p.lone; n > 0 && p.few[(n-1)&(mostFew-1)].at > now {
+	at := p.soon
+	if n := p.lone; n > 0 {
+		at = p.few[(n-1)&(mostFew-1)].at
+	}
+	if at > now {
 		p.note(now)
 		return p.ready
 	}

@@ -401,17 +401,18 @@ func (w *WheelWith[T]) earliest(slot int32) int32 {
 // timer's if there are few or that is within the lowest level's turn (16.8 us),
 // else when the wheel must be turned with Expire; Never if it is empty.
 func (w *WheelWith[T]) Next() units.Time {
-	if w.lone > 0 {
-		return w.few[(w.lone-1)&(mostFew-1)].at
+	at := w.soon
+	if n := w.lone; n > 0 {
+		at = w.few[(n-1)&(mostFew-1)].at
+	}
+	if at != unknown {
+		return at
 	}
 	return w.look()
 }
 
-// look is Next if there are many timers, or none.
+// look is Next if that is unknown; of few timers it was as if they were in the wheel.
 func (w *WheelWith[T]) look() units.Time {
-	if w.soon != unknown {
-		return w.soon
-	}
 	w.soon = units.Never
 	if level, slot, ok := w.lowest(); ok && level == 0 {
 		w.soon = min(w.entry[w.earliest(slot)].at, w.passed(slot))
