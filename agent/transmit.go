@@ -12,10 +12,7 @@ import (
 
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
-	h.expire(now)
-	if h.late {
-		h.delayed.decide(now, (*remembered)(h))
-	}
+	h.begins(now)
 	n := 0
 	for n < len(burst) {
 		if !h.send(now, &burst[n]) {
@@ -26,11 +23,20 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	return n
 }
 
-// Serve is Transmit for one frame, and then Next.
-func (h *Host) Serve(now units.Time, _ int, burst []dataplane.Frame) (n int, next units.Time) {
-	if h.late || now >= h.attend || now >= h.notice || now >= h.nextAnnounce || !h.serve(now, &burst[0]) {
-		n = h.Transmit(now, 0, burst[:1])
-		return n, h.Next(now, 0)
+// begins has happen what is due before frames are sent.
+func (h *Host) begins(now units.Time) {
+	h.expire(now)
+	if h.late {
+		h.delayed.decide(now, (*remembered)(h))
+	}
+}
+
+// Serve implements dataplane.Server.
+func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next units.Time) {
+	if h.late || now >= h.attend || now >= h.notice || now >= h.nextAnnounce || !h.serve(now, f) {
+		h.begins(now)
+		sent = h.send(now, f)
+		return sent, h.Next(now, 0)
 	}
 	next = min(h.pacer.Next(), h.notice, h.nextAnnounce)
 	pending := h.pacer.Ready()
@@ -39,11 +45,11 @@ func (h *Host) Serve(now units.Time, _ int, burst []dataplane.Frame) (n int, nex
 	}
 	if pending != 0 {
 		if pending&^h.eg.Paused() != 0 {
-			return 1, now
+			return true, now
 		}
 		next = min(next, h.eg.Next())
 	}
-	return 1, max(now, next)
+	return true, max(now, next)
 }
 
 // serve makes the next frame, as send does, if that is an acknowledgement or data of the one flow

@@ -72,14 +72,6 @@ type port struct {
 	_      [100]byte
 }
 
-// asked is a Server that asks a node that is none.
-type asked struct{ dataplane.Node }
-
-func (a asked) Serve(now units.Time, port int, burst []dataplane.Frame) (n int, next units.Time) {
-	n = a.Transmit(now, port, burst[:1])
-	return n, a.Next(now, port)
-}
-
 // lone is the node, if it is a switch itself, and not in the hands of somebody else.
 func (p *port) lone() *dataplane.Switch {
 	s, _ := p.node.(*dataplane.Switch)
@@ -116,7 +108,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
 	server, ok := node.(dataplane.Server)
 	if !ok {
-		server = asked{node}
+		server = dataplane.Asked{Node: node}
 	}
 	w.nodes = append(w.nodes, m)
 	for i := range workers {
@@ -374,11 +366,11 @@ func (w *part) depart(p int) {
 		}
 	}
 	src.env.SetDue(number, units.Never)
-	n, next := src.node.Serve(w.now, number, w.burst[:])
-	if n == 1 {
+	sent, next := src.node.Serve(w.now, number, &w.burst[0])
+	if sent {
 		w.send(src)
 	}
-	if n == 0 && next <= w.now {
+	if !sent && next <= w.now {
 		panic(fmt.Sprintf("sim: port %d of %s has nothing to send at %v and asks to be called at %v", number, w.nodes[src.member].name, w.now, next))
 	}
 	src.env.SetDue(number, next)
