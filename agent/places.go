@@ -84,11 +84,8 @@ func (h *Host) drop(slot int) {
 
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
-	old := h.table.Expire(now-h.config.Age, h.table.Cap())
-	for old != flowtable.None && h.peers[old].seen >= now-h.config.Age { // it was: see known
-		h.table.Touch(old, h.peers[old].seen)
-		old = h.table.Expire(now-h.config.Age, h.table.Cap())
-	}
+	before := now - h.config.Age
+	old := h.table.ExpireIf(h.table.Cap(), func(slot int) bool { return h.peers[slot].seen < before })
 	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
 		return flowtable.None, false
 	}
