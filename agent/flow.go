@@ -63,13 +63,13 @@ type flow struct {
 	awaiting bool // all sent, or the window is full; a timer runs until an acknowledgement comes
 	apart    bool // a message, or it has a window: there is more to look at
 	active   bool
-	begun    bool // a message whose start has come,
-	gone     bool // and that has sent all
 	listens  bool // there is an acker
 
 	repeated uint64             // packets sent again
 	lasts    uint64             // times that the last packet was sent
 	lastSize int32              // payload of the last packet
+	begun    bool               // a message whose start has come,
+	gone     bool               // and that has sent all
 	shared   *shared            // whose message it is; nil: of none
 	acker    ratelimit.Acker    // the RP, if it wants acknowledgements
 	windower ratelimit.Windower // the RP, if it has a window
