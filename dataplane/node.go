@@ -30,7 +30,8 @@ type Node interface {
 	Close()
 }
 
-// Server is a Node that a world which sends frame by frame asks in one step.
+// Server is a Node that a world which sends frame by frame asks in one step. Who puts something
+// between a Server and the world by embedding it must see to Serve, too.
 type Server interface {
 	Node
 	// Serve is Transmit for one frame, and then Next. It reports whether there is a frame.
