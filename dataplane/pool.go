@@ -16,13 +16,13 @@ type Pool struct {
 	chunks     [][]byte
 	bases      []unsafe.Pointer // of the chunks
 	reach      int              // the last place in each chunk for StartLen bytes
-	base       unsafe.Pointer // of the only chunk; nil: there are more
-	most       Start          // the last place there for wire.QuickLen bytes
-	chunkShift uint8          // Ref >> chunkShift is the chunk
-	chunkMask  uint32         // the rest of Ref is within it
-	unitShift  uint8          // Ref is in units of 1<<unitShift bytes within its chunk
-	slot       uint16         // bytes from a Ref to the end of its slot
-	off        uint16         // where a new frame begins
+	base       unsafe.Pointer   // of the only chunk; nil: there are more
+	most       Start            // the last place there for wire.QuickLen bytes
+	chunkShift uint8            // Ref >> chunkShift is the chunk
+	chunkMask  uint32           // the rest of Ref is within it
+	unitShift  uint8            // Ref is in units of 1<<unitShift bytes within its chunk
+	slot       uint16           // bytes from a Ref to the end of its slot
+	off        uint16           // where a new frame begins
 	free       []uint32
 	least      int         // free slots there were at a time, since the last refill
 	refill     func(*Pool) // called when free is empty; may leave it empty
