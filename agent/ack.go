@@ -67,9 +67,8 @@ func (q *ackQueue) empty() bool { return q.head == q.tail }
 
 func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.acks)-1)] }
 
-// queueAck notes what is to be told of the packet in b.
-func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, hdr *wire.Header) {
-	p := &h.peers[slot]
+// queueAck notes what is to be told of the packet whose base transport header is the first of b.
+func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn uint32, b []byte, tos uint8) {
 	q := &h.acks
 	if p.acks == 0 || q.tail-q.head < q.spare {
 		p.lastAck = q.push()
@@ -80,10 +79,10 @@ func (h *Host) queueAck(slot int, syndrome uint8, psn uint32, b []byte, hdr *wir
 	if !h.ackEach {
 		return
 	}
-	a.mark = hdr.TOS & 3
-	at := hdr.BTH + wire.BTHLen
-	ext := wire.BTH(b[hdr.BTH:]).Extensions()
-	if len(b) < at+wire.ExtensionsLen(ext) {
+	a.mark = tos & 3
+	at := wire.BTHLen
+	ext := wire.BTH(b).Extensions()
+	if ext == 0 || len(b) < at+wire.ExtensionsLen(ext) {
 		return
 	}
 	a.ext = ext
@@ -101,28 +100,31 @@ func ackLen(ext uint8) int {
 }
 
 // acknowledge makes the next ACK or NAK.
-func (h *Host) acknowledge() (f dataplane.Frame, made, stop bool) {
+func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	a := h.acks.at(h.acks.head)
+	slot := uint(a.slot)
+	if slot < uint(len(h.replies)) && h.replies[slot].Known() && a.ext == 0 {
+		if !h.env.AllocAt(f, wire.AckLen) {
+			return false, true
+		}
+		h.acks.pop()
+		h.peers[slot].acks--
+		h.replies[slot].Put(h.start(f), a.psn, a.syndrome, a.messages, a.mark == h.undetermined, a.mark == wire.CE)
+		return true, false
+	}
 	length := ackLen(a.ext)
-	if f, made = h.env.Alloc(wire.RoCEMaxLen + length); !made {
-		return f, false, true
+	if !h.env.AllocAt(f, wire.RoCEMaxLen+length) {
+		return false, true
 	}
 	h.acks.pop()
-	h.peers[a.slot].acks--
-	b := h.env.Header(f)
-	if len(h.replies) > 0 && a.ext == 0 {
-		if r := &h.replies[a.slot]; r.Known() {
-			f.Len = wire.AckLen
-			r.Put(b, a.psn, a.syndrome, a.messages, h.config.undetermined(a.mark), a.mark == wire.CE)
-			return f, true, false
-		}
-	}
+	h.peers[slot].acks--
+	b := h.env.Bytes(f)
 	r := h.reply(int(a.slot), h.config.AckDSCP)
 	at := r.Encode(b, length)
 	bth := wire.BTH(b[at:])
 	bth.Encode(wire.OpAcknowledge, false, h.table.Key(int(a.slot)).qp, false, a.psn)
 	bth.SetExtensions(a.ext)
-	bth.SetECNEcho(h.config.undetermined(a.mark), a.mark == wire.CE)
+	bth.SetECNEcho(a.mark == h.undetermined, a.mark == wire.CE)
 	wire.AETH(b[at+wire.BTHLen:]).Encode(a.syndrome, a.messages)
 	rest := b[at+wire.BTHLen+wire.AETHLen:]
 	if a.ext&wire.ExtINT != 0 {
@@ -136,54 +138,70 @@ func (h *Host) acknowledge() (f dataplane.Frame, made, stop bool) {
 	if len(h.replies) > 0 {
 		h.replies[a.slot].Learn(b)
 	}
-	return f, true, false
+	return true, false
 }
 
-// undetermined reports whether a codepoint is TCD's UE: one that the data of
-// this scheme does not leave with.
-func (c *Config) undetermined(ecn uint8) bool {
-	return c.Carry.ECT == wire.ECT1 && ecn == wire.ECT0
+// start is where a frame of at most wire.AckLen bytes that was just made begins.
+func (h *Host) start(f *dataplane.Frame) []byte {
+	if b := h.env.Start(f); b != nil {
+		return b[:wire.AckLen]
+	}
+	return h.env.Bytes(f)
 }
 
 // takeAck ends a flow, or sends it back to the packet that is missing, or lets
 // its reaction point know.
 func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
-	ext := bth.Extensions()
-	end := hdr.BTH + ackLen(ext)
+	end := hdr.BTH + ackLen(bth.Extensions())
 	if len(b) < end {
 		return dataplane.DropMalformed, false
 	}
-	id := h.byPeer.Lookup(keyFrom(b[hdr.L3:], bth.DestQP()))
+	key := keyFrom(b[hdr.L3:], bth.DestQP())
+	id := h.byPeer.Lookup(key)
 	if !h.intact(b[:end], hdr, id) {
 		return dataplane.DropBadICRC, false
 	}
 	if id == flowtable.None {
 		return dataplane.DropUnknown, false
 	}
+	h.told.put(key.short(), id)
+	if _, ok := h.acked(now, id, b[hdr.BTH:end]); !ok {
+		return dataplane.DropUnknown, false
+	}
+	return 0, true
+}
+
+// acked takes a whole acknowledgement of a flow, from the base transport header on. It is
+// not ok if that is of packets that were never sent, or acknowledged long ago. If it is
+// silent, then there is no more to do than before.
+func (h *Host) acked(now units.Time, id int, b []byte) (silent, ok bool) {
 	f := &h.flows[id]
-	nak := wire.AETH(b[hdr.BTH+wire.BTHLen:]).Syndrome() >= wire.SyndromeNAK
+	bth := wire.BTH(b)
+	nak := wire.AETH(b[wire.BTHLen:]).Syndrome() >= wire.SyndromeNAK
 	upTo := f.packet(bth.PSN())
 	if !nak {
 		upTo++
 	}
 	if upTo < f.acked || upTo > f.next {
-		return dataplane.DropUnknown, false // of packets that were never sent, or acknowledged long ago
+		return false, false
 	}
 	f.acked = upTo
 	if f.packets > 0 && upTo == f.packets {
 		h.finish(now, id)
-		return 0, true
+		return false, true
 	}
 	if nak {
 		f.rewind(upTo)
 		f.awaiting = false
-	} else if f.acker != nil && upTo > 0 {
-		h.tellRP(now, f, bth, ext, b[hdr.BTH+wire.BTHLen+wire.AETHLen:end], upTo-1)
+	} else if f.listens && upTo > 0 {
+		h.tellRP(now, f, bth, bth.Extensions(), b[wire.BTHLen+wire.AETHLen:], upTo-1)
 		h.openWindow(now, id)
+	} else {
+		return !h.reschedule(now, id), true
 	}
 	h.reschedule(now, id)
-	return 0, true
+	return false, true
 }
 
 // intact reports whether the ICRC of an acknowledgement is right; id is that of its
@@ -205,7 +223,7 @@ func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 
 // tellRP hands an acknowledgement to the flow's reaction point.
 func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []byte, packet uint64) {
-	a := &h.told
+	a := &h.ack
 	*a = ratelimit.Ack{Packet: packet, Next: f.next, CE: bth.BECN(), UE: bth.FECN()}
 	if ext&wire.ExtINT != 0 {
 		a.Hops = wire.INT(rest[:wire.INTLen])

@@ -52,23 +52,24 @@ func (r Result) FCT() units.Time { return r.End - r.FirstBit }
 
 // flow is what a sender knows of a flow, beside what every packet needs.
 type flow struct {
+	// What acknowledgements need is in the first line of the cache.
 	*sending
-
 	rp       ratelimit.RP
 	limit    units.Rate // of spec
 	packets  uint64     // in all; 0: no end
+	acked    uint64     // all packets before it arrived
 	gapBytes uint16     // length on the wire of the packet sent last: it makes the gap to the next
 	prio     uint8
 	awaiting bool // all sent, or the window is full; a timer runs until an acknowledgement comes
 	apart    bool // a message, or it has a window: there is more to look at
 	active   bool
-	begun    bool // a message whose start has come,
-	gone     bool // and that has sent all
+	listens  bool // there is an acker
 
-	acked    uint64             // all packets before it arrived
 	repeated uint64             // packets sent again
 	lasts    uint64             // times that the last packet was sent
 	lastSize int32              // payload of the last packet
+	begun    bool               // a message whose start has come,
+	gone     bool               // and that has sent all
 	shared   *shared            // whose message it is; nil: of none
 	acker    ratelimit.Acker    // the RP, if it wants acknowledgements
 	windower ratelimit.Windower // the RP, if it has a window
@@ -214,6 +215,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	}
 	f.acker, _ = f.rp.(ratelimit.Acker)
 	f.windower, _ = f.rp.(ratelimit.Windower)
+	f.listens = f.acker != nil
 	f.apart = f.shared != nil || f.windower != nil
 	if spec.Size > 0 {
 		full := units.Size(h.config.Payload)
@@ -293,6 +295,9 @@ func (h *Host) StopFlow(now units.Time, id int) {
 		h.leave(now, id)
 	}
 	f.active, f.rp, f.acker, f.windower = false, nil, nil, nil
+	if id < len(h.heard) {
+		h.heard[id].Forget() // what names the flow names another, or none, from now on
+	}
 }
 
 func (h *Host) takeRP(prio uint8) ratelimit.RP {

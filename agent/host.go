@@ -95,10 +95,10 @@ type Host struct {
 	ackPrio      uint8
 	dataPrio     uint8
 	dataDSCP     uint8
-	late         bool // there are delays
-	ackEach      bool // of config.Carry
-	stamps       bool // the same
-	_            uint8
+	late         bool  // there are delays
+	ackEach      bool  // of config.Carry
+	stamps       bool  // the same
+	undetermined uint8 // TCD's UE: a codepoint that the data of the scheme does not leave with; noECN
 
 	acks ackQueue
 	*seldom
@@ -106,22 +106,23 @@ type Host struct {
 	payload  int32  // of config
 	overhead int32  // what a link adds to a frame
 
-	recent struct { // the flow of the packet that was received last
-		key  peerKey
-		slot int32 // flowtable.None: there is none
-	}
-	peers []peer
-	np    cnp.NP // of config
+	peers  []peer
+	np     cnp.NP // of config
+	ip4    uint64 // of config, as it lies in frames; notIPv4
+	lately slots  // of received flows
 
 	lanes [pfc.Classes]lane // of priorities; see lane
 
 	flows []flow
-	ip    wire.IP    // of config
+	told  slots      // of sent flows
 	eg    pfc.Egress // its first bytes end the line
 
 	config  Config
 	delayed delayed
 }
+
+// noECN is no codepoint.
+const noECN = 0xFF
 
 // lane is what was counted of the frames of a priority: a line of the cache.
 type lane struct {
@@ -151,6 +152,7 @@ type seldom struct {
 	replies []wire.AckHead // by slot of a received flow, if every packet is acknowledged
 	heard   []wire.AckHead // the same, by slot of one that is sent
 
+	origins []origin                    // by slot of a received flow
 	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
@@ -158,10 +160,13 @@ type seldom struct {
 	spare   [pfc.Classes][]ratelimit.RP // by priority
 	done    []Result
 	sealer  wire.Sealer
-	told    ratelimit.Ack // scratch
+	ack     ratelimit.Ack // scratch
 }
 
-var _ dataplane.Near = (*Host)(nil)
+var (
+	_ dataplane.Near   = (*Host)(nil)
+	_ dataplane.Server = (*Host)(nil)
+)
 
 // Near is where what every packet needs begins.
 func (h *Host) Near(int) unsafe.Pointer { return unsafe.Pointer(h) }
@@ -205,7 +210,8 @@ func (k peerKey) ip() (a wire.IP) {
 
 // mine reports whether the packet that begins with the IP header is for the host.
 func (h *Host) mine(ip []byte) bool {
-	hi, lo := halfOf(h.ip[0:8]), halfOf(h.ip[8:16])
+	own := keyOf(h.config.IP, 0)
+	hi, lo := own.hi, own.lo
 	if ip[0]>>4 != 6 {
 		return hi == half{} && lo == half{v4Mapped, le32(ip[16:20])}
 	}
@@ -217,8 +223,9 @@ func hashKey(k peerKey) uint64 {
 	return hi ^ lo
 }
 
-func le(b []byte) uint64   { return binary.LittleEndian.Uint64(b) }
-func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+func le(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }
+func le32(b []byte) uint32     { return binary.LittleEndian.Uint32(b) }
+func putLE(b []byte, w uint64) { binary.LittleEndian.PutUint64(b, w) }
 
 // New makes a host.
 func New(c Config, env *dataplane.Env) (*Host, error) {
@@ -228,10 +235,12 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
-		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip: c.IP,
+		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip4: notIPv4,
 		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
 	}
-	h.recent.slot = flowtable.None
+	if c.IP.Is4() {
+		h.ip4 = uint64(le32(c.IP[12:16]))
+	}
 	h.carry()
 	h.makePlaces()
 	h.pacer.Soon = h.soon
@@ -248,6 +257,9 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 // carry notes what every packet needs of the scheme's parts.
 func (h *Host) carry() {
 	h.np, h.ackEach, h.stamps = h.config.NP, h.config.Carry.Ack, h.config.Carry.Stamp
+	if h.undetermined = noECN; h.config.Carry.ECT == wire.ECT1 {
+		h.undetermined = wire.ECT0
+	}
 }
 
 // Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
@@ -332,6 +344,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 			return nil
 		}
 		h.table.Delete(slot)
+		h.peers[slot].key = 0
 	}
 }
 

@@ -21,7 +21,7 @@ func (h *Host) makePlaces() {
 		return
 	}
 	h.flows, h.byPeer, h.pacer = make([]flow, c.Senders), flowtable.New(c.Senders, hashKey), ratelimit.NewPacerWith[sending](c.Senders, c.Tenants...)
-	h.peers, h.table = make([]peer, c.Receivers), flowtable.New(c.Receivers, hashKey)
+	h.peers, h.origins, h.table = make([]peer, c.Receivers), make([]origin, c.Receivers), flowtable.New(c.Receivers, hashKey)
 	memory.Huge(h.flows)
 	h.makeAcks()
 }
@@ -53,6 +53,7 @@ func (h *Host) moreFlows() {
 func (h *Host) morePeers() {
 	if n := h.table.Room(); n > len(h.peers) {
 		h.peers = append(make([]peer, 0, n), h.peers...)[:n]
+		h.origins = append(make([]origin, 0, n), h.origins...)[:n]
 		h.config.NP.(cnp.Elastic).Room(n)
 		h.makeAcks()
 	}
@@ -78,12 +79,13 @@ func (h *Host) drop(slot int) {
 	h.config.NP.Forget(slot)
 	h.notice = h.config.NP.Next()
 	h.table.Delete(slot)
-	h.recent.slot = flowtable.None
+	h.peers[slot].key = 0
 }
 
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
-	old := h.table.Expire(now-h.config.Age, h.table.Cap())
+	before := now - h.config.Age
+	old := h.table.ExpireIf(h.table.Cap(), func(slot int) bool { return h.peers[slot].seen < before })
 	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
 		return flowtable.None, false
 	}

@@ -9,19 +9,25 @@ import (
 	"photon/wire"
 )
 
-// peer is what a receiver knows of a flow.
+// peer is what a receiver knows of a flow: a line of the cache.
 type peer struct {
-	mac      wire.MAC
-	srcPort  uint16
-	expected uint32 // sequence number, 24 bits
-	refused  bool   // a NAK was sent for expected
-	acks     uint32 // of its acknowledgements that wait to be sent
-	lastAck  uint32 // place of the last of them in the queue
+	key      shortKey   // 0: it has none, or there is no such flow
+	seen     units.Time // its last packet
+	expected uint32     // sequence number, 24 bits
+	lastAck  uint32     // place of the last of its acknowledgements in the queue
 	messages uint32
+	acks     uint16 // of its acknowledgements that wait to be sent, at most moreAcks
+	refused  bool   // a NAK was sent for expected
 	frames   uint64 // taken in order
 	bytes    uint64 // of them on the wire
 	marked   uint64
 	cnps     uint64
+}
+
+// origin is where packets of a flow come from.
+type origin struct {
+	mac  wire.MAC
+	port uint16
 }
 
 const psnMask = 1<<24 - 1
@@ -29,7 +35,9 @@ const psnMask = 1<<24 - 1
 // Receive takes frames from the wire; all of them end here.
 func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 	before, silent := h.notice, now < h.attend
-	h.expire(now)
+	if !silent {
+		h.expire(now)
+	}
 	for i := range burst {
 		silent = h.receive(now, &burst[i]) && silent
 		h.env.Free(burst[i])
@@ -47,6 +55,14 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 // receive takes a frame. It reports that there is no more to do by that than there
 // was, but for what the notification point may have to say.
 func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
+	if silent, ok := h.known(now, f); ok {
+		return silent
+	}
+	return h.any(now, f)
+}
+
+// any is receive of any frame.
+func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 	b := h.env.Bytes(f)
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
@@ -81,10 +97,11 @@ func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
 	return hdr.BTH != 0 && wire.BTH(b[hdr.BTH:]).Opcode() <= wire.OpSendOnly && h.acks.empty()
 }
 
-func (h *Host) count(prio uint8, length uint16) {
+func (h *Host) count(prio uint8, length uint16) *lane {
 	l := h.lane(prio)
 	l.rxFrames++
 	l.rxBytes += uint64(length)
+	return l
 }
 
 // expire ends the pauses whose time has run out.
@@ -133,9 +150,8 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 }
 
 func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
-	bth := wire.BTH(b[hdr.BTH:])
-	key := keyFrom(b[hdr.L3:], bth.DestQP())
-	slot, fresh := h.slotOf(key, now)
+	key := keyFrom(b[hdr.L3:], wire.BTH(b[hdr.BTH:]).DestQP())
+	slot, fresh := h.table.Insert(key, now)
 	if slot == flowtable.None {
 		if slot, fresh = h.makeRoom(now, key); slot == flowtable.None {
 			return dataplane.DropTable, false
@@ -144,15 +160,24 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	if fresh {
 		h.morePeers()
 	}
-	p := &h.peers[slot]
 	if fresh {
-		*p = peer{mac: hdr.Src, srcPort: hdr.SrcPort}
+		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{hdr.Src, hdr.SrcPort}
 		if slot < len(h.replies) {
 			h.replies[slot].Forget()
 		}
 	}
+	h.lately.put(key.short(), slot)
+	return h.came(now, slot, length, b[hdr.BTH:], hdr.TOS)
+}
+
+// came takes a data packet of the flow of a slot, from the base transport header on.
+func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8) (dataplane.Reason, bool) {
+	p := &h.peers[slot]
+	p.seen = now
+	bth := wire.BTH(b)
+	_ = bth[wire.BTHLen-1]
 	onWire := h.onLink(int(length))
-	ecn := hdr.TOS & 3
+	ecn := tos & 3
 	if ecn == wire.CE {
 		p.marked++
 		h.stats.NPMarked++
@@ -170,33 +195,21 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 			p.messages++
 		}
 		if bth.AckRequest() {
-			h.queueAck(slot, wire.SyndromeACK, psn, b, hdr)
+			h.queueAck(p, slot, wire.SyndromeACK, psn, b, tos)
 		}
 	case ahead < 1<<23: // something before it is missing
 		if !p.refused {
 			p.refused = true
-			h.queueAck(slot, wire.SyndromeNAK, p.expected, b, hdr)
+			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, b, tos)
 		}
 		return dataplane.DropSequence, false
 	default: // seen before
 		if bth.AckRequest() {
-			h.queueAck(slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, hdr)
+			h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, tos)
 		}
 		return dataplane.DropSequence, false
 	}
 	return 0, true
-}
-
-// slotOf is Insert of the table of received flows. Packets of a flow often come
-// one after the other.
-func (h *Host) slotOf(k peerKey, now units.Time) (slot int, fresh bool) {
-	if h.recent.slot >= 0 && h.recent.key == k {
-		h.table.Touch(int(h.recent.slot), now)
-		return int(h.recent.slot), false
-	}
-	slot, fresh = h.table.Insert(k, now)
-	h.recent.key, h.recent.slot = k, int32(slot)
-	return slot, fresh
 }
 
 // takeCNP lets the reaction point of the flow that the CNP names act, and moves
@@ -257,16 +270,21 @@ func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
 }
 
 // reschedule moves a flow's next departure to where its rate now puts it. A
-// flow that stands at the port already keeps its place.
-func (h *Host) reschedule(now units.Time, id int) {
+// flow that stands at the port already keeps its place. It reports whether anything may
+// happen earlier than it would have.
+func (h *Host) reschedule(now units.Time, id int) (earlier bool) {
 	f := &h.flows[id]
-	if f.shared != nil && !(f.gone && !f.awaiting) {
+	if f.apart && f.shared != nil && !(f.gone && !f.awaiting) {
 		h.repace(now, f.shared)
-		return
+		return true
 	}
-	if _, waiting := h.pacer.Waiting(id); waiting && !f.awaiting && f.frames() > 0 {
-		h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+	at, waiting := h.pacer.Waiting(id)
+	if !waiting || f.awaiting || f.frames() == 0 {
+		return false
 	}
+	to := max(now, f.departure(now))
+	h.pacer.Wait(id, f.prio, to)
+	return to < at
 }
 
 // PeerState is what a receiver knows of a flow.

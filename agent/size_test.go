@@ -30,12 +30,19 @@ func TestHostsAreInFewLines(t *testing.T) {
 		what   string
 		is, in uintptr
 	}{
-		{"acks", unsafe.Offsetof(h.acks), 64}, {"recent", unsafe.Offsetof(h.recent), 128}, {"lanes", unsafe.Offsetof(h.lanes), 192},
+		{"acks", unsafe.Offsetof(h.acks), 64}, {"peers", unsafe.Offsetof(h.peers), 128}, {"lanes", unsafe.Offsetof(h.lanes), 192},
 		{"flows", unsafe.Offsetof(h.flows), 704}, {"eg", unsafe.Offsetof(h.eg), 744},
 	} {
 		if at.is != at.in {
 			t.Errorf("%s is at %d, not %d", at.what, at.is, at.in)
 		}
+	}
+	if size := unsafe.Sizeof(peer{}); size != 64 {
+		t.Errorf("a received flow has %d bytes", size)
+	}
+	var f flow
+	if at := unsafe.Offsetof(f.listens); at >= 64 {
+		t.Errorf("what acknowledgements need of a flow ends behind %d bytes", at)
 	}
 	if size := unsafe.Sizeof(h.lanes[0]); size != 64 {
 		t.Errorf("a lane has %d bytes", size)

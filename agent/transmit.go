@@ -12,24 +12,78 @@ import (
 
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
-	h.expire(now)
-	if h.late {
-		h.delayed.decide(now, (*remembered)(h))
-	}
+	h.begins(now)
 	n := 0
 	for n < len(burst) {
-		f, ok := h.send(now)
-		if !ok {
+		if !h.send(now, &burst[n]) {
 			break
 		}
-		burst[n] = f
 		n++
 	}
 	return n
 }
 
+// begins has happen what is due before frames are sent.
+func (h *Host) begins(now units.Time) {
+	h.expire(now)
+	if h.late {
+		h.delayed.decide(now, (*remembered)(h))
+	}
+}
+
+// Serve implements dataplane.Server.
+func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next units.Time) {
+	if h.late || now >= h.attend || now >= h.notice || now >= h.nextAnnounce || !h.serve(now, f) {
+		h.begins(now)
+		sent = h.send(now, f)
+		return sent, h.Next(now, 0)
+	}
+	next = min(h.pacer.Next(), h.notice, h.nextAnnounce)
+	pending := h.pacer.Ready()
+	if !h.acks.empty() {
+		pending |= 1 << h.ackPrio
+	}
+	if pending != 0 {
+		if pending&^h.eg.Paused() != 0 {
+			return true, now
+		}
+		next = min(next, h.eg.Next())
+	}
+	return true, max(now, next)
+}
+
+// serve makes the next frame, as send does, if that is an acknowledgement or data of the one flow
+// whose time has come, and there is neither a CNP nor an announcement to be sent. It
+// does nothing that matters to send, and reports false, otherwise.
+func (h *Host) serve(now units.Time, f *dataplane.Frame) (made bool) {
+	open := ^h.eg.Paused()
+	prio := h.ackPrio
+	if h.acks.empty() {
+		id, due, ok := h.pacer.Alone(now, open)
+		if !ok {
+			return false
+		}
+		prio = h.pacer.Class(id)
+		if made, _ = h.packet(now, f, id, due, prio); !made {
+			return false
+		}
+	} else {
+		if ready := h.pacer.Turn(now) & open; ready>>prio>>1 != 0 || open>>prio&1 == 0 {
+			return false
+		}
+		if made, _ = h.acknowledge(f); !made {
+			return false
+		}
+	}
+	l := h.lane(prio)
+	l.txFrames++
+	l.txBytes += uint64(f.Len)
+	l.made++
+	return true
+}
+
 // send makes the next frame, if there is one to send.
-func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
+func (h *Host) send(now units.Time, f *dataplane.Frame) bool {
 	for {
 		ready := h.pacer.Turn(now)
 		if h.cnpDue() <= now {
@@ -42,30 +96,29 @@ func (h *Host) send(now units.Time) (dataplane.Frame, bool) {
 			ready |= 1 << announcePrio
 		}
 		if ready &^= h.eg.Paused(); ready == 0 {
-			return dataplane.Frame{}, false
+			return false
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
-		var f dataplane.Frame
 		var made, stop bool
 		switch {
 		case prio == h.cnpPrio && h.cnpDue() <= now:
-			f, made, stop = h.notify(now)
+			*f, made, stop = h.notify(now)
 		case prio == h.ackPrio && !h.acks.empty():
-			f, made, stop = h.acknowledge()
+			made, stop = h.acknowledge(f)
 		case prio == announcePrio && h.nextAnnounce <= now:
-			f, made, stop = h.announce(now)
+			*f, made, stop = h.announce(now)
 		default:
-			f, made, stop = h.data(now, prio)
+			made, stop = h.data(now, f, prio)
 		}
 		if made {
 			l := h.lane(prio)
 			l.txFrames++
 			l.txBytes += uint64(f.Len)
 			l.made++
-			return f, true
+			return true
 		}
 		if stop {
-			return dataplane.Frame{}, false
+			return false
 		}
 	}
 }
@@ -98,26 +151,36 @@ func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 
 // reply is the header of a packet to the sender of a received flow.
 func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
-	return wire.RoCE{DstMAC: h.peers[slot].mac, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip(), TOS: dscp << 2, SrcPort: h.peers[slot].srcPort}
+	return wire.RoCE{DstMAC: h.origins[slot].mac, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip(), TOS: dscp << 2, SrcPort: h.origins[slot].port}
 }
 
 // data makes the next packet of the first flow of a class, and schedules the
 // flow's next.
-func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, stop bool) {
+func (h *Host) data(now units.Time, frame *dataplane.Frame, prio uint8) (made, stop bool) {
 	id, due := h.pacer.Pop(int(prio))
+	return h.packet(now, frame, id, due, prio)
+}
+
+// packet makes the next packet of a flow that the pacer gave out, and schedules the next.
+func (h *Host) packet(now units.Time, frame *dataplane.Frame, id int, due units.Time, prio uint8) (made, stop bool) {
 	s := h.pacer.Beside(id)
 	if s.plain == 0 {
-		return h.particular(now, id, due)
+		return h.particular(now, frame, id, due)
 	}
 	length := max(int(s.headers)+int(h.payload)+wire.ICRCLen, wire.MinFrameLen)
-	if frame, made = h.env.Alloc(length); !made {
+	if !h.env.AllocAt(frame, length) {
 		h.pacer.Wait(id, prio, due)
-		return frame, false, true
+		return false, true
 	}
-	b := h.env.Header(frame)
-	h.putHead(b, s, id)
-	wire.BTH(b[s.bth:]).SetPSN(uint32(s.next), h.ackEach)
-	h.complete(now, s, b, length, int(h.payload))
+	if b := h.env.Start(frame); b != nil && s.headers <= headNear && !h.stamps && !h.env.Whole(length) {
+		s.put(b)
+		wire.BTH(b[s.bth&63:]).SetPSN(uint32(s.next), h.ackEach)
+	} else {
+		b := h.env.Bytes(frame)
+		h.putHead(b, s, id)
+		wire.BTH(b[s.bth:]).SetPSN(uint32(s.next), h.ackEach)
+		h.complete(now, s, b, length, int(h.payload))
+	}
 	s.plain--
 	s.next++
 	onWire := h.onLink(length)
@@ -131,15 +194,15 @@ func (h *Host) data(now units.Time, prio uint8) (frame dataplane.Frame, made, st
 		gap = f.rate(now).Serialize(units.Size(onWire))
 	}
 	h.pacer.Wait(id, prio, max(now, due.Add(gap)))
-	return frame, true, false
+	return true, false
 }
 
 // particular is data for packets that are not plain: the first, the last, behind
 // a timeout, of messages, of flows with a window.
-func (h *Host) particular(now units.Time, id int, due units.Time) (frame dataplane.Frame, made, stop bool) {
+func (h *Host) particular(now units.Time, frame *dataplane.Frame, id int, due units.Time) (made, stop bool) {
 	f := &h.flows[id]
 	if f.apart && f.shared != nil && !h.begin(now, id) {
-		return frame, false, false
+		return false, false
 	}
 	if f.awaiting { // no acknowledgement came
 		f.awaiting = false
@@ -151,12 +214,11 @@ func (h *Host) particular(now units.Time, id int, due units.Time) (frame datapla
 		payload = int(f.lastSize)
 	}
 	length := max(int(f.headers)+payload+wire.ICRCLen, wire.MinFrameLen)
-	frame, made = h.env.Alloc(length)
-	if !made {
+	if !h.env.AllocAt(frame, length) {
 		h.pacer.Wait(id, f.prio, due)
-		return frame, false, true
+		return false, true
 	}
-	b := h.env.Header(frame)
+	b := h.env.Bytes(frame)
 	h.putHead(b, f.sending, id)
 	f.encodeBTH(b, last, h.ackEach)
 	if last && payload != int(h.payload) {
@@ -164,7 +226,7 @@ func (h *Host) particular(now units.Time, id int, due units.Time) (frame datapla
 	}
 	h.complete(now, f.sending, b, length, payload)
 	h.sent(now, id, due, length, last)
-	return frame, true, false
+	return true, false
 }
 
 // putHead copies the headers of a full packet, but for what the BTH says of this one,
@@ -176,6 +238,20 @@ func (h *Host) putHead(b []byte, s *sending, id int) {
 		return
 	}
 	copy(b[copy(b, s.head[:]):], h.flows[id].more)
+}
+
+// put is putHead of headers that are all beside the timer. Word by word: a copy of so few
+// bytes is mostly the call of it.
+func (s *sending) put(b *[headNear]byte) {
+	head := &s.head
+	putLE(b[0:8], le(head[0:8]))
+	putLE(b[8:16], le(head[8:16]))
+	putLE(b[16:24], le(head[16:24]))
+	putLE(b[24:32], le(head[24:32]))
+	putLE(b[32:40], le(head[32:40]))
+	putLE(b[40:48], le(head[40:48]))
+	putLE(b[48:56], le(head[48:56]))
+	putLE(b[56:64], le(head[56:64]))
 }
 
 // complete writes what only some packets have.

@@ -3,7 +3,7 @@ package config
 import (
 	"errors"
 
-	"photon/telemetry/page"
+	"photon/telemetry/page/address"
 )
 
 // Live is the page for browsers; there is none unless it is asked for.
@@ -22,8 +22,8 @@ func (l Live) check() error {
 	case l.Listen.V == "off":
 		return nil
 	}
-	err := page.Check(l.Listen.V, l.Remote.V)
-	if errors.Is(err, page.ErrOpen) {
+	err := address.Check(l.Listen.V, l.Remote.V)
+	if errors.Is(err, address.ErrOpen) {
 		return fail(l.Listen, "live: %v (`remote: true` beside it allows that)", err)
 	}
 	if err != nil {

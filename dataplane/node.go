@@ -1,6 +1,10 @@
 package dataplane
 
-import "photon/units"
+import (
+	"unsafe"
+
+	"photon/units"
+)
 
 // Node is a device with numbered ports. One goroutine at a time calls into one
 // port; ports of different workers may be called at the same time. Time never
@@ -24,4 +28,29 @@ type Node interface {
 	Audit() error
 	// Close gives back the frames that the node holds; it is not used any more.
 	Close()
+}
+
+// Server is a Node that a world which sends frame by frame asks in one step. Who puts something
+// between a Server and the world by embedding it must see to Serve, too.
+type Server interface {
+	Node
+	// Serve is Transmit for one frame, and then Next. It reports whether there is a frame.
+	Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time)
+}
+
+var _ Server = (*Switch)(nil)
+
+// Serve implements Server.
+func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time) {
+	n := s.Transmit(now, port, unsafe.Slice(f, 1))
+	return n == 1, s.Next(now, port)
+}
+
+// Asked is a Server that asks a node which is none.
+type Asked struct{ Node }
+
+// Serve implements Server.
+func (a Asked) Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time) {
+	n := a.Transmit(now, port, unsafe.Slice(f, 1))
+	return n == 1, a.Next(now, port)
 }

@@ -14,13 +14,15 @@ import (
 // only, and DPDK, whose slots are mbufs.
 type Pool struct {
 	chunks     [][]byte
-	base       unsafe.Pointer // of the only chunk; nil: there are more
-	most       Start          // the last place there for wire.QuickLen bytes
-	chunkShift uint8          // Ref >> chunkShift is the chunk
-	chunkMask  uint32         // the rest of Ref is within it
-	unitShift  uint8          // Ref is in units of 1<<unitShift bytes within its chunk
-	slot       uint16         // bytes from a Ref to the end of its slot
-	off        uint16         // where a new frame begins
+	bases      []unsafe.Pointer // of the chunks
+	reach      int              // the last place in each chunk for StartLen bytes
+	base       unsafe.Pointer   // of the only chunk; nil: there are more
+	most       Start            // the last place there for wire.QuickLen bytes
+	chunkShift uint8            // Ref >> chunkShift is the chunk
+	chunkMask  uint32           // the rest of Ref is within it
+	unitShift  uint8            // Ref is in units of 1<<unitShift bytes within its chunk
+	slot       uint16           // bytes from a Ref to the end of its slot
+	off        uint16           // where a new frame begins
 	free       []uint32
 	least      int         // free slots there were at a time, since the last refill
 	refill     func(*Pool) // called when free is empty; may leave it empty
@@ -148,6 +150,9 @@ func (p *Pool) Share() {
 
 // measure notes where the memory is, if it is one piece.
 func (p *Pool) measure() {
+	for _, c := range p.chunks[len(p.bases):] {
+		p.bases, p.reach = append(p.bases, unsafe.Pointer(unsafe.SliceData(c))), len(c)-StartLen
+	}
 	if p.base, p.most = nil, 0; len(p.chunks) == 1 { // no frame begins at 0 that start would find
 		p.base, p.most = unsafe.Pointer(unsafe.SliceData(p.chunks[0])), Start(len(p.chunks[0])-wire.QuickLen)
 	}
@@ -174,6 +179,23 @@ func (p *Pool) Alloc(length int) (f Frame, ok bool) {
 	p.least = min(p.least, last)
 	return f, true
 }
+
+// AllocAt is Alloc of a frame that is not copied, see Bytes.
+func (p *Pool) AllocAt(f *Frame, length int) bool {
+	last := len(p.free) - 1
+	if last < 0 {
+		var ok bool
+		*f, ok = p.Alloc(length)
+		return ok
+	}
+	f.Begin(p.free[last], uint16(length), p.off)
+	p.free = p.free[:last]
+	p.least = min(p.least, last)
+	return true
+}
+
+// Whole reports whether all of a new frame of length bytes is kept, not the headers only.
+func (p *Pool) Whole(length int) bool { return int(p.off)+length <= int(p.slot) }
 
 // Free gives a frame's buffer back.
 func (p *Pool) Free(f Frame) { p.free = append(p.free, f.Ref) }
@@ -216,11 +238,11 @@ func (p *Pool) Quick(f *Frame) *wire.Quick {
 // Start returns the first bytes of a slot's frame; nil: there are fewer. What is
 // beyond the frame's length is undefined.
 func (p *Pool) Start(f *Frame) *[StartLen]byte {
-	if f.Off > p.slot-StartLen {
+	at := p.place(f.Ref) + int(f.Off)
+	if f.Off > p.slot-StartLen || at > p.reach {
 		return nil
 	}
-	at := p.place(f.Ref) + int(f.Off)
-	return (*[StartLen]byte)(p.chunk(f.Ref)[at : at+StartLen : at+StartLen])
+	return (*[StartLen]byte)(unsafe.Add(p.bases[uint64(f.Ref)>>(p.chunkShift&63)], at))
 }
 
 // StartLen is how many bytes Start returns.
@@ -228,10 +250,11 @@ const StartLen = 64
 
 // single is Quick of any frame; nil: it has fewer than wire.QuickLen bytes.
 func (p *Pool) single(f *Frame) *wire.Quick {
-	if f.Len < wire.QuickLen || f.Off > p.slot-wire.QuickLen {
+	at := p.place(f.Ref) + int(f.Off)
+	if f.Len < wire.QuickLen || f.Off > p.slot-wire.QuickLen || at > p.reach+StartLen-wire.QuickLen {
 		return nil
 	}
-	return p.Quick(f)
+	return (*wire.Quick)(unsafe.Add(p.bases[uint64(f.Ref)>>(p.chunkShift&63)], at))
 }
 
 // Start is where a frame's first bytes are in a pool that is one piece of memory. It is a

@@ -147,6 +147,7 @@ TEXT ·appendAhead(SB), NOSPLIT, $0-72
 	MOVQ DI, R8
 	SHLQ $4, R8
 	ADDQ R8, BX
+	MOVQ $(1<<32), R15              // a frame, in a tally
 	XORL DX, DX                     // queues that began
 
 frame:
@@ -182,19 +183,16 @@ frame:
 	ANDQ    R11, R13
 	SHLQ    $4, R13
 	ADDQ    queue_ring(R9), R13
-	MOVQ    (BX), R14
-	MOVQ    8(BX), R15
-	MOVQ    R14, (R13)
-	MOVQ    R15, 8(R13)
+	MOVOU   (BX), X0
+	MOVWLZX 4(BX), R14              // Len
+	MOVOU   X0, (R13)
 
 	// The counts.
 	INCL    R11
 	MOVL    R11, queue_tail(R9)
 	INCQ    (level_lane+lane_enqueued)(R9)
-	SHRQ    $32, R14
-	MOVWLZX R14, R14                // Len
 	ADDQ    R14, queue_bytes(R9)
-	BTSQ    $32, R14
+	ADDQ    R15, R14
 	ADDQ    R14, (switchWorker_all+admissions_of8)(AX)(R10*8)
 	ADDQ    $16, BX
 	INCQ    DI

@@ -80,8 +80,10 @@ func (s *Switch) queueEach(now units.Time, w *switchWorker, burst []Frame, i int
 	end, began := w.appendEach(s.ports, burst, uint(i))
 	for _, queue := range w.began[:began] {
 		to := &s.ports[queue>>3] // nothing of it is paused, since it is open
+		if to.waiting == 0 {     // else it is due already
+			to.env.Wake(to.number, now)
+		}
 		to.waiting |= 1 << (queue & (pfc.Classes - 1))
-		to.env.Wake(to.number, now)
 	}
 	return int(end)
 }

@@ -10,12 +10,16 @@ import (
 	"photon/units"
 )
 
+// spanner is another Spanner than the one that is asked without a call.
+type spanner struct{ marking.NPECN }
+
 // The frames of a burst are in their queues as if they had come one by one: of many
 // queues, in rings that are as good as full, and begin anywhere.
 func TestBurstOverManyQueues(t *testing.T) {
 	cps := map[string]func(marking.Place) marking.CP{
 		"none":  nil,
 		"npecn": func(marking.Place) marking.CP { return marking.NewNPECN() },
+		"span":  func(marking.Place) marking.CP { return new(spanner) },
 		"red": func(p marking.Place) marking.CP {
 			return marking.NewRED(marking.REDParams{Kmin: 100, Kmax: 2000, Pmax: 0.5}, uint64(p.Port))
 		},

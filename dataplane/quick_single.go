@@ -23,7 +23,9 @@ type lane struct {
 	enqueued          uint64
 	passed            units.Size // the longest frame that went through without being queued
 	keep              units.Size // the congestion point keeps what leaves at most this behind; -1: it must be asked
-	_                 [3]uint64
+	marked            uint64     // of the frames that left together, those with CE set
+	markedBytes       uint64
+	_                 uint64
 }
 
 // peak is the most bytes that were in the queue.
@@ -39,6 +41,8 @@ func (p *switchPort) settle() {
 		p.admitted[prio] += frames
 		p.stats.TxFrames[prio] += l.txFrames
 		p.stats.TxBytes[prio] += l.txBytes
+		p.stats.Marked[prio] += l.marked
+		p.stats.MarkedBytes[prio] += l.markedBytes
 		p.enqueued[prio] += l.enqueued
 		*l = lane{passed: l.passed, keep: l.keep}
 	}

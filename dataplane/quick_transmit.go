@@ -17,41 +17,50 @@ func (p *point) quick() bool { return p.cp == nil || p.burst != nil && p.stamper
 // that is in it fits into the burst, begins with its ring, and nothing more is to be done.
 // It returns how many. What it does for a queue and not for a frame is kept short, since a
 // port with eight priorities sends few frames of each at a time.
-func (s *Switch) drain(now units.Time, p *switchPort, batch uint8, burst []Frame) (n int) {
-	pool := p.env.Pool
-	for ready := uint32(p.waiting &^ p.halted); ready != 0; {
-		prio := uint8(bits.Len32(ready)-1) & 7
-		l := &p.queues[prio]
-		if batch>>prio&1 == 0 || l.head != 0 || uint(l.tail) > uint(min(len(l.ring), len(burst)-n)) {
-			break
-		}
-		run := l.ring[:l.tail]
-		if taken := take(s.ports, prio, run, burst[n:]); taken < len(run) {
-			for _, f := range run[:taken] { // dequeueQuick takes them
-				s.ports[f.In].in.Ease(prio, -int64(f.Len))
-			}
-			break
-		}
-		bytes := l.bytes
-		if cp := p.spans[prio]; cp != nil {
-			from, to := cp.DequeueSpan(now, marking.Queue{Bytes: bytes, Frames: len(run)}, len(run), bytes)
-			marked, more := pool.mark(burst, n+from, n+to)
-			p.stats.Marked[prio] += marked
-			p.stats.MarkedBytes[prio] += more
-		} else if bytes-units.Size(burst[n].Len) > l.keep {
-			p.judgeAll(now, prio, burst, n, n+len(run))
-		}
-		l.most = max(l.most, bytes)
-		l.tail, l.bytes = 0, 0
-		l.txFrames += uint64(len(run))
-		l.txBytes += uint64(bytes)
-		p.sent += bytes
-		n += len(run)
-		ready &^= 1 << prio
-		p.waiting &^= 1 << prio
+func (s *Switch) drain(now units.Time, p *switchPort, batch uint8, burst []Frame) int {
+	ready := p.waiting &^ p.halted
+	ready &= 0xFF << bits.Len8(ready&^batch) // those above all that are taken one at a time
+	l := &p.worker.leaving
+	t := l.takeAll(s.ports, p, uint(ready), burst)
+	if t.eased < t.n {
+		t.whole(s.ports, p, burst)
 	}
-	p.sent += units.Size(n * int(p.overhead))
-	return n
+	which, begin := uint64(0), uint(0) // to be marked; where the queue's begin
+	for rest := t.queues; rest != 0; {
+		prio := uint(bits.Len(rest)-1) & 7
+		rest &^= 1 << prio
+		q := &p.queues[prio]
+		bytes, frames := q.bytes, uint(q.tail)
+		if cp := p.spans[prio]; cp != nil {
+			from, to := 0, 0
+			state := marking.Queue{Bytes: bytes, Frames: int(frames)}
+			if np, ok := cp.(*marking.NPECN); ok { // no call
+				from, to = np.DequeueSpan(now, state, int(frames), bytes)
+			} else {
+				from, to = cp.DequeueSpan(now, state, int(frames), bytes)
+			}
+			these := span(begin+uint(from), begin+uint(to))
+			if some := these & l.markable; some != these {
+				these = some
+				q.countSome(burst, these)
+			} else {
+				q.marked += uint64(to - from)
+				q.markedBytes += uint64(l.sums[begin+uint(to)] - l.sums[begin+uint(from)])
+			}
+			which |= these
+		} else if bytes-units.Size(burst[begin].Len) > q.keep {
+			p.judgeAll(now, uint8(prio), burst, int(begin), int(begin+frames))
+		}
+		q.most = max(q.most, bytes)
+		q.tail, q.bytes = 0, 0
+		q.txFrames += uint64(frames)
+		q.txBytes += uint64(bytes)
+		begin += frames
+	}
+	p.env.markEach(burst, which)
+	p.waiting &^= uint8(t.queues)
+	p.sent += units.Size(l.sums[t.n%uint(len(l.sums))]) + units.Size(int(t.n)*int(p.overhead))
+	return int(t.n)
 }
 
 // dequeueQuick does so for frames of one queue, whatever is to be done: as many as fit and

@@ -304,6 +304,7 @@ type switchWorker struct {
 	all     admissions
 	began   [quickBurst]uint16 // queues that were empty before frames of the burst were appended
 	heads   heads
+	leaving leaving
 }
 
 // ringSize is how many frames can be on their way from one worker to a port of

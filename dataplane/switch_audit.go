@@ -61,7 +61,7 @@ func (s *Switch) TxFrames(port, prio int) uint64 {
 // Marked is how many of a port's frames were marked with CE and with TCD's UE.
 func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
 	p := &s.ports[port]
-	return p.stats.Marked[prio], p.stats.Undetermined[prio]
+	return p.stats.Marked[prio] + p.queues[prio].marked, p.stats.Undetermined[prio]
 }
 
 // PausesSent is how many XOFF frames the switch has sent, refreshes included.

@@ -166,12 +166,17 @@ func (t *Table[K]) Delete(s int) {
 // before the given instant, without deleting it, or None. Called regularly it
 // goes round the whole table.
 func (t *Table[K]) Expire(before units.Time, few int) int {
+	return t.ExpireIf(few, func(s int) bool { return t.slots[s].seen < before })
+}
+
+// ExpireIf is Expire for those who know themselves when a flow was last seen.
+func (t *Table[K]) ExpireIf(few int, old func(s int) bool) int {
 	for range min(few, len(t.slots)) {
 		s := t.hand
 		if t.hand++; t.hand == len(t.slots) {
 			t.hand = 0
 		}
-		if t.slots[s].next == inUse && t.slots[s].seen < before {
+		if t.slots[s].next == inUse && old(s) {
 			return s
 		}
 	}

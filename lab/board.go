@@ -288,6 +288,21 @@ type stateClaim struct {
 	Verdicts []string `json:"verdicts"` // the same; empty: not yet
 }
 
+// Command is the command whose replays the board shows.
+func (b *Board) Command() string { return b.command }
+
+// State is the document of an experiment; an empty id: of the one that is at work.
+func (b *Board) State(id string) any { return b.state(id) }
+
+// Seen is what was seen of a run from a span on, of its flows and queues too if details are
+// wanted; nil: there is no such run, or nothing was seen of it.
+func (b *Board) Seen(run, from int, details bool) any {
+	if l := b.looks(run); l != nil {
+		return l.tell(from, details)
+	}
+	return nil
+}
+
 // state is the document for a page that shows an experiment; an empty id: the one
 // that is at work.
 func (b *Board) state(id string) state {
@@ -389,8 +404,8 @@ func (b *Board) looks(number int) *looks {
 	return b.runs[number].looks
 }
 
-// report is the file of an experiment's report; empty: there is none.
-func (b *Board) report(anchor string) string {
+// ReportFile is the file of an experiment's report; empty: there is none.
+func (b *Board) ReportFile(anchor string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, x := range b.list {

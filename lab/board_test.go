@@ -17,6 +17,8 @@ import (
 
 	"photon/dataplane"
 	"photon/lab/topology"
+	"photon/lab/web/pages"
+	"photon/lab/web/site"
 	"photon/telemetry"
 	"photon/units"
 )
@@ -171,7 +173,7 @@ func TestBoard(t *testing.T) {
 		defer mu.Unlock()
 		return part, time.Duration(part * float64(time.Minute))
 	})
-	page := b.Site().Handler()
+	page := site.Of(b).Handler()
 	if s := asked[state](t, page, "state"); s.Shown == nil || s.Shown.ID != "pcn/fig11" || len(s.Shown.Runs) != 0 || s.Over || s.Left != nil || s.Shown.Last != -1 {
 		t.Errorf("before it begins: %+v", s)
 	}
@@ -196,7 +198,7 @@ func TestBoard(t *testing.T) {
 	if err := e.Write(dir, r); err != nil {
 		t.Fatal(err)
 	}
-	path, err := e.Report(dir)
+	path, err := e.Report(dir, pages.Write)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +269,7 @@ func TestBoardShowsWhatWasKept(t *testing.T) {
 		if _, err := e.Replay(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
-		page := b.Site().Handler()
+		page := site.Of(b).Handler()
 		for _, r := range asked[state](t, page, "state").Shown.Runs {
 			if r.State != "ended" || !r.Seen {
 				t.Errorf("%+v", r)
@@ -326,7 +328,7 @@ func TestBoardTellsOfFailure(t *testing.T) {
 		t.Fatal("it ended")
 	}
 	b.End(err)
-	if s := asked[state](t, b.Site().Handler(), "state"); !s.Over || !strings.Contains(s.Fault, "0 of") {
+	if s := asked[state](t, site.Of(b).Handler(), "state"); !s.Over || !strings.Contains(s.Fault, "0 of") {
 		t.Errorf("%+v", s)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"photon/internal/browser"
+	"photon/lab/web/pages"
 )
 
 // shown is a report in headless Chromium.
@@ -89,7 +90,7 @@ func reportPages(t *testing.T) (one, all string) {
 	t.Helper()
 	e, _, dir := everyPanel(t)
 	copyWorld(t, e, dir)
-	one, err := e.Report(dir)
+	one, err := e.Report(dir, pages.Write)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func reportPages(t *testing.T) (one, all string) {
 		t.Fatal(err)
 	}
 	all = filepath.Join(dir, "report.html")
-	if err := WriteReport(all, finished, missing); err != nil {
+	if err := WriteReport(all, finished, missing, pages.Write); err != nil {
 		t.Fatal(err)
 	}
 	return one, all

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"photon/lab/testbed"
+	"photon/lab/bed"
 	"photon/lab/topology"
 	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
-	"photon/telemetry"
+	"photon/telemetry/node"
 	"photon/units"
 )
 
@@ -24,7 +24,7 @@ func (e *Experiment) onTestbed(ctx context.Context, o Options, use SchemeUse, se
 	if err != nil {
 		return r, err
 	}
-	b := &bed{e: e, plan: p, flows: flows, orders: map[int][]int{}}
+	b := &onBed{e: e, plan: p, flows: flows, orders: map[int][]int{}}
 	defer func() {
 		for _, n := range b.nodes {
 			if stopErr := n.Stop(); err == nil {
@@ -76,8 +76,8 @@ func (e *Experiment) testbedPlan(seed uint64) (*topology.Plan, []flowPlan, error
 	if len(e.Events) > 0 {
 		return nil, nil, errors.New("a testbed's links and flows do not change on the way: this experiment has events")
 	}
-	if every := e.Measure.Sample; every%telemetry.WatchTick != 0 {
-		return nil, nil, fmt.Errorf("a testbed samples at multiples of %v: sample is %v", telemetry.WatchTick, every)
+	if every := e.Measure.Sample; every%node.WatchTick != 0 {
+		return nil, nil, fmt.Errorf("a testbed samples at multiples of %v: sample is %v", node.WatchTick, every)
 	}
 	for _, f := range flows {
 		if f.weight != 1 || f.cap != 0 {
@@ -96,7 +96,7 @@ func (e *Experiment) testbedPlan(seed uint64) (*topology.Plan, []flowPlan, error
 
 // CheckTestbed says why the experiment cannot run on a testbed, as far as that is
 // known before its nodes are asked.
-func (e *Experiment) CheckTestbed(t *testbed.Testbed) error {
+func (e *Experiment) CheckTestbed(t bed.Testbed) error {
 	for _, v := range e.variants {
 		p, _, err := v.e.testbedPlan(e.Seed)
 		if err != nil {
@@ -113,25 +113,25 @@ func (e *Experiment) CheckTestbed(t *testbed.Testbed) error {
 	return nil
 }
 
-// bed is a run on a testbed.
-type bed struct {
+// onBed is a run on a testbed.
+type onBed struct {
 	e      *Experiment
 	plan   *topology.Plan
 	flows  []flowPlan
-	nodes  []*testbed.Running // by node of the plan
-	orders map[int][]int      // flows of a host that sends, in the order of its numbers
-	first  []uint64           // by node: number of the first of them
-	begin  units.Time         // this machine's
+	nodes  []*bed.Running // by node of the plan
+	orders map[int][]int  // flows of a host that sends, in the order of its numbers
+	first  []uint64       // by node: number of the first of them
+	begin  units.Time     // this machine's
 	skew   units.Time
 
 	unbalanced string
 	notes      []string
-	after      []telemetry.NodeInfo
+	after      []node.Info
 }
 
 // start has every node there, with the scheme, and waits until the switches know
 // where the hosts are.
-func (b *bed) start(ctx context.Context, t *testbed.Testbed, use SchemeUse, seed uint64) error {
+func (b *onBed) start(ctx context.Context, t bed.Testbed, use SchemeUse, seed uint64) error {
 	known := b.e.network(b.plan, b.flows, 0)
 	for i := range b.plan.Nodes {
 		node := &b.plan.Nodes[i]
@@ -143,7 +143,7 @@ func (b *bed) start(ctx context.Context, t *testbed.Testbed, use SchemeUse, seed
 		if err != nil {
 			return err
 		}
-		w := testbed.Wanted{Name: node.Name, Switch: !node.Host, Scheme: s}
+		w := bed.Wanted{Name: node.Name, Switch: !node.Host, Scheme: s}
 		for _, end := range node.Ends {
 			w.Neighbour = append(w.Neighbour, b.plan.Nodes[end.Node].Name)
 		}
@@ -164,7 +164,7 @@ func (b *bed) start(ctx context.Context, t *testbed.Testbed, use SchemeUse, seed
 }
 
 // settled is a scheme with the values that its parameters have in a network.
-func settled(use SchemeUse, known scheme.Network) (s telemetry.NodeScheme, err error) {
+func settled(use SchemeUse, known scheme.Network) (s node.Scheme, err error) {
 	recipe, err := scheme.Get(use.Name.V)
 	if err != nil {
 		return s, err
@@ -173,7 +173,7 @@ func settled(use SchemeUse, known scheme.Network) (s telemetry.NodeScheme, err e
 	if err != nil {
 		return s, err
 	}
-	s = telemetry.NodeScheme{Name: recipe.Name, Params: map[string]string{}}
+	s = node.Scheme{Name: recipe.Name, Params: map[string]string{}}
 	for _, x := range settings {
 		s.Params[x.Name] = x.Value
 	}
@@ -181,7 +181,7 @@ func settled(use SchemeUse, known scheme.Network) (s telemetry.NodeScheme, err e
 }
 
 // fits says what of a node contradicts the experiment.
-func (b *bed) fits(i int, n *testbed.Running) error {
+func (b *onBed) fits(i int, n *bed.Running) error {
 	p, info := &b.e.Parameters, &n.Info
 	if want := p.lossless(); info.Lossless != want {
 		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
@@ -201,20 +201,12 @@ func (b *bed) fits(i int, n *testbed.Running) error {
 }
 
 // known waits until every switch knows where every host is.
-func (b *bed) known(ctx context.Context) error {
-	topic, err := telemetry.FindTopic("fdb")
-	if err != nil {
-		return err
-	}
+func (b *onBed) known(ctx context.Context) error {
 	for i, n := range b.nodes {
 		for deadline := time.Now().Add(20 * time.Second); !b.plan.Nodes[i].Host; {
-			d, _, err := n.Show(ctx, topic)
+			where, err := n.Where(ctx)
 			if err != nil {
 				return fmt.Errorf("%s: %w", n.Name, err)
-			}
-			where := map[string]string{}
-			for _, entry := range d.(*telemetry.FDB).Entries {
-				where[entry.MAC] = strings.Join(entry.Ports, ",")
 			}
 			missing := ""
 			for to, ports := range b.plan.Routes()[i] {
@@ -251,10 +243,10 @@ const (
 )
 
 // run orders flows and recordings, and waits until they are done.
-func (b *bed) run(ctx context.Context, progress func(float64)) error {
-	b.begin = testbed.Now() + units.FromDuration(lead+time.Duration(len(b.nodes))*leadNode)
+func (b *onBed) run(ctx context.Context, progress func(float64)) error {
+	b.begin = bed.Now() + units.FromDuration(lead+time.Duration(len(b.nodes))*leadNode)
 	b.first = make([]uint64, len(b.nodes))
-	received := map[int][]telemetry.PeerFlow{}
+	received := map[int][]node.PeerFlow{}
 	for i := range b.flows {
 		f := &b.flows[i]
 		b.orders[f.from] = append(b.orders[f.from], i)
@@ -263,14 +255,14 @@ func (b *bed) run(ctx context.Context, progress func(float64)) error {
 		if len(b.orders[i]) == 0 {
 			continue
 		}
-		all, err := n.ListFlows(ctx, 1<<62)
+		all, err := n.Flows(ctx, 1<<62)
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}
-		if all.Running+all.Pending > 0 {
-			return fmt.Errorf("%s sends %d flows of its own: stop them (photon flow stop --all)", n.Name, all.Running+all.Pending)
+		if all.Open > 0 {
+			return fmt.Errorf("%s sends %d flows of its own: stop them (photon flow stop --all)", n.Name, all.Open)
 		}
-		orders := telemetry.FlowOrders{Origin: n.At(b.begin)}
+		orders := node.FlowOrders{Origin: n.At(b.begin)}
 		for _, k := range b.orders[i] {
 			f := &b.flows[k]
 			to := &b.nodes[f.to].Info
@@ -280,10 +272,10 @@ func (b *bed) run(ctx context.Context, progress func(float64)) error {
 			if f.stop > 0 {
 				stop = min(stop, f.stop)
 			}
-			orders.Flows = append(orders.Flows, telemetry.FlowOrder{
+			orders.Flows = append(orders.Flows, node.FlowOrder{
 				Group: f.group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: f.dscp, Size: f.size, Start: f.start, Stop: stop, Limit: f.rate, Begin: f.begin, Shared: f.shared,
 			})
-			received[f.to] = append(received[f.to], telemetry.PeerFlow{From: n.Info.IP, QP: pair})
+			received[f.to] = append(received[f.to], node.PeerFlow{From: n.Info.IP, QP: pair})
 		}
 		done, err := n.OrderFlows(ctx, orders)
 		if err != nil {
@@ -293,7 +285,7 @@ func (b *bed) run(ctx context.Context, progress func(float64)) error {
 	}
 	samples := int(b.e.Duration / b.e.Measure.Sample)
 	for i, n := range b.nodes {
-		w := telemetry.Watch{From: n.At(b.begin), Every: b.e.Measure.Sample, Samples: samples, Received: received[i]}
+		w := node.Watch{From: n.At(b.begin), Every: b.e.Measure.Sample, Samples: samples, Received: received[i]}
 		for k := range b.orders[i] {
 			w.Flows = append(w.Flows, b.first[i]+uint64(k))
 		}
@@ -301,11 +293,11 @@ func (b *bed) run(ctx context.Context, progress func(float64)) error {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}
 	}
-	if late := testbed.Now() - b.begin; late > 0 {
+	if late := bed.Now() - b.begin; late > 0 {
 		return fmt.Errorf("telling the nodes took %v too long: the flows did not start together", late)
 	}
 	for {
-		passed := testbed.Now() - b.begin
+		passed := bed.Now() - b.begin
 		progress(min(1, max(0, float64(passed)/float64(b.e.Duration))))
 		if passed > b.e.Duration {
 			break
@@ -321,12 +313,12 @@ func (b *bed) run(ctx context.Context, progress func(float64)) error {
 }
 
 // queuePair is a flow's: no other run of the last hours has used it.
-func (b *bed) queuePair(flow int) uint32 {
+func (b *onBed) queuePair(flow int) uint32 {
 	return uint32((int64(b.begin/units.Millisecond)*8+int64(flow))&(1<<24-1)) | 1<<23
 }
 
 // read fetches what the nodes have recorded and makes a network of it.
-func (b *bed) read(ctx context.Context) (*network, error) {
+func (b *onBed) read(ctx context.Context) (*network, error) {
 	n := &network{
 		world: &playback{every: b.e.Measure.Sample}, plan: b.plan, hosts: map[int]host{}, switches: map[int]switchNode{}, prio: b.e.Parameters.Priority.Value.V,
 		lossless: b.e.Parameters.lossless(), shares: map[uint32]marking.Share{},
@@ -372,7 +364,7 @@ func (b *bed) read(ctx context.Context) (*network, error) {
 }
 
 // recorded waits for a node's recording.
-func (b *bed) recorded(ctx context.Context, n *testbed.Running) (rec telemetry.Recording, err error) {
+func (b *onBed) recorded(ctx context.Context, n *bed.Running) (rec node.Recording, err error) {
 	for deadline := time.Now().Add(20 * time.Second); !rec.Done; time.Sleep(50 * time.Millisecond) {
 		if rec, err = n.Recorded(ctx); err != nil {
 			return rec, fmt.Errorf("%s: %w", n.Name, err)
@@ -385,18 +377,18 @@ func (b *bed) recorded(ctx context.Context, n *testbed.Running) (rec telemetry.R
 }
 
 // results fetches how the flows ended; before, their recordings were looked at.
-func (b *bed) results(ctx context.Context, n *network) error {
+func (b *onBed) results(ctx context.Context, n *network) error {
 	for i, node := range b.nodes {
 		if len(b.orders[i]) == 0 {
 			continue
 		}
-		all, err := node.ListFlows(ctx, b.first[i]-1)
+		all, err := node.Flows(ctx, b.first[i]-1)
 		if err != nil {
 			return fmt.Errorf("%s: %w", node.Name, err)
 		}
 		origin := node.At(b.begin)
 		instant := func(s float64) units.Time { return units.Time(math.Round(s*float64(units.Second))) - origin }
-		for k, f := range all.Flows[:min(len(all.Flows), len(b.orders[i]))] {
+		for k, f := range all.List[:min(len(all.List), len(b.orders[i]))] {
 			switch f.State {
 			case "refused":
 				return fmt.Errorf("%s refused flow %d: %s", node.Name, k+1, f.Why)
@@ -411,7 +403,7 @@ func (b *bed) results(ctx context.Context, n *network) error {
 
 // lost is how many frames of lossless priorities were discarded by nodes, dropped
 // before them, or did not arrive at the other end of a link; hops is how many did.
-func (b *bed) lost() (lost, hops uint64) {
+func (b *onBed) lost() (lost, hops uint64) {
 	lossless := b.e.Parameters.lossless()
 	for i, node := range b.nodes {
 		for port, end := range b.plan.Nodes[i].Ends {
@@ -440,7 +432,7 @@ func (b *bed) lost() (lost, hops uint64) {
 }
 
 // config is the file of a node that the testbed starts.
-func (b *bed) config(i int, s telemetry.NodeScheme, device []string, admin string, delay bool, response units.Time) string {
+func (b *onBed) config(i int, s node.Scheme, device []string, admin string, delay bool, response units.Time) string {
 	node, p := &b.plan.Nodes[i], &b.e.Parameters
 	var t strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }

@@ -8,7 +8,7 @@ import (
 	"photon/agent"
 	"photon/dataplane"
 	"photon/lab/topology"
-	"photon/telemetry"
+	"photon/telemetry/node"
 	"photon/units"
 	"photon/wire"
 )
@@ -90,7 +90,7 @@ type columns struct {
 	value map[string][]int64
 }
 
-func newColumns(w *playback, r telemetry.Recording) columns {
+func newColumns(w *playback, r node.Recording) columns {
 	c := columns{w, map[string]int64{}, map[string][]int64{}}
 	for i, name := range r.Names {
 		c.begin[name], c.value[name] = r.Begin[i], r.Values[i]

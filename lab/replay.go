@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"photon/config"
-	"photon/lab/testbed"
+	"photon/lab/bed"
 )
 
 // Options of a replay.
 type Options struct {
-	World    string           // "sim" or "dpdk"
-	Schemes  []string         // nil: all of the experiment
-	Seed     uint64           // 0: the experiment's
-	Dilation int              // of the clock, on dpdk
-	Quick    bool             // leave out what no claim needs
-	Testbed  *testbed.Testbed // where the nodes are, on dpdk; nil: all in this process
+	World    string      // "sim" or "dpdk"
+	Schemes  []string    // nil: all of the experiment
+	Seed     uint64      // 0: the experiment's
+	Dilation int         // of the clock, on dpdk
+	Quick    bool        // leave out what no claim needs
+	Testbed  bed.Testbed // where the nodes are, on dpdk; nil: all in this process
 	// Progress is told now and then how far the replay is, by one goroutine at a time.
 	Progress func(Progress)
 	// Pool is what runs in virtual time share with other replays, one each; nil: as

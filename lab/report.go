@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,9 +21,12 @@ import (
 // worlds in the order in which reports show them.
 var worlds = []string{"sim", "dpdk"}
 
+// Writer writes a page of reports: pages.Write does.
+type Writer func(io.Writer, *web.Page) error
+
 // Report writes an experiment's report.html from the results of the worlds that
 // are in the output folder, and returns its path. The page needs nothing else.
-func (e *Experiment) Report(out string) (path string, err error) {
+func (e *Experiment) Report(out string, write Writer) (path string, err error) {
 	f, err := e.finish(out)
 	if err != nil {
 		return "", err
@@ -33,7 +37,7 @@ func (e *Experiment) Report(out string) (path string, err error) {
 	f.section.Alone = true
 	path = filepath.Join(e.Folder(out), "report.html")
 	page := &web.Page{Title: e.ID + ": " + e.Title, Experiments: []*web.Experiment{f.section}}
-	return path, writePage(path, page)
+	return path, writePage(path, page, write)
 }
 
 // Finished is an experiment with results: what of them the report of all
@@ -164,7 +168,7 @@ func catalogue() (ids []string, err error) {
 }
 
 // WriteReport writes the report of several experiments, with an index.
-func WriteReport(path string, all []*Finished, missing []string) error {
+func WriteReport(path string, all []*Finished, missing []string, write Writer) error {
 	page := &web.Page{Title: "What papers say and what photon measures", Counts: web.Counts{}, NotRun: missing}
 	page.About = "Each experiment repeats a figure or a table of a paper; each claim is a statement of the paper about it. " +
 		"Verdicts are those of virtual time where an experiment ran in it."
@@ -185,16 +189,16 @@ func WriteReport(path string, all []*Finished, missing []string) error {
 		p.Counts.Add(counts)
 		page.Counts.Add(counts)
 	}
-	return writePage(path, page)
+	return writePage(path, page, write)
 }
 
-func writePage(path string, page *web.Page) (err error) {
+func writePage(path string, page *web.Page, write Writer) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return page.Write(f)
+	return write(f, page)
 }
 
 // ran lists the schemes of results: the experiment's, then others that were asked for.

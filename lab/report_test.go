@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"photon/lab/web"
+	"photon/lab/web/pages"
 	"photon/units"
 )
 
@@ -90,7 +91,7 @@ func chartData(t *testing.T, page string) (charts []web.Chart) {
 func TestReportAndTable(t *testing.T) {
 	e := fig11(t)
 	dir := t.TempDir()
-	if _, err := e.Report(dir); err == nil {
+	if _, err := e.Report(dir, pages.Write); err == nil {
 		t.Error("a report of nothing")
 	}
 	r, err := e.Replay(context.Background(), Options{World: "sim", Schemes: []string{"pcn"}})
@@ -100,7 +101,7 @@ func TestReportAndTable(t *testing.T) {
 	if err := e.Write(dir, r); err != nil {
 		t.Fatal(err)
 	}
-	path, err := e.Report(dir)
+	path, err := e.Report(dir, pages.Write)
 	page := readPage(t, path, err)
 	for _, want := range []string{"reproduced", "steady_queue_bytes_mean", "512KB", "photon replay pcn/fig11 --schemes pcn", "every frame accounted for", "phase first_packet", "Permission is hereby granted"} {
 		if !strings.Contains(page, want) {
@@ -130,7 +131,7 @@ func TestReportAndTable(t *testing.T) {
 // Texts are texts: none of them ends a script, or begins an element.
 func TestReportShowsTextsAsTheyAre(t *testing.T) {
 	e, _, dir := everyPanel(t)
-	path, err := e.Report(dir)
+	path, err := e.Report(dir, pages.Write)
 	page := readPage(t, path, err)
 	selfContained(t, page)
 	// Two script elements of ours: the data and the code.
@@ -151,7 +152,7 @@ func TestReportShowsTextsAsTheyAre(t *testing.T) {
 
 func TestChartsOfEveryPanel(t *testing.T) {
 	e, r, dir := everyPanel(t)
-	path, err := e.Report(dir)
+	path, err := e.Report(dir, pages.Write)
 	page := readPage(t, path, err)
 	charts := chartData(t, page)
 	kinds := map[string]int{}
@@ -202,7 +203,7 @@ func TestChartsOfEveryPanel(t *testing.T) {
 func TestReportOfBothWorlds(t *testing.T) {
 	e, _, dir := everyPanel(t)
 	copyWorld(t, e, dir)
-	path, err := e.Report(dir)
+	path, err := e.Report(dir, pages.Write)
 	page := readPage(t, path, err)
 	for _, want := range []string{"ours, sim", "ours, dpdk", "(dpdk)", "--world both"} {
 		if !strings.Contains(page, want) {
@@ -279,7 +280,7 @@ func TestReportOfAll(t *testing.T) {
 		t.Errorf("missing are %v of %v", missing, ids)
 	}
 	path := filepath.Join(dir, "all.html")
-	page := readPage(t, path, WriteReport(path, all, missing))
+	page := readPage(t, path, WriteReport(path, all, missing, pages.Write))
 	selfContained(t, page)
 	for _, want := range []string{`<a href="#pcn-fig11">pcn/fig11</a>`, `<article id="pcn-fig11">`, "PCN, NSDI", "Back to the index"} {
 		if !strings.Contains(page, want) {

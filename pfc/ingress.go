@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"unsafe"
 
 	"photon/units"
 )
@@ -72,6 +73,15 @@ type class struct {
 	frames   uint64 // what Count counted
 	total    uint64
 }
+
+// Where assembly that releases bytes finds the account of a priority in an Ingress, those
+// of all in a row, and what Easy compares in it, both int64.
+const (
+	AccountsAt = unsafe.Offsetof(Ingress{}.class)
+	AccountLen = unsafe.Sizeof(class{})
+	BytesAt    = unsafe.Offsetof(class{}.bytes)
+	EasyAt     = unsafe.Offsetof(class{}.easy)
+)
 
 // marks are what one priority goes by beyond easy.
 type marks struct{ xoff, xon int64 }

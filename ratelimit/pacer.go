@@ -120,6 +120,9 @@ func (p *PacerWith[T]) Waiting(flow int) (units.Time, bool) {
 	return p.entry[flow].at, p.Scheduled(flow)
 }
 
+// Class is that with which a flow waited, or was given out, last.
+func (p *PacerWith[T]) Class(flow int) uint8 { return p.entry[flow].class }
+
 // Stop takes the flow out, wherever it is.
 func (p *PacerWith[T]) Stop(flow int) {
 	p.Cancel(flow)
@@ -148,6 +151,18 @@ func (p *PacerWith[T]) withdraw(entity int32) {
 // Turn moves the flows whose time has come by now to the queues of their
 // classes and returns the classes that have a flow to send.
 func (p *PacerWith[T]) Turn(now units.Time) (ready uint8) {
+	at := p.soon
+	if n := p.lone; n > 0 {
+		at = p.few[(n-1)&(mostFew-1)].at
+	}
+	if at > now {
+		p.note(now)
+		return p.ready
+	}
+	return p.turn(now)
+}
+
+func (p *PacerWith[T]) turn(now units.Time) (ready uint8) {
 	for {
 		i, ok := p.Expire(now)
 		if !ok {
@@ -174,6 +189,36 @@ func (p *PacerWith[T]) present(t *tenant, entity int32, now units.Time) {
 		return
 	}
 	p.append(&p.queue[p.entry[entity].class], &p.ready, entity)
+}
+
+// Alone does what Turn and Pop do, if the one flow whose time has come is to be served: there
+// are few timers, nobody stands in a queue, and the flow is of no tenant and of one of
+// the classes in open. If not it does nothing, and reports false.
+func (p *PacerWith[T]) Alone(now units.Time, open uint8) (flow int, due units.Time, ok bool) {
+	n := p.lone
+	if n == 0 || p.ready != 0 {
+		return 0, 0, false
+	}
+	first := &p.few[(n-1)&(mostFew-1)]
+	if first.at > now || n > 1 && p.few[(n-2)&(mostFew-1)].at <= now {
+		return 0, 0, false
+	}
+	e := &p.entry[first.flow]
+	class := e.class & (Classes - 1)
+	if e.tenant != nobody || open>>class&1 == 0 {
+		return 0, 0, false
+	}
+	p.note(now)
+	p.lone = n - 1
+	p.count--
+	e.where = nobody
+	q := &p.queue[class]
+	if e.left == 0 || q.last != first.flow { // a new turn
+		e.left = e.weight
+	}
+	e.left--
+	q.last = first.flow
+	return int(first.flow), e.at, true
 }
 
 // Ready is the set of classes that have a flow to send, as of the last Turn.

@@ -195,10 +195,10 @@ func (w *WheelWith[T]) Schedule(flow int, t units.Time) {
 		w.Cancel(flow)
 	}
 	e.at = t
-	if w.lone == w.count {
-		if w.lone < mostFew {
-			w.addFew(int32(flow), t)
+	if n := w.lone; n == w.count {
+		if n < mostFew {
 			e.where = isFew
+			w.addFew(int32(flow), t)
 			return
 		}
 		w.spill()
@@ -401,24 +401,29 @@ func (w *WheelWith[T]) earliest(slot int32) int32 {
 // timer's if there are few or that is within the lowest level's turn (16.8 us),
 // else when the wheel must be turned with Expire; Never if it is empty.
 func (w *WheelWith[T]) Next() units.Time {
-	if w.lone > 0 {
-		return w.few[(w.lone-1)&(mostFew-1)].at
+	at := w.soon
+	if n := w.lone; n > 0 {
+		at = w.few[(n-1)&(mostFew-1)].at
 	}
-	if w.soon == unknown {
-		w.look()
+	if at != unknown {
+		return at
 	}
-	return w.soon
+	return w.look()
 }
 
-// look works out what Next is.
-func (w *WheelWith[T]) look() {
+// look is Next if that is unknown; of few timers it was as if they were in the wheel.
+func (w *WheelWith[T]) look() units.Time {
 	w.soon = units.Never
 	if level, slot, ok := w.lowest(); ok && level == 0 {
 		w.soon = min(w.entry[w.earliest(slot)].at, w.passed(slot))
 	} else if ok {
 		w.soon = units.Time(w.start(level, slot) << tickShift)
 	}
+	return w.soon
 }
+
+// note is Expire when nothing is due.
+func (w *WheelWith[T]) note(now units.Time) { w.tick = max(w.tick, uint64(max(now, 0))>>tickShift) }
 
 // Expire removes and returns the first flow whose time has come. Call it until
 // it reports false.

@@ -369,9 +369,17 @@ func (c *calendar) advance(last int64) bool {
 			timer = s.next
 		}
 		a := c.arrivals(next)
-		n, more := a.n, a.more
+		n, more := int(a.n), a.more
 		a.n, a.more = 0, 0
-		if c.now = c.takeAll(now, a.last[:n], next); more != 0 {
+		for n--; uint(n) < uint(len(a.last)); n-- { // as takeAll does
+			e := a.last[n]
+			if day := int64(e.at) >> (c.shift & 63); day > next {
+				c.put(e, day)
+				continue
+			}
+			now = append(now, e)
+		}
+		if c.now = now; more != 0 {
 			c.takeMore(more, next)
 		}
 	}

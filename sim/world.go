@@ -53,7 +53,7 @@ type member struct {
 // cache, the rest in the next. It is an odd number of lines, so that many ports do not
 // compete for half of the places of the caches.
 type port struct {
-	node      dataplane.Node
+	node      dataplane.Server
 	env       *dataplane.Env
 	free      units.Time // when the frame that was sent last will have left
 	delay     units.Time
@@ -105,9 +105,13 @@ func (w *World) NewEnvs(ports int) []*dataplane.Env {
 // Add takes a node into the world and returns its number.
 func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
+	server, ok := node.(dataplane.Server)
+	if !ok {
+		server = dataplane.Asked{Node: node}
+	}
 	w.nodes = append(w.nodes, m)
 	for i := range workers {
-		w.ports = append(w.ports, port{node: node, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
+		w.ports = append(w.ports, port{node: server, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
 	}
 	return len(w.nodes) - 1
 }
@@ -361,12 +365,11 @@ func (w *part) depart(p int) {
 		}
 	}
 	src.env.SetDue(number, units.Never)
-	n := src.node.Transmit(w.now, number, w.burst[:])
-	if n == 1 {
+	sent, next := src.node.Serve(w.now, number, &w.burst[0])
+	if sent {
 		w.send(src)
 	}
-	next := src.node.Next(w.now, number)
-	if n == 0 && next <= w.now {
+	if !sent && next <= w.now {
 		panic(fmt.Sprintf("sim: port %d of %s has nothing to send at %v and asks to be called at %v", number, w.nodes[src.member].name, w.now, next))
 	}
 	src.env.SetDue(number, next)

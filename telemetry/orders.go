@@ -11,42 +11,17 @@ import (
 	"net/url"
 	"strconv"
 
+	"photon/telemetry/node"
 	"photon/units"
 	"photon/wire"
 )
 
-// FlowOrders is what an agent is asked to send.
-type FlowOrders struct {
-	// Origin is the agent's time from which starts and stops count; 0: when it
-	// takes the orders up.
-	Origin units.Time  `json:"origin,omitempty"`
-	Flows  []FlowOrder `json:"flows"`
-}
-
-// FlowOrder is one flow of them. Quantities are text with units, which says them
-// exactly.
-type FlowOrder struct {
-	Group   string     `json:"group,omitempty"`
-	To      wire.IP    `json:"to"`
-	ToMAC   wire.MAC   `json:"to_mac,omitempty"`   // 0: as agents make theirs from their address
-	QP      uint32     `json:"qp,omitempty"`       // both ends use it; 0: the agent's choice
-	SrcPort uint16     `json:"src_port,omitempty"` // of UDP; 0: made from the queue pair
-	DSCP    uint8      `json:"dscp,omitempty"`     // 0: the agent's for data
-	Size    units.Size `json:"size,omitempty"`     // of payload; 0: until it is stopped
-	Start   units.Time `json:"start,omitempty"`
-	Stop    units.Time `json:"stop,omitempty"`  // 0: at its end
-	Limit   units.Rate `json:"rate,omitempty"`  // never faster; 0: no limit
-	Begin   units.Rate `json:"begin,omitempty"` // first rate; 0: line rate
-	Shared  uint32     `json:"shared,omitempty"`
-	Weight  int        `json:"weight,omitempty"` // at the port; 0: 1
-	Tenant  string     `json:"tenant,omitempty"` // of the agent's; empty: of none
-}
-
-// FlowsOrdered is the answer: numbers First to First+Count-1.
-type FlowsOrdered struct {
-	First uint64 `json:"first"`
-	Count int    `json:"count"`
-}
+// What an agent is asked to send, see node.
+type (
+	FlowOrders   = node.FlowOrders
+	FlowOrder    = node.FlowOrder
+	FlowsOrdered = node.FlowsOrdered
+)
 
 // FlowList is what an agent tells of its flows, in the order of their numbers.
 type FlowList struct {

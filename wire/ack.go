@@ -16,8 +16,8 @@ const AckLen = QuickLen + AETHLen + ICRCLen
 type AckHead struct {
 	head  [ackTail]byte
 	known bool
-	rest  uint32 // what the ICRC would be if there were zeros between head and it
-	_     [8]byte
+	crc   uint32 // the ICRC of the one that was made or found right last,
+	tail  uint64 // and what is between head and it
 }
 
 // ackTail is where the eight bytes begin that differ: of the sequence number's word and of
@@ -37,7 +37,7 @@ func (a *AckHead) Learn(b []byte) {
 	}
 	copy(a.head[:], b)
 	BTH(a.head[42:]).SetECNEcho(false, false)
-	a.rest = binary.LittleEndian.Uint32(b[ackICRC:]) ^ icrcOfTail(binary.LittleEndian.Uint64(b[ackTail:]))
+	a.tail, a.crc = binary.LittleEndian.Uint64(b[ackTail:]), binary.LittleEndian.Uint32(b[ackICRC:])
 	a.known = true
 }
 
@@ -50,14 +50,40 @@ func (a *AckHead) Known() bool { return a.known }
 // Put writes a whole acknowledgement, AckLen bytes.
 func (a *AckHead) Put(b []byte, psn uint32, syndrome uint8, msn uint32, fecn, becn bool) {
 	_ = b[AckLen-1]
-	copy(b, a.head[:])
-	if fecn || becn {
-		BTH(b[42:]).SetECNEcho(fecn, becn)
+	h := &a.head
+	put(b[0:8], word(h[0:8])) // word by word: a copy of so few bytes is mostly the call of it
+	put(b[8:16], word(h[8:16]))
+	put(b[16:24], word(h[16:24]))
+	put(b[24:32], word(h[24:32]))
+	put(b[32:40], word(h[32:40]))
+	binary.LittleEndian.PutUint16(b[40:42], binary.LittleEndian.Uint16(h[40:42]))
+	start := word(h[42:50]) // of the BTH
+	if fecn {
+		start |= 0x80 << 32
 	}
+	if becn {
+		start |= 0x40 << 32
+	}
+	put(b[42:50], start)
 	tail := uint64(bits.ReverseBytes32(psn&0xFFFFFF)) | uint64(bits.ReverseBytes32(uint32(syndrome)<<24|msn&0xFFFFFF))<<32
-	binary.LittleEndian.PutUint64(b[ackTail:], tail)
-	binary.LittleEndian.PutUint32(b[ackICRC:], a.rest^icrcOfTail(tail))
+	crc := a.icrc(tail)
+	a.tail, a.crc = tail, crc
+	put(b[ackTail:ackICRC], tail)
+	binary.LittleEndian.PutUint32(b[ackICRC:AckLen], crc)
 }
+
+// icrc is that of an acknowledgement with the eight bytes of tail. Mostly one of them,
+// the last of the sequence number, differs from those before.
+func (a *AckHead) icrc(tail uint64) uint32 {
+	differs := tail ^ a.tail
+	if differs&^(0xFF<<24) == 0 {
+		return a.crc ^ icrcTail[3][uint8(differs>>24)]
+	}
+	return a.crc ^ icrcOfTail(differs)
+}
+
+func word(b []byte) uint64   { return binary.LittleEndian.Uint64(b) }
+func put(b []byte, w uint64) { binary.LittleEndian.PutUint64(b, w) }
 
 // OK reports whether an acknowledgement has the header that was learned, but for what
 // the ICRC does not cover, and the right ICRC. If not it may be right nonetheless.
@@ -65,13 +91,17 @@ func (a *AckHead) OK(b []byte) bool {
 	if len(b) < AckLen || !a.known {
 		return false
 	}
-	word := func(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
-	h := a.head[:]
+	h := &a.head
 	// Service, time to live and checksum; the checksum of UDP; FECN and BECN, beside
 	// which are the bits of extensions: they must be as they were.
 	differs := (word(b[14:22])^word(h[14:22]))&^0xFF00 | (word(b[22:30])^word(h[22:30]))&^0xFFFF00FF | (word(b[30:38]) ^ word(h[30:38])) |
 		(word(b[38:46])^word(h[38:46]))&^0xFFFF0000 | (word(b[42:50])^word(h[42:50]))&^0xC0_0000_0000
-	return differs == 0 && binary.LittleEndian.Uint32(b[ackICRC:]) == a.rest^icrcOfTail(word(b[ackTail:]))
+	tail, crc := word(b[ackTail:ackICRC]), binary.LittleEndian.Uint32(b[ackICRC:AckLen])
+	if differs != 0 || crc != a.icrc(tail) {
+		return false
+	}
+	a.tail, a.crc = tail, crc
+	return true
 }
 
 // icrcTail has what each byte of the last eight contributes to a CRC, which is linear:
@@ -87,7 +117,7 @@ var icrcTail = func() (t [8][256]uint32) {
 }()
 
 // icrcOfTail is what eight bytes at the end, the first of which is the lowest here, add
-// to the CRC of a packet that has zeros there.
+// to the CRC of a packet that has zeros there; or what the CRC changes by if they do.
 func icrcOfTail(tail uint64) uint32 {
 	t := &icrcTail
 	return t[0][tail&0xFF] ^ t[1][tail>>8&0xFF] ^ t[2][tail>>16&0xFF] ^ t[3][tail>>24&0xFF] ^

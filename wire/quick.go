@@ -28,12 +28,26 @@ func (b *Quick) Pair() (first uint64, rest uint32) {
 	return binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint32(b[8:12])
 }
 
+// Src4 and Dst4 are the IPv4 addresses as they lie in the frame, the first byte lowest.
+func (b *Quick) Src4() uint32 { return binary.LittleEndian.Uint32(b[26:30]) }
+func (b *Quick) Dst4() uint32 { return binary.LittleEndian.Uint32(b[30:34]) }
+
+// BTH is the base transport header.
+func (b *Quick) BTH() BTH { return b[QuickLen-BTHLen:] }
+
 // TOS is DSCP and ECN.
 func (b *Quick) TOS() uint8 { return b[15] }
 
 // Hash is Parse's.
 func (b *Quick) Hash() uint32 {
 	return mix(binary.BigEndian.Uint64(b[26:34]), uint64(binary.BigEndian.Uint32(b[34:38]))<<8|uint64(b[23]))
+}
+
+// RoCE reports whether it is Plain and a RoCEv2 packet.
+func (b *Quick) RoCE() bool {
+	start := binary.LittleEndian.Uint32(b[12:16])
+	rest := binary.LittleEndian.Uint32(b[20:24])
+	return start&0xFFFFFF == 0x450008 && rest&0xFF00FF1F == ProtoUDP<<24 && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
 }
 
 // CNP reports whether it is a RoCEv2 packet that is a congestion notification.

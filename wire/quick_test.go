@@ -25,6 +25,9 @@ func TestQuickAgainstParse(t *testing.T) {
 			t.Fatalf("%+v, and the long way %+v", same, h)
 		}
 		q := (*Quick)(b)
+		if q.RoCE() != (q.Plain() && h.BTH != 0) {
+			t.Fatalf("RoCE: %v, %+v", q.RoCE(), h)
+		}
 		ok := q.Plain()
 		plain := h.EtherType == TypeIPv4 && h.L3 == EthernetLen && h.L4 == EthernetLen+IPv4Len && !h.Tagged
 		if ok != plain {

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"photon/lab"
+	"photon/lab/web/site"
 	"photon/telemetry/page"
+	"photon/telemetry/page/address"
 )
 
 // defaultPage is where --serve serves.
@@ -52,8 +54,8 @@ func (p *pageFlags) check() error {
 	if p.stay < 0 && p.stay != stays {
 		return fmt.Errorf("--serve-for %v must not be negative", p.stay)
 	}
-	err := page.Check(p.address, p.remote)
-	if errors.Is(err, page.ErrOpen) {
+	err := address.Check(p.address, p.remote)
+	if errors.Is(err, address.ErrOpen) {
 		return fmt.Errorf("--serve: %w (--serve-remote allows that)", err)
 	}
 	if err != nil {
@@ -77,7 +79,7 @@ func (p *pageFlags) serve(c *cobra.Command, all []*lab.Experiment, show *progres
 		what = fmt.Sprintf("%d experiments", len(ids))
 	}
 	b = lab.NewBoard(what, all, show.far)
-	s, err := page.Serve(p.address, b.Site())
+	s, err := page.Serve(p.address, site.Of(b))
 	if err != nil {
 		return nil, nil, bad(fmt.Errorf("%w (--serve=127.0.0.1:0 takes any port that is free)", err))
 	}

@@ -18,6 +18,7 @@ import (
 	"photon/lab"
 	"photon/lab/figure"
 	"photon/lab/testbed"
+	"photon/lab/web/pages"
 )
 
 func replayCommand() *cobra.Command {
@@ -260,7 +261,7 @@ func (x *replayed) run(ctx context.Context, o lab.Options, worlds []string, out 
 		return stopped
 	}
 	var err error
-	if x.report, err = x.e.Report(out); err != nil {
+	if x.report, err = x.e.Report(out, pages.Write); err != nil {
 		return err
 	}
 	o.Board.Report(x.e, x.report)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/lab"
+	"photon/lab/web/pages"
 )
 
 func reportCommand() *cobra.Command {
@@ -28,7 +29,7 @@ func reportCommand() *cobra.Command {
 			if file == "" {
 				file = filepath.Join(args[0], "report.html")
 			}
-			if err := lab.WriteReport(file, all, missing); err != nil {
+			if err := lab.WriteReport(file, all, missing, pages.Write); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "report: %s, %d experiments, %d of the catalogue without results\n", file, len(all), len(missing))

@@ -14,11 +14,12 @@ import (
 // only. docs/architecture.md draws it.
 var floors = [][]string{
 	{"units", "internal/memory", "internal/httpd", "internal/near"},
-	{"wire", "flowtable", "telemetry/page"},
+	{"wire", "flowtable", "telemetry/page", "telemetry/page/address"},
 	{"marking", "cnp", "ratelimit", "pfc"},
 	{"scheme", "dataplane"},
-	{"agent", "sim", "dataplane/dpdk"},
-	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web"},
+	{"agent", "sim", "dataplane/dpdk", "telemetry/node"},
+	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed"},
+	{"lab/web/pages", "lab/web/site"},
 	{"telemetry/top", "telemetry/metrics", "lab/testbed"},
 	{"lab"},
 	{"lab/schema", "lab/figure", "lab/hpccfiles"},
@@ -62,6 +63,45 @@ func TestImportsPointDown(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What runs experiments in virtual time has no HTTP and no templates in it: a program that
+// does nothing else (internal/simbench) would have megabytes of them in memory.
+func TestExperimentsNeedNoHTTP(t *testing.T) {
+	seen := map[string]bool{}
+	var look func(room, by string)
+	look = func(room, by string) {
+		if seen[room] {
+			return
+		}
+		seen[room] = true
+		files, err := filepath.Glob(filepath.Join("../..", room, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", room, err)
+		}
+		for _, f := range slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") }) {
+			parsed, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range parsed.Imports {
+				path, err := strconv.Unquote(i.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if below, ours := strings.CutPrefix(path, "photon/"); ours {
+					look(below, by+" > "+room)
+				} else if path == "net/http" || path == "html/template" {
+					t.Errorf("%s imports %s:%s > %s", f, path, by, room)
+				}
+			}
+		}
+	}
+	look("lab", "")
+	look("lab/hpccfiles", "")
+	if !seen["agent"] || !seen["config"] {
+		t.Errorf("only %v were looked at", seen)
 	}
 }
 

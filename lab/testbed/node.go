@@ -13,27 +13,15 @@ import (
 	"syscall"
 	"time"
 
+	"photon/lab/bed"
 	"photon/telemetry"
 	"photon/units"
 )
 
-// Wanted is what an experiment wants of a node.
-type Wanted struct {
-	Name      string
-	Switch    bool
-	Neighbour []string // by port
-	Scheme    telemetry.NodeScheme
-	// Config is the file of a node that is started here; device and delay say what
-	// its ports are.
-	Config func(device []string, admin string, delay bool, response units.Time) string
-}
-
-// Running is a node at work.
-type Running struct {
+// running is a node at work.
+type running struct {
 	*telemetry.Client
-	Wanted
-	Info telemetry.NodeInfo
-	Port []int // of the node, by the experiment's port
+	bed.Running // that the experiment knows, and which asks this one
 
 	offset units.Time // the node's clock less this machine's
 	skew   units.Time // at most so wrong
@@ -71,12 +59,13 @@ const (
 )
 
 // Start starts a node, or reaches one that runs, and gives it its scheme.
-func (t *Testbed) Start(ctx context.Context, w Wanted) (r *Running, err error) {
+func (t *Testbed) Start(ctx context.Context, w bed.Wanted) (of *bed.Running, err error) {
 	n := t.Nodes[w.Name]
 	if n == nil {
 		return nil, t.wrong(fmt.Errorf("the experiment has a node %s, and the testbed does not", w.Name))
 	}
-	r = &Running{Wanted: w, ended: make(chan error, 1)}
+	r := &running{Running: bed.Running{Wanted: w}, ended: make(chan error, 1)}
+	r.Asked = r
 	defer func() {
 		if err != nil {
 			_ = r.Stop() // err says more
@@ -89,12 +78,12 @@ func (t *Testbed) Start(ctx context.Context, w Wanted) (r *Running, err error) {
 		err = t.reach(ctx, n, r)
 	}
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	if r.Info.Switch != w.Switch {
-		return r, errors.New("it should be " + kind(w.Switch) + ", and is " + kind(r.Info.Switch))
+		return nil, errors.New("it should be " + kind(w.Switch) + ", and is " + kind(r.Info.Switch))
 	}
-	return r, r.compareClocks(ctx)
+	return &r.Running, r.compareClocks(ctx)
 }
 
 func kind(isSwitch bool) string {
@@ -105,7 +94,7 @@ func kind(isSwitch bool) string {
 }
 
 // reach connects to a node that runs.
-func (t *Testbed) reach(ctx context.Context, n *Node, r *Running) (err error) {
+func (t *Testbed) reach(ctx context.Context, n *Node, r *running) (err error) {
 	if c := t.command(n); c != nil {
 		r.Client = telemetry.DialCommand(c)
 	} else if r.Client, err = telemetry.Dial(n.Socket.V, n.Name.V); err != nil {
@@ -122,7 +111,7 @@ func (t *Testbed) reach(ctx context.Context, n *Node, r *Running) (err error) {
 
 // ports finds the node's ports for the experiment's: by the names in links, else
 // in the same order.
-func ports(n *Node, r *Running) (list []int, err error) {
+func ports(n *Node, r *running) (list []int, err error) {
 	for i, neighbour := range r.Neighbour {
 		name, named := n.Links[neighbour]
 		at := i
@@ -143,7 +132,7 @@ func ports(n *Node, r *Running) (list []int, err error) {
 }
 
 // startChild starts a photon of its own.
-func (t *Testbed) startChild(ctx context.Context, n *Node, r *Running) (err error) {
+func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err error) {
 	devices := []string{n.Port.V}
 	if r.Switch {
 		devices = nil
@@ -201,22 +190,16 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *Running) (err erro
 	}
 }
 
-// zero is this machine's: all clocks are compared with the time since then.
-var zero = time.Now()
-
-// Now is this machine's clock.
-func Now() units.Time { return units.FromDuration(time.Since(zero)) }
-
 // compareClocks finds out what the node's clock shows at a time of this machine's.
-func (r *Running) compareClocks(ctx context.Context) error {
+func (r *running) compareClocks(ctx context.Context) error {
 	r.skew = units.Never
 	for range asked {
-		before := Now()
+		before := bed.Now()
 		info, err := r.Node(ctx)
 		if err != nil {
 			return err
 		}
-		after := Now()
+		after := bed.Now()
 		if half := (after - before) / 2; half < r.skew {
 			r.skew, r.offset = half, info.Now-(before+half)
 		}
@@ -225,15 +208,45 @@ func (r *Running) compareClocks(ctx context.Context) error {
 	return nil
 }
 
+// Where implements bed.Asked.
+func (r *running) Where(ctx context.Context) (map[string]string, error) {
+	topic, err := telemetry.FindTopic("fdb")
+	if err != nil {
+		return nil, err
+	}
+	d, _, err := r.Show(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	where := map[string]string{}
+	for _, entry := range d.(*telemetry.FDB).Entries {
+		where[entry.MAC] = strings.Join(entry.Ports, ",")
+	}
+	return where, nil
+}
+
+// Flows implements bed.Asked.
+func (r *running) Flows(ctx context.Context, after uint64) (f bed.Flows, err error) {
+	all, err := r.ListFlows(ctx, after)
+	if err != nil {
+		return f, err
+	}
+	f.Open = all.Running + all.Pending
+	for _, s := range all.Flows {
+		f.List = append(f.List, bed.Flow{State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
+	}
+	return f, nil
+}
+
 // At is the node's time at a time of this machine.
-func (r *Running) At(here units.Time) units.Time { return here + r.offset }
+func (r *running) At(here units.Time) units.Time { return here + r.offset }
 
 // Skew bounds how wrong At is.
-func (r *Running) Skew() units.Time { return r.skew }
+func (r *running) Skew() units.Time { return r.skew }
 
 // Stop lets go of the node; one that was started here ends. The error is of a
 // node that does not account for its frames.
-func (r *Running) Stop() error {
+func (r *running) Stop() error {
 	if r.Client != nil {
 		r.Close()
 	}

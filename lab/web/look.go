@@ -79,8 +79,8 @@ func Numbered(i int) Look {
 	return Look{colors[i%len(colors)], [][]int{nil, dashed, dotted}[i/len(colors)%3]}
 }
 
-// svg is the dash pattern as an attribute of a line.
-func (l Look) svg() string {
+// SVG is the dash pattern as an attribute of a line.
+func (l Look) SVG() string {
 	if l.Dash == nil {
 		return "none"
 	}

@@ -60,7 +60,7 @@ func TestLooksStay(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for name, l := range looks {
-		k := l.Color + l.svg()
+		k := l.Color + l.SVG()
 		if seen[k] != "" {
 			t.Errorf("%s and %s look the same", name, seen[k])
 		}

@@ -2,7 +2,6 @@ package page
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -34,29 +33,10 @@ type Answer struct {
 	Inline bool // a page that has its scripts and styles in itself, as reports have
 }
 
-// ErrOpen is what Check says of an address at which others could look.
-var ErrOpen = errors.New("not a loopback address: whoever reaches it could look")
-
-// Check says why a page must not listen there, in one line. remote says that
-// others than this machine may look.
-func Check(address string, remote bool) error {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil || port == "" {
-		return fmt.Errorf("%q is not an address (write it like 127.0.0.1:9470; port 0 takes any that is free)", address)
-	}
-	if remote || host == "localhost" { // which is a loopback address by RFC 6761
-		return nil
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
-		return nil
-	}
-	return fmt.Errorf("%s is %w", address, ErrOpen)
-}
-
 // Server serves a page until it is closed.
 type Server struct{ server *httpd.Server }
 
-// Serve listens on an address that Check has let pass.
+// Serve listens on an address that address.Check has let pass.
 func Serve(address string, s *Site) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"photon/dataplane"
+	"photon/units"
+	"photon/wire"
+)
+
+// This file is the quick way of packets of flows that the host knows: data and
+// acknowledgements in plain IPv4. Where a flow's are is guessed by its name, and what is
+// kept there says whether that is right: no table is searched.
+
+// notIPv4 is no IPv4 address.
+const notIPv4 = 1 << 32
+
+// shortKey is a peerKey of an IPv4 address, never 0; of others 0.
+type shortKey uint64
+
+func (k peerKey) short() shortKey {
+	if k.hi != (half{}) || k.lo.a != v4Mapped {
+		return 0
+	}
+	return newShortKey(k.lo.b, k.qp)
+}
+
+func newShortKey(ip, qp uint32) shortKey { return shortKey(1)<<63 | shortKey(qp)<<32 | shortKey(ip) }
+
+// slots are where flows were found last, by what their keys have in common: guesses.
+type slots [8]uint16
+
+// at is a key's place.
+func (k shortKey) at() int { return int(uint64(k) * 0x9E3779B97F4A7C15 >> 61) }
+
+// put remembers a flow's slot.
+func (s *slots) put(k shortKey, slot int) {
+	if slot <= 1<<16-1 {
+		s[k.at()&7] = uint16(slot)
+	}
+}
+
+const bthAt = wire.QuickLen - wire.BTHLen
+
+// known takes a packet of a flow where it guesses it. If it is not ok, nothing has happened.
+// It is silent if there is no more to do than before, see receive.
+func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
+	b := h.env.Start(f)
+	if b == nil || f.Len < wire.QuickLen {
+		return false, false
+	}
+	q := (*wire.Quick)(b[:])
+	if !q.RoCE() || uint64(q.Dst4()) != h.ip4 {
+		return false, false
+	}
+	bth := q.BTH()
+	key := newShortKey(q.Src4(), bth.DestQP())
+	switch bth.Opcode() {
+	case wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly:
+		slot := int(h.lately[key.at()&7])
+		if slot >= len(h.peers) || h.peers[slot].key != key {
+			return false, false
+		}
+		rest := b[bthAt:]
+		if bth.Extensions() != 0 {
+			rest = h.env.Bytes(f)[bthAt:]
+		}
+		prio := h.prio(q.TOS())
+		l := h.count(prio, f.Len)
+		if drop, ok := h.came(now, slot, f.Len, rest, q.TOS()); !ok {
+			h.stats.Ports[0].Discards[drop][prio]++
+			return false, true
+		}
+		l.ends++
+		return h.acks.empty(), true
+	case wire.OpAcknowledge:
+		id := int(h.told[key.at()&7])
+		if id >= len(h.heard) || f.Len < wire.AckLen || !h.heard[id].OK(b[:wire.AckLen]) {
+			return false, false
+		}
+		prio := h.prio(q.TOS())
+		l := h.count(prio, f.Len)
+		if silent, ok = h.acked(now, id, b[bthAt:wire.AckLen]); !ok {
+			h.stats.Ports[0].Discards[dataplane.DropUnknown][prio]++
+			return false, true
+		}
+		l.ends++
+		return silent, true
+	}
+	return false, false
+}

@@ -1,0 +1,248 @@
+package agent
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/cnp"
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/ratelimit"
+	"photon/units"
+	"photon/wire"
+)
+
+// end is a host of a pair, in the hands of a test. If it is not quick, it has forgotten
+// before each call what the quick ways go by, and is asked by Transmit and Next.
+type end struct {
+	h     *Host
+	env   *dataplane.Env
+	quick bool
+}
+
+func (e *end) forget() {
+	if e.quick {
+		return
+	}
+	for i := range e.h.lately {
+		e.h.lately[i], e.h.told[i] = 1<<16-1, 1<<16-1
+	}
+	e.h.replies, e.h.heard = nil, nil
+}
+
+// serve is what a world does at a port, and returns what was sent.
+func (e *end) serve(now units.Time) (sent []byte) {
+	e.forget()
+	var burst [1]dataplane.Frame
+	e.env.SetDue(0, units.Never)
+	var made bool
+	var next units.Time
+	if e.quick {
+		made, next = e.h.Serve(now, 0, &burst[0])
+	} else {
+		made = e.h.Transmit(now, 0, burst[:]) == 1
+		next = e.h.Next(now, 0)
+	}
+	e.env.SetDue(0, next)
+	e.env.Woken()
+	if !made {
+		return nil
+	}
+	sent = append([]byte{byte(burst[0].Len >> 8), byte(burst[0].Len)}, e.env.Bytes(&burst[0])...)
+	e.env.Free(burst[0])
+	return sent
+}
+
+// receive hands over what serve returned.
+func (e *end) receive(now units.Time, b []byte) {
+	e.forget()
+	f, _ := e.env.Alloc(int(b[0])<<8 | int(b[1]))
+	copy(e.env.Bytes(&f), b[2:])
+	e.h.Receive(now, 0, []dataplane.Frame{f})
+	e.env.Woken()
+}
+
+// The quick ways of packets of known flows, of a flow that is alone and of one frame at a
+// time do what the general ones do: two hosts at both ends of a wire that loses, repeats,
+// marks and breaks packets send the same, byte for byte, and want to be asked at the same
+// times, and have counted the same in the end.
+func TestKnownIsAsAny(t *testing.T) {
+	const line = 10 * units.Gbps
+	mlx := &ratelimit.MlxParams{Line: line, Min: units.Mbps, AI: 5 * units.Mbps, HAI: 50 * units.Mbps, G: 1. / 256, AlphaTimer: units.Microsecond, CutTimer: 4 * units.Microsecond, RateTimer: 7 * units.Microsecond, Threshold: 1}
+	pcn := &ratelimit.PCNParams{Line: line, WMin: 1. / 128, WMax: 0.5, Min: units.Mbps}
+	if mlx.Validate() != nil || pcn.Validate() != nil {
+		t.Fatal("parameters")
+	}
+	address := func(i int, six bool) wire.IP {
+		if six {
+			return wire.IP{0: 0xFD, 15: byte(i)}
+		}
+		return wire.IPv4(10, 0, 0, byte(i))
+	}
+	known, alone, moved := 0, 0, 0
+	run := func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // rapid prefers small numbers, and little would happen
+		six := random.IntN(6) == 0
+		carry := cnp.Carry{ECT: []uint8{wire.ECT0, wire.ECT1}[random.IntN(2)], Ack: random.IntN(4) > 0, Stamp: random.IntN(5) == 0, Tag: random.IntN(5) == 0}
+		places := []int{1, 4, 24}
+		senders, receivers := places[random.IntN(3)], places[random.IntN(3)]
+		elastic, period, ackDSCP := random.IntN(2) == 0, random.IntN(2) == 0, []uint8{48, 26, 0}[random.IntN(3)]
+		delay := units.Time(max(0, random.Int64N(8)-5)) * units.Microsecond
+		make1 := func(i int, quick bool) *end {
+			c := Config{
+				MAC: 0x0200_0000_0000 | wire.MAC(i), IP: address(i, six), Link: dataplane.Link{Rate: line}, Lossless: 1<<3 | 1<<6, DSCP: dataplane.DefaultDSCP(),
+				DataDSCP: 26, ControlDSCP: 48, AckDSCP: ackDSCP, Carry: carry, Payload: 1000, AckTimeout: 100 * units.Microsecond, Age: 50 * units.Microsecond,
+				Senders: senders, Receivers: receivers, Elastic: elastic, NPDelay: delay, PauseDelay: delay,
+				NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewMlx(mlx) },
+			}
+			places := receivers
+			if elastic {
+				places = 0
+			}
+			if c.NP = cnp.NewDCQCN(cnp.DCQCNParams{Interval: 20 * units.Microsecond}, places); period {
+				c.NP = cnp.NewPCN(cnp.PCNParams{Period: 20 * units.Microsecond, Percent: 95}, places)
+				c.NewRP = func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewPCN(pcn) }
+			}
+			env := dataplane.NewEnv(dataplane.NewHeaderPool(), 1)
+			h, err := New(c, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &end{h, env, quick}
+		}
+		var ends [2][2]*end // of both pairs
+		for i := range ends {
+			ends[i] = [2]*end{make1(i+1, true), make1(i+1, false)}
+		}
+		var on [2][][]byte // the wire
+		now := units.Time(0)
+		qp := uint32(0)
+		for range 600 {
+			i := random.IntN(2)
+			quick, slow := ends[i][0], ends[i][1]
+			switch what := random.IntN(40); {
+			case what < 20:
+				due := min(ends[0][0].env.Due(0), ends[1][0].env.Due(0))
+				if wait := units.Time(random.Int64N(int64(3 * units.Microsecond))); due < now+wait {
+					now = max(now, due)
+				} else {
+					now += wait
+				}
+				if quick.h.acks.empty() && quick.h.pacer.Ready() == 0 && !quick.h.late {
+					alone++
+				}
+				a, b := quick.serve(now), slow.serve(now)
+				if !bytes.Equal(a, b) {
+					t.Fatalf("at %v host %d sends\n% x\nand the long way\n% x", now, i, a, b)
+				}
+				if a != nil {
+					on[i] = append(on[i], a)
+				}
+			case what < 37 && len(on[1-i]) > 0:
+				b := on[1-i][0]
+				switch random.IntN(60) {
+				case 0:
+					on[1-i] = on[1-i][1:]
+					continue
+				case 1: // it comes twice
+				case 2:
+					b = bytes.Clone(b)
+					b[2+random.IntN(len(b)-2)] ^= 1 << random.IntN(8)
+					on[1-i] = on[1-i][1:]
+				case 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18:
+					var hdr wire.Header
+					if wire.Parse(b[2:], &hdr) && hdr.L3 != 0 && hdr.TOS&3 != 0 {
+						wire.SetECN(b[2+hdr.L3:], wire.CE)
+					}
+					fallthrough
+				default:
+					on[1-i] = on[1-i][1:]
+				}
+				if key := keyAt(b[2:]); key != 0 {
+					if slot := quick.h.lately[key.at()&7]; int(slot) < len(quick.h.peers) && quick.h.peers[slot].key == key {
+						known++
+					}
+				}
+				quick.receive(now, b)
+				slow.receive(now, b)
+			case what == 37:
+				qp++
+				spec := FlowSpec{
+					Peer: address(2-i, six), PeerMAC: 0x0200_0000_0000 | wire.MAC(2-i), QP: qp, Start: now + units.Time(random.Int64N(4))*units.Microsecond,
+					Weight: 1 + random.IntN(3), Size: []units.Size{0, 1, 1000, 2500, 60 * units.KB}[random.IntN(5)], DSCP: []uint8{0, 0, 0, 10, 48}[random.IntN(5)],
+				}
+				_, err := quick.h.AddFlow(now, spec)
+				if _, err2 := slow.h.AddFlow(now, spec); err != err2 {
+					t.Fatal(err, err2)
+				}
+			case what == 38:
+				pause := pfc.Frame{Enable: 1<<3 | 1<<6}
+				pause.Quanta[3], pause.Quanta[6] = uint16(random.IntN(100)), uint16(random.IntN(100))
+				b := make([]byte, 2+pfc.FrameLen)
+				b[1] = pfc.FrameLen
+				pause.Encode(b[2:], 0x0200_0000_0009)
+				quick.receive(now, b)
+				slow.receive(now, b)
+				moved++
+			case quick.h.Flows() > 0:
+				id := random.IntN(quick.h.Flows())
+				peer, number := address(2-i, six), 1+random.Uint32N(qp+1)
+				switch random.IntN(3) {
+				case 0:
+					quick.h.StopFlow(now, id)
+					slow.h.StopFlow(now, id)
+				case 1:
+					limit := units.Rate(random.Int64N(5000)) * units.Mbps
+					quick.h.SetLimit(now, id, limit)
+					slow.h.SetLimit(now, id, limit)
+				default:
+					if a, b := quick.h.Forget(peer, number), slow.h.Forget(peer, number); a != b {
+						t.Fatalf("forgotten: %v, the long way %v", a, b)
+					}
+				}
+			}
+			if a, b := quick.env.Due(0), slow.env.Due(0); a != b {
+				t.Fatalf("at %v host %d wants to be asked at %v, the long way at %v", now, i, a, b)
+			}
+			if a, b := quick.h.notice, slow.h.notice; a != b {
+				t.Fatalf("at %v host %d has a notice at %v, the long way at %v", now, i, a, b)
+			}
+		}
+		for i := range ends {
+			quick, slow := ends[i][0].h, ends[i][1].h
+			if a, b := quick.Stats(now), slow.Stats(now); !reflect.DeepEqual(a, b) {
+				t.Fatalf("host %d has counted %+v, the long way %+v", i, a, b)
+			}
+			if a, b := quick.TakeResults(), slow.TakeResults(); !reflect.DeepEqual(a, b) {
+				t.Fatalf("host %d: %+v, the long way %+v", i, a, b)
+			}
+			for n := range qp + 1 {
+				if a, b := quick.Received(address(2-i, six), n), slow.Received(address(2-i, six), n); a != b {
+					t.Fatalf("host %d received %+v, the long way %+v", i, a, b)
+				}
+			}
+			if err := quick.Audit(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 5 {
+		rapid.Check(t, run)
+	}
+	if known < 5000 || alone < 5000 || moved < 500 {
+		t.Errorf("%d packets of known flows, %d times a flow may have been alone, %d pauses", known, alone, moved)
+	}
+}
+
+// keyAt is the short key of a plain RoCEv2 packet.
+func keyAt(b []byte) shortKey {
+	if len(b) < wire.QuickLen || !(*wire.Quick)(b).RoCE() {
+		return 0
+	}
+	q := (*wire.Quick)(b)
+	return newShortKey(q.Src4(), q.BTH().DestQP())
+}

@@ -1,0 +1,82 @@
+// Package bed says what an experiment wants of a testbed, and what it asks of its nodes. How
+// they are found, started and asked is package testbed's: what runs experiments in
+// virtual time needs none of it, nor HTTP.
+package bed
+
+import (
+	"context"
+	"time"
+
+	"photon/telemetry/node"
+	"photon/units"
+)
+
+// Testbed has nodes.
+type Testbed interface {
+	// Covers says which nodes of an experiment the testbed does not have.
+	Covers(names []string) error
+	// Start starts a node, or reaches one that runs, and gives it its scheme.
+	Start(ctx context.Context, w Wanted) (*Running, error)
+}
+
+// Wanted is what an experiment wants of a node.
+type Wanted struct {
+	Name      string
+	Switch    bool
+	Neighbour []string // by port
+	Scheme    node.Scheme
+	// Config is the file of a node that is started here; device and delay say what
+	// its ports are.
+	Config func(device []string, admin string, delay bool, response units.Time) string
+}
+
+// Running is a node at work.
+type Running struct {
+	Asked
+	Wanted
+	Info node.Info
+	Port []int // of the node, by the experiment's port
+}
+
+// Asked is how a node is asked.
+type Asked interface {
+	// Node asks who the node is.
+	Node(ctx context.Context) (node.Info, error)
+	// Where asks a switch behind which port, or ports with commas between, an address is.
+	Where(ctx context.Context) (map[string]string, error)
+	// OrderFlows has an agent send flows.
+	OrderFlows(ctx context.Context, o node.FlowOrders) (node.FlowsOrdered, error)
+	// Flows asks an agent for its flows with numbers above after.
+	Flows(ctx context.Context, after uint64) (Flows, error)
+	// Watch has a node record, and Recorded fetches that.
+	Watch(ctx context.Context, w node.Watch) error
+	Recorded(ctx context.Context) (node.Recording, error)
+	// At is the node's time at a time of this machine, and Skew bounds how wrong it is.
+	At(here units.Time) units.Time
+	Skew() units.Time
+	// Stop lets go of the node; one that was started here ends. The error is of a
+	// node that does not account for its frames.
+	Stop() error
+}
+
+// Flows are those of an agent.
+type Flows struct {
+	Open int    // that are sent, or wait for their start
+	List []Flow // in the order of their numbers
+}
+
+// Flow is one flow.
+type Flow struct {
+	State     string  // pending, running, done, stopped, refused
+	Why       string  // it was refused
+	End       float64 // seconds of the agent; 0: it has not ended
+	Packets   uint64  // sent, repetitions included
+	WireBytes uint64  // of them, preamble and gap included
+	Notified  uint64  // CNPs and CNMs
+}
+
+// zero is this machine's: all clocks are compared with the time since then.
+var zero = time.Now()
+
+// Now is this machine's clock.
+func Now() units.Time { return units.FromDuration(time.Since(zero)) }

@@ -1,0 +1,98 @@
+// Package node has the documents in which a testbed and its nodes speak: who a node is, what
+// it is to send and to record, and what it recorded. Who reads them needs nothing of how
+// they are asked for.
+package node
+
+import (
+	"photon/dataplane"
+	"photon/units"
+	"photon/wire"
+)
+
+// Info is who a node is.
+type Info struct {
+	Name     string          `json:"name"`
+	Switch   bool            `json:"switch"`
+	Ports    []string        `json:"ports"`
+	Rates    []units.Rate    `json:"rates"`             // of the links, by port
+	Lossless uint8           `json:"lossless"`          // set of priorities
+	IP       wire.IP         `json:"ip,omitempty"`      // of an agent
+	MAC      wire.MAC        `json:"mac,omitempty"`     // of an agent
+	Payload  units.Size      `json:"payload,omitempty"` // of an agent's full packet
+	XOFF     units.Size      `json:"xoff,omitempty"`    // of a switch, of its first lossless priority
+	Scheme   string          `json:"scheme"`            // in force
+	Now      units.Time      `json:"now"`               // the node's clock
+	Balanced string          `json:"unbalanced"`        // what does not add up in its accounts; empty: all does
+	Missed   uint64          `json:"missed"`            // frames that its devices and the kernel dropped
+	Stats    dataplane.Stats `json:"stats"`
+}
+
+// Scheme is the scheme that a node is to have.
+type Scheme struct {
+	Name   string            `json:"name"`
+	Params map[string]string `json:"params"`
+}
+
+// Watch is what a node is to record.
+type Watch struct {
+	From     units.Time `json:"from"`  // the node's time; the first sample is one span later
+	Every    units.Time `json:"every"` // a multiple of WatchTick
+	Samples  int        `json:"samples"`
+	Flows    []uint64   `json:"flows"`    // of an agent: those it sends, by number
+	Received []PeerFlow `json:"received"` // of an agent: those it receives
+}
+
+// PeerFlow is a flow as its receiver knows it.
+type PeerFlow struct {
+	From wire.IP `json:"from"`
+	QP   uint32  `json:"qp"`
+}
+
+const (
+	// WatchTick is how often a node looks whether a sample is due.
+	WatchTick = 10 * units.Microsecond
+	// MostWatched bounds a recording: values, of 8 bytes.
+	MostWatched = 16 << 20
+)
+
+// Recording is what a node has recorded: columns of values as they were, one for
+// each sample; counters count from the node's start. Done says that it is complete.
+type Recording struct {
+	Done   bool      `json:"done"`
+	Begin  []int64   `json:"begin"` // by column, at the start
+	Names  []string  `json:"names"`
+	Values [][]int64 `json:"values"`
+}
+
+// FlowOrders is what an agent is asked to send.
+type FlowOrders struct {
+	// Origin is the agent's time from which starts and stops count; 0: when it
+	// takes the orders up.
+	Origin units.Time  `json:"origin,omitempty"`
+	Flows  []FlowOrder `json:"flows"`
+}
+
+// FlowOrder is one flow of them. Quantities are text with units, which says them
+// exactly.
+type FlowOrder struct {
+	Group   string     `json:"group,omitempty"`
+	To      wire.IP    `json:"to"`
+	ToMAC   wire.MAC   `json:"to_mac,omitempty"`   // 0: as agents make theirs from their address
+	QP      uint32     `json:"qp,omitempty"`       // both ends use it; 0: the agent's choice
+	SrcPort uint16     `json:"src_port,omitempty"` // of UDP; 0: made from the queue pair
+	DSCP    uint8      `json:"dscp,omitempty"`     // 0: the agent's for data
+	Size    units.Size `json:"size,omitempty"`     // of payload; 0: until it is stopped
+	Start   units.Time `json:"start,omitempty"`
+	Stop    units.Time `json:"stop,omitempty"`  // 0: at its end
+	Limit   units.Rate `json:"rate,omitempty"`  // never faster; 0: no limit
+	Begin   units.Rate `json:"begin,omitempty"` // first rate; 0: line rate
+	Shared  uint32     `json:"shared,omitempty"`
+	Weight  int        `json:"weight,omitempty"` // at the port; 0: 1
+	Tenant  string     `json:"tenant,omitempty"` // of the agent's; empty: of none
+}
+
+// FlowsOrdered is the answer: numbers First to First+Count-1.
+type FlowsOrdered struct {
+	First uint64 `json:"first"`
+	Count int    `json:"count"`
+}
