@@ -179,10 +179,10 @@ func (e *Experiment) runAll(ctx context.Context, o Options, jobs []*job, board *
 }
 
 // leastSpread is how many full packets the links of a network carry within the delay
-// of the shortest between switches, for which several processors are worth while even
-// if they have other work, too: a tenth of a millisecond's work or more, from one
-// meeting of the parts to the next. Smaller networks gain on idle processors only.
-const leastSpread = 2000
+// of the shortest between switches, for which several processors are worth while: with
+// some 550, as of the leaf-spine network of docs/performance/simulator.md, two are 1.5 to
+// 1.8 times as fast as one.
+const leastSpread = 500
 
 // leastNodes is from how many nodes on no single one has most of the work.
 const leastNodes = 48
