@@ -211,7 +211,6 @@ type switchPort struct {
 	copied   [pfc.Classes]uint64 // copies made of frames that were received here
 	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
 	enqueued [pfc.Classes]uint64 // frames that were queued here and not flushed
-	_        [64]byte
 }
 
 // level is what frames touch of one priority: two lines.

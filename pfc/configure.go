@@ -28,6 +28,9 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		}
 		// What an XOFF that is under way still lets come was promised room before.
 		g.class[p].limit = max(g.class[p].limit, g.settled[p], bytes+int64(t[p].Headroom))
+		if g.held&bit != 0 {
+			g.promised[p] = g.class[p].limit
+		}
 		g.over |= bit
 	}
 	g.setSpare()

@@ -89,3 +89,36 @@ func TestConfigureActsAtOnce(t *testing.T) {
 		t.Fatalf("no XON: %+v", f)
 	}
 }
+
+// A peer that was paused may use the headroom that there was when it was told, though
+// less is configured since and what is buffered is below a threshold that moves.
+func TestConfigureKeepsWhatWasPromised(t *testing.T) {
+	const frame = 1000
+	pool := NewPool(100*frame, false)
+	g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: [Classes]Thresholds{3: {XOFF: 43 * frame, XON: 43 * frame, Headroom: 19 * frame}}, Pool: pool})
+	for range 44 {
+		g.Admit(3, frame)
+	}
+	var f Frame
+	if !g.Poll(0, &f) || f.Quanta[3] == 0 {
+		t.Fatalf("no XOFF: %+v", f)
+	}
+	g.Configure([Classes]Thresholds{3: {XOFF: 26 * frame, XON: 5 * frame, Headroom: 7 * frame, Alpha: 0.25}}, 0, 10*units.Gbps)
+	for i := range 18 {
+		if !g.Admit(3, frame) {
+			t.Fatalf("lost frame %d of the 18 that were promised room", i)
+		}
+	}
+	if g.Admit(3, frame) {
+		t.Error("there is room for more than was promised")
+	}
+	for g.Bytes(3) > 0 {
+		g.Release(3, frame)
+	}
+	if !g.Poll(0, &f) || f.Enable == 0 || f.Quanta[3] != 0 {
+		t.Fatalf("no XON: %+v", f)
+	}
+	if g.Admit(3, frame); g.class[3].limit != 8*frame {
+		t.Errorf("after the XON the limit is %d", g.class[3].limit)
+	}
+}

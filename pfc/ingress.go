@@ -59,6 +59,7 @@ type Ingress struct {
 	since    [Classes]units.Time
 	refresh  [Classes]units.Time // when an XOFF is sent again
 	settled  [Classes]int64      // what limit will be when an XON has been sent; Configure tells why
+	promised [Classes]int64      // what limit is not to fall below until then, if Configure was called meanwhile
 	count    IngressCounters
 }
 
@@ -184,7 +185,7 @@ func (g *Ingress) admit(p uint8, n int) bool {
 	switch {
 	case c.alpha > 0:
 		if after <= xoff { // the pool has no part in it
-			c.limit = after + c.headroom
+			g.respect(p&7, after)
 			break
 		}
 		return g.admitMoving(p, int64(n))
@@ -240,7 +241,7 @@ func (g *Ingress) admitMoving(p uint8, n int64) bool {
 	xoff := g.marks[p&7].xoff
 	switch after := g.load(p) + n; {
 	case after <= g.raised(xoff, p):
-		c.limit = after + c.headroom
+		g.respect(p, after)
 	case after > c.limit:
 		return false
 	default:
@@ -251,6 +252,16 @@ func (g *Ingress) admitMoving(p uint8, n int64) bool {
 	g.pool.Add(max(0, now-xoff) - max(0, now-n-xoff))
 	c.peak = max(c.peak, now)
 	return true
+}
+
+// respect moves the limit along with what is buffered while that is no more than XOFF. A
+// peer that is paused may still send as much as the headroom was when it was told.
+func (g *Ingress) respect(p uint8, bytes int64) {
+	c := &g.class[p]
+	c.limit = bytes + c.headroom
+	if g.held>>p&1 != 0 {
+		c.limit = max(c.limit, g.promised[p])
+	}
 }
 
 // noteHeadroom keeps the most that was used of the headroom. It is the upper end
@@ -429,6 +440,7 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 		case xon:
 			f.Enable |= bit
 			g.held &^= bit
+			g.promised[p] = 0
 			g.calm(p)
 			if g.class[p].alpha == 0 {
 				g.class[p].limit = g.settled[p]
