@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"photon/dataplane"
 	"photon/units"
 )
 
@@ -31,7 +30,6 @@ type balance struct {
 	waited  []time.Duration // by part: how long it had waited then
 	longer  []float64       // which part of the time it waited, of late
 	counts  []uint32        // by port: frames that had been sent and had arrived when nodes were to be moved last
-	leaving []entry         // see move
 }
 
 // weigh reports whether one part waits much longer than another. It goes by what the parts
@@ -72,7 +70,7 @@ func (w *World) lightest() (from, to int, marked []bool) {
 	all, work := 0, make([]int, len(w.nodes)) // of nodes that belong together, by the first of them
 	for i := range w.ports {
 		p := &w.ports[i]
-		m := &w.nodes[p.member]
+		m := &w.nodes[p.flight.member]
 		n := int(p.sent + p.delivered - s.counts[i])
 		s.counts[i] += uint32(n)
 		if m.ports == 1 {
@@ -121,7 +119,7 @@ func (w *World) kinds() []kind {
 			p := &w.ports[m.first+i]
 			switch {
 			case p.peer == unlinked:
-			case w.nodes[w.ports[p.other()].member].ports == 1:
+			case w.nodes[w.ports[p.other()].flight.member].ports == 1:
 				*k = stays
 			case m.ports == 1 && p.peer > others:
 				*k = max(*k, host)
@@ -137,25 +135,17 @@ func (w *World) move(from, to int, marked []bool) {
 	s := w.split
 	p, q := s.parts[from], s.parts[to]
 	q.pool.FetchAll()
-	q.events.reach(q.beside.end)
-	s.leaving = p.events.leave(s.leaving[:0], func(port int32) bool { return marked[w.nodes[w.ports[port].member].unit] })
-	for _, e := range s.leaving {
-		t := p.events.sizes[e.ref]
-		q.events.send(&dataplane.Frame{Ref: e.ref, Len: t.len, Off: t.off}, e.event, e.at)
-	}
 	for i := range w.nodes {
 		m := &w.nodes[i]
 		if !marked[m.unit] {
 			continue
 		}
-		for port := m.first; port < m.first+m.ports; port++ {
-			at := p.events.due(port)
-			p.events.set(port, units.Never)
-			q.events.set(port, at)
-		}
+		p.soon[i] = units.Never
+		q.look(i)
 		m.part, m.env.Pool = to, q.pool
 	}
 	w.link()
+	w.measure()
 }
 
 // link has the parts know which links there are between them.
@@ -169,7 +159,7 @@ func (w *World) link() {
 	}
 	parts := w.beside.parts
 	for i := range w.ports {
-		parts[i] = uint8(w.nodes[w.ports[i].member].part)
+		parts[i] = uint8(w.nodes[w.ports[i].flight.member].part)
 	}
 	for i := range w.ports {
 		p := &w.ports[i]

@@ -38,13 +38,10 @@ var strayed int // nodes, at random
 func TestWhatIsMoved(t *testing.T) {
 	d := newDumbbell(t, "none", units.Microsecond) // hosts 0 to 2 at switch 6, 3 to 5 at switch 7
 	d.Parts(2)
-	d.divide()
+	d.begin()
 	s := d.split
 	if d.nodes[0].part != d.nodes[6].part || d.nodes[3].part != d.nodes[7].part || d.nodes[6].part == d.nodes[7].part {
 		t.Fatalf("%+v", d.nodes)
-	}
-	for _, p := range s.parts {
-		p.events = newCalendar(len(d.ports), units.Microsecond, shortestDay)
 	}
 	carry := func(frames uint32) {
 		for i := range d.ports {

@@ -5,7 +5,6 @@ import (
 	"time"
 	"unsafe"
 
-	"photon/dataplane"
 	"photon/internal/memory"
 	"photon/units"
 )
@@ -94,9 +93,8 @@ func (b *beside) take(w *part, from *pipe[crossing]) {
 		}
 		for i := range x {
 			c := &x[i]
-			f := dataplane.Frame{Ref: c.ref, Len: c.len, Off: c.off}
 			w.pool.Fetch(c.ref)
-			w.events.send(&f, c.port, c.at)
+			w.land(int(c.port), c.at, c.ref, c.len, c.off)
 		}
 		from.drop(len(x))
 	}
@@ -118,7 +116,6 @@ func (b *beside) tell(w *part, now units.Time) {
 // they sent that arrives before has been taken.
 func (b *beside) limit(w *part) units.Time {
 	limit := b.meets
-	w.events.reach(max(b.end, b.began))
 	for i := range b.in {
 		n := &b.in[i]
 		limit = min(limit, max(units.Time(n.clock.Load()), b.began)+n.delay)

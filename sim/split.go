@@ -140,7 +140,7 @@ func (w *World) share() int {
 		for i := range w.ports {
 			p := &w.ports[i]
 			if p.peer != unlinked && which(p) {
-				a, b := group(p.member), group(w.ports[p.other()].member)
+				a, b := group(p.flight.member), group(w.ports[p.other()].flight.member)
 				lead[max(a, b)] = min(a, b)
 			}
 		}
@@ -149,10 +149,10 @@ func (w *World) share() int {
 	for i := range w.nodes {
 		w.nodes[i].unit = group(int32(i))
 	}
-	join(func(p *port) bool { return w.nodes[p.member].ports == 1 })
+	join(func(p *port) bool { return w.nodes[p.flight.member].ports == 1 })
 	weight := make([]units.Rate, len(w.nodes)) // by group: what may go through it
 	for i := range w.ports {
-		weight[group(w.ports[i].member)] += w.ports[i].link.Rate
+		weight[group(w.ports[i].flight.member)] += w.ports[i].link.Rate
 	}
 	var groups []int
 	for i := range lead {

@@ -168,7 +168,7 @@ func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duratio
 func (b *beside) meet(p *part) {
 	b.tell(p, b.end)
 	half := b.half()
-	b.next[half] = min(max(p.events.earliest(), b.end), b.first)
+	b.next[half] = min(max(p.first, b.end), b.first)
 	b.did[half] = p.count - b.events
 	p.pool.Share()
 	b.held[half] = p.pool.Held()
@@ -237,31 +237,12 @@ func (s *split) look(ctx context.Context, round uint32, half int) verdict {
 
 // until has everything of a part happen that happens before an instant.
 func (w *part) until(end units.Time) {
-	c, b := w.events, w.beside
-	last := c.day(end - 1)
-	for {
-		if len(c.now) == 0 {
-			if !c.advance(last) {
-				return
-			}
-			if len(w.ports) >= large {
-				w.lookAhead()
-			}
-			if at := c.next(); at >= b.tells && w.count-b.told >= often {
-				b.tell(w, min(at, end))
-			}
+	b := w.beside
+	for w.first < end {
+		if w.first >= b.tells && w.count-b.told >= often {
+			b.tell(w, w.first)
 		}
-		if c.next() >= end {
-			return
-		}
-		e := c.pop()
-		w.now = e.at
-		w.count++
-		if e.event < c.timers {
-			w.arrive(int(e.event), e.ref)
-		} else {
-			w.depart(int(e.event - c.timers))
-		}
+		w.window(end)
 	}
 }
 

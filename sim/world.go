@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"unsafe"
 
 	"photon/dataplane"
 	"photon/internal/memory"
@@ -25,17 +24,17 @@ type World struct {
 // the world's, or some (see split).
 type part struct {
 	pool   *dataplane.Pool
-	nodes  []member // of the world
-	ports  []port   // the same
-	events *calendar
+	nodes  []member     // of the world
+	ports  []port       // the same, and so on
+	soon   []units.Time // by node, not before which something happens; units.Never: the node is in another part
+	first  units.Time   // nothing happens before it
+	length units.Time   // of a window, at most: see visit
 	now    units.Time
 	hash   uint64 // sum over its arrivals, see trace
 	count  uint64 // of events
 	burst  [1]dataplane.Frame
 	beside *beside // the other parts; nil: there are none
-
-	fetched int64            // day up to which lookAhead has fetched
-	near    []unsafe.Pointer // by port: where the node has what lookAhead fetches
+	visit  visit
 }
 
 // member is a node and the number of its first port in the world.
@@ -66,9 +65,12 @@ type port struct {
 	sent      uint32 // frames, modulo 2^32
 	delivered uint32
 
-	link   dataplane.Link
-	member int32
-	_      [100]byte
+	flight flight
+	timer  units.Time // when its node is to be asked for a frame; units.Never: it is not
+	_      [24]byte
+
+	link dataplane.Link
+	_    [40]byte
 }
 
 // lone is the node, if it is a switch itself, and not in the hands of somebody else.
@@ -111,7 +113,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	}
 	w.nodes = append(w.nodes, m)
 	for i := range workers {
-		w.ports = append(w.ports, port{node: server, env: envs[0], member: int32(len(w.nodes) - 1), number: uint16(i), peer: unlinked})
+		w.ports = append(w.ports, port{node: server, env: envs[0], flight: flight{first: units.Never, member: int32(len(w.nodes) - 1)}, timer: units.Never, number: uint16(i), peer: unlinked})
 	}
 	return len(w.nodes) - 1
 }
@@ -185,61 +187,71 @@ func (w *World) Every(span units.Time, do func(now units.Time)) {
 	w.due = min(w.due, w.now+span)
 }
 
+// large is how many ports a world has whose memory is worth being put into huge pages.
+const large = 1000
+
 // Run lets time pass until the given instant. It stops early, with the
 // context's error, if the context ends.
-//
-// Events are numbered: arrivals at all ports first, then transmissions.
 func (w *World) Run(ctx context.Context, until units.Time) error {
-	if w.events == nil {
-		w.divide()
-		span, shift := w.span(), uint8(shortestDay)
-		if w.split != nil { // a part has fewer events in the same time, and is told of frames earlier
-			span, shift = 2*span, shift+1
-		}
-		for _, p := range w.parts() {
-			p.events = newCalendar(len(w.ports), span, shift)
-		}
-		if len(w.ports) >= large {
-			near := w.nearby()
-			for _, p := range w.parts() {
-				p.near = near
-			}
-			memory.HugeHeap()
-		}
+	if w.soon == nil {
+		w.begin()
 	}
 	w.wakeAll() // what was asked for before the world ran
 	if w.split != nil {
 		return w.runParts(ctx, until)
 	}
-	c, looks := w.events, len(w.ports) >= large
-	least := min(w.due, until) // an event before it is the next thing to happen
 	for n := 0; ; n++ {
-		if n&0xFFF == 0 && ctx.Err() != nil {
+		if n&0xFF == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(c.now) == 0 && c.advance(math.MaxInt64) && looks {
-			w.lookAhead()
+		end := min(w.due, until+1)
+		if w.first < end {
+			w.window(end)
+			continue
 		}
-		if at := c.next(); at >= least {
-			again := w.due <= until && w.due <= at && w.sample(min(at, until))
-			if least = min(w.due, until); again {
-				continue // there may be an earlier event now
-			}
-			if at > until {
-				break
-			}
+		if w.due > until {
+			break
 		}
-		e := c.pop()
-		w.now = e.at
-		w.count++
-		if e.event < c.timers {
-			w.arrive(int(e.event), e.ref)
-		} else {
-			w.depart(int(e.event - c.timers))
-		}
+		w.sample(w.due)
 	}
 	w.now = until
 	return nil
+}
+
+// begin makes what a world needs to run.
+func (w *World) begin() {
+	w.divide()
+	for _, p := range w.parts() {
+		p.first = units.Never
+		p.soon = make([]units.Time, len(w.nodes))
+		for i := range p.soon {
+			p.soon[i] = units.Never
+		}
+	}
+	w.measure()
+	if len(w.ports) >= large {
+		memory.HugeHeap()
+	}
+}
+
+// longest is the longest window there is.
+const longest = 100 * units.Microsecond
+
+// measure says how long windows are: no longer than a frame is on its way from one node of
+// a part to another.
+func (w *World) measure() {
+	for _, p := range w.parts() {
+		p.length = longest
+		if p.beside != nil {
+			p.length = min(p.length, p.beside.step)
+		}
+	}
+	for i := range w.ports {
+		if p := &w.ports[i]; p.peer >= 0 {
+			part := w.parts()[w.nodes[p.flight.member].part]
+			part.length = max(1, min(part.length, p.delay))
+		}
+	}
 }
 
 // wakeAll reschedules the ports of all nodes that asked for it, and reports whether
@@ -255,18 +267,19 @@ func (w *World) wakeAll() (woken bool) {
 			p = w.split.parts[m.part]
 		}
 		woken = p.wake(m.env, m.first) || woken
+		p.look(i)
 	}
 	return woken
 }
 
-// span is how far ahead most events are: a frame arrives after the delay of a link.
-func (w *part) span() (span units.Time) {
-	for i := range w.ports {
-		if p := &w.ports[i]; p.peer != unlinked {
-			span = max(span, p.link.Delay+p.link.Serialize(1500))
-		}
+// look notes what a node is to do next, if that is not known otherwise.
+func (w *part) look(node int) {
+	m := &w.nodes[node]
+	for i := range w.ports[m.first : m.first+m.ports] {
+		p := &w.ports[m.first+i]
+		w.soon[node] = min(w.soon[node], p.flight.first, p.timer)
 	}
-	return span
+	w.first = min(w.first, w.soon[node])
 }
 
 // sample runs the samplers that are due up to an instant, in the order of time,
@@ -300,11 +313,10 @@ func (w *World) sample(until units.Time) (woken bool) {
 }
 
 // arrive delivers a frame to a port.
-func (w *part) arrive(p int, ref uint32) {
+func (w *part) arrive(p int, ref uint32, length, off uint16) {
 	dst := &w.ports[p]
-	t := w.events.sizes[ref]
 	f := &w.burst[0]
-	f.Begin(ref, t.len, t.off)
+	f.Begin(ref, length, off)
 	dst.delivered++
 	w.trace(p, f)
 	first := p - int(dst.number)
@@ -317,7 +329,7 @@ func (w *part) arrive(p int, ref uint32) {
 	out := lone.Take(w.now, int(dst.number), f)
 	if out >= 0 {
 		to := &w.ports[first+out]
-		if to.free <= w.now && to.peer != unlinked && w.events.quiet(w.now) && w.events.resting(first+out) && lone.Through(out, f) {
+		if to.free <= w.now && to.peer != unlinked && w.quiet(first) && w.resting(first+out) && lone.Through(out, f) {
 			w.count++
 			w.send(to)
 			if dst.env.Wakes() {
@@ -337,7 +349,7 @@ func (w *part) pass(env *dataplane.Env, first int) {
 	if len(woken) == 1 {
 		p := first + int(woken[0])
 		if port := &w.ports[p]; port.free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer != unlinked {
-			if w.events.quiet(w.now) && w.events.resting(p) {
+			if w.quiet(first) && w.resting(p) {
 				w.count++
 				w.depart(p)
 				return
@@ -370,7 +382,7 @@ func (w *part) depart(p int) {
 		w.send(src)
 	}
 	if !sent && next <= w.now {
-		panic(fmt.Sprintf("sim: port %d of %s has nothing to send at %v and asks to be called at %v", number, w.nodes[src.member].name, w.now, next))
+		panic(fmt.Sprintf("sim: port %d of %s has nothing to send at %v and asks to be called at %v", number, w.nodes[src.flight.member].name, w.now, next))
 	}
 	src.env.SetDue(number, next)
 	w.schedule(p, next)
@@ -384,7 +396,8 @@ func (w *part) send(src *port) {
 	src.sent++
 	src.free = w.now + src.serialize(w.burst[0].Len)
 	if src.peer >= 0 {
-		w.events.send(&w.burst[0], src.peer, src.free+src.delay)
+		f := &w.burst[0]
+		w.land(int(src.peer), src.free+src.delay, f.Ref, f.Len, f.Off)
 		return
 	}
 	w.beside.send(w, src)
@@ -406,7 +419,7 @@ func (w *part) schedule(p int, due units.Time) {
 		due = max(due, port.free, w.now)
 	}
 	if port.peer != unlinked {
-		w.events.set(p, due)
+		w.set(p, due)
 	}
 }
 
@@ -435,12 +448,6 @@ func (w *World) Events() (sum uint64) {
 
 // Audit checks that every node accounts for every frame, and every link too.
 func (w *World) Audit() error {
-	travel := make([]uint32, len(w.ports))
-	for _, p := range w.parts() {
-		if p.events != nil {
-			p.events.travel(func(port int32) { travel[port]++ })
-		}
-	}
 	for i := range w.nodes {
 		m := &w.nodes[i]
 		if err := m.node.Audit(); err != nil {
@@ -456,8 +463,8 @@ func (w *World) Audit() error {
 			if uint32(sent) != p.sent || uint32(received) != p.delivered {
 				return fmt.Errorf("%s port %d: says %d sent and %d received, the links carried %d and %d", m.name, n, sent, received, p.sent, p.delivered)
 			}
-			to := p.other()
-			if out := w.ports[to].delivered + travel[to]; p.sent != out {
+			far := &w.ports[p.other()]
+			if out := far.delivered + far.flight.end - far.flight.head; p.sent != out {
 				return fmt.Errorf("%s port %d: %d frames sent, %d arrived or on their way", m.name, n, p.sent, out)
 			}
 		}
