@@ -4,9 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"unsafe"
 
-	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -109,7 +107,7 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 		for l := &t.flight; l.first < stop; {
 			key := v.key(l.first, number)
 			f := l.take()
-			memory.Prefetch(unsafe.Pointer(w.pool.Head(f.ref)), 1)
+
 			v.arrivals = append(v.arrivals, arriving{key, f.ref, f.len, f.off})
 		}
 	}
