@@ -176,7 +176,7 @@ func (w *World) link() {
 	}
 	for i, p := range s.parts {
 		b := p.beside
-		b.step, b.in = s.ahead/4, b.in[:0]
+		b.in = b.in[:0]
 		for j, q := range s.parts {
 			if d := delay[j*n+i]; d != units.Never {
 				b.in = append(b.in, neighbour{d, q.beside.out[i], &q.beside.post[clock]})

@@ -20,8 +20,6 @@ type beside struct {
 	in     []neighbour       // the parts that it has links from
 	all    []*beside         // of all parts
 	told   uint64            // events when it told the others the time last
-	tells  units.Time        // when it tells them next, at the earliest
-	step   units.Time        // from one time to the next
 	end    units.Time        // everything before it has happened here
 	began  units.Time        // nothing happened anywhere before it since the parts met
 	meets  units.Time        // when they meet next
@@ -109,7 +107,6 @@ func (b *beside) tell(w *part, now units.Time) {
 		}
 	}
 	b.post[clock].Store(uint64(now))
-	b.tells = now + b.step
 }
 
 // limit is until when everything may happen here by what the others have told. What

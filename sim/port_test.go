@@ -2,7 +2,6 @@ package sim
 
 import (
 	"testing"
-	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -30,34 +29,4 @@ func TestPortsSerializeAsLinksDo(t *testing.T) {
 			p.setRate(link.Rate)
 		}
 	})
-}
-
-// silent is a node that says nothing of itself.
-type silent struct{ dataplane.Node }
-
-// What is fetched ahead is the node's own account of a port, or, of one that does not
-// say where that is, nothing more than the world's.
-func TestNearby(t *testing.T) {
-	w := New()
-	c := dataplane.SwitchConfig{Ports: make([]dataplane.PortConfig, 3), MTU: 1500, Buffer: units.MB, FDBSize: 4}
-	for i := range c.Ports {
-		c.Ports[i].Link.Rate = units.Gbps
-	}
-	envs := w.NewEnvs(3)
-	s, err := dataplane.NewSwitch(c, envs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Add("switch", s, envs, make([]int, 3))
-	w.Add("hidden", silent{s}, w.NewEnvs(1), make([]int, 1))
-	near := w.nearby()
-	want := []unsafe.Pointer{s.Near(0), s.Near(1), s.Near(2), unsafe.Pointer(&w.ports[3])}
-	if len(near) != len(want) {
-		t.Fatalf("%d ports", len(near))
-	}
-	for i := range want {
-		if near[i] != want[i] || i > 0 && near[i] == near[i-1] {
-			t.Errorf("port %d: %p, want %p", i, near[i], want[i])
-		}
-	}
 }

@@ -3,11 +3,8 @@ package sim
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"photon/agent"
 	"photon/dataplane"

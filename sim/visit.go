@@ -48,12 +48,25 @@ func (v *visit) key(at units.Time, number int) uint64 {
 	return uint64(at-v.base)<<portBits | uint64(number)
 }
 
-// window has all happen that happens in the next window, which ends at an instant at the latest.
+// window has all happen that happens in the next window, which ends at an instant at the
+// latest. Frames get to other parts only from the nodes that have links there: the others
+// hear how far these are before the rest is visited, and need not wait for that.
 func (w *part) window(end units.Time) {
 	stop := min(end, w.first+w.length)
 	w.first = units.Never // land says what is on its way
-	first := units.Time(units.Never)
-	for i, at := range w.soon {
+	first := w.visitAll(w.border, stop)
+	if b := w.beside; b != nil && w.count-b.told >= often {
+		b.tell(w, stop)
+	}
+	w.first = min(w.first, first, w.visitAll(w.inner, stop))
+}
+
+// visitAll visits those of some nodes where something happens before an instant, and returns
+// when something happens next at one of them.
+func (w *part) visitAll(nodes []int32, stop units.Time) (first units.Time) {
+	first = units.Never
+	for _, i := range nodes {
+		at := w.soon[i]
 		if at < stop {
 			m := &w.nodes[i]
 			if m.ports == 1 {
@@ -65,7 +78,7 @@ func (w *part) window(end units.Time) {
 		}
 		first = min(first, at)
 	}
-	w.first = min(w.first, first)
+	return first
 }
 
 // visitHost visits a node of one port, and returns when something happens there next.

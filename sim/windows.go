@@ -237,11 +237,7 @@ func (s *split) look(ctx context.Context, round uint32, half int) verdict {
 
 // until has everything of a part happen that happens before an instant.
 func (w *part) until(end units.Time) {
-	b := w.beside
 	for w.first < end {
-		if w.first >= b.tells && w.count-b.told >= often {
-			b.tell(w, w.first)
-		}
 		w.window(end)
 	}
 }

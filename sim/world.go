@@ -26,7 +26,9 @@ type part struct {
 	pool   *dataplane.Pool
 	nodes  []member     // of the world
 	ports  []port       // the same, and so on
-	soon   []units.Time // by node, not before which something happens; units.Never: the node is in another part
+	soon   []units.Time // by node, not before which something happens
+	border []int32      // the part's nodes that have links to other parts
+	inner  []int32      // and those that have none
 	first  units.Time   // nothing happens before it
 	length units.Time   // of a window, at most: see visit
 	now    units.Time
@@ -237,20 +239,26 @@ func (w *World) begin() {
 // longest is the longest window there is.
 const longest = 100 * units.Microsecond
 
-// measure says how long windows are: no longer than a frame is on its way from one node of
-// a part to another.
+// measure says how long the windows of each part are, no longer than a frame is on its way
+// from one node to another, and which nodes it has.
 func (w *World) measure() {
 	for _, p := range w.parts() {
-		p.length = longest
-		if p.beside != nil {
-			p.length = min(p.length, p.beside.step)
-		}
+		p.length, p.border, p.inner = longest, p.border[:0], p.inner[:0]
 	}
-	for i := range w.ports {
-		if p := &w.ports[i]; p.peer >= 0 {
-			part := w.parts()[w.nodes[p.flight.member].part]
-			part.length = max(1, min(part.length, p.delay))
+	for i := range w.nodes {
+		m := &w.nodes[i]
+		part := w.parts()[m.part]
+		list := &part.inner
+		for k := range w.ports[m.first : m.first+m.ports] {
+			p := &w.ports[m.first+k]
+			if p.peer != unlinked {
+				part.length = max(1, min(part.length, p.delay))
+			}
+			if p.peer <= others {
+				list = &part.border
+			}
 		}
+		*list = append(*list, int32(i))
 	}
 }
 
