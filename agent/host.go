@@ -163,13 +163,7 @@ type seldom struct {
 	ack     ratelimit.Ack // scratch
 }
 
-var (
-	_ dataplane.Near   = (*Host)(nil)
-	_ dataplane.Server = (*Host)(nil)
-)
-
-// Near is where what every packet needs begins.
-func (h *Host) Near(int) unsafe.Pointer { return unsafe.Pointer(h) }
+var _ dataplane.Server = (*Host)(nil)
 
 // pointer is what an interface points to.
 func pointer[T any](i T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&i))[1] }

@@ -228,6 +228,13 @@ func (p *Pool) Bytes(f *Frame) []byte {
 func (p *Pool) chunk(ref uint32) []byte { return p.chunks[uint64(ref)>>(p.chunkShift&63)] }
 func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unitShift & 63) }
 
+// Head is the first bytes of a frame in a buffer, if nothing was put before those with
+// which it was made, or taken away.
+func (p *Pool) Head(ref uint32) *wire.Quick {
+	at := p.place(ref) + int(p.off)
+	return (*wire.Quick)(p.chunk(ref)[at : at+wire.QuickLen])
+}
+
 // Quick returns the first bytes of a frame that is at least wire.QuickLen long,
 // all of which the world keeps.
 func (p *Pool) Quick(f *Frame) *wire.Quick {

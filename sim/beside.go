@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -91,6 +92,9 @@ func (b *beside) take(w *part, from *pipe[crossing]) {
 		}
 		for i := range x {
 			c := &x[i]
+			if c.at < b.end {
+				panic(fmt.Sprintf("sim: a frame for %v comes from another part when everything before %v has happened", c.at, b.end))
+			}
 			w.pool.Fetch(c.ref)
 			w.land(int(c.port), c.at, c.ref, c.len, c.off)
 		}

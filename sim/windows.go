@@ -181,10 +181,11 @@ const (
 	// least so many events in each on the average.
 	mostWindows = 64
 	leastEvents = 8
-
-	// often is after how many events at least a part tells the others how far it is.
-	often = 32
 )
+
+// often is after how many events at least a part tells the others, within a window, how far
+// it is. Tests have fewer.
+var often uint64 = 32
 
 // turn takes what the others sent and turns to the other half. It returns when
 // something happens next anywhere.

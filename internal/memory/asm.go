@@ -10,12 +10,6 @@ import "unsafe"
 //go:noescape
 func Prefetch(p unsafe.Pointer, n int)
 
-// Prefetch4 asks for the cache lines in which four things begin. It is for the
-// sum of many: one call, and no loop whose end the processor has to guess.
-//
-//go:noescape
-func Prefetch4(a, b, c, d unsafe.Pointer)
-
 // PrefetchToWrite asks for n cache lines from the one that holds p on, so that no other
 // core has them: one that is to be written, and that another core has, is waited for by all
 // that is stored after it.

@@ -17,7 +17,6 @@ func TestAnyAddressWillDo(t *testing.T) {
 	memory.Prefetch(unsafe.Pointer(&b[0]), 64)
 	memory.Prefetch(unsafe.Pointer(&b[4095]), 64)
 	memory.Prefetch(nil, 1)
-	memory.Prefetch4(unsafe.Pointer(&b[0]), unsafe.Pointer(&b[2048]), unsafe.Pointer(&b[4095]), nil)
 	for i := range b {
 		if b[i] != byte(i) {
 			t.Fatal("memory has changed")

@@ -7,8 +7,5 @@ import "unsafe"
 // Prefetch does nothing on this processor.
 func Prefetch(unsafe.Pointer, int) {}
 
-// Prefetch4 does nothing on this processor.
-func Prefetch4(_, _, _, _ unsafe.Pointer) {}
-
 // PrefetchToWrite does nothing on this processor.
 func PrefetchToWrite(unsafe.Pointer, int) {}

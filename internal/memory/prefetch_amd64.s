@@ -11,18 +11,6 @@ next:
 	JGT  next
 	RET
 
-// func Prefetch4(a, b, c, d unsafe.Pointer)
-TEXT ·Prefetch4(SB), NOSPLIT, $0-32
-	MOVQ a+0(FP), AX
-	MOVQ b+8(FP), BX
-	MOVQ c+16(FP), CX
-	MOVQ d+24(FP), DX
-	PREFETCHT0 (AX)
-	PREFETCHT0 (BX)
-	PREFETCHT0 (CX)
-	PREFETCHT0 (DX)
-	RET
-
 // func PrefetchToWrite(p unsafe.Pointer, n int)
 TEXT ·PrefetchToWrite(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), AX
