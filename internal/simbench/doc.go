@@ -7,13 +7,21 @@
 // acknowledgement for each flow, and with one for each packet, as other simulators
 // of this field have it.
 //
-// Each run is a process of its own, so that its memory is its own, and runs of
-// different cases take turns. Rates are per second of processor time, which other
-// work on the machine changes least, from the moment the clock of the built
-// network starts; building it is reported beside it. What the table shows is the
-// median of the turns. Where there are two processors each case also runs on both, and
-// the table has how many times as fast that is by the wall, which other work on the
-// machine changes most.
+// Each run is a process of its own, so that its memory is its own, and all runs take
+// turns: a turn is every case once, and every other turn goes backwards. Rates are per
+// second of processor time, which other work on the machine changes least, from the moment
+// the clock of the built network starts; building it is reported beside it. What the table
+// shows is the median of the turns. Where there are two processors each case also runs on
+// both, and the table has how many times as fast that is by the wall, which other work on
+// the machine changes most.
+//
+// Ratios are taken of each turn for itself, since the speed of a machine that is shared
+// changes from one second to the next, and the two runs are beside each other. Where
+// processor time is compared, of the largest network by the smallest and of ns-3's case by
+// the bare loop, the two runs alternate many times a second, and the one whose turn it is
+// not stands still (together.go). The table has the median of such ratios, and beneath it
+// are lines with their quartiles, the least and the most, and in how many turns the goal
+// was met.
 //
 // In every turn a loop of bare events runs beside the cases (machine.go): two for each
 // packet-hop, on a 4-ary heap, and nothing else. It says how fast the machine is at this

@@ -98,11 +98,15 @@ func bareLoop(hops uint64) (events uint64) {
 	return events
 }
 
-// measureBare measures the loop.
-func measureBare(hops uint64) measured {
+// measureBare measures the loop, after ready, which is as measure has it.
+func measureBare(hops uint64, ready func() error) (measured, error) {
 	bareLoop(hops / 16)
+	if err := ready(); err != nil {
+		return measured{}, err
+	}
 	processor, wall := used(), time.Now()
 	m := measured{Hops: hops, Events: bareLoop(hops), Frames: barePackets}
-	m.Used, m.Wall, m.RSS = used()-processor, time.Since(wall), memory("VmHWM")
-	return m
+	m.stop(processor, wall)
+	m.RSS = memory("VmHWM")
+	return m, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -25,13 +26,15 @@ type measured struct {
 	Used    time.Duration `json:"used"`   // of the processor, while the clock ran
 	SetUp   time.Duration `json:"set_up"` // of the processor, before that
 	Wall    time.Duration `json:"wall"`   // while the clock ran
+	Ended   time.Time     `json:"ended"`  // when the clock stopped
 	RSS     int64         `json:"rss"`    // most bytes of memory in all
 	Started int64         `json:"started"`
 	Ran     int64         `json:"ran"` // most bytes while the clock ran
 }
 
-// measure runs a case here. The process must be a new one.
-func measure(c *testCase, each bool, cores int, until units.Time, profile string) (m measured, err error) {
+// measure runs a case here. The process must be a new one. It calls ready when the
+// network is built and before the clock starts; an error of that is its own.
+func measure(c *testCase, each bool, cores int, until units.Time, profile string, ready func() error) (m measured, err error) {
 	if profile != "" {
 		f, err := os.Create(profile)
 		if err != nil {
@@ -44,6 +47,7 @@ func measure(c *testCase, each bool, cores int, until units.Time, profile string
 	}
 	var processor time.Duration
 	var wall time.Time
+	var notReady error
 	out, err := c.run(context.Background(), each, cores, until, func(begins bool) {
 		if begins {
 			// What building the network needed and is not needed any more would hide
@@ -55,15 +59,22 @@ func measure(c *testCase, each bool, cores int, until units.Time, profile string
 			m.RSS, m.Started = memory("VmHWM"), memory("VmRSS")
 			_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // VmHWM begins anew
 			m.SetUp = used()
+			notReady = ready()
 			processor, wall = used(), time.Now()
 			return
 		}
-		m.Used, m.Wall = used()-processor, time.Since(wall)
+		m.stop(processor, wall)
 		m.Ran = memory("VmHWM")
 		m.RSS = max(m.RSS, m.Ran)
 	})
 	m.Hash, m.Hops, m.Events, m.Frames = out.TraceHash, out.DataHops, out.Events, out.Frames
-	return m, err
+	return m, errors.Join(err, notReady)
+}
+
+// stop stops the clock, which was started when the processor time and the time were these.
+func (m *measured) stop(processor time.Duration, wall time.Time) {
+	m.Used, m.Ended = used()-processor, time.Now()
+	m.Wall = m.Ended.Sub(wall)
 }
 
 // used is the processor time of this process.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +14,7 @@ import (
 func TestMeasure(t *testing.T) {
 	var runs []measured
 	for range 2 {
-		m, err := measure(&cases[0], false, 1, 2*units.Millisecond, "")
+		m, err := measure(&cases[0], false, 1, 2*units.Millisecond, "", func() error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,14 +28,8 @@ func TestMeasure(t *testing.T) {
 	if m.Hops == 0 || m.Hops%3 != 0 || m.Events < 2*m.Hops*9/10 || m.Events > 3*m.Hops || m.Frames == 0 || m.RSS < 1<<20 || m.Used <= 0 {
 		t.Errorf("%+v", m)
 	}
-	b, err := json.Marshal(newLine(&cases[0], false, runs, runs[1:], machine{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{"name", "packet_hops_per_second", "ns_per_event", "rss_bytes", "wall_seconds", "wall_seconds_2_cores"} {
-		if !strings.Contains(string(b), `"`+key+`":`) {
-			t.Errorf("no %s in %s", key, b)
-		}
+	if m.Wall <= 0 || m.Ended.IsZero() {
+		t.Errorf("%s by the wall until %s", m.Wall, m.Ended)
 	}
 	form := regexp.MustCompile(`^BenchmarkSim/\S+ 1( \d+(\.\d+)? \S+)+\n$`)
 	if l := m.benchmark("compact-dcqcn", true); !form.MatchString(l) {
@@ -70,21 +62,8 @@ func TestBareLoop(t *testing.T) {
 	if here.Speed != 2 || here.PerEvent != 62.5 {
 		t.Errorf("%+v", here)
 	}
-	m.RSS = 1e6
-	shared := m
-	shared.Wall = 500 * time.Millisecond
-	if l := newLine(&cases[1], true, []measured{m}, []measured{shared}, here); l.NS3Wall2 != 14 {
-		t.Errorf("%g times ns-3 on two cores, want 14: 7 s to half a second", l.NS3Wall2)
-	}
-	if l := newLine(&cases[1], true, []measured{m}, nil, here); l.NS3Wall2 != 0 || l.NS3Rate != 16 || l.NS3Scaled != 8 {
-		t.Errorf("%g times ns-3, %g scaled; want 16, and 8 on a machine twice as fast", l.NS3Rate, l.NS3Scaled)
-	}
-	var table strings.Builder
-	printTable(&table, []line{newLine(&cases[1], true, []measured{m}, nil, here)}, here)
-	for _, words := range []string{"scaled", bareName} {
-		if !strings.Contains(table.String(), words) {
-			t.Errorf("no %q in the table:\n%s", words, table.String())
-		}
+	if here = newMachine([]measured{m, m}); here.Speed != 2 || here.Spread != 0 {
+		t.Errorf("%+v", here)
 	}
 }
 

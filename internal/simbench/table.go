@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// line is one case of the result file; figures are medians of the turns.
+// line is one case of the result file; figures are medians of the turns, and ratios of
+// the turns' ratios.
 type line struct {
 	Name      string  `json:"name"`
 	Ack       string  `json:"ack"` // for each flow, or packet
@@ -21,7 +22,8 @@ type line struct {
 	Frames    int     `json:"packets_in_flight"` // most at a time
 	PerFrame  float64 `json:"bytes_per_packet_in_flight"`
 	Wall2     float64 `json:"wall_seconds_2_cores,omitempty"`
-	Spread    float64 `json:"spread"` // of the rates: (largest - smallest) / median
+	Twice     float64 `json:"wall_ratio_2_cores,omitempty"` // wall on one core by that on two
+	Spread    float64 `json:"spread"`                       // of the rates: (largest - smallest) / median
 	Hash      string  `json:"trace_hash"`
 	NS3Rate   float64 `json:"ns3_rate_ratio,omitempty"`         // ours to the ns-3 simulator's, each as measured
 	NS3Scaled float64 `json:"ns3_rate_ratio_scaled,omitempty"`  // the same if this machine were as fast as its
@@ -39,12 +41,12 @@ type machine struct {
 	Speed    float64 `json:"speed"`                            // of this machine by that one
 }
 
-func newMachine(runs []measured) machine {
-	l := newLine(&testCase{name: bareName}, false, runs, nil, machine{})
+func newMachine(loop []measured) machine {
+	l := newLine(bare.c, false, loop, nil, comparisons{})
 	return machine{Loop: l.Name, Rate: l.Rate, PerEvent: l.PerEvent, Spread: l.Spread, There: bareThere, Speed: l.Rate / bareThere}
 }
 
-func newLine(c *testCase, each bool, runs, shared []measured, here machine) line {
+func newLine(c *testCase, each bool, runs, shared []measured, by comparisons) line {
 	m := runs[0]
 	l := line{Name: c.name, Ack: perWhat(each), Hops: m.Hops, Events: m.Events, Frames: m.Frames, Hash: m.Hash}
 	of := func(value func(*measured) float64) (v []float64) {
@@ -64,28 +66,22 @@ func newLine(c *testCase, each bool, runs, shared []measured, here machine) line
 	l.CPU = median(of(func(m *measured) float64 { return m.Used.Seconds() }))
 	l.SetUp = median(of(func(m *measured) float64 { return m.SetUp.Seconds() }))
 	l.PerFrame = median(of((*measured).perFrame))
-	if c.ns3.hopsPerSecond > 0 && each {
-		l.NS3Rate, l.NS3Memory = l.Rate/c.ns3.hopsPerSecond, c.ns3.megabytes*1e6/float64(l.RSS)
-		l.NS3Scaled = l.NS3Rate / here.Speed
+	if by.ns3.Median > 0 {
+		l.NS3Rate, l.NS3Scaled, l.NS3Wall2 = by.ns3.Median, by.ns3Scaled.Median, by.ns3Twice.Median
+		l.NS3Memory = c.ns3.megabytes * 1e6 / float64(l.RSS)
 	}
 	if runs = shared; len(runs) > 0 {
-		l.Wall2 = median(of(wall))
-		if c.ns3.seconds > 0 && each {
-			l.NS3Wall2 = c.ns3.seconds / l.Wall2
-		}
+		l.Wall2, l.Twice = median(of(wall)), by.twice.Median
 	}
 	return l
 }
 
-// median of sorted values.
-func median(v []float64) float64 { return (v[(len(v)-1)/2] + v[len(v)/2]) / 2 }
-
 // twice is how many times as fast by the wall a run is on two processors.
 func (l *line) twice() string {
-	if l.Wall2 == 0 {
+	if l.Twice == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("x %.2f", l.Wall/l.Wall2)
+	return fmt.Sprintf("x %.2f", l.Twice)
 }
 
 func printTable(w io.Writer, lines []line, here machine) {
