@@ -1,11 +1,12 @@
-// Package sim is the world in virtual time: it carries frames between nodes by
-// an event queue, deterministically, in one goroutine or a few (split.go). A run is a function
+// Package sim is the world in virtual time: it carries frames between nodes,
+// deterministically, in one goroutine or a few (split.go). A run is a function
 // of its nodes and links; its trace hash says whether two runs were the same.
 //
 // Events are the arrivals of frames and, of each port, the next call of its node's
-// Transmit. Those at one instant happen in a fixed order: arrivals before
-// transmissions, ports in the order in which they were made. So no event's place
+// Transmit. Those at one node happen in the order of time, and at one instant in a fixed
+// order: arrivals before transmissions, ports by their numbers. So no event's place
 // depends on when it was scheduled. A port that an arrival wakes sends without an
-// event of its own if nothing else happens at that instant: it would have been the
-// next.
+// event of its own if nothing else happens at its node at that instant: it would have
+// been the next. What happens at different nodes is in no order but that of cause and
+// effect: no frame leaves before it came (visit.go).
 package sim

@@ -203,7 +203,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		return w.runParts(ctx, until)
 	}
 	for n := 0; ; n++ {
-		if n&0xFF == 0 && ctx.Err() != nil {
+		if n&0xF == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		end := min(w.due, until+1)
