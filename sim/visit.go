@@ -54,11 +54,12 @@ func (v *visit) key(at units.Time, number int) uint64 {
 func (w *part) window(end units.Time) {
 	stop := min(end, w.first+w.length)
 	w.first = units.Never // land says what is on its way
-	first := w.visitAll(w.border, stop)
+	border := w.visitAll(w.border, stop)
 	if b := w.beside; b != nil && w.count-b.told >= often {
 		b.tell(w, stop)
 	}
-	w.first = min(w.first, first, w.visitAll(w.inner, stop))
+	inner := w.visitAll(w.inner, stop)
+	w.first = min(w.first, border, inner)
 }
 
 // visitAll visits those of some nodes where something happens before an instant, and returns
