@@ -239,11 +239,16 @@ func TestConnectRefuses(t *testing.T) {
 }
 
 func TestRunStopsWithContext(t *testing.T) {
-	d := newDumbbell(t, "none", 0)
-	d.flow(t, 0, 3, 1, 0, 0)
-	ctx, cancel := context.WithCancel(context.Background())
-	d.Every(units.Millisecond, func(units.Time) { cancel() })
-	if err := d.Run(ctx, units.Second); err == nil || d.Now() > 10*units.Millisecond {
-		t.Fatal(err, d.Now())
+	for _, until := range []units.Time{units.Second, units.Never} {
+		for parts := range 2 {
+			d := newDumbbell(t, "none", units.Microsecond)
+			d.Parts(1 + parts)
+			d.flow(t, 0, 3, 1, 0, 0)
+			ctx, cancel := context.WithCancel(context.Background())
+			d.Every(units.Millisecond, func(units.Time) { cancel() })
+			if err := d.Run(ctx, until); err == nil || d.Now() > 10*units.Millisecond {
+				t.Fatal(until, parts, err, d.Now())
+			}
+		}
 	}
 }

@@ -198,7 +198,8 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	if w.soon == nil {
 		w.begin()
 	}
-	w.wakeAll() // what was asked for before the world ran
+	until = min(until, units.Never-1) // there is an instant after it
+	w.wakeAll()                       // what was asked for before the world ran
 	if w.split != nil {
 		return w.runParts(ctx, until)
 	}
