@@ -51,8 +51,8 @@ type member struct {
 }
 
 // port is one end of a link: what arrivals and transmissions need in one line of the
-// cache, the rest in the next. It is an odd number of lines, so that many ports do not
-// compete for half of the places of the caches.
+// cache, what is to happen there in the next, and the rest in a third. It is an odd number of
+// lines, so that many ports do not compete for half of the places of the caches.
 type port struct {
 	node      dataplane.Server
 	env       *dataplane.Env
