@@ -24,7 +24,8 @@ type testCase struct {
 	load func() (*lab.Experiment, lab.SchemeUse, error) // the experiment, and the scheme with which it runs
 	ns3  reference                                      // zero: not known
 
-	large bool // the world will want huge pages
+	large bool       // the world will want huge pages
+	delay units.Time // of all links, instead of the experiment's; 0: that
 }
 
 // reference is what an ns-3 RDMA simulator needs for the same files on a like
@@ -139,6 +140,9 @@ func (c *testCase) run(ctx context.Context, each bool, cores int, until units.Ti
 	e.Parameters.AckEach = lab.Sourced[bool]{Value: config.Set(each), Source: "the bench's"}
 	if until > 0 {
 		e.Duration = until
+	}
+	if c.delay > 0 {
+		e.Parameters.HostDelay.Value, e.Parameters.TrunkDelay.Value = config.Set(c.delay), config.Set(c.delay)
 	}
 	return e.RunOne(ctx, lab.Options{World: "sim", Cores: cores}, use, lab.Observer{Running: running})
 }

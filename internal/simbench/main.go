@@ -35,6 +35,7 @@ func run() error {
 	each := flag.Bool("each", false, "with -child: acknowledge every packet")
 	cores := flag.Int("cores", 1, "with -child: processors that the run uses")
 	until := flag.Duration("until", 0, "with -child: end at this virtual time")
+	delay := flag.Duration("delay", 0, "with -child: of all links, in the cases of -growth; 0: 5us")
 	waits := flag.Bool("wait", false, "with -child: say when the network is built, and begin when a line comes in")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile of the processor")
 	flag.Parse()
@@ -68,7 +69,11 @@ func run() error {
 		if len(list) != 1 {
 			return fmt.Errorf("-child needs a -case")
 		}
-		m, err := measure(&list[0], *each, *cores, units.Time(*until)*units.Nanosecond, *profile, ready)
+		c := list[0]
+		if c.delay = units.Time(*delay) * units.Nanosecond; c.delay != 0 && (c.delay < 0 || !slices.ContainsFunc(growing, func(g testCase) bool { return g.name == c.name })) {
+			return fmt.Errorf("-delay %v of %s: at least 1ns, and the case one of %s", *delay, c.name, names(growing))
+		}
+		m, err := measure(&c, *each, *cores, units.Time(*until)*units.Nanosecond, *profile, ready)
 		if err != nil {
 			return err
 		}
