@@ -124,7 +124,7 @@ func (p *Pool) Fetch(ref uint32) {
 	if uint64(ref)>>(p.chunkShift&63) >= uint64(len(p.chunks)) {
 		p.FetchAll()
 	}
-	memory.PrefetchToWrite(unsafe.Pointer(p.Head(ref)), 1)
+	memory.PrefetchToWrite(unsafe.Pointer(p.head(ref)), 1)
 }
 
 // FetchAll gets at all frames that other pools allocated.
@@ -228,9 +228,9 @@ func (p *Pool) Bytes(f *Frame) []byte {
 func (p *Pool) chunk(ref uint32) []byte { return p.chunks[uint64(ref)>>(p.chunkShift&63)] }
 func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unitShift & 63) }
 
-// Head is the first bytes of a frame in a buffer, if nothing was put before those with
+// head is the first bytes of a frame in a buffer, if nothing was put before those with
 // which it was made, or taken away.
-func (p *Pool) Head(ref uint32) *wire.Quick {
+func (p *Pool) head(ref uint32) *wire.Quick {
 	at := p.place(ref) + int(p.off)
 	return (*wire.Quick)(p.chunk(ref)[at : at+wire.QuickLen])
 }

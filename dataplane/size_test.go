@@ -44,8 +44,8 @@ func TestHeadersAreALine(t *testing.T) {
 		for range 2*chunkSlots + 1 {
 			f, _ := p.Alloc(1000)
 			b := p.Header(f)
-			if at := uintptr(unsafe.Pointer(&b[0])); at%line != 0 || unsafe.Pointer(p.Head(f.Ref)) != unsafe.Pointer(&b[0]) {
-				t.Fatalf("frame %d begins at %x, the line is at %x", f.Ref, at, p.Head(f.Ref))
+			if at := uintptr(unsafe.Pointer(&b[0])); at%line != 0 || unsafe.Pointer(p.head(f.Ref)) != unsafe.Pointer(&b[0]) {
+				t.Fatalf("frame %d begins at %x, the line is at %x", f.Ref, at, p.head(f.Ref))
 			}
 			if want := int(p.slot) - headerOff; len(b) != want {
 				t.Fatalf("%d bytes of headers, want %d", len(b), want)

@@ -18,9 +18,8 @@ import (
 // after each such window. They meet more rarely: where a sampler is due, and so that time
 // in which nothing happens is skipped.
 //
-// It is the same as if one had everything happen in its order. Events of an instant
-// are ordered by their numbers, and those of different nodes have nothing to do with
-// each other: what passes between nodes are frames, and they take time. The trace hash is
+// It is the same as if one had everything happen in its order. Events of a node
+// have an order, and those of different nodes have nothing to do with each other: what passes between nodes are frames, and they take time. The trace hash is
 // a sum, to which each part adds its own arrivals.
 type split struct {
 	parts  []*part

@@ -121,7 +121,6 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 		for l := &t.flight; l.first < stop; {
 			key := v.key(l.first, number)
 			f := l.take()
-
 			v.arrivals = append(v.arrivals, arriving{key, f.ref, f.len, f.off})
 		}
 	}

@@ -43,6 +43,14 @@ var cases = []testCase{
 	{name: "clos512-w2", load: clos},
 }
 
+// casesOf are those that are compared: the three, or growing networks.
+func casesOf(growth bool) []testCase {
+	if growth {
+		return growing
+	}
+	return cases
+}
+
 // compact is the scenario of PCN's figure 1 and 2: two long flows and fourteen
 // bursts at one of their receivers. The bursts come early here: what is before
 // them is two flows alone.

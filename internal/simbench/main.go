@@ -50,10 +50,7 @@ func run() error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(m)
 	}
-	list := cases
-	if *growth {
-		list = growing
-	}
+	list := casesOf(*growth)
 	if *only != "" {
 		all := slices.Concat(cases, growing)
 		i := slices.IndexFunc(all, func(c testCase) bool { return c.name == *only })

@@ -91,10 +91,7 @@ func made(list []testCase, growth bool) result {
 
 func TestResult(t *testing.T) {
 	for _, growth := range []bool{false, true} {
-		list := cases
-		if growth {
-			list = growing
-		}
+		list := casesOf(growth)
 		r := made(list, growth)
 		if len(r.Cases) != 2*len(list) {
 			t.Fatalf("%d lines of %d cases", len(r.Cases), len(list))
@@ -147,10 +144,7 @@ func TestResult(t *testing.T) {
 // The file has the fields that others read, and those of ratios; both tables are narrow.
 func TestWhatIsWritten(t *testing.T) {
 	for _, growth := range []bool{false, true} {
-		list := cases
-		if growth {
-			list = growing
-		}
+		list := casesOf(growth)
 		r := made(list, growth)
 		b, err := json.Marshal(r)
 		if err != nil {
