@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"photon/config"
 	"photon/lab/topology"
 	"photon/pfc"
 	"photon/sim"
@@ -69,6 +70,12 @@ func (e *Experiment) check() error {
 
 func (e *Experiment) checkParameters() error {
 	p := &e.Parameters
+	if !p.XON.Value.IsSet() && p.XON.Source == "" {
+		p.XON = Sourced[units.Size]{
+			Value:  config.Set(max(0, p.XOFF.Value.V-2*p.MTU.Value.V)),
+			Source: "two MTU below XOFF, as DCQCN has it (SIGCOMM'15, section 4)",
+		}
+	}
 	sources := p.sources()
 	for _, name := range sortedKeys(sources) {
 		if sources[name] == "" {

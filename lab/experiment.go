@@ -106,7 +106,7 @@ func (s *Sourced[T]) UnmarshalYAML(n ast.Node) error {
 	return s.Value.UnmarshalYAML(n)
 }
 
-// Parameters of the network. The first nine must be there.
+// Parameters of the network. The first eight must be there.
 type Parameters struct {
 	LinkRate   Sourced[units.Rate] `yaml:"link_rate"`   // of hosts, and of switches unless trunk_rate says otherwise
 	HostDelay  Sourced[units.Time] `yaml:"host_delay"`  // one way, of a link to a host
@@ -115,9 +115,9 @@ type Parameters struct {
 	MTU        Sourced[units.Size] `yaml:"mtu"`         // for headroom and the limit of the switches
 	Priority   Sourced[int]        `yaml:"priority"`    // lossless priority of the data
 	XOFF       Sourced[units.Size] `yaml:"xoff"`        // per ingress port
-	XON        Sourced[units.Size] `yaml:"xon"`
-	Buffer     Sourced[units.Size] `yaml:"buffer"` // per switch
+	Buffer     Sourced[units.Size] `yaml:"buffer"`      // per switch
 
+	XON       Sourced[units.Size] `yaml:"xon"` // per ingress port; two MTU below xoff if absent
 	TrunkRate Sourced[units.Rate] `yaml:"trunk_rate"`
 	Overhead  Sourced[int]        `yaml:"overhead"` // bytes on the wire beyond those of a frame without FCS; 24 if absent
 	Lossless  Sourced[[]int]      `yaml:"lossless"` // all lossless priorities, if there are more than one

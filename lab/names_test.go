@@ -3,6 +3,8 @@ package lab
 import (
 	"strings"
 	"testing"
+
+	"photon/units"
 )
 
 // An experiment as somebody would write it who has no paper to cite.
@@ -45,6 +47,13 @@ func TestValuesWithoutSources(t *testing.T) {
 	p := &e.Parameters
 	if p.LinkRate.Value.V.String() != "10Gbps" || p.LinkRate.Source != thisFile || p.LinkRate.Value.Line != 6 || p.Priority.Value.V != 3 || p.XON.Source != "two frames below" {
 		t.Errorf("%+v", p)
+	}
+	without, err := Parse("x.yaml", []byte(strings.Replace(unsourced, "  xon: {value: 97KB, source: two frames below}\n", "", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := &without.Parameters; p.XON.Value.V != 97*units.KB || !strings.HasPrefix(p.XON.Source, "two MTU below XOFF") {
+		t.Errorf("%+v", p.XON)
 	}
 	if e.Schemes[0].Name.V != "none" || len(e.Schemes[0].Params) != 0 {
 		t.Errorf("%+v", e.Schemes[0])
