@@ -365,7 +365,7 @@ func (x *boarded) state() *stateOf {
 		for _, w := range x.worlds {
 			measured, verdict := "", ""
 			if w.claims != nil && w.claims[i].Verdict != NotRun {
-				measured, verdict = number(w.claims[i].Measured, c.Unit), string(w.claims[i].Verdict)
+				measured, verdict = w.claims[i].measured(), string(w.claims[i].Verdict)
 			}
 			claim.Measured, claim.Verdicts = append(claim.Measured, measured), append(claim.Verdicts, verdict)
 		}

@@ -27,6 +27,7 @@ type ClaimResult struct {
 	Paper    *float64 `json:"paper"`
 	Unit     string   `json:"unit"`
 	Measured *float64 `json:"measured"`
+	AtLeast  *float64 `json:"at_least,omitempty"` // a quotient whose dividend never came is at least this
 	Verdict  Verdict  `json:"verdict"`
 	Note     string   `json:"note"`
 }
@@ -49,7 +50,6 @@ func (c Claim) judge(runs map[string]Metrics, watched float64) ClaimResult {
 		r.Note = join(r.Note, "this value of the sweep was not run")
 		return r
 	}
-	atLeast := 0.0 // what the quotient is if value never came
 	if c.ratio() {
 		over := c.Over
 		if over == "" {
@@ -57,8 +57,8 @@ func (c Claim) judge(runs map[string]Metrics, watched float64) ClaimResult {
 		}
 		divisor := runs[c.Schemes[len(c.Schemes)-1]][over]
 		if value == nil {
-			if bound := quotient(&watched, divisor); bound != nil && c.kind() == ratio {
-				atLeast = *bound
+			if c.kind() == ratio && watched > 0 {
+				r.AtLeast = quotient(&watched, divisor)
 			}
 		} else {
 			value = quotient(value, divisor)
@@ -71,12 +71,12 @@ func (c Claim) judge(runs map[string]Metrics, watched float64) ClaimResult {
 	switch {
 	case c.Paper == nil:
 		r.Verdict = Shape
-	case atLeast > 1 && *c.Paper > 1:
+	case r.AtLeast != nil && *r.AtLeast > 1 && *c.Paper > 1:
 		r.Verdict = Direction
-		if c.Holds.V == "at_least" && atLeast >= *c.Paper {
+		if c.Holds.V == "at_least" && *r.AtLeast >= *c.Paper {
 			r.Verdict = Reproduced
 		}
-		r.Note = join(r.Note, fmt.Sprintf(neverCame+", which is at least %.3g times as long", atLeast))
+		r.Note = join(r.Note, fmt.Sprintf(neverCame+", which is at least %.3g times as long", *r.AtLeast))
 	case value == nil:
 		r.Verdict = Differs
 		r.Note = join(r.Note, neverCame)
@@ -147,7 +147,15 @@ func Count(claims []ClaimResult) (n map[Verdict]int) {
 	return n
 }
 
-// String prints a measured or printed number as the tables do.
+// measured prints what was measured as the tables do.
+func (c *ClaimResult) measured() string {
+	if c.Measured == nil && c.AtLeast != nil {
+		return "≥ " + number(c.AtLeast, c.Unit)
+	}
+	return number(c.Measured, c.Unit)
+}
+
+// number prints a measured or printed number as the tables do.
 func number(v *float64, unit string) string {
 	if v == nil {
 		return "–"

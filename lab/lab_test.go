@@ -261,11 +261,33 @@ func TestJudge(t *testing.T) {
 		{"never, so perhaps late enough", Claim{Schemes: []string{"a", "b"}, Metric: "y", Paper: ptr(4), Holds: config.Set("at_least")}, Direction, nil},
 		{"never, but it should be sooner", Claim{Schemes: []string{"a", "b"}, Metric: "y", Paper: ptr(0.5)}, Differs, nil},
 		{"never, but watched for less than the other", Claim{Schemes: []string{"a", "b"}, Metric: "y", Over: "x", Paper: ptr(2)}, Differs, nil},
+		{"never, and no number printed", Claim{Schemes: []string{"a", "b"}, Metric: "y"}, Shape, nil},
 		{"never, and no reduction", Claim{Schemes: []string{"a", "b"}, Metric: "y", As: config.Set("reduction"), Paper: ptr(2)}, Differs, nil},
 	} {
 		got := c.claim.judge(runs, 3)
 		if got.Verdict != c.want || (got.Measured == nil) != (c.measure == nil) || got.Measured != nil && *got.Measured != *c.measure {
 			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// What never came is printed as the least that it can be, where that is known.
+func TestMeasuredText(t *testing.T) {
+	runs := map[string]Metrics{"a": {"y": nil}, "b": {"y": ptr(2)}}
+	for _, c := range []struct {
+		claim   Claim
+		watched float64
+		want    string
+	}{
+		{Claim{Schemes: []string{"a", "b"}, Metric: "y"}, 5, "≥ 2.5"},
+		{Claim{Schemes: []string{"a", "b"}, Metric: "y"}, 0, "–"}, // it is no time that could come
+		{Claim{Schemes: []string{"a", "b"}, Metric: "y", As: config.Set("reduction")}, 5, "–"},
+		{Claim{Schemes: []string{"b", "a"}, Metric: "y"}, 5, "–"},
+		{Claim{Schemes: []string{"a"}, Metric: "y"}, 5, "–"},
+		{Claim{Schemes: []string{"b"}, Metric: "y"}, 5, "2"},
+	} {
+		if r := c.claim.judge(runs, c.watched); r.measured() != c.want {
+			t.Errorf("%+v: %s, want %s", c.claim, r.measured(), c.want)
 		}
 	}
 }

@@ -170,7 +170,7 @@ func (p *outcomePaper) markdown(b *bytes.Buffer) {
 	}
 	b.WriteString("| figure | claim | paper | ours | verdict |\n|---|---|--:|--:|---|\n")
 	for _, c := range p.claims {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", cell(c.figure), cell(c.Text), cell(number(c.Paper, c.Unit)), cell(number(c.Measured, c.Unit)), c.Verdict)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", cell(c.figure), cell(c.Text), cell(number(c.Paper, c.Unit)), cell(c.measured()), c.Verdict)
 	}
 	for _, c := range p.claims {
 		if c.Verdict != Differs && (c.Verdict != Direction || c.Measured != nil) { // a number speaks for itself
@@ -180,7 +180,7 @@ func (p *outcomePaper) markdown(b *bytes.Buffer) {
 		if !c.explained {
 			note = strings.TrimSuffix(join("no explanation yet", note), "; ")
 		}
-		fmt.Fprintf(b, "\n**%s, %s.** %s: %s where the paper has %s. %s.\n", c.Experiment, c.ID, c.Text, number(c.Measured, c.Unit), number(c.Paper, c.Unit), sentenceCase(note))
+		fmt.Fprintf(b, "\n**%s, %s.** %s: %s where the paper has %s. %s.\n", c.Experiment, c.ID, c.Text, c.measured(), number(c.Paper, c.Unit), sentenceCase(note))
 	}
 }
 

@@ -135,7 +135,7 @@ func claimRows(results []*Result) (rows []web.Claim) {
 		same := true
 		for _, r := range results {
 			mine := r.Claims[i]
-			row.Measured = append(row.Measured, number(mine.Measured, c.Unit))
+			row.Measured = append(row.Measured, mine.measured())
 			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(mine.Verdict)})
 			same = same && mine.Verdict == c.Verdict
 		}

@@ -25,7 +25,7 @@ func Table(w io.Writer, results []*Result) error {
 		row := c.ID + "\t" + number(c.Paper, c.Unit)
 		var verdicts []string
 		for _, r := range results {
-			row += "\t" + number(r.Claims[i].Measured, c.Unit)
+			row += "\t" + r.Claims[i].measured()
 			if v := string(r.Claims[i].Verdict); !slices.Contains(verdicts, v) {
 				verdicts = append(verdicts, v)
 			}
