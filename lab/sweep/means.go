@@ -49,12 +49,13 @@ func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 					v = append(v, *x)
 				}
 			}
-			switch mean, err := meanOf(v); len(v) {
+			switch len(v) {
 			case 0:
 				fmt.Fprintf(t, "\t%s never", name)
 			case 1:
-				fmt.Fprintf(t, "\t%s %.4g", name, mean)
+				fmt.Fprintf(t, "\t%s %.4g", name, v[0])
 			default:
+				mean, err := meanOf(v)
 				fmt.Fprintf(t, "\t%s %.4g ± %.2g", name, mean, err)
 			}
 			if len(v) > 0 && len(v) < len(of[point]) {
@@ -66,12 +67,14 @@ func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 	return t.Flush()
 }
 
-// meanOf is the mean of values and its standard error.
+// meanOf is the mean of values, of which there are some, and its standard error. It counts from
+// the first of them, so that values which are all the same have no error.
 func meanOf(v []float64) (mean, err float64) {
 	n := float64(len(v))
 	for _, x := range v {
-		mean += x / n
+		mean += (x - v[0]) / n
 	}
+	mean += v[0]
 	for _, x := range v {
 		err += (x - mean) * (x - mean)
 	}
