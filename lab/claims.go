@@ -12,7 +12,7 @@ type Verdict string
 
 // Verdicts.
 const (
-	Reproduced Verdict = "reproduced" // within 25 % of the paper's figure, or the stated inequality holds
+	Reproduced Verdict = "reproduced" // within 25 % of the paper's figure and, of two schemes, the same one ahead; or the stated inequality holds
 	Direction  Verdict = "direction"  // the same order of schemes, another magnitude; for one scheme: within a factor of 2
 	Differs    Verdict = "differs"
 	Shape      Verdict = "shape"   // the paper prints no number
@@ -125,6 +125,9 @@ func (c *Claim) kind() claimKind {
 
 func verdict(measured, paper float64, holds string, kind claimKind) Verdict {
 	near := math.Abs(measured-paper) <= 0.25*math.Abs(paper)
+	if kind == ratio && paper != 1 && (measured > 1) != (paper > 1) {
+		near = false // the other scheme is ahead, however little
+	}
 	switch {
 	case near, holds == "at_most" && measured <= paper, holds == "at_least" && measured >= paper:
 		return Reproduced

@@ -235,7 +235,7 @@ func TestResultFormat(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	runs := map[string]Metrics{"a": {"x": ptr(10), "y": nil}, "b": {"x": ptr(4), "y": ptr(1)}, "z": {"x": ptr(0)}}
+	runs := map[string]Metrics{"a": {"x": ptr(10), "y": nil}, "b": {"x": ptr(4), "y": ptr(1)}, "c": {"x": ptr(99)}, "d": {"x": ptr(100)}, "z": {"x": ptr(0)}}
 	for _, c := range []struct {
 		name    string
 		claim   Claim
@@ -251,8 +251,11 @@ func TestJudge(t *testing.T) {
 		{"ratio", Claim{Schemes: []string{"a", "b"}, Metric: "x", Paper: ptr(2.5)}, Reproduced, ptr(2.5)},
 		{"ratio, order", Claim{Schemes: []string{"a", "b"}, Metric: "x", Paper: ptr(25)}, Direction, ptr(2.5)},
 		{"ratio, other order", Claim{Schemes: []string{"b", "a"}, Metric: "x", Paper: ptr(2)}, Differs, ptr(0.4)},
+		{"ratio, near but other order", Claim{Schemes: []string{"c", "d"}, Metric: "x", Paper: ptr(1.09)}, Differs, ptr(0.99)},
+		{"ratio, near and below as well", Claim{Schemes: []string{"c", "d"}, Metric: "x", Paper: ptr(0.9)}, Reproduced, ptr(0.99)},
+		{"ratio of equals", Claim{Schemes: []string{"c", "d"}, Metric: "x", Paper: ptr(1)}, Reproduced, ptr(0.99)},
 		{"no number printed", Claim{Schemes: []string{"a"}, Metric: "x"}, Shape, ptr(10)},
-		{"scheme missing", Claim{Schemes: []string{"a", "c"}, Metric: "x", Paper: ptr(1)}, NotRun, nil},
+		{"scheme missing", Claim{Schemes: []string{"a", "e"}, Metric: "x", Paper: ptr(1)}, NotRun, nil},
 		{"never happened", Claim{Schemes: []string{"a"}, Metric: "y", Paper: ptr(1)}, Differs, nil},
 		{"divided by nothing", Claim{Schemes: []string{"b", "a"}, Metric: "y", Paper: ptr(1)}, Differs, nil},
 		{"divided by zero", Claim{Schemes: []string{"a", "z"}, Metric: "x", Paper: ptr(1)}, Differs, nil},

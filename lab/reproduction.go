@@ -109,7 +109,7 @@ const outcomeHead = `# Reproduction
 
 Made by ` + "`photon report DIR --reproduction docs`" + ` from the results of ` + "`photon replay`" + ` in virtual time; changes by hand are lost.
 
-- **reproduced**: within 25 % of the paper's figure, or the stated inequality holds
+- **reproduced**: within 25 % of the paper's figure and, of two schemes, the same one ahead; or the stated inequality holds
 - **direction**: the same order of schemes but another magnitude, or, for one scheme alone, within a factor of 2
 - **differs**: neither; below each table it says what is known about the cause
 - **shape**: the paper prints no number; ours is there to be looked at
