@@ -180,7 +180,7 @@ func (p PFC) lossless() (set uint8, err error) {
 // thresholds returns XOFF and XON; the headroom is the port's.
 func (p PFC) thresholds(mtu int) (pfc.Thresholds, error) {
 	t := pfc.Thresholds{XOFF: p.XOFF.Or(defaultXOFF), Alpha: p.Alpha.V}
-	t.XON = p.XON.Or(max(0, t.XOFF-2*units.Size(mtu)))
+	t.XON = p.XON.Or(pfc.XONBelow(t.XOFF, units.Size(mtu)))
 	if err := t.Validate(); err != nil {
 		line := cmp.Or(p.XON.Line, p.XOFF.Line)
 		if strings.HasPrefix(err.Error(), "alpha") {

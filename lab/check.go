@@ -68,14 +68,19 @@ func (e *Experiment) check() error {
 	return e.checkClaims()
 }
 
-func (e *Experiment) checkParameters() error {
-	p := &e.Parameters
+// complete puts in what may be left out and has a value nevertheless, with its source.
+func (p *Parameters) complete() {
 	if !p.XON.Value.IsSet() && p.XON.Source == "" {
 		p.XON = Sourced[units.Size]{
-			Value:  config.Set(max(0, p.XOFF.Value.V-2*p.MTU.Value.V)),
+			Value:  config.Set(pfc.XONBelow(p.XOFF.Value.V, p.MTU.Value.V)),
 			Source: "two MTU below XOFF, as DCQCN has it (SIGCOMM'15, section 4)",
 		}
 	}
+}
+
+func (e *Experiment) checkParameters() error {
+	p := &e.Parameters
+	p.complete()
 	sources := p.sources()
 	for _, name := range sortedKeys(sources) {
 		if sources[name] == "" {

@@ -19,6 +19,10 @@ type Thresholds struct {
 	Alpha float64
 }
 
+// XONBelow is the XON where none is set: two frames of the longest below XOFF, as
+// DCQCN has it (SIGCOMM'15, section 4), and not below 0.
+func XONBelow(xoff, mtu units.Size) units.Size { return max(0, xoff-2*mtu) }
+
 // Validate says what is wrong with the thresholds, in one line.
 func (t Thresholds) Validate() error {
 	switch {
