@@ -101,6 +101,18 @@ func (e *Experiment) judge(r *Result) (claims []ClaimResult) {
 	return claims
 }
 
+// Judged is the result that metrics by scheme make which come from elsewhere than
+// one replay, such as a sweep: with them and the claims, and without anything else.
+// Claims about schemes and metrics that are not there are not run.
+func (e *Experiment) Judged(world string, schemes map[string]Metrics) *Result {
+	r := &Result{Experiment: e.ID, World: world}
+	for _, name := range sortedKeys(schemes) {
+		r.Runs = append(r.Runs, Run{Scheme: name, Metrics: schemes[name]})
+	}
+	r.Claims = e.judge(r)
+	return r
+}
+
 // measured reports whether the runs have the metrics of a claim, as far as they
 // have its schemes.
 func (c *Claim) measured(runs map[string]Metrics) bool {

@@ -251,7 +251,7 @@ func (s *sweepFlags) submit(c *cobra.Command, spec *sweep.Spec, tasks []*sweep.T
 
 func collectCommand() *cobra.Command {
 	var out, seeds string
-	var missing bool
+	var missing, claims bool
 	var mean []string
 	c := &cobra.Command{
 		Use:   "collect SPEC|DIR",
@@ -289,6 +289,11 @@ func collectCommand() *cobra.Command {
 					return bad(fmt.Errorf("--mean: %w", err))
 				}
 			}
+			if claims {
+				if err := spec.WriteClaims(c.OutOrStdout(), &got); err != nil {
+					return bad(fmt.Errorf("--claims: %w", err))
+				}
+			}
 			fmt.Fprintf(c.OutOrStdout(), "%d of %d tasks: %s, %s\n", got.Rows, len(tasks), got.CSV, got.Parquet)
 			if got.Missing > 0 && !missing {
 				return fmt.Errorf("%d tasks have no result yet; photon sweep runs them (--allow-missing: that is all right)", got.Missing)
@@ -299,6 +304,7 @@ func collectCommand() *cobra.Command {
 	c.Flags().StringVar(&out, "out", "out", "folder in which the sweep's results are, if a spec is named")
 	c.Flags().StringVar(&seeds, "seeds", "", "only the tasks with these `seeds` of the spec's, as in 1..100")
 	c.Flags().StringSliceVar(&mean, "mean", nil, "print the mean of these `metrics` over seeds, too, and its standard error")
+	c.Flags().BoolVar(&claims, "claims", false, "lay the means over seeds beside the claims of the experiments, too")
 	c.Flags().BoolVar(&missing, "allow-missing", false, "tasks without a result are no error")
 	return c
 }

@@ -3,6 +3,7 @@ package sweep
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,9 @@ func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
 	done, err := f.Done()
 	if err != nil {
 		return c, err
+	}
+	if len(done) == 0 {
+		return c, fmt.Errorf("there are no results in %s: photon sweep makes them", f)
 	}
 	records := []*Record{}
 	builds := map[string]bool{}
