@@ -90,10 +90,8 @@ func (m *pcnTwin) run(n int) (jain, use float64) {
 		m.after(0, 0, func() { m.send(h, 0) })
 	}
 	m.after(twinPeriod, 0, func() { m.tick(twinPeriod, wmin) })
-	for now := 0.0; now < twinEnd; {
-		e := heap.Pop(&m.events).(twinEvent)
-		now = e.at
-		e.what()
+	for m.events[0].at < twinEnd {
+		heap.Pop(&m.events).(twinEvent).what()
 	}
 	var sum, squares float64
 	for _, v := range m.rx {
