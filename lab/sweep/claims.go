@@ -28,7 +28,7 @@ func (s *Spec) WriteClaims(w io.Writer, c *Collected) error {
 		if len(e.Claims) == 0 {
 			return fmt.Errorf("%s has no claims", x.id)
 		}
-		r, fewest, most := means(e, c.of(x.id))
+		r, fewest, most := judged(e, c.of(x.id))
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
@@ -54,25 +54,25 @@ func (c *Collected) of(experiment string) (records []*Record) {
 	return records
 }
 
-// means judges the means over seeds of an experiment's results, and says how many there are at
-// least and at most of a scheme and a value of the experiment's sweep.
-func means(e *lab.Experiment, records []*Record) (r *lab.Result, fewest, most int) {
+// judged lays the means over seeds beside an experiment's claims, and says how many results there
+// are at least and at most of a scheme and a value of the experiment's sweep.
+func judged(e *lab.Experiment, records []*Record) (r *lab.Result, fewest, most int) {
 	type place struct{ scheme, metric string }
 	of, runs := map[place][]float64{}, map[place]int{}
 	schemes := map[string]lab.Metrics{}
-	for _, r := range records {
+	for _, x := range records {
 		value := ""
 		if e.Sweep != nil {
-			value = r.Params[e.Sweep.Name]
+			value = x.Params[e.Sweep.Name]
 		}
-		runs[place{r.Scheme, value}]++
-		if schemes[r.Scheme] == nil {
-			schemes[r.Scheme] = lab.Metrics{}
+		runs[place{x.Scheme, value}]++
+		if schemes[x.Scheme] == nil {
+			schemes[x.Scheme] = lab.Metrics{}
 		}
-		for name, v := range r.Metrics {
+		for name, v := range x.Metrics {
 			name = lab.Key(name, value)
-			schemes[r.Scheme][name] = nil
-			if p := (place{r.Scheme, name}); v != nil {
+			schemes[x.Scheme][name] = nil
+			if p := (place{x.Scheme, name}); v != nil {
 				of[p] = append(of[p], *v)
 			}
 		}

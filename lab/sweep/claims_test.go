@@ -50,6 +50,13 @@ func TestClaims(t *testing.T) {
 		t.Errorf("a sweep says\n%s\nand a replay\n%s", &got, &want)
 	}
 
+	if most := c.records[0].Metrics["most"]; *most == *c.records[1].Metrics["most"] {
+		t.Errorf("the seed decides nothing: %v twice", *most)
+	}
+	if _, err := (folder + "/nowhere").Collect(tasks); err == nil || !strings.Contains(err.Error(), "there is no folder") {
+		t.Errorf("collecting from nowhere: %v", err)
+	}
+
 	only := tasks[:12] // PCN's ten, and two of DCQCN's
 	if c, err = folder.Collect(only); err != nil {
 		t.Fatal(err)

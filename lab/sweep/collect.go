@@ -3,8 +3,11 @@ package sweep
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -47,12 +50,12 @@ var fixed = []string{"task", "experiment", "scheme", "seed", "packet_hops", "vir
 // results.parquet, a row for each in the order of the grid. Columns are the task,
 // every setting that varies, and every metric; what a task does not have is empty.
 func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
+	if _, err := os.Stat(string(f)); errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("there is no folder %s: photon sweep makes it", f)
+	}
 	done, err := f.Done()
 	if err != nil {
 		return c, err
-	}
-	if len(done) == 0 {
-		return c, fmt.Errorf("there are no results in %s: photon sweep makes them", f)
 	}
 	records := []*Record{}
 	builds := map[string]bool{}
