@@ -79,6 +79,10 @@ func TestWhatTheHashSees(t *testing.T) {
 			"longer":          func(l []arrival) []arrival { l[i].length++; return l },
 			"marked":          func(l []arrival) []arrival { l[i].bytes[15] ^= 1; return l }, // IPv4's ECN field
 			"more time alive": func(l []arrival) []arrival { l[i].bytes[20] ^= 0x40; return l },
+			"for another":     func(l []arrival) []arrival { l[i].bytes[5] ^= 1; return l },     // Ethernet address
+			"from another":    func(l []arrival) []arrival { l[i].bytes[29] ^= 1; return l },    // IPv4 address
+			"another path":    func(l []arrival) []arrival { l[i].bytes[35] ^= 1; return l },    // UDP source port
+			"another pair":    func(l []arrival) []arrival { l[i].bytes[49] ^= 1; return l },    // of the BTH
 			"another number":  func(l []arrival) []arrival { l[i].bytes[53] ^= 0x80; return l }, // of the BTH
 			"times exchanged": func(l []arrival) []arrival { l[i].at, l[k].at = l[k].at, l[i].at; return l },
 			"ports exchanged": func(l []arrival) []arrival { l[i].port, l[k].port = l[k].port, l[i].port; return l },
@@ -106,8 +110,6 @@ func sameArrivals(a, b []arrival) bool {
 	count := map[arrival]int{}
 	for i, list := range [][]arrival{a, b} {
 		for _, x := range list {
-			clear(x.bytes[:14])
-			clear(x.bytes[22:50])
 			clear(x.bytes[58:])
 			count[x] += 1 - 2*i
 		}
@@ -147,10 +149,10 @@ func TestEveryBitCounts(t *testing.T) {
 		a.length ^= 1 << bit
 		see("length", a)
 	}
-	for i := range 16 {
+	for i := range 58 {
 		for bit := range 8 {
 			a := plain
-			a.bytes[[]int{14, 50}[i/8]+i%8] = 1 << bit
+			a.bytes[i] = 1 << bit
 			see("byte", a)
 		}
 	}
@@ -160,8 +162,10 @@ func TestEveryBitCounts(t *testing.T) {
 		see("a short frame", a)
 		a.at++
 		see("a short frame, later", a)
+		a.bytes[length-1] = 1
+		see("a short frame with another end", a)
 	}
-	if len(seen) != 1+62+20+10+128+6 {
+	if len(seen) != 1+62+20+10+58*8+9 {
 		t.Errorf("%d hashes", len(seen))
 	}
 }
