@@ -14,7 +14,7 @@ import (
 func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 	b := n.env.Header(f)
 	var h wire.Header
-	f.Prio = 0
+	f.Prio, f.Digest = 0, 0 // it may be written to
 	if !wire.Parse(b, &h) {
 		n.count(Wire, f)
 		n.discard(Wire, f, dataplane.DropMalformed)
@@ -143,7 +143,7 @@ func (n *NIC) give(f dataplane.Frame) {
 		n.discard(Wire, f, dataplane.DropTail)
 		return
 	}
-	if !n.in.Admit(f.Prio, int(f.Len)) {
+	if !n.in.Admit(f.Prio, int64(f.Len)) {
 		n.discard(Wire, f, dataplane.DropHeadroom)
 		return
 	}

@@ -32,7 +32,7 @@ func (n *NIC) Receive(now units.Time, port int, burst []dataplane.Frame) {
 func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 	b := n.env.Header(f)
 	var h wire.Header
-	f.Prio = 0
+	f.Prio, f.Digest = 0, 0 // it may be written to
 	if !wire.Parse(b, &h) {
 		n.count(Application, f)
 		n.discard(Application, f, dataplane.DropMalformed)

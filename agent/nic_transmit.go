@@ -42,7 +42,7 @@ func (n *NIC) toApplication(now units.Time, burst []dataplane.Frame) (filled int
 		if q.n == 0 {
 			n.upReady &^= 1 << prio
 		}
-		if n.in.Release(prio, int(f.Len)) {
+		if n.in.Release(prio, int64(f.Len)) {
 			n.env.Wake(Wire, now)
 		}
 		n.passed[prio]++

@@ -36,12 +36,12 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 	}
 	c.Buffer = units.Size(ports) * 8 * 200_000
 	r := newRig(b, c)
-	r.sw.Reserve(256)
+	r.sw.Reserve()
 	t := &traffic{rig: r, frames: make([][]Frame, ports), sums: make([][]byte, ports)}
 	t.learn(addresses)
 	for p := range ports {
-		for i := range quickBurst {
-			n := p*quickBurst + i
+		for i := range vectorLen {
+			n := p*vectorLen + i
 			to := (p + 1 + i%(ports-1)) % ports
 			dscp := uint8(26)
 			if priorities > 1 {
@@ -72,7 +72,7 @@ func (t *traffic) round(burst []Frame) {
 	r.now += us
 	for p := range t.frames {
 		for i := range t.frames[p] { // takes off its mark of the last round
-			b := r.env.Quick(&t.frames[p][i])
+			b := r.env.Start(&t.frames[p][i])
 			copy(b[24:26], t.sums[p][2*i:])
 			b[15] = b[15]&^3 | wire.ECT0
 		}
@@ -92,9 +92,9 @@ func BenchmarkSwitch(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("ports=%d/priorities=%d/addresses=%d", c.ports, c.priorities, c.addresses), func(b *testing.B) {
 			t := newTraffic(b, c.ports, c.priorities, c.addresses)
-			burst := make([]Frame, quickBurst)
+			burst := make([]Frame, vectorLen)
 			b.ReportAllocs()
-			perFrame(b, c.ports*quickBurst, func() { t.round(burst) })
+			perFrame(b, c.ports*vectorLen, func() { t.round(burst) })
 		})
 	}
 }
@@ -109,8 +109,8 @@ func BenchmarkSwitchWithoutMarking(b *testing.B) {
 	for p := range t.rig.sw.ports {
 		t.rig.sw.ports[p].setPoints(none)
 	}
-	burst := make([]Frame, quickBurst)
-	perFrame(b, 4*quickBurst, func() { t.round(burst) })
+	burst := make([]Frame, vectorLen)
+	perFrame(b, 4*vectorLen, func() { t.round(burst) })
 }
 
 // perFrame reports what one of the frames of a round costs: processor time of the
@@ -161,8 +161,8 @@ func BenchmarkVLANs(b *testing.B) {
 		c.VLANs = []VLAN{{ID: 10, Untagged: all}}
 		t.rig.reload(c)
 		t.learn(64)
-		burst := make([]Frame, quickBurst)
-		perFrame(b, 4*quickBurst, func() { t.round(burst) })
+		burst := make([]Frame, vectorLen)
+		perFrame(b, 4*vectorLen, func() { t.round(burst) })
 	})
 	b.Run("tagged", func(b *testing.B) {
 		t := newTraffic(b, 4, 1, 64)
@@ -177,14 +177,14 @@ func BenchmarkVLANs(b *testing.B) {
 				wire.PushVLANTag(t.rig.env.Header(*f), 3<<13|10)
 			}
 		}
-		burst := make([]Frame, quickBurst)
-		perFrame(b, 4*quickBurst, func() {
+		burst := make([]Frame, vectorLen)
+		perFrame(b, 4*vectorLen, func() {
 			t.rig.now += us
 			for p := range t.frames {
 				t.rig.sw.Receive(t.rig.now, p, t.frames[p])
 			}
 			for p := range t.frames {
-				if n := t.rig.sw.Transmit(t.rig.now, p, burst); n != quickBurst {
+				if n := t.rig.sw.Transmit(t.rig.now, p, burst); n != vectorLen {
 					b.Fatalf("%d frames", n)
 				}
 			}

@@ -2,33 +2,60 @@ package dataplane
 
 import "photon/units"
 
-// Env is what a world gives a node at construction, one per worker: buffers,
-// and a way to say that a port must be looked at. Only that worker uses it.
+// Env is what a world gives a node at construction, one per worker: buffers, a way to say that a
+// port must be looked at, and a way out for frames that need not wait. Only that worker uses it.
 type Env struct {
 	*Pool
 	due   []units.Time // per port of the node: when it asked for Transmit
 	woken []uint16     // ports whose due time moved since the world looked
 	held  []bool       // ports from which the node takes nothing at present
-	one   struct {     // those of a node with one port: they are in the same two lines of the cache
+	exits []Exit       // per port
+	out   []uint16     // ports with frames in their exits
+	// Queue asks the node to queue what arrives, even where an exit is open: the world has more to tell
+	// of this instant before anything may leave.
+	Queue bool
+	one   struct { // those of a node with one port: they are in the same few lines of the cache
 		due   [1]units.Time
 		woken [2]uint16
 		held  [1]bool
+		out   [1]uint16
 	}
 	_ [32]byte
 }
 
+// Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,
+// if they would be the next that Transmit returns; the world sends them when that has returned.
+type Exit struct {
+	Free    units.Time // the exit takes a frame from then on
+	PerByte units.Time // by which each byte on the wire puts that off
+	N       int        // frames that are in it
+	Frames  []Frame    // their places; none: the world has no way past Transmit
+	_       [16]byte
+}
+
 // NewEnv returns an Env for a node of so many ports.
 func NewEnv(pool *Pool, ports int) *Env {
-	e := &Env{Pool: pool}
+	e := &Env{Pool: pool, exits: make([]Exit, ports)}
 	if ports == 1 {
-		e.due, e.woken, e.held = e.one.due[:], e.one.woken[:0], e.one.held[:]
+		e.due, e.woken, e.held, e.out = e.one.due[:], e.one.woken[:0], e.one.held[:], e.one.out[:0]
 	} else {
-		e.due, e.woken, e.held = make([]units.Time, ports), make([]uint16, 0, 2*ports), make([]bool, ports)
+		e.due, e.woken, e.held, e.out = make([]units.Time, ports), make([]uint16, 0, 2*ports), make([]bool, ports), make([]uint16, 0, ports)
 	}
 	for i := range e.due {
 		e.due[i] = units.Never
 	}
 	return e
+}
+
+// Exit is a port's, for the world.
+func (e *Env) Exit(port int) *Exit { return &e.exits[port] }
+
+// Left returns the ports with frames in their exits. The world empties these. The slice is valid
+// until the next Receive.
+func (e *Env) Left() []uint16 {
+	out := e.out
+	e.out = e.out[:0]
+	return out
 }
 
 // Wake tells the world that Transmit of port must be called at t or before. It

@@ -3,54 +3,57 @@ package dataplane
 import (
 	"fmt"
 	"math/bits"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"photon/units"
 	"photon/wire"
 )
 
-// fdb is the forwarding database: which port leads to an address. Any worker
-// looks up, one writes: an entry is one word, read and written atomically.
-// Learned entries age lazily; an old one is as good as none, and its place is
-// taken when a new one needs it.
+// fdb is the forwarding database: which port leads to an address. Any worker looks up: an entry is one
+// word, read and written atomically. Any worker learns, too, if no other does so at this instant: else it
+// learns from the next frame, and waits for nobody. Learned entries age lazily; an old one is as good as
+// none, and its place is taken when a new one needs it.
 //
-// A static entry may name a group of ports of equal cost, among which a frame's
-// flow hash chooses.
+// A static entry may name a group of ports of equal cost, among which a frame's flow hash chooses.
 type fdb struct {
-	entries []fdbEntry // a power of two; linear probing over maxProbe places
-	groups  [][]uint16
-	row     row
-	age     uint32 // seconds; 0: entries do not age
-	salt    uint32 // of this switch's choice among equal paths; 0: none
+	places  []place // a power of two; linear probing over maxProbe of them
+	age     uint32  // seconds; 0: entries do not age
 	full    atomic.Uint64
-	changes *atomic.Uint32 // counts what was learned anew; the switch's
+	writing sync.Mutex // only tried: a worker never waits
+	changes *atomic.Uint32
 }
 
-// fdbEntry is one place. What is read together lies together.
-type fdbEntry struct {
+// place is where an address is kept. What is read together lies together.
+type place struct {
 	atomic.Uint64               // the entry
 	seen          atomic.Uint32 // second in which a learned one was last confirmed
 }
 
-// An entry: address 48 bits, port or group 12 bits, kind 4 bits; zero is an empty place.
+// entry is an address (48 bits), a port or group (12 bits) and a kind (4 bits); 0: there is none.
+type entry uint64
+
 const (
-	fdbLearned uint64 = 1
-	fdbStatic  uint64 = 2
-	fdbGroup   uint64 = 3
-	fdbRouter  uint64 = 4 // the switch itself, which routes
+	fdbLearned entry = 1
+	fdbStatic  entry = 2
+	fdbGroup   entry = 3
+	fdbRouter  entry = 4 // the switch itself, which routes
+	fdbKind    entry = 15
 
 	maxPorts = 1 << 12
 	maxProbe = 32
 )
 
-// What a lookup returns in place of a port.
-const (
-	noPort   = -1 // the address is unknown
-	toRouter = -2 // it is the switch's own, as a router
-)
+func newEntry(mac wire.MAC, value uint16, kind entry) entry {
+	return entry(mac)<<16 | entry(value)<<4 | kind
+}
 
-func newFDB(capacity int, age units.Time, salt uint32) *fdb {
-	return &fdb{entries: make([]fdbEntry, places(capacity)), age: uint32(age / units.Second), salt: salt, changes: new(atomic.Uint32)}
+func (e entry) mac() wire.MAC { return wire.MAC(e >> 16) }
+func (e entry) value() uint16 { return uint16(e>>4) & (maxPorts - 1) }
+
+func newFDB(capacity int, age units.Time, changes *atomic.Uint32) *fdb {
+	return &fdb{places: make([]place, places(capacity)), age: uint32(age / units.Second), changes: changes}
 }
 
 // places is how many places a database of so many addresses has.
@@ -58,185 +61,122 @@ func places(capacity int) int { return 1 << bits.Len(uint(max(2*capacity, maxPro
 
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
 
-func (t *fdb) home(mac wire.MAC) int { return spread(mac) & (len(t.entries) - 1) }
-
-// spread hashes an address.
-func spread(mac wire.MAC) int {
+// probe calls do for each place where an address may be, in their order, until it says that it is done.
+func (t *fdb) probe(mac wire.MAC, do func(at *place, e entry) (done bool)) {
 	hi, lo := bits.Mul64(uint64(mac), 0x9E3779B97F4A7C15)
-	return int(hi ^ lo)
-}
-
-// lookup returns the port for a frame to mac of a flow with the given hash, noPort or toRouter.
-func (t *fdb) lookup(mac wire.MAC, hash uint32, now units.Time) int {
-	if e := t.row.entry(mac); e != 0 {
-		return t.static(e, hash)
-	}
-	at := t.home(mac)
+	at := int(hi ^ lo)
 	for range maxProbe {
-		e := t.entries[at].Load()
-		if e == 0 {
-			return noPort
+		p := &t.places[at&(len(t.places)-1)]
+		if do(p, entry(p.Load())) {
+			return
 		}
-		if e>>16 == uint64(mac) {
-			value := int(e >> 4 & (maxPorts - 1))
-			switch e & 15 {
-			case fdbGroup:
-				g := t.groups[value]
-				return int(g[pick(hash, t.salt, len(g))])
-			case fdbRouter:
-				return toRouter
-			case fdbLearned:
-				if t.old(at, now) {
-					return noPort
-				}
-			}
-			return value
-		}
-		at = (at + 1) & (len(t.entries) - 1)
+		at++
 	}
-	return noPort
 }
 
-func (t *fdb) old(at int, now units.Time) bool {
-	return t.age != 0 && seconds(now)-t.entries[at].seen.Load() > t.age
-}
-
-// known reports whether mac is learned on port, confirming it, or is static; if
-// not, the writer is to learn it.
-func (t *fdb) known(mac wire.MAC, port int, now units.Time) bool {
-	at := t.home(mac)
-	for range maxProbe {
-		e := t.entries[at].Load()
-		if e == 0 {
-			return false
+// find returns the entry of an address; 0: it is not known.
+func (t *fdb) find(mac wire.MAC, now units.Time) (found entry) {
+	t.probe(mac, func(at *place, e entry) bool {
+		if e != 0 && e.mac() == mac && !t.old(at, e, now) {
+			found = e
 		}
-		if e>>16 == uint64(mac) {
-			if e&15 != fdbLearned {
-				return true
-			}
-			if int(e>>4&(maxPorts-1)) != port || t.old(at, now) {
-				return false
-			}
-			if s := seconds(now); t.entries[at].seen.Load() != s {
-				t.entries[at].seen.Store(s)
-			}
-			return true
-		}
-		at = (at + 1) & (len(t.entries) - 1)
-	}
-	return false
+		return e == 0 || e.mac() == mac
+	})
+	return found
 }
 
-// confirmed reports whether nothing is to be learned of an address at a port: it
-// is static, or was last confirmed there in this second.
-func (t *fdb) confirmed(mac wire.MAC, port int, now units.Time) bool {
-	e, at := t.further(mac)
-	return e != 0 && (e&15 != fdbLearned || int(e>>4&(maxPorts-1)) == port && at.seen.Load() == seconds(now))
+// old reports whether an entry is too old to count. Clocks of workers differ by a little: one may have been
+// confirmed in a second that another has not reached.
+func (t *fdb) old(at *place, e entry, now units.Time) bool {
+	return e&fdbKind == fdbLearned && t.age != 0 && int32(seconds(now)-at.seen.Load()) > int32(t.age)
 }
 
-// entry finds the entry of an address; zero, or that of another: there is none.
-func (t *fdb) entry(mac wire.MAC) (e uint64, entry *fdbEntry) {
-	entry = &t.entries[t.home(mac)]
-	if e = entry.Load(); e>>16 != uint64(mac) && e != 0 {
-		return t.further(mac)
-	}
-	return e, entry
-}
-
-// further finds the entry of an address that is not in its first place; zero: it
-// is nowhere.
-func (t *fdb) further(mac wire.MAC) (e uint64, entry *fdbEntry) {
-	at := t.home(mac)
-	for range maxProbe {
-		entry = &t.entries[at]
-		if e = entry.Load(); e == 0 || e>>16 == uint64(mac) {
-			return e, entry
-		}
-		at = (at + 1) & (len(t.entries) - 1)
-	}
-	return 0, entry
-}
-
-// learn sets the port of a learned address. Writer only.
+// learn remembers that mac is behind a port, unless it has a place of its own.
 func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
-	at := t.home(mac)
-	place := -1
-	for range maxProbe {
-		e := t.entries[at].Load()
-		if e>>16 == uint64(mac) && e != 0 {
-			if e&15 != fdbLearned {
-				return
-			}
-			place = at
-			break
+	known := false
+	t.probe(mac, func(at *place, e entry) bool {
+		if e == 0 || e.mac() != mac {
+			return e == 0
 		}
-		if place < 0 && (e == 0 || e&15 == fdbLearned && t.old(at, now)) {
-			place = at
+		if known = e&fdbKind != fdbLearned || int(e.value()) == port && !t.old(at, e, now); known && at.seen.Load() != seconds(now) {
+			at.seen.Store(seconds(now))
 		}
-		if e == 0 {
-			break
-		}
-		at = (at + 1) & (len(t.entries) - 1)
+		return true
+	})
+	if !known && t.writing.TryLock() {
+		t.insert(newEntry(mac, uint16(port), fdbLearned), now)
+		t.writing.Unlock()
 	}
-	if place < 0 {
+}
+
+// insert makes an entry, or changes that of its address. It reports false if there is no place.
+func (t *fdb) insert(made entry, now units.Time) bool {
+	var to *place
+	t.probe(made.mac(), func(at *place, e entry) bool {
+		same := e != 0 && e.mac() == made.mac()
+		if same || to == nil && (e == 0 || t.old(at, e, now)) {
+			to = at
+		}
+		return same || e == 0
+	})
+	if to == nil {
 		t.full.Add(1)
-		return
+		return false
 	}
-	t.entries[place].seen.Store(seconds(now))
-	t.entries[place].Store(uint64(mac)<<16 | uint64(port)<<4 | fdbLearned)
+	to.seen.Store(seconds(now))
+	to.Store(uint64(made))
 	t.changes.Add(1)
+	return true
 }
-
-// set makes a static entry of one port or of several of equal cost. Before the
-// switch runs only.
-func (t *fdb) set(mac wire.MAC, ports []uint16) error {
-	value, kind := uint64(ports[0]), fdbStatic
-	if len(ports) > 1 {
-		value, kind = t.group(ports), fdbGroup
-		if value >= maxPorts {
-			return fmt.Errorf("more than %d groups of ports", maxPorts)
-		}
-	}
-	at := t.home(mac)
-	for range maxProbe {
-		if e := t.entries[at].Load(); e == 0 || e>>16 == uint64(mac) {
-			t.entries[at].Store(uint64(mac)<<16 | value<<4 | kind)
-			return nil
-		}
-		at = (at + 1) & (len(t.entries) - 1)
-	}
-	return fmt.Errorf("no place for static entry %v", mac)
-}
-
-// setRouter makes the entry of the switch's own address. Before the switch runs only.
-func (t *fdb) setRouter(mac wire.MAC) { t.entries[t.home(mac)].Store(uint64(mac)<<16 | fdbRouter) }
 
 // adopt learns what another database, which may be in use, has learned, but at
 // one port; noPort: at all. What was learned at a port that sends in no form is left out.
 func (t *fdb) adopt(from *fdb, but int, forms []form) {
-	for i := range from.entries {
-		if e := from.entries[i].Load(); e&15 == fdbLearned {
-			if port := int(e >> 4 & (maxPorts - 1)); port != but && forms[port] != absent {
-				t.learn(wire.MAC(e>>16), port, units.Time(from.entries[i].seen.Load())*units.Second)
+	for i := range from.places {
+		if e := entry(from.places[i].Load()); e&fdbKind == fdbLearned {
+			if port := int(e.value()); port != but && forms[port] != absent {
+				t.learn(e.mac(), port, units.Time(from.places[i].seen.Load())*units.Second)
 			}
 		}
 	}
 }
 
+// noPort is no port's number.
+const noPort = -1
+
+// setStatic makes the static entries of a LAN's database, before it is used.
+func (l *lans) setStatic(x *lan, e *StaticEntry, up func(port uint16) bool) error {
+	ports := alive(e.Ports, up)
+	made := newEntry(e.MAC, ports[0], fdbStatic)
+	if len(ports) > 1 {
+		group := l.group(ports)
+		if group >= maxPorts {
+			return fmt.Errorf("more than %d groups of ports", maxPorts)
+		}
+		made = newEntry(e.MAC, uint16(group), fdbGroup)
+	}
+	if !x.fdb.insert(made, 0) {
+		return fmt.Errorf("no place for static entry %v", e.MAC)
+	}
+	return nil
+}
+
+// alive are the ports that have a link; all, if none has: what goes there is discarded and counted at its port.
+func alive(ports []uint16, up func(port uint16) bool) []uint16 {
+	left := slices.DeleteFunc(slices.Clone(ports), func(p uint16) bool { return !up(p) })
+	if len(left) == 0 {
+		return ports
+	}
+	return left
+}
+
 // group returns the number of a group with these ports.
-func (t *fdb) group(ports []uint16) uint64 {
-	for i, g := range t.groups {
-		if len(g) != len(ports) {
-			continue
-		}
-		same := true
-		for j := range g {
-			same = same && g[j] == ports[j]
-		}
-		if same {
-			return uint64(i)
+func (l *lans) group(ports []uint16) int {
+	for i, g := range l.groups {
+		if slices.Equal(g, ports) {
+			return i
 		}
 	}
-	t.groups = append(t.groups, append([]uint16(nil), ports...))
-	return uint64(len(t.groups) - 1)
+	l.groups = append(l.groups, slices.Clone(ports))
+	return len(l.groups) - 1
 }

@@ -27,32 +27,33 @@ func (s *Switch) FDB() FDBView { return FDBView{s.lans} }
 // Entries returns the addresses that are known at now, in the order of VLANs and addresses.
 func (v FDBView) Entries(now units.Time) (all []FDBEntry) {
 	for _, x := range v.lans.all {
-		all = x.fdb.dump(all, x.id, now)
+		all = x.fdb.dump(all, x, v.lans.groups, now)
 	}
 	slices.SortFunc(all, func(a, b FDBEntry) int { return cmp.Or(cmp.Compare(a.VLAN, b.VLAN), cmp.Compare(a.MAC, b.MAC)) })
 	return all
 }
 
 // dump appends the addresses that are known at now.
-func (t *fdb) dump(all []FDBEntry, vlan uint16, now units.Time) []FDBEntry {
-	for i := range t.entries {
-		e := t.entries[i].Load()
-		value := e >> 4 & (maxPorts - 1)
-		entry := FDBEntry{VLAN: vlan, MAC: wire.MAC(e >> 16), Static: true}
-		switch {
-		case e == 0 || e&15 == fdbLearned && t.old(i, now):
+func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now units.Time) []FDBEntry {
+	for i := range t.places {
+		at := &t.places[i]
+		e := entry(at.Load())
+		if e == 0 || t.old(at, e, now) {
 			continue
-		case e&15 == fdbRouter:
-		case e&15 == fdbGroup:
-			entry.Ports = slices.Clone(t.groups[value])
+		}
+		known := FDBEntry{VLAN: x.id, MAC: e.mac(), Static: true}
+		switch e & fdbKind {
+		case fdbRouter:
+		case fdbGroup:
+			known.Ports = slices.Clone(groups[e.value()])
 		default:
-			entry.Ports = []uint16{uint16(value)}
+			known.Ports = []uint16{e.value()}
 		}
-		if e&15 == fdbLearned {
+		if e&fdbKind == fdbLearned {
 			// It may have been confirmed in a second that began after now was read.
-			entry.Static, entry.Age = false, max(0, units.Time(seconds(now))-units.Time(t.entries[i].seen.Load()))*units.Second
+			known.Static, known.Age = false, max(0, units.Time(seconds(now))-units.Time(at.seen.Load()))*units.Second
 		}
-		all = append(all, entry)
+		all = append(all, known)
 	}
 	return all
 }
@@ -68,7 +69,7 @@ func (v FDBView) Full() (n uint64) {
 // Capacity is how many places there are, in all VLANs.
 func (v FDBView) Capacity() (n int) {
 	for _, x := range v.lans.all {
-		n += len(x.fdb.entries)
+		n += len(x.fdb.places)
 	}
 	return n
 }

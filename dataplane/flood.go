@@ -96,45 +96,46 @@ func (b *buckets) set(l FloodLimits) {
 	b.unknown.set(l.Unknown)
 }
 
-// mayFlood reports whether a frame may go to all ports, or why not.
-func (s *Switch) mayFlood(now units.Time, p *switchPort, f Frame, dst wire.MAC) (why Reason, ok bool) {
-	b := &p.buckets.unknown
+// flood sends a frame of unknown or group destination to every other port of its LAN that has a link,
+// as far as its kind's limit lets it.
+func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f *Frame, h *wire.Header) {
+	limit := &p.buckets.unknown
 	switch {
-	case dst == wire.Broadcast:
-		b = &p.buckets.broadcast
-	case dst.Multicast():
-		b = &p.buckets.multicast
+	case h.Dst == wire.Broadcast:
+		limit = &p.buckets.broadcast
+	case h.Dst.Multicast():
+		limit = &p.buckets.multicast
 	case s.config.NoUnknown:
-		return DropUnicast, false
+		s.discard(now, p, f, DropUnicast)
+		return
 	}
-	return DropFlood, b.take(now, p.config.Link.WireBytes(int(f.Len)))
-}
-
-// flood sends a frame of unknown or group destination to every other port of its LAN.
-func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f Frame) {
-	last := -1
-	for _, i := range in.ports {
-		if int(i) == p.number || s.ports[i].down {
+	if !limit.take(now, p.config.Link.WireBytes(int(f.Len))) {
+		s.discard(now, p, f, DropFlood)
+		return
+	}
+	last := noPort
+	for _, port := range in.ports {
+		if int(port) == p.number || s.ports[port].down {
 			continue
 		}
-		if last >= 0 {
-			s.forwardCopy(now, p, last, in, f)
+		if last != noPort {
+			s.forwardCopy(now, p, in, uint16(last), f)
 		}
-		last = int(i)
+		last = int(port)
 	}
-	if last < 0 {
-		s.discard(p, f, DropNoPort)
+	if last == noPort {
+		s.discard(now, p, f, DropNoPort)
 		return
 	}
-	s.forward(now, p, last, in, f)
+	s.forward(now, p, in, uint16(last), f)
 }
 
-func (s *Switch) forwardCopy(now units.Time, p *switchPort, out int, in *lan, f Frame) {
-	p.copied[f.Prio]++
-	c, ok := p.env.Clone(f)
+func (s *Switch) forwardCopy(now units.Time, p *switchPort, in *lan, port uint16, f *Frame) {
+	p.copied[f.Prio&7]++
+	c, ok := p.env.Clone(*f)
 	if !ok {
-		p.stats.Discards[DropNoMemory][f.Prio]++
+		p.countLoss(now, f, DropNoMemory)
 		return
 	}
-	s.forward(now, p, out, in, c)
+	s.forward(now, p, in, port, &c)
 }

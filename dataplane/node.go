@@ -38,12 +38,11 @@ type Server interface {
 	Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time)
 }
 
-var _ Server = (*Switch)(nil)
-
-// Serve implements Server.
-func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time) {
-	n := s.Transmit(now, port, unsafe.Slice(f, 1))
-	return n == 1, s.Next(now, port)
+// Poller is a Node whose workers have something for each other. A world with several workers calls Poll
+// for each, again and again, by that worker; frames may be in the exits of its ports afterwards.
+type Poller interface {
+	Node
+	Poll(now units.Time, worker int)
 }
 
 // Asked is a Server that asks a node which is none.

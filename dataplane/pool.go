@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"photon/internal/memory"
-	"photon/wire"
 )
 
 // Pool is one worker's access to frame buffers. The buffers are slots in large
@@ -16,8 +15,6 @@ type Pool struct {
 	chunks     [][]byte
 	bases      []unsafe.Pointer // of the chunks
 	reach      int              // the last place in each chunk for StartLen bytes
-	base       unsafe.Pointer   // of the only chunk; nil: there are more
-	most       Start            // the last place there for wire.QuickLen bytes
 	chunkShift uint8            // Ref >> chunkShift is the chunk
 	chunkMask  uint32           // the rest of Ref is within it
 	unitShift  uint8            // Ref is in units of 1<<unitShift bytes within its chunk
@@ -124,7 +121,7 @@ func (p *Pool) Fetch(ref uint32) {
 	if uint64(ref)>>(p.chunkShift&63) >= uint64(len(p.chunks)) {
 		p.FetchAll()
 	}
-	memory.PrefetchToWrite(unsafe.Pointer(p.head(ref)), 1)
+	memory.PrefetchToWrite(unsafe.Pointer(unsafe.SliceData(p.chunk(ref)[p.place(ref)+int(p.off):])), 1)
 }
 
 // FetchAll gets at all frames that other pools allocated.
@@ -148,13 +145,10 @@ func (p *Pool) Share() {
 	p.own -= n
 }
 
-// measure notes where the memory is, if it is one piece.
+// measure notes where the memory is.
 func (p *Pool) measure() {
 	for _, c := range p.chunks[len(p.bases):] {
 		p.bases, p.reach = append(p.bases, unsafe.Pointer(unsafe.SliceData(c))), len(c)-StartLen
-	}
-	if p.base, p.most = nil, 0; len(p.chunks) == 1 { // no frame begins at 0 that start would find
-		p.base, p.most = unsafe.Pointer(unsafe.SliceData(p.chunks[0])), Start(len(p.chunks[0])-wire.QuickLen)
 	}
 }
 
@@ -188,7 +182,7 @@ func (p *Pool) AllocAt(f *Frame, length int) bool {
 		*f, ok = p.Alloc(length)
 		return ok
 	}
-	f.Begin(p.free[last], uint16(length), p.off)
+	f.Begin(p.free[last], uint16(length), p.off, 0)
 	p.free = p.free[:last]
 	p.least = min(p.least, last)
 	return true
@@ -228,20 +222,6 @@ func (p *Pool) Bytes(f *Frame) []byte {
 func (p *Pool) chunk(ref uint32) []byte { return p.chunks[uint64(ref)>>(p.chunkShift&63)] }
 func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unitShift & 63) }
 
-// head is the first bytes of a frame in a buffer, if nothing was put before those with
-// which it was made, or taken away.
-func (p *Pool) head(ref uint32) *wire.Quick {
-	at := p.place(ref) + int(p.off)
-	return (*wire.Quick)(p.chunk(ref)[at : at+wire.QuickLen])
-}
-
-// Quick returns the first bytes of a frame that is at least wire.QuickLen long,
-// all of which the world keeps.
-func (p *Pool) Quick(f *Frame) *wire.Quick {
-	at := p.place(f.Ref) + int(f.Off)
-	return (*wire.Quick)(p.chunk(f.Ref)[at : at+wire.QuickLen : at+wire.QuickLen])
-}
-
 // Start returns the first bytes of a slot's frame; nil: there are fewer. What is
 // beyond the frame's length is undefined.
 func (p *Pool) Start(f *Frame) *[StartLen]byte {
@@ -254,47 +234,6 @@ func (p *Pool) Start(f *Frame) *[StartLen]byte {
 
 // StartLen is how many bytes Start returns.
 const StartLen = 64
-
-// single is Quick of any frame; nil: it has fewer than wire.QuickLen bytes.
-func (p *Pool) single(f *Frame) *wire.Quick {
-	at := p.place(f.Ref) + int(f.Off)
-	if f.Len < wire.QuickLen || f.Off > p.slot-wire.QuickLen || at > p.reach+StartLen-wire.QuickLen {
-		return nil
-	}
-	return (*wire.Quick)(unsafe.Add(p.bases[uint64(f.Ref)>>(p.chunkShift&63)], at))
-}
-
-// Start is where a frame's first bytes are in a pool that is one piece of memory. It is a
-// number and not a pointer, since Go asks at every pointer that is stored whether it collects.
-type Start uintptr
-
-// NoStart is that of a frame with other bounds than were asked for.
-const NoStart = ^Start(0)
-
-// start finds the beginning of a frame that has at most longest bytes and at least
-// wire.QuickLen; of others, and in a pool of several pieces, NoStart.
-func (p *Pool) start(f *Frame, longest int) Start {
-	at := Start(f.Ref)<<(p.unitShift&63) + Start(f.Off)
-	if uint(f.Len)-wire.QuickLen > uint(longest)-wire.QuickLen || f.Off > p.slot-wire.QuickLen || at > p.most {
-		return NoStart
-	}
-	return at
-}
-
-// Where is the Start of one frame, of which nothing is asked but that it lies in the pool:
-// else it panics.
-func (p *Pool) Where(f *Frame) Start {
-	at := Start(f.Ref)<<(p.unitShift&63) + Start(f.Off)
-	if at > p.most {
-		panic(outside)
-	}
-	return at
-}
-
-const outside = "dataplane: a frame outside its pool"
-
-// At returns the first bytes of a frame at its start, which is not NoStart.
-func (p *Pool) At(s Start) *wire.Quick { return (*wire.Quick)(unsafe.Add(p.base, s)) }
 
 // Slots returns the free slots at hand, for the world that manages them.
 func (p *Pool) Slots() []uint32 { return p.free }

@@ -1,77 +1,107 @@
 package dataplane
 
-import (
-	"math/bits"
+import "photon/units"
 
-	"photon/units"
-)
-
-// queue is a ring of frames that grows to the longest it has been.
+// queue is what waits at one port in one priority: frames in the order in which they came, in a chain
+// of blocks. All queues of a worker take their blocks from one store, so that a burst of short frames
+// needs no memory that was not there before, wherever it goes.
 type queue struct {
-	ring  []Frame // a power of two
-	head  uint32  // index of the first, not reduced
-	tail  uint32
-	bytes units.Size
-	most  units.Size // bytes, as of the last that left
+	head, tail  *block // nil: nothing waits
+	first, last uint32 // the next to leave, in head; the place behind the last, in tail
+	frames      uint32
+	longest     uint16     // frame that passed the queue by
+	bytes       units.Size // that wait
+	most        units.Size // the most there were when some left
+
+	// What was counted of frames that left, and not added to the port's statistics yet.
+	txFrames, txBytes   uint64
+	marked, markedBytes uint64 // of these, those with CE set
 }
 
-// ringFor is how long a ring is that has room for n frames.
-func ringFor(n int) int { return 1 << bits.Len(uint(max(n, 16)-1)) }
+// blockLen is how many frames a block holds: with the link it is 8 lines of the cache.
+const blockLen = 31
 
-func (q *queue) len() int { return int(q.tail - q.head) }
+type block struct {
+	frames [blockLen]Frame
+	next   *block
+	_      [8]byte
+}
 
-func (q *queue) push(f *Frame) { q.place(f.Len).copy(f) }
+// store has a worker's blocks that are in no queue.
+type store struct{ free *block }
 
-// place appends a place for a frame of a length.
-func (q *queue) place(length uint16) *Frame {
-	if q.tail-q.head == uint32(len(q.ring)) {
-		q.grow()
+// reserve makes blocks for n frames in so many queues.
+func (s *store) reserve(n, queues int) {
+	blocks := make([]block, n/blockLen+2*queues+1)
+	for i := range blocks {
+		s.give(&blocks[i])
 	}
-	at := &q.ring[q.tail&uint32(len(q.ring)-1)]
-	q.tail++
-	q.bytes += units.Size(length)
-	return at
 }
 
-// peak is the most bytes that were in the queue: it is most before some leave.
-func (q *queue) peak() units.Size { return max(q.most, q.bytes) }
+func (s *store) give(b *block) { b.next, s.free = s.free, b }
 
-// pop moves the first frame to f.
-func (q *queue) pop(f *Frame) {
-	f.copy(&q.ring[q.head&uint32(len(q.ring)-1)])
-	q.drop(1, units.Size(f.Len))
+func (s *store) take() *block {
+	if s.free == nil {
+		s.reserve(2*blockLen, 1)
+	}
+	b := s.free
+	s.free, b.next = b.next, nil
+	return b
+}
+
+// push appends a frame.
+func (q *queue) push(f *Frame, s *store) {
+	if q.tail == nil || q.last == blockLen {
+		q.extend(s)
+	}
+	*q.tail.frames[q.last].words() = *f.words()
+	q.last++
+	q.frames++
+	q.bytes += units.Size(f.Len)
+}
+
+func (q *queue) extend(s *store) {
+	b := s.take()
+	if q.last = 0; q.tail == nil {
+		q.head, q.first = b, 0
+	} else {
+		q.tail.next = b
+	}
+	q.tail = b
 }
 
 // run is the first frames, at most n and as far as they lie in a row. There is one at least.
 func (q *queue) run(n int) []Frame {
-	at := int(q.head & uint32(len(q.ring)-1))
-	return q.ring[at:][:min(n, q.len(), len(q.ring)-at)]
+	return q.head.frames[q.first:min(q.first+min(uint32(n), q.frames), blockLen)]
 }
 
-// drop advances beyond n frames of so many bytes. An empty queue begins anew, so that a short one
-// stays in the same few lines of the cache.
-func (q *queue) drop(n int, bytes units.Size) {
+// drop takes off the first n frames, as run returned them, of so many bytes.
+func (q *queue) drop(n int, bytes units.Size, s *store) {
 	q.most = max(q.most, q.bytes)
 	q.bytes -= bytes
-	if q.head += uint32(n); q.head == q.tail {
-		q.head, q.tail = 0, 0
+	q.first += uint32(n)
+	q.frames -= uint32(n)
+	if q.frames != 0 && q.first != blockLen {
+		return
 	}
+	b := q.head
+	q.head, q.first = b.next, 0
+	if q.head == nil {
+		q.tail = nil
+	}
+	s.give(b)
 }
 
-func (q *queue) grow() { q.move(make([]Frame, ringFor(2*len(q.ring)))) }
-
-// move has a longer ring take the place of that there is.
-func (q *queue) move(bigger []Frame) {
-	n := q.len()
-	for i := range n {
-		bigger[i] = q.ring[(q.head+uint32(i))&uint32(len(q.ring)-1)]
-	}
-	q.ring, q.head, q.tail = bigger, 0, uint32(n)
-}
+// peak is the most bytes that were there: it is most before some leave.
+func (q *queue) peak() units.Size { return max(q.most, q.bytes, units.Size(q.longest)) }
 
 // each calls do for every frame in the queue.
-func (q *queue) each(do func(Frame)) {
-	for i := q.head; i != q.tail; i++ {
-		do(q.ring[i&uint32(len(q.ring)-1)])
+func (q *queue) each(do func(*Frame)) {
+	b, at := q.head, q.first
+	for range q.frames {
+		do(&b.frames[at])
+		if at++; at == blockLen {
+			b, at = b.next, 0
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/gaissmai/bart"
 
@@ -142,18 +143,15 @@ func (c *SwitchConfig) newRoutes(up func(port uint16) bool) *routes {
 func (c *SwitchConfig) groups(up func(port uint16) bool) [][]hop {
 	groups := make([][]hop, firstGroup+len(c.Router.Routes))
 	for i, route := range c.Router.Routes {
-		var all, alive []hop
+		var all []hop
 		for _, v := range route.Via {
-			h := hop{mac: v.MAC, port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN)}
-			all = append(all, h)
-			if up(v.Port) {
-				alive = append(alive, h)
-			}
+			all = append(all, hop{mac: v.MAC, port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN)})
 		}
-		if alive == nil {
-			alive = all
+		down := func(h hop) bool { return !up(h.port) }
+		if left := slices.DeleteFunc(slices.Clone(all), down); len(left) > 0 {
+			all = left
 		}
-		groups[firstGroup+i] = alive
+		groups[firstGroup+i] = all
 	}
 	return groups
 }
@@ -177,63 +175,62 @@ func pick(hash, salt uint32, n int) int {
 	return int(uint64(hash) * uint64(n) >> 32)
 }
 
-// route forwards a frame to the router by its IP header.
-func (s *Switch) route(now units.Time, p *switchPort, in *lan, f Frame) {
-	b := p.env.Header(f)
-	begin := wire.EthernetLen
-	if _, tag := wire.VLANTag(b); tag {
-		begin += wire.VLANLen
-	}
-	if f.l3() != begin { // not IP, or behind tags of which a router knows nothing
-		s.discard(p, f, DropToRouter)
-		return
+// flowHash is the hash of a frame's flow.
+func (p *Pool) flowHash(f *Frame) uint32 {
+	var h wire.Header
+	wire.Parse(p.Bytes(f), &h)
+	return h.Hash
+}
+
+// route does with a frame for the router what a router does, by its IP header: a is its action so far,
+// which names no port. It returns the action with which it leaves, or reports false if it ends here.
+func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (action, bool) {
+	*f.words() = [2]uint64{f.words()[0], uint64(a & actFrame)} // its headers are written to
+	b := p.env.Bytes(f)
+	begin := f.l3()
+	if _, tag := wire.VLANTag(b); begin == 0 || begin != wire.EthernetLen && !(tag && begin == wire.EthernetLen+wire.VLANLen) {
+		s.discard(now, p, f, DropToRouter) // not IP, or behind tags of which a router knows nothing
+		return a, false
 	}
 	r, ip, length := s.routes, b[begin:], int(f.Len)-begin
-	if ip[0]>>4 == 4 && !wire.IPv4OK(ip, length) || ip[0]>>4 == 6 && !wire.IPv6OK(ip, length) {
-		s.discard(p, f, DropBadIP)
-		return
+	switch {
+	case !wire.HeaderOK(ip, length):
+		s.discard(now, p, f, DropBadIP)
+		return a, false
+	case !wire.SourceOK(ip):
+		s.discard(now, p, f, DropMartian)
+		return a, false
 	}
 	group, ok := r.table.Lookup(wire.Destination(ip))
 	switch {
 	case !ok || group == nowhere:
-		s.discard(p, f, DropNoRoute)
-	case group == toItself && wire.AnswerEcho(ip):
-		s.bounce(now, p, in, f)
+		s.discard(now, p, f, DropNoRoute)
+		return a, false
 	case group == toItself:
-		s.discard(p, f, DropToRouter)
+		s.forRouter(now, p, f)
+		return a, false
 	case wire.TTL(ip) <= 1:
-		s.discard(p, f, DropTTL)
-	default:
-		h := &r.groups[group][pick(f.Hash, s.config.Salt, len(r.groups[group]))]
-		wire.DecrementTTL(ip)
-		h.mac.Put(b)
-		r.mac.Put(b[6:])
-		p.stats.Routed++
-		if !s.dress(p, &f, h.want, h.vlan) {
-			s.discard(p, f, DropNoMemory)
-		} else if s.admit(p, f) {
-			s.hand(now, p, &s.ports[h.port], f)
-		}
-	}
-}
-
-// routeQuick finds the next hop of a plain packet to the router, if it leaves as
-// it came, without a tag; else it goes the general way.
-func (s *Switch) routeQuick(p *switchPort, f *Frame, to *wire.MAC) int32 {
-	b := p.env.Quick(f)
-	if !b.Routable(int(f.Len)) {
-		return notSimple
-	}
-	r := s.routes
-	group, ok := r.table.Lookup(b.IPDst())
-	if !ok || group < firstGroup {
-		return notSimple
+		s.discard(now, p, f, DropTTL)
+		return a, false
 	}
 	hops := r.groups[group]
-	hop := &hops[pick(b.Hash(), s.config.Salt, len(hops))]
-	if hop.want == untagged && s.ports[hop.port].worker == p.worker {
-		*to = hop.mac
-		return queueOf(uint32(hop.port), f.Prio) | viaHop
+	h := &hops[0]
+	if len(hops) > 1 {
+		h = &hops[pick(p.env.flowHash(f), s.config.Salt, len(hops))]
 	}
-	return notSimple
+	wire.DecrementTTL(ip)
+	h.mac.Put(b)
+	r.mac.Put(b[6:])
+	p.stats.Routed++
+	if a = a&actFrame | action(h.port); s.lans.aware {
+		if a, ok = s.tagged(a, h.want, h.vlan, b); !ok {
+			s.discard(now, p, f, DropVLAN)
+			return a, false
+		}
+		if a&tagOp != 0 && !s.retag(p, f, a) {
+			s.discard(now, p, f, DropNoMemory)
+			return a, false
+		}
+	}
+	return a, true
 }

@@ -173,7 +173,7 @@ func testEqualCostRoutes(t *testing.T, src, dst string, flowAt int) {
 			return at[0]
 		}
 		set := func(port int, up bool) {
-			ch, err := r.sw.PrepareLink(port, up)
+			ch, err := r.sw.PrepareLink(port, LinkState{Up: up})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -474,7 +474,7 @@ func TestCheckOfRoutes(t *testing.T) {
 
 func TestRoutingAllocatesNothing(t *testing.T) {
 	eachWay(t, routerConfig(), func(t *testing.T, r *rig) {
-		r.sw.Reserve(64)
+		r.sw.Reserve()
 		for _, header := range [][]byte{ip("10.0.0.1", "10.0.1.7", 100), ip("fd00::1", "fd00:1::7", 120)} {
 			burst := make([]Frame, 8)
 			if n := testing.AllocsPerRun(100, func() {
@@ -560,8 +560,8 @@ func BenchmarkRouting(b *testing.B) {
 					heads[p] = append(heads[p], bytes.Clone(h[:24]))
 				}
 			}
-			burst := make([]Frame, quickBurst)
-			perFrame(b, 4*quickBurst, func() {
+			burst := make([]Frame, vectorLen)
+			perFrame(b, 4*vectorLen, func() {
 				for p := range t.frames {
 					for i := range t.frames[p] { // undoes the routing of the last round
 						copy(t.rig.env.Quick(&t.frames[p][i])[:24], heads[p][i])

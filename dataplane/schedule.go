@@ -2,7 +2,7 @@ package dataplane
 
 import (
 	"fmt"
-	"math"
+	"math/bits"
 
 	"photon/pfc"
 	"photon/units"
@@ -27,16 +27,18 @@ func (c *SwitchConfig) checkWeights() error {
 // kind, so that no turn is without a frame (Shreedhar and Varghese, SIGCOMM'95,
 // section 3).
 func (s *Switch) setWeights() {
-	s.weighted, s.quantum = 0, [pfc.Classes]int64{}
-	least := maxWeight
+	weighted, least := uint8(0), maxWeight
 	for prio, w := range s.config.Weights {
 		if w > 0 {
-			s.weighted |= 1 << prio
+			weighted |= 1 << prio
 			least = min(least, w)
 		}
 	}
 	for prio, w := range s.config.Weights {
-		s.quantum[prio] = int64(w * (s.longest + wire.Overhead) / least)
+		s.quantum[prio] = int64(w * (s.longest + wire.VLANLen + wire.Overhead) / least)
+	}
+	for i := range s.ports {
+		s.ports[i].weighted = weighted
 	}
 }
 
@@ -46,36 +48,35 @@ type rounds struct {
 	deficit [pfc.Classes]int64
 }
 
-// turn chooses which of the ready priorities, all of which have weights, sends
-// next, and how many bytes on the wire it may send. Priorities without weight
-// come first, as in 802.1Q clause 8.6.8.4: shared is what they leave.
-func (s *Switch) turn(p *switchPort, ready uint8) (prio int, budget int64) {
+// next chooses which of the ready priorities sends next, and how many bytes on the wire it may send.
+// Priorities without weight come first, the highest of them, as in 802.1Q clause 8.6.8.4; what they leave
+// is shared by deficit round robin.
+func (s *Switch) next(p *switchPort, ready uint8) (prio uint8, budget int64) {
+	if strict := ready &^ p.weighted; strict != 0 {
+		return uint8(7 - bits.LeadingZeros8(strict)), unbounded
+	}
 	r := &p.rounds
 	if t := r.turn & 7; ready>>t&1 != 0 && p.first(t) <= r.deficit[t] {
-		return int(t), r.deficit[t]
+		return t, r.deficit[t]
 	}
 	for {
 		r.turn = (r.turn - 1) & 7
 		if t := r.turn; ready>>t&1 != 0 {
 			r.deficit[t] += s.quantum[t]
-			return int(t), r.deficit[t]
+			return t, r.deficit[t]
 		}
 	}
 }
 
 // first is what the first frame of a queue occupies on the link.
 func (p *switchPort) first(prio uint8) int64 {
-	q := &p.queues[prio]
-	return int64(p.config.Link.WireBytes(int(q.ring[q.head&uint32(len(q.ring)-1)].Len)))
+	return int64(p.queues[prio].run(1)[0].Len) + int64(p.overhead)
 }
 
 // took takes what was sent from a priority's deficit. An empty queue keeps none:
 // who has nothing to send saves nothing up.
-func (p *switchPort) took(prio int, bytes units.Size) {
-	if p.rounds.deficit[prio] -= int64(bytes); p.queues[prio].len() == 0 {
+func (p *switchPort) took(prio uint8, bytes units.Size) {
+	if p.rounds.deficit[prio] -= int64(bytes); p.queues[prio].frames == 0 {
 		p.rounds.deficit[prio] = 0
 	}
 }
-
-// unbounded is the budget of strict priorities.
-const unbounded = math.MaxInt64

@@ -18,7 +18,6 @@ const (
 	DropBuffer                  // lossy priority: its part of the buffer is full
 	DropTail                    // lossy priority: its egress queue is full
 	DropNoMemory                // no frame buffer for a copy
-	DropRing                    // the ring to another worker is full
 	DropUnknown                 // a host does not know the flow, or it is not for the host
 	DropBadICRC                 // a host found the invariant CRC wrong
 	DropSequence                // a host got a packet out of order, or again
@@ -33,16 +32,17 @@ const (
 	DropTTL                     // its time to live is over
 	DropToRouter                // for the router itself, and nothing that it answers
 	DropSource                  // the source address is a group's, or zero
+	DropMartian                 // to the router: from an address that no packet on a network may have
 	DropFlowQueue               // a flow of an application has as much waiting as it may
 	DropForged                  // an application sent a CNP or MAC control, which are not its to send
 	Reasons                     // how many there are
 )
 
 var reasonNames = [Reasons]string{
-	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory", "worker_ring",
+	"malformed", "oversize", "reserved_address", "no_port", "headroom", "lossy_buffer", "tail_drop", "no_memory",
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
-	"source_address",
+	"source_address", "martian_source",
 	"flow_queue", "application_control",
 }
 
@@ -57,7 +57,6 @@ var reasonTexts = [Reasons]string{
 	"Lossy priority: its part of the buffer is full.",
 	"Lossy priority: its egress queue is full.",
 	"No frame buffer was free for a copy.",
-	"The ring to another worker was full.",
 	"A host does not know the flow, or the frame is not for the host.",
 	"A host found the invariant CRC wrong.",
 	"A host got a packet out of order, or again.",
@@ -72,6 +71,7 @@ var reasonTexts = [Reasons]string{
 	"For the router: the time to live is over.",
 	"For the router itself, and nothing that it answers.",
 	"The source address is a group's, or zero.",
+	"For the router: the IP source is one that no packet on a network may have: of the host itself, a group, a link, or nobody.",
 	"A flow of an application has as much waiting as it may.",
 	"An application sent a CNP or MAC control, which are not its to send.",
 }
@@ -89,10 +89,11 @@ type PortStats struct {
 	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
 	CNMs, CNPs          [pfc.Classes]uint64 // that the congestion point of a queue here had the switch send; by the queue's priority
 	Discards            [Reasons][pfc.Classes]uint64
-	RxControl           uint64 // MAC control frames, and probes for deadlocks, received; they end here
-	TxControl           uint64 // the same sent; they begin here
-	BadControl          uint64 // those that are neither PFC, PAUSE nor a probe, among RxControl
-	Routed              uint64 // frames received that were forwarded by their IP address
+	LostAt              [pfc.Classes]units.Time // when the first frame of a lossless priority was discarded; Never
+	RxControl           uint64                  // MAC control frames, and probes for deadlocks, received; they end here
+	TxControl           uint64                  // the same sent; they begin here
+	BadControl          uint64                  // those that are neither PFC, PAUSE nor a probe, among RxControl
+	Routed              uint64                  // frames received that were forwarded by their IP address
 
 	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
 	QueueFrames [pfc.Classes]uint64

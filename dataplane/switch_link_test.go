@@ -12,7 +12,7 @@ import (
 
 func (r *rig) link(port int, up bool) {
 	r.t.Helper()
-	ch, err := r.sw.PrepareLink(port, up)
+	ch, err := r.sw.PrepareLink(port, LinkState{Up: up})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestConservationOfLinks(t *testing.T) {
 			p := rapid.IntRange(0, ports-1).Draw(t, "port")
 			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0:
-				ch, err := r.sw.PrepareLink(p, rapid.Bool().Draw(t, "up"))
+				ch, err := r.sw.PrepareLink(p, LinkState{Up: rapid.Bool().Draw(t, "up")})
 				if err != nil {
 					t.Fatal(err)
 				}

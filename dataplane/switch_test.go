@@ -545,7 +545,7 @@ func TestConservation(t *testing.T) {
 
 func TestReceiveAllocatesNothing(t *testing.T) {
 	r := newRig(t, config(4))
-	r.sw.Reserve(64)
+	r.sw.Reserve()
 	header := packet(0, 1, 26, wire.ECT0)
 	burst := make([]Frame, 8)
 	r.in(0, header, 1000)

@@ -3,6 +3,8 @@ package dataplane
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"unsafe"
 
 	"photon/pfc"
 	"photon/units"
@@ -27,6 +29,32 @@ const (
 	tagged
 )
 
+// Accept is which frames a port takes, where a switch has VLANs (IEEE 802.1Q clause 6.9, acceptable
+// frame types). A frame whose tag tells a priority only counts as one without tag.
+type Accept uint8
+
+// Frame types.
+const (
+	AcceptUsual    Accept = iota // of a port that sends no tags those without, of others all
+	AcceptAll                    // whatever is of a VLAN of the port's
+	AcceptTagged                 // only those with a tag
+	AcceptUntagged               // only those without
+)
+
+var acceptNames = [...]string{"usual", "all", "tagged", "untagged"}
+
+func (a Accept) String() string { return acceptNames[a] }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (a *Accept) UnmarshalText(b []byte) error {
+	i := slices.Index(acceptNames[1:], string(b))
+	if i < 0 {
+		return fmt.Errorf("accept %q: all, tagged or untagged", b)
+	}
+	*a = Accept(i + 1)
+	return nil
+}
+
 // lan is where a frame may go, and what is known of who is where. Each learns by
 // itself (independent VLAN learning, IEEE 802.1Q clause 8.8.8).
 type lan struct {
@@ -41,16 +69,18 @@ type lan struct {
 type lans struct {
 	aware    bool // there are VLANs
 	all      []*lan
-	byID     []*lan // nil: there is none
-	untagged []*lan // by port: of frames without tag; nil: they are discarded
+	byID     []*lan     // nil: there is none
+	untagged []*lan     // by port: of frames without tag; nil: they are discarded
+	bare     []bool     // by port: frames with a tag are discarded
+	groups   [][]uint16 // of ports of equal cost, by the number that entries have
 }
 
 // maxPlaces bounds the memory of all forwarding databases of a switch: 256 MB.
 const maxPlaces = 1 << 24
 
 // newLANs makes the LANs with their static entries.
-func (c *SwitchConfig) newLANs() (*lans, error) {
-	l := &lans{aware: c.VLANs != nil, untagged: make([]*lan, len(c.Ports))}
+func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32) (*lans, error) {
+	l := &lans{aware: c.VLANs != nil, untagged: make([]*lan, len(c.Ports)), bare: make([]bool, len(c.Ports))}
 	vlans := c.VLANs
 	if !l.aware {
 		all := VLAN{Untagged: make([]uint16, len(c.Ports))}
@@ -61,38 +91,38 @@ func (c *SwitchConfig) newLANs() (*lans, error) {
 	} else {
 		l.byID = make([]*lan, wire.VLANID+1)
 	}
+	trunk := make([]bool, len(c.Ports)) // a tagged member of some
 	for _, v := range vlans {
-		x := &lan{id: v.ID, fdb: newFDB(c.FDBSize, c.Age, c.Salt), forms: make([]form, len(c.Ports))}
+		x := &lan{id: v.ID, fdb: newFDB(c.FDBSize, c.Age, changes), forms: make([]form, len(c.Ports))}
 		for _, p := range v.Untagged {
 			x.forms[p], l.untagged[p] = untagged, x
 		}
 		for _, p := range v.Tagged {
-			x.forms[p] = tagged
+			x.forms[p], trunk[p] = tagged, true
 		}
 		for p, form := range x.forms {
 			if form != absent {
 				x.ports = append(x.ports, uint16(p))
 			}
 		}
+		if c.Router.MAC != 0 {
+			x.fdb.insert(newEntry(c.Router.MAC, 0, fdbRouter), 0)
+		}
 		l.all = append(l.all, x)
 		l.byID[v.ID] = x
 	}
-	for _, x := range l.all {
-		if c.Router.MAC != 0 {
-			x.fdb.setRouter(c.Router.MAC)
+	for i := range c.Ports {
+		accept := c.Ports[i].Accept
+		if l.bare[i] = l.aware && (accept == AcceptUntagged || accept == AcceptUsual && !trunk[i]); l.aware && accept == AcceptTagged {
+			l.untagged[i] = nil
 		}
 	}
-	for _, e := range c.Static {
-		x := l.untagged[e.Ports[0]]
-		if e.VLAN != 0 {
-			x = l.byID[e.VLAN]
-		}
-		if err := x.fdb.set(e.MAC, e.Ports); err != nil {
+	for i := range c.Static {
+		e := &c.Static[i]
+		x := l.byID[c.vlanOf(e)]
+		if err := l.setStatic(x, e, up); err != nil {
 			return nil, err
 		}
-	}
-	for _, x := range l.all {
-		x.fdb.setRow()
 	}
 	return l, nil
 }
@@ -103,26 +133,6 @@ func (l *lans) at(id uint16) *lan {
 		return nil
 	}
 	return l.byID[id]
-}
-
-// ItemError is wrapped by Check's error if one of several things is wrong.
-type ItemError struct {
-	List  string // ports, vlans, static, router, addresses or routes
-	Index int
-	Err   error
-}
-
-func (e *ItemError) Error() string { return e.Err.Error() }
-func (e *ItemError) Unwrap() error { return e.Err }
-
-// checkAll checks the items of a list, which the switch's configuration has under a name.
-func checkAll[T any](list string, items []T, check func(*T) error) error {
-	for i := range items {
-		if err := check(&items[i]); err != nil {
-			return &ItemError{list, i, err}
-		}
-	}
-	return nil
 }
 
 // checkVLANs says what is wrong with the VLANs.
@@ -189,23 +199,23 @@ func (c *SwitchConfig) formOf(port, vlan uint16) form {
 	return absent
 }
 
-// untaggedOf is a VLAN, or if that is 0 the one of which a port is an untagged member; 0: there is none.
-func (c *SwitchConfig) untaggedOf(port, vlan uint16) uint16 {
+// vlanOf is the VLAN of a static entry; 0: the switch has none.
+func (c *SwitchConfig) vlanOf(e *StaticEntry) uint16 {
 	for _, v := range c.VLANs {
-		if vlan == 0 && slices.Contains(v.Untagged, port) {
+		if e.VLAN == 0 && slices.Contains(v.Untagged, e.Ports[0]) {
 			return v.ID
 		}
 	}
-	return vlan
+	return e.VLAN
 }
 
 // checkStatic says what is wrong with the static entries.
 func (c *SwitchConfig) checkStatic() error {
-	type place struct {
+	type where struct {
 		mac  wire.MAC
 		vlan uint16
 	}
-	seen := map[place]bool{}
+	seen := map[where]bool{}
 	return checkAll("static", c.Static, func(e *StaticEntry) error {
 		if e.MAC == 0 || e.MAC.Multicast() {
 			return fmt.Errorf("static entry %v: no station has that address", e.MAC)
@@ -221,7 +231,7 @@ func (c *SwitchConfig) checkStatic() error {
 		if c.VLANs != nil && e.VLAN == 0 && len(e.Ports) > 1 {
 			return fmt.Errorf("static entry %v: say of which VLAN", e.MAC)
 		}
-		at := place{e.MAC, c.untaggedOf(e.Ports[0], e.VLAN)}
+		at := where{e.MAC, c.vlanOf(e)}
 		if seen[at] {
 			return fmt.Errorf("static entry %v is there twice", e.MAC)
 		}
@@ -240,78 +250,85 @@ func (l *lans) adopt(from *lans, but int) {
 	}
 }
 
-// setLANs puts LANs in force.
-func (s *Switch) setLANs(l *lans) {
-	s.lans = l
-	for _, x := range l.all {
-		x.fdb.changes = &s.changes
-	}
-	s.changes.Add(1)
-	for i := range s.ports {
-		p := &s.ports[i]
-		p.lan, p.fdb = l.untagged[i], nil
-		if p.lan != nil {
-			p.fdb = p.lan.fdb
-		}
-	}
-	s.direct = len(s.workers) == 1 && !l.aware
-	s.bare = s.longest
-	if l.aware { // it may put a tag on
-		s.bare -= wire.VLANLen
-	}
-}
-
-// lanOf finds the LAN of a frame that came in, and how many bytes of it are the
-// tag that says so. nil: the port is not in it.
-func (s *Switch) lanOf(p *switchPort, b []byte) (*lan, int) {
-	if !s.lans.aware {
-		return p.lan, 0
-	}
-	tci, ok := wire.VLANTag(b)
+// lanOf finds the LAN of a frame that came in; nil: the port is not in it, or does not take such frames.
+func (s *Switch) lanOf(p *switchPort, b []byte) *lan {
+	l := s.lans
+	tci, tag := wire.VLANTag(b)
 	switch {
-	case !ok:
-		return p.lan, 0
-	case tci&wire.VLANID == 0:
-		return p.lan, wire.VLANLen
+	case !l.aware || !tag || tci&wire.VLANID == 0:
+		return l.untagged[p.number]
+	case l.bare[p.number]:
+		return nil
 	}
-	x := s.lans.byID[tci&wire.VLANID]
-	if x == nil || x.forms[p.number] == absent {
-		return nil, wire.VLANLen
+	if x := l.byID[tci&wire.VLANID]; x != nil && x.forms[p.number] != absent {
+		return x
 	}
-	return x, wire.VLANLen
+	return nil
 }
 
 // setTags works out the code point of each priority: the first that is mapped to it.
 func (s *Switch) setTags() {
 	for prio := range uint8(pfc.Classes) {
 		s.tags[prio] = uint16(prio) << 13
-		for pcp, to := range s.config.PCP {
-			if to == prio {
-				s.tags[prio] = uint16(pcp) << 13
-				break
-			}
+		if pcp := slices.Index(s.config.PCP[:], prio); pcp >= 0 {
+			s.tags[prio] = uint16(pcp) << 13
 		}
 	}
 }
 
-// dress gives a frame the tag of a VLAN, or takes its tag off, as its egress port
-// wants it. A tag that was there keeps its priority. It reports false if there is
-// no memory for it.
-func (s *Switch) dress(p *switchPort, f *Frame, want form, id uint16) bool {
-	b := p.env.Header(*f)
+// dressed is an action with the port through which a frame of a LAN is to leave, and what is done to its
+// tag there; b is the frame as it came. It reports false if the port does not send it: it has left the LAN
+// since the address was learned, or what is behind the tag would be taken for a tag of the switch's
+// (so a host could reach the VLANs of a trunk whose untagged one is its own).
+func (s *Switch) dressed(a action, in *lan, port uint16, b []byte) (action, bool) {
+	a |= action(port)
+	if !s.lans.aware {
+		return a, true
+	}
+	return s.tagged(a, in.forms[port], in.id, b)
+}
+
+// tagged is an action with what is done to the tag of a frame that is to leave in a form, as one of a VLAN.
+func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool) {
+	const tagLen = wire.VLANLen << 56 // in the offset of the IP header
 	tci, has := wire.VLANTag(b)
 	switch {
+	case want == absent:
+		return a, false
 	case has && want == tagged:
-		wire.SetVLANTag(b, tci&^wire.VLANID|id)
+		if to := tci&^wire.VLANID | id; to != tci {
+			a |= tagSet | action(to)<<16
+		}
 	case has:
-		wire.PopVLANTag(b)
-		f.shift(wire.VLANLen)
-		if f.Len < wire.MinFrameLen { // IEEE 802.1Q clause 6.7: bridges pad
-			b := p.env.Header(Frame{Ref: f.Ref, Off: f.Off, Len: wire.MinFrameLen})
-			clear(b[f.Len:])
-			f.Len = wire.MinFrameLen
+		if _, again := wire.VLANTag(b[wire.VLANLen:]); again {
+			return a, false
+		}
+		if a |= tagPop; a>>56&action(offsetL3) != 0 {
+			a -= tagLen
 		}
 	case want == tagged:
+		if a |= tagPush | action(s.tags[a.prio()]|id)<<16; a>>56&action(offsetL3) != 0 {
+			a += tagLen
+		}
+	}
+	return a, true
+}
+
+// retag does to a frame's tag what its action says. It reports false if there is no memory for it.
+func (s *Switch) retag(p *switchPort, f *Frame, a action) bool {
+	f.Digest = 0
+	switch a & tagOp {
+	case tagSet:
+		wire.SetVLANTag(p.env.Bytes(f), a.tag())
+	case tagPop:
+		wire.PopVLANTag(p.env.Bytes(f))
+		f.shift(wire.VLANLen)
+		if f.Len < wire.MinFrameLen { // IEEE 802.1Q clause 6.7: bridges pad
+			short := f.Len
+			f.Len = wire.MinFrameLen
+			clear(p.env.Bytes(f)[short:])
+		}
+	case tagPush:
 		if f.Off < wire.VLANLen {
 			g, ok := p.env.Clone(*f)
 			if !ok {
@@ -321,34 +338,27 @@ func (s *Switch) dress(p *switchPort, f *Frame, want form, id uint16) bool {
 			*f = g
 		}
 		f.shift(-wire.VLANLen)
-		wire.PushVLANTag(p.env.Header(*f), s.tags[f.Prio]|id)
+		wire.PushVLANTag(p.env.Bytes(f), a.tag())
 	}
 	return true
 }
 
 // shift moves the beginning of a frame.
-func (f *Frame) shift(by int) {
-	f.Off = uint16(int(f.Off) + by)
-	f.Len = uint16(int(f.Len) - by)
-	if l3 := f.l3(); l3 != 0 {
-		f.setL3(l3 - by)
+func (f *Frame) shift(by int) { f.Off, f.Len = uint16(int(f.Off)+by), uint16(int(f.Len)-by) }
+
+// forward gives one frame of a LAN, whose priority is known, to an egress port, as it wants it.
+func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f *Frame) {
+	a, ok := s.dressed(f.action(), in, port, p.env.Bytes(f))
+	if !ok {
+		s.discard(now, p, f, DropVLAN)
+		return
 	}
+	s.apply(now, p, f, a)
 }
 
-// forward gives a frame of a LAN to an egress port, in the form in which that is
-// to send it.
-func (s *Switch) forward(now units.Time, p *switchPort, out int, in *lan, f Frame) {
-	if s.lans.aware {
-		switch want := in.forms[out]; {
-		case want == absent: // it was learned there before the VLANs changed
-			s.discard(p, f, DropVLAN)
-			return
-		case !s.dress(p, &f, want, in.id):
-			s.discard(p, f, DropNoMemory)
-			return
-		}
-	}
-	if s.admit(p, f) {
-		s.hand(now, p, &s.ports[out], f)
-	}
+// apply has one frame take the way of its action.
+func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
+	v := &p.worker.single
+	v.acts[0], v.calm = a, 0
+	s.enqueue(now, p, v, unsafe.Slice(f, 1), 0, 1)
 }

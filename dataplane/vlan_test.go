@@ -282,7 +282,7 @@ func TestConservationInVLANs(t *testing.T) {
 				}
 				r.sw.Apply(r.now, ch)
 			case 1:
-				ch, err := r.sw.PrepareLink(p, rapid.Bool().Draw(t, "up"))
+				ch, err := r.sw.PrepareLink(p, LinkState{Up: rapid.Bool().Draw(t, "up")})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -46,33 +46,21 @@ type CP interface {
 	Resume(now units.Time, q Queue)
 }
 
-// Burst is a CP that can judge the frames that leave a queue together in one
-// call, since all it wants to know of a frame is its size. It is there for speed
-// only: a CP need not have it.
-type Burst interface {
+// Runner is a CP to which nothing of a frame but its size matters: it judges the frames that leave
+// together in one call. It is there for speed only: a CP need not have it.
+type Runner interface {
 	CP
-	// DequeueBurst judges len(sizes) frames that leave one after the other, as so
-	// many calls of Dequeue would, and sets their marks, Keep or Congestion. q is the
-	// queue before the first leaves, without Port and Sent.
-	DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark)
+	// DequeueRun judges frames that leave one after the other, at most 63, as so many calls of Dequeue
+	// would: a bit is set for each that is to be marked Congestion, the lowest for the first. q is the queue
+	// before the first leaves, without Port and Sent.
+	DequeueRun(now units.Time, q Queue, sizes []uint16) (marked uint64)
 }
 
-// Spanner is a Burst that marks none of the frames that leave together, or some
-// that follow each other: it need not look at each. It is there for speed only.
-type Spanner interface {
-	Burst
-	// DequeueSpan does what DequeueBurst does for n frames, of so many bytes
-	// together and none of them empty: marked are those from the first result on and
-	// before the second.
-	DequeueSpan(now units.Time, q Queue, n int, bytes units.Size) (from, to int)
-}
-
-// Keeper is a CP that keeps every frame that leaves at most so many bytes behind, in
-// this priority's queue, and whose state does not change by it: it need not be
-// asked. It is there for speed only.
-type Keeper interface {
-	Burst
-	Keeps() units.Size
+// Idler is a CP that keeps every frame which meets an empty queue and leaves at once, and whose
+// state does not change by it: it need not be shown to the CP. It is there for speed only.
+type Idler interface {
+	CP
+	KeepsUnqueued()
 }
 
 // Sampler is a CP that samples frames as they are queued and answers to their

@@ -16,7 +16,10 @@ type NPECN struct {
 	pn int // paused frames still to leave, PN in figure 7
 }
 
-var _ Spanner = (*NPECN)(nil)
+var (
+	_ Runner = (*NPECN)(nil)
+	_ Idler  = (*NPECN)(nil)
+)
 
 // NewNPECN returns the congestion point of PCN.
 func NewNPECN() *NPECN { return &NPECN{} }
@@ -33,25 +36,20 @@ func (n *NPECN) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	return Keep
 }
 
-// DequeueBurst judges several frames.
-func (n *NPECN) DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark) {
-	marks = marks[:len(sizes)]
-	for i, size := range sizes {
-		q.Bytes -= units.Size(size)
-		marks[i] = n.Dequeue(now, q, nil)
+// DequeueRun judges several frames at once: the paused ones come first, and only the last frame of all
+// can leave an empty queue.
+func (n *NPECN) DequeueRun(_ units.Time, q Queue, sizes []uint16) (marked uint64) {
+	end := len(sizes)
+	paused := min(n.pn, end)
+	n.pn -= paused
+	if q.Frames == end {
+		end--
 	}
+	return 1<<(uint(end)&63) - 1<<(uint(min(paused, end))&63)
 }
 
-// DequeueSpan does so at once: the paused frames come first, and only the last
-// frame of all can leave an empty queue.
-func (n *NPECN) DequeueSpan(_ units.Time, q Queue, frames int, bytes units.Size) (from, to int) {
-	from = min(n.pn, frames)
-	n.pn -= from
-	if q.Bytes <= bytes {
-		frames--
-	}
-	return min(from, frames), frames
-}
+// KeepsUnqueued says that a frame alone leaves no queue behind. None was paused: those stood in the queue.
+func (n *NPECN) KeepsUnqueued() {}
 
 // Resume counts the frames that were paused: PN = N.
 func (n *NPECN) Resume(_ units.Time, q Queue) { n.pn = q.Frames }

@@ -37,7 +37,10 @@ type RED struct {
 	random     rand.PCG
 }
 
-var _ Keeper = (*RED)(nil)
+var (
+	_ Runner = (*RED)(nil)
+	_ Idler  = (*RED)(nil)
+)
 
 // NewRED returns a congestion point that draws from its own sequence, given by seed.
 func NewRED(p REDParams, seed uint64) *RED {
@@ -62,17 +65,22 @@ func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	return Keep
 }
 
-// Keeps is Kmin: below it nothing is marked.
-func (r *RED) Keeps() units.Size { return units.Size(r.kmin) }
-
-// DequeueBurst judges several frames.
-func (r *RED) DequeueBurst(now units.Time, q Queue, sizes []uint16, marks []Mark) {
-	marks = marks[:len(sizes)]
+// DequeueRun judges several frames.
+func (r *RED) DequeueRun(now units.Time, q Queue, sizes []uint16) (marked uint64) {
+	if int64(q.Bytes) <= r.kmin {
+		return 0
+	}
 	for i, size := range sizes {
 		q.Bytes -= units.Size(size)
-		marks[i] = r.Dequeue(now, q, nil)
+		if r.Dequeue(now, q, nil) == Congestion {
+			marked |= 1 << (i & 63)
+		}
 	}
+	return marked
 }
+
+// KeepsUnqueued says that a frame alone leaves no queue behind, and Kmin is not negative.
+func (r *RED) KeepsUnqueued() {}
 
 // Resume does nothing: RED does not know of pauses, which is what PCN and TCD hold against it.
 func (r *RED) Resume(units.Time, Queue) {}

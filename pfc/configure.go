@@ -2,46 +2,27 @@ package pfc
 
 import "photon/units"
 
-// Configure changes the thresholds and the pause of a running port. Nothing
-// that is buffered, or on its way, is lost by it: if more is buffered than the
-// new XOFF allows, or the peer is paused already, there is room for the headroom
-// beyond that until an XON has been sent. The caller looks at Next afterwards.
-// The thresholds must be valid.
+// Configure changes the thresholds, the pause and the rate of a running port. Nothing that is
+// buffered, or on its way, is lost by it: if the peer is paused, or is about to be, the headroom
+// that there was is there until an XON has been sent, at the pool's expense if less is set aside
+// now. The caller looks at Next afterwards. The thresholds must be valid.
 func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.Rate) {
 	g.setPause(pause, rate)
+	g.stopped = false
 	for p := range Classes {
-		bit := uint8(1) << p
+		bit, k := uint8(1)<<p, &g.class[p]
 		if g.enabled&bit == 0 {
 			continue
 		}
-		g.leavePool(p)
-		g.marks[p].xoff, g.marks[p].xon, g.settled[p] = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].XOFF+t[p].Headroom)
-		g.class[p].alpha, g.class[p].headroom = t[p].Alpha, int64(t[p].Headroom)
-		g.calm(p)
-		bytes := g.load(uint8(p))
-		if g.class[p].alpha > 0 {
-			g.pool.Add(max(0, bytes-g.marks[p].xoff))
+		pooled := k.pooled()
+		k.xoff, k.xon, k.headroom, k.alpha = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].Headroom), t[p].Alpha
+		g.pool.Add(k.pooled() - pooled)
+		if k.head == 0 && g.held&bit == 0 {
+			k.room = k.headroom
+		} else {
+			k.room = max(k.room, k.headroom)
 		}
-		if bytes <= g.raised(g.marks[p].xoff, uint8(p)) && g.held&bit == 0 {
-			g.class[p].limit = max(g.settled[p], bytes+g.class[p].headroom)
-			continue
-		}
-		// What an XOFF that is under way still lets come was promised room before.
-		g.class[p].limit = max(g.class[p].limit, g.settled[p], bytes+int64(t[p].Headroom))
-		if g.held&bit != 0 {
-			g.promised[p] = g.class[p].limit
-		}
-		g.over |= bit
-	}
-	g.setSpare()
-}
-
-// leavePool gives back to the pool what a priority took of it: its threshold
-// moves no longer.
-func (g *Ingress) leavePool(p int) {
-	if g.class[p].alpha > 0 {
-		g.pool.Add(-max(0, g.load(uint8(p))-g.marks[p].xoff))
-		g.class[p].alpha = 0
+		g.look |= bit
 	}
 }
 
@@ -55,15 +36,27 @@ func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 	g.interval = Duration(g.quanta, rate) / 2
 }
 
-// Hold has the peer paused from now on, whatever is buffered. The caller looks
-// at Next afterwards.
+// Hold has the peer paused from now on, whatever is buffered, until Configure. The caller looks at
+// Next afterwards.
 func (g *Ingress) Hold() {
+	g.stopped = true
+	g.look |= g.enabled
+}
+
+// Relink tells that the port has a new link, whose peer knows of no pause. It may send as much as
+// headroom holds before it obeys: what is in headroom is the pool's from now on, and an XOFF that was out
+// is sent again at once. The caller looks at Next afterwards.
+func (g *Ingress) Relink(now units.Time) {
 	for p := range Classes {
-		if g.enabled>>p&1 != 0 {
-			g.leavePool(p)
-			g.marks[p].xoff, g.marks[p].xon = -1, -1
-			g.calm(p)
+		k := &g.class[p]
+		if g.held>>p&1 != 0 {
+			g.refresh[p] = now
+		}
+		if k.head > 0 && g.enabled>>p&1 != 0 {
+			pooled := k.pooled()
+			k.base, k.head, k.room = k.base+k.head, 0, k.headroom
+			g.pool.Add(k.pooled() - pooled)
+			g.look |= 1 << p
 		}
 	}
-	g.over |= g.enabled
 }

@@ -50,6 +50,9 @@ func (e *Egress) Last(p int) (from, until units.Time) {
 	return e.since[p], e.ended[p]
 }
 
+// SetRate changes the rate of the link, by which quanta are times; pauses that last end when they would have.
+func (e *Egress) SetRate(rate units.Rate) { e.rate = rate }
+
 // Next is when the earliest pause timer runs out, or Never.
 func (e *Egress) Next() units.Time { return e.next }
 

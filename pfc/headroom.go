@@ -30,28 +30,41 @@ func PeerResponse(r units.Rate) units.Size {
 // HeadroomParts is what can arrive through a link after its receiver's buffer
 // crossed XOFF, by cause.
 type HeadroomParts struct {
-	Frames units.Size // the largest frame, twice: the XOFF waits behind one of ours, the peer finishes one of its own
+	Frames units.Size // three of the longest: the one that crosses XOFF, the one of ours behind which the XOFF waits, the one that the peer finishes
 	Pause  units.Size // the XOFF itself
 	Peer   units.Size // the peer's response time: PeerResponse
 	Cable  units.Size // both ways
 	Own    units.Size // our response time: the poll gap
 	Ring   units.Size // what waits before the XOFF in a device's transmit ring
 	MACPHY units.Size // what arrives while the XOFF passes through our own MAC and PHY; HeadroomOf leaves it out
+	Cells  units.Size // what short frames take more than their bytes, see InCells; HeadroomOf leaves it out
 }
 
 // HeadroomOf works out the parts for a link of rate r with a one-way propagation
-// time, frames of up to mtu bytes without FCS, our own response time, and how
+// time, frames of up to longest bytes without FCS, our own response time, and how
 // far ahead of the link a device is given frames.
-func HeadroomOf(r units.Rate, delay, own, ahead units.Time, mtu units.Size) HeadroomParts {
+func HeadroomOf(r units.Rate, delay, own, ahead units.Time, longest units.Size) HeadroomParts {
 	return HeadroomParts{
-		Frames: 2 * (mtu + wire.Overhead), Pause: FrameLen + wire.Overhead, Peer: PeerResponse(r),
+		Frames: 3 * (longest + wire.Overhead), Pause: FrameLen + wire.Overhead, Peer: PeerResponse(r),
 		Cable: r.Bytes(2 * delay), Own: r.Bytes(own), Ring: r.Bytes(ahead),
 	}
 }
 
+// InCells is the same in a buffer of cells, where a frame takes whole ones: the worst that can arrive
+// are frames of the shortest kind, each of which takes a cell or more and is on the wire for less.
+// Cells of at most what such a frame has on the wire change nothing.
+func (h HeadroomParts) InCells(cell units.Size) HeadroomParts {
+	const onWire = wire.MinFrameLen + wire.Overhead
+	if taken := (wire.MinFrameLen + cell - 1) / max(cell, 1) * cell; taken > onWire {
+		h.Cells = 0
+		h.Cells = (h.Sum()*taken+onWire-1)/onWire - h.Sum()
+	}
+	return h
+}
+
 // Sum is the headroom.
 func (h HeadroomParts) Sum() units.Size {
-	return h.Frames + h.Pause + h.Peer + h.Cable + h.Own + h.Ring + h.MACPHY
+	return h.Frames + h.Pause + h.Peer + h.Cable + h.Own + h.Ring + h.MACPHY + h.Cells
 }
 
 // CardMACPHY is the MACPHY of a card of which nothing is known: the 0.8 KB of SONiC's
@@ -60,6 +73,6 @@ const CardMACPHY units.Size = 819
 
 // Headroom is the sum of HeadroomOf for a link without a device's transmit ring, MAC and PHY:
 // the bytes that can arrive after XOFF was crossed.
-func Headroom(r units.Rate, delay, own units.Time, mtu units.Size) units.Size {
-	return HeadroomOf(r, delay, own, 0, mtu).Sum()
+func Headroom(r units.Rate, delay, own units.Time, longest units.Size) units.Size {
+	return HeadroomOf(r, delay, own, 0, longest).Sum()
 }

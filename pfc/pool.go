@@ -6,9 +6,8 @@ import (
 	"photon/units"
 )
 
-// Pool is the part of a switch's buffer that is set aside for nobody: lossy
-// frames live in it, and lossless ones beyond their XOFF where thresholds follow
-// what is free.
+// Pool is the part of a switch's buffer that is set aside for nobody: lossy frames live in it, and
+// lossless ones beyond their XOFF where thresholds follow what is free.
 type Pool struct {
 	size   int64
 	used   int64
@@ -19,31 +18,22 @@ type Pool struct {
 func NewPool(size units.Size, shared bool) *Pool { return &Pool{size: int64(size), shared: shared} }
 
 // Take takes n bytes if they are free.
-func (p *Pool) Take(n int) bool {
+func (p *Pool) Take(n int64) bool {
 	if !p.shared {
-		if p.used+int64(n) > p.size {
+		if p.used+n > p.size {
 			return false
 		}
-		p.used += int64(n)
+		p.used += n
 		return true
 	}
-	if atomic.AddInt64(&p.used, int64(n)) > p.size {
-		atomic.AddInt64(&p.used, -int64(n))
+	if atomic.AddInt64(&p.used, n) > p.size {
+		atomic.AddInt64(&p.used, -n)
 		return false
 	}
 	return true
 }
 
-// Fits reports whether Take would take n bytes.
-func (p *Pool) Fits(n int) bool {
-	if p.shared {
-		return atomic.LoadInt64(&p.used)+int64(n) <= p.size
-	}
-	return p.used+int64(n) <= p.size
-}
-
-// Add takes n bytes, free or not: what is in headroom counts, too. A negative n
-// gives them back.
+// Add takes n bytes, free or not: what was promised must find room. A negative n gives them back.
 func (p *Pool) Add(n int64) {
 	switch {
 	case n == 0:

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"photon/dataplane"
 	"photon/internal/memory"
 	"photon/units"
 )
@@ -52,8 +53,7 @@ type neighbour struct {
 type crossing struct {
 	at       units.Time
 	port     int32
-	ref      uint32
-	len, off uint16
+	frame    dataplane.Frame
 }
 
 // What there is in a post.
@@ -77,8 +77,8 @@ func (b *beside) half() int { return int(b.round & 1) }
 // send puts the frame at hand on its way to another part.
 func (b *beside) send(w *part, src *port) {
 	f, to := &w.burst[0], away(src.peer)
-	at := src.free + src.delay
-	*b.out[b.parts[to]].push() = crossing{at, to, f.Ref, f.Len, f.Off}
+	at := src.exit.Free + src.delay
+	*b.out[b.parts[to]].push() = crossing{at, to, *f}
 	if at >= b.meets {
 		b.first = min(b.first, at)
 	}
@@ -95,8 +95,8 @@ func (b *beside) take(w *part, from *pipe[crossing]) {
 			if c.at < b.end {
 				panic(fmt.Sprintf("sim: a frame for %v comes from another part when everything before %v has happened", c.at, b.end))
 			}
-			w.pool.Fetch(c.ref)
-			w.land(int(c.port), c.at, c.ref, c.len, c.off)
+			w.pool.Fetch(c.frame.Ref)
+			w.land(int(c.port), c.at, &c.frame)
 		}
 		from.drop(len(x))
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"unsafe"
 
+	"photon/dataplane"
 	"photon/units"
 )
 
@@ -21,6 +22,7 @@ type flying struct {
 	at       units.Time
 	ref      uint32
 	len, off uint16
+	digest   uint32
 }
 
 // shortest is how many frames there is room for at first.
@@ -31,13 +33,12 @@ func (l *flight) slot(n uint32) *flying {
 }
 
 // land lets a frame arrive at a port, after all that is on its way there.
-func (w *part) land(port int, at units.Time, ref uint32, length, off uint16) {
+func (w *part) land(port int, at units.Time, f *dataplane.Frame) {
 	l := &w.ports[port].flight
 	if l.end-l.head >= l.mask {
 		l.grow()
 	}
-	f := l.slot(l.end)
-	f.at, f.ref, f.len, f.off = at, ref, length, off
+	*l.slot(l.end) = flying{at, f.Ref, f.Len, f.Off, f.Digest}
 	if l.end == l.head {
 		l.first = at
 	}

@@ -32,6 +32,7 @@ func hashOf(t rapid.TB, list []arrival) uint64 {
 		copy(w.pool.Header(f), a.bytes[:])
 		p := w.split.parts[(a.port+i)%2]
 		p.now = a.at
+		f.Digest = w.pool.Digest(&f)
 		p.trace(a.port, &f)
 	}
 	hash, ok := w.Hash()

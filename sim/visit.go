@@ -35,6 +35,7 @@ type arriving struct {
 	key      uint64
 	ref      uint32
 	len, off uint16
+	digest   uint32
 }
 
 // A key is when something happens, from the base of the window on, and where: the port's
@@ -93,7 +94,8 @@ func (w *part) visitHost(p int, stop units.Time) units.Time {
 			w.now = t.flight.first
 			w.count++
 			f := t.flight.take()
-			w.arrive(p, f.ref, f.len, f.off)
+			w.burst[0].Begin(f.ref, f.len, f.off, f.digest)
+			w.arrive(p)
 		} else {
 			if t.timer >= stop {
 				return t.timer
@@ -121,7 +123,7 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 		for l := &t.flight; l.first < stop; {
 			key := v.key(l.first, number)
 			f := l.take()
-			v.arrivals = append(v.arrivals, arriving{key, f.ref, f.len, f.off})
+			v.arrivals = append(v.arrivals, arriving{key, f.ref, f.len, f.off, f.digest})
 		}
 	}
 	v.sort()
@@ -139,7 +141,8 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 			v.at++
 			w.now = base + units.Time(a.key>>portBits)
 			w.count++
-			w.arrive(first+int(uint16(a.key)), a.ref, a.len, a.off)
+			w.burst[0].Begin(a.ref, a.len, a.off, a.digest)
+			w.arrive(first + int(uint16(a.key)))
 			continue
 		}
 		v.soonest++
@@ -191,9 +194,6 @@ func (w *part) quiet(first int) bool {
 	rel := uint64(w.now - v.base)
 	return v.arrivals[v.at].key>>portBits > rel && (v.soonest == len(v.timers) || v.timers[v.soonest]>>portBits > rel)
 }
-
-// resting reports that a port's node is not to be asked for a frame.
-func (w *part) resting(p int) bool { return w.ports[p].timer == units.Never }
 
 const (
 	few        = 12      // are sorted one by one

@@ -263,7 +263,7 @@ func TestArrivalsAreSorted(t *testing.T) {
 			t.Fatalf("%d of %d, and the last is %+v", len(v.arrivals), n, v.arrivals[len(v.arrivals)-1])
 		}
 		for i, key := range keys {
-			if v.arrivals[i] != (arriving{key, uint32(key), uint16(key), uint16(key >> portBits)}) {
+			if v.arrivals[i] != (arriving{key: key, ref: uint32(key), len: uint16(key), off: uint16(key >> portBits)}) {
 				t.Fatalf("arrival %d is %+v, not %x", i, v.arrivals[i], key)
 			}
 		}

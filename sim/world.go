@@ -56,7 +56,7 @@ type member struct {
 type port struct {
 	node      dataplane.Server
 	env       *dataplane.Env
-	free      units.Time // when the frame that was sent last will have left
+	exit      *dataplane.Exit // free when the frame that was sent last will have left
 	delay     units.Time
 	peer      int32  // the port at the other end; unlinked; in another part: away
 	number    uint16 // at its node
@@ -73,12 +73,6 @@ type port struct {
 
 	link dataplane.Link
 	_    [40]byte
-}
-
-// lone is the node, if it is a switch itself, and not in the hands of somebody else.
-func (p *port) lone() *dataplane.Switch {
-	s, _ := p.node.(*dataplane.Switch)
-	return s
 }
 
 type sampler struct {
@@ -115,7 +109,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	}
 	w.nodes = append(w.nodes, m)
 	for i := range workers {
-		w.ports = append(w.ports, port{node: server, env: envs[0], flight: flight{first: units.Never, member: int32(len(w.nodes) - 1)}, timer: units.Never, number: uint16(i), peer: unlinked})
+		w.ports = append(w.ports, port{node: server, env: envs[0], exit: envs[0].Exit(i), flight: flight{first: units.Never, member: int32(len(w.nodes) - 1)}, timer: units.Never, number: uint16(i), peer: unlinked})
 	}
 	return len(w.nodes) - 1
 }
@@ -139,7 +133,7 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 }
 
 func (p *port) join(peer int, link dataplane.Link) {
-	p.peer, p.link, p.delay = int32(peer), link, link.Delay
+	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, make([]dataplane.Frame, 1)
 	p.setRate(link.Rate)
 }
 
@@ -321,34 +315,33 @@ func (w *World) sample(until units.Time) (woken bool) {
 	return woken
 }
 
-// arrive delivers a frame to a port.
-func (w *part) arrive(p int, ref uint32, length, off uint16) {
+// arrive delivers the frame at hand to a port. If nothing else happens at its node at this instant,
+// what the node has for a port that is free leaves without an event of its own: that would have
+// been the next.
+func (w *part) arrive(p int) {
 	dst := &w.ports[p]
-	f := &w.burst[0]
-	f.Begin(ref, length, off)
 	dst.delivered++
-	w.trace(p, f)
+	w.trace(p, &w.burst[0])
 	first := p - int(dst.number)
-	lone := dst.lone()
-	if lone == nil {
-		dst.node.Receive(w.now, int(dst.number), w.burst[:])
-		w.pass(dst.env, first)
-		return
+	env := dst.env
+	env.Queue = w.visit.stop == 0 || !w.quiet(first)
+	dst.node.Receive(w.now, int(dst.number), w.burst[:])
+	for _, number := range env.Left() {
+		w.leave(first + int(number))
 	}
-	out := lone.Take(w.now, int(dst.number), f)
-	if out >= 0 {
-		to := &w.ports[first+out]
-		if to.free <= w.now && to.peer != unlinked && w.quiet(first) && w.resting(first+out) && lone.Through(out, f) {
-			w.count++
-			w.send(to)
-			if dst.env.Wakes() {
-				w.wake(dst.env, first)
-			}
-			return
-		}
-		lone.Queue(w.now, out, f)
+	w.pass(env, first)
+}
+
+// leave sends what is in the exit of a port.
+func (w *part) leave(p int) {
+	src := &w.ports[p]
+	w.burst[0] = src.exit.Frames[0]
+	src.exit.N = 0
+	w.count++
+	w.send(src)
+	if src.timer < src.exit.Free {
+		w.set(p, src.exit.Free)
 	}
-	w.pass(dst.env, first)
 }
 
 // pass is wake after an arrival, which mostly wakes one port, to send at once: if
@@ -357,8 +350,8 @@ func (w *part) pass(env *dataplane.Env, first int) {
 	woken := env.Woken()
 	if len(woken) == 1 {
 		p := first + int(woken[0])
-		if port := &w.ports[p]; port.free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer != unlinked {
-			if w.quiet(first) && w.resting(p) {
+		if port := &w.ports[p]; port.exit.Free <= w.now && env.Due(int(woken[0])) <= w.now && port.peer != unlinked {
+			if w.quiet(first) && port.timer == units.Never {
 				w.count++
 				w.depart(p)
 				return
@@ -374,17 +367,6 @@ func (w *part) pass(env *dataplane.Env, first int) {
 func (w *part) depart(p int) {
 	src := &w.ports[p]
 	number := int(src.number)
-	if lone := src.lone(); lone != nil {
-		if next, ok := lone.Give(w.now, number, &w.burst[0]); ok {
-			w.send(src)
-			src.env.SetDue(number, next)
-			w.schedule(p, next)
-			if src.env.Wakes() {
-				w.wake(src.env, p-number)
-			}
-			return
-		}
-	}
 	src.env.SetDue(number, units.Never)
 	sent, next := src.node.Serve(w.now, number, &w.burst[0])
 	if sent {
@@ -402,11 +384,14 @@ func (w *part) depart(p int) {
 
 // send puts the frame at hand on the link of a port.
 func (w *part) send(src *port) {
+	f := &w.burst[0]
+	if f.Digest == 0 {
+		f.Digest = w.pool.Digest(f)
+	}
 	src.sent++
-	src.free = w.now + src.serialize(w.burst[0].Len)
+	src.exit.Free = w.now + src.serialize(f.Len)
 	if src.peer >= 0 {
-		f := &w.burst[0]
-		w.land(int(src.peer), src.free+src.delay, f.Ref, f.Len, f.Off)
+		w.land(int(src.peer), src.exit.Free+src.delay, f)
 		return
 	}
 	w.beside.send(w, src)
@@ -425,7 +410,7 @@ func (w *part) wake(env *dataplane.Env, first int) bool {
 func (w *part) schedule(p int, due units.Time) {
 	port := &w.ports[p]
 	if due != units.Never {
-		due = max(due, port.free, w.now)
+		due = max(due, port.exit.Free, w.now)
 	}
 	if port.peer != unlinked {
 		w.set(p, due)

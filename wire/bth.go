@@ -105,3 +105,14 @@ func (a AETH) Encode(syndrome uint8, msn uint32) {
 	binary.BigEndian.PutUint32(a, msn&0xFFFFFF)
 	a[0] = syndrome
 }
+
+// IsCNP reports whether a packet, from its IP header on, is a RoCEv2 congestion notification.
+func IsCNP(ip []byte) bool {
+	at, proto := IPv6Len, ip[6]
+	if ip[0]>>4 == 4 {
+		if at, proto = int(ip[0]&15)*4, ip[9]; ip[6]&0x1F|ip[7] != 0 { // not the first fragment
+			return false
+		}
+	}
+	return proto == ProtoUDP && len(ip) >= at+UDPLen+BTHLen && ip[at+2] == PortRoCEv2>>8 && ip[at+3] == PortRoCEv2&0xFF && ip[at+UDPLen] == OpCNP
+}

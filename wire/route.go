@@ -58,32 +58,27 @@ func Correct(checksum []byte, before, after uint16) {
 	binary.BigEndian.PutUint16(checksum, ^uint16(sum))
 }
 
-// Routable reports whether a router may forward the plain packet: lengths and
-// checksum are right, and its time to live lasts. length is the frame's.
-func (b *Quick) Routable(length int) bool {
-	sum := binary.BigEndian.Uint64(b[14:22])
-	rest := binary.BigEndian.Uint64(b[22:30])
-	total := sum >> 32 & 0xFFFF
-	all := sum>>32 + sum&0xFFFF_FFFF + rest>>32 + rest&0xFFFF_FFFF + uint64(binary.BigEndian.Uint32(b[30:34]))
-	all = all>>32 + all&0xFFFF_FFFF
-	all = all>>16 + all&0xFFFF
-	all = all>>16 + all&0xFFFF
-	all = all>>16 + all&0xFFFF
-	return all == 0xFFFF && b[22] > 1 && total >= IPv4Len && int(total) <= length-EthernetLen
+// HeaderOK reports whether a router may forward a packet by its IP header, IPv4OK or IPv6OK.
+func HeaderOK(ip []byte, length int) bool {
+	if len(ip) < IPv4Len || ip[0] != 0x45 { // as most are not
+		return IPv4OK(ip, length) || IPv6OK(ip, length)
+	}
+	a, b, c := binary.BigEndian.Uint64(ip[0:8]), binary.BigEndian.Uint64(ip[8:16]), uint64(binary.BigEndian.Uint32(ip[16:20]))
+	sum := a>>32 + a&(1<<32-1) + b>>32 + b&(1<<32-1) + c
+	sum = sum>>32 + sum&(1<<32-1)
+	sum = sum>>16 + sum&(1<<16-1)
+	sum = sum>>16 + sum&(1<<16-1)
+	total := int(a >> 32 & (1<<16 - 1))
+	return sum>>16+sum&(1<<16-1) == 0xFFFF && total >= IPv4Len && total <= length
 }
 
-// IPDst is the destination.
-func (b *Quick) IPDst() netip.Addr { return netip.AddrFrom4([4]byte(b[30:34])) }
-
-// Route is what a router does to the plain packet: new Ethernet addresses, and
-// one hop less to live.
-func (b *Quick) Route(dst, src MAC) {
-	binary.BigEndian.PutUint64(b[0:8], uint64(dst)<<16|uint64(src)>>32)
-	binary.BigEndian.PutUint32(b[8:12], uint32(src))
-	b[22]--
-	// The field shrinks by 0x100, and the complement of the checksum by the same
-	// (RFC 1624 equation 3), in ones' complement.
-	sum := uint32(^binary.BigEndian.Uint16(b[24:26])) + 0xFFFF - 0x100
-	sum = sum&0xFFFF + sum>>16
-	binary.BigEndian.PutUint16(b[24:26], ^uint16(sum))
+// SourceOK reports whether a router may forward a packet by its source: not that of a group, of a host
+// on itself, of nobody, nor one that is good on a link only (RFC 1812 section 5.3.7, RFC 3927 section 2.7, RFC 4291
+// sections 2.5 and 2.7).
+func SourceOK(ip []byte) bool {
+	if ip[0]>>4 == 6 {
+		first := binary.BigEndian.Uint64(ip[8:16])
+		return ip[8] != 0xFF && first>>54 != 0xFE80>>6 && (first != 0 || binary.BigEndian.Uint64(ip[16:24]) > 1)
+	}
+	return ip[12] != 0 && ip[12] != 127 && ip[12] < 224 && !(ip[12] == 169 && ip[13] == 254)
 }

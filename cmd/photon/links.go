@@ -1,6 +1,7 @@
 package main
 
 import (
+	"photon/dataplane"
 	"slices"
 	"sync"
 
@@ -57,7 +58,7 @@ func (d *daemon) setLink(port int, up bool) error {
 	}
 	d.loaded.Lock()
 	defer d.loaded.Unlock()
-	change, err := d.sw.PrepareLink(port, up)
+	change, err := d.sw.PrepareLink(port, dataplane.LinkState{Up: up})
 	if err != nil {
 		return err
 	}

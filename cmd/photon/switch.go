@@ -131,7 +131,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	if err != nil {
 		return bad(err)
 	}
-	s.Reserve(4096)
+	s.Reserve()
 	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit()}
 	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
 	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again

@@ -23,7 +23,7 @@ import (
 func TestFrameLayout(t *testing.T) {
 	var f dataplane.Frame
 	want := []uintptr{
-		unsafe.Offsetof(f.Ref), unsafe.Offsetof(f.Hash), unsafe.Offsetof(f.Len), unsafe.Offsetof(f.Off),
+		unsafe.Offsetof(f.Ref), unsafe.Offsetof(f.Digest), unsafe.Offsetof(f.Len), unsafe.Offsetof(f.Off),
 		unsafe.Offsetof(f.In), unsafe.Offsetof(f.Prio), unsafe.Offsetof(f.Flag),
 	}
 	if size, offsets := layout(); size != unsafe.Sizeof(f) || !slices.Equal(offsets, want) {

@@ -56,7 +56,7 @@ struct ph_frame {
 	uint32_t ref;
 	uint16_t len;
 	uint16_t off;
-	uint32_t hash;
+	uint32_t digest;
 	uint16_t in;
 	uint8_t prio;
 	uint8_t flag;

@@ -25,9 +25,11 @@ type worker struct {
 	pool  *dataplane.Pool
 	ports []*port
 	envs  []*dataplane.Env // of its ports' nodes, each once
-	c     *C.struct_ph_worker
-	swap  C.struct_ph_swap
-	clock clock
+
+	pollers []dataplane.Poller // of its nodes, if there are several workers
+	c       *C.struct_ph_worker
+	swap    C.struct_ph_swap
+	clock   clock
 
 	polls   Polls
 	rounds  uint64
@@ -81,9 +83,17 @@ func (k *worker) build(enclosed bool) {
 			p.c.memif = 1
 			k.c.memifs++
 		}
+		p.exit = p.env.Exit(p.number)
+		p.exit.PerByte = 0
+		if p.link.Rate > 0 {
+			p.exit.PerByte = p.link.Rate.Serialize(1)
+		}
 		if !seen[p.env] {
 			seen[p.env] = true
 			k.envs = append(k.envs, p.env)
+			if n, ok := p.node.(dataplane.Poller); ok && len(k.world.workers) > 1 {
+				k.pollers = append(k.pollers, n)
+			}
 		}
 	}
 }
@@ -150,16 +160,14 @@ func (k *worker) poll(until units.Time) {
 		if k.index == 0 {
 			k.sample(now)
 		}
-		received := k.c.received
-		if received > 0 {
-			k.deliver(now)
-		}
-		busy := received > 0
+		busy := k.c.received > 0
+		k.turn(now)
 		for _, p := range k.ports {
-			busy = p.serve(now, len(k.world.workers) > 1, &k.polls) || busy
+			busy = p.end(now, &k.polls) || busy
 		}
 		for _, e := range k.envs {
 			e.Woken() // every port was looked at
+			e.Left()
 		}
 		k.balance()
 		if now == until {
@@ -213,8 +221,15 @@ func (k *worker) sleep(now units.Time) {
 	k.sleeps = k.asleep()
 }
 
-// deliver hands what the last round received to the nodes.
-func (k *worker) deliver(now units.Time) {
+// turn is what the nodes do in a round. What waits is staged first, so that what arrives and need not wait
+// can leave behind it at once.
+func (k *worker) turn(now units.Time) {
+	for _, p := range k.ports {
+		p.staged = int(p.c.tx_n) // that the device did not take
+		p.left = p.staged
+		p.serve(now)
+		p.open(now)
+	}
 	for _, p := range k.ports {
 		if n := int(p.c.rx_n); n > 0 {
 			p.delivered += uint64(n)
@@ -224,6 +239,9 @@ func (k *worker) deliver(now units.Time) {
 			}
 			p.node.Receive(now, p.number, p.rx[:n])
 		}
+	}
+	for _, n := range k.pollers {
+		n.Poll(now, k.index)
 	}
 }
 
@@ -302,46 +320,89 @@ func (k *worker) close() {
 	C.free(unsafe.Pointer(k.c))
 }
 
-// serve stages what the port sends in the next round: frames whose time on an
-// emulated link is over, or what the node has for a link that is free. others
-// tells that other workers may have handed something over.
-func (p *port) serve(now units.Time, others bool, polls *Polls) (busy bool) {
-	left := int(p.c.tx_n) // that the device did not take
-	staged := left
-	if others && p.node.Next(now, p.number) <= now {
-		p.env.Wake(p.number, now)
-	}
+// serve stages what the node has to send, as far as the link is free: on an emulated link frames whose
+// time there is over.
+func (p *port) serve(now units.Time) {
 	switch {
 	case p.emulate:
-		staged = p.land(now, staged)
-		for staged < len(p.tx) && p.free <= now && p.ask(now, p.one[:]) == 1 {
-			// A link that was busy until just now goes on without a gap although
-			// the poll comes a little late.
-			p.free = max(p.free, p.polled) + p.link.Serialize(int(p.one[0].Len))
-			p.flight.Push(p.one[0], p.free+p.link.Delay)
+		p.land(now)
+		for p.staged < len(p.tx) && p.free <= now && p.ask(now, p.one[:]) == 1 {
+			p.launch(p.one[0])
 		}
-		staged = p.land(now, staged)
+		p.land(now)
 	case p.link.Rate > 0:
-		// A card sends by itself. What waits in its ring is part of our response
-		// time to a pause, so it gets two frames and a poll's worth ahead, no more.
-		ahead := now + aheadOf(p.link) + min(now-p.polled, maxAhead)
-		for staged < len(p.tx) && p.free <= ahead && p.ask(now, p.tx[staged:staged+1]) == 1 {
-			p.free = max(p.free, now) + p.link.Serialize(int(p.tx[staged].Len))
-			staged++
+		for p.staged < len(p.tx) && p.free <= p.ahead(now) && p.ask(now, p.tx[p.staged:p.staged+1]) == 1 {
+			p.free = max(p.free, now) + p.link.Serialize(int(p.tx[p.staged].Len))
+			p.staged++
 		}
 	default:
-		staged += p.ask(now, p.tx[staged:])
+		p.staged += p.ask(now, p.tx[p.staged:])
 	}
-	if staged > left {
-		polls.tx(staged - left)
+}
+
+// ahead is until when a card's link may be busy for it to get another frame. It sends by itself, and
+// what waits in its ring is part of our response time to a pause: so it gets two frames and a poll's worth ahead, no more.
+func (p *port) ahead(now units.Time) units.Time {
+	return now + aheadOf(p.link) + min(now-p.polled, maxAhead)
+}
+
+// launch puts a frame on an emulated link. One that was busy until just now goes on without a gap although
+// the poll comes a little late.
+func (p *port) launch(f dataplane.Frame) {
+	p.free = max(p.free, p.polled) + p.link.Serialize(int(f.Len))
+	p.flight.Push(f, p.free+p.link.Delay)
+}
+
+// open opens the port's exit for what may leave past its queues.
+func (p *port) open(now units.Time) {
+	e := p.exit
+	switch {
+	case p.emulate:
+		e.Frames, e.Free = p.past[:], p.free
+	case p.link.Rate > 0:
+		e.Frames, e.Free = p.tx[p.staged:], p.free+now-p.ahead(now)
+	default:
+		e.Frames, e.Free = p.tx[p.staged:], 0
+	}
+}
+
+// end closes the exit, stages what left that way and what the node has now, and tells whether there is
+// anything to send.
+func (p *port) end(now units.Time, polls *Polls) (busy bool) {
+	if e := p.exit; e.N > 0 {
+		gone := e.Frames[:e.N]
+		p.sent += uint64(e.N)
+		if p.tap != nil {
+			p.tap.Copy(now, true, p.env.Pool, gone)
+		}
+		switch {
+		case p.emulate:
+			for _, f := range gone {
+				p.launch(f)
+			}
+		default:
+			p.staged += e.N
+			for i := range gone {
+				if p.link.Rate == 0 {
+					break
+				}
+				p.free = max(p.free, now) + p.link.Serialize(int(gone[i].Len))
+			}
+		}
+		e.N = 0
+	}
+	p.exit.Frames = nil
+	p.serve(now)
+	if p.staged > p.left {
+		polls.tx(p.staged - p.left)
 	}
 	p.polled = now
-	p.c.tx_n = C.uint16_t(staged)
+	p.c.tx_n = C.uint16_t(p.staged)
 	p.c.rx_held = 0
 	if p.env.Held(p.number) {
 		p.c.rx_held = 1
 	}
-	return staged > 0
+	return p.staged > 0
 }
 
 // next is when the port has something to do, if nothing arrives before: Never, or
@@ -375,12 +436,11 @@ func (p *port) ask(now units.Time, burst []dataplane.Frame) int {
 }
 
 // land stages the frames that have arrived.
-func (p *port) land(now units.Time, staged int) int {
-	for staged < len(p.tx) && p.flight.Next() <= now {
-		p.tx[staged] = p.flight.Pop()
-		staged++
+func (p *port) land(now units.Time) {
+	for p.staged < len(p.tx) && p.flight.Next() <= now {
+		p.tx[p.staged] = p.flight.Pop()
+		p.staged++
 	}
-	return staged
 }
 
 // giveBack frees what was on its way when the world ended.

@@ -67,6 +67,10 @@ type port struct {
 	flight  dataplane.Flight
 	tap     *dataplane.Tap // nil: nobody watches
 	one     [1]dataplane.Frame
+	exit    *dataplane.Exit
+	past    [8]dataplane.Frame // what is in the exit of an emulated link
+	staged  int                // frames in tx, in this round,
+	left    int                // and of these, those of the one before
 
 	c         *C.struct_ph_port
 	tx, rx    []dataplane.Frame // the same memory as c's
@@ -424,7 +428,7 @@ func view(f *C.struct_ph_frame) []dataplane.Frame {
 func layout() (size uintptr, offsets []uintptr) {
 	var f C.struct_ph_frame
 	return unsafe.Sizeof(f), []uintptr{
-		unsafe.Offsetof(f.ref), unsafe.Offsetof(f.hash), unsafe.Offsetof(f.len), unsafe.Offsetof(f.off),
+		unsafe.Offsetof(f.ref), unsafe.Offsetof(f.digest), unsafe.Offsetof(f.len), unsafe.Offsetof(f.off),
 		unsafe.Offsetof(f.in), unsafe.Offsetof(f.prio), unsafe.Offsetof(f.flag),
 	}
 }

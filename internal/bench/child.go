@@ -48,7 +48,7 @@ func beMeasured(c testCase) error {
 	if err != nil {
 		return err
 	}
-	sw.Reserve(4096)
+	sw.Reserve()
 	p := &peers{Switch: sw, env: envs[0], ports: c.Ports}
 	if err := p.teach(); err != nil {
 		return err

@@ -85,7 +85,7 @@ func (p *peers) hook(port int, burst []dataplane.Frame) {
 	outs, others := p.outs[port][p.turn[port]:][:len(burst)], byte(hosts-1)&^byte(p.ports-1)
 	pool, sums := p.env.Pool, &p.sums
 	for i := range burst {
-		b := pool.At(pool.Where(&burst[i]))
+		b := pool.Start(&burst[i])
 		flow := b[35]
 		b[5], b[11] = flow&others|outs[i], flow&others|byte(port)
 		b[15] = tos

@@ -133,7 +133,7 @@ func costly(r dataplane.Reason, host bool) bool {
 		return r == dataplane.DropSequence || r == dataplane.DropBadICRC || r == dataplane.DropTable
 	}
 	switch r {
-	case dataplane.DropHeadroom, dataplane.DropNoMemory, dataplane.DropRing, dataplane.DropStorm, dataplane.DropLink:
+	case dataplane.DropHeadroom, dataplane.DropNoMemory, dataplane.DropStorm, dataplane.DropLink:
 		return true
 	}
 	return false

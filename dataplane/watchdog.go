@@ -29,7 +29,9 @@ func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
 	if p.dog.Config() == s.config.Watchdog {
 		return
 	}
-	p.wakeUp(now)
+	if now >= p.attend {
+		p.attendTo(now)
+	}
 	p.dog.Configure(s.config.Watchdog)
 	p.note()
 	p.watch(now)
@@ -38,20 +40,14 @@ func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
 	}
 }
 
-// paused is the set of priorities that must not send.
-func (p *switchPort) paused() uint8 { return p.halted }
-
 // flush discards what is in a queue, so that it does not hold the buffer of the
 // ports through which it came. The port's worker calls it.
 func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
-	q := &p.queues[prio].queue
-	for q.len() > 0 {
-		var f Frame
-		q.pop(&f)
-		p.enqueued[prio]--
-		p.stats.Discards[why][prio]++
-		s.release(now, &f)
-		p.env.Free(f)
+	q := &p.queues[prio]
+	for q.frames > 0 {
+		f := q.run(1)[0]
+		q.drop(1, units.Size(f.Len), &p.worker.store)
+		s.lose(now, p, &f, why)
 	}
 	p.waiting &^= 1 << prio
 	p.rounds.deficit[prio] = 0

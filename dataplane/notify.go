@@ -1,8 +1,6 @@
 package dataplane
 
 import (
-	"math/bits"
-
 	"photon/cnp"
 	"photon/marking"
 	"photon/units"
@@ -13,14 +11,14 @@ import (
 const cnpDSCP = 48
 
 // sendCNM tells the source of a frame that was just queued what QCN found.
-func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled Frame, what marking.Sample) {
+func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what marking.Sample) {
 	var h wire.Header
 	b := p.packet.Bytes
 	if !wire.Parse(b, &h) {
 		return
 	}
-	in, _ := s.lanOf(p, b)
-	if in == nil || in.fdb.lookup(h.Src, h.Hash, now) == toRouter {
+	in := s.lanOf(p, b)
+	if in == nil || in.fdb.find(h.Src, now)&fdbKind == fdbRouter {
 		return // QCN ends where a packet is routed: its frame's source is not its own
 	}
 	f, ok := p.env.Alloc(cnp.MaxCNMLen)
@@ -32,24 +30,11 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled Frame, what mark
 		QOffset: octets64(what.QOffset), QDelta: octets64(what.QDelta), Priority: sampled.Prio,
 	}))
 	p.stats.CNMs[sampled.Prio]++
-	s.sendBack(now, p, in, f, h.Src, h.Hash, sampled.In)
+	s.sendBack(now, p, in, &f, h.Src, h.Hash, sampled.In)
 }
 
 // octets64 brings a size to the units of a CNM's fields, 64 bytes, saturating.
 func octets64(n units.Size) int16 { return int16(min(max(n/64, -1<<15), 1<<15-1)) }
-
-// sendCNPs sends the CNPs that the port's congestion points have due.
-func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
-	for rest := p.notifies; rest != 0; rest &= rest - 1 {
-		prio := bits.TrailingZeros8(rest)
-		n := p.points[prio].notifier
-		for n.Next() <= now {
-			if flow, ok := n.Poll(now, p.state(prio)); ok {
-				s.sendCNP(now, p, prio, flow)
-			}
-		}
-	}
-}
 
 // sendCNP makes an ordinary CNP, as the flow's receiver would.
 func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.Flow) {
@@ -64,7 +49,7 @@ func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.F
 	to := wire.RoCE{DstMAC: flow.SrcMAC, SrcMAC: flow.DstMAC, Src: flow.Dst, Dst: flow.Src, TOS: cnpDSCP << 2}
 	f.Len = uint16(cnp.Encode(p.env.Header(f), to, flow.QP, cnp.Notice{ECN: wire.NotECT}))
 	p.stats.CNPs[prio]++
-	s.sendBack(now, p, in, f, flow.SrcMAC, 0, uint16(p.number))
+	s.sendBack(now, p, in, &f, flow.SrcMAC, 0, uint16(p.number))
 }
 
 // lanBehind is the LAN of a frame from mac that left through p: one of the port's,
@@ -72,26 +57,29 @@ func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.F
 func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 	if s.lans.aware {
 		for _, x := range s.lans.all {
-			if x.forms[p.number] != absent && x.fdb.lookup(mac, 0, now) != noPort {
+			if x.forms[p.number] != absent && x.fdb.find(mac, now) != 0 {
 				return x
 			}
 		}
 	}
-	return p.lan
+	return s.lans.untagged[p.number]
 }
 
-// sendBack forwards a frame that the switch made at a port. If its destination
-// is unknown it goes where the frame came from that caused it.
-func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f Frame, dst wire.MAC, hash uint32, from uint16) {
-	f.In, f.Prio, f.Hash, f.Flag = uint16(p.number), s.config.Control, hash, 0
-	p.made[f.Prio]++
-	switch out := in.fdb.lookup(dst, hash, now); out {
-	case noPort:
-		s.forward(now, p, int(from), in, f)
-	case toRouter: // a CNP for a flow that was routed here
-		f.setL3(wire.EthernetLen)
-		s.route(now, p, in, f)
+// sendBack forwards a frame that the switch made at a port, of which hash chooses among equal paths. If
+// its destination is unknown it goes where the frame came from that caused it.
+func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f *Frame, dst wire.MAC, hash uint32, from uint16) {
+	f.In, f.Prio, f.Flag = ownFrame, s.config.Control, 0
+	p.made[f.Prio&7]++
+	switch e := in.fdb.find(dst, now); e & fdbKind {
+	case 0:
+		s.forward(now, p, in, from, f)
+	case fdbRouter: // a CNP for a flow that was routed here
+		f.Flag = wire.EthernetLen
+		s.apply(now, p, f, f.action()|actRoute)
+	case fdbGroup:
+		group := s.lans.groups[e.value()]
+		s.forward(now, p, in, group[pick(hash, s.config.Salt, len(group))], f)
 	default:
-		s.forward(now, p, out, in, f)
+		s.forward(now, p, in, e.value(), f)
 	}
 }

@@ -31,8 +31,11 @@ type Deadlock struct {
 	Switches       int // in the cycle
 }
 
-// probed keeps a probe that was received for LookForDeadlocks.
-func (p *switchPort) probed(b []byte) {
+// probed keeps a probe that was received for LookForDeadlocks, and reports whether the frame is one.
+func (s *Switch) probed(p *switchPort, h *wire.Header, b []byte) bool {
+	if s.config.Deadlock <= 0 || h.EtherType != pfc.ProbeType || h.Payload != wire.EthernetLen || h.Dst != pfc.ProbeDestination {
+		return false
+	}
 	p.stats.RxControl++
 	x := &p.probes
 	var probe pfc.Probe
@@ -43,27 +46,26 @@ func (p *switchPort) probed(b []byte) {
 		x.in[x.ins] = probe
 		x.ins++
 	}
+	return true
 }
 
 // nextProbe makes the frame of a probe that is to be sent, if there is one.
-func (p *switchPort) nextProbe() (Frame, bool) {
-	if p.outs == 0 {
-		return Frame{}, false
-	}
-	f, ok := p.env.Alloc(pfc.ProbeLen)
-	if !ok {
-		return Frame{}, false
+func (p *switchPort) nextProbe(f *Frame) bool {
+	if p.outs == 0 || !p.env.AllocAt(f, pfc.ProbeLen) {
+		return false
 	}
 	p.outs--
-	p.probes.out[p.outs].Encode(p.env.Header(f), p.config.MAC)
+	p.reopen()
+	p.probes.out[p.outs].Encode(p.env.Bytes(f), p.config.MAC)
 	p.stats.TxControl++
-	return f, true
+	return true
 }
 
 func (p *switchPort) sendProbe(now units.Time, probe pfc.Probe) {
 	if p.outs < maxProbes {
 		p.probes.out[p.outs] = probe
 		p.outs++
+		p.reopen()
 		p.env.Wake(p.number, now)
 	}
 }
@@ -72,12 +74,12 @@ func (p *switchPort) sendProbe(now units.Time, probe pfc.Probe) {
 // long as the configuration says.
 func (s *Switch) stuck(now units.Time, p *switchPort, prio int) bool {
 	from, until := p.eg.Last(prio)
-	return p.queues[prio].len() > 0 && until == units.Never && p.paused()>>prio&1 != 0 && now-from >= s.config.Deadlock
+	return p.queues[prio].frames > 0 && until == units.Never && p.halted>>prio&1 != 0 && now-from >= s.config.Deadlock
 }
 
 // waitsFor is how many bytes of a queue came through a port.
 func (p *switchPort) waitsFor(prio int, in uint16) (bytes units.Size) {
-	p.queues[prio].each(func(f Frame) {
+	p.queues[prio].each(func(f *Frame) {
 		if f.In == in {
 			bytes += units.Size(f.Len)
 		}
@@ -161,9 +163,4 @@ func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (foun
 		}
 	}
 	return found, ok
-}
-
-// isProbe reports whether a frame is for probed.
-func (s *Switch) isProbe(h *wire.Header) bool {
-	return s.config.Deadlock > 0 && h.EtherType == pfc.ProbeType && h.Payload == wire.EthernetLen && h.Dst == pfc.ProbeDestination
 }

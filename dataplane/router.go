@@ -13,17 +13,18 @@ import (
 // errors, duplicate address detection, and to ask for neighbours itself.
 
 // bounce sends a frame back to its sender.
-func (s *Switch) bounce(now units.Time, p *switchPort, in *lan, f Frame) {
-	b := p.env.Header(f)
+func (s *Switch) bounce(now units.Time, p *switchPort, f *Frame) {
+	b := p.env.Bytes(f)
 	copy(b[:6], b[6:12])
 	s.routes.mac.Put(b[6:])
-	s.forward(now, p, p.number, in, f)
+	f.Digest = 0
+	s.forward(now, p, s.lanOf(p, b), uint16(p.number), f)
 }
 
 // answer answers an ARP request or a neighbour solicitation for an address of the
 // router, and reports whether the frame was one.
-func (s *Switch) answer(now units.Time, p *switchPort, in *lan, f Frame, h *wire.Header) bool {
-	b := p.env.Header(f)
+func (s *Switch) answer(now units.Time, p *switchPort, f *Frame, h *wire.Header) bool {
+	b := p.env.Bytes(f)
 	switch {
 	case h.EtherType == wire.TypeARP:
 		target, ok := wire.ARPTarget(b[h.Payload:])
@@ -37,12 +38,23 @@ func (s *Switch) answer(now units.Time, p *switchPort, in *lan, f Frame, h *wire
 			return false
 		}
 		f.Len = uint16(h.L3 + wire.AdvertisementLen)
-		wire.Advertise(p.env.Header(f)[h.L3:], s.routes.mac)
+		wire.Advertise(p.env.Bytes(f)[h.L3:], s.routes.mac)
 	default:
 		return false
 	}
-	s.bounce(now, p, in, f)
+	s.bounce(now, p, f)
 	return true
+}
+
+// forRouter takes a packet for an address of the router.
+func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
+	b := p.env.Bytes(f)
+	var h wire.Header
+	if wire.Parse(b, &h); wire.AnswerEcho(b[h.L3:]) {
+		s.bounce(now, p, f)
+	} else if !s.answer(now, p, f, &h) {
+		s.discard(now, p, f, DropToRouter)
+	}
 }
 
 // isOwn reports whether an address is the router's.

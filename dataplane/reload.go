@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"photon/pfc"
 	"photon/units"
@@ -38,7 +39,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			return nil, fmt.Errorf("link, worker and address of port %d %w", i, ErrFixed)
 		}
 	}
-	if c.Lossless != s.config.Lossless || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Salt != s.config.Salt {
+	if c.Lossless != s.config.Lossless || c.Cell != s.config.Cell || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Salt != s.config.Salt {
 		return nil, fmt.Errorf("lossless priorities, mtu, salt and size of the forwarding database: %w", ErrFixed)
 	}
 	ch := &Change{config: c}
@@ -48,13 +49,13 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 	} else {
 		ch.points = make([][pfc.Classes]point, len(c.Ports))
 		for i := range ch.points {
-			ch.points[i] = c.newPoints(i)
+			ch.points[i] = c.newPoints(i, s.rate(&s.ports[i]))
 		}
 	}
 	old := &s.config
-	if !reflect.DeepEqual(c.Static, old.Static) || !reflect.DeepEqual(c.VLANs, old.VLANs) || c.Router.MAC != old.Router.MAC {
+	if !reflect.DeepEqual(c.Static, old.Static) || !reflect.DeepEqual(c.VLANs, old.VLANs) || !slices.EqualFunc(c.Ports, old.Ports, func(a, b PortConfig) bool { return a.Accept == b.Accept }) || c.Router.MAC != old.Router.MAC {
 		var err error
-		if ch.lans, err = c.newLANs(); err != nil {
+		if ch.lans, err = c.newLANs(s.up, &s.changes); err != nil {
 			return nil, err
 		}
 		// What is learned between now and Apply is learned again from the next frame.
@@ -70,12 +71,11 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.config = ch.config
 	c := &s.config
-	s.pool.Resize(c.Buffer - c.reserved())
-	s.setClasses()
+	s.pool.Resize(c.Buffer - s.reserved())
 	s.setWeights()
 	s.setTags()
 	if ch.lans != nil {
-		s.setLANs(ch.lans)
+		s.lans = ch.lans
 	}
 	for _, x := range s.lans.all {
 		x.fdb.age = uint32(c.Age / units.Second)
@@ -87,6 +87,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		p.buckets.set(p.config.Flood)
 		if ch.points != nil {
 			p.setPoints(ch.points[i])
+			p.reopen()
 		}
 		s.configure(p)
 		s.setWatchdog(now, p)

@@ -3,7 +3,6 @@ package dataplane
 import (
 	"photon/pfc"
 	"photon/units"
-	"photon/wire"
 )
 
 // BufferState is how a switch's buffer is divided, and what of it is taken.
@@ -16,19 +15,6 @@ type BufferState struct {
 	Share      float64                       // and beyond this part of what is free of the rest; 0: no such limit
 	Lossless   uint8                         // priorities
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
-}
-
-// Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
-// control, or no frame at all. A port's worker calls it, or nobody else does
-// anything meanwhile.
-func (s *Switch) Priority(b []byte) int {
-	var h wire.Header
-	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
-		return -1
-	}
-	var f Frame
-	s.classify(&f, &h, b)
-	return int(f.Prio)
 }
 
 // Buffer returns the state of the buffer. It is called between bursts.
@@ -44,14 +30,14 @@ func (s *Switch) CopyBuffer(b *BufferState) {
 	c := &s.config
 	size, used := s.pool.State()
 	*b = BufferState{
-		Size: c.Buffer, Reserved: c.reserved(), Lossy: size, LossyUsed: used,
+		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used,
 		Tail: c.Tail, Share: c.Share, Lossless: c.Lossless, Thresholds: b.Thresholds,
 	}
 	for i := range b.Thresholds {
 		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {
 			if c.Lossless>>prio&1 != 0 {
-				b.Thresholds[i][prio] = c.thresholds(i, prio)
+				b.Thresholds[i][prio] = s.thresholds(i, prio)
 			}
 		}
 	}

@@ -19,12 +19,12 @@ func (s *Switch) Stats(now units.Time) Stats {
 func (s *Switch) CopyStats(now units.Time, st *Stats) {
 	for i := range s.ports {
 		p := &s.ports[i]
-		p.settle()
+		p.count()
 		st.Ports[i] = p.stats
 		q := &st.Ports[i]
 		for prio := range pfc.Classes {
 			q.QueueBytes[prio] = p.queues[prio].bytes
-			q.QueueFrames[prio] = uint64(p.queues[prio].len())
+			q.QueueFrames[prio] = uint64(p.queues[prio].frames)
 			q.QueuePeak[prio] = p.queues[prio].peak()
 			q.Buffered[prio] = p.in.Bytes(uint8(prio))
 		}
@@ -32,6 +32,21 @@ func (s *Switch) CopyStats(now units.Time, st *Stats) {
 		q.Egress = p.eg.Counters(now)
 		q.Watchdog = p.dog.Counters(now)
 		q.Deadlocks, q.Deadlocked = p.probes.count, p.probes.dead
+	}
+}
+
+// count adds what was counted where frames pass to the port's statistics.
+func (p *switchPort) count() {
+	st := &p.stats
+	for prio := range pfc.Classes {
+		q, rx := &p.queues[prio], &p.rx[prio]
+		st.RxFrames[prio] += rx.frames
+		st.RxBytes[prio] += rx.bytes
+		st.TxFrames[prio] += q.txFrames
+		st.TxBytes[prio] += q.txBytes
+		st.Marked[prio] += q.marked
+		st.MarkedBytes[prio] += q.markedBytes
+		rx.frames, rx.bytes, q.txFrames, q.txBytes, q.marked, q.markedBytes = 0, 0, 0, 0, 0, 0
 	}
 }
 
@@ -74,75 +89,70 @@ func (s *Switch) PausesSent() (sum uint64) {
 	return sum
 }
 
-// Audit checks, per priority: what a port received, or the switch made at it, entered
-// the buffer, copies included, or was discarded before; what entered the buffer of the switch was
-// queued at an egress port, is on its way to one in a ring, or was discarded;
-// what was queued was sent or is still there; and the bytes accounted to an
-// ingress port are those of its frames in queues and rings. The workers must be
-// at rest.
+// Audit checks, per priority, that every frame that the switch received, copied or made was sent, or
+// discarded with a reason, or is in a queue or on its way from one worker to another; and that what is accounted
+// to an ingress port is what its frames there take. The workers must be at rest.
 func (s *Switch) Audit() error {
-	var entered, left [pfc.Classes]uint64
-	held := make([][pfc.Classes]units.Size, len(s.ports))
-	hold := func(f Frame) { held[f.In][f.Prio] += units.Size(f.Len) }
+	var in, out [pfc.Classes]uint64
+	held, pooled := make([][pfc.Classes]int64, len(s.ports)), int64(0)
+	hold := func(f *Frame) {
+		out[f.Prio]++
+		if f.In != ownFrame {
+			held[f.In][f.Prio] += s.cost(f.Len)
+		}
+		if f.Flag&Lossless == 0 {
+			pooled += s.cost(f.Len)
+		}
+	}
+	for _, w := range s.workers {
+		w.settle()
+		for i := range w.lanes {
+			w.lanes[i].each(hold)
+		}
+	}
 	for i := range s.ports {
 		p := &s.ports[i]
-		p.settle()
+		s.collect(0, p)
+		p.count()
 		all := p.stats.Discarded()
 		for prio := range pfc.Classes {
-			q := &p.queues[prio].queue
-			if n := p.stats.TxFrames[prio] + uint64(q.len()); p.enqueued[prio] != n {
-				return fmt.Errorf("port %d priority %d: %d frames queued, %d sent or still there", i, prio, p.enqueued[prio], n)
-			}
-			after := p.stats.Discards[DropTail][prio] + p.stats.Discards[DropRing][prio] + p.stats.Discards[DropStorm][prio] + p.stats.Discards[DropLink][prio]
-			if in, out := p.stats.RxFrames[prio]+p.copied[prio]+p.made[prio], p.admitted[prio]+all[prio]-after; in != out {
-				return fmt.Errorf("port %d priority %d: %d frames received, copied or made, %d entered the buffer or were discarded", i, prio, in, out)
-			}
-			entered[prio] += p.admitted[prio]
-			left[prio] += p.enqueued[prio] + after
-			q.each(hold)
-		}
-		for _, r := range p.rings {
-			if r == nil {
-				continue
-			}
-			for h := r.head.Load(); h != r.tail.Load(); h++ {
-				f := r.frames[h&uint64(len(r.frames)-1)]
-				left[f.Prio]++
-				hold(f)
-			}
+			in[prio] += p.stats.RxFrames[prio] + p.copied[prio] + p.made[prio]
+			out[prio] += p.stats.TxFrames[prio] + all[prio]
+			p.queues[prio].each(hold)
 		}
 	}
 	for prio := range pfc.Classes {
-		if entered[prio] != left[prio] {
-			return fmt.Errorf("priority %d: %d frames entered the buffer, %d were queued or discarded", prio, entered[prio], left[prio])
+		if in[prio] != out[prio] {
+			return fmt.Errorf("priority %d: %d frames received, copied or made, %d sent, discarded or still there", prio, in[prio], out[prio])
 		}
 		for i := range s.ports {
-			if got := s.ports[i].in.Bytes(uint8(prio)); got != held[i][prio] {
-				return fmt.Errorf("port %d priority %d: %v accounted, %v buffered", i, prio, got, held[i][prio])
+			if got := int64(s.ports[i].in.Bytes(uint8(prio))); got != held[i][prio] {
+				return fmt.Errorf("port %d priority %d: %d bytes accounted, %d buffered", i, prio, got, held[i][prio])
 			}
 		}
+	}
+	for i := range s.ports {
+		pooled += s.ports[i].in.Pooled()
+	}
+	if _, used := s.pool.State(); int64(used) != pooled {
+		return fmt.Errorf("%v of the pool taken, %v by what is there", used, units.Size(pooled))
 	}
 	return nil
 }
 
 // Close frees what is queued.
 func (s *Switch) Close() {
+	for _, w := range s.workers {
+		for i := range w.lanes {
+			w.lanes[i].each(func(f *Frame) { w.env.Free(*f) })
+			w.lanes[i] = lane{}
+		}
+	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		for q := range p.queues {
-			for p.queues[q].len() > 0 {
-				var f Frame
-				p.queues[q].pop(&f)
-				p.env.Free(f)
-			}
-		}
-		for _, r := range p.rings {
-			if r == nil {
-				continue
-			}
-			for f, ok := r.pop(); ok; f, ok = r.pop() {
-				p.env.Free(f)
-			}
+			p.queues[q].each(func(f *Frame) { p.env.Free(*f) })
+			p.queues[q] = queue{}
 		}
 	}
 }

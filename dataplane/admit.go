@@ -1,0 +1,142 @@
+package dataplane
+
+import (
+	"math/bits"
+
+	"photon/pfc"
+	"photon/units"
+)
+
+// The third stage: is there room in the buffer? Lossless frames are charged to the port through which
+// they came (pfc.Ingress), lossy ones to the pool that all share. For a burst it is asked once for each
+// of its priorities: where all of its frames fit, whether they will be queued or not, each is only
+// counted when it is. Where they may not, each is admitted by itself.
+
+// admit finds the calm priorities of the vector, and counts its frames as received.
+func (s *Switch) admit(p *switchPort, v *vector) {
+	v.calm = 0
+	for rest := v.seen; rest != 0; rest &= rest - 1 {
+		prio := uint8(bits.TrailingZeros8(rest))
+		frames, bytes := v.sums[prio&7]>>32, v.sums[prio&7]&(1<<32-1)
+		v.sums[prio&7] = 0
+		p.rx[prio&7].frames += frames
+		p.rx[prio&7].bytes += bytes
+		most := int64(bytes + frames*s.slack)
+		if s.config.Lossless>>prio&1 != 0 {
+			if p.in.Room(prio) >= most {
+				v.calm |= 1 << prio
+			}
+		} else if free := s.pool.Free() - most; free >= 0 && s.tailOf(free) >= units.Size(most) {
+			v.calm |= 1 << prio
+		}
+	}
+}
+
+// note ends what admit began.
+func (s *Switch) note(p *switchPort, v *vector) {
+	for rest := v.seen; rest != 0; rest &= rest - 1 {
+		prio := uint8(bits.TrailingZeros8(rest)) & 7
+		p.in.Note(prio, int64(v.passed[prio]))
+		v.passed[prio] = 0
+	}
+	v.seen = 0
+}
+
+// charge charges a frame that is to be queued, or discards it. calm says that there is room.
+func (s *Switch) charge(now units.Time, p *switchPort, f *Frame, calm bool) bool {
+	prio, cost := f.Prio&7, s.cost(f.Len)
+	switch {
+	case f.Flag&Lossless != 0:
+		if !(calm && p.in.Charge(prio, cost)) && !p.in.Admit(prio, cost) {
+			s.discard(now, p, f, DropHeadroom)
+			return false
+		}
+	case !s.pool.Take(cost):
+		s.discard(now, p, f, DropBuffer)
+		return false
+	case f.In != ownFrame:
+		p.in.Charge(prio, cost)
+	}
+	return true
+}
+
+// cost is what a frame takes of the buffer.
+func (s *Switch) cost(length uint16) int64 {
+	if s.slack == 0 {
+		return int64(length)
+	}
+	return int64((uint64(length)+s.slack)*s.perCell>>32) * int64(s.slack+1)
+}
+
+// setCell makes cost one of whole cells.
+func (s *Switch) setCell(cell units.Size) {
+	s.slack = uint64(max(cell, 1)) - 1
+	s.perCell = 1<<32/(s.slack+1) + 1
+}
+
+// tailOf is the limit of an egress queue of a lossy priority when so much is free of the pool. What
+// follows the free part lets few congested queues be long, and many not fill the buffer (Choudhury and
+// Hahne, Trans. Networking 1998, equation 1).
+func (s *Switch) tailOf(free int64) units.Size {
+	if s.config.Share == 0 {
+		return s.config.Tail
+	}
+	return min(s.config.Tail, units.Size(s.config.Share*float64(max(0, free))))
+}
+
+// release takes a frame that leaves the buffer out of its accounts. w is the worker that does so.
+func (s *Switch) release(now units.Time, w *switchWorker, f *Frame) {
+	cost, prio := s.cost(f.Len), f.Prio&7
+	if f.Flag&Lossless == 0 {
+		s.pool.Add(-cost)
+		if f.In == ownFrame {
+			return
+		}
+	}
+	if from := &s.ports[f.In]; w.lanes != nil && from.worker != w {
+		w.owe(int(f.In), prio, cost)
+	} else {
+		s.giveBack(now, from, prio, cost)
+	}
+}
+
+// giveBack takes what has left the buffer out of the accounts of the port through which it came. The
+// port's worker calls it.
+func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int64) {
+	if from.in.Release(prio, cost) {
+		from.env.Wake(from.number, now)
+	}
+	if s.holding > 0 {
+		s.wakeHolding(now)
+	}
+}
+
+// wakeHolding lets ports send the XON that is due because the pool has more free. With several workers
+// a port finds out at its next poll.
+func (s *Switch) wakeHolding(now units.Time) {
+	for i := range s.ports {
+		if p := &s.ports[i]; p.in.Held() != 0 && p.in.Next(now) <= now {
+			p.env.Wake(i, now)
+		}
+	}
+}
+
+// setMoving notes whether a release at one port may let another send an XON, and how many wait for
+// that.
+func (s *Switch) setMoving() {
+	s.moving, s.holding = false, 0
+	if len(s.workers) > 1 {
+		return
+	}
+	for i := range s.ports {
+		for prio := range pfc.Classes {
+			s.moving = s.moving || s.config.Lossless>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
+		}
+		if s.ports[i].in.Held() != 0 {
+			s.holding++
+		}
+	}
+	if !s.moving {
+		s.holding = 0
+	}
+}

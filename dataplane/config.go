@@ -1,0 +1,170 @@
+package dataplane
+
+import (
+	"errors"
+	"fmt"
+
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// SwitchConfig describes a switch. Check says what is wrong with one.
+type SwitchConfig struct {
+	Ports    []PortConfig
+	Lossless uint8                          // priorities that are never dropped: PFC is on, and ECN too
+	Buffer   units.Size                     // of the whole switch
+	Cell     units.Size                     // frames take whole cells of the buffer; 0: they take their bytes
+	PFC      [8]pfc.Thresholds              // of the lossless priorities, every port
+	Pause    units.Time                     // asked for by an XOFF; 0: the longest possible
+	Tail     units.Size                     // an egress queue of a lossy priority drops beyond this
+	Share    float64                        // the same beyond this part of what is free of the buffer for lossy frames (alpha); 0: no such limit
+	Weights  [8]int                         // priorities with a weight share by it what those without one leave of a link; 1 to 100
+	MTU      int                            // longest frame without Ethernet header, tags and FCS
+	DSCP     [64]uint8                      // priority of an IP frame
+	PCP      [8]uint8                       // priority of a tagged frame
+	TrustPCP bool                           // a tag counts more than the DSCP
+	Learn    bool                           // learn addresses
+	Age      units.Time                     // of a learned address; 0: for ever
+	FDBSize  int                            // learned and static addresses
+	Static   []StaticEntry                  // addresses that are known
+	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
+	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
+	Watchdog pfc.WatchdogConfig             // of every port
+	Deadlock units.Time                     // a queue that is paused for so long may be in a deadlock, which is looked for; 0: it is not
+	ID       uint64                         // tells this switch from others when deadlocks are looked for
+	Control  uint8                          // priority of what the switch itself says: CNM and CNP
+
+	VLANs     []VLAN // none: tags are nothing to the switch
+	Router    Router
+	NoUnknown bool // frames to an address that nobody has are discarded, not flooded
+}
+
+// PortConfig describes one port of a switch.
+type PortConfig struct {
+	MAC      wire.MAC
+	Link     Link       // what this port sends into
+	Headroom units.Size // of each lossless priority; 0: the switch's
+	Alpha    float64    // the same
+	Worker   int        // who owns the port
+	Accept   Accept     // which frames it takes, where the switch has VLANs
+	Flood    FloodLimits
+}
+
+// StaticEntry sends an address to one port, or to several of equal cost by flow hash.
+type StaticEntry struct {
+	MAC   wire.MAC
+	Ports []uint16
+	VLAN  uint16 // 0: the first port's untagged one
+}
+
+// DefaultDSCP maps a DSCP to the priority of its class selector (RFC 2474): 26
+// to 3, 48 to 6, as RoCE deployments have it.
+func DefaultDSCP() (m [64]uint8) {
+	for d := range m {
+		m[d] = uint8(d >> 3)
+	}
+	return m
+}
+
+// DefaultPCP maps a priority code point to itself.
+func DefaultPCP() [8]uint8 { return [8]uint8{0, 1, 2, 3, 4, 5, 6, 7} }
+
+// ErrBuffer is wrapped by Check's error if the lossless priorities need more
+// than the buffer.
+var ErrBuffer = errors.New("the buffer is too small")
+
+// maxCell is the longest frame that a switch takes, in one cell.
+const maxCell = 16 * units.KB
+
+// Check says what is wrong with the configuration, in one line.
+func (c *SwitchConfig) Check() error {
+	if len(c.Ports) < 1 || len(c.Ports) > maxPorts {
+		return fmt.Errorf("%d ports: a switch has 1 to %d", len(c.Ports), maxPorts)
+	}
+	for p := range pfc.Classes {
+		if c.Lossless>>p&1 != 0 {
+			if err := c.PFC[p].Validate(); err != nil {
+				return fmt.Errorf("priority %d: %w", p, err)
+			}
+		}
+	}
+	if err := c.checkWeights(); err != nil {
+		return err
+	}
+	switch need := c.reserved(); {
+	case c.Cell < 0 || c.Cell > maxCell:
+		return fmt.Errorf("cell %v must be from 0 to %v", c.Cell, maxCell)
+	case !(c.Share >= 0 && c.Share <= 1024):
+		return fmt.Errorf("alpha of lossy priorities %v must be from 0 to 1024", c.Share)
+	case c.Watchdog.Validate() != nil:
+		return fmt.Errorf("watchdog: %w", c.Watchdog.Validate())
+	case need > c.Buffer:
+		return fmt.Errorf("%w: xoff and headroom of the lossless priorities of %d ports are %v, the buffer is %v", ErrBuffer, len(c.Ports), need, c.Buffer)
+	case c.Deadlock < 0:
+		return fmt.Errorf("deadlock: detect %v must not be negative", c.Deadlock)
+	case c.MTU < 46 || c.MTU > 9216:
+		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
+	}
+	if err := checkAll("ports", c.Ports, func(p *PortConfig) error { return p.Flood.check(c.MTU) }); err != nil {
+		return err
+	}
+	if err := c.checkVLANs(); err != nil {
+		return err
+	}
+	if err := c.checkStatic(); err != nil {
+		return err
+	}
+	return c.checkRouter()
+}
+
+// ItemError is wrapped by Check's error if one of several things is wrong.
+type ItemError struct {
+	List  string // ports, vlans, static, router, addresses or routes
+	Index int
+	Err   error
+}
+
+func (e *ItemError) Error() string { return e.Err.Error() }
+func (e *ItemError) Unwrap() error { return e.Err }
+
+// checkAll checks the items of a list, which the switch's configuration has under a name.
+func checkAll[T any](list string, items []T, check func(*T) error) error {
+	for i := range items {
+		if err := check(&items[i]); err != nil {
+			return &ItemError{list, i, err}
+		}
+	}
+	return nil
+}
+
+// reserved is what the lossless priorities may fill: no lossy frame takes it.
+func (c *SwitchConfig) reserved() (sum units.Size) {
+	for i := range c.Ports {
+		for p := range pfc.Classes {
+			if c.Lossless>>p&1 != 0 {
+				t := c.thresholds(i, p)
+				sum += t.XOFF + t.Headroom
+			}
+		}
+	}
+	return sum
+}
+
+func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
+	t := c.PFC[prio]
+	if h := c.Ports[port].Headroom; h > 0 {
+		t.Headroom = h
+	}
+	if a := c.Ports[port].Alpha; a > 0 {
+		t.Alpha = a
+	}
+	return t
+}
+
+// Frames is how many frames the buffer holds at most: a world that keeps a buffer of its own for
+// each frame has so many and some more.
+func (c *SwitchConfig) Frames() int {
+	return int(c.Buffer / max(c.Cell, wire.MinFrameLen))
+}

@@ -1,0 +1,182 @@
+package dataplane
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+
+	"photon/pfc"
+	"photon/units"
+)
+
+// LinkState is what a port has for a link.
+type LinkState struct {
+	Up       bool
+	Rate     units.Rate // 0: as it was
+	Headroom units.Size // of each lossless priority, for that rate; 0: as it was
+}
+
+// LinkChange is a link that came up, went down or has another rate, ready to be told to a switch.
+type LinkChange struct {
+	port   int
+	state  LinkState
+	lans   *lans   // with the groups of ports that have a link, without what was learned at one that has none
+	groups [][]hop // of the routes
+	points *[pfc.Classes]point
+}
+
+// PrepareLink gets ready what SetLink needs. It may be called while the switch
+// runs, by the one who calls SetLink.
+func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
+	c := &s.config
+	up := func(other uint16) bool {
+		if int(other) == port {
+			return state.Up
+		}
+		return s.up(other)
+	}
+	ch := &LinkChange{port: port, state: state, groups: c.groups(up)}
+	var err error
+	if ch.lans, err = c.newLANs(up, &s.changes); err != nil {
+		return nil, err
+	}
+	but := port
+	if state.Up {
+		but = noPort
+	}
+	ch.lans.adopt(s.lans, but)
+	if r := state.Rate; r > 0 && r != s.rate(&s.ports[port]) {
+		points := c.newPoints(port, r)
+		ch.points = &points
+	}
+	need := s.reserved()
+	for rest := c.Lossless; rest != 0 && state.Headroom > 0; rest &= rest - 1 {
+		need += state.Headroom - s.thresholds(port, bits.TrailingZeros8(rest)).Headroom
+	}
+	if need > c.Buffer {
+		return nil, fmt.Errorf("%w: port %d has a link of %v, for which all ports need %v; the buffer is %v", ErrBuffer, port, state.Rate, need, c.Buffer)
+	}
+	return ch, nil
+}
+
+// SetLink tells that the link of a port is up or down, or has another rate. It is called between
+// bursts. Without a link nothing waits: what is queued is discarded, so that it holds no buffer, addresses
+// learned there are forgotten, equal paths avoid it, and the peer's pauses are void. The peer of a new link
+// hears at once of the pauses that last.
+func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
+	p := &s.ports[ch.port]
+	if now >= p.attend {
+		p.attendTo(now)
+	}
+	if ch.points != nil {
+		p.link.Rate = ch.state.Rate
+		p.eg.SetRate(ch.state.Rate)
+		p.setPoints(*ch.points)
+	}
+	if ch.state.Headroom > 0 {
+		p.link.Headroom = ch.state.Headroom
+		s.pool.Resize(s.config.Buffer - s.reserved())
+	}
+	if ch.points != nil || ch.state.Headroom > 0 {
+		s.configure(p)
+	}
+	if was := !p.down; was != ch.state.Up {
+		p.down = was
+		s.lans, s.routes = ch.lans, s.routes.regroup(ch.groups)
+		s.changes.Add(1)
+		if p.down {
+			for prio := range pfc.Classes {
+				s.flush(now, p, prio, DropLink)
+			}
+			resumed := p.eg.Clear(now)
+			p.note()
+			p.resumed(now, resumed)
+			p.watch(now)
+		} else {
+			p.in.Relink(now)
+		}
+	}
+	p.shutUp()
+	p.env.Wake(p.number, now)
+}
+
+// rate is that of a port's link.
+func (s *Switch) rate(p *switchPort) units.Rate { return cmp.Or(p.link.Rate, p.config.Link.Rate) }
+
+// thresholds are those in force of a lossless priority of a port.
+func (s *Switch) thresholds(port, prio int) pfc.Thresholds {
+	t := s.config.thresholds(port, prio)
+	t.Headroom = cmp.Or(s.ports[port].link.Headroom, t.Headroom)
+	return t
+}
+
+// reserved is what the lossless priorities may fill.
+func (s *Switch) reserved() (sum units.Size) {
+	for i := range s.ports {
+		for rest := s.config.Lossless; rest != 0; rest &= rest - 1 {
+			t := s.thresholds(i, bits.TrailingZeros8(rest))
+			sum += t.XOFF + t.Headroom
+		}
+	}
+	return sum
+}
+
+// shutUp notes which queues take no frames.
+func (p *switchPort) shutUp() {
+	p.shut = p.dog.Dropping()
+	if p.down {
+		p.shut = 0xFF
+	}
+	p.reopen()
+}
+
+// whyShut is why a queue that takes no frames takes none.
+func (p *switchPort) whyShut() Reason {
+	if p.down {
+		return DropLink
+	}
+	return DropStorm
+}
+
+// Hold has the switch pause its peers' lossless priorities from now on, so that
+// its queues run empty. It is called between bursts.
+func (s *Switch) Hold(now units.Time) {
+	for i := range s.ports {
+		s.ports[i].in.Hold()
+		s.ports[i].env.Wake(i, now)
+	}
+}
+
+// Resume ends what Hold began: thresholds are again what they were. It is called
+// between bursts.
+func (s *Switch) Resume(now units.Time) {
+	for i := range s.ports {
+		s.configure(&s.ports[i])
+		s.ports[i].env.Wake(i, now)
+	}
+	s.setMoving()
+}
+
+// configure gives a port's ingress the thresholds of the configuration.
+func (s *Switch) configure(p *switchPort) {
+	var t [pfc.Classes]pfc.Thresholds
+	for prio := range pfc.Classes {
+		t[prio] = s.thresholds(p.number, prio)
+	}
+	p.in.Configure(t, s.config.Pause, s.rate(p))
+}
+
+// Queued is how many frames are in the switch. It is called between bursts.
+func (s *Switch) Queued() (n int) {
+	for i := range s.ports {
+		for q := range s.ports[i].queues {
+			n += int(s.ports[i].queues[q].frames)
+		}
+	}
+	for _, w := range s.workers {
+		for i := range w.lanes {
+			w.lanes[i].each(func(*Frame) { n++ })
+		}
+	}
+	return n
+}

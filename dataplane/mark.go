@@ -1,0 +1,185 @@
+package dataplane
+
+import (
+	"math/bits"
+
+	"photon/cnp"
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// The last stage before a frame is sent: the congestion point of its queue judges it, and its mark, or
+// the telemetry of the hop, is written into it. A congestion point that wants to know sizes only is asked once for
+// all frames that leave together, any other once for each.
+
+// point is the congestion point of one queue, and what more than marking it does.
+type point struct {
+	cp       marking.CP // nil: none
+	runner   marking.Runner
+	sampler  marking.Sampler
+	notifier marking.Notifier
+	stamper  marking.Stamper
+}
+
+func newPoint(cp marking.CP) (p point) {
+	if _, none := cp.(marking.None); none {
+		return point{}
+	}
+	p.cp = cp
+	p.sampler, _ = cp.(marking.Sampler)
+	p.notifier, _ = cp.(marking.Notifier)
+	if p.stamper, _ = cp.(marking.Stamper); p.stamper == nil {
+		p.runner, _ = cp.(marking.Runner)
+	}
+	return p
+}
+
+// newPoints makes the congestion points of a port whose link has a rate.
+func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes]point) {
+	for prio := range pfc.Classes {
+		if c.Lossless>>prio&1 != 0 {
+			points[prio] = newPoint(c.CP(marking.Place{Port: port, Prio: prio, Rate: rate}))
+		}
+	}
+	return points
+}
+
+func (p *switchPort) setPoints(points [pfc.Classes]point) {
+	p.points, p.notifies, p.shown = points, 0, 0
+	for prio := range points {
+		if points[prio].notifier != nil {
+			p.notifies |= 1 << prio
+		}
+		if _, idle := points[prio].cp.(marking.Idler); points[prio].cp != nil && !idle {
+			p.shown |= 1 << prio
+		}
+	}
+}
+
+// mark has the congestion point judge frames of one queue that are about to leave it together: they are
+// still in it. If it has to see each, there is one.
+func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
+	point, q := &p.points[prio], &p.queues[prio]
+	switch {
+	case point.cp == nil || burst[0].Flag&Lossless == 0: // the switch's own are not
+	case point.runner == nil:
+		p.judge(now, prio, q.bytes-units.Size(burst[0].Len), int(q.frames)-1, &burst[0])
+	default:
+		sizes := p.worker.sizes[:len(burst)]
+		for i := range burst {
+			sizes[i] = burst[i].Len
+		}
+		marked := point.runner.DequeueRun(now, marking.Queue{Bytes: q.bytes, Frames: int(q.frames)}, sizes)
+		for ; marked != 0; marked &= marked - 1 {
+			p.markCE(&burst[bits.TrailingZeros64(marked)])
+		}
+	}
+}
+
+// judge shows one frame to the congestion point, which leaves so much behind, and writes its mark or its
+// telemetry.
+func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *Frame) {
+	point := &p.points[prio]
+	p.show(f)
+	state := marking.Queue{Bytes: bytes, Frames: frames, Port: p.buffered() - p.queues[prio].bytes + bytes, Sent: p.sent}
+	switch point.cp.Dequeue(now, state, &p.packet) {
+	case marking.Congestion:
+		p.markCE(f)
+	case marking.Undetermined:
+		if p.setECN(f, cnp.TCDUndetermined) {
+			p.stats.Undetermined[prio]++
+		}
+	}
+	if point.stamper != nil && f.l3() != 0 {
+		p.stamp(point.stamper.Stamp(now, state), f)
+	}
+}
+
+// markCE writes congestion experienced into a frame, if it may be marked.
+func (p *switchPort) markCE(f *Frame) {
+	if q := &p.queues[f.Prio&7]; p.setECN(f, wire.CE) {
+		q.marked++
+		q.markedBytes += uint64(f.Len)
+	}
+}
+
+// setECN writes an ECN codepoint into a frame, unless it is not ECN-capable or a CNP: the notice itself is
+// never marked.
+func (p *switchPort) setECN(f *Frame, ecn uint8) bool {
+	if f.Flag&Markable == 0 {
+		return false
+	}
+	b := p.env.Bytes(f)
+	if wire.IsCNP(b[f.l3():]) {
+		return false
+	}
+	wire.SetECN(b[f.l3():], ecn)
+	f.Digest = 0
+	return true
+}
+
+// stamp writes a hop into a packet that has room for telemetry.
+func (p *switchPort) stamp(hop wire.INTHop, f *Frame) {
+	var h wire.Header
+	if b := p.packet.Bytes; wire.Parse(b, &h) && h.BTH != 0 && !answers(wire.BTH(b[h.BTH:]).Opcode()) {
+		if t := wire.INTOf(b[h.L3:], h.BTH-h.L3); t != nil {
+			t.Push(hop)
+			f.Digest = 0
+		}
+	}
+}
+
+// answers reports whether packets with an opcode bring telemetry back.
+func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode == wire.OpShimEcho }
+
+// show fills in what a congestion point may know of a frame.
+func (p *switchPort) show(f *Frame) {
+	b := p.env.Bytes(f)
+	p.packet = marking.Packet{Size: int(f.Len), Hash: p.env.flowHash(f), L3: f.l3(), Bytes: b}
+	if f.l3() != 0 {
+		p.packet.ECN = wire.ECN(b[f.l3():])
+	}
+}
+
+// sample shows a frame that was just queued, so that so much is queued now, to the congestion point, and
+// sends its source what that has to say.
+func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue) {
+	p.show(f)
+	if sample, ok := p.points[f.Prio&7].sampler.Enqueue(now, q, &p.packet); ok {
+		s.sendCNM(now, p, f, sample)
+	}
+}
+
+// showPassing shows a frame that is to leave past its queue to the congestion point, as if it had been
+// in it. It does nothing, and reports false, if that has CNPs to send first.
+func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) bool {
+	prio, size := f.Prio&7, units.Size(f.Len)
+	point := &p.points[prio]
+	if point.notifier != nil && point.notifier.Next() <= now {
+		return false
+	}
+	if point.sampler != nil {
+		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1, Port: size, Sent: p.sent})
+	}
+	p.judge(now, prio, 0, 0, f)
+	if point.notifier != nil {
+		p.env.Wake(p.number, point.notifier.Next())
+	}
+	return true
+}
+
+// state is what a congestion point may know of its queue.
+func (p *switchPort) state(prio int) marking.Queue {
+	q := &p.queues[prio]
+	return marking.Queue{Bytes: q.bytes, Frames: int(q.frames), Port: p.buffered(), Sent: p.sent}
+}
+
+// buffered is the bytes in all queues of the port.
+func (p *switchPort) buffered() (sum units.Size) {
+	for rest := p.waiting; rest != 0; rest &= rest - 1 {
+		sum += p.queues[bits.TrailingZeros8(rest)].bytes
+	}
+	return sum
+}

@@ -1,0 +1,84 @@
+package dataplane
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"photon/wire"
+)
+
+// The first stage: what decides where a frame goes is read from its first bytes into a key, as it
+// lies there. Frames with one key are treated alike: both addresses, the EtherType, and the two bytes
+// behind it, which of an IPv4 packet are version, header length and TOS, of an IPv6 packet version and
+// traffic class, and of a tagged frame the tag. Behind a tag the next four bytes say the same of what is
+// in it.
+
+// vectorLen is how many frames go through a stage together.
+const vectorLen = 32
+
+// vector is a burst of frames on its way through the stages.
+type vector struct {
+	keys [vectorLen]key
+	acts [vectorLen]action
+	sums [8]uint64 // frames and, in the lower half, bytes of each priority
+	seen uint8     // priorities that have some
+	calm uint8     // of these, those for which there is room without a further look
+
+	passed [8]uint16 // the longest frame of each priority that passed the queues by
+}
+
+// key is what a frame's action depends on.
+type key struct {
+	first uint64 // the destination, and the first two bytes of the source
+	rest  uint64 // the source's others, EtherType, and the two bytes behind it
+	where uint64 // the port it came through (12 bits), the epoch of the cache (20), and four bytes behind a tag
+}
+
+const (
+	keyLen   = 20                              // bytes of a frame that are looked at
+	leastLen = wire.EthernetLen + wire.IPv6Len // a frame has at least, to have a key; behind a tag wire.VLANLen more
+	noKey    = 1<<64 - 1                       // where of a frame that has none: it is shorter, or longer than the switch takes
+	ofLabel  = 0xF << 56                       // the part of the rest that is of an IPv6 packet's flow label
+)
+
+// EtherTypes as they lie in a key's rest.
+const (
+	restIPv6  = 0xDD86
+	restVLAN  = 0x0081
+	restQinQ  = 0xA888
+	restCNTag = 0xE922
+)
+
+// parse makes the keys of a burst that came through p.
+func (s *Switch) parse(p *switchPort, v *vector, burst []Frame) {
+	pool := p.env.Pool
+	bases, reach, slot := pool.bases, uint(pool.reach), uint(pool.slot)-StartLen
+	chunkShift, mask, unit := pool.chunkShift&63, pool.chunkMask, pool.unitShift&63
+	port := uint64(p.number) | p.worker.cache.epoch<<12
+	longest := uint(s.longest)
+	keys := v.keys[:len(burst)]
+	for i := range keys {
+		f, k := burst[i].words()[0], &keys[i]
+		off, length, chunk := uint(f>>48), uint(f>>32&0xFFFF), uint64(uint32(f))>>chunkShift
+		at := uint(uint32(f)&mask)<<unit + off
+		k.where = noKey
+		if chunk >= uint64(len(bases)) || off > slot || at > reach || length < leastLen {
+			continue
+		}
+		b := (*[keyLen]byte)(unsafe.Add(bases[chunk], at))
+		k.first, k.rest = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
+		where := port
+		switch uint16(k.rest >> 32) {
+		case restIPv6:
+			k.rest &^= ofLabel
+		case restVLAN, restQinQ, restCNTag:
+			where |= uint64(binary.LittleEndian.Uint32(b[16:20])) << 32
+			if length -= wire.VLANLen; length < leastLen {
+				continue
+			}
+		}
+		if length <= longest {
+			k.where = where
+		}
+	}
+}

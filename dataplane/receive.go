@@ -1,0 +1,50 @@
+package dataplane
+
+import "photon/units"
+
+// Receive takes frames from a wire through the stages, in the order in which they came:
+//
+//	parse.go    keys from headers
+//	act.go      what becomes of the frames of a key; resolve.go works out what is not known
+//	admit.go    room in the buffer
+//	enqueue.go  to the egress port: past its queues if nothing waits there, else behind what waits
+//
+// Frames for a port of another worker are handed over to it (handover.go).
+func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
+	p := &s.ports[port]
+	if now >= p.attend {
+		p.attendTo(now)
+	}
+	for len(burst) > 0 {
+		n := min(len(burst), vectorLen)
+		s.receive(now, p, burst[:n])
+		burst = burst[n:]
+	}
+	if !p.in.Quiet() {
+		if at := p.in.Next(now); at != units.Never {
+			p.env.Wake(port, at)
+		}
+	}
+}
+
+// receive takes one vector. It goes through the stages together as far as the actions of its frames are
+// known; the next one is resolved by itself, and may change what becomes of those behind it.
+func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
+	w := p.worker
+	v, c := &w.vector, &w.cache
+	c.renew(s.learnSecond(now), s.changes.Load())
+	s.parse(p, v, burst)
+	for done := 0; done < len(burst); {
+		end := c.look(v, burst, done)
+		if end > done {
+			s.admit(p, v)
+			s.enqueue(now, p, v, burst, done, end)
+			s.note(p, v)
+		}
+		if end < len(burst) {
+			s.resolve(now, p, v, burst, end)
+			end++
+		}
+		done = end
+	}
+}

@@ -1,0 +1,167 @@
+package dataplane
+
+import (
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// What the cache does not know is worked out here, one frame at a time: frames for the switch itself,
+// frames to nobody or to all, and the first of each key, whose action is remembered. It is slow code,
+// for few frames; what it finds is applied by the same stages that all others pass.
+
+// resolve takes the i-th frame of a vector.
+func (s *Switch) resolve(now units.Time, p *switchPort, v *vector, burst []Frame, i int) {
+	f := &burst[i]
+	b := p.env.Bytes(f)
+	var h wire.Header
+	if !wire.Parse(b, &h) {
+		f.Prio = 0
+		p.received(f)
+		s.discard(now, p, f, DropMalformed)
+		return
+	}
+	if p.control(now, &h, b) || s.probed(p, &h, b) {
+		p.env.Free(*f)
+		return
+	}
+	s.classify(f, &h)
+	f.In = uint16(p.number)
+	p.received(f)
+	in, why, ok := s.admissible(p, f, &h, b)
+	if !ok {
+		s.discard(now, p, f, why)
+		return
+	}
+	if s.config.Learn {
+		in.fdb.learn(h.Src, p.number, now)
+	}
+	if s.routes != nil && s.routes.own && s.answer(now, p, f, &h) {
+		return
+	}
+	if h.Dst.Multicast() {
+		s.flood(now, p, in, f, &h)
+		return
+	}
+	a := f.action()
+	switch e := in.fdb.find(h.Dst, now); {
+	case e == 0:
+		s.flood(now, p, in, f, &h)
+		return
+	case e&fdbKind == fdbRouter:
+		a |= actRoute
+	case e&fdbKind == fdbGroup && s.lans.aware: // its ports may send the LAN's frames in several forms
+		group := s.lans.groups[e.value()]
+		s.forward(now, p, in, group[pick(h.Hash, s.config.Salt, len(group))], f)
+		return
+	case e&fdbKind == fdbGroup:
+		a |= actGroup | action(e.value())
+	case int(e.value()) == p.number:
+		s.discard(now, p, f, DropNoPort)
+		return
+	default:
+		if a, ok = s.dressed(a, in, e.value(), b); !ok {
+			s.discard(now, p, f, DropVLAN)
+			return
+		}
+	}
+	if s.tells(&h, b, f.Len) {
+		p.worker.cache.remember(&v.keys[i], a)
+	}
+	v.acts[i], v.calm = a, 0
+	s.enqueue(now, p, v, burst, i, i+1)
+}
+
+// tells reports whether all that was read of a frame is in its key, and so counts for others that
+// have it: there is one tag at most, and the IP header is within the shortest frame.
+func (s *Switch) tells(h *wire.Header, b []byte, length uint16) bool {
+	tags := h.Payload - wire.EthernetLen
+	return tags <= wire.VLANLen && int(length) >= leastLen+tags && (h.EtherType != wire.TypeIPv4 || b[h.Payload]&15 <= wire.IPv6Len/4) &&
+		h.EtherType != wire.TypeMACControl && h.EtherType != pfc.ProbeType && !(s.routes != nil && h.EtherType == wire.TypeARP)
+}
+
+// received counts a frame that came by itself.
+func (p *switchPort) received(f *Frame) {
+	p.rx[f.Prio&7].frames++
+	p.rx[f.Prio&7].bytes += uint64(f.Len)
+}
+
+// admissible finds the LAN of a frame, or why it is in none.
+func (s *Switch) admissible(p *switchPort, f *Frame, h *wire.Header, b []byte) (in *lan, why Reason, ok bool) {
+	longest := s.longest
+	if h.Payload > wire.EthernetLen {
+		longest += wire.VLANLen
+	}
+	switch {
+	case int(f.Len) > longest:
+		return nil, DropOversize, false
+	case h.Dst.LinkLocal() || h.EtherType == wire.TypeMACControl:
+		return nil, DropReserved, false
+	case h.Src.Multicast() || h.Src == 0: // nobody has such an address (IEEE 802.3 clause 3.2.3); bridges do not pass them on
+		return nil, DropSource, false
+	}
+	if in = s.lanOf(p, b); in == nil {
+		return nil, DropVLAN, false
+	}
+	return in, 0, true
+}
+
+// classify reads the priority, and whether the frame may be marked.
+func (s *Switch) classify(f *Frame, h *wire.Header) {
+	f.Flag = Flag(h.L3)
+	switch {
+	case h.EtherType == wire.TypeCNM:
+		f.Prio = s.config.Control
+	case h.Tagged && (s.config.TrustPCP || h.L3 == 0):
+		f.Prio = s.config.PCP[h.PCP]
+	case h.L3 != 0:
+		f.Prio = s.config.DSCP[h.TOS>>2]
+	default:
+		f.Prio = 0
+	}
+	if s.config.Lossless>>f.Prio&1 != 0 {
+		f.Flag |= Lossless
+		if ecn := h.TOS & 3; h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) {
+			f.Flag |= Markable
+		}
+	}
+}
+
+// action is one that leaves a frame what was read from it.
+func (f *Frame) action() action { return action(f.words()[1]) & actFrame }
+
+// Priority is the priority of a frame by its bytes, or -1 if it has none: MAC control, or no frame at
+// all. A port's worker calls it, or nobody else does anything meanwhile.
+func (s *Switch) Priority(b []byte) int {
+	var h wire.Header
+	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
+		return -1
+	}
+	var f Frame
+	s.classify(&f, &h)
+	return int(f.Prio)
+}
+
+// control applies a PFC or PAUSE frame to what this port sends, and reports whether the frame is
+// one. Only those to the group address of MAC control count, from a station (IEEE 802.1Q clause 36.1.3.3,
+// IEEE 802.3 annex 31B.3.3): with any other a host could pause ports that are not its own.
+func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
+	if h.EtherType != wire.TypeMACControl || h.Payload != wire.EthernetLen || h.Dst != pfc.Destination || h.Src.Multicast() {
+		return false
+	}
+	p.stats.RxControl++
+	var f pfc.Frame
+	if f.Decode(b) != nil {
+		p.stats.BadControl++
+		return true
+	}
+	resumed := p.eg.Receive(now, &f)
+	p.note()
+	if resumed != 0 {
+		p.resumed(now, resumed)
+	}
+	if p.dog.Config().Detect != 0 {
+		p.watch(now)
+	}
+	return true
+}

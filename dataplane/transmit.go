@@ -1,0 +1,168 @@
+package dataplane
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"photon/pfc"
+	"photon/units"
+)
+
+// Transmit fills burst with what the port sends next: PFC frames first, which no pause stops, then
+// frames of the priorities that are not paused, in the order that schedule.go finds. They leave the
+// buffer, and the congestion points judge them (mark.go).
+func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
+	p := &s.ports[port]
+	if now >= p.attend {
+		p.attendTo(now)
+	}
+	if p.notifies != 0 {
+		s.sendCNPs(now, p)
+	}
+	for n < len(burst) && s.pause(now, p, &burst[n]) {
+		n++
+	}
+	for n < len(burst) && p.nextProbe(&burst[n]) {
+		n++
+	}
+	for n < len(burst) {
+		ready := p.waiting &^ p.halted
+		if ready == 0 {
+			break
+		}
+		prio, budget := s.next(p, ready)
+		n += s.dequeue(now, p, prio, burst[n:], budget)
+	}
+	return n
+}
+
+var (
+	_ Server = (*Switch)(nil)
+	_ Poller = (*Switch)(nil)
+)
+
+// Serve implements Server.
+func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time) {
+	n := s.Transmit(now, port, unsafe.Slice(f, 1))
+	return n == 1, s.Next(now, port)
+}
+
+// dequeue takes frames of one queue, as many as lie in a row, fit, and are within a budget of bytes on
+// the wire, but one at least. It returns how many.
+func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Frame, budget int64) int {
+	q := &p.queues[prio]
+	run := q.run(min(len(burst), vectorLen))
+	if point := &p.points[prio]; point.cp != nil && point.runner == nil {
+		run = run[:1]
+	}
+	bytes, left := units.Size(0), budget
+	burst = burst[:len(run)]
+	for i := range run {
+		f := &run[i]
+		if left -= int64(f.Len) + int64(p.overhead); i > 0 && (left < 0 || (f.Flag^run[0].Flag)&Lossless != 0) {
+			burst = burst[:i]
+			break
+		}
+		*burst[i].words() = *f.words()
+		bytes += units.Size(f.Len)
+	}
+	p.mark(now, prio, burst)
+	q.drop(len(burst), bytes, &p.worker.store)
+	if q.frames == 0 {
+		p.waiting &^= 1 << prio
+	}
+	for i := range burst {
+		s.release(now, p.worker, &burst[i])
+	}
+	q.txFrames += uint64(len(burst))
+	q.txBytes += uint64(bytes)
+	onWire := bytes + units.Size(len(burst))*units.Size(p.overhead)
+	p.sent += onWire
+	if budget != unbounded {
+		p.took(prio, onWire)
+	}
+	return len(burst)
+}
+
+// unbounded is the budget of strict priorities.
+const unbounded = math.MaxInt64
+
+// pause makes the PFC frame that is due, if one is.
+func (s *Switch) pause(now units.Time, p *switchPort, f *Frame) bool {
+	if p.in.Quiet() || p.in.Next(now) > now || !p.env.AllocAt(f, pfc.FrameLen) {
+		return false // short of memory it stays due
+	}
+	var what pfc.Frame
+	held := p.in.Held() != 0
+	p.in.Poll(now, &what)
+	if holds := p.in.Held() != 0; s.moving && holds != held {
+		if s.holding--; holds {
+			s.holding += 2
+		}
+	}
+	what.Encode(p.env.Bytes(f), p.config.MAC)
+	p.stats.TxControl++
+	return true
+}
+
+// Next is now while something can be sent, else when the first pause timer that
+// holds something back runs out, or an XOFF needs a refresh.
+func (s *Switch) Next(now units.Time, port int) units.Time {
+	p := &s.ports[port]
+	if p.waiting&^p.halted != 0 || p.outs != 0 {
+		return now
+	}
+	next := min(p.in.Next(now), p.dog.Next())
+	for rest := p.notifies; rest != 0; rest &= rest - 1 {
+		next = min(next, p.points[bits.TrailingZeros8(rest)].notifier.Next())
+	}
+	if p.waiting != 0 {
+		next = min(next, p.eg.Next())
+	}
+	return max(now, next)
+}
+
+// sendCNPs sends the CNPs that the port's congestion points have due.
+func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
+	for rest := p.notifies; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest)
+		n := p.points[prio].notifier
+		for n.Next() <= now {
+			if flow, ok := n.Poll(now, p.state(prio)); ok {
+				s.sendCNP(now, p, prio, flow)
+			}
+		}
+	}
+}
+
+// attendTo ends the pauses whose time has run out, and has the watchdog look. It comes before anything
+// that depends on them: the congestion points want to know what was queued then.
+func (p *switchPort) attendTo(now units.Time) {
+	resumed := p.eg.Expire(now)
+	p.note()
+	if resumed != 0 {
+		p.resumed(now, resumed)
+	}
+	if now >= p.dog.Next() {
+		p.watch(now)
+	}
+}
+
+func (p *switchPort) resumed(now units.Time, prios uint8) {
+	for prio := range pfc.Classes {
+		if cp := p.points[prio].cp; prios>>prio&1 != 0 && cp != nil {
+			cp.Resume(now, p.state(prio))
+		}
+	}
+	if p.waiting&prios != 0 {
+		p.env.Wake(p.number, now)
+	}
+}
+
+// note brings attend and halted up to date. It comes after every change of eg and dog.
+func (p *switchPort) note() {
+	p.attend = min(p.eg.Next(), p.dog.Next())
+	p.halted = p.eg.Paused() &^ p.dog.Ignored()
+	p.reopen()
+}
