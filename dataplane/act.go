@@ -1,6 +1,10 @@
 package dataplane
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"photon/wire"
+)
 
 // The second stage: each frame's action is looked up by its key. What is not there is worked out by
 // slow code (resolve.go), which remembers it here. Actions hold as long as the switch's tables do, and
@@ -9,31 +13,44 @@ import "math/bits"
 
 // action is what becomes of the frames of one key:
 //
-//	bits 0 to 11   the port through which they leave, or a number by which kind finds it
-//	12, 13         kind
-//	14, 15         what is done to their tag
-//	16 to 31       the tag that they get
+//	bits 0 to 2    their priority
+//	3 to 14        the port through which they leave, or a number by which kind finds it
+//	15, 16         kind
+//	17, 18         what is done to their tag
+//	19 to 30       the VLAN that it names then
 //	32 to 63       the last four bytes of Frame: the port they came through, priority, flags
 type action uint64
 
 const (
-	actPort  action = 0 << 12 // leave through a port
-	actGroup action = 1 << 12 // through one of several, by flow hash
-	actRoute action = 2 << 12 // are for the router
-	actKind  action = 3 << 12
+	actPort  action = 0 << 15 // leave through a port
+	actGroup action = 1 << 15 // through one of several, by flow hash
+	actRoute action = 2 << 15 // are for the router
+	actOther action = 3 << 15 // leave through a port of another worker
+	actKind  action = 3 << 15
 
-	tagKeep action = 0 << 14
-	tagPop  action = 1 << 14
-	tagPush action = 2 << 14
-	tagSet  action = 3 << 14
-	tagOp   action = 3 << 14
+	tagKeep action = 0 << 17
+	tagPop  action = 1 << 17
+	tagPush action = 2 << 17
+	tagSet  action = 3 << 17
+	tagOp   action = 3 << 17
 
+	actOut   action = (maxPorts - 1) << 3
 	actFrame action = 0xFFFFFFFF << 32
 )
 
-func (a action) out() uint   { return uint(a) & (maxPorts - 1) }
-func (a action) prio() uint8 { return uint8(a>>48) & 7 }
-func (a action) tag() uint16 { return uint16(a >> 16) }
+// action is one that leaves a frame what was read from it.
+func (f *Frame) action() action {
+	return action(f.words()[1])&actFrame | action(f.Prio&7)
+}
+
+// to is the action with another port or number, and tagged with something done to the tag.
+func (a action) to(out uint16) action              { return a&^actOut | action(out)<<3 }
+func (a action) retag(op action, id uint16) action { return a | op | action(id)<<19 }
+
+func (a action) prio() uint8  { return uint8(a) & 7 }
+func (a action) out() uint    { return uint(a>>3) & (maxPorts - 1) }
+func (a action) queue() uint  { return uint(a) & (8*maxPorts - 1) }
+func (a action) vlan() uint16 { return uint16(a>>19) & wire.VLANID }
 
 // actionCache has what a worker's frames meet again and again. Two share a line of the processor's.
 type actionCache struct {
@@ -78,22 +95,40 @@ func (c *actionCache) renew(second, changes uint32) {
 // look finds the actions of the keys from one on, as far as it knows them, and counts their frames.
 func (c *actionCache) look(v *vector, burst []Frame, from int) (end int) {
 	lines, shift := c.lines, uint(bits.LeadingZeros64(uint64(len(c.lines)-1)))&63
-	keys, acts := v.keys[:len(burst)], v.acts[:len(burst)]
-	for i := from; i < len(burst); i++ {
+	keys, acts, longest := v.keys[:len(burst)], v.acts[:len(burst)], uint16(0)
+	all, seen := action(0), uint64(0)
+	end = from
+	for ; end < len(burst); end++ {
+		i := end
 		k := &keys[i]
 		b := &lines[k.hash()>>shift]
 		e := &b[0]
 		if (e.first^k.first)|(e.rest^k.rest)|(e.where^k.where) != 0 {
 			if e = &b[1]; (e.first^k.first)|(e.rest^k.rest)|(e.where^k.where) != 0 {
-				return i
+				break
 			}
 		}
 		a := e.action
 		acts[i] = a
-		v.sums[a.prio()] += 1<<32 | uint64(burst[i].Len)
-		v.seen |= 1 << a.prio()
+		all |= a
+		seen |= 1 << (a & 7)
+		length := burst[i].Len
+		longest = max(longest, length)
+		v.sums[a&7] += 1<<40 | tally(length)
 	}
-	return len(burst)
+	v.seen, v.longest, v.special = uint8(seen), longest, all&(actKind|tagOp) != 0
+	return end
+}
+
+// find returns the action of one key.
+func (c *actionCache) find(k *key) (a action, ok bool) {
+	l := &c.lines[k.hash()>>(bits.LeadingZeros64(uint64(len(c.lines)-1))&63)]
+	for i := range l {
+		if l[i].key == *k {
+			return l[i].action, true
+		}
+	}
+	return 0, false
 }
 
 // remember keeps an action for the frames of a key.

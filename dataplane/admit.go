@@ -15,18 +15,26 @@ import (
 // admit finds the calm priorities of the vector, and counts its frames as received.
 func (s *Switch) admit(p *switchPort, v *vector) {
 	v.calm = 0
+	var most [pfc.Classes]int64 // that the frames of a priority may take
+	pooled := int64(0)          // of the pool, by all that may take of it
 	for rest := v.seen; rest != 0; rest &= rest - 1 {
-		prio := uint8(bits.TrailingZeros8(rest))
-		frames, bytes := v.sums[prio&7]>>32, v.sums[prio&7]&(1<<32-1)
-		v.sums[prio&7] = 0
-		p.rx[prio&7].frames += frames
-		p.rx[prio&7].bytes += bytes
-		most := int64(bytes + frames*s.slack)
+		prio := uint8(bits.TrailingZeros8(rest)) & 7
+		t := v.sums[prio]
+		v.sums[prio] = 0
+		p.rx[prio].frames += t.frames()
+		p.rx[prio].bytes += t.bytes()
+		most[prio] = int64(t.bytes() + t.frames()*s.slack)
+		if s.config.Lossless>>prio&1 == 0 || p.in.Moves(prio) {
+			pooled += most[prio]
+		}
+	}
+	for rest := v.seen; rest != 0; rest &= rest - 1 {
+		prio := uint8(bits.TrailingZeros8(rest)) & 7
 		if s.config.Lossless>>prio&1 != 0 {
-			if p.in.Room(prio) >= most {
+			if p.in.Room(prio, pooled-most[prio]) >= most[prio] {
 				v.calm |= 1 << prio
 			}
-		} else if free := s.pool.Free() - most; free >= 0 && s.tailOf(free) >= units.Size(most) {
+		} else if free := s.pool.Free() - pooled; free >= 0 && s.tailOf(free) >= units.Size(most[prio]) {
 			v.calm |= 1 << prio
 		}
 	}
@@ -35,11 +43,8 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 // note ends what admit began.
 func (s *Switch) note(p *switchPort, v *vector) {
 	for rest := v.seen; rest != 0; rest &= rest - 1 {
-		prio := uint8(bits.TrailingZeros8(rest)) & 7
-		p.in.Note(prio, int64(v.passed[prio]))
-		v.passed[prio] = 0
+		p.in.Note(uint8(bits.TrailingZeros8(rest)), int64(v.longest))
 	}
-	v.seen = 0
 }
 
 // charge charges a frame that is to be queued, or discards it. calm says that there is room.
@@ -47,10 +52,14 @@ func (s *Switch) charge(now units.Time, p *switchPort, f *Frame, calm bool) bool
 	prio, cost := f.Prio&7, s.cost(f.Len)
 	switch {
 	case f.Flag&Lossless != 0:
-		if !(calm && p.in.Charge(prio, cost)) && !p.in.Admit(prio, cost) {
+		if calm && p.in.Charge(prio, cost) {
+			return true
+		}
+		if !p.in.Admit(prio, cost) {
 			s.discard(now, p, f, DropHeadroom)
 			return false
 		}
+		p.gate() // an XOFF may be due
 	case !s.pool.Take(cost):
 		s.discard(now, p, f, DropBuffer)
 		return false
@@ -82,6 +91,21 @@ func (s *Switch) tailOf(free int64) units.Size {
 		return s.config.Tail
 	}
 	return min(s.config.Tail, units.Size(s.config.Share*float64(max(0, free))))
+}
+
+// releaseAll takes frames of one priority, all lossless or none, that leave the buffer out of its accounts.
+func (s *Switch) releaseAll(now units.Time, w *switchWorker, burst []Frame) {
+	i := 0
+	if w.lanes == nil && s.holding == 0 && burst[0].Flag&Lossless != 0 {
+		for prio := burst[0].Prio; i < len(burst); i++ {
+			if f := &burst[i]; !s.ports[f.In].in.ReleasePlain(prio, s.cost(f.Len)) {
+				break
+			}
+		}
+	}
+	for ; i < len(burst); i++ {
+		s.release(now, w, &burst[i])
+	}
 }
 
 // release takes a frame that leaves the buffer out of its accounts. w is the worker that does so.

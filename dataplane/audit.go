@@ -42,11 +42,9 @@ func (p *switchPort) count() {
 		q, rx := &p.queues[prio], &p.rx[prio]
 		st.RxFrames[prio] += rx.frames
 		st.RxBytes[prio] += rx.bytes
-		st.TxFrames[prio] += q.txFrames
-		st.TxBytes[prio] += q.txBytes
-		st.Marked[prio] += q.marked
-		st.MarkedBytes[prio] += q.markedBytes
-		rx.frames, rx.bytes, q.txFrames, q.txBytes, q.marked, q.markedBytes = 0, 0, 0, 0, 0, 0
+		st.TxFrames[prio] += q.left.frames()
+		st.TxBytes[prio] += q.left.bytes()
+		rx.frames, rx.bytes, q.left = 0, 0, 0
 	}
 }
 
@@ -66,17 +64,17 @@ func (s *Switch) Paused(port int) uint8 { return s.ports[port].eg.Paused() }
 func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].in.Sent()[prio] }
 
 // Sent is how many bytes a port has put on the wire, MAC control left out.
-func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent }
+func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent() }
 
 // TxFrames is how many frames of a priority a port has sent.
 func (s *Switch) TxFrames(port, prio int) uint64 {
-	return s.ports[port].stats.TxFrames[prio] + s.ports[port].queues[prio].txFrames
+	return s.ports[port].stats.TxFrames[prio] + s.ports[port].queues[prio].left.frames()
 }
 
 // Marked is how many of a port's frames were marked with CE and with TCD's UE.
 func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
 	p := &s.ports[port]
-	return p.stats.Marked[prio] + p.queues[prio].marked, p.stats.Undetermined[prio]
+	return p.stats.Marked[prio], p.stats.Undetermined[prio]
 }
 
 // PausesSent is how many XOFF frames the switch has sent, refreshes included.

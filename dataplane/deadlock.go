@@ -55,7 +55,7 @@ func (p *switchPort) nextProbe(f *Frame) bool {
 		return false
 	}
 	p.outs--
-	p.reopen()
+	p.gate()
 	p.probes.out[p.outs].Encode(p.env.Bytes(f), p.config.MAC)
 	p.stats.TxControl++
 	return true
@@ -65,7 +65,7 @@ func (p *switchPort) sendProbe(now units.Time, probe pfc.Probe) {
 	if p.outs < maxProbes {
 		p.probes.out[p.outs] = probe
 		p.outs++
-		p.reopen()
+		p.gate()
 		p.env.Wake(p.number, now)
 	}
 }

@@ -1,99 +1,132 @@
 package dataplane
 
-import "photon/units"
+import (
+	"math/bits"
 
-// The fourth stage, the last at the ingress port: a frame gets the form in which it is to leave and
-// goes to its egress port. Where nothing waits, nothing is paused and the world takes a frame right now,
+	"photon/units"
+)
+
+// The last stage at the ingress port: a frame goes to its egress port. Where nothing waits, nothing is paused and the world takes a frame right now,
 // it leaves past the queues; else it is charged to the buffer and queued behind what waits.
 
-// enqueue takes frames of a vector whose actions are known, one after the other.
+// enqueue takes frames of a vector, from one on and before another, one after the other.
 func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) {
-	w, env := p.worker, p.env
-	several, open := w.lanes != nil, !env.Queue
-	acts := v.acts[:len(burst)]
-	for i := from; i < end; i++ {
-		f, a := &burst[i], acts[i]
-		if a&(actKind|tagOp) != 0 {
-			var ok bool
-			if a, ok = s.change(now, p, f, a); !ok {
-				continue
-			}
+	w := p.worker
+	if v.may = v.calm; p.env.Queue {
+		v.may = 0
+	}
+	v.plain = v.calm & s.config.Lossless
+	for i := from; ; i++ {
+		if i = s.enqueuePlain(now, p.env, v, burst[:end], i); i == end {
+			break
 		}
-		words := f.words()
-		words[1] = words[1]&(1<<32-1) | uint64(a&actFrame)
-		to, prio := &s.ports[a.out()], a.prio()
-		calm := v.calm>>prio&1 != 0
-		if several && to.worker != w {
+		f, a := &burst[i], v.acts[i]
+		f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
+		calm := v.calm>>a.prio()&1 != 0
+		to := &s.ports[a.out()]
+		if to.worker != w {
 			if s.charge(now, p, f, calm) {
 				w.handOver(to, f)
 			}
 			continue
 		}
-		if e := &env.exits[a.out()]; calm && open && e.N < len(e.Frames) && e.Free <= now && to.passes(prio) {
-			if to.shown>>prio&1 == 0 || s.showPassing(now, to, f) {
-				v.passed[prio] = max(v.passed[prio], f.Len)
-				to.pass(env, e, f)
-				continue
-			}
-		}
-		if s.charge(now, p, f, calm) {
+		if e := p.env.Exit(to.number); to.passes(now, e, f, v.may) {
+			s.send(now, to, e, f)
+		} else if s.charge(now, p, f, calm) {
 			s.queueUp(now, to, f)
 		}
 	}
-}
-
-// passes reports whether a frame that comes now is the next that Transmit would return.
-func (p *switchPort) passes(prio uint8) bool {
-	return p.open>>prio&1 != 0 && p.waiting == 0 && p.in.Quiet()
-}
-
-// pass puts a frame into the port's exit.
-func (p *switchPort) pass(env *Env, e *Exit, f *Frame) {
-	if e.N == 0 {
-		env.out = append(env.out, uint16(p.number))
-	}
-	*e.Frames[e.N].words() = *f.words()
-	e.N++
-	onWire := units.Size(int32(f.Len) + p.overhead)
-	e.Free += units.Time(onWire) * e.PerByte
-	p.sent += onWire
-	q := &p.queues[f.Prio&7]
-	q.longest = max(q.longest, f.Len)
-	q.txFrames++
-	q.txBytes += uint64(f.Len)
-	if p.weighted>>(f.Prio&7)&1 != 0 {
-		p.rounds.turn = f.Prio
+	for rest := v.plain; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest)
+		p.in.ChargeAll(uint8(prio), v.charges[prio])
+		v.charges[prio] = 0
 	}
 }
 
-// reopen works out in which priorities frames may pass the port's queues: not while a pause may end by
-// itself, or the watchdog looks. It comes after every change of what it asks for.
-func (p *switchPort) reopen() {
-	if p.open = 0; p.attend == units.Never && p.outs == 0 {
-		p.open = ^p.shut &^ p.halted
-	}
-}
-
-// change finds the port of a frame whose action names none, and gives it the tag with which it is to
-// leave. It reports false if the frame has gone another way.
-func (s *Switch) change(now units.Time, p *switchPort, f *Frame, a action) (action, bool) {
-	switch a & actKind {
-	case actRoute:
-		return s.route(now, p, f, a)
-	case actGroup:
-		group := s.lans.groups[a.out()]
-		port := group[pick(p.env.flowHash(f), s.config.Salt, len(group))]
-		if int(port) == p.number {
-			s.drop(now, p, f, a, DropNoPort)
-			return a, false
+// enqueuePlain takes frames from the i-th on, as far as they pass the queues or are appended to one in which
+// others wait, and nothing else is to be done; it returns where the next is. It calls nothing, so that all it
+// needs stays in registers.
+func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame, i int) int {
+	queues, exits, acts := s.queues, env.exits, v.acts[:len(burst)]
+	for ; i < len(burst); i++ {
+		a := acts[i]
+		if a&actKind != 0 || a.out() >= uint(len(exits)) || a.queue() >= uint(len(queues)) {
+			break
 		}
-		a = a&^(actKind|(maxPorts-1)) | action(port)
+		e, q := &exits[a.out()], &queues[a.queue()]
+		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
+		length := uint16(where >> 32)
+		if n := e.N; (v.may&e.Unseen)>>(a&7)&1 != 0 {
+			if n == 0 || uint(n) >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
+				break
+			}
+			e.Frames[n].put(where, what)
+			e.N = n + 1
+			q.left += 1<<40 | tally(length)
+			if length > q.longest {
+				q.longest = length
+			}
+			continue
+		}
+		if v.plain>>(a&7)&1 == 0 || q.plain <= now || q.last >= blockLen || q.frames == 0 {
+			break
+		}
+		q.tail.frames[q.last].put(where, what)
+		q.last++
+		q.frames++
+		q.bytes += units.Size(length)
+		v.charges[a&7] += s.cost(length)
 	}
-	if a&tagOp != 0 && !s.retag(p, f, a) {
-		s.drop(now, p, f, a, DropNoMemory)
-		return a, false
+	return i
+}
+
+// left counts frames that left through the port.
+func (p *switchPort) left(prio uint8, frames int, bytes units.Size) {
+	q := &p.queues[prio]
+	if q.left += tallyOf(frames, bytes); q.left < 0 {
+		p.count()
 	}
-	return a, true
+}
+
+// gate works out of which priorities frames may pass the port's queues, if the world lets them: of none
+// while something waits, a PFC frame or probe is to be sent or may be, a pause may end by itself or the watchdog
+// looks. It comes after every change of what it asks for.
+func (p *switchPort) gate() {
+	e := p.env.Exit(p.number)
+	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.in.Quiet() {
+		e.Open = ^p.shut &^ p.halted
+		e.Unseen = e.Open &^ p.shown &^ p.weighted
+	}
+}
+
+// passes reports whether a frame may pass the queues: it is the next that Transmit would return, the
+// world takes it now, and no CNP of the congestion point comes before it.
+func (p *switchPort) passes(now units.Time, e *Exit, f *Frame, may uint8) bool {
+	prio := f.Prio & 7
+	if may&e.Open>>prio&1 == 0 || e.N == len(e.Frames) || e.Free > now {
+		return false
+	}
+	n := p.points[prio].notifier
+	return n == nil || n.Next() > now
+}
+
+// send puts a frame into the port's exit, after its congestion point has seen it.
+func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
+	prio := f.Prio & 7
+	if p.shown>>prio&1 != 0 {
+		s.showPassing(now, p, f)
+	}
+	if e.N == 0 {
+		p.env.out = append(p.env.out, uint16(p.number))
+	}
+	e.Frames[e.N].copy(f)
+	e.N++
+	e.Free += units.Time(int32(f.Len)+p.overhead) * e.PerByte
+	p.left(prio, 1, units.Size(f.Len))
+	p.queues[prio].longest = max(p.queues[prio].longest, f.Len)
+	if p.weighted>>prio&1 != 0 {
+		p.rounds.turn = prio
+	}
 }
 
 // queueUp appends an admitted frame to its queue at the egress port. The port's worker calls it.
@@ -114,6 +147,8 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 	q.push(f, &p.worker.store)
 	first := p.waiting>>prio&1 == 0
 	p.waiting |= 1 << prio
+	e := p.env.Exit(p.number)
+	e.Open, e.Unseen = 0, 0
 	if p.points[prio].sampler != nil && f.Flag&Lossless != 0 {
 		s.sample(now, p, f, p.state(int(prio)))
 	}

@@ -30,7 +30,9 @@ type Exit struct {
 	PerByte units.Time // by which each byte on the wire puts that off
 	N       int        // frames that are in it
 	Frames  []Frame    // their places; none: the world has no way past Transmit
-	_       [16]byte
+	Open    uint8      // the node's: priorities of which it lets frames pass
+	Unseen  uint8      // the node's: of these, those of which it need not look at the frames
+	_       [14]byte
 }
 
 // NewEnv returns an Env for a node of so many ports.

@@ -18,15 +18,15 @@ import (
 //
 // A static entry may name a group of ports of equal cost, among which a frame's flow hash chooses.
 type fdb struct {
-	places  []place // a power of two; linear probing over maxProbe of them
-	age     uint32  // seconds; 0: entries do not age
+	places  []fdbPlace // a power of two; linear probing over maxProbe of them
+	age     uint32     // seconds; 0: entries do not age
 	full    atomic.Uint64
 	writing sync.Mutex // only tried: a worker never waits
 	changes *atomic.Uint32
 }
 
-// place is where an address is kept. What is read together lies together.
-type place struct {
+// fdbPlace is where an address is kept. What is read together lies together.
+type fdbPlace struct {
 	atomic.Uint64               // the entry
 	seen          atomic.Uint32 // second in which a learned one was last confirmed
 }
@@ -53,7 +53,7 @@ func (e entry) mac() wire.MAC { return wire.MAC(e >> 16) }
 func (e entry) value() uint16 { return uint16(e>>4) & (maxPorts - 1) }
 
 func newFDB(capacity int, age units.Time, changes *atomic.Uint32) *fdb {
-	return &fdb{places: make([]place, places(capacity)), age: uint32(age / units.Second), changes: changes}
+	return &fdb{places: make([]fdbPlace, places(capacity)), age: uint32(age / units.Second), changes: changes}
 }
 
 // places is how many places a database of so many addresses has.
@@ -62,7 +62,7 @@ func places(capacity int) int { return 1 << bits.Len(uint(max(2*capacity, maxPro
 func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
 
 // probe calls do for each place where an address may be, in their order, until it says that it is done.
-func (t *fdb) probe(mac wire.MAC, do func(at *place, e entry) (done bool)) {
+func (t *fdb) probe(mac wire.MAC, do func(at *fdbPlace, e entry) (done bool)) {
 	hi, lo := bits.Mul64(uint64(mac), 0x9E3779B97F4A7C15)
 	at := int(hi ^ lo)
 	for range maxProbe {
@@ -76,7 +76,7 @@ func (t *fdb) probe(mac wire.MAC, do func(at *place, e entry) (done bool)) {
 
 // find returns the entry of an address; 0: it is not known.
 func (t *fdb) find(mac wire.MAC, now units.Time) (found entry) {
-	t.probe(mac, func(at *place, e entry) bool {
+	t.probe(mac, func(at *fdbPlace, e entry) bool {
 		if e != 0 && e.mac() == mac && !t.old(at, e, now) {
 			found = e
 		}
@@ -87,14 +87,14 @@ func (t *fdb) find(mac wire.MAC, now units.Time) (found entry) {
 
 // old reports whether an entry is too old to count. Clocks of workers differ by a little: one may have been
 // confirmed in a second that another has not reached.
-func (t *fdb) old(at *place, e entry, now units.Time) bool {
+func (t *fdb) old(at *fdbPlace, e entry, now units.Time) bool {
 	return e&fdbKind == fdbLearned && t.age != 0 && int32(seconds(now)-at.seen.Load()) > int32(t.age)
 }
 
 // learn remembers that mac is behind a port, unless it has a place of its own.
 func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 	known := false
-	t.probe(mac, func(at *place, e entry) bool {
+	t.probe(mac, func(at *fdbPlace, e entry) bool {
 		if e == 0 || e.mac() != mac {
 			return e == 0
 		}
@@ -111,8 +111,8 @@ func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 
 // insert makes an entry, or changes that of its address. It reports false if there is no place.
 func (t *fdb) insert(made entry, now units.Time) bool {
-	var to *place
-	t.probe(made.mac(), func(at *place, e entry) bool {
+	var to *fdbPlace
+	t.probe(made.mac(), func(at *fdbPlace, e entry) bool {
 		same := e != 0 && e.mac() == made.mac()
 		if same || to == nil && (e == 0 || t.old(at, e, now)) {
 			to = at

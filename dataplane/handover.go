@@ -35,7 +35,7 @@ type lane struct {
 // append puts a frame into the lane.
 func (l *lane) append(f *Frame, s *store) {
 	if l.waiting.frames == 0 && l.fits() {
-		*l.ring[l.put%laneLen].words() = *f.words()
+		l.ring[l.put%laneLen].copy(f)
 		l.put++
 		return
 	}
@@ -53,7 +53,7 @@ func (l *lane) fits() bool {
 func (l *lane) publish(s *store) {
 	for l.waiting.frames > 0 && l.fits() {
 		f := l.waiting.run(1)
-		*l.ring[l.put%laneLen].words() = *f[0].words()
+		l.ring[l.put%laneLen].copy(&f[0])
 		l.put++
 		l.waiting.drop(1, units.Size(f[0].Len), s)
 	}
@@ -154,15 +154,14 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 	}
 	for ; at < end; at++ {
 		f := l.ring[at%laneLen]
-		to, env := &s.ports[f.Digest], w.env
+		to := &s.ports[f.Digest]
 		f.Digest = 0
-		if e := &env.exits[to.number]; e.N < len(e.Frames) && e.Free <= now && !env.Queue && to.passes(f.Prio) &&
-			(to.shown>>f.Prio&1 == 0 || s.showPassing(now, to, &f)) {
+		if e := w.env.Exit(to.number); !w.env.Queue && to.passes(now, e, &f, e.Open) {
 			s.release(now, w, &f)
-			to.pass(env, e, &f)
-			continue
+			s.send(now, to, e, &f)
+		} else {
+			s.queueUp(now, to, &f)
 		}
-		s.queueUp(now, to, &f)
 	}
 	l.taken.Store(at)
 }

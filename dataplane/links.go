@@ -96,7 +96,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 			p.in.Relink(now)
 		}
 	}
-	p.shutUp()
+	p.note()
 	p.env.Wake(p.number, now)
 }
 
@@ -119,15 +119,6 @@ func (s *Switch) reserved() (sum units.Size) {
 		}
 	}
 	return sum
-}
-
-// shutUp notes which queues take no frames.
-func (p *switchPort) shutUp() {
-	p.shut = p.dog.Dropping()
-	if p.down {
-		p.shut = 0xFF
-	}
-	p.reopen()
 }
 
 // whyShut is why a queue that takes no frames takes none.

@@ -67,7 +67,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	case point.runner == nil:
 		p.judge(now, prio, q.bytes-units.Size(burst[0].Len), int(q.frames)-1, &burst[0])
 	default:
-		sizes := p.worker.sizes[:len(burst)]
+		sizes := p.env.hands.sizes[:len(burst)]
 		for i := range burst {
 			sizes[i] = burst[i].Len
 		}
@@ -83,7 +83,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *Frame) {
 	point := &p.points[prio]
 	p.show(f)
-	state := marking.Queue{Bytes: bytes, Frames: frames, Port: p.buffered() - p.queues[prio].bytes + bytes, Sent: p.sent}
+	state := marking.Queue{Bytes: bytes, Frames: frames, Port: p.buffered() - p.queues[prio].bytes + bytes, Sent: p.sent()}
 	switch point.cp.Dequeue(now, state, &p.packet) {
 	case marking.Congestion:
 		p.markCE(f)
@@ -99,9 +99,14 @@ func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames 
 
 // markCE writes congestion experienced into a frame, if it may be marked.
 func (p *switchPort) markCE(f *Frame) {
-	if q := &p.queues[f.Prio&7]; p.setECN(f, wire.CE) {
-		q.marked++
-		q.markedBytes += uint64(f.Len)
+	done, ok := false, false
+	if b := p.env.Start(f); b != nil && f.Flag&(Markable|offsetL3) == Markable|wire.EthernetLen {
+		f.Digest = 0
+		done, ok = wire.MarkPlain((*[wire.PlainLen]byte)(b[wire.EthernetLen:]))
+	}
+	if done || !ok && p.setECN(f, wire.CE) {
+		p.stats.Marked[f.Prio&7]++
+		p.stats.MarkedBytes[f.Prio&7] += uint64(f.Len)
 	}
 }
 
@@ -111,12 +116,12 @@ func (p *switchPort) setECN(f *Frame, ecn uint8) bool {
 	if f.Flag&Markable == 0 {
 		return false
 	}
-	b := p.env.Bytes(f)
-	if wire.IsCNP(b[f.l3():]) {
+	f.Digest = 0
+	ip := p.env.Bytes(f)[f.l3():]
+	if wire.IsCNP(ip) {
 		return false
 	}
-	wire.SetECN(b[f.l3():], ecn)
-	f.Digest = 0
+	wire.SetECN(ip, ecn)
 	return true
 }
 
@@ -153,27 +158,32 @@ func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue
 }
 
 // showPassing shows a frame that is to leave past its queue to the congestion point, as if it had been
-// in it. It does nothing, and reports false, if that has CNPs to send first.
-func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) bool {
+// in it.
+func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 	prio, size := f.Prio&7, units.Size(f.Len)
 	point := &p.points[prio]
-	if point.notifier != nil && point.notifier.Next() <= now {
-		return false
-	}
 	if point.sampler != nil {
-		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1, Port: size, Sent: p.sent})
+		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1, Port: size, Sent: p.sent()})
 	}
 	p.judge(now, prio, 0, 0, f)
 	if point.notifier != nil {
 		p.env.Wake(p.number, point.notifier.Next())
 	}
-	return true
+}
+
+// sent is how many bytes the port has put on the wire, MAC control left out.
+func (p *switchPort) sent() (sum units.Size) {
+	for prio := range pfc.Classes {
+		left, st := p.queues[prio].left, &p.stats
+		sum += units.Size(st.TxBytes[prio]+left.bytes()) + units.Size(st.TxFrames[prio]+left.frames())*units.Size(p.overhead)
+	}
+	return sum
 }
 
 // state is what a congestion point may know of its queue.
 func (p *switchPort) state(prio int) marking.Queue {
 	q := &p.queues[prio]
-	return marking.Queue{Bytes: q.bytes, Frames: int(q.frames), Port: p.buffered(), Sent: p.sent}
+	return marking.Queue{Bytes: q.bytes, Frames: int(q.frames), Port: p.buffered(), Sent: p.sent()}
 }
 
 // buffered is the bytes in all queues of the port.

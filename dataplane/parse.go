@@ -20,11 +20,15 @@ const vectorLen = 32
 type vector struct {
 	keys [vectorLen]key
 	acts [vectorLen]action
-	sums [8]uint64 // frames and, in the lower half, bytes of each priority
-	seen uint8     // priorities that have some
-	calm uint8     // of these, those for which there is room without a further look
+	sums [8]tally // of each priority
+	seen uint8    // priorities that have some
+	calm uint8    // of these, those for which there is room without a further look
+	may  uint8    // of these, those of which frames may pass the queues
 
-	passed [8]uint16 // the longest frame of each priority that passed the queues by
+	plain   uint8    // of these, those whose frames may be charged together
+	charges [8]int64 // to the port, by frames that were queued so
+	longest uint16   // of its frames
+	special bool     // to some more is to be done than to send them
 }
 
 // key is what a frame's action depends on.
@@ -51,21 +55,18 @@ const (
 
 // parse makes the keys of a burst that came through p.
 func (s *Switch) parse(p *switchPort, v *vector, burst []Frame) {
-	pool := p.env.Pool
-	bases, reach, slot := pool.bases, uint(pool.reach), uint(pool.slot)-StartLen
-	chunkShift, mask, unit := pool.chunkShift&63, pool.chunkMask, pool.unitShift&63
+	bases, last := p.env.bases, uint(p.env.slot)-StartLen
 	port := uint64(p.number) | p.worker.cache.epoch<<12
 	longest := uint(s.longest)
 	keys := v.keys[:len(burst)]
 	for i := range keys {
 		f, k := burst[i].words()[0], &keys[i]
-		off, length, chunk := uint(f>>48), uint(f>>32&0xFFFF), uint64(uint32(f))>>chunkShift
-		at := uint(uint32(f)&mask)<<unit + off
+		off, length, piece := uint(f>>48), uint(f>>32&0xFFFF), uint(uint32(f)>>pieceShift)
 		k.where = noKey
-		if chunk >= uint64(len(bases)) || off > slot || at > reach || length < leastLen {
+		if piece >= uint(len(bases)) || off > last || length < leastLen {
 			continue
 		}
-		b := (*[keyLen]byte)(unsafe.Add(bases[chunk], at))
+		b := (*[keyLen]byte)(unsafe.Add(bases[piece], uint(f&pieceMask)<<unitShift+off))
 		k.first, k.rest = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
 		where := port
 		switch uint16(k.rest >> 32) {

@@ -7,52 +7,60 @@ import (
 	"photon/internal/memory"
 )
 
-// Pool is one worker's access to frame buffers. The buffers are slots in large
-// chunks of memory, and a Ref is a slot's number: an index, so that frames hold
-// no pointers. The same code serves the simulator, whose slots hold headers
-// only, and DPDK, whose slots are mbufs.
+// Pool is one worker's access to frame buffers. The buffers are slots in large pieces of memory, and a
+// Ref is where a slot begins, in units of 64 bytes: an index, so that frames hold no pointers. The
+// same code serves the simulator, whose slots hold headers only, and DPDK, whose slots are mbufs.
 type Pool struct {
-	chunks     [][]byte
-	bases      []unsafe.Pointer // of the chunks
-	reach      int              // the last place in each chunk for StartLen bytes
-	chunkShift uint8            // Ref >> chunkShift is the chunk
-	chunkMask  uint32           // the rest of Ref is within it
-	unitShift  uint8            // Ref is in units of 1<<unitShift bytes within its chunk
-	slot       uint16           // bytes from a Ref to the end of its slot
-	off        uint16           // where a new frame begins
-	free       []uint32
-	least      int         // free slots there were at a time, since the last refill
-	refill     func(*Pool) // called when free is empty; may leave it empty
-	own        int         // slots of a pool of headers: those that are free, and those that were taken out
-	common     *common     // with other pools; nil: it is alone
+	pieces [][]byte         // of pieceLen bytes and more: the last slot of one may reach into the next
+	bases  []unsafe.Pointer // of the pieces
+	slot   uint16           // bytes from a Ref to the end of its slot
+	off    uint16           // where a new frame begins
+	free   []uint32
+	least  int         // free slots there were at a time, since the last refill
+	refill func(*Pool) // called when free is empty; may leave it empty
+	own    int         // slots of a pool of headers: those that are free, and those that were taken out
+	common *common     // with other pools; nil: it is alone
+	hands  *hands
+}
+
+// hands is what a switch has in its hands while it is called. Those that one goroutine runs use the same.
+type hands struct {
+	vector vector
+	single vector // of frames that are taken one at a time
+	sizes  [vectorLen]uint16
 }
 
 // common is what pools of headers have together. Pools of DPDK's workers have nothing of
 // the kind: those lock nothing.
 type common struct {
 	lock   Lock
-	chunks [][]byte
+	pieces [][]byte
 	spare  []uint32 // slots that are nobody's
 }
 
-// NewPool describes memory that is there already: one chunk, in which a Ref
-// counts units of 1<<unitShift bytes. Frames begin off bytes after their Ref and
-// end at most slot bytes after it. refill appends free slots with Give.
-func NewPool(memory []byte, unitShift uint8, slot, off uint16, refill func(*Pool)) *Pool {
-	p := &Pool{chunks: [][]byte{memory}, chunkShift: 32, chunkMask: 1<<32 - 1, unitShift: unitShift, slot: slot, off: off, refill: refill}
-	p.measure()
-	return p
-}
-
 const (
-	headerSlotShift = 7 // HeaderLen
-	headerOff       = 4 // room to insert a tag
-	chunkSlots      = 1 << 12
-	line            = 64 // of the cache
+	unitShift  = 6 // of a Ref
+	pieceShift = 12
+	pieceMask  = 1<<pieceShift - 1
+	pieceLen   = 1 << (unitShift + pieceShift)
+
+	headerOff = 4  // room to insert a tag
+	line      = 64 // of the cache
 )
 
 // HeaderLen is how many bytes hold all headers of a frame, with room for a tag.
-const HeaderLen = 1 << headerSlotShift
+const HeaderLen = 128
+
+// NewPool describes memory that is there already. Frames begin off bytes after their Ref and end at most
+// slot bytes after it. refill appends free slots with SetSlots.
+func NewPool(memory []byte, slot, off uint16, refill func(*Pool)) *Pool {
+	p := &Pool{slot: slot, off: off, refill: refill, hands: new(hands)}
+	for at := 0; at < len(memory); at += pieceLen {
+		p.pieces = append(p.pieces, memory[at:])
+	}
+	p.measure()
+	return p
+}
 
 // NewHeaderPool returns a pool that keeps the first bytes of each frame and
 // grows as needed.
@@ -61,8 +69,7 @@ func NewHeaderPool() *Pool { return NewHeaderPoolOf(HeaderLen) }
 // NewHeaderPoolOf is NewHeaderPool for headers of at least HeaderLen bytes: those
 // of packets that are inside others are longer than usual.
 func NewHeaderPoolOf(bytes int) *Pool {
-	shift := uint8(max(headerSlotShift, bits.Len(uint(bytes-1))))
-	return &Pool{chunkShift: 12, chunkMask: 1<<12 - 1, unitShift: shift, slot: 1 << shift, off: headerOff, refill: growHeaders}
+	return &Pool{slot: 1 << bits.Len(uint(max(bytes, HeaderLen)-1)), off: headerOff, refill: growHeaders, hands: new(hands)}
 }
 
 // Lock is a sync.Locker.
@@ -77,78 +84,82 @@ type Lock interface {
 // all.
 func (p *Pool) Another(lock Lock) *Pool {
 	if p.common == nil {
-		p.common = &common{lock: lock, chunks: p.chunks}
+		p.common = &common{lock: lock, pieces: p.pieces}
 	}
 	q := &new(struct {
 		_ [64]byte // another goroutine's: nothing else is in its lines of the cache
 		Pool
 		_ [64]byte
 	}).Pool
-	*q = Pool{chunkShift: p.chunkShift, chunkMask: p.chunkMask, unitShift: p.unitShift, slot: p.slot, off: p.off, refill: p.refill, common: p.common}
+	*q = Pool{slot: p.slot, off: p.off, refill: p.refill, common: p.common, hands: new(hands)}
 	return q
 }
+
+// slots is how many slots a piece has.
+func (p *Pool) slots() int { return pieceLen / int(p.slot) }
 
 func growHeaders(p *Pool) {
 	if c := p.common; c != nil {
 		c.lock.Lock()
 		defer c.lock.Unlock()
-		p.chunks = c.chunks
-		if n := min(len(c.spare), chunkSlots); n > 0 {
+		p.pieces = c.pieces
+		if n := min(len(c.spare), p.slots()); n > 0 {
 			p.free = append(p.free, c.spare[len(c.spare)-n:]...)
 			c.spare = c.spare[:len(c.spare)-n]
 			p.own += n
 			p.measure()
 			return
 		}
-		defer func() { c.chunks = p.chunks }()
+		defer func() { c.pieces = p.pieces }()
 	}
-	first := uint32(len(p.chunks)) << p.chunkShift
+	first := uint32(len(p.pieces)) << pieceShift
 	// A frame begins with a line of the cache: all headers of most are in it. These
-	// lines are every other one of a chunk, and of the next chunk those between, so that
+	// lines are every other one of a piece, and of the next piece those between, so that
 	// many frames do not compete for half of the places of the caches.
-	before := line - headerOff + len(p.chunks)%2*line
-	p.chunks = append(p.chunks, make([]byte, before+chunkSlots*int(p.slot))[before:])
-	for r := first + chunkSlots; r > first; r-- {
-		p.free = append(p.free, r-1)
+	before := line - headerOff + len(p.pieces)%2*line
+	p.pieces = append(p.pieces, make([]byte, before+pieceLen)[before:])
+	for i := p.slots() - 1; i >= 0; i-- {
+		p.free = append(p.free, first+uint32(i)*uint32(p.slot>>unitShift))
 	}
-	p.own += chunkSlots
+	p.own += p.slots()
 	p.least = len(p.free)
 	p.measure()
 }
 
 // Fetch gets at a frame that another pool allocated, and asks for its headers.
 func (p *Pool) Fetch(ref uint32) {
-	if uint64(ref)>>(p.chunkShift&63) >= uint64(len(p.chunks)) {
+	if int(ref>>pieceShift) >= len(p.pieces) {
 		p.FetchAll()
 	}
-	memory.PrefetchToWrite(unsafe.Pointer(unsafe.SliceData(p.chunk(ref)[p.place(ref)+int(p.off):])), 1)
+	memory.PrefetchToWrite(unsafe.Add(p.bases[ref>>pieceShift], place(ref)+int(p.off)), 1)
 }
 
 // FetchAll gets at all frames that other pools allocated.
 func (p *Pool) FetchAll() {
 	p.common.lock.Lock()
-	p.chunks = p.common.chunks
+	p.pieces = p.common.pieces
 	p.common.lock.Unlock()
 	p.measure()
 }
 
 // Share has the other pools have what is left over of free slots, if that is many.
 func (p *Pool) Share() {
-	n := len(p.free) - chunkSlots
-	if n < chunkSlots {
+	keep := p.slots()
+	n := len(p.free) - keep
+	if n < keep {
 		return
 	}
 	p.common.lock.Lock()
-	p.common.spare = append(p.common.spare, p.free[chunkSlots:]...)
+	p.common.spare = append(p.common.spare, p.free[keep:]...)
 	p.common.lock.Unlock()
-	p.free = p.free[:chunkSlots]
+	p.free = p.free[:keep]
 	p.own -= n
 }
 
 // measure notes where the memory is.
 func (p *Pool) measure() {
-	for _, c := range p.chunks[len(p.bases):] {
-		p.bases, p.reach = append(p.bases, unsafe.Pointer(unsafe.SliceData(c))), len(c)-StartLen
+	for _, b := range p.pieces[len(p.bases):] {
+		p.bases = append(p.bases, unsafe.Pointer(unsafe.SliceData(b)))
 	}
 }
 
@@ -214,22 +225,20 @@ func (p *Pool) Header(f Frame) []byte { return p.Bytes(&f) }
 // Bytes is Header of a frame that is not copied: to load as a whole what was just stored
 // in pieces takes as long as all that is to be stored before.
 func (p *Pool) Bytes(f *Frame) []byte {
-	at := p.place(f.Ref)
-	return p.chunk(f.Ref)[at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
+	at := place(f.Ref)
+	return p.pieces[f.Ref>>pieceShift][at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
 }
 
-// chunk is the memory in which a slot lies, and place is where.
-func (p *Pool) chunk(ref uint32) []byte { return p.chunks[uint64(ref)>>(p.chunkShift&63)] }
-func (p *Pool) place(ref uint32) int    { return int(ref&p.chunkMask) << (p.unitShift & 63) }
+// place is where in its piece a slot begins.
+func place(ref uint32) int { return int(ref&pieceMask) << unitShift }
 
 // Start returns the first bytes of a slot's frame; nil: there are fewer. What is
 // beyond the frame's length is undefined.
 func (p *Pool) Start(f *Frame) *[StartLen]byte {
-	at := p.place(f.Ref) + int(f.Off)
-	if f.Off > p.slot-StartLen || at > p.reach {
+	if f.Off > p.slot-StartLen {
 		return nil
 	}
-	return (*[StartLen]byte)(unsafe.Add(p.bases[uint64(f.Ref)>>(p.chunkShift&63)], at))
+	return (*[StartLen]byte)(unsafe.Add(p.bases[f.Ref>>pieceShift], place(f.Ref)+int(f.Off)))
 }
 
 // StartLen is how many bytes Start returns.

@@ -12,11 +12,18 @@ type queue struct {
 	longest     uint16     // frame that passed the queue by
 	bytes       units.Size // that wait
 	most        units.Size // the most there were when some left
-
-	// What was counted of frames that left, and not added to the port's statistics yet.
-	txFrames, txBytes   uint64
-	marked, markedBytes uint64 // of these, those with CE set
+	plain       units.Time // before it a lossless frame is appended, and that is all: see note
+	left        tally      // that left, and were not added to the port's statistics yet
 }
+
+// tally is a number of frames, in its upper 24 bits, and of their bytes: both are counted by one addition. It
+// is full, and to be added up, when it is negative.
+type tally int64
+
+func tallyOf(frames int, bytes units.Size) tally { return tally(frames)<<40 | tally(bytes) }
+
+func (t tally) frames() uint64 { return uint64(t) >> 40 }
+func (t tally) bytes() uint64  { return uint64(t) & (1<<40 - 1) }
 
 // blockLen is how many frames a block holds: with the link it is 8 lines of the cache.
 const blockLen = 31
@@ -54,7 +61,7 @@ func (q *queue) push(f *Frame, s *store) {
 	if q.tail == nil || q.last == blockLen {
 		q.extend(s)
 	}
-	*q.tail.frames[q.last].words() = *f.words()
+	q.tail.frames[q.last].copy(f)
 	q.last++
 	q.frames++
 	q.bytes += units.Size(f.Len)

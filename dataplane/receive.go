@@ -31,14 +31,18 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 	w := p.worker
-	v, c := &w.vector, &w.cache
+	v, c := &p.env.hands.vector, &w.cache
 	c.renew(s.learnSecond(now), s.changes.Load())
 	s.parse(p, v, burst)
 	for done := 0; done < len(burst); {
 		end := c.look(v, burst, done)
 		if end > done {
 			s.admit(p, v)
-			s.enqueue(now, p, v, burst, done, end)
+			left := end
+			if v.special {
+				left = s.rewrite(now, p, v, burst, done, end)
+			}
+			s.enqueue(now, p, v, burst, done, left)
 			s.note(p, v)
 		}
 		if end < len(burst) {

@@ -87,7 +87,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		p.buckets.set(p.config.Flood)
 		if ch.points != nil {
 			p.setPoints(ch.points[i])
-			p.reopen()
+			p.gate()
 		}
 		s.configure(p)
 		s.setWatchdog(now, p)

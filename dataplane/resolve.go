@@ -55,12 +55,12 @@ func (s *Switch) resolve(now units.Time, p *switchPort, v *vector, burst []Frame
 		s.forward(now, p, in, group[pick(h.Hash, s.config.Salt, len(group))], f)
 		return
 	case e&fdbKind == fdbGroup:
-		a |= actGroup | action(e.value())
+		a = a.to(e.value()) | actGroup
 	case int(e.value()) == p.number:
 		s.discard(now, p, f, DropNoPort)
 		return
 	default:
-		if a, ok = s.dressed(a, in, e.value(), b); !ok {
+		if a, ok = s.dressed(p, a, in, e.value(), b); !ok {
 			s.discard(now, p, f, DropVLAN)
 			return
 		}
@@ -69,7 +69,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, v *vector, burst []Frame
 		p.worker.cache.remember(&v.keys[i], a)
 	}
 	v.acts[i], v.calm = a, 0
-	s.enqueue(now, p, v, burst, i, i+1)
+	s.enqueue(now, p, v, burst, i, s.rewrite(now, p, v, burst, i, i+1))
 }
 
 // tells reports whether all that was read of a frame is in its key, and so counts for others that
@@ -126,9 +126,6 @@ func (s *Switch) classify(f *Frame, h *wire.Header) {
 		}
 	}
 }
-
-// action is one that leaves a frame what was read from it.
-func (f *Frame) action() action { return action(f.words()[1]) & actFrame }
 
 // Priority is the priority of a frame by its bytes, or -1 if it has none: MAC control, or no frame at
 // all. A port's worker calls it, or nobody else does anything meanwhile.

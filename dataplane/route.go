@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -45,11 +46,14 @@ type routes struct {
 
 // hop is a next hop, ready for use.
 type hop struct {
-	mac  wire.MAC
+	head [12]byte // the addresses of a packet that goes there
 	port uint16
 	vlan uint16
 	want form
 }
+
+// routeKey is the port in the keys of destinations: none has it.
+const routeKey = maxPorts - 1
 
 // Groups of the table that have no hops.
 const (
@@ -145,7 +149,10 @@ func (c *SwitchConfig) groups(up func(port uint16) bool) [][]hop {
 	for i, route := range c.Router.Routes {
 		var all []hop
 		for _, v := range route.Via {
-			all = append(all, hop{mac: v.MAC, port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN)})
+			h := hop{port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN)}
+			v.MAC.Put(h.head[:])
+			c.Router.MAC.Put(h.head[6:])
+			all = append(all, h)
 		}
 		down := func(h hop) bool { return !up(h.port) }
 		if left := slices.DeleteFunc(slices.Clone(all), down); len(left) > 0 {
@@ -182,13 +189,13 @@ func (p *Pool) flowHash(f *Frame) uint32 {
 	return h.Hash
 }
 
-// route does with a frame for the router what a router does, by its IP header: a is its action so far,
-// which names no port. It returns the action with which it leaves, or reports false if it ends here.
+// route does with a packet for the router what a router does, by its IP header; a is its action so
+// far, which names no port. It returns the action with which it leaves, or reports false if it ends here.
 func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (action, bool) {
-	*f.words() = [2]uint64{f.words()[0], uint64(a & actFrame)} // its headers are written to
+	f.words()[1] = uint64(a & actFrame) // its headers are written to: it has no digest
 	b := p.env.Bytes(f)
 	begin := f.l3()
-	if _, tag := wire.VLANTag(b); begin == 0 || begin != wire.EthernetLen && !(tag && begin == wire.EthernetLen+wire.VLANLen) {
+	if begin != wire.EthernetLen && (begin != wire.EthernetLen+wire.VLANLen || b[12] != wire.TypeVLAN>>8) {
 		s.discard(now, p, f, DropToRouter) // not IP, or behind tags of which a router knows nothing
 		return a, false
 	}
@@ -201,9 +208,8 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 		s.discard(now, p, f, DropMartian)
 		return a, false
 	}
-	group, ok := r.table.Lookup(wire.Destination(ip))
-	switch {
-	case !ok || group == nowhere:
+	switch group := s.routeOf(p, ip); {
+	case group == nowhere:
 		s.discard(now, p, f, DropNoRoute)
 		return a, false
 	case group == toItself:
@@ -212,25 +218,74 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 	case wire.TTL(ip) <= 1:
 		s.discard(now, p, f, DropTTL)
 		return a, false
+	default:
+		hops := r.groups[group]
+		h := &hops[0]
+		if len(hops) > 1 {
+			h = &hops[pick(p.env.flowHash(f), s.config.Salt, len(hops))]
+		}
+		wire.DecrementTTL(ip)
+		copy(b, h.head[:])
+		p.stats.Routed++
+		if a = a.to(h.port); s.lans.aware {
+			var ok bool
+			if a, ok = s.tagged(a, h.want, h.vlan, b); !ok {
+				s.discard(now, p, f, DropVLAN)
+				return a, false
+			}
+		}
+		return a, true
 	}
-	hops := r.groups[group]
-	h := &hops[0]
-	if len(hops) > 1 {
-		h = &hops[pick(p.env.flowHash(f), s.config.Salt, len(hops))]
-	}
-	wire.DecrementTTL(ip)
-	h.mac.Put(b)
-	r.mac.Put(b[6:])
-	p.stats.Routed++
-	if a = a&actFrame | action(h.port); s.lans.aware {
-		if a, ok = s.tagged(a, h.want, h.vlan, b); !ok {
-			s.discard(now, p, f, DropVLAN)
+}
+
+// routed does the same with a packet of which nothing is special: it has no options and no tag, its header
+// is right, and its route was looked up lately and has one hop. Else it does nothing, and reports false.
+func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action) (action, bool) {
+	k := key{where: routeKey | c.epoch<<12}
+	switch {
+	case int(a>>56)&int(offsetL3) != wire.EthernetLen:
+		return a, false
+	case b[14] == 0x45:
+		if !wire.Forwardable4((*[wire.IPv4Len]byte)(b[14:]), length-wire.EthernetLen) {
 			return a, false
 		}
-		if a&tagOp != 0 && !s.retag(p, f, a) {
-			s.discard(now, p, f, DropNoMemory)
+		k.first = uint64(binary.LittleEndian.Uint32(b[30:34]))
+	default:
+		if !wire.Forwardable6((*[wire.IPv6Len]byte)(b[14:]), length-wire.EthernetLen) {
 			return a, false
 		}
+		k.first, k.rest, k.where = binary.LittleEndian.Uint64(b[38:46]), binary.LittleEndian.Uint64(b[46:54]), k.where|1<<32
 	}
-	return a, true
+	group, ok := c.find(&k)
+	if !ok || uint(group) >= uint(len(r.groups)) || len(r.groups[group]) != 1 {
+		return a, false
+	}
+	h := &r.groups[group][0]
+	if h.want != untagged {
+		return a, false
+	}
+	wire.DecrementTTL(b[14:])
+	*(*[12]byte)(b[:]) = h.head
+	return a.to(h.port), true
+}
+
+// routeOf finds the group of a packet's destination. The last ones are kept where actions are: their
+// keys have no port.
+func (s *Switch) routeOf(p *switchPort, ip []byte) uint32 {
+	c := &p.worker.cache
+	k := key{where: routeKey | c.epoch<<12}
+	if ip[0]>>4 == 4 {
+		k.first = uint64(binary.LittleEndian.Uint32(ip[16:20]))
+	} else {
+		k.first, k.rest, k.where = binary.LittleEndian.Uint64(ip[24:32]), binary.LittleEndian.Uint64(ip[32:40]), k.where|1<<32
+	}
+	if a, ok := c.find(&k); ok {
+		return uint32(a)
+	}
+	group, ok := s.routes.table.Lookup(wire.Destination(ip))
+	if !ok {
+		group = nowhere
+	}
+	c.remember(&k, action(group))
+	return group
 }

@@ -15,6 +15,7 @@ import (
 type Switch struct {
 	config  SwitchConfig
 	ports   []switchPort
+	queues  []queue // eight to a port
 	workers []*switchWorker
 	lans    *lans
 	routes  *routes            // nil: it does not route
@@ -37,19 +38,16 @@ type switchPort struct {
 	env      *Env
 	worker   *switchWorker
 	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
-	sent     units.Size // on the wire
 	number   int
 	overhead int32 // what the link adds to a frame
 	waiting  uint8 // priorities with frames in their queues
-	open     uint8 // priorities of which a frame may pass the queues, if nothing waits: see reopen
+	halted   uint8 // priorities that must not send: see note
+	shut     uint8 // priorities whose queues take no frames: a storm, or no link
 	shown    uint8 // priorities whose congestion point is to see every frame
-	weighted uint8 // priorities with a weight
 	in       pfc.Ingress
 
-	queues [pfc.Classes]queue
-
-	halted   uint8     // priorities that must not send: see note
-	shut     uint8     // priorities whose queues take no frames: a storm, or no link
+	queues   *[pfc.Classes]queue
+	weighted uint8     // priorities with a weight
 	notifies uint8     // priorities whose congestion point sends CNPs
 	outs     uint8     // probes to send
 	down     bool      // no link
@@ -73,11 +71,8 @@ type switchPort struct {
 
 // switchWorker is what belongs to one worker.
 type switchWorker struct {
-	vector vector
-	single vector // of frames that are resolved one at a time
-	cache  actionCache
-	sizes  [vectorLen]uint16
-	store  store
+	cache actionCache
+	store store
 
 	number int
 	env    *Env
@@ -96,7 +91,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	if c.CP == nil {
 		c.CP = func(marking.Place) marking.CP { return marking.None{} }
 	}
-	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), longest: c.MTU + wire.EthernetLen}
+	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), queues: make([]queue, pfc.Classes*len(c.Ports)), longest: c.MTU + wire.EthernetLen}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
 	s.setCell(c.Cell)
 	s.setTags()
@@ -135,7 +130,7 @@ func (s *Switch) up(port uint16) bool { return !s.ports[port].down }
 func (s *Switch) initPort(i int) {
 	c := &s.config
 	p := &s.ports[i]
-	p.config, p.of, p.number = &c.Ports[i], s, i
+	p.config, p.of, p.number, p.queues = &c.Ports[i], s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
 	p.worker = s.workers[p.config.Worker]
 	p.worker.ports = append(p.worker.ports, i)
 	p.env = p.worker.env

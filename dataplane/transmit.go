@@ -64,23 +64,20 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 			burst = burst[:i]
 			break
 		}
-		*burst[i].words() = *f.words()
+		burst[i].copy(f)
 		bytes += units.Size(f.Len)
 	}
 	p.mark(now, prio, burst)
 	q.drop(len(burst), bytes, &p.worker.store)
 	if q.frames == 0 {
-		p.waiting &^= 1 << prio
+		if p.waiting &^= 1 << prio; p.waiting == 0 {
+			p.gate()
+		}
 	}
-	for i := range burst {
-		s.release(now, p.worker, &burst[i])
-	}
-	q.txFrames += uint64(len(burst))
-	q.txBytes += uint64(bytes)
-	onWire := bytes + units.Size(len(burst))*units.Size(p.overhead)
-	p.sent += onWire
+	s.releaseAll(now, p.worker, burst)
+	p.left(prio, len(burst), bytes)
 	if budget != unbounded {
-		p.took(prio, onWire)
+		p.took(prio, bytes+units.Size(len(burst))*units.Size(p.overhead))
 	}
 	return len(burst)
 }
@@ -101,6 +98,7 @@ func (s *Switch) pause(now units.Time, p *switchPort, f *Frame) bool {
 			s.holding += 2
 		}
 	}
+	p.gate()
 	what.Encode(p.env.Bytes(f), p.config.MAC)
 	p.stats.TxControl++
 	return true
@@ -160,9 +158,19 @@ func (p *switchPort) resumed(now units.Time, prios uint8) {
 	}
 }
 
-// note brings attend and halted up to date. It comes after every change of eg and dog.
+// note brings attend, halted, shut and what the queues know of them up to date. It comes after every change
+// of eg, dog, down and points.
 func (p *switchPort) note() {
 	p.attend = min(p.eg.Next(), p.dog.Next())
 	p.halted = p.eg.Paused() &^ p.dog.Ignored()
-	p.reopen()
+	p.shut = p.dog.Dropping()
+	if p.down {
+		p.shut = 0xFF
+	}
+	for prio := range p.queues {
+		if p.queues[prio].plain = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil {
+			p.queues[prio].plain = 0
+		}
+	}
+	p.gate()
 }

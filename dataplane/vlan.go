@@ -276,12 +276,14 @@ func (s *Switch) setTags() {
 	}
 }
 
-// dressed is an action with the port through which a frame of a LAN is to leave, and what is done to its
-// tag there; b is the frame as it came. It reports false if the port does not send it: it has left the LAN
+// dressed is an action with the port through which a frame of a LAN that came through p is to leave, and
+// what is done to its tag there; b is the frame as it came. It reports false if the port does not send it: it has left the LAN
 // since the address was learned, or what is behind the tag would be taken for a tag of the switch's
 // (so a host could reach the VLANs of a trunk whose untagged one is its own).
-func (s *Switch) dressed(a action, in *lan, port uint16, b []byte) (action, bool) {
-	a |= action(port)
+func (s *Switch) dressed(p *switchPort, a action, in *lan, port uint16, b []byte) (action, bool) {
+	if a = a.to(port); s.ports[port].worker != p.worker {
+		a |= actOther
+	}
 	if !s.lans.aware {
 		return a, true
 	}
@@ -296,8 +298,8 @@ func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool)
 	case want == absent:
 		return a, false
 	case has && want == tagged:
-		if to := tci&^wire.VLANID | id; to != tci {
-			a |= tagSet | action(to)<<16
+		if tci&wire.VLANID != id {
+			a = a.retag(tagSet, id)
 		}
 	case has:
 		if _, again := wire.VLANTag(b[wire.VLANLen:]); again {
@@ -307,48 +309,16 @@ func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool)
 			a -= tagLen
 		}
 	case want == tagged:
-		if a |= tagPush | action(s.tags[a.prio()]|id)<<16; a>>56&action(offsetL3) != 0 {
+		if a = a.retag(tagPush, id); a>>56&action(offsetL3) != 0 {
 			a += tagLen
 		}
 	}
 	return a, true
 }
 
-// retag does to a frame's tag what its action says. It reports false if there is no memory for it.
-func (s *Switch) retag(p *switchPort, f *Frame, a action) bool {
-	f.Digest = 0
-	switch a & tagOp {
-	case tagSet:
-		wire.SetVLANTag(p.env.Bytes(f), a.tag())
-	case tagPop:
-		wire.PopVLANTag(p.env.Bytes(f))
-		f.shift(wire.VLANLen)
-		if f.Len < wire.MinFrameLen { // IEEE 802.1Q clause 6.7: bridges pad
-			short := f.Len
-			f.Len = wire.MinFrameLen
-			clear(p.env.Bytes(f)[short:])
-		}
-	case tagPush:
-		if f.Off < wire.VLANLen {
-			g, ok := p.env.Clone(*f)
-			if !ok {
-				return false
-			}
-			p.env.Free(*f)
-			*f = g
-		}
-		f.shift(-wire.VLANLen)
-		wire.PushVLANTag(p.env.Bytes(f), a.tag())
-	}
-	return true
-}
-
-// shift moves the beginning of a frame.
-func (f *Frame) shift(by int) { f.Off, f.Len = uint16(int(f.Off)+by), uint16(int(f.Len)-by) }
-
 // forward gives one frame of a LAN, whose priority is known, to an egress port, as it wants it.
 func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f *Frame) {
-	a, ok := s.dressed(f.action(), in, port, p.env.Bytes(f))
+	a, ok := s.dressed(p, f.action(), in, port, p.env.Bytes(f))
 	if !ok {
 		s.discard(now, p, f, DropVLAN)
 		return
@@ -358,7 +328,7 @@ func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f 
 
 // apply has one frame take the way of its action.
 func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
-	v := &p.worker.single
+	v, one := &p.env.hands.single, unsafe.Slice(f, 1)
 	v.acts[0], v.calm = a, 0
-	s.enqueue(now, p, v, unsafe.Slice(f, 1), 0, 1)
+	s.enqueue(now, p, v, one, 0, s.rewrite(now, p, v, one, 0, 1))
 }

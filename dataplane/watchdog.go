@@ -11,7 +11,6 @@ import (
 func (p *switchPort) watch(now units.Time) {
 	began, _ := p.dog.Update(now, &p.eg)
 	p.note()
-	p.shutUp()
 	for rest := began & p.dog.Dropping(); rest != 0; rest &= rest - 1 {
 		p.of.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
 	}
@@ -50,6 +49,7 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 		s.lose(now, p, &f, why)
 	}
 	p.waiting &^= 1 << prio
+	p.gate()
 	p.rounds.deficit[prio] = 0
 }
 

@@ -91,8 +91,12 @@ func (g *Ingress) raised(k *class, threshold int64) int64 {
 // set aside.
 func (k *class) pooled() int64 { return max(0, k.base-k.xoff) + max(0, k.head-k.headroom) }
 
-// Room is how many bytes of priority p can be charged to base, in any number of frames.
-func (g *Ingress) Room(p uint8) int64 {
+// Moves reports whether the thresholds of priority p follow what is free of the pool.
+func (g *Ingress) Moves(p uint8) bool { return g.class[p&7].alpha > 0 }
+
+// Room is how many bytes of priority p can be charged to base, in any number of frames, while others take
+// so many bytes of the pool.
+func (g *Ingress) Room(p uint8, others int64) int64 {
 	k := &g.class[p&7]
 	room := k.xoff - k.base
 	if k.alpha == 0 {
@@ -100,7 +104,7 @@ func (g *Ingress) Room(p uint8) int64 {
 	}
 	// With n bytes more of the pool's, its free part is n less: what is beyond xoff is to be at most
 	// alpha times what is left free after the last of the frames. A byte is for rounding.
-	free, pooled := g.pool.Free(), max(0, -room)
+	free, pooled := max(0, g.pool.Free()-others), max(0, -room)
 	beyond := min(int64(k.alpha/(1+k.alpha)*float64(free+pooled))-1, free+pooled)
 	return max(room, room+beyond)
 }
@@ -114,6 +118,14 @@ func (g *Ingress) Charge(p uint8, n int64) bool {
 		return false
 	}
 	return true
+}
+
+// ChargeAll charges n bytes of priority p to base, for which there was Room.
+func (g *Ingress) ChargeAll(p uint8, n int64) {
+	k := &g.class[p&7]
+	if k.base += n; k.base > k.xoff {
+		g.pool.Add(min(n, k.base-k.xoff))
+	}
 }
 
 // Note notes the most that was buffered of priority p, after some frames were charged, and one of
@@ -151,16 +163,26 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 // Release takes back n bytes that left or were dropped. It reports whether that makes an XON due,
 // which the caller tells the port's world.
 func (g *Ingress) Release(p uint8, n int64) (due bool) {
-	k := &g.class[p&7]
-	if k.head == 0 && k.base <= k.xoff {
-		k.base -= n
-	} else {
-		pooled, head := k.pooled(), min(k.head, n)
-		k.head -= head
-		k.base -= n - head
-		g.pool.Add(k.pooled() - pooled)
+	if g.ReleasePlain(p, n) {
+		return false
 	}
+	k := &g.class[p&7]
+	pooled, head := k.pooled(), min(k.head, n)
+	k.head -= head
+	k.base -= n - head
+	g.pool.Add(k.pooled() - pooled)
 	return g.held>>(p&7)&1 != 0 && g.xonDue(k)
+}
+
+// ReleasePlain is Release where the peer is not paused and neither headroom nor pool has a part in it: else
+// it does nothing, and reports false.
+func (g *Ingress) ReleasePlain(p uint8, n int64) bool {
+	k := &g.class[p&7]
+	if k.head != 0 || k.base > k.xoff || g.held != 0 {
+		return false
+	}
+	k.base -= n
+	return true
 }
 
 // xonDue reports whether the peer may be resumed, if it is paused.

@@ -55,21 +55,26 @@ func (b *Quick) CNP() bool {
 	return b[42] == OpCNP && b[23] == ProtoUDP && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
 }
 
-// MarkLen is how many bytes of an IP header SetCE looks at.
-const MarkLen = 12
+// PlainLen is how many bytes from the IP header on MarkPlain looks at: those of an IPv4 packet as far as
+// the opcode of the base transport header.
+const PlainLen = IPv4Len + UDPLen + 1
 
-// SetCE is SetECN(ip, CE) of a packet that is ECN-capable.
-func SetCE(ip *[MarkLen]byte) {
+// MarkPlain writes congestion experienced into an ECN-capable IPv4 packet without options, unless it is
+// a CNP. ok is false if it is no such packet.
+func MarkPlain(ip *[PlainLen]byte) (marked, ok bool) {
 	start := uint32(binary.LittleEndian.Uint16(ip[0:2])) // version and header length, TOS
-	if start&0xF0 == 0x60 {
-		ip[1] |= 0x30
-		return
+	switch {
+	case start&0xFF != 0x45:
+		return false, false
+	case ip[9] == ProtoUDP && ip[28] == OpCNP && binary.BigEndian.Uint16(ip[22:24]) == PortRoCEv2 && binary.BigEndian.Uint16(ip[6:8])&0x1FFF == 0:
+		return false, true
 	}
 	// What the word with the field grows by is taken from the checksum, and a borrow
 	// at its end (RFC 1624 equation 4), in whatever order of bytes both are read
 	// (RFC 1071 section 2).
-	marked := start | 3<<8
-	sum := uint32(binary.LittleEndian.Uint16(ip[10:12])) - (marked - start)
-	binary.LittleEndian.PutUint16(ip[0:2], uint16(marked))
+	to := start | 3<<8
+	sum := uint32(binary.LittleEndian.Uint16(ip[10:12])) - (to - start)
+	binary.LittleEndian.PutUint16(ip[0:2], uint16(to))
 	binary.LittleEndian.PutUint16(ip[10:12], uint16(sum+sum>>16))
+	return true, true
 }

@@ -37,16 +37,16 @@ func TTL(ip []byte) uint8 {
 	return ip[8]
 }
 
-// DecrementTTL takes one off it, which must not be zero. The IPv4 checksum is
-// corrected incrementally (RFC 1624 equation 3).
+// DecrementTTL takes one off it, which must not be zero. Of the IPv4 checksum, whose complement shrinks with
+// the field by 0x100, that is corrected (RFC 1624 equation 3).
 func DecrementTTL(ip []byte) {
 	if ip[0]>>4 == 6 {
 		ip[7]--
 		return
 	}
-	before := binary.BigEndian.Uint16(ip[8:])
 	ip[8]--
-	Correct(ip[10:], before, binary.BigEndian.Uint16(ip[8:]))
+	sum := uint32(^binary.BigEndian.Uint16(ip[10:12])) + 0xFFFF - 0x100
+	binary.BigEndian.PutUint16(ip[10:12], ^uint16(sum&0xFFFF+sum>>16))
 }
 
 // Correct corrects an Internet checksum, its first two bytes, for a 16-bit word
@@ -59,26 +59,40 @@ func Correct(checksum []byte, before, after uint16) {
 }
 
 // HeaderOK reports whether a router may forward a packet by its IP header, IPv4OK or IPv6OK.
-func HeaderOK(ip []byte, length int) bool {
-	if len(ip) < IPv4Len || ip[0] != 0x45 { // as most are not
-		return IPv4OK(ip, length) || IPv6OK(ip, length)
-	}
-	a, b, c := binary.BigEndian.Uint64(ip[0:8]), binary.BigEndian.Uint64(ip[8:16]), uint64(binary.BigEndian.Uint32(ip[16:20]))
-	sum := a>>32 + a&(1<<32-1) + b>>32 + b&(1<<32-1) + c
-	sum = sum>>32 + sum&(1<<32-1)
-	sum = sum>>16 + sum&(1<<16-1)
-	sum = sum>>16 + sum&(1<<16-1)
-	total := int(a >> 32 & (1<<16 - 1))
-	return sum>>16+sum&(1<<16-1) == 0xFFFF && total >= IPv4Len && total <= length
-}
+func HeaderOK(ip []byte, length int) bool { return IPv4OK(ip, length) || IPv6OK(ip, length) }
 
 // SourceOK reports whether a router may forward a packet by its source: not that of a group, of a host
 // on itself, of nobody, nor one that is good on a link only (RFC 1812 section 5.3.7, RFC 3927 section 2.7, RFC 4291
 // sections 2.5 and 2.7).
 func SourceOK(ip []byte) bool {
 	if ip[0]>>4 == 6 {
-		first := binary.BigEndian.Uint64(ip[8:16])
-		return ip[8] != 0xFF && first>>54 != 0xFE80>>6 && (first != 0 || binary.BigEndian.Uint64(ip[16:24]) > 1)
+		return source6OK(binary.BigEndian.Uint64(ip[8:16]), binary.BigEndian.Uint64(ip[16:24]))
 	}
-	return ip[12] != 0 && ip[12] != 127 && ip[12] < 224 && !(ip[12] == 169 && ip[13] == 254)
+	return source4OK(binary.BigEndian.Uint32(ip[12:16]))
+}
+
+func source4OK(src uint32) bool {
+	return src>>24 != 0 && src>>24 != 127 && src>>24 < 224 && src>>16 != 169<<8|254
+}
+
+func source6OK(hi, lo uint64) bool {
+	return hi>>56 != 0xFF && hi>>54 != 0xFE80>>6 && (hi != 0 || lo > 1)
+}
+
+// Forwardable4 reports whether a router may forward an IPv4 packet without options: header and source
+// are OK, and its time to live lasts.
+func Forwardable4(ip *[IPv4Len]byte, length int) bool {
+	a, b, dst := binary.BigEndian.Uint64(ip[0:8]), binary.BigEndian.Uint64(ip[8:16]), binary.BigEndian.Uint32(ip[16:20])
+	sum := a>>32 + a&(1<<32-1) + b>>32 + b&(1<<32-1) + uint64(dst)
+	sum = sum>>32 + sum&(1<<32-1)
+	sum = sum>>16 + sum&(1<<16-1)
+	sum = sum>>16 + sum&(1<<16-1)
+	total := int(a >> 32 & (1<<16 - 1))
+	return sum>>16+sum&(1<<16-1) == 0xFFFF && a>>56 == 0x45 && total >= IPv4Len && total <= length && b>>56 > 1 && source4OK(uint32(b))
+}
+
+// Forwardable6 reports the same of an IPv6 packet.
+func Forwardable6(ip *[IPv6Len]byte, length int) bool {
+	return ip[0]>>4 == 6 && IPv6Len+int(binary.BigEndian.Uint16(ip[4:6])) <= length && ip[7] > 1 &&
+		source6OK(binary.BigEndian.Uint64(ip[8:16]), binary.BigEndian.Uint64(ip[16:24]))
 }

@@ -25,10 +25,15 @@ func SetVLANTag(b []byte, tci uint16) { binary.BigEndian.PutUint16(b[14:], tci) 
 
 // PushVLANTag tags a frame that began VLANLen bytes into b; it begins with b now.
 func PushVLANTag(b []byte, tci uint16) {
-	copy(b[:12], b[VLANLen:VLANLen+12])
-	binary.BigEndian.PutUint16(b[12:], TypeVLAN)
-	binary.BigEndian.PutUint16(b[14:], tci)
+	first, rest := binary.LittleEndian.Uint64(b[4:12]), binary.LittleEndian.Uint32(b[12:16])
+	binary.LittleEndian.PutUint64(b[0:8], first)
+	binary.LittleEndian.PutUint32(b[8:12], rest)
+	binary.BigEndian.PutUint32(b[12:16], TypeVLAN<<16|uint32(tci))
 }
 
 // PopVLANTag takes the outermost tag off; the frame begins VLANLen bytes into b now.
-func PopVLANTag(b []byte) { copy(b[VLANLen:VLANLen+12], b[:12]) }
+func PopVLANTag(b []byte) {
+	first, rest := binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint32(b[8:12])
+	binary.LittleEndian.PutUint64(b[4:12], first)
+	binary.LittleEndian.PutUint32(b[12:16], rest)
+}

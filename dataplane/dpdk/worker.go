@@ -54,7 +54,7 @@ func newWorker(w *world, index int) *worker {
 	k.c.base = (*C.uint8_t)(eal.base)
 	const headroom = C.sizeof_struct_rte_mbuf + C.RTE_PKTMBUF_HEADROOM
 	slot := uint16(min(headroom+eal.size, 1<<16-1))
-	k.pool = dataplane.NewPool(unsafe.Slice((*byte)(eal.base), eal.span), 6, slot, headroom, k.refill)
+	k.pool = dataplane.NewPool(unsafe.Slice((*byte)(eal.base), eal.span), slot, headroom, k.refill)
 	k.pool.SetSlots(make([]uint32, 0, 4*batch))
 	return k
 }

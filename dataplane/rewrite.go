@@ -1,0 +1,99 @@
+package dataplane
+
+import (
+	"encoding/binary"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// The third stage: what an action says of a frame's headers is done to them. A tag is put on, taken
+// off or changed; one of several equal paths is chosen; a packet for the router is routed. Most frames are left as
+// they are.
+
+// rewrite does so to frames of a vector, from one on and before another. Those that go another way are
+// taken out of it: it returns where the others end.
+func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) (left int) {
+	acts := v.acts[:len(burst)]
+	left = from
+	for i := from; i < end; i++ {
+		f, a := &burst[i], acts[i]
+		if a&(actKind|tagOp) != 0 {
+			ok := true
+			switch a & actKind {
+			case actGroup:
+				if a = s.choose(p, f, a); int(a.out()) == p.number {
+					s.drop(now, p, f, a, DropNoPort)
+					continue
+				}
+			case actRoute:
+				if b := p.env.Start(f); b == nil {
+					a, ok = s.route(now, p, f, a)
+				} else if a, ok = s.routes.routed(&p.worker.cache, b, int(f.Len), a); ok {
+					f.words()[1] = 0 // no digest
+					p.stats.Routed++
+				} else {
+					a, ok = s.route(now, p, f, a)
+				}
+			}
+			if !ok {
+				continue
+			}
+			if a&tagOp != 0 && !p.retag(f, a, s.tags[a.prio()]|a.vlan()) {
+				s.drop(now, p, f, a, DropNoMemory)
+				continue
+			}
+			if a &^= actKind | tagOp; s.ports[a.out()].worker != p.worker {
+				a |= actOther
+			}
+		}
+		if acts[left] = a; left != i {
+			burst[left].copy(f)
+		}
+		left++
+	}
+	return left
+}
+
+// choose takes one of the ports of equal cost of a group, by the frame's flow.
+func (s *Switch) choose(p *switchPort, f *Frame, a action) action {
+	group := s.lans.groups[a.out()]
+	return a.to(group[pick(p.env.flowHash(f), s.config.Salt, len(group))])
+}
+
+// retag does to a frame's tag what its action says; tci is what a new one says. It reports false if there is
+// no memory for it.
+func (p *switchPort) retag(f *Frame, a action, tci uint16) bool {
+	b := p.env.Start(f)
+	switch a & tagOp {
+	case tagSet:
+		to := binary.BigEndian.Uint16(b[14:16])&^wire.VLANID | a.vlan()
+		binary.BigEndian.PutUint16(b[14:16], to)
+	case tagPop:
+		wire.PopVLANTag(b[:])
+		f.shift(wire.VLANLen)
+		if f.Len < wire.MinFrameLen { // IEEE 802.1Q clause 6.7: bridges pad
+			short := f.Len
+			f.Len = wire.MinFrameLen
+			clear(p.env.Bytes(f)[short:])
+		}
+	case tagPush:
+		if f.Off < wire.VLANLen {
+			g, ok := p.env.Clone(*f)
+			if !ok {
+				return false
+			}
+			p.env.Free(*f)
+			*f = g
+		}
+		f.shift(-wire.VLANLen)
+		wire.PushVLANTag(p.env.Start(f)[:], tci)
+	}
+	f.Digest = 0
+	return true
+}
+
+// shift moves the beginning of a frame.
+func (f *Frame) shift(by int) {
+	f.words()[0] += uint64(by)<<48 - uint64(by)<<32
+}
