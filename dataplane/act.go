@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/units"
 	"photon/wire"
 )
 
@@ -57,7 +58,7 @@ type actionCache struct {
 	lines   []cacheLine // a power of two
 	epoch   uint64      // places with another are empty; 1 to lastEpoch
 	used    int         // places of this epoch
-	second  uint32      // in which addresses were confirmed
+	until   units.Time  // actions hold: where addresses are learned, as long as the second in which they were confirmed
 	changes uint32      // of the tables: see Switch.changes
 }
 
@@ -79,13 +80,12 @@ func (k *key) hash() uint64 {
 	return (k.first ^ bits.RotateLeft64(k.rest*0x9E3779B97F4A7C15, 29) ^ k.where) * 0xE7037ED1A0B428DB
 }
 
-// renew forgets everything if the second, where addresses are learned, or the tables are other than
-// they were.
-func (c *actionCache) renew(second, changes uint32) {
-	if c.second == second && c.changes == changes && c.epoch != 0 {
-		return
+// renew forgets everything: the tables have changed, or a second is over and addresses are learned.
+func (c *actionCache) renew(now units.Time, changes uint32, learn bool) {
+	if c.until = units.Never; learn {
+		c.until = now - now%units.Second + units.Second
 	}
-	c.second, c.changes, c.used = second, changes, 0
+	c.changes, c.used = changes, 0
 	if c.epoch++; c.epoch > lastEpoch {
 		c.epoch = 1
 		clear(c.lines)

@@ -21,16 +21,15 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 		prio := uint8(bits.TrailingZeros8(rest)) & 7
 		t := v.sums[prio]
 		v.sums[prio] = 0
-		p.rx[prio].frames += t.frames()
-		p.rx[prio].bytes += t.bytes()
+		p.in.Count(prio, t.frames(), t.bytes())
 		most[prio] = int64(t.bytes() + t.frames()*s.slack)
-		if s.config.Lossless>>prio&1 == 0 || p.in.Moves(prio) {
+		if s.lossless>>prio&1 == 0 || p.in.Moves(prio) {
 			pooled += most[prio]
 		}
 	}
 	for rest := v.seen; rest != 0; rest &= rest - 1 {
 		prio := uint8(bits.TrailingZeros8(rest)) & 7
-		if s.config.Lossless>>prio&1 != 0 {
+		if s.lossless>>prio&1 != 0 {
 			if p.in.Room(prio, pooled-most[prio]) >= most[prio] {
 				v.calm |= 1 << prio
 			}
@@ -154,7 +153,7 @@ func (s *Switch) setMoving() {
 	}
 	for i := range s.ports {
 		for prio := range pfc.Classes {
-			s.moving = s.moving || s.config.Lossless>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
+			s.moving = s.moving || s.lossless>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
 		}
 		if s.ports[i].in.Held() != 0 {
 			s.holding++

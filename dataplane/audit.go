@@ -39,12 +39,13 @@ func (s *Switch) CopyStats(now units.Time, st *Stats) {
 func (p *switchPort) count() {
 	st := &p.stats
 	for prio := range pfc.Classes {
-		q, rx := &p.queues[prio], &p.rx[prio]
-		st.RxFrames[prio] += rx.frames
-		st.RxBytes[prio] += rx.bytes
+		q := &p.queues[prio]
+		frames, bytes := p.in.Counted(uint8(prio))
+		st.RxFrames[prio] += frames
+		st.RxBytes[prio] += bytes
 		st.TxFrames[prio] += q.left.frames()
 		st.TxBytes[prio] += q.left.bytes()
-		rx.frames, rx.bytes, q.left = 0, 0, 0
+		q.left = 0
 	}
 }
 

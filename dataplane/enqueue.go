@@ -15,7 +15,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 	if v.may = v.calm; p.env.Queue {
 		v.may = 0
 	}
-	v.plain = v.calm & s.config.Lossless
+	v.plain = v.calm & s.lossless
 	for i := from; ; i++ {
 		if i = s.enqueuePlain(now, p.env, v, burst[:end], i); i == end {
 			break
@@ -56,12 +56,15 @@ func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame
 		e, q := &exits[a.out()], &queues[a.queue()]
 		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := uint16(where >> 32)
-		if n := e.N; (v.may&e.Unseen)>>(a&7)&1 != 0 {
-			if n == 0 || uint(n) >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
+		if n := uint(e.N); (v.may&e.Unseen)>>(a&7)&1 != 0 {
+			if n >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
 				break
 			}
+			if n == 0 {
+				env.leave(int(a.out()))
+			}
 			e.Frames[n].put(where, what)
-			e.N = n + 1
+			e.N++
 			q.left += 1<<40 | tally(length)
 			if length > q.longest {
 				q.longest = length
@@ -103,11 +106,10 @@ func (p *switchPort) gate() {
 // world takes it now, and no CNP of the congestion point comes before it.
 func (p *switchPort) passes(now units.Time, e *Exit, f *Frame, may uint8) bool {
 	prio := f.Prio & 7
-	if may&e.Open>>prio&1 == 0 || e.N == len(e.Frames) || e.Free > now {
+	if may&e.Open>>prio&1 == 0 || int(e.N) == len(e.Frames) || e.Free > now {
 		return false
 	}
-	n := p.points[prio].notifier
-	return n == nil || n.Next() > now
+	return p.notifies>>prio&1 == 0 || p.points[prio].notifier.Next() > now
 }
 
 // send puts a frame into the port's exit, after its congestion point has seen it.
@@ -117,7 +119,7 @@ func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
 		s.showPassing(now, p, f)
 	}
 	if e.N == 0 {
-		p.env.out = append(p.env.out, uint16(p.number))
+		p.env.leave(p.number)
 	}
 	e.Frames[e.N].copy(f)
 	e.N++

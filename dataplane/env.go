@@ -6,21 +6,17 @@ import "photon/units"
 // port must be looked at, and a way out for frames that need not wait. Only that worker uses it.
 type Env struct {
 	*Pool
-	due   []units.Time // per port of the node: when it asked for Transmit
-	woken []uint16     // ports whose due time moved since the world looked
-	held  []bool       // ports from which the node takes nothing at present
-	exits []Exit       // per port
-	out   []uint16     // ports with frames in their exits
+	exits []Exit   // per port of the node
+	out   []uint16 // ports with frames in their exits, as many as left says
+	left  int
 	// Queue asks the node to queue what arrives, even where an exit is open: the world has more to tell
 	// of this instant before anything may leave.
 	Queue bool
-	one   struct { // those of a node with one port: they are in the same few lines of the cache
-		due   [1]units.Time
-		woken [2]uint16
-		held  [1]bool
-		out   [1]uint16
-	}
-	_ [32]byte
+
+	woken []uint16     // ports whose due time moved since the world looked
+	due   []units.Time // per port: when it asked for Transmit
+	held  []bool       // ports from which the node takes nothing at present
+	_     [48]byte
 }
 
 // Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,
@@ -28,21 +24,18 @@ type Env struct {
 type Exit struct {
 	Free    units.Time // the exit takes a frame from then on
 	PerByte units.Time // by which each byte on the wire puts that off
-	N       int        // frames that are in it
-	Frames  []Frame    // their places; none: the world has no way past Transmit
+	Frames  []Frame    // places of frames; none: the world has no way past Transmit
+	N       int32      // of them are taken
 	Open    uint8      // the node's: priorities of which it lets frames pass
 	Unseen  uint8      // the node's: of these, those of which it need not look at the frames
-	_       [14]byte
+	_       [2]uint8
+	One     [1]Frame // a place for worlds that need no more
 }
 
 // NewEnv returns an Env for a node of so many ports.
 func NewEnv(pool *Pool, ports int) *Env {
-	e := &Env{Pool: pool, exits: make([]Exit, ports)}
-	if ports == 1 {
-		e.due, e.woken, e.held, e.out = e.one.due[:], e.one.woken[:0], e.one.held[:], e.one.out[:0]
-	} else {
-		e.due, e.woken, e.held, e.out = make([]units.Time, ports), make([]uint16, 0, 2*ports), make([]bool, ports), make([]uint16, 0, ports)
-	}
+	e := &Env{Pool: pool, exits: make([]Exit, ports), out: make([]uint16, ports)}
+	e.due, e.woken, e.held = make([]units.Time, ports), make([]uint16, 0, 2*ports), make([]bool, ports)
 	for i := range e.due {
 		e.due[i] = units.Never
 	}
@@ -55,9 +48,15 @@ func (e *Env) Exit(port int) *Exit { return &e.exits[port] }
 // Left returns the ports with frames in their exits. The world empties these. The slice is valid
 // until the next Receive.
 func (e *Env) Left() []uint16 {
-	out := e.out
-	e.out = e.out[:0]
-	return out
+	n := e.left
+	e.left = 0
+	return e.out[:n]
+}
+
+// leave notes that a port has frames in its exit.
+func (e *Env) leave(port int) {
+	e.out[e.left] = uint16(port)
+	e.left++
 }
 
 // Wake tells the world that Transmit of port must be called at t or before. It

@@ -32,7 +32,9 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 	w := p.worker
 	v, c := &p.env.hands.vector, &w.cache
-	c.renew(s.learnSecond(now), s.changes.Load())
+	if changes := s.changes.Load(); now >= c.until || changes != c.changes {
+		c.renew(now, changes, s.learn)
+	}
 	s.parse(p, v, burst)
 	for done := 0; done < len(burst); {
 		end := c.look(v, burst, done)

@@ -71,6 +71,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.config = ch.config
 	c := &s.config
+	s.learn = c.Learn
 	s.pool.Resize(c.Buffer - s.reserved())
 	s.setWeights()
 	s.setTags()

@@ -33,7 +33,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, v *vector, burst []Frame
 		s.discard(now, p, f, why)
 		return
 	}
-	if s.config.Learn {
+	if s.learn {
 		in.fdb.learn(h.Src, p.number, now)
 	}
 	if s.routes != nil && s.routes.own && s.answer(now, p, f, &h) {
@@ -82,13 +82,12 @@ func (s *Switch) tells(h *wire.Header, b []byte, length uint16) bool {
 
 // received counts a frame that came by itself.
 func (p *switchPort) received(f *Frame) {
-	p.rx[f.Prio&7].frames++
-	p.rx[f.Prio&7].bytes += uint64(f.Len)
+	p.in.Count(f.Prio, 1, uint64(f.Len))
 }
 
 // admissible finds the LAN of a frame, or why it is in none.
 func (s *Switch) admissible(p *switchPort, f *Frame, h *wire.Header, b []byte) (in *lan, why Reason, ok bool) {
-	longest := s.longest
+	longest := int(s.longest)
 	if h.Payload > wire.EthernetLen {
 		longest += wire.VLANLen
 	}
@@ -119,7 +118,7 @@ func (s *Switch) classify(f *Frame, h *wire.Header) {
 	default:
 		f.Prio = 0
 	}
-	if s.config.Lossless>>f.Prio&1 != 0 {
+	if s.lossless>>f.Prio&1 != 0 {
 		f.Flag |= Lossless
 		if ecn := h.TOS & 3; h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) {
 			f.Flag |= Markable

@@ -35,7 +35,7 @@ func (s *Switch) setWeights() {
 		}
 	}
 	for prio, w := range s.config.Weights {
-		s.quantum[prio] = int64(w * (s.longest + wire.VLANLen + wire.Overhead) / least)
+		s.quantum[prio] = int64(w * (int(s.longest) + wire.VLANLen + wire.Overhead) / least)
 	}
 	for i := range s.ports {
 		s.ports[i].weighted = weighted

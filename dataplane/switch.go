@@ -13,27 +13,33 @@ import (
 // Switch is a shared-buffer switch: frames wait at their egress port, one queue
 // per priority, and are accounted to the port through which they came.
 type Switch struct {
+	// What every frame needs comes first, in two lines of the cache.
+	ports    []switchPort
+	queues   []queue // eight to a port
+	slack    uint64  // a cell, less one byte
+	longest  int32   // untagged frame that passes, without FCS
+	lossless uint8   // priorities
+	learn    bool
+	moving   bool // some thresholds follow what is free of the pool, and one worker does all
+	_        bool
+	perCell  uint64        // cells per byte, in 2^-32
+	changes  atomic.Uint32 // of what actions go by, but for the ages of addresses
+	holding  int32         // if moving: ports whose peers hold an XOFF of ours
+	pool     *pfc.Pool     // what the lossless priorities do not reserve
+	lans     *lans
+	routes   *routes // nil: it does not route
+
 	config  SwitchConfig
-	ports   []switchPort
-	queues  []queue // eight to a port
 	workers []*switchWorker
-	lans    *lans
-	routes  *routes            // nil: it does not route
-	changes atomic.Uint32      // of what actions go by, but for the ages of addresses
 	tags    [8]uint16          // code point of a new tag, in its place, by priority
-	pool    *pfc.Pool          // what the lossless priorities do not reserve
-	slack   uint64             // a cell, less one byte
-	perCell uint64             // cells per byte, in 2^-32
-	longest int                // untagged frame that passes, without FCS
 	quantum [pfc.Classes]int64 // bytes on the wire that a priority with a weight may send in a round
-	moving  bool               // some thresholds follow what is free of the pool, and one worker does all
-	holding int                // then: ports whose peers hold an XOFF of ours
 }
 
 // switchPort is one port. Its worker alone touches it.
 //
-// What every frame needs comes first, in one line of the cache. A port is an odd number of lines, so
-// that those of many ports do not compete for the same places of the cache.
+// What every frame needs comes first, in one line of the cache, and then the accounts of its priorities,
+// a line each. A port is an odd number of lines, so that those of many ports do not compete for the same
+// places of the cache.
 type switchPort struct {
 	env      *Env
 	worker   *switchWorker
@@ -42,17 +48,16 @@ type switchPort struct {
 	overhead int32 // what the link adds to a frame
 	waiting  uint8 // priorities with frames in their queues
 	halted   uint8 // priorities that must not send: see note
-	shut     uint8 // priorities whose queues take no frames: a storm, or no link
 	shown    uint8 // priorities whose congestion point is to see every frame
+	notifies uint8 // priorities whose congestion point sends CNPs
 	in       pfc.Ingress
 
-	queues   *[pfc.Classes]queue
-	weighted uint8     // priorities with a weight
-	notifies uint8     // priorities whose congestion point sends CNPs
-	outs     uint8     // probes to send
-	down     bool      // no link
-	link     LinkState // in force: what SetLink told
-
+	queues    *[pfc.Classes]queue
+	weighted  uint8     // priorities with a weight
+	shut      uint8     // priorities whose queues take no frames: a storm, or no link
+	outs      uint8     // probes to send
+	down      bool      // no link
+	link      LinkState // in force: what SetLink told
 	of        *Switch
 	config    *PortConfig
 	points    [pfc.Classes]point
@@ -63,7 +68,6 @@ type switchPort struct {
 	rounds    rounds
 	packet    marking.Packet // scratch: what congestion points are shown
 	stats     PortStats
-	rx        [pfc.Classes]struct{ frames, bytes uint64 }
 	copied    [pfc.Classes]uint64  // copies made of frames that were received here
 	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
 	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
@@ -91,7 +95,10 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	if c.CP == nil {
 		c.CP = func(marking.Place) marking.CP { return marking.None{} }
 	}
-	s := &Switch{config: c, ports: make([]switchPort, len(c.Ports)), queues: make([]queue, pfc.Classes*len(c.Ports)), longest: c.MTU + wire.EthernetLen}
+	s := &Switch{
+		config: c, ports: make([]switchPort, len(c.Ports)), queues: make([]queue, pfc.Classes*len(c.Ports)),
+		longest: int32(c.MTU + wire.EthernetLen), lossless: c.Lossless, learn: c.Learn,
+	}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
 	s.setCell(c.Cell)
 	s.setTags()
@@ -149,14 +156,6 @@ func (s *Switch) initPort(i int) {
 	p.setPoints(c.newPoints(i, rate))
 	p.buckets.set(p.config.Flood)
 	p.note()
-}
-
-// learnSecond is the second for which actions hold: of every instant the same, if no addresses are learned.
-func (s *Switch) learnSecond(now units.Time) uint32 {
-	if !s.config.Learn {
-		return 0
-	}
-	return seconds(now)
 }
 
 // Reserve makes all memory ahead of time that a worker needs for as many frames as the buffer holds, so

@@ -111,7 +111,10 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 	if p.waiting&^p.halted != 0 || p.outs != 0 {
 		return now
 	}
-	next := min(p.in.Next(now), p.dog.Next())
+	next := p.in.Next(now)
+	if p.attend != units.Never {
+		next = min(next, p.dog.Next())
+	}
 	for rest := p.notifies; rest != 0; rest &= rest - 1 {
 		next = min(next, p.points[bits.TrailingZeros8(rest)].notifier.Next())
 	}

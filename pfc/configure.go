@@ -10,17 +10,15 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 	g.setPause(pause, rate)
 	g.stopped = false
 	for p := range Classes {
-		bit, k := uint8(1)<<p, &g.class[p]
+		bit, k, l := uint8(1)<<p, &g.class[p], &g.limits[p]
 		if g.enabled&bit == 0 {
 			continue
 		}
-		pooled := k.pooled()
-		k.xoff, k.xon, k.headroom, k.alpha = int64(t[p].XOFF), int64(t[p].XON), int64(t[p].Headroom), t[p].Alpha
-		g.pool.Add(k.pooled() - pooled)
-		if k.head == 0 && g.held&bit == 0 {
-			k.room = k.headroom
-		} else {
-			k.room = max(k.room, k.headroom)
+		pooled := g.pooled(uint8(p))
+		k.xoff, k.alpha, l.xon, l.headroom = int64(t[p].XOFF), t[p].Alpha, int64(t[p].XON), int64(t[p].Headroom)
+		g.pool.Add(g.pooled(uint8(p)) - pooled)
+		if l.room = max(l.room, l.headroom); k.head == 0 && g.held&bit == 0 {
+			l.room = l.headroom
 		}
 		g.look |= bit
 	}
@@ -53,9 +51,9 @@ func (g *Ingress) Relink(now units.Time) {
 			g.refresh[p] = now
 		}
 		if k.head > 0 && g.enabled>>p&1 != 0 {
-			pooled := k.pooled()
-			k.base, k.head, k.room = k.base+k.head, 0, k.headroom
-			g.pool.Add(k.pooled() - pooled)
+			pooled := g.pooled(uint8(p))
+			k.base, k.head, g.limits[p].room = k.base+k.head, 0, g.limits[p].headroom
+			g.pool.Add(g.pooled(uint8(p)) - pooled)
 			g.look |= 1 << p
 		}
 	}

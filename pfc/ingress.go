@@ -16,7 +16,8 @@ import (
 // empty and base within its threshold, so that a peer that may send always has the whole headroom
 // before it, whatever the thresholds did meanwhile: they move with every other port's traffic.
 type Ingress struct {
-	// What frames look at comes first, so that it fits behind other things in one line of the cache.
+	// What frames look at comes first: eight bytes that fit behind other things in one line of the
+	// cache, and from the third word on a line for each priority.
 	enabled uint8
 	held    uint8 // priorities whose peer holds an XOFF of ours
 	look    uint8 // priorities for which an XOFF may be due
@@ -26,6 +27,7 @@ type Ingress struct {
 	interval units.Time // between refreshes of an XOFF
 	pool     *Pool
 	class    [Classes]class
+	limits   [Classes]limits
 	since    [Classes]units.Time
 	refresh  [Classes]units.Time // when an XOFF is sent again
 	count    IngressCounters
@@ -33,12 +35,19 @@ type Ingress struct {
 
 // class is what one priority goes by: one line of the cache.
 type class struct {
-	base, head int64 // charged
-	peak       int64 // the most of both
-	xoff, xon  int64
-	headroom   int64 // set aside
-	room       int64 // the most that head may be: headroom, or what was promised to a peer before Configure
-	alpha      float64
+	base, head    int64 // charged
+	peak          int64 // the most of both
+	xoff          int64
+	alpha         float64
+	frames, bytes uint64 // received, see Count
+	_             int64
+}
+
+// limits are what one priority goes by beyond that.
+type limits struct {
+	xon      int64
+	headroom int64 // set aside
+	room     int64 // the most that head may be: headroom, or what was promised to a peer before Configure
 }
 
 // IngressCounters count what this port did to its peer.
@@ -71,9 +80,10 @@ func NewIngress(c IngressConfig) *Ingress {
 	g.setPause(c.Pause, c.Rate)
 	for p := range Classes {
 		k := &g.class[p]
-		k.xoff, k.room = math.MaxInt64, math.MaxInt64
+		k.xoff, g.limits[p].room = math.MaxInt64, math.MaxInt64
 		if t := c.Thresholds[p]; c.Enabled>>p&1 != 0 {
-			k.xoff, k.xon, k.headroom, k.room, k.alpha = int64(t.XOFF), int64(t.XON), int64(t.Headroom), int64(t.Headroom), t.Alpha
+			k.xoff, k.alpha = int64(t.XOFF), t.Alpha
+			g.limits[p] = limits{int64(t.XON), int64(t.Headroom), int64(t.Headroom)}
 		}
 	}
 	return g
@@ -87,9 +97,12 @@ func (g *Ingress) raised(k *class, threshold int64) int64 {
 	return threshold + int64(k.alpha*float64(g.pool.Free()))
 }
 
-// pooled is how much of what is charged to k the pool provides: what is beyond the buffer that is
-// set aside.
-func (k *class) pooled() int64 { return max(0, k.base-k.xoff) + max(0, k.head-k.headroom) }
+// pooled is how much of what is charged to a priority the pool provides: what is beyond the buffer that
+// is set aside.
+func (g *Ingress) pooled(p uint8) int64 {
+	k := &g.class[p&7]
+	return max(0, k.base-k.xoff) + max(0, k.head-g.limits[p&7].headroom)
+}
 
 // Moves reports whether the thresholds of priority p follow what is free of the pool.
 func (g *Ingress) Moves(p uint8) bool { return g.class[p&7].alpha > 0 }
@@ -128,6 +141,21 @@ func (g *Ingress) ChargeAll(p uint8, n int64) {
 	}
 }
 
+// Count counts frames that came in with priority p, beside its account: what every frame touches of a
+// priority is in one line of the cache. Counted returns what was counted since the last call.
+func (g *Ingress) Count(p uint8, frames, bytes uint64) {
+	g.class[p&7].frames += frames
+	g.class[p&7].bytes += bytes
+}
+
+// Counted returns what Count counted since the last call, and begins anew.
+func (g *Ingress) Counted(p uint8) (frames, bytes uint64) {
+	k := &g.class[p&7]
+	frames, bytes = k.frames, k.bytes
+	k.frames, k.bytes = 0, 0
+	return frames, bytes
+}
+
 // Note notes the most that was buffered of priority p, after some frames were charged, and one of
 // passed bytes came and left at once.
 func (g *Ingress) Note(p uint8, passed int64) {
@@ -145,13 +173,14 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 		fits, taken = max(0, min(n, k.xoff-k.base)), 0
 	}
 	if rest := n - fits; rest > 0 {
-		if k.head+rest > k.room {
+		l := &g.limits[p&7]
+		if k.head+rest > l.room {
 			g.pool.Add(-taken)
 			return false
 		}
-		before := max(0, k.head-k.headroom)
+		before := max(0, k.head-l.headroom)
 		k.head += rest
-		g.pool.Add(max(0, k.head-k.headroom) - before)
+		g.pool.Add(max(0, k.head-l.headroom) - before)
 		g.look |= 1 << (p & 7)
 		g.count.HeadroomMax[p&7] = max(g.count.HeadroomMax[p&7], units.Size(k.head))
 	}
@@ -167,11 +196,11 @@ func (g *Ingress) Release(p uint8, n int64) (due bool) {
 		return false
 	}
 	k := &g.class[p&7]
-	pooled, head := k.pooled(), min(k.head, n)
+	pooled, head := g.pooled(p), min(k.head, n)
 	k.head -= head
 	k.base -= n - head
-	g.pool.Add(k.pooled() - pooled)
-	return g.held>>(p&7)&1 != 0 && g.xonDue(k)
+	g.pool.Add(g.pooled(p) - pooled)
+	return g.held>>(p&7)&1 != 0 && g.xonDue(p)
 }
 
 // ReleasePlain is Release where the peer is not paused and neither headroom nor pool has a part in it: else
@@ -186,8 +215,9 @@ func (g *Ingress) ReleasePlain(p uint8, n int64) bool {
 }
 
 // xonDue reports whether the peer may be resumed, if it is paused.
-func (g *Ingress) xonDue(k *class) bool {
-	return k.head == 0 && !g.stopped && k.base <= g.raised(k, k.xon)
+func (g *Ingress) xonDue(p uint8) bool {
+	k := &g.class[p&7]
+	return k.head == 0 && !g.stopped && k.base <= g.raised(k, g.limits[p&7].xon)
 }
 
 // xoffDue reports whether the peer is to be paused, if it is not. Only what arrives asks for it
@@ -205,7 +235,7 @@ func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.class[p&7].bas
 // Pooled is how many bytes the pool provides for what is buffered.
 func (g *Ingress) Pooled() (sum int64) {
 	for p := range g.class {
-		sum += g.class[p].pooled()
+		sum += g.pooled(uint8(p))
 	}
 	return sum
 }
@@ -213,7 +243,7 @@ func (g *Ingress) Pooled() (sum int64) {
 // XON is the threshold in force now: the peer is resumed when no more bytes than
 // this are left.
 func (g *Ingress) XON(p uint8) units.Size {
-	return units.Size(g.raised(&g.class[p&7], g.class[p&7].xon))
+	return units.Size(g.raised(&g.class[p&7], g.limits[p&7].xon))
 }
 
 // Held is the set of priorities that the peer was told not to send.
@@ -230,7 +260,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 		bit, k := uint8(1)<<p, &g.class[p]
 		switch {
 		case g.held&bit != 0:
-			if g.xonDue(k) {
+			if g.xonDue(uint8(p)) {
 				return now
 			}
 			next = min(next, g.refresh[p])
@@ -255,10 +285,10 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 		bit, k := uint8(1)<<p, &g.class[p]
 		held, look := g.held&bit != 0, g.look&bit != 0
 		switch {
-		case held && g.xonDue(k):
+		case held && g.xonDue(uint8(p)):
 			f.Enable |= bit
 			g.held &^= bit
-			k.room = k.headroom
+			g.limits[p].room = g.limits[p].headroom
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
 			g.count.Paused[p] += now - g.since[p]

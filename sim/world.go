@@ -133,7 +133,7 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 }
 
 func (p *port) join(peer int, link dataplane.Link) {
-	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, make([]dataplane.Frame, 1)
+	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, p.exit.One[:]
 	p.setRate(link.Rate)
 }
 
@@ -335,7 +335,7 @@ func (w *part) arrive(p int) {
 // leave sends what is in the exit of a port.
 func (w *part) leave(p int) {
 	src := &w.ports[p]
-	w.burst[0] = src.exit.Frames[0]
+	w.burst[0] = src.exit.One[0]
 	src.exit.N = 0
 	w.count++
 	w.send(src)

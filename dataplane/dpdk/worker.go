@@ -381,7 +381,7 @@ func (p *port) end(now units.Time, polls *Polls) (busy bool) {
 				p.launch(f)
 			}
 		default:
-			p.staged += e.N
+			p.staged += int(e.N)
 			for i := range gone {
 				if p.link.Rate == 0 {
 					break

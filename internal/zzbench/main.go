@@ -198,7 +198,7 @@ func run(kind string, rounds int, closed bool, n int) {
 		}
 		for p := range ports {
 			e := env.Exit(p)
-			got := e.N
+			got := int(e.N)
 			if e.N < 32 && env.Due(p) <= now {
 				env.SetDue(p, units.Never)
 				got += sw.Transmit(now, p, slot2[p][e.N:])
