@@ -66,15 +66,34 @@ type PACC struct {
 	beat    units.Time // when the next beat is
 }
 
+// paccKey is of numbers, as flowtable wants it.
 type paccKey struct {
-	src, dst wire.IP
+	src, dst address
 	qp       uint32
 }
 
+// address is an IP address, the first byte of which is the lowest of hi.
+type address struct{ hi, lo uint64 }
+
+// paccKeyOf is that of a packet, which begins with the IP header.
+func paccKeyOf(ip []byte, qp uint32) paccKey {
+	le := binary.LittleEndian
+	if ip[0]>>4 == 6 {
+		return paccKey{address{le.Uint64(ip[8:]), le.Uint64(ip[16:])}, address{le.Uint64(ip[24:]), le.Uint64(ip[32:])}, qp}
+	}
+	const mapped = 0xFFFF0000 // what comes before the four bytes of an IPv4 address, behind zeros
+	src, dst := uint64(le.Uint32(ip[12:])), uint64(le.Uint32(ip[16:]))
+	return paccKey{address{0, mapped | src<<32}, address{0, mapped | dst<<32}, qp}
+}
+
+func (a address) ip() (b wire.IP) {
+	binary.LittleEndian.PutUint64(b[0:8], a.hi)
+	binary.LittleEndian.PutUint64(b[8:16], a.lo)
+	return b
+}
+
 func hashPACC(k paccKey) uint64 {
-	a := binary.LittleEndian.Uint64(k.src[8:]) ^ binary.LittleEndian.Uint64(k.src[:])<<1
-	b := binary.LittleEndian.Uint64(k.dst[8:]) ^ binary.LittleEndian.Uint64(k.dst[:])<<1
-	hi, lo := bits.Mul64(a^0xA0761D6478BD642F, b^uint64(k.qp)*0xE7037ED1A0B428DB)
+	hi, lo := bits.Mul64(k.src.lo^k.src.hi<<1^0xA0761D6478BD642F, k.dst.lo^k.dst.hi<<1^uint64(k.qp)*0xE7037ED1A0B428DB)
 	return hi ^ lo
 }
 
@@ -115,8 +134,7 @@ func (c *PACC) find(p *Packet) int {
 	if p.L3 == 0 || !wire.Parse(p.Bytes, &h) || h.BTH == 0 {
 		return -1
 	}
-	src, dst := wire.Addresses(p.Bytes[h.L3:])
-	i, fresh := c.table.Insert(paccKey{src, dst, wire.BTH(p.Bytes[h.BTH:]).DestQP()}, 0)
+	i, fresh := c.table.Insert(paccKeyOf(p.Bytes[h.L3:], wire.BTH(p.Bytes[h.BTH:]).DestQP()), 0)
 	if fresh {
 		c.flows[i] = paccFlow{src: h.Src, dst: h.Dst, inUse: true}
 	}
@@ -200,7 +218,7 @@ func (c *PACC) Poll(now units.Time, q Queue) (Flow, bool) {
 		c.sending = slices.DeleteFunc(c.sending, func(i int32) bool { return c.flows[i].cnps == 0 })
 	}
 	k := c.table.Key(i)
-	return Flow{SrcMAC: f.src, DstMAC: f.dst, Src: k.src, Dst: k.dst, QP: k.qp}, true
+	return Flow{SrcMAC: f.src, DstMAC: f.dst, Src: k.src.ip(), Dst: k.dst.ip(), QP: k.qp}, true
 }
 
 // Resume does nothing: PACC does not know of pauses.

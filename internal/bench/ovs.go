@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // ovs is Open vSwitch on DPDK, database and all, in a folder of its own.
@@ -15,108 +13,130 @@ type ovs struct {
 	*process // ovs-vswitchd
 	database *process
 	dir      string
+	done     []string // how it was set up
 }
 
 // switchd is Debian's build with DPDK.
 const switchd = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 
-func startOVS(c testCase, dir string) (contestant, error) {
-	o := &ovs{dir: filepath.Join(dir, "ovs")}
-	if err := o.start(c); err != nil {
+func startOVS(c testCase, dir string, environment []string) (contestant, error) {
+	o := &ovs{dir: dir}
+	if err := o.start(c, environment); err != nil {
 		o.finish()
 		return nil, err
 	}
 	return o, nil
 }
 
-func (o *ovs) start(c testCase) error {
+func (o *ovs) start(c testCase, environment []string) error {
 	others, polling, err := cores()
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(o.dir, 0o700); err != nil {
-		return err
-	}
 	for _, v := range []string{"OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR"} {
 		os.Setenv(v, o.dir)
+		environment = append(environment, v+"="+o.dir)
 	}
 	database := filepath.Join(o.dir, "conf.db")
 	if err := o.run("ovsdb-tool", "create", database, "/usr/share/openvswitch/vswitch.ovsschema"); err != nil {
 		return err
 	}
-	if o.database, err = startProcess("ovsdb-server", database, "--remote=punix:"+o.socket(), "--unixctl="+o.dir+"/db.ctl", "--no-chdir"); err != nil {
+	o.database, err = startProcess(nil, "ovsdb-server", database,
+		"--remote=punix:"+o.socket(), "--unixctl="+o.dir+"/db.ctl", "--no-chdir")
+	if err != nil {
 		return err
 	}
-	if err := o.until(func() error { _, err := os.Stat(o.socket()); return err }); err != nil {
+	if err := wait(func() error { _, err := os.Stat(o.socket()); return err }); err != nil {
 		return err
 	}
-	// --legacy-mem only keeps Open vSwitch from adding --in-memory, which goes without --no-huge only.
-	if err := o.vsctl("--no-wait", "set", "Open_vSwitch", ".", "other_config:dpdk-init=true", fmt.Sprintf("other_config:pmd-cpu-mask=%#x", 1<<polling),
-		fmt.Sprintf("other_config:dpdk-lcore-mask=%#x", 1<<others),
-		"other_config:dpdk-extra=--no-huge --legacy-mem --no-shconf --no-pci --no-telemetry --file-prefix=bench-ovs -m 1024"); err != nil {
+	polls := 1 << polling
+	if c.threads() > 1 {
+		polls |= 1 << others
+	}
+	// A ring device has as many queues as DPDK has logical cores, and a port needs one for each
+	// thread that sends, its main thread too. Open vSwitch adds cores of its own unless it sees -l,
+	// and --in-memory, which goes without --no-huge only, unless it sees --legacy-mem.
+	lcores := ""
+	for i := range c.threads() + 1 {
+		lcores += fmt.Sprintf(",%d@%d", i, others)
+	}
+	const extra = "--file-prefix -l --no-huge --legacy-mem --no-shconf --no-pci --no-telemetry -m 1024"
+	err = o.vsctl("--no-wait", "set", "Open_vSwitch", ".", "other_config:dpdk-init=true",
+		fmt.Sprintf("other_config:pmd-cpu-mask=%#x", polls), "other_config:dpdk-extra=--lcores "+lcores[1:]+" "+extra)
+	if err != nil {
 		return err
 	}
-	if o.process, err = startProcess(switchd, "unix:"+o.socket(), "--unixctl="+o.ctl(), "--no-chdir"); err != nil {
+	o.process, err = startProcess(environment, switchd, "unix:"+o.socket(), "--unixctl="+o.ctl(), "--no-chdir")
+	if err != nil {
 		return err
 	}
-	var add []string
-	for pair := range c.Ports / 2 {
-		add = append(add, "--", "add-br", bridge(pair), "--", "set", "Bridge", bridge(pair), "datapath_type=netdev", "flood_vlans=0")
-	}
-	for i := range c.Ports {
-		p := fmt.Sprintf("p%d", i)
-		add = append(add, "--", "add-port", bridge(i/2), p, "--", "set", "Interface", p, "type=dpdk", "options:dpdk-devargs="+c.device(i), "mtu_request=3900")
-		if c.Vdev == "net_ring" {
-			add = append(add, "options:n_rxq=3") // a port has a queue for each of its threads
-		}
-	}
-	if err := o.vsctl(add[1:]...); err != nil {
+	if _, err := o.expect("DPDK Enabled - initialized"); err != nil {
 		return err
 	}
-	for pair := range c.Ports / 2 { // a copy of every frame for the bridge's own interface would be unfair
-		if err := o.run("ovs-ofctl", "mod-port", bridge(pair), bridge(pair), "no-flood"); err != nil {
-			return err
-		}
+	if err := o.vsctl(o.ports(c)...); err != nil {
+		return err
 	}
-	if c.Vdev == "net_ring" {
-		if err := o.seed(c); err != nil {
-			return err
-		}
+	if c.routed {
+		return o.routing(c)
 	}
-	return o.until(func() error {
-		if n, err := o.forwarded(); err != nil || n == 0 {
-			return fmt.Errorf("it forwards nothing (%v)", err)
-		}
-		return nil
-	})
-}
-
-func bridge(pair int) string  { return fmt.Sprintf("br%d", pair) }
-func (o *ovs) socket() string { return filepath.Join(o.dir, "db.sock") }
-func (o *ovs) ctl() string    { return filepath.Join(o.dir, "switchd.ctl") }
-
-// seed sends photon's packets around in the rings.
-func (o *ovs) seed(c testCase) error {
-	for pair := range c.Ports / 2 {
-		var all strings.Builder
-		for i := range 2 * ringFrames {
-			b := make([]byte, c.Bytes)
-			packet(b, i%flows, c.Bytes)
-			fmt.Fprintf(&all, "packet-out in_port=CONTROLLER, packet=%s, actions=output:p%d\n", hex.EncodeToString(b), 2*pair+i%2)
-		}
-		file := filepath.Join(o.dir, "seeds")
-		if err := os.WriteFile(file, []byte(all.String()), 0o600); err != nil {
-			return err
-		}
-		if err := o.run("ovs-ofctl", "-O", "OpenFlow14", "--names", "bundle", bridge(pair), file); err != nil {
-			return err
-		}
-	}
+	o.did("action NORMAL, hosts learned")
 	return nil
 }
 
+// ports are one bridge and all its ports.
+func (o *ovs) ports(c testCase) (add []string) {
+	add = []string{"add-br", "br", "--", "set", "Bridge", "br", "datapath_type=netdev"}
+	for i := range c.Ports {
+		p := fmt.Sprintf("p%d", i)
+		add = append(add, "--", "add-port", "br", p)
+		if c.tagged && trunk(i) {
+			add = append(add, "vlan_mode=trunk")
+		} else if c.tagged {
+			add = append(add, "vlan_mode=access", fmt.Sprintf("tag=%d", vlanID(i/2)))
+		}
+		add = append(add, "--", "set", "Interface", p, "type=dpdk", "options:dpdk-devargs="+c.device(i),
+			fmt.Sprintf("ofport_request=%d", i+1), "mtu_request=3900")
+		if c.Vdev == "net_ring" {
+			add = append(add, fmt.Sprintf("options:n_rxq=%d", c.threads()+1))
+		}
+	}
+	o.did(fmt.Sprintf("one bridge, %d threads", c.threads()))
+	if c.tagged {
+		o.did("even ports access, odd ones trunk")
+	}
+	return add
+}
+
+// routing makes it a router by rules.
+func (o *ovs) routing(c testCase) error {
+	match := "priority=1,ip,dl_dst=%v,nw_dst=%s,actions=dec_ttl,mod_dl_src:%[1]v,mod_dl_dst:%[3]v,output:%d\n"
+	if c.ipv6 {
+		match = "priority=1,ipv6,dl_dst=%v,ipv6_dst=%s,actions=dec_ttl,mod_dl_src:%[1]v,mod_dl_dst:%[3]v,output:%d\n"
+	}
+	rules, n := "", 0
+	c.routes(func(prefix string, port, route int) {
+		rules += fmt.Sprintf(match, routerMAC, prefix, neighbourMAC(port, route), port+1)
+		n++
+	})
+	file := filepath.Join(o.dir, "rules")
+	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
+		return err
+	}
+	o.did(fmt.Sprintf("%d rules with dec_ttl, mod_dl_src and mod_dl_dst", n))
+	return o.run("ovs-ofctl", "replace-flows", "br", file)
+}
+
+func (o *ovs) socket() string { return filepath.Join(o.dir, "db.sock") }
+func (o *ovs) ctl() string    { return filepath.Join(o.dir, "switchd.ctl") }
+
+// did notes how it was set up.
+func (o *ovs) did(what string) { o.done = append(o.done, what) }
+
+func (o *ovs) begin() error { return nil }
+
 func (o *ovs) vsctl(arguments ...string) error {
-	return o.run("ovs-vsctl", append([]string{"--db=unix:" + o.socket(), fmt.Sprintf("--timeout=%.0f", patience.Seconds())}, arguments...)...)
+	to := []string{"--db=unix:" + o.socket(), fmt.Sprintf("--timeout=%.0f", patience.Seconds())}
+	return o.run("ovs-vsctl", append(to, arguments...)...)
 }
 
 func (o *ovs) run(name string, arguments ...string) error {
@@ -124,14 +144,6 @@ func (o *ovs) run(name string, arguments ...string) error {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(arguments, " "), err, out)
 	}
 	return nil
-}
-
-func (o *ovs) until(done func() error) (err error) {
-	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		if err = done(); err == nil || time.Now().After(deadline) {
-			return err
-		}
-	}
 }
 
 // forwarded counts what left through the ports.
@@ -156,7 +168,7 @@ func (o *ovs) forwarded() (sum uint64, err error) {
 
 func (o *ovs) finish() (notes string, err error) {
 	if o.process != nil {
-		notes = o.saw()
+		notes = strings.Join(append(o.done, o.saw()), ", ")
 		exec.Command("ovs-appctl", "-t", o.ctl(), "exit").Run()
 		err = o.process.end()
 	}

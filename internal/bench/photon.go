@@ -3,17 +3,26 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 )
 
 // photon is this program again, with a switch in it.
 type photon struct{ *process }
 
-func startPhoton(c testCase, _ string) (contestant, error) {
+// photonProfile is the file for a profile of it; empty: there is none.
+var photonProfile string
+
+func startPhoton(c testCase, _ string, environment []string) (contestant, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(self, "-child", "-vdev", c.Vdev, "-bytes", fmt.Sprint(c.Bytes), "-ports", fmt.Sprint(c.Ports))
+	arguments := []string{"-child", "-cpuprofile", photonProfile}
+	arguments = append(arguments, "-kinds", c.name, "-vdev", c.Vdev, "-ports", fmt.Sprint(c.Ports))
+	if !c.mixed {
+		arguments = append(arguments, "-bytes", fmt.Sprint(c.Bytes))
+	}
+	p, err := startProcess(environment, self, arguments...)
 	if err != nil {
 		return nil, err
 	}
@@ -21,6 +30,15 @@ func startPhoton(c testCase, _ string) (contestant, error) {
 		return nil, err
 	}
 	return &photon{p}, nil
+}
+
+// begin has it count from now on.
+func (p *photon) begin() error {
+	if err := p.say("begin"); err != nil {
+		return err
+	}
+	_, err := p.expect("begun")
+	return err
 }
 
 func (p *photon) forwarded() (n uint64, err error) {
@@ -43,5 +61,5 @@ func (p *photon) finish() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return notes, p.end()
+	return strings.TrimPrefix(notes, "saw "), p.end()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,38 +17,34 @@ import (
 // patience is for what a busy machine does slowly.
 const patience = 3 * time.Minute
 
-func halt(pid int)   { syscall.Kill(pid, syscall.SIGSTOP) }
 func resume(pid int) { syscall.Kill(pid, syscall.SIGCONT) }
 
-// usage is the processor time that each thread of a process has had.
-type usage map[string]time.Duration
-
-func threads(pid int) (usage, error) {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("process %d has gone", pid)
+// halt stops a process, and returns when all its threads stand still.
+func halt(pid int) {
+	syscall.Kill(pid, syscall.SIGSTOP)
+	for late := time.Now().Add(patience); running(pid) && time.Now().Before(late); {
+		time.Sleep(50 * time.Microsecond)
 	}
-	u := usage{}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			continue // a thread that ended
-		}
-		var ns int64
-		if _, err := fmt.Sscan(string(b), &ns); err != nil {
-			return nil, fmt.Errorf("%s: %w", f, err)
-		}
-		u[f] = time.Duration(ns)
-	}
-	return u, nil
 }
 
-// busiest is what the busiest thread used between two looks.
-func (u usage) busiest(later usage) (most time.Duration) {
-	for f, ns := range later {
-		most = max(most, ns-u[f])
+func running(pid int) bool {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		if at := bytes.LastIndexByte(b, ')'); at > 0 && !bytes.HasPrefix(b[at:], []byte(") T")) {
+			return true
+		}
 	}
-	return most
+	return false
+}
+
+// wait tries until it is done.
+func wait(done func() error) (err error) {
+	for late := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		if err = done(); err == nil || time.Now().After(late) {
+			return err
+		}
+	}
 }
 
 // process is a contestant that is spoken to through its standard input.
@@ -58,8 +55,9 @@ type process struct {
 	tail  []string // last lines, for an error
 }
 
-func startProcess(name string, arguments ...string) (*process, error) {
+func startProcess(environment []string, name string, arguments ...string) (*process, error) {
 	p := &process{cmd: exec.Command(name, arguments...), lines: make(chan string, 1024)}
+	p.cmd.Env = environment
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {

@@ -8,6 +8,7 @@ import (
 // line is one case of the result file. Rates are medians, in million frames per
 // second; a contestant that did not take part has none.
 type line struct {
+	Kind         string             `json:"kind"`
 	Vdev         string             `json:"vdev"`
 	Bytes        int                `json:"bytes"`
 	Ports        int                `json:"ports"`
@@ -17,21 +18,28 @@ type line struct {
 	Mac          float64            `json:"mac_mpps"`
 	OVSRatio     float64            `json:"ovs_ratio"`     // photon's to Open vSwitch's in the same round, median
 	MacswapRatio float64            `json:"macswap_ratio"` // photon's to macswap's, the same
+	Feed         float64            `json:"feed_ns"`       // what the feed had of photon's time, which is without it
 	Spread       map[string]float64 `json:"spread"`        // of the turns: (largest - smallest) / median
 	Notes        map[string]string  `json:"notes"`
 }
 
 func newLine(c testCase, all map[string]outcome) line {
-	l := line{Vdev: c.Vdev, Bytes: c.Bytes, Ports: c.Ports, Spread: map[string]float64{}, Notes: map[string]string{}}
+	l := line{Kind: c.name, Vdev: c.Vdev, Bytes: c.Bytes, Ports: c.Ports}
+	l.Spread, l.Notes = map[string]float64{}, map[string]string{}
 	rate := func(name string) float64 {
-		o := all[name]
+		o, ok := all[name]
+		if ok {
+			l.Notes[name] = o.notes
+		}
 		if len(o.rates) == 0 {
 			return 0
 		}
 		m := median(o.rates)
 		l.Spread[name] = round((slices.Max(o.rates) - slices.Min(o.rates)) / m)
-		l.Notes[name] = o.notes
 		return round(m)
+	}
+	if f := all["photon"].feed; len(f) > 0 {
+		l.Feed = round(median(f))
 	}
 	l.Photon, l.OVS, l.Macswap, l.Mac = rate("photon"), rate("ovs"), rate("macswap"), rate("mac")
 	l.OVSRatio = round(ratio(all["photon"].rates, all["ovs"].rates))
@@ -60,10 +68,15 @@ func median(x []float64) float64 {
 
 func round(x float64) float64 { return float64(int64(x*1000+0.5)) / 1000 }
 
-const header = "vdev     bytes ports      photon         ovs     macswap         mac   photon/ovs  photon/macswap"
+const header = "kind     vdev     bytes ports      photon         ovs     macswap         mac" +
+	"   photon/ovs  photon/macswap  feed_ns"
+
+const footer = `
+Million frames per second of processor time of the polling thread, without what the feed took: medians, and the spread
+of the turns. Ratios are medians of each round's.`
 
 func (l line) String() string {
-	s := fmt.Sprintf("%-8s %5d %5d", l.Vdev, l.Bytes, l.Ports)
+	s := fmt.Sprintf("%-8s %-8s %5d %5d", l.Kind, l.Vdev, l.Bytes, l.Ports)
 	for _, c := range []struct {
 		name string
 		mpps float64
@@ -84,5 +97,5 @@ func (l line) String() string {
 			s += fmt.Sprintf(" %*.2f", r.width, r.ratio)
 		}
 	}
-	return s
+	return s + fmt.Sprintf(" %8.2f", l.Feed)
 }

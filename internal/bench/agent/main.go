@@ -139,11 +139,12 @@ func printPacing(r *report) {
 
 func printTables(lines []tableLine) {
 	fmt.Println("nanoseconds per operation, medians")
-	fmt.Println("entries op       photon   Go map  rte_hash  rte_hash, 64 a call")
+	fmt.Println("                 one by one                  64 a call")
+	fmt.Println("entries op       photon   Go map  rte_hash   photon  rte_hash")
 	for _, l := range lines {
 		fmt.Printf("%7d %s %8.1f %8.1f %9.1f", l.Entries, l.Op, l.Photon, l.Map, l.RTE)
-		if l.RTEBulk > 0 {
-			fmt.Printf(" %20.1f", l.RTEBulk)
+		if l.Burst > 0 {
+			fmt.Printf(" %8.1f %9.1f", l.Burst, l.RTEBulk)
 		}
 		fmt.Println()
 	}
