@@ -75,9 +75,16 @@ const (
 	mostLines  = 1 << 15 // 2 MB
 )
 
+// What keys are mixed by: odd numbers without a pattern.
+const (
+	mixRest = 0x9E3779B97F4A7C15
+	mixAll  = 0xE7037ED1A0B428DB
+	mixTurn = 29
+)
+
 // hash spreads keys; its upper bits depend on all of theirs.
 func (k *key) hash() uint64 {
-	return (k.first ^ bits.RotateLeft64(k.rest*0x9E3779B97F4A7C15, 29) ^ k.where) * 0xE7037ED1A0B428DB
+	return (k.first ^ bits.RotateLeft64(k.rest*mixRest, mixTurn) ^ k.where) * mixAll
 }
 
 // renew forgets everything: the tables have changed, or a second is over and addresses are learned.
@@ -96,7 +103,7 @@ func (c *actionCache) renew(now units.Time, changes uint32, learn bool) {
 func (c *actionCache) look(v *vector, burst []Frame, from int) (end int) {
 	lines, shift := c.lines, uint(bits.LeadingZeros64(uint64(len(c.lines)-1)))&63
 	keys, acts, longest := v.keys[:len(burst)], v.acts[:len(burst)], uint16(0)
-	all, seen := action(0), uint64(0)
+	all := action(0)
 	end = from
 	for ; end < len(burst); end++ {
 		i := end
@@ -111,13 +118,18 @@ func (c *actionCache) look(v *vector, burst []Frame, from int) (end int) {
 		a := e.action
 		acts[i] = a
 		all |= a
-		seen |= 1 << (a & 7)
 		length := burst[i].Len
 		longest = max(longest, length)
-		v.sums[a&7] += 1<<40 | tally(length)
+		v.sums[i&1][a&7] += 1<<40 | tally(length)
 	}
-	v.seen, v.longest, v.special = uint8(seen), longest, all&(actKind|tagOp) != 0
+	v.found(all, longest)
 	return end
+}
+
+// found notes what is common to frames whose actions were found: the bits of these, and the longest.
+func (v *vector) found(all action, longest uint16) {
+	v.special = v.special || all&(actKind|tagOp) != 0
+	v.longest = max(v.longest, longest)
 }
 
 // find returns the action of one key.

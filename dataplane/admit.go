@@ -14,13 +14,16 @@ import (
 
 // admit finds the calm priorities of the vector, and counts its frames as received.
 func (s *Switch) admit(p *switchPort, v *vector) {
-	v.calm = 0
+	v.calm, v.seen = 0, 0
 	var most [pfc.Classes]int64 // that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
-	for rest := v.seen; rest != 0; rest &= rest - 1 {
-		prio := uint8(bits.TrailingZeros8(rest)) & 7
-		t := v.sums[prio]
-		v.sums[prio] = 0
+	for prio := range uint8(pfc.Classes) {
+		t := v.sums[0][prio] + v.sums[1][prio]
+		if t == 0 {
+			continue
+		}
+		v.sums[0][prio], v.sums[1][prio] = 0, 0
+		v.seen |= 1 << prio
 		p.in.Count(prio, t.frames(), t.bytes())
 		most[prio] = int64(t.bytes() + t.frames()*s.slack)
 		if s.lossless>>prio&1 == 0 || p.in.Moves(prio) {
@@ -44,6 +47,7 @@ func (s *Switch) note(p *switchPort, v *vector) {
 	for rest := v.seen; rest != 0; rest &= rest - 1 {
 		p.in.Note(uint8(bits.TrailingZeros8(rest)), int64(v.longest))
 	}
+	v.longest, v.special = 0, false
 }
 
 // charge charges a frame that is to be queued, or discards it. calm says that there is room.

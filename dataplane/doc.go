@@ -8,21 +8,27 @@
 //
 // # The life of a frame in the switch
 //
-// The functions stand in this order in the files:
+// Every frame takes the same stages, in both worlds: up to 32 together where a world delivers bursts, one
+// where it delivers one. The files stand in the order in which a frame meets them:
 //
-//	switch_receive.go   Receive → parse → MAC control is consumed here (PFC)
-//	                          → classify → VLAN (vlan.go) → look up in fdb.go
-//	                          → flood (flood.go), route (route.go) or forward
-//	                          → tag as the egress port wants it → admit to the buffer → hand over
-//	switch_transmit.go  Transmit → take over from other workers → PFC frames
-//	                          → strict priority among what is not paused
-//	                          → release the buffer → congestion point → mark
+//	receive.go   Receive takes a burst from a wire through the next five
+//	parse.go     what decides where a frame goes is read into a key
+//	act.go       the key's action is looked up: port, priority, what is done to its tag
+//	rewrite.go   tags, equal paths and routes: what the action says of the headers is done
+//	admit.go     is there room in the buffer?
+//	enqueue.go   past the queues of the egress port if nothing waits there, else behind what waits (queue.go)
 //
-// Plain IPv4 packets take the same steps a burst at a time, in quick_receive.go and
-// quick_transmit.go; quick_pairs.go remembers where the frames of two addresses go.
+//	transmit.go  Transmit fills a burst for a wire: PFC frames first, then what waits
+//	schedule.go  which priority is next: strict ones, then by weight
+//	mark.go      the congestion point judges what leaves
 //
-// Frames of one ingress port and priority stay in order. With several workers a
-// port belongs to one of them; a frame for another worker's port crosses a ring
-// with one producer and one consumer. Nothing is locked and nothing is
+// A key that is not known is resolved by slow code, which remembers the action: resolve.go, with fdb.go
+// (addresses), vlan.go, flood.go, route.go and router.go. With several workers a frame for another worker's port
+// is handed over between enqueue and transmit (handover.go). The accounts of the buffer are in package pfc.
+//
+// What operators do to a running switch is in links.go, reload.go, watchdog.go and deadlock.go; what they see in
+// audit.go, show.go and tap.go.
+//
+// Frames of one ingress port and priority stay in order. Nothing is locked and nothing is
 // allocated per frame.
 package dataplane

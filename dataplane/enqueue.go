@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"photon/units"
 )
@@ -47,24 +48,26 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 // others wait, and nothing else is to be done; it returns where the next is. It calls nothing, so that all it
 // needs stays in registers.
 func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame, i int) int {
-	queues, exits, acts := s.queues, env.exits, v.acts[:len(burst)]
+	// An action names ports that there are, or it would not be in the cache: nothing is checked.
+	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(env.exits))
+	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a := acts[i]
-		if a&actKind != 0 || a.out() >= uint(len(exits)) || a.queue() >= uint(len(queues)) {
+		if a&actKind != 0 {
 			break
 		}
-		e, q := &exits[a.out()], &queues[a.queue()]
+		e, q := (*Exit)(unsafe.Add(exits, a.out()*uint(unsafe.Sizeof(Exit{})))), (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))
 		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := uint16(where >> 32)
-		if n := uint(e.N); (v.may&e.Unseen)>>(a&7)&1 != 0 {
-			if n >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
+		if n := e.N; (v.may&e.Unseen)>>(a&7)&1 != 0 {
+			if uint(n) >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
 				break
 			}
 			if n == 0 {
 				env.leave(int(a.out()))
 			}
 			e.Frames[n].put(where, what)
-			e.N++
+			e.N = n + 1
 			q.left += 1<<40 | tally(length)
 			if length > q.longest {
 				q.longest = length

@@ -20,10 +20,10 @@ const vectorLen = 32
 type vector struct {
 	keys [vectorLen]key
 	acts [vectorLen]action
-	sums [8]tally // of each priority
-	seen uint8    // priorities that have some
-	calm uint8    // of these, those for which there is room without a further look
-	may  uint8    // of these, those of which frames may pass the queues
+	sums [2][8]tally // of each priority, those of every other frame: an addition waits for the one before
+	seen uint8       // priorities that have some
+	calm uint8       // of these, those for which there is room without a further look
+	may  uint8       // of these, those of which frames may pass the queues
 
 	plain   uint8    // of these, those whose frames may be charged together
 	charges [8]int64 // to the port, by frames that were queued so
@@ -58,7 +58,7 @@ func (s *Switch) parse(p *switchPort, v *vector, burst []Frame) {
 	bases, last := p.env.bases, uint(p.env.slot)-StartLen
 	port := uint64(p.number) | p.worker.cache.epoch<<12
 	longest := uint(s.longest)
-	keys := v.keys[:len(burst)]
+	keys := v.keys[0:][:len(burst)]
 	for i := range keys {
 		f, k := burst[i].words()[0], &keys[i]
 		off, length, piece := uint(f>>48), uint(f>>32&0xFFFF), uint(uint32(f)>>pieceShift)

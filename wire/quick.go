@@ -16,7 +16,7 @@ const QuickLen = EthernetLen + IPv4Len + UDPLen + BTHLen
 func (b *Quick) Plain() bool {
 	start := binary.LittleEndian.Uint32(b[12:16]) // EtherType, version and header length, TOS
 	rest := binary.LittleEndian.Uint32(b[20:24])  // fragment, time to live, protocol
-	return start&0xFFFFFF == 0x450008 && (rest&0xFF00FF1F == ProtoUDP<<24 || rest&0xFF00FF1F == ProtoTCP<<24)
+	return start&0xFFFFFF == 0x450008 && (rest&0xFF00FF3F == ProtoUDP<<24 || rest&0xFF00FF3F == ProtoTCP<<24)
 }
 
 // Dst and Src are the Ethernet addresses.
@@ -47,7 +47,7 @@ func (b *Quick) Hash() uint32 {
 func (b *Quick) RoCE() bool {
 	start := binary.LittleEndian.Uint32(b[12:16])
 	rest := binary.LittleEndian.Uint32(b[20:24])
-	return start&0xFFFFFF == 0x450008 && rest&0xFF00FF1F == ProtoUDP<<24 && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
+	return start&0xFFFFFF == 0x450008 && rest&0xFF00FF3F == ProtoUDP<<24 && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
 }
 
 // CNP reports whether it is a RoCEv2 packet that is a congestion notification.

@@ -78,7 +78,7 @@ func main() {
 }
 
 func run(kind string, rounds int, closed bool, n int) {
-	const slots, unit, slot = 8192, 6, 2304
+	const slots, unit, slot = 8192, 6, 2304 + 64
 	memory := make([]byte, slots*slot)
 	var free []uint32
 	for i := range uint32(slots) {
