@@ -101,6 +101,9 @@ func (h *Header) parseIPv4(b []byte, at int) {
 	}
 	h.Proto = ip[9]
 	h.parseL4(b, at+length, addresses)
+	if ip[6]&0x20 != 0 { // more fragments follow, without ports: all of a packet are one flow
+		h.Hash = mix(addresses, uint64(ip[9]))
+	}
 }
 
 func (h *Header) parseIPv6(b []byte, at int) {

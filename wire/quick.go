@@ -12,7 +12,7 @@ type Quick [QuickLen]byte
 const QuickLen = EthernetLen + IPv4Len + UDPLen + BTHLen
 
 // Plain reports whether this is an untagged TCP or UDP packet in IPv4 without
-// options, not fragmented or the first fragment. The others' results count only if so.
+// options that is no fragment. The others' results count only if so.
 func (b *Quick) Plain() bool {
 	start := binary.LittleEndian.Uint32(b[12:16]) // EtherType, version and header length, TOS
 	rest := binary.LittleEndian.Uint32(b[20:24])  // fragment, time to live, protocol
@@ -22,11 +22,6 @@ func (b *Quick) Plain() bool {
 // Dst and Src are the Ethernet addresses.
 func (b *Quick) Dst() MAC { return MAC(binary.BigEndian.Uint64(b[0:8]) >> 16) }
 func (b *Quick) Src() MAC { return MAC(binary.BigEndian.Uint64(b[4:12]) & (1<<48 - 1)) }
-
-// Pair is both addresses as they lie in the frame.
-func (b *Quick) Pair() (first uint64, rest uint32) {
-	return binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint32(b[8:12])
-}
 
 // Src4 and Dst4 are the IPv4 addresses as they lie in the frame, the first byte lowest.
 func (b *Quick) Src4() uint32 { return binary.LittleEndian.Uint32(b[26:30]) }
@@ -48,11 +43,6 @@ func (b *Quick) RoCE() bool {
 	start := binary.LittleEndian.Uint32(b[12:16])
 	rest := binary.LittleEndian.Uint32(b[20:24])
 	return start&0xFFFFFF == 0x450008 && rest&0xFF00FF3F == ProtoUDP<<24 && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
-}
-
-// CNP reports whether it is a RoCEv2 packet that is a congestion notification.
-func (b *Quick) CNP() bool {
-	return b[42] == OpCNP && b[23] == ProtoUDP && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2
 }
 
 // PlainLen is how many bytes from the IP header on MarkPlain looks at: those of an IPv4 packet as far as

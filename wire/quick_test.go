@@ -36,28 +36,48 @@ func TestQuickAgainstParse(t *testing.T) {
 		if !ok {
 			return
 		}
-		cnp := h.BTH != 0 && BTH(b[h.BTH:]).Opcode() == OpCNP
-		if q.Dst() != h.Dst || q.Src() != h.Src || q.Hash() != h.Hash || q.TOS() != h.TOS || q.CNP() != cnp {
-			t.Fatalf("%v %v %x %x %v, Parse says %+v", q.Dst(), q.Src(), q.Hash(), q.TOS(), q.CNP(), h)
+		if q.Dst() != h.Dst || q.Src() != h.Src || q.Hash() != h.Hash || q.TOS() != h.TOS {
+			t.Fatalf("%v %v %x %x, Parse says %+v", q.Dst(), q.Src(), q.Hash(), q.TOS(), h)
 		}
 	})
 }
 
-// SetCE writes what SetECN writes, for every checksum there is.
-func TestSetCEAgainstSetECN(t *testing.T) {
-	for _, first := range []byte{0x45, 0x60} {
-		for ecn := NotECT + 1; ecn <= ECT0; ecn++ {
-			for sum := range 1 << 16 {
-				slow := [MarkLen]byte{first, 0xA8 | ecn, 10: byte(sum >> 8), 11: byte(sum)}
-				if first == 0x60 {
-					slow[1] = 0x0B | ecn<<4
-				}
-				quick := slow
-				SetECN(slow[:], CE)
-				if SetCE(&quick); quick != slow {
-					t.Fatalf("% x, want % x", quick, slow)
-				}
+// MarkPlain writes what SetECN writes, for every checksum there is, and says of which packets it can tell.
+func TestMarkPlainAgainstSetECN(t *testing.T) {
+	for ecn := NotECT + 1; ecn <= ECT0; ecn++ {
+		for sum := range 1 << 16 {
+			slow := [PlainLen]byte{0x45, 0xA8 | ecn, 10: byte(sum >> 8), 11: byte(sum)}
+			quick := slow
+			SetECN(slow[:], CE)
+			if marked, ok := MarkPlain(&quick); quick != slow || !marked || !ok {
+				t.Fatalf("% x, want % x", quick, slow)
 			}
 		}
 	}
+}
+
+// A CNP is not marked, whatever its header is like; IsCNP says the same of every packet.
+func TestCNPIsNotMarked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := make([]byte, 128)
+		r := RoCE{Src: IPv4(10, 0, 0, 1), Dst: IPv4(10, 0, 0, 2), TOS: ECT0, SrcPort: 5}
+		if rapid.Bool().Draw(t, "v6") {
+			r.Src, _ = ParseIP("fd00::1")
+			r.Dst, _ = ParseIP("fd00::2")
+		}
+		b[r.Encode(b, 40)] = rapid.SampledFrom([]byte{OpCNP, OpCNP, OpSendOnly}).Draw(t, "opcode")
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			b[14+rapid.IntRange(0, 50).Draw(t, "at")] ^= rapid.SampledFrom([]byte{1, 4, 0x20, 0x40}).Draw(t, "by")
+		}
+		var h Header
+		Parse(b, &h)
+		want := h.BTH != 0 && BTH(b[h.BTH:]).Opcode() == OpCNP
+		if h.L3 != 0 && IsCNP(b[h.L3:]) != want {
+			t.Fatalf("a CNP: %v, % x", want, b[14:80])
+		}
+		ip := (*[PlainLen]byte)(b[14:])
+		if marked, ok := MarkPlain(ip); ok && marked == want || ok != (h.L3 != 0 && ip[0] == 0x45) {
+			t.Fatalf("marked %v, %v, a CNP: %v, % x", marked, ok, want, b[14:80])
+		}
+	})
 }

@@ -7,60 +7,81 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The quick checks and changes of a router are the slow ones, for every checksum
-// there is, good or bad.
-func TestQuickRouteAgainstSlow(t *testing.T) {
-	frame := make([]byte, 64)
-	r := RoCE{DstMAC: 1, SrcMAC: 2, Src: IPv4(10, 0, 0, 1), Dst: IPv4(10, 0, 1, 2), TOS: 26<<2 | ECT0, SrcPort: 5}
-	r.Encode(frame, 64-42)
-	good := 0
+// One is taken off the time to live, and the checksum corrected as RFC 1624 has it, for every checksum there is,
+// good or bad.
+func TestDecrementTTL(t *testing.T) {
+	ip := make([]byte, IPv4Len)
+	ip[0], ip[8], ip[9] = 0x45, 64, ProtoUDP
 	for sum := range 1 << 16 {
-		slow := bytes.Clone(frame)
-		slow[24], slow[25] = byte(sum>>8), byte(sum)
-		q := (*Quick)(bytes.Clone(slow))
-		ok := IPv4OK(slow[14:], 50)
-		if q.Routable(64) != ok {
-			t.Fatalf("checksum %04x: %v", sum, !ok)
+		slow := bytes.Clone(ip)
+		slow[10], slow[11] = byte(sum>>8), byte(sum)
+		quick := bytes.Clone(slow)
+		slow[8]--
+		Correct(slow[10:], 64<<8|ProtoUDP, 63<<8|ProtoUDP)
+		if DecrementTTL(quick); !bytes.Equal(quick, slow) {
+			t.Fatalf("checksum %04x:\n% x\n% x", sum, quick, slow)
 		}
-		if ok {
-			good++
-		}
-		MAC(0x0200_1234_5678).Put(slow)
-		MAC(0x0200_9ABC_DEF0).Put(slow[6:])
-		DecrementTTL(slow[14:])
-		if q.Route(0x0200_1234_5678, 0x0200_9ABC_DEF0); !bytes.Equal(q[:], slow[:QuickLen]) {
-			t.Fatalf("checksum %04x:\n% x\n% x", sum, q[:], slow)
-		}
-		if ok && !IPv4ChecksumOK(slow[14:]) {
-			t.Fatalf("checksum %04x is not kept", sum)
-		}
-	}
-	if good != 1 {
-		t.Errorf("%d checksums are good", good)
 	}
 }
 
-func TestRoutableAgainstIPv4OK(t *testing.T) {
+// What is forwarded quickly is what is forwarded.
+func TestForwardable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := make([]byte, 64)
 		r := RoCE{Src: IPv4(10, 0, 0, 1), Dst: IPv4(10, 0, 1, 2), SrcPort: 5}
+		six := rapid.Bool().Draw(t, "v6")
+		if six {
+			r.Src, _ = ParseIP("fd00::1")
+			r.Dst, _ = ParseIP("fd00::2")
+		}
 		r.Encode(b, rapid.IntRange(0, 60).Draw(t, "payload"))
-		b[16+rapid.IntRange(0, 1).Draw(t, "high")] ^= rapid.SampledFrom([]byte{0, 0, 1, 0xFF}).Draw(t, "total")
-		b[22] = rapid.Byte().Draw(t, "ttl")
-		for i := 26; i < 34; i++ {
-			b[i] = rapid.Byte().Draw(t, "address")
+		ip := b[14:]
+		ip[rapid.SampledFrom([]int{2, 3, 4, 5}).Draw(t, "length")] ^= rapid.SampledFrom([]byte{0, 0, 1, 0xFF}).Draw(t, "total")
+		if six {
+			ip[7] = rapid.SampledFrom([]byte{0, 1, 2, 64}).Draw(t, "hops")
+			copy(ip[8:], rapid.SampledFrom([][]byte{{0xFD}, {0xFE, 0x80}, {0xFE, 0xC0}, {0xFF}, {0}}).Draw(t, "source"))
+			if rapid.Bool().Draw(t, "low") {
+				clear(ip[8:24])
+				ip[23] = rapid.SampledFrom([]byte{0, 1, 2}).Draw(t, "last")
+			}
+		} else {
+			ip[8] = rapid.SampledFrom([]byte{0, 1, 2, 64}).Draw(t, "ttl")
+			copy(ip[12:], rapid.SampledFrom([][]byte{{10}, {0}, {127}, {169, 254}, {169, 253}, {223}, {224}, {255, 255, 255, 255}}).Draw(t, "source"))
+			SetIPv4Checksum(ip)
 		}
-		SetIPv4Checksum(b[14:])
-		b[rapid.IntRange(24, 33).Draw(t, "at")] ^= rapid.SampledFrom([]byte{0, 0, 1}).Draw(t, "flip")
-		length := rapid.IntRange(54, 64).Draw(t, "length")
-		q := (*Quick)(b)
-		if want := IPv4OK(b[14:], length-14) && TTL(b[14:]) > 1; q.Routable(length) != want {
-			t.Fatalf("%v: % x", want, b)
+		ip[rapid.IntRange(0, 39).Draw(t, "at")] ^= rapid.SampledFrom([]byte{0, 0, 1}).Draw(t, "flip")
+		length := rapid.IntRange(40, 50).Draw(t, "at hand")
+		slow := HeaderOK(ip, length) && SourceOK(ip) && TTL(ip) > 1
+		quick := slow
+		switch {
+		case ip[0] == 0x45:
+			quick = Forwardable4((*[IPv4Len]byte)(ip), length)
+		case ip[0]>>4 == 6:
+			quick = Forwardable6((*[IPv6Len]byte)(ip), length)
 		}
-		if q.IPDst() != Destination(b[14:]) {
-			t.Fatal(q.IPDst())
+		if quick != slow {
+			t.Fatalf("%v, want %v: % x", quick, slow, ip)
 		}
 	})
+}
+
+// Addresses that no packet on a network may come from (RFC 1812, 3927, 4291), and their neighbours.
+func TestSources(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"0.0.0.0": false, "0.1.2.3": false, "1.0.0.0": true, "126.255.255.255": true, "127.0.0.1": false, "127.255.255.255": false, "128.0.0.1": true,
+		"169.253.255.255": true, "169.254.0.1": false, "169.255.0.0": true, "223.255.255.255": true, "224.0.0.1": false, "255.255.255.255": false,
+		"::": false, "::1": false, "::2": true, "fe7f::1": true, "fe80::1": false, "febf::1": false, "fec0::1": true, "feff::1": true, "ff02::1": false, "2001:db8::1": true,
+	} {
+		src, err := ParseIP(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 64)
+		r := RoCE{Src: src, Dst: src}
+		if r.Encode(b, 0); SourceOK(b[14:]) != ok {
+			t.Errorf("%s: %v", address, !ok)
+		}
+	}
 }
 
 func TestIPv6Routing(t *testing.T) {
