@@ -42,6 +42,17 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 	}
 }
 
+// admitOne counts one frame as received, and reports whether there is room for it.
+func (s *Switch) admitOne(p *switchPort, prio uint8, length uint16) (calm bool) {
+	p.in.Count(prio, 1, uint64(length))
+	most := int64(length) + int64(s.slack)
+	if s.lossless>>prio&1 != 0 {
+		return p.in.Room(prio, 0) >= most
+	}
+	free := s.pool.Free() - most
+	return free >= 0 && s.tailOf(free) >= units.Size(length)
+}
+
 // note ends what admit began.
 func (s *Switch) note(p *switchPort, v *vector) {
 	for rest := v.seen; rest != 0; rest &= rest - 1 {

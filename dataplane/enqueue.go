@@ -12,7 +12,6 @@ import (
 
 // enqueue takes frames of a vector, from one on and before another, one after the other.
 func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) {
-	w := p.worker
 	if v.may = v.calm; p.env.Queue {
 		v.may = 0
 	}
@@ -21,26 +20,31 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 		if i = s.enqueuePlain(now, p.env, v, burst[:end], i); i == end {
 			break
 		}
-		f, a := &burst[i], v.acts[i]
-		f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
-		calm := v.calm>>a.prio()&1 != 0
-		to := &s.ports[a.out()]
-		if to.worker != w {
-			if s.charge(now, p, f, calm) {
-				w.handOver(to, f)
-			}
-			continue
-		}
-		if e := p.env.Exit(to.number); to.passes(now, e, f, v.may) {
-			s.send(now, to, e, f)
-		} else if s.charge(now, p, f, calm) {
-			s.queueUp(now, to, f)
-		}
+		a := v.acts[i]
+		s.enqueueOne(now, p, &burst[i], a, v.calm>>a.prio()&1 != 0, v.may>>a.prio()&1 != 0)
 	}
 	for rest := v.plain; rest != 0; rest &= rest - 1 {
-		prio := bits.TrailingZeros8(rest)
+		prio := bits.TrailingZeros8(rest) & 7
 		p.in.ChargeAll(uint8(prio), v.charges[prio])
 		v.charges[prio] = 0
+	}
+}
+
+// enqueueOne takes one frame whose action only names a port. calm says that there is room for it, and may
+// that it may pass the queues.
+func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, calm, may bool) {
+	f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
+	to := &s.ports[a.out()]
+	if to.worker != p.worker {
+		if s.charge(now, p, f, calm) {
+			p.worker.handOver(to, f)
+		}
+		return
+	}
+	if e := p.env.Exit(to.number); may && to.passes(now, e, f) {
+		s.send(now, to, e, f)
+	} else if s.charge(now, p, f, calm) {
+		s.queueUp(now, to, f)
 	}
 }
 
@@ -107,9 +111,9 @@ func (p *switchPort) gate() {
 
 // passes reports whether a frame may pass the queues: it is the next that Transmit would return, the
 // world takes it now, and no CNP of the congestion point comes before it.
-func (p *switchPort) passes(now units.Time, e *Exit, f *Frame, may uint8) bool {
+func (p *switchPort) passes(now units.Time, e *Exit, f *Frame) bool {
 	prio := f.Prio & 7
-	if may&e.Open>>prio&1 == 0 || int(e.N) == len(e.Frames) || e.Free > now {
+	if e.Open>>prio&1 == 0 || int(e.N) == len(e.Frames) || e.Free > now {
 		return false
 	}
 	return p.notifies>>prio&1 == 0 || p.points[prio].notifier.Next() > now

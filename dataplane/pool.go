@@ -26,7 +26,6 @@ type Pool struct {
 // hands is what a switch has in its hands while it is called. Those that one goroutine runs use the same.
 type hands struct {
 	vector vector
-	single vector // of frames that are taken one at a time
 	sizes  [vectorLen]uint16
 }
 

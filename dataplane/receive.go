@@ -15,6 +15,13 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	if now >= p.attend {
 		p.attendTo(now)
 	}
+	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
+		c.renew(now, changes, s.learn)
+	}
+	if len(burst) == 1 {
+		s.receiveOne(now, p, &burst[0])
+		burst = nil
+	}
 	for len(burst) > 0 {
 		n := min(len(burst), vectorLen)
 		s.receive(now, p, burst[:n])
@@ -30,11 +37,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 // receive takes one vector. It goes through the stages together as far as the actions of its frames are
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
-	w := p.worker
-	v, c := &p.env.hands.vector, &w.cache
-	if changes := s.changes.Load(); now >= c.until || changes != c.changes {
-		c.renew(now, changes, s.learn)
-	}
+	v, c := &p.env.hands.vector, &p.worker.cache
 	s.parse(p, v, burst)
 	for done := 0; done < len(burst); {
 		end := c.look(v, burst, done)
@@ -48,9 +51,29 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 			s.note(p, v)
 		}
 		if end < len(burst) {
-			s.resolve(now, p, v, burst, end)
+			s.resolve(now, p, &v.keys[end], &burst[end])
 			end++
 		}
 		done = end
 	}
+}
+
+// receiveOne takes one frame through the same stages.
+func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
+	var k key
+	s.parseOne(p, &k, f)
+	a, ok := p.worker.cache.find(&k)
+	if !ok {
+		s.resolve(now, p, &k, f)
+		return
+	}
+	prio, length := a.prio(), f.Len
+	calm := s.admitOne(p, prio, length)
+	if a&(actKind|tagOp) != 0 {
+		if a, ok = s.rewriteOne(now, p, f, a); !ok {
+			return
+		}
+	}
+	s.enqueueOne(now, p, f, a, calm, calm && !p.env.Queue)
+	p.in.Note(prio, int64(length))
 }

@@ -10,9 +10,8 @@ import (
 // frames to nobody or to all, and the first of each key, whose action is remembered. It is slow code,
 // for few frames; what it finds is applied by the same stages that all others pass.
 
-// resolve takes the i-th frame of a vector.
-func (s *Switch) resolve(now units.Time, p *switchPort, v *vector, burst []Frame, i int) {
-	f := &burst[i]
+// resolve takes a frame of a key.
+func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 	b := p.env.Bytes(f)
 	var h wire.Header
 	if !wire.Parse(b, &h) {
@@ -66,10 +65,9 @@ func (s *Switch) resolve(now units.Time, p *switchPort, v *vector, burst []Frame
 		}
 	}
 	if s.tells(&h, b, f.Len) {
-		p.worker.cache.remember(&v.keys[i], a)
+		p.worker.cache.remember(k, a)
 	}
-	v.acts[i], v.calm = a, 0
-	s.enqueue(now, p, v, burst, i, s.rewrite(now, p, v, burst, i, i+1))
+	s.apply(now, p, f, a)
 }
 
 // tells reports whether all that was read of a frame is in its key, and so counts for others that

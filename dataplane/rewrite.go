@@ -19,32 +19,9 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 	for i := from; i < end; i++ {
 		f, a := &burst[i], acts[i]
 		if a&(actKind|tagOp) != 0 {
-			ok := true
-			switch a & actKind {
-			case actGroup:
-				if a = s.choose(p, f, a); int(a.out()) == p.number {
-					s.drop(now, p, f, a, DropNoPort)
-					continue
-				}
-			case actRoute:
-				if b := p.env.Start(f); b == nil {
-					a, ok = s.route(now, p, f, a)
-				} else if a, ok = s.routes.routed(&p.worker.cache, b, int(f.Len), a); ok {
-					f.words()[1] = 0 // no digest
-					p.stats.Routed++
-				} else {
-					a, ok = s.route(now, p, f, a)
-				}
-			}
-			if !ok {
+			var ok bool
+			if a, ok = s.rewriteOne(now, p, f, a); !ok {
 				continue
-			}
-			if a&tagOp != 0 && !p.retag(f, a, s.tags[a.prio()]|a.vlan()) {
-				s.drop(now, p, f, a, DropNoMemory)
-				continue
-			}
-			if a &^= actKind | tagOp; s.ports[a.out()].worker != p.worker {
-				a |= actOther
 			}
 		}
 		if acts[left] = a; left != i {
@@ -53,6 +30,34 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 		left++
 	}
 	return left
+}
+
+// rewriteOne does so to one frame, and returns an action that only names a port. It reports false if the
+// frame has gone another way.
+func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *Frame, a action) (action, bool) {
+	switch a & actKind {
+	case actGroup:
+		if a = s.choose(p, f, a); int(a.out()) == p.number {
+			s.drop(now, p, f, a, DropNoPort)
+			return a, false
+		}
+	case actRoute:
+		var ok bool
+		if a, ok = s.routes.routed(&p.worker.cache, p.env.Start(f), int(f.Len), a); ok {
+			f.words()[1] = 0 // its header was written to: it has no digest
+			p.stats.Routed++
+		} else if a, ok = s.route(now, p, f, a); !ok {
+			return a, false
+		}
+	}
+	if a&tagOp != 0 && !p.retag(f, a, s.tags[a.prio()]|a.vlan()) {
+		s.drop(now, p, f, a, DropNoMemory)
+		return a, false
+	}
+	if a &^= actKind | tagOp; s.ports[a.out()].worker != p.worker {
+		a |= actOther
+	}
+	return a, true
 }
 
 // choose takes one of the ports of equal cost of a group, by the frame's flow.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
-	"unsafe"
 
 	"photon/pfc"
 	"photon/units"
@@ -328,7 +327,7 @@ func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f 
 
 // apply has one frame take the way of its action.
 func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
-	v, one := &p.env.hands.single, unsafe.Slice(f, 1)
-	v.acts[0], v.calm = a, 0
-	s.enqueue(now, p, v, one, 0, s.rewrite(now, p, v, one, 0, 1))
+	if a, ok := s.rewriteOne(now, p, f, a); ok {
+		s.enqueueOne(now, p, f, a, false, false)
+	}
 }
