@@ -23,7 +23,7 @@ test: setup-test
 # The report and the live pages in headless Chromium.
 test-browser:
 	@scripts/setup.sh browser
-	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab ./cmd/photon
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab/report ./cmd/photon
 	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 
 # The switch on the driver of a real card, in QEMU, between two other guests; minutes.
@@ -76,7 +76,7 @@ lint:
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
-	go vet -tags browser ./lab ./internal/browser ./cmd/photon
+	go vet -tags browser ./lab/report ./internal/browser ./cmd/photon
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags slurm ./cmd/photon

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"photon/lab"
+	"photon/lab/claim"
+	"photon/lab/report"
 	"photon/lab/web/pages"
 )
 
@@ -22,32 +23,34 @@ func reportCommand() *cobra.Command {
 			"needs. Experiments of your own have a report beside their results.",
 		Args: one("the folder of results, as `out`"),
 		RunE: func(c *cobra.Command, args []string) error {
-			all, missing, err := lab.Finish(args[0])
+			all, missing, err := report.Finish(args[0])
 			if err != nil {
 				return bad(err)
 			}
 			if file == "" {
 				file = filepath.Join(args[0], "report.html")
 			}
-			if err := lab.WriteReport(file, all, missing, pages.Write); err != nil {
+			if err := report.WriteReport(file, all, missing, pages.Write); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "report: %s, %d experiments, %d of the catalogue without results\n", file, len(all), len(missing))
 			if docs == "" {
 				return nil
 			}
+			finished := report.InVirtualTime(all)
 			if keep {
-				if all, err = lab.Keep(all, docs); err != nil {
+				if finished, err = claim.Keep(finished, docs); err != nil {
 					return bad(err)
 				}
 			}
-			outcome := lab.Reproduction(all)
-			if err := outcome.Write(docs); err != nil {
+			outcome, err := report.Reproduction(docs, finished)
+			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "claims: %d reproduced, %d direction, %d differ, %d shape\n", outcome.Reproduced, outcome.Direction, outcome.Differs, outcome.Shape)
+			fmt.Fprintf(c.OutOrStdout(), "claims: %d reproduced, %d direction, %d differ; %d hold, %d contradicted; %d shape\n",
+				outcome.Reproduced, outcome.Direction, outcome.Differs, outcome.Holds, outcome.Contradicted, outcome.Shape)
 			if list := outcome.Unexplained(); len(list) > 0 && !unexplained {
-				return fmt.Errorf("%d claims differ, and their notes do not say why: %s", len(list), strings.Join(list, ", "))
+				return fmt.Errorf("%d claims differ or are contradicted, and their notes do not say why: %s", len(list), strings.Join(list, ", "))
 			}
 			return nil
 		},
@@ -56,6 +59,6 @@ func reportCommand() *cobra.Command {
 	f.StringVarP(&file, "output", "o", "", "the page (default: DIR/report.html)")
 	f.StringVar(&docs, "reproduction", "", "also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this folder")
 	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it, but for notes")
-	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ need no note that says why")
+	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ or are contradicted need no note that says why")
 	return c
 }

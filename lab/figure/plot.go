@@ -16,11 +16,12 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"photon/lab"
+	"photon/lab/experiment"
+	"photon/lab/run"
 )
 
 // one draws one scheme's panels below each other. format is "png" or "svg".
-func one(e *lab.Experiment, r *lab.Result, scheme, format string) ([]byte, error) {
+func one(e *experiment.Experiment, r *run.Result, scheme, format string) ([]byte, error) {
 	panels, err := column(e, r, []string{scheme}, scheme+", "+r.World)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func one(e *lab.Experiment, r *lab.Result, scheme, format string) ([]byte, error
 
 // overview draws all schemes of a result: beside each other if there are panels
 // over time, else in one.
-func overview(e *lab.Experiment, r *lab.Result, format string) ([]byte, error) {
+func overview(e *experiment.Experiment, r *run.Result, format string) ([]byte, error) {
 	var names []string
 	over := false
 	for _, run := range r.Runs {
@@ -71,10 +72,10 @@ func overview(e *lab.Experiment, r *lab.Result, format string) ([]byte, error) {
 }
 
 // column is the panels for some schemes.
-func column(e *lab.Experiment, r *lab.Result, schemes []string, title string) (column []*plot.Plot, err error) {
+func column(e *experiment.Experiment, r *run.Result, schemes []string, title string) (column []*plot.Plot, err error) {
 	panels := e.Panels()
 	if len(panels) == 0 { // nothing was asked for: what there is
-		panels = []lab.Plot{{Bars: e.MetricNames()}}
+		panels = []experiment.Plot{{Bars: e.MetricNames()}}
 	}
 	for i := range panels {
 		p := plot.New()
@@ -90,7 +91,7 @@ func column(e *lab.Experiment, r *lab.Result, schemes []string, title string) (c
 }
 
 // draw puts one panel's data into a plot.
-func panel(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string) error {
+func panel(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string) error {
 	p.Y.Label.Text = spec.Y
 	if p.Title.Text == "" || spec.Title != "" {
 		p.Title.Text = strings.TrimPrefix(p.Title.Text+": "+spec.Title, ": ")
@@ -110,7 +111,7 @@ func panel(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schem
 	return drawBars(p, spec, r, schemes, scale)
 }
 
-func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
+func drawLines(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string, scale float64) error {
 	end := spec.To
 	if end == 0 {
 		end = e.Duration
@@ -118,7 +119,7 @@ func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 	p.X.Label.Text = "time, ms"
 	drawn := 0
 	for _, scheme := range schemes {
-		s := r.Series(scheme, e.Shown(r))
+		s := r.Series(scheme, r.Shown(e))
 		if s == nil {
 			continue
 		}
@@ -152,7 +153,7 @@ func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 	return nil
 }
 
-func drawSweep(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
+func drawSweep(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string, scale float64) error {
 	p.X.Label.Text = e.Sweep.Label
 	drawn := 0
 	for _, scheme := range schemes {
@@ -160,8 +161,8 @@ func drawSweep(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 		for _, metric := range spec.Sweep {
 			var xy plotter.XYs
 			for _, v := range e.Values() {
-				x, err := lab.SweepNumber(v)
-				if y := m[lab.Key(metric, v)]; y != nil && err == nil {
+				x, err := experiment.SweepNumber(v)
+				if y := m[experiment.Key(metric, v)]; y != nil && err == nil {
 					xy = append(xy, plotter.XY{X: x, Y: *y / scale})
 				}
 			}
@@ -183,10 +184,10 @@ func drawSweep(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 	return nil
 }
 
-func drawFCT(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string) error {
+func drawFCT(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string) error {
 	p.X.Label.Text, p.Y.Label.Text = "completion time, ms", "part of flows"
 	for i, scheme := range schemes {
-		times := r.Completion(scheme, e.Shown(r), spec.FCT)
+		times := r.Completion(scheme, r.Shown(e), spec.FCT)
 		var xy plotter.XYs
 		for k, t := range times {
 			xy = append(xy, plotter.XY{X: t, Y: float64(k+1) / float64(len(times))})
@@ -205,7 +206,7 @@ func drawFCT(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, sch
 	return nil
 }
 
-func drawBars(p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
+func drawBars(p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string, scale float64) error {
 	// All bars of a panel have some 280 points, and those of a metric 60 at most.
 	width := vg.Points(max(2, min(60, 280/float64(len(spec.Bars)))/float64(len(schemes))))
 	for i, scheme := range schemes {

@@ -9,13 +9,13 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/units"
 )
 
 // Experiment is the format of experiments as a JSON schema, for editors.
 func Experiment() ([]byte, error) {
-	return Of(&lab.Experiment{}, "photon experiment", "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it.")
+	return Of(&experiment.Experiment{}, "photon experiment", "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it.")
 }
 
 // Of is the format of files that are read into v as a JSON schema.
@@ -53,7 +53,7 @@ func shape(t reflect.Type) *jsonschema.Schema {
 	if t == reflect.TypeFor[float64]() {
 		return orSwept("number")
 	}
-	if t == reflect.TypeFor[lab.SchemeUse]() {
+	if t == reflect.TypeFor[experiment.SchemeUse]() {
 		params := &jsonschema.Schema{Type: "object", AdditionalProperties: sourced(reflect.TypeFor[string]())}
 		return either(&jsonschema.Schema{Type: "string", Description: "a scheme by its name"}, "name", &jsonschema.Schema{Type: "string"}, "params", params)
 	}

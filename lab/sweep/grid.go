@@ -13,7 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/experiment"
 )
 
 // Point is an experiment with one scheme and one value of all that varies.
@@ -23,7 +24,7 @@ type Point struct {
 	Params     []Param
 
 	text []byte // the experiment, and nothing that its runs do not depend on
-	load func() (*lab.Experiment, error)
+	load func() (*experiment.Experiment, error)
 }
 
 // Param is a setting that varies and its value here.
@@ -97,8 +98,8 @@ func (s *Spec) located(err error) error {
 type head struct {
 	Seed    uint64
 	Repeat  int
-	Sweep   lab.Sweep
-	Schemes []lab.SchemeUse
+	Sweep   experiment.Sweep
+	Schemes []experiment.SchemeUse
 }
 
 // points are those of one experiment, and the seeds that a replay of it uses.
@@ -222,7 +223,7 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 		b = []byte(strings.ReplaceAll(string(b), "$"+h.Sweep.Name, own))
 	}
 	p.text = b
-	p.load = sync.OnceValues(func() (*lab.Experiment, error) { return p.parse(x.file) })
+	p.load = sync.OnceValues(func() (*experiment.Experiment, error) { return p.parse(x.file) })
 	return p, nil
 }
 
@@ -245,8 +246,11 @@ func onlyScheme(doc yaml.MapSlice, scheme string) yaml.MapSlice {
 }
 
 // parse checks the experiment of a point. Its lines are not those of any file.
-func (p *Point) parse(file string) (*lab.Experiment, error) {
-	e, err := lab.Parse(file, p.text)
+func (p *Point) parse(file string) (*experiment.Experiment, error) {
+	e, err := experiment.Parse(file, p.text)
+	if err == nil {
+		err = build.Check(e)
+	}
 	if err == nil {
 		return e, nil
 	}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"photon/lab/claim"
+	"photon/lab/experiment"
+)
+
+// Table prints the claims beside what the worlds measured, for a terminal. An
+// experiment without claims has its metrics there, and why a mechanism never acted.
+func Table(w io.Writer, results []*claim.Judged) error {
+	if len(results[0].Claims) == 0 {
+		return metricsTable(w, results)
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	head := "claim\tpaper"
+	for _, r := range results {
+		head += "\t" + r.World
+		if len(r.Seeds) > 1 {
+			head += "\tinterval\tn"
+		}
+	}
+	fmt.Fprintln(t, head+"\tverdict")
+	for i, c := range results[0].Claims {
+		row := c.ID + "\t" + c.Theirs()
+		var verdicts []string
+		for _, r := range results {
+			mine := &r.Claims[i]
+			row += "\t" + mine.Ours()
+			if len(r.Seeds) > 1 {
+				row += fmt.Sprintf("\t%s\t%d", mine.Spread(), mine.N)
+			}
+			if v := mine.Says(); !slices.Contains(verdicts, v) {
+				verdicts = append(verdicts, v)
+			}
+		}
+		fmt.Fprintln(t, row+"\t"+strings.Join(verdicts, " | "))
+	}
+	return t.Flush()
+}
+
+// metricsTable has a column for each scheme and, if there are several, world.
+func metricsTable(w io.Writer, results []*claim.Judged) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	head := "metric"
+	names, notes := map[string]bool{}, ""
+	for _, r := range results {
+		for _, run := range r.Runs {
+			column := run.Scheme
+			if len(results) > 1 {
+				column += " " + r.World
+			}
+			head += "\t" + column
+			for name := range run.Metrics {
+				names[name] = true
+			}
+			for _, n := range run.Notes {
+				if !strings.HasPrefix(n, "@") { // of a value of the sweep
+					n = ": " + n
+				}
+				notes += column + n + "\n"
+			}
+		}
+	}
+	fmt.Fprintln(t, head)
+	for _, name := range slices.SortedFunc(maps.Keys(names), experiment.Natural) {
+		row := name
+		for _, r := range results {
+			for _, run := range r.Runs {
+				row += "\t" + experiment.Number(run.Metrics[name], experiment.UnitOf(name))
+			}
+		}
+		fmt.Fprintln(t, row)
+	}
+	if err := t.Flush(); err != nil || notes == "" {
+		return err
+	}
+	_, err := io.WriteString(w, "\n"+notes)
+	return err
+}
