@@ -50,6 +50,6 @@ func Example() {
 		fmt.Printf("%s: %v of 4 flows ended, %v XOFF, lost %d\n", one.Scheme, *one.Metrics["completed"], *one.Metrics["xoffs"], one.Invariants.LostFrames)
 	}
 	// Output:
-	// none: 4 of 4 flows ended, 210 XOFF, lost 0
-	// pcn: 4 of 4 flows ended, 0 XOFF, lost 0
+	// none: 4 of 4 flows ended, 209 XOFF, lost 0
+	// pcn: 4 of 4 flows ended, 5 XOFF, lost 0
 }

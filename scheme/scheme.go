@@ -47,6 +47,7 @@ type Network struct {
 	RTT       units.Time // the largest base round-trip time, of propagation alone; 0: unknown
 	LongFlows int        // that share a bottleneck, where an experiment fixes them; 0: unknown
 	Seed      uint64
+	Clock     units.Time // of the host is so much ahead of the world's: no two hosts' clocks need tick together
 	// Shares is what a flow, by its hash, is entitled to; nil: all the same.
 	Shares func(hash uint32) marking.Share
 }

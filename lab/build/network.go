@@ -3,6 +3,7 @@ package build
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"photon/agent"
@@ -110,7 +111,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	tagged := false // frames carry the number of their flow's slot
 	routes := p.Routes()
 	for i := range p.Nodes {
-		known.Seed = seed<<20 ^ uint64(i)
+		known.Seed, known.Clock = seed<<20^uint64(i), clock(seed, i)
 		if p.Nodes[i].Host {
 			known.Line = p.Nodes[i].Ends[0].Link.Rate
 		} else {
@@ -140,6 +141,11 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 		}
 	}
 	return n, n.addFlows(flows, tagged)
+}
+
+// clock is how far ahead a node's clock is: as long as any period of a scheme, and more.
+func clock(seed uint64, node int) units.Time {
+	return units.Time(rand.New(rand.NewPCG(seed, 1<<40|uint64(node))).Int64N(int64(units.Second)))
 }
 
 // share is what a flow is entitled to; a switch that sees a flow's frames the

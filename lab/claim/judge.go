@@ -36,7 +36,7 @@ type Measurement struct {
 	Paper    *float64         `json:"paper"` // null: the paper prints none
 	Bound    experiment.Bound `json:"bound,omitempty"`
 	Limit    *float64         `json:"limit,omitempty"`  // of what it says in words
-	Within   *float64         `json:"within,omitempty"` // the same, if it says that two are alike
+	Within   *float64         `json:"within,omitempty"` // the same, if it says that two are alike: a part of limit
 	As       experiment.As    `json:"as"`
 	Unit     string           `json:"unit"`
 	Measured *float64         `json:"measured"`           // over the seeds; null: that is without bound, or not known
@@ -47,6 +47,8 @@ type Measurement struct {
 	N        int              `json:"n"`
 	Never    int              `json:"never"` // in so many of them it never came
 	Verdict  Verdict          `json:"verdict"`
+	left     bool             // out, on purpose, by --quick
+
 	// Direction says of an inequality that is violated that the effect is there, at least half of it.
 	Direction bool `json:"direction,omitempty"`
 }
@@ -66,10 +68,11 @@ func judge(e *experiment.Experiment, c *experiment.Claim, r *run.Result) Result 
 	return of(c, func(p *experiment.Part) Measurement { return measure(e, p, r) })
 }
 
-// of puts a claim together from its measurements, of which the worst decides.
+// of puts a claim together from its measurements, of which the worst decides. With --quick some
+// are left out on purpose: the others decide.
 func of(c *experiment.Claim, measured func(*experiment.Part) Measurement) Result {
 	out := Result{ID: c.ID, Text: c.Text, Note: c.Note}
-	for i, p := range c.Parts() {
+	for _, p := range c.Parts() {
 		m := measured(&p)
 		m.about(&p)
 		out.Measurements = append(out.Measurements, m)
@@ -78,7 +81,7 @@ func of(c *experiment.Claim, measured func(*experiment.Part) Measurement) Result
 				out.Schemes = append(out.Schemes, s)
 			}
 		}
-		if i == 0 || worse(m.Verdict, out.Verdict) {
+		if out.Verdict == "" || worse(m.Verdict, out.Verdict) && !m.left || out.left {
 			out.Measurement = m
 		}
 	}
@@ -141,7 +144,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 		}
 		v := ran.Samples(p.MetricOf(i))
 		if v == nil {
-			m.Verdict = NotRun
+			m.Verdict, m.left = NotRun, r.Quick
 			return m
 		}
 		samples = append(samples, v)
@@ -149,7 +152,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 	if len(p.Schemes) == 1 && p.Over != "" {
 		v := r.Of(p.Schemes[0]).Samples(p.Over)
 		if v == nil {
-			m.Verdict = NotRun
+			m.Verdict, m.left = NotRun, r.Quick
 			return m
 		}
 		samples = append(samples, v)
@@ -336,7 +339,7 @@ func (m *Measurement) Theirs() string {
 	case m.Limit == nil:
 		return experiment.Number(nil, "")
 	case m.Within != nil:
-		return fmt.Sprintf("words: %s ± %s", experiment.Number(m.Limit, m.Unit), experiment.Number(m.Within, m.Unit))
+		return fmt.Sprintf("words: %s ± %.4g %%", experiment.Number(m.Limit, m.Unit), 100**m.Within)
 	case *m.Limit == 1 && m.As == experiment.Ratio, *m.Limit == 0 && m.As == experiment.Reduction:
 		sign = map[experiment.Bound]string{experiment.AtLeast: "> ", experiment.AtMost: "< "}[m.Bound]
 	}

@@ -79,7 +79,7 @@ func grade(as experiment.As, bound experiment.Bound, p, v float64) (verdict Verd
 }
 
 // stands reports whether what a paper says in words is so at a number: that it is
-// on one side of a limit, or no further than within from it. An order of two is no order if they are equal.
+// on one side of a limit, or no further from it than a part `within` of it. An order of two is no order if they are equal.
 func stands(as experiment.As, bound experiment.Bound, limit, within, v float64) bool {
 	even := as == experiment.Ratio && limit == 1 || as == experiment.Reduction && limit == 0
 	switch {
@@ -90,5 +90,5 @@ func stands(as experiment.As, bound experiment.Bound, limit, within, v float64) 
 	case bound == experiment.AtMost:
 		return v <= limit+slip*math.Abs(limit)
 	}
-	return math.Abs(v-limit) <= within+slip
+	return math.Abs(v-limit) <= (within+slip)*math.Abs(limit)
 }

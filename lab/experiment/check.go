@@ -23,6 +23,7 @@ func (e *Experiment) Check() error {
 
 // check finds what is wrong with an experiment.
 func (e *Experiment) check() error {
+	e.checked = true
 	if strings.Trim(e.ID, "abcdefghijklmnopqrstuvwxyz0123456789/-") != "" || e.ID == "" {
 		return fmt.Errorf("id %q: only a-z, 0-9, / and -", e.ID)
 	}
@@ -60,6 +61,9 @@ func (e *Experiment) check() error {
 	if len(e.Schemes) == 0 {
 		return errors.New("there are no schemes")
 	}
+	if err := e.nameSchemes(); err != nil {
+		return err
+	}
 	known := e.Known(plan, flows, e.Seed)
 	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
 		parts, err := s.Build(known)
@@ -77,6 +81,21 @@ func (e *Experiment) check() error {
 		return err
 	}
 	return e.checkClaims()
+}
+
+// nameSchemes gives every scheme the name by which results, claims and --schemes know it.
+func (e *Experiment) nameSchemes() error {
+	keys := Keys(e.Schemes)
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			return at(e.Schemes[i].Name, "scheme %s is there twice: give one of them a label", key)
+		}
+		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == ',' || r == '@' || r == 0x7F }) {
+			return at(e.Schemes[i].Name, "scheme %q: no blanks, commas and @ in a label", key)
+		}
+		e.Schemes[i].key = key
+	}
+	return nil
 }
 
 // complete puts in what may be left out and has a value nevertheless, with its source.
@@ -106,7 +125,7 @@ func (e *Experiment) checkParameters() error {
 			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
 		}
 	}
-	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay} {
+	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase} {
 		if d.Value.V < 0 {
 			return at(d.Value, "%s %v must not be negative", name, d.Value.V)
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"photon/config"
 )
 
 // Claim is a statement of the paper: a number that it prints, or something that it says
@@ -18,6 +20,8 @@ type Claim struct {
 	// what the claim has, but for what it says itself.
 	Measurements []Part `yaml:"measurements"`
 	Note         string `yaml:"note"` // why it differs, in two sentences; longer stories are the experiment's
+	// Holds was the name of bound.
+	Holds config.Value[string] `yaml:"holds" jsonschema:"-"`
 }
 
 // Part is what a claim measures and what the paper has of it. Measured is a metric of the
@@ -31,7 +35,7 @@ type Part struct {
 	Paper   *float64 `yaml:"paper"` // the number that the paper prints
 	Bound   Bound    `yaml:"bound"` // of that number, or of limit
 	// Limit is what the paper's words come to where it prints no number: with a bound the measured
-	// number is on that side of it, else no further than within from it.
+	// number is on that side of it, else no further from it than a part within of it.
 	Limit  *float64 `yaml:"limit"`
 	Within float64  `yaml:"within"`
 	Stat   string   `yaml:"stat"` // over the seeds: median, or mean of what is a part of the runs
@@ -108,6 +112,9 @@ func (e *Experiment) checkClaims() error {
 	seen := map[string]bool{}
 	for i := range e.Claims {
 		c := &e.Claims[i]
+		if c.Holds.IsSet() {
+			return at(c.Holds, "claim %s: `holds` is called `bound` now, since holds is a verdict (holds: at_most is bound: at_most, holds: near is to be left out)", c.ID)
+		}
 		if seen[c.ID] || c.ID == "" {
 			return fmt.Errorf("claim %q: every claim needs an id of its own", c.ID)
 		}
@@ -157,8 +164,8 @@ func (e *Experiment) checkPart(p *Part) error {
 		return fmt.Errorf("either the paper prints a number, or a limit says what its words come to")
 	case p.Paper == nil && p.Limit == nil && (p.Bound != "" || p.Within != 0):
 		return fmt.Errorf("a bound needs a number: paper, or limit")
-	case p.Limit != nil && (p.Bound == "") == (p.Within == 0), p.Limit == nil && p.Within != 0, p.Within < 0:
-		return fmt.Errorf("a limit has a bound, or a distance `within` which it is")
+	case p.Limit != nil && (p.Bound == "") == (p.Within == 0), p.Limit == nil && p.Within != 0, p.Within < 0, p.Within > 0 && *p.Limit == 0:
+		return fmt.Errorf("a limit has a bound, or a part of it, `within`, that is near enough")
 	case kind == Fraction && p.Paper != nil && (*p.Paper < 0 || *p.Paper > 1):
 		return fmt.Errorf("a fraction is from 0 to 1, not %v", *p.Paper)
 	case kind == Fraction && p.Paper != nil && p.Bound == "" && (*p.Paper == 0 || *p.Paper == 1), kind == Ratio && p.Paper != nil && p.Bound == "" && *p.Paper == 1:

@@ -7,6 +7,8 @@ package experiment
 import (
 	"cmp"
 	"crypto/sha256"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -51,6 +53,7 @@ type Experiment struct {
 	file     string            // for errors
 	digest   [sha256.Size]byte // of its text
 	variants []Variant
+	checked  bool // it is one, and not flows of a file for agents
 }
 
 // Paper says where the experiment comes from.
@@ -141,6 +144,10 @@ type Parameters struct {
 	// What network cards have and simulators leave out; 0 if absent.
 	NPDelay    Sourced[units.Time] `yaml:"np_delay"`    // of hosts, from the decision to send a CNP until it is ready to leave
 	PauseDelay Sourced[units.Time] `yaml:"pause_delay"` // of hosts, from the arrival of a PFC frame until it is obeyed; the headroom holds what comes meanwhile
+
+	// StartPhase is how much later than `start` says a flow begins at most: drawn by the seed for
+	// each; the largest base round-trip time if absent.
+	StartPhase Sourced[units.Time] `yaml:"start_phase"`
 
 	// Alpha lets xoff and xon follow what is free: so much of the free buffer is
 	// added to them. With alpha_by_rate a port that is faster than link_rate gets
@@ -280,6 +287,8 @@ type SchemeUse struct {
 	// ByRate is set otherwise yet at congestion points of ports of a rate. The
 	// recipe's own rules for other rates do not apply there.
 	ByRate map[units.Rate]map[string]Sourced[string] `yaml:"-"`
+
+	key string // tells it from others of its name
 }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -306,7 +315,23 @@ type Plot struct {
 }
 
 // Key is what the scheme is called in the experiment's results.
-func (u SchemeUse) Key() string { return cmp.Or(u.Label, u.Name.V) }
+func (u SchemeUse) Key() string { return cmp.Or(u.Label, u.key, u.Name.V) }
+
+// Keys are what schemes are called that stand in one list: by their labels, by their names, and
+// those that have neither for themselves by name and parameters, as pcn:wmin=1/16.
+func Keys(uses []SchemeUse) (keys []string) {
+	for i, u := range uses {
+		key := cmp.Or(u.Label, u.Name.V)
+		taken := slices.ContainsFunc(slices.Concat(uses[:i], uses[i+1:]), func(o SchemeUse) bool { return cmp.Or(o.Label, o.Name.V) == key })
+		if u.Label == "" && taken {
+			for _, name := range slices.Sorted(maps.Keys(u.Params)) {
+				key += ":" + name + "=" + u.Params[name].Value.V
+			}
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
 
 // Values are the parameters that the experiment sets.
 func (u SchemeUse) Values() map[string]string {

@@ -35,6 +35,9 @@ type FlowKind struct {
 	Weight float64
 	Cap    units.Rate
 	Shared uint32 // whose messages they are; 0: of none
+
+	exact bool // when they start is drawn already
+	lasts bool // they stop so long after their start
 }
 
 // hosts resolves a name, a range of names or *.
@@ -83,6 +86,7 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 			return nil, err
 		}
 	}
+	e.phases(p, seed, list)
 	if len(e.Listed) > 0 {
 		kind, all := &FlowKind{Group: ListedGroup, Weight: 1}, p.Hosts()
 		list = slices.Grow(list, len(e.Listed))
@@ -100,6 +104,36 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		}
 	}
 	return list, nil
+}
+
+// phases moves flows that start at a time that an experiment gives by what nobody
+// controls: no two hosts do something at one instant.
+func (e *Experiment) phases(p *topology.Plan, seed uint64, list []Flow) {
+	if !e.checked {
+		return // not of an experiment
+	}
+	most := e.StartPhase(p, list)
+	if most <= 0 {
+		return
+	}
+	random := rand.New(rand.NewPCG(seed, 1<<41))
+	for i := range list {
+		if f := &list[i]; !f.exact {
+			phase := units.Time(random.Int64N(int64(most)))
+			if f.Start += phase; f.Stop > 0 && f.lasts {
+				f.Stop += phase
+			}
+		}
+	}
+}
+
+// StartPhase is how much later than it says a flow starts at most: a round-trip time, if
+// the experiment says nothing else.
+func (e *Experiment) StartPhase(p *topology.Plan, list []Flow) units.Time {
+	if s := e.Parameters.StartPhase.Value; s.IsSet() {
+		return s.V
+	}
+	return e.Known(p, list, 0).RTT
 }
 
 // ListedGroup is the group of all listed flows.
@@ -137,7 +171,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 	if len(pairs) == 0 {
 		return nil, at(g.To, "a flow from %s to itself", g.To.V)
 	}
-	kind := &FlowKind{Group: g.label(), Rate: g.Rate.V, Begin: g.Begin.V, Weight: g.Weight.Or(1), Cap: g.Cap.V}
+	kind := &FlowKind{Group: g.label(), Rate: g.Rate.V, Begin: g.Begin.V, Weight: g.Weight.Or(1), Cap: g.Cap.V, exact: g.Spread.V > 0, lasts: g.Lasts.V > 0}
 	until := g.Until.Or(e.Duration)
 	every := g.Every.V
 	if g.Gap.IsSet() {

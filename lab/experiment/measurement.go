@@ -80,6 +80,7 @@ type Metric struct {
 	To    units.Time             `yaml:"to"`    // 0: the end
 	Value float64                `yaml:"value"` // a threshold
 	Per   float64                `yaml:"per"`   // the result is divided by it; 1 if absent
+	By    config.Value[string]   `yaml:"by"`    // and by this metric, one above it in the list
 	Part  float64                `yaml:"part"`  // within, first_within: tolerance, a part of value
 	Hold  units.Time             `yaml:"hold"`  // first_*: it must last so long; deadlock: without a frame sent for so long
 	Flows config.Value[[]string] `yaml:"flows"` // of fct and the like
@@ -259,6 +260,9 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 
 // check finds what is wrong with a metric.
 func (m *Metric) check(e *Experiment) error {
+	if above := e.above(m); m.By.IsSet() && !slices.Contains(above, m.By.V) {
+		return at(m.By, "metric %s is divided by %q: there is no such metric above it (%s)", m.Name, m.By.V, others(m.By.V, above))
+	}
 	kind, ok := MetricKinds[m.Do.V]
 	if !ok {
 		return at(m.Do, "metric %s does %q (%s)", m.Name, m.Do.V, others(m.Do.V, sortedKeys(MetricKinds)))
@@ -311,6 +315,17 @@ func (e *Experiment) MetricNames() (names []string) {
 		names = append(names, DynamicsMetrics...)
 	}
 	for i := range e.Measure.Metrics {
+		names = append(names, e.Measure.Metrics[i].Name)
+	}
+	return names
+}
+
+// above are the metrics that are evaluated before one.
+func (e *Experiment) above(m *Metric) (names []string) {
+	for i := range e.Measure.Metrics {
+		if &e.Measure.Metrics[i] == m {
+			break
+		}
 		names = append(names, e.Measure.Metrics[i].Name)
 	}
 	return names

@@ -19,7 +19,7 @@ func TestParseRefuses(t *testing.T) {
 		{"to: R2", "to: R9", `there is no host "R9"`}, {"to: R0", "to: S0", `there is no host "S0"`}, {"from: H0, to: R0", "from: H0, to: H0", "to itself"},
 		{"name: dcqcn", "name: warp", `there is no scheme "warp"`}, {"value: 509KB", "value: 600KB", "is above xoff"}, {"value: 3,", "value: 9,", "there are 0 to 7"},
 		{"kind: dynamics", "kind: vibes", `measurement "vibes"`}, {"  to: S1", "  to: S9", `S0 has no link to "S9"`},
-		{"metric: goodput_bps", "metric: karma", "claim pcn-steady-rate"}, {"holds: at_most", "holds: mostly", "near, at_most or at_least"},
+		{"metric: goodput_bps", "metric: karma", "claim steady-rate"}, {"bound: at_most", "bound: mostly", "at_least or at_most"}, {"bound: at_most", "holds: at_most", "`holds` is called `bound` now"},
 		{"id: pcn/fig11", "id: PCN/fig11", "only a-z"}, {"duration: 200ms", "duration: 20ms", "must lie within the duration"},
 		{", source: \"7: PFC with XOFF = 512 KB in all experiments\"", "", "parameter xoff has no value or no source"}, {"seed: 1", "sead: 1", `unknown key "sead"`},
 	} {

@@ -124,6 +124,13 @@ func (w *Watch) Metrics() Metrics {
 	for i := range w.e.Measure.Metrics {
 		x := metric{&w.e.Measure.Metrics[i]}
 		m[x.Name] = x.evaluate(w)
+		if by := m[x.By.V]; x.By.IsSet() && m[x.Name] != nil {
+			if by == nil || *by == 0 {
+				m[x.Name] = nil
+				continue
+			}
+			*m[x.Name] /= *by
+		}
 	}
 	return m
 }

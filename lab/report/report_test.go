@@ -135,9 +135,10 @@ func TestReportAndTable(t *testing.T) {
 	if _, err := Page(e, dir, nil, pages.Write); err == nil {
 		t.Error("a report of nothing")
 	}
+	e.Repeat, e.Alternatives = 2, e.Alternatives[:2]
 	r := replayed(t, e, run.Options{World: "sim", Schemes: []string{"pcn"}}, dir)
 	page := pageOf(t, e, dir)
-	for _, want := range []string{"reproduced", "steady_queue_bytes_mean", "512KB", "photon replay pcn/fig11 --schemes pcn", "every frame accounted for", "phase first_packet", "Permission is hereby granted"} {
+	for _, want := range []string{"reproduced", "steady_queue_bytes_mean", "512KB", "photon replay pcn/fig11 --schemes pcn", "every frame accounted for", "period 50us", "n = 2", "Permission is hereby granted"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report lacks %q", want)
 		}

@@ -86,11 +86,16 @@ func list(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (job
 	}
 	for i, use := range e.Alternatives {
 		if slices.ContainsFunc(uses, func(u experiment.SchemeUse) bool { return u.Name.V == use.Name.V }) {
-			jobs = append(jobs, &Job{Use: use, e: e, Seed: seed, First: true, Alternative: true, number: i})
+			for k := range min(repeats(e, o), otherwise) {
+				jobs = append(jobs, &Job{Use: use, e: e, Seed: seed + uint64(k), First: k == 0, Alternative: true, number: i})
+			}
 		}
 	}
 	return jobs
 }
+
+// otherwise is with how many seeds other choices are run.
+const otherwise = 5
 
 // own is the scheme as a value of the sweep has it: its parameters may be what is
 // swept.
@@ -126,10 +131,17 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 		r.Runs = append(r.Runs, run)
 		r.Timing.Runs = append(r.Timing.Runs, timing)
 	}
-	for _, j := range jobs {
-		if j.Alternative {
-			r.Alternatives = append(r.Alternatives, Alternative{Scheme: j.Use.Name.V, Params: j.Use.Values(), Metrics: j.result.metrics})
+	for i, use := range e.Alternatives {
+		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return !j.Alternative || j.number != i })
+		if len(mine) == 0 {
+			continue
 		}
+		run, _ := Merge(mine)
+		a := Alternative{Scheme: use.Name.V, Params: use.Values(), Seeds: len(mine), Metrics: measure.Metrics{}}
+		for name, s := range run.Statistics {
+			a.Metrics[name] = s.Median
+		}
+		r.Alternatives = append(r.Alternatives, a)
 	}
 	r.Timing.Cores, r.Timing.Parallel, r.Timing.Elapsed = runtime.NumCPU(), parallel(o), time.Since(begin).Seconds()
 	return r

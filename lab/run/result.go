@@ -27,7 +27,8 @@ type Result struct {
 type Alternative struct {
 	Scheme  string            `json:"scheme"`
 	Params  map[string]string `json:"params"`
-	Metrics measure.Metrics   `json:"metrics"`
+	Seeds   int               `json:"seeds"`
+	Metrics measure.Metrics   `json:"metrics"` // medians over the seeds
 }
 
 // Run is one scheme's: all values of a sweep and all seeds. A metric of a sweep is

@@ -31,7 +31,7 @@ func TestGoldenTraces(t *testing.T) {
 	golden, got := runtest.Golden(t), map[string]string{}
 	for _, e := range runtest.Shortest(t) {
 		for _, use := range e.Schemes {
-			got[e.ID+" "+use.Name.V] = traceOf(t, e, use, Options{World: "sim"})
+			got[e.ID+" "+use.Key()] = traceOf(t, e, use, Options{World: "sim"})
 		}
 	}
 	if !maps.Equal(got, golden) {
@@ -63,7 +63,7 @@ func TestTracesDoNotReadOldBuffers(t *testing.T) {
 			}
 			for _, cores := range []int{1, 2} {
 				soiled = false
-				if name := e.ID + " " + use.Name.V; traceOf(t, e, use, Options{World: "sim", Cores: cores}) != golden[name] {
+				if name := e.ID + " " + use.Key(); traceOf(t, e, use, Options{World: "sim", Cores: cores}) != golden[name] {
 					t.Errorf("%s: another trace on %d processors", name, cores)
 				}
 			}
@@ -109,12 +109,12 @@ func TestFigure11(t *testing.T) {
 	}
 	for _, run := range r.Runs {
 		names := slices.Sorted(maps.Keys(run.Metrics))
-		want := slices.Sorted(slices.Values(experiment.DynamicsMetrics))
+		want := slices.Sorted(slices.Values(e.MetricNames()))
 		if !slices.Equal(names, want) {
 			t.Errorf("%s: metrics %v", run.Scheme, names)
 		}
 		for _, m := range names {
-			if experiment.DynamicsDocs[m] == "" {
+			if e.MetricDoc(m) == "" {
 				t.Errorf("%s is not documented", m)
 			}
 		}
@@ -125,8 +125,8 @@ func TestFigure11(t *testing.T) {
 		if *m["goodput_bps"] < 0.95*10e9 || *m["last_pause_s"] > 0.010 || run.Invariants.LostFrames != 0 {
 			t.Errorf("goodput %.4g, last pause %.4g s, %d lost", *m["goodput_bps"], *m["last_pause_s"], run.Invariants.LostFrames)
 		}
-		if *m["aggregate_rate_converged_s"] > 0.002 || *m["queue_drained_s"] > 0.0075 {
-			t.Errorf("converged after %.4g s, drained after %.4g s", *m["aggregate_rate_converged_s"], *m["queue_drained_s"])
+		if *m["settled_s"] > 0.0025 || *m["held_s"] > 0.05 {
+			t.Errorf("settled after %.4g s, held after %.4g s", *m["settled_s"], *m["held_s"])
 		}
 	}
 }

@@ -114,9 +114,7 @@ func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds 
 	}
 	schemes := s.Schemes.V
 	if schemes == nil {
-		for _, u := range h.Schemes {
-			schemes = append(schemes, u.Name.V)
-		}
+		schemes = experiment.Keys(h.Schemes)
 	}
 	for _, scheme := range schemes {
 		axes := s.axes(h, scheme)
@@ -201,7 +199,7 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 		return nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
 	}
 	doc = slices.DeleteFunc(doc, func(m yaml.MapItem) bool { return slices.Contains(aside, text(m.Key)) })
-	doc = onlyScheme(doc, scheme)
+	doc = onlyScheme(doc, slices.Index(experiment.Keys(h.Schemes), scheme), scheme)
 	p := &Point{Experiment: x.id, Scheme: scheme}
 	own := ""
 	for i, a := range axes {
@@ -227,18 +225,16 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 	return p, nil
 }
 
-// onlyScheme leaves one scheme of an experiment, or puts it there.
-func onlyScheme(doc yaml.MapSlice, scheme string) yaml.MapSlice {
+// onlyScheme leaves one scheme of an experiment, that with a number, or puts it there.
+func onlyScheme(doc yaml.MapSlice, number int, scheme string) yaml.MapSlice {
 	use := yaml.MapSlice{{Key: "name", Value: scheme}}
 	i := slices.IndexFunc(doc, func(m yaml.MapItem) bool { return m.Key == "schemes" })
 	if i < 0 {
 		return append(doc, yaml.MapItem{Key: "schemes", Value: []any{use}})
 	}
-	if list, ok := doc[i].Value.([]any); ok {
-		for _, u := range list {
-			if m, ok := u.(yaml.MapSlice); ok && slices.ContainsFunc(m, func(x yaml.MapItem) bool { return x.Key == "name" && text(x.Value) == scheme }) {
-				use = m
-			}
+	if list, ok := doc[i].Value.([]any); ok && number >= 0 && number < len(list) {
+		if m, ok := list[number].(yaml.MapSlice); ok {
+			use = m
 		}
 	}
 	doc[i].Value = []any{use}
