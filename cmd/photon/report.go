@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,8 +14,8 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var file, docs string
-	var keep, unexplained bool
+	var file, docs, compare string
+	var keep, unexplained, update bool
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make one page of the results of all experiments",
@@ -34,6 +35,9 @@ func reportCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "report: %s, %d experiments, %d of the catalogue without results\n", file, len(all), len(missing))
+			if err := compareResults(c, all, compare, update); err != nil {
+				return err
+			}
 			if docs == "" {
 				return nil
 			}
@@ -58,7 +62,33 @@ func reportCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "output", "o", "", "the page (default: DIR/report.html)")
 	f.StringVar(&docs, "reproduction", "", "also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this folder")
+	f.StringVar(&compare, "compare", "", "also compare the verdicts and the traces with those that this `file` keeps; it is an error if any is another")
+	f.BoolVar(&update, "update", false, "with --compare: write the file instead")
 	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it, but for notes")
 	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ or are contradicted need no note that says why")
 	return c
+}
+
+// compareResults compares results with what a file keeps, or keeps them.
+func compareResults(c *cobra.Command, all []*report.Finished, file string, update bool) error {
+	switch {
+	case file == "" && update:
+		return bad(errors.New("--update goes with --compare FILE"))
+	case file == "":
+		return nil
+	case update:
+		return report.WriteKept(file, report.Keep(all))
+	}
+	differences, err := report.Compare(file, report.Keep(all))
+	if err != nil {
+		return bad(err)
+	}
+	for _, d := range differences {
+		fmt.Fprintln(c.OutOrStdout(), d)
+	}
+	if len(differences) > 0 {
+		return fmt.Errorf("%d verdicts and traces are not those of %s; if that is meant, --update writes them there", len(differences), file)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "verdicts and traces are those of %s\n", file)
+	return nil
 }

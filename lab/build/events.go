@@ -3,7 +3,6 @@ package build
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"photon/dataplane"
 	"photon/lab/experiment"
@@ -55,20 +54,15 @@ type rater interface {
 
 func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
 	if ev.Link.IsSet() {
-		a, b, _ := strings.Cut(ev.Link.V, ">")
-		node, port, err := n.Plan.Port(a, b)
-		if err != nil {
-			return nil, err
-		}
 		w, ok := n.World.(rater)
 		if !ok {
 			return nil, fmt.Errorf("this world's links cannot change their rate")
 		}
-		end := n.Plan.Nodes[node].Ends[port]
-		return func(units.Time) {
-			_ = w.SetRate(dataplane.End{Node: n.IDs[node], Port: port}, ev.Rate.V) // both ends are there
-			_ = w.SetRate(dataplane.End{Node: n.IDs[end.Node], Port: end.Port}, ev.Rate.V)
-		}, nil
+		places, err := ev.Places(n.Plan)
+		if err != nil {
+			return nil, err
+		}
+		return func(now units.Time) { n.keep(n.setLinks(now, w, places, ev.Rate.V)) }, nil
 	}
 	return func(now units.Time) {
 		n.Collect()

@@ -30,11 +30,15 @@ type Network struct {
 	Priority int   // of data, unless a flow has another
 	Lossless uint8 // priorities
 
-	inOrder   []Host                   // the hosts by node of the plan: see Collect
-	shares    map[uint32]marking.Share // by flow hash
-	late      []int32                  // flows that hosts do not know of yet, in the order of their starts
-	over      []int32                  // that ended, and whose receivers know of them still
-	forgetful bool                     // receivers are to forget flows that have ended
+	inOrder   []Host                         // the hosts by node of the plan: see Collect
+	shares    map[uint32]marking.Share       // by flow hash
+	late      []int32                        // flows that hosts do not know of yet, in the order of their starts
+	over      []int32                        // that ended, and whose receivers know of them still
+	configs   map[int]dataplane.SwitchConfig // of switches, as they are now
+	down      topology.Down                  // links that failed
+	failed    bool                           // one of them ever did
+	fault     error                          // of something that happened on the way
+	forgetful bool                           // receivers are to forget flows that have ended
 	observer  Observer
 	recorded  bool   // nothing runs in its world: counters of whole hosts are not there
 	taps      []*tap // of all nodes, if the observer is told of pauses
@@ -161,7 +165,7 @@ func (n *Network) share(hash uint32) marking.Share {
 func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Network {
 	return &Network{
 		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(),
-		shares: map[uint32]marking.Share{}, recorded: true,
+		shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
 	}
 }
 
@@ -237,19 +241,25 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 		}
 		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V), Alpha: alphaOf(p, end.Link.Rate)})
 	}
-	for _, to := range n.Plan.Hosts() {
-		if ports := routes[to]; len(ports) > 0 {
-			c.Static = append(c.Static, dataplane.StaticEntry{MAC: topology.MAC(to, 0), Ports: ports})
-		}
-	}
+	c.Static = static(n.Plan, routes)
 	envs := n.World.NewEnvs(len(node.Ends))
 	s, err := dataplane.NewSwitch(c, envs)
 	if err != nil {
 		return err
 	}
-	n.Switches[i] = s
+	n.Switches[i], n.configs[i] = s, c
 	n.add(i, s, envs, len(node.Ends))
 	return nil
+}
+
+// static are the entries that lead to all hosts.
+func static(p *topology.Plan, routes map[int][]uint16) (list []dataplane.StaticEntry) {
+	for _, to := range p.Hosts() {
+		if ports := routes[to]; len(ports) > 0 {
+			list = append(list, dataplane.StaticEntry{MAC: topology.MAC(to, 0), Ports: ports})
+		}
+	}
+	return list
 }
 
 // addFlows tells the senders of the flows, or has those that can be told late
@@ -337,6 +347,11 @@ func (n *Network) Lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
+			if n.failed { // what a link took with it is no fault of a node, nor what is out of order for it
+				for prio := range pfc.Classes {
+					discarded[prio] -= st.Ports[i].Discards[dataplane.DropLink][prio] + st.Ports[i].Discards[dataplane.DropSequence][prio]
+				}
+			}
 			for prio := range pfc.Classes {
 				if n.Lossless>>prio&1 != 0 {
 					lost += discarded[prio]

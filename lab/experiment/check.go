@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"photon/config"
 	"photon/lab/topology"
 	"photon/pfc"
+	"photon/ratelimit"
 	"photon/units"
 )
 
@@ -73,6 +75,9 @@ func (e *Experiment) check() error {
 		if err := e.checkLength(s.Name.V, parts.Carry); err != nil {
 			return err
 		}
+		if err := e.checkBegin(s.Name.V, parts.RP); err != nil {
+			return err
+		}
 	}
 	if err := e.checkMeasure(plan, flows); err != nil {
 		return err
@@ -81,6 +86,23 @@ func (e *Experiment) check() error {
 		return err
 	}
 	return e.checkClaims()
+}
+
+// checkBegin finds flows that are to begin at a rate under a scheme whose reaction points
+// cannot: they would be held at that rate for good. Without a reaction point that is what is meant.
+func (e *Experiment) checkBegin(name string, newRP func(*ratelimit.Port) ratelimit.RP) error {
+	for i := range e.Flows {
+		g := &e.Flows[i]
+		if !g.Begin.IsSet() || newRP == nil {
+			continue
+		}
+		rp := newRP(&ratelimit.Port{})
+		_, starts := rp.(ratelimit.Starter)
+		if _, none := rp.(ratelimit.Unlimited); !starts && !none {
+			return at(g.Begin, "flows %s begin at %v: the reaction point of %s cannot (it has no StartAt), and would be held there", g.label(), g.Begin.V, name)
+		}
+	}
+	return nil
 }
 
 // nameSchemes gives every scheme the name by which results, claims and --schemes know it.
@@ -183,15 +205,79 @@ func (e *Experiment) checkMeasure(plan *topology.Plan, flows []Flow) error {
 
 // checkEvents finds events of what is not there.
 func (e *Experiment) checkEvents(plan *topology.Plan) error {
-	for _, ev := range e.Events {
-		if ev.Link.IsSet() {
-			a, b, _ := strings.Cut(ev.Link.V, ">")
-			if _, _, err := plan.Port(a, b); err != nil {
-				return at(ev.Link, "%v", err)
+	groups := e.groups()
+	for i := range e.Events {
+		ev := &e.Events[i]
+		switch {
+		case ev.Link.IsSet() == ev.Flow.IsSet():
+			return at(ev.At, "event %d: either a link or a flow", i+1)
+		case ev.At.V < 0 || ev.At.V > e.Duration:
+			return at(ev.At, "event %d: at %v, and the run lasts %v", i+1, ev.At.V, e.Duration)
+		case ev.Link.IsSet() && (!ev.Rate.IsSet() || ev.Cap.IsSet() || ev.Rate.V < 0):
+			return at(ev.Link, "event %d: a link has a rate then; 0bps is a link that fails", i+1)
+		case ev.Flow.IsSet() && !ev.Rate.IsSet() && !ev.Cap.IsSet():
+			return at(ev.Flow, "event %d: a flow has a rate or a cap then", i+1)
+		case ev.Rate.V < 0 || ev.Cap.V < 0:
+			return at(ev.Flow, "event %d: a rate must not be negative", i+1)
+		case ev.Flow.IsSet() && !slices.Contains(groups, ev.Flow.V):
+			return at(ev.Flow, "event %d: there are no flows %q (%s)", i+1, ev.Flow.V, others(ev.Flow.V, groups))
+		case ev.Link.IsSet():
+			if _, err := ev.Places(plan); err != nil {
+				return err
+			}
+		}
+	}
+	return e.checkFailures(plan)
+}
+
+// checkFailures finds links that fail and leave a host alone.
+func (e *Experiment) checkFailures(plan *topology.Plan) error {
+	down := topology.Down{}
+	events := slices.Clone(e.Events)
+	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.At.V, b.At.V) })
+	for i := range events {
+		ev := &events[i]
+		if !ev.Link.IsSet() {
+			continue
+		}
+		places, err := ev.Places(plan)
+		if err != nil {
+			return err
+		}
+		for _, p := range places {
+			end := plan.Nodes[p.Node].Ends[p.Port]
+			if ev.Rate.V == 0 && (plan.Nodes[p.Node].Host || plan.Nodes[end.Node].Host) {
+				return at(ev.Link, "link %s cannot fail: a host has no other", ev.Link.V)
+			}
+			down[[2]int{p.Node, p.Port}], down[[2]int{end.Node, end.Port}] = ev.Rate.V == 0, ev.Rate.V == 0
+		}
+		if ev.Rate.V > 0 {
+			continue
+		}
+		for node, routes := range plan.RoutesOver(down) {
+			for _, h := range plan.Hosts() {
+				if len(routes[h]) == 0 {
+					return at(ev.Link, "when link %s fails nothing leads from %s to %s: the network is in two", ev.Link.V, plan.Nodes[node].Name, plan.Nodes[h].Name)
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// Places are the ports of a link that changes, at one end: several, if there are parallel ones.
+func (ev *Event) Places(plan *topology.Plan) (list []Place, err error) {
+	a, b, _ := strings.Cut(ev.Link.V, ">")
+	node, _, err := plan.Port(a, b)
+	if err != nil {
+		return nil, at(ev.Link, "%v", err)
+	}
+	for port, end := range plan.Nodes[node].Ends {
+		if plan.Nodes[end.Node].Name == b {
+			list = append(list, Place{node, port})
+		}
+	}
+	return list, nil
 }
 
 // checkPlots finds plots of metrics that are not there.

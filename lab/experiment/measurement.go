@@ -126,7 +126,7 @@ var MetricKinds = map[string]MetricKind{
 	"unfinished":     {"flows that have not ended", false},
 	"phase_margin":   {"degrees, of PACC's control loop at the hosts' link rate; nothing is run for it", false},
 	"deadlock":       {"seconds until a cycle of paused queues sends nothing for hold; absent: never", false},
-	"deadlocked":     {"1 if there was a deadlock, else 0", false},
+	"deadlocked":     {"1 if there was a deadlock (as `deadlock` finds it), else 0", false},
 }
 
 // ProbeDocs says what the kinds of probes look at.
@@ -257,6 +257,9 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 	}
 	return at(p.Kind, "probe %s: there are no flows %q", p.Name, strings.Join(p.Flows.V, ", "))
 }
+
+// IsDeadlock reports whether the metric is about cycles of queues that wait for each other.
+func (m *Metric) IsDeadlock() bool { return m.Do.V == "deadlock" || m.Do.V == "deadlocked" }
 
 // check finds what is wrong with a metric.
 func (m *Metric) check(e *Experiment) error {

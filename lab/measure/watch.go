@@ -40,8 +40,8 @@ func Start(e *experiment.Experiment, n *build.Network) (*Watch, error) {
 		w.order = append(w.order, x)
 	}
 	for i := range e.Measure.Metrics {
-		if e.Measure.Metrics[i].Do.V == "deadlock" && w.deadlock == nil {
-			w.deadlock = newDeadlock(n, e.Measure.Metrics[i].Hold)
+		if m := &e.Measure.Metrics[i]; m.IsDeadlock() && w.deadlock == nil {
+			w.deadlock = newDeadlock(n, m.Hold)
 		}
 	}
 	if e.Measure.Kind.IsSet() {

@@ -27,22 +27,31 @@ func Table(w io.Writer, results []*claim.Judged) error {
 		}
 	}
 	fmt.Fprintln(t, head+"\tverdict")
-	for i, c := range results[0].Claims {
-		row := c.ID + "\t" + c.Theirs()
-		var verdicts []string
-		for _, r := range results {
-			mine := &r.Claims[i]
-			row += "\t" + mine.Ours()
-			if len(r.Seeds) > 1 {
-				row += fmt.Sprintf("\t%s\t%d", mine.Spread(), mine.N)
-			}
-			if v := mine.Says(); !slices.Contains(verdicts, v) {
-				verdicts = append(verdicts, v)
-			}
+	for i := range results[0].Claims {
+		c := &results[0].Claims[i]
+		claimRow(t, c.ID, results, func(r *claim.Judged) *claim.Measurement { return &r.Claims[i].Measurement })
+		for k := range c.Measurements {
+			claimRow(t, "  "+c.Measurements[k].Name, results, func(r *claim.Judged) *claim.Measurement { return &r.Claims[i].Measurements[k] })
 		}
-		fmt.Fprintln(t, row+"\t"+strings.Join(verdicts, " | "))
 	}
 	return t.Flush()
+}
+
+// claimRow is a claim, or one of its measurements, in every world.
+func claimRow(w io.Writer, name string, results []*claim.Judged, of func(*claim.Judged) *claim.Measurement) {
+	row := name + "\t" + of(results[0]).Theirs()
+	var verdicts []string
+	for _, r := range results {
+		m := of(r)
+		row += "\t" + m.Ours()
+		if len(r.Seeds) > 1 {
+			row += fmt.Sprintf("\t%s\t%d", m.Spread(), m.N)
+		}
+		if v := m.Says(); !slices.Contains(verdicts, v) {
+			verdicts = append(verdicts, v)
+		}
+	}
+	fmt.Fprintln(w, row+"\t"+strings.Join(verdicts, " | "))
 }
 
 // metricsTable has a column for each scheme and, if there are several, world.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -96,7 +97,7 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 	if s.observer.Running != nil {
 		s.observer.Running(false)
 	}
-	if err != nil {
+	if err = cmp.Or(err, n.Fault()); err != nil {
 		return r, err
 	}
 	watch.Finish()
