@@ -83,7 +83,7 @@ func (x *Replayed) sound() error {
 // Print prints what came out for a terminal.
 func (x *Replayed) Print(w io.Writer) error {
 	fmt.Fprintln(w)
-	if err := report.Table(w, x.Results); err != nil {
+	if err := report.Table(w, x.Experiment, x.Results); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nreport: %s\n", x.Report)

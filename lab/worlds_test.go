@@ -52,13 +52,13 @@ func TestWorldsAgree(t *testing.T) {
 			if drawn, ok := qcnDraws[m]; ok && one.Scheme == "qcn" {
 				for _, r := range []run.Run{one, other} {
 					if v := r.Metrics[m]; v != nil && (*v < drawn[0] || *v > drawn[1]) {
-						t.Errorf("%s: %s is %s, outside of what other seeds have", r.Scheme, m, experiment.Number(v, experiment.UnitOf(m)))
+						t.Errorf("%s: %s is %s, outside of what other seeds have", r.Scheme, m, experiment.Number(v, e.Unit(m)))
 					}
 				}
 				continue
 			}
 			if !report.Agree(e, m, one.Metrics[m], other.Metrics[m]) {
-				t.Errorf("%s: %s is %s in virtual time and %s on DPDK", one.Scheme, m, experiment.Number(one.Metrics[m], experiment.UnitOf(m)), experiment.Number(other.Metrics[m], experiment.UnitOf(m)))
+				t.Errorf("%s: %s is %s in virtual time and %s on DPDK", one.Scheme, m, experiment.Number(one.Metrics[m], e.Unit(m)), experiment.Number(other.Metrics[m], e.Unit(m)))
 			}
 		}
 	}

@@ -309,6 +309,9 @@ type Plot struct {
 	Sweep []string   `yaml:"sweep"` // metrics, over the sweep's values
 	Bars  []string   `yaml:"bars"`  // metrics, beside each other
 	FCT   string     `yaml:"fct"`   // a group of flows: the distribution of their completion times
+	// Slowdown is a group of flows: median and 99th percentile by flow size. Experiments
+	// with workloads have such a plot of all flows in any case.
+	Slowdown string `yaml:"slowdown"`
 	From  units.Time `yaml:"from"`
 	To    units.Time `yaml:"to"` // 0: the end
 	Log   bool       `yaml:"log"`

@@ -39,7 +39,7 @@ type Probe struct {
 	Kind  config.Value[string]   `yaml:"kind"`
 	At    config.Value[[]string] `yaml:"at"`    // "S0>S1": the port of S0 that leads to S1; "tor": all ports of a layer; "*": of all switches
 	Flows config.Value[[]string] `yaml:"flows"` // groups; "*": all
-	Each  bool                   `yaml:"each"`  // a column for every flow, not their sum
+	Each  bool                   `yaml:"each"`  // a column for every flow or port, not their sum
 	// Priority is the only one that counts, of what is counted at ports; absent:
 	// all that are lossless.
 	Priority config.Value[int] `yaml:"priority"`
@@ -51,23 +51,23 @@ type ProbeKind struct {
 	Doc     string
 	At      bool // looks at ports, else at flows
 	Counter bool
-	Bytes   bool // a counter of bytes: its rate is in bits per second
+	Unit    string // of what is read; "": a number. The rate of bytes is in bits per second
 }
 
 // ProbeKinds says what kinds there are. Package measure reads them.
 var ProbeKinds = map[string]ProbeKind{
-	"queue":    {"bytes of data waiting at ports", true, false, true},
-	"sent":     {"bytes that ports have put on the wire", true, true, true},
-	"xoffs":    {"XOFF frames that ports have sent to their peers, refreshes included", true, true, false},
-	"paused":   {"how many of the ports are paused by their peers", true, false, false},
-	"marked":   {"frames marked CE at ports", true, true, false},
-	"ue":       {"frames marked UE (TCD) at ports", true, true, false},
-	"frames":   {"frames of data that ports have sent", true, true, false},
-	"received": {"bytes on the wire that reached their receivers in order", false, true, true},
-	"sending":  {"bytes on the wire that senders have sent", false, true, true},
-	"allowed":  {"rate that reaction points allow, bit/s", false, false, false},
-	"notified": {"CNPs and CNMs that reaction points were told of", false, true, false},
-	"active":   {"flows that have begun and not ended", false, false, false},
+	"queue":    {"bytes of data waiting at ports", true, false, "B"},
+	"sent":     {"bytes that ports have put on the wire", true, true, "B"},
+	"xoffs":    {"XOFF frames that ports have sent to their peers, refreshes included", true, true, ""},
+	"paused":   {"how many of the ports are paused by their peers", true, false, ""},
+	"marked":   {"frames marked CE at ports", true, true, ""},
+	"ue":       {"frames marked UE (TCD) at ports", true, true, ""},
+	"frames":   {"frames of data that ports have sent", true, true, ""},
+	"received": {"bytes on the wire that reached their receivers in order", false, true, "B"},
+	"sending":  {"bytes on the wire that senders have sent", false, true, "B"},
+	"allowed":  {"rate that reaction points allow, bit/s", false, false, "bit/s"},
+	"notified": {"CNPs and CNMs that reaction points were told of", false, true, ""},
+	"active":   {"flows that have begun and not ended", false, false, ""},
 }
 
 // Metric is a number made of what was sampled, or of the flows that ended.
@@ -87,46 +87,48 @@ type Metric struct {
 	Stat  config.Value[string]   `yaml:"stat"`  // of fct and slowdown: mean, p50, p95, p99, p999, max
 	Sizes [2]units.Size          `yaml:"sizes"` // flows larger than the first, up to the second; 0, 0: all
 	Loop  *PILoop                `yaml:"loop"`  // of phase_margin
+	Unit  string                 `yaml:"unit"`  // s, B, bit/s or any other, of what is divided by per or by; else what is measured has one
 }
 
 // MetricKind is a thing that a metric does.
 type MetricKind struct {
 	Doc   string
-	Probe bool // it is done to a probe
+	Probe bool   // it is done to a probe
+	Unit  string // "=": that of the samples; "+": that of the counter, "/s": of its growth per second
 }
 
 // MetricKinds says what can be done. Package measure does it.
 var MetricKinds = map[string]MetricKind{
-	"mean":           {"mean of the samples", true},
-	"max":            {"largest sample", true},
-	"min":            {"smallest sample", true},
-	"max_at":         {"seconds until the largest sample, the first of them", true},
-	"stddev":         {"standard deviation of the samples", true},
-	"last":           {"last sample", true},
-	"p50":            {"median of the samples", true},
-	"p99":            {"99th percentile of the samples", true},
-	"delta":          {"growth of a counter", true},
-	"rate":           {"growth of a counter per second; bytes count as bits", true},
-	"jain":           {"Jain's fairness index of the growth of a counter's columns", true},
-	"first_at_most":  {"seconds until the first sample after from that is at most value, for hold", true},
-	"first_at_least": {"seconds until the first sample after from that is at least value, for hold", true},
-	"first_within":   {"seconds until the first sample after from that is within part of value, for hold", true},
-	"last_above":     {"seconds until the last sample above value", true},
-	"last_below":     {"seconds until the last sample below value", true},
-	"time_above":     {"seconds in which samples are above value", true},
-	"time_below":     {"seconds in which samples are below value", true},
-	"lifetime":       {"seconds from the first growth of a counter, or sample above 0, to the last", true},
-	"gap":            {"how much less the growth of a counter's smallest column is than its largest's, as a part of that", true},
-	"spread":         {"growth per second of a counter's largest column less its smallest's; bytes count as bits", true},
-	"within":         {"part of the samples of all columns that are within part of value", true},
-	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in", false},
-	"slowdown":       {"completion time of flows against an empty network", false},
-	"completed":      {"flows that ended", false},
-	"completion":     {"flows that ended, per second from the first start", false},
-	"unfinished":     {"flows that have not ended", false},
-	"phase_margin":   {"degrees, of PACC's control loop at the hosts' link rate; nothing is run for it", false},
-	"deadlock":       {"seconds until a cycle of paused queues sends nothing for hold; absent: never", false},
-	"deadlocked":     {"1 if there was a deadlock (as `deadlock` finds it), else 0", false},
+	"mean":           {"mean of the samples", true, "="},
+	"max":            {"largest sample", true, "="},
+	"min":            {"smallest sample", true, "="},
+	"max_at":         {"seconds until the largest sample, the first of them", true, "s"},
+	"stddev":         {"standard deviation of the samples", true, "="},
+	"last":           {"last sample", true, "="},
+	"p50":            {"median of the samples", true, "="},
+	"p99":            {"99th percentile of the samples", true, "="},
+	"delta":          {"growth of a counter", true, "+"},
+	"rate":           {"growth of a counter per second; bytes count as bits", true, "/s"},
+	"jain":           {"Jain's fairness index of the growth of a counter's columns", true, ""},
+	"first_at_most":  {"seconds until the first sample after from that is at most value, for hold", true, "s"},
+	"first_at_least": {"seconds until the first sample after from that is at least value, for hold", true, "s"},
+	"first_within":   {"seconds until the first sample after from that is within part of value, for hold", true, "s"},
+	"last_above":     {"seconds until the last sample above value", true, "s"},
+	"last_below":     {"seconds until the last sample below value", true, "s"},
+	"time_above":     {"seconds in which samples are above value", true, "s"},
+	"time_below":     {"seconds in which samples are below value", true, "s"},
+	"lifetime":       {"seconds from the first growth of a counter, or sample above 0, to the last", true, "s"},
+	"gap":            {"how much less the growth of a counter's smallest column is than its largest's, as a part of that", true, ""},
+	"spread":         {"growth per second of a counter's largest column less its smallest's; bytes count as bits", true, "/s"},
+	"within":         {"part of the samples of all columns that are within part of value", true, ""},
+	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in", false, "s"},
+	"slowdown":       {"completion time of flows against an empty network", false, ""},
+	"completed":      {"flows that ended", false, ""},
+	"completion":     {"flows that ended, per second from the first start", false, "/s"},
+	"unfinished":     {"flows that have not ended", false, ""},
+	"phase_margin":   {"degrees, of PACC's control loop at the hosts' link rate; nothing is run for it", false, "°"},
+	"deadlock":       {"seconds until a cycle of paused queues sends nothing for hold; absent: never", false, "s"},
+	"deadlocked":     {"1 if there was a deadlock (as `deadlock` finds it), else 0", false, ""},
 }
 
 // ProbeDocs says what the kinds of probes look at.
@@ -275,6 +277,9 @@ func (m *Metric) check(e *Experiment) error {
 		if p == nil {
 			return at(m.Do, "metric %s: there is no probe %q (%s)", m.Name, m.Of.V, others(m.Of.V, e.probes()))
 		}
+		if m.Do.V == "last" && p.Each {
+			return at(m.Do, "metric %s: the last sample of which column? (mean, max and min are of all; probe %s without `each` is their sum)", m.Name, p.Name)
+		}
 		if slices.Contains(Growth, m.Do.V) && !ProbeKinds[p.Kind.V].Counter {
 			return at(m.Do, "metric %s: %s is of how much a counter grows, and %s is none (mean, max and the like are of samples)", m.Name, m.Do.V, p.Kind.V)
 		}
@@ -366,20 +371,6 @@ func (e *Experiment) WatchedFor(metric string) float64 {
 		return (end - m.From - m.Hold).Seconds()
 	}
 	return 0
-}
-
-// UnitOf is the unit of a metric.
-func UnitOf(metric string) string {
-	metric, _, _ = strings.Cut(metric, "@")
-	switch {
-	case strings.HasSuffix(metric, "_s"):
-		return "s"
-	case strings.HasSuffix(metric, "_bps"):
-		return "bit/s"
-	case strings.Contains(metric, "_bytes"):
-		return "B"
-	}
-	return ""
 }
 
 // Number prints a measured or printed number as the tables do.

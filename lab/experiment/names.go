@@ -93,8 +93,10 @@ func (e *Experiment) checkGroups() error {
 		}
 	}
 	for _, p := range e.Plots {
-		if p.FCT != "" && !known(p.FCT) {
-			return fmt.Errorf("plot %q: there are no flows %q (%s)", p.Name(), p.FCT, others(p.FCT, groups))
+		for _, g := range []string{p.FCT, p.Slowdown} {
+			if g != "" && !known(g) {
+				return fmt.Errorf("plot %q: there are no flows %q (%s)", p.Name(), g, others(g, groups))
+			}
 		}
 	}
 	return nil

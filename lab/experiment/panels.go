@@ -1,22 +1,26 @@
 package experiment
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Panels are the plots of an experiment; those of `dynamics` if it names none.
+// Panels are the plots of an experiment; those of `dynamics` if it names none; and of workloads
+// the slowdown by flow size.
 func (e *Experiment) Panels() []Plot {
-	if len(e.Plots) > 0 {
-		return e.Plots
+	panels := slices.Clone(e.Plots)
+	if len(panels) == 0 && e.Measure.Kind.IsSet() {
+		panels = []Plot{
+			{Y: "rate, Gbit/s", Scale: 1e9, Lines: []string{"aggregate_rate_bps"}, To: e.Measure.Plot},
+			{Y: "queue, KB", Scale: 1e3, Lines: []string{"queue_bytes"}, To: e.Measure.Plot},
+		}
 	}
-	if !e.Measure.Kind.IsSet() {
-		return nil
+	sizes := slices.ContainsFunc(e.Workloads, func(w Workload) bool { return !w.Burst.IsSet() })
+	if sizes && !slices.ContainsFunc(panels, func(p Plot) bool { return p.Slowdown != "" }) {
+		panels = append(panels, Plot{Title: "slowdown by flow size", Slowdown: "*"})
 	}
-	return []Plot{
-		{Y: "rate, Gbit/s", Scale: 1e9, Lines: []string{"aggregate_rate_bps"}, To: e.Measure.Plot},
-		{Y: "queue, KB", Scale: 1e3, Lines: []string{"queue_bytes"}, To: e.Measure.Plot},
-	}
+	return panels
 }
 
 // Name of a panel: its title, or what its axis says, without the unit.

@@ -107,6 +107,8 @@ func panel(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run
 		return drawSweep(e, p, spec, r, schemes, scale)
 	case spec.FCT != "":
 		return drawFCT(e, p, spec, r, schemes)
+	case spec.Slowdown != "":
+		return drawSlowdown(e, p, spec, r, schemes)
 	}
 	return drawBars(p, spec, r, schemes, scale)
 }
@@ -125,12 +127,11 @@ func drawLines(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r 
 		}
 		first, _ := slices.BinarySearch(s.Time, spec.From)
 		last, _ := slices.BinarySearch(s.Time, end+1)
-		step := max(1, (last-first)/1500) // a point per pixel is enough
 		for _, probe := range spec.Lines {
 			for _, name := range s.Columns(probe) {
 				v := s.Column(name)
 				var xy plotter.XYs
-				for i := first; i < last; i += step {
+				for i := first; i < last; i++ {
 					xy = append(xy, plotter.XY{X: s.Time[i].Seconds() * 1e3, Y: v[i] / scale})
 				}
 				if len(xy) == 0 {
@@ -140,7 +141,7 @@ func drawLines(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r 
 				if len(schemes) > 1 {
 					label = scheme + " " + name
 				}
-				if err := addLine(p, xy, plotutil.Color(drawn), label); err != nil {
+				if err := addLine(p, thin(xy), plotutil.Color(drawn), label); err != nil {
 					return err
 				}
 				drawn++
@@ -162,17 +163,22 @@ func drawSweep(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r 
 			var xy plotter.XYs
 			for _, v := range e.Values() {
 				x, err := experiment.SweepNumber(v)
-				if y := m[experiment.Key(metric, v)]; y != nil && err == nil {
-					xy = append(xy, plotter.XY{X: x, Y: *y / scale})
+				if err != nil {
+					continue
 				}
+				y := math.NaN() // there is none
+				if v := m[experiment.Key(metric, v)]; v != nil {
+					y = *v / scale
+				}
+				xy = append(xy, plotter.XY{X: x, Y: y})
 			}
-			if len(xy) == 0 {
-				continue
-			}
-			if err := addLine(p, xy, plotutil.Color(drawn), scheme+" "+metric); err != nil {
+			ok, err := addSweep(p, xy, look{plotutil.Color(drawn), nil}, scheme+" "+metric)
+			if err != nil {
 				return err
 			}
-			drawn++
+			if ok {
+				drawn++
+			}
 		}
 	}
 	if e.Sweep.Log && drawn > 0 {
@@ -211,29 +217,78 @@ func drawBars(p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []stri
 	width := vg.Points(max(2, min(60, 280/float64(len(spec.Bars)))/float64(len(schemes))))
 	for i, scheme := range schemes {
 		m := r.Metrics(scheme)
-		var v plotter.Values
-		for _, metric := range spec.Bars {
-			y := 0.0
-			if m[metric] != nil {
-				y = *m[metric] / scale
+		offset := width * vg.Length(float64(i)-float64(len(schemes)-1)/2)
+		for k, metric := range spec.Bars {
+			if err := bar(p, float64(k), m[metric], scale, width, offset, i); err != nil {
+				return err
 			}
-			v = append(v, y)
 		}
-		bars, err := plotter.NewBarChart(v, width)
-		if err != nil {
-			return err
-		}
-		bars.Color = plotutil.Color(i)
-		bars.Offset = width * vg.Length(float64(i)-float64(len(schemes)-1)/2)
-		p.Add(bars)
-		p.Legend.Add(scheme, bars)
+		p.Legend.Add(scheme, &plotter.BarChart{Color: plotutil.Color(i)})
 	}
 	p.Legend.Top = true
 	p.NominalX(spec.Bars...)
-	if len(strings.Join(spec.Bars, " ")) > 60 { // they would overlap
+	slant(p, spec.Bars)
+	return nil
+}
+
+// slant turns the names below an axis if they would overlap.
+func slant(p *plot.Plot, names []string) {
+	if len(strings.Join(names, " ")) > 60 {
 		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign = math.Pi/8, draw.XRight
 	}
+}
+
+// bar draws one bar. What is missing is said, and is no bar of height 0.
+func bar(p *plot.Plot, x float64, v *float64, scale float64, width, offset vg.Length, color int) error {
+	if v == nil {
+		labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: 0}}, Labels: []string{"none"}})
+		if err != nil {
+			return err
+		}
+		labels.Offset.X = offset
+		labels.TextStyle[0].XAlign, labels.TextStyle[0].Color = draw.XCenter, plotutil.Color(color)
+		p.Add(labels)
+		return nil
+	}
+	b, err := plotter.NewBarChart(plotter.Values{*v / scale}, width)
+	if err != nil {
+		return err
+	}
+	b.XMin, b.Color, b.Offset = x, plotutil.Color(color), offset
+	p.Add(b)
 	return nil
+}
+
+// look is that of a line.
+type look struct {
+	color  color.Color
+	dashes []vg.Length
+}
+
+// addSweep draws a line with a mark at each value; it is broken where there is none. It
+// reports whether there was any.
+func addSweep(p *plot.Plot, xy plotter.XYs, l look, label string) (any bool, err error) {
+	for len(xy) > 0 {
+		n := 0
+		for n < len(xy) && !math.IsNaN(xy[n].Y) {
+			n++
+		}
+		if n > 0 {
+			line, points, err := plotter.NewLinePoints(xy[:n])
+			if err != nil {
+				return any, err
+			}
+			line.Color, line.Width, line.Dashes = l.color, vg.Points(1), l.dashes
+			points.Color, points.Radius = l.color, vg.Points(2)
+			p.Add(line, points)
+			if !any {
+				p.Legend.Add(label, line, points)
+			}
+			any = true
+		}
+		xy = xy[min(n+1, len(xy)):]
+	}
+	return any, nil
 }
 
 func addLine(p *plot.Plot, xy plotter.XYs, c color.Color, label string) error {

@@ -51,7 +51,7 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		end = max(end, f.End)
 		t := (f.End - f.Start).Seconds() // the time a flow waits for its first turn is part of it
 		if m.Do.V == "slowdown" {
-			t = max(1, t/ideal.time(f.From, f.To, f.Size).Seconds())
+			t = (&Ended{FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size)}).Slowdown()
 		}
 		times = append(times, t)
 	}

@@ -48,17 +48,17 @@ func (m metric) value(w *Watch) *float64 {
 	case "within":
 		return m.within(w, x, first, last)
 	}
-	v := w.shown(x, 0)[first:last]
 	t := w.Series.Time[first:last]
 	tick := w.e.Measure.Sample.Seconds()
 	is := func(v float64) *float64 { return &v }
 	switch m.Do.V {
-	case "mean":
-		mean, _ := moments(v)
-		return is(mean)
-	case "stddev":
-		_, deviation := moments(v)
-		return is(deviation)
+	case "mean", "stddev", "p50", "p99":
+		return is(m.ofAll(w, x, first, last))
+	case "lifetime":
+		return m.lifetime(w, x, first, last)
+	}
+	v := m.decisive(w, x, first, last)
+	switch m.Do.V {
 	case "max_at":
 		return is((t[slices.Index(v, slices.Max(v))] - m.From).Seconds())
 	case "max":
@@ -67,9 +67,6 @@ func (m metric) value(w *Watch) *float64 {
 		return is(slices.Min(v))
 	case "last":
 		return is(v[len(v)-1])
-	case "p50", "p99":
-		y, _ := statistic(m.Do.V, slices.Clone(v))
-		return is(y)
 	case "time_above", "time_below":
 		n := 0
 		for _, y := range v {
@@ -85,10 +82,54 @@ func (m metric) value(w *Watch) *float64 {
 			}
 		}
 		return is(0)
-	case "lifetime":
-		return m.lifetime(w, x, first, last)
 	}
 	return m.firstTime(v, t, w.e.Measure.Sample)
+}
+
+// ofAll is a statistic of the samples of all columns.
+func (m metric) ofAll(w *Watch, x *watched, first, last int) float64 {
+	var all []float64
+	for i := range x.raw {
+		all = append(all, w.shown(x, i)[first:last]...)
+	}
+	switch m.Do.V {
+	case "mean":
+		mean, _ := moments(all)
+		return mean
+	case "stddev":
+		_, deviation := moments(all)
+		return deviation
+	}
+	y, _ := statistic(m.Do.V, all)
+	return y
+}
+
+// decisive is, of several columns, at each time the one that decides: what is most must be the
+// most of any, and what must have come down must have in all of them.
+func (m metric) decisive(w *Watch, x *watched, first, last int) []float64 {
+	columns := make([][]float64, len(x.raw))
+	for i := range columns {
+		columns[i] = w.shown(x, i)[first:last]
+	}
+	if len(columns) == 1 {
+		return columns[0]
+	}
+	v := slices.Clone(columns[0])
+	for _, c := range columns[1:] {
+		for k, y := range c {
+			switch m.Do.V {
+			case "min", "first_at_least", "last_below", "time_below":
+				v[k] = min(v[k], y)
+			case "first_within":
+				if math.Abs(y-m.Value) > math.Abs(v[k]-m.Value) {
+					v[k] = y
+				}
+			default:
+				v[k] = max(v[k], y)
+			}
+		}
+	}
+	return v
 }
 
 // moments are the mean and the standard deviation.
@@ -163,7 +204,7 @@ func (m metric) growth(w *Watch, x *watched, first, last int) *float64 {
 		if first > 0 {
 			begin = w.Series.Time[first-1]
 		}
-		if total /= (w.Series.Time[last-1] - begin).Seconds(); kind.Bytes {
+		if total /= (w.Series.Time[last-1] - begin).Seconds(); kind.Unit == "B" {
 			total *= 8
 		}
 	}
@@ -187,13 +228,14 @@ func (m metric) within(w *Watch, x *watched, first, last int) *float64 {
 
 // lifetime is from when something first stirs to when it last does.
 func (m metric) lifetime(w *Watch, x *watched, first, last int) *float64 {
-	raw := x.raw[0]
 	begin, end := -1, -1
 	for i := first; i < last; i++ {
-		stirs := raw[i] > m.Value
-		if experiment.ProbeKinds[x.probe.Kind.V].Counter {
-			stirs = i > 0 && raw[i] > raw[i-1] || i == 0 && raw[i] > 0
-		}
+		stirs := slices.ContainsFunc(x.raw, func(raw []float64) bool {
+			if experiment.ProbeKinds[x.probe.Kind.V].Counter {
+				return i > 0 && raw[i] > raw[i-1] || i == 0 && raw[i] > 0
+			}
+			return raw[i] > m.Value
+		})
 		if stirs {
 			if end = i; begin < 0 {
 				begin = i

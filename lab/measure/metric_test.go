@@ -14,6 +14,7 @@ func TestMetricsOfSamples(t *testing.T) {
 	w := &Watch{e: &experiment.Experiment{Duration: 5 * units.Microsecond, Measure: experiment.Measure{Sample: units.Microsecond}}, probes: map[string]*watched{
 		"queue": {probe: &experiment.Probe{Kind: config.Set("queue")}, raw: [][]float64{{1, 5, 2, 5, 2}}},
 		"bytes": {probe: &experiment.Probe{Kind: config.Set("received")}, raw: [][]float64{{0, 100, 200, 300, 400}, {0, 50, 100, 150, 200}}},
+		"ports": {probe: &experiment.Probe{Kind: config.Set("queue"), Each: true}, raw: [][]float64{{1, 5, 2, 5, 2}, {4, 1, 8, 1, 1}}},
 	}}
 	for i := range 5 {
 		w.Series.Time = append(w.Series.Time, units.Time(i+1)*units.Microsecond)
@@ -33,6 +34,20 @@ func TestMetricsOfSamples(t *testing.T) {
 		{"gap", "bytes", units.Microsecond, 0, 0.5},
 		{"spread", "bytes", units.Microsecond, 0, 50e6 * 8},
 		{"rate", "bytes", units.Microsecond, 0, 150e6 * 8},
+		// Of several columns the most is that of any, and what must have come down must have in all.
+		{"max", "ports", 0, 0, 8},
+		{"min", "ports", 0, 0, 1},
+		{"mean", "ports", 0, 0, 3},
+		{"p50", "ports", 0, 0, 2},
+		{"max_at", "ports", 0, 0, 3e-6},
+		{"first_at_most", "ports", 0, 4, 1e-6},
+		{"first_at_most", "ports", units.Microsecond, 4, 4e-6},
+		{"first_at_least", "ports", 0, 2, 3e-6},
+		{"last_above", "ports", 0, 5, 3e-6},
+		{"last_below", "ports", 0, 2, 5e-6},
+		{"time_above", "ports", 0, 4.5, 3e-6},
+		{"time_below", "ports", 0, 1.5, 4e-6},
+		{"lifetime", "ports", 2 * units.Microsecond, 3, 2e-6},
 	} {
 		m := metric{&experiment.Metric{Name: "m", Do: config.Set(c.do), Of: config.Set(c.of), From: c.from, Value: c.value}}
 		if got := m.evaluate(w); got == nil || math.Abs(*got-c.want) > 1e-9*math.Abs(c.want) {

@@ -2,9 +2,11 @@ package measure
 
 import (
 	"fmt"
+	"strconv"
 
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/topology"
 	"photon/units"
 )
 
@@ -25,12 +27,19 @@ func columns(n *build.Network, p *experiment.Probe) ([]column, error) {
 		if p.Priority.IsSet() {
 			mask = 1 << p.Priority.V
 		}
-		return []column{{p.Name, func(now units.Time) (sum float64) {
-			for _, at := range places {
-				sum += readPort(n, p.Kind.V, at, mask)
-			}
-			return sum
-		}}}, nil
+		if !p.Each {
+			return []column{{p.Name, func(now units.Time) (sum float64) {
+				for _, at := range places {
+					sum += readPort(n, p.Kind.V, at, mask)
+				}
+				return sum
+			}}}, nil
+		}
+		var list []column
+		for i, name := range portNames(n.Plan, places) {
+			list = append(list, column{p.Name + "." + name, func(now units.Time) float64 { return readPort(n, p.Kind.V, places[i], mask) }})
+		}
+		return list, nil
 	}
 	flows := n.Select(p.Flows.V)
 	if !p.Each {
@@ -46,6 +55,21 @@ func columns(n *build.Network, p *experiment.Probe) ([]column, error) {
 		list = append(list, column{fmt.Sprintf("%s.%d", p.Name, i+1), func(now units.Time) float64 { return readFlow(n, p.Kind.V, f, now) }})
 	}
 	return list, nil
+}
+
+// portNames tell ports by where they lead, S0>S1; of parallel links, all but the first have
+// their number behind it.
+func portNames(plan *topology.Plan, places []experiment.Place) (names []string) {
+	seen := map[string]int{}
+	for _, at := range places {
+		node := plan.Nodes[at.Node]
+		name := node.Name + ">" + plan.Nodes[node.Ends[at.Port].Node].Name
+		if seen[name]++; seen[name] > 1 {
+			name += "." + strconv.Itoa(seen[name])
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // readPort reads what a port counts, for a set of priorities.

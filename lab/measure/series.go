@@ -27,7 +27,7 @@ func (s *Series) Column(name string) []float64 {
 	return nil
 }
 
-// Columns returns the names that a probe has: its own, or one per flow.
+// Columns returns the names that a probe has: its own, or one per flow or port.
 func (s *Series) Columns(probe string) (names []string) {
 	for _, n := range s.Names {
 		if n == probe || len(n) > len(probe) && n[:len(probe)] == probe && n[len(probe)] == '.' {

@@ -101,7 +101,7 @@ func (w *Watch) shown(x *watched, i int) []float64 {
 	}
 	back := int(x.probe.Over / w.e.Measure.Sample)
 	scale := 1 / (units.Time(back) * w.e.Measure.Sample).Seconds()
-	if kind.Bytes {
+	if kind.Unit == "B" {
 		scale *= 8
 	}
 	v := make([]float64, len(x.raw[i]))

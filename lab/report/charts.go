@@ -62,6 +62,8 @@ func (c *charter) panel(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		charts = c.sweep(p, r)
 	case p.FCT != "":
 		charts = c.cdf(p, r)
+	case p.Slowdown != "":
+		charts = c.slowdown(p, r)
 	default:
 		charts = c.bars(p, r)
 	}

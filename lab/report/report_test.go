@@ -149,15 +149,15 @@ func TestReportAndTable(t *testing.T) {
 		t.Errorf("%d charts", len(charts))
 	}
 	var table bytes.Buffer
-	if err := Table(&table, []*claim.Judged{r}); err != nil || !strings.Contains(table.String(), "pcn-rate") {
+	if err := Table(&table, e, []*claim.Judged{r}); err != nil || !strings.Contains(table.String(), "pcn-rate") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 	table.Reset()
 	both, seconds := claim.Judged{Result: &run.Result{World: "dpdk"}}, 2e-3
-	both.Runs = []run.Run{{Scheme: "pcn", Metrics: measure.Metrics{"fct_s": &seconds, "jain": nil}, Notes: []string{"no PAUSE was sent"}}}
+	both.Runs = []run.Run{{Scheme: "pcn", Metrics: measure.Metrics{"last_pause_s": &seconds, "jain": nil}, Notes: []string{"no PAUSE was sent"}}}
 	first := claim.Judged{Result: &run.Result{World: "sim", Runs: both.Runs}}
-	want := "metric  pcn sim  pcn dpdk\nfct_s   2 ms     2 ms\njain    –        –\n\npcn sim: no PAUSE was sent\npcn dpdk: no PAUSE was sent\n"
-	if err := Table(&table, []*claim.Judged{&first, &both}); err != nil || table.String() != want {
+	want := "metric        pcn sim  pcn dpdk\njain          –        –\nlast_pause_s  2 ms     2 ms\n\npcn sim: no PAUSE was sent\npcn dpdk: no PAUSE was sent\n"
+	if err := Table(&table, e, []*claim.Judged{&first, &both}); err != nil || table.String() != want {
 		t.Errorf("without claims: %v\n%s", err, table.String())
 	}
 }

@@ -201,7 +201,7 @@ func measuredRows(e *experiment.Experiment, s *web.Experiment, names []string, r
 			row := web.Row{Name: name, Detail: r.World}
 			for _, x := range s.Schemes {
 				value := r.Metrics(x.Name)[name]
-				row.Values = append(row.Values, experiment.Number(value, experiment.UnitOf(name)))
+				row.Values = append(row.Values, experiment.Number(value, e.Unit(name)))
 				other := results[(i+1)%len(results)].Metrics(x.Name)
 				metric, _, _ := strings.Cut(name, "@")
 				row.Apart = append(row.Apart, i > 0 && other != nil && !Agree(e, metric, value, other[name]))
@@ -220,22 +220,22 @@ func addAlternatives(e *experiment.Experiment, s *web.Experiment, results []*cla
 		for _, a := range r.Alternatives {
 			if a.Scheme != last {
 				last = a.Scheme
-				s.Others = append(s.Others, otherRow(a.Scheme, "as chosen", s.OtherMetrics, r.Metrics(a.Scheme), e.Values()[0]))
+				s.Others = append(s.Others, otherRow(e, a.Scheme, "as chosen", s.OtherMetrics, r.Metrics(a.Scheme), e.Values()[0]))
 			}
 			var params []string
 			for _, name := range slices.Sorted(maps.Keys(a.Params)) {
 				params = append(params, name+" "+a.Params[name])
 			}
-			s.Others = append(s.Others, otherRow(a.Scheme, strings.Join(params, ", "), s.OtherMetrics, a.Metrics, ""))
+			s.Others = append(s.Others, otherRow(e, a.Scheme, strings.Join(params, ", "), s.OtherMetrics, a.Metrics, ""))
 		}
 	}
 }
 
 // otherRow is a row of alternatives, which are run at the first value of a sweep.
-func otherRow(scheme, params string, names []string, m measure.Metrics, value string) web.Row {
+func otherRow(e *experiment.Experiment, scheme, params string, names []string, m measure.Metrics, value string) web.Row {
 	row := web.Row{Name: scheme, Detail: params}
 	for _, name := range names {
-		row.Values = append(row.Values, experiment.Number(m[experiment.Key(name, value)], experiment.UnitOf(name)))
+		row.Values = append(row.Values, experiment.Number(m[experiment.Key(name, value)], e.Unit(name)))
 	}
 	return row
 }

@@ -14,9 +14,9 @@ import (
 
 // Table prints the claims beside what the worlds measured, for a terminal. An
 // experiment without claims has its metrics there, and why a mechanism never acted.
-func Table(w io.Writer, results []*claim.Judged) error {
+func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
 	if len(results[0].Claims) == 0 {
-		return metricsTable(w, results)
+		return metricsTable(w, e, results)
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	head := "claim\tpaper"
@@ -55,7 +55,7 @@ func claimRow(w io.Writer, name string, results []*claim.Judged, of func(*claim.
 }
 
 // metricsTable has a column for each scheme and, if there are several, world.
-func metricsTable(w io.Writer, results []*claim.Judged) error {
+func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	head := "metric"
 	names, notes := map[string]bool{}, ""
@@ -82,7 +82,7 @@ func metricsTable(w io.Writer, results []*claim.Judged) error {
 		row := name
 		for _, r := range results {
 			for _, run := range r.Runs {
-				row += "\t" + experiment.Number(run.Metrics[name], experiment.UnitOf(name))
+				row += "\t" + experiment.Number(run.Metrics[name], e.Unit(name))
 			}
 		}
 		fmt.Fprintln(t, row)

@@ -24,7 +24,7 @@ func replayed(t *testing.T, e *experiment.Experiment) map[string]measure.Metrics
 		}
 		m[run.Scheme] = run.Metrics
 		for _, k := range slices.Sorted(maps.Keys(run.Metrics)) {
-			t.Logf("%s %s %s", run.Scheme, k, experiment.Number(run.Metrics[k], experiment.UnitOf(k)))
+			t.Logf("%s %s %s", run.Scheme, k, experiment.Number(run.Metrics[k], e.Unit(k)))
 		}
 	}
 	return m
@@ -49,7 +49,7 @@ func known(t *testing.T, name string) map[string]measure.Metrics {
 func between(t *testing.T, m measure.Metrics, name string, low, high float64) {
 	t.Helper()
 	if v := m[name]; v == nil || *v < low || *v > high {
-		t.Errorf("%s is %s, not from %.4g to %.4g", name, experiment.Number(v, experiment.UnitOf(name)), low, high)
+		t.Errorf("%s is %s, not from %.4g to %.4g", name, experiment.Number(v, ""), low, high)
 	}
 }
 

@@ -156,13 +156,21 @@ func (r *Result) Forget() {
 	}
 }
 
+// EndedOf are those of a group, "*" for all.
+func (r *Result) EndedOf(scheme, value, group string) (list []measure.Ended) {
+	for _, f := range r.Ended(scheme, value) {
+		if group == "*" || f.Group == group {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // Completion returns the completion times of a group's flows, "*" for all, in
 // milliseconds, ascending.
 func (r *Result) Completion(scheme, value, group string) (times []float64) {
-	for _, f := range r.Ended(scheme, value) {
-		if group == "*" || f.Group == group {
-			times = append(times, f.FCT.Seconds()*1e3)
-		}
+	for _, f := range r.EndedOf(scheme, value, group) {
+		times = append(times, f.FCT.Seconds()*1e3)
 	}
 	slices.Sort(times)
 	return times

@@ -40,7 +40,7 @@ func (s *Spec) WriteClaims(w io.Writer, c *Collected) error {
 			runs = fmt.Sprintf("%d to %d", fewest, most)
 		}
 		fmt.Fprintf(w, "%s, %s runs of each\n", x.id, runs)
-		if err := report.Table(w, []*claim.Judged{r}); err != nil {
+		if err := report.Table(w, e, []*claim.Judged{r}); err != nil {
 			return err
 		}
 	}

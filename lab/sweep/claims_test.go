@@ -46,7 +46,7 @@ func TestClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.World = "sweep"
-	if err := report.Table(&want, []*claim.Judged{claim.Judge(e, r)}); err != nil {
+	if err := report.Table(&want, e, []*claim.Judged{claim.Judge(e, r)}); err != nil {
 		t.Fatal(err)
 	}
 	if got.String() != "tiny.yaml, 5 runs of each\n"+want.String() || !strings.Contains(got.String(), "less") {
