@@ -23,7 +23,7 @@ test: setup-test
 # The report and the live pages in headless Chromium.
 test-browser:
 	@scripts/setup.sh browser
-	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab ./cmd/photon
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab/report ./cmd/photon
 	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 
 # The switch on the driver of a real card, in QEMU, between two other guests; minutes.
@@ -65,10 +65,11 @@ else
 	bin/photon report out --reproduction docs
 endif
 
-# Every experiment in short, and one report of all.
+# Every experiment in short, and one report of all: verdicts and traces are to be those of the committed
+# table. UPDATE=1 writes it, for a change that is meant.
 quick: build
 	bin/photon replay --all --quick --out out/quick
-	bin/photon report out/quick
+	bin/photon report out/quick --compare lab/testdata/quick.json $(if $(UPDATE),--update)
 
 lint:
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not gofmt-clean:" $$files; exit 1; }
@@ -76,7 +77,7 @@ lint:
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
-	go vet -tags browser ./lab ./internal/browser ./cmd/photon
+	go vet -tags browser ./lab/report ./internal/browser ./cmd/photon
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags slurm ./cmd/photon

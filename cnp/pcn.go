@@ -12,7 +12,7 @@ type Phase uint8
 
 // Phases.
 const (
-	// Tick: all flows of a host share periods that begin at multiples of T.
+	// Tick: all flows of a host share periods that begin at multiples of T of its clock.
 	// A flow's first period is then a part of T, but its bytes are divided by
 	// the whole, so that the first RecRate is too low, once.
 	Tick Phase = iota
@@ -37,6 +37,7 @@ type PCNParams struct {
 	Period  units.Time // T, between two CNPs of a flow; the largest RTT of the network is recommended
 	Percent int        // of a period's frames that must be marked for the flow to count as congested; 95
 	Phase   Phase
+	Clock   units.Time // of the host, by which Tick goes, is so much ahead
 }
 
 // Validate says what is wrong with the parameters, in one line.
@@ -46,6 +47,8 @@ func (p PCNParams) Validate() error {
 		return fmt.Errorf("period %v must be positive", p.Period)
 	case p.Percent < 1 || p.Percent > 100:
 		return fmt.Errorf("percent %d must be from 1 to 100", p.Percent)
+	case p.Clock < 0:
+		return fmt.Errorf("a clock that is %v ahead", p.Clock)
 	}
 	return nil
 }
@@ -117,7 +120,7 @@ func (p *PCN) Data(now units.Time, flow int, ecn uint8, bytes int) {
 func (p *PCN) endOf(last units.Time, busy bool, now units.Time) units.Time {
 	switch {
 	case p.params.Phase == Tick:
-		return now - now%p.params.Period + p.params.Period
+		return now - (now+p.params.Clock)%p.params.Period + p.params.Period
 	case busy && now < last+p.params.Period: // the periods of a busy flow follow each other
 		return last + p.params.Period
 	default:

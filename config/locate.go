@@ -3,6 +3,7 @@ package config
 import (
 	"encoding"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -36,10 +37,16 @@ func body(b []byte) (node ast.Node) {
 	return file.Docs[0].Body
 }
 
-// entries are the values of a mapping by their keys.
+// entries are the values of a mapping by their keys, or of a list by their numbers.
 func entries(node ast.Node) map[string]ast.Node {
 	var list []*ast.MappingValueNode
 	switch n := node.(type) {
+	case *ast.SequenceNode:
+		all := map[string]ast.Node{}
+		for i, v := range n.Values {
+			all[strconv.Itoa(i)] = v
+		}
+		return all
 	case *ast.MappingNode:
 		list = n.Values
 	case *ast.MappingValueNode:

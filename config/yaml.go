@@ -11,6 +11,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"photon/units"
 )
 
 // Error is what is wrong with a file.
@@ -68,6 +70,8 @@ func (v *Value[T]) UnmarshalYAML(n ast.Node) error {
 		if *p, err = strconv.Atoi(text); err != nil {
 			err = fmt.Errorf("%q is not a whole number", text)
 		}
+	case *float64:
+		*p, err = units.ParseNumber(text)
 	default:
 		if err = yaml.NodeToValue(n, &v.V, yaml.Strict()); err != nil {
 			return withLine(err, v.Line, &v.V)

@@ -3,8 +3,8 @@ package lab_test
 import (
 	"context"
 	"fmt"
-
-	"photon/lab"
+	"photon/lab/experiment"
+	"photon/lab/run"
 )
 
 const incast = `
@@ -36,20 +36,20 @@ measure:
 
 // An experiment is read, run in virtual time, and gives the same numbers everywhere.
 func Example() {
-	e, err := lab.Parse("incast.yaml", []byte(incast))
+	e, err := experiment.Parse("incast.yaml", []byte(incast))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r, err := e.Replay(context.Background(), lab.Options{World: "sim"})
+	r, err := run.Replay(context.Background(), e, run.Options{World: "sim"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, run := range r.Runs {
-		fmt.Printf("%s: %v of 4 flows ended, %v XOFF, lost %d\n", run.Scheme, *run.Metrics["completed"], *run.Metrics["xoffs"], run.Invariants.LostFrames)
+	for _, one := range r.Runs {
+		fmt.Printf("%s: %v of 4 flows ended, %v XOFF, lost %d\n", one.Scheme, *one.Metrics["completed"], *one.Metrics["xoffs"], one.Invariants.LostFrames)
 	}
 	// Output:
-	// none: 4 of 4 flows ended, 210 XOFF, lost 0
-	// pcn: 4 of 4 flows ended, 0 XOFF, lost 0
+	// none: 4 of 4 flows ended, 209 XOFF, lost 0
+	// pcn: 4 of 4 flows ended, 5 XOFF, lost 0
 }

@@ -4,6 +4,9 @@ package lab
 
 import (
 	"context"
+	"photon/lab/experiment"
+	"photon/lab/report"
+	"photon/lab/run"
 	"testing"
 )
 
@@ -15,49 +18,49 @@ var qcnDraws = map[string][2]float64{"queue_drained_s": {0.0016, 0.0048}, "jain"
 // The one idea: the same nodes in both worlds. Every metric of every scheme of
 // the figure agrees between virtual time and DPDK, and nothing is lost in either.
 func TestWorldsAgree(t *testing.T) {
-	e := fig11(t)
-	var results [2]*Result
-	for i, world := range worlds {
-		r, err := e.Replay(context.Background(), Options{World: world, Dilation: 20})
+	e := get(t, "pcn/fig11")
+	var results [2]*run.Result
+	for i, world := range experiment.Worlds {
+		r, err := run.Replay(context.Background(), e, run.Options{World: world, Dilation: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		results[i] = r
 	}
-	for i, run := range results[0].Runs {
+	for i, one := range results[0].Runs {
 		other := results[1].Runs[i]
-		for _, r := range []Run{run, other} {
+		for _, r := range []run.Run{one, other} {
 			if r.Invariants.LostFrames != 0 || !r.Invariants.ConservationOK {
 				t.Errorf("%s: %+v", r.Scheme, r.Invariants)
 			}
 		}
-		if run.TraceHash == nil || other.TraceHash != nil {
-			t.Errorf("%s: trace hashes %v and %v", run.Scheme, run.TraceHash, other.TraceHash)
+		if one.TraceHash == nil || other.TraceHash != nil {
+			t.Errorf("%s: trace hashes %v and %v", one.Scheme, one.TraceHash, other.TraceHash)
 		}
-		for _, m := range dynamicsMetrics {
+		for _, m := range experiment.DynamicsMetrics {
 			// TIMELY goes by the sign of the round-trip time's gradient. On an
 			// uncongested path that is exactly zero in virtual time, which means
 			// increase; on DPDK it is the noise of clocks that step by up to 100 ns,
 			// which means increase half of the time: it takes 145 ms instead of 115
 			// to fill the link again, and the queue that follows is not the same.
-			if run.Scheme == "timely" && m == "steady_queue_bytes_mean" {
+			if one.Scheme == "timely" && m == "steady_queue_bytes_mean" {
 				continue
 			}
 			// One frame in 100 is sampled, and some two dozen samples bring QCN's four
 			// flows down. Whose frames these are hangs on nanoseconds, and DPDK draws once
 			// more: it has to be like a draw of virtual time, not like this one.
-			if drawn, ok := qcnDraws[m]; ok && run.Scheme == "qcn" {
-				for _, r := range []Run{run, other} {
+			if drawn, ok := qcnDraws[m]; ok && one.Scheme == "qcn" {
+				for _, r := range []run.Run{one, other} {
 					if v := r.Metrics[m]; v != nil && (*v < drawn[0] || *v > drawn[1]) {
-						t.Errorf("%s: %s is %s, outside of what other seeds have", r.Scheme, m, number(v, unitOf(m)))
+						t.Errorf("%s: %s is %s, outside of what other seeds have", r.Scheme, m, experiment.Number(v, e.Unit(m)))
 					}
 				}
 				continue
 			}
-			if !e.Agree(m, run.Metrics[m], other.Metrics[m]) {
-				t.Errorf("%s: %s is %s in virtual time and %s on DPDK", run.Scheme, m, number(run.Metrics[m], unitOf(m)), number(other.Metrics[m], unitOf(m)))
+			if !report.Agree(e, m, one.Metrics[m], other.Metrics[m]) {
+				t.Errorf("%s: %s is %s in virtual time and %s on DPDK", one.Scheme, m, experiment.Number(one.Metrics[m], e.Unit(m)), experiment.Number(other.Metrics[m], e.Unit(m)))
 			}
 		}
 	}
-	t.Logf("clock: %+v", results[1].timing)
+	t.Logf("clock: %+v", results[1].Timing)
 }

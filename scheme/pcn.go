@@ -27,9 +27,9 @@ func init() {
 			},
 			{Name: "percent", Doc: "of the frames of a period that must be marked for a flow to be congested; 1 to 100", Default: "95", Source: "5.2"},
 			{
-				Name: "phase", Doc: "where a flow's periods begin: `tick` (multiples of T) or `first_packet`", Default: "tick",
-				Source: "ours",
-				Open:   "not stated; with tick the queue of figure 11 drains in the time the paper prints, with first_packet it does not (docs/decisions.md)",
+				Name: "phase", Doc: "where a flow's periods begin: `first_packet`, or `tick` (multiples of T of the host's clock, for all its flows)", Default: "first_packet",
+				Source: "the simulator of DCQCN's authors, whose modules the paper's are developed from (7): a flow's CNPs go by a clock that begins with its first packet",
+				Open:   "5.2 does not say; what tick gives is among the alternatives of the paper's experiments (docs/decisions.md)",
 			},
 			{
 				Name: "wmin", Doc: "discount of a decrease, first weight of an increase; between 0 and 1",
@@ -40,14 +40,14 @@ func init() {
 					return "1/128"
 				},
 				Source: "0.1/N recommended in 6.2; 1/128 is figure 10's example",
-				Open:   "the value of section 7 is not stated; 1/128 alone cannot give figure 17's short queues, nor 0.1/N with few flows figure 11's",
+				Open:   "the value of section 7 is not stated; 0.1/N of few flows is more than figure 10's, and the smaller of the two is taken",
 			},
 			{Name: "wmax", Doc: "largest weight of an increase; at least wmin, below 1", Default: "0.5", Source: "6.2"},
 			{Name: "min_rate", Doc: "a flow never goes below; a rate, above 0", Default: "1Mbps", Source: "ours: the unit of RecRate, so that no CNP stops a flow for good"},
 		},
 		build: func(n Network, r *reader) Parts {
 			phase := read(r, "phase", cnp.ParsePhase)
-			np := cnp.PCNParams{Period: r.time("period"), Percent: r.int("percent"), Phase: phase}
+			np := cnp.PCNParams{Period: r.time("period"), Percent: r.int("percent"), Phase: phase, Clock: n.Clock}
 			rp := &ratelimit.PCNParams{Line: n.Line, WMin: r.fraction("wmin"), WMax: r.fraction("wmax"), Min: r.rate("min_rate")}
 			r.check(np.Validate())
 			r.check(rp.Validate())

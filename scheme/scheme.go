@@ -47,6 +47,7 @@ type Network struct {
 	RTT       units.Time // the largest base round-trip time, of propagation alone; 0: unknown
 	LongFlows int        // that share a bottleneck, where an experiment fixes them; 0: unknown
 	Seed      uint64
+	Clock     units.Time // of the host is so much ahead of the world's: no two hosts' clocks need tick together
 	// Shares is what a flow, by its hash, is entitled to; nil: all the same.
 	Shares func(hash uint32) marking.Share
 }
@@ -209,18 +210,8 @@ func (r *reader) time(name string) units.Time { return read(r, name, units.Parse
 func (r *reader) rate(name string) units.Rate { return read(r, name, units.ParseRate) }
 func (r *reader) size(name string) units.Size { return read(r, name, units.ParseSize) }
 
-// fraction reads "0.5" or "1/128".
-func (r *reader) fraction(name string) float64 {
-	return read(r, name, func(s string) (float64, error) {
-		numerator, denominator, isRatio := strings.Cut(s, "/")
-		a, err := strconv.ParseFloat(strings.TrimSpace(numerator), 64)
-		if err != nil || !isRatio {
-			return a, plain(err, s)
-		}
-		b, err := strconv.ParseFloat(strings.TrimSpace(denominator), 64)
-		return a / b, plain(err, s)
-	})
-}
+// fraction reads "0.5", "1/128" or "60%".
+func (r *reader) fraction(name string) float64 { return read(r, name, units.ParseNumber) }
 
 // positive is a fraction above 0.
 func (r *reader) positive(name string) float64 {

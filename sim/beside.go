@@ -51,9 +51,9 @@ type neighbour struct {
 
 // crossing is a frame that goes to another part.
 type crossing struct {
-	at       units.Time
-	port     int32
-	frame    dataplane.Frame
+	at    units.Time
+	port  int32
+	frame dataplane.Frame
 }
 
 // What there is in a post.

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/experiment"
 	"photon/lab/schema"
 	"photon/lab/sweep"
 	"photon/lab/testbed"
@@ -126,7 +127,10 @@ func check(file string) ([]string, error) {
 	}
 	switch kindOf(b) {
 	case experimentFile:
-		e, err := lab.Parse(file, b)
+		e, err := experiment.Parse(file, b)
+		if err == nil {
+			err = build.Check(e)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/scheme"
 	"photon/telemetry"
 	"photon/telemetry/top"
@@ -98,7 +98,7 @@ func list(all func() []string) cobra.CompletionFunc {
 
 // experiments offers ids with their titles.
 func experiments(_ *cobra.Command, args []string, _ string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
-	all, err := lab.Catalogue()
+	all, err := experiment.Catalogue()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"photon/lab"
+	"photon/lab/experiment"
 )
 
 // How many experiments there are stands in two documents.
 func TestDocumentsCountRight(t *testing.T) {
-	all, err := lab.Catalogue()
+	all, err := experiment.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}

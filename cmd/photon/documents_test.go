@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/internal/docs"
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/scheme"
 )
 
@@ -267,12 +267,12 @@ func parsed(words []string) error {
 }
 
 func experimentsExist(ids []string) error {
-	all, err := lab.Catalogue()
+	all, err := experiment.Catalogue()
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if !slices.ContainsFunc(all, func(e lab.Entry) bool { return e.ID == id }) {
+		if !slices.ContainsFunc(all, func(e experiment.Entry) bool { return e.ID == id }) {
 			return fmt.Errorf("there is no experiment %s", id)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/telemetry"
 	"photon/units"
 	"photon/wire"
@@ -130,7 +130,7 @@ func trafficOf(c *cobra.Command, client *telemetry.Client, file, tenant string) 
 	if err != nil {
 		return nil, bad(config.FileError(file, err))
 	}
-	t, err := lab.ParseTraffic(file, b)
+	t, err := experiment.ParseTraffic(file, b)
 	if err != nil {
 		return nil, bad(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/config"
-	"photon/lab"
 	"photon/lab/hpccfiles"
+	labrun "photon/lab/run"
 	"photon/scheme"
 )
 
@@ -82,10 +82,10 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
 	cores := r.o.Cores
-	if cores == 0 && p.Experiment.Spreads() {
+	if cores == 0 && labrun.Spreads(p.Experiment) {
 		cores = runtime.GOMAXPROCS(0) // there is no other run
 	}
-	result, err := p.Run(c.Context(), lab.Options{World: "sim", Seed: r.o.Seed, Cores: min(cores, runtime.GOMAXPROCS(0))}, r.out)
+	result, err := p.Run(c.Context(), labrun.Options{World: "sim", Seed: r.o.Seed, Cores: min(cores, runtime.GOMAXPROCS(0))}, r.out)
 	if err != nil {
 		return err
 	}

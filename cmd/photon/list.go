@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/internal/near"
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/lab/workload"
 	"photon/scheme"
 	"photon/telemetry/metrics"
@@ -38,7 +38,7 @@ func listCommand() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
 			if len(args) == 0 || args[0] == "experiments" {
-				all, err := lab.Catalogue()
+				all, err := experiment.Catalogue()
 				if err != nil {
 					return err
 				}
@@ -75,8 +75,8 @@ func listCommand() *cobra.Command {
 					head string
 					docs map[string]string
 				}{
-					{"Probes, in `kind:` (what is read, every sample):", lab.ProbeDocs()},
-					{"\nMetrics, in `do:` (what is made of it):", lab.MetricKinds()},
+					{"Probes, in `kind:` (what is read, every sample):", experiment.ProbeDocs()},
+					{"\nMetrics, in `do:` (what is made of it):", experiment.MetricDocs()},
 				} {
 					fmt.Fprintln(w, k.head)
 					for _, name := range slices.Sorted(maps.Keys(k.docs)) {

@@ -11,7 +11,7 @@ import (
 
 	"photon/agent"
 	"photon/config"
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/telemetry"
 	"photon/units"
 	"photon/wire"
@@ -50,7 +50,7 @@ func newOrders(d *daemon, h *agent.Host, conf *config.Agent, node *config.AgentN
 		if err != nil {
 			return nil, bad(config.FileError(file, err))
 		}
-		t, err := lab.ParseTraffic(file, b)
+		t, err := experiment.ParseTraffic(file, b)
 		if err != nil {
 			return nil, bad(err)
 		}

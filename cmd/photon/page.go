@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"photon/lab"
+	"photon/lab/experiment"
+	"photon/lab/live"
 	"photon/lab/web/site"
 	"photon/telemetry/page"
 	"photon/telemetry/page/address"
@@ -66,7 +67,7 @@ func (p *pageFlags) check() error {
 
 // serve serves the page of replays, if it is wanted, until stay has been called: it
 // passes on how they ended, when the page may go.
-func (p *pageFlags) serve(c *cobra.Command, all []*lab.Experiment, show *progress) (b *lab.Board, stay func(error) error, err error) {
+func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *progress) (b *live.Board, stay func(error) error, err error) {
 	if p.address == "" {
 		return nil, func(err error) error { return err }, nil
 	}
@@ -78,7 +79,7 @@ func (p *pageFlags) serve(c *cobra.Command, all []*lab.Experiment, show *progres
 	if len(ids) > 4 {
 		what = fmt.Sprintf("%d experiments", len(ids))
 	}
-	b = lab.NewBoard(what, all, show.far)
+	b = live.NewBoard(what, all, show.far)
 	s, err := page.Serve(p.address, site.Of(b))
 	if err != nil {
 		return nil, nil, bad(fmt.Errorf("%w (--serve=127.0.0.1:0 takes any port that is free)", err))

@@ -10,7 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"photon/lab"
+	labrun "photon/lab/run"
 )
 
 // progress shows how far several replays, or a sweep, are together, and how long
@@ -40,7 +40,7 @@ func newProgress(w io.Writer, work ...float64) *progress {
 }
 
 // moved notes how far a part is; what names the run that moved.
-func (p *progress) moved(part int, what string, s lab.Progress) {
+func (p *progress) moved(part int, what string, s labrun.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.all()

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -16,9 +13,11 @@ import (
 
 	"photon/dataplane/dpdk"
 	"photon/lab"
-	"photon/lab/figure"
+	"photon/lab/experiment"
+	"photon/lab/live"
+	"photon/lab/remote"
+	labrun "photon/lab/run"
 	"photon/lab/testbed"
-	"photon/lab/web/pages"
 )
 
 func replayCommand() *cobra.Command {
@@ -38,15 +37,15 @@ func replayCommand() *cobra.Command {
 			if f.all == (len(ids) > 0) {
 				return bad(errors.New("name the experiments, or say --all (photon list experiments shows them)"))
 			}
-			var all []*lab.Experiment
+			var all []*experiment.Experiment
 			if f.all {
 				var err error
-				if all, err = lab.All(); err != nil {
+				if all, err = experiment.All(); err != nil {
 					return err
 				}
 			}
 			for _, id := range ids {
-				e, err := lab.Get(id)
+				e, err := experiment.Get(id)
 				if err != nil && f.page.meant(id) {
 					return bad(fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", id, id))
 				}
@@ -66,7 +65,7 @@ func replayCommand() *cobra.Command {
 
 // replayFlags say how experiments are run.
 type replayFlags struct {
-	o                   lab.Options
+	o                   labrun.Options
 	world, schemes, out string
 	testbed             string // file
 	all                 bool
@@ -87,7 +86,7 @@ func (r *replayFlags) add(c *cobra.Command) {
 }
 
 // run checks the flags and runs experiments.
-func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
+func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error {
 	worlds := []string{r.world}
 	switch r.world {
 	case "sim", "dpdk":
@@ -114,7 +113,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 			return bad(err)
 		}
 		for _, e := range all {
-			if err := e.CheckTestbed(r.o.Testbed); err != nil {
+			if err := remote.Check(e, r.o.Testbed); err != nil {
 				return bad(fmt.Errorf("%s: %w", e.ID, err))
 			}
 		}
@@ -123,7 +122,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*lab.Experiment) error {
 		r.o.Schemes = strings.Split(r.schemes, ",")
 	}
 	for _, e := range all {
-		if err := e.CheckSchemes(r.o.Schemes); err != nil {
+		if err := labrun.CheckSchemes(e, r.o.Schemes); err != nil {
 			return bad(err)
 		}
 	}
@@ -149,20 +148,19 @@ func (r *replayFlags) checkCores(c *cobra.Command) error {
 	return nil
 }
 
-// replayed is an experiment in its worlds.
+// replayed is an experiment on its way.
 type replayed struct {
-	e       *lab.Experiment
-	results []*lab.Result
-	report  string
-	err     error
-	done    chan struct{} // closed when the rest is there
+	e    *experiment.Experiment
+	x    *lab.Replayed // nil: there is nothing of it
+	err  error
+	done chan struct{} // closed when the rest is there
 }
 
 // replay runs experiments, and shows them on a page if that is wanted.
-func (r *replayFlags) replay(c *cobra.Command, all []*lab.Experiment, worlds []string) error {
+func (r *replayFlags) replay(c *cobra.Command, all []*experiment.Experiment, worlds []string) error {
 	work := make([]float64, len(all))
 	for i, e := range all {
-		work[i] = e.Work(r.o)
+		work[i] = labrun.Work(e, r.o)
 	}
 	show := newProgress(c.ErrOrStderr(), work...)
 	board, stay, err := r.page.serve(c, all, show)
@@ -175,9 +173,11 @@ func (r *replayFlags) replay(c *cobra.Command, all []*lab.Experiment, worlds []s
 // replayAll runs experiments, in virtual time side by side, and prints what comes
 // out in their order. Runs that end are kept until all have, so that the same
 // command goes on after an interruption.
-func (r *replayFlags) replayAll(c *cobra.Command, all []*lab.Experiment, worlds []string, show *progress, board *lab.Board) error {
+func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, worlds []string, show *progress, board *live.Board) error {
 	o := r.o
-	o.Board = board
+	if board != nil {
+		o.Viewer = board
+	}
 	atOnce := 1
 	if r.world == "sim" {
 		atOnce = runtime.GOMAXPROCS(0)
@@ -193,7 +193,10 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*lab.Experiment, worlds 
 		for i, x := range list {
 			g.Go(func() error {
 				defer close(x.done)
-				x.err = x.run(ctx, o, worlds, r.out, func(what string, s lab.Progress) { show.moved(i, what, s) })
+				x.x, x.err = lab.Replay(ctx, x.e, worlds, o, r.out, func(what string, s labrun.Progress) { show.moved(i, what, s) })
+				if x.x != nil && x.x.Report != "" {
+					board.Report(x.e, x.x.Report)
+				}
 				return x.err
 			})
 		}
@@ -201,8 +204,8 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*lab.Experiment, worlds 
 	var failed error
 	for _, x := range list {
 		<-x.done
-		if len(x.results) > 0 && x.report != "" {
-			failed = errors.Join(failed, show.aside(func() error { return x.print(c.OutOrStdout()) }))
+		if x.x != nil && x.x.Report != "" {
+			failed = errors.Join(failed, show.aside(func() error { return x.x.Print(c.OutOrStdout()) }))
 		}
 	}
 	show.end()
@@ -219,65 +222,11 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*lab.Experiment, worlds 
 	}
 	for _, x := range list {
 		for _, w := range worlds {
-			if err := os.RemoveAll(keep(x.e, r.out, w)); err != nil {
+			if err := os.RemoveAll(lab.Keep(x.e, r.out, w)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
-}
-
-// keep is the folder of runs that have ended while others have not.
-func keep(e *lab.Experiment, out, world string) string {
-	return filepath.Join(e.Folder(out), world, "runs")
-}
-
-// run runs the experiment in each world and writes its results and its report. Of
-// an experiment that is interrupted the schemes that have ended are written.
-func (x *replayed) run(ctx context.Context, o lab.Options, worlds []string, out string, moved func(string, lab.Progress)) error {
-	var stopped error
-	for k, w := range worlds {
-		o.World, o.Keep = w, keep(x.e, out, w)
-		o.Progress = func(s lab.Progress) {
-			s.Done = (float64(k) + s.Done) / float64(len(worlds))
-			moved(fmt.Sprintf("%s %s %s", x.e.ID, w, s.Run), s)
-		}
-		r, err := x.e.Replay(ctx, o)
-		if stopped = err; r == nil {
-			break
-		}
-		if err := x.e.Write(out, r); err != nil {
-			return err
-		}
-		if err := figure.Write(x.e, out, r); err != nil {
-			return err
-		}
-		x.results = append(x.results, r)
-		if stopped != nil {
-			break
-		}
-	}
-	if len(x.results) == 0 {
-		return stopped
-	}
-	var err error
-	if x.report, err = x.e.Report(out, pages.Write); err != nil {
-		return err
-	}
-	o.Board.Report(x.e, x.report)
-	if stopped != nil {
-		return stopped
-	}
-	return invariants(x.results)
-}
-
-// print prints the table of claims.
-func (x *replayed) print(w io.Writer) error {
-	fmt.Fprintln(w)
-	if err := lab.Table(w, x.results); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nreport: %s\n", x.report)
 	return nil
 }
 
@@ -286,7 +235,7 @@ func (x *replayed) print(w io.Writer) error {
 func goOn(list []*replayed) error {
 	ended, runs, done := 0, 0, 0
 	for _, x := range list {
-		var i *lab.Interrupted
+		var i *labrun.Interrupted
 		switch {
 		case x.err == nil:
 			done++
@@ -300,17 +249,4 @@ func goOn(list []*replayed) error {
 		return nil
 	}
 	return fmt.Errorf("interrupted: %d of %d experiments are done, and %d of %d runs of the others; the same command goes on from there", done, len(list), ended, runs)
-}
-
-// invariants is an error if a run lost a frame: its numbers are worth nothing.
-func invariants(results []*lab.Result) error {
-	for _, r := range results {
-		for _, run := range r.Runs {
-			if run.Invariants.LostFrames > 0 || !run.Invariants.ConservationOK {
-				return errors.Join(fmt.Errorf("%s, %s on %s: %d frames lost, conservation %v", r.Experiment, run.Scheme, r.World,
-					run.Invariants.LostFrames, run.Invariants.ConservationOK))
-			}
-		}
-	}
-	return nil
 }

@@ -1,19 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"photon/lab"
+	"photon/lab/claim"
+	"photon/lab/report"
 	"photon/lab/web/pages"
 )
 
 func reportCommand() *cobra.Command {
-	var file, docs string
-	var keep, unexplained bool
+	var file, docs, compare string
+	var keep, unexplained, update bool
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make one page of the results of all experiments",
@@ -22,32 +24,37 @@ func reportCommand() *cobra.Command {
 			"needs. Experiments of your own have a report beside their results.",
 		Args: one("the folder of results, as `out`"),
 		RunE: func(c *cobra.Command, args []string) error {
-			all, missing, err := lab.Finish(args[0])
+			all, missing, err := report.Finish(args[0])
 			if err != nil {
 				return bad(err)
 			}
 			if file == "" {
 				file = filepath.Join(args[0], "report.html")
 			}
-			if err := lab.WriteReport(file, all, missing, pages.Write); err != nil {
+			if err := report.WriteReport(file, all, missing, pages.Write); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "report: %s, %d experiments, %d of the catalogue without results\n", file, len(all), len(missing))
+			if err := compareResults(c, all, compare, update); err != nil {
+				return err
+			}
 			if docs == "" {
 				return nil
 			}
+			finished := report.InVirtualTime(all)
 			if keep {
-				if all, err = lab.Keep(all, docs); err != nil {
+				if finished, err = claim.Keep(finished, docs); err != nil {
 					return bad(err)
 				}
 			}
-			outcome := lab.Reproduction(all)
-			if err := outcome.Write(docs); err != nil {
+			outcome, err := report.Reproduction(docs, finished)
+			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "claims: %d reproduced, %d direction, %d differ, %d shape\n", outcome.Reproduced, outcome.Direction, outcome.Differs, outcome.Shape)
+			fmt.Fprintf(c.OutOrStdout(), "claims: %d reproduced, %d direction, %d differ; %d hold, %d contradicted; %d shape\n",
+				outcome.Reproduced, outcome.Direction, outcome.Differs, outcome.Holds, outcome.Contradicted, outcome.Shape)
 			if list := outcome.Unexplained(); len(list) > 0 && !unexplained {
-				return fmt.Errorf("%d claims differ, and their notes do not say why: %s", len(list), strings.Join(list, ", "))
+				return fmt.Errorf("%d claims differ or are contradicted, and their notes do not say why: %s", len(list), strings.Join(list, ", "))
 			}
 			return nil
 		},
@@ -55,7 +62,33 @@ func reportCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVarP(&file, "output", "o", "", "the page (default: DIR/report.html)")
 	f.StringVar(&docs, "reproduction", "", "also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this folder")
+	f.StringVar(&compare, "compare", "", "also compare the verdicts and the traces with those that this `file` keeps; it is an error if any is another")
+	f.BoolVar(&update, "update", false, "with --compare: write the file instead")
 	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it, but for notes")
-	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ need no note that says why")
+	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ or are contradicted need no note that says why")
 	return c
+}
+
+// compareResults compares results with what a file keeps, or keeps them.
+func compareResults(c *cobra.Command, all []*report.Finished, file string, update bool) error {
+	switch {
+	case file == "" && update:
+		return bad(errors.New("--update goes with --compare FILE"))
+	case file == "":
+		return nil
+	case update:
+		return report.WriteKept(file, report.Keep(all))
+	}
+	differences, err := report.Compare(file, report.Keep(all))
+	if err != nil {
+		return bad(err)
+	}
+	for _, d := range differences {
+		fmt.Fprintln(c.OutOrStdout(), d)
+	}
+	if len(differences) > 0 {
+		return fmt.Errorf("%d verdicts and traces are not those of %s; if that is meant, --update writes them there", len(differences), file)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "verdicts and traces are those of %s\n", file)
+	return nil
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/experiment"
 )
 
 func runCommand() *cobra.Command {
@@ -34,13 +35,16 @@ func runCommand() *cobra.Command {
 			if len(files) == 0 {
 				return bad(errors.New("name the files of experiments, or say --topology and --flows"))
 			}
-			var all []*lab.Experiment
+			var all []*experiment.Experiment
 			for _, file := range files {
 				b, err := os.ReadFile(file)
 				if err != nil {
 					return bad(config.FileError(file, err))
 				}
-				e, err := lab.Parse(file, b)
+				e, err := experiment.Parse(file, b)
+				if err == nil {
+					err = build.Check(e)
+				}
 				if err != nil {
 					return bad(wrongKind(file, experimentFile, err))
 				}

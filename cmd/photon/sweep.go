@@ -14,7 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
-	"photon/lab"
+	labrun "photon/lab/run"
 	"photon/lab/sweep"
 	"photon/units"
 )
@@ -175,7 +175,7 @@ func (s *sweepFlags) local(c *cobra.Command, folder sweep.Folder, tasks []*sweep
 	if jobs == 0 {
 		jobs = runtime.GOMAXPROCS(0) / cores
 	}
-	err = folder.Run(c.Context(), left, jobs, cores, func(p lab.Progress) { show.moved(0, p.Run, p) })
+	err = folder.Run(c.Context(), left, jobs, cores, func(p labrun.Progress) { show.moved(0, p.Run, p) })
 	show.end()
 	now, errLeft := folder.Left(tasks)
 	switch {

@@ -4,7 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"photon/lab"
+	"photon/lab/experiment"
+	"photon/lab/remote"
 	"photon/lab/testbed"
 )
 
@@ -23,11 +24,11 @@ func TestTestbedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"pcn/fig11", "pcn/fig17"} {
-		e, err := lab.Get(id)
+		e, err := experiment.Get(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.CheckTestbed(bed); err != nil {
+		if err := remote.Check(e, bed); err != nil {
 			t.Errorf("%s: %v", id, err)
 		}
 	}

@@ -18,12 +18,15 @@ var floors = [][]string{
 	{"marking", "cnp", "ratelimit", "pfc"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "dataplane/dpdk", "telemetry/node"},
-	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed"},
-	{"lab/web/pages", "lab/web/site"},
-	{"telemetry/top", "telemetry/metrics", "lab/testbed"},
+	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed", "lab/experiments", "lab/stat"},
+	{"lab/experiment", "lab/web/pages", "lab/web/site"},
+	{"telemetry/top", "telemetry/metrics", "lab/testbed", "lab/build", "lab/schema"},
+	{"lab/measure", "lab/remote"},
+	{"lab/run"},
+	{"lab/claim", "lab/hpccfiles"},
+	{"lab/report"},
+	{"lab/figure", "lab/live", "lab/sweep"},
 	{"lab"},
-	{"lab/schema", "lab/figure", "lab/hpccfiles"},
-	{"lab/sweep"},
 	{"cmd/photon"},
 }
 
@@ -98,8 +101,9 @@ func TestExperimentsNeedNoHTTP(t *testing.T) {
 			}
 		}
 	}
-	look("lab", "")
+	look("lab/run", "")
 	look("lab/hpccfiles", "")
+	look("lab/claim", "")
 	if !seen["agent"] || !seen["config"] {
 		t.Errorf("only %v were looked at", seen)
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/experiment"
 	"photon/lab/hpccfiles"
+	labrun "photon/lab/run"
 	"photon/units"
 )
 
@@ -21,8 +23,8 @@ var files embed.FS
 // testCase is one case.
 type testCase struct {
 	name string
-	load func() (*lab.Experiment, lab.SchemeUse, error) // the experiment, and the scheme with which it runs
-	ns3  reference                                      // zero: not known
+	load func() (*experiment.Experiment, experiment.SchemeUse, error) // the experiment, and the scheme with which it runs
+	ns3  reference                                                    // zero: not known
 
 	large bool       // the world will want huge pages
 	delay units.Time // of all links, instead of the experiment's; 0: that
@@ -54,10 +56,10 @@ func casesOf(growth bool) []testCase {
 // compact is the scenario of PCN's figure 1 and 2: two long flows and fourteen
 // bursts at one of their receivers. The bursts come early here: what is before
 // them is two flows alone.
-func compact() (*lab.Experiment, lab.SchemeUse, error) {
-	e, err := lab.Get("pcn/fig2")
+func compact() (*experiment.Experiment, experiment.SchemeUse, error) {
+	e, err := experiment.Get("pcn/fig2")
 	if err != nil {
-		return nil, lab.SchemeUse{}, err
+		return nil, experiment.SchemeUse{}, err
 	}
 	e.Duration = 100 * units.Millisecond
 	for i := range e.Flows {
@@ -69,10 +71,10 @@ func compact() (*lab.Experiment, lab.SchemeUse, error) {
 }
 
 // clos is PCN's figure 14 under the Hadoop workload: 512 hosts.
-func clos() (*lab.Experiment, lab.SchemeUse, error) {
-	e, err := lab.Get("pcn/fig14-w2")
+func clos() (*experiment.Experiment, experiment.SchemeUse, error) {
+	e, err := experiment.Get("pcn/fig14-w2")
 	if err != nil {
-		return nil, lab.SchemeUse{}, err
+		return nil, experiment.SchemeUse{}, err
 	}
 	e.Duration = 6 * units.Millisecond
 	e.Workloads[0].End = config.Set(e.Duration)
@@ -80,15 +82,15 @@ func clos() (*lab.Experiment, lab.SchemeUse, error) {
 }
 
 // finish leaves out what is measured: that is not the simulator's.
-func finish(e *lab.Experiment, scheme string) (*lab.Experiment, lab.SchemeUse, error) {
-	e.Measure = lab.Measure{Sample: e.Duration / 10}
+func finish(e *experiment.Experiment, scheme string) (*experiment.Experiment, experiment.SchemeUse, error) {
+	e.Measure = experiment.Measure{Sample: e.Duration / 10}
 	e.Sweep, e.Claims, e.Plots, e.Alternatives = nil, nil, nil, nil
 	for _, use := range e.Schemes {
 		if use.Name.V == scheme {
 			return e, use, e.Check()
 		}
 	}
-	return nil, lab.SchemeUse{}, fmt.Errorf("%s has no scheme %s", e.ID, scheme)
+	return nil, experiment.SchemeUse{}, fmt.Errorf("%s has no scheme %s", e.ID, scheme)
 }
 
 // growing are networks of 16 to 1024 hosts, 16 to a switch, under the same load.
@@ -96,14 +98,14 @@ func finish(e *lab.Experiment, scheme string) (*lab.Experiment, lab.SchemeUse, e
 var growing = []testCase{grown(16), grown(64), grown(256), grown(320), grown(1024)}
 
 func grown(hosts int) testCase {
-	return testCase{name: fmt.Sprintf("hosts%d", hosts), large: hosts >= 1024, load: func() (*lab.Experiment, lab.SchemeUse, error) {
-		e, err := lab.Get("pcn/fig21")
+	return testCase{name: fmt.Sprintf("hosts%d", hosts), large: hosts >= 1024, load: func() (*experiment.Experiment, experiment.SchemeUse, error) {
+		e, err := experiment.Get("pcn/fig21")
 		if err != nil {
-			return nil, lab.SchemeUse{}, err
+			return nil, experiment.SchemeUse{}, err
 		}
 		e.Duration = units.Time(2048/hosts+2) * units.Millisecond
-		e.Topology = lab.Topology{Kind: config.Set("leaf-spine"), ToRs: config.Set(hosts / 16), Hosts: config.Set(16), Spines: config.Set(4)}
-		e.Parameters.Buffer = lab.Sourced[units.Size]{Value: config.Set(64 * units.MB), Source: "the bench's: a spine of 64 ports"}
+		e.Topology = experiment.Topology{Kind: config.Set("leaf-spine"), ToRs: config.Set(hosts / 16), Hosts: config.Set(16), Spines: config.Set(4)}
+		e.Parameters.Buffer = experiment.Sourced[units.Size]{Value: config.Set(64 * units.MB), Source: "the bench's: a spine of 64 ports"}
 		w := &e.Workloads[0]
 		w.End = config.Set(e.Duration)
 		w.Capacity = config.Set(units.Rate(hosts) * 10 * units.Gbps)
@@ -111,7 +113,7 @@ func grown(hosts int) testCase {
 	}}
 }
 
-func leafspine() (*lab.Experiment, lab.SchemeUse, error) {
+func leafspine() (*experiment.Experiment, experiment.SchemeUse, error) {
 	var f hpccfiles.Files
 	var err error
 	read := func(name string) (string, []byte) {
@@ -122,35 +124,35 @@ func leafspine() (*lab.Experiment, lab.SchemeUse, error) {
 		return name, b
 	}
 	if f.Topology, err = hpccfiles.ReadTopology(read("topology.txt")); err != nil {
-		return nil, lab.SchemeUse{}, err
+		return nil, experiment.SchemeUse{}, err
 	}
 	name, b := read("flow.txt")
 	f.FlowFile = name
 	if f.Flows, err = hpccfiles.ReadFlows(name, b, f.Topology); err != nil {
-		return nil, lab.SchemeUse{}, err
+		return nil, experiment.SchemeUse{}, err
 	}
 	if f.Config, err = hpccfiles.ReadConfig(read("config.txt")); err != nil {
-		return nil, lab.SchemeUse{}, err
+		return nil, experiment.SchemeUse{}, err
 	}
 	p, err := hpccfiles.Prepare(f, "")
 	if err != nil {
-		return nil, lab.SchemeUse{}, err
+		return nil, experiment.SchemeUse{}, err
 	}
 	return p.Experiment, p.Use, nil
 }
 
 // run runs a case once, with an acknowledgement for every packet or for every flow.
-func (c *testCase) run(ctx context.Context, each bool, cores int, until units.Time, running func(bool)) (lab.Outcome, error) {
+func (c *testCase) run(ctx context.Context, each bool, cores int, until units.Time, running func(bool)) (labrun.Outcome, error) {
 	e, use, err := c.load()
 	if err != nil {
-		return lab.Outcome{}, err
+		return labrun.Outcome{}, err
 	}
-	e.Parameters.AckEach = lab.Sourced[bool]{Value: config.Set(each), Source: "the bench's"}
+	e.Parameters.AckEach = experiment.Sourced[bool]{Value: config.Set(each), Source: "the bench's"}
 	if until > 0 {
 		e.Duration = until
 	}
 	if c.delay > 0 {
 		e.Parameters.HostDelay.Value, e.Parameters.TrunkDelay.Value = config.Set(c.delay), config.Set(c.delay)
 	}
-	return e.RunOne(ctx, lab.Options{World: "sim", Cores: cores}, use, lab.Observer{Running: running})
+	return labrun.One(ctx, e, labrun.Options{World: "sim", Cores: cores}, use, build.Observer{Running: running})
 }

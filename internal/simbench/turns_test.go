@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/units"
 )
 
 // short is a case for tests: one slice and a half, or three with an acknowledgement for each packet.
-var short = testCase{name: "short", load: func() (*lab.Experiment, lab.SchemeUse, error) {
+var short = testCase{name: "short", load: func() (*experiment.Experiment, experiment.SchemeUse, error) {
 	e, use, err := compact()
 	if err == nil {
 		e.Duration = 30 * units.Millisecond

@@ -6,10 +6,12 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/report"
+	"photon/lab/run"
 	"strings"
 	"testing"
-
-	"photon/lab"
 )
 
 const text = `
@@ -42,11 +44,11 @@ func TestWrite(t *testing.T) {
 	for panel, want := range map[string]string{
 		"{title: over time, lines: [queue]}": ">queue<", "{y: queue, sweep: [most]}": ">dcqcn most<", "{bars: [most@20KB]}": ">most@20KB<", "{fct: '*'}": ">completion time, ms<",
 	} {
-		e, err := lab.Parse("figure.yaml", []byte(text+"plots: ["+panel+"]\n"))
+		e, err := experiment.Parse("figure.yaml", []byte(text+"plots: ["+panel+"]\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := e.Replay(context.Background(), lab.Options{World: "sim"})
+		r, err := run.Replay(context.Background(), e, run.Options{World: "sim"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +57,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: no %s, %v", panel, want, err)
 		}
 		out := t.TempDir()
-		if err := e.Write(out, r); err != nil {
+		if err := report.Write(e, out, claim.Judge(e, r)); err != nil {
 			t.Fatal(err)
 		}
 		if err := Write(e, out, r); err != nil {

@@ -16,11 +16,12 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"photon/lab"
+	"photon/lab/experiment"
+	"photon/lab/run"
 )
 
 // one draws one scheme's panels below each other. format is "png" or "svg".
-func one(e *lab.Experiment, r *lab.Result, scheme, format string) ([]byte, error) {
+func one(e *experiment.Experiment, r *run.Result, scheme, format string) ([]byte, error) {
 	panels, err := column(e, r, []string{scheme}, scheme+", "+r.World)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func one(e *lab.Experiment, r *lab.Result, scheme, format string) ([]byte, error
 
 // overview draws all schemes of a result: beside each other if there are panels
 // over time, else in one.
-func overview(e *lab.Experiment, r *lab.Result, format string) ([]byte, error) {
+func overview(e *experiment.Experiment, r *run.Result, format string) ([]byte, error) {
 	var names []string
 	over := false
 	for _, run := range r.Runs {
@@ -71,10 +72,10 @@ func overview(e *lab.Experiment, r *lab.Result, format string) ([]byte, error) {
 }
 
 // column is the panels for some schemes.
-func column(e *lab.Experiment, r *lab.Result, schemes []string, title string) (column []*plot.Plot, err error) {
+func column(e *experiment.Experiment, r *run.Result, schemes []string, title string) (column []*plot.Plot, err error) {
 	panels := e.Panels()
 	if len(panels) == 0 { // nothing was asked for: what there is
-		panels = []lab.Plot{{Bars: e.MetricNames()}}
+		panels = []experiment.Plot{{Bars: e.MetricNames()}}
 	}
 	for i := range panels {
 		p := plot.New()
@@ -90,7 +91,7 @@ func column(e *lab.Experiment, r *lab.Result, schemes []string, title string) (c
 }
 
 // draw puts one panel's data into a plot.
-func panel(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string) error {
+func panel(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string) error {
 	p.Y.Label.Text = spec.Y
 	if p.Title.Text == "" || spec.Title != "" {
 		p.Title.Text = strings.TrimPrefix(p.Title.Text+": "+spec.Title, ": ")
@@ -106,11 +107,13 @@ func panel(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schem
 		return drawSweep(e, p, spec, r, schemes, scale)
 	case spec.FCT != "":
 		return drawFCT(e, p, spec, r, schemes)
+	case spec.Slowdown != "":
+		return drawSlowdown(e, p, spec, r, schemes)
 	}
 	return drawBars(p, spec, r, schemes, scale)
 }
 
-func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
+func drawLines(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string, scale float64) error {
 	end := spec.To
 	if end == 0 {
 		end = e.Duration
@@ -118,18 +121,17 @@ func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 	p.X.Label.Text = "time, ms"
 	drawn := 0
 	for _, scheme := range schemes {
-		s := r.Series(scheme, e.Shown(r))
+		s := r.Series(scheme, r.Shown(e))
 		if s == nil {
 			continue
 		}
 		first, _ := slices.BinarySearch(s.Time, spec.From)
 		last, _ := slices.BinarySearch(s.Time, end+1)
-		step := max(1, (last-first)/1500) // a point per pixel is enough
 		for _, probe := range spec.Lines {
 			for _, name := range s.Columns(probe) {
 				v := s.Column(name)
 				var xy plotter.XYs
-				for i := first; i < last; i += step {
+				for i := first; i < last; i++ {
 					xy = append(xy, plotter.XY{X: s.Time[i].Seconds() * 1e3, Y: v[i] / scale})
 				}
 				if len(xy) == 0 {
@@ -139,7 +141,7 @@ func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 				if len(schemes) > 1 {
 					label = scheme + " " + name
 				}
-				if err := addLine(p, xy, plotutil.Color(drawn), label); err != nil {
+				if err := addLine(p, thin(xy), plotutil.Color(drawn), label); err != nil {
 					return err
 				}
 				drawn++
@@ -152,7 +154,7 @@ func drawLines(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 	return nil
 }
 
-func drawSweep(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
+func drawSweep(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string, scale float64) error {
 	p.X.Label.Text = e.Sweep.Label
 	drawn := 0
 	for _, scheme := range schemes {
@@ -160,18 +162,23 @@ func drawSweep(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 		for _, metric := range spec.Sweep {
 			var xy plotter.XYs
 			for _, v := range e.Values() {
-				x, err := lab.SweepNumber(v)
-				if y := m[lab.Key(metric, v)]; y != nil && err == nil {
-					xy = append(xy, plotter.XY{X: x, Y: *y / scale})
+				x, err := experiment.SweepNumber(v)
+				if err != nil {
+					continue
 				}
+				y := math.NaN() // there is none
+				if v := m[experiment.Key(metric, v)]; v != nil {
+					y = *v / scale
+				}
+				xy = append(xy, plotter.XY{X: x, Y: y})
 			}
-			if len(xy) == 0 {
-				continue
-			}
-			if err := addLine(p, xy, plotutil.Color(drawn), scheme+" "+metric); err != nil {
+			ok, err := addSweep(p, xy, look{plotutil.Color(drawn), nil}, scheme+" "+metric)
+			if err != nil {
 				return err
 			}
-			drawn++
+			if ok {
+				drawn++
+			}
 		}
 	}
 	if e.Sweep.Log && drawn > 0 {
@@ -183,10 +190,10 @@ func drawSweep(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, s
 	return nil
 }
 
-func drawFCT(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string) error {
+func drawFCT(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string) error {
 	p.X.Label.Text, p.Y.Label.Text = "completion time, ms", "part of flows"
 	for i, scheme := range schemes {
-		times := r.Completion(scheme, e.Shown(r), spec.FCT)
+		times := r.Completion(scheme, r.Shown(e), spec.FCT)
 		var xy plotter.XYs
 		for k, t := range times {
 			xy = append(xy, plotter.XY{X: t, Y: float64(k+1) / float64(len(times))})
@@ -205,34 +212,83 @@ func drawFCT(e *lab.Experiment, p *plot.Plot, spec *lab.Plot, r *lab.Result, sch
 	return nil
 }
 
-func drawBars(p *plot.Plot, spec *lab.Plot, r *lab.Result, schemes []string, scale float64) error {
+func drawBars(p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string, scale float64) error {
 	// All bars of a panel have some 280 points, and those of a metric 60 at most.
 	width := vg.Points(max(2, min(60, 280/float64(len(spec.Bars)))/float64(len(schemes))))
 	for i, scheme := range schemes {
 		m := r.Metrics(scheme)
-		var v plotter.Values
-		for _, metric := range spec.Bars {
-			y := 0.0
-			if m[metric] != nil {
-				y = *m[metric] / scale
+		offset := width * vg.Length(float64(i)-float64(len(schemes)-1)/2)
+		for k, metric := range spec.Bars {
+			if err := bar(p, float64(k), m[metric], scale, width, offset, i); err != nil {
+				return err
 			}
-			v = append(v, y)
 		}
-		bars, err := plotter.NewBarChart(v, width)
-		if err != nil {
-			return err
-		}
-		bars.Color = plotutil.Color(i)
-		bars.Offset = width * vg.Length(float64(i)-float64(len(schemes)-1)/2)
-		p.Add(bars)
-		p.Legend.Add(scheme, bars)
+		p.Legend.Add(scheme, &plotter.BarChart{Color: plotutil.Color(i)})
 	}
 	p.Legend.Top = true
 	p.NominalX(spec.Bars...)
-	if len(strings.Join(spec.Bars, " ")) > 60 { // they would overlap
+	slant(p, spec.Bars)
+	return nil
+}
+
+// slant turns the names below an axis if they would overlap.
+func slant(p *plot.Plot, names []string) {
+	if len(strings.Join(names, " ")) > 60 {
 		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign = math.Pi/8, draw.XRight
 	}
+}
+
+// bar draws one bar. What is missing is said, and is no bar of height 0.
+func bar(p *plot.Plot, x float64, v *float64, scale float64, width, offset vg.Length, color int) error {
+	if v == nil {
+		labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: 0}}, Labels: []string{"none"}})
+		if err != nil {
+			return err
+		}
+		labels.Offset.X = offset
+		labels.TextStyle[0].XAlign, labels.TextStyle[0].Color = draw.XCenter, plotutil.Color(color)
+		p.Add(labels)
+		return nil
+	}
+	b, err := plotter.NewBarChart(plotter.Values{*v / scale}, width)
+	if err != nil {
+		return err
+	}
+	b.XMin, b.Color, b.Offset = x, plotutil.Color(color), offset
+	p.Add(b)
 	return nil
+}
+
+// look is that of a line.
+type look struct {
+	color  color.Color
+	dashes []vg.Length
+}
+
+// addSweep draws a line with a mark at each value; it is broken where there is none. It
+// reports whether there was any.
+func addSweep(p *plot.Plot, xy plotter.XYs, l look, label string) (any bool, err error) {
+	for len(xy) > 0 {
+		n := 0
+		for n < len(xy) && !math.IsNaN(xy[n].Y) {
+			n++
+		}
+		if n > 0 {
+			line, points, err := plotter.NewLinePoints(xy[:n])
+			if err != nil {
+				return any, err
+			}
+			line.Color, line.Width, line.Dashes = l.color, vg.Points(1), l.dashes
+			points.Color, points.Radius = l.color, vg.Points(2)
+			p.Add(line, points)
+			if !any {
+				p.Legend.Add(label, line, points)
+			}
+			any = true
+		}
+		xy = xy[min(n+1, len(xy)):]
+	}
+	return any, nil
 }
 
 func addLine(p *plot.Plot, xy plotter.XYs, c color.Color, label string) error {

@@ -4,14 +4,16 @@ import (
 	"os"
 	"path/filepath"
 
-	"photon/lab"
+	"photon/lab/experiment"
+	"photon/lab/report"
+	"photon/lab/run"
 )
 
 // Write draws a result into its folder below the output folder: overview.png with
-// all schemes, and for each scheme a PNG of its name. lab.Experiment.Write comes
+// all schemes, and for each scheme a PNG of its name. report.Write comes
 // before: the folder is there.
-func Write(e *lab.Experiment, out string, r *lab.Result) error {
-	dir := filepath.Join(e.Folder(out), r.World)
+func Write(e *experiment.Experiment, out string, r *run.Result) error {
+	dir := filepath.Join(report.Folder(e, out), r.World)
 	all, err := overview(e, r, "png")
 	if err != nil {
 		return err
@@ -24,7 +26,7 @@ func Write(e *lab.Experiment, out string, r *lab.Result) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, run.Scheme+".png"), png, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, report.FileName(run.Scheme)+".png"), png, 0o644); err != nil {
 			return err
 		}
 	}

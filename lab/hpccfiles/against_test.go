@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"photon/lab"
+	"photon/lab/run"
 )
 
 // read reads a case of the test data.
@@ -49,7 +49,7 @@ func runCase(t *testing.T, folder, scheme string) (ours, theirs []Finished) {
 		t.Errorf("%v %v", p.Warnings, p.Notes)
 	}
 	out := t.TempDir()
-	if _, err := p.Run(t.Context(), lab.Options{World: "sim"}, out); err != nil {
+	if _, err := p.Run(t.Context(), run.Options{World: "sim"}, out); err != nil {
 		t.Fatal(err)
 	}
 	parse := func(file string) []Finished {

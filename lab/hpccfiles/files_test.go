@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/lab"
+	"photon/lab/run"
 	"photon/units"
 )
 
@@ -205,7 +205,7 @@ func TestPausesAndQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := t.TempDir()
-	r, err := p.Run(t.Context(), lab.Options{World: "sim"}, out)
+	r, err := p.Run(t.Context(), run.Options{World: "sim"}, out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/scheme"
 	"photon/units"
 )
@@ -44,7 +44,7 @@ func (p *Prepared) scheme(name string) error {
 	if err != nil {
 		return err
 	}
-	p.Use = lab.SchemeUse{Name: config.Set(name), Params: map[string]lab.Sourced[string]{}}
+	p.Use = experiment.SchemeUse{Name: config.Set(name), Params: map[string]experiment.Sourced[string]{}}
 	p.marking(recipe)
 	var kept []string
 	for _, k := range senderKeys {
@@ -176,9 +176,9 @@ func (p *Prepared) marking(recipe *scheme.Scheme) {
 	if c.err != nil || !has || kmin == nil && kmax == nil && pmax == nil {
 		return
 	}
-	p.Use.ByRate = map[units.Rate]map[string]lab.Sourced[string]{}
+	p.Use.ByRate = map[units.Rate]map[string]experiment.Sourced[string]{}
 	for _, l := range p.Topology.Links {
-		set := map[string]lab.Sourced[string]{}
+		set := map[string]experiment.Sourced[string]{}
 		for _, m := range []struct {
 			key, param string
 			values     map[units.Rate]float64

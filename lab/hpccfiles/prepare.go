@@ -8,7 +8,8 @@ import (
 	"strconv"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/experiment"
 	"photon/units"
 )
 
@@ -23,8 +24,8 @@ type Files struct {
 // Prepared is a run that the files describe.
 type Prepared struct {
 	Files
-	Experiment *lab.Experiment
-	Use        lab.SchemeUse
+	Experiment *experiment.Experiment
+	Use        experiment.SchemeUse
 	Warnings   []string // what the files ask for and is not done, each with its place
 	Notes      []string // what else is worth knowing
 	Payload    int64
@@ -60,7 +61,7 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 	p := &Prepared{Files: f, FCT: "fct.txt", PFC: "pfc.txt", Queues: "qlen.txt"}
 	c := f.Config
 	p.Payload = int64(c.whole("PACKET_PAYLOAD_SIZE", 1000, 1, 9000))
-	e := &lab.Experiment{ID: "hpcc-files", Title: "files of the HPCC simulator", Seed: 1}
+	e := &experiment.Experiment{ID: "hpcc-files", Title: "files of the HPCC simulator", Seed: 1}
 	p.Experiment = e
 	p.network()
 	p.parameters()
@@ -86,11 +87,11 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 	for _, s := range c.unknown() {
 		p.warn(s, "unknown key")
 	}
-	e.Schemes = []lab.SchemeUse{p.Use}
+	e.Schemes = []experiment.SchemeUse{p.Use}
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p, build.Check(e)
 }
 
 func (p *Prepared) warn(s *setting, format string, args ...any) {
@@ -101,8 +102,8 @@ func (p *Prepared) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-func sourced[T any](v T, from string) lab.Sourced[T] {
-	return lab.Sourced[T]{Value: config.Set(v), Source: from}
+func sourced[T any](v T, from string) experiment.Sourced[T] {
+	return experiment.Sourced[T]{Value: config.Set(v), Source: from}
 }
 
 // name is what a node is called.
@@ -113,11 +114,11 @@ func (p *Prepared) network() {
 	t := &p.Experiment.Topology
 	t.Kind = config.Set("free")
 	for id, isSwitch := range p.Topology.Switch {
-		t.Nodes = append(t.Nodes, lab.NodeSpec{Name: name(id), Host: !isSwitch})
+		t.Nodes = append(t.Nodes, experiment.NodeSpec{Name: name(id), Host: !isSwitch})
 	}
 	loss := 0
 	for _, l := range p.Topology.Links {
-		t.Links = append(t.Links, lab.LinkSpec{A: name(l.A), B: name(l.B), Rate: config.Set(l.Rate), Delay: config.Set(l.Delay)})
+		t.Links = append(t.Links, experiment.LinkSpec{A: name(l.A), B: name(l.B), Rate: config.Set(l.Rate), Delay: config.Set(l.Delay)})
 		if l.Loss > 0 {
 			if loss++; loss == 1 {
 				p.Warnings = append(p.Warnings, fmt.Sprintf("%s:%d: error rate %v: links do not lose packets here", p.Topology.File, l.Line, l.Loss))
@@ -165,7 +166,7 @@ func (p *Prepared) flows() error {
 	for i, id := range p.Topology.hosts() {
 		place[id] = int32(i)
 	}
-	e.Listed = make([]lab.Listed, 0, len(p.Flows))
+	e.Listed = make([]experiment.Listed, 0, len(p.Flows))
 	for _, f := range p.Flows {
 		if f.Group < 1 || f.Group >= cnpPriority {
 			return &config.Error{File: p.FlowFile, Line: f.Line, Err: fmt.Errorf("priority group %d: data has 1 to %d here, below notifications", f.Group, cnpPriority-1)}
@@ -173,7 +174,7 @@ func (p *Prepared) flows() error {
 		if !slices.Contains(used, f.Group) {
 			used = append(used, f.Group)
 		}
-		e.Listed = append(e.Listed, lab.Listed{From: place[f.From], To: place[f.To], DSCP: uint8(f.Group<<3 | 2), Size: f.Size, Start: f.Start})
+		e.Listed = append(e.Listed, experiment.Listed{From: place[f.From], To: place[f.To], DSCP: uint8(f.Group<<3 | 2), Size: f.Size, Start: f.Start})
 	}
 	slices.Sort(used)
 	e.Parameters.Priority = sourced(used[0], "flow.txt")

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/measure"
+	"photon/lab/run"
 	"photon/units"
 )
 
@@ -26,7 +28,7 @@ type Result struct {
 
 // Run runs what the files describe in virtual time and writes its results to a
 // folder.
-func (p *Prepared) Run(ctx context.Context, o lab.Options, folder string) (*Result, error) {
+func (p *Prepared) Run(ctx context.Context, o run.Options, folder string) (*Result, error) {
 	var err error
 	var open []*os.File
 	create := func(name string) *bufio.Writer {
@@ -64,10 +66,10 @@ func (p *Prepared) Run(ctx context.Context, o lab.Options, folder string) (*Resu
 	return r, nil
 }
 
-func (p *Prepared) run(ctx context.Context, o lab.Options, pfc, qlen *bufio.Writer) (*Result, error) {
+func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writer) (*Result, error) {
 	r := &Result{Flows: len(p.Flows)}
 	stops := &pauses{pfc, p.Topology}
-	look := lab.Observer{Pause: func(now units.Time, node, port int, paused bool) {
+	look := build.Observer{Pause: func(now units.Time, node, port int, paused bool) {
 		r.Pauses++
 		stops.add(now, node, port, paused)
 	}}
@@ -75,7 +77,7 @@ func (p *Prepared) run(ctx context.Context, o lab.Options, pfc, qlen *bufio.Writ
 	if p.From <= min(p.To, p.Experiment.Duration) {
 		look.Queues, look.Span = counts.look, queueSpan
 	}
-	out, err := p.Experiment.RunOne(ctx, o, p.Use, look)
+	out, err := run.One(ctx, p.Experiment, o, p.Use, look)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func (p *Prepared) run(ctx context.Context, o lab.Options, pfc, qlen *bufio.Writ
 		used[pair]++
 	}
 	r.Wall = out.Wall
-	slices.SortStableFunc(out.Ended, func(a, b lab.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
+	slices.SortStableFunc(out.Ended, func(a, b measure.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
 	for _, e := range out.Ended {
 		f := &p.Flows[e.Flow]
 		r.PacketHops += ideal.packets(f.Size) * int64(ideal.way(f.From, f.To).links)

@@ -9,13 +9,13 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/units"
 )
 
 // Experiment is the format of experiments as a JSON schema, for editors.
 func Experiment() ([]byte, error) {
-	return Of(&lab.Experiment{}, "photon experiment", "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it.")
+	return Of(&experiment.Experiment{}, "photon experiment", "An experiment for `photon run` and `photon replay`; docs/experiments.md explains it.")
 }
 
 // Of is the format of files that are read into v as a JSON schema.
@@ -53,9 +53,10 @@ func shape(t reflect.Type) *jsonschema.Schema {
 	if t == reflect.TypeFor[float64]() {
 		return orSwept("number")
 	}
-	if t == reflect.TypeFor[lab.SchemeUse]() {
+	if t == reflect.TypeFor[experiment.SchemeUse]() {
 		params := &jsonschema.Schema{Type: "object", AdditionalProperties: sourced(reflect.TypeFor[string]())}
-		return either(&jsonschema.Schema{Type: "string", Description: "a scheme by its name"}, "name", &jsonschema.Schema{Type: "string"}, "params", params)
+		text := func(what string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Description: what} }
+		return either(text("a scheme by its name"), "name", text(""), "params", params, "label", text("what results and claims call it; its name if absent"))
 	}
 	if strings.HasPrefix(t.Name(), "Sourced[") {
 		return sourced(t.Field(0).Type.Field(0).Type)
@@ -75,23 +76,27 @@ func sourced(t reflect.Type) *jsonschema.Schema {
 	return either(value, "value", value, "source", &jsonschema.Schema{Type: "string", Description: "where the value comes from"})
 }
 
-// either is something short, or an object with two keys.
-func either(short *jsonschema.Schema, key1 string, value1 *jsonschema.Schema, key2 string, value2 *jsonschema.Schema) *jsonschema.Schema {
+// either is something short, or an object with keys and values.
+func either(short *jsonschema.Schema, keysAndValues ...any) *jsonschema.Schema {
 	keys := jsonschema.NewProperties()
-	keys.Set(key1, value1)
-	keys.Set(key2, value2)
+	for i := 0; i < len(keysAndValues); i += 2 {
+		keys.Set(keysAndValues[i].(string), keysAndValues[i+1].(*jsonschema.Schema))
+	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{short, {Type: "object", Properties: keys, AdditionalProperties: jsonschema.FalseSchema}}}
 }
 
 func plainShape(t reflect.Type) *jsonschema.Schema {
+	if t.Kind() == reflect.Float64 {
+		n := orSwept("number")
+		n.AnyOf = append(n.AnyOf, &jsonschema.Schema{Type: "string", Pattern: "^[0-9.]+ ?(%|/ ?[0-9.]+)$", Description: "60% or 1/8"})
+		return n
+	}
 	if s := shape(t); s != nil {
 		return s
 	}
 	switch t.Kind() {
 	case reflect.Int:
 		return orSwept("integer")
-	case reflect.Float64:
-		return orSwept("number")
 	case reflect.Slice:
 		return &jsonschema.Schema{Type: "array", Items: plainShape(t.Elem())}
 	}

@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"photon/lab"
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/report"
+	"photon/lab/run"
 )
 
-// WriteClaims lays the means over seeds beside the claims of each experiment of
+// WriteClaims lays the results of all seeds beside the claims of each experiment of
 // the sweep, as a replay does with its own repetitions. It is an error if
 // something varies but the quantity that an experiment itself has in its sweep:
-// then there are means of several experiments.
+// then these are several experiments.
 func (s *Spec) WriteClaims(w io.Writer, c *Collected) error {
 	for _, path := range slices.Sorted(maps.Keys(s.Vary)) {
 		if !strings.HasPrefix(path, "$") {
@@ -21,7 +24,7 @@ func (s *Spec) WriteClaims(w io.Writer, c *Collected) error {
 		}
 	}
 	for i, x := range s.sources {
-		e, err := lab.Parse(x.file, x.text)
+		e, err := experiment.Parse(x.file, x.text)
 		if err != nil {
 			return err
 		}
@@ -36,8 +39,8 @@ func (s *Spec) WriteClaims(w io.Writer, c *Collected) error {
 		if most > fewest {
 			runs = fmt.Sprintf("%d to %d", fewest, most)
 		}
-		fmt.Fprintf(w, "%s, means of %s runs\n", x.id, runs)
-		if err := lab.Table(w, []*lab.Result{r}); err != nil {
+		fmt.Fprintf(w, "%s, %s runs of each\n", x.id, runs)
+		if err := report.Table(w, e, []*claim.Judged{r}); err != nil {
 			return err
 		}
 	}
@@ -54,35 +57,38 @@ func (c *Collected) of(experiment string) (records []*Record) {
 	return records
 }
 
-// judged lays the means over seeds beside an experiment's claims, and says how many results there
-// are at least and at most of a scheme and a value of the experiment's sweep.
-func judged(e *lab.Experiment, records []*Record) (r *lab.Result, fewest, most int) {
-	type place struct{ scheme, metric string }
-	of, runs := map[place][]float64{}, map[place]int{}
-	schemes := map[string]lab.Metrics{}
+// judged judges an experiment's claims by the tasks that have ended, and says how many results there
+// are at least and at most of a scheme and a value of the experiment's sweep. Seeds are in the order of the
+// tasks, so that two schemes' are pairs.
+func judged(e *experiment.Experiment, records []*Record) (j *claim.Judged, fewest, most int) {
+	type place struct{ scheme, value string }
+	runs := map[place]int{}
+	samples := map[string]map[string][]*float64{}
 	for _, x := range records {
 		value := ""
 		if e.Sweep != nil {
 			value = x.Params[e.Sweep.Name]
 		}
 		runs[place{x.Scheme, value}]++
-		if schemes[x.Scheme] == nil {
-			schemes[x.Scheme] = lab.Metrics{}
+		if samples[x.Scheme] == nil {
+			samples[x.Scheme] = map[string][]*float64{}
 		}
 		for name, v := range x.Metrics {
-			name = lab.Key(name, value)
-			schemes[x.Scheme][name] = nil
-			if p := (place{x.Scheme, name}); v != nil {
-				of[p] = append(of[p], *v)
-			}
+			name = experiment.Key(name, value)
+			samples[x.Scheme][name] = append(samples[x.Scheme][name], v)
 		}
 	}
-	for p, v := range of {
-		mean, _ := meanOf(v)
-		schemes[p.scheme][p.metric] = &mean
+	r := &run.Result{Experiment: e.ID, World: "sweep"}
+	for _, scheme := range slices.Sorted(maps.Keys(samples)) {
+		one := run.Run{Scheme: scheme}
+		for name, list := range samples[scheme] {
+			one.SetSamples(name, list)
+		}
+		r.Runs = append(r.Runs, one)
 	}
 	if counts := slices.Sorted(maps.Values(runs)); len(counts) > 0 {
 		fewest, most = counts[0], counts[len(counts)-1]
 	}
-	return e.Judged("sweep", schemes), fewest, most
+	r.Seeds = make([]uint64, most)
+	return claim.Judge(e, r), fewest, most
 }

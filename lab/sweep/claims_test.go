@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"photon/lab"
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/report"
+	"photon/lab/run"
 )
 
 // random is tiny with a queue that hangs on the seed, and what a claim is judged by.
@@ -23,7 +26,7 @@ var random = strings.NewReplacer(
 func TestClaims(t *testing.T) {
 	s, tasks := expand(t, random, "name: claims\nexperiments: [tiny.yaml]\nseeds: 1..5\n")
 	folder := Folder(t.TempDir())
-	if err := folder.Run(context.Background(), tasks, 2, 1, func(lab.Progress) {}); err != nil {
+	if err := folder.Run(context.Background(), tasks, 2, 1, func(run.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := folder.Collect(tasks)
@@ -34,19 +37,19 @@ func TestClaims(t *testing.T) {
 	if err := s.WriteClaims(&got, &c); err != nil {
 		t.Fatal(err)
 	}
-	e, err := lab.Parse("tiny.yaml", []byte(strings.Replace(random, "schemes:", "repeat: 5\nschemes:", 1)))
+	e, err := experiment.Parse("tiny.yaml", []byte(strings.Replace(random, "schemes:", "repeat: 5\nschemes:", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.Replay(context.Background(), lab.Options{World: "sim"})
+	r, err := run.Replay(context.Background(), e, run.Options{World: "sim"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.World = "sweep"
-	if err := lab.Table(&want, []*lab.Result{r}); err != nil {
+	if err := report.Table(&want, e, []*claim.Judged{claim.Judge(e, r)}); err != nil {
 		t.Fatal(err)
 	}
-	if got.String() != "tiny.yaml, means of 5 runs\n"+want.String() || !strings.Contains(got.String(), "less") {
+	if got.String() != "tiny.yaml, 5 runs of each\n"+want.String() || !strings.Contains(got.String(), "less") {
 		t.Errorf("a sweep says\n%s\nand a replay\n%s", &got, &want)
 	}
 
@@ -65,7 +68,7 @@ func TestClaims(t *testing.T) {
 	if err := s.WriteClaims(&got, &c); err != nil {
 		t.Fatal(err)
 	}
-	if text := got.String(); !strings.HasPrefix(text, "tiny.yaml, means of 2 to 5 runs\n") || !strings.Contains(text, "not-run") {
+	if text := got.String(); !strings.HasPrefix(text, "tiny.yaml, 2 to 5 runs of each\n") || !strings.Contains(text, "not-run") {
 		t.Error(text)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"photon/lab"
+	"photon/lab/measure"
+	"photon/lab/run"
 )
 
 // Folder is where a sweep and its results lie. Workers share nothing else.
@@ -34,8 +35,8 @@ type Record struct {
 	Scheme     string            `json:"scheme"`
 	Seed       uint64            `json:"seed"`
 	Params     map[string]string `json:"params"`
-	Metrics    lab.Metrics       `json:"metrics"`
-	Invariants lab.Invariants    `json:"invariants"`
+	Metrics    measure.Metrics   `json:"metrics"`
+	Invariants run.Invariants    `json:"invariants"`
 	TraceHash  string            `json:"trace_hash"`
 	PacketHops uint64            `json:"packet_hops"`
 	Virtual    float64           `json:"virtual_seconds"`

@@ -13,7 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/experiment"
 )
 
 // Point is an experiment with one scheme and one value of all that varies.
@@ -23,7 +24,7 @@ type Point struct {
 	Params     []Param
 
 	text []byte // the experiment, and nothing that its runs do not depend on
-	load func() (*lab.Experiment, error)
+	load func() (*experiment.Experiment, error)
 }
 
 // Param is a setting that varies and its value here.
@@ -97,8 +98,8 @@ func (s *Spec) located(err error) error {
 type head struct {
 	Seed    uint64
 	Repeat  int
-	Sweep   lab.Sweep
-	Schemes []lab.SchemeUse
+	Sweep   experiment.Sweep
+	Schemes []experiment.SchemeUse
 }
 
 // points are those of one experiment, and the seeds that a replay of it uses.
@@ -113,9 +114,7 @@ func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds 
 	}
 	schemes := s.Schemes.V
 	if schemes == nil {
-		for _, u := range h.Schemes {
-			schemes = append(schemes, u.Name.V)
-		}
+		schemes = experiment.Keys(h.Schemes)
 	}
 	for _, scheme := range schemes {
 		axes := s.axes(h, scheme)
@@ -200,7 +199,7 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 		return nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
 	}
 	doc = slices.DeleteFunc(doc, func(m yaml.MapItem) bool { return slices.Contains(aside, text(m.Key)) })
-	doc = onlyScheme(doc, scheme)
+	doc = onlyScheme(doc, slices.Index(experiment.Keys(h.Schemes), scheme), scheme)
 	p := &Point{Experiment: x.id, Scheme: scheme}
 	own := ""
 	for i, a := range axes {
@@ -222,22 +221,20 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 		b = []byte(strings.ReplaceAll(string(b), "$"+h.Sweep.Name, own))
 	}
 	p.text = b
-	p.load = sync.OnceValues(func() (*lab.Experiment, error) { return p.parse(x.file) })
+	p.load = sync.OnceValues(func() (*experiment.Experiment, error) { return p.parse(x.file) })
 	return p, nil
 }
 
-// onlyScheme leaves one scheme of an experiment, or puts it there.
-func onlyScheme(doc yaml.MapSlice, scheme string) yaml.MapSlice {
+// onlyScheme leaves one scheme of an experiment, that with a number, or puts it there.
+func onlyScheme(doc yaml.MapSlice, number int, scheme string) yaml.MapSlice {
 	use := yaml.MapSlice{{Key: "name", Value: scheme}}
 	i := slices.IndexFunc(doc, func(m yaml.MapItem) bool { return m.Key == "schemes" })
 	if i < 0 {
 		return append(doc, yaml.MapItem{Key: "schemes", Value: []any{use}})
 	}
-	if list, ok := doc[i].Value.([]any); ok {
-		for _, u := range list {
-			if m, ok := u.(yaml.MapSlice); ok && slices.ContainsFunc(m, func(x yaml.MapItem) bool { return x.Key == "name" && text(x.Value) == scheme }) {
-				use = m
-			}
+	if list, ok := doc[i].Value.([]any); ok && number >= 0 && number < len(list) {
+		if m, ok := list[number].(yaml.MapSlice); ok {
+			use = m
 		}
 	}
 	doc[i].Value = []any{use}
@@ -245,8 +242,11 @@ func onlyScheme(doc yaml.MapSlice, scheme string) yaml.MapSlice {
 }
 
 // parse checks the experiment of a point. Its lines are not those of any file.
-func (p *Point) parse(file string) (*lab.Experiment, error) {
-	e, err := lab.Parse(file, p.text)
+func (p *Point) parse(file string) (*experiment.Experiment, error) {
+	e, err := experiment.Parse(file, p.text)
+	if err == nil {
+		err = build.Check(e)
+	}
 	if err == nil {
 		return e, nil
 	}

@@ -8,7 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"photon/lab"
+	"photon/lab/build"
+	"photon/lab/run"
 )
 
 // Failed is the error of tasks that could not be run.
@@ -26,7 +27,7 @@ func (f *Failed) Unwrap() error { return f.First }
 // Run runs tasks, so many at once and each on so many cores, which changes nothing
 // but the time, and puts their results into the folder. A task that fails does not
 // stop the others. Progress is told by one goroutine at a time.
-func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce, cores int, tell func(lab.Progress)) error {
+func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce, cores int, tell func(run.Progress)) error {
 	if err := os.MkdirAll(f.tasks(), 0o755); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce, cores int, tell 
 			ended++
 		}
 		t := tasks[i]
-		tell(lab.Progress{Run: fmt.Sprintf("%s seed=%d", t, t.Seed), Part: now, Last: last, Done: sum / float64(len(tasks)), Ended: ended, Runs: len(tasks)})
+		tell(run.Progress{Run: fmt.Sprintf("%s seed=%d", t, t.Seed), Part: now, Last: last, Done: sum / float64(len(tasks)), Ended: ended, Runs: len(tasks)})
 	}
 	var g errgroup.Group
 	g.SetLimit(atOnce)
@@ -84,14 +85,14 @@ func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float
 	if err != nil {
 		return err
 	}
-	o := lab.Options{World: "sim", Seed: t.Seed, Cores: cores, Progress: func(p lab.Progress) { progress(p.Part) }}
-	r, err := e.RunOne(ctx, o, e.Schemes[0], lab.Observer{})
+	o := run.Options{World: "sim", Seed: t.Seed, Cores: cores, Progress: func(p run.Progress) { progress(p.Part) }}
+	r, err := run.One(ctx, e, o, e.Schemes[0], build.Observer{})
 	if err != nil {
 		return err
 	}
 	record := &Record{
 		Task: t.ID, Experiment: t.Experiment, Scheme: t.Scheme, Seed: t.Seed, Params: map[string]string{}, Metrics: r.Metrics,
-		Invariants: r.Invariants, TraceHash: r.TraceHash, PacketHops: r.PacketHops, Virtual: r.Virtual, Notes: r.Notes, Wall: r.Wall, Build: lab.Build(),
+		Invariants: r.Invariants, TraceHash: r.TraceHash, PacketHops: r.PacketHops, Virtual: r.Virtual, Notes: r.Notes, Wall: r.Wall, Build: run.Build(),
 	}
 	for _, p := range t.Params {
 		record.Params[p.Name] = p.Value

@@ -15,7 +15,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"photon/config"
-	"photon/lab"
+	"photon/lab/experiment"
 	"photon/lab/schema"
 )
 
@@ -204,7 +204,7 @@ func (s *Spec) check() error {
 func (s *Spec) source(id string) (x source, err error) {
 	if !strings.HasSuffix(id, ".yaml") {
 		x.id = id
-		x.file, x.text, err = lab.Source(id)
+		x.file, x.text, err = experiment.Source(id)
 		return x, err
 	}
 	if !fileNames.MatchString(id) || id == specName {

@@ -19,7 +19,8 @@ import (
 	core "k8s.io/api/core/v1"
 	strict "sigs.k8s.io/yaml"
 
-	"photon/lab"
+	"photon/lab/experiment"
+	"photon/lab/run"
 )
 
 const tiny = `
@@ -147,12 +148,12 @@ func TestTasksOfTheCatalogue(t *testing.T) {
 		}
 		return line.ReplaceAllString(string(b), "")
 	}
-	list, err := lab.Catalogue()
+	list, err := experiment.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, entry := range list {
-		e, err := lab.Get(entry.ID)
+		e, err := experiment.Get(entry.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestTasksOfTheCatalogue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(e.Schemes, func(u lab.SchemeUse) bool { return u.Name.V == task.Scheme })
+			i := slices.IndexFunc(e.Schemes, func(u experiment.SchemeUse) bool { return u.Key() == task.Scheme })
 			for _, pair := range [][2]any{
 				{got.Duration, e.Duration}, {got.Topology, e.Topology}, {got.Parameters, e.Parameters}, {got.Flows, e.Flows}, {got.Workloads, e.Workloads},
 				{got.Events, e.Events}, {got.Measure, e.Measure}, {got.Schemes[0], e.Schemes[i]},
@@ -199,16 +200,16 @@ func TestTasksOfTheCatalogue(t *testing.T) {
 // A task yields what a replay of the same run does.
 func TestTaskIsTheRunOfAReplay(t *testing.T) {
 	_, tasks := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 7\nvary: {$bytes: [20KB]}\n")
-	e, err := lab.Parse("tiny.yaml", []byte(strings.Replace(tiny, "values: [10KB, 20KB]", "values: [20KB]", 1)))
+	e, err := experiment.Parse("tiny.yaml", []byte(strings.NewReplacer("values: [10KB, 20KB]", "values: [20KB]", "most@10KB", "most@20KB").Replace(tiny)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.Replay(context.Background(), lab.Options{World: "sim", Seed: 7})
+	r, err := run.Replay(context.Background(), e, run.Options{World: "sim", Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := Folder(t.TempDir())
-	if err := folder.Run(context.Background(), tasks, 1, 1, func(lab.Progress) {}); err != nil {
+	if err := folder.Run(context.Background(), tasks, 1, 1, func(run.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	for i, task := range tasks {
@@ -233,7 +234,7 @@ seeds: 1..2
 vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 `)
 	folder := Folder(t.TempDir())
-	if err := folder.Run(context.Background(), tasks, 2, 1, func(lab.Progress) {}); err != nil {
+	if err := folder.Run(context.Background(), tasks, 2, 1, func(run.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := folder.Collect(tasks[1:])
@@ -298,7 +299,7 @@ vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 	if err := c.WriteMeans(&means, []string{"most", "drained"}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(means.String()), "\n"); len(lines) != 4 || !regexp.MustCompile(`^tiny.yaml +pcn +bytes=10KB flows.F.count=1 +2 runs +most [0-9.e+]+ ± 0 +drained never$`).MatchString(lines[0]) {
+	if lines := strings.Split(strings.TrimSpace(means.String()), "\n"); len(lines) != 4 || !regexp.MustCompile(`^tiny.yaml +pcn +bytes=10KB flows.F.count=1 +2 runs +most [0-9.e+]+ ± [0-9.e+]+ +drained never$`).MatchString(lines[0]) {
 		t.Errorf("%s", means.String())
 	}
 	if err := c.WriteMeans(io.Discard, []string{"mst"}); err == nil || !strings.Contains(err.Error(), "drained, most") {
@@ -349,7 +350,7 @@ func TestFailedTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := Folder(t.TempDir())
-	err = folder.Run(context.Background(), tasks, 2, 1, func(lab.Progress) {})
+	err = folder.Run(context.Background(), tasks, 2, 1, func(run.Progress) {})
 	var failed *Failed
 	if !errors.As(err, &failed) || failed.Tasks != 1 || !strings.Contains(err.Error(), "xon 509KB is above xoff 10B") {
 		t.Error(err)

@@ -126,7 +126,10 @@ func (p *Plan) Delay(from, to int) (sum units.Time) {
 }
 
 // distances returns how many links every node is away from one; hosts do not forward.
-func (p *Plan) distances(to int) []int {
+func (p *Plan) distances(to int) []int { return p.distancesOver(to, nil) }
+
+// distancesOver is the same without the links that are down.
+func (p *Plan) distancesOver(to int, down Down) []int {
 	d := make([]int, len(p.Nodes))
 	for i := range d {
 		d[i] = len(p.Nodes) // out of reach
@@ -139,8 +142,8 @@ func (p *Plan) distances(to int) []int {
 		if p.Nodes[at].Host && at != to {
 			continue
 		}
-		for _, e := range p.Nodes[at].Ends {
-			if d[e.Node] == len(p.Nodes) {
+		for port, e := range p.Nodes[at].Ends {
+			if d[e.Node] == len(p.Nodes) && !down.has(at, port) {
 				d[e.Node] = d[at] + 1
 				queue = append(queue, e.Node)
 			}
@@ -151,7 +154,15 @@ func (p *Plan) distances(to int) []int {
 
 // Routes returns, for every switch, the ports that lead to each host on
 // shortest paths: routes[switch][host].
-func (p *Plan) Routes() map[int]map[int][]uint16 {
+func (p *Plan) Routes() map[int]map[int][]uint16 { return p.RoutesOver(nil) }
+
+// Down are the ports, by node, whose links are down; both ends of a link are there.
+type Down map[[2]int]bool
+
+func (d Down) has(node, port int) bool { return d[[2]int{node, port}] }
+
+// RoutesOver is the same without the links that are down. A host that nothing leads to has no ports.
+func (p *Plan) RoutesOver(down Down) map[int]map[int][]uint16 {
 	r := map[int]map[int][]uint16{}
 	for i := range p.Nodes {
 		if !p.Nodes[i].Host {
@@ -159,13 +170,13 @@ func (p *Plan) Routes() map[int]map[int][]uint16 {
 		}
 	}
 	for _, to := range p.Hosts() {
-		d := p.distances(to)
+		d := p.distancesOver(to, down)
 		for i := range p.Nodes {
 			if p.Nodes[i].Host {
 				continue
 			}
 			for port, e := range p.Nodes[i].Ends {
-				if d[e.Node] == d[i]-1 {
+				if d[e.Node] == d[i]-1 && !down.has(i, port) {
 					r[i][to] = append(r[i][to], uint16(port))
 				}
 			}

@@ -1,0 +1,96 @@
+package build
+
+import (
+	"fmt"
+	"slices"
+
+	"photon/dataplane"
+	"photon/lab/experiment"
+	"photon/marking"
+	"photon/units"
+)
+
+// change is something that happens at a time.
+type change struct {
+	at units.Time
+	do func(now units.Time)
+}
+
+// Schedule arranges what happens on the way: flows that are stopped, and events, each
+// at its time or at the next sample.
+func (n *Network) Schedule(e *experiment.Experiment) error {
+	list, err := n.changes(e)
+	if err == nil {
+		n.happen(list, e.Measure.Sample)
+	}
+	return err
+}
+
+func (n *Network) changes(e *experiment.Experiment) (list []change, err error) {
+	for i := range n.Flows {
+		if f := &n.Flows[i]; f.Stop > 0 {
+			list = append(list, change{f.Stop, func(now units.Time) {
+				if n.Collect(); !f.Done { // its place may be another's
+					n.Hosts[f.From].StopFlow(now, int(f.Slot))
+				}
+			}})
+		}
+	}
+	for _, ev := range e.Events {
+		do, err := n.event(&ev)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, change{ev.At.V, do})
+	}
+	slices.SortStableFunc(list, func(a, b change) int { return int(min(1, max(-1, a.at-b.at))) })
+	return list, nil
+}
+
+// rater is a world whose links can change their rate.
+type rater interface {
+	SetRate(end dataplane.End, rate units.Rate) error
+}
+
+func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
+	if ev.Link.IsSet() {
+		w, ok := n.World.(rater)
+		if !ok {
+			return nil, fmt.Errorf("this world's links cannot change their rate")
+		}
+		places, err := ev.Places(n.Plan)
+		if err != nil {
+			return nil, err
+		}
+		return func(now units.Time) { n.keep(n.setLinks(now, w, places, ev.Rate.V)) }, nil
+	}
+	return func(now units.Time) {
+		n.Collect()
+		for i := range n.Flows {
+			f := &n.Flows[i]
+			if f.Group != ev.Flow.V {
+				continue
+			}
+			h := n.Hosts[f.From]
+			if ev.Rate.IsSet() && !f.Done {
+				h.SetLimit(now, int(f.Slot), ev.Rate.V)
+			}
+			if ev.Cap.IsSet() && !f.Done {
+				n.shares[h.Hash(int(f.Slot))] = marking.Share{Weight: f.Weight, Max: ev.Cap.V}
+			}
+		}
+	}, nil
+}
+
+// happen arranges that changes are made at their times, or at the next tick.
+func (n *Network) happen(list []change, tick units.Time) {
+	if len(list) == 0 {
+		return
+	}
+	n.World.Every(tick, func(now units.Time) {
+		for len(list) > 0 && list[0].at <= now {
+			list[0].do(now)
+			list = list[1:]
+		}
+	})
+}

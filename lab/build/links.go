@@ -1,0 +1,87 @@
+package build
+
+import (
+	"errors"
+
+	"photon/dataplane"
+	"photon/lab/experiment"
+	"photon/lab/topology"
+	"photon/units"
+)
+
+// linked is a switch whose links can fail while it runs.
+type linked interface {
+	PrepareLink(port int, state dataplane.LinkState) (*dataplane.LinkChange, error)
+	SetLink(now units.Time, ch *dataplane.LinkChange)
+	Prepare(c dataplane.SwitchConfig) (*dataplane.Change, error)
+	Apply(now units.Time, ch *dataplane.Change)
+}
+
+var _ linked = (*dataplane.Switch)(nil)
+
+// Fault is what went wrong on the way; the run is worth nothing then.
+func (n *Network) Fault() error { return n.fault }
+
+func (n *Network) keep(err error) {
+	if n.fault == nil {
+		n.fault = err
+	}
+}
+
+// setLinks gives the links of ports another rate, at both ends. A rate of 0 is a link that
+// fails: what waits for it is discarded, its pauses are void, and at once all switches go by the
+// routes that are left; any other brings it back.
+func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, rate units.Rate) error {
+	var failed error
+	changed := false
+	for _, p := range places {
+		end := n.Plan.Nodes[p.Node].Ends[p.Port]
+		for _, at := range []experiment.Place{p, {Node: end.Node, Port: end.Port}} {
+			key := [2]int{at.Node, at.Port}
+			if up := rate > 0; up == n.down[key] {
+				changed = true
+				failed = errors.Join(failed, n.setLink(now, at, up))
+				n.down[key], n.failed = !up, true
+			}
+			if rate > 0 {
+				failed = errors.Join(failed, w.SetRate(dataplane.End{Node: n.IDs[at.Node], Port: at.Port}, rate))
+			}
+		}
+	}
+	if changed {
+		failed = errors.Join(failed, n.reroute(now))
+	}
+	return failed
+}
+
+// setLink tells a switch of its link.
+func (n *Network) setLink(now units.Time, at experiment.Place, up bool) error {
+	s, ok := n.Switches[at.Node].(linked)
+	if !ok {
+		return errors.New("this switch's links cannot fail")
+	}
+	ch, err := s.PrepareLink(at.Port, dataplane.LinkState{Up: up})
+	if err == nil {
+		s.SetLink(now, ch)
+	}
+	return err
+}
+
+// reroute has every switch go by the links that are up.
+func (n *Network) reroute(now units.Time) error {
+	routes := n.Plan.RoutesOver(topology.Down(n.down))
+	for i := range n.Plan.Nodes {
+		c, ok := n.configs[i]
+		if !ok {
+			continue
+		}
+		c.Static, c.CP = static(n.Plan, routes[i]), nil // congestion points stay as they are
+		s := n.Switches[i].(linked)
+		ch, err := s.Prepare(c)
+		if err != nil {
+			return err
+		}
+		s.Apply(now, ch)
+	}
+	return nil
+}

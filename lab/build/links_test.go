@@ -1,0 +1,148 @@
+package build
+
+import (
+	"strings"
+	"testing"
+
+	"photon/lab/experiment"
+	"photon/sim"
+	"photon/units"
+)
+
+// ring is four switches in a circle: a link that fails leaves the way round.
+const ring = `
+id: test/ring
+title: a link fails and comes back
+duration: 6ms
+topology: {kind: ring, switches: 4, hosts: 1}
+parameters:
+  link_rate: 10Gbps
+  host_delay: 1us
+  trunk_delay: 1us
+  payload: 1000B
+  mtu: 1500B
+  priority: 3
+  xoff: 100KB
+  buffer: 12MB
+  start_phase: 0s
+flows:
+  - {name: long, from: H0-0, to: H1-0}
+  - {name: counted, from: H0-0, to: H1-0, size: 2MB}
+schemes: [dcqcn]
+measure:
+  sample: 10us
+`
+
+func built(t *testing.T, text string) (*Network, *sim.World, *experiment.Experiment) {
+	t.Helper()
+	e, err := experiment.Parse("ring.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := sim.New()
+	n, err := Build(e, w, e.Schemes[0], 1, Observer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Schedule(e); err != nil {
+		t.Fatal(err)
+	}
+	return n, w, e
+}
+
+// When a link fails frames go by what is left, at once, and nothing is lost but what waited for it or was
+// on it; when it is back they use it again. Every frame is accounted for.
+func TestLinkFailsAndComesBack(t *testing.T) {
+	n, w, e := built(t, ring+"events: [{at: 2ms, link: S0>S1, rate: 0bps}, {at: 4ms, link: S0>S1, rate: 10Gbps}]\n")
+	s0 := n.Switches[mustFind(t, n, "S0")]
+	direct, round := port(t, n, "S0", "S1"), port(t, n, "S0", "S3")
+	var sent [3][2]units.Size
+	w.Every(2*units.Millisecond, func(now units.Time) {
+		if i := int(now/(2*units.Millisecond)) - 1; i < 3 {
+			sent[i] = [2]units.Size{s0.Sent(direct), s0.Sent(round)}
+		}
+	})
+	if err := w.Run(t.Context(), e.Duration); err != nil {
+		t.Fatal(err)
+	}
+	n.Collect()
+	if err := n.Fault(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Audit(); err != nil {
+		t.Error(err)
+	}
+	const much, few = 1_000_000, 20_000 // of 2.5 MB in 2 ms
+	for i, want := range []struct{ direct, round bool }{{true, false}, {false, true}, {true, false}} {
+		before := [2]units.Size{}
+		if i > 0 {
+			before = sent[i-1]
+		}
+		if d, r := sent[i][0]-before[0], sent[i][1]-before[1]; (d > much) != want.direct || (r > much) != want.round || d > few && !want.direct || r > few && !want.round {
+			t.Errorf("from %d ms: %v by the link, %v round", 2*i, d, r)
+		}
+	}
+	if lost, _ := n.Lost(); lost != 0 {
+		t.Errorf("%d frames were lost otherwise than with the link", lost)
+	}
+	if f := &n.Flows[1]; !f.Done || n.Received(1) == 0 {
+		t.Error("the flow of 2 MB did not end")
+	}
+}
+
+// A slower link is slower, at both ends, and no failure.
+func TestLinkBecomesSlower(t *testing.T) {
+	n, w, e := built(t, ring+"events: [{at: 1ms, link: S1>S0, rate: 1Gbps}]\n")
+	if err := w.Run(t.Context(), e.Duration); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Fault(); err != nil {
+		t.Fatal(err)
+	}
+	// 1.25 MB in the first millisecond and 0.6 in the others.
+	if got := n.Switches[mustFind(t, n, "S0")].Sent(port(t, n, "S0", "S1")); got < 1_700_000 || got > 2_100_000 {
+		t.Errorf("%v were sent", got)
+	}
+}
+
+func TestEventsThatMeanNothing(t *testing.T) {
+	for event, want := range map[string]string{
+		"{at: 1ms, link: S0>S9, rate: 1Gbps}":                                    `S0 has no link to "S9"`,
+		"{at: 1ms, link: S0>S1}":                                                 "a link has a rate",
+		"{at: 1ms, link: S0>S1, rate: -1Gbps}":                                   "a link has a rate",
+		"{at: 1ms, link: S0>H0-0, rate: 0bps}":                                   "a host has no other",
+		"{at: 1ms, flow: shrt, cap: 1Gbps}":                                      `there are no flows "shrt"`,
+		"{at: 1ms, flow: long}":                                                  "a flow has a rate or a cap",
+		"{at: 7ms, flow: long, cap: 1Gbps}":                                      "the run lasts 6ms",
+		"{at: 1ms, rate: 1Gbps}":                                                 "either a link or a flow",
+		"{at: 1ms, link: S0>S1, flow: long, rate: 1Gbps}":                        "either a link or a flow",
+		"{at: 1ms, link: S0>S1, rate: 0bps}, {at: 2ms, link: S2>S3, rate: 0bps}": "the network is in two",
+	} {
+		_, err := experiment.Parse("ring.yaml", []byte(ring+"events: ["+event+"]\n"))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "ring.yaml:") {
+			t.Errorf("%s: %v", event, err)
+		}
+	}
+	// One that comes back before the other goes leaves a way at all times.
+	if _, err := experiment.Parse("ring.yaml", []byte(ring+"events: [{at: 1ms, link: S0>S1, rate: 0bps}, {at: 2ms, link: S0>S1, rate: 1Gbps}, {at: 3ms, link: S2>S3, rate: 0bps}]\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+func mustFind(t *testing.T, n *Network, name string) int {
+	t.Helper()
+	i, ok := n.Plan.Find(name)
+	if !ok {
+		t.Fatal(name)
+	}
+	return i
+}
+
+func port(t *testing.T, n *Network, a, b string) int {
+	t.Helper()
+	_, p, err := n.Plan.Port(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,410 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"photon/agent"
+	"photon/cnp"
+	"photon/config"
+	"photon/dataplane"
+	"photon/lab/experiment"
+	"photon/lab/topology"
+	"photon/marking"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/sim"
+	"photon/units"
+)
+
+// Network is a plan that was built in a world, or recorded in one.
+type Network struct {
+	World    dataplane.World
+	Plan     *topology.Plan
+	IDs      []int // in the world, by node of the plan
+	Hosts    map[int]Host
+	Switches map[int]Switch
+	Flows    []Flow
+	Priority int   // of data, unless a flow has another
+	Lossless uint8 // priorities
+
+	inOrder   []Host                         // the hosts by node of the plan: see Collect
+	shares    map[uint32]marking.Share       // by flow hash
+	late      []int32                        // flows that hosts do not know of yet, in the order of their starts
+	over      []int32                        // that ended, and whose receivers know of them still
+	configs   map[int]dataplane.SwitchConfig // of switches, as they are now
+	down      topology.Down                  // links that failed
+	failed    bool                           // one of them ever did
+	fault     error                          // of something that happened on the way
+	forgetful bool                           // receivers are to forget flows that have ended
+	observer  Observer
+	recorded  bool   // nothing runs in its world: counters of whole hosts are not there
+	taps      []*tap // of all nodes, if the observer is told of pauses
+}
+
+// Flow is a flow and where to look at it.
+type Flow struct {
+	experiment.Flow
+	Slot     int32 // at the sender; only if it is there
+	There    bool  // the sender knows of it
+	Done     bool  // it has ended, and what follows is known; the slot may be another's
+	End      units.Time
+	Frames   uint64
+	Bytes    uint64
+	Notified uint64
+
+	Forgot bool // by its receiver, which had everything that was sent
+}
+
+// QP is the queue pair of a flow.
+func QP(flow int) uint32 { return uint32(flow + 1) }
+
+// Flow is what can be seen of a flow at its sender; Collect comes before it.
+func (n *Network) Flow(now units.Time, i int) agent.FlowState {
+	switch f := &n.Flows[i]; {
+	case f.Done:
+		return agent.FlowState{Frames: f.Frames, Bytes: f.Bytes, Notified: f.Notified}
+	case f.There:
+		return n.Hosts[f.From].Flow(now, int(f.Slot))
+	}
+	return agent.FlowState{}
+}
+
+// What hosts have in all experiments.
+const (
+	CNPDSCP    = 48                     // the usual defaults of RoCE: CNPs on priority 6
+	AckTimeout = 67 * units.Millisecond // a reliable connection's common timeout, 4.096 us * 2^14
+)
+
+// Check finds what only shows when the network of an experiment is built, for every
+// value of its sweep: switches without room for headroom, for example.
+func Check(e *experiment.Experiment) error {
+	for _, v := range e.Variants() {
+		if _, err := Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{}); err != nil {
+			var located *config.Error
+			if e.File() == "" || errors.As(err, &located) {
+				return err
+			}
+			return &config.Error{File: e.File(), Err: err}
+		}
+	}
+	return nil
+}
+
+// Build builds the experiment's network with a scheme in a world.
+func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse, seed uint64, o Observer) (*Network, error) {
+	p, err := e.Plan()
+	if err != nil {
+		return nil, err
+	}
+	flows, err := e.Sends(p, seed)
+	if err != nil {
+		return nil, err
+	}
+	n := Recorded(e, w, p)
+	n.recorded, n.observer = false, o
+	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
+	for _, f := range flows {
+		sent[f.From]++
+		received[f.To]++
+	}
+	known := e.Known(p, flows, 0)
+	known.Shares = n.share
+	tagged := false // frames carry the number of their flow's slot
+	routes := p.Routes()
+	for i := range p.Nodes {
+		known.Seed, known.Clock = seed<<20^uint64(i), clock(seed, i)
+		if p.Nodes[i].Host {
+			known.Line = p.Nodes[i].Ends[0].Link.Rate
+		} else {
+			known.Line = e.Parameters.LinkRate.Value.V
+		}
+		parts, err := use.Build(known)
+		if err != nil {
+			return nil, err
+		}
+		tagged = tagged || parts.Carry.Tag
+		if parts.CP, err = use.CPs(known, parts.CP); err != nil {
+			return nil, err
+		}
+		if p.Nodes[i].Host {
+			err = n.addHost(e, i, parts, sent[i], received[i])
+		} else {
+			err = n.addSwitch(e, i, parts, routes[i])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
+		}
+	}
+	for _, c := range p.Cables {
+		a, b := dataplane.End{Node: n.IDs[c.A], Port: c.APort}, dataplane.End{Node: n.IDs[c.B], Port: c.BPort}
+		if err := w.Connect(a, b, c.Link); err != nil {
+			return nil, err
+		}
+	}
+	return n, n.addFlows(flows, tagged)
+}
+
+// clock is how far ahead a node's clock is: as long as any period of a scheme, and more.
+func clock(seed uint64, node int) units.Time {
+	return units.Time(rand.New(rand.NewPCG(seed, 1<<40|uint64(node))).Int64N(int64(units.Second)))
+}
+
+// share is what a flow is entitled to; a switch that sees a flow's frames the
+// other way round, or a stranger's, treats it as any other.
+func (n *Network) share(hash uint32) marking.Share {
+	if s, ok := n.shares[hash]; ok {
+		return s
+	}
+	return marking.Share{Weight: 1}
+}
+
+// Recorded is a network that is filled in by whoever looks at what was recorded of it.
+func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Network {
+	return &Network{
+		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(),
+		shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
+	}
+}
+
+// Wrap may be set by tests: it puts something between a node and its world.
+var Wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node { return node }
+
+func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports int) {
+	name := n.Plan.Nodes[i].Name
+	if n.observer.Pause != nil {
+		t := newTap(i, node, envs[0], ports)
+		n.taps = append(n.taps, t)
+		node = t
+	}
+	n.IDs = append(n.IDs, n.World.Add(name, Wrap(name, node, envs), envs, make([]int, ports)))
+}
+
+func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, sent, received int) error {
+	received = max(received, 1)
+	ackTo := uint8(CNPDSCP)
+	if a := e.Parameters.AckPriority.Value; a.IsSet() {
+		ackTo = DSCPOf(a.V)
+	}
+	parts.Carry.Ack = parts.Carry.Ack || e.Parameters.AckEach.Value.V
+	np := parts.NP(0)
+	_, elastic := np.(cnp.Elastic)
+	if !elastic || !n.canWait() {
+		np = parts.NP(received)
+	}
+	envs := n.World.NewEnvs(1)
+	h, err := agent.New(agent.Config{
+		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.Plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.LosslessMask(), DSCP: dataplane.DefaultDSCP(),
+		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: AckTimeout,
+		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
+		Senders: sent, Receivers: received, Age: units.Second, NP: np, NewRP: parts.RP, Elastic: elastic && n.canWait(),
+	}, envs[0])
+	if err != nil {
+		return err
+	}
+	n.Hosts[i] = h
+	n.add(i, h, envs, 1)
+	return nil
+}
+
+// DSCPOf is a DSCP that has a priority: of assured forwarding, as 26 for priority 3.
+func DSCPOf(prio int) uint8 { return uint8(prio<<3 | 2) }
+
+// alphaOf is what a port's thresholds follow the free buffer by.
+func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
+	a := p.Alpha.Value.V
+	if p.AlphaByRate.Value.V {
+		for ; rate > p.LinkRate.Value.V && a < 1; rate /= 2 {
+			a *= 2
+		}
+	}
+	return a
+}
+
+func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, routes map[int][]uint16) error {
+	node, p := &n.Plan.Nodes[i], &e.Parameters
+	c := dataplane.SwitchConfig{
+		Lossless: p.LosslessMask(), Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Control: CNPDSCP >> 3, Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
+	}
+	for prio := range pfc.Classes {
+		if c.Lossless>>prio&1 != 0 {
+			c.PFC[prio] = pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}
+		}
+	}
+	for port, end := range node.Ends {
+		response := units.Time(0)
+		if n.Plan.Nodes[end.Node].Host {
+			response = p.PauseDelay.Value.V
+		}
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V), Alpha: alphaOf(p, end.Link.Rate)})
+	}
+	c.Static = static(n.Plan, routes)
+	envs := n.World.NewEnvs(len(node.Ends))
+	s, err := dataplane.NewSwitch(c, envs)
+	if err != nil {
+		return err
+	}
+	n.Switches[i], n.configs[i] = s, c
+	n.add(i, s, envs, len(node.Ends))
+	return nil
+}
+
+// static are the entries that lead to all hosts.
+func static(p *topology.Plan, routes map[int][]uint16) (list []dataplane.StaticEntry) {
+	for _, to := range p.Hosts() {
+		if ports := routes[to]; len(ports) > 0 {
+			list = append(list, dataplane.StaticEntry{MAC: topology.MAC(to, 0), Ports: ports})
+		}
+	}
+	return list
+}
+
+// addFlows tells the senders of the flows, or has those that can be told late
+// told late.
+func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
+	if len(flows) >= 1<<24 {
+		return fmt.Errorf("%d flows: queue pairs have 24 bits", len(flows))
+	}
+	n.Flows = make([]Flow, len(flows))
+	for i, f := range flows {
+		n.Flows[i].Flow = f
+		if f.Late && !tagged && n.canWait() {
+			n.late = append(n.late, int32(i))
+			continue
+		}
+		if err := n.addFlow(0, i); err != nil {
+			return err
+		}
+		if h := n.Hosts[f.From]; f.Weight != 1 || f.Cap != 0 {
+			n.shares[h.Hash(int(n.Flows[i].Slot))] = marking.Share{Weight: f.Weight, Max: f.Cap}
+		}
+	}
+	return n.addLate()
+}
+
+// addFlow tells a flow's sender of it.
+func (n *Network) addFlow(now units.Time, i int) error {
+	f := &n.Flows[i]
+	slot, err := n.Hosts[f.From].AddFlow(now, agent.FlowSpec{
+		Peer: topology.IP(f.To), PeerMAC: topology.MAC(f.To, 0), QP: QP(i), Size: f.Size, Start: f.Start, Limit: f.Rate, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
+	})
+	f.Slot, f.There = int32(slot), err == nil
+	return err
+}
+
+// Collect takes the results of flows that ended since the last time.
+func (n *Network) Collect() {
+	if len(n.inOrder) != len(n.Hosts) { // once: a run asks ten thousand times a second of its time
+		n.inOrder = n.inOrder[:0]
+		for i := range n.Plan.Nodes {
+			if h := n.Hosts[i]; h != nil {
+				n.inOrder = append(n.inOrder, h)
+			}
+		}
+	}
+	for _, h := range n.inOrder {
+		for _, r := range h.TakeResults() {
+			f := &n.Flows[r.QP-1]
+			f.Done, f.End, f.Frames, f.Bytes, f.Notified = true, r.End, r.Frames, r.Bytes, r.Notified
+			if n.forgetful && f.Late && r.Repeated == 0 { // no packet is still on its way
+				n.over = append(n.over, int32(r.QP-1))
+			}
+		}
+	}
+}
+
+// DataSent is how many bytes of data the hosts have put on the wire.
+func (n *Network) DataSent() (sum uint64) {
+	for _, h := range n.Hosts {
+		sum += h.DataSent()
+	}
+	return sum
+}
+
+// Received is how many bytes of a flow arrived in order.
+func (n *Network) Received(i int) uint64 {
+	f := &n.Flows[i]
+	if f.Forgot {
+		return f.Bytes
+	}
+	return n.Hosts[f.To].Received(topology.IP(f.From), QP(i)).Bytes
+}
+
+// Pauses is how many XOFF frames the switches have sent.
+func (n *Network) Pauses() (sum uint64) {
+	for _, s := range n.Switches {
+		sum += s.PausesSent()
+	}
+	return sum
+}
+
+// Lost is how many frames of the lossless priorities were discarded anywhere,
+// and hops how many of them arrived at the end of a link.
+func (n *Network) Lost() (lost, hops uint64) {
+	count := func(st dataplane.Stats) {
+		for i := range st.Ports {
+			discarded := st.Ports[i].Discarded()
+			if n.failed { // what a link took with it is no fault of a node, nor what is out of order for it
+				for prio := range pfc.Classes {
+					discarded[prio] -= st.Ports[i].Discards[dataplane.DropLink][prio] + st.Ports[i].Discards[dataplane.DropSequence][prio]
+				}
+			}
+			for prio := range pfc.Classes {
+				if n.Lossless>>prio&1 != 0 {
+					lost += discarded[prio]
+					hops += st.Ports[i].RxFrames[prio]
+				}
+			}
+		}
+	}
+	now := n.World.Now()
+	for _, h := range n.Hosts {
+		count(h.Stats(now))
+	}
+	for _, s := range n.Switches {
+		count(s.Stats(now))
+	}
+	return lost, hops
+}
+
+// DataHops is how many links the data packets that were sent go over.
+func (n *Network) DataHops() (sum uint64) {
+	links := map[[2]int]uint64{}
+	now := n.World.Now()
+	for i := range n.Flows {
+		f := &n.Flows[i]
+		pair := [2]int{f.From, f.To}
+		if _, ok := links[pair]; !ok {
+			links[pair] = uint64(len(n.Plan.Path(f.From, f.To)))
+		}
+		sum += n.Flow(now, i).Frames * links[pair]
+	}
+	return sum
+}
+
+// Select returns the flows of groups; "*" is all.
+func (n *Network) Select(groups []string) (list []int) {
+	for i := range n.Flows {
+		if slices.Contains(groups, "*") || slices.Contains(groups, n.Flows[i].Group) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Told is how many CNPs and CNMs the reaction points were told of.
+func (n *Network) Told(now units.Time) (sum uint64) {
+	if n.recorded {
+		for i := range n.Flows {
+			sum += n.Flow(now, i).Notified
+		}
+		return sum
+	}
+	for _, h := range n.Hosts {
+		sum += h.Stats(now).RPHandled
+	}
+	return sum
+}

@@ -1,0 +1,55 @@
+package claim
+
+import (
+	"fmt"
+	"strings"
+
+	"photon/lab/experiment"
+	"photon/lab/run"
+)
+
+// Extent is whether all of an experiment ran.
+type Extent struct {
+	Experiment string `json:"experiment"`
+	Quick      bool   `json:"quick"`
+	Left       string `json:"left"` // what --quick left; "" of a full run
+	Seeds      int    `json:"seeds"`
+}
+
+// ExtentOf says it of a result.
+func ExtentOf(e *experiment.Experiment, r *run.Result) Extent {
+	x := Extent{Experiment: e.ID, Quick: r.Quick, Seeds: len(r.Seeds)}
+	if r.Quick {
+		x.Left = left(e)
+	}
+	return x
+}
+
+// left is what --quick leaves of an experiment, apart from what no claim speaks of.
+func left(e *experiment.Experiment) string {
+	var parts []string
+	if n := e.Quick.Flows; n > 0 {
+		parts = append(parts, fmt.Sprintf("the first %d flows", n))
+	}
+	if n := e.Quick.Repeat; n > 0 && n < e.Repeat {
+		parts = append(parts, fmt.Sprintf("%d of %d seeds", n, e.Repeat))
+	}
+	if s := e.Sweep; s != nil && s.Quick != nil && len(s.Quick) < len(s.Values) {
+		parts = append(parts, fmt.Sprintf("%d of %d values of %s", len(s.Quick), len(s.Values), s.Name))
+	}
+	if e.Quick.Schemes != nil {
+		parts = append(parts, "only "+strings.Join(e.Quick.Schemes, ", "))
+	}
+	if parts == nil {
+		return "all that claims need"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Ran says in words what ran.
+func (x Extent) Ran() string {
+	if x.Quick {
+		return "quick: " + x.Left
+	}
+	return "full"
+}

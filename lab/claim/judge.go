@@ -1,0 +1,366 @@
+package claim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"photon/lab/experiment"
+	"photon/lab/run"
+	"photon/lab/stat"
+)
+
+// Judged is a result with the claims that it decides.
+type Judged struct {
+	*run.Result
+	Claims []Result `json:"claims"`
+}
+
+// Result is a claim and what became of it. Of a claim with several measurements the
+// numbers are those of the one that decides.
+type Result struct {
+	ID      string   `json:"id"`
+	Text    string   `json:"text"`
+	Schemes []string `json:"schemes"`
+	Measurement
+	Note string `json:"note"`
+	// Measurements are all of them, if there are several.
+	Measurements []Measurement `json:"measurements,omitempty"`
+}
+
+// Measurement is a number beside what the paper has.
+type Measurement struct {
+	Name     string           `json:"name,omitempty"` // tells it from the others of its claim
+	Metric   string           `json:"metric"`
+	Paper    *float64         `json:"paper"` // null: the paper prints none
+	Bound    experiment.Bound `json:"bound,omitempty"`
+	Limit    *float64         `json:"limit,omitempty"`  // of what it says in words
+	Within   *float64         `json:"within,omitempty"` // the same, if it says that two are alike: a part of limit
+	As       experiment.As    `json:"as"`
+	Unit     string           `json:"unit"`
+	Measured *float64         `json:"measured"`           // over the seeds; null: that is without bound, or not known
+	AtLeast  *float64         `json:"at_least,omitempty"` // of what never came: it took so long as anybody looked
+	Unknown  bool             `json:"unknown,omitempty"`  // it is a quotient of nothing by nothing
+	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
+	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
+	N        int              `json:"n"`
+	Never    int              `json:"never"` // in so many of them it never came
+	Verdict  Verdict          `json:"verdict"`
+	left     bool             // out, on purpose, by --quick
+
+	// Direction says of an inequality that is violated that the effect is there, at least half of it.
+	Direction bool `json:"direction,omitempty"`
+}
+
+// Judge judges all claims of an experiment by a result. A claim about a scheme or a
+// value of the sweep that is not in it is not run.
+func Judge(e *experiment.Experiment, r *run.Result) *Judged {
+	j := &Judged{Result: r}
+	for i := range e.Claims {
+		j.Claims = append(j.Claims, judge(e, &e.Claims[i], r))
+	}
+	return j
+}
+
+// judge judges one claim.
+func judge(e *experiment.Experiment, c *experiment.Claim, r *run.Result) Result {
+	return of(c, func(p *experiment.Part) Measurement { return measure(e, p, r) })
+}
+
+// of puts a claim together from its measurements, of which the worst decides. With --quick some
+// are left out on purpose: the others decide.
+func of(c *experiment.Claim, measured func(*experiment.Part) Measurement) Result {
+	out := Result{ID: c.ID, Text: c.Text, Note: c.Note}
+	for _, p := range c.Parts() {
+		m := measured(&p)
+		m.about(&p)
+		out.Measurements = append(out.Measurements, m)
+		for _, s := range p.Schemes {
+			if !slices.Contains(out.Schemes, s) {
+				out.Schemes = append(out.Schemes, s)
+			}
+		}
+		if out.Verdict == "" || worse(m.Verdict, out.Verdict) && !m.left || out.left {
+			out.Measurement = m
+		}
+	}
+	if len(out.Measurements) == 1 {
+		out.Measurements = nil
+	}
+	return out
+}
+
+// about says what a measurement is of.
+func (m *Measurement) about(p *experiment.Part) {
+	m.Name, m.Metric, m.Paper, m.Bound, m.Limit = p.Name, p.Metric, p.Paper, p.Bound, p.Limit
+	m.As, m.Unit, m.Of, m.Within = p.Kind(), p.Unit, p.Statistic(), nil
+	if p.Within > 0 {
+		m.Within = &p.Within
+	}
+}
+
+// is reports whether a measurement is of the same thing, whatever the paper has of it.
+func (m *Measurement) is(p *experiment.Part) bool {
+	return m.Verdict != NotRun && m.Name == p.Name && m.Metric == p.Metric && m.As == p.Kind() && m.Of == p.Statistic()
+}
+
+// judgedAgain is a measurement judged by what the paper has of it.
+func (m Measurement) judgedAgain(p *experiment.Part) Measurement {
+	number := func(v *float64) float64 {
+		if v == nil {
+			return stat.Never
+		}
+		return *v
+	}
+	est := estimated{value: number(m.Measured), n: m.N, never: m.Never}
+	if m.Unknown {
+		est.value = math.NaN()
+	}
+	if m.AtLeast != nil {
+		est.least = *m.AtLeast
+	}
+	est.low, est.high = est.value, est.value
+	if len(m.Interval) == 2 {
+		est.low, est.high = number(m.Interval[0]), number(m.Interval[1])
+	}
+	m.Verdict = ""
+	est.judge(p, &m)
+	return m
+}
+
+// worse orders verdicts. What was not run decides nothing, and so it decides that nothing is.
+func worse(a, b Verdict) bool { return slices.Index(Verdicts, a) > slices.Index(Verdicts, b) }
+
+// measure measures what a claim is about and judges it.
+func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measurement {
+	var m Measurement
+	var samples [][]float64
+	for i, s := range p.Schemes {
+		ran := r.Of(s)
+		if ran == nil {
+			m.Verdict = NotRun
+			return m
+		}
+		v := ran.Samples(p.MetricOf(i))
+		if v == nil {
+			m.Verdict, m.left = NotRun, r.Quick
+			return m
+		}
+		samples = append(samples, v)
+	}
+	if len(p.Schemes) == 1 && p.Over != "" {
+		v := r.Of(p.Schemes[0]).Samples(p.Over)
+		if v == nil {
+			m.Verdict, m.left = NotRun, r.Quick
+			return m
+		}
+		samples = append(samples, v)
+	}
+	est := estimate(p, samples, e.WatchedFor(p.Metric))
+	est.put(&m)
+	est.judge(p, &m)
+	return m
+}
+
+// estimated is a number over seeds and its interval.
+type estimated struct {
+	value, low, high float64 // without bound where something never came
+	sure             bool    // low and high are there
+	least            float64 // what value, low and high are at least where they are without bound; 0: nobody knows
+	n, never         int
+}
+
+// estimate works out what a claim is about: a statistic over the seeds, or the quotient of
+// two schemes' whose runs have the same seeds. The interval is drawn from seeds, and so from pairs.
+func estimate(p *experiment.Part, samples [][]float64, watched float64) estimated {
+	n := len(samples[0])
+	for _, v := range samples {
+		n = min(n, len(v))
+	}
+	of := func(v []float64, runs []int) float64 {
+		drawn := make([]float64, len(runs))
+		for i, k := range runs {
+			drawn[i] = v[k]
+		}
+		if p.Statistic() == "mean" {
+			return stat.Mean(drawn)
+		}
+		return stat.Median(drawn)
+	}
+	value := func(runs []int) float64 {
+		v := of(samples[0], runs)
+		if len(samples) == 2 {
+			v = quotient(v, of(samples[1], runs))
+		}
+		if p.Kind() == experiment.Reduction {
+			v = 1 - v
+		}
+		return v
+	}
+	all := make([]int, n)
+	for k := range all {
+		all[k] = k
+	}
+	est := estimated{n: n, value: value(all), least: watched}
+	for k := range n {
+		if slices.ContainsFunc(samples, func(v []float64) bool { return math.IsInf(v[k], 0) }) {
+			est.never++
+		}
+	}
+	if len(samples) == 2 && watched > 0 {
+		est.least = 0
+		if d := of(samples[1], all); d > 0 && !math.IsInf(d, 0) {
+			est.least = watched / d
+		}
+	}
+	est.low, est.high, est.sure = stat.Interval(n, func(runs []int) float64 {
+		v := value(runs)
+		if math.IsNaN(v) { // nothing beside nothing: no difference
+			return map[experiment.As]float64{experiment.Ratio: 1}[p.Kind()]
+		}
+		return v
+	})
+	if !est.sure {
+		est.low, est.high = est.value, est.value
+	}
+	return est
+}
+
+// quotient of two numbers, which may be times that never came.
+func quotient(a, b float64) float64 {
+	if b == 0 && a > 0 {
+		return math.Inf(1)
+	}
+	return a / b
+}
+
+// put writes down the numbers.
+func (est *estimated) put(m *Measurement) {
+	m.Measured, m.N, m.Never, m.Unknown = run.Finite(est.value), est.n, est.never, math.IsNaN(est.value)
+	if math.IsInf(est.value, 1) && est.least > 0 {
+		m.AtLeast = &est.least
+	}
+	if est.sure {
+		m.Interval = []*float64{run.Finite(est.low), run.Finite(est.high)}
+	}
+}
+
+// judge gives the verdict: it is that of the worst end of the interval.
+func (est *estimated) judge(p *experiment.Part, m *Measurement) {
+	if p.Paper == nil && p.Limit == nil {
+		m.Verdict = Shape
+		return
+	}
+	ends := []float64{est.value, est.low, est.high}
+	for _, v := range ends[:3:3] {
+		if math.IsInf(v, 1) && est.least > 0 {
+			ends = append(ends, est.least)
+		}
+	}
+	m.Direction = true
+	for _, v := range ends {
+		var verdict Verdict
+		direction := true
+		switch {
+		case math.IsNaN(v) && p.Paper != nil:
+			verdict, direction = Differs, false
+		case math.IsNaN(v):
+			verdict = Contradicted
+		case p.Paper != nil:
+			verdict, direction = grade(p.Kind(), p.Bound, *p.Paper, v)
+		case stands(p.Kind(), p.Bound, *p.Limit, p.Within, v):
+			verdict = Holds
+		default:
+			verdict = Contradicted
+		}
+		if m.Verdict == "" || worse(verdict, m.Verdict) {
+			m.Verdict = verdict
+		}
+		m.Direction = m.Direction && direction
+	}
+	m.Direction = m.Direction && p.Bound != "" && m.Verdict == Differs
+}
+
+// Undecided reports whether the interval has numbers on both sides of what decides.
+func (m *Measurement) Undecided() bool {
+	switch {
+	case m.Limit == nil || m.Bound == "" || m.Verdict != Contradicted || m.Unknown:
+		return false
+	case m.AtLeast != nil:
+		return m.Bound == experiment.AtLeast // nobody looked for long enough
+	case len(m.Interval) != 2:
+		return false
+	}
+	low, high := m.Interval[0], m.Interval[1]
+	if m.Bound == experiment.AtLeast {
+		return high == nil || *high >= *m.Limit
+	}
+	return low != nil && *low <= *m.Limit
+}
+
+// Count counts verdicts.
+func Count(claims []Result) (n map[Verdict]int) {
+	n = map[Verdict]int{}
+	for _, c := range claims {
+		n[c.Verdict]++
+	}
+	return n
+}
+
+// Says is the verdict as tables print it.
+func (m *Measurement) Says() string {
+	switch {
+	case m.Direction:
+		return string(m.Verdict) + " (direction)"
+	case m.Undecided():
+		return string(m.Verdict) + " (undecided)"
+	}
+	return string(m.Verdict)
+}
+
+// Ours prints what was measured as tables do.
+func (m *Measurement) Ours() string {
+	switch {
+	case m.Measured == nil && m.AtLeast != nil:
+		return "≥ " + experiment.Number(m.AtLeast, m.Unit)
+	case m.Measured == nil && m.N > 0 && 2*m.Never >= m.N:
+		return "never"
+	}
+	return experiment.Number(m.Measured, m.Unit)
+}
+
+// Theirs prints what the paper has, or what its words were taken to mean.
+func (m *Measurement) Theirs() string {
+	sign := map[experiment.Bound]string{experiment.AtLeast: "≥ ", experiment.AtMost: "≤ "}[m.Bound]
+	switch {
+	case m.Paper != nil:
+		return sign + experiment.Number(m.Paper, m.Unit)
+	case m.Limit == nil:
+		return experiment.Number(nil, "")
+	case m.Within != nil:
+		return fmt.Sprintf("words: %s ± %.4g %%", experiment.Number(m.Limit, m.Unit), 100**m.Within)
+	case *m.Limit == 1 && m.As == experiment.Ratio, *m.Limit == 0 && m.As == experiment.Reduction:
+		sign = map[experiment.Bound]string{experiment.AtLeast: "> ", experiment.AtMost: "< "}[m.Bound]
+	}
+	return "words: " + sign + experiment.Number(m.Limit, m.Unit)
+}
+
+// Spread prints the interval, and how often it never came.
+func (m *Measurement) Spread() string {
+	text := ""
+	if len(m.Interval) == 2 {
+		text = fmt.Sprintf("%s to %s", experiment.Number(m.Interval[0], m.Unit), cmp.Or(end(m.Interval[1], m.Unit), "∞"))
+	}
+	if m.Never > 0 {
+		text += fmt.Sprintf("; never in %d", m.Never)
+	}
+	return text
+}
+
+func end(v *float64, unit string) string {
+	if v == nil {
+		return ""
+	}
+	return experiment.Number(v, unit)
+}

@@ -1,0 +1,322 @@
+package experiment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"photon/config"
+	"photon/lab/topology"
+	"photon/pfc"
+	"photon/ratelimit"
+	"photon/units"
+)
+
+// Worlds in the order in which reports show them.
+var Worlds = []string{"sim", "dpdk"}
+
+// Check finds what is wrong with an experiment that was made in code.
+func (e *Experiment) Check() error {
+	e.variants = []Variant{{"", e}}
+	return e.check()
+}
+
+// check finds what is wrong with an experiment.
+func (e *Experiment) check() error {
+	e.checked = true
+	if strings.Trim(e.ID, "abcdefghijklmnopqrstuvwxyz0123456789/-") != "" || e.ID == "" {
+		return fmt.Errorf("id %q: only a-z, 0-9, / and -", e.ID)
+	}
+	if e.Seed == 0 {
+		e.Seed = 1
+	}
+	if e.Repeat == 0 {
+		e.Repeat = 1
+	}
+	if e.Repeat < 0 || e.Quick.Repeat < 0 {
+		return fmt.Errorf("repeat %d must not be negative", min(e.Repeat, e.Quick.Repeat))
+	}
+	for _, w := range e.Worlds {
+		if !slices.Contains(Worlds, w) {
+			return fmt.Errorf("there is no world %q (%s)", w, strings.Join(Worlds, ", "))
+		}
+	}
+	if err := e.checkParameters(); err != nil {
+		return err
+	}
+	if e.Duration <= 0 {
+		return &ofKey{[]string{"duration"}, errors.New("duration must be there, and positive")}
+	}
+	if e.Measure.Sample <= 0 {
+		return &ofKey{[]string{"measure", "sample"}, errors.New("sample must be there, and positive")}
+	}
+	plan, err := e.Plan()
+	if err != nil {
+		return err
+	}
+	flows, err := e.Sends(plan, e.Seed)
+	if err != nil {
+		return err
+	}
+	if len(e.Schemes) == 0 {
+		return errors.New("there are no schemes")
+	}
+	if err := e.nameSchemes(); err != nil {
+		return err
+	}
+	known := e.Known(plan, flows, e.Seed)
+	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
+		parts, err := s.Build(known)
+		if err != nil {
+			return at(s.Name, "%v", err)
+		}
+		if err := e.checkLength(s.Name.V, parts.Carry); err != nil {
+			return err
+		}
+		if err := e.checkBegin(s.Name.V, parts.RP); err != nil {
+			return err
+		}
+	}
+	if err := e.checkMeasure(plan, flows); err != nil {
+		return err
+	}
+	if err := e.checkPlots(); err != nil {
+		return err
+	}
+	return e.checkClaims()
+}
+
+// checkBegin finds flows that are to begin at a rate under a scheme whose reaction points
+// cannot: they would be held at that rate for good. Without a reaction point that is what is meant.
+func (e *Experiment) checkBegin(name string, newRP func(*ratelimit.Port) ratelimit.RP) error {
+	for i := range e.Flows {
+		g := &e.Flows[i]
+		if !g.Begin.IsSet() || newRP == nil {
+			continue
+		}
+		rp := newRP(&ratelimit.Port{})
+		_, starts := rp.(ratelimit.Starter)
+		if _, none := rp.(ratelimit.Unlimited); !starts && !none {
+			return at(g.Begin, "flows %s begin at %v: the reaction point of %s cannot (it has no StartAt), and would be held there", g.label(), g.Begin.V, name)
+		}
+	}
+	return nil
+}
+
+// nameSchemes gives every scheme the name by which results, claims and --schemes know it.
+func (e *Experiment) nameSchemes() error {
+	keys := Keys(e.Schemes)
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			return at(e.Schemes[i].Name, "scheme %s is there twice: give one of them a label", key)
+		}
+		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == ',' || r == '@' || r == 0x7F }) {
+			return at(e.Schemes[i].Name, "scheme %q: no blanks, commas and @ in a label", key)
+		}
+		e.Schemes[i].key = key
+	}
+	return nil
+}
+
+// complete puts in what may be left out and has a value nevertheless, with its source.
+func (p *Parameters) complete() {
+	if !p.XON.Value.IsSet() && p.XON.Source == "" {
+		p.XON = Sourced[units.Size]{
+			Value:  config.Set(pfc.XONBelow(p.XOFF.Value.V, p.MTU.Value.V)),
+			Source: "two MTU below XOFF, as DCQCN has it (SIGCOMM'15, section 4)",
+		}
+	}
+}
+
+func (e *Experiment) checkParameters() error {
+	p := &e.Parameters
+	p.complete()
+	sources := p.sources()
+	for _, name := range sortedKeys(sources) {
+		if sources[name] == "" {
+			return fmt.Errorf("parameter %s has no value or no source", name)
+		}
+	}
+	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil {
+		return at(p.XON.Value, "%v", err)
+	}
+	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
+		if prio < 0 || prio >= pfc.Classes {
+			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
+		}
+	}
+	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase} {
+		if d.Value.V < 0 {
+			return at(d.Value, "%s %v must not be negative", name, d.Value.V)
+		}
+		if d.Value.IsSet() && d.Source == "" {
+			return at(d.Value, "parameter %s has no source", name)
+		}
+	}
+	if a := p.AckPriority.Value; a.IsSet() && (a.V < 0 || a.V >= pfc.Classes) {
+		return at(a, "ack_priority %d: there are 0 to 7", a.V)
+	}
+	if p.LinkRate.Value.V <= 0 || p.HostDelay.Value.V < 0 || p.TrunkDelay.Value.V < 0 {
+		return at(p.LinkRate.Value, "the link rate must be positive, and delays not negative")
+	}
+	return nil
+}
+
+// checkMeasure finds what is wrong with the measurements.
+func (e *Experiment) checkMeasure(plan *topology.Plan, flows []Flow) error {
+	m := &e.Measure
+	if m.Kind.IsSet() {
+		if m.Kind.V != "dynamics" {
+			return at(m.Kind, "measurement %q: there is dynamics", m.Kind.V)
+		}
+		for i, w := range []Span{m.Steady, m.Queue} {
+			if w.From < 0 || w.From >= w.To || w.To > e.Duration || w.From%m.Sample != 0 || w.To%m.Sample != 0 {
+				return &ofKey{[]string{"measure", [...]string{"steady", "queue"}[i]}, fmt.Errorf("the span from %v to %v must lie within the duration and begin and end at a sample", w.From, w.To)}
+			}
+		}
+		if node, _, err := plan.Port(m.From, m.To); err != nil || plan.Nodes[node].Host {
+			return at(m.Kind, "bottleneck: %v", err)
+		}
+	}
+	if err := e.checkGroups(); err != nil {
+		return err
+	}
+	groups := map[string]int{}
+	for i := range flows {
+		groups[flows[i].Group]++
+	}
+	for i := range m.Probes {
+		if err := m.Probes[i].check(e, plan, groups); err != nil {
+			return err
+		}
+	}
+	for i := range m.Metrics {
+		if err := m.Metrics[i].check(e); err != nil {
+			return err
+		}
+	}
+	if err := e.checkLines(); err != nil {
+		return err
+	}
+	return e.checkEvents(plan)
+}
+
+// checkEvents finds events of what is not there.
+func (e *Experiment) checkEvents(plan *topology.Plan) error {
+	groups := e.groups()
+	for i := range e.Events {
+		ev := &e.Events[i]
+		switch {
+		case ev.Link.IsSet() == ev.Flow.IsSet():
+			return at(ev.At, "event %d: either a link or a flow", i+1)
+		case ev.At.V < 0 || ev.At.V > e.Duration:
+			return at(ev.At, "event %d: at %v, and the run lasts %v", i+1, ev.At.V, e.Duration)
+		case ev.Link.IsSet() && (!ev.Rate.IsSet() || ev.Cap.IsSet() || ev.Rate.V < 0):
+			return at(ev.Link, "event %d: a link has a rate then; 0bps is a link that fails", i+1)
+		case ev.Flow.IsSet() && !ev.Rate.IsSet() && !ev.Cap.IsSet():
+			return at(ev.Flow, "event %d: a flow has a rate or a cap then", i+1)
+		case ev.Rate.V < 0 || ev.Cap.V < 0:
+			return at(ev.Flow, "event %d: a rate must not be negative", i+1)
+		case ev.Flow.IsSet() && !slices.Contains(groups, ev.Flow.V):
+			return at(ev.Flow, "event %d: there are no flows %q (%s)", i+1, ev.Flow.V, others(ev.Flow.V, groups))
+		case ev.Link.IsSet():
+			if _, err := ev.Places(plan); err != nil {
+				return err
+			}
+		}
+	}
+	return e.checkFailures(plan)
+}
+
+// checkFailures finds links that fail and leave a host alone.
+func (e *Experiment) checkFailures(plan *topology.Plan) error {
+	down := topology.Down{}
+	events := slices.Clone(e.Events)
+	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.At.V, b.At.V) })
+	for i := range events {
+		ev := &events[i]
+		if !ev.Link.IsSet() {
+			continue
+		}
+		places, err := ev.Places(plan)
+		if err != nil {
+			return err
+		}
+		for _, p := range places {
+			end := plan.Nodes[p.Node].Ends[p.Port]
+			if ev.Rate.V == 0 && (plan.Nodes[p.Node].Host || plan.Nodes[end.Node].Host) {
+				return at(ev.Link, "link %s cannot fail: a host has no other", ev.Link.V)
+			}
+			down[[2]int{p.Node, p.Port}], down[[2]int{end.Node, end.Port}] = ev.Rate.V == 0, ev.Rate.V == 0
+		}
+		if ev.Rate.V > 0 {
+			continue
+		}
+		for node, routes := range plan.RoutesOver(down) {
+			for _, h := range plan.Hosts() {
+				if len(routes[h]) == 0 {
+					return at(ev.Link, "when link %s fails nothing leads from %s to %s: the network is in two", ev.Link.V, plan.Nodes[node].Name, plan.Nodes[h].Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Places are the ports of a link that changes, at one end: several, if there are parallel ones.
+func (ev *Event) Places(plan *topology.Plan) (list []Place, err error) {
+	a, b, _ := strings.Cut(ev.Link.V, ">")
+	node, _, err := plan.Port(a, b)
+	if err != nil {
+		return nil, at(ev.Link, "%v", err)
+	}
+	for port, end := range plan.Nodes[node].Ends {
+		if plan.Nodes[end.Node].Name == b {
+			list = append(list, Place{node, port})
+		}
+	}
+	return list, nil
+}
+
+// checkPlots finds plots of metrics that are not there.
+func (e *Experiment) checkPlots() error {
+	names := e.MetricNames()
+	known := func(metric string) bool {
+		metric, _, _ = strings.Cut(metric, "@")
+		return slices.Contains(names, metric)
+	}
+	for _, p := range e.Plots {
+		for _, name := range slices.Concat(p.Sweep, p.Bars) {
+			if !known(name) {
+				return fmt.Errorf("plot %q: there is no metric %q", p.Title, name)
+			}
+		}
+	}
+	return nil
+}
+
+// sources returns the source of every parameter; empty if it or its value is missing.
+func (p *Parameters) sources() map[string]string {
+	m := map[string]string{}
+	add := func(name string, set bool, source string) {
+		if !set {
+			source = ""
+		}
+		m[name] = source
+	}
+	add("link_rate", p.LinkRate.Value.IsSet(), p.LinkRate.Source)
+	add("host_delay", p.HostDelay.Value.IsSet(), p.HostDelay.Source)
+	add("trunk_delay", p.TrunkDelay.Value.IsSet(), p.TrunkDelay.Source)
+	add("payload", p.Payload.Value.IsSet(), p.Payload.Source)
+	add("mtu", p.MTU.Value.IsSet(), p.MTU.Source)
+	add("priority", p.Priority.Value.IsSet(), p.Priority.Source)
+	add("xoff", p.XOFF.Value.IsSet(), p.XOFF.Source)
+	add("xon", p.XON.Value.IsSet(), p.XON.Source)
+	add("buffer", p.Buffer.Value.IsSet(), p.Buffer.Source)
+	if p.TrunkRate.Value.IsSet() {
+		add("trunk_rate", p.TrunkRate.Value.IsSet(), p.TrunkRate.Source)
+	}
+	return m
+}

@@ -1,0 +1,347 @@
+package experiment
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"photon/config"
+	"photon/lab/topology"
+	"photon/lab/workload"
+	"photon/marking"
+	"photon/scheme"
+	"photon/units"
+)
+
+// Flow is a flow before it is sent. There is one for each that starts in a run:
+// it is small.
+type Flow struct {
+	*FlowKind
+	From  int // nodes
+	To    int
+	Size  units.Size // 0: until it is stopped
+	Start units.Time
+	Stop  units.Time // 0: at its end
+	DSCP  uint8
+	Late  bool // its sender need not know of it before it begins
+}
+
+// FlowKind is what the flows of a group or a workload have in common.
+type FlowKind struct {
+	Group  string
+	Rate   units.Rate // 0: no limit
+	Begin  units.Rate // 0: line rate
+	Weight float64
+	Cap    units.Rate
+	Shared uint32 // whose messages they are; 0: of none
+
+	exact bool // when they start is drawn already
+	lasts bool // they stop so long after their start
+}
+
+// hosts resolves a name, a range of names or *.
+func hosts(p *topology.Plan, v config.Value[string]) ([]int, error) {
+	if v.V == "*" {
+		return p.Hosts(), nil
+	}
+	var list []int
+	for part := range strings.SplitSeq(v.V, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "..")
+		if !isRange {
+			last = first
+		}
+		begin, end := position(p, first), position(p, last)
+		if begin < 0 || end < 0 {
+			if begin >= 0 {
+				first = last
+			}
+			return nil, at(v, "there is no host %q (%s)", first, hostNames(p))
+		}
+		all := p.Hosts()
+		if begin > end {
+			return nil, at(v, "hosts %s: the first comes after the last", part)
+		}
+		list = append(list, all[begin:end+1]...)
+	}
+	return list, nil
+}
+
+// position is a host's place among the hosts; -1: there is none of that name.
+func position(p *topology.Plan, name string) int {
+	node, ok := p.Find(name)
+	if !ok {
+		return -1
+	}
+	if i, found := slices.BinarySearch(p.Hosts(), node); found {
+		return i
+	}
+	return -1
+}
+
+// Sends lists all flows of a run.
+func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err error) {
+	for i := range e.Flows {
+		if list, err = e.group(p, &e.Flows[i], rand.New(rand.NewPCG(seed, uint64(i))), list); err != nil {
+			return nil, err
+		}
+	}
+	e.phases(p, seed, list)
+	if len(e.Listed) > 0 {
+		kind, all := &FlowKind{Group: ListedGroup, Weight: 1}, p.Hosts()
+		list = slices.Grow(list, len(e.Listed))
+		for _, l := range e.Listed {
+			list = append(list, Flow{FlowKind: kind, From: all[l.From], To: all[l.To], Size: l.Size, Start: l.Start, DSCP: l.DSCP, Late: true})
+		}
+	}
+	for i := range e.Workloads {
+		before := len(list)
+		if list, err = e.arrivals(p, &e.Workloads[i], seed<<8^uint64(i), list); err != nil {
+			return nil, err
+		}
+		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
+			list[k].Shared, list[k].Late = uint32(i+1), false
+		}
+	}
+	return list, nil
+}
+
+// phases moves flows that start at a time that an experiment gives by what nobody
+// controls: no two hosts do something at one instant.
+func (e *Experiment) phases(p *topology.Plan, seed uint64, list []Flow) {
+	if !e.checked {
+		return // not of an experiment
+	}
+	most := e.StartPhase(p, list)
+	if most <= 0 {
+		return
+	}
+	random := rand.New(rand.NewPCG(seed, 1<<41))
+	for i := range list {
+		if f := &list[i]; !f.exact {
+			phase := units.Time(random.Int64N(int64(most)))
+			if f.Start += phase; f.Stop > 0 && f.lasts {
+				f.Stop += phase
+			}
+		}
+	}
+}
+
+// StartPhase is how much later than it says a flow starts at most: a round-trip time, if
+// the experiment says nothing else.
+func (e *Experiment) StartPhase(p *topology.Plan, list []Flow) units.Time {
+	if s := e.Parameters.StartPhase.Value; s.IsSet() {
+		return s.V
+	}
+	return e.Known(p, list, 0).RTT
+}
+
+// ListedGroup is the group of all listed flows.
+const ListedGroup = "listed"
+
+// label is what probes call a group.
+func (g *FlowGroup) label() string { return g.Name.Or(g.From.V + ">" + g.To.V) }
+
+func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, list []Flow) ([]Flow, error) {
+	from, err := hosts(p, g.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := hosts(p, g.To)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case g.Count.Or(1) < 1:
+		return nil, at(g.Count, "count %d: at least 1", g.Count.V)
+	case g.Size.V < 0 || g.Start.V < 0 || g.Spread.V < 0 || g.Every.V < 0 || g.Rate.V < 0 || g.Begin.V < 0 || g.Lasts.V < 0 || g.Cap.V < 0:
+		return nil, at(g.From, "sizes, times and rates of flows must not be negative")
+	case g.Weight.Or(1) <= 0:
+		return nil, at(g.Weight, "weight %v must be positive", g.Weight.V)
+	case g.DSCP.V < 0 || g.DSCP.V > 63:
+		return nil, at(g.DSCP, "DSCP %d: there are 0 to 63", g.DSCP.V)
+	case g.Gap.IsSet() && (g.Every.IsSet() || !g.Lasts.IsSet() || g.Gap.V < 0 || g.Gap.V+g.Lasts.V <= 0):
+		return nil, at(g.Gap, "a gap is between flows that last for a time, and stands instead of every")
+	case g.Every.IsSet() && !g.Size.IsSet() && !g.Lasts.IsSet():
+		return nil, at(g.Every, "flows that come again need a size, or a time that they last")
+	case g.Lasts.IsSet() && g.Stop.IsSet():
+		return nil, at(g.Lasts, "flows either stop at a time or last for a time")
+	}
+	pairs := pairUp(from, to)
+	if len(pairs) == 0 {
+		return nil, at(g.To, "a flow from %s to itself", g.To.V)
+	}
+	kind := &FlowKind{Group: g.label(), Rate: g.Rate.V, Begin: g.Begin.V, Weight: g.Weight.Or(1), Cap: g.Cap.V, exact: g.Spread.V > 0, lasts: g.Lasts.V > 0}
+	until := g.Until.Or(e.Duration)
+	every := g.Every.V
+	if g.Gap.IsSet() {
+		every = g.Lasts.V + g.Gap.V
+	}
+	for again := g.Start.V; ; again += every {
+		k := 0
+		for _, pair := range pairs {
+			for range g.Count.Or(1) {
+				f := Flow{
+					FlowKind: kind, From: pair[0], To: pair[1], Size: g.Size.V, Start: again + units.Time(k)*g.Step.V, DSCP: uint8(g.DSCP.V),
+				}
+				if g.Stop.IsSet() {
+					f.Stop = g.Stop.V + units.Time(k)*g.Step.V
+				}
+				if g.Spread.V > 0 {
+					f.Start += units.Time(random.Int64N(int64(g.Spread.V)))
+				}
+				if g.Lasts.V > 0 {
+					f.Stop = f.Start + g.Lasts.V
+				}
+				f.Late = f.Size > 0 && f.Stop == 0 && f.Weight == 1 && f.Cap == 0 && !e.changed(f.Group)
+				list = append(list, f)
+				k++
+			}
+		}
+		if every == 0 || again+every >= until {
+			return list, nil
+		}
+	}
+}
+
+// pairUp says who sends to whom.
+func pairUp(from, to []int) (pairs [][2]int) {
+	if len(from) == len(to) && len(from) > 1 {
+		for i := range from {
+			if from[i] != to[i] {
+				pairs = append(pairs, [2]int{from[i], to[i]})
+			}
+		}
+		return pairs
+	}
+	for _, a := range from {
+		for _, b := range to {
+			if a != b {
+				pairs = append(pairs, [2]int{a, b})
+			}
+		}
+	}
+	return pairs
+}
+
+// arrivals are the flows of a workload.
+func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list []Flow) ([]Flow, error) {
+	from, err := hosts(p, w.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := hosts(p, w.To)
+	if err != nil {
+		return nil, err
+	}
+	if !w.End.IsSet() && w.Start.V >= e.Duration {
+		return list, nil // a shortened run ends before
+	}
+	rate := units.Rate(float64(w.Capacity.V) * w.Load.V)
+	var flows []workload.Arrival
+	if w.Burst.IsSet() {
+		on := workload.OnOff{Burst: w.Burst.V, Rate: rate, From: from[0], To: to[0], Start: w.Start.V, End: w.End.Or(e.Duration)}
+		flows, err = on.Generate(seed)
+	} else {
+		var sizes workload.Sizes
+		if sizes, err = w.sizes(); err != nil {
+			return nil, at(w.Sizes, "%v", err)
+		}
+		c := workload.Poisson{
+			Sizes: sizes, Load: w.Load.V, Rate: w.Capacity.V, From: from, To: to, Synchronised: w.Together,
+			Start: w.Start.V, End: w.End.Or(e.Duration), Flows: w.Flows.V,
+		}
+		if len(w.Incast) == 2 {
+			c.IncastMin, c.IncastMax = w.Incast[0], w.Incast[1]
+		}
+		flows, err = c.Generate(seed)
+	}
+	if err != nil {
+		return nil, at(w.Load, "workload %s: %v", w.Name.V, err)
+	}
+	kind := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}
+	list = slices.Grow(list, len(flows))
+	for _, a := range flows {
+		f := Flow{FlowKind: kind, From: a.From, To: a.To, Size: a.Size, Start: a.At}
+		f.Late = !e.changed(f.Group)
+		for _, c := range w.Classes {
+			if c.UpTo == 0 || a.Size <= c.UpTo {
+				f.DSCP = uint8(c.DSCP)
+				break
+			}
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// changed reports whether an event changes the flows of a group.
+func (e *Experiment) changed(group string) bool {
+	return slices.ContainsFunc(e.Events, func(ev Event) bool { return ev.Flow.V == group })
+}
+
+func (w *Workload) sizes() (workload.Sizes, error) {
+	if w.Sizes.V == "pareto" {
+		return workload.Pareto{MeanBytes: float64(w.Mean.V), Shape: w.Shape.V}, nil
+	}
+	return workload.Named(w.Sizes.V)
+}
+
+// Known is what schemes may know of an experiment's network.
+func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.Network {
+	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
+	type alike struct {
+		from, to           int // switches
+		fromDelay, toDelay units.Time
+	}
+	seen := map[alike]bool{}
+	for _, f := range flows {
+		if f.Size == 0 {
+			n.LongFlows++
+		}
+		// Hosts of one switch with equally long cables are equally far from everything.
+		from, to := p.Nodes[f.From].Ends[0], p.Nodes[f.To].Ends[0]
+		like := alike{from.Node, to.Node, from.Link.Delay, to.Link.Delay}
+		if !seen[like] {
+			seen[like] = true
+			n.RTT = max(n.RTT, 2*p.Delay(f.From, f.To))
+		}
+	}
+	return n
+}
+
+// CPs gives ports of certain rates congestion points of their own.
+func (u SchemeUse) CPs(n scheme.Network, others func(marking.Place) marking.CP) (func(marking.Place) marking.CP, error) {
+	if len(u.ByRate) == 0 {
+		return others, nil
+	}
+	made := map[units.Rate]func(marking.Place) marking.CP{}
+	for rate, params := range u.ByRate {
+		n.Line = rate
+		use := SchemeUse{Name: u.Name, Params: maps.Clone(u.Params)}
+		if use.Params == nil {
+			use.Params = map[string]Sourced[string]{}
+		}
+		maps.Copy(use.Params, params)
+		parts, err := use.Build(n)
+		if err != nil {
+			return nil, err
+		}
+		made[rate] = parts.CP
+	}
+	return func(q marking.Place) marking.CP {
+		if cp, ok := made[q.Rate]; ok {
+			return cp(q)
+		}
+		return others(q)
+	}, nil
+}
+
+// Build makes the parts of a scheme.
+func (u SchemeUse) Build(n scheme.Network) (scheme.Parts, error) {
+	s, err := scheme.Get(u.Name.V)
+	if err != nil {
+		return scheme.Parts{}, err
+	}
+	return s.Build(n, u.Overrides())
+}

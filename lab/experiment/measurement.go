@@ -1,0 +1,409 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"photon/config"
+	"photon/lab/topology"
+	"photon/units"
+)
+
+// Measure says what is measured: the bundle `dynamics` of a bottleneck, and any
+// probes and metrics.
+type Measure struct {
+	Kind   config.Value[string] `yaml:"kind"` // dynamics; absent: only probes and metrics
+	From   string               `yaml:"from"` // the bottleneck leads from this switch
+	To     string               `yaml:"to"`   // to this node
+	Sample units.Time           `yaml:"sample"`
+	Steady Span                 `yaml:"steady"` // of what is called steady: rates and shares
+	Queue  Span                 `yaml:"queue"`  // the same, for the mean queue
+	Plot   units.Time           `yaml:"plot"`   // plots end here; 0: at the end
+
+	Probes  []Probe  `yaml:"probes"`
+	Metrics []Metric `yaml:"metrics"`
+}
+
+// Span is a part of an experiment's time.
+type Span struct {
+	From units.Time `yaml:"from"`
+	To   units.Time `yaml:"to"`
+}
+
+// Probe is something that is looked at at every sample: one column, or one per
+// flow.
+type Probe struct {
+	Name  string                 `yaml:"name"`
+	Kind  config.Value[string]   `yaml:"kind"`
+	At    config.Value[[]string] `yaml:"at"`    // "S0>S1": the port of S0 that leads to S1; "tor": all ports of a layer; "*": of all switches
+	Flows config.Value[[]string] `yaml:"flows"` // groups; "*": all
+	Each  bool                   `yaml:"each"`  // a column for every flow or port, not their sum
+	// Priority is the only one that counts, of what is counted at ports; absent:
+	// all that are lossless.
+	Priority config.Value[int] `yaml:"priority"`
+	Over     units.Time        `yaml:"over"` // of a counter: its rate over the time that ends with the sample
+}
+
+// ProbeKind is a kind of probe.
+type ProbeKind struct {
+	Doc     string
+	At      bool // looks at ports, else at flows
+	Counter bool
+	Unit    string // of what is read; "": a number. The rate of bytes is in bits per second
+}
+
+// ProbeKinds says what kinds there are. Package measure reads them.
+var ProbeKinds = map[string]ProbeKind{
+	"queue":    {"bytes of data waiting at ports", true, false, "B"},
+	"sent":     {"bytes that ports have put on the wire", true, true, "B"},
+	"xoffs":    {"XOFF frames that ports have sent to their peers, refreshes included", true, true, ""},
+	"paused":   {"how many of the ports are paused by their peers", true, false, ""},
+	"marked":   {"frames marked CE at ports", true, true, ""},
+	"ue":       {"frames marked UE (TCD) at ports", true, true, ""},
+	"frames":   {"frames of data that ports have sent", true, true, ""},
+	"received": {"bytes on the wire that reached their receivers in order", false, true, "B"},
+	"sending":  {"bytes on the wire that senders have sent", false, true, "B"},
+	"allowed":  {"rate that reaction points allow, bit/s", false, false, "bit/s"},
+	"notified": {"CNPs and CNMs that reaction points were told of", false, true, ""},
+	"active":   {"flows that have begun and not ended", false, false, ""},
+}
+
+// Metric is a number made of what was sampled, or of the flows that ended.
+type Metric struct {
+	Name  string                 `yaml:"name"`
+	Doc   string                 `yaml:"doc"`
+	Do    config.Value[string]   `yaml:"do"`
+	Of    config.Value[string]   `yaml:"of"` // a probe
+	From  units.Time             `yaml:"from"`
+	To    units.Time             `yaml:"to"`    // 0: the end
+	Value float64                `yaml:"value"` // a threshold
+	Per   float64                `yaml:"per"`   // the result is divided by it; 1 if absent
+	By    config.Value[string]   `yaml:"by"`    // and by this metric, one above it in the list
+	Part  float64                `yaml:"part"`  // within, first_within: tolerance, a part of value
+	Hold  units.Time             `yaml:"hold"`  // first_*: it must last so long; deadlock: without a frame sent for so long
+	Flows config.Value[[]string] `yaml:"flows"` // of fct and the like
+	Stat  config.Value[string]   `yaml:"stat"`  // of fct and slowdown: mean, p50, p95, p99, p999, max
+	Sizes [2]units.Size          `yaml:"sizes"` // flows larger than the first, up to the second; 0, 0: all
+	Loop  *PILoop                `yaml:"loop"`  // of phase_margin
+	Unit  string                 `yaml:"unit"`  // s, B, bit/s or any other, of what is divided by per or by; else what is measured has one
+}
+
+// MetricKind is a thing that a metric does.
+type MetricKind struct {
+	Doc   string
+	Probe bool   // it is done to a probe
+	Unit  string // "=": that of the samples; "+": that of the counter, "/s": of its growth per second
+}
+
+// MetricKinds says what can be done. Package measure does it.
+var MetricKinds = map[string]MetricKind{
+	"mean":           {"mean of the samples", true, "="},
+	"max":            {"largest sample", true, "="},
+	"min":            {"smallest sample", true, "="},
+	"max_at":         {"seconds until the largest sample, the first of them", true, "s"},
+	"stddev":         {"standard deviation of the samples", true, "="},
+	"last":           {"last sample", true, "="},
+	"p50":            {"median of the samples", true, "="},
+	"p99":            {"99th percentile of the samples", true, "="},
+	"delta":          {"growth of a counter", true, "+"},
+	"rate":           {"growth of a counter per second; bytes count as bits", true, "/s"},
+	"jain":           {"Jain's fairness index of the growth of a counter's columns", true, ""},
+	"first_at_most":  {"seconds until the first sample after from that is at most value, for hold", true, "s"},
+	"first_at_least": {"seconds until the first sample after from that is at least value, for hold", true, "s"},
+	"first_within":   {"seconds until the first sample after from that is within part of value, for hold", true, "s"},
+	"last_above":     {"seconds until the last sample above value", true, "s"},
+	"last_below":     {"seconds until the last sample below value", true, "s"},
+	"time_above":     {"seconds in which samples are above value", true, "s"},
+	"time_below":     {"seconds in which samples are below value", true, "s"},
+	"lifetime":       {"seconds from the first growth of a counter, or sample above 0, to the last", true, "s"},
+	"gap":            {"how much less the growth of a counter's smallest column is than its largest's, as a part of that", true, ""},
+	"spread":         {"growth per second of a counter's largest column less its smallest's; bytes count as bits", true, "/s"},
+	"within":         {"part of the samples of all columns that are within part of value", true, ""},
+	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in", false, "s"},
+	"slowdown":       {"completion time of flows against an empty network", false, ""},
+	"completed":      {"flows that ended", false, ""},
+	"completion":     {"flows that ended, per second from the first start", false, "/s"},
+	"unfinished":     {"flows that have not ended", false, ""},
+	"phase_margin":   {"degrees, of PACC's control loop at the hosts' link rate; nothing is run for it", false, "°"},
+	"deadlock":       {"seconds until a cycle of paused queues sends nothing for hold; absent: never", false, "s"},
+	"deadlocked":     {"1 if there was a deadlock (as `deadlock` finds it), else 0", false, ""},
+}
+
+// ProbeDocs says what the kinds of probes look at.
+func ProbeDocs() map[string]string {
+	docs := map[string]string{}
+	for k, v := range ProbeKinds {
+		docs[k] = v.Doc
+	}
+	return docs
+}
+
+// MetricDocs says what the kinds of metrics are.
+func MetricDocs() map[string]string {
+	docs := map[string]string{}
+	for k, v := range MetricKinds {
+		docs[k] = v.Doc
+	}
+	return docs
+}
+
+// Growth are the kinds that look at how much counters grow.
+var Growth = []string{"delta", "rate", "jain", "gap", "spread"}
+
+// FirstTimes are the kinds that give the time of what may never come.
+var FirstTimes = []string{"first_at_most", "first_at_least", "first_within"}
+
+// Statistics are those of completion times.
+var Statistics = []string{"mean", "min", "p50", "p95", "p99", "p999", "max"}
+
+// DynamicsMetrics are what the measurement `dynamics` yields: how fast, and how
+// steadily, long flows share a bottleneck.
+var DynamicsMetrics = []string{
+	"aggregate_rate_converged_s", "queue_drained_s", "peak_queue_bytes", "steady_queue_bytes_mean", "goodput_bps", "jain",
+	"pause_frames", "last_pause_s",
+}
+
+// DynamicsDocs says what they are; reports print it.
+var DynamicsDocs = map[string]string{
+	"aggregate_rate_converged_s": "first time at which the senders' aggregate rate, averaged over the base round-trip time that ends then, is at most 1.05 times the bottleneck's capacity: the overload is over, whatever comes after it",
+	"queue_drained_s":            "first time after its peak at which the bottleneck's queue is at most 10 full packets",
+	"peak_queue_bytes":           "longest the bottleneck's queue has been",
+	"steady_queue_bytes_mean":    "mean of the bottleneck's queue over the span that is called steady",
+	"goodput_bps":                "data that reached the receivers in order in the span that is called steady, in bits on the wire (headers, preamble and gap included, so that the link's rate is 100 %), per second",
+	"jain":                       "Jain's fairness index of what the flows received in the span that is called steady",
+	"pause_frames":               "XOFF frames sent by all switches, refreshes included",
+	"last_pause_s":               "when the last of them was sent",
+}
+
+// PILoop is the control loop of PACC (INFOCOM'22, section IV): a PI controller at
+// a switch, the reaction of its cards, and the queue. It is analysed, not run.
+type PILoop struct {
+	Beta1  float64    `yaml:"beta1"`
+	Beta2  float64    `yaml:"beta2"`
+	Period units.Time `yaml:"period"` // T
+	Alpha  float64    `yaml:"alpha"`  // of the cards, where the loop is at rest
+	Unit   units.Size `yaml:"unit"`   // of a queue in the controller
+}
+
+func (l *PILoop) check() error {
+	if l == nil || !(l.Beta1 > 0 && l.Beta2 >= 0 && l.Period > 0 && l.Alpha > 0 && l.Unit > 0) {
+		return fmt.Errorf("phase_margin needs a loop with beta1, beta2, period, alpha and unit, all but beta2 above 0")
+	}
+	return nil
+}
+
+// Place is a port of a node; hosts have port 0.
+type Place struct{ Node, Port int }
+
+// Places resolves what a probe looks at.
+func (p *Probe) Places(plan *topology.Plan) (list []Place, err error) {
+	for _, name := range p.At.V {
+		a, b, isPort := strings.Cut(name, ">")
+		if isPort {
+			node, _, err := plan.Port(a, b)
+			if err != nil {
+				return nil, at(p.At, "%v", err)
+			}
+			for port, end := range plan.Nodes[node].Ends {
+				if plan.Nodes[end.Node].Name == b {
+					list = append(list, Place{node, port})
+				}
+			}
+			continue
+		}
+		found := false
+		for i, node := range plan.Nodes {
+			if node.Host || name != "*" && node.Layer != name && node.Name != name {
+				continue
+			}
+			found = true
+			for port := range node.Ends {
+				list = append(list, Place{i, port})
+			}
+		}
+		if !found {
+			return nil, at(p.At, "%q is neither a link (S0>S1) nor a switch nor a layer of switches", name)
+		}
+	}
+	return list, nil
+}
+
+// check finds what is wrong with a probe.
+func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int) error {
+	if p.Over%e.Measure.Sample != 0 || p.Over < 0 {
+		return at(p.Kind, "probe %s: %v is not a multiple of the sample, %v", p.Name, p.Over, e.Measure.Sample)
+	}
+	kind, ok := ProbeKinds[p.Kind.V]
+	if !ok {
+		return at(p.Kind, "probe %s: there is no kind %q (%s)", p.Name, p.Kind.V, others(p.Kind.V, sortedKeys(ProbeKinds)))
+	}
+	if kind.At {
+		places, err := p.Places(plan)
+		if err != nil {
+			return err
+		}
+		if len(places) == 0 {
+			return at(p.Kind, "probe %s does not say where (`at: [S0>S1]`)", p.Name)
+		}
+		if prio := p.Priority.V; p.Priority.IsSet() && (prio < 0 || prio >= 8 || e.Parameters.LosslessMask()>>prio&1 == 0) {
+			return at(p.Priority, "probe %s: priority %d is not lossless", p.Name, prio)
+		}
+		return nil
+	}
+	for _, g := range p.Flows.V {
+		if g == "*" && len(groups) > 0 || groups[g] > 0 {
+			return nil
+		}
+	}
+	return at(p.Kind, "probe %s: there are no flows %q", p.Name, strings.Join(p.Flows.V, ", "))
+}
+
+// IsDeadlock reports whether the metric is about cycles of queues that wait for each other.
+func (m *Metric) IsDeadlock() bool { return m.Do.V == "deadlock" || m.Do.V == "deadlocked" }
+
+// check finds what is wrong with a metric.
+func (m *Metric) check(e *Experiment) error {
+	if above := e.above(m); m.By.IsSet() && !slices.Contains(above, m.By.V) {
+		return at(m.By, "metric %s is divided by %q: there is no such metric above it (%s)", m.Name, m.By.V, others(m.By.V, above))
+	}
+	kind, ok := MetricKinds[m.Do.V]
+	if !ok {
+		return at(m.Do, "metric %s does %q (%s)", m.Name, m.Do.V, others(m.Do.V, sortedKeys(MetricKinds)))
+	}
+	if kind.Probe {
+		p := e.Probe(m.Of.V)
+		if p == nil {
+			return at(m.Do, "metric %s: there is no probe %q (%s)", m.Name, m.Of.V, others(m.Of.V, e.probes()))
+		}
+		if m.Do.V == "last" && p.Each {
+			return at(m.Do, "metric %s: the last sample of which column? (mean, max and min are of all; probe %s without `each` is their sum)", m.Name, p.Name)
+		}
+		if slices.Contains(Growth, m.Do.V) && !ProbeKinds[p.Kind.V].Counter {
+			return at(m.Do, "metric %s: %s is of how much a counter grows, and %s is none (mean, max and the like are of samples)", m.Name, m.Do.V, p.Kind.V)
+		}
+	}
+	if m.From < 0 || m.To < 0 || m.To > e.Duration || m.To != 0 && m.To <= m.From {
+		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, m.To, e.Duration)
+	}
+	if m.Do.V == "phase_margin" {
+		if err := m.Loop.check(); err != nil {
+			return at(m.Do, "metric %s: %v", m.Name, err)
+		}
+	}
+	if s := m.Stat.Or("mean"); (m.Do.V == "fct" || m.Do.V == "slowdown") && !slices.Contains(Statistics, s) {
+		return at(m.Stat, "metric %s: statistic %q: mean, min, p50, p95, p99, p999 or max", m.Name, s)
+	}
+	return nil
+}
+
+// Probe returns a probe by its name; nil: there is none.
+func (e *Experiment) Probe(name string) *Probe {
+	for i := range e.Measure.Probes {
+		if e.Measure.Probes[i].Name == name {
+			return &e.Measure.Probes[i]
+		}
+	}
+	return nil
+}
+
+// probes are their names.
+func (e *Experiment) probes() (names []string) {
+	for i := range e.Measure.Probes {
+		names = append(names, e.Measure.Probes[i].Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// MetricNames lists the metrics of an experiment, in its order.
+func (e *Experiment) MetricNames() (names []string) {
+	if e.Measure.Kind.IsSet() {
+		names = append(names, DynamicsMetrics...)
+	}
+	for i := range e.Measure.Metrics {
+		names = append(names, e.Measure.Metrics[i].Name)
+	}
+	return names
+}
+
+// above are the metrics that are evaluated before one.
+func (e *Experiment) above(m *Metric) (names []string) {
+	for i := range e.Measure.Metrics {
+		if &e.Measure.Metrics[i] == m {
+			break
+		}
+		names = append(names, e.Measure.Metrics[i].Name)
+	}
+	return names
+}
+
+// MetricDoc says what a metric is.
+func (e *Experiment) MetricDoc(name string) string {
+	if doc := DynamicsDocs[name]; doc != "" {
+		return doc
+	}
+	for _, m := range e.Measure.Metrics {
+		if m.Name == name {
+			if m.Doc != "" {
+				return m.Doc
+			}
+			return MetricKinds[m.Do.V].Doc
+		}
+	}
+	return ""
+}
+
+// WatchedFor is how long a run looked out for what a metric gives the time of, in
+// seconds: what never came took at least that long. 0: it is no such metric.
+func (e *Experiment) WatchedFor(metric string) float64 {
+	metric, _, _ = strings.Cut(metric, "@")
+	for i := range e.Measure.Metrics {
+		m := &e.Measure.Metrics[i]
+		if m.Name != metric || !slices.Contains(FirstTimes, m.Do.V) {
+			continue
+		}
+		end := e.Duration
+		if m.To > 0 {
+			end = min(end, m.To)
+		}
+		return (end - m.From - m.Hold).Seconds()
+	}
+	return 0
+}
+
+// Number prints a measured or printed number as the tables do.
+func Number(v *float64, unit string) string {
+	if v == nil {
+		return "–"
+	}
+	scale, prefix := 1.0, ""
+	scaled := slices.Contains([]string{"s", "B", "bit/s"}, unit)
+	switch a := math.Abs(*v); {
+	case !scaled || a == 0:
+	case unit == "s" && a < 1e-3:
+		scale, prefix = 1e6, "µ"
+	case unit == "s" && a < 1:
+		scale, prefix = 1e3, "m"
+	case unit != "s" && a >= 1e9:
+		scale, prefix = 1e-9, "G"
+	case unit != "s" && a >= 1e6:
+		scale, prefix = 1e-6, "M"
+	case unit != "s" && a >= 1e3:
+		scale, prefix = 1e-3, "K"
+	}
+	text := fmt.Sprintf("%.4g", *v*scale)
+	if unit == "" {
+		return text
+	}
+	return text + " " + prefix + unit
+}
+
+func sortedKeys[V any](m map[string]V) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

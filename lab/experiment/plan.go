@@ -1,0 +1,137 @@
+package experiment
+
+import (
+	"fmt"
+
+	"photon/config"
+	"photon/dataplane"
+	"photon/lab/topology"
+)
+
+// most is the largest size of any topology.
+const most = 4096
+
+// Plan lays out the experiment's topology.
+func (e *Experiment) Plan() (*topology.Plan, error) {
+	t := &e.Topology
+	host, trunk := e.links()
+	var p *topology.Plan
+	var err error
+	size := func(name string, v config.Value[int], least, or int) int {
+		n := v.Or(or)
+		if (n < least || n > most) && err == nil {
+			err = at(v, "%s of a %s: %d to %d, not %d", name, t.Kind.V, least, most, n)
+		}
+		return n
+	}
+	switch t.Kind.V {
+	case "dumbbell":
+		if n := size("pairs", t.Pairs, 1, 0); err == nil {
+			p = topology.Dumbbell(n, host, trunk)
+		}
+	case "star":
+		if n := size("hosts", t.Hosts, 2, 0); err == nil {
+			p = topology.Star(n, host)
+		}
+	case "compact":
+		if n := size("bursters", t.Bursters, 1, 14); err == nil {
+			p = topology.Compact(n, host, trunk)
+		}
+	case "parking-lot":
+		if n := size("lots", t.Lots, 1, 0); err == nil {
+			p = topology.ParkingLot(n, host, trunk)
+		}
+	case "chain", "ring":
+		n, hosts := size("switches", t.Switches, 2, 0), size("hosts", t.Hosts, 1, 0)
+		switch {
+		case err != nil:
+		case t.Kind.V == "ring":
+			p = topology.Ring(n, hosts, host, trunk)
+		default:
+			p = topology.Chain(n, hosts, host, trunk)
+		}
+	case "clos", "leaf-spine":
+		c := topology.ClosSize{
+			Pods: size("pods", t.Pods, 1, 1), ToRs: size("tors", t.ToRs, 1, 0), Leafs: size("leafs", t.Leafs, 0, 0), Hosts: size("hosts", t.Hosts, 1, 0),
+			Spines: size("spines", t.Spines, 0, 0), Uplinks: size("uplinks", t.Uplinks, 1, 1), Grouped: t.Grouped,
+		}
+		switch {
+		case err != nil:
+		case t.Kind.V == "clos" && c.Leafs == 0:
+			err = at(t.Kind, "leafs of a clos: 1 to %d, not 0", most)
+		case c.Grouped && c.Spines%c.Leafs != 0:
+			err = at(t.Spines, "%d spines cannot be divided among %d leafs", c.Spines, c.Leafs)
+		default:
+			p = topology.Clos(c, host, trunk)
+		}
+	case "free":
+		p, err = e.free(host)
+	default:
+		err = at(t.Kind, "topology %q: there are dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, free", t.Kind.V)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, e.fail(p)
+}
+
+// links are those of hosts and between switches.
+func (e *Experiment) links() (host, trunk dataplane.Link) {
+	p := &e.Parameters
+	host = dataplane.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.Overhead.Value.V}
+	trunk = dataplane.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.Overhead.Value.V}
+	return host, trunk
+}
+
+// free is a list of nodes and links.
+func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
+	p := topology.New()
+	for _, n := range e.Topology.Nodes {
+		if _, known := p.Find(n.Name.V); known || n.Name.V == "" {
+			return nil, at(n.Name, "node %q: every node needs a name of its own", n.Name.V)
+		}
+		if n.Host {
+			p.Host("%s", n.Name.V)
+			continue
+		}
+		layer := n.Layer
+		if layer == "" {
+			layer = "switch"
+		}
+		p.Switch(layer, "%s", n.Name.V)
+	}
+	for _, l := range e.Topology.Links {
+		var ends [2]int
+		for i, end := range []config.Value[string]{l.A, l.B} {
+			node, ok := p.Find(end.V)
+			if !ok {
+				return nil, at(end, "there is no node %q", end.V)
+			}
+			if p.Nodes[node].Host && len(p.Nodes[node].Ends) > 0 {
+				return nil, at(end, "host %s has a link already", end.V)
+			}
+			ends[i] = node
+		}
+		link := dataplane.Link{Rate: l.Rate.Or(host.Rate), Delay: l.Delay.Or(host.Delay), Overhead: host.Overhead}
+		if link.Rate <= 0 || link.Delay < 0 {
+			return nil, at(l.A, "link %s-%s: its rate must be positive, and its delay not negative", l.A.V, l.B.V)
+		}
+		p.Connect(ends[0], ends[1], link)
+	}
+	for _, n := range p.Nodes {
+		if len(n.Ends) == 0 {
+			return nil, fmt.Errorf("node %s has no link", n.Name)
+		}
+	}
+	return p, nil
+}
+
+// fail takes links away.
+func (e *Experiment) fail(p *topology.Plan) error {
+	for _, l := range e.Topology.FailLinks {
+		if !p.Remove(l.A.V, l.B.V) {
+			return at(l.A, "there is no link %s-%s to take away", l.A.V, l.B.V)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"photon/config"
+	"photon/lab/experiments"
+)
+
+// folder is before the names of the files of experiments that come with photon.
+const folder = "experiments/"
+
+// All returns the experiments that come with photon, in the order of their ids.
+func All() ([]*Experiment, error) {
+	var all []*Experiment
+	err := fs.WalkDir(experiments.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := experiments.Files.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		e, err := Parse(folder+path, b)
+		if err == nil && path != e.ID+".yaml" {
+			err = fmt.Errorf("%s: its id is %s", path, e.ID)
+		}
+		all = append(all, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b *Experiment) int { return Natural(a.ID, b.ID) })
+	return all, nil
+}
+
+// Entry is what a catalogue says of an experiment.
+type Entry struct {
+	ID    string `yaml:"id"`
+	Title string `yaml:"title"`
+	Paper Paper  `yaml:"paper"`
+}
+
+// Catalogue lists the experiments that come with photon, without checking them.
+func Catalogue() (list []Entry, err error) {
+	err = fs.WalkDir(experiments.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := experiments.Files.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var e Entry
+		if err := yaml.Unmarshal(b, &e); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		list = append(list, e)
+		return nil
+	})
+	slices.SortFunc(list, func(a, b Entry) int { return Natural(a.ID, b.ID) })
+	return list, err
+}
+
+// IDs lists the experiments that come with photon, in their order, without reading them.
+func IDs() (ids []string, err error) {
+	err = fs.WalkDir(experiments.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if id, isExperiment := strings.CutSuffix(path, ".yaml"); err == nil && isExperiment {
+			ids = append(ids, id)
+		}
+		return err
+	})
+	slices.SortFunc(ids, Natural)
+	return ids, err
+}
+
+// Natural orders fig2 before fig11.
+func Natural(a, b string) int {
+	pad := func(s string) string {
+		var out strings.Builder
+		digits := ""
+		for _, c := range s + "/" {
+			if c >= '0' && c <= '9' {
+				digits += string(c)
+				continue
+			}
+			if digits != "" {
+				fmt.Fprintf(&out, "%06s", digits)
+				digits = ""
+			}
+			out.WriteRune(c)
+		}
+		return out.String()
+	}
+	return strings.Compare(pad(a), pad(b))
+}
+
+// Get returns an experiment by its id.
+func Get(id string) (*Experiment, error) {
+	file, b, err := Source(id)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, b)
+}
+
+// Source returns the text of an experiment that comes with photon, by its id, and
+// the name of its file.
+func Source(id string) (file string, text []byte, err error) {
+	if text, err = experiments.Files.ReadFile(id + ".yaml"); err == nil {
+		return folder + id + ".yaml", text, nil
+	}
+	list, err := Catalogue()
+	if err != nil {
+		return "", nil, err
+	}
+	return "", nil, fmt.Errorf("there is no experiment %q (%s)", id, elsewhere(id, list))
+}
+
+// Parse reads and checks an experiment.
+func Parse(file string, b []byte) (*Experiment, error) {
+	e, err := parseAll(file, b)
+	if err == nil {
+		e.digest = sha256.Sum256(b)
+	}
+	return e, err
+}
+
+func parseAll(file string, b []byte) (*Experiment, error) {
+	var head struct {
+		Sweep *Sweep `yaml:"sweep"`
+	}
+	_ = config.Unmarshal(b, &head) // what is wrong with it, the strict reading below says
+	if head.Sweep == nil || len(head.Sweep.Values) == 0 || head.Sweep.Name == "" {
+		e, err := parseOne(file, b)
+		if err == nil {
+			e.variants = []Variant{{"", e}}
+		}
+		return e, err
+	}
+	var e *Experiment
+	for _, value := range head.Sweep.Values {
+		v, err := parseOne(file, []byte(strings.ReplaceAll(string(b), "$"+head.Sweep.Name, value)))
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			e = v
+		}
+		e.variants = append(e.variants, Variant{value, v})
+	}
+	return e, nil
+}
+
+func parseOne(file string, b []byte) (*Experiment, error) {
+	e := &Experiment{file: file}
+	if err := config.Decode(file, b, e); err != nil {
+		return nil, err
+	}
+	if err := e.check(); err != nil {
+		var located *config.Error
+		if errors.As(err, &located) {
+			located.File = file
+			return nil, located
+		}
+		var key *ofKey
+		if errors.As(err, &key) {
+			return nil, &config.Error{File: file, Line: config.LineOf(b, key.keys...), Err: err}
+		}
+		return nil, &config.Error{File: file, Err: err}
+	}
+	return e, nil
+}
+
+// ofKey is what is wrong with the value of a key, below keys, that does not know its line.
+type ofKey struct {
+	keys []string
+	err  error
+}
+
+func (k *ofKey) Error() string { return k.err.Error() }
+func (k *ofKey) Unwrap() error { return k.err }
+
+func at[T any](v config.Value[T], format string, args ...any) error {
+	return &config.Error{Line: v.Line, Err: fmt.Errorf(format, args...)}
+}

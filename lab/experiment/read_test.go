@@ -1,0 +1,87 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"photon/lab/experiments"
+)
+
+func TestParseRefuses(t *testing.T) {
+	good, err := experiments.Files.ReadFile("pcn/fig11.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"kind: dumbbell", "kind: torus", `topology "torus"`}, {"pairs: 3", "pairs: 0", "pairs of a dumbbell: 1 to 4096, not 0"},
+		{"to: R2", "to: R9", `there is no host "R9"`}, {"to: R0", "to: S0", `there is no host "S0"`}, {"from: H0, to: R0", "from: H0, to: H0", "to itself"},
+		{"name: dcqcn", "name: warp", `there is no scheme "warp"`}, {"value: 509KB", "value: 600KB", "is above xoff"}, {"value: 3,", "value: 9,", "there are 0 to 7"},
+		{"kind: dynamics", "kind: vibes", `measurement "vibes"`}, {"  to: S1", "  to: S9", `S0 has no link to "S9"`},
+		{"metric: goodput_bps", "metric: karma", "claim steady-rate"}, {"bound: at_most", "bound: mostly", "at_least or at_most"}, {"bound: at_most", "holds: at_most", "`holds` is called `bound` now"},
+		{"id: pcn/fig11", "id: PCN/fig11", "only a-z"}, {"duration: 200ms", "duration: 20ms", "must lie within the duration"},
+		{", source: \"7: PFC with XOFF = 512 KB in all experiments\"", "", "parameter xoff has no value or no source"}, {"seed: 1", "sead: 1", `unknown key "sead"`},
+	} {
+		text := strings.Replace(string(good), c.from, c.to, 1)
+		if text == string(good) {
+			t.Errorf("%q is not in the file", c.from)
+		}
+		if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "x.yaml:") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", c.to, err)
+		}
+	}
+}
+
+// Times and sizes that stand in the file as they are have their lines too.
+func TestParseRefusesWithLine(t *testing.T) {
+	good, err := experiments.Files.ReadFile("pcn/fig11.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"duration: 200ms", "duration: 200mx", `time "200mx": unknown unit (write it like 10ms)`},
+		{"duration: 200ms", "duration: 0ms", "duration must be there, and positive"},
+		{"  sample: 10us", "  sample: 0us", "sample must be there, and positive"},
+		{"  steady: {from: 20ms, to: 60ms}", "  steady: {from: 20ms, to: 201ms}", "the span from 20ms to 201ms must lie within the duration and begin and end at a sample"},
+	} {
+		before, after, ok := strings.Cut(string(good), "\n"+c.from)
+		if !ok {
+			t.Fatalf("%q is not in the file", c.from)
+		}
+		want := fmt.Sprintf("x.yaml:%d: %s", strings.Count(before, "\n")+2, c.want)
+		if _, err := Parse("x.yaml", []byte(before+"\n"+c.to+after)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v; want %s", c.to, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	good, _ := experiments.Files.ReadFile("pcn/fig11.yaml")
+	f.Add(good)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if e, err := Parse("x.yaml", b); err == nil && e.ID == "" {
+			t.Fatal("an experiment without a name")
+		}
+	})
+}
+
+// What a run can have missed: the end of its watch, less what must last.
+func TestWatchedFor(t *testing.T) {
+	for _, c := range []struct {
+		experiment, metric string
+		want               float64
+	}{
+		{"pcn/fig11-settled", "settled_s", 0.190}, // of 200 ms, 20 round-trip times less
+		{"pcn/fig2", "loss_s", 0.119},             // 220 ms, from 100 ms on, held for 1 ms
+		{"pcn/fig11", "goodput_bps", 0},           // no time
+	} {
+		e, err := Get(c.experiment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.WatchedFor(c.metric); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s %s: watched for %v s", c.experiment, c.metric, got)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package experiment
+
+import "strings"
+
+// dynamicsUnits are those of what the measurement `dynamics` yields; "": a number.
+var dynamicsUnits = map[string]string{
+	"aggregate_rate_converged_s": "s", "queue_drained_s": "s", "peak_queue_bytes": "B", "steady_queue_bytes_mean": "B", "goodput_bps": "bit/s",
+	"last_pause_s": "s",
+}
+
+// Unit is that of a metric, from what it measures; of one that is divided by something only
+// the experiment knows it.
+func (e *Experiment) Unit(metric string) string {
+	metric, _, _ = strings.Cut(metric, "@")
+	for i := range e.Measure.Metrics {
+		m := &e.Measure.Metrics[i]
+		switch {
+		case m.Name != metric:
+		case m.Unit != "" || m.By.IsSet() || m.Per != 0 && m.Per != 1:
+			return m.Unit
+		default:
+			return e.unitOf(m)
+		}
+	}
+	return dynamicsUnits[metric]
+}
+
+// unitOf is that of what a metric does.
+func (e *Experiment) unitOf(m *Metric) string {
+	kind := MetricKinds[m.Do.V]
+	if !kind.Probe {
+		return perSecond(kind.Unit, "")
+	}
+	p := e.Probe(m.Of.V)
+	if p == nil {
+		return ""
+	}
+	probe := ProbeKinds[p.Kind.V]
+	switch {
+	case kind.Unit == "/s", kind.Unit == "=" && probe.Counter && p.Over > 0:
+		return perSecond("/s", probe.Unit)
+	case kind.Unit == "=", kind.Unit == "+":
+		return probe.Unit
+	}
+	return kind.Unit
+}
+
+// perSecond is the unit of how fast something with a unit grows, if it is that.
+func perSecond(unit, of string) string {
+	switch {
+	case unit != "/s":
+		return unit
+	case of == "B":
+		return "bit/s"
+	}
+	return of + "/s"
+}

@@ -1,0 +1,86 @@
+package measure
+
+import (
+	"photon/lab/build"
+	"photon/lab/experiment"
+	"photon/units"
+)
+
+// deadlock finds a cycle of queues that wait for each other: each is paused by
+// the switch that it leads to, because that switch holds frames in a queue of
+// the cycle, and none has sent a frame for a while.
+type deadlock struct {
+	n     *build.Network
+	hold  units.Time
+	at    units.Time // when the first was complete; 0: none yet
+	state map[experiment.Place]*stuck
+}
+
+// stuck is what is known of an egress queue.
+type stuck struct {
+	sent  uint64
+	since units.Time // nothing was sent since, though something waited and the port was paused; Never: that is not so
+}
+
+func newDeadlock(n *build.Network, hold units.Time) *deadlock {
+	if hold == 0 {
+		hold = 5 * units.Millisecond // longer than a pause can last without a refresh at 10 Gbit/s
+	}
+	return &deadlock{n: n, hold: hold, state: map[experiment.Place]*stuck{}}
+}
+
+func (d *deadlock) look(now units.Time) {
+	if d.at > 0 {
+		return
+	}
+	var held []experiment.Place
+	for node, s := range d.n.Switches {
+		for port, end := range d.n.Plan.Nodes[node].Ends {
+			if d.n.Plan.Nodes[end.Node].Host {
+				continue
+			}
+			p := experiment.Place{Node: node, Port: port}
+			x := d.state[p]
+			if x == nil {
+				x = &stuck{since: units.Never}
+				d.state[p] = x
+			}
+			waiting := s.Paused(port)>>d.n.Priority&1 != 0 && s.QueueBytes(port, d.n.Priority) > 0
+			if sent := s.TxFrames(port, d.n.Priority); !waiting || sent != x.sent {
+				x.sent, x.since = sent, units.Never
+			} else if x.since == units.Never {
+				x.since = now
+			}
+			if x.since != units.Never && now-x.since >= d.hold {
+				held = append(held, p)
+			}
+		}
+	}
+	if len(held) > 1 && d.cycle(held) {
+		d.at = now - d.hold
+	}
+}
+
+// cycle reports whether the queues that are held wait for each other in a cycle:
+// those that wait for none of them are taken away until nothing changes.
+func (d *deadlock) cycle(held []experiment.Place) bool {
+	left := map[experiment.Place]bool{}
+	for _, p := range held {
+		left[p] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for p := range left {
+			next := d.n.Plan.Nodes[p.Node].Ends[p.Port].Node
+			waits := false
+			for q := range left {
+				waits = waits || q.Node == next
+			}
+			if !waits {
+				delete(left, p)
+				changed = true
+			}
+		}
+	}
+	return len(left) > 0
+}

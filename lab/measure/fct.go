@@ -1,0 +1,172 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"photon/dataplane"
+	"photon/lab/build"
+	"photon/lab/experiment"
+	"photon/lab/topology"
+	"photon/units"
+	"photon/wire"
+)
+
+// ofFlows evaluates what is known of flows that ended, and of deadlocks.
+func (m metric) ofFlows(w *Watch) *float64 {
+	is := func(v float64) *float64 { return &v }
+	switch m.Do.V {
+	case "deadlock", "deadlocked":
+		found := w.deadlock != nil && w.deadlock.at > 0
+		switch {
+		case m.Do.V == "deadlocked" && found:
+			return is(1)
+		case m.Do.V == "deadlocked":
+			return is(0)
+		case found:
+			return is(w.deadlock.at.Seconds())
+		}
+		return nil
+	}
+	groups := m.Flows.V
+	if groups == nil {
+		groups = []string{"*"}
+	}
+	var times []float64
+	ended, open := 0, 0
+	begin, end := units.Never, units.Time(0)
+	ideal := newIdeal(w.e, w.n)
+	for _, i := range w.n.Select(groups) {
+		f := &w.n.Flows[i]
+		if f.Size == 0 || m.Sizes[1] > 0 && (f.Size <= m.Sizes[0] || f.Size > m.Sizes[1]) || f.Start < m.From || m.To > 0 && f.Start >= m.To {
+			continue
+		}
+		begin = min(begin, f.Start)
+		if !f.Done {
+			open++
+			continue
+		}
+		ended++
+		end = max(end, f.End)
+		t := (f.End - f.Start).Seconds() // the time a flow waits for its first turn is part of it
+		if m.Do.V == "slowdown" {
+			t = (&Ended{FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size)}).Slowdown()
+		}
+		times = append(times, t)
+	}
+	switch m.Do.V {
+	case "completed":
+		return is(float64(ended))
+	case "unfinished":
+		return is(float64(open))
+	case "completion":
+		if ended == 0 {
+			return is(0)
+		}
+		return is(float64(ended) / (end - begin).Seconds())
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	v, _ := statistic(m.Stat.Or("mean"), times) // check has seen it
+	return is(v)
+}
+
+// statistic of values, which it sorts.
+func statistic(name string, v []float64) (float64, error) {
+	slices.Sort(v)
+	at := map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1, "min": 0}
+	if name == "mean" {
+		sum := 0.0
+		for _, x := range v {
+			sum += x
+		}
+		return sum / float64(len(v)), nil
+	}
+	p, ok := at[name]
+	if !ok {
+		return 0, fmt.Errorf("statistic %q: mean, min, p50, p95, p99, p999 or max", name)
+	}
+	return v[min(len(v)-1, int(math.Ceil(p*float64(len(v))))-min(1, int(math.Ceil(p*float64(len(v))))))], nil
+}
+
+// ideal works out completion times in an empty network.
+type ideal struct {
+	e     *experiment.Experiment
+	n     *build.Network
+	extra int // bytes of headers of a data packet
+	paths map[[2]int][]topology.End
+}
+
+func newIdeal(e *experiment.Experiment, n *build.Network) *ideal {
+	return &ideal{e: e, n: n, extra: experiment.HeaderBytes, paths: map[[2]int][]topology.End{}}
+}
+
+// ackBytes of an acknowledgement over IPv4, without FCS.
+const ackBytes = experiment.HeaderBytes + wire.AETHLen
+
+// time is from the first bit out to the last acknowledgement in: the first
+// packet is stored at every hop, the others follow at the slowest link's pace,
+// and an acknowledgement comes back.
+func (d *ideal) time(from, to int, size units.Size) (t units.Time) {
+	key := [2]int{from, to}
+	path, ok := d.paths[key]
+	if !ok {
+		path = append([]topology.End{}, d.n.Plan.Path(from, to)...)
+		d.paths[key] = path
+	}
+	full := d.e.Parameters.Payload.Value.V
+	packets := int((size + full - 1) / full)
+	last := int(size - units.Size(packets-1)*full)
+	slowest := path[0].Link
+	for _, e := range path {
+		if e.Link.Rate < slowest.Rate {
+			slowest = e.Link
+		}
+	}
+	send := func(l dataplane.Link, bytes int) units.Time { return l.Serialize(max(bytes, wire.MinFrameLen)) }
+	if packets > 1 {
+		t = units.Time(packets-2) * send(slowest, int(full)+d.extra)
+		for _, e := range path {
+			t += e.Link.Delay + send(e.Link, int(full)+d.extra)
+		}
+		t += send(slowest, last+d.extra)
+	} else {
+		for _, e := range path {
+			t += e.Link.Delay + send(e.Link, last+d.extra)
+		}
+	}
+	for _, e := range path {
+		t += e.Link.Delay + send(e.Link, ackBytes)
+	}
+	return t
+}
+
+// Ended is a flow that ended.
+type Ended struct {
+	Group    string
+	From, To string
+	Size     units.Size
+	Start    units.Time
+	FCT      units.Time
+	Ideal    units.Time // in an empty network
+	Flow     int        // its number among all flows
+	Seed     uint64     // of the run
+}
+
+// EndedFlows lists the flows that ended, in the order of their queue pairs.
+func EndedFlows(e *experiment.Experiment, n *build.Network) (list []Ended) {
+	ideal := newIdeal(e, n)
+	for i := range n.Flows {
+		f := &n.Flows[i]
+		if !f.Done || f.Size == 0 {
+			continue
+		}
+		list = append(list, Ended{
+			Group: f.Group, From: n.Plan.Nodes[f.From].Name, To: n.Plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
+			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size), Flow: i,
+		})
+	}
+	return list
+}

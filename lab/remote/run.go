@@ -1,0 +1,461 @@
+// Package remote runs an experiment on nodes that are processes elsewhere: it orders
+// flows and recordings, waits, and makes a network of what was recorded, which is
+// measured as one at work is.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"photon/lab/bed"
+	"photon/lab/build"
+	"photon/lab/experiment"
+	"photon/lab/topology"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/telemetry/node"
+	"photon/units"
+)
+
+// Start has every node of an experiment there, with a scheme. Stop lets go of them.
+func Start(ctx context.Context, e *experiment.Experiment, t bed.Testbed, use experiment.SchemeUse, seed uint64) (*Run, error) {
+	p, flows, err := testbedPlan(e, seed)
+	if err != nil {
+		return nil, err
+	}
+	b := &Run{e: e, plan: p, flows: flows, orders: map[int][]int{}}
+	if err := b.start(ctx, t, use, seed); err != nil {
+		return nil, errors.Join(err, b.Stop())
+	}
+	return b, nil
+}
+
+// Stop lets go of the nodes; the first error counts.
+func (b *Run) Stop() (err error) {
+	for _, n := range b.nodes {
+		if stopErr := n.Stop(); err == nil {
+			err = stopErr
+		}
+	}
+	return err
+}
+
+// Play has those who watch the network see what was recorded.
+func (b *Run) Play() { Play(b.network, b.e.Duration) }
+
+// Balanced reports whether every node accounts for its frames.
+func (b *Run) Balanced() bool { return b.unbalanced == "" }
+
+// Notes say what nodes said of themselves.
+func (b *Run) Notes() []string { return b.notes }
+
+// Skew bounds how far the nodes' clocks are apart.
+func (b *Run) Skew() units.Time { return b.skew }
+
+// testbedPlan is the plan and the flows of an experiment that a testbed can run.
+func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []experiment.Flow, error) {
+	p, err := e.Plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	flows, err := e.Sends(p, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(e.Events) > 0 {
+		return nil, nil, errors.New("a testbed's links and flows do not change on the way: this experiment has events")
+	}
+	if every := e.Measure.Sample; every%node.WatchTick != 0 {
+		return nil, nil, fmt.Errorf("a testbed samples at multiples of %v: sample is %v", node.WatchTick, every)
+	}
+	for _, f := range flows {
+		if f.Weight != 1 || f.Cap != 0 {
+			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")
+		}
+	}
+	for i, routes := range p.Routes() {
+		for to, ports := range routes {
+			if len(ports) != 1 {
+				return nil, nil, fmt.Errorf("from %s there are %d ways to %s: a testbed's switches know one", p.Nodes[i].Name, len(ports), p.Nodes[to].Name)
+			}
+		}
+	}
+	return p, flows, nil
+}
+
+// Check says why the experiment cannot run on a testbed, as far as that is
+// known before its nodes are asked.
+func Check(e *experiment.Experiment, t bed.Testbed) error {
+	for _, v := range e.Variants() {
+		p, _, err := testbedPlan(v.Experiment, e.Seed)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, n := range p.Nodes {
+			names = append(names, n.Name)
+		}
+		if err := t.Covers(names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run is a run on a testbed.
+type Run struct {
+	e      *experiment.Experiment
+	plan   *topology.Plan
+	flows  []experiment.Flow
+	nodes  []*bed.Running // by node of the plan
+	orders map[int][]int  // flows of a host that sends, in the order of its numbers
+	first  []uint64       // by node: number of the first of them
+	begin  units.Time     // this machine's
+	skew   units.Time
+
+	network    *build.Network
+	unbalanced string
+	notes      []string
+	after      []node.Info
+}
+
+// start has every node there, with the scheme, and waits until the switches know
+// where the hosts are.
+func (b *Run) start(ctx context.Context, t bed.Testbed, use experiment.SchemeUse, seed uint64) error {
+	known := b.e.Known(b.plan, b.flows, 0)
+	for i := range b.plan.Nodes {
+		node := &b.plan.Nodes[i]
+		known.Seed = seed<<20 ^ uint64(i)
+		if known.Line = b.e.Parameters.LinkRate.Value.V; node.Host {
+			known.Line = node.Ends[0].Link.Rate
+		}
+		s, err := settled(use, known)
+		if err != nil {
+			return err
+		}
+		w := bed.Wanted{Name: node.Name, Switch: !node.Host, Scheme: s}
+		for _, end := range node.Ends {
+			w.Neighbour = append(w.Neighbour, b.plan.Nodes[end.Node].Name)
+		}
+		w.Config = func(device []string, admin string, delay bool, response units.Time) string {
+			return b.config(i, s, device, admin, delay, response)
+		}
+		n, err := t.Start(ctx, w)
+		if err != nil {
+			return err
+		}
+		b.nodes = append(b.nodes, n)
+		b.skew = max(b.skew, n.Skew())
+		if err := b.fits(i, n); err != nil {
+			return fmt.Errorf("%s: %w", node.Name, err)
+		}
+	}
+	return b.known(ctx)
+}
+
+// settled is a scheme with the values that its parameters have in a network.
+func settled(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, err error) {
+	recipe, err := scheme.Get(use.Name.V)
+	if err != nil {
+		return s, err
+	}
+	settings, err := recipe.Settings(known, use.Overrides())
+	if err != nil {
+		return s, err
+	}
+	s = node.Scheme{Name: recipe.Name, Params: map[string]string{}}
+	for _, x := range settings {
+		s.Params[x.Name] = x.Value
+	}
+	return s, nil
+}
+
+// fits says what of a node contradicts the experiment.
+func (b *Run) fits(i int, n *bed.Running) error {
+	p, info := &b.e.Parameters, &n.Info
+	if want := p.LosslessMask(); info.Lossless != want {
+		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
+	}
+	if !b.plan.Nodes[i].Host && info.XOFF != p.XOFF.Value.V {
+		return fmt.Errorf("its XOFF is %v, the experiment's %v (`pfc: {xoff: ...}`)", info.XOFF, p.XOFF.Value.V)
+	}
+	if b.plan.Nodes[i].Host && info.Payload != p.Payload.Value.V {
+		return fmt.Errorf("its payload is %v, the experiment's %v", info.Payload, p.Payload.Value.V)
+	}
+	for port, end := range b.plan.Nodes[i].Ends {
+		if rate := info.Rates[n.Port[port]]; rate != end.Link.Rate {
+			return fmt.Errorf("its link to %s has %v, the experiment's %v", b.plan.Nodes[end.Node].Name, rate, end.Link.Rate)
+		}
+	}
+	return nil
+}
+
+// known waits until every switch knows where every host is.
+func (b *Run) known(ctx context.Context) error {
+	for i, n := range b.nodes {
+		for deadline := time.Now().Add(20 * time.Second); !b.plan.Nodes[i].Host; {
+			where, err := n.Where(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", n.Name, err)
+			}
+			missing := ""
+			for to, ports := range b.plan.Routes()[i] {
+				at, there := where[b.nodes[to].Info.MAC.String()]
+				if want := n.Info.Ports[n.Port[ports[0]]]; !there {
+					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, b.plan.Nodes[to].Name)
+				} else if at != want {
+					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind %s: are cables swapped?", n.Name, b.plan.Nodes[to].Name, at, want)
+				}
+			}
+			if missing == "" {
+				break
+			}
+			if time.Now().After(deadline) {
+				return errors.New(missing)
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// lead is from when the last node is told until flows start: requests to all of
+// them take their time.
+const (
+	lead     = time.Second
+	leadNode = 200 * time.Millisecond // more for every node
+	// settle is from the end until counters are read: what is on its way arrives.
+	settle = 300 * time.Millisecond
+)
+
+// Run orders flows and recordings, and waits until they are done.
+func (b *Run) Run(ctx context.Context, progress func(float64)) error {
+	b.begin = bed.Now() + units.FromDuration(lead+time.Duration(len(b.nodes))*leadNode)
+	b.first = make([]uint64, len(b.nodes))
+	received := map[int][]node.PeerFlow{}
+	for i := range b.flows {
+		f := &b.flows[i]
+		b.orders[f.From] = append(b.orders[f.From], i)
+	}
+	for i, n := range b.nodes {
+		if len(b.orders[i]) == 0 {
+			continue
+		}
+		all, err := n.Flows(ctx, 1<<62)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		if all.Open > 0 {
+			return fmt.Errorf("%s sends %d flows of its own: stop them (photon flow stop --all)", n.Name, all.Open)
+		}
+		orders := node.FlowOrders{Origin: n.At(b.begin)}
+		for _, k := range b.orders[i] {
+			f := &b.flows[k]
+			to := &b.nodes[f.To].Info
+			// Queue pairs of an earlier run may still be known to the receiver.
+			pair := b.queuePair(k)
+			stop := b.e.Duration
+			if f.Stop > 0 {
+				stop = min(stop, f.Stop)
+			}
+			orders.Flows = append(orders.Flows, node.FlowOrder{
+				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: f.DSCP, Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
+			})
+			received[f.To] = append(received[f.To], node.PeerFlow{From: n.Info.IP, QP: pair})
+		}
+		done, err := n.OrderFlows(ctx, orders)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		b.first[i] = done.First
+	}
+	samples := int(b.e.Duration / b.e.Measure.Sample)
+	for i, n := range b.nodes {
+		w := node.Watch{From: n.At(b.begin), Every: b.e.Measure.Sample, Samples: samples, Received: received[i]}
+		for k := range b.orders[i] {
+			w.Flows = append(w.Flows, b.first[i]+uint64(k))
+		}
+		if err := n.Watch(ctx, w); err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+	}
+	if late := bed.Now() - b.begin; late > 0 {
+		return fmt.Errorf("telling the nodes took %v too long: the flows did not start together", late)
+	}
+	for {
+		passed := bed.Now() - b.begin
+		progress(min(1, max(0, float64(passed)/float64(b.e.Duration))))
+		if passed > b.e.Duration {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	time.Sleep(settle)
+	return nil
+}
+
+// queuePair is a flow's: no other run of the last hours has used it.
+func (b *Run) queuePair(flow int) uint32 {
+	return uint32((int64(b.begin/units.Millisecond)*8+int64(flow))&(1<<24-1)) | 1<<23
+}
+
+// Read fetches what the nodes have recorded and makes a network of it.
+func (b *Run) Read(ctx context.Context) (*build.Network, error) {
+	var recordings []node.Recording
+	var ports [][]int
+	for _, node := range b.nodes {
+		rec, err := b.recorded(ctx, node)
+		if err != nil {
+			return nil, err
+		}
+		after, err := node.Node(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", node.Name, err)
+		}
+		if after.Balanced != "" {
+			b.unbalanced = after.Balanced
+			b.notes = append(b.notes, fmt.Sprintf("%s: %s", node.Name, after.Balanced))
+		}
+		b.after = append(b.after, after)
+		recordings, ports = append(recordings, rec), append(ports, node.Port)
+	}
+	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports)
+	return b.network, nil
+}
+
+// recorded waits for a node's recording.
+func (b *Run) recorded(ctx context.Context, n *bed.Running) (rec node.Recording, err error) {
+	for deadline := time.Now().Add(20 * time.Second); !rec.Done; time.Sleep(50 * time.Millisecond) {
+		if rec, err = n.Recorded(ctx); err != nil {
+			return rec, fmt.Errorf("%s: %w", n.Name, err)
+		}
+		if !rec.Done && time.Now().After(deadline) {
+			return rec, fmt.Errorf("%s does not end its recording: has its clock stopped?", n.Name)
+		}
+	}
+	return rec, nil
+}
+
+// Results fetches how the flows ended; before, their recordings were looked at.
+func (b *Run) Results(ctx context.Context) error {
+	for i, node := range b.nodes {
+		if len(b.orders[i]) == 0 {
+			continue
+		}
+		all, err := node.Flows(ctx, b.first[i]-1)
+		if err != nil {
+			return fmt.Errorf("%s: %w", node.Name, err)
+		}
+		origin := node.At(b.begin)
+		instant := func(s float64) units.Time { return units.Time(math.Round(s*float64(units.Second))) - origin }
+		for k, f := range all.List[:min(len(all.List), len(b.orders[i]))] {
+			switch f.State {
+			case "refused":
+				return fmt.Errorf("%s refused flow %d: %s", node.Name, k+1, f.Why)
+			case "done":
+				x := &b.network.Flows[b.orders[i][k]]
+				x.Done, x.End, x.Frames, x.Bytes, x.Notified = true, instant(f.End), f.Packets, f.WireBytes, f.Notified
+			}
+		}
+	}
+	return nil
+}
+
+// Lost is how many frames of lossless priorities were discarded by nodes, dropped
+// before them, or did not arrive at the other end of a link; hops is how many did.
+func (b *Run) Lost() (lost, hops uint64) {
+	lossless := b.e.Parameters.LosslessMask()
+	for i, node := range b.nodes {
+		for port, end := range b.plan.Nodes[i].Ends {
+			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.after[i].Stats.Ports[node.Port[port]]
+			peer := b.nodes[end.Node]
+			sentBefore, sentAfter := &peer.Info.Stats.Ports[peer.Port[end.Port]], &b.after[end.Node].Stats.Ports[peer.Port[end.Port]]
+			was, is := before.Discarded(), after.Discarded()
+			for prio := range pfc.Classes {
+				if lossless>>prio&1 == 0 {
+					continue
+				}
+				arrived := after.RxFrames[prio] - before.RxFrames[prio]
+				sent := sentAfter.TxFrames[prio] - sentBefore.TxFrames[prio]
+				hops += arrived
+				lost += is[prio] - was[prio]
+				if sent > arrived {
+					lost += sent - arrived
+				}
+			}
+		}
+		if missed := b.after[i].Missed - node.Info.Missed; missed > 0 {
+			b.notes = append(b.notes, fmt.Sprintf("%s: its devices dropped %d frames", node.Name, missed))
+		}
+	}
+	return lost, hops
+}
+
+// config is the file of a node that the testbed starts.
+func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay bool, response units.Time) string {
+	node, p := &b.plan.Nodes[i], &b.e.Parameters
+	var t strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
+	say("name: %s\nadmin: %s\nmetrics: \"off\"\nscheme:\n  name: %s", node.Name, admin, s.Name)
+	if len(s.Params) > 0 {
+		say("  params:")
+		for _, name := range slices.Sorted(maps.Keys(s.Params)) {
+			say("    %s: %q", name, s.Params[name])
+		}
+	}
+	var lossless []string
+	for prio := range pfc.Classes {
+		if p.LosslessMask()>>prio&1 != 0 {
+			lossless = append(lossless, fmt.Sprint(prio))
+		}
+	}
+	port := func(k int) string {
+		line := fmt.Sprintf("{device: %q, rate: %v, cable_delay: %v", device[k], node.Ends[k].Link.Rate, node.Ends[k].Link.Delay)
+		if delay {
+			line += fmt.Sprintf(", delay: %v", node.Ends[k].Link.Delay)
+		}
+		return line + "}"
+	}
+	say("pfc:\n  priorities: [%s]", strings.Join(lossless, ", "))
+	if node.Host {
+		dscp := build.DSCPOf(p.Priority.Value.V)
+		ack := uint8(build.CNPDSCP)
+		if a := p.AckPriority.Value; a.IsSet() {
+			ack = build.DSCPOf(a.V)
+		}
+		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
+			p.Payload.Value.V, dscp, build.CNPDSCP, ack, build.AckTimeout, p.NPDelay.Value.V, p.PauseDelay.Value.V)
+		n := 0
+		for _, f := range b.flows {
+			if f.From == i || f.To == i {
+				n++
+			}
+		}
+		say("send: %d\nreceive: %d", max(1, n), max(1, n))
+		return t.String()
+	}
+	say("  xoff: %v\n  xon: %v\n  response: %v", p.XOFF.Value.V, p.XON.Value.V, response+p.PauseDelay.Value.V)
+	say("mtu: %d\nports:", int(p.MTU.Value.V))
+	for k := range device {
+		say("  - %s", port(k))
+	}
+	say("forwarding:\n  static:")
+	for to, ports := range b.plan.Routes()[i] {
+		say("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
+	}
+	return t.String()
+}

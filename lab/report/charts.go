@@ -1,0 +1,225 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/measure"
+	"photon/lab/web"
+	"photon/units"
+)
+
+// Charts are the panels of an experiment as the page of the report draws them;
+// plot.go draws the same panels as pictures.
+
+const (
+	linePoints  = 2000  // of a line, at most
+	panelPoints = 40000 // of all lines of a panel, about
+	leastPoints = 400   // of a line, whatever the panel has
+	mostColumns = 16    // of a probe with a column for each flow: more are not told apart
+	cdfPoints   = 1000
+)
+
+// charter makes the charts of one experiment.
+type charter struct {
+	e     *experiment.Experiment
+	looks map[string]web.Look
+	many  bool // worlds
+}
+
+// charts returns all panels, each chart of a world beside that of the other.
+func (c *charter) charts(results []*claim.Judged) (charts []*web.Chart) {
+	c.many = len(results) > 1
+	panels := c.e.Panels()
+	for i := range panels {
+		var worlds [][]*web.Chart
+		most := 0
+		for _, r := range results {
+			worlds = append(worlds, c.panel(&panels[i], r))
+			most = max(most, len(worlds[len(worlds)-1]))
+		}
+		for k := range most {
+			for _, w := range worlds {
+				if k < len(w) {
+					charts = append(charts, w[k])
+				}
+			}
+		}
+	}
+	return charts
+}
+
+// panel returns the charts of a panel; none if there is nothing to draw.
+func (c *charter) panel(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
+	switch {
+	case len(p.Lines) > 0:
+		charts = c.lines(p, r)
+	case len(p.Sweep) > 0:
+		charts = c.sweep(p, r)
+	case p.FCT != "":
+		charts = c.cdf(p, r)
+	case p.Slowdown != "":
+		charts = c.slowdown(p, r)
+	default:
+		charts = c.bars(p, r)
+	}
+	charts = slices.DeleteFunc(charts, empty)
+	for _, chart := range charts {
+		chart.Title = strings.Trim(p.Name()+": "+chart.Title, ": ")
+		if c.many {
+			chart.Title += " (" + r.World + ")"
+		}
+		chart.Label = describeChart(chart)
+	}
+	return charts
+}
+
+// empty reports whether a chart has no value at all.
+func empty(ch *web.Chart) bool {
+	for _, l := range ch.Lines {
+		if slices.ContainsFunc(l.Values, func(v float64) bool { return !math.IsNaN(v) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// atValue says at which value of a sweep something is drawn.
+func atValue(e *experiment.Experiment, value string) string {
+	if value == "" || e.Sweep == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s = %s", e.Sweep.Name, value)
+}
+
+// curve is a line before it is thinned.
+type curve struct {
+	scheme, name string
+	web.Curve
+}
+
+// lines draws samples over time: all schemes in one chart if each has one line,
+// else a chart for each scheme.
+func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
+	end := p.To
+	if end == 0 {
+		end = c.e.Duration
+	}
+	unit, name := timeUnit(end - p.From)
+	value := r.Shown(c.e)
+	var curves []curve
+	left, widest := 0, 0
+	for _, run := range r.Runs {
+		s := r.Series(run.Scheme, value)
+		if s == nil {
+			continue
+		}
+		mine := 0
+		for _, probe := range p.Lines {
+			names := s.Columns(probe)
+			if len(names) > mostColumns {
+				left = max(left, len(names))
+				names = names[:mostColumns]
+			}
+			for _, n := range names {
+				if x := spanOf(s, n, p.From, end, unit, p.Per()); len(x.X) > 0 {
+					curves = append(curves, curve{run.Scheme, n, x})
+					mine++
+				}
+			}
+		}
+		widest = max(widest, mine)
+	}
+	if len(curves) == 0 {
+		return nil
+	}
+	chart := func(mine []curve) *web.Chart {
+		ch := &web.Chart{Kind: "lines", Y: p.Y, Group: fmt.Sprintf("%s %v %v", r.World, p.From, end)}
+		var plain []web.Curve
+		for _, x := range mine {
+			plain = append(plain, x.Curve)
+		}
+		points := min(linePoints, max(leastPoints, panelPoints/len(curves)))
+		from, to := float64(p.From)/float64(unit), float64(end)/float64(unit)
+		axis, values, spans := web.Thin(plain, from, to, points)
+		axis.Label, axis.Range = "time, "+name, web.Numbers{from, to}
+		ch.X = axis
+		for i, x := range mine {
+			line := web.Line{Name: x.scheme, Scheme: x.scheme, Look: c.looks[x.scheme], Values: values[i]}
+			if widest > 1 {
+				line.Name, line.Scheme, line.Look = x.name, "", web.Numbered(i)
+			}
+			ch.Lines = append(ch.Lines, line)
+		}
+		notes := []string{atValue(c.e, value)}
+		if spans > 0 {
+			span := (end - p.From).Seconds() / float64(spans)
+			notes = append(notes, fmt.Sprintf("each %s by its smallest and its largest sample", experiment.Number(&span, "s")))
+		}
+		if left > 0 {
+			notes = append(notes, fmt.Sprintf("the first %d of %d columns", mostColumns, left))
+		}
+		ch.Note = sentence(notes)
+		return ch
+	}
+	if widest == 1 {
+		return []*web.Chart{chart(curves)}
+	}
+	for _, run := range r.Runs {
+		mine := slices.DeleteFunc(slices.Clone(curves), func(x curve) bool { return x.scheme != run.Scheme })
+		if len(mine) > 0 {
+			ch := chart(mine)
+			ch.Title, ch.Scheme = run.Scheme, run.Scheme
+			charts = append(charts, ch)
+		}
+	}
+	return charts
+}
+
+// spanOf is a column from one time to another, in the units of a chart.
+func spanOf(s *measure.Series, name string, from, to, unit units.Time, per float64) (c web.Curve) {
+	first, _ := slices.BinarySearch(s.Time, from)
+	last, _ := slices.BinarySearch(s.Time, to+1)
+	v := s.Column(name)
+	for i := first; i < last; i++ {
+		c.X = append(c.X, float64(s.Time[i])/float64(unit))
+		c.Y = append(c.Y, v[i]/per)
+	}
+	return c
+}
+
+// timeUnit is what a span of time is best told in.
+func timeUnit(span units.Time) (units.Time, string) {
+	switch {
+	case span >= 2*units.Second:
+		return units.Second, "s"
+	case span < units.Millisecond:
+		return units.Microsecond, "µs"
+	}
+	return units.Millisecond, "ms"
+}
+
+// describeChart tells what a chart shows to those who do not see it.
+func describeChart(ch *web.Chart) string {
+	var names []string
+	for _, l := range ch.Lines {
+		names = append(names, l.Name)
+	}
+	text := ch.Title
+	if ch.Y != "" {
+		text += "; " + ch.Y
+	}
+	if ch.X.Label != "" {
+		text += " over " + ch.X.Label
+	}
+	return text + "; " + strings.Join(names, ", ")
+}
+
+// sentence joins the notes that there are.
+func sentence(notes []string) string {
+	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), "; ")
+}

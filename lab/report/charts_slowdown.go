@@ -1,0 +1,39 @@
+package report
+
+import (
+	"fmt"
+
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/measure"
+	"photon/lab/web"
+)
+
+// slowdown draws how much longer flows take than in an empty network, by their size: the
+// median and the 99th percentile of all seeds.
+func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
+	value := r.Shown(c.e)
+	var all []measure.Ended
+	for _, run := range r.Runs {
+		all = append(all, r.EndedOf(run.Scheme, value, p.Slowdown)...)
+	}
+	ends := measure.Sizes(all)
+	if len(ends) == 0 {
+		return nil
+	}
+	axis := web.Axis{Label: "flow size, up to"}
+	for i, end := range ends {
+		axis.Values, axis.Names = append(axis.Values, float64(i)), append(axis.Names, measure.About(end))
+	}
+	for _, s := range []struct{ stat, name string }{{"p50", "median"}, {"p99", "99th percentile"}} {
+		ch := &web.Chart{Kind: "sweep", X: axis, Y: "slowdown, " + s.name, Title: s.name}
+		ch.Note = sentence([]string{atValue(c.e, value), fmt.Sprintf("%d flows", len(all))})
+		for _, run := range r.Runs {
+			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, Look: c.looks[run.Scheme]}
+			l.Values = web.RoundAll(measure.Slowdowns(r.EndedOf(run.Scheme, value, p.Slowdown), ends, s.stat), 5)
+			ch.Lines = append(ch.Lines, l)
+		}
+		charts = append(charts, ch)
+	}
+	return charts
+}

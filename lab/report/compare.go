@@ -1,0 +1,117 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+
+	"photon/lab/claim"
+	"photon/lab/experiment"
+)
+
+// Kept is what a committed table keeps of an experiment: a change of either is to be seen,
+// and is to be meant.
+type Kept struct {
+	Quick    bool                     `json:"quick"`
+	Verdicts map[string]claim.Verdict `json:"verdicts"` // by claim
+	Traces   map[string]string        `json:"traces"`   // by scheme: the hash of all that happened, from begin to end
+}
+
+// Keep is what experiments are to be compared by, of those that ran in virtual time.
+func Keep(all []*Finished) map[string]Kept {
+	table := map[string]Kept{}
+	for _, f := range all {
+		r := f.results[0]
+		if r.World != "sim" {
+			continue
+		}
+		k := Kept{Quick: r.Quick, Verdicts: map[string]claim.Verdict{}, Traces: map[string]string{}}
+		for _, c := range r.Claims {
+			k.Verdicts[c.ID] = c.Verdict
+		}
+		for i := range r.Runs {
+			if h := r.Runs[i].TraceHash; h != nil {
+				k.Traces[r.Runs[i].Scheme] = *h
+			}
+		}
+		table[f.e.ID] = k
+	}
+	return table
+}
+
+// WriteKept writes such a table into a file.
+func WriteKept(path string, table map[string]Kept) error {
+	b, err := json.MarshalIndent(table, "", "  ") // maps are written in the order of their keys
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+// Compare says in what results are others than a file keeps, in the order of the catalogue.
+func Compare(path string, now map[string]Kept) (differences []string, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	was := map[string]Kept{}
+	if err := json.Unmarshal(b, &was); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	say := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	ids, err := experiment.IDs()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		is, ran := now[id]
+		kept, known := was[id]
+		switch {
+		case !ran && !known:
+		case !known:
+			say("%s is not in %s", id, path)
+		case !ran:
+			say("%s was not run", id)
+		case is.Quick != kept.Quick:
+			say("%s: one of the two is of a run with --quick, and one is not", id)
+		default:
+			compareMaps(is.Verdicts, kept.Verdicts, func(name string, is, was claim.Verdict) { say("%s: claim %s is %s, was %s", id, name, is, was) })
+			compareMaps(is.Traces, kept.Traces, func(name, is, was string) { say("%s: the trace of %s is %s, was %s", id, name, is, was) })
+		}
+	}
+	return differences, nil
+}
+
+// compareMaps tells of every key whose values differ; one that is not there has an empty value.
+func compareMaps[V ~string](is, was map[string]V, differs func(key string, is, was V)) {
+	for _, k := range sortedKeys(is, was) {
+		if is[k] != was[k] {
+			differs(k, orNone(is[k]), orNone(was[k]))
+		}
+	}
+}
+
+func orNone[V ~string](v V) V {
+	if v == "" {
+		return "not there"
+	}
+	return v
+}
+
+func sortedKeys[V any](a, b map[string]V) []string {
+	all := map[string]bool{}
+	for _, m := range []map[string]V{a, b} {
+		for k := range m {
+			all[k] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}

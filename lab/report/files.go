@@ -1,0 +1,175 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/measure"
+	"photon/lab/run"
+	"photon/units"
+)
+
+// Folder is where an experiment's results lie below the output folder.
+func Folder(e *experiment.Experiment, out string) string {
+	return filepath.Join(out, strings.ReplaceAll(e.ID, "/", "-"))
+}
+
+// Write writes a result below the output folder: result.json, timing.json, and for
+// each scheme its series and its flows as CSV. Package lab/figure draws it there.
+func Write(e *experiment.Experiment, out string, j *claim.Judged) error {
+	dir := filepath.Join(Folder(e, out), j.World)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := writeJSON(filepath.Join(dir, "result.json"), j); err != nil {
+		return err
+	}
+	if err := writeJSON(filepath.Join(dir, "timing.json"), j.Timing); err != nil {
+		return err
+	}
+	if j.Alternatives != nil {
+		if err := writeJSON(filepath.Join(dir, "alternatives.json"), j.Alternatives); err != nil {
+			return err
+		}
+	}
+	for i := range j.Runs {
+		scheme := j.Runs[i].Scheme
+		for _, value := range e.Values() {
+			path := filepath.Join(dir, FileName(experiment.Key(scheme, value)))
+			if s := j.Series(scheme, value); s != nil {
+				if err := os.WriteFile(path+".csv", s.CSV(), 0o644); err != nil {
+					return err
+				}
+			}
+			if flows := j.Ended(scheme, value); len(flows) > 0 {
+				if err := os.WriteFile(path+".flows.csv", flowsCSV(flows), 0o644); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// FileName is a key as the name of a file.
+func FileName(key string) string { return strings.ReplaceAll(key, "/", "-") }
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+// flowColumns are those of a table of flows that ended.
+var flowColumns = []string{"group", "from", "to", "bytes", "start_s", "fct_s", "ideal_s", "seed"}
+
+func flowsCSV(flows []measure.Ended) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(flowColumns) // to memory
+	for _, f := range flows {
+		_ = w.Write([]string{
+			f.Group, f.From, f.To, strconv.FormatInt(int64(f.Size), 10), measure.Float(f.Start.Seconds()), measure.Float(f.FCT.Seconds()), measure.Float(f.Ideal.Seconds()),
+			strconv.FormatUint(f.Seed, 10),
+		})
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+func parseFlows(b []byte) (flows []measure.Ended, err error) {
+	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	if len(rows[0]) != len(flowColumns) {
+		return nil, fmt.Errorf("not flows: %d columns", len(rows[0]))
+	}
+	for _, row := range rows[1:] {
+		var v [4]float64
+		for i := range v {
+			if v[i], err = strconv.ParseFloat(row[3+i], 64); err != nil {
+				return nil, err
+			}
+		}
+		seed, err := strconv.ParseUint(row[7], 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		span := func(s float64) units.Time { return units.Time(math.Round(s * float64(units.Second))) }
+		flows = append(flows, measure.Ended{
+			Group: row[0], From: row[1], To: row[2], Size: units.Size(v[0]), Start: span(v[1]), FCT: span(v[2]), Ideal: span(v[3]), Seed: seed,
+		})
+	}
+	return flows, nil
+}
+
+// Load reads back what Write wrote, series included. It returns nil without an
+// error if there is no result of that world.
+func Load(e *experiment.Experiment, out, world string) (*claim.Judged, error) {
+	dir := filepath.Join(Folder(e, out), world)
+	b, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &claim.Judged{Result: &run.Result{}}
+	if err := json.Unmarshal(b, j); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	for name, v := range map[string]any{"alternatives.json": &j.Alternatives, "timing.json": &j.Timing} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			if err := json.Unmarshal(b, v); err != nil {
+				return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+			}
+		}
+	}
+	for i := range j.Runs {
+		for _, value := range e.Values() {
+			if err := load(&j.Runs[i], dir, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return j, nil
+}
+
+// load reads the series and the flows of one value of the sweep; one that was not run
+// has none.
+func load(r *run.Run, dir, value string) error {
+	path := filepath.Join(dir, FileName(experiment.Key(r.Scheme, value)))
+	b, err := os.ReadFile(path + ".csv")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	series, err := measure.ParseSeries(b)
+	if err != nil {
+		return fmt.Errorf("%s.csv: %w", path, err)
+	}
+	var flows []measure.Ended
+	if b, err = os.ReadFile(path + ".flows.csv"); err == nil {
+		if flows, err = parseFlows(b); err != nil {
+			return fmt.Errorf("%s.flows.csv: %w", path, err)
+		}
+	}
+	r.Recorded(value, series, flows)
+	return nil
+}

@@ -1,0 +1,275 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/measure"
+	"photon/lab/run"
+	"photon/lab/web"
+	"photon/scheme"
+)
+
+// sectionOf is what a report shows of an experiment.
+func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experiment, error) {
+	s := &web.Experiment{
+		Anchor: strings.ReplaceAll(e.ID, "/", "-"), ID: e.ID, Title: e.Title, Source: e.Paper.Line(), About: strings.TrimSpace(e.About),
+		Command: command(e, results), Extent: strings.Join(ranIn(e, results), "; "), Claims: claimRows(results), Parameters: parameterRows(e), Sound: true,
+	}
+	for _, r := range results {
+		s.Worlds = append(s.Worlds, r.World)
+	}
+	var keys []string
+	for _, u := range ran(e, results) {
+		keys = append(keys, u.Key())
+	}
+	looks := Looks(keys)
+	if err := addSchemes(e, s, results, looks); err != nil {
+		return nil, err
+	}
+	c := charter{e: e, looks: looks}
+	s.Charts = c.charts(results)
+	names := metricRows(e, results)
+	s.Metrics = measuredRows(e, s, names, results)
+	for _, m := range e.MetricNames() {
+		s.Docs = append(s.Docs, web.Doc{Name: m, Doc: e.MetricDoc(m)})
+	}
+	addAlternatives(e, s, results)
+	for _, r := range results {
+		for i := range r.Runs {
+			run := &r.Runs[i]
+			row := web.Run{World: r.World, Scheme: run.Scheme, What: describe(run), Notes: run.Notes, Sound: run.Sound()}
+			s.Runs = append(s.Runs, row)
+			s.Sound = s.Sound && row.Sound
+		}
+	}
+	return s, nil
+}
+
+// command is the one that repeats the results.
+func command(e *experiment.Experiment, results []*claim.Judged) string {
+	c := "photon replay " + e.ID
+	if e.File() != "experiments/"+e.ID+".yaml" { // the user's own
+		c = "photon run " + e.File()
+	}
+	switch r := results[0]; {
+	case len(results) == 2:
+		c += " --world both"
+	case r.World != "sim":
+		c += " --world " + r.World
+	}
+	if seed := results[0].Seed; seed != e.Seed {
+		c += fmt.Sprintf(" --seed %d", seed)
+	}
+	var all, ran []string
+	for _, u := range e.Schemes {
+		all = append(all, u.Key())
+	}
+	for _, run := range results[0].Runs {
+		ran = append(ran, run.Scheme)
+	}
+	if quick := results[0].Quick; !slices.Equal(ran, all) && !(quick && slices.Equal(ran, e.Quick.Schemes)) {
+		c += " --schemes " + strings.Join(ran, ",")
+	}
+	if results[0].Quick {
+		c += " --quick"
+	}
+	return c
+}
+
+// sweepValues are those that were run, the only one of no sweep included.
+func sweepValues(e *experiment.Experiment, r *claim.Judged) (values []string) {
+	for _, v := range e.Values() {
+		if slices.ContainsFunc(e.MetricNames(), func(m string) bool { _, ok := r.Runs[0].Metrics[experiment.Key(m, v)]; return ok }) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// mostAtFirst is how many schemes a chart shows at first; of more, those that no
+// claim speaks of are hidden.
+const mostAtFirst = 6
+
+func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged, looks map[string]web.Look) error {
+	network, err := known(e)
+	if err != nil {
+		return err
+	}
+	var claimed []string
+	for i := range e.Claims {
+		for _, p := range e.Claims[i].Parts() {
+			claimed = append(claimed, p.Schemes...)
+		}
+	}
+	uses := ran(e, results)
+	spoken := slices.ContainsFunc(uses, func(u experiment.SchemeUse) bool { return slices.Contains(claimed, u.Key()) })
+	for _, use := range uses {
+		recipe, err := scheme.Get(use.Name.V)
+		if err != nil {
+			return err
+		}
+		settings, err := recipe.Settings(network, use.Overrides())
+		if err != nil {
+			return err
+		}
+		row := web.Scheme{Look: looks[use.Key()], Name: use.Key(), Summary: recipe.Summary, Source: recipe.Source}
+		row.Hidden = len(uses) > mostAtFirst && spoken && !slices.Contains(claimed, use.Key())
+		for _, x := range settings {
+			row.Settings = append(row.Settings, web.Parameter{Name: x.Name, Value: x.Value, Doc: x.Doc, Source: x.Origin})
+		}
+		s.Schemes = append(s.Schemes, row)
+	}
+	return nil
+}
+
+// claimRows lays the worlds' verdicts beside each other.
+func claimRows(results []*claim.Judged) (rows []web.Claim) {
+	for i, c := range results[0].Claims {
+		row := web.Claim{ID: c.ID, Text: c.Text, Schemes: strings.Join(c.Schemes, " / "), Paper: c.Theirs(), Note: c.Note}
+		same := true
+		for _, r := range results {
+			mine := r.Claims[i]
+			row.Measured = append(row.Measured, measuredOf(&mine))
+			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(mine.Verdict)})
+			same = same && mine.Verdict == c.Verdict
+		}
+		if same {
+			row.Verdicts = []web.Verdict{{Verdict: string(c.Verdict)}}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func parameterRows(e *experiment.Experiment) []web.Parameter {
+	p := &e.Parameters
+	rows := []web.Parameter{
+		{Name: "link rate", Value: p.LinkRate.Value.V.String(), Source: p.LinkRate.Source},
+		{Name: "delay of a host's link", Value: p.HostDelay.Value.V.String(), Source: p.HostDelay.Source},
+		{Name: "delay between switches", Value: p.TrunkDelay.Value.V.String(), Source: p.TrunkDelay.Source},
+		{Name: "payload", Value: p.Payload.Value.V.String(), Source: p.Payload.Source},
+		{Name: "MTU", Value: p.MTU.Value.V.String(), Source: p.MTU.Source},
+		{Name: "lossless priority", Value: fmt.Sprint(p.Priority.Value.V), Source: p.Priority.Source},
+		{Name: "XOFF", Value: p.XOFF.Value.V.String(), Source: p.XOFF.Source},
+		{Name: "XON", Value: p.XON.Value.V.String(), Source: p.XON.Source},
+		{Name: "buffer of a switch", Value: p.Buffer.Value.V.String(), Source: p.Buffer.Source},
+	}
+	if p.TrunkRate.Value.IsSet() {
+		rows = append(rows, web.Parameter{Name: "rate between switches", Value: p.TrunkRate.Value.V.String(), Source: p.TrunkRate.Source})
+	}
+	if p.Overhead.Value.IsSet() {
+		rows = append(rows, web.Parameter{Name: "bytes on the wire beyond a frame's", Value: fmt.Sprint(p.Overhead.Value.V), Source: p.Overhead.Source})
+	}
+	if d := p.NPDelay; d.Value.IsSet() {
+		rows = append(rows, web.Parameter{Name: "delay of CNPs in hosts", Value: d.Value.V.String(), Source: d.Source})
+	}
+	if d := p.PauseDelay; d.Value.IsSet() {
+		rows = append(rows, web.Parameter{Name: "delay of hosts in obeying a pause", Value: d.Value.V.String(), Source: d.Source})
+	}
+	if p.Lossless.Value.IsSet() {
+		rows = append(rows, web.Parameter{Name: "all lossless priorities", Value: strings.Trim(fmt.Sprint(p.Lossless.Value.V), "[]"), Source: p.Lossless.Source})
+	}
+	run := fmt.Sprintf("%v, sampled every %v", e.Duration, e.Measure.Sample)
+	if e.Repeat > 1 {
+		run += fmt.Sprintf(", mean of %d runs", e.Repeat)
+	}
+	return append(rows, web.Parameter{Name: "time of a run", Value: run, Source: "ours"})
+}
+
+// metricRows lists all metrics of results: those of a sweep once for each value.
+func metricRows(e *experiment.Experiment, results []*claim.Judged) (names []string) {
+	for _, m := range e.MetricNames() {
+		for _, v := range e.Values() {
+			name := experiment.Key(m, v)
+			if slices.ContainsFunc(results, func(r *claim.Judged) bool { _, ok := r.Runs[0].Metrics[name]; return ok }) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// measuredRows has a row for each metric and world, and a column for each scheme.
+func measuredRows(e *experiment.Experiment, s *web.Experiment, names []string, results []*claim.Judged) (rows []web.Row) {
+	for _, name := range names {
+		for i, r := range results {
+			row := web.Row{Name: name, Detail: r.World}
+			for _, x := range s.Schemes {
+				value := r.Metrics(x.Name)[name]
+				row.Values = append(row.Values, experiment.Number(value, e.Unit(name)))
+				other := results[(i+1)%len(results)].Metrics(x.Name)
+				metric, _, _ := strings.Cut(name, "@")
+				row.Apart = append(row.Apart, i > 0 && other != nil && !Agree(e, metric, value, other[name]))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// addAlternatives adds what other choices give, below what the chosen one gave.
+func addAlternatives(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged) {
+	s.OtherMetrics = e.MetricNames()
+	last := ""
+	for _, r := range results {
+		for _, a := range r.Alternatives {
+			if a.Scheme != last {
+				last = a.Scheme
+				s.Others = append(s.Others, otherRow(e, a.Scheme, "as chosen", s.OtherMetrics, r.Metrics(a.Scheme), e.Values()[0]))
+			}
+			var params []string
+			for _, name := range slices.Sorted(maps.Keys(a.Params)) {
+				params = append(params, name+" "+a.Params[name])
+			}
+			s.Others = append(s.Others, otherRow(e, a.Scheme, strings.Join(params, ", "), s.OtherMetrics, a.Metrics, ""))
+		}
+	}
+}
+
+// otherRow is a row of alternatives, which are run at the first value of a sweep.
+func otherRow(e *experiment.Experiment, scheme, params string, names []string, m measure.Metrics, value string) web.Row {
+	row := web.Row{Name: scheme, Detail: params}
+	for _, name := range names {
+		row.Values = append(row.Values, experiment.Number(m[experiment.Key(name, value)], e.Unit(name)))
+	}
+	return row
+}
+
+// describe says in a line what held in a run.
+func describe(run *run.Run) string {
+	text := fmt.Sprintf("%d packet-hops in %g s of virtual time, %d lost", run.PacketHops, run.Virtual, run.Invariants.LostFrames)
+	if run.Invariants.ConservationOK {
+		text += ", every frame accounted for on every node"
+	} else {
+		text += ", FRAMES UNACCOUNTED FOR"
+	}
+	if run.TraceHash != nil {
+		text += ", trace " + *run.TraceHash
+	}
+	return text
+}
+
+// measuredOf is a number with its interval, as rows of claims have it.
+func measuredOf(c *claim.Result) string {
+	text := c.Ours()
+	if spread := c.Spread(); spread != "" {
+		text += fmt.Sprintf(" (%s; n = %d)", spread, c.N)
+	}
+	return text
+}
+
+// Looks are how schemes are drawn: the same in all pictures, whatever else is there.
+func Looks(keys []string) map[string]web.Look {
+	names := scheme.Names()
+	for _, k := range keys {
+		if !slices.Contains(names, k) {
+			names = append(names, k)
+		}
+	}
+	return web.Looks(names)
+}

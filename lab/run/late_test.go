@@ -1,0 +1,173 @@
+package run
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"testing"
+
+	"photon/config"
+	"photon/lab/build"
+	"photon/lab/experiment"
+	"photon/lab/measure"
+	"photon/sim"
+	"photon/units"
+)
+
+// busy is a small Clos network with flows that come and go for a time.
+func busy(t testing.TB, duration units.Time) *experiment.Experiment {
+	t.Helper()
+	e, err := experiment.Get("pcn/fig14-w2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Duration = duration
+	e.Topology.Pods, e.Topology.ToRs, e.Topology.Hosts, e.Topology.Spines = config.Set(1), config.Set(2), config.Set(8), config.Set(2)
+	w := &e.Workloads[0]
+	w.End, w.Flows, w.Capacity, w.Load = config.Set(duration), config.Value[int]{}, config.Set(160*units.Gbps), config.Set(0.4)
+	e.Measure.Sample = duration / 10
+	return e
+}
+
+// A run in which senders are told of flows when they begin, and receivers forget
+// them, is the run in which all know them all, and its senders have no more places than flows at a time.
+func TestFlowsThatAreToldLate(t *testing.T) {
+	e := busy(t, 4*units.Millisecond)
+	more, err := choose(e, Options{Schemes: []string{"dcqcn+", "tcd+dcqcn", "hpcc"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, use := range slices.Concat(e.Schemes, more) {
+		var runs [2]one
+		var slots [2]int
+		for i := range runs {
+			build.TellAll = i == 1
+			w := sim.New()
+			n, err := build.Build(e, w, use, 1, build.Observer{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			look, err := measure.Start(e, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Run(context.Background(), e.Duration); err != nil {
+				t.Fatal(err)
+			}
+			look.Finish()
+			if err := w.Audit(); err != nil {
+				t.Error(err)
+			}
+			runs[i].metrics, runs[i].series, runs[i].ended = look.Metrics(), look.Series, measure.EndedFlows(e, n)
+			hash, _ := w.Hash()
+			runs[i].hops = hash
+			places := map[[2]int]bool{}
+			for k := range n.Flows {
+				if f := &n.Flows[k]; f.There {
+					places[[2]int{f.From, int(f.Slot)}] = true
+				}
+			}
+			slots[i] = len(places)
+			forgot := 0
+			for k := range n.Flows {
+				if n.Flows[k].Forgot {
+					forgot++
+				}
+			}
+			if late := i == 0 && n.Forgets(); late && forgot < len(runs[i].ended)/2 || !late && forgot > 0 {
+				t.Errorf("%s: receivers forgot %d of %d flows that ended", use.Name.V, forgot, len(runs[i].ended))
+			}
+			if i == 1 && len(places) != len(n.Flows) {
+				t.Fatalf("%s: %d places for %d flows that are known from the beginning", use.Name.V, len(places), len(n.Flows))
+			}
+		}
+		build.TellAll = false
+		if runs[0].hops != runs[1].hops {
+			t.Errorf("%s: traces differ", use.Name.V)
+		}
+		for name, v := range runs[0].metrics {
+			if other := runs[1].metrics[name]; (v == nil) != (other == nil) || v != nil && *v != *other {
+				t.Errorf("%s: %s differs", use.Name.V, name)
+			}
+		}
+		for c, values := range runs[0].series.Value {
+			for k, v := range values {
+				if runs[1].series.Value[c][k] != v {
+					t.Fatalf("%s: column %d differs", use.Name.V, c)
+				}
+			}
+		}
+		if len(runs[0].ended) == 0 || len(runs[0].ended) != len(runs[1].ended) {
+			t.Errorf("%s: %d flows ended, and %d", use.Name.V, len(runs[0].ended), len(runs[1].ended))
+		}
+		t.Logf("%s: %d places instead of %d", use.Name.V, slots[0], slots[1])
+		if use.Name.V != "qcn" && slots[0] > slots[1]/2 {
+			t.Errorf("%s: %d places for %d flows of which few are sent at a time", use.Name.V, slots[0], slots[1])
+		}
+	}
+}
+
+// What a run keeps and allocates while its clock runs is for what is under way: four
+// and sixteen times the flows, one after the other at the same load, take as much. What
+// grows with them is the list of them with their results, which is there before the
+// clock runs.
+func TestMemoryDoesNotGrowWithFlows(t *testing.T) {
+	const listed = 120 // bytes of a flow in the list of all
+	for _, name := range []string{"dcqcn", "pcn"} {
+		type measured struct {
+			flows       int
+			heap, added int64 // bytes when the clock stops, and of them since it ran
+			mallocs     uint64
+		}
+		run := func(times units.Time) (m measured) {
+			e := busy(t, times*units.Millisecond)
+			w := &e.Workloads[0]
+			w.Sizes, w.Mean, w.Shape = config.Set("pareto"), config.Set(4*units.KB), config.Set(3.0)
+			w.Load = config.Set(0.2)
+			e.Measure = experiment.Measure{Sample: e.Duration / 10}
+			uses, err := choose(e, Options{Schemes: []string{name}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before runtime.MemStats
+			running := func(begins bool) {
+				var s runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&s)
+				if begins {
+					before = s
+					return
+				}
+				m.heap, m.added, m.mallocs = int64(s.HeapAlloc), int64(s.HeapAlloc)-int64(before.HeapAlloc), s.Mallocs-before.Mallocs
+			}
+			s := single{e: e, o: Options{World: "sim"}, use: uses[0], seed: 1, observer: build.Observer{Running: running}, progress: func(float64) {}}
+			r, err := s.run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.flows = len(r.ended)
+			return m
+		}
+		once := run(1)
+		for _, times := range []units.Time{4, 16} {
+			m := run(times)
+			more := m.flows - once.flows
+			t.Logf("%s: %d flows: %d bytes in all, %d added by the run, %d allocations; %d flows: %d, %d, %d", name,
+				once.flows, once.heap, once.added, once.mallocs, m.flows, m.heap, m.added, m.mallocs)
+			if more < int(times-1)*once.flows*3/4 {
+				t.Fatalf("%s: %d and %d flows ended: nothing to compare", name, once.flows, m.flows)
+			}
+			if grew := (m.heap - m.added) - (once.heap - once.added); grew > int64(listed*more) {
+				t.Errorf("%s: %d bytes for %d more flows before the clock runs", name, grew, more)
+			}
+			// Queues and places stay as large as they ever were, and the most there was
+			// becomes a little more with time.
+			if m.added > once.added*4/3 {
+				t.Errorf("%s: the run of %d flows adds %d bytes, that of %d adds %d", name, once.flows, once.added, m.flows, m.added)
+			}
+			if grew := int64(m.mallocs) - int64(once.mallocs); grew > int64(more)/4 {
+				t.Errorf("%s: %d more allocations for %d more flows", name, grew, more)
+			}
+		}
+	}
+}

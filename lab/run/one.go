@@ -1,0 +1,193 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/lab/build"
+	"photon/lab/experiment"
+	"photon/lab/measure"
+	"photon/lab/remote"
+	"photon/scheme"
+	"photon/sim"
+	"photon/units"
+)
+
+// one is what a single run yields.
+type one struct {
+	metrics    measure.Metrics
+	series     measure.Series
+	ended      []measure.Ended
+	invariants Invariants
+	hash       string
+	hops       uint64
+	dataHops   uint64
+	events     uint64
+	frames     int
+	virtual    float64
+	notes      []string
+	timing     Timing
+}
+
+// newWorld makes an empty world.
+func newWorld(o Options) (dataplane.World, error) {
+	switch o.World {
+	case "sim":
+		w := sim.New()
+		w.Parts(o.Cores)
+		return w, nil
+	case "dpdk":
+		return dpdk.New(dpdk.Options{Dilation: o.Dilation})
+	}
+	return nil, fmt.Errorf("there is no world %q (%s)", o.World, strings.Join(experiment.Worlds, " or "))
+}
+
+// single is one scheme in a world of its own, with one seed.
+type single struct {
+	e        *experiment.Experiment
+	o        Options
+	use      experiment.SchemeUse
+	seed     uint64
+	observer build.Observer
+	look     Look // nil: nobody looks
+	progress func(part float64)
+}
+
+func (s *single) run(ctx context.Context) (r one, err error) {
+	if s.o.Testbed != nil {
+		return s.onTestbed(ctx)
+	}
+	begin := time.Now()
+	w, err := newWorld(s.o)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if closeErr := w.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	n, err := build.Build(s.e, w, s.use, s.seed, s.observer)
+	if err != nil {
+		return r, err
+	}
+	watch, err := measure.Start(s.e, n)
+	if err != nil {
+		return r, err
+	}
+	if err := n.Schedule(s.e); err != nil {
+		return r, err
+	}
+	n.WatchQueues()
+	n.WatchPauses()
+	if s.look != nil {
+		s.look.Watch(s.e, n)
+	}
+	w.Every(s.e.Duration/100, func(now units.Time) { s.progress(float64(now) / float64(s.e.Duration)) })
+	if s.observer.Running != nil {
+		s.observer.Running(true)
+	}
+	err = w.Run(ctx, s.e.Duration)
+	n.TellPauses()
+	if s.observer.Running != nil {
+		s.observer.Running(false)
+	}
+	if err = cmp.Or(err, n.Fault()); err != nil {
+		return r, err
+	}
+	watch.Finish()
+	lost, hops := n.Lost()
+	r = one{
+		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: w.Now().Seconds(),
+		invariants: Invariants{LostFrames: lost, ConservationOK: w.Audit() == nil}, notes: notes(s.e, n, s.use),
+	}
+	r.dataHops = n.DataHops()
+	if v, ok := w.(*sim.World); ok {
+		r.events, r.frames = v.Events(), v.Frames()
+	}
+	if hash, ok := w.Hash(); ok {
+		r.hash = fmt.Sprintf("%016x", hash)
+	}
+	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds()}
+	if d, ok := w.(dpdk.World); ok {
+		pace := d.Pace()
+		r.timing.Dilation, r.timing.StretchedSeconds, r.timing.LongestGap = s.o.Dilation, pace.Stretched.Seconds(), pace.LongestGap.Seconds()
+	}
+	return r, nil
+}
+
+// onTestbed is the same on a testbed: the nodes run, record, and are read; what they
+// recorded is measured as it would have been on the way.
+func (s *single) onTestbed(ctx context.Context) (r one, err error) {
+	begin := time.Now()
+	b, err := remote.Start(ctx, s.e, s.o.Testbed, s.use, s.seed)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if stopErr := b.Stop(); err == nil {
+			err = stopErr
+		}
+	}()
+	if err := b.Run(ctx, s.progress); err != nil {
+		return r, err
+	}
+	n, err := b.Read(ctx)
+	if err != nil {
+		return r, err
+	}
+	watch, err := measure.Start(s.e, n)
+	if err != nil {
+		return r, err
+	}
+	if s.look != nil {
+		s.look.Watch(s.e, n)
+	}
+	b.Play()
+	if err := b.Results(ctx); err != nil {
+		return r, err
+	}
+	watch.Finish()
+	lost, hops := b.Lost()
+	r = one{
+		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: s.e.Duration.Seconds(),
+		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced()}, notes: append(notes(s.e, n, s.use), b.Notes()...),
+	}
+	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1, StartSkew: b.Skew().Seconds()}
+	return r, nil
+}
+
+// notes say why PFC or marking never acted.
+func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse) (notes []string) {
+	if n.Pauses() == 0 {
+		peak := units.Size(0)
+		now := n.World.Now()
+		for _, s := range n.Switches {
+			for _, p := range s.Stats(now).Ports {
+				for _, b := range p.Ingress.Peak {
+					peak = max(peak, b)
+				}
+			}
+		}
+		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %v", peak, e.Parameters.XOFF.Value.V))
+	}
+	told := uint64(0)
+	for i := range n.Flows {
+		told += n.Flow(n.World.Now(), i).Notified
+	}
+	if recipe, err := scheme.Get(use.Name.V); told == 0 && err == nil && !recipe.Silent {
+		peak := units.Size(0)
+		for _, s := range n.Switches {
+			for port := range s.Ports() {
+				peak = max(peak, s.QueuePeak(port, n.Priority))
+			}
+		}
+		notes = append(notes, fmt.Sprintf("no reaction point was ever notified: no egress queue was ever longer than %v", peak))
+	}
+	return notes
+}

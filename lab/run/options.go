@@ -1,0 +1,147 @@
+package run
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/semaphore"
+
+	"photon/config"
+	"photon/lab/bed"
+	"photon/lab/build"
+	"photon/lab/experiment"
+	"photon/scheme"
+)
+
+// Options of a replay.
+type Options struct {
+	World    string      // "sim" or "dpdk"
+	Schemes  []string    // nil: all of the experiment
+	Seed     uint64      // the first; 0: the experiment's
+	Dilation int         // of the clock, on dpdk
+	Quick    bool        // leave out what no claim needs
+	Testbed  bed.Testbed // where the nodes are, on dpdk; nil: all in this process
+	// Progress is told now and then how far the replay is, by one goroutine at a time.
+	Progress func(Progress)
+	// Pool is what runs in virtual time share with other replays, one each; nil: as
+	// many at once as there are processors.
+	Pool *semaphore.Weighted
+	// Cores is how many processors one run in virtual time uses, at most all there are;
+	// 0: one, and if the network is large those that no other run needs. Results are
+	// the same.
+	Cores int
+	// Keep has every run kept in this folder as soon as it ends, and runs that are
+	// kept there already not run again; "": nothing is kept.
+	Keep string
+	// Viewer shows the runs while they run; nil: nobody looks.
+	Viewer Viewer
+}
+
+// Viewer shows replays while they run; package live has one. It may be called by
+// several goroutines.
+type Viewer interface {
+	// Replay begins a replay with these runs.
+	Replay(e *experiment.Experiment, world string, jobs []*Job) View
+}
+
+// View is of one replay. Runs are numbered as they were when it began.
+type View interface {
+	// Start tells that a run begins. It is watched, unless Look is nil.
+	Start(job int) Look
+	// Moved tells how far a run is. It does not wait for anybody.
+	Moved(job int, part float64)
+	// End tells that a run has ended, or failed.
+	End(job int, err error)
+}
+
+// Look watches one run.
+type Look interface {
+	Watch(e *experiment.Experiment, n *build.Network)
+	// Told is what was seen, to be kept with the run; Job.Seen is where it is found again.
+	Told() []byte
+}
+
+// noView is of replays at which nobody looks.
+type noView struct{}
+
+func (noView) Start(int) Look     { return nil }
+func (noView) Moved(int, float64) {}
+func (noView) End(int, error)     {}
+
+// choose returns the schemes that are wanted: the experiment's, with what it sets
+// otherwise, or any other by its name. A name stands for all uses of a scheme, unless
+// one of them is called so.
+func choose(e *experiment.Experiment, o Options) (uses []experiment.SchemeUse, err error) {
+	names := o.Schemes
+	if names == nil && o.Quick {
+		names = e.Quick.Schemes
+	}
+	if names == nil {
+		return e.Schemes, nil
+	}
+	for _, name := range names {
+		mine := slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Key() != name })
+		if len(mine) == 0 {
+			mine = slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Name.V != name })
+		}
+		if len(mine) == 0 {
+			if _, err := scheme.Get(name); err != nil {
+				return nil, err
+			}
+			mine = []experiment.SchemeUse{{Name: config.Set(name)}}
+		}
+		for _, u := range mine {
+			if slices.ContainsFunc(uses, func(have experiment.SchemeUse) bool { return have.Key() == u.Key() }) {
+				return nil, fmt.Errorf("scheme %s is named twice", u.Key())
+			}
+			uses = append(uses, u)
+		}
+	}
+	return uses, nil
+}
+
+// CheckSchemes says whether there are such schemes.
+func CheckSchemes(e *experiment.Experiment, names []string) error {
+	_, err := choose(e, Options{Schemes: names})
+	return err
+}
+
+// values are those of the sweep that are to be run.
+func values(e *experiment.Experiment, o Options) []experiment.Variant {
+	if !o.Quick || e.Sweep == nil || e.Sweep.Quick == nil {
+		return e.Variants()
+	}
+	return slices.DeleteFunc(slices.Clone(e.Variants()), func(v experiment.Variant) bool { return !slices.Contains(e.Sweep.Quick, v.Value) })
+}
+
+// shortened is the experiment with what --quick leaves of its workloads.
+func shortened(e *experiment.Experiment, o Options) *experiment.Experiment {
+	if !o.Quick || e.Quick.Flows == 0 {
+		return e
+	}
+	c := *e
+	c.Workloads = slices.Clone(e.Workloads)
+	for i := range c.Workloads {
+		if w := &c.Workloads[i]; !w.Flows.IsSet() || w.Flows.V > e.Quick.Flows {
+			w.Flows = config.Set(e.Quick.Flows)
+		}
+	}
+	return &c
+}
+
+func repeats(e *experiment.Experiment, o Options) int {
+	if o.Quick && e.Quick.Repeat > 0 {
+		return e.Quick.Repeat
+	}
+	return e.Repeat
+}
+
+// parallel is how many runs go side by side at most: in virtual time as many as
+// there are processors.
+func parallel(o Options) int {
+	if o.World == "sim" {
+		return runtime.GOMAXPROCS(0)
+	}
+	return 1
+}

@@ -1,0 +1,211 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"photon/lab/experiment"
+	"photon/lab/measure"
+)
+
+// Job is one run in a world of its own.
+type Job struct {
+	Use         experiment.SchemeUse
+	Value       string // of the sweep
+	Seed        uint64
+	First       bool   // of the seeds: its series are written
+	Alternative bool   // of a choice made otherwise
+	Kept        bool   // from an earlier replay that was interrupted
+	Seen        []byte // then: what its page showed; nil: nothing is known
+
+	e      *experiment.Experiment
+	number int // of the alternative
+	ended  bool
+	result one
+}
+
+// Name tells a run from the others of its replay.
+func (j *Job) Name() string {
+	name := experiment.Key(j.Use.Key(), j.Value)
+	if j.Alternative {
+		name += " otherwise"
+	}
+	if !j.First {
+		return fmt.Sprintf("%s seed %d", name, j.Seed)
+	}
+	return name
+}
+
+// Replay runs an experiment in one world. Virtual worlds run side by side, DPDK
+// one after the other. If ctx ends before the runs do, the error is an
+// Interrupted, and the result, if there is one, is of the schemes all of whose
+// runs have ended.
+func Replay(ctx context.Context, e *experiment.Experiment, o Options) (*Result, error) {
+	begin := time.Now()
+	uses, err := choose(e, o)
+	if err != nil {
+		return nil, err
+	}
+	jobs := list(e, o, uses)
+	var view View = noView{}
+	if o.Viewer != nil {
+		view = o.Viewer.Replay(e, o.World, jobs)
+	}
+	if err := runAll(ctx, e, o, jobs, view); err != nil {
+		stopped := interrupted(ctx, e, o, jobs)
+		if stopped == nil {
+			return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+		}
+		uses, jobs = complete(uses, jobs)
+		if len(uses) == 0 {
+			return nil, stopped
+		}
+		return merge(e, o, uses, jobs, begin), stopped
+	}
+	return merge(e, o, uses, jobs, begin), nil
+}
+
+// list are the runs of a replay: those of each scheme one after the other, then
+// those of other choices.
+func list(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (jobs []*Job) {
+	seed := cmp.Or(o.Seed, e.Seed)
+	for _, use := range uses {
+		for _, v := range values(e, o) {
+			for k := range repeats(e, o) {
+				jobs = append(jobs, &Job{Use: own(e, v, use), Value: v.Value, e: shortened(v.Experiment, o), Seed: seed + uint64(k), First: k == 0})
+			}
+		}
+	}
+	if o.World != "sim" || o.Quick {
+		return jobs
+	}
+	for i, use := range e.Alternatives {
+		if slices.ContainsFunc(uses, func(u experiment.SchemeUse) bool { return u.Name.V == use.Name.V }) {
+			for k := range min(repeats(e, o), otherwise) {
+				jobs = append(jobs, &Job{Use: use, e: e, Seed: seed + uint64(k), First: k == 0, Alternative: true, number: i})
+			}
+		}
+	}
+	return jobs
+}
+
+// otherwise is with how many seeds other choices are run.
+const otherwise = 5
+
+// own is the scheme as a value of the sweep has it: its parameters may be what is
+// swept.
+func own(e *experiment.Experiment, v experiment.Variant, use experiment.SchemeUse) experiment.SchemeUse {
+	if i := slices.IndexFunc(e.Schemes, func(u experiment.SchemeUse) bool { return u.Key() == use.Key() }); i >= 0 {
+		mine := v.Schemes[i]
+		mine.Label = use.Key()
+		return mine
+	}
+	return use
+}
+
+// complete are the schemes all of whose runs have ended, and these runs.
+func complete(uses []experiment.SchemeUse, jobs []*Job) (of []experiment.SchemeUse, ended []*Job) {
+	running := func(key string) bool {
+		return slices.ContainsFunc(jobs, func(j *Job) bool { return !j.Alternative && j.Use.Key() == key && !j.ended })
+	}
+	of = slices.DeleteFunc(slices.Clone(uses), func(u experiment.SchemeUse) bool { return running(u.Key()) })
+	ended = slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return !j.ended || running(j.Use.Key()) })
+	return of, ended
+}
+
+// merge is what the runs of schemes make together.
+func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, jobs []*Job, begin time.Time) *Result {
+	seed := cmp.Or(o.Seed, e.Seed)
+	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, Quick: o.Quick}
+	for k := range repeats(e, o) {
+		r.Seeds = append(r.Seeds, seed+uint64(k))
+	}
+	for _, use := range uses {
+		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Alternative || j.Use.Key() != use.Key() })
+		run, timing := Merge(mine)
+		r.Runs = append(r.Runs, run)
+		r.Timing.Runs = append(r.Timing.Runs, timing)
+	}
+	for i, use := range e.Alternatives {
+		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return !j.Alternative || j.number != i })
+		if len(mine) == 0 {
+			continue
+		}
+		run, _ := Merge(mine)
+		a := Alternative{Scheme: use.Name.V, Params: use.Values(), Seeds: len(mine), Metrics: measure.Metrics{}}
+		for name, s := range run.Statistics {
+			a.Metrics[name] = s.Median
+		}
+		r.Alternatives = append(r.Alternatives, a)
+	}
+	r.Timing.Cores, r.Timing.Parallel, r.Timing.Elapsed = runtime.NumCPU(), parallel(o), time.Since(begin).Seconds()
+	return r
+}
+
+// Merge makes one run of a scheme's jobs that have ended: those of each value of the
+// sweep one seed after the other.
+func Merge(jobs []*Job) (Run, Timing) {
+	use := jobs[0].Use
+	r := Run{Scheme: use.Key(), Params: use.Values(), Invariants: Invariants{ConservationOK: true}, series: map[string]*measure.Series{}, ended: map[string][]measure.Ended{}}
+	if use.Name.V != r.Scheme {
+		r.Recipe = use.Name.V
+	}
+	t := Timing{Scheme: r.Scheme}
+	perSeed := map[string][]*float64{}
+	var hashes []string
+	for _, j := range jobs {
+		for name, v := range j.result.metrics {
+			full := experiment.Key(name, j.Value)
+			perSeed[full] = append(perSeed[full], v)
+		}
+		if j.First {
+			r.series[j.Value] = &j.result.series
+		}
+		r.ended[j.Value] = append(r.ended[j.Value], j.result.ended...)
+		r.Invariants.LostFrames += j.result.invariants.LostFrames
+		r.Invariants.ConservationOK = r.Invariants.ConservationOK && j.result.invariants.ConservationOK
+		r.PacketHops += j.result.hops
+		r.Virtual += j.result.virtual
+		if j.result.hash != "" {
+			hashes = append(hashes, j.result.hash)
+		}
+		for _, note := range j.result.notes {
+			if j.Value != "" {
+				note = experiment.Key("", j.Value) + ": " + note
+			}
+			if j.First {
+				r.Notes = append(r.Notes, note)
+			}
+		}
+		t.WallSeconds += j.result.timing.WallSeconds
+		t.Dilation = j.result.timing.Dilation
+		t.StretchedSeconds += j.result.timing.StretchedSeconds
+		t.StartSkew = max(t.StartSkew, j.result.timing.StartSkew)
+		t.LongestGap = max(t.LongestGap, j.result.timing.LongestGap)
+	}
+	for name, list := range perSeed {
+		r.SetSamples(name, list)
+	}
+	if len(hashes) > 0 {
+		h := fold(hashes)
+		r.TraceHash = &h
+	}
+	return r, t
+}
+
+// fold makes one hash of several; of one, itself.
+func fold(hashes []string) string {
+	if len(hashes) == 1 {
+		return hashes[0]
+	}
+	h := uint64(0xCBF29CE484222325)
+	for _, c := range strings.Join(hashes, "") {
+		h = (h ^ uint64(c)) * 0x100000001B3
+	}
+	return fmt.Sprintf("%016x", h)
+}

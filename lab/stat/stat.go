@@ -1,0 +1,62 @@
+// Package stat is the statistics of runs that were repeated with other seeds.
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Never stands for a time that did not come while a run watched for it: it is later
+// than any that did. Statistics that order values have a place for it, means have not.
+var Never = math.Inf(1)
+
+// Quantile is the smallest of values, of which there is one at least, that a part p of
+// them does not exceed. The values must be ascending.
+func Quantile(p float64, ascending []float64) float64 {
+	return stat.Quantile(p, stat.Empirical, ascending, nil)
+}
+
+// Mean of values; infinite if one of them is.
+func Mean(v []float64) float64 { return stat.Mean(v, nil) }
+
+// Deviation is the standard deviation of all values there are.
+func Deviation(v []float64) float64 { return stat.PopStdDev(v, nil) }
+
+// Median is the value in the middle, or the mean of the two that are.
+func Median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	if n%2 == 1 {
+		return s[n/2]
+	}
+	return (s[n/2-1] + s[n/2]) / 2
+}
+
+const (
+	// Level is the confidence level of intervals.
+	Level = 0.95
+	// Resamples is how often a sample is drawn again for an interval.
+	Resamples = 2000
+)
+
+// Interval is the percentile bootstrap interval of a statistic of n runs: so many runs are
+// drawn from among them, with repetition, and the statistic is that of those. What is
+// drawn is the same every time. Of one run there is none.
+func Interval(n int, of func(runs []int) float64) (low, high float64, ok bool) {
+	if n < 2 {
+		return 0, 0, false
+	}
+	random := rand.New(rand.NewPCG(uint64(n), Resamples))
+	values, runs := make([]float64, Resamples), make([]int, n)
+	for i := range values {
+		for k := range runs {
+			runs[k] = random.IntN(n)
+		}
+		values[i] = of(runs)
+	}
+	slices.Sort(values)
+	return Quantile((1-Level)/2, values), Quantile((1+Level)/2, values), true
+}
