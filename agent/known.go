@@ -59,12 +59,17 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
 		}
-		rest := b[bthAt:]
+		rest, all := b[bthAt:], h.env.Bytes(f)
+		whole := len(all) == int(f.Len)
 		if bth.Extensions() != 0 {
-			rest = h.env.Bytes(f)[bthAt:]
+			rest = all[bthAt:]
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
+		if whole && !h.dataIntact(all, wire.EthernetLen, bthAt) {
+			h.stats.Ports[0].Discards[dataplane.DropBadICRC][prio]++
+			return false, true
+		}
 		if drop, ok := h.came(now, slot, f.Len, rest, q.TOS()); !ok {
 			h.stats.Ports[0].Discards[drop][prio]++
 			return false, true
@@ -78,7 +83,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
-		if silent, ok = h.acked(now, id, b[bthAt:wire.AckLen]); !ok {
+		if silent, ok = h.acknowledged(now, id, b[bthAt:wire.AckLen]); !ok {
 			h.stats.Ports[0].Discards[dataplane.DropUnknown][prio]++
 			return false, true
 		}

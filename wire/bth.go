@@ -18,6 +18,19 @@ const (
 	OpShimEcho = 0xC1
 )
 
+// SendOpcode is that of a packet of a SEND, by its place in the message.
+func SendOpcode(first, last bool) uint8 {
+	switch {
+	case first && last:
+		return OpSendOnly
+	case first:
+		return OpSendFirst
+	case last:
+		return OpSendLast
+	}
+	return OpSendMiddle
+}
+
 // BTH is a view on a base transport header, BTHLen bytes.
 type BTH []byte
 
@@ -90,8 +103,9 @@ func (b BTH) SetPSN(psn uint32, ackRequest bool) {
 // AETH syndromes (IBA volume 1, table 45). An acknowledgement carries a credit
 // count of 31, "not used".
 const (
-	SyndromeACK = 0x1F
-	SyndromeNAK = 0x60 // PSN sequence error
+	SyndromeACK     = 0x1F
+	SyndromeNAK     = 0x60 // PSN sequence error
+	SyndromeInvalid = 0x61 // invalid request
 )
 
 // AETH is a view on an acknowledge extended header, AETHLen bytes.
