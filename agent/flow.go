@@ -99,14 +99,14 @@ func (h *Host) onWire(f *flow, last bool) int {
 // Errors of AddFlow.
 var (
 	ErrFull      = errors.New("agent: no room for another flow")
-	ErrDuplicate = errors.New("agent: the queue pair to that peer is in use")
-	ErrSelf      = errors.New("agent: the address is the host's own")
+	ErrDuplicate = errors.New("agent: the queue pair is in use")
+	ErrSelf      = errors.New("agent: the flow would be to the host's own address")
 )
 
 // Why a sender gives up.
 var (
-	ErrNoAnswer  = errors.New("nothing was acknowledged")
-	ErrForgotten = errors.New("the receiver has lost the connection")
+	ErrNoAnswer  = errors.New("agent: the receiver does not answer")
+	ErrForgotten = errors.New("agent: the receiver has lost the connection")
 )
 
 // checkSpec says what is wrong with a flow, in one line.
@@ -130,7 +130,7 @@ func (h *Host) checkSpec(spec *FlowSpec) error {
 		return fmt.Errorf("agent: PSN %d has more than 24 bits", spec.PSN)
 	}
 	if spec.Peer == h.config.IP {
-		return ErrSelf
+		return fmt.Errorf("%w: %v", ErrSelf, spec.Peer)
 	}
 	if spec.Peer.Is4() != h.config.IP.Is4() {
 		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
@@ -260,7 +260,11 @@ func (h *Host) finish(now units.Time, id int) {
 
 // giveUp ends a flow that gets nowhere.
 func (h *Host) giveUp(now units.Time, id int, why error) {
-	h.result(now, id, fmt.Errorf("agent: gave up after %d tries: %w", int(h.patience.retries)+1, why))
+	f := &h.flows[id]
+	if n := f.acked - uint64(f.first); n > 0 {
+		why = fmt.Errorf("%w: %d packets had arrived before", why, n)
+	}
+	h.result(now, id, why)
 	h.StopFlow(now, id)
 }
 

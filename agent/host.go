@@ -58,9 +58,9 @@ type Config struct {
 // Bounds of what a flow's reliability may be configured to. The longest timeout is that of real queue
 // pairs, 4.096 us * 2^31.
 const (
-	mostTimeout  = 8796 * units.Second
-	mostAckEvery = 1 << 16
-	mostRetries  = 100
+	MostTimeout  = 8796 * units.Second
+	MostAckEvery = 1 << 16
+	MostRetries  = 100
 )
 
 // patience is how the host's senders deal with losses.
@@ -92,12 +92,12 @@ func (c *Config) Check() error {
 		return fmt.Errorf("notification period %v must not be negative", c.Period)
 	case c.Elastic && len(c.Tenants) > 0:
 		return errors.New("an elastic host has no tenants")
-	case c.AckTimeout <= 0 || c.AckTimeout > mostTimeout:
-		return fmt.Errorf("acknowledgement timeout %v must be positive, and at most %v", c.AckTimeout, mostTimeout)
-	case c.AckEvery < 0 || c.AckEvery > mostAckEvery:
-		return fmt.Errorf("an acknowledgement of every %d packets: from 0 (only of the last) to %d", c.AckEvery, mostAckEvery)
-	case c.Retries < 0 || c.Retries > mostRetries:
-		return fmt.Errorf("%d retries: from 1 to %d", c.Retries, mostRetries)
+	case c.AckTimeout <= 0 || c.AckTimeout > MostTimeout:
+		return fmt.Errorf("acknowledgement timeout %v must be positive, and at most %v", c.AckTimeout, MostTimeout)
+	case c.AckEvery < 0 || c.AckEvery > MostAckEvery:
+		return fmt.Errorf("an acknowledgement of every %d packets: from 0 (only of the last) to %d", c.AckEvery, MostAckEvery)
+	case c.Retries < 0 || c.Retries > MostRetries:
+		return fmt.Errorf("%d retries: from 1 to %d", c.Retries, MostRetries)
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
 	}

@@ -169,6 +169,10 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.Payload.Line, "payload", own)
 	case c.AckTimeout.IsSet():
 		return notHere(c.AckTimeout.Line, "ack_timeout", own)
+	case c.AckEvery.IsSet():
+		return notHere(c.AckEvery.Line, "ack_every", own)
+	case c.Retries.IsSet():
+		return notHere(c.Retries.Line, "retries", own)
 	case c.AckDSCP.IsSet():
 		return notHere(c.AckDSCP.Line, "ack_dscp", own)
 	case c.DataDSCP.IsSet():

@@ -390,8 +390,8 @@ func (b *onBed) results(ctx context.Context, n *network) error {
 		instant := func(s float64) units.Time { return units.Time(math.Round(s*float64(units.Second))) - origin }
 		for k, f := range all.List[:min(len(all.List), len(b.orders[i]))] {
 			switch f.State {
-			case "refused":
-				return fmt.Errorf("%s refused flow %d: %s", node.Name, k+1, f.Why)
+			case "refused", "failed":
+				return fmt.Errorf("flow %d of %s %s: %s", k+1, node.Name, f.State, f.Why)
 			case "done":
 				x := &n.flows[b.orders[i][k]]
 				x.done, x.end, x.frames, x.bytes, x.notified = true, instant(f.End), f.Packets, f.WireBytes, f.Notified
@@ -463,7 +463,7 @@ func (b *onBed) config(i int, s node.Scheme, device []string, admin string, dela
 		if a := p.AckPriority.Value; a.IsSet() {
 			ack = dscpOf(a.V)
 		}
-		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
+		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_every: 0\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
 			p.Payload.Value.V, dscp, cnpDSCP, ack, ackTimeout, p.NPDelay.Value.V, p.PauseDelay.Value.V)
 		n := 0
 		for _, f := range b.flows {
