@@ -81,8 +81,9 @@ func cableAddress(i int) wire.IP { return wire.IPv4(10, 0, 0, byte(i+1)) }
 // cableConfig is a host of the cable.
 func cableConfig(i int) Config {
 	return Config{
-		MAC: 0x0200_0000_0001 + wire.MAC(i), IP: cableAddress(i), Link: dataplane.Link{Rate: cableRate}, DSCP: dataplane.DefaultDSCP(),
-		DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Carry: cnp.Carry{ECT: wire.ECT0}, Payload: cablePayload, AckTimeout: cableTimeout,
+		MAC: 0x0200_0000_0001 + wire.MAC(i), IP: cableAddress(i), Link: dataplane.Link{Rate: cableRate},
+		DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
+		Carry: cnp.Carry{ECT: wire.ECT0}, Payload: cablePayload, AckTimeout: cableTimeout,
 		Senders: 8, Receivers: 8, Age: units.Second, NP: cnp.NewDCQCN(cnp.DCQCNParams{Interval: 20 * units.Microsecond}, 8),
 		NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: cableRate} },
 	}
@@ -196,7 +197,8 @@ func (c *cable) serve(i int) {
 }
 
 func (c *cable) put(f inFlight) {
-	at, _ := slices.BinarySearchFunc(c.flight, f.at+1, func(g inFlight, at units.Time) int { return cmp.Compare(g.at, at) })
+	byTime := func(g inFlight, at units.Time) int { return cmp.Compare(g.at, at) }
+	at, _ := slices.BinarySearchFunc(c.flight, f.at+1, byTime)
 	c.flight = slices.Insert(c.flight, at, f)
 }
 
@@ -275,7 +277,8 @@ func (c *cable) results() {
 func (c *cable) whole(f *sentFlow) (times int) {
 	for _, log := range c.hosts[1-f.from].took[f.qp] {
 		for i, p := range log {
-			if p.flow == f && p.index == uint64(f.packets-1) && i+1 >= f.packets && log[i+1-f.packets] == (takenPacket{f, p.epoch, 0}) {
+			first := i + 1 - f.packets
+			if p.flow == f && p.index == uint64(f.packets-1) && first >= 0 && log[first] == (takenPacket{f, p.epoch, 0}) {
 				times++
 			}
 		}

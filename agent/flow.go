@@ -307,7 +307,8 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 		return FlowState{}
 	}
 	s := FlowState{
-		Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Bytes: h.bytes(f), Notified: f.notified, FirstBit: f.firstBit,
+		Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Bytes: h.bytes(f), Notified: f.notified,
+		FirstBit: f.firstBit,
 	}
 	if f.active {
 		s.Rate = f.rate(now)

@@ -35,7 +35,7 @@ type Config struct {
 	Period      units.Time // of notifications: a flow takes one in each, at most, and none before it has sent; 0: all
 
 	// Of the flows that it sends, which are reliable connections.
-	AckEvery   int        // packets from one that asks to be acknowledged to the next, beside the last; 0: only the last asks
+	AckEvery   int        // packets from one that asks to be acknowledged to the next, beside the last; 0: only that
 	AckTimeout units.Time // without progress, until packets are sent again; each time in a row it doubles
 	Retries    int        // in a row without progress, before a flow gives up; 0: 7, the most of real queue pairs
 	Seed       uint64     // of first packet sequence numbers; hosts that may be started again each need another
@@ -191,6 +191,7 @@ type seldom struct {
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
 
+	punctual punctual
 	patience patience
 	psn      uint32 // the first that was drawn
 	epochs   uint32 // that were begun
@@ -263,8 +264,9 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
 		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip4: notIPv4,
-		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}, patience: c.patience()},
+		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
 	}
+	h.patience = c.patience()
 	if c.IP.Is4() {
 		h.ip4 = uint64(le32(c.IP[12:16]))
 	}

@@ -267,7 +267,7 @@ func (n *NIC) schedule(now units.Time, id int) {
 		n.pacer.Wait(id, f.prio, now+echoTimeout)
 		return
 	}
-	n.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+	n.pacer.Wait(id, f.prio, f.departure(now, n.pacer))
 }
 
 // echoTimeout is when frames that nothing was heard of are taken to have arrived,

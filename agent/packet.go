@@ -120,7 +120,7 @@ func (h *Host) packet(now units.Time, frame *dataplane.Frame, id int, due units.
 		f.rp.Sent(now, onWire)
 		gap = f.rate(now).Serialize(units.Size(onWire))
 	}
-	h.pacer.Wait(id, prio, max(now, due.Add(gap)))
+	h.pacer.Wait(id, prio, h.pacer.After(now, due, gap))
 	return true, false
 }
 
@@ -187,9 +187,7 @@ func (h *Host) await(now units.Time, id int) {
 }
 
 // sent accounts a packet that is not plain and schedules what comes next: the
-// flow's next packet, a gap after this one was due (not after it left: waiting for
-// the port costs no rate, up to one gap), or the timeout of the acknowledgement
-// that it must wait for.
+// flow's next packet, or the timeout of the acknowledgement that it must wait for.
 func (h *Host) sent(now units.Time, id int, due units.Time, length int, last bool) {
 	f := &h.flows[id]
 	onWire := h.onLink(length)
@@ -215,7 +213,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 		f.plain = f.run(h.patience.every)
 		f.keepGap(now)
 	}
-	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+	h.pacer.Wait(id, f.prio, h.pacer.After(now, due, f.nextGap(now)))
 }
 
 // run is how many packets from the next on are plain.
@@ -236,11 +234,14 @@ func (h *Host) blocked(f *flow) bool {
 }
 
 // departure is when the next packet may leave at the rate of now.
-func (f *flow) departure(now units.Time) units.Time {
+func (f *flow) departure(now units.Time) units.Time { return f.base.Add(f.nextGap(now)) }
+
+// nextGap is the time between the packet sent last and the next at the rate of now.
+func (f *flow) nextGap(now units.Time) units.Time {
 	if f.gap != 0 {
-		return f.base.Add(f.gap)
+		return f.gap
 	}
-	return f.base.Add(f.rate(now).Serialize(units.Size(f.gapBytes)))
+	return f.rate(now).Serialize(units.Size(f.gapBytes))
 }
 
 // keepGap notes the gap to the next packet if the reaction point is steady, and

@@ -186,7 +186,7 @@ func TestNobodyAnswers(t *testing.T) {
 		f := c.send(0, 1, 100)
 		c.run(units.Second)
 		if !f.ended || f.done || f.why == nil || c.frames > 100+7 {
-			t.Errorf("an acknowledgement of every %d packets: ended %v, done %v, %v, %d frames", every, f.ended, f.done, f.why, c.frames)
+			t.Errorf("an acknowledgement of every %d: ended %v, done %v, %v, %d frames", every, f.ended, f.done, f.why, c.frames)
 		}
 		if c.busy(0, 1) {
 			t.Error("its pair is in use still")
@@ -249,13 +249,14 @@ func TestWhatLossesCost(t *testing.T) {
 				k.run(k.now + 10*units.Microsecond)
 			}
 			// A round trip's packets are sent again each time that one is asked for.
-			again, roundTrip := h.flows[f.slot].repeated, uint64((2*cableDelay+5*units.Microsecond)/cableRate.Serialize(cablePayload+58+24))
+			frame := cableRate.Serialize(cablePayload + 58 + wire.Overhead)
+			again, roundTrip := h.flows[f.slot].repeated, uint64((2*cableDelay+5*units.Microsecond)/frame)
 			if most := roundTrip*uint64(c.times) + uint64(c.timeouts); again > most {
-				t.Errorf("%s is lost, an acknowledgement of every %d: %d packets sent again, at most %d are to be", c.what, every, again, most)
+				t.Errorf("%s is lost, every %d acknowledged: %d packets sent again, at most %d are to be", c.what, every, again, most)
 			}
 			// The timer is looked at when it has run out: progress until then gives it another turn.
 			if limit := 400*units.Microsecond + 2*cableTimeout<<c.timeouts; !f.done || k.now > limit {
-				t.Errorf("%s is lost, an acknowledgement of every %d: done %v after %v, %v", c.what, every, f.done, k.now, f.why)
+				t.Errorf("%s is lost, every %d acknowledged: done %v after %v, %v", c.what, every, f.done, k.now, f.why)
 			}
 		}
 	}

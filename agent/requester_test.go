@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"testing"
 
 	"photon/units"
@@ -107,7 +108,7 @@ func TestTimeouts(t *testing.T) {
 		}
 		r.sentNext(now, true, &patient)
 	}
-	if want := []units.Time{100, 200, 400, 800}; len(waits) != 4 || waits[0] != want[0] || waits[1] != want[1] || waits[2] != want[2] || waits[3] != want[3] {
+	if want := []units.Time{100, 200, 400, 800}; !slices.Equal(waits, want) {
 		t.Errorf("waits %v, want %v", waits, want)
 	}
 	r = newRequester(0, 100, 10, &patient)

@@ -17,22 +17,26 @@ func TestVerdicts(t *testing.T) {
 	}
 	for name, packets := range map[string][]packet{
 		"a flow across the end of the numbers": {
-			{1<<24 - 2, first, inOrder, 1<<24 - 2}, {1<<24 - 1, middle, inOrder, 1<<24 - 2}, {0, middle, inOrder, 1<<24 - 2}, {1, last, inOrder, 1<<24 - 1},
+			{1<<24 - 2, first, inOrder, 1<<24 - 2}, {1<<24 - 1, middle, inOrder, 1<<24 - 2},
+			{0, middle, inOrder, 1<<24 - 2}, {1, last, inOrder, 1<<24 - 1},
 		},
 		"losses and repetitions": {
-			{10, first, inOrder, 10}, {12, middle, tooEarly, 10}, {10, first, duplicate, 10}, {11, middle, inOrder, 10}, {11, middle, duplicate, 10},
-			{12, last, inOrder, 11}, {12, last, duplicate, 11}, {10, first, duplicate, 11}, {11, middle, duplicate, 11},
+			{10, first, inOrder, 10}, {12, middle, tooEarly, 10}, {10, first, duplicate, 10}, {11, middle, inOrder, 10},
+			{11, middle, duplicate, 10}, {12, last, inOrder, 11}, {12, last, duplicate, 11}, {10, first, duplicate, 11},
+			{11, middle, duplicate, 11},
 		},
 		"a receiver that knows nothing": {
 			{11, middle, stranger, 0}, {12, last, stranger, 0}, {10, first, inOrder, 10}, {11, middle, inOrder, 10},
 		},
 		"flow after flow on a pair, and what is late of those before": {
-			{10, only, inOrder, 11}, {10, only, duplicate, 11}, {500, first, inOrder, 500}, {10, only, stale, 500}, {501, last, inOrder, 501},
-			{900, only, inOrder, 901}, {10, only, stale, 901}, {500, first, stale, 901}, {501, last, duplicate, 901}, {900, only, duplicate, 901},
+			{10, only, inOrder, 11}, {10, only, duplicate, 11}, {500, first, inOrder, 500}, {10, only, stale, 500},
+			{501, last, inOrder, 501}, {900, only, inOrder, 901}, {10, only, stale, 901}, {500, first, stale, 901},
+			{501, last, duplicate, 901}, {900, only, duplicate, 901},
 		},
 		"a sender that was started again in the middle": {
-			{10, first, inOrder, 10}, {11, middle, inOrder, 10}, {4000, first, inOrder, 4000}, {12, middle, duplicate, 4000}, {4001, middle, inOrder, 4000},
-			{4003, middle, tooEarly, 4000}, {4002, last, inOrder, 4001},
+			{10, first, inOrder, 10}, {11, middle, inOrder, 10}, {4000, first, inOrder, 4000},
+			{12, middle, duplicate, 4000}, {4001, middle, inOrder, 4000}, {4003, middle, tooEarly, 4000},
+			{4002, last, inOrder, 4001},
 		},
 		"a flow that is whole lacks nothing": {
 			{10, first, inOrder, 10}, {11, last, inOrder, 11}, {12, middle, stranger, 11}, {13, last, stranger, 11},

@@ -137,15 +137,15 @@ func TestOrdersThatCannotWork(t *testing.T) {
 		orders []agent.Order
 		want   error
 	}{
-		"in use":                                    {[]agent.Order{on(7, 1000, 0, 0)}, agent.ErrDuplicate},
-		"in use, without end":                       {[]agent.Order{on(7, 1000, units.Second, 0)}, agent.ErrDuplicate},
-		"in use, by a flow that ends some time":     {[]agent.Order{on(8, 1000, 0, 0)}, agent.ErrDuplicate},
-		"in use until then, perhaps":                {[]agent.Order{on(8, 1000, units.Second, 0)}, nil},
-		"in use until it is stopped":                {[]agent.Order{on(9, 1000, 9*ms, 0)}, agent.ErrDuplicate},
-		"not any more":                              {[]agent.Order{on(9, 1000, 11*ms, 0)}, nil},
-		"twice":                                     {[]agent.Order{on(11, 1000, 0, 0), on(11, 1000, 0, 0)}, agent.ErrDuplicate},
-		"one after the other, the first has no end": {[]agent.Order{on(12, 0, 0, 0), on(12, 1000, ms, 0)}, agent.ErrDuplicate},
-		"to itself":                                 {[]agent.Order{self}, agent.ErrSelf},
+		"in use":                                {[]agent.Order{on(7, 1000, 0, 0)}, agent.ErrDuplicate},
+		"in use, without end":                   {[]agent.Order{on(7, 1000, units.Second, 0)}, agent.ErrDuplicate},
+		"in use, by a flow that ends some time": {[]agent.Order{on(8, 1000, 0, 0)}, agent.ErrDuplicate},
+		"in use until then, perhaps":            {[]agent.Order{on(8, 1000, units.Second, 0)}, nil},
+		"in use until it is stopped":            {[]agent.Order{on(9, 1000, 9*ms, 0)}, agent.ErrDuplicate},
+		"not any more":                          {[]agent.Order{on(9, 1000, 11*ms, 0)}, nil},
+		"twice":                                 {[]agent.Order{on(11, 1000, 0, 0), on(11, 1000, 0, 0)}, agent.ErrDuplicate},
+		"one after the other, the first without end": {[]agent.Order{on(12, 0, 0, 0), on(12, 1000, ms, 0)}, agent.ErrDuplicate},
+		"to itself": {[]agent.Order{self}, agent.ErrSelf},
 	} {
 		if err := tr.Check(p.Now(), c.orders); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -11,14 +11,17 @@ import (
 
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
+	h.pacer.Late(h.punctual.served(now))
 	h.begins(now)
 	n := 0
 	for n < len(burst) {
 		if !h.send(now, &burst[n]) {
 			break
 		}
+		h.punctual.sent(&h.config.Link, int(burst[n].Len))
 		n++
 	}
+	h.pacer.Late(0)
 	return n
 }
 
@@ -30,7 +33,7 @@ func (h *Host) begins(now units.Time) {
 	}
 }
 
-// Serve implements dataplane.Server.
+// Serve implements dataplane.Server. A world that asks in this way does so when it was asked to.
 func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next units.Time) {
 	if h.late || now >= h.attend || now >= h.notice || now >= h.nextAnnounce || !h.serve(now, f) {
 		h.begins(now)
@@ -153,7 +156,9 @@ func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
 }
 
 // Next is now while something can be sent, else the next timer.
-func (h *Host) Next(now units.Time, _ int) units.Time {
+func (h *Host) Next(now units.Time, _ int) units.Time { return h.punctual.ask(now, h.next(now)) }
+
+func (h *Host) next(now units.Time) units.Time {
 	paused := h.eg.Paused()
 	pending := h.pacer.Ready()
 	next := h.pacer.Next()

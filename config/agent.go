@@ -30,8 +30,8 @@ type Agent struct {
 	CNPDSCP    Value[int]         `yaml:"cnp_dscp"`         // 48
 	AckDSCP    Value[int]         `yaml:"ack_dscp"`         // 48
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
-	AckEvery   Value[int]         `yaml:"ack_every"`        // packets from one that asks to be acknowledged to the next; 0: the last asks only; 32
-	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // without progress, until packets are sent again; twice as long each time; 67ms
+	AckEvery   Value[int]         `yaml:"ack_every"`        // one packet in so many asks to be acknowledged; 0: the last only; 32
+	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // without progress, until packets are sent again; 67ms
 	Retries    Value[int]         `yaml:"retries"`          // in a row, before a flow fails; 7
 	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
 	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
@@ -212,7 +212,8 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
-		Payload: int(c.Payload.Or(1000)), AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Retries: c.Retries.Or(7),
+		Payload:  int(c.Payload.Or(1000)),
+		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Retries: c.Retries.Or(7),
 		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {

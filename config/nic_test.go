@@ -24,7 +24,8 @@ func TestFullFlowQueues(t *testing.T) {
 		{"device: \"net_vhost0,iface=/run/vhost.sock\", full: drop", false},
 	} {
 		file := filepath.Join(t.TempDir(), "nic.yaml")
-		text := "role: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 10Gbps}\napplication: {" + c.application + "}\n"
+		text := "role: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 10Gbps}\n" +
+			"application: {" + c.application + "}\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

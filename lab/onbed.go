@@ -463,7 +463,7 @@ func (b *onBed) config(i int, s node.Scheme, device []string, admin string, dela
 		if a := p.AckPriority.Value; a.IsSet() {
 			ack = dscpOf(a.V)
 		}
-		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_every: 0\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
+		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
 			p.Payload.Value.V, dscp, cnpDSCP, ack, ackTimeout, p.NPDelay.Value.V, p.PauseDelay.Value.V)
 		n := 0
 		for _, f := range b.flows {
@@ -471,6 +471,7 @@ func (b *onBed) config(i int, s node.Scheme, device []string, admin string, dela
 				n++
 			}
 		}
+		say("ack_every: 0") // experiments have the acknowledgements that their schemes ask for
 		say("send: %d\nreceive: %d", max(1, n), max(1, n))
 		return t.String()
 	}

@@ -87,8 +87,8 @@ func (d *FlowList) Table(w io.Writer) {
 			megabits(f.Rate), blank(f.State != "running", megabits(f.Allowed)), f.Packets, f.Notified, blank(f.Why == "", f.Why))
 	}
 	t.write(w)
-	fmt.Fprintf(w, "\n%d wait for their start, %d are sent, %d were refused, %d failed, %d ended and are not listed any more\n",
-		d.Pending, d.Running, d.Refused, d.Failed, d.Forgotten)
+	fmt.Fprintf(w, "\n%d wait for their start, %d are sent, %d were refused, %d failed, ", d.Pending, d.Running, d.Refused, d.Failed)
+	fmt.Fprintf(w, "%d ended and are not listed any more\n", d.Forgotten)
 }
 
 func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) + "s" }

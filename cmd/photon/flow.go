@@ -199,7 +199,8 @@ func flowListCommand() *cobra.Command {
 	c.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVar(&group, "group", "", "only the flows of this `name`")
-	c.Flags().StringSliceVar(&states, "state", nil, "only those that are "+strings.Join(agent.StageNames(), ", ")+"; several separated by commas")
+	known := strings.Join(agent.StageNames(), ", ")
+	c.Flags().StringSliceVar(&states, "state", nil, "only those that are "+known+"; several separated by commas")
 	return c
 }
 

@@ -181,7 +181,8 @@ func TestFlowsFail(t *testing.T) {
 	a.process[1] = start(t, a.ns[1], "agent", "-c", a.file[1])
 	a.until("the flow to nobody failed", inState(1, "failed"))
 	d := a.list()
-	if f := d.Flows[0]; f.State != "failed" || !strings.Contains(f.Why, "does not answer") || f.Packets > 1000+6 || d.Failed != 1 {
+	f := d.Flows[0]
+	if f.State != "failed" || !strings.Contains(f.Why, "does not answer") || f.Packets > 1000+6 || d.Failed != 1 {
 		t.Errorf("%+v, %d failed", f, d.Failed)
 	}
 	before := d.Flows[1].Packets
@@ -190,7 +191,8 @@ func TestFlowsFail(t *testing.T) {
 	})
 	a.process[1].stop()
 	a.until("the long flow failed", inState(2, "failed"))
-	if out := a.must("list", "--state", "failed"); !strings.Contains(out, "the receiver does not answer") || !strings.Contains(out, "2 failed") {
+	out := a.must("list", "--state", "failed")
+	if !strings.Contains(out, "the receiver does not answer") || !strings.Contains(out, "2 failed") {
 		t.Errorf("list: %s", out)
 	}
 	if out := a.must("add", "--to", "10.9.0.2", "--qp", "77"); out != "flow 3\n" {

@@ -258,7 +258,8 @@ func TestApplicationsBehindNICs(t *testing.T) {
 				}
 			}
 			m := b.nics[0].metrics()
-			for i, port := range map[int]string{0: "app0", 2: "nic0"} { // UDP sends more than its share: that flow loses, and stops no other
+			// UDP sends more than its share: that flow loses, and stops no other.
+			for i, port := range map[int]string{0: "app0", 2: "nic0"} {
 				m := b.nics[i].metrics()
 				atLeast(t, m, 1, "photon_port_discards_total", `port="`+port+`"`, `reason="flow_queue"`)
 				if n := sum(m, "photon_nic_application_holds_total"); n != 0 {
