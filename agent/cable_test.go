@@ -28,6 +28,7 @@ type cable struct {
 	flight  []inFlight
 	flows   []*sentFlow
 	trouble trouble
+	shared  bool // flows are messages on a connection
 	config  func(i int) Config
 	lost    func(b []byte) bool // whether a frame is lost; nil: none is, but by trouble
 	frames  int
@@ -123,6 +124,9 @@ func (c *cable) restart(i int) {
 func (c *cable) send(from int, qp uint32, packets int) *sentFlow {
 	f := &sentFlow{from: from, qp: qp, packets: packets}
 	spec := FlowSpec{Peer: cableAddress(1 - from), PeerMAC: 2, QP: qp, Size: units.Size(packets * cablePayload)}
+	if c.shared {
+		spec.Shared = 1
+	}
 	var err error
 	if f.slot, err = c.hosts[from].h.AddFlow(c.now, spec); err != nil {
 		c.fatal("queue pair %d: %v", qp, err)
@@ -286,14 +290,10 @@ func (c *cable) whole(f *sentFlow) (times int) {
 	return times
 }
 
-// running are the flows that have not ended.
-func (c *cable) running() (list []*sentFlow) {
-	for _, f := range c.flows {
-		if !f.ended {
-			list = append(list, f)
-		}
-	}
-	return list
+// stop ends a flow before its time.
+func (c *cable) stop(f *sentFlow) {
+	c.hosts[f.from].h.StopFlow(c.now, f.slot)
+	f.ended, f.why = true, fmt.Errorf("it was stopped")
 }
 
 // busy reports whether a flow of a host uses a queue pair.

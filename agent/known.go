@@ -54,7 +54,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	bth := q.BTH()
 	key := newShortKey(q.Src4(), bth.DestQP())
 	switch bth.Opcode() {
-	case wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly:
+	case wire.OpSendMiddle, wire.OpSendLast: // a first packet may be of another sender
 		slot := int(h.lately[key.at()&7])
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false

@@ -161,15 +161,26 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	}
 	if fresh {
 		h.morePeers()
+		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{}
+		h.comesFrom(slot, hdr)
 	}
-	if fresh {
-		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{mac: hdr.Src, port: hdr.SrcPort}
+	h.lately.put(key.short(), slot)
+	begun := h.peers[slot].start
+	why, ok := h.came(now, slot, length, b[hdr.BTH:], hdr.TOS)
+	if ok && h.peers[slot].start != begun { // its sender may be another
+		h.comesFrom(slot, hdr)
+	}
+	return why, ok
+}
+
+// comesFrom notes where packets of a received flow come from: answers go there.
+func (h *Host) comesFrom(slot int, hdr *wire.Header) {
+	if o := &h.origins[slot]; o.mac != hdr.Src || o.port != hdr.SrcPort {
+		o.mac, o.port = hdr.Src, hdr.SrcPort
 		if slot < len(h.replies) {
 			h.replies[slot].Forget()
 		}
 	}
-	h.lately.put(key.short(), slot)
-	return h.came(now, slot, length, b[hdr.BTH:], hdr.TOS)
 }
 
 // dataIntact reports whether the ICRC of a whole data packet is right. Short frames have padding behind it.

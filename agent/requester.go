@@ -192,12 +192,16 @@ const (
 // acknowledge takes an acknowledgement: its PSN, and the syndrome and message sequence number of its AETH.
 func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning {
 	behind := max(r.next, r.high) - r.acked // packets that may be acknowledged
-	if syndrome == wire.SyndromeInvalid {
-		return r.unknown(uint64((psn-uint32(r.acked))&psnMask) < behind)
-	}
-	nak := syndrome == wire.SyndromeNAK
-	if !nak {
+	nak := false
+	switch {
+	case wire.IsACK(syndrome):
 		psn++
+	case syndrome == wire.SyndromeNAK:
+		nak = true
+	case syndrome == wire.SyndromeInvalid:
+		return r.unknown(uint64((psn-uint32(r.acked))&psnMask) < behind)
+	default:
+		return nothing
 	}
 	more := uint64((psn - uint32(r.acked)) & psnMask)
 	upTo, messages := r.acked+more, uint32(0)

@@ -65,6 +65,9 @@ func TestWhatAcknowledgementsMean(t *testing.T) {
 		{"a NAK again", at(5), wire.SyndromeNAK, first, goBack, 5},
 		{"a NAK for what was acknowledged", at(4), wire.SyndromeNAK, first, nothing, 5},
 		{"a NAK of another epoch", at(6), wire.SyndromeNAK, 7, nothing, 5},
+		{"a NAK of another kind", at(5), 0x63, first, nothing, 5},
+		{"receiver not ready", at(5), 0x2A, first, nothing, 5},
+		{"with credits", at(5), 0x03, first, arrived, 6},
 		{"a packet found no epoch, before any timeout", at(5), wire.SyndromeInvalid, 0, nothing, 5},
 	} {
 		r := newRequester(first, 10, 8, &patient)

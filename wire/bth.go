@@ -108,6 +108,9 @@ const (
 	SyndromeInvalid = 0x61 // invalid request
 )
 
+// IsACK reports whether a syndrome is of an acknowledgement, whatever its credits; else it is a NAK.
+func IsACK(syndrome uint8) bool { return syndrome>>5 == 0 }
+
 // AETH is a view on an acknowledge extended header, AETHLen bytes.
 type AETH []byte
 
