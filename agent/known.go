@@ -59,14 +59,13 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
 		}
-		rest, all := b[bthAt:], h.env.Bytes(f)
-		whole := len(all) == int(f.Len)
+		rest := b[bthAt:]
 		if bth.Extensions() != 0 {
-			rest = all[bthAt:]
+			rest = h.env.Bytes(f)[bthAt:]
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
-		if whole && !h.dataIntact(all, wire.EthernetLen, bthAt) {
+		if h.env.Whole(int(f.Len)) && !h.dataIntact(h.env.Bytes(f), wire.EthernetLen, bthAt) {
 			h.stats.Ports[0].Discards[dataplane.DropBadICRC][prio]++
 			return false, true
 		}

@@ -149,7 +149,7 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 }
 
 func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
-	if len(b) == int(length) && !h.dataIntact(b, hdr.L3, hdr.BTH) {
+	if h.env.Whole(int(length)) && !h.dataIntact(b, hdr.L3, hdr.BTH) {
 		return dataplane.DropBadICRC, false
 	}
 	key := keyFrom(b[hdr.L3:], wire.BTH(b[hdr.BTH:]).DestQP())
@@ -183,7 +183,8 @@ func (h *Host) comesFrom(slot int, hdr *wire.Header) {
 	}
 }
 
-// dataIntact reports whether the ICRC of a whole data packet is right. Short frames have padding behind it.
+// dataIntact reports whether the ICRC of a data packet is right. The world must keep it whole; short frames
+// have padding behind it.
 func (h *Host) dataIntact(b []byte, l3, bth int) bool {
 	end := bth - wire.UDPLen + int(binary.BigEndian.Uint16(b[bth-wire.UDPLen+4:]))
 	return end <= len(b) && end >= bth+wire.BTHLen+wire.ICRCLen && h.sealer.OK(b[l3:end], bth-l3)
@@ -204,7 +205,11 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 	h.np.Data(now, slot, ecn, onWire)
 	h.notice = h.np.Next()
 	psn := bth.PSN()
-	switch p.take(psn, bth.Opcode(), &h.origins[slot].retired) {
+	verdict := inOrder
+	if !p.takeMiddle(psn, bth.Opcode()) {
+		verdict = p.take(psn, bth.Opcode(), &h.origins[slot].retired)
+	}
+	switch verdict {
 	case inOrder:
 		p.frames++
 		p.bytes += uint64(onWire)

@@ -46,6 +46,17 @@ const psnMask = 1<<24 - 1
 // askAgain is after how many more packets a refusal is repeated while the sender does not go back.
 const askAgain = 1024
 
+// takeMiddle takes a packet in the middle of a flow if it is the one that is to come, as most are. If not, take
+// judges it.
+func (r *responder) takeMiddle(psn uint32, opcode uint8) bool {
+	if psn != r.expected || opcode != wire.OpSendMiddle || r.epoch != openEpoch {
+		return false
+	}
+	r.expected = (psn + 1) & psnMask
+	r.refusing = false
+	return true
+}
+
 // take judges a packet. old are the epochs before, which few packets need.
 func (r *responder) take(psn uint32, opcode uint8, old *retired) verdict {
 	if opcode == wire.OpSendFirst || opcode == wire.OpSendOnly {
