@@ -14,7 +14,7 @@ import (
 type ack struct {
 	slot     int32
 	psn      uint32
-	messages uint32 // of a NIC's echo: the number of the flow
+	msn      uint32 // of a NIC's echo: the number of the flow
 	syndrome uint8
 	mark     uint8 // ECN codepoint of the packet, if it is to be told
 	ext      uint8 // what is brought back
@@ -70,12 +70,16 @@ func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.ack
 // queueAck notes what is to be told of the packet whose base transport header is the first of b.
 func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn uint32, b []byte, tos uint8) {
 	q := &h.acks
-	if p.acks == 0 || q.tail-q.head < q.spare {
+	fresh := p.acks == 0 || q.tail-q.head < q.spare
+	if !fresh && p.refusing && syndrome == wire.SyndromeACK {
+		return // what waits asks for the packet that is missing, and acknowledges those before it, too
+	}
+	if fresh {
 		p.lastAck = q.push()
 		p.acks++
 	}
 	a := q.at(p.lastAck)
-	a.slot, a.psn, a.syndrome, a.messages, a.mark, a.ext = int32(slot), psn, syndrome, p.messages, 0, 0
+	a.slot, a.psn, a.syndrome, a.msn, a.mark, a.ext = int32(slot), psn, syndrome, p.msn(), 0, 0
 	if !h.ackEach {
 		return
 	}
@@ -109,7 +113,7 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 		}
 		h.acks.pop()
 		h.peers[slot].acks--
-		h.replies[slot].Put(h.start(f), a.psn, a.syndrome, a.messages, a.mark == h.undetermined, a.mark == wire.CE)
+		h.replies[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE)
 		return true, false
 	}
 	length := ackLen(a.ext)
@@ -125,7 +129,7 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	bth.Encode(wire.OpAcknowledge, false, h.table.Key(int(a.slot)).qp, false, a.psn)
 	bth.SetExtensions(a.ext)
 	bth.SetECNEcho(a.mark == h.undetermined, a.mark == wire.CE)
-	wire.AETH(b[at+wire.BTHLen:]).Encode(a.syndrome, a.messages)
+	wire.AETH(b[at+wire.BTHLen:]).Encode(a.syndrome, a.msn)
 	rest := b[at+wire.BTHLen+wire.AETHLen:]
 	if a.ext&wire.ExtINT != 0 {
 		rest = rest[copy(rest, a.hops[:]):]
@@ -166,42 +170,54 @@ func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 		return dataplane.DropUnknown, false
 	}
 	h.told.put(key.short(), id)
-	if _, ok := h.acked(now, id, b[hdr.BTH:end]); !ok {
+	if _, ok := h.acknowledged(now, id, b[hdr.BTH:end]); !ok {
 		return dataplane.DropUnknown, false
 	}
 	return 0, true
 }
 
-// acked takes a whole acknowledgement of a flow, from the base transport header on. It is
-// not ok if that is of packets that were never sent, or acknowledged long ago. If it is
-// silent, then there is no more to do than before.
-func (h *Host) acked(now units.Time, id int, b []byte) (silent, ok bool) {
+// acknowledged takes a whole acknowledgement of a flow, from the base transport header on. It is
+// not ok if it means nothing. If it is silent, then there is no more to do than before.
+func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) {
 	f := &h.flows[id]
-	bth := wire.BTH(b)
-	nak := wire.AETH(b[wire.BTHLen:]).Syndrome() >= wire.SyndromeNAK
-	upTo := f.packet(bth.PSN())
-	if !nak {
-		upTo++
-	}
-	if upTo < f.acked || upTo > f.next {
+	bth, aeth := wire.BTH(b), wire.AETH(b[wire.BTHLen:])
+	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {
+	case nothing:
 		return false, false
-	}
-	f.acked = upTo
-	if f.packets > 0 && upTo == f.packets {
+	case complete:
 		h.finish(now, id)
 		return false, true
+	case forgotten:
+		h.beginAnew(now, id)
+		return false, true
+	case arrived:
+		if f.listens {
+			h.tellRP(now, f, bth, bth.Extensions(), b[wire.BTHLen+wire.AETHLen:])
+		}
+		h.goOn(now, id)
+		return !h.reschedule(now, id) && !f.listens, true
 	}
-	if nak {
-		f.rewind(upTo)
-		f.awaiting = false
-	} else if f.listens && upTo > 0 {
-		h.tellRP(now, f, bth, bth.Extensions(), b[wire.BTHLen+wire.AETHLen:], upTo-1)
-		h.openWindow(now, id)
-	} else {
-		return !h.reschedule(now, id), true
+	return !h.reschedule(now, id), true
+}
+
+// beginAnew sends a flow from its first packet on again, because the receiver has lost it.
+func (h *Host) beginAnew(now units.Time, id int) {
+	f := &h.flows[id]
+	if f.spec.FixedPSN || !f.requester.beginAnew(h.drawPSN(now), &h.patience) {
+		h.giveUp(now, id, ErrForgotten)
+		return
 	}
 	h.reschedule(now, id)
-	return false, true
+}
+
+// goOn lets a flow go on that had to wait for an acknowledgement, if it has more to send.
+func (h *Host) goOn(now units.Time, id int) {
+	f := &h.flows[id]
+	if !f.awaiting || h.blocked(f) {
+		return
+	}
+	f.awaiting = false
+	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
 }
 
 // intact reports whether the ICRC of an acknowledgement is right; id is that of its
@@ -221,52 +237,19 @@ func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 	return true
 }
 
-// tellRP hands an acknowledgement to the flow's reaction point.
-func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []byte, packet uint64) {
-	a := &h.ack
-	*a = ratelimit.Ack{Packet: packet, Next: f.next, CE: bth.BECN(), UE: bth.FECN()}
+// tellRP hands an acknowledgement of new packets to the flow's reaction point.
+func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []byte) {
+	a, packet := &h.ack, f.acked-1
+	before := f.earlier - uint64(f.first) // makes numbers that go on where an earlier epoch ended
+	*a = ratelimit.Ack{Packet: packet + before, Next: f.next + before, CE: bth.BECN(), UE: bth.FECN()}
 	if ext&wire.ExtINT != 0 {
 		a.Hops = wire.INT(rest[:wire.INTLen])
 		rest = rest[wire.INTLen:]
 	}
 	if ext&wire.ExtStamp != 0 {
 		if left := units.Time(binary.BigEndian.Uint64(rest)); left > 0 && left < now {
-			a.RTT = now - left - h.config.Link.Rate.Serialize(units.Size(h.onWire(f, packet)))
+			a.RTT = now - left - h.config.Link.Rate.Serialize(units.Size(h.onWire(f, packet+1 == f.end)))
 		}
 	}
 	f.acker.Ack(now, a)
-}
-
-// onWire is the length of a packet of a flow on the wire.
-func (h *Host) onWire(f *flow, packet uint64) int {
-	payload := h.config.Payload
-	if f.packets > 0 && packet == f.packets-1 {
-		payload = int(f.lastSize)
-	}
-	return h.config.Link.WireBytes(max(int(f.headers)+payload+wire.ICRCLen, wire.MinFrameLen))
-}
-
-// full reports whether the flow has a window's bytes under way.
-func (h *Host) full(f *flow) bool {
-	if f.windower == nil {
-		return false
-	}
-	return units.Size(f.next-f.acked)*units.Size(f.gapBytes) >= f.windower.Window()
-}
-
-// openWindow lets a flow go on that had to wait for an acknowledgement, if it
-// has more to send and the window allows.
-func (h *Host) openWindow(now units.Time, id int) {
-	f := &h.flows[id]
-	if !f.awaiting || f.packets > 0 && f.next == f.packets || h.full(f) {
-		return
-	}
-	f.awaiting = false
-	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
-}
-
-// packet returns the number of the packet that a sequence number means: the
-// last one sent with these lower 24 bits.
-func (f *flow) packet(psn uint32) uint64 {
-	return f.next - uint64((uint32(f.next)-psn)&psnMask)
 }

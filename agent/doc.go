@@ -2,12 +2,20 @@
 // RoCEv2 packets, each at the rate its reaction point allows, and receives
 // them, notifying their senders as its notification point says.
 //
-// A flow is known by the addresses of both ends and by one queue pair number,
-// which both ends use, so that a CNP can name the flow by the pair it came from.
-// A packet carries a sequence number; one out of order is answered with a NAK,
-// and the sender goes back to it. A flow of limited size ends when its last
-// packet is acknowledged. Flows may also be messages on permanent connections
-// that share a reaction point.
+// A flow is a reliable connection. It is known by the addresses of both ends and by one queue
+// pair number, which both ends use, so that a CNP can name the flow by the pair it came from. The
+// sender's half of it is the requester, the receiver's the responder:
+//
+//	flow.go → packet.go → transmit.go         requester.go: which packet is next, timer, going back
+//	          receive.go (known.go) → ack.go  responder.go: in order or not, what to answer
+//
+// A packet carries a sequence number (PSN). One out of order is answered with a NAK, and the sender
+// goes back to the packet that is missing (go-back-N). A flow of limited size ends when its last
+// packet is acknowledged, or its sender gives up, with a reason. Flows may also be messages on
+// permanent connections that share a reaction point.
+//
+// There is no exchange before the first packet, which begins an epoch. So either end may be
+// started again at any time: nothing that is left of an earlier epoch counts.
 //
 // What waits to be sent are numbers, not frames: a frame is made when the port
 // takes it, so that a pause or a long queue costs no buffers. The order at the

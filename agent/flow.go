@@ -1,15 +1,12 @@
 package agent
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"photon/dataplane"
 	"photon/flowtable"
-	"photon/internal/memory"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -29,6 +26,11 @@ type FlowSpec struct {
 	Weight  int // frames per turn when flows wait for the port, 1 to ratelimit.MaxWeight; 0: 1
 	Tenant  int // of the host's, from 1: shares its cap and its turns; 0: of none
 
+	// PSN is the first packet's, if it is fixed; else the host draws one. A pair whose flow has a
+	// fixed one must not be used for another before the receiver has forgotten the first.
+	PSN      uint32
+	FixedPSN bool
+
 	// Shared makes flows messages: those of a host with the same number, other
 	// than 0, are behind one reaction point, which has a permanent connection to
 	// each peer. Messages of a connection go one after the other, and switches
@@ -39,8 +41,9 @@ type FlowSpec struct {
 // Result tells of a flow that ended.
 type Result struct {
 	FlowSpec
+	Why      error      // the sender gave up; nil: all of the flow has arrived
 	FirstBit units.Time // when its first packet left
-	End      units.Time // when its last acknowledgement came
+	End      units.Time // when its last acknowledgement came, or the sender gave up
 	Frames   uint64     // data frames sent, repetitions included
 	Bytes    uint64     // of them on the wire
 	Repeated uint64     // of the frames, sent again
@@ -50,22 +53,18 @@ type Result struct {
 // FCT is the flow completion time: first bit out to last acknowledgement in.
 func (r Result) FCT() units.Time { return r.End - r.FirstBit }
 
-// flow is what a sender knows of a flow, beside what every packet needs.
+// flow is what a sender knows of a flow: how it is paced, and its connection. What
+// acknowledgements need is in the first line of the cache.
 type flow struct {
-	// What acknowledgements need is in the first line of the cache.
-	*sending
 	rp       ratelimit.RP
 	limit    units.Rate // of spec
-	packets  uint64     // in all; 0: no end
-	acked    uint64     // all packets before it arrived
 	gapBytes uint16     // length on the wire of the packet sent last: it makes the gap to the next
 	prio     uint8
-	awaiting bool // all sent, or the window is full; a timer runs until an acknowledgement comes
-	apart    bool // a message, or it has a window: there is more to look at
 	active   bool
+	apart    bool // a message, or it has a window: there is more to look at
 	listens  bool // there is an acker
+	requester
 
-	repeated uint64             // packets sent again
 	lasts    uint64             // times that the last packet was sent
 	lastSize int32              // payload of the last packet
 	begun    bool               // a message whose start has come,
@@ -80,87 +79,34 @@ type flow struct {
 	more     []byte     // of headers that are longer than usual
 }
 
-// sending is what every packet of a flow needs. It lies beside the flow's timer,
-// and is with it two cache lines: with many flows each line is one that the
-// processor has to wait for.
-//
-// The packet sequence number on the wire is the lower 24 bits of a packet's number.
-type sending struct {
-	head [headNear]byte
-	next uint64     // packet to send next
-	base units.Time // departure time of the packet sent last
-	gap  units.Time // to the next packet, while the reaction point is steady; 0: it must be asked
-	// How many packets may be sent that are like all others: full, in the middle,
-	// of a flow that waits for nothing, behind another such packet. Only for others
-	// is there anything to look at in the flow.
-	plain   uint32
-	l3, bth uint8 // offsets in the headers
-	headers uint8 // their length
-	_       uint8
-}
-
-// headNear is how many bytes of the headers lie beside the timer: all of RoCEv2
-// over IPv4.
-const headNear = 64
-
-// mostPlain is how many plain packets are allowed at a time.
-const mostPlain = 1 << 30
-
-// frames is how many packets were sent, repetitions included.
-func (f *flow) frames() uint64 { return f.next + f.repeated }
-
-// rewind goes back to a packet that was sent.
-func (f *flow) rewind(to uint64) {
-	f.repeated += f.next - to
-	f.next = to
-	f.plain = 0
-}
-
 // bytes is how much of the flow was sent, on the wire.
 func (h *Host) bytes(f *flow) uint64 {
 	if f.lasts == 0 {
-		return f.frames() * uint64(h.onWire(f, 0))
+		return f.frames() * uint64(h.onWire(f, false))
 	}
-	return (f.frames()-f.lasts)*uint64(h.onWire(f, 0)) + f.lasts*uint64(h.onWire(f, f.packets-1))
+	return (f.frames()-f.lasts)*uint64(h.onWire(f, false)) + f.lasts*uint64(h.onWire(f, true))
 }
 
-// keepGap notes the gap to the next packet if the reaction point is steady, and
-// that it is to be asked if not.
-func (f *flow) keepGap(now units.Time) {
-	f.gap = 0
-	if f.apart {
-		return
+// onWire is the length of a packet of a flow on the wire: of the last, or of any other.
+func (h *Host) onWire(f *flow, last bool) int {
+	payload := h.config.Payload
+	if last {
+		payload = int(f.lastSize)
 	}
-	if s, ok := f.rp.(ratelimit.Steady); ok && s.Steady() {
-		f.gap = f.rate(now).Serialize(units.Size(f.gapBytes))
-	}
+	return h.config.Link.WireBytes(max(int(f.headers)+payload+wire.ICRCLen, wire.MinFrameLen))
 }
-
-// soon fetches what the next packets of flows will need besides their timers: the
-// headers, and reaction points that must be asked. These are behind a pointer,
-// which is read one call later: by then it has come.
-func (h *Host) soon(flows []int32) {
-	for _, id := range h.warming {
-		memory.Prefetch(pointer(h.flows[id].rp), 1)
-	}
-	h.warming = h.warming[:0]
-	for _, id := range flows {
-		s := h.pacer.Beside(int(id))
-		memory.Prefetch(unsafe.Pointer(s), 1)
-		if s.gap == 0 || s.plain == 0 {
-			memory.Prefetch(unsafe.Pointer(&h.flows[id]), 1)
-			h.warming = append(h.warming, id)
-		}
-	}
-}
-
-// headMax is the length of all headers of a data packet.
-const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wire.StampLen
 
 // Errors of AddFlow.
 var (
 	ErrFull      = errors.New("agent: no room for another flow")
-	ErrDuplicate = errors.New("agent: the queue pair to that peer is in use")
+	ErrDuplicate = errors.New("agent: the queue pair is in use")
+	ErrSelf      = errors.New("agent: the flow would be to the host's own address")
+)
+
+// Why a sender gives up.
+var (
+	ErrNoAnswer  = errors.New("agent: the receiver does not answer")
+	ErrForgotten = errors.New("agent: the receiver has lost the connection")
 )
 
 // checkSpec says what is wrong with a flow, in one line.
@@ -179,6 +125,12 @@ func (h *Host) checkSpec(spec *FlowSpec) error {
 	}
 	if spec.Tenant < 0 || spec.Tenant > len(h.config.Tenants) {
 		return fmt.Errorf("agent: there is no tenant %d", spec.Tenant)
+	}
+	if spec.PSN > psnMask {
+		return fmt.Errorf("agent: PSN %d has more than 24 bits", spec.PSN)
+	}
+	if spec.Peer == h.config.IP {
+		return fmt.Errorf("%w: %v", ErrSelf, spec.Peer)
 	}
 	if spec.Peer.Is4() != h.config.IP.Is4() {
 		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
@@ -205,23 +157,28 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		spec.DSCP = h.config.DataDSCP
 	}
 	prio := h.config.DSCP[spec.DSCP]
-	*f = flow{sending: h.pacer.Beside(id), spec: spec, limit: spec.Limit, active: true, prio: prio, more: f.more[:0]}
+	*f = flow{spec: spec, limit: spec.Limit, active: true, prio: prio, more: f.more[:0]}
+	f.sending = h.pacer.Beside(id)
 	*f.sending = sending{}
 	if start := max(now, spec.Start); spec.Shared != 0 {
 		h.join(f, start)
 	} else {
 		f.rp = h.takeRP(prio)
-		f.start(start)
+		f.startRP(start)
 	}
 	f.acker, _ = f.rp.(ratelimit.Acker)
 	f.windower, _ = f.rp.(ratelimit.Windower)
 	f.listens = f.acker != nil
 	f.apart = f.shared != nil || f.windower != nil
-	if spec.Size > 0 {
-		full := units.Size(h.config.Payload)
-		f.packets = uint64((spec.Size + full - 1) / full)
-		f.lastSize = int32(spec.Size - units.Size(f.packets-1)*full)
+	psn, packets := spec.PSN, units.Size(0)
+	if !spec.FixedPSN {
+		psn = h.drawPSN(now)
 	}
+	if full := units.Size(h.config.Payload); spec.Size > 0 {
+		packets = (spec.Size + full - 1) / full
+		f.lastSize = int32(spec.Size - (packets-1)*full)
+	}
+	f.requester.start(psn, uint64(packets))
 	h.encodeHead(f, id)
 	h.pacer.Join(id, max(1, spec.Weight), spec.Tenant-1)
 	h.pacer.Wait(id, f.prio, max(now, spec.Start))
@@ -230,9 +187,9 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	return id, nil
 }
 
-// start tells the reaction point that its flow begins. One that never changes
+// startRP tells the reaction point that its flow begins. One that never changes
 // its rate is held at the first by a limit.
-func (f *flow) start(at units.Time) {
+func (f *flow) startRP(at units.Time) {
 	s, ok := f.rp.(ratelimit.Starter)
 	switch {
 	case f.spec.Begin == 0:
@@ -247,37 +204,19 @@ func (f *flow) start(at units.Time) {
 	}
 }
 
-// encodeHead prepares the headers of a full packet in the middle of the flow.
-func (h *Host) encodeHead(f *flow, id int) {
-	port := f.spec.SrcPort
-	if port == 0 {
-		by := f.spec.QP
-		if f.shared != nil {
-			by = f.spec.Shared
-		}
-		port = 0xC000 | uint16(by^by>>14)&0x3FFF // the dynamic range, as RoCEv2 NICs do
+// psnStep is 2^24 by the golden ratio.
+const psnStep = 10368889
+
+// drawPSN draws the first PSN of an epoch. Those of a host follow each other by the golden ratio of
+// their range, so that each is far from the ones before it: what is left of another flow in the
+// network is not taken for this one's.
+func (h *Host) drawPSN(now units.Time) uint32 {
+	if h.epochs == 0 {
+		h.psn = uint32(((h.config.Seed ^ uint64(now)) * 0x9E3779B97F4A7C15) >> 40)
 	}
-	r := wire.RoCE{DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer, TOS: f.spec.DSCP<<2 | h.config.Carry.ECT, SrcPort: port}
-	ext := h.config.Carry.Extensions()
-	tag := 0
-	if h.config.Carry.Tag {
-		tag = wire.CNTagLen
-	}
-	var head [headMax]byte
-	f.bth = uint8(tag + r.Encode(head[tag:], wire.BTHLen+wire.ExtensionsLen(ext)+h.config.Payload+wire.ICRCLen))
-	if h.config.Carry.Tag {
-		copy(head[:12], head[tag:])
-		binary.BigEndian.PutUint16(head[12:], wire.TypeCNTag)
-		binary.BigEndian.PutUint16(head[14:], uint16(id))
-	}
-	bth := wire.BTH(head[f.bth:])
-	bth.Encode(wire.OpSendMiddle, false, f.spec.QP, h.config.Carry.Ack, 0)
-	bth.SetExtensions(ext)
-	f.l3 = uint8(tag + wire.EthernetLen)
-	f.headers = f.bth + uint8(wire.BTHLen+wire.ExtensionsLen(ext))
-	if n := copy(f.head[:], head[:]); n < int(f.headers) { // behind the headers are zeros
-		f.more = append(f.more, head[n:f.headers]...)
-	}
+	psn := (h.psn + h.epochs*psnStep) & psnMask
+	h.epochs++
+	return psn
 }
 
 // StopFlow ends a flow whether it is complete or not.
@@ -311,14 +250,33 @@ func (h *Host) takeRP(prio uint8) ratelimit.RP {
 
 // finish ends a flow whose last packet was acknowledged.
 func (h *Host) finish(now units.Time, id int) {
-	f := &h.flows[id]
-	r := Result{FlowSpec: f.spec, FirstBit: f.firstBit, End: now, Frames: f.frames(), Bytes: h.bytes(f), Repeated: f.repeated, Notified: f.notified}
-	h.done = append(h.done, r)
+	r := h.result(now, id, nil)
 	bucket, _ := slices.BinarySearch(dataplane.FCTBounds[:], r.FCT())
 	h.stats.FCTs[bucket]++
 	h.stats.FCTSum = h.stats.FCTSum.Add(r.FCT())
 	h.stats.FlowsDone++
 	h.StopFlow(now, id)
+}
+
+// giveUp ends a flow that gets nowhere.
+func (h *Host) giveUp(now units.Time, id int, why error) {
+	f := &h.flows[id]
+	if n := f.acked - uint64(f.first); n > 0 {
+		why = fmt.Errorf("%w: %d packets had arrived before", why, n)
+	}
+	h.result(now, id, why)
+	h.StopFlow(now, id)
+}
+
+// result notes how a flow ended.
+func (h *Host) result(now units.Time, id int, why error) Result {
+	f := &h.flows[id]
+	r := Result{
+		FlowSpec: f.spec, Why: why, FirstBit: f.firstBit, End: now,
+		Frames: f.frames(), Bytes: h.bytes(f), Repeated: f.repeated, Notified: f.notified,
+	}
+	h.done = append(h.done, r)
+	return r
 }
 
 // TakeResults returns the flows that ended since the last call. The slice is
@@ -348,7 +306,10 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 	if f.sending == nil { // the slot was never taken
 		return FlowState{}
 	}
-	s := FlowState{Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Bytes: h.bytes(f), Notified: f.notified, FirstBit: f.firstBit}
+	s := FlowState{
+		Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Bytes: h.bytes(f), Notified: f.notified,
+		FirstBit: f.firstBit,
+	}
 	if f.active {
 		s.Rate = f.rate(now)
 		s.Limited = f.limited(now, h.config.Link.Rate)

@@ -33,7 +33,12 @@ type Config struct {
 	NPDelay     units.Time // from the decision to send a CNP until it is ready to leave; 0: none
 	PauseDelay  units.Time // from the arrival of a PFC frame until the port obeys it; 0: none
 	Period      units.Time // of notifications: a flow takes one in each, at most, and none before it has sent; 0: all
-	AckTimeout  units.Time // from the last packet of a flow until it is sent again
+
+	// Of the flows that it sends, which are reliable connections.
+	AckEvery   int        // packets from one that asks to be acknowledged to the next, beside the last; 0: only that
+	AckTimeout units.Time // without progress, until packets are sent again; each time in a row it doubles
+	Retries    int        // in a row without progress, before a flow gives up; 0: 7, the most of real queue pairs
+	Seed       uint64     // of first packet sequence numbers; hosts that may be started again each need another
 
 	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
 	Senders   int                // most flows that are sent at a time
@@ -48,6 +53,26 @@ type Config struct {
 
 	NP    cnp.NP                             // for Receivers flows
 	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
+}
+
+// Bounds of what a flow's reliability may be configured to. The longest timeout is that of real queue
+// pairs, 4.096 us * 2^31.
+const (
+	MostTimeout  = 8796 * units.Second
+	MostAckEvery = 1 << 16
+	MostRetries  = 100
+)
+
+// patience is how the host's senders deal with losses.
+func (c *Config) patience() patience {
+	p := patience{every: uint64(c.AckEvery), timeout: c.AckTimeout, retries: uint8(c.Retries)}
+	if p.every == 0 {
+		p.every = askAnyway
+	}
+	if p.retries == 0 {
+		p.retries = 7
+	}
+	return p
 }
 
 // Check says what is wrong with the configuration, in one line.
@@ -67,8 +92,12 @@ func (c *Config) Check() error {
 		return fmt.Errorf("notification period %v must not be negative", c.Period)
 	case c.Elastic && len(c.Tenants) > 0:
 		return errors.New("an elastic host has no tenants")
-	case c.AckTimeout <= 0:
-		return fmt.Errorf("acknowledgement timeout %v must be positive", c.AckTimeout)
+	case c.AckTimeout <= 0 || c.AckTimeout > MostTimeout:
+		return fmt.Errorf("acknowledgement timeout %v must be positive, and at most %v", c.AckTimeout, MostTimeout)
+	case c.AckEvery < 0 || c.AckEvery > MostAckEvery:
+		return fmt.Errorf("an acknowledgement of every %d packets: from 0 (only of the last) to %d", c.AckEvery, MostAckEvery)
+	case c.Retries < 0 || c.Retries > MostRetries:
+		return fmt.Errorf("%d retries: from 1 to %d", c.Retries, MostRetries)
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
 	}
@@ -161,6 +190,11 @@ type seldom struct {
 	done    []Result
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
+
+	punctual punctual
+	patience patience
+	psn      uint32 // the first that was drawn
+	epochs   uint32 // that were begun
 }
 
 var _ dataplane.Server = (*Host)(nil)
@@ -232,6 +266,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip4: notIPv4,
 		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
 	}
+	h.patience = c.patience()
 	if c.IP.Is4() {
 		h.ip4 = uint64(le32(c.IP[12:16]))
 	}

@@ -54,7 +54,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	bth := q.BTH()
 	key := newShortKey(q.Src4(), bth.DestQP())
 	switch bth.Opcode() {
-	case wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly:
+	case wire.OpSendMiddle, wire.OpSendLast: // a first packet may be of another sender
 		slot := int(h.lately[key.at()&7])
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
@@ -65,6 +65,10 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
+		if h.env.Whole(int(f.Len)) && !h.dataIntact(h.env.Bytes(f), wire.EthernetLen, bthAt) {
+			h.stats.Ports[0].Discards[dataplane.DropBadICRC][prio]++
+			return false, true
+		}
 		if drop, ok := h.came(now, slot, f.Len, rest, q.TOS()); !ok {
 			h.stats.Ports[0].Discards[drop][prio]++
 			return false, true
@@ -78,7 +82,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
-		if silent, ok = h.acked(now, id, b[bthAt:wire.AckLen]); !ok {
+		if silent, ok = h.acknowledged(now, id, b[bthAt:wire.AckLen]); !ok {
 			h.stats.Ports[0].Discards[dataplane.DropUnknown][prio]++
 			return false, true
 		}

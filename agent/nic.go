@@ -123,20 +123,21 @@ type NIC struct {
 	here   *flowtable.Table[wire.MAC] // addresses of the application
 
 	// Towards the wire.
-	flows   []appFlow
-	byKey   *flowtable.Table[appKey]
-	pacer   *ratelimit.Pacer
-	spare   [pfc.Classes][]ratelimit.RP
-	delayed delayed
-	cells   cells
-	control [pfc.Classes]frames // belong to no flow
-	ready   uint8               // priorities with such frames
-	waiting [pfc.Classes]units.Size
-	queued  int // frames, control included
-	full    int // flows with FlowQueue frames or more
-	held    bool
-	since   units.Time
-	drains  bool
+	flows    []appFlow
+	byKey    *flowtable.Table[appKey]
+	pacer    *ratelimit.Pacer
+	spare    [pfc.Classes][]ratelimit.RP
+	delayed  delayed
+	punctual punctual
+	cells    cells
+	control  [pfc.Classes]frames // belong to no flow
+	ready    uint8               // priorities with such frames
+	waiting  [pfc.Classes]units.Size
+	queued   int // frames, control included
+	full     int // flows with FlowQueue frames or more
+	held     bool
+	since    units.Time
+	drains   bool
 
 	// Towards the application.
 	peers   []appPeer

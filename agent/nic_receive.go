@@ -216,6 +216,6 @@ func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	f.rp.Notify(now, ecn, word)
 	n.stats.RPHandled++
 	if _, waiting := n.pacer.Waiting(id); waiting && !f.awaiting {
-		n.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+		n.pacer.Wait(id, f.prio, f.departure(now, n.pacer))
 	}
 }

@@ -127,7 +127,7 @@ func (n *NIC) unwrap(f *dataplane.Frame, h *wire.Header, a *ack) bool {
 	if ext&^wire.ExtINT != 0 || int(f.Len) < end+wire.IPv4Len+wire.ICRCLen || len(b) == int(f.Len) && !wire.ICRCOK(b[h.L3:], h.BTH-h.L3) {
 		return false
 	}
-	*a = ack{psn: bth.PSN(), messages: bth.DestQP(), mark: h.TOS & 3, ext: ext}
+	*a = ack{psn: bth.PSN(), msn: bth.DestQP(), mark: h.TOS & 3, ext: ext}
 	if ext&wire.ExtINT != 0 {
 		at += copy(a.hops[:], b[at:])
 	}
@@ -193,7 +193,7 @@ func (n *NIC) echo() (f dataplane.Frame, made, stop bool) {
 	to := wire.RoCE{DstMAC: p.there, SrcMAC: p.here, Src: key.here, Dst: key.there, TOS: n.config.ControlDSCP << 2, SrcPort: p.srcPort}
 	at := to.Encode(b, length)
 	bth := wire.BTH(b[at:])
-	bth.Encode(wire.OpShimEcho, false, a.messages, false, a.psn)
+	bth.Encode(wire.OpShimEcho, false, a.msn, false, a.psn)
 	bth.SetExtensions(a.ext)
 	bth.SetECNEcho(n.config.Carry.ECT == wire.ECT1 && a.mark == wire.ECT0, a.mark == wire.CE)
 	rest := b[at+wire.BTHLen:]
@@ -267,7 +267,7 @@ func (n *NIC) schedule(now units.Time, id int) {
 		n.pacer.Wait(id, f.prio, now+echoTimeout)
 		return
 	}
-	n.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+	n.pacer.Wait(id, f.prio, f.departure(now, n.pacer))
 }
 
 // echoTimeout is when frames that nothing was heard of are taken to have arrived,

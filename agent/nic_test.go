@@ -294,6 +294,22 @@ func TestNICDropsOfAFullFlow(t *testing.T) {
 	expect(t, "sent", len(b.transmitAll()), 4*64)
 }
 
+// With `drop` a flow that sends without end takes nothing from another, whose frames leave as if it were alone.
+func TestNICFullFlowStopsNobody(t *testing.T) {
+	b := newBench(t, func(c *agent.NICConfig) { c.HoldFull = false })
+	for range 10 {
+		for range 50 {
+			b.receive(agent.Application, udpFrame(t, 1, 2, 5, 10, dscp26, 100))
+			expect(t, "held", b.env.Held(agent.Application), false)
+		}
+		b.receive(agent.Application, udpFrame(t, 1, 2, 5, 11, dscp26, 100))
+	}
+	expect(t, "waiting", b.nic.Queued(), 64+10)
+	expect(t, "dropped of the flow", b.discards(agent.Application, dataplane.DropFlowQueue), 500-64)
+	expect(t, "sent", len(b.transmitAll()), 64+10)
+	expect(t, "holds", b.stats().NIC.Holds, 0)
+}
+
 // A full table takes no new flow until one has been silent for long; looking for
 // one costs a few looks whatever the table's size.
 func TestNICFlowTableIsBounded(t *testing.T) {

@@ -15,6 +15,7 @@ func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (fille
 	if port == Application {
 		return n.toApplication(now, burst)
 	}
+	n.pacer.Late(n.punctual.served(now))
 	n.expire(now)
 	n.delayed.decide(now, n.config.NP)
 	for filled < len(burst) {
@@ -25,9 +26,11 @@ func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (fille
 		if !ok {
 			break
 		}
+		n.punctual.sent(&n.config.Link, int(f.Len))
 		burst[filled] = f
 		filled++
 	}
+	n.pacer.Late(0) // what comes from the application now is not late
 	n.hold(now)
 	return filled
 }
@@ -131,7 +134,7 @@ func (n *NIC) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 }
 
 // data takes the first frame of the first flow of a class and schedules the
-// flow's next: a gap after this one was due, see Host.sent.
+// flow's next.
 func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	id, due := n.pacer.Pop(int(prio))
 	fl := &n.flows[id]
@@ -164,12 +167,16 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 
 // Next is now while something can be sent, else the next timer.
 func (n *NIC) Next(now units.Time, port int) units.Time {
-	if port == Application {
-		if n.upReady != 0 {
-			return now
-		}
-		return units.Never
+	if port == Wire {
+		return n.punctual.ask(now, n.next(now))
 	}
+	if n.upReady != 0 {
+		return now
+	}
+	return units.Never
+}
+
+func (n *NIC) next(now units.Time) units.Time {
 	paused := n.eg.Paused()
 	pending := n.pacer.Ready() | n.ready
 	next := min(n.pacer.Next(), n.in.Next(now), n.delayed.decision(n.config.NP.Next()), n.delayed.nextPause())

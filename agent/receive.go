@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"encoding/binary"
+
 	"photon/cnp"
 	"photon/dataplane"
 	"photon/flowtable"
@@ -11,26 +13,23 @@ import (
 
 // peer is what a receiver knows of a flow: a line of the cache.
 type peer struct {
-	key      shortKey   // 0: it has none, or there is no such flow
-	seen     units.Time // its last packet
-	expected uint32     // sequence number, 24 bits
-	lastAck  uint32     // place of the last of its acknowledgements in the queue
-	messages uint32
-	acks     uint16 // of its acknowledgements that wait to be sent, at most moreAcks
-	refused  bool   // a NAK was sent for expected
-	frames   uint64 // taken in order
-	bytes    uint64 // of them on the wire
-	marked   uint64
-	cnps     uint64
+	key  shortKey   // 0: it has none, or there is no such flow
+	seen units.Time // its last packet
+	responder
+	lastAck uint32 // place of the last of its acknowledgements in the queue
+	acks    uint16 // of its acknowledgements that wait to be sent, at most moreAcks
+	frames  uint64 // taken in order
+	bytes   uint64 // of them on the wire
+	marked  uint64
 }
 
-// origin is where packets of a flow come from.
+// origin is what few packets of a received flow need: where they come from, and what was before.
 type origin struct {
-	mac  wire.MAC
-	port uint16
+	mac     wire.MAC
+	port    uint16
+	retired retired
+	cnps    uint64
 }
-
-const psnMask = 1<<24 - 1
 
 // Receive takes frames from the wire; all of them end here.
 func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
@@ -150,6 +149,9 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 }
 
 func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
+	if h.env.Whole(int(length)) && !h.dataIntact(b, hdr.L3, hdr.BTH) {
+		return dataplane.DropBadICRC, false
+	}
 	key := keyFrom(b[hdr.L3:], wire.BTH(b[hdr.BTH:]).DestQP())
 	slot, fresh := h.table.Insert(key, now)
 	if slot == flowtable.None {
@@ -159,15 +161,33 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	}
 	if fresh {
 		h.morePeers()
+		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{}
+		h.comesFrom(slot, hdr)
 	}
-	if fresh {
-		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{hdr.Src, hdr.SrcPort}
+	h.lately.put(key.short(), slot)
+	begun := h.peers[slot].start
+	why, ok := h.came(now, slot, length, b[hdr.BTH:], hdr.TOS)
+	if ok && h.peers[slot].start != begun { // its sender may be another
+		h.comesFrom(slot, hdr)
+	}
+	return why, ok
+}
+
+// comesFrom notes where packets of a received flow come from: answers go there.
+func (h *Host) comesFrom(slot int, hdr *wire.Header) {
+	if o := &h.origins[slot]; o.mac != hdr.Src || o.port != hdr.SrcPort {
+		o.mac, o.port = hdr.Src, hdr.SrcPort
 		if slot < len(h.replies) {
 			h.replies[slot].Forget()
 		}
 	}
-	h.lately.put(key.short(), slot)
-	return h.came(now, slot, length, b[hdr.BTH:], hdr.TOS)
+}
+
+// dataIntact reports whether the ICRC of a data packet is right. The world must keep it whole; short frames
+// have padding behind it.
+func (h *Host) dataIntact(b []byte, l3, bth int) bool {
+	end := bth - wire.UDPLen + int(binary.BigEndian.Uint16(b[bth-wire.UDPLen+4:]))
+	return end <= len(b) && end >= bth+wire.BTHLen+wire.ICRCLen && h.sealer.OK(b[l3:end], bth-l3)
 }
 
 // came takes a data packet of the flow of a slot, from the base transport header on.
@@ -185,31 +205,30 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 	h.np.Data(now, slot, ecn, onWire)
 	h.notice = h.np.Next()
 	psn := bth.PSN()
-	switch ahead := (psn - p.expected) & psnMask; {
-	case ahead == 0:
-		p.expected = (psn + 1) & psnMask
-		p.refused = false
+	verdict := inOrder
+	if !p.takeMiddle(psn, bth.Opcode()) {
+		verdict = p.take(psn, bth.Opcode(), &h.origins[slot].retired)
+	}
+	switch verdict {
+	case inOrder:
 		p.frames++
 		p.bytes += uint64(onWire)
-		if op := bth.Opcode(); op == wire.OpSendLast || op == wire.OpSendOnly {
-			p.messages++
-		}
 		if bth.AckRequest() {
 			h.queueAck(p, slot, wire.SyndromeACK, psn, b, tos)
 		}
-	case ahead < 1<<23: // something before it is missing
-		if !p.refused {
-			p.refused = true
+		return 0, true
+	case duplicate: // its acknowledgement may have been lost
+		h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, tos)
+	case tooEarly:
+		if p.refuse(psn) {
 			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, b, tos)
 		}
-		return dataplane.DropSequence, false
-	default: // seen before
-		if bth.AckRequest() {
-			h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, tos)
+	case stranger:
+		if p.refuse(psn) {
+			h.queueAck(p, slot, wire.SyndromeInvalid, psn, b, tos)
 		}
-		return dataplane.DropSequence, false
 	}
-	return 0, true
+	return dataplane.DropSequence, false
 }
 
 // takeCNP lets the reaction point of the flow that the CNP names act, and moves
@@ -302,7 +321,7 @@ func (h *Host) Received(from wire.IP, qp uint32) PeerState {
 	s := PeerState{IP: from, QP: qp}
 	if slot := h.table.Lookup(keyOf(from, qp)); slot != flowtable.None {
 		p := &h.peers[slot]
-		s.Frames, s.Bytes, s.Marked, s.CNPs = p.frames, p.bytes, p.marked, p.cnps
+		s.Frames, s.Bytes, s.Marked, s.CNPs = p.frames, p.bytes, p.marked, h.origins[slot].cnps
 	}
 	return s
 }

@@ -69,7 +69,7 @@ func (h *Host) took(now units.Time, id int, last bool) {
 	case last:
 		h.leave(now, id)
 		return
-	case h.full(f):
+	case h.blocked(f):
 		return
 	}
 	s.ready = append(s.ready, id)

@@ -3,6 +3,7 @@ package agent
 import (
 	"container/heap"
 	"errors"
+	"fmt"
 	"slices"
 
 	"photon/units"
@@ -25,9 +26,13 @@ const (
 	Done    // its last packet was acknowledged
 	Stopped // ended before that, by its order or by hand
 	Refused // the host could not take it up; Why says why
+	Failed  // the host gave up; Why says why
 )
 
-var stageNames = [...]string{"pending", "running", "done", "stopped", "refused"}
+var stageNames = [...]string{"pending", "running", "done", "stopped", "refused", "failed"}
+
+// StageNames are all of them.
+func StageNames() []string { return slices.Clone(stageNames[:]) }
 
 func (s Stage) String() string { return stageNames[s] }
 
@@ -36,9 +41,9 @@ type Ordered struct {
 	ID uint64 // from 1, in the order in which flows were ordered
 	Order
 	Stage    Stage
-	Why      error      // of Refused
+	Why      error      // of Refused and Failed
 	FirstBit units.Time // when its first packet left; 0: none has
-	End      units.Time // of Done and Stopped
+	End      units.Time // of those that ended
 	Frames   uint64     // data frames sent, repetitions included
 	Bytes    uint64     // of them on the wire
 	Allowed  units.Rate // by the reaction point, the flow's own limit included; of Running
@@ -86,6 +91,7 @@ type Traffic struct {
 	nextQP  uint32
 	forgot  uint64
 	refused uint64
+	failed  uint64
 }
 
 type order struct {
@@ -117,7 +123,7 @@ func NewTraffic(h *Host, keep int) *Traffic {
 // flow of this host uses. What is wrong with any of them is an error, and none
 // is ordered.
 func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) {
-	if err := t.Check(orders); err != nil {
+	if err := t.Check(now, orders); err != nil {
 		return 0, err
 	}
 	first = t.last + 1
@@ -139,14 +145,33 @@ func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) 
 	return first, nil
 }
 
-// Check says what is wrong with orders, in one line.
-func (t *Traffic) Check(orders []Order) error {
+// Check says what is wrong with orders, in one line: with one of them, or because a queue pair is in
+// use and will be when another flow is to begin on it.
+func (t *Traffic) Check(now units.Time, orders []Order) error {
+	here := map[peerKey]*Order{}
 	for i := range orders {
-		if err := t.host.checkSpec(&orders[i].FlowSpec); err != nil {
+		o := &orders[i]
+		if err := t.host.checkSpec(&o.FlowSpec); err != nil {
 			return err
 		}
+		if o.QP == 0 { // it gets a free one
+			continue
+		}
+		k := keyOf(o.Peer, o.QP)
+		if j := t.running[k]; j != nil && j.Order.usesPairAt(now, o.Start) {
+			return fmt.Errorf("%w: %d, to %v, by flow %d", ErrDuplicate, o.QP, o.Peer, j.ID)
+		}
+		if before := here[k]; before != nil && before.usesPairAt(before.Start, o.Start) {
+			return fmt.Errorf("%w: %d, to %v, by another flow of the same order", ErrDuplicate, o.QP, o.Peer)
+		}
+		here[k] = o
 	}
 	return nil
+}
+
+// usesPairAt reports whether a flow that is there at one time is certain to be so at another.
+func (o *Order) usesPairAt(now, then units.Time) bool {
+	return then <= now || o.Size == 0 && (o.Stop == 0 || o.Stop > then)
 }
 
 // Step takes up the flows whose start is near, stops those whose stop has come,
@@ -157,10 +182,13 @@ func (t *Traffic) Step(now units.Time) {
 		k := keyOf(r.Peer, r.QP)
 		if j := t.running[k]; j != nil {
 			delete(t.running, k)
-			j.FirstBit, j.End, j.Frames = r.FirstBit, r.End, r.Frames
-			s := t.host.Flow(now, j.slot) // its slot is as it left it until another flow is added
-			j.Bytes, j.Notified = s.Bytes, s.Notified
-			t.end(j, Done)
+			j.FirstBit, j.End, j.Frames, j.Bytes, j.Notified, j.Why = r.FirstBit, r.End, r.Frames, r.Bytes, r.Notified, r.Why
+			if r.Why == nil {
+				t.end(j, Done)
+			} else {
+				t.failed++
+				t.end(j, Failed)
+			}
 		}
 	}
 	for len(t.stops) > 0 && t.stops[0].at <= now {
@@ -293,6 +321,9 @@ func (t *Traffic) TakeEnded() []Ordered {
 func (t *Traffic) Counts() (pending, running int, refused, forgotten uint64) {
 	return t.waiting, len(t.running), t.refused, t.forgot
 }
+
+// Failed is how many flows the host gave up in all.
+func (t *Traffic) Failed() uint64 { return t.failed }
 
 // timed is an order that something happens to at a time.
 type timed struct {

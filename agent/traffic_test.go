@@ -98,12 +98,12 @@ func TestOrderedFlowsAreStopped(t *testing.T) {
 // itself is not ordered at all, nor is what was ordered with it.
 func TestOrdersAreRefused(t *testing.T) {
 	p, tr := newTraffic(t, 1000, func(c *agent.Config) { c.Senders = 2 })
-	twice := to2(0, 0)
-	twice.QP = 7
-	if _, err := tr.Add(0, []agent.Order{twice, twice, to2(0, 0), to2(0, 0)}); err != nil {
+	first, second := to2(units.GB, 0), to2(units.GB, 30*ms) // it may have ended by then
+	first.QP, second.QP = 7, 7
+	if _, err := tr.Add(0, []agent.Order{first, second, to2(0, 0), to2(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	p.run(ms)
+	p.run(31 * ms)
 	want := []error{nil, agent.ErrDuplicate, nil, agent.ErrFull}
 	for i, o := range tr.List(p.Now(), 0, 10) {
 		if !errors.Is(o.Why, want[i]) || (o.Stage == agent.Refused) != (want[i] != nil) {
@@ -115,6 +115,68 @@ func TestOrdersAreRefused(t *testing.T) {
 	}
 	if _, err := tr.Add(p.Now(), []agent.Order{to2(1, 0), to2(-1, 0)}); err == nil || len(tr.List(p.Now(), 4, 10)) != 0 {
 		t.Error(err)
+	}
+}
+
+// A queue pair that is in use, and will be, is refused at once, and so is the host's own address: neither
+// could ever work.
+func TestOrdersThatCannotWork(t *testing.T) {
+	p, tr := newTraffic(t, 1000, nil)
+	on := func(qp int, size units.Size, start, stop units.Time) agent.Order {
+		o := to2(size, start)
+		o.QP, o.Stop = uint32(qp), stop
+		return o
+	}
+	if _, err := tr.Add(0, []agent.Order{on(7, 0, 0, 0), on(8, units.GB, 0, 0), on(9, 0, 0, 10*ms)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(ms)
+	self := to2(1000, 0)
+	self.Peer = ip(1)
+	for name, c := range map[string]struct {
+		orders []agent.Order
+		want   error
+	}{
+		"in use":                                {[]agent.Order{on(7, 1000, 0, 0)}, agent.ErrDuplicate},
+		"in use, without end":                   {[]agent.Order{on(7, 1000, units.Second, 0)}, agent.ErrDuplicate},
+		"in use, by a flow that ends some time": {[]agent.Order{on(8, 1000, 0, 0)}, agent.ErrDuplicate},
+		"in use until then, perhaps":            {[]agent.Order{on(8, 1000, units.Second, 0)}, nil},
+		"in use until it is stopped":            {[]agent.Order{on(9, 1000, 9*ms, 0)}, agent.ErrDuplicate},
+		"not any more":                          {[]agent.Order{on(9, 1000, 11*ms, 0)}, nil},
+		"twice":                                 {[]agent.Order{on(11, 1000, 0, 0), on(11, 1000, 0, 0)}, agent.ErrDuplicate},
+		"one after the other, the first without end": {[]agent.Order{on(12, 0, 0, 0), on(12, 1000, ms, 0)}, agent.ErrDuplicate},
+		"to itself": {[]agent.Order{self}, agent.ErrSelf},
+	} {
+		if err := tr.Check(p.Now(), c.orders); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if list := tr.List(p.Now(), 3, 10); len(list) != 0 {
+		t.Errorf("%d flows were ordered nevertheless", len(list))
+	}
+}
+
+// A flow to a host that is not there fails, and its state says why; so does one whose receiver goes away.
+func TestFlowsFail(t *testing.T) {
+	p, tr := newTraffic(t, 1000, func(c *agent.Config) { c.AckEvery, c.Retries = 32, 2 })
+	absent := to2(units.MB, 0)
+	absent.Peer = ip(9)
+	if _, err := tr.Add(0, []agent.Order{absent, to2(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(10 * ms)
+	p.wire.drop = func([]byte) bool { return true }
+	p.run(300 * ms)
+	for i, o := range tr.List(p.Now(), 0, 10) {
+		if o.Stage != agent.Failed || !errors.Is(o.Why, agent.ErrNoAnswer) || o.End == 0 || o.FCT() != 0 {
+			t.Errorf("flow %d: %+v", i, o)
+		}
+	}
+	if ended := tr.TakeEnded(); len(ended) != 2 || tr.Failed() != 2 {
+		t.Errorf("%d ended, %d failed", len(ended), tr.Failed())
+	}
+	if st := p.a.Stats(p.Now()); st.FlowsDone != 0 {
+		t.Errorf("%d are counted as done", st.FlowsDone)
 	}
 }
 

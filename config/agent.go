@@ -30,7 +30,9 @@ type Agent struct {
 	CNPDSCP    Value[int]         `yaml:"cnp_dscp"`         // 48
 	AckDSCP    Value[int]         `yaml:"ack_dscp"`         // 48
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
-	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // from a flow's last packet until it is sent again; 67ms
+	AckEvery   Value[int]         `yaml:"ack_every"`        // one packet in so many asks to be acknowledged; 0: the last only; 32
+	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // without progress, until packets are sent again; 67ms
+	Retries    Value[int]         `yaml:"retries"`          // in a row, before a flow fails; 7
 	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
 	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
 	Flows      []Flow             `yaml:"flows"`            // to send
@@ -196,6 +198,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if err := c.checkReceive(); err != nil {
 		return nil, err
 	}
+	if err := c.checkPatience(); err != nil {
+		return nil, err
+	}
 	lossless, err := c.PFC.lossless()
 	if err != nil {
 		return nil, err
@@ -207,7 +212,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	link := c.Port.link(c.Port.rate(reported))
 	n := &AgentNode{Link: link, Config: agent.Config{
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
-		Payload: int(c.Payload.Or(1000)), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
+		Payload:  int(c.Payload.Or(1000)),
+		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Retries: c.Retries.Or(7),
+		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
 		return nil, err
@@ -257,6 +264,20 @@ func (c *Agent) checkReceive() error {
 	return nil
 }
 
+// checkPatience says what is wrong with how losses are dealt with.
+func (c *Agent) checkPatience() error {
+	if n := c.AckEvery; n.V < 0 || n.V > agent.MostAckEvery {
+		return fail(n, "ack_every %d: from 0 (the last packet of a flow only) to %d", n.V, agent.MostAckEvery)
+	}
+	if t := c.AckTimeout; t.IsSet() && (t.V <= 0 || t.V > agent.MostTimeout) {
+		return fail(t, "ack_timeout %v: more than 0s, at most %v", t.V, agent.MostTimeout)
+	}
+	if n := c.Retries; n.IsSet() && (n.V < 1 || n.V > agent.MostRetries) {
+		return fail(n, "retries %d: from 1 to %d", n.V, agent.MostRetries)
+	}
+	return nil
+}
+
 // tenants are what `tenants:` says, and their numbers by name.
 func (c *Agent) tenants() (all []ratelimit.Tenant, names map[string]int, err error) {
 	names = map[string]int{}
@@ -282,6 +303,9 @@ func (c *Agent) flows(n *AgentNode) error {
 	for i, f := range c.Flows {
 		if !f.To.IsSet() {
 			return fail(f.QP, "flow %d does not say where to (`to: 10.0.0.2`)", i+1)
+		}
+		if f.To.V == c.IP.V {
+			return fail(f.To, "a flow to %v, the agent's own address", f.To.V)
 		}
 		if f.To.V.Is4() != c.IP.V.Is4() {
 			return fail(f.To, "a flow from %v to %v mixes IPv4 and IPv6", c.IP.V, f.To.V)
@@ -335,10 +359,18 @@ func MACFor(a wire.IP) wire.MAC { return 0x0200_0000_0000 | wire.MACAt(a[10:])&0
 // Describe prints what is in force, for the operator to see at the start.
 func (n *AgentNode) Describe() []string {
 	c := &n.Config
+	acknowledged := fmt.Sprintf("once in %d packets", c.AckEvery)
+	switch {
+	case c.Carry.Ack || c.AckEvery == 1:
+		acknowledged = "packet by packet"
+	case c.AckEvery == 0:
+		acknowledged = "at their end"
+	}
 	return []string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
 		fmt.Sprintf("address %v, %v, link %v, payload %d B", c.IP, c.MAC, n.Link.Rate, c.Payload),
 		fmt.Sprintf("priority of data %d, of CNPs %d, of acknowledgements %d; PFC obeyed on %08b", c.DSCP[c.DataDSCP], c.DSCP[c.ControlDSCP], c.DSCP[c.AckDSCP], c.Lossless),
-		fmt.Sprintf("%d flows to send, up to %d received", len(n.Flows), c.Receivers),
+		fmt.Sprintf("%d flows to send, up to %d received; acknowledged %s, sent again after %v, given up after %d retries",
+			len(n.Flows), c.Receivers, acknowledged, c.AckTimeout, c.Retries),
 	}
 }

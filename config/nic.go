@@ -36,7 +36,7 @@ type Application struct {
 	Flows     Value[int]        `yaml:"flows"`       // most flows sent at a time; 4096
 	FlowQueue Value[int]        `yaml:"flow_queue"`  // frames of one flow that may wait; 256
 	Queue     Value[int]        `yaml:"queue"`       // frames that may wait in all; 4096
-	Full      Value[string]     `yaml:"full"`        // hold (a flow with a full queue stops the port) or drop (its next frame); hold
+	Full      Value[string]     `yaml:"full"`        // a flow's queue: drop its next frame, or hold the port; by the device, see holds
 	Age       Value[units.Time] `yaml:"age"`         // a flow that is silent for so long makes room for another; 10s
 	Release   Value[units.Time] `yaml:"release"`     // a flow that was not notified for so long sends at line rate again; 2s; 0s: never
 	Period    Value[units.Time] `yaml:"cnp_period"`  // a flow takes one notification in it; the scheme's
@@ -169,6 +169,10 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.Payload.Line, "payload", own)
 	case c.AckTimeout.IsSet():
 		return notHere(c.AckTimeout.Line, "ack_timeout", own)
+	case c.AckEvery.IsSet():
+		return notHere(c.AckEvery.Line, "ack_every", own)
+	case c.Retries.IsSet():
+		return notHere(c.Retries.Line, "retries", own)
 	case c.AckDSCP.IsSet():
 		return notHere(c.AckDSCP.Line, "ack_dscp", own)
 	case c.DataDSCP.IsSet():
@@ -228,8 +232,11 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if s.ControlDSCP, err = dscp(c.CNPDSCP, 48); err != nil {
 		return nil, err
 	}
-	if s.HoldFull, err = choice(a.Full, "full", "hold", "drop"); err != nil {
-		return nil, err
+	s.HoldFull = holds(a.Device.V)
+	if a.Full.IsSet() {
+		if s.HoldFull, err = choice(a.Full, "full", "hold", "drop"); err != nil {
+			return nil, err
+		}
 	}
 	if s.ClearCE, err = choice(a.ECN, "ecn", "clear", "keep"); err != nil {
 		return nil, err
@@ -334,6 +341,14 @@ func choice(v Value[string], key, first, second string) (bool, error) {
 	return false, fail(v, "%s %q: %s or %s", key, v.V, first, second)
 }
 
+// holds reports whether a port of applications is held when a flow's queue is full, if nothing else is
+// said. What is given to memif and vhost-user waits with the program, and is lost by nobody. Behind a
+// tap and a packet socket there is only a ring of the kernel, whose frames are of all flows: one flow would
+// stop the others, and then the kernel would drop whatever comes. Those who send there make good for losses.
+func holds(device string) bool {
+	return !isTap(device) && !strings.HasPrefix(device, "net_af_packet")
+}
+
 func isTap(device string) bool { return strings.HasPrefix(device, "net_tap") }
 
 // errNotHost is returned where a host is asked for and the agent is a NIC.
@@ -344,7 +359,7 @@ func (n *NICNode) Describe() []string {
 	c := &n.Config
 	full, ecn, set, app := "drops its next frame", "kept", "kept", "as fast as the device takes frames"
 	if c.HoldFull {
-		full = "holds the application's port"
+		full = "holds the application's port, other flows' frames too"
 	}
 	if c.ClearCE {
 		ecn = "taken off"

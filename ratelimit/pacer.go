@@ -22,7 +22,8 @@ type PacerWith[T any] struct {
 	ready   uint8 // classes with something in their queue
 	queue   [Classes]ring
 	tenants []tenant
-	_       [16]byte // whole lines of the cache
+	late    units.Time // see Late
+	_       [8]byte    // whole lines of the cache
 }
 
 // Pacer is one with timers only.
@@ -191,6 +192,24 @@ func (p *PacerWith[T]) present(t *tenant, entity int32, now units.Time) {
 	p.append(&p.queue[p.entry[entity].class], &p.ready, entity)
 }
 
+// mostBehind is how many frames a flow, or a tenant with a cap, may make good for: 64 KB of usual ones,
+// as NICs' rate limiters send at once.
+const mostBehind = 64
+
+// Late tells by how much too late the port is served, until it is told again: a world that polls may be.
+// What flows could have sent since they send now, up to mostBehind frames each.
+func (p *PacerWith[T]) Late(by units.Time) { p.late = by }
+
+// After is when the next frame may leave, a gap after one was due (not after it left): waiting for the port
+// costs no rate, up to one gap, nor does a late poll.
+func (p *PacerWith[T]) After(now, due, gap units.Time) units.Time {
+	behind := p.late
+	if gap < behind/mostBehind {
+		behind = mostBehind * gap
+	}
+	return max(now-behind, due.Add(gap))
+}
+
 // Alone does what Turn and Pop do, if the one flow whose time has come is to be served: there
 // are few timers, nobody stands in a queue, and the flow is of no tenant and of one of
 // the classes in open. If not it does nothing, and reports false.
@@ -250,15 +269,14 @@ func (p *PacerWith[T]) serve(q *ring, f int32) {
 }
 
 // Sent tells that a frame of bytes on the wire of a flow left: a tenant with a
-// cap may send its next a gap after this one was allowed (not after it left:
-// waiting for the port costs no rate, up to one gap).
+// cap may send its next a gap after this one was allowed, see After.
 func (p *PacerWith[T]) Sent(now units.Time, flow, bytes int) {
 	of := p.entry[flow].tenant
 	if of == nobody || p.tenants[of].Cap == 0 {
 		return
 	}
 	t := &p.tenants[of]
-	if t.next = max(now, t.next.Add(t.Cap.Serialize(units.Size(bytes)))); t.next == now {
+	if t.next = p.After(now, t.next, t.Cap.Serialize(units.Size(bytes))); t.next <= now {
 		return
 	}
 	for c := range uint8(Classes) {

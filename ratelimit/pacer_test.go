@@ -262,3 +262,19 @@ func TestSetAgainToTheSameTime(t *testing.T) {
 		}
 	}
 }
+
+// A port that is served in time sends no frame before a gap has passed. One that is late makes good for as long as
+// it is, and for no more than so many frames.
+func TestAfter(t *testing.T) {
+	p := NewPacer(1)
+	for _, c := range []struct{ late, due, gap, want units.Time }{
+		{0, 1000, 10, 1010}, {0, 995, 10, 1005}, {0, 900, 10, 1000}, {0, 0, units.Never, units.Never},
+		{50, 960, 10, 970}, {50, 900, 10, 950}, {900, 100, 10, 1000 - 10*mostBehind}, {900, 100, 1, 1000 - mostBehind},
+		{900, 990, 10, 1000}, {50, 0, units.Never, units.Never}, {900, 0, 50, 100},
+	} {
+		p.Late(c.late)
+		if got := p.After(1000, c.due, c.gap); got != c.want {
+			t.Errorf("late by %d, due at %d, gap %d: %d, want %d", c.late, c.due, c.gap, got, c.want)
+		}
+	}
+}

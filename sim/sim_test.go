@@ -94,7 +94,9 @@ func newDumbbell(t *testing.T, name string, trunk units.Time) *dumbbell {
 
 func (d *dumbbell) flow(t *testing.T, from, to, qp int, size units.Size, start units.Time) int {
 	t.Helper()
-	id, err := d.hosts[from].AddFlow(d.Now(), agent.FlowSpec{Peer: ip(to), PeerMAC: mac(to), QP: uint32(qp), Size: size, Start: start})
+	id, err := d.hosts[from].AddFlow(d.Now(), agent.FlowSpec{
+		Peer: ip(to), PeerMAC: mac(to), QP: uint32(qp), Size: size, Start: start, FixedPSN: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

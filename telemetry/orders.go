@@ -31,6 +31,7 @@ type FlowList struct {
 	Pending   int          `json:"pending"`
 	Running   int          `json:"running"`
 	Refused   uint64       `json:"refused"`
+	Failed    uint64       `json:"failed"`
 	Forgotten uint64       `json:"forgotten"` // ended and not listed any more
 	Flows     []FlowStatus `json:"flows"`
 }
@@ -42,18 +43,18 @@ type FlowStatus struct {
 	To        wire.IP `json:"to"`
 	QP        uint32  `json:"qp"`
 	Size      int64   `json:"bytes"` // of payload; 0: until it is stopped
-	State     string  `json:"state"` // pending, running, done, stopped, refused
+	State     string  `json:"state"` // pending, running, done, stopped, refused, failed
 	Start     float64 `json:"start_s"`
 	FirstBit  float64 `json:"first_bit_s"`
 	End       float64 `json:"end_s"` // 0: it has not ended
 	FCT       float64 `json:"fct_s"` // first bit out to last acknowledgement in; 0: not done
 	Rate      int64   `json:"rate_bps"`
-	Allowed   int64   `json:"allowed_bps"` // by the reaction point now
-	Packets   uint64  `json:"packets"`     // sent, repetitions included
-	WireBytes uint64  `json:"wire_bytes"`  // of them, preamble and gap included
-	Notified  uint64  `json:"notified"`    // CNPs and CNMs
-	Limited   bool    `json:"limited"`     // a rate limiter is associated
-	Why       string  `json:"why,omitempty"`
+	Allowed   int64   `json:"allowed_bps"`   // by the reaction point now
+	Packets   uint64  `json:"packets"`       // sent, repetitions included
+	WireBytes uint64  `json:"wire_bytes"`    // of them, preamble and gap included
+	Notified  uint64  `json:"notified"`      // CNPs and CNMs
+	Limited   bool    `json:"limited"`       // a rate limiter is associated
+	Why       string  `json:"why,omitempty"` // it was refused, or failed
 }
 
 // FlowCSV is the head of flows as CSV; Row is a line of it.
@@ -73,7 +74,7 @@ func (f *FlowStatus) Row() []string {
 
 // Table implements Document.
 func (d *FlowList) Table(w io.Writer) {
-	t := newTable("ID", "Group", "To", "QP", "Size", "State", "Start", "FCT", "Rate", "Allowed", "Packets", "CNPs")
+	t := newTable("ID", "Group", "To", "QP", "Size", "State", "Start", "FCT", "Rate", "Allowed", "Packets", "CNPs", "Why")
 	blank := func(empty bool, v string) string {
 		if empty {
 			return "-"
@@ -83,10 +84,11 @@ func (d *FlowList) Table(w io.Writer) {
 	for i := range d.Flows {
 		f := &d.Flows[i]
 		t.row(f.ID, blank(f.Group == "", f.Group), f.To, f.QP, blank(f.Size == 0, units.Size(f.Size).String()), f.State, seconds(f.Start), blank(f.FCT == 0, seconds(f.FCT)),
-			megabits(f.Rate), blank(f.State != "running", megabits(f.Allowed)), f.Packets, f.Notified)
+			megabits(f.Rate), blank(f.State != "running", megabits(f.Allowed)), f.Packets, f.Notified, blank(f.Why == "", f.Why))
 	}
 	t.write(w)
-	fmt.Fprintf(w, "\n%d wait for their start, %d are sent, %d were refused, %d ended and are not listed any more\n", d.Pending, d.Running, d.Refused, d.Forgotten)
+	fmt.Fprintf(w, "\n%d wait for their start, %d are sent, %d were refused, %d failed, ", d.Pending, d.Running, d.Refused, d.Failed)
+	fmt.Fprintf(w, "%d ended and are not listed any more\n", d.Forgotten)
 }
 
 func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) + "s" }

@@ -57,7 +57,7 @@ func busiest(host bool, ports, flows int) *Source {
 	take := s.Snapshot
 	s.Snapshot = func() Snapshot {
 		snap := take()
-		snap.Orders = &FlowCounts{Pending: 1, Running: 2, Refused: 3}
+		snap.Orders = &FlowCounts{Pending: 1, Running: 2, Refused: 3, Failed: 4}
 		snap.Lossless, snap.Watchdog.Detect, snap.Deadlock = 0xFF, units.Second, units.Second
 		one := snap.Stats.Ports[0]
 		for r := range one.Discards {

@@ -34,10 +34,10 @@ type Snapshot struct {
 }
 
 // FlowCounts are how many flows wait for their start and are sent, and how many
-// were refused in all.
+// were refused and failed in all.
 type FlowCounts struct {
 	Pending, Running int
-	Refused          uint64
+	Refused, Failed  uint64
 }
 
 // GapBounds are the bounds of a worker's polling gaps in seconds.

@@ -18,6 +18,19 @@ const (
 	OpShimEcho = 0xC1
 )
 
+// SendOpcode is that of a packet of a SEND, by its place in the message.
+func SendOpcode(first, last bool) uint8 {
+	switch {
+	case first && last:
+		return OpSendOnly
+	case first:
+		return OpSendFirst
+	case last:
+		return OpSendLast
+	}
+	return OpSendMiddle
+}
+
 // BTH is a view on a base transport header, BTHLen bytes.
 type BTH []byte
 
@@ -90,9 +103,13 @@ func (b BTH) SetPSN(psn uint32, ackRequest bool) {
 // AETH syndromes (IBA volume 1, table 45). An acknowledgement carries a credit
 // count of 31, "not used".
 const (
-	SyndromeACK = 0x1F
-	SyndromeNAK = 0x60 // PSN sequence error
+	SyndromeACK     = 0x1F
+	SyndromeNAK     = 0x60 // PSN sequence error
+	SyndromeInvalid = 0x61 // invalid request
 )
+
+// IsACK reports whether a syndrome is of an acknowledgement, whatever its credits; else it is a NAK.
+func IsACK(syndrome uint8) bool { return syndrome>>5 == 0 }
 
 // AETH is a view on an acknowledge extended header, AETHLen bytes.
 type AETH []byte

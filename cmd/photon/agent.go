@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math/rand/v2"
 
 	"github.com/spf13/cobra"
 
@@ -56,6 +57,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 		return bad(err)
 	}
 	envs := w.NewEnvs(1)
+	node.Config.Seed = rand.Uint64() // what is left of an earlier start in the network must not be taken for this one's
 	h, err := agent.New(node.Config, envs[0])
 	if err != nil {
 		return bad(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"photon/agent"
 	"photon/lab/experiment"
 	"photon/scheme"
 	"photon/telemetry"
@@ -34,7 +35,7 @@ var ofArguments = map[string]cobra.CompletionFunc{
 var ofFlags = map[string]cobra.CompletionFunc{
 	"scheme": schemes, "schemes": list(func() []string { return scheme.Names() }),
 	"world": fixed("sim", "dpdk", "both"), "schema": fixed("experiment", "sweep"), "sort": words(top.Orders),
-	"state": list(func() []string { return []string{"pending", "running", "done", "stopped", "refused"} }),
+	"state": list(agent.StageNames),
 	"name":  words(telemetry.Running), "testbed": yamlFiles, "out": folders, "reproduction": folders,
 	"metrics": fixed("off"), "dilation": nothing, "seed": nothing, "rate": nothing, "count": nothing,
 }

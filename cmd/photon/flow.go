@@ -8,9 +8,11 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"photon/agent"
 	"photon/config"
 	"photon/lab/experiment"
 	"photon/telemetry"
@@ -160,8 +162,8 @@ func flowListCommand() *cobra.Command {
 		Short: "Show the flows of a running agent: state, completion time, rate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, s := range states {
-				if !slices.Contains([]string{"pending", "running", "done", "stopped", "refused"}, s) {
-					return bad(fmt.Errorf("--state %s: pending, running, done, stopped or refused", s))
+				if !slices.Contains(agent.StageNames(), s) {
+					return bad(fmt.Errorf("--state %s: one of %s", s, strings.Join(agent.StageNames(), ", ")))
 				}
 			}
 			client, err := at.dial()
@@ -197,7 +199,8 @@ func flowListCommand() *cobra.Command {
 	c.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVar(&group, "group", "", "only the flows of this `name`")
-	c.Flags().StringSliceVar(&states, "state", nil, "only those that are pending, running, done, stopped or refused; several separated by commas")
+	known := strings.Join(agent.StageNames(), ", ")
+	c.Flags().StringSliceVar(&states, "state", nil, "only those that are "+known+"; several separated by commas")
 	return c
 }
 

@@ -20,7 +20,9 @@ import (
 // agents are hosts on one cable, each an agent with a socket.
 type agents struct {
 	t       *testing.T
+	ns      [2]*testnet.Namespace
 	process [2]*process
+	file    [2]string // configuration
 	socket  [2]string
 	results string
 }
@@ -29,8 +31,8 @@ type agents struct {
 func startAgents(t *testing.T, lines string) *agents {
 	t.Helper()
 	a := &agents{t: t, results: filepath.Join(t.TempDir(), "results.csv")}
-	ns := [2]*testnet.Namespace{testnet.New(t, "h0"), testnet.New(t, "h1")}
-	testnet.Veth(t, ns[0], "eth0", ns[1], "eth0")
+	a.ns = [2]*testnet.Namespace{testnet.New(t, "h0"), testnet.New(t, "h1")}
+	testnet.Veth(t, a.ns[0], "eth0", a.ns[1], "eth0")
 	for i := 1; i >= 0; i-- {
 		dir := t.TempDir()
 		a.socket[i] = filepath.Join(dir, "a.sock")
@@ -38,11 +40,11 @@ func startAgents(t *testing.T, lines string) *agents {
 		if i == 0 {
 			text += "results: " + a.results + "\n" + lines
 		}
-		file := filepath.Join(dir, "agent.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		a.file[i] = filepath.Join(dir, "agent.yaml")
+		if err := os.WriteFile(a.file[i], []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		a.process[i] = start(t, ns[i], "agent", "-c", file)
+		a.process[i] = start(t, a.ns[i], "agent", "-c", a.file[i])
 	}
 	return a
 }
@@ -90,12 +92,13 @@ func (a *agents) until(what string, ok func(telemetry.FlowList) bool) {
 
 func inState(n int, state string) func(telemetry.FlowList) bool {
 	return func(d telemetry.FlowList) bool {
+		found := 0
 		for _, f := range d.Flows {
 			if f.State == state {
-				n--
+				found++
 			}
 		}
-		return n == 0
+		return found == n
 	}
 }
 
@@ -166,9 +169,49 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 	}
 }
 
+// A flow to an address that nobody has fails after the retries that it was given, and so does one whose
+// receiver goes away for good; where a receiver is back in time its flow begins anew, and arrives. The
+// list, the log, the metrics and the results say so.
+func TestFlowsFail(t *testing.T) {
+	a := startAgents(t, "ack_timeout: 50ms\nretries: 6\n")
+	a.must("add", "--to", "10.9.0.77", "--to-mac", "02:00:0a:09:00:4d", "--size", "1MB", "--group", "absent")
+	a.must("add", "--to", "10.9.0.2", "--rate", "20Mbps", "--group", "long")
+	a.until("the long flow sends", func(d telemetry.FlowList) bool { return d.Flows[1].Packets > 100 })
+	a.process[1].stop()
+	a.process[1] = start(t, a.ns[1], "agent", "-c", a.file[1])
+	a.until("the flow to nobody failed", inState(1, "failed"))
+	d := a.list()
+	f := d.Flows[0]
+	if f.State != "failed" || !strings.Contains(f.Why, "does not answer") || f.Packets > 1000+6 || d.Failed != 1 {
+		t.Errorf("%+v, %d failed", f, d.Failed)
+	}
+	before := d.Flows[1].Packets
+	a.until("the long flow sends again", func(d telemetry.FlowList) bool {
+		return d.Flows[1].State == "running" && d.Flows[1].Packets > before+100
+	})
+	a.process[1].stop()
+	a.until("the long flow failed", inState(2, "failed"))
+	out := a.must("list", "--state", "failed")
+	if !strings.Contains(out, "the receiver does not answer") || !strings.Contains(out, "2 failed") {
+		t.Errorf("list: %s", out)
+	}
+	if out := a.must("add", "--to", "10.9.0.2", "--qp", "77"); out != "flow 3\n" {
+		t.Errorf("add: %s", out)
+	}
+	atLeast(t, a.process[0].metrics(), 2, "photon_flows_failed_total")
+	a.process[0].stop()
+	if log := a.process[0].log.String(); strings.Count(log, "failed: agent: the receiver does not answer") != 2 {
+		t.Errorf("the log: %s", log)
+	}
+	if b, err := os.ReadFile(a.results); err != nil || strings.Count(string(b), ",failed,") != 2 {
+		t.Errorf("results: %v, %s", err, b)
+	}
+}
+
 // What cannot be done is said in one line that names it.
 func TestFlowsThatCannotBe(t *testing.T) {
 	a := startAgents(t, "")
+	a.must("add", "--to", "10.9.0.2", "--qp", "9")
 	for want, words := range map[string][]string{
 		"IPv4 and IPv6":             {"add", "--to", "fd00::1"},
 		"there is no flow 77":       {"stop", "77"},
@@ -179,6 +222,8 @@ func TestFlowsThatCannotBe(t *testing.T) {
 		"--state gone":              {"list", "--state", "gone"},
 		"nowhere.yaml":              {"add", "-f", "nowhere.yaml"},
 		`no tenant "gold"`:          {"add", "--to", "10.9.0.2", "--tenant", "gold"},
+		"the host's own address":    {"add", "--to", "10.9.0.1"},
+		"in use: 9, to 10.9.0.2":    {"add", "--to", "10.9.0.2", "--qp", "9", "--size", "1MB"},
 		"weight 256: from 1 to 255": {"add", "--to", "10.9.0.2", "--weight", "256"},
 	} {
 		if out, code := a.flow(words...); code == 0 || !strings.Contains(out, want) || strings.Contains(out, "\n") {

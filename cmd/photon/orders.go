@@ -111,7 +111,7 @@ func (o *orders) Order(r telemetry.FlowOrders) (done telemetry.FlowsOrdered, err
 				list[i].Stop += origin
 			}
 		}
-		err = o.traffic.Check(list)
+		err = o.traffic.Check(now, list)
 	})
 	o.adding.Lock()
 	defer o.adding.Unlock()
@@ -156,6 +156,7 @@ func (o *orders) List(after uint64, most int) (d telemetry.FlowList) {
 	o.d.world.Do(func(now units.Time) {
 		list, at = o.traffic.List(now, after, most), now
 		d.Pending, d.Running, d.Refused, d.Forgotten = o.traffic.Counts()
+		d.Failed = o.traffic.Failed()
 	})
 	d.Now = at.Seconds()
 	for i := range list {
@@ -167,7 +168,10 @@ func (o *orders) List(after uint64, most int) (d telemetry.FlowList) {
 // counts are for the metrics.
 func (o *orders) counts() *telemetry.FlowCounts {
 	c := &telemetry.FlowCounts{}
-	o.d.world.DoBriefly(func(units.Time) { c.Pending, c.Running, c.Refused, _ = o.traffic.Counts() })
+	o.d.world.DoBriefly(func(units.Time) {
+		c.Pending, c.Running, c.Refused, _ = o.traffic.Counts()
+		c.Failed = o.traffic.Failed()
+	})
 	return c
 }
 
@@ -231,6 +235,8 @@ func (o *orders) reportOnce() {
 			o.d.log.Infof("flow to %v, queue pair %d: %v in %v", f.Peer, f.QP, f.Size, f.FCT())
 		case f.Stage == agent.Refused:
 			o.d.log.Warnf("flow to %v, queue pair %d, was refused: %v", f.Peer, f.QP, f.Why)
+		case f.Stage == agent.Failed:
+			o.d.log.Warnf("flow to %v, queue pair %d, failed: %v", f.Peer, f.QP, f.Why)
 		}
 		if err := o.results.write(flowStatus(at, f)); err != nil {
 			o.d.log.Warn(err)

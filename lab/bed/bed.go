@@ -67,8 +67,8 @@ type Flows struct {
 
 // Flow is one flow.
 type Flow struct {
-	State     string  // pending, running, done, stopped, refused
-	Why       string  // it was refused
+	State     string  // pending, running, done, stopped, refused, failed
+	Why       string  // it was refused, or failed
 	End       float64 // seconds of the agent; 0: it has not ended
 	Packets   uint64  // sent, repetitions included
 	WireBytes uint64  // of them, preamble and gap included

@@ -290,6 +290,7 @@ func (n *Network) addFlow(now units.Time, i int) error {
 	f := &n.Flows[i]
 	slot, err := n.Hosts[f.From].AddFlow(now, agent.FlowSpec{
 		Peer: topology.IP(f.To), PeerMAC: topology.MAC(f.To, 0), QP: QP(i), Size: f.Size, Start: f.Start, Limit: f.Rate, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
+		FixedPSN: true, // each pair is used once: runs stay comparable if all begin with PSN 0
 	})
 	f.Slot, f.There = int32(slot), err == nil
 	return err
@@ -308,6 +309,9 @@ func (n *Network) Collect() {
 	for _, h := range n.inOrder {
 		for _, r := range h.TakeResults() {
 			f := &n.Flows[r.QP-1]
+			if r.Why != nil {
+				continue // its sender gave up
+			}
 			f.Done, f.End, f.Frames, f.Bytes, f.Notified = true, r.End, r.Frames, r.Bytes, r.Notified
 			if n.forgetful && f.Late && r.Repeated == 0 { // no packet is still on its way
 				n.over = append(n.over, int32(r.QP-1))

@@ -364,8 +364,8 @@ func (b *Run) Results(ctx context.Context) error {
 		instant := func(s float64) units.Time { return units.Time(math.Round(s*float64(units.Second))) - origin }
 		for k, f := range all.List[:min(len(all.List), len(b.orders[i]))] {
 			switch f.State {
-			case "refused":
-				return fmt.Errorf("%s refused flow %d: %s", node.Name, k+1, f.Why)
+			case "refused", "failed":
+				return fmt.Errorf("flow %d of %s %s: %s", k+1, node.Name, f.State, f.Why)
 			case "done":
 				x := &b.network.Flows[b.orders[i][k]]
 				x.Done, x.End, x.Frames, x.Bytes, x.Notified = true, instant(f.End), f.Packets, f.WireBytes, f.Notified
@@ -445,6 +445,7 @@ func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay 
 				n++
 			}
 		}
+		say("ack_every: 0") // experiments have the acknowledgements that their schemes ask for
 		say("send: %d\nreceive: %d", max(1, n), max(1, n))
 		return t.String()
 	}

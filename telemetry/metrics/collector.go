@@ -190,6 +190,7 @@ func (c *scrape) host() {
 		c.put(pending, float64(f.Pending), node)
 		c.put(running, float64(f.Running), node)
 		c.put(refused, float64(f.Refused), node)
+		c.put(failed, float64(f.Failed), node)
 	}
 }
 

@@ -123,6 +123,7 @@ var (
 	begun     = define(hosts, counterKind, "flows_started_total", byNode, "Flows taken up.", "")
 	done      = define(hosts, counterKind, "flows_completed_total", byNode, "Flows whose last packet was acknowledged.", "")
 	refused   = define(senders, counterKind, "flows_refused_total", byNode, "Flows that could not be taken up: no room, or their queue pair was in use.", "")
+	failed    = define(senders, counterKind, "flows_failed_total", byNode, "Flows whose sender gave up: nobody answered.", "")
 	pending   = define(senders, gaugeKind, "flows_pending", byNode, "Flows that wait for their start.", "")
 	running   = define(senders, gaugeKind, "flows_running", byNode, "Flows that are sent.", "")
 	limited   = define(hosts, gaugeKind, "rp_limited_flows", byNode, "Flows that a rate limiter is associated with: their reaction point holds them below the line's rate.", "")

@@ -1,0 +1,253 @@
+package agent
+
+import (
+	"photon/units"
+	"photon/wire"
+)
+
+// requester is the sending half of a reliable connection (IBA volume 1, 9.7). It knows which
+// packets were sent and which arrived, and nothing of ports, rates or frames.
+//
+// Packets have numbers, and the lower 24 bits of a number are the sequence number on the wire
+// (PSN). The first packet's number is its PSN.
+//
+//	first        acked           next            high           end
+//	  | arrived    | under way     | sent before,  | never sent   |
+//	  |            |               | to be sent    |              |
+//	  |            |               | again         |              |
+//
+// Lost packets are found by the receiver, which asks for the one it misses (a NAK, and the
+// sender goes back to it), or by the sender's timer: an acknowledgement that was asked for has
+// not come, and nothing was acknowledged, for a timeout. The timer is looked at when the flow's
+// turn comes, so that a flow has one timer in the wheel and not two. After a timeout one packet
+// is sent and answered before the others follow: it finds out what the receiver has.
+//
+// What a receiver has is of an epoch, which begins with a first packet and is named by its PSN.
+// Acknowledgements tell the epoch (see responder.msn), and those of another mean nothing. If the
+// receiver has lost the epoch the sender begins anew, with another first PSN. A sender gives up
+// after so many tries in a row without progress.
+type requester struct {
+	*sending            // next is there
+	acked    uint64     // all packets below it have arrived
+	end      uint64     // behind the last packet; 0: there is no last
+	first    uint32     // the first packet's PSN, and its number
+	awaiting bool       // nothing can be sent before an acknowledgement: the timer is for its lack
+	probing  bool       // after a timeout, until something is acknowledged or asked for
+	retries  uint8      // timeouts and new beginnings since the last progress
+	high     uint64     // where next was before it went back; below next: nothing is sent again
+	asked    uint64     // behind the last packet that asked to be acknowledged
+	deadline units.Time // of progress; Never: no acknowledgement is awaited
+	mark     uint64     // acked when the deadline was set
+	repeated uint64     // packets that were sent again, or are to be
+	earlier  uint64     // packets of earlier beginnings
+}
+
+// patience is how the senders of a host deal with losses.
+type patience struct {
+	every   uint64     // packets from one that asks to be acknowledged to the next
+	timeout units.Time // without progress, until packets are sent again; doubled each time
+	retries uint8      // in a row without progress, before a flow gives up
+}
+
+const (
+	// mostOutstanding is how many packets may be under way: a receiver takes a PSN of the half
+	// of all numbers that is before the one it expects for an old one.
+	mostOutstanding = 1<<23 - 1
+	// unconfirmed is how many acknowledgements may be awaited before the first has come: perhaps
+	// nobody is there, and switches send the packets to everybody.
+	unconfirmed = 64
+	// askAnyway is how often acknowledgements are asked for at least, for that reason.
+	askAnyway = 1 << 22
+	// mostDoublings bounds what becomes of the timeout.
+	mostDoublings = 6
+	// doubts is how many timeouts in a row there must have been before an answer means that the
+	// receiver has lost the epoch: it is older than three of them if it does not.
+	doubts = 2
+)
+
+// start begins with a PSN. packets is how many there are; 0: no end.
+func (r *requester) start(psn uint32, packets uint64) {
+	r.first = psn
+	r.next, r.acked, r.high, r.asked, r.mark = uint64(psn), uint64(psn), 0, 0, uint64(psn)
+	r.end, r.deadline = 0, units.Never
+	if packets > 0 {
+		r.end = uint64(psn) + packets
+	}
+	r.awaiting, r.probing, r.plain = false, false, 0
+}
+
+// index is the place of the next packet in the flow.
+func (r *requester) index() uint64 { return r.next - uint64(r.first) }
+
+// frames is how many packets were sent, repetitions included.
+func (r *requester) frames() uint64 { return r.index() + r.repeated }
+
+// isLast reports whether the next packet is the last.
+func (r *requester) isLast() bool { return r.end > 0 && r.next == r.end-1 }
+
+// asks reports whether the next packet asks to be acknowledged: the last, one in so many, and
+// the first of those that are sent again.
+func (r *requester) asks(every uint64) bool {
+	return r.isLast() || (r.index()+1)%every == 0 || r.next == r.acked && r.next < r.high
+}
+
+// blocked reports whether there is nothing to send before something is acknowledged.
+func (r *requester) blocked(p *patience) bool {
+	switch {
+	case r.end > 0 && r.next == r.end, r.probing:
+		return true
+	case r.acked == uint64(r.first):
+		return r.index() >= min(mostOutstanding, unconfirmed*p.every)
+	}
+	return r.next-r.acked >= mostOutstanding
+}
+
+// sentNext notes that the next packet was sent.
+func (r *requester) sentNext(now units.Time, asked bool, p *patience) {
+	r.next++
+	if !asked {
+		return
+	}
+	r.asked = max(r.asked, r.next)
+	if r.deadline == units.Never {
+		r.await(now, p)
+	}
+}
+
+// await sets the deadline of progress.
+func (r *requester) await(now units.Time, p *patience) {
+	r.mark = r.acked
+	r.deadline = now + p.timeout<<min(r.retries, mostDoublings)
+}
+
+// overdue reports whether the deadline has passed. Whether there was progress is seen here, and
+// not when each acknowledgement comes.
+func (r *requester) overdue(now units.Time, p *patience) bool {
+	switch {
+	case r.deadline == units.Never:
+	case r.acked >= r.asked:
+		r.deadline, r.retries = units.Never, 0
+	case r.acked != r.mark:
+		r.retries = 0
+		r.await(now, p)
+	default:
+		return now >= r.deadline
+	}
+	return false
+}
+
+// retry goes back to what was not acknowledged, to send one packet of it. It reports false if
+// that was tried often enough.
+func (r *requester) retry(now units.Time, p *patience) bool {
+	if r.retries == p.retries {
+		return false
+	}
+	r.goBack(r.acked)
+	r.probing = true
+	r.retries++
+	r.await(now, p)
+	return true
+}
+
+// goBack makes a packet that was sent the next.
+func (r *requester) goBack(to uint64) {
+	r.high = max(r.high, r.next)
+	r.repeated += r.next - to
+	r.next = to
+	r.awaiting, r.probing, r.plain = false, false, 0
+}
+
+// beginAnew sends the whole flow again, in an epoch that begins with another PSN. It reports false if
+// that was tried often enough.
+func (r *requester) beginAnew(psn uint32, p *patience) bool {
+	if r.acked != r.mark {
+		r.retries = 0
+	}
+	if r.retries == p.retries {
+		return false
+	}
+	r.retries++
+	sent, packets := r.index(), uint64(0)
+	if r.end > 0 {
+		packets = r.end - uint64(r.first)
+	}
+	r.repeated += sent
+	r.earlier += sent
+	r.start(psn, packets)
+	return true
+}
+
+// meaning is what an acknowledgement means.
+type meaning uint8
+
+const (
+	nothing   meaning = iota // it is of another epoch, of packets that were never sent, or older than another
+	repeated                 // it says what is known
+	arrived                  // more packets have arrived
+	complete                 // all of them have
+	goBack                   // the next packet is one that was sent before
+	forgotten                // the receiver does not have the epoch
+)
+
+// acknowledge takes an acknowledgement: its PSN, and the syndrome and message sequence number of its AETH.
+func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning {
+	behind := max(r.next, r.high) - r.acked // packets that may be acknowledged
+	nak := false
+	switch {
+	case wire.IsACK(syndrome):
+		psn++
+	case syndrome == wire.SyndromeNAK:
+		nak = true
+	case syndrome == wire.SyndromeInvalid:
+		return r.unknown(uint64((psn-uint32(r.acked))&psnMask) < behind)
+	default:
+		return nothing
+	}
+	more := uint64((psn - uint32(r.acked)) & psnMask)
+	upTo, messages := r.acked+more, uint32(0)
+	if !nak && r.end > 0 && upTo == r.end {
+		messages = 1
+	}
+	if more > behind || msn != (r.first+messages)&psnMask {
+		return r.contradicted()
+	}
+	if upTo > r.next { // after it went back for more than was lost
+		r.repeated -= upTo - r.next
+		r.next, r.plain = upTo, 0
+	}
+	r.acked = upTo
+	switch {
+	case messages == 1:
+		return complete
+	case nak:
+		r.goBack(upTo)
+		return goBack
+	case more == 0:
+		return repeated
+	}
+	r.probing = false
+	return arrived
+}
+
+// unknown is told that a packet found no epoch; ours says whether it may be one of those under way.
+// If nothing was acknowledged it is the first packet that was lost.
+func (r *requester) unknown(ours bool) meaning {
+	switch {
+	case !ours:
+		return nothing
+	case r.acked == uint64(r.first):
+		r.goBack(r.acked)
+		return goBack
+	}
+	return r.contradicted()
+}
+
+// contradicted is told that an answer is of another epoch, or is not to be had from a receiver that has
+// what it acknowledged. That may be an old answer, from before the first packet came or of another flow:
+// it is believed after some timeouts only.
+func (r *requester) contradicted() meaning {
+	if r.probing && r.retries >= doubts {
+		return forgotten
+	}
+	return nothing
+}

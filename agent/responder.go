@@ -1,0 +1,116 @@
+package agent
+
+import "photon/wire"
+
+// responder is the receiving half of a reliable connection: it takes packets in order, once,
+// and says what to answer.
+//
+// An epoch begins with a first packet (First or Only), and its PSN names it. A first packet with
+// another PSN begins another: the sender was restarted, uses the pair for another flow, or begins
+// anew. What is left of earlier epochs in the network must not: the PSNs of the last few are kept
+// beside (retired). A packet that is not the first finds no epoch if the receiver was restarted, or
+// forgot the pair. It is refused, for the sender to begin anew.
+type responder struct {
+	start    uint32 // PSN of the epoch's first packet
+	expected uint32 // PSN of the packet that is to come
+	asked    uint32 // PSN of the packet that was refused last
+	epoch    epoch
+	refusing bool // packets are refused until the one that is missing comes
+}
+
+type epoch uint8
+
+const (
+	noEpoch    epoch = iota // no first packet has come
+	openEpoch               // packets are missing
+	wholeEpoch              // the last packet was taken
+)
+
+// retired are the first PSNs of earlier epochs, plus 1.
+type retired [3]uint32
+
+// verdict is what becomes of a packet.
+type verdict uint8
+
+const (
+	inOrder   verdict = iota // taken
+	duplicate                // taken before
+	tooEarly                 // one before it is missing
+	stranger                 // it is of no epoch that is known
+	stale                    // the first packet of an earlier epoch
+)
+
+// psnMask is of the bits of a sequence number.
+const psnMask = 1<<24 - 1
+
+// askAgain is after how many more packets a refusal is repeated while the sender does not go back.
+const askAgain = 1024
+
+// takeMiddle takes a packet in the middle of a flow if it is the one that is to come, as most are. If not, take
+// judges it.
+func (r *responder) takeMiddle(psn uint32, opcode uint8) bool {
+	if psn != r.expected || opcode != wire.OpSendMiddle || r.epoch != openEpoch {
+		return false
+	}
+	r.expected = (psn + 1) & psnMask
+	r.refusing = false
+	return true
+}
+
+// take judges a packet. old are the epochs before, which few packets need.
+func (r *responder) take(psn uint32, opcode uint8, old *retired) verdict {
+	if opcode == wire.OpSendFirst || opcode == wire.OpSendOnly {
+		switch {
+		case r.epoch != noEpoch && psn == r.start:
+			return duplicate
+		case old.has(psn):
+			return stale
+		}
+		if r.epoch != noEpoch {
+			old.add(r.start)
+		}
+		*r = responder{start: psn, expected: psn, epoch: openEpoch}
+	}
+	ahead := (psn - r.expected) & psnMask
+	switch {
+	case r.epoch == noEpoch:
+		return stranger
+	case ahead >= 1<<23:
+		return duplicate
+	case r.epoch == wholeEpoch:
+		return stranger
+	case ahead > 0:
+		return tooEarly
+	}
+	r.expected = (psn + 1) & psnMask
+	r.refusing = false
+	if opcode == wire.OpSendLast || opcode == wire.OpSendOnly {
+		r.epoch = wholeEpoch
+	}
+	return inOrder
+}
+
+// refuse reports whether a packet that is too early, or a stranger, is to be answered. The first
+// is, and others if the sender seems to have gone back in vain, or not to know.
+func (r *responder) refuse(psn uint32) bool {
+	if further := (psn - r.asked) & psnMask; r.refusing && further > 0 && further < askAgain {
+		return false
+	}
+	r.asked, r.refusing = psn, true
+	return true
+}
+
+// msn is the message sequence number of acknowledgements. It is counted from the epoch's first PSN:
+// so it tells the sender whose packets are meant, and that the last was taken.
+func (r *responder) msn() uint32 {
+	if r.epoch == wholeEpoch {
+		return (r.start + 1) & psnMask
+	}
+	return r.start
+}
+
+func (o *retired) has(psn uint32) bool {
+	return o[0] == psn+1 || o[1] == psn+1 || o[2] == psn+1
+}
+
+func (o *retired) add(psn uint32) { o[0], o[1], o[2] = psn+1, o[0], o[1] }

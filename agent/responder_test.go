@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"testing"
+
+	"photon/wire"
+)
+
+// What becomes of packets, one after the other, and what acknowledgements would say.
+func TestVerdicts(t *testing.T) {
+	const first, middle, last, only = wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly
+	type packet struct {
+		psn    uint32
+		opcode uint8
+		want   verdict
+		msn    uint32
+	}
+	for name, packets := range map[string][]packet{
+		"a flow across the end of the numbers": {
+			{1<<24 - 2, first, inOrder, 1<<24 - 2}, {1<<24 - 1, middle, inOrder, 1<<24 - 2},
+			{0, middle, inOrder, 1<<24 - 2}, {1, last, inOrder, 1<<24 - 1},
+		},
+		"losses and repetitions": {
+			{10, first, inOrder, 10}, {12, middle, tooEarly, 10}, {10, first, duplicate, 10}, {11, middle, inOrder, 10},
+			{11, middle, duplicate, 10}, {12, last, inOrder, 11}, {12, last, duplicate, 11}, {10, first, duplicate, 11},
+			{11, middle, duplicate, 11},
+		},
+		"a receiver that knows nothing": {
+			{11, middle, stranger, 0}, {12, last, stranger, 0}, {10, first, inOrder, 10}, {11, middle, inOrder, 10},
+		},
+		"flow after flow on a pair, and what is late of those before": {
+			{10, only, inOrder, 11}, {10, only, duplicate, 11}, {500, first, inOrder, 500}, {10, only, stale, 500},
+			{501, last, inOrder, 501}, {900, only, inOrder, 901}, {10, only, stale, 901}, {500, first, stale, 901},
+			{501, last, duplicate, 901}, {900, only, duplicate, 901},
+		},
+		"a sender that was started again in the middle": {
+			{10, first, inOrder, 10}, {11, middle, inOrder, 10}, {4000, first, inOrder, 4000},
+			{12, middle, duplicate, 4000}, {4001, middle, inOrder, 4000}, {4003, middle, tooEarly, 4000},
+			{4002, last, inOrder, 4001},
+		},
+		"a flow that is whole lacks nothing": {
+			{10, first, inOrder, 10}, {11, last, inOrder, 11}, {12, middle, stranger, 11}, {13, last, stranger, 11},
+		},
+		"the next flow begins where the last ended": {
+			{10, only, inOrder, 11}, {11, first, inOrder, 11}, {12, last, inOrder, 12}, {10, only, stale, 12},
+		},
+	} {
+		var r responder
+		var old retired
+		for i, p := range packets {
+			if got := r.take(p.psn, p.opcode, &old); got != p.want || r.msn() != p.msn {
+				t.Errorf("%s: packet %d of PSN %d: %d, MSN %d, want %d, %d", name, i, p.psn, got, r.msn(), p.want, p.msn)
+			}
+		}
+	}
+}
+
+// A gap is asked for once, and again if the sender has come back and the packet was lost again, or
+// if it goes on as if nothing had been asked.
+func TestRefusals(t *testing.T) {
+	r := responder{start: 0, expected: 5, epoch: openEpoch}
+	answered := ""
+	for _, psn := range []uint32{6, 7, 8, 9, 6, 7, 6, 8, 7 + askAgain, 6 + askAgain, 7 + 2*askAgain, 8 + 2*askAgain} {
+		answered += map[bool]string{true: "x", false: "-"}[r.refuse(psn)]
+	}
+	if answered != "x---x-x-xxx-" {
+		t.Error(answered)
+	}
+	r.take(5, wire.OpSendMiddle, &retired{})
+	if !r.refuse(8) {
+		t.Error("the next gap is not asked for")
+	}
+}
