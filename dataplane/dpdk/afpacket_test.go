@@ -4,7 +4,11 @@ package dpdk
 
 import (
 	"context"
+	"net"
+	"os"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"photon/dataplane"
 	"photon/internal/testnet"
@@ -80,5 +84,40 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	}
 	if arrived+int(d[0].RxMissed) < sent || uint64(arrived) > d[1].TxFrames {
 		t.Errorf("%d arrived, %d missed, of %d; the device took %d", arrived, d[0].RxMissed, sent, d[1].TxFrames)
+	}
+}
+
+// Another process may have a group of packet sockets of any number: a port joins none.
+func TestGroupsOfOthersDoNotMatter(t *testing.T) {
+	n := testnet.New(t, "groups")
+	testnet.Veth(t, n, "e0", n, "e1")
+	w := newWorld(t, Options{})
+	err := n.Do(func() error {
+		own, err := net.InterfaceByName("e0")
+		if err != nil {
+			return err
+		}
+		other, err := net.InterfaceByName("e1")
+		if err != nil {
+			return err
+		}
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		t.Cleanup(func() { unix.Close(fd) })
+		if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: unix.ETH_P_ALL << 8, Ifindex: other.Index}); err != nil {
+			return err
+		}
+		// The number that DPDK would take for e0, and a group of another interface.
+		group := (os.Getpid()^own.Index)&0xFFFF | unix.PACKET_FANOUT_LB<<16
+		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_FANOUT, group); err != nil {
+			return err
+		}
+		_, err = w.Open("net_af_packet0,iface=e0", 1500)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

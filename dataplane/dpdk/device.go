@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -87,6 +88,9 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 		d.Node = int(C.rte_eth_dev_socket_id(C.uint16_t(id)))
 	}
 	w.kernel[d.ID] = newSockets(spec, before)
+	if i, err := net.InterfaceByName(w.kernel[d.ID].iface); err == nil {
+		C.ph_packet_bind(C.uint16_t(id), C.int(i.Index))
+	}
 	d.Shared = w.kernel[d.ID].shared()
 	var mac C.struct_rte_ether_addr
 	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {

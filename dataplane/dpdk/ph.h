@@ -30,6 +30,15 @@ int ph_cables(const char *name, unsigned queues, unsigned size);
 unsigned ph_cables_per_device(void);
 uint32_t ph_drain(uint16_t dev, uint16_t queue);
 
+/* afpacket.c */
+int ph_is_packet(const char *name);
+int ph_packet_begin(void); /* who opens such a device */
+void ph_packet_opened(int id); /* or has failed to; ends that */
+void ph_packet_closed(uint16_t id);
+int ph_packet_socket(uint16_t id);
+int ph_packet_bind(uint16_t id, int index);
+void ph_never_wait(void); /* this thread, from now on */
+
 /* memif.c */
 int ph_is_memif(const char *name);
 int ph_port_is_memif(uint16_t id);

@@ -113,6 +113,7 @@ func (k *worker) run(until units.Time) (err error) {
 		C.ph_punctual()
 	}
 	C.ph_undisturbed()
+	C.ph_never_wait()
 	hold()
 	defer let()
 	k.poll(until)
