@@ -43,12 +43,16 @@ func TestFragmentsLeaveAsTheyCame(t *testing.T) {
 			sent = append(sent, f)
 		}
 	}
-	isFragment := func(b []byte) bool { return len(b) > 34 && b[12] == 8 && b[13] == 0 && b[23] == wire.ProtoUDP && b[20]&0x3F|b[21] != 0 }
+	isFragment := func(b []byte) bool {
+		return len(b) > 34 && b[12] == 8 && b[13] == 0 && b[23] == wire.ProtoUDP && b[20]&0x3F|b[21] != 0
+	}
 	var got [][]byte
 	within(t, func() bool {
 		got = append(got, o.hosts[1].Collect(20*time.Millisecond, isFragment)...)
 		return len(got) >= len(sent)
-	}, func() string { return fmt.Sprintf("%d of %d fragments arrived\n%s", len(got), len(sent), o.process.log) })
+	}, func() string {
+		return fmt.Sprintf("%d of %d fragments arrived\n%s", len(got), len(sent), o.process.log)
+	})
 	if !slices.EqualFunc(got, sent, bytes.Equal) {
 		t.Errorf("%d fragments arrive, changed or in another order", len(got))
 	}
