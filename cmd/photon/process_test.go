@@ -66,6 +66,14 @@ func start(t *testing.T, n *testnet.Namespace, args ...string) *process {
 // startCommand is start with a command of the test's own, which becomes photon.
 func startCommand(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
 	t.Helper()
+	p := launch(t, n, c)
+	p.serves()
+	return p
+}
+
+// launch is startCommand without waiting.
+func launch(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
+	t.Helper()
 	p := &process{t: t, cmd: c, log: &watched{wait: " runs\n", found: make(chan struct{})}, ended: make(chan error, 1), inside: n}
 	p.cmd.Env = append(append(os.Environ(), beMain+"=1"), c.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
@@ -74,15 +82,20 @@ func startCommand(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
 	}
 	go func() { p.ended <- p.cmd.Wait() }()
 	t.Cleanup(func() { p.stop() })
+	return p
+}
+
+// serves waits until photon does.
+func (p *process) serves() {
+	p.t.Helper()
 	select {
 	case <-p.log.found:
 	case err := <-p.ended:
 		p.ended <- err
-		t.Fatalf("%s ended: %v\n%s", strings.Join(c.Args, " "), err, p.log)
+		p.t.Fatalf("%s ended: %v\n%s", strings.Join(p.cmd.Args, " "), err, p.log)
 	case <-time.After(patience):
-		t.Fatalf("%s does not serve\n%s", strings.Join(c.Args, " "), p.log)
+		p.t.Fatalf("%s does not serve\n%s", strings.Join(p.cmd.Args, " "), p.log)
 	}
-	return p
 }
 
 // stop ends photon as an operator would; it must account for every frame.

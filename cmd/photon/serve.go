@@ -120,8 +120,6 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	d.collector.start(d.garbage)
 	defer d.watch(200 * time.Millisecond)()
 	defer d.heartbeat()()
-	d.log.Infof("%s runs", d.name)
-	d.tell(systemd.SdNotifyReady)
 	running, halt := context.WithCancel(context.WithoutCancel(ctx))
 	defer halt()
 	drained := make(chan struct{})
@@ -139,6 +137,16 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	if d.collector.ours() {
 		d.world.SeldomStop()
 	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-d.world.Started():
+			d.started()
+		case <-running.Done():
+		}
+	}()
+	defer func() { halt(); <-told }()
 	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -151,6 +159,25 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("frames are unaccounted for: %w", err)
 	}
 	return nil
+}
+
+// started tells that frames are taken, and of those that came too early.
+func (d *daemon) started() {
+	for i, s := range d.world.Devices() {
+		if s.RxBefore > 0 {
+			d.log.Infof("port %s: %d frames came before the %s polled, and were thrown away", d.ports[i], s.RxBefore, d.kind())
+		}
+	}
+	d.log.Infof("%s runs", d.name)
+	d.tell(systemd.SdNotifyReady)
+}
+
+// kind is what a daemon runs, in a word.
+func (d *daemon) kind() string {
+	if d.sw != nil {
+		return "switch"
+	}
+	return "agent"
 }
 
 // snapshot is what a scrape sees. All memory is made, and its pages fetched, before

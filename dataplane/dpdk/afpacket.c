@@ -77,10 +77,11 @@ int ph_packet_bind(uint16_t id, int index)
 	struct packet_mreq all = { .mr_ifindex = index, .mr_type = PACKET_MR_PROMISC };
 	int fd = ph_packet_socket(id);
 
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
+	/* Until the socket is closed; the driver would leave a flag behind. It may take
+	 * the kernel a while, so it comes before frames do. */
+	if (setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof(all)) < 0)
 		return -errno;
-	/* Of the interface, and until the socket is closed; the driver would leave a flag behind. */
-	return setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof(all)) < 0 ? -errno : 0;
+	return bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ? -errno : 0;
 }
 
 void ph_never_wait(void)

@@ -51,6 +51,9 @@ func TestKernelDropsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := w.Run(context.Background(), units.Millisecond); err != nil { // so that frames are heard
+		t.Fatal(err)
+	}
 	const sent = kernelFrames + 2000
 	from, to := outside.Open(t, "e0"), outside.Open(t, "e1")
 	frame := make([]byte, 200)

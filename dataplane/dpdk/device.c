@@ -167,14 +167,14 @@ unsigned ph_cables_per_device(void)
 	return RTE_PMD_RING_MAX_RX_RINGS;
 }
 
-/* Frees what waits to be received. */
-uint32_t ph_drain(uint16_t dev, uint16_t queue)
+/* Frees what waits to be received, up to a number of frames or a few more. */
+uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most)
 {
 	struct rte_mbuf *m[PH_BURST];
 	uint32_t total = 0;
 	uint16_t n;
 
-	while ((n = rte_eth_rx_burst(dev, queue, m, PH_BURST)) > 0) {
+	while (total < most && (n = rte_eth_rx_burst(dev, queue, m, PH_BURST)) > 0) {
 		rte_pktmbuf_free_bulk(m, n);
 		total += n;
 	}

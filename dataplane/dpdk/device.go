@@ -10,7 +10,6 @@ import "C"
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -61,12 +60,21 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	cname, cspec := C.CString(name), C.CString(withRing(spec, mtu))
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cspec))
-	before := packetSockets()
+	kernel, err := newNetdev(spec, mtu)
+	if err != nil {
+		return Device{}, fmt.Errorf("port %s: %w", spec, err)
+	}
 	id := C.ph_open(cname, cspec)
 	if id < 0 {
+		if kernel != nil {
+			kernel.close()
+		}
 		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s", spec, whyClosed(int(-id), strings.HasPrefix(name, "net_")))
 	}
 	w.opened = append(w.opened, uint16(id))
+	if kernel != nil {
+		w.kernel[uint16(id)] = kernel
+	}
 	client := C.int(0)
 	if isMemifClient(spec) {
 		client = 1
@@ -87,18 +95,17 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	if !d.Virtual {
 		d.Node = int(C.rte_eth_dev_socket_id(C.uint16_t(id)))
 	}
-	w.kernel[d.ID] = newSockets(spec, before)
-	if i, err := net.InterfaceByName(w.kernel[d.ID].iface); err == nil {
-		C.ph_packet_bind(C.uint16_t(id), C.int(i.Index))
+	if kernel != nil {
+		kernel.opened(d.ID)
+		d.Shared = kernel.shared()
 	}
-	d.Shared = w.kernel[d.ID].shared()
 	var mac C.struct_rte_ether_addr
 	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {
 		d.MAC = wire.MACAt(C.GoBytes(unsafe.Pointer(&mac), 6))
 	}
 	var s DeviceStats
 	deviceStats(d.ID, &s)
-	d.Up, d.Rate = s.LinkUp && w.kernel[d.ID].running(), s.Rate
+	d.Up, d.Rate = s.LinkUp && (kernel == nil || kernel.running()), s.Rate
 	return d, nil
 }
 
@@ -172,7 +179,7 @@ func takeCable() (cable, error) {
 
 // giveCable takes back a cable and frees what is still in it.
 func giveCable(c cable) (drained int) {
-	drained = int(C.ph_drain(C.uint16_t(c.dev), C.uint16_t(c.queue)))
+	drained = int(C.ph_drain(C.uint16_t(c.dev), C.uint16_t(c.queue), 2*cableSize))
 	eal.Lock()
 	defer eal.Unlock()
 	spareCables.list = append(spareCables.list, c)

@@ -28,7 +28,7 @@ void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
 int ph_cables(const char *name, unsigned queues, unsigned size);
 unsigned ph_cables_per_device(void);
-uint32_t ph_drain(uint16_t dev, uint16_t queue);
+uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most);
 
 /* afpacket.c */
 int ph_is_packet(const char *name);

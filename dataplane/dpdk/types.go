@@ -56,6 +56,7 @@ type DeviceStats struct {
 	Spec       string
 	RxFrames   uint64 // received from the device
 	TxFrames   uint64 // taken by the device
+	RxBefore   uint64 // came before the workers polled, and were thrown away
 	RxMissed   uint64 // dropped before we could take them: by the card, or in the kernel's ring
 	RxNoBuffer uint64 // dropped because no frame buffer was free
 	RxErrors   uint64
@@ -86,6 +87,9 @@ type World interface {
 	// device takes frames. link.Delay holds every frame back, on virtual
 	// devices only.
 	Attach(at dataplane.End, d Device, link dataplane.Link) error
+	// Started is closed when all workers poll for the first time. Frames come from then
+	// on; those that came before were thrown away.
+	Started() <-chan struct{}
 	// Elsewhere says that an attached card and the core of its worker are on two NUMA
 	// nodes; empty: they are not, or nobody knows.
 	Elsewhere(at dataplane.End) string

@@ -1,0 +1,163 @@
+//go:build dpdk
+
+package dpdk
+
+// #include "ph.h"
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// netdev is the kernel's interface that a device sits on: of net_af_packet, or the one
+// that net_tap makes.
+type netdev struct {
+	name   string
+	device uint16 // DPDK's number
+	packet bool   // net_af_packet: it has a packet socket
+	mtu    int    // of the port
+	route  *netlink.Handle
+	asks   int // socket for ioctls; like route, of the namespace in which the device was opened
+
+	index  int    // of the interface that it is bound to; 0: none
+	seen   uint64 // frames that the interface had received when the device was opened
+	before uint64 // frames that came until it was polled
+	missed uint64 // frames that the kernel dropped because its ring was full
+}
+
+// newNetdev looks at the interface of a device; nil: it has none that is known.
+func newNetdev(spec string, mtu int) (*netdev, error) {
+	n := &netdev{packet: isAFPacket(spec), mtu: mtu, asks: -1}
+	var ok bool
+	if n.name, ok = argument(spec, "iface"); !ok || !n.packet && !strings.HasPrefix(spec, "net_tap") {
+		return nil, nil
+	}
+	var err error
+	if n.route, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
+		return nil, err
+	}
+	if n.asks, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		n.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *netdev) close() {
+	if n.route != nil {
+		n.route.Close()
+	}
+	if n.asks >= 0 {
+		unix.Close(n.asks)
+	}
+}
+
+// find returns what the kernel says of the interface; nil: it is not there.
+func (n *netdev) find() *netlink.LinkAttrs {
+	l, err := n.route.LinkByName(n.name)
+	if err != nil {
+		return nil
+	}
+	return l.Attrs()
+}
+
+// opened is called when DPDK has opened the device.
+func (n *netdev) opened(device uint16) {
+	n.device = device
+	if l := n.find(); l != nil {
+		n.seen = l.Statistics.RxPackets
+	}
+}
+
+// begin has frames come, which nobody hears before.
+func (n *netdev) begin() error {
+	l := n.find()
+	if !n.packet || l == nil {
+		return nil
+	}
+	n.before = l.Statistics.RxPackets - n.seen
+	return n.bind(l)
+}
+
+// bind has the device use the interface as it is there now.
+func (n *netdev) bind(l *netlink.LinkAttrs) error {
+	if r := C.ph_packet_bind(C.uint16_t(n.device), C.int(l.Index)); r < 0 {
+		return fmt.Errorf("interface %s: %w", n.name, unix.Errno(-r))
+	}
+	n.index = l.Index
+	return nil
+}
+
+// running reports whether the interface is up and has a carrier, which the driver
+// does not tell.
+func (n *netdev) running() bool {
+	if !n.packet {
+		return true
+	}
+	l := n.find()
+	if l == nil || l.RawFlags&unix.IFF_UP == 0 {
+		return false
+	}
+	// The flag IFF_RUNNING would tell of the carrier up to a second later: the kernel
+	// brings it up to date no more often.
+	if carrier, err := n.ethtool(unix.ETHTOOL_GLINK, 0); err == nil {
+		return carrier != 0
+	}
+	return l.RawFlags&unix.IFF_RUNNING != 0
+}
+
+// shared is the interface, if the kernel answers ARP at it, too.
+func (n *netdev) shared() string {
+	if l := n.find(); !n.packet || l == nil || l.RawFlags&unix.IFF_NOARP != 0 {
+		return ""
+	}
+	return n.name
+}
+
+// ethtool gives an order that has a number, or asks for one.
+func (n *netdev) ethtool(order, number uint32) (uint32, error) {
+	value := struct{ order, number uint32 }{order, number}
+	request := struct { // ifreq
+		name [unix.IFNAMSIZ]byte
+		data unsafe.Pointer
+		_    [16]byte
+	}{data: unsafe.Pointer(&value)}
+	copy(request.name[:unix.IFNAMSIZ-1], n.name)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(n.asks), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request))); errno != 0 {
+		return 0, errno
+	}
+	return value.number, nil
+}
+
+// count adds what the kernel counted at the interface.
+func (n *netdev) count(d *DeviceStats) {
+	d.RxBefore += n.before
+	if !n.packet {
+		if l := n.find(); l != nil { // 0 if it is in another namespace by now
+			d.RxMissed += l.Statistics.TxDropped // sent by programs: nobody took the ones before
+		}
+		return
+	}
+	// The kernel's count starts anew whenever it is read.
+	if s, err := unix.GetsockoptTpacketStats(n.socket(), unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
+		n.missed += uint64(s.Drops)
+	}
+	d.RxMissed += n.missed
+}
+
+func (n *netdev) socket() int { return int(C.ph_packet_socket(C.uint16_t(n.device))) }
+
+// setMTU sets the MTU of a kernel interface. The driver would ask the kernel too,
+// but for its claim that no frame is longer than 1514 bytes.
+func setMTU(iface string, mtu int) error {
+	l, err := netlink.LinkByName(iface)
+	if err != nil {
+		return err
+	}
+	return netlink.LinkSetMTU(l, mtu)
+}
