@@ -8,8 +8,8 @@
  * waits in it without end when the kernel's ring for sending is full.
  *
  * So the functions of libc by which it does so are defined here once more: the dynamic
- * linker finds those of the program before libc's. They do something else for the
- * thread that is opening such a device, and for workers, and are libc's for all others. */
+ * linker finds those of the program before libc's. They do something else, or more, for
+ * the thread that is opening such a device, and for workers, and are libc's for all others. */
 #define _GNU_SOURCE
 #include "ph.h"
 
@@ -18,19 +18,91 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 
-/* A device of net_af_packet. */
+/* EtherType that no frame has: IEEE keeps it. */
+#define NOTHING 0xFFFF
+
+/* A device of net_af_packet. Its socket shares two rings of frames with the kernel,
+ * which begin with a head, as large as each other: what is received, then what is sent. */
 struct ph_packet {
 	int fd;
+	struct tpacket_req rings; /* each */
+	uint8_t *map;
+	unsigned sends; /* frame that the driver writes to next */
+	int left; /* frames were left in the ring, and the kernel is to be asked again */
+	uint64_t refused; /* frames that the kernel will not send */
 };
 
 static struct ph_packet *devices[RTE_MAX_ETHPORTS];
 static __thread struct ph_packet *opening; /* by this thread */
 static __thread int worker;		   /* it polls, and must not wait */
+static __thread int why;		   /* the kernel did not send all, of a worker */
+
+static struct tpacket2_hdr *frame(const struct ph_packet *p, unsigned n)
+{
+	return (struct tpacket2_hdr *)(p->map + (size_t)p->rings.tp_block_size * p->rings.tp_block_nr +
+				       (size_t)n * p->rings.tp_frame_size);
+}
+
+static int left(int error)
+{
+	return error == EAGAIN || error == ENOBUFS;
+}
+
+/* Asks the kernel to send what is in the ring. */
+static int ask(const struct ph_packet *p)
+{
+	return sendto(p->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? errno : 0;
+}
+
+/* So many frames were given to the driver, which has put each into the ring and asked the
+ * kernel to send them. If the kernel takes none, for the interface is down or gone, they
+ * would wait there, to leave when it is up again, when all else of the port begins anew:
+ * they are made frames that it skips. No frame has such a length. */
+void ph_packet_sent(struct ph_packet *p, unsigned n)
+{
+	int error = why;
+
+	if (error != 0 && !left(error))
+		error = ask(p); /* the socket may have told of what is over */
+	why = 0;
+	p->left = left(error);
+	for (; n > 0; n--) {
+		struct tpacket2_hdr *h = frame(p, p->sends);
+
+		p->sends = (p->sends + 1) % p->rings.tp_frame_nr;
+		if (error == 0 || p->left || h->tp_status != TP_STATUS_SEND_REQUEST)
+			continue;
+		h->tp_len = UINT32_MAX;
+		p->refused++;
+	}
+}
+
+/* Asks once more, if the kernel has left frames in the ring. */
+void ph_packet_again(struct ph_packet *p)
+{
+	if (!p->left)
+		return;
+	ask(p);
+	ph_packet_sent(p, 0);
+}
+
+uint64_t ph_packet_refused(uint16_t id)
+{
+	return devices[id] == NULL ? 0 : devices[id]->refused;
+}
+
+struct ph_packet *ph_packet_of(uint16_t id)
+{
+	return devices[id];
+}
 
 int ph_is_packet(const char *name)
 {
@@ -67,6 +139,25 @@ void ph_packet_closed(uint16_t id)
 int ph_packet_socket(uint16_t id)
 {
 	return devices[id] == NULL ? -1 : devices[id]->fd;
+}
+
+/* Index of the interface that the device hears and sends by; 0: it has none, or it has gone. */
+int ph_packet_bound(uint16_t id)
+{
+	struct sockaddr_ll at;
+	socklen_t length = sizeof(at);
+
+	if (getsockname(ph_packet_socket(id), (struct sockaddr *)&at, &length) < 0 || at.sll_ifindex < 0)
+		return 0;
+	return at.sll_protocol == htons(NOTHING) ? 0 : at.sll_ifindex;
+}
+
+/* Has the device hear and send by no interface. */
+int ph_packet_unbind(uint16_t id)
+{
+	struct sockaddr_ll none = { .sll_family = AF_PACKET, .sll_protocol = htons(NOTHING) };
+
+	return bind(ph_packet_socket(id), (struct sockaddr *)&none, sizeof(none)) < 0 ? -errno : 0;
 }
 
 /* Has the device hear and send by the interface of an index. Frames come from now on.
@@ -116,13 +207,10 @@ int ph_bind(int fd, const struct sockaddr *to, socklen_t length)
 
 	if (libc == NULL)
 		libc = dlsym(RTLD_NEXT, "bind");
-	if (opening == NULL || to->sa_family != AF_PACKET)
-		return libc(fd, to, length);
-	opening->fd = fd;
-	return 0;
+	return opening != NULL && to->sa_family == AF_PACKET ? 0 : libc(fd, to, length);
 }
 
-/* A device has one queue: it shares its frames with nobody. */
+/* A device has one queue: it shares its frames with nobody. Both rings are alike. */
 int ph_setsockopt(int fd, int level, int name, const void *value, socklen_t length) __asm__("setsockopt");
 
 int ph_setsockopt(int fd, int level, int name, const void *value, socklen_t length)
@@ -131,7 +219,40 @@ int ph_setsockopt(int fd, int level, int name, const void *value, socklen_t leng
 
 	if (opening != NULL && level == SOL_PACKET && name == PACKET_FANOUT)
 		return 0;
+	if (opening != NULL && level == SOL_PACKET && name == PACKET_TX_RING) {
+		memcpy(&opening->rings, value, sizeof(opening->rings));
+		opening->fd = fd;
+	}
 	return libc(fd, level, name, value, length);
+}
+
+/* Where the rings are. DPDK's own memory has another file, or none. */
+void *ph_mmap(void *at, size_t length, int may, int flags, int fd, off_t from) __asm__("mmap64");
+
+void *ph_mmap(void *at, size_t length, int may, int flags, int fd, off_t from)
+{
+	void *map = (void *)syscall(SYS_mmap, at, length, may, flags, fd, from);
+
+	if (opening != NULL && fd == opening->fd && map != MAP_FAILED)
+		opening->map = map;
+	return map;
+}
+
+/* By it the driver asks the kernel to send what is in the ring; it counts what the
+ * kernel does not send then, and forgets it. */
+ssize_t ph_sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr *to, socklen_t length) __asm__("sendto");
+
+ssize_t ph_sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr *to, socklen_t length)
+{
+	static ssize_t (*libc)(int, const void *, size_t, int, const struct sockaddr *, socklen_t);
+	ssize_t r;
+
+	if (libc == NULL)
+		libc = dlsym(RTLD_NEXT, "sendto");
+	r = libc(fd, b, n, flags, to, length);
+	if (worker && r < 0)
+		why = errno;
+	return r;
 }
 
 /* A worker whose ring for sending is full goes on, and tries again in the next round. */

@@ -38,14 +38,9 @@ func memifSocket(spec string) string {
 	return "/run/memif.sock"
 }
 
-// Reconnect leaves alone who waits for an answer, and who would wait behind one at the
+// reconnect leaves alone who waits for an answer, and who would wait behind one at the
 // same socket: a server that hangs takes a few connections, and stops who asks for another.
-func (w *world) Reconnect() {
-	w.counting.Lock() // Close waits
-	defer w.counting.Unlock()
-	if w.closed {
-		return
-	}
+func (w *world) reconnect() {
 	waiting := map[string]bool{}
 	var alone []memifClient
 	for _, c := range w.clients {

@@ -6,6 +6,7 @@ package dpdk
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unsafe"
@@ -24,7 +25,11 @@ type netdev struct {
 	route  *netlink.Handle
 	asks   int // socket for ioctls; like route, of the namespace in which the device was opened
 
-	index  int    // of the interface that it is bound to; 0: none
+	begun    bool
+	last     *netlink.LinkAttrs // what find returned
+	attached uint64             // how often an interface that came later was taken
+	refused  string             // why the one that is there now was not; empty: it was, or there is none
+
 	seen   uint64 // frames that the interface had received when the device was opened
 	before uint64 // frames that came until it was polled
 	missed uint64 // frames that the kernel dropped because its ring was full
@@ -60,10 +65,13 @@ func (n *netdev) close() {
 // find returns what the kernel says of the interface; nil: it is not there.
 func (n *netdev) find() *netlink.LinkAttrs {
 	l, err := n.route.LinkByName(n.name)
-	if err != nil {
-		return nil
-	}
-	return l.Attrs()
+	switch {
+	case err == nil:
+		n.last = l.Attrs()
+	case errors.As(err, &netlink.LinkNotFoundError{}):
+		n.last = nil
+	} // else the kernel has no time or no memory for the answer, and the interface is what it was
+	return n.last
 }
 
 // opened is called when DPDK has opened the device.
@@ -77,6 +85,7 @@ func (n *netdev) opened(device uint16) {
 // begin has frames come, which nobody hears before.
 func (n *netdev) begin() error {
 	l := n.find()
+	n.begun = true
 	if !n.packet || l == nil {
 		return nil
 	}
@@ -89,7 +98,49 @@ func (n *netdev) bind(l *netlink.LinkAttrs) error {
 	if r := C.ph_packet_bind(C.uint16_t(n.device), C.int(l.Index)); r < 0 {
 		return fmt.Errorf("interface %s: %w", n.name, unix.Errno(-r))
 	}
-	n.index = l.Index
+	return nil
+}
+
+// follow has the device use the interface that has its name, if that is another than
+// the one it uses: a container's is made anew whenever it starts. What it says is for
+// the log.
+func (n *netdev) follow() (said []Notice) {
+	if !n.packet || !n.begun {
+		return nil
+	}
+	l, bound := n.find(), int(C.ph_packet_bound(C.uint16_t(n.device)))
+	switch {
+	case l == nil:
+		n.refused = ""
+		if bound != 0 { // it has another name now
+			C.ph_packet_unbind(C.uint16_t(n.device))
+		}
+	case l.Index != bound:
+		err := n.fit(l)
+		if err == nil {
+			err = n.bind(l)
+		}
+		switch {
+		case err == nil:
+			n.attached++
+			n.refused = ""
+			said = append(said, Notice{Text: "the interface was made anew: attached to it"})
+		case err.Error() != n.refused:
+			n.refused = err.Error()
+			said = append(said, Notice{Text: "the interface was made anew, and cannot be used: " + n.refused, Bad: true})
+		}
+	}
+	return said
+}
+
+// fit sees to it that the interface takes frames of the port's MTU.
+func (n *netdev) fit(l *netlink.LinkAttrs) error {
+	if l.MTU >= n.mtu {
+		return nil
+	}
+	if err := n.route.LinkSetMTU(&netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: l.Index}}, n.mtu); err != nil {
+		return fmt.Errorf("interface %s takes no frames of mtu %d, but of %d at most: %w", n.name, n.mtu, l.MTU, err)
+	}
 	return nil
 }
 
@@ -102,6 +153,9 @@ func (n *netdev) running() bool {
 	l := n.find()
 	if l == nil || l.RawFlags&unix.IFF_UP == 0 {
 		return false
+	}
+	if n.begun && int(C.ph_packet_bound(C.uint16_t(n.device))) != l.Index {
+		return false // it came later, and is not used yet
 	}
 	// The flag IFF_RUNNING would tell of the carrier up to a second later: the kernel
 	// brings it up to date no more often.
@@ -148,6 +202,8 @@ func (n *netdev) count(d *DeviceStats) {
 		n.missed += uint64(s.Drops)
 	}
 	d.RxMissed += n.missed
+	d.Attached = n.attached
+	d.TxErrors = uint64(C.ph_packet_refused(C.uint16_t(n.device))) // the driver's count has what went at the second try
 }
 
 func (n *netdev) socket() int { return int(C.ph_packet_socket(C.uint16_t(n.device))) }

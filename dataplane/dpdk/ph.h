@@ -36,7 +36,13 @@ int ph_packet_begin(void); /* who opens such a device */
 void ph_packet_opened(int id); /* or has failed to; ends that */
 void ph_packet_closed(uint16_t id);
 int ph_packet_socket(uint16_t id);
+int ph_packet_bound(uint16_t id);
+int ph_packet_unbind(uint16_t id);
 int ph_packet_bind(uint16_t id, int index);
+struct ph_packet *ph_packet_of(uint16_t id); /* NULL: another kind of device */
+void ph_packet_sent(struct ph_packet *p, unsigned n); /* after each burst that was given to the driver */
+void ph_packet_again(struct ph_packet *p); /* in a round without one */
+uint64_t ph_packet_refused(uint16_t id);
 void ph_never_wait(void); /* this thread, from now on */
 
 /* memif.c */
@@ -79,6 +85,7 @@ struct ph_port {
 	uint16_t rx_held; /* take nothing from the device for now */
 	uint16_t memif;
 	uint64_t rx_total, tx_total;
+	struct ph_packet *packet; /* of net_af_packet; else NULL */
 	uint64_t too_long; /* received in several buffers, and dropped */
 	struct ph_frame tx[PH_BURST] __rte_cache_aligned; /* no frame lies in two lines */
 	struct ph_frame rx[PH_BURST];

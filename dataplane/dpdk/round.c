@@ -42,6 +42,8 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 		m[i]->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
 	}
 	sent = rte_eth_tx_burst(p->tx_dev, p->tx_queue, m, n);
+	if (p->packet != NULL)
+		ph_packet_sent(p->packet, sent);
 	p->tx_total += sent;
 	p->tx_n = n - sent;
 	if (p->tx_n > 0)
@@ -91,6 +93,8 @@ uint64_t ph_round(struct ph_worker *w)
 	for (i = 0; i < w->ports; i++)
 		if (w->port[i].tx_n > 0 && ready(&w->port[i], memifs))
 			transmit(w, &w->port[i]);
+		else if (w->port[i].packet != NULL)
+			ph_packet_again(w->port[i].packet);
 	for (i = 0; i < w->ports; i++) {
 		if (ready(&w->port[i], memifs))
 			receive(w, &w->port[i]);

@@ -61,9 +61,17 @@ type DeviceStats struct {
 	RxNoBuffer uint64 // dropped because no frame buffer was free
 	RxErrors   uint64
 	TxErrors   uint64
+	Attached   uint64 // how often an interface of the kernel that was made anew was taken in place of the one before
 	RxTooLong  uint64 // frames in several buffers, which photon does not take
 	LinkUp     bool
 	Rate       units.Rate // of the link as the device says; 0: it does not
+}
+
+// Notice is something that happened to a device.
+type Notice struct {
+	Device int // by the order of Devices
+	Text   string
+	Bad    bool // something is to be mended
 }
 
 // maxAhead bounds what a card is given after a poll that came late.
@@ -96,8 +104,10 @@ type World interface {
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
 	// Reconnect has memifs that are clients connect if their server was not there
-	// when they were opened, or has gone since. It is to be called now and then.
-	Reconnect()
+	// when they were opened, or has gone since, and devices on interfaces of the kernel use
+	// those that have their names now. It is to be called now and then, and says what an
+	// operator should know of.
+	Reconnect() []Notice
 	// Do calls f while all workers rest between two rounds, and returns when it
 	// is done. If the world does not run, f is called at once. f may do what it
 	// likes, and the workers wait with it.

@@ -78,6 +78,9 @@ func (k *worker) build(enclosed bool) {
 		p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 		p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
 		p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
+		if p.device != nil {
+			p.c.packet = C.ph_packet_of(p.c.tx_dev)
+		}
 		if C.ph_port_is_memif(p.c.rx_dev) != 0 {
 			p.c.memif = 1
 			k.c.memifs++
@@ -153,7 +156,10 @@ func (k *worker) begin() error {
 		if p.device == nil || k.world.kernel[p.device.ID] == nil {
 			continue
 		}
-		if err := k.world.kernel[p.device.ID].begin(); err != nil {
+		k.world.counting.Lock()
+		err := k.world.kernel[p.device.ID].begin()
+		k.world.counting.Unlock()
+		if err != nil {
 			return fmt.Errorf("port %s: %w", p.device.Spec, err)
 		}
 	}

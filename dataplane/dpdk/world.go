@@ -352,6 +352,29 @@ func (w *world) Devices() (all []DeviceStats) {
 	return all
 }
 
+func (w *world) Reconnect() (said []Notice) {
+	w.counting.Lock() // Close waits
+	defer w.counting.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.reconnect()
+	number := 0
+	for _, p := range w.ports {
+		if p.device == nil {
+			continue
+		}
+		if k := w.kernel[p.device.ID]; k != nil {
+			for _, s := range k.follow() {
+				s.Device = number
+				said = append(said, s)
+			}
+		}
+		number++
+	}
+	return said
+}
+
 // Audit checks every node; that a port's counts are those of frames handed over,
 // and a worker's bursts those of its ports; and that what a node gave was taken by its device, or waits for its time, and
 // came out at the other end of a cable.

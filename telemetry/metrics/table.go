@@ -145,6 +145,7 @@ var (
 
 	devUp       = section("Devices", define(both, gaugeKind, "device_up", byPort, "1 if the device has a link.", ""))
 	devRate     = define(both, gaugeKind, "device_rate_bytes_per_second", byPort, "Rate of the link as photon takes it to be.", "")
+	devAttached = define(both, counterKind, "device_attachments_total", byPort, "How often the kernel's interface was made anew, and taken in place of the one before.", "")
 	devBefore   = define(both, counterKind, "device_rx_before_start_total", byPort, "Frames that came before photon polled, and were thrown away.", "")
 	devMissed   = define(both, counterKind, "device_rx_missed_total", byPort, "Frames that the card or the kernel dropped before photon could take them.", "DPDK: imissed; mlx5: rx_out_of_buffer")
 	devNoBuffer = define(both, counterKind, "device_rx_nobuffer_total", byPort, "Frames dropped because no frame buffer was free.", "DPDK: rx_nombuf")
