@@ -80,3 +80,77 @@ func TestFragmentsLeaveAsTheyCame(t *testing.T) {
 		t.Errorf("%v frames were put together", n)
 	}
 }
+
+// Frames that the kernel's interface does not take arrive or are counted, whatever the
+// switch thinks of them: by a byte more than the MTU, by a tag more, by two tags of a
+// provider; and when somebody lowers the interface's MTU while the switch runs.
+func TestFramesThatTheInterfaceDoesNotTake(t *testing.T) {
+	l := newFourHosts(t)
+	l.hosts[0].Run(t, "ip", "link", "set", "eth0", "mtu", "1600")
+	l.sw.Run(t, "ip", "link", "set", "sw0", "mtu", "1600")
+	o := operateOn(t, l, "metrics: 127.0.0.1:9464\n")
+	o.hosts[1].Flush()
+	counted := func() float64 {
+		m := o.process.metrics()
+		return sum(m, "photon_device_tx_too_long_total", `port="sw1"`) + sum(m, "photon_port_discards_total", `reason="oversize"`, `port="sw0"`)
+	}
+	sent, arrived := 0, 0
+	var address [6]byte
+	mac(1).Put(address[:])
+	send := func(b []byte) {
+		t.Helper()
+		o.hosts[0].Send(b)
+		sent++
+	}
+	balance := func(what string) {
+		t.Helper()
+		within(t, func() bool {
+			arrived += len(o.hosts[1].Collect(20*time.Millisecond, func(b []byte) bool { return bytes.HasPrefix(b, address[:]) }))
+			return arrived+int(counted()) >= sent
+		}, func() string {
+			return fmt.Sprintf("%s: %d frames sent, %d arrived, %v counted\n%s", what, sent, arrived, counted(), o.process.log)
+		})
+		if n := arrived + int(counted()); n != sent {
+			t.Errorf("%s: %d frames sent, %d arrived, %v counted", what, sent, arrived, counted())
+		}
+	}
+	tagged := func(length int, types ...uint16) []byte {
+		b := udp(0, 1, 26, length-4*len(types), 0)
+		tags := []byte{}
+		for _, kind := range types {
+			tags = append(tags, byte(kind>>8), byte(kind), 3<<5, 0)
+		}
+		return slices.Concat(b[:12], tags, b[12:])
+	}
+	for more := range 10 { // from the longest that is right
+		send(udp(0, 1, 26, 1514+more, 0))
+		send(tagged(1518+more, 0x8100))
+		send(tagged(1522+more, 0x88A8, 0x8100))
+		send(tagged(1522+more, 0x8100, 0x8100))
+	}
+	balance("longer than the MTU")
+	if arrived < 2 {
+		t.Errorf("%d frames arrived", arrived)
+	}
+	o.sw.Run(t, "ip", "link", "set", "sw1", "mtu", "1000")
+	o.until("a line in the log", func() bool {
+		return strings.Contains(o.process.log.String(), "port sw1: the interface takes no frames of mtu 1500, but of 1000 at most: `ip link set sw1 mtu 1500`")
+	})
+	for range 20 {
+		send(udp(0, 1, 26, 1400, 0))
+		send(udp(0, 1, 26, 1014, 0))
+	}
+	balance("the MTU of the interface was lowered")
+	o.sw.Run(t, "ip", "link", "set", "sw1", "mtu", "1500")
+	o.until("another", func() bool {
+		return strings.Contains(o.process.log.String(), "port sw1: the interface takes frames of mtu 1500 again")
+	})
+	before := arrived
+	for range 20 {
+		send(udp(0, 1, 26, 1514, 0))
+	}
+	balance("it was raised again")
+	if arrived != before+20 {
+		t.Errorf("%d of 20 frames arrived", arrived-before)
+	}
+}

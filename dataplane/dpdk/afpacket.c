@@ -37,6 +37,7 @@ struct ph_packet {
 	uint8_t *map;
 	unsigned sends; /* frame that the driver writes to next */
 	int left; /* frames were left in the ring, and the kernel is to be asked again */
+	unsigned longest; /* frame that the interface takes, without tag */
 	uint64_t refused; /* frames that the kernel will not send */
 };
 
@@ -92,6 +93,22 @@ void ph_packet_again(struct ph_packet *p)
 		return;
 	ask(p);
 	ph_packet_sent(p, 0);
+}
+
+void ph_packet_limit(uint16_t id, unsigned mtu)
+{
+	if (devices[id] != NULL)
+		__atomic_store_n(&devices[id]->longest, mtu + ETH_HLEN, __ATOMIC_RELAXED);
+}
+
+/* Whether the kernel takes a frame, which it would not tell: longer ones it drops, and
+ * counts nowhere. A tag is extra, if it is no provider's (net/packet/af_packet.c,
+ * packet_extra_vlan_len_allowed). */
+int ph_packet_takes(const struct ph_packet *p, const uint8_t *b, unsigned length)
+{
+	unsigned longest = __atomic_load_n(&p->longest, __ATOMIC_RELAXED);
+
+	return length <= longest || (length <= longest + 4 && b[12] == (ETH_P_8021Q >> 8) && b[13] == (ETH_P_8021Q & 0xFF));
 }
 
 uint64_t ph_packet_refused(uint16_t id)

@@ -30,9 +30,12 @@ type netdev struct {
 	attached uint64             // how often an interface that came later was taken
 	refused  string             // why the one that is there now was not; empty: it was, or there is none
 
-	seen   uint64 // frames that the interface had received when the device was opened
-	before uint64 // frames that came until it was polled
-	missed uint64 // frames that the kernel dropped because its ring was full
+	short bool // its MTU is less than the port's
+
+	dropped uint64 // frames that the kernel dropped after it had taken them
+	seen    uint64 // frames that the interface had received when the device was opened
+	before  uint64 // frames that came until it was polled
+	missed  uint64 // frames that the kernel dropped because its ring was full
 }
 
 // newNetdev looks at the interface of a device; nil: it has none that is known.
@@ -67,11 +70,22 @@ func (n *netdev) find() *netlink.LinkAttrs {
 	l, err := n.route.LinkByName(n.name)
 	switch {
 	case err == nil:
-		n.last = l.Attrs()
+		n.learn(l.Attrs())
 	case errors.As(err, &netlink.LinkNotFoundError{}):
 		n.last = nil
 	} // else the kernel has no time or no memory for the answer, and the interface is what it was
 	return n.last
+}
+
+// learn takes down what the kernel says of the interface.
+func (n *netdev) learn(l *netlink.LinkAttrs) {
+	if n.last != nil && n.last.Index == l.Index {
+		n.dropped += l.Statistics.TxDropped - n.last.Statistics.TxDropped
+	}
+	n.last = l
+	if n.packet {
+		C.ph_packet_limit(C.uint16_t(n.device), C.uint(l.MTU))
+	}
 }
 
 // opened is called when DPDK has opened the device.
@@ -115,7 +129,16 @@ func (n *netdev) follow() (said []Notice) {
 		if bound != 0 { // it has another name now
 			C.ph_packet_unbind(C.uint16_t(n.device))
 		}
-	case l.Index != bound:
+	case l.Index == bound:
+		if was := n.short; was != (l.MTU < n.mtu) {
+			n.short = !was
+			if n.short {
+				said = append(said, Notice{Text: fmt.Sprintf("the interface takes no frames of mtu %d, but of %d at most: `ip link set %s mtu %d`", n.mtu, l.MTU, n.name, n.mtu), Bad: true})
+			} else {
+				said = append(said, Notice{Text: fmt.Sprintf("the interface takes frames of mtu %d again", n.mtu)})
+			}
+		}
+	default:
 		err := n.fit(l)
 		if err == nil {
 			err = n.bind(l)
@@ -190,9 +213,10 @@ func (n *netdev) ethtool(order, number uint32) (uint32, error) {
 
 // count adds what the kernel counted at the interface.
 func (n *netdev) count(d *DeviceStats) {
+	l := n.find()
 	d.RxBefore += n.before
 	if !n.packet {
-		if l := n.find(); l != nil { // 0 if it is in another namespace by now
+		if l != nil { // 0 if it is in another namespace by now
 			d.RxMissed += l.Statistics.TxDropped // sent by programs: nobody took the ones before
 		}
 		return
@@ -202,7 +226,7 @@ func (n *netdev) count(d *DeviceStats) {
 		n.missed += uint64(s.Drops)
 	}
 	d.RxMissed += n.missed
-	d.Attached = n.attached
+	d.Attached, d.TxDropped = n.attached, n.dropped
 	d.TxErrors = uint64(C.ph_packet_refused(C.uint16_t(n.device))) // the driver's count has what went at the second try
 }
 

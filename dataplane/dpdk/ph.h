@@ -42,6 +42,8 @@ int ph_packet_bind(uint16_t id, int index);
 struct ph_packet *ph_packet_of(uint16_t id); /* NULL: another kind of device */
 void ph_packet_sent(struct ph_packet *p, unsigned n); /* after each burst that was given to the driver */
 void ph_packet_again(struct ph_packet *p); /* in a round without one */
+int ph_packet_takes(const struct ph_packet *p, const uint8_t *frame, unsigned length);
+void ph_packet_limit(uint16_t id, unsigned mtu);
 uint64_t ph_packet_refused(uint16_t id);
 void ph_never_wait(void); /* this thread, from now on */
 
@@ -86,6 +88,7 @@ struct ph_port {
 	uint16_t memif;
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
+	uint64_t tx_too_long; /* of tx_total, those that the kernel's interface would not take, which were dropped */
 	uint64_t too_long; /* received in several buffers, and dropped */
 	struct ph_frame tx[PH_BURST] __rte_cache_aligned; /* no frame lies in two lines */
 	struct ph_frame rx[PH_BURST];

@@ -31,15 +31,24 @@ struct ph_port *ph_ports(unsigned n)
 static void transmit(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
-	uint16_t n = p->tx_n, sent, i;
+	uint16_t n = 0, sent, i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < p->tx_n; i++) {
 		const struct ph_frame *f = &p->tx[i];
 
-		m[i] = mbuf_of(w, f->ref);
-		m[i]->data_off = f->off - sizeof(struct rte_mbuf);
-		m[i]->pkt_len = m[i]->data_len = f->len;
-		m[i]->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
+		m[n] = mbuf_of(w, f->ref);
+		m[n]->data_off = f->off - sizeof(struct rte_mbuf);
+		m[n]->pkt_len = m[n]->data_len = f->len;
+		m[n]->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
+		if (unlikely(p->packet != NULL && !ph_packet_takes(p->packet, rte_pktmbuf_mtod(m[n], uint8_t *), f->len))) {
+			rte_pktmbuf_free(m[n]);
+			p->tx_too_long++;
+			p->tx_total++;
+			continue;
+		}
+		if (i > n)
+			p->tx[n] = *f;
+		n++;
 	}
 	sent = rte_eth_tx_burst(p->tx_dev, p->tx_queue, m, n);
 	if (p->packet != NULL)

@@ -61,6 +61,8 @@ type DeviceStats struct {
 	RxNoBuffer uint64 // dropped because no frame buffer was free
 	RxErrors   uint64
 	TxErrors   uint64
+	TxTooLong  uint64 // not given to the kernel's interface, whose MTU is less
+	TxDropped  uint64 // dropped by the kernel after it took them: the other end did not, or the link was down
 	Attached   uint64 // how often an interface of the kernel that was made anew was taken in place of the one before
 	RxTooLong  uint64 // frames in several buffers, which photon does not take
 	LinkUp     bool

@@ -344,7 +344,8 @@ func (w *world) Devices() (all []DeviceStats) {
 			d.LinkUp = d.LinkUp && k.running()
 		}
 		if p.c != nil {
-			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)
+			d.TxTooLong = uint64(p.c.tx_too_long)
+			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)-d.TxTooLong
 			d.RxTooLong = uint64(p.c.too_long)
 		}
 		all = append(all, d)

@@ -235,6 +235,8 @@ func (c *scrape) device(i int) {
 	c.put(devErrors, float64(d.RxErrors), node, port, "rx")
 	c.put(devErrors, float64(d.TxErrors), node, port, "tx")
 	c.put(devTooLong, float64(d.RxTooLong), node, port)
+	c.put(devTxTooLong, float64(d.TxTooLong), node, port)
+	c.put(devTxDropped, float64(d.TxDropped), node, port)
 }
 
 // polls is how a worker polled.
