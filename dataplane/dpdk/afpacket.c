@@ -26,6 +26,10 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 
+#ifndef TP_STATUS_GSO_TCP /* kernels of today tell, older ones do not */
+#define TP_STATUS_GSO_TCP (1 << 8)
+#endif
+
 /* EtherType that no frame has: IEEE keeps it. */
 #define NOTHING 0xFFFF
 
@@ -35,6 +39,7 @@ struct ph_packet {
 	int fd;
 	struct tpacket_req rings; /* each */
 	uint8_t *map;
+	unsigned receives; /* frame that the driver reads next */
 	unsigned sends; /* frame that the driver writes to next */
 	int left; /* frames were left in the ring, and the kernel is to be asked again */
 	unsigned longest; /* frame that the interface takes, without tag */
@@ -46,10 +51,45 @@ static __thread struct ph_packet *opening; /* by this thread */
 static __thread int worker;		   /* it polls, and must not wait */
 static __thread int why;		   /* the kernel did not send all, of a worker */
 
-static struct tpacket2_hdr *frame(const struct ph_packet *p, unsigned n)
+static struct tpacket2_hdr *received(const struct ph_packet *p, unsigned n)
 {
-	return (struct tpacket2_hdr *)(p->map + (size_t)p->rings.tp_block_size * p->rings.tp_block_nr +
-				       (size_t)n * p->rings.tp_frame_size);
+	return (struct tpacket2_hdr *)(p->map + (size_t)n * p->rings.tp_frame_size);
+}
+
+static struct tpacket2_hdr *sent(const struct ph_packet *p, unsigned n)
+{
+	return (struct tpacket2_hdr *)((uint8_t *)received(p, n) + (size_t)p->rings.tp_block_size * p->rings.tp_block_nr);
+}
+
+/* What is not as a wire would carry it among the frames that the driver will hand over
+ * next, the first of them the lowest bit: those that are several in one, for a card to
+ * take apart, which are cut short if the ring has no room for all of it; and those whose
+ * checksum a card was to fill in. */
+void ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open)
+{
+	unsigned i, at = p->receives, longest = __atomic_load_n(&p->longest, __ATOMIC_RELAXED) + 8; /* two tags */
+
+	*several = *open = 0;
+	for (i = 0; i < PH_BURST; i++) {
+		const struct tpacket2_hdr *h = received(p, at);
+		uint32_t status = h->tp_status;
+
+		if ((status & TP_STATUS_USER) == 0)
+			break;
+		if (h->tp_len > h->tp_snaplen || (status & TP_STATUS_GSO_TCP) ||
+		    ((status & TP_STATUS_CSUMNOTREADY) && h->tp_len > longest))
+			*several |= 1u << i;
+		else if (status & TP_STATUS_CSUMNOTREADY)
+			*open |= 1u << i;
+		if (++at == p->rings.tp_frame_nr)
+			at = 0;
+	}
+}
+
+/* So many of them were handed over. */
+void ph_packet_taken(struct ph_packet *p, unsigned n)
+{
+	p->receives = (p->receives + n) % p->rings.tp_frame_nr;
 }
 
 static int left(int error)
@@ -76,7 +116,7 @@ void ph_packet_sent(struct ph_packet *p, unsigned n)
 	why = 0;
 	p->left = left(error);
 	for (; n > 0; n--) {
-		struct tpacket2_hdr *h = frame(p, p->sends);
+		struct tpacket2_hdr *h = sent(p, p->sends);
 
 		p->sends = (p->sends + 1) % p->rings.tp_frame_nr;
 		if (error == 0 || p->left || h->tp_status != TP_STATUS_SEND_REQUEST)

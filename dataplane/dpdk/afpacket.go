@@ -4,7 +4,6 @@ package dpdk
 
 import (
 	"fmt"
-	"net"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +16,8 @@ import (
 const kernelFrames = 4096
 
 func isAFPacket(spec string) bool { return strings.HasPrefix(spec, "net_af_packet") }
+
+func isAFXDP(spec string) bool { return strings.HasPrefix(spec, "net_af_xdp") }
 
 // argument returns a named argument of a device's specification.
 func argument(spec, name string) (value string, ok bool) {
@@ -41,28 +42,15 @@ func withRing(spec string, mtu int) string {
 	return fmt.Sprintf("%s,framesz=%d,blocksz=%d,framecnt=%d", spec, size, block, max(kernelFrames*2048/size&^3, kernelFrames/4))
 }
 
-// checkInterface finds out before DPDK does whether a kernel interface is there,
-// and lets it take frames of an MTU.
-func checkInterface(spec string, mtu int) error {
-	if name, ok := argument(spec, "iface"); ok && len(name) >= unix.IFNAMSIZ && !strings.HasPrefix(spec, "net_vhost") {
+// checkInterface says what is wrong with the interface that a specification names.
+func checkInterface(spec string) error {
+	iface, ok := argument(spec, "iface")
+	if ok && len(iface) >= unix.IFNAMSIZ && !strings.HasPrefix(spec, "net_vhost") {
 		return fmt.Errorf("port %s: the kernel's names of interfaces have at most %d characters", spec, unix.IFNAMSIZ-1)
 	}
-	if !isAFPacket(spec) && !strings.HasPrefix(spec, "net_af_xdp") {
-		return nil
-	}
-	iface, ok := argument(spec, "iface")
-	if !ok {
+	if !ok && (isAFPacket(spec) || isAFXDP(spec)) {
 		name, _, _ := strings.Cut(spec, ",")
 		return fmt.Errorf("port %s: it needs the interface it sits on (write it like %s,iface=sw0)", spec, name)
-	}
-	i, err := net.InterfaceByName(iface)
-	if err != nil {
-		return fmt.Errorf("port %s: there is no network interface %q (`ip link` lists them)", spec, iface)
-	}
-	if i.MTU < mtu {
-		if err := setMTU(iface, mtu); err != nil {
-			return fmt.Errorf("port %s: interface %s takes no frames of mtu %d, but of %d at most: %w", spec, iface, mtu, i.MTU, err)
-		}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func lacking() (names []string) {
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
 	name, _, _ := strings.Cut(spec, ",")
-	if err := checkInterface(spec, mtu); err != nil {
+	if err := checkInterface(spec); err != nil {
 		return Device{}, err
 	}
 	if FrameSize(mtu) > eal.size {

@@ -15,12 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// netdev is the kernel's interface that a device sits on: of net_af_packet, or the one
-// that net_tap makes.
+// netdev is the kernel's interface that a device sits on, or that it makes.
 type netdev struct {
 	name   string
 	device uint16 // DPDK's number
+	open   bool   // it has one
 	packet bool   // net_af_packet: it has a packet socket
+	tap    bool   // net_tap: the interface comes with it
 	mtu    int    // of the port
 	route  *netlink.Handle
 	asks   int // socket for ioctls; like route, of the namespace in which the device was opened
@@ -32,6 +33,9 @@ type netdev struct {
 
 	short bool // its MTU is less than the port's
 
+	notices []Notice // that nobody has fetched
+	named   bool     // that frames come which no wire would carry
+
 	dropped uint64 // frames that the kernel dropped after it had taken them
 	seen    uint64 // frames that the interface had received when the device was opened
 	before  uint64 // frames that came until it was polled
@@ -40,9 +44,9 @@ type netdev struct {
 
 // newNetdev looks at the interface of a device; nil: it has none that is known.
 func newNetdev(spec string, mtu int) (*netdev, error) {
-	n := &netdev{packet: isAFPacket(spec), mtu: mtu, asks: -1}
+	n := &netdev{packet: isAFPacket(spec), tap: strings.HasPrefix(spec, "net_tap"), mtu: mtu, asks: -1}
 	var ok bool
-	if n.name, ok = argument(spec, "iface"); !ok || !n.packet && !strings.HasPrefix(spec, "net_tap") {
+	if n.name, ok = argument(spec, "iface"); !ok || !n.packet && !n.tap && !isAFXDP(spec) {
 		return nil, nil
 	}
 	var err error
@@ -50,6 +54,18 @@ func newNetdev(spec string, mtu int) (*netdev, error) {
 		return nil, err
 	}
 	if n.asks, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		n.close()
+		return nil, err
+	}
+	if n.tap {
+		return n, nil
+	}
+	if l := n.find(); l == nil {
+		err = fmt.Errorf("there is no network interface %q (`ip link` lists them)", n.name)
+	} else {
+		err = n.fit(l)
+	}
+	if err != nil {
 		n.close()
 		return nil, err
 	}
@@ -83,14 +99,14 @@ func (n *netdev) learn(l *netlink.LinkAttrs) {
 		n.dropped += l.Statistics.TxDropped - n.last.Statistics.TxDropped
 	}
 	n.last = l
-	if n.packet {
+	if n.packet && n.open {
 		C.ph_packet_limit(C.uint16_t(n.device), C.uint(l.MTU))
 	}
 }
 
 // opened is called when DPDK has opened the device.
 func (n *netdev) opened(device uint16) {
-	n.device = device
+	n.device, n.open = device, true
 	if l := n.find(); l != nil {
 		n.seen = l.Statistics.RxPackets
 	}
@@ -122,6 +138,7 @@ func (n *netdev) follow() (said []Notice) {
 	if !n.packet || !n.begun {
 		return nil
 	}
+	said, n.notices = n.notices, nil
 	l, bound := n.find(), int(C.ph_packet_bound(C.uint16_t(n.device)))
 	switch {
 	case l == nil:
@@ -156,11 +173,47 @@ func (n *netdev) follow() (said []Notice) {
 	return said
 }
 
-// fit sees to it that the interface takes frames of the port's MTU.
+// odd says so when the first frames have come that no wire would carry.
+func (n *netdev) odd(several, open uint64) (said []Notice) {
+	if n.named || several == 0 && open == 0 {
+		return nil
+	}
+	n.named = true
+	what := "frames without their checksum come, which receivers drop"
+	if several > 0 {
+		what = "super-frames come, several in one, which are dropped"
+	}
+	return []Notice{{Text: what + ": offloads are on at the other end of the cable (there, if it is eth0: `ethtool -K eth0 tx off tso off gso off`)", Bad: true}}
+}
+
+// mergers are what the kernel merges frames by before a packet socket sees them, and
+// how each is asked for and set.
+var mergers = []struct {
+	name     string
+	get, set uint32
+	bit      uint32
+}{
+	{"gro", unix.ETHTOOL_GGRO, unix.ETHTOOL_SGRO, 1},
+	{"lro", unix.ETHTOOL_GFLAGS, unix.ETHTOOL_SFLAGS, 1 << 15}, // ETH_FLAG_LRO
+}
+
+// fit sees to it that the interface takes frames of the port's MTU, and changes none.
 func (n *netdev) fit(l *netlink.LinkAttrs) error {
+	for _, m := range mergers {
+		now, err := n.ethtool(m.get, 0)
+		if err != nil || now&m.bit == 0 {
+			continue
+		}
+		said := Notice{Text: m.name + " was on at the interface, by which the kernel merges frames: switched off"}
+		if _, err := n.ethtool(m.set, now&^m.bit); err != nil {
+			said = Notice{Text: fmt.Sprintf("%s is on at the interface, by which the kernel merges frames, and cannot be switched off: %v", m.name, err), Bad: true}
+		}
+		n.notices = append(n.notices, said)
+	}
 	if l.MTU >= n.mtu {
 		return nil
 	}
+	// The driver would ask the kernel too, but for its claim that no frame is longer than 1514 bytes.
 	if err := n.route.LinkSetMTU(&netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: l.Index}}, n.mtu); err != nil {
 		return fmt.Errorf("interface %s takes no frames of mtu %d, but of %d at most: %w", n.name, n.mtu, l.MTU, err)
 	}
@@ -216,7 +269,7 @@ func (n *netdev) count(d *DeviceStats) {
 	l := n.find()
 	d.RxBefore += n.before
 	if !n.packet {
-		if l != nil { // 0 if it is in another namespace by now
+		if n.tap && l != nil { // 0 if it is in another namespace by now
 			d.RxMissed += l.Statistics.TxDropped // sent by programs: nobody took the ones before
 		}
 		return
@@ -232,8 +285,7 @@ func (n *netdev) count(d *DeviceStats) {
 
 func (n *netdev) socket() int { return int(C.ph_packet_socket(C.uint16_t(n.device))) }
 
-// setMTU sets the MTU of a kernel interface. The driver would ask the kernel too,
-// but for its claim that no frame is longer than 1514 bytes.
+// setMTU sets the MTU of a kernel interface.
 func setMTU(iface string, mtu int) error {
 	l, err := netlink.LinkByName(iface)
 	if err != nil {

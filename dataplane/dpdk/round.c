@@ -62,20 +62,30 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
+	uint32_t several = 0, open = 0;
 	uint16_t n = 0, kept = 0, i;
 	uint64_t where;
 
-	if (!p->rx_held)
+	if (!p->rx_held) {
+		if (p->packet != NULL)
+			ph_packet_look(p->packet, &several, &open);
 		n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, PH_BURST);
+		if (p->packet != NULL)
+			ph_packet_taken(p->packet, n);
+	}
 
 	for (i = 0; i < n; i++) {
 		struct ph_frame *f = &p->rx[kept];
 
-		if (unlikely(m[i]->nb_segs != 1)) {
-			p->too_long++;
+		if (unlikely(m[i]->nb_segs != 1 || (several >> i & 1) != 0)) {
+			if (m[i]->nb_segs != 1)
+				p->too_long++;
+			else
+				p->several++;
 			rte_pktmbuf_free(m[i]);
 			continue;
 		}
+		p->open += open >> i & 1;
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 		/* One store: Go reads the frame as a whole. */
 		where = ref_of(w, m[i]) | (uint64_t)m[i]->data_len << 32 |

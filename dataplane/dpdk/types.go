@@ -60,6 +60,8 @@ type DeviceStats struct {
 	RxMissed   uint64 // dropped before we could take them: by the card, or in the kernel's ring
 	RxNoBuffer uint64 // dropped because no frame buffer was free
 	RxErrors   uint64
+	RxSeveral  uint64 // several frames in one, for a card to take apart, which were dropped: offloads are on at the other end
+	RxOpen     uint64 // frames whose checksum a card was to fill in: they are
 	TxErrors   uint64
 	TxTooLong  uint64 // not given to the kernel's interface, whose MTU is less
 	TxDropped  uint64 // dropped by the kernel after it took them: the other end did not, or the link was down

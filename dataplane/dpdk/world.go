@@ -344,6 +344,7 @@ func (w *world) Devices() (all []DeviceStats) {
 			d.LinkUp = d.LinkUp && k.running()
 		}
 		if p.c != nil {
+			d.RxSeveral, d.RxOpen = uint64(p.c.several), uint64(p.c.open)
 			d.TxTooLong = uint64(p.c.tx_too_long)
 			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)-d.TxTooLong
 			d.RxTooLong = uint64(p.c.too_long)
@@ -353,7 +354,7 @@ func (w *world) Devices() (all []DeviceStats) {
 	return all
 }
 
-func (w *world) Reconnect() (said []Notice) {
+func (w *world) Reconnect() (all []Notice) {
 	w.counting.Lock() // Close waits
 	defer w.counting.Unlock()
 	if w.closed {
@@ -366,14 +367,18 @@ func (w *world) Reconnect() (said []Notice) {
 			continue
 		}
 		if k := w.kernel[p.device.ID]; k != nil {
-			for _, s := range k.follow() {
+			said := k.follow()
+			if p.c != nil {
+				said = append(said, k.odd(uint64(p.c.several), uint64(p.c.open))...)
+			}
+			for _, s := range said {
 				s.Device = number
-				said = append(said, s)
+				all = append(all, s)
 			}
 		}
 		number++
 	}
-	return said
+	return all
 }
 
 // Audit checks every node; that a port's counts are those of frames handed over,

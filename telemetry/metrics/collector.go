@@ -235,6 +235,8 @@ func (c *scrape) device(i int) {
 	c.put(devErrors, float64(d.RxErrors), node, port, "rx")
 	c.put(devErrors, float64(d.TxErrors), node, port, "tx")
 	c.put(devTooLong, float64(d.RxTooLong), node, port)
+	c.put(devSeveral, float64(d.RxSeveral), node, port)
+	c.put(devOpen, float64(d.RxOpen), node, port)
 	c.put(devTxTooLong, float64(d.TxTooLong), node, port)
 	c.put(devTxDropped, float64(d.TxDropped), node, port)
 }

@@ -150,6 +150,8 @@ var (
 	devMissed    = define(both, counterKind, "device_rx_missed_total", byPort, "Frames that the card or the kernel dropped before photon could take them.", "DPDK: imissed; mlx5: rx_out_of_buffer")
 	devNoBuffer  = define(both, counterKind, "device_rx_nobuffer_total", byPort, "Frames dropped because no frame buffer was free.", "DPDK: rx_nombuf")
 	devTooLong   = define(both, counterKind, "device_rx_too_long_total", byPort, "Frames longer than a frame buffer, dropped.", "")
+	devSeveral   = define(both, counterKind, "device_rx_super_frames_total", byPort, "Several frames in one, which a card was to take apart, dropped: offloads (TSO, GSO) are on at the other end of the cable.", "")
+	devOpen      = define(both, counterKind, "device_rx_open_checksums_total", byPort, "Frames whose checksum a card was to fill in, passed on as they came: checksum offload is on at the other end of the cable, and receivers drop them.", "")
 	devTxTooLong = define(both, counterKind, "device_tx_too_long_total", byPort, "Frames longer than the kernel's interface takes, dropped: its MTU is less than the port's, or the frame has no tag where only a tag may be extra.", "")
 	devTxDropped = define(both, counterKind, "device_tx_dropped_total", byPort, "Frames that the kernel dropped after it had taken them: it had no room for them at the other end of the cable, or there was no link.", "ip -s link: TX dropped")
 	devErrors    = define(both, counterKind, "device_errors_total", []string{"node", "port", "direction"}, "Errors that the driver counts, `direction` rx or tx.", "DPDK: ierrors, oerrors")
