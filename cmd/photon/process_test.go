@@ -60,7 +60,17 @@ func start(t *testing.T, n *testnet.Namespace, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return startCommand(t, n, n.Command(self, args...))
+	return startCommand(t, n, alone(t, n, append([]string{self}, args...)...))
+}
+
+// alone is a command in a namespace whose folder for sockets is its own: no other photon
+// of this machine, another test's among them, has its name there.
+func alone(t *testing.T, n *testnet.Namespace, command ...string) *exec.Cmd {
+	t.Helper()
+	if err := os.MkdirAll("/run/photon", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return n.Command("sh", append([]string{"-c", `mount -t tmpfs photon /run/photon && exec "$@"`, "sh"}, command...)...)
 }
 
 // startCommand is start with a command of the test's own, which becomes photon.

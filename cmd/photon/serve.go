@@ -19,7 +19,6 @@ import (
 	"photon/scheme"
 	"photon/telemetry"
 	"photon/telemetry/metrics"
-	"photon/telemetry/page"
 	"photon/units"
 )
 
@@ -38,10 +37,8 @@ type daemon struct {
 	node    node
 	id      int // of the node, in its world
 	ports   []string
-	metrics string // address; empty: nowhere
-	live    string // the same, of the page for browsers
+	sockets *sockets
 	series  metrics.Series
-	admin   config.Admin
 	rates   []units.Rate // of the links, by port
 	scheme  string
 	// lossless are the priorities with PFC, as bits.
@@ -73,10 +70,16 @@ func newLog(w io.Writer) *zap.SugaredLogger {
 	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.AddSync(w), zapcore.InfoLevel)).Sugar()
 }
 
-// openAll opens the devices of a node's ports; errors name the line of file.
-func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices []dpdk.Device, err error) {
-	for _, p := range ports {
-		d, err := w.Open(p.Device.V, mtu)
+// openAll opens the devices of a node's ports, for frames of an MTU each; errors name the
+// line of file. None is opened unless all are there to be had.
+func openAll(w dpdk.World, file string, ports []config.Port, mtu func(port int) int) (devices []dpdk.Device, err error) {
+	for i, p := range ports {
+		if err := w.Claim(p.Device.V, mtu(i)); err != nil {
+			return nil, bad(p.Fail(file, err))
+		}
+	}
+	for i, p := range ports {
+		d, err := w.Open(p.Device.V, mtu(i))
 		if err != nil {
 			return nil, bad(p.Fail(file, err))
 		}
@@ -95,27 +98,8 @@ func (d *daemon) warnOfNode(port int) {
 // serve runs the world until the context ends, answering scrapes, lets its
 // queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {
-	if d.metrics != "" {
-		s, err := metrics.Serve(d.metrics, version, d.source(), d.series)
-		if err != nil {
-			return bad(err)
-		}
-		defer s.Close()
-		d.log.Infof("metrics on http://%s/metrics", s.Address())
-	}
-	if a, err := d.listen(); err != nil {
-		return err
-	} else if a != nil {
-		defer a.Close()
-	}
-	if d.live != "" {
-		s, err := page.Serve(d.live, telemetry.LivePage(d.name, d.source()))
-		if err != nil {
-			return bad(err)
-		}
-		defer s.Close()
-		d.log.Infof("live page %s", s.URL())
-	}
+	defer d.sockets.close()
+	d.sockets.serve(d)
 	defer d.reloadOnHangup()()
 	d.collector.start(d.garbage)
 	defer d.watch(200 * time.Millisecond)()

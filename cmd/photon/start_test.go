@@ -75,9 +75,9 @@ func TestEverythingStartsAtOnce(t *testing.T) {
 	}
 	l := newFourHosts(t)
 	command := func(host int) *exec.Cmd {
-		return l.hosts[host].Command(self, "agent", "-c", fmt.Sprintf("../../deploy/agent-h%d.yaml", host))
+		return alone(t, l.hosts[host], self, "agent", "-c", fmt.Sprintf("../../deploy/agent-h%d.yaml", host))
 	}
-	sw := launch(t, l.sw, l.sw.Command(self, "switch", "-c", "../../deploy/switch.yaml"))
+	sw := launch(t, l.sw, alone(t, l.sw, self, "switch", "-c", "../../deploy/switch.yaml"))
 	agents := []*process{launch(t, l.hosts[2], command(2)), launch(t, l.hosts[0], command(0)), launch(t, l.hosts[1], command(1))}
 	sw.serves()
 	for _, a := range agents {

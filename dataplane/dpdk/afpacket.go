@@ -4,6 +4,7 @@ package dpdk
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -14,20 +15,6 @@ import (
 // shares its core with others. Longer frames are fewer, so that the two rings of a
 // port take no more than 32 MB.
 const kernelFrames = 4096
-
-func isAFPacket(spec string) bool { return strings.HasPrefix(spec, "net_af_packet") }
-
-func isAFXDP(spec string) bool { return strings.HasPrefix(spec, "net_af_xdp") }
-
-// argument returns a named argument of a device's specification.
-func argument(spec, name string) (value string, ok bool) {
-	for a := range strings.SplitSeq(spec, ",") {
-		if v, found := strings.CutPrefix(a, name+"="); found {
-			return v, true
-		}
-	}
-	return "", false
-}
 
 // withRing adds the ring's size to a specification that does not name one.
 func withRing(spec string, mtu int) string {
@@ -42,15 +29,26 @@ func withRing(spec string, mtu int) string {
 	return fmt.Sprintf("%s,framesz=%d,blocksz=%d,framecnt=%d", spec, size, block, max(kernelFrames*2048/size&^3, kernelFrames/4))
 }
 
-// checkInterface says what is wrong with the interface that a specification names.
-func checkInterface(spec string) error {
+// checkSpec says what is wrong with what a specification says.
+func checkSpec(spec string, mtu int) error {
 	iface, ok := argument(spec, "iface")
-	if ok && len(iface) >= unix.IFNAMSIZ && !strings.HasPrefix(spec, "net_vhost") {
-		return fmt.Errorf("port %s: the kernel's names of interfaces have at most %d characters", spec, unix.IFNAMSIZ-1)
+	if ok && len(iface) >= unix.IFNAMSIZ && !isVhost(spec) {
+		return fmt.Errorf("the kernel's names of interfaces have at most %d characters", unix.IFNAMSIZ-1)
 	}
 	if !ok && (isAFPacket(spec) || isAFXDP(spec)) {
 		name, _, _ := strings.Cut(spec, ",")
-		return fmt.Errorf("port %s: it needs the interface it sits on (write it like %s,iface=sw0)", spec, name)
+		return fmt.Errorf("it needs the interface it sits on (write it like %s,iface=sw0)", name)
+	}
+	if !isAFPacket(spec) {
+		return nil
+	}
+	if n, ok := argument(spec, "qpairs"); ok && n != "1" {
+		return fmt.Errorf("qpairs=%s: photon polls one queue of a port (leave it out)", n)
+	}
+	if n, ok := argument(spec, "framesz"); ok {
+		if size, err := strconv.Atoi(n); err != nil || size < mtu+beside {
+			return fmt.Errorf("framesz=%s: frames of mtu %d take %d bytes (leave it out)", n, mtu, mtu+beside)
+		}
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,23 +18,6 @@ import (
 type memifClient struct {
 	id     uint16
 	socket string // of the server, and of other clients of it
-}
-
-func isMemif(spec string) bool { return strings.HasPrefix(spec, "net_memif") }
-
-// isMemifClient goes by the words that the driver knows for a server; it takes a
-// device without a role to be a client.
-func isMemifClient(spec string) bool {
-	role, _ := argument(spec, "role")
-	return isMemif(spec) && !strings.Contains(role, "server") && !strings.Contains(role, "master")
-}
-
-// memifSocket is where a memif's server listens; the default is the driver's.
-func memifSocket(spec string) string {
-	if path, ok := argument(spec, "socket"); ok {
-		return path
-	}
-	return "/run/memif.sock"
 }
 
 // reconnect leaves alone who waits for an answer, and who would wait behind one at the

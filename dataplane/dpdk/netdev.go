@@ -8,7 +8,6 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unsafe"
 
 	"github.com/vishvananda/netlink"
@@ -26,6 +25,8 @@ type netdev struct {
 	route  *netlink.Handle
 	asks   int // socket for ioctls; like route, of the namespace in which the device was opened
 
+	claims   int    // socket whose name says that the interface is taken
+	space    uint64 // number of the network namespace
 	begun    bool
 	last     *netlink.LinkAttrs // what find returned
 	attached uint64             // how often an interface that came later was taken
@@ -44,7 +45,7 @@ type netdev struct {
 
 // newNetdev looks at the interface of a device; nil: it has none that is known.
 func newNetdev(spec string, mtu int) (*netdev, error) {
-	n := &netdev{packet: isAFPacket(spec), tap: strings.HasPrefix(spec, "net_tap"), mtu: mtu, asks: -1}
+	n := &netdev{packet: isAFPacket(spec), tap: isTap(spec), mtu: mtu, asks: -1, claims: -1}
 	var ok bool
 	if n.name, ok = argument(spec, "iface"); !ok || !n.packet && !n.tap && !isAFXDP(spec) {
 		return nil, nil
@@ -60,10 +61,11 @@ func newNetdev(spec string, mtu int) (*netdev, error) {
 	if n.tap {
 		return n, nil
 	}
-	if l := n.find(); l == nil {
+	l := n.find()
+	if l == nil {
 		err = fmt.Errorf("there is no network interface %q (`ip link` lists them)", n.name)
 	} else {
-		err = n.fit(l)
+		err = n.claim(l.Index)
 	}
 	if err != nil {
 		n.close()
@@ -72,7 +74,55 @@ func newNetdev(spec string, mtu int) (*netdev, error) {
 	return n, nil
 }
 
+// claim takes an interface for this process, if no other photon has it. The name, which
+// nothing but the kernel keeps, is one of a network namespace, as the interface's number is.
+func (n *netdev) claim(index int) error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	var at unix.Stat_t
+	if err := unix.Stat("/proc/thread-self/ns/net", &at); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	if n.space == 0 { // later it may be another thread's, in another namespace
+		n.space = at.Ino
+	}
+	err = unix.Bind(fd, &unix.SockaddrUnix{Name: fmt.Sprintf("@photon/port/%d/%d", n.space, index)})
+	if err != nil {
+		unix.Close(fd)
+		if err == unix.EADDRINUSE {
+			err = fmt.Errorf("interface %s is a port already, of another photon or of this one: end that, or name another interface", n.name)
+		}
+		return err
+	}
+	if n.claims >= 0 {
+		unix.Close(n.claims)
+	}
+	n.claims = fd
+	return nil
+}
+
+// prepare has the interface be as the port needs it.
+func (n *netdev) prepare() error {
+	if n == nil || n.tap {
+		return nil
+	}
+	l := n.find()
+	if l == nil {
+		return fmt.Errorf("interface %s has gone", n.name)
+	}
+	return n.fit(l)
+}
+
 func (n *netdev) close() {
+	if n == nil {
+		return
+	}
+	if n.claims >= 0 {
+		unix.Close(n.claims)
+	}
 	if n.route != nil {
 		n.route.Close()
 	}
@@ -156,7 +206,10 @@ func (n *netdev) follow() (said []Notice) {
 			}
 		}
 	default:
-		err := n.fit(l)
+		err := n.claim(l.Index)
+		if err == nil {
+			err = n.fit(l)
+		}
 		if err == nil {
 			err = n.bind(l)
 		}

@@ -13,7 +13,7 @@
 #include <rte_version.h>
 
 /* eal.c */
-int ph_eal_init(int argc, char **argv);
+int ph_eal_init(int argc, char **argv, int said);
 int ph_errno(void);
 int ph_pin(int core);
 int ph_affinity(int *cores, int max);

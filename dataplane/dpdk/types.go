@@ -11,12 +11,6 @@ import (
 // ErrNotBuilt is returned by New in a photon that was built without DPDK.
 var ErrNotBuilt = errors.New("this photon was built without DPDK: run `make build` in its source tree (it installs libdpdk-dev and builds with the tag dpdk)")
 
-// OptionError is New's error if the options name what this machine does not have.
-type OptionError struct{ Err error }
-
-func (e *OptionError) Error() string { return e.Err.Error() }
-func (e *OptionError) Unwrap() error { return e.Err }
-
 // Options of a world. Zero values are the defaults.
 type Options struct {
 	Workers   int        // pinned goroutines; 1
@@ -30,12 +24,15 @@ type Options struct {
 	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
 }
 
+// beside is what a frame takes beside its MTU: Ethernet header and tags, and what the
+// kernel puts before it.
+const beside = 128
+
 // FrameSize is what Options.FrameSize has to be for an MTU. It is whole KiB: so
 // cards of the 82599's kind count the room of a buffer, and would spread a frame
 // over two (82599 datasheet, SRRCTL.BSIZEPACKET); and so do the kernel's rings,
 // whose frames must fill its pages.
 func FrameSize(mtu int) int {
-	const beside = 128 // the frame's Ethernet header and tags, and what the kernel puts before it
 	return max(2048, (mtu+beside+1023)&^1023)
 }
 
@@ -90,6 +87,9 @@ func Ahead(l dataplane.Link) units.Time { return aheadOf(l) + maxAhead }
 // World is a dataplane.World on DPDK.
 type World interface {
 	dataplane.World
+	// Claim finds out what can be known before a device is opened, and takes its interface
+	// for this world, so that no other photon does. Open does so by itself.
+	Claim(spec string, mtu int) error
 	// Open opens and starts a device: a PCI address, or a virtual device and its
 	// arguments as in "net_af_packet0,iface=sw0". mtu is the longest frame
 	// without Ethernet header, tags and FCS.

@@ -26,6 +26,7 @@ type world struct {
 	ports   []*port
 	opened  []uint16 // devices
 	clients []memifClient
+	claimed map[string]*netdev // by specification, until it is opened; nil: it has no interface
 	kernel  map[uint16]*netdev // by device; of those that sit on an interface of the kernel
 	samples []sampler
 	built   bool
@@ -114,7 +115,7 @@ func New(o Options) (World, error) {
 	}
 	for _, core := range o.Cores[:o.Workers] { // or DPDK prints how it is used; one that is isolated is no part of affinity
 		if _, err := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d", core)); err != nil {
-			return nil, &OptionError{fmt.Errorf("core %d: this machine has none of that number", core)}
+			return nil, fmt.Errorf("core %d: this machine has none of that number", core)
 		}
 	}
 	if err := initEAL(o); err != nil {
@@ -123,7 +124,7 @@ func New(o Options) (World, error) {
 	if o.Frames > eal.frames || o.FrameSize > eal.size {
 		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
 	}
-	w := &world{options: o, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
+	w := &world{options: o, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
 	w.stops.Store(1)
 	for i := range o.Workers {
 		w.workers = append(w.workers, newWorker(w, i))
@@ -446,11 +447,12 @@ func (w *world) Close() error {
 	for _, p := range w.ports {
 		p.c = nil // the workers' memory
 	}
+	for _, k := range w.claimed {
+		k.close()
+	}
 	for _, id := range w.opened {
 		closeDevice(id)
-		if k := w.kernel[id]; k != nil {
-			k.close()
-		}
+		w.kernel[id].close()
 	}
 	for _, k := range w.workers {
 		k.close()
