@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"net"
+	"strconv"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -20,6 +23,7 @@ import (
 	"photon/telemetry"
 	"photon/telemetry/metrics"
 	"photon/units"
+	"photon/wire"
 )
 
 // node is what a daemon runs.
@@ -79,13 +83,29 @@ func openAll(w dpdk.World, file string, ports []config.Port, mtu func(port int) 
 		}
 	}
 	for i, p := range ports {
-		d, err := w.Open(p.Device.V, mtu(i))
+		spec := p.Device.V
+		if i > 0 && dpdk.WantsMAC(spec) {
+			spec = withMAC(spec, devices[0].MAC)
+		}
+		d, err := w.Open(spec, mtu(i))
 		if err != nil {
 			return nil, bad(p.Fail(file, err))
 		}
+		d.Spec = p.Device.V
 		devices = append(devices, d)
 	}
 	return devices, nil
+}
+
+// withMAC gives a tap an address that it has again when photon is started again: DPDK
+// would make one up each time, and who knows the one before would not reach the programs
+// behind it until he has forgotten it. It follows from the address of the first port,
+// which is nobody else's.
+func withMAC(device string, first wire.MAC) string {
+	h := fnv.New64a()
+	fmt.Fprint(h, first, device)
+	mac := wire.MAC(h.Sum64()&0xFFFF_FFFF_FFFF)&^(1<<40) | 1<<41 // of a station, and locally administered
+	return fmt.Sprintf("%s,mac=%v", device, mac)
 }
 
 // warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.
@@ -220,20 +240,47 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 	return s
 }
 
-// surveyNIC is survey of a NIC, whose flows have no names that everybody knows:
-// none is listed.
-func (d *daemon) surveyNIC(int) *telemetry.Survey {
-	s := telemetry.NewSurvey(0)
+// surveyNIC is survey of a NIC.
+func (d *daemon) surveyNIC(top int) *telemetry.Survey {
+	s := telemetry.NewSurvey(top)
+	seen := make([]agent.NICFlow, 0, surveySlots)
 	for from := 0; from < d.nic.Slots(); from += surveySlots {
+		seen = seen[:0]
 		d.world.DoBriefly(func(now units.Time) {
 			for i := from; i < min(from+surveySlots, d.nic.Slots()); i++ {
-				if r, ok := d.nic.Rate(now, i); ok {
-					s.Add(telemetry.Flow{Rate: int64(r)})
+				if f, ok := d.nic.Flow(now, i); ok {
+					seen = append(seen, f)
 				}
 			}
 		})
+		for i := range seen {
+			s.Add(flowOfNIC(&seen[i]))
+		}
 	}
 	return s
+}
+
+// flowOfNIC is a flow of applications as it is shown.
+func flowOfNIC(f *agent.NICFlow) telemetry.Flow {
+	protocol := strconv.Itoa(int(f.Proto))
+	switch {
+	case f.RoCE:
+		protocol = "roce"
+	case f.Proto == wire.ProtoTCP:
+		protocol = "tcp"
+	case f.Proto == wire.ProtoUDP:
+		protocol = "udp"
+	}
+	end := func(a wire.IP, port uint16) string {
+		if port == 0 {
+			return a.String()
+		}
+		return net.JoinHostPort(a.String(), strconv.Itoa(int(port)))
+	}
+	return telemetry.Flow{
+		From: end(f.From, f.FromPort), Peer: end(f.To, f.ToPort), Protocol: protocol, QP: f.QP, Priority: int(f.Prio), Rate: int64(f.Rate), Packets: f.Frames, Bytes: f.Bytes,
+		Notified: f.Notified, Limited: f.Limited, Waiting: f.Waiting,
+	}
 }
 
 // summary logs what went through each port.

@@ -79,3 +79,9 @@ func Claims(spec string) (all []string) {
 	}
 	return all
 }
+
+// WantsMAC reports whether a device makes up an address whenever it is opened.
+func WantsMAC(spec string) bool {
+	_, has := argument(spec, "mac")
+	return isTap(spec) && !has
+}

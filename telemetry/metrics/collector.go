@@ -199,6 +199,9 @@ func (c *scrape) flows(flows *telemetry.Survey) {
 	c.put(limited, float64(flows.Limited), node)
 	for i := range flows.Top {
 		f := &flows.Top[i]
+		if f.From != "" { // programs' flows come and go, and have other names
+			continue
+		}
 		labels := []string{node, f.Peer, strconv.Itoa(int(f.QP))}
 		c.put(flowRate, float64(f.Rate)/8, labels...)
 		c.put(flowBytes, float64(f.Bytes), labels...)
