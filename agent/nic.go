@@ -122,6 +122,9 @@ type NIC struct {
 	stats  dataplane.Stats
 	here   *flowtable.Table[wire.MAC] // addresses of the application
 
+	strangers *flowtable.Table[wire.MAC]
+	asked     [mostStrangers]units.Time // when a frame for one was passed on, by slot
+
 	// Towards the wire.
 	flows    []appFlow
 	byKey    *flowtable.Table[appKey]
@@ -159,17 +162,19 @@ type NIC struct {
 
 // appFlow is what a sender knows of a flow.
 type appFlow struct {
-	rp     ratelimit.RP
-	limit  units.Rate // never faster; 0: no limit
-	prio   uint8
-	active bool
-	peer   wire.MAC
-	queue  frames
-	base   units.Time // departure time of the frame sent last
-	gap    int        // its length on the wire: it makes the gap to the next
-	frames uint64     // sent
-	next   units.Time // when the next notification is due, by the period
-	heard  units.Time // when the last was taken, or the flow began
+	rp       ratelimit.RP
+	limit    units.Rate // never faster; 0: no limit
+	prio     uint8
+	active   bool
+	peer     wire.MAC
+	queue    frames
+	base     units.Time // departure time of the frame sent last
+	gap      int        // its length on the wire: it makes the gap to the next
+	frames   uint64     // sent
+	bytes    uint64     // of them on the wire
+	next     units.Time // when the next notification is due, by the period
+	heard    units.Time // when the last was taken, or the flow began
+	notified uint64     // how many were taken
 
 	// Of schemes that hear of every frame.
 	acker    ratelimit.Acker    // the RP
@@ -206,7 +211,7 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 	}
 	n := &NIC{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
-		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC),
+		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
 		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows, c.Tenants...), cells: newCells(c.Queue + 2*burst),
 		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
@@ -260,18 +265,6 @@ func (n *NIC) pauses() {
 	for prio := range n.ports {
 		n.ports[prio].Note(n.eg.Last(prio))
 	}
-}
-
-// Slots is how many flows there can be, and Rate what one is allowed; ok tells
-// whether the slot is taken. They are called between bursts.
-func (n *NIC) Slots() int { return len(n.flows) }
-
-// Rate is what the flow in a slot is allowed.
-func (n *NIC) Rate(now units.Time, slot int) (r units.Rate, ok bool) {
-	if f := &n.flows[slot]; f.active {
-		return f.rate(now), true
-	}
-	return 0, false
 }
 
 // Stats copies the counters.

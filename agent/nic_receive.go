@@ -28,7 +28,7 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 	f.Prio = n.priority(&h)
 	n.count(Wire, f)
 	if !h.Dst.Multicast() && n.here.Lookup(h.Dst) == flowtable.None {
-		n.discard(Wire, f, dataplane.DropUnknown)
+		n.toStranger(now, f, b, &h)
 		return
 	}
 	switch {
@@ -214,6 +214,7 @@ func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	f.next = max(now, f.next) + n.config.Period
 	f.heard = now
 	f.rp.Notify(now, ecn, word)
+	f.notified++
 	n.stats.RPHandled++
 	if _, waiting := n.pacer.Waiting(id); waiting && !f.awaiting {
 		n.pacer.Wait(id, f.prio, f.departure(now, n.pacer))

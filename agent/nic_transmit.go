@@ -159,6 +159,7 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	n.pacer.Sent(now, id, onWire)
 	fl.base, fl.gap = due, onWire
 	fl.frames++
+	fl.bytes += uint64(onWire)
 	if fl.queue.n > 0 {
 		n.schedule(now, id)
 	}

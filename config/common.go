@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"regexp"
 	"strings"
 
 	"photon/dataplane"
@@ -73,9 +72,6 @@ const (
 	defaultMetrics  = "127.0.0.1:9464"
 )
 
-// pciAddress is what devices on the PCI bus are called, with the driver's arguments behind it.
-var pciAddress = regexp.MustCompile(`^(pci:)?([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[01][0-9a-fA-F]\.[0-7](,.*)?$`)
-
 // checkRate says what is wrong with the rate of a link.
 func checkRate(r Value[units.Rate]) error {
 	const most = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
@@ -97,7 +93,7 @@ func (p Port) check() error {
 	if name := p.Device.V; strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "" { // eth0, enp3s0
 		return fail(p.Device, "device %q: write net_af_packet0,iface=%s for an interface of the kernel, or a card's PCI address (0000:03:00.0)", name, name)
 	}
-	if !pciAddress.MatchString(p.Device.V) && !p.virtual() && !strings.HasPrefix(p.Device.V, "auxiliary:") {
+	if !dpdk.IsPCI(p.Device.V) && !p.virtual() && !strings.HasPrefix(p.Device.V, "auxiliary:") {
 		return fail(p.Device, "device %q: neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)", p.Device.V)
 	}
 	if err := checkRate(p.Rate); err != nil {
@@ -111,6 +107,28 @@ func (p Port) check() error {
 	}
 	if p.Delay.V < 0 || p.Delay.V > 0 && !p.virtual() {
 		return fail(p.Delay, "delay %v: it must not be negative, and only virtual devices have one", p.Delay.V)
+	}
+	return nil
+}
+
+// usedTwice says what two ports cannot both have.
+func usedTwice(ports ...Port) error {
+	taken := map[string]bool{}
+	for _, p := range ports {
+		for _, thing := range dpdk.Claims(p.Device.V) {
+			if taken[thing] {
+				return fail(p.Device, "%s is used twice", thing)
+			}
+			taken[thing] = true
+		}
+	}
+	return nil
+}
+
+// checkMTU says what no MTU can be.
+func checkMTU(v Value[int]) error {
+	if mtu := v.Or(defaultMTU); mtu < 46 || mtu > 9216 {
+		return fail(v, "mtu %d must be from 46 to 9216", mtu)
 	}
 	return nil
 }
@@ -250,13 +268,18 @@ func (s Scheme) overrides() map[string]scheme.Override {
 	return over
 }
 
+// frames is how many frame buffers there are.
+func (d DPDK) frames(buffer units.Size) int {
+	return d.Frames.Or(int(min(max(buffer/200, 16384), 1<<18)))
+}
+
 // options are those of the world.
 func (d DPDK) options(ports []Port, buffer units.Size, mtu int) dpdk.Options {
 	o := dpdk.Options{
 		Workers: d.Workers.Or(1), Hugepages: d.Hugepages.V, EAL: d.EAL, Sleep: d.Sleep.V,
 		// A frame buffer holds one frame, however short. 200 bytes a frame is an
 		// assumption about the mix; short of buffers, devices drop and count it.
-		Frames:    d.Frames.Or(min(max(int(buffer/200), 16384), 1<<18)),
+		Frames:    d.frames(buffer),
 		FrameSize: dpdk.FrameSize(mtu),
 	}
 	for _, c := range d.Cores {

@@ -183,10 +183,11 @@ func (c *Agent) checkNIC() error {
 		return fail(c.Role, "a NIC needs a port for applications (`application: {device: \"net_tap0,iface=app0\"}`)")
 	case !c.NICPorts()[1].virtual():
 		return fail(c.App.Device, "application: device %s: a virtual device belongs here (net_tap0, net_af_packet1, net_memif0, net_vhost0)", c.App.Device.V)
-	case c.App.Device.V == c.Port.Device.V:
-		return fail(c.App.Device, "device %s is used twice", c.App.Device.V)
 	}
-	return nil
+	if err := usedTwice(c.Port, Port{Device: c.App.Device}); err != nil {
+		return err
+	}
+	return checkMTU(c.App.MTU)
 }
 
 // ResolveNIC works out the whole configuration of a NIC; devices are those of

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -99,23 +100,27 @@ func (c *Switch) Check() error {
 	if err := c.DPDK.check(); err != nil {
 		return inFile(c.file, err)
 	}
-	for _, err := range []error{c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer()} {
+	for _, err := range []error{checkMTU(c.MTU), c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer()} {
 		if err != nil {
 			return inFile(c.file, err)
 		}
 	}
-	seen := map[string]bool{}
 	for _, p := range c.Ports {
 		if err := p.check(); err != nil {
 			return inFile(c.file, err)
 		}
-		if seen[p.Device.V] {
-			return inFile(c.file, fail(p.Device, "device %s is used twice", p.Device.V))
-		}
-		seen[p.Device.V] = true
 	}
-	_, err := c.Resolve(nil)
-	return err
+	if err := usedTwice(c.Ports...); err != nil {
+		return inFile(c.file, err)
+	}
+	if n := len(c.Ports); n > dpdk.MaxPorts {
+		return inFile(c.file, fail(c.Ports[dpdk.MaxPorts].Device, "%d ports: DPDK has room for %d", n, dpdk.MaxPorts))
+	}
+	n, err := c.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	return c.Within(c.DPDK.frames(n.Config.Buffer))
 }
 
 // check says what is wrong with how addresses are found.
@@ -184,6 +189,9 @@ func (c *Switch) Resolve(devices []dpdk.Device) (*SwitchNode, error) {
 func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if len(c.Ports) < 2 {
 		return nil, errors.New("a switch has at least two ports (`ports:` in the file, or --port twice)")
+	}
+	if w := c.DPDK.Workers; w.Or(1) > len(c.Ports) {
+		return nil, fail(w, "%d workers for %d ports: each port has one worker, so there are no more of them than ports", w.V, len(c.Ports))
 	}
 	n := &SwitchNode{Config: dataplane.SwitchConfig{
 		Tail: c.LossyQueue.Or(units.MB), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
@@ -283,6 +291,35 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		return nil, fail(where, "%v", err)
 	}
 	return n, nil
+}
+
+// Within says what so many frame buffers cannot hold, each of which has one frame: an
+// XOFF that is due when there are none left would be none. A switch that runs has the
+// number that it was started with.
+func (c *Switch) Within(frames int) error {
+	n, err := c.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	s := &n.Config
+	reserved := units.Size(0)
+	for _, p := range s.Ports {
+		for prio := range s.PFC {
+			if s.Lossless>>prio&1 != 0 {
+				reserved += s.PFC[prio].XOFF + p.Headroom
+			}
+		}
+	}
+	const more = "or more by `dpdk: {frames: N}`, from the start"
+	hold := units.Size(frames) * units.Size(s.MTU+wire.EthernetLen+wire.VLANLen)
+	switch {
+	case reserved > hold:
+		line := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.DPDK.Frames.Line)
+		err = &Error{Line: line, Err: fmt.Errorf("xoff and headroom of all ports and lossless priorities are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", reserved, frames, hold, more)}
+	case c.Buffer.IsSet() && s.Buffer > hold:
+		err = fail(c.Buffer, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, hold, more)
+	}
+	return inFile(c.file, err)
 }
 
 func (c *Switch) weights(s *dataplane.SwitchConfig) error {

@@ -107,6 +107,16 @@ func TestSwitchRefuses(t *testing.T) {
 		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]": `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
 		"ports: [{device: eth2}, {device: net_null1}]":           "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
 
+		"mtu: -9":                                 "4: mtu -9 must be from 46 to 9216",
+		"mtu: 9217":                               "4: mtu 9217 must be from 46 to 9216",
+		"mtu: 9217\nbuffer: 1MB":                  "4: mtu 9217 must be from 46 to 9216",
+		"dpdk: {workers: 9999}":                   "4: 9999 workers for 2 ports: each port has one worker, so there are no more of them than ports",
+		"dpdk: {workers: 3}":                      "4: 3 workers for 2 ports: each port has one worker, so there are no more of them than ports",
+		"pfc: {xoff: 100GB}":                      "4: xoff and headroom of all ports and lossless priorities are 200.00026734GB, and 262144 frame buffers hold 397.934592MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc: {headroom: 1GB}":                    "4: xoff and headroom of all ports and lossless priorities are 2.001024GB, and 262144 frame buffers hold 397.934592MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
+		"buffer: 1GB":                             "4: buffer 1GB: 262144 frame buffers hold 397.934592MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc:\n  xoff: 2MB\ndpdk: {frames: 2048}": "5: xoff and headroom of all ports and lossless priorities are 4.26734MB, and 2048 frame buffers hold 3.108864MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
+
 		"forwarding: {static: [{mac: '03:00:00:00:00:01', port: 1}]}":                                              "4: static entry 03:00:00:00:00:01: no station has that address",
 		"forwarding: {static: [{mac: '00:00:00:00:00:00', port: 1}]}":                                              "4: static entry 00:00:00:00:00:00: no station has that address",
 		"forwarding:\n  static:\n  - {mac: '02:00:00:00:00:01', port: 1}\n  - {mac: '02:00:00:00:00:01', port: 0}": "7: static entry 02:00:00:00:00:01 is there twice",

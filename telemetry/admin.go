@@ -39,7 +39,11 @@ func runtimeDirs() []string {
 // socketName is a node's socket in a runtime directory.
 func socketName(node string) string { return node + ".sock" }
 
-// ListenDefault listens where `photon show` will look for a node of that name.
+// ErrTaken says that another photon listens at an admin socket.
+var ErrTaken = errors.New("another photon answers there")
+
+// ListenDefault listens where `photon show` will look for a node of that name. If
+// another has the name the error is an ErrTaken.
 func ListenDefault(node string) (*Admin, error) {
 	var errs []error
 	for _, dir := range runtimeDirs() {
@@ -48,8 +52,8 @@ func ListenDefault(node string) (*Admin, error) {
 			continue
 		}
 		a, err := Listen(filepath.Join(dir, socketName(node)))
-		if err == nil {
-			return a, nil
+		if err == nil || errors.Is(err, ErrTaken) {
+			return a, err
 		}
 		errs = append(errs, err)
 	}
@@ -95,7 +99,7 @@ func removeStale(path string) error {
 	c, err := net.Dial("unix", path)
 	if err == nil {
 		c.Close()
-		return errors.New("another photon answers there")
+		return ErrTaken
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return err

@@ -10,14 +10,33 @@ import (
 
 // Flow is a flow that an agent sends.
 type Flow struct {
-	Peer     string `json:"peer"`
+	Peer     string `json:"peer"` // of a NIC's, with its port
 	QP       uint32 `json:"qp"`
+	From     string `json:"from,omitempty"`     // of a NIC's only: the program's address and port
+	Protocol string `json:"protocol,omitempty"` // of a NIC's only: tcp, udp, roce (of which QP tells), or its number
+	Waiting  int    `json:"queued_packets,omitempty"`
 	Priority int    `json:"priority"`
 	Rate     int64  `json:"rate_bps"` // that its reaction point and its limit allow, on the wire
 	Packets  uint64 `json:"tx_packets"`
 	Bytes    uint64 `json:"tx_bytes"`    // on the wire
 	Notified uint64 `json:"cnp_handled"` // CNPs and CNMs that came for it
 	Limited  bool   `json:"limited"`     // held below the line's rate by its reaction point
+}
+
+// Kind is the protocol of a NIC's flow, with what tells it from others to the same address.
+func (f *Flow) Kind() string {
+	if f.QP != 0 {
+		return fmt.Sprintf("%s, queue pair %d", f.Protocol, f.QP)
+	}
+	return f.Protocol
+}
+
+// Name tells a flow from all others of its agent.
+func (f *Flow) Name() string {
+	if f.From != "" {
+		return fmt.Sprint(f.From, " ", f.Peer, " ", f.Kind(), " ", f.Priority)
+	}
+	return fmt.Sprint(f.Peer, " ", f.QP)
 }
 
 // Survey is what an agent's flows are allowed, seen one after the other: the
@@ -86,11 +105,20 @@ func takeFlows(s *Source) Document {
 
 // Table implements Document.
 func (d *Flows) Table(w io.Writer) {
-	t := newTable("Peer", "QP", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts")
-	for _, f := range d.Flows {
-		t.row(f.Peer, f.QP, f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified)
+	if len(d.Flows) > 0 && d.Flows[0].From != "" {
+		t := newTable("From", "Peer", "Protocol", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts", "Queued/pkts")
+		for i := range d.Flows {
+			f := &d.Flows[i]
+			t.row(f.From, f.Peer, f.Kind(), f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified, f.Waiting)
+		}
+		t.write(w)
+	} else {
+		t := newTable("Peer", "QP", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts")
+		for _, f := range d.Flows {
+			t.row(f.Peer, f.QP, f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified)
+		}
+		t.write(w)
 	}
-	t.write(w)
 	fmt.Fprintf(w, "Flows being sent: %d", d.Active)
 	if d.Active > len(d.Flows) {
 		fmt.Fprintf(w, "; those allowed most are listed")

@@ -98,10 +98,11 @@ function compare(was, is) {
     if (below * 100 < polls * 99) p99 = worst;
     below += n;
   });
-  const before = new Map((was.flows || []).map(f => [f.peer + ' ' + f.qp, f]));
+  const peer = f => f.from ? f.from + ' > ' + f.peer : f.peer, name = f => peer(f) + ' ' + (f.from && !f.qp ? f.protocol : f.qp);
+  const before = new Map((was.flows || []).map(f => [name(f), f]));
   const flows = (is.flows || []).map(f => {
-    const o = before.get(f.peer + ' ' + f.qp);
-    return {name: f.peer + ' ' + f.qp, peer: f.peer, qp: f.qp, allowed: f.rate_bps, bytes: f.tx_bytes, tx: o ? 8 * per(o.tx_bytes, f.tx_bytes) : null, cnps: o ? per(o.cnp_handled, f.cnp_handled) : null};
+    const o = before.get(name(f));
+    return {name: name(f), peer: peer(f), qp: f.qp, allowed: f.rate_bps, bytes: f.tx_bytes, tx: o ? 8 * per(o.tx_bytes, f.tx_bytes) : null, cnps: o ? per(o.cnp_handled, f.cnp_handled) : null};
   });
   return {rows, flows, p99, worst, sent: per(was.np_cnp_sent, is.np_cnp_sent), told: per(was.rp_cnp_handled, is.rp_cnp_handled)};
 }

@@ -47,11 +47,12 @@ func get(t *testing.T, url string) string {
 // scrapeOf serves a source and returns what a scrape says.
 func scrapeOf(t *testing.T, s *telemetry.Source, series metrics.Series) string {
 	t.Helper()
-	server, err := metrics.Serve("127.0.0.1:0", "v1", s, series)
+	server, err := metrics.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
+	server.Serve("v1", s, series)
 	return get(t, "http://"+server.Address()+"/metrics")
 }
 
@@ -109,10 +110,11 @@ func TestScrape(t *testing.T) {
 func TestServer(t *testing.T) {
 	taken := 0
 	take := telemetry.SourceOf(false).Snapshot
-	s, err := metrics.Serve("127.0.0.1:0", "v1", &telemetry.Source{Snapshot: func() telemetry.Snapshot { taken++; return take() }}, metrics.Series{})
+	s, err := metrics.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Serve("v1", &telemetry.Source{Snapshot: func() telemetry.Snapshot { taken++; return take() }}, metrics.Series{})
 	base := "http://" + s.Address()
 	if get(t, base+"/metrics"); taken != 1 {
 		t.Errorf("%d snapshots for a scrape", taken)
@@ -120,7 +122,7 @@ func TestServer(t *testing.T) {
 	if get(t, base+"/healthz") != "ok\n" || !strings.Contains(get(t, base+"/debug/pprof/"), "goroutine") {
 		t.Error("health or profiles")
 	}
-	if _, err := metrics.Serve(s.Address(), "v1", nil, metrics.Series{}); err == nil {
+	if _, err := metrics.Listen(s.Address()); err == nil {
 		t.Error("one address, two servers")
 	}
 	if err := s.Close(); err != nil {
@@ -243,11 +245,12 @@ func TestMetricsDoc(t *testing.T) {
 func BenchmarkScrape(b *testing.B) {
 	for name, s := range map[string]*telemetry.Source{"switch/ports=4": telemetry.Busiest(false, 4, 0), "switch/ports=64": telemetry.Busiest(false, 64, 0), "agent/flows=4096": telemetry.Busiest(true, 1, 4096)} {
 		b.Run(name, func(b *testing.B) {
-			server, err := metrics.Serve("127.0.0.1:0", "v1", s, metrics.Series{Flows: 10, Priorities: metrics.AllPriorities})
+			server, err := metrics.Listen("127.0.0.1:0")
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer server.Close()
+			server.Serve("v1", s, metrics.Series{Flows: 10, Priorities: metrics.AllPriorities})
 			var size int64
 			before := telemetry.Processor(b)
 			for b.Loop() {

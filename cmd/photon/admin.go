@@ -6,23 +6,8 @@ import (
 	"photon/units"
 )
 
-// listen opens the admin socket; nil if there is to be none. A place that was
-// asked for must be there; without one the node still does its work.
-func (d *daemon) listen() (a *telemetry.Admin, err error) {
-	switch {
-	case d.admin.Off:
-		return nil, nil
-	case d.admin.Path == "":
-		if a, err = telemetry.ListenDefault(d.name); err != nil {
-			d.log.Warnf("no admin socket, so photon show will not find this one (`admin:` or --admin names another place): %v", err)
-			return nil, nil
-		}
-	default:
-		if a, err = telemetry.Listen(d.admin.Path); err != nil {
-			return nil, bad(err)
-		}
-	}
-	source := d.source()
+// answer has the admin socket answer.
+func (d *daemon) answer(a *telemetry.Admin, source *telemetry.Source) {
 	a.Show(source)
 	a.Live(source)
 	a.Reload(d.reloadAndLog)
@@ -36,8 +21,6 @@ func (d *daemon) listen() (a *telemetry.Admin, err error) {
 		a.Flows(nil)
 	}
 	a.Serve()
-	d.log.Infof("admin socket %s", a.Path())
-	return a, nil
 }
 
 // source is where what can be shown comes from.

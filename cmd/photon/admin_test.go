@@ -383,6 +383,7 @@ func TestReload(t *testing.T) {
 		fixed + "pfc: {xoff: 99KB, xon: 200KB}\n":    "xon 200KB is above xoff 99KB",
 		fixed + "pfc: {xoff: 99KB}\nspeed: 5\n":      `unknown key "speed"`,
 		fixed + "pfc: {xoff: 99KB}\nbuffer: 100KB\n": "the buffer is too small",
+		fixed + "pfc: {xoff: 20MB}\n":                "the last XOFF would never be sent",
 	} {
 		o.write(lines)
 		if _, err := o.photon("reload"); err == nil || !strings.Contains(err.Error(), reason) || !strings.HasPrefix(err.Error(), o.file+":") || !errors.As(err, &badInput{}) {

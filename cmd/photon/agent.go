@@ -39,16 +39,34 @@ func agentCommand() *cobra.Command {
 	return c
 }
 
+// newAgent is the daemon of an agent, which can be asked nothing yet.
+func newAgent(c *cobra.Command, conf *config.Agent) (*daemon, error) {
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), garbage: conf.DPDK.GarbageLimit()}
+	at := asked{name: d.name, metrics: conf.MetricsAddress(), live: conf.Live.Address(), admin: conf.AdminSocket()}
+	var err error
+	d.sockets, err = at.open(d.log)
+	return d, err
+}
+
 func runAgent(c *cobra.Command, conf *config.Agent) error {
 	if !dpdk.Available {
 		return bad(dpdk.ErrNotBuilt)
 	}
+	g, err := readGiven(conf)
+	if err != nil {
+		return err
+	}
+	d, err := newAgent(c, conf)
+	if err != nil {
+		return err
+	}
+	defer d.sockets.close()
 	w, err := newWorld(conf.Options())
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, 1500)
+	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, func(int) int { return 1500 })
 	if err != nil {
 		return err
 	}
@@ -62,7 +80,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: h, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit(), host: h}
+	d.world, d.node, d.host = w, h, h
 	id := w.Add(d.name, h, envs, []int{0})
 	d.id = id
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
@@ -75,7 +93,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}
-	if d.orders, err = newOrders(d, h, conf, node); err != nil {
+	if d.orders, err = newOrders(d, h, node, g); err != nil {
 		return err
 	}
 	defer d.orders.report()()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,21 +17,22 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 	if !dpdk.Available {
 		return bad(dpdk.ErrNotBuilt)
 	}
+	d, err := newAgent(c, conf)
+	if err != nil {
+		return err
+	}
+	defer d.sockets.close()
 	w, err := newWorld(conf.Options())
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	var devices []dpdk.Device
-	for i, mtu := range conf.NICMTUs() {
-		d, err := openAll(w, conf.File(), conf.NICPorts()[i:i+1], mtu)
-		if err != nil {
-			if hint := conf.MTUHint(); i == agent.Wire && hint != "" {
-				err = bad(fmt.Errorf("%w (%s)", err, hint))
-			}
-			return err
+	devices, err := openAll(w, conf.File(), conf.NICPorts(), func(port int) int { return conf.NICMTUs()[port] })
+	if err != nil {
+		if hint := conf.MTUHint(); hint != "" && strings.Contains(err.Error(), "port "+conf.Port.Device.V+":") {
+			err = bad(fmt.Errorf("%w (%s)", err, hint))
 		}
-		devices = append(devices, d...)
+		return err
 	}
 	node, err := conf.ResolveNIC(devices)
 	if err != nil {
@@ -41,7 +43,7 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 	if err != nil {
 		return bad(err)
 	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("agent"), world: w, node: n, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit(), nic: n}
+	d.world, d.node, d.nic = w, n, n
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.scheme, d.lossless = node.Scheme.Name, node.Config.Lossless
 	d.id = w.Add(d.name, n, envs, []int{0, 0})

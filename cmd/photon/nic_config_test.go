@@ -28,6 +28,7 @@ func TestNICConfigurationErrors(t *testing.T) {
 		good + "  full: burst\n":                                                            ":5: full \"burst\": hold or drop",
 		good + "  ecn: yes\n":                                                               ":5: ecn \"yes\": clear or keep",
 		good + "  dscp: 64\n":                                                               ":5: DSCP 64",
+		good + "  mtu: -9\n":                                                                ":5: mtu -9 must be from 46 to 9216",
 		good + "  flow_queue: 5000\n":                                                       ":4: application: a queue of 4096 frames in all",
 		"role: nic\nport: {device: net_null0}\n":                                            ":1: a NIC needs a port for applications",
 		"role: nic\nport: {device: net_null0}\napplication: {device: net_null0}\n":          ":3: device net_null0 is used twice",

@@ -37,41 +37,53 @@ type orders struct {
 	results *results   // nil: no file
 }
 
-// newOrders arranges that an agent sends what its configuration says and what it
-// is asked to.
-func newOrders(d *daemon, h *agent.Host, conf *config.Agent, node *config.AgentNode) (*orders, error) {
-	o := &orders{d: d, ip: node.Config.IP, node: node, traffic: agent.NewTraffic(h, keepEnded)}
-	var list []agent.Order
+// given is what an agent is to send from its start, and where it writes how that went.
+type given struct {
+	list    []agent.Order
+	results *results // nil: no file
+}
+
+// readGiven reads what a configuration says of it, before anything starts.
+func readGiven(conf *config.Agent) (g given, err error) {
+	node, err := conf.Resolve(nil)
+	if err != nil {
+		return g, bad(err)
+	}
 	for _, f := range node.Flows {
-		list = append(list, agent.Order{FlowSpec: f})
+		g.list = append(g.list, agent.Order{FlowSpec: f})
 	}
 	if file := conf.TrafficFile(); file != "" {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return nil, bad(config.FileError(file, err))
+			return g, bad(config.FileError(file, err))
 		}
 		t, err := experiment.ParseTraffic(file, b)
 		if err != nil {
-			return nil, bad(err)
+			return g, bad(err)
 		}
-		flows, err := t.Of(o.ip)
+		flows, err := t.Of(node.Config.IP)
 		if err != nil {
-			return nil, bad(err)
+			return g, bad(err)
 		}
 		for _, f := range flows {
-			list = append(list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
+			g.list = append(g.list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
 				Peer: f.To, PeerMAC: config.MACFor(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
 				Weight: f.Weight,
 			}})
 		}
 	}
 	if path := conf.Results.V; path != "" {
-		var err error
-		if o.results, err = openResults(path); err != nil {
-			return nil, bad(err)
+		if g.results, err = openResults(path); err != nil {
+			return g, bad(err)
 		}
 	}
-	if _, err := o.traffic.Add(0, list); err != nil {
+	return g, nil
+}
+
+// newOrders arranges that an agent sends what it was given and what it is asked to.
+func newOrders(d *daemon, h *agent.Host, node *config.AgentNode, g given) (*orders, error) {
+	o := &orders{d: d, ip: node.Config.IP, node: node, traffic: agent.NewTraffic(h, keepEnded), results: g.results}
+	if _, err := o.traffic.Add(0, g.list); err != nil {
 		return nil, bad(err)
 	}
 	d.world.Every(stepEvery, o.traffic.Step)

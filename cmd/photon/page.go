@@ -80,10 +80,11 @@ func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *
 		what = fmt.Sprintf("%d experiments", len(ids))
 	}
 	b = live.NewBoard(what, all, show.far)
-	s, err := page.Serve(p.address, site.Of(b))
+	s, err := page.Listen(p.address)
 	if err != nil {
 		return nil, nil, bad(fmt.Errorf("%w (--serve=127.0.0.1:0 takes any port that is free)", err))
 	}
+	s.Serve(site.Of(b))
 	fmt.Fprintf(c.ErrOrStderr(), "live page: %s\n", s.URL())
 	return b, func(err error) error {
 		defer s.Close()

@@ -60,11 +60,29 @@ func start(t *testing.T, n *testnet.Namespace, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return startCommand(t, n, n.Command(self, args...))
+	return startCommand(t, n, alone(t, n, append([]string{self}, args...)...))
+}
+
+// alone is a command in a namespace whose folder for sockets is its own: no other photon
+// of this machine, another test's among them, has its name there.
+func alone(t *testing.T, n *testnet.Namespace, command ...string) *exec.Cmd {
+	t.Helper()
+	if err := os.MkdirAll("/run/photon", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return n.Command("sh", append([]string{"-c", `mount -t tmpfs photon /run/photon && exec "$@"`, "sh"}, command...)...)
 }
 
 // startCommand is start with a command of the test's own, which becomes photon.
 func startCommand(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
+	t.Helper()
+	p := launch(t, n, c)
+	p.serves()
+	return p
+}
+
+// launch is startCommand without waiting.
+func launch(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: c, log: &watched{wait: " runs\n", found: make(chan struct{})}, ended: make(chan error, 1), inside: n}
 	p.cmd.Env = append(append(os.Environ(), beMain+"=1"), c.Env...)
@@ -74,15 +92,20 @@ func startCommand(t *testing.T, n *testnet.Namespace, c *exec.Cmd) *process {
 	}
 	go func() { p.ended <- p.cmd.Wait() }()
 	t.Cleanup(func() { p.stop() })
+	return p
+}
+
+// serves waits until photon does.
+func (p *process) serves() {
+	p.t.Helper()
 	select {
 	case <-p.log.found:
 	case err := <-p.ended:
 		p.ended <- err
-		t.Fatalf("%s ended: %v\n%s", strings.Join(c.Args, " "), err, p.log)
+		p.t.Fatalf("%s ended: %v\n%s", strings.Join(p.cmd.Args, " "), err, p.log)
 	case <-time.After(patience):
-		t.Fatalf("%s does not serve\n%s", strings.Join(c.Args, " "), p.log)
+		p.t.Fatalf("%s does not serve\n%s", strings.Join(p.cmd.Args, " "), p.log)
 	}
-	return p
 }
 
 // stop ends photon as an operator would; it must account for every frame.

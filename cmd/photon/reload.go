@@ -50,6 +50,7 @@ type loaded struct {
 	sync.Mutex
 	conf    *config.Switch
 	devices []dpdk.Device
+	frames  int                            // buffers that there are
 	again   func() (*config.Switch, error) // nil: it does not come from a file
 	ending  bool                           // the switch drains, or has: it stays as it is
 }
@@ -78,6 +79,9 @@ func (d *daemon) reload() (lines []string, err error) {
 	}
 	changes, err := l.conf.Changes(conf)
 	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	if err := conf.Within(l.frames); err != nil {
 		return nil, err
 	}
 	node, err := conf.Resolve(l.devices)

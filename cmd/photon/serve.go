@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"net"
+	"strconv"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -19,8 +22,8 @@ import (
 	"photon/scheme"
 	"photon/telemetry"
 	"photon/telemetry/metrics"
-	"photon/telemetry/page"
 	"photon/units"
+	"photon/wire"
 )
 
 // node is what a daemon runs.
@@ -38,10 +41,8 @@ type daemon struct {
 	node    node
 	id      int // of the node, in its world
 	ports   []string
-	metrics string // address; empty: nowhere
-	live    string // the same, of the page for browsers
+	sockets *sockets
 	series  metrics.Series
-	admin   config.Admin
 	rates   []units.Rate // of the links, by port
 	scheme  string
 	// lossless are the priorities with PFC, as bits.
@@ -73,16 +74,38 @@ func newLog(w io.Writer) *zap.SugaredLogger {
 	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.AddSync(w), zapcore.InfoLevel)).Sugar()
 }
 
-// openAll opens the devices of a node's ports; errors name the line of file.
-func openAll(w dpdk.World, file string, ports []config.Port, mtu int) (devices []dpdk.Device, err error) {
-	for _, p := range ports {
-		d, err := w.Open(p.Device.V, mtu)
+// openAll opens the devices of a node's ports, for frames of an MTU each; errors name the
+// line of file. None is opened unless all are there to be had.
+func openAll(w dpdk.World, file string, ports []config.Port, mtu func(port int) int) (devices []dpdk.Device, err error) {
+	for i, p := range ports {
+		if err := w.Claim(p.Device.V, mtu(i)); err != nil {
+			return nil, bad(p.Fail(file, err))
+		}
+	}
+	for i, p := range ports {
+		spec := p.Device.V
+		if i > 0 && dpdk.WantsMAC(spec) {
+			spec = withMAC(spec, devices[0].MAC)
+		}
+		d, err := w.Open(spec, mtu(i))
 		if err != nil {
 			return nil, bad(p.Fail(file, err))
 		}
+		d.Spec = p.Device.V
 		devices = append(devices, d)
 	}
 	return devices, nil
+}
+
+// withMAC gives a tap an address that it has again when photon is started again: DPDK
+// would make one up each time, and who knows the one before would not reach the programs
+// behind it until he has forgotten it. It follows from the address of the first port,
+// which is nobody else's.
+func withMAC(device string, first wire.MAC) string {
+	h := fnv.New64a()
+	fmt.Fprint(h, first, device)
+	mac := wire.MAC(h.Sum64()&0xFFFF_FFFF_FFFF)&^(1<<40) | 1<<41 // of a station, and locally administered
+	return fmt.Sprintf("%s,mac=%v", device, mac)
 }
 
 // warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.
@@ -95,33 +118,12 @@ func (d *daemon) warnOfNode(port int) {
 // serve runs the world until the context ends, answering scrapes, lets its
 // queues run empty, and then says whether every frame is accounted for.
 func (d *daemon) serve(ctx context.Context) (err error) {
-	if d.metrics != "" {
-		s, err := metrics.Serve(d.metrics, version, d.source(), d.series)
-		if err != nil {
-			return bad(err)
-		}
-		defer s.Close()
-		d.log.Infof("metrics on http://%s/metrics", s.Address())
-	}
-	if a, err := d.listen(); err != nil {
-		return err
-	} else if a != nil {
-		defer a.Close()
-	}
-	if d.live != "" {
-		s, err := page.Serve(d.live, telemetry.LivePage(d.name, d.source()))
-		if err != nil {
-			return bad(err)
-		}
-		defer s.Close()
-		d.log.Infof("live page %s", s.URL())
-	}
+	defer d.sockets.close()
+	d.sockets.serve(d)
 	defer d.reloadOnHangup()()
 	d.collector.start(d.garbage)
 	defer d.watch(200 * time.Millisecond)()
 	defer d.heartbeat()()
-	d.log.Infof("%s runs", d.name)
-	d.tell(systemd.SdNotifyReady)
 	running, halt := context.WithCancel(context.WithoutCancel(ctx))
 	defer halt()
 	drained := make(chan struct{})
@@ -139,6 +141,16 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	if d.collector.ours() {
 		d.world.SeldomStop()
 	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-d.world.Started():
+			d.started()
+		case <-running.Done():
+		}
+	}()
+	defer func() { halt(); <-told }()
 	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -151,6 +163,25 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("frames are unaccounted for: %w", err)
 	}
 	return nil
+}
+
+// started tells that frames are taken, and of those that came too early.
+func (d *daemon) started() {
+	for i, s := range d.world.Devices() {
+		if s.RxBefore > 0 {
+			d.log.Infof("port %s: %d frames came before the %s polled, and were thrown away", d.ports[i], s.RxBefore, d.kind())
+		}
+	}
+	d.log.Infof("%s runs", d.name)
+	d.tell(systemd.SdNotifyReady)
+}
+
+// kind is what a daemon runs, in a word.
+func (d *daemon) kind() string {
+	if d.sw != nil {
+		return "switch"
+	}
+	return "agent"
 }
 
 // snapshot is what a scrape sees. All memory is made, and its pages fetched, before
@@ -209,20 +240,47 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 	return s
 }
 
-// surveyNIC is survey of a NIC, whose flows have no names that everybody knows:
-// none is listed.
-func (d *daemon) surveyNIC(int) *telemetry.Survey {
-	s := telemetry.NewSurvey(0)
+// surveyNIC is survey of a NIC.
+func (d *daemon) surveyNIC(top int) *telemetry.Survey {
+	s := telemetry.NewSurvey(top)
+	seen := make([]agent.NICFlow, 0, surveySlots)
 	for from := 0; from < d.nic.Slots(); from += surveySlots {
+		seen = seen[:0]
 		d.world.DoBriefly(func(now units.Time) {
 			for i := from; i < min(from+surveySlots, d.nic.Slots()); i++ {
-				if r, ok := d.nic.Rate(now, i); ok {
-					s.Add(telemetry.Flow{Rate: int64(r)})
+				if f, ok := d.nic.Flow(now, i); ok {
+					seen = append(seen, f)
 				}
 			}
 		})
+		for i := range seen {
+			s.Add(flowOfNIC(&seen[i]))
+		}
 	}
 	return s
+}
+
+// flowOfNIC is a flow of applications as it is shown.
+func flowOfNIC(f *agent.NICFlow) telemetry.Flow {
+	protocol := strconv.Itoa(int(f.Proto))
+	switch {
+	case f.RoCE:
+		protocol = "roce"
+	case f.Proto == wire.ProtoTCP:
+		protocol = "tcp"
+	case f.Proto == wire.ProtoUDP:
+		protocol = "udp"
+	}
+	end := func(a wire.IP, port uint16) string {
+		if port == 0 {
+			return a.String()
+		}
+		return net.JoinHostPort(a.String(), strconv.Itoa(int(port)))
+	}
+	return telemetry.Flow{
+		From: end(f.From, f.FromPort), Peer: end(f.To, f.ToPort), Protocol: protocol, QP: f.QP, Priority: int(f.Prio), Rate: int64(f.Rate), Packets: f.Frames, Bytes: f.Bytes,
+		Notified: f.Notified, Limited: f.Limited, Waiting: f.Waiting,
+	}
 }
 
 // summary logs what went through each port.

@@ -97,13 +97,10 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	return conf, conf.Check()
 }
 
-// newWorld is dpdk.New; options that do not fit the machine are the user's to mend.
+// newWorld is dpdk.New; what does not fit the machine is the user's to mend.
 func newWorld(o dpdk.Options) (dpdk.World, error) {
 	w, err := dpdk.New(o)
-	if wrong := new(dpdk.OptionError); errors.As(err, &wrong) {
-		return nil, bad(err)
-	}
-	return w, err
+	return w, bad(err)
 }
 
 // runSwitch is the switch until the command ends. again reads the configuration
@@ -112,12 +109,19 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	if !dpdk.Available {
 		return bad(dpdk.ErrNotBuilt)
 	}
+	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), garbage: conf.DPDK.GarbageLimit()}
+	at := asked{name: d.name, metrics: conf.MetricsAddress(), live: conf.Live.Address(), admin: conf.AdminSocket()}
+	var err error
+	if d.sockets, err = at.open(d.log); err != nil {
+		return err
+	}
+	defer d.sockets.close()
 	w, err := newWorld(conf.Options())
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), conf.Ports, conf.MTU.Or(1500))
+	devices, err := openAll(w, conf.File(), conf.Ports, func(int) int { return conf.MTU.Or(1500) })
 	if err != nil {
 		return err
 	}
@@ -132,9 +136,9 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		return bad(err)
 	}
 	s.Reserve()
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), world: w, node: s, metrics: conf.MetricsAddress(), admin: conf.AdminSocket(), live: conf.Live.Address(), garbage: conf.DPDK.GarbageLimit()}
+	d.world, d.node = w, s
 	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
-	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
+	d.loaded.conf, d.loaded.devices, d.loaded.frames, d.loaded.again = conf, devices, conf.Options().Frames, again
 	id := w.Add(d.name, s, envs, node.Workers)
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.id, d.lossless = id, node.Config.Lossless

@@ -18,7 +18,7 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				d.world.Reconnect()
+				d.reconnect()
 				d.watchLinks()
 				d.watchStorms()
 				d.watchDeadlocks()
@@ -32,6 +32,17 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 		tick.Stop()
 		close(ended)
 		<-finished
+	}
+}
+
+// reconnect has devices find what they lost, and logs what came of it.
+func (d *daemon) reconnect() {
+	for _, n := range d.world.Reconnect() {
+		if n.Bad {
+			d.log.Warnf("port %s: %s", d.ports[n.Device], n.Text)
+		} else {
+			d.log.Infof("port %s: %s", d.ports[n.Device], n.Text)
+		}
 	}
 }
 

@@ -4,7 +4,13 @@ package dpdk
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"os"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"photon/dataplane"
 	"photon/internal/testnet"
@@ -45,6 +51,9 @@ func TestKernelDropsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := w.Run(context.Background(), units.Millisecond); err != nil { // so that frames are heard
+		t.Fatal(err)
+	}
 	const sent = kernelFrames + 2000
 	from, to := outside.Open(t, "e0"), outside.Open(t, "e1")
 	frame := make([]byte, 200)
@@ -80,5 +89,111 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	}
 	if arrived+int(d[0].RxMissed) < sent || uint64(arrived) > d[1].TxFrames {
 		t.Errorf("%d arrived, %d missed, of %d; the device took %d", arrived, d[0].RxMissed, sent, d[1].TxFrames)
+	}
+}
+
+// Another process may have a group of packet sockets of any number: a port joins none.
+func TestGroupsOfOthersDoNotMatter(t *testing.T) {
+	n := testnet.New(t, "groups")
+	testnet.Veth(t, n, "e0", n, "e1")
+	w := newWorld(t, Options{})
+	err := n.Do(func() error {
+		own, err := net.InterfaceByName("e0")
+		if err != nil {
+			return err
+		}
+		other, err := net.InterfaceByName("e1")
+		if err != nil {
+			return err
+		}
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		t.Cleanup(func() { unix.Close(fd) })
+		if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: unix.ETH_P_ALL << 8, Ifindex: other.Index}); err != nil {
+			return err
+		}
+		// The number that DPDK would take for e0, and a group of another interface.
+		group := (os.Getpid()^own.Index)&0xFFFF | unix.PACKET_FANOUT_LB<<16
+		if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_FANOUT, group); err != nil {
+			return err
+		}
+		_, err = w.Open("net_af_packet0,iface=e0", 1500)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// An interface whose queue in the kernel does not move: frames for it wait, and those
+// of other ports do not wait with them, although one worker has all ports.
+func TestAFullKernelRingStopsNobody(t *testing.T) {
+	outside, inside := testnet.New(t, "outside"), testnet.New(t, "inside")
+	w := newWorld(t, Options{})
+	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 8 * units.MB, Tail: 2 * units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP()}
+	var hosts [3]*testnet.Socket
+	var devices [3]Device
+	for i := range devices {
+		host, port := fmt.Sprintf("e%d", i), fmt.Sprintf("p%d", i)
+		testnet.Veth(t, outside, host, inside, port)
+		hosts[i] = outside.Open(t, host)
+		err := inside.Do(func() (err error) {
+			devices[i], err = w.Open(fmt.Sprintf("net_af_packet%d,iface=%s,qdisc_bypass=0,framesz=2048,blocksz=65536,framecnt=1024", i, port), 1500)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: devices[i].MAC, Link: dataplane.Link{Rate: rate}})
+		c.Static = append(c.Static, dataplane.StaticEntry{MAC: wire.MAC(0x020000000000 + i), Ports: []uint16{uint16(i)}})
+	}
+	inside.Run(t, "tc", "qdisc", "add", "dev", "p1", "root", "tbf", "rate", "8kbit", "burst", "2000", "limit", "10000000")
+	envs := w.NewEnvs(3)
+	sw, err := dataplane.NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := w.Add("switch", sw, envs, make([]int, 3))
+	for i, d := range devices {
+		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx, units.Never) }()
+	t.Cleanup(func() { stop(); <-ended })
+	frame := func(to int) []byte {
+		b := make([]byte, 1500)
+		wire.MAC(0x020000000000 + to).Put(b)
+		wire.MAC(0x020000000000).Put(b[6:])
+		copy(b[12:], []byte{0x88, 0xB5})
+		return b
+	}
+	passes := func() bool {
+		hosts[0].Send(frame(2))
+		return len(hosts[2].Collect(100*time.Millisecond, func(b []byte) bool { return b[12] == 0x88 && b[13] == 0xB5 })) > 0
+	}
+	pass := func(what string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !passes(); {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s, and nothing passes to another port: %+v", what, w.Devices())
+			}
+		}
+	}
+	pass("nobody sends")
+	for range 3000 { // more than the ring holds, and the socket's share of memory
+		hosts[0].Send(frame(1))
+	}
+	for range 5 {
+		pass("a ring is full")
+	}
+	var queued units.Size
+	w.Do(func(now units.Time) { queued = sw.Stats(now).Ports[1].QueueBytes[0] })
+	if queued == 0 {
+		t.Error("nothing waits for the slow interface: it was never full")
 	}
 }

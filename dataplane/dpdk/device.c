@@ -26,11 +26,15 @@ static int find_or_make(const char *name, const char *spec)
 
 int ph_open(const char *name, const char *spec)
 {
-	int memif = ph_is_memif(name), r;
+	int memif = ph_is_memif(name), packet = ph_is_packet(name), r;
 
+	if (packet && ph_packet_begin() < 0)
+		return -ENOMEM;
 	if (memif)
 		ph_memif_begin();
 	r = find_or_make(name, spec);
+	if (packet)
+		ph_packet_opened(r);
 	if (memif) {
 		ph_memif_opened(r >= 0);
 		ph_memif_end();
@@ -96,7 +100,8 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 		return 0;
 	if (r < 0)
 		return r;
-	rte_eth_promiscuous_enable(id);
+	if (ph_packet_socket(id) < 0) /* else it is when it is bound */
+		rte_eth_promiscuous_enable(id);
 	rte_eth_allmulticast_enable(id);
 	return flow_control_off(id);
 }
@@ -122,6 +127,7 @@ void ph_close(uint16_t id)
 	rte_eth_dev_close(id);
 	if (known)
 		rte_dev_remove(info.device);
+	ph_packet_closed(id);
 	if (memif) {
 		ph_memif_opened(-1);
 		ph_memif_end();
@@ -161,14 +167,14 @@ unsigned ph_cables_per_device(void)
 	return RTE_PMD_RING_MAX_RX_RINGS;
 }
 
-/* Frees what waits to be received. */
-uint32_t ph_drain(uint16_t dev, uint16_t queue)
+/* Frees what waits to be received, up to a number of frames or a few more. */
+uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most)
 {
 	struct rte_mbuf *m[PH_BURST];
 	uint32_t total = 0;
 	uint16_t n;
 
-	while ((n = rte_eth_rx_burst(dev, queue, m, PH_BURST)) > 0) {
+	while (total < most && (n = rte_eth_rx_burst(dev, queue, m, PH_BURST)) > 0) {
 		rte_pktmbuf_free_bulk(m, n);
 		total += n;
 	}

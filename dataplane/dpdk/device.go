@@ -24,6 +24,9 @@ import (
 // descriptors of a device's rings: enough for a poll gap at full speed.
 const descriptors = 1024
 
+// noDevice is the number of none.
+const noDevice = 1<<16 - 1
+
 // tapMTU is what the driver gives its interfaces.
 const tapMTU = 1500
 
@@ -45,56 +48,93 @@ func lacking() (names []string) {
 	return names
 }
 
-// Open attaches a device by its specification and starts it.
-func (w *world) Open(spec string, mtu int) (Device, error) {
-	name, _, _ := strings.Cut(spec, ",")
-	if err := checkInterface(spec, mtu); err != nil {
-		return Device{}, err
+// Claim changes nothing of the interface.
+func (w *world) Claim(spec string, mtu int) error {
+	if _, ok := w.claimed[spec]; ok {
+		return nil
+	}
+	if err := checkSpec(spec, mtu); err != nil {
+		return fmt.Errorf("port %s: %w", spec, err)
 	}
 	if FrameSize(mtu) > eal.size {
-		return Device{}, fmt.Errorf("port %s: frames of mtu %d do not fit in buffers of %d bytes", spec, mtu, eal.size)
+		return fmt.Errorf("port %s: frames of mtu %d do not fit in buffers of %d bytes", spec, mtu, eal.size)
 	}
-	if err := clearSocket(spec); err != nil {
+	n, err := newNetdev(spec, mtu)
+	if err != nil {
+		return fmt.Errorf("port %s: %w", spec, err)
+	}
+	w.claimed[spec] = n
+	return nil
+}
+
+// Open attaches a device by its specification and starts it.
+func (w *world) Open(spec string, mtu int) (Device, error) {
+	if err := w.Claim(spec, mtu); err != nil {
+		return Device{}, err
+	}
+	kernel := w.claimed[spec]
+	delete(w.claimed, spec)
+	d, err := w.open(spec, mtu, kernel)
+	if err != nil {
+		if d.ID == noDevice { // else Close does
+			kernel.close()
+		}
 		return Device{}, fmt.Errorf("port %s: %w", spec, err)
+	}
+	return d, nil
+}
+
+// open leaves the number of a device that DPDK has opened in d, in any case.
+func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error) {
+	name, _, _ := strings.Cut(spec, ",")
+	d = Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: noDevice, Node: -1}
+	if err := clearSocket(spec); err != nil {
+		return d, err
+	}
+	if err := kernel.prepare(); err != nil {
+		return d, err
 	}
 	cname, cspec := C.CString(name), C.CString(withRing(spec, mtu))
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cspec))
-	before := packetSockets()
 	id := C.ph_open(cname, cspec)
 	if id < 0 {
-		return Device{}, fmt.Errorf("port %s: DPDK cannot open it: %s", spec, whyClosed(int(-id), strings.HasPrefix(name, "net_")))
+		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_")))
 	}
-	w.opened = append(w.opened, uint16(id))
+	d.ID = uint16(id)
+	w.opened = append(w.opened, d.ID)
+	w.kernel[d.ID] = kernel
 	client := C.int(0)
 	if isMemifClient(spec) {
 		client = 1
-		w.clients = append(w.clients, memifClient{uint16(id), memifSocket(spec)})
+		w.clients = append(w.clients, memifClient{d.ID, memifSocket(spec)})
 	}
 	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool, client); n < 0 {
-		return Device{}, fmt.Errorf("port %s: it does not start: %s", spec, strerror(-int(n)))
+		return d, fmt.Errorf("it does not start: %s", strerror(-int(n)))
 	}
 	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
-		return Device{}, fmt.Errorf("port %s: it takes no frames of mtu %d, but of %d at most", spec, mtu, most)
+		return d, fmt.Errorf("it takes no frames of mtu %d, but of %d at most", mtu, most)
 	}
-	if iface, ok := argument(spec, "iface"); ok && strings.HasPrefix(spec, "net_tap") && mtu < tapMTU { // so that programs send nothing longer
+	if iface, ok := argument(spec, "iface"); ok && isTap(spec) && mtu < tapMTU { // so that programs send nothing longer
 		if err := setMTU(iface, mtu); err != nil {
-			return Device{}, fmt.Errorf("port %s: interface %s does not take mtu %d: %w", spec, iface, mtu, err)
+			return d, fmt.Errorf("interface %s does not take mtu %d: %w", iface, mtu, err)
 		}
 	}
-	d := Device{Spec: spec, Virtual: strings.HasPrefix(name, "net_") || strings.HasPrefix(name, "virtio_user"), ID: uint16(id), Node: -1}
 	if !d.Virtual {
 		d.Node = int(C.rte_eth_dev_socket_id(C.uint16_t(id)))
 	}
-	w.kernel[d.ID] = newSockets(spec, before)
-	d.Shared = w.kernel[d.ID].shared()
 	var mac C.struct_rte_ether_addr
 	if C.rte_eth_macaddr_get(C.uint16_t(id), &mac) == 0 {
 		d.MAC = wire.MACAt(C.GoBytes(unsafe.Pointer(&mac), 6))
 	}
 	var s DeviceStats
 	deviceStats(d.ID, &s)
-	d.Up, d.Rate = s.LinkUp && w.kernel[d.ID].running(), s.Rate
+	d.Up, d.Rate = s.LinkUp, s.Rate
+	if kernel != nil {
+		kernel.opened(d.ID)
+		d.Shared = kernel.shared()
+		d.Up = d.Up && kernel.running()
+	}
 	return d, nil
 }
 
@@ -168,7 +208,7 @@ func takeCable() (cable, error) {
 
 // giveCable takes back a cable and frees what is still in it.
 func giveCable(c cable) (drained int) {
-	drained = int(C.ph_drain(C.uint16_t(c.dev), C.uint16_t(c.queue)))
+	drained = int(C.ph_drain(C.uint16_t(c.dev), C.uint16_t(c.queue), 2*cableSize))
 	eal.Lock()
 	defer eal.Unlock()
 	spareCables.list = append(spareCables.list, c)

@@ -4,21 +4,37 @@
 #include "ph.h"
 
 #include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
 
 /* rte_eal_init pins the thread that calls it, and the Go runtime would make
- * new threads from that one. */
-int ph_eal_init(int argc, char **argv)
+ * new threads from that one. What it prints, pages of help among it, goes to the file
+ * said, so that one line can be made of it. */
+int ph_eal_init(int argc, char **argv, int said)
 {
 	cpu_set_t before;
-	int n;
+	int n, why, out = dup(1), err = dup(2);
 
+	fflush(stdout);
+	if (out >= 0 && err >= 0 && said >= 0) {
+		dup2(said, 1);
+		dup2(said, 2);
+	}
 	sched_getaffinity(0, sizeof(before), &before);
 	n = rte_eal_init(argc, argv);
+	why = rte_errno;
 	sched_setaffinity(0, sizeof(before), &before);
-	return n < 0 ? -rte_errno : n;
+	fflush(stdout);
+	if (out >= 0 && err >= 0) {
+		dup2(out, 1);
+		dup2(err, 2);
+	}
+	close(out);
+	close(err);
+	return n < 0 ? -why : n;
 }
 
 int ph_errno(void)

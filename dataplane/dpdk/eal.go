@@ -11,12 +11,17 @@ package dpdk
 import "C"
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // Available tells whether this build has DPDK.
@@ -60,6 +65,9 @@ func startEAL(o Options) error {
 		args = append(args, "--in-memory")
 	} else {
 		megabytes := 64 + (o.Frames*(o.FrameSize+512))>>20
+		if left := memory() >> 20; left > 0 && uint64(megabytes) > left {
+			return fmt.Errorf("no memory for %d frame buffers of %d bytes: they take %d MB, and %d MB are left (a smaller buffer, or fewer `frames`)", o.Frames, o.FrameSize, megabytes, left)
+		}
 		args = append(args, "--no-huge", "--no-shconf", "-m", fmt.Sprint(megabytes))
 	}
 	if len(o.PCI) == 0 {
@@ -76,9 +84,17 @@ func startEAL(o Options) error {
 	argv[len(args)] = nil
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if n := C.ph_eal_init(C.int(len(args)), &argv[0]); n < 0 {
-		return fmt.Errorf("DPDK does not start (%s): %s", strings.Join(args[1:], " "), strerror(-int(n)))
+	said, err := unix.MemfdCreate("dpdk", unix.MFD_CLOEXEC)
+	if err != nil {
+		return err
 	}
+	words := os.NewFile(uintptr(said), "what DPDK says")
+	defer words.Close()
+	n := C.ph_eal_init(C.int(len(args)), &argv[0], C.int(said))
+	if n < 0 {
+		return fmt.Errorf("DPDK does not start (%s): %s%s", strings.Join(args[1:], " "), strerror(-int(n)), complaint(words))
+	}
+	_, _ = io.Copy(os.Stderr, io.NewSectionReader(words, 0, 1<<20)) // whatever it may be
 	name := C.CString("photon")
 	defer C.free(unsafe.Pointer(name))
 	contiguous := C.int(0)
@@ -95,6 +111,31 @@ func startEAL(o Options) error {
 	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
 	eal.frames, eal.size = o.Frames, o.FrameSize
 	return nil
+}
+
+// complaint is the first of what DPDK says that is none of its pages of help.
+func complaint(words io.ReaderAt) string {
+	lines := bufio.NewScanner(io.NewSectionReader(words, 0, 1<<20))
+	for lines.Scan() {
+		if l := strings.TrimSpace(lines.Text()); strings.HasPrefix(l, "EAL: ") || strings.HasPrefix(l, "photon: ") {
+			return " (" + l + ")"
+		}
+	}
+	return ""
+}
+
+// memory is how much of it the machine has left, in bytes; 0: nobody knows.
+func memory() (left uint64) {
+	b, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemAvailable:" {
+			left, _ = strconv.ParseUint(f[1], 10, 64)
+		}
+	}
+	return left << 10
 }
 
 func strerror(n int) string { return C.GoString(C.rte_strerror(C.int(n))) }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,31 +20,9 @@ type memifClient struct {
 	socket string // of the server, and of other clients of it
 }
 
-func isMemif(spec string) bool { return strings.HasPrefix(spec, "net_memif") }
-
-// isMemifClient goes by the words that the driver knows for a server; it takes a
-// device without a role to be a client.
-func isMemifClient(spec string) bool {
-	role, _ := argument(spec, "role")
-	return isMemif(spec) && !strings.Contains(role, "server") && !strings.Contains(role, "master")
-}
-
-// memifSocket is where a memif's server listens; the default is the driver's.
-func memifSocket(spec string) string {
-	if path, ok := argument(spec, "socket"); ok {
-		return path
-	}
-	return "/run/memif.sock"
-}
-
-// Reconnect leaves alone who waits for an answer, and who would wait behind one at the
+// reconnect leaves alone who waits for an answer, and who would wait behind one at the
 // same socket: a server that hangs takes a few connections, and stops who asks for another.
-func (w *world) Reconnect() {
-	w.counting.Lock() // Close waits
-	defer w.counting.Unlock()
-	if w.closed {
-		return
-	}
+func (w *world) reconnect() {
 	waiting := map[string]bool{}
 	var alone []memifClient
 	for _, c := range w.clients {

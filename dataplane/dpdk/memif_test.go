@@ -464,7 +464,7 @@ func TestMemifServerIsFull(t *testing.T) {
 	stop := runSwitch(t, w, []Device{d})
 	defer stop()
 	for range 3 {
-		atOnce("connecting again", w.Reconnect)
+		atOnce("connecting again", func() { w.Reconnect() })
 	}
 	accept()
 	for deadline := time.Now().Add(time.Minute); !s.pending(); w.Reconnect() {

@@ -13,7 +13,7 @@
 #include <rte_version.h>
 
 /* eal.c */
-int ph_eal_init(int argc, char **argv);
+int ph_eal_init(int argc, char **argv, int said);
 int ph_errno(void);
 int ph_pin(int core);
 int ph_affinity(int *cores, int max);
@@ -28,7 +28,26 @@ void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
 int ph_cables(const char *name, unsigned queues, unsigned size);
 unsigned ph_cables_per_device(void);
-uint32_t ph_drain(uint16_t dev, uint16_t queue);
+uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most);
+
+/* afpacket.c */
+int ph_is_packet(const char *name);
+int ph_packet_begin(void); /* who opens such a device */
+void ph_packet_opened(int id); /* or has failed to; ends that */
+void ph_packet_closed(uint16_t id);
+int ph_packet_socket(uint16_t id);
+int ph_packet_bound(uint16_t id);
+int ph_packet_unbind(uint16_t id);
+int ph_packet_bind(uint16_t id, int index);
+struct ph_packet *ph_packet_of(uint16_t id); /* NULL: another kind of device */
+void ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open); /* before each burst that is received */
+void ph_packet_taken(struct ph_packet *p, unsigned n); /* after it */
+void ph_packet_sent(struct ph_packet *p, unsigned n); /* after each burst that was given to the driver */
+void ph_packet_again(struct ph_packet *p); /* in a round without one */
+int ph_packet_takes(const struct ph_packet *p, const uint8_t *frame, unsigned length);
+void ph_packet_limit(uint16_t id, unsigned mtu);
+uint64_t ph_packet_refused(uint16_t id);
+void ph_never_wait(void); /* this thread, from now on */
 
 /* memif.c */
 int ph_is_memif(const char *name);
@@ -70,6 +89,9 @@ struct ph_port {
 	uint16_t rx_held; /* take nothing from the device for now */
 	uint16_t memif;
 	uint64_t rx_total, tx_total;
+	struct ph_packet *packet; /* of net_af_packet; else NULL */
+	uint64_t tx_too_long; /* of tx_total, those that the kernel's interface would not take, which were dropped */
+	uint64_t several, open; /* frames received that no wire would carry (ph_packet_look); the former were dropped */
 	uint64_t too_long; /* received in several buffers, and dropped */
 	struct ph_frame tx[PH_BURST] __rte_cache_aligned; /* no frame lies in two lines */
 	struct ph_frame rx[PH_BURST];

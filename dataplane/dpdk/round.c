@@ -31,17 +31,28 @@ struct ph_port *ph_ports(unsigned n)
 static void transmit(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
-	uint16_t n = p->tx_n, sent, i;
+	uint16_t n = 0, sent, i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < p->tx_n; i++) {
 		const struct ph_frame *f = &p->tx[i];
 
-		m[i] = mbuf_of(w, f->ref);
-		m[i]->data_off = f->off - sizeof(struct rte_mbuf);
-		m[i]->pkt_len = m[i]->data_len = f->len;
-		m[i]->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
+		m[n] = mbuf_of(w, f->ref);
+		m[n]->data_off = f->off - sizeof(struct rte_mbuf);
+		m[n]->pkt_len = m[n]->data_len = f->len;
+		m[n]->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
+		if (unlikely(p->packet != NULL && !ph_packet_takes(p->packet, rte_pktmbuf_mtod(m[n], uint8_t *), f->len))) {
+			rte_pktmbuf_free(m[n]);
+			p->tx_too_long++;
+			p->tx_total++;
+			continue;
+		}
+		if (i > n)
+			p->tx[n] = *f;
+		n++;
 	}
 	sent = rte_eth_tx_burst(p->tx_dev, p->tx_queue, m, n);
+	if (p->packet != NULL)
+		ph_packet_sent(p->packet, sent);
 	p->tx_total += sent;
 	p->tx_n = n - sent;
 	if (p->tx_n > 0)
@@ -51,20 +62,30 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
+	uint32_t several = 0, open = 0;
 	uint16_t n = 0, kept = 0, i;
 	uint64_t where;
 
-	if (!p->rx_held)
+	if (!p->rx_held) {
+		if (p->packet != NULL)
+			ph_packet_look(p->packet, &several, &open);
 		n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, PH_BURST);
+		if (p->packet != NULL)
+			ph_packet_taken(p->packet, n);
+	}
 
 	for (i = 0; i < n; i++) {
 		struct ph_frame *f = &p->rx[kept];
 
-		if (unlikely(m[i]->nb_segs != 1)) {
-			p->too_long++;
+		if (unlikely(m[i]->nb_segs != 1 || (several >> i & 1) != 0)) {
+			if (m[i]->nb_segs != 1)
+				p->too_long++;
+			else
+				p->several++;
 			rte_pktmbuf_free(m[i]);
 			continue;
 		}
+		p->open += open >> i & 1;
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 		/* One store: Go reads the frame as a whole. */
 		where = ref_of(w, m[i]) | (uint64_t)m[i]->data_len << 32 |
@@ -91,6 +112,8 @@ uint64_t ph_round(struct ph_worker *w)
 	for (i = 0; i < w->ports; i++)
 		if (w->port[i].tx_n > 0 && ready(&w->port[i], memifs))
 			transmit(w, &w->port[i]);
+		else if (w->port[i].packet != NULL)
+			ph_packet_again(w->port[i].packet);
 	for (i = 0; i < w->ports; i++) {
 		if (ready(&w->port[i], memifs))
 			receive(w, &w->port[i]);

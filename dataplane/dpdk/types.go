@@ -11,12 +11,6 @@ import (
 // ErrNotBuilt is returned by New in a photon that was built without DPDK.
 var ErrNotBuilt = errors.New("this photon was built without DPDK: run `make build` in its source tree (it installs libdpdk-dev and builds with the tag dpdk)")
 
-// OptionError is New's error if the options name what this machine does not have.
-type OptionError struct{ Err error }
-
-func (e *OptionError) Error() string { return e.Err.Error() }
-func (e *OptionError) Unwrap() error { return e.Err }
-
 // Options of a world. Zero values are the defaults.
 type Options struct {
 	Workers   int        // pinned goroutines; 1
@@ -30,12 +24,15 @@ type Options struct {
 	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
 }
 
+// beside is what a frame takes beside its MTU: Ethernet header and tags, and what the
+// kernel puts before it.
+const beside = 128
+
 // FrameSize is what Options.FrameSize has to be for an MTU. It is whole KiB: so
 // cards of the 82599's kind count the room of a buffer, and would spread a frame
 // over two (82599 datasheet, SRRCTL.BSIZEPACKET); and so do the kernel's rings,
 // whose frames must fill its pages.
 func FrameSize(mtu int) int {
-	const beside = 128 // the frame's Ethernet header and tags, and what the kernel puts before it
 	return max(2048, (mtu+beside+1023)&^1023)
 }
 
@@ -56,13 +53,26 @@ type DeviceStats struct {
 	Spec       string
 	RxFrames   uint64 // received from the device
 	TxFrames   uint64 // taken by the device
+	RxBefore   uint64 // came before the workers polled, and were thrown away
 	RxMissed   uint64 // dropped before we could take them: by the card, or in the kernel's ring
 	RxNoBuffer uint64 // dropped because no frame buffer was free
 	RxErrors   uint64
+	RxSeveral  uint64 // several frames in one, for a card to take apart, which were dropped: offloads are on at the other end
+	RxOpen     uint64 // frames whose checksum a card was to fill in: they are
 	TxErrors   uint64
+	TxTooLong  uint64 // not given to the kernel's interface, whose MTU is less
+	TxDropped  uint64 // dropped by the kernel after it took them: the other end did not, or the link was down
+	Attached   uint64 // how often an interface of the kernel that was made anew was taken in place of the one before
 	RxTooLong  uint64 // frames in several buffers, which photon does not take
 	LinkUp     bool
 	Rate       units.Rate // of the link as the device says; 0: it does not
+}
+
+// Notice is something that happened to a device.
+type Notice struct {
+	Device int // by the order of Devices
+	Text   string
+	Bad    bool // something is to be mended
 }
 
 // maxAhead bounds what a card is given after a poll that came late.
@@ -77,6 +87,9 @@ func Ahead(l dataplane.Link) units.Time { return aheadOf(l) + maxAhead }
 // World is a dataplane.World on DPDK.
 type World interface {
 	dataplane.World
+	// Claim finds out what can be known before a device is opened, and takes its interface
+	// for this world, so that no other photon does. Open does so by itself.
+	Claim(spec string, mtu int) error
 	// Open opens and starts a device: a PCI address, or a virtual device and its
 	// arguments as in "net_af_packet0,iface=sw0". mtu is the longest frame
 	// without Ethernet header, tags and FCS.
@@ -86,14 +99,19 @@ type World interface {
 	// device takes frames. link.Delay holds every frame back, on virtual
 	// devices only.
 	Attach(at dataplane.End, d Device, link dataplane.Link) error
+	// Started is closed when all workers poll for the first time. Frames come from then
+	// on; those that came before were thrown away.
+	Started() <-chan struct{}
 	// Elsewhere says that an attached card and the core of its worker are on two NUMA
 	// nodes; empty: they are not, or nobody knows.
 	Elsewhere(at dataplane.End) string
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
 	// Reconnect has memifs that are clients connect if their server was not there
-	// when they were opened, or has gone since. It is to be called now and then.
-	Reconnect()
+	// when they were opened, or has gone since, and devices on interfaces of the kernel use
+	// those that have their names now. It is to be called now and then, and says what an
+	// operator should know of.
+	Reconnect() []Notice
 	// Do calls f while all workers rest between two rounds, and returns when it
 	// is done. If the world does not run, f is called at once. f may do what it
 	// likes, and the workers wait with it.

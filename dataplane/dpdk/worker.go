@@ -11,6 +11,7 @@ import "C"
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"photon/dataplane"
@@ -79,6 +80,9 @@ func (k *worker) build(enclosed bool) {
 		p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 		p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
 		p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
+		if p.device != nil {
+			p.c.packet = C.ph_packet_of(p.c.tx_dev)
+		}
 		if C.ph_port_is_memif(p.c.rx_dev) != 0 {
 			p.c.memif = 1
 			k.c.memifs++
@@ -109,6 +113,12 @@ func (k *worker) run(until units.Time) (err error) {
 		}
 		k.world.resting.Add(1) // who has left does not hold up the others
 	}()
+	arrive := sync.OnceFunc(func() {
+		if !k.world.begun {
+			k.world.gather.Done()
+		}
+	})
+	defer arrive()         // or the others would wait for it
 	runtime.LockOSThread() // and never unlocked: the pinned thread ends with the goroutine
 	if C.ph_pin(C.int(k.core)) != 0 {
 		return fmt.Errorf("worker %d cannot run on core %d", k.index, k.core)
@@ -117,6 +127,14 @@ func (k *worker) run(until units.Time) (err error) {
 		return fmt.Errorf("worker %d: DPDK does not take its thread: %s", k.index, rteError())
 	}
 	defer C.rte_thread_unregister()
+	C.ph_never_wait()
+	if !k.world.begun {
+		arrive()
+		k.world.gather.Wait()
+		if err := k.begin(); err != nil {
+			return err
+		}
+	}
 	k.last = uint64(C.rte_rdtsc())
 	k.sleeps = k.asleep()
 	if k.world.options.Sleep > 0 {
@@ -126,6 +144,38 @@ func (k *worker) run(until units.Time) (err error) {
 	hold()
 	defer let()
 	k.poll(until)
+	return nil
+}
+
+// waiting is more than waits in a device at its start; one of which there are always
+// more is left at that.
+const waiting = 4 * descriptors
+
+// begin has frames come, all workers being there. What came before would be taken for
+// a burst that no peer was told to stop, and is old: it is thrown away.
+func (k *worker) begin() error {
+	for _, p := range k.ports {
+		switch {
+		case p.device == nil: // a cable
+		case k.world.kernel[p.device.ID] != nil && k.world.kernel[p.device.ID].packet:
+		case p.c.memif == 0:
+			p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
+		}
+	}
+	for _, p := range k.ports {
+		if p.device == nil || k.world.kernel[p.device.ID] == nil {
+			continue
+		}
+		k.world.counting.Lock()
+		err := k.world.kernel[p.device.ID].begin()
+		k.world.counting.Unlock()
+		if err != nil {
+			return fmt.Errorf("port %s: %w", p.device.Spec, err)
+		}
+	}
+	if k.world.deaf.Add(-1) == 0 {
+		close(k.world.started)
+	}
 	return nil
 }
 

@@ -26,11 +26,17 @@ type world struct {
 	ports   []*port
 	opened  []uint16 // devices
 	clients []memifClient
-	kernel  map[uint16]*kernelDrops // by device
+	claimed map[string]*netdev // by specification, until it is opened; nil: it has no interface
+	kernel  map[uint16]*netdev // by device; of those that sit on an interface of the kernel
 	samples []sampler
 	built   bool
 	closed  bool // gave everything back
 	now     units.Time
+
+	gather  sync.WaitGroup // of workers that are to begin
+	deaf    atomic.Int32   // how many have not
+	started chan struct{}  // closed when all have
+	begun   bool           // they have, in an earlier Run
 
 	running  sync.Mutex // held by Run
 	mailbox  sync.Mutex // held by Do
@@ -74,6 +80,7 @@ type port struct {
 
 	c         *C.struct_ph_port
 	tx, rx    []dataplane.Frame // the same memory as c's
+	before    uint64            // frames that waited when the world began, and were thrown away
 	sent      uint64            // frames that the node gave
 	delivered uint64            // frames that the node got
 }
@@ -112,7 +119,7 @@ func New(o Options) (World, error) {
 	}
 	for _, core := range o.Cores[:o.Workers] { // or DPDK prints how it is used; one that is isolated is no part of affinity
 		if _, err := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d", core)); err != nil {
-			return nil, &OptionError{fmt.Errorf("core %d: this machine has none of that number", core)}
+			return nil, fmt.Errorf("core %d: this machine has none of that number", core)
 		}
 	}
 	if err := initEAL(o); err != nil {
@@ -121,7 +128,7 @@ func New(o Options) (World, error) {
 	if o.Frames > eal.frames || o.FrameSize > eal.size {
 		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
 	}
-	w := &world{options: o, kernel: map[uint16]*kernelDrops{}}
+	w := &world{options: o, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
 	w.stops.Store(1)
 	for i := range o.Workers {
 		w.workers = append(w.workers, newWorker(w, i))
@@ -239,6 +246,10 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 	stop := context.AfterFunc(ctx, func() { w.finished.Store(true) })
 	defer stop()
 	defer reserve(len(w.workers))()
+	if !w.begun {
+		w.gather.Add(len(w.workers))
+		w.deaf.Store(int32(len(w.workers)))
+	}
 	start := uint64(C.rte_rdtsc())
 	var all sync.WaitGroup
 	errs := make([]error, len(w.workers))
@@ -251,6 +262,7 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 		w.now = max(w.now, k.clock.now)
 	}
 	w.deliverLetter()
+	w.begun = true
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
@@ -300,6 +312,8 @@ func (w *world) Idle() bool {
 
 func (w *world) Tap(at dataplane.End, t *dataplane.Tap) { w.nodes[at.Node].port[at.Port].tap = t }
 
+func (w *world) Started() <-chan struct{} { return w.started }
+
 func (w *world) Now() units.Time { return w.now }
 
 // Hash: a world that goes by the wall's clock does not repeat itself.
@@ -329,14 +343,45 @@ func (w *world) Devices() (all []DeviceStats) {
 		}
 		d := DeviceStats{Spec: p.device.Spec}
 		deviceStats(p.device.ID, &d)
-		k := w.kernel[p.device.ID]
-		d.RxMissed += k.read()
-		d.LinkUp = d.LinkUp && k.running()
+		d.RxBefore = p.before
+		if k := w.kernel[p.device.ID]; k != nil {
+			k.count(&d)
+			d.LinkUp = d.LinkUp && k.running()
+		}
 		if p.c != nil {
-			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)
+			d.RxSeveral, d.RxOpen = uint64(p.c.several), uint64(p.c.open)
+			d.TxTooLong = uint64(p.c.tx_too_long)
+			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)-d.TxTooLong
 			d.RxTooLong = uint64(p.c.too_long)
 		}
 		all = append(all, d)
+	}
+	return all
+}
+
+func (w *world) Reconnect() (all []Notice) {
+	w.counting.Lock() // Close waits
+	defer w.counting.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.reconnect()
+	number := 0
+	for _, p := range w.ports {
+		if p.device == nil {
+			continue
+		}
+		if k := w.kernel[p.device.ID]; k != nil {
+			said := k.follow()
+			if p.c != nil {
+				said = append(said, k.odd(uint64(p.c.several), uint64(p.c.open))...)
+			}
+			for _, s := range said {
+				s.Device = number
+				all = append(all, s)
+			}
+		}
+		number++
 	}
 	return all
 }
@@ -406,8 +451,12 @@ func (w *world) Close() error {
 	for _, p := range w.ports {
 		p.c = nil // the workers' memory
 	}
+	for _, k := range w.claimed {
+		k.close()
+	}
 	for _, id := range w.opened {
 		closeDevice(id)
+		w.kernel[id].close()
 	}
 	for _, k := range w.workers {
 		k.close()

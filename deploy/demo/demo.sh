@@ -31,9 +31,7 @@ trap down EXIT
 trap 'down; exit $status' INT TERM
 
 for i in 0 1 2; do
-	# DPDK's driver makes a number of its process' and its interface's, which must
-	# differ from all others here: the hosts' interfaces are far from the switch's.
-	ip link add "h$i" index $((4096 * (i + 1))) type veth peer name "sw$i"
+	ip link add "h$i" type veth peer name "sw$i"
 	for end in "h$i" "sw$i"; do
 		ip link set "$end" addrgenmode none 2>/dev/null || true # a kernel without IPv6 has none
 		ip link set "$end" up

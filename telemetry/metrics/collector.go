@@ -200,6 +200,9 @@ func (c *scrape) flows(flows *telemetry.Survey) {
 	c.put(limited, float64(flows.Limited), node)
 	for i := range flows.Top {
 		f := &flows.Top[i]
+		if f.From != "" { // programs' flows come and go, and have other names
+			continue
+		}
 		labels := []string{node, f.Peer, strconv.Itoa(int(f.QP))}
 		c.put(flowRate, float64(f.Rate)/8, labels...)
 		c.put(flowBytes, float64(f.Bytes), labels...)
@@ -229,11 +232,17 @@ func (c *scrape) device(i int) {
 	if i < len(c.s.Rates) {
 		c.put(devRate, float64(c.s.Rates[i])/8, node, port)
 	}
+	c.put(devAttached, float64(d.Attached), node, port)
+	c.put(devBefore, float64(d.RxBefore), node, port)
 	c.put(devMissed, float64(d.RxMissed), node, port)
 	c.put(devNoBuffer, float64(d.RxNoBuffer), node, port)
 	c.put(devErrors, float64(d.RxErrors), node, port, "rx")
 	c.put(devErrors, float64(d.TxErrors), node, port, "tx")
 	c.put(devTooLong, float64(d.RxTooLong), node, port)
+	c.put(devSeveral, float64(d.RxSeveral), node, port)
+	c.put(devOpen, float64(d.RxOpen), node, port)
+	c.put(devTxTooLong, float64(d.TxTooLong), node, port)
+	c.put(devTxDropped, float64(d.TxDropped), node, port)
 }
 
 // polls is how a worker polled.

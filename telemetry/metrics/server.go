@@ -15,17 +15,27 @@ import (
 )
 
 // Server answers scrapes until it is closed.
-type Server struct{ server *httpd.Server }
+type Server struct {
+	server *httpd.Server
+	mux    *http.ServeMux
+}
 
-// Serve listens on an address. The source is asked at every scrape.
-func Serve(address, version string, source *telemetry.Source, series Series) (*Server, error) {
+// Listen listens on an address. Who asks waits until Serve.
+func Listen(address string) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
+	s := &Server{mux: http.NewServeMux()}
+	s.server = httpd.New(l, s.mux, nil)
+	return s, nil
+}
+
+// Serve begins to answer. The source is asked at every scrape.
+func (s *Server) Serve(version string, source *telemetry.Source, series Series) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(Collector(source, series, version), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	mux := http.NewServeMux()
+	mux := s.mux
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
 		source.Snapshot() // the workers answer
@@ -35,9 +45,7 @@ func Serve(address, version string, source *telemetry.Source, series Series) (*S
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	s := &Server{httpd.New(l, mux, nil)}
 	s.server.Serve()
-	return s, nil
 }
 
 // Address is where the server listens.

@@ -34,17 +34,27 @@ type Answer struct {
 }
 
 // Server serves a page until it is closed.
-type Server struct{ server *httpd.Server }
+type Server struct {
+	server  *httpd.Server
+	handler http.Handler
+}
 
-// Serve listens on an address that address.Check has let pass.
-func Serve(address string, s *Site) (*Server, error) {
+// Listen listens on an address that address.Check has let pass. Who asks waits until Serve.
+func Listen(address string) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("live page: %w", err)
 	}
-	server := &Server{httpd.New(l, s.Handler(), func(s *http.Server) { s.WriteTimeout, s.MaxHeaderBytes = 30*time.Second, 16<<10 })}
-	server.server.Serve()
-	return server, nil
+	s := &Server{}
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) })
+	s.server = httpd.New(l, answer, func(s *http.Server) { s.WriteTimeout, s.MaxHeaderBytes = 30*time.Second, 16<<10 })
+	return s, nil
+}
+
+// Serve begins to answer.
+func (s *Server) Serve(site *Site) {
+	s.handler = site.Handler()
+	s.server.Serve()
 }
 
 // URL is where the page is.

@@ -97,10 +97,11 @@ func TestGuard(t *testing.T) {
 }
 
 func TestServe(t *testing.T) {
-	s, err := Serve("127.0.0.1:0", site())
+	s, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Serve(site())
 	r, err := http.Get(s.URL() + "number")
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestServe(t *testing.T) {
 	if b, _ := io.ReadAll(r.Body); string(b) != "7" {
 		t.Errorf("%s", b)
 	}
-	if _, err := Serve(strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/"), site()); err == nil || !strings.HasPrefix(err.Error(), "live page: ") {
+	if _, err := Listen(strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/")); err == nil || !strings.HasPrefix(err.Error(), "live page: ") {
 		t.Errorf("two at one address: %v", err)
 	}
 	if err := s.Close(); err != nil {

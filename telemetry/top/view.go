@@ -134,18 +134,17 @@ func Compare(before, after *telemetry.Live) *View {
 }
 
 func (v *View) flows(before, after *telemetry.Live, per func(was, is uint64) float64) {
-	type name struct {
-		peer string
-		qp   uint32
-	}
-	was := map[name]*telemetry.Flow{}
+	was := map[string]*telemetry.Flow{}
 	for i := range before.Flows {
-		was[name{before.Flows[i].Peer, before.Flows[i].QP}] = &before.Flows[i]
+		was[before.Flows[i].Name()] = &before.Flows[i]
 	}
 	for i := range after.Flows {
 		is := &after.Flows[i]
 		f := Flow{Peer: is.Peer, QP: is.QP, Allowed: is.Rate, Bytes: is.Bytes}
-		if w := was[name{is.Peer, is.QP}]; w != nil {
+		if is.From != "" {
+			f.Peer = is.From + " > " + is.Peer
+		}
+		if w := was[is.Name()]; w != nil {
 			f.known, f.Tx, f.CNPs = true, 8*per(w.Bytes, is.Bytes), per(w.Notified, is.Notified)
 		}
 		v.Flows = append(v.Flows, f)

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"photon/dataplane"
+	"photon/flowtable"
+	"photon/units"
+	"photon/wire"
+)
+
+// A frame from the wire that is for nobody known here is for another host, sent to
+// everybody by a switch that has to learn; or for an application that has not spoken
+// since the NIC was started, because it waits for that very frame. So now and then one
+// is passed on to the application, which shows itself by its answer if it is its own;
+// without, a program that only receives would be found when its peer's neighbour entry
+// has run out, half a minute later.
+const (
+	askEvery      = 100 * units.Millisecond // for each address
+	mostStrangers = 256                     // addresses that are told apart
+)
+
+// ask reports whether the frame for a stranger is one that is passed on.
+func (n *NIC) ask(now units.Time, to wire.MAC) bool {
+	s, fresh := n.strangers.Insert(to, now)
+	if s == flowtable.None {
+		old := n.strangers.Expire(now-askEvery, few)
+		if old == flowtable.None {
+			return false
+		}
+		n.strangers.Delete(old)
+		s, fresh = n.strangers.Insert(to, now)
+	}
+	if !fresh && now-n.asked[s] < askEvery {
+		return false
+	}
+	n.asked[s] = now
+	return true
+}
+
+// toStranger passes a frame on, or discards it. What NICs and switches say to each other
+// is none of the application's, and nothing is answered for it: the address may be another's.
+func (n *NIC) toStranger(now units.Time, f dataplane.Frame, b []byte, h *wire.Header) {
+	shim := isShim(b, h)
+	echo := shim && wire.BTH(b[h.BTH:]).Opcode() == wire.OpShimEcho
+	if h.EtherType == wire.TypeCNM || isProbe(h) || isCNP(b, h) || echo || !n.ask(now, h.Dst) {
+		n.discard(Wire, f, dataplane.DropUnknown)
+		return
+	}
+	var a ack
+	if shim && !n.unwrap(&f, h, &a) {
+		n.discard(Wire, f, dataplane.DropMalformed)
+		return
+	}
+	b = n.env.Header(f)
+	if h.CNTagged && n.config.Carry.Tag {
+		b = n.untag(&f, h)
+	}
+	if n.config.ClearCE && !shim && n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
+		n.clear(b, h)
+	}
+	n.give(f)
+}

@@ -1,0 +1,83 @@
+//go:build dpdk
+
+package main
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"photon/internal/testnet"
+)
+
+// An interface is deleted and made again under its name, as at each restart of a
+// container: after a while, or at once. The switch finds it by itself, says so, and
+// forwards as before; nothing that was for the first is sent by the second.
+func TestInterfaceComesAgain(t *testing.T) {
+	o := operate(t, "metrics: 127.0.0.1:9464\n")
+	host := o.fourHosts.hosts[0]
+	said := func(text string, n int) func() bool {
+		return func() bool { return strings.Count(o.process.log.String(), text) == n }
+	}
+	for life := 1; life <= 3; life++ {
+		o.sw.Run(t, "ip", "link", "del", "sw0")
+		if life != 2 { // else the switch may not even notice
+			o.until("the interface has gone", said("port sw0: link down", (life+1)/2))
+			for n := range uint32(50) {
+				o.hosts[1].Send(udp(1, 0, 26, 1000, 999_000+n))
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		testnet.Veth(t, host, "eth0", o.sw, "sw0")
+		o.hosts[0] = host.Open(t, "eth0")
+		o.until("the interface is used", said("port sw0: the interface was made anew: attached to it", life))
+		o.until("its link is up", func() bool {
+			return sum(o.process.metrics(), "photon_device_up", `port="sw0"`) == 1
+		})
+		for to := range 2 { // both ways
+			const frames = 100
+			o.hosts[1-to].Send(udp(1-to, to, 0, 100, 0)) // to be learned
+			for n := range uint32(frames) {
+				o.hosts[1-to].Send(udp(1-to, to, 26, 1000, n))
+			}
+			for n, b := range o.arrives(to, frames) {
+				if got := binary.BigEndian.Uint32(b[42:]); got != uint32(n) {
+					t.Fatalf("life %d: frame %d at host %d is %d", life, n, to, got)
+				}
+			}
+		}
+	}
+	if n := sum(o.process.metrics(), "photon_device_attachments_total", `port="sw0"`); n != 3 {
+		t.Errorf("%v attachments are counted", n)
+	}
+	// Another name is another interface, although it is the same.
+	o.sw.Run(t, "ip", "link", "set", "sw0", "down")
+	o.sw.Run(t, "ip", "link", "set", "sw0", "name", "other")
+	o.sw.Run(t, "ip", "link", "set", "other", "up")
+	o.until("the interface has gone", said("port sw0: link down", 3))
+	before := sum(o.process.metrics(), "photon_port_rx_packets_total", `port="sw0"`)
+	o.hosts[1].Flush()
+	o.hosts[0].Send(udp(0, 1, 26, 1000, 1))
+	if n := len(o.hosts[1].Collect(300*time.Millisecond, isUDP(26))); n != 0 || sum(o.process.metrics(), "photon_port_rx_packets_total", `port="sw0"`) != before {
+		t.Errorf("%d frames come by an interface of another name", n)
+	}
+}
+
+// What was sent into an interface that is down is lost, and not sent when it is up.
+func TestInterfaceThatIsDown(t *testing.T) {
+	o := operate(t, "metrics: 127.0.0.1:9464\n")
+	for life := range 3 {
+		o.sw.Run(t, "ip", "link", "set", "sw0", "down")
+		for n := range uint32(200) { // some before the switch knows
+			o.hosts[1].Send(udp(1, 0, 26, 1000, 999_000+n))
+		}
+		o.until("the link is down", func() bool { return strings.Count(o.process.log.String(), "port sw0: link down") == life+1 })
+		o.sw.Run(t, "ip", "link", "set", "sw0", "up")
+		o.until("the link is up", func() bool { return strings.Count(o.process.log.String(), "port sw0: link up") == life+1 })
+		o.hosts[1].Send(udp(1, 0, 26, 1000, 7))
+		if got := o.arrives(0, 1); binary.BigEndian.Uint32(got[0][42:]) != 7 || len(got) != 1 {
+			t.Errorf("life %d: %d frames arrive, the first is %d", life, len(got), binary.BigEndian.Uint32(got[0][42:]))
+		}
+	}
+}

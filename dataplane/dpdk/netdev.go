@@ -1,0 +1,348 @@
+//go:build dpdk
+
+package dpdk
+
+// #include "ph.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// netdev is the kernel's interface that a device sits on, or that it makes.
+type netdev struct {
+	name   string
+	device uint16 // DPDK's number
+	open   bool   // it has one
+	packet bool   // net_af_packet: it has a packet socket
+	tap    bool   // net_tap: the interface comes with it
+	mtu    int    // of the port
+	route  *netlink.Handle
+	asks   int // socket for ioctls; like route, of the namespace in which the device was opened
+
+	claims   int    // socket whose name says that the interface is taken
+	space    uint64 // number of the network namespace
+	begun    bool
+	last     *netlink.LinkAttrs // what find returned
+	attached uint64             // how often an interface that came later was taken
+	refused  string             // why the one that is there now was not; empty: it was, or there is none
+
+	short bool // its MTU is less than the port's
+
+	notices []Notice // that nobody has fetched
+	named   bool     // that frames come which no wire would carry
+
+	dropped uint64 // frames that the kernel dropped after it had taken them
+	seen    uint64 // frames that the interface had received when the device was opened
+	before  uint64 // frames that came until it was polled
+	missed  uint64 // frames that the kernel dropped because its ring was full
+}
+
+// newNetdev looks at the interface of a device; nil: it has none that is known.
+func newNetdev(spec string, mtu int) (*netdev, error) {
+	n := &netdev{packet: isAFPacket(spec), tap: isTap(spec), mtu: mtu, asks: -1, claims: -1}
+	var ok bool
+	if n.name, ok = argument(spec, "iface"); !ok || !n.packet && !n.tap && !isAFXDP(spec) {
+		return nil, nil
+	}
+	var err error
+	if n.route, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
+		return nil, err
+	}
+	if n.asks, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		n.close()
+		return nil, err
+	}
+	if n.tap {
+		return n, nil
+	}
+	l := n.find()
+	if l == nil {
+		err = fmt.Errorf("there is no network interface %q (`ip link` lists them)", n.name)
+	} else {
+		err = n.claim(l.Index)
+	}
+	if err != nil {
+		n.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// claim takes an interface for this process, if no other photon has it. The name, which
+// nothing but the kernel keeps, is one of a network namespace, as the interface's number is.
+func (n *netdev) claim(index int) error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	var at unix.Stat_t
+	if err := unix.Stat("/proc/thread-self/ns/net", &at); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	if n.space == 0 { // later it may be another thread's, in another namespace
+		n.space = at.Ino
+	}
+	err = unix.Bind(fd, &unix.SockaddrUnix{Name: fmt.Sprintf("@photon/port/%d/%d", n.space, index)})
+	if err != nil {
+		unix.Close(fd)
+		if err == unix.EADDRINUSE {
+			err = fmt.Errorf("interface %s is a port already, of another photon or of this one: end that, or name another interface", n.name)
+		}
+		return err
+	}
+	if n.claims >= 0 {
+		unix.Close(n.claims)
+	}
+	n.claims = fd
+	return nil
+}
+
+// prepare has the interface be as the port needs it.
+func (n *netdev) prepare() error {
+	if n == nil || n.tap {
+		return nil
+	}
+	l := n.find()
+	if l == nil {
+		return fmt.Errorf("interface %s has gone", n.name)
+	}
+	return n.fit(l)
+}
+
+func (n *netdev) close() {
+	if n == nil {
+		return
+	}
+	if n.claims >= 0 {
+		unix.Close(n.claims)
+	}
+	if n.route != nil {
+		n.route.Close()
+	}
+	if n.asks >= 0 {
+		unix.Close(n.asks)
+	}
+}
+
+// find returns what the kernel says of the interface; nil: it is not there.
+func (n *netdev) find() *netlink.LinkAttrs {
+	l, err := n.route.LinkByName(n.name)
+	switch {
+	case err == nil:
+		n.learn(l.Attrs())
+	case errors.As(err, &netlink.LinkNotFoundError{}):
+		n.last = nil
+	} // else the kernel has no time or no memory for the answer, and the interface is what it was
+	return n.last
+}
+
+// learn takes down what the kernel says of the interface.
+func (n *netdev) learn(l *netlink.LinkAttrs) {
+	if n.last != nil && n.last.Index == l.Index {
+		n.dropped += l.Statistics.TxDropped - n.last.Statistics.TxDropped
+	}
+	n.last = l
+	if n.packet && n.open {
+		C.ph_packet_limit(C.uint16_t(n.device), C.uint(l.MTU))
+	}
+}
+
+// opened is called when DPDK has opened the device.
+func (n *netdev) opened(device uint16) {
+	n.device, n.open = device, true
+	if l := n.find(); l != nil {
+		n.seen = l.Statistics.RxPackets
+	}
+}
+
+// begin has frames come, which nobody hears before.
+func (n *netdev) begin() error {
+	l := n.find()
+	n.begun = true
+	if !n.packet || l == nil {
+		return nil
+	}
+	n.before = l.Statistics.RxPackets - n.seen
+	return n.bind(l)
+}
+
+// bind has the device use the interface as it is there now.
+func (n *netdev) bind(l *netlink.LinkAttrs) error {
+	if r := C.ph_packet_bind(C.uint16_t(n.device), C.int(l.Index)); r < 0 {
+		return fmt.Errorf("interface %s: %w", n.name, unix.Errno(-r))
+	}
+	return nil
+}
+
+// follow has the device use the interface that has its name, if that is another than
+// the one it uses: a container's is made anew whenever it starts. What it says is for
+// the log.
+func (n *netdev) follow() (said []Notice) {
+	if !n.packet || !n.begun {
+		return nil
+	}
+	said, n.notices = n.notices, nil
+	l, bound := n.find(), int(C.ph_packet_bound(C.uint16_t(n.device)))
+	switch {
+	case l == nil:
+		n.refused = ""
+		if bound != 0 { // it has another name now
+			C.ph_packet_unbind(C.uint16_t(n.device))
+		}
+	case l.Index == bound:
+		if was := n.short; was != (l.MTU < n.mtu) {
+			n.short = !was
+			if n.short {
+				said = append(said, Notice{Text: fmt.Sprintf("the interface takes no frames of mtu %d, but of %d at most: `ip link set %s mtu %d`", n.mtu, l.MTU, n.name, n.mtu), Bad: true})
+			} else {
+				said = append(said, Notice{Text: fmt.Sprintf("the interface takes frames of mtu %d again", n.mtu)})
+			}
+		}
+	default:
+		err := n.claim(l.Index)
+		if err == nil {
+			err = n.fit(l)
+		}
+		if err == nil {
+			err = n.bind(l)
+		}
+		switch {
+		case err == nil:
+			n.attached++
+			n.refused = ""
+			said = append(said, Notice{Text: "the interface was made anew: attached to it"})
+		case err.Error() != n.refused:
+			n.refused = err.Error()
+			said = append(said, Notice{Text: "the interface was made anew, and cannot be used: " + n.refused, Bad: true})
+		}
+	}
+	return said
+}
+
+// odd says so when the first frames have come that no wire would carry.
+func (n *netdev) odd(several, open uint64) (said []Notice) {
+	if n.named || several == 0 && open == 0 {
+		return nil
+	}
+	n.named = true
+	what := "frames without their checksum come, which receivers drop"
+	if several > 0 {
+		what = "super-frames come, several in one, which are dropped"
+	}
+	return []Notice{{Text: what + ": offloads are on at the other end of the cable (there, if it is eth0: `ethtool -K eth0 tx off tso off gso off`)", Bad: true}}
+}
+
+// mergers are what the kernel merges frames by before a packet socket sees them, and
+// how each is asked for and set.
+var mergers = []struct {
+	name     string
+	get, set uint32
+	bit      uint32
+}{
+	{"gro", unix.ETHTOOL_GGRO, unix.ETHTOOL_SGRO, 1},
+	{"lro", unix.ETHTOOL_GFLAGS, unix.ETHTOOL_SFLAGS, 1 << 15}, // ETH_FLAG_LRO
+}
+
+// fit sees to it that the interface takes frames of the port's MTU, and changes none.
+func (n *netdev) fit(l *netlink.LinkAttrs) error {
+	for _, m := range mergers {
+		now, err := n.ethtool(m.get, 0)
+		if err != nil || now&m.bit == 0 {
+			continue
+		}
+		said := Notice{Text: m.name + " was on at the interface, by which the kernel merges frames: switched off"}
+		if _, err := n.ethtool(m.set, now&^m.bit); err != nil {
+			said = Notice{Text: fmt.Sprintf("%s is on at the interface, by which the kernel merges frames, and cannot be switched off: %v", m.name, err), Bad: true}
+		}
+		n.notices = append(n.notices, said)
+	}
+	if l.MTU >= n.mtu {
+		return nil
+	}
+	// The driver would ask the kernel too, but for its claim that no frame is longer than 1514 bytes.
+	if err := n.route.LinkSetMTU(&netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: l.Index}}, n.mtu); err != nil {
+		return fmt.Errorf("interface %s takes no frames of mtu %d, but of %d at most: %w", n.name, n.mtu, l.MTU, err)
+	}
+	return nil
+}
+
+// running reports whether the interface is up and has a carrier, which the driver
+// does not tell.
+func (n *netdev) running() bool {
+	if !n.packet {
+		return true
+	}
+	l := n.find()
+	if l == nil || l.RawFlags&unix.IFF_UP == 0 {
+		return false
+	}
+	if n.begun && int(C.ph_packet_bound(C.uint16_t(n.device))) != l.Index {
+		return false // it came later, and is not used yet
+	}
+	// The flag IFF_RUNNING would tell of the carrier up to a second later: the kernel
+	// brings it up to date no more often.
+	if carrier, err := n.ethtool(unix.ETHTOOL_GLINK, 0); err == nil {
+		return carrier != 0
+	}
+	return l.RawFlags&unix.IFF_RUNNING != 0
+}
+
+// shared is the interface, if the kernel answers ARP at it, too.
+func (n *netdev) shared() string {
+	if l := n.find(); !n.packet || l == nil || l.RawFlags&unix.IFF_NOARP != 0 {
+		return ""
+	}
+	return n.name
+}
+
+// ethtool gives an order that has a number, or asks for one.
+func (n *netdev) ethtool(order, number uint32) (uint32, error) {
+	value := struct{ order, number uint32 }{order, number}
+	request := struct { // ifreq
+		name [unix.IFNAMSIZ]byte
+		data unsafe.Pointer
+		_    [16]byte
+	}{data: unsafe.Pointer(&value)}
+	copy(request.name[:unix.IFNAMSIZ-1], n.name)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(n.asks), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request))); errno != 0 {
+		return 0, errno
+	}
+	return value.number, nil
+}
+
+// count adds what the kernel counted at the interface.
+func (n *netdev) count(d *DeviceStats) {
+	l := n.find()
+	d.RxBefore += n.before
+	if !n.packet {
+		if n.tap && l != nil { // 0 if it is in another namespace by now
+			d.RxMissed += l.Statistics.TxDropped // sent by programs: nobody took the ones before
+		}
+		return
+	}
+	// The kernel's count starts anew whenever it is read.
+	if s, err := unix.GetsockoptTpacketStats(n.socket(), unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
+		n.missed += uint64(s.Drops)
+	}
+	d.RxMissed += n.missed
+	d.Attached, d.TxDropped = n.attached, n.dropped
+	d.TxErrors = uint64(C.ph_packet_refused(C.uint16_t(n.device))) // the driver's count has what went at the second try
+}
+
+func (n *netdev) socket() int { return int(C.ph_packet_socket(C.uint16_t(n.device))) }
+
+// setMTU sets the MTU of a kernel interface.
+func setMTU(iface string, mtu int) error {
+	l, err := netlink.LinkByName(iface)
+	if err != nil {
+		return err
+	}
+	return netlink.LinkSetMTU(l, mtu)
+}
