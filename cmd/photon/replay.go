@@ -118,6 +118,12 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 			}
 		}
 	}
+	r.o.Program = labrun.Program{Version: version, Commit: revision()}
+	for _, name := range []string{"dilation", "testbed"} {
+		if r.world != "sim" && c.Flags().Changed(name) {
+			r.o.Flags = append(r.o.Flags, "--"+name+" "+c.Flags().Lookup(name).Value.String())
+		}
+	}
 	if c.Flags().Changed("schemes") {
 		r.o.Schemes = strings.Split(r.schemes, ",")
 	}

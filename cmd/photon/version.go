@@ -18,22 +18,31 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the versions of photon, Go and DPDK",
 		RunE: func(c *cobra.Command, _ []string) error {
-			fmt.Fprintf(c.OutOrStdout(), "photon %s%s, %s, DPDK: %s\n", version, revision(), runtime.Version(), dpdk.Version())
+			from := ""
+			if commit := revision(); len(commit) >= 12 {
+				from = " (" + commit[:12] + ")"
+			}
+			fmt.Fprintf(c.OutOrStdout(), "photon %s%s, %s, DPDK: %s\n", version, from, runtime.Version(), dpdk.Version())
 			return nil
 		},
 	}
 }
 
-// revision is the commit this was built from, if the build knew it.
+// revision is the commit this was built from, if the build knew it, with "+" behind it if the
+// tree was changed since.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
+	commit, changed := "", ""
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return " (" + s.Value[:12] + ")"
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "+"
 		}
 	}
-	return ""
+	return commit + changed
 }

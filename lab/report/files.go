@@ -29,6 +29,7 @@ func Folder(e *experiment.Experiment, out string) string {
 // each scheme its series and its flows as CSV. Package lab/figure draws it there.
 func Write(e *experiment.Experiment, out string, j *claim.Judged) error {
 	dir := filepath.Join(Folder(e, out), j.World)
+	j.Command = command(e, []*claim.Judged{j})
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

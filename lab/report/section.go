@@ -78,7 +78,7 @@ func command(e *experiment.Experiment, results []*claim.Judged) string {
 	if results[0].Quick {
 		c += " --quick"
 	}
-	return c
+	return strings.Join(append([]string{c}, results[len(results)-1].Flags...), " ")
 }
 
 // sweepValues are those that were run, the only one of no sweep included.
@@ -146,39 +146,31 @@ func claimRows(results []*claim.Judged) (rows []web.Claim) {
 	return rows
 }
 
-func parameterRows(e *experiment.Experiment) []web.Parameter {
-	p := &e.Parameters
-	rows := []web.Parameter{
-		{Name: "link rate", Value: p.LinkRate.Value.V.String(), Source: p.LinkRate.Source},
-		{Name: "delay of a host's link", Value: p.HostDelay.Value.V.String(), Source: p.HostDelay.Source},
-		{Name: "delay between switches", Value: p.TrunkDelay.Value.V.String(), Source: p.TrunkDelay.Source},
-		{Name: "payload", Value: p.Payload.Value.V.String(), Source: p.Payload.Source},
-		{Name: "MTU", Value: p.MTU.Value.V.String(), Source: p.MTU.Source},
-		{Name: "lossless priority", Value: fmt.Sprint(p.Priority.Value.V), Source: p.Priority.Source},
-		{Name: "XOFF", Value: p.XOFF.Value.V.String(), Source: p.XOFF.Source},
-		{Name: "XON", Value: p.XON.Value.V.String(), Source: p.XON.Source},
-		{Name: "buffer of a switch", Value: p.Buffer.Value.V.String(), Source: p.Buffer.Source},
-	}
-	if p.TrunkRate.Value.IsSet() {
-		rows = append(rows, web.Parameter{Name: "rate between switches", Value: p.TrunkRate.Value.V.String(), Source: p.TrunkRate.Source})
-	}
-	if p.Overhead.Value.IsSet() {
-		rows = append(rows, web.Parameter{Name: "bytes on the wire beyond a frame's", Value: fmt.Sprint(p.Overhead.Value.V), Source: p.Overhead.Source})
-	}
-	if d := p.NPDelay; d.Value.IsSet() {
-		rows = append(rows, web.Parameter{Name: "delay of CNPs in hosts", Value: d.Value.V.String(), Source: d.Source})
-	}
-	if d := p.PauseDelay; d.Value.IsSet() {
-		rows = append(rows, web.Parameter{Name: "delay of hosts in obeying a pause", Value: d.Value.V.String(), Source: d.Source})
-	}
-	if p.Lossless.Value.IsSet() {
-		rows = append(rows, web.Parameter{Name: "all lossless priorities", Value: strings.Trim(fmt.Sprint(p.Lossless.Value.V), "[]"), Source: p.Lossless.Source})
+func parameterRows(e *experiment.Experiment) (rows []web.Parameter) {
+	for _, p := range e.Parameters.Settings() {
+		rows = append(rows, web.Parameter{Name: parameterName(p.Name), Value: p.Value, Source: p.Source})
 	}
 	run := fmt.Sprintf("%v, sampled every %v", e.Duration, e.Measure.Sample)
 	if e.Repeat > 1 {
-		run += fmt.Sprintf(", mean of %d runs", e.Repeat)
+		run += fmt.Sprintf(", %d seeds", e.Repeat)
 	}
 	return append(rows, web.Parameter{Name: "time of a run", Value: run, Source: "ours"})
+}
+
+// parameterName is what a report calls a parameter.
+func parameterName(key string) string {
+	if name := parameterNames[key]; name != "" {
+		return name
+	}
+	return strings.ReplaceAll(key, "_", " ")
+}
+
+var parameterNames = map[string]string{
+	"host_delay": "delay of a host's link", "trunk_delay": "delay between switches", "trunk_rate": "rate between switches", "mtu": "MTU",
+	"priority": "lossless priority", "lossless": "all lossless priorities", "xoff": "XOFF", "xon": "XON", "buffer": "buffer of a switch",
+	"overhead": "bytes on the wire beyond a frame's", "np_delay": "delay of CNPs in hosts", "pause_delay": "delay of hosts in obeying a pause",
+	"alpha": "part of the free buffer that is added to XOFF and XON", "alpha_by_rate": "more of it for faster ports",
+	"start_phase": "flows start later by up to",
 }
 
 // metricRows lists all metrics of results: those of a sweep once for each value.

@@ -34,6 +34,9 @@ type Options struct {
 	// Keep has every run kept in this folder as soon as it ends, and runs that are
 	// kept there already not run again; "": nothing is kept.
 	Keep string
+	// Program is what runs, and Flags are those of its command that a result does not tell of.
+	Program Program
+	Flags   []string
 	// Viewer shows the runs while they run; nil: nobody looks.
 	Viewer Viewer
 }

@@ -11,6 +11,7 @@ import (
 
 	"photon/lab/experiment"
 	"photon/lab/measure"
+	"photon/scheme"
 )
 
 // Job is one run in a world of its own.
@@ -125,9 +126,14 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 	for k := range repeats(e, o) {
 		r.Seeds = append(r.Seeds, seed+uint64(k))
 	}
+	r.Repeats = Repeats{
+		Program: o.Program, Flags: o.Flags, Digest: fmt.Sprintf("%x", e.Digest()), Duration: e.Duration.String(),
+		Parameters: e.Parameters.Settings(), Topology: e.Laid(),
+	}
 	for _, use := range uses {
 		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Alternative || j.Use.Key() != use.Key() })
 		run, timing := Merge(mine)
+		run.Settings = settings(e, mine[0].Use)
 		r.Runs = append(r.Runs, run)
 		r.Timing.Runs = append(r.Timing.Runs, timing)
 	}
@@ -145,6 +151,28 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 	}
 	r.Timing.Cores, r.Timing.Parallel, r.Timing.Elapsed = runtime.NumCPU(), parallel(o), time.Since(begin).Seconds()
 	return r
+}
+
+// settings are all parameters of a scheme as they are in force.
+func settings(e *experiment.Experiment, use experiment.SchemeUse) map[string]string {
+	all := map[string]string{}
+	recipe, err := scheme.Get(use.Name.V)
+	if err != nil {
+		return all // never: it has run
+	}
+	plan, err := e.Plan()
+	if err != nil {
+		return all
+	}
+	flows, err := e.Sends(plan, e.Seed)
+	if err != nil {
+		return all
+	}
+	list, _ := recipe.Settings(e.Known(plan, flows, e.Seed), use.Overrides()) // it was built with them
+	for _, s := range list {
+		all[s.Name] = s.Value
+	}
+	return all
 }
 
 // Merge makes one run of a scheme's jobs that have ended: those of each value of the

@@ -16,10 +16,28 @@ type Result struct {
 	Seed       uint64   `json:"seed"`  // the first
 	Seeds      []uint64 `json:"seeds"` // of each scheme's runs
 	Quick      bool     `json:"quick"` // of a run with --quick; what that leaves is in the experiment
-	Runs       []Run    `json:"runs"`
+	Repeats
+	Runs []Run `json:"runs"`
 
 	Timing       Timings       `json:"-"`
 	Alternatives []Alternative `json:"-"`
+}
+
+// Repeats is what repeats a result.
+type Repeats struct {
+	Program
+	Command    string               `json:"command"`
+	Flags      []string             `json:"flags,omitempty"` // of the command, that no result tells of
+	Digest     string               `json:"experiment_sha256"`
+	Duration   string               `json:"duration"`
+	Parameters []experiment.Setting `json:"parameters"`
+	Topology   experiment.Laid      `json:"topology"`
+}
+
+// Program is the photon that runs.
+type Program struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"` // with "+" behind it if the tree was changed; empty: the build did not know
 }
 
 // Alternative is what a choice that was made otherwise gives; it becomes a row
@@ -37,6 +55,7 @@ type Run struct {
 	Scheme     string               `json:"scheme"`           // as the experiment calls it
 	Recipe     string               `json:"recipe,omitempty"` // its name, where that is another
 	Params     map[string]string    `json:"params,omitempty"` // what the experiment sets
+	Settings   map[string]string    `json:"settings"`         // all parameters that are in force, with the first value of a sweep
 	Metrics    measure.Metrics      `json:"metrics"`          // means over the seeds; null where one of them has no value
 	Statistics map[string]Statistic `json:"statistics"`
 	// PerSeed has the value with every seed, in the order of Seeds; null: it never came.
