@@ -92,7 +92,7 @@ race:
 bench:
 	go test -run '^$$' -bench . ./wire ./flowtable ./ratelimit ./dataplane ./agent ./telemetry
 
-# photon beside dpdk-testpmd and Open vSwitch on virtual devices, some six minutes; BENCH=-quick tries it.
+# photon beside dpdk-testpmd and Open vSwitch on virtual devices, some ten minutes; BENCH=-quick tries it.
 bench-forwarding: setup-bench
 	go build -tags dpdk -o bin/bench ./internal/bench
 	bin/bench $(BENCH)

@@ -5,9 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -39,8 +41,9 @@ func main() {
 	default:
 		photonProfile = *profile
 		var lines []line
-		if lines, err = measureAll(cases, strings.Split(*only, ","), *runs, *span); err == nil {
-			err = write(*out, lines)
+		lines, err = measureAll(cases, strings.Split(*only, ","), *runs, *span)
+		if e := write(*out, lines); err == nil {
+			err = e
 		}
 	}
 	if err != nil {
@@ -49,12 +52,20 @@ func main() {
 	}
 }
 
+// measureAll returns what it has, also if it fails.
 func measureAll(cases []testCase, only []string, runs int, span time.Duration) (lines []line, err error) {
 	dir, err := os.MkdirTemp("", "photon-bench")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	go func() { // the contestants end with it
+		<-stop
+		os.RemoveAll(dir)
+		os.Exit(2)
+	}()
 	library, err := buildFeed(dir)
 	if err != nil {
 		return nil, err
@@ -63,7 +74,7 @@ func measureAll(cases []testCase, only []string, runs int, span time.Duration) (
 	for i, c := range cases {
 		all, err := measure(c, filepath.Join(dir, fmt.Sprint(i)), library, only, runs, span)
 		if err != nil {
-			return nil, fmt.Errorf("%v: %w", c, err)
+			return lines, fmt.Errorf("%v: %w", c, err)
 		}
 		l := newLine(c, all)
 		fmt.Println(l)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -46,12 +48,11 @@ type outcome struct {
 // entrant is a contestant in a case.
 type entrant struct {
 	starter
-	contestant
-	feed     *feed
-	fed      uint64 // frames, when it began to count
-	sent     uint64
-	outcome  outcome
-	finished bool
+	contestant // nil: it has not started, or has ended
+	feed       *feed
+	fed        uint64 // frames, when it began to count
+	sent       uint64
+	outcome    outcome
 }
 
 // measure runs one case.
@@ -59,78 +60,92 @@ func measure(c testCase, dir, library string, only []string, runs int, span time
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	var running []*entrant
-	defer func() {
-		for _, e := range running {
-			if !e.finished {
-				resume(e.pid())
-				e.finish()
-			}
-			e.feed.close()
-		}
-	}()
 	all := map[string]outcome{}
+	var entrants []*entrant
 	for _, s := range starters {
-		if !slices.Contains(only, s.name) {
-			continue
-		}
-		if s.lacks != nil && s.lacks(c.kind) != "" {
+		switch {
+		case !slices.Contains(only, s.name):
+		case s.lacks != nil && s.lacks(c.kind) != "":
 			all[s.name] = outcome{notes: "it cannot do this: " + s.lacks(c.kind)}
-			continue
+		default:
+			e := &entrant{starter: s}
+			defer e.close()
+			entrants = append(entrants, e)
 		}
-		e, err := enter(s, c, filepath.Join(dir, s.name), library)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
-		}
-		running = append(running, e)
+	}
+	err := together(entrants, func(e *entrant) error { return e.enter(c, filepath.Join(dir, e.name), library) })
+	if err != nil {
+		return nil, err
 	}
 	for range runs {
-		for _, e := range running {
+		for _, e := range entrants {
 			if err := e.turn(c.threads(), span); err != nil {
 				return nil, fmt.Errorf("%s: %w", e.name, err)
 			}
 		}
 	}
-	for _, e := range running {
-		if err := e.leave(c); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.name, err)
-		}
+	if err := together(entrants, func(e *entrant) error { return e.leave(c) }); err != nil {
+		return nil, err
+	}
+	for _, e := range entrants {
 		all[e.name] = e.outcome
 	}
 	return all, nil
 }
 
-// enter starts a contestant, lets it learn and get frames, and stops it.
-func enter(s starter, c testCase, dir, library string) (*entrant, error) {
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := newFeed(c, filepath.Join(dir, "feed"))
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.start(c, dir, f.environment(library))
-	if err != nil {
-		f.close()
-		return nil, err
-	}
-	e := &entrant{starter: s, contestant: r, feed: f}
-	if err = f.learn(); err == nil {
-		if err = r.begin(); err == nil {
-			if e.sent, err = r.forwarded(); err == nil {
-				e.fed = f.received()
-				err = f.circulate()
+// together does the same with all at once, for what is not measured.
+func together(entrants []*entrant, do func(*entrant) error) error {
+	var all sync.WaitGroup
+	errs := make([]error, len(entrants))
+	for i, e := range entrants {
+		all.Go(func() {
+			if err := do(e); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", e.name, err)
 			}
-		}
+		})
 	}
-	halt(r.pid())
-	if err != nil {
-		resume(r.pid())
-		r.finish()
-		f.close()
-		return nil, err
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// enter starts a contestant, lets it learn and get frames, and stops it.
+func (e *entrant) enter(c testCase, dir, library string) (err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
 	}
-	return e, nil
+	if e.feed, err = newFeed(c, filepath.Join(dir, "feed")); err != nil {
+		return err
+	}
+	if e.contestant, err = e.start(c, dir, e.feed.environment(library)); err != nil {
+		e.contestant = nil
+		return err
+	}
+	if err := e.feed.learn(); err != nil {
+		return err
+	}
+	if err := e.begin(); err != nil {
+		return err
+	}
+	if e.sent, err = e.forwarded(); err != nil {
+		return err
+	}
+	e.fed = e.feed.received()
+	if err := e.feed.circulate(); err != nil {
+		return err
+	}
+	halt(e.pid())
+	return nil
+}
+
+// close ends what did not end as it was to.
+func (e *entrant) close() {
+	if e.contestant != nil {
+		resume(e.pid())
+		e.finish()
+	}
+	if e.feed != nil {
+		e.feed.close()
+	}
 }
 
 // turn lets a contestant run until each of its polling threads has had a span of
@@ -234,8 +249,8 @@ func (e *entrant) leave(c testCase) error {
 	if float64(sent) < 0.999*float64(received) || float64(sent) > 1.001*float64(received) {
 		return fmt.Errorf("%d frames came in and %d went out", received, sent)
 	}
-	e.finished = true
 	notes, err := e.finish()
+	e.contestant = nil
 	if err != nil {
 		return err
 	}
