@@ -121,6 +121,9 @@ func (c *Agent) Check() error {
 	if line := c.Port.Storm.where(); line != 0 {
 		return inFile(c.file, &Error{Line: line, Err: errors.New("storm control: an agent has none, a switch does")})
 	}
+	if a := c.Port.Accept; a.IsSet() {
+		return inFile(c.file, fail(a, "accept: an agent has no VLANs, a switch does"))
+	}
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}
@@ -171,9 +174,9 @@ func (c *Agent) AdminSocket() Admin {
 // Options are those of the world.
 func (c *Agent) Options() dpdk.Options {
 	if c.IsNIC() {
-		return c.DPDK.options(c.NICPorts(), 200*units.Size(c.App.Queue.Or(4096)+16384), c.NICMTUs()[agent.Wire])
+		return c.DPDK.options(c.NICPorts(), c.App.Queue.Or(4096)+16384, c.NICMTUs()[agent.Wire])
 	}
-	return c.DPDK.options([]Port{c.Port}, 4*units.MB, int(c.Payload.Or(1000))+100)
+	return c.DPDK.options([]Port{c.Port}, 20_000, int(c.Payload.Or(1000))+100)
 }
 
 // Resolve works out the whole configuration; device is nil as long as it is not open.

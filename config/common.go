@@ -12,6 +12,7 @@ import (
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
+	"photon/wire"
 )
 
 // Port is one port of a switch or an agent.
@@ -21,6 +22,7 @@ type Port struct {
 	Delay      Value[units.Time] `yaml:"delay"`         // added to every frame sent; virtual devices only
 	CableDelay Value[units.Time] `yaml:"cable_delay"`   // one way, for the headroom; 500ns, which is 100 m
 	Cable      Value[Length]     `yaml:"cable_length"`  // the same in metres: 40m
+	Accept     Value[string]     `yaml:"accept"`        // of switches with VLANs: all, tagged or untagged frames; ports that are tagged nowhere: untagged, others: all
 	Storm      StormControl      `yaml:"storm_control"` // of switches; what it does not say, the switch's says
 }
 
@@ -225,6 +227,9 @@ func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
 	return w, nil
 }
 
+// longest is the longest frame of an MTU, with its Ethernet header and a tag, without FCS.
+func longest(mtu int) units.Size { return units.Size(mtu + wire.EthernetLen + wire.VLANLen) }
+
 // headroom is what a port needs beyond XOFF, by cause.
 func (p PFC) headroom(port Port, rate units.Rate, mtu int) pfc.HeadroomParts {
 	cable := port.CableDelay.Or(defaultCable)
@@ -235,7 +240,7 @@ func (p PFC) headroom(port Port, rate units.Rate, mtu int) pfc.HeadroomParts {
 	if !port.virtual() {
 		ahead, inside = dpdk.Ahead(port.link(rate)), pfc.CardMACPHY
 	}
-	parts := pfc.HeadroomOf(rate, cable+port.Delay.V, p.Response.Or(defaultResponse), ahead, units.Size(mtu))
+	parts := pfc.HeadroomOf(rate, cable+port.Delay.V, p.Response.Or(defaultResponse), ahead, longest(mtu))
 	parts.MACPHY = p.MACPHY.Or(inside)
 	return parts
 }
@@ -268,19 +273,11 @@ func (s Scheme) overrides() map[string]scheme.Override {
 	return over
 }
 
-// frames is how many frame buffers there are.
-func (d DPDK) frames(buffer units.Size) int {
-	return d.Frames.Or(int(min(max(buffer/200, 16384), 1<<18)))
-}
-
 // options are those of the world.
-func (d DPDK) options(ports []Port, buffer units.Size, mtu int) dpdk.Options {
+func (d DPDK) options(ports []Port, frames, mtu int) dpdk.Options {
 	o := dpdk.Options{
 		Workers: d.Workers.Or(1), Hugepages: d.Hugepages.V, EAL: d.EAL, Sleep: d.Sleep.V,
-		// A frame buffer holds one frame, however short. 200 bytes a frame is an
-		// assumption about the mix; short of buffers, devices drop and count it.
-		Frames:    d.frames(buffer),
-		FrameSize: dpdk.FrameSize(mtu),
+		Frames: d.Frames.Or(max(frames, 16384)), FrameSize: dpdk.FrameSize(mtu),
 	}
 	for _, c := range d.Cores {
 		o.Cores = append(o.Cores, c.V)

@@ -15,7 +15,7 @@ import (
 func TestForwardingConfiguration(t *testing.T) {
 	c := parse(t, `ports:
 - device: net_null0
-- device: net_null1
+- {device: net_null1, accept: all}
 - device: net_null2
   storm_control: {broadcast: {rate: 1Mbps}, multicast: {rate: 5pps}}
 vlans:
@@ -51,6 +51,9 @@ forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20
 		Broadcast: dataplane.FloodLimit{Rate: units.Mbps, Burst: 1542}, Multicast: dataplane.FloodLimit{Frames: 5, Burst: 1}, Unknown: unknown,
 	}) {
 		t.Errorf("%+v", f)
+	}
+	if s.Ports[0].Accept != dataplane.AcceptUsual || s.Ports[1].Accept != dataplane.AcceptAll {
+		t.Errorf("accepted: %v, %v", s.Ports[0].Accept, s.Ports[1].Accept)
 	}
 	if !s.NoUnknown || s.Static[0].VLAN != 20 || s.Salt == 0 {
 		t.Errorf("%v %+v %d", s.NoUnknown, s.Static, s.Salt)

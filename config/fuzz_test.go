@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"photon/dataplane/dpdk"
 )
 
 // addFiles has a fuzz target begin with files that are right.
@@ -66,6 +68,9 @@ func FuzzSwitch(f *testing.F) {
 			if w < 0 || w >= c.Options().Workers && w > 0 {
 				t.Fatalf("port %d is worker %d's of %d", i, w, c.Options().Workers)
 			}
+		}
+		if o := c.Options(); n.Config.Frames()+dpdk.Spare(len(c.Ports), o.Workers) > o.Frames {
+			t.Fatalf("%d frame buffers for a buffer that holds %d frames", o.Frames, n.Config.Frames())
 		}
 		again, err := read()
 		if err != nil {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -40,7 +39,8 @@ type Switch struct {
 	Live       Live               `yaml:"live"`          // page for browsers
 	DPDK       DPDK               `yaml:"dpdk"`
 
-	file string
+	file    string
+	running running
 }
 
 // Learning is how addresses are found.
@@ -116,11 +116,8 @@ func (c *Switch) Check() error {
 	if n := len(c.Ports); n > dpdk.MaxPorts {
 		return inFile(c.file, fail(c.Ports[dpdk.MaxPorts].Device, "%d ports: DPDK has room for %d", n, dpdk.MaxPorts))
 	}
-	n, err := c.Resolve(nil)
-	if err != nil {
-		return err
-	}
-	return c.Within(c.DPDK.frames(n.Config.Buffer))
+	_, err := c.Resolve(nil)
+	return err
 }
 
 // check says what is wrong with how addresses are found.
@@ -137,7 +134,7 @@ func (l *Learning) check() error {
 
 // checkBuffer says what no buffer and no queue can be.
 func (c *Switch) checkBuffer() error {
-	frame := units.Size(c.MTU.Or(defaultMTU) + wire.EthernetLen + wire.VLANLen)
+	frame := longest(c.MTU.Or(defaultMTU))
 	switch {
 	case c.Buffer.IsSet() && c.Buffer.V <= 0:
 		return fail(c.Buffer, "buffer %v must be positive", c.Buffer.V)
@@ -176,7 +173,7 @@ func (c *Switch) Options() dpdk.Options {
 	if err != nil {
 		return dpdk.Options{}
 	}
-	return c.DPDK.options(c.Ports, n.Config.Buffer, n.Config.MTU)
+	return c.DPDK.options(c.Ports, c.frames(&n.Config), n.Config.MTU)
 }
 
 // Resolve works out the whole configuration. devices are the ports' devices in
@@ -186,7 +183,8 @@ func (c *Switch) Resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	return n, inFile(c.file, err)
 }
 
-func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
+// resolveWith works it out for a buffer of such cells.
+func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNode, error) {
 	if len(c.Ports) < 2 {
 		return nil, errors.New("a switch has at least two ports (`ports:` in the file, or --port twice)")
 	}
@@ -194,7 +192,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		return nil, fail(w, "%d workers for %d ports: each port has one worker, so there are no more of them than ports", w.V, len(c.Ports))
 	}
 	n := &SwitchNode{Config: dataplane.SwitchConfig{
-		Tail: c.LossyQueue.Or(units.MB), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Cell: cell, Tail: c.LossyQueue.Or(units.MB), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 
 		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
 	}}
@@ -244,7 +242,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		}
 		rate := p.rate(d.Rate)
 		line = max(line, rate)
-		parts := c.PFC.headroom(p, rate, s.MTU)
+		parts := c.PFC.headroom(p, rate, s.MTU).InCells(cell)
 		n.Headroom = append(n.Headroom, parts)
 		headroom := c.PFC.Headroom.Or(parts.Sum())
 		worker := i % c.DPDK.Workers.Or(1)
@@ -252,7 +250,13 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, i), Link: p.link(rate), Headroom: headroom, Worker: worker, Flood: limits})
+		var accept dataplane.Accept
+		if a := p.Accept; a.IsSet() {
+			if err := accept.UnmarshalText([]byte(a.V)); err != nil {
+				return nil, fail(a, "%v", err)
+			}
+		}
+		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, i), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
 		for prio := range s.PFC {
@@ -291,35 +295,6 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		return nil, fail(where, "%v", err)
 	}
 	return n, nil
-}
-
-// Within says what so many frame buffers cannot hold, each of which has one frame: an
-// XOFF that is due when there are none left would be none. A switch that runs has the
-// number that it was started with.
-func (c *Switch) Within(frames int) error {
-	n, err := c.Resolve(nil)
-	if err != nil {
-		return err
-	}
-	s := &n.Config
-	reserved := units.Size(0)
-	for _, p := range s.Ports {
-		for prio := range s.PFC {
-			if s.Lossless>>prio&1 != 0 {
-				reserved += s.PFC[prio].XOFF + p.Headroom
-			}
-		}
-	}
-	const more = "or more by `dpdk: {frames: N}`, from the start"
-	hold := units.Size(frames) * units.Size(s.MTU+wire.EthernetLen+wire.VLANLen)
-	switch {
-	case reserved > hold:
-		line := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.DPDK.Frames.Line)
-		err = &Error{Line: line, Err: fmt.Errorf("xoff and headroom of all ports and lossless priorities are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", reserved, frames, hold, more)}
-	case c.Buffer.IsSet() && s.Buffer > hold:
-		err = fail(c.Buffer, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, hold, more)
-	}
-	return inFile(c.file, err)
 }
 
 func (c *Switch) weights(s *dataplane.SwitchConfig) error {
@@ -366,7 +341,7 @@ func (n *SwitchNode) Describe() []string {
 		if p.Headroom != h.Sum() {
 			why = fmt.Sprintf("  needed %v", h.Sum())
 		}
-		lines = append(lines, fmt.Sprintf("%s: frames %v, XOFF %v, peer's response %v, cable %v, own response %v, transmit ring %v, MAC and PHY %v", why, h.Frames, h.Pause, h.Peer, h.Cable, h.Own, h.Ring, h.MACPHY))
+		lines = append(lines, fmt.Sprintf("%s: frames %v, XOFF %v, peer's response %v, cable %v, own response %v, transmit ring %v, MAC and PHY %v, cells %v", why, h.Frames, h.Pause, h.Peer, h.Cable, h.Own, h.Ring, h.MACPHY, h.Cells))
 		if p.Headroom < h.Sum() {
 			lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than what port %d needs; lossless frames may be lost when its peer is paused", p.Headroom, i))
 		}
@@ -390,7 +365,7 @@ func (n *SwitchNode) Describe() []string {
 	if s.Share > 0 {
 		lines = append(lines, fmt.Sprintf("lossy queues: up to %v of what is free of the shared buffer", s.Share))
 	}
-	return append(lines, fmt.Sprintf("buffer %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Tail, s.MTU, s.Learn))
+	return append(lines, fmt.Sprintf("buffer %v in cells of %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Cell, s.Tail, s.MTU, s.Learn))
 }
 
 // scheduler says in words which priorities are strict and what share the others have.

@@ -45,30 +45,32 @@ func TestHeadroomByCause(t *testing.T) {
 		}
 		return n.Config.Ports[0].Headroom, n.Describe()
 	}
-	// Two frames of 1524 bytes, a PFC frame of 84, 67 quanta, 2 x 500 ns and 10 us at 1.25 GB/s.
+	// Three frames of 1542 bytes on the wire, a PFC frame of 84, 67 quanta, 2 x 500 ns and 10 us at 1.25 GB/s; and all of
+	// that in frames of 84 bytes on the wire, each of which takes a cell of 200.
+	inCells := func(bytes units.Size) units.Size { return (bytes*200 + 83) / 84 }
 	short, lines := headroom("device: net_null0")
-	if want := units.Size(2*1524 + 84 + 67*64 + 1250 + 12500); short != want {
+	if want := inCells(3*1542 + 84 + 67*64 + 1250 + 12500); short != want {
 		t.Errorf("headroom %v, want %v", short, want)
 	}
-	if want := "  computed: frames 3.048KB, XOFF 84B, peer's response 4.288KB, cable 1.25KB, own response 12.5KB, transmit ring 0B, MAC and PHY 0B"; !slices.Contains(lines, want) {
+	if want := "  computed: frames 4.626KB, XOFF 84B, peer's response 4.288KB, cable 1.25KB, own response 12.5KB, transmit ring 0B, MAC and PHY 0B, cells 31.414KB"; !slices.Contains(lines, want) {
 		t.Errorf("nobody says %q:\n%s", want, strings.Join(lines, "\n"))
 	}
-	if long, _ := headroom("{device: net_null0, cable_length: 1100m}"); long-short != 2*6250 {
+	if long, _ := headroom("{device: net_null0, cable_length: 1100m}"); long-short != inCells(2*6250) {
 		t.Errorf("1000 m more of cable are %v", long-short)
 	}
 	// A card is given two frames of 1542 bytes and 10 us ahead, and has a MAC and a PHY.
 	card, lines := headroom("device: '0000:03:00.0'")
-	if ring := card - short - 819; ring < 15_000 || ring > 16_000 || !strings.Contains(lines[2], ", MAC and PHY 819B") {
+	if ring := (card-short)*84/200 - 819; ring < 15_000 || ring > 16_000 || !strings.Contains(lines[2], ", MAC and PHY 819B") {
 		t.Errorf("a card's ring is %v\n%s", ring, lines[2])
 	}
-	for port, was := range map[string]units.Size{"device: net_null0": short, "device: '0000:03:00.0'": card - 819} {
+	for port, was := range map[string]units.Size{"device: net_null0": short, "device: '0000:03:00.0'": card - inCells(819)} {
 		n, err := parse(t, "rate: 10Gbps\npfc: {response: 10us, mac_phy_delay: 2KB}\nports:\n- "+port+"\n- device: net_null1\n").Resolve(nil)
-		if err != nil || n.Config.Ports[0].Headroom != was+2000 {
-			t.Errorf("%s: headroom %v, want %v", port, n.Config.Ports[0].Headroom, was+2000)
+		if err != nil || max(n.Config.Ports[0].Headroom-was-inCells(2000), was+inCells(2000)-n.Config.Ports[0].Headroom) > 1 {
+			t.Errorf("%s: headroom %v, want %v", port, n.Config.Ports[0].Headroom, was+inCells(2000))
 		}
 	}
 	jumbo, err := parse(t, "rate: 10Gbps\nmtu: 9000\npfc: {response: 10us}\nports:\n- device: net_null0\n- device: net_null1\n").Resolve(nil)
-	if err != nil || jumbo.Config.Ports[0].Headroom != short+2*7500 {
+	if err != nil || jumbo.Config.Ports[0].Headroom != short+inCells(3*7500) {
 		t.Errorf("headroom for frames of 9000 bytes %v, %v", jumbo.Config.Ports[0].Headroom, err)
 	}
 	n, err := parse(t, twoPorts+"pfc: {headroom: 5KB}\n").Resolve(nil)
@@ -107,15 +109,17 @@ func TestSwitchRefuses(t *testing.T) {
 		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]": `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
 		"ports: [{device: eth2}, {device: net_null1}]":           "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
 
+		"ports:\n- {device: net_null0, accept: both}\n- device: net_null1": `2: accept "both": all, tagged or untagged`,
 		"mtu: -9":                                 "4: mtu -9 must be from 46 to 9216",
 		"mtu: 9217":                               "4: mtu 9217 must be from 46 to 9216",
 		"mtu: 9217\nbuffer: 1MB":                  "4: mtu 9217 must be from 46 to 9216",
 		"dpdk: {workers: 9999}":                   "4: 9999 workers for 2 ports: each port has one worker, so there are no more of them than ports",
 		"dpdk: {workers: 3}":                      "4: 3 workers for 2 ports: each port has one worker, so there are no more of them than ports",
-		"pfc: {xoff: 100GB}":                      "4: xoff and headroom of all ports and lossless priorities are 200.00026734GB, and 262144 frame buffers hold 397.934592MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
-		"pfc: {headroom: 1GB}":                    "4: xoff and headroom of all ports and lossless priorities are 2.001024GB, and 262144 frame buffers hold 397.934592MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
-		"buffer: 1GB":                             "4: buffer 1GB: 262144 frame buffers hold 397.934592MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
-		"pfc:\n  xoff: 2MB\ndpdk: {frames: 2048}": "5: xoff and headroom of all ports and lossless priorities are 4.26734MB, and 2048 frame buffers hold 3.108864MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc: {xoff: 100GB}":                      "4: xoff and headroom of all ports and lossless priorities are 200.00488825GB, and 262144 frame buffers hold 387.053568MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc: {headroom: 1GB}":                    "4: xoff and headroom of all ports and lossless priorities are 2.001024GB, and 262144 frame buffers hold 387.053568MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
+		"buffer: 1GB":                             "4: buffer 1GB: 262144 frame buffers hold 387.053568MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc:\n  xoff: 2MB\ndpdk: {frames: 2048}": "6: frames 2048: rings of 2 ports and workers take 7168 of them, and the buffer needs some, too",
+		"pfc:\n  xoff: 9MB\ndpdk: {frames: 8192}": "5: xoff and headroom of all ports and lossless priorities are 22.88825MB, and 8192 frame buffers hold 1.554432MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
 
 		"forwarding: {static: [{mac: '03:00:00:00:00:01', port: 1}]}":                                              "4: static entry 03:00:00:00:00:01: no station has that address",
 		"forwarding: {static: [{mac: '00:00:00:00:00:00', port: 1}]}":                                              "4: static entry 00:00:00:00:00:00: no station has that address",

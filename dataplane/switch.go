@@ -158,6 +158,9 @@ func (s *Switch) initPort(i int) {
 	p.note()
 }
 
+// Cell is what frames take whole ones of, of the buffer; 0: they take their bytes.
+func (s *Switch) Cell() units.Size { return s.config.Cell }
+
 // Reserve makes all memory ahead of time that a worker needs for as many frames as the buffer holds, so
 // that it never allocates.
 func (s *Switch) Reserve() {

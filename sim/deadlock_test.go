@@ -46,7 +46,7 @@ func ring(t *testing.T, watchdog pfc.WatchdogConfig) *dumbbell {
 			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16,
 			CP: func(marking.Place) marking.CP { return marking.None{} }, Deadlock: 2 * units.Millisecond, ID: uint64(s + 1), Watchdog: watchdog,
 		}
-		c.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 97 * units.KB, Headroom: pfc.Headroom(rate, hostLink, 0, 1500)}
+		c.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 97 * units.KB, Headroom: pfc.Headroom(rate, hostLink, 0, 1518)}
 		for p := range 4 {
 			c.Ports = append(c.Ports, dataplane.PortConfig{MAC: mac(100 + 4*s + p), Link: link})
 		}

@@ -55,7 +55,7 @@ func newDumbbell(t *testing.T, name string, trunk units.Time) *dumbbell {
 		d.hosts = append(d.hosts, h)
 		d.Add(fmt.Sprintf("H%d", i), h, env, []int{0})
 	}
-	headroom := func(delay units.Time) units.Size { return pfc.Headroom(rate, delay, 0, 1500) }
+	headroom := func(delay units.Time) units.Size { return pfc.Headroom(rate, delay, 0, 1518) }
 	for s := range 2 {
 		env := d.NewEnvs(4)
 		c := dataplane.SwitchConfig{

@@ -81,7 +81,7 @@ func (d *daemon) reload() (lines []string, err error) {
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	if err := conf.Within(l.frames); err != nil {
+	if err := conf.For(l.frames, d.sw.Cell()); err != nil {
 		return nil, err
 	}
 	node, err := conf.Resolve(l.devices)

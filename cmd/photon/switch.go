@@ -125,6 +125,8 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	if err != nil {
 		return err
 	}
+	frames := conf.Options().Frames
+	conf.Opened(frames)
 	node, err := conf.Resolve(devices)
 	if err != nil {
 		return bad(err)
@@ -138,7 +140,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	s.Reserve()
 	d.world, d.node = w, s
 	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
-	d.loaded.conf, d.loaded.devices, d.loaded.frames, d.loaded.again = conf, devices, conf.Options().Frames, again
+	d.loaded.conf, d.loaded.devices, d.loaded.frames, d.loaded.again = conf, devices, frames, again
 	id := w.Add(d.name, s, envs, node.Workers)
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.id, d.lossless = id, node.Config.Lossless

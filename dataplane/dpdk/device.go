@@ -21,9 +21,6 @@ import (
 	"photon/wire"
 )
 
-// descriptors of a device's rings: enough for a poll gap at full speed.
-const descriptors = 1024
-
 // noDevice is the number of none.
 const noDevice = 1<<16 - 1
 

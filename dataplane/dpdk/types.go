@@ -24,6 +24,12 @@ type Options struct {
 	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
 }
 
+// descriptors of each of a device's rings: enough for a poll gap at full speed.
+const descriptors = 1024
+
+// batch is how many frame buffers a worker has at hand; it keeps half of them when it gives some back.
+const batch = 1024
+
 // beside is what a frame takes beside its MTU: Ethernet header and tags, and what the
 // kernel puts before it.
 const beside = 128
@@ -35,6 +41,11 @@ const beside = 128
 func FrameSize(mtu int) int {
 	return max(2048, (mtu+beside+1023)&^1023)
 }
+
+// Spare is how many frame buffers a world needs beside those that its nodes keep frames in: the rings of devices are
+// full of them in both directions, workers have some at hand, and the rest is for frames that nodes make themselves,
+// as an XOFF, which has to leave when nothing else can.
+func Spare(ports, workers int) int { return ports*2*descriptors + workers*2*batch + 1024 }
 
 // Device is a port that leads out of this process, opened and started.
 type Device struct {

@@ -41,7 +41,6 @@ type worker struct {
 }
 
 const (
-	batch     = 1024 // frames at hand of a worker; half of it is what ph_balance leaves
 	idleAfter = 64   // rounds without work, before a worker that may sleep does
 
 	shortest = 5 * units.Microsecond // sleep: the kernel needs that long to stop and start a thread

@@ -17,6 +17,7 @@ import (
 	"photon/scheme"
 	"photon/sim"
 	"photon/units"
+	"photon/wire"
 )
 
 // Network is a plan that was built in a world, or recorded in one.
@@ -239,7 +240,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 		if n.Plan.Nodes[end.Node].Host {
 			response = p.PauseDelay.Value.V
 		}
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V), Alpha: alphaOf(p, end.Link.Rate)})
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen), Alpha: alphaOf(p, end.Link.Rate)})
 	}
 	c.Static = static(n.Plan, routes)
 	envs := n.World.NewEnvs(len(node.Ends))

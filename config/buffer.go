@@ -1,0 +1,96 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/units"
+)
+
+// The buffer of a switch is given in bytes, and thresholds go by bytes; but its memory is frame buffers, each of which
+// holds one frame however short. So frames take whole cells of the buffer, as in switch chips, and there are as many
+// frame buffers as there are cells, and some to spare: whatever the mix of frames is, the thresholds are reached
+// before the memory is at its end, and there is room for the XOFF that is due then.
+
+const (
+	usualCell = 200     // bytes; with it a frame of 60 bytes takes a little more than three times its length
+	mostUsual = 1 << 18 // frame buffers, unless the file says how many
+)
+
+// running is what a switch that runs cannot change of its memory.
+type running struct {
+	frames int
+	cell   units.Size
+}
+
+// Opened says how many frame buffers there are, before the rates of the devices are known that Resolve is told of next.
+func (c *Switch) Opened(frames int) { c.running.frames = frames }
+
+// For makes it the configuration of a switch that runs with so many frame buffers and this cell, and says what they
+// cannot hold.
+func (c *Switch) For(frames int, cell units.Size) error {
+	c.running = running{frames, cell}
+	_, err := c.Resolve(nil)
+	return err
+}
+
+// resolve takes the shortest cell with which there are enough frame buffers.
+func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
+	if c.running.cell > 0 {
+		n, err := c.resolveWith(devices, c.running.cell)
+		if err != nil {
+			return nil, err
+		}
+		return n, c.holds(n)
+	}
+	for cell := units.Size(usualCell); ; cell *= 2 {
+		cell = min(cell, longest(c.MTU.Or(defaultMTU)))
+		n, err := c.resolveWith(devices, cell)
+		if err != nil {
+			return nil, err
+		}
+		if err = c.holds(n); err == nil || cell == longest(n.Config.MTU) {
+			return n, err
+		}
+	}
+}
+
+// frames is how many frame buffers there are.
+func (c *Switch) frames(s *dataplane.SwitchConfig) int {
+	usual := min(s.Frames()+dpdk.Spare(len(s.Ports), c.DPDK.Workers.Or(1)), mostUsual)
+	return cmp.Or(c.running.frames, c.DPDK.Frames.Or(usual))
+}
+
+// holds says what the frame buffers cannot hold: an XOFF that is due when there are none left would be none.
+func (c *Switch) holds(n *SwitchNode) error {
+	s := &n.Config
+	frames, spare := c.frames(s), dpdk.Spare(len(s.Ports), c.DPDK.Workers.Or(1))
+	if s.Frames() <= frames-spare {
+		return nil
+	}
+	if frames <= spare {
+		return fail(c.DPDK.Frames, "frames %d: rings of %d ports and workers take %d of them, and the buffer needs some, too", frames, len(s.Ports), spare)
+	}
+	const more = "or more by `dpdk: {frames: N}`, from the start"
+	reserved := units.Size(0)
+	for i := range s.Ports {
+		for prio := range pfc.Classes {
+			if s.Lossless>>prio&1 != 0 {
+				reserved += s.PFC[prio].XOFF + s.Ports[i].Headroom
+			}
+		}
+	}
+	hold := units.Size(frames-spare) * s.Cell
+	if reserved > hold {
+		line := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.DPDK.Frames.Line)
+		return &Error{Line: line, Err: fmt.Errorf("xoff and headroom of all ports and lossless priorities are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", reserved, frames, hold, more)}
+	}
+	where := c.Buffer
+	if !where.IsSet() {
+		where.Line = c.DPDK.Frames.Line
+	}
+	return fail(where, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, hold, more)
+}
