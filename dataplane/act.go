@@ -136,8 +136,8 @@ func (v *vector) found(all action, longest uint16) {
 func (c *actionCache) find(k *key) (a action, ok bool) {
 	l := &c.lines[k.hash()>>(bits.LeadingZeros64(uint64(len(c.lines)-1))&63)]
 	for i := range l {
-		if l[i].key == *k {
-			return l[i].action, true
+		if e := &l[i]; (e.first^k.first)|(e.rest^k.rest)|(e.where^k.where) == 0 {
+			return e.action, true
 		}
 	}
 	return 0, false

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"photon/pfc"
 	"photon/units"
 )
 
@@ -34,16 +35,29 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 // that it may pass the queues.
 func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, calm, may bool) {
 	f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
-	to := &s.ports[a.out()]
-	if to.worker != p.worker {
-		if s.charge(now, p, f, calm) {
-			p.worker.handOver(to, f)
+	e, prio := p.env.Exit(int(a.out())), a.prio()
+	if may && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actKind == 0 {
+		q := &s.queues[a.queue()]
+		if e.N == 0 {
+			p.env.leave(int(a.out()))
+		}
+		e.Frames[e.N].copy(f)
+		e.N++
+		q.left += 1<<40 | tally(f.Len)
+		if q.longest = max(q.longest, f.Len); q.left < 0 {
+			s.ports[a.out()].count()
 		}
 		return
 	}
-	if e := p.env.Exit(to.number); may && to.passes(now, e, f) {
+	to := &s.ports[a.out()]
+	switch {
+	case to.worker != p.worker:
+		if s.charge(now, p, f, calm) {
+			p.worker.handOver(to, f)
+		}
+	case may && to.passes(now, e, f):
 		s.send(now, to, e, f)
-	} else if s.charge(now, p, f, calm) {
+	case s.charge(now, p, f, calm):
 		s.queueUp(now, to, f)
 	}
 }
@@ -90,9 +104,8 @@ func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame
 	return i
 }
 
-// left counts frames that left through the port.
-func (p *switchPort) left(prio uint8, frames int, bytes units.Size) {
-	q := &p.queues[prio]
+// left counts frames that left through the port, of one of its queues.
+func (p *switchPort) left(q *queue, frames int, bytes units.Size) {
 	if q.left += tallyOf(frames, bytes); q.left < 0 {
 		p.count()
 	}
@@ -105,7 +118,7 @@ func (p *switchPort) gate() {
 	e := p.env.Exit(p.number)
 	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.in.Quiet() {
 		e.Open = ^p.shut &^ p.halted
-		e.Unseen = e.Open &^ p.shown &^ p.weighted
+		e.Unseen = e.Open &^ p.shown &^ p.weighted &^ p.notifies
 	}
 }
 
@@ -131,8 +144,9 @@ func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
 	e.Frames[e.N].copy(f)
 	e.N++
 	e.Free += units.Time(int32(f.Len)+p.overhead) * e.PerByte
-	p.left(prio, 1, units.Size(f.Len))
-	p.queues[prio].longest = max(p.queues[prio].longest, f.Len)
+	q := &s.queues[p.number*pfc.Classes+int(prio)]
+	p.left(q, 1, units.Size(f.Len))
+	q.longest = max(q.longest, f.Len)
 	if p.weighted>>prio&1 != 0 {
 		p.rounds.turn = prio
 	}

@@ -53,7 +53,8 @@ func (f *Frame) copy(g *Frame) {
 	to[0], to[1] = from[0], from[1]
 }
 
-// Begin makes f one of which nothing is known but what worlds hand over.
-func (f *Frame) Begin(ref uint32, length, off uint16, digest uint32) {
-	f.put(uint64(ref)|uint64(length)<<32|uint64(off)<<48, uint64(digest))
-}
+// Begin makes f one of which nothing is known but what worlds hand over: its Place and its digest.
+func (f *Frame) Begin(place uint64, digest uint32) { f.put(place, uint64(digest)) }
+
+// Place is Ref, Len and Off as one word.
+func (f *Frame) Place() uint64 { return f.words()[0] }

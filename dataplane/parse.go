@@ -71,13 +71,26 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 	if length >= leastLen && length <= s.longest {
 		k.where = where
 	}
+	if !s.learn {
+		k.hideSource()
+	}
+}
+
+// hideSource leaves of the source only whether a station may have it. Where addresses are not learned
+// frames to one destination are then treated alike, wherever they come from.
+func (k *key) hideSource() {
+	nobody := k.first >> 48 & 1
+	if k.first>>48|k.rest<<32 == 0 {
+		nobody = 1
+	}
+	k.first, k.rest = k.first&(1<<48-1)|nobody<<48, k.rest>>32<<32
 }
 
 // parse is parseOne of a burst. It calls nothing, so that all it needs stays in registers.
 func (s *Switch) parse(p *switchPort, v *vector, burst []Frame) {
 	bases, last := p.env.bases, uint(p.env.slot)-StartLen
 	port := uint64(p.number) | p.worker.cache.epoch<<12
-	longest := uint(s.longest)
+	longest, learn := uint(s.longest), s.learn
 	keys := v.keys[0:][:len(burst)]
 	for i := range keys {
 		f, k := burst[i].words()[0], &keys[i]
@@ -100,6 +113,9 @@ func (s *Switch) parse(p *switchPort, v *vector, burst []Frame) {
 		}
 		if length <= longest {
 			k.where = where
+		}
+		if !learn {
+			k.hideSource()
 		}
 	}
 }

@@ -192,7 +192,7 @@ func (p *Pool) AllocAt(f *Frame, length int) bool {
 		*f, ok = p.Alloc(length)
 		return ok
 	}
-	f.Begin(p.free[last], uint16(length), p.off, 0)
+	f.put(uint64(p.free[last])|uint64(uint16(length))<<32|uint64(p.off)<<48, 0)
 	p.free = p.free[:last]
 	p.least = min(p.least, last)
 	return true

@@ -75,7 +75,7 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 		}
 	}
 	s.releaseAll(now, p.worker, burst)
-	p.left(prio, len(burst), bytes)
+	p.left(q, len(burst), bytes)
 	if budget != unbounded {
 		p.took(prio, bytes+units.Size(len(burst))*units.Size(p.overhead))
 	}

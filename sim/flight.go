@@ -19,10 +19,9 @@ type flight struct {
 
 // flying is a frame on its way.
 type flying struct {
-	at       units.Time
-	ref      uint32
-	len, off uint16
-	digest   uint32
+	at     units.Time
+	place  uint64
+	digest uint32
 }
 
 // shortest is how many frames there is room for at first.
@@ -38,7 +37,8 @@ func (w *part) land(port int, at units.Time, f *dataplane.Frame) {
 	if l.end-l.head >= l.mask {
 		l.grow()
 	}
-	*l.slot(l.end) = flying{at, f.Ref, f.Len, f.Off, f.Digest}
+	s := l.slot(l.end)
+	s.at, s.place, s.digest = at, f.Place(), f.Digest
 	if l.end == l.head {
 		l.first = at
 	}

@@ -32,10 +32,8 @@ type visit struct {
 
 // arriving is a frame that arrives.
 type arriving struct {
-	key      uint64
-	ref      uint32
-	len, off uint16
-	digest   uint32
+	key uint64
+	n   uint32 // in the flight of the port
 }
 
 // A key is when something happens, from the base of the window on, and where: the port's
@@ -94,7 +92,7 @@ func (w *part) visitHost(p int, stop units.Time) units.Time {
 			w.now = t.flight.first
 			w.count++
 			f := t.flight.take()
-			w.burst[0].Begin(f.ref, f.len, f.off, f.digest)
+			w.burst[0].Begin(f.place, f.digest)
 			w.arrive(p)
 		} else {
 			if t.timer >= stop {
@@ -122,8 +120,8 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 		}
 		for l := &t.flight; l.first < stop; {
 			key := v.key(l.first, number)
-			f := l.take()
-			v.arrivals = append(v.arrivals, arriving{key, f.ref, f.len, f.off, f.digest})
+			v.arrivals = append(v.arrivals, arriving{key, l.head})
+			l.take()
 		}
 	}
 	v.sort()
@@ -141,8 +139,10 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 			v.at++
 			w.now = base + units.Time(a.key>>portBits)
 			w.count++
-			w.burst[0].Begin(a.ref, a.len, a.off, a.digest)
-			w.arrive(first + int(uint16(a.key)))
+			number := int(uint16(a.key))
+			f := all[number].flight.slot(a.n) // it is still there: nothing lands at a node that is visited
+			w.burst[0].Begin(f.place, f.digest)
+			w.arrive(first + number)
 			continue
 		}
 		v.soonest++

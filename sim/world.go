@@ -335,8 +335,7 @@ func (w *part) arrive(p int) {
 // leave sends what is in the exit of a port.
 func (w *part) leave(p int) {
 	src := &w.ports[p]
-	w.burst[0] = src.exit.One[0]
-	src.exit.N = 0
+	src.exit.Take(&w.burst[0])
 	w.count++
 	w.send(src)
 	if src.timer < src.exit.Free {
