@@ -16,6 +16,8 @@ import (
 	"photon/wire"
 )
 
+const routerMAC wire.MAC = 0x0200_0000_00FE
+
 func prefix(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
 // routerConfig is a router of four ports with a host behind each, 10.0.N.N, and
@@ -49,17 +51,6 @@ func ip(src, dst string, length int) []byte {
 	wire.BTH(b[bth:]).Encode(wire.OpSendMiddle, false, 7, false, 0)
 	wire.SealICRC(b[14:], bth-14)
 	return b
-}
-
-// eachWay runs a test with the burst path and without.
-func eachWay(t *testing.T, c SwitchConfig, do func(t *testing.T, r *rig)) {
-	for _, general := range []bool{false, true} {
-		t.Run(map[bool]string{false: "quick", true: "general"}[general], func(t *testing.T) {
-			r := newRig(t, c)
-			r.sw.general = general
-			do(t, r)
-		})
-	}
 }
 
 // A packet to the router leaves to its next hop with a hop less to live and
@@ -564,7 +555,7 @@ func BenchmarkRouting(b *testing.B) {
 			perFrame(b, 4*vectorLen, func() {
 				for p := range t.frames {
 					for i := range t.frames[p] { // undoes the routing of the last round
-						copy(t.rig.env.Quick(&t.frames[p][i])[:24], heads[p][i])
+						copy(t.rig.env.Bytes(&t.frames[p][i])[:24], heads[p][i])
 					}
 				}
 				t.round(burst)
