@@ -28,7 +28,7 @@ func TestMovingThresholdsAgainstSlowTwin(t *testing.T) {
 		var ports [3]*port
 		for i := range ports {
 			p := &port{alpha: rapid.SampledFrom([]float64{0.125, 0.5, 1, 8}).Draw(t, "alpha")}
-			p.in = NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{{XOFF: xoff, XON: xon, Headroom: headroom, Alpha: p.alpha}}, Rate: units.Gbps, Shared: shared, Pool: pool})
+			p.in = NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{{XOFF: xoff, XON: xon, Headroom: headroom, Alpha: p.alpha}}, Rate: units.Gbps, Pool: pool})
 			ports[i] = p
 		}
 		sum := func(p *port) (n int) {
