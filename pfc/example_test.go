@@ -41,5 +41,5 @@ func Example() {
 // What has to be kept free for what still comes after an XOFF, by cause.
 func ExampleHeadroomOf() {
 	fmt.Printf("%+v\n", pfc.HeadroomOf(10*units.Gbps, 500*units.Nanosecond, 10*units.Microsecond, 0, 1500))
-	// Output: {Frames:3.048KB Pause:84B Peer:4.288KB Cable:1.25KB Own:12.5KB Ring:0B MACPHY:0B}
+	// Output: {Frames:4.572KB Pause:84B Peer:4.288KB Cable:1.25KB Own:12.5KB Ring:0B MACPHY:0B Cells:0B}
 }
