@@ -258,3 +258,81 @@ func TestCheckOfVLANs(t *testing.T) {
 		}
 	}
 }
+
+// Which frames a port takes, by its configuration: usually a port that sends no tags takes none.
+func TestAcceptedFrames(t *testing.T) {
+	plain := packet(0, 9, 26, wire.ECT0)
+	access, own, priority := 0, withTag(plain, 10), withTag(plain, 5<<13)
+	const hybrid, trunk = 4, 3
+	for _, c := range []struct {
+		port   int
+		accept Accept
+		frame  []byte
+		taken  bool
+	}{
+		{access, AcceptUsual, plain, true}, {access, AcceptUsual, priority, true}, {access, AcceptUsual, own, false},
+		{access, AcceptUntagged, plain, true}, {access, AcceptUntagged, priority, true}, {access, AcceptUntagged, own, false},
+		{access, AcceptAll, plain, true}, {access, AcceptAll, priority, true}, {access, AcceptAll, own, true},
+		{access, AcceptTagged, plain, false}, {access, AcceptTagged, priority, false}, {access, AcceptTagged, own, true},
+		{hybrid, AcceptUsual, plain, true}, {hybrid, AcceptUsual, withTag(plain, 20), true},
+		{hybrid, AcceptUntagged, plain, true}, {hybrid, AcceptUntagged, withTag(plain, 20), false},
+		{hybrid, AcceptTagged, plain, false}, {hybrid, AcceptTagged, priority, false}, {hybrid, AcceptTagged, withTag(plain, 20), true},
+		{trunk, AcceptUsual, plain, false}, {trunk, AcceptUsual, own, true}, {trunk, AcceptUntagged, own, false},
+	} {
+		config := vlanConfig()
+		config.Ports[c.port].Accept = c.accept
+		eachWay(t, config, func(t *testing.T, r *rig) {
+			r.send(c.port, c.frame, 100)
+			if n := r.stats(c.port).Discards[DropVLAN][3]; (n == 0) != c.taken {
+				t.Errorf("port %d takes %v: % x is taken %v", c.port, c.accept, c.frame[:18], n == 0)
+			}
+			config := vlanConfig() // and by reload
+			config.Ports[c.port].Accept = AcceptAll
+			r.reload(config)
+			before := r.stats(c.port).Discards[DropVLAN][3]
+			r.send(c.port, c.frame, 100)
+			want := c.port != trunk || len(c.frame) == len(own) // a trunk has no VLAN for others
+			if taken := r.stats(c.port).Discards[DropVLAN][3] == before; taken != want {
+				t.Errorf("port %d takes all: % x is taken %v", c.port, c.frame[:18], taken)
+			}
+		})
+	}
+}
+
+// A frame with two tags does not reach a second VLAN: not from an access port, and not where the first is taken off by
+// a port whose own VLAN it is, whether its destination is known or not.
+func TestTwoTagsReachNoOtherVLAN(t *testing.T) {
+	inner := func(to int) []byte { return withTag(packet(5, to, 26, 0), 20) }
+	const access, trunk, hybrid = 0, 3, 4 // the hybrid port sends VLAN 10 without tag, and 20 with one
+	for _, c := range []struct {
+		name   string
+		port   int
+		accept Accept
+		frame  func(to int) []byte
+	}{
+		{"access", access, AcceptUsual, func(to int) []byte { return withTag(inner(to), 10) }},
+		{"access that takes tags", access, AcceptAll, func(to int) []byte { return withTag(inner(to), 10) }},
+		{"a priority, and a tag", access, AcceptUsual, func(to int) []byte { return withTag(inner(to), 5<<13) }},
+		{"trunk", trunk, AcceptUsual, func(to int) []byte { return withTag(inner(to), 10) }},
+	} {
+		config := vlanConfig()
+		config.Ports[c.port].Accept = c.accept
+		eachWay(t, config, func(t *testing.T, r *rig) {
+			r.send(hybrid, packet(6, 5, 0, 0), 100) // 6 is behind the hybrid port, in VLAN 10
+			for _, to := range []int{6, 6, 9, 9} {
+				for p, frames := range r.send(c.port, c.frame(to), 100) {
+					for _, b := range frames {
+						if tci, tag := wire.VLANTag(b); p != trunk && tag {
+							t.Errorf("%s: port %d sends tag %#x", c.name, p, tci)
+						} else if p == trunk && tci&wire.VLANID != 10 {
+							t.Errorf("%s: the trunk sends VLAN %d", c.name, tci&wire.VLANID)
+						}
+					}
+				}
+			}
+			if n := r.stats(c.port).Discards[DropVLAN][3]; n < 4 {
+				t.Errorf("%s: %d are counted as discarded", c.name, n)
+			}
+		})
+	}
+}

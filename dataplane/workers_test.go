@@ -159,7 +159,13 @@ func twoWorkers(t *testing.T, aware bool) {
 // newCrew is a rig of several workers, of which the test is each in turn.
 func newCrew(t testing.TB, c SwitchConfig, workers int) *rig {
 	t.Helper()
-	m := newMemory(1 << 16)
+	return newCrewOf(t, c, workers, 1<<16)
+}
+
+// newCrewOf has memory for so many frames.
+func newCrewOf(t testing.TB, c SwitchConfig, workers, frames int) *rig {
+	t.Helper()
+	m := newMemory(frames)
 	var envs []*Env
 	for range workers {
 		envs = append(envs, NewEnv(m.pool(), len(c.Ports)))
