@@ -115,6 +115,35 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// A link that flaps, or changes its rate, while the switch drains does not end the pause of its peer.
+func TestLinksWhileDraining(t *testing.T) {
+	for name, change := range map[string]LinkState{"a flap": {Up: true}, "another rate": {Up: true, Rate: 2 * rate, Headroom: 25_000}} {
+		r := newRig(t, config(2))
+		r.sw.Hold(r.now)
+		if len(r.out(0, 2)) != 1 {
+			t.Fatal("no XOFF")
+		}
+		r.link(0, false)
+		ch, err := r.sw.PrepareLink(0, change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.sw.SetLink(r.now, ch)
+		var f pfc.Frame
+		if b := r.out(0, 2); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] == 0 {
+			t.Errorf("%s: %d frames, %+v", name, len(b), f)
+		}
+		r.reload(config(2))
+		if r.out(0, 2); r.stats(0).Ingress.Held != lossless {
+			t.Errorf("%s: a reload ends the pause", name)
+		}
+		r.sw.Resume(r.now)
+		if b := r.out(0, 2); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] != 0 {
+			t.Errorf("%s: no XON", name)
+		}
+	}
+}
+
 // Links that come and go between any other things: every frame is accounted
 // for, and nothing waits for a link that is not there.
 func TestConservationOfLinks(t *testing.T) {

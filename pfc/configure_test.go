@@ -166,7 +166,7 @@ func TestRelink(t *testing.T) {
 	}
 }
 
-// Hold pauses a peer that has sent nothing, until Configure.
+// Hold pauses a peer that has sent nothing, whatever is configured, until Unhold.
 func TestHold(t *testing.T) {
 	th := [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}
 	g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: th})
@@ -175,7 +175,10 @@ func TestHold(t *testing.T) {
 	if g.Next(0) != 0 || !g.Poll(0, &f) || f.Enable != 1<<3 || f.Quanta[3] == 0 || g.Next(1) <= 1 {
 		t.Fatalf("%+v", f)
 	}
-	g.Configure(th, 0, 10*units.Gbps)
+	if g.Configure(th, 0, 10*units.Gbps); g.Next(1) <= 1 {
+		t.Error("a reload ends it")
+	}
+	g.Unhold()
 	if g.Next(1) != 1 || !g.Poll(1, &f) || f.Enable != 1<<3 || f.Quanta[3] != 0 || !g.Quiet() {
 		t.Fatalf("%+v", f)
 	}
