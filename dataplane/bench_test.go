@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"syscall"
@@ -18,13 +19,63 @@ import (
 // traffic is frames that arrive at a switch again and again, dealt out over its ports.
 type traffic struct {
 	rig    *rig
-	frames [][]Frame // per port
-	sums   [][]byte  // checksums of their IP headers, without mark
+	frames [][]Frame  // per port
+	heads  [][][]byte // what of them is written over: marks, routes
+	crew   bool
+}
+
+// kind is what may be other than usual of the traffic and its switch.
+type kind struct {
+	workers int // 0: one
+	change  func(c *SwitchConfig)
+	header  func(b []byte, n int) []byte // of the n-th frame, made from the usual one
+	length  func(n int) int
+}
+
+// kinds are what operators may have; the names are those of the benchmarks.
+var kinds = map[string]kind{
+	"plain":   {},
+	"lossy":   {change: func(c *SwitchConfig) { c.Lossless = 0 }},
+	"dynamic": {change: func(c *SwitchConfig) { c.PFC[3].Alpha = 1; c.Buffer += units.MB }},
+	"cells":   {change: func(c *SwitchConfig) { c.Cell = 256 }},
+	"ipv6":    {header: func(b []byte, n int) []byte { return over6(b) }},
+	"tagged":  {header: func(b []byte, n int) []byte { return withTag(b, 3<<13|10) }},
+	"mix":     {header: mixed, length: func(n int) int { return 68 + n*389%1430 }},
+	"workers": {workers: 2, change: func(c *SwitchConfig) {
+		for i := range c.Ports {
+			c.Ports[i].Worker = i % 2
+		}
+	}},
+}
+
+// over6 is a packet over IPv6 with the addresses and the class of one over IPv4.
+func over6(b []byte) []byte {
+	r := wire.RoCE{DstMAC: wire.MACAt(b), SrcMAC: wire.MACAt(b[6:]), TOS: b[15], SrcPort: binary.BigEndian.Uint16(b[34:])}
+	r.Src, _ = wire.ParseIP("fd00::1")
+	r.Dst, _ = wire.ParseIP("fd00::2")
+	six := make([]byte, 100)
+	r.Encode(six, 100-62)
+	return six
+}
+
+// mixed are frames of all sorts.
+func mixed(b []byte, n int) []byte {
+	switch b[15] = []byte{26, 26, 26, 0, 48}[n%5]<<2 | wire.ECT0; n % 7 {
+	case 0:
+		return over6(b)
+	case 1, 2:
+		return withTag(b, uint16(n%8<<13))
+	}
+	return b
 }
 
 // newTraffic makes bursts for every port: addresses and priorities in turn, the
 // destinations such that every port sends as much as it receives.
-func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
+func newTraffic(b testing.TB, ports, priorities, addresses int) *traffic {
+	return newTrafficOf(b, ports, priorities, addresses, kind{})
+}
+
+func newTrafficOf(b testing.TB, ports, priorities, addresses int, k kind) *traffic {
 	c := config(ports)
 	c.Static, c.Learn, c.FDBSize = nil, true, 16384
 	c.Lossless = 1<<priorities - 1
@@ -35,9 +86,17 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 		c.PFC[p] = pfc.Thresholds{XOFF: 100_000, XON: 50_000, Headroom: 50_000}
 	}
 	c.Buffer = units.Size(ports) * 8 * 200_000
-	r := newRig(b, c)
+	if k.change != nil {
+		k.change(&c)
+	}
+	t := &traffic{frames: make([][]Frame, ports), heads: make([][][]byte, ports), crew: k.workers > 1}
+	if t.crew {
+		t.rig = newCrew(b, c, k.workers)
+	} else {
+		t.rig = newRig(b, c)
+	}
+	r := t.rig
 	r.sw.Reserve()
-	t := &traffic{rig: r, frames: make([][]Frame, ports), sums: make([][]byte, ports)}
 	t.learn(addresses)
 	for p := range ports {
 		for i := range vectorLen {
@@ -47,13 +106,17 @@ func newTraffic(b *testing.B, ports, priorities, addresses int) *traffic {
 			if priorities > 1 {
 				dscp = uint8(n % priorities << 3)
 			}
-			f, _ := r.env.Alloc(64)
-			h := r.env.Header(f)
 			group := n * 7919 % (addresses / ports) * ports
-			copy(h, packet(group+p, group+to, dscp, wire.ECT0))
-			binary.BigEndian.PutUint16(h[34:], uint16(n)) // flow
-			t.frames[p] = append(t.frames[p], f)
-			t.sums[p] = append(t.sums[p], h[24:26]...)
+			h := with(packet(group+p, group+to, dscp, wire.ECT0), put16(34, uint16(n))) // flow
+			if k.header != nil {
+				h = k.header(h, n)
+			}
+			length := len(h)
+			if k.length != nil {
+				length = max(length, k.length(n))
+			}
+			t.frames[p] = append(t.frames[p], r.frame(0, h, length))
+			t.heads[p] = append(t.heads[p], h[:32])
 		}
 	}
 	return t
@@ -71,17 +134,47 @@ func (t *traffic) round(burst []Frame) {
 	r := t.rig
 	r.now += us
 	for p := range t.frames {
-		for i := range t.frames[p] { // takes off its mark of the last round
-			b := r.env.Start(&t.frames[p][i])
-			copy(b[24:26], t.sums[p][2*i:])
-			b[15] = b[15]&^3 | wire.ECT0
+		for i := range t.frames[p] { // takes off what the last round left
+			copy(r.env.Start(&t.frames[p][i])[:32], t.heads[p][i])
 		}
 		r.sw.Receive(r.now, p, t.frames[p])
 	}
+	if t.crew {
+		r.poll()
+	}
 	for p := range t.frames {
 		r.sw.Transmit(r.now, p, burst)
+		r.sw.ports[p].env.Woken()
+	}
+}
+
+// alone is a round of frames that arrive one by one, and pass their queues.
+func (t *traffic) alone(burst []Frame) {
+	r := t.rig
+	r.now += us
+	for p := range t.frames {
+		for i := range t.frames[p] {
+			copy(r.env.Start(&t.frames[p][i])[:32], t.heads[p][i])
+			r.sw.Receive(r.now, p, t.frames[p][i:i+1])
+			for _, out := range r.env.Left() {
+				r.env.Exit(int(out)).N = 0
+			}
+		}
+	}
+	for p := range t.frames { // the first of each key are queued
+		if r.sw.ports[p].waiting != 0 {
+			r.sw.Transmit(r.now, p, burst)
+		}
 	}
 	r.env.Woken()
+}
+
+// openExits lets frames pass the queues.
+func (t *traffic) openExits() {
+	for p := range t.frames {
+		e := t.rig.env.Exit(p)
+		e.Frames = e.One[:]
+	}
 }
 
 // What a frame costs is to be the same whatever the switch is like. Compare with
@@ -97,6 +190,63 @@ func BenchmarkSwitch(b *testing.B) {
 			perFrame(b, c.ports*vectorLen, func() { t.round(burst) })
 		})
 	}
+}
+
+// The same in a switch of four ports, by kinds of frames and switches; and of frames that come alone and pass.
+func BenchmarkKinds(b *testing.B) {
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		b.Run(name, func(b *testing.B) {
+			t := newTrafficOf(b, 4, 1, 64, kinds[name])
+			burst := make([]Frame, 3*vectorLen)
+			b.ReportAllocs()
+			perFrame(b, 4*vectorLen, func() { t.round(burst) })
+		})
+	}
+	b.Run("alone", func(b *testing.B) {
+		t := newTraffic(b, 4, 1, 64)
+		t.openExits()
+		b.ReportAllocs()
+		burst := make([]Frame, 3*vectorLen)
+		perFrame(b, 4*vectorLen, func() { t.alone(burst) })
+	})
+}
+
+// What the benchmarks do is what they say: all frames leave, in each round, and nothing is allocated.
+func TestTrafficFlows(t *testing.T) {
+	for name, k := range kinds {
+		t.Run(name, func(t *testing.T) {
+			x := newTrafficOf(t, 4, 1, 64, k)
+			checkTraffic(t, x, x.round)
+		})
+	}
+	t.Run("alone", func(t *testing.T) {
+		x := newTraffic(t, 4, 1, 64)
+		x.openExits()
+		checkTraffic(t, x, x.alone)
+	})
+}
+
+func checkTraffic(t *testing.T, x *traffic, round func(burst []Frame)) {
+	burst := make([]Frame, 3*vectorLen)
+	for range 100 {
+		round(burst)
+	}
+	if n := testing.AllocsPerRun(100, func() { round(burst) }); n != 0 {
+		t.Errorf("%v allocations per round", n)
+	}
+	for p := range x.frames {
+		st := x.rig.stats(p)
+		if received, sent := total(st.RxFrames), total(st.TxFrames); received != 201*vectorLen || sent != received || total(st.Discarded()) != 0 {
+			t.Errorf("port %d: %d frames received, %d sent, %d discarded", p, received, sent, total(st.Discarded()))
+		}
+	}
+}
+
+func total(all [pfc.Classes]uint64) (sum uint64) {
+	for _, n := range all {
+		sum += n
+	}
+	return sum
 }
 
 // The same with no congestion point in the way.

@@ -138,14 +138,12 @@ func (s *Switch) Hold(now units.Time) {
 	}
 }
 
-// Resume ends what Hold began: thresholds are again what they were. It is called
-// between bursts.
+// Resume ends what Hold began. It is called between bursts.
 func (s *Switch) Resume(now units.Time) {
 	for i := range s.ports {
-		s.configure(&s.ports[i])
+		s.ports[i].in.Unhold()
 		s.ports[i].env.Wake(i, now)
 	}
-	s.setMoving()
 }
 
 // configure gives a port's ingress the thresholds of the configuration.

@@ -87,11 +87,11 @@ func (k *key) hideSource() {
 }
 
 // parse is parseOne of a burst. It calls nothing, so that all it needs stays in registers.
-func (s *Switch) parse(p *switchPort, v *vector, burst []Frame) {
+func (s *Switch) parse(p *switchPort, keys []key, burst []Frame) {
 	bases, last := p.env.bases, uint(p.env.slot)-StartLen
 	port := uint64(p.number) | p.worker.cache.epoch<<12
 	longest, learn := uint(s.longest), s.learn
-	keys := v.keys[0:][:len(burst)]
+	keys = keys[:len(burst)]
 	for i := range keys {
 		f, k := burst[i].words()[0], &keys[i]
 		off, length, piece := uint(f>>48), uint(f>>32&0xFFFF), uint(uint32(f)>>pieceShift)

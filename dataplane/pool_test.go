@@ -10,10 +10,11 @@ import (
 func TestPoolsShareFrames(t *testing.T) {
 	a := NewHeaderPool()
 	b := a.Another(new(sync.Mutex))
-	const inUse = 3 * chunkSlots
+	slots := a.slots()
+	inUse := 3 * slots
 	var way []Frame
 	most := 0
-	for i := range 20 * chunkSlots {
+	for i := range 20 * slots {
 		f, ok := a.Alloc(64)
 		if !ok {
 			t.Fatal("a pool that grows is empty")
@@ -32,10 +33,10 @@ func TestPoolsShareFrames(t *testing.T) {
 		if held := a.Held() + b.Held(); held != len(way) {
 			t.Fatalf("%d frames are in use, not %d", held, len(way))
 		}
-		most = max(most, len(a.chunks))
+		most = max(most, len(a.pieces))
 	}
-	if limit := inUse/chunkSlots + 3; most > limit {
-		t.Errorf("%d chunks for %d frames, want %d at most", most, inUse, limit)
+	if limit := inUse/slots + 3; most > limit {
+		t.Errorf("%d pieces for %d frames, want %d at most", most, inUse, limit)
 	}
 }
 

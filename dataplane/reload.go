@@ -88,7 +88,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		p.buckets.set(p.config.Flood)
 		if ch.points != nil {
 			p.setPoints(ch.points[i])
-			p.gate()
+			p.note()
 		}
 		s.configure(p)
 		s.setWatchdog(now, p)

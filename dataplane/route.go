@@ -227,14 +227,11 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 		wire.DecrementTTL(ip)
 		copy(b, h.head[:])
 		p.stats.Routed++
-		if a = a.to(h.port); s.lans.aware {
-			var ok bool
-			if a, ok = s.tagged(a, h.want, h.vlan, b); !ok {
-				s.discard(now, p, f, DropVLAN)
-				return a, false
-			}
+		a, ok := s.tagged(a.to(h.port), h.want, h.vlan, b)
+		if !ok {
+			s.discard(now, p, f, DropVLAN)
 		}
-		return a, true
+		return a, ok
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"photon/wire"
 )
 
+const routerMAC wire.MAC = 0x0200_0000_00FE
+
 func prefix(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
 // routerConfig is a router of four ports with a host behind each, 10.0.N.N, and
@@ -49,17 +51,6 @@ func ip(src, dst string, length int) []byte {
 	wire.BTH(b[bth:]).Encode(wire.OpSendMiddle, false, 7, false, 0)
 	wire.SealICRC(b[14:], bth-14)
 	return b
-}
-
-// eachWay runs a test with the burst path and without.
-func eachWay(t *testing.T, c SwitchConfig, do func(t *testing.T, r *rig)) {
-	for _, general := range []bool{false, true} {
-		t.Run(map[bool]string{false: "quick", true: "general"}[general], func(t *testing.T) {
-			r := newRig(t, c)
-			r.sw.general = general
-			do(t, r)
-		})
-	}
 }
 
 // A packet to the router leaves to its next hop with a hop less to live and
@@ -141,6 +132,124 @@ func TestRoutingDiscards(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Packets from where no packet on a network comes from are not forwarded, whether their route is remembered or not.
+func TestMartianSources(t *testing.T) {
+	for _, src := range []string{
+		"0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.0.9", "169.254.1.1", "224.0.0.1", "239.1.2.3", "240.0.0.1", "255.255.255.255",
+		"::", "::1", "fe80::1", "febf::1", "ff02::1", "ff0e::7",
+	} {
+		eachWay(t, routerConfig(), func(t *testing.T, r *rig) {
+			good, dst := "10.0.0.1", "10.0.1.7"
+			if strings.Contains(src, ":") {
+				good, dst = "fd00::1", "fd00:1::7"
+			}
+			for i := range 3 {
+				b := ip(src, dst, 120)
+				r.in(0, b, len(b))
+				if n := r.stats(0).Discards[DropMartian][3]; n != uint64(i+1) || len(r.out(1, 4)) != 0 {
+					t.Fatalf("%s: %d are discarded of %d", src, n, i+1)
+				}
+				b = ip(good, dst, 120)
+				r.in(0, b, len(b))
+				if len(r.out(1, 4)) != 1 {
+					t.Fatalf("%s is not forwarded", good)
+				}
+			}
+		})
+	}
+}
+
+// All fragments of a packet go one way, and flows that have none are spread by their ports as before.
+func TestFragmentsGoOneWay(t *testing.T) {
+	c := routerConfig()
+	c.Static = append(c.Static, StaticEntry{MAC: mac(9), Ports: []uint16{1, 2, 3}})
+	fragment6 := func(flow int, offset uint16) []byte {
+		b := ip("fd00::1", "2001:db8::3", 120)
+		b[53] = byte(flow) // of the destination
+		b[20] = 44         // a fragment header comes next, and what was the UDP header is behind it
+		copy(b[62:], b[54:70])
+		copy(b[54:], []byte{wire.ProtoUDP, 0, byte(offset >> 8), byte(offset), 0, 0, 0, 1})
+		return b
+	}
+	fragment4 := func(flow int, offset uint16) []byte {
+		return with(ip("10.0.0.1", "99.1.2.3", 120), func(b []byte) {
+			b[33] = byte(flow)
+			put16(20, offset)(b)
+			wire.SetIPv4Checksum(b[14:])
+		})
+	}
+	c.Router.Routes = append(c.Router.Routes, Route{prefix("::/0"), []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
+	const more4, more6 = 0x2000, 1
+	for name, packets := range map[string][3]func(flow int) []byte{
+		"IPv4": {
+			func(f int) []byte { return fragment4(f, more4) }, func(f int) []byte { return fragment4(f, more4|100) }, func(f int) []byte { return fragment4(f, 200) },
+		},
+		"IPv6": {
+			func(f int) []byte { return fragment6(f, more6) }, func(f int) []byte { return fragment6(f, more6|100<<3) }, func(f int) []byte { return fragment6(f, 200<<3) },
+		},
+	} {
+		for _, routed := range []bool{true, false} {
+			eachWay(t, c, func(t *testing.T, r *rig) {
+				used := map[int]bool{}
+				for flow := range 40 {
+					ways := map[int]bool{}
+					for i, packet := range packets {
+						b := packet(flow)
+						if !routed {
+							mac(9).Put(b)
+						}
+						if l4 := map[string]int{"IPv4": 34, "IPv6": 62}[name]; i > 0 { // payload, where ports would be
+							put16(l4, uint16(flow*7+i))(b)
+							put16(l4+2, uint16(flow*11+i))(b)
+						}
+						r.in(0, b, len(b))
+						for p := range 4 {
+							if n := len(r.out(p, 4)); n > 0 {
+								ways[p] = true
+							}
+						}
+					}
+					if len(ways) != 1 {
+						t.Fatalf("%s, routed %v: fragments of packet %d go %v", name, routed, flow, ways)
+					}
+					for p := range ways {
+						used[p] = true
+					}
+				}
+				if len(used) < 2 {
+					t.Errorf("%s, routed %v: all go %v", name, routed, used)
+				}
+			})
+		}
+	}
+}
+
+// A packet that was routed stays so when another of its burst is looked up again,
+// since a third one between them was the first of its address.
+func TestRoutedBeforeAnAddressIsLearned(t *testing.T) {
+	c := routerConfig()
+	c.Learn, c.FDBSize, c.Static = true, 64, nil
+	r := newRig(t, c)
+	first, second := ip("10.0.0.1", "10.0.1.7", 100), ip("10.0.0.1", "10.0.2.7", 100)
+	r.burst(0, first, second)
+	r.burst(0, first, packet(77, 3, 26, wire.ECT0), first, second)
+	for port, want := range map[int]int{1: 3, 2: 2} {
+		routed := 0
+		for _, b := range r.out(port, 9) {
+			switch to := wire.MACAt(b); to {
+			case mac(port):
+				routed++
+			case mac(3): // flooded
+			default:
+				t.Errorf("port %d sends to %v", port, to)
+			}
+		}
+		if routed != want {
+			t.Errorf("port %d sends %d packets to its neighbour, want %d", port, routed, want)
+		}
 	}
 }
 
@@ -547,7 +656,6 @@ func BenchmarkRouting(b *testing.B) {
 			c := t.rig.sw.config
 			c.Router = Router{MAC: routerMAC, Routes: manyRoutes(n)}
 			t.rig.reload(c)
-			heads := make([][][]byte, len(t.frames))
 			for p := range t.frames {
 				for i, f := range t.frames[p] {
 					h := t.rig.env.Header(f)
@@ -556,19 +664,11 @@ func BenchmarkRouting(b *testing.B) {
 					routerMAC.Put(h)
 					copy(h[30:34], via.Prefix.Addr().AsSlice())
 					wire.SetIPLength(h[14:], 50)
-					copy(t.sums[p][2*i:], h[24:26])
-					heads[p] = append(heads[p], bytes.Clone(h[:24]))
+					t.heads[p][i] = bytes.Clone(h[:32])
 				}
 			}
 			burst := make([]Frame, vectorLen)
-			perFrame(b, 4*vectorLen, func() {
-				for p := range t.frames {
-					for i := range t.frames[p] { // undoes the routing of the last round
-						copy(t.rig.env.Quick(&t.frames[p][i])[:24], heads[p][i])
-					}
-				}
-				t.round(burst)
-			})
+			perFrame(b, 4*vectorLen, func() { t.round(burst) })
 			st := t.rig.sw.Stats(t.rig.now)
 			routed, received := uint64(0), uint64(0)
 			for p := range st.Ports {

@@ -58,8 +58,7 @@ func (s *slowScheduler) send(paused uint8) int {
 	return prio
 }
 
-// Strict and shared priorities, pauses, bursts of any size, both ways through
-// the switch: the order is the slow scheduler's.
+// Strict and shared priorities, pauses, bursts of any size: the order is the slow scheduler's.
 func TestScheduler(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := config(2)
@@ -74,7 +73,6 @@ func TestScheduler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sw.general = rapid.Bool().Draw(t, "general")
 		r := &rig{sw: sw, env: env}
 		paused := uint8(0)
 		for range rapid.IntRange(1, 50).Draw(t, "steps") {

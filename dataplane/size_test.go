@@ -38,10 +38,10 @@ func TestFramesBegin(t *testing.T) {
 }
 
 // All headers of most frames, a new one's first 64 bytes, are one line of the cache, in
-// every chunk.
+// every piece.
 func TestHeadersAreALine(t *testing.T) {
 	for _, p := range []*Pool{NewHeaderPool(), NewHeaderPoolOf(4 * HeaderLen)} {
-		for range 2*chunkSlots + 1 {
+		for range 2*p.slots() + 1 {
 			f, _ := p.Alloc(1000)
 			b := p.Header(f)
 			if at := uintptr(unsafe.Pointer(&b[0])); at%line != 0 {

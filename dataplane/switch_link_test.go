@@ -1,10 +1,13 @@
 package dataplane
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -112,6 +115,35 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// A link that flaps, or changes its rate, while the switch drains does not end the pause of its peer.
+func TestLinksWhileDraining(t *testing.T) {
+	for name, change := range map[string]LinkState{"a flap": {Up: true}, "another rate": {Up: true, Rate: 2 * rate, Headroom: 25_000}} {
+		r := newRig(t, config(2))
+		r.sw.Hold(r.now)
+		if len(r.out(0, 2)) != 1 {
+			t.Fatal("no XOFF")
+		}
+		r.link(0, false)
+		ch, err := r.sw.PrepareLink(0, change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.sw.SetLink(r.now, ch)
+		var f pfc.Frame
+		if b := r.out(0, 2); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] == 0 {
+			t.Errorf("%s: %d frames, %+v", name, len(b), f)
+		}
+		r.reload(config(2))
+		if r.out(0, 2); r.stats(0).Ingress.Held != lossless {
+			t.Errorf("%s: a reload ends the pause", name)
+		}
+		r.sw.Resume(r.now)
+		if b := r.out(0, 2); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] != 0 {
+			t.Errorf("%s: no XON", name)
+		}
+	}
+}
+
 // Links that come and go between any other things: every frame is accounted
 // for, and nothing waits for a link that is not there.
 func TestConservationOfLinks(t *testing.T) {
@@ -146,11 +178,149 @@ func TestConservationOfLinks(t *testing.T) {
 			}
 			for i := range ports {
 				for prio := range r.sw.ports[i].queues {
-					if sp := &r.sw.ports[i]; sp.shut>>prio&1 != 0 && sp.queues[prio].len() != 0 {
+					if sp := &r.sw.ports[i]; sp.shut>>prio&1 != 0 && sp.queues[prio].frames != 0 {
 						t.Fatal("frames wait for what does not come")
 					}
 				}
 			}
+		}
+	})
+}
+
+// A link that flaps while its peer is paused: the new peer hears of it at once, whether the XOFF had been sent or was
+// only due, and may send as much as headroom holds before it obeys.
+func TestFlapWhilePaused(t *testing.T) {
+	for _, sent := range []bool{true, false} {
+		c := config(3)
+		c.Buffer = units.MB
+		r := newRig(t, c)
+		for range 30 {
+			r.in(0, packet(0, 1, 26, 0), 1000)
+		}
+		if sent && len(r.out(0, 1)) != 1 {
+			t.Fatal("no XOFF")
+		}
+		for range 3 {
+			r.now += us
+			r.link(0, false)
+			r.env.SetDue(0, units.Never)
+			r.now += us
+			r.link(0, true)
+			var f pfc.Frame
+			if due := min(r.env.Due(0), r.sw.Next(r.now, 0)); due > r.now {
+				t.Errorf("sent %v: the port is to be called at %v", sent, due)
+			}
+			if b := r.out(0, 2); len(b) != 1 || f.Decode(b[0]) != nil || f.Quanta[3] != pfc.MaxQuanta {
+				t.Fatalf("sent %v: %d frames on the new link, %+v", sent, len(b), f)
+			}
+			for range 20 {
+				r.in(0, packet(0, 1, 26, 0), 1000)
+			}
+		}
+		if n := r.stats(0).Discarded(); n != [8]uint64{} {
+			t.Errorf("sent %v: %v are lost", sent, n)
+		}
+		for len(r.out(1, 32)) > 0 {
+		}
+		var f pfc.Frame
+		if b := r.out(0, 2); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] != 0 {
+			t.Errorf("sent %v: no XON", sent)
+		}
+	}
+}
+
+// A link that has another rate: pauses are asked for and obeyed by its quanta, headroom is what it needs, what is too
+// much for the buffer is refused, and congestion points are made for it.
+func TestLinkOfAnotherRate(t *testing.T) {
+	const faster = 40 * units.Gbps
+	c := config(2)
+	c.Pause, c.Buffer = 100*us, 200_000
+	var made []marking.Place
+	c.CP = func(p marking.Place) marking.CP {
+		made = append(made, p)
+		return marking.None{}
+	}
+	for _, flaps := range []bool{false, true} {
+		r := newRig(t, c)
+		made = nil
+		if flaps {
+			r.link(0, false)
+		}
+		ch, err := r.sw.PrepareLink(0, LinkState{Up: true, Rate: faster, Headroom: 50_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.sw.SetLink(r.now, ch)
+		for range 71 {
+			r.in(0, packet(0, 1, 26, 0), 1000)
+		}
+		var f pfc.Frame
+		if b := r.out(0, 1); len(b) != 1 || f.Decode(b[0]) != nil || f.Quanta[3] != pfc.Quanta(100*us, faster) {
+			t.Errorf("%d quanta, %d are 100us", f.Quanta[3], pfc.Quanta(100*us, faster))
+		}
+		if next := r.sw.Next(r.now, 0); next < 40*us || next > 60*us {
+			t.Errorf("refresh at %v", next)
+		}
+		if n := r.stats(0).Discards[DropHeadroom][3]; n != 1 {
+			t.Errorf("%d of 71 frames are discarded, XOFF and headroom are 70", n)
+		}
+		if b := r.sw.Buffer(); b.Reserved != 110_000 || b.Lossy != 90_000 || b.Thresholds[0][3].Headroom != 50_000 {
+			t.Errorf("%+v", b)
+		}
+		r.out(1, 100)
+		r.in(1, packet(1, 0, 26, 0), 1000)
+		r.in(0, pauseFrame(3, 1000), 60)
+		r.out(0, 1)
+		if next := r.sw.Next(r.now, 0); next != r.now+pfc.Duration(1000, faster) {
+			t.Errorf("a pause of 1000 quanta ends at %v, not %v", next, pfc.Duration(1000, faster))
+		}
+		if len(made) != 1 || made[0] != (marking.Place{Port: 0, Prio: 3, Rate: faster}) {
+			t.Errorf("congestion points are made for %+v", made)
+		}
+		if _, err := r.sw.PrepareLink(1, LinkState{Up: true, Rate: faster, Headroom: 111_000}); !errors.Is(err, ErrBuffer) {
+			t.Errorf("more headroom than there is buffer: %v", err)
+		}
+		r.link(0, false) // and as it was
+		r.link(0, true)
+		if b := r.sw.Buffer(); b.Thresholds[0][3].Headroom != 50_000 {
+			t.Errorf("a flap changes headroom to %v", b.Thresholds[0][3].Headroom)
+		}
+	}
+}
+
+// Static addresses behind several ports avoid those without a link, and come back.
+func TestGroupsAvoidDeadLinks(t *testing.T) {
+	c := config(5)
+	c.Static = append(c.Static, StaticEntry{MAC: mac(9), Ports: []uint16{1, 2, 3}})
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		where := func() (share [5]int) {
+			for flow := range 90 {
+				r.in(0, with(packet(0, 9, 26, 0), put16(34, uint16(flow))), 100)
+				for p := range share {
+					share[p] += len(r.out(p, 4))
+				}
+			}
+			return share
+		}
+		all := where()
+		for _, down := range [][]int{{2}, {2, 1}} {
+			for _, p := range down {
+				r.link(p, false)
+			}
+			share := where()
+			for p := 1; p < 4; p++ {
+				if dead := slices.Contains(down, p); dead != (share[p] == 0) {
+					t.Errorf("without %v: %v frames", down, share)
+				}
+			}
+			if share[1]+share[2]+share[3] != 90 {
+				t.Errorf("without %v: %v frames of 90", down, share)
+			}
+		}
+		r.link(1, true)
+		r.link(2, true)
+		if again := where(); again != all || all[1] == 0 || all[2] == 0 || all[3] == 0 {
+			t.Errorf("%v frames, and then %v", all, again)
 		}
 	})
 }

@@ -55,7 +55,7 @@ func TestRefusedWhole(t *testing.T) {
 	}
 	state := func() string {
 		s := r.sw
-		text := fmt.Sprintf("%+v %+v %p %p %v %v", s.config, s.Buffer(), s.lans, s.routes, s.classes, s.tags)
+		text := fmt.Sprintf("%+v %+v %p %p %v %v", s.config, s.Buffer(), s.lans, s.routes, s.quantum, s.tags)
 		for i := range s.ports {
 			p := &s.ports[i]
 			text += fmt.Sprintf("\n%+v %+v %+v %+v %+v %v", p.in, p.eg, p.dog, p.points, p.buckets, p.rounds)
@@ -85,7 +85,7 @@ func TestRefusedWhole(t *testing.T) {
 			t.Errorf("%s is not refused", what)
 		}
 		if after := state(); after != before || r.sw.changes.Load() != changes {
-			t.Errorf("%s is refused, and changes\n%s\nto\n%s", what, before, after)
+			t.Errorf("%s is refused, and changes (%d) %s", what, r.sw.changes.Load()-changes, firstDifference(before, after))
 		}
 	}
 	// What is only prepared changes nothing either.
@@ -94,12 +94,21 @@ func TestRefusedWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := state(); after != before {
-		t.Errorf("prepared:\n%s\nto\n%s", before, after)
+		t.Errorf("what is only prepared changes %s", firstDifference(before, after))
 	}
 	r.sw.Apply(r.now, ch)
 	if state() == before {
 		t.Error("and applied, too")
 	}
+}
+
+// firstDifference is where two texts part.
+func firstDifference(a, b string) string {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	return fmt.Sprintf("%.100q to %.100q", a[i:], b[i:])
 }
 
 // tooMany are more static addresses than a small table has room for.
@@ -175,7 +184,7 @@ func TestReload(t *testing.T) {
 	r.reload(c)
 	r.in(0, packet(0, 1, 0, 0), 301)
 	r.in(0, packet(30, 1, 0, 0), 100)
-	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.lookup(mac(30), 0, r.now) != noPort || r.sw.lans.all[0].fdb.age != 7 {
+	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.find(mac(30), r.now) != 0 || r.sw.lans.all[0].fdb.age != 7 {
 		t.Error("queue limit, learning or age are not in force")
 	}
 	if b := r.sw.Buffer(); b.Reserved != 3*32_000 || b.Lossy != b.Size-b.Reserved || b.Thresholds[2][3].XON != 1000 {
@@ -315,8 +324,8 @@ func TestConservationInReloads(t *testing.T) {
 
 // pfcDue takes the PFC frame that a port has due, if any.
 func (r *rig) pfcDue(port int) []byte {
-	f, ok := r.sw.pause(r.now, &r.sw.ports[port])
-	if !ok {
+	var f Frame
+	if !r.sw.pause(r.now, &r.sw.ports[port], &f) {
 		return nil
 	}
 	b := append([]byte(nil), r.env.Header(f)...)

@@ -24,10 +24,11 @@ func mac(i int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(i) }
 
 // rig is a switch whose wires end in the test.
 type rig struct {
-	t   testing.TB
-	sw  *Switch
-	env *Env
-	now units.Time
+	t        testing.TB
+	sw       *Switch
+	env      *Env
+	now      units.Time
+	together bool // a frame takes the way of those that come together, though it is alone
 }
 
 // config is a switch with a host behind each port.
@@ -65,22 +66,58 @@ func (r *rig) audit() {
 
 // in lets a frame arrive, which is as long as stated and has these headers.
 func (r *rig) in(port int, header []byte, length int) {
-	f, _ := r.env.Alloc(length)
-	copy(r.env.Header(f), header)
-	r.sw.Receive(r.now, port, []Frame{f})
+	f := r.frame(port, header, length)
+	if !r.together {
+		r.sw.Receive(r.now, port, []Frame{f})
+		return
+	}
+	r.sw.Receive(r.now, port, nil) // what Receive does before and after
+	r.sw.receive(r.now, &r.sw.ports[port], []Frame{f})
+	r.sw.Receive(r.now, port, nil)
+}
+
+// frame is a frame as long as stated that has these headers, for the worker of a port.
+func (r *rig) frame(port int, header []byte, length int) Frame {
+	env := r.sw.ports[port].env
+	f, ok := env.Alloc(length)
+	if !ok {
+		r.t.Fatal("no buffer is left")
+	}
+	copy(env.Header(f), header)
+	return f
+}
+
+// burst lets frames arrive together.
+func (r *rig) burst(port int, headers ...[]byte) {
+	var burst []Frame
+	for _, h := range headers {
+		burst = append(burst, r.frame(port, h, len(h)))
+	}
+	r.sw.Receive(r.now, port, burst)
+}
+
+// eachWay runs a test with frames that take the way of one, and that of several.
+func eachWay(t *testing.T, c SwitchConfig, do func(t *testing.T, r *rig)) {
+	for _, together := range []bool{false, true} {
+		t.Run(map[bool]string{false: "alone", true: "together"}[together], func(t *testing.T) {
+			r := newRig(t, c)
+			r.together = together
+			do(t, r)
+		})
+	}
 }
 
 // out takes up to n frames that a port sends.
 func (r *rig) out(port, n int) (frames [][]byte) {
-	burst := make([]Frame, n)
+	env, burst := r.sw.ports[port].env, make([]Frame, n)
 	for _, f := range burst[:r.sw.Transmit(r.now, port, burst)] {
-		frames = append(frames, bytes.Clone(r.env.Header(f)))
-		r.env.Free(f)
+		frames = append(frames, bytes.Clone(env.Header(f)))
+		env.Free(f)
 	}
 	return frames
 }
 
-func (r *rig) stats(port int) PortStats { return r.sw.Stats(r.now).Ports[port] }
+func (r *rig) stats(port int) *PortStats { return &r.sw.Stats(r.now).Ports[port] }
 
 // packet is the headers of a UDP packet.
 func packet(from, to int, dscp, ecn uint8) []byte {
@@ -140,19 +177,39 @@ func TestDiscardsAreCountedByReason(t *testing.T) {
 	}
 }
 
-// MAC control frames end in the switch, whatever they say.
+// MAC control frames end in the switch, whatever they say; and only those to the group address of MAC
+// control, from a station, are obeyed: with others a host could pause ports that are not its own.
 func TestMACControlIsConsumed(t *testing.T) {
-	r := newRig(t, config(2))
-	r.in(0, pauseFrame(3, 100), 60)
-	unknown := pauseFrame(3, 100)
-	unknown[15] = 9
-	r.in(0, unknown, 60)
-	unicast := pauseFrame(3, 100)
-	mac(1).Put(unicast)
-	r.in(0, unicast, 60)
-	r.in(0, pauseFrame(3, 100)[:17], 17)
-	if st := r.stats(0); st.RxControl != 4 || st.BadControl != 2 || len(r.out(1, 8)) != 0 {
-		t.Errorf("%d control frames, %d bad", st.RxControl, st.BadControl)
+	to := func(dst wire.MAC) func([]byte) { return func(b []byte) { dst.Put(b) } }
+	for _, c := range []struct {
+		name          string
+		frame         []byte
+		control, bad  uint64
+		obeyed, drops bool
+	}{
+		{"PFC", pauseFrame(3, 100), 1, 0, true, false},
+		{"an opcode that is nothing", with(pauseFrame(3, 100), func(b []byte) { b[15] = 9 }), 1, 1, false, false},
+		{"cut", pauseFrame(3, 100)[:17], 1, 1, false, false},
+		{"to a host", with(pauseFrame(3, 100), to(mac(1))), 0, 0, false, true},
+		{"to the port itself", with(pauseFrame(3, 100), to(mac(100))), 0, 0, false, true},
+		{"to all", with(pauseFrame(3, 100), to(wire.Broadcast)), 0, 0, false, true},
+		{"to the group next to it", with(pauseFrame(3, 100), to(pfc.Destination+1)), 0, 0, false, true},
+		{"to a group that is forwarded", with(pauseFrame(3, 100), to(0x0100_5E00_0001)), 0, 0, false, true},
+		{"from a group", with(pauseFrame(3, 100), func(b []byte) { b[6] |= 1 }), 0, 0, false, true},
+	} {
+		eachWay(t, config(2), func(t *testing.T, r *rig) {
+			r.in(0, c.frame, len(c.frame))
+			st := r.stats(0)
+			if st.RxControl != c.control || st.BadControl != c.bad || len(r.out(1, 8)) != 0 {
+				t.Errorf("%s: %d control frames, %d bad", c.name, st.RxControl, st.BadControl)
+			}
+			if obeyed := r.sw.Paused(0) == lossless; obeyed != c.obeyed {
+				t.Errorf("%s: obeyed %v", c.name, obeyed)
+			}
+			if drops := st.Discards[DropReserved][0] == 1; drops != c.drops {
+				t.Errorf("%s: discarded %v", c.name, drops)
+			}
+		})
 	}
 }
 
@@ -310,9 +367,8 @@ func TestXOFFAndXON(t *testing.T) {
 	}
 }
 
-// An XOFF that is still meant is sent again before the peer's timer runs out.
 // Thresholds that follow the free buffer: what one port holds lowers them for
-// another, and when it leaves the other is resumed although nothing of its own left.
+// another, and when it leaves the other is resumed although only what was in its headroom left.
 func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
 	c := config(4)
 	c.PFC[3] = pfc.Thresholds{XOFF: 2_000, XON: 1_000, Headroom: 20_000, Alpha: 0.5}
@@ -335,6 +391,9 @@ func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
 		t.Errorf("a port with alpha 1/2 was paused at %d KB", mine)
 	}
 	r.now += units.Microsecond
+	if r.out(2, 1); len(r.out(0, 1)) != 0 {
+		t.Error("it is resumed when its headroom is empty, and 13 KB are more than its XON")
+	}
 	r.env.SetDue(0, units.Never)
 	for r.env.Due(0) > r.now && held > 0 {
 		r.now += units.Microsecond
@@ -347,6 +406,7 @@ func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
 	}
 }
 
+// An XOFF that is still meant is sent again before the peer's timer runs out.
 func TestXOFFIsRefreshed(t *testing.T) {
 	c := config(2)
 	c.Pause = 100 * us

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -57,11 +55,11 @@ func TestVLANs(t *testing.T) {
 		{"a priority only", 0, withTag(plain, 5<<13), [5][]byte{1: plain, 3: withTag(plain, 5<<13|10), 4: plain}, 0},
 		{"trunk", 3, withTag(plain, 6<<13|1<<12|10), [5][]byte{0: plain, 1: plain, 4: plain}, 0},
 		{"trunk to tagged", 3, withTag(plain, 20), [5][]byte{2: plain, 4: withTag(plain, 20)}, 0},
-		{"its own VLAN, with its tag", 1, withTag(plain, 10), [5][]byte{0: plain, 3: withTag(plain, 10), 4: plain}, 0},
 		{"hybrid", 4, plain, [5][]byte{0: plain, 1: plain, 3: withTag(plain, 3<<13|10)}, 0},
 		{"hybrid, tagged", 4, withTag(plain, 20), [5][]byte{2: plain, 3: withTag(plain, 20)}, 0},
 		{"a trunk has no VLAN for frames without tag", 3, plain, [5][]byte{}, DropVLAN},
 		{"nor for those with a priority only", 3, withTag(plain, 3<<13), [5][]byte{}, DropVLAN},
+		{"its own VLAN, with its tag: an access port takes none", 1, withTag(plain, 10), [5][]byte{}, DropVLAN},
 		{"not the port's", 0, withTag(plain, 20), [5][]byte{}, DropVLAN},
 		{"nobody's", 3, withTag(plain, 30), [5][]byte{}, DropVLAN},
 		{"reserved", 3, withTag(plain, 4095), [5][]byte{}, DropVLAN},
@@ -184,32 +182,19 @@ func TestLearnedOfAVLANThatIsGone(t *testing.T) {
 	for i := range c.Ports {
 		c.Ports[i].Worker = i % 2
 	}
-	m := newMemory(1 << 10)
-	envs := []*Env{NewEnv(m.pool(), 5), NewEnv(m.pool(), 5)}
-	sw, err := NewSwitch(c, envs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, _ := envs[1].Alloc(100)
-	copy(envs[1].Header(f), packet(5, 9, 0, 0))
-	sw.Receive(0, 1, []Frame{f})
-	c.VLANs = c.VLANs[1:]
-	ch, err := sw.Prepare(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sw.Apply(0, ch)
-	for p := range 5 {
-		burst := make([]Frame, 8)
-		for _, f := range burst[:sw.Transmit(0, p, burst)] {
-			sw.ports[p].env.Free(f)
-		}
-	}
-	if got := sw.FDB().Entries(0); len(got) != 0 {
+	r := newCrew(t, c, 2)
+	r.in(1, packet(5, 9, 0, 0), 100)
+	if got := r.sw.FDB().Entries(0); len(got) != 1 {
 		t.Errorf("%+v", got)
 	}
-	if err := sw.Audit(); err != nil {
-		t.Error(err)
+	c.VLANs = c.VLANs[1:]
+	r.reload(c)
+	for p := range 5 {
+		r.poll()
+		r.out(p, 8)
+	}
+	if got := r.sw.FDB().Entries(0); len(got) != 0 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -252,68 +237,6 @@ func TestTagWithoutRoom(t *testing.T) {
 	r.out(4, 1)
 }
 
-// Frames through VLANs, in any order of things, reload and links included: every
-// one is accounted for, and none is in a VLAN that is not its own.
-func TestConservationInVLANs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const ports = 4
-		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
-		c := config(ports)
-		c.Static, c.Learn = nil, true
-		c.VLANs = anyVLANs(t, ports)
-		c.Router = anyRouter(t, &c)
-		var err error
-		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
-			t.Fatal(err)
-		}
-		for range rapid.IntRange(1, 100).Draw(t, "steps") {
-			r.now += units.Time(rapid.Int64Range(0, int64(3*us)).Draw(t, "dt"))
-			p := rapid.IntRange(0, ports-1).Draw(t, "port")
-			switch rapid.IntRange(0, 9).Draw(t, "what") {
-			case 0:
-				c.VLANs = anyVLANs(t, ports)
-				c.Router = anyRouter(t, &c)
-				ch, err := r.sw.Prepare(c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for p := range ports { // what is queued is of the old VLANs
-					r.out(p, 1000)
-				}
-				r.sw.Apply(r.now, ch)
-			case 1:
-				ch, err := r.sw.PrepareLink(p, LinkState{Up: rapid.Bool().Draw(t, "up")})
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.sw.SetLink(r.now, ch)
-			case 2, 3, 4, 5, 6:
-				b := anyFrame(t, p, ports)
-				if len(b) > 18 && (b[12] == 0x88 || b[12] == 0x81 && b[16] == 0x81) {
-					continue // a pause, with which queues do not empty; an inner tag is payload, and may name any VLAN
-				}
-				r.in(p, b, len(b))
-			default:
-				for _, b := range r.out(p, 8) {
-					tci, ok := wire.VLANTag(b)
-					id := tci & wire.VLANID
-					in := r.sw.ports[p].lan
-					switch {
-					case b[12] == 0x88 && b[13] == 0x08: // PFC has no VLAN
-					case ok && id != 0 && (r.sw.lans.at(id) == nil || r.sw.lans.at(id).forms[p] != tagged):
-						t.Fatalf("port %d sends VLAN %d", p, id)
-					case !ok && in == nil:
-						t.Fatalf("port %d sends without tag", p)
-					}
-				}
-			}
-			if err := r.sw.Audit(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
 func TestCheckOfVLANs(t *testing.T) {
 	for want, change := range map[string]func(*SwitchConfig){
 		"VLAN 0: there are 1 to 4094":                  func(c *SwitchConfig) { c.VLANs[0].ID = 0 },
@@ -333,5 +256,83 @@ func TestCheckOfVLANs(t *testing.T) {
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
+	}
+}
+
+// Which frames a port takes, by its configuration: usually a port that sends no tags takes none.
+func TestAcceptedFrames(t *testing.T) {
+	plain := packet(0, 9, 26, wire.ECT0)
+	access, own, priority := 0, withTag(plain, 10), withTag(plain, 5<<13)
+	const hybrid, trunk = 4, 3
+	for _, c := range []struct {
+		port   int
+		accept Accept
+		frame  []byte
+		taken  bool
+	}{
+		{access, AcceptUsual, plain, true}, {access, AcceptUsual, priority, true}, {access, AcceptUsual, own, false},
+		{access, AcceptUntagged, plain, true}, {access, AcceptUntagged, priority, true}, {access, AcceptUntagged, own, false},
+		{access, AcceptAll, plain, true}, {access, AcceptAll, priority, true}, {access, AcceptAll, own, true},
+		{access, AcceptTagged, plain, false}, {access, AcceptTagged, priority, false}, {access, AcceptTagged, own, true},
+		{hybrid, AcceptUsual, plain, true}, {hybrid, AcceptUsual, withTag(plain, 20), true},
+		{hybrid, AcceptUntagged, plain, true}, {hybrid, AcceptUntagged, withTag(plain, 20), false},
+		{hybrid, AcceptTagged, plain, false}, {hybrid, AcceptTagged, priority, false}, {hybrid, AcceptTagged, withTag(plain, 20), true},
+		{trunk, AcceptUsual, plain, false}, {trunk, AcceptUsual, own, true}, {trunk, AcceptUntagged, own, false},
+	} {
+		config := vlanConfig()
+		config.Ports[c.port].Accept = c.accept
+		eachWay(t, config, func(t *testing.T, r *rig) {
+			r.send(c.port, c.frame, 100)
+			if n := r.stats(c.port).Discards[DropVLAN][3]; (n == 0) != c.taken {
+				t.Errorf("port %d takes %v: % x is taken %v", c.port, c.accept, c.frame[:18], n == 0)
+			}
+			config := vlanConfig() // and by reload
+			config.Ports[c.port].Accept = AcceptAll
+			r.reload(config)
+			before := r.stats(c.port).Discards[DropVLAN][3]
+			r.send(c.port, c.frame, 100)
+			want := c.port != trunk || len(c.frame) == len(own) // a trunk has no VLAN for others
+			if taken := r.stats(c.port).Discards[DropVLAN][3] == before; taken != want {
+				t.Errorf("port %d takes all: % x is taken %v", c.port, c.frame[:18], taken)
+			}
+		})
+	}
+}
+
+// A frame with two tags does not reach a second VLAN: not from an access port, and not where the first is taken off by
+// a port whose own VLAN it is, whether its destination is known or not.
+func TestTwoTagsReachNoOtherVLAN(t *testing.T) {
+	inner := func(to int) []byte { return withTag(packet(5, to, 26, 0), 20) }
+	const access, trunk, hybrid = 0, 3, 4 // the hybrid port sends VLAN 10 without tag, and 20 with one
+	for _, c := range []struct {
+		name   string
+		port   int
+		accept Accept
+		frame  func(to int) []byte
+	}{
+		{"access", access, AcceptUsual, func(to int) []byte { return withTag(inner(to), 10) }},
+		{"access that takes tags", access, AcceptAll, func(to int) []byte { return withTag(inner(to), 10) }},
+		{"a priority, and a tag", access, AcceptUsual, func(to int) []byte { return withTag(inner(to), 5<<13) }},
+		{"trunk", trunk, AcceptUsual, func(to int) []byte { return withTag(inner(to), 10) }},
+	} {
+		config := vlanConfig()
+		config.Ports[c.port].Accept = c.accept
+		eachWay(t, config, func(t *testing.T, r *rig) {
+			r.send(hybrid, packet(6, 5, 0, 0), 100) // 6 is behind the hybrid port, in VLAN 10
+			for _, to := range []int{6, 6, 9, 9} {
+				for p, frames := range r.send(c.port, c.frame(to), 100) {
+					for _, b := range frames {
+						if tci, tag := wire.VLANTag(b); p != trunk && tag {
+							t.Errorf("%s: port %d sends tag %#x", c.name, p, tci)
+						} else if p == trunk && tci&wire.VLANID != 10 {
+							t.Errorf("%s: the trunk sends VLAN %d", c.name, tci&wire.VLANID)
+						}
+					}
+				}
+			}
+			if n := r.stats(c.port).Discards[DropVLAN][3]; n < 4 {
+				t.Errorf("%s: %d are counted as discarded", c.name, n)
+			}
+		})
 	}
 }

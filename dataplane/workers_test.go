@@ -1,12 +1,15 @@
 package dataplane
 
 import (
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"photon/pfc"
 	"photon/units"
 	"photon/wire"
 )
@@ -21,15 +24,15 @@ type bufferMemory struct {
 }
 
 func newMemory(slots int) *bufferMemory {
-	m := &bufferMemory{bytes: make([]byte, slots<<headerSlotShift), slots: slots}
+	m := &bufferMemory{bytes: make([]byte, slots*HeaderLen), slots: slots}
 	for s := range uint32(slots) {
-		m.free = append(m.free, s)
+		m.free = append(m.free, s*HeaderLen>>unitShift)
 	}
 	return m
 }
 
 func (m *bufferMemory) pool() *Pool {
-	return NewPool(m.bytes, headerSlotShift, 1<<headerSlotShift, headerOff, func(p *Pool) {
+	return NewPool(m.bytes, HeaderLen, headerOff, func(p *Pool) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		n := max(0, len(m.free)-64)
@@ -86,6 +89,7 @@ func twoWorkers(t *testing.T, aware bool) {
 			held := [ports]bool{}
 			for rest < 3 {
 				now += us
+				sw.Poll(now, w)
 				for p := 2 * w; p < 2*w+2; p++ {
 					if n := sent[p].Load(); n < each && !held[p] {
 						to := (p + 1 + int(n)%(ports-1)) % ports
@@ -152,58 +156,104 @@ func twoWorkers(t *testing.T, aware bool) {
 	}
 }
 
-func TestRingIsFIFO(t *testing.T) {
-	r := newRing(8)
+// newCrew is a rig of several workers, of which the test is each in turn.
+func newCrew(t testing.TB, c SwitchConfig, workers int) *rig {
+	t.Helper()
+	return newCrewOf(t, c, workers, 1<<16)
+}
+
+// newCrewOf has memory for so many frames.
+func newCrewOf(t testing.TB, c SwitchConfig, workers, frames int) *rig {
+	t.Helper()
+	m := newMemory(frames)
+	var envs []*Env
+	for range workers {
+		envs = append(envs, NewEnv(m.pool(), len(c.Ports)))
+	}
+	sw, err := NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, sw: sw, env: envs[0]}
+	t.Cleanup(r.audit)
+	return r
+}
+
+// poll has each worker see what the others have told until now, and tell them what it has.
+func (r *rig) poll() {
+	for range 2 {
+		for w := range r.sw.workers {
+			r.sw.Poll(r.now, w)
+		}
+	}
+}
+
+// A lane under the race detector: whatever fits into its ring and whatever waits behind it, all frames come
+// out, in order.
+func TestLaneIsFIFO(t *testing.T) {
 	const n = 100_000
+	l := &lane{ring: make([]Frame, laneLen)}
 	var all sync.WaitGroup
 	all.Go(func() {
-		for i := uint32(0); i < n; {
-			if r.push(Frame{Ref: i}) {
-				i++
+		var s store
+		for i := range uint32(n) {
+			if l.append(&Frame{Ref: i, Len: 60}, &s); i%1000 == 0 {
+				l.publish(&s)
 			}
+		}
+		for l.waiting.frames > 0 || l.ready.Load() != n {
+			l.publish(&s)
+			runtime.Gosched()
 		}
 	})
 	all.Go(func() {
-		for want := uint32(0); want < n; {
-			if f, ok := r.pop(); ok {
-				if f.Ref != want {
+		for want := uint32(0); want < n; runtime.Gosched() {
+			at, end := l.taken.Load(), l.ready.Load()
+			for ; at < end; at, want = at+1, want+1 {
+				if f := l.ring[at%laneLen]; f.Ref != want {
 					t.Errorf("%d, want %d", f.Ref, want)
 					return
 				}
-				want++
 			}
+			l.taken.Store(at)
 		}
 	})
 	all.Wait()
-	if !r.empty() {
-		t.Error("not empty")
-	}
+	l.each(func(*Frame) { t.Error("not empty") })
 }
 
 func TestQueueAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue
+		var s store
 		var slow []Frame
 		bytes, peak := units.Size(0), units.Size(0)
 		for i := range rapid.IntRange(1, 300).Draw(t, "steps") {
 			if len(slow) == 0 || rapid.IntRange(0, 2).Draw(t, "what") > 0 {
-				f := Frame{Ref: uint32(i), Len: uint16(i)}
-				q.push(&f)
-				slow = append(slow, f)
-				bytes += units.Size(i)
+				for range rapid.IntRange(1, 2*blockLen).Draw(t, "frames") {
+					f := Frame{Ref: uint32(len(slow)), Len: uint16(60 + i)}
+					q.push(&f, &s)
+					slow = append(slow, f)
+					bytes += units.Size(f.Len)
+				}
 				peak = max(peak, bytes)
 			} else {
-				var f Frame
-				if q.pop(&f); f != slow[0] {
-					t.Fatalf("%v, want %v", f, slow[0])
+				run := slices.Clone(q.run(rapid.IntRange(1, 2*blockLen).Draw(t, "most")))
+				if len(run) == 0 || !slices.Equal(run, slow[:len(run)]) {
+					t.Fatalf("%v, want the first of %v", run, slow)
 				}
-				bytes -= units.Size(slow[0].Len)
-				slow = slow[1:]
+				gone := units.Size(0)
+				for _, f := range run {
+					gone += units.Size(f.Len)
+				}
+				q.drop(len(run), gone, &s)
+				bytes -= gone
+				slow = slow[len(run):]
 			}
 			var each []Frame
-			q.each(func(f Frame) { each = append(each, f) })
-			if q.len() != len(slow) || q.bytes != bytes || q.peak() != peak || len(each) != len(slow) {
-				t.Fatal("state")
+			q.each(func(f *Frame) { each = append(each, *f) })
+			if int(q.frames) != len(slow) || q.bytes != bytes || q.peak() != peak || !slices.Equal(each, slow) {
+				t.Fatalf("%d frames of %v, %v at most, of which each finds %d: want %d, %v and %v", q.frames, q.bytes, q.peak(), len(each), len(slow), bytes, peak)
 			}
 		}
 	})
@@ -211,46 +261,33 @@ func TestQueueAgainstSlice(t *testing.T) {
 
 func TestFDBAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		age := 10 * units.Second
-		table := newFDB(20, age, 0)
-		type entry struct {
+		const age = 10 * units.Second
+		var changes atomic.Uint32
+		table := newFDB(20, age, &changes)
+		type station struct {
 			port int
 			seen units.Time
 		}
-		slow := map[wire.MAC]entry{}
-		fixed := mac(500)
-		if err := table.set(fixed, []uint16{7}); err != nil {
-			t.Fatal(err)
-		}
+		slow, fixed := map[wire.MAC]station{}, mac(500)
+		table.insert(newEntry(fixed, 7, fdbStatic), 0)
 		now := units.Time(0)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += units.Time(rapid.IntRange(0, 4).Draw(t, "dt")) * units.Second
-			m := mac(rapid.IntRange(490, 510).Draw(t, "mac"))
-			port := rapid.IntRange(0, 3).Draw(t, "port")
-			e, ok := slow[m]
-			alive := ok && now-e.seen <= age
-			if want := alive && e.port == port || m == fixed; table.known(m, port, now) != want {
-				t.Fatalf("known(%v, %d) is not %v", m, port, want)
-			} else if want {
-				e.seen = now
-			} else {
-				table.learn(m, port, now)
-				e = entry{port, now}
-			}
-			if m != fixed {
-				slow[m] = e
+			m, port := mac(rapid.IntRange(490, 510).Draw(t, "mac")), rapid.IntRange(0, 3).Draw(t, "port")
+			if table.learn(m, port, now); m != fixed {
+				slow[m] = station{port, now}
 			}
 			for i := 490; i < 511; i++ {
 				e, ok := slow[mac(i)]
-				want := noPort
+				want := entry(0)
 				if ok && now-e.seen <= age {
-					want = e.port
+					want = newEntry(mac(i), uint16(e.port), fdbLearned)
 				}
 				if mac(i) == fixed {
-					want = 7
+					want = newEntry(fixed, 7, fdbStatic)
 				}
-				if got := table.lookup(mac(i), 0, now); got != want {
-					t.Fatalf("%v at %v: port %d, want %d", mac(i), now, got, want)
+				if got := table.find(mac(i), now); got != want {
+					t.Fatalf("%v at %v: %x, want %x", mac(i), now, got, want)
 				}
 			}
 		}
@@ -258,106 +295,149 @@ func TestFDBAgainstMap(t *testing.T) {
 }
 
 func TestFullFDBForgetsNobody(t *testing.T) {
-	table := newFDB(16, 0, 0)
+	var changes atomic.Uint32
+	table := newFDB(16, 0, &changes)
 	for i := range 10_000 {
 		table.learn(mac(i), 1, 0)
 	}
 	known := 0
 	for i := range 10_000 {
-		if table.lookup(mac(i), 0, 0) == 1 {
+		if table.find(mac(i), 0) != 0 {
 			known++
 		}
 	}
-	if known != len(table.entries) || table.full.Load() != uint64(10_000-known) {
-		t.Errorf("%d known of %d places, %d refused", known, len(table.entries), table.full.Load())
+	if known != len(table.places) || table.full.Load() != uint64(10_000-known) {
+		t.Errorf("%d known of %d places, %d refused", known, len(table.places), table.full.Load())
 	}
 }
 
-// What no longer fits in the ring to another worker is discarded, counted, and given back.
-func TestRingBetweenWorkersIsFull(t *testing.T) {
-	m := newMemory(1 << 14)
+// What one worker hands over to another that does not look for a while is below XOFF, and so nothing of it
+// may be lost, whatever fits where: short frames, several times what a lane's ring holds, in bursts and alone.
+func TestNothingIsLostBetweenWorkers(t *testing.T) {
+	for _, burst := range []int{1, vectorLen} {
+		c := config(2)
+		c.Buffer = 4 * units.MB
+		c.PFC[3].XOFF, c.PFC[3].XON = units.MB, 900_000
+		c.Ports[1].Worker = 1
+		r := newCrew(t, c, 2)
+		const frames = 8 * laneLen
+		for i := range frames / burst {
+			var all [][]byte
+			for j := range burst {
+				all = append(all, with(packet(0, 1, 26, 0), func(b []byte) { wire.BTH(b[42:]).SetPSN(uint32(i*burst+j), false) }))
+			}
+			if r.burst(0, all...); i%100 == 0 {
+				r.sw.Poll(r.now, 0) // what is published is not taken
+			}
+		}
+		st := r.stats(0)
+		if st.Discarded() != [8]uint64{} || r.sw.Queued() != frames || st.Buffered[3] != frames*64 || len(r.out(0, 1)) != 0 {
+			t.Errorf("%d of %d frames are in the switch, %v held, %v discarded", r.sw.Queued(), frames, st.Buffered[3], st.Discarded())
+		}
+		next := uint32(0)
+		for range frames {
+			r.poll()
+			for _, b := range r.out(1, 32) {
+				if psn := wire.BTH(b[42:]).PSN(); psn != next {
+					t.Fatalf("frame %d leaves, %d would be next", psn, next)
+				}
+				next++
+			}
+		}
+		if held := r.stats(0).Buffered[3]; next != frames || held != 0 {
+			t.Errorf("%d of %d frames left, %v are held", next, frames, held)
+		}
+	}
+}
+
+// Beyond XOFF the peer is paused and headroom takes what still comes, wherever the frames are: in the lane,
+// behind it, or in the other worker's queue.
+func TestXOFFBetweenWorkers(t *testing.T) {
 	c := config(2)
-	c.Buffer = 4 * units.MB
-	c.PFC[3].XOFF, c.PFC[3].XON = units.MB, 900_000
 	c.Ports[1].Worker = 1
-	envs := []*Env{NewEnv(m.pool(), 2), NewEnv(m.pool(), 2)}
-	sw, err := NewSwitch(c, envs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const beyond = 100
-	for range ringSize + beyond {
-		f, ok := envs[0].Alloc(200)
-		if !ok {
-			t.Fatal("no buffers")
-		}
-		copy(envs[0].Header(f), packet(0, 1, 26, 0))
-		sw.Receive(0, 0, []Frame{f})
-	}
-	if n := sw.Stats(0).Ports[0].Discards[DropRing]; n != [8]uint64{3: beyond} {
-		t.Errorf("%v frames are counted, %d did not fit", n, beyond)
-	}
-	if n := sw.Queued(); n != ringSize {
-		t.Errorf("%d frames are in the switch", n)
-	}
-	if held := sw.Stats(0).Ports[0].Buffered[3]; held != ringSize*200 {
-		t.Errorf("%v are held for port 0", held)
-	}
-	sent := 0
-	for burst := make([]Frame, 32); ; {
-		n := sw.Transmit(0, 1, burst)
-		if n == 0 {
-			break
-		}
-		sent += n
-		for _, f := range burst[:n] {
-			envs[1].Free(f)
+	r := newCrew(t, c, 2)
+	for i := range 40 {
+		if r.in(0, packet(0, 1, 26, 0), 1000); i == 10 {
+			r.poll()
 		}
 	}
-	if sent != ringSize {
-		t.Errorf("%d frames left", sent)
+	var f pfc.Frame
+	if b := r.out(0, 1); len(b) != 1 || f.Decode(b[0]) != nil || f.Quanta[3] == 0 || r.stats(0).Discarded() != [8]uint64{} {
+		t.Fatalf("no XOFF, or %v discarded", r.stats(0).Discarded())
 	}
-	if err := sw.Audit(); err != nil {
-		t.Error(err)
+	r.poll()
+	r.env.SetDue(0, units.Never)
+	if n := len(r.out(1, 30)); n != 30 {
+		t.Errorf("%d frames leave", n)
+	}
+	r.poll()
+	if b := r.out(0, 1); r.env.Due(0) > r.now || len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] != 0 {
+		t.Errorf("no XON: %+v", f)
+	}
+	if n := len(r.out(1, 30)); n != 10 {
+		t.Errorf("%d frames leave then", n)
 	}
 }
 
-// What another worker sees is learned by the one that writes the table.
+// What any worker learned is used by all at once: nobody has to send, or look, in between.
 func TestAnotherWorkerLearns(t *testing.T) {
-	m := newMemory(1 << 12)
-	c := config(3)
-	c.Static, c.Learn, c.Age = nil, true, 300*units.Second
-	c.Ports[1].Worker = 1
-	envs := []*Env{NewEnv(m.pool(), 3), NewEnv(m.pool(), 3)}
-	sw, err := NewSwitch(c, envs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	send := func(env *Env, port, from, to int) {
-		f, ok := env.Alloc(100)
-		if !ok {
-			t.Fatal("no buffers")
+	for worker := range 2 {
+		c := config(3)
+		c.Static, c.Learn, c.Age = nil, true, 300*units.Second
+		c.Ports[1].Worker = worker
+		c.Ports[0].Worker, c.Ports[2].Worker = 1-worker, 1-worker
+		r := newCrew(t, c, 2)
+		r.in(0, packet(11, 12, 26, 0), 100) // to everybody, and the answer is not known yet
+		r.in(1, packet(10, 11, 26, 0), 100)
+		for range 1000 {
+			r.in(0, packet(11, 10, 26, 0), 100)
+			r.poll()
+			r.out(1, 8)
 		}
-		copy(env.Header(f), packet(from, to, 26, 0))
-		sw.Receive(0, port, []Frame{f})
-	}
-	burst := make([]Frame, 8)
-	out := func(env *Env, port int) int {
-		n := sw.Transmit(0, port, burst)
-		for _, f := range burst[:n] {
-			env.Free(f)
+		if n := r.stats(2).QueueFrames[3]; n != 1 || r.stats(1).TxFrames[3] != 1001 {
+			t.Errorf("%d frames where the address was seen, %d elsewhere", r.stats(1).TxFrames[3], n-1)
 		}
-		return n
 	}
-	send(envs[1], 1, 10, 11) // to everybody
-	if a, b := out(envs[0], 0), out(envs[0], 2); a != 1 || b != 1 {
-		t.Fatalf("%d and %d copies", a, b)
-	}
-	send(envs[0], 0, 11, 10)
-	if a, b := out(envs[1], 1), out(envs[0], 2); a != 1 || b != 0 {
-		t.Errorf("%d frames where the address was seen, %d elsewhere", a, b)
-	}
-	if err := sw.Audit(); err != nil {
-		t.Error(err)
+}
+
+// Clocks of workers differ by a little: what was seen in a second that another worker has not reached, or has
+// left, is as fresh there.
+func TestAgesAcrossASecond(t *testing.T) {
+	const age = 10 * units.Second
+	for _, first := range []units.Time{5 * units.Second, 100 * 86400 * units.Second} {
+		for late := range 2 {
+			c := config(3)
+			c.Static, c.Learn, c.Age = nil, true, age
+			c.Ports[1].Worker = 1
+			r := newCrew(t, c, 2)
+			clock := func(worker int, now units.Time) units.Time {
+				if worker == late {
+					return now - us
+				}
+				return now
+			}
+			floods := func(now units.Time) bool {
+				before := r.stats(2).QueueFrames[3]
+				r.now = clock(0, now)
+				r.in(0, packet(11, 10, 26, 0), 100)
+				return r.stats(2).QueueFrames[3] != before
+			}
+			r.now = clock(1, first)
+			r.in(1, packet(10, 11, 26, 0), 100)
+			if floods(first) {
+				t.Errorf("at %v, worker %d is late: an address that was just learned is flooded", first, late)
+			}
+			r.now = clock(1, first+age/2)
+			r.in(1, packet(10, 11, 26, 0), 100) // confirms it
+			if floods(first+age/2) || floods(first+age) {
+				t.Errorf("at %v, worker %d is late: an address that was confirmed is flooded", first, late)
+			}
+			if !floods(first + 2*age) {
+				t.Errorf("at %v, worker %d is late: an address is never forgotten", first, late)
+			}
+			if entries := r.sw.FDB().Entries(r.now); len(entries) != 1 {
+				t.Errorf("at %v: %+v", first, entries)
+			}
+		}
 	}
 }

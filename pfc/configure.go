@@ -8,7 +8,6 @@ import "photon/units"
 // now. The caller looks at Next afterwards. The thresholds must be valid.
 func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.Rate) {
 	g.setPause(pause, rate)
-	g.stopped = false
 	for p := range Classes {
 		bit, k, l := uint8(1)<<p, &g.class[p], &g.limits[p]
 		if g.enabled&bit == 0 {
@@ -34,10 +33,16 @@ func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 	g.interval = Duration(g.quanta, rate) / 2
 }
 
-// Hold has the peer paused from now on, whatever is buffered, until Configure. The caller looks at
-// Next afterwards.
+// Hold has the peer paused from now on, whatever is buffered, until Unhold, and whatever is configured
+// meanwhile. The caller looks at Next afterwards.
 func (g *Ingress) Hold() {
 	g.stopped = true
+	g.look |= g.enabled
+}
+
+// Unhold ends what Hold began. The caller looks at Next afterwards.
+func (g *Ingress) Unhold() {
+	g.stopped = false
 	g.look |= g.enabled
 }
 

@@ -8,101 +8,97 @@ import (
 	"photon/units"
 )
 
-// Thresholds that follow the pool, against the rule book: three ports, whose
-// peers stop after they were paused and a little more has come, and lossy frames
-// beside them. Nobody's frame is refused, and all of them together hold no more
-// than pool, XOFF and headroom, but for one frame.
-func TestMovingThresholdsAgainstSlowTwin(t *testing.T) {
+// mover is a port whose thresholds follow the pool, and its peer, which obeys as late as headroom allows.
+type mover struct {
+	alpha    float64
+	in       *Ingress
+	buffered []int
+	held     bool
+	fresh    bool // something came since the last poll
+	late     int  // bytes that the paused peer still sends
+}
+
+func (m *mover) sum() (n int) {
+	for _, b := range m.buffered {
+		n += b
+	}
+	return n
+}
+
+// Thresholds that follow the pool, against the rule book: three ports, and lossy frames beside them, that fill and
+// empty the pool for each other at any moment, while an XOFF is on its way, is out, or has just been taken back. A
+// peer that is paused sends on until headroom could be full. Nobody's frame is refused, all of them together hold no
+// more than pool, XOFF and headroom, and XOFF and XON are sent when the book says.
+func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const xoff, xon, headroom, size, largest = 4_000, 1_000, 6_000, 40_000, 1_500
-		shared := rapid.Bool().Draw(t, "shared")
-		pool := NewPool(size, shared)
-		type port struct {
-			alpha    float64
-			in       *Ingress
-			buffered []int
-			held     bool
-			after    int  // bytes since the threshold was crossed
-			fresh    bool // admitted above the threshold since the last poll
-		}
-		var ports [3]*port
+		const xoff, xon, headroom, size = 4_000, 1_000, 6_000, 40_000
+		pool := NewPool(size, rapid.Bool().Draw(t, "shared"))
+		var ports [3]*mover
 		for i := range ports {
-			p := &port{alpha: rapid.SampledFrom([]float64{0.125, 0.5, 1, 8}).Draw(t, "alpha")}
-			p.in = NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{{XOFF: xoff, XON: xon, Headroom: headroom, Alpha: p.alpha}}, Rate: units.Gbps, Shared: shared, Pool: pool})
-			ports[i] = p
+			m := &mover{alpha: rapid.SampledFrom([]float64{0.125, 0.5, 1, 8}).Draw(t, "alpha")}
+			th := Thresholds{XOFF: xoff, XON: xon, Headroom: headroom, Alpha: m.alpha}
+			m.in = NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{th}, Rate: units.Gbps, Pool: pool})
+			ports[i] = m
 		}
-		sum := func(p *port) (n int) {
-			for _, b := range p.buffered {
-				n += b
+		lossy := 0
+		used := func() int {
+			n := lossy
+			for _, m := range ports {
+				n += max(0, m.sum()-int(m.in.Counters(0).Headroom[0])-xoff)
 			}
 			return n
 		}
-		lossy := 0
-		free := func() int {
-			used := lossy
-			for _, p := range ports {
-				used += max(0, sum(p)-xoff)
-			}
-			return max(0, size-used)
-		}
-		now := units.Time(0)
-		for range rapid.IntRange(1, 300).Draw(t, "steps") {
-			now += units.Microsecond
-			p := ports[rapid.IntRange(0, 2).Draw(t, "port")]
-			n := rapid.IntRange(60, largest).Draw(t, "n")
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
-			case 0:
-				if took := pool.Take(n); took != (n <= free()) {
-					t.Fatalf("lossy frame of %d with %d free: %v", n, free(), took)
+		for step := range units.Time(rapid.IntRange(1, 400).Draw(t, "steps")) {
+			m := ports[rapid.IntRange(0, 2).Draw(t, "port")]
+			n := rapid.IntRange(60, 1500).Draw(t, "n")
+			switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
+			case what == 0:
+				if took := pool.Take(int64(n)); took != (used()+n <= size) {
+					t.Fatalf("lossy frame of %d, %d of the pool used: %v", n, used(), took)
 				} else if took {
 					lossy += n
 				}
-			case 1:
-				if lossy > 0 {
-					pool.Add(-int64(lossy))
-					lossy = 0
+			case what == 1:
+				pool.Add(-int64(lossy))
+				lossy = 0
+			case what < 5:
+				for range rapid.IntRange(1, 20).Draw(t, "frames") {
+					if len(m.buffered) > 0 {
+						m.in.Release(0, int64(m.buffered[0]))
+						m.buffered = m.buffered[1:]
+					}
 				}
-			case 2:
-				if len(p.buffered) > 0 {
-					p.in.Release(0, p.buffered[0])
-					p.buffered = p.buffered[1:]
-				}
+			case m.held && m.late < n: // it has stopped
 			default:
-				threshold := xoff + int(p.alpha*float64(free()))
-				if sum(p)+n <= threshold {
-					p.after = 0
-				} else if p.after+n > headroom {
-					continue // the peer has stopped by now
-				} else {
-					p.fresh = true
-					p.after += n
+				if m.held {
+					m.late -= n
 				}
-				if !p.in.Admit(0, n) {
-					t.Fatalf("%d bytes refused at %d, threshold %d, %d of the headroom used", n, sum(p), threshold, p.after-n)
+				if !m.in.Admit(0, int64(n)) {
+					t.Fatalf("%d bytes refused with %+v, %d buffered", n, m.in.class[0], m.sum())
 				}
-				p.buffered = append(p.buffered, n)
+				m.buffered, m.fresh = append(m.buffered, n), true
 			}
 			total := lossy
-			for _, p := range ports {
-				total += sum(p)
+			for _, m := range ports {
+				total += m.sum()
 			}
-			if total > size+3*(xoff+headroom)+largest {
-				t.Fatalf("%d bytes in a buffer of %d", total, size+3*(xoff+headroom))
+			if _, n := pool.State(); int(n) != used() || used() > size || total > size+3*(xoff+headroom) {
+				t.Fatalf("%d of the pool used, %d by what is there; %d in all", n, used(), total)
 			}
-			if got := int(pool.Free()); got != free() {
-				t.Fatalf("%d free, want %d", got, free())
-			}
-			for i, p := range ports {
-				raise := int(p.alpha * float64(free()))
+			for i, m := range ports {
+				head, raise := int(m.in.Counters(0).Headroom[0]), int(m.alpha*float64(size-used()))
 				// A threshold that fell below what is there waits for the next frame.
-				wantXOFF, wantXON := !p.held && p.fresh, p.held && sum(p) <= xon+raise
+				wantXOFF := !m.held && m.fresh && (head > 0 || m.sum() > xoff+raise)
+				wantXON := m.held && head == 0 && m.sum() <= xon+raise
 				var f Frame
-				sent := p.in.Poll(now, &f)
-				if sent != (wantXOFF || wantXON) || sent && (f.Quanta[0] == 0) != wantXON {
-					t.Fatalf("port %d: sent %v %+v, want XOFF %v XON %v at %d bytes, %d free", i, sent, f, wantXOFF, wantXON, sum(p), free())
+				due := m.in.Next(step) <= step
+				sent := m.in.Poll(step, &f)
+				if due != sent || sent != (wantXOFF || wantXON) || sent && (f.Quanta[0] == 0) != wantXON {
+					t.Fatalf("port %d: due %v, sent %v %+v, want XOFF %v XON %v at %d bytes, %d in headroom, a threshold raised by %d", i, due, sent, f, wantXOFF, wantXON, m.sum(), head, raise)
 				}
-				p.fresh = false
-				p.held = p.held != sent
+				if m.fresh = false; sent {
+					m.held, m.late = !m.held, headroom-head
+				}
 			}
 		}
 	})

@@ -11,7 +11,6 @@ import "C"
 import (
 	"fmt"
 	"runtime"
-	"sync"
 	"unsafe"
 
 	"photon/dataplane"
@@ -112,11 +111,13 @@ func (k *worker) run(until units.Time) (err error) {
 		}
 		k.world.resting.Add(1) // who has left does not hold up the others
 	}()
-	arrive := sync.OnceFunc(func() {
-		if !k.world.begun {
+	arrived := k.world.begun
+	arrive := func() {
+		if !arrived {
+			arrived = true
 			k.world.gather.Done()
 		}
-	})
+	}
 	defer arrive()         // or the others would wait for it
 	runtime.LockOSThread() // and never unlocked: the pinned thread ends with the goroutine
 	if C.ph_pin(C.int(k.core)) != 0 {
