@@ -173,14 +173,26 @@ func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Ne
 // Wrap may be set by tests: it puts something between a node and its world.
 var Wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node { return node }
 
+// worker is which of a world's workers has a port.
+func (n *Network) worker(port int) int {
+	if _, ok := n.World.(*sim.World); ok {
+		return port % n.World.Workers()
+	}
+	return 0
+}
+
 func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports int) {
+	workers := make([]int, ports)
+	for port := range workers {
+		workers[port] = n.worker(port)
+	}
 	name := n.Plan.Nodes[i].Name
 	if n.observer.Pause != nil {
 		t := newTap(i, node, envs[0], ports)
 		n.taps = append(n.taps, t)
 		node = t
 	}
-	n.IDs = append(n.IDs, n.World.Add(name, Wrap(name, node, envs), envs, make([]int, ports)))
+	n.IDs = append(n.IDs, n.World.Add(name, Wrap(name, node, envs), envs, workers))
 }
 
 func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, sent, received int) error {
@@ -240,7 +252,10 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 		if n.Plan.Nodes[end.Node].Host {
 			response = p.PauseDelay.Value.V
 		}
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen), Alpha: alphaOf(p, end.Link.Rate)})
+		c.Ports = append(c.Ports, dataplane.PortConfig{
+			MAC: topology.MAC(i, port), Link: end.Link, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
+			Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
+		})
 	}
 	c.Static = static(n.Plan, routes)
 	envs := n.World.NewEnvs(len(node.Ends))
@@ -352,9 +367,13 @@ func (n *Network) Lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
-			if n.failed { // what a link took with it is no fault of a node, nor what is out of order for it
-				for prio := range pfc.Classes {
-					discarded[prio] -= st.Ports[i].Discards[dataplane.DropLink][prio] + st.Ports[i].Discards[dataplane.DropSequence][prio]
+			if n.failed {
+				// What a link took with it is no fault of a node, nor what is out of order for it, or was on its
+				// way to a switch whose new routes lead back to where it came from.
+				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort} {
+					for prio := range pfc.Classes {
+						discarded[prio] -= st.Ports[i].Discards[why][prio]
+					}
 				}
 			}
 			for prio := range pfc.Classes {
