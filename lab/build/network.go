@@ -369,8 +369,9 @@ func (n *Network) Lost() (lost, hops uint64) {
 			discarded := st.Ports[i].Discarded()
 			if n.failed {
 				// What a link took with it is no fault of a node, nor what is out of order for it, or was on its
-				// way to a switch whose new routes lead back to where it came from.
-				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort} {
+				// way to a switch whose new routes lead back to where it came from, or acknowledges what came twice of
+				// a flow that has ended.
+				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort, dataplane.DropUnknown} {
 					for prio := range pfc.Classes {
 						discarded[prio] -= st.Ports[i].Discards[why][prio]
 					}

@@ -61,6 +61,7 @@ type randomNetwork struct {
 	dog          pfc.WatchdogConfig
 
 	taken   map[int]uint64 // packets, by flow that has ended
+	ended   units.Time     // when all lossless flows had
 	stopped bool           // lossy flows that had not ended: their acknowledgements are strangers
 }
 
@@ -390,6 +391,7 @@ func (c *randomNetwork) go_(n *Network, w *sim.World) error {
 			return fmt.Errorf("flows %v stand still since %v", left, last)
 		}
 	}
+	c.ended = w.Now()
 	for i := range n.Flows {
 		if f := &n.Flows[i]; !f.Done {
 			c.stopped = true
@@ -405,10 +407,11 @@ func (c *randomNetwork) judge(n *Network, w *sim.World, seen map[string]*witness
 		return err
 	}
 	dropping, ignoring := c.dog.Detect > 0 && c.dog.Action == pfc.Drop, c.dog.Detect > 0 && c.dog.Action == pfc.Forward
-	broken := c.fails[1] > 0 || dropping || ignoring
+	late := c.ended > AckTimeout // a flow that waits so long is sent again, whether or not anything was lost
+	broken := c.fails[1] > 0 || dropping || ignoring || late
 	excused := map[dataplane.Reason]bool{
 		dataplane.DropLink: c.fails[1] > 0, dataplane.DropNoPort: c.fails[1] > 0, // routes lead back to where it came from
-		dataplane.DropStorm: dropping, dataplane.DropHeadroom: ignoring, dataplane.DropSequence: broken, dataplane.DropUnknown: c.stopped,
+		dataplane.DropStorm: dropping, dataplane.DropHeadroom: ignoring, dataplane.DropSequence: broken, dataplane.DropUnknown: broken || c.stopped, // acknowledgements of what came twice, of flows that have ended
 	}
 	look := func(name string, st dataplane.Stats, empty bool) error {
 		for port := range st.Ports {
