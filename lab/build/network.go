@@ -10,6 +10,7 @@ import (
 	"photon/cnp"
 	"photon/config"
 	"photon/dataplane"
+	"photon/impair"
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/marking"
@@ -41,8 +42,9 @@ type Network struct {
 	fault     error                          // of something that happened on the way
 	forgetful bool                           // receivers are to forget flows that have ended
 	observer  Observer
-	recorded  bool   // nothing runs in its world: counters of whole hosts are not there
-	taps      []*tap // of all nodes, if the observer is told of pauses
+	impaired  map[int]map[int]impair.Spec // ports of nodes
+	recorded  bool                        // nothing runs in its world: counters of whole hosts are not there
+	taps      []*tap                      // of all nodes, if the observer is told of pauses
 }
 
 // Flow is a flow and where to look at it.
@@ -106,6 +108,9 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	}
 	n := Recorded(e, w, p)
 	n.recorded, n.observer = false, o
+	if n.impaired, err = e.Impairments(p, seed); err != nil {
+		return nil, err
+	}
 	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
 	for _, f := range flows {
 		sent[f.From]++
@@ -187,12 +192,30 @@ func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports i
 		workers[port] = n.worker(port)
 	}
 	name := n.Plan.Nodes[i].Name
+	if specs := n.impaired[i]; specs != nil {
+		node = impair.New(node, envs, workers, specs, priority)
+	}
 	if n.observer.Pause != nil {
 		t := newTap(i, node, envs[0], ports)
 		n.taps = append(n.taps, t)
 		node = t
 	}
 	n.IDs = append(n.IDs, n.World.Add(name, Wrap(name, node, envs), envs, workers))
+}
+
+// dscp is how all nodes take code points for priorities.
+var dscp = dataplane.DefaultDSCP()
+
+// priority is that of a frame by its bytes; -1: it has none.
+func priority(b []byte) int {
+	var h wire.Header
+	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl {
+		return -1
+	}
+	if h.L3 == 0 {
+		return 0
+	}
+	return int(dscp[h.TOS>>2])
 }
 
 func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, sent, received int) error {
@@ -367,11 +390,14 @@ func (n *Network) Lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
-			if n.failed {
+			if n.failed || len(n.impaired) > 0 {
 				// What a link took with it is no fault of a node, nor what is out of order for it, or was on its
 				// way to a switch whose new routes lead back to where it came from, or acknowledges what came twice of
 				// a flow that has ended.
-				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort, dataplane.DropUnknown} {
+				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort, dataplane.DropUnknown, dataplane.DropBadICRC, dataplane.DropHeadroom} {
+					if why == dataplane.DropHeadroom && len(n.impaired) == 0 { // an XOFF may have been lost on purpose
+						continue
+					}
 					for prio := range pfc.Classes {
 						discarded[prio] -= st.Ports[i].Discards[why][prio]
 					}
