@@ -39,6 +39,13 @@ measure:
 // impairedBy runs the star with rules on a link and returns what was done at its far end, and at which port.
 func impairedBy(t *testing.T, link, rules string) (*Network, dataplane.PortStats) {
 	t.Helper()
+	nodes := map[string]dataplane.Node{}
+	plain := Wrap
+	defer func() { Wrap = plain }()
+	Wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node {
+		nodes[name] = node
+		return node
+	}
 	n, w, _ := built(t, fmt.Sprintf(impairedStar, link, rules))
 	for now := 10 * units.Millisecond; now <= 2*units.Second; now += 10 * units.Millisecond {
 		if err := w.Run(context.Background(), now); err != nil {
@@ -52,11 +59,11 @@ func impairedBy(t *testing.T, link, rules string) (*Network, dataplane.PortStats
 		t.Error(err)
 	}
 	_, to, _ := strings.Cut(link, ">")
-	node, port, err := n.Plan.Port(to, strings.TrimSuffix(link, ">"+to))
+	_, port, err := n.Plan.Port(to, strings.TrimSuffix(link, ">"+to))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n, w.Stats(n.IDs[node]).Ports[port]
+	return n, nodes[to].Stats(w.Now()).Ports[port]
 }
 
 func TestImpairedLinks(t *testing.T) {
@@ -67,7 +74,7 @@ func TestImpairedLinks(t *testing.T) {
 		{"H0>S0", "{do: lose, packets: [3, 500]}", dataplane.Impaired{Lost: 2}},
 		{"H0>S0", "{do: lose, packets: [3], queue_pair: 2}", dataplane.Impaired{}},
 		{"H0>S0", "{do: lose, packets: [3], priority: 4}", dataplane.Impaired{}},
-		{"H0>S0", "{do: lose, packets: [3], from: 10.0.0.2, to: 10.0.0.4}", dataplane.Impaired{Lost: 1}},
+		{"H0>S0", "{do: lose, packets: [3], from: 10.0.0.1, to: 10.0.0.3}", dataplane.Impaired{Lost: 1}},
 		{"S0>H2", "{do: duplicate, packets: [1, 7, 9]}", dataplane.Impaired{Duplicated: 3}},
 		{"S0>H2", "{do: reorder, packets: [10], behind: 2}", dataplane.Impaired{Reordered: 1}},
 		{"H0>S0", "{do: delay, packets: [10, 20], by: 50us}", dataplane.Impaired{Delayed: 2}},
