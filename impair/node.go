@@ -172,19 +172,24 @@ func (n *Node) Close() {
 	n.Server.Close()
 }
 
-// take does to a frame what the first rule says that is about it and whose turn it is; most are let through.
+// take does to a frame what the first rule says that is about it and whose turn it is; most are let through. Every
+// rule counts the frames that match it, whatever another does to them.
 func (p *port) take(now units.Time, f *dataplane.Frame, prio func([]byte) int) {
 	var a about
 	look(p.env.Bytes(f), prio, &a)
+	var chosen *rule
 	for i := range p.rules {
 		r := &p.rules[i]
 		if r.Do == Pause || now < r.Start || r.Stop > 0 && now >= r.Stop || !r.matches(&a) {
 			continue
 		}
-		if r.seen++; r.turn(p.random) {
-			p.do(now, r, f)
-			return
+		if r.seen++; r.turn(p.random) && chosen == nil {
+			chosen = r
 		}
+	}
+	if chosen != nil {
+		p.do(now, chosen, f)
+		return
 	}
 	p.pass(f)
 }
