@@ -121,6 +121,9 @@ func (c *Agent) Check() error {
 	if line := c.Port.Storm.where(); line != 0 {
 		return inFile(c.file, &Error{Line: line, Err: errors.New("storm control: an agent has none, a switch does")})
 	}
+	if len(c.Port.Impair.Rules) > 0 {
+		return fail(c.Port.Impair.Rules[0].Do, "impair: a port of a switch is impaired, an agent's is not")
+	}
 	if a := c.Port.Accept; a.IsSet() {
 		return inFile(c.file, fail(a, "accept: an agent has no VLANs, a switch does"))
 	}

@@ -109,6 +109,9 @@ func (c *Switch) Check() error {
 		if err := p.check(); err != nil {
 			return inFile(c.file, err)
 		}
+		if _, err := p.Impair.List(); err != nil {
+			return inFile(c.file, err)
+		}
 	}
 	if err := usedTwice(c.Ports...); err != nil {
 		return inFile(c.file, err)

@@ -105,8 +105,19 @@ type PortStats struct {
 
 	Watchdog pfc.WatchdogCounters // whether it overdid it
 
+	Impaired Impaired // what was done on purpose to frames that came
+
 	Deadlocks  [pfc.Classes]uint64 // how often the queue was found in a cycle of paused ones
 	Deadlocked uint8               // priorities that are in one now
+}
+
+// Impaired counts what package impair did to the frames that came to a port, before the node saw them.
+type Impaired struct {
+	Lost, Duplicated, Reordered, Delayed, Corrupted, Marked uint64
+
+	CorruptedLost uint64 // corrupted where frames have no payload: their receivers would have found out
+	Pauses        uint64 // XOFFs and XONs that no peer sent
+	Held          uint64 // frames that are held back now
 }
 
 // Discarded is the number of frames discarded for any reason, per priority.
@@ -149,5 +160,7 @@ func (p *PortStats) Frames() (sent, received uint64) {
 		sent += p.TxFrames[i]
 		received += p.RxFrames[i]
 	}
+	m := &p.Impaired
+	received += m.Lost + m.CorruptedLost + m.Held - m.Duplicated - m.Pauses
 	return sent, received
 }

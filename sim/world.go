@@ -18,6 +18,8 @@ type World struct {
 	most    int        // parts
 	due     units.Time // of the first sampler
 	samples []sampler
+	workers int        // of each node; 0: 1
+	gap     units.Time // between two looks of a worker at what the others have for it
 }
 
 // part is nodes whose events one goroutine has happen, one after the other: all of
@@ -44,6 +46,7 @@ type member struct {
 	name  string
 	node  dataplane.Node
 	env   *dataplane.Env
+	crew  *crew // nil: the node has one worker
 	first int
 	ports int
 	part  int // that it belongs to
@@ -92,12 +95,19 @@ func NewOf(headers int) *World {
 
 var _ dataplane.World = (*World)(nil)
 
-// Workers is 1: to its nodes the world is one worker, however many processors Run uses.
-func (w *World) Workers() int { return 1 }
+// Workers is 1: to its nodes the world is one worker, however many processors Run uses. But see Crews.
+func (w *World) Workers() int { return max(1, w.workers) }
 
-// NewEnvs returns one Env.
-func (w *World) NewEnvs(ports int) []*dataplane.Env {
-	return []*dataplane.Env{dataplane.NewEnv(w.pool, ports)}
+// Crews has nodes shared by n workers each, which look at what the others have for them a gap after it
+// came. It comes before everything else. Such a world is one part.
+func (w *World) Crews(n int, gap units.Time) { w.workers, w.gap = n, gap }
+
+// NewEnvs returns one Env for each worker.
+func (w *World) NewEnvs(ports int) (list []*dataplane.Env) {
+	for range w.Workers() {
+		list = append(list, dataplane.NewEnv(w.pool, ports))
+	}
+	return list
 }
 
 // Add takes a node into the world and returns its number.
@@ -107,9 +117,13 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	if !ok {
 		server = dataplane.Asked{Node: node}
 	}
+	if len(envs) > 1 {
+		m.crew = newCrew(server, envs, workers, w.gap)
+		m.env, server = m.crew.env, m.crew
+	}
 	w.nodes = append(w.nodes, m)
 	for i := range workers {
-		w.ports = append(w.ports, port{node: server, env: envs[0], exit: envs[0].Exit(i), flight: flight{first: units.Never, member: int32(len(w.nodes) - 1)}, timer: units.Never, number: uint16(i), peer: unlinked})
+		w.ports = append(w.ports, port{node: server, env: m.env, exit: m.env.Exit(i), flight: flight{first: units.Never, member: int32(len(w.nodes) - 1)}, timer: units.Never, number: uint16(i), peer: unlinked})
 	}
 	return len(w.nodes) - 1
 }
@@ -263,6 +277,9 @@ func (w *World) wakeAll() (woken bool) {
 	p := &w.part
 	for i := range w.nodes {
 		m := &w.nodes[i]
+		if m.crew != nil {
+			m.crew.relay()
+		}
 		if !m.env.Wakes() {
 			continue
 		}

@@ -65,6 +65,7 @@ var Topics = []Topic{
 	{"marking", "the scheme, its parameters, and what its congestion points did", switches, takeMarking, func() Document { return &Marking{} }},
 	{"deadlocks", "cycles of paused queues: which queue is in one", switches, takeDeadlocks, func() Document { return &Deadlocks{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", switches, takePFCWD, func() Document { return &PFCWD{} }},
+	{"impair", "what was done on purpose to frames that came in (`impair:` of a port)", switches, takeImpair, func() Document { return &Impair{} }},
 	{"flows", "the flows that an agent sends: what they are allowed, have sent, and were told", hosts, takeFlows, func() Document { return &Flows{} }},
 }
 

@@ -11,6 +11,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/impair"
 	"photon/units"
 )
 
@@ -97,6 +98,14 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	return conf, conf.Check()
 }
 
+// impaired is the switch behind what its ports' configuration does to frames on purpose; itself, if nothing.
+func impaired(conf *config.Switch, s *dataplane.Switch, envs []*dataplane.Env, workers []int) node {
+	if specs := conf.Impaired(); specs != nil {
+		return impair.New(s, envs, workers, specs, s.Priority)
+	}
+	return s
+}
+
 // newWorld is dpdk.New; what does not fit the machine is the user's to mend.
 func newWorld(o dpdk.Options) (dpdk.World, error) {
 	w, err := dpdk.New(o)
@@ -138,10 +147,10 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		return bad(err)
 	}
 	s.Reserve()
-	d.world, d.node = w, s
+	d.world, d.node = w, impaired(conf, s, envs, node.Workers)
 	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
 	d.loaded.conf, d.loaded.devices, d.loaded.frames, d.loaded.again = conf, devices, frames, again
-	id := w.Add(d.name, s, envs, node.Workers)
+	id := w.Add(d.name, d.node, envs, node.Workers)
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.id, d.lossless = id, node.Config.Lossless
 	for i, dev := range devices {

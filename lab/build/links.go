@@ -75,7 +75,9 @@ func (n *Network) reroute(now units.Time) error {
 		if !ok {
 			continue
 		}
-		c.Static, c.CP = static(n.Plan, routes[i]), nil // congestion points stay as they are
+		c.Static = static(n.Plan, routes[i])
+		n.configs[i] = c
+		c.CP = nil // congestion points stay as they are
 		s := n.Switches[i].(linked)
 		ch, err := s.Prepare(c)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"photon/cnp"
 	"photon/config"
 	"photon/dataplane"
+	"photon/impair"
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/marking"
@@ -41,8 +42,9 @@ type Network struct {
 	fault     error                          // of something that happened on the way
 	forgetful bool                           // receivers are to forget flows that have ended
 	observer  Observer
-	recorded  bool   // nothing runs in its world: counters of whole hosts are not there
-	taps      []*tap // of all nodes, if the observer is told of pauses
+	impaired  map[int]map[int]impair.Spec // ports of nodes
+	recorded  bool                        // nothing runs in its world: counters of whole hosts are not there
+	taps      []*tap                      // of all nodes, if the observer is told of pauses
 }
 
 // Flow is a flow and where to look at it.
@@ -106,6 +108,9 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	}
 	n := Recorded(e, w, p)
 	n.recorded, n.observer = false, o
+	if n.impaired, err = e.Impairments(p, seed); err != nil {
+		return nil, err
+	}
 	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
 	for _, f := range flows {
 		sent[f.From]++
@@ -173,14 +178,44 @@ func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Ne
 // Wrap may be set by tests: it puts something between a node and its world.
 var Wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node { return node }
 
+// worker is which of a world's workers has a port.
+func (n *Network) worker(port int) int {
+	if _, ok := n.World.(*sim.World); ok {
+		return port % n.World.Workers()
+	}
+	return 0
+}
+
 func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports int) {
+	workers := make([]int, ports)
+	for port := range workers {
+		workers[port] = n.worker(port)
+	}
 	name := n.Plan.Nodes[i].Name
+	if specs := n.impaired[i]; specs != nil {
+		node = impair.New(node, envs, workers, specs, priority)
+	}
 	if n.observer.Pause != nil {
 		t := newTap(i, node, envs[0], ports)
 		n.taps = append(n.taps, t)
 		node = t
 	}
-	n.IDs = append(n.IDs, n.World.Add(name, Wrap(name, node, envs), envs, make([]int, ports)))
+	n.IDs = append(n.IDs, n.World.Add(name, Wrap(name, node, envs), envs, workers))
+}
+
+// dscp is how all nodes take code points for priorities.
+var dscp = dataplane.DefaultDSCP()
+
+// priority is that of a frame by its bytes; -1: it has none.
+func priority(b []byte) int {
+	var h wire.Header
+	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl {
+		return -1
+	}
+	if h.L3 == 0 {
+		return 0
+	}
+	return int(dscp[h.TOS>>2])
 }
 
 func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, sent, received int) error {
@@ -240,7 +275,10 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 		if n.Plan.Nodes[end.Node].Host {
 			response = p.PauseDelay.Value.V
 		}
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: topology.MAC(i, port), Link: end.Link, Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen), Alpha: alphaOf(p, end.Link.Rate)})
+		c.Ports = append(c.Ports, dataplane.PortConfig{
+			MAC: topology.MAC(i, port), Link: end.Link, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
+			Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
+		})
 	}
 	c.Static = static(n.Plan, routes)
 	envs := n.World.NewEnvs(len(node.Ends))
@@ -352,9 +390,17 @@ func (n *Network) Lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
-			if n.failed { // what a link took with it is no fault of a node, nor what is out of order for it
-				for prio := range pfc.Classes {
-					discarded[prio] -= st.Ports[i].Discards[dataplane.DropLink][prio] + st.Ports[i].Discards[dataplane.DropSequence][prio]
+			if n.failed || len(n.impaired) > 0 {
+				// What a link took with it is no fault of a node, nor what is out of order for it, or was on its
+				// way to a switch whose new routes lead back to where it came from, or acknowledges what came twice of
+				// a flow that has ended.
+				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort, dataplane.DropUnknown, dataplane.DropBadICRC, dataplane.DropHeadroom} {
+					if why == dataplane.DropHeadroom && len(n.impaired) == 0 { // an XOFF may have been lost on purpose
+						continue
+					}
+					for prio := range pfc.Classes {
+						discarded[prio] -= st.Ports[i].Discards[why][prio]
+					}
 				}
 			}
 			for prio := range pfc.Classes {

@@ -56,6 +56,9 @@ func (e *Experiment) check() error {
 	if err != nil {
 		return err
 	}
+	if _, err := e.Impairments(plan, e.Seed); err != nil {
+		return err
+	}
 	flows, err := e.Sends(plan, e.Seed)
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ type Experiment struct {
 	Listed     []Listed    `yaml:"-"` // flows one by one, of programs that read them elsewhere
 	Workloads  []Workload  `yaml:"workloads"`
 	Events     []Event     `yaml:"events"`
+	Impair     []Impaired  `yaml:"impair"`
 	Schemes    []SchemeUse `yaml:"schemes"`
 	Measure    Measure     `yaml:"measure"`
 	Plots      []Plot      `yaml:"plots"`
@@ -278,6 +279,12 @@ type Event struct {
 	Cap  config.Value[units.Rate] `yaml:"cap"`
 }
 
+// Impaired is a direction of a link on which things are done on purpose to frames.
+type Impaired struct {
+	Link  config.Value[string] `yaml:"link"` // "S0>S1": what S0 sends to S1
+	Rules []config.ImpairRule  `yaml:"rules"`
+}
+
 // SchemeUse is a scheme, and what this experiment sets otherwise. A file may have
 // the name alone.
 type SchemeUse struct {
@@ -302,19 +309,19 @@ func (u *SchemeUse) UnmarshalYAML(n ast.Node) error {
 
 // Plot is one panel of the figure.
 type Plot struct {
-	Title string     `yaml:"title"`
-	Y     string     `yaml:"y"`     // label, with its unit
-	Scale float64    `yaml:"scale"` // values are divided by it; 1 if absent
-	Lines []string   `yaml:"lines"` // probes, over time
-	Sweep []string   `yaml:"sweep"` // metrics, over the sweep's values
-	Bars  []string   `yaml:"bars"`  // metrics, beside each other
-	FCT   string     `yaml:"fct"`   // a group of flows: the distribution of their completion times
+	Title string   `yaml:"title"`
+	Y     string   `yaml:"y"`     // label, with its unit
+	Scale float64  `yaml:"scale"` // values are divided by it; 1 if absent
+	Lines []string `yaml:"lines"` // probes, over time
+	Sweep []string `yaml:"sweep"` // metrics, over the sweep's values
+	Bars  []string `yaml:"bars"`  // metrics, beside each other
+	FCT   string   `yaml:"fct"`   // a group of flows: the distribution of their completion times
 	// Slowdown is a group of flows: median and 99th percentile by flow size. Experiments
 	// with workloads have such a plot of all flows in any case.
-	Slowdown string `yaml:"slowdown"`
-	From  units.Time `yaml:"from"`
-	To    units.Time `yaml:"to"` // 0: the end
-	Log   bool       `yaml:"log"`
+	Slowdown string     `yaml:"slowdown"`
+	From     units.Time `yaml:"from"`
+	To       units.Time `yaml:"to"` // 0: the end
+	Log      bool       `yaml:"log"`
 }
 
 // Key is what the scheme is called in the experiment's results.

@@ -90,6 +90,7 @@ func (c *scrape) port(i int) {
 	if !c.s.Host {
 		c.put(routed, float64(p.Routed), node, name)
 	}
+	c.impaired(i)
 	for prio := range pfc.Classes {
 		if c.series.Priorities>>prio&1 == 0 {
 			continue
@@ -122,6 +123,22 @@ func (c *scrape) port(i int) {
 			put(restored, float64(p.Watchdog.Restored[prio]))
 			put(stormTime, p.Watchdog.Time[prio].Seconds())
 			put(stormNow, float64(p.Watchdog.Storm>>prio&1))
+		}
+	}
+}
+
+// impaired are the counts of a port's frames to which something was done on purpose.
+func (c *scrape) impaired(i int) {
+	m := &c.s.Stats.Ports[i].Impaired
+	for _, n := range []struct {
+		action string
+		frames uint64
+	}{
+		{"lose", m.Lost}, {"duplicate", m.Duplicated}, {"reorder", m.Reordered}, {"delay", m.Delayed},
+		{"corrupt", m.Corrupted + m.CorruptedLost}, {"mark", m.Marked}, {"pause", m.Pauses},
+	} {
+		if n.frames > 0 {
+			c.put(impaired, float64(n.frames), c.s.Node, c.s.Ports[i], n.action)
 		}
 	}
 }

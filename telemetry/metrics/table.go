@@ -46,6 +46,7 @@ var (
 	byPrio     = []string{"node", "port", "priority"}
 	byWorker   = []string{"node", "worker"}
 	byFlow     = []string{"node", "peer", "qp"}
+	withDone   = []string{"node", "port", "action"}
 	withReason = []string{"node", "port", "priority", "reason"}
 	withAction = []string{"node", "port", "priority", "action"}
 )
@@ -97,6 +98,7 @@ var (
 	stormNow     = define(switches, gaugeKind, "pfc_watchdog_storm", byPrio, "1 while the peer storms.", "")
 	deadlocks    = define(switches, counterKind, "pfc_deadlocks_total", byPrio, "How often an egress queue was found in a cycle of paused queues; of lossless priorities, unless `pfc: deadlock` is 0s.", "")
 	deadlockNow  = define(switches, gaugeKind, "pfc_deadlock", byPrio, "1 while the queue is in such a cycle.", "")
+	impaired     = define(switches, counterKind, "port_impaired_frames_total", withDone, "Frames that came to a port and to which something was done on purpose (`impair:`); only of ports where it was.", "")
 
 	queueBytes   = section("Queues and buffer", define(carriers, gaugeKind, "queue_bytes", byPrio, "Bytes in an egress queue.", "SAI: QUEUE_STAT_CURR_OCCUPANCY_BYTES"))
 	queuePeak    = define(carriers, gaugeKind, "queue_watermark_bytes", byPrio, "Most bytes that were in an egress queue.", "SAI: QUEUE_STAT_WATERMARK_BYTES; SONiC: show queue watermark")

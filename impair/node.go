@@ -1,0 +1,361 @@
+package impair
+
+import (
+	"math/rand/v2"
+
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// Node is a node some of whose ports are impaired. It has the world deliver to it what comes.
+type Node struct {
+	dataplane.Server
+	ports []*port // nil: nothing is done there
+	prio  func([]byte) int
+}
+
+// port is one port that is impaired. Its worker alone touches it.
+type port struct {
+	number int
+	env    *dataplane.Env
+	rules  []rule
+	random *rand.Rand
+	held   []held // not in order
+	next   units.Time
+	out    []dataplane.Frame
+	count  dataplane.Impaired
+}
+
+// rule is a Rule at work.
+type rule struct {
+	Rule
+	seen uint64     // frames that matched
+	due  units.Time // Pause: the next
+}
+
+// held is a frame that is held back until an instant, or until some others have passed.
+type held struct {
+	frame  dataplane.Frame
+	until  units.Time
+	behind int // 0: they count for nothing
+}
+
+// source is whom XOFFs come from that no peer sent.
+const source wire.MAC = 0x0200_0000_0001
+
+// Spec says what is done at a port. What is drawn depends on the seed and the port's number alone.
+type Spec struct {
+	Seed  uint64
+	Rules []Rule
+}
+
+// New impairs ports of a node. envs are the node's, workers says whose each port is, and prio tells a
+// frame's priority, or -1.
+func New(node dataplane.Node, envs []*dataplane.Env, workers []int, specs map[int]Spec, prio func([]byte) int) *Node {
+	n := &Node{ports: make([]*port, len(workers)), prio: prio}
+	var ok bool
+	if n.Server, ok = node.(dataplane.Server); !ok {
+		n.Server = dataplane.Asked{Node: node}
+	}
+	for number, spec := range specs {
+		random := rand.New(rand.NewPCG(spec.Seed, uint64(number)))
+		p := &port{number: number, env: envs[workers[number]], random: random, next: units.Never}
+		for _, r := range spec.Rules {
+			x := rule{Rule: r, due: units.Never}
+			if r.Do == Pause {
+				x.due = r.Start
+				p.next = min(p.next, x.due)
+			}
+			p.rules = append(p.rules, x)
+		}
+		n.ports[number] = p
+		if p.next != units.Never {
+			p.env.Wake(number, p.next)
+		}
+	}
+	return n
+}
+
+var (
+	_ dataplane.Server = (*Node)(nil)
+	_ dataplane.Poller = (*Node)(nil)
+)
+
+// Poll implements dataplane.Poller.
+func (n *Node) Poll(now units.Time, worker int) {
+	if p, ok := n.Server.(dataplane.Poller); ok {
+		p.Poll(now, worker)
+	}
+}
+
+// Receive implements dataplane.Node.
+func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
+	p := n.ports[number]
+	if p == nil {
+		n.Server.Receive(now, number, burst)
+		return
+	}
+	p.out = p.out[:0]
+	for i := range burst {
+		p.take(now, &burst[i], n.prio)
+	}
+	if len(p.out) > 0 {
+		n.Server.Receive(now, number, p.out)
+	}
+	p.wake()
+}
+
+// Transmit implements dataplane.Node.
+func (n *Node) Transmit(now units.Time, number int, burst []dataplane.Frame) int {
+	n.let(now, number)
+	return n.Server.Transmit(now, number, burst)
+}
+
+// Serve implements dataplane.Server.
+func (n *Node) Serve(now units.Time, number int, f *dataplane.Frame) (sent bool, next units.Time) {
+	n.let(now, number)
+	sent, next = n.Server.Serve(now, number, f)
+	if p := n.ports[number]; p != nil {
+		next = min(next, p.next)
+	}
+	return sent, next
+}
+
+// Next implements dataplane.Node.
+func (n *Node) Next(now units.Time, number int) units.Time {
+	next := n.Server.Next(now, number)
+	if p := n.ports[number]; p != nil {
+		next = min(next, max(now, p.next))
+	}
+	return next
+}
+
+// Stats implements dataplane.Node.
+func (n *Node) Stats(now units.Time) dataplane.Stats {
+	st := n.Server.Stats(now)
+	n.fill(&st)
+	return st
+}
+
+// CopyStats is Stats into memory that the caller has made, for nodes that have it.
+func (n *Node) CopyStats(now units.Time, st *dataplane.Stats) {
+	n.Server.(interface {
+		CopyStats(units.Time, *dataplane.Stats)
+	}).CopyStats(now, st)
+	n.fill(st)
+}
+
+// Priority is what the node's ports go by.
+func (n *Node) Priority(b []byte) int { return n.prio(b) }
+
+func (n *Node) fill(st *dataplane.Stats) {
+	for i, p := range n.ports {
+		if p != nil {
+			st.Ports[i].Impaired = p.count
+			st.Ports[i].Impaired.Held = uint64(len(p.held))
+		}
+	}
+}
+
+// Close implements dataplane.Node.
+func (n *Node) Close() {
+	for _, p := range n.ports {
+		if p != nil {
+			for _, h := range p.held {
+				p.env.Free(h.frame)
+			}
+			p.held = nil
+		}
+	}
+	n.Server.Close()
+}
+
+// take does to a frame what the first rule says that is about it and whose turn it is; most are let through. Every
+// rule counts the frames that match it, whatever another does to them.
+func (p *port) take(now units.Time, f *dataplane.Frame, prio func([]byte) int) {
+	var a about
+	look(p.env.Bytes(f), prio, &a)
+	var chosen *rule
+	for i := range p.rules {
+		r := &p.rules[i]
+		if r.Do == Pause || now < r.Start || r.Stop > 0 && now >= r.Stop || !r.matches(&a) {
+			continue
+		}
+		if r.seen++; r.turn(p.random) && chosen == nil {
+			chosen = r
+		}
+	}
+	if chosen != nil {
+		p.do(now, chosen, f)
+		return
+	}
+	p.pass(f)
+}
+
+// turn reports whether it is done to this frame of those that match.
+func (r *rule) turn(random *rand.Rand) bool {
+	for _, n := range r.Numbers {
+		if n == r.seen {
+			return true
+		}
+	}
+	return r.Numbers == nil && (r.Part == 0 || random.Float64() < r.Part)
+}
+
+// pass lets a frame through, and those behind it that have waited for enough others.
+func (p *port) pass(f *dataplane.Frame) {
+	p.out = append(p.out, *f)
+	kept := p.held[:0]
+	for _, h := range p.held {
+		if h.behind > 0 {
+			if h.behind--; h.behind == 0 {
+				p.out = append(p.out, h.frame)
+				continue
+			}
+		}
+		kept = append(kept, h)
+	}
+	p.held = kept
+}
+
+func (p *port) do(now units.Time, r *rule, f *dataplane.Frame) {
+	switch r.Do {
+	case Lose:
+		p.count.Lost++
+		p.env.Free(*f)
+	case Duplicate:
+		p.pass(f)
+		if g, ok := p.env.Clone(*f); ok {
+			p.count.Duplicated++
+			p.pass(&g)
+		}
+	case Reorder:
+		p.hold(f, held{until: now + mostWait, behind: r.Behind}, &p.count.Reordered)
+	case Delay:
+		p.hold(f, held{until: now + r.By}, &p.count.Delayed)
+	case Corrupt:
+		p.corrupt(f)
+	case Mark:
+		b := p.env.Bytes(f)
+		var h wire.Header
+		if ecn := b; wire.Parse(ecn, &h) && h.L3 > 0 && (h.TOS&3 == wire.ECT0 || h.TOS&3 == wire.ECT1) {
+			wire.SetECN(b[h.L3:], wire.CE)
+			f.Digest = 0
+			p.count.Marked++
+		}
+		p.pass(f)
+	}
+}
+
+// hold holds a frame back, if there is room.
+func (p *port) hold(f *dataplane.Frame, h held, count *uint64) {
+	if len(p.held) == Most {
+		p.pass(f)
+		return
+	}
+	*count++
+	h.frame = *f
+	p.held = append(p.held, h)
+	p.next = min(p.next, h.until)
+}
+
+// corrupt turns over a bit behind the headers. Of a frame whose headers alone are there, as in the simulator, all
+// that can be said is that its receiver finds out: it is taken away.
+func (p *port) corrupt(f *dataplane.Frame) {
+	b := p.env.Bytes(f)
+	var h wire.Header
+	from := wire.EthernetLen
+	if wire.Parse(b, &h) {
+		from = max(h.Payload, h.L4, h.BTH)
+	}
+	if h.BTH > 0 {
+		from += wire.BTHLen
+	}
+	if !p.env.Whole(int(f.Len)) || from >= len(b) {
+		p.count.CorruptedLost++
+		p.env.Free(*f)
+		return
+	}
+	b[from+p.random.IntN(len(b)-from)] ^= 1 << p.random.IntN(8)
+	f.Digest = 0
+	p.count.Corrupted++
+	p.pass(f)
+}
+
+// let lets through what was held back until now, and pauses the port. What arrives by it is queued: the
+// world is in the middle of sending.
+func (n *Node) let(now units.Time, number int) {
+	p := n.ports[number]
+	if p == nil || now < p.next {
+		return
+	}
+	p.out = p.out[:0]
+	kept := p.held[:0]
+	for _, h := range p.held {
+		if h.until <= now {
+			p.out = append(p.out, h.frame)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	p.held = kept
+	p.storm(now)
+	p.when()
+	if len(p.out) > 0 {
+		queue := p.env.Queue
+		p.env.Queue = true
+		n.Server.Receive(now, number, p.out)
+		p.env.Queue = queue
+	}
+}
+
+// storm makes the XOFFs that are due.
+func (p *port) storm(now units.Time) {
+	for i := range p.rules {
+		r := &p.rules[i]
+		if r.due > now {
+			continue
+		}
+		what := pfc.Frame{Enable: 0xFF}
+		if r.Priority >= 0 {
+			what.Enable = 1 << r.Priority
+		}
+		for prio := range pfc.Classes {
+			if what.Enable>>prio&1 != 0 && (r.Stop == 0 || now < r.Stop) { // the last one lets go
+				what.Quanta[prio] = pfc.MaxQuanta
+			}
+		}
+		if f, ok := p.env.Alloc(pfc.FrameLen); ok {
+			what.Encode(p.env.Bytes(&f), source)
+			p.out = append(p.out, f)
+			p.count.Pauses++
+		}
+		if r.due = now + r.Every; r.Stop > 0 {
+			if now >= r.Stop {
+				r.due = units.Never
+			} else {
+				r.due = min(r.due, r.Stop)
+			}
+		}
+	}
+}
+
+// when finds out when something is due next.
+func (p *port) when() {
+	p.next = units.Never
+	for _, h := range p.held {
+		p.next = min(p.next, h.until)
+	}
+	for i := range p.rules {
+		p.next = min(p.next, p.rules[i].due)
+	}
+}
+
+// wake has the world ask the port when something is due.
+func (p *port) wake() {
+	if p.next != units.Never {
+		p.env.Wake(p.number, p.next)
+	}
+}
