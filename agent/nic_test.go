@@ -35,10 +35,10 @@ const (
 func newBench(t testing.TB, change func(*agent.NICConfig)) *nicBench {
 	t.Helper()
 	b := &nicBench{t: t, now: units.Second}
-	b.pool = dataplane.NewPool(make([]byte, nicFrames*nicSlot), 11, nicSlot, 128, func(*dataplane.Pool) {})
+	b.pool = dataplane.NewPool(make([]byte, nicFrames*nicSlot), nicSlot, 128, func(*dataplane.Pool) {})
 	slots := make([]uint32, nicFrames)
 	for i := range slots {
-		slots[i] = uint32(i)
+		slots[i] = uint32(i * nicSlot / 64)
 	}
 	b.pool.SetSlots(slots)
 	b.env = dataplane.NewEnv(b.pool, 2)

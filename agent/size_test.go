@@ -59,7 +59,7 @@ func TestHostsAreInFewLines(t *testing.T) {
 	if size := unsafe.Sizeof(*h.pacer.WheelWith); size != 192 {
 		t.Errorf("a wheel has %d bytes", size)
 	}
-	if size := unsafe.Sizeof(*h.env); size != 128 {
+	if size := unsafe.Sizeof(*h.env); size != 192 {
 		t.Errorf("an Env has %d bytes", size)
 	}
 }
