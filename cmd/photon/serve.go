@@ -63,6 +63,9 @@ type daemon struct {
 	taps     taps
 	links    links
 	storms   []pfc.WatchdogCounters // when last looked at
+	losses   map[queueName]told     // of lossless priorities
+	lost     uint64                 // of which all were told
+	looked   time.Time              // for what was lost
 
 	nic *agent.NIC // agents that carry the frames of applications only
 }
@@ -197,7 +200,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	clear(s.Polls)
 	s.NIC = d.nic != nil
 	d.world.DoBriefly(func(now units.Time) {
-		s.Now, s.Scheme = now, d.scheme
+		s.Now, s.Wall, s.Scheme = now, time.Now(), d.scheme
 		d.node.CopyStats(now, &s.Stats)
 		s.Pace = d.world.Pace()
 		d.world.CopyPolls(s.Polls)
