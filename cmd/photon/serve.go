@@ -190,7 +190,7 @@ func (d *daemon) kind() string {
 // snapshot is what a scrape sees. All memory is made, and its pages fetched, before
 // the workers rest for it.
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
-	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, d.ports, d.host != nil || d.nic != nil, d.rates, d.lossless
+	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, d.ports, d.host != nil || d.nic != nil, d.links.inForce(d.rates), d.lossless
 	s.Stats.Ports = make([]dataplane.PortStats, len(d.ports))
 	s.Polls = make([]dpdk.Polls, d.world.Workers())
 	if d.sw != nil {
