@@ -266,6 +266,9 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip4: notIPv4,
 		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
 	}
+	for prio := range h.stats.Ports[0].LostAt {
+		h.stats.Ports[0].LostAt[prio] = units.Never
+	}
 	h.patience = c.patience()
 	if c.IP.Is4() {
 		h.ip4 = uint64(le32(c.IP[12:16]))
@@ -310,6 +313,15 @@ func (h *Host) Stats(now units.Time) dataplane.Stats {
 	st := dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}
 	h.CopyStats(now, &st)
 	return st
+}
+
+// discard counts a frame, and notes when the first of its priority was discarded.
+func (h *Host) discard(now units.Time, why dataplane.Reason, prio uint8) {
+	st := &h.stats.Ports[0]
+	st.Discards[why][prio]++
+	if st.LostAt[prio] == units.Never {
+		st.LostAt[prio] = now
+	}
 }
 
 // CopyStats is Stats into memory that the caller has made, with a place for the port.

@@ -66,11 +66,11 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
 		if h.env.Whole(int(f.Len)) && !h.dataIntact(h.env.Bytes(f), wire.EthernetLen, bthAt) {
-			h.stats.Ports[0].Discards[dataplane.DropBadICRC][prio]++
+			h.discard(now, dataplane.DropBadICRC, prio)
 			return false, true
 		}
 		if drop, ok := h.came(now, slot, f.Len, rest, q.TOS()); !ok {
-			h.stats.Ports[0].Discards[drop][prio]++
+			h.discard(now, drop, prio)
 			return false, true
 		}
 		l.ends++
@@ -83,7 +83,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
 		if silent, ok = h.acknowledged(now, id, b[bthAt:wire.AckLen]); !ok {
-			h.stats.Ports[0].Discards[dataplane.DropUnknown][prio]++
+			h.discard(now, dataplane.DropUnknown, prio)
 			return false, true
 		}
 		l.ends++

@@ -66,7 +66,7 @@ func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
 		h.count(0, f.Len)
-		h.stats.Ports[0].Discards[dataplane.DropMalformed][0]++
+		h.discard(now, dataplane.DropMalformed, 0)
 		return true
 	}
 	if hdr.EtherType == wire.TypeMACControl && hdr.Payload == wire.EthernetLen {
@@ -89,7 +89,7 @@ func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 	}
 	h.count(prio, f.Len)
 	if drop, ok := h.take(now, f.Len, b, &hdr); !ok {
-		h.stats.Ports[0].Discards[drop][prio]++
+		h.discard(now, drop, prio)
 		return false
 	}
 	h.lane(prio).ends++

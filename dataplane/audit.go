@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"fmt"
+	"math/bits"
 
 	"photon/pfc"
 	"photon/units"
@@ -66,6 +67,21 @@ func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].in.Sent()[
 
 // Sent is how many bytes a port has put on the wire, MAC control left out.
 func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent() }
+
+// Losses is how many frames of lossless priorities were lost at any port. It is called between bursts.
+func (s *Switch) Losses() (sum uint64) {
+	for i := range s.ports {
+		for why := range Reasons {
+			if !why.Loses() {
+				continue
+			}
+			for rest := s.config.Lossless; rest != 0; rest &= rest - 1 {
+				sum += s.ports[i].stats.Discards[why][bits.TrailingZeros8(rest)]
+			}
+		}
+	}
+	return sum
+}
 
 // TxFrames is how many frames of a priority a port has sent.
 func (s *Switch) TxFrames(port, prio int) uint64 {

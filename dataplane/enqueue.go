@@ -202,10 +202,11 @@ func (s *Switch) lose(now units.Time, p *switchPort, f *Frame, why Reason) {
 	p.env.Free(*f)
 }
 
-// countLoss counts a discarded frame, and notes when the first of a lossless priority was.
+// countLoss counts a discarded frame, and notes when the first of a lossless priority was lost.
 func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
 	prio := f.Prio & 7
-	if p.stats.Discards[why][prio]++; p.of.config.Lossless>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
+	p.stats.Discards[why][prio]++
+	if why.Loses() && p.of.config.Lossless>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
 	}
 }

@@ -28,8 +28,11 @@ func TestPortsAreWholeLines(t *testing.T) {
 // and nothing else is known of it.
 func TestFramesBegin(t *testing.T) {
 	f := Frame{9, 9, 9, 9, 9, 9, 9}
-	if f.Begin(0x89ABCDEF, 0x1234, 0xFEDC, 0x76543210); f != (Frame{Ref: 0x89ABCDEF, Len: 0x1234, Off: 0xFEDC, Digest: 0x76543210}) {
+	if f.Begin(0xFEDC_1234_89ABCDEF, 0x76543210); f != (Frame{Ref: 0x89ABCDEF, Len: 0x1234, Off: 0xFEDC, Digest: 0x76543210}) {
 		t.Errorf("%+v", f)
+	}
+	if f.Place() != 0xFEDC_1234_89ABCDEF {
+		t.Errorf("%x", f.Place())
 	}
 	f = Frame{In: 0x123, Prio: 5, Flag: Lossless | 14}
 	if a := f.action(); a.prio() != 5 || a>>32&0xFFFF != 0x123 || Flag(a>>56) != f.Flag {

@@ -79,6 +79,16 @@ var reasonTexts = [Reasons]string{
 // Explain says in a sentence what happened.
 func (r Reason) Explain() string { return reasonTexts[r] }
 
+// Loses reports whether a frame of a lossless priority that a switch discards for this reason is one
+// that it should have carried: others were never to be forwarded.
+func (r Reason) Loses() bool {
+	switch r {
+	case DropHeadroom, DropNoMemory, DropStorm, DropLink:
+		return true
+	}
+	return false
+}
+
 // PortStats are the counters of one port since the node was made. Frames count
 // their bytes without FCS. MAC control frames have no priority and are counted
 // apart.
@@ -89,7 +99,7 @@ type PortStats struct {
 	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
 	CNMs, CNPs          [pfc.Classes]uint64 // that the congestion point of a queue here had the switch send; by the queue's priority
 	Discards            [Reasons][pfc.Classes]uint64
-	LostAt              [pfc.Classes]units.Time // when the first frame of a lossless priority was discarded; Never
+	LostAt              [pfc.Classes]units.Time // when the first frame of a lossless priority was lost (Reason.Loses); Never; of hosts: when the first was discarded
 	RxControl           uint64                  // MAC control frames, and probes for deadlocks, received; they end here
 	TxControl           uint64                  // the same sent; they begin here
 	BadControl          uint64                  // those that are neither PFC, PAUSE nor a probe, among RxControl

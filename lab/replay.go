@@ -73,7 +73,7 @@ func (x *Replayed) sound() error {
 	for _, r := range x.Results {
 		for i := range r.Runs {
 			if run := &r.Runs[i]; !run.Sound() {
-				return fmt.Errorf("%s, %s on %s: %d frames lost, conservation %v", x.Experiment.ID, run.Scheme, r.World, run.Invariants.LostFrames, run.Invariants.ConservationOK)
+				return fmt.Errorf("%s, %s on %s: %w", x.Experiment.ID, run.Scheme, r.World, run.Invariants.Err())
 			}
 		}
 	}

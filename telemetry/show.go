@@ -64,6 +64,7 @@ var Topics = []Topic{
 	{"routes", "IP routes and their next hops", switches, takeRoutes, func() Document { return &Routes{} }},
 	{"marking", "the scheme, its parameters, and what its congestion points did", switches, takeMarking, func() Document { return &Marking{} }},
 	{"deadlocks", "cycles of paused queues: which queue is in one", switches, takeDeadlocks, func() Document { return &Deadlocks{} }},
+	{"losses", "frames of lossless priorities that were lost: where, why, how many, and when the first was", switches, takeLosses, func() Document { return &Losses{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", switches, takePFCWD, func() Document { return &PFCWD{} }},
 	{"impair", "what was done on purpose to frames that came in (`impair:` of a port)", switches, takeImpair, func() Document { return &Impair{} }},
 	{"flows", "the flows that an agent sends: what they are allowed, have sent, and were told", hosts, takeFlows, func() Document { return &Flows{} }},

@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"time"
+
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
@@ -12,6 +14,7 @@ import (
 type Snapshot struct {
 	Node     string
 	Now      units.Time
+	Wall     time.Time    // the same instant by the wall's clock
 	Ports    []string     // names, by number
 	Rates    []units.Rate // of their links as configured
 	Lossless uint8        // priorities with PFC, as bits
@@ -46,4 +49,9 @@ func GapBounds() (b []float64) {
 		b = append(b, dpdk.GapBound(i).Seconds())
 	}
 	return b
+}
+
+// WallAt is an instant of the node's clock by the wall's.
+func (s *Snapshot) WallAt(t units.Time) time.Time {
+	return s.Wall.Add(-time.Duration((s.Now - t) / units.Nanosecond))
 }

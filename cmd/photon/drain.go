@@ -23,10 +23,10 @@ func (d *daemon) drain() {
 	default:
 		return
 	}
-	d.loaded.Lock() // a reload or a collection would end the pause
-	defer d.loaded.Unlock()
-	d.loaded.ending = true
+	d.loaded.Lock()
+	d.loaded.ending = true // a reload or a collection would end the pause; links are looked at
 	d.world.DoBriefly(begin)
+	d.loaded.Unlock()
 	for deadline := time.Now().Add(drainTime); ; time.Sleep(time.Millisecond) {
 		held, idle := 0, false
 		d.world.DoBriefly(func(units.Time) { held, idle = queued(), d.world.Idle() })

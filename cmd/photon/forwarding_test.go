@@ -240,7 +240,7 @@ func TestFramesAboveTheMTU(t *testing.T) {
 		l.sw.Run(t, "ip", "link", "set", fmt.Sprintf("sw%d", i), "mtu", "9000")
 		l.hosts[i].Run(t, "ip", "link", "set", "eth0", "mtu", "9000")
 	}
-	o := operateOn(t, l, "mtu: 2000\n")
+	o := operateOn(t, l, "metrics: 127.0.0.1:9464\nmtu: 2000\n")
 	const longest = 14 + 4 + 2000 // with a tag, at which this switch does not look
 	tagged := func(length int, number uint32) []byte {
 		b := udp(0, 1, 26, length-4, number)

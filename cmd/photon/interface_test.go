@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"photon/internal/testnet"
+	"photon/pfc"
+	"photon/telemetry"
 )
 
 // An interface is deleted and made again under its name, as at each restart of a
@@ -78,6 +80,40 @@ func TestInterfaceThatIsDown(t *testing.T) {
 		o.hosts[1].Send(udp(1, 0, 26, 1000, 7))
 		if got := o.arrives(0, 1); binary.BigEndian.Uint32(got[0][42:]) != 7 || len(got) != 1 {
 			t.Errorf("life %d: %d frames arrive, the first is %d", life, len(got), binary.BigEndian.Uint32(got[0][42:]))
+		}
+	}
+}
+
+// Every flap is seen, however short: the kernel counts them. What waits for a peer that
+// has gone meanwhile is discarded, and its pause with it.
+func TestEveryFlapIsSeen(t *testing.T) {
+	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 10Mbps\npfc: {headroom: 800KB}\n")
+	const waiting, flaps = 30, 5
+	o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta)) // for more than three seconds
+	o.until("a pause", func() bool {
+		return sum(o.process.metrics(), "photon_pfc_rx_frames_total", `port="sw0"`, `priority="3"`) > 0
+	})
+	for n := range uint32(waiting) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
+	}
+	var q telemetry.Queues
+	o.until("frames that wait", func() bool { o.show("queues", &q); return q.Ports[0].Held[3] == waiting })
+	for range flaps {
+		o.fourHosts.hosts[0].Run(t, "sh", "-c", "ip link set eth0 down && ip link set eth0 up")
+	}
+	var p telemetry.Ports
+	o.until("all flaps are counted", func() bool { o.show("ports", &p); return p.Ports[0].Changes == 2*flaps && p.Ports[0].Up })
+	if n := sum(o.process.metrics(), "photon_port_discards_total", `port="sw0"`, `priority="3"`, `reason="link_down"`); n != waiting {
+		t.Errorf("%v of %d frames were discarded", n, waiting)
+	}
+	o.hosts[0].Flush()
+	o.hosts[1].Send(udp(1, 0, 26, 1000, 4711))
+	if got := o.arrives(0, 1); binary.BigEndian.Uint32(got[0][42:]) != 4711 {
+		t.Errorf("frame %d arrives", binary.BigEndian.Uint32(got[0][42:]))
+	}
+	for i, other := range p.Ports[1:] {
+		if other.Changes != 0 {
+			t.Errorf("port %d changed %d times", i+1, other.Changes)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"photon/dataplane"
+	"errors"
 	"slices"
 	"sync"
 
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
 	"photon/units"
 )
 
@@ -13,6 +15,10 @@ import (
 type links struct {
 	sync.Mutex
 	down    []bool
+	downs   []uint64     // that the devices counted
+	said    []units.Rate // by the devices
+	rates   []units.Rate // that are in force
+	moved   []bool       // they were others once
 	changes []uint64
 }
 
@@ -22,7 +28,17 @@ func (l *links) counts() []uint64 {
 	return slices.Clone(l.changes)
 }
 
-// watchLinks logs what links came up or went down since it last looked, and
+// inForce are the links' rates; those that were configured until somebody has looked.
+func (l *links) inForce(configured []units.Rate) []units.Rate {
+	l.Lock()
+	defer l.Unlock()
+	if l.rates == nil {
+		return configured
+	}
+	return slices.Clone(l.rates)
+}
+
+// watchLinks logs what links came up or went down, or have another rate, since it last looked, and
 // tells the switch. A port is taken to be up when photon starts.
 func (d *daemon) watchLinks() {
 	devices := d.world.Devices()
@@ -30,38 +46,120 @@ func (d *daemon) watchLinks() {
 	l.Lock()
 	defer l.Unlock()
 	if l.down == nil {
-		l.down, l.changes = make([]bool, len(devices)), make([]uint64, len(devices))
+		n := len(devices)
+		l.down, l.downs, l.changes = make([]bool, n), make([]uint64, n), make([]uint64, n)
+		l.said, l.rates, l.moved = make([]units.Rate, n), slices.Clone(d.rates), make([]bool, n)
+		if d.sw != nil {
+			for i := range d.loaded.devices {
+				l.said[i] = d.loaded.devices[i].Rate
+			}
+		}
 	}
 	for i := range devices {
-		up := devices[i].LinkUp
-		if up != l.down[i] {
-			continue
+		d.watchLink(i, &devices[i])
+	}
+}
+
+func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
+	l := &d.links
+	// A link that went down and came up since has changed although it looks the same: the peer has
+	// forgotten what it was told, and we what it told us.
+	missed := s.Downs - l.downs[i]
+	if !l.down[i] && !s.LinkUp && missed > 0 {
+		missed-- // that one is seen
+	}
+	l.downs[i] = s.Downs
+	another := s.LinkUp && s.Rate > 0 && s.Rate != l.said[i]
+	if missed > 0 {
+		l.changes[i] += 2 * missed
+		d.log.Warnf("port %s: link down and up again, %d times since the last look", d.ports[i], missed)
+		if !l.down[i] {
+			d.tellLink(i, dataplane.LinkState{})
+			if s.LinkUp {
+				d.tellLink(i, dataplane.LinkState{Up: true})
+			}
 		}
-		if err := d.setLink(i, up); err != nil {
-			d.log.Warnf("port %s: %v", d.ports[i], err)
-			continue
-		}
-		l.down[i] = !up
+	}
+	if s.LinkUp == l.down[i] {
+		l.down[i] = !s.LinkUp
 		l.changes[i]++
-		if up {
+		if s.LinkUp {
 			d.log.Infof("port %s: link up", d.ports[i])
 		} else {
 			d.log.Warnf("port %s: link down", d.ports[i])
 		}
+		d.tellLink(i, dataplane.LinkState{Up: s.LinkUp})
+	}
+	if another {
+		l.said[i] = s.Rate
+		d.follow(i)
+	}
+}
+
+// follow has the switch go by the rate that a port's device says now: its headroom, pauses, congestion
+// points and pace. The caller holds the lock of the links.
+func (d *daemon) follow(i int) {
+	if d.sw == nil {
+		return
+	}
+	l := &d.links
+	d.loaded.Lock()
+	rate, headroom := d.loaded.conf.LinkAt(i, l.said[i])
+	d.loaded.Unlock()
+	if rate == l.rates[i] {
+		return // it is configured
+	}
+	state := dataplane.LinkState{Up: !l.down[i], Rate: rate, Headroom: headroom}
+	err := d.setLink(i, state)
+	if errors.Is(err, dataplane.ErrBuffer) { // it has to do with what it has
+		d.log.Warnf("port %s: %v; until there is more, lossless frames may be lost when its peer is paused (`buffer:`, and start again)", d.ports[i], err)
+		state.Headroom = 0
+		err = d.setLink(i, state)
+	}
+	if err != nil {
+		d.log.Warnf("port %s: %v", d.ports[i], err)
+		return
+	}
+	l.rates[i], l.moved[i] = rate, true
+	if state.Headroom > 0 {
+		d.log.Infof("port %s: the link has %v, headroom %v", d.ports[i], rate, headroom)
+	} else {
+		d.log.Infof("port %s: the link has %v", d.ports[i], rate)
+	}
+}
+
+// tellLink is setLink; what goes wrong is in the log.
+func (d *daemon) tellLink(port int, state dataplane.LinkState) {
+	if err := d.setLink(port, state); err != nil {
+		d.log.Warnf("port %s: %v", d.ports[port], err)
 	}
 }
 
 // setLink tells the switch, if it is one. A reload must not come in between.
-func (d *daemon) setLink(port int, up bool) error {
+func (d *daemon) setLink(port int, state dataplane.LinkState) error {
 	if d.sw == nil {
 		return nil
 	}
 	d.loaded.Lock()
 	defer d.loaded.Unlock()
-	change, err := d.sw.PrepareLink(port, dataplane.LinkState{Up: up})
+	return d.setLinkNow(port, state)
+}
+
+// setLinkNow is setLink of who holds the lock of what is loaded.
+func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
+	change, err := d.sw.PrepareLink(port, state)
 	if err != nil {
 		return err
 	}
-	d.world.DoBriefly(func(now units.Time) { d.sw.SetLink(now, change) })
+	ending := d.loaded.ending
+	d.world.DoBriefly(func(now units.Time) {
+		d.sw.SetLink(now, change)
+		if state.Rate > 0 {
+			d.world.SetRate(dataplane.End{Node: d.id, Port: port}, state.Rate)
+		}
+		if ending {
+			d.sw.Hold(now) // which other thresholds ended
+		}
+	})
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/config"
+	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/units"
 )
@@ -64,6 +65,8 @@ func (d *daemon) reload() (lines []string, err error) {
 	if d.sw == nil {
 		return nil, errors.New("an agent cannot change while it runs: restart it")
 	}
+	d.links.Lock() // before what is loaded: as who looks at the links
+	defer d.links.Unlock()
 	l := &d.loaded
 	l.Lock()
 	defer l.Unlock()
@@ -100,10 +103,26 @@ func (d *daemon) reload() (lines []string, err error) {
 		d.scheme, d.params, d.response = node.Scheme.Name, node.Params, conf.Response()
 	})
 	l.conf = conf
+	d.relink(conf)
 	for _, c := range changes {
 		lines = append(lines, c.String())
 	}
 	return lines, nil
+}
+
+// relink tells the switch of the links that have another rate than when they were opened: a
+// configuration has the headroom for that. The caller holds both locks.
+func (d *daemon) relink(conf *config.Switch) {
+	l := &d.links
+	for i, rate := range l.rates {
+		if rate == d.rates[i] && !l.moved[i] {
+			continue
+		}
+		_, headroom := conf.LinkAt(i, l.said[i])
+		if err := d.setLinkNow(i, dataplane.LinkState{Up: !l.down[i], Rate: rate, Headroom: headroom}); err != nil {
+			d.log.Warnf("port %s: %v", d.ports[i], err)
+		}
+	}
 }
 
 // reloadAndLog does so, and tells the log.

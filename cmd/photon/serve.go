@@ -63,6 +63,9 @@ type daemon struct {
 	taps     taps
 	links    links
 	storms   []pfc.WatchdogCounters // when last looked at
+	losses   map[queueName]told     // of lossless priorities
+	lost     uint64                 // of which all were told
+	looked   time.Time              // for what was lost
 
 	nic *agent.NIC // agents that carry the frames of applications only
 }
@@ -187,7 +190,7 @@ func (d *daemon) kind() string {
 // snapshot is what a scrape sees. All memory is made, and its pages fetched, before
 // the workers rest for it.
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
-	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, d.ports, d.host != nil || d.nic != nil, d.rates, d.lossless
+	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, d.ports, d.host != nil || d.nic != nil, d.links.inForce(d.rates), d.lossless
 	s.Stats.Ports = make([]dataplane.PortStats, len(d.ports))
 	s.Polls = make([]dpdk.Polls, d.world.Workers())
 	if d.sw != nil {
@@ -197,7 +200,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	clear(s.Polls)
 	s.NIC = d.nic != nil
 	d.world.DoBriefly(func(now units.Time) {
-		s.Now, s.Scheme = now, d.scheme
+		s.Now, s.Wall, s.Scheme = now, time.Now(), d.scheme
 		d.node.CopyStats(now, &s.Stats)
 		s.Pace = d.world.Pace()
 		d.world.CopyPolls(s.Polls)

@@ -21,6 +21,7 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 				d.reconnect()
 				d.watchLinks()
 				d.watchStorms()
+				d.watchLosses(time.Now())
 				d.watchDeadlocks()
 				d.collect()
 			case <-ended:

@@ -64,7 +64,8 @@ static struct tpacket2_hdr *sent(const struct ph_packet *p, unsigned n)
 /* What is not as a wire would carry it among the frames that the driver will hand over
  * next, the first of them the lowest bit: those that are several in one, for a card to
  * take apart, which are cut short if the ring has no room for all of it; and those whose
- * checksum a card was to fill in. */
+ * checksum a card was to fill in. One that is cut short and that the interface's MTU allows
+ * is a single frame, which is longer than the port's MTU still. */
 void ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open)
 {
 	unsigned i, at = p->receives, longest = __atomic_load_n(&p->longest, __ATOMIC_RELAXED) + 8; /* two tags */
@@ -76,8 +77,8 @@ void ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open
 
 		if ((status & TP_STATUS_USER) == 0)
 			break;
-		if (h->tp_len > h->tp_snaplen || (status & TP_STATUS_GSO_TCP) ||
-		    ((status & TP_STATUS_CSUMNOTREADY) && h->tp_len > longest))
+		if ((status & TP_STATUS_GSO_TCP) ||
+		    (h->tp_len > longest && (h->tp_len > h->tp_snaplen || (status & TP_STATUS_CSUMNOTREADY))))
 			*several |= 1u << i;
 		else if (status & TP_STATUS_CSUMNOTREADY)
 			*open |= 1u << i;

@@ -70,16 +70,36 @@ int ph_port_is_memif(uint16_t id)
 	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
 }
 
-/* Configures and starts a port with so many queues in each direction, which
- * takes every frame with its tags. A memif that is a client may start later. */
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client)
+/* How often links went down, as cards told by interrupts. */
+static uint64_t downs[RTE_MAX_ETHPORTS];
+
+static int link_changed(uint16_t id, enum rte_eth_event_type type, void *none, void *nothing)
 {
+	struct rte_eth_link link;
+
+	(void)type, (void)none, (void)nothing;
+	if (rte_eth_link_get_nowait(id, &link) == 0 && !link.link_status)
+		__atomic_add_fetch(&downs[id], 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* Configures and starts a port with so many queues in each direction, which
+ * takes every frame with its tags. A memif that is a client may start later. A card
+ * tells of its link by interrupts, if its driver can. */
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client, int card)
+{
+	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
 	uint16_t rx = descriptors, tx = descriptors, q;
 	int socket = rte_eth_dev_socket_id(id), r;
 
 	memset(&conf, 0, sizeof(conf));
 	conf.rxmode.mtu = mtu;
+	/* A virtual device's link is looked at whenever it is asked for. */
+	if (card && rte_eth_dev_info_get(id, &info) == 0 && (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0) {
+		conf.intr_conf.lsc = 1;
+		rte_eth_dev_callback_register(id, RTE_ETH_EVENT_INTR_LSC, link_changed, NULL);
+	}
 	r = rte_eth_dev_configure(id, queues, queues, &conf);
 	if (r < 0 && mtu != 0) { /* its MTU is fixed, or changes by a call of its own only */
 		conf.rxmode.mtu = 0;
@@ -123,6 +143,8 @@ void ph_close(uint16_t id)
 
 	if (memif)
 		ph_memif_begin();
+	rte_eth_dev_callback_unregister(id, RTE_ETH_EVENT_INTR_LSC, link_changed, NULL);
+	downs[id] = 0;
 	rte_eth_dev_stop(id);
 	rte_eth_dev_close(id);
 	if (known)
@@ -142,6 +164,11 @@ int ph_link(uint16_t id, int *up, uint32_t *mbps)
 	*up = r == 0 && link.link_status;
 	*mbps = r == 0 && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN ? link.link_speed : 0;
 	return r;
+}
+
+uint64_t ph_downs(uint16_t id)
+{
+	return __atomic_load_n(&downs[id], __ATOMIC_RELAXED);
 }
 
 /* A device whose queue i is a ring: what is sent into it comes out of it. */

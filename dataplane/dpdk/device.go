@@ -101,12 +101,15 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 	d.ID = uint16(id)
 	w.opened = append(w.opened, d.ID)
 	w.kernel[d.ID] = kernel
-	client := C.int(0)
+	client, card := C.int(0), C.int(0)
+	if !d.Virtual {
+		card = 1
+	}
 	if isMemifClient(spec) {
 		client = 1
 		w.clients = append(w.clients, memifClient{d.ID, memifSocket(spec)})
 	}
-	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool, client); n < 0 {
+	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool, client, card); n < 0 {
 		return d, fmt.Errorf("it does not start: %s", strerror(-int(n)))
 	}
 	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
@@ -162,6 +165,7 @@ func deviceStats(id uint16, d *DeviceStats) {
 	var up C.int
 	var mbps C.uint32_t
 	C.ph_link(C.uint16_t(id), &up, &mbps)
+	d.Downs = uint64(C.ph_downs(C.uint16_t(id)))
 	d.LinkUp, d.Rate = up != 0, units.Rate(mbps)*units.Mbps
 }
 
@@ -189,7 +193,7 @@ func takeCable() (cable, error) {
 		if id < 0 {
 			return cable{}, fmt.Errorf("no more cables: %s", strerror(-int(id)))
 		}
-		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, eal.pool, 0); n < 0 {
+		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, eal.pool, 0, 0); n < 0 {
 			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
 		}
 		spareCables.devices++

@@ -6,11 +6,13 @@ package dpdk
 import "C"
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"unsafe"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,6 +35,10 @@ type netdev struct {
 	refused  string             // why the one that is there now was not; empty: it was, or there is none
 
 	short bool // its MTU is less than the port's
+
+	carrier *nl.NetlinkSocket // asks how often the interface lost its carrier
+	lost    uint32            // how often it had when it was last asked
+	downs   uint64            // how often it has since the device was opened
 
 	notices []Notice // that nobody has fetched
 	named   bool     // that frames come which no wire would carry
@@ -60,6 +66,10 @@ func newNetdev(spec string, mtu int) (*netdev, error) {
 	}
 	if n.tap {
 		return n, nil
+	}
+	if n.carrier, err = nl.Subscribe(unix.NETLINK_ROUTE); err != nil { // to nothing
+		n.close()
+		return nil, err
 	}
 	l := n.find()
 	if l == nil {
@@ -126,9 +136,46 @@ func (n *netdev) close() {
 	if n.route != nil {
 		n.route.Close()
 	}
+	if n.carrier != nil {
+		n.carrier.Close()
+	}
 	if n.asks >= 0 {
 		unix.Close(n.asks)
 	}
+}
+
+// flaps counts how often the carrier went since this was last asked: a link may be up again
+// by the next look, while the peer has forgotten what it was told.
+func (n *netdev) flaps(l *netlink.LinkAttrs) {
+	was := n.lost
+	if l == nil || n.carrier == nil || !n.countCarrier(l.Index) {
+		return
+	}
+	n.downs += uint64(n.lost - was)
+}
+
+// countCarrier reads how often an interface has lost its carrier.
+func (n *netdev) countCarrier(index int) bool {
+	ask := nl.NewNetlinkRequest(unix.RTM_GETLINK, 0)
+	ask.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_ROUTE: {Socket: n.carrier}}
+	about := nl.NewIfInfomsg(unix.AF_UNSPEC)
+	about.Index = int32(index)
+	ask.AddData(about)
+	answers, err := ask.Execute(unix.NETLINK_ROUTE, unix.RTM_NEWLINK)
+	if err != nil || len(answers) != 1 {
+		return false
+	}
+	attributes, err := nl.ParseRouteAttr(answers[0][unix.SizeofIfInfomsg:])
+	if err != nil {
+		return false
+	}
+	for _, a := range attributes {
+		if a.Attr.Type == unix.IFLA_CARRIER_DOWN_COUNT && len(a.Value) >= 4 {
+			n.lost = binary.NativeEndian.Uint32(a.Value)
+			return true
+		}
+	}
+	return false
 }
 
 // find returns what the kernel says of the interface; nil: it is not there.
@@ -159,6 +206,8 @@ func (n *netdev) opened(device uint16) {
 	n.device, n.open = device, true
 	if l := n.find(); l != nil {
 		n.seen = l.Statistics.RxPackets
+		n.flaps(l)
+		n.downs = 0
 	}
 }
 
@@ -216,6 +265,8 @@ func (n *netdev) follow() (said []Notice) {
 		switch {
 		case err == nil:
 			n.attached++
+			n.countCarrier(l.Index)
+			n.downs++ // with the one before
 			n.refused = ""
 			said = append(said, Notice{Text: "the interface was made anew: attached to it"})
 		case err.Error() != n.refused:
@@ -332,6 +383,8 @@ func (n *netdev) count(d *DeviceStats) {
 		n.missed += uint64(s.Drops)
 	}
 	d.RxMissed += n.missed
+	n.flaps(l)
+	d.Downs = n.downs
 	d.Attached, d.TxDropped = n.attached, n.dropped
 	d.TxErrors = uint64(C.ph_packet_refused(C.uint16_t(n.device))) // the driver's count has what went at the second try
 }

@@ -22,10 +22,11 @@ void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high);
 
 /* device.c */
 int ph_open(const char *name, const char *spec);
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client);
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client, int card);
 uint16_t ph_mtu(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
+uint64_t ph_downs(uint16_t id); /* how often the link went down, if its card tells */
 int ph_cables(const char *name, unsigned queues, unsigned size);
 unsigned ph_cables_per_device(void);
 uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most);

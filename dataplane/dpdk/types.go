@@ -75,6 +75,7 @@ type DeviceStats struct {
 	TxDropped  uint64 // dropped by the kernel after it took them: the other end did not, or the link was down
 	Attached   uint64 // how often an interface of the kernel that was made anew was taken in place of the one before
 	RxTooLong  uint64 // frames in several buffers, which photon does not take
+	Downs      uint64 // how often the link went down, however short, where the kernel or the card counts it
 	LinkUp     bool
 	Rate       units.Rate // of the link as the device says; 0: it does not
 }
@@ -113,6 +114,8 @@ type World interface {
 	// Started is closed when all workers poll for the first time. Frames come from then
 	// on; those that came before were thrown away.
 	Started() <-chan struct{}
+	// SetRate tells that an attached port's link has another rate. It is called within Do.
+	SetRate(at dataplane.End, rate units.Rate)
 	// Elsewhere says that an attached card and the core of its worker are on two NUMA
 	// nodes; empty: they are not, or nobody knows.
 	Elsewhere(at dataplane.End) string

@@ -86,10 +86,7 @@ func (k *worker) build(enclosed bool) {
 			k.c.memifs++
 		}
 		p.exit = p.env.Exit(p.number)
-		p.exit.PerByte = 0
-		if p.link.Rate > 0 {
-			p.exit.PerByte = p.link.Rate.Serialize(1)
-		}
+		p.price()
 		if !seen[p.env] {
 			seen[p.env] = true
 			k.envs = append(k.envs, p.env)
@@ -97,6 +94,17 @@ func (k *worker) build(enclosed bool) {
 				k.pollers = append(k.pollers, n)
 			}
 		}
+	}
+}
+
+// price tells the exit what a byte takes on the link.
+func (p *port) price() {
+	if p.exit == nil { // not yet
+		return
+	}
+	p.exit.PerByte = 0
+	if p.link.Rate > 0 {
+		p.exit.PerByte = p.link.Rate.Serialize(1)
 	}
 }
 

@@ -211,6 +211,12 @@ func (w *world) Attach(at dataplane.End, d Device, link dataplane.Link) error {
 	return nil
 }
 
+func (w *world) SetRate(at dataplane.End, rate units.Rate) {
+	p := w.nodes[at.Node].port[at.Port]
+	p.link.Rate = rate
+	p.price()
+}
+
 // Every may also be called within Do.
 func (w *world) Every(span units.Time, do func(now units.Time)) {
 	now := max(w.now, w.workers[0].clock.now) // the worker's while it runs

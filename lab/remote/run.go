@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"photon/dataplane"
 	"photon/lab/bed"
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -403,6 +404,25 @@ func (b *Run) Lost() (lost, hops uint64) {
 		}
 	}
 	return lost, hops
+}
+
+// FirstLoss says where a node discarded frames of a lossless priority, and why; when, its own log says. It is
+// empty if none did.
+func (b *Run) FirstLoss() string {
+	lossless := b.e.Parameters.LosslessMask()
+	for i, node := range b.nodes {
+		for port := range b.plan.Nodes[i].Ends {
+			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.after[i].Stats.Ports[node.Port[port]]
+			for why := range dataplane.Reasons {
+				for prio := range pfc.Classes {
+					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 {
+						return fmt.Sprintf("%s, port %d, priority %d: %d frames (%s); its log says when", node.Name, node.Port[port], prio, n, why)
+					}
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // config is the file of a node that the testbed starts.

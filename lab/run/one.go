@@ -104,7 +104,16 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 	lost, hops := n.Lost()
 	r = one{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: w.Now().Seconds(),
-		invariants: Invariants{LostFrames: lost, ConservationOK: w.Audit() == nil}, notes: notes(s.e, n, s.use),
+		notes: notes(s.e, n, s.use),
+	}
+	r.invariants.LostFrames = lost
+	if err := w.Audit(); err != nil {
+		r.invariants.Why = err.Error()
+	} else {
+		r.invariants.ConservationOK = true
+	}
+	if first, ok := n.FirstLoss(); ok {
+		r.invariants.Why = first.String()
 	}
 	r.dataHops = n.DataHops()
 	if v, ok := w.(*sim.World); ok {
@@ -156,7 +165,7 @@ func (s *single) onTestbed(ctx context.Context) (r one, err error) {
 	lost, hops := b.Lost()
 	r = one{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: s.e.Duration.Seconds(),
-		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced()}, notes: append(notes(s.e, n, s.use), b.Notes()...),
+		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()}, notes: append(notes(s.e, n, s.use), b.Notes()...),
 	}
 	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1, StartSkew: b.Skew().Seconds()}
 	return r, nil

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -41,8 +40,5 @@ func One(ctx context.Context, e *experiment.Experiment, o Options, use experimen
 		Metrics: r.metrics, Ended: r.ended, Invariants: r.invariants, TraceHash: r.hash, PacketHops: r.hops, Virtual: r.virtual,
 		Notes: r.notes, Wall: r.timing.WallSeconds, DataHops: r.dataHops, Events: r.events, Frames: r.frames,
 	}
-	if r.invariants.LostFrames > 0 || !r.invariants.ConservationOK {
-		err = errors.New("frames were lost: the result is worth nothing")
-	}
-	return out, err
+	return out, r.invariants.Err()
 }

@@ -195,8 +195,7 @@ func Merge(jobs []*Job) (Run, Timing) {
 			r.series[j.Value] = &j.result.series
 		}
 		r.ended[j.Value] = append(r.ended[j.Value], j.result.ended...)
-		r.Invariants.LostFrames += j.result.invariants.LostFrames
-		r.Invariants.ConservationOK = r.Invariants.ConservationOK && j.result.invariants.ConservationOK
+		r.Invariants.add(&j.result.invariants)
 		r.PacketHops += j.result.hops
 		r.Virtual += j.result.virtual
 		if j.result.hash != "" {

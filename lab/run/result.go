@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -92,6 +94,25 @@ type Interval struct {
 type Invariants struct {
 	LostFrames     uint64 `json:"lost_frames"` // of the lossless priorities, anywhere
 	ConservationOK bool   `json:"conservation_ok"`
+	Why            string `json:"why,omitempty"` // they do not hold: the first loss, or what is unaccounted for
+}
+
+// Err is an error if they do not hold, which says where they first did not.
+func (i *Invariants) Err() error {
+	switch {
+	case i.LostFrames > 0:
+		return fmt.Errorf("frames were lost: the result is worth nothing (%d in all; %s)", i.LostFrames, i.Why)
+	case !i.ConservationOK:
+		return fmt.Errorf("frames are unaccounted for: the result is worth nothing (%s)", i.Why)
+	}
+	return nil
+}
+
+// add takes in those of another run.
+func (i *Invariants) add(other *Invariants) {
+	i.LostFrames += other.LostFrames
+	i.ConservationOK = i.ConservationOK && other.ConservationOK
+	i.Why = cmp.Or(i.Why, other.Why)
 }
 
 // Timings is how long a replay took; it becomes timing.json. It is kept apart from

@@ -10,6 +10,7 @@ import (
 	"photon/dataplane/dpdk"
 	"photon/pfc"
 	"photon/telemetry"
+	"photon/units"
 )
 
 // collector turns snapshots into metrics.
@@ -117,6 +118,13 @@ func (c *scrape) port(i int) {
 		if !c.s.Host {
 			c.queue(i, prio, put)
 		}
+		if at := p.LostAt[prio]; lossless && !c.s.Host {
+			first := 0.0
+			if at < units.Never {
+				first = float64(c.s.WallAt(at).UnixMicro()) / 1e6
+			}
+			put(lostFirst, first)
+		}
 		if w := c.s.Watchdog; w.Detect > 0 && lossless && !c.s.Host {
 			labels[3] = w.Action.String()
 			c.put(storms, float64(p.Watchdog.Storms[prio]), labels[:]...)
@@ -149,11 +157,7 @@ func costly(r dataplane.Reason, host bool) bool {
 	if host {
 		return r == dataplane.DropSequence || r == dataplane.DropBadICRC || r == dataplane.DropTable
 	}
-	switch r {
-	case dataplane.DropHeadroom, dataplane.DropNoMemory, dataplane.DropStorm, dataplane.DropLink:
-		return true
-	}
-	return false
+	return r.Loses()
 }
 
 // carrier is what switches, and NICs of applications, have of a port and

@@ -84,6 +84,7 @@ var (
 	rxBad     = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe.", "")
 	routed    = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
 	discards  = define(both, counterKind, "port_discards_total", withReason, "Frames discarded, by reason. Reasons that cost a lossless priority frames are there from the start, others when they first happen.", "mlx5: rx_prioN_discards")
+	lostFirst = define(switches, gaugeKind, "port_lossless_first_loss_timestamp_seconds", byPrio, "When the first frame of a lossless priority was lost (reasons headroom, no_memory, pfc_watchdog and link_down of `photon_port_discards_total`), in seconds since 1970; 0: none was.", "")
 
 	pfcRxFrames  = section("Priority flow control", define(both, counterKind, "pfc_rx_frames_total", byPrio, "PFC frames received for a priority, XOFF and XON.", "mlx5: rx_prioN_pause; SAI: PFC_N_RX_PKTS"))
 	pfcIgnored   = define(both, counterKind, "pfc_rx_ignored_frames_total", byPort, "PFC frames received for priorities without PFC, and PAUSE frames where PFC is on: they pause nothing.", "")

@@ -1,0 +1,73 @@
+package build
+
+import (
+	"fmt"
+	"math/bits"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+// Loss is what a lossless priority of a port lost for one reason.
+type Loss struct {
+	Node           string
+	Port, Priority int
+	Reason         string
+	Frames         uint64
+	At             units.Time // when the first frame of the priority was lost there, for any reason; Never: it is not known
+}
+
+func (l Loss) String() string {
+	s := fmt.Sprintf("%s, port %d, priority %d: %d frames (%s)", l.Node, l.Port, l.Priority, l.Frames, l.Reason)
+	if l.At < units.Never {
+		s += fmt.Sprintf(", the first at %v", l.At)
+	}
+	return s
+}
+
+// Losses are what Lost counts, by node, port, priority and reason.
+func (n *Network) Losses() (all []Loss) {
+	now := n.World.Now()
+	for i := range n.Plan.Nodes {
+		var st dataplane.Stats
+		if h, ok := n.Hosts[i]; ok {
+			st = h.Stats(now)
+		} else if s, ok := n.Switches[i]; ok {
+			st = s.Stats(now)
+		}
+		for port := range st.Ports {
+			for rest := n.Lossless; rest != 0; rest &= rest - 1 {
+				all = append(all, n.lossesOf(n.Plan.Nodes[i].Name, port, bits.TrailingZeros8(rest), &st.Ports[port])...)
+			}
+		}
+	}
+	return all
+}
+
+func (n *Network) lossesOf(node string, port, prio int, p *dataplane.PortStats) (all []Loss) {
+	at := p.LostAt[prio]
+	for why := range dataplane.Reasons {
+		frames := p.Discards[why][prio]
+		switch {
+		case frames == 0:
+		case n.failed && (why == dataplane.DropLink || why == dataplane.DropSequence): // no loss, see Lost
+			at = units.Never // it may be this one's
+		default:
+			all = append(all, Loss{Node: node, Port: port, Priority: prio, Reason: why.String(), Frames: frames})
+		}
+	}
+	for i := range all {
+		all[i].At = at
+	}
+	return all
+}
+
+// FirstLoss is the earliest of all losses.
+func (n *Network) FirstLoss() (first Loss, ok bool) {
+	for i, l := range n.Losses() {
+		if i == 0 || l.At < first.At {
+			first, ok = l, true
+		}
+	}
+	return first, ok
+}

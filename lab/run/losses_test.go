@@ -1,0 +1,60 @@
+package run
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"photon/dataplane"
+	"photon/lab/build"
+	"photon/lab/experiment"
+	"photon/units"
+)
+
+// spoiler takes away the headroom of all ports of all switches.
+type spoiler struct{ t *testing.T }
+
+func (s spoiler) Watch(_ *experiment.Experiment, n *build.Network) {
+	for _, node := range n.Switches {
+		sw := node.(*dataplane.Switch)
+		for port := range sw.Ports() {
+			change, err := sw.PrepareLink(port, dataplane.LinkState{Up: true, Headroom: units.Byte})
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			sw.SetLink(0, change)
+		}
+	}
+}
+
+func (spoiler) Told() []byte { return nil }
+
+// A run that lost a frame says which node, port and priority lost it, why, how many in
+// all, and when the first.
+func TestLossesAreNamed(t *testing.T) {
+	e, err := experiment.Get("pcn/fig11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := single{e: e, o: Options{World: "sim"}, use: e.Schemes[0], seed: 1, progress: func(float64) {}, look: spoiler{t}}
+	r, err := s.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.invariants.Err()
+	want := regexp.MustCompile(`^frames were lost: the result is worth nothing \(([0-9]+) in all; \w+, port [0-9]+, priority 3: ([0-9]+) frames \(headroom\), the first at [0-9.]+[mu]s\)$`)
+	if err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("%v", err)
+	}
+	sum := Invariants{ConservationOK: true}
+	sum.add(&Invariants{ConservationOK: true})
+	sum.add(&r.invariants)
+	sum.add(&Invariants{LostFrames: 1, Why: "later"})
+	if sum.LostFrames != r.invariants.LostFrames+1 || sum.ConservationOK || sum.Why != r.invariants.Why {
+		t.Errorf("%+v", sum)
+	}
+	if err := (&Invariants{Why: "two are one"}).Err(); err == nil || !strings.Contains(err.Error(), "two are one") {
+		t.Errorf("%v", err)
+	}
+}
