@@ -109,12 +109,6 @@ func (s *slowPlus) data(now units.Time, flow int, ecn uint8) {
 	if ecn != wire.CE {
 		return
 	}
-	if !slices.Contains(s.list, flow) || !s.marked[flow] {
-		for len(s.list) > 0 && s.visit < now && !s.finds(s.list[0], s.visit) {
-			s.visit += s.p.Gap
-			s.list = append(s.list[1:], s.list[0])
-		}
-	}
 	s.marked[flow], s.seen[flow] = true, now
 	if !slices.Contains(s.list, flow) {
 		if len(s.list) == 0 && s.visit < now {
@@ -124,23 +118,11 @@ func (s *slowPlus) data(now units.Time, flow int, ecn uint8) {
 	}
 }
 
-// finds reports whether there is something to do for a flow that is visited.
-func (s *slowPlus) finds(flow int, at units.Time) bool {
-	seen, ever := s.seen[flow]
-	last, before := s.lastCNP[flow]
-	return !ever || at > seen+s.p.Silence || s.marked[flow] && (!before || at >= last+s.p.Interval)
-}
-
-// next goes round the list until a visit finds something.
 func (s *slowPlus) next() units.Time {
 	if len(s.list) == 0 {
 		return units.Never
 	}
-	for i := 0; ; i++ {
-		if at := s.visit + units.Time(i)*s.p.Gap; s.finds(s.list[i%len(s.list)], at) {
-			return at
-		}
-	}
+	return s.visit
 }
 
 // poll visits the records that are due, one in each gap. How a flow leaves the
