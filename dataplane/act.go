@@ -58,6 +58,7 @@ type actionCache struct {
 	lines   []cacheLine // a power of two
 	epoch   uint64      // places with another are empty; 1 to lastEpoch
 	used    int         // places of this epoch
+	again   int         // of these had the same key in an earlier epoch
 	until   units.Time  // actions hold: where addresses are learned, as long as the second in which they were confirmed
 	changes uint32      // of the tables: see Switch.changes
 }
@@ -70,7 +71,9 @@ type remembered struct {
 }
 
 const (
-	lastEpoch  = 1<<20 - 2 // noKey has another
+	epochShift = 12 // in a key's where
+	epochMask  = 1<<20 - 1
+	lastEpoch  = epochMask - 1 // noKey has another
 	leastLines = 1 << 5
 	mostLines  = 1 << 15 // 2 MB
 )
@@ -92,7 +95,13 @@ func (c *actionCache) renew(now units.Time, changes uint32, learn bool) {
 	if c.until = units.Never; learn {
 		c.until = now - now%units.Second + units.Second
 	}
-	c.changes, c.used = changes, 0
+	c.changes = changes
+	c.forget()
+}
+
+// forget empties all places.
+func (c *actionCache) forget() {
+	c.used, c.again = 0, 0
 	if c.epoch++; c.epoch > lastEpoch {
 		c.epoch = 1
 		clear(c.lines)
@@ -143,16 +152,32 @@ func (c *actionCache) find(k *key) (a action, ok bool) {
 	return 0, false
 }
 
-// remember keeps an action for the frames of a key.
+// remember keeps an action for the frames of a key. A cache that is half full forgets everything, and grows if
+// much of what it had to find out was known once: so it is as large as the flows that are under way need it, not as
+// all that ever were.
 func (c *actionCache) remember(k *key, a action) {
 	if c.used++; c.used > len(c.lines) && len(c.lines) < mostLines {
-		c.grow(2 * len(c.lines))
+		if 4*c.again > c.used {
+			c.grow(2 * len(c.lines))
+		} else {
+			c.forget()
+		}
+	}
+	if k.where>>epochShift&epochMask != c.epoch {
+		return // the key was made before it forgot
 	}
 	b := &c.lines[k.hash()>>(bits.LeadingZeros64(uint64(len(c.lines)-1))&63)]
 	to := &b[c.used&1] // if both are taken
+	for i := len(b) - 1; i >= 0; i-- {
+		e := &b[i]
+		if e.where>>epochShift&epochMask != c.epoch || e.key == *k {
+			to = e
+		}
+	}
 	for i := range b {
-		if b[i].where>>12&(1<<20-1) != c.epoch || b[i].key == *k {
-			to = &b[i]
+		if e := &b[i]; e.first == k.first && e.rest == k.rest && e.where != k.where && (e.where^k.where)&^(epochMask<<epochShift) == 0 {
+			to = e
+			c.again++
 			break
 		}
 	}
@@ -161,5 +186,5 @@ func (c *actionCache) remember(k *key, a action) {
 
 // grow makes room; what was known is found out again.
 func (c *actionCache) grow(lines int) {
-	c.lines, c.used = make([]cacheLine, lines), 0
+	c.lines, c.used, c.again = make([]cacheLine, lines), 0, 0
 }

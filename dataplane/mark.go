@@ -152,8 +152,12 @@ func (p *switchPort) show(f *Frame) {
 // sends its source what that has to say.
 func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue) {
 	p.show(f)
-	if sample, ok := p.points[f.Prio&7].sampler.Enqueue(now, q, &p.packet); ok {
+	point := &p.points[f.Prio&7]
+	if sample, ok := point.sampler.Enqueue(now, q, &p.packet); ok {
 		s.sendCNM(now, p, f, sample)
+	}
+	if point.notifier != nil { // a flow it has not seen is something to attend to, even while the port is paused
+		p.env.Wake(p.number, point.notifier.Next())
 	}
 }
 

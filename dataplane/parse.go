@@ -60,7 +60,7 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 		return
 	}
 	k.first, k.rest = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
-	where, length := uint64(p.number)|p.worker.cache.epoch<<12, int32(f.Len)
+	where, length := uint64(p.number)|p.worker.cache.epoch<<epochShift, int32(f.Len)
 	switch uint16(k.rest >> 32) {
 	case restIPv6:
 		k.rest &^= ofLabel
@@ -89,7 +89,7 @@ func (k *key) hideSource() {
 // parse is parseOne of a burst. It calls nothing, so that all it needs stays in registers.
 func (s *Switch) parse(p *switchPort, keys []key, burst []Frame) {
 	bases, last := p.env.bases, uint(p.env.slot)-StartLen
-	port := uint64(p.number) | p.worker.cache.epoch<<12
+	port := uint64(p.number) | p.worker.cache.epoch<<epochShift
 	longest, learn := uint(s.longest), s.learn
 	keys = keys[:len(burst)]
 	for i := range keys {

@@ -238,7 +238,7 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 // routed does the same with a packet of which nothing is special: it has no options and no tag, its header
 // is right, and its route was looked up lately and has one hop. Else it does nothing, and reports false.
 func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action) (action, bool) {
-	k := key{where: routeKey | c.epoch<<12}
+	k := key{where: routeKey | c.epoch<<epochShift}
 	switch {
 	case int(a>>56)&int(offsetL3) != wire.EthernetLen:
 		return a, false
@@ -270,7 +270,7 @@ func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action)
 // keys have no port.
 func (s *Switch) routeOf(p *switchPort, ip []byte) uint32 {
 	c := &p.worker.cache
-	k := key{where: routeKey | c.epoch<<12}
+	k := key{where: routeKey | c.epoch<<epochShift}
 	if ip[0]>>4 == 4 {
 		k.first = uint64(binary.LittleEndian.Uint32(ip[16:20]))
 	} else {

@@ -119,16 +119,26 @@ func TestResultFormat(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
+	manual, err := os.ReadFile("../docs/experiments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(manual), "### What is in result.json")
 	keys := func(m any) string { return strings.Join(slices.Sorted(maps.Keys(m.(map[string]any))), " ") }
 	one, claim := got["runs"].([]any)[0], got["claims"].([]any)[0]
 	for where, pair := range map[string][2]string{
-		"result":     {keys(got), "claims experiment quick runs seed seeds world"},
-		"run":        {keys(one), "invariants metrics packet_hops per_seed scheme statistics trace_hash virtual_seconds"},
+		"result":     {keys(got), "claims command commit duration experiment experiment_sha256 parameters quick runs seed seeds topology version world"},
+		"run":        {keys(one), "invariants metrics packet_hops per_seed scheme settings statistics trace_hash virtual_seconds"},
 		"invariants": {keys(one.(map[string]any)["invariants"]), "conservation_ok lost_frames"},
 		"claim":      {keys(claim), "as bound id interval measured metric n never note of paper schemes text unit verdict"},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s has the keys %s, want %s", where, pair[0], pair[1])
+		}
+		for _, key := range strings.Fields(pair[0]) {
+			if where != "claim" && !strings.Contains(page, "`"+key+"`") {
+				t.Errorf("docs/experiments.md does not say what %s of a %s is", key, where)
+			}
 		}
 	}
 }

@@ -63,8 +63,8 @@ type Idler interface {
 	KeepsUnqueued()
 }
 
-// Sampler is a CP that samples frames as they are queued and answers to their
-// sources (QCN).
+// Sampler is a CP that looks at frames as they are queued, and may answer to their sources: QCN samples
+// them, PACC counts them.
 type Sampler interface {
 	CP
 	// Enqueue tells that a frame was queued; q includes it. If ok, the switch

@@ -46,8 +46,8 @@ func (p PACCParams) Validate() error {
 	return nil
 }
 
-// PACC counts, per flow, the frames that met a queue above QTh. Once per period
-// a PI controller says how many CNPs the queue calls for, and each flow's sender
+// PACC counts, per flow, the packets with data that met a queue above QTh when they were queued. Once
+// per period a PI controller says how many CNPs the queue calls for, and each flow's sender
 // gets its part of them, by its count, rounded down, one every Gap.
 //
 // A flow is what a reaction point limits: here addresses and queue pair, where
@@ -105,33 +105,42 @@ type paccFlow struct {
 	cnps      int   // N_cnp still to be sent
 }
 
-var _ Notifier = (*PACC)(nil)
+var (
+	_ Notifier = (*PACC)(nil)
+	_ Sampler  = (*PACC)(nil)
+	_ Runner   = (*PACC)(nil)
+)
 
 // NewPACC returns the congestion point of one egress queue.
 func NewPACC(p PACCParams) *PACC {
 	return &PACC{params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, p.Flows), tick: p.Phase, sending: make([]int32, 0, p.Flows)}
 }
 
-// Dequeue counts a frame of the flow (algorithm 1, lines 27-32). The queue is
-// what it left behind.
-func (c *PACC) Dequeue(now units.Time, q Queue, p *Packet) Mark {
-	c.rounds(now, q.Bytes)
+// Enqueue counts a frame of the flow as it is received, before the queue's delay (algorithm 1, lines 27-32).
+// What counts is the queue that it finds, without itself. It asks for no answer: CNPs go by Poll.
+func (c *PACC) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
+	queue := q.Bytes - units.Size(p.Size)
+	c.rounds(now, queue)
 	if i := c.find(p); i >= 0 {
 		f := &c.flows[i]
 		f.txBytes += uint32(min(p.Size, math.MaxUint32-int(f.txBytes)))
-		if q.Bytes > c.params.QTh && f.congested < math.MaxUint8 {
+		if queue > c.params.QTh && f.congested < math.MaxUint8 {
 			f.congested++
 			c.total++
 		}
 	}
-	return Keep
+	return Sample{}, false
 }
 
-// find returns the entry of the frame's flow, or -1 if it is no RoCE frame or
-// the table is full.
+// Dequeue marks nothing, and neither does DequeueRun.
+func (c *PACC) Dequeue(units.Time, Queue, *Packet) Mark                { return Keep }
+func (c *PACC) DequeueRun(units.Time, Queue, []uint16) (marked uint64) { return 0 }
+
+// find returns the entry of the frame's flow, or -1 if it brings no data of a RoCE flow or
+// the table is full. Who acknowledges is no flow: there is nothing to slow down.
 func (c *PACC) find(p *Packet) int {
 	var h wire.Header
-	if p.L3 == 0 || !wire.Parse(p.Bytes, &h) || h.BTH == 0 {
+	if p.L3 == 0 || !wire.Parse(p.Bytes, &h) || h.BTH == 0 || !wire.CarriesData(wire.BTH(p.Bytes[h.BTH:]).Opcode()) {
 		return -1
 	}
 	i, fresh := c.table.Insert(paccKeyOf(p.Bytes[h.L3:], wire.BTH(p.Bytes[h.BTH:]).DestQP()), 0)

@@ -82,7 +82,7 @@ func (s *slowPACC) round(queue int64) {
 	}
 }
 
-func (s *slowPACC) dequeue(now units.Time, queue int64, flow int, size int64) {
+func (s *slowPACC) enqueue(now units.Time, queue int64, flow int, size int64) {
 	s.rounds(now, queue)
 	if s.flows[flow] == nil {
 		s.flows[flow] = &slowPACCFlow{}
@@ -116,6 +116,15 @@ func (s *slowPACC) next() units.Time {
 		next = min(next, c.at)
 	}
 	return next
+}
+
+// enqueue shows a frame to PACC as the switch does, behind a queue.
+func enqueue(c *PACC, now units.Time, behind Queue, p *Packet) {
+	behind.Bytes += units.Size(p.Size)
+	behind.Frames++
+	if _, ok := c.Enqueue(now, behind, p); ok {
+		panic("PACC answers by CNPs, not by CNMs")
+	}
 }
 
 // pollAll is how a switch polls: until nothing is due.
@@ -188,15 +197,15 @@ func TestPACCAgainstSlowTwin(t *testing.T) {
 			size := int(evenly(64, 9000).Draw(t, "size"))
 			switch flow {
 			case -1: // no RoCE: it passes, and the clock goes on
-				c.Dequeue(now, queued(units.Size(queue)), &Packet{Size: size, Bytes: whole[0].Bytes[:14]})
+				enqueue(c, now, queued(units.Size(queue)), &Packet{Size: size, Bytes: whole[0].Bytes[:14]})
 				s.rounds(now, queue)
 			default:
 				packet := *whole[flow]
 				packet.Size = size
-				if c.Dequeue(now, queued(units.Size(queue)), &packet) != Keep {
+				if enqueue(c, now, queued(units.Size(queue)), &packet); c.Dequeue(now, Queue{}, &packet) != Keep {
 					t.Fatal("PACC marked")
 				}
-				s.dequeue(now, queue, flow, int64(size))
+				s.enqueue(now, queue, flow, int64(size))
 			}
 			c.Resume(now, queued(units.Size(queue)))
 			if c.Next() != s.next() || c.table.Len() != len(s.flows) || math.Abs(c.average-s.average) > 1e-6 {
@@ -244,7 +253,7 @@ func steady(p PACCParams, queue units.Size, frames ...int) []int {
 		}
 		for n, k := range frames {
 			for range k {
-				c.Dequeue((round+1)*p.Period-1, q, packets[n])
+				enqueue(c, (round+1)*p.Period-1, q, packets[n])
 			}
 		}
 	}
@@ -316,7 +325,7 @@ func TestPACCGrowth(t *testing.T) {
 	} {
 		tick := units.Time(i+1) * 80 * us
 		for range 4 {
-			c.Dequeue(tick-1, queued(step.queue), p)
+			enqueue(c, tick-1, queued(step.queue), p)
 		}
 		n := 0
 		for beat := range units.Time(20) {
@@ -335,9 +344,9 @@ func TestPACCPacing(t *testing.T) {
 	b, flowB := roce(1, 1500)
 	q := queued(155_000) // 1.5 + 15.5 = 17: two of three parts are 11
 	for range 4 {
-		c.Dequeue(10*us, q, a)
-		c.Dequeue(10*us, q, a)
-		c.Dequeue(10*us, q, b)
+		enqueue(c, 10*us, q, a)
+		enqueue(c, 10*us, q, a)
+		enqueue(c, 10*us, q, b)
 	}
 	for beat := range units.Time(20) {
 		at := 80*us + beat*4*us
@@ -368,7 +377,7 @@ func TestPACCMicroburst(t *testing.T) {
 	cnps := func(p PACCParams, queues ...units.Size) (n int) {
 		c := NewPACC(p)
 		for i, q := range queues {
-			c.Dequeue(units.Time(i+1)*80*us-1, queued(q), packet)
+			enqueue(c, units.Time(i+1)*80*us-1, queued(q), packet)
 			n = len(pollAll(c, units.Time(i+1)*80*us, queued(q)))
 		}
 		return n
@@ -402,7 +411,7 @@ func TestPACCForgets(t *testing.T) {
 	}{{3999, units.Never}, {4000, 160 * us}, {4001, 160 * us}} {
 		point := NewPACC(paper25(1))
 		p, _ := roce(0, c.size)
-		point.Dequeue(10*us, queued(0), p)
+		enqueue(point, 10*us, queued(0), p)
 		if pollAll(point, 80*us, queued(0)); point.Next() != c.want {
 			t.Errorf("%d bytes: next at %v, want %v", c.size, point.Next(), c.want)
 		}
@@ -419,16 +428,64 @@ func TestPACCFullTable(t *testing.T) {
 	a, flowA := roce(0, 3000)
 	b, flowB := roce(1, 3000)
 	q := queued(325_000)
-	c.Dequeue(10*us, q, a)
-	c.Dequeue(10*us, q, b)
+	enqueue(c, 10*us, q, a)
+	enqueue(c, 10*us, q, b)
 	if got := pollAll(c, 80*us, q); !slices.Equal(got, []Flow{flowA}) {
 		t.Errorf("%+v", got)
 	}
 	for i := range units.Time(40) {
 		pollAll(c, 80*us+i*4*us, q)
 	}
-	c.Dequeue(250*us, q, b)
+	enqueue(c, 250*us, q, b)
 	if got := pollAll(c, 320*us, q); !slices.Equal(got, []Flow{flowB}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Who acknowledges, in the same priority, is no flow: a CNP would reach a queue pair that sends nothing.
+func TestPACCCountsDataOnly(t *testing.T) {
+	for _, c := range []struct {
+		opcode uint8
+		counts bool
+	}{
+		{wire.OpSendFirst, true}, {wire.OpSendMiddle, true}, {wire.OpSendLast, true}, {wire.OpSendOnly, true},
+		{0x0A, true}, {0x0E, true}, {0x26, true}, {0x64, true}, // write only, read response, unreliable write first, datagram
+		{wire.OpShim, true}, {wire.OpShimEcho, false},
+		{0x0C, false}, {wire.OpAcknowledge, false}, {0x12, false}, {wire.OpCNP, false}, // read request, atomic's answer
+	} {
+		point := NewPACC(paper25(4))
+		p, flow := roce(2, 1500)
+		wire.BTH(p.Bytes[wire.RoCEMaxLen-wire.IPv6Len+wire.IPv4Len:]).SetOpcode(c.opcode)
+		for range 4 {
+			enqueue(point, 10*us, queued(500_000), p)
+		}
+		got := pollAll(point, 80*us, queued(500_000))
+		if want := []Flow{flow}; c.counts != slices.Equal(got, want) || !c.counts && got != nil {
+			t.Errorf("opcode %#02x: CNPs to %v", c.opcode, got)
+		}
+	}
+}
+
+// A burst that fills the queue to above Qth within a period is counted in it, though its frames leave much
+// later: the table is of what was received (algorithm 1, RECEIVE_PACKET).
+func TestPACCCountsAsFramesArrive(t *testing.T) {
+	c := NewPACC(paper25(2))
+	old, flowOld := roce(0, 1000)
+	burst, flowBurst := roce(1, 1000)
+	for i := range units.Size(200) {
+		enqueue(c, 60*us, queued(i*1000), old)
+	}
+	for i := range units.Size(225) {
+		enqueue(c, 70*us, queued((200+i)*1000), burst)
+	}
+	// N_cong: 74 of the old and 225 of the burst; N_all = 0.05 x 300 + 0.1 x 425 = 57.5, so 14 and 43, of which 20 fit.
+	cnps := map[Flow]int{}
+	for beat := range units.Time(20) {
+		for _, f := range pollAll(c, 80*us+beat*4*us, queued(425_000)) {
+			cnps[f]++
+		}
+	}
+	if cnps[flowOld] != 14 || cnps[flowBurst] != 20 {
+		t.Errorf("%d CNPs to the old flow and %d to the burst's", cnps[flowOld], cnps[flowBurst])
 	}
 }

@@ -151,7 +151,7 @@ func (d *DCQCN) increase() {
 
 // TCD is DCQCN's reaction point behind TCD's switches: a CNP with CE is an
 // ordinary one; one with UE only says that the flow met pauses that are not its
-// doing. It leaves rate and alpha alone, and recovery begins anew.
+// doing. It leaves rate and alpha alone, and recovery begins anew. From the first of either kind alpha decays.
 type TCD struct {
 	DCQCN
 	Clamp bool // such a CNP also makes the current rate the target
@@ -169,9 +169,7 @@ func (t *TCD) Notify(now units.Time, ecn uint8, word uint32) {
 		return
 	}
 	t.advance(now)
-	if !t.limited {
-		return
-	}
+	t.limited = true
 	if t.Clamp {
 		t.rt = t.rc
 	}

@@ -37,11 +37,14 @@ func (s *slowTCD) cnp(now units.Time, ce bool) {
 		s.rt = s.rc
 		s.rc = max(s.rc*(1-s.alpha/2), float64(s.p.Min))
 		s.alpha = (1-s.p.G)*s.alpha + s.p.G
-	} else if !s.limited {
-		s.n["UE before CE"]++
-		return
-	} else if s.n["UE"]++; s.clamp {
-		s.rt = s.rc
+	} else {
+		if s.n["UE"]++; !s.limited {
+			s.limited = true
+			s.n["UE before CE"]++
+		}
+		if s.clamp {
+			s.rt = s.rc
+		}
 	}
 	s.timer, s.counter, s.sent = 0, 0, 0
 	s.agenda.set(0, now+s.p.AlphaTimer, s.alphaOut)
@@ -165,13 +168,22 @@ func TestTCDByHand(t *testing.T) {
 	}
 }
 
-// A flow that was never cut is not limited by UE.
+// A flow that was never cut stays at line rate at UE, but its alpha decays from then on, so that the first
+// cut is smaller: the authors' simulator begins its decay at the first CNP, whatever that says.
 func TestTCDNeverCut(t *testing.T) {
-	d := NewTCD(dcqcnParams(), true)
-	d.Notify(0, ue, 0)
-	d.Sent(0, 100_000_000)
-	if d.Rate(units.Second) != line || d.limited || d.alpha != 1 || d.byteStage != 0 {
-		t.Errorf("%v, alpha %v", d.Rate(units.Second), d.alpha)
+	p := dcqcnParams()
+	for _, clamp := range []bool{false, true} {
+		d := NewTCD(p, clamp)
+		d.Notify(0, ue, 0)
+		d.Sent(0, 100_000_000)
+		at := 10*p.AlphaTimer + units.Microsecond
+		if want := math.Pow(255./256, 10); d.Rate(at) != line || !near(d.alpha, want, 1e-12) {
+			t.Errorf("%v, alpha %v, want %v", d.Rate(at), d.alpha, want)
+		}
+		alpha := d.alpha
+		if d.Notify(at, wire.CE, 0); !near(float64(d.Rate(at)), float64(line)*(1-alpha/2), 1e-6) {
+			t.Errorf("cut to %v with alpha %v", d.Rate(at), alpha)
+		}
 	}
 }
 

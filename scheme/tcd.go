@@ -12,9 +12,10 @@ import (
 func init() {
 	const source = "Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM'21, and its authors' simulator"
 	const cp = "ternary: UE while the port was resumed recently, then CE by RED as soon as its queue stops falling"
+	const file = "the file that the authors' simulator comes with (configburst.txt)"
 	interval := Param{
 		Name: "interval", Doc: "max(Ton): a port that was resumed longer ago is not in an ON-OFF pattern; a time, above 0", Default: "97us",
-		Source: "the authors' simulator as it is configured, 40 Gbit/s and links of 4 to 5 us",
+		Source: file + ", for 40 Gbit/s and links of 4 to 5 us",
 		Open:   "its code's default is 40 us; it follows from thresholds and delays, (B1-B0+tau R_d)/(C-R_d)+tau with R_d = 0.95 C",
 	}
 	register(&Scheme{
@@ -26,8 +27,16 @@ func init() {
 		RP:      "DCQCN's at CE; at UE the rate stays and recovery begins anew",
 		Params: slices.Concat(redParams(), []Param{
 			interval, cnpInterval(),
-			{Name: "clamp", Doc: "a CNP with UE makes the current rate the target; yes or no", Default: "no", Source: "the authors' simulator, where it is an option", Open: "which was used is not known; without, an undetermined flow keeps its way back to its target"},
-		}, dcqcnParams()),
+			{Name: "clamp", Doc: "a CNP with UE makes the current rate the target; yes or no", Default: "yes", Source: file + ": CLAMP_TARGET_RATE 1"},
+		}, defaults(dcqcnParams(), map[string]Param{
+			"alpha":       {Default: "0.5", Source: "the authors' simulator, in its code", Open: "SIGCOMM'15 has 1"},
+			"alpha_first": {Default: "yes", Source: "the authors' simulator, in its code", Open: "SIGCOMM'15's equation 1 has it the other way round"},
+			"rate_timer":  {Default: "55us", Source: file}, "byte_counter": {Default: "10MB", Source: file}, "ai": {Default: "40Mbps", Source: file},
+			"hai": {
+				Default: "200Mbps", Source: file,
+				Open: "its code begins hyper increase a stage sooner, as that of DCQCN's authors; here it is DCQCN+'s equation 8",
+			},
+		})),
 		build: func(n Network, r *reader) Parts {
 			np, rp, clamp := r.interval(), r.dcqcn(n), r.flag("clamp")
 			return Parts{
@@ -60,6 +69,16 @@ func init() {
 			}
 		},
 	})
+}
+
+// defaults are parameters, some of which begin with something else, for another reason.
+func defaults(params []Param, others map[string]Param) []Param {
+	for i := range params {
+		if o, ok := others[params[i].Name]; ok {
+			params[i].Default, params[i].Source, params[i].Open = o.Default, o.Source, o.Open
+		}
+	}
+	return params
 }
 
 // tcd returns the maker of TCD's congestion points.

@@ -133,7 +133,7 @@ func noDiscards(t *testing.T, name string, st dataplane.Stats) {
 }
 
 // Four long flows through one bottleneck: nothing is lost and the bottleneck is
-// busy, whatever the scheme; with PCN the queue is short.
+// busy, whatever the scheme; with PCN the queue is short once the overload of the start has drained.
 func TestSchemesFillTheBottleneck(t *testing.T) {
 	for _, name := range scheme.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -142,9 +142,10 @@ func TestSchemesFillTheBottleneck(t *testing.T) {
 				d.flow(t, pair, 3+pair, i+1, 0, 0)
 			}
 			d.run(t, 20*units.Millisecond)
-			before := d.switches[0].Stats(d.Now()).Ports[3].TxBytes[3]
-			d.run(t, 60*units.Millisecond)
 			st := d.switches[0].Stats(d.Now())
+			before, queueThen := st.Ports[3].TxBytes[3], st.Ports[3].QueueBytes[3]
+			d.run(t, 60*units.Millisecond)
+			st = d.switches[0].Stats(d.Now())
 			hash, _ := d.Hash()
 			frames := float64(st.Ports[3].TxBytes[3]-before) / 1058
 			share := frames * 1082 * 8 / 0.040 / float64(rate)
@@ -162,13 +163,32 @@ func TestSchemesFillTheBottleneck(t *testing.T) {
 			if share < least {
 				t.Errorf("%.3f of the bottleneck is used", share)
 			}
-			if name == "pcn" && st.Ports[3].QueueBytes[3] > 100*units.KB {
-				t.Errorf("queue is %v", st.Ports[3].QueueBytes[3])
+			if name == "pcn" {
+				d.overloadDrains(t, queueThen-st.Ports[3].QueueBytes[3])
 			}
 			if pauses == 0 && (name == "none" || name == "pcn" || name == "dcqcn") {
 				t.Error("a start at line rate of 30 Gbit/s into 10 must pause the senders")
 			}
 		})
+	}
+}
+
+// overloadDrains checks what the paper's appendix A says of four flows that begin together at line rate: one
+// loop after the overload the senders are at (1-w_min)*C, and what has gathered until then, 1.4 MB here,
+// drains by w_min*C. fell is by how much the queue did from 20 to 60 ms. It is somewhat more than w_min asks for: a sender goes by
+// the least receiving rate that it was told, and one frame is 0.7 % of what a flow gets through in a period.
+func (d *dumbbell) overloadDrains(t *testing.T, fell units.Size) {
+	t.Helper()
+	least := (rate / 128).Bytes(40*units.Millisecond) * 1058 / 1082
+	if fell < least || fell > 3*least/2 {
+		t.Errorf("in 40 ms the queue falls by %v: w_min*C is %v", fell, least)
+	}
+	d.run(t, 160*units.Millisecond)
+	for now := d.Now(); now < 200*units.Millisecond; now += 100 * units.Microsecond {
+		d.run(t, now)
+		if queue := d.switches[0].Stats(now).Ports[3].QueueBytes[3]; queue > 120*units.KB {
+			t.Fatalf("at %v the queue is %v", now, queue)
+		}
 	}
 }
 
@@ -196,7 +216,7 @@ func TestFlowCompletionTimeByHand(t *testing.T) {
 
 // One seed, one trace; golden, so that a change of behaviour is seen.
 func TestTraceHash(t *testing.T) {
-	golden := map[string]uint64{"none": 0x2a2a575867a583aa, "dcqcn": 0xacb5142713125c39, "pcn": 0xab91ddbd60dc41eb}
+	golden := map[string]uint64{"none": 0x2a2a575867a583aa, "dcqcn": 0xacb5142713125c39, "pcn": 0xdcb5f920e92645c1}
 	for name, want := range golden {
 		var hashes [2]uint64
 		for i := range hashes {

@@ -18,6 +18,23 @@ const (
 	OpShimEcho = 0xC1
 )
 
+// CarriesData reports whether packets with an opcode bring data of a flow. The five low bits say what a packet
+// is, whatever the transport: an acknowledgement brings none, nor does a request to read.
+func CarriesData(opcode uint8) bool {
+	const transport, readRequest, atomicAck, resync = 0xE0, 0x0C, 0x12, 0x15
+	switch {
+	case opcode == OpCNP || opcode == OpShimEcho:
+		return false
+	case opcode&transport == OpShim&transport:
+		return true
+	}
+	switch opcode &^ transport {
+	case readRequest, OpAcknowledge, atomicAck, resync:
+		return false
+	}
+	return true
+}
+
 // SendOpcode is that of a packet of a SEND, by its place in the message.
 func SendOpcode(first, last bool) uint8 {
 	switch {

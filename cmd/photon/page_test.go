@@ -151,7 +151,7 @@ func TestReplayServes(t *testing.T) {
 		}
 		return last.Over
 	})
-	if last.Part < 0.999 || len(last.Shown.Runs) != 3 || last.Shown.Runs[0].Seeds != 8 || last.Shown.Runs[0].Ended != 8 || !last.Shown.Runs[0].Seen || last.Shown.Runs[2].Name != "pcn otherwise" {
+	if last.Part < 0.999 || len(last.Shown.Runs) != 3 || last.Shown.Runs[0].Seeds != 8 || last.Shown.Runs[0].Ended != 8 || !last.Shown.Runs[0].Seen || last.Shown.Runs[2].Name != "pcn otherwise" || last.Shown.Runs[2].Ended != 5 {
 		t.Errorf("%+v", last)
 	}
 	s.until("where the page stays", func() bool { return strings.Contains(s.said.String(), "the page stays at "+s.url+" until Ctrl-C") })

@@ -115,10 +115,7 @@ func (b *Board) Replay(e *experiment.Experiment, world string, jobs []*run.Job) 
 	x.worlds = append(x.worlds, w)
 	rows := map[string]*boardedRun{}
 	for i, j := range jobs {
-		name := experiment.Key(j.Use.Key(), j.Value)
-		if j.Alternative {
-			name = j.Name()
-		}
+		name := j.Line()
 		r := rows[name]
 		if r == nil {
 			r = &boardedRun{number: len(b.runs), in: w, name: name, scheme: j.Use.Key(), value: j.Value}

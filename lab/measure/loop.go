@@ -11,8 +11,9 @@ import (
 //
 //	G(s) = -K (1+s/z)/s^3 e^(-2sT),  K = c beta1 alpha/(2T^2),  z = beta1/((beta2+beta1/2)T)
 //
-// where the gain is one. The minus is taken as half a turn forward: backward, no
-// loop of this form would be stable, and the paper's are.
+// where the gain is one. The minus is taken as half a turn forward, for the paper's figure has margins above zero.
+// It is a figure repeated, not a loop that is stable: G's minus is that of an error counted the other way round,
+// and fed back three integrators and one zero have a margin half a turn less, below zero for every gain.
 func phaseMargin(l *experiment.PILoop, c units.Rate) float64 {
 	t := l.Period.Seconds()
 	k := float64(c) / 8 / float64(l.Unit) * l.Beta1 * l.Alpha / (2 * t * t)

@@ -30,16 +30,21 @@ type Job struct {
 	result one
 }
 
-// Name tells a run from the others of its replay.
-func (j *Job) Name() string {
+// Line is what a run has in common with those of other seeds.
+func (j *Job) Line() string {
 	name := experiment.Key(j.Use.Key(), j.Value)
 	if j.Alternative {
 		name += " otherwise"
 	}
-	if !j.First {
-		return fmt.Sprintf("%s seed %d", name, j.Seed)
-	}
 	return name
+}
+
+// Name tells a run from the others of its replay.
+func (j *Job) Name() string {
+	if !j.First {
+		return fmt.Sprintf("%s seed %d", j.Line(), j.Seed)
+	}
+	return j.Line()
 }
 
 // Replay runs an experiment in one world. Virtual worlds run side by side, DPDK
