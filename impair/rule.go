@@ -22,10 +22,10 @@ const (
 	Corrupt // a bit behind the headers is turned over
 	Mark    // CE, if it is ECN-capable
 	Pause   // frames are left alone: an XOFF is put before the port now and then
-	actions
+	Actions // how many there are
 )
 
-var actionNames = [actions]string{"lose", "duplicate", "reorder", "delay", "corrupt", "mark", "pause"}
+var actionNames = [Actions]string{"lose", "duplicate", "reorder", "delay", "corrupt", "mark", "pause"}
 
 func (a Action) String() string { return actionNames[a] }
 

@@ -65,6 +65,9 @@ func busiest(host bool, ports, flows int) *Source {
 				one.Discards[r][prio] = 1
 			}
 		}
+		if !host {
+			one.Impaired = dataplane.Impaired{Lost: 1, Duplicated: 2, Reordered: 3, Delayed: 4, Corrupted: 5, Marked: 6, Pauses: 7}
+		}
 		if snap.Buffer != nil {
 			snap.Buffer.Lossless, snap.Buffer.Thresholds = 0xFF, make([][8]pfc.Thresholds, ports)
 		}

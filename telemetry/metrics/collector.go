@@ -91,7 +91,9 @@ func (c *scrape) port(i int) {
 	if !c.s.Host {
 		c.put(routed, float64(p.Routed), node, name)
 	}
-	c.impaired(i)
+	if !c.s.Host {
+		c.impaired(i)
+	}
 	for prio := range pfc.Classes {
 		if c.series.Priorities>>prio&1 == 0 {
 			continue

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"photon/dataplane"
+	"photon/impair"
 )
 
 // Series says what has series of its own where not everything can.
@@ -36,6 +37,8 @@ func sizeOf(of owner) (n size) {
 			values = int(dataplane.CNPRefusals)
 		case slices.Contains(m.labels, "reason"):
 			values = int(dataplane.Reasons)
+		case slices.Equal(m.labels, withDone):
+			values = int(impair.Actions)
 		}
 		if slices.Contains(m.labels, "direction") {
 			values *= 2
