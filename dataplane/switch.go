@@ -71,7 +71,7 @@ type switchPort struct {
 	copied    [pfc.Classes]uint64  // copies made of frames that were received here
 	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
 	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
-	_         [40]byte
+	_         [96]byte
 }
 
 // switchWorker is what belongs to one worker.

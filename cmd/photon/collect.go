@@ -54,7 +54,7 @@ func (d *daemon) collect() {
 	}
 	before := c.used[0].Value.Uint64()
 	if d.sw != nil {
-		d.loaded.Lock() // a reload would end the pause
+		d.loaded.Lock() // nothing is configured, and nobody ends, meanwhile
 		defer d.loaded.Unlock()
 		if d.loaded.ending {
 			return // the peers are to stay paused
