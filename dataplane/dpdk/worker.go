@@ -41,7 +41,7 @@ type worker struct {
 }
 
 const (
-	idleAfter = 64   // rounds without work, before a worker that may sleep does
+	idleAfter = 64 // rounds without work, before a worker that may sleep does
 
 	shortest = 5 * units.Microsecond // sleep: the kernel needs that long to stop and start a thread
 )
