@@ -322,17 +322,6 @@ func (c *Switch) trust() (pcp bool, err error) {
 	}
 }
 
-// LinkAt is the rate of a port's link, and the headroom of each of its lossless priorities, when its
-// device says a rate.
-func (c *Switch) LinkAt(port int, device units.Rate) (units.Rate, units.Size) {
-	p := c.Ports[port]
-	if p.Rate.V == 0 {
-		p.Rate = c.Rate
-	}
-	rate := p.rate(device)
-	return rate, c.PFC.Headroom.Or(c.PFC.headroom(p, rate, c.MTU.Or(defaultMTU)).Sum())
-}
-
 // portMAC is the source of PFC frames: the device's address, or one of ours.
 func portMAC(d dpdk.Device, i int) wire.MAC {
 	if d.MAC != 0 {

@@ -28,6 +28,7 @@ type Snapshot struct {
 	Orders   *FlowCounts  // of an agent that takes orders
 
 	// Switches only.
+	Survived    units.Time // poll gap that headroom and receive rings of all ports have room for
 	Response    units.Time // poll gap that the headroom has room for; 0: unknown
 	Buffer      *dataplane.BufferState
 	Params      []scheme.Setting

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"sync"
 
+	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/pfc"
 	"photon/units"
 )
 
@@ -104,7 +106,7 @@ func (d *daemon) follow(i int) {
 	}
 	l := &d.links
 	d.loaded.Lock()
-	rate, headroom := d.loaded.conf.LinkAt(i, l.said[i])
+	rate, headroom := d.loaded.conf.LinkAt(i, l.said[i], d.sw.Cell())
 	d.loaded.Unlock()
 	if rate == l.rates[i] {
 		return // it is configured
@@ -121,6 +123,9 @@ func (d *daemon) follow(i int) {
 		return
 	}
 	l.rates[i], l.moved[i] = rate, true
+	d.loaded.Lock()
+	defer d.loaded.Unlock()
+	d.gaps(d.loaded.conf, d.loaded.devices)
 	if state.Headroom > 0 {
 		d.log.Infof("port %s: the link has %v, headroom %v", d.ports[i], rate, headroom)
 	} else {
@@ -162,4 +167,38 @@ func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
 		}
 	})
 	return nil
+}
+
+// gaps works out how far apart polls may be, by the port that stands the least.
+func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.Gap) {
+	var b dataplane.BufferState
+	d.world.DoBriefly(func(units.Time) { b = d.sw.Buffer() })
+	for i := range devices {
+		said := devices[i].Rate
+		if d.links.said != nil && d.links.said[i] > 0 {
+			said = d.links.said[i]
+		}
+		for prio := range pfc.Classes {
+			if b.Lossless>>prio&1 == 0 {
+				continue
+			}
+			g := conf.GapAt(i, said, devices[i].Ring, b.Thresholds[i][prio].Headroom, d.sw.Cell())
+			if least.Ring == 0 || g.Survived() < least.Survived() {
+				least = g
+			}
+		}
+	}
+	d.gap.Store(int64(least.Survived()))
+	return least
+}
+
+// tellGap logs what poll gap the switch survives.
+func (d *daemon) tellGap(g config.Gap) {
+	switch {
+	case d.lossless == 0: // nothing to survive
+	case g.Ring < g.Headroom:
+		d.log.Warn(g)
+	default:
+		d.log.Info(g)
+	}
 }

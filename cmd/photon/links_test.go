@@ -154,7 +154,7 @@ func TestShortFlap(t *testing.T) {
 func TestLinkOfAnotherRate(t *testing.T) {
 	x := newLinked(t, "buffer: 20MB\n")
 	headroom := func() units.Size { return x.sw.Buffer().Thresholds[1][3].Headroom }
-	at := func(rate units.Rate) units.Size { _, h := x.loaded.conf.LinkAt(1, rate); return h }
+	at := func(rate units.Rate) units.Size { _, h := x.loaded.conf.LinkAt(1, rate, x.sw.Cell()); return h }
 	first := headroom()
 	for _, rate := range []units.Rate{40 * units.Gbps, units.Gbps, 100 * units.Gbps} {
 		x.world.say(1, func(d *dpdk.DeviceStats) { d.Rate, d.Downs = rate, d.Downs+1 })

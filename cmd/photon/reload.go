@@ -104,6 +104,7 @@ func (d *daemon) reload() (lines []string, err error) {
 	})
 	l.conf = conf
 	d.relink(conf)
+	d.gaps(conf, l.devices)
 	for _, c := range changes {
 		lines = append(lines, c.String())
 	}
@@ -118,7 +119,7 @@ func (d *daemon) relink(conf *config.Switch) {
 		if rate == d.rates[i] && !l.moved[i] {
 			continue
 		}
-		_, headroom := conf.LinkAt(i, l.said[i])
+		_, headroom := conf.LinkAt(i, l.said[i], d.sw.Cell())
 		if err := d.setLinkNow(i, dataplane.LinkState{Up: !l.down[i], Rate: rate, Headroom: headroom}); err != nil {
 			d.log.Warnf("port %s: %v", d.ports[i], err)
 		}

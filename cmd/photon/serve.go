@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -58,7 +59,8 @@ type daemon struct {
 	// Switches only.
 	sw       *dataplane.Switch
 	params   []scheme.Setting
-	response units.Time // that the headroom has room for
+	response units.Time   // that the headroom has room for
+	gap      atomic.Int64 // between polls that it survives
 	loaded   loaded
 	taps     taps
 	links    links
@@ -212,6 +214,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	if d.orders != nil {
 		s.Orders = d.orders.counts()
 	}
+	s.Survived = units.Time(d.gap.Load())
 	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
 	return s
 }

@@ -165,6 +165,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}
+	d.tellGap(d.gaps(conf, devices))
 	return d.serve(c.Context())
 }
 

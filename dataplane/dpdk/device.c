@@ -126,6 +126,14 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 	return flow_control_off(id);
 }
 
+/* How many frames a port's receive ring holds; 0: its driver does not say. */
+int ph_ring(uint16_t id)
+{
+	struct rte_eth_rxq_info info;
+
+	return rte_eth_rx_queue_info_get(id, 0, &info) == 0 ? info.nb_desc : 0;
+}
+
 /* The longest frame that a port takes, without Ethernet header and tags. */
 uint16_t ph_mtu(uint16_t id)
 {

@@ -11,6 +11,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -120,7 +121,11 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 			return d, fmt.Errorf("interface %s does not take mtu %d: %w", iface, mtu, err)
 		}
 	}
+	if n, ok := argument(withRing(spec, mtu), "framecnt"); ok && isAFPacket(spec) { // the kernel's ring
+		d.Ring, _ = strconv.Atoi(n)
+	}
 	if !d.Virtual {
+		d.Ring = int(C.ph_ring(C.uint16_t(id)))
 		d.Node = int(C.rte_eth_dev_socket_id(C.uint16_t(id)))
 	}
 	var mac C.struct_rte_ether_addr

@@ -26,6 +26,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 uint16_t ph_mtu(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
+int ph_ring(uint16_t id);
 uint64_t ph_downs(uint16_t id); /* how often the link went down, if its card tells */
 int ph_cables(const char *name, unsigned queues, unsigned size);
 unsigned ph_cables_per_device(void);

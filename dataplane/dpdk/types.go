@@ -53,6 +53,7 @@ type Device struct {
 	MAC     wire.MAC   // of the card, or of the kernel interface
 	Rate    units.Rate // of the link as the driver says; 0: it does not
 	Up      bool       // there is a link
+	Ring    int        // frames that wait in it at most, before they are polled; 0: it is not known
 	Virtual bool       // not a card
 	Shared  string     // kernel interface that the device sits on, and that the kernel answers ARP at; empty: none
 	ID      uint16     // DPDK's number of it

@@ -61,6 +61,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if s.Response > 0 {
 		scrape.put(respond, s.Response.Seconds(), s.Node)
 	}
+	if !s.Host {
+		scrape.put(survived, s.Survived.Seconds(), s.Node)
+	}
 	scrape.put(rounds, float64(s.Pace.Rounds), s.Node)
 	scrape.put(longest, s.Pace.LongestGap.Seconds(), s.Node)
 	scrape.put(info, 1, s.Node, kind, s.Scheme)

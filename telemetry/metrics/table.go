@@ -168,6 +168,7 @@ var (
 	txBurst   = histogram(both, "worker_tx_burst_packets", burstBounds(), byWorker, "Frames that a poll gave a port to send, of polls that gave any.")
 	longest   = define(both, gaugeKind, "worker_poll_gap_max_seconds", byNode, "Longest time between two polls of a worker so far.", "")
 	respond   = define(switches, gaugeKind, "pfc_response_seconds", byNode, "Poll gap that the headroom has room for: what the switch takes to answer with XOFF, `pfc: response`; absent if `pfc: headroom` was given.", "")
+	survived  = define(switches, gaugeKind, "worker_poll_gap_survived_seconds", byNode, "Longest time between two polls that costs no lossless frame: headroom and receive descriptors of the port that has least have room for what arrives meanwhile. `photon_worker_poll_gap_max_seconds` says how near it came.", "")
 	info      = define(both, gaugeKind, "node_info", []string{"node", "kind", "scheme"}, "1, with what the node is as labels: `kind` switch or agent, and the scheme in force.", "")
 	build     = define(both, gaugeKind, "build_info", []string{"version", "go", "dpdk"}, "1, with the versions as labels.", "")
 )

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"fmt"
+
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// LinkAt is the rate of a port's link, and the headroom of each of its lossless priorities in a buffer of such
+// cells, when its device says a rate.
+func (c *Switch) LinkAt(port int, device units.Rate, cell units.Size) (units.Rate, units.Size) {
+	rate, parts := c.partsAt(port, device, cell)
+	return rate, c.PFC.Headroom.Or(parts.Sum())
+}
+
+func (c *Switch) partsAt(port int, device units.Rate, cell units.Size) (units.Rate, pfc.HeadroomParts) {
+	p := c.Ports[port]
+	if p.Rate.V == 0 {
+		p.Rate = c.Rate
+	}
+	rate := p.rate(device)
+	return rate, c.PFC.headroom(p, rate, c.MTU.Or(defaultMTU)).InCells(cell)
+}
+
+// shortest is what the shortest frame takes of a link, of which a ring of receive descriptors is full the soonest.
+const shortest = units.Size(wire.MinFrameLen + wire.Overhead)
+
+// Gap is how far apart polls of a port may be. Until then its headroom has room for what arrives, and its receive
+// ring descriptors.
+type Gap struct {
+	Port     int
+	Headroom units.Time
+	Ring     units.Time // Never: nobody knows how much waits in the device
+	ring     int
+	rate     units.Rate
+}
+
+// Survived is the shorter of the two.
+func (g Gap) Survived() units.Time { return min(g.Headroom, g.Ring) }
+
+func (g Gap) String() string {
+	s := fmt.Sprintf("polls may be %v apart: for so long the headroom of port %d has room", g.Headroom, g.Port)
+	switch {
+	case g.Ring < g.Headroom:
+		return fmt.Sprintf("polls may be %v apart: then the %d receive descriptors of port %d can be full, of frames of 64B at %v; its headroom has room for %v",
+			g.Ring, g.ring, g.Port, g.rate, g.Headroom)
+	case g.Ring < units.Never:
+		return s + fmt.Sprintf(", and its %d receive descriptors for %v", g.ring, g.Ring)
+	}
+	return s
+}
+
+// GapAt is that of a port whose device says a rate and has so many receive descriptors (0: it is not known), with the
+// headroom that is in force.
+func (c *Switch) GapAt(port int, device units.Rate, ring int, headroom, cell units.Size) Gap {
+	rate, parts := c.partsAt(port, device, cell)
+	bytes := parts.Sum() - parts.Cells
+	room := units.Size(float64(headroom)*float64(bytes)/float64(parts.Sum())) - (bytes - parts.Own)
+	g := Gap{Port: port, Ring: units.Never, ring: ring, rate: rate}
+	if room > 0 {
+		g.Headroom = rate.Serialize(room)
+	}
+	if ring > 0 {
+		g.Ring = units.Time(ring) * rate.Serialize(shortest)
+	}
+	return g
+}
