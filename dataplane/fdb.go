@@ -112,8 +112,10 @@ func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 // insert makes an entry, or changes that of its address. It reports false if there is no place.
 func (t *fdb) insert(made entry, now units.Time) bool {
 	var to *fdbPlace
+	moved := false
 	t.probe(made.mac(), func(at *fdbPlace, e entry) bool {
 		same := e != 0 && e.mac() == made.mac()
+		moved = moved || same && e != made
 		if same || to == nil && (e == 0 || t.old(at, e, now)) {
 			to = at
 		}
@@ -125,7 +127,9 @@ func (t *fdb) insert(made entry, now units.Time) bool {
 	}
 	to.seen.Store(seconds(now))
 	to.Store(uint64(made))
-	t.changes.Add(1)
+	if moved { // of an address that nobody had, nothing is remembered
+		t.changes.Add(1)
+	}
 	return true
 }
 

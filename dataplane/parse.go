@@ -25,6 +25,7 @@ type vector struct {
 	calm uint8       // of these, those for which there is room without a further look
 	may  uint8       // of these, those of which frames may pass the queues
 
+	pools   uint8    // of these, those that may take something of the pool
 	plain   uint8    // of these, those whose frames may be charged together
 	charges [8]int64 // to the port, by frames that were queued so
 	longest uint16   // of its frames
@@ -74,11 +75,11 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 }
 
 // parse is parseOne of a burst. It calls nothing, so that all it needs stays in registers.
-func (s *Switch) parse(p *switchPort, v *vector, burst []Frame) {
+func (s *Switch) parse(p *switchPort, keys []key, burst []Frame) {
 	bases, last := p.env.bases, uint(p.env.slot)-StartLen
 	port := uint64(p.number) | p.worker.cache.epoch<<12
 	longest := uint(s.longest)
-	keys := v.keys[0:][:len(burst)]
+	keys = keys[:len(burst)]
 	for i := range keys {
 		f, k := burst[i].words()[0], &keys[i]
 		off, length, piece := uint(f>>48), uint(f>>32&0xFFFF), uint(uint32(f)>>pieceShift)

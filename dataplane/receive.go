@@ -38,7 +38,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 	v, c := &p.env.hands.vector, &p.worker.cache
-	s.parse(p, v, burst)
+	s.parse(p, v.keys[:len(burst)], burst)
 	for done := 0; done < len(burst); {
 		end := c.look(v, burst, done)
 		if end > done {
@@ -53,6 +53,10 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 		if end < len(burst) {
 			s.resolve(now, p, &v.keys[end], &burst[end])
 			end++
+			if changes := s.changes.Load(); changes != c.changes { // an address has moved: what was known of it is void
+				c.renew(now, changes, s.learn)
+				s.parse(p, v.keys[end:len(burst)], burst[end:])
+			}
 		}
 		done = end
 	}
@@ -67,13 +71,11 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		s.resolve(now, p, &k, f)
 		return
 	}
-	prio, length := a.prio(), f.Len
-	calm := s.admitOne(p, prio, length)
+	calm := s.admitOne(p, a.prio(), f.Len)
 	if a&(actKind|tagOp) != 0 {
 		if a, ok = s.rewriteOne(now, p, f, a); !ok {
 			return
 		}
 	}
 	s.enqueueOne(now, p, f, a, calm, calm && !p.env.Queue)
-	p.in.Note(prio, int64(length))
 }
