@@ -14,7 +14,7 @@ import (
 
 // admit finds the calm priorities of the vector, and counts its frames as received.
 func (s *Switch) admit(p *switchPort, v *vector) {
-	v.calm, v.seen = 0, 0
+	v.calm, v.seen, v.pools = 0, 0, 0
 	var most [pfc.Classes]int64 // that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
 	for prio := range uint8(pfc.Classes) {
@@ -25,6 +25,7 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 		v.sums[0][prio], v.sums[1][prio] = 0, 0
 		v.seen |= 1 << prio
 		p.in.Count(prio, t.frames(), t.bytes())
+		p.in.Note(prio, int64(v.longest)) // as if nothing of it were charged but the longest
 		most[prio] = int64(t.bytes() + t.frames()*s.slack)
 		if s.lossless>>prio&1 == 0 || p.in.Moves(prio) {
 			pooled += most[prio]
@@ -35,6 +36,9 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 		if s.lossless>>prio&1 != 0 {
 			if p.in.Room(prio, pooled-most[prio]) >= most[prio] {
 				v.calm |= 1 << prio
+				if p.in.Pools(prio, most[prio]) {
+					v.pools |= 1 << prio
+				}
 			}
 		} else if free := s.pool.Free() - pooled; free >= 0 && s.tailOf(free) >= units.Size(most[prio]) {
 			v.calm |= 1 << prio
@@ -53,10 +57,10 @@ func (s *Switch) admitOne(p *switchPort, prio uint8, length uint16) (calm bool) 
 	return free >= 0 && s.tailOf(free) >= units.Size(length)
 }
 
-// note ends what admit began.
+// note ends what admit began: now all is charged.
 func (s *Switch) note(p *switchPort, v *vector) {
 	for rest := v.seen; rest != 0; rest &= rest - 1 {
-		p.in.Note(uint8(bits.TrailingZeros8(rest)), int64(v.longest))
+		p.in.Note(uint8(bits.TrailingZeros8(rest)), 0)
 	}
 	v.longest, v.special = 0, false
 }

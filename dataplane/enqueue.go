@@ -17,6 +17,9 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 		v.may = 0
 	}
 	v.plain = v.calm & s.lossless
+	if v.seen&(v.seen-1) != 0 { // what another priority may have depends on what is taken of the pool before
+		v.plain &^= v.pools
+	}
 	for i := from; ; i++ {
 		if i = s.enqueuePlain(now, p.env, v, burst[:end], i); i == end {
 			break
@@ -37,6 +40,7 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, c
 	f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
 	e, prio := p.env.Exit(int(a.out())), a.prio()
 	if may && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actKind == 0 {
+		p.in.Note(prio, int64(f.Len))
 		q := &s.queues[a.queue()]
 		if e.N == 0 {
 			p.env.leave(int(a.out()))
@@ -50,15 +54,19 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, c
 		return
 	}
 	to := &s.ports[a.out()]
-	switch {
-	case to.worker != p.worker:
-		if s.charge(now, p, f, calm) {
-			p.worker.handOver(to, f)
-		}
-	case may && to.passes(now, e, f):
+	local := to.worker == p.worker
+	if may && local && to.passes(now, e, f) {
+		p.in.Note(prio, int64(f.Len))
 		s.send(now, to, e, f)
-	case s.charge(now, p, f, calm):
+		return
+	}
+	if !s.charge(now, p, f, calm) {
+		return
+	}
+	if p.in.Note(prio, 0); local {
 		s.queueUp(now, to, f)
+	} else {
+		p.worker.handOver(to, f)
 	}
 }
 
@@ -118,18 +126,25 @@ func (p *switchPort) gate() {
 	e := p.env.Exit(p.number)
 	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.in.Quiet() {
 		e.Open = ^p.shut &^ p.halted
-		e.Unseen = e.Open &^ p.shown &^ p.weighted &^ p.notifies
+		if p.notifies == 0 {
+			e.Unseen = e.Open &^ p.shown &^ p.weighted
+		}
 	}
 }
 
 // passes reports whether a frame may pass the queues: it is the next that Transmit would return, the
-// world takes it now, and no CNP of the congestion point comes before it.
+// world takes it now, and no CNP of a congestion point of the port comes before it.
 func (p *switchPort) passes(now units.Time, e *Exit, f *Frame) bool {
 	prio := f.Prio & 7
 	if e.Open>>prio&1 == 0 || int(e.N) == len(e.Frames) || e.Free > now {
 		return false
 	}
-	return p.notifies>>prio&1 == 0 || p.points[prio].notifier.Next() > now
+	for rest := p.notifies; rest != 0; rest &= rest - 1 {
+		if p.points[bits.TrailingZeros8(rest)].notifier.Next() <= now {
+			return false
+		}
+	}
+	return true
 }
 
 // send puts a frame into the port's exit, after its congestion point has seen it.
@@ -160,7 +175,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 	prio := f.Prio & 7
 	q := &p.queues[prio]
 	switch {
-	case f.Flag&Lossless == 0 && q.bytes+units.Size(f.Len) > s.tailOf(s.pool.Free()):
+	case s.tooLong(p, f):
 		s.lose(now, p, f, DropTail)
 		return
 	case p.shut>>prio&1 != 0:
@@ -182,6 +197,11 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 			p.env.Wake(p.number, p.eg.Next())
 		}
 	}
+}
+
+// tooLong reports whether a lossy frame that was charged finds its queue too long.
+func (s *Switch) tooLong(p *switchPort, f *Frame) bool {
+	return f.Flag&Lossless == 0 && p.queues[f.Prio&7].bytes+units.Size(f.Len) > s.tailOf(s.pool.Free())
 }
 
 // discard counts a frame that never entered the buffer, and drop one of which only the action is known.

@@ -17,7 +17,7 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what mar
 	if !wire.Parse(b, &h) {
 		return
 	}
-	in := s.lanOf(p, b)
+	in := s.lanOut(p, b)
 	if in == nil || in.fdb.find(h.Src, now)&fdbKind == fdbRouter {
 		return // QCN ends where a packet is routed: its frame's source is not its own
 	}
@@ -62,7 +62,7 @@ func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 			}
 		}
 	}
-	return s.lans.untagged[p.number]
+	return s.lans.bareOut[p.number]
 }
 
 // sendBack forwards a frame that the switch made at a port, of which hash chooses among equal paths. If

@@ -71,13 +71,11 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		s.resolve(now, p, &k, f)
 		return
 	}
-	prio, length := a.prio(), f.Len
-	calm := s.admitOne(p, prio, length)
+	calm := s.admitOne(p, a.prio(), f.Len)
 	if a&(actKind|tagOp) != 0 {
 		if a, ok = s.rewriteOne(now, p, f, a); !ok {
 			return
 		}
 	}
 	s.enqueueOne(now, p, f, a, calm, calm && !p.env.Queue)
-	p.in.Note(prio, int64(length))
 }

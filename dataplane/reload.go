@@ -69,6 +69,11 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 // frame is lost by it: what is queued stays queued, and what was admitted stays
 // admitted.
 func (s *Switch) Apply(now units.Time, ch *Change) {
+	for i := range s.ports { // what was until now goes by the configuration of until now
+		if p := &s.ports[i]; now >= p.attend {
+			p.attendTo(now)
+		}
+	}
 	s.config = ch.config
 	c := &s.config
 	s.learn = c.Learn
@@ -91,8 +96,10 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 			p.note()
 		}
 		s.configure(p)
-		s.setWatchdog(now, p)
-		p.env.Wake(i, now) // whatever of its timers is earlier now
+	}
+	for i := range s.ports { // what a watchdog discards was charged to any port
+		s.setWatchdog(now, &s.ports[i])
+		s.ports[i].env.Wake(i, now) // whatever of its timers is earlier now
 	}
 	s.setMoving()
 	s.changes.Add(1)

@@ -35,7 +35,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 	if s.learn {
 		in.fdb.learn(h.Src, p.number, now)
 	}
-	if s.routes != nil && s.routes.own && s.answer(now, p, f, &h) {
+	if s.routes != nil && s.routes.own && (h.Dst.Multicast() || h.Dst == s.routes.mac) && s.answer(now, p, f, &h) {
 		return
 	}
 	if h.Dst.Multicast() {
@@ -51,7 +51,11 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		a |= actRoute
 	case e&fdbKind == fdbGroup && s.lans.aware: // its ports may send the LAN's frames in several forms
 		group := s.lans.groups[e.value()]
-		s.forward(now, p, in, group[pick(h.Hash, s.config.Salt, len(group))], f)
+		if to := group[pick(h.Hash, s.config.Salt, len(group))]; int(to) != p.number {
+			s.forward(now, p, in, to, f)
+		} else {
+			s.discard(now, p, f, DropNoPort)
+		}
 		return
 	case e&fdbKind == fdbGroup:
 		a = a.to(e.value()) | actGroup
@@ -153,6 +157,9 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 	p.note()
 	if resumed != 0 {
 		p.resumed(now, resumed)
+	}
+	if p.waiting&p.halted != 0 {
+		p.env.Wake(p.number, p.eg.Next()) // a pause may end sooner than the one before would have
 	}
 	if p.dog.Config().Detect != 0 {
 		p.watch(now)

@@ -195,6 +195,9 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 	f.words()[1] = uint64(a & actFrame) // its headers are written to: it has no digest
 	b := p.env.Bytes(f)
 	begin := f.l3()
+	if begin != 0 && s.routes.own && wire.IsICMPv6(b[begin:]) && s.solicited(now, p, f) {
+		return a, false
+	}
 	if begin != wire.EthernetLen && (begin != wire.EthernetLen+wire.VLANLen || b[12] != wire.TypeVLAN>>8) {
 		s.discard(now, p, f, DropToRouter) // not IP, or behind tags of which a router knows nothing
 		return a, false
@@ -236,7 +239,7 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 }
 
 // routed does the same with a packet of which nothing is special: it has no options and no tag, its header
-// is right, and its route was looked up lately and has one hop. Else it does nothing, and reports false.
+// is right, it is not ICMPv6, which may be for the router whatever it says, and its route was looked up lately and has one hop. Else it does nothing, and reports false.
 func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action) (action, bool) {
 	k := key{where: routeKey | c.epoch<<epochShift}
 	switch {
@@ -248,7 +251,7 @@ func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action)
 		}
 		k.first = uint64(binary.LittleEndian.Uint32(b[30:34]))
 	default:
-		if !wire.Forwardable6((*[wire.IPv6Len]byte)(b[14:]), length-wire.EthernetLen) {
+		if wire.IsICMPv6(b[14:]) || !wire.Forwardable6((*[wire.IPv6Len]byte)(b[14:]), length-wire.EthernetLen) {
 			return a, false
 		}
 		k.first, k.rest, k.where = binary.LittleEndian.Uint64(b[38:46]), binary.LittleEndian.Uint64(b[46:54]), k.where|1<<32

@@ -57,6 +57,13 @@ func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
 	}
 }
 
+// solicited answers a neighbour solicitation that came to the router's Ethernet address alone, as hosts send
+// them to find out whether it is still there: from link-local addresses, too, from which nothing is routed.
+func (s *Switch) solicited(now units.Time, p *switchPort, f *Frame) bool {
+	var h wire.Header
+	return wire.Parse(p.env.Bytes(f), &h) && s.answer(now, p, f, &h)
+}
+
 // isOwn reports whether an address is the router's.
 func (r *routes) isOwn(a netip.Addr) bool {
 	group, ok := r.table.Lookup(a)

@@ -62,8 +62,10 @@ func (s *Switch) next(p *switchPort, ready uint8) (prio uint8, budget int64) {
 	for {
 		r.turn = (r.turn - 1) & 7
 		if t := r.turn; ready>>t&1 != 0 {
-			r.deficit[t] += s.quantum[t]
-			return t, r.deficit[t]
+			// A frame with two tags may be longer than a quantum: it waits for another.
+			if r.deficit[t] += s.quantum[t]; p.first(t) <= r.deficit[t] {
+				return t, r.deficit[t]
+			}
 		}
 	}
 }

@@ -70,6 +70,7 @@ type lans struct {
 	all      []*lan
 	byID     []*lan     // nil: there is none
 	untagged []*lan     // by port: of frames without tag; nil: they are discarded
+	bareOut  []*lan     // by port: of those that it sends without tag; nil: it sends none
 	bare     []bool     // by port: frames with a tag are discarded
 	groups   [][]uint16 // of ports of equal cost, by the number that entries have
 }
@@ -110,6 +111,7 @@ func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32
 		l.all = append(l.all, x)
 		l.byID[v.ID] = x
 	}
+	l.bareOut = slices.Clone(l.untagged)
 	for i := range c.Ports {
 		accept := c.Ports[i].Accept
 		if l.bare[i] = l.aware && (accept == AcceptUntagged || accept == AcceptUsual && !trunk[i]); l.aware && accept == AcceptTagged {
@@ -259,7 +261,22 @@ func (s *Switch) lanOf(p *switchPort, b []byte) *lan {
 	case l.bare[p.number]:
 		return nil
 	}
-	if x := l.byID[tci&wire.VLANID]; x != nil && x.forms[p.number] != absent {
+	return l.memberOf(tci&wire.VLANID, p.number)
+}
+
+// lanOut finds the LAN of a frame that leaves; nil: the port has left it.
+func (s *Switch) lanOut(p *switchPort, b []byte) *lan {
+	l := s.lans
+	tci, tag := wire.VLANTag(b)
+	if !l.aware || !tag || tci&wire.VLANID == 0 {
+		return l.bareOut[p.number]
+	}
+	return l.memberOf(tci&wire.VLANID, p.number)
+}
+
+// memberOf is the LAN of an identifier, if a port is in it.
+func (l *lans) memberOf(id uint16, port int) *lan {
+	if x := l.byID[id]; x != nil && x.forms[port] != absent {
 		return x
 	}
 	return nil

@@ -122,6 +122,9 @@ func (g *Ingress) Room(p uint8, others int64) int64 {
 	return max(room, room+beyond)
 }
 
+// Pools reports whether n bytes more of priority p would take something of the pool.
+func (g *Ingress) Pools(p uint8, n int64) bool { return g.class[p&7].base+n > g.class[p&7].xoff }
+
 // Charge charges a frame of n bytes of priority p to base, for which there was Room. It reports
 // false, and charges nothing, if another worker was faster and the pool has no room for it.
 func (g *Ingress) Charge(p uint8, n int64) bool {

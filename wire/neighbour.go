@@ -68,6 +68,9 @@ func Advertise(ip []byte, mac MAC) {
 	binary.BigEndian.PutUint16(ip[42:], ^ICMPv6Sum(ip))
 }
 
+// IsICMPv6 reports whether an IP packet is one of ICMPv6, without extension headers.
+func IsICMPv6(ip []byte) bool { return ip[0]>>4 == 6 && ip[6] == ProtoICMPv6 }
+
 // ICMPv6Sum is the ones' complement sum over an ICMPv6 packet and its pseudo
 // header (RFC 4443 section 2.3), 0xFFFF if its checksum is right. ip is the packet
 // without extension headers, whole.

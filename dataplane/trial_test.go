@@ -1,0 +1,852 @@
+package dataplane_test
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"photon/dataplane"
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// slots is memory for frames that several workers share: each has a pool over it, and free places go through
+// a common list.
+type slots struct {
+	bytes []byte
+	shift uint8
+	mu    sync.Mutex
+	free  []uint32
+	pools []*dataplane.Pool
+}
+
+// memories are kept: every trial needs one, and all of it is written before it is read.
+var memories = map[int][]byte{}
+
+// newSlots returns memory for so many frames of 1<<shift bytes, less the 128 before each.
+func newSlots(n int, shift uint8) *slots {
+	size := n << shift
+	if memories[size] == nil {
+		memories[size] = make([]byte, size)
+	}
+	m := &slots{bytes: memories[size], shift: shift}
+	for s := range uint32(n) {
+		m.free = append(m.free, s<<(shift-6))
+	}
+	return m
+}
+
+func (m *slots) pool(before uint16) *dataplane.Pool {
+	p := dataplane.NewPool(m.bytes, 1<<m.shift, before, func(p *dataplane.Pool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		n := max(0, len(m.free)-64)
+		p.SetSlots(append(p.Slots(), m.free[n:]...))
+		m.free = m.free[:n]
+	})
+	m.pools = append(m.pools, p)
+	return p
+}
+
+// giveBack returns what a worker has too much of.
+func (m *slots) giveBack(p *dataplane.Pool) {
+	if free := p.Slots(); len(free) > 256 {
+		m.mu.Lock()
+		m.free = append(m.free, free[64:]...)
+		m.mu.Unlock()
+		p.SetSlots(free[:64])
+	}
+}
+
+// left is how many places are free, while no worker runs. None is free twice.
+func (m *slots) left() (n int) {
+	seen := make([]bool, len(m.bytes)>>6)
+	for _, list := range append([][]uint32{m.free}, slots2(m.pools)...) {
+		for _, s := range list {
+			if seen[s] {
+				return -1
+			}
+			seen[s] = true
+		}
+		n += len(list)
+	}
+	return n
+}
+
+func slots2(pools []*dataplane.Pool) (all [][]uint32) {
+	for _, p := range pools {
+		all = append(all, p.Slots())
+	}
+	return all
+}
+
+// op is a thing that happens to a switch: one of these, after some time.
+type op struct {
+	after  units.Time
+	port   int
+	frames []arrival // that arrive,
+	burst  bool      // together,
+	drain  bool      // and all ports send what there is then
+	room   int       // for frames that the port sends
+	reload *dataplane.SwitchConfig
+	link   *dataplane.LinkState
+	exits  []exit // of all ports, for what arrives
+	queue  bool   // the exits' Env.Queue
+}
+
+type arrival struct {
+	bytes  []byte
+	off    int // where the frame begins in its place; -1: where new ones do
+	digest bool
+}
+
+// exit is a port's way past its queues.
+type exit struct {
+	frames        int
+	free, perByte units.Time
+}
+
+func (o *op) String() string {
+	s := fmt.Sprintf("after %v ", o.after)
+	switch {
+	case o.reload != nil:
+		return s + "reload"
+	case o.link != nil:
+		return s + fmt.Sprintf("the link of port %d is %+v", o.port, *o.link)
+	case o.frames == nil:
+		return s + fmt.Sprintf("port %d has room for %d", o.port, o.room)
+	}
+	s += fmt.Sprintf("port %d receives, burst %v, drain %v, exits %v, queue %v", o.port, o.burst, o.drain, o.exits, o.queue)
+	for _, a := range o.frames {
+		s += fmt.Sprintf("\n    %v, at %d, digest %v\n        %x", describe(a.bytes), a.off, a.digest, bytes.TrimRight(a.bytes, "\x00"))
+	}
+	return s
+}
+
+// failure is what is wrong. Nothing else panics with it.
+type failure string
+
+// trial is a switch and its reference in a small world, in which both get the same frames at the same time.
+type trial struct {
+	config  dataplane.SwitchConfig
+	world   worldKind
+	mem     *slots
+	envs    []*dataplane.Env
+	sw      *dataplane.Switch
+	ref     *reference
+	now     units.Time
+	passed  int               // frames that left past the queues
+	bursts  bool              // some frames came together
+	longest units.Size        // of all
+	scout   *dataplane.Switch // finds out which of equal ways a flow takes
+	scouts  *dataplane.Env
+	choices map[string]dataplane.NextHop
+}
+
+// worldKind is how a world treats a switch.
+type worldKind struct {
+	workers int
+	ample   bool   // nothing fills up
+	exits   bool   // frames may leave past the queues
+	late    bool   // it does not call when timers are due
+	before  uint16 // room before a new frame
+}
+
+const places = 1 << 13 // for frames
+
+// try has things happen to a new switch and its reference, and says what is wrong.
+func try(c dataplane.SwitchConfig, world worldKind, ops []op) (x *trial, wrong string) {
+	defer func() {
+		if r := recover(); r != nil {
+			if f, ok := r.(failure); ok {
+				wrong = string(f)
+			} else {
+				wrong = fmt.Sprintf("panic: %v\n%s", r, debug.Stack())
+			}
+		}
+	}()
+	x = newTrial(c, world)
+	for i := range ops {
+		x.do(&ops[i])
+	}
+	x.end()
+	return x, ""
+}
+
+// compare fails a test if something is wrong, with as little as it takes.
+func compare(t *testing.T, c dataplane.SwitchConfig, world worldKind, ops []op) *trial {
+	x, wrong := try(c, world, ops)
+	if wrong == "" {
+		return x
+	}
+	enough := time.Now().Add(30 * time.Second)
+	for again := true; again; {
+		again = false
+		smaller := func(less []op) bool {
+			if time.Now().After(enough) {
+				return false
+			}
+			if _, w := try(c, world, less); w != "" {
+				ops, wrong, again = less, w, true
+				return true
+			}
+			return false
+		}
+		for n := len(ops); n > 0; n /= 2 {
+			for i := len(ops) - n; i >= 0; i-- {
+				if i+n <= len(ops) {
+					smaller(slices.Delete(slices.Clone(ops), i, i+n))
+				}
+			}
+		}
+		for i := range ops {
+			for j := len(ops[i].frames) - 1; j >= 0 && len(ops[i].frames) > 1; j-- {
+				less := slices.Clone(ops)
+				less[i].frames = slices.Delete(slices.Clone(ops[i].frames), j, j+1)
+				smaller(less)
+			}
+			for _, simpler := range []func(o *op){
+				func(o *op) { o.after = 0 }, func(o *op) { o.exits, o.queue = nil, false }, func(o *op) { o.burst = false }, func(o *op) { o.drain = false },
+				func(o *op) { o.frames = slices.Clone(o.frames); o.frames[0].off, o.frames[0].digest = -1, false },
+			} {
+				less := slices.Clone(ops)
+				if len(ops[i].frames) > 0 {
+					if simpler(&less[i]); !reflect.DeepEqual(less[i], ops[i]) {
+						_, w := try(c, world, less)
+						if w != "" {
+							ops, wrong = less, w
+						}
+					}
+				}
+			}
+		}
+	}
+	text := fmt.Sprintf("%s\nworld %+v, %d ports:%s", wrong, world, len(c.Ports), changed(dataplane.SwitchConfig{DSCP: c.DSCP}, c))
+	was := c
+	for i := range ops {
+		text += "\n" + ops[i].String()
+		if r := ops[i].reload; r != nil {
+			text += changed(was, *r)
+			was = *r
+		}
+	}
+	t.Fatal(text)
+	return nil
+}
+
+func (x *trial) fail(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
+
+// Fatal makes a trial what setLink takes.
+func (x *trial) Fatal(args ...any) { x.fail("%s", fmt.Sprint(args...)) }
+
+func newTrial(c dataplane.SwitchConfig, world worldKind) *trial {
+	x := &trial{config: c, world: world, mem: newSlots(places, 11), ref: newReference(clone(c))}
+	for range world.workers {
+		x.envs = append(x.envs, dataplane.NewEnv(x.mem.pool(world.before), len(c.Ports)))
+	}
+	var err error
+	if x.sw, err = dataplane.NewSwitch(clone(c), x.envs); err != nil {
+		x.Fatal(err)
+	}
+	x.ref.choose = x.choose
+	x.renew()
+	return x
+}
+
+// clone is a configuration whose ports are its own.
+func clone(c dataplane.SwitchConfig) dataplane.SwitchConfig {
+	c.Ports = slices.Clone(c.Ports)
+	return c
+}
+
+// do has a thing happen, and compares.
+func (x *trial) do(o *op) {
+	x.pass(o.after)
+	switch {
+	case o.reload != nil:
+		x.reload(*o.reload)
+	case o.link != nil:
+		x.link(o.port, *o.link)
+	case o.frames == nil:
+		x.transmit(o.port, o.room)
+	case o.burst && (x.world.workers == 1 || x.world.ample):
+		x.receive(o, o.frames)
+	default:
+		for _, f := range o.frames {
+			x.receive(o, []arrival{f})
+		}
+	}
+	if o.drain {
+		for i := range x.ref.ports {
+			x.transmit(i, 64)
+		}
+	}
+	x.check()
+}
+
+// samples reports whether congestion points send notices when frames are queued.
+func samples(c *dataplane.SwitchConfig) bool {
+	_, ok := c.CP(marking.Place{Rate: units.Gbps}).(marking.Sampler)
+	return ok
+}
+
+// env is that of a port's worker.
+func (x *trial) env(port int) *dataplane.Env { return x.envs[x.config.Ports[port].Worker] }
+
+// renew makes a scout for the configuration and the links of now.
+func (x *trial) renew() {
+	if x.scout != nil {
+		x.scout.Close()
+	}
+	c := clone(x.config)
+	c.CP, c.Lossless, c.Buffer, c.Tail, c.Share = nil, 0, units.GB, units.GB, 0
+	for i := range c.Ports {
+		c.Ports[i].Worker, c.Ports[i].Flood = 0, dataplane.FloodLimits{}
+	}
+	x.scouts = dataplane.NewEnv(newSlots(512, 11).pool(128), len(c.Ports))
+	var err error
+	if x.scout, err = dataplane.NewSwitch(c, []*dataplane.Env{x.scouts}); err != nil {
+		x.Fatal(err)
+	}
+	for i, p := range x.ref.ports {
+		if p.down {
+			setLink(x, x.scout, 0, i, dataplane.LinkState{})
+		}
+	}
+	x.choices = map[string]dataplane.NextHop{}
+}
+
+type fatal interface{ Fatal(...any) }
+
+func setLink(t fatal, sw *dataplane.Switch, now units.Time, port int, s dataplane.LinkState) {
+	ch, err := sw.PrepareLink(port, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sw.SetLink(now, ch)
+}
+
+// choose asks the scout which of several ways the flow of a frame takes.
+func (x *trial) choose(in int, b []byte, flow string, ways []dataplane.NextHop) dataplane.NextHop {
+	key := fmt.Sprint(flow, ways)
+	if w, ok := x.choices[key]; ok {
+		return w
+	}
+	in, b = x.acceptable(in, b)
+	f, _ := x.scouts.Alloc(len(b))
+	copy(x.scouts.Header(f), b)
+	before := x.scout.Stats(x.now)
+	x.scout.Receive(x.now, in, []dataplane.Frame{f})
+	after := x.scout.Stats(x.now)
+	for _, w := range ways {
+		var burst [4]dataplane.Frame
+		n := x.scout.Transmit(x.now, int(w.Port), burst[:])
+		for _, f := range burst[:n] {
+			for _, way := range ways {
+				if way.Port == w.Port && (way.MAC == 0 || wire.MACAt(x.scouts.Header(f)) == way.MAC) {
+					x.choices[key] = way
+				}
+			}
+			x.scouts.Free(f)
+		}
+		lost := int(w.Port) == in && w.MAC == 0 && after.Ports[in].Discards[dataplane.DropNoPort] != before.Ports[in].Discards[dataplane.DropNoPort]
+		if lost || after.Ports[w.Port].Discards[dataplane.DropLink] != before.Ports[w.Port].Discards[dataplane.DropLink] {
+			x.choices[key] = w
+		}
+	}
+	w, ok := x.choices[key]
+	if !ok && after.Ports[in].Discards[dataplane.DropVLAN] != before.Ports[in].Discards[dataplane.DropVLAN] {
+		vlan, _ := x.ref.vlanOf(in, readHead(b)) // it went a way on which it may not be sent: any of these
+		for _, w := range ways {
+			if tagged, _ := x.ref.form(vlan, int(w.Port)); !tagged && int(w.Port) != in {
+				return w
+			}
+		}
+	}
+	if !ok {
+		x.fail("a frame of flow %s, which came through port %d, went none of the ways %v:\n%x", flow, in, ways, b)
+	}
+	return w
+}
+
+// acceptable is a frame as some port takes it: what the switch itself sends came through none.
+func (x *trial) acceptable(in int, b []byte) (int, []byte) {
+	if _, ok := x.ref.vlanOf(in, readHead(b)); ok {
+		return in, b
+	}
+	for port := range x.ref.ports {
+		for _, id := range []uint16{0, 10, 20} {
+			like := b
+			if id != 0 {
+				like = tagIt(b, 0x8100, id)
+			}
+			if _, ok := x.ref.vlanOf(port, readHead(like)); ok {
+				return port, like
+			}
+		}
+	}
+	return in, b
+}
+
+// frame makes a frame of the world's, for a port.
+func (x *trial) frame(port int, a *arrival) dataplane.Frame {
+	env := x.env(port)
+	f, ok := env.Alloc(len(a.bytes))
+	if !ok {
+		x.fail("the world has no places for frames")
+	}
+	if a.off >= 0 {
+		f.Off = uint16(a.off)
+	}
+	copy(env.Header(f), a.bytes)
+	if a.digest {
+		f.Digest = env.Digest(&f)
+	}
+	return f
+}
+
+// receive has frames come in together.
+func (x *trial) receive(o *op, frames []arrival) {
+	var burst []dataplane.Frame
+	x.bursts = x.bursts || len(frames) > 1
+	for i := range frames {
+		x.longest = max(x.longest, units.Size(len(frames[i].bytes)))
+		burst = append(burst, x.frame(o.port, &frames[i]))
+	}
+	free := x.openExits(o)
+	x.sw.Receive(x.now, o.port, burst)
+	x.poll()
+	left := x.collect()
+	for _, a := range frames {
+		x.ref.receive(x.now, o.port, a.bytes)
+		for out, p := range x.ref.ports {
+			for len(left[out]) > 0 && x.isLast(p, left[out][0]) {
+				if free[out] > x.now {
+					x.fail("a frame passed the exit of port %d, which is not free before %v", out, free[out])
+				}
+				free[out] = x.now + o.exits[out].perByte*units.Time(p.wireLen(len(left[out][0])))
+				x.same(out, left[out][:1], x.ref.transmit(x.now, out, 1))
+				left[out] = left[out][1:]
+				x.passed++
+			}
+		}
+	}
+	for out := range left {
+		if len(left[out]) > 0 {
+			x.fail("port %d has %d frames in its exit that are not the next, the first %v", out, len(left[out]), describe(left[out][0]))
+		}
+	}
+}
+
+// isLast reports whether a frame that left is what was queued last of its priority, but for marks.
+func (x *trial) isLast(p *refPort, b []byte) bool {
+	for _, q := range p.queues {
+		if n := len(q); n > 0 && bytes.Equal(unmarked(q[n-1].bytes), unmarked(b)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unmarked is a frame without what congestion points write.
+func unmarked(b []byte) []byte {
+	b = bytes.Clone(b)
+	h := readHead(b)
+	if h.ip == 0 {
+		return b
+	}
+	if b[h.ip]>>4 == 6 {
+		b[h.ip+1] &^= 0x30
+	} else {
+		b[h.ip+1] &^= 3
+		b[h.ip+10], b[h.ip+11] = 0, 0
+	}
+	if h.bth != 0 {
+		if t := wire.INTOf(b[h.ip:], h.bth-h.ip); t != nil {
+			clear(t)
+		}
+	}
+	return b
+}
+
+// openExits opens the exits of all ports, and returns from when they are free.
+func (x *trial) openExits(o *op) (free []units.Time) {
+	free = make([]units.Time, len(x.config.Ports))
+	for _, env := range x.envs {
+		env.Queue = o.queue
+	}
+	for i, e := range o.exits {
+		free[i] = x.now + e.free
+		at := x.env(i).Exit(i)
+		at.Free, at.PerByte, at.Frames = free[i], e.perByte, make([]dataplane.Frame, e.frames)
+	}
+	return free
+}
+
+// collect takes what is in the exits.
+func (x *trial) collect() map[int][][]byte {
+	left := map[int][][]byte{}
+	for _, env := range x.envs {
+		for _, port := range env.Left() {
+			e := env.Exit(int(port))
+			for _, f := range e.Frames[:e.N] {
+				left[int(port)] = append(left[int(port)], x.take(env, f))
+			}
+			e.N = 0
+		}
+	}
+	for i := range x.config.Ports {
+		e := x.env(i).Exit(i)
+		if e.N != 0 {
+			x.fail("port %d has %d frames in its exit, and Left does not name it", i, e.N)
+		}
+		e.Frames = nil
+	}
+	return left
+}
+
+// take is the bytes of a frame that leaves, whose place is free again.
+func (x *trial) take(env *dataplane.Env, f dataplane.Frame) []byte {
+	if d := f.Digest; d != 0 && d != env.Digest(&f) {
+		x.fail("a frame leaves with a digest that is not its own")
+	}
+	b := bytes.Clone(env.Header(f))
+	if len(b) != int(f.Len) {
+		x.fail("a frame of %d bytes leaves, %d of them are in its place", f.Len, len(b))
+	}
+	env.Free(f)
+	x.mem.giveBack(env.Pool)
+	return b
+}
+
+// transmit has a port send up to n frames.
+func (x *trial) transmit(port, n int) int {
+	env := x.env(port)
+	burst := make([]dataplane.Frame, n)
+	var sent [][]byte
+	for _, f := range burst[:x.sw.Transmit(x.now, port, burst)] {
+		sent = append(sent, x.take(env, f))
+	}
+	env.SetDue(port, x.sw.Next(x.now, port))
+	x.poll()
+	x.ref.early = earlyXOFF(sent)
+	x.same(port, sent, x.ref.transmit(x.now, port, n))
+	x.ref.early = 0
+	return len(sent)
+}
+
+// earlyXOFF are the priorities that a PFC frame pauses, if one was sent.
+func earlyXOFF(sent [][]byte) (prios uint8) {
+	var f pfc.Frame
+	if len(sent) == 0 || readHead(sent[0]).etherType != 0x8808 || f.Decode(sent[0]) != nil {
+		return 0
+	}
+	for prio, q := range f.Quanta {
+		if q > 0 {
+			prios |= f.Enable & (1 << prio)
+		}
+	}
+	return prios
+}
+
+// poll has the workers tell each other what they have to: frames, what these cause, and what became of them.
+func (x *trial) poll() {
+	for range 4 {
+		for w := range x.envs {
+			x.sw.Poll(x.now, w)
+		}
+	}
+}
+
+// same compares what a port sent.
+func (x *trial) same(port int, sent [][]byte, want []refFrame) {
+	for i := range max(len(sent), len(want)) {
+		switch {
+		case i >= len(sent):
+			x.fail("port %d sends %d frames; the next should be %s", port, len(sent), describe(want[i].bytes))
+		case i >= len(want):
+			x.fail("port %d sends %d frames, of which %d too many, the first of these %s", port, len(sent), len(sent)-len(want), describe(sent[i]))
+		case want[i].in == made && isNotice(want[i].bytes):
+			if !sameNotice(sent[i], want[i].bytes) {
+				x.fail("port %d sends\n%x\nand should send something like\n%x", port, sent[i], want[i].bytes)
+			}
+		case !bytes.Equal(sent[i], want[i].bytes):
+			x.fail("port %d sends, as frame %d of %d, %s\n%x\nand should send %s\n%x", port, i, len(sent), describe(sent[i]), sent[i], describe(want[i].bytes), want[i].bytes)
+		}
+	}
+}
+
+func isNotice(b []byte) bool {
+	h := readHead(b)
+	return h.etherType == 0x22E7 || h.cnp
+}
+
+// sameNotice compares what is not free in a CNM or CNP of the switch: not how it names its congestion point
+// and itself.
+func sameNotice(a, b []byte) bool {
+	x, y := readHead(a), readHead(b)
+	if len(a) != len(b) || x.dst != y.dst || x.etherType != y.etherType || x.payload != y.payload || x.cnp != y.cnp || !slices.Equal(x.tags, y.tags) {
+		return false
+	}
+	if x.cnp {
+		return bytes.Equal(a[x.ip+12:x.bth-8], b[x.ip+12:x.bth-8]) && bytes.Equal(a[x.bth:x.bth+12], b[x.bth:x.bth+12])
+	}
+	p := x.payload
+	return bytes.Equal(a[p:p+2], b[p:p+2]) && bytes.Equal(a[p+10:], b[p+10:])
+}
+
+// describe is a frame in a few words.
+type describe []byte
+
+func (b describe) String() string {
+	if len(b) < 14 {
+		return fmt.Sprintf("%d bytes %x", len(b), []byte(b))
+	}
+	h := readHead(b)
+	s := fmt.Sprintf("%d bytes %x>%x", len(b), uint64(h.src), uint64(h.dst))
+	for _, tag := range h.tags {
+		s += fmt.Sprintf(" tag %x:%d:%d", tag.kind, tag.control>>13, tag.control&0xFFF)
+	}
+	if h.payload > 14+4*len(h.tags) {
+		s += " CN-TAG"
+	}
+	s += fmt.Sprintf(" type %04x", h.etherType)
+	if h.ip != 0 {
+		s += fmt.Sprintf(" tos %02x flow %s", h.tos, h.flow)
+	}
+	if h.etherType == 0x8808 {
+		s += fmt.Sprintf(" %x", []byte(b[h.payload:min(len(b), h.payload+20)]))
+	}
+	return s
+}
+
+// pass lets time go by. A world that is not late calls ports when pauses end, and storms begin and end.
+func (x *trial) pass(dt units.Time) {
+	until := x.now + dt
+	for !x.world.late {
+		at, port := units.Never, 0
+		for i, p := range x.ref.ports {
+			if t := x.ref.changes(p, x.now); t < at {
+				at, port = t, i
+			}
+		}
+		if at > until {
+			break
+		}
+		x.now = max(at, x.now)
+		x.transmit(port, 1)
+	}
+	x.now = until
+}
+
+// changes is when something of a port changes by itself.
+func (r *reference) changes(p *refPort, now units.Time) units.Time {
+	at := units.Never
+	w := r.config.Watchdog
+	for prio, x := range p.pauses {
+		if x.paused {
+			at = min(at, x.until)
+		}
+		switch {
+		case !r.lossless(prio):
+		case x.paused && !x.storm && w.Detect > 0:
+			at = min(at, x.since+w.Detect)
+		case x.storm && !x.paused:
+			at = min(at, x.ended+w.Restore)
+		}
+	}
+	return at
+}
+
+// reload gives both another configuration.
+func (x *trial) reload(c dataplane.SwitchConfig) {
+	ch, err := x.sw.Prepare(clone(c))
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.sw.Apply(x.now, ch)
+	x.poll()
+	x.ref.reload(x.now, clone(c))
+	if c.CP == nil {
+		c.CP = x.config.CP
+	}
+	x.config = c
+	x.renew()
+}
+
+// changed says what differs between two configurations.
+func changed(a, b dataplane.SwitchConfig) (s string) {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	for i := range x.NumField() {
+		if was, is := x.Field(i).Interface(), y.Field(i).Interface(); x.Field(i).Kind() != reflect.Func && !reflect.DeepEqual(was, is) {
+			text := fmt.Sprintf("%+v", is)
+			for _, nothing := range []string{" Frames:0", " Rate:0bps", " Burst:0B", " Alpha:0", " Headroom:0B", " Worker:0", " Delay:0ps", " Overhead:0", "{Frames:0 Rate:0bps Burst:0B}"} {
+				text = strings.ReplaceAll(text, nothing, "")
+			}
+			s += fmt.Sprintf("\n    %s: %s", x.Type().Field(i).Name, text)
+		}
+	}
+	return s
+}
+
+// link changes a link of both.
+func (x *trial) link(port int, s dataplane.LinkState) {
+	ch, err := x.sw.PrepareLink(port, s)
+	if err != nil {
+		return // it needs more than the buffer has
+	}
+	x.sw.SetLink(x.now, ch)
+	x.poll()
+	x.ref.link(x.now, port, s)
+	x.renew()
+}
+
+// check compares all that can be seen from outside.
+func (x *trial) check() {
+	if got, want := x.sw.FDB().Entries(x.now), x.ref.entries(x.now); !reflect.DeepEqual(got, want) {
+		x.fail("known addresses\n%v\nshould be\n%v", got, want)
+	}
+	stats := x.sw.Stats(x.now)
+	wrong := ""
+	for i, p := range x.ref.ports {
+		got, want := stats.Ports[i], x.ref.count(x.now, p)
+		if x.world.late { // what a pause has counted is known when somebody looks
+			got.Egress, got.Watchdog = want.Egress, want.Watchdog
+		}
+		for prio, n := range got.Ingress.Peak {
+			least := p.least[prio]
+			if x.world.exits { // what passes was never there, or all of a burst was
+				least = want.Buffered[prio]
+			}
+			most := want.Ingress.Peak[prio]
+			if x.bursts { // it may count the longest frame of a burst although it was not there, or is of another priority
+				most += x.longest
+			}
+			if x.world.workers > 1 { // what another worker sends past its queues was in the buffer till then
+				most = max(most, n)
+			}
+			if n >= least && n <= most {
+				want.Ingress.Peak[prio] = n
+			}
+		}
+		if got != want {
+			wrong += fmt.Sprintf("port %d counts %s\n", i, difference(got, want))
+			continue
+		}
+		if x.world.late {
+			continue
+		}
+		sends, timer := x.ref.when(x.now, p)
+		next, due := x.sw.Next(x.now, i), x.env(i).Due(i)
+		if next > sends || next < x.now {
+			x.fail("port %d is to be called at %v; something leaves at %v, the first timer is at %v", i, next, sends, timer)
+		}
+		if next == x.now && timer > x.now { // a timer that was no use: it must not be there again
+			x.transmit(i, 1)
+			if next := x.sw.Next(x.now, i); next == x.now {
+				x.fail("port %d wants to be called for nothing, again and again", i)
+			}
+		}
+		if due > sends {
+			x.fail("port %d was woken for %v, and something leaves at %v", i, due, sends)
+		}
+	}
+	if wrong != "" {
+		x.fail("%s", wrong)
+	}
+	if used := x.sw.Buffer().LossyUsed; int(used) != x.ref.used {
+		x.fail("%d bytes of the pool are used, %d should be", used, x.ref.used)
+	}
+	if err := x.sw.Audit(); err != nil {
+		x.Fatal(err)
+	}
+}
+
+// entries is the forwarding database.
+func (r *reference) entries(now units.Time) (all []dataplane.FDBEntry) {
+	vlans := []int{0}
+	if len(r.config.VLANs) > 0 {
+		vlans = nil
+		for _, v := range r.config.VLANs {
+			vlans = append(vlans, int(v.ID))
+		}
+	}
+	for _, v := range vlans {
+		if r.config.Router.MAC != 0 {
+			all = append(all, dataplane.FDBEntry{VLAN: uint16(v), MAC: r.config.Router.MAC, Static: true})
+		}
+		for _, e := range r.config.Static {
+			if ports := r.static(station{v, e.MAC}); ports != nil && (int(e.VLAN) == v || e.VLAN == 0 && (v == 0 || r.untagged(int(e.Ports[0])) == v)) {
+				all = append(all, dataplane.FDBEntry{VLAN: uint16(v), MAC: e.MAC, Ports: r.withLink(ports), Static: true})
+			}
+		}
+	}
+	for s := range r.known {
+		if w, ok := r.learned(now, s); ok {
+			all = append(all, dataplane.FDBEntry{VLAN: uint16(s.vlan), MAC: s.mac, Ports: []uint16{uint16(w.port)}, Age: now/units.Second*units.Second - w.seen})
+		}
+	}
+	slices.SortFunc(all, func(a, b dataplane.FDBEntry) int {
+		if a.VLAN != b.VLAN {
+			return int(a.VLAN) - int(b.VLAN)
+		}
+		return int(int64(a.MAC) - int64(b.MAC))
+	})
+	return all
+}
+
+// withLink are those of some ports that have a link, or all if none has.
+func (r *reference) withLink(ports []uint16) []uint16 {
+	up := slices.DeleteFunc(slices.Clone(ports), func(p uint16) bool { return r.ports[p].down })
+	if len(up) == 0 {
+		return ports
+	}
+	return up
+}
+
+// difference names the counters that differ.
+func difference(got, want dataplane.PortStats) (s string) {
+	var compare func(name string, a, b reflect.Value)
+	compare = func(name string, a, b reflect.Value) {
+		switch a.Kind() {
+		case reflect.Struct:
+			for i := range a.NumField() {
+				compare(name+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
+			}
+		case reflect.Array:
+			for i := range a.Len() {
+				at := fmt.Sprintf("%s[%d]", name, i)
+				if a.Len() == int(dataplane.Reasons) {
+					at = fmt.Sprintf("%s[%v]", name, dataplane.Reason(i))
+				}
+				compare(at, a.Index(i), b.Index(i))
+			}
+		default:
+			if !a.Equal(b) {
+				s += fmt.Sprintf("%s %v, not %v; ", name[1:], a, b)
+			}
+		}
+	}
+	compare("", reflect.ValueOf(got), reflect.ValueOf(want))
+	return s
+}
+
+// end has everything leave, and looks whether every place for a frame is free again.
+func (x *trial) end() {
+	for i := range x.ref.ports {
+		for x.transmit(i, 64) > 0 {
+		}
+	}
+	x.sw.Close()
+	if n := x.mem.left(); n != places {
+		x.fail("%d of %d places for frames are free after all", n, places)
+	}
+}
