@@ -16,7 +16,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		p.attendTo(now)
 	}
 	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
-		c.renew(now, changes, s.learn)
+		c.renew(s.holdUntil(now), changes)
 	}
 	if len(burst) == 1 {
 		s.receiveOne(now, p, &burst[0])
