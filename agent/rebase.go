@@ -130,8 +130,13 @@ func (t *Traffic) Rebase(by units.Time) {
 
 // Rebase implements units.Rebaser.
 func (o *Ordered) Rebase(by units.Time) {
-	o.Start.Rebase(by)
-	o.Stop.RebaseSet(by)
+	o.Order.Rebase(by)
 	o.FirstBit.RebaseSet(by)
 	o.End.RebaseSet(by)
+}
+
+// Rebase implements units.Rebaser.
+func (o *Order) Rebase(by units.Time) {
+	o.Start.Rebase(by)
+	o.Stop.RebaseSet(by)
 }

@@ -12,6 +12,7 @@ import (
 type Snapshot struct {
 	Node     string
 	Now      units.Time
+	Laps     uint64       // that the clock of Now was set back
 	Ports    []string     // names, by number
 	Rates    []units.Rate // of their links as configured
 	Lossless uint8        // priorities with PFC, as bits

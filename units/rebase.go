@@ -48,3 +48,6 @@ func RebaseAll(all []Time, by Time) {
 		all[i].Rebase(by)
 	}
 }
+
+// SinceBegan is, in seconds, when t was by a clock that was set back so many laps since it began at zero.
+func SinceBegan(laps uint64, t Time) float64 { return float64(laps)*Lap.Seconds() + t.Seconds() }

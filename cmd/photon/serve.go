@@ -197,7 +197,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	clear(s.Polls)
 	s.NIC = d.nic != nil
 	d.world.DoBriefly(func(now units.Time) {
-		s.Now, s.Scheme = now, d.scheme
+		s.Now, s.Laps, s.Scheme = now, d.world.Laps(), d.scheme
 		d.node.CopyStats(now, &s.Stats)
 		s.Pace = d.world.Pace()
 		d.world.CopyPolls(s.Polls)
