@@ -13,7 +13,7 @@ func (h *Host) Rebase(by units.Time) {
 	h.nextAnnounce.Rebase(by)
 	h.eg.Rebase(by)
 	units.Rebase(h.config.NP, by)
-	h.notice = h.config.NP.Next()
+	h.notice.RebaseSet(by) // zero: at once
 	h.delayed.Rebase(by)
 	h.punctual.Rebase(by)
 	h.laps += by
