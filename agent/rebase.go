@@ -28,7 +28,9 @@ func (h *Host) Rebase(by units.Time) {
 	}
 	for i := range h.flows {
 		h.flows[i].Rebase(by)
+		h.pacer.Beside(i).base.Rebase(by)
 	}
+	h.stats.Ports[0].Rebase(by)
 	for _, s := range h.shared {
 		s.base.Rebase(by)
 		units.Rebase(s.rp, by)
@@ -53,10 +55,6 @@ func rebaseRPs(spare [][]ratelimit.RP, by units.Time) {
 
 // Rebase implements units.Rebaser.
 func (f *flow) Rebase(by units.Time) {
-	if f.sending == nil { // the slot was never taken
-		return
-	}
-	f.base.Rebase(by)
 	f.deadline.Rebase(by)
 	f.firstBit.RebaseSet(by)
 	f.notice.Rebase(by)
@@ -100,6 +98,9 @@ func (n *NIC) Rebase(by units.Time) {
 	units.RebaseAll(n.asked[:], by)
 	for i := range n.ports {
 		n.ports[i].Rebase(by)
+	}
+	for i := range n.stats.Ports {
+		n.stats.Ports[i].Rebase(by)
 	}
 	for i := range n.flows {
 		f := &n.flows[i]

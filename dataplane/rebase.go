@@ -67,9 +67,16 @@ func (p *switchPort) Rebase(by units.Time) {
 	p.buckets.broadcast.full.Rebase(by)
 	p.buckets.multicast.full.Rebase(by)
 	p.buckets.unknown.full.Rebase(by)
-	units.RebaseAll(p.stats.LostAt[:], by)
+	p.stats.Rebase(by)
 	for prio := range p.points {
 		units.Rebase(p.points[prio].cp, by)
+	}
+}
+
+// Rebase implements units.Rebaser.
+func (s *PortStats) Rebase(by units.Time) {
+	for prio := range s.LostAt {
+		s.LostAt[prio].RebaseSet(by)
 	}
 }
 

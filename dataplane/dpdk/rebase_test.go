@@ -36,10 +36,10 @@ func setBack(t *testing.T, begin units.Time, laps uint64) {
 	w.(*world).now = begin
 	link := dataplane.Link{Rate: 100 * units.Mbps, Delay: units.Millisecond}
 	conf := dataplane.SwitchConfig{
-		MTU: 1500, Buffer: 4 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3,
+		MTU: 1500, Buffer: 40 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3,
 		Learn: true, Age: 300 * units.Second, FDBSize: 64,
 	}
-	conf.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 80 * units.KB, Headroom: 200 * units.KB}
+	conf.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 80 * units.KB, Headroom: 16 * units.MB} // for workers that share a core, and do not get it for long
 	for i := range 2 {
 		conf.Ports = append(conf.Ports, dataplane.PortConfig{MAC: wire.MAC(100 + i), Link: link, Worker: i})
 	}
@@ -56,7 +56,7 @@ func setBack(t *testing.T, begin units.Time, laps uint64) {
 		if err := w.Connect(dataplane.End{Node: n}, dataplane.End{Node: id, Port: i}, link); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := hosts[i].AddFlow(begin, agent.FlowSpec{Peer: wire.IPv4(10, 0, 0, byte(2-i)), PeerMAC: wire.MAC(0x020000000002 - i), QP: 9}); err != nil {
+		if _, err := hosts[i].AddFlow(begin, agent.FlowSpec{Peer: wire.IPv4(10, 0, 0, byte(2-i)), PeerMAC: wire.MAC(0x020000000002 - i), QP: 9, Limit: 40 * units.Mbps}); err != nil {
 			t.Fatal(err)
 		}
 	}
