@@ -104,8 +104,8 @@ func setBack(t *testing.T, begin units.Time, laps uint64) {
 	}
 	cancel()
 	<-ended
-	if passed := w.Now() + units.Time(w.Laps())*units.Lap - begin; samples < passed/every-1 || samples > passed/every {
-		t.Errorf("%d samples in %v", samples, passed)
+	if last-begin != samples*every || samples < 2*soon/every {
+		t.Errorf("%d samples in %v", samples, last-begin)
 	}
 	if err := w.Audit(); err != nil {
 		t.Error(err)

@@ -47,7 +47,10 @@ func (s *star) do(t *rapid.T, e event) {
 			spec.Shared = 7
 			spec.Tenant = 0
 		}
-		s.hosts[e.a].AddFlow(s.now, spec)
+		for range 1 + e.n%16 { // more than a few: the wheel turns
+			s.hosts[e.a].AddFlow(s.now, spec)
+			spec.QP += 10
+		}
 	case aStop:
 		if s.hosts != nil {
 			s.hosts[e.a].StopFlow(s.now, e.b%8)

@@ -203,7 +203,7 @@ func hostConfig(parts scheme.Parts, i int) agent.Config {
 	return agent.Config{
 		MAC: mac(i + 1), IP: ip(i + 1), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 		Carry: parts.Carry, Payload: 1000, Announce: true, NPDelay: us, PauseDelay: us, Period: parts.Every, AckEvery: 16, AckTimeout: 2 * ms,
-		Tenants: []ratelimit.Tenant{{Weight: 2, Cap: 8 * units.Gbps}}, Senders: 8, Receivers: 4, Age: ms, NP: parts.NP(4), NewRP: parts.RP,
+		Tenants: []ratelimit.Tenant{{Weight: 2, Cap: 8 * units.Gbps}}, Senders: 64, Receivers: 64, Age: ms, NP: parts.NP(64), NewRP: parts.RP,
 	}
 }
 
