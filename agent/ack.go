@@ -247,7 +247,7 @@ func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []b
 		rest = rest[wire.INTLen:]
 	}
 	if ext&wire.ExtStamp != 0 {
-		if left := units.Time(binary.BigEndian.Uint64(rest)); left > 0 && left < now {
+		if left := units.Time(binary.BigEndian.Uint64(rest)) - h.laps; left > 0 && left < now {
 			a.RTT = now - left - h.config.Link.Rate.Serialize(units.Size(h.onWire(f, packet+1 == f.end)))
 		}
 	}

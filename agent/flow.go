@@ -212,7 +212,7 @@ const psnStep = 10368889
 // network is not taken for this one's.
 func (h *Host) drawPSN(now units.Time) uint32 {
 	if h.epochs == 0 {
-		h.psn = uint32(((h.config.Seed ^ uint64(now)) * 0x9E3779B97F4A7C15) >> 40)
+		h.psn = uint32(((h.config.Seed ^ uint64(now+h.laps)) * 0x9E3779B97F4A7C15) >> 40)
 	}
 	psn := (h.psn + h.epochs*psnStep) & psnMask
 	h.epochs++

@@ -191,6 +191,7 @@ type seldom struct {
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
 
+	laps     units.Time // by which the clock was set back, in all: what it shows others goes on
 	punctual punctual
 	patience patience
 	psn      uint32 // the first that was drawn

@@ -132,6 +132,7 @@ type NIC struct {
 	spare    [pfc.Classes][]ratelimit.RP
 	delayed  delayed
 	punctual punctual
+	laps     units.Time // by which the clock was set back, in all: stamps go on
 	cells    cells
 	control  [pfc.Classes]frames // belong to no flow
 	ready    uint8               // priorities with such frames

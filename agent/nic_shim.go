@@ -107,7 +107,7 @@ func (n *NIC) wrap(now units.Time, f *dataplane.Frame, id int) {
 	block = block[wire.ExtensionsLen(ext):]
 	length := n.config.Link.WireBytes(int(f.Len))
 	fl.sent += uint64(length)
-	binary.BigEndian.PutUint64(block, uint64(now))
+	binary.BigEndian.PutUint64(block, uint64(now+n.laps))
 	binary.BigEndian.PutUint64(block[8:], fl.sent<<16|uint64(length))
 	if len(b) == int(f.Len) { // the world carries payload, too
 		wire.SealICRC(b[head:], bth-head)
@@ -245,7 +245,7 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	if ext&wire.ExtINT != 0 {
 		n.told.Hops = wire.INT(b[at : at+wire.INTLen])
 	}
-	if left := units.Time(binary.BigEndian.Uint64(block)); left > 0 && left < now {
+	if left := units.Time(binary.BigEndian.Uint64(block)) - n.laps; left > 0 && left < now {
 		n.told.RTT = max(now-left-n.config.Link.Rate.Serialize(units.Size(count&0xFFFF)), 1)
 	}
 	f.acker.Ack(now, &n.told)

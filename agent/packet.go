@@ -302,7 +302,7 @@ func (s *sending) put(b *[headNear]byte) {
 // complete writes what only some packets have.
 func (h *Host) complete(now units.Time, s *sending, b []byte, length, payload int) {
 	if h.stamps {
-		binary.BigEndian.PutUint64(b[int(s.headers)-wire.StampLen:], uint64(now))
+		binary.BigEndian.PutUint64(b[int(s.headers)-wire.StampLen:], uint64(now+h.laps))
 	}
 	if len(b) == length { // the world carries payload, too
 		clear(b[s.headers:])

@@ -91,11 +91,8 @@ func (k *key) hash() uint64 {
 }
 
 // renew forgets everything: the tables have changed, or a second is over and addresses are learned.
-func (c *actionCache) renew(now units.Time, changes uint32, learn bool) {
-	if c.until = units.Never; learn {
-		c.until = now - now%units.Second + units.Second
-	}
-	c.changes = changes
+func (c *actionCache) renew(until units.Time, changes uint32) {
+	c.until, c.changes = until, changes
 	c.forget()
 }
 

@@ -28,7 +28,7 @@ type fdb struct {
 // fdbPlace is where an address is kept. What is read together lies together.
 type fdbPlace struct {
 	atomic.Uint64               // the entry
-	seen          atomic.Uint32 // second in which a learned one was last confirmed
+	seen          atomic.Uint32 // second, of those since the world began, in which a learned one was last confirmed
 }
 
 // entry is an address (48 bits), a port or group (12 bits) and a kind (4 bits); 0: there is none.
@@ -59,8 +59,6 @@ func newFDB(capacity int, age units.Time, changes *atomic.Uint32) *fdb {
 // places is how many places a database of so many addresses has.
 func places(capacity int) int { return 1 << bits.Len(uint(max(2*capacity, maxProbe)-1)) }
 
-func seconds(now units.Time) uint32 { return uint32(now / units.Second) }
-
 // probe calls do for each place where an address may be, in their order, until it says that it is done.
 func (t *fdb) probe(mac wire.MAC, do func(at *fdbPlace, e entry) (done bool)) {
 	hi, lo := bits.Mul64(uint64(mac), 0x9E3779B97F4A7C15)
@@ -75,7 +73,7 @@ func (t *fdb) probe(mac wire.MAC, do func(at *fdbPlace, e entry) (done bool)) {
 }
 
 // find returns the entry of an address; 0: it is not known.
-func (t *fdb) find(mac wire.MAC, now units.Time) (found entry) {
+func (t *fdb) find(mac wire.MAC, now second) (found entry) {
 	t.probe(mac, func(at *fdbPlace, e entry) bool {
 		if e != 0 && e.mac() == mac && !t.old(at, e, now) {
 			found = e
@@ -87,19 +85,19 @@ func (t *fdb) find(mac wire.MAC, now units.Time) (found entry) {
 
 // old reports whether an entry is too old to count. Clocks of workers differ by a little: one may have been
 // confirmed in a second that another has not reached.
-func (t *fdb) old(at *fdbPlace, e entry, now units.Time) bool {
-	return e&fdbKind == fdbLearned && t.age != 0 && int32(seconds(now)-at.seen.Load()) > int32(t.age)
+func (t *fdb) old(at *fdbPlace, e entry, now second) bool {
+	return e&fdbKind == fdbLearned && t.age != 0 && int32(uint32(now)-at.seen.Load()) > int32(t.age)
 }
 
 // learn remembers that mac is behind a port, unless it has a place of its own.
-func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
+func (t *fdb) learn(mac wire.MAC, port int, now second) {
 	known := false
 	t.probe(mac, func(at *fdbPlace, e entry) bool {
 		if e == 0 || e.mac() != mac {
 			return e == 0
 		}
-		if known = e&fdbKind != fdbLearned || int(e.value()) == port && !t.old(at, e, now); known && at.seen.Load() != seconds(now) {
-			at.seen.Store(seconds(now))
+		if known = e&fdbKind != fdbLearned || int(e.value()) == port && !t.old(at, e, now); known && at.seen.Load() != uint32(now) {
+			at.seen.Store(uint32(now))
 		}
 		return true
 	})
@@ -110,7 +108,7 @@ func (t *fdb) learn(mac wire.MAC, port int, now units.Time) {
 }
 
 // insert makes an entry, or changes that of its address. It reports false if there is no place.
-func (t *fdb) insert(made entry, now units.Time) bool {
+func (t *fdb) insert(made entry, now second) bool {
 	var to *fdbPlace
 	moved := false
 	t.probe(made.mac(), func(at *fdbPlace, e entry) bool {
@@ -125,7 +123,7 @@ func (t *fdb) insert(made entry, now units.Time) bool {
 		t.full.Add(1)
 		return false
 	}
-	to.seen.Store(seconds(now))
+	to.seen.Store(uint32(now))
 	to.Store(uint64(made))
 	if moved { // of an address that nobody had, nothing is remembered
 		t.changes.Add(1)
@@ -139,7 +137,7 @@ func (t *fdb) adopt(from *fdb, but int, forms []form) {
 	for i := range from.places {
 		if e := entry(from.places[i].Load()); e&fdbKind == fdbLearned {
 			if port := int(e.value()); port != but && forms[port] != absent {
-				t.learn(e.mac(), port, units.Time(from.places[i].seen.Load())*units.Second)
+				t.learn(e.mac(), port, second(from.places[i].seen.Load()))
 			}
 		}
 	}

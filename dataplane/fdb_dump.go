@@ -18,23 +18,26 @@ type FDBEntry struct {
 }
 
 // FDBView is a switch's forwarding database, to be read while it runs.
-type FDBView struct{ lans *lans }
+type FDBView struct {
+	lans *lans
+	era  era
+}
 
 // FDB returns the forwarding database. It is called between bursts; what it
 // returns may be read while the switch runs, since every entry is one word.
-func (s *Switch) FDB() FDBView { return FDBView{s.lans} }
+func (s *Switch) FDB() FDBView { return FDBView{s.lans, s.era} }
 
-// Entries returns the addresses that are known at now, in the order of VLANs and addresses.
+// Entries returns the addresses that are known at now, by the clock of when FDB was called, in the order of VLANs and addresses.
 func (v FDBView) Entries(now units.Time) (all []FDBEntry) {
 	for _, x := range v.lans.all {
-		all = x.fdb.dump(all, x, v.lans.groups, now)
+		all = x.fdb.dump(all, x, v.lans.groups, v.era.second(now))
 	}
 	slices.SortFunc(all, func(a, b FDBEntry) int { return cmp.Or(cmp.Compare(a.VLAN, b.VLAN), cmp.Compare(a.MAC, b.MAC)) })
 	return all
 }
 
 // dump appends the addresses that are known at now.
-func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now units.Time) []FDBEntry {
+func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now second) []FDBEntry {
 	for i := range t.places {
 		at := &t.places[i]
 		e := entry(at.Load())
@@ -51,7 +54,7 @@ func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now units.Time) []
 		}
 		if e&fdbKind == fdbLearned {
 			// It may have been confirmed in a second that began after now was read.
-			known.Static, known.Age = false, max(0, units.Time(seconds(now))-units.Time(at.seen.Load()))*units.Second
+			known.Static, known.Age = false, units.Time(max(0, int32(uint32(now)-at.seen.Load())))*units.Second
 		}
 		all = append(all, known)
 	}

@@ -93,7 +93,7 @@ func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames 
 		}
 	}
 	if point.stamper != nil && f.l3() != 0 {
-		p.stamp(point.stamper.Stamp(now, state), f)
+		p.stamp(point.stamper.Stamp(now+p.of.era.stamp, state), f)
 	}
 }
 

@@ -18,7 +18,7 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what mar
 		return
 	}
 	in := s.lanOut(p, b)
-	if in == nil || in.fdb.find(h.Src, now)&fdbKind == fdbRouter {
+	if in == nil || in.fdb.find(h.Src, s.era.second(now))&fdbKind == fdbRouter {
 		return // QCN ends where a packet is routed: its frame's source is not its own
 	}
 	f, ok := p.env.Alloc(cnp.MaxCNMLen)
@@ -57,7 +57,7 @@ func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.F
 func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 	if s.lans.aware {
 		for _, x := range s.lans.all {
-			if x.forms[p.number] != absent && x.fdb.find(mac, now) != 0 {
+			if x.forms[p.number] != absent && x.fdb.find(mac, s.era.second(now)) != 0 {
 				return x
 			}
 		}
@@ -70,7 +70,7 @@ func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f *Frame, dst wire.MAC, hash uint32, from uint16) {
 	f.In, f.Prio, f.Flag = ownFrame, s.config.Control, 0
 	p.made[f.Prio&7]++
-	switch e := in.fdb.find(dst, now); e & fdbKind {
+	switch e := in.fdb.find(dst, s.era.second(now)); e & fdbKind {
 	case 0:
 		s.forward(now, p, in, from, f)
 	case fdbRouter: // a CNP for a flow that was routed here

@@ -16,7 +16,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		p.attendTo(now)
 	}
 	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
-		c.renew(now, changes, s.learn)
+		c.renew(s.holdUntil(now), changes)
 	}
 	if len(burst) == 1 {
 		s.receiveOne(now, p, &burst[0])
@@ -54,7 +54,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 			s.resolve(now, p, &v.keys[end], &burst[end])
 			end++
 			if changes := s.changes.Load(); changes != c.changes { // an address has moved: what was known of it is void
-				c.renew(now, changes, s.learn)
+				c.renew(s.holdUntil(now), changes)
 				s.parse(p, v.keys[end:len(burst)], burst[end:])
 			}
 		}

@@ -33,7 +33,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		return
 	}
 	if s.learn {
-		in.fdb.learn(h.Src, p.number, now)
+		in.fdb.learn(h.Src, p.number, s.era.second(now))
 	}
 	if s.routes != nil && s.routes.own && (h.Dst.Multicast() || h.Dst == s.routes.mac) && s.answer(now, p, f, &h) {
 		return
@@ -43,7 +43,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		return
 	}
 	a := f.action()
-	switch e := in.fdb.find(h.Dst, now); {
+	switch e := in.fdb.find(h.Dst, s.era.second(now)); {
 	case e == 0:
 		s.flood(now, p, in, f, &h)
 		return

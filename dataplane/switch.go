@@ -33,6 +33,7 @@ type Switch struct {
 	workers []*switchWorker
 	tags    [8]uint16          // code point of a new tag, in its place, by priority
 	quantum [pfc.Classes]int64 // bytes on the wire that a priority with a weight may send in a round
+	era     era                // how the clock goes on from before it was set back
 }
 
 // switchPort is one port. Its worker alone touches it.

@@ -184,7 +184,7 @@ func TestReload(t *testing.T) {
 	r.reload(c)
 	r.in(0, packet(0, 1, 0, 0), 301)
 	r.in(0, packet(30, 1, 0, 0), 100)
-	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.find(mac(30), r.now) != 0 || r.sw.lans.all[0].fdb.age != 7 {
+	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.find(mac(30), r.sw.era.second(r.now)) != 0 || r.sw.lans.all[0].fdb.age != 7 {
 		t.Error("queue limit, learning or age are not in force")
 	}
 	if b := r.sw.Buffer(); b.Reserved != 3*32_000 || b.Lossy != b.Size-b.Reserved || b.Thresholds[2][3].XON != 1000 {

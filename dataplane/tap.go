@@ -19,6 +19,7 @@ type Tap struct {
 	tail atomic.Uint32
 	lost uint64        // since the last that was copied; the producer's
 	all  atomic.Uint64 // lost ever
+	laps units.Time    // by which the clock was set back since; the producer's
 }
 
 type tapped struct {
@@ -32,7 +33,7 @@ type tapped struct {
 
 // Tapped is a frame that was seen.
 type Tapped struct {
-	At       units.Time // when the node got it, or gave it to the world
+	At       units.Time // when the node got it, or gave it to the world, by the clock that there was at the start
 	Out      bool       // the node sent it
 	Priority int        // -1: it has none
 	Len      int        // of the frame, without FCS
@@ -62,7 +63,7 @@ func (t *Tap) Copy(now units.Time, out bool, pool *Pool, burst []Frame) {
 		b := pool.Header(f)
 		at := int(tail & uint32(len(t.info)-1))
 		kept := copy(t.data[at*t.size:(at+1)*t.size], b)
-		t.info[at] = tapped{at: now, lost: t.lost, len: f.Len, kept: uint16(kept), prio: int8(t.prio(b)), out: out}
+		t.info[at] = tapped{at: now + t.laps, lost: t.lost, len: f.Len, kept: uint16(kept), prio: int8(t.prio(b)), out: out}
 		t.lost = 0
 		t.tail.Store(tail + 1)
 	}

@@ -274,7 +274,7 @@ func TestFDBAgainstMap(t *testing.T) {
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += units.Time(rapid.IntRange(0, 4).Draw(t, "dt")) * units.Second
 			m, port := mac(rapid.IntRange(490, 510).Draw(t, "mac")), rapid.IntRange(0, 3).Draw(t, "port")
-			if table.learn(m, port, now); m != fixed {
+			if table.learn(m, port, second(now/units.Second)); m != fixed {
 				slow[m] = station{port, now}
 			}
 			for i := 490; i < 511; i++ {
@@ -286,7 +286,7 @@ func TestFDBAgainstMap(t *testing.T) {
 				if mac(i) == fixed {
 					want = newEntry(fixed, 7, fdbStatic)
 				}
-				if got := table.find(mac(i), now); got != want {
+				if got := table.find(mac(i), second(now/units.Second)); got != want {
 					t.Fatalf("%v at %v: %x, want %x", mac(i), now, got, want)
 				}
 			}

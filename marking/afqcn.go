@@ -82,7 +82,7 @@ func (f *fairness) count(now units.Time, p *Packet) {
 		f.ends += f.params.Interval
 	}
 	if now >= f.ends { // after silence
-		f.ends = now - now%f.params.Interval + f.params.Interval
+		f.ends += ((now-f.ends)/f.params.Interval + 1) * f.params.Interval
 	}
 	if i := f.find(p.Hash); i >= 0 {
 		f.classes[i].arrived += units.Size(p.Size)

@@ -32,8 +32,9 @@ type visit struct {
 
 // arriving is a frame that arrives.
 type arriving struct {
-	key uint64
-	n   uint32 // in the flight of the port
+	key    uint64
+	place  uint64
+	digest uint32
 }
 
 // A key is when something happens, from the base of the window on, and where: the port's
@@ -120,8 +121,8 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 		}
 		for l := &t.flight; l.first < stop; {
 			key := v.key(l.first, number)
-			v.arrivals = append(v.arrivals, arriving{key, l.head})
-			l.take()
+			f := l.take()
+			v.arrivals = append(v.arrivals, arriving{key, f.place, f.digest})
 		}
 	}
 	v.sort()
@@ -139,10 +140,8 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 			v.at++
 			w.now = base + units.Time(a.key>>portBits)
 			w.count++
-			number := int(uint16(a.key))
-			f := all[number].flight.slot(a.n) // it is still there: nothing lands at a node that is visited
-			w.burst[0].Begin(f.place, f.digest)
-			w.arrive(first + number)
+			w.burst[0].Begin(a.place, a.digest)
+			w.arrive(first + int(uint16(a.key)))
 			continue
 		}
 		v.soonest++

@@ -255,7 +255,7 @@ func TestArrivalsAreSorted(t *testing.T) {
 		for range n {
 			key := v.key(v.base+units.Time(r.Uint64N(span)), r.IntN(1<<portBits))
 			keys = append(keys, key)
-			v.arrivals = append(v.arrivals, arriving{key: key, n: uint32(key)})
+			v.arrivals = append(v.arrivals, arriving{key: key, place: key >> 3, digest: uint32(key)})
 		}
 		slices.Sort(keys)
 		v.sort()
@@ -263,7 +263,7 @@ func TestArrivalsAreSorted(t *testing.T) {
 			t.Fatalf("%d of %d, and the last is %+v", len(v.arrivals), n, v.arrivals[len(v.arrivals)-1])
 		}
 		for i, key := range keys {
-			if v.arrivals[i] != (arriving{key: key, n: uint32(key)}) {
+			if v.arrivals[i] != (arriving{key: key, place: key >> 3, digest: uint32(key)}) {
 				t.Fatalf("arrival %d is %+v, not %x", i, v.arrivals[i], key)
 			}
 		}

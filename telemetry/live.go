@@ -8,6 +8,7 @@ import (
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
+	"photon/units"
 )
 
 // Live is what a view that moves needs: counters of one instant, to be compared
@@ -87,7 +88,7 @@ const livePath = "/live"
 // TakeLive asks a node; top is how many flows of an agent are listed.
 func TakeLive(s *Source, top int) *Live {
 	snap := s.Snapshot()
-	d := &Live{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: snap.Now.Seconds(), Done: snap.Stats.FlowsDone}
+	d := &Live{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: units.SinceBegan(snap.Laps, snap.Now), Done: snap.Stats.FlowsDone}
 	d.Sent, d.Told, d.Response = snap.Stats.NPSent, snap.Stats.RPHandled, snap.Response.Seconds()
 	if snap.Watchdog.Detect > 0 {
 		d.Watchdog = snap.Watchdog.Action.String()

@@ -37,7 +37,7 @@ func sample(host bool) Snapshot {
 	if !host {
 		s.Response = 10 * units.Millisecond
 	}
-	s.Polls = []dpdk.Polls{{Time: 2 * units.Second, RxFrames: 40, TxFrames: 7}}
+	s.Polls = []dpdk.Polls{{Time: 2 * time.Second, RxFrames: 40, TxFrames: 7}}
 	s.Polls[0].Gaps[2], s.Polls[0].Gaps[dpdk.GapBounds], s.Polls[0].Rx[5], s.Polls[0].Tx[0] = 5, 1, 2, 7
 	return s
 }

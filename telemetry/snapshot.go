@@ -15,6 +15,7 @@ type Snapshot struct {
 	Node     string
 	Now      units.Time
 	Wall     time.Time    // the same instant by the wall's clock
+	Laps     uint64       // that the clock of Now was set back
 	Ports    []string     // names, by number
 	Rates    []units.Rate // of their links as configured
 	Lossless uint8        // priorities with PFC, as bits

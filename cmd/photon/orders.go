@@ -87,6 +87,7 @@ func newOrders(d *daemon, h *agent.Host, node *config.AgentNode, g given) (*orde
 		return nil, bad(err)
 	}
 	d.world.Every(stepEvery, o.traffic.Step)
+	d.world.Follow(o.traffic)
 	return o, nil
 }
 
@@ -112,10 +113,12 @@ func (o *orders) Order(r telemetry.FlowOrders) (done telemetry.FlowsOrdered, err
 	if len(list) == 0 {
 		return done, errors.New("no flows were named")
 	}
+	var laps uint64 // of the clock by which starts are
 	o.d.world.Do(func(now units.Time) {
-		origin := r.Origin
-		if origin == 0 {
-			origin = now
+		laps = o.d.world.Laps()
+		origin := now
+		if r.Origin != 0 {
+			origin = ownTime(o.d.world, r.Origin)
 		}
 		for i := range list {
 			list[i].Start += origin
@@ -131,6 +134,14 @@ func (o *orders) Order(r telemetry.FlowOrders) (done telemetry.FlowsOrdered, err
 		few := list[:min(len(list), ordersAtOnce)]
 		list = list[len(few):]
 		o.d.world.Do(func(now units.Time) {
+			for ; laps != o.d.world.Laps(); laps++ { // it was set back meanwhile
+				for i := range list {
+					list[i].Rebase(units.Lap)
+				}
+				for i := range few {
+					few[i].Rebase(units.Lap)
+				}
+			}
 			var first uint64
 			if first, err = o.traffic.Add(now, few); err == nil && done.Count == 0 {
 				done.First = first
@@ -165,14 +176,15 @@ func (o *orders) List(after uint64, most int) (d telemetry.FlowList) {
 	d = telemetry.FlowList{Node: o.d.name, IP: o.ip}
 	var list []agent.Ordered
 	var at units.Time
+	var laps uint64
 	o.d.world.Do(func(now units.Time) {
-		list, at = o.traffic.List(now, after, most), now
+		list, at, laps = o.traffic.List(now, after, most), now, o.d.world.Laps()
 		d.Pending, d.Running, d.Refused, d.Forgotten = o.traffic.Counts()
 		d.Failed = o.traffic.Failed()
 	})
-	d.Now = at.Seconds()
+	d.Now = units.SinceBegan(laps, at)
 	for i := range list {
-		d.Flows = append(d.Flows, flowStatus(at, &list[i]))
+		d.Flows = append(d.Flows, flowStatus(laps, at, &list[i]))
 	}
 	return d
 }
@@ -187,10 +199,17 @@ func (o *orders) counts() *telemetry.FlowCounts {
 	return c
 }
 
-func flowStatus(now units.Time, f *agent.Ordered) telemetry.FlowStatus {
+// flowStatus tells of a flow at an instant of a clock that was set back so many laps.
+func flowStatus(laps uint64, now units.Time, f *agent.Ordered) telemetry.FlowStatus {
+	when := func(t units.Time) float64 {
+		if t == 0 { // not yet
+			return 0
+		}
+		return units.SinceBegan(laps, t)
+	}
 	s := telemetry.FlowStatus{
-		ID: f.ID, Group: f.Group, To: f.Peer, QP: f.QP, Size: int64(f.Size), State: f.Stage.String(), Start: f.Start.Seconds(), FirstBit: f.FirstBit.Seconds(),
-		End: f.End.Seconds(), FCT: f.FCT().Seconds(), Rate: int64(f.Rate(now)), Allowed: int64(f.Allowed), Packets: f.Frames, WireBytes: f.Bytes, Notified: f.Notified,
+		ID: f.ID, Group: f.Group, To: f.Peer, QP: f.QP, Size: int64(f.Size), State: f.Stage.String(), Start: units.SinceBegan(laps, f.Start), FirstBit: when(f.FirstBit),
+		End: when(f.End), FCT: f.FCT().Seconds(), Rate: int64(f.Rate(now)), Allowed: int64(f.Allowed), Packets: f.Frames, WireBytes: f.Bytes, Notified: f.Notified,
 		Limited: f.Limited,
 	}
 	if f.Why != nil {
@@ -233,9 +252,10 @@ const loggedAtOnce = 20
 func (o *orders) reportOnce() {
 	var list []agent.Ordered
 	var at units.Time
+	var laps uint64
 	o.d.world.Do(func(now units.Time) {
 		o.traffic.Step(now)
-		list, at = o.traffic.TakeEnded(), now
+		list, at, laps = o.traffic.TakeEnded(), now, o.d.world.Laps()
 	})
 	for i := range list {
 		f := &list[i]
@@ -250,7 +270,7 @@ func (o *orders) reportOnce() {
 		case f.Stage == agent.Failed:
 			o.d.log.Warnf("flow to %v, queue pair %d, failed: %v", f.Peer, f.QP, f.Why)
 		}
-		if err := o.results.write(flowStatus(at, f)); err != nil {
+		if err := o.results.write(flowStatus(laps, at, f)); err != nil {
 			o.d.log.Warn(err)
 		}
 	}

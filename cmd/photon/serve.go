@@ -202,7 +202,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	clear(s.Polls)
 	s.NIC = d.nic != nil
 	d.world.DoBriefly(func(now units.Time) {
-		s.Now, s.Wall, s.Scheme = now, time.Now(), d.scheme
+		s.Now, s.Laps, s.Wall, s.Scheme = now, d.world.Laps(), time.Now(), d.scheme
 		d.node.CopyStats(now, &s.Stats)
 		s.Pace = d.world.Pace()
 		d.world.CopyPolls(s.Polls)

@@ -6,6 +6,7 @@ import (
 
 	"photon/agent"
 	"photon/config"
+	"photon/dataplane/dpdk"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry"
@@ -56,7 +57,7 @@ func (t *testbedNode) Info() telemetry.NodeInfo {
 		n.Scheme, n.Lossless, n.Rates, n.IP, n.MAC, n.Payload = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}, c.IP, c.MAC, units.Size(c.Payload)
 	}
 	t.d.world.Do(func(now units.Time) {
-		n.Now = now
+		n.Now = shownTime(t.d.world, now)
 		if err := t.d.node.Audit(); err != nil {
 			n.Balanced = err.Error()
 		}
@@ -132,6 +133,7 @@ func (t *testbedNode) Watch(w telemetry.Watch) (err error) {
 	}
 	r := &recording{w: w, next: w.From + w.Every}
 	t.d.world.Do(func(now units.Time) {
+		r.next = ownTime(t.d.world, r.next)
 		if t.d.sw != nil {
 			t.switchColumns(r)
 		} else {
@@ -152,6 +154,7 @@ func (t *testbedNode) Watch(w telemetry.Watch) (err error) {
 		if !t.ticking {
 			t.ticking = true
 			t.d.world.Every(telemetry.WatchTick, t.tick)
+			t.d.world.Follow(t)
 		}
 	})
 	return err
@@ -169,6 +172,20 @@ func (t *testbedNode) tick(now units.Time) {
 		r.Done = r.n == r.w.Samples
 	}
 }
+
+// Rebase implements units.Rebaser.
+func (t *testbedNode) Rebase(by units.Time) {
+	if t.watching != nil {
+		t.watching.next.Rebase(by)
+	}
+}
+
+// shownTime is an instant as testbeds see it: of a clock that is not set back, but goes round in 213 days, so
+// that only differences mean anything.
+func shownTime(w dpdk.World, t units.Time) units.Time { return t + units.Time(w.Laps())*units.Lap }
+
+// ownTime is the world's own instant of one that a testbed has named.
+func ownTime(w dpdk.World, t units.Time) units.Time { return t - units.Time(w.Laps())*units.Lap }
 
 func (r *recording) column(read func(now units.Time) int64, format string, args ...any) {
 	r.Names = append(r.Names, fmt.Sprintf(format, args...))

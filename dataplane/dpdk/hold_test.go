@@ -172,7 +172,7 @@ func TestGapsAreToldApart(t *testing.T) {
 	}
 	w.Do(func(units.Time) { time.Sleep(wait.Duration()) })
 	after, longest := look()
-	if long(after.Slept[:]) == long(idle.Slept[:]) || after.SleptTime-idle.SleptTime < nap {
+	if long(after.Slept[:]) == long(idle.Slept[:]) || after.SleptTime-idle.SleptTime < nap.Duration() {
 		t.Errorf("a function waited for %v, and the worker's thread slept %v", wait, after.SleptTime-idle.SleptTime)
 	}
 	if long(after.Gaps[:]) == long(idle.Gaps[:]) || longest < nap {

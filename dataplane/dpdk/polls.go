@@ -2,6 +2,7 @@ package dpdk
 
 import (
 	"math/bits"
+	"time"
 
 	"photon/units"
 )
@@ -13,17 +14,17 @@ type Polls struct {
 	// GapBound(i) and not shorter than the bound before; the last are all others.
 	// A rest that an idle worker chose is no gap.
 	Gaps [gapBuckets + 1]uint64
-	Time units.Time // of all gaps together
+	Time time.Duration // of all gaps together
 	// Slept are those of them, from SleptFrom, in which the worker's thread gave up
 	// its core by itself: what Go's runtime, or a function in World.Do, had it wait
 	// for. In the others the kernel took the core away, or the machine stood still.
 	Slept     [gapBuckets + 1]uint64
-	SleptTime units.Time
+	SleptTime time.Duration
 	// Told counts, by the processor time that it took of the worker, how often it
 	// rested for World.Do or World.DoBriefly: for a command, a scrape, the look at
 	// links and storms. The buckets are those of Gaps.
 	Told     [gapBuckets + 1]uint64
-	ToldTime units.Time
+	ToldTime time.Duration
 	// Rx counts the bursts that a poll took from a port, by their size, and Tx
 	// those that it staged for one: [i] those of at most 1<<i frames and more than
 	// half of that. Polls that took nothing are not among them.
@@ -75,7 +76,7 @@ func (p *Polls) slept(ticks uint64) {
 // told counts a rest for somebody's function.
 func (p *Polls) told(ns uint64) {
 	p.Told[bucketOf(ns)]++
-	p.ToldTime += units.Time(ns) * units.Nanosecond
+	p.ToldTime += time.Duration(ns)
 }
 
 func (p *Polls) bucket(ticks uint64) int {
@@ -85,9 +86,9 @@ func (p *Polls) bucket(ticks uint64) int {
 
 func bucketOf(ns uint64) int { return min(bits.Len64(ns>>shortestGap), gapBuckets) }
 
-func (p *Polls) wall(ticks uint64) units.Time {
+func (p *Polls) wall(ticks uint64) time.Duration {
 	hi, lo := bits.Mul64(ticks, p.perTick)
-	return units.Time(hi<<32|lo>>32) * units.Nanosecond
+	return time.Duration(hi<<32 | lo>>32)
 }
 
 // rx counts a burst of n frames, at least one.

@@ -61,7 +61,7 @@ func TestPollsCountBursts(t *testing.T) {
 	c := p.copy()
 	q := c
 	q.Add(&c)
-	if q.Rx[5] != 32 || q.TxFrames != 66 || q.Slept[11] != 2 || q.Told[4] != 2 || q.ToldTime != 2*units.Microsecond || max(q.SleptTime-200*units.Microsecond, 200*units.Microsecond-q.SleptTime) > 2*units.Nanosecond {
+	if q.Rx[5] != 32 || q.TxFrames != 66 || q.Slept[11] != 2 || q.Told[4] != 2 || q.ToldTime != 2*time.Microsecond || (q.SleptTime-200*time.Microsecond).Abs() > 2 {
 		t.Errorf("%+v", q)
 	}
 }

@@ -149,6 +149,11 @@ type World interface {
 	// Tap has the frames of an attached port copied from now on; nil: no more. It
 	// is called within Do.
 	Tap(at dataplane.End, t *dataplane.Tap)
+	// Follow has what is no node move its instants along when the clock is set back. It is called as Every is.
+	Follow(r units.Rebaser)
+	// Laps is how often the clock was set back by units.Lap. Only a world that runs without an end does that. It is
+	// called within Do, or while the world does not run.
+	Laps() uint64
 	// Pace tells how the clock went. It is called within Do, or while the world
 	// does not run.
 	Pace() Pace

@@ -70,6 +70,7 @@ func (k *worker) refill(p *dataplane.Pool) {
 // build lays out the worker's ports in C's memory.
 func (k *worker) build(enclosed bool) {
 	k.clock = newClock(k.hz, k.world.options.Dilation, enclosed)
+	k.clock.now = k.world.now
 	n := len(k.ports)
 	k.c.port, k.c.ports = C.ph_ports(C.uint(max(n, 1))), C.uint16_t(n)
 	seen := map[*dataplane.Env]bool{}
@@ -211,9 +212,13 @@ func (k *worker) poll(until units.Time) {
 		k.last = tsc
 		k.rounds++
 		now := min(k.clock.read(tsc), until)
+		if now >= lapAt && k.index == 0 && until == units.Never {
+			k.world.lapse()
+		}
 		if k.world.letter.Load() != nil {
 			k.rest(now)
-			idle = 0 // a nap right away would hide for how long nobody polled
+			now = min(k.clock.now, until) // it may have been set back
+			idle = 0                      // a nap right away would hide for how long nobody polled
 		}
 		if k.index == 0 {
 			k.sample(now)

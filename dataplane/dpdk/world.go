@@ -32,6 +32,10 @@ type world struct {
 	built   bool
 	closed  bool // gave everything back
 	now     units.Time
+	laps    uint64 // that the clock was set back
+	lap     letter // sets it back
+
+	followers []units.Rebaser
 
 	gather  sync.WaitGroup // of workers that are to begin
 	deaf    atomic.Int32   // how many have not
@@ -130,6 +134,7 @@ func New(o Options) (World, error) {
 	}
 	w := &world{options: o, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
 	w.stops.Store(1)
+	w.lap.do, w.lap.brief = w.setBack, true
 	for i := range o.Workers {
 		w.workers = append(w.workers, newWorker(w, i))
 	}
@@ -288,9 +293,10 @@ func (w *world) DoBriefly(f func(now units.Time)) { w.post(&letter{do: f, brief:
 func (w *world) post(l *letter) {
 	w.mailbox.Lock()
 	defer w.mailbox.Unlock()
-	w.letter.Store(l)
+	posted := false
 	for nap := 20 * time.Microsecond; !l.done.Load(); nap = min(2*nap, time.Millisecond) {
-		if w.running.TryLock() { // nobody runs, or nobody any more
+		posted = posted || w.letter.CompareAndSwap(nil, l) // it fails while the clock is set back
+		if w.running.TryLock() {                           // nobody runs, or nobody any more
 			w.deliverLetter()
 			w.running.Unlock()
 			continue

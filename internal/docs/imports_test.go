@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"wire", "flowtable", "telemetry/page", "telemetry/page/address"},
 	{"marking", "cnp", "ratelimit", "pfc"},
 	{"scheme", "dataplane"},
-	{"agent", "sim", "dataplane/dpdk", "telemetry/node"},
+	{"agent", "sim", "impair", "dataplane/dpdk", "telemetry/node"},
 	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed", "lab/experiments", "lab/stat"},
 	{"lab/experiment", "lab/web/pages", "lab/web/site"},
 	{"telemetry/top", "telemetry/metrics", "lab/testbed", "lab/build", "lab/schema"},

@@ -1,0 +1,99 @@
+package dataplane
+
+import (
+	"photon/units"
+	"photon/wire"
+)
+
+// A world that runs for long sets its clock back by a lap now and then (units.Lap). It tells its nodes, which are
+// units.Rebasers, while no worker runs; nothing but the clock is different to them before and after.
+
+// era is what of a switch goes on when the clock is set back: the seconds by which it learns, and the clock that
+// telemetry shows.
+type era struct {
+	seconds uint32     // that the clock was set back
+	rest    units.Time // and less than another
+	stamp   units.Time // the same, as far as telemetry shows it
+}
+
+// second is one of those since the world began. They go round in 136 years.
+type second uint32
+
+func (e *era) second(now units.Time) second {
+	return second(e.seconds + uint32((now+e.rest)/units.Second))
+}
+
+// endOfSecond is when the second ends that holds now.
+func (e *era) endOfSecond(now units.Time) units.Time {
+	return now - (now+e.rest)%units.Second + units.Second
+}
+
+// Rebase implements units.Rebaser.
+func (e *era) Rebase(by units.Time) {
+	e.rest += by % units.Second
+	e.seconds += uint32(by/units.Second + e.rest/units.Second)
+	e.rest %= units.Second
+	e.stamp = (e.stamp + by) % wire.INTTimeWrap
+}
+
+// holdUntil is how long actions hold that are worked out now.
+func (s *Switch) holdUntil(now units.Time) units.Time {
+	if s.learn {
+		return s.era.endOfSecond(now)
+	}
+	return units.Never
+}
+
+// Rebase implements units.Rebaser.
+func (s *Switch) Rebase(by units.Time) {
+	s.era.Rebase(by)
+	for _, w := range s.workers {
+		w.cache.until.Rebase(by)
+	}
+	for i := range s.queues {
+		s.queues[i].plain.RebaseSet(by)
+	}
+	for i := range s.ports {
+		s.ports[i].Rebase(by)
+	}
+}
+
+// Rebase implements units.Rebaser.
+func (p *switchPort) Rebase(by units.Time) {
+	p.attend.Rebase(by)
+	p.in.Rebase(by)
+	p.eg.Rebase(by)
+	p.dog.Rebase(by)
+	p.buckets.broadcast.full.Rebase(by)
+	p.buckets.multicast.full.Rebase(by)
+	p.buckets.unknown.full.Rebase(by)
+	p.stats.Rebase(by)
+	for prio := range p.points {
+		units.Rebase(p.points[prio].cp, by)
+	}
+}
+
+// Rebase implements units.Rebaser.
+func (s *PortStats) Rebase(by units.Time) {
+	for prio := range s.LostAt {
+		s.LostAt[prio].RebaseSet(by)
+	}
+}
+
+// Rebase implements units.Rebaser. A world has it done that sets back its clock.
+func (e *Env) Rebase(by units.Time) {
+	units.RebaseAll(e.due, by)
+	for i := range e.exits {
+		e.exits[i].Free.Rebase(by)
+	}
+}
+
+// Rebase implements units.Rebaser.
+func (f *Flight) Rebase(by units.Time) {
+	for i := range f.ring {
+		f.ring[i].at.Rebase(by)
+	}
+}
+
+// Rebase implements units.Rebaser: what was copied keeps its time, and what comes goes on from there.
+func (t *Tap) Rebase(by units.Time) { t.laps += by }

@@ -1,0 +1,22 @@
+package marking
+
+import "photon/units"
+
+// Rebase implements units.Rebaser. What AF-QCN's table of classes notes of time nobody asks for.
+func (q *QCN) Rebase(by units.Time) {
+	if q.fair != nil {
+		q.fair.ends.Rebase(by)
+	}
+}
+
+// Rebase implements units.Rebaser. What the table of flows notes of time nobody asks for.
+func (c *PACC) Rebase(by units.Time) {
+	c.tick.Rebase(by)
+	c.beat.Rebase(by)
+}
+
+// Rebase implements units.Rebaser.
+func (t *TCD) Rebase(by units.Time) {
+	t.resumed.Rebase(by)
+	t.recorded.Rebase(by)
+}
