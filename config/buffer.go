@@ -60,7 +60,8 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 
 // frames is how many frame buffers there are.
 func (c *Switch) frames(s *dataplane.SwitchConfig) int {
-	usual := min(s.Frames()+dpdk.Spare(len(s.Ports), c.DPDK.Workers.Or(1)), mostUsual)
+	inBuffer := s.Frames() + s.Frames()/4 // for a reload that makes it larger
+	usual := min(inBuffer+dpdk.Spare(len(s.Ports), c.DPDK.Workers.Or(1)), mostUsual)
 	return cmp.Or(c.running.frames, c.DPDK.Frames.Or(usual))
 }
 

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"bytes"
 	"math"
 	"time"
 )
@@ -64,6 +65,16 @@ func (t Time) Add(d Time) Time {
 
 // UnmarshalText implements encoding.TextUnmarshaler for configuration files.
 func (t *Time) UnmarshalText(b []byte) (err error) { *t, err = ParseTime(string(b)); return err }
+
+// UnmarshalJSON implements json.Unmarshaler: what MarshalText wrote, Never included, which nobody may configure.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	text := string(bytes.Trim(b, `"`))
+	if text == Never.String() {
+		*t = Never
+		return nil
+	}
+	return t.UnmarshalText([]byte(text))
+}
 
 // MarshalText implements encoding.TextMarshaler.
 func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }

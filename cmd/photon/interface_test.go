@@ -25,7 +25,7 @@ func TestInterfaceComesAgain(t *testing.T) {
 	for life := 1; life <= 3; life++ {
 		o.sw.Run(t, "ip", "link", "del", "sw0")
 		if life != 2 { // else the switch may not even notice
-			o.until("the interface has gone", said("port sw0: link down", (life+1)/2))
+			o.until("the interface has gone", said("port sw0: link down\n", (life+1)/2))
 			for n := range uint32(50) {
 				o.hosts[1].Send(udp(1, 0, 26, 1000, 999_000+n))
 			}
@@ -57,7 +57,7 @@ func TestInterfaceComesAgain(t *testing.T) {
 	o.sw.Run(t, "ip", "link", "set", "sw0", "down")
 	o.sw.Run(t, "ip", "link", "set", "sw0", "name", "other")
 	o.sw.Run(t, "ip", "link", "set", "other", "up")
-	o.until("the interface has gone", said("port sw0: link down", 3))
+	o.until("the interface has gone", said("port sw0: link down\n", 3))
 	before := sum(o.process.metrics(), "photon_port_rx_packets_total", `port="sw0"`)
 	o.hosts[1].Flush()
 	o.hosts[0].Send(udp(0, 1, 26, 1000, 1))
@@ -74,7 +74,7 @@ func TestInterfaceThatIsDown(t *testing.T) {
 		for n := range uint32(200) { // some before the switch knows
 			o.hosts[1].Send(udp(1, 0, 26, 1000, 999_000+n))
 		}
-		o.until("the link is down", func() bool { return strings.Count(o.process.log.String(), "port sw0: link down") == life+1 })
+		o.until("the link is down", func() bool { return strings.Count(o.process.log.String(), "port sw0: link down\n") == life+1 })
 		o.sw.Run(t, "ip", "link", "set", "sw0", "up")
 		o.until("the link is up", func() bool { return strings.Count(o.process.log.String(), "port sw0: link up") == life+1 })
 		o.hosts[1].Send(udp(1, 0, 26, 1000, 7))

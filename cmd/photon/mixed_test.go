@@ -42,7 +42,7 @@ func TestMixed(t *testing.T) {
 			t.Fatalf("MIXED: %v", err)
 		}
 	}
-	fixed := "metrics: 127.0.0.1:9464\nrate: 50Mbps\nlossy_queue: 30KB\ndpdk: {garbage: 8MB, frames: 32768}\nforwarding: {static: [{mac: '" + mac(2).String() + "', port: 2}]}\n"
+	fixed := "metrics: 127.0.0.1:9464\nrate: 50Mbps\nlossy_queue: 30KB\ndpdk: {garbage: 8MB, frames: 65536}\nforwarding: {static: [{mac: '" + mac(2).String() + "', port: 2}]}\n"
 	// Headroom for seconds without a poll: the machine may have other work.
 	file := func(turn int) string {
 		return fixed + fmt.Sprintf("pfc: {xoff: %dKB, headroom: 8MB, watchdog: {detect: 150ms, restore: 100ms, action: drop}}\nscheme: {name: %s}\nweights: {0: %d, 1: 2}\n",

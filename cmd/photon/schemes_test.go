@@ -69,9 +69,10 @@ func TestOtherSchemesOnTheWire(t *testing.T) {
 			if c.scheme == "qcn" {
 				atLeast(t, sender.metrics(), 3, "photon_rp_cnp_handled_total")
 			}
+			// A sender that this machine holds up for longer than its timeout repeats packets: they are no loss.
 			for _, p := range []*process{sw, sender, receiver} {
 				for name, value := range p.metrics() {
-					if strings.HasPrefix(name, "photon_port_discards_total") && strings.Contains(name, `priority="3"`) && value != 0 {
+					if strings.HasPrefix(name, "photon_port_discards_total") && strings.Contains(name, `priority="3"`) && !strings.Contains(name, `reason="sequence"`) && value != 0 {
 						t.Errorf("%s %v", name, value)
 					}
 				}

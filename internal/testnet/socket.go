@@ -94,6 +94,9 @@ func (s *Socket) Receive(within time.Duration) []byte {
 			return nil
 		}
 		n, k, _, _, err := unix.Recvmsg(s.fd, s.buffer[:], s.beside[:], 0)
+		if errors.Is(err, unix.ENETDOWN) { // told once, each time that the interface goes down
+			continue
+		}
 		if err != nil {
 			s.t.Fatal(err)
 		}

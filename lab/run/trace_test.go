@@ -14,8 +14,6 @@ import (
 	"photon/lab/run/runtest"
 )
 
-func ptr(v float64) *float64 { return &v }
-
 func fig11(t testing.TB) *experiment.Experiment {
 	t.Helper()
 	e, err := experiment.Get("pcn/fig11")
