@@ -21,7 +21,7 @@ func TestWorldsAgree(t *testing.T) {
 	e := get(t, "pcn/fig11")
 	var results [2]*run.Result
 	for i, world := range experiment.Worlds {
-		r, err := run.Replay(context.Background(), e, run.Options{World: world, Dilation: 20})
+		r, err := run.Replay(context.Background(), e, run.Options{World: world, Dilation: 20, Quick: true})
 		if err != nil {
 			t.Fatal(err)
 		}

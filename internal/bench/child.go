@@ -60,6 +60,11 @@ func beMeasured(c testCase) error {
 	debug.SetGCPercent(-1) // both as `photon switch` does
 	w.SeldomStop()
 	go func() { ended <- w.Run(ctx, units.Never) }()
+	select {
+	case <-w.Started(): // before that, what comes is thrown away
+	case err := <-ended:
+		return err
+	}
 	fmt.Println("ready")
 	var before dataplane.Stats
 	for in := bufio.NewScanner(os.Stdin); in.Scan() && in.Text() != "stop"; {

@@ -134,7 +134,10 @@ func shortened(e *experiment.Experiment, o Options) *experiment.Experiment {
 }
 
 func repeats(e *experiment.Experiment, o Options) int {
-	if o.Quick && e.Quick.Repeat > 0 {
+	switch {
+	case o.World != "sim": // it takes the wall's time, and draws by itself
+		return 1
+	case o.Quick && e.Quick.Repeat > 0:
 		return e.Quick.Repeat
 	}
 	return e.Repeat
