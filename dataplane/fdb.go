@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"photon/units"
@@ -12,16 +11,16 @@ import (
 )
 
 // fdb is the forwarding database: which port leads to an address. Any worker looks up: an entry is one
-// word, read and written atomically. Any worker learns, too, if no other does so at this instant: else it
-// learns from the next frame, and waits for nobody. Learned entries age lazily; an old one is as good as
-// none, and its place is taken when a new one needs it.
+// word, read and written atomically. Any worker learns, too: who finds a place changed between a look and the
+// write looks again, and nobody waits. If two learn one address at once it may get two places; the
+// first is the one that counts, and the second is the older. Learned entries age lazily; an old one is as good
+// as none, and its place is taken when a new one needs it.
 //
 // A static entry may name a group of ports of equal cost, among which a frame's flow hash chooses.
 type fdb struct {
 	places  []fdbPlace // a power of two; linear probing over maxProbe of them
 	age     uint32     // seconds; 0: entries do not age
 	full    atomic.Uint64
-	writing sync.Mutex // only tried: a worker never waits
 	changes *atomic.Uint32
 }
 
@@ -101,34 +100,36 @@ func (t *fdb) learn(mac wire.MAC, port int, now second) {
 		}
 		return true
 	})
-	if !known && t.writing.TryLock() {
+	if !known {
 		t.insert(newEntry(mac, uint16(port), fdbLearned), now)
-		t.writing.Unlock()
 	}
 }
 
 // insert makes an entry, or changes that of its address. It reports false if there is no place.
 func (t *fdb) insert(made entry, now second) bool {
-	var to *fdbPlace
-	moved := false
-	t.probe(made.mac(), func(at *fdbPlace, e entry) bool {
-		same := e != 0 && e.mac() == made.mac()
-		moved = moved || same && e != made
-		if same || to == nil && (e == 0 || t.old(at, e, now)) {
-			to = at
+	for {
+		var to *fdbPlace
+		was := entry(0)
+		t.probe(made.mac(), func(at *fdbPlace, e entry) bool {
+			same := e != 0 && e.mac() == made.mac()
+			if same || to == nil && (e == 0 || t.old(at, e, now)) {
+				to, was = at, e
+			}
+			return same || e == 0
+		})
+		if to == nil {
+			t.full.Add(1)
+			return false
 		}
-		return same || e == 0
-	})
-	if to == nil {
-		t.full.Add(1)
-		return false
+		to.seen.Store(uint32(now))
+		if !to.CompareAndSwap(uint64(was), uint64(made)) {
+			continue
+		}
+		if was != made && was != 0 && was.mac() == made.mac() { // of an address that nobody had, nothing is remembered
+			t.changes.Add(1)
+		}
+		return true
 	}
-	to.seen.Store(uint32(now))
-	to.Store(uint64(made))
-	if moved { // of an address that nobody had, nothing is remembered
-		t.changes.Add(1)
-	}
-	return true
 }
 
 // adopt learns what another database, which may be in use, has learned, but at
