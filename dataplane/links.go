@@ -7,11 +7,13 @@ import (
 
 	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // LinkState is what a port has for a link.
 type LinkState struct {
 	Up       bool
+	Shut     bool       // by an operator: it has none, whatever its device says, and what comes is discarded
 	Rate     units.Rate // 0: as it was
 	Headroom units.Size // of each lossless priority, for that rate; 0: as it was
 }
@@ -29,6 +31,7 @@ type LinkChange struct {
 // runs, by the one who calls SetLink.
 func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 	c := &s.config
+	state.Up = state.Up && !state.Shut
 	up := func(other uint16) bool {
 		if int(other) == port {
 			return state.Up
@@ -62,12 +65,13 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 // SetLink tells that the link of a port is up or down, or has another rate. It is called between
 // bursts. Without a link nothing waits: what is queued is discarded, so that it holds no buffer, addresses
 // learned there are forgotten, equal paths avoid it, and the peer's pauses are void. The peer of a new link
-// hears at once of the pauses that last.
+// hears at once of the pauses that last. At a port that is shut nothing is received either.
 func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	p := &s.ports[ch.port]
 	if now >= p.attend {
 		p.attendTo(now)
 	}
+	p.off = ch.state.Shut
 	if ch.points != nil {
 		p.link.Rate = ch.state.Rate
 		p.eg.SetRate(ch.state.Rate)
@@ -98,6 +102,24 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	}
 	p.note()
 	p.env.Wake(p.number, now)
+}
+
+// turnAway discards what comes through a port that is shut: not all devices can take their links down, and what
+// is on its way comes from one that can. Its peer is not there, so that nothing is learned from it, and no pause obeyed.
+func (s *Switch) turnAway(now units.Time, p *switchPort, burst []Frame) {
+	for i := range burst {
+		f, why := &burst[i], DropLink
+		var h wire.Header
+		f.Prio = 0
+		if wire.Parse(p.env.Bytes(f), &h) {
+			s.classify(f, &h)
+		} else {
+			why = DropMalformed
+		}
+		f.In = uint16(p.number)
+		p.received(f)
+		s.discard(now, p, f, why)
+	}
 }
 
 // rate is that of a port's link.

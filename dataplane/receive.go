@@ -15,6 +15,10 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	if now >= p.attend {
 		p.attendTo(now)
 	}
+	if p.off {
+		s.turnAway(now, p, burst)
+		return
+	}
 	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
 		c.renew(s.holdUntil(now), changes)
 	}

@@ -59,6 +59,7 @@ type refPort struct {
 	rate   units.Rate
 	room   units.Size // headroom of the link; 0: the configuration's
 	down   bool
+	shut   bool
 
 	queues  [8][]refFrame
 	points  [8]marking.CP
@@ -178,6 +179,13 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 		return
 	}
 	h := readHead(b)
+	if p.shut {
+		prio := r.priority(h)
+		p.stats.RxFrames[prio]++
+		p.stats.RxBytes[prio] += uint64(len(b))
+		r.lose(now, p, prio, dataplane.DropLink)
+		return
+	}
 	if r.control(now, p, h, b) {
 		return
 	}
@@ -1029,6 +1037,7 @@ func (r *reference) configure(p *refPort, before [8]int) {
 func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 	p := r.ports[port]
 	r.attend(now, p)
+	p.shut, s.Up = s.Shut, s.Up && !s.Shut
 	var pooled [8]int
 	for prio := range 8 {
 		pooled[prio] = r.pooled(p, prio)

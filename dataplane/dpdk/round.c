@@ -59,6 +59,18 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 		memmove(p->tx, p->tx + sent, p->tx_n * sizeof(p->tx[0]));
 }
 
+/* Nobody is there to take it: a peer that comes later is not to get what is old. */
+static void give_up(struct ph_worker *w, struct ph_port *p)
+{
+	uint16_t i;
+
+	for (i = 0; i < p->tx_n; i++)
+		rte_pktmbuf_free(mbuf_of(w, p->tx[i].ref));
+	p->tx_total += p->tx_n;
+	p->tx_away += p->tx_n;
+	p->tx_n = 0;
+}
+
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
@@ -112,6 +124,8 @@ uint64_t ph_round(struct ph_worker *w)
 	for (i = 0; i < w->ports; i++)
 		if (w->port[i].tx_n > 0 && ready(&w->port[i], memifs))
 			transmit(w, &w->port[i]);
+		else if (w->port[i].tx_n > 0 && memifs) /* and away */
+			give_up(w, &w->port[i]);
 		else if (w->port[i].packet != NULL)
 			ph_packet_again(w->port[i].packet);
 	for (i = 0; i < w->ports; i++) {
