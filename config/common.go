@@ -52,7 +52,7 @@ type PFC struct {
 type Watchdog struct {
 	Detect  Value[units.Time] `yaml:"detect"`  // paused for so long without a break is a storm; 400ms
 	Restore Value[units.Time] `yaml:"restore"` // not paused for so long ends it; 400ms
-	Action  Value[pfc.Action] `yaml:"action"`  // drop (the queue's frames), forward (in spite of the pause) or alert; drop
+	Action  Value[pfc.Action] `yaml:"action"`  // drop (the queue's frames), drop_both (and what the peer sends of that priority), forward (in spite of the pause) or alert; drop
 }
 
 // DPDK is how the dataplane runs.

@@ -146,7 +146,7 @@ func anyScheme(t *rapid.T) (name string, cp func(marking.Place) marking.CP) {
 }
 
 func anyWatchdog(t *rapid.T) pfc.WatchdogConfig {
-	return pfc.WatchdogConfig{Detect: draw(t, "detect", 0, 4*us, 20*us), Restore: draw(t, "restore", 0, 3*us), Action: draw(t, "action", pfc.Drop, pfc.Forward, pfc.Alert)}
+	return pfc.WatchdogConfig{Detect: draw(t, "detect", 0, 4*us, 20*us), Restore: draw(t, "restore", 0, 3*us), Action: draw(t, "action", pfc.Drop, pfc.Forward, pfc.Alert, pfc.DropBoth)}
 }
 
 // anyConfig is a switch of 2 to 6 ports.

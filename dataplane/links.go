@@ -7,7 +7,6 @@ import (
 
 	"photon/pfc"
 	"photon/units"
-	"photon/wire"
 )
 
 // LinkState is what a port has for a link.
@@ -72,6 +71,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 		p.attendTo(now)
 	}
 	p.off = ch.state.Shut
+	p.note()
 	if ch.points != nil {
 		p.link.Rate = ch.state.Rate
 		p.eg.SetRate(ch.state.Rate)
@@ -102,24 +102,6 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	}
 	p.note()
 	p.env.Wake(p.number, now)
-}
-
-// turnAway discards what comes through a port that is shut: not all devices can take their links down, and what
-// is on its way comes from one that can. Its peer is not there, so that nothing is learned from it, and no pause obeyed.
-func (s *Switch) turnAway(now units.Time, p *switchPort, burst []Frame) {
-	for i := range burst {
-		f, why := &burst[i], DropLink
-		var h wire.Header
-		f.Prio = 0
-		if wire.Parse(p.env.Bytes(f), &h) {
-			s.classify(f, &h)
-		} else {
-			why = DropMalformed
-		}
-		f.In = uint16(p.number)
-		p.received(f)
-		s.discard(now, p, f, why)
-	}
 }
 
 // rate is that of a port's link.

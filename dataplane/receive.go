@@ -15,12 +15,12 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	if now >= p.attend {
 		p.attendTo(now)
 	}
-	if p.off {
-		s.turnAway(now, p, burst)
-		return
-	}
 	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
 		c.renew(s.holdUntil(now), changes)
+	}
+	if p.refused != 0 {
+		s.turnAway(now, p, burst)
+		burst = nil
 	}
 	if len(burst) == 1 {
 		s.receiveOne(now, p, &burst[0])

@@ -47,7 +47,7 @@ type switchPort struct {
 	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
 	number   int
 	overhead int16 // what the link adds to a frame
-	off      bool  // an operator has shut the port: what comes is discarded
+	refused  uint8 // priorities of which nothing is taken: see note
 	waiting  uint8 // priorities with frames in their queues
 	halted   uint8 // priorities that must not send: see note
 	shown    uint8 // priorities whose congestion point is to see every frame
@@ -59,6 +59,7 @@ type switchPort struct {
 	shut      uint8     // priorities whose queues take no frames: a storm, or no link
 	outs      uint8     // probes to send
 	down      bool      // no link
+	off       bool      // an operator has shut it
 	link      LinkState // in force: what SetLink told
 	of        *Switch
 	config    *PortConfig

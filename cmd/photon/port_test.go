@@ -91,7 +91,7 @@ func TestPortIsShutAndOpened(t *testing.T) {
 	o.arrives(2, 40)
 	o.arrives(3, 40)
 	o.passes(2, 1)
-	// Somebody takes the interface up, and then a container's is made anew: it is shut again.
+	// Somebody takes the interface up: it is shut again.
 	o.sw.Run(t, "ip", "link", "set", "sw0", "up")
 	shut(true)
 
