@@ -127,6 +127,9 @@ func (c *Agent) Check() error {
 	if a := c.Port.Accept; a.IsSet() {
 		return inFile(c.file, fail(a, "accept: an agent has no VLANs, a switch does"))
 	}
+	if s := c.Port.Shutdown; s.IsSet() {
+		return inFile(c.file, fail(s, "shutdown: a port of a switch is shut, an agent is ended"))
+	}
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}

@@ -22,6 +22,7 @@ type Port struct {
 	Delay      Value[units.Time] `yaml:"delay"`         // added to every frame sent; virtual devices only
 	CableDelay Value[units.Time] `yaml:"cable_delay"`   // one way, for the headroom; 500ns, which is 100 m
 	Cable      Value[Length]     `yaml:"cable_length"`  // the same in metres: 40m
+	Shutdown   Value[bool]       `yaml:"shutdown"`      // of switches: the port is shut from the start; false
 	Accept     Value[string]     `yaml:"accept"`        // of switches with VLANs: all, tagged or untagged frames; ports that are tagged nowhere: untagged, others: all
 	Impair     Impair            `yaml:"impair"`        // of switches, for tests: what is done to frames that come in
 	Storm      StormControl      `yaml:"storm_control"` // of switches; what it does not say, the switch's says
@@ -51,7 +52,7 @@ type PFC struct {
 type Watchdog struct {
 	Detect  Value[units.Time] `yaml:"detect"`  // paused for so long without a break is a storm; 400ms
 	Restore Value[units.Time] `yaml:"restore"` // not paused for so long ends it; 400ms
-	Action  Value[pfc.Action] `yaml:"action"`  // drop (the queue's frames), forward (in spite of the pause) or alert; drop
+	Action  Value[pfc.Action] `yaml:"action"`  // drop (the queue's frames), drop_both (and what the peer sends of that priority), forward (in spite of the pause) or alert; drop
 }
 
 // DPDK is how the dataplane runs.

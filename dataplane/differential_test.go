@@ -146,7 +146,7 @@ func anyScheme(t *rapid.T) (name string, cp func(marking.Place) marking.CP) {
 }
 
 func anyWatchdog(t *rapid.T) pfc.WatchdogConfig {
-	return pfc.WatchdogConfig{Detect: draw(t, "detect", 0, 4*us, 20*us), Restore: draw(t, "restore", 0, 3*us), Action: draw(t, "action", pfc.Drop, pfc.Forward, pfc.Alert)}
+	return pfc.WatchdogConfig{Detect: draw(t, "detect", 0, 4*us, 20*us), Restore: draw(t, "restore", 0, 3*us), Action: draw(t, "action", pfc.Drop, pfc.Forward, pfc.Alert, pfc.DropBoth)}
 }
 
 // anyConfig is a switch of 2 to 6 ports.
@@ -268,7 +268,7 @@ func (x *arrivals) anyOp(world worldKind) (o op) {
 			}
 		}
 	case what == 28:
-		o.link = &dataplane.LinkState{Up: rapid.Bool().Draw(t, "up"), Rate: draw(t, "new rate", 0, 0, units.Gbps, 40*units.Gbps), Headroom: draw[units.Size](t, "new headroom", 0, 0, 3000)}
+		o.link = &dataplane.LinkState{Up: rapid.Bool().Draw(t, "up"), Shut: rapid.IntRange(0, 3).Draw(t, "shut") == 3, Rate: draw(t, "new rate", 0, 0, units.Gbps, 40*units.Gbps), Headroom: draw[units.Size](t, "new headroom", 0, 0, 3000)}
 	case what < 15:
 		for range draw(t, "burst", bursts...) {
 			a := arrival{bytes: x.anyFrame(o.port), off: -1, digest: rapid.Bool().Draw(t, "digest")}

@@ -158,7 +158,7 @@ func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
 	}
 	e.Frames[e.N].copy(f)
 	e.N++
-	e.Free += units.Time(int32(f.Len)+p.overhead) * e.PerByte
+	e.Free += units.Time(int32(f.Len)+int32(p.overhead)) * e.PerByte
 	q := &s.queues[p.number*pfc.Classes+int(prio)]
 	p.left(q, 1, units.Size(f.Len))
 	q.longest = max(q.longest, f.Len)

@@ -12,6 +12,7 @@ import (
 // LinkState is what a port has for a link.
 type LinkState struct {
 	Up       bool
+	Shut     bool       // by an operator: it has none, whatever its device says, and what comes is discarded
 	Rate     units.Rate // 0: as it was
 	Headroom units.Size // of each lossless priority, for that rate; 0: as it was
 }
@@ -29,6 +30,7 @@ type LinkChange struct {
 // runs, by the one who calls SetLink.
 func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 	c := &s.config
+	state.Up = state.Up && !state.Shut
 	up := func(other uint16) bool {
 		if int(other) == port {
 			return state.Up
@@ -62,12 +64,14 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 // SetLink tells that the link of a port is up or down, or has another rate. It is called between
 // bursts. Without a link nothing waits: what is queued is discarded, so that it holds no buffer, addresses
 // learned there are forgotten, equal paths avoid it, and the peer's pauses are void. The peer of a new link
-// hears at once of the pauses that last.
+// hears at once of the pauses that last. At a port that is shut nothing is received either.
 func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	p := &s.ports[ch.port]
 	if now >= p.attend {
 		p.attendTo(now)
 	}
+	p.off = ch.state.Shut
+	p.note()
 	if ch.points != nil {
 		p.link.Rate = ch.state.Rate
 		p.eg.SetRate(ch.state.Rate)

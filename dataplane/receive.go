@@ -18,6 +18,10 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
 		c.renew(s.holdUntil(now), changes)
 	}
+	if p.refused != 0 {
+		s.turnAway(now, p, burst)
+		burst = nil
+	}
 	if len(burst) == 1 {
 		s.receiveOne(now, p, &burst[0])
 		burst = nil

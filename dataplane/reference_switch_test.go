@@ -59,6 +59,7 @@ type refPort struct {
 	rate   units.Rate
 	room   units.Size // headroom of the link; 0: the configuration's
 	down   bool
+	shut   bool
 
 	queues  [8][]refFrame
 	points  [8]marking.CP
@@ -123,6 +124,8 @@ func (r *reference) setPoints(p *refPort) {
 
 func (r *reference) lossless(prio int) bool { return r.config.Lossless>>prio&1 != 0 }
 
+func dropping(a pfc.Action) bool { return a == pfc.Drop || a == pfc.DropBoth }
+
 func (r *reference) thresholds(p *refPort, prio int) pfc.Thresholds {
 	t := r.config.PFC[prio]
 	if p.config.Headroom > 0 {
@@ -178,12 +181,23 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 		return
 	}
 	h := readHead(b)
+	if p.shut {
+		prio := r.priority(h)
+		p.stats.RxFrames[prio]++
+		p.stats.RxBytes[prio] += uint64(len(b))
+		r.lose(now, p, prio, dataplane.DropLink)
+		return
+	}
 	if r.control(now, p, h, b) {
 		return
 	}
 	prio := r.priority(h)
 	p.stats.RxFrames[prio]++
 	p.stats.RxBytes[prio] += uint64(len(b))
+	if p.pauses[prio].storm && r.config.Watchdog.Action == pfc.DropBoth && h.etherType != 0x8808 && h.etherType != pfc.ProbeType {
+		r.lose(now, p, prio, dataplane.DropStorm)
+		return
+	}
 	longest := r.config.MTU + 14
 	if h.payload > 14 {
 		longest += 4 // for a tag of any kind
@@ -317,7 +331,7 @@ func (r *reference) attend(now units.Time, p *refPort) {
 		case !x.storm && w.Detect > 0 && x.paused && now-x.since >= w.Detect:
 			x.storm, x.began = true, now
 			p.stats.Watchdog.Storms[prio]++
-			if w.Action == pfc.Drop {
+			if dropping(w.Action) {
 				r.flush(now, p, prio, dataplane.DropStorm)
 			}
 			if w.Action == pfc.Forward {
@@ -629,7 +643,7 @@ func (r *reference) room(out *refPort, f refFrame) (why dataplane.Reason, ok boo
 	case out.down:
 		return dataplane.DropLink, false
 	}
-	return dataplane.DropStorm, !out.pauses[f.prio].storm || r.config.Watchdog.Action != pfc.Drop
+	return dataplane.DropStorm, !out.pauses[f.prio].storm || !dropping(r.config.Watchdog.Action)
 }
 
 // charge accounts a lossless frame to its priority's base, as far as that is below its threshold, and the
@@ -1004,7 +1018,7 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		if c.Watchdog != watchdog {
 			r.attend(now, p)
 			for prio, x := range p.pauses {
-				if x.storm && c.Watchdog.Action == pfc.Drop {
+				if x.storm && dropping(c.Watchdog.Action) {
 					r.flush(now, p, prio, dataplane.DropStorm)
 				}
 			}
@@ -1029,6 +1043,7 @@ func (r *reference) configure(p *refPort, before [8]int) {
 func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 	p := r.ports[port]
 	r.attend(now, p)
+	p.shut, s.Up = s.Shut, s.Up && !s.Shut
 	var pooled [8]int
 	for prio := range 8 {
 		pooled[prio] = r.pooled(p, prio)

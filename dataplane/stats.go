@@ -22,7 +22,7 @@ const (
 	DropBadICRC                 // a host found the invariant CRC wrong
 	DropSequence                // a host got a packet out of order, or again
 	DropStorm                   // lossless priority: its peer storms PAUSE, and the watchdog drops
-	DropLink                    // the egress port has no link
+	DropLink                    // the egress port has no link, or is shut; or the frame came through a port that is shut
 	DropTable                   // a host receives as many flows as it can
 	DropVLAN                    // its VLAN is none of the port's
 	DropUnicast                 // nobody has its address, and such frames are not flooded
@@ -61,7 +61,7 @@ var reasonTexts = [Reasons]string{
 	"A host found the invariant CRC wrong.",
 	"A host got a packet out of order, or again.",
 	"Lossless priority: the peer storms PAUSE, and the watchdog drops.",
-	"The egress port has no link.",
+	"The egress port has no link or is shut, or the frame came through a port that is shut.",
 	"A host receives as many flows as it can.",
 	"The frame's VLAN is none of the port's.",
 	"Nobody is known to have the address, and such frames are not flooded.",

@@ -46,7 +46,8 @@ type switchPort struct {
 	worker   *switchWorker
 	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
 	number   int
-	overhead int32 // what the link adds to a frame
+	overhead int16 // what the link adds to a frame
+	refused  uint8 // priorities of which nothing is taken: see note
 	waiting  uint8 // priorities with frames in their queues
 	halted   uint8 // priorities that must not send: see note
 	shown    uint8 // priorities whose congestion point is to see every frame
@@ -58,6 +59,7 @@ type switchPort struct {
 	shut      uint8     // priorities whose queues take no frames: a storm, or no link
 	outs      uint8     // probes to send
 	down      bool      // no link
+	off       bool      // an operator has shut it
 	link      LinkState // in force: what SetLink told
 	of        *Switch
 	config    *PortConfig
@@ -145,7 +147,7 @@ func (s *Switch) initPort(i int) {
 	p.env = p.worker.env
 	p.collected = make([][pfc.Classes]int64, len(s.workers))
 	rate := p.config.Link.Rate
-	p.overhead = int32(p.config.Link.overhead())
+	p.overhead = int16(p.config.Link.overhead())
 	p.eg = pfc.NewEgress(c.Lossless, rate)
 	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
 	p.dog.Update(0, &p.eg)

@@ -138,7 +138,7 @@ func TestConservationInStorms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const ports = 3
 		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
-		c := guarded(ports, pfc.Action(rapid.IntRange(0, 2).Draw(t, "action")))
+		c := guarded(ports, pfc.Action(rapid.IntRange(0, 3).Draw(t, "action")))
 		c.Watchdog.Detect, c.Watchdog.Restore = 4*us, 2*us
 		var err error
 		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
@@ -169,4 +169,36 @@ func TestConservationInStorms(t *testing.T) {
 			}
 		}
 	})
+}
+
+// With drop_both nothing of the priority is taken from the peer that storms either, until it is restored; its other
+// priorities pass, and its pauses count.
+func TestWatchdogDropsBoth(t *testing.T) {
+	r := newRig(t, guarded(3, pfc.DropBoth))
+	r.in(0, pauseFrame(3, pfc.MaxQuanta), 60)
+	for range 5 {
+		r.in(1, packet(1, 0, 26, 0), 500)
+	}
+	for r.stats(0).Watchdog.Storm == 0 { // refreshed as often as a peer does
+		r.now += ms
+		r.in(0, pauseFrame(3, pfc.MaxQuanta), 60)
+		r.out(0, 8)
+	}
+	r.out(1, 8)
+	before := *r.stats(0)
+	r.burst(0, packet(0, 1, 26, 0), packet(0, 1, 0, 0), packet(0, 2, 26, 0), pauseFrame(3, 0))
+	r.in(0, packet(0, 1, 26, 0), 100)
+	r.in(1, packet(1, 2, 26, 0), 100) // another's
+	st := r.stats(0)
+	if n := st.Discards[DropStorm][3] - before.Discards[DropStorm][3]; n != 3 || before.Discards[DropStorm][3] != 5 {
+		t.Errorf("%d frames of the queue were discarded, and %d that the peer sent", before.Discards[DropStorm][3], n)
+	}
+	if a, b := len(r.out(1, 8)), len(r.out(2, 8)); a != 1 || b != 1 {
+		t.Errorf("%d frames of another priority and %d of another port pass", a, b)
+	}
+	r.now += 6 * ms
+	r.in(0, packet(0, 1, 26, 0), 100)
+	if len(r.out(1, 8)) != 1 || r.stats(0).Watchdog.Restored[3] != 1 {
+		t.Error("nothing is taken from the peer after it was restored")
+	}
 }

@@ -161,14 +161,17 @@ func (p *switchPort) resumed(now units.Time, prios uint8) {
 	}
 }
 
-// note brings attend, halted, shut and what the queues know of them up to date. It comes after every change
-// of eg, dog, down and points.
+// note brings attend, halted, shut, refused and what the queues know of them up to date. It comes after every change
+// of eg, dog, down, off and points.
 func (p *switchPort) note() {
 	p.attend = min(p.eg.Next(), p.dog.Next())
 	p.halted = p.eg.Paused() &^ p.dog.Ignored()
-	p.shut = p.dog.Dropping()
+	p.shut, p.refused = p.dog.Dropping(), p.dog.Refusing()
 	if p.down {
 		p.shut = 0xFF
+	}
+	if p.off {
+		p.refused = 0xFF
 	}
 	for prio := range p.queues {
 		if p.queues[prio].plain = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil {

@@ -9,14 +9,15 @@ import (
 // Action is what a watchdog has done to the queue of a priority whose peer storms.
 type Action uint8
 
-// Actions, by SONiC's names.
+// Actions, by SONiC's names. Its drop means Drop on some chips and DropBoth on others.
 const (
-	Drop    Action = iota // the queue's frames are discarded
-	Forward               // the pause is ignored
-	Alert                 // nothing; it is counted
+	Drop     Action = iota // the queue's frames are discarded
+	Forward                // the pause is ignored
+	Alert                  // nothing; it is counted
+	DropBoth               // the queue's frames are discarded, and those of the priority that the storming peer sends
 )
 
-var actionNames = [...]string{"drop", "forward", "alert"}
+var actionNames = [...]string{"drop", "forward", "alert", "drop_both"}
 
 func (a Action) String() string { return actionNames[a] }
 
@@ -28,7 +29,7 @@ func (a *Action) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("action %q: drop, forward or alert", b)
+	return fmt.Errorf("action %q: drop, drop_both, forward or alert", b)
 }
 
 // WatchdogConfig is what a watchdog goes by. The zero value is none.
@@ -95,7 +96,15 @@ func (w *Watchdog) Next() units.Time { return w.next }
 
 // Dropping is the set of priorities whose frames are to be discarded.
 func (w *Watchdog) Dropping() uint8 {
-	if w.config.Action == Drop {
+	if w.config.Action == Drop || w.config.Action == DropBoth {
+		return w.storm
+	}
+	return 0
+}
+
+// Refusing is the set of priorities of which nothing is to be taken from the peer.
+func (w *Watchdog) Refusing() uint8 {
+	if w.config.Action == DropBoth {
 		return w.storm
 	}
 	return 0

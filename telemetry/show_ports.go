@@ -17,6 +17,7 @@ type PortStatus struct {
 	Port     string `json:"port"`
 	Device   string `json:"device"`
 	Up       bool   `json:"up"`
+	Admin    bool   `json:"admin_up"`     // no operator has shut it
 	Rate     int64  `json:"rate_bps"`     // as the device says; 0: it does not
 	Changes  uint64 `json:"link_changes"` // since the start
 	Rx       uint64 `json:"rx_packets"`   // MAC control frames included
@@ -30,7 +31,7 @@ func takePorts(s *Source) Document {
 	d := &Ports{Node: snap.Node}
 	for i := range snap.Stats.Ports {
 		st := &snap.Stats.Ports[i]
-		p := PortStatus{Port: snap.Ports[i]}
+		p := PortStatus{Port: snap.Ports[i], Admin: i >= len(snap.Shut) || !snap.Shut[i]}
 		p.Tx, p.Rx = st.Frames()
 		for _, n := range st.Discarded() {
 			p.Discards += n
@@ -49,16 +50,19 @@ func takePorts(s *Source) Document {
 
 // Table implements Document.
 func (d *Ports) Table(w io.Writer) {
-	t := newTable("Port", "Device", "Oper", "Speed", "Changes", "RX/pkts", "TX/pkts", "Drop/pkts", "Missed/pkts")
+	t := newTable("Port", "Device", "Oper", "Admin", "Speed", "Changes", "RX/pkts", "TX/pkts", "Drop/pkts", "Missed/pkts")
 	for _, p := range d.Ports {
-		oper, speed := "down", "N/A"
+		oper, admin, speed := "down", "down", "N/A"
+		if p.Admin {
+			admin = "up"
+		}
 		if p.Up {
 			oper = "up"
 		}
 		if p.Rate > 0 {
 			speed = units.Rate(p.Rate).String()
 		}
-		t.row(p.Port, p.Device, oper, speed, p.Changes, p.Rx, p.Tx, p.Discards, p.Missed)
+		t.row(p.Port, p.Device, oper, admin, speed, p.Changes, p.Rx, p.Tx, p.Discards, p.Missed)
 	}
 	t.write(w)
 }

@@ -36,6 +36,7 @@ type Snapshot struct {
 	Watchdog    pfc.WatchdogConfig
 	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
 	LinkChanges []uint64   // up or down, by port
+	Shut        []bool     // by an operator, by port
 }
 
 // FlowCounts are how many flows wait for their start and are sent, and how many

@@ -22,6 +22,7 @@ type links struct {
 	rates   []units.Rate // that are in force
 	moved   []bool       // they were others once
 	changes []uint64
+	shut    []bool // by an operator
 }
 
 func (l *links) counts() []uint64 {
@@ -47,23 +48,33 @@ func (d *daemon) watchLinks() {
 	l := &d.links
 	l.Lock()
 	defer l.Unlock()
-	if l.down == nil {
-		n := len(devices)
-		l.down, l.downs, l.changes = make([]bool, n), make([]uint64, n), make([]uint64, n)
-		l.said, l.rates, l.moved = make([]units.Rate, n), slices.Clone(d.rates), make([]bool, n)
-		if d.sw != nil {
-			for i := range d.loaded.devices {
-				l.said[i] = d.loaded.devices[i].Rate
-			}
-		}
-	}
+	d.knowLinks(len(devices))
 	for i := range devices {
 		d.watchLink(i, &devices[i])
 	}
 }
 
+// knowLinks takes all links to be up, until somebody has looked.
+func (d *daemon) knowLinks(n int) {
+	l := &d.links
+	if l.down != nil {
+		return
+	}
+	l.down, l.downs, l.changes, l.shut = make([]bool, n), make([]uint64, n), make([]uint64, n), make([]bool, n)
+	l.said, l.rates, l.moved = make([]units.Rate, n), slices.Clone(d.rates), make([]bool, n)
+	if d.sw != nil {
+		for i := range d.loaded.devices {
+			l.said[i] = d.loaded.devices[i].Rate
+		}
+	}
+}
+
 func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 	l := &d.links
+	if l.shut[i] {
+		d.keepShut(i, s)
+		return
+	}
 	// A link that went down and came up since has changed although it looks the same: the peer has
 	// forgotten what it was told, and we what it told us.
 	missed := s.Downs - l.downs[i]
@@ -150,8 +161,9 @@ func (d *daemon) setLink(port int, state dataplane.LinkState) error {
 	return d.setLinkNow(port, state)
 }
 
-// setLinkNow is setLink of who holds the lock of what is loaded.
+// setLinkNow is setLink of who holds the locks of the links and of what is loaded.
 func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
+	state.Shut = d.links.shut[port]
 	change, err := d.sw.PrepareLink(port, state)
 	if err != nil {
 		return err

@@ -36,7 +36,11 @@ func (w *still) Do(f func(units.Time)) {
 	f(w.now)
 }
 
-func (w *still) DoBriefly(f func(units.Time))                   { w.Do(f) }
+func (w *still) DoBriefly(f func(units.Time)) { w.Do(f) }
+func (w *still) SetUp(at dataplane.End, up bool) (bool, error) {
+	w.devices[at.Port].LinkUp = up
+	return true, nil
+}
 func (w *still) Idle() bool                                     { return true }
 func (w *still) SetRate(at dataplane.End, rate units.Rate)      { w.rates[at.Port] = rate }
 func (w *still) CopyPolls([]dpdk.Polls)                         {}

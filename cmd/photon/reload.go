@@ -102,8 +102,10 @@ func (d *daemon) reload() (lines []string, err error) {
 		d.sw.Apply(now, change)
 		d.scheme, d.params, d.response = node.Scheme.Name, node.Params, conf.Response()
 	})
+	was := l.conf
 	l.conf = conf
 	d.relink(conf)
+	d.reshut(was, conf)
 	d.gaps(conf, l.devices)
 	for _, c := range changes {
 		lines = append(lines, c.String())

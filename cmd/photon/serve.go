@@ -216,6 +216,9 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	}
 	s.Survived = units.Time(d.gap.Load())
 	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
+	if d.sw != nil {
+		s.Shut = d.links.closed(s.Devices)
+	}
 	return s
 }
 

@@ -161,6 +161,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
 		d.warnOfNode(i)
 	}
+	d.shutAtStart(conf)
 	d.testbed = &testbedNode{d: d}
 	for _, line := range node.Describe() {
 		d.log.Info(line)

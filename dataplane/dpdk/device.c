@@ -164,6 +164,16 @@ void ph_close(uint16_t id)
 	}
 }
 
+/* Takes a device's link down or up: 1, or 0 if it has no such thing. */
+int ph_set_up(uint16_t id, int up)
+{
+	int r = up ? rte_eth_dev_set_link_up(id) : rte_eth_dev_set_link_down(id);
+
+	if (r == -ENOTSUP || r == -ENOSYS)
+		return 0;
+	return r < 0 ? r : 1;
+}
+
 int ph_link(uint16_t id, int *up, uint32_t *mbps)
 {
 	struct rte_eth_link link;

@@ -9,6 +9,7 @@ package dpdk
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"photon/dataplane"
 	"photon/units"
 	"photon/wire"
 )
@@ -172,6 +174,23 @@ func deviceStats(id uint16, d *DeviceStats) {
 	C.ph_link(C.uint16_t(id), &up, &mbps)
 	d.Downs = uint64(C.ph_downs(C.uint16_t(id)))
 	d.LinkUp, d.Rate = up != 0, units.Rate(mbps)*units.Mbps
+}
+
+func (w *world) SetUp(at dataplane.End, up bool) (can bool, err error) {
+	w.counting.Lock() // Close waits
+	defer w.counting.Unlock()
+	p := w.nodes[at.Node].port[at.Port]
+	if w.closed || p.device == nil {
+		return false, nil
+	}
+	if k := w.kernel[p.device.ID]; k != nil && k.packet {
+		return true, k.setUp(up)
+	}
+	n := int(C.ph_set_up(C.uint16_t(p.device.ID), C.int(map[bool]int{true: 1}[up])))
+	if n < 0 {
+		err = errors.New(strerror(-n))
+	}
+	return n != 0, err
 }
 
 // cable is one direction between two ports: a queue of a ring device.

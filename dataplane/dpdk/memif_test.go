@@ -254,6 +254,48 @@ func TestMemifPeersGoAway(t *testing.T) {
 
 const memifLives = 60
 
+// What is for a memif without a peer is dropped and counted: it does not wait for a peer that comes later, nor does
+// who stops the world wait for it.
+func TestMemifWithoutAPeerKeepsNothing(t *testing.T) {
+	for _, role := range []string{"server", "client"} {
+		t.Run(role, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			var devices []Device
+			source := filepath.Join(t.TempDir(), "source.sock")
+			for _, spec := range []string{
+				"net_memif16,role=server,socket-abstract=no,socket=" + source,
+				"net_memif17,socket-abstract=no,role=" + role + ",socket=" + filepath.Join(t.TempDir(), "memif.sock"),
+			} {
+				d, err := w.Open(spec, 1500)
+				if err != nil {
+					t.Fatal(err)
+				}
+				devices = append(devices, d)
+			}
+			stop := runSwitch(t, w, devices)
+			frame := make([]byte, memifFrame)
+			wire.MAC(0x020000000002).Put(frame)
+			wire.MAC(0x020000000001).Put(frame[6:])
+			copy(frame[12:], []byte{0x88, 0xB5}) // for experiments
+			peer, err := connectMemif(source, frame, memifAll)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer peer.leave()
+			dropped := func() DeviceStats { return w.Devices()[1] }
+			for deadline := time.Now().Add(time.Minute); dropped().TxDropped < 100; peer.turn() {
+				if time.Now().After(deadline) {
+					t.Fatalf("%+v", dropped())
+				}
+			}
+			stop()
+			if s := dropped(); s.TxFrames != 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
 // runSwitch has a switch between devices until the function that it returns is called.
 func runSwitch(t *testing.T, w World, devices []Device) (stop func()) {
 	t.Helper()

@@ -30,6 +30,7 @@ type netdev struct {
 	claims   int    // socket whose name says that the interface is taken
 	space    uint64 // number of the network namespace
 	begun    bool
+	lowered  bool               // setUp has taken it down
 	last     *netlink.LinkAttrs // what find returned
 	attached uint64             // how often an interface that came later was taken
 	refused  string             // why the one that is there now was not; empty: it was, or there is none
@@ -129,6 +130,9 @@ func (n *netdev) prepare() error {
 func (n *netdev) close() {
 	if n == nil {
 		return
+	}
+	if n.lowered {
+		_ = n.setUp(true) // as it was found: the next photon there does not know
 	}
 	if n.claims >= 0 {
 		unix.Close(n.claims)
@@ -343,6 +347,23 @@ func (n *netdev) running() bool {
 		return carrier != 0
 	}
 	return l.RawFlags&unix.IFF_RUNNING != 0
+}
+
+// setUp takes the interface up or down. One that is not there has neither.
+func (n *netdev) setUp(up bool) error {
+	n.lowered = !up
+	l := n.find()
+	if l == nil || up == (l.RawFlags&unix.IFF_UP != 0) {
+		return nil
+	}
+	set, word := n.route.LinkSetDown, "down"
+	if up {
+		set, word = n.route.LinkSetUp, "up"
+	}
+	if err := set(&netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: l.Index}}); err != nil {
+		return fmt.Errorf("interface %s does not go %s: %w", n.name, word, err)
+	}
+	return nil
 }
 
 // shared is the interface, if the kernel answers ARP at it, too.

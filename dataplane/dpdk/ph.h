@@ -26,6 +26,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 uint16_t ph_mtu(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
+int ph_set_up(uint16_t id, int up); /* 0: the device cannot */
 int ph_ring(uint16_t id);
 uint64_t ph_downs(uint16_t id); /* how often the link went down, if its card tells */
 int ph_cables(const char *name, unsigned queues, unsigned size);
@@ -92,6 +93,7 @@ struct ph_port {
 	uint16_t memif;
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
+	uint64_t tx_away; /* of tx_total, those for a memif that has no peer, which were dropped */
 	uint64_t tx_too_long; /* of tx_total, those that the kernel's interface would not take, which were dropped */
 	uint64_t several, open; /* frames received that no wire would carry (ph_packet_look); the former were dropped */
 	uint64_t too_long; /* received in several buffers, and dropped */

@@ -59,6 +59,18 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 		memmove(p->tx, p->tx + sent, p->tx_n * sizeof(p->tx[0]));
 }
 
+/* Nobody is there to take it: a peer that comes later is not to get what is old. */
+static void give_up(struct ph_worker *w, struct ph_port *p)
+{
+	uint16_t i;
+
+	for (i = 0; i < p->tx_n; i++)
+		rte_pktmbuf_free(mbuf_of(w, p->tx[i].ref));
+	p->tx_total += p->tx_n;
+	p->tx_away += p->tx_n;
+	p->tx_n = 0;
+}
+
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
@@ -97,6 +109,14 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 	p->rx_total += kept;
 }
 
+/* Whether a memif has a peer; for who may poll it. */
+static inline int linked(const struct ph_port *p)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(p->tx_dev, &link) == 0 && link.link_status;
+}
+
 /* Whether a port may be polled now, if memifs may. */
 static inline int ready(const struct ph_port *p, int memifs)
 {
@@ -110,8 +130,12 @@ uint64_t ph_round(struct ph_worker *w)
 	int memifs = w->memifs > 0 && ph_memif_try();
 
 	for (i = 0; i < w->ports; i++)
-		if (w->port[i].tx_n > 0 && ready(&w->port[i], memifs))
+		if (w->port[i].tx_n > 0 && ready(&w->port[i], memifs)) {
 			transmit(w, &w->port[i]);
+			if (w->port[i].memif && w->port[i].tx_n > 0 && !linked(&w->port[i]))
+				give_up(w, &w->port[i]);
+		} else if (w->port[i].tx_n > 0 && memifs) /* and away */
+			give_up(w, &w->port[i]);
 		else if (w->port[i].packet != NULL)
 			ph_packet_again(w->port[i].packet);
 	for (i = 0; i < w->ports; i++) {

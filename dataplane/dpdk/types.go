@@ -117,6 +117,9 @@ type World interface {
 	Started() <-chan struct{}
 	// SetRate tells that an attached port's link has another rate. It is called within Do.
 	SetRate(at dataplane.End, rate units.Rate)
+	// SetUp takes the link of an attached port's device down, so that its peer sees it, or up
+	// again. It reports whether the device can.
+	SetUp(at dataplane.End, up bool) (can bool, err error)
 	// Elsewhere says that an attached card and the core of its worker are on two NUMA
 	// nodes; empty: they are not, or nobody knows.
 	Elsewhere(at dataplane.End) string

@@ -363,7 +363,9 @@ func (w *world) Devices() (all []DeviceStats) {
 		if p.c != nil {
 			d.RxSeveral, d.RxOpen = uint64(p.c.several), uint64(p.c.open)
 			d.TxTooLong = uint64(p.c.tx_too_long)
-			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)-d.TxTooLong
+			away := uint64(p.c.tx_away)
+			d.TxDropped += away
+			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)-d.TxTooLong-away
 			d.RxTooLong = uint64(p.c.too_long)
 		}
 		all = append(all, d)

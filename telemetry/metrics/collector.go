@@ -255,6 +255,13 @@ func (c *scrape) device(i int) {
 		up = 1
 	}
 	c.put(devUp, up, node, port)
+	if i < len(c.s.Shut) {
+		open := 1.0
+		if c.s.Shut[i] {
+			open = 0
+		}
+		c.put(devAdmin, open, node, port)
+	}
 	if i < len(c.s.Rates) {
 		c.put(devRate, float64(c.s.Rates[i])/8, node, port)
 	}

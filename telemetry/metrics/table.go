@@ -148,6 +148,7 @@ var (
 	nicHeld      = define(nics, counterKind, "nic_application_held_seconds_total", byNode, "Time for which it was held.", "")
 
 	devUp        = section("Devices", define(both, gaugeKind, "device_up", byPort, "1 if the device has a link.", ""))
+	devAdmin     = define(switches, gaugeKind, "port_admin_up", byPort, "0 if an operator has shut the port.", "")
 	devRate      = define(both, gaugeKind, "device_rate_bytes_per_second", byPort, "Rate of the link as photon takes it to be.", "")
 	devAttached  = define(both, counterKind, "device_attachments_total", byPort, "How often the kernel's interface was made anew, and taken in place of the one before.", "")
 	devBefore    = define(both, counterKind, "device_rx_before_start_total", byPort, "Frames that came before photon polled, and were thrown away.", "")
@@ -157,7 +158,7 @@ var (
 	devSeveral   = define(both, counterKind, "device_rx_super_frames_total", byPort, "Several frames in one, which a card was to take apart, dropped: offloads (TSO, GSO) are on at the other end of the cable.", "")
 	devOpen      = define(both, counterKind, "device_rx_open_checksums_total", byPort, "Frames whose checksum a card was to fill in, passed on as they came: checksum offload is on at the other end of the cable, and receivers drop them.", "")
 	devTxTooLong = define(both, counterKind, "device_tx_too_long_total", byPort, "Frames longer than the kernel's interface takes, dropped: its MTU is less than the port's, or the frame has no tag where only a tag may be extra.", "")
-	devTxDropped = define(both, counterKind, "device_tx_dropped_total", byPort, "Frames that the kernel dropped after it had taken them: it had no room for them at the other end of the cable, or there was no link.", "ip -s link: TX dropped")
+	devTxDropped = define(both, counterKind, "device_tx_dropped_total", byPort, "Frames that the kernel dropped after it had taken them: it had no room for them at the other end of the cable, or there was no link; and those for a memif without a peer.", "ip -s link: TX dropped")
 	devErrors    = define(both, counterKind, "device_errors_total", []string{"node", "port", "direction"}, "Errors that the driver counts, `direction` rx or tx.", "DPDK: ierrors, oerrors")
 
 	rounds    = section("The process", define(both, counterKind, "worker_rounds_total", byNode, "Polls of all workers.", ""))
