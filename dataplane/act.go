@@ -39,6 +39,10 @@ const (
 	actFrame action = 0xFFFFFFFF << 32
 )
 
+// anyPort is the port in the keys of a switch where nothing depends on it: addresses are not learned, and there are no
+// VLANs. One place is for the frames of all ports then; their actions do not say through which they came.
+const anyPort = maxPorts - 2
+
 // action is one that leaves a frame what was read from it.
 func (f *Frame) action() action {
 	return action(f.words()[1])&actFrame | action(f.Prio&7)
@@ -98,8 +102,9 @@ func (c *actionCache) renew(until units.Time, changes uint32) {
 	}
 }
 
-// look finds the actions of the keys from one on, as far as it knows them, and counts their frames.
-func (c *actionCache) look(v *vector, burst []Frame, from int) (end int) {
+// look finds the actions of the keys from one on, as far as it knows them, adds to them which port the frames came
+// through, and counts these.
+func (c *actionCache) look(v *vector, burst []Frame, from int, in action) (end int) {
 	lines, shift := c.lines, uint(bits.LeadingZeros64(uint64(len(c.lines)-1)))&63
 	keys, acts, longest := v.keys[:len(burst)], v.acts[:len(burst)], uint16(0)
 	all := action(0)
@@ -115,7 +120,7 @@ func (c *actionCache) look(v *vector, burst []Frame, from int) (end int) {
 			}
 		}
 		a := e.action
-		acts[i] = a
+		acts[i] = a | in
 		all |= a
 		length := burst[i].Len
 		longest = max(longest, length)

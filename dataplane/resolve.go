@@ -69,7 +69,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		}
 	}
 	if s.tells(&h, b, f.Len) {
-		p.worker.cache.remember(k, a)
+		p.worker.cache.remember(k, a&^s.through(p))
 	}
 	s.apply(now, p, f, a)
 }
