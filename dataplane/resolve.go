@@ -153,6 +153,7 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 		p.stats.BadControl++
 		return true
 	}
+	p.env.TellPaused(now, p.number, f)
 	resumed := p.eg.Receive(now, &f)
 	p.note()
 	if resumed != 0 {
