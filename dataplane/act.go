@@ -39,6 +39,10 @@ const (
 	actFrame action = 0xFFFFFFFF << 32
 )
 
+// anyPort is the port in the keys of a switch where nothing depends on it: addresses are not learned, and there are no
+// VLANs. One place is for the frames of all ports then; their actions do not say through which they came.
+const anyPort = maxPorts - 2
+
 // action is one that leaves a frame what was read from it.
 func (f *Frame) action() action {
 	return action(f.words()[1])&actFrame | action(f.Prio&7)
@@ -58,7 +62,6 @@ type actionCache struct {
 	lines   []cacheLine // a power of two
 	epoch   uint64      // places with another are empty; 1 to lastEpoch
 	used    int         // places of this epoch
-	again   int         // of these had the same key in an earlier epoch
 	until   units.Time  // actions hold: where addresses are learned, as long as the second in which they were confirmed
 	changes uint32      // of the tables: see Switch.changes
 }
@@ -92,21 +95,16 @@ func (k *key) hash() uint64 {
 
 // renew forgets everything: the tables have changed, or a second is over and addresses are learned.
 func (c *actionCache) renew(until units.Time, changes uint32) {
-	c.until, c.changes = until, changes
-	c.forget()
-}
-
-// forget empties all places.
-func (c *actionCache) forget() {
-	c.used, c.again = 0, 0
+	c.until, c.changes, c.used = until, changes, 0
 	if c.epoch++; c.epoch > lastEpoch {
 		c.epoch = 1
 		clear(c.lines)
 	}
 }
 
-// look finds the actions of the keys from one on, as far as it knows them, and counts their frames.
-func (c *actionCache) look(v *vector, burst []Frame, from int) (end int) {
+// look finds the actions of the keys from one on, as far as it knows them, adds to them which port the frames came
+// through, and counts these.
+func (c *actionCache) look(v *vector, burst []Frame, from int, in action) (end int) {
 	lines, shift := c.lines, uint(bits.LeadingZeros64(uint64(len(c.lines)-1)))&63
 	keys, acts, longest := v.keys[:len(burst)], v.acts[:len(burst)], uint16(0)
 	all := action(0)
@@ -122,7 +120,7 @@ func (c *actionCache) look(v *vector, burst []Frame, from int) (end int) {
 			}
 		}
 		a := e.action
-		acts[i] = a
+		acts[i] = a | in
 		all |= a
 		length := burst[i].Len
 		longest = max(longest, length)
@@ -149,16 +147,11 @@ func (c *actionCache) find(k *key) (a action, ok bool) {
 	return 0, false
 }
 
-// remember keeps an action for the frames of a key. A cache that is half full forgets everything, and grows if
-// much of what it had to find out was known once: so it is as large as the flows that are under way need it, not as
-// all that ever were.
+// remember keeps an action for the frames of a key. A cache that is half full grows. Where addresses are learned
+// it forgets everything each second, so that it is as large as the flows of a second need it; elsewhere keys are few.
 func (c *actionCache) remember(k *key, a action) {
 	if c.used++; c.used > len(c.lines) && len(c.lines) < mostLines {
-		if 4*c.again > c.used {
-			c.grow(2 * len(c.lines))
-		} else {
-			c.forget()
-		}
+		c.grow(2 * len(c.lines))
 	}
 	if k.where>>epochShift&epochMask != c.epoch {
 		return // the key was made before it forgot
@@ -171,17 +164,10 @@ func (c *actionCache) remember(k *key, a action) {
 			to = e
 		}
 	}
-	for i := range b {
-		if e := &b[i]; e.first == k.first && e.rest == k.rest && e.where != k.where && (e.where^k.where)&^(epochMask<<epochShift) == 0 {
-			to = e
-			c.again++
-			break
-		}
-	}
 	*to = remembered{*k, a}
 }
 
 // grow makes room; what was known is found out again.
 func (c *actionCache) grow(lines int) {
-	c.lines, c.used, c.again = make([]cacheLine, lines), 0, 0
+	c.lines, c.used = make([]cacheLine, lines), 0
 }

@@ -80,8 +80,8 @@ const maxCell = 16 * units.KB
 
 // Check says what is wrong with the configuration, in one line.
 func (c *SwitchConfig) Check() error {
-	if len(c.Ports) < 1 || len(c.Ports) >= maxPorts {
-		return fmt.Errorf("%d ports: a switch has 1 to %d", len(c.Ports), maxPorts-1)
+	if len(c.Ports) < 1 || len(c.Ports) > anyPort {
+		return fmt.Errorf("%d ports: a switch has 1 to %d", len(c.Ports), anyPort)
 	}
 	for p := range pfc.Classes {
 		if c.Lossless>>p&1 != 0 {

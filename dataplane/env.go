@@ -1,6 +1,9 @@
 package dataplane
 
-import "photon/units"
+import (
+	"photon/pfc"
+	"photon/units"
+)
 
 // Env is what a world gives a node at construction, one per worker: buffers, a way to say that a
 // port must be looked at, and a way out for frames that need not wait. Only that worker uses it.
@@ -16,7 +19,11 @@ type Env struct {
 	woken []uint16     // ports whose due time moved since the world looked
 	due   []units.Time // per port: when it asked for Transmit
 	held  []bool       // ports from which the node takes nothing at present
-	_     [48]byte
+
+	// Paused, if there is one, is told of each PFC or PAUSE frame that stops or starts something at a port of the node,
+	// when it arrives.
+	Paused func(now units.Time, port int, f pfc.Frame)
+	_      [40]byte
 }
 
 // Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,
@@ -91,6 +98,13 @@ func (e *Env) Woken() []uint16 {
 
 // Wakes reports whether Woken has any.
 func (e *Env) Wakes() bool { return len(e.woken) > 0 }
+
+// TellPaused has who listens know of a PFC or PAUSE frame; the node calls it.
+func (e *Env) TellPaused(now units.Time, port int, f pfc.Frame) {
+	if e.Paused != nil {
+		e.Paused(now, port, f)
+	}
+}
 
 // Hold asks the world not to receive from a port for the time being: what comes
 // waits in the device. A world may still deliver a burst that was on its way, and

@@ -36,7 +36,7 @@ type vector struct {
 type key struct {
 	first uint64 // the destination, and the first two bytes of the source
 	rest  uint64 // the source's others, EtherType, and the two bytes behind it
-	where uint64 // the port it came through (12 bits), the epoch of the cache (20), and four bytes behind a tag
+	where uint64 // the port it came through, or anyPort (12 bits), the epoch of the cache (20), and four bytes behind a tag
 }
 
 const (
@@ -61,7 +61,7 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 		return
 	}
 	k.first, k.rest = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
-	where, length := uint64(p.number)|p.worker.cache.epoch<<epochShift, int32(f.Len)
+	where, length := s.keyPort(p)|p.worker.cache.epoch<<epochShift, int32(f.Len)
 	switch uint16(k.rest >> 32) {
 	case restIPv6:
 		k.rest &^= ofLabel
@@ -77,6 +77,14 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 	}
 }
 
+// keyPort is what keys say of the port.
+func (s *Switch) keyPort(p *switchPort) uint64 {
+	if s.portless {
+		return anyPort
+	}
+	return uint64(p.number)
+}
+
 // hideSource leaves of the source only whether a station may have it. Where addresses are not learned
 // frames to one destination are then treated alike, wherever they come from.
 func (k *key) hideSource() {
@@ -90,7 +98,7 @@ func (k *key) hideSource() {
 // parse is parseOne of a burst. It calls nothing, so that all it needs stays in registers.
 func (s *Switch) parse(p *switchPort, keys []key, burst []Frame) {
 	bases, last := p.env.bases, uint(p.env.slot)-StartLen
-	port := uint64(p.number) | p.worker.cache.epoch<<epochShift
+	port := s.keyPort(p) | p.worker.cache.epoch<<epochShift
 	longest, learn := uint(s.longest), s.learn
 	keys = keys[:len(burst)]
 	for i := range keys {

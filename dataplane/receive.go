@@ -41,14 +41,14 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 // receive takes one vector. It goes through the stages together as far as the actions of its frames are
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
-	v, c := &p.env.hands.vector, &p.worker.cache
+	v, c, in := &p.env.hands.vector, &p.worker.cache, s.through(p)
 	s.parse(p, v.keys[:len(burst)], burst)
 	for done := 0; done < len(burst); {
-		end := c.look(v, burst, done)
+		end := c.look(v, burst, done, in)
 		if end > done {
 			s.admit(p, v)
 			left := end
-			if v.special {
+			if v.special || s.portless {
 				left = s.rewrite(now, p, v, burst, done, end)
 			}
 			s.enqueue(now, p, v, burst, done, left)
@@ -66,6 +66,19 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 	}
 }
 
+// through is what actions do not say of the port through which a frame came.
+func (s *Switch) through(p *switchPort) action {
+	if s.portless {
+		return action(p.number) << 32
+	}
+	return 0
+}
+
+// back reports that an action, which was worked out for a frame of any port, would send this one back.
+func (s *Switch) back(p *switchPort, a action) bool {
+	return s.portless && a&actKind == actPort && int(a.out()) == p.number
+}
+
 // receiveOne takes one frame through the same stages.
 func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 	var k key
@@ -75,7 +88,12 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		s.resolve(now, p, &k, f)
 		return
 	}
+	a |= s.through(p)
 	calm := s.admitOne(p, a.prio(), f.Len)
+	if s.back(p, a) {
+		s.drop(now, p, f, a, DropNoPort)
+		return
+	}
 	if a&(actKind|tagOp) != 0 {
 		if a, ok = s.rewriteOne(now, p, f, a); !ok {
 			return

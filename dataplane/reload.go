@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -80,9 +81,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.pool.Resize(c.Buffer - s.reserved())
 	s.setWeights()
 	s.setTags()
-	if ch.lans != nil {
-		s.lans = ch.lans
-	}
+	s.setLANs(cmp.Or(ch.lans, s.lans))
 	for _, x := range s.lans.all {
 		x.fdb.age = uint32(c.Age / units.Second)
 	}

@@ -69,7 +69,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		}
 	}
 	if s.tells(&h, b, f.Len) {
-		p.worker.cache.remember(k, a)
+		p.worker.cache.remember(k, a&^s.through(p))
 	}
 	s.apply(now, p, f, a)
 }
@@ -153,6 +153,7 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 		p.stats.BadControl++
 		return true
 	}
+	p.env.TellPaused(now, p.number, f)
 	resumed := p.eg.Receive(now, &f)
 	p.note()
 	if resumed != 0 {

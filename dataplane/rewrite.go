@@ -18,6 +18,10 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 	left = from
 	for i := from; i < end; i++ {
 		f, a := &burst[i], acts[i]
+		if s.back(p, a) {
+			s.drop(now, p, f, a, DropNoPort)
+			continue
+		}
 		if a&(actKind|tagOp) != 0 {
 			var ok bool
 			if a, ok = s.rewriteOne(now, p, f, a); !ok {

@@ -20,8 +20,8 @@ type Switch struct {
 	longest  int32   // untagged frame that passes, without FCS
 	lossless uint8   // priorities
 	learn    bool
-	moving   bool // some thresholds follow what is free of the pool, and one worker does all
-	_        bool
+	moving   bool          // some thresholds follow what is free of the pool, and one worker does all
+	portless bool          // keys are without ports
 	perCell  uint64        // cells per byte, in 2^-32
 	changes  atomic.Uint32 // of what actions go by, but for the ages of addresses
 	holding  int32         // if moving: ports whose peers hold an XOFF of ours
@@ -118,7 +118,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.lans = lans
+	s.setLANs(lans)
 	s.routes = c.newRoutes(s.up)
 	return s, nil
 }
@@ -133,6 +133,11 @@ func newWorker(number int, env *Env, workers, ports int) *switchWorker {
 		}
 	}
 	return w
+}
+
+// setLANs puts LANs in force.
+func (s *Switch) setLANs(l *lans) {
+	s.lans, s.portless = l, !s.learn && !l.aware
 }
 
 // up reports whether a port has a link.

@@ -44,7 +44,7 @@ type Network struct {
 	observer  Observer
 	impaired  map[int]map[int]impair.Spec // ports of nodes
 	recorded  bool                        // nothing runs in its world: counters of whole hosts are not there
-	taps      []*tap                      // of all nodes, if the observer is told of pauses
+	pauses    []*pauses                   // of all nodes, if the observer is told of them
 }
 
 // Flow is a flow and where to look at it.
@@ -196,9 +196,7 @@ func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports i
 		node = impair.New(node, envs, workers, specs, priority)
 	}
 	if n.observer.Pause != nil {
-		t := newTap(i, node, envs[0], ports)
-		n.taps = append(n.taps, t)
-		node = t
+		n.listen(i, envs, ports)
 	}
 	n.IDs = append(n.IDs, n.World.Add(name, Wrap(name, node, envs), envs, workers))
 }

@@ -7,7 +7,6 @@ import (
 	"photon/dataplane"
 	"photon/pfc"
 	"photon/units"
-	"photon/wire"
 )
 
 // Observer is told what happens. Nodes are numbers of the topology.
@@ -38,12 +37,10 @@ func (n *Network) WatchQueues() {
 	n.World.Every(n.observer.Span, func(now units.Time) { n.observer.Queues(now, queue) })
 }
 
-// tap stands between a node and its world and sees what pauses its ports. Other nodes
-// may run at the same time: it keeps what it has seen until none does.
-type tap struct {
-	dataplane.Node
-	number int
-	env    *dataplane.Env
+// pauses is what a node has told of pauses of its ports. Other nodes may run at the same time: it is kept until none
+// does.
+type pauses struct {
+	node   int
 	paused []uint8 // by port: priorities
 	seen   []pauseSeen
 }
@@ -54,23 +51,39 @@ type pauseSeen struct {
 	paused     bool
 }
 
-func newTap(number int, node dataplane.Node, env *dataplane.Env, ports int) *tap {
-	return &tap{Node: node, number: number, env: env, paused: make([]uint8, ports)}
+// listen has a node tell of its pauses.
+func (n *Network) listen(node int, envs []*dataplane.Env, ports int) {
+	l := &pauses{node: node, paused: make([]uint8, ports)}
+	for _, env := range envs {
+		env.Paused = l.add
+	}
+	n.pauses = append(n.pauses, l)
+}
+
+// add notes what changes by a PFC frame. Pauses are refreshed in time, so that none ends by itself.
+func (l *pauses) add(now units.Time, port int, f pfc.Frame) {
+	for prio, quanta := range f.Quanta {
+		bit := uint8(1) << prio
+		if was := l.paused[port]&bit != 0; f.Enable&bit != 0 && was != (quanta > 0) {
+			l.paused[port] ^= bit
+			l.seen = append(l.seen, pauseSeen{now, l.node, port, quanta > 0})
+		}
+	}
 }
 
 // WatchPauses has the observer told of pauses now and then.
 func (n *Network) WatchPauses() {
-	if len(n.taps) > 0 {
+	if len(n.pauses) > 0 {
 		n.World.Every(units.Millisecond, func(units.Time) { n.TellPauses() })
 	}
 }
 
-// TellPauses tells the observer what the taps have seen.
+// TellPauses tells the observer what the nodes have told.
 func (n *Network) TellPauses() {
 	var all []pauseSeen
-	for _, t := range n.taps {
-		all = append(all, t.seen...)
-		t.seen = t.seen[:0]
+	for _, l := range n.pauses {
+		all = append(all, l.seen...)
+		l.seen = l.seen[:0]
 	}
 	slices.SortStableFunc(all, func(a, b pauseSeen) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node), cmp.Compare(a.port, b.port))
@@ -78,25 +91,4 @@ func (n *Network) TellPauses() {
 	for _, s := range all {
 		n.observer.Pause(s.at, s.node, s.port, s.paused)
 	}
-}
-
-// Receive looks for PFC frames. Pauses are refreshed in time, so that none ends
-// by itself.
-func (t *tap) Receive(now units.Time, port int, burst []dataplane.Frame) {
-	for _, f := range burst {
-		var h wire.Header
-		var p pfc.Frame
-		b := t.env.Header(f)
-		if len(b) < wire.EthernetLen || b[12] != wire.TypeMACControl>>8 || b[13] != wire.TypeMACControl&0xFF || !wire.Parse(b, &h) || p.Decode(b) != nil {
-			continue
-		}
-		for prio, quanta := range p.Quanta {
-			bit := uint8(1) << prio
-			if was := t.paused[port]&bit != 0; p.Enable&bit != 0 && was != (quanta > 0) {
-				t.paused[port] ^= bit
-				t.seen = append(t.seen, pauseSeen{now, t.number, port, quanta > 0})
-			}
-		}
-	}
-	t.Node.Receive(now, port, burst)
 }

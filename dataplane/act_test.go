@@ -1,0 +1,67 @@
+package dataplane
+
+import "testing"
+
+// many is a switch of five ports with hosts behind them in turn.
+func many(hosts int) SwitchConfig {
+	c := config(5)
+	c.Static, c.FDBSize = nil, 1024
+	for a := range hosts {
+		c.Static = append(c.Static, StaticEntry{MAC: mac(a), Ports: []uint16{uint16(a % 5)}})
+	}
+	return c
+}
+
+// Frames to more destinations than a cache has places at first are known when they come again, through
+// whatever port: otherwise most of them would take the slow way for ever.
+func TestManyDestinationsAreKnown(t *testing.T) {
+	const hosts = 300
+	r := newRig(t, many(hosts))
+	unknown := 0
+	for round := range 4 { // it grows three times
+		unknown = 0
+		for n := range 5 * hosts {
+			port, to := n/hosts, n%hosts
+			if to%5 == port {
+				continue
+			}
+			f := r.frame(port, packet(1, to, 26, 0), 100)
+			var k key
+			r.sw.parseOne(&r.sw.ports[port], &k, &f)
+			if _, ok := r.sw.workers[0].cache.find(&k); !ok {
+				unknown++
+			}
+			r.sw.Receive(r.now, port, []Frame{f})
+			r.now += us
+			r.out(to%5, 10)
+		}
+		if round == 0 && unknown > 3*hosts {
+			t.Errorf("%d frames to %d destinations were not known", unknown, hosts)
+		}
+	}
+	if unknown > hosts/10 {
+		t.Errorf("%d frames were not known when they came again", unknown)
+	}
+}
+
+// What is known of a destination by the frames of one port does not send back those that come from where it is.
+func TestNoneGoesBackThoughOthersGoThere(t *testing.T) {
+	eachWay(t, many(5), func(t *testing.T, r *rig) {
+		for range 2 {
+			for port := range 5 {
+				r.in(port, packet(1, 2, 26, 0), 100)
+			}
+		}
+		if sent := len(r.out(2, 20)); sent != 8 {
+			t.Errorf("%d frames were sent, of which 8 came from elsewhere", sent)
+		}
+		if st := r.stats(2); st.Discards[DropNoPort][3] != 2 {
+			t.Errorf("%d frames that came from their destination's port were discarded", st.Discards[DropNoPort][3])
+		}
+		for port := range 5 {
+			if st := r.stats(port); st.RxFrames[3] != 2 {
+				t.Errorf("%d frames came through port %d", st.RxFrames[3], port)
+			}
+		}
+	})
+}
