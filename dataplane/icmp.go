@@ -92,7 +92,7 @@ func (s *Switch) complain(now units.Time, p *switchPort, f *Frame, what trouble)
 
 // tooLongToRoute complains of a packet that the switch does not even take, if it would be routed.
 func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire.Header) {
-	if s.routes == nil || h.Dst != s.routes.mac || f.l3() == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
+	if s.routes == nil || h.Dst != s.routes.mac || h.Src.Multicast() || h.Src == 0 || f.l3() == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
 		return
 	}
 	ip := p.env.Bytes(f)[f.l3():]

@@ -102,7 +102,7 @@ func (r *reference) complainOfLength(now units.Time, p *refPort, h *refHead, f r
 		begin = 18
 	}
 	vlan, member := r.vlanOf(p.number, h)
-	if r.config.Router.MAC == 0 || h.dst != r.config.Router.MAC || h.ip != begin || !member || !headerOK(f.bytes[h.ip:]) {
+	if r.config.Router.MAC == 0 || h.dst != r.config.Router.MAC || h.src.Multicast() || h.src == 0 || h.ip != begin || !member || !headerOK(f.bytes[h.ip:]) {
 		return
 	}
 	ip := f.bytes[h.ip:]
