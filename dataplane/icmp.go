@@ -96,7 +96,7 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 		return
 	}
 	ip := p.env.Bytes(f)[f.l3():]
-	if !wire.HeaderOK(ip, int(f.Len)-f.l3()) || !wire.SourceOK(ip) || wire.MayFragment(ip) {
+	if !wire.HeaderOK(ip, int(f.Len)-f.l3()) || !wire.SourceOK(ip) || wire.MayFragment(ip) || wire.TTL(ip) <= 1 {
 		return
 	}
 	if group := s.routeOf(p, ip); group >= firstGroup {

@@ -108,7 +108,11 @@ func (r *reference) complainOfLength(now units.Time, p *refPort, h *refHead, f r
 	ip := f.bytes[h.ip:]
 	src, dst := addresses(ip)
 	best := r.bestRoute(dst)
-	if ip[0]>>4 == 4 && ip[6]&0x40 == 0 || martian(src) || r.own(dst) || best == nil || best.Refuse != dataplane.Carry || unroutable(dst) {
+	ttl := ip[7]
+	if ip[0]>>4 == 4 {
+		ttl = ip[8]
+	}
+	if r.config.Router.ICMP.Rate == 0 || ttl <= 1 || ip[0]>>4 == 4 && ip[6]&0x40 == 0 || martian(src) || r.own(dst) || best == nil || best.Refuse != dataplane.Carry || unroutable(dst) {
 		return
 	}
 	r.complain(now, p, vlan, h, f, refTrouble{3, 4, 2, 0}, r.mtu(r.hop(p, f.bytes, h, best.Via)))
