@@ -127,6 +127,9 @@ func (c *Agent) Check() error {
 	if a := c.Port.Accept; a.IsSet() {
 		return inFile(c.file, fail(a, "accept: an agent has no VLANs, a switch does"))
 	}
+	if a := c.Port.Addresses; a != nil {
+		return inFile(c.file, fail(a[0], "addresses: an agent does not route, a switch does"))
+	}
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}

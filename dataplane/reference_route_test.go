@@ -170,15 +170,16 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 		return
 	}
 	hop := r.hop(p, b, h, best.Via)
-	if most := r.mtu(hop); total(ip) > most {
+	down := r.ports[hop.Port].down
+	if down {
+		complain(refTrouble{3, 1, 1, 3}, 0)
+	}
+	if most := r.mtu(hop); total(ip) > most && !down {
 		if ip[0]>>4 == 6 || ip[6]&0x40 != 0 {
 			complain(refTrouble{3, 4, 2, 0}, most)
 		}
 		lose(dataplane.DropTooBig)
 		return
-	}
-	if r.ports[hop.Port].down {
-		complain(refTrouble{3, 1, 1, 3}, 0)
 	}
 	before := binary.BigEndian.Uint16(ip[8:])
 	*ttl--

@@ -41,6 +41,8 @@ const (
 	Blackhole               // nobody is told anything
 )
 
+func (r Refuse) String() string { return [...]string{"", "prohibit", "blackhole"}[r] }
+
 // NextHop is a neighbour: a router, or the host itself.
 type NextHop struct {
 	Port uint16
@@ -279,14 +281,14 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 	default:
 		h := s.hopOf(p, f, group)
 		switch {
+		case !s.up(h.port): // it is discarded at that port
+			s.complain(now, p, f, hostUnreachable)
 		case wire.TotalLen(ip) > int(h.mtu):
 			if !wire.MayFragment(ip) {
 				s.complain(now, p, f, tooBig(int(h.mtu)))
 			}
 			s.discard(now, p, f, DropTooBig)
 			return a, false
-		case !s.up(h.port): // it is discarded at that port
-			s.complain(now, p, f, hostUnreachable)
 		}
 		wire.DecrementTTL(ip)
 		copy(b, h.head[:])
