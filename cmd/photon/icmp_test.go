@@ -41,7 +41,9 @@ func TestRouterTellsSenders(t *testing.T) {
 		"- {prefix: 10.3.0.0/16, action: prohibit}\n- {prefix: 'fd00:3::/64', action: prohibit}\n- {prefix: 10.4.0.0/16, action: blackhole}\n"
 	text := strings.NewReplacer("02:00:00:00:00:01", mac(0).String(), "02:00:00:00:00:02", mac(1).String()).Replace(router)
 	o := between(t, fmt.Sprintf(text, ""))
-	o.until("the router answers", func() bool { return o.pings(0, "10.1.0.1") && o.pings(0, "fd00:1::1") && o.pings(1, "10.2.0.1") && o.pings(1, "fd00:2::1") })
+	o.until("the router answers", func() bool {
+		return o.pings(0, "10.1.0.1") && o.pings(0, "fd00:1::1") && o.pings(1, "10.2.0.1") && o.pings(1, "fd00:2::1")
+	})
 	o.until("and routes", func() bool { return o.pings(0, "10.2.0.2") && o.pings(0, "fd00:2::2") })
 	heard := o.fourHosts.hosts[0].Open(t, "eth0")
 	heard.Flush()
