@@ -130,6 +130,9 @@ func (c *Agent) Check() error {
 	if s := c.Port.Shutdown; s.IsSet() {
 		return inFile(c.file, fail(s, "shutdown: a port of a switch is shut, an agent is ended"))
 	}
+	if a := c.Port.Addresses; a != nil {
+		return inFile(c.file, fail(a[0], "addresses: an agent does not route, a switch does"))
+	}
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,18 +19,30 @@ type VLAN struct {
 	ID       Value[int]   `yaml:"id"`       // 1 to 4094
 	Untagged []Value[int] `yaml:"untagged"` // ports whose frames without tag belong to it; a port is so in one VLAN at most
 	Tagged   []Value[int] `yaml:"tagged"`   // ports on which its frames have its tag
+
+	Addresses []Value[wire.IP] `yaml:"addresses"` // of the router in it, beside those of router
 }
 
 // Router is the switch as a router.
 type Router struct {
 	MAC       Value[wire.MAC]  `yaml:"mac"`       // frames to it are routed; the first port's
 	Addresses []Value[wire.IP] `yaml:"addresses"` // for which it answers ARP, neighbour solicitations and ping
+	ICMP      ICMP             `yaml:"icmp"`      // what it tells the senders of packets that it does not forward
+}
+
+// ICMP is about errors: time exceeded, unreachable, too big. Echo requests are answered without limit.
+type ICMP struct {
+	Errors Value[bool]      `yaml:"errors"` // true
+	Rate   Value[FloodRate] `yaml:"rate"`   // of errors, for what came through one port; 1000pps
+	Burst  Value[int]       `yaml:"burst"`  // errors at once; 50
+	DSCP   Value[int]       `yaml:"dscp"`   // of errors; 48
 }
 
 // Route leads to a prefix.
 type Route struct {
 	Prefix Value[Prefix] `yaml:"prefix"`
-	Via    []NextHop     `yaml:"via"` // several: of equal cost, chosen by flow
+	Via    []NextHop     `yaml:"via"`    // several: of equal cost, chosen by flow
+	Action Value[string] `yaml:"action"` // in place of via: prohibit, which senders are told, or blackhole, of which nobody is told
 }
 
 // NextHop is a neighbour.
@@ -37,6 +50,7 @@ type NextHop struct {
 	Port Value[int]      `yaml:"port"` // from 0, in the order of ports
 	MAC  Value[wire.MAC] `yaml:"mac"`
 	VLAN Value[int]      `yaml:"vlan"` // the port's untagged one
+	MTU  Value[int]      `yaml:"mtu"`  // longest packet that it takes, bytes; the switch's
 }
 
 // StormControl bounds what a port may have sent to all others.
@@ -219,6 +233,7 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 		if x.Tagged, err = c.portList(v.Tagged); err != nil {
 			return err
 		}
+		x.Addresses = addresses(v.Addresses)
 		s.VLANs = append(s.VLANs, x)
 	}
 	if err := c.static(s); err != nil {
@@ -230,23 +245,33 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 	}
 	mac := portMAC(first, 0)
 	s.Salt = uint32(mac)*0x9E3779B1 | 1 // equal paths: another choice than its neighbours'
-	if c.Router.MAC.IsSet() || c.Router.Addresses != nil || c.Routes != nil {
+	if c.routes() {
 		s.Router.MAC = c.Router.MAC.Or(mac)
 	}
-	for _, a := range c.Router.Addresses {
-		s.Router.Addresses = append(s.Router.Addresses, netip.AddrFrom16(a.V).Unmap())
+	s.Router.Addresses = addresses(c.Router.Addresses)
+	for i, p := range c.Ports {
+		s.Ports[i].Addresses = addresses(p.Addresses)
+	}
+	var err error
+	if s.Router.ICMP, err = c.Router.ICMP.errors(s.Router.MAC != 0); err != nil {
+		return err
 	}
 	for _, r := range c.Routes {
 		if !r.Prefix.IsSet() {
 			return errors.New("a route needs a prefix (write it like {prefix: 10.0.1.0/24, via: [{port: 1, mac: 02:00:0a:00:00:01}]})")
 		}
 		route := dataplane.Route{Prefix: r.Prefix.V.Prefix}
+		if route.Refuse, err = refuses(r); err != nil {
+			return err
+		}
 		for _, v := range r.Via {
 			if !v.Port.IsSet() || !v.MAC.IsSet() {
 				return fail(r.Prefix, "route %v: a next hop needs a port and a MAC address", r.Prefix.V)
 			}
-			hop := dataplane.NextHop{MAC: v.MAC.V}
-			var err error
+			hop := dataplane.NextHop{MAC: v.MAC.V, MTU: v.MTU.V}
+			if v.MTU.IsSet() && v.MTU.V < 1 {
+				return fail(v.MTU, "mtu %d of a next hop must be positive", v.MTU.V)
+			}
 			if hop.Port, err = c.port(v.Port); err != nil {
 				return err
 			}
@@ -258,6 +283,51 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 		s.Router.Routes = append(s.Router.Routes, route)
 	}
 	return nil
+}
+
+// routes reports whether the switch is a router.
+func (c *Switch) routes() bool {
+	own := func(p Port) bool { return p.Addresses != nil }
+	in := func(v VLAN) bool { return v.Addresses != nil }
+	return c.Router.MAC.IsSet() || c.Router.Addresses != nil || c.Routes != nil || slices.ContainsFunc(c.Ports, own) || slices.ContainsFunc(c.VLANs, in)
+}
+
+func addresses(list []Value[wire.IP]) (all []netip.Addr) {
+	for _, a := range list {
+		all = append(all, netip.AddrFrom16(a.V).Unmap())
+	}
+	return all
+}
+
+// errors are the limits of a router.
+func (c *ICMP) errors(router bool) (e dataplane.ICMP, err error) {
+	rate, burst, dscp := c.Rate.Or(FloodRate{Frames: 1000}), c.Burst.Or(50), c.DSCP.Or(48)
+	switch {
+	case dscp < 0 || dscp > 63:
+		return e, fail(c.DSCP, "icmp: dscp %d: there are 0 to 63", dscp)
+	case rate.Frames == 0:
+		return e, fail(c.Rate, "icmp: rate %v: errors are counted (write it like 1000pps; `errors: false` for none)", rate)
+	case burst < 1 || burst > 1000*rate.Frames:
+		return e, fail(c.Burst, "icmp: burst %d must be from 1 error to 1000 seconds of the rate", burst)
+	case !router || !c.Errors.Or(true):
+		return e, nil
+	}
+	return dataplane.ICMP{Rate: rate.Frames, Burst: burst, DSCP: uint8(dscp)}, nil
+}
+
+// refuses says what a route does that leads nowhere.
+func refuses(r Route) (dataplane.Refuse, error) {
+	switch {
+	case !r.Action.IsSet():
+		return dataplane.Carry, nil
+	case r.Via != nil:
+		return 0, fail(r.Action, "route %v: it has an action or next hops, not both", r.Prefix.V)
+	case r.Action.V == "prohibit":
+		return dataplane.Prohibit, nil
+	case r.Action.V == "blackhole":
+		return dataplane.Blackhole, nil
+	}
+	return 0, fail(r.Action, "route %v: action %q: prohibit or blackhole", r.Prefix.V, r.Action.V)
 }
 
 func (c *Switch) static(s *dataplane.SwitchConfig) error {
@@ -297,9 +367,21 @@ func (c *Switch) itemLine(err error) (line int, ok bool) {
 	case "router":
 		line = c.Router.MAC.Line
 	case "addresses":
-		line = c.Router.Addresses[e.Index].Line
+		line = c.addressLine(e.Index)
 	}
 	return line, true
+}
+
+// addressLine is the line of one of all addresses: those of the router, of ports and of VLANs, in this order.
+func (c *Switch) addressLine(i int) int {
+	all := slices.Clone(c.Router.Addresses)
+	for _, p := range c.Ports {
+		all = append(all, p.Addresses...)
+	}
+	for _, v := range c.VLANs {
+		all = append(all, v.Addresses...)
+	}
+	return all[i].Line
 }
 
 // describeForwarding prints VLANs, routes and limits.
@@ -318,6 +400,21 @@ func describeForwarding(s *dataplane.SwitchConfig) (lines []string) {
 	}
 	if r := s.Router; r.MAC != 0 {
 		lines = append(lines, fmt.Sprintf("router %v: addresses %v, %d routes", r.MAC, r.Addresses, len(r.Routes)))
+		for p := range s.Ports {
+			if a := s.Ports[p].Addresses; a != nil {
+				lines = append(lines, fmt.Sprintf("port %d: addresses %v", p, a))
+			}
+		}
+		for _, v := range s.VLANs {
+			if v.Addresses != nil {
+				lines = append(lines, fmt.Sprintf("VLAN %d: addresses %v", v.ID, v.Addresses))
+			}
+		}
+		if e := r.ICMP; e.Rate > 0 {
+			lines = append(lines, fmt.Sprintf("ICMP errors: at most %dpps for what comes through a port, burst %d, DSCP %d", e.Rate, e.Burst, e.DSCP))
+		} else {
+			lines = append(lines, "ICMP errors: none")
+		}
 	}
 	for p := range s.Ports {
 		f := &s.Ports[p].Flood

@@ -17,13 +17,16 @@ func TestForwardingConfiguration(t *testing.T) {
 - device: net_null0
 - {device: net_null1, accept: all}
 - device: net_null2
+  addresses: [10.0.2.1]
   storm_control: {broadcast: {rate: 1Mbps}, multicast: {rate: 5pps}}
 vlans:
 - {id: 10, untagged: [0, 1], tagged: [2]}
-- {id: 20, tagged: [2]}
+- {id: 20, tagged: [2], addresses: ["fd00:2::1"]}
 router: {addresses: [10.0.1.1, "fd00::1"]}
 routes:
-- {prefix: 10.0.2.0/24, via: [{port: 1, mac: "02:00:00:00:00:02"}, {port: 2, vlan: 20, mac: "02:00:00:00:00:03"}]}
+- {prefix: 10.0.2.0/24, via: [{port: 1, mac: "02:00:00:00:00:02"}, {port: 2, vlan: 20, mac: "02:00:00:00:00:03", mtu: 1400}]}
+- {prefix: 10.0.3.0/24, action: prohibit}
+- {prefix: 10.0.4.0/24, action: blackhole}
 - {prefix: "::/0", via: [{port: 0, mac: "02:00:00:00:00:01"}]}
 storm_control: {broadcast: {rate: 1000pps}, unknown_unicast: {rate: 1Gbps, burst: 64KB}}
 forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20}]}
@@ -33,13 +36,14 @@ forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20
 		t.Fatal(err)
 	}
 	s := &n.Config
-	if want := []dataplane.VLAN{{ID: 10, Untagged: []uint16{0, 1}, Tagged: []uint16{2}}, {ID: 20, Tagged: []uint16{2}}}; !reflect.DeepEqual(s.VLANs, want) {
+	if want := []dataplane.VLAN{{ID: 10, Untagged: []uint16{0, 1}, Tagged: []uint16{2}}, {ID: 20, Tagged: []uint16{2}, Addresses: []netip.Addr{netip.MustParseAddr("fd00:2::1")}}}; !reflect.DeepEqual(s.VLANs, want) {
 		t.Errorf("%+v", s.VLANs)
 	}
 	want := dataplane.Router{MAC: s.Ports[0].MAC, Addresses: []netip.Addr{netip.MustParseAddr("10.0.1.1"), netip.MustParseAddr("fd00::1")}, Routes: []dataplane.Route{
-		{Prefix: netip.MustParsePrefix("10.0.2.0/24"), Via: []dataplane.NextHop{{Port: 1, MAC: 0x020000000002}, {Port: 2, MAC: 0x020000000003, VLAN: 20}}},
+		{Prefix: netip.MustParsePrefix("10.0.2.0/24"), Via: []dataplane.NextHop{{Port: 1, MAC: 0x020000000002}, {Port: 2, MAC: 0x020000000003, VLAN: 20, MTU: 1400}}},
+		{Prefix: netip.MustParsePrefix("10.0.3.0/24"), Refuse: dataplane.Prohibit}, {Prefix: netip.MustParsePrefix("10.0.4.0/24"), Refuse: dataplane.Blackhole},
 		{Prefix: netip.MustParsePrefix("::/0"), Via: []dataplane.NextHop{{Port: 0, MAC: 0x020000000001}}},
-	}}
+	}, ICMP: dataplane.ICMP{Rate: 1000, Burst: 50, DSCP: 48}}
 	if !reflect.DeepEqual(s.Router, want) {
 		t.Errorf("%+v", s.Router)
 	}
@@ -52,6 +56,9 @@ forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20
 	}) {
 		t.Errorf("%+v", f)
 	}
+	if a := s.Ports[2].Addresses; len(a) != 1 || a[0] != netip.MustParseAddr("10.0.2.1") {
+		t.Errorf("addresses %v", a)
+	}
 	if s.Ports[0].Accept != dataplane.AcceptUsual || s.Ports[1].Accept != dataplane.AcceptAll {
 		t.Errorf("accepted: %v, %v", s.Ports[0].Accept, s.Ports[1].Accept)
 	}
@@ -60,5 +67,29 @@ forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20
 	}
 	if lines := n.Describe(); !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "VLAN 20: ports [] untagged, [2] tagged") }) {
 		t.Error(lines)
+	}
+}
+
+// What cannot be of ICMP, addresses and routes is refused with its line, in words that mend it.
+func TestRouterMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"router: {addresses: [10.0.0.1], icmp: {rate: 10Mbps}}":                                        "x.yaml:2: icmp: rate 10Mbps: errors are counted (write it like 1000pps; `errors: false` for none)",
+		"router: {addresses: [10.0.0.1], icmp: {burst: 0}}":                                            "x.yaml:2: icmp: burst 0 must be from 1 error to 1000 seconds of the rate",
+		"router: {addresses: [10.0.0.1], icmp: {dscp: 64}}":                                            "x.yaml:2: icmp: dscp 64: there are 0 to 63",
+		"vlans: [{id: 10, untagged: [0], addresses: [10.0.0.1]}]\nrouter:\n  addresses:\n  - 10.0.0.1": "x.yaml:2: router address 10.0.0.1: it is no address of a host, or there twice",
+		"routes: [{prefix: 10.0.0.0/8, action: drop}]":                                                 `x.yaml:2: route 10.0.0.0/8: action "drop": prohibit or blackhole`,
+		"routes: [{prefix: 10.0.0.0/8, action: prohibit, via: [{port: 0, mac: '02:00:00:00:00:01'}]}]": "x.yaml:2: route 10.0.0.0/8: it has an action or next hops, not both",
+		"routes: [{prefix: 10.0.0.0/8, via: [{port: 0, mac: '02:00:00:00:00:01', mtu: 1501}]}]":        "x.yaml:2: route 10.0.0.0/8: mtu 1501 of a next hop must be from 68 to the switch's, 1500",
+		"routes: [{prefix: 'fd00::/8', via: [{port: 0, mac: '02:00:00:00:00:01', mtu: 1279}]}]":        "x.yaml:2: route fd00::/8: mtu 1279 of a next hop must be from 1280 to the switch's, 1500",
+	} {
+		c := &Switch{}
+		err := Decode("x.yaml", []byte("ports: [{device: net_null0}, {device: net_null1}]\n"+text+"\n"), c)
+		if err == nil {
+			c.file = "x.yaml"
+			err = c.Check()
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
 	}
 }

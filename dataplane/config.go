@@ -3,6 +3,7 @@ package dataplane
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"photon/marking"
 	"photon/pfc"
@@ -50,6 +51,8 @@ type PortConfig struct {
 	Worker   int        // who owns the port
 	Accept   Accept     // which frames it takes, where the switch has VLANs
 	Flood    FloodLimits
+
+	Addresses []netip.Addr // of the router, where it is behind this port
 }
 
 // StaticEntry sends an address to one port, or to several of equal cost by flow hash.

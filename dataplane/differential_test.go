@@ -38,6 +38,9 @@ func anyVLANs(t *rapid.T, ports int) []dataplane.VLAN {
 func anyForwarding(t *rapid.T, c *dataplane.SwitchConfig) {
 	n := len(c.Ports)
 	c.VLANs, c.Router, c.Static = nil, dataplane.Router{}, nil
+	for i := range c.Ports {
+		c.Ports[i].Addresses = nil
+	}
 	if rapid.Bool().Draw(t, "VLANs") {
 		c.VLANs = anyVLANs(t, n)
 		for i := range c.Ports {
@@ -65,10 +68,19 @@ func anyForwarding(t *rapid.T, c *dataplane.SwitchConfig) {
 		return
 	}
 	c.Router = dataplane.Router{MAC: routerMAC, Addresses: []netip.Addr{netip.MustParseAddr("10.0.9.1"), netip.MustParseAddr("fd00:9::1")}}
+	if rapid.Bool().Draw(t, "ICMP") {
+		c.Router.ICMP = dataplane.ICMP{Rate: draw(t, "errors a second", 1_000_000, 1_000_000, 50_000), Burst: draw(t, "errors at once", 100, 2, 1), DSCP: draw[uint8](t, "DSCP of errors", 48, 48, 26, 0)}
+		if rapid.Bool().Draw(t, "addresses of ports") {
+			c.Ports[n-1].Addresses = []netip.Addr{netip.MustParseAddr("10.0.9.2"), netip.MustParseAddr("fd00:9::2")}
+		}
+		if c.VLANs != nil && rapid.Bool().Draw(t, "addresses of VLANs") {
+			c.VLANs[1].Addresses = []netip.Addr{netip.MustParseAddr("10.0.9.3")}
+		}
+	}
 	for _, prefix := range []string{"10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/23", "10.0.2.0/24", "10.0.1.1/32", "0.0.0.0/0", "fd00:0:0:1::/64", "fd00::/56"} {
 		route := dataplane.Route{Prefix: netip.MustParsePrefix(prefix)}
 		for range rapid.IntRange(0, 3).Draw(t, "hops") {
-			hop := dataplane.NextHop{Port: uint16(rapid.IntRange(0, n-1).Draw(t, "hop")), MAC: hostMAC(200 + len(route.Via))}
+			hop := dataplane.NextHop{Port: uint16(rapid.IntRange(0, n-1).Draw(t, "hop")), MAC: hostMAC(200 + len(route.Via)), MTU: draw(t, "MTU of a hop", 0, 0, 0, 100, 400, 1280)}
 			if c.VLANs != nil {
 				hop.VLAN = draw[uint16](t, "VLAN of a hop", 0, 10, 20)
 			}
@@ -78,7 +90,10 @@ func anyForwarding(t *rapid.T, c *dataplane.SwitchConfig) {
 				route.Via = append(route.Via, hop)
 			}
 		}
-		if route.Via != nil {
+		if route.Via == nil {
+			route.Refuse = draw(t, "refuse", dataplane.Carry, dataplane.Prohibit, dataplane.Blackhole)
+		}
+		if route.Via != nil || route.Refuse != dataplane.Carry {
 			c.Router.Routes = append(c.Router.Routes, route)
 		}
 	}

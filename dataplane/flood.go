@@ -87,13 +87,14 @@ func (b *bucket) take(now units.Time, bytes int) bool {
 	return true
 }
 
-// buckets of a port, by what is flooded.
-type buckets struct{ broadcast, multicast, unknown bucket }
+// buckets of a port, by what is flooded; and of the ICMP errors that are sent there.
+type buckets struct{ broadcast, multicast, unknown, errors bucket }
 
-func (b *buckets) set(l FloodLimits) {
+func (b *buckets) set(l FloodLimits, errors FloodLimit) {
 	b.broadcast.set(l.Broadcast)
 	b.multicast.set(l.Multicast)
 	b.unknown.set(l.Unknown)
+	b.errors.set(errors)
 }
 
 // flood sends a frame of unknown or group destination to every other port of its LAN that has a link,

@@ -201,6 +201,9 @@ func (p *Pool) AllocAt(f *Frame, length int) bool {
 // Whole reports whether all of a new frame of length bytes is kept, not the headers only.
 func (p *Pool) Whole(length int) bool { return int(p.off)+length <= int(p.slot) }
 
+// Most is the longest new frame of which all is kept.
+func (p *Pool) Most() int { return int(p.slot) - int(p.off) }
+
 // Free gives a frame's buffer back.
 func (p *Pool) Free(f Frame) { p.free = append(p.free, f.Ref) }
 

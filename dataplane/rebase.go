@@ -67,6 +67,7 @@ func (p *switchPort) Rebase(by units.Time) {
 	p.buckets.broadcast.full.Rebase(by)
 	p.buckets.multicast.full.Rebase(by)
 	p.buckets.unknown.full.Rebase(by)
+	p.buckets.errors.full.Rebase(by)
 	p.stats.Rebase(by)
 	for prio := range p.points {
 		units.Rebase(p.points[prio].cp, by)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"photon/dataplane"
 	"photon/units"
@@ -20,6 +21,7 @@ type refHead struct {
 	ip, l4    int  // offsets; 0: none that is whole
 	tos       byte // of IP
 	proto     byte
+	offset    int // of a fragment of IPv4, in its packet
 	bth       int // of RoCEv2; 0: it is none
 	cnp       bool
 	flow      string // what frames have in common that stay on one path
@@ -64,7 +66,8 @@ func readHead(b []byte) *refHead {
 		h.l4 = h.ip + int(ip[0]&15)*4
 		h.flow = fmt.Sprintf("%x %d", ip[12:20], h.proto)
 		if fragment := binary.BigEndian.Uint16(ip[6:]) & 0x3FFF; fragment != 0 {
-			later = fragment&0x1FFF != 0
+			h.offset = int(fragment & 0x1FFF)
+			later = h.offset != 0
 			h.flow += " fragment"
 			break
 		}
@@ -103,12 +106,7 @@ func sum16(parts ...[]byte) uint16 {
 }
 
 func (r *reference) own(a netip.Addr) bool {
-	for _, own := range r.config.Router.Addresses {
-		if own == a {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.addresses(), a)
 }
 
 // route forwards what is for the router's own Ethernet address.
@@ -119,6 +117,7 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 	if len(h.tags) > 0 && h.tags[0].kind == 0x8100 {
 		begin = 18
 	}
+	complain := func(what refTrouble, word int) { r.complain(now, p, vlan, h, f, what, word) }
 	if h.ip != begin { // no header of IP that can be read, or behind tags of which a router knows nothing
 		lose(dataplane.DropToRouter)
 		return
@@ -135,20 +134,30 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 	}
 	if r.own(dst) {
 		if !echo(ip) {
+			if ip[0]>>4 == 4 && ip[9] == 17 && h.offset == 0 || ip[0]>>4 == 6 && ip[6] == 17 {
+				complain(refTrouble{3, 3, 1, 4}, 0)
+			} else {
+				complain(refTrouble{3, 2, 4, 1}, 6)
+			}
 			lose(dataplane.DropToRouter)
 			return
 		}
 		r.turnBack(now, p, vlan, h, f)
 		return
 	}
-	var best *dataplane.Route
-	for i := range r.config.Router.Routes {
-		if x := &r.config.Router.Routes[i]; x.Prefix.Contains(dst) && (best == nil || x.Prefix.Bits() > best.Prefix.Bits()) {
-			best = x
-		}
-	}
+	best := r.bestRoute(dst)
 	if best == nil || unroutable(dst) {
+		complain(refTrouble{3, 0, 1, 0}, 0)
 		lose(dataplane.DropNoRoute)
+		return
+	}
+	switch best.Refuse {
+	case dataplane.Prohibit:
+		complain(refTrouble{3, 13, 1, 1}, 0)
+		lose(dataplane.DropProhibited)
+		return
+	case dataplane.Blackhole:
+		lose(dataplane.DropProhibited)
 		return
 	}
 	ttl := &ip[7]
@@ -156,10 +165,22 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 		ttl = &ip[8]
 	}
 	if *ttl <= 1 {
+		complain(refTrouble{11, 0, 3, 0}, 0)
 		lose(dataplane.DropTTL)
 		return
 	}
 	hop := r.hop(p, b, h, best.Via)
+	down := r.ports[hop.Port].down
+	if down {
+		complain(refTrouble{3, 1, 1, 3}, 0)
+	}
+	if most := r.mtu(hop); total(ip) > most && !down {
+		if ip[0]>>4 == 6 || ip[6]&0x40 != 0 {
+			complain(refTrouble{3, 4, 2, 0}, most)
+		}
+		lose(dataplane.DropTooBig)
+		return
+	}
 	before := binary.BigEndian.Uint16(ip[8:])
 	*ttl--
 	if ip[0]>>4 == 4 {

@@ -69,7 +69,8 @@ type refPort struct {
 	accounts [8]refAccount // of what came in here
 	pauses   [8]refPause   // what the peer wants
 	buckets  [3]refBucket
-	sent     int // on the wire
+	errors   refBucket // of ICMP
+	sent     int       // on the wire
 	stats    dataplane.PortStats
 	least    [8]units.Size // as the peak of what came in: without frames that their queues did not take
 }
@@ -205,6 +206,7 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 	vlan, member := r.vlanOf(in, h)
 	switch {
 	case len(b) > longest:
+		r.complainOfLength(now, p, h, refFrame{bytes: b, in: in, prio: prio})
 		r.lose(now, p, prio, dataplane.DropOversize)
 		return
 	case h.dst>>4 == 0x0180_C200_0000>>4 || h.etherType == 0x8808:

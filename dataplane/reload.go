@@ -89,7 +89,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.config = &c.Ports[i]
-		p.buckets.set(p.config.Flood)
+		p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 		if ch.points != nil {
 			p.setPoints(ch.points[i])
 			p.note()

@@ -29,6 +29,9 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 	p.received(f)
 	in, why, ok := s.admissible(p, f, &h, b)
 	if !ok {
+		if why == DropOversize {
+			s.tooLongToRoute(now, p, f, &h)
+		}
 		s.discard(now, p, f, why)
 		return
 	}

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,22 +18,37 @@ import (
 // by their IP destination. It knows its neighbours from its routes alone.
 type Router struct {
 	MAC       wire.MAC     // 0: it does not route
-	Addresses []netip.Addr // its own, for which it answers ARP, neighbour solicitations and echo requests
+	Addresses []netip.Addr // its own, for which it answers ARP, neighbour solicitations and echo requests; ports and VLANs may have more
 	Routes    []Route
+	ICMP      ICMP
 }
 
 // Route leads to a prefix, by one next hop or by several of equal cost, among
 // which a packet's flow hash chooses. The longest prefix counts.
 type Route struct {
 	Prefix netip.Prefix
-	Via    []NextHop
+	Via    []NextHop // none: nothing goes there, as Refuse says
+	Refuse Refuse
 }
+
+// Refuse is what a route without next hops does.
+type Refuse uint8
+
+// What a route may do with packets.
+const (
+	Carry     Refuse = iota // it has next hops
+	Prohibit                // the senders are told that it is prohibited
+	Blackhole               // nobody is told anything
+)
+
+func (r Refuse) String() string { return [...]string{"", "prohibit", "blackhole"}[r] }
 
 // NextHop is a neighbour: a router, or the host itself.
 type NextHop struct {
 	Port uint16
 	MAC  wire.MAC
 	VLAN uint16 // 0: the port's untagged one
+	MTU  int    // longest packet; 0: the switch's
 }
 
 // routes are the routing table in force. Workers read it, nobody writes: another
@@ -40,6 +56,7 @@ type NextHop struct {
 type routes struct {
 	mac    wire.MAC
 	own    bool // it has addresses
+	locals []local
 	table  *bart.Fast[uint32]
 	groups [][]hop // by what the table says
 }
@@ -49,6 +66,8 @@ type hop struct {
 	head [12]byte // the addresses of a packet that goes there
 	port uint16
 	vlan uint16
+	mtu  uint16
+	easy uint16 // the longest packet that needs no second look; 0: all do
 	want form
 }
 
@@ -59,6 +78,8 @@ const routeKey = maxPorts - 1
 const (
 	toItself   = iota // the router's addresses
 	nowhere           // what routers do not forward, unless a route names it
+	prohibited        // what a route refuses
+	blackholed        // and of what nobody is told
 	firstGroup        // of the routes
 )
 
@@ -73,8 +94,11 @@ func (r *Route) check(c *SwitchConfig) error {
 	if !r.Prefix.IsValid() || r.Prefix.Addr().Is4In6() || r.Prefix != r.Prefix.Masked() {
 		return fmt.Errorf("route %v: that is no prefix (%v would be)", r.Prefix, r.Prefix.Masked())
 	}
-	if len(r.Via) == 0 {
+	switch {
+	case len(r.Via) == 0 && r.Refuse == Carry:
 		return fmt.Errorf("route %v: it leads nowhere", r.Prefix)
+	case len(r.Via) != 0 && r.Refuse != Carry:
+		return fmt.Errorf("route %v: nothing goes there, so it has no next hops", r.Prefix)
 	}
 	for _, v := range r.Via {
 		if v.MAC == 0 || v.MAC.Multicast() || v.MAC == c.Router.MAC {
@@ -82,6 +106,13 @@ func (r *Route) check(c *SwitchConfig) error {
 		}
 		if err := c.checkPlace(v.Port, v.VLAN); err != nil {
 			return fmt.Errorf("route %v: %w", r.Prefix, err)
+		}
+		least := 68 // RFC 791 section 3.2, RFC 8200 section 5
+		if r.Prefix.Addr().Is6() {
+			least = 1280
+		}
+		if v.MTU != 0 && (v.MTU < least || v.MTU > c.MTU) {
+			return fmt.Errorf("route %v: mtu %d of a next hop must be from %d to the switch's, %d", r.Prefix, v.MTU, least, c.MTU)
 		}
 	}
 	return nil
@@ -91,7 +122,7 @@ func (r *Route) check(c *SwitchConfig) error {
 func (c *SwitchConfig) checkRouter() error {
 	r := &c.Router
 	if r.MAC == 0 {
-		if r.Addresses != nil || r.Routes != nil {
+		if c.locals() != nil || r.Routes != nil {
 			return errors.New("a router needs an Ethernet address")
 		}
 		return nil
@@ -99,9 +130,13 @@ func (c *SwitchConfig) checkRouter() error {
 	if r.MAC.Multicast() {
 		return &ItemError{"router", 0, fmt.Errorf("router %v: that is a group address", r.MAC)}
 	}
+	if err := r.ICMP.check(); err != nil {
+		return &ItemError{"icmp", 0, err}
+	}
 	seen := map[netip.Prefix]bool{}
-	err := checkAll("addresses", r.Addresses, func(a *netip.Addr) error {
-		p := netip.PrefixFrom(*a, a.BitLen())
+	err := checkAll("addresses", c.locals(), func(l *local) error {
+		a := l.addr
+		p := netip.PrefixFrom(a, a.BitLen())
 		if !a.IsGlobalUnicast() || a.Is4In6() || a.Zone() != "" || seen[p] {
 			return fmt.Errorf("router address %v: it is no address of a host, or there twice", a)
 		}
@@ -128,15 +163,23 @@ func (c *SwitchConfig) newRoutes(up func(port uint16) bool) *routes {
 	if c.Router.MAC == 0 {
 		return nil
 	}
-	r := &routes{mac: c.Router.MAC, own: c.Router.Addresses != nil, table: &bart.Fast[uint32]{}}
+	r := &routes{mac: c.Router.MAC, locals: c.locals(), table: &bart.Fast[uint32]{}}
 	for _, p := range unrouted {
 		r.table.Insert(p, nowhere)
 	}
-	for _, a := range c.Router.Addresses {
-		r.table.Insert(netip.PrefixFrom(a, a.BitLen()), toItself)
+	r.own = r.locals != nil
+	for _, l := range r.locals {
+		r.table.Insert(netip.PrefixFrom(l.addr, l.addr.BitLen()), toItself)
 	}
 	for i := range c.Router.Routes {
-		r.table.Insert(c.Router.Routes[i].Prefix, uint32(firstGroup+i))
+		route, group := &c.Router.Routes[i], uint32(firstGroup+i)
+		switch route.Refuse {
+		case Prohibit:
+			group = prohibited
+		case Blackhole:
+			group = blackholed
+		}
+		r.table.Insert(route.Prefix, group)
 	}
 	r.groups = c.groups(up)
 	return r
@@ -149,7 +192,10 @@ func (c *SwitchConfig) groups(up func(port uint16) bool) [][]hop {
 	for i, route := range c.Router.Routes {
 		var all []hop
 		for _, v := range route.Via {
-			h := hop{port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN)}
+			h := hop{port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN), mtu: uint16(cmp.Or(v.MTU, c.MTU))}
+			if h.want == untagged && up(v.Port) {
+				h.easy = h.mtu
+			}
 			v.MAC.Put(h.head[:])
 			c.Router.MAC.Put(h.head[6:])
 			all = append(all, h)
@@ -168,7 +214,9 @@ func (r *routes) regroup(groups [][]hop) *routes {
 	if r == nil {
 		return nil
 	}
-	return &routes{mac: r.mac, own: r.own, table: r.table, groups: groups}
+	next := *r
+	next.groups = groups
+	return &next
 }
 
 // pick chooses among n paths of equal cost by a flow's hash. A salt makes
@@ -198,11 +246,11 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 	if begin != 0 && s.routes.own && wire.IsICMPv6(b[begin:]) && s.solicited(now, p, f) {
 		return a, false
 	}
-	if begin != wire.EthernetLen && (begin != wire.EthernetLen+wire.VLANLen || b[12] != wire.TypeVLAN>>8) {
+	if !s.plainlyIP(p, f) {
 		s.discard(now, p, f, DropToRouter) // not IP, or behind tags of which a router knows nothing
 		return a, false
 	}
-	r, ip, length := s.routes, b[begin:], int(f.Len)-begin
+	ip, length := b[begin:], int(f.Len)-begin
 	switch {
 	case !wire.HeaderOK(ip, length):
 		s.discard(now, p, f, DropBadIP)
@@ -213,19 +261,34 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 	}
 	switch group := s.routeOf(p, ip); {
 	case group == nowhere:
+		s.complain(now, p, f, netUnreachable)
 		s.discard(now, p, f, DropNoRoute)
 		return a, false
 	case group == toItself:
 		s.forRouter(now, p, f)
 		return a, false
+	case group == prohibited:
+		s.complain(now, p, f, prohibition)
+		s.discard(now, p, f, DropProhibited)
+		return a, false
+	case group == blackholed:
+		s.discard(now, p, f, DropProhibited)
+		return a, false
 	case wire.TTL(ip) <= 1:
+		s.complain(now, p, f, timeExceeded)
 		s.discard(now, p, f, DropTTL)
 		return a, false
 	default:
-		hops := r.groups[group]
-		h := &hops[0]
-		if len(hops) > 1 {
-			h = &hops[pick(p.env.flowHash(f), s.config.Salt, len(hops))]
+		h := s.hopOf(p, f, group)
+		switch {
+		case !s.up(h.port): // it is discarded at that port
+			s.complain(now, p, f, hostUnreachable)
+		case wire.TotalLen(ip) > int(h.mtu):
+			if !wire.MayFragment(ip) {
+				s.complain(now, p, f, tooBig(int(h.mtu)))
+			}
+			s.discard(now, p, f, DropTooBig)
+			return a, false
 		}
 		wire.DecrementTTL(ip)
 		copy(b, h.head[:])
@@ -236,6 +299,21 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 		}
 		return a, ok
 	}
+}
+
+// plainlyIP reports whether a frame has an IP header where a router looks for one: behind one tag at most.
+func (s *Switch) plainlyIP(p *switchPort, f *Frame) bool {
+	begin := f.l3()
+	return begin == wire.EthernetLen || begin == wire.EthernetLen+wire.VLANLen && p.env.Bytes(f)[12] == wire.TypeVLAN>>8
+}
+
+// hopOf is the next hop of a packet, of a group.
+func (s *Switch) hopOf(p *switchPort, f *Frame, group uint32) *hop {
+	hops := s.routes.groups[group]
+	if len(hops) == 1 {
+		return &hops[0]
+	}
+	return &hops[pick(p.env.flowHash(f), s.config.Salt, len(hops))]
 }
 
 // routed does the same with a packet of which nothing is special: it has no options and no tag, its header
@@ -261,7 +339,7 @@ func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action)
 		return a, false
 	}
 	h := &r.groups[group][0]
-	if h.want != untagged {
+	if length > int(h.easy)+wire.EthernetLen {
 		return a, false
 	}
 	wire.DecrementTTL(b[14:])

@@ -28,9 +28,9 @@ func routerConfig() SwitchConfig {
 	c.Router = Router{MAC: routerMAC, Addresses: []netip.Addr{netip.MustParseAddr("10.0.9.1"), netip.MustParseAddr("fd00:9::1")}}
 	for i := range 4 {
 		via := []NextHop{{Port: uint16(i), MAC: mac(i)}}
-		c.Router.Routes = append(c.Router.Routes, Route{prefix(fmt.Sprintf("10.0.%d.0/24", i)), via}, Route{prefix(fmt.Sprintf("fd00:%d::/64", i)), via})
+		c.Router.Routes = append(c.Router.Routes, Route{Prefix: prefix(fmt.Sprintf("10.0.%d.0/24", i)), Via: via}, Route{Prefix: prefix(fmt.Sprintf("fd00:%d::/64", i)), Via: via})
 	}
-	c.Router.Routes = append(c.Router.Routes, Route{prefix("0.0.0.0/0"), []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
+	c.Router.Routes = append(c.Router.Routes, Route{Prefix: prefix("0.0.0.0/0"), Via: []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
 	return c
 }
 
@@ -181,7 +181,7 @@ func TestFragmentsGoOneWay(t *testing.T) {
 			wire.SetIPv4Checksum(b[14:])
 		})
 	}
-	c.Router.Routes = append(c.Router.Routes, Route{prefix("::/0"), []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
+	c.Router.Routes = append(c.Router.Routes, Route{Prefix: prefix("::/0"), Via: []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
 	const more4, more6 = 0x2000, 1
 	for name, packets := range map[string][3]func(flow int) []byte{
 		"IPv4": {
@@ -264,7 +264,7 @@ func TestEqualCostRoutes(t *testing.T) {
 func testEqualCostRoutes(t *testing.T, src, dst string, flowAt int) {
 	c := routerConfig()
 	c.Salt = 12345
-	c.Router.Routes = append(c.Router.Routes, Route{prefix("::/0"), []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
+	c.Router.Routes = append(c.Router.Routes, Route{Prefix: prefix("::/0"), Via: []NextHop{{Port: 2, MAC: mac(52)}, {Port: 3, MAC: mac(53)}}})
 	eachWay(t, c, func(t *testing.T, r *rig) {
 		where := func(flow int) int {
 			b := ip(src, dst, 100)
@@ -338,10 +338,10 @@ func TestRoutingBetweenVLANs(t *testing.T) {
 	c := vlanConfig()
 	c.CP = nil
 	c.Router = Router{MAC: routerMAC, Routes: []Route{
-		{prefix("10.0.1.0/24"), []NextHop{{Port: 0, MAC: mac(1)}}},
-		{prefix("10.0.2.0/24"), []NextHop{{Port: 2, MAC: mac(2), VLAN: 20}}},
-		{prefix("10.0.3.0/24"), []NextHop{{Port: 3, MAC: mac(3), VLAN: 20}}},
-		{prefix("10.0.4.0/24"), []NextHop{{Port: 3, MAC: mac(4), VLAN: 10}}},
+		{Prefix: prefix("10.0.1.0/24"), Via: []NextHop{{Port: 0, MAC: mac(1)}}},
+		{Prefix: prefix("10.0.2.0/24"), Via: []NextHop{{Port: 2, MAC: mac(2), VLAN: 20}}},
+		{Prefix: prefix("10.0.3.0/24"), Via: []NextHop{{Port: 3, MAC: mac(3), VLAN: 20}}},
+		{Prefix: prefix("10.0.4.0/24"), Via: []NextHop{{Port: 3, MAC: mac(4), VLAN: 10}}},
 	}}
 	for _, in := range []struct {
 		port int
@@ -385,9 +385,9 @@ func TestReloadOfRoutes(t *testing.T) {
 	c := routerConfig()
 	r := newRig(t, c)
 	r.in(0, ip("10.0.0.1", "10.0.1.7", 100), 100)
-	c.Router.Routes = []Route{{prefix("10.0.1.0/24"), []NextHop{{Port: 2, MAC: mac(2)}}}}
+	c.Router.Routes = []Route{{Prefix: prefix("10.0.1.0/24"), Via: []NextHop{{Port: 2, MAC: mac(2)}}}}
 	bad := c
-	bad.Router.Routes = append(slices.Clone(c.Router.Routes), Route{prefix("10.0.2.0/24"), []NextHop{{Port: 9, MAC: mac(2)}}})
+	bad.Router.Routes = append(slices.Clone(c.Router.Routes), Route{Prefix: prefix("10.0.2.0/24"), Via: []NextHop{{Port: 9, MAC: mac(2)}}})
 	if _, err := r.sw.Prepare(bad); err == nil {
 		t.Error("a port that is not there")
 	}
@@ -530,7 +530,7 @@ func TestLongestPrefix(t *testing.T) {
 			}
 			if !seen[p] {
 				seen[p] = true
-				c.Router.Routes = append(c.Router.Routes, Route{p, []NextHop{{Port: uint16(i % 4), MAC: mac(1000 + i)}}})
+				c.Router.Routes = append(c.Router.Routes, Route{Prefix: p, Via: []NextHop{{Port: uint16(i % 4), MAC: mac(1000 + i)}}})
 			}
 		}
 		if err := c.Check(); err != nil {
@@ -613,7 +613,7 @@ func manyRoutes(n int) (routes []Route) {
 		p, _ := a.Prefix([]int{16, 20, 22, 23, 24, 24, 24, 24, 32}[random.IntN(9)])
 		if !seen[p] && p.Addr().As4()[0] != 10 {
 			seen[p] = true
-			routes = append(routes, Route{p, []NextHop{{Port: uint16(len(routes) % 4), MAC: mac(len(routes) % 4)}}})
+			routes = append(routes, Route{Prefix: p, Via: []NextHop{{Port: uint16(len(routes) % 4), MAC: mac(len(routes) % 4)}}})
 		}
 	}
 	return routes

@@ -9,8 +9,7 @@ import (
 
 // The little that a router says itself, so that hosts find it: answers to ARP
 // requests, to neighbour solicitations and to echo requests. Each is written over
-// what asked, and leaves through the port where that came in. Left out: ICMP
-// errors, duplicate address detection, and to ask for neighbours itself.
+// what asked, and leaves through the port where that came in. Left out: duplicate address detection.
 
 // bounce sends a frame back to its sender.
 func (s *Switch) bounce(now units.Time, p *switchPort, f *Frame) {
@@ -53,6 +52,11 @@ func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
 	if wire.Parse(b, &h); wire.AnswerEcho(b[h.L3:]) {
 		s.bounce(now, p, f)
 	} else if !s.answer(now, p, f, &h) {
+		what := noProtocol
+		if h.Proto == wire.ProtoUDP {
+			what = portUnreachable
+		}
+		s.complain(now, p, f, what)
 		s.discard(now, p, f, DropToRouter)
 	}
 }

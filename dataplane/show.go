@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"net/netip"
+
 	"photon/pfc"
 	"photon/units"
 )
@@ -49,6 +51,8 @@ type Forwarding struct {
 	VLANs  []VLAN
 	Router Router
 	Down   []bool // by port
+
+	Addresses []netip.Addr // all of the router
 }
 
 // Forwarding is called between bursts.
@@ -56,6 +60,9 @@ func (s *Switch) Forwarding() Forwarding {
 	f := Forwarding{VLANs: s.config.VLANs, Router: s.config.Router, Down: make([]bool, len(s.ports))}
 	for i := range s.ports {
 		f.Down[i] = s.ports[i].down
+	}
+	for _, l := range s.config.locals() {
+		f.Addresses = append(f.Addresses, l.addr)
 	}
 	return f
 }

@@ -10,32 +10,34 @@ type Reason uint8
 
 // Reasons.
 const (
-	DropMalformed Reason = iota // shorter than an Ethernet header
-	DropOversize                // longer than the MTU allows
-	DropReserved                // link-local group address that is not PFC, or MAC control behind a tag: never forwarded
-	DropNoPort                  // nowhere to go: its destination is where it came from, or no other port
-	DropHeadroom                // lossless priority: the peer did not stop; XOFF and headroom are full
-	DropBuffer                  // lossy priority: its part of the buffer is full
-	DropTail                    // lossy priority: its egress queue is full
-	DropNoMemory                // no frame buffer for a copy
-	DropUnknown                 // a host does not know the flow, or it is not for the host
-	DropBadICRC                 // a host found the invariant CRC wrong
-	DropSequence                // a host got a packet out of order, or again
-	DropStorm                   // lossless priority: its peer storms PAUSE, and the watchdog drops
-	DropLink                    // the egress port has no link, or is shut; or the frame came through a port that is shut
-	DropTable                   // a host receives as many flows as it can
-	DropVLAN                    // its VLAN is none of the port's
-	DropUnicast                 // nobody has its address, and such frames are not flooded
-	DropFlood                   // more of its kind would be flooded than is allowed
-	DropBadIP                   // to the router: its IP header is broken
-	DropNoRoute                 // no route leads to its destination
-	DropTTL                     // its time to live is over
-	DropToRouter                // for the router itself, and nothing that it answers
-	DropSource                  // the source address is a group's, or zero
-	DropMartian                 // to the router: from an address that no packet on a network may have
-	DropFlowQueue               // a flow of an application has as much waiting as it may
-	DropForged                  // an application sent a CNP or MAC control, which are not its to send
-	Reasons                     // how many there are
+	DropMalformed  Reason = iota // shorter than an Ethernet header
+	DropOversize                 // longer than the MTU allows
+	DropReserved                 // link-local group address that is not PFC, or MAC control behind a tag: never forwarded
+	DropNoPort                   // nowhere to go: its destination is where it came from, or no other port
+	DropHeadroom                 // lossless priority: the peer did not stop; XOFF and headroom are full
+	DropBuffer                   // lossy priority: its part of the buffer is full
+	DropTail                     // lossy priority: its egress queue is full
+	DropNoMemory                 // no frame buffer for a copy
+	DropUnknown                  // a host does not know the flow, or it is not for the host
+	DropBadICRC                  // a host found the invariant CRC wrong
+	DropSequence                 // a host got a packet out of order, or again
+	DropStorm                    // lossless priority: its peer storms PAUSE, and the watchdog drops
+	DropLink                     // the egress port has no link, or is shut; or the frame came through a port that is shut
+	DropTable                    // a host receives as many flows as it can
+	DropVLAN                     // its VLAN is none of the port's
+	DropUnicast                  // nobody has its address, and such frames are not flooded
+	DropFlood                    // more of its kind would be flooded than is allowed
+	DropBadIP                    // to the router: its IP header is broken
+	DropNoRoute                  // no route leads to its destination
+	DropTTL                      // its time to live is over
+	DropToRouter                 // for the router itself, and nothing that it answers
+	DropSource                   // the source address is a group's, or zero
+	DropMartian                  // to the router: from an address that no packet on a network may have
+	DropFlowQueue                // a flow of an application has as much waiting as it may
+	DropProhibited               // to the router: a route says that nothing goes there
+	DropTooBig                   // to the router: longer than the next hop takes
+	DropForged                   // an application sent a CNP or MAC control, which are not its to send
+	Reasons                      // how many there are
 )
 
 var reasonNames = [Reasons]string{
@@ -43,7 +45,7 @@ var reasonNames = [Reasons]string{
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
 	"source_address", "martian_source",
-	"flow_queue", "application_control",
+	"flow_queue", "prohibited", "next_hop_mtu", "application_control",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -73,6 +75,8 @@ var reasonTexts = [Reasons]string{
 	"The source address is a group's, or zero.",
 	"For the router: the IP source is one that no packet on a network may have: of the host itself, a group, a link, or nobody.",
 	"A flow of an application has as much waiting as it may.",
+	"For the router: a route says that nothing goes there.",
+	"For the router: longer than the next hop takes, and the router makes no fragments.",
 	"An application sent a CNP or MAC control, which are not its to send.",
 }
 
@@ -104,6 +108,8 @@ type PortStats struct {
 	TxControl           uint64                  // the same sent; they begin here
 	BadControl          uint64                  // those that are neither PFC, PAUSE nor a probe, among RxControl
 	Routed              uint64                  // frames received that were forwarded by their IP address
+	ICMPSent            uint64                  // ICMP errors that the router sent of what came here
+	ICMPLimited         uint64                  // that it did not send, because it had sent so many
 
 	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
 	QueueFrames [pfc.Classes]uint64

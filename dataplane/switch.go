@@ -74,7 +74,7 @@ type switchPort struct {
 	copied    [pfc.Classes]uint64  // copies made of frames that were received here
 	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
 	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
-	_         [96]byte
+	_         [48]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -163,7 +163,7 @@ func (s *Switch) initPort(i int) {
 	}
 	p.in = *pfc.NewIngress(in)
 	p.setPoints(c.newPoints(i, rate))
-	p.buckets.set(p.config.Flood)
+	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 	p.note()
 }
 

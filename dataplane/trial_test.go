@@ -307,7 +307,16 @@ func (x *trial) renew() {
 		x.scout.Close()
 	}
 	c := clone(x.config)
-	c.CP, c.Lossless, c.Buffer, c.Tail, c.Share = nil, 0, units.GB, units.GB, 0
+	c.CP, c.Lossless, c.Buffer, c.Tail, c.Share, c.MTU = nil, 0, units.GB, units.GB, 0, 2000
+	c.Router.ICMP = dataplane.ICMP{}
+	c.Router.Routes = slices.Clone(c.Router.Routes)
+	for i := range c.Router.Routes {
+		r := &c.Router.Routes[i]
+		r.Via = slices.Clone(r.Via)
+		for j := range r.Via { // it says which way, not how long a frame may be there
+			r.Via[j].MTU = 0
+		}
+	}
 	for i := range c.Ports {
 		c.Ports[i].Worker, c.Ports[i].Flood = 0, dataplane.FloodLimits{}
 	}

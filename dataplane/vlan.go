@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"sync/atomic"
 
@@ -17,6 +18,8 @@ type VLAN struct {
 	ID       uint16   // 1 to wire.MaxVLAN
 	Untagged []uint16 // ports that send its frames without a tag
 	Tagged   []uint16 // ports that send them with one
+
+	Addresses []netip.Addr // of the router, where it is in this VLAN
 }
 
 // form is how a port sends the frames of a LAN.

@@ -23,13 +23,15 @@ type Routes struct {
 type Route struct {
 	Prefix string     `json:"prefix"`
 	Via    []RouteVia `json:"via"`
+	Action string     `json:"action,omitempty"` // in place of next hops: prohibit or blackhole
 }
 
 // RouteVia is a next hop.
 type RouteVia struct {
 	MAC    string `json:"mac"`
 	Port   string `json:"port"`
-	VLAN   int    `json:"vlan"` // 0: the port's untagged one
+	VLAN   int    `json:"vlan"`          // 0: the port's untagged one
+	MTU    int    `json:"mtu,omitempty"` // 0: the switch's
 	LinkUp bool   `json:"link_up"`
 }
 
@@ -41,7 +43,7 @@ func takeRoutes(s *Source) Document {
 	if r.MAC != 0 {
 		d.MAC = r.MAC.String()
 	}
-	for _, a := range r.Addresses {
+	for _, a := range forwarding.Addresses {
 		d.Addresses = append(d.Addresses, a.String())
 	}
 	for i := range snap.Stats.Ports {
@@ -51,9 +53,9 @@ func takeRoutes(s *Source) Document {
 		return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()))
 	})
 	for _, route := range sorted {
-		one := Route{Prefix: route.Prefix.String()}
+		one := Route{Prefix: route.Prefix.String(), Via: []RouteVia{}, Action: route.Refuse.String()}
 		for _, v := range route.Via {
-			one.Via = append(one.Via, RouteVia{MAC: v.MAC.String(), Port: snap.Ports[v.Port], VLAN: int(v.VLAN), LinkUp: !forwarding.Down[v.Port]})
+			one.Via = append(one.Via, RouteVia{MAC: v.MAC.String(), Port: snap.Ports[v.Port], VLAN: int(v.VLAN), MTU: v.MTU, LinkUp: !forwarding.Down[v.Port]})
 		}
 		d.Routes = append(d.Routes, one)
 	}
@@ -65,6 +67,9 @@ func (d *Routes) Table(w io.Writer) {
 	t := newTable("Prefix", "NextHop", "Port", "VLAN", "Link")
 	for _, r := range d.Routes {
 		prefix := r.Prefix
+		if r.Action != "" {
+			t.row(prefix, r.Action, "-", "-", "-")
+		}
 		for _, v := range r.Via {
 			vlan, link := "-", "down"
 			if v.VLAN != 0 {

@@ -93,6 +93,8 @@ func (c *scrape) port(i int) {
 	c.put(pfcIgnored, float64(p.Egress.Ignored), node, name)
 	if !c.s.Host {
 		c.put(routed, float64(p.Routed), node, name)
+		c.put(icmpSent, float64(p.ICMPSent), node, name)
+		c.put(icmpLimited, float64(p.ICMPLimited), node, name)
 	}
 	if !c.s.Host {
 		c.impaired(i)

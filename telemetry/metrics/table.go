@@ -75,16 +75,18 @@ func section(title string, m *metric) *metric {
 }
 
 var (
-	rxPackets = section("Ports", define(both, counterKind, "port_rx_packets_total", byPrio, "Frames received, MAC control frames excepted.", "mlx5: rx_prioN_packets"))
-	rxBytes   = define(both, counterKind, "port_rx_bytes_total", byPrio, "Bytes received without FCS, MAC control frames excepted.", "mlx5: rx_prioN_bytes")
-	txPackets = define(both, counterKind, "port_tx_packets_total", byPrio, "Frames sent, MAC control frames excepted.", "mlx5: tx_prioN_packets")
-	txBytes   = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
-	rxControl = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, received.", "")
-	txControl = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, sent.", "")
-	rxBad     = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe.", "")
-	routed    = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
-	discards  = define(both, counterKind, "port_discards_total", withReason, "Frames discarded, by reason. Reasons that cost a lossless priority frames are there from the start, others when they first happen.", "mlx5: rx_prioN_discards")
-	lostFirst = define(switches, gaugeKind, "port_lossless_first_loss_timestamp_seconds", byPrio, "When the first frame of a lossless priority was lost (reasons headroom, no_memory, pfc_watchdog and link_down of `photon_port_discards_total`), in seconds since 1970; 0: none was.", "")
+	rxPackets   = section("Ports", define(both, counterKind, "port_rx_packets_total", byPrio, "Frames received, MAC control frames excepted.", "mlx5: rx_prioN_packets"))
+	rxBytes     = define(both, counterKind, "port_rx_bytes_total", byPrio, "Bytes received without FCS, MAC control frames excepted.", "mlx5: rx_prioN_bytes")
+	txPackets   = define(both, counterKind, "port_tx_packets_total", byPrio, "Frames sent, MAC control frames excepted.", "mlx5: tx_prioN_packets")
+	txBytes     = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
+	rxControl   = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, received.", "")
+	txControl   = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames, and probes for deadlocks, sent.", "")
+	rxBad       = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe.", "")
+	routed      = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
+	icmpSent    = define(switches, counterKind, "port_icmp_errors_total", byPort, "ICMP errors that the router sent because of packets that came through the port.", "")
+	icmpLimited = define(switches, counterKind, "port_icmp_errors_limited_total", byPort, "ICMP errors that it did not send, because it had sent as many as it may (`router: icmp: rate`).", "")
+	discards    = define(both, counterKind, "port_discards_total", withReason, "Frames discarded, by reason. Reasons that cost a lossless priority frames are there from the start, others when they first happen.", "mlx5: rx_prioN_discards")
+	lostFirst   = define(switches, gaugeKind, "port_lossless_first_loss_timestamp_seconds", byPrio, "When the first frame of a lossless priority was lost (reasons headroom, no_memory, pfc_watchdog and link_down of `photon_port_discards_total`), in seconds since 1970; 0: none was.", "")
 
 	pfcRxFrames  = section("Priority flow control", define(both, counterKind, "pfc_rx_frames_total", byPrio, "PFC frames received for a priority, XOFF and XON.", "mlx5: rx_prioN_pause; SAI: PFC_N_RX_PKTS"))
 	pfcIgnored   = define(both, counterKind, "pfc_rx_ignored_frames_total", byPort, "PFC frames received for priorities without PFC, and PAUSE frames where PFC is on: they pause nothing.", "")

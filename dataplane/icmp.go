@@ -1,0 +1,169 @@
+package dataplane
+
+import (
+	"errors"
+	"math/bits"
+	"net/netip"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// What a router tells the sender of a packet that it does not carry on (RFC 792 and 1812, RFC 4443). The packet
+// itself is discarded and counted by who calls.
+
+// ICMP bounds the errors that a router sends.
+type ICMP struct {
+	Rate  int   // errors a second, for packets that came through one port; 0: it sends none
+	Burst int   // errors at once
+	DSCP  uint8 // of them; their priority is that which it is mapped to
+}
+
+func (c *ICMP) check() error {
+	if (*c == ICMP{}) {
+		return nil
+	}
+	l := FloodLimit{Frames: c.Rate, Burst: units.Size(c.Burst)}
+	if c.DSCP > 63 {
+		return errors.New("icmp: a DSCP is from 0 to 63")
+	}
+	if c.Rate == 0 {
+		return nil
+	}
+	return l.check(0)
+}
+
+// limit is that of each port.
+func (c *ICMP) limit() FloodLimit { return FloodLimit{Frames: c.Rate, Burst: units.Size(c.Burst)} }
+
+// trouble is what may be said of a packet, by version of IP.
+type trouble struct{ v4, v6 wire.ICMPError }
+
+var (
+	timeExceeded    = trouble{wire.ICMPError{Type: 11}, wire.ICMPError{Type: 3}}
+	netUnreachable  = trouble{wire.ICMPError{Type: 3}, wire.ICMPError{Type: 1}}
+	hostUnreachable = trouble{wire.ICMPError{Type: 3, Code: 1}, wire.ICMPError{Type: 1, Code: 3}}
+	noProtocol      = trouble{wire.ICMPError{Type: 3, Code: 2}, wire.ICMPError{Type: 4, Code: 1, Word: 6}} // where the next header is
+	portUnreachable = trouble{wire.ICMPError{Type: 3, Code: 3}, wire.ICMPError{Type: 1, Code: 4}}
+	prohibition     = trouble{wire.ICMPError{Type: 3, Code: 13}, wire.ICMPError{Type: 1, Code: 1}}
+)
+
+// tooBig tells what the next hop takes.
+func tooBig(mtu int) trouble {
+	return trouble{wire.ICMPError{Type: 3, Code: 4, Word: uint32(mtu)}, wire.ICMPError{Type: 2, Word: uint32(mtu)}}
+}
+
+// complain tells the sender of a packet, by way of who sent the frame, and as often as it may. The
+// frame has an IP header that is right, and at most one tag.
+func (s *Switch) complain(now units.Time, p *switchPort, f *Frame, what trouble) {
+	c, b, begin := &s.config.Router.ICMP, p.env.Bytes(f), f.l3()
+	ip := b[begin:]
+	if c.Rate == 0 || f.In == ownFrame || !wire.MayComplain(ip) {
+		return
+	}
+	in, sender := s.lanOf(p, b), wire.Source(ip)
+	from, ok := s.routes.speaks(p.number, in, sender)
+	if !ok || s.routes.isOwn(sender) {
+		return
+	}
+	if !p.buckets.errors.take(now, 0) {
+		p.stats.ICMPLimited++
+		return
+	}
+	most := min(s.config.MTU, p.env.Most()-begin)
+	g, ok := p.env.Alloc(begin + wire.ICMPErrorLen(ip, most))
+	if !ok {
+		return // it is not to be relied on anyway
+	}
+	out := p.env.Bytes(&g)
+	copy(out, b[6:12])
+	s.routes.mac.Put(out[6:])
+	copy(out[12:begin], b[12:begin])
+	say := what.v4
+	if sender.Is6() {
+		say = what.v6
+	}
+	wire.EncodeICMPError(out[begin:], ip, from, c.DSCP<<2, say)
+	p.stats.ICMPSent++
+	g.In, g.Prio, g.Flag = ownFrame, s.config.DSCP[c.DSCP], Flag(begin)
+	p.made[g.Prio&7]++
+	s.forward(now, p, in, uint16(p.number), &g)
+}
+
+// tooLongToRoute complains of a packet that the switch does not even take, if it would be routed.
+func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire.Header) {
+	if s.routes == nil || h.Dst != s.routes.mac || h.Src.Multicast() || h.Src == 0 || f.l3() == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
+		return
+	}
+	ip := p.env.Bytes(f)[f.l3():]
+	if !wire.HeaderOK(ip, int(f.Len)-f.l3()) || !wire.SourceOK(ip) || wire.MayFragment(ip) || wire.TTL(ip) <= 1 {
+		return
+	}
+	if group := s.routeOf(p, ip); group >= firstGroup {
+		s.complain(now, p, f, tooBig(int(s.hopOf(p, f, group).mtu)))
+	}
+}
+
+// local is an address of the router, and where it is.
+type local struct {
+	addr netip.Addr
+	port int    // noPort: at none of its own
+	vlan uint16 // 0: in none of its own
+}
+
+// locals are the router's addresses.
+func (c *SwitchConfig) locals() (all []local) {
+	for _, a := range c.Router.Addresses {
+		all = append(all, local{a, noPort, 0})
+	}
+	for i := range c.Ports {
+		for _, a := range c.Ports[i].Addresses {
+			all = append(all, local{a, i, 0})
+		}
+	}
+	for _, v := range c.VLANs {
+		for _, a := range v.Addresses {
+			all = append(all, local{a, noPort, v.ID})
+		}
+	}
+	return all
+}
+
+// speaks is the address from which the router speaks to another, at a port and in a LAN: one that it has
+// there (RFC 1812 section 4.3.2.4), else one of no place, else any; of several that which has most in common with
+// the other's.
+func (r *routes) speaks(port int, in *lan, to netip.Addr) (from netip.Addr, ok bool) {
+	if in == nil {
+		return from, false
+	}
+	best := -1
+	for i := range r.locals {
+		l := &r.locals[i]
+		if l.addr.Is4() != to.Is4() {
+			continue
+		}
+		score := commonBits(l.addr, to)
+		switch {
+		case l.port == port || l.vlan != 0 && l.vlan == in.id:
+			score += 512
+		case l.port == noPort && l.vlan == 0:
+			score += 256
+		}
+		if score > best {
+			best, from = score, l.addr
+		}
+	}
+	return from, best >= 0
+}
+
+// commonBits is how many bits two addresses of one family have in common at their beginning.
+func commonBits(a, b netip.Addr) (n int) {
+	x, y := a.As16(), b.As16()
+	for i := range x {
+		if d := x[i] ^ y[i]; d != 0 {
+			return n + bits.LeadingZeros8(d)
+		}
+		n += 8
+	}
+	return n
+}

@@ -1,0 +1,94 @@
+package dataplane
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// An error comes from the address that the router has at the port, or in the VLAN, through which the packet came, with its tag;
+// and from one of no place if there is none.
+func TestICMPComesFromWhereThePacketCame(t *testing.T) {
+	c := routerConfig()
+	c.Static = nil
+	c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0, 1, 2}, Tagged: []uint16{3}}, {ID: 20, Tagged: []uint16{3}, Addresses: []netip.Addr{netip.MustParseAddr("10.0.20.1")}}}
+	for i := range c.Router.Routes {
+		for j := range c.Router.Routes[i].Via {
+			if v := &c.Router.Routes[i].Via[j]; v.Port == 3 {
+				v.VLAN = 10
+			}
+		}
+	}
+	c.Ports[1].Addresses = []netip.Addr{netip.MustParseAddr("10.0.30.1"), netip.MustParseAddr("fd00:30::1")}
+	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		for _, x := range []struct {
+			port     int
+			tag      []byte
+			src, dst string
+			want     string
+		}{
+			{0, nil, "10.0.0.1", "10.0.1.7", "10.0.9.1"}, {1, nil, "10.0.0.1", "10.0.1.7", "10.0.30.1"}, {1, nil, "fd00::1", "fd00:1::7", "fd00:30::1"},
+			{3, []byte{0x81, 0, 0x60, 20}, "10.0.0.1", "10.0.1.7", "10.0.20.1"}, {3, []byte{0x81, 0, 0x60, 10}, "10.0.0.1", "10.0.1.7", "10.0.9.1"},
+			{3, []byte{0x81, 0, 0x60, 20}, "fd00::1", "fd00:1::7", "fd00:9::1"},
+		} {
+			b := ip(x.src, x.dst, 120)
+			b[21], b[22] = 1, 1 // hop limit, time to live
+			if x.src[0] == '1' {
+				b[21] = 0
+				wire.SetIPv4Checksum(b[14:])
+			} else {
+				b[22] = 0xFD
+			}
+			b = slices.Concat(b[:12], x.tag, b[12:])
+			r.in(x.port, b, len(b))
+			out := r.out(x.port, 4)
+			if len(out) != 1 {
+				t.Fatalf("%+v: %d frames", x, len(out))
+			}
+			got, at := out[0], 14+len(x.tag)
+			if from := wire.Source(got[at:]); from.String() != x.want || wire.Destination(got[at:]).String() != x.src || wire.MACAt(got) != mac(0) || wire.MACAt(got[6:]) != routerMAC {
+				t.Errorf("%+v: from %v, % x", x, from, got)
+			}
+			if len(x.tag) > 0 && binary.BigEndian.Uint16(got[14:])&wire.VLANID != uint16(x.tag[3]) {
+				t.Errorf("%+v: tag % x", x, got[12:16])
+			}
+			if st := r.stats(x.port); st.Discards[DropTTL][3] == 0 || st.ICMPSent == 0 || st.ICMPLimited != 0 {
+				t.Errorf("%+v: %d discarded, %d sent, %d not", x, st.Discards[DropTTL][3], st.ICMPSent, st.ICMPLimited)
+			}
+		}
+	})
+}
+
+// Each port has its own limit, which fills again with time; what is beyond it is counted, and nothing is sent.
+func TestICMPIsLimited(t *testing.T) {
+	c := routerConfig()
+	c.Router.ICMP = ICMP{Rate: 10, Burst: 3, DSCP: 48}
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		b := ip("10.0.0.1", "10.0.1.7", 120)
+		b[22] = 1
+		wire.SetIPv4Checksum(b[14:])
+		for range 10 {
+			r.in(0, b, 120)
+			r.in(1, b, 120)
+		}
+		for port := range 2 {
+			if st := r.stats(port); st.ICMPSent != 3 || st.ICMPLimited != 7 || st.Discards[DropTTL][3] != 10 {
+				t.Errorf("port %d: %d sent, %d not", port, st.ICMPSent, st.ICMPLimited)
+			}
+		}
+		r.now += 100 * units.Millisecond
+		r.in(0, b, 120)
+		r.in(0, b, 120)
+		if st := r.stats(0); st.ICMPSent != 4 || st.ICMPLimited != 8 {
+			t.Errorf("later: %d sent, %d not", st.ICMPSent, st.ICMPLimited)
+		}
+		if n := len(r.out(0, 10)); n != 4 {
+			t.Errorf("%d errors leave", n)
+		}
+	})
+}
