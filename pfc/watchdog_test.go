@@ -169,14 +169,14 @@ func TestWhatIsNotWatched(t *testing.T) {
 }
 
 func TestActions(t *testing.T) {
-	for text, want := range map[string]Action{"drop": Drop, "forward": Forward, "alert": Alert} {
+	for text, want := range map[string]Action{"drop": Drop, "forward": Forward, "alert": Alert, "drop_both": DropBoth} {
 		var a Action
 		if err := a.UnmarshalText([]byte(text)); err != nil || a != want || a.String() != text {
 			t.Error(text, a, err)
 		}
 	}
 	var a Action
-	if err := a.UnmarshalText([]byte("bite")); err == nil || err.Error() != `action "bite": drop, forward or alert` {
+	if err := a.UnmarshalText([]byte("bite")); err == nil || err.Error() != `action "bite": drop, drop_both, forward or alert` {
 		t.Error(err)
 	}
 	if (WatchdogConfig{Detect: -1}).Validate() == nil || (WatchdogConfig{Restore: -1}).Validate() == nil || (WatchdogConfig{}).Validate() != nil {

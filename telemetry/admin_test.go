@@ -39,6 +39,7 @@ func source(host bool) *Source {
 		snap.Stats.Ports[0].Discards[dataplane.DropStorm][3] = 6
 		snap.Stats.Ports[0].Routed = 5
 		snap.LinkChanges = []uint64{2}
+		snap.Shut = make([]bool, 1)
 		return snap
 	}}
 	if host {
@@ -136,8 +137,8 @@ func TestShow(t *testing.T) {
 		},
 		"deadlocks": {"Queue       Status  Found  Bytes", "sw0:3  operational      0   2000"},
 		"ports": {
-			"Port     Device  Oper  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts",
-			" sw0  net_null0    up    N/A        2       10        9          8            3",
+			"Port     Device  Oper  Admin  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts",
+			" sw0  net_null0    up     up    N/A        2       10        9          8            3",
 		},
 	} {
 		topic, err := FindTopic(name)

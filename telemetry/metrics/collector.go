@@ -257,9 +257,9 @@ func (c *scrape) device(i int) {
 		up = 1
 	}
 	c.put(devUp, up, node, port)
-	if i < len(c.s.Shut) {
+	if !c.s.Host {
 		open := 1.0
-		if c.s.Shut[i] {
+		if i < len(c.s.Shut) && c.s.Shut[i] {
 			open = 0
 		}
 		c.put(devAdmin, open, node, port)
