@@ -74,7 +74,7 @@ func newCampaign(t *testing.T) *campaign {
 	}
 	for i := receivingAgent; i >= sendingAgent; i-- {
 		file := filepath.Join(dir, fmt.Sprintf("agent%d.yaml", i))
-		text := fmt.Sprintf("name: h%d\nip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nscheme: {name: dcqcn}\nretries: 100\n", i, i+1)
+		text := fmt.Sprintf("name: h%d\nip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nscheme: {name: pcn, params: {period: 5ms}}\nretries: 100\n", i, i+1)
 		if i == sendingAgent {
 			text += fmt.Sprintf("admin: %s\nflows: [{to: 10.9.0.%d, qp: 1}]\n", c.orders, receivingAgent+1)
 		}
@@ -106,7 +106,7 @@ func (c *campaign) lines(turn int) string {
 	return "metrics: 127.0.0.1:9464\nlive: {listen: 127.0.0.1:9471}\nrate: 100Mbps\nlossy_queue: 40KB\ndpdk: {workers: 2, garbage: 8MB, frames: 65536}\n" +
 		fmt.Sprintf("forwarding: {static: [{mac: '%v', port: %d}]}\n", mac(victim), victim) +
 		fmt.Sprintf("pfc: {xoff: %dKB, headroom: 4MB, watchdog: {detect: 1500ms, restore: 200ms, action: drop}}\n", 20+10*(turn%3)) +
-		fmt.Sprintf("scheme: {name: %s}\nweights: {0: %d, 1: 2}\n", []string{"dcqcn", "pcn"}[turn%2], 1+turn%2)
+		fmt.Sprintf("scheme: {name: pcn}\nweights: {0: %d, 1: 2}\n", 1+turn%2)
 }
 
 // configure makes the switch's file.

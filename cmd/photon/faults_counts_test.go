@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -83,37 +84,58 @@ func (c *campaign) compare(f *fault, before, after *counts) (lost, ordered int, 
 }
 
 // agree compares what the switch counted at a port with what the kernel counted at the host's end of the cable, all kinds
-// of frames together, and says by how much they differ. What was sent last may be on its way.
+// of frames together, and says by how much they differ.
 func (c *campaign) agree(host int) string {
 	c.t.Helper()
-	var now [2]int
-	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if now = c.difference(host); now == c.differs[host] {
+	now, was := [2]int{}, c.differs[host]
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if now = c.difference(host); now == was {
 			return ""
 		}
 	}
-	was := c.differs[host]
 	c.differs[host] = now
 	return fmt.Sprintf("host %d: the switch took %d frames more than were sent, and sent %d more than came", host, now[0]-was[0], now[1]-was[1])
 }
 
-// difference is how many frames the switch took from a host beyond those that the kernel counts, and sent to it. Those of
-// the time before the switch polled are in it.
+// difference is how many frames the switch took from a host beyond those that the kernel counts, and sent to it, when
+// nothing moves. Those of the time before the switch polled are in it.
 func (c *campaign) difference(host int) [2]int {
 	c.t.Helper()
-	m, port := c.process.metrics(), fmt.Sprintf(`port="sw%d"`, host)
-	in := sum(m, "photon_port_rx_packets_total", port) + sum(m, "photon_port_rx_control_packets_total", port)
-	out := sum(m, "photon_port_tx_packets_total", port) + sum(m, "photon_port_tx_control_packets_total", port)
-	return [2]int{int(in) - c.kernel(host, "tx_packets"), int(out) - c.kernel(host, "rx_packets")}
+	port := fmt.Sprintf(`port="sw%d"`, host)
+	var sent, received, in, out int
+	c.until(fmt.Sprintf("host %d is quiet", host), func() bool {
+		beforeSent, beforeReceived := c.kernel(host)
+		m := c.process.metrics()
+		in = int(sum(m, "photon_port_rx_packets_total", port) + sum(m, "photon_port_rx_control_packets_total", port))
+		out = int(sum(m, "photon_port_tx_packets_total", port) + sum(m, "photon_port_tx_control_packets_total", port))
+		sent, received = c.kernel(host)
+		return sent == beforeSent && received == beforeReceived
+	})
+	return [2]int{in - sent, out - received}
 }
 
-// kernel is a counter of a host's interface.
-func (c *campaign) kernel(host int, name string) int {
+// kernel is what the kernel counted at a host's interface.
+func (c *campaign) kernel(host int) (sent, received int) {
 	c.t.Helper()
-	text := strings.TrimSpace(c.fourHosts.hosts[host].Run(c.t, "cat", "/sys/class/net/eth0/statistics/"+name))
-	n, err := strconv.Atoi(text)
+	err := c.stations[host].home.Do(func() error {
+		text, err := os.ReadFile("/proc/thread-self/net/dev")
+		if err != nil {
+			return err
+		}
+		_, line, _ := strings.Cut(string(text), "eth0:")
+		n := strings.Fields(line) // bytes, packets and six more, received; then the same sent
+		if len(n) < 16 {
+			return fmt.Errorf("there is no eth0\n%s", text)
+		}
+		received, err = strconv.Atoi(n[1])
+		if err != nil {
+			return err
+		}
+		sent, err = strconv.Atoi(n[9])
+		return err
+	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return n
+	return sent, received
 }

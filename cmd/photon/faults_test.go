@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -130,7 +129,7 @@ func (c *campaign) inflict(f *fault, o *outcome) {
 	if wrong != "" {
 		c.t.Errorf("%s: %s", f.name, wrong)
 	}
-	fmt.Printf("%-22s took %.1f s, %d lost, %d ordered, recovered in %.2f s\n", f.name, took.Seconds(), lost, ordered, back.Seconds())
+	c.t.Logf("%-22s took %.1f s, %d lost, %d ordered, recovered in %.2f s", f.name, took.Seconds(), lost, ordered, back.Seconds())
 }
 
 // write makes the file of results.
