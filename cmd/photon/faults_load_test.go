@@ -21,7 +21,6 @@ type sequence struct {
 	got      atomic.Uint32 // arrived, and those before them that did not and were told
 	next     uint32        // number that is expected; the receiver's
 	disorder atomic.Uint32 // frames that came late, or twice
-	lost     int           // told so far, of got
 	mu       sync.Mutex    // of who sends
 }
 
@@ -30,9 +29,7 @@ func (s *sequence) steady() bool { return s.from != victim }
 
 // forget counts what did not arrive, and was told, as arrived. Nobody sends, and nothing is on its way.
 func (s *sequence) forget() {
-	missing := s.sent.Load() - s.got.Load()
-	s.lost += int(missing)
-	s.got.Add(missing)
+	s.got.Store(s.sent.Load())
 }
 
 // arrives is a frame of a number that arrives.
