@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults reproduce quick soak clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -113,6 +113,13 @@ mixed: SHELL = /bin/bash
 mixed: .SHELLFLAGS = -o pipefail -c
 mixed: setup-test
 	MIXED=$(MIXED) go test -tags dpdk -count 1 -timeout 2h -run TestMixed -v ./cmd/photon | grep -v INFO
+
+# Every kind of fault in turn on a loaded switch, for ten minutes, and what came of them: out/faults.json. FAULTS=30s tries it.
+FAULTS ?= 10m
+faults: SHELL = /bin/bash
+faults: .SHELLFLAGS = -o pipefail -c
+faults: setup-test
+	FAULTS=$(FAULTS) go test -tags dpdk -count 1 -timeout 2h -run TestFaults -v ./cmd/photon | grep -v INFO
 
 # The time between two polls beside a loop in C, three minutes. BENCH="-runs 1 -span 1s -settle 1s" tries it.
 bench-stalls: build

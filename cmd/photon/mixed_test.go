@@ -206,7 +206,7 @@ func receiveAll(at *testnet.Socket, streams []*numbered, stop chan struct{}) err
 				continue
 			}
 			if n := binary.BigEndian.Uint32(b[42:]); n != s.got.Load() {
-				return fmt.Errorf("frame %d from host %d arrives, %d was expected", n, s.from, s.got.Load())
+				return fmt.Errorf("frame %d from host %d arrives, %d was expected; the observer missed %d frames", n, s.from, s.got.Load(), at.Missed())
 			}
 			s.got.Add(1)
 		}

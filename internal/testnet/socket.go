@@ -17,6 +17,8 @@ import (
 type Socket struct {
 	t      testing.TB
 	fd     int
+	name   string // of the interface
+	missed uint32 // frames that the kernel had no room for, when one was last received
 	buffer [1 << 16]byte
 	beside [128]byte
 }
@@ -25,7 +27,7 @@ type Socket struct {
 // that arrive, not those that leave.
 func (n *Namespace) Open(t testing.TB, iface string) *Socket {
 	t.Helper()
-	s := &Socket{t: t}
+	s := &Socket{t: t, name: iface + " in " + n.Name}
 	err := n.Do(func() error {
 		i, err := net.InterfaceByName(iface)
 		if err != nil {
@@ -41,14 +43,24 @@ func (n *Namespace) Open(t testing.TB, iface string) *Socket {
 			unix.SetsockoptPacketMreq(s.fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &unix.PacketMreq{Ifindex: int32(i.Index), Type: unix.PACKET_MR_PROMISC}),
 			unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 256<<20),
 			unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_AUXDATA, 1),
+			unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
 		)
 	})
 	if err != nil {
 		t.Fatalf("packet socket on %s: %v", iface, err)
 	}
-	t.Cleanup(func() { unix.Close(s.fd) })
+	t.Cleanup(func() {
+		if st, err := unix.GetsockoptTpacketStats(s.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil && st.Drops > 0 && t.Failed() {
+			t.Logf("the observer at %s missed %d frames: what it did not see may have come", s.name, st.Drops)
+		}
+		unix.Close(s.fd)
+	})
 	return s
 }
+
+// Missed is how many frames came and were not received, up to the last that was: they came
+// faster than the test read, and whoever sent them is not to blame.
+func (s *Socket) Missed() int { return int(s.missed) }
 
 // Send sends a frame.
 func (s *Socket) Send(frame []byte) {
@@ -100,15 +112,20 @@ func (s *Socket) Receive(within time.Duration) []byte {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		return withTag(bytes.Clone(s.buffer[:n]), s.beside[:k])
+		return s.with(bytes.Clone(s.buffer[:n]), s.beside[:k])
 	}
 }
 
-// Collect returns the frames that arrive within a time and that keep wants.
+// Collect returns the frames that arrive within a time and that keep wants. It fails the test
+// if it missed any: what the caller concludes from those it has would be wrong.
 func (s *Socket) Collect(within time.Duration, keep func([]byte) bool) (frames [][]byte) {
 	s.t.Helper()
+	before := s.missed
 	for deadline := time.Now().Add(within); ; {
 		f := s.Receive(time.Until(deadline))
+		if n := s.missed - before; n > 0 {
+			s.t.Fatalf("the observer at %s missed %d frames, which says nothing about who sent them", s.name, n)
+		}
 		if f == nil {
 			return frames
 		}
@@ -124,21 +141,23 @@ func (s *Socket) Flush() {
 	}
 }
 
-// withTag puts back a VLAN tag that the kernel tells beside the frame.
-func withTag(frame, beside []byte) []byte {
+// with puts back a VLAN tag that the kernel tells beside the frame, and takes note of what it missed.
+func (s *Socket) with(frame, beside []byte) []byte {
 	messages, err := unix.ParseSocketControlMessage(beside)
 	if err != nil {
-		return frame
+		s.t.Fatal(err)
 	}
 	for _, m := range messages {
-		if m.Header.Level != unix.SOL_PACKET || m.Header.Type != unix.PACKET_AUXDATA || len(m.Data) < 20 {
-			continue
-		}
-		status, tci := binary.NativeEndian.Uint32(m.Data), binary.NativeEndian.Uint16(m.Data[16:]) // struct tpacket_auxdata
-		if status&unix.TP_STATUS_VLAN_VALID != 0 {
-			tagged := append([]byte{}, frame[:12]...)
-			tagged = append(tagged, 0x81, 0x00, byte(tci>>8), byte(tci))
-			return append(tagged, frame[12:]...)
+		switch {
+		case m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_RXQ_OVFL:
+			s.missed = binary.NativeEndian.Uint32(m.Data)
+		case m.Header.Level == unix.SOL_PACKET && m.Header.Type == unix.PACKET_AUXDATA && len(m.Data) >= 20:
+			status, tci := binary.NativeEndian.Uint32(m.Data), binary.NativeEndian.Uint16(m.Data[16:]) // struct tpacket_auxdata
+			if status&unix.TP_STATUS_VLAN_VALID != 0 {
+				tagged := append([]byte{}, frame[:12]...)
+				tagged = append(tagged, 0x81, 0x00, byte(tci>>8), byte(tci))
+				frame = append(tagged, frame[12:]...)
+			}
 		}
 	}
 	return frame

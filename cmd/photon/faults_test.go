@@ -1,0 +1,159 @@
+//go:build dpdk
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// outcome is what one kind of fault did, as out/faults.json has it.
+type outcome struct {
+	Name     string  `json:"name"`
+	Times    int     `json:"times"`
+	Lost     int     `json:"lossless_lost"` // that nobody ordered
+	Ordered  int     `json:"watchdog_ordered"`
+	Counters bool    `json:"counters_ok"`
+	Recover  float64 `json:"recovered_s"` // the longest it took
+}
+
+// faultResults is out/faults.json.
+type faultResults struct {
+	Seconds  float64    `json:"seconds"`
+	Faults   []*outcome `json:"faults"`
+	Lossless int        `json:"lossless_frames"`
+	RSSStart int64      `json:"rss_start_bytes"`
+	RSSEnd   int64      `json:"rss_end_bytes"`
+}
+
+// fault is a kind of fault. do inflicts it once, sees that it had its effect, and takes it back.
+type fault struct {
+	name string
+	cuts bool // the victim's link: what is on its way to the victim then is gone
+	do   func(c *campaign)
+}
+
+// TestFaults has a switch with two workers go through every kind of fault in turn, once or for as long as FAULTS
+// says (`make faults`), under steady lossless and lossy load: raw frames between hosts, and a flow between two agents.
+//
+// Nothing lossless is lost, but for what the watchdog was ordered to drop. One host is the victim: links go down, peers
+// storm and XONs are lost at its port. What waits for the victim, or is sent to it, while its link is down has nowhere
+// to go: the switch counts it as link_down, and frames in the cable at that moment are counted by nobody. That is the
+// link's doing, no loss of a network whose peers obey PFC, so of faults that cut the victim's link what is
+// for the victim is left out. All streams between the others are to arrive whole, and so is what
+// the victim itself has sent, for it does not send while its link is down.
+//
+// After each fault all streams go on, and the agents' flow; that is the time to recover. Then senders rest, and what
+// the switch counted is compared with what the kernel counted at the hosts, and with the streams.
+func TestFaults(t *testing.T) {
+	span := time.Duration(0)
+	file := filepath.Join(t.TempDir(), "faults.json")
+	if s := os.Getenv("FAULTS"); s != "" {
+		var err error
+		if span, err = time.ParseDuration(s); err != nil {
+			t.Fatalf("FAULTS: %v", err)
+		}
+		file = "../../out/faults.json"
+	}
+	c := newCampaign(t)
+	kinds := []fault{
+		{name: "flap", cuts: true, do: (*campaign).flap},
+		{name: "flap under XOFF", cuts: true, do: (*campaign).flapUnderXOFF},
+		{name: "peer gone and back", cuts: true, do: (*campaign).peerGone},
+		{name: "memif server hung", cuts: true, do: (*campaign).memifHangs},
+		{name: "PAUSE storm", do: (*campaign).storm},
+		{name: "lost XON", do: (*campaign).lostXON},
+		{name: "lost CNP", do: (*campaign).lostCNP},
+		{name: "CNP flood", do: (*campaign).floodOfCNPs},
+		{name: "50 malformed frames", do: (*campaign).malformed},
+		{name: "60 B flood", do: (*campaign).floodOfSmall},
+		{name: "reload good", do: (*campaign).reloadGood},
+		{name: "reload bad", do: (*campaign).reloadBad},
+		{name: "worker stalled", do: (*campaign).stall},
+		{name: "capture on a full disk", do: (*campaign).fullDisk},
+		{name: "scrape storm", do: (*campaign).scrapes},
+		{name: "slow readers", do: (*campaign).slowReaders},
+		{name: "agent restarted", do: func(c *campaign) { c.restart(sendingAgent) }},
+		{name: "receiver restarted", do: func(c *campaign) { c.restart(receivingAgent) }},
+	}
+	var r faultResults
+	for i := range kinds {
+		r.Faults = append(r.Faults, &outcome{Name: kinds[i].name, Counters: true})
+	}
+	begin := time.Now()
+	var first, last memory // after one round of all kinds, and at the end
+	for round := 0; round == 0 || time.Since(begin) < span; round++ {
+		for i := range kinds {
+			if round > 0 && time.Since(begin) >= span {
+				break
+			}
+			c.inflict(&kinds[i], r.Faults[i])
+		}
+		if round == 0 {
+			first = memoryOf(t, c.process)
+		}
+	}
+	last = memoryOf(t, c.process)
+	r.Seconds, r.RSSStart, r.RSSEnd, r.Lossless = time.Since(begin).Seconds(), first.resident, last.resident, c.end()
+	write(t, file, &r)
+	// Frame buffers and the kernel's rings are touched one by one, and are not the process's own memory, which is what
+	// could leak: a heap of which so much may be garbage.
+	if last.own > first.own+32<<20 {
+		t.Errorf("%d MB of its own memory after one round, %d at the end", first.own>>20, last.own>>20)
+	}
+}
+
+// inflict does it once, and fills in what came of it.
+func (c *campaign) inflict(f *fault, o *outcome) {
+	c.t.Helper()
+	before, begin := c.counts(), time.Now()
+	f.do(c)
+	took := time.Since(begin)
+	back := c.recovered(f.name)
+	c.rest()
+	after := c.counts()
+	lost, ordered, wrong := c.compare(f, before, after)
+	c.resume()
+
+	o.Times++
+	o.Lost += lost
+	o.Ordered += ordered
+	o.Recover = max(o.Recover, back.Seconds())
+	o.Counters = o.Counters && wrong == ""
+	if lost != 0 {
+		c.t.Errorf("%s: %d lossless frames were lost, and nobody ordered it", f.name, lost)
+	}
+	if wrong != "" {
+		c.t.Errorf("%s: %s", f.name, wrong)
+	}
+	c.t.Logf("%-22s took %.1f s, %d lost, %d ordered, recovered in %.2f s", f.name, took.Seconds(), lost, ordered, back.Seconds())
+}
+
+// write makes the file of results.
+func write(t *testing.T, file string, r *faultResults) {
+	t.Helper()
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// memory of a process, in bytes.
+type memory struct {
+	resident int64
+	own      int64 // that is neither a file's nor shared with the kernel or with other processes
+}
+
+func memoryOf(t *testing.T, p *process) memory {
+	t.Helper()
+	return memory{statusOf(t, p, "VmRSS:"), statusOf(t, p, "RssAnon:")}
+}
