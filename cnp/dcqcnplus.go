@@ -33,13 +33,17 @@ func (p DCQCNPlusParams) Validate() error {
 // nanoseconds: so the sender knows how often it can expect one.
 //
 // How long a flow stays in the list is not in the paper: here until it has seen
-// no mark for Silence.
+// no mark for Silence. While no flow of the list is marked its records are not looked
+// at one by one: where the round is by now is reckoned when it matters.
 type DCQCNPlus struct {
 	params DCQCNPlusParams
 	flows  []plusFlow
 	list   fifo // in the order of visits: who was visited goes to the end
 	length int
+	marked int        // how many flows of the list are
 	visit  units.Time // when the next record is looked at
+	leave  units.Time // before this visit none is silent for long enough to leave
+	since  int        // records that were looked at since then and stayed
 }
 
 type plusFlow struct {
@@ -74,48 +78,99 @@ func (d *DCQCNPlus) Data(now units.Time, flow int, ecn uint8, _ int) {
 	if ecn != wire.CE {
 		return
 	}
+	d.skip(now)
 	f := &d.flows[flow]
-	f.marked, f.seen = true, now
+	if f.seen = now; !f.marked {
+		f.marked = true
+		d.marked++
+	}
 	if !d.list.in[flow] {
 		if d.list.head == none {
-			d.visit = max(d.visit, now)
+			d.visit, d.leave, d.since = max(d.visit, now), now+d.params.Silence, 0
 		}
 		d.list.push(flow)
 		d.length++
 	}
 }
 
-// Next is when the next record is looked at.
-func (d *DCQCNPlus) Next() units.Time {
-	if d.list.head == none {
-		return units.Never
+// skip does the visits before a time while no flow is marked: they find nothing to tell.
+func (d *DCQCNPlus) skip(before units.Time) {
+	for d.marked == 0 && d.list.head != none && d.visit < before {
+		if until := min(before, d.leave); d.visit < until {
+			visits := (until - d.visit + d.params.Gap - 1) / d.params.Gap
+			d.visit += visits * d.params.Gap
+			for range visits % units.Time(d.length) {
+				d.list.push(d.list.pop())
+			}
+			continue
+		}
+		d.look()
 	}
-	return d.visit
+}
+
+// look is one visit: the record's flow leaves the list, or goes to its end.
+func (d *DCQCNPlus) look() (flow int, stays bool) {
+	at := d.visit
+	d.visit += d.params.Gap
+	flow = d.list.pop()
+	f := &d.flows[flow]
+	if at-f.seen > d.params.Silence {
+		d.length--
+		d.unmark(f)
+		return flow, false
+	}
+	d.list.push(flow)
+	if at >= d.leave {
+		if d.since++; d.since >= d.length { // all that were silent have left
+			d.leave, d.since = units.Never, 0
+			for k := d.list.head; k != none; k = d.list.next[k] {
+				d.leave = min(d.leave, d.flows[k].seen+d.params.Silence)
+			}
+		}
+	}
+	return flow, true
+}
+
+func (d *DCQCNPlus) unmark(f *plusFlow) {
+	if f.marked {
+		f.marked = false
+		d.marked--
+	}
+}
+
+// Next is when a record is looked at whose flow may be told something, or leave.
+func (d *DCQCNPlus) Next() units.Time {
+	switch {
+	case d.list.head == none:
+		return units.Never
+	case d.marked > 0 || d.visit >= d.leave:
+		return d.visit
+	}
+	return d.visit + (d.leave-d.visit+d.params.Gap-1)/d.params.Gap*d.params.Gap
 }
 
 // Poll looks at the records that are due, until one asks for a CNP.
 func (d *DCQCNPlus) Poll(now units.Time) (int, Notice, bool) {
-	for d.list.head != none && d.visit <= now {
-		at := d.visit
-		d.visit += d.params.Gap
-		round := units.Time(d.length) * d.params.Gap
-		flow := d.list.pop()
-		f := &d.flows[flow]
-		if at-f.seen > d.params.Silence {
-			d.length--
-			f.marked = false
-			continue
+	for {
+		d.skip(now + 1)
+		if d.list.head == none || d.visit > now {
+			return 0, Notice{}, false
 		}
-		d.list.push(flow)
-		if f.marked && at-f.last >= d.params.Interval {
-			f.marked, f.last = false, at
+		at, round := d.visit, units.Time(d.length)*d.params.Gap
+		flow, stays := d.look()
+		if f := &d.flows[flow]; stays && f.marked && at-f.last >= d.params.Interval {
+			d.unmark(f)
+			f.last = at
 			return flow, Notice{ECN: wire.NotECT, Word: uint32(min(round/units.Nanosecond, 1<<32-1))}, true
 		}
 	}
-	return 0, Notice{}, false
 }
 
 // Forget clears a flow's record; it leaves the list at its next visit.
 func (d *DCQCNPlus) Forget(flow int) {
+	if d.list.in[flow] {
+		d.leave, d.since = 0, 0
+	}
+	d.unmark(&d.flows[flow])
 	d.flows[flow] = plusFlow{last: -units.Never / 2, seen: -units.Never / 2}
 }

@@ -23,6 +23,7 @@ func (d *DCQCNTicks) Rebase(by units.Time) {
 // Rebase implements units.Rebaser.
 func (d *DCQCNPlus) Rebase(by units.Time) {
 	d.visit.Rebase(by)
+	d.leave.Rebase(by)
 	for i := range d.flows {
 		d.flows[i].last.Rebase(by)
 		d.flows[i].seen.Rebase(by)

@@ -26,7 +26,7 @@ func init() {
 		NP:      "one CNP per flow and interval: CE if any frame had it, else UE if any had it",
 		RP:      "DCQCN's at CE; at UE the rate stays and recovery begins anew",
 		Params: slices.Concat(redParams(), []Param{
-			interval, cnpInterval(),
+			interval, tcdInterval(),
 			{Name: "clamp", Doc: "a CNP with UE makes the current rate the target; yes or no", Default: "yes", Source: file + ": CLAMP_TARGET_RATE 1"},
 		}, defaults(dcqcnParams(), map[string]Param{
 			"alpha":       {Default: "0.5", Source: "the authors' simulator, in its code", Open: "SIGCOMM'15 has 1"},
@@ -69,6 +69,14 @@ func init() {
 			}
 		},
 	})
+}
+
+// tcdInterval is the notification point's, which is not as the authors have it.
+func tcdInterval() Param {
+	p := cnpInterval()
+	p.Open = "not taken over: in the authors' simulator a flow's CNPs leave at the ticks of a clock that begins with its first frame, " +
+		"and tell what came in the interval before; here the first goes with the first mark, and none sooner than N after the last"
+	return p
 }
 
 // defaults are parameters, some of which begin with something else, for another reason.
