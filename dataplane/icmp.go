@@ -116,8 +116,10 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 		return
 	}
 	if group := s.routeOf(p, ip); group >= firstGroup {
-		s.complain(now, p, f, tooBig(int(s.hopOf(p, f, group).mtu)))
-		s.say(now, p)
+		if h := s.hopOf(p, f, group); wire.TotalLen(ip) > int(h.mtu) { // else it is what follows the packet that is too long
+			s.complain(now, p, f, tooBig(int(h.mtu)))
+			s.say(now, p)
+		}
 	}
 }
 
