@@ -53,7 +53,7 @@ func tooBig(mtu int) trouble {
 	return trouble{wire.ICMPError{Type: 3, Code: 4, Word: uint32(mtu)}, wire.ICMPError{Type: 2, Word: uint32(mtu)}}
 }
 
-// complain tells the sender of a packet, by way of who sent the frame, and as often as it may. The
+// complain makes what tells the sender of a packet, by way of who sent the frame, and as often as it may. The
 // frame has an IP header that is right, and at most one tag.
 func (s *Switch) complain(now units.Time, p *switchPort, f *Frame, what trouble) {
 	c, b, begin := &s.config.Router.ICMP, p.env.Bytes(f), f.l3()
@@ -87,7 +87,23 @@ func (s *Switch) complain(now units.Time, p *switchPort, f *Frame, what trouble)
 	p.stats.ICMPSent++
 	g.In, g.Prio, g.Flag = ownFrame, s.config.DSCP[c.DSCP], Flag(begin)
 	p.made[g.Prio&7]++
-	s.forward(now, p, in, uint16(p.number), &g)
+	p.worker.said = said{g, in}
+}
+
+// said is an error on its way to whom it is for: at most one is, after what came before its packet.
+type said struct {
+	frame Frame
+	in    *lan // nil: there is none
+}
+
+// say sends the error that there is, if any.
+func (s *Switch) say(now units.Time, p *switchPort) {
+	x := p.worker.said
+	if x.in == nil {
+		return
+	}
+	p.worker.said = said{}
+	s.forward(now, p, x.in, uint16(p.number), &x.frame)
 }
 
 // tooLongToRoute complains of a packet that the switch does not even take, if it would be routed.
@@ -100,7 +116,10 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 		return
 	}
 	if group := s.routeOf(p, ip); group >= firstGroup {
-		s.complain(now, p, f, tooBig(int(s.hopOf(p, f, group).mtu)))
+		if h := s.hopOf(p, f, group); wire.TotalLen(ip) > int(h.mtu) { // else it is what follows the packet that is too long
+			s.complain(now, p, f, tooBig(int(h.mtu)))
+			s.say(now, p)
+		}
 	}
 }
 

@@ -47,11 +47,11 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 		end := c.look(v, burst, done, in)
 		if end > done {
 			s.admit(p, v)
-			left := end
+			from, left := done, end
 			if v.special || s.portless {
-				left = s.rewrite(now, p, v, burst, done, end)
+				from, left = s.rewrite(now, p, v, burst, done, end)
 			}
-			s.enqueue(now, p, v, burst, done, left)
+			s.enqueue(now, p, v, burst, from, left)
 			s.note(p, v)
 		}
 		if end < len(burst) {
@@ -95,7 +95,9 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		return
 	}
 	if a&(actKind|tagOp) != 0 {
-		if a, ok = s.rewriteOne(now, p, f, a); !ok {
+		a, ok = s.rewriteOne(now, p, f, a)
+		s.say(now, p)
+		if !ok {
 			return
 		}
 	}

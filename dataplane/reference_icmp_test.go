@@ -115,7 +115,9 @@ func (r *reference) complainOfLength(now units.Time, p *refPort, h *refHead, f r
 	if r.config.Router.ICMP.Rate == 0 || ttl <= 1 || ip[0]>>4 == 4 && ip[6]&0x40 == 0 || martian(src) || r.own(dst) || best == nil || best.Refuse != dataplane.Carry || unroutable(dst) {
 		return
 	}
-	r.complain(now, p, vlan, h, f, refTrouble{3, 4, 2, 0}, r.mtu(r.hop(p, f.bytes, h, best.Via)))
+	if most := r.mtu(r.hop(p, f.bytes, h, best.Via)); total(ip) > most {
+		r.complain(now, p, vlan, h, f, refTrouble{3, 4, 2, 0}, most)
+	}
 }
 
 // bestRoute is the route with the longest prefix.

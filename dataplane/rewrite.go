@@ -12,10 +12,11 @@ import (
 // they are.
 
 // rewrite does so to frames of a vector, from one on and before another. Those that go another way are
-// taken out of it: it returns where the others end.
-func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) (left int) {
+// taken out of it: it returns where the others begin and end. What came before one of which something is said leaves
+// before that.
+func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) (begin, left int) {
 	acts := v.acts[:len(burst)]
-	left = from
+	begin, left = from, from
 	for i := from; i < end; i++ {
 		f, a := &burst[i], acts[i]
 		if s.back(p, a) {
@@ -24,7 +25,13 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 		}
 		if a&(actKind|tagOp) != 0 {
 			var ok bool
-			if a, ok = s.rewriteOne(now, p, f, a); !ok {
+			a, ok = s.rewriteOne(now, p, f, a)
+			if p.worker.said.in != nil {
+				s.enqueue(now, p, v, burst, begin, left)
+				s.say(now, p)
+				begin, left = i, i
+			}
+			if !ok {
 				continue
 			}
 		}
@@ -33,7 +40,7 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 		}
 		left++
 	}
-	return left
+	return begin, left
 }
 
 // rewriteOne does so to one frame, and returns an action that only names a port. It reports false if the

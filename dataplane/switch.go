@@ -87,6 +87,7 @@ type switchWorker struct {
 	ports  []int
 	lanes  []lane // to each worker; nil: this is the only one
 	debts  []debt // by port
+	said   said
 	owes   []bool // by port: something that was not told
 	owing  []uint16
 }

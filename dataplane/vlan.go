@@ -347,7 +347,9 @@ func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f 
 
 // apply has one frame take the way of its action.
 func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
-	if a, ok := s.rewriteOne(now, p, f, a); ok {
+	a, ok := s.rewriteOne(now, p, f, a)
+	s.say(now, p)
+	if ok {
 		s.enqueueOne(now, p, f, a, false, false)
 	}
 }

@@ -20,6 +20,7 @@ func between(t *testing.T, lines string) *operated {
 		o.address(i, "eth0", fmt.Sprintf("10.%d.0.2/24", i+1), fmt.Sprintf("fd00:%d::2/64", i+1))
 		h := o.fourHosts.hosts[i]
 		h.Run(t, "ip", "route", "add", "default", "via", fmt.Sprintf("10.%d.0.1", i+1))
+		h.Run(t, "sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0") // hosts answer every probe of traceroute
 		h.Run(t, "ip", "-6", "route", "add", "default", "via", fmt.Sprintf("fd00:%d::1", i+1))
 	}
 	return o
