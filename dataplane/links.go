@@ -80,6 +80,9 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	if ch.state.Headroom > 0 {
 		p.link.Headroom = ch.state.Headroom
 		s.pool.Resize(s.config.Buffer - s.reserved())
+		if s.holding > 0 { // the pool may have more now
+			s.wakeHolding(now)
+		}
 	}
 	if ch.points != nil || ch.state.Headroom > 0 {
 		s.configure(p)
