@@ -324,3 +324,39 @@ func TestGroupsAvoidDeadLinks(t *testing.T) {
 		}
 	})
 }
+
+// A link whose headroom shrinks leaves the pool more: a port for whose peer an XON falls due by that is woken.
+func TestHeadroomGivenBackWakesOthers(t *testing.T) {
+	c := config(3)
+	c.Buffer = 170_000 // 50 000 above what the ports are promised
+	c.PFC[3] = pfc.Thresholds{XOFF: 20_000, XON: 15_000, Headroom: 20_000, Alpha: 0.5}
+	r := newRig(t, c)
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	for r.sw.Pauses(0, 3) == 0 {
+		r.in(0, packet(0, 1, 26, 0), 1000)
+		r.out(0, 8)
+	}
+	r.in(1, pauseFrame(3, 0), 60) // what is in the headroom has to leave first
+	r.out(1, 1)
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	if len(r.out(0, 8)) != 0 {
+		t.Fatal("port 0 sends something before anything happens")
+	}
+	for i := range c.Ports {
+		r.env.SetDue(i, r.sw.Next(r.now, i))
+	}
+	if due := r.env.Due(0); due <= r.now {
+		t.Fatalf("port 0 is due at %v before anything happens", due)
+	}
+	ch, err := r.sw.PrepareLink(2, LinkState{Up: true, Headroom: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.sw.SetLink(r.now, ch)
+	if due := r.env.Due(0); due > r.now {
+		t.Errorf("port 0 is due at %v, and an XON now", due)
+	}
+	if out := r.out(0, 8); len(out) != 1 {
+		t.Errorf("port 0 sends %d frames, and not an XON", len(out))
+	}
+}
