@@ -8,6 +8,7 @@ import (
 // Env is what a world gives a node at construction, one per worker: buffers, a way to say that a
 // port must be looked at, and a way out for frames that need not wait. Only that worker uses it.
 type Env struct {
+	_ [line]byte
 	*Pool
 	exits []Exit   // per port of the node
 	out   []uint16 // ports with frames in their exits, as many as left says
@@ -23,7 +24,7 @@ type Env struct {
 	// Paused, if there is one, is told of each PFC or PAUSE frame that stops or starts something at a port of the node,
 	// when it arrives.
 	Paused func(now units.Time, port int, f pfc.Frame)
-	_      [40]byte
+	_      [line]byte
 }
 
 // Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,
@@ -41,8 +42,8 @@ type Exit struct {
 
 // NewEnv returns an Env for a node of so many ports.
 func NewEnv(pool *Pool, ports int) *Env {
-	e := &Env{Pool: pool, exits: make([]Exit, ports), out: make([]uint16, ports)}
-	e.due, e.woken, e.held = make([]units.Time, ports), make([]uint16, 0, 2*ports), make([]bool, ports)
+	e := &Env{Pool: pool, exits: lone[Exit](ports), out: lone[uint16](ports)}
+	e.due, e.woken, e.held = lone[units.Time](ports), lone[uint16](2 * ports)[:0], lone[bool](ports)
 	for i := range e.due {
 		e.due[i] = units.Never
 	}

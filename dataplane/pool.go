@@ -53,7 +53,7 @@ const HeaderLen = 128
 // NewPool describes memory that is there already. Frames begin off bytes after their Ref and end at most
 // slot bytes after it. refill appends free slots with SetSlots.
 func NewPool(memory []byte, slot, off uint16, refill func(*Pool)) *Pool {
-	p := &Pool{slot: slot, off: off, refill: refill, hands: new(hands)}
+	p := apart(Pool{slot: slot, off: off, refill: refill, hands: new(hands)})
 	for at := 0; at < len(memory); at += pieceLen {
 		p.pieces = append(p.pieces, memory[at:])
 	}
@@ -85,12 +85,17 @@ func (p *Pool) Another(lock Lock) *Pool {
 	if p.common == nil {
 		p.common = &common{lock: lock, pieces: p.pieces}
 	}
+	return apart(Pool{slot: p.slot, off: p.off, refill: p.refill, common: p.common, hands: new(hands)})
+}
+
+// apart puts a pool where nothing else is in its lines of the cache: it is another goroutine's.
+func apart(p Pool) *Pool {
 	q := &new(struct {
-		_ [64]byte // another goroutine's: nothing else is in its lines of the cache
+		_ [line]byte
 		Pool
-		_ [64]byte
+		_ [line]byte
 	}).Pool
-	*q = Pool{slot: p.slot, off: p.off, refill: p.refill, common: p.common, hands: new(hands)}
+	*q = p
 	return q
 }
 

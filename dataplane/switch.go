@@ -31,6 +31,7 @@ type Switch struct {
 
 	config  SwitchConfig
 	workers []*switchWorker
+	owner   []uint8            // the worker of each port
 	tags    [8]uint16          // code point of a new tag, in its place, by priority
 	quantum [pfc.Classes]int64 // bytes on the wire that a priority with a weight may send in a round
 	era     era                // how the clock goes on from before it was set back
@@ -79,6 +80,7 @@ type switchPort struct {
 
 // switchWorker is what belongs to one worker.
 type switchWorker struct {
+	_     [line]byte
 	cache actionCache
 	store store
 
@@ -90,6 +92,7 @@ type switchWorker struct {
 	said   said
 	owes   []bool // by port: something that was not told
 	owing  []uint16
+	_      [line]byte
 }
 
 // NewSwitch makes a switch; envs has one Env per worker, for all ports.
@@ -101,7 +104,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		c.CP = func(marking.Place) marking.CP { return marking.None{} }
 	}
 	s := &Switch{
-		config: c, ports: make([]switchPort, len(c.Ports)), queues: make([]queue, pfc.Classes*len(c.Ports)),
+		config: c, ports: make([]switchPort, len(c.Ports)), queues: make([]queue, pfc.Classes*len(c.Ports)), owner: make([]uint8, len(c.Ports)),
 		longest: int32(c.MTU + wire.EthernetLen), lossless: c.Lossless, learn: c.Learn,
 	}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
@@ -128,7 +131,7 @@ func newWorker(number int, env *Env, workers, ports int) *switchWorker {
 	w := &switchWorker{number: number, env: env}
 	w.cache.grow(leastLines)
 	if workers > 1 {
-		w.lanes, w.debts, w.owes = make([]lane, workers), make([]debt, ports), make([]bool, ports)
+		w.lanes, w.debts, w.owes, w.owing = make([]lane, workers), make([]debt, ports), lone[bool](ports), lone[uint16](ports)[:0]
 		for i := range w.lanes {
 			w.lanes[i].ring = make([]Frame, laneLen)
 		}
@@ -148,7 +151,7 @@ func (s *Switch) initPort(i int) {
 	c := &s.config
 	p := &s.ports[i]
 	p.config, p.of, p.number, p.queues = &c.Ports[i], s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
-	p.worker = s.workers[p.config.Worker]
+	p.worker, s.owner[i] = s.workers[p.config.Worker], uint8(p.config.Worker)
 	p.worker.ports = append(p.worker.ports, i)
 	p.env = p.worker.env
 	p.collected = make([][pfc.Classes]int64, len(s.workers))

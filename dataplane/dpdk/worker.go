@@ -19,6 +19,7 @@ import (
 
 // worker polls its ports on one core.
 type worker struct {
+	_     [64]byte // nothing of another worker's is in its lines of the cache
 	world *world
 	index int
 	core  int
@@ -37,6 +38,7 @@ type worker struct {
 	longest uint64 // ticks between two rounds
 	sleeps  uint64 // of the thread, when last asked
 	hz      uint64
+	_       [64]byte
 }
 
 const (

@@ -62,6 +62,7 @@ type member struct {
 
 // port is a port of a node and the device or cable behind it.
 type port struct {
+	_       [64]byte // nothing of another worker's is in its lines of the cache
 	owner   string
 	node    dataplane.Node
 	number  int
@@ -87,6 +88,7 @@ type port struct {
 	before    uint64            // frames that waited when the world began, and were thrown away
 	sent      uint64            // frames that the node gave
 	delivered uint64            // frames that the node got
+	_         [64]byte
 }
 
 type sampler struct {
