@@ -19,6 +19,7 @@ import (
 //	15, 16         kind
 //	17, 18         what is done to their tag
 //	19 to 30       the VLAN that it names then
+//	31             whether the port is another worker's
 //	32 to 63       the last four bytes of Frame: the port they came through, priority, flags
 type action uint64
 
@@ -26,8 +27,8 @@ const (
 	actPort  action = 0 << 15 // leave through a port
 	actGroup action = 1 << 15 // through one of several, by flow hash
 	actRoute action = 2 << 15 // are for the router
-	actOther action = 3 << 15 // leave through a port of another worker
 	actKind  action = 3 << 15
+	actAway  action = 1 << 31 // leave through a port of another worker
 
 	tagKeep action = 0 << 17
 	tagPop  action = 1 << 17

@@ -114,9 +114,11 @@ func (s *Switch) tailOf(free int64) units.Size {
 // releaseAll takes frames of one priority, all lossless or none, that leave the buffer out of its accounts.
 func (s *Switch) releaseAll(now units.Time, w *switchWorker, burst []Frame) {
 	i := 0
-	if w.lanes == nil && s.holding == 0 && burst[0].Flag&Lossless != 0 {
+	if s.holding == 0 && burst[0].Flag&Lossless != 0 {
 		for prio := burst[0].Prio; i < len(burst); i++ {
-			if f := &burst[i]; !s.ports[f.In].in.ReleasePlain(prio, s.cost(f.Len)) {
+			if f := &burst[i]; int(s.owner[f.In]) != w.number {
+				w.owe(int(f.In), prio, s.cost(f.Len))
+			} else if !s.ports[f.In].in.ReleasePlain(prio, s.cost(f.Len)) {
 				break
 			}
 		}
@@ -135,10 +137,10 @@ func (s *Switch) release(now units.Time, w *switchWorker, f *Frame) {
 			return
 		}
 	}
-	if from := &s.ports[f.In]; w.lanes != nil && from.worker != w {
+	if int(s.owner[f.In]) != w.number {
 		w.owe(int(f.In), prio, cost)
 	} else {
-		s.giveBack(now, from, prio, cost)
+		s.giveBack(now, &s.ports[f.In], prio, cost)
 	}
 }
 

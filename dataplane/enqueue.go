@@ -20,12 +20,17 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 	if v.seen&(v.seen-1) != 0 { // what another priority may have depends on what is taken of the pool before
 		v.plain &^= v.pools
 	}
-	for i := from; ; i++ {
+	for i := from; i < end; {
 		if i = s.enqueuePlain(now, p.env, v, burst[:end], i); i == end {
 			break
 		}
+		if away := s.handOverPlain(p.worker, v, burst[:end], i); away > i {
+			i = away
+			continue
+		}
 		a := v.acts[i]
 		s.enqueueOne(now, p, &burst[i], a, v.calm>>a.prio()&1 != 0, v.may>>a.prio()&1 != 0)
+		i++
 	}
 	for rest := v.plain; rest != 0; rest &= rest - 1 {
 		prio := bits.TrailingZeros8(rest) & 7
@@ -39,7 +44,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, calm, may bool) {
 	f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
 	e, prio := p.env.Exit(int(a.out())), a.prio()
-	if may && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actKind == 0 {
+	if may && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actAway == 0 {
 		p.in.Note(prio, int64(f.Len))
 		q := &s.queues[a.queue()]
 		if e.N == 0 {
@@ -53,20 +58,22 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, c
 		}
 		return
 	}
+	if a&actAway != 0 {
+		if s.charge(now, p, f, calm) {
+			p.in.Note(prio, 0)
+			s.handOver(p.worker, a.out(), f)
+		}
+		return
+	}
 	to := &s.ports[a.out()]
-	local := to.worker == p.worker
-	if may && local && to.passes(now, e, f) {
+	if may && to.passes(now, e, f) {
 		p.in.Note(prio, int64(f.Len))
 		s.send(now, to, e, f)
 		return
 	}
-	if !s.charge(now, p, f, calm) {
-		return
-	}
-	if p.in.Note(prio, 0); local {
+	if s.charge(now, p, f, calm) {
+		p.in.Note(prio, 0)
 		s.queueUp(now, to, f)
-	} else {
-		p.worker.handOver(to, f)
 	}
 }
 
@@ -79,7 +86,7 @@ func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a := acts[i]
-		if a&actKind != 0 {
+		if a&actAway != 0 {
 			break
 		}
 		e, q := (*Exit)(unsafe.Add(exits, a.out()*uint(unsafe.Sizeof(Exit{})))), (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))

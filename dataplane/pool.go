@@ -248,6 +248,15 @@ func (p *Pool) Start(f *Frame) *[StartLen]byte {
 	return (*[StartLen]byte)(unsafe.Add(p.bases[f.Ref>>pieceShift], place(f.Ref)+int(f.Off)))
 }
 
+// fetch asks for the lines of the cache that another core has written last: the frame's first, and that in which
+// the world describes its buffer.
+func (p *Pool) fetch(f *Frame) {
+	if slot := unsafe.Add(p.bases[f.Ref>>pieceShift], place(f.Ref)); f.Off < p.slot {
+		memory.PrefetchToWrite(slot, 1)
+		memory.PrefetchToWrite(unsafe.Add(slot, int(f.Off)), 1)
+	}
+}
+
 // StartLen is how many bytes Start returns.
 const StartLen = 64
 

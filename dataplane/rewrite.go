@@ -65,10 +65,15 @@ func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *Frame, a action) (
 		s.drop(now, p, f, a, DropNoMemory)
 		return a, false
 	}
-	if a &^= actKind | tagOp; s.ports[a.out()].worker != p.worker {
-		a |= actOther
+	return s.owned(p, a&^(actKind|tagOp)), true
+}
+
+// owned is an action that only names a port, and whether that is another worker's.
+func (s *Switch) owned(p *switchPort, a action) action {
+	if a &^= actAway; int(s.owner[a.out()]) != p.worker.number {
+		a |= actAway
 	}
-	return a, true
+	return a
 }
 
 // choose takes one of the ports of equal cost of a group, by the frame's flow.

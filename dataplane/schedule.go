@@ -39,6 +39,7 @@ func (s *Switch) setWeights() {
 	}
 	for i := range s.ports {
 		s.ports[i].weighted = weighted
+		s.ports[i].gate() // frames of a weighted priority that pass the queues take their turn
 	}
 }
 

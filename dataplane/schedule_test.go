@@ -202,3 +202,23 @@ func TestLimitOfLossyQueuesFollowsTheBuffer(t *testing.T) {
 	for len(r.out(1, 32)) > 0 {
 	}
 }
+
+// A frame of a priority with a weight takes its turn when it passes the queues, too: the port has to see it, from
+// the switch's first frame on and after a reload of the weights.
+func TestWeightedPrioritiesAreSeen(t *testing.T) {
+	c := config(2)
+	c.Weights = [pfc.Classes]int{0: 5, 3: 5}
+	r := newRig(t, c)
+	check := func(weighted uint8) {
+		t.Helper()
+		for p := range r.sw.ports {
+			if e := r.env.Exit(p); e.Unseen&weighted != 0 || e.Open != 0xFF {
+				t.Errorf("port %d: priorities %08b pass unseen, of %08b that pass, with %08b weighted", p, e.Unseen, e.Open, weighted)
+			}
+		}
+	}
+	check(1<<0 | 1<<3)
+	c.Weights = [pfc.Classes]int{4: 1, 5: 2}
+	r.reload(c)
+	check(1<<4 | 1<<5)
+}

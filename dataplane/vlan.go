@@ -300,9 +300,7 @@ func (s *Switch) setTags() {
 // since the address was learned, or what is behind the tag would be taken for a tag of the switch's
 // (so a host could reach the VLANs of a trunk whose untagged one is its own).
 func (s *Switch) dressed(p *switchPort, a action, in *lan, port uint16, b []byte) (action, bool) {
-	if a = a.to(port); s.ports[port].worker != p.worker {
-		a |= actOther
-	}
+	a = s.owned(p, a.to(port))
 	if !s.lans.aware {
 		return a, true
 	}
