@@ -36,8 +36,12 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what mar
 // octets64 brings a size to the units of a CNM's fields, 64 bytes, saturating.
 func octets64(n units.Size) int16 { return int16(min(max(n/64, -1<<15), 1<<15-1)) }
 
-// sendCNP makes an ordinary CNP, as the flow's receiver would.
+// sendCNP makes an ordinary CNP, as the flow's receiver would. What goes to a group has no receiver that
+// could, nor could a group be the source of a frame (IEEE 802.3 clause 3.2.3).
 func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.Flow) {
+	if flow.DstMAC.Multicast() {
+		return
+	}
 	in := s.lanBehind(now, p, flow.SrcMAC)
 	if in == nil {
 		return

@@ -876,7 +876,7 @@ func (r *reference) poll(now units.Time, p *refPort) {
 				break
 			}
 			vlan, member := r.behind(now, p, flow.SrcMAC)
-			if !member {
+			if !member || flow.DstMAC.Multicast() { // no group can be the source of a frame
 				continue
 			}
 			p.stats.CNPs[prio]++

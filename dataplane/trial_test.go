@@ -147,6 +147,7 @@ type trial struct {
 	bursts  bool              // some frames came together
 	longest units.Size        // of all
 	scout   *dataplane.Switch // finds out which of equal ways a flow takes
+	bold    *dataplane.Switch // the same where none of them has a link, which is as if all had one
 	scouts  *dataplane.Env
 	choices map[string]dataplane.NextHop
 }
@@ -305,6 +306,7 @@ func (x *trial) env(port int) *dataplane.Env { return x.envs[x.config.Ports[port
 func (x *trial) renew() {
 	if x.scout != nil {
 		x.scout.Close()
+		x.bold.Close()
 	}
 	c := clone(x.config)
 	c.CP, c.Lossless, c.Buffer, c.Tail, c.Share, c.MTU = nil, 0, units.GB, units.GB, 0, 2000
@@ -321,16 +323,21 @@ func (x *trial) renew() {
 		c.Ports[i].Worker, c.Ports[i].Flood = 0, dataplane.FloodLimits{}
 	}
 	x.scouts = dataplane.NewEnv(newSlots(512, 11).pool(128), len(c.Ports))
-	var err error
-	if x.scout, err = dataplane.NewSwitch(c, []*dataplane.Env{x.scouts}); err != nil {
-		x.Fatal(err)
-	}
+	x.scout, x.bold = x.newScout(c), x.newScout(c)
 	for i, p := range x.ref.ports {
 		if p.down {
 			setLink(x, x.scout, 0, i, dataplane.LinkState{})
 		}
 	}
 	x.choices = map[string]dataplane.NextHop{}
+}
+
+func (x *trial) newScout(c dataplane.SwitchConfig) *dataplane.Switch {
+	sw, err := dataplane.NewSwitch(clone(c), []*dataplane.Env{x.scouts})
+	if err != nil {
+		x.Fatal(err)
+	}
+	return sw
 }
 
 type fatal interface{ Fatal(...any) }
@@ -352,12 +359,16 @@ func (x *trial) choose(in int, b []byte, flow string, ways []dataplane.NextHop) 
 	in, b = x.acceptable(in, b)
 	f, _ := x.scouts.Alloc(len(b))
 	copy(x.scouts.Header(f), b)
-	before := x.scout.Stats(x.now)
-	x.scout.Receive(x.now, in, []dataplane.Frame{f})
-	after := x.scout.Stats(x.now)
+	scout := x.scout
+	if x.ref.ports[ways[0].Port].down {
+		scout = x.bold
+	}
+	before := scout.Stats(x.now)
+	scout.Receive(x.now, in, []dataplane.Frame{f})
+	after := scout.Stats(x.now)
 	for _, w := range ways {
 		var burst [4]dataplane.Frame
-		n := x.scout.Transmit(x.now, int(w.Port), burst[:])
+		n := scout.Transmit(x.now, int(w.Port), burst[:])
 		for _, f := range burst[:n] {
 			for _, way := range ways {
 				if way.Port == w.Port && (way.MAC == 0 || wire.MACAt(x.scouts.Header(f)) == way.MAC) {
@@ -566,9 +577,10 @@ func earlyXOFF(sent [][]byte) (prios uint8) {
 	return prios
 }
 
-// poll has the workers tell each other what they have to: frames, what these cause, and what became of them.
+// poll has the workers tell each other what they have to: frames, of which they take some bursts at a time, what these
+// cause, and what became of them.
 func (x *trial) poll() {
-	for range 4 {
+	for range 16 {
 		for w := range x.envs {
 			x.sw.Poll(x.now, w)
 		}
