@@ -28,6 +28,9 @@ func ExtentOf(e *experiment.Experiment, r *run.Result) Extent {
 // left is what --quick leaves of an experiment, apart from what no claim speaks of.
 func left(e *experiment.Experiment) string {
 	var parts []string
+	if d := e.Quick.Duration; d > 0 {
+		parts = append(parts, fmt.Sprintf("the first %v of %v", d, e.Duration))
+	}
 	if n := e.Quick.Flows; n > 0 {
 		parts = append(parts, fmt.Sprintf("the first %d flows", n))
 	}

@@ -157,7 +157,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 		}
 		samples = append(samples, v)
 	}
-	est := estimate(p, samples, e.WatchedFor(p.Metric))
+	est := estimate(p, samples, e.WatchedFor(p.Metric, r.Quick))
 	est.put(&m)
 	est.judge(p, &m)
 	return m

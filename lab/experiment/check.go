@@ -88,7 +88,36 @@ func (e *Experiment) check() error {
 	if err := e.checkPlots(); err != nil {
 		return err
 	}
+	if err := e.checkQuick(); err != nil {
+		return err
+	}
 	return e.checkClaims()
+}
+
+// checkQuick finds runs in short that leave out of a window what is measured in it. What is
+// measured until the end of a run has no such window.
+func (e *Experiment) checkQuick() error {
+	q := e.Quick
+	wrong := func(key, format string, args ...any) error {
+		return &ofKey{[]string{"quick", key}, fmt.Errorf(format, args...)}
+	}
+	switch {
+	case q.Flows < 0:
+		return wrong("flows", "quick: %d flows", q.Flows)
+	case q.Duration == 0:
+		return nil
+	case q.Duration < 0 || q.Duration >= e.Duration:
+		return wrong("duration", "quick: a run in short takes less than the whole %v, not %v", e.Duration, q.Duration)
+	}
+	if m := &e.Measure; m.Kind.IsSet() && max(m.Steady.To, m.Queue.To) > q.Duration {
+		return wrong("duration", "quick: %s are measured until %v, and a run in short ends at %v", m.Kind.V, max(m.Steady.To, m.Queue.To), q.Duration)
+	}
+	for i := range e.Measure.Metrics {
+		if m := &e.Measure.Metrics[i]; m.From >= q.Duration || m.To > q.Duration {
+			return wrong("duration", "quick: metric %s is measured from %v until %v, and a run in short ends at %v", m.Name, m.From, cmp.Or(m.To, e.Duration), q.Duration)
+		}
+	}
+	return nil
 }
 
 // checkBegin finds flows that are to begin at a rate under a scheme whose reaction points

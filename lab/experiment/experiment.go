@@ -83,11 +83,13 @@ type Sweep struct {
 	Log    bool     `yaml:"log"`   // the axis is logarithmic
 }
 
-// Quick shortens an experiment. Windows in which claims are judged must stay.
+// Quick shortens an experiment. Windows in which claims are judged must stay; those
+// that end with the run end with it.
 type Quick struct {
-	Repeat  int      `yaml:"repeat"`
-	Schemes []string `yaml:"schemes"`
-	Flows   int      `yaml:"flows"` // of each workload, at most
+	Repeat   int        `yaml:"repeat"`
+	Schemes  []string   `yaml:"schemes"`
+	Flows    int        `yaml:"flows"`    // of each workload, at most
+	Duration units.Time `yaml:"duration"` // of a run; that of the experiment if absent
 }
 
 // Variant is the experiment with one value of its sweep.
@@ -104,6 +106,27 @@ func (e *Experiment) File() string { return e.file }
 
 // Digest is of the text that it was read from; zero if it was made in code.
 func (e *Experiment) Digest() [sha256.Size]byte { return e.digest }
+
+// Lasts is how long a run takes, in short or whole.
+func (e *Experiment) Lasts(quick bool) units.Time {
+	if quick && e.Quick.Duration > 0 {
+		return e.Quick.Duration
+	}
+	return e.Duration
+}
+
+// InShort is what --quick leaves of the experiment's runs.
+func (e *Experiment) InShort() *Experiment {
+	c := *e
+	c.Duration = e.Lasts(true)
+	c.Workloads = slices.Clone(e.Workloads)
+	for i := range c.Workloads {
+		if w := &c.Workloads[i]; e.Quick.Flows > 0 && (!w.Flows.IsSet() || w.Flows.V > e.Quick.Flows) {
+			w.Flows = config.Set(e.Quick.Flows)
+		}
+	}
+	return &c
+}
 
 // Sourced is a parameter and where its value comes from. A file may have the value
 // alone: 10Gbps is short for {value: 10Gbps, source: this file}.

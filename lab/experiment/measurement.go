@@ -357,14 +357,14 @@ func (e *Experiment) MetricDoc(name string) string {
 
 // WatchedFor is how long a run looked out for what a metric gives the time of, in
 // seconds: what never came took at least that long. 0: it is no such metric.
-func (e *Experiment) WatchedFor(metric string) float64 {
+func (e *Experiment) WatchedFor(metric string, quick bool) float64 {
 	metric, _, _ = strings.Cut(metric, "@")
 	for i := range e.Measure.Metrics {
 		m := &e.Measure.Metrics[i]
 		if m.Name != metric || !slices.Contains(FirstTimes, m.Do.V) {
 			continue
 		}
-		end := e.Duration
+		end := e.Lasts(quick)
 		if m.To > 0 {
 			end = min(end, m.To)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"photon/lab/experiments"
+	"photon/units"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -56,6 +57,37 @@ func TestParseRefusesWithLine(t *testing.T) {
 	}
 }
 
+// A run in short may end before a whole one, but within no window in which something is measured.
+func TestQuickKeepsWindows(t *testing.T) {
+	for _, c := range []struct{ experiment, quick, want string }{
+		{"pcn/fig11", "duration: 150ms", "quick: dynamics are measured until 200ms, and a run in short ends at 150ms"},
+		{"pcn/fig11", "duration: 200ms", "quick: a run in short takes less than the whole 200ms, not 200ms"},
+		{"pcn/fig11", "duration: -1ms", "quick: a run in short takes less than the whole 200ms, not -1ms"},
+		{"pcn/fig11", "flows: -3", "quick: -3 flows"},
+		{"af-qcn/fig10", "duration: 8500ms", "quick: metric f1_capped_bps is measured from 8s until 9s, and a run in short ends at 8.5s"},
+		{"pcn/fig17", "duration: 100ms", "quick: metric queue_bytes_mean is measured from 100ms until 500ms, and a run in short ends at 100ms"},
+		{"pcn/fig17", "duration: 101ms", ""}, // all its metrics end with the run
+	} {
+		good, err := experiments.Files.ReadFile(c.experiment + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after, ok := strings.Cut(string(good), "\nquick: {repeat: 1")
+		if !ok {
+			t.Fatalf("%s: no quick", c.experiment)
+		}
+		_, after, _ = strings.Cut(after, "}")
+		e, err := Parse("x.yaml", []byte(before+"\nquick: {repeat: 1, "+c.quick+"}"+after))
+		want := fmt.Sprintf("x.yaml:%d: %s", strings.Count(before, "\n")+2, c.want)
+		switch {
+		case c.want != "" && (err == nil || err.Error() != want):
+			t.Errorf("%s %s: %v; want %s", c.experiment, c.quick, err, want)
+		case c.want == "" && (err != nil || e.InShort().Duration != e.Lasts(true) || e.Lasts(true) == e.Lasts(false)):
+			t.Errorf("%s %s: %v", c.experiment, c.quick, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	good, _ := experiments.Files.ReadFile("pcn/fig11.yaml")
 	f.Add(good)
@@ -70,17 +102,22 @@ func FuzzParse(f *testing.F) {
 func TestWatchedFor(t *testing.T) {
 	for _, c := range []struct {
 		experiment, metric string
+		quick              bool
 		want               float64
 	}{
-		{"pcn/fig11-settled", "settled_s", 0.190}, // of 200 ms, 20 round-trip times less
-		{"pcn/fig2", "loss_s", 0.119},             // 220 ms, from 100 ms on, held for 1 ms
-		{"pcn/fig11", "goodput_bps", 0},           // no time
+		{"pcn/fig11-settled", "settled_s", false, 0.190}, // of 200 ms, 20 round-trip times less
+		{"pcn/fig11-settled", "settled_s", true, 0.140},  // of 150 ms, as set below
+		{"pcn/fig2", "loss_s", false, 0.119},             // 220 ms, from 100 ms on, held for 1 ms
+		{"pcn/fig11", "goodput_bps", false, 0},           // no time
 	} {
 		e, err := Get(c.experiment)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.WatchedFor(c.metric); math.Abs(got-c.want) > 1e-9 {
+		if c.quick {
+			e.Quick.Duration = 150 * units.Millisecond
+		}
+		if got := e.WatchedFor(c.metric, c.quick); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s %s: watched for %v s", c.experiment, c.metric, got)
 		}
 	}

@@ -116,7 +116,7 @@ func panel(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run
 func drawLines(e *experiment.Experiment, p *plot.Plot, spec *experiment.Plot, r *run.Result, schemes []string, scale float64) error {
 	end := spec.To
 	if end == 0 {
-		end = e.Duration
+		end = e.Lasts(r.Quick)
 	}
 	p.X.Label.Text = "time, ms"
 	drawn := 0

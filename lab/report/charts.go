@@ -107,7 +107,7 @@ type curve struct {
 func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
 	end := p.To
 	if end == 0 {
-		end = c.e.Duration
+		end = c.e.Lasts(r.Quick)
 	}
 	unit, name := timeUnit(end - p.From)
 	value := r.Shown(c.e)

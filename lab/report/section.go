@@ -18,7 +18,7 @@ import (
 func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experiment, error) {
 	s := &web.Experiment{
 		Anchor: strings.ReplaceAll(e.ID, "/", "-"), ID: e.ID, Title: e.Title, Source: e.Paper.Line(), About: strings.TrimSpace(e.About),
-		Command: command(e, results), Extent: strings.Join(ranIn(e, results), "; "), Claims: claimRows(results), Parameters: parameterRows(e), Sound: true,
+		Command: command(e, results), Extent: strings.Join(ranIn(e, results), "; "), Claims: claimRows(results), Parameters: parameterRows(e, results[0].Quick), Sound: true,
 	}
 	for _, r := range results {
 		s.Worlds = append(s.Worlds, r.World)
@@ -146,11 +146,11 @@ func claimRows(results []*claim.Judged) (rows []web.Claim) {
 	return rows
 }
 
-func parameterRows(e *experiment.Experiment) (rows []web.Parameter) {
+func parameterRows(e *experiment.Experiment, quick bool) (rows []web.Parameter) {
 	for _, p := range e.Parameters.Settings() {
 		rows = append(rows, web.Parameter{Name: parameterName(p.Name), Value: p.Value, Source: p.Source})
 	}
-	run := fmt.Sprintf("%v, sampled every %v", e.Duration, e.Measure.Sample)
+	run := fmt.Sprintf("%v, sampled every %v", e.Lasts(quick), e.Measure.Sample)
 	if e.Repeat > 1 {
 		run += fmt.Sprintf(", %d seeds", e.Repeat)
 	}

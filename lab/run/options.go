@@ -118,19 +118,12 @@ func values(e *experiment.Experiment, o Options) []experiment.Variant {
 	return slices.DeleteFunc(slices.Clone(e.Variants()), func(v experiment.Variant) bool { return !slices.Contains(e.Sweep.Quick, v.Value) })
 }
 
-// shortened is the experiment with what --quick leaves of its workloads.
+// shortened is the experiment with what --quick leaves of its runs.
 func shortened(e *experiment.Experiment, o Options) *experiment.Experiment {
-	if !o.Quick || e.Quick.Flows == 0 {
+	if !o.Quick || e.Quick.Flows == 0 && e.Quick.Duration == 0 {
 		return e
 	}
-	c := *e
-	c.Workloads = slices.Clone(e.Workloads)
-	for i := range c.Workloads {
-		if w := &c.Workloads[i]; !w.Flows.IsSet() || w.Flows.V > e.Quick.Flows {
-			w.Flows = config.Set(e.Quick.Flows)
-		}
-	}
-	return &c
+	return e.InShort()
 }
 
 func repeats(e *experiment.Experiment, o Options) int {

@@ -132,7 +132,7 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 		r.Seeds = append(r.Seeds, seed+uint64(k))
 	}
 	r.Repeats = Repeats{
-		Program: o.Program, Flags: o.Flags, Digest: fmt.Sprintf("%x", e.Digest()), Duration: e.Duration.String(),
+		Program: o.Program, Flags: o.Flags, Digest: fmt.Sprintf("%x", e.Digest()), Duration: e.Lasts(o.Quick).String(),
 		Parameters: e.Parameters.Settings(), Topology: e.Laid(),
 	}
 	for _, use := range uses {

@@ -35,6 +35,35 @@ plots: [{title: over time, lines: [queue]}]
 	}
 }
 
+// With --quick a run ends when the experiment says, and the same happens until then.
+func TestQuickEndsSooner(t *testing.T) {
+	e := parse(t, `
+measure:
+  sample: 100us
+  probes: [{name: queue, kind: queue, at: [S0>H2]}]
+  metrics: [{name: most, do: max, of: queue, to: 500us}]
+flows: [{name: F, from: H0..H1, to: H2}]
+schemes: [dcqcn]
+plots: [{title: over time, lines: [queue]}]
+quick: {duration: 500us}
+`)
+	var results [2]*Result
+	for i, quick := range []bool{false, true} {
+		var err error
+		if results[i], err = Replay(context.Background(), e, Options{World: "sim", Quick: quick}); err != nil {
+			t.Fatal(err)
+		}
+		want := e.Lasts(quick)
+		if at := results[i].Series("dcqcn", "").Time; at[len(at)-1] != want || results[i].Repeats.Duration != want.String() || results[i].Runs[0].Virtual != want.Seconds() {
+			t.Errorf("quick %t: until %v, %s, %v s, want %v", quick, at[len(at)-1], results[i].Repeats.Duration, results[i].Runs[0].Virtual, want)
+		}
+	}
+	whole, short := results[0].Runs[0], results[1].Runs[0]
+	if e.Lasts(true) >= e.Duration || *whole.Metrics["most"] == 0 || *whole.Metrics["most"] != *short.Metrics["most"] || *whole.TraceHash == *short.TraceHash {
+		t.Errorf("%v and %v of %v", *whole.Metrics["most"], *short.Metrics["most"], e.Duration)
+	}
+}
+
 // Messages of a sender share a reaction point, and those of a workload that
 // begins after the end of a run are none.
 func TestMessagesOfAWorkload(t *testing.T) {
