@@ -207,6 +207,7 @@ func TestKnownPCN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.Repeat = 3 // the other model has one run; twenty seeds of ours took a minute
 	r, err := Replay(context.Background(), e, Options{World: "sim", Schemes: []string{"pcn"}})
 	if err != nil {
 		t.Fatal(err)
