@@ -235,7 +235,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		v    Value[int]
 		or   int
 		into *uint8
-	}{{c.DataDSCP, 26, &n.Config.DataDSCP}, {c.CNPDSCP, 48, &n.Config.ControlDSCP}, {c.AckDSCP, 48, &n.Config.AckDSCP}} {
+	}{{c.DataDSCP, 26, &n.Config.DataDSCP}, {c.CNPDSCP, cnpDSCP, &n.Config.ControlDSCP}, {c.AckDSCP, cnpDSCP, &n.Config.AckDSCP}} {
 		v := d.v.Or(d.or)
 		if v < 0 || v > 63 {
 			return nil, fail(d.v, "DSCP %d: there are 0 to 63", v)

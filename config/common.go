@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"unicode"
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
@@ -75,6 +76,7 @@ const (
 	defaultResponse = 100 * units.Microsecond
 	defaultRate     = 10 * units.Gbps
 	defaultMetrics  = "127.0.0.1:9464"
+	cnpDSCP         = 48 // of CNPs and acknowledgements
 )
 
 // checkRate says what is wrong with the rate of a link.
@@ -204,6 +206,9 @@ func (p PFC) lossless() (set uint8, err error) {
 func (p PFC) thresholds(mtu int) (pfc.Thresholds, error) {
 	t := pfc.Thresholds{XOFF: p.XOFF.Or(defaultXOFF), Alpha: p.Alpha.V}
 	t.XON = p.XON.Or(pfc.XONBelow(t.XOFF, units.Size(mtu)))
+	if frame := longest(mtu); t.XOFF > 0 && t.XOFF < frame && t.Alpha == 0 {
+		return t, fail(p.XOFF, "xoff %v is less than the longest frame, %v: each would pause the peer", t.XOFF, frame)
+	}
 	if err := t.Validate(); err != nil {
 		line := cmp.Or(p.XON.Line, p.XOFF.Line)
 		if strings.HasPrefix(err.Error(), "alpha") {
@@ -356,8 +361,8 @@ type Admin struct {
 
 // admin checks where the admin socket is to be. A node's name is its file's name.
 func admin(v, name Value[string]) (Admin, error) {
-	if strings.ContainsAny(name.V, "/\x00") {
-		return Admin{}, fail(name, "name %q: it is part of a file's name and must not contain a slash", name.V)
+	if strings.ContainsFunc(name.V, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) {
+		return Admin{}, fail(name, "name %q: it is part of a file's name, and of lines: no slash, and nothing that cannot be seen", name.V)
 	}
 	path := v.Or("")
 	switch {

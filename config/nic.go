@@ -230,7 +230,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if s.SetDSCP, err = dscp(a.DSCP, 0); err != nil {
 		return nil, err
 	}
-	if s.ControlDSCP, err = dscp(c.CNPDSCP, 48); err != nil {
+	if s.ControlDSCP, err = dscp(c.CNPDSCP, cnpDSCP); err != nil {
 		return nil, err
 	}
 	s.HoldFull = holds(a.Device.V)

@@ -356,6 +356,9 @@ func (n *SwitchNode) Describe() []string {
 				line += fmt.Sprintf(", both more by %v of what is free of the shared buffer", a)
 			}
 			lines = append(lines, line)
+			if dscp := uint8(cnpDSCP); s.DSCP[dscp] == uint8(prio) {
+				lines = append(lines, fmt.Sprintf("  note: CNPs, which have DSCP %d by default, are of priority %d, too: a pause holds them up", dscp, prio))
+			}
 		}
 	}
 	if s.Weights != [pfc.Classes]int{} {

@@ -34,6 +34,20 @@ func TestClassesAndBuffer(t *testing.T) {
 	}
 }
 
+// Who makes the priority of CNPs lossless is told what it means.
+func TestLosslessCNPsAreTold(t *testing.T) {
+	const note = "  note: CNPs, which have DSCP 48 by default, are of priority 6, too: a pause holds them up"
+	for text, want := range map[string]bool{"": false, "pfc: {priorities: [3, 6]}\n": true, "pfc: {priorities: [3, 6]}\ndscp_to_priority: {48: 7}\n": false} {
+		n, err := parse(t, twoPorts+text).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := slices.Contains(n.Describe(), note); said != want {
+			t.Errorf("%q: %s", text, strings.Join(n.Describe(), "\n"))
+		}
+	}
+}
+
 // The headroom is the sum of its causes; a cable's length counts, and a card's
 // transmit ring.
 func TestHeadroomByCause(t *testing.T) {
@@ -91,6 +105,10 @@ func TestSwitchRefuses(t *testing.T) {
 		"lossy_alpha: -1":             "4: lossy_alpha -1 must be from 0 to 1024",
 		"lossy_queue: 1500B":          "4: lossy_queue 1.5KB is less than the longest frame, 1.518KB",
 		"buffer: -1MB":                "4: buffer -1MB must be positive",
+		"buffer: 900000GB":            "4: buffer 900000GB: 262144 frame buffers hold 387.053568MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc: {xoff: 1B}":             "4: xoff 1B is less than the longest frame, 1.518KB: each would pause the peer",
+		"pfc: {xoff: 1517B}":          "4: xoff 1.517KB is less than the longest frame, 1.518KB: each would pause the peer",
+		`name: "a\nb"`:                `4: name "a\nb": it is part of a file's name, and of lines: no slash, and nothing that cannot be seen`,
 		"rate: 0bps":                  "4: rate 0bps must be positive, and at most 1.6Tbps",
 		"rate: 2000Gbps":              "4: rate 2Tbps must be positive, and at most 1.6Tbps",
 		"pfc: {response: -1us}":       "4: response -1us must not be negative",

@@ -82,6 +82,12 @@ func (e *Experiment) check() error {
 			return err
 		}
 	}
+	if err := e.checkNames(); err != nil {
+		return err
+	}
+	if err := e.checkUnused(); err != nil {
+		return err
+	}
 	if err := e.checkMeasure(plan, flows); err != nil {
 		return err
 	}

@@ -166,6 +166,8 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 		return nil, at(g.Every, "flows that come again need a size, or a time that they last")
 	case g.Lasts.IsSet() && g.Stop.IsSet():
 		return nil, at(g.Lasts, "flows either stop at a time or last for a time")
+	case g.Stop.IsSet() && g.Stop.V <= g.Start.V:
+		return nil, at(g.Stop, "flows %s stop at %v, and start at %v", g.label(), g.Stop.V, g.Start.V)
 	}
 	pairs := pairUp(from, to)
 	if len(pairs) == 0 {
@@ -236,6 +238,9 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list [
 	}
 	if !w.End.IsSet() && w.Start.V >= e.Duration {
 		return list, nil // a shortened run ends before
+	}
+	if w.End.IsSet() && w.End.V <= w.Start.V {
+		return nil, at(w.End, "workload %s ends at %v, and starts at %v", w.Name.V, w.End.V, w.Start.V)
 	}
 	rate := units.Rate(float64(w.Capacity.V) * w.Load.V)
 	var flows []workload.Arrival

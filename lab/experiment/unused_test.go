@@ -1,0 +1,62 @@
+package experiment
+
+import (
+	"strings"
+	"testing"
+)
+
+const small = `id: test/small
+title: small
+duration: 2ms
+topology: {kind: star, hosts: 5}
+parameters: {link_rate: 25Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 256KB, buffer: 16MB}
+flows:
+- {name: long, from: H0..H3, to: H4}
+workloads:
+- {name: W, sizes: pcn-w1, from: "*", to: "*", load: 0.1, capacity: 10Gbps}
+schemes: [pcn, dcqcn]
+measure:
+  sample: 10us
+  probes:
+  - {name: queue, kind: queue, at: [S0>H4]}
+  - {name: got, kind: received, flows: [long]}
+  metrics:
+  - {name: q, do: mean, of: queue}
+  - {name: p99, do: fct}
+`
+
+// What stands in a file and would change nothing, or would mean two things, is a mistake and named with its line.
+func TestRefusesWhatMeansNothing(t *testing.T) {
+	if _, err := Parse("x.yaml", []byte(small)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"name: got,", "name: queue,", "x.yaml:15: probe queue is there twice"},
+		{"name: p99,", "name: q,", "x.yaml:18: metric q is there twice"},
+		{"name: got,", `name: "g t",`, `x.yaml:15: probe "g t": it needs a name, without blanks, commas and @`},
+		{"{name: p99, ", "{", `x.yaml:18: metric "": it needs a name, without blanks, commas and @`},
+		{"name: long,", `name: "lo\nng",`, `x.yaml:7: flows "lo\nng": a name is in one line`},
+		{"to: H4}", "to: H4, start: 1ms, stop: 500us}", "x.yaml:7: flows long stop at 500us, and start at 1ms"},
+		{"to: H4}", "to: H4, start: 1ms, stop: 1ms}", "x.yaml:7: flows long stop at 1ms, and start at 1ms"},
+		{"load: 0.1,", "load: 0.1, start: 1ms, end: 1ms,", "x.yaml:9: workload W ends at 1ms, and starts at 1ms"},
+		{"load: 0.1,", "load: 0.1, mean: 10KB,", "x.yaml:9: workload W: mean is for nothing here (mean and shape are of sizes: pareto; what has bursts has no distribution)"},
+		{`from: "*", to: "*",`, "from: H0, to: H1, burst: 10KB,", "x.yaml:9: workload W: sizes is for nothing here (mean and shape are of sizes: pareto; what has bursts has no distribution)"},
+		{"of: queue}", "of: queue, part: 0.1}", "x.yaml:17: metric q: mean has no part"},
+		{"of: queue}", "of: queue, hold: 1ms}", "x.yaml:17: metric q: mean has no hold"},
+		{"of: queue}", "of: queue, stat: p99}", "x.yaml:17: metric q: mean has no stat"},
+		{"of: queue}", "of: queue, sizes: [0B, 9KB]}", "x.yaml:17: metric q: mean has no sizes"},
+		{"do: fct}", "do: fct, of: queue}", "x.yaml:18: metric p99: fct has no of"},
+		{"do: fct}", "do: fct, value: 3}", "x.yaml:18: metric p99: fct has no value"},
+		{"at: [S0>H4]}", "at: [S0>H4], flows: [long]}", "x.yaml:14: probe queue: queue has no flows"},
+		{"at: [S0>H4]}", "at: [S0>H4], over: 100us}", "x.yaml:14: probe queue: queue has no over"},
+		{"flows: [long]}", "flows: [long], at: [S0]}", "x.yaml:15: probe got: received has no at"},
+		{"flows: [long]}", "flows: [long], priority: 3}", "x.yaml:15: probe got: received has no priority"},
+		{"hosts: 5}", "hosts: 5, spines: 2}", "x.yaml:4: topology: a star has no spines"},
+		{"schemes: [pcn, dcqcn]", "schemes: [pcn, dcqcn]\nquick: {schemes: [pnc]}", `x.yaml:11: quick: there is no scheme "pnc" here (is "pcn" meant?)`},
+	} {
+		text := strings.Replace(small, c.from, c.to, 1)
+		if _, err := Parse("x.yaml", []byte(text)); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v; want %s", c.to, err, c.want)
+		}
+	}
+}
