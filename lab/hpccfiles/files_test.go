@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -55,6 +56,19 @@ func TestReadTopology(t *testing.T) {
 		if _, err := ReadTopology("topology.txt", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// Behind the lines that are announced the simulator's own files explain themselves.
+func TestTextAfterTheLastLine(t *testing.T) {
+	const comment = "\n\nFirst line: total node #, switch node #, link #\nSecond line: 1 2 3\n0 1 2\n"
+	top := mustTopology(t, four+comment)
+	if !reflect.DeepEqual(top, mustTopology(t, four)) {
+		t.Errorf("%+v", top)
+	}
+	flows, err := ReadFlows("flow.txt", []byte("1\n0 2 3 100 5000 0\n"+comment), top)
+	if err != nil || len(flows) != 1 {
+		t.Errorf("%+v %v", flows, err)
 	}
 }
 

@@ -55,9 +55,13 @@ func (w *words) next(what string) string {
 	return text
 }
 
-// end makes sure that nothing is left.
+// end makes sure that what is left is a comment, as files of that simulator have them behind the
+// lines that they announce. What begins with a number would be one line more.
 func (w *words) end(after string) {
 	if w.err == nil && len(w.list) > 0 {
+		if _, err := strconv.ParseFloat(w.list[0].text, 64); err != nil {
+			return
+		}
 		w.line = w.list[0].line
 		w.fail("%q after %s", w.list[0].text, after)
 	}
