@@ -137,8 +137,8 @@ func TestShow(t *testing.T) {
 		},
 		"deadlocks": {"Queue       Status  Found  Bytes", "sw0:3  operational      0   2000"},
 		"ports": {
-			"Port     Device  Oper  Admin  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts",
-			" sw0  net_null0    up     up    N/A        2       10        9          8            3",
+			"Port     Device  Oper  Admin  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts  Flow control",
+			" sw0  net_null0    up     up    N/A        2       10        9          8            3    not needed",
 		},
 	} {
 		topic, err := FindTopic(name)

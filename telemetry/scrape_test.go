@@ -77,6 +77,7 @@ func TestScrape(t *testing.T) {
 		`photon_port_discards_total{node="n1",port="sw0",priority="0",reason="tail_drop"} 2`,
 		`photon_port_discards_total{node="n1",port="sw0",priority="3",reason="headroom"} 0`,
 		`photon_device_rx_missed_total{node="n1",port="sw0"} 3`,
+		`photon_device_flow_control{node="n1",port="sw0",state="not_needed"} 1`,
 		`photon_device_rate_bytes_per_second{node="n1",port="sw0"} 1.25e+09`,
 		`photon_worker_poll_gap_max_seconds{node="n1"} 0.001`,
 		`photon_worker_poll_gap_seconds_bucket{node="n1",worker="0",le="1.28e-07"} 0`,

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"io"
+	"strings"
 
 	"photon/units"
 )
@@ -24,6 +25,7 @@ type PortStatus struct {
 	Tx       uint64 `json:"tx_packets"`
 	Discards uint64 `json:"discards"`  // by the node, all reasons
 	Missed   uint64 `json:"rx_missed"` // dropped before photon could take them
+	Flow     string `json:"device_flow_control"` // see dpdk.FlowControl
 }
 
 func takePorts(s *Source) Document {
@@ -39,6 +41,7 @@ func takePorts(s *Source) Document {
 		if i < len(snap.Devices) {
 			dev := &snap.Devices[i]
 			p.Device, p.Up, p.Rate, p.Missed = dev.Spec, dev.LinkUp, int64(dev.Rate), dev.RxMissed+dev.RxNoBuffer
+			p.Flow = dev.FlowControl.String()
 		}
 		if i < len(snap.LinkChanges) {
 			p.Changes = snap.LinkChanges[i]
@@ -50,7 +53,7 @@ func takePorts(s *Source) Document {
 
 // Table implements Document.
 func (d *Ports) Table(w io.Writer) {
-	t := newTable("Port", "Device", "Oper", "Admin", "Speed", "Changes", "RX/pkts", "TX/pkts", "Drop/pkts", "Missed/pkts")
+	t := newTable("Port", "Device", "Oper", "Admin", "Speed", "Changes", "RX/pkts", "TX/pkts", "Drop/pkts", "Missed/pkts", "Flow control")
 	for _, p := range d.Ports {
 		oper, admin, speed := "down", "down", "N/A"
 		if p.Admin {
@@ -62,7 +65,7 @@ func (d *Ports) Table(w io.Writer) {
 		if p.Rate > 0 {
 			speed = units.Rate(p.Rate).String()
 		}
-		t.row(p.Port, p.Device, oper, admin, speed, p.Changes, p.Rx, p.Tx, p.Discards, p.Missed)
+		t.row(p.Port, p.Device, oper, admin, speed, p.Changes, p.Rx, p.Tx, p.Discards, p.Missed, strings.ReplaceAll(p.Flow, "_", " "))
 	}
 	t.write(w)
 }

@@ -90,6 +90,9 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	}
 	d.ports = []string{portName(devices[0].Spec)}
 	d.warnOfNode(0)
+	if err := d.tellFlowControl(conf.File(), []config.Port{conf.Port}, devices); err != nil {
+		return err
+	}
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}

@@ -161,6 +161,9 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
 		d.warnOfNode(i)
 	}
+	if err := d.tellFlowControl(conf.File(), conf.Ports, devices); err != nil {
+		return err
+	}
 	d.shutAtStart(conf)
 	d.testbed = &testbedNode{d: d}
 	for _, line := range node.Describe() {

@@ -42,25 +42,36 @@ int ph_open(const char *name, const char *spec)
 	return r;
 }
 
-/* PFC is ours to do: cards must not act on pause frames but pass them up. */
-static int flow_control_off(uint16_t id)
+/* PFC is ours to do: cards must not act on pause frames but pass them up. What the driver
+ * says to that is for flowcontrol.go to judge. */
+void ph_flow_control_off(uint16_t id, struct ph_flow_control *says)
 {
 	struct rte_eth_fc_conf fc;
-	int negotiates, r;
+	int negotiates;
 
 	memset(&fc, 0, sizeof(fc));
-	if (rte_eth_dev_flow_ctrl_get(id, &fc) != 0)
-		return 0; /* virtual devices have none */
+	memset(says, 0, sizeof(*says));
+	says->got = rte_eth_dev_flow_ctrl_get(id, &fc);
+	if (says->got != 0)
+		return;
+	says->acts = fc.mode != RTE_ETH_FC_NONE;
 	negotiates = fc.autoneg;
 	fc.mode = RTE_ETH_FC_NONE;
 	fc.mac_ctrl_frame_fwd = 1;
 	fc.autoneg = 0;
-	r = rte_eth_dev_flow_ctrl_set(id, &fc);
-	if (r == -ENOTSUP && negotiates) { /* e1000 cannot do without; it then offers none */
+	says->taken = rte_eth_dev_flow_ctrl_set(id, &fc);
+	if (says->taken == -ENOTSUP && negotiates) { /* e1000 cannot do without; it then offers none */
 		fc.autoneg = negotiates;
-		r = rte_eth_dev_flow_ctrl_set(id, &fc);
+		says->taken = rte_eth_dev_flow_ctrl_set(id, &fc);
 	}
-	return r == -ENOTSUP ? 0 : r;
+}
+
+/* The name of a port's driver, for as long as there is the port. */
+const char *ph_driver(uint16_t id)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(id, &info) == 0 && info.driver_name != NULL ? info.driver_name : "";
 }
 
 int ph_port_is_memif(uint16_t id)
@@ -123,7 +134,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 	if (ph_packet_socket(id) < 0) /* else it is when it is bound */
 		rte_eth_promiscuous_enable(id);
 	rte_eth_allmulticast_enable(id);
-	return flow_control_off(id);
+	return 0;
 }
 
 /* How many frames a port's receive ring holds; 0: its driver does not say. */

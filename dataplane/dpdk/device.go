@@ -115,6 +115,8 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool, client, card); n < 0 {
 		return d, fmt.Errorf("it does not start: %s", strerror(-int(n)))
 	}
+	d.Driver = C.GoString(C.ph_driver(C.uint16_t(id)))
+	d.FlowControl = flowControlOff(d.ID, kernel).flowControlOf(d.Virtual)
 	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
 		return d, fmt.Errorf("it takes no frames of mtu %d, but of %d at most", mtu, most)
 	}
@@ -143,6 +145,17 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		d.Up = d.Up && kernel.running()
 	}
 	return d, nil
+}
+
+// flowControlOff tells the device to leave pauses alone. One on an interface of the kernel leaves it to that.
+func flowControlOff(id uint16, kernel *netdev) driverSays {
+	var says C.struct_ph_flow_control
+	C.ph_flow_control_off(C.uint16_t(id), &says)
+	s := driverSays{got: int(says.got), acts: says.acts != 0, taken: int(says.taken)}
+	if acts, ok := kernel.pauses(); ok {
+		s.kernels, s.acts = true, acts
+	}
+	return s
 }
 
 // whyClosed is what an error number of DPDK's means where a device was to be opened.

@@ -374,19 +374,38 @@ func (n *netdev) shared() string {
 	return n.name
 }
 
+// pauses tells whether the card behind the interface acts on pauses, or sends some by itself. ok: there is a card, which a
+// veth or a bridge has not.
+func (n *netdev) pauses() (acts, ok bool) {
+	if n == nil || n.tap {
+		return false, false
+	}
+	p := struct{ order, negotiates, rx, tx uint32 }{order: unix.ETHTOOL_GPAUSEPARAM}
+	if n.ask(unsafe.Pointer(&p)) != nil {
+		return false, false
+	}
+	return p.rx|p.tx != 0, true
+}
+
 // ethtool gives an order that has a number, or asks for one.
 func (n *netdev) ethtool(order, number uint32) (uint32, error) {
 	value := struct{ order, number uint32 }{order, number}
+	err := n.ask(unsafe.Pointer(&value))
+	return value.number, err
+}
+
+// ask has the kernel fill in what lies behind an order of ethtool.
+func (n *netdev) ask(value unsafe.Pointer) error {
 	request := struct { // ifreq
 		name [unix.IFNAMSIZ]byte
 		data unsafe.Pointer
 		_    [16]byte
-	}{data: unsafe.Pointer(&value)}
+	}{data: value}
 	copy(request.name[:unix.IFNAMSIZ-1], n.name)
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(n.asks), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request))); errno != 0 {
-		return 0, errno
+		return errno
 	}
-	return value.number, nil
+	return nil
 }
 
 // count adds what the kernel counted at the interface.

@@ -23,6 +23,13 @@ void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high);
 /* device.c */
 int ph_open(const char *name, const char *spec);
 int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client, int card);
+struct ph_flow_control {
+	int got; /* of rte_eth_dev_flow_ctrl_get */
+	int acts; /* some mode was on */
+	int taken; /* of rte_eth_dev_flow_ctrl_set */
+};
+void ph_flow_control_off(uint16_t id, struct ph_flow_control *says);
+const char *ph_driver(uint16_t id);
 uint16_t ph_mtu(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);

@@ -58,6 +58,9 @@ type Device struct {
 	Shared  string     // kernel interface that the device sits on, and that the kernel answers ARP at; empty: none
 	ID      uint16     // DPDK's number of it
 	Node    int        // NUMA node of the card; -1: it is not known, or no card
+	Driver  string     // DPDK's
+
+	FlowControl FlowControl // what the driver says of it
 }
 
 // DeviceStats are the counters of a device since it was opened.
@@ -79,6 +82,8 @@ type DeviceStats struct {
 	Downs      uint64 // how often the link went down, however short, where the kernel or the card counts it
 	LinkUp     bool
 	Rate       units.Rate // of the link as the device says; 0: it does not
+
+	FlowControl FlowControl
 }
 
 // Notice is something that happened to a device.

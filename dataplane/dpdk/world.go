@@ -355,7 +355,7 @@ func (w *world) Devices() (all []DeviceStats) {
 		if p.device == nil {
 			continue
 		}
-		d := DeviceStats{Spec: p.device.Spec}
+		d := DeviceStats{Spec: p.device.Spec, FlowControl: p.device.FlowControl}
 		deviceStats(p.device.ID, &d)
 		d.RxBefore = p.before
 		if k := w.kernel[p.device.ID]; k != nil {

@@ -267,6 +267,7 @@ func (c *scrape) device(i int) {
 	if i < len(c.s.Rates) {
 		c.put(devRate, float64(c.s.Rates[i])/8, node, port)
 	}
+	c.put(devFlow, 1, node, port, d.FlowControl.String())
 	c.put(devAttached, float64(d.Attached), node, port)
 	c.put(devBefore, float64(d.RxBefore), node, port)
 	c.put(devMissed, float64(d.RxMissed), node, port)

@@ -49,6 +49,7 @@ var (
 	withDone   = []string{"node", "port", "action"}
 	withReason = []string{"node", "port", "priority", "reason"}
 	withAction = []string{"node", "port", "priority", "action"}
+	withState  = []string{"node", "port", "state"}
 )
 
 func define(of owner, k kind, name string, labels []string, help, known string) *metric {
@@ -152,6 +153,7 @@ var (
 	devUp        = section("Devices", define(both, gaugeKind, "device_up", byPort, "1 if the device has a link.", ""))
 	devAdmin     = define(switches, gaugeKind, "port_admin_up", byPort, "0 if an operator has shut the port.", "")
 	devRate      = define(both, gaugeKind, "device_rate_bytes_per_second", byPort, "Rate of the link as photon takes it to be.", "")
+	devFlow      = define(both, gaugeKind, "device_flow_control", withState, "1 for what becomes of PFC and PAUSE frames before photon sees them, as the device's driver says: `state` not_needed (a virtual device), off (they are passed up), unknown (the driver has no say), refused (it did not take the order to pass them up) or on (the card acts on them).", "")
 	devAttached  = define(both, counterKind, "device_attachments_total", byPort, "How often the kernel's interface was made anew, and taken in place of the one before.", "")
 	devBefore    = define(both, counterKind, "device_rx_before_start_total", byPort, "Frames that came before photon polled, and were thrown away.", "")
 	devMissed    = define(both, counterKind, "device_rx_missed_total", byPort, "Frames that the card or the kernel dropped before photon could take them.", "DPDK: imissed; mlx5: rx_out_of_buffer")
