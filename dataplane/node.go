@@ -53,3 +53,6 @@ func (a Asked) Serve(now units.Time, port int, f *Frame) (sent bool, next units.
 	n := a.Transmit(now, port, unsafe.Slice(f, 1))
 	return n == 1, a.Next(now, port)
 }
+
+// Rebase implements units.Rebaser, for the node.
+func (a Asked) Rebase(by units.Time) { units.Rebase(a.Node, by) }

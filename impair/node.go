@@ -12,14 +12,17 @@ import (
 // Node is a node some of whose ports are impaired. It has the world deliver to it what comes.
 type Node struct {
 	dataplane.Server
-	ports []*port // nil: nothing is done there
-	prio  func([]byte) int
+	ports   []*port // nil: nothing was ever done there
+	envs    []*dataplane.Env
+	workers []int
+	prio    func([]byte) int
 }
 
 // port is one port that is impaired. Its worker alone touches it.
 type port struct {
 	number int
 	env    *dataplane.Env
+	spec   Spec // where the rules come from
 	rules  []rule
 	random *rand.Rand
 	held   []held // not in order
@@ -28,7 +31,7 @@ type port struct {
 	count  dataplane.Impaired
 }
 
-// rule is a Rule at work.
+// rule is a Rule at work, whose Stop is Never if there is no end.
 type rule struct {
 	Rule
 	seen uint64     // frames that matched
@@ -54,27 +57,12 @@ type Spec struct {
 // New impairs ports of a node. envs are the node's, workers says whose each port is, and prio tells a
 // frame's priority, or -1.
 func New(node dataplane.Node, envs []*dataplane.Env, workers []int, specs map[int]Spec, prio func([]byte) int) *Node {
-	n := &Node{ports: make([]*port, len(workers)), prio: prio}
+	n := &Node{ports: make([]*port, len(workers)), envs: envs, workers: workers, prio: prio}
 	var ok bool
 	if n.Server, ok = node.(dataplane.Server); !ok {
 		n.Server = dataplane.Asked{Node: node}
 	}
-	for number, spec := range specs {
-		random := rand.New(rand.NewPCG(spec.Seed, uint64(number)))
-		p := &port{number: number, env: envs[workers[number]], random: random, next: units.Never}
-		for _, r := range spec.Rules {
-			x := rule{Rule: r, due: units.Never}
-			if r.Do == Pause {
-				x.due = r.Start
-				p.next = min(p.next, x.due)
-			}
-			p.rules = append(p.rules, x)
-		}
-		n.ports[number] = p
-		if p.next != units.Never {
-			p.env.Wake(number, p.next)
-		}
-	}
+	n.Set(0, 0, n.Prepare(specs))
 	return n
 }
 
@@ -93,7 +81,7 @@ func (n *Node) Poll(now units.Time, worker int) {
 // Receive implements dataplane.Node.
 func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
 	p := n.ports[number]
-	if p == nil {
+	if p == nil || len(p.rules) == 0 && len(p.held) == 0 {
 		n.Server.Receive(now, number, burst)
 		return
 	}
@@ -180,7 +168,7 @@ func (p *port) take(now units.Time, f *dataplane.Frame, prio func([]byte) int) {
 	var chosen *rule
 	for i := range p.rules {
 		r := &p.rules[i]
-		if r.Do == Pause || now < r.Start || r.Stop > 0 && now >= r.Stop || !r.matches(&a) {
+		if r.Do == Pause || now < r.Start || now >= r.Stop || !r.matches(&a) {
 			continue
 		}
 		if r.seen++; r.turn(p.random) && chosen == nil {
@@ -323,7 +311,7 @@ func (p *port) storm(now units.Time) {
 			what.Enable = 1 << r.Priority
 		}
 		for prio := range pfc.Classes {
-			if what.Enable>>prio&1 != 0 && (r.Stop == 0 || now < r.Stop) { // the last one lets go
+			if what.Enable>>prio&1 != 0 && now < r.Stop { // the last one lets go
 				what.Quanta[prio] = pfc.MaxQuanta
 			}
 		}
@@ -332,12 +320,8 @@ func (p *port) storm(now units.Time) {
 			p.out = append(p.out, f)
 			p.count.Pauses++
 		}
-		if r.due = now + r.Every; r.Stop > 0 {
-			if now >= r.Stop {
-				r.due = units.Never
-			} else {
-				r.due = min(r.due, r.Stop)
-			}
+		if r.due = min(now.Add(r.Every), r.Stop); now >= r.Stop {
+			r.due = units.Never
 		}
 	}
 }

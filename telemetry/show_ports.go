@@ -23,8 +23,8 @@ type PortStatus struct {
 	Changes  uint64 `json:"link_changes"` // since the start
 	Rx       uint64 `json:"rx_packets"`   // MAC control frames included
 	Tx       uint64 `json:"tx_packets"`
-	Discards uint64 `json:"discards"`  // by the node, all reasons
-	Missed   uint64 `json:"rx_missed"` // dropped before photon could take them
+	Discards uint64 `json:"discards"`            // by the node, all reasons
+	Missed   uint64 `json:"rx_missed"`           // dropped before photon could take them
 	Flow     string `json:"device_flow_control"` // see dpdk.FlowControl
 }
 

@@ -92,7 +92,9 @@ func (d *daemon) capture(port string, snap int) (telemetry.Stream, func(), error
 	if d.taps.on[number] {
 		return nil, nil, fmt.Errorf("port %s is being captured already", port)
 	}
-	tap := dataplane.NewTap(tapFrames, snap, d.node.Priority)
+	var n node
+	d.world.DoBriefly(func(units.Time) { n = d.node }) // which a reload may replace
+	tap := dataplane.NewTap(tapFrames, snap, n.Priority)
 	at := dataplane.End{Node: d.id, Port: number}
 	var start units.Time
 	var wall time.Time

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,8 +50,10 @@ func newCampaign(t *testing.T) *campaign {
 	l := newFourHosts(t)
 	silent(t, append(l.hosts[:], l.sw)...)
 	c := &campaign{
-		operated: &operated{fourHosts: l, t: t, file: filepath.Join(dir, "switch.yaml"), socket: filepath.Join(dir, "sw.sock")},
-		orders:   filepath.Join(dir, "agent.sock"), memif: filepath.Join(dir, "memif.sock"), stop: make(chan struct{}),
+		operated: &operated{
+			fourHosts: l, t: t, file: filepath.Join(dir, "switch.yaml"), socket: filepath.Join(dir, "sw.sock"),
+		},
+		orders: filepath.Join(dir, "agent.sock"), memif: filepath.Join(dir, "memif.sock"), stop: make(chan struct{}),
 	}
 	var homes [2]*testnet.Namespace
 	for i := range homes {
@@ -61,11 +62,13 @@ func newCampaign(t *testing.T) *campaign {
 	}
 	c.configure(c.lines(0))
 	c.process = start(t, l.sw, "switch", "-c", c.file)
-	c.until("who is at a memif is waited for", func() bool { return strings.Contains(c.process.log.String(), "port net_memif0: link down") })
+	c.until("who is at a memif is waited for", func() bool { return c.said("port net_memif0: link down") > 0 })
 	for i, h := range l.hosts {
 		c.stations[i] = newStation(c, i, h)
 	}
-	for _, s := range []*sequence{{from: 1, to: 0}, {from: 3, to: 0}, {from: 0, to: 1}, {from: 1, to: victim}, {from: victim, to: 0}} {
+	for _, s := range []*sequence{
+		{from: 1, to: 0}, {from: 3, to: 0}, {from: 0, to: 1}, {from: 1, to: victim}, {from: victim, to: 0},
+	} {
 		c.streams = append(c.streams, s)
 		c.stations[s.to].from[s.from] = s
 	}
@@ -74,7 +77,9 @@ func newCampaign(t *testing.T) *campaign {
 	}
 	for i := receivingAgent; i >= sendingAgent; i-- {
 		file := filepath.Join(dir, fmt.Sprintf("agent%d.yaml", i))
-		text := fmt.Sprintf("name: h%d\nip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nscheme: {name: pcn, params: {period: 5ms}}\nretries: 100\n", i, i+1)
+		text := fmt.Sprintf("name: h%d\nip: 10.9.0.%d\n", i, i+1) +
+			"port: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\n" +
+			"scheme: {name: pcn, params: {period: 5ms}}\nretries: 100\n"
 		if i == sendingAgent {
 			text += fmt.Sprintf("admin: %s\nflows: [{to: 10.9.0.%d, qp: 1}]\n", c.orders, receivingAgent+1)
 		}
@@ -92,7 +97,8 @@ func newCampaign(t *testing.T) *campaign {
 	return c
 }
 
-// silent has the kernels of some namespaces say nothing of their own: every frame in the cables is counted by who sent it.
+// silent has the kernels of some namespaces say nothing of their own: every frame in the cables is counted by who sent
+// it.
 func silent(t *testing.T, all ...*testnet.Namespace) {
 	t.Helper()
 	for _, n := range all {
@@ -103,9 +109,11 @@ func silent(t *testing.T, all ...*testnet.Namespace) {
 // lines are those of the switch's file beside its ports, for a turn of reloads. The headroom is for a third of a second
 // without a poll: the machine may have other work.
 func (c *campaign) lines(turn int) string {
-	return "metrics: 127.0.0.1:9464\nlive: {listen: 127.0.0.1:9471}\nrate: 100Mbps\nlossy_queue: 40KB\ndpdk: {workers: 2, garbage: 8MB, frames: 65536}\n" +
+	return "metrics: 127.0.0.1:9464\nlive: {listen: 127.0.0.1:9471}\nrate: 100Mbps\nlossy_queue: 40KB\n" +
+		"dpdk: {workers: 2, garbage: 8MB, frames: 65536}\n" +
 		fmt.Sprintf("forwarding: {static: [{mac: '%v', port: %d}]}\n", mac(victim), victim) +
-		fmt.Sprintf("pfc: {xoff: %dKB, headroom: 4MB, watchdog: {detect: 1500ms, restore: 200ms, action: drop}}\n", 20+10*(turn%3)) +
+		fmt.Sprintf("pfc: {xoff: %dKB, headroom: 4MB, ", 20+10*(turn%3)) +
+		"watchdog: {detect: 1500ms, restore: 200ms, action: drop}}\n" +
 		fmt.Sprintf("scheme: {name: pcn}\nweights: {0: %d, 1: 2}\n", 1+turn%2)
 }
 
@@ -164,16 +172,18 @@ func (c *campaign) recovered(name string) time.Duration {
 	}, func() string {
 		text := fmt.Sprintf("%s: this does not go on within a minute:", name)
 		for i, s := range c.streams {
-			text += fmt.Sprintf("\nfrom host %d to host %d: %d sent, %d arrived, %d expected", s.from, s.to, s.sent.Load(), s.got.Load(), goal[i])
+			text += fmt.Sprintf("\nfrom host %d to host %d: %d sent, %d arrived, %d expected",
+				s.from, s.to, s.sent.Load(), s.got.Load(), goal[i])
 		}
-		return fmt.Sprintf("%s\n%v frames sent to the agent, %v expected\n%s\n%s", text, c.atAgent(), data, c.process.log, c.agents[0].log)
+		return fmt.Sprintf("%s\n%v frames sent to the agent, %v expected\n%s\n%s",
+			text, c.atAgent(), data, c.process.log, c.agents[0].log)
 	})
 	return time.Since(begin)
 }
 
 // atAgent is how many data frames went to the agent that receives.
 func (c *campaign) atAgent() float64 {
-	return sum(c.process.metrics(), "photon_port_tx_packets_total", fmt.Sprintf(`port="sw%d"`, receivingAgent), `priority="3"`)
+	return c.metric("photon_port_tx_packets_total", fmt.Sprintf(`port="sw%d"`, receivingAgent), `priority="3"`)
 }
 
 // rest has senders rest until what they sent has arrived, or no more of it comes.

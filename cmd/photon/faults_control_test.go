@@ -82,13 +82,14 @@ func (c *campaign) paced(from, frames, burst int, make func(n int) []byte) {
 	}
 }
 
-// Somebody tells the sending agent to slow down, as often as he can, in the name of its receiver: the flow goes on, and is
-// as fast as it was when that ends.
+// Somebody tells the sending agent to slow down, as often as he can, in the name of its receiver: the flow goes on, and
+// is as fast as it was when that ends.
 func (c *campaign) floodOfCNPs() {
 	c.t.Helper()
 	b := make([]byte, cnp.MaxLen)
 	to := wire.RoCE{
-		DstMAC: mac(sendingAgent), SrcMAC: mac(3), Src: wire.IPv4(10, 9, 0, receivingAgent+1), Dst: wire.IPv4(10, 9, 0, sendingAgent+1), TOS: 48 << 2, SrcPort: 4000,
+		DstMAC: mac(sendingAgent), SrcMAC: mac(3), TOS: 48 << 2, SrcPort: 4000,
+		Src: wire.IPv4(10, 9, 0, receivingAgent+1), Dst: wire.IPv4(10, 9, 0, sendingAgent+1),
 	}
 	b = b[:cnp.Encode(b, to, 1, cnp.Notice{ECN: wire.CE, Word: 1})]
 	count := func() float64 {
@@ -117,7 +118,8 @@ func (c *campaign) malformed() {
 	}
 }
 
-// More lossy frames than their queue holds, as short as can be: memory is what runs out first, if it is not accounted for.
+// More lossy frames than their queue holds, as short as can be: memory is what runs out first, if it is not accounted
+// for.
 func (c *campaign) floodOfSmall() {
 	c.t.Helper()
 	labels := []string{`port="sw2"`, `priority="0"`, `reason="tail_drop"`}

@@ -4,10 +4,14 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"photon/internal/testnet"
 )
 
 // counts are what everybody counted of a campaign so far.
@@ -83,8 +87,8 @@ func (c *campaign) compare(f *fault, before, after *counts) (lost, ordered int, 
 	return lost, ordered, strings.Join(says, "; ")
 }
 
-// agree compares what the switch counted at a port with what the kernel counted at the host's end of the cable, all kinds
-// of frames together, and says by how much they differ.
+// agree compares what the switch counted at a port with what the kernel counted at the host's end of the cable, all
+// kinds of frames together, and says by how much they differ.
 func (c *campaign) agree(host int) string {
 	c.t.Helper()
 	now, was := [2]int{}, c.differs[host]
@@ -94,7 +98,30 @@ func (c *campaign) agree(host int) string {
 		}
 	}
 	c.differs[host] = now
-	return fmt.Sprintf("host %d: the switch took %d frames more than were sent, and sent %d more than came", host, now[0]-was[0], now[1]-was[1])
+	return fmt.Sprintf("host %d: the switch took %d frames more than were sent, and sent %d more than came\n%s",
+		host, now[0]-was[0], now[1]-was[1], c.along(host))
+}
+
+// along is what everybody along the cable to a host counted, for who wants to know where they differ: the kernel at
+// both ends, the socket that the switch has there, and the switch.
+func (c *campaign) along(host int) string {
+	c.t.Helper()
+	name := fmt.Sprintf("sw%d", host)
+	var b strings.Builder
+	for _, end := range []struct {
+		home  *testnet.Namespace
+		iface string
+	}{{c.stations[host].home, "eth0"}, {c.sw, name}} {
+		fmt.Fprintf(&b, "%s\n%s", end.iface, end.home.Run(c.t, "ip", "-s", "-s", "link", "show", end.iface))
+	}
+	fmt.Fprintf(&b, "/proc/net/packet, by socket\n%s", c.sw.Run(c.t, "cat", "/proc/net/packet"))
+	m := c.process.metrics()
+	for _, series := range slices.Sorted(maps.Keys(m)) {
+		if strings.Contains(series, `port="`+name+`"`) && m[series] != 0 && !strings.Contains(series, "_bytes") {
+			fmt.Fprintf(&b, "%s %v\n", series, m[series])
+		}
+	}
+	return b.String()
 }
 
 // difference is how many frames the switch took from a host beyond those that the kernel counts, and sent to it, when

@@ -31,7 +31,9 @@ func (c *campaign) reloadGood() {
 func (c *campaign) reloadBad() {
 	c.t.Helper()
 	good := c.lines(c.turn)
-	for _, lines := range []string{good + "speed: 5\n", good + "mtu: 4000\n", strings.Replace(good, "headroom: 4MB", "headroom: 400MB", 1)} {
+	for _, lines := range []string{
+		good + "speed: 5\n", good + "mtu: 4000\n", strings.Replace(good, "headroom: 4MB", "headroom: 400MB", 1),
+	} {
 		c.configure(lines)
 		if out, err := c.photon("reload"); err == nil {
 			c.t.Errorf("taken: %s", out)
@@ -66,10 +68,10 @@ func (c *campaign) fullDisk() {
 			c.t.Error(err)
 		}
 	}()
-	if out, err := c.photon("capture", "sw0", "-w", filepath.Join(small, "sw0.pcapng")); err == nil || !strings.Contains(err.Error(), "no space left") {
+	out, err := c.photon("capture", "sw0", "-w", filepath.Join(small, "sw0.pcapng"))
+	if err == nil || !strings.Contains(err.Error(), "no space left") {
 		c.t.Errorf("a full disk: %v\n%s", err, out)
 	}
-	var err error
 	c.until("another capture", func() bool { // the switch may not have seen that the last one ended
 		_, err = c.photon("capture", "sw0", "-w", filepath.Join(c.t.TempDir(), "sw0.pcapng"), "-c", "50")
 		return err == nil || !strings.Contains(err.Error(), "is being captured already")
@@ -95,8 +97,8 @@ func (c *campaign) scrapes() {
 	all.Wait()
 }
 
-// slowReaders ask at every socket of the switch and of the sending agent and do not read the answers, or do not even end
-// their questions. Others are answered meanwhile.
+// slowReaders ask at every socket of the switch and of the sending agent and do not read the answers, or do not even
+// end their questions. Others are answered meanwhile.
 func (c *campaign) slowReaders() {
 	c.t.Helper()
 	type place struct {

@@ -129,7 +129,8 @@ func (c *campaign) inflict(f *fault, o *outcome) {
 	if wrong != "" {
 		c.t.Errorf("%s: %s", f.name, wrong)
 	}
-	c.t.Logf("%-22s took %.1f s, %d lost, %d ordered, recovered in %.2f s", f.name, took.Seconds(), lost, ordered, back.Seconds())
+	c.t.Logf("%-22s took %.1f s, %d lost, %d ordered, recovered in %.2f s",
+		f.name, took.Seconds(), lost, ordered, back.Seconds())
 }
 
 // write makes the file of results.

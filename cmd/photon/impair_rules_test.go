@@ -79,3 +79,53 @@ dpdk: {workers: 2}
 		t.Errorf("%+v", d.Ports)
 	}
 }
+
+// A reload gives a running switch rules for ports that had none, others, and none again. What was done is counted on, and
+// no frame is lost but by a rule.
+func TestImpairReloaded(t *testing.T) {
+	const rest = "metrics: 127.0.0.1:9464\nscheme: {name: none}\ndpdk: {workers: 2}\n"
+	o := operate(t, rest)
+	sent := uint32(0)
+	gives := func(arrive int) {
+		t.Helper()
+		for range 3 {
+			o.hosts[3].Send(udp(3, 0, 26, 200, sent)) // from the second worker's port to the first's
+			sent++
+		}
+		o.arrivesOf(0, 26, arrive)
+		if n := len(o.hosts[0].Collect(100*time.Millisecond, isUDP(26))); n != 0 {
+			t.Errorf("%d frames too many", n)
+		}
+	}
+	reload := func(rules, want string) {
+		t.Helper()
+		o.write(rules + rest)
+		if out, err := o.photon("reload"); err != nil || out != want {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	lost := func(want uint64) {
+		t.Helper()
+		var d telemetry.Impair
+		o.show("impair", &d)
+		if len(d.Ports) != 1 || d.Ports[0].Port != "sw3" || d.Ports[0].Lost != want {
+			t.Errorf("%+v", d.Ports)
+		}
+	}
+	gives(3)
+	reload("  impair: {rules: [{do: lose, priority: 3, packets: [2]}]}\n", "ports[3].impair.rules: 0 -> 1\n")
+	gives(2)
+	lost(1)
+	reload("  impair: {rules: [{do: lose, priority: 3, packets: [2, 3]}]}\n", "ports[3].impair.rules[0].packets: 1 -> 2\n")
+	gives(1) // it counts from the first again
+	lost(3)
+	reload("", "ports[3].impair.rules: 1 -> 0\n")
+	gives(3)
+	lost(3)
+	o.write("  impair: {rules: [{do: lose, rate: 2}]}\n" + rest)
+	if out, err := o.photon("reload"); err == nil {
+		t.Errorf("taken: %s", out)
+	}
+	gives(3)
+	o.process.stop()
+}

@@ -41,6 +41,7 @@ func (w *still) SetUp(at dataplane.End, up bool) (bool, error) {
 	w.devices[at.Port].LinkUp = up
 	return true, nil
 }
+func (w *still) Laps() uint64                                   { return 0 }
 func (w *still) Idle() bool                                     { return true }
 func (w *still) SetRate(at dataplane.End, rate units.Rate)      { w.rates[at.Port] = rate }
 func (w *still) CopyPolls([]dpdk.Polls)                         {}

@@ -22,7 +22,7 @@ func reloadCommand() *cobra.Command {
 		Use:   "reload",
 		Short: "Have a running switch take over its changed configuration file",
 		Long: "Have a running switch read its file again and take it over, without losing a frame: thresholds, maps, the scheme\n" +
-			"and its parameters, the watchdog, static addresses, VLANs, routes, storm control. If anything in the file is wrong, or cannot change while the\n" +
+			"and its parameters, the watchdog, static addresses, VLANs, routes, storm control, what is spoilt on purpose. If anything in the file is wrong, or cannot change while the\n" +
 			"switch runs, nothing changes. SIGHUP does the same; the log tells what came of it.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := at.dial()
@@ -98,8 +98,10 @@ func (d *daemon) reload() (lines []string, err error) {
 	if err != nil {
 		return nil, &config.Error{File: conf.File(), Err: err}
 	}
+	spoil := d.prepareImpair(conf)
 	d.world.DoBriefly(func(now units.Time) {
 		d.sw.Apply(now, change)
+		spoil(now)
 		d.scheme, d.params, d.response = node.Scheme.Name, node.Params, conf.Response()
 	})
 	was := l.conf

@@ -19,6 +19,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/impair"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry"
@@ -58,6 +59,9 @@ type daemon struct {
 
 	// Switches only.
 	sw       *dataplane.Switch
+	envs     []*dataplane.Env
+	workers  []int        // of each port
+	impaired *impair.Node // what stands before it; nil: nothing was ever spoilt on purpose
 	params   []scheme.Setting
 	response units.Time   // that the headroom has room for
 	gap      atomic.Int64 // between polls that it survives

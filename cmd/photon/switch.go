@@ -98,14 +98,6 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	return conf, conf.Check()
 }
 
-// impaired is the switch behind what its ports' configuration does to frames on purpose; itself, if nothing.
-func impaired(conf *config.Switch, s *dataplane.Switch, envs []*dataplane.Env, workers []int) node {
-	if specs := conf.Impaired(); specs != nil {
-		return impair.New(s, envs, workers, specs, s.Priority)
-	}
-	return s
-}
-
 // newWorld is dpdk.New; what does not fit the machine is the user's to mend.
 func newWorld(o dpdk.Options) (dpdk.World, error) {
 	w, err := dpdk.New(o)
@@ -147,7 +139,11 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		return bad(err)
 	}
 	s.Reserve()
-	d.world, d.node = w, impaired(conf, s, envs, node.Workers)
+	d.world, d.node, d.envs, d.workers = w, s, envs, node.Workers
+	if specs := conf.Impaired(); specs != nil {
+		d.impaired = impair.New(s, envs, node.Workers, specs, s.Priority)
+		d.node = d.impaired
+	}
 	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
 	d.loaded.conf, d.loaded.devices, d.loaded.frames, d.loaded.again = conf, devices, frames, again
 	id := w.Add(d.name, d.node, envs, node.Workers)

@@ -122,6 +122,8 @@ type World interface {
 	Started() <-chan struct{}
 	// SetRate tells that an attached port's link has another rate. It is called within Do.
 	SetRate(at dataplane.End, rate units.Rate)
+	// Replace has another node stand where one stood: one that wraps it, say. It is called within Do.
+	Replace(id int, node dataplane.Node)
 	// SetUp takes the link of an attached port's device down, so that its peer sees it, or up
 	// again. It reports whether the device can.
 	SetUp(at dataplane.End, up bool) (can bool, err error)

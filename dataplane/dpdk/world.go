@@ -224,6 +224,23 @@ func (w *world) SetRate(at dataplane.End, rate units.Rate) {
 	p.price()
 }
 
+func (w *world) Replace(id int, node dataplane.Node) {
+	m := &w.nodes[id]
+	was := m.node
+	m.node = node
+	for _, p := range m.port {
+		p.node = node
+	}
+	to, ok := node.(dataplane.Poller)
+	for _, k := range w.workers {
+		for i, n := range k.pollers {
+			if n == was && ok {
+				k.pollers[i] = to
+			}
+		}
+	}
+}
+
 // Every may also be called within Do.
 func (w *world) Every(span units.Time, do func(now units.Time)) {
 	now := max(w.now, w.workers[0].clock.now) // the worker's while it runs
