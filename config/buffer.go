@@ -61,14 +61,31 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 // frames is how many frame buffers there are.
 func (c *Switch) frames(s *dataplane.SwitchConfig) int {
 	inBuffer := s.Frames() + s.Frames()/4 // for a reload that makes it larger
-	usual := min(inBuffer+dpdk.Spare(len(s.Ports), c.DPDK.Workers.Or(1)), mostUsual)
+	usual := min(inBuffer+c.spare(), mostUsual)
 	return cmp.Or(c.running.frames, c.DPDK.Frames.Or(usual))
+}
+
+// spare is how many frame buffers rings and workers hold, and those for frames of the switch's own.
+func (c *Switch) spare() int {
+	var devices []string
+	for i := range c.Ports {
+		devices = append(devices, c.Ports[i].Device.V)
+	}
+	return dpdk.Spare(devices, c.DPDK.Workers.Or(1), c.pollGap())
+}
+
+// pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.
+func (c *Switch) pollGap() units.Time {
+	if set, err := c.PFC.lossless(); err != nil || set == 0 {
+		return 0
+	}
+	return c.PFC.Response.Or(defaultResponse)
 }
 
 // holds says what the frame buffers cannot hold: an XOFF that is due when there are none left would be none.
 func (c *Switch) holds(n *SwitchNode) error {
 	s := &n.Config
-	frames, spare := c.frames(s), dpdk.Spare(len(s.Ports), c.DPDK.Workers.Or(1))
+	frames, spare := c.frames(s), c.spare()
 	if s.Frames() <= frames-spare {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane/dpdk"
 )
 
 // addFiles has a fuzz target begin with files that are right.
@@ -70,7 +69,7 @@ func FuzzSwitch(f *testing.F) {
 				t.Fatalf("port %d is worker %d's of %d", i, w, c.Options().Workers)
 			}
 		}
-		if o := c.Options(); n.Config.Frames()+dpdk.Spare(len(c.Ports), o.Workers) > o.Frames {
+		if o := c.Options(); n.Config.Frames()+c.spare() > o.Frames {
 			t.Fatalf("%d frame buffers for a buffer that holds %d frames", o.Frames, n.Config.Frames())
 		}
 		again, err := read()

@@ -3,9 +3,9 @@ package config
 import (
 	"fmt"
 
+	"photon/dataplane/dpdk"
 	"photon/pfc"
 	"photon/units"
-	"photon/wire"
 )
 
 // LinkAt is the rate of a port's link, and the headroom of each of its lossless priorities in a buffer of such
@@ -23,9 +23,6 @@ func (c *Switch) partsAt(port int, device units.Rate, cell units.Size) (units.Ra
 	rate := p.rate(device)
 	return rate, c.PFC.headroom(p, rate, c.MTU.Or(defaultMTU)).InCells(cell)
 }
-
-// shortest is what the shortest frame takes of a link, of which a ring of receive descriptors is full the soonest.
-const shortest = units.Size(wire.MinFrameLen + wire.Overhead)
 
 // Gap is how far apart polls of a port may be. Until then its headroom has room for what arrives, and its receive
 // ring descriptors.
@@ -63,7 +60,7 @@ func (c *Switch) GapAt(port int, device units.Rate, ring int, headroom, cell uni
 		g.Headroom = rate.Serialize(room)
 	}
 	if ring > 0 {
-		g.Ring = units.Time(ring) * rate.Serialize(shortest)
+		g.Ring = units.Time(ring) * dpdk.Shortest(rate)
 	}
 	return g
 }

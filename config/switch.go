@@ -176,7 +176,9 @@ func (c *Switch) Options() dpdk.Options {
 	if err != nil {
 		return dpdk.Options{}
 	}
-	return c.DPDK.options(c.Ports, c.frames(&n.Config), n.Config.MTU)
+	o := c.DPDK.options(c.Ports, c.frames(&n.Config), n.Config.MTU)
+	o.Gap = c.pollGap()
+	return o
 }
 
 // Resolve works out the whole configuration. devices are the ports' devices in

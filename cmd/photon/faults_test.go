@@ -85,6 +85,7 @@ func TestFaults(t *testing.T) {
 	}
 	begin := time.Now()
 	var first, last memory // after one round of all kinds, and at the end
+	goroutines := 0.0
 	for round := 0; round == 0 || time.Since(begin) < span; round++ {
 		for i := range kinds {
 			if round > 0 && time.Since(begin) >= span {
@@ -93,10 +94,13 @@ func TestFaults(t *testing.T) {
 			c.inflict(&kinds[i], r.Faults[i])
 		}
 		if round == 0 {
-			first = memoryOf(t, c.process)
+			first, goroutines = memoryOf(t, c.process), c.metric("go_goroutines")
 		}
 	}
 	last = memoryOf(t, c.process)
+	if n := c.metric("go_goroutines"); n > goroutines+20 { // those of a connection that is being answered come and go
+		t.Errorf("%v goroutines after one round, %v at the end", goroutines, n)
+	}
 	r.Seconds, r.RSSStart, r.RSSEnd, r.Lossless = time.Since(begin).Seconds(), first.resident, last.resident, c.end()
 	write(t, file, &r)
 	// Frame buffers and the kernel's rings are touched one by one, and are not the process's own memory, which is what

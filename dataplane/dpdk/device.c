@@ -97,11 +97,11 @@ static int link_changed(uint16_t id, enum rte_eth_event_type type, void *none, v
 /* Configures and starts a port with so many queues in each direction, which
  * takes every frame with its tags. A memif that is a client may start later. A card
  * tells of its link by interrupts, if its driver can. */
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client, int card)
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client, int card)
 {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
-	uint16_t rx = descriptors, tx = descriptors, q;
+	uint16_t q;
 	int socket = rte_eth_dev_socket_id(id), r;
 
 	memset(&conf, 0, sizeof(conf));
@@ -134,6 +134,21 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, s
 	if (ph_packet_socket(id) < 0) /* else it is when it is bound */
 		rte_eth_promiscuous_enable(id);
 	rte_eth_allmulticast_enable(id);
+	return 0;
+}
+
+/* The most that a card's link can have, in Mbit/s; 0: its driver does not say. */
+uint32_t ph_fastest(uint16_t id)
+{
+	static const uint32_t mbps[] = { 10, 10, 100, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 56000, 100000, 200000 };
+	struct rte_eth_dev_info info;
+	unsigned i;
+
+	if (rte_eth_dev_info_get(id, &info) != 0)
+		return 0;
+	for (i = RTE_DIM(mbps); i > 0; i--)
+		if (info.speed_capa >> i & 1) /* RTE_ETH_LINK_SPEED_10M_HD is bit 1 */
+			return mbps[i - 1];
 	return 0;
 }
 

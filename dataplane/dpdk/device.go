@@ -112,7 +112,12 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		client = 1
 		w.clients = append(w.clients, memifClient{d.ID, memifSocket(spec)})
 	}
-	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), descriptors, eal.pool, client, card); n < 0 {
+	rx := descriptors
+	if card == 1 {
+		fastest := units.Rate(C.ph_fastest(C.uint16_t(id))) * units.Mbps
+		rx = Descriptors(fastest, w.options.Gap)
+	}
+	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client, card); n < 0 {
 		return d, fmt.Errorf("it does not start: %s", strerror(-int(n)))
 	}
 	d.Driver = C.GoString(C.ph_driver(C.uint16_t(id)))
@@ -127,6 +132,9 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 	}
 	if n, ok := argument(withRing(spec, mtu), "framecnt"); ok && isAFPacket(spec) { // the kernel's ring
 		d.Ring, _ = strconv.Atoi(n)
+	}
+	if isTap(spec) {
+		d.Ring = kernel.queue()
 	}
 	if !d.Virtual {
 		d.Ring = int(C.ph_ring(C.uint16_t(id)))
@@ -230,7 +238,7 @@ func takeCable() (cable, error) {
 		if id < 0 {
 			return cable{}, fmt.Errorf("no more cables: %s", strerror(-int(id)))
 		}
-		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, eal.pool, 0, 0); n < 0 {
+		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, 0, eal.pool, 0, 0); n < 0 {
 			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
 		}
 		spareCables.devices++

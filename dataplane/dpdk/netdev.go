@@ -374,6 +374,17 @@ func (n *netdev) shared() string {
 	return n.name
 }
 
+// queue is how many frames of programs wait in a tap until they are polled; what comes then is dropped. 0: it is not known.
+func (n *netdev) queue() int {
+	if n == nil {
+		return 0
+	}
+	if l := n.find(); l != nil {
+		return max(l.TxQLen, 0)
+	}
+	return 0
+}
+
 // pauses tells whether the card behind the interface acts on pauses, or sends some by itself. ok: there is a card, which a
 // veth or a bridge has not.
 func (n *netdev) pauses() (acts, ok bool) {

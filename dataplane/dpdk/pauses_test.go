@@ -99,6 +99,9 @@ func TestPausesPassVirtualDevices(t *testing.T) {
 		if d.FlowControl != want || d.Driver == "" || d.Trouble() != "" {
 			t.Errorf("%s: driver %q, flow control %v, %s", spec, d.Driver, d.FlowControl, d.Trouble())
 		}
+		if (d.Ring > 0) != (isTap(spec) || isAFPacket(spec)) { // what waits there is dropped when it is full; the others hold back
+			t.Errorf("%s: %d frames wait in it", spec, d.Ring)
+		}
 		envs := w.NewEnvs(1)
 		n := &talker{env: envs[0], mac: wire.MAC(0x020000000100 + i), heard: map[wire.MAC]int{}}
 		nodes = append(nodes, n)

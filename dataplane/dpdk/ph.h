@@ -22,7 +22,7 @@ void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high);
 
 /* device.c */
 int ph_open(const char *name, const char *spec);
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t descriptors, struct rte_mempool *mp, int client, int card);
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client, int card);
 struct ph_flow_control {
 	int got; /* of rte_eth_dev_flow_ctrl_get */
 	int acts; /* some mode was on */
@@ -31,6 +31,7 @@ struct ph_flow_control {
 void ph_flow_control_off(uint16_t id, struct ph_flow_control *says);
 const char *ph_driver(uint16_t id);
 uint16_t ph_mtu(uint16_t id);
+uint32_t ph_fastest(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
 int ph_set_up(uint16_t id, int up); /* 0: the device cannot */

@@ -22,10 +22,8 @@ type Options struct {
 	Frames    int        // frame buffers; 32768
 	FrameSize int        // longest frame in bytes, without FCS, with two tags; 2048
 	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
+	Gap       units.Time // between two polls for which cards' receive rings have room; 0: as it comes
 }
-
-// descriptors of each of a device's rings: enough for a poll gap at full speed.
-const descriptors = 1024
 
 // batch is how many frame buffers a worker has at hand; it keeps half of them when it gives some back.
 const batch = 1024
@@ -44,8 +42,17 @@ func FrameSize(mtu int) int {
 
 // Spare is how many frame buffers a world needs beside those that its nodes keep frames in: the rings of devices are
 // full of them in both directions, workers have some at hand, and the rest is for frames that nodes make themselves,
-// as an XOFF, which has to leave when nothing else can.
-func Spare(ports, workers int) int { return ports*2*descriptors + workers*2*batch + 1024 }
+// as an XOFF, which has to leave when nothing else can. gap is Options.Gap.
+func Spare(devices []string, workers int, gap units.Time) int {
+	n := workers*2*batch + 1024
+	for _, spec := range devices {
+		n += 2 * descriptors
+		if IsPCI(spec) { // its rate is not known yet
+			n += Descriptors(0, gap) - descriptors
+		}
+	}
+	return n
+}
 
 // Device is a port that leads out of this process, opened and started.
 type Device struct {

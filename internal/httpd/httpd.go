@@ -14,6 +14,10 @@ import (
 // closed, before their connections are.
 const Patience = time.Second
 
+// idle is for how long a connection is kept on which nobody asks: longer than between two scrapes. Each takes tens of KB
+// of a daemon that runs for years.
+const idle = 2 * time.Minute
+
 // Server answers requests until it is closed. Handlers are to end soon after the
 // context of their request has, which is what closing their connections does.
 type Server struct {
@@ -28,7 +32,7 @@ type Server struct {
 // New returns a server for a listener, which it will close. set is for its limits.
 func New(l net.Listener, h http.Handler, set func(*http.Server)) *Server {
 	s := &Server{listener: l}
-	s.http = http.Server{ReadHeaderTimeout: 10 * time.Second}
+	s.http = http.Server{ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idle}
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.begin() {
 			defer s.all.Done()
