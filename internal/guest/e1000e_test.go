@@ -152,13 +152,14 @@ func TestSwitchOnCards(t *testing.T) {
 			Rx                     uint64 `json:"rx_packets"`
 			Tx                     uint64 `json:"tx_packets"`
 			Missed                 uint64 `json:"rx_missed"`
+			Flow                   string `json:"device_flow_control"`
 			Discards, Link_Changes uint64
 		}
 	}
 	n.pings(t, 20, "-i 0.1 -W 20")
 	n.show(t, "ports", &ports)
 	for i, p := range ports.Ports {
-		if !p.Up || p.Rate != 1e9 || p.Rx < 20 || p.Tx < 20 || p.Port != Address(i) {
+		if !p.Up || p.Rate != 1e9 || p.Rx < 20 || p.Tx < 20 || p.Port != Address(i) || p.Flow != "off" {
 			t.Errorf("port %d: %+v", i, p)
 		}
 	}
