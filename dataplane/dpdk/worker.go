@@ -160,7 +160,7 @@ func (k *worker) run(until units.Time) (err error) {
 
 // waiting is more than waits in a device at its start; one of which there are always
 // more is left at that.
-const waiting = 4 * descriptors
+const waiting = 2 * mostDescriptors
 
 // begin has frames come, all workers being there. What came before would be taken for
 // a burst that no peer was told to stop, and is old: it is thrown away.
