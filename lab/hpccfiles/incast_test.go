@@ -17,11 +17,11 @@ func TestIncastLosesNothing(t *testing.T) {
 	for name, files := range map[string]Files{"leaf-spine of 64": ls64, "fat tree of 320": fatTree(t)} {
 		for _, scheme := range []string{"none", "dcqcn-mlx", "pcn", "timely", "hpcc", "pacc"} {
 			t.Run(name+" "+scheme, func(t *testing.T) {
-				t.Parallel()
-				p, err := Prepare(files, scheme)
+				p, err := Prepare(files, scheme) // which notes what is asked of the files: one after the other
 				if err != nil {
 					t.Fatal(err)
 				}
+				t.Parallel()
 				if a := p.Experiment.Parameters.Alpha.Value.V; a <= 0 {
 					t.Errorf("alpha is %v: the thresholds stand still", a)
 				}
