@@ -27,7 +27,7 @@ type Port struct {
 	Accept     Value[string]     `yaml:"accept"`        // of switches with VLANs: all, tagged or untagged frames; ports that are tagged nowhere: untagged, others: all
 	Impair     Impair            `yaml:"impair"`        // of switches, for tests: what is done to frames that come in
 	Storm      StormControl      `yaml:"storm_control"` // of switches; what it does not say, the switch's says
-	Addresses  []Value[wire.IP]  `yaml:"addresses"`     // of routers: theirs at this port, beside those of router
+	Addresses  []Value[Subnet]   `yaml:"addresses"`     // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
 }
 
 // Scheme names a congestion control scheme and what is set otherwise.

@@ -20,7 +20,7 @@ type VLAN struct {
 	Untagged []Value[int] `yaml:"untagged"` // ports whose frames without tag belong to it; a port is so in one VLAN at most
 	Tagged   []Value[int] `yaml:"tagged"`   // ports on which its frames have its tag
 
-	Addresses []Value[wire.IP] `yaml:"addresses"` // of the router in it, beside those of router
+	Addresses []Value[Subnet] `yaml:"addresses"` // of the router in it, beside those of router; 10.1.0.1/24 says which next hops are there
 }
 
 // Router is the switch as a router.
@@ -47,10 +47,11 @@ type Route struct {
 
 // NextHop is a neighbour.
 type NextHop struct {
-	Port Value[int]      `yaml:"port"` // from 0, in the order of ports
-	MAC  Value[wire.MAC] `yaml:"mac"`
-	VLAN Value[int]      `yaml:"vlan"` // the port's untagged one
-	MTU  Value[int]      `yaml:"mtu"`  // longest packet that it takes, bytes; the switch's
+	Address Value[wire.IP]  `yaml:"address"` // in place of mac: the switch asks for it
+	Port    Value[int]      `yaml:"port"`    // from 0, in the order of ports; of an address: where the subnet is
+	MAC     Value[wire.MAC] `yaml:"mac"`
+	VLAN    Value[int]      `yaml:"vlan"` // the port's untagged one
+	MTU     Value[int]      `yaml:"mtu"`  // longest packet that it takes, bytes; the switch's
 }
 
 // StormControl bounds what a port may have sent to all others.
@@ -233,7 +234,7 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 		if x.Tagged, err = c.portList(v.Tagged); err != nil {
 			return err
 		}
-		x.Addresses = addresses(v.Addresses)
+		x.Addresses = hosts(v.Addresses)
 		s.VLANs = append(s.VLANs, x)
 	}
 	if err := c.static(s); err != nil {
@@ -250,7 +251,7 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 	}
 	s.Router.Addresses = addresses(c.Router.Addresses)
 	for i, p := range c.Ports {
-		s.Ports[i].Addresses = addresses(p.Addresses)
+		s.Ports[i].Addresses = hosts(p.Addresses)
 	}
 	var err error
 	if s.Router.ICMP, err = c.Router.ICMP.errors(s.Router.MAC != 0); err != nil {
@@ -258,24 +259,15 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 	}
 	for _, r := range c.Routes {
 		if !r.Prefix.IsSet() {
-			return errors.New("a route needs a prefix (write it like {prefix: 10.0.1.0/24, via: [{port: 1, mac: 02:00:0a:00:00:01}]})")
+			return errors.New("a route needs a prefix (write it like {prefix: 10.0.1.0/24, via: [{address: 10.0.0.2}]})")
 		}
 		route := dataplane.Route{Prefix: r.Prefix.V.Prefix}
 		if route.Refuse, err = refuses(r); err != nil {
 			return err
 		}
 		for _, v := range r.Via {
-			if !v.Port.IsSet() || !v.MAC.IsSet() {
-				return fail(r.Prefix, "route %v: a next hop needs a port and a MAC address", r.Prefix.V)
-			}
-			hop := dataplane.NextHop{MAC: v.MAC.V, MTU: v.MTU.V}
-			if v.MTU.IsSet() && v.MTU.V < 1 {
-				return fail(v.MTU, "mtu %d of a next hop must be positive", v.MTU.V)
-			}
-			if hop.Port, err = c.port(v.Port); err != nil {
-				return err
-			}
-			if hop.VLAN, err = vlan(v.VLAN); err != nil {
+			hop, err := c.nextHop(r, v)
+			if err != nil {
 				return err
 			}
 			route.Via = append(route.Via, hop)
@@ -374,14 +366,21 @@ func (c *Switch) itemLine(err error) (line int, ok bool) {
 
 // addressLine is the line of one of all addresses: those of the router, of ports and of VLANs, in this order.
 func (c *Switch) addressLine(i int) int {
-	all := slices.Clone(c.Router.Addresses)
+	var lines []int
+	for _, a := range c.Router.Addresses {
+		lines = append(lines, a.Line)
+	}
 	for _, p := range c.Ports {
-		all = append(all, p.Addresses...)
+		for _, a := range p.Addresses {
+			lines = append(lines, a.Line)
+		}
 	}
 	for _, v := range c.VLANs {
-		all = append(all, v.Addresses...)
+		for _, a := range v.Addresses {
+			lines = append(lines, a.Line)
+		}
 	}
-	return all[i].Line
+	return lines[i]
 }
 
 // describeForwarding prints VLANs, routes and limits.

@@ -65,6 +65,7 @@ type actionCache struct {
 	used    int         // places of this epoch
 	until   units.Time  // actions hold: where addresses are learned, as long as the second in which they were confirmed
 	changes uint32      // of the tables: see Switch.changes
+	groups  [][]hop     // of routes, as far as their neighbours are known
 }
 
 type cacheLine [2]remembered

@@ -124,6 +124,7 @@ func (s *Switch) Audit() error {
 		for i := range w.lanes {
 			w.lanes[i].each(hold)
 		}
+		s.eachWaiting(w, hold)
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
@@ -162,6 +163,8 @@ func (s *Switch) Close() {
 			w.lanes[i].each(func(f *Frame) { w.env.Free(*f) })
 			w.lanes[i] = lane{}
 		}
+		s.eachWaiting(w, func(f *Frame) { w.env.Free(*f) })
+		s.forgetWaiting(w)
 	}
 	for i := range s.ports {
 		p := &s.ports[i]

@@ -149,6 +149,9 @@ func (s *Switch) Poll(now units.Time, worker int) {
 			s.takeOver(now, w, &other.lanes[worker])
 		}
 	}
+	if w.waits > 0 {
+		s.catchUp(now, w)
+	}
 	for _, i := range w.ports {
 		p := &s.ports[i]
 		s.collect(now, p)

@@ -37,7 +37,7 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 		}
 		return s.up(other)
 	}
-	ch := &LinkChange{port: port, state: state, groups: c.groups(up)}
+	ch := &LinkChange{port: port, state: state, groups: c.groups(up, s.routes)}
 	var err error
 	if ch.lans, err = c.newLANs(up, &s.changes); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	}
 	if was := !p.down; was != ch.state.Up {
 		p.down = was
-		s.lans, s.routes = ch.lans, s.routes.regroup(ch.groups)
+		s.lans, s.routes = ch.lans, s.routes.regroup(ch.groups, len(s.workers))
 		s.changes.Add(1)
 		if p.down {
 			for prio := range pfc.Classes {
@@ -102,6 +102,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 		} else {
 			p.in.Relink(now)
 		}
+		s.askAgain(now, p)
 	}
 	p.note()
 	p.env.Wake(p.number, now)
@@ -173,6 +174,7 @@ func (s *Switch) Queued() (n int) {
 		for i := range w.lanes {
 			w.lanes[i].each(func(*Frame) { n++ })
 		}
+		n += w.waits
 	}
 	return n
 }

@@ -78,6 +78,7 @@ func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f *Frame, dst 
 	case 0:
 		s.forward(now, p, in, from, f)
 	case fdbRouter: // a CNP for a flow that was routed here
+		s.catchUp(now, p.worker)
 		f.Flag = wire.EthernetLen
 		s.apply(now, p, f, f.action()|actRoute)
 	case fdbGroup:

@@ -56,11 +56,15 @@ func (s *Switch) Rebase(by units.Time) {
 	for i := range s.ports {
 		s.ports[i].Rebase(by)
 	}
+	for _, n := range s.neighbours() {
+		n.due.Rebase(by)
+	}
 }
 
 // Rebase implements units.Rebaser.
 func (p *switchPort) Rebase(by units.Time) {
 	p.attend.Rebase(by)
+	p.asks.Rebase(by)
 	p.in.Rebase(by)
 	p.eg.Rebase(by)
 	p.dog.Rebase(by)

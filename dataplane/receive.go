@@ -16,7 +16,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		p.attendTo(now)
 	}
 	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
-		c.renew(s.holdUntil(now), changes)
+		s.renew(now, p.worker, changes)
 	}
 	if p.refused != 0 {
 		s.turnAway(now, p, burst)
@@ -58,7 +58,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 			s.resolve(now, p, &v.keys[end], &burst[end])
 			end++
 			if changes := s.changes.Load(); changes != c.changes { // an address has moved: what was known of it is void
-				c.renew(s.holdUntil(now), changes)
+				s.renew(now, p.worker, changes)
 				s.parse(p, v.keys[end:len(burst)], burst[end:])
 			}
 		}
@@ -86,6 +86,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 	a, ok := p.worker.cache.find(&k)
 	if !ok {
 		s.resolve(now, p, &k, f)
+		s.catchUp(now, p.worker)
 		return
 	}
 	a |= s.through(p)

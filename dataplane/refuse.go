@@ -13,7 +13,6 @@ import (
 // its way. Its peer is taken for one that is not there, so that nothing is learned from it, and no pause obeyed. A
 // watchdog may refuse the priorities in which the peer storms; its pauses still count, for they tell when that ends.
 func (s *Switch) turnAway(now units.Time, p *switchPort, burst []Frame) {
-	c := &p.worker.cache
 	for i := range burst {
 		f, of := &burst[i], burst[i] // what is found out about a frame that is received is found out anew
 		var h wire.Header
@@ -25,9 +24,7 @@ func (s *Switch) turnAway(now units.Time, p *switchPort, burst []Frame) {
 			of.Prio, why = 0, DropMalformed
 		}
 		if !p.off && (!whole || p.refused>>of.Prio&1 == 0 || h.EtherType == wire.TypeMACControl || h.EtherType == pfc.ProbeType) {
-			if changes := s.changes.Load(); changes != c.changes {
-				c.renew(s.holdUntil(now), changes)
-			}
+			s.catchUp(now, p.worker)
 			s.receiveOne(now, p, f)
 			continue
 		}

@@ -62,7 +62,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 		// What is learned between now and Apply is learned again from the next frame.
 		ch.lans.adopt(s.lans, noPort)
 	}
-	ch.routes = c.newRoutes(s.up)
+	ch.routes = c.newRoutes(s.up, s.routes, len(s.workers))
 	return ch, nil
 }
 
@@ -85,7 +85,9 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	for _, x := range s.lans.all {
 		x.fdb.age = uint32(c.Age / units.Second)
 	}
+	s.leaveNeighbours(ch.routes)
 	s.routes = ch.routes
+	s.startAsking(now)
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.config = &c.Ports[i]

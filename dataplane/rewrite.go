@@ -54,7 +54,7 @@ func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *Frame, a action) (
 		}
 	case actRoute:
 		var ok bool
-		if a, ok = s.routes.routed(&p.worker.cache, p.env.Start(f), int(f.Len), a); ok {
+		if a, ok = p.worker.cache.routed(p.env.Start(f), int(f.Len), a); ok {
 			f.words()[1] = 0 // its header was written to: it has no digest
 			p.stats.Routed++
 		} else if a, ok = s.route(now, p, f, a); !ok {

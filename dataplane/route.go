@@ -15,7 +15,7 @@ import (
 )
 
 // Router is a switch as a router. It forwards packets to its own Ethernet address
-// by their IP destination. It knows its neighbours from its routes alone.
+// by their IP destination. It knows its neighbours from its routes, and asks where they are if those do not say it.
 type Router struct {
 	MAC       wire.MAC     // 0: it does not route
 	Addresses []netip.Addr // its own, for which it answers ARP, neighbour solicitations and echo requests; ports and VLANs may have more
@@ -46,9 +46,12 @@ func (r Refuse) String() string { return [...]string{"", "prohibit", "blackhole"
 // NextHop is a neighbour: a router, or the host itself.
 type NextHop struct {
 	Port uint16
-	MAC  wire.MAC
-	VLAN uint16 // 0: the port's untagged one
-	MTU  int    // longest packet; 0: the switch's
+	MAC  wire.MAC // 0: who has Address is asked
+	VLAN uint16   // 0: the port's untagged one
+	MTU  int      // longest packet; 0: the switch's
+
+	Address netip.Addr
+	AnyPort bool // with an Address and a VLAN: it is behind whichever port of it the answer comes from
 }
 
 // routes are the routing table in force. Workers read it, nobody writes: another
@@ -59,6 +62,10 @@ type routes struct {
 	locals []local
 	table  *bart.Fast[uint32]
 	groups [][]hop // by what the table says
+
+	neighbours []*neighbour // that are asked
+	byAddress  map[netip.Addr][]*neighbour
+	places     [][][]hop // by worker: where it has the groups, as far as neighbours are known; nil: they all are
 }
 
 // hop is a next hop, ready for use.
@@ -69,6 +76,9 @@ type hop struct {
 	mtu  uint16
 	easy uint16 // the longest packet that needs no second look; 0: all do
 	want form
+
+	neighbour *neighbour // nil: the configuration says where it is
+	state     neighbourState
 }
 
 // routeKey is the port in the keys of destinations: none has it.
@@ -101,10 +111,7 @@ func (r *Route) check(c *SwitchConfig) error {
 		return fmt.Errorf("route %v: nothing goes there, so it has no next hops", r.Prefix)
 	}
 	for _, v := range r.Via {
-		if v.MAC == 0 || v.MAC.Multicast() || v.MAC == c.Router.MAC {
-			return fmt.Errorf("route %v: %v is no neighbour's address", r.Prefix, v.MAC)
-		}
-		if err := c.checkPlace(v.Port, v.VLAN); err != nil {
+		if err := c.checkNeighbour(r.Prefix, &v); err != nil {
 			return fmt.Errorf("route %v: %w", r.Prefix, err)
 		}
 		least := 68 // RFC 791 section 3.2, RFC 8200 section 5
@@ -158,8 +165,9 @@ func (c *SwitchConfig) checkRouter() error {
 	})
 }
 
-// newRoutes builds the routing table; nil: the switch does not route.
-func (c *SwitchConfig) newRoutes(up func(port uint16) bool) *routes {
+// newRoutes builds the routing table of a switch with so many workers; nil: it does not route. Of neighbours that were in
+// another table it is known what was.
+func (c *SwitchConfig) newRoutes(up func(port uint16) bool, before *routes, workers int) *routes {
 	if c.Router.MAC == 0 {
 		return nil
 	}
@@ -181,13 +189,15 @@ func (c *SwitchConfig) newRoutes(up func(port uint16) bool) *routes {
 		}
 		r.table.Insert(route.Prefix, group)
 	}
-	r.groups = c.groups(up)
+	r.setNeighbours(c, before, workers)
+	r.groups = c.groups(up, r)
+	r.makePlaces(workers)
 	return r
 }
 
 // groups are the next hops of each route, as far as their ports are up. If none
 // is, all stay: what goes there is discarded and counted at its port.
-func (c *SwitchConfig) groups(up func(port uint16) bool) [][]hop {
+func (c *SwitchConfig) groups(up func(port uint16) bool, r *routes) [][]hop {
 	groups := make([][]hop, firstGroup+len(c.Router.Routes))
 	for i, route := range c.Router.Routes {
 		var all []hop
@@ -196,11 +206,17 @@ func (c *SwitchConfig) groups(up func(port uint16) bool) [][]hop {
 			if h.want == untagged && up(v.Port) {
 				h.easy = h.mtu
 			}
+			if v.MAC == 0 {
+				h.easy, h.neighbour = 0, r.neighbourOf(c.placeOf(&v))
+				if h.port = h.neighbour.port; h.port == anyPort {
+					h.want = absent
+				}
+			}
 			v.MAC.Put(h.head[:])
 			c.Router.MAC.Put(h.head[6:])
 			all = append(all, h)
 		}
-		down := func(h hop) bool { return !up(h.port) }
+		down := func(h hop) bool { return h.port != anyPort && !up(h.port) }
 		if left := slices.DeleteFunc(slices.Clone(all), down); len(left) > 0 {
 			all = left
 		}
@@ -210,12 +226,13 @@ func (c *SwitchConfig) groups(up func(port uint16) bool) [][]hop {
 }
 
 // regroup returns the same table with other next hops.
-func (r *routes) regroup(groups [][]hop) *routes {
+func (r *routes) regroup(groups [][]hop, workers int) *routes {
 	if r == nil {
 		return nil
 	}
 	next := *r
 	next.groups = groups
+	next.makePlaces(workers)
 	return &next
 }
 
@@ -281,13 +298,21 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 	default:
 		h := s.hopOf(p, f, group)
 		switch {
-		case !s.up(h.port): // it is discarded at that port
+		case h.port != anyPort && !s.up(h.port): // it is discarded at that port
 			s.complain(now, p, f, hostUnreachable)
 		case wire.TotalLen(ip) > int(h.mtu):
 			if !wire.MayFragment(ip) {
 				s.complain(now, p, f, tooBig(int(h.mtu)))
 			}
 			s.discard(now, p, f, DropTooBig)
+			return a, false
+		case h.state == incomplete:
+			s.await(now, p, f, h.neighbour)
+			return a, false
+		case h.state == failed:
+			h.neighbour.wanted.Store(true)
+			s.complain(now, p, f, hostUnreachable)
+			s.discard(now, p, f, DropNeighbour)
 			return a, false
 		}
 		wire.DecrementTTL(ip)
@@ -309,7 +334,7 @@ func (s *Switch) plainlyIP(p *switchPort, f *Frame) bool {
 
 // hopOf is the next hop of a packet, of a group.
 func (s *Switch) hopOf(p *switchPort, f *Frame, group uint32) *hop {
-	hops := s.routes.groups[group]
+	hops := p.worker.cache.groups[group]
 	if len(hops) == 1 {
 		return &hops[0]
 	}
@@ -318,7 +343,7 @@ func (s *Switch) hopOf(p *switchPort, f *Frame, group uint32) *hop {
 
 // routed does the same with a packet of which nothing is special: it has no options and no tag, its header
 // is right, it is not ICMPv6, which may be for the router whatever it says, and its route was looked up lately and has one hop. Else it does nothing, and reports false.
-func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action) (action, bool) {
+func (c *actionCache) routed(b *[StartLen]byte, length int, a action) (action, bool) {
 	k := key{where: routeKey | c.epoch<<epochShift}
 	switch {
 	case int(a>>56)&int(offsetL3) != wire.EthernetLen:
@@ -335,10 +360,10 @@ func (r *routes) routed(c *actionCache, b *[StartLen]byte, length int, a action)
 		k.first, k.rest, k.where = binary.LittleEndian.Uint64(b[38:46]), binary.LittleEndian.Uint64(b[46:54]), k.where|1<<32
 	}
 	group, ok := c.find(&k)
-	if !ok || uint(group) >= uint(len(r.groups)) || len(r.groups[group]) != 1 {
+	if !ok || uint(group) >= uint(len(c.groups)) || len(c.groups[group]) != 1 {
 		return a, false
 	}
-	h := &r.groups[group][0]
+	h := &c.groups[group][0]
 	if length > int(h.easy)+wire.EthernetLen {
 		return a, false
 	}

@@ -536,7 +536,7 @@ func TestLongestPrefix(t *testing.T) {
 		if err := c.Check(); err != nil {
 			t.Fatal(err)
 		}
-		table := c.newRoutes(func(uint16) bool { return true })
+		table := c.newRoutes(func(uint16) bool { return true }, nil, 1)
 		for range 20 {
 			a := address()
 			if slices.Contains(c.Router.Addresses, a) {
@@ -626,7 +626,7 @@ func BenchmarkRouteLookup(b *testing.B) {
 		b.Run(fmt.Sprintf("routes=%d", n), func(b *testing.B) {
 			c := routerConfig()
 			c.Router.Routes = manyRoutes(n)
-			table := c.newRoutes(func(uint16) bool { return true }).table
+			table := c.newRoutes(func(uint16) bool { return true }, nil, 1).table
 			addresses := make([]netip.Addr, 1<<12)
 			random := rand.New(rand.NewPCG(3, 4))
 			for i := range addresses {

@@ -24,6 +24,10 @@ func (s *Switch) bounce(now units.Time, p *switchPort, f *Frame) {
 // router, and reports whether the frame was one.
 func (s *Switch) answer(now units.Time, p *switchPort, f *Frame, h *wire.Header) bool {
 	b := p.env.Bytes(f)
+	if s.routes.neighbours != nil && s.hear(p, f, h) && h.Dst == s.routes.mac {
+		s.discard(now, p, f, DropToRouter) // it has done what it was for
+		return true
+	}
 	switch {
 	case h.EtherType == wire.TypeARP:
 		target, ok := wire.ARPTarget(b[h.Payload:])

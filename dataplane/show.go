@@ -52,12 +52,13 @@ type Forwarding struct {
 	Router Router
 	Down   []bool // by port
 
-	Addresses []netip.Addr // all of the router
+	Addresses  []netip.Addr // all of the router
+	Neighbours []Neighbour  // that are asked
 }
 
 // Forwarding is called between bursts.
 func (s *Switch) Forwarding() Forwarding {
-	f := Forwarding{VLANs: s.config.VLANs, Router: s.config.Router, Down: make([]bool, len(s.ports))}
+	f := Forwarding{VLANs: s.config.VLANs, Router: s.config.Router, Down: make([]bool, len(s.ports)), Neighbours: s.Neighbours()}
 	for i := range s.ports {
 		f.Down[i] = s.ports[i].down
 	}

@@ -37,6 +37,7 @@ const (
 	DropProhibited               // to the router: a route says that nothing goes there
 	DropTooBig                   // to the router: longer than the next hop takes
 	DropForged                   // an application sent a CNP or MAC control, which are not its to send
+	DropNeighbour                // to the router: the next hop did not answer, or too much waits for it
 	Reasons                      // how many there are
 )
 
@@ -45,7 +46,7 @@ var reasonNames = [Reasons]string{
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
 	"source_address", "martian_source",
-	"flow_queue", "prohibited", "next_hop_mtu", "application_control",
+	"flow_queue", "prohibited", "next_hop_mtu", "application_control", "neighbour",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -78,6 +79,7 @@ var reasonTexts = [Reasons]string{
 	"For the router: a route says that nothing goes there.",
 	"For the router: longer than the next hop takes, and the router makes no fragments.",
 	"An application sent a CNP or MAC control, which are not its to send.",
+	"For the router: the next hop does not say where it is, or too much waits until it does.",
 }
 
 // Explain says in a sentence what happened.

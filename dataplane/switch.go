@@ -24,6 +24,7 @@ type Switch struct {
 	portless bool          // keys are without ports
 	perCell  uint64        // cells per byte, in 2^-32
 	changes  atomic.Uint32 // of what actions go by, but for the ages of addresses
+	resolved atomic.Uint32 // changes of them by which a neighbour moved
 	holding  int32         // if moving: ports whose peers hold an XOFF of ours
 	pool     *pfc.Pool     // what the lossless priorities do not reserve
 	lans     *lans
@@ -75,7 +76,8 @@ type switchPort struct {
 	copied    [pfc.Classes]uint64  // copies made of frames that were received here
 	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
 	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
-	_         [48]byte
+	asks      units.Time           // when a neighbour is to be asked whose home is here
+	_         [40]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -92,7 +94,13 @@ type switchWorker struct {
 	said   said
 	owes   []bool // by port: something that was not told
 	owing  []uint16
-	_      [line]byte
+
+	waits   int     // frames that wait for neighbours
+	strays  []Frame // of them those whose neighbour a reload has removed
+	knows   *routes // of which hops were worked out, and of which neighbours
+	version uint32
+
+	_ [line]byte
 }
 
 // NewSwitch makes a switch; envs has one Env per worker, for all ports.
@@ -123,7 +131,11 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		return nil, err
 	}
 	s.setLANs(lans)
-	s.routes = c.newRoutes(s.up)
+	s.routes = c.newRoutes(s.up, nil, len(envs))
+	s.startAsking(0)
+	for _, w := range s.workers {
+		s.setHops(w)
+	}
 	return s, nil
 }
 
@@ -168,6 +180,7 @@ func (s *Switch) initPort(i int) {
 	p.in = *pfc.NewIngress(in)
 	p.setPoints(c.newPoints(i, rate))
 	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
+	p.asks = units.Never
 	p.note()
 }
 

@@ -20,6 +20,9 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
 	if p.notifies != 0 {
 		s.sendCNPs(now, p)
 	}
+	if now >= p.asks {
+		s.askNeighbours(now, p)
+	}
 	for n < len(burst) && s.pause(now, p, &burst[n]) {
 		n++
 	}
@@ -111,7 +114,7 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 	if p.waiting&^p.halted != 0 || p.outs != 0 {
 		return now
 	}
-	next := p.in.Next(now)
+	next := min(p.in.Next(now), p.asks)
 	if p.attend != units.Never {
 		next = min(next, p.dog.Next())
 	}

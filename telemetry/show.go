@@ -62,6 +62,7 @@ var Topics = []Topic{
 	{"fdb", "the forwarding database: which address is behind which port", switches, takeFDB, func() Document { return &FDB{} }},
 	{"vlan", "VLANs: their ports, tagged and untagged, and how many addresses are known", switches, takeVLANs, func() Document { return &VLANs{} }},
 	{"routes", "IP routes and their next hops", switches, takeRoutes, func() Document { return &Routes{} }},
+	{"neighbours", "next hops that the switch asks for: where they are, and what waits for them", switches, takeNeighbours, func() Document { return &Neighbours{} }},
 	{"marking", "the scheme, its parameters, and what its congestion points did", switches, takeMarking, func() Document { return &Marking{} }},
 	{"deadlocks", "cycles of paused queues: which queue is in one", switches, takeDeadlocks, func() Document { return &Deadlocks{} }},
 	{"losses", "frames of lossless priorities that were lost: where, why, how many, and when the first was", switches, takeLosses, func() Document { return &Losses{} }},

@@ -28,11 +28,12 @@ type Route struct {
 
 // RouteVia is a next hop.
 type RouteVia struct {
-	MAC    string `json:"mac"`
-	Port   string `json:"port"`
-	VLAN   int    `json:"vlan"`          // 0: the port's untagged one
-	MTU    int    `json:"mtu,omitempty"` // 0: the switch's
-	LinkUp bool   `json:"link_up"`
+	Address string `json:"address,omitempty"` // that the switch asks for; `show neighbours` tells where it is
+	MAC     string `json:"mac"`               // empty: it is asked for
+	Port    string `json:"port"`              // empty: whichever of the VLAN's it is behind
+	VLAN    int    `json:"vlan"`              // 0: the port's untagged one
+	MTU     int    `json:"mtu,omitempty"`     // 0: the switch's
+	LinkUp  bool   `json:"link_up"`
 }
 
 func takeRoutes(s *Source) Document {
@@ -55,7 +56,14 @@ func takeRoutes(s *Source) Document {
 	for _, route := range sorted {
 		one := Route{Prefix: route.Prefix.String(), Via: []RouteVia{}, Action: route.Refuse.String()}
 		for _, v := range route.Via {
-			one.Via = append(one.Via, RouteVia{MAC: v.MAC.String(), Port: snap.Ports[v.Port], VLAN: int(v.VLAN), MTU: v.MTU, LinkUp: !forwarding.Down[v.Port]})
+			via := RouteVia{MAC: v.MAC.String(), Port: snap.Ports[v.Port], VLAN: int(v.VLAN), MTU: v.MTU, LinkUp: !forwarding.Down[v.Port]}
+			if v.MAC == 0 {
+				via.Address, via.MAC = v.Address.String(), ""
+			}
+			if v.AnyPort {
+				via.Port, via.LinkUp = "", true
+			}
+			one.Via = append(one.Via, via)
 		}
 		d.Routes = append(d.Routes, one)
 	}
@@ -78,7 +86,7 @@ func (d *Routes) Table(w io.Writer) {
 			if v.LinkUp {
 				link = "up"
 			}
-			t.row(prefix, v.MAC, v.Port, vlan, link)
+			t.row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), vlan, link)
 			prefix = ""
 		}
 	}

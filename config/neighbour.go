@@ -1,0 +1,102 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"photon/dataplane"
+	"photon/wire"
+)
+
+// Subnet is an address of the router, and which other addresses are where it is: 10.1.0.1/24. Without a length there
+// are none.
+type Subnet struct {
+	Host netip.Addr
+	Net  netip.Prefix
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Subnet) UnmarshalText(b []byte) error {
+	if !strings.Contains(string(b), "/") {
+		a, err := wire.ParseIP(string(b))
+		s.Host = netip.AddrFrom16(a).Unmap()
+		return err
+	}
+	p, err := netip.ParsePrefix(string(b))
+	if err != nil || p.Addr().Is4In6() {
+		return fmt.Errorf("address %q: neither IPv4 nor IPv6 (write it like 10.1.0.1/24 or fd00::1/64)", b)
+	}
+	s.Host, s.Net = p.Addr(), p.Masked()
+	return nil
+}
+
+func (s Subnet) String() string {
+	if !s.Net.IsValid() {
+		return s.Host.String()
+	}
+	return netip.PrefixFrom(s.Host, s.Net.Bits()).String()
+}
+
+func hosts(list []Value[Subnet]) (all []netip.Addr) {
+	for _, a := range list {
+		all = append(all, a.V.Host)
+	}
+	return all
+}
+
+// nextHop is what the switch goes by.
+func (c *Switch) nextHop(r Route, v NextHop) (hop dataplane.NextHop, err error) {
+	hop = dataplane.NextHop{MAC: v.MAC.V, MTU: v.MTU.V}
+	switch {
+	case v.Address.IsSet() && v.MAC.IsSet():
+		return hop, fail(v.MAC, "route %v: a next hop has an address, for which the switch asks, or a MAC, not both", r.Prefix.V)
+	case !v.Address.IsSet() && (!v.Port.IsSet() || !v.MAC.IsSet()):
+		return hop, fail(r.Prefix, "route %v: a next hop needs an address, or a port and a MAC address", r.Prefix.V)
+	case v.MTU.IsSet() && v.MTU.V < 1:
+		return hop, fail(v.MTU, "mtu %d of a next hop must be positive", v.MTU.V)
+	}
+	if hop.VLAN, err = vlan(v.VLAN); err != nil {
+		return hop, err
+	}
+	if v.Address.IsSet() {
+		hop.Address = netip.AddrFrom16(v.Address.V).Unmap()
+	}
+	switch {
+	case v.Port.IsSet():
+		hop.Port, err = c.port(v.Port)
+	case v.VLAN.IsSet():
+		hop.AnyPort = true
+	default:
+		err = c.place(v, &hop)
+	}
+	return hop, err
+}
+
+// place finds where a next hop is by the addresses of ports and VLANs. The longest subnet counts.
+func (c *Switch) place(v NextHop, hop *dataplane.NextHop) error {
+	best := -1
+	better := func(list []Value[Subnet]) bool {
+		found := false
+		for _, a := range list {
+			if n := a.V.Net; n.IsValid() && n.Contains(hop.Address) && n.Bits() > best {
+				best, found = n.Bits(), true
+			}
+		}
+		return found
+	}
+	for i, p := range c.Ports {
+		if better(p.Addresses) {
+			hop.Port = uint16(i)
+		}
+	}
+	for _, x := range c.VLANs {
+		if better(x.Addresses) {
+			hop.Port, hop.AnyPort, hop.VLAN = 0, true, uint16(x.ID.V)
+		}
+	}
+	if best < 0 {
+		return fail(v.Address, "next hop %v: it is in the subnet of no port or VLAN (write their `addresses` like 10.1.0.1/24, or say its port)", hop.Address)
+	}
+	return nil
+}

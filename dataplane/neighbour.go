@@ -1,0 +1,522 @@
+package dataplane
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// A next hop may be an address alone. Then the switch asks where it is, by ARP (RFC 826) or neighbour discovery (RFC
+// 4861): when it begins, now and then while the answers last, and again and again when none comes. What is known is one
+// word, which any worker reads. The worker of the neighbour's home port asks; whoever hears the answer writes it. Packets
+// wait meanwhile at the worker that has received them, in their order, and are charged to the buffer as in a queue.
+//
+// All of it is slow code. Packets are routed by lists of hops that each worker has for itself (actionCache.groups); it
+// brings them up to date where it forgets its actions.
+
+// Of asking.
+const (
+	askAgain   = units.Second      // without an answer
+	askTimes   = 3                 // until a neighbour counts as not there
+	askSeldom  = 10                // seconds between questions to one that is not there, and that nobody wants
+	confirmed  = 30 * units.Second // an answer holds
+	mostAwaits = 64                // packets of a worker for one neighbour
+)
+
+// neighbourState is what is known of a neighbour.
+type neighbourState uint8
+
+const (
+	known      neighbourState = iota // where it is
+	incomplete                       // it was asked
+	failed                           // it did not answer
+)
+
+var stateNames = [...]string{"reachable", "incomplete", "failed"}
+
+// neighbour is a next hop that is asked.
+type neighbour struct {
+	spot
+	word    atomic.Uint64 // entry: its MAC, its port, its state; 0: known is the only one with a MAC
+	heard   atomic.Uint32 // how often it has said where it is
+	wanted  atomic.Bool   // a packet was for it since it was asked, although it is not there
+	waiting [][]Frame     // by worker
+
+	// Of its home's worker:
+	due      units.Time // when something is to be done
+	asked    int        // without an answer
+	noted    uint32     // of heard
+	requests uint64
+	failures uint64
+}
+
+// spot is whom to ask where.
+type spot struct {
+	addr netip.Addr
+	port uint16 // anyPort: any of the VLAN's
+	vlan uint16 // 0: the port's untagged one
+	home uint16 // the port whose worker asks
+}
+
+func (n *neighbour) load() (e entry, state neighbourState) {
+	e = entry(n.word.Load())
+	return e, neighbourState(e & fdbKind)
+}
+
+// placeOf is the place of a next hop that is an address.
+func (c *SwitchConfig) placeOf(v *NextHop) spot {
+	p := spot{v.Address, v.Port, v.VLAN, v.Port}
+	if v.AnyPort {
+		p.port = anyPort
+		for _, x := range c.VLANs {
+			if x.ID == v.VLAN {
+				p.home = slices.Concat(x.Untagged, x.Tagged)[0]
+			}
+		}
+	}
+	return p
+}
+
+// checkNeighbour says what is wrong with a next hop.
+func (c *SwitchConfig) checkNeighbour(to netip.Prefix, v *NextHop) error {
+	if v.MAC != 0 || !v.Address.IsValid() {
+		if v.MAC == 0 || v.MAC.Multicast() || v.MAC == c.Router.MAC {
+			return fmt.Errorf("%v is no neighbour's address", v.MAC)
+		}
+		return c.checkPlace(v.Port, v.VLAN)
+	}
+	a := v.Address
+	own := func(l local) bool { return l.addr == a }
+	speaks := func(l local) bool { return l.addr.Is4() == a.Is4() }
+	switch {
+	case !a.IsGlobalUnicast() && !a.IsLinkLocalUnicast() || a.Is4In6() || a.Zone() != "" || slices.ContainsFunc(c.locals(), own):
+		return fmt.Errorf("next hop %v: that is no neighbour's address", a)
+	case a.Is4() != to.Addr().Is4():
+		return fmt.Errorf("next hop %v: a route has next hops of its own version of IP", a)
+	case !slices.ContainsFunc(c.locals(), speaks):
+		return fmt.Errorf("next hop %v: the router has no address of that version of IP from which it could ask", a)
+	}
+	if !v.AnyPort {
+		return c.checkPlace(v.Port, v.VLAN)
+	}
+	for _, x := range c.VLANs {
+		if x.ID == v.VLAN {
+			if len(x.Untagged)+len(x.Tagged) == 0 {
+				return fmt.Errorf("next hop %v: VLAN %d has no ports", a, v.VLAN)
+			}
+			return nil
+		}
+	}
+	return errors.New("a next hop at any port needs a VLAN that there is")
+}
+
+// setNeighbours makes the neighbours of the routes, or takes them from another table.
+func (r *routes) setNeighbours(c *SwitchConfig, before *routes, workers int) {
+	r.byAddress = map[netip.Addr][]*neighbour{}
+	for i := range c.Router.Routes {
+		for j := range c.Router.Routes[i].Via {
+			v := &c.Router.Routes[i].Via[j]
+			if v.MAC != 0 {
+				continue
+			}
+			at := c.placeOf(v)
+			if r.neighbourOf(at) != nil {
+				continue
+			}
+			n := before.neighbourOf(at)
+			if n == nil {
+				n = &neighbour{spot: at, waiting: make([][]Frame, workers)}
+				n.word.Store(uint64(incomplete))
+				for w := range n.waiting {
+					n.waiting[w] = make([]Frame, 0, mostAwaits)
+				}
+			}
+			r.neighbours = append(r.neighbours, n)
+			r.byAddress[at.addr] = append(r.byAddress[at.addr], n)
+		}
+	}
+}
+
+// neighbourOf is the one of a place; nil: there is none.
+func (r *routes) neighbourOf(at spot) *neighbour {
+	if r == nil {
+		return nil
+	}
+	for _, n := range r.byAddress[at.addr] {
+		if n.spot == at {
+			return n
+		}
+	}
+	return nil
+}
+
+// neighbours are all of the switch.
+func (s *Switch) neighbours() []*neighbour {
+	if s.routes == nil {
+		return nil
+	}
+	return s.routes.neighbours
+}
+
+// makePlaces has a place for each worker's own lists of hops, so that it need not make one.
+func (r *routes) makePlaces(workers int) {
+	if r.places = nil; r.neighbours == nil {
+		return
+	}
+	for range workers {
+		groups := make([][]hop, len(r.groups))
+		for i := range groups {
+			groups[i] = make([]hop, 0, len(r.groups[i]))
+		}
+		r.places = append(r.places, groups)
+	}
+}
+
+// renew has a worker forget its actions, and brings it up to date with the neighbours.
+func (s *Switch) renew(now units.Time, w *switchWorker, changes uint32) {
+	w.cache.renew(s.holdUntil(now), changes)
+	s.setHops(w)
+	if w.waits > 0 {
+		s.goOn(now, w)
+	}
+}
+
+// catchUp does so if there was a change.
+func (s *Switch) catchUp(now units.Time, w *switchWorker) {
+	if changes := s.changes.Load(); changes != w.cache.changes {
+		s.renew(now, w, changes)
+	}
+}
+
+// setHops works out a worker's hops. Those to a neighbour that does not answer are left out of their group, if there
+// are others in it.
+func (s *Switch) setHops(w *switchWorker) {
+	r, c := s.routes, &w.cache
+	version := s.resolved.Load()
+	switch {
+	case r == nil:
+		c.groups = nil
+		return
+	case r.places == nil:
+		c.groups = r.groups
+		return
+	case w.knows == r && w.version == version:
+		return
+	}
+	w.knows, w.version, c.groups = r, version, r.places[w.number]
+	for i, hops := range r.groups {
+		to := c.groups[i][:0]
+		for pass := range 2 { // if all have failed, all stay
+			for _, h := range hops {
+				if h.neighbour != nil {
+					s.find(&h)
+				}
+				if h.state != failed && (h.port == anyPort || s.up(h.port)) || pass == 1 {
+					to = append(to, h)
+				}
+			}
+			if len(to) > 0 {
+				break
+			}
+		}
+		c.groups[i] = to
+	}
+}
+
+// find brings a hop to a neighbour up to date.
+func (s *Switch) find(h *hop) {
+	e, state := h.neighbour.load()
+	if h.state = state; state != known {
+		return
+	}
+	e.mac().Put(h.head[:])
+	h.port = e.value()
+	if h.want = s.config.formOf(h.port, h.vlan); h.want == untagged && s.up(h.port) {
+		h.easy = h.mtu
+	}
+}
+
+// await keeps a packet until its neighbour has said where it is. Of too many the oldest is discarded.
+func (s *Switch) await(now units.Time, p *switchPort, f *Frame, n *neighbour) {
+	if !s.charge(now, p, f, false) {
+		return
+	}
+	w := p.worker
+	q := n.waiting[w.number]
+	if len(q) == mostAwaits {
+		s.lose(now, &s.ports[q[0].Digest], &q[0], DropNeighbour)
+		q = q[:copy(q, q[1:])]
+		w.waits--
+	}
+	f.Digest = uint32(p.number)
+	n.waiting[w.number] = append(q, *f)
+	w.waits++
+}
+
+// goOn routes what has waited at a worker for neighbours of which there is something new.
+func (s *Switch) goOn(now units.Time, w *switchWorker) {
+	var stack [mostAwaits]Frame
+	for _, n := range s.neighbours() {
+		q := n.waiting[w.number]
+		_, state := n.load()
+		if len(q) == 0 || state == incomplete && (n.port == anyPort || s.up(n.port)) {
+			continue
+		}
+		all := stack[:copy(stack[:], q)]
+		n.waiting[w.number] = q[:0]
+		s.routeAgain(now, w, all)
+	}
+	if all := w.strays; all != nil {
+		w.strays = nil
+		s.routeAgain(now, w, all)
+	}
+}
+
+func (s *Switch) routeAgain(now units.Time, w *switchWorker, all []Frame) {
+	w.waits -= len(all)
+	for i := range all {
+		f := &all[i]
+		p := &s.ports[f.Digest]
+		f.Digest = 0
+		s.release(now, w, f)
+		if s.routes == nil {
+			s.discard(now, p, f, DropNeighbour)
+			continue
+		}
+		s.apply(now, p, f, f.action()|actRoute)
+	}
+}
+
+// eachWaiting calls do for every packet that waits at a worker. All workers are at rest.
+func (s *Switch) eachWaiting(w *switchWorker, do func(*Frame)) {
+	for _, n := range s.neighbours() {
+		for i := range n.waiting[w.number] {
+			do(&n.waiting[w.number][i])
+		}
+	}
+	for i := range w.strays {
+		do(&w.strays[i])
+	}
+}
+
+func (s *Switch) forgetWaiting(w *switchWorker) {
+	for _, n := range s.neighbours() {
+		n.waiting[w.number] = n.waiting[w.number][:0]
+	}
+	w.strays, w.waits = nil, 0
+}
+
+// leaveNeighbours makes strays of what waits for neighbours that other routes do not have. All workers are at rest.
+func (s *Switch) leaveNeighbours(next *routes) {
+	for _, n := range s.neighbours() {
+		if next.neighbourOf(n.spot) == n {
+			continue
+		}
+		for _, w := range s.workers {
+			w.strays = append(w.strays, n.waiting[w.number]...)
+			n.waiting[w.number] = nil
+		}
+	}
+}
+
+// startAsking has the homes of all neighbours look after them.
+func (s *Switch) startAsking(now units.Time) {
+	for _, n := range s.neighbours() {
+		s.ports[n.home].asks = now
+		s.ports[n.home].env.Wake(int(n.home), now)
+	}
+	for _, w := range s.workers {
+		if w.strays != nil { // somebody has to take them
+			s.ports[w.ports[0]].asks = now
+		}
+	}
+}
+
+// askAgain asks the neighbours of a port whose link came up or went down. All workers are at rest.
+func (s *Switch) askAgain(now units.Time, p *switchPort) {
+	for _, n := range s.neighbours() {
+		if e, state := n.load(); int(n.port) != p.number && (state != known || int(e.value()) != p.number) {
+			continue
+		}
+		n.word.Store(uint64(incomplete))
+		s.resolved.Add(1)
+		n.due, n.asked = now, 0
+		s.ports[n.home].asks = now
+		s.ports[n.home].env.Wake(int(n.home), now)
+	}
+}
+
+// askNeighbours does what is due of the neighbours whose home is a port.
+func (s *Switch) askNeighbours(now units.Time, p *switchPort) {
+	p.asks = units.Never
+	for _, n := range s.neighbours() {
+		if int(n.home) != p.number {
+			continue
+		}
+		if now >= n.due {
+			s.tend(now, p, n)
+		}
+		p.asks = min(p.asks, n.due)
+	}
+	s.catchUp(now, p.worker)
+}
+
+// tend does what is due of a neighbour.
+func (s *Switch) tend(now units.Time, p *switchPort, n *neighbour) {
+	heard := n.heard.Load()
+	e, state := n.load()
+	if heard != n.noted {
+		n.noted, n.asked = heard, 0
+		if state == known {
+			n.due = now + confirmed
+			return
+		}
+	}
+	n.due = now + askAgain
+	switch {
+	case state == known && n.asked == askTimes: // it is there no longer: whoever has its address now is asked
+		if !s.turn(n, e, incomplete) {
+			return
+		}
+		e, n.asked = 0, 0
+	case state == incomplete && n.asked == askTimes:
+		if !s.turn(n, e, failed) {
+			return
+		}
+		n.failures++
+		n.asked++
+		n.wanted.Store(false)
+		return
+	case state == failed && n.asked%askSeldom != 0 && !n.wanted.Load():
+		n.asked++
+		return
+	}
+	n.wanted.Store(false)
+	n.asked++
+	s.solicit(now, p, n, e)
+}
+
+// turn changes what is known of a neighbour, unless somebody has done so.
+func (s *Switch) turn(n *neighbour, was entry, to neighbourState) bool {
+	if !n.word.CompareAndSwap(uint64(was), uint64(to)) {
+		return false
+	}
+	s.resolved.Add(1)
+	s.changes.Add(1)
+	return true
+}
+
+// solicit asks a neighbour: where it was, or at every port where it may be. The question has the priority of what the
+// switch itself says, in which no data waits.
+func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at entry) {
+	in := s.lanAt(n)
+	from, ok := s.routes.speaks(p.number, in, n.addr)
+	if !ok {
+		return
+	}
+	n.requests++
+	for _, port := range in.ports {
+		if s.ports[port].down || n.port != anyPort && n.port != port || at.mac() != 0 && at.value() != port {
+			continue
+		}
+		f, ok := p.env.Alloc(wire.SolicitLen)
+		if !ok {
+			return // it is asked again
+		}
+		f.Len = uint16(wire.Solicit(p.env.Bytes(&f), s.routes.mac, at.mac(), from, n.addr))
+		f.In, f.Prio, f.Flag = ownFrame, s.config.Control, 0
+		p.made[f.Prio&7]++
+		s.forward(now, p, in, port, &f)
+	}
+}
+
+// lanAt is the LAN of a neighbour.
+func (s *Switch) lanAt(n *neighbour) *lan {
+	if n.vlan == 0 {
+		return s.lans.bareOut[n.home]
+	}
+	return s.lans.at(n.vlan)
+}
+
+// hear notes what a neighbour says of itself: in an answer, and in a question, too. Only those of the routes count, only
+// where they are asked, and only what a station says of itself. It reports whether the frame is an answer.
+func (s *Switch) hear(p *switchPort, f *Frame, h *wire.Header) bool {
+	var says wire.Binding
+	ok, b := false, p.env.Bytes(f)
+	switch {
+	case h.EtherType == wire.TypeARP:
+		says, ok = wire.ARPBinding(b[h.Payload:])
+	case h.EtherType == wire.TypeIPv6 && h.Proto == wire.ProtoICMPv6:
+		says, ok = wire.NDBinding(b[h.L3:], int(f.Len)-h.L3)
+	}
+	if !ok || says.MAC != 0 && says.MAC != h.Src || h.Src == s.routes.mac {
+		return ok && says.Answer
+	}
+	in := s.lanOf(p, b)
+	for _, n := range s.routes.byAddress[says.Addr] {
+		if in != nil && in == s.lanAt(n) && (n.port == anyPort || int(n.port) == p.number) {
+			s.believe(n, &says, newEntry(h.Src, uint16(p.number), entry(known)))
+		}
+	}
+	return says.Answer
+}
+
+// believe takes over what a neighbour says, as RFC 4861 section 7.2.5 has it.
+func (s *Switch) believe(n *neighbour, says *wire.Binding, is entry) {
+	was, state := n.load()
+	if was != is {
+		if says.MAC == 0 || state == known && was.mac() != is.mac() && !says.Override {
+			return
+		}
+		if !n.word.CompareAndSwap(uint64(was), uint64(is)) {
+			return
+		}
+		s.resolved.Add(1)
+		s.changes.Add(1)
+	}
+	n.heard.Add(1)
+}
+
+// Neighbour is what is known of a next hop that is an address.
+type Neighbour struct {
+	Address  netip.Addr
+	MAC      wire.MAC // 0: it is not known
+	Port     int      // -1: it may be at any of the VLAN's
+	VLAN     uint16   // 0: the port's untagged one
+	State    string   // reachable, probe, incomplete or failed
+	Waiting  int      // packets
+	Requests uint64
+	Failures uint64 // how often it did not answer
+}
+
+// NeighbourStates are all there are.
+var NeighbourStates = [...]string{"reachable", "probe", "incomplete", "failed"}
+
+// Neighbours are those that are asked. It is called between bursts.
+func (s *Switch) Neighbours() (all []Neighbour) {
+	for _, n := range s.neighbours() {
+		e, state := n.load()
+		x := Neighbour{
+			Address: n.addr, Port: int(n.port), VLAN: n.vlan, State: stateNames[state], Requests: n.requests, Failures: n.failures,
+		}
+		switch {
+		case state == known:
+			x.MAC, x.Port = e.mac(), int(e.value())
+			if n.asked > 0 && n.heard.Load() == n.noted {
+				x.State = "probe"
+			}
+		case n.port == anyPort:
+			x.Port = noPort
+		}
+		for w := range n.waiting {
+			x.Waiting += len(n.waiting[w])
+		}
+		all = append(all, x)
+	}
+	return all
+}
