@@ -18,6 +18,7 @@ func (s *Switch) Stats(now units.Time) Stats {
 // CopyStats is Stats into memory that the caller has made, with a place for
 // every port: workers that rest meanwhile do not wait for it to be found.
 func (s *Switch) CopyStats(now units.Time, st *Stats) {
+	s.countNeighbours(st)
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.count()

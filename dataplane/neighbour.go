@@ -37,12 +37,10 @@ const (
 	failed                           // it did not answer
 )
 
-var stateNames = [...]string{"reachable", "incomplete", "failed"}
-
 // neighbour is a next hop that is asked.
 type neighbour struct {
 	spot
-	word    atomic.Uint64 // entry: its MAC, its port, its state; 0: known is the only one with a MAC
+	word    atomic.Uint64 // entry: its MAC, its port, its state; but for known it has neither MAC nor port
 	heard   atomic.Uint32 // how often it has said where it is
 	wanted  atomic.Bool   // a packet was for it since it was asked, although it is not there
 	waiting [][]Frame     // by worker
@@ -389,6 +387,7 @@ func (s *Switch) tend(now units.Time, p *switchPort, n *neighbour) {
 			return
 		}
 		n.failures++
+		p.worker.failures++
 		n.asked++
 		n.wanted.Store(false)
 		return
@@ -497,19 +496,43 @@ type Neighbour struct {
 // NeighbourStates are all there are.
 var NeighbourStates = [...]string{"reachable", "probe", "incomplete", "failed"}
 
+// stateOf is which of NeighbourStates a neighbour is in.
+func (n *neighbour) stateOf() (e entry, state int) {
+	e, known := n.load()
+	switch known {
+	case incomplete:
+		return e, 2
+	case failed:
+		return e, 3
+	}
+	if n.asked > 0 && n.heard.Load() == n.noted {
+		return e, 1
+	}
+	return e, 0
+}
+
+// countNeighbours adds them up.
+func (s *Switch) countNeighbours(st *Stats) {
+	st.Neighbours, st.NeighbourFailures = [len(NeighbourStates)]int{}, 0
+	for _, n := range s.neighbours() {
+		_, state := n.stateOf()
+		st.Neighbours[state]++
+	}
+	for _, w := range s.workers {
+		st.NeighbourFailures += w.failures
+	}
+}
+
 // Neighbours are those that are asked. It is called between bursts.
 func (s *Switch) Neighbours() (all []Neighbour) {
 	for _, n := range s.neighbours() {
-		e, state := n.load()
+		e, state := n.stateOf()
 		x := Neighbour{
-			Address: n.addr, Port: int(n.port), VLAN: n.vlan, State: stateNames[state], Requests: n.requests, Failures: n.failures,
+			Address: n.addr, Port: int(n.port), VLAN: n.vlan, State: NeighbourStates[state], Requests: n.requests, Failures: n.failures,
 		}
 		switch {
-		case state == known:
+		case e.mac() != 0:
 			x.MAC, x.Port = e.mac(), int(e.value())
-			if n.asked > 0 && n.heard.Load() == n.noted {
-				x.State = "probe"
-			}
 		case n.port == anyPort:
 			x.Port = noPort
 		}

@@ -154,6 +154,10 @@ type Stats struct {
 
 	NIC NICStats // of a host that carries applications only
 
+	// Switches only.
+	Neighbours        [len(NeighbourStates)]int // next hops that are asked, by state
+	NeighbourFailures uint64                    // how often one did not answer
+
 	// Hosts only.
 	NPMarked   uint64 // data frames received with CE
 	NPSent     uint64 // CNPs sent

@@ -77,7 +77,7 @@ type switchPort struct {
 	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
 	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
 	asks      units.Time           // when a neighbour is to be asked whose home is here
-	_         [40]byte
+	_         [104]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -94,6 +94,8 @@ type switchWorker struct {
 	said   said
 	owes   []bool // by port: something that was not told
 	owing  []uint16
+
+	failures uint64 // of neighbours that this worker asks
 
 	waits   int     // frames that wait for neighbours
 	strays  []Frame // of them those whose neighbour a reload has removed

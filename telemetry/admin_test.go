@@ -65,6 +65,10 @@ func source(host bool) *Source {
 					{Prefix: netip.MustParsePrefix("0.0.0.0/0"), Via: []dataplane.NextHop{{MAC: 0x020000000001}}},
 				}},
 				Down: []bool{true},
+				Neighbours: []dataplane.Neighbour{
+					{Address: netip.MustParseAddr("10.0.0.9"), MAC: 0x020000000009, State: "reachable", Requests: 3},
+					{Address: netip.MustParseAddr("fd00::9"), Port: -1, VLAN: 20, State: "failed", Requests: 4, Failures: 1},
+				},
 			}
 		}
 	}
@@ -99,6 +103,11 @@ func TestShow(t *testing.T) {
 			"    sw0     0     0     0     5     0     0     0     0",
 			"Port Tx  PFC0  PFC1  PFC2  PFC3  PFC4  PFC5  PFC6  PFC7",
 			"    sw0     0     0     0     3     0     0     0     0",
+		},
+		"neighbours": {
+			" Address         MacAddress  Port  VLAN      State  Waiting  Requests  Failures",
+			"10.0.0.9  02:00:00:00:00:09   sw0     0  reachable        0         3         0",
+			" fd00::9                  -     -    20     failed        0         4         1",
 		},
 		"queues": {
 			"Port  TxQ  Counter/pkts  Counter/bytes  Drop/pkts  Occupancy/bytes",

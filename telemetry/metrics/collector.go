@@ -55,6 +55,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		scrape.put(lossySize, float64(b.Lossy), s.Node)
 		scrape.put(lossyUsed, float64(b.LossyUsed), s.Node)
 	}
+	if !s.Host {
+		for i, name := range dataplane.NeighbourStates {
+			scrape.put(neighbours, float64(s.Stats.Neighbours[i]), s.Node, name)
+		}
+		scrape.put(unanswered, float64(s.Stats.NeighbourFailures), s.Node)
+	}
 	for i := range s.Polls {
 		scrape.polls(i)
 	}

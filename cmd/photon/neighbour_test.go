@@ -1,0 +1,97 @@
+//go:build dpdk
+
+package main
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"photon/internal/testnet"
+	"photon/telemetry"
+	"photon/wire"
+)
+
+// Kernels are neighbours of which only the addresses are known: they are found, found again when they have another
+// MAC, and when one is silent the senders are told. tshark finds nothing wrong with what is asked.
+func TestRouterFindsItsNeighbours(t *testing.T) {
+	o := between(t, `router: {mac: '02:00:00:00:aa:aa'}
+vlans:
+- {id: 10, untagged: [0], addresses: [10.1.0.1/24, 'fd00:1::1/64']}
+- {id: 20, untagged: [1, 2], addresses: [10.2.0.1/24, 'fd00:2::1/64']}
+- {id: 30, untagged: [3]}
+routes:
+- {prefix: 10.1.0.0/24, via: [{address: 10.1.0.2}]}
+- {prefix: 'fd00:1::/64', via: [{address: 'fd00:1::2'}]}
+- {prefix: 10.2.0.0/24, via: [{address: 10.2.0.2}]}
+- {prefix: 'fd00:2::/64', via: [{address: 'fd00:2::2'}]}
+- {prefix: 10.2.0.3/32, via: [{address: 10.2.0.3}]}
+- {prefix: 'fd00:2::3/128', via: [{address: 'fd00:2::3'}]}
+`)
+	h1 := o.fourHosts.hosts[1]
+	heard := h1.Open(t, "eth0")
+	heard.Flush()
+	o.until("the router routes", func() bool { return o.pings(0, "10.2.0.2") && o.pings(0, "fd00:2::2") })
+	state := func(address string) telemetry.Neighbour {
+		var all telemetry.Neighbours
+		o.show("neighbours", &all)
+		i := slices.IndexFunc(all.Neighbours, func(n telemetry.Neighbour) bool { return n.Address == address })
+		if i < 0 {
+			t.Fatalf("no %s in %+v", address, all)
+		}
+		return all.Neighbours[i]
+	}
+	if n := state("10.2.0.2"); n.MAC != mac(1).String() || n.Port != "sw1" || n.VLAN != 20 {
+		t.Errorf("%+v", n)
+	}
+	if out, err := o.photon("show", "neighbours"); err != nil || !strings.Contains(out, "10.2.0.2") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	o.tcp(o.fourHosts.hosts[0], h1, "10.2.0.2")
+	o.tcp(o.fourHosts.hosts[0], h1, "fd00:2::2")
+
+	// A neighbour that is not there: the sender is told, what waited is counted.
+	for _, c := range []struct{ to, want string }{
+		{"10.2.0.3", "From 10.1.0.1 icmp_seq=1 Destination Host Unreachable"}, {"fd00:2::3", "From fd00:1::1 icmp_seq=1 Destination unreachable: Address unreachable"},
+	} {
+		if out := o.says("ping", "-c", "1", "-W", "10", c.to); !strings.Contains(out, c.want) {
+			t.Errorf("no %q in\n%s", c.want, out)
+		}
+	}
+	if n := state("10.2.0.3"); n.State != "failed" || n.Failures == 0 || o.discards("neighbour") < 2 || sum(o.process.metrics(), "photon_neighbour_failures_total") < 2 {
+		t.Errorf("%+v, %v discarded", n, o.discards("neighbour"))
+	}
+
+	// It comes, and one that was there has another MAC, and says so as hosts do.
+	h1.Run(t, "ip", "address", "add", "10.2.0.3/24", "dev", "eth0")
+	h1.Run(t, "ip", "-6", "address", "add", "fd00:2::3/64", "dev", "eth0", "nodad")
+	o.until("those that came are found", func() bool { return o.pings(0, "10.2.0.3") && o.pings(0, "fd00:2::3") })
+	h1.Run(t, "sysctl", "-qw", "net.ipv4.conf.eth0.arp_notify=1", "net.ipv6.conf.eth0.ndisc_notify=1")
+	h1.Run(t, "ip", "link", "set", "eth0", "address", "02:00:00:00:77:01")
+	o.until("the new MAC is known", func() bool { return o.pings(0, "10.2.0.2") && o.pings(0, "fd00:2::2") })
+	if n := state("10.2.0.2"); n.MAC != "02:00:00:00:77:01" {
+		t.Errorf("%+v", n)
+	}
+
+	questions := heard.Collect(100*time.Millisecond, func(b []byte) bool {
+		what := binary.BigEndian.Uint16(b[12:])
+		return wire.MACAt(b[6:]) == 0x02000000AAAA && (what == wire.TypeARP || what == wire.TypeIPv6 && len(b) >= 86 && b[20] == wire.ProtoICMPv6 && b[54] >= 135 && b[54] <= 136)
+	})
+	kinds := map[string]int{}
+	for i, row := range testnet.Tshark(t, questions, "arp.opcode", "arp.src.proto_ipv4", "icmpv6.type", "icmpv6.checksum.status", "ipv6.src", "ipv6.hlim", "_ws.malformed") {
+		if row[6] != "" {
+			t.Errorf("malformed: % x", questions[i])
+		}
+		kinds[strings.Join(row[:6], " ")]++
+	}
+	for kind := range kinds {
+		if kind != "1 10.2.0.1    " && kind != "2 10.2.0.1    " && kind != "  135 1 fd00:2::1 255" && kind != "  136 1 fd00:2::1 255" {
+			t.Errorf("tshark finds %q", kind)
+		}
+	}
+	if kinds["1 10.2.0.1    "] == 0 || kinds["  135 1 fd00:2::1 255"] == 0 || len(kinds) < 3 {
+		t.Errorf("tshark finds %v", kinds)
+	}
+}
