@@ -70,17 +70,53 @@ forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20
 	}
 }
 
+// A next hop that is an address is where an address of a port or VLAN has it in its subnet, or where it says.
+func TestNextHopsByAddress(t *testing.T) {
+	c := parse(t, `ports:
+- {device: net_null0, addresses: [10.1.0.1/16, "fd00:1::1/64"]}
+- device: net_null1
+- device: net_null2
+vlans:
+- {id: 10, untagged: [0, 1]}
+- {id: 20, tagged: [1, 2], addresses: [10.1.2.1/24]}
+routes:
+- {prefix: 10.5.0.0/16, via: [{address: 10.1.1.2}, {address: 10.1.2.2, mtu: 1400}, {address: 10.7.0.1, vlan: 20}, {address: 10.7.0.1, port: 1}]}
+- {prefix: "::/0", via: [{address: "fd00:1::2"}]}
+`)
+	n, err := c.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := netip.MustParseAddr
+	want := [][]dataplane.NextHop{{
+		{Address: a("10.1.1.2")}, {Address: a("10.1.2.2"), VLAN: 20, AnyPort: true, MTU: 1400}, {Address: a("10.7.0.1"), VLAN: 20, AnyPort: true},
+		{Address: a("10.7.0.1"), Port: 1},
+	}, {{Address: a("fd00:1::2")}}}
+	for i, r := range n.Config.Router.Routes {
+		if !reflect.DeepEqual(r.Via, want[i]) {
+			t.Errorf("%v: %+v, want %+v", r.Prefix, r.Via, want[i])
+		}
+	}
+}
+
 // What cannot be of ICMP, addresses and routes is refused with its line, in words that mend it.
 func TestRouterMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"router: {addresses: [10.0.0.1], icmp: {rate: 10Mbps}}":                                        "x.yaml:2: icmp: rate 10Mbps: errors are counted (write it like 1000pps; `errors: false` for none)",
-		"router: {addresses: [10.0.0.1], icmp: {burst: 0}}":                                            "x.yaml:2: icmp: burst 0 must be from 1 error to 1000 seconds of the rate",
-		"router: {addresses: [10.0.0.1], icmp: {dscp: 64}}":                                            "x.yaml:2: icmp: dscp 64: there are 0 to 63",
-		"vlans: [{id: 10, untagged: [0], addresses: [10.0.0.1]}]\nrouter:\n  addresses:\n  - 10.0.0.1": "x.yaml:2: router address 10.0.0.1: it is no address of a host, or there twice",
-		"routes: [{prefix: 10.0.0.0/8, action: drop}]":                                                 `x.yaml:2: route 10.0.0.0/8: action "drop": prohibit or blackhole`,
-		"routes: [{prefix: 10.0.0.0/8, action: prohibit, via: [{port: 0, mac: '02:00:00:00:00:01'}]}]": "x.yaml:2: route 10.0.0.0/8: it has an action or next hops, not both",
-		"routes: [{prefix: 10.0.0.0/8, via: [{port: 0, mac: '02:00:00:00:00:01', mtu: 1501}]}]":        "x.yaml:2: route 10.0.0.0/8: mtu 1501 of a next hop must be from 68 to the switch's, 1500",
-		"routes: [{prefix: 'fd00::/8', via: [{port: 0, mac: '02:00:00:00:00:01', mtu: 1279}]}]":        "x.yaml:2: route fd00::/8: mtu 1279 of a next hop must be from 1280 to the switch's, 1500",
+		"router: {addresses: [10.0.0.1], icmp: {rate: 10Mbps}}":                                                "x.yaml:2: icmp: rate 10Mbps: errors are counted (write it like 1000pps; `errors: false` for none)",
+		"router: {addresses: [10.0.0.1], icmp: {burst: 0}}":                                                    "x.yaml:2: icmp: burst 0 must be from 1 error to 1000 seconds of the rate",
+		"router: {addresses: [10.0.0.1], icmp: {dscp: 64}}":                                                    "x.yaml:2: icmp: dscp 64: there are 0 to 63",
+		"vlans: [{id: 10, untagged: [0], addresses: [10.0.0.1]}]\nrouter:\n  addresses:\n  - 10.0.0.1":         "x.yaml:2: router address 10.0.0.1: it is no address of a host, or there twice",
+		"routes: [{prefix: 10.0.0.0/8, action: drop}]":                                                         `x.yaml:2: route 10.0.0.0/8: action "drop": prohibit or blackhole`,
+		"routes: [{prefix: 10.0.0.0/8, action: prohibit, via: [{port: 0, mac: '02:00:00:00:00:01'}]}]":         "x.yaml:2: route 10.0.0.0/8: it has an action or next hops, not both",
+		"routes: [{prefix: 10.0.0.0/8, via: [{port: 0, mac: '02:00:00:00:00:01', mtu: 1501}]}]":                "x.yaml:2: route 10.0.0.0/8: mtu 1501 of a next hop must be from 68 to the switch's, 1500",
+		"routes: [{prefix: 'fd00::/8', via: [{port: 0, mac: '02:00:00:00:00:01', mtu: 1279}]}]":                "x.yaml:2: route fd00::/8: mtu 1279 of a next hop must be from 1280 to the switch's, 1500",
+		"routes: [{prefix: 10.0.0.0/8, via: [{mac: '02:00:00:00:00:01'}]}]":                                    "x.yaml:2: route 10.0.0.0/8: a next hop needs an address, or a port and a MAC address",
+		"router: {addresses: [10.0.0.1]}\nroutes: [{prefix: 10.0.0.0/8, via: [{address: 10.1.0.2}]}]":          "x.yaml:3: next hop 10.1.0.2: it is in the subnet of no port or VLAN (write their `addresses` like 10.1.0.1/24, or say its port)",
+		"routes: [{prefix: 10.0.0.0/8, via: [{address: 10.1.0.2, mac: '02:00:00:00:00:01'}]}]":                 "x.yaml:2: route 10.0.0.0/8: a next hop has an address, for which the switch asks, or a MAC, not both",
+		"routes: [{prefix: 10.0.0.0/8, via: [{address: 10.1.0.2, port: 1}]}]":                                  "x.yaml:2: route 10.0.0.0/8: next hop 10.1.0.2: the router has no address of that version of IP from which it could ask",
+		"router: {addresses: [10.0.0.1]}\nroutes: [{prefix: 'fd00::/8', via: [{address: 10.1.0.2, port: 1}]}]": "x.yaml:3: route fd00::/8: next hop 10.1.0.2: a route has next hops of its own version of IP",
+		"router: {addresses: [10.0.0.1]}\nroutes: [{prefix: 10.0.0.0/8, via: [{address: 10.0.0.1, port: 1}]}]": "x.yaml:3: route 10.0.0.0/8: next hop 10.0.0.1: that is no neighbour's address",
+		"vlans: [{id: 10, untagged: [0], addresses: [10.0.0.1/33]}]":                                           "x.yaml:2: address \"10.0.0.1/33\": neither IPv4 nor IPv6 (write it like 10.1.0.1/24 or fd00::1/64)",
 	} {
 		c := &Switch{}
 		err := Decode("x.yaml", []byte("ports: [{device: net_null0}, {device: net_null1}]\n"+text+"\n"), c)

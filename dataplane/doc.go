@@ -23,7 +23,7 @@
 //	mark.go      the congestion point judges what leaves
 //
 // A key that is not known is resolved by slow code, which remembers the action: resolve.go, with fdb.go
-// (addresses), vlan.go, flood.go, route.go, router.go and icmp.go. With several workers a frame for another worker's port
+// (addresses), vlan.go, flood.go, route.go, neighbour.go, router.go and icmp.go. With several workers a frame for another worker's port
 // is handed over between enqueue and transmit (handover.go). The accounts of the buffer are in package pfc.
 //
 // What operators do to a running switch is in links.go, reload.go, watchdog.go and deadlock.go; what they see in
