@@ -39,6 +39,8 @@ func sizeOf(of owner) (n size) {
 			values = int(dataplane.Reasons)
 		case slices.Equal(m.labels, withDone):
 			values = int(impair.Actions)
+		case slices.Contains(m.labels, "state"):
+			values = len(dataplane.NeighbourStates)
 		}
 		if slices.Contains(m.labels, "direction") {
 			values *= 2
