@@ -39,7 +39,7 @@ func sizeOf(of owner) (n size) {
 			values = int(dataplane.Reasons)
 		case slices.Equal(m.labels, withDone):
 			values = int(impair.Actions)
-		case slices.Contains(m.labels, "state"):
+		case slices.Equal(m.labels, byState):
 			values = len(dataplane.NeighbourStates)
 		}
 		if slices.Contains(m.labels, "direction") {

@@ -48,6 +48,7 @@ var (
 	byFlow     = []string{"node", "peer", "qp"}
 	withDone   = []string{"node", "port", "action"}
 	withReason = []string{"node", "port", "priority", "reason"}
+	byState    = []string{"node", "state"}
 	withAction = []string{"node", "port", "priority", "action"}
 	withState  = []string{"node", "port", "state"}
 )
@@ -115,7 +116,7 @@ var (
 	lossySize    = define(switches, gaugeKind, "buffer_lossy_size_bytes", byNode, "Part of the buffer that lossy priorities share.", "")
 	lossyUsed    = define(switches, gaugeKind, "buffer_lossy_bytes", byNode, "Bytes in it.", "")
 
-	neighbours = section("Neighbours", define(switches, gaugeKind, "neighbours", []string{"node", "state"}, "Next hops that the switch asks for, by state: reachable, probe, incomplete, failed.", ""))
+	neighbours = section("Neighbours", define(switches, gaugeKind, "neighbours", byState, "Next hops that the switch asks for, by state: reachable, probe, incomplete, failed.", ""))
 	unanswered = define(switches, counterKind, "neighbour_failures_total", byNode, "How often a next hop did not answer: packets to it are discarded (reason neighbour of `photon_port_discards_total`).", "")
 
 	ecnPackets   = section("Congestion points", define(switches, counterKind, "queue_ecn_marked_packets_total", byPrio, "Frames marked CE.", "SAI: QUEUE_STAT_WRED_ECN_MARKED_PACKETS"))
