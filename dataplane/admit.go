@@ -5,6 +5,7 @@ import (
 
 	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // The third stage: is there room in the buffer? Lossless frames are charged to the port through which
@@ -17,6 +18,10 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 	v.calm, v.seen, v.pools = 0, 0, 0
 	var most [pfc.Classes]int64 // that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
+	tags := uint64(0)           // by which a frame may grow before it is charged
+	if v.special {
+		tags = wire.VLANLen
+	}
 	for prio := range uint8(pfc.Classes) {
 		t := v.sums[0][prio] + v.sums[1][prio]
 		if t == 0 {
@@ -26,7 +31,7 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 		v.seen |= 1 << prio
 		p.in.Count(prio, t.frames(), t.bytes())
 		p.in.Note(prio, int64(v.longest)) // as if nothing of it were charged but the longest
-		most[prio] = int64(t.bytes() + t.frames()*s.slack)
+		most[prio] = int64(t.bytes() + t.frames()*(s.slack+tags))
 		if s.lossless>>prio&1 == 0 || p.in.Moves(prio) {
 			pooled += most[prio]
 		}
@@ -46,9 +51,24 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 	}
 }
 
-// admitOne counts one frame as received, and reports whether there is room for it.
-func (s *Switch) admitOne(p *switchPort, prio uint8, length uint16) (calm bool) {
-	p.in.Count(prio, 1, uint64(length))
+// settle charges what is queued of the vector at hand, and takes back what was promised to the rest of it: something
+// takes a part of the buffer that nobody counted in. What is left is admitted frame by frame.
+func (v *vector) settle() {
+	v.chargeAll()
+	v.calm, v.may, v.plain = 0, 0, 0
+}
+
+// chargeAll charges the frames that were queued and not charged yet.
+func (v *vector) chargeAll() {
+	for rest := v.plain; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest) & 7
+		v.port.in.ChargeAll(uint8(prio), v.charges[prio])
+		v.charges[prio] = 0
+	}
+}
+
+// fits reports whether there is room for one frame, as it will be charged.
+func (s *Switch) fits(p *switchPort, prio uint8, length uint16) (calm bool) {
 	most := int64(length) + int64(s.slack)
 	if s.lossless>>prio&1 != 0 {
 		return p.in.Room(prio, 0) >= most
@@ -78,10 +98,15 @@ func (s *Switch) charge(now units.Time, p *switchPort, f *Frame, calm bool) bool
 			return false
 		}
 		p.gate() // an XOFF may be due
+	case f.In == ownFrame:
+		if p.env.hands.vector.settle(); !s.pool.Take(cost) {
+			s.discard(now, p, f, DropBuffer)
+			return false
+		}
 	case !s.pool.Take(cost):
 		s.discard(now, p, f, DropBuffer)
 		return false
-	case f.In != ownFrame:
+	default:
 		p.in.Charge(prio, cost)
 	}
 	return true

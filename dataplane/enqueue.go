@@ -17,7 +17,8 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 		v.may = 0
 	}
 	v.plain = v.calm & s.lossless
-	if v.seen&(v.seen-1) != 0 { // what another priority may have depends on what is taken of the pool before
+	// What another priority may have depends on what is taken of the pool before, and what there is on other workers.
+	if v.seen&(v.seen-1) != 0 || p.worker.lanes != nil {
 		v.plain &^= v.pools
 	}
 	for i := from; i < end; {
@@ -32,11 +33,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 		s.enqueueOne(now, p, &burst[i], a, v.calm>>a.prio()&1 != 0, v.may>>a.prio()&1 != 0)
 		i++
 	}
-	for rest := v.plain; rest != 0; rest &= rest - 1 {
-		prio := bits.TrailingZeros8(rest) & 7
-		p.in.ChargeAll(uint8(prio), v.charges[prio])
-		v.charges[prio] = 0
-	}
+	v.chargeAll()
 }
 
 // enqueueOne takes one frame whose action only names a port. calm says that there is room for it, and may
@@ -190,6 +187,9 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 		return
 	}
 	q.push(f, &p.worker.store)
+	if f.Flag&Lossless == 0 {
+		q.unjudged++
+	}
 	first := p.waiting>>prio&1 == 0
 	p.waiting |= 1 << prio
 	e := p.env.Exit(p.number)

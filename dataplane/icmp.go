@@ -90,19 +90,20 @@ func (s *Switch) complain(now units.Time, p *switchPort, f *Frame, what trouble)
 	p.worker.said = said{g, in}
 }
 
-// said is an error on its way to whom it is for: at most one is, after what came before its packet.
+// said is an error or an answer on its way to whom it is for: at most one is, after what came before its packet.
 type said struct {
 	frame Frame
 	in    *lan // nil: there is none
 }
 
-// say sends the error that there is, if any.
+// say sends the error or answer that there is, if any.
 func (s *Switch) say(now units.Time, p *switchPort) {
 	x := p.worker.said
 	if x.in == nil {
 		return
 	}
 	p.worker.said = said{}
+	p.env.hands.vector.settle() // an answer may be longer than what asked for it, or of another priority
 	s.forward(now, p, x.in, uint16(p.number), &x.frame)
 }
 

@@ -25,11 +25,12 @@ type vector struct {
 	calm uint8       // of these, those for which there is room without a further look
 	may  uint8       // of these, those of which frames may pass the queues
 
-	pools   uint8    // of these, those that may take something of the pool
-	plain   uint8    // of these, those whose frames may be charged together
-	charges [8]int64 // to the port, by frames that were queued so
-	longest uint16   // of its frames
-	special bool     // to some more is to be done than to send them
+	pools   uint8       // of these, those that may take something of the pool
+	plain   uint8       // of these, those whose frames may be charged together
+	charges [8]int64    // to the port, by frames that were queued so
+	port    *switchPort // through which it came
+	longest uint16      // of its frames
+	special bool        // to some more is to be done than to send them
 }
 
 // key is what a frame's action depends on.

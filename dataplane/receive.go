@@ -42,6 +42,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 	v, c, in := &p.env.hands.vector, &p.worker.cache, s.through(p)
+	v.port = p
 	s.parse(p, v.keys[:len(burst)], burst)
 	for done := 0; done < len(burst); {
 		end := c.look(v, burst, done, in)
@@ -90,7 +91,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		return
 	}
 	a |= s.through(p)
-	calm := s.admitOne(p, a.prio(), f.Len)
+	p.in.Count(a.prio(), 1, uint64(f.Len))
 	if s.back(p, a) {
 		s.drop(now, p, f, a, DropNoPort)
 		return
@@ -102,5 +103,6 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 			return
 		}
 	}
+	calm := s.fits(p, a.prio(), f.Len)
 	s.enqueueOne(now, p, f, a, calm, calm && !p.env.Queue)
 }

@@ -298,7 +298,13 @@ func (r *reference) resume(now, at units.Time, p *refPort, prio int) {
 
 func (r *reference) tellResumed(now units.Time, p *refPort, prio int) {
 	if cp := p.points[prio]; cp != nil {
-		cp.Resume(now, p.state(prio))
+		q := p.state(prio)
+		for _, f := range p.queues[prio] {
+			if !f.lossless { // the switch's own, which no congestion point sees leave: none is to wait for it
+				q.Frames--
+			}
+		}
+		cp.Resume(now, q)
 	}
 }
 
@@ -838,7 +844,7 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 // mark writes a congestion point's verdict into ECN-capable frames that are no CNPs.
 func (r *reference) mark(p *refPort, f refFrame, m marking.Mark) {
 	ect := f.head.ip != 0 && (f.head.tos&3 == 1 || f.head.tos&3 == 2)
-	if !ect || f.head.cnp || m == marking.Keep {
+	if !ect || f.isCNP() || m == marking.Keep {
 		return
 	}
 	ip, ecn := f.bytes[f.head.ip:], byte(3)
@@ -856,6 +862,16 @@ func (r *reference) mark(p *refPort, f refFrame, m marking.Mark) {
 	before := binary.BigEndian.Uint16(ip)
 	ip[1] = ip[1]&^3 | ecn
 	adjust(ip[10:], before, binary.BigEndian.Uint16(ip))
+}
+
+// isCNP reads the frame as it leaves, as its receiver will: one that lost its tag and was padded may have got the
+// bytes that a notice had been short of.
+func (f *refFrame) isCNP() bool {
+	b := append(make([]byte, 12), 0x08, 0x00)
+	if f.bytes[f.head.ip]>>4 == 6 {
+		b[12], b[13] = 0x86, 0xDD
+	}
+	return readHead(append(b, f.bytes[f.head.ip:]...)).cnp
 }
 
 // adjust corrects an Internet checksum for a word that changed (RFC 1624, equation 3).
@@ -1017,6 +1033,11 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		r.configure(p, pooled[i])
 	}
 	for _, p := range r.ports {
+		for prio, w := range c.Weights {
+			if w == 0 { // a strict priority takes no turns, and saves nothing up for when it does again
+				p.deficit[prio] = 0
+			}
+		}
 		if c.Watchdog != watchdog {
 			r.attend(now, p)
 			for prio, x := range p.pauses {

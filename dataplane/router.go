@@ -11,13 +11,13 @@ import (
 // requests, to neighbour solicitations and to echo requests. Each is written over
 // what asked, and leaves through the port where that came in. Left out: duplicate address detection.
 
-// bounce sends a frame back to its sender.
-func (s *Switch) bounce(now units.Time, p *switchPort, f *Frame) {
+// bounce makes a frame an answer to its sender. It leaves behind what came before it (say).
+func (s *Switch) bounce(p *switchPort, f *Frame) {
 	b := p.env.Bytes(f)
 	copy(b[:6], b[6:12])
 	s.routes.mac.Put(b[6:])
 	f.Digest = 0
-	s.forward(now, p, s.lanOf(p, b), uint16(p.number), f)
+	p.worker.said = said{*f, s.lanOf(p, b)}
 }
 
 // answer answers an ARP request or a neighbour solicitation for an address of the
@@ -45,7 +45,7 @@ func (s *Switch) answer(now units.Time, p *switchPort, f *Frame, h *wire.Header)
 	default:
 		return false
 	}
-	s.bounce(now, p, f)
+	s.bounce(p, f)
 	return true
 }
 
@@ -54,7 +54,7 @@ func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
 	b := p.env.Bytes(f)
 	var h wire.Header
 	if wire.Parse(b, &h); wire.AnswerEcho(b[h.L3:]) {
-		s.bounce(now, p, f)
+		s.bounce(p, f)
 	} else if !s.answer(now, p, f, &h) {
 		what := noProtocol
 		if h.Proto == wire.ProtoUDP {

@@ -38,8 +38,14 @@ func (s *Switch) setWeights() {
 		s.quantum[prio] = int64(w * (int(s.longest) + wire.VLANLen + wire.Overhead) / least)
 	}
 	for i := range s.ports {
-		s.ports[i].weighted = weighted
-		s.ports[i].gate() // frames of a weighted priority that pass the queues take their turn
+		p := &s.ports[i]
+		p.weighted = weighted
+		for prio := range p.rounds.deficit {
+			if weighted>>prio&1 == 0 { // a strict priority saves nothing up for when it has a weight again
+				p.rounds.deficit[prio] = 0
+			}
+		}
+		p.gate() // what passes the queues takes its turn, too
 	}
 }
 

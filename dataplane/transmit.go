@@ -156,7 +156,9 @@ func (p *switchPort) attendTo(now units.Time) {
 func (p *switchPort) resumed(now units.Time, prios uint8) {
 	for prio := range pfc.Classes {
 		if cp := p.points[prio].cp; prios>>prio&1 != 0 && cp != nil {
-			cp.Resume(now, p.state(prio))
+			q := p.state(prio)
+			q.Frames -= int(p.queues[prio].unjudged) // it will not see them leave
+			cp.Resume(now, q)
 		}
 	}
 	if p.waiting&prios != 0 {

@@ -45,7 +45,9 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	q := &p.queues[prio]
 	for q.frames > 0 {
 		f := q.run(1)[0]
-		q.drop(1, units.Size(f.Len), &p.worker.store)
+		if q.drop(1, units.Size(f.Len), &p.worker.store); f.Flag&Lossless == 0 {
+			q.unjudged--
+		}
 		s.lose(now, p, &f, why)
 	}
 	p.waiting &^= 1 << prio
