@@ -64,7 +64,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
 	case burst[0].Flag&Lossless == 0: // the switch's own are not judged
-		q.unjudged -= uint32(len(burst))
+		q.unjudged -= uint16(len(burst))
 	case point.cp == nil:
 	case point.runner == nil:
 		p.judge(now, prio, q.bytes-units.Size(burst[0].Len), int(q.frames)-1, &burst[0])

@@ -10,7 +10,7 @@ type queue struct {
 	first, last uint32 // the next to leave, in head; the place behind the last, in tail
 	frames      uint32
 	longest     uint16     // frame that passed the queue by
-	unjudged    uint32     // of the frames, those that no congestion point judges: lossy ones, and the switch's own
+	unjudged    uint16     // of the frames, those that no congestion point judges: lossy ones, and the switch's own; modulo 1<<16
 	bytes       units.Size // that wait
 	most        units.Size // the most there were when some left
 	plain       units.Time // before it a lossless frame is appended, and that is all: see note
