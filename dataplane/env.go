@@ -8,7 +8,6 @@ import (
 // Env is what a world gives a node at construction, one per worker: buffers, a way to say that a
 // port must be looked at, and a way out for frames that need not wait. Only that worker uses it.
 type Env struct {
-	_ [line]byte
 	*Pool
 	exits []Exit   // per port of the node
 	out   []uint16 // ports with frames in their exits, as many as left says
@@ -24,7 +23,7 @@ type Env struct {
 	// Paused, if there is one, is told of each PFC or PAUSE frame that stops or starts something at a port of the node,
 	// when it arrives.
 	Paused func(now units.Time, port int, f pfc.Frame)
-	_      [line]byte
+	_      [40]byte // whole lines of the cache
 }
 
 // Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,

@@ -84,7 +84,7 @@ func clos() (*experiment.Experiment, experiment.SchemeUse, error) {
 // finish leaves out what is measured: that is not the simulator's.
 func finish(e *experiment.Experiment, scheme string) (*experiment.Experiment, experiment.SchemeUse, error) {
 	e.Measure = experiment.Measure{Sample: e.Duration / 10}
-	e.Sweep, e.Claims, e.Plots, e.Alternatives = nil, nil, nil, nil
+	e.Sweep, e.Claims, e.Plots, e.Alternatives, e.Quick = nil, nil, nil, nil, experiment.Quick{}
 	for _, use := range e.Schemes {
 		if use.Name.V == scheme {
 			return e, use, e.Check()
