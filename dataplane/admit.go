@@ -159,6 +159,7 @@ func (s *Switch) release(now units.Time, w *switchWorker, f *Frame) {
 	if f.Flag&Lossless == 0 {
 		s.pool.Add(-cost)
 		if f.In == ownFrame {
+			s.wakeHolding(now)
 			return
 		}
 	}
@@ -175,14 +176,15 @@ func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int
 	if from.in.Release(prio, cost) {
 		from.env.Wake(from.number, now)
 	}
-	if s.holding > 0 {
-		s.wakeHolding(now)
-	}
+	s.wakeHolding(now)
 }
 
 // wakeHolding lets ports send the XON that is due because the pool has more free. With several workers
 // a port finds out at its next poll.
 func (s *Switch) wakeHolding(now units.Time) {
+	if s.holding == 0 {
+		return
+	}
 	for i := range s.ports {
 		if p := &s.ports[i]; p.in.Held() != 0 && p.in.Next(now) <= now {
 			p.env.Wake(i, now)

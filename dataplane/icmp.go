@@ -96,13 +96,17 @@ type said struct {
 	in    *lan // nil: there is none
 }
 
+// takeSaid takes what is on its way, before anything else is done: what follows may say something of other packets.
+func (w *switchWorker) takeSaid() (x said) {
+	x, w.said = w.said, said{}
+	return x
+}
+
 // say sends the error or answer that there is, if any.
-func (s *Switch) say(now units.Time, p *switchPort) {
-	x := p.worker.said
+func (s *Switch) say(now units.Time, p *switchPort, x said) {
 	if x.in == nil {
 		return
 	}
-	p.worker.said = said{}
 	p.env.hands.vector.settle() // an answer may be longer than what asked for it, or of another priority
 	s.forward(now, p, x.in, uint16(p.number), &x.frame)
 }
@@ -119,7 +123,7 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 	if group := s.routeOf(p, ip); group >= firstGroup {
 		if h := s.hopOf(p, f, group); wire.TotalLen(ip) > int(h.mtu) { // else it is what follows the packet that is too long
 			s.complain(now, p, f, tooBig(int(h.mtu)))
-			s.say(now, p)
+			s.say(now, p, p.worker.takeSaid())
 		}
 	}
 }

@@ -80,9 +80,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	if ch.state.Headroom > 0 {
 		p.link.Headroom = ch.state.Headroom
 		s.pool.Resize(s.config.Buffer - s.reserved())
-		if s.holding > 0 { // the pool may have more now
-			s.wakeHolding(now)
-		}
+		s.wakeHolding(now) // the pool may have more now
 	}
 	if ch.points != nil || ch.state.Headroom > 0 {
 		s.configure(p)

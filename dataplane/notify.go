@@ -53,7 +53,9 @@ func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.F
 	to := wire.RoCE{DstMAC: flow.SrcMAC, SrcMAC: flow.DstMAC, Src: flow.Dst, Dst: flow.Src, TOS: cnpDSCP << 2}
 	f.Len = uint16(cnp.Encode(p.env.Header(f), to, flow.QP, cnp.Notice{ECN: wire.NotECT}))
 	p.stats.CNPs[prio]++
-	s.sendBack(now, p, in, &f, flow.SrcMAC, 0, uint16(p.number))
+	var h wire.Header // it takes the way that its receiver's own would
+	wire.Parse(p.env.Bytes(&f), &h)
+	s.sendBack(now, p, in, &f, flow.SrcMAC, h.Hash, uint16(p.number))
 }
 
 // lanBehind is the LAN of a frame from mac that left through p: one of the port's,

@@ -828,7 +828,8 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 	if cp := p.points[prio]; cp != nil && f.lossless {
 		r.mark(p, f, cp.Dequeue(now, p.state(prio), packetOf(f)))
 		if s, ok := cp.(marking.Stamper); ok {
-			if h := readHead(f.bytes); h.bth > 0 {
+			// acknowledgements bring back what was written on the way there: nothing is written into them
+			if h := readHead(f.bytes); h.bth > 0 && f.bytes[h.bth] != 0x11 && f.bytes[h.bth] != 0xC1 {
 				if t := wire.INTOf(f.bytes[h.ip:], h.bth-h.ip); t != nil {
 					t.Push(s.Stamp(now, p.state(prio)))
 				}

@@ -26,9 +26,9 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 		if a&(actKind|tagOp) != 0 {
 			var ok bool
 			a, ok = s.rewriteOne(now, p, f, a)
-			if p.worker.said.in != nil {
+			if x := p.worker.takeSaid(); x.in != nil {
 				s.enqueue(now, p, v, burst, begin, left)
-				s.say(now, p)
+				s.say(now, p, x)
 				begin, left = i, i
 			}
 			if !ok {

@@ -346,7 +346,7 @@ func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f 
 // apply has one frame take the way of its action.
 func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
 	a, ok := s.rewriteOne(now, p, f, a)
-	s.say(now, p)
+	s.say(now, p, p.worker.takeSaid())
 	if ok {
 		s.enqueueOne(now, p, f, a, false, false)
 	}

@@ -108,9 +108,13 @@ func (g *Ingress) pooled(p uint8) int64 {
 func (g *Ingress) Moves(p uint8) bool { return g.class[p&7].alpha > 0 }
 
 // Room is how many bytes of priority p can be charged to base, in any number of frames, while others take
-// so many bytes of the pool.
+// so many bytes of the pool. While headroom is in use there is none: a frame that came and went without being charged
+// would not give back the headroom that its like in a queue gives back.
 func (g *Ingress) Room(p uint8, others int64) int64 {
 	k := &g.class[p&7]
+	if k.head > 0 {
+		return 0
+	}
 	room := k.xoff - k.base
 	if k.alpha == 0 {
 		return room
