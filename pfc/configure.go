@@ -47,17 +47,21 @@ func (g *Ingress) Unhold() {
 }
 
 // Relink tells that the port has a new link, whose peer knows of no pause. It may send as much as
-// headroom holds before it obeys: what is in headroom is the pool's from now on, and an XOFF that was out
-// is sent again at once. The caller looks at Next afterwards.
+// headroom holds before it obeys: what is in headroom is the pool's from now on, what was promised to the peer before
+// is not to this one, and an XOFF that was out is sent again at once. The caller looks at Next afterwards.
 func (g *Ingress) Relink(now units.Time) {
 	for p := range Classes {
 		k := &g.class[p]
 		if g.held>>p&1 != 0 {
 			g.refresh[p] = now
 		}
-		if k.head > 0 && g.enabled>>p&1 != 0 {
+		if g.enabled>>p&1 == 0 {
+			continue
+		}
+		g.limits[p].room = g.limits[p].headroom
+		if k.head > 0 {
 			pooled := g.pooled(uint8(p))
-			k.base, k.head, g.limits[p].room = k.base+k.head, 0, g.limits[p].headroom
+			k.base, k.head = k.base+k.head, 0
 			g.pool.Add(g.pooled(uint8(p)) - pooled)
 			g.look |= 1 << p
 		}

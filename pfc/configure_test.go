@@ -166,6 +166,22 @@ func TestRelink(t *testing.T) {
 	}
 }
 
+// What was promised to a peer that was paused is not promised to the one that comes after it.
+func TestRelinkForgetsPromises(t *testing.T) {
+	th := [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}
+	g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: th, Pool: NewPool(100_000, false)})
+	var f Frame
+	g.Admit(3, 11_000)
+	g.Poll(0, &f)
+	g.Release(3, 1000) // its XOFF is out, and nothing is in headroom
+	th[3].Headroom = 3_000
+	g.Configure(th, 0, 10*units.Gbps)
+	g.Relink(1)
+	if g.Admit(3, 3_001) || !g.Admit(3, 3_000) {
+		t.Error("headroom is not that of the new link")
+	}
+}
+
 // Hold pauses a peer that has sent nothing, whatever is configured, until Unhold.
 func TestHold(t *testing.T) {
 	th := [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}

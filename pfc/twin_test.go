@@ -199,8 +199,8 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 					}
 					if p.head[q] > 0 {
 						p.base[q], p.head[q], p.arrived[q] = p.base[q]+p.head[q], 0, true
-						p.room[q] = int64(p.thresholds[q].Headroom)
 					}
+					p.room[q] = int64(p.thresholds[q].Headroom)
 				}
 				g.Relink(now)
 			default:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every fuzz target, and the tests on real frames and both worlds again and
-# again, each for the given time (Go's notation: 10m).
+# Runs every fuzz target, the comparison of the switch with its reference on other seeds, and the tests on real
+# frames and both worlds again and again, each for the given time (Go's notation: 10m).
 set -eu
 span=${1:-1m}
 
@@ -11,10 +11,19 @@ for package in $(go list ./...); do
 		go test -run '^$' -fuzz "^$target\$" -fuzztime "$span" -fuzzminimizetime 100x "$package"
 	done
 done
+seconds=$(echo "$span" | sed 's/h/*3600/;s/m$/*60/;s/s$//')
+echo "== the switch and its reference"
+go test -c -o bin/dataplane.test ./dataplane
+end=$(($(date +%s) + seconds))
+while [ "$(date +%s)" -lt "$end" ]; do
+	seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+	echo "seed $seed"
+	(cd dataplane && ../bin/dataplane.test -test.run '^TestDifferential' -rapid.seed="$seed" -rapid.checks=3000 -rapid.nofailfile)
+done
 echo "== worlds and real frames"
 go test -tags dpdk -c -o bin/photon.test ./cmd/photon
 go test -tags dpdk -c -o bin/lab.test ./lab
-end=$(($(date +%s) + $(echo "$span" | sed 's/h/*3600/;s/m$/*60/;s/s$//')))
+end=$(($(date +%s) + seconds))
 while [ "$(date +%s)" -lt "$end" ]; do
 	(cd cmd/photon && ../../bin/photon.test)
 	(cd lab && ../bin/lab.test -test.run TestWorldsAgree)
