@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -201,4 +203,72 @@ func TestWatchdogDropsBoth(t *testing.T) {
 	if len(r.out(1, 8)) != 1 || r.stats(0).Watchdog.Restored[3] != 1 {
 		t.Error("nothing is taken from the peer after it was restored")
 	}
+}
+
+// A storm that is found by a burst which itself brings frames for the port: those that wait, and those of the burst, are
+// dropped; the others of the burst, which are routed or get another tag after that, leave whole, and no place of a frame is
+// free twice.
+func TestStormIsFoundWithinABurst(t *testing.T) {
+	c := routerConfig()
+	c.Watchdog = pfc.WatchdogConfig{Detect: 10 * ms, Restore: 5 * ms, Action: pfc.Drop}
+	eachCrew(t, c, func(t *testing.T, r *rig) {
+		routed := func(to, id int) []byte {
+			b := ip("10.0.0.1", fmt.Sprintf("10.0.%d.7", to), 200)
+			b[19] = byte(id)
+			wire.SetIPv4Checksum(b[14:])
+			return b
+		}
+		for to := 1; to <= 2; to++ { // what becomes of them is known from now on
+			r.in(0, routed(to, 0), 200)
+			r.in(0, packet(0, to, 26, 0), 64)
+			r.poll()
+			r.out(to, 4)
+		}
+		r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+		for range 5 {
+			r.in(0, packet(0, 1, 26, 0), 64)
+		}
+		r.poll()
+		for end := r.now + 10*ms; r.now < end; r.now += 2 * ms { // nobody polls the port meanwhile
+			r.sw.ports[1].eg.Expire(r.now)
+			r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+		}
+		var burst [][]byte
+		for i := range 24 {
+			burst = append(burst, routed(1+i%2, i))
+			if i%3 == 0 {
+				burst = append(burst, packet(0, 1+i%2, 26, 0))
+			}
+		}
+		r.burst(0, burst...)
+		r.poll()
+		var ids []byte
+		for _, b := range r.out(2, 64) {
+			if wire.MACAt(b[6:]) == routerMAC {
+				ids = append(ids, b[19])
+				if wire.MACAt(b) != mac(2) || !wire.IPv4ChecksumOK(b[14:]) || b[22] != 63 {
+					t.Errorf("frame %d is % x", b[19], b[:34])
+				}
+			}
+		}
+		if want := []byte{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23}; !slices.Equal(ids, want) {
+			t.Errorf("%v leave, want %v", ids, want)
+		}
+		r.poll()
+		if st := r.stats(1); st.Discards[DropStorm][3] != 5+12+4 || st.QueueFrames[3] != 0 {
+			t.Errorf("%d frames are dropped, and %d wait", st.Discards[DropStorm][3], st.QueueFrames[3])
+		}
+		if st := r.stats(0); st.Buffered[3] != 0 || st.Discarded() != [8]uint64{} {
+			t.Errorf("%v are held for port 0, discarded %v", st.Buffered[3], st.Discarded())
+		}
+		seen := map[uint32]bool{}
+		for _, x := range r.sw.workers {
+			for _, s := range x.env.Slots() {
+				if seen[s] {
+					t.Errorf("place %d is free twice", s)
+				}
+				seen[s] = true
+			}
+		}
+	})
 }
