@@ -253,6 +253,43 @@ func TestPauseStorm(t *testing.T) {
 	}
 }
 
+// With drop_both what a storming host sends of the priority is dropped, too, and counted at its port; its other
+// priorities pass, and everything after the storm.
+func TestPauseStormDropsBoth(t *testing.T) {
+	o := operate(t, "rate: 1Gbps\npfc: {xoff: 20KB, headroom: 500KB, watchdog: {detect: 200ms, restore: 100ms, action: drop_both}}\n")
+	send := func() { // four of its own, and four for it
+		for n := range uint32(4) {
+			o.hosts[0].Send(udp(0, 2, 26, 500, n))
+			o.hosts[1].Send(udp(1, 0, 26, 500, n))
+		}
+	}
+	send()
+	o.arrives(2, 4)
+	o.arrives(0, 4)
+	pauses := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta))
+	quiet := sync.OnceFunc(pauses.end)
+	t.Cleanup(quiet)
+	var dog telemetry.PFCWD
+	status := func() telemetry.PFCWDQueue {
+		o.show("pfcwd", &dog)
+		return dog.Queues[0]
+	}
+	o.until("a storm", func() bool { return status().Status == "stormed" })
+	before := status().Dropped
+	send()
+	o.hosts[0].Send(udp(0, 2, 10, 500, 0))
+	o.arrivesOf(2, 10, 1)
+	o.until("what it sends, and what is for it, is dropped", func() bool { return status().Dropped == before+8 })
+	if n := len(o.hosts[2].Collect(0, isUDP(26))) + len(o.hosts[0].Collect(0, isUDP(26))); n != 0 {
+		t.Errorf("%d frames pass", n)
+	}
+	quiet()
+	o.until("the end of it", func() bool { return status().Restored == 1 })
+	send()
+	o.arrives(2, 4)
+	o.arrives(0, 4)
+}
+
 // The hosts stand for the rest of a cycle: one pauses the switch, and what the
 // switch asks it comes back through another. The switch says so until it is over.
 func TestDeadlock(t *testing.T) {
@@ -439,6 +476,21 @@ func TestCapture(t *testing.T) {
 	}
 	if _, err := o.photon("capture", "sw9", "-w", file+"2"); err == nil || err.Error() != `there is no port "sw9" (there are sw0, sw1, sw2, sw3)` || !errors.As(err, &badInput{}) {
 		t.Error(err)
+	}
+	if _, err := o.photon("capture", "sw1", "-w", filepath.Join(file, "x", "y")); err == nil || !strings.Contains(err.Error(), "y: n") || !errors.As(err, &badInput{}) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if _, err := os.Stat(file + "2"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a capture that did not begin leaves a file: %v", err)
+	}
+	if err := os.WriteFile(file+"3", []byte("of yesterday"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.photon("capture", "sw9", "-w", file+"3"); err == nil {
+		t.Error("a port that is not there is captured")
+	}
+	if b, err := os.ReadFile(file + "3"); string(b) != "of yesterday" {
+		t.Errorf("a capture that did not begin leaves %q of another, %v", b, err)
 	}
 	begin := time.Now()
 	o.hosts[0].Send(udp(0, 1, 26, 500, 1))

@@ -42,17 +42,17 @@ func captureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var out io.Writer = c.OutOrStdout()
+			to := captureFile{Writer: c.OutOrStdout()}
 			if file != "-" {
-				f, err := os.Create(file)
-				if err != nil {
+				if to, err = openCaptureFile(file); err != nil {
 					return bad(err)
 				}
-				defer f.Close()
-				out = f
 			}
-			got, err := client.Capture(c.Context(), args[0], snap, frames, out, func() { fmt.Fprintf(c.ErrOrStderr(), "capturing on %s\n", args[0]) })
-			if err != nil {
+			got, err := client.Capture(c.Context(), args[0], snap, frames, to, func() {
+				to.begin()
+				fmt.Fprintf(c.ErrOrStderr(), "capturing on %s\n", args[0])
+			})
+			if err := errors.Join(err, to.end(err == nil)); err != nil {
 				return answered(err)
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%d frames", got.Frames)
@@ -69,6 +69,38 @@ func captureCommand() *cobra.Command {
 	f.IntVarP(&frames, "count", "c", 0, "end after so many `frames` (0: at Ctrl-C)")
 	f.IntVarP(&snap, "snaplen", "s", 2048, "`bytes` kept of each frame")
 	return c
+}
+
+// captureFile is the file that frames go to. What it held before is there until the capture has begun.
+type captureFile struct {
+	io.Writer
+	file  *os.File // nil: it is none of ours
+	fresh bool     // it was not there before
+}
+
+func openCaptureFile(name string) (r captureFile, err error) {
+	_, err = os.Stat(name)
+	r.fresh = errors.Is(err, os.ErrNotExist)
+	r.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	r.Writer = r.file
+	return r, err
+}
+
+func (r *captureFile) begin() {
+	if r.file != nil {
+		_ = r.file.Truncate(0) // a pipe has nothing to be cut off
+	}
+}
+
+// end closes the file. One that was made for a capture that did not come about is removed.
+func (r *captureFile) end(ok bool) error {
+	if r.file == nil {
+		return nil
+	}
+	if s, err := r.file.Stat(); err == nil && !ok && r.fresh && s.Size() == 0 {
+		_ = os.Remove(r.file.Name())
+	}
+	return r.file.Close()
 }
 
 // tapFrames is how many frames a port's ring holds: 10 ms of small ones at a
