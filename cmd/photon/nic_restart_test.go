@@ -103,3 +103,59 @@ func TestShowFlowsOfANIC(t *testing.T) {
 		t.Error(table, err)
 	}
 }
+
+// TCP that runs while a NIC is started again goes on, through a veth pair that stays and through a tap that is made anew
+// under its name, with its address: nobody has to be asked where it is.
+func TestTCPOutlivesANIC(t *testing.T) {
+	for _, device := range []string{"net_af_packet1,iface=nic0", "net_tap0,iface=app0"} {
+		t.Run(device[:7], func(t *testing.T) {
+			near, far := testnet.New(t, "near"), testnet.New(t, "far")
+			testnet.Veth(t, near, "eth0", far, "eth0")
+			wireOnly(t, near, "eth0")
+			app := near
+			if strings.Contains(device, "nic0") {
+				app = testnet.New(t, "app")
+				testnet.Veth(t, near, "nic0", app, "app0")
+				wireOnly(t, near, "nic0")
+			}
+			far.Run(t, "ip", "address", "add", "10.9.0.2/24", "dev", "eth0")
+			config := filepath.Join(t.TempDir(), "nic.yaml")
+			text := "name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 20Mbps}\napplication: {device: \"" + device + "\"}\nadmin: off\n"
+			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			begin := func() *process {
+				nic := start(t, near, "agent", "-c", config)
+				app.Run(t, "ip", "address", "replace", "10.9.0.1/24", "dev", "app0")
+				app.Run(t, "ip", "link", "set", "app0", "up")
+				return nic
+			}
+			carried := func(p *process) float64 {
+				return sum(p.metrics(), "photon_port_tx_bytes_total", `port="eth0"`)
+			}
+			nic := begin()
+			server := far.Command("iperf3", "-s", "-1", "--forceflush")
+			listening := &watched{wait: "listening", found: make(chan struct{})}
+			server.Stdout = listening
+			if err := server.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-listening.found
+			client, said := app.Command("iperf3", "-c", "10.9.0.2", "-n", "8M", "--forceflush"), &bytes.Buffer{}
+			client.Stdout, client.Stderr = said, said
+			if err := client.Start(); err != nil {
+				t.Fatal(err)
+			}
+			within(t, func() bool { return carried(nic) > 1e6 }, func() string { return "TCP does not begin\n" + nic.log.String() })
+			nic.stop()
+			nic = begin()
+			within(t, func() bool { return carried(nic) > 1e6 }, func() string { return "TCP does not go on\n" + nic.log.String() })
+			if err := client.Wait(); err != nil {
+				t.Errorf("%v\n%s\n%s", err, said, nic.log)
+			}
+			if err := server.Wait(); err != nil {
+				t.Errorf("iperf3 server: %v", err)
+			}
+		})
+	}
+}
