@@ -45,9 +45,4 @@ func (p *PCN) Rebase(by units.Time) {
 }
 
 // Rebase implements units.Rebaser.
-func (t *TCD) Rebase(by units.Time) {
-	for i := range t.flows {
-		t.flows[i].last.Rebase(by)
-		t.flows[i].at.Rebase(by)
-	}
-}
+func (t *TCD) Rebase(by units.Time) { t.ticks.Rebase(by) }

@@ -12,17 +12,11 @@ const TCDUndetermined = wire.ECT0
 
 // TCD gathers the marks of an interval and sends one CNP for it that tells the
 // worst: CE if any frame met congestion, UE if some met undetermined ports only
-// (SIGCOMM'21; the authors' simulator). The two are kept apart on the way.
+// (SIGCOMM'21; the authors' simulator). The two are kept apart on the way. A flow's
+// intervals are those of DCQCNTicks: they begin with its first frame.
 type TCD struct {
-	params DCQCNParams
-	flows  []tcdFlow
-	due    fifo // flows with marks to tell, by when they may
-}
-
-type tcdFlow struct {
-	last units.Time // when the last CNP went
-	at   units.Time // when the next may go
-	seen uint8      // CE and UE since
+	ticks DCQCNTicks
+	seen  []uint8 // by flow: CE and UE since its last CNP
 }
 
 const (
@@ -32,69 +26,58 @@ const (
 
 var _ NP = (*TCD)(nil)
 
-// NewTCD returns a notification point for capacity flows.
+// NewTCD returns a notification point for capacity flows. The interval must be
+// positive.
 func NewTCD(p DCQCNParams, capacity int) *TCD {
-	t := &TCD{params: p, due: newFIFO()}
+	t := &TCD{ticks: *NewDCQCNTicks(p, 0)}
 	t.Room(capacity)
 	return t
 }
 
 // Room implements Elastic.
 func (t *TCD) Room(flows int) {
-	for len(t.flows) < flows {
-		t.flows = append(t.flows, tcdFlow{last: -units.Never})
+	t.ticks.Room(flows)
+	for len(t.seen) < flows {
+		t.seen = append(t.seen, 0)
 	}
-	t.due.room(flows)
 }
 
 // Quiet implements Elastic.
-func (t *TCD) Quiet(flow int) bool { return !t.due.in[flow] }
+func (t *TCD) Quiet(flow int) bool { return t.ticks.Quiet(flow) }
 
-// Data notes the frame's mark. The first since the last CNP is told when the
-// interval since that one has passed, together with what comes until then.
-func (t *TCD) Data(now units.Time, flow int, ecn uint8, _ int) {
-	f := &t.flows[flow]
+// Data notes the frame's mark, which is told at the flow's next tick, together with what comes until then.
+func (t *TCD) Data(now units.Time, flow int, ecn uint8, nbytes int) {
 	switch ecn {
 	case wire.CE:
-		f.seen |= seenCE
+		t.seen[flow] |= seenCE
 	case TCDUndetermined:
-		f.seen |= seenUE
+		t.seen[flow] |= seenUE
+		ecn = wire.CE // to a clock any mark is one
 	default:
-		return
+		ecn = wire.NotECT
 	}
-	if !t.due.in[flow] {
-		f.at = max(now, f.last+t.params.Interval)
-		t.due.push(flow)
-	}
+	t.ticks.Data(now, flow, ecn, nbytes)
 }
 
-// Next is when the first CNP may go. Flows stand in the order of their first
-// marks; one whose interval ends earlier than that of the flow before it waits
-// for that, at most an interval.
-func (t *TCD) Next() units.Time {
-	if t.due.head == none {
-		return units.Never
-	}
-	return t.flows[t.due.head].at
-}
+// Next is the tick of the first CNP to come.
+func (t *TCD) Next() units.Time { return t.ticks.Next() }
 
-// Poll returns the CNPs that may go by now.
+// Poll returns the CNPs whose tick has come, in the order of their ticks.
 func (t *TCD) Poll(now units.Time) (int, Notice, bool) {
-	for t.due.head != none && t.flows[t.due.head].at <= now {
-		flow := t.due.pop()
-		f := &t.flows[flow]
-		if f.seen == 0 { // forgotten
-			continue
-		}
-		n := Notice{ECN: TCDUndetermined}
-		if f.seen&seenCE != 0 {
-			n.ECN = wire.CE
-		}
-		f.seen, f.last = 0, now
-		return flow, n, true
+	flow, _, ok := t.ticks.Poll(now)
+	if !ok {
+		return 0, Notice{}, false
 	}
-	return 0, Notice{}, false
+	n := Notice{ECN: TCDUndetermined}
+	if t.seen[flow]&seenCE != 0 {
+		n.ECN = wire.CE
+	}
+	t.seen[flow] = 0
+	return flow, n, true
 }
 
-// Forget drops a flow's marks.
-func (t *TCD) Forget(flow int) { t.flows[flow] = tcdFlow{last: -units.Never, at: t.flows[flow].at} }
+// Forget drops a flow's marks, and lets the slot's next flow begin a clock of its own.
+func (t *TCD) Forget(flow int) {
+	t.ticks.Forget(flow)
+	t.seen[flow] = 0
+}

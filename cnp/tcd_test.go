@@ -1,7 +1,6 @@
 package cnp
 
 import (
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,71 +9,84 @@ import (
 	"photon/wire"
 )
 
-// slowTCD gathers the marks of every flow in a set, and tells the worst.
+// slowTCD gathers the marks of every flow in a set, and tells the worst at the ticks of its clock.
 type slowTCD struct {
 	interval units.Time
-	waiting  []int // flows with marks, in the order of their first one
-	at       map[int]units.Time
-	marks    map[int]map[uint8]bool
-	lastCNP  map[int]units.Time // missing: none yet
+	first    map[int]units.Time // when the flow's clock began
+	told     map[int]units.Time // the tick that had the last CNP
+	marks    map[int][]tcdMark
+}
+
+type tcdMark struct {
+	at units.Time
+	ce bool
 }
 
 func newSlowTCD(interval units.Time) *slowTCD {
-	return &slowTCD{interval: interval, at: map[int]units.Time{}, marks: map[int]map[uint8]bool{}, lastCNP: map[int]units.Time{}}
+	return &slowTCD{interval, map[int]units.Time{}, map[int]units.Time{}, map[int][]tcdMark{}}
 }
 
 func (s *slowTCD) data(now units.Time, flow int, ecn uint8) {
-	if ecn != 0b11 && ecn != 0b10 {
-		return
+	if _, begun := s.first[flow]; !begun {
+		s.first[flow] = now
 	}
-	if s.marks[flow] == nil {
-		s.marks[flow] = map[uint8]bool{}
-	}
-	s.marks[flow][ecn] = true
-	if !slices.Contains(s.waiting, flow) {
-		s.waiting = append(s.waiting, flow)
-		s.at[flow] = now
-		if last, before := s.lastCNP[flow]; before {
-			s.at[flow] = max(now, last+s.interval)
-		}
+	if ecn == 0b11 || ecn == 0b10 {
+		s.marks[flow] = append(s.marks[flow], tcdMark{now, ecn == 0b11})
 	}
 }
 
-// next follows a choice: who has a later first mark waits for those before it.
-func (s *slowTCD) next() units.Time {
-	if len(s.waiting) == 0 {
+// tick is the one that tells a flow's marks: the first that is not before the first of them, and had no CNP yet.
+func (s *slowTCD) tick(flow int) units.Time {
+	if len(s.marks[flow]) == 0 {
 		return units.Never
 	}
-	return s.at[s.waiting[0]]
+	at := s.first[flow]
+	told, any := s.told[flow]
+	for at < s.marks[flow][0].at || any && at <= told {
+		at += s.interval
+	}
+	return at
+}
+
+func (s *slowTCD) next() (first units.Time) {
+	first = units.Never
+	for flow := range s.marks {
+		first = min(first, s.tick(flow))
+	}
+	return first
 }
 
 func (s *slowTCD) poll(now units.Time) (got []report) {
 	for s.next() <= now {
-		flow := s.waiting[0]
-		s.waiting = s.waiting[1:]
-		switch {
-		case s.marks[flow][0b11]:
-			got = append(got, report{now, flow, Notice{ECN: 0b11}})
-		case s.marks[flow][0b10]:
-			got = append(got, report{now, flow, Notice{ECN: 0b10}})
-		default:
-			continue // forgotten
+		at := s.next()
+		for flow := range 8 {
+			if s.tick(flow) != at {
+				continue
+			}
+			n := Notice{ECN: 0b10}
+			for _, m := range s.marks[flow] {
+				if m.ce {
+					n.ECN = 0b11
+				}
+			}
+			delete(s.marks, flow)
+			s.told[flow] = at
+			got = append(got, report{now, flow, n})
 		}
-		delete(s.marks, flow)
-		s.lastCNP[flow] = now
 	}
 	return got
 }
 
-// forget leaves the place in the queue, for nothing or for the slot's next flow.
+// forget makes room for the slot's next flow.
 func (s *slowTCD) forget(flow int) {
 	delete(s.marks, flow)
-	delete(s.lastCNP, flow)
+	delete(s.told, flow)
+	delete(s.first, flow)
 }
 
 func TestTCDAgainstSlowTwin(t *testing.T) {
 	thousands(t, func(t *rapid.T) {
-		p := DCQCNParams{Interval: units.Time(evenly(0, 60).Draw(t, "interval")) * us}
+		p := DCQCNParams{Interval: units.Time(evenly(1, 60).Draw(t, "interval")) * us}
 		flows := rapid.IntRange(1, 8).Draw(t, "flows")
 		compare(t, NewTCD(p, flows), newSlowTCD(p.Interval), flows, 20*us)
 	})

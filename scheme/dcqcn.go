@@ -1,7 +1,6 @@
 package scheme
 
 import (
-	"errors"
 	"slices"
 
 	"photon/cnp"
@@ -21,8 +20,8 @@ func init() {
 		Params:  slices.Concat(redParams(), []Param{cnpInterval(), cnpPhase()}, dcqcnParams()),
 		build: func(n Network, r *reader) Parts {
 			cp, np, rp, ticks := r.red(), r.interval(), r.dcqcn(n), read(r, "cnp_phase", cnp.ParseTicks)
-			if ticks && np.Interval == 0 {
-				r.check(errors.New("cnp_interval 0: a clock that ticks has an interval"))
+			if ticks {
+				r.checkTicks(np)
 			}
 			return Parts{
 				CP: func(q marking.Place) marking.CP { return marking.NewRED(cp, n.seedOf(q)) },

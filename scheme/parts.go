@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	"errors"
 	"photon/cnp"
 	"photon/marking"
 	"photon/ratelimit"
@@ -38,6 +39,13 @@ func (r *reader) interval() cnp.DCQCNParams {
 	p := cnp.DCQCNParams{Interval: r.time("cnp_interval")}
 	r.check(p.Validate())
 	return p
+}
+
+// checkTicks refuses an interval that is none.
+func (r *reader) checkTicks(p cnp.DCQCNParams) {
+	if p.Interval == 0 {
+		r.check(errors.New("cnp_interval 0: a clock that ticks has an interval"))
+	}
 }
 
 // cnpPhase is when DCQCN's CNPs leave.

@@ -23,15 +23,16 @@ func init() {
 		Summary: "DCQCN behind ternary congestion detection: gentle with flows that only met pauses",
 		Source:  source,
 		CP:      cp,
-		NP:      "one CNP per flow and interval: CE if any frame had it, else UE if any had it",
+		NP:      "one CNP per flow and interval from its first frame on: CE if any frame of the interval had it, else UE if any had it",
 		RP:      "DCQCN's at CE; at UE the rate stays and recovery begins anew",
 		Params: slices.Concat(redParams(), []Param{
-			interval, tcdInterval(),
+			interval,
 			{Name: "clamp", Doc: "a CNP with UE makes the current rate the target; yes or no", Default: "yes", Source: file + ": CLAMP_TARGET_RATE 1"},
-		}, defaults(dcqcnParams(), map[string]Param{
-			"alpha":       {Default: "0.5", Source: "the authors' simulator, in its code", Open: "SIGCOMM'15 has 1"},
-			"alpha_first": {Default: "yes", Source: "the authors' simulator, in its code", Open: "SIGCOMM'15's equation 1 has it the other way round"},
-			"rate_timer":  {Default: "55us", Source: file}, "byte_counter": {Default: "10MB", Source: file}, "ai": {Default: "40Mbps", Source: file},
+		}, defaults(append([]Param{cnpInterval()}, dcqcnParams()...), map[string]Param{
+			"cnp_interval": {Default: "50us", Source: "the authors' simulator"},
+			"alpha":        {Default: "0.5", Source: "the authors' simulator, in its code", Open: "SIGCOMM'15 has 1"},
+			"alpha_first":  {Default: "yes", Source: "the authors' simulator, in its code", Open: "SIGCOMM'15's equation 1 has it the other way round"},
+			"rate_timer":   {Default: "55us", Source: file}, "byte_counter": {Default: "10MB", Source: file}, "ai": {Default: "40Mbps", Source: file},
 			"hai": {
 				Default: "200Mbps", Source: file,
 				Open: "its code begins hyper increase a stage sooner, as that of DCQCN's authors; here it is DCQCN+'s equation 8",
@@ -39,6 +40,7 @@ func init() {
 		})),
 		build: func(n Network, r *reader) Parts {
 			np, rp, clamp := r.interval(), r.dcqcn(n), r.flag("clamp")
+			r.checkTicks(np)
 			return Parts{
 				CP:    r.tcd(n),
 				NP:    func(flows int) cnp.NP { return cnp.NewTCD(np, flows) },
@@ -69,14 +71,6 @@ func init() {
 			}
 		},
 	})
-}
-
-// tcdInterval is the notification point's, which is not as the authors have it.
-func tcdInterval() Param {
-	p := cnpInterval()
-	p.Open = "not taken over: in the authors' simulator a flow's CNPs leave at the ticks of a clock that begins with its first frame, " +
-		"and tell what came in the interval before; here the first goes with the first mark, and none sooner than N after the last"
-	return p
 }
 
 // defaults are parameters, some of which begin with something else, for another reason.
