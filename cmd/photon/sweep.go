@@ -250,9 +250,9 @@ func (s *sweepFlags) submit(c *cobra.Command, spec *sweep.Spec, tasks []*sweep.T
 }
 
 func collectCommand() *cobra.Command {
-	var out, seeds string
+	var out, seeds, over string
 	var missing, claims bool
-	var mean []string
+	var mean, plot []string
 	c := &cobra.Command{
 		Use:   "collect SPEC|DIR",
 		Short: "Make one table of a sweep, as CSV and as Parquet",
@@ -289,6 +289,13 @@ func collectCommand() *cobra.Command {
 					return bad(fmt.Errorf("--mean: %w", err))
 				}
 			}
+			for _, metric := range plot {
+				files, err := folder.Draw(&got, metric, over)
+				if err != nil {
+					return bad(fmt.Errorf("--plot: %w", err))
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", metric, strings.Join(files, ", "))
+			}
 			if claims {
 				if err := spec.WriteClaims(c.OutOrStdout(), &got); err != nil {
 					return bad(fmt.Errorf("--claims: %w", err))
@@ -304,6 +311,8 @@ func collectCommand() *cobra.Command {
 	c.Flags().StringVar(&out, "out", "out", "folder in which the sweep's results are, if a spec is named")
 	c.Flags().StringVar(&seeds, "seeds", "", "only the tasks with these `seeds` of the spec's, as in 1..100")
 	c.Flags().StringSliceVar(&mean, "mean", nil, "print the mean of these `metrics` over seeds, too, and its standard error")
+	c.Flags().StringSliceVar(&plot, "plot", nil, "draw the mean of these `metrics` over seeds, too, with its standard error, as PNG and as SVG")
+	c.Flags().StringVar(&over, "over", "", "with --plot: the `setting` that is drawn over, by its path or the last word of it (default: that with the most values)")
 	c.Flags().BoolVar(&claims, "claims", false, "lay the means over seeds beside the claims of the experiments, too")
 	c.Flags().BoolVar(&missing, "allow-missing", false, "tasks without a result are no error")
 	return c

@@ -26,7 +26,8 @@ var floors = [][]string{
 	{"lab/run"},
 	{"lab/claim", "lab/hpccfiles"},
 	{"lab/report"},
-	{"lab/figure", "lab/live", "lab/sweep"},
+	{"lab/figure"},
+	{"lab/live", "lab/sweep"},
 	{"lab"},
 	{"cmd/photon"},
 }

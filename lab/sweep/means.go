@@ -22,7 +22,7 @@ func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 	}
 	for _, name := range metrics {
 		if !known[name] {
-			return fmt.Errorf("the results have no metric %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return noMetric(name, known)
 		}
 	}
 	var points []string
@@ -65,6 +65,10 @@ func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
+}
+
+func noMetric(name string, known map[string]bool) error {
+	return fmt.Errorf("the results have no metric %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 }
 
 // meanOf is the mean of values, of which there are some, and its standard error. It counts from

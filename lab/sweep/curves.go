@@ -1,0 +1,152 @@
+package sweep
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"photon/lab/figure"
+)
+
+// Draw puts the curves of a metric into the folder, as PNG and as SVG, and returns the names of the files.
+func (f Folder) Draw(c *Collected, metric, over string) (files []string, err error) {
+	panels, err := c.Curves(metric, over)
+	if err != nil {
+		return nil, err
+	}
+	for _, format := range []string{"png", "svg"} {
+		b, err := figure.Curves(panels, format)
+		if err != nil {
+			return nil, err
+		}
+		file := filepath.Join(string(f), metric+"."+format)
+		if err := renameio.WriteFile(file, b, 0o644); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// Curves are means over seeds of a metric, with their standard errors, over a setting that varies: a panel for each
+// experiment, and in it a curve for each scheme and each combination of the other settings. over is the setting's path,
+// or its last word; "": the one that has the most values.
+func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err error) {
+	over, err = c.axis(over)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	known := map[string]bool{}
+	for _, r := range c.records {
+		if v, varies := r.Params[over]; varies && !slices.Contains(texts, v) {
+			texts = append(texts, v)
+		}
+		for name := range r.Metrics {
+			known[name] = true
+		}
+	}
+	if !known[metric] {
+		return nil, noMetric(metric, known)
+	}
+	read := quantityOf(texts)
+	if read == nil {
+		read = func(text string) (float64, error) { return float64(slices.Index(texts, text)), nil }
+	}
+	type place struct {
+		panel, curve string
+		x            float64
+	}
+	values := map[place][]float64{}
+	var order []place // without x
+	for _, r := range c.records {
+		text, varies := r.Params[over]
+		y := r.Metrics[metric]
+		if !varies || y == nil {
+			continue
+		}
+		x, err := read(text)
+		if err != nil {
+			return nil, err
+		}
+		at := place{panel: r.Experiment, curve: r.Scheme}
+		for _, name := range slices.Sorted(maps.Keys(r.Params)) {
+			if name != over {
+				at.curve += fmt.Sprintf(" %s=%s", last(name), r.Params[name])
+			}
+		}
+		if !slices.Contains(order, at) {
+			order = append(order, at)
+		}
+		at.x = x
+		values[at] = append(values[at], *y)
+	}
+	for _, line := range order {
+		k := slices.IndexFunc(panels, func(p figure.Panel) bool { return p.Title == line.panel })
+		if k < 0 {
+			k = len(panels)
+			panels = append(panels, figure.Panel{Title: line.panel, X: last(over), Y: metric, Log: true})
+			if quantityOf(texts) == nil {
+				panels[k].Words, panels[k].Log = texts, false
+			}
+		}
+		curve := figure.Curve{Name: line.curve}
+		for at, v := range values {
+			if at.panel != line.panel || at.curve != line.curve {
+				continue
+			}
+			p := figure.Point{X: at.x, Y: v[0]}
+			if len(v) > 1 {
+				p.Y, p.Error = meanOf(v)
+			}
+			curve.Points = append(curve.Points, p)
+		}
+		slices.SortFunc(curve.Points, func(a, b figure.Point) int { return cmp.Compare(a.X, b.X) })
+		least, most := curve.Points[0].X, curve.Points[len(curve.Points)-1].X
+		panels[k].Log = panels[k].Log && least > 0 && most >= 10*least
+		panels[k].Curves = append(panels[k].Curves, curve)
+	}
+	if panels == nil {
+		return nil, fmt.Errorf("%s never happened where %s varies", metric, over)
+	}
+	return panels, nil
+}
+
+// axis is the path of the setting that is called over, or that has the most values.
+func (c *Collected) axis(over string) (string, error) {
+	values := map[string]map[string]bool{}
+	for _, r := range c.records {
+		for name, v := range r.Params {
+			if values[name] == nil {
+				values[name] = map[string]bool{}
+			}
+			values[name][v] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(values))
+	if len(names) == 0 {
+		return "", errors.New("nothing varies in this sweep but schemes and seeds: `vary` in its file says what does")
+	}
+	if over == "" {
+		return slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(len(values[a]), len(values[b])) }), nil
+	}
+	var found []string
+	for _, name := range names {
+		if name == over || last(name) == over {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("%q is none of what varies, or several: %s", over, strings.Join(names, ", "))
+	}
+	return found[0], nil
+}
+
+// last is the last word of a setting's path.
+func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

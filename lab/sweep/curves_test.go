@@ -1,0 +1,92 @@
+package sweep
+
+import (
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"photon/lab/figure"
+	"photon/lab/measure"
+)
+
+// records are runs of a and b with two seeds, over sizes and a setting of a alone.
+func records() (all []*Record) {
+	for _, scheme := range []string{"a", "b"} {
+		for i, size := range []string{"100KB", "1MB", "10MB"} {
+			for seed := range uint64(2) {
+				y := float64(10*(i+1)) + float64(2*seed)
+				r := &Record{Experiment: "mine", Scheme: scheme, Seed: seed, Params: map[string]string{"flows.all.size": size}, Metrics: measure.Metrics{"fct_s": &y, "never": nil}}
+				if scheme == "a" {
+					r.Params["schemes.a.w"] = "1/2"
+				}
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// A curve has the mean of its seeds at each value, and its standard error, in the order of the axis; a scheme's setting
+// is in its name.
+func TestCurves(t *testing.T) {
+	c := Collected{records: records()}
+	for _, over := range []string{"", "size", "flows.all.size"} {
+		got, err := c.Curves("fct_s", over)
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := []figure.Point{{X: 100e3, Y: 11, Error: 1}, {X: 1e6, Y: 21, Error: 1}, {X: 10e6, Y: 31, Error: 1}}
+		want := []figure.Panel{{Title: "mine", X: "size", Y: "fct_s", Log: true, Curves: []figure.Curve{{Name: "a w=1/2", Points: points}, {Name: "b", Points: points}}}}
+		for i := range got[0].Curves {
+			for k := range got[0].Curves[i].Points {
+				p := &got[0].Curves[i].Points[k]
+				if math.Abs(p.Error-1) < 1e-12 {
+					p.Error = 1
+				}
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("over %q: %+v", over, got)
+		}
+	}
+	for _, x := range []struct{ metric, over, want string }{
+		{"karma", "", `no metric "karma": there are fct_s, never`}, {"fct_s", "rate", `"rate" is none of what varies, or several: flows.all.size, schemes.a.w`}, {"never", "", "never never happened"},
+	} {
+		if _, err := c.Curves(x.metric, x.over); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	if _, err := (&Collected{records: []*Record{{Metrics: measure.Metrics{}}}}).Curves("fct_s", ""); err == nil || !strings.Contains(err.Error(), "nothing varies") {
+		t.Error(err)
+	}
+}
+
+// What is drawn has the names of the curves in it; words are an axis, too.
+func TestDraw(t *testing.T) {
+	c := Collected{records: records()}
+	for i, r := range c.records {
+		r.Params["topology.kind"] = []string{"star", "tree"}[i%2]
+	}
+	for over, curve := range map[string]string{"size": "a w=1/2 kind=star", "kind": "a size=100KB w=1/2"} {
+		dir := t.TempDir()
+		files, err := Folder(dir).Draw(&c, "fct_s", over)
+		if err != nil || len(files) != 2 {
+			t.Fatal(files, err)
+		}
+		png, err := os.ReadFile(files[0])
+		if err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+			t.Errorf("%s: %.8q, %v", files[0], png, err)
+		}
+		svg, err := os.ReadFile(files[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"mine", over, "fct_s", curve} {
+			if !strings.Contains(string(svg), ">"+text+"<") {
+				t.Errorf("%s does not say %q", files[1], text)
+			}
+		}
+	}
+}
