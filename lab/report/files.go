@@ -54,7 +54,7 @@ func Write(e *experiment.Experiment, out string, j *claim.Judged) error {
 				}
 			}
 			if flows := j.Ended(scheme, value); len(flows) > 0 {
-				if err := os.WriteFile(path+".flows.csv", flowsCSV(flows), 0o644); err != nil {
+				if err := os.WriteFile(path+".flows.csv", FlowsCSV(flows), 0o644); err != nil {
 					return err
 				}
 			}
@@ -77,7 +77,8 @@ func writeJSON(path string, v any) error {
 // flowColumns are those of a table of flows that ended.
 var flowColumns = []string{"group", "from", "to", "bytes", "start_s", "fct_s", "ideal_s", "seed"}
 
-func flowsCSV(flows []measure.Ended) []byte {
+// FlowsCSV is a table of flows that ended: a row for each, sizes in bytes, times in seconds.
+func FlowsCSV(flows []measure.Ended) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	_ = w.Write(flowColumns) // to memory

@@ -28,6 +28,9 @@ func (f Folder) tasks() string { return filepath.Join(string(f), "tasks") }
 
 func (f Folder) path(id string) string { return filepath.Join(f.tasks(), id+".json") }
 
+// flows is where a task leaves the completion times of its flows.
+func (f Folder) flows(id string) string { return filepath.Join(f.tasks(), id+".flows.csv") }
+
 // Record is the result of a task as it lies in the folder.
 type Record struct {
 	Task       string            `json:"task"`
@@ -101,11 +104,16 @@ func (f Folder) read(id string) (*Record, error) {
 	return r, nil
 }
 
-// Left are the tasks of a list that have no result yet.
+// Left are the tasks of a list that have no result yet, or not their flows.
 func (f Folder) Left(tasks []*Task) (left []*Task, err error) {
 	done, err := f.Done()
 	for _, t := range tasks {
-		if !done[t.ID] {
+		missing := !done[t.ID]
+		if t.Flows && !missing {
+			_, err := os.Stat(f.flows(t.ID))
+			missing = errors.Is(err, fs.ErrNotExist)
+		}
+		if missing {
 			left = append(left, t)
 		}
 	}

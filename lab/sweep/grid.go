@@ -33,8 +33,9 @@ type Param struct{ Name, Value string }
 // Task is one run.
 type Task struct {
 	*Point
-	Seed uint64
-	ID   string // of the experiment, the scheme, the seed, and a hash of all that the run depends on
+	Seed  uint64
+	ID    string // of the experiment, the scheme, the seed, and a hash of all that the run depends on
+	Flows bool   // it writes its flows, too
 }
 
 // String tells a point from the others of its sweep.
@@ -65,7 +66,7 @@ func (s *Spec) Tasks() ([]*Task, error) {
 		}
 		for _, p := range points {
 			for _, seed := range seeds {
-				t := &Task{Point: p, Seed: seed, ID: p.id(seed)}
+				t := &Task{Point: p, Seed: seed, ID: p.id(seed), Flows: s.Flows}
 				if seen[t.ID] {
 					return nil, s.located(fmt.Errorf("the grid has %s, seed %d, twice", p, seed))
 				}

@@ -6,9 +6,11 @@ import (
 	"os"
 	"sync"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 
 	"photon/lab/build"
+	"photon/lab/report"
 	"photon/lab/run"
 )
 
@@ -96,6 +98,14 @@ func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float
 	}
 	for _, p := range t.Params {
 		record.Params[p.Name] = p.Value
+	}
+	if t.Flows { // first: a task with a result has all it is to have
+		for i := range r.Ended {
+			r.Ended[i].Seed = t.Seed
+		}
+		if err := renameio.WriteFile(f.flows(t.ID), report.FlowsCSV(r.Ended), 0o644); err != nil {
+			return err
+		}
 	}
 	return f.put(record)
 }

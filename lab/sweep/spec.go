@@ -34,6 +34,8 @@ type Spec struct {
 	// that name) or schemes.pcn.wmin (of that scheme's tasks only); $n is the
 	// quantity that the experiment's own sweep calls n.
 	Vary map[string]Values `yaml:"vary"`
+	// Flows has every task write the completion times of its flows, too.
+	Flows bool `yaml:"flows"`
 
 	file    string
 	sources []source

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -470,5 +471,51 @@ func TestSchemaIsUpToDate(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Error("docs/sweep.schema.json is old: photon check --schema=sweep > docs/sweep.schema.json")
+	}
+}
+
+// With `flows: true` every task leaves the completion times of its flows, with its seed; one that has lost them runs
+// again, and the others do not.
+func TestFlowsOfTasks(t *testing.T) {
+	const text = "name: my\nexperiments: [tiny.yaml]\nseeds: 1..2\n"
+	spec, tasks := expand(t, tiny, text+"flows: true\n")
+	f := spec.Folder(t.TempDir())
+	if err := spec.Keep(f); err != nil {
+		t.Fatal(err)
+	}
+	sweepAll := func(want int) {
+		t.Helper()
+		left, err := f.Left(tasks)
+		if err != nil || len(left) != want {
+			t.Fatalf("%d tasks are left, want %d; %v", len(left), want, err)
+		}
+		if err := f.Run(t.Context(), left, 1, 1, func(run.Progress) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweepAll(len(tasks))
+	texts := map[string]string{}
+	for _, task := range tasks {
+		b, err := os.ReadFile(f.flows(task.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := strings.Split(strings.TrimSpace(string(b)), "\n")
+		if len(rows) < 2 || !strings.HasPrefix(rows[0], "group,from,to,bytes,start_s,fct_s") || !strings.HasSuffix(rows[1], fmt.Sprintf(",%d", task.Seed)) {
+			t.Errorf("%s: %q", task.ID, rows)
+		}
+		texts[task.ID] = string(b)
+	}
+	lost := tasks[0].ID
+	if err := os.Remove(f.flows(lost)); err != nil {
+		t.Fatal(err)
+	}
+	sweepAll(1)
+	if b, err := os.ReadFile(f.flows(lost)); err != nil || string(b) != texts[lost] {
+		t.Errorf("again: %q, %v", b, err)
+	}
+	sweepAll(0)
+	if _, plain := expand(t, tiny, text); plain[0].ID != tasks[0].ID || plain[0].Flows {
+		t.Error("tasks without flows are others")
 	}
 }
