@@ -2,6 +2,7 @@ package build
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"photon/dataplane"
@@ -28,12 +29,12 @@ func (n *Network) WatchQueues() {
 	if n.observer.Queues == nil || n.observer.Span <= 0 {
 		return
 	}
-	queue := func(node, port int) (sum units.Size) {
-		for prio := range pfc.Classes {
-			sum += n.Switches[node].QueueBytes(port, prio)
-		}
-		return sum
+	last := slices.Max(append(slices.Collect(maps.Keys(n.Switches)), 0)) // there may be none
+	switches := make([]Switch, last+1)                                   // it is asked for often
+	for node, s := range n.Switches {
+		switches[node] = s
 	}
+	queue := func(node, port int) units.Size { return switches[node].PortBytes(port) }
 	n.World.Every(n.observer.Span, func(now units.Time) { n.observer.Queues(now, queue) })
 }
 
