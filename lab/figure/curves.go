@@ -21,15 +21,15 @@ type Curve struct {
 	Points []Point // by X
 }
 
-// Point is a value and its error to either side; 0: it is not known, and not drawn.
-type Point struct{ X, Y, Error float64 }
+// Point is a value, and the interval in which it is.
+type Point struct{ X, Y, Low, High float64 }
 
 // points are what the library takes: values with errors.
 type points []Point
 
 func (p points) Len() int                         { return len(p) }
 func (p points) XY(i int) (x, y float64)          { return p[i].X, p[i].Y }
-func (p points) YError(i int) (low, high float64) { return p[i].Error, p[i].Error }
+func (p points) YError(i int) (low, high float64) { return p[i].Y - p[i].Low, p[i].High - p[i].Y }
 func (c *Curve) add(p *plot.Plot, color int) error {
 	line, marks, err := plotter.NewLinePoints(points(c.Points))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"photon/lab/figure"
+	"photon/lab/stat"
 )
 
 // Draw puts the curves of a metric into the folder, as PNG and as SVG, and returns the names of the files.
@@ -34,9 +36,10 @@ func (f Folder) Draw(c *Collected, metric, over string) (files []string, err err
 	return files, nil
 }
 
-// Curves are means over seeds of a metric, with their standard errors, over a setting that varies: a panel for each
-// experiment, and in it a curve for each scheme and each combination of the other settings. over is the setting's path,
-// or its last word; "": the one that has the most values.
+// Curves are medians over seeds of a metric, with the 95 % interval of the percentile bootstrap, over a setting that
+// varies: a panel for each experiment, and in it a curve for each scheme and each combination of the other settings. What
+// never happened in a run is later than all that did, and where the median is that there is no point. over is the
+// setting's path, or its last word; "": the one that has the most values.
 func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err error) {
 	over, err = c.axis(over)
 	if err != nil {
@@ -67,8 +70,8 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 	var order []place // without x
 	for _, r := range c.records {
 		text, varies := r.Params[over]
-		y := r.Metrics[metric]
-		if !varies || y == nil {
+		y, measured := r.Metrics[metric]
+		if !varies || !measured {
 			continue
 		}
 		x, err := read(text)
@@ -85,9 +88,24 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 			order = append(order, at)
 		}
 		at.x = x
-		values[at] = append(values[at], *y)
+		values[at] = append(values[at], math.Inf(1))
+		if y != nil {
+			values[at][len(values[at])-1] = *y
+		}
 	}
 	for _, line := range order {
+		curve := figure.Curve{Name: line.curve}
+		for at, v := range values {
+			if at.panel != line.panel || at.curve != line.curve {
+				continue
+			}
+			if p := pointOf(at.x, v); !math.IsInf(p.Y, 0) {
+				curve.Points = append(curve.Points, p)
+			}
+		}
+		if len(curve.Points) == 0 {
+			continue
+		}
 		k := slices.IndexFunc(panels, func(p figure.Panel) bool { return p.Title == line.panel })
 		if k < 0 {
 			k = len(panels)
@@ -95,17 +113,6 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 			if quantityOf(texts) == nil {
 				panels[k].Words, panels[k].Log = texts, false
 			}
-		}
-		curve := figure.Curve{Name: line.curve}
-		for at, v := range values {
-			if at.panel != line.panel || at.curve != line.curve {
-				continue
-			}
-			p := figure.Point{X: at.x, Y: v[0]}
-			if len(v) > 1 {
-				p.Y, p.Error = meanOf(v)
-			}
-			curve.Points = append(curve.Points, p)
 		}
 		slices.SortFunc(curve.Points, func(a, b figure.Point) int { return cmp.Compare(a.X, b.X) })
 		least, most := curve.Points[0].X, curve.Points[len(curve.Points)-1].X
@@ -116,6 +123,31 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 		return nil, fmt.Errorf("%s never happened where %s varies", metric, over)
 	}
 	return panels, nil
+}
+
+// pointOf is what the values of several seeds come to. An interval that goes on to never ends at the largest that came.
+func pointOf(x float64, v []float64) figure.Point {
+	p := figure.Point{X: x, Y: stat.Median(v)}
+	p.Low, p.High = p.Y, p.Y
+	low, high, ok := stat.Interval(len(v), func(runs []int) float64 {
+		var drawn []float64
+		for _, i := range runs {
+			drawn = append(drawn, v[i])
+		}
+		return stat.Median(drawn)
+	})
+	if !ok || math.IsInf(p.Y, 0) {
+		return p
+	}
+	for _, x := range v {
+		if !math.IsInf(x, 0) && math.IsInf(high, 0) {
+			p.High = max(p.High, x)
+		}
+	}
+	if p.Low = low; !math.IsInf(high, 0) {
+		p.High = high
+	}
+	return p
 }
 
 // axis is the path of the setting that is called over, or that has the most values.

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -28,8 +27,8 @@ func records() (all []*Record) {
 	return all
 }
 
-// A curve has the mean of its seeds at each value, and its standard error, in the order of the axis; a scheme's setting
-// is in its name.
+// A curve has the median of its seeds at each value, and its interval, in the order of the axis; a scheme's setting is
+// in its name.
 func TestCurves(t *testing.T) {
 	c := Collected{records: records()}
 	for _, over := range []string{"", "size", "flows.all.size"} {
@@ -37,16 +36,8 @@ func TestCurves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		points := []figure.Point{{X: 100e3, Y: 11, Error: 1}, {X: 1e6, Y: 21, Error: 1}, {X: 10e6, Y: 31, Error: 1}}
+		points := []figure.Point{{X: 100e3, Y: 11, Low: 10, High: 12}, {X: 1e6, Y: 21, Low: 20, High: 22}, {X: 10e6, Y: 31, Low: 30, High: 32}}
 		want := []figure.Panel{{Title: "mine", X: "size", Y: "fct_s", Log: true, Curves: []figure.Curve{{Name: "a w=1/2", Points: points}, {Name: "b", Points: points}}}}
-		for i := range got[0].Curves {
-			for k := range got[0].Curves[i].Points {
-				p := &got[0].Curves[i].Points[k]
-				if math.Abs(p.Error-1) < 1e-12 {
-					p.Error = 1
-				}
-			}
-		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("over %q: %+v", over, got)
 		}
@@ -60,6 +51,37 @@ func TestCurves(t *testing.T) {
 	}
 	if _, err := (&Collected{records: []*Record{{Metrics: measure.Metrics{}}}}).Curves("fct_s", ""); err == nil || !strings.Contains(err.Error(), "nothing varies") {
 		t.Error(err)
+	}
+}
+
+// What never came in some of the runs is later than in the others: it moves the median, and takes the point away where
+// it is most of them. An interval ends at the largest that came.
+func TestCurvesOfWhatNeverCame(t *testing.T) {
+	for _, x := range []struct {
+		came []float64
+		of   int
+		want []figure.Point
+	}{
+		{[]float64{1, 2, 3}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 3}}}, {[]float64{1, 2}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 2}}}, {[]float64{1}, 3, nil}, {[]float64{1}, 1, []figure.Point{{X: 5, Y: 1, Low: 1, High: 1}}},
+	} {
+		c := Collected{}
+		for seed := range x.of {
+			m := measure.Metrics{"settled_s": nil}
+			if seed < len(x.came) {
+				m["settled_s"] = &x.came[seed]
+			}
+			c.records = append(c.records, &Record{Experiment: "mine", Scheme: "a", Seed: uint64(seed), Params: map[string]string{"n": "5"}, Metrics: m})
+		}
+		got, err := c.Curves("settled_s", "")
+		if x.want == nil {
+			if err == nil {
+				t.Errorf("%v of %d: %+v", x.came, x.of, got)
+			}
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got[0].Curves[0].Points, x.want) {
+			t.Errorf("%v of %d: %+v, %v", x.came, x.of, got, err)
+		}
 	}
 }
 
