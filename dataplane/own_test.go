@@ -38,8 +38,8 @@ func echoRequest() []byte {
 	return b
 }
 
-// What a router says of a packet, or answers, leaves behind what came before that packet, and before what came after it,
-// wherever in a burst it is.
+// What a router says of a packet, or answers, leaves behind what came before that packet, and before what came after
+// it, wherever in a burst it is.
 func TestAnswersKeepTheirPlace(t *testing.T) {
 	for what, b := range map[string][]byte{"an error": expired(0, 120), "an answer": echoRequest()} {
 		for at := range 10 {
@@ -129,7 +129,8 @@ func TestOwnFramesAreNotJudged(t *testing.T) {
 	}
 }
 
-// An error takes room in the pool that later lossless frames of its burst then do not have: never is more in it than fits.
+// An error takes room in the pool that later lossless frames of its burst then do not have: never is more in it than
+// fits.
 func TestErrorsTakeRoomInTheirTurn(t *testing.T) {
 	const xoff = 1000
 	for pool := units.Size(1000); pool < 11_000; pool += 10 {
@@ -228,7 +229,9 @@ func TestOwnCNPsTakeTheWayOfOthers(t *testing.T) {
 	r := newRig(t, c)
 	share := map[int]int{}
 	for i := range 60 {
-		flow := marking.Flow{SrcMAC: mac(9), DstMAC: mac(0), Src: wire.IPv4(10, 0, 1, byte(i)), Dst: wire.IPv4(10, 0, 0, 1), QP: uint32(i)}
+		flow := marking.Flow{
+			SrcMAC: mac(9), DstMAC: mac(0), Src: wire.IPv4(10, 0, 1, byte(i)), Dst: wire.IPv4(10, 0, 0, 1), QP: uint32(i),
+		}
 		r.sw.sendCNP(r.now, &r.sw.ports[0], 3, flow)
 		var where []int
 		take := func() (b []byte) {

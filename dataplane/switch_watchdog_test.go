@@ -205,9 +205,8 @@ func TestWatchdogDropsBoth(t *testing.T) {
 	}
 }
 
-// A storm that is found by a burst which itself brings frames for the port: those that wait, and those of the burst, are
-// dropped; the others of the burst, which are routed or get another tag after that, leave whole, and no place of a frame is
-// free twice.
+// A storm that is found by a burst which itself brings frames for the port: those that wait, and those of the burst,
+// are dropped; the others of the burst, which are routed after that, leave whole, and no place of a frame is free twice.
 func TestStormIsFoundWithinABurst(t *testing.T) {
 	c := routerConfig()
 	c.Watchdog = pfc.WatchdogConfig{Detect: 10 * ms, Restore: 5 * ms, Action: pfc.Drop}

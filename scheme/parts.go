@@ -2,6 +2,7 @@ package scheme
 
 import (
 	"errors"
+
 	"photon/cnp"
 	"photon/marking"
 	"photon/ratelimit"

@@ -23,8 +23,9 @@ func init() {
 		Summary: "DCQCN behind ternary congestion detection: gentle with flows that only met pauses",
 		Source:  source,
 		CP:      cp,
-		NP:      "one CNP per flow and interval from its first frame on: CE if any frame of the interval had it, else UE if any had it",
-		RP:      "DCQCN's at CE; at UE the rate stays and recovery begins anew",
+		NP: "one CNP per flow and interval from its first frame on: CE if any frame of the interval had it, " +
+			"else UE if any had it",
+		RP: "DCQCN's at CE; at UE the rate stays and recovery begins anew",
 		Params: slices.Concat(redParams(), []Param{
 			interval,
 			{Name: "clamp", Doc: "a CNP with UE makes the current rate the target; yes or no", Default: "yes", Source: file + ": CLAMP_TARGET_RATE 1"},

@@ -104,8 +104,8 @@ func TestShowFlowsOfANIC(t *testing.T) {
 	}
 }
 
-// TCP that runs while a NIC is started again goes on, through a veth pair that stays and through a tap that is made anew
-// under its name, with its address: nobody has to be asked where it is.
+// TCP that runs while a NIC is started again goes on, through a veth pair that stays and through a tap that is made
+// anew under its name, with its address: nobody has to be asked where it is.
 func TestTCPOutlivesANIC(t *testing.T) {
 	for _, device := range []string{"net_af_packet1,iface=nic0", "net_tap0,iface=app0"} {
 		t.Run(device[:7], func(t *testing.T) {
@@ -120,7 +120,8 @@ func TestTCPOutlivesANIC(t *testing.T) {
 			}
 			far.Run(t, "ip", "address", "add", "10.9.0.2/24", "dev", "eth0")
 			config := filepath.Join(t.TempDir(), "nic.yaml")
-			text := "name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 20Mbps}\napplication: {device: \"" + device + "\"}\nadmin: off\n"
+			text := "name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 20Mbps}\n" +
+				"application: {device: \"" + device + "\"}\nadmin: off\n"
 			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -134,6 +135,10 @@ func TestTCPOutlivesANIC(t *testing.T) {
 				return sum(p.metrics(), "photon_port_tx_bytes_total", `port="eth0"`)
 			}
 			nic := begin()
+			carries := func(trouble string) {
+				t.Helper()
+				within(t, func() bool { return carried(nic) > 1e6 }, func() string { return trouble + "\n" + nic.log.String() })
+			}
 			server := far.Command("iperf3", "-s", "-1", "--forceflush")
 			listening := &watched{wait: "listening", found: make(chan struct{})}
 			server.Stdout = listening
@@ -146,10 +151,10 @@ func TestTCPOutlivesANIC(t *testing.T) {
 			if err := client.Start(); err != nil {
 				t.Fatal(err)
 			}
-			within(t, func() bool { return carried(nic) > 1e6 }, func() string { return "TCP does not begin\n" + nic.log.String() })
+			carries("TCP does not begin")
 			nic.stop()
 			nic = begin()
-			within(t, func() bool { return carried(nic) > 1e6 }, func() string { return "TCP does not go on\n" + nic.log.String() })
+			carries("TCP does not go on")
 			if err := client.Wait(); err != nil {
 				t.Errorf("%v\n%s\n%s", err, said, nic.log)
 			}

@@ -11,7 +11,8 @@ import (
 )
 
 // In every experiment that comes with photon a seed draws when flows start: another seed another time, each within
-// the phase that is allowed, and the same seed the same. Where a figure wants all at one time the file says so, and why.
+// the phase that is allowed, and the same seed the same. Where a figure wants all at one time the file
+// says so, and why.
 func TestSeedsDrawPhases(t *testing.T) {
 	all, err := All()
 	if err != nil {

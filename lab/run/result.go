@@ -255,14 +255,7 @@ func (r *Run) SetSamples(metric string, list []*float64) {
 			s.Never++
 		}
 	}
-	low, high, ok := stat.Interval(len(v), func(runs []int) float64 {
-		drawn := make([]float64, len(runs))
-		for i, k := range runs {
-			drawn[i] = v[k]
-		}
-		return stat.Median(drawn)
-	})
-	if ok {
+	if low, high, ok := stat.MedianInterval(v); ok {
 		s.Interval = &Interval{Of: "median", Level: stat.Level, Method: "percentile bootstrap over seeds", Low: Finite(low), High: Finite(high)}
 	}
 	r.PerSeed[metric], r.Statistics[metric] = list, s

@@ -60,3 +60,14 @@ func Interval(n int, of func(runs []int) float64) (low, high float64, ok bool) {
 	slices.Sort(values)
 	return Quantile((1-Level)/2, values), Quantile((1+Level)/2, values), true
 }
+
+// MedianInterval is the Interval of the median of values.
+func MedianInterval(v []float64) (low, high float64, ok bool) {
+	drawn := make([]float64, len(v))
+	return Interval(len(v), func(runs []int) float64 {
+		for i, k := range runs {
+			drawn[i] = v[k]
+		}
+		return Median(drawn)
+	})
+}

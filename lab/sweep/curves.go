@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,10 +87,11 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 			order = append(order, at)
 		}
 		at.x = x
-		values[at] = append(values[at], math.Inf(1))
+		v := stat.Never
 		if y != nil {
-			values[at][len(values[at])-1] = *y
+			v = *y
 		}
+		values[at] = append(values[at], v)
 	}
 	for _, line := range order {
 		curve := figure.Curve{Name: line.curve}
@@ -99,7 +99,7 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 			if at.panel != line.panel || at.curve != line.curve {
 				continue
 			}
-			if p := pointOf(at.x, v); !math.IsInf(p.Y, 0) {
+			if p := pointOf(at.x, v); p.Y != stat.Never {
 				curve.Points = append(curve.Points, p)
 			}
 		}
@@ -125,29 +125,23 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 	return panels, nil
 }
 
-// pointOf is what the values of several seeds come to. An interval that goes on to never ends at the largest that came.
+// pointOf is what the values of several seeds come to. An interval that goes on to never ends at the largest
+// that came.
 func pointOf(x float64, v []float64) figure.Point {
-	p := figure.Point{X: x, Y: stat.Median(v)}
-	p.Low, p.High = p.Y, p.Y
-	low, high, ok := stat.Interval(len(v), func(runs []int) float64 {
-		var drawn []float64
-		for _, i := range runs {
-			drawn = append(drawn, v[i])
-		}
-		return stat.Median(drawn)
-	})
-	if !ok || math.IsInf(p.Y, 0) {
-		return p
+	y := stat.Median(v)
+	low, high, ok := stat.MedianInterval(v)
+	if !ok || y == stat.Never {
+		return figure.Point{X: x, Y: y, Low: y, High: y}
 	}
-	for _, x := range v {
-		if !math.IsInf(x, 0) && math.IsInf(high, 0) {
-			p.High = max(p.High, x)
+	if high == stat.Never {
+		high = y
+		for _, came := range v {
+			if came != stat.Never {
+				high = max(high, came)
+			}
 		}
 	}
-	if p.Low = low; !math.IsInf(high, 0) {
-		p.High = high
-	}
-	return p
+	return figure.Point{X: x, Y: y, Low: low, High: high}
 }
 
 // axis is the path of the setting that is called over, or that has the most values.

@@ -16,7 +16,10 @@ func records() (all []*Record) {
 		for i, size := range []string{"100KB", "1MB", "10MB"} {
 			for seed := range uint64(2) {
 				y := float64(10*(i+1)) + float64(2*seed)
-				r := &Record{Experiment: "mine", Scheme: scheme, Seed: seed, Params: map[string]string{"flows.all.size": size}, Metrics: measure.Metrics{"fct_s": &y, "never": nil}}
+				r := &Record{
+					Experiment: "mine", Scheme: scheme, Seed: seed,
+					Params: map[string]string{"flows.all.size": size}, Metrics: measure.Metrics{"fct_s": &y, "never": nil},
+				}
 				if scheme == "a" {
 					r.Params["schemes.a.w"] = "1/2"
 				}
@@ -36,20 +39,25 @@ func TestCurves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		points := []figure.Point{{X: 100e3, Y: 11, Low: 10, High: 12}, {X: 1e6, Y: 21, Low: 20, High: 22}, {X: 10e6, Y: 31, Low: 30, High: 32}}
-		want := []figure.Panel{{Title: "mine", X: "size", Y: "fct_s", Log: true, Curves: []figure.Curve{{Name: "a w=1/2", Points: points}, {Name: "b", Points: points}}}}
+		points := []figure.Point{
+			{X: 100e3, Y: 11, Low: 10, High: 12}, {X: 1e6, Y: 21, Low: 20, High: 22}, {X: 10e6, Y: 31, Low: 30, High: 32},
+		}
+		curves := []figure.Curve{{Name: "a w=1/2", Points: points}, {Name: "b", Points: points}}
+		want := []figure.Panel{{Title: "mine", X: "size", Y: "fct_s", Log: true, Curves: curves}}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("over %q: %+v", over, got)
 		}
 	}
 	for _, x := range []struct{ metric, over, want string }{
-		{"karma", "", `no metric "karma": there are fct_s, never`}, {"fct_s", "rate", `"rate" is none of what varies, or several: flows.all.size, schemes.a.w`}, {"never", "", "never never happened"},
+		{"karma", "", `no metric "karma": there are fct_s, never`}, {"never", "", "never never happened"},
+		{"fct_s", "rate", `"rate" is none of what varies, or several: flows.all.size, schemes.a.w`},
 	} {
 		if _, err := c.Curves(x.metric, x.over); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v: %v", x, err)
 		}
 	}
-	if _, err := (&Collected{records: []*Record{{Metrics: measure.Metrics{}}}}).Curves("fct_s", ""); err == nil || !strings.Contains(err.Error(), "nothing varies") {
+	still := Collected{records: []*Record{{Metrics: measure.Metrics{}}}}
+	if _, err := still.Curves("fct_s", ""); err == nil || !strings.Contains(err.Error(), "nothing varies") {
 		t.Error(err)
 	}
 }
@@ -62,7 +70,10 @@ func TestCurvesOfWhatNeverCame(t *testing.T) {
 		of   int
 		want []figure.Point
 	}{
-		{[]float64{1, 2, 3}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 3}}}, {[]float64{1, 2}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 2}}}, {[]float64{1}, 3, nil}, {[]float64{1}, 1, []figure.Point{{X: 5, Y: 1, Low: 1, High: 1}}},
+		{[]float64{1, 2, 3}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 3}}},
+		{[]float64{1, 2}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 2}}},
+		{[]float64{1}, 3, nil},
+		{[]float64{1}, 1, []figure.Point{{X: 5, Y: 1, Low: 1, High: 1}}},
 	} {
 		c := Collected{}
 		for seed := range x.of {
@@ -70,7 +81,8 @@ func TestCurvesOfWhatNeverCame(t *testing.T) {
 			if seed < len(x.came) {
 				m["settled_s"] = &x.came[seed]
 			}
-			c.records = append(c.records, &Record{Experiment: "mine", Scheme: "a", Seed: uint64(seed), Params: map[string]string{"n": "5"}, Metrics: m})
+			n := map[string]string{"n": "5"}
+			c.records = append(c.records, &Record{Experiment: "mine", Scheme: "a", Seed: uint64(seed), Params: n, Metrics: m})
 		}
 		got, err := c.Curves("settled_s", "")
 		if x.want == nil {
