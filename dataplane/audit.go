@@ -74,14 +74,20 @@ func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent() }
 
 // Losses is how many frames of lossless priorities were lost at any port. It is called between bursts.
 func (s *Switch) Losses() (sum uint64) {
+	sum = s.gone.losses
 	for i := range s.ports {
-		for why := range Reasons {
-			if !why.Loses() {
-				continue
-			}
-			for rest := s.config.Lossless; rest != 0; rest &= rest - 1 {
-				sum += s.ports[i].stats.Discards[why][bits.TrailingZeros8(rest)]
-			}
+		sum += s.ports[i].losses()
+	}
+	return sum
+}
+
+func (p *switchPort) losses() (sum uint64) {
+	for why := range Reasons {
+		if !why.Loses() {
+			continue
+		}
+		for rest := p.of.config.Lossless; rest != 0; rest &= rest - 1 {
+			sum += p.stats.Discards[why][bits.TrailingZeros8(rest)]
 		}
 	}
 	return sum
@@ -100,10 +106,16 @@ func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
 
 // PausesSent is how many XOFF frames the switch has sent, refreshes included.
 func (s *Switch) PausesSent() (sum uint64) {
+	sum = s.gone.pauses
 	for i := range s.ports {
-		for _, n := range s.ports[i].in.Sent() {
-			sum += n
-		}
+		sum += s.ports[i].pauses()
+	}
+	return sum
+}
+
+func (p *switchPort) pauses() (sum uint64) {
+	for _, n := range p.in.Sent() {
+		sum += n
 	}
 	return sum
 }
@@ -112,7 +124,7 @@ func (s *Switch) PausesSent() (sum uint64) {
 // discarded with a reason, or is in a queue or on its way from one worker to another; and that what is accounted
 // to an ingress port is what its frames there take. The workers must be at rest.
 func (s *Switch) Audit() error {
-	var in, out [pfc.Classes]uint64
+	in, out := s.gone.in, s.gone.out
 	held, pooled := make([][pfc.Classes]int64, len(s.ports)), int64(0)
 	hold := func(f *Frame) {
 		out[f.Prio]++
@@ -133,11 +145,8 @@ func (s *Switch) Audit() error {
 	for i := range s.ports {
 		p := &s.ports[i]
 		s.collect(0, p)
-		p.count()
-		all := p.stats.Discarded()
+		p.sum(&in, &out)
 		for prio := range pfc.Classes {
-			in[prio] += p.stats.RxFrames[prio] + p.copied[prio] + p.made[prio]
-			out[prio] += p.stats.TxFrames[prio] + all[prio]
 			p.queues[prio].each(hold)
 		}
 	}
@@ -158,6 +167,16 @@ func (s *Switch) Audit() error {
 		return fmt.Errorf("%v of the pool taken, %v by what is there", used, units.Size(pooled))
 	}
 	return nil
+}
+
+// sum adds the frames that came through the port or began there, and those that left through it or ended there.
+func (p *switchPort) sum(in, out *[pfc.Classes]uint64) {
+	p.count()
+	all := p.stats.Discarded()
+	for prio := range pfc.Classes {
+		in[prio] += p.stats.RxFrames[prio] + p.copied[prio] + p.made[prio]
+		out[prio] += p.stats.TxFrames[prio] + all[prio]
+	}
 }
 
 // Close frees what is queued.

@@ -51,6 +51,7 @@ type PortConfig struct {
 	Worker   int        // who owns the port
 	Accept   Accept     // which frames it takes, where the switch has VLANs
 	Flood    FloodLimits
+	Vacant   bool // nothing is there: a place for a port that may be added while the switch runs
 
 	Addresses []netip.Addr // of the router, where it is behind this port
 }
@@ -110,7 +111,7 @@ func (c *SwitchConfig) Check() error {
 	case c.MTU < 46 || c.MTU > 9216:
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
 	}
-	if err := checkAll("ports", c.Ports, func(p *PortConfig) error { return p.Flood.check(c.MTU) }); err != nil {
+	if err := checkAll("ports", c.Ports, func(p *PortConfig) error { return p.check(c.MTU) }); err != nil {
 		return err
 	}
 	if err := c.checkVLANs(); err != nil {
@@ -120,6 +121,14 @@ func (c *SwitchConfig) Check() error {
 		return err
 	}
 	return c.checkRouter()
+}
+
+// check says what is wrong with a port of a switch with this MTU.
+func (p *PortConfig) check(mtu int) error {
+	if p.Vacant && p.Addresses != nil {
+		return errors.New("the router has addresses at a port that is not there")
+	}
+	return p.Flood.check(mtu)
 }
 
 // ItemError is wrapped by Check's error if one of several things is wrong.
@@ -155,7 +164,12 @@ func (c *SwitchConfig) reserved() (sum units.Size) {
 	return sum
 }
 
+// thresholds are those of a lossless priority of a port. A vacant place has nothing set aside: what frames of the port
+// that was there still take is the pool's.
 func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
+	if c.Ports[port].Vacant {
+		return pfc.Thresholds{}
+	}
 	t := c.PFC[prio]
 	if h := c.Ports[port].Headroom; h > 0 {
 		t.Headroom = h

@@ -26,8 +26,8 @@
 // (addresses), vlan.go, flood.go, route.go, neighbour.go, router.go and icmp.go. With several workers a frame for another worker's port
 // is handed over between enqueue and transmit (handover.go). The accounts of the buffer are in package pfc.
 //
-// What operators do to a running switch is in links.go, reload.go, watchdog.go and deadlock.go; what they see in
-// audit.go, show.go and tap.go.
+// What operators do to a running switch is in links.go, reload.go, places.go (ports that come and go), watchdog.go and
+// deadlock.go; what they see in audit.go, show.go and tap.go.
 //
 // Frames of one ingress port and priority stay in order. Nothing is locked and nothing is
 // allocated per frame.

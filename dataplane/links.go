@@ -30,6 +30,9 @@ type LinkChange struct {
 // runs, by the one who calls SetLink.
 func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 	c := &s.config
+	if c.Ports[port].Vacant {
+		return nil, fmt.Errorf("there is no port %d", port)
+	}
 	state.Up = state.Up && !state.Shut
 	up := func(other uint16) bool {
 		if int(other) == port {
@@ -139,16 +142,20 @@ func (p *switchPort) whyShut() Reason {
 // its queues run empty. It is called between bursts.
 func (s *Switch) Hold(now units.Time) {
 	for i := range s.ports {
-		s.ports[i].in.Hold()
-		s.ports[i].env.Wake(i, now)
+		if p := &s.ports[i]; !p.config.Vacant {
+			p.in.Hold()
+			p.env.Wake(i, now)
+		}
 	}
 }
 
 // Resume ends what Hold began. It is called between bursts.
 func (s *Switch) Resume(now units.Time) {
 	for i := range s.ports {
-		s.ports[i].in.Unhold()
-		s.ports[i].env.Wake(i, now)
+		if p := &s.ports[i]; !p.config.Vacant {
+			p.in.Unhold()
+			p.env.Wake(i, now)
+		}
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 // Change is a configuration that a running switch can take over.
 type Change struct {
 	config SwitchConfig
-	points [][pfc.Classes]point // by port; nil: they stay
-	lans   *lans                // nil: they stay
-	routes *routes              // nil: the switch does not route
+	points []*[pfc.Classes]point // by port; nil: they stay
+	lans   *lans                 // nil: they stay
+	routes *routes               // nil: the switch does not route
 }
 
 // ErrFixed is wrapped by Prepare's error if the configuration differs in what a
@@ -26,17 +26,23 @@ var ErrFixed = errors.New("cannot change while the switch runs")
 // Prepare checks a configuration and builds what it needs, so that Apply has
 // little to do. It may be called while the switch runs, by the one who calls
 // Apply. Without c.CP the congestion points stay as they are, with their state.
-// Ports, links, workers, lossless priorities, the MTU and the size of the
+// A place for a port that was vacant may have one, and the other way round (see Vacant); beyond that
+// ports, links, workers, lossless priorities, the MTU and the size of the
 // forwarding database cannot change.
 func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	if len(c.Ports) != len(s.config.Ports) {
-		return nil, fmt.Errorf("the number of ports %w", ErrFixed)
+		return nil, fmt.Errorf("the number of places for ports %w", ErrFixed)
+	}
+	if err := s.checkPlaces(&c); err != nil {
+		return nil, err
 	}
 	for i := range c.Ports {
-		if a, b := &c.Ports[i], &s.config.Ports[i]; a.Link != b.Link || a.Worker != b.Worker || a.MAC != b.MAC {
+		if a, b := &c.Ports[i], &s.config.Ports[i]; a.Vacant || b.Vacant {
+			continue
+		} else if a.Link != b.Link || a.Worker != b.Worker || a.MAC != b.MAC {
 			return nil, fmt.Errorf("link, worker and address of port %d %w", i, ErrFixed)
 		}
 	}
@@ -45,24 +51,34 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 	}
 	ch := &Change{config: c}
 	ch.config.ID = s.config.ID
+	old := &s.config
 	if c.CP == nil {
-		ch.config.CP = s.config.CP
-	} else {
-		ch.points = make([][pfc.Classes]point, len(c.Ports))
-		for i := range ch.points {
-			ch.points[i] = c.newPoints(i, s.rate(&s.ports[i]))
+		ch.config.CP = old.CP
+	}
+	ch.points = make([]*[pfc.Classes]point, len(c.Ports))
+	for i := range ch.points {
+		switch a, b := &c.Ports[i], &old.Ports[i]; {
+		case a.Vacant:
+		case b.Vacant:
+			points := ch.config.newPoints(i, a.Link.Rate)
+			ch.points[i] = &points
+		case c.CP != nil:
+			points := c.newPoints(i, s.rate(&s.ports[i]))
+			ch.points[i] = &points
 		}
 	}
-	old := &s.config
-	if !reflect.DeepEqual(c.Static, old.Static) || !reflect.DeepEqual(c.VLANs, old.VLANs) || !slices.EqualFunc(c.Ports, old.Ports, func(a, b PortConfig) bool { return a.Accept == b.Accept }) || c.Router.MAC != old.Router.MAC {
+	up := func(port uint16) bool { // then
+		return !c.Ports[port].Vacant && (old.Ports[port].Vacant || s.up(port))
+	}
+	if !reflect.DeepEqual(c.Static, old.Static) || !reflect.DeepEqual(c.VLANs, old.VLANs) || !slices.EqualFunc(c.Ports, old.Ports, func(a, b PortConfig) bool { return a.Accept == b.Accept && a.Vacant == b.Vacant }) || c.Router.MAC != old.Router.MAC {
 		var err error
-		if ch.lans, err = c.newLANs(s.up, &s.changes); err != nil {
+		if ch.lans, err = c.newLANs(up, &s.changes); err != nil {
 			return nil, err
 		}
 		// What is learned between now and Apply is learned again from the next frame.
 		ch.lans.adopt(s.lans, noPort)
 	}
-	ch.routes = c.newRoutes(s.up, s.routes, len(s.workers))
+	ch.routes = c.newRoutes(up, s.routes, len(s.workers))
 	return ch, nil
 }
 
@@ -75,8 +91,16 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 			p.attendTo(now)
 		}
 	}
+	s.leave(now, &ch.config)
+	old := s.config.Ports
 	s.config = ch.config
 	c := &s.config
+	for i := range s.ports {
+		if old[i].Vacant && !c.Ports[i].Vacant {
+			s.forget(&s.ports[i]) // what was counted there since
+			s.ports[i].begin()
+		}
+	}
 	s.learn = c.Learn
 	s.pool.Resize(c.Buffer - s.reserved())
 	s.setWeights()
@@ -87,20 +111,28 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	}
 	s.leaveNeighbours(ch.routes)
 	s.routes = ch.routes
+	s.assign()
 	s.startAsking(now)
+	for i := range s.ports {
+		if old[i].Vacant != c.Ports[i].Vacant {
+			s.askAgain(now, &s.ports[i])
+		}
+	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.config = &c.Ports[i]
 		p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
-		if ch.points != nil {
-			p.setPoints(ch.points[i])
-			p.note()
+		if ch.points[i] != nil {
+			p.setPoints(*ch.points[i])
 		}
+		p.note()
 		s.configure(p)
 	}
 	for i := range s.ports { // what a watchdog discards was charged to any port
-		s.setWatchdog(now, &s.ports[i])
-		s.ports[i].env.Wake(i, now) // whatever of its timers is earlier now
+		if p := &s.ports[i]; !p.config.Vacant {
+			s.setWatchdog(now, p)
+			p.env.Wake(i, now) // whatever of its timers is earlier now
+		}
 	}
 	s.setMoving()
 	s.changes.Add(1)

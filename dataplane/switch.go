@@ -36,6 +36,7 @@ type Switch struct {
 	tags    [8]uint16          // code point of a new tag, in its place, by priority
 	quantum [pfc.Classes]int64 // bytes on the wire that a priority with a weight may send in a round
 	era     era                // how the clock goes on from before it was set back
+	gone    gone               // ports
 }
 
 // switchPort is one port. Its worker alone touches it.
@@ -62,6 +63,7 @@ type switchPort struct {
 	outs      uint8     // probes to send
 	down      bool      // no link
 	off       bool      // an operator has shut it
+	drained   bool      // the place is vacant, and no frame that came through it is in the switch
 	link      LinkState // in force: what SetLink told
 	of        *Switch
 	config    *PortConfig
@@ -162,28 +164,46 @@ func (s *Switch) setLANs(l *lans) {
 func (s *Switch) up(port uint16) bool { return !s.ports[port].down }
 
 func (s *Switch) initPort(i int) {
-	c := &s.config
 	p := &s.ports[i]
-	p.config, p.of, p.number, p.queues = &c.Ports[i], s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
-	p.worker, s.owner[i] = s.workers[p.config.Worker], uint8(p.config.Worker)
-	p.worker.ports = append(p.worker.ports, i)
-	p.env = p.worker.env
+	p.of, p.number, p.queues = s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
 	p.collected = make([][pfc.Classes]int64, len(s.workers))
-	rate := p.config.Link.Rate
+	p.begin()
+	p.setPoints(s.config.newPoints(i, p.config.Link.Rate))
+	p.note()
+	if !p.drained {
+		p.worker.ports = append(p.worker.ports, i)
+	}
+}
+
+// begin has a port begin as the configuration says, in a place where nothing is. Congestion points it gets from who
+// calls it.
+func (p *switchPort) begin() {
+	s := p.of
+	c := &s.config
+	p.config = &c.Ports[p.number]
+	p.worker, s.owner[p.number] = s.workers[p.config.Worker], uint8(p.config.Worker)
+	p.env = p.worker.env
+	p.down, p.off, p.drained = p.config.Vacant, p.config.Vacant, p.config.Vacant
 	p.overhead = int16(p.config.Link.overhead())
-	p.eg = pfc.NewEgress(c.Lossless, rate)
-	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
-	p.dog.Update(0, &p.eg)
+	p.link, p.outs, p.probes, p.rounds, p.buckets = LinkState{}, 0, probes{}, rounds{}, buckets{}
+	p.stats, p.asks = PortStats{}, units.Never
+	p.reset()
+	rate := p.config.Link.Rate
 	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Pool: s.pool}
 	for prio := range pfc.Classes {
-		in.Thresholds[prio] = c.thresholds(i, prio)
+		in.Thresholds[prio] = c.thresholds(p.number, prio)
 		p.stats.LostAt[prio] = units.Never
 	}
 	p.in = *pfc.NewIngress(in)
-	p.setPoints(c.newPoints(i, rate))
 	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
-	p.asks = units.Never
-	p.note()
+}
+
+// reset has what the peer did to the port be as with a new peer.
+func (p *switchPort) reset() {
+	c := &p.of.config
+	p.eg = pfc.NewEgress(c.Lossless, p.config.Link.Rate)
+	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
+	p.dog.Update(0, &p.eg)
 }
 
 // Cell is what frames take whole ones of, of the buffer; 0: they take their bytes.
@@ -192,8 +212,15 @@ func (s *Switch) Cell() units.Size { return s.config.Cell }
 // Reserve makes all memory ahead of time that a worker needs for as many frames as the buffer holds, so
 // that it never allocates.
 func (s *Switch) Reserve() {
+	vacant := 0 // any worker may get the ports that will be there
+	for i := range s.ports {
+		if s.ports[i].drained {
+			vacant++
+		}
+	}
 	for _, w := range s.workers {
-		w.store.reserve(s.config.Frames(), len(w.ports)*pfc.Classes)
-		w.cache.grow(min(max(leastLines, 1<<bits.Len(uint(128*len(w.ports)))), mostLines))
+		ports := len(w.ports) + vacant
+		w.store.reserve(s.config.Frames(), ports*pfc.Classes)
+		w.cache.grow(min(max(leastLines, 1<<bits.Len(uint(128*ports))), mostLines))
 	}
 }

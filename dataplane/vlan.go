@@ -86,9 +86,11 @@ func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32
 	l := &lans{aware: c.VLANs != nil, untagged: make([]*lan, len(c.Ports)), bare: make([]bool, len(c.Ports))}
 	vlans := c.VLANs
 	if !l.aware {
-		all := VLAN{Untagged: make([]uint16, len(c.Ports))}
-		for i := range all.Untagged {
-			all.Untagged[i] = uint16(i)
+		all := VLAN{}
+		for i := range c.Ports {
+			if !c.Ports[i].Vacant {
+				all.Untagged = append(all.Untagged, uint16(i))
+			}
 		}
 		vlans, l.byID = []VLAN{all}, make([]*lan, 1)
 	} else {
@@ -157,7 +159,7 @@ func (c *SwitchConfig) checkVLANs() error {
 		member := map[uint16]bool{}
 		for i, p := range slices.Concat(v.Untagged, v.Tagged) {
 			switch {
-			case int(p) >= len(c.Ports):
+			case !c.has(p):
 				return fmt.Errorf("VLAN %d: there is no port %d", v.ID, p)
 			case member[p]:
 				return fmt.Errorf("VLAN %d: port %d is named twice", v.ID, p)
@@ -175,7 +177,7 @@ func (c *SwitchConfig) checkVLANs() error {
 // checkPlace says what is wrong with a port of a VLAN where somebody is; 0: its untagged one.
 func (c *SwitchConfig) checkPlace(port, vlan uint16) error {
 	switch form := c.formOf(port, vlan); {
-	case int(port) >= len(c.Ports):
+	case !c.has(port):
 		return fmt.Errorf("there is no port %d", port)
 	case c.VLANs == nil && vlan != 0:
 		return fmt.Errorf("there is no VLAN %d", vlan)

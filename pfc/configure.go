@@ -67,3 +67,12 @@ func (g *Ingress) Relink(now units.Time) {
 		}
 	}
 }
+
+// Unlink tells that the port is no more: no peer is paused, and no pause was counted. What is buffered
+// is accounted until it is released.
+func (g *Ingress) Unlink() {
+	g.held, g.look, g.stopped, g.count = 0, 0, false, IngressCounters{}
+	for p := range g.class {
+		g.class[p].peak = 0
+	}
+}
