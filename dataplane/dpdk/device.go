@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,6 +51,12 @@ func lacking() (names []string) {
 
 // Claim changes nothing of the interface.
 func (w *world) Claim(spec string, mtu int) error {
+	w.counting.Lock()
+	defer w.counting.Unlock()
+	return w.claim(spec, mtu)
+}
+
+func (w *world) claim(spec string, mtu int) error {
 	if _, ok := w.claimed[spec]; ok {
 		return nil
 	}
@@ -69,7 +76,9 @@ func (w *world) Claim(spec string, mtu int) error {
 
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
-	if err := w.Claim(spec, mtu); err != nil {
+	w.counting.Lock()
+	defer w.counting.Unlock()
+	if err := w.claim(spec, mtu); err != nil {
 		return Device{}, err
 	}
 	kernel := w.claimed[spec]
@@ -102,7 +111,7 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_")))
 	}
 	d.ID = uint16(id)
-	w.opened = append(w.opened, d.ID)
+	w.opened[d.ID] = spec
 	w.kernel[d.ID] = kernel
 	client, card := C.int(0), C.int(0)
 	if !d.Virtual {
@@ -180,6 +189,27 @@ func whyClosed(n int, virtual bool) string {
 		return why + " (photon does not run as root, and may lack CAP_NET_ADMIN, CAP_NET_RAW or the device)"
 	}
 	return why + " (the EAL argument --log-level=*:debug shows why)"
+}
+
+// close gives a device back that no port has any more.
+func (w *world) close(id uint16) {
+	closeDevice(id)
+	w.kernel[id].close()
+	delete(w.opened, id)
+	delete(w.kernel, id)
+	w.clients = slices.DeleteFunc(w.clients, func(c memifClient) bool { return c.id == id })
+}
+
+func (w *world) Discard(spec string) {
+	w.counting.Lock()
+	defer w.counting.Unlock()
+	w.claimed[spec].close()
+	delete(w.claimed, spec)
+	for id, s := range w.opened {
+		if s == spec {
+			w.close(id)
+		}
+	}
 }
 
 func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }

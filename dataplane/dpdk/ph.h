@@ -77,7 +77,8 @@ void ph_memif_done(void);
 /* round.c */
 #define PH_BURST 32
 
-struct ph_port *ph_ports(unsigned n);
+struct ph_port *ph_port_new(void);
+struct ph_port **ph_port_list(unsigned n);
 
 /* Mirrors dataplane.Frame; TestFrameLayout compares them. ref counts units of
  * 64 bytes from the base of the pool to the mbuf; off counts from the mbuf to
@@ -115,7 +116,7 @@ struct ph_worker {
 	uint16_t ports;
 	uint16_t memifs; /* how many of them are such */
 	uint32_t received; /* frames on all ports in the last round */
-	struct ph_port *port; /* array */
+	struct ph_port **port; /* those that it polls */
 
 	/* cross.c */
 	uint64_t now; /* time stamp counter when ph_turn or ph_nap ended */

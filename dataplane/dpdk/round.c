@@ -18,14 +18,20 @@ static inline uint32_t ref_of(const struct ph_worker *w, const struct rte_mbuf *
 	return (uint32_t)(((const uint8_t *)m - w->base) >> 6);
 }
 
-/* Memory for n ports, all zeros, of whole lines of the cache. */
-struct ph_port *ph_ports(unsigned n)
+/* Memory for a port, all zeros, of whole lines of the cache. */
+struct ph_port *ph_port_new(void)
 {
-	struct ph_port *p = aligned_alloc(RTE_CACHE_LINE_SIZE, n * sizeof(*p));
+	struct ph_port *p = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*p));
 
 	if (p != NULL)
-		memset(p, 0, n * sizeof(*p));
+		memset(p, 0, sizeof(*p));
 	return p;
+}
+
+/* A list with room for n ports. */
+struct ph_port **ph_port_list(unsigned n)
+{
+	return calloc(n, sizeof(struct ph_port *));
 }
 
 static void transmit(struct ph_worker *w, struct ph_port *p)
@@ -129,21 +135,26 @@ uint64_t ph_round(struct ph_worker *w)
 	uint16_t i;
 	int memifs = w->memifs > 0 && ph_memif_try();
 
-	for (i = 0; i < w->ports; i++)
-		if (w->port[i].tx_n > 0 && ready(&w->port[i], memifs)) {
-			transmit(w, &w->port[i]);
-			if (w->port[i].memif && w->port[i].tx_n > 0 && !linked(&w->port[i]))
-				give_up(w, &w->port[i]);
-		} else if (w->port[i].tx_n > 0 && memifs) /* and away */
-			give_up(w, &w->port[i]);
-		else if (w->port[i].packet != NULL)
-			ph_packet_again(w->port[i].packet);
 	for (i = 0; i < w->ports; i++) {
-		if (ready(&w->port[i], memifs))
-			receive(w, &w->port[i]);
+		struct ph_port *p = w->port[i];
+
+		if (p->tx_n > 0 && ready(p, memifs)) {
+			transmit(w, p);
+			if (p->memif && p->tx_n > 0 && !linked(p))
+				give_up(w, p);
+		} else if (p->tx_n > 0 && memifs) /* and away */
+			give_up(w, p);
+		else if (p->packet != NULL)
+			ph_packet_again(p->packet);
+	}
+	for (i = 0; i < w->ports; i++) {
+		struct ph_port *p = w->port[i];
+
+		if (ready(p, memifs))
+			receive(w, p);
 		else
-			w->port[i].rx_n = 0;
-		total += w->port[i].rx_n;
+			p->rx_n = 0;
+		total += p->rx_n;
 	}
 	if (memifs)
 		ph_memif_done();

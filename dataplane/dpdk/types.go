@@ -72,6 +72,7 @@ type Device struct {
 
 // DeviceStats are the counters of a device since it was opened.
 type DeviceStats struct {
+	Port       int // of its node
 	Spec       string
 	RxFrames   uint64 // received from the device
 	TxFrames   uint64 // taken by the device
@@ -95,9 +96,9 @@ type DeviceStats struct {
 
 // Notice is something that happened to a device.
 type Notice struct {
-	Device int // by the order of Devices
-	Text   string
-	Bad    bool // something is to be mended
+	Port int // of its node
+	Text string
+	Bad  bool // something is to be mended
 }
 
 // maxAhead bounds what a card is given after a poll that came late.
@@ -124,6 +125,15 @@ type World interface {
 	// device takes frames. link.Delay holds every frame back, on virtual
 	// devices only.
 	Attach(at dataplane.End, d Device, link dataplane.Link) error
+	// Discard closes a device that was claimed or opened, and that no port has.
+	Discard(spec string)
+	// Plug is Attach once the world has Started: to a place of a node where no device is, which a worker polls from now
+	// on. What came before is thrown away. Nothing is changed if there is an error, but one of the kernel's interface,
+	// which Reconnect tries again.
+	Plug(at dataplane.End, worker int, d Device, link dataplane.Link) error
+	// Unplug takes the device from a port once the world has Started, and closes it. What the node gave, and the device
+	// has not taken, is thrown away.
+	Unplug(at dataplane.End) error
 	// Started is closed when all workers poll for the first time. Frames come from then
 	// on; those that came before were thrown away.
 	Started() <-chan struct{}

@@ -11,6 +11,7 @@ import "C"
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"photon/dataplane"
@@ -33,6 +34,7 @@ type worker struct {
 	clock   clock
 
 	polls   Polls
+	gone    Polls // frames of ports that are no more, of those
 	rounds  uint64
 	last    uint64 // time stamp of the last round
 	longest uint64 // ticks between two rounds
@@ -69,34 +71,64 @@ func (k *worker) refill(p *dataplane.Pool) {
 	p.SetSlots(free[:k.swap.n])
 }
 
-// build lays out the worker's ports in C's memory.
-func (k *worker) build(enclosed bool) {
+// build has the worker poll its ports, and gives it room for those that come while it runs.
+func (k *worker) build(ports []*port, enclosed bool) {
 	k.clock = newClock(k.hz, k.world.options.Dilation, enclosed)
 	k.clock.now = k.world.now
-	n := len(k.ports)
-	k.c.port, k.c.ports = C.ph_ports(C.uint(max(n, 1))), C.uint16_t(n)
-	seen := map[*dataplane.Env]bool{}
-	for i, p := range k.ports {
-		p.c = (*C.struct_ph_port)(unsafe.Add(unsafe.Pointer(k.c.port), i*C.sizeof_struct_ph_port))
-		p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
-		p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
-		p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
-		if p.device != nil {
-			p.c.packet = C.ph_packet_of(p.c.tx_dev)
+	k.c.port = C.ph_port_list(C.uint(len(ports) + MaxPorts))
+	for _, p := range ports {
+		if p.c == nil {
+			p.lay()
 		}
-		if C.ph_port_is_memif(p.c.rx_dev) != 0 {
-			p.c.memif = 1
-			k.c.memifs++
-		}
-		p.exit = p.env.Exit(p.number)
-		p.price()
-		if !seen[p.env] {
-			seen[p.env] = true
-			k.envs = append(k.envs, p.env)
-			if n, ok := p.node.(dataplane.Poller); ok && len(k.world.workers) > 1 {
-				k.pollers = append(k.pollers, n)
-			}
-		}
+		k.take(p)
+	}
+}
+
+// take has the worker poll a port from now on.
+func (k *worker) take(p *port) {
+	k.list()[len(k.ports)] = p.c
+	k.ports = append(k.ports, p)
+	k.c.ports++
+	k.c.memifs += p.c.memif
+	p.exit = p.env.Exit(p.number)
+	p.price()
+	if slices.Contains(k.envs, p.env) {
+		return
+	}
+	k.envs = append(k.envs, p.env)
+	if n, ok := p.node.(dataplane.Poller); ok && len(k.world.workers) > 1 {
+		k.pollers = append(k.pollers, n)
+	}
+}
+
+// drop has the worker leave a port alone.
+func (k *worker) drop(p *port) {
+	i := slices.Index(k.ports, p)
+	list := k.list()
+	copy(list[i:], list[i+1:len(k.ports)])
+	k.ports = slices.Delete(k.ports, i, i+1)
+	k.c.ports--
+	k.c.memifs -= p.c.memif
+	k.gone.RxFrames += p.delivered
+	k.gone.TxFrames += uint64(p.c.tx_total) + uint64(p.c.tx_n)
+}
+
+// list are C's ports, and room for more.
+func (k *worker) list() []*C.struct_ph_port {
+	return unsafe.Slice((**C.struct_ph_port)(unsafe.Pointer(k.c.port)), len(k.ports)+MaxPorts)
+}
+
+// lay lays out what a worker needs of a port in C's memory.
+func (p *port) lay() {
+	p.c = C.ph_port_new()
+	p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
+	p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
+	p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
+	if p.device != nil {
+		p.c.packet = C.ph_packet_of(p.c.tx_dev)
+	}
+	if C.ph_port_is_memif(p.c.rx_dev) != 0 {
+		p.c.memif = 1
 	}
 }
 
@@ -166,26 +198,36 @@ const waiting = 2 * mostDescriptors
 // a burst that no peer was told to stop, and is old: it is thrown away.
 func (k *worker) begin() error {
 	for _, p := range k.ports {
-		switch {
-		case p.device == nil: // a cable
-		case k.world.kernel[p.device.ID] != nil && k.world.kernel[p.device.ID].packet:
-		case p.c.memif == 0:
-			p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
-		}
+		p.clear()
 	}
 	for _, p := range k.ports {
-		if p.device == nil || k.world.kernel[p.device.ID] == nil {
-			continue
-		}
 		k.world.counting.Lock()
-		err := k.world.kernel[p.device.ID].begin()
+		err := k.world.hear(p)
 		k.world.counting.Unlock()
 		if err != nil {
-			return fmt.Errorf("port %s: %w", p.device.Spec, err)
+			return err
 		}
 	}
 	if k.world.deaf.Add(-1) == 0 {
 		close(k.world.started)
+	}
+	return nil
+}
+
+// clear throws away what came before.
+func (p *port) clear() {
+	if p.device != nil && p.c.memif == 0 && p.c.packet == nil {
+		p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
+	}
+}
+
+// hear has frames come that nobody hears before.
+func (w *world) hear(p *port) error {
+	if p.device == nil || w.kernel[p.device.ID] == nil {
+		return nil
+	}
+	if err := w.kernel[p.device.ID].begin(); err != nil {
+		return fmt.Errorf("port %s: %w", p.device.Spec, err)
 	}
 	return nil
 }

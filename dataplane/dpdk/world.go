@@ -24,7 +24,7 @@ type world struct {
 	workers []*worker
 	nodes   []member
 	ports   []*port
-	opened  []uint16 // devices
+	opened  map[uint16]string // specifications, by device
 	clients []memifClient
 	claimed map[string]*netdev // by specification, until it is opened; nil: it has no interface
 	kernel  map[uint16]*netdev // by device; of those that sit on an interface of the kernel
@@ -44,7 +44,7 @@ type world struct {
 
 	running  sync.Mutex // held by Run
 	mailbox  sync.Mutex // held by Do
-	counting sync.Mutex // held by Devices and Reconnect
+	counting sync.Mutex // held by Devices, Reconnect and who opens and closes devices
 	letter   atomic.Pointer[letter]
 	resting  atomic.Int32
 	finished atomic.Bool
@@ -134,7 +134,7 @@ func New(o Options) (World, error) {
 	if o.Frames > eal.frames || o.FrameSize > eal.size {
 		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
 	}
-	w := &world{options: o, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
+	w := &world{options: o, opened: map[uint16]string{}, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
 	w.stops.Store(1)
 	w.lap.do, w.lap.brief = w.setBack, true
 	for i := range o.Workers {
@@ -208,13 +208,21 @@ func (w *world) Attach(at dataplane.End, d Device, link dataplane.Link) error {
 	if err != nil {
 		return err
 	}
+	if err := p.attach(d, link); err != nil {
+		return err
+	}
+	w.ports = append(w.ports, p)
+	return nil
+}
+
+// attach puts a device behind a port.
+func (p *port) attach(d Device, link dataplane.Link) error {
 	if link.Delay > 0 && !d.Virtual {
 		return fmt.Errorf("port %s: a delay can be emulated on virtual devices only", d.Spec)
 	}
 	p.device, p.link = &d, link
 	p.emulate = d.Virtual && link.Rate > 0
 	p.out, p.in = cable{dev: d.ID}, cable{dev: d.ID}
-	w.ports = append(w.ports, p)
 	return nil
 }
 
@@ -251,13 +259,13 @@ func (w *world) Every(span units.Time, do func(now units.Time)) {
 func (w *world) build() {
 	w.built = true
 	enclosed := true
+	of := make([][]*port, len(w.workers))
 	for _, p := range w.ports {
 		enclosed = enclosed && p.device == nil
-		k := w.workers[p.worker]
-		k.ports = append(k.ports, p)
+		of[p.worker] = append(of[p.worker], p)
 	}
-	for _, k := range w.workers {
-		k.build(enclosed && len(w.workers) == 1)
+	for i, k := range w.workers {
+		k.build(of[i], enclosed && len(w.workers) == 1)
 	}
 }
 
@@ -372,7 +380,7 @@ func (w *world) Devices() (all []DeviceStats) {
 		if p.device == nil {
 			continue
 		}
-		d := DeviceStats{Spec: p.device.Spec, FlowControl: p.device.FlowControl}
+		d := DeviceStats{Port: p.number, Spec: p.device.Spec, FlowControl: p.device.FlowControl}
 		deviceStats(p.device.ID, &d)
 		d.RxBefore = p.before
 		if k := w.kernel[p.device.ID]; k != nil {
@@ -399,7 +407,6 @@ func (w *world) Reconnect() (all []Notice) {
 		return nil
 	}
 	w.reconnect()
-	number := 0
 	for _, p := range w.ports {
 		if p.device == nil {
 			continue
@@ -410,11 +417,10 @@ func (w *world) Reconnect() (all []Notice) {
 				said = append(said, k.odd(uint64(p.c.several), uint64(p.c.open))...)
 			}
 			for _, s := range said {
-				s.Device = number
+				s.Port = p.number
 				all = append(all, s)
 			}
 		}
-		number++
 	}
 	return all
 }
@@ -445,7 +451,7 @@ func (w *world) Audit() error {
 		}
 	}
 	for i, k := range w.workers {
-		var in, out uint64
+		in, out := k.gone.RxFrames, k.gone.TxFrames
 		for _, p := range k.ports {
 			in, out = in+p.delivered, out+uint64(p.c.tx_total)+uint64(p.c.tx_n)
 		}
@@ -482,12 +488,12 @@ func (w *world) Close() error {
 		}
 	}
 	for _, p := range w.ports {
-		p.c = nil // the workers' memory
+		p.release()
 	}
 	for _, k := range w.claimed {
 		k.close()
 	}
-	for _, id := range w.opened {
+	for id := range w.opened {
 		closeDevice(id)
 		w.kernel[id].close()
 	}
