@@ -8,6 +8,7 @@ import (
 	"photon/dataplane/dpdk"
 	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // The buffer of a switch is given in bytes, and thresholds go by bytes; but its memory is frame buffers, each of which
@@ -20,31 +21,46 @@ const (
 	mostUsual = 1 << 18 // frame buffers, unless the file says how many
 )
 
-// running is what a switch that runs cannot change of its memory.
-type running struct {
-	frames int
-	cell   units.Size
+// Running is what a switch that runs cannot change of itself, and where its ports are.
+type Running struct {
+	Frames int        // frame buffers that there are
+	Cell   units.Size // 0: it is to be worked out
+	Base   wire.MAC   // of the first port when it started: the router's, unless the file says another
+	Places int        // for ports, as many as the switch has
+	At     []Place    // of each port of the file
 }
 
-// Opened says how many frame buffers there are, before the rates of the devices are known that Resolve is told of next.
-func (c *Switch) Opened(frames int) { c.running.frames = frames }
+// Place is where a port is in a switch: its number there, and the worker that polls it.
+type Place struct{ Number, Worker int }
 
-// For makes it the configuration of a switch that runs with so many frame buffers and this cell, and says what they
-// cannot hold.
-func (c *Switch) For(frames int, cell units.Size) error {
-	c.running = running{frames, cell}
+// Start says how many frame buffers there are, before the rates of the devices are known that Resolve is told of next,
+// and has the switch have places for ports that are added while it runs. Its ports are in the order of the file.
+func (c *Switch) Start(frames int, base wire.MAC) Running {
+	c.running = Running{Frames: frames, Base: base, Places: dpdk.MaxPorts}
+	for i := range c.Ports {
+		c.running.At = append(c.running.At, Place{i, i % c.DPDK.Workers.Or(1)})
+	}
+	return c.running
+}
+
+// For makes it the configuration of a switch that runs, and says what its frame buffers cannot hold.
+func (c *Switch) For(r Running) error {
+	c.running = r
 	_, err := c.Resolve(nil)
 	return err
 }
 
 // resolve takes the shortest cell with which there are enough frame buffers.
 func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
-	if c.running.cell > 0 {
-		n, err := c.resolveWith(devices, c.running.cell)
+	if c.running.Cell > 0 {
+		n, err := c.resolveWith(devices, c.running.Cell)
+		if err == nil {
+			err = c.holds(n)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return n, c.holds(n)
+		return c.placed(n), nil
 	}
 	for cell := units.Size(usualCell); ; cell *= 2 {
 		cell = min(cell, longest(c.MTU.Or(defaultMTU)))
@@ -52,17 +68,35 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = c.holds(n); err == nil || cell == longest(n.Config.MTU) {
-			return n, err
+		if err = c.holds(n); err == nil {
+			return c.placed(n), nil
+		}
+		if cell == longest(n.Config.MTU) {
+			return nil, err
 		}
 	}
 }
 
 // frames is how many frame buffers there are.
 func (c *Switch) frames(s *dataplane.SwitchConfig) int {
-	inBuffer := s.Frames() + s.Frames()/4 // for a reload that makes it larger
+	inBuffer := s.Frames() + max(s.Frames()/4, c.added(s)) // for a reload that makes it larger
 	usual := min(inBuffer+c.spare(), mostUsual)
-	return cmp.Or(c.running.frames, c.DPDK.Frames.Or(usual))
+	return cmp.Or(c.running.Frames, c.DPDK.Frames.Or(usual))
+}
+
+// addable is how many ports can be added to a running switch for which the file does not count the frame buffers.
+const addable = 2
+
+// added is how many frame buffers they take, if they are like the last one and virtual.
+func (c *Switch) added(s *dataplane.SwitchConfig) int {
+	room := units.Size(0)
+	for prio := range pfc.Classes {
+		if s.Lossless>>prio&1 != 0 {
+			room += s.PFC[prio].XOFF + s.Ports[len(s.Ports)-1].Headroom
+		}
+	}
+	rings := dpdk.Spare([]string{"net_null"}, 0, 0) - dpdk.Spare(nil, 0, 0)
+	return addable * (int(room/s.Cell) + 1 + rings)
 }
 
 // spare is how many frame buffers rings and workers hold, and those for frames of the switch's own.

@@ -33,7 +33,10 @@ var reloadable = []string{
 // of the file's keys, or an error that names what cannot change while a switch runs.
 func (c *Switch) Changes(to *Switch) ([]Change, error) {
 	var all []Change
-	differ(&all, "", reflect.ValueOf(*c), reflect.ValueOf(*to))
+	a, b := *c, *to
+	a.Ports, b.Ports = nil, nil
+	c.differInPorts(&all, to)
+	differ(&all, "", reflect.ValueOf(a), reflect.ValueOf(b))
 	var fixed []string
 	line := 0
 	for i := range all {
@@ -41,6 +44,9 @@ func (c *Switch) Changes(to *Switch) ([]Change, error) {
 		if rest, ok := strings.CutPrefix(key, "ports."); ok { // of whatever number
 			_, rest, _ = strings.Cut(rest, ".")
 			key = "ports." + rest
+		}
+		if key == "ports" || key == "ports." { // they come and go
+			continue
 		}
 		if !slices.ContainsFunc(reloadable, func(r string) bool { return key == r || strings.HasPrefix(key, r+".") }) {
 			fixed = append(fixed, all[i].String())
@@ -51,6 +57,32 @@ func (c *Switch) Changes(to *Switch) ([]Change, error) {
 		return nil, &Error{File: to.file, Line: line, Err: fmt.Errorf("this cannot change while photon runs (restart it, or take it back): %s", strings.Join(fixed, ", "))}
 	}
 	return all, nil
+}
+
+// differInPorts appends what differs in ports, which are the same if their devices are.
+func (c *Switch) differInPorts(all *[]Change, to *Switch) {
+	was := map[string]int{}
+	for i := range c.Ports {
+		was[c.Ports[i].Device.V] = i
+	}
+	for i := range to.Ports {
+		device := to.Ports[i].Device
+		old, ok := was[device.V]
+		if !ok {
+			*all = append(*all, Change{Key: fmt.Sprintf("ports[%d]", i), From: "none", To: device.V, line: device.Line})
+			continue
+		}
+		delete(was, device.V)
+		differ(all, fmt.Sprintf("ports[%d]", i), reflect.ValueOf(c.Ports[old]), reflect.ValueOf(to.Ports[i]))
+	}
+	for i := range c.Ports {
+		if _, gone := was[c.Ports[i].Device.V]; gone {
+			*all = append(*all, Change{Key: fmt.Sprintf("ports[%d]", i), From: c.Ports[i].Device.V, To: "none"})
+		}
+	}
+	if from, then := c.order(to); from != then {
+		*all = append(*all, Change{Key: "ports", From: from, To: then})
+	}
 }
 
 // SchemeChanged reports whether the scheme or one of its parameters is among changes.

@@ -57,6 +57,10 @@ func TestChanges(t *testing.T) {
 		{"scheme:", "weights: {0: 1}\nlossy_alpha: 0.5\nscheme:", "lossy_alpha: (default) -> 0.5, weights.0: (default) -> 1"},
 		{"xoff: 100KB", "xoff: 100KB, alpha: 0.125", "pfc.alpha: (default) -> 0.125"},
 		{"xoff: 100KB", "xoff: 100KB, mac_phy_delay: 1KB", "pfc.mac_phy_delay: (default) -> 1KB"},
+		{"- device: net_null1\n", "- device: net_null1\n- device: net_null2\n", "ports[2]: none -> net_null2"},
+		{"- device: net_null0\n", "- device: net_null2\n- device: net_null0\n", "ports[0]: none -> net_null2"},
+		{"net_null1", "net_null2", "ports[1]: none -> net_null2, ports[1]: net_null1 -> none"},
+		{"net_null0\n- device: net_null1", "net_null1\n- device: net_null0", "ports: net_null0 net_null1 -> net_null1 net_null0"},
 	} {
 		a, b := parse(t, basis), parse(t, strings.Replace(basis, c.from, c.to, 1))
 		changes, err := a.Changes(b)
@@ -80,8 +84,7 @@ func TestChanges(t *testing.T) {
 func TestWhatCannotChange(t *testing.T) {
 	const what = "this cannot change while photon runs (restart it, or take it back): "
 	for _, c := range []struct{ from, to, want string }{
-		{"net_null1", "net_null2", "switch.yaml:3: " + what + "ports[1].device: net_null1 -> net_null2"},
-		{"- device: net_null1\n", "- device: net_null1\n- device: net_null2\n", "switch.yaml: " + what + "ports: 2 -> 3"},
+		{"- device: net_null1\n", "- device: net_null1\n  rate: 2Gbps\n", "switch.yaml:4: " + what + "ports[1].rate: (default) -> 2Gbps"},
 		{"scheme:", "mtu: 9000\nrate: 1Gbps\nscheme:", "switch.yaml:5: " + what + "rate: (default) -> 1Gbps, mtu: (default) -> 9000"},
 		{"{xoff: 100KB}", "{xoff: 200KB, priorities: [4]}", "switch.yaml: " + what + "pfc.priorities: 0 -> 1"},
 		{"scheme:", "dpdk: {workers: 2, cores: [0, 1]}\nscheme:", "switch.yaml:4: " + what + "dpdk.workers: (default) -> 2, dpdk.cores: 0 -> 2"},

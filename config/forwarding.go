@@ -240,11 +240,14 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 	if err := c.static(s); err != nil {
 		return err
 	}
-	first := dpdk.Device{}
-	if devices != nil {
-		first = devices[0]
+	mac := c.running.Base
+	if mac == 0 {
+		first := dpdk.Device{}
+		if devices != nil {
+			first = devices[0]
+		}
+		mac = portMAC(first, 0)
 	}
-	mac := portMAC(first, 0)
 	s.Salt = uint32(mac)*0x9E3779B1 | 1 // equal paths: another choice than its neighbours'
 	if c.routes() {
 		s.Router.MAC = c.Router.MAC.Or(mac)
@@ -393,7 +396,7 @@ func describeForwarding(s *dataplane.SwitchConfig) (lines []string) {
 		}
 	}
 	for p := range in {
-		if s.VLANs != nil && !in[p] {
+		if s.VLANs != nil && !in[p] && !s.Ports[p].Vacant {
 			lines = append(lines, fmt.Sprintf("port %d: in no VLAN, so every frame it receives is discarded", p))
 		}
 	}

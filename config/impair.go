@@ -41,7 +41,7 @@ func (m *Impair) List() (list []impair.Rule, err error) {
 	return list, nil
 }
 
-// Impaired is what is done at the ports that are impaired; nil: there are none.
+// Impaired is what is done at the ports that are impaired, by their places; nil: there are none.
 func (c *Switch) Impaired() map[int]impair.Spec {
 	var specs map[int]impair.Spec
 	for i := range c.Ports {
@@ -49,7 +49,7 @@ func (c *Switch) Impaired() map[int]impair.Spec {
 			if specs == nil {
 				specs = map[int]impair.Spec{}
 			}
-			specs[i] = impair.Spec{Seed: uint64(c.Ports[i].Impair.Seed.Or(1)), Rules: list}
+			specs[c.number(i)] = impair.Spec{Seed: uint64(c.Ports[i].Impair.Seed.Or(1)), Rules: list}
 		}
 	}
 	return specs

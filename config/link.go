@@ -16,7 +16,7 @@ func (c *Switch) LinkAt(port int, device units.Rate, cell units.Size) (units.Rat
 }
 
 func (c *Switch) partsAt(port int, device units.Rate, cell units.Size) (units.Rate, pfc.HeadroomParts) {
-	p := c.Ports[port]
+	p := c.Ports[c.index(port)]
 	if p.Rate.V == 0 {
 		p.Rate = c.Rate
 	}

@@ -40,7 +40,7 @@ type Switch struct {
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file    string
-	running running
+	running Running
 }
 
 // Learning is how addresses are found.
@@ -181,8 +181,8 @@ func (c *Switch) Options() dpdk.Options {
 	return o
 }
 
-// Resolve works out the whole configuration. devices are the ports' devices in
-// their order, or nil as long as they are not open.
+// Resolve works out the whole configuration. devices are the ports' devices by their places (in the
+// order of the file, if the switch does not run), or nil as long as they are not open.
 func (c *Switch) Resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	n, err := c.resolve(devices)
 	return n, inFile(c.file, err)
@@ -240,7 +240,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	for i, p := range c.Ports {
 		var d dpdk.Device
 		if devices != nil {
-			d = devices[i]
+			d = devices[c.number(i)]
 		}
 		if p.Rate.V == 0 {
 			p.Rate = c.Rate
@@ -250,7 +250,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 		parts := c.PFC.headroom(p, rate, s.MTU).InCells(cell)
 		n.Headroom = append(n.Headroom, parts)
 		headroom := c.PFC.Headroom.Or(parts.Sum())
-		worker := i % c.DPDK.Workers.Or(1)
+		worker := c.workerOf(i)
 		limits, err := c.limits(p, s.MTU)
 		if err != nil {
 			return nil, err
@@ -261,7 +261,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 				return nil, fail(a, "%v", err)
 			}
 		}
-		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, i), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
+		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
 		for prio := range s.PFC {
@@ -332,11 +332,17 @@ func portMAC(d dpdk.Device, i int) wire.MAC {
 	return 0x0200_5057_0000 | wire.MAC(i)
 }
 
+// Base is the address that a switch's own is made of: its first port's.
+func Base(first dpdk.Device) wire.MAC { return portMAC(first, 0) }
+
 // Describe prints what is in force, for the operator to see at the start.
 func (n *SwitchNode) Describe() []string {
 	s := &n.Config
 	lines := []string{fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary)}
 	for i, p := range s.Ports {
+		if p.Vacant {
+			continue
+		}
 		h := n.Headroom[i]
 		lines = append(lines, fmt.Sprintf("port %d: %v, worker %d, headroom %v", i, p.Link.Rate, p.Worker, p.Headroom))
 		if i > 0 && h == n.Headroom[i-1] && p.Headroom == s.Ports[i-1].Headroom {

@@ -19,7 +19,7 @@ func (s *Switch) Stats(now units.Time) Stats {
 // every port: workers that rest meanwhile do not wait for it to be found.
 func (s *Switch) CopyStats(now units.Time, st *Stats) {
 	s.countNeighbours(st)
-	for i := range s.ports {
+	for i := range st.Ports {
 		p := &s.ports[i]
 		p.count()
 		st.Ports[i] = p.stats

@@ -140,7 +140,7 @@ func (n *Node) Priority(b []byte) int { return n.prio(b) }
 
 func (n *Node) fill(st *dataplane.Stats) {
 	for i, p := range n.ports {
-		if p != nil {
+		if p != nil && i < len(st.Ports) {
 			st.Ports[i].Impaired = p.count
 			st.Ports[i].Impaired.Held = uint64(len(p.held))
 		}
@@ -291,6 +291,26 @@ func (n *Node) let(now units.Time, number int) {
 	p.held = kept
 	p.storm(now)
 	p.when()
+	if len(p.out) > 0 {
+		queue := p.env.Queue
+		p.env.Queue = true
+		n.Server.Receive(now, number, p.out)
+		p.env.Queue = queue
+	}
+}
+
+// Leave has all that is held back at a port pass, which is about to be no more. Nothing else is done with the node
+// meanwhile.
+func (n *Node) Leave(now units.Time, number int) {
+	p := n.ports[number]
+	if p == nil {
+		return
+	}
+	n.ports[number], p.rules = nil, nil
+	p.out = p.out[:0]
+	for _, h := range p.held {
+		p.out = append(p.out, h.frame)
+	}
 	if len(p.out) > 0 {
 		queue := p.env.Queue
 		p.env.Queue = true

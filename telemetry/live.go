@@ -100,7 +100,7 @@ func TakeLive(s *Source, top int) *Live {
 		all.Add(&snap.Polls[i])
 	}
 	d.Poll.Gaps = all.Gaps[:]
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		p := livePort(&snap.Stats.Ports[i], snap.Buffer, i)
 		p.Port = snap.Ports[i]
 		if i < len(snap.Rates) {

@@ -46,7 +46,7 @@ func takeBuffer(s *Source) Document {
 	d := &Buffer{
 		Node: snap.Node, Size: int64(b.Size), Reserved: int64(b.Reserved), Lossy: int64(b.Lossy), LossyUsed: int64(b.LossyUsed), Tail: int64(b.Tail), Share: b.Share,
 	}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		st, name := &snap.Stats.Ports[i], snap.Ports[i]
 		for prio := range pfc.Classes {
 			if b.Lossless>>prio&1 != 0 {

@@ -26,7 +26,7 @@ type DeadlockQueue struct {
 func takeDeadlocks(s *Source) Document {
 	snap := s.Snapshot()
 	d := &Deadlocks{Node: snap.Node, Detect: snap.Deadlock.Seconds(), Queues: []DeadlockQueue{}}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		for prio := range st.TxFrames {
 			if snap.Buffer.Lossless>>prio&1 == 0 {

@@ -37,7 +37,7 @@ func takeFDB(s *Source) Document {
 			entry.Type = "Static"
 		}
 		for _, p := range e.Ports {
-			entry.Ports = append(entry.Ports, snap.Ports[p])
+			entry.Ports = append(entry.Ports, snap.Port(p))
 		}
 		d.Entries = append(d.Entries, entry)
 	}

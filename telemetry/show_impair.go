@@ -30,7 +30,7 @@ type ImpairPort struct {
 func takeImpair(s *Source) Document {
 	snap := s.Snapshot()
 	d := &Impair{Node: snap.Node, Ports: []ImpairPort{}}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		if m := snap.Stats.Ports[i].Impaired; m != (dataplane.Impaired{}) {
 			d.Ports = append(d.Ports, ImpairPort{
 				Port: snap.Ports[i], Lost: m.Lost, Duplicated: m.Duplicated, Reordered: m.Reordered, Delayed: m.Delayed, Corrupted: m.Corrupted,

@@ -35,7 +35,7 @@ type LossReason struct {
 // LossesOf finds what a node's lossless priorities have lost.
 func LossesOf(s *Snapshot) []Loss {
 	all := []Loss{}
-	for i := range s.Stats.Ports {
+	for i := range s.Numbers() {
 		p := &s.Stats.Ports[i]
 		for rest := s.Lossless; rest != 0; rest &= rest - 1 {
 			prio := bits.TrailingZeros8(rest)

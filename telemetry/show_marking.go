@@ -38,7 +38,7 @@ func takeMarking(s *Source) Document {
 	for _, p := range snap.Params {
 		d.Params = append(d.Params, MarkingParam{p.Name, p.Value, p.Origin})
 	}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		d.Ports = append(d.Ports, markingPort(snap.Ports[i], &snap.Stats.Ports[i]))
 	}
 	return d

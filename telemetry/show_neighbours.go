@@ -34,7 +34,7 @@ func takeNeighbours(s *Source) Document {
 			x.MAC = n.MAC.String()
 		}
 		if n.Port >= 0 {
-			x.Port = snap.Ports[n.Port]
+			x.Port = snap.Port(uint16(n.Port))
 		}
 		d.Neighbours = append(d.Neighbours, x)
 	}

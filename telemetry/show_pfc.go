@@ -25,7 +25,7 @@ type PFCPort struct {
 func takePFC(s *Source) Document {
 	snap := s.Snapshot()
 	d := &PFC{Node: snap.Node}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		p := PFCPort{
 			Port: snap.Ports[i], RxTransitions: st.Egress.Transitions, TxTransitions: st.Ingress.Transitions,

@@ -38,7 +38,7 @@ func takePFCWD(s *Source) Document {
 		return d
 	}
 	d.Action, d.Detect, d.Restore = w.Action.String(), w.Detect.Seconds(), w.Restore.Seconds()
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		for prio := range st.TxFrames {
 			if snap.Buffer.Lossless>>prio&1 == 0 {

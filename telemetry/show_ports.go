@@ -31,7 +31,7 @@ type PortStatus struct {
 func takePorts(s *Source) Document {
 	snap := s.Snapshot()
 	d := &Ports{Node: snap.Node}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		p := PortStatus{Port: snap.Ports[i], Admin: i >= len(snap.Shut) || !snap.Shut[i]}
 		p.Tx, p.Rx = st.Frames()

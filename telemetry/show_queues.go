@@ -28,7 +28,7 @@ type QueuesPort struct {
 func takeQueues(s *Source) Document {
 	snap := s.Snapshot()
 	d := &Queues{Node: snap.Node}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		drops := st.Discards[dataplane.DropTail]
 		for prio, n := range st.Discards[dataplane.DropStorm] {

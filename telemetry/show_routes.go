@@ -47,7 +47,7 @@ func takeRoutes(s *Source) Document {
 	for _, a := range forwarding.Addresses {
 		d.Addresses = append(d.Addresses, a.String())
 	}
-	for i := range snap.Stats.Ports {
+	for i := range snap.Numbers() {
 		d.Routed += snap.Stats.Ports[i].Routed
 	}
 	sorted := slices.SortedFunc(slices.Values(r.Routes), func(a, b dataplane.Route) int {
@@ -56,7 +56,7 @@ func takeRoutes(s *Source) Document {
 	for _, route := range sorted {
 		one := Route{Prefix: route.Prefix.String(), Via: []RouteVia{}, Action: route.Refuse.String()}
 		for _, v := range route.Via {
-			via := RouteVia{MAC: v.MAC.String(), Port: snap.Ports[v.Port], VLAN: int(v.VLAN), MTU: v.MTU, LinkUp: !forwarding.Down[v.Port]}
+			via := RouteVia{MAC: v.MAC.String(), Port: snap.Port(v.Port), VLAN: int(v.VLAN), MTU: v.MTU, LinkUp: !forwarding.Down[v.Port]}
 			if v.MAC == 0 {
 				via.Address, via.MAC = v.Address.String(), ""
 			}

@@ -42,7 +42,7 @@ func takeVLANs(s *Source) Document {
 	for _, v := range forwarding.VLANs {
 		of := VLAN{ID: int(v.ID), Members: []VLANMember{}}
 		for _, p := range slices.Sorted(slices.Values(slices.Concat(v.Untagged, v.Tagged))) {
-			of.Members = append(of.Members, VLANMember{Port: snap.Ports[p], Tagged: slices.Contains(v.Tagged, p), Addresses: known[place{v.ID, p}]})
+			of.Members = append(of.Members, VLANMember{Port: snap.Port(p), Tagged: slices.Contains(v.Tagged, p), Addresses: known[place{v.ID, p}]})
 		}
 		d.VLANs = append(d.VLANs, of)
 	}

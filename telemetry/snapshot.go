@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"iter"
 	"time"
 
 	"photon/dataplane"
@@ -16,7 +17,7 @@ type Snapshot struct {
 	Now      units.Time
 	Wall     time.Time    // the same instant by the wall's clock
 	Laps     uint64       // that the clock of Now was set back
-	Ports    []string     // names, by number
+	Ports    []string     // names, by number; empty: no port is there
 	Rates    []units.Rate // of their links as configured
 	Lossless uint8        // priorities with PFC, as bits
 	Scheme   string
@@ -37,6 +38,25 @@ type Snapshot struct {
 	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
 	LinkChanges []uint64   // up or down, by port
 	Shut        []bool     // by an operator, by port
+}
+
+// Numbers are those of the ports that are there.
+func (s *Snapshot) Numbers() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range s.Stats.Ports {
+			if s.Ports[i] != "" && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// Port is the name of a port by its number; empty: it was not there at that instant.
+func (s *Snapshot) Port(number uint16) string {
+	if int(number) < len(s.Ports) {
+		return s.Ports[number]
+	}
+	return ""
 }
 
 // FlowCounts are how many flows wait for their start and are sent, and how many

@@ -12,7 +12,7 @@ func (d *daemon) answer(a *telemetry.Admin, source *telemetry.Source) {
 	a.Live(source)
 	a.Reload(d.reloadAndLog)
 	a.Captures(d.capture)
-	a.Ports(d.setPort)
+	a.Ports(d)
 	if d.testbed != nil {
 		a.Testbed(d.testbed)
 	}

@@ -88,7 +88,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 	if err := w.Attach(dataplane.End{Node: id}, devices[0], node.Link); err != nil {
 		return bad(err)
 	}
-	d.ports = []string{portName(devices[0].Spec)}
+	d.setNames(portName(devices[0].Spec))
 	d.warnOfNode(0)
 	if err := d.tellFlowControl(conf.File(), []config.Port{conf.Port}, devices); err != nil {
 		return err

@@ -52,7 +52,7 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 			return bad(err)
 		}
 		d.rates = append(d.rates, link.Rate)
-		d.ports = append(d.ports, portName(devices[i].Spec))
+		d.setNames(append(d.names(), portName(devices[i].Spec))...)
 		d.warnOfNode(i)
 	}
 	d.log.Infof("the wire is %s, the application's port %s, %v", devices[agent.Wire].Spec, devices[agent.Application].Spec, devices[agent.Application].MAC)

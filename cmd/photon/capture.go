@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -115,9 +114,9 @@ type taps struct {
 
 // capture has the frames of a port copied.
 func (d *daemon) capture(port string, snap int) (telemetry.Stream, func(), error) {
-	number := slices.Index(d.ports, port)
+	number := slices.Index(d.names(), port)
 	if number < 0 {
-		return nil, nil, fmt.Errorf("there is no port %q (there are %s)", port, strings.Join(d.ports, ", "))
+		return nil, nil, fmt.Errorf("there is no port %q (there are %s)", port, d.listed())
 	}
 	d.taps.Lock()
 	defer d.taps.Unlock()

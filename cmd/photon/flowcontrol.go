@@ -19,7 +19,7 @@ func (d *daemon) tellFlowControl(file string, ports []config.Port, devices []dpd
 			return bad(ports[i].Fail(file, fmt.Errorf("port %s: %s", ports[i].Device.V, text)))
 		}
 		if text != "" {
-			d.log.Warnf("port %s: %s", d.ports[i], text)
+			d.log.Warnf("port %s: %s", portName(ports[i].Device.V), text)
 		}
 	}
 	return nil

@@ -31,12 +31,13 @@ func (l *links) counts() []uint64 {
 	return slices.Clone(l.changes)
 }
 
-// inForce are the links' rates; those that were configured until somebody has looked.
-func (l *links) inForce(configured []units.Rate) []units.Rate {
+// ratesInForce are the links'; those that were configured until somebody has looked.
+func (d *daemon) ratesInForce() []units.Rate {
+	l := &d.links
 	l.Lock()
 	defer l.Unlock()
 	if l.rates == nil {
-		return configured
+		return slices.Clone(d.rates)
 	}
 	return slices.Clone(l.rates)
 }
@@ -48,15 +49,17 @@ func (d *daemon) watchLinks() {
 	l := &d.links
 	l.Lock()
 	defer l.Unlock()
-	d.knowLinks(len(devices))
+	d.knowLinks()
 	for i := range devices {
-		d.watchLink(i, &devices[i])
+		if port := devices[i].Port; d.port(port) != "" { // else it was removed since
+			d.watchLink(port, &devices[i])
+		}
 	}
 }
 
 // knowLinks takes all links to be up, until somebody has looked.
-func (d *daemon) knowLinks(n int) {
-	l := &d.links
+func (d *daemon) knowLinks() {
+	l, n := &d.links, len(d.rates)
 	if l.down != nil {
 		return
 	}
@@ -85,7 +88,7 @@ func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 	another := s.LinkUp && s.Rate > 0 && s.Rate != l.said[i]
 	if missed > 0 {
 		l.changes[i] += 2 * missed
-		d.log.Warnf("port %s: link down and up again, %d times since the last look", d.ports[i], missed)
+		d.log.Warnf("port %s: link down and up again, %d times since the last look", d.port(i), missed)
 		if !l.down[i] {
 			d.tellLink(i, dataplane.LinkState{})
 			if s.LinkUp {
@@ -97,9 +100,9 @@ func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 		l.down[i] = !s.LinkUp
 		l.changes[i]++
 		if s.LinkUp {
-			d.log.Infof("port %s: link up", d.ports[i])
+			d.log.Infof("port %s: link up", d.port(i))
 		} else {
-			d.log.Warnf("port %s: link down", d.ports[i])
+			d.log.Warnf("port %s: link down", d.port(i))
 		}
 		d.tellLink(i, dataplane.LinkState{Up: s.LinkUp})
 	}
@@ -125,12 +128,12 @@ func (d *daemon) follow(i int) {
 	state := dataplane.LinkState{Up: !l.down[i], Rate: rate, Headroom: headroom}
 	err := d.setLink(i, state)
 	if errors.Is(err, dataplane.ErrBuffer) { // it has to do with what it has
-		d.log.Warnf("port %s: %v; until there is more, lossless frames may be lost when its peer is paused (`buffer:`, and start again)", d.ports[i], err)
+		d.log.Warnf("port %s: %v; until there is more, lossless frames may be lost when its peer is paused (`buffer:`, and start again)", d.port(i), err)
 		state.Headroom = 0
 		err = d.setLink(i, state)
 	}
 	if err != nil {
-		d.log.Warnf("port %s: %v", d.ports[i], err)
+		d.log.Warnf("port %s: %v", d.port(i), err)
 		return
 	}
 	l.rates[i], l.moved[i] = rate, true
@@ -138,16 +141,16 @@ func (d *daemon) follow(i int) {
 	defer d.loaded.Unlock()
 	d.gaps(d.loaded.conf, d.loaded.devices)
 	if state.Headroom > 0 {
-		d.log.Infof("port %s: the link has %v, headroom %v", d.ports[i], rate, headroom)
+		d.log.Infof("port %s: the link has %v, headroom %v", d.port(i), rate, headroom)
 	} else {
-		d.log.Infof("port %s: the link has %v", d.ports[i], rate)
+		d.log.Infof("port %s: the link has %v", d.port(i), rate)
 	}
 }
 
 // tellLink is setLink; what goes wrong is in the log.
 func (d *daemon) tellLink(port int, state dataplane.LinkState) {
 	if err := d.setLink(port, state); err != nil {
-		d.log.Warnf("port %s: %v", d.ports[port], err)
+		d.log.Warnf("port %s: %v", d.port(port), err)
 	}
 }
 
@@ -186,6 +189,9 @@ func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.
 	var b dataplane.BufferState
 	d.world.DoBriefly(func(units.Time) { b = d.sw.Buffer() })
 	for i := range devices {
+		if conf.At(i) == nil {
+			continue
+		}
 		said := devices[i].Rate
 		if d.links.said != nil && d.links.said[i] > 0 {
 			said = d.links.said[i]

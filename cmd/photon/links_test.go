@@ -60,31 +60,34 @@ type linked struct {
 
 func newLinked(t *testing.T, lines string) *linked {
 	t.Helper()
-	x := &linked{t: t, daemon: &daemon{ports: []string{"sw0", "sw1"}}, file: filepath.Join(t.TempDir(), "switch.yaml")}
+	x := &linked{t: t, daemon: &daemon{}, file: filepath.Join(t.TempDir(), "switch.yaml")}
 	x.write(lines)
 	conf, err := config.ReadSwitch(x.file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := make([]dpdk.Device, 2)
+	devices := make([]dpdk.Device, dpdk.MaxPorts)
+	x.setNames("sw0", "sw1")
+	x.rates = make([]units.Rate, len(devices))
 	x.world = &still{now: units.Second, rates: map[int]units.Rate{}, devices: make([]dpdk.DeviceStats, 2)}
-	for i := range devices {
+	for i := range x.world.devices {
 		devices[i].Rate, devices[i].Up = 10*units.Gbps, true
 		x.world.devices[i].Rate, x.world.devices[i].LinkUp = 10*units.Gbps, true
-		x.rates = append(x.rates, 10*units.Gbps)
+		x.world.devices[i].Port, x.rates[i] = i, 10*units.Gbps
 	}
+	conf.Start(conf.Options().Frames, config.Base(devices[0]))
 	node, err := conf.Resolve(devices)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.env = dataplane.NewEnv(dataplane.NewHeaderPool(), 2)
+	x.env = dataplane.NewEnv(dataplane.NewHeaderPool(), dpdk.MaxPorts)
 	s, err := dataplane.NewSwitch(node.Config, []*dataplane.Env{x.env})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := x.daemon
 	d.log, d.world, d.node, d.sw, d.lossless = newLog(&x.log), x.world, s, s, 1<<3
-	d.loaded.conf, d.loaded.devices, d.loaded.frames = conf, devices, conf.Options().Frames
+	d.loaded.conf, d.loaded.devices = conf, devices
 	d.loaded.again = func() (*config.Switch, error) { return config.ReadSwitch(x.file) }
 	x.watchLinks()
 	return x
@@ -164,8 +167,8 @@ func TestLinkOfAnotherRate(t *testing.T) {
 	for _, rate := range []units.Rate{40 * units.Gbps, units.Gbps, 100 * units.Gbps} {
 		x.world.say(1, func(d *dpdk.DeviceStats) { d.Rate, d.Downs = rate, d.Downs+1 })
 		x.watchLinks()
-		if headroom() != at(rate) || headroom() == first || x.world.rates[1] != rate || x.links.inForce(nil)[1] != rate {
-			t.Errorf("%v: headroom %v, not %v; the world has %v, scrapes %v", rate, headroom(), at(rate), x.world.rates, x.links.inForce(nil))
+		if headroom() != at(rate) || headroom() == first || x.world.rates[1] != rate || x.ratesInForce()[1] != rate {
+			t.Errorf("%v: headroom %v, not %v; the world has %v, scrapes %v", rate, headroom(), at(rate), x.world.rates, x.ratesInForce())
 		}
 		if other := x.sw.Buffer().Thresholds[0][3].Headroom; other != first || len(x.world.rates) != 1 {
 			t.Errorf("the other port has headroom %v and rates are %v", other, x.world.rates)

@@ -42,6 +42,9 @@ func (d *daemon) watchLosses(now time.Time) {
 		if l.Frames == before.frames {
 			continue
 		}
+		if l.Frames < before.frames { // of another port that had the name
+			before = told{}
+		}
 		if before.frames > 0 && now.Sub(before.at) < lossWords {
 			untold = true
 			continue

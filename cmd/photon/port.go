@@ -4,22 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/units"
 )
 
 func portCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "port",
-		Short: "Shut a port of a running switch, or open it again",
-		Long: "Shut a port of a running switch, or open it again (photon show ports lists them). It stays so until the next\n" +
-			"order, until a reload of a file in which `shutdown` of the port is another than before, or until the switch ends.",
-		Example: "  photon port down sw0\n  photon port up sw0",
+		Short: "Add, remove, shut and open ports of a running switch",
+		Long: "Add, remove, shut and open ports of a running switch (photon show ports lists them). A port stays shut or open until\n" +
+			"the next order, until a reload of a file in which its `shutdown` is another than before, or until the switch ends. What is\n" +
+			"added or removed stays so until a reload, which makes the ports those of the file, or until the switch ends.",
+		Example: "  photon port down sw0\n  photon port up sw0\n  photon port add net_af_packet4,iface=sw4\n  photon port remove sw4",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -29,7 +30,8 @@ func portCommand() *cobra.Command {
 				"counted, as is all that still comes through it; its addresses are forgotten, routes and groups avoid it. The peer\n"+
 				"sees its link go, if the device can take it down: cards, interfaces of the kernel and taps can."),
 		setPortCommand("up", "Open a port of a running switch that was shut",
-			"Open a port of a running switch that was shut. It begins as a port whose link has come up."))
+			"Open a port of a running switch that was shut. It begins as a port whose link has come up."),
+		addPortCommand(), removePortCommand())
 	return c
 }
 
@@ -54,6 +56,66 @@ func setPortCommand(name, short, long string) *cobra.Command {
 	return c
 }
 
+func addPortCommand() *cobra.Command {
+	var at socketFlags
+	var rate units.Rate
+	c := &cobra.Command{
+		Use: "add DEVICE", Short: "Make a device a port of a running switch",
+		Long: "Make a virtual device a port of a running switch, as `ports:` in its file does at the start. It has what the file says of\n" +
+			"all ports. A card is named in the file, and photon started again: DPDK is told of its cards at the start.",
+		Example: "  photon port add net_af_packet4,iface=sw4 --rate 10Gbps",
+		Args:    one("a device (net_af_packet4,iface=sw4)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			text := ""
+			if c.Flags().Changed("rate") {
+				text = rate.String()
+			}
+			said, err := client.AddPort(c.Context(), args[0], text)
+			if err != nil {
+				return answered(err)
+			}
+			fmt.Fprintln(c.OutOrStdout(), said)
+			return nil
+		},
+	}
+	at.add(c)
+	c.Flags().Var(&rateFlag{&rate}, "rate", "`rate` of its link, as in 10Gbps (default: what the file says of all ports)")
+	return c
+}
+
+func removePortCommand() *cobra.Command {
+	var at socketFlags
+	c := &cobra.Command{
+		Use: "remove PORT", Short: "Have a running switch give a port's device back",
+		Long: "Have a running switch give a port's device back. What waits for the port is discarded and counted, its addresses are\n" +
+			"forgotten; what came in by it is still forwarded. A port that VLANs, routes or static addresses name is removed by a reload\n" +
+			"of a file in which they do not.",
+		Example: "  photon port remove sw4",
+		Args:    one("a port (photon show ports lists them)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			said, err := client.RemovePort(c.Context(), args[0])
+			if err != nil {
+				return answered(err)
+			}
+			fmt.Fprintln(c.OutOrStdout(), said)
+			return nil
+		},
+	}
+	at.add(c)
+	return c
+}
+
+// errNotASwitch is the answer to orders about ports of an agent.
+var errNotASwitch = errors.New("a port of a switch can be shut, added or removed, an agent is ended")
+
 // closed are the ports that are shut, whose devices have no link.
 func (l *links) closed(devices []dpdk.DeviceStats) []bool {
 	l.Lock()
@@ -66,14 +128,14 @@ func (l *links) closed(devices []dpdk.DeviceStats) []bool {
 	return shut
 }
 
-// setPort shuts a port or opens it, and says what came of it.
-func (d *daemon) setPort(port string, up bool) (said string, err error) {
+// SetPort implements telemetry.PortOrders.
+func (d *daemon) SetPort(port string, up bool) (said string, err error) {
 	if d.sw == nil {
-		return "", errors.New("a port of a switch can be shut, an agent is ended")
+		return "", errNotASwitch
 	}
-	i := slices.Index(d.ports, port)
+	i := slices.Index(d.names(), port)
 	if i < 0 {
-		return "", fmt.Errorf("there is no port %q (there are %s)", port, strings.Join(d.ports, ", "))
+		return "", fmt.Errorf("there is no port %q (there are %s)", port, d.listed())
 	}
 	d.links.Lock() // before what is loaded: as who looks at the links
 	defer d.links.Unlock()
@@ -82,7 +144,7 @@ func (d *daemon) setPort(port string, up bool) (said string, err error) {
 	if d.loaded.ending {
 		return "", errEnding
 	}
-	d.knowLinks(len(d.ports))
+	d.knowLinks()
 	if up == !d.links.shut[i] {
 		return fmt.Sprintf("port %s is %s already", port, adminWord(up)), nil
 	}
@@ -104,11 +166,11 @@ func (d *daemon) setPortNow(i int, up bool) (said string, err error) {
 		said, err = d.shutPort(i)
 	}
 	if err != nil {
-		d.log.Warnf("port %s: %v", d.ports[i], err)
-		return "", fmt.Errorf("port %s: %w", d.ports[i], err)
+		d.log.Warnf("port %s: %v", d.port(i), err)
+		return "", fmt.Errorf("port %s: %w", d.port(i), err)
 	}
-	d.log.Infof("port %s %s", d.ports[i], said)
-	return "port " + d.ports[i] + " " + said, nil
+	d.log.Infof("port %s %s", d.port(i), said)
+	return "port " + d.port(i) + " " + said, nil
 }
 
 // shutPort shuts the switch's side first: nothing is to be forwarded while the device's link goes.
@@ -140,7 +202,7 @@ func (d *daemon) openPort(i int) (said string, err error) {
 	}
 	l := &d.links
 	l.shut[i] = false
-	s := d.world.Devices()[i]
+	s := d.device(i)
 	if err := d.setLinkNow(i, dataplane.LinkState{Up: s.LinkUp}); err != nil {
 		l.shut[i] = true
 		return "", err
@@ -166,7 +228,7 @@ func (d *daemon) keepShut(i int, s *dpdk.DeviceStats) {
 		return
 	}
 	if _, err := d.world.SetUp(dataplane.End{Node: d.id, Port: i}, false); err != nil {
-		d.log.Warnf("port %s: %v", d.ports[i], err)
+		d.log.Warnf("port %s: %v", d.port(i), err)
 	}
 }
 
@@ -175,26 +237,29 @@ func (d *daemon) keepShut(i int, s *dpdk.DeviceStats) {
 func (d *daemon) shutAtStart(conf *config.Switch) {
 	d.links.Lock()
 	defer d.links.Unlock()
-	d.knowLinks(len(conf.Ports))
+	d.knowLinks()
 	for i := range conf.Ports {
 		if !conf.Ports[i].Shutdown.V {
 			continue
 		}
 		d.links.shut[i] = true
 		if err := d.setLink(i, dataplane.LinkState{}); err != nil {
-			d.log.Warnf("port %s: %v", d.ports[i], err)
+			d.log.Warnf("port %s: %v", d.port(i), err)
 			continue
 		}
-		d.log.Infof("port %s is shut (`photon port up %s` opens it)", d.ports[i], d.ports[i])
+		d.log.Infof("port %s is shut (`photon port up %s` opens it)", d.port(i), d.port(i))
 	}
 }
 
 // reshut shuts and opens the ports of which a reloaded file says another thing than the one before. The caller
 // holds the locks of the links and of what is loaded.
 func (d *daemon) reshut(was, conf *config.Switch) {
-	for i := range conf.Ports {
-		shut := conf.Ports[i].Shutdown.V
-		if shut != was.Ports[i].Shutdown.V && shut != d.links.shut[i] {
+	for i := range d.names() {
+		now, before := conf.At(i), was.At(i)
+		if now == nil || before == nil { // it comes or goes
+			continue
+		}
+		if shut := now.Shutdown.V; shut != before.Shutdown.V && shut != d.links.shut[i] {
 			_, _ = d.setPortNow(i, !shut) // the log has it
 		}
 	}

@@ -50,8 +50,7 @@ func reloadCommand() *cobra.Command {
 type loaded struct {
 	sync.Mutex
 	conf    *config.Switch
-	devices []dpdk.Device
-	frames  int                            // buffers that there are
+	devices []dpdk.Device                  // by the places of their ports
 	again   func() (*config.Switch, error) // nil: it does not come from a file
 	ending  bool                           // the switch drains, or has: it stays as it is
 }
@@ -80,32 +79,37 @@ func (d *daemon) reload() (lines []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.takeOver(conf)
+}
+
+// takeOver has another configuration be in force, and says what changed by it. If anything is wrong, nothing does. The
+// caller holds the locks of the links and of what is loaded.
+func (d *daemon) takeOver(conf *config.Switch) (lines []string, err error) {
+	l := &d.loaded
 	changes, err := l.conf.Changes(conf)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	if err := conf.For(l.frames, d.sw.Cell()); err != nil {
-		return nil, err
-	}
-	node, err := conf.Resolve(l.devices)
+	m, err := d.prepareMove(conf)
 	if err != nil {
 		return nil, err
 	}
-	if !config.SchemeChanged(changes) {
-		node.Config.CP = nil // they stay, with what they know
-	}
-	change, err := d.sw.Prepare(node.Config)
+	node, change, err := d.prepare(conf, m, config.SchemeChanged(changes))
 	if err != nil {
-		return nil, &config.Error{File: conf.File(), Err: err}
+		m.undo(d)
+		return nil, err
 	}
+	was := l.conf
+	d.unplug(m)
+	copy(d.workers, node.Workers) // of ports that come
 	spoil := d.prepareImpair(conf)
 	d.world.DoBriefly(func(now units.Time) {
 		d.sw.Apply(now, change)
 		spoil(now)
 		d.scheme, d.params, d.response = node.Scheme.Name, node.Params, conf.Response()
 	})
-	was := l.conf
-	l.conf = conf
+	l.conf, l.devices = conf, m.devices
+	d.plug(m, conf, node)
 	d.relink(conf)
 	d.reshut(was, conf)
 	d.gaps(conf, l.devices)
@@ -115,17 +119,33 @@ func (d *daemon) reload() (lines []string, err error) {
 	return lines, nil
 }
 
+// prepare works out what a configuration makes of the switch.
+func (d *daemon) prepare(conf *config.Switch, m *move, scheme bool) (*config.SwitchNode, *dataplane.Change, error) {
+	node, err := conf.Resolve(m.devices)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !scheme {
+		node.Config.CP = nil // they stay, with what they know
+	}
+	change, err := d.sw.Prepare(node.Config)
+	if err != nil {
+		return nil, nil, &config.Error{File: conf.File(), Err: err}
+	}
+	return node, change, nil
+}
+
 // relink tells the switch of the links that have another rate than when they were opened: a
 // configuration has the headroom for that. The caller holds both locks.
 func (d *daemon) relink(conf *config.Switch) {
 	l := &d.links
 	for i, rate := range l.rates {
-		if rate == d.rates[i] && !l.moved[i] {
+		if conf.At(i) == nil || rate == d.rates[i] && !l.moved[i] {
 			continue
 		}
 		_, headroom := conf.LinkAt(i, l.said[i], d.sw.Cell())
 		if err := d.setLinkNow(i, dataplane.LinkState{Up: !l.down[i], Rate: rate, Headroom: headroom}); err != nil {
-			d.log.Warnf("port %s: %v", d.ports[i], err)
+			d.log.Warnf("port %s: %v", d.port(i), err)
 		}
 	}
 }

@@ -42,10 +42,10 @@ type daemon struct {
 	world   dpdk.World
 	node    node
 	id      int // of the node, in its world
-	ports   []string
 	sockets *sockets
 	series  metrics.Series
-	rates   []units.Rate // of the links, by port
+	named   atomic.Pointer[[]string] // see names
+	rates   []units.Rate             // of the links as configured, by port; changed by who holds the lock of links
 	scheme  string
 	// lossless are the priorities with PFC, as bits.
 	lossless uint8
@@ -120,7 +120,7 @@ func withMAC(device string, first wire.MAC) string {
 // warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.
 func (d *daemon) warnOfNode(port int) {
 	if s := d.world.Elsewhere(dataplane.End{Node: d.id, Port: port}); s != "" {
-		d.log.Warnf("port %s: %s", d.ports[port], s)
+		d.log.Warnf("port %s: %s", d.port(port), s)
 	}
 }
 
@@ -176,9 +176,9 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 
 // started tells that frames are taken, and of those that came too early.
 func (d *daemon) started() {
-	for i, s := range d.world.Devices() {
+	for _, s := range d.world.Devices() {
 		if s.RxBefore > 0 {
-			d.log.Infof("port %s: %d frames came before the %s polled, and were thrown away", d.ports[i], s.RxBefore, d.kind())
+			d.log.Infof("port %s: %d frames came before the %s polled, and were thrown away", d.port(s.Port), s.RxBefore, d.kind())
 		}
 	}
 	d.log.Infof("%s runs", d.name)
@@ -196,11 +196,12 @@ func (d *daemon) kind() string {
 // snapshot is what a scrape sees. All memory is made, and its pages fetched, before
 // the workers rest for it.
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
-	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, d.ports, d.host != nil || d.nic != nil, d.links.inForce(d.rates), d.lossless
-	s.Stats.Ports = make([]dataplane.PortStats, len(d.ports))
+	names := d.names()
+	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, names, d.host != nil || d.nic != nil, d.ratesInForce(), d.lossless
+	s.Stats.Ports = make([]dataplane.PortStats, len(names))
 	s.Polls = make([]dpdk.Polls, d.world.Workers())
 	if d.sw != nil {
-		s.Buffer = &dataplane.BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(d.ports))}
+		s.Buffer = &dataplane.BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(names))}
 	}
 	clear(s.Stats.Ports)
 	clear(s.Polls)
@@ -219,7 +220,12 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 		s.Orders = d.orders.counts()
 	}
 	s.Survived = units.Time(d.gap.Load())
-	s.Devices, s.LinkChanges = d.world.Devices(), d.links.counts()
+	s.Devices, s.LinkChanges = make([]dpdk.DeviceStats, len(names)), d.links.counts()
+	for _, dev := range d.world.Devices() {
+		if dev.Port < len(names) {
+			s.Devices[dev.Port] = dev
+		}
+	}
 	if d.sw != nil {
 		s.Shut = d.links.closed(s.Devices)
 	}
@@ -299,12 +305,18 @@ func flowOfNIC(f *agent.NICFlow) telemetry.Flow {
 // summary logs what went through each port.
 func (d *daemon) summary(now units.Time) {
 	st := d.node.Stats(now)
-	for i := range st.Ports {
-		sent, received := st.Ports[i].Frames()
-		discarded := uint64(0)
-		for _, n := range st.Ports[i].Discarded() {
-			discarded += n
+	for i, name := range d.names() {
+		if name != "" {
+			d.summarize(name, &st.Ports[i])
 		}
-		d.log.Infof("port %s: %d frames received, %d sent, %d discarded", d.ports[i], received, sent, discarded)
 	}
+}
+
+func (d *daemon) summarize(name string, st *dataplane.PortStats) {
+	sent, received := st.Frames()
+	discarded := uint64(0)
+	for _, n := range st.Discarded() {
+		discarded += n
+	}
+	d.log.Infof("port %s: %d frames received, %d sent, %d discarded", name, received, sent, discarded)
 }

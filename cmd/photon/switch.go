@@ -126,8 +126,10 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 	if err != nil {
 		return err
 	}
-	frames := conf.Options().Frames
-	conf.Opened(frames)
+	conf.Start(conf.Options().Frames, config.Base(devices[0]))
+	opened := devices
+	devices = make([]dpdk.Device, dpdk.MaxPorts) // by place
+	copy(devices, opened)
 	node, err := conf.Resolve(devices)
 	if err != nil {
 		return bad(err)
@@ -145,19 +147,21 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		d.node = d.impaired
 	}
 	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
-	d.loaded.conf, d.loaded.devices, d.loaded.frames, d.loaded.again = conf, devices, frames, again
+	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
+	d.rates = make([]units.Rate, len(devices))
 	id := w.Add(d.name, d.node, envs, node.Workers)
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.id, d.lossless = id, node.Config.Lossless
-	for i, dev := range devices {
+	for i, dev := range opened {
 		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
 			return bad(err)
 		}
-		d.ports, d.rates = append(d.ports, portName(dev.Spec)), append(d.rates, node.Links[i].Rate)
+		d.setNames(append(d.names(), portName(dev.Spec))...)
+		d.rates[i] = node.Links[i].Rate
 		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
 		d.warnOfNode(i)
 	}
-	if err := d.tellFlowControl(conf.File(), conf.Ports, devices); err != nil {
+	if err := d.tellFlowControl(conf.File(), conf.Ports, opened); err != nil {
 		return err
 	}
 	d.shutAtStart(conf)

@@ -40,12 +40,12 @@ func (t *testbedNode) Info() telemetry.NodeInfo {
 	t.lock.Lock() // SetScheme changes what is told
 	defer t.lock.Unlock()
 	s := t.d.snapshot()
-	n := telemetry.NodeInfo{Name: t.d.name, Switch: t.d.sw != nil, Ports: t.d.ports, Stats: s.Stats}
+	n := telemetry.NodeInfo{Name: t.d.name, Switch: t.d.sw != nil, Ports: s.Ports, Stats: s.Stats}
 	for _, d := range s.Devices {
 		n.Missed += d.RxMissed + d.RxNoBuffer + d.RxTooLong
 	}
 	if t.d.sw != nil {
-		n.Scheme, n.Lossless, n.Rates = s.Scheme, s.Buffer.Lossless, t.d.rates
+		n.Scheme, n.Lossless, n.Rates = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured()
 		for prio := range pfc.Classes {
 			if n.Lossless>>prio&1 != 0 {
 				n.XOFF = s.Buffer.Thresholds[0][prio].XOFF

@@ -40,9 +40,9 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 func (d *daemon) reconnect() {
 	for _, n := range d.world.Reconnect() {
 		if n.Bad {
-			d.log.Warnf("port %s: %s", d.ports[n.Device], n.Text)
+			d.log.Warnf("port %s: %s", d.port(n.Port), n.Text)
 		} else {
-			d.log.Infof("port %s: %s", d.ports[n.Device], n.Text)
+			d.log.Infof("port %s: %s", d.port(n.Port), n.Text)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func (d *daemon) watchStorms() {
 		return // hosts have no watchdog
 	}
 	var config pfc.WatchdogConfig
-	now := make([]pfc.WatchdogCounters, len(d.ports))
+	now := make([]pfc.WatchdogCounters, len(d.names()))
 	d.world.DoBriefly(func(at units.Time) {
 		config = d.sw.WatchdogConfig()
 		for i := range now {
@@ -63,15 +63,15 @@ func (d *daemon) watchStorms() {
 	for i := range now {
 		for prio := range pfc.Classes {
 			before := pfc.WatchdogCounters{}
-			if d.storms != nil {
+			if i < len(d.storms) && d.storms[i].Storms[prio] <= now[i].Storms[prio] { // else it is another port
 				before = d.storms[i]
 			}
 			if n := now[i].Storms[prio] - before.Storms[prio]; n > 0 {
 				d.log.Warnf("port %s: its peer storms, priority %d was paused for more than %v (%d times since the last message): action %v",
-					d.ports[i], prio, config.Detect, n, config.Action)
+					d.port(i), prio, config.Detect, n, config.Action)
 			}
 			if now[i].Restored[prio] > before.Restored[prio] && now[i].Storm>>prio&1 == 0 {
-				d.log.Infof("port %s: priority %d is restored after a storm", d.ports[i], prio)
+				d.log.Infof("port %s: priority %d is restored after a storm", d.port(i), prio)
 			}
 		}
 	}
@@ -86,6 +86,6 @@ func (d *daemon) watchDeadlocks() {
 	var found []dataplane.Deadlock
 	d.world.DoBriefly(func(at units.Time) { found = d.sw.LookForDeadlocks(at) })
 	for _, f := range found {
-		d.log.Warnf("port %s: deadlock: the queue of priority %d waits for itself, in a cycle of paused queues through %d switches (`photon show deadlocks`)", d.ports[f.Port], f.Priority, f.Switches)
+		d.log.Warnf("port %s: deadlock: the queue of priority %d waits for itself, in a cycle of paused queues through %d switches (`photon show deadlocks`)", d.port(f.Port), f.Priority, f.Switches)
 	}
 }

@@ -85,8 +85,10 @@ func (w *world) Open(spec string, mtu int) (Device, error) {
 	delete(w.claimed, spec)
 	d, err := w.open(spec, mtu, kernel)
 	if err != nil {
-		if d.ID == noDevice { // else Close does
+		if d.ID == noDevice {
 			kernel.close()
+		} else {
+			w.close(d.ID)
 		}
 		return Device{}, fmt.Errorf("port %s: %w", spec, err)
 	}
@@ -111,7 +113,7 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_")))
 	}
 	d.ID = uint16(id)
-	w.opened[d.ID] = spec
+	w.opened[d.ID] = true
 	w.kernel[d.ID] = kernel
 	client, card := C.int(0), C.int(0)
 	if !d.Virtual {
@@ -200,16 +202,17 @@ func (w *world) close(id uint16) {
 	w.clients = slices.DeleteFunc(w.clients, func(c memifClient) bool { return c.id == id })
 }
 
-func (w *world) Discard(spec string) {
+func (w *world) Disclaim(spec string) {
 	w.counting.Lock()
 	defer w.counting.Unlock()
 	w.claimed[spec].close()
 	delete(w.claimed, spec)
-	for id, s := range w.opened {
-		if s == spec {
-			w.close(id)
-		}
-	}
+}
+
+func (w *world) Discard(d Device) {
+	w.counting.Lock()
+	defer w.counting.Unlock()
+	w.close(d.ID)
 }
 
 func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }

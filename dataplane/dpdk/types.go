@@ -125,8 +125,10 @@ type World interface {
 	// device takes frames. link.Delay holds every frame back, on virtual
 	// devices only.
 	Attach(at dataplane.End, d Device, link dataplane.Link) error
-	// Discard closes a device that was claimed or opened, and that no port has.
-	Discard(spec string)
+	// Disclaim takes a Claim back of what was not opened.
+	Disclaim(spec string)
+	// Discard closes a device that was opened, and that no port has.
+	Discard(d Device)
 	// Plug is Attach once the world has Started: to a place of a node where no device is, which a worker polls from now
 	// on. What came before is thrown away. Nothing is changed if there is an error, but one of the kernel's interface,
 	// which Reconnect tries again.

@@ -24,7 +24,7 @@ type world struct {
 	workers []*worker
 	nodes   []member
 	ports   []*port
-	opened  map[uint16]string // specifications, by device
+	opened  map[uint16]bool // devices
 	clients []memifClient
 	claimed map[string]*netdev // by specification, until it is opened; nil: it has no interface
 	kernel  map[uint16]*netdev // by device; of those that sit on an interface of the kernel
@@ -134,7 +134,7 @@ func New(o Options) (World, error) {
 	if o.Frames > eal.frames || o.FrameSize > eal.size {
 		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
 	}
-	w := &world{options: o, opened: map[uint16]string{}, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
+	w := &world{options: o, opened: map[uint16]bool{}, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
 	w.stops.Store(1)
 	w.lap.do, w.lap.brief = w.setBack, true
 	for i := range o.Workers {

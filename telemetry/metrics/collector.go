@@ -32,7 +32,7 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := c.source.Snapshot()
 	scrape := scrape{out, &s, c.series}
-	for i := range s.Stats.Ports {
+	for i := range s.Numbers() {
 		scrape.port(i)
 	}
 	if s.Host {
@@ -44,8 +44,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if c.source.Flows != nil {
 		scrape.flows(c.source.Flows(c.series.Flows))
 	}
-	for i := range s.Devices {
-		scrape.device(i)
+	for i := range s.Numbers() {
+		if i < len(s.Devices) {
+			scrape.device(i)
+		}
 	}
 	kind := "switch"
 	if s.Host {

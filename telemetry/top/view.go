@@ -91,9 +91,9 @@ func (p *Poll) gaps(before, after *telemetry.LivePoll) {
 }
 
 // Compare tells what happened between two looks. If the node was started anew
-// between them, nothing did.
+// between them, or has other ports, nothing did.
 func Compare(before, after *telemetry.Live) *View {
-	if before.Now > after.Now || len(before.Ports) != len(after.Ports) {
+	if before.Now > after.Now || !slices.EqualFunc(before.Ports, after.Ports, func(a, b telemetry.LivePort) bool { return a.Port == b.Port }) {
 		before = after
 	}
 	span := after.Now - before.Now
