@@ -44,7 +44,7 @@ func TestStrictExitCode(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	for want, commands := range map[int][][]string{
 		0:            {{"version"}, {"list"}, {"check", "../../deploy/switch.yaml", "../../deploy/agent-h0.yaml", "../../lab/experiments/pcn/fig11.yaml"}},
-		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"}},
+		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"}},
 	} {
 		for _, args := range commands {
 			if got := run(args); got != want {

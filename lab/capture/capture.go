@@ -190,7 +190,11 @@ func headers(b []byte, h *wire.Header) int {
 
 // String is a line for a terminal, of a file that was written.
 func (d *Done) String() string {
-	s := fmt.Sprintf("%s: %d frames of %d ports", d.File, d.Frames, d.Ports)
+	ports := "ports"
+	if d.Ports == 1 {
+		ports = "port"
+	}
+	s := fmt.Sprintf("%s: %d frames of %d %s", d.File, d.Frames, d.Ports, ports)
 	if d.Full != units.Never {
 		s += fmt.Sprintf(", until %v: what came later is not in it", d.Full)
 	}
