@@ -64,6 +64,7 @@ type Experiment struct {
 	Runs              []Run
 	Sound             bool // no run lost a frame
 	Alone             bool // on its page, which has no index that says what verdicts mean
+	Sweep             bool // it is of a sweep, of which there are charts and numbers only
 }
 
 // Scheme is one that was run.
