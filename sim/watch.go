@@ -84,7 +84,9 @@ func (w *part) seen(p int, out bool) {
 		return
 	}
 	b := w.pool.Bytes(&w.burst[0])
-	t.frames = append(t.frames, tapped{at: w.now, begin: len(t.bytes), kept: uint16(len(b)), len: w.burst[0].Len, out: out})
+	t.frames = append(t.frames, tapped{
+		at: w.now, begin: len(t.bytes), kept: uint16(len(b)), len: w.burst[0].Len, out: out,
+	})
 	t.bytes = append(t.bytes, b...)
 }
 
@@ -106,7 +108,9 @@ func (w *World) tell() {
 		}
 	}
 	slices.SortFunc(order, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), outLast(a.out, b.out), cmp.Compare(a.tap, b.tap), cmp.Compare(a.number, b.number))
+		return cmp.Or(
+			cmp.Compare(a.at, b.at), outLast(a.out, b.out), cmp.Compare(a.tap, b.tap), cmp.Compare(a.number, b.number),
+		)
 	})
 	for _, o := range order {
 		t := v.taps[o.tap]

@@ -97,7 +97,8 @@ func TestWatch(t *testing.T) {
 		for i, e := range ends {
 			out, in := d.nodes[e.Node].node.Stats(d.Now()).Ports[e.Port].Frames()
 			if out != sent[i] || in != received[i] {
-				t.Errorf("seed %d, %v: %d sent and %d received were seen; it counts %d and %d", seed, e, sent[i], received[i], out, in)
+				t.Errorf("seed %d, %v: %d sent and %d received were seen; it counts %d and %d",
+					seed, e, sent[i], received[i], out, in)
 			}
 		}
 		if len(notes) < 1000 {

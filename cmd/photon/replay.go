@@ -141,7 +141,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	case r.capture.File != "" && len(all) > 1:
 		return bad(fmt.Errorf("--capture: of one experiment, not of %d", len(all)))
 	case r.capture.File != "" && r.world != "sim":
-		return bad(fmt.Errorf("--capture: of what happens in virtual time, with --world sim, not %s; `photon capture` records ports of nodes that run", r.world))
+		return bad(fmt.Errorf("--capture: with --world sim, not %s: `photon capture` records nodes that run", r.world))
 	}
 	if err := r.capture.check(c, all[0], &r.o); err != nil {
 		return bad(err)

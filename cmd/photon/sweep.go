@@ -297,7 +297,8 @@ func collectCommand() *cobra.Command {
 				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", metric, strings.Join(files, ", "))
 			}
 			if len(plot) > 0 {
-				command := fmt.Sprintf("photon sweep collect %s --plot %s --over '%s'", folder, strings.Join(plot, ","), got.Over(over))
+				command := fmt.Sprintf("photon sweep collect %s --plot %s --over '%s'",
+					folder, strings.Join(plot, ","), got.Over(over))
 				if seeds != "" {
 					command += " --seeds " + seeds
 				}

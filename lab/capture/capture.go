@@ -123,7 +123,9 @@ func (c *Captures) Done() []Done {
 // add writes a frame. It reports false if nothing more is to be written.
 func (f *file) add(s *sim.Seen) bool {
 	f.last = s.At
-	f.Err = f.ng.Write(s.Port, &pcapng.Frame{At: wall(s.At), Out: s.Out, Priority: build.Priority(s.Bytes), Len: s.Len, Bytes: f.bytes(s)})
+	f.Err = f.ng.Write(s.Port, &pcapng.Frame{
+		At: wall(s.At), Out: s.Out, Priority: build.Priority(s.Bytes), Len: s.Len, Bytes: f.bytes(s),
+	})
 	if f.Err != nil {
 		return false
 	}

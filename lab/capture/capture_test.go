@@ -76,7 +76,8 @@ func captured(t *testing.T, scheme string, w Wanted, cores int) (n *build.Networ
 	w.File = filepath.Join(t.TempDir(), "x.pcapng")
 	s := &seen{Captures: &Captures{Wanted: w}}
 	i := slices.IndexFunc(e.Schemes, func(u experiment.SchemeUse) bool { return u.Name.V == scheme })
-	if _, err := run.One(context.Background(), e, run.Options{World: "sim", Capture: s, Cores: cores}, e.Schemes[i], build.Observer{}); err != nil {
+	o := run.Options{World: "sim", Capture: s, Cores: cores}
+	if _, err := run.One(context.Background(), e, o, e.Schemes[i], build.Observer{}); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile(w.File)
@@ -131,8 +132,8 @@ func stats(t *testing.T, n *build.Network) (ports map[string]*dataplane.PortStat
 func TestCaptureIsWhatNodesCount(t *testing.T) {
 	n, file, d := captured(t, "dcqcn", Wanted{}, 1)
 	ports, cnps := stats(t, n)
-	rows := tshark(t, file, "frame.interface_name", "frame.packet_flags_direction", "frame.time_epoch", "eth.type", "macc.opcode",
-		"infiniband.bth.opcode", "ip.dsfield.ecn", "_ws.malformed", "frame.comment")
+	rows := tshark(t, file, "frame.interface_name", "frame.packet_flags_direction", "frame.time_epoch", "eth.type",
+		"macc.opcode", "infiniband.bth.opcode", "ip.dsfield.ecn", "_ws.malformed", "frame.comment")
 	if len(rows) != d.Frames || d.Frames < 5000 || d.Ports != 12 || d.Full != units.Never {
 		t.Errorf("%d frames are read: %v", len(rows), &d)
 	}
@@ -232,7 +233,8 @@ func TestCaptureHasWholeFrames(t *testing.T) {
 			if ip := f.bytes[h.L3:end]; !wire.ICRCOK(ip, h.BTH-h.L3) || !wire.IPv4ChecksumOK(ip) {
 				t.Fatalf("%s, frame %d: the CRC or the checksum is wrong: %x", scheme, i+1, f.bytes)
 			}
-			if zeros := f.bytes[min(h.BTH+80, end-wire.ICRCLen) : end-wire.ICRCLen]; !bytes.Equal(zeros, make([]byte, len(zeros))) {
+			zeros := f.bytes[min(h.BTH+80, end-wire.ICRCLen) : end-wire.ICRCLen]
+			if !bytes.Equal(zeros, make([]byte, len(zeros))) {
 				t.Fatalf("%s, frame %d: %x", scheme, i+1, f.bytes)
 			}
 		}
@@ -266,11 +268,13 @@ func TestCapturePart(t *testing.T) {
 	_, file, d := captured(t, "dcqcn", Wanted{Ports: []string{"S0>H5"}, From: from, Most: most, Snap: snap}, 1)
 	got := frames(t, file)
 	if !slices.EqualFunc(got, want, func(a, b frame) bool {
-		return bytes.Equal(a.bytes, b.bytes) && a.Timestamp.Equal(b.Timestamp) && a.Length == b.Length && a.CaptureLength == b.CaptureLength
+		return bytes.Equal(a.bytes, b.bytes) && a.Timestamp.Equal(b.Timestamp) &&
+			a.Length == b.Length && a.CaptureLength == b.CaptureLength
 	}) {
 		t.Errorf("%d frames, want %d", len(got), len(want))
 	}
-	if d.Frames != most || d.Ports != 1 || whole.Frames <= most || d.Full < units.Time(got[most-1].Timestamp.UnixNano())*units.Nanosecond {
+	last := units.Time(got[len(got)-1].Timestamp.UnixNano()) * units.Nanosecond
+	if d.Frames != most || d.Ports != 1 || whole.Frames <= most || d.Full < last {
 		t.Errorf("%v, of %v", &d, &whole)
 	}
 	_, file, d = captured(t, "dcqcn", Wanted{Ports: []string{"H5"}, Snap: 20}, 1)
@@ -283,7 +287,9 @@ func TestCapturePart(t *testing.T) {
 	if err != nil || r.NInterfaces() != 1 {
 		t.Fatal(err)
 	}
-	if i, err := r.Interface(0); err != nil || i.Name != "H5>S0" || i.LinkType != layers.LinkTypeEthernet || i.Description != "port 0 of H5, 25Gbps" {
+	i, err := r.Interface(0)
+	if err != nil || i.Name != "H5>S0" || i.LinkType != layers.LinkTypeEthernet ||
+		i.Description != "port 0 of H5, 25Gbps" {
 		t.Errorf("%+v, %v", i, err)
 	}
 }
@@ -303,10 +309,12 @@ func TestPorts(t *testing.T) {
 	if len(plan.Nodes[0].Ends) != 2 {
 		hub, spoke = spoke, hub
 	}
+	link := spoke + ">" + hub
 	for _, c := range []struct{ ask, want string }{
 		{"H1>S0", "H1>S0"}, {"H2,H1", "H1>S0 H2>S0"}, {"S0>H4,S0>H4", "S0>H4"},
-		{spoke + ">" + hub, spoke + ">" + hub + " " + spoke + ">" + hub + "#2"}, {spoke + ">" + hub + "#2", spoke + ">" + hub + "#2"},
-		{"H7", `"H7" is neither`}, {"H1>H2", "H1 has no link to"}, {"H1>S0#3", "not so many links"}, {"", `"" is neither`}, {"H9>S0", "no node"},
+		{link, link + " " + link + "#2"}, {link + "#2", link + "#2"},
+		{"H7", `"H7" is neither`}, {"H1>H2", "H1 has no link to"}, {"H1>S0#3", "not so many links"}, {"", `"" is neither`},
+		{"H9>S0", "no node"},
 	} {
 		list, err := Ports(plan, strings.Split(c.ask, ","))
 		got := strings.Join(names(list), " ")

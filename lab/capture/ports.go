@@ -63,7 +63,8 @@ func link(plan *topology.Plan, from, to int) string {
 // isOf reports whether a name stands for the port, too.
 func (p *Port) isOf(plan *topology.Plan, name string) bool {
 	node := &plan.Nodes[p.Node]
-	return slices.Contains([]string{p.Name, node.Name, link(plan, p.Node, node.Ends[p.Port].Node)}, name) || name != "" && node.Layer == name
+	all := []string{p.Name, node.Name, link(plan, p.Node, node.Ends[p.Port].Node)}
+	return slices.Contains(all, name) || name != "" && node.Layer == name
 }
 
 // unknown says why a name stands for nothing.

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -47,7 +46,8 @@ func TestCaptured(t *testing.T) {
 		names, err := Captured(e, o)
 		slices.Sort(r.began)
 		slices.Sort(r.ended)
-		if want := strings.Join(names, " "); err != nil || want != "none pcn" || strings.Join(r.began, " ") != want || strings.Join(r.ended, " ") != want {
+		want := []string{"none", "pcn"}
+		if err != nil || !slices.Equal(names, want) || !slices.Equal(r.began, want) || !slices.Equal(r.ended, want) {
 			t.Errorf("%v began, %v ended, %v were to be: %v", r.began, r.ended, names, err)
 		}
 	}

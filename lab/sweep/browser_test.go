@@ -11,10 +11,11 @@ import (
 	"photon/internal/browser"
 )
 
-// The page of a sweep draws its curves with their intervals, says them under the cursor, hides what is not wanted, and has room on
-// a phone.
+// The page of a sweep draws its curves with their intervals, says them under the cursor, hides what is not wanted,
+// and has room on a phone.
 func TestSweepPageInBrowser(t *testing.T) {
-	file, err := Folder(t.TempDir()).Page(&Collected{records: records()}, []string{"fct_s"}, "size", "photon sweep collect here")
+	c := Collected{records: records()}
+	file, err := Folder(t.TempDir()).Page(&c, []string{"fct_s"}, "size", "photon sweep collect here")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +38,19 @@ func TestSweepPageInBrowser(t *testing.T) {
 		const copy = c.getContext('2d', {willReadFrequently: true});
 		copy.drawImage(u.ctx.canvas, 0, 0);
 		const d = copy.getImageData(Math.round(x) - 2, Math.round(u.valToPos(y, 'y', true)), 5, 1).data;
-		return [0, 1, 2, 3, 4].some(i => d[4 * i + 3] > 100 && Math.max(...d.slice(4 * i, 4 * i + 3)) - Math.min(...d.slice(4 * i, 4 * i + 3)) > 60);
+		return [0, 4, 8, 12, 16].map(i => d.slice(i, i + 4)).some(([r, g, b, opaque]) =>
+			opaque > 100 && Math.max(r, g, b) - Math.min(r, g, b) > 60);
 	})`
 	if !browser.Is[bool](b, pixel+`(1e6, 20.4)`) || browser.Is[bool](b, pixel+`(1.3e6, 20.4)`) {
 		t.Error("the interval of the second value is not drawn, or something else is")
 	}
 	b.JS(plot + `.setCursor({left: ` + plot + `.valToPos(1e6, 'x'), top: 20})`)
-	b.Becomes(`[...document.querySelectorAll('.u-series .u-value')].filter(v => v.textContent === '21 (20 to 22)').length === 2`)
+	const said = `[...document.querySelectorAll('.u-series .u-value')].map(v => v.textContent)`
+	b.Becomes(said + `.filter(v => v === '21 (20 to 22)').length === 2`)
 	b.JS(plot + `.setCursor({left: -10, top: -10})`)
-	b.Do(chromedp.Click(chromedp.CSS(`input[data-scheme="b"]`)), chromedp.Click(chromedp.CSS(`input[data-scheme="a w=1/2"]`)))
+	for _, curve := range []string{"a w=1/2", "b"} {
+		b.Do(chromedp.Click(chromedp.CSS(`input[data-scheme="` + curve + `"]`)))
+	}
 	b.Becomes(plot + `.series.slice(1).every(s => !s.show) && !` + pixel + `(1e6, 20.4)`)
 	b.Do(chromedp.Click(chromedp.CSS(`input[data-scheme="b"]`)))
 	b.Becomes(pixel + `(1e6, 20.4)`)

@@ -29,8 +29,8 @@ func TestMeanOf(t *testing.T) {
 	}
 }
 
-// What never came in some of the runs has no mean: that of the others would be a number of the lucky. What a run does not
-// measure is not what never came in it.
+// What never came in some of the runs has no mean: that of the others would be a number of the lucky. What a run does
+// not measure is not what never came in it.
 func TestMeansOfWhatNeverCame(t *testing.T) {
 	number := func(v float64) *float64 { return &v }
 	run := func(scheme string, metrics measure.Metrics) *Record {
@@ -38,7 +38,8 @@ func TestMeansOfWhatNeverCame(t *testing.T) {
 	}
 	c := Collected{records: []*Record{
 		run("all", measure.Metrics{"x_s": number(1)}), run("all", measure.Metrics{"x_s": number(3)}),
-		run("some", measure.Metrics{"x_s": number(1)}), run("some", measure.Metrics{"x_s": nil}), run("some", measure.Metrics{"x_s": number(3)}),
+		run("some", measure.Metrics{"x_s": number(1)}), run("some", measure.Metrics{"x_s": nil}),
+		run("some", measure.Metrics{"x_s": number(3)}),
 		run("none", measure.Metrics{"x_s": nil}), run("none", measure.Metrics{"x_s": nil}),
 		run("one", measure.Metrics{"x_s": number(7)}),
 		run("once", measure.Metrics{"x_s": nil}),
@@ -50,7 +51,8 @@ func TestMeansOfWhatNeverCame(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"mine all 2 runs x_s 2 ± 1", "mine some 3 runs x_s never (1 of 3)", "mine none 2 runs x_s never", "mine one 1 runs x_s 7",
+		"mine all 2 runs x_s 2 ± 1", "mine some 3 runs x_s never (1 of 3)", "mine none 2 runs x_s never",
+		"mine one 1 runs x_s 7",
 		"mine once 1 runs x_s never", "mine other 1 runs x_s –", "mine partly 2 runs x_s 2 (1 runs)",
 	}
 	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
@@ -64,7 +66,8 @@ func TestMeansOfWhatNeverCame(t *testing.T) {
 func TestTableOfWhatNeverCame(t *testing.T) {
 	v := 1.5
 	all := []*Record{
-		{Task: "a", Metrics: measure.Metrics{"x_s": &v}}, {Task: "b", Metrics: measure.Metrics{"x_s": nil}}, {Task: "c", Metrics: measure.Metrics{}},
+		{Task: "a", Metrics: measure.Metrics{"x_s": &v}}, {Task: "b", Metrics: measure.Metrics{"x_s": nil}},
+		{Task: "c", Metrics: measure.Metrics{}},
 	}
 	table := columns(all)
 	rows := strings.Fields(string(writeCSV(table, all)))

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -53,13 +52,15 @@ func addPanel(page *web.Page, panel *figure.Panel, s *samples) {
 	if i < 0 {
 		i = len(page.Experiments)
 		page.Experiments = append(page.Experiments, &web.Experiment{
-			Anchor: fmt.Sprintf("e%d", i+1), ID: panel.Title, Title: panel.X, Worlds: []string{"sim"}, Sound: true, Sweep: true, Schemes: schemes(panel.Title, s),
+			Anchor: fmt.Sprintf("e%d", i+1), ID: panel.Title, Title: panel.X, Worlds: []string{"sim"}, Sound: true, Sweep: true,
+			Schemes: schemes(panel.Title, s),
 		})
 	}
 	e := page.Experiments[i]
 	texts := s.of(panel.Title)
 	x := slices.Sorted(maps.Keys(texts))
-	chart := &web.Chart{Kind: "sweep", Title: panel.Y, Y: panel.Y, Group: "over", X: web.Axis{Label: panel.X, Log: panel.Log}}
+	chart := &web.Chart{Kind: "sweep", Title: panel.Y, Y: panel.Y, Group: "over"}
+	chart.X = web.Axis{Label: panel.X, Log: panel.Log}
 	for _, v := range x {
 		chart.X.Values, chart.X.Names = append(chart.X.Values, v), append(chart.X.Names, texts[v])
 		row := web.Row{Name: fmt.Sprintf("%s, %s = %s", panel.Y, panel.X, texts[v]), Apart: make([]bool, len(e.Schemes))}
@@ -71,7 +72,8 @@ func addPanel(page *web.Page, panel *figure.Panel, s *samples) {
 	for k := range panel.Curves {
 		chart.Lines = append(chart.Lines, lineOf(&panel.Curves[k], x, e.Schemes))
 	}
-	chart.Label = fmt.Sprintf("%s over %s, medians and their intervals; %s", panel.Y, panel.X, strings.Join(namesOf(panel), ", "))
+	names := strings.Join(namesOf(panel), ", ")
+	chart.Label = fmt.Sprintf("%s over %s, medians and their intervals; %s", panel.Y, panel.X, names)
 	e.Charts = append(e.Charts, chart)
 }
 
@@ -89,8 +91,8 @@ func (s *samples) of(experiment string) map[float64]string {
 	return texts
 }
 
-// schemes are the curves of an experiment: schemes look as everywhere, and if a scheme has several curves all have looks
-// of their own.
+// schemes are the curves of an experiment: schemes look as everywhere, and if a scheme has several curves all
+// have looks of their own.
 func schemes(experiment string, s *samples) (list []web.Scheme) {
 	var names []string
 	plain := true
@@ -100,7 +102,7 @@ func schemes(experiment string, s *samples) (list []web.Scheme) {
 			plain = plain && !strings.Contains(line.curve, " ")
 		}
 	}
-	looks := web.Looks(slices.SortedFunc(slices.Values(names), cmp.Compare[string]))
+	looks := web.Looks(slices.Sorted(slices.Values(names)))
 	for i, name := range names {
 		look := looks[name]
 		if !plain {

@@ -13,8 +13,8 @@ import (
 	"photon/lab/stat"
 )
 
-// sometimes are runs of a and b at two values of n with three seeds: b's never settles at the second with two of them, and
-// a has nothing at the first.
+// sometimes are runs of a and b at two values of n with three seeds: b's never settles at the second with two of
+// them, and a has nothing at the first.
 func sometimes() *Collected {
 	c := &Collected{}
 	for scheme, at := range map[string]map[string][]float64{"a": {"7": {3, 4, 5}}, "b": {"5": {1, 2, 3}, "7": {9}}} {
@@ -27,7 +27,8 @@ func sometimes() *Collected {
 				if int(seed) < len(at[n]) {
 					m["settled_s"] = &at[n][seed]
 				}
-				c.records = append(c.records, &Record{Experiment: "mine", Scheme: scheme, Seed: seed, Params: map[string]string{"x.n": n}, Metrics: m})
+				set := map[string]string{"x.n": n}
+				c.records = append(c.records, &Record{Experiment: "mine", Scheme: scheme, Seed: seed, Params: set, Metrics: m})
 			}
 		}
 	}
@@ -35,7 +36,8 @@ func sometimes() *Collected {
 	return c
 }
 
-// A page has a chart of each metric, with the medians and their intervals, and tables that say how often something never came.
+// A page has a chart of each metric, with the medians and their intervals, and tables that say how often something
+// never came.
 func TestPage(t *testing.T) {
 	c := sometimes()
 	file, err := Folder(t.TempDir()).Page(c, []string{"settled_s", "y"}, "n", "photon sweep collect <here>")
@@ -75,10 +77,14 @@ func TestPage(t *testing.T) {
 		return p
 	}
 	chart := data.Charts[0]
-	if len(data.Charts) != 2 || chart.Y != "settled_s" || data.Charts[1].Y != "y" || !reflect.DeepEqual(chart.X.Values, []float64{5, 7}) || !reflect.DeepEqual(chart.X.Names, []string{"5", "7"}) {
+	if len(data.Charts) != 2 || chart.Y != "settled_s" || data.Charts[1].Y != "y" ||
+		!slices.Equal(chart.X.Values, []float64{5, 7}) || !slices.Equal(chart.X.Names, []string{"5", "7"}) {
 		t.Fatalf("%+v", data)
 	}
-	want := map[string][3][]*float64{"a": {numbers(-1, 4), numbers(-1, 3), numbers(-1, 5)}, "b": {numbers(2, -1), numbers(1, -1), numbers(3, -1)}}
+	want := map[string][3][]*float64{
+		"a": {numbers(-1, 4), numbers(-1, 3), numbers(-1, 5)},
+		"b": {numbers(2, -1), numbers(1, -1), numbers(3, -1)},
+	}
 	for _, l := range chart.Lines {
 		if got := [3][]*float64{l.V, l.Low, l.High}; !reflect.DeepEqual(got, want[l.Name]) || l.Color == "" {
 			t.Errorf("%s: %s", l.Name, text[1])
@@ -87,20 +93,25 @@ func TestPage(t *testing.T) {
 	if chart.Lines[0].Color == chart.Lines[1].Color {
 		t.Error("two curves look alike")
 	}
-	rows := regexp.MustCompile(`<tr><th scope="row"><code>(.*?)</code></th><td class="n">(.*?)</td><td class="n">(.*?)</td></tr>`).FindAllStringSubmatch(string(b), -1)
+	const number = `<td class="n">(.*?)</td>`
+	row := regexp.MustCompile(`<tr><th scope="row"><code>(.*?)</code></th>` + number + number + `</tr>`)
+	rows := row.FindAllStringSubmatch(string(b), -1)
 	for i, want := range []string{
-		"settled_s, n = 5|–|2 (1 to 3)", "settled_s, n = 7|4 (3 to 5)|never in 2 of 3", "y, n = 5|–|0 (0 to 0)", "y, n = 7|0 (0 to 0)|0 (0 to 0)",
+		"settled_s, n = 5|–|2 (1 to 3)", "settled_s, n = 7|4 (3 to 5)|never in 2 of 3",
+		"y, n = 5|–|0 (0 to 0)", "y, n = 7|0 (0 to 0)|0 (0 to 0)",
 	} {
 		if len(rows) != 4 || strings.Join(rows[i][1:], "|") != want {
 			t.Errorf("row %d: %q", i+1, rows)
 		}
 	}
+	said := regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`).ReplaceAllString(string(b), "")
 	for _, not := range []string{"claim", "Parameters", "<here>", "Index"} {
-		if strings.Contains(regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`).ReplaceAllString(string(b), ""), not) {
+		if strings.Contains(said, not) {
 			t.Errorf("the page says %q", not)
 		}
 	}
-	if _, err := Folder(t.TempDir()).Page(c, []string{"karma"}, "n", ""); err == nil || !strings.Contains(err.Error(), `no metric "karma"`) {
+	_, err = Folder(t.TempDir()).Page(c, []string{"karma"}, "n", "")
+	if err == nil || !strings.Contains(err.Error(), `no metric "karma"`) {
 		t.Error(err)
 	}
 }
@@ -111,7 +122,8 @@ func TestCell(t *testing.T) {
 		v    []float64
 		want string
 	}{
-		{nil, "–"}, {[]float64{3}, "3"}, {[]float64{inf}, "never in 1 of 1"}, {[]float64{1, 2, 3}, "2 (1 to 3)"}, {[]float64{1, 2, inf}, "2 (1 to 2), never in 1 of 3"},
+		{nil, "–"}, {[]float64{3}, "3"}, {[]float64{inf}, "never in 1 of 1"}, {[]float64{1, 2, 3}, "2 (1 to 3)"},
+		{[]float64{1, 2, inf}, "2 (1 to 2), never in 1 of 3"},
 	} {
 		if got := cell(c.v); got != c.want {
 			t.Errorf("%v: %s, want %s", c.v, got, c.want)

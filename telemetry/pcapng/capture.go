@@ -58,5 +58,7 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 }
 
 func (c *Capture) write(file *File, f *dataplane.Tapped) error {
-	return file.Write(0, &Frame{At: c.Wall(f.At), Out: f.Out, Priority: f.Priority, Len: f.Len, Bytes: f.Bytes, Lost: f.Lost})
+	return file.Write(0, &Frame{
+		At: c.Wall(f.At), Out: f.Out, Priority: f.Priority, Len: f.Len, Bytes: f.Bytes, Lost: f.Lost,
+	})
 }

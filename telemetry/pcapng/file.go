@@ -33,10 +33,13 @@ type Frame struct {
 func New(w io.Writer, ports ...Interface) (*File, error) {
 	f := &File{frames: make([]uint64, len(ports))}
 	for i, p := range ports {
-		as := pcapgo.NgInterface{Name: p.Name, Description: p.Description, LinkType: layers.LinkTypeEthernet, TimestampResolution: 9}
+		as := pcapgo.NgInterface{
+			Name: p.Name, Description: p.Description, LinkType: layers.LinkTypeEthernet, TimestampResolution: 9,
+		}
 		var err error
 		if i == 0 {
-			f.ng, err = pcapgo.NewNgWriterInterface(w, as, pcapgo.NgWriterOptions{SectionInfo: pcapgo.NgSectionInfo{Application: "photon"}})
+			by := pcapgo.NgWriterOptions{SectionInfo: pcapgo.NgSectionInfo{Application: "photon"}}
+			f.ng, err = pcapgo.NewNgWriterInterface(w, as, by)
 		} else {
 			_, err = f.ng.AddInterface(as)
 		}
@@ -60,7 +63,9 @@ func (f *File) Write(port int, frame *Frame) error {
 		o.DropCount = &frame.Lost
 	}
 	f.frames[port]++
-	info := gopacket.CaptureInfo{Timestamp: frame.At, CaptureLength: len(frame.Bytes), Length: frame.Len, InterfaceIndex: port}
+	info := gopacket.CaptureInfo{
+		Timestamp: frame.At, CaptureLength: len(frame.Bytes), Length: frame.Len, InterfaceIndex: port,
+	}
 	return f.ng.WritePacketWithOptions(info, frame.Bytes, o)
 }
 
@@ -70,7 +75,8 @@ func (f *File) Flush() error { return f.ng.Flush() }
 // End writes how many frames each port had, with those that are missing, and hands everything over.
 func (f *File) End(at time.Time, missing uint64) error {
 	for port, n := range f.frames {
-		if err := f.ng.WriteInterfaceStats(port, pcapgo.NgInterfaceStatistics{LastUpdate: at, PacketsReceived: n + missing, PacketsDropped: missing}); err != nil {
+		all := pcapgo.NgInterfaceStatistics{LastUpdate: at, PacketsReceived: n + missing, PacketsDropped: missing}
+		if err := f.ng.WriteInterfaceStats(port, all); err != nil {
 			return err
 		}
 	}
