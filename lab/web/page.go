@@ -28,7 +28,7 @@ type IndexRow struct {
 type Counts map[string]int
 
 // Verdicts in the order in which they are shown.
-var Verdicts = []string{"reproduced", "direction", "differs", "shape", "not-run"}
+var Verdicts = []string{"reproduced", "direction", "differs", "holds", "contradicted", "shape", "not-run"}
 
 // Total is the number of claims.
 func (c Counts) Total() (n int) {
