@@ -97,7 +97,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if err == nil {
 		h.report(c, p, result, theirs, r.out)
 	}
-	return errors.Join(err, r.capture.tell(c.ErrOrStderr()))
+	return r.capture.tell(c.ErrOrStderr(), err)
 }
 
 func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, err error) {

@@ -152,8 +152,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if err := r.capture.begin(&r.o); err != nil {
 		return bad(err)
 	}
-	err := r.replay(c, all, worlds)
-	return errors.Join(err, r.capture.tell(c.ErrOrStderr()))
+	return r.capture.tell(c.ErrOrStderr(), r.replay(c, all, worlds))
 }
 
 // checkCores checks --cores.

@@ -89,15 +89,19 @@ func (r *runCaptureFlags) begin(o *labrun.Options) error {
 	return nil
 }
 
-// tell says what was written.
-func (r *runCaptureFlags) tell(w io.Writer) error {
-	var failed error
+// tell says what was written of runs that ended with an error, or without.
+func (r *runCaptureFlags) tell(w io.Writer, err error) error {
 	for _, d := range r.Done() {
-		if d.Err != nil {
-			failed = errors.Join(failed, fmt.Errorf("--capture: %s: %w", d.File, d.Err))
+		if d.Err == nil {
+			fmt.Fprintln(w, "captured:", &d)
 			continue
 		}
-		fmt.Fprintln(w, "captured:", &d)
+		failed := fmt.Errorf("--capture: %s: %w", d.File, d.Err)
+		if err == nil {
+			err = failed
+		} else {
+			err = errors.Join(err, failed)
+		}
 	}
-	return failed
+	return err
 }
