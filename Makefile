@@ -24,10 +24,10 @@ test: setup-test
 	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test -timeout 30m ./...
 	go test -tags dpdk -p 1 -timeout 30m -skip '$(ALONE)' ./...
 
-# The report and the live pages in headless Chromium.
+# The report, the page of a sweep and the live pages in headless Chromium.
 test-browser:
 	@scripts/setup.sh browser
-	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab/report ./cmd/photon
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab/report ./lab/sweep ./cmd/photon
 	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 
 # The switch on the driver of a real card, in QEMU, between two other guests; minutes.
@@ -81,7 +81,7 @@ lint:
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
-	go vet -tags browser ./lab/report ./internal/browser ./cmd/photon
+	go vet -tags browser ./lab/report ./lab/sweep ./internal/browser ./cmd/photon
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags slurm ./cmd/photon

@@ -84,7 +84,7 @@ func (w *World) divide() {
 				part
 				_ [64]byte
 			}).part
-			p.pool, p.nodes, p.ports, p.now = w.pool.Another(&s.pools), w.nodes, w.ports, w.now
+			p.pool, p.nodes, p.ports, p.now, p.taps = w.pool.Another(&s.pools), w.nodes, w.ports, w.now, w.taps
 		}
 		p.beside = newBeside(i, n)
 		p.beside.parts = parts

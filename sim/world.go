@@ -18,6 +18,7 @@ type World struct {
 	most    int        // parts
 	due     units.Time // of the first sampler
 	samples []sampler
+	watch   *watch     // nil: nobody watches
 	workers int        // of each node; 0: 1
 	gap     units.Time // between two looks of a worker at what the others have for it
 }
@@ -38,6 +39,7 @@ type part struct {
 	count  uint64 // of events
 	burst  [1]dataplane.Frame
 	beside *beside // the other parts; nil: there are none
+	taps   []*tap  // by port, of those that somebody watches; nil: nobody does
 	visit  visit
 }
 
@@ -209,7 +211,11 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	until = min(until, units.Never-1) // there is an instant after it
 	w.wakeAll()                       // what was asked for before the world ran
 	if w.split != nil {
-		return w.runParts(ctx, until)
+		if err := w.runParts(ctx, until); err != nil {
+			return err
+		}
+		w.tell()
+		return nil
 	}
 	for n := 0; ; n++ {
 		if n&0xF == 0 && ctx.Err() != nil {
@@ -226,6 +232,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		w.sample(w.due)
 	}
 	w.now = until
+	w.tell()
 	return nil
 }
 
@@ -339,6 +346,9 @@ func (w *part) arrive(p int) {
 	dst := &w.ports[p]
 	dst.delivered++
 	w.trace(p, &w.burst[0])
+	if w.taps != nil {
+		w.seen(p, false)
+	}
 	first := p - int(dst.number)
 	env := dst.env
 	env.Queue = w.visit.stop == 0 || !w.quiet(first)
@@ -403,6 +413,9 @@ func (w *part) send(src *port) {
 	f := &w.burst[0]
 	if f.Digest == 0 {
 		f.Digest = w.pool.Digest(f)
+	}
+	if w.taps != nil {
+		w.seen(w.nodes[src.flight.member].first+int(src.number), true)
 	}
 	src.sent++
 	src.exit.Free = w.now + src.serialize(f.Len)

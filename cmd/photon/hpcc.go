@@ -78,19 +78,26 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if n := len(p.Warnings); h.strict && n > 0 {
 		return bad(fmt.Errorf("--strict: %d warnings", n))
 	}
+	o := labrun.Options{World: "sim", Seed: r.o.Seed}
+	if err := r.capture.check(c, p.Experiment, &o); err != nil {
+		return bad(err)
+	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
+	}
+	if err := r.capture.begin(&o); err != nil {
+		return bad(err)
 	}
 	cores := r.o.Cores
 	if cores == 0 && labrun.Spreads(p.Experiment) {
 		cores = runtime.GOMAXPROCS(0) // there is no other run
 	}
-	result, err := p.Run(c.Context(), labrun.Options{World: "sim", Seed: r.o.Seed, Cores: min(cores, runtime.GOMAXPROCS(0))}, r.out)
-	if err != nil {
-		return err
+	o.Cores = min(cores, runtime.GOMAXPROCS(0))
+	result, err := p.Run(c.Context(), o, r.out)
+	if err == nil {
+		h.report(c, p, result, theirs, r.out)
 	}
-	h.report(c, p, result, theirs, r.out)
-	return nil
+	return r.capture.tell(c.ErrOrStderr(), err)
 }
 
 func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, err error) {

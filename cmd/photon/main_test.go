@@ -43,8 +43,9 @@ func TestStrictExitCode(t *testing.T) {
 // Bad input is told from failure by the exit code, and good input by zero.
 func TestExitCodes(t *testing.T) {
 	for want, commands := range map[int][][]string{
-		0:            {{"version"}, {"list"}, {"check", "../../deploy/switch.yaml", "../../deploy/agent-h0.yaml", "../../lab/experiments/pcn/fig11.yaml"}},
-		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"}},
+		0: {{"version"}, {"list"}, {"check", "../../deploy/switch.yaml", "../../deploy/agent-h0.yaml", "../../lab/experiments/pcn/fig11.yaml"}},
+		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"},
+			{"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"}},
 	} {
 		for _, args := range commands {
 			if got := run(args); got != want {

@@ -70,6 +70,7 @@ type replayFlags struct {
 	testbed             string // file
 	all                 bool
 	page                pageFlags
+	capture             runCaptureFlags
 }
 
 func (r *replayFlags) add(c *cobra.Command) {
@@ -83,6 +84,7 @@ func (r *replayFlags) add(c *cobra.Command) {
 	f.BoolVar(&r.o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
 	f.StringVar(&r.out, "out", "out", "folder for results")
 	r.page.add(f)
+	r.capture.add(c)
 }
 
 // run checks the flags and runs experiments.
@@ -135,10 +137,22 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if err := r.page.check(); err != nil {
 		return bad(err)
 	}
+	switch {
+	case r.capture.File != "" && len(all) > 1:
+		return bad(fmt.Errorf("--capture: of one experiment, not of %d", len(all)))
+	case r.capture.File != "" && r.world != "sim":
+		return bad(fmt.Errorf("--capture: with --world sim, not %s: `photon capture` records nodes that run", r.world))
+	}
+	if err := r.capture.check(c, all[0], &r.o); err != nil {
+		return bad(err)
+	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
-	return r.replay(c, all, worlds)
+	if err := r.capture.begin(&r.o); err != nil {
+		return bad(err)
+	}
+	return r.capture.tell(c.ErrOrStderr(), r.replay(c, all, worlds))
 }
 
 // checkCores checks --cores.

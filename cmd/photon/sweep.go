@@ -296,6 +296,18 @@ func collectCommand() *cobra.Command {
 				}
 				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", metric, strings.Join(files, ", "))
 			}
+			if len(plot) > 0 {
+				command := fmt.Sprintf("photon sweep collect %s --plot %s --over '%s'",
+					folder, strings.Join(plot, ","), got.Over(over))
+				if seeds != "" {
+					command += " --seeds " + seeds
+				}
+				file, err := folder.Page(&got, plot, over, command)
+				if err != nil {
+					return fmt.Errorf("--plot: %w", err)
+				}
+				fmt.Fprintf(c.OutOrStdout(), "page: %s\n", file)
+			}
 			if claims {
 				if err := spec.WriteClaims(c.OutOrStdout(), &got); err != nil {
 					return bad(fmt.Errorf("--claims: %w", err))
@@ -311,7 +323,7 @@ func collectCommand() *cobra.Command {
 	c.Flags().StringVar(&out, "out", "out", "folder in which the sweep's results are, if a spec is named")
 	c.Flags().StringVar(&seeds, "seeds", "", "only the tasks with these `seeds` of the spec's, as in 1..100")
 	c.Flags().StringSliceVar(&mean, "mean", nil, "print the mean of these `metrics` over seeds, too, and its standard error")
-	c.Flags().StringSliceVar(&plot, "plot", nil, "draw the median of these `metrics` over seeds, too, with its 95 % interval, as PNG and as SVG")
+	c.Flags().StringSliceVar(&plot, "plot", nil, "draw the median of these `metrics` over seeds, too, with its 95 % interval, as PNG, as SVG and on a page")
 	c.Flags().StringVar(&over, "over", "", "with --plot: the `setting` that is drawn over, by its path or the last word of it (default: that with the most values)")
 	c.Flags().BoolVar(&claims, "claims", false, "lay the means over seeds beside the claims of the experiments, too")
 	c.Flags().BoolVar(&missing, "allow-missing", false, "tasks without a result are no error")

@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed", "lab/experiments", "lab/stat"},
 	{"lab/experiment", "lab/web/pages", "lab/web/site"},
 	{"telemetry/top", "telemetry/metrics", "lab/testbed", "lab/build", "lab/schema"},
-	{"lab/measure", "lab/remote"},
+	{"lab/measure", "lab/remote", "lab/capture"},
 	{"lab/run"},
 	{"lab/claim", "lab/hpccfiles"},
 	{"lab/report"},

@@ -193,7 +193,7 @@ func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports i
 	}
 	name := n.Plan.Nodes[i].Name
 	if specs := n.impaired[i]; specs != nil {
-		node = impair.New(node, envs, workers, specs, priority)
+		node = impair.New(node, envs, workers, specs, Priority)
 	}
 	if n.observer.Pause != nil {
 		n.listen(i, envs, ports)
@@ -204,8 +204,8 @@ func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports i
 // dscp is how all nodes take code points for priorities.
 var dscp = dataplane.DefaultDSCP()
 
-// priority is that of a frame by its bytes; -1: it has none.
-func priority(b []byte) int {
+// Priority is that of a frame by its bytes; -1: it has none.
+func Priority(b []byte) int {
 	var h wire.Header
 	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl {
 		return -1

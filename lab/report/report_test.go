@@ -341,3 +341,30 @@ func TestCatalogueIsAll(t *testing.T) {
 		t.Errorf("%v, want %v: %v", got, want, err)
 	}
 }
+
+// The index counts every verdict there is: none is left out of it.
+func TestIndexKnowsEveryVerdict(t *testing.T) {
+	counts := web.Counts{}
+	for i, v := range []claim.Verdict{
+		claim.Reproduced, claim.Direction, claim.Differs, claim.Holds, claim.Contradicted, claim.Shape, claim.NotRun,
+	} {
+		counts[string(v)] = 100 + i
+	}
+	page := &web.Page{Title: "all", Counts: counts, Papers: []web.Paper{{Name: "one", Counts: counts}}}
+	var b strings.Builder
+	if err := pages.Write(&b, page); err != nil {
+		t.Fatal(err)
+	}
+	for v, n := range counts {
+		shown := fmt.Sprintf(`<td class="n"><span class="v %s">%d</span></td>`, v, n)
+		if !slices.Contains(web.Verdicts, v) || !strings.Contains(b.String(), shown) {
+			t.Errorf("%s is not in the index", v)
+		}
+		if !strings.Contains(b.String(), "<b>"+v+"</b>") {
+			t.Errorf("the legend does not say what %s is", v)
+		}
+	}
+	if len(web.Verdicts) != len(counts) {
+		t.Errorf("the page has verdicts that no claim has: %v", web.Verdicts)
+	}
+}

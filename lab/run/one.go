@@ -54,7 +54,9 @@ type single struct {
 	use      experiment.SchemeUse
 	seed     uint64
 	observer build.Observer
-	look     Look // nil: nobody looks
+	look     Look    // nil: nobody looks
+	capture  Capture // nil: nobody wants it
+	name     string
 	progress func(part float64)
 }
 
@@ -82,6 +84,13 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 	}
 	if err := n.Schedule(s.e); err != nil {
 		return r, err
+	}
+	if s.capture != nil {
+		end, err := s.capture.Begin(n, s.name)
+		if err != nil {
+			return r, err
+		}
+		defer end()
 	}
 	n.WatchQueues()
 	n.WatchPauses()

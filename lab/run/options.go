@@ -39,6 +39,14 @@ type Options struct {
 	Flags   []string
 	// Viewer shows the runs while they run; nil: nobody looks.
 	Viewer Viewer
+	// Capture has the first run of each scheme and value of the sweep captured; nil: none is. Package capture has one.
+	Capture Capture
+}
+
+// Capture writes down what goes through a network.
+type Capture interface {
+	// Begin is called before the run that has a name begins, and what it returns when it has ended.
+	Begin(n *build.Network, run string) (end func(), err error)
 }
 
 // Viewer shows replays while they run; package live has one. It may be called by

@@ -31,7 +31,9 @@ func One(ctx context.Context, e *experiment.Experiment, o Options, use experimen
 	if o.Progress != nil {
 		progress = func(part float64) { o.Progress(Progress{Run: use.Key(), Part: part}) }
 	}
-	run := single{e: e, o: o, use: use, seed: cmp.Or(o.Seed, e.Seed), observer: look, progress: progress}
+	run := single{
+		e: e, o: o, use: use, seed: cmp.Or(o.Seed, e.Seed), observer: look, capture: o.Capture, name: use.Key(), progress: progress,
+	}
 	r, err := run.run(ctx)
 	if err != nil {
 		return Outcome{}, err

@@ -125,7 +125,7 @@ func runAll(ctx context.Context, e *experiment.Experiment, o Options, jobs []*Jo
 	g, ctx := errgroup.WithContext(ctx)
 	var stopped error
 	for i, j := range jobs {
-		if store.load(j) {
+		if !o.captures(j) && store.load(j) {
 			j.Kept, j.ended = true, true
 			view.End(i, nil)
 			track.moved(i, j, 1)
@@ -148,7 +148,10 @@ func runAll(ctx context.Context, e *experiment.Experiment, o Options, jobs []*Jo
 				view.Moved(i, part)
 				track.moved(i, j, part)
 			}
-			run := single{e: j.e, o: o, use: j.Use, seed: j.Seed, look: look, progress: progress}
+			run := single{e: j.e, o: o, use: j.Use, seed: j.Seed, look: look, name: j.Name(), progress: progress}
+			if o.captures(j) {
+				run.capture = o.Capture
+			}
 			if j.result, err = run.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", j.Name(), err)
 			}

@@ -100,6 +100,23 @@ func list(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (job
 	return jobs
 }
 
+// captures reports whether a run is written down.
+func (o *Options) captures(j *Job) bool { return o.Capture != nil && j.First && !j.Alternative }
+
+// Captured are the names of the runs that Options.Capture would be told of.
+func Captured(e *experiment.Experiment, o Options) (names []string, err error) {
+	uses, err := choose(e, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range list(e, o, uses) {
+		if j.First && !j.Alternative {
+			names = append(names, j.Name())
+		}
+	}
+	return names, nil
+}
+
 // otherwise is with how many seeds other choices are run.
 const otherwise = 5
 

@@ -48,7 +48,7 @@ var fixed = []string{"task", "experiment", "scheme", "seed", "packet_hops", "vir
 
 // Collect makes one table of the results of tasks, results.csv and
 // results.parquet, a row for each in the order of the grid. Columns are the task,
-// every setting that varies, and every metric; what a task does not have is empty.
+// every setting that varies, and every metric; what a task does not have is empty, and what never came infinite.
 func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
 	if _, err := os.Stat(string(f)); errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("there is no folder %s: photon sweep makes it", f)
@@ -112,10 +112,14 @@ func columns(records []*Record) []column {
 		column{"trace_hash", words, func(r *Record) string { return r.TraceHash }})
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		table = append(table, column{name, number, func(r *Record) string {
-			if v := r.Metrics[name]; v != nil {
+			switch v, measured := r.Metrics[name]; {
+			case !measured:
+				return ""
+			case v == nil:
+				return never
+			default:
 				return float(*v)
 			}
-			return ""
 		}})
 	}
 	return table
@@ -138,6 +142,9 @@ func settings(name string, q quantity) column {
 		return float(v)
 	}}
 }
+
+// never is later than all that came: whoever takes the mean of a column has it in it, and not that of the others.
+const never = "inf"
 
 func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 

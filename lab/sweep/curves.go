@@ -35,20 +35,32 @@ func (f Folder) Draw(c *Collected, metric, over string) (files []string, err err
 	return files, nil
 }
 
-// Curves are medians over seeds of a metric, with the 95 % interval of the percentile bootstrap, over a setting that
-// varies: a panel for each experiment, and in it a curve for each scheme and each combination of the other settings. What
-// never happened in a run is later than all that did, and where the median is that there is no point. over is the
-// setting's path, or its last word; "": the one that has the most values.
-func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err error) {
-	over, err = c.axis(over)
-	if err != nil {
+// samples are the values of a metric over a setting that varies.
+type samples struct {
+	over   string   // its path
+	texts  []string // its values, as they were met
+	read   quantity // of them; a number where they are none: which of the texts it is
+	words  bool     // they are none
+	lines  []place  // without x, as they were met
+	values map[place][]float64
+}
+
+// place is where values of several seeds belong.
+type place struct {
+	panel, curve string
+	x            float64
+}
+
+// samples are those of a metric; what never came in a run is stat.Never.
+func (c *Collected) samples(metric, over string) (s *samples, err error) {
+	s = &samples{values: map[place][]float64{}}
+	if s.over, err = c.axis(over); err != nil {
 		return nil, err
 	}
-	var texts []string
 	known := map[string]bool{}
 	for _, r := range c.records {
-		if v, varies := r.Params[over]; varies && !slices.Contains(texts, v) {
-			texts = append(texts, v)
+		if v, varies := r.Params[s.over]; varies && !slices.Contains(s.texts, v) {
+			s.texts = append(s.texts, v)
 		}
 		for name := range r.Metrics {
 			known[name] = true
@@ -57,45 +69,49 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 	if !known[metric] {
 		return nil, noMetric(metric, known)
 	}
-	read := quantityOf(texts)
-	if read == nil {
-		read = func(text string) (float64, error) { return float64(slices.Index(texts, text)), nil }
+	if s.read = quantityOf(s.texts); s.read == nil {
+		s.words = true
+		s.read = func(text string) (float64, error) { return float64(slices.Index(s.texts, text)), nil }
 	}
-	type place struct {
-		panel, curve string
-		x            float64
-	}
-	values := map[place][]float64{}
-	var order []place // without x
 	for _, r := range c.records {
-		text, varies := r.Params[over]
+		text, varies := r.Params[s.over]
 		y, measured := r.Metrics[metric]
 		if !varies || !measured {
 			continue
 		}
-		x, err := read(text)
-		if err != nil {
-			return nil, err
-		}
 		at := place{panel: r.Experiment, curve: r.Scheme}
 		for _, name := range slices.Sorted(maps.Keys(r.Params)) {
-			if name != over {
+			if name != s.over {
 				at.curve += fmt.Sprintf(" %s=%s", last(name), r.Params[name])
 			}
 		}
-		if !slices.Contains(order, at) {
-			order = append(order, at)
+		if !slices.Contains(s.lines, at) {
+			s.lines = append(s.lines, at)
 		}
-		at.x = x
+		if at.x, err = s.read(text); err != nil {
+			return nil, err
+		}
 		v := stat.Never
 		if y != nil {
 			v = *y
 		}
-		values[at] = append(values[at], v)
+		s.values[at] = append(s.values[at], v)
 	}
-	for _, line := range order {
+	return s, nil
+}
+
+// Curves are medians over seeds of a metric, with the 95 % interval of the percentile bootstrap, over a setting that
+// varies: a panel for each experiment, and in it a curve for each scheme and each combination of the other settings. What
+// never happened in a run is later than all that did, and where the median is that there is no point. over is the
+// setting's path, or its last word; "": the one that has the most values.
+func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err error) {
+	s, err := c.samples(metric, over)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range s.lines {
 		curve := figure.Curve{Name: line.curve}
-		for at, v := range values {
+		for at, v := range s.values {
 			if at.panel != line.panel || at.curve != line.curve {
 				continue
 			}
@@ -109,9 +125,9 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 		k := slices.IndexFunc(panels, func(p figure.Panel) bool { return p.Title == line.panel })
 		if k < 0 {
 			k = len(panels)
-			panels = append(panels, figure.Panel{Title: line.panel, X: last(over), Y: metric, Log: true})
-			if quantityOf(texts) == nil {
-				panels[k].Words, panels[k].Log = texts, false
+			panels = append(panels, figure.Panel{Title: line.panel, X: last(s.over), Y: metric, Log: true})
+			if s.words {
+				panels[k].Words, panels[k].Log = s.texts, false
 			}
 		}
 		slices.SortFunc(curve.Points, func(a, b figure.Point) int { return cmp.Compare(a.X, b.X) })
@@ -120,7 +136,7 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 		panels[k].Curves = append(panels[k].Curves, curve)
 	}
 	if panels == nil {
-		return nil, fmt.Errorf("%s never happened where %s varies", metric, over)
+		return nil, fmt.Errorf("%s never happened where %s varies", metric, s.over)
 	}
 	return panels, nil
 }
@@ -172,6 +188,15 @@ func (c *Collected) axis(over string) (string, error) {
 		return "", fmt.Errorf("%q is none of what varies, or several: %s", over, strings.Join(names, ", "))
 	}
 	return found[0], nil
+}
+
+// Over is the path of the setting that curves are drawn over, if over says so.
+func (c *Collected) Over(over string) string {
+	path, err := c.axis(over)
+	if err != nil {
+		return over
+	}
+	return path
 }
 
 // last is the last word of a setting's path.

@@ -11,8 +11,8 @@ import (
 )
 
 // WriteMeans prints the mean of metrics over seeds, and its standard error, for each
-// experiment, scheme and setting, in the order of the grid. Of a metric that never
-// happened in some of the runs it is the mean of the others, which are counted.
+// experiment, scheme and setting, in the order of the grid. What never happened in some of
+// the runs has no mean, but how many they are.
 func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 	known := map[string]bool{}
 	for _, r := range c.records {
@@ -43,28 +43,44 @@ func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 	for _, point := range points {
 		fmt.Fprintf(t, "%s\t%d runs", point, len(of[point]))
 		for _, name := range metrics {
-			var v []float64
-			for _, r := range of[point] {
-				if x := r.Metrics[name]; x != nil {
-					v = append(v, *x)
-				}
-			}
-			switch len(v) {
-			case 0:
-				fmt.Fprintf(t, "\t%s never", name)
-			case 1:
-				fmt.Fprintf(t, "\t%s %.4g", name, v[0])
-			default:
-				mean, err := meanOf(v)
-				fmt.Fprintf(t, "\t%s %.4g ± %.2g", name, mean, err)
-			}
-			if len(v) > 0 && len(v) < len(of[point]) {
-				fmt.Fprintf(t, " (%d runs)", len(v))
-			}
+			fmt.Fprintf(t, "\t%s %s", name, meanText(of[point], name))
 		}
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
+}
+
+// meanText is the mean of a metric of runs, and its standard error.
+func meanText(runs []*Record, name string) string {
+	var v []float64
+	measured := 0
+	for _, r := range runs {
+		x, ok := r.Metrics[name]
+		if ok {
+			measured++
+		}
+		if x != nil {
+			v = append(v, *x)
+		}
+	}
+	text := ""
+	switch never := measured - len(v); {
+	case measured == 0:
+		return "–"
+	case len(v) == 0:
+		text = "never"
+	case never > 0:
+		text = fmt.Sprintf("never (%d of %d)", never, measured)
+	case len(v) == 1:
+		text = fmt.Sprintf("%.4g", v[0])
+	default:
+		mean, err := meanOf(v)
+		text = fmt.Sprintf("%.4g ± %.2g", mean, err)
+	}
+	if measured < len(runs) {
+		text += fmt.Sprintf(" (%d runs)", measured)
+	}
+	return text
 }
 
 func noMetric(name string, known map[string]bool) error {

@@ -38,6 +38,9 @@ type Line struct {
 	Name   string  `json:"name"`
 	Scheme string  `json:"scheme,omitempty"` // hidden and shown with it
 	Values Numbers `json:"v"`
+	// Low and High are the ends of the intervals in which the values are; absent: there are none.
+	Low  Numbers `json:"low,omitempty"`
+	High Numbers `json:"high,omitempty"`
 }
 
 // Numbers are written as JSON with few digits; NaN is null.

@@ -28,7 +28,7 @@ type IndexRow struct {
 type Counts map[string]int
 
 // Verdicts in the order in which they are shown.
-var Verdicts = []string{"reproduced", "direction", "differs", "shape", "not-run"}
+var Verdicts = []string{"reproduced", "direction", "differs", "holds", "contradicted", "shape", "not-run"}
 
 // Total is the number of claims.
 func (c Counts) Total() (n int) {
@@ -64,6 +64,7 @@ type Experiment struct {
 	Runs              []Run
 	Sound             bool // no run lost a frame
 	Alone             bool // on its page, which has no index that says what verdicts mean
+	Sweep             bool // it is of a sweep, of which there are charts and numbers only
 }
 
 // Scheme is one that was run.

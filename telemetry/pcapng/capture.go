@@ -1,17 +1,12 @@
-// Package pcapng writes what a port receives and sends for Wireshark. It is apart
+// Package pcapng writes what ports receive and send for Wireshark. It is apart
 // from telemetry because the tables of protocols that come with the writer are
 // megabytes, which what only asks a node need not carry.
 package pcapng
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
-
-	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/layers"
-	"github.com/gopacket/gopacket/pcapgo"
 
 	"photon/dataplane"
 	"photon/units"
@@ -27,8 +22,7 @@ type Capture struct {
 // Stream writes pcapng until the context ends: an interface of the port's name,
 // and for each frame its direction and, as a comment, its priority.
 func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) error {
-	ng, err := pcapgo.NewNgWriterInterface(w, pcapgo.NgInterface{Name: c.Port, LinkType: layers.LinkTypeEthernet, TimestampResolution: 9},
-		pcapgo.NgWriterOptions{SectionInfo: pcapgo.NgSectionInfo{Application: "photon"}})
+	file, err := New(w, Interface{Name: c.Port})
 	if err != nil {
 		return err
 	}
@@ -38,14 +32,14 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 	over := false
 	for first := true; ; first = false {
 		had := seen
-		for c.Tap.Take(func(f *dataplane.Tapped) { err = c.write(ng, f) }) {
+		for c.Tap.Take(func(f *dataplane.Tapped) { err = c.write(file, f) }) {
 			if err != nil {
 				return err
 			}
 			seen++
 		}
 		if seen > had || first { // the first is the head of the file: it says that the capture is on
-			if err := ng.Flush(); err != nil {
+			if err := file.Flush(); err != nil {
 				return err
 			}
 			if err := flush(); err != nil {
@@ -53,11 +47,7 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 			}
 		}
 		if over { // with what came since the look before
-			err := ng.WriteInterfaceStats(0, pcapgo.NgInterfaceStatistics{LastUpdate: time.Now(), PacketsReceived: seen + c.Tap.Lost(), PacketsDropped: c.Tap.Lost()})
-			if err != nil {
-				return err
-			}
-			return ng.Flush()
+			return file.End(time.Now(), c.Tap.Lost())
 		}
 		select {
 		case <-look.C:
@@ -67,16 +57,8 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 	}
 }
 
-func (c *Capture) write(ng *pcapgo.NgWriter, f *dataplane.Tapped) error {
-	o := pcapgo.NgPacketOptions{Flags: &pcapgo.NgEpbFlags{Direction: pcapgo.NgEpbFlagDirectionInbound}}
-	if f.Out {
-		o.Flags.Direction = pcapgo.NgEpbFlagDirectionOutbound
-	}
-	if f.Priority >= 0 {
-		o.Comments = []string{fmt.Sprintf("priority %d", f.Priority)}
-	}
-	if f.Lost > 0 {
-		o.DropCount = &f.Lost
-	}
-	return ng.WritePacketWithOptions(gopacket.CaptureInfo{Timestamp: c.Wall(f.At), CaptureLength: len(f.Bytes), Length: f.Len}, f.Bytes, o)
+func (c *Capture) write(file *File, f *dataplane.Tapped) error {
+	return file.Write(0, &Frame{
+		At: c.Wall(f.At), Out: f.Out, Priority: f.Priority, Len: f.Len, Bytes: f.Bytes, Lost: f.Lost,
+	})
 }

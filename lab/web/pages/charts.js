@@ -90,6 +90,37 @@ function whole(x, min, max) {
 // range is uPlot's question for the range of x, also when part of it was chosen.
 const range = x => (u, min, max) => u.data[0][0] === min && u.data[0].at(-1) === max ? whole(x, min, max) : [min, max];
 
+// intervals draws those of the values of lines.
+function intervals(u, lines) {
+  const c = u.ctx, dot = uPlot.pxRatio, end = 3 * dot;
+  c.save();
+  c.beginPath();
+  c.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+  c.clip();
+  lines.forEach((line, i) => {
+    if (!line.low || !u.series[i + 1].show) return;
+    c.strokeStyle = line.color;
+    c.lineWidth = dot;
+    c.beginPath();
+    line.low.forEach((low, at) => {
+      if (low == null) return;
+      const x = u.valToPos(u.data[0][at], 'x', true);
+      const [from, to] = [low, line.high[at]].map(v => u.valToPos(v, 'y', true));
+      c.moveTo(x, from);
+      c.lineTo(x, to);
+      for (const y of [from, to]) {
+        c.moveTo(x - end, y);
+        c.lineTo(x + end, y);
+      }
+    });
+    c.stroke();
+  });
+  c.restore();
+}
+
+// between says in which interval a value is.
+const between = (line, at) => line.low && at != null && line.low[at] != null ? ` (${short(line.low[at])} to ${short(line.high[at])})` : '';
+
 // options returns what uPlot is to draw, and its data.
 function options(chart, width, height, isHidden) {
   const {kind, x, lines} = chart;
@@ -105,6 +136,11 @@ function options(chart, width, height, isHidden) {
     series: [{label: x.label || 'of', value: (u, v, i, at) => at == null ? '–' : x.names ? x.names[at] : short(v)}],
   };
   if (kind === 'cdf') o.scales.y.range = [0, 1];
+  const ends = lines.flatMap(l => [...l.low || [], ...l.high || []]).filter(v => v != null);
+  if (ends.length) {
+    o.scales.y.range = (u, min, max) => fromZero(u, Math.min(min, ...ends), Math.max(max, ...ends));
+    o.plugins = [{hooks: {draw: u => intervals(u, lines)}}];
+  }
   if (x.log) {
     o.scales.x.distr = 3;
     o.axes[0].filter = marks;
@@ -119,7 +155,7 @@ function options(chart, width, height, isHidden) {
   lines.forEach((line, i) => {
     const s = {
       label: line.name, stroke: line.color, width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: true,
-      points: {show: kind === 'sweep', size: 6, fill: line.color}, value: (u, v) => short(v),
+      points: {show: kind === 'sweep', size: 6, fill: line.color}, value: (u, v, i, at) => short(v) + between(line, at),
     };
     if (kind === 'cdf') s.paths = uPlot.paths.stepped({align: 1});
     if (categories) Object.assign(s, {fill: line.color + (line.dash ? '80' : 'd0'), width: 1, paths: bars(lines, i)});
