@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -94,4 +95,58 @@ routes:
 	if kinds["1 10.2.0.1    "] == 0 || kinds["  135 1 fd00:2::1 255"] == 0 || len(kinds) < 3 {
 		t.Errorf("tshark finds %v", kinds)
 	}
+}
+
+// A neighbour is started again, as a container is: its interface goes, and comes with another MAC, at the same port or at
+// another of its VLAN, and it says nothing of that. The router finds it by itself, and what programs on both sides send
+// arrives; nothing is sent to the one before.
+func TestNeighbourIsStartedAgain(t *testing.T) {
+	o := between(t, `router: {mac: '02:00:00:00:aa:aa'}
+vlans:
+- {id: 10, untagged: [0], addresses: [10.1.0.1/24, 'fd00:1::1/64']}
+- {id: 20, untagged: [1, 2], addresses: [10.2.0.1/24, 'fd00:2::1/64']}
+- {id: 30, untagged: [3]}
+routes:
+- {prefix: 10.1.0.0/24, via: [{address: 10.1.0.2}]}
+- {prefix: 'fd00:1::/64', via: [{address: 'fd00:1::2'}]}
+- {prefix: 10.2.0.0/24, via: [{address: 10.2.0.2}]}
+- {prefix: 'fd00:2::/64', via: [{address: 'fd00:2::2'}]}
+`)
+	routed := func() bool { return o.pings(0, "10.2.0.2") && o.pings(0, "fd00:2::2") }
+	o.until("the router routes", routed)
+	at := 1
+	for life := 1; life <= 4; life++ {
+		old := fmt.Sprintf("sw%d", at)
+		o.sw.Run(t, "ip", "link", "del", old)
+		said := func(text string) func() bool {
+			return func() bool { return strings.Contains(o.process.log.String(), text) }
+		}
+		if life%2 == 0 { // after a while
+			o.until("its link is down", said("port "+old+": link down"))
+			o.pings(0, "10.2.0.2", "-c", "1", "-W", "1")
+		}
+		host := o.fourHosts.hosts[at]
+		testnet.Veth(t, host, "eth0", o.sw, old) // a host without addresses, in its place
+		if life > 2 {                            // it comes at the other port
+			at = 3 - at
+		}
+		host = o.fourHosts.hosts[at]
+		host.Run(t, "sysctl", "-qw", "net.ipv4.conf.eth0.arp_notify=0", "net.ipv6.conf.eth0.ndisc_notify=0")
+		host.Run(t, "ip", "link", "set", "eth0", "address", fmt.Sprintf("02:00:00:00:77:%02x", life))
+		host.Run(t, "ip", "address", "add", "10.2.0.2/24", "dev", "eth0")
+		host.Run(t, "ip", "address", "add", "fd00:2::2/64", "dev", "eth0", "nodad")
+		host.Run(t, "ip", "route", "replace", "default", "via", "10.2.0.1")
+		host.Run(t, "ip", "-6", "route", "replace", "default", "via", "fd00:2::1")
+		o.until(fmt.Sprintf("life %d of the neighbour", life), routed)
+		var all telemetry.Neighbours
+		o.show("neighbours", &all)
+		for _, n := range all.Neighbours {
+			if want := fmt.Sprintf("02:00:00:00:77:%02x", life); strings.HasSuffix(n.Address, "2") && strings.Contains(n.Address, "2.0.2") && (n.MAC != want || n.Port != fmt.Sprintf("sw%d", at)) {
+				t.Errorf("life %d: %+v, want %s at sw%d", life, n, want, at)
+			}
+		}
+		o.tcp(o.fourHosts.hosts[0], host, "10.2.0.2")
+		o.tcp(o.fourHosts.hosts[0], host, "fd00:2::2")
+	}
+	o.process.stop()
 }
