@@ -68,9 +68,6 @@ func (d *daemon) checkMove(conf *config.Switch, m *move) error {
 	}
 	for _, i := range m.added {
 		p := conf.At(i)
-		if dpdk.IsPCI(p.Device.V) {
-			return p.Fail(conf.File(), fmt.Errorf("port %s: DPDK is told of its cards when photon starts: start it again with this one", p.Device.V))
-		}
 		if name := portName(p.Device.V); slices.Contains(d.names(), name) {
 			return p.Fail(conf.File(), fmt.Errorf("port %s: there is a port %s: remove that first", p.Device.V, name))
 		}

@@ -61,9 +61,9 @@ func addPortCommand() *cobra.Command {
 	var rate units.Rate
 	c := &cobra.Command{
 		Use: "add DEVICE", Short: "Make a device a port of a running switch",
-		Long: "Make a virtual device a port of a running switch, as `ports:` in its file does at the start. It has what the file says of\n" +
-			"all ports. A card is named in the file, and photon started again: DPDK is told of its cards at the start.",
-		Example: "  photon port add net_af_packet4,iface=sw4 --rate 10Gbps",
+		Long: "Make a device a port of a running switch, as `ports:` in its file does at the start. It has what the file says of all\n" +
+			"ports. A card can be added where a port was one at the start, or else DPDK has no bus for it.",
+		Example: "  photon port add net_af_packet4,iface=sw4 --rate 10Gbps\n  photon port add 0000:03:00.0",
 		Args:    one("a device (net_af_packet4,iface=sw4)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			client, err := at.dial()

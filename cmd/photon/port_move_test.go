@@ -306,7 +306,7 @@ func TestPortsThatAreRefused(t *testing.T) {
 	m.refused("interface sw1 is used twice", "port", "add", "net_af_packet4,iface=sw1")
 	m.refused("device net_af_packet1 is used twice", "port", "add", "net_af_packet1,iface=sw4")
 	m.refused(`device "sw4": write net_af_packet0,iface=sw4 for an interface of the kernel, or a card's PCI address (0000:03:00.0)`, "port", "add", "sw4")
-	m.refused("port 0000:03:00.0: DPDK is told of its cards when photon starts: start it again with this one", "port", "add", "0000:03:00.0")
+	m.refused("port 0000:03:00.0: DPDK was started without its bus for cards, as no port was one: start photon again with this one", "port", "add", "0000:03:00.0")
 	m.refused(`there is no port "sw4" (there are sw0, sw1, sw2, sw3)`, "port", "remove", "sw4")
 	capture := make(chan error)
 	go func() {

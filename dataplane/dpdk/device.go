@@ -63,6 +63,9 @@ func (w *world) claim(spec string, mtu int) error {
 	if err := checkSpec(spec, mtu); err != nil {
 		return fmt.Errorf("port %s: %w", spec, err)
 	}
+	if IsPCI(spec) && !eal.cards {
+		return fmt.Errorf("port %s: DPDK was started without its bus for cards, as no port was one: start photon again with this one", spec)
+	}
 	if FrameSize(mtu) > eal.size {
 		return fmt.Errorf("port %s: frames of mtu %d do not fit in buffers of %d bytes", spec, mtu, eal.size)
 	}

@@ -40,7 +40,8 @@ var eal struct {
 	base   unsafe.Pointer // lowest mbuf
 	span   uintptr        // bytes from it to the end of the highest
 	frames int
-	size   int // bytes of an mbuf's data room beyond the headroom
+	cards  bool // the PCI bus is there
+	size   int  // bytes of an mbuf's data room beyond the headroom
 	worlds int
 }
 
@@ -109,7 +110,7 @@ func startEAL(o Options) error {
 	C.ph_span(eal.pool, &low, &high)
 	eal.base = unsafe.Pointer(low)
 	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
-	eal.frames, eal.size = o.Frames, o.FrameSize
+	eal.frames, eal.size, eal.cards = o.Frames, o.FrameSize, len(o.PCI) > 0
 	return nil
 }
 

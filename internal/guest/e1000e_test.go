@@ -241,6 +241,19 @@ func TestSwitchOnCards(t *testing.T) {
 	n.connected(t)
 	n.pings(t, 5, "-i 0.1 -W 20")
 
+	// A card is removed while the switch runs, and added again: DPDK lets go of it, and finds it anew.
+	for range 2 {
+		n.sw.Run("photon port add net_null0 --rate 10Mbps") // a switch has two ports
+		n.sw.Run("photon port remove " + Address(1))
+		if out, code := n.hosts[0].Try("/usr/bin/ping -n -c 2 -W 1 10.9.0.2"); code == 0 {
+			t.Errorf("frames pass without a port:\n%s", out)
+		}
+		n.sw.Run("photon port add " + Address(1) + " --rate 10Mbps")
+		n.sw.Run("photon port remove net_null0")
+		n.connected(t)
+		n.pings(t, 5, "-i 0.1 -W 20")
+	}
+
 	// It drains, stops, and accounts for every frame.
 	n.sw.Run("kill -TERM $(cat /tmp/pid)")
 	eventually(t, func() bool { out, _ = n.sw.Try("cat /tmp/log /tmp/code"); return strings.Contains(out, "exit code") },

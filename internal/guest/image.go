@@ -28,7 +28,7 @@ const kernelDir = "../../bin/guest"
 var modules = []string{"e1000e", "virtio_pci", "virtio_console", "virtio_net", "vfio-pci", "vfio_iommu_type1"}
 
 // drivers are the plugins of DPDK that photon needs in a guest.
-var drivers = []string{"bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_e1000"}
+var drivers = []string{"bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_e1000", "net_null"}
 
 // init is the first program of a guest. A shell on a virtio port does what
 // the test says. (A serial line would do, were it not for interrupts lost now and
