@@ -73,8 +73,9 @@ func (c *Switch) Settle(was *Switch, vacant []int) (r Running, added, removed []
 			continue
 		}
 		if len(vacant) == 0 {
-			return r, nil, nil, c.Ports[i].Fail(c.file, fmt.Errorf("port %s: there is no place for it: a switch has %d ports at most, and "+
-				"one that was removed takes its place until its last frame has left", c.Ports[i].Device.V, r.Places))
+			err := fmt.Errorf("port %s: there is no place for it: a switch has %d ports at most, and one that was removed "+
+				"takes its place until its last frame has left", c.Ports[i].Device.V, r.Places)
+			return r, nil, nil, c.Ports[i].Fail(c.file, err)
 		}
 		least := slices.Index(load, slices.Min(load))
 		load[least]++
@@ -102,7 +103,8 @@ func (c *Switch) placed(n *SwitchNode) *SwitchNode {
 		s.Ports[i].Vacant = true
 	}
 	for i, at := range c.running.At {
-		s.Ports[at.Number], n.Links[at.Number], n.Workers[at.Number], n.Headroom[at.Number] = ports[i], links[i], workers[i], headroom[i]
+		s.Ports[at.Number], n.Links[at.Number] = ports[i], links[i]
+		n.Workers[at.Number], n.Headroom[at.Number] = workers[i], headroom[i]
 	}
 	move := func(list []uint16) {
 		for i := range list {
@@ -126,8 +128,8 @@ func (c *Switch) placed(n *SwitchNode) *SwitchNode {
 	return n
 }
 
-// order names the devices of ports that two configurations share, in the order of each: if it is not the same, numbers
-// in the files mean other ports.
+// order names the devices of ports that two configurations share, in the order of each: if it is not the same,
+// numbers in the files mean other ports.
 func (c *Switch) order(to *Switch) (from, then string) {
 	shared := func(a, b *Switch) (names []string) {
 		for i := range a.Ports {
@@ -156,7 +158,8 @@ func (c *Switch) With(device string, rate units.Rate) (*Switch, error) {
 func (c *Switch) Without(place int) (*Switch, error) {
 	gone := c.index(place)
 	if what := c.names(gone); what != "" {
-		return nil, fmt.Errorf("port %s: %s names it: take that out of the file, with the port, and `photon reload`", c.Ports[gone].Device.V, what)
+		return nil, fmt.Errorf("port %s: %s names it: take that out of the file, with the port, and `photon reload`",
+			c.Ports[gone].Device.V, what)
 	}
 	to := *c
 	to.running = Running{}

@@ -69,12 +69,14 @@ func (d *daemon) checkMove(conf *config.Switch, m *move) error {
 	for _, i := range m.added {
 		p := conf.At(i)
 		if name := portName(p.Device.V); slices.Contains(d.names(), name) {
-			return p.Fail(conf.File(), fmt.Errorf("port %s: there is a port %s: remove that first", p.Device.V, name))
+			err := fmt.Errorf("port %s: there is a port %s: remove that first", p.Device.V, name)
+			return p.Fail(conf.File(), err)
 		}
 		for _, thing := range dpdk.Claims(p.Device.V) {
 			for _, dev := range d.loaded.devices {
 				if slices.Contains(dpdk.Claims(dev.Spec), thing) && dev.Spec != "" {
-					return p.Fail(conf.File(), fmt.Errorf("port %s: port %s has %s: remove that first", p.Device.V, portName(dev.Spec), thing))
+					err := fmt.Errorf("port %s: port %s has %s: remove that first", p.Device.V, portName(dev.Spec), thing)
+					return p.Fail(conf.File(), err)
 				}
 			}
 		}
@@ -125,8 +127,8 @@ func (m *move) undo(d *daemon) {
 	}
 }
 
-// unplug has the ports go whose devices are to be closed: from then on nothing comes by them, and what is for them waits
-// until the switch forgets them.
+// unplug has the ports go whose devices are to be closed: from then on nothing comes by them, and what is for them
+// waits until the switch forgets them.
 func (d *daemon) unplug(m *move) {
 	for _, i := range m.removed {
 		if err := d.world.Unplug(dataplane.End{Node: d.id, Port: i}); err != nil {
