@@ -110,7 +110,7 @@ func silent(t *testing.T, all ...*testnet.Namespace) {
 // without a poll: the machine may have other work.
 func (c *campaign) lines(turn int) string {
 	return "metrics: 127.0.0.1:9464\nlive: {listen: 127.0.0.1:9471}\nrate: 100Mbps\nlossy_queue: 40KB\n" +
-		"dpdk: {workers: 2, garbage: 8MB, frames: 65536}\n" +
+		"dpdk: {workers: 2, garbage: 8MB, frames: 81920}\n" +
 		fmt.Sprintf("forwarding: {static: [{mac: '%v', port: %d}]}\n", mac(victim), victim) +
 		fmt.Sprintf("pfc: {xoff: %dKB, headroom: 4MB, ", 20+10*(turn%3)) +
 		"watchdog: {detect: 1500ms, restore: 200ms, action: drop}}\n" +

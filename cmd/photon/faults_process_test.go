@@ -27,6 +27,22 @@ func (c *campaign) reloadGood() {
 	}
 }
 
+// portsComeAndGo adds ports, to which all that is flooded goes, too, and removes them.
+func (c *campaign) portsComeAndGo() {
+	c.t.Helper()
+	for _, device := range []string{"net_null9,no-rx=1", "net_tap9,iface=tap9", "net_null8,no-rx=1"} {
+		if out, err := c.photon("port", "add", device, "--rate", "10Mbps"); err != nil {
+			c.t.Errorf("%v\n%s", err, out)
+		}
+		for n := range uint32(20) { // to an address that nobody has
+			c.stations[3].send(udp(3, 77, 0, 500, n))
+		}
+		if out, err := c.photon("port", "remove", portName(device)); err != nil {
+			c.t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
 // reloadBad is refused whole: a key that is not known, and one that cannot change.
 func (c *campaign) reloadBad() {
 	c.t.Helper()

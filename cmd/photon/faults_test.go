@@ -72,6 +72,7 @@ func TestFaults(t *testing.T) {
 		{name: "60 B flood", do: (*campaign).floodOfSmall},
 		{name: "reload good", do: (*campaign).reloadGood},
 		{name: "reload bad", do: (*campaign).reloadBad},
+		{name: "ports come and go", do: (*campaign).portsComeAndGo},
 		{name: "worker stalled", do: (*campaign).stall},
 		{name: "capture on a full disk", do: (*campaign).fullDisk},
 		{name: "scrape storm", do: (*campaign).scrapes},
