@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -117,7 +118,9 @@ func Run(ctx context.Context, d *Document, dir string, behind []string) (output 
 	defer log.Close()
 	args := append(append([]string{}, behind...), "sh", file)
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Dir, c.Stdout, c.Stderr = dir, log, log // a file: what is left in the background does not hold it up
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) } // with what the shell waits for
+	c.Dir, c.Stdout, c.Stderr = dir, log, log                                        // a file: what is left in the background does not hold it up
 	c.Env = append(os.Environ(), "DOCS="+own, "NOTIFY_SOCKET="+filepath.Join(own, "notify"), "TERM=xterm-256color", "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	err = c.Run()
 	out, readErr := os.ReadFile(log.Name())
