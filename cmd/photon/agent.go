@@ -66,7 +66,7 @@ func runAgent(c *cobra.Command, conf *config.Agent) error {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, func(int) int { return 1500 })
+	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, func(int) int { return 1500 }, 0)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func runNIC(c *cobra.Command, conf *config.Agent) error {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), conf.NICPorts(), func(port int) int { return conf.NICMTUs()[port] })
+	devices, err := openAll(w, conf.File(), conf.NICPorts(), func(port int) int { return conf.NICMTUs()[port] }, 0)
 	if err != nil {
 		if hint := conf.MTUHint(); hint != "" && strings.Contains(err.Error(), "port "+conf.Port.Device.V+":") {
 			err = bad(fmt.Errorf("%w (%s)", err, hint))

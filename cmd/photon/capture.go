@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -114,9 +113,9 @@ type taps struct {
 
 // capture has the frames of a port copied.
 func (d *daemon) capture(port string, snap int) (telemetry.Stream, func(), error) {
-	number := slices.Index(d.names(), port)
-	if number < 0 {
-		return nil, nil, fmt.Errorf("there is no port %q (there are %s)", port, d.listed())
+	number, err := d.number(port)
+	if err != nil {
+		return nil, nil, err
 	}
 	d.taps.Lock()
 	defer d.taps.Unlock()

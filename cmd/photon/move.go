@@ -41,7 +41,8 @@ func (d *daemon) prepareMove(conf *config.Switch) (*move, error) {
 	for _, i := range added {
 		ports = append(ports, *conf.At(i))
 	}
-	devices, err := openMore(d.world, conf, ports)
+	mtu := func(int) int { return conf.MTU.Or(1500) }
+	devices, err := openAll(d.world, conf.File(), ports, mtu, running.Base)
 	if err == nil {
 		err = d.tellFlowControl(conf.File(), ports, devices)
 	}
@@ -89,35 +90,6 @@ func (d *daemon) checkMove(conf *config.Switch, m *move) error {
 		}
 	}
 	return nil
-}
-
-// openMore opens the devices of ports that come, in their order: all of them, or as far as it got.
-func openMore(w dpdk.World, conf *config.Switch, ports []config.Port) (devices []dpdk.Device, err error) {
-	mtu := conf.MTU.Or(1500)
-	for i, p := range ports {
-		if err := w.Claim(p.Device.V, mtu); err != nil {
-			for _, q := range ports[:i] {
-				w.Disclaim(q.Device.V)
-			}
-			return nil, p.Fail(conf.File(), err)
-		}
-	}
-	for i, p := range ports {
-		spec := p.Device.V
-		if dpdk.WantsMAC(spec) {
-			spec = withMAC(spec, conf.Running().Base)
-		}
-		d, err := w.Open(spec, mtu)
-		if err != nil {
-			for _, q := range ports[i:] {
-				w.Disclaim(q.Device.V)
-			}
-			return devices, p.Fail(conf.File(), err)
-		}
-		d.Spec = p.Device.V
-		devices = append(devices, d)
-	}
-	return devices, nil
 }
 
 // undo closes what was opened.
@@ -200,9 +172,9 @@ func (d *daemon) AddPort(device string, rate units.Rate) (said string, err error
 // RemovePort implements telemetry.PortOrders.
 func (d *daemon) RemovePort(port string) (said string, err error) {
 	said, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
-		i := slices.Index(d.names(), port)
-		if i < 0 || port == "" {
-			return nil, "", fmt.Errorf("there is no port %q (there are %s)", port, d.listed())
+		i, err := d.number(port)
+		if err != nil {
+			return nil, "", err
 		}
 		conf, err := was.Without(i)
 		return conf, fmt.Sprintf("port %s is removed", port), err
@@ -218,14 +190,12 @@ func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, stri
 	if d.sw == nil {
 		return "", errNotASwitch
 	}
-	d.links.Lock() // before what is loaded: as who looks at the links
-	defer d.links.Unlock()
-	l := &d.loaded
-	l.Lock()
-	defer l.Unlock()
-	if l.ending {
-		return "", errEnding
+	end, err := d.change()
+	if err != nil {
+		return "", err
 	}
+	defer end()
+	l := &d.loaded
 	conf, said, err := order(l.conf)
 	if err == nil {
 		_, err = d.takeOver(conf)

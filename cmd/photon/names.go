@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,6 +33,15 @@ func (d *daemon) port(i int) string {
 		return names[i]
 	}
 	return ""
+}
+
+// number is that of a port by its name.
+func (d *daemon) number(port string) (int, error) {
+	i := slices.Index(d.names(), port)
+	if i < 0 || port == "" { // places without a port have no name
+		return 0, fmt.Errorf("there is no port %q (there are %s)", port, d.listed())
+	}
+	return i, nil
 }
 
 // listed are the ports that are there, for messages.

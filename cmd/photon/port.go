@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/telemetry"
 	"photon/units"
 )
 
@@ -35,82 +35,65 @@ func portCommand() *cobra.Command {
 	return c
 }
 
-func setPortCommand(name, short, long string) *cobra.Command {
+// portOrder gives a command that orders something of a running switch what it does: to ask it, and to say its answer.
+func portOrder(c *cobra.Command, ask func(client *telemetry.Client, c *cobra.Command, what string) (string, error)) *cobra.Command {
 	var at socketFlags
-	c := &cobra.Command{
-		Use: name + " PORT", Short: short, Long: long, Args: one("a port (photon show ports lists them)"),
-		RunE: func(c *cobra.Command, args []string) error {
-			client, err := at.dial()
-			if err != nil {
-				return err
-			}
-			said, err := client.SetPort(c.Context(), args[0], name == "up")
-			if err != nil {
-				return answered(err)
-			}
-			fmt.Fprintln(c.OutOrStdout(), said)
-			return nil
-		},
+	c.RunE = func(c *cobra.Command, args []string) error {
+		client, err := at.dial()
+		if err != nil {
+			return err
+		}
+		said, err := ask(client, c, args[0])
+		if err != nil {
+			return answered(err)
+		}
+		fmt.Fprintln(c.OutOrStdout(), said)
+		return nil
 	}
 	at.add(c)
 	return c
+}
+
+// aPort is what orders about a port are about.
+var aPort = one("a port (photon show ports lists them)")
+
+func setPortCommand(name, short, long string) *cobra.Command {
+	return portOrder(&cobra.Command{Use: name + " PORT", Short: short, Long: long, Args: aPort},
+		func(client *telemetry.Client, c *cobra.Command, port string) (string, error) {
+			return client.SetPort(c.Context(), port, name == "up")
+		})
 }
 
 func addPortCommand() *cobra.Command {
-	var at socketFlags
 	var rate units.Rate
 	c := &cobra.Command{
 		Use: "add DEVICE", Short: "Make a device a port of a running switch",
-		Long: "Make a device a port of a running switch, as `ports:` in its file does at the start. It has what the file says of all\n" +
-			"ports. A card can be added where a port was one at the start, or else DPDK has no bus for it.",
+		Long: "Make a device a port of a running switch, as `ports:` in its file does at the start. It has what the file\n" +
+			"says of all ports. A card can be added where a port was one at the start, or else DPDK has no bus for it.",
 		Example: "  photon port add net_af_packet4,iface=sw4 --rate 10Gbps\n  photon port add 0000:03:00.0",
 		Args:    one("a device (net_af_packet4,iface=sw4)"),
-		RunE: func(c *cobra.Command, args []string) error {
-			client, err := at.dial()
-			if err != nil {
-				return err
-			}
-			text := ""
-			if c.Flags().Changed("rate") {
-				text = rate.String()
-			}
-			said, err := client.AddPort(c.Context(), args[0], text)
-			if err != nil {
-				return answered(err)
-			}
-			fmt.Fprintln(c.OutOrStdout(), said)
-			return nil
-		},
 	}
-	at.add(c)
 	c.Flags().Var(&rateFlag{&rate}, "rate", "`rate` of its link, as in 10Gbps (default: what the file says of all ports)")
-	return c
+	return portOrder(c, func(client *telemetry.Client, c *cobra.Command, device string) (string, error) {
+		text := ""
+		if c.Flags().Changed("rate") {
+			text = rate.String()
+		}
+		return client.AddPort(c.Context(), device, text)
+	})
 }
 
 func removePortCommand() *cobra.Command {
-	var at socketFlags
-	c := &cobra.Command{
+	return portOrder(&cobra.Command{
 		Use: "remove PORT", Short: "Have a running switch give a port's device back",
-		Long: "Have a running switch give a port's device back. What waits for the port is discarded and counted, its addresses are\n" +
-			"forgotten; what came in by it is still forwarded. A port that VLANs, routes or static addresses name is removed by a reload\n" +
-			"of a file in which they do not.",
+		Long: "Have a running switch give a port's device back. What waits for the port is discarded and counted, its\n" +
+			"addresses are forgotten; what came in by it is still forwarded. A port that VLANs, routes or static addresses\n" +
+			"name is removed by a reload of a file in which they do not.",
 		Example: "  photon port remove sw4",
-		Args:    one("a port (photon show ports lists them)"),
-		RunE: func(c *cobra.Command, args []string) error {
-			client, err := at.dial()
-			if err != nil {
-				return err
-			}
-			said, err := client.RemovePort(c.Context(), args[0])
-			if err != nil {
-				return answered(err)
-			}
-			fmt.Fprintln(c.OutOrStdout(), said)
-			return nil
-		},
-	}
-	at.add(c)
-	return c
+		Args:    aPort,
+	}, func(client *telemetry.Client, c *cobra.Command, port string) (string, error) {
+		return client.RemovePort(c.Context(), port)
+	})
 }
 
 // errNotASwitch is the answer to orders about ports of an agent.
@@ -133,16 +116,14 @@ func (d *daemon) SetPort(port string, up bool) (said string, err error) {
 	if d.sw == nil {
 		return "", errNotASwitch
 	}
-	i := slices.Index(d.names(), port)
-	if i < 0 {
-		return "", fmt.Errorf("there is no port %q (there are %s)", port, d.listed())
+	end, err := d.change()
+	if err != nil {
+		return "", err
 	}
-	d.links.Lock() // before what is loaded: as who looks at the links
-	defer d.links.Unlock()
-	d.loaded.Lock()
-	defer d.loaded.Unlock()
-	if d.loaded.ending {
-		return "", errEnding
+	defer end()
+	i, err := d.number(port)
+	if err != nil {
+		return "", err
 	}
 	d.knowLinks()
 	if up == !d.links.shut[i] {

@@ -190,6 +190,9 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 	if got := m.there(); got != "sw0 sw2 sw3" {
 		t.Fatalf("the ports are %s", got)
 	}
+	for _, what := range []string{"down", "remove"} { // the place that it has left has no name
+		m.refused(`there is no port "" (there are sw0, sw2, sw3)`, "port", what, "")
+	}
 	m.order("port sw4 is added"+until, "port", "add", "net_af_packet4,iface=sw4")
 	m.fifth(0)
 	m.order("ports[1]: none -> net_af_packet1,iface=sw1\nports[3]: net_af_packet4,iface=sw4 -> none", "reload")

@@ -58,20 +58,33 @@ type loaded struct {
 // errEnding is the answer to who wants to change a switch that is about to end.
 var errEnding = errors.New("this switch is stopping: nothing changes any more")
 
+// change has nobody else change the switch, or look at its links, until end is called.
+func (d *daemon) change() (end func(), err error) {
+	d.links.Lock() // before what is loaded: as who looks at the links
+	d.loaded.Lock()
+	end = func() {
+		d.loaded.Unlock()
+		d.links.Unlock()
+	}
+	if d.loaded.ending {
+		end()
+		return nil, errEnding
+	}
+	return end, nil
+}
+
 // reload takes over the changed configuration file and says what changed in
 // it, or why nothing did.
 func (d *daemon) reload() (lines []string, err error) {
 	if d.sw == nil {
 		return nil, errors.New("an agent cannot change while it runs: restart it")
 	}
-	d.links.Lock() // before what is loaded: as who looks at the links
-	defer d.links.Unlock()
-	l := &d.loaded
-	l.Lock()
-	defer l.Unlock()
-	if l.ending {
-		return nil, errEnding
+	end, err := d.change()
+	if err != nil {
+		return nil, err
 	}
+	defer end()
+	l := &d.loaded
 	if l.again == nil {
 		return nil, errors.New("this switch was started without a file: there is nothing to read again")
 	}

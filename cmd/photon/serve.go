@@ -84,26 +84,43 @@ func newLog(w io.Writer) *zap.SugaredLogger {
 }
 
 // openAll opens the devices of a node's ports, for frames of an MTU each; errors name the
-// line of file. None is opened unless all are there to be had.
-func openAll(w dpdk.World, file string, ports []config.Port, mtu func(port int) int) (devices []dpdk.Device, err error) {
+// line of file. None is opened unless all are there to be had; if one cannot be opened all the same, those before it
+// are returned. base is the address of the node's first port, if that is not among them.
+func openAll(w dpdk.World, file string, ports []config.Port, mtu func(port int) int, base wire.MAC) (devices []dpdk.Device, err error) {
 	for i, p := range ports {
 		if err := w.Claim(p.Device.V, mtu(i)); err != nil {
+			disclaim(w, ports[:i])
 			return nil, bad(p.Fail(file, err))
 		}
 	}
 	for i, p := range ports {
 		spec := p.Device.V
-		if i > 0 && dpdk.WantsMAC(spec) {
+		switch {
+		case !dpdk.WantsMAC(spec):
+		case base != 0:
+			spec = withMAC(spec, base)
+		case i > 0:
 			spec = withMAC(spec, devices[0].MAC)
 		}
 		d, err := w.Open(spec, mtu(i))
 		if err != nil {
-			return nil, bad(p.Fail(file, err))
+			disclaim(w, ports[i:])
+			return devices, bad(p.Fail(file, err))
+		}
+		if spec != p.Device.V { // it has claimed for itself
+			w.Disclaim(p.Device.V)
 		}
 		d.Spec = p.Device.V
 		devices = append(devices, d)
 	}
 	return devices, nil
+}
+
+// disclaim gives back what was claimed and is not opened.
+func disclaim(w dpdk.World, ports []config.Port) {
+	for _, p := range ports {
+		w.Disclaim(p.Device.V)
+	}
 }
 
 // withMAC gives a tap an address that it has again when photon is started again: DPDK

@@ -122,7 +122,7 @@ func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Swit
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), conf.Ports, func(int) int { return conf.MTU.Or(1500) })
+	devices, err := openAll(w, conf.File(), conf.Ports, func(int) int { return conf.MTU.Or(1500) }, 0)
 	if err != nil {
 		return err
 	}
