@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -16,8 +15,7 @@ import (
 // Golden are the hashes of traces by experiment and scheme.
 func Golden(t testing.TB) map[string]string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "testdata", "traces.json"))
+	b, err := os.ReadFile(filepath.Join(root(t), "lab", "run", "testdata", "traces.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +24,22 @@ func Golden(t testing.TB) map[string]string {
 		t.Fatal(err)
 	}
 	return golden
+}
+
+// root is the folder of go.mod above the test's own, also in a build with -trimpath.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above this test")
+		}
+	}
+	t.Fatal(err)
+	return ""
 }
 
 // Shortest are all experiments, as long as their hashes are of.
