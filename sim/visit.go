@@ -82,9 +82,28 @@ func (w *part) visitAll(nodes []int32, stop units.Time) (first units.Time) {
 	return first
 }
 
+// ahead is how many frames before a frame arrives its headers are asked for: they were looked at a window ago or
+// longer, and in large networks the caches have forgotten them.
+const ahead = 8
+
+// askHost asks for the headers of the first frames on their way to a host.
+func (w *part) askHost(l *flight, from uint32) {
+	for i := from; i < min(ahead, l.end-l.head); i++ {
+		w.pool.Ask(l.slot(l.head + i).place)
+	}
+}
+
+// askOne asks for those of one.
+func (w *part) askOne(l *flight) {
+	if l.end-l.head >= ahead {
+		w.pool.Ask(l.slot(l.head + ahead - 1).place)
+	}
+}
+
 // visitHost visits a node of one port, and returns when something happens there next.
 func (w *part) visitHost(p int, stop units.Time) units.Time {
 	t := &w.ports[p]
+	w.askHost(&t.flight, 0)
 	for {
 		if t.flight.first <= t.timer {
 			if t.flight.first >= stop {
@@ -94,6 +113,7 @@ func (w *part) visitHost(p int, stop units.Time) units.Time {
 			w.count++
 			f := t.flight.take()
 			w.burst[0].Begin(f.place, f.digest)
+			w.askOne(&t.flight)
 			w.arrive(p)
 		} else {
 			if t.timer >= stop {
@@ -127,6 +147,9 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 	}
 	v.sort()
 	slices.Sort(v.timers)
+	for i := range min(ahead, len(v.arrivals)-1) {
+		w.pool.Ask(v.arrivals[i].place)
+	}
 	for {
 		timer := uint64(beyond)
 		if v.soonest < len(v.timers) {
@@ -138,6 +161,9 @@ func (w *part) visitNode(first, ports int, base, stop units.Time) units.Time {
 				break
 			}
 			v.at++
+			if soon := v.at + ahead - 1; soon < len(v.arrivals)-1 {
+				w.pool.Ask(v.arrivals[soon].place)
+			}
 			w.now = base + units.Time(a.key>>portBits)
 			w.count++
 			w.burst[0].Begin(a.place, a.digest)

@@ -92,7 +92,7 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 			return v
 		}
 		if w.due <= until && w.due <= first {
-			s.alone(b, func() { w.sample(min(first, until)) })
+			s.alone(b, func() { w.sample(min(first, until), first) })
 			continue
 		}
 		if first > until {
@@ -138,7 +138,7 @@ func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duratio
 		case round%looks == 0 && time.Since(begin) > wall:
 			return crowded
 		case w.due <= until && w.due <= first:
-			w.sample(min(first, until))
+			w.sample(min(first, until), first)
 			continue
 		case first > until:
 			return ended

@@ -83,7 +83,8 @@ type port struct {
 type sampler struct {
 	every units.Time
 	next  units.Time
-	do    func(now units.Time)
+	do    func(now units.Time) (idle units.Time)
+	rests bool // where nothing happens
 }
 
 // New returns an empty world at time 0.
@@ -195,8 +196,19 @@ func (w *World) portOf(e dataplane.End) (int, error) {
 
 // Every has do called every span of virtual time, before the events of that instant.
 func (w *World) Every(span units.Time, do func(now units.Time)) {
-	w.samples = append(w.samples, sampler{every: span, next: w.now + span, do: do})
-	w.due = min(w.due, w.now+span)
+	w.every(sampler{every: span, do: func(now units.Time) units.Time { do(now); return now }})
+}
+
+// EveryBusy is Every for one who sees only what nodes have done: do returns until when it would do nothing, if
+// nothing happened from now on. It is not called where that is so.
+func (w *World) EveryBusy(span units.Time, do func(now units.Time) (idle units.Time)) {
+	w.every(sampler{every: span, do: do, rests: true})
+}
+
+func (w *World) every(s sampler) {
+	s.next = w.now + s.every
+	w.samples = append(w.samples, s)
+	w.due = min(w.due, s.next)
 }
 
 // large is how many ports a world has whose memory is worth being put into huge pages.
@@ -210,6 +222,8 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 	}
 	until = min(until, units.Never-1) // there is an instant after it
 	w.wakeAll()                       // what was asked for before the world ran
+	w.rouse(w.now, len(w.samples))
+	w.setDue()
 	if w.split != nil {
 		if err := w.runParts(ctx, until); err != nil {
 			return err
@@ -229,7 +243,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		if w.due > until {
 			break
 		}
-		w.sample(w.due)
+		w.sample(w.due, w.first)
 	}
 	w.now = until
 	w.tell()
@@ -310,33 +324,67 @@ func (w *part) look(node int) {
 }
 
 // sample runs the samplers that are due up to an instant, in the order of time,
-// until one of them asks a node to send; it reports whether one did.
-func (w *World) sample(until units.Time) (woken bool) {
+// until one of them asks a node to send; it reports whether one did. Nothing happens before first.
+func (w *World) sample(until, first units.Time) (woken bool) {
 	for !woken {
-		first := -1
+		soonest := -1
 		for i := range w.samples {
-			if w.samples[i].next <= until && (first < 0 || w.samples[i].next < w.samples[first].next) {
-				first = i
+			if w.samples[i].next <= until && (soonest < 0 || w.samples[i].next < w.samples[soonest].next) {
+				soonest = i
 			}
 		}
-		if first < 0 {
+		if soonest < 0 {
 			break
 		}
-		s := &w.samples[first]
+		s := &w.samples[soonest]
 		at := s.next
 		w.now = at
 		if w.split != nil {
 			w.split.set(at)
 		}
 		s.next += s.every
-		s.do(at)
-		woken = w.wakeAll() || woken
+		idle := s.do(at)
+		awake := w.wakeAll()
+		woken = woken || awake
+		switch {
+		case s.rests && !awake:
+			s.skip(min(idle, first))
+		default: // the others may see something of it
+			w.rouse(at, soonest)
+		}
 	}
+	w.setDue()
+	return woken
+}
+
+// setDue notes when the first sampler is due.
+func (w *World) setDue() {
 	w.due = units.Never
 	for i := range w.samples {
 		w.due = min(w.due, w.samples[i].next)
 	}
-	return woken
+}
+
+// rouse has samplers that rest called again from an instant on: those behind one in their list at it, the
+// others after it.
+func (w *World) rouse(at units.Time, behind int) {
+	for i := range w.samples {
+		s := &w.samples[i]
+		from := at
+		if i <= behind {
+			from++
+		}
+		if s.rests && s.next-from >= s.every {
+			s.next -= (s.next - from) / s.every * s.every
+		}
+	}
+}
+
+// skip leaves out the calls before an instant but for the last of them, or that at it.
+func (s *sampler) skip(before units.Time) {
+	if before > s.next {
+		s.next += min((before-s.next)/s.every, (units.Never-1-s.next)/s.every) * s.every
+	}
 }
 
 // arrive delivers the frame at hand to a port. If nothing else happens at its node at this instant,

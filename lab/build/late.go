@@ -40,11 +40,18 @@ func (n *Network) addLate() error {
 		}
 		return nil
 	}
-	n.World.Every(lateBy, func(now units.Time) {
+	n.World.(*sim.World).EveryBusy(lateBy, func(now units.Time) (idle units.Time) {
 		n.forget()
 		if err := tell(now); err != nil {
 			panic(err) // there is room for all flows, and each is checked when it is made
 		}
+		switch {
+		case len(n.over) > 0:
+			return now
+		case len(n.late) > 0:
+			return n.Flows[n.late[0]].Start - lateBy
+		}
+		return units.Never
 	})
 	return tell(0)
 }

@@ -7,6 +7,7 @@ import (
 
 	"photon/dataplane"
 	"photon/pfc"
+	"photon/sim"
 	"photon/units"
 )
 
@@ -75,7 +76,15 @@ func (l *pauses) add(now units.Time, port int, f pfc.Frame) {
 // WatchPauses has the observer told of pauses now and then.
 func (n *Network) WatchPauses() {
 	if len(n.pauses) > 0 {
-		n.World.Every(units.Millisecond, func(units.Time) { n.TellPauses() })
+		tell := func(units.Time) units.Time {
+			n.TellPauses()
+			return units.Never
+		}
+		if w, ok := n.World.(*sim.World); ok {
+			w.EveryBusy(units.Millisecond, tell)
+			return
+		}
+		n.World.Every(units.Millisecond, func(now units.Time) { tell(now) })
 	}
 }
 
