@@ -24,7 +24,7 @@ func (c Change) String() string {
 // reloadable are the keys, and those below them, that a running switch can take
 // over. What is not named cannot change.
 var reloadable = []string{
-	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.response", "pfc.mac_phy_delay", "pfc.alpha", "pfc.pause", "pfc.watchdog", "pfc.deadlock", "buffer", "lossy_queue", "lossy_alpha", "weights", "trust",
+	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.response", "pfc.mac_phy_delay", "pfc.alpha", "pfc.pause", "pfc.watchdog", "pfc.deadlock", "buffer", "lossy_queue", "lossy_alpha", "weights", "queues", "ports.queues", "trust",
 	"dscp_to_priority", "pcp_to_priority", "forwarding.learn", "forwarding.age", "forwarding.static", "forwarding.flood",
 	"vlans", "router", "routes", "storm_control", "ports.storm_control", "ports.accept", "ports.addresses", "ports.shutdown", "ports.cable_delay", "ports.cable_length", "ports.impair",
 }

@@ -27,6 +27,7 @@ type Port struct {
 	Accept     Value[string]     `yaml:"accept"`        // of switches with VLANs: all, tagged or untagged frames; ports that are tagged nowhere: untagged, others: all
 	Impair     Impair            `yaml:"impair"`        // of switches, for tests: what is done to frames that come in
 	Storm      StormControl      `yaml:"storm_control"` // of switches; what it does not say, the switch's says
+	Queues     map[int]Queue     `yaml:"queues"`        // of switches; what they do not say, the switch's say
 	Addresses  []Value[Subnet]   `yaml:"addresses"`     // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
 }
 
@@ -72,6 +73,7 @@ type DPDK struct {
 const (
 	defaultXOFF     = 512 * units.KB // PCN, section 7
 	defaultMTU      = 1500
+	defaultTail     = units.MB
 	defaultCable    = 500 * units.Nanosecond
 	defaultResponse = 100 * units.Microsecond
 	defaultRate     = 10 * units.Gbps

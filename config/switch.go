@@ -24,6 +24,7 @@ type Switch struct {
 	LossyQueue Value[units.Size]  `yaml:"lossy_queue"`      // an egress queue of a lossy priority drops beyond it; 1MB
 	LossyAlpha Value[float64]     `yaml:"lossy_alpha"`      // and beyond this part of what is free of the shared buffer; 0: no such limit
 	Weights    map[int]Value[int] `yaml:"weights"`          // of priorities that share by it what strict ones leave, 1 to 100; others are strict
+	Queues     map[int]Queue      `yaml:"queues"`           // by priority: what its egress queues have of their own; ports may say otherwise
 	MTU        Value[int]         `yaml:"mtu"`              // longest frame without Ethernet header, tags and FCS, bytes; 1500
 	Trust      Value[string]      `yaml:"trust"`            // dscp (the tag of frames that are not IP), or pcp (the DSCP of frames without tag)
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
@@ -197,7 +198,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 		return nil, fail(w, "%d workers for %d ports: each port has one worker, so there are no more of them than ports", w.V, len(c.Ports))
 	}
 	n := &SwitchNode{Config: dataplane.SwitchConfig{
-		Cell: cell, Tail: c.LossyQueue.Or(units.MB), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 
 		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
 	}}
@@ -261,7 +262,11 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 				return nil, fail(a, "%v", err)
 			}
 		}
-		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
+		queues, err := c.queues(p, s.Lossless)
+		if err != nil {
+			return nil, err
+		}
+		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits, Queues: queues})
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
 		for prio := range s.PFC {
@@ -372,6 +377,7 @@ func (n *SwitchNode) Describe() []string {
 	if s.Weights != [pfc.Classes]int{} {
 		lines = append(lines, "scheduler: "+scheduler(s.Weights))
 	}
+	lines = append(lines, describeQueues(s)...)
 	if w := s.Watchdog; w.Detect > 0 {
 		lines = append(lines, fmt.Sprintf("PFC watchdog: detects after %v, restores after %v, action %v", w.Detect, w.Restore, w.Action))
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"photon/dataplane"
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 )
@@ -30,6 +32,36 @@ func TestClassesAndBuffer(t *testing.T) {
 	} {
 		if !slices.Contains(n.Describe(), want) {
 			t.Errorf("nobody says %q:\n%s", want, strings.Join(n.Describe(), "\n"))
+		}
+	}
+}
+
+// What is said of queues counts for all ports, and what a port says of its own more.
+func TestQueuesOfPorts(t *testing.T) {
+	c := parse(t, "ports:\n- {device: net_null0, queues: {0: {wred: {pmax: 0.5, drop: false}}, 1: {wred: {kmin: 5KB, kmax: 9KB}}}}\n- device: net_null1\nqueues: {0: {wred: {kmin: 100KB, kmax: 400KB}}}\n")
+	n, err := c.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve := func(kmin, kmax units.Size, pmax float64) (p marking.WREDParams) {
+		p.Kmin, p.Kmax, p.Pmax = kmin, kmax, pmax
+		return p
+	}
+	own := curve(100*units.KB, 400*units.KB, 0.5)
+	own.NoDrop = true
+	var want [2][8]dataplane.QueueConfig
+	want[0][0].WRED, want[0][1].WRED, want[1][0].WRED = own, curve(5*units.KB, 9*units.KB, 0.1), curve(100*units.KB, 400*units.KB, 0.1)
+	for i, p := range n.Config.Ports {
+		if p.Queues != want[i] {
+			t.Errorf("port %d: %+v", i, p.Queues)
+		}
+	}
+	for _, line := range []string{
+		"ports 0, queue 0: wred from 100KB to 400KB, at most 0.5, marks ECN-capable frames and drops none",
+		"ports 1, queue 0: wred from 100KB to 400KB, at most 0.1, marks ECN-capable frames and drops others",
+	} {
+		if !slices.Contains(n.Describe(), line) {
+			t.Errorf("nobody says %q:\n%s", line, strings.Join(n.Describe(), "\n"))
 		}
 	}
 }
@@ -98,34 +130,44 @@ func TestHeadroomByCause(t *testing.T) {
 
 func TestSwitchRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"pfc: {deadlock: -1ms}":       "4: deadlock -1ms must not be negative",
-		"weights: {8: 1}":             "4: weights: priority 8: there are 0 to 7",
-		"weights: {1: 0}":             "4: weights: 0 must be from 1 to 100 (leave priority 1 out and it is strict)",
-		"weights: {1: 101}":           "4: weights: 101 must be from 1 to 100 (leave priority 1 out and it is strict)",
-		"lossy_alpha: -1":             "4: lossy_alpha -1 must be from 0 to 1024",
-		"lossy_queue: 1500B":          "4: lossy_queue 1.5KB is less than the longest frame, 1.518KB",
-		"buffer: -1MB":                "4: buffer -1MB must be positive",
-		"buffer: 900000GB":            "4: buffer 900000GB: 262144 frame buffers hold 387.053568MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
-		"pfc: {xoff: 1B}":             "4: xoff 1B is less than the longest frame, 1.518KB: each would pause the peer",
-		"pfc: {xoff: 1517B}":          "4: xoff 1.517KB is less than the longest frame, 1.518KB: each would pause the peer",
-		`name: "a\nb"`:                `4: name "a\nb": it is part of a file's name, and of lines: no slash, and nothing that cannot be seen`,
-		"rate: 0bps":                  "4: rate 0bps must be positive, and at most 1.6Tbps",
-		"rate: 2000Gbps":              "4: rate 2Tbps must be positive, and at most 1.6Tbps",
-		"pfc: {response: -1us}":       "4: response -1us must not be negative",
-		"pfc: {mac_phy_delay: -1B}":   "4: mac_phy_delay -1B must not be negative",
-		"pfc: {headroom: -1B}":        "4: headroom -1B must not be negative",
-		"pfc: {pause: -1us}":          "4: pause -1us must not be negative",
-		"forwarding: {age: 300ms}":    "4: age 300ms must be 1s or more, whole seconds of which count, or 0s: addresses stay",
-		"forwarding: {age: -1s}":      "4: age -1s must be 1s or more, whole seconds of which count, or 0s: addresses stay",
-		"forwarding: {size: 0}":       "4: size 0 must be from 1 to 8388608 addresses",
-		"forwarding: {size: 8388609}": "4: size 8388609 must be from 1 to 8388608 addresses",
-		"metrics: 127.0.0.1:99999":    `4: metrics "127.0.0.1:99999": not an address (write it like 127.0.0.1:9464, or off)`,
-		"dscp_to_priority: {af31: 3}": "4: a whole number belongs here",
-		"dscp_to_priority: {64: 3}":   "4: DSCP 64: there are 0 to 63",
-		"pcp_to_priority: {0: 8}":     "4: priority 8: there are 0 to 7",
-		"dpdk: {cores: [1, 1]}":       "4: core 1 is there twice: a worker needs one of its own",
-		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]": `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
-		"ports: [{device: eth2}, {device: net_null1}]":           "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
+		"pfc: {deadlock: -1ms}":                                                "4: deadlock -1ms must not be negative",
+		"weights: {8: 1}":                                                      "4: weights: priority 8: there are 0 to 7",
+		"weights: {1: 0}":                                                      "4: weights: 0 must be from 1 to 100 (leave priority 1 out and it is strict)",
+		"weights: {1: 101}":                                                    "4: weights: 101 must be from 1 to 100 (leave priority 1 out and it is strict)",
+		"queues: {8: {wred: {kmin: 1KB, kmax: 2KB}}}":                          "4: queues: priority 8: there are 0 to 7",
+		"queues: {3: {wred: {kmin: 1KB, kmax: 2KB}}}":                          "4: queues: priority 3 is lossless, and marked as `scheme:` says: wred is for lossy ones",
+		"queues: {0: {wred: {kmin: 1KB}}}":                                     "4: wred: kmin and kmax belong here, both",
+		"queues: {0: {wred: {pmax: 0.5}}}":                                     "4: wred: kmin and kmax belong here, both",
+		"queues: {0: {wred: {kmin: 3KB, kmax: 2KB}}}":                          "4: wred: kmax 2KB is below kmin 3KB",
+		"queues: {0: {wred: {kmin: 1KB, kmax: 2KB, pmax: 2}}}":                 "4: wred: pmax 2 is not a probability (0 to 1)",
+		"queues: {0: {wred: {kmin: -1KB, kmax: 2KB}}}":                         "4: wred: kmin -1KB must not be negative",
+		"queues: {0: {wred: {kmin: 0B, kmax: 0B}}}":                            "4: wred: kmax 0B must be positive",
+		"queues: {0: {wred: {kmin: 1MB, kmax: 2MB}}}":                          "4: wred: kmin 1MB is no less than 1MB, beyond which the queue takes nothing: it would do nothing",
+		"queues: {0: {wred: {kmin: 1KB, kmax: 2KB, ecn: false, drop: false}}}": "4: wred: ecn and drop are both off: it would do nothing",
+		"lossy_alpha: -1":                                                      "4: lossy_alpha -1 must be from 0 to 1024",
+		"lossy_queue: 1500B":                                                   "4: lossy_queue 1.5KB is less than the longest frame, 1.518KB",
+		"buffer: -1MB":                                                         "4: buffer -1MB must be positive",
+		"buffer: 900000GB":                                                     "4: buffer 900000GB: 262144 frame buffers hold 387.053568MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc: {xoff: 1B}":                                                      "4: xoff 1B is less than the longest frame, 1.518KB: each would pause the peer",
+		"pfc: {xoff: 1517B}":                                                   "4: xoff 1.517KB is less than the longest frame, 1.518KB: each would pause the peer",
+		`name: "a\nb"`:                                                         `4: name "a\nb": it is part of a file's name, and of lines: no slash, and nothing that cannot be seen`,
+		"rate: 0bps":                                                           "4: rate 0bps must be positive, and at most 1.6Tbps",
+		"rate: 2000Gbps":                                                       "4: rate 2Tbps must be positive, and at most 1.6Tbps",
+		"pfc: {response: -1us}":                                                "4: response -1us must not be negative",
+		"pfc: {mac_phy_delay: -1B}":                                            "4: mac_phy_delay -1B must not be negative",
+		"pfc: {headroom: -1B}":                                                 "4: headroom -1B must not be negative",
+		"pfc: {pause: -1us}":                                                   "4: pause -1us must not be negative",
+		"forwarding: {age: 300ms}":                                             "4: age 300ms must be 1s or more, whole seconds of which count, or 0s: addresses stay",
+		"forwarding: {age: -1s}":                                               "4: age -1s must be 1s or more, whole seconds of which count, or 0s: addresses stay",
+		"forwarding: {size: 0}":                                                "4: size 0 must be from 1 to 8388608 addresses",
+		"forwarding: {size: 8388609}":                                          "4: size 8388609 must be from 1 to 8388608 addresses",
+		"metrics: 127.0.0.1:99999":                                             `4: metrics "127.0.0.1:99999": not an address (write it like 127.0.0.1:9464, or off)`,
+		"dscp_to_priority: {af31: 3}":                                          "4: a whole number belongs here",
+		"dscp_to_priority: {64: 3}":                                            "4: DSCP 64: there are 0 to 63",
+		"pcp_to_priority: {0: 8}":                                              "4: priority 8: there are 0 to 7",
+		"dpdk: {cores: [1, 1]}":                                                "4: core 1 is there twice: a worker needs one of its own",
+		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]":               `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
+		"ports: [{device: eth2}, {device: net_null1}]":                         "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
 
 		"ports:\n- {device: net_null0, accept: both}\n- device: net_null1": `2: accept "both": all, tagged or untagged`,
 		"mtu: -9":                                 "4: mtu -9 must be from 46 to 9216",

@@ -52,8 +52,24 @@ type PortConfig struct {
 	Accept   Accept     // which frames it takes, where the switch has VLANs
 	Flood    FloodLimits
 	Vacant   bool // nothing is there: a place for a port that may be added while the switch runs
+	Queues   [pfc.Classes]QueueConfig
 
 	Addresses []netip.Addr // of the router, where it is behind this port
+}
+
+// QueueConfig is what one egress queue of a port has of its own.
+type QueueConfig struct {
+	WRED marking.WREDParams // of the lossy frames in it; the draws of queue q at port p are those of seed 8p+q
+}
+
+// check says what is wrong with a port's queues.
+func (p *PortConfig) checkQueues() error {
+	for prio := range p.Queues {
+		if err := p.Queues[prio].WRED.Validate(); err != nil {
+			return fmt.Errorf("queue %d: wred: %w", prio, err)
+		}
+	}
+	return nil
 }
 
 // StaticEntry sends an address to one port, or to several of equal cost by flow hash.
@@ -127,6 +143,9 @@ func (c *SwitchConfig) Check() error {
 func (p *PortConfig) check(mtu int) error {
 	if p.Vacant && p.Addresses != nil {
 		return errors.New("the router has addresses at a port that is not there")
+	}
+	if err := p.checkQueues(); err != nil {
+		return err
 	}
 	return p.Flood.check(mtu)
 }

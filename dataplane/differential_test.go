@@ -108,6 +108,7 @@ func anyBuffer(t *rapid.T, c *dataplane.SwitchConfig) {
 	for i := range c.Ports {
 		c.Ports[i].Headroom = units.Size(draw(t, "headroom of a port", 0, 0, 0, 10_000))
 		c.Ports[i].Alpha = draw(t, "alpha of a port", 0, 0, 0, 1.0)
+		anyQueues(t, &c.Ports[i])
 	}
 	c.Tail = units.Size(draw(t, "tail", 1_000_000, 30_000, 2000, 100))
 	c.Share = draw(t, "share", 0, 0, 0.25, 4)
@@ -120,6 +121,28 @@ func anyBuffer(t *rapid.T, c *dataplane.SwitchConfig) {
 	}
 	c.Buffer = 1
 	c.Buffer = reserved(*c) + units.Size(draw(t, "pool", 1_000_000, 100_000, 10_000, 2000, 64, 0))
+}
+
+// anyQueues draws what queues of a port have of their own.
+func anyQueues(t *rapid.T, p *dataplane.PortConfig) {
+	p.Queues = [8]dataplane.QueueConfig{}
+	if rapid.Bool().Draw(t, "plain queues") {
+		return
+	}
+	for prio := range p.Queues {
+		q := &p.Queues[prio]
+		if rapid.Bool().Draw(t, "WRED") {
+			q.WRED.Kmin = draw[units.Size](t, "Kmin", 0, 0, 500, 3000)
+			q.WRED.Kmax = q.WRED.Kmin + draw[units.Size](t, "Kmax", 1, 2000, 20_000)
+			q.WRED.Pmax = draw(t, "Pmax", 0.5, 1, 0.1)
+			switch rapid.IntRange(0, 4).Draw(t, "kind of WRED") {
+			case 3:
+				q.WRED.NoECN = true
+			case 4:
+				q.WRED.NoDrop = true
+			}
+		}
+	}
 }
 
 // reserved is what the lossless priorities take of the buffer.

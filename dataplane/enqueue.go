@@ -182,9 +182,11 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 	case s.tooLong(p, f):
 		s.lose(now, p, f, DropTail)
 		return
-	case p.shut>>prio&1 != 0:
-		s.lose(now, p, f, p.whyShut())
-		return
+	case p.wary>>prio&1 != 0:
+		if why, refuses := p.refuses(f); refuses {
+			s.lose(now, p, f, why)
+			return
+		}
 	}
 	q.push(f, &p.worker.store)
 	if f.Flag&Lossless == 0 {

@@ -63,8 +63,11 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
-	case burst[0].Flag&Lossless == 0: // the switch's own are not judged
+	case burst[0].Flag&Lossless == 0: // no scheme has a say in them
 		q.unjudged -= uint16(len(burst))
+		if p.wred.marks>>prio&1 != 0 {
+			p.markLossy(now, prio, burst)
+		}
 	case point.cp == nil:
 	case point.runner == nil:
 		p.judge(now, prio, q.bytes-units.Size(burst[0].Len), int(q.frames)-1, &burst[0])

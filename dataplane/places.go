@@ -123,6 +123,7 @@ func (s *Switch) forget(p *switchPort) {
 	p.in.Unlink()
 	p.reset()
 	p.setPoints([pfc.Classes]point{})
+	p.wred = wreds{}
 	p.note()
 	p.drained = p.empty()
 	p.env.Hold(p.number, false)

@@ -63,6 +63,7 @@ type refPort struct {
 
 	queues  [8][]refFrame
 	points  [8]marking.CP
+	wred    [8]*marking.WRED
 	deficit [8]int
 	turn    int
 
@@ -104,6 +105,7 @@ func newReference(c dataplane.SwitchConfig) *reference {
 		}
 		r.ports = append(r.ports, p)
 		r.setPoints(p)
+		p.setWRED(nil)
 		for prio := range 8 {
 			p.accounts[prio].promised = int(r.thresholds(p, prio).Headroom)
 		}
@@ -119,6 +121,18 @@ func (r *reference) setPoints(p *refPort) {
 		p.points[prio] = nil
 		if r.lossless(prio) && r.config.CP != nil {
 			p.points[prio] = r.config.CP(marking.Place{Port: p.number, Prio: prio, Rate: p.rate})
+		}
+	}
+}
+
+// setWRED gives queues the WRED of the configuration; one that is as it was goes on.
+func (p *refPort) setWRED(was *dataplane.PortConfig) {
+	for prio, q := range p.config.Queues {
+		switch {
+		case q.WRED == marking.WREDParams{}:
+			p.wred[prio] = nil
+		case was == nil || was.Queues[prio].WRED != q.WRED:
+			p.wred[prio] = marking.NewWRED(q.WRED, uint64(8*p.number+prio))
 		}
 	}
 }
@@ -650,8 +664,13 @@ func (r *reference) room(out *refPort, f refFrame) (why dataplane.Reason, ok boo
 		return dataplane.DropTail, false
 	case out.down:
 		return dataplane.DropLink, false
+	case out.pauses[f.prio].storm && dropping(r.config.Watchdog.Action):
+		return dataplane.DropStorm, false
 	}
-	return dataplane.DropStorm, !out.pauses[f.prio].storm || !dropping(r.config.Watchdog.Action)
+	if w := out.wred[f.prio]; w != nil && !f.lossless && f.in != made {
+		return dataplane.DropWRED, !w.Drops(units.Size(out.bytes(f.prio)), f.head.ip != 0 && f.head.tos&3 != 0)
+	}
+	return 0, true
 }
 
 // charge accounts a lossless frame to its priority's base, as far as that is below its threshold, and the
@@ -834,6 +853,13 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 					t.Push(s.Stamp(now, p.state(prio)))
 				}
 			}
+		}
+	}
+	if w := p.wred[prio]; w != nil && !p.config.Queues[prio].WRED.NoECN && !f.lossless {
+		after := p.state(prio)
+		after.Bytes += units.Size(len(f.bytes)) // it is asked before the frame leaves
+		if w.DequeueRun(now, after, []uint16{uint16(len(f.bytes))}) == 1 {
+			r.mark(p, f, marking.Congestion)
 		}
 	}
 	p.sent += p.wireLen(len(f.bytes))
@@ -1027,7 +1053,9 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		}
 	}
 	for i, p := range r.ports {
+		was := p.config
 		p.config = c.Ports[i]
+		p.setWRED(&was)
 		if points {
 			r.setPoints(p)
 		}

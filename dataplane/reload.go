@@ -15,6 +15,7 @@ import (
 type Change struct {
 	config SwitchConfig
 	points []*[pfc.Classes]point // by port; nil: they stay
+	wreds  []wreds               // by port
 	lans   *lans                 // nil: they stay
 	routes *routes               // nil: the switch does not route
 }
@@ -65,6 +66,16 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 		case c.CP != nil:
 			points := c.newPoints(i, s.rate(&s.ports[i]))
 			ch.points[i] = &points
+		}
+	}
+	ch.wreds = make([]wreds, len(c.Ports))
+	for i := range ch.wreds {
+		was := &old.Ports[i]
+		if was.Vacant {
+			was = nil
+		}
+		if !c.Ports[i].Vacant {
+			ch.wreds[i] = newWREDs(i, &c.Ports[i], was)
 		}
 	}
 	up := func(port uint16) bool { // then
@@ -125,6 +136,9 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		if ch.points[i] != nil {
 			p.setPoints(*ch.points[i])
 		}
+		was := p.wred
+		p.wred = ch.wreds[i]
+		p.wred.keep(&was)
 		p.note()
 		s.configure(p)
 	}

@@ -126,9 +126,9 @@ func (s *Switch) classify(f *Frame, h *wire.Header) {
 	}
 	if s.lossless>>f.Prio&1 != 0 {
 		f.Flag |= Lossless
-		if ecn := h.TOS & 3; h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) {
-			f.Flag |= Markable
-		}
+	}
+	if ecn := h.TOS & 3; h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) {
+		f.Flag |= Markable
 	}
 }
 

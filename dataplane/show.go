@@ -17,25 +17,27 @@ type BufferState struct {
 	Share      float64                       // and beyond this part of what is free of the rest; 0: no such limit
 	Lossless   uint8                         // priorities
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
+	Queues     []*[pfc.Classes]QueueConfig   // by port; nobody changes what is in it
 }
 
 // Buffer returns the state of the buffer. It is called between bursts.
 func (s *Switch) Buffer() BufferState {
-	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports))}
+	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)), Queues: make([]*[pfc.Classes]QueueConfig, len(s.ports))}
 	s.CopyBuffer(&b)
 	return b
 }
 
-// CopyBuffer is Buffer into memory that the caller has made, with thresholds for
-// each port.
+// CopyBuffer is Buffer into memory that the caller has made, with thresholds and
+// queues for each port.
 func (s *Switch) CopyBuffer(b *BufferState) {
 	c := &s.config
 	size, used := s.pool.State()
 	*b = BufferState{
 		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used,
-		Tail: c.Tail, Share: c.Share, Lossless: c.Lossless, Thresholds: b.Thresholds,
+		Tail: c.Tail, Share: c.Share, Lossless: c.Lossless, Thresholds: b.Thresholds, Queues: b.Queues,
 	}
 	for i := range b.Thresholds {
+		b.Queues[i] = &c.Ports[i].Queues
 		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {
 			if c.Lossless>>prio&1 != 0 {

@@ -38,6 +38,7 @@ const (
 	DropTooBig                   // to the router: longer than the next hop takes
 	DropForged                   // an application sent a CNP or MAC control, which are not its to send
 	DropNeighbour                // to the router: the next hop did not answer, or too much waits for it
+	DropWRED                     // lossy priority: the queue was long, and WRED's draw said so
 	Reasons                      // how many there are
 )
 
@@ -46,7 +47,7 @@ var reasonNames = [Reasons]string{
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
 	"source_address", "martian_source",
-	"flow_queue", "prohibited", "next_hop_mtu", "application_control", "neighbour",
+	"flow_queue", "prohibited", "next_hop_mtu", "application_control", "neighbour", "wred",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -80,6 +81,7 @@ var reasonTexts = [Reasons]string{
 	"For the router: longer than the next hop takes, and the router makes no fragments.",
 	"An application sent a CNP or MAC control, which are not its to send.",
 	"For the router: the next hop does not say where it is, or too much waits until it does.",
+	"Lossy priority: the egress queue was long, and random early detection chose the frame.",
 }
 
 // Explain says in a sentence what happened.

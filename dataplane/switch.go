@@ -60,6 +60,7 @@ type switchPort struct {
 	queues    *[pfc.Classes]queue
 	weighted  uint8     // priorities with a weight
 	shut      uint8     // priorities whose queues take no frames: a storm, or no link
+	wary      uint8     // priorities whose queues do not take every frame: shut, and those with WRED
 	outs      uint8     // probes to send
 	down      bool      // no link
 	off       bool      // an operator has shut it
@@ -68,6 +69,7 @@ type switchPort struct {
 	of        *Switch
 	config    *PortConfig
 	points    [pfc.Classes]point
+	wred      wreds
 	eg        pfc.Egress
 	dog       pfc.Watchdog
 	buckets   buckets
@@ -79,7 +81,7 @@ type switchPort struct {
 	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
 	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
 	asks      units.Time           // when a neighbour is to be asked whose home is here
-	_         [104]byte
+	_         [24]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -169,6 +171,7 @@ func (s *Switch) initPort(i int) {
 	p.collected = make([][pfc.Classes]int64, len(s.workers))
 	p.begin()
 	p.setPoints(s.config.newPoints(i, p.config.Link.Rate))
+	p.wred = newWREDs(i, p.config, nil)
 	p.note()
 	if !p.drained {
 		p.worker.ports = append(p.worker.ports, i)

@@ -178,6 +178,7 @@ func (p *switchPort) note() {
 	if p.off {
 		p.refused = 0xFF
 	}
+	p.wary = p.shut | p.wred.set
 	for prio := range p.queues {
 		if p.queues[prio].plain = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil {
 			p.queues[prio].plain = 0

@@ -52,27 +52,31 @@ func NewRED(p REDParams, seed uint64) *RED {
 // Dequeue marks with probability 0 up to Kmin, rising linearly to Pmax at
 // Kmax, and 1 above. The queue is what remains after the frame left.
 func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
-	b := int64(q.Bytes)
-	switch {
-	case b <= r.kmin:
-		return Keep
-	case b > r.kmax:
-		return Congestion
-	}
-	if int64(r.random.Uint64()>>33)*(r.kmax-r.kmin) < r.pmax*(b-r.kmin) {
+	if r.congested(int64(q.Bytes)) {
 		return Congestion
 	}
 	return Keep
 }
 
+// congested draws whether a queue of so many bytes is taken for congested.
+func (r *RED) congested(b int64) bool {
+	switch {
+	case b <= r.kmin:
+		return false
+	case b > r.kmax:
+		return true
+	}
+	return int64(r.random.Uint64()>>33)*(r.kmax-r.kmin) < r.pmax*(b-r.kmin)
+}
+
 // DequeueRun judges several frames.
-func (r *RED) DequeueRun(now units.Time, q Queue, sizes []uint16) (marked uint64) {
+func (r *RED) DequeueRun(_ units.Time, q Queue, sizes []uint16) (marked uint64) {
 	if int64(q.Bytes) <= r.kmin {
 		return 0
 	}
 	for i, size := range sizes {
 		q.Bytes -= units.Size(size)
-		if r.Dequeue(now, q, nil) == Congestion {
+		if r.congested(int64(q.Bytes)) {
 			marked |= 1 << (i & 63)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"photon/dataplane"
 	"photon/internal/httpd"
+	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -32,6 +33,8 @@ func source(host bool) *Source {
 		}
 		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Lossy: 1400 * units.KB, Tail: units.MB, Lossless: 8}
 		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
+		snap.Buffer.Queues = []*[8]dataplane.QueueConfig{{0: {WRED: marking.WREDParams{REDParams: marking.REDParams{Kmin: 100 * units.KB, Kmax: 400 * units.KB, Pmax: 0.1}}}}}
+		snap.Stats.Ports[0].Discards[dataplane.DropWRED][0] = 7
 		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}
 		snap.Stats.Ports[0].Watchdog = pfc.WatchdogCounters{
 			Storm: 8, Storms: [8]uint64{3: 2}, Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
@@ -111,7 +114,7 @@ func TestShow(t *testing.T) {
 		},
 		"queues": {
 			"Port  TxQ  Counter/pkts  Counter/bytes  Drop/pkts  Occupancy/bytes",
-			" sw0  UC0             0              0          2                0",
+			" sw0  UC0             0              0          9                0",
 			" sw0  UC3             9              0          6             2000",
 			"Port Watermark  UC0  UC1  UC2   UC3  UC4  UC5  UC6  UC7",
 			"           sw0    0    0    0  5000    0    0    0    0",
@@ -136,8 +139,10 @@ func TestShow(t *testing.T) {
 		},
 		"marking": {
 			"Scheme: pcn", "   period    5ms  configuration",
-			"Port  TxQ  EcnMarked/pkts  EcnMarked/bytes  Undetermined/pkts  CNM/pkts  CNP/pkts",
-			" sw0  UC3               4                0                  0         0         0",
+			"Port  TxQ   Kmin   Kmax  Pmax  ECN  Drop", " sw0  UC0  100KB  400KB   0.1   on    on",
+			"Port  TxQ  WredDrop/pkts  EcnMarked/pkts  EcnMarked/bytes  Undetermined/pkts  CNM/pkts  CNP/pkts",
+			" sw0  UC0              7               0                0                  0         0         0",
+			" sw0  UC3              0               4                0                  0         0         0",
 		},
 		"pfcwd": {
 			"Action  Detection time  Restoration time", "  drop           400ms                1s",
@@ -147,7 +152,7 @@ func TestShow(t *testing.T) {
 		"deadlocks": {"Queue       Status  Found  Bytes", "sw0:3  operational      0   2000"},
 		"ports": {
 			"Port     Device  Oper  Admin  Speed  Changes  RX/pkts  TX/pkts  Drop/pkts  Missed/pkts  Flow control",
-			" sw0  net_null0    up     up    N/A        2       10        9          8            3    not needed",
+			" sw0  net_null0    up     up    N/A        2       10        9         15            3    not needed",
 		},
 	} {
 		topic, err := FindTopic(name)

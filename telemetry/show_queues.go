@@ -19,7 +19,7 @@ type QueuesPort struct {
 	Port      string    `json:"port"`
 	Packets   [8]uint64 `json:"tx_packets"`
 	Bytes     [8]uint64 `json:"tx_bytes"`
-	Drops     [8]uint64 `json:"drop_packets"` // at this queue: tail drops and the watchdog's
+	Drops     [8]uint64 `json:"drop_packets"` // at this queue: tail drops, WRED's and the watchdog's
 	Held      [8]uint64 `json:"packets"`      // waiting now
 	Occupancy [8]int64  `json:"bytes"`
 	Watermark [8]int64  `json:"watermark_bytes"`
@@ -31,8 +31,8 @@ func takeQueues(s *Source) Document {
 	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		drops := st.Discards[dataplane.DropTail]
-		for prio, n := range st.Discards[dataplane.DropStorm] {
-			drops[prio] += n
+		for prio := range drops {
+			drops[prio] += st.Discards[dataplane.DropStorm][prio] + st.Discards[dataplane.DropWRED][prio]
 		}
 		d.Ports = append(d.Ports, QueuesPort{
 			Port: snap.Ports[i], Packets: st.TxFrames, Bytes: st.TxBytes, Drops: drops,

@@ -218,7 +218,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	s.Stats.Ports = make([]dataplane.PortStats, len(names))
 	s.Polls = make([]dpdk.Polls, d.world.Workers())
 	if d.sw != nil {
-		s.Buffer = &dataplane.BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(names))}
+		s.Buffer = &dataplane.BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(names)), Queues: make([]*[pfc.Classes]dataplane.QueueConfig, len(names))}
 	}
 	clear(s.Stats.Ports)
 	clear(s.Polls)

@@ -1,0 +1,144 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"photon/dataplane"
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+)
+
+// Queue is what the egress queues of a priority have of their own.
+type Queue struct {
+	WRED WRED `yaml:"wred"`
+}
+
+// WRED is random early detection for lossy frames: none, unless kmin and kmax are there.
+type WRED struct {
+	Kmin Value[units.Size] `yaml:"kmin"` // up to so much in the queue nothing is marked or dropped
+	Kmax Value[units.Size] `yaml:"kmax"` // beyond so much everything is
+	Pmax Value[float64]    `yaml:"pmax"` // probability just below kmax, 0 to 1; 0.1
+	ECN  Value[bool]       `yaml:"ecn"`  // false: ECN-capable frames are dropped as others are, not marked; true
+	Drop Value[bool]       `yaml:"drop"` // false: frames that are not ECN-capable are left to the queue's limit; true
+}
+
+// usualPmax is max_p of RED (Floyd and Jacobson, Trans. Networking 1993, section 4, and their later recommendation).
+const usualPmax = 0.1
+
+// or is what w says, and where it says nothing, what another does.
+func (w WRED) or(other WRED) WRED {
+	pick(&w.Kmin, other.Kmin)
+	pick(&w.Kmax, other.Kmax)
+	pick(&w.Pmax, other.Pmax)
+	pick(&w.ECN, other.ECN)
+	pick(&w.Drop, other.Drop)
+	return w
+}
+
+func pick[T any](v *Value[T], other Value[T]) {
+	if !v.IsSet() {
+		*v = other
+	}
+}
+
+// params are what a queue goes by that drops beyond a limit.
+func (w WRED) params(limit units.Size) (p marking.WREDParams, err error) {
+	line := cmp.Or(w.Kmin.Line, w.Kmax.Line, w.Pmax.Line, w.ECN.Line, w.Drop.Line)
+	wrong := func(format string, args ...any) error {
+		return &Error{Line: line, Err: fmt.Errorf("wred: "+format, args...)}
+	}
+	switch {
+	case w == WRED{}:
+		return p, nil
+	case !w.Kmin.IsSet() || !w.Kmax.IsSet():
+		return p, wrong("kmin and kmax belong here, both")
+	case w.Kmin.V >= limit:
+		return p, wrong("kmin %v is no less than %v, beyond which the queue takes nothing: it would do nothing", w.Kmin.V, limit)
+	}
+	p.Kmin, p.Kmax, p.Pmax = w.Kmin.V, w.Kmax.V, w.Pmax.Or(usualPmax)
+	p.NoECN, p.NoDrop = !w.ECN.Or(true), !w.Drop.Or(true)
+	if err := p.Validate(); err != nil {
+		return p, wrong("%v", err)
+	}
+	return p, nil
+}
+
+// or is what q says, and where it says nothing, what another does.
+func (q Queue) or(other Queue) Queue {
+	q.WRED = q.WRED.or(other.WRED)
+	return q
+}
+
+// queues are those of a port, where some priorities are lossless.
+func (c *Switch) queues(p Port, lossless uint8) (all [pfc.Classes]dataplane.QueueConfig, err error) {
+	for _, named := range []map[int]Queue{c.Queues, p.Queues} {
+		for prio, q := range named {
+			if prio < 0 || prio >= pfc.Classes {
+				return all, &Error{Line: q.line(), Err: fmt.Errorf("queues: priority %d: there are 0 to 7", prio)}
+			}
+		}
+	}
+	for prio := range all {
+		q := p.Queues[prio].or(c.Queues[prio])
+		if q.WRED != (WRED{}) && lossless>>prio&1 != 0 {
+			return all, &Error{Line: q.line(), Err: fmt.Errorf("queues: priority %d is lossless, and marked as `scheme:` says: wred is for lossy ones", prio)}
+		}
+		if all[prio].WRED, err = q.WRED.params(c.LossyQueue.Or(defaultTail)); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// line is where something of it stands.
+func (q Queue) line() int {
+	return cmp.Or(q.WRED.Kmin.Line, q.WRED.Kmax.Line, q.WRED.Pmax.Line, q.WRED.ECN.Line, q.WRED.Drop.Line)
+}
+
+// describeQueues says what queues have of their own, once for all ports with the same.
+func describeQueues(s *dataplane.SwitchConfig) (lines []string) {
+	for prio := range pfc.Classes {
+		ports := map[string][]string{}
+		var order []string
+		for i, p := range s.Ports {
+			what := describeQueue(p.Queues[prio])
+			if p.Vacant || what == "" {
+				continue
+			}
+			if ports[what] == nil {
+				order = append(order, what)
+			}
+			ports[what] = append(ports[what], fmt.Sprint(i))
+		}
+		for _, what := range order {
+			at := "queue"
+			if there := slices.DeleteFunc(slices.Clone(s.Ports), func(p dataplane.PortConfig) bool { return p.Vacant }); len(ports[what]) < len(there) {
+				at = "ports " + strings.Join(ports[what], ", ") + ", queue"
+			}
+			lines = append(lines, fmt.Sprintf("%s %d: %s", at, prio, what))
+		}
+	}
+	return lines
+}
+
+// describeQueue is what a queue has of its own; empty: nothing.
+func describeQueue(q dataplane.QueueConfig) string {
+	var parts []string
+	if w := q.WRED; w != (marking.WREDParams{}) {
+		text := fmt.Sprintf("wred from %v to %v, at most %v", w.Kmin, w.Kmax, w.Pmax)
+		switch {
+		case w.NoECN:
+			text += ", drops ECN-capable frames, too"
+		case w.NoDrop:
+			text += ", marks ECN-capable frames and drops none"
+		default:
+			text += ", marks ECN-capable frames and drops others"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
