@@ -61,9 +61,11 @@ func newRoot() *cobra.Command {
 			"  photon list                             # which experiments and schemes there are\n" +
 			"  photon run mine.yaml                    # an experiment of your own (docs/experiments.md)\n" +
 			"  photon switch -c deploy/switch.yaml     # be a switch (docs/operate.md)",
+		Version:       versions(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("photon {{.Version}}\n")
 	root.SetFlagErrorFunc(unknownFlag)
 	for _, g := range []struct {
 		title    string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,31 +29,26 @@ func replayCommand() *cobra.Command {
 		Example: "  photon replay pcn/fig11\n" +
 			"  photon replay pcn/fig11 --schemes pcn,hpcc --world both\n" +
 			"  photon replay pcn/fig11 --serve       # watch it in a browser\n" +
+			"  photon replay pcn --quick             # all of a paper; 'pcn/fig1*' those that match\n" +
 			"  photon replay --all --quick",
 		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
 			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
 			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.\n\n" +
 			"Runs in virtual time share the cores; those of large networks use what is left of them. After an interruption the same command goes on where it was.",
-		RunE: func(c *cobra.Command, ids []string) error {
-			if f.all == (len(ids) > 0) {
+		RunE: func(c *cobra.Command, words []string) error {
+			if f.all == (len(words) > 0) {
 				return bad(errors.New("name the experiments, or say --all (photon list experiments shows them)"))
 			}
-			var all []*experiment.Experiment
 			if f.all {
-				var err error
-				if all, err = experiment.All(); err != nil {
+				all, err := experiment.All()
+				if err != nil {
 					return err
 				}
+				return f.run(c, all)
 			}
-			for _, id := range ids {
-				e, err := experiment.Get(id)
-				if err != nil && f.page.meant(id) {
-					return bad(fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", id, id))
-				}
-				if err != nil {
-					return bad(err)
-				}
-				all = append(all, e)
+			all, err := f.named(words)
+			if err != nil {
+				return bad(err)
 			}
 			return f.run(c, all)
 		},
@@ -61,6 +57,33 @@ func replayCommand() *cobra.Command {
 	f.add(c)
 	c.Flags().BoolVar(&f.all, "all", false, "every experiment there is")
 	return c
+}
+
+// named are the experiments that words stand for, each once.
+func (r *replayFlags) named(words []string) (all []*experiment.Experiment, _ error) {
+	var ids []string
+	for _, word := range words {
+		chosen, err := experiment.Select(word)
+		switch {
+		case err != nil && r.page.meant(word):
+			return nil, fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", word, word)
+		case err != nil:
+			return nil, err
+		}
+		for _, id := range chosen {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	for _, id := range ids {
+		e, err := experiment.Get(id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
 }
 
 // replayFlags say how experiments are run.

@@ -18,14 +18,19 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the versions of photon, Go and DPDK",
 		RunE: func(c *cobra.Command, _ []string) error {
-			from := ""
-			if commit := revision(); len(commit) >= 12 {
-				from = " (" + commit[:12] + ")"
-			}
-			fmt.Fprintf(c.OutOrStdout(), "photon %s%s, %s, DPDK: %s\n", version, from, runtime.Version(), dpdk.Version())
+			fmt.Fprintln(c.OutOrStdout(), "photon", versions())
 			return nil
 		},
 	}
+}
+
+// versions are photon's, with its commit, Go's and DPDK's.
+func versions() string {
+	from := ""
+	if commit := revision(); len(commit) >= 12 {
+		from = " (" + commit[:12] + ")"
+	}
+	return fmt.Sprintf("%s%s, %s, DPDK: %s", version, from, runtime.Version(), dpdk.Version())
 }
 
 // revision is the commit this was built from, if the build knew it, with "+" behind it if the

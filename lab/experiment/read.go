@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -110,6 +111,33 @@ func Get(id string) (*Experiment, error) {
 		return nil, err
 	}
 	return Parse(file, b)
+}
+
+// Select returns the ids that a word stands for: an id for itself, the name of a folder (pcn) for all
+// in it, and a pattern (pcn/*, */fig1?, as path.Match has them) for those that it matches.
+func Select(word string) ([]string, error) {
+	ids, err := IDs()
+	if err != nil {
+		return nil, err
+	}
+	var chosen []string
+	for _, id := range ids {
+		matches, err := path.Match(word, id)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", word, err)
+		}
+		if matches || path.Dir(id) == word {
+			chosen = append(chosen, id)
+		}
+	}
+	switch {
+	case len(chosen) > 0:
+		return chosen, nil
+	case strings.ContainsAny(word, "*?["):
+		return nil, fmt.Errorf("no experiment is called %q (photon list experiments)", word)
+	}
+	_, _, err = Source(word)
+	return nil, err
 }
 
 // Source returns the text of an experiment that comes with photon, by its id, and
