@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults reproduce quick soak clean setup setup-test setup-bench
+.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults reproduce quick soak release test-arm64 clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -53,6 +53,11 @@ test-deb:
 test-container:
 	@scripts/setup.sh container
 	go test -tags container -count=1 -timeout 30m -run Image -v ./internal/docs
+
+# The mechanisms, nodes and the simulator on another processor, emulated by qemu-user; minutes.
+test-arm64:
+	@scripts/setup.sh arm64
+	CGO_ENABLED=0 GOARCH=arm64 go test -exec qemu-aarch64-static -short -timeout 60m ./units ./wire ./pfc ./marking ./cnp ./ratelimit ./flowtable ./sim
 
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
 test-slurm:
@@ -135,6 +140,11 @@ bench-stalls: build
 SOAK ?= 1m
 soak: setup-test
 	scripts/soak.sh $(SOAK)
+
+# What a release consists of; VERSION=1.0.0. CONTAINER=no leaves the image out.
+release: setup
+	@scripts/setup.sh deb
+	@VERSION="$(VERSION)" CONTAINER="$(CONTAINER)" scripts/release.sh
 
 clean:
 	rm -rf bin out

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs from Debian what building (and, with the argument `test`, `browser`,
-# `slurm`, `bench`, `deb`, `container` or `e1000e`, testing and measuring) photon needs and this machine
+# `slurm`, `bench`, `deb`, `container`, `arm64` or `e1000e`, testing and measuring) photon needs and this machine
 # lacks. Does nothing, quickly, if all is there.
 set -eu
 
@@ -13,9 +13,10 @@ slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
 bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;;
 deb) packages="$packages binutils dpkg-dev lintian mandoc man-db ethtool iproute2" ;;
 container) packages="$packages buildah mmdebstrap curl ethtool iproute2 iputils-ping" ;;
+arm64) packages="$packages qemu-user-static" ;;
 e1000e) packages="$packages iputils-ping qemu-system-x86 busybox-static cpio kmod xz-utils" ;;
 *)
-	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container or e1000e" >&2
+	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container, arm64 or e1000e" >&2
 	exit 2
 	;;
 esac
