@@ -57,7 +57,7 @@ test-container:
 # The mechanisms, nodes and the simulator on another processor, emulated by qemu-user; minutes.
 test-arm64:
 	@scripts/setup.sh arm64
-	CGO_ENABLED=0 GOARCH=arm64 go test -exec qemu-aarch64-static -short -timeout 60m ./units ./wire ./pfc ./marking ./cnp ./ratelimit ./flowtable ./sim
+	CGO_ENABLED=0 GOARCH=arm64 go test -exec qemu-aarch64-static -timeout 60m ./units ./wire ./pfc ./marking ./cnp ./ratelimit ./flowtable ./sim
 
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.
 test-slurm:
