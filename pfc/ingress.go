@@ -193,6 +193,9 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 	}
 	k.base += fits
 	k.peak = max(k.peak, k.base+k.head)
+	if taken > 0 && k.base > g.raised(k, k.xoff) { // the frame itself lowered the threshold below what is there now
+		g.look |= 1 << (p & 7)
+	}
 	return true
 }
 
@@ -228,7 +231,7 @@ func (g *Ingress) xonDue(p uint8) bool {
 }
 
 // xoffDue reports whether the peer is to be paused, if it is not. Only what arrives asks for it
-// (look): a threshold that falls below what is there waits for the next frame.
+// (look): a threshold that others lower below what is there waits for the port's next frame.
 func (g *Ingress) xoffDue(k *class) bool {
 	return k.head > 0 || g.stopped || k.base > g.raised(k, k.xoff)
 }

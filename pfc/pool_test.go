@@ -25,6 +25,22 @@ func (m *mover) sum() (n int) {
 	return n
 }
 
+// A frame that fits below its threshold takes of the pool and so lowers that threshold: with more buffered than
+// that, XOFF is due at once and does not wait for another frame.
+func TestFrameThatLowersItsThreshold(t *testing.T) {
+	pool := NewPool(40_000, false)
+	th := Thresholds{XOFF: 4000, XON: 1000, Headroom: 6000, Alpha: 0.125}
+	in := NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{th}, Rate: units.Gbps, Pool: pool})
+	// 8900 is below 4000 + 40 000/8 = 9000; with it the pool has 35 100 left, and the threshold is 8387.
+	var f Frame
+	if !in.Admit(0, 8900) || in.Counters(0).Headroom[0] != 0 {
+		t.Fatalf("%+v", in.Counters(0))
+	}
+	if next := in.Next(1); next != 1 || !in.Poll(1, &f) || f.Enable != 1 || f.Quanta[0] == 0 {
+		t.Errorf("%v, %+v", next, f)
+	}
+}
+
 // Thresholds that follow the pool, against the rule book: three ports, and lossy frames beside them, that fill and
 // empty the pool for each other at any moment, while an XOFF is on its way, is out, or has just been taken back. A
 // peer that is paused sends on until headroom could be full. Nobody's frame is refused, all of them together hold no

@@ -68,8 +68,9 @@ func (p *twinPort) admit(prio int, n int64) bool {
 	if head > p.head[prio] && head > p.room[prio] {
 		return false
 	}
-	p.arrived[prio] = p.arrived[prio] || head > p.head[prio]
+	grown := base > p.base[prio] || head > p.head[prio]
 	p.base[prio], p.head[prio] = base, head
+	p.arrived[prio] = p.arrived[prio] || grown && (head > 0 || base > xoff+p.raise(prio))
 	p.peak[prio], p.most[prio] = max(p.peak[prio], base+head), max(p.most[prio], head)
 	return true
 }
