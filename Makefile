@@ -100,7 +100,7 @@ race:
 # BENCHTIME=0.1s tries it.
 BENCHTIME ?= 1s
 bench:
-	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./wire ./flowtable ./ratelimit ./dataplane ./agent ./telemetry
+	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./wire ./flowtable ./ratelimit ./dataplane ./agent ./telemetry/metrics ./telemetry/live
 
 # photon beside dpdk-testpmd and Open vSwitch on virtual devices, some ten minutes; BENCH=-quick tries it.
 bench-forwarding: setup-bench

@@ -1,5 +1,5 @@
-// Package telemetry is what a running switch or agent tells of itself and lets
-// itself be told: a snapshot of its counters, the admin socket and its client, and a
-// page for browsers. Metrics for Prometheus are made of the same snapshot in
-// telemetry/metrics.
+// Package telemetry is what a running switch or agent tells of itself: a snapshot of
+// its counters, and a survey of its flows. Rooms below it make something of them:
+// show (tables), live (what a view that moves needs, and a page), metrics (Prometheus),
+// top (a terminal); admin answers for them on a socket, to which client is the other end.
 package telemetry

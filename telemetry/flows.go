@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"photon/units"
@@ -83,45 +82,4 @@ func (s *Survey) Add(f Flow) {
 		s.Top = s.Top[:s.keep-1]
 	}
 	s.Top = slices.Insert(s.Top, at, f)
-}
-
-// MaxTop is the most flows that can be asked for.
-const MaxTop = 1000
-
-// Flows is `show flows`.
-type Flows struct {
-	Node   string `json:"node"`
-	Active int    `json:"active"`
-	Flows  []Flow `json:"flows"` // the fastest
-}
-
-// shownFlows is how many flows `photon show flows` lists.
-const shownFlows = 100
-
-func takeFlows(s *Source) Document {
-	survey := s.Flows(shownFlows)
-	return &Flows{Node: s.Snapshot().Node, Active: survey.Active, Flows: append([]Flow{}, survey.Top...)}
-}
-
-// Table implements Document.
-func (d *Flows) Table(w io.Writer) {
-	if len(d.Flows) > 0 && d.Flows[0].From != "" {
-		t := newTable("From", "Peer", "Protocol", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts", "Queued/pkts")
-		for i := range d.Flows {
-			f := &d.Flows[i]
-			t.row(f.From, f.Peer, f.Kind(), f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified, f.Waiting)
-		}
-		t.write(w)
-	} else {
-		t := newTable("Peer", "QP", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts")
-		for _, f := range d.Flows {
-			t.row(f.Peer, f.QP, f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified)
-		}
-		t.write(w)
-	}
-	fmt.Fprintf(w, "Flows being sent: %d", d.Active)
-	if d.Active > len(d.Flows) {
-		fmt.Fprintf(w, "; those allowed most are listed")
-	}
-	fmt.Fprintln(w)
 }

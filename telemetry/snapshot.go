@@ -78,3 +78,20 @@ func GapBounds() (b []float64) {
 func (s *Snapshot) WallAt(t units.Time) time.Time {
 	return s.Wall.Add(-time.Duration((s.Now - t) / units.Nanosecond))
 }
+
+// Bare are sizes as bare numbers of bytes, as switches print them; in JSON a units.Size
+// would be text.
+func Bare(sizes [pfc.Classes]units.Size) (n [pfc.Classes]int64) {
+	for i, s := range sizes {
+		n[i] = int64(s)
+	}
+	return n
+}
+
+// Source is where documents come from.
+type Source struct {
+	Snapshot   func() Snapshot                                 // counters, all of one instant
+	FDB        func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
+	Forwarding func() dataplane.Forwarding                     // the same
+	Flows      func(top int) *Survey                           // nil: switches send none; top is how many it lists
+}

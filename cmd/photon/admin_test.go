@@ -21,7 +21,7 @@ import (
 
 	"photon/internal/testnet"
 	"photon/pfc"
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // operated is a switch with four hosts, started from a file, with an admin socket.
@@ -51,7 +51,7 @@ func operateOn(t *testing.T, l *fourHosts, lines string) *operated {
 		o.hosts[i].Send(udp(i, (i+1)%4, 0, 100, 0)) // to be learned
 	}
 	o.until("four addresses learned", func() bool {
-		var fdb telemetry.FDB
+		var fdb show.FDB
 		o.show("fdb", &fdb)
 		learned := 0
 		for _, e := range fdb.Entries {
@@ -149,7 +149,7 @@ func TestShow(t *testing.T) {
 	o.hosts[1].Send(udp(1, 0, 26, 1000, frames))
 	o.arrives(0, 1)
 
-	var counters telemetry.PFC
+	var counters show.PFC
 	o.until("40 control frames received", func() bool {
 		o.show("pfc counters", &counters)
 		return counters.Ports[0].Control == 40
@@ -157,17 +157,17 @@ func TestShow(t *testing.T) {
 	if p := counters.Ports[0]; p.Port != "sw0" || p.Rx != [8]uint64{3: 40} || p.Control != 40 || p.RxTransitions[3] != 20 || counters.Ports[1].Control != 0 {
 		t.Errorf("%+v", counters)
 	}
-	var queues telemetry.Queues
+	var queues show.Queues
 	o.show("queues", &queues)
 	if p := queues.Ports[0]; p.Packets[3] != frames+1 || p.Bytes[3] != 1000*(frames+1) || p.Watermark[3] < 2000 || p.Occupancy[3] != 0 {
 		t.Errorf("%+v", queues)
 	}
-	var buffer telemetry.Buffer
+	var buffer show.Buffer
 	o.show("buffer", &buffer)
 	if len(buffer.Profiles) != 4 || buffer.Profiles[0].XOFF != 512_000 || buffer.Ports[1].Watermark[3] < 2000 || buffer.Lossy+buffer.Reserved != buffer.Size {
 		t.Errorf("%+v", buffer)
 	}
-	var fdb telemetry.FDB
+	var fdb show.FDB
 	o.show("fdb", &fdb)
 	at := map[string]string{}
 	for _, e := range fdb.Entries {
@@ -181,12 +181,12 @@ func TestShow(t *testing.T) {
 	if at["02:00:00:00:00:99"] != "Static sw3" {
 		t.Error(at)
 	}
-	var marking telemetry.Marking
+	var marking show.Marking
 	o.show("marking", &marking)
 	if marking.Scheme != "pcn" || marking.Ports[0].Marked[3] == 0 {
 		t.Errorf("%+v", marking)
 	}
-	var ports telemetry.Ports
+	var ports show.Ports
 	o.show("ports", &ports)
 	if p := ports.Ports[1]; p.Port != "sw1" || !p.Up || p.Rx < frames+2 || p.Discards != 0 {
 		t.Errorf("%+v", ports)
@@ -217,8 +217,8 @@ func TestPauseStorm(t *testing.T) {
 	for n := range uint32(30) { // more than XOFF
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
-	var dog telemetry.PFCWD
-	queue := func() telemetry.PFCWDQueue {
+	var dog show.PFCWD
+	queue := func() show.PFCWDQueue {
 		o.show("pfcwd", &dog)
 		return dog.Queues[0]
 	}
@@ -269,8 +269,8 @@ func TestPauseStormDropsBoth(t *testing.T) {
 	pauses := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta))
 	quiet := sync.OnceFunc(pauses.end)
 	t.Cleanup(quiet)
-	var dog telemetry.PFCWD
-	status := func() telemetry.PFCWDQueue {
+	var dog show.PFCWD
+	status := func() show.PFCWDQueue {
 		o.show("pfcwd", &dog)
 		return dog.Queues[0]
 	}
@@ -299,7 +299,7 @@ func TestDeadlock(t *testing.T) {
 	quiet := sync.OnceFunc(pauses.end)
 	t.Cleanup(quiet)
 	o.until("a pause", func() bool {
-		var counters telemetry.PFC
+		var counters show.PFC
 		o.show("pfc counters", &counters)
 		return counters.Ports[0].Rx[3] > 0
 	})
@@ -307,8 +307,8 @@ func TestDeadlock(t *testing.T) {
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
 	isProbe := func(b []byte) bool { return binary.BigEndian.Uint16(b[12:]) == pfc.ProbeType }
-	var seen telemetry.Deadlocks
-	queue := func(i int) telemetry.DeadlockQueue {
+	var seen show.Deadlocks
+	queue := func(i int) show.DeadlockQueue {
 		o.show("deadlocks", &seen)
 		return seen.Queues[i]
 	}
@@ -342,7 +342,7 @@ func TestDeadlock(t *testing.T) {
 func TestCollection(t *testing.T) {
 	o := operate(t, "metrics: off\nrate: 1Gbps\npfc: {headroom: 800KB}\ndpdk: {garbage: 1MB}\n")
 	sent := uint32(0)
-	var counters telemetry.PFC
+	var counters show.PFC
 	o.until("a collection", func() bool {
 		for range 20 {
 			o.hosts[1].Send(udp(1, 0, 26, 1000, sent))
@@ -396,9 +396,9 @@ func TestReload(t *testing.T) {
 	if out, err := o.photon("reload"); err != nil || out != "nothing changed\n" {
 		t.Error(out, err)
 	}
-	var marking telemetry.Marking
-	var fdb telemetry.FDB
-	var buffer telemetry.Buffer
+	var marking show.Marking
+	var fdb show.FDB
+	var buffer show.Buffer
 	inForce := func() string {
 		o.show("marking", &marking)
 		o.show("fdb", &fdb)
@@ -444,7 +444,7 @@ func TestReload(t *testing.T) {
 			t.Fatalf("frame %d comes as %d", n, i)
 		}
 	}
-	var queues telemetry.Queues
+	var queues show.Queues
 	o.show("queues", &queues)
 	if p := queues.Ports[0]; p.Drops[3] != 0 || p.Packets[3] != uint64(ended()) {
 		t.Errorf("%+v", p)
@@ -500,7 +500,7 @@ func TestCapture(t *testing.T) {
 	o.hosts[0].Send(pauseFrame(0, 77))
 	o.hosts[0].Send(pauseFrame(0, 0))
 	o.until("two control frames received", func() bool {
-		var c telemetry.PFC
+		var c show.PFC
 		o.show("pfc", &c)
 		return c.Ports[0].Control == 2
 	})
@@ -551,17 +551,17 @@ func TestCapture(t *testing.T) {
 func TestLinkDownAndUp(t *testing.T) {
 	// At this rate a pause lasts for seconds.
 	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 10Mbps\n")
-	state := func() telemetry.PortStatus {
-		var p telemetry.Ports
+	state := func() show.PortStatus {
+		var p show.Ports
 		o.show("ports", &p)
 		return p.Ports[0]
 	}
 	const waiting = 30
 	o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta))
-	var q telemetry.Queues
+	var q show.Queues
 	held := func() uint64 { o.show("queues", &q); return q.Ports[0].Held[3] }
 	o.until("a pause", func() bool {
-		var c telemetry.PFC
+		var c show.PFC
 		o.show("pfc", &c)
 		return c.Ports[0].Control > 0
 	})
@@ -574,7 +574,7 @@ func TestLinkDownAndUp(t *testing.T) {
 	if n := sum(o.process.metrics(), "photon_port_discards_total", `port="sw0"`, `priority="3"`, `reason="link_down"`); held() != 0 || n != waiting {
 		t.Errorf("%d frames wait for a link that is down, %v of %d were discarded", held(), n, waiting)
 	}
-	var fdb telemetry.FDB
+	var fdb show.FDB
 	o.show("fdb", &fdb)
 	for _, e := range fdb.Entries {
 		if slices.Contains(e.Ports, "sw0") {
@@ -634,13 +634,13 @@ func TestOrdersWhileItStops(t *testing.T) {
 	o := operate(t, "metrics: off\nrate: 10Mbps\n")
 	o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta)) // 3.4 s: what it holds cannot leave
 	o.until("a pause", func() bool {
-		var c telemetry.PFC
+		var c show.PFC
 		o.show("pfc", &c)
 		return c.Ports[0].Control == 1
 	})
 	o.hosts[1].Send(udp(1, 0, 26, 1000, 0))
 	o.until("a frame that waits", func() bool {
-		var q telemetry.Queues
+		var q show.Queues
 		o.show("queues", &q)
 		return q.Ports[0].Held[3] > 0
 	})

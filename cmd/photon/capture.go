@@ -5,15 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"photon/dataplane"
-	"photon/telemetry"
-	"photon/telemetry/pcapng"
-	"photon/units"
 )
 
 func captureCommand() *cobra.Command {
@@ -99,50 +92,4 @@ func (r *captureFile) end(ok bool) error {
 		_ = os.Remove(r.file.Name())
 	}
 	return r.file.Close()
-}
-
-// tapFrames is how many frames a port's ring holds: 10 ms of small ones at a
-// million a second.
-const tapFrames = 8192
-
-// taps are the ports that are being captured.
-type taps struct {
-	sync.Mutex
-	on map[int]bool
-}
-
-// capture has the frames of a port copied.
-func (d *daemon) capture(port string, snap int) (telemetry.Stream, func(), error) {
-	number, err := d.number(port)
-	if err != nil {
-		return nil, nil, err
-	}
-	d.taps.Lock()
-	defer d.taps.Unlock()
-	if d.taps.on[number] {
-		return nil, nil, fmt.Errorf("port %s is being captured already", port)
-	}
-	var n node
-	d.world.DoBriefly(func(units.Time) { n = d.node }) // which a reload may replace
-	tap := dataplane.NewTap(tapFrames, snap, n.Priority)
-	at := dataplane.End{Node: d.id, Port: number}
-	var start units.Time
-	var wall time.Time
-	d.world.DoBriefly(func(now units.Time) {
-		d.world.Tap(at, tap)
-		start, wall = now, time.Now()
-	})
-	if d.taps.on == nil {
-		d.taps.on = map[int]bool{}
-	}
-	d.taps.on[number] = true
-	d.log.Infof("port %s is being captured", port)
-	c := &pcapng.Capture{Port: port, Tap: tap, Wall: func(t units.Time) time.Time { return wall.Add((t - start).Duration()) }}
-	return c.Stream, func() {
-		d.world.DoBriefly(func(units.Time) { d.world.Tap(at, nil) })
-		d.taps.Lock()
-		defer d.taps.Unlock()
-		delete(d.taps.on, number)
-		d.log.Infof("port %s is not captured any more: %d frames were missed", port, tap.Lost())
-	}, nil
 }

@@ -9,7 +9,8 @@ import (
 	"photon/agent"
 	"photon/lab/experiment"
 	"photon/scheme"
-	"photon/telemetry"
+	"photon/telemetry/client"
+	"photon/telemetry/show"
 	"photon/telemetry/top"
 )
 
@@ -36,7 +37,7 @@ var ofFlags = map[string]cobra.CompletionFunc{
 	"scheme": schemes, "schemes": list(func() []string { return scheme.Names() }),
 	"world": fixed("sim", "dpdk", "both"), "schema": fixed("experiment", "sweep"), "sort": words(top.Orders),
 	"state": list(agent.StageNames),
-	"name":  words(telemetry.Running), "testbed": yamlFiles, "out": folders, "reproduction": folders,
+	"name":  words(client.Running), "testbed": yamlFiles, "out": folders, "reproduction": folders,
 	"metrics": fixed("off"), "dilation": nothing, "seed": nothing, "rate": nothing, "count": nothing,
 }
 
@@ -113,7 +114,7 @@ func experiments(_ *cobra.Command, args []string, _ string) (offers []cobra.Comp
 
 // topics offers the next word of what `photon show` shows.
 func topics(_ *cobra.Command, args []string, _ string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
-	for _, t := range telemetry.Topics {
+	for _, t := range show.Topics {
 		w := strings.Fields(t.Name)
 		if len(w) > len(args) && slices.Equal(w[:len(args)], args) {
 			offers = append(offers, cobra.CompletionWithDesc(w[len(args)], t.Summary))

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"photon/pfc"
-	"photon/telemetry"
+	"photon/telemetry/show"
 	"photon/wire"
 )
 
@@ -45,7 +45,7 @@ func TestTCPWithECNHoldsTheQueue(t *testing.T) {
 		t.Error("the sender was never told")
 	}
 	t.Logf("%v packets marked, the queue was %v bytes at most", marked, peak)
-	var m telemetry.Marking
+	var m show.Marking
 	o.show("marking", &m)
 	if len(m.WRED) != 4 || m.WRED[1].Kmax != 90_000 || float64(m.Ports[1].Marked[0]) != marked {
 		t.Errorf("show marking says %+v", m)
@@ -113,7 +113,7 @@ func TestREDAccuracy(t *testing.T) {
 			o.hosts[2].Send(pauseAll(2, pfc.MaxQuanta)) // 1.7 s at this rate
 			within(t, func() bool { return pauses() > heldBefore }, func() string { return "the port is not paused" })
 			first := number
-			var q telemetry.Queues
+			var q show.Queues
 			o.show("queues", &q)
 			before := q.Ports[2].Packets[0]
 			for range limit {

@@ -10,7 +10,7 @@ import (
 
 	"photon/internal/testnet"
 	"photon/pfc"
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // said is how often the switch's log has a text.
@@ -19,7 +19,7 @@ func (c *campaign) said(text string) int { return strings.Count(c.process.log.St
 // changes is how often the switch saw the victim's link go down or come up: it is up when that is even.
 func (c *campaign) changes() uint64 {
 	c.t.Helper()
-	var p telemetry.Ports
+	var p show.Ports
 	c.show("ports", &p)
 	return p.Ports[victim].Changes
 }

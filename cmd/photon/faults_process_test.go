@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"photon/daemon"
 	"photon/internal/testnet"
 )
 
@@ -37,7 +38,7 @@ func (c *campaign) portsComeAndGo() {
 		for n := range uint32(20) { // to an address that nobody has
 			c.stations[3].send(udp(3, 77, 0, 500, n))
 		}
-		if out, err := c.photon("port", "remove", portName(device)); err != nil {
+		if out, err := c.photon("port", "remove", daemon.PortName(device)); err != nil {
 			c.t.Errorf("%v\n%s", err, out)
 		}
 	}

@@ -15,7 +15,9 @@ import (
 	"photon/agent"
 	"photon/config"
 	"photon/lab/experiment"
-	"photon/telemetry"
+	"photon/telemetry/client"
+	"photon/telemetry/node"
+	"photon/telemetry/show"
 	"photon/units"
 	"photon/wire"
 )
@@ -59,7 +61,7 @@ func (f textFlag[T, P]) Set(s string) error { return P(f.into).UnmarshalText([]b
 func flowAddCommand() *cobra.Command {
 	var at socketFlags
 	var file string
-	var o telemetry.FlowOrder
+	var o node.FlowOrder
 	var qp, count, dscp int
 	c := &cobra.Command{
 		Use:   "add --to ADDRESS [--size SIZE] ... | add -f FILE",
@@ -67,7 +69,7 @@ func flowAddCommand() *cobra.Command {
 		Long: "Have a running agent send flows: one kind by flags, or flows and workloads of a file as experiments have them\n" +
 			"(docs/operate.md), with addresses for names of hosts. Starts count from now.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			orders := telemetry.FlowOrders{}
+			orders := node.FlowOrders{}
 			switch {
 			case (file == "") == (o.To == wire.IP{}):
 				return bad(errors.New("say where to (--to 10.0.0.2), or name a file of flows (-f)"))
@@ -127,7 +129,7 @@ func flowAddCommand() *cobra.Command {
 }
 
 // trafficOf are the flows of a file that an agent is to send.
-func trafficOf(c *cobra.Command, client *telemetry.Client, file, tenant string) (list []telemetry.FlowOrder, err error) {
+func trafficOf(c *cobra.Command, client *client.Client, file, tenant string) (list []node.FlowOrder, err error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, bad(config.FileError(file, err))
@@ -145,7 +147,7 @@ func trafficOf(c *cobra.Command, client *telemetry.Client, file, tenant string) 
 		return nil, bad(err)
 	}
 	for _, f := range flows {
-		list = append(list, telemetry.FlowOrder{
+		list = append(list, node.FlowOrder{
 			Group: f.Group, To: f.To, Size: f.Size, Start: f.Start, Stop: f.Stop, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared, Weight: f.Weight, Tenant: tenant,
 		})
 	}
@@ -174,13 +176,13 @@ func flowListCommand() *cobra.Command {
 			if err != nil {
 				return answered(err)
 			}
-			all.Flows = slices.DeleteFunc(all.Flows, func(f telemetry.FlowStatus) bool {
+			all.Flows = slices.DeleteFunc(all.Flows, func(f show.FlowStatus) bool {
 				return group != "" && f.Group != group || len(states) > 0 && !slices.Contains(states, f.State)
 			})
 			switch {
 			case asCSV:
 				w := csv.NewWriter(c.OutOrStdout())
-				_ = w.Write(telemetry.FlowCSV) // Error tells
+				_ = w.Write(show.FlowCSV) // Error tells
 				for i := range all.Flows {
 					_ = w.Write(all.Flows[i].Row())
 				}

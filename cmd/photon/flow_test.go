@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"photon/internal/testnet"
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // agents are hosts on one cable, each an agent with a socket.
@@ -72,7 +72,7 @@ func (a *agents) must(words ...string) string {
 	return out
 }
 
-func (a *agents) list() (d telemetry.FlowList) {
+func (a *agents) list() (d show.FlowList) {
 	a.t.Helper()
 	if err := json.Unmarshal([]byte(a.must("list", "--json")), &d); err != nil {
 		a.t.Fatal(err)
@@ -81,7 +81,7 @@ func (a *agents) list() (d telemetry.FlowList) {
 }
 
 // until waits for a state of the flows.
-func (a *agents) until(what string, ok func(telemetry.FlowList) bool) {
+func (a *agents) until(what string, ok func(show.FlowList) bool) {
 	a.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(a.list()); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -90,8 +90,8 @@ func (a *agents) until(what string, ok func(telemetry.FlowList) bool) {
 	}
 }
 
-func inState(n int, state string) func(telemetry.FlowList) bool {
-	return func(d telemetry.FlowList) bool {
+func inState(n int, state string) func(show.FlowList) bool {
+	return func(d show.FlowList) bool {
 		found := 0
 		for _, f := range d.Flows {
 			if f.State == state {
@@ -106,7 +106,7 @@ func inState(n int, state string) func(telemetry.FlowList) bool {
 // the list, in the file, in the log and in the metrics.
 func TestFlowsByTheAdminSocket(t *testing.T) {
 	a := startAgents(t, "flows:\n  - {to: 10.9.0.2, qp: 9, size: 20KB}\n")
-	a.until("the configuration's flow is done", func(d telemetry.FlowList) bool { return inState(1, "done")(d) })
+	a.until("the configuration's flow is done", func(d show.FlowList) bool { return inState(1, "done")(d) })
 	if out := a.must("add", "--to", "10.9.0.2", "--size", "100KB", "--count", "3", "--group", "short"); out != "flows 2 to 4\n" {
 		t.Errorf("add: %s", out)
 	}
@@ -114,13 +114,13 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 		t.Errorf("add: %s", out)
 	}
 	a.must("add", "--to", "10.9.0.2", "--start", "1000s", "--group", "late")
-	a.until("three short flows are done", func(d telemetry.FlowList) bool {
+	a.until("three short flows are done", func(d show.FlowList) bool {
 		return inState(4, "done")(d) && inState(1, "running")(d) && inState(1, "pending")(d)
 	})
 	if out := a.must("stop", "--group", "late"); out != "1 stopped\n" {
 		t.Errorf("stop: %s", out)
 	}
-	a.until("the long flow sends", func(d telemetry.FlowList) bool { return d.Flows[4].Packets > 100 })
+	a.until("the long flow sends", func(d show.FlowList) bool { return d.Flows[4].Packets > 100 })
 	if out := a.must("stop", "5", "1"); out != "1 stopped\n" {
 		t.Errorf("stop: %s", out)
 	}
@@ -141,7 +141,7 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 	if groups["group"] != 2 || groups["poisson"] == 0 || groups["poisson"] == 20 || len(groups) != 2 {
 		t.Errorf("of the file: %v", groups)
 	}
-	a.until("the group is done", func(d telemetry.FlowList) bool {
+	a.until("the group is done", func(d show.FlowList) bool {
 		done := 0
 		for _, f := range d.Flows {
 			if f.Group == "group" && f.State == "done" && f.FCT > 0 && f.Rate > 0 {
@@ -156,7 +156,7 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 	atLeast(t, m, 6, "photon_flow_completion_seconds_count")
 	atLeast(t, m, 6, "photon_flows_completed_total")
 	rows, err := csv.NewReader(strings.NewReader(a.must("list", "--csv"))).ReadAll()
-	if err != nil || len(rows) != len(a.list().Flows)+1 || len(rows[1]) != len(telemetry.FlowCSV) {
+	if err != nil || len(rows) != len(a.list().Flows)+1 || len(rows[1]) != len(show.FlowCSV) {
 		t.Errorf("CSV: %v, %d rows", err, len(rows))
 	}
 	a.process[0].stop()
@@ -176,7 +176,7 @@ func TestFlowsFail(t *testing.T) {
 	a := startAgents(t, "ack_timeout: 50ms\nretries: 6\n")
 	a.must("add", "--to", "10.9.0.77", "--to-mac", "02:00:0a:09:00:4d", "--size", "1MB", "--group", "absent")
 	a.must("add", "--to", "10.9.0.2", "--rate", "20Mbps", "--group", "long")
-	a.until("the long flow sends", func(d telemetry.FlowList) bool { return d.Flows[1].Packets > 100 })
+	a.until("the long flow sends", func(d show.FlowList) bool { return d.Flows[1].Packets > 100 })
 	a.process[1].stop()
 	a.process[1] = start(t, a.ns[1], "agent", "-c", a.file[1])
 	a.until("the flow to nobody failed", inState(1, "failed"))
@@ -186,7 +186,7 @@ func TestFlowsFail(t *testing.T) {
 		t.Errorf("%+v, %d failed", f, d.Failed)
 	}
 	before := d.Flows[1].Packets
-	a.until("the long flow sends again", func(d telemetry.FlowList) bool {
+	a.until("the long flow sends again", func(d show.FlowList) bool {
 		return d.Flows[1].State == "running" && d.Flows[1].Packets > before+100
 	})
 	a.process[1].stop()

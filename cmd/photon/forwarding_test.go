@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"photon/internal/testnet"
-	"photon/telemetry"
+	"photon/telemetry/show"
 	"photon/wire"
 )
 
@@ -96,7 +96,7 @@ func TestVLANsOverATrunk(t *testing.T) {
 	o.tcp(o.fourHosts.hosts[0], o.fourHosts.hosts[1], "10.9.0.2")
 	o.tcp(o.fourHosts.hosts[0], far[0], "10.9.0.10")
 
-	var fdb telemetry.FDB
+	var fdb show.FDB
 	o.show("fdb", &fdb)
 	var at []string
 	for _, e := range fdb.Entries {
@@ -107,7 +107,7 @@ func TestVLANsOverATrunk(t *testing.T) {
 	if !slices.Equal(at, []string{"10 [sw0]", "20 [sw2]"}) {
 		t.Error("addresses are at", at)
 	}
-	var vlans telemetry.VLANs
+	var vlans show.VLANs
 	o.show("vlan", &vlans)
 	if m := vlans.VLANs; len(m) != 3 || m[0].ID != 10 || len(m[0].Members) != 3 || m[0].Members[0].Port != "sw0" || m[0].Members[0].Addresses == 0 || m[0].Members[0].Tagged || !m[0].Members[2].Tagged {
 		t.Errorf("%+v", vlans)
@@ -178,7 +178,7 @@ func TestRoutingBetweenSubnets(t *testing.T) {
 	if out, err := o.photon("reload"); err == nil || !strings.Contains(err.Error(), "there is no port 8 (there are 0 to 3)") {
 		t.Error(out, err)
 	}
-	var shown telemetry.Routes
+	var shown show.Routes
 	o.show("routes", &shown)
 	if len(shown.Routes) != 4 || shown.Routed < 1000 || shown.MAC != "02:00:00:00:aa:aa" || shown.Routes[0].Prefix != "10.1.0.2/32" || shown.Routes[0].Via[0].Port != "sw0" || !shown.Routes[0].Via[0].LinkUp {
 		t.Errorf("%+v", shown)
@@ -225,7 +225,7 @@ func TestJumboFrames(t *testing.T) {
 		t.Errorf("%d bytes", len(got[0]))
 	}
 	o.tcp(o.fourHosts.hosts[0], o.fourHosts.hosts[1], "10.9.0.2")
-	var ports telemetry.Ports
+	var ports show.Ports
 	o.show("ports", &ports)
 	if p := ports.Ports[0]; p.Missed != 0 || p.Discards != 0 {
 		t.Errorf("%+v", p)

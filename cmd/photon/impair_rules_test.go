@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // The rules that hold frames back, change them or pause the port, on ports of two workers: frames go from one worker's
@@ -44,7 +44,7 @@ dpdk: {workers: 2}
 	if order[frames-2] != 0 {
 		t.Errorf("the frame that was delayed is not the last: %v", order)
 	}
-	var d telemetry.Impair
+	var d show.Impair
 	o.show("impair", &d)
 	if p := d.Ports[0]; len(d.Ports) != 1 || p.Delayed != 1 || p.Corrupted != 1 || p.Held != 0 {
 		t.Errorf("%+v", d.Ports)
@@ -68,12 +68,12 @@ dpdk: {workers: 2}
 	o.arrivesOf(3, 8, 1) // although it came later
 	before := paused()
 	o.until("more pauses", func() bool { return paused() > before+20 })
-	var q telemetry.Queues
+	var q show.Queues
 	o.show("queues", &q)
 	if n := len(o.hosts[3].Collect(time.Millisecond, isUDP(26))); n != 0 || q.Ports[3].Held[3] != 1 {
 		t.Errorf("%d lossless frames arrived, %d wait", n, q.Ports[3].Held[3])
 	}
-	var d telemetry.Impair
+	var d show.Impair
 	o.show("impair", &d)
 	if len(d.Ports) != 1 || d.Ports[0].Pauses == 0 {
 		t.Errorf("%+v", d.Ports)
@@ -106,7 +106,7 @@ func TestImpairReloaded(t *testing.T) {
 	}
 	lost := func(want uint64) {
 		t.Helper()
-		var d telemetry.Impair
+		var d show.Impair
 		o.show("impair", &d)
 		if len(d.Ports) != 1 || d.Ports[0].Port != "sw3" || d.Ports[0].Lost != want {
 			t.Errorf("%+v", d.Ports)

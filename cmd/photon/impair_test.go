@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/telemetry"
+	"photon/telemetry/show"
 	"photon/wire"
 )
 
@@ -36,7 +36,7 @@ scheme: {name: none}
 	if len(frames) != 10 || marked != 1 {
 		t.Errorf("%d frames arrived, %d marked: of 10 one was to be lost, one doubled, one marked", len(frames), marked)
 	}
-	var d telemetry.Impair
+	var d show.Impair
 	o.show("impair", &d)
 	if len(d.Ports) != 1 || d.Ports[0].Lost != 1 || d.Ports[0].Duplicated != 1 || d.Ports[0].Marked != 1 || d.Ports[0].Reordered != 1 || d.Ports[0].Held != 0 {
 		t.Errorf("%+v", d.Ports)

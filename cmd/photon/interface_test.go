@@ -10,7 +10,7 @@ import (
 
 	"photon/internal/testnet"
 	"photon/pfc"
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // An interface is deleted and made again under its name, as at each restart of a
@@ -96,12 +96,12 @@ func TestEveryFlapIsSeen(t *testing.T) {
 	for n := range uint32(waiting) {
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
-	var q telemetry.Queues
+	var q show.Queues
 	o.until("frames that wait", func() bool { o.show("queues", &q); return q.Ports[0].Held[3] == waiting })
 	for range flaps {
 		o.fourHosts.hosts[0].Run(t, "sh", "-c", "ip link set eth0 down && ip link set eth0 up")
 	}
-	var p telemetry.Ports
+	var p show.Ports
 	o.until("all flaps are counted", func() bool { o.show("ports", &p); return p.Ports[0].Changes == 2*flaps && p.Ports[0].Up })
 	if n := sum(o.process.metrics(), "photon_port_discards_total", `port="sw0"`, `priority="3"`, `reason="link_down"`); n != waiting {
 		t.Errorf("%v of %d frames were discarded", n, waiting)

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"photon/config"
+	"photon/daemon"
 )
 
 // manifests reads the objects of a file into the types that Kubernetes has for
@@ -104,8 +105,8 @@ func TestKubernetesManifests(t *testing.T) {
 	if deployments[0].Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
 		t.Error("two pods want the same cards")
 	}
-	if grace := pod.Spec.TerminationGracePeriodSeconds; grace == nil || time.Duration(*grace)*time.Second < 2*drainTime {
-		t.Errorf("it is killed after %v s, and may drain for %v", grace, drainTime)
+	if grace := pod.Spec.TerminationGracePeriodSeconds; grace == nil || time.Duration(*grace)*time.Second < 2*daemon.DrainTime {
+		t.Errorf("it is killed after %v s, and may drain for %v", grace, daemon.DrainTime)
 	}
 	if cpu := c.Resources.Limits.Cpu(); cpu.MilliValue() < 2000 || cpu.MilliValue()%1000 != 0 { // the static CPU manager deals out whole ones
 		t.Errorf("%v cores", cpu)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/telemetry"
+	"photon/telemetry/live"
 )
 
 // The page of a switch at work: its document moves, by its address only; there is
@@ -47,7 +47,7 @@ func TestLivePageOfASwitch(t *testing.T) {
 	}
 	s := startStream(o.hosts[1], 2*time.Millisecond, udp(1, 0, 26, 1000, 1))
 	defer s.end()
-	look := func() (d telemetry.Live) {
+	look := func() (d live.Node) {
 		t.Helper()
 		status, body := get("localhost:9471", "/live")
 		if err := json.Unmarshal([]byte(body), &d); err != nil || status != 200 {

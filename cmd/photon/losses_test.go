@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"photon/telemetry"
+	"photon/daemon"
+	"photon/telemetry/show"
 )
 
 // A peer that does not obey PFC overruns the headroom: the log says once where, why,
@@ -17,7 +18,7 @@ import (
 // are no losses.
 func TestLossesAreNamed(t *testing.T) {
 	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 10Mbps\npfc: {xoff: 10KB, headroom: 10KB}\nlossy_queue: 10KB\n")
-	var d telemetry.Losses
+	var d show.Losses
 	if o.show("losses", &d); len(d.Losses) != 0 {
 		t.Fatalf("losses before any: %+v", d.Losses)
 	}
@@ -41,7 +42,7 @@ func TestLossesAreNamed(t *testing.T) {
 	o.until("all is counted", func() bool { n := discards(); time.Sleep(50 * time.Millisecond); return discards() == n })
 	o.show("losses", &d)
 	l := d.Losses[0]
-	if len(d.Losses) != 1 || l.Port != "sw0" || l.Priority != 3 || len(l.Reasons) != 1 || l.Reasons[0] != (telemetry.LossReason{Reason: "headroom", Frames: l.Frames}) {
+	if len(d.Losses) != 1 || l.Port != "sw0" || l.Priority != 3 || len(l.Reasons) != 1 || l.Reasons[0] != (show.LossReason{Reason: "headroom", Frames: l.Frames}) {
 		t.Errorf("the losses are %+v", d.Losses)
 	}
 	if n := discards(); n != float64(l.Frames) || n < 200 {
@@ -65,7 +66,7 @@ func TestLossesAreNamed(t *testing.T) {
 		o.hosts[0].Send(udp(0, 1, 26, 1000, n))
 		time.Sleep(500 * time.Microsecond)
 	}
-	if n := strings.Count(o.process.log.String(), "lossless priority 3"); n > 1+int(time.Since(begin)/lossWords) {
+	if n := strings.Count(o.process.log.String(), "lossless priority 3"); n > 1+int(time.Since(begin)/daemon.LossWords) {
 		t.Errorf("%d lines in %v", n, time.Since(begin))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"photon/internal/testnet"
-	"photon/telemetry"
+	"photon/telemetry/show"
 	"photon/wire"
 )
 
@@ -35,10 +35,10 @@ routes:
 	heard := h1.Open(t, "eth0")
 	heard.Flush()
 	o.until("the router routes", func() bool { return o.pings(0, "10.2.0.2") && o.pings(0, "fd00:2::2") })
-	state := func(address string) telemetry.Neighbour {
-		var all telemetry.Neighbours
+	state := func(address string) show.Neighbour {
+		var all show.Neighbours
 		o.show("neighbours", &all)
-		i := slices.IndexFunc(all.Neighbours, func(n telemetry.Neighbour) bool { return n.Address == address })
+		i := slices.IndexFunc(all.Neighbours, func(n show.Neighbour) bool { return n.Address == address })
 		if i < 0 {
 			t.Fatalf("no %s in %+v", address, all)
 		}
@@ -138,7 +138,7 @@ routes:
 		host.Run(t, "ip", "route", "replace", "default", "via", "10.2.0.1")
 		host.Run(t, "ip", "-6", "route", "replace", "default", "via", "fd00:2::1")
 		o.until(fmt.Sprintf("life %d of the neighbour", life), routed)
-		var all telemetry.Neighbours
+		var all show.Neighbours
 		o.show("neighbours", &all)
 		for _, n := range all.Neighbours {
 			if want := fmt.Sprintf("02:00:00:00:77:%02x", life); strings.HasSuffix(n.Address, "2") && strings.Contains(n.Address, "2.0.2") && (n.MAC != want || n.Port != fmt.Sprintf("sw%d", at)) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"photon/internal/testnet"
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // A NIC is started again while its peers send to an application that only receives, and
@@ -82,7 +82,7 @@ func TestShowFlowsOfANIC(t *testing.T) {
 	o.tcp(near, far, "10.9.0.2")
 	o.tcp(near, far, "10.9.0.2")
 	near.Run(t, "ping", "-c", "3", "-i", "0.1", "10.9.0.2")
-	var flows telemetry.Flows
+	var flows show.Flows
 	o.show("flows", &flows)
 	byProtocol := map[string]int{}
 	bytes := uint64(0)

@@ -15,9 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"photon/daemon"
 	"photon/internal/testnet"
 	"photon/pfc"
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // moving is a switch to which a fifth host can be connected.
@@ -57,13 +58,13 @@ func (m *moving) refused(want string, args ...string) {
 // there are the ports, as they are shown and as they are scraped.
 func (m *moving) there() string {
 	m.t.Helper()
-	var all telemetry.Ports
+	var all show.Ports
 	m.show("ports", &all)
 	var names []string
 	for _, p := range all.Ports {
 		names = append(names, p.Port)
 	}
-	for _, topic := range telemetry.Topics {
+	for _, topic := range show.Topics {
 		if topic.Name == "flows" { // of agents
 			continue
 		}
@@ -150,14 +151,14 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 		const waiting = 20
 		m.extra.Send(pauseFrame(4, pfc.MaxQuanta))
 		m.until("a pause", func() bool {
-			var c telemetry.PFC
+			var c show.PFC
 			m.show("pfc", &c)
 			return c.Ports[4].Control > 0
 		})
 		for n := range uint32(waiting) {
 			m.hosts[1].Send(udp(1, 4, 26, 1000, n))
 		}
-		var q telemetry.Queues
+		var q show.Queues
 		m.until("frames that wait", func() bool { m.show("queues", &q); return q.Ports[4].Held[3] == waiting })
 		m.order("port sw4 is removed"+until, "port", "remove", "sw4")
 		if got := m.there(); got != all {
@@ -171,7 +172,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 		if n, err := strconv.Atoi(said[round][1]); err != nil || n < waiting {
 			t.Errorf("%d frames that waited are discarded, %v", n, err)
 		}
-		var fdb telemetry.FDB
+		var fdb show.FDB
 		m.show("fdb", &fdb)
 		for _, e := range fdb.Entries {
 			if e.MAC == mac(4).String() {
@@ -215,7 +216,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 	write([]int{4, 0, 1, 2, 3}, lines+"vlans: [{id: 1, untagged: [3, 4]}, {id: 2, untagged: [0, 1]}]\n")
 	m.order("ports[0]: none -> net_af_packet4,iface=sw4\nvlans: 0 -> 2", "reload")
 	m.fifth(0) // of VLAN 2
-	var vlans telemetry.VLANs
+	var vlans show.VLANs
 	m.show("vlan", &vlans)
 	for _, v := range vlans.VLANs {
 		var names []string
@@ -251,7 +252,7 @@ func TestPortsOfEveryKindComeAndGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.passes(0, 1)
-			if _, err := m.photon("port", "remove", portName(device)); err != nil {
+			if _, err := m.photon("port", "remove", daemon.PortName(device)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -294,7 +295,7 @@ func TestPortWithRulesComesAndGoes(t *testing.T) {
 	m.write(device + "  shutdown: true\n" + lines)
 	m.order("ports[4]: none -> net_af_packet4,iface=sw4", "reload")
 	m.until("a port that is shut", func() bool {
-		var all telemetry.Ports
+		var all show.Ports
 		m.show("ports", &all)
 		return !all.Ports[4].Admin && !all.Ports[4].Up
 	})

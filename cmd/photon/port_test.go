@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"photon/pfc"
-	"photon/telemetry"
+	"photon/telemetry/show"
 )
 
 // portState is what the switch and the peer say of a port.
-func (o *operated) portState(i int) (p telemetry.PortStatus, peer bool) {
+func (o *operated) portState(i int) (p show.PortStatus, peer bool) {
 	o.t.Helper()
-	var all telemetry.Ports
+	var all show.Ports
 	o.show("ports", &all)
 	carrier := o.fourHosts.hosts[i].Run(o.t, "ip", "link", "show", "eth0")
 	return all.Ports[i], !strings.Contains(carrier, "NO-CARRIER")
@@ -59,14 +59,14 @@ func TestPortIsShutAndOpened(t *testing.T) {
 	const waiting = 30
 	o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta))
 	o.until("a pause", func() bool {
-		var c telemetry.PFC
+		var c show.PFC
 		o.show("pfc", &c)
 		return c.Ports[0].Control > 0
 	})
 	for n := range uint32(waiting) {
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
-	var q telemetry.Queues
+	var q show.Queues
 	held := func() uint64 { o.show("queues", &q); return q.Ports[0].Held[3] }
 	o.until("frames that wait", func() bool { return held() == waiting })
 	order("port sw0 is shut", "port", "down", "sw0")
@@ -75,7 +75,7 @@ func TestPortIsShutAndOpened(t *testing.T) {
 	if n := sum(o.process.metrics(), "photon_port_discards_total", `port="sw0"`, `priority="3"`, `reason="link_down"`); held() != 0 || n != waiting {
 		t.Errorf("%d frames wait for a port that is shut, %v of %d were discarded", held(), n, waiting)
 	}
-	var fdb telemetry.FDB
+	var fdb show.FDB
 	o.show("fdb", &fdb)
 	for _, e := range fdb.Entries {
 		if slices.Contains(e.Ports, "sw0") {
@@ -168,8 +168,8 @@ func TestPortWithoutALinkIsShut(t *testing.T) {
 	if out, err := o.photon("port", "down", "net_null0"); err != nil || out != "port net_null0 is shut; its peer does not see it, for its device has no link to take down\n" {
 		t.Error(out, err)
 	}
-	received := func() (p telemetry.PortStatus) {
-		var all telemetry.Ports
+	received := func() (p show.PortStatus) {
+		var all show.Ports
 		o.show("ports", &all)
 		return all.Ports[1]
 	}

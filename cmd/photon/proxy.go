@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"photon/telemetry"
+	"photon/telemetry/client"
 )
 
 func proxyCommand() *cobra.Command {
@@ -12,7 +12,7 @@ func proxyCommand() *cobra.Command {
 		Use:   "admin-proxy",
 		Short: "Join standard input and output to the admin socket of a photon here, for one that asks from elsewhere by ssh",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return bad(telemetry.Proxy(at.path, at.name, c.InOrStdin(), c.OutOrStdout()))
+			return bad(client.Proxy(at.path, at.name, c.InOrStdin(), c.OutOrStdout()))
 		},
 	}
 	at.add(c)

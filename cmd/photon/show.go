@@ -4,9 +4,10 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"photon/telemetry/client"
+	"photon/telemetry/show"
 
-	"photon/telemetry"
+	"github.com/spf13/cobra"
 )
 
 // socketFlags say which running photon is meant.
@@ -17,14 +18,14 @@ func (s *socketFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&s.name, "name", "", "`name` of the switch or agent (default: the only one that runs here)")
 }
 
-func (s *socketFlags) dial() (*telemetry.Client, error) {
-	client, err := telemetry.Dial(s.path, s.name)
+func (s *socketFlags) dial() (*client.Client, error) {
+	client, err := client.Dial(s.path, s.name)
 	return client, bad(err)
 }
 
 // answered marks what a node refused as the user's to mend.
 func answered(err error) error {
-	if refused := telemetry.Refused(""); errors.As(err, &refused) {
+	if refused := client.Refused(""); errors.As(err, &refused) {
 		return bad(err)
 	}
 	return err
@@ -35,7 +36,7 @@ func showCommand() *cobra.Command {
 	var asJSON bool
 	long := "Show what a running switch or agent knows of itself, all of one instant:\n\n"
 	var names []string
-	for _, t := range telemetry.Topics {
+	for _, t := range show.Topics {
 		names = append(names, t.Name)
 		long += "  " + t.Name + strings.Repeat(" ", max(1, 14-len(t.Name))) + t.Summary + "\n"
 	}
@@ -50,7 +51,7 @@ func showCommand() *cobra.Command {
 			if len(words) == 0 {
 				return bad(errors.New("say what to show: " + strings.Join(names, ", ")))
 			}
-			topic, err := telemetry.FindTopic(strings.Join(words, " "))
+			topic, err := show.FindTopic(strings.Join(words, " "))
 			if err != nil {
 				return bad(err)
 			}

@@ -3,15 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"photon/config"
-	"photon/dataplane"
-	"photon/dataplane/dpdk"
-	"photon/impair"
+	"photon/daemon"
 	"photon/units"
 )
 
@@ -38,7 +34,7 @@ func switchCommand() *cobra.Command {
 			if file == "" {
 				read = nil
 			}
-			return runSwitch(c, conf, read)
+			return ended(daemon.Switch(c.Context(), running(c), conf, read))
 		},
 	}
 	f := c.Flags()
@@ -98,88 +94,15 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 	return conf, conf.Check()
 }
 
-// newWorld is dpdk.New; what does not fit the machine is the user's to mend.
-func newWorld(o dpdk.Options) (dpdk.World, error) {
-	w, err := dpdk.New(o)
-	return w, bad(err)
+// running is how a daemon is started by a command.
+func running(c *cobra.Command) daemon.Options {
+	return daemon.Options{Log: c.ErrOrStderr(), Version: version}
 }
 
-// runSwitch is the switch until the command ends. again reads the configuration
-// anew; nil if there is no file.
-func runSwitch(c *cobra.Command, conf *config.Switch, again func() (*config.Switch, error)) error {
-	if !dpdk.Available {
-		return bad(dpdk.ErrNotBuilt)
-	}
-	d := &daemon{log: newLog(c.ErrOrStderr()), name: conf.Name.Or("switch"), garbage: conf.DPDK.GarbageLimit()}
-	at := asked{name: d.name, metrics: conf.MetricsAddress(), live: conf.Live.Address(), admin: conf.AdminSocket()}
-	var err error
-	if d.sockets, err = at.open(d.log); err != nil {
-		return err
-	}
-	defer d.sockets.close()
-	w, err := newWorld(conf.Options())
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	devices, err := openAll(w, conf.File(), conf.Ports, func(int) int { return conf.MTU.Or(1500) }, 0)
-	if err != nil {
-		return err
-	}
-	conf.Start(conf.Options().Frames, config.Base(devices[0]))
-	opened := devices
-	devices = make([]dpdk.Device, dpdk.MaxPorts) // by place
-	copy(devices, opened)
-	node, err := conf.Resolve(devices)
-	if err != nil {
+// ended is how a daemon ended: what it refused is bad input.
+func ended(err error) error {
+	if errors.As(err, &daemon.Refusal{}) {
 		return bad(err)
 	}
-	node.Config.ID = rand.Uint64()
-	envs := w.NewEnvs(len(devices))
-	s, err := dataplane.NewSwitch(node.Config, envs)
-	if err != nil {
-		return bad(err)
-	}
-	s.Reserve()
-	d.world, d.node, d.envs, d.workers = w, s, envs, node.Workers
-	if specs := conf.Impaired(); specs != nil {
-		d.impaired = impair.New(s, envs, node.Workers, specs, s.Priority)
-		d.node = d.impaired
-	}
-	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
-	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
-	d.rates = make([]units.Rate, len(devices))
-	id := w.Add(d.name, d.node, envs, node.Workers)
-	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
-	d.id, d.lossless = id, node.Config.Lossless
-	for i, dev := range opened {
-		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
-			return bad(err)
-		}
-		d.setNames(append(d.names(), portName(dev.Spec))...)
-		d.rates[i] = node.Links[i].Rate
-		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
-		d.warnOfNode(i)
-	}
-	if err := d.tellFlowControl(conf.File(), conf.Ports, opened); err != nil {
-		return err
-	}
-	d.shutAtStart(conf)
-	d.testbed = &testbedNode{d: d}
-	for _, line := range node.Describe() {
-		d.log.Info(line)
-	}
-	d.tellGap(d.gaps(conf, devices))
-	return d.serve(c.Context())
-}
-
-// portName is what metrics call a port: the kernel's interface, or the device.
-func portName(spec string) string {
-	name, arguments, _ := strings.Cut(spec, ",")
-	for a := range strings.SplitSeq(arguments, ",") {
-		if iface, ok := strings.CutPrefix(a, "iface="); ok && !strings.Contains(iface, "/") { // not a socket
-			return iface
-		}
-	}
-	return name
+	return err
 }

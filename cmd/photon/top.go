@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"photon/telemetry"
+	"photon/telemetry/client"
 	"photon/telemetry/top"
 )
 
@@ -70,7 +70,7 @@ func topCommand() *cobra.Command {
 const minEvery = 50 * time.Millisecond
 
 // topOnce looks twice and prints what happened in between.
-func topOnce(c *cobra.Command, client *telemetry.Client, every time.Duration, o top.Options, asJSON bool) error {
+func topOnce(c *cobra.Command, client *client.Client, every time.Duration, o top.Options, asJSON bool) error {
 	before, err := client.Live(c.Context(), top.Flows)
 	if err != nil {
 		return answered(err)

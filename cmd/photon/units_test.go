@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"photon/daemon"
 )
 
 const unitDir = "../../deploy/systemd"
@@ -83,8 +85,8 @@ func TestUnitsKeepTheirPromises(t *testing.T) {
 				t.Errorf("%s: %s=%s, expected %s", unit, key, got, want)
 			}
 		}
-		if stop, err := time.ParseDuration(setting(t, unit, "TimeoutStopSec")); err != nil || stop < 2*drainTime {
-			t.Errorf("%s: it is killed after %v (%v), and may drain for %v", unit, stop, err, drainTime)
+		if stop, err := time.ParseDuration(setting(t, unit, "TimeoutStopSec")); err != nil || stop < 2*daemon.DrainTime {
+			t.Errorf("%s: it is killed after %v (%v), and may drain for %v", unit, stop, err, daemon.DrainTime)
 		}
 	}
 }

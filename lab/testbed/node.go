@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"photon/lab/bed"
-	"photon/telemetry"
+	"photon/telemetry/client"
+	"photon/telemetry/show"
 	"photon/units"
 )
 
 // running is a node at work.
 type running struct {
-	*telemetry.Client
+	*client.Client
 	bed.Running // that the experiment knows, and which asks this one
 
 	offset units.Time // the node's clock less this machine's
@@ -96,8 +97,8 @@ func kind(isSwitch bool) string {
 // reach connects to a node that runs.
 func (t *Testbed) reach(ctx context.Context, n *Node, r *running) (err error) {
 	if c := t.command(n); c != nil {
-		r.Client = telemetry.DialCommand(c)
-	} else if r.Client, err = telemetry.Dial(n.Socket.V, n.Name.V); err != nil {
+		r.Client = client.DialCommand(c)
+	} else if r.Client, err = client.Dial(n.Socket.V, n.Name.V); err != nil {
 		return err
 	}
 	if r.Info, err = r.Node(ctx); err != nil {
@@ -169,7 +170,7 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 		return err
 	}
 	go func() { r.ended <- r.child.Wait() }()
-	if r.Client, err = telemetry.Dial(socket, ""); err != nil {
+	if r.Client, err = client.Dial(socket, ""); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(patience); ; {
@@ -210,7 +211,7 @@ func (r *running) compareClocks(ctx context.Context) error {
 
 // Where implements bed.Asked.
 func (r *running) Where(ctx context.Context) (map[string]string, error) {
-	topic, err := telemetry.FindTopic("fdb")
+	topic, err := show.FindTopic("fdb")
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +220,7 @@ func (r *running) Where(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	where := map[string]string{}
-	for _, entry := range d.(*telemetry.FDB).Entries {
+	for _, entry := range d.(*show.FDB).Entries {
 		where[entry.MAC] = strings.Join(entry.Ports, ",")
 	}
 	return where, nil

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"photon/telemetry/live"
+
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-
-	"photon/telemetry"
 )
 
 // Ask asks the node; flows is how many of an agent's are wanted.
-type Ask func(ctx context.Context, flows int) (*telemetry.Live, error)
+type Ask func(ctx context.Context, flows int) (*live.Node, error)
 
 // Flows is how many flows are asked for: more than any terminal has lines.
 const Flows = 200
@@ -45,14 +45,14 @@ type model struct {
 	width   int
 	height  int
 
-	last *telemetry.Live
+	last *live.Node
 	view *View
 	err  error
 }
 
 // looked is an answer of the node.
 type looked struct {
-	live *telemetry.Live
+	live *live.Node
 	err  error
 }
 

@@ -14,14 +14,15 @@ import (
 	"github.com/hinshun/vt10x"
 
 	"photon/telemetry"
+	"photon/telemetry/live"
 )
 
-// live is a switch of two ports, or an agent, after so many seconds: priority 3
+// after is a switch of two ports, or an agent, after so many seconds: priority 3
 // of sw1 receives a full link of 10 Gbit/s in frames of 1000 bytes, and is paused
 // for half of the time.
-func live(seconds float64, host bool) *telemetry.Live {
+func after(seconds float64, host bool) *live.Node {
 	frames := uint64(seconds * 10e9 / 8 / 1024)
-	d := &telemetry.Live{Node: "sw", Scheme: "pcn", Now: seconds, Host: host, Ports: []telemetry.LivePort{{Port: "sw0", Up: true}, {Port: "sw1", Up: true}}}
+	d := &live.Node{Node: "sw", Scheme: "pcn", Now: seconds, Host: host, Ports: []live.Port{{Port: "sw0", Up: true}, {Port: "sw1", Up: true}}}
 	if host {
 		d.Node, d.Ports = "h0", d.Ports[:1]
 	}
@@ -31,7 +32,7 @@ func live(seconds float64, host bool) *telemetry.Live {
 	p := &d.Ports[len(d.Ports)-1]
 	p.RxPackets[3], p.RxBytes[3], p.TxPaused[3], p.TxHeld = frames, 1000*frames, seconds/2, 1<<3
 	p.Queue[3], p.Marked[3], p.Discards[0], p.RxPackets[0] = 256_000, frames/2, uint64(3*seconds), 1
-	d.Poll = telemetry.LivePoll{Longest: 0.0123, Bounds: []float64{1e-6, 1e-3, 1}, Gaps: []uint64{uint64(1e6 * seconds), uint64(seconds), 1, 0}}
+	d.Poll = live.Poll{Longest: 0.0123, Bounds: []float64{1e-6, 1e-3, 1}, Gaps: []uint64{uint64(1e6 * seconds), uint64(seconds), 1, 0}}
 	if host {
 		d.Active = 3
 		d.Flows = []telemetry.Flow{
@@ -44,7 +45,7 @@ func live(seconds float64, host bool) *telemetry.Live {
 }
 
 func TestCompare(t *testing.T) {
-	v := Compare(live(10, false), live(12, false))
+	v := Compare(after(10, false), after(12, false))
 	r := v.Rows[8+3]
 	if v.Span != 2 || r.Port != "sw1" || r.Priority != 3 || r.Rx < 9.999e9 || r.Rx > 10.001e9 || r.Tx != 0 || r.TxPaused != 0.5 || !r.TxHeld || r.RxHeld || r.Queue != 256_000 {
 		t.Errorf("%+v", r)
@@ -54,11 +55,11 @@ func TestCompare(t *testing.T) {
 	}
 	// A node that was started anew, or the first look.
 	for _, before := range []float64{20, 12} {
-		if v := Compare(live(before, false), live(12, false)); v.Rows[8+3].Rx != 0 || v.Rows[8+3].TxPaused != 0 || v.Rows[8+3].Queue != 256_000 {
+		if v := Compare(after(before, false), after(12, false)); v.Rows[8+3].Rx != 0 || v.Rows[8+3].TxPaused != 0 || v.Rows[8+3].Queue != 256_000 {
 			t.Errorf("%+v", v.Rows[8+3])
 		}
 	}
-	v = Compare(live(10, true), live(12, true))
+	v = Compare(after(10, true), after(12, true))
 	if len(v.Flows) != 3 || v.Flows[0].Tx != 3.2e9 || v.Flows[0].CNPs != 20 || !v.Flows[1].known || v.Flows[2].known {
 		t.Errorf("%+v", v.Flows)
 	}
@@ -66,7 +67,7 @@ func TestCompare(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	var b strings.Builder
-	if err := Compare(live(10, false), live(12, false)).Print(&b, Options{Order: "rx"}); err != nil {
+	if err := Compare(after(10, false), after(12, false)).Print(&b, Options{Order: "rx"}); err != nil {
 		t.Fatal(err)
 	}
 	want := `sw  switch, scheme pcn, up 12s, longest poll gap 12.3ms
@@ -81,7 +82,7 @@ sw1         0       0       0                                           0   3.00
 		t.Errorf("got\n%swant\n%s", &b, want)
 	}
 	b.Reset()
-	if err := Compare(live(10, true), live(12, true)).Print(&b, Options{Order: "tx"}); err != nil {
+	if err := Compare(after(10, true), after(12, true)).Print(&b, Options{Order: "tx"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -191,14 +192,14 @@ type node struct {
 	err     error
 }
 
-func (n *node) ask(context.Context, int) (*telemetry.Live, error) {
+func (n *node) ask(context.Context, int) (*live.Node, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.seconds++
 	if n.err != nil {
 		return nil, n.err
 	}
-	return live(n.seconds, n.host), nil
+	return after(n.seconds, n.host), nil
 }
 
 func (n *node) looks() float64 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"photon/telemetry"
+	"photon/telemetry/live"
 	"photon/wire"
 )
 
@@ -62,7 +63,7 @@ type Poll struct {
 }
 
 // gaps works out what the histograms of two looks say of the time between them.
-func (p *Poll) gaps(before, after *telemetry.LivePoll) {
+func (p *Poll) gaps(before, after *live.Poll) {
 	if len(before.Gaps) != len(after.Gaps) || len(after.Gaps) != len(after.Bounds)+1 {
 		return
 	}
@@ -92,8 +93,8 @@ func (p *Poll) gaps(before, after *telemetry.LivePoll) {
 
 // Compare tells what happened between two looks. If the node was started anew
 // between them, or has other ports, nothing did.
-func Compare(before, after *telemetry.Live) *View {
-	if before.Now > after.Now || !slices.EqualFunc(before.Ports, after.Ports, func(a, b telemetry.LivePort) bool { return a.Port == b.Port }) {
+func Compare(before, after *live.Node) *View {
+	if before.Now > after.Now || !slices.EqualFunc(before.Ports, after.Ports, func(a, b live.Port) bool { return a.Port == b.Port }) {
 		before = after
 	}
 	span := after.Now - before.Now
@@ -133,7 +134,7 @@ func Compare(before, after *telemetry.Live) *View {
 	return v
 }
 
-func (v *View) flows(before, after *telemetry.Live, per func(was, is uint64) float64) {
+func (v *View) flows(before, after *live.Node, per func(was, is uint64) float64) {
 	was := map[string]*telemetry.Flow{}
 	for i := range before.Flows {
 		was[before.Flows[i].Name()] = &before.Flows[i]

@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"photon/agent"
+	"photon/config"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/units"
+)
+
+// newAgent is the daemon of an agent, which can be asked nothing yet.
+func newAgent(o Options, conf *config.Agent) (*daemon, error) {
+	d := &daemon{log: newLog(o.Log), version: o.Version, name: conf.Name.Or("agent"), garbage: conf.DPDK.GarbageLimit()}
+	at := asked{name: d.name, metrics: conf.MetricsAddress(), live: conf.Live.Address(), admin: conf.AdminSocket()}
+	var err error
+	d.sockets, err = at.open(d.log)
+	return d, err
+}
+
+func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
+	if !dpdk.Available {
+		return refused(dpdk.ErrNotBuilt)
+	}
+	g, err := readGiven(conf)
+	if err != nil {
+		return err
+	}
+	d, err := newAgent(o, conf)
+	if err != nil {
+		return err
+	}
+	defer d.sockets.close()
+	w, err := newWorld(conf.Options())
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, func(int) int { return 1500 }, 0)
+	if err != nil {
+		return err
+	}
+	node, err := conf.Resolve(&devices[0])
+	if err != nil {
+		return refused(err)
+	}
+	envs := w.NewEnvs(1)
+	node.Config.Seed = rand.Uint64() // what is left of an earlier start in the network must not be taken for this one's
+	h, err := agent.New(node.Config, envs[0])
+	if err != nil {
+		return refused(err)
+	}
+	d.world, d.node, d.host = w, h, h
+	id := w.Add(d.name, h, envs, []int{0})
+	d.id = id
+	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
+	d.scheme, d.rates, d.lossless = node.Scheme.Name, []units.Rate{node.Link.Rate}, node.Config.Lossless
+	if err := w.Attach(dataplane.End{Node: id}, devices[0], node.Link); err != nil {
+		return refused(err)
+	}
+	d.setNames(PortName(devices[0].Spec))
+	d.warnOfNode(0)
+	if err := d.tellFlowControl(conf.File(), []config.Port{conf.Port}, devices); err != nil {
+		return err
+	}
+	for _, line := range node.Describe() {
+		d.log.Info(line)
+	}
+	if d.orders, err = newOrders(d, h, node, g); err != nil {
+		return err
+	}
+	defer d.orders.report()()
+	d.testbed = &testbedNode{d: d, host: h, node: node}
+	return d.serve(ctx)
+}

@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"photon/units"
+)
+
+// The garbage collector takes a worker off its core for milliseconds, longer
+// than headroom lasts. A worker makes no garbage; scrapes and commands make
+// some, a fraction of a megabyte each. So nothing is collected until there is
+// much of it, and then the peers are paused first: what they send meanwhile
+// waits with them, and not in a ring that runs over.
+
+// settle is how long after an XOFF nothing arrives any more.
+const settle = 2 * time.Millisecond
+
+// collector collects garbage when that hurts nobody.
+type collector struct {
+	used  []metrics.Sample // nil: Go's own way, which GOGC in the environment asks for
+	at    uint64           // bytes in use at which to collect
+	grows uint64           // bytes that may become garbage in between
+}
+
+// start takes the collector over.
+func (c *collector) start(garbage units.Size) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	c.used = []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	runtime.GC() // what reading the configuration left
+	metrics.Read(c.used)
+	c.grows = uint64(garbage)
+	c.at = c.used[0].Value.Uint64() + c.grows
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(int64(4*c.at + 1<<30)) // should what uses memory be faster than we look
+}
+
+// ours reports whether garbage is collected by collect, and not by the runtime.
+func (c *collector) ours() bool { return c.used != nil }
+
+// collect collects garbage if there is much.
+func (d *daemon) collect() {
+	c := &d.collector
+	if !c.ours() {
+		return
+	}
+	if metrics.Read(c.used); c.used[0].Value.Uint64() < c.at {
+		return
+	}
+	before := c.used[0].Value.Uint64()
+	if d.sw != nil {
+		d.loaded.Lock() // nothing is configured, and nobody ends, meanwhile
+		defer d.loaded.Unlock()
+		if d.loaded.ending {
+			return // the peers are to stay paused
+		}
+		d.world.DoBriefly(d.sw.Hold)
+		defer d.world.DoBriefly(d.sw.Resume)
+		time.Sleep(settle)
+	}
+	start := time.Now()
+	d.world.AllowStops(runtime.GC)
+	took := time.Since(start)
+	metrics.Read(c.used)
+	after := c.used[0].Value.Uint64()
+	c.at = after + c.grows
+	how := ""
+	if d.sw != nil {
+		how = ", the peers paused"
+	}
+	d.log.Infof("collected %v of garbage in %v%s", units.Size(before-after), took.Round(time.Microsecond), how)
+}

@@ -1,0 +1,222 @@
+package daemon
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"photon/config"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/units"
+)
+
+// links are the states of the ports' links when they were last looked at, and
+// how often they changed.
+type links struct {
+	sync.Mutex
+	down    []bool
+	downs   []uint64     // that the devices counted
+	said    []units.Rate // by the devices
+	rates   []units.Rate // that are in force
+	moved   []bool       // they were others once
+	changes []uint64
+	shut    []bool // by an operator
+}
+
+func (l *links) counts() []uint64 {
+	l.Lock()
+	defer l.Unlock()
+	return slices.Clone(l.changes)
+}
+
+// ratesInForce are the links'; those that were configured until somebody has looked.
+func (d *daemon) ratesInForce() []units.Rate {
+	l := &d.links
+	l.Lock()
+	defer l.Unlock()
+	if l.rates == nil {
+		return slices.Clone(d.rates)
+	}
+	return slices.Clone(l.rates)
+}
+
+// watchLinks logs what links came up or went down, or have another rate, since it last looked, and
+// tells the switch. A port is taken to be up when photon starts.
+func (d *daemon) watchLinks() {
+	devices := d.world.Devices()
+	l := &d.links
+	l.Lock()
+	defer l.Unlock()
+	d.knowLinks()
+	for i := range devices {
+		if port := devices[i].Port; d.port(port) != "" { // else it was removed since
+			d.watchLink(port, &devices[i])
+		}
+	}
+}
+
+// knowLinks takes all links to be up, until somebody has looked.
+func (d *daemon) knowLinks() {
+	l, n := &d.links, len(d.rates)
+	if l.down != nil {
+		return
+	}
+	l.down, l.downs, l.changes, l.shut = make([]bool, n), make([]uint64, n), make([]uint64, n), make([]bool, n)
+	l.said, l.rates, l.moved = make([]units.Rate, n), slices.Clone(d.rates), make([]bool, n)
+	if d.sw != nil {
+		for i := range d.loaded.devices {
+			l.said[i] = d.loaded.devices[i].Rate
+		}
+	}
+}
+
+func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
+	l := &d.links
+	if l.shut[i] {
+		d.keepShut(i, s)
+		return
+	}
+	// A link that went down and came up since has changed although it looks the same: the peer has
+	// forgotten what it was told, and we what it told us.
+	missed := s.Downs - l.downs[i]
+	if !l.down[i] && !s.LinkUp && missed > 0 {
+		missed-- // that one is seen
+	}
+	l.downs[i] = s.Downs
+	another := s.LinkUp && s.Rate > 0 && s.Rate != l.said[i]
+	if missed > 0 {
+		l.changes[i] += 2 * missed
+		d.log.Warnf("port %s: link down and up again, %d times since the last look", d.port(i), missed)
+		if !l.down[i] {
+			d.tellLink(i, dataplane.LinkState{})
+			if s.LinkUp {
+				d.tellLink(i, dataplane.LinkState{Up: true})
+			}
+		}
+	}
+	if s.LinkUp == l.down[i] {
+		l.down[i] = !s.LinkUp
+		l.changes[i]++
+		if s.LinkUp {
+			d.log.Infof("port %s: link up", d.port(i))
+		} else {
+			d.log.Warnf("port %s: link down", d.port(i))
+		}
+		d.tellLink(i, dataplane.LinkState{Up: s.LinkUp})
+	}
+	if another {
+		l.said[i] = s.Rate
+		d.follow(i)
+	}
+}
+
+// follow has the switch go by the rate that a port's device says now: its headroom, pauses, congestion
+// points and pace. The caller holds the lock of the links.
+func (d *daemon) follow(i int) {
+	if d.sw == nil {
+		return
+	}
+	l := &d.links
+	d.loaded.Lock()
+	rate, headroom := d.loaded.conf.LinkAt(i, l.said[i], d.sw.Cell())
+	d.loaded.Unlock()
+	if rate == l.rates[i] {
+		return // it is configured
+	}
+	state := dataplane.LinkState{Up: !l.down[i], Rate: rate, Headroom: headroom}
+	err := d.setLink(i, state)
+	if errors.Is(err, dataplane.ErrBuffer) { // it has to do with what it has
+		d.log.Warnf("port %s: %v; until there is more, lossless frames may be lost when its peer is paused (`buffer:`, and start again)", d.port(i), err)
+		state.Headroom = 0
+		err = d.setLink(i, state)
+	}
+	if err != nil {
+		d.log.Warnf("port %s: %v", d.port(i), err)
+		return
+	}
+	l.rates[i], l.moved[i] = rate, true
+	d.loaded.Lock()
+	defer d.loaded.Unlock()
+	d.gaps(d.loaded.conf, d.loaded.devices)
+	if state.Headroom > 0 {
+		d.log.Infof("port %s: the link has %v, headroom %v", d.port(i), rate, headroom)
+	} else {
+		d.log.Infof("port %s: the link has %v", d.port(i), rate)
+	}
+}
+
+// tellLink is setLink; what goes wrong is in the log.
+func (d *daemon) tellLink(port int, state dataplane.LinkState) {
+	if err := d.setLink(port, state); err != nil {
+		d.log.Warnf("port %s: %v", d.port(port), err)
+	}
+}
+
+// setLink tells the switch, if it is one. A reload must not come in between.
+func (d *daemon) setLink(port int, state dataplane.LinkState) error {
+	if d.sw == nil {
+		return nil
+	}
+	d.loaded.Lock()
+	defer d.loaded.Unlock()
+	return d.setLinkNow(port, state)
+}
+
+// setLinkNow is setLink of who holds the locks of the links and of what is loaded.
+func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
+	state.Shut = d.links.shut[port]
+	change, err := d.sw.PrepareLink(port, state)
+	if err != nil {
+		return err
+	}
+	ending := d.loaded.ending
+	d.world.DoBriefly(func(now units.Time) {
+		d.sw.SetLink(now, change)
+		if state.Rate > 0 {
+			d.world.SetRate(dataplane.End{Node: d.id, Port: port}, state.Rate)
+		}
+		if ending {
+			d.sw.Hold(now) // which other thresholds ended
+		}
+	})
+	return nil
+}
+
+// gaps works out how far apart polls may be, by the port that stands the least.
+func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.Gap) {
+	var b dataplane.BufferState
+	d.world.DoBriefly(func(units.Time) { b = d.sw.Buffer() })
+	for i := range devices {
+		if conf.At(i) == nil {
+			continue
+		}
+		said := devices[i].Rate
+		if d.links.said != nil && d.links.said[i] > 0 {
+			said = d.links.said[i]
+		}
+		for prio := range pfc.Classes {
+			if b.Lossless>>prio&1 == 0 {
+				continue
+			}
+			g := conf.GapAt(i, said, devices[i].Ring, b.Thresholds[i][prio].Headroom, d.sw.Cell())
+			if least.Ring == 0 || g.Survived() < least.Survived() {
+				least = g
+			}
+		}
+	}
+	d.gap.Store(int64(least.Survived()))
+	return least
+}
+
+// tellGap logs what poll gap the switch survives.
+func (d *daemon) tellGap(g config.Gap) {
+	switch {
+	case d.lossless == 0: // nothing to survive
+	case g.Ring < g.Headroom:
+		d.log.Warn(g)
+	default:
+		d.log.Info(g)
+	}
+}

@@ -1,0 +1,65 @@
+package daemon
+
+import (
+	"time"
+
+	"photon/telemetry/show"
+	"photon/units"
+)
+
+// LossWords is how often the log tells at most that a priority of a port loses more.
+const LossWords = 10 * time.Second
+
+// queueName is a priority of a port.
+type queueName struct {
+	port     string
+	priority int
+}
+
+// told is what the log has said of a priority's losses.
+type told struct {
+	frames uint64
+	at     time.Time
+}
+
+// watchLosses logs what lossless priorities lost: the first time at once, and then
+// that it was more, once in a while.
+func (d *daemon) watchLosses(now time.Time) {
+	if d.sw == nil {
+		return
+	}
+	lost := uint64(0)
+	d.world.DoBriefly(func(units.Time) { lost = d.sw.Losses() })
+	if lost == d.lost || now.Sub(d.looked) < time.Second { // a snapshot leaves garbage
+		return
+	}
+	d.looked = now
+	untold := false
+	snap := d.snapshot()
+	for _, l := range show.LossesOf(&snap) {
+		q := queueName{l.Port, l.Priority}
+		before := d.losses[q]
+		if l.Frames == before.frames {
+			continue
+		}
+		if l.Frames < before.frames { // of another port that had the name
+			before = told{}
+		}
+		if before.frames > 0 && now.Sub(before.at) < LossWords {
+			untold = true
+			continue
+		}
+		if d.losses == nil {
+			d.losses = map[queueName]told{}
+		}
+		d.losses[q] = told{l.Frames, now}
+		if before.frames == 0 {
+			d.log.Warnf("port %s: frames of lossless priority %d were lost: %s; the first at %s (`photon show losses`)", l.Port, l.Priority, l.Why(), l.First.Format(time.RFC3339Nano))
+		} else {
+			d.log.Warnf("port %s: %d more frames of lossless priority %d were lost: by now %s", l.Port, l.Frames-before.frames, l.Priority, l.Why())
+		}
+	}
+	if !untold {
+		d.lost = lost
+	}
+}

@@ -1,0 +1,48 @@
+package daemon
+
+import (
+	"time"
+
+	systemd "github.com/coreos/go-systemd/v22/daemon"
+
+	"photon/units"
+)
+
+// tell passes a notice on to systemd, if it is there and wants to hear (Type=notify).
+func (d *daemon) tell(notice string) {
+	if _, err := systemd.SdNotify(false, notice); err != nil {
+		d.log.Warnf("systemd cannot be told %s: %v", notice, err)
+	}
+}
+
+// heartbeat tells systemd (WatchdogSec=) that the workers answer, until the
+// function it returns is called. Without a service manager that asks for it,
+// nothing beats.
+func (d *daemon) heartbeat() (stop func()) {
+	within, err := systemd.SdWatchdogEnabled(false)
+	if err != nil {
+		d.log.Warnf("systemd's watchdog: %v", err)
+	}
+	if within == 0 {
+		return func() {}
+	}
+	ended, finished := make(chan struct{}), make(chan struct{})
+	tick := time.NewTicker(within / 3)
+	go func() {
+		defer close(finished)
+		defer tick.Stop()
+		for {
+			d.world.DoBriefly(func(units.Time) {}) // returns when all workers have rested
+			d.tell(systemd.SdNotifyWatchdog)
+			select {
+			case <-tick.C:
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-finished
+	}
+}

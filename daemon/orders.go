@@ -1,0 +1,328 @@
+package daemon
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"photon/agent"
+	"photon/config"
+	"photon/lab/experiment"
+	"photon/telemetry"
+	"photon/telemetry/node"
+	"photon/telemetry/show"
+	"photon/units"
+	"photon/wire"
+)
+
+const (
+	// keepEnded is how many flows that ended an agent lists at least.
+	keepEnded = 65536
+	// stepEvery is how often an agent looks whether flows are to begin or to stop.
+	stepEvery = 100 * units.Microsecond
+	// ordersAtOnce is how many orders are taken while the port waits: a few
+	// hundred microseconds.
+	ordersAtOnce = 1000
+)
+
+// orders is an agent's traffic as the admin socket and the log see it.
+type orders struct {
+	d       *daemon
+	ip      wire.IP
+	node    *config.AgentNode
+	traffic *agent.Traffic
+	adding  sync.Mutex // so that the numbers of a request follow each other
+	results *results   // nil: no file
+}
+
+// given is what an agent is to send from its start, and where it writes how that went.
+type given struct {
+	list    []agent.Order
+	results *results // nil: no file
+}
+
+// readGiven reads what a configuration says of it, before anything starts.
+func readGiven(conf *config.Agent) (g given, err error) {
+	node, err := conf.Resolve(nil)
+	if err != nil {
+		return g, refused(err)
+	}
+	for _, f := range node.Flows {
+		g.list = append(g.list, agent.Order{FlowSpec: f})
+	}
+	if file := conf.TrafficFile(); file != "" {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return g, refused(config.FileError(file, err))
+		}
+		t, err := experiment.ParseTraffic(file, b)
+		if err != nil {
+			return g, refused(err)
+		}
+		flows, err := t.Of(node.Config.IP)
+		if err != nil {
+			return g, refused(err)
+		}
+		for _, f := range flows {
+			g.list = append(g.list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
+				Peer: f.To, PeerMAC: config.MACFor(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
+				Weight: f.Weight,
+			}})
+		}
+	}
+	if path := conf.Results.V; path != "" {
+		if g.results, err = openResults(path); err != nil {
+			return g, refused(err)
+		}
+	}
+	return g, nil
+}
+
+// newOrders arranges that an agent sends what it was given and what it is asked to.
+func newOrders(d *daemon, h *agent.Host, node *config.AgentNode, g given) (*orders, error) {
+	o := &orders{d: d, ip: node.Config.IP, node: node, traffic: agent.NewTraffic(h, keepEnded), results: g.results}
+	if _, err := o.traffic.Add(0, g.list); err != nil {
+		return nil, refused(err)
+	}
+	d.world.Every(stepEvery, o.traffic.Step)
+	d.world.Follow(o.traffic)
+	return o, nil
+}
+
+// Order implements admin.FlowSource.
+func (o *orders) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
+	list := make([]agent.Order, len(r.Flows))
+	for i, f := range r.Flows {
+		if f.Start < 0 || f.Stop < 0 || f.Limit < 0 || f.Begin < 0 {
+			return done, fmt.Errorf("flow %d: times and rates must not be negative", i+1)
+		}
+		if f.ToMAC == 0 {
+			f.ToMAC = config.MACFor(f.To)
+		}
+		tenant, err := o.node.Tenant(f.Tenant)
+		if err != nil {
+			return done, err
+		}
+		list[i] = agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
+			Peer: f.To, PeerMAC: f.ToMAC, QP: f.QP, SrcPort: f.SrcPort, DSCP: f.DSCP, Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, Shared: f.Shared,
+			Weight: f.Weight, Tenant: tenant,
+		}}
+	}
+	if len(list) == 0 {
+		return done, errors.New("no flows were named")
+	}
+	var laps uint64 // of the clock by which starts are
+	o.d.world.Do(func(now units.Time) {
+		laps = o.d.world.Laps()
+		origin := now
+		if r.Origin != 0 {
+			origin = ownTime(o.d.world, r.Origin)
+		}
+		for i := range list {
+			list[i].Start += origin
+			if list[i].Stop > 0 {
+				list[i].Stop += origin
+			}
+		}
+		err = o.traffic.Check(now, list)
+	})
+	o.adding.Lock()
+	defer o.adding.Unlock()
+	for len(list) > 0 && err == nil {
+		few := list[:min(len(list), ordersAtOnce)]
+		list = list[len(few):]
+		o.d.world.Do(func(now units.Time) {
+			for ; laps != o.d.world.Laps(); laps++ { // it was set back meanwhile
+				for i := range list {
+					list[i].Rebase(units.Lap)
+				}
+				for i := range few {
+					few[i].Rebase(units.Lap)
+				}
+			}
+			var first uint64
+			if first, err = o.traffic.Add(now, few); err == nil && done.Count == 0 {
+				done.First = first
+			}
+		})
+		done.Count += len(few)
+	}
+	return done, err
+}
+
+// Stop implements admin.FlowSource.
+func (o *orders) Stop(ids []uint64) (stopped int, err error) {
+	for len(ids) > 0 {
+		few := ids[:min(len(ids), ordersAtOnce)]
+		ids = ids[len(few):]
+		o.d.world.Do(func(now units.Time) {
+			for _, id := range few {
+				was, e := o.traffic.Stop(now, id)
+				if e != nil {
+					err = errors.Join(err, fmt.Errorf("there is no flow %d (photon flow list shows them)", id))
+				} else if was {
+					stopped++
+				}
+			}
+		})
+	}
+	return stopped, err
+}
+
+// List implements admin.FlowSource.
+func (o *orders) List(after uint64, most int) (d show.FlowList) {
+	d = show.FlowList{Node: o.d.name, IP: o.ip}
+	var list []agent.Ordered
+	var at units.Time
+	var laps uint64
+	o.d.world.Do(func(now units.Time) {
+		list, at, laps = o.traffic.List(now, after, most), now, o.d.world.Laps()
+		d.Pending, d.Running, d.Refused, d.Forgotten = o.traffic.Counts()
+		d.Failed = o.traffic.Failed()
+	})
+	d.Now = units.SinceBegan(laps, at)
+	for i := range list {
+		d.Flows = append(d.Flows, flowStatus(laps, at, &list[i]))
+	}
+	return d
+}
+
+// counts are for the metrics.
+func (o *orders) counts() *telemetry.FlowCounts {
+	c := &telemetry.FlowCounts{}
+	o.d.world.DoBriefly(func(units.Time) {
+		c.Pending, c.Running, c.Refused, _ = o.traffic.Counts()
+		c.Failed = o.traffic.Failed()
+	})
+	return c
+}
+
+// flowStatus tells of a flow at an instant of a clock that was set back so many laps.
+func flowStatus(laps uint64, now units.Time, f *agent.Ordered) show.FlowStatus {
+	when := func(t units.Time) float64 {
+		if t == 0 { // not yet
+			return 0
+		}
+		return units.SinceBegan(laps, t)
+	}
+	s := show.FlowStatus{
+		ID: f.ID, Group: f.Group, To: f.Peer, QP: f.QP, Size: int64(f.Size), State: f.Stage.String(), Start: units.SinceBegan(laps, f.Start), FirstBit: when(f.FirstBit),
+		End: when(f.End), FCT: f.FCT().Seconds(), Rate: int64(f.Rate(now)), Allowed: int64(f.Allowed), Packets: f.Frames, WireBytes: f.Bytes, Notified: f.Notified,
+		Limited: f.Limited,
+	}
+	if f.Why != nil {
+		s.Why = f.Why.Error()
+	}
+	return s
+}
+
+// report logs flows as they end and writes them to the file of results, until
+// the function it returns is called.
+func (o *orders) report() (stop func()) {
+	ended := make(chan struct{})
+	finished := make(chan struct{})
+	tick := time.NewTicker(time.Second)
+	go func() {
+		defer close(finished)
+		for {
+			select {
+			case <-tick.C:
+				o.reportOnce()
+			case <-ended:
+				o.reportOnce()
+				return
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(ended)
+		<-finished
+		if err := o.results.close(); err != nil {
+			o.d.log.Warn(err)
+		}
+	}
+}
+
+// loggedAtOnce is how many flows of a second have a line of the log each.
+const loggedAtOnce = 20
+
+func (o *orders) reportOnce() {
+	var list []agent.Ordered
+	var at units.Time
+	var laps uint64
+	o.d.world.Do(func(now units.Time) {
+		o.traffic.Step(now)
+		list, at, laps = o.traffic.TakeEnded(), now, o.d.world.Laps()
+	})
+	for i := range list {
+		f := &list[i]
+		switch {
+		case i == loggedAtOnce:
+			o.d.log.Infof("%d more flows ended (photon flow list shows them)", len(list)-i)
+		case i > loggedAtOnce:
+		case f.Stage == agent.Done:
+			o.d.log.Infof("flow to %v, queue pair %d: %v in %v", f.Peer, f.QP, f.Size, f.FCT())
+		case f.Stage == agent.Refused:
+			o.d.log.Warnf("flow to %v, queue pair %d, was refused: %v", f.Peer, f.QP, f.Why)
+		case f.Stage == agent.Failed:
+			o.d.log.Warnf("flow to %v, queue pair %d, failed: %v", f.Peer, f.QP, f.Why)
+		}
+		if err := o.results.write(flowStatus(laps, at, f)); err != nil {
+			o.d.log.Warn(err)
+		}
+	}
+	if err := o.results.flush(); err != nil {
+		o.d.log.Warn(err)
+	}
+}
+
+// results is a CSV file to which flows are written as they end.
+type results struct {
+	file *os.File
+	csv  *csv.Writer
+}
+
+// openResults appends to a file, which gets the head if it is new.
+func openResults(path string) (*results, error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("results: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&fs.ModeType != 0 {
+		f.Close()
+		return nil, fmt.Errorf("results: %s is not a file", path)
+	}
+	r := &results{file: f, csv: csv.NewWriter(f)}
+	if info.Size() == 0 {
+		return r, r.csv.Write(show.FlowCSV)
+	}
+	return r, nil
+}
+
+func (r *results) write(s show.FlowStatus) error {
+	if r == nil {
+		return nil
+	}
+	return r.csv.Write(s.Row())
+}
+
+func (r *results) flush() error {
+	if r == nil {
+		return nil
+	}
+	r.csv.Flush()
+	return r.csv.Error()
+}
+
+func (r *results) close() error {
+	if r == nil {
+		return nil
+	}
+	return errors.Join(r.flush(), r.file.Close())
+}

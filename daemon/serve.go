@@ -1,0 +1,174 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	systemd "github.com/coreos/go-systemd/v22/daemon"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"photon/agent"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/impair"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/telemetry/metrics"
+	"photon/units"
+)
+
+// hosted is the node that a daemon runs.
+type hosted interface {
+	dataplane.Node
+	Priority(frame []byte) int // of a frame by its bytes; -1: none
+	CopyStats(units.Time, *dataplane.Stats)
+}
+
+// daemon is a node on devices that runs until it is told to stop.
+type daemon struct {
+	log     *zap.SugaredLogger
+	version string // of the program
+	name    string
+	world   dpdk.World
+	node    hosted
+	id      int // of the node, in its world
+	sockets *sockets
+	series  metrics.Series
+	named   atomic.Pointer[[]string] // see names
+	rates   []units.Rate             // of the links as configured, by port; changed by who holds the lock of links
+	scheme  string
+	// lossless are the priorities with PFC, as bits.
+	lossless uint8
+
+	collector collector
+	garbage   units.Size // that there may be before it is collected
+
+	host    *agent.Host // agents only
+	testbed *testbedNode
+	orders  *orders // agents that take orders only
+
+	// Switches only.
+	sw       *dataplane.Switch
+	envs     []*dataplane.Env
+	workers  []int        // of each port
+	impaired *impair.Node // what stands before it; nil: nothing was ever spoilt on purpose
+	params   []scheme.Setting
+	response units.Time   // that the headroom has room for
+	gap      atomic.Int64 // between polls that it survives
+	loaded   loaded
+	taps     taps
+	links    links
+	storms   []pfc.WatchdogCounters // when last looked at
+	losses   map[queueName]told     // of lossless priorities
+	lost     uint64                 // of which all were told
+	looked   time.Time              // for what was lost
+
+	nic *agent.NIC // agents that carry the frames of applications only
+}
+
+func newLog(w io.Writer) *zap.SugaredLogger {
+	e := zap.NewProductionEncoderConfig()
+	e.EncodeTime = zapcore.ISO8601TimeEncoder
+	e.EncodeLevel = zapcore.CapitalLevelEncoder
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.AddSync(w), zapcore.InfoLevel)).Sugar()
+}
+
+// warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.
+func (d *daemon) warnOfNode(port int) {
+	if s := d.world.Elsewhere(dataplane.End{Node: d.id, Port: port}); s != "" {
+		d.log.Warnf("port %s: %s", d.port(port), s)
+	}
+}
+
+// serve runs the world until the context ends, answering scrapes, lets its
+// queues run empty, and then says whether every frame is accounted for.
+func (d *daemon) serve(ctx context.Context) (err error) {
+	defer d.sockets.close()
+	d.sockets.serve(d)
+	defer d.reloadOnHangup()()
+	d.collector.start(d.garbage)
+	defer d.watch(200 * time.Millisecond)()
+	defer d.heartbeat()()
+	running, halt := context.WithCancel(context.WithoutCancel(ctx))
+	defer halt()
+	drained := make(chan struct{})
+	still := context.AfterFunc(ctx, func() {
+		defer close(drained)
+		d.tell(systemd.SdNotifyStopping)
+		d.drain()
+		halt()
+	})
+	defer func() {
+		if !still() { // the world may have ended by itself: who drains it must not outlive it
+			<-drained
+		}
+	}()
+	if d.collector.ours() {
+		d.world.SeldomStop()
+	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-d.world.Started():
+			d.started()
+		case <-running.Done():
+		}
+	}()
+	defer func() { halt(); <-told }()
+	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	// A watcher that waited for the drain to end may be about to change the node.
+	d.world.Do(func(now units.Time) {
+		d.summary(now)
+		err = d.world.Audit()
+	})
+	if err != nil {
+		return fmt.Errorf("frames are unaccounted for: %w", err)
+	}
+	return nil
+}
+
+// started tells that frames are taken, and of those that came too early.
+func (d *daemon) started() {
+	for _, s := range d.world.Devices() {
+		if s.RxBefore > 0 {
+			d.log.Infof("port %s: %d frames came before the %s polled, and were thrown away", d.port(s.Port), s.RxBefore, d.kind())
+		}
+	}
+	d.log.Infof("%s runs", d.name)
+	d.tell(systemd.SdNotifyReady)
+}
+
+// kind is what a daemon runs, in a word.
+func (d *daemon) kind() string {
+	if d.sw != nil {
+		return "switch"
+	}
+	return "agent"
+}
+
+// summary logs what went through each port.
+func (d *daemon) summary(now units.Time) {
+	st := d.node.Stats(now)
+	for i, name := range d.names() {
+		if name != "" {
+			d.summarize(name, &st.Ports[i])
+		}
+	}
+}
+
+func (d *daemon) summarize(name string, st *dataplane.PortStats) {
+	sent, received := st.Frames()
+	discarded := uint64(0)
+	for _, n := range st.Discarded() {
+		discarded += n
+	}
+	d.log.Infof("port %s: %d frames received, %d sent, %d discarded", name, received, sent, discarded)
+}

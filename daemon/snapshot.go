@@ -1,0 +1,50 @@
+package daemon
+
+import (
+	"time"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/telemetry"
+	"photon/units"
+)
+
+// snapshot is what a scrape sees. All memory is made, and its pages fetched, before
+// the workers rest for it.
+func (d *daemon) snapshot() (s telemetry.Snapshot) {
+	names := d.names()
+	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, names, d.host != nil || d.nic != nil, d.ratesInForce(), d.lossless
+	s.Stats.Ports = make([]dataplane.PortStats, len(names))
+	s.Polls = make([]dpdk.Polls, d.world.Workers())
+	if d.sw != nil {
+		s.Buffer = &dataplane.BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(names)), Queues: make([]*[pfc.Classes]dataplane.QueueConfig, len(names))}
+	}
+	clear(s.Stats.Ports)
+	clear(s.Polls)
+	s.NIC = d.nic != nil
+	d.world.DoBriefly(func(now units.Time) {
+		s.Now, s.Laps, s.Wall, s.Scheme = now, d.world.Laps(), time.Now(), d.scheme
+		d.node.CopyStats(now, &s.Stats)
+		s.Pace = d.world.Pace()
+		d.world.CopyPolls(s.Polls)
+		if d.sw != nil {
+			d.sw.CopyBuffer(s.Buffer)
+			s.Params, s.Watchdog, s.Response, s.Deadlock = d.params, d.sw.WatchdogConfig(), d.response, d.sw.DeadlockTime()
+		}
+	})
+	if d.orders != nil {
+		s.Orders = d.orders.counts()
+	}
+	s.Survived = units.Time(d.gap.Load())
+	s.Devices, s.LinkChanges = make([]dpdk.DeviceStats, len(names)), d.links.counts()
+	for _, dev := range d.world.Devices() {
+		if dev.Port < len(names) {
+			s.Devices[dev.Port] = dev
+		}
+	}
+	if d.sw != nil {
+		s.Shut = d.links.closed(s.Devices)
+	}
+	return s
+}

@@ -1,0 +1,252 @@
+package daemon
+
+import (
+	"fmt"
+	"sync"
+
+	"photon/agent"
+	"photon/config"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/scheme"
+	"photon/telemetry/node"
+	"photon/units"
+)
+
+// testbedNode is what a daemon does as a node of a testbed.
+type testbedNode struct {
+	d *daemon
+
+	// Agents only.
+	host *agent.Host
+	node *config.AgentNode
+
+	lock     sync.Mutex // of requests
+	watching *recording // the worker's; requests change it within Do
+	ticking  bool
+}
+
+// recording is a watch under way.
+type recording struct {
+	node.Recording
+	read []func(now units.Time) int64 // by column
+	next units.Time
+	w    node.Watch
+	n    int // samples taken
+}
+
+// Info implements admin.TestbedNode.
+func (t *testbedNode) Info() node.Info {
+	t.lock.Lock() // SetScheme changes what is told
+	defer t.lock.Unlock()
+	s := t.d.snapshot()
+	n := node.Info{Name: t.d.name, Switch: t.d.sw != nil, Ports: s.Ports, Stats: s.Stats}
+	for _, d := range s.Devices {
+		n.Missed += d.RxMissed + d.RxNoBuffer + d.RxTooLong
+	}
+	if t.d.sw != nil {
+		n.Scheme, n.Lossless, n.Rates = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured()
+		for prio := range pfc.Classes {
+			if n.Lossless>>prio&1 != 0 {
+				n.XOFF = s.Buffer.Thresholds[0][prio].XOFF
+				break
+			}
+		}
+	} else {
+		c := &t.node.Config
+		n.Scheme, n.Lossless, n.Rates, n.IP, n.MAC, n.Payload = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}, c.IP, c.MAC, units.Size(c.Payload)
+	}
+	t.d.world.Do(func(now units.Time) {
+		n.Now = shownTime(t.d.world, now)
+		if err := t.d.node.Audit(); err != nil {
+			n.Balanced = err.Error()
+		}
+	})
+	return n
+}
+
+// SetScheme implements admin.TestbedNode.
+func (t *testbedNode) SetScheme(s node.Scheme) error {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	chosen := config.Scheme{Name: config.Set(s.Name), Params: map[string]config.Value[string]{}}
+	for name, v := range s.Params {
+		chosen.Params[name] = config.Set(v)
+	}
+	if t.d.sw != nil {
+		return t.d.setScheme(chosen)
+	}
+	recipe, err := scheme.Get(s.Name)
+	if err != nil {
+		return err
+	}
+	over := map[string]scheme.Override{}
+	for name, v := range s.Params {
+		over[name] = scheme.Override{Value: v, Source: "testbed"}
+	}
+	c := &t.node.Config
+	parts, err := recipe.Build(scheme.Network{Line: c.Link.Rate, Seed: 1}, over)
+	if err != nil {
+		return err
+	}
+	np := parts.NP(c.Receivers)
+	t.d.world.Do(func(now units.Time) {
+		if err = t.host.Adopt(np, parts.RP, parts.Carry); err == nil {
+			t.node.Scheme = recipe
+		}
+	})
+	return err
+}
+
+// setScheme gives a switch a scheme as a reload does.
+func (d *daemon) setScheme(s config.Scheme) error {
+	l := &d.loaded
+	l.Lock()
+	defer l.Unlock()
+	if l.ending {
+		return errEnding
+	}
+	conf := *l.conf
+	conf.Scheme = s
+	node, err := conf.Resolve(l.devices)
+	if err != nil {
+		return err
+	}
+	change, err := d.sw.Prepare(node.Config)
+	if err != nil {
+		return err
+	}
+	d.world.DoBriefly(func(now units.Time) {
+		d.sw.Apply(now, change)
+		d.scheme, d.params = node.Scheme.Name, node.Params
+	})
+	l.conf = &conf
+	return nil
+}
+
+// Watch implements admin.TestbedNode.
+func (t *testbedNode) Watch(w node.Watch) (err error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if w.Every < node.WatchTick || w.Every%node.WatchTick != 0 || w.Samples < 1 {
+		return fmt.Errorf("%d samples every %v: at least one, and a multiple of %v", w.Samples, w.Every, node.WatchTick)
+	}
+	r := &recording{w: w, next: w.From + w.Every}
+	t.d.world.Do(func(now units.Time) {
+		r.next = ownTime(t.d.world, r.next)
+		if t.d.sw != nil {
+			t.switchColumns(r)
+		} else {
+			err = t.hostColumns(r)
+		}
+		if err != nil {
+			return
+		}
+		if len(r.read)*w.Samples > node.MostWatched {
+			err = fmt.Errorf("%d columns of %d samples are too many to record: sample less often, or have fewer flows", len(r.read), w.Samples)
+			return
+		}
+		for _, read := range r.read {
+			r.Begin = append(r.Begin, read(now))
+			r.Values = append(r.Values, make([]int64, 0, w.Samples))
+		}
+		t.watching = r
+		if !t.ticking {
+			t.ticking = true
+			t.d.world.Every(node.WatchTick, t.tick)
+			t.d.world.Follow(t)
+		}
+	})
+	return err
+}
+
+// tick takes the samples that are due.
+func (t *testbedNode) tick(now units.Time) {
+	r := t.watching
+	for r != nil && r.n < r.w.Samples && r.next <= now {
+		for i, read := range r.read {
+			r.Values[i] = append(r.Values[i], read(now))
+		}
+		r.n++
+		r.next += r.w.Every
+		r.Done = r.n == r.w.Samples
+	}
+}
+
+// Rebase implements units.Rebaser.
+func (t *testbedNode) Rebase(by units.Time) {
+	if t.watching != nil {
+		t.watching.next.Rebase(by)
+	}
+}
+
+// shownTime is an instant as testbeds see it: of a clock that is not set back, but goes round in 213 days, so
+// that only differences mean anything.
+func shownTime(w dpdk.World, t units.Time) units.Time { return t + units.Time(w.Laps())*units.Lap }
+
+// ownTime is the world's own instant of one that a testbed has named.
+func ownTime(w dpdk.World, t units.Time) units.Time { return t - units.Time(w.Laps())*units.Lap }
+
+func (r *recording) column(read func(now units.Time) int64, format string, args ...any) {
+	r.Names = append(r.Names, fmt.Sprintf(format, args...))
+	r.read = append(r.read, read)
+}
+
+// switchColumns are those of lab's recorded switch.
+func (t *testbedNode) switchColumns(r *recording) {
+	s := t.d.sw
+	lossless := s.Buffer().Lossless
+	for port := range s.Ports() {
+		r.column(func(units.Time) int64 { return int64(s.Sent(port)) }, "sent.%d", port)
+		r.column(func(units.Time) int64 { return int64(s.Paused(port)) }, "paused.%d", port)
+		for prio := range pfc.Classes {
+			if lossless>>prio&1 == 0 {
+				continue
+			}
+			r.column(func(units.Time) int64 { return int64(s.QueueBytes(port, prio)) }, "queue.%d.%d", port, prio)
+			r.column(func(units.Time) int64 { return int64(s.Pauses(port, prio)) }, "xoffs.%d.%d", port, prio)
+			r.column(func(units.Time) int64 { return int64(s.TxFrames(port, prio)) }, "frames.%d.%d", port, prio)
+			r.column(func(units.Time) int64 { ce, _ := s.Marked(port, prio); return int64(ce) }, "marked.%d.%d", port, prio)
+			r.column(func(units.Time) int64 { _, ue := s.Marked(port, prio); return int64(ue) }, "ue.%d.%d", port, prio)
+		}
+	}
+}
+
+// hostColumns are those of lab's recorded host.
+func (t *testbedNode) hostColumns(r *recording) error {
+	h := t.host
+	r.column(func(units.Time) int64 { return int64(h.DataSent()) }, "sent")
+	r.column(func(units.Time) int64 { return int64(h.Paused()) }, "paused")
+	for i, id := range r.w.Flows {
+		look, err := t.d.orders.traffic.Look(id)
+		if err != nil {
+			return fmt.Errorf("there is no flow %d", id)
+		}
+		r.column(func(now units.Time) int64 { return int64(look(now).Allowed) }, "allowed.%d", i)
+		r.column(func(now units.Time) int64 { return int64(look(now).Bytes) }, "sending.%d", i)
+		r.column(func(now units.Time) int64 { return int64(look(now).Notified) }, "notified.%d", i)
+		r.column(func(now units.Time) int64 {
+			if look(now).Stage == agent.Running {
+				return 1
+			}
+			return 0
+		}, "active.%d", i)
+	}
+	for i, p := range r.w.Received {
+		r.column(func(units.Time) int64 { return int64(h.Received(p.From, p.QP).Bytes) }, "received.%d", i)
+	}
+	return nil
+}
+
+// Recorded implements admin.TestbedNode.
+func (t *testbedNode) Recorded() (r node.Recording) {
+	t.d.world.Do(func(units.Time) {
+		if t.watching != nil {
+			r = t.watching.Recording
+			if !r.Done { // it still grows
+				r.Values = nil
+			}
+		}
+	})
+	return r
+}

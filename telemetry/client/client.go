@@ -1,0 +1,172 @@
+// Package client asks a running switch or agent over its admin socket (telemetry/admin),
+// here or elsewhere by ssh.
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"photon/telemetry/live"
+	"photon/telemetry/show"
+	"photon/telemetry/socket"
+)
+
+// Client asks a running photon over its admin socket.
+type Client struct {
+	path string
+	http http.Client
+}
+
+// Refused is what a node said when it would not do what it was asked.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
+
+// Dial returns a client for the socket at path or, if that is empty, for the
+// node of a name, or for the only one that runs on this machine.
+func Dial(path, name string) (*Client, error) {
+	if path == "" {
+		var err error
+		if path, err = find(name); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{path: path}
+	c.http.Transport = &http.Transport{
+		DisableKeepAlives: true, // or the node would keep a connection for each client that nobody closed
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		},
+	}
+	return c, nil
+}
+
+// Path is where the client asks.
+func (c *Client) Path() string { return c.path }
+
+// Running returns the names of the nodes that have a socket where photon makes them.
+func Running() (names []string) {
+	for _, dir := range socket.Dirs() {
+		found, err := filepath.Glob(filepath.Join(dir, socket.Name("*")))
+		if err != nil {
+			continue // the pattern is a constant
+		}
+		for _, path := range found {
+			names = append(names, strings.TrimSuffix(filepath.Base(path), socket.Name("")))
+		}
+	}
+	return names
+}
+
+// find looks for sockets where photon makes them.
+func find(name string) (string, error) {
+	pattern, found := "*", []string{}
+	if name != "" {
+		pattern = name
+	}
+	for _, dir := range socket.Dirs() {
+		all, err := filepath.Glob(filepath.Join(dir, socket.Name(pattern)))
+		if err != nil {
+			return "", fmt.Errorf("--name %s: %w", name, err)
+		}
+		found = append(found, all...)
+	}
+	switch {
+	case len(found) == 1 || len(found) > 1 && name != "":
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("several photons run here (%s): say which by --name or --socket", strings.Join(found, ", "))
+	case name != "":
+		return "", fmt.Errorf("no photon of the name %q runs here (no socket in %s; --socket names another place)", name, strings.Join(socket.Dirs(), ", "))
+	}
+	return "", fmt.Errorf("no photon runs here (no socket in %s; --socket names another place)", strings.Join(socket.Dirs(), ", "))
+}
+
+// do makes a request. A refusal comes back as an error with the node's words.
+func (c *Client) do(ctx context.Context, method, path string, query url.Values) (io.ReadCloser, error) {
+	return c.send(ctx, method, path, query, nil)
+}
+
+// send is do with a body.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, body io.Reader) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, method, (&url.URL{Scheme: "http", Host: "photon", Path: path, RawQuery: query.Encode()}).String(), body)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.http.Do(r)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("nobody answers at %s: the photon that made it has ended", c.path)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%s: only the user who started that photon may ask it", c.path)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", c.path, socket.Plain(err))
+	case a.StatusCode == http.StatusOK:
+		return a.Body, nil
+	}
+	defer a.Body.Close()
+	var why socket.Refusal
+	if err := json.NewDecoder(a.Body).Decode(&why); err != nil || why.Error == "" {
+		return nil, fmt.Errorf("%s: %s (another version of photon?)", c.path, a.Status)
+	}
+	return nil, Refused(why.Error)
+}
+
+// Reload has the node take over its changed configuration and returns what
+// changed, a line each.
+func (c *Client) Reload(ctx context.Context) ([]string, error) {
+	body, err := c.do(ctx, http.MethodPost, "/reload", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var r socket.Reloaded
+	if err := json.NewDecoder(body).Decode(&r); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	return r.Changes, nil
+}
+
+// Live fetches the counters for a view that moves; flows is how many flows of
+// an agent are listed, at most live.MaxTop.
+func (c *Client) Live(ctx context.Context, flows int) (*live.Node, error) {
+	body, err := c.do(ctx, http.MethodGet, socket.Live, url.Values{"flows": {strconv.Itoa(flows)}})
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	d := &live.Node{}
+	if err := json.NewDecoder(body).Decode(d); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	return d, nil
+}
+
+// Show fetches a topic: the document, and the JSON it came as.
+func (c *Client) Show(ctx context.Context, t *show.Topic) (show.Document, []byte, error) {
+	body, err := c.do(ctx, http.MethodGet, t.Path(), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer body.Close()
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	d := t.Empty()
+	if err := json.Unmarshal(b, d); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+	}
+	return d, b, nil
+}

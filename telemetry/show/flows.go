@@ -1,0 +1,47 @@
+package show
+
+import (
+	"fmt"
+	"io"
+
+	"photon/telemetry"
+	"photon/units"
+)
+
+// Flows is `show flows`.
+type Flows struct {
+	Node   string           `json:"node"`
+	Active int              `json:"active"`
+	Flows  []telemetry.Flow `json:"flows"` // the fastest
+}
+
+// shownFlows is how many flows `photon show flows` lists.
+const shownFlows = 100
+
+func takeFlows(s *telemetry.Source) Document {
+	survey := s.Flows(shownFlows)
+	return &Flows{Node: s.Snapshot().Node, Active: survey.Active, Flows: append([]telemetry.Flow{}, survey.Top...)}
+}
+
+// Table implements Document.
+func (d *Flows) Table(w io.Writer) {
+	if len(d.Flows) > 0 && d.Flows[0].From != "" {
+		t := newTable("From", "Peer", "Protocol", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts", "Queued/pkts")
+		for i := range d.Flows {
+			f := &d.Flows[i]
+			t.row(f.From, f.Peer, f.Kind(), f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified, f.Waiting)
+		}
+		t.write(w)
+	} else {
+		t := newTable("Peer", "QP", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts")
+		for _, f := range d.Flows {
+			t.row(f.Peer, f.QP, f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified)
+		}
+		t.write(w)
+	}
+	fmt.Fprintf(w, "Flows being sent: %d", d.Active)
+	if d.Active > len(d.Flows) {
+		fmt.Fprintf(w, "; those allowed most are listed")
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,84 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"strings"
+	"time"
+
+	"photon/dataplane"
+	"photon/telemetry"
+	"photon/units"
+)
+
+// Losses is `show losses`.
+type Losses struct {
+	Node   string `json:"node"`
+	Losses []Loss `json:"losses"` // none: nothing was lost
+}
+
+// Loss is what a lossless priority of a port lost.
+type Loss struct {
+	Port     string       `json:"port"`
+	Priority int          `json:"priority"`
+	Frames   uint64       `json:"frames"`
+	Reasons  []LossReason `json:"reasons"`
+	First    time.Time    `json:"first"` // when the first was lost
+}
+
+// LossReason is how many frames were lost for a reason.
+type LossReason struct {
+	Reason string `json:"reason"`
+	Frames uint64 `json:"frames"`
+}
+
+// LossesOf finds what a node's lossless priorities have lost.
+func LossesOf(s *telemetry.Snapshot) []Loss {
+	all := []Loss{}
+	for i := range s.Numbers() {
+		p := &s.Stats.Ports[i]
+		for rest := s.Lossless; rest != 0; rest &= rest - 1 {
+			prio := bits.TrailingZeros8(rest)
+			l := Loss{Port: s.Ports[i], Priority: prio}
+			for why := range dataplane.Reasons {
+				if n := p.Discards[why][prio]; n > 0 && why.Loses() {
+					l.Frames += n
+					l.Reasons = append(l.Reasons, LossReason{why.String(), n})
+				}
+			}
+			if l.Frames > 0 && p.LostAt[prio] < units.Never {
+				l.First = s.WallAt(p.LostAt[prio]).Round(time.Microsecond)
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// Why is for which reasons frames were lost, in words.
+func (l *Loss) Why() string {
+	var words []string
+	for _, r := range l.Reasons {
+		words = append(words, fmt.Sprintf("%d %s", r.Frames, r.Reason))
+	}
+	return strings.Join(words, ", ")
+}
+
+func takeLosses(s *telemetry.Source) Document {
+	snap := s.Snapshot()
+	return &Losses{Node: snap.Node, Losses: LossesOf(&snap)}
+}
+
+// Table implements Document.
+func (d *Losses) Table(w io.Writer) {
+	if len(d.Losses) == 0 {
+		fmt.Fprint(w, "No frame of a lossless priority was lost.\n\n")
+	}
+	t := newTable("Queue", "Lost/pkts", "First", "Reasons")
+	for i := range d.Losses {
+		l := &d.Losses[i]
+		t.row(fmt.Sprintf("%s:%d", l.Port, l.Priority), l.Frames, l.First.Format(time.RFC3339Nano), l.Why())
+	}
+	t.write(w)
+}

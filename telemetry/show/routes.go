@@ -1,0 +1,101 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"photon/dataplane"
+	"photon/telemetry"
+)
+
+// Routes is `show routes`.
+type Routes struct {
+	Node      string   `json:"node"`
+	MAC       string   `json:"mac"` // of the router; empty: the switch does not route
+	Addresses []string `json:"addresses"`
+	Routed    uint64   `json:"routed_packets"` // since the start
+	Routes    []Route  `json:"routes"`
+}
+
+// Route is one prefix.
+type Route struct {
+	Prefix string     `json:"prefix"`
+	Via    []RouteVia `json:"via"`
+	Action string     `json:"action,omitempty"` // in place of next hops: prohibit or blackhole
+}
+
+// RouteVia is a next hop.
+type RouteVia struct {
+	Address string `json:"address,omitempty"` // that the switch asks for; `show neighbours` tells where it is
+	MAC     string `json:"mac"`               // empty: it is asked for
+	Port    string `json:"port"`              // empty: whichever of the VLAN's it is behind
+	VLAN    int    `json:"vlan"`              // 0: the port's untagged one
+	MTU     int    `json:"mtu,omitempty"`     // 0: the switch's
+	LinkUp  bool   `json:"link_up"`
+}
+
+func takeRoutes(s *telemetry.Source) Document {
+	snap := s.Snapshot()
+	forwarding := s.Forwarding()
+	r := &forwarding.Router
+	d := &Routes{Node: snap.Node, Addresses: []string{}, Routes: []Route{}}
+	if r.MAC != 0 {
+		d.MAC = r.MAC.String()
+	}
+	for _, a := range forwarding.Addresses {
+		d.Addresses = append(d.Addresses, a.String())
+	}
+	for i := range snap.Numbers() {
+		d.Routed += snap.Stats.Ports[i].Routed
+	}
+	sorted := slices.SortedFunc(slices.Values(r.Routes), func(a, b dataplane.Route) int {
+		return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()))
+	})
+	for _, route := range sorted {
+		one := Route{Prefix: route.Prefix.String(), Via: []RouteVia{}, Action: route.Refuse.String()}
+		for _, v := range route.Via {
+			via := RouteVia{MAC: v.MAC.String(), Port: snap.Port(v.Port), VLAN: int(v.VLAN), MTU: v.MTU, LinkUp: !forwarding.Down[v.Port]}
+			if v.MAC == 0 {
+				via.Address, via.MAC = v.Address.String(), ""
+			}
+			if v.AnyPort {
+				via.Port, via.LinkUp = "", true
+			}
+			one.Via = append(one.Via, via)
+		}
+		d.Routes = append(d.Routes, one)
+	}
+	return d
+}
+
+// Table implements Document.
+func (d *Routes) Table(w io.Writer) {
+	t := newTable("Prefix", "NextHop", "Port", "VLAN", "Link")
+	for _, r := range d.Routes {
+		prefix := r.Prefix
+		if r.Action != "" {
+			t.row(prefix, r.Action, "-", "-", "-")
+		}
+		for _, v := range r.Via {
+			vlan, link := "-", "down"
+			if v.VLAN != 0 {
+				vlan = fmt.Sprint(v.VLAN)
+			}
+			if v.LinkUp {
+				link = "up"
+			}
+			t.row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), vlan, link)
+			prefix = ""
+		}
+	}
+	t.write(w)
+	if d.MAC == "" {
+		fmt.Fprintln(w, "This switch does not route")
+		return
+	}
+	fmt.Fprintf(w, "Router %s, addresses %s\n", d.MAC, cmp.Or(strings.Join(d.Addresses, ", "), "none"))
+	fmt.Fprintf(w, "Total number of routes %d, packets routed %d\n", len(d.Routes), d.Routed)
+}
