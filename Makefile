@@ -115,7 +115,8 @@ bench-agent: setup
 # The simulator: packet-hops per second and memory. BENCHSIM=-growth: from 16 to 1024 hosts.
 bench-sim:
 	CGO_ENABLED=0 go build -o bin/simbench ./internal/simbench
-	bin/simbench $(BENCHSIM)
+	CGO_ENABLED=0 go build -o bin/photon-sim ./cmd/photon
+	bin/simbench -photon bin/photon-sim $(BENCHSIM)
 
 # Everything that happens to a switch at once, for ten minutes; MIXED=8s tries it.
 MIXED ?= 10m

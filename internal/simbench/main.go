@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 const (
 	turnsOfCases  = 11
 	turnsOfGrowth = 7
+	turnsOfRuns   = 3 // at most: all commands take less than two minutes
 )
 
 func main() {
@@ -38,7 +40,17 @@ func run() error {
 	delay := flag.Duration("delay", 0, "with -child: of all links, in the cases of -growth; 0: 5us")
 	waits := flag.Bool("wait", false, "with -child: say when the network is built, and begin when a line comes in")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile of the processor")
+	photon := flag.String("photon", "", "the program whose photon run is measured, too; none: that is left out")
+	write := flag.String("files", "", "write the files that photon run is measured with to this folder, and end")
 	flag.Parse()
+	if *write != "" {
+		for _, f := range append(foreignFiles, everyScheme) {
+			if _, err := f.write(*write); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	ready := func() error { return nil }
 	if *waits {
 		ready = func() error { return awaitTurn(os.Stdin, os.Stdout) }
@@ -50,7 +62,15 @@ func run() error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(m)
 	}
-	list := casesOf(*growth)
+	list, typed := casesOf(*growth), commands()
+	if *only != "" && !*child && *photon != "" {
+		if some := named(typed, *only); len(some) > 0 {
+			return compare(nil, false, cmp.Or(*turns, turnsOfRuns), *out, "bench-sim", *photon, some)
+		}
+	}
+	if *only != "" || *growth || *photon == "" {
+		typed = nil
+	}
 	if *only != "" {
 		all := slices.Concat(cases, growing)
 		i := slices.IndexFunc(all, func(c testCase) bool { return c.name == *only })
@@ -83,7 +103,12 @@ func run() error {
 	if *turns == 0 {
 		*turns = usual
 	}
-	return compare(list, *growth, *turns, *out, name)
+	return compare(list, *growth, *turns, *out, name, *photon, typed)
+}
+
+// named are the commands of a name: all schemes, too, of files.
+func named(list []typed, name string) []typed {
+	return slices.DeleteFunc(slices.Clone(list), func(t typed) bool { return t.name() != name && t.files.name != name })
 }
 
 func names(list []testCase) string {
@@ -95,7 +120,7 @@ func names(list []testCase) string {
 }
 
 // compare runs cases in turns and writes what came out.
-func compare(list []testCase, growth bool, turns int, out, name string) error {
+func compare(list []testCase, growth bool, turns int, out, name, photon string, commands []typed) error {
 	runtime.LockOSThread() // a child dies with the thread that began it
 	took, err := takeTurns(plan(list, growth, runtime.NumCPU()), turns, together)
 	if err != nil {
@@ -104,6 +129,12 @@ func compare(list []testCase, growth bool, turns int, out, name string) error {
 	r := newResult(list, growth, took)
 	printTable(os.Stdout, r.Cases, r.Machine)
 	printRatios(os.Stdout, slices.Concat(r.Growth, r.Ratios))
+	if len(commands) > 0 {
+		if r.Runs, err = typedRuns(photon, commands, min(turns, turnsOfRuns)); err != nil {
+			return err
+		}
+		printRuns(os.Stdout, r.Runs)
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}

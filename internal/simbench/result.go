@@ -8,12 +8,13 @@ type result struct {
 	Machine machine `json:"machine"`
 	Growth  []ratio `json:"growth,omitempty"` // the largest network by the smallest
 	Ratios  []ratio `json:"ratios"`           // two cores by one, and ns-3
+	Runs    []ran   `json:"runs,omitempty"`   // of photon run
 }
 
 // newResult makes it of what takeTurns took of the steps that plan has for the list.
 func newResult(list []testCase, growth bool, took map[step][]measured) result {
 	loop := took[bare]
-	r := result{Machine: newMachine(loop), Ratios: []ratio{}}
+	r := result{Cases: []line{}, Machine: newMachine(loop), Ratios: []ratio{}}
 	eachOf(list, func(c *testCase, each bool) {
 		runs, shared := took[step{c, each, 1}], took[step{c, each, 2}]
 		by := newComparisons(c, each, runs, shared, loop)
