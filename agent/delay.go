@@ -169,7 +169,11 @@ func (d *delayed) duePause(now units.Time) (p *pfc.Frame, at units.Time) {
 func (d *delayed) any() bool { return len(d.cnps)+len(d.pauses) > 0 }
 
 // note brings attend up to date.
-func (h *Host) note() { h.attend = min(h.eg.Next(), h.delayed.nextPause()) }
+func (h *Host) note() {
+	if h.attend = min(h.eg.Next(), h.delayed.nextPause()); len(h.reached) > 0 {
+		h.attend = 0 // see reach
+	}
+}
 
 // obey acts on a PFC frame.
 func (h *Host) obey(at units.Time, p *pfc.Frame) {

@@ -255,6 +255,9 @@ func (h *Host) finish(now units.Time, id int) {
 	h.stats.FCTs[bucket]++
 	h.stats.FCTSum = h.stats.FCTSum.Add(r.FCT())
 	h.stats.FlowsDone++
+	if h.config.Reached != nil {
+		h.reach(Milestone{Peer: r.Peer, QP: r.QP, What: Acknowledged})
+	}
 	h.StopFlow(now, id)
 }
 

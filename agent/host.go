@@ -51,6 +51,12 @@ type Config struct {
 	// and allocate nothing later. NP must be a cnp.Elastic, and there are no tenants.
 	Elastic bool
 
+	// Reached is told when flows of this host reach what others may wait for, after the frames at hand
+	// were taken; it may add flows. nil: nobody waits. Next says after how many packets of a received flow
+	// of which so many have arrived it wants to be told, too; 0: only at its end.
+	Reached func(now units.Time, m Milestone)
+	Next    func(from wire.IP, qp uint32, packets uint64) uint64
+
 	NP    cnp.NP                             // for Receivers flows
 	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
 }
@@ -188,6 +194,7 @@ type seldom struct {
 	shared  map[uint32]*shared
 	spare   [pfc.Classes][]ratelimit.RP // by priority
 	done    []Result
+	reached []Milestone // of which nobody was told yet
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
 

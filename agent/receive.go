@@ -18,6 +18,7 @@ type peer struct {
 	responder
 	lastAck uint32 // place of the last of its acknowledgements in the queue
 	acks    uint16 // of its acknowledgements that wait to be sent, at most moreAcks
+	watched bool   // somebody waits for a packet before the last, see origin
 	frames  uint64 // taken in order
 	bytes   uint64 // of them on the wire
 	marked  uint64
@@ -29,6 +30,8 @@ type origin struct {
 	port    uint16
 	retired retired
 	cnps    uint64
+
+	milestone uint64 // after so many packets Config.Reached is to be told
 }
 
 // Receive takes frames from the wire; all of them end here.
@@ -40,6 +43,10 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 	for i := range burst {
 		silent = h.receive(now, &burst[i]) && silent
 		h.env.Free(burst[i])
+	}
+	if h.attend == 0 {
+		h.tell(now)
+		silent = false
 	}
 	if h.late {
 		h.delayed.decide(now, (*remembered)(h))
@@ -164,6 +171,9 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 		h.morePeers()
 		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{}
 		h.comesFrom(slot, hdr)
+		if h.config.Next != nil {
+			h.watch(slot, &h.peers[slot])
+		}
 	}
 	h.lately.put(key.short(), slot)
 	begun := h.peers[slot].start
@@ -214,6 +224,9 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 	case inOrder:
 		p.frames++
 		p.bytes += uint64(onWire)
+		if p.watched || p.epoch == wholeEpoch && h.config.Reached != nil {
+			h.arrivedAt(slot, p)
+		}
 		if bth.AckRequest() {
 			h.queueAck(p, slot, wire.SyndromeACK, psn, b, tos)
 		}

@@ -26,7 +26,7 @@ var TellAll bool
 
 // addLate arranges that senders are told of the flows that wait.
 func (n *Network) addLate() error {
-	if len(n.late) == 0 {
+	if len(n.late) == 0 && (n.waits == nil || !n.canWait()) {
 		return nil
 	}
 	n.forgetful = true

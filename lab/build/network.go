@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"photon/agent"
 	"photon/cnp"
@@ -40,6 +41,8 @@ type Network struct {
 	down      topology.Down                  // links that failed
 	failed    bool                           // one of them ever did
 	fault     error                          // of something that happened on the way
+	faults    sync.Mutex                     // hosts may run at the same time
+	waits     *waits                         // nil: no flow waits for another
 	forgetful bool                           // receivers are to forget flows that have ended
 	observer  Observer
 	impaired  map[int]map[int]impair.Spec // ports of nodes
@@ -57,6 +60,8 @@ type Flow struct {
 	Frames   uint64
 	Bytes    uint64
 	Notified uint64
+
+	Arrived units.Time // when its receiver had all of it, in experiments whose flows wait for others; 0: it has not
 
 	Forgot bool // by its receiver, which had everything that was sent
 }
@@ -118,6 +123,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	}
 	known := e.Known(p, flows, 0)
 	known.Shares = n.share
+	n.waits = newWaits(n, e, flows)
 	tagged := false // frames carry the number of their flow's slot
 	routes := p.Routes()
 	for i := range p.Nodes {
@@ -229,12 +235,16 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, s
 		np = parts.NP(received)
 	}
 	envs := n.World.NewEnvs(1)
-	h, err := agent.New(agent.Config{
+	c := agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.Plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.LosslessMask(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: AckTimeout,
 		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: np, NewRP: parts.RP, Elastic: elastic && n.canWait(),
-	}, envs[0])
+	}
+	if w := n.waits; w != nil {
+		c.Reached, c.Next = func(now units.Time, m agent.Milestone) { w.reached(i, now, m) }, w.nextOf
+	}
+	h, err := agent.New(c, envs[0])
 	if err != nil {
 		return err
 	}
@@ -308,6 +318,9 @@ func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
 	n.Flows = make([]Flow, len(flows))
 	for i, f := range flows {
 		n.Flows[i].Flow = f
+		if f.Wait != nil {
+			continue
+		}
 		if f.Late && !tagged && n.canWait() {
 			n.late = append(n.late, int32(i))
 			continue
@@ -317,6 +330,11 @@ func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
 		}
 		if h := n.Hosts[f.From]; f.Weight != 1 || f.Cap != 0 {
 			n.shares[h.Hash(int(n.Flows[i].Slot))] = marking.Share{Weight: f.Weight, Max: f.Cap}
+		}
+	}
+	if n.waits != nil {
+		if err := n.waits.begin(); err != nil {
+			return err
 		}
 	}
 	return n.addLate()

@@ -185,13 +185,16 @@ func (e *Experiment) checkParameters() error {
 			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
 		}
 	}
-	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase} {
+	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay} {
 		if d.Value.V < 0 {
 			return at(d.Value, "%s %v must not be negative", name, d.Value.V)
 		}
 		if d.Value.IsSet() && d.Source == "" {
 			return at(d.Value, "parameter %s has no source", name)
 		}
+	}
+	if s := p.SignalDelay.Value; s.IsSet() && s.V == 0 {
+		return at(s, "signal_delay must be positive: nothing is known at once elsewhere")
 	}
 	if a := p.AckPriority.Value; a.IsSet() && (a.V < 0 || a.V >= pfc.Classes) {
 		return at(a, "ack_priority %d: there are 0 to 7", a.V)

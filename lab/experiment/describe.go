@@ -44,7 +44,7 @@ func (e *Experiment) Describe() []string {
 	late, first := map[string]int{}, map[string]units.Time{}
 	var order []string
 	for i := range flows {
-		if f := &flows[i]; f.Start >= e.Duration {
+		if f := &flows[i]; f.Start >= e.Duration && f.Wait == nil {
 			if late[f.Group]++; late[f.Group] == 1 {
 				first[f.Group] = f.Start
 				order = append(order, f.Group)

@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"photon/config"
+	"photon/lab/topology"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -36,11 +37,16 @@ type Experiment struct {
 	Flows      []FlowGroup `yaml:"flows"`
 	Listed     []Listed    `yaml:"-"` // flows one by one, of programs that read them elsewhere
 	Workloads  []Workload  `yaml:"workloads"`
-	Events     []Event     `yaml:"events"`
-	Impair     []Impaired  `yaml:"impair"`
-	Schemes    []SchemeUse `yaml:"schemes"`
-	Measure    Measure     `yaml:"measure"`
-	Plots      []Plot      `yaml:"plots"`
+	// Collectives are flows of hosts that work together.
+	Collectives []Collective `yaml:"collectives"`
+	// Dependent lists flows that wait for others, of programs that read them elsewhere: behind those of list.
+	Dependent func(p *topology.Plan, list []Flow) ([]Flow, error) `yaml:"-"`
+
+	Events  []Event     `yaml:"events"`
+	Impair  []Impaired  `yaml:"impair"`
+	Schemes []SchemeUse `yaml:"schemes"`
+	Measure Measure     `yaml:"measure"`
+	Plots   []Plot      `yaml:"plots"`
 	// Alternatives are choices that the paper leaves open, made otherwise. They
 	// are run in virtual time, and the report shows what they give.
 	Alternatives []SchemeUse `yaml:"alternatives"`
@@ -173,6 +179,10 @@ type Parameters struct {
 	// each; the largest base round-trip time if absent.
 	StartPhase Sourced[units.Time] `yaml:"start_phase"`
 
+	// SignalDelay is how long it takes until a host knows what happened at another, where flows wait for
+	// that; half of the largest base round-trip time if absent.
+	SignalDelay Sourced[units.Time] `yaml:"signal_delay"`
+
 	// Alpha lets xoff and xon follow what is free: so much of the free buffer is
 	// added to them. With alpha_by_rate a port that is faster than link_rate gets
 	// twice the part for each doubling, at most all that is free.
@@ -254,6 +264,8 @@ type FlowGroup struct {
 	Weight config.Value[float64]    `yaml:"weight"` // for AF-QCN; 1 if absent
 	Cap    config.Value[units.Rate] `yaml:"cap"`    // for AF-QCN
 	DSCP   config.Value[int]        `yaml:"dscp"`   // absent: of the priority
+	After  Afters                   `yaml:"after"`  // what the flows wait for, all of it; start is the earliest they begin then
+	Repeat config.Value[int]        `yaml:"repeat"` // each flow comes so many times, when the one before has ended, and gap after that
 }
 
 // Listed is one flow, in a fraction of a FlowGroup's memory. It is to be complete

@@ -25,6 +25,10 @@ type Flow struct {
 	Stop  units.Time // 0: at its end
 	DSCP  uint8
 	Late  bool // its sender need not know of it before it begins
+
+	Wait   *Wait  // it begins when that is over, at its sender; Start is units.Never until then. nil: it does not wait
+	Step   int32  // of a group or a collective that is repeated: 0 is the first time
+	Shared uint32 // whose messages they are; 0: of none
 }
 
 // FlowKind is what the flows of a group or a workload have in common.
@@ -34,7 +38,6 @@ type FlowKind struct {
 	Begin  units.Rate // 0: line rate
 	Weight float64
 	Cap    units.Rate
-	Shared uint32 // whose messages they are; 0: of none
 
 	exact bool // when they start is drawn already
 	lasts bool // they stop so long after their start
@@ -81,10 +84,14 @@ func position(p *topology.Plan, name string) int {
 
 // Sends lists all flows of a run.
 func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err error) {
+	groups := map[string]*members{}
 	for i := range e.Flows {
-		if list, err = e.group(p, &e.Flows[i], rand.New(rand.NewPCG(seed, uint64(i))), list); err != nil {
+		g, first := &e.Flows[i], len(list)
+		if list, err = e.group(p, g, rand.New(rand.NewPCG(seed, uint64(i))), list); err != nil {
 			return nil, err
 		}
+		list = g.again(list, first)
+		groups[g.label()] = &members{first: first, last: len(list)}
 	}
 	e.phases(p, seed, list)
 	if len(e.Listed) > 0 {
@@ -102,8 +109,9 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
 			list[k].Shared, list[k].Late = uint32(i+1), false
 		}
+		groups[e.Workloads[i].Name.V] = &members{first: before, last: len(list)}
 	}
-	return list, nil
+	return e.depend(p, seed, list, groups)
 }
 
 // phases moves flows that start at a time that an experiment gives by what nobody
@@ -118,7 +126,7 @@ func (e *Experiment) phases(p *topology.Plan, seed uint64, list []Flow) {
 	}
 	random := rand.New(rand.NewPCG(seed, 1<<41))
 	for i := range list {
-		if f := &list[i]; !f.exact {
+		if f := &list[i]; !f.exact && f.Start != units.Never {
 			phase := units.Time(random.Int64N(int64(most)))
 			if f.Start += phase; f.Stop > 0 && f.lasts {
 				f.Stop += phase
@@ -138,6 +146,9 @@ func (e *Experiment) StartPhase(p *topology.Plan, list []Flow) units.Time {
 
 // ListedGroup is the group of all listed flows.
 const ListedGroup = "listed"
+
+// DependentGroup is the group of all that Dependent lists.
+const DependentGroup = "trace"
 
 // label is what probes call a group.
 func (g *FlowGroup) label() string { return g.Name.Or(g.From.V + ">" + g.To.V) }
@@ -160,6 +171,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 		return nil, at(g.Weight, "weight %v must be positive", g.Weight.V)
 	case g.DSCP.V < 0 || g.DSCP.V > 63:
 		return nil, at(g.DSCP, "DSCP %d: there are 0 to 63", g.DSCP.V)
+	case g.Gap.IsSet() && g.Repeat.IsSet() && g.Gap.V >= 0:
 	case g.Gap.IsSet() && (g.Every.IsSet() || !g.Lasts.IsSet() || g.Gap.V < 0 || g.Gap.V+g.Lasts.V <= 0):
 		return nil, at(g.Gap, "a gap is between flows that last for a time, and stands instead of every")
 	case g.Every.IsSet() && !g.Size.IsSet() && !g.Lasts.IsSet():
@@ -169,6 +181,9 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 	case g.Stop.IsSet() && g.Stop.V <= g.Start.V:
 		return nil, at(g.Stop, "flows %s stop at %v, and start at %v", g.label(), g.Stop.V, g.Start.V)
 	}
+	if err := g.checkWaits(e); err != nil {
+		return nil, err
+	}
 	pairs := pairUp(from, to)
 	if len(pairs) == 0 {
 		return nil, at(g.To, "a flow from %s to itself", g.To.V)
@@ -176,7 +191,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 	kind := &FlowKind{Group: g.label(), Rate: g.Rate.V, Begin: g.Begin.V, Weight: g.Weight.Or(1), Cap: g.Cap.V, exact: g.Spread.V > 0, lasts: g.Lasts.V > 0}
 	until := g.Until.Or(e.Duration)
 	every := g.Every.V
-	if g.Gap.IsSet() {
+	if g.Gap.IsSet() && !g.Repeat.IsSet() {
 		every = g.Lasts.V + g.Gap.V
 	}
 	for again := g.Start.V; ; again += every {

@@ -126,6 +126,11 @@ var MetricKinds = map[string]MetricKind{
 	"completed":      {"flows that ended", false, ""},
 	"completion":     {"flows that ended, per second from the first start", false, "/s"},
 	"unfinished":     {"flows that have not ended", false, ""},
+	"step_time":      {"seconds from the first start of a step of a collective, or of flows that are repeated, to when all of it has arrived", false, "s"},
+	"job_time":       {"seconds from the first start of any step to when all of the last has arrived; absent: it has not ended", false, "s"},
+	"algbw":          {"algorithm bandwidth of a collective: its size by the time of a step", false, "bit/s"},
+	"busbw":          {"bus bandwidth of a collective: algbw by what a link carries of the size at least, as nccl-tests have it", false, "bit/s"},
+	"straggler":      {"time of the last host in a step of a collective by that of the median host; 1: all end together", false, ""},
 	"phase_margin":   {"degrees, of PACC's control loop at the hosts' link rate; nothing is run for it", false, "°"},
 	"deadlock":       {"seconds until a cycle of paused queues sends nothing for hold; absent: never", false, "s"},
 	"deadlocked":     {"1 if there was a deadlock (as `deadlock` finds it), else 0", false, ""},
@@ -154,6 +159,9 @@ var Growth = []string{"delta", "rate", "jain", "gap", "spread"}
 
 // FirstTimes are the kinds that give the time of what may never come.
 var FirstTimes = []string{"first_at_most", "first_at_least", "first_within"}
+
+// OfSteps are the kinds that look at steps of what hosts do together.
+var OfSteps = []string{"step_time", "job_time", "algbw", "busbw", "straggler"}
 
 // Statistics are those of completion times.
 var Statistics = []string{"mean", "min", "p50", "p95", "p99", "p999", "max"}
@@ -292,7 +300,15 @@ func (m *Metric) check(e *Experiment) error {
 			return at(m.Do, "metric %s: %v", m.Name, err)
 		}
 	}
-	if s := m.Stat.Or("mean"); (m.Do.V == "fct" || m.Do.V == "slowdown") && !slices.Contains(Statistics, s) {
+	if m.Do.V == "algbw" || m.Do.V == "busbw" {
+		if len(m.Flows.V) != 1 || e.CollectiveOf(m.Flows.V[0]) == nil {
+			return at(m.Do, "metric %s: %s is of a collective (flows: [name])", m.Name, m.Do.V)
+		}
+	}
+	if slices.Contains(OfSteps, m.Do.V) && !e.Waiting() {
+		return at(m.Do, "metric %s: %s is of collectives and of flows that wait for others, and there are none", m.Name, m.Do.V)
+	}
+	if s := m.Stat.Or("mean"); (m.Do.V == "fct" || m.Do.V == "slowdown" || slices.Contains(OfSteps, m.Do.V)) && !slices.Contains(Statistics, s) {
 		return at(m.Stat, "metric %s: statistic %q: mean, min, p50, p95, p99, p999 or max", m.Name, s)
 	}
 	return nil

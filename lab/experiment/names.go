@@ -65,6 +65,12 @@ func (e *Experiment) groups() (names []string) {
 	for i := range e.Workloads {
 		names = append(names, e.Workloads[i].Name.V)
 	}
+	for i := range e.Collectives {
+		names = append(names, e.Collectives[i].Name.V)
+	}
+	if e.Dependent != nil {
+		names = append(names, DependentGroup)
+	}
 	if len(e.Listed) > 0 {
 		names = append(names, ListedGroup)
 	}

@@ -79,6 +79,9 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 	e := &Experiment{Flows: slices.Clone(t.Flows), Workloads: slices.Clone(t.Workloads), Duration: t.Duration.Or(forever)}
 	for i := range e.Flows {
 		g := &e.Flows[i]
+		if len(g.After) > 0 || g.Repeat.IsSet() {
+			return nil, at(g.To, "%v", errAlone)
+		}
 		if !g.To.IsSet() {
 			return nil, at(g.From, "flow group %d does not say where to (`to: 10.0.0.2`)", i+1)
 		}

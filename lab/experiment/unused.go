@@ -87,13 +87,14 @@ func (e *Experiment) checkUnused() error {
 		does := func(kinds ...string) bool { return slices.Contains(kinds, m.Do.V) }
 		first := slices.Contains(FirstTimes, m.Do.V)
 		ofFlows := does("fct", "slowdown", "completed", "completion", "unfinished")
+		ofSteps := does(OfSteps...)
 		if k := unused(
 			key{"of", m.Of.IsSet(), kind.Probe},
 			key{"value", m.Value != 0, first || does("last_above", "last_below", "time_above", "time_below", "within", "lifetime")},
 			key{"part", m.Part != 0, does("within", "first_within")},
 			key{"hold", m.Hold != 0, first || m.IsDeadlock()},
-			key{"flows", m.Flows.IsSet(), ofFlows},
-			key{"stat", m.Stat.IsSet(), does("fct", "slowdown")},
+			key{"flows", m.Flows.IsSet(), ofFlows || ofSteps},
+			key{"stat", m.Stat.IsSet(), does("fct", "slowdown", "step_time", "algbw", "busbw", "straggler")},
 			key{"sizes", m.Sizes != [2]units.Size{}, ofFlows},
 			key{"loop", m.Loop != nil, does("phase_margin")},
 		); k != "" {

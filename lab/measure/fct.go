@@ -33,6 +33,9 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	if groups == nil {
 		groups = []string{"*"}
 	}
+	if slices.Contains(experiment.OfSteps, m.Do.V) {
+		return m.ofSteps(w, groups)
+	}
 	var times []float64
 	ended, open := 0, 0
 	begin, end := units.Never, units.Time(0)

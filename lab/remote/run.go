@@ -75,6 +75,9 @@ func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []exper
 	if every := e.Measure.Sample; every%node.WatchTick != 0 {
 		return nil, nil, fmt.Errorf("a testbed samples at multiples of %v: sample is %v", node.WatchTick, every)
 	}
+	if e.Waiting() {
+		return nil, nil, errors.New("agents of a testbed do not know of each other's flows: flows of this experiment wait for others")
+	}
 	for _, f := range flows {
 		if f.Weight != 1 || f.Cap != 0 {
 			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")

@@ -5,6 +5,7 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -57,6 +58,13 @@ func shape(t reflect.Type) *jsonschema.Schema {
 		params := &jsonschema.Schema{Type: "object", AdditionalProperties: sourced(reflect.TypeFor[string]())}
 		text := func(what string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Description: what} }
 		return either(text("a scheme by its name"), "name", text(""), "params", params, "label", text("what results and claims call it; its name if absent"))
+	}
+	if t == reflect.TypeFor[experiment.Afters]() {
+		text := func(what string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Description: what} }
+		one := either(text("a group of flows or a collective, until all of it has arrived"), "flows", text("a group of flows or a collective"), "at", text("end, start, acknowledged, or a size"),
+			"delay", quantity("a time", "50us"), "all", &jsonschema.Schema{Type: "boolean"})
+		one.AnyOf = append(one.AnyOf, &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: slices.Clone(one.AnyOf)}})
+		return one
 	}
 	if strings.HasPrefix(t.Name(), "Sourced[") {
 		return sourced(t.Field(0).Type.Field(0).Type)

@@ -1,0 +1,216 @@
+package build
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"photon/agent"
+	"photon/lab/experiment"
+	"photon/units"
+	"photon/wire"
+)
+
+// Flows that wait for others begin when their host knows that what they wait for has happened. A gate
+// stands for what a host waits for, and belongs to it. What happens at the same host it knows at once;
+// what happens elsewhere, a signal's delay later, as if a message had come that takes no room. Hosts may run at
+// the same time, each in its part of the world: they look only at their own gates. What is for others is put
+// down, and handed over while no host runs, at least once in each signal's delay and so always in time. So
+// the same happens whatever parts there are.
+
+// waits are the gates of a network.
+type waits struct {
+	n      *Network
+	gates  []gate
+	behind map[*experiment.Wait][]int32 // gates that are told when another is over
+	flows  map[moment][]int32           // gates that wait for something of a flow
+	next   map[uint32][]uint64          // by flow: packets whose arrival somebody waits for, ascending
+	delay  units.Time                   // of a signal
+	far    [][]signal                   // by node: what its hosts have for others
+	remote bool                         // there is a gate that waits for something elsewhere
+}
+
+// gate is a Wait at work.
+type gate struct {
+	wait  *experiment.Wait
+	need  int        // causes that are missing
+	last  units.Time // the latest cause
+	flows []int32    // that begin then
+	open  bool
+}
+
+// moment is something of a flow for which gates wait.
+type moment struct {
+	flow    uint32
+	what    experiment.Moment
+	packets uint64 // of Passed
+}
+
+// signal tells a gate of another host of a cause.
+type signal struct {
+	at   units.Time
+	gate int32
+}
+
+// newWaits makes the gates that flows need; nil: no flow waits.
+func newWaits(n *Network, e *experiment.Experiment, flows []experiment.Flow) *waits {
+	if !e.Waiting() {
+		return nil
+	}
+	w := &waits{n: n, behind: map[*experiment.Wait][]int32{}, flows: map[moment][]int32{}, next: map[uint32][]uint64{}, far: make([][]signal, len(n.Plan.Nodes))}
+	w.delay = e.SignalDelay(n.Plan, flows)
+	number := map[*experiment.Wait]int32{}
+	var add func(x *experiment.Wait) int32
+	add = func(x *experiment.Wait) int32 {
+		if i, ok := number[x]; ok {
+			return i
+		}
+		i := int32(len(w.gates))
+		number[x] = i
+		g := gate{wait: x, need: x.Need}
+		if g.need == 0 {
+			g.need = len(x.After)
+		}
+		w.gates = append(w.gates, g)
+		for k := range x.After {
+			c := &x.After[k]
+			w.remote = w.remote || c.Where(flows) != x.Host
+			if c.Wait != nil {
+				add(c.Wait)
+				w.behind[c.Wait] = append(w.behind[c.Wait], i)
+				continue
+			}
+			m := moment{flow: uint32(c.Flow), what: c.What}
+			if c.What == experiment.Passed {
+				payload := e.Parameters.Payload.Value.V
+				m.packets = uint64((c.Bytes + payload - 1) / payload)
+				list := w.next[m.flow]
+				at, there := slices.BinarySearch(list, m.packets)
+				if !there {
+					w.next[m.flow] = slices.Insert(list, at, m.packets)
+				}
+			}
+			w.flows[m] = append(w.flows[m], i)
+		}
+		return i
+	}
+	for i := range flows {
+		if x := flows[i].Wait; x != nil {
+			k := add(x)
+			w.gates[k].flows = append(w.gates[k].flows, int32(i))
+		}
+	}
+	return w
+}
+
+// begin opens what waits for nothing, tells of flows that begin at times that are known, and arranges that
+// signals are handed over.
+func (w *waits) begin() error {
+	for i := range w.gates {
+		if g := &w.gates[i]; len(g.wait.After) == 0 {
+			w.opens(0, int32(i))
+		}
+	}
+	for i := range w.n.Flows {
+		if f := &w.n.Flows[i]; f.Wait == nil {
+			w.happened(0, f.From, moment{flow: uint32(i), what: experiment.Begun}, f.Start)
+		}
+	}
+	if w.n.fault != nil {
+		return w.n.fault
+	}
+	w.handOver(0)
+	if w.remote {
+		w.n.World.Every(w.delay, w.handOver)
+	}
+	return nil
+}
+
+// reached is told by a host what happened to a flow.
+func (w *waits) reached(node int, now units.Time, m agent.Milestone) {
+	x := moment{flow: m.QP - 1}
+	switch m.What {
+	case agent.Acknowledged:
+		x.what = experiment.Acknowledged
+	case agent.Passed:
+		x.what, x.packets = experiment.Passed, m.Packets
+	case agent.Arrived:
+		if f := &w.n.Flows[x.flow]; f.Arrived == 0 { // its receiver may have forgotten it, and got a packet twice
+			x.what, f.Arrived = experiment.Arrived, now
+		} else {
+			return
+		}
+	}
+	w.happened(now, node, x, now)
+}
+
+// nextOf is after how many packets of a flow, more than so many, its receiver is to tell.
+func (w *waits) nextOf(_ wire.IP, qp uint32, packets uint64) uint64 {
+	for _, p := range w.next[qp-1] {
+		if p > packets {
+			return p
+		}
+	}
+	return 0
+}
+
+// happened tells the gates that wait for something of a flow. It may be told before its time.
+func (w *waits) happened(now units.Time, node int, m moment, at units.Time) {
+	for _, i := range w.flows[m] {
+		w.cause(now, node, i, at)
+	}
+}
+
+// cause tells a gate of a cause, at once if it is of the same node.
+func (w *waits) cause(now units.Time, node int, i int32, at units.Time) {
+	g := &w.gates[i]
+	if g.wait.Host != node {
+		w.far[node] = append(w.far[node], signal{at, i})
+		return
+	}
+	if g.open {
+		return
+	}
+	g.last = max(g.last, at)
+	if g.need--; g.need <= 0 {
+		w.opens(now, i)
+	}
+}
+
+// opens has begin what waits behind a gate.
+func (w *waits) opens(now units.Time, i int32) {
+	g := &w.gates[i]
+	g.open = true
+	node, at := g.wait.Host, g.last+g.wait.Delay
+	for _, f := range g.flows {
+		w.n.Flows[f].Start = max(now, at)
+		if err := w.n.addFlow(now, int(f)); err != nil {
+			w.fail(fmt.Errorf("flow %d of %s: %w", f, w.n.Flows[f].Group, err))
+			return
+		}
+		w.happened(now, node, moment{flow: uint32(f), what: experiment.Begun}, max(now, at))
+	}
+	for _, next := range w.behind[g.wait] {
+		w.cause(now, node, next, at)
+	}
+}
+
+// fail notes why the run is worth nothing.
+func (w *waits) fail(err error) {
+	w.n.faults.Lock()
+	defer w.n.faults.Unlock()
+	w.n.keep(err)
+}
+
+// handOver tells gates of what happened elsewhere since the last time, in the order of time and of nodes.
+func (w *waits) handOver(now units.Time) {
+	var all []signal
+	for node := range w.far {
+		all = append(all, w.far[node]...)
+		w.far[node] = w.far[node][:0]
+	}
+	slices.SortStableFunc(all, func(a, b signal) int { return cmp.Compare(a.at, b.at) })
+	for _, s := range all {
+		w.cause(now, w.gates[s.gate].wait.Host, s.gate, s.at+w.delay)
+	}
+}

@@ -1,0 +1,312 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"photon/lab/topology"
+	"photon/units"
+)
+
+// Wait holds flows of a host back until things have happened, and for a time after that.
+type Wait struct {
+	Host  int // node at which it is known that it is over
+	After []Cause
+	Need  int // so many of them; 0: all
+	Delay units.Time
+}
+
+// Cause is something that a Wait waits for: another Wait that is over, or what happens to a flow.
+type Cause struct {
+	Wait  *Wait // nil: it is of a flow
+	Flow  int32 // its number among all flows of the run
+	What  Moment
+	Bytes units.Size // of Passed: so much of its payload has arrived
+}
+
+// Moment is when something of a flow happens, and where that is known first.
+type Moment uint8
+
+// Moments.
+const (
+	Begun        Moment = iota // it begins: at its sender
+	Passed                     // part of it has arrived: at its receiver
+	Arrived                    // all of it has: at its receiver
+	Acknowledged               // and its sender has been told
+)
+
+// Where is the node at which a cause is known first.
+func (c *Cause) Where(flows []Flow) int {
+	switch {
+	case c.Wait != nil:
+		return c.Wait.Host
+	case c.What == Passed || c.What == Arrived:
+		return flows[c.Flow].To
+	}
+	return flows[c.Flow].From
+}
+
+// SignalDelay is how long it takes until another host knows what happened at one: half of the longest base
+// round trip, as long as a message through the empty network takes at least, if the experiment says
+// nothing else.
+func (e *Experiment) SignalDelay(p *topology.Plan, flows []Flow) units.Time {
+	if s := e.Parameters.SignalDelay.Value; s.IsSet() {
+		return s.V
+	}
+	return max(units.Nanosecond, e.Known(p, flows, 0).RTT/2)
+}
+
+// waits makes what flows wait for of what the experiment says of groups. groups says which flows are
+// whose.
+type waits struct {
+	e      *Experiment
+	plan   *topology.Plan
+	flows  []Flow
+	groups map[string]*members
+}
+
+// members are the flows of a group, and the ends of the ranks of a collective.
+type members struct {
+	first, last int           // its flows are from first to before last
+	start, end  map[int]*Wait // of a collective: by host, of the first step and of the last
+	starts      []*Wait       // the same, in the order of ranks
+	ends        []*Wait
+}
+
+// causes are what a host waits for if it waits for something of a group: what it has part in; or all of it,
+// if it has no part in it or all is asked for.
+func (w *waits) causes(host int, a *After) (list []Cause, err error) {
+	g, ok := w.groups[a.Flows.V]
+	if !ok {
+		names := w.e.groups()
+		return nil, at(a.Flows, "there are no flows %q to wait for (%s)", a.Flows.V, others(a.Flows.V, names))
+	}
+	if g.starts != nil {
+		return g.ofCollective(host, a)
+	}
+	part, all := []Cause{}, []Cause{}
+	for i := g.first; i < g.last; i++ {
+		f := &w.flows[i]
+		c := Cause{Flow: int32(i)}
+		switch moment, size := a.moment(); {
+		case moment == Passed && (f.Size == 0 || size <= f.Size):
+			c.What, c.Bytes = Passed, size
+		case moment == Passed:
+			return nil, at(a.At, "flows %s have %v: %v of them never arrive", a.Flows.V, f.Size, size)
+		case f.Size == 0 && moment != Begun:
+			return nil, at(a.Flows, "flows %s have no size: they do not end by themselves, and nothing can wait for that", a.Flows.V)
+		case moment == Arrived && f.From == host: // it knows when it was told
+			c.What = Acknowledged
+		default:
+			c.What = moment
+		}
+		all = append(all, c)
+		if f.From == host || f.To == host {
+			part = append(part, c)
+		}
+	}
+	if len(part) == 0 || a.All {
+		return all, nil
+	}
+	return part, nil
+}
+
+func (g *members) ofCollective(host int, a *After) (list []Cause, err error) {
+	one, all := g.end, g.ends
+	switch moment, _ := a.moment(); {
+	case moment == Begun:
+		one, all = g.start, g.starts
+	case moment != Arrived:
+		return nil, at(a.At, "of collective %s there are start and end", a.Flows.V)
+	}
+	if w := one[host]; w != nil && !a.All {
+		return []Cause{{Wait: w}}, nil
+	}
+	for _, w := range all {
+		list = append(list, Cause{Wait: w})
+	}
+	return list, nil
+}
+
+// of is what a host waits for that is to begin after all of several things.
+func (w *waits) of(host int, list []After) (*Wait, error) {
+	x := &Wait{Host: host}
+	for i := range list {
+		a := &list[i]
+		if err := a.check(); err != nil {
+			return nil, err
+		}
+		causes, err := w.causes(host, a)
+		if err != nil {
+			return nil, err
+		}
+		if a.Delay > 0 {
+			causes = []Cause{{Wait: &Wait{Host: host, After: causes, Delay: a.Delay}}}
+		}
+		x.After = append(x.After, causes...)
+	}
+	return x, nil
+}
+
+// cycle finds flows that wait for each other in a circle: none of them would ever begin.
+func cycle(flows []Flow) error {
+	const (
+		entered = 1
+		left    = 2
+	)
+	state := map[*Wait]int{}
+	var enter func(w *Wait) bool
+	enter = func(w *Wait) bool {
+		if w == nil || state[w] == left {
+			return true
+		}
+		if state[w] == entered {
+			return false
+		}
+		state[w] = entered
+		for i := range w.After {
+			c := &w.After[i]
+			next := c.Wait
+			if next == nil {
+				next = flows[c.Flow].Wait
+			}
+			if !enter(next) {
+				return false
+			}
+		}
+		state[w] = left
+		return true
+	}
+	for i := range flows {
+		if !enter(flows[i].Wait) {
+			return fmt.Errorf("flows %s wait for something that waits for them", flows[i].Group)
+		}
+	}
+	return nil
+}
+
+// arrange has flows of groups, and collectives, wait for others.
+func (e *Experiment) arrange(w *waits) error {
+	for i := range e.Flows {
+		g := &e.Flows[i]
+		if len(g.After) == 0 {
+			continue
+		}
+		m := w.groups[g.label()]
+		mine := map[int]*Wait{}
+		for k := m.first; k < m.last; k++ {
+			f := &w.flows[k]
+			if f.Wait != nil { // it comes after the one before
+				continue
+			}
+			x, ok := mine[f.From]
+			if !ok {
+				var err error
+				if x, err = w.of(f.From, g.After); err != nil {
+					return err
+				}
+				if g.Start.V > 0 {
+					x.After = append(x.After, Cause{Wait: &Wait{Host: f.From, Delay: g.Start.V}})
+				}
+				mine[f.From] = x
+			}
+			f.Wait, f.Start = x, units.Never
+		}
+	}
+	for i := range e.Collectives {
+		c := &e.Collectives[i]
+		for _, start := range w.groups[c.Name.V].starts {
+			if len(c.After) == 0 {
+				break
+			}
+			x, err := w.of(start.Host, c.After)
+			if err != nil {
+				return err
+			}
+			start.After = append(start.After, x.After...)
+		}
+	}
+	return cycle(w.flows)
+}
+
+// again has every flow of a group come again after its end. list ends with the flows of the group.
+func (g *FlowGroup) again(list []Flow, first int) []Flow {
+	n := len(list) - first
+	for k := range max(g.Repeat.V, 1) - 1 {
+		for i := range n {
+			before := first + k*n + i
+			f := list[first+i]
+			f.Start, f.Step = units.Never, int32(k+1)
+			f.Wait = &Wait{Host: f.From, After: []Cause{{Flow: int32(before), What: Acknowledged}}, Delay: g.Gap.V}
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// checkWaits finds keys that make no sense of flows that wait for others, or repeat.
+func (g *FlowGroup) checkWaits(e *Experiment) error {
+	if len(g.After) == 0 && !g.Repeat.IsSet() {
+		return nil
+	}
+	where := g.Repeat.Line
+	if len(g.After) > 0 {
+		where = g.After[0].Flows.Line
+	}
+	wrong := func(format string, args ...any) error {
+		x := g.From
+		if where > 0 {
+			x.Line = where
+		}
+		return at(x, format, args...)
+	}
+	switch {
+	case g.Repeat.V < 0:
+		return wrong("repeat %d must not be negative", g.Repeat.V)
+	case g.Every.IsSet() || g.Until.IsSet() || g.Stop.IsSet() || g.Lasts.IsSet():
+		return wrong("flows %s wait for others: every, until, stop and lasts are of times", g.label())
+	case len(g.After) > 0 && (g.Spread.IsSet() || g.Step.IsSet()):
+		return wrong("flows %s wait for others: they have neither spread nor step", g.label())
+	case g.Repeat.IsSet() && !g.Size.IsSet():
+		return wrong("flows %s are to come again after their end: they need a size", g.label())
+	case g.Weight.IsSet() || g.Cap.IsSet() || e.changed(g.label()):
+		return wrong("flows %s wait for others: weights, caps and events are of flows that are there from the beginning", g.label())
+	}
+	return nil
+}
+
+// check finds what is wrong with what flows wait for.
+func (a *After) check() error {
+	switch moment, size := a.moment(); {
+	case a.Delay < 0:
+		return at(a.Flows, "a delay must not be negative")
+	case moment == Passed && size <= 0:
+		return at(a.At, "at %q: start, end, acknowledged or a size", a.At.V)
+	}
+	return nil
+}
+
+// moment is what of the flows is meant. A size that makes no sense is not positive.
+func (a *After) moment() (m Moment, size units.Size) {
+	switch a.At.Or("end") {
+	case "start":
+		return Begun, 0
+	case "end":
+		return Arrived, 0
+	case "acknowledged":
+		return Acknowledged, 0
+	}
+	if err := size.UnmarshalText([]byte(a.At.V)); err != nil {
+		return Passed, 0
+	}
+	return Passed, size
+}
+
+// Waiting reports whether flows of the experiment wait for others.
+func (e *Experiment) Waiting() bool {
+	return e.Dependent != nil || len(e.Collectives) > 0 || slices.ContainsFunc(e.Flows, func(g FlowGroup) bool { return len(g.After) > 0 || g.Repeat.V > 1 })
+}
+
+// errAlone is of those who cannot have flows wait for each other.
+var errAlone = errors.New("agents do not know of each other's flows: `after` and `repeat` are of experiments")
