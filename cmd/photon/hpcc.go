@@ -18,16 +18,20 @@ import (
 // hpccFlags are those of `photon run` with the HPCC simulator's files.
 type hpccFlags struct {
 	topology, flows, config, scheme, against string
+	matrix, chakra, groups                   string
 	strict                                   bool
 }
 
 // hpccOnly are the flags that only make sense with these files.
-var hpccOnly = []string{"topology", "flows", "config", "scheme", "against", "strict"}
+var hpccOnly = []string{"topology", "flows", "cm", "chakra", "comm-groups", "config", "scheme", "against", "strict"}
 
 func (h *hpccFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&h.topology, "topology", "", "topology.txt of the HPCC simulator")
 	f.StringVar(&h.flows, "flows", "", "flow.txt of the HPCC simulator")
+	f.StringVar(&h.matrix, "cm", "", "in place of --flows: a connection matrix of htsim")
+	f.StringVar(&h.chakra, "chakra", "", "in place of --flows: Chakra execution traces, DIR/PREFIX of DIR/PREFIX.0.et and so on")
+	f.StringVar(&h.groups, "comm-groups", "", "process groups of the traces, as JSON: names and lists of ranks")
 	f.StringVar(&h.config, "config", "", "config.txt of the HPCC simulator (default: the schemes' own parameters)")
 	f.StringVar(&h.scheme, "scheme", "", "instead of what CC_MODE names (without a config: dcqcn-mlx)")
 	f.BoolVar(&h.strict, "strict", false, "a warning about the files is an error")
@@ -45,8 +49,19 @@ func (h *hpccFlags) wanted(c *cobra.Command) bool {
 
 // run reads the files, says what in them is not followed, and runs them.
 func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
-	if h.topology == "" || h.flows == "" {
-		return bad(errors.New("--topology and --flows are needed, both"))
+	traffic := 0
+	for _, given := range []string{h.flows, h.matrix, h.chakra} {
+		if given != "" {
+			traffic++
+		}
+	}
+	switch {
+	case h.topology == "" || traffic == 0:
+		return bad(errors.New("--topology and --flows are needed, both (or --cm or --chakra in place of --flows)"))
+	case traffic > 1:
+		return bad(errors.New("--flows, --cm and --chakra: one of them"))
+	case h.groups != "" && h.chakra == "":
+		return bad(errors.New("--comm-groups is of --chakra"))
 	}
 	for _, name := range []string{"schemes", "quick", "dilation", "serve", "serve-remote", "serve-for"} {
 		if c.Flags().Changed(name) {
@@ -116,10 +131,16 @@ func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, e
 		return nil, theirs, err
 	}
 	f := hpccfiles.Files{FlowFile: h.flows}
+	var warnings []string
 	if f.Topology, err = hpccfiles.ReadTopology(h.topology, topology); err != nil {
 		return nil, theirs, err
 	}
-	if f.Flows, err = hpccfiles.ReadFlows(h.flows, flows, f.Topology); err != nil {
+	if h.flows == "" {
+		f.Trace, warnings, err = h.trace()
+	} else {
+		f.Flows, err = hpccfiles.ReadFlows(h.flows, flows, f.Topology)
+	}
+	if err != nil {
 		return nil, theirs, err
 	}
 	if h.config != "" {
@@ -134,7 +155,9 @@ func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, e
 		}
 		theirs = hpccfiles.Summarise(list)
 	}
-	p, err = hpccfiles.Prepare(f, h.scheme)
+	if p, err = hpccfiles.Prepare(f, h.scheme); err == nil {
+		p.Warnings = append(p.Warnings, warnings...)
+	}
 	return p, theirs, err
 }
 

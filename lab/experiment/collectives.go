@@ -99,7 +99,7 @@ func (c *Collective) check(e *Experiment) error {
 }
 
 // collect lists the messages of a collective, and when its hosts begin and end.
-func (e *Experiment) collect(p *topology.Plan, c *Collective, pairs map[pair]uint32, list []Flow) ([]Flow, *members, error) {
+func (e *Experiment) collect(p *topology.Plan, c *Collective, shared *Connections, list []Flow) ([]Flow, *members, error) {
 	if err := c.check(e); err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +129,8 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, pairs map[pair]uin
 					start[r] = &Wait{Host: h, After: []Cause{{Wait: end[r]}}, Delay: c.Gap.V}
 				}
 			}
-			list, end = e.step(kind, c, tasks, row, start, step, pairs, list)
+			g := Together{kind, row, int32(step), uint8(c.DSCP.V), func(channel, from, to int) uint32 { return shared.of(c.Name.V, channel, from, to) }}
+			list, end = g.Messages(tasks, start, list)
 		}
 		for r, h := range row {
 			m.end[h] = end[r]
@@ -140,15 +141,46 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, pairs map[pair]uin
 	return list, m, nil
 }
 
-// pair is one connection.
-type pair struct {
-	collective string
-	channel    int
-	from, to   int
+// Connections numbers the connections whose messages go one after the other.
+type Connections struct {
+	first int // numbers that are taken
+	known map[connection]uint32
 }
 
-// step lists the messages of a collective that is done once by a group of hosts.
-func (e *Experiment) step(kind *FlowKind, c *Collective, tasks []collective.Task, row []int, start []*Wait, step int, pairs map[pair]uint32, list []Flow) ([]Flow, []*Wait) {
+type connection struct {
+	name              string
+	channel, from, to int
+}
+
+// of is the number of a connection, the same each time.
+func (c *Connections) of(name string, channel, from, to int) uint32 {
+	if c.known == nil {
+		c.known = map[connection]uint32{}
+	}
+	k := connection{name, channel, from, to}
+	if c.known[k] == 0 {
+		c.known[k] = uint32(c.first + len(c.known) + 1)
+	}
+	return c.known[k]
+}
+
+// Of is that of messages which have no name.
+func (c *Connections) Of(channel, from, to int) uint32 { return c.of("", channel, from, to) }
+
+// Together is hosts that do one thing together.
+type Together struct {
+	*FlowKind
+	Row  []int // nodes, by rank
+	Step int32
+	DSCP uint8
+	// Shared numbers connections: messages of a channel from one host to another are of one.
+	Shared func(channel, from, to int) uint32
+}
+
+// Messages lists what ranks send, behind the flows of list. A rank begins when start is over, and end is when it has
+// all that is for it; of one that gets nothing, when what it sent was acknowledged.
+func (g *Together) Messages(tasks []collective.Task, start []*Wait, list []Flow) (all []Flow, end []*Wait) {
+	row := g.Row
 	first := len(list)
 	flow := make([]int32, len(tasks)) // of the messages
 	computed := make([]*Wait, len(tasks))
@@ -159,7 +191,7 @@ func (e *Experiment) step(kind *FlowKind, c *Collective, tasks []collective.Task
 			next++
 		}
 	}
-	end := make([]*Wait, len(row))
+	end = make([]*Wait, len(row))
 	sent := make([]*Wait, len(row)) // ends of those that get nothing
 	for r, h := range row {
 		end[r], sent[r] = &Wait{Host: h}, &Wait{Host: h}
@@ -187,14 +219,11 @@ func (e *Experiment) step(kind *FlowKind, c *Collective, tasks []collective.Task
 			continue
 		}
 		from, to := row[t.Rank], row[t.To]
-		p := pair{c.Name.V, t.Channel, from, to}
-		if pairs[p] == 0 {
-			pairs[p] = uint32(len(e.Workloads) + len(pairs) + 1)
-		}
 		end[t.To].After = append(end[t.To].After, Cause{Flow: flow[i], What: Arrived})
 		sent[t.Rank].After = append(sent[t.Rank].After, Cause{Flow: flow[i], What: Acknowledged})
 		list = append(list, Flow{
-			FlowKind: kind, From: from, To: to, Size: t.Size, Start: units.Never, DSCP: uint8(c.DSCP.V), Wait: wait, Step: int32(step), Shared: pairs[p], Late: true,
+			FlowKind: g.FlowKind, From: from, To: to, Size: t.Size, Start: units.Never, DSCP: g.DSCP, Wait: wait, Step: g.Step,
+			Shared: g.Shared(t.Channel, from, to), Late: true,
 		})
 	}
 	for r := range end {
@@ -220,7 +249,7 @@ func (e *Experiment) depend(p *topology.Plan, seed uint64, list []Flow, groups m
 	if !e.Waiting() {
 		return list, nil
 	}
-	pairs := map[pair]uint32{}
+	shared := &Connections{first: len(e.Workloads)}
 	for i := range e.Collectives {
 		c := &e.Collectives[i]
 		if groups[c.Name.V] != nil {
@@ -228,7 +257,7 @@ func (e *Experiment) depend(p *topology.Plan, seed uint64, list []Flow, groups m
 		}
 		var m *members
 		var err error
-		if list, m, err = e.collect(p, c, pairs, list); err != nil {
+		if list, m, err = e.collect(p, c, shared, list); err != nil {
 			return nil, err
 		}
 		groups[c.Name.V] = m
@@ -247,7 +276,7 @@ func (e *Experiment) depend(p *topology.Plan, seed uint64, list []Flow, groups m
 	}
 	if e.Dependent != nil {
 		var err error
-		if list, err = e.Dependent(p, list); err != nil {
+		if list, err = e.Dependent(p, shared, list); err != nil {
 			return nil, err
 		}
 	}

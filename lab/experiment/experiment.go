@@ -40,7 +40,7 @@ type Experiment struct {
 	// Collectives are flows of hosts that work together.
 	Collectives []Collective `yaml:"collectives"`
 	// Dependent lists flows that wait for others, of programs that read them elsewhere: behind those of list.
-	Dependent func(p *topology.Plan, list []Flow) ([]Flow, error) `yaml:"-"`
+	Dependent func(p *topology.Plan, shared *Connections, list []Flow) ([]Flow, error) `yaml:"-"`
 
 	Events  []Event     `yaml:"events"`
 	Impair  []Impaired  `yaml:"impair"`

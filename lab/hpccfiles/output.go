@@ -18,6 +18,15 @@ type Finished struct {
 	Size             units.Size
 	Start, FCT       int64 // ns
 	Standalone       int64 // ns
+
+	Trace *Traced // of a trace's flows: three more columns
+}
+
+// Traced is what a flow of a trace has beside: its id there, when its receiver had all of it and when its sender
+// knew, so that it can be seen who waited for whom.
+type Traced struct {
+	ID           int
+	Arrived, End int64 // ns
 }
 
 // firstPort is the source port of the first flow between two hosts.
@@ -28,7 +37,11 @@ func address(id int) uint32 { return 11<<24 | uint32(id/256)<<16 | uint32(id%256
 
 // write writes a line of fct.txt.
 func (f *Finished) write(w io.Writer) {
-	fmt.Fprintf(w, "%08x %08x %d %d %d %d %d %d\n", address(f.From), address(f.To), f.SrcPort, f.DstPort, int64(f.Size), f.Start, f.FCT, f.Standalone)
+	fmt.Fprintf(w, "%08x %08x %d %d %d %d %d %d", address(f.From), address(f.To), f.SrcPort, f.DstPort, int64(f.Size), f.Start, f.FCT, f.Standalone)
+	if t := f.Trace; t != nil {
+		fmt.Fprintf(w, " %d %d %d", t.ID, t.Arrived, t.End)
+	}
+	fmt.Fprintln(w)
 }
 
 // Slowdown is how many times longer than alone in the network, at least once:
@@ -46,6 +59,10 @@ func ReadFCT(file string, b []byte) (list []Finished, err error) {
 		n, err := fmt.Sscanf(l, "%x %x %d %d %d %d %d %d", &src, &dst, &f.SrcPort, &f.DstPort, (*int64)(&f.Size), &f.Start, &f.FCT, &f.Standalone)
 		if err != nil || n != 8 || f.Standalone <= 0 {
 			return nil, &config.Error{File: file, Line: i + 1, Err: fmt.Errorf("not `sip dip sport dport size start_ns fct_ns standalone_ns`")}
+		}
+		var t Traced
+		if n, _ := fmt.Sscan(strings.Join(strings.Fields(l)[8:], " "), &t.ID, &t.Arrived, &t.End); n == 3 {
+			f.Trace = &t
 		}
 		f.From, f.To = int(src>>8&0xFFFF), int(dst>>8&0xFFFF)
 		list = append(list, f)

@@ -10,6 +10,7 @@ import (
 	"photon/config"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/topology"
 	"photon/units"
 )
 
@@ -18,8 +19,23 @@ type Files struct {
 	Topology *Topology
 	Flows    []Flow
 	FlowFile string
+	Trace    *Trace  // in place of Flows: flows that wait for each other
 	Config   *Config // nil: everything by default
 }
+
+// Trace is flows that wait for each other, of a file in another format.
+type Trace struct {
+	File  string
+	Hosts int // those of the topology are as many at least
+	// Flows lists them, as experiment.Experiment.Dependent does.
+	Flows func(p *topology.Plan, dscp uint8, shared *experiment.Connections, list []experiment.Flow) ([]experiment.Flow, error)
+	// IDs are what the file calls its flows, in their order; nil: it has no names.
+	IDs   []int
+	Until units.Time // the run ends then, if the configuration says nothing else
+}
+
+// tracePriority is that of a trace's flows.
+const tracePriority = 3
 
 // Prepared is a run that the files describe.
 type Prepared struct {
@@ -29,6 +45,7 @@ type Prepared struct {
 	Warnings   []string // what the files ask for and is not done, each with its place
 	Notes      []string // what else is worth knowing
 	Payload    int64
+	Count      int // of flows
 
 	FCT, PFC, Queues string     // names of what is written
 	From, To         units.Time // queues are looked at; From after To: never
@@ -68,7 +85,11 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 	if err := p.flows(); err != nil {
 		return nil, err
 	}
-	e.Duration = f.Flows[len(f.Flows)-1].Start + units.Second
+	if f.Trace != nil {
+		e.Duration = f.Trace.Until
+	} else {
+		e.Duration = f.Flows[len(f.Flows)-1].Start + units.Second
+	}
 	if stop, isSet := c.number("SIMULATOR_STOP_TIME", 0); isSet && c.err == nil {
 		if stop <= 0 || stop > longest {
 			c.fail(c.set["SIMULATOR_STOP_TIME"], "it must be positive, and at most %d seconds", longest)
@@ -90,6 +111,17 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 	e.Schemes = []experiment.SchemeUse{p.Use}
 	if err := e.Check(); err != nil {
 		return nil, err
+	}
+	if f.Trace != nil {
+		plan, err := e.Plan()
+		if err != nil {
+			return nil, err
+		}
+		all, err := e.Sends(plan, e.Seed)
+		if err != nil {
+			return nil, err
+		}
+		p.Count = len(all)
 	}
 	return p, build.Check(e)
 }
@@ -161,6 +193,19 @@ func (p *Prepared) parameters() {
 // flows lists the flows.
 func (p *Prepared) flows() error {
 	e := p.Experiment
+	if t := p.Trace; t != nil {
+		if n := len(p.Topology.hosts()); t.Hosts > n {
+			return &config.Error{File: t.File, Err: fmt.Errorf("it is of %d hosts, and %s has %d", t.Hosts, p.Topology.File, n)}
+		}
+		e.Parameters.Priority = sourced(tracePriority, "the usual one of RoCE")
+		e.Parameters.AckPriority = sourced(tracePriority, "that simulator's switches")
+		e.Parameters.StartPhase = sourced(units.Time(0), t.File+" says when flows start")
+		e.Dependent = func(plan *topology.Plan, shared *experiment.Connections, list []experiment.Flow) ([]experiment.Flow, error) {
+			return t.Flows(plan, tracePriority<<3|2, shared, list)
+		}
+		return nil
+	}
+	p.Count = len(p.Flows)
 	var used []int
 	place := map[int]int32{} // of a node among the hosts
 	for i, id := range p.Topology.hosts() {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"photon/lab/build"
 	"photon/lab/measure"
@@ -67,7 +68,7 @@ func (p *Prepared) Run(ctx context.Context, o run.Options, folder string) (*Resu
 }
 
 func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writer) (*Result, error) {
-	r := &Result{Flows: len(p.Flows)}
+	r := &Result{Flows: p.Count}
 	stops := &pauses{pfc, p.Topology}
 	look := build.Observer{Pause: func(now units.Time, node, port int, paused bool) {
 		r.Pauses++
@@ -92,6 +93,10 @@ func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writ
 	}
 	r.Wall = out.Wall
 	slices.SortStableFunc(out.Ended, func(a, b measure.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
+	if p.Trace != nil {
+		r.traced(p, out.Ended, ideal)
+		return r, nil
+	}
 	for _, e := range out.Ended {
 		f := &p.Flows[e.Flow]
 		r.PacketHops += ideal.packets(f.Size) * int64(ideal.way(f.From, f.To).links)
@@ -102,6 +107,35 @@ func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writ
 	}
 	return r, nil
 }
+
+// traced lists the flows of a trace that ended.
+func (r *Result) traced(p *Prepared, ended []measure.Ended, ideal *standalone) {
+	inOrder := slices.Clone(ended)
+	slices.SortFunc(inOrder, func(a, b measure.Ended) int { return cmp.Compare(a.Flow, b.Flow) })
+	ports, used := map[int]int{}, map[[2]string]int{}
+	for i := range inOrder {
+		pair := [2]string{inOrder[i].From, inOrder[i].To}
+		ports[inOrder[i].Flow] = firstPort + used[pair]
+		used[pair]++
+	}
+	for i := range ended {
+		e := &ended[i]
+		from, _ := strconv.Atoi(e.From) // nodes are called by their numbers
+		to, _ := strconv.Atoi(e.To)
+		t := Traced{ID: e.Flow + 1, Arrived: int64((e.Arrived + units.Nanosecond/2) / units.Nanosecond), End: int64((e.Start + e.FCT + units.Nanosecond/2) / units.Nanosecond)}
+		if p.Trace.IDs != nil {
+			t.ID = p.Trace.IDs[e.Flow]
+		}
+		r.PacketHops += ideal.packets(e.Size) * int64(ideal.way(from, to).links)
+		r.Finished = append(r.Finished, Finished{
+			From: from, To: to, SrcPort: ports[e.Flow], DstPort: tracePort, Size: e.Size, Start: int64(e.Start / units.Nanosecond),
+			FCT: int64((e.FCT + units.Nanosecond/2) / units.Nanosecond), Standalone: ideal.time(from, to, e.Size), Trace: &t,
+		})
+	}
+}
+
+// tracePort is the destination port of a trace's flows.
+const tracePort = 100
 
 // Slowdowns are statistics of the slowdowns of flows: mean, and nearest ranks.
 type Slowdowns struct {

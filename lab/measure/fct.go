@@ -154,6 +154,7 @@ type Ended struct {
 	Start    units.Time
 	FCT      units.Time
 	Ideal    units.Time // in an empty network
+	Arrived  units.Time // when its receiver had all of it, where flows wait for others; else 0
 	Flow     int        // its number among all flows
 	Seed     uint64     // of the run
 }
@@ -168,7 +169,7 @@ func EndedFlows(e *experiment.Experiment, n *build.Network) (list []Ended) {
 		}
 		list = append(list, Ended{
 			Group: f.Group, From: n.Plan.Nodes[f.From].Name, To: n.Plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
-			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size), Flow: i,
+			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size), Arrived: f.Arrived, Flow: i,
 		})
 	}
 	return list

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"photon/config"
+	"photon/lab/chakra"
+	"photon/lab/hpccfiles"
+	"photon/lab/htsim"
+	"photon/units"
+)
+
+// trace reads the flows of a connection matrix, or of execution traces.
+func (h *hpccFlags) trace() (t *hpccfiles.Trace, warnings []string, err error) {
+	if h.chakra != "" {
+		t, err = h.chakraTrace()
+		return t, nil, err
+	}
+	b, err := os.ReadFile(h.matrix)
+	if err != nil {
+		return nil, nil, config.FileError(h.matrix, err)
+	}
+	m, err := htsim.Read(h.matrix, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	t = &hpccfiles.Trace{File: h.matrix, Hosts: m.Nodes, Flows: m.Flows, Until: units.Second}
+	for i := range m.Connections {
+		c := &m.Connections[i]
+		t.IDs = append(t.IDs, c.ID)
+		t.Until = max(t.Until, c.Start+units.Second)
+	}
+	return t, m.Skipped, nil
+}
+
+// chakraTrace reads the files of all ranks.
+func (h *hpccFlags) chakraTrace() (*hpccfiles.Trace, error) {
+	x := &chakra.Trace{}
+	for rank := 0; ; rank++ {
+		file := fmt.Sprintf("%s.%d.et", h.chakra, rank)
+		b, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) && rank > 0 {
+			break
+		}
+		if err != nil {
+			return nil, config.FileError(file, err)
+		}
+		r, err := chakra.Read(file, b)
+		if err != nil {
+			return nil, err
+		}
+		x.Ranks = append(x.Ranks, r)
+	}
+	if h.groups != "" {
+		b, err := os.ReadFile(h.groups)
+		if err != nil {
+			return nil, config.FileError(h.groups, err)
+		}
+		if x.Groups, err = chakra.ReadGroups(h.groups, b); err != nil {
+			return nil, err
+		}
+	}
+	return &hpccfiles.Trace{File: h.chakra, Hosts: len(x.Ranks), Flows: x.Flows, Until: x.Computed() + units.Second}, nil
+}

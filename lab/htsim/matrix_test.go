@@ -1,0 +1,77 @@
+package htsim
+
+import (
+	"strings"
+	"testing"
+)
+
+const small = `# a ring of three, and a barrier
+Nodes 3
+Connections 5
+Triggers 3
+0->1 id 1 start 0 size 100000 recv_done_trigger 1
+1->2 id 2 trigger 1 size 100000 send_done_trigger 2
+trigger id 1 oneshot
+trigger id 2 multishot
+trigger id 3 barrier count 2
+1->0 id 3 trigger 2 size 5000 recv_done_trigger 3
+0->2 id 4 start 1000000 size 5000 recv_done_trigger 3
+2->1 id 5 trigger 3 size 1
+`
+
+func TestRead(t *testing.T) {
+	m, err := Read("small.cm", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Connections) != 5 || m.Connections[1] != (Connection{ID: 2, From: 1, To: 2, Size: 100000, Trigger: 1, SendDone: 2, Line: 6}) || m.Triggers[2] != (Trigger{ID: 3, Kind: "barrier", Count: 2, Line: 9}) {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"Connections 5", "Connections 6", "x.cm: 6 connections are announced, and there are 5"},
+		{"Triggers 3", "Triggers 4", "x.cm: 4 triggers are announced"},
+		{"Nodes 3", "Nodes 2", `x.cm:6: host "2"`},
+		{"Nodes 3\n", "", "x.cm:4: "},
+		{"0->1 id 1", "0->0 id 1", "x.cm:5: a connection from host 0 to itself"},
+		{"start 0 size", "size", "x.cm:5: a connection has either a start or a trigger"},
+		{"id 3 trigger 2 size 5000", "id 3 trigger 2", "x.cm:10: a connection needs a size"},
+		{"id 3 trigger 2 size 5000", "id 2 trigger 2 size 5000", "x.cm:10: id 2 is there twice"},
+		{"id 3 trigger 2 size 5000", "trigger 2 size 5000", "x.cm:10: a connection with a trigger needs an id"},
+		{"id 3 trigger 2 size 5000", "id 3 trigger 9 size 5000", "x.cm:10: there is no trigger 9"},
+		{"send_done_trigger 2", "", "x.cm:10: nothing activates trigger 2"},
+		{"barrier count 2", "barrier", "x.cm:9: a barrier needs a count"},
+		{"trigger id 2 multishot", "trigger id 1 multishot", "x.cm:8: trigger 1 is there twice"},
+		{"size 5000", "size 5kB", `x.cm:10: size "5kB"`},
+		{"size 5000", "sise 5000", `x.cm:10: a connection has no "sise"`},
+	} {
+		text := strings.Replace(small, c.old, c.new, 1)
+		if text == small {
+			t.Fatalf("%q is not there", c.old)
+		}
+		if _, err := Read("x.cm", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, not %s", c.new, err, c.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte("Nodes 2\nConnections 1\n0->1 start 5 size 1\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Read("x.cm", b)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "x.cm") {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		for _, c := range m.Connections {
+			if c.From < 0 || c.From >= m.Nodes || c.To >= m.Nodes || c.To < 0 || c.From == c.To || c.Size <= 0 {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}
