@@ -137,6 +137,7 @@ func TestNoReactionPointAllocates(t *testing.T) {
 	for name, rp := range map[string]RP{
 		"unlimited": Unlimited{line}, "pcn": NewPCN(&PCNParams{Line: line, WMin: 0.01, WMax: 0.5, Min: 1}), "dcqcn": NewDCQCN(dcqcnParams()), "tcd": NewTCD(dcqcnParams(), true),
 		"qcn": NewQCN(jittery, 1), "mlx": NewMlx(mlxParams()), "dcqcn+": NewDCQCNPlus(plusParams(), port), "hpcc": NewHPCC(hpccParams()),
+		"swift": NewSwift(swiftParams()), "powertcp": NewPowerTCP(&PowerTCPParams{Line: line, Min: 1, BaseRTT: 10 * units.Microsecond, Gamma: 0.9, AI: 1250}),
 		"timely": NewTimely(timelyParams()), "patched": NewTimely(patched), "marked only": NewTimely(marked),
 	} {
 		now, event := units.Time(0), 0

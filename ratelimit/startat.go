@@ -84,6 +84,13 @@ func (t *Timely) StartAt(now units.Time, rate units.Rate) {
 }
 
 // StartAt begins with the window that makes a rate.
+func (x *PowerTCP) StartAt(now units.Time, rate units.Rate) {
+	x.Start(now)
+	x.w = x.full() * within(rate, x.params.Min, x.params.Line) / float64(x.params.Line)
+	x.old = x.w
+}
+
+// StartAt begins with the window that makes a rate.
 func (h *HPCC) StartAt(now units.Time, rate units.Rate) {
 	h.Start(now)
 	h.w = h.full() * within(rate, h.params.Min, h.params.Line) / float64(h.params.Line)

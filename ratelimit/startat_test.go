@@ -23,6 +23,7 @@ func TestStartAt(t *testing.T) {
 		{"mlx", NewMlx(mlxParams()), true},
 		{"timely", NewTimely(timelyParams()), false},
 		{"hpcc", NewHPCC(hpccParams()), false},
+		{"powertcp", NewPowerTCP(&PowerTCPParams{Line: line, Min: 100 * units.Mbps, BaseRTT: hpccParams().BaseRTT, Gamma: 0.9, AI: 1250}), false},
 	} {
 		full := c.rp.Rate(0)
 		at := units.Millisecond

@@ -43,9 +43,16 @@ type Param struct {
 // Network is what a recipe may know of the network that it is built for: parameters
 // such as PCN's period follow from it.
 type Network struct {
-	Line      units.Rate // of the hosts
-	RTT       units.Time // the largest base round-trip time, of propagation alone; 0: unknown
-	LongFlows int        // that share a bottleneck, where an experiment fixes them; 0: unknown
+	Line units.Rate // of the hosts
+	RTT  units.Time // the largest base round-trip time, of propagation alone; 0: unknown
+	// Of the path that takes longest; 0: unknown. PathRTT is from when a full packet has left to when its
+	// acknowledgement is there: the delays of cables both ways, the packet on every link but the first, which
+	// TIMELY's and Swift's round-trip times are without, and the acknowledgement on every link.
+	PathRTT units.Time
+	Hops    int        // links of it
+	Packet  units.Size // of a full data packet on the wire: headers, preamble and gap included, without what a scheme adds
+
+	LongFlows int // that share a bottleneck, where an experiment fixes them; 0: unknown
 	Seed      uint64
 	Clock     units.Time // of the host is so much ahead of the world's: no two hosts' clocks need tick together
 	// Shares is what a flow, by its hash, is entitled to; nil: all the same.
@@ -84,6 +91,33 @@ func (n Network) baseRTT() units.Time {
 	}
 	return 20 * units.Microsecond
 }
+
+// packet is a full data packet on the wire, or a usual one where that is unknown.
+func (n Network) packet() units.Size {
+	if n.Packet > 0 {
+		return n.Packet
+	}
+	return 1100 * units.Byte
+}
+
+// hops are the links of the longest path, or a guess where that is unknown.
+func (n Network) hops() int {
+	if n.Hops > 0 {
+		return n.Hops
+	}
+	return 4
+}
+
+// pathRTT is the base round-trip time of packets, or a guess where it is unknown.
+func (n Network) pathRTT() units.Time {
+	if n.PathRTT > 0 {
+		return n.PathRTT
+	}
+	return n.baseRTT() + units.Time(n.hops())*n.Line.Serialize(n.packet())
+}
+
+// number is a number as the text of a parameter.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // Parts are what a recipe makes for a network: functions that make the three points,
 // and what hosts carry for them.

@@ -12,6 +12,7 @@ import (
 	"photon/marking"
 	"photon/scheme"
 	"photon/units"
+	"photon/wire"
 )
 
 // Flow is a flow before it is sent. There is one for each that starts in a run:
@@ -325,9 +326,26 @@ func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.N
 		if !seen[like] {
 			seen[like] = true
 			n.RTT = max(n.RTT, 2*p.Delay(f.From, f.To))
+			path := p.Path(f.From, f.To)
+			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(path)), max(n.Hops, len(path))
+			n.Packet = units.Size(path[0].Link.WireBytes(int(e.Packet())))
 		}
 	}
 	return n
+}
+
+// ackBytes of an acknowledgement over IPv4, without FCS.
+const ackBytes = HeaderBytes + wire.AETHLen
+
+// packetRTT is from when a full packet has left until its acknowledgement is there, in an empty network.
+func (e *Experiment) packetRTT(path []topology.End) (t units.Time) {
+	for i, end := range path {
+		t += 2*end.Link.Delay + end.Link.Serialize(ackBytes)
+		if i > 0 {
+			t += end.Link.Serialize(int(e.Packet()))
+		}
+	}
+	return t
 }
 
 // CPs gives ports of certain rates congestion points of their own.

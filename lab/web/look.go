@@ -45,6 +45,8 @@ var known = map[string]Look{
 	"timely":         {Color: purple},
 	"timely-patched": {Color: plum, Dash: dashed},
 	"hpcc":           {Color: orange},
+	"powertcp":       {Color: orange, Dash: dashed},
+	"swift":          {Color: purple, Dash: dotted},
 	"pacc":           {Color: black},
 	"tcd+dcqcn":      {Color: sky},
 	"tcd+timely":     {Color: indigo, Dash: dashed},
@@ -52,8 +54,8 @@ var known = map[string]Look{
 
 // spare looks are for all others, in the order of their names.
 var spare = []Look{
-	{Color: black, Dash: dashed}, {Color: orange, Dash: dashed}, {Color: blue, Dash: dashed}, {Color: grey, Dash: dashed},
-	{Color: green, Dash: dotted}, {Color: purple, Dash: dotted}, {Color: sky, Dash: dotted}, {Color: orange, Dash: dotted},
+	{Color: black, Dash: dashed}, {Color: blue, Dash: dashed}, {Color: grey, Dash: dashed},
+	{Color: green, Dash: dotted}, {Color: sky, Dash: dotted}, {Color: orange, Dash: dotted},
 	{Color: black, Dash: dotted}, {Color: blue, Dash: dotted},
 }
 
