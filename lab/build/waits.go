@@ -7,6 +7,7 @@ import (
 
 	"photon/agent"
 	"photon/lab/experiment"
+	"photon/sim"
 	"photon/units"
 	"photon/wire"
 )
@@ -120,7 +121,14 @@ func (w *waits) begin() error {
 		return w.n.fault
 	}
 	w.handOver(0)
-	if w.remote {
+	switch s, virtual := w.n.World.(*sim.World); {
+	case !w.remote:
+	case virtual: // hosts have something to hand over only when something happened
+		s.EveryBusy(w.delay, func(now units.Time) units.Time {
+			w.handOver(now)
+			return units.Never
+		})
+	default:
 		w.n.World.Every(w.delay, w.handOver)
 	}
 	return nil
