@@ -185,7 +185,7 @@ func (e *Experiment) checkParameters() error {
 			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
 		}
 	}
-	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay} {
+	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay, "core_delay": p.CoreDelay} {
 		if d.Value.V < 0 {
 			return at(d.Value, "%s %v must not be negative", name, d.Value.V)
 		}
@@ -198,6 +198,14 @@ func (e *Experiment) checkParameters() error {
 	}
 	if a := p.AckPriority.Value; a.IsSet() && (a.V < 0 || a.V >= pfc.Classes) {
 		return at(a, "ack_priority %d: there are 0 to 7", a.V)
+	}
+	if r := p.CoreRate; r.Value.IsSet() && (r.Value.V <= 0 || r.Source == "") {
+		return at(r.Value, "core_rate must be positive, and have a source")
+	}
+	for name, there := range map[string]bool{"core_rate": p.CoreRate.Value.IsSet(), "core_delay": p.CoreDelay.Value.IsSet()} {
+		if kind := e.Topology.Kind.V; there && kind != "clos" && kind != "fat-tree" && kind != "dragonfly" {
+			return at(e.Topology.Kind, "%s: a %s has no core (clos, fat-tree and dragonfly have)", name, kind)
+		}
 	}
 	if p.LinkRate.Value.V <= 0 || p.HostDelay.Value.V < 0 || p.TrunkDelay.Value.V < 0 {
 		return at(p.LinkRate.Value, "the link rate must be positive, and delays not negative")

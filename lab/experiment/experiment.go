@@ -168,8 +168,10 @@ type Parameters struct {
 
 	XON       Sourced[units.Size] `yaml:"xon"` // per ingress port; two MTU below xoff if absent
 	TrunkRate Sourced[units.Rate] `yaml:"trunk_rate"`
-	Overhead  Sourced[int]        `yaml:"overhead"` // bytes on the wire beyond those of a frame without FCS; 24 if absent
-	Lossless  Sourced[[]int]      `yaml:"lossless"` // all lossless priorities, if there are more than one
+	CoreRate  Sourced[units.Rate] `yaml:"core_rate"`  // clos, fat-tree: between leafs and spines; dragonfly: between groups; trunk_rate if absent
+	CoreDelay Sourced[units.Time] `yaml:"core_delay"` // of the same links, one way; trunk_delay if absent
+	Overhead  Sourced[int]        `yaml:"overhead"`   // bytes on the wire beyond those of a frame without FCS; 24 if absent
+	Lossless  Sourced[[]int]      `yaml:"lossless"`   // all lossless priorities, if there are more than one
 
 	// What network cards have and simulators leave out; 0 if absent.
 	NPDelay    Sourced[units.Time] `yaml:"np_delay"`    // of hosts, from the decision to send a CNP until it is ready to leave
@@ -211,9 +213,11 @@ func (e *Experiment) Packet() units.Size { return e.Parameters.Payload.Value.V +
 type Topology struct {
 	Kind      config.Value[string] `yaml:"kind"`
 	Pairs     config.Value[int]    `yaml:"pairs"`    // dumbbell: of sender and receiver
-	Hosts     config.Value[int]    `yaml:"hosts"`    // star: all; chain, ring: per switch; clos, leaf-spine: per ToR
+	K         config.Value[int]    `yaml:"k"`        // fat-tree: ports of a switch
+	Global    config.Value[int]    `yaml:"global"`   // dragonfly: links of a switch to other groups
+	Hosts     config.Value[int]    `yaml:"hosts"`    // star: all; chain, ring, dragonfly: per switch; clos, leaf-spine: per ToR
 	Bursters  config.Value[int]    `yaml:"bursters"` // compact: hosts on S1 that burst
-	Switches  config.Value[int]    `yaml:"switches"` // chain, ring
+	Switches  config.Value[int]    `yaml:"switches"` // chain, ring; dragonfly: per group
 	Lots      config.Value[int]    `yaml:"lots"`     // parking-lot: bottlenecks
 	Pods      config.Value[int]    `yaml:"pods"`     // clos
 	ToRs      config.Value[int]    `yaml:"tors"`     // clos: per pod; leaf-spine: all

@@ -11,6 +11,12 @@ import (
 // most is the largest size of any topology.
 const most = 4096
 
+// mostNodes and mostFat bound networks whose size grows faster than their numbers: a fat tree of 64 has 65 536 hosts.
+const (
+	mostNodes = 1 << 17
+	mostFat   = 64
+)
+
 // Plan lays out the experiment's topology.
 func (e *Experiment) Plan() (*topology.Plan, error) {
 	t := &e.Topology
@@ -53,7 +59,7 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 	case "clos", "leaf-spine":
 		c := topology.ClosSize{
 			Pods: size("pods", t.Pods, 1, 1), ToRs: size("tors", t.ToRs, 1, 0), Leafs: size("leafs", t.Leafs, 0, 0), Hosts: size("hosts", t.Hosts, 1, 0),
-			Spines: size("spines", t.Spines, 0, 0), Uplinks: size("uplinks", t.Uplinks, 1, 1), Grouped: t.Grouped,
+			Spines: size("spines", t.Spines, 0, 0), Uplinks: size("uplinks", t.Uplinks, 1, 1), Grouped: t.Grouped, Core: e.core(trunk),
 		}
 		switch {
 		case err != nil:
@@ -64,10 +70,29 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 		default:
 			p = topology.Clos(c, host, trunk)
 		}
+	case "fat-tree":
+		switch k := size("k", t.K, 2, 0); {
+		case err != nil:
+		case k%2 != 0 || k > mostFat:
+			err = at(t.K, "k of a fat-tree: an even number from 2 to %d, not %d", mostFat, k)
+		default:
+			c := topology.FatTree(k)
+			c.Core = e.core(trunk)
+			p = topology.Clos(c, host, trunk)
+		}
+	case "dragonfly":
+		d := topology.DragonflySize{Switches: size("switches", t.Switches, 1, 0), Hosts: size("hosts", t.Hosts, 1, 0), Global: size("global", t.Global, 1, 0)}
+		switch {
+		case err != nil:
+		case d.Groups()*d.Switches*(d.Hosts+1) > mostNodes:
+			err = at(t.Kind, "a dragonfly of %d groups of %d switches and %d hosts on each: more than %d nodes", d.Groups(), d.Switches, d.Hosts, mostNodes)
+		default:
+			p = topology.Dragonfly(d, host, trunk, e.core(trunk))
+		}
 	case "free":
 		p, err = e.free(host)
 	default:
-		err = at(t.Kind, "topology %q: there are dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, free", t.Kind.V)
+		err = at(t.Kind, "topology %q: there are dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, free", t.Kind.V)
 	}
 	if err != nil {
 		return nil, err
@@ -81,6 +106,12 @@ func (e *Experiment) links() (host, trunk dataplane.Link) {
 	host = dataplane.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.Overhead.Value.V}
 	trunk = dataplane.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.Overhead.Value.V}
 	return host, trunk
+}
+
+// core is the link of the highest tier, where trunk is that between other switches.
+func (e *Experiment) core(trunk dataplane.Link) dataplane.Link {
+	p := &e.Parameters
+	return dataplane.Link{Rate: p.CoreRate.Value.Or(trunk.Rate), Delay: p.CoreDelay.Value.Or(trunk.Delay), Overhead: trunk.Overhead}
 }
 
 // free is a list of nodes and links.

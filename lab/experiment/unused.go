@@ -119,8 +119,8 @@ func (t *Topology) checkUnused() error {
 	is := func(kinds ...string) bool { return slices.Contains(kinds, t.Kind.V) }
 	clos := is("clos", "leaf-spine")
 	if k := unused(
-		key{"pairs", t.Pairs.IsSet(), is("dumbbell")}, key{"hosts", t.Hosts.IsSet(), clos || is("star", "chain", "ring")},
-		key{"bursters", t.Bursters.IsSet(), is("compact")}, key{"switches", t.Switches.IsSet(), is("chain", "ring")}, key{"lots", t.Lots.IsSet(), is("parking-lot")},
+		key{"pairs", t.Pairs.IsSet(), is("dumbbell")}, key{"hosts", t.Hosts.IsSet(), clos || is("star", "chain", "ring", "dragonfly")},
+		key{"bursters", t.Bursters.IsSet(), is("compact")}, key{"switches", t.Switches.IsSet(), is("chain", "ring", "dragonfly")}, key{"k", t.K.IsSet(), is("fat-tree")}, key{"global", t.Global.IsSet(), is("dragonfly")}, key{"lots", t.Lots.IsSet(), is("parking-lot")},
 		key{"pods", t.Pods.IsSet(), is("clos")}, key{"tors", t.ToRs.IsSet(), clos}, key{"leafs", t.Leafs.IsSet(), is("clos")}, key{"spines", t.Spines.IsSet(), clos},
 		key{"uplinks", t.Uplinks.IsSet(), clos}, key{"grouped", t.Grouped, is("clos")}, key{"nodes", t.Nodes != nil, is("free")}, key{"links", t.Links != nil, is("free")},
 	); k != "" {

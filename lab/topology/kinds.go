@@ -94,6 +94,14 @@ type ClosSize struct {
 	// Grouped: leaf k of every pod reaches the k-th group of spines only, as in a
 	// fat tree; otherwise every leaf reaches every spine.
 	Grouped bool
+	// Core is the link of leafs to spines; a rate of 0: as that of ToRs to leafs.
+	Core dataplane.Link
+}
+
+// FatTree is the size of a fat tree of switches with k ports, k even (Al-Fares et al., SIGCOMM'08): k pods of k/2 ToRs
+// and k/2 leafs, k/2 hosts on each ToR, and k*k/4 spines.
+func FatTree(k int) ClosSize {
+	return ClosSize{Pods: k, ToRs: k / 2, Leafs: k / 2, Hosts: k / 2, Spines: k * k / 4, Uplinks: 1, Grouped: true}
 }
 
 // Clos is pods of ToRs and leafs below spines. Hosts are H0.., in the order of
@@ -101,6 +109,10 @@ type ClosSize struct {
 // beyond one and without leafs, spines stand directly above the ToRs.
 func Clos(c ClosSize, host, trunk dataplane.Link) *Plan {
 	p := New()
+	core := c.Core
+	if core.Rate == 0 {
+		core = trunk
+	}
 	spines := make([]int, c.Spines)
 	for i := range spines {
 		spines[i] = p.Switch("spine", "C%d", i)
@@ -110,7 +122,7 @@ func Clos(c ClosSize, host, trunk dataplane.Link) *Plan {
 		leafs := make([]int, c.Leafs)
 		for k := range leafs {
 			leafs[k] = p.Switch("leaf", "L%d", pod*c.Leafs+k)
-			p.connectSpines(leafs[k], k, c, spines, trunk)
+			p.connectSpines(leafs[k], k, c, spines, core)
 		}
 		for t := range c.ToRs {
 			tor := p.Switch("tor", "T%d", pod*c.ToRs+t)
@@ -151,5 +163,51 @@ func (p *Plan) connectSpines(leaf, k int, c ClosSize, spines []int, trunk datapl
 func Ring(n, hosts int, host, trunk dataplane.Link) *Plan {
 	p := Chain(n, hosts, host, trunk)
 	p.Connect(p.names["S"+strconv.Itoa(n-1)], p.names["S0"], trunk)
+	return p
+}
+
+// DragonflySize is the size of a dragonfly (Kim et al., ISCA'08): every switch of a group has a link to each other
+// switch of it, and every group one to each other group.
+type DragonflySize struct {
+	Switches int // per group: a
+	Hosts    int // per switch: p
+	Global   int // links of a switch to other groups: h
+}
+
+// Groups is how many there are: each switch of a group has links to h others.
+func (d DragonflySize) Groups() int { return d.Switches*d.Global + 1 }
+
+// Dragonfly has hosts H0.. in the order of switches, switches S0.. in the order of groups. Frames take shortest
+// paths: at most one link within the first group, one between groups, and one within the last. global is the
+// link between groups.
+func Dragonfly(d DragonflySize, host, local, global dataplane.Link) *Plan {
+	p := New()
+	groups := d.Groups()
+	s := make([]int, groups*d.Switches)
+	hosts := 0
+	for i := range s {
+		s[i] = p.Switch("switch", "S%d", i)
+		for range d.Hosts {
+			p.Connect(p.Host("H%d", hosts), s[i], host)
+			hosts++
+		}
+	}
+	for g := range groups {
+		for a := range d.Switches {
+			for b := range a {
+				p.Connect(s[g*d.Switches+b], s[g*d.Switches+a], local)
+			}
+		}
+	}
+	// The k-th link of a group leads to the k-th of the others, counted from its own: each pair of groups has one.
+	for g := range groups {
+		for k := range groups - 1 {
+			other := (g + k + 1) % groups
+			back := groups - 2 - k // by which the other counts this one
+			if g < other {
+				p.Connect(s[g*d.Switches+k/d.Global], s[other*d.Switches+back/d.Global], global)
+			}
+		}
+	}
 	return p
 }
