@@ -45,6 +45,7 @@ type Agent struct {
 	Series     Series             `yaml:"series"`           // what has series of its own in them
 	Admin      Value[string]      `yaml:"admin"`            // path of the admin socket, or off; /run/photon/NAME.sock
 	Live       Live               `yaml:"live"`             // page for browsers
+	PProf      Value[string]      `yaml:"pprof"`            // loopback address of the runtime's profiles, as in 127.0.0.1:6060; none
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file string
@@ -113,6 +114,9 @@ func (c *Agent) Check() error {
 		return inFile(c.file, err)
 	}
 	if err := c.Live.check(); err != nil {
+		return inFile(c.file, err)
+	}
+	if _, err := profiles(c.PProf); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.Port.check(); err != nil {

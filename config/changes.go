@@ -26,7 +26,7 @@ func (c Change) String() string {
 var reloadable = []string{
 	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.response", "pfc.mac_phy_delay", "pfc.alpha", "pfc.pause", "pfc.watchdog", "pfc.deadlock", "buffer", "lossy_queue", "lossy_alpha", "weights", "queues", "ports.queues", "trust",
 	"dscp_to_priority", "pcp_to_priority", "forwarding.learn", "forwarding.age", "forwarding.static", "forwarding.flood",
-	"vlans", "router", "routes", "storm_control", "ports.storm_control", "ports.accept", "ports.addresses", "ports.shutdown", "ports.cable_delay", "ports.cable_length", "ports.impair",
+	"lldp", "sflow", "vlans", "router", "routes", "storm_control", "ports.storm_control", "ports.accept", "ports.addresses", "ports.shutdown", "ports.cable_delay", "ports.cable_length", "ports.impair",
 }
 
 // Changes returns what another configuration changes in this one, in the order

@@ -33,11 +33,15 @@ type Switch struct {
 	VLANs      []VLAN             `yaml:"vlans"` // none: tags are nothing to the switch
 	Router     Router             `yaml:"router"`
 	Routes     []Route            `yaml:"routes"`
+	SFlow      *SFlow             `yaml:"sflow"`         // none if absent
+	History    History            `yaml:"history"`       // of what happened at each port
+	LLDP       *LLDP              `yaml:"lldp"`          // none if absent
 	Storm      StormControl       `yaml:"storm_control"` // of ports that say nothing themselves
 	Metrics    Value[string]      `yaml:"metrics"`       // address, or off; 127.0.0.1:9464
 	Series     Series             `yaml:"series"`        // what has series of its own in them
 	Admin      Value[string]      `yaml:"admin"`         // path of the admin socket, or off; /run/photon/NAME.sock
 	Live       Live               `yaml:"live"`          // page for browsers
+	PProf      Value[string]      `yaml:"pprof"`         // loopback address of the runtime's profiles, as in 127.0.0.1:6060; none
 	DPDK       DPDK               `yaml:"dpdk"`
 
 	file    string
@@ -98,10 +102,13 @@ func (c *Switch) Check() error {
 	if err := c.Live.check(); err != nil {
 		return inFile(c.file, err)
 	}
+	if _, err := profiles(c.PProf); err != nil {
+		return inFile(c.file, err)
+	}
 	if err := c.DPDK.check(); err != nil {
 		return inFile(c.file, err)
 	}
-	for _, err := range []error{checkMTU(c.MTU), c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer()} {
+	for _, err := range []error{checkMTU(c.MTU), c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer(), c.LLDP.check(), c.History.check(), c.SFlow.check()} {
 		if err != nil {
 			return inFile(c.file, err)
 		}
@@ -199,6 +206,8 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	}
 	n := &SwitchNode{Config: dataplane.SwitchConfig{
 		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+
+		History: dataplane.History{Pauses: c.History.Pauses.Or(1024), Events: c.History.Events.Or(256)},
 
 		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
 	}}

@@ -29,7 +29,7 @@ func (d *daemon) answer(a *admin.Server, source *telemetry.Source) {
 func (d *daemon) source() *telemetry.Source {
 	s := &telemetry.Source{Snapshot: d.snapshot}
 	if d.sw != nil {
-		s.FDB, s.Forwarding = d.fdb, d.forwarding
+		s.FDB, s.Forwarding, s.Past, s.SFlow = d.fdb, d.forwarding, d.past, d.sflow
 	} else if d.nic != nil {
 		s.Flows = d.surveyNIC
 	} else {

@@ -53,20 +53,22 @@ type daemon struct {
 	orders  *orders // agents that take orders only
 
 	// Switches only.
-	sw       *dataplane.Switch
-	envs     []*dataplane.Env
-	workers  []int        // of each port
-	impaired *impair.Node // what stands before it; nil: nothing was ever spoilt on purpose
-	params   []scheme.Setting
-	response units.Time   // that the headroom has room for
-	gap      atomic.Int64 // between polls that it survives
-	loaded   loaded
-	taps     taps
-	links    links
-	storms   []pfc.WatchdogCounters // when last looked at
-	losses   map[queueName]told     // of lossless priorities
-	lost     uint64                 // of which all were told
-	looked   time.Time              // for what was lost
+	sw         *dataplane.Switch
+	envs       []*dataplane.Env
+	workers    []int        // of each port
+	impaired   *impair.Node // what stands before it; nil: nothing was ever spoilt on purpose
+	params     []scheme.Setting
+	response   units.Time   // that the headroom has room for
+	gap        atomic.Int64 // between polls that it survives
+	loaded     loaded
+	taps       taps
+	links      links
+	neighbours neighbours
+	sampling   sampling
+	storms     []pfc.WatchdogCounters // when last looked at
+	losses     map[queueName]told     // of lossless priorities
+	lost       uint64                 // of which all were told
+	looked     time.Time              // for what was lost
 
 	nic *agent.NIC // agents that carry the frames of applications only
 }

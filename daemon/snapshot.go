@@ -45,6 +45,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	}
 	if d.sw != nil {
 		s.Shut = d.links.closed(s.Devices)
+		s.LLDP = d.lldp(len(names))
 	}
 	return s
 }

@@ -20,12 +20,15 @@ type sockets struct {
 	metrics *metrics.Server // nil: nowhere
 	admin   *admin.Server   // the same
 	live    *page.Server    // the same
+	pprof   *metrics.Server // the same
 }
 
 // asked is where a daemon of a name is to be asked.
 type asked struct {
 	name          string
-	metrics, live string // addresses; empty: nowhere
+	metrics, live string   // addresses; empty: nowhere
+	pprof         string   // the same
+	warnings      []string // warnings of those on all addresses
 	admin         config.Admin
 }
 
@@ -43,7 +46,7 @@ func (a *asked) open(log *zap.SugaredLogger) (*sockets, error) {
 func (a *asked) openAll(s *sockets, log *zap.SugaredLogger) (err error) {
 	if a.metrics != "" {
 		if s.metrics, err = metrics.Listen(a.metrics); err != nil {
-			return taken(err, fmt.Sprintf("metrics: another program listens at %s (`metrics:`, or --metrics of a switch, names another address, or off)", a.metrics))
+			return taken(fmt.Errorf("metrics: %w", err), fmt.Sprintf("metrics: another program listens at %s (`metrics:`, or --metrics of a switch, names another address, or off)", a.metrics))
 		}
 	}
 	if s.admin, err = a.openAdmin(log); err != nil {
@@ -53,6 +56,14 @@ func (a *asked) openAll(s *sockets, log *zap.SugaredLogger) (err error) {
 		if s.live, err = page.Listen(a.live); err != nil {
 			return taken(err, fmt.Sprintf("live page: another program listens at %s (`live:`, or --live of a switch, names another address)", a.live))
 		}
+	}
+	if a.pprof != "" {
+		if s.pprof, err = metrics.Listen(a.pprof); err != nil {
+			return taken(fmt.Errorf("pprof: %w", err), fmt.Sprintf("pprof: another program listens at %s (`pprof:` names another address)", a.pprof))
+		}
+	}
+	for _, line := range a.warnings {
+		log.Warn(line)
 	}
 	return nil
 }
@@ -99,6 +110,10 @@ func (s *sockets) serve(d *daemon) {
 		s.live.Serve(live.Page(d.name, source))
 		d.log.Infof("live page %s", s.live.URL())
 	}
+	if s.pprof != nil {
+		s.pprof.Profiles()
+		d.log.Infof("profiles on http://%s/debug/pprof/", s.pprof.Address())
+	}
 }
 
 // close ends it.
@@ -108,6 +123,9 @@ func (s *sockets) close() {
 	}
 	if s.admin != nil {
 		s.admin.Close()
+	}
+	if s.pprof != nil {
+		s.pprof.Close()
 	}
 	if s.metrics != nil {
 		s.metrics.Close()

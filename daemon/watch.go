@@ -23,6 +23,8 @@ func (d *daemon) watch(every time.Duration) (stop func()) {
 				d.watchStorms()
 				d.watchLosses(time.Now())
 				d.watchDeadlocks()
+				d.watchNeighbours(time.Now())
+				d.watchSamples(time.Now())
 				d.collect()
 			case <-ended:
 				return

@@ -34,6 +34,7 @@ type SwitchConfig struct {
 	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
 	Watchdog pfc.WatchdogConfig             // of every port
 	Deadlock units.Time                     // a queue that is paused for so long may be in a deadlock, which is looked for; 0: it is not
+	History  History                        // what is kept of what happened at each port
 	ID       uint64                         // tells this switch from others when deadlocks are looked for
 	Control  uint8                          // priority of what the switch itself says: CNM and CNP
 

@@ -21,6 +21,7 @@ const maxProbes = 16
 type probes struct {
 	in, out [maxProbes]pfc.Probe
 	ins     uint8
+	outs    uint8
 	dead    uint8 // priorities whose queues were found in a deadlock that lasts
 	count   [pfc.Classes]uint64
 }
@@ -49,21 +50,32 @@ func (s *Switch) probed(p *switchPort, h *wire.Header, b []byte) bool {
 	return true
 }
 
-// nextProbe makes the frame of a probe that is to be sent, if there is one.
-func (p *switchPort) nextProbe(f *Frame) bool {
-	if p.outs == 0 || !p.env.AllocAt(f, pfc.ProbeLen) {
+// nextOwn makes the frame of a probe or an announcement that is to be sent, if there is one.
+func (p *switchPort) nextOwn(f *Frame) bool {
+	x := &p.probes
+	switch {
+	case p.outs == 0:
 		return false
+	case x.outs == 0:
+		if !p.announces(f) {
+			return false
+		}
+	case !p.env.AllocAt(f, pfc.ProbeLen):
+		return false
+	default:
+		x.outs--
+		x.out[x.outs].Encode(p.env.Bytes(f), p.config.MAC)
 	}
 	p.outs--
 	p.gate()
-	p.probes.out[p.outs].Encode(p.env.Bytes(f), p.config.MAC)
 	p.stats.TxControl++
 	return true
 }
 
 func (p *switchPort) sendProbe(now units.Time, probe pfc.Probe) {
-	if p.outs < maxProbes {
-		p.probes.out[p.outs] = probe
+	if x := &p.probes; x.outs < maxProbes {
+		x.out[x.outs] = probe
+		x.outs++
 		p.outs++
 		p.gate()
 		p.env.Wake(p.number, now)

@@ -235,6 +235,9 @@ func (s *Switch) lose(now units.Time, p *switchPort, f *Frame, why Reason) {
 func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
 	prio := f.Prio & 7
 	p.stats.Discards[why][prio]++
+	if p.log != nil {
+		p.log.lost(now, why, prio, f.Len, p.env.Bytes(f))
+	}
 	if why.Loses() && p.of.config.Lossless>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
 	}

@@ -361,6 +361,7 @@ func (s *Switch) askNeighbours(now units.Time, p *switchPort) {
 		}
 		p.asks = min(p.asks, n.due)
 	}
+	p.speak(now)
 	s.catchUp(now, p.worker)
 }
 

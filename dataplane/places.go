@@ -119,7 +119,8 @@ func (s *Switch) forget(p *switchPort) {
 		p.queues[prio] = queue{}
 	}
 	p.copied, p.made = [pfc.Classes]uint64{}, [pfc.Classes]uint64{}
-	p.link, p.outs, p.probes, p.asks = LinkState{}, 0, probes{}, units.Never
+	p.link, p.outs, p.probes, p.says, p.asks = LinkState{}, 0, probes{}, nil, units.Never
+	p.sampler, p.sampled = nil, false
 	p.in.Unlink()
 	p.reset()
 	p.setPoints([pfc.Classes]point{})

@@ -65,6 +65,11 @@ func (s *Switch) Rebase(by units.Time) {
 func (p *switchPort) Rebase(by units.Time) {
 	p.attend.Rebase(by)
 	p.asks.Rebase(by)
+	p.history.Rebase(by)
+	p.log.Rebase(by)
+	if p.says != nil {
+		p.says.at.Rebase(by)
+	}
 	p.in.Rebase(by)
 	p.eg.Rebase(by)
 	p.dog.Rebase(by)

@@ -18,6 +18,9 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
 		s.renew(now, p.worker, changes)
 	}
+	if p.sampled {
+		p.sampler.take(p.env, burst)
+	}
 	if p.refused != 0 {
 		s.turnAway(now, p, burst)
 		burst = nil

@@ -20,7 +20,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		s.discard(now, p, f, DropMalformed)
 		return
 	}
-	if p.control(now, &h, b) || s.probed(p, &h, b) {
+	if p.control(now, &h, b) || s.probed(p, &h, b) || p.hears(&h, b) {
 		p.env.Free(*f)
 		return
 	}

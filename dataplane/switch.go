@@ -55,13 +55,14 @@ type switchPort struct {
 	halted   uint8 // priorities that must not send: see note
 	shown    uint8 // priorities whose congestion point is to see every frame
 	notifies uint8 // priorities whose congestion point sends CNPs
+	sampled  bool  // some of what is received is copied
 	in       pfc.Ingress
 
 	queues    *[pfc.Classes]queue
 	weighted  uint8     // priorities with a weight
 	shut      uint8     // priorities whose queues take no frames: a storm, or no link
 	wary      uint8     // priorities whose queues do not take every frame: shut, and those with WRED
-	outs      uint8     // probes to send
+	outs      uint8     // probes and announcements to send
 	down      bool      // no link
 	off       bool      // an operator has shut it
 	drained   bool      // the place is vacant, and no frame that came through it is in the switch
@@ -80,8 +81,12 @@ type switchPort struct {
 	copied    [pfc.Classes]uint64  // copies made of frames that were received here
 	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
 	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
-	asks      units.Time           // when a neighbour is to be asked whose home is here
-	_         [24]byte
+	asks      units.Time           // when a neighbour is to be asked whose home is here, or the port is to say who it is
+	log       *eventLog            // of what happened here; nil: it is not kept
+	history   *pfc.History         // of pauses; the same
+	sampler   *sampler             // if sampled
+	says      *speaker             // nil: it never does, and hears nobody
+	_         [120]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -198,6 +203,11 @@ func (p *switchPort) begin() {
 		p.stats.LostAt[prio] = units.Never
 	}
 	p.in = *pfc.NewIngress(in)
+	if !p.config.Vacant {
+		p.log, p.history = newEventLog(c.History.Events), pfc.NewHistory(c.History.Pauses)
+	}
+	p.in.Keep(p.history)
+	p.eg.Keep(p.history)
 	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 }
 
@@ -205,6 +215,7 @@ func (p *switchPort) begin() {
 func (p *switchPort) reset() {
 	c := &p.of.config
 	p.eg = pfc.NewEgress(c.Lossless, p.config.Link.Rate)
+	p.eg.Keep(p.history)
 	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
 	p.dog.Update(0, &p.eg)
 }

@@ -26,7 +26,7 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
 	for n < len(burst) && s.pause(now, p, &burst[n]) {
 		n++
 	}
-	for n < len(burst) && p.nextProbe(&burst[n]) {
+	for n < len(burst) && p.nextOwn(&burst[n]) {
 		n++
 	}
 	for n < len(burst) {

@@ -18,6 +18,7 @@ type Egress struct {
 	since   [Classes]units.Time
 	ended   [Classes]units.Time
 	count   EgressCounters
+	history *History
 }
 
 // EgressCounters count what the peer did to this port. Transitions are
@@ -122,6 +123,7 @@ func (e *Egress) resume(p int, at units.Time) uint8 {
 	e.ended[p] = at
 	e.count.Transitions[p]++
 	e.count.Paused[p] += at - e.since[p]
+	e.history.add(Pause{e.since[p], at, uint8(p), false})
 	return bit
 }
 

@@ -31,6 +31,7 @@ type Ingress struct {
 	since    [Classes]units.Time
 	refresh  [Classes]units.Time // when an XOFF is sent again
 	count    IngressCounters
+	history  *History
 }
 
 // class is what one priority goes by: one line of the cache.
@@ -302,6 +303,7 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
 			g.count.Paused[p] += now - g.since[p]
+			g.history.add(Pause{g.since[p], now, uint8(p), true})
 		case held && now >= g.refresh[p], !held && look && g.xoffDue(k):
 			f.Enable |= bit
 			f.Quanta[p] = g.quanta

@@ -38,6 +38,7 @@ type Snapshot struct {
 	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
 	LinkChanges []uint64   // up or down, by port
 	Shut        []bool     // by an operator, by port
+	LLDP        []LLDPPort // by port; nil: the switch does not speak it
 }
 
 // Numbers are those of the ports that are there.
@@ -93,5 +94,7 @@ type Source struct {
 	Snapshot   func() Snapshot                                 // counters, all of one instant
 	FDB        func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
 	Forwarding func() dataplane.Forwarding                     // the same
+	SFlow      func() SFlow                                    // the same
+	Past       func() Past                                     // the same
 	Flows      func(top int) *Survey                           // nil: switches send none; top is how many it lists
 }

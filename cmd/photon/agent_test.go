@@ -66,7 +66,7 @@ func TestExampleConfigurations(t *testing.T) {
 		m := p.metrics()
 		atLeast(t, m, 100, "photon_rp_cnp_handled_total")
 		atLeast(t, m, 1, "photon_flows_completed_total")
-		atLeast(t, m, 1, "photon_rp_rate_bytes_per_second_count")
+		atLeast(t, m, 1, "photon_rp_flows")
 		atLeast(t, m, 1000, "photon_port_tx_packets_total", `priority="3"`)
 		atLeast(t, m, 1, "photon_pfc_rx_frames_total", `priority="3"`)
 		atLeast(t, m, 1e-6, "photon_pfc_rx_paused_seconds_total", `priority="3"`)

@@ -15,8 +15,8 @@ import (
 // only. docs/architecture.md draws it.
 var floors = [][]string{
 	{"units", "internal/memory", "internal/httpd", "internal/near", "telemetry/socket"},
-	{"wire", "flowtable", "telemetry/page", "telemetry/page/address"},
-	{"marking", "cnp", "ratelimit", "pfc"},
+	{"wire", "flowtable", "telemetry/page", "telemetry/page/address", "telemetry/sflow"},
+	{"marking", "cnp", "ratelimit", "pfc", "lldp"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "impair", "dataplane/dpdk", "telemetry/node"},
 	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed", "lab/experiments", "lab/stat"},

@@ -72,6 +72,11 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 		}
 		snap.Ports, snap.Stats.Ports = nil, nil
 		device, rate := snap.Devices[0], snap.Rates[0]
+		for range ports {
+			if !host {
+				snap.LLDP = append(snap.LLDP, telemetry.LLDPPort{On: true})
+			}
+		}
 		snap.Devices, snap.Rates = nil, nil
 		for i := range ports {
 			snap.Ports, snap.Stats.Ports = append(snap.Ports, fmt.Sprint("sw", i)), append(snap.Stats.Ports, one)
@@ -132,6 +137,15 @@ func Source(host bool) *telemetry.Source {
 			return v
 		}
 	} else {
+		s.SFlow = func() telemetry.SFlow {
+			return telemetry.SFlow{On: true, Collector: "10.0.0.9:6343", Every: 1000, Samples: 5}
+		}
+		s.Past = func() telemetry.Past {
+			p := telemetry.Past{Snapshot: s.Snapshot(), Kept: dataplane.History{Pauses: 4, Events: 4}}
+			p.Pauses, p.Ended = [][]pfc.Pause{{{From: units.Second, Until: units.Second + units.Millisecond, Priority: 3}, {From: 4 * units.Second, Until: units.Never, Priority: 4, Sent: true}}}, []uint64{3}
+			p.Events, p.Ever = [][]dataplane.Event{{{Kind: dataplane.StormBegan, Priority: 3, At: 2 * units.Second, Frames: 7}, {Reason: dataplane.DropStorm, Frames: 2}}}, []uint64{2}
+			return p
+		}
 		s.FDB = func() ([]dataplane.FDBEntry, int) {
 			return []dataplane.FDBEntry{
 				{MAC: 0x020000000001, Ports: []uint16{0}, Age: 7 * units.Second}, {MAC: 0x020000000002, Ports: []uint16{0}, Static: true},

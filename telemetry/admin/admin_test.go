@@ -177,7 +177,7 @@ func TestShowOfAHost(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := show.FindTopic("weather"); err == nil || !strings.Contains(err.Error(), "pfc counters, ports, queues") {
+	if _, err := show.FindTopic("weather"); err == nil || !strings.Contains(err.Error(), "pfc counters, pfc history, ports, queues") {
 		t.Error(err)
 	}
 	if topic, err := show.FindTopic("pfc"); err != nil || topic.Name != "pfc counters" {

@@ -2,12 +2,16 @@ package metrics
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/lldp"
 	"photon/pfc"
 	"photon/telemetry"
 	"photon/units"
@@ -18,11 +22,36 @@ type collector struct {
 	source  *telemetry.Source
 	series  Series
 	version string
+
+	seen rates // over all scrapes
+}
+
+// rates are those of flows, as they were seen at scrapes: a histogram that only grows.
+type rates struct {
+	sync.Mutex
+	some   bool // scrapes there were
+	last   time.Time
+	counts [len(telemetry.RateBounds) + 1]uint64
+	sum    float64
+}
+
+// see takes in the flows of a scrape, once a second at most: several who scrape see no more than one does.
+func (r *rates) see(now time.Time, flows *telemetry.Survey) (counts []uint64, sum float64) {
+	r.Lock()
+	defer r.Unlock()
+	if !r.some || now.Sub(r.last) >= time.Second {
+		r.some, r.last = true, now
+		for i, n := range flows.Rates {
+			r.counts[i] += n
+		}
+		r.sum += float64(flows.Sum) / 8
+	}
+	return slices.Clone(r.counts[:]), r.sum
 }
 
 // Collector makes metrics of what the source says at every scrape.
 func Collector(source *telemetry.Source, series Series, version string) prometheus.Collector {
-	return &collector{source, series, version}
+	return &collector{source: source, series: series, version: version}
 }
 
 // Describe implements prometheus.Collector: the metrics vary with the node.
@@ -42,7 +71,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		scrape.nic()
 	}
 	if c.source.Flows != nil {
-		scrape.flows(c.source.Flows(c.series.Flows))
+		flows := c.source.Flows(c.series.Flows)
+		counts, sum := c.seen.see(s.Wall, flows)
+		scrape.histogram(rpRate, counts, sum, s.Node)
+		scrape.flows(flows)
 	}
 	for i := range s.Numbers() {
 		if i < len(s.Devices) {
@@ -107,6 +139,9 @@ func (c *scrape) port(i int) {
 	if !c.s.Host {
 		c.impaired(i)
 	}
+	if i < len(c.s.LLDP) && c.s.LLDP[i].On {
+		c.lldp(i)
+	}
 	for prio := range pfc.Classes {
 		if c.series.Priorities>>prio&1 == 0 {
 			continue
@@ -147,6 +182,19 @@ func (c *scrape) port(i int) {
 			put(stormTime, p.Watchdog.Time[prio].Seconds())
 			put(stormNow, float64(p.Watchdog.Storm>>prio&1))
 		}
+	}
+}
+
+// lldp is what a port that speaks it said, heard and found.
+func (c *scrape) lldp(i int) {
+	p, node, name := &c.s.LLDP[i], c.s.Node, c.s.Ports[i]
+	c.put(lldpNeighbours, float64(len(p.Neighbours)), node, name)
+	c.put(lldpRx, float64(p.Counts.Received), node, name)
+	c.put(lldpTx, float64(p.Counts.Sent), node, name)
+	c.put(lldpBad, float64(p.Malformed), node, name)
+	c.put(lldpLost, float64(p.Counts.Lost), node, name)
+	for f, n := range p.Mismatches() {
+		c.put(dcbxMismatch, float64(min(n, 1)), node, name, lldp.Feature(f).String())
 	}
 }
 
@@ -232,7 +280,8 @@ func (c *scrape) host() {
 
 func (c *scrape) flows(flows *telemetry.Survey) {
 	node := c.s.Node
-	c.histogram(rpRate, flows.Rates[:], float64(flows.Sum)/8, node)
+	c.put(rpFlows, float64(flows.Active), node)
+	c.put(rpAllowed, float64(flows.Sum)/8, node)
 	c.put(limited, float64(flows.Limited), node)
 	for i := range flows.Top {
 		f := &flows.Top[i]

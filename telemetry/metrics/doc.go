@@ -1,4 +1,4 @@
-// Package metrics serves /metrics for Prometheus, /healthz, and the runtime's
+// Package metrics serves /metrics for Prometheus and /healthz, and at another address the runtime's
 // profiles under /debug/pprof. It listens on the loopback address unless it is told
 // otherwise, since nothing of it asks who is there. It is apart from telemetry so
 // that what only asks a node does not carry Prometheus' client with it; its tests

@@ -9,6 +9,7 @@ import (
 
 	"photon/dataplane"
 	"photon/impair"
+	"photon/lldp"
 )
 
 // Series says what has series of its own where not everything can.
@@ -39,6 +40,8 @@ func sizeOf(of owner) (n size) {
 			values = int(dataplane.Reasons)
 		case slices.Equal(m.labels, withDone):
 			values = int(impair.Actions)
+		case slices.Equal(m.labels, withFeature):
+			values = int(lldp.Features)
 		case slices.Equal(m.labels, byState):
 			values = len(dataplane.NeighbourStates)
 		}

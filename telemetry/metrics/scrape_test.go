@@ -98,6 +98,7 @@ func TestScrape(t *testing.T) {
 	sample.Contains(t, text,
 		`photon_np_cnp_sent_total{node="n1"} 7`, `photon_rp_rate_bytes_per_second_bucket{node="n1",le="125000"} 1`,
 		`photon_rp_rate_bytes_per_second_bucket{node="n1",le="+Inf"} 5`, `photon_rp_rate_bytes_per_second_sum{node="n1"} 2.55626`,
+		`photon_rp_flows{node="n1"} 5`, `photon_rp_allowed_bytes_per_second{node="n1"} 2.55626`,
 		`photon_flow_rate_bytes_per_second{node="n1",peer="10.0.0.2",qp="3"} 2.5e+10`, `photon_flow_cnp_handled_total{node="n1",peer="10.0.0.2",qp="1"} 3`,
 		`photon_node_info{kind="agent",node="n1",scheme="pcn"} 1`,
 	)
@@ -121,8 +122,27 @@ func TestServer(t *testing.T) {
 	if get(t, base+"/metrics"); taken != 1 {
 		t.Errorf("%d snapshots for a scrape", taken)
 	}
-	if get(t, base+"/healthz") != "ok\n" || !strings.Contains(get(t, base+"/debug/pprof/"), "goroutine") {
-		t.Error("health or profiles")
+	missing := func(url string) bool {
+		r, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		return r.StatusCode == http.StatusNotFound
+	}
+	if get(t, base+"/healthz") != "ok\n" || !missing(base+"/debug/pprof/") {
+		t.Error("no health, or profiles where who scrapes could ask for them")
+	}
+	profiles, err := metrics.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	profiles.Profiles()
+	if at := "http://" + profiles.Address(); !strings.Contains(get(t, at+"/debug/pprof/"), "goroutine") || !missing(at+"/metrics") {
+		t.Error("no profiles, or more than profiles")
+	}
+	if err := profiles.Close(); err != nil {
+		t.Error(err)
 	}
 	if _, err := metrics.Listen(s.Address()); err == nil {
 		t.Error("one address, two servers")

@@ -24,7 +24,7 @@ type Server struct {
 func Listen(address string) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
+		return nil, err
 	}
 	s := &Server{mux: http.NewServeMux()}
 	s.server = httpd.New(l, s.mux, nil)
@@ -41,10 +41,15 @@ func (s *Server) Serve(version string, source *telemetry.Source, series Series) 
 		source.Snapshot() // the workers answer
 		fmt.Fprintln(w, "ok")
 	})
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	s.server.Serve()
+}
+
+// Profiles begins to answer for the runtime's profiles, and nothing else.
+func (s *Server) Profiles() {
+	s.mux.HandleFunc("/debug/pprof/", pprof.Index)
+	s.mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	s.mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	s.mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	s.server.Serve()
 }
 

@@ -41,16 +41,17 @@ var (
 // Labels. The node is the name in its configuration, the port what `photon show
 // ports` calls it.
 var (
-	byNode     = []string{"node"}
-	byPort     = []string{"node", "port"}
-	byPrio     = []string{"node", "port", "priority"}
-	byWorker   = []string{"node", "worker"}
-	byFlow     = []string{"node", "peer", "qp"}
-	withDone   = []string{"node", "port", "action"}
-	withReason = []string{"node", "port", "priority", "reason"}
-	byState    = []string{"node", "state"}
-	withAction = []string{"node", "port", "priority", "action"}
-	withState  = []string{"node", "port", "state"}
+	byNode      = []string{"node"}
+	byPort      = []string{"node", "port"}
+	byPrio      = []string{"node", "port", "priority"}
+	byWorker    = []string{"node", "worker"}
+	byFlow      = []string{"node", "peer", "qp"}
+	withDone    = []string{"node", "port", "action"}
+	withReason  = []string{"node", "port", "priority", "reason"}
+	byState     = []string{"node", "state"}
+	withAction  = []string{"node", "port", "priority", "action"}
+	withFeature = []string{"node", "port", "feature"}
+	withState   = []string{"node", "port", "state"}
 )
 
 func define(of owner, k kind, name string, labels []string, help, known string) *metric {
@@ -119,6 +120,13 @@ var (
 	neighbours = section("Neighbours", define(switches, gaugeKind, "neighbours", byState, "Next hops that the switch asks for, by state: reachable, probe, incomplete, failed.", ""))
 	unanswered = define(switches, counterKind, "neighbour_failures_total", byNode, "How often a next hop did not answer: packets to it are discarded (reason neighbour of `photon_port_discards_total`).", "")
 
+	lldpNeighbours = section("LLDP", define(switches, gaugeKind, "lldp_neighbours", byPort, "Who speaks LLDP at the other end of the cable; only of ports that speak it (`lldp:`), as all of these.", ""))
+	lldpRx         = define(switches, counterKind, "lldp_rx_frames_total", byPort, "LLDP frames received.", "lldpctl: Received")
+	lldpTx         = define(switches, counterKind, "lldp_tx_frames_total", byPort, "LLDP frames sent.", "lldpctl: Transmitted")
+	lldpBad        = define(switches, counterKind, "lldp_rx_malformed_total", byPort, "LLDP frames received that could not be read.", "802.1AB: statsFramesInErrorsTotal")
+	lldpLost       = define(switches, counterKind, "lldp_rx_lost_total", byPort, "LLDP frames received so fast that some were not read.", "")
+	dcbxMismatch   = define(switches, gaugeKind, "dcbx_mismatch", withFeature, "1 if port and neighbour disagree about a `feature`: pfc (which priorities), ets (shares of the link), applications (their priorities). `photon show lldp` says in what.", "")
+
 	ecnPackets   = section("Congestion points", define(switches, counterKind, "queue_ecn_marked_packets_total", byPrio, "Frames marked CE.", "SAI: QUEUE_STAT_WRED_ECN_MARKED_PACKETS"))
 	ecnBytes     = define(switches, counterKind, "queue_ecn_marked_bytes_total", byPrio, "Bytes of frames marked CE.", "SAI: QUEUE_STAT_WRED_ECN_MARKED_BYTES")
 	undetermined = define(switches, counterKind, "queue_undetermined_marked_packets_total", byPrio, "Frames marked undetermined, UE (TCD).", "")
@@ -129,7 +137,9 @@ var (
 	npSent    = define(hosts, counterKind, "np_cnp_sent_total", byNode, "CNPs sent.", "mlx5: np_cnp_sent")
 	rpHandled = define(hosts, counterKind, "rp_cnp_handled_total", byNode, "CNPs given to a reaction point.", "mlx5: rp_cnp_handled")
 	rpIgnored = define(hosts, counterKind, "rp_cnp_ignored_total", byNode, "CNPs for flows that are not sent from here or have sent nothing, that came too soon after another, or broken ones.", "mlx5: rp_cnp_ignored")
-	rpRate    = histogram(hosts, "rp_rate_bytes_per_second", rateBuckets(), byNode, "Rates that the reaction points allow the flows being sent now, in bytes on the wire: a distribution over flows, not over time.")
+	rpRate    = histogram(hosts, "rp_rate_bytes_per_second", rateBuckets(), byNode, "Rates that the reaction points allowed the flows being sent, in bytes on the wire: one observation a flow and scrape, once a second at most, so that `rate()` of its buckets is their distribution over a span of time.")
+	rpFlows   = define(hosts, gaugeKind, "rp_flows", byNode, "Flows being sent, whose rates reaction points govern.", "")
+	rpAllowed = define(hosts, gaugeKind, "rp_allowed_bytes_per_second", byNode, "What the reaction points allow all of them together, in bytes on the wire.", "")
 	begun     = define(hosts, counterKind, "flows_started_total", byNode, "Flows taken up.", "")
 	done      = define(hosts, counterKind, "flows_completed_total", byNode, "Flows whose last packet was acknowledged.", "")
 	refused   = define(senders, counterKind, "flows_refused_total", byNode, "Flows that could not be taken up: no room, or their queue pair was in use.", "")
@@ -179,7 +189,7 @@ var (
 	respond   = define(switches, gaugeKind, "pfc_response_seconds", byNode, "Poll gap that the headroom has room for: what the switch takes to answer with XOFF, `pfc: response`; absent if `pfc: headroom` was given.", "")
 	survived  = define(switches, gaugeKind, "worker_poll_gap_survived_seconds", byNode, "Longest time between two polls that costs no lossless frame: headroom and receive descriptors of the port that has least have room for what arrives meanwhile. `photon_worker_poll_gap_max_seconds` says how near it came.", "")
 	info      = define(both, gaugeKind, "node_info", []string{"node", "kind", "scheme"}, "1, with what the node is as labels: `kind` switch or agent, and the scheme in force.", "")
-	build     = define(both, gaugeKind, "build_info", []string{"version", "go", "dpdk"}, "1, with the versions as labels.", "")
+	build     = define(both, gaugeKind, "build_info", []string{"version", "goversion", "dpdk"}, "1, with the versions as labels.", "")
 )
 
 // rateBuckets are the bounds of allowed rates in bytes a second.

@@ -50,6 +50,7 @@ func (t *Topic) refuses(s *telemetry.Source) error {
 // Topics are all there is to be shown.
 var Topics = []Topic{
 	{"pfc counters", "PFC frames received and sent, per port and priority", both, takePFC, func() Document { return &PFC{} }},
+	{"pfc history", "the last pauses of each port: who stopped whom, when, for how long", switches, takePauses, func() Document { return &Pauses{} }},
 	{"ports", "ports, their links and frames", both, takePorts, func() Document { return &Ports{} }},
 	{"queues", "egress queues: frames, drops, occupancy, watermarks", switches, takeQueues, func() Document { return &Queues{} }},
 	{"buffer", "the shared buffer: its parts, thresholds, and what each ingress port holds of it", switches, takeBuffer, func() Document { return &Buffer{} }},
@@ -60,8 +61,11 @@ var Topics = []Topic{
 	{"marking", "the scheme, its parameters, and what its congestion points did", switches, takeMarking, func() Document { return &Marking{} }},
 	{"deadlocks", "cycles of paused queues: which queue is in one", switches, takeDeadlocks, func() Document { return &Deadlocks{} }},
 	{"losses", "frames of lossless priorities that were lost: where, why, how many, and when the first was", switches, takeLosses, func() Document { return &Losses{} }},
+	{"events", "discards and storms at each port: when, how many frames, and the headers of the first", switches, takeEvents, func() Document { return &Events{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", switches, takePFCWD, func() Document { return &PFCWD{} }},
 	{"impair", "what was done on purpose to frames that came in (`impair:` of a port)", switches, takeImpair, func() Document { return &Impair{} }},
+	{"lldp", "who is at the other ends of the cables (LLDP), and where they disagree about PFC, ETS and priorities (DCBX)", switches, takeLLDP, func() Document { return &LLDP{} }},
+	{"sflow", "samples of frames that are sent to a collector", switches, takeSFlow, func() Document { return &SFlow{} }},
 	{"flows", "the flows that an agent sends: what they are allowed, have sent, and were told", hosts, takeFlows, func() Document { return &Flows{} }},
 }
 

@@ -1,0 +1,82 @@
+//go:build dpdk
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"syscall"
+	"testing"
+
+	"photon/telemetry/show"
+)
+
+// Debian's sfcapd reads the samples: who sent, to whom, how long the frames are, and about as many as were sent.
+func TestSamplesToACollector(t *testing.T) {
+	const every, frames = 8, 4000
+	l := newFourHosts(t)
+	dir := t.TempDir()
+	collector := l.sw.Command("sfcapd", "-b", "127.0.0.1", "-p", "6343", "-w", dir, "-t", "3600")
+	out := &watched{wait: "Startup", found: make(chan struct{})}
+	collector.Stdout, collector.Stderr = out, out
+	if err := collector.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- collector.Wait() }()
+	stop := func() {
+		if collector.Process != nil {
+			_ = collector.Process.Signal(syscall.SIGTERM)
+			<-ended
+			collector.Process = nil
+		}
+	}
+	t.Cleanup(stop)
+	o := operateOn(t, l, "sflow: {collector: '127.0.0.1:6343', sampling: 8, polling: 1s}\n")
+	for i := range frames {
+		o.hosts[2].Send(udp(2, 3, 0, 300, uint32(i)))
+	}
+	pool := func() float64 {
+		return sum(o.process.metrics(), "photon_port_rx_packets_total", `port="sw2"`, `priority="0"`)
+	}
+	o.until("all have come", func() bool { return pool() >= frames })
+	var shown show.SFlow
+	o.until("the samples were sent", func() bool {
+		before := shown
+		shown = show.SFlow{}
+		o.show("sflow", &shown)
+		return shown.Samples > 0 && shown.Samples == before.Samples && shown.Datagrams > before.Datagrams+1 // counters came behind them
+	})
+	if shown.Failed != 0 || shown.Every != every || shown.Samples < frames/every/2 {
+		t.Errorf("%+v", shown)
+	}
+	stop()
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("sfcapd wrote nothing (%v)\n%s", err, out)
+	}
+	text := l.sw.Run(t, "nfdump", "-q", "-R", dir, "-o", "json", "src ip 10.9.0.3 and dst ip 10.9.0.4 and dst port 12345")
+	var records []struct {
+		Packets int `json:"in_packets"`
+		Bytes   int `json:"in_bytes"`
+		Proto   int `json:"proto"`
+		Input   int `json:"input_snmp"`
+	}
+	if err := json.Unmarshal([]byte(text), &records); err != nil {
+		t.Fatalf("%v\n%.500s", err, text)
+	}
+	packets := 0
+	for _, r := range records {
+		packets += r.Packets
+		if r.Proto != 17 || r.Input != 3 || r.Bytes == 0 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	kept := int(shown.Samples - shown.Lost) // a few are of other frames
+	if len(records) < kept-50 || len(records) > kept {
+		t.Errorf("sfcapd has %d samples, %d were sent", len(records), kept)
+	}
+	if packets != len(records)*every {
+		t.Errorf("%d samples stand for %d packets, one in %d was sampled", len(records), packets, every)
+	}
+}

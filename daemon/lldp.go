@@ -1,0 +1,269 @@
+package daemon
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"photon/dataplane"
+	"photon/lldp"
+	"photon/telemetry"
+	"photon/units"
+	"photon/wire"
+)
+
+// neighbours is who is at the other ends of a switch's cables, as LLDP frames say. The switch carries those; here they
+// are read and made.
+type neighbours struct {
+	sync.Mutex
+	table lldp.Table
+	ports map[int]*announced
+}
+
+// announced is a port that says who it is.
+type announced struct {
+	frame   []byte // that was said last
+	own     lldp.DCBX
+	changes uint64 // of its link, until then
+	counts  dataplane.Announced
+	bad     uint64              // frames that could not be read
+	told    map[string][]string // of what the log was told, by neighbour: where they disagree
+	leaving bool                // it has said that it goes
+}
+
+// fastFrames is how many frames follow the first in a second each (802.1AB clause 9.2.5.5: txFastInit is 4).
+const fastFrames = 3
+
+// watchNeighbours has ports say what the configuration says now, reads what they heard, and logs what an operator
+// should know of.
+func (d *daemon) watchNeighbours(now time.Time) {
+	if d.sw == nil {
+		return
+	}
+	d.loaded.Lock()
+	conf, ending := d.loaded.conf.Announced(), d.loaded.ending
+	d.loaded.Unlock()
+	n := &d.neighbours
+	n.Lock()
+	defer n.Unlock()
+	if ending || conf == nil && len(n.ports) == 0 {
+		return
+	}
+	up, changes := d.linksNow()
+	say := map[int]*dataplane.Announcement{} // nil: nothing any more
+	for i := range n.ports {
+		switch x := n.ports[i]; {
+		case d.port(i) == "" || x.leaving:
+			say[i] = nil
+		case conf == nil:
+			say[i], x.leaving = &dataplane.Announcement{Frame: goodbye(x.frame)}, true
+		}
+	}
+	var heard map[int][][]byte
+	if conf != nil {
+		addresses := make([]wire.MAC, len(d.names()))
+		d.world.DoBriefly(func(units.Time) {
+			for i := range addresses {
+				addresses[i] = d.sw.MAC(i)
+			}
+		})
+		for i, name := range d.names() {
+			if name == "" || !up(i) {
+				continue
+			}
+			info := conf.Info
+			info.From, info.Port = addresses[i], name
+			frame := info.Encode(conf.Base)
+			if x := n.ports[i]; x == nil || !bytes.Equal(x.frame, frame) || x.changes != changes(i) {
+				say[i] = &dataplane.Announcement{Frame: frame, Every: conf.Every, Fast: fastFrames}
+				n.begin(i, frame, &info.DCBX, changes(i))
+			}
+		}
+	}
+	d.world.DoBriefly(func(at units.Time) {
+		for i, a := range say {
+			d.sw.Announce(at, i, a)
+		}
+		for i, x := range n.ports {
+			x.counts = d.sw.Heard(i, func(b []byte) {
+				if heard == nil {
+					heard = map[int][][]byte{}
+				}
+				heard[i] = append(heard[i], bytes.Clone(b))
+			})
+		}
+	})
+	for i, a := range say {
+		if a == nil {
+			delete(n.ports, i)
+			n.table.Forget(i)
+		}
+	}
+	again := map[int]*dataplane.Announcement{}
+	for i, frames := range heard {
+		for _, b := range frames {
+			if d.read(now, i, b) {
+				again[i] = &dataplane.Announcement{Frame: n.ports[i].frame, Every: conf.Every, Fast: fastFrames}
+			}
+		}
+	}
+	if len(again) > 0 {
+		d.world.DoBriefly(func(at units.Time) {
+			for i, a := range again {
+				d.sw.Announce(at, i, a)
+			}
+		})
+	}
+	d.forgetSilent(now, up)
+	for i, x := range n.ports {
+		d.tellMismatches(i, x)
+	}
+}
+
+// begin takes note of what a port says from now on.
+func (n *neighbours) begin(i int, frame []byte, own *lldp.DCBX, changes uint64) {
+	if n.ports == nil {
+		n.ports = map[int]*announced{}
+	}
+	x := n.ports[i]
+	if x == nil {
+		x = &announced{told: map[string][]string{}}
+		n.ports[i] = x
+	}
+	x.frame, x.own, x.changes = frame, *own, changes
+}
+
+// goodbye is the frame that takes back what another one said.
+func goodbye(frame []byte) []byte {
+	var i lldp.Info
+	if i.Decode(frame) != nil {
+		return frame // it is ours
+	}
+	chassis, err := wire.ParseMAC(i.Chassis)
+	if err != nil {
+		return frame
+	}
+	i.TTL = 0
+	return i.Encode(chassis)
+}
+
+// linksNow returns who has a link, and how often that changed.
+func (d *daemon) linksNow() (up func(int) bool, changes func(int) uint64) {
+	l := &d.links
+	l.Lock()
+	defer l.Unlock()
+	down, changed := append([]bool{}, l.down...), append([]uint64{}, l.changes...)
+	return func(i int) bool { return i >= len(down) || !down[i] }, func(i int) uint64 {
+		if i < len(changed) {
+			return changed[i]
+		}
+		return 0
+	}
+}
+
+// read takes one frame that a port heard, and reports whether its sender is new.
+func (d *daemon) read(now time.Time, port int, b []byte) bool {
+	n := &d.neighbours
+	x := n.ports[port]
+	if x == nil || x.leaving {
+		return false
+	}
+	var i lldp.Info
+	if err := i.Decode(b); err != nil {
+		if x.bad++; x.bad == 1 {
+			d.log.Warnf("port %s: from %v: %v (said once; photon_lldp_rx_malformed_total counts them)", d.port(port), i.From, err)
+		}
+		return false
+	}
+	if !n.table.Heard(now, port, &i) {
+		return false
+	}
+	d.log.Infof("port %s: its neighbour is %s, port %s", d.port(port), system(&i), i.Port)
+	return true
+}
+
+// system is what a neighbour is called.
+func system(i *lldp.Info) string {
+	if i.SystemName != "" {
+		return i.SystemName
+	}
+	return i.Chassis
+}
+
+func (d *daemon) forgetSilent(now time.Time, up func(int) bool) {
+	n := &d.neighbours
+	for i := range n.ports {
+		if !up(i) {
+			n.table.Forget(i)
+		}
+	}
+	for i, gone := range n.table.Expire(now) {
+		for j := range gone {
+			d.log.Warnf("port %s: nothing was heard any more of its neighbour %s", d.port(i), system(&gone[j].Info))
+		}
+	}
+}
+
+// tellMismatches logs where a port and its neighbours disagree, once each, and when they agree.
+func (d *daemon) tellMismatches(port int, x *announced) {
+	seen := map[string]bool{}
+	for _, peer := range d.neighbours.table.At(port) {
+		key := peer.Chassis + " " + peer.Port
+		seen[key] = true
+		var now []string
+		for _, m := range lldp.Compare(&x.own, &peer.DCBX) {
+			now = append(now, m.Text)
+		}
+		before := x.told[key]
+		for i, text := range now {
+			if i >= len(before) || before[i] != text {
+				d.log.Warnf("port %s: it and its neighbour %s disagree: %s", d.port(port), system(&peer.Info), text)
+			}
+		}
+		if before != nil && now == nil {
+			d.log.Infof("port %s: it and its neighbour %s agree now", d.port(port), system(&peer.Info))
+		}
+		x.told[key] = now
+	}
+	for key := range x.told {
+		if !seen[key] {
+			delete(x.told, key)
+		}
+	}
+}
+
+// takeLeave has ports say that they go: the switch ends.
+func (d *daemon) takeLeave() {
+	n := &d.neighbours
+	n.Lock()
+	defer n.Unlock()
+	if len(n.ports) == 0 {
+		return
+	}
+	frames := map[int][]byte{}
+	for i, x := range n.ports {
+		frames[i] = goodbye(x.frame)
+	}
+	d.world.DoBriefly(func(at units.Time) {
+		for i, b := range frames {
+			d.sw.Announce(at, i, &dataplane.Announcement{Frame: b})
+		}
+	})
+}
+
+// lldp is what telemetry shows of the ports that say who they are, by number; nil: none does.
+func (d *daemon) lldp(ports int) []telemetry.LLDPPort {
+	n := &d.neighbours
+	n.Lock()
+	defer n.Unlock()
+	if len(n.ports) == 0 {
+		return nil
+	}
+	all := make([]telemetry.LLDPPort, ports)
+	for i, x := range n.ports {
+		if i < ports {
+			all[i] = telemetry.LLDPPort{On: true, Counts: x.counts, Malformed: x.bad, Own: x.own, Neighbours: n.table.At(i)}
+		}
+	}
+	return all
+}

@@ -1,0 +1,150 @@
+package daemon
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"photon/config"
+	"photon/dataplane"
+	"photon/telemetry"
+	"photon/telemetry/sflow"
+	"photon/units"
+)
+
+// sampling sends what ports sample to a collector. The switch copies the frames; here they are sent.
+type sampling struct {
+	sync.Mutex
+	conf    *config.SFlow // in force; nil: none
+	to      net.Conn
+	writer  sflow.Writer
+	began   time.Time
+	polled  time.Time
+	counts  telemetry.SFlow
+	failing bool // the log was told
+}
+
+// watchSamples has ports sample as the configuration says now, and sends what they have.
+func (d *daemon) watchSamples(now time.Time) {
+	if d.sw == nil {
+		return
+	}
+	d.loaded.Lock()
+	conf := d.loaded.conf.SFlow
+	d.loaded.Unlock()
+	x := &d.sampling
+	x.Lock()
+	defer x.Unlock()
+	if conf == nil && x.conf == nil {
+		return
+	}
+	if conf != x.conf {
+		d.sampleAs(conf, now)
+	}
+	names := d.names()
+	samples := make([][]dataplane.Sample, len(names))
+	counts := make([]dataplane.SampleCounts, len(names))
+	for i := range samples {
+		samples[i] = make([]dataplane.Sample, 0, 8)
+	}
+	d.world.DoBriefly(func(units.Time) {
+		for i, name := range names {
+			if name == "" {
+				continue
+			}
+			every := 0
+			if conf != nil {
+				every = conf.Every()
+			}
+			d.sw.Sampling(i, every)
+			counts[i], _ = d.sw.Samples(i, func(s *dataplane.Sample) { samples[i] = append(samples[i], *s) })
+		}
+	})
+	if conf == nil || x.to == nil {
+		return
+	}
+	x.writer.Begin(uint32(now.Sub(x.began).Milliseconds()))
+	x.counts.Samples, x.counts.Lost = 0, 0
+	for i := range samples {
+		x.counts.Samples += counts[i].Samples
+		x.counts.Lost += counts[i].Lost
+		for j := range samples[i] {
+			s := &samples[i][j]
+			x.writer.Flow(&sflow.Flow{Port: uint32(i + 1), Every: uint32(conf.Every()), Pool: uint32(counts[i].Pool), Drops: uint32(counts[i].Lost), Length: int(s.Length), Head: s.Head()})
+		}
+	}
+	if every := conf.Interval(); every > 0 && now.Sub(x.polled) >= every.Duration() {
+		x.polled = now
+		d.sendCounters()
+	}
+	x.writer.End()
+}
+
+// sampleAs takes over another configuration; nil: none.
+func (d *daemon) sampleAs(conf *config.SFlow, now time.Time) {
+	x := &d.sampling
+	if x.to != nil {
+		x.to.Close()
+	}
+	x.conf, x.to, x.failing = conf, nil, false
+	if x.counts.On = conf != nil; conf == nil {
+		return
+	}
+	to, err := net.Dial("udp", conf.Collector.V)
+	if err != nil {
+		d.log.Warnf("sflow: %v; no samples are sent (a reload tries again)", err)
+		return
+	}
+	agent := to.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
+	if conf.Agent.IsSet() {
+		agent = netip.MustParseAddr(conf.Agent.V) // it was checked
+	}
+	x.to, x.writer.Agent, x.counts.Collector, x.counts.Every = to, agent, conf.Collector.V, conf.Every()
+	if x.began.IsZero() {
+		x.began = now
+	}
+	x.writer.Send = func(b []byte) {
+		x.counts.Datagrams++
+		if _, err := to.Write(b); err != nil {
+			if x.counts.Failed++; !x.failing {
+				x.failing = true
+				d.log.Warnf("sflow: %v (said once; photon show sflow counts what could not be sent)", err)
+			}
+		}
+	}
+	d.log.Infof("sflow: one frame in %d to %s, from %v", conf.Every(), conf.Collector.V, agent)
+}
+
+// sendCounters adds those of all ports.
+func (d *daemon) sendCounters() {
+	snap := d.snapshot()
+	for i := range snap.Numbers() {
+		st := &snap.Stats.Ports[i]
+		c := sflow.Counters{Port: uint32(i + 1), Admin: i >= len(snap.Shut) || !snap.Shut[i]}
+		for prio := range st.RxBytes {
+			c.InBytes += st.RxBytes[prio]
+			c.OutBytes += st.TxBytes[prio]
+		}
+		out, in := st.Frames()
+		c.In, c.Out = uint32(in), uint32(out)
+		for _, n := range st.Discarded() {
+			c.InDiscards += uint32(n)
+		}
+		if i < len(snap.Devices) {
+			dev := &snap.Devices[i]
+			c.Up, c.InErrors, c.OutEr, c.OutDrops = dev.LinkUp, uint32(dev.RxErrors), uint32(dev.TxErrors), uint32(dev.TxDropped)
+		}
+		if i < len(snap.Rates) {
+			c.Speed = uint64(snap.Rates[i])
+		}
+		d.sampling.writer.Counters(&c)
+	}
+}
+
+// sflow is what telemetry shows of it.
+func (d *daemon) sflow() telemetry.SFlow {
+	d.sampling.Lock()
+	defer d.sampling.Unlock()
+	return d.sampling.counts
+}

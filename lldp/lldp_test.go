@@ -1,0 +1,248 @@
+package lldp
+
+import (
+	"bytes"
+	"encoding/hex"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A host with PFC on priority 3, willing in nothing, and an application of UDP port 4791, by the figures of IEEE 802.1Q
+// annex D.2. That photon's own frames are what Debian's lldpad takes them for, and those of lldpd what photon takes them
+// for, is tested where these run.
+const fromHost = "0180c200000e" + "02000a000001" + "88cc" +
+	"0207" + "04" + "02000a000001" + "0407" + "03" + "02000a000001" + "0602" + "0079" +
+	"fe19" + "0080c209" + "00" + "00000000" + "6400000000000000" + "0000000000000000" +
+	"fe06" + "0080c20b" + "08" + "08" +
+	"fe08" + "0080c20c" + "00" + "6312b7" + "0000"
+
+func TestDecodeWhatAnotherSent(t *testing.T) {
+	b, err := hex.DecodeString(fromHost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var i Info
+	if err := i.Decode(b); err != nil {
+		t.Fatal(err)
+	}
+	if i.Chassis != "02:00:0a:00:00:01" || i.Port != "02:00:0a:00:00:01" || i.TTL != 121 {
+		t.Errorf("%+v", i)
+	}
+	d := i.DCBX
+	if d.PFC == nil || *d.PFC != (PFC{Classes: 8, Priority: 1 << 3}) {
+		t.Errorf("PFC %+v", d.PFC)
+	}
+	if d.ETS == nil || d.ETS.Classes != 8 || d.ETS.Bandwidth[0] != 100 || d.ETS.Willing {
+		t.Errorf("ETS %+v", d.ETS)
+	}
+	if len(d.Apps) != 1 || d.Apps[0] != (App{Priority: 3, Selector: ByUDP, Protocol: 4791}) || d.Recommended != nil || d.Broken != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func anyETS(t *rapid.T, name string) *ETS {
+	if rapid.Bool().Draw(t, name) {
+		return nil
+	}
+	e := &ETS{}
+	for p := range e.Class {
+		e.Class[p] = rapid.Uint8Range(0, 7).Draw(t, "class")
+		e.Bandwidth[p] = rapid.Uint8Range(0, 100).Draw(t, "percent")
+		e.Algorithm[p] = rapid.SampledFrom([]uint8{Strict, Credit, Shares, Vendor}).Draw(t, "algorithm")
+	}
+	return e
+}
+
+// What is written is what is read.
+func TestRoundTrip(t *testing.T) {
+	text := rapid.StringMatching(`[a-zA-Z0-9 ._/-]{0,60}`)
+	rapid.Check(t, func(t *rapid.T) {
+		in := Info{
+			From: 0x02000a000001, Chassis: "02:00:0a:00:00:02", Port: "sw" + rapid.StringMatching(`[0-9]{1,9}`).Draw(t, "port"),
+			TTL: rapid.Uint16Range(1, 65535).Draw(t, "ttl"), PortText: text.Draw(t, "port text"), SystemName: text.Draw(t, "name"),
+			SystemText: text.Draw(t, "system"), Capabilities: rapid.Uint16().Draw(t, "capabilities"),
+		}
+		if in.DCBX.ETS = anyETS(t, "ets"); in.DCBX.ETS != nil {
+			in.DCBX.ETS.Willing, in.DCBX.ETS.Credit = rapid.Bool().Draw(t, "willing"), rapid.Bool().Draw(t, "credit")
+			in.DCBX.ETS.Classes = rapid.Uint8Range(1, 8).Draw(t, "classes")
+		}
+		in.DCBX.Recommended = anyETS(t, "recommended")
+		if rapid.Bool().Draw(t, "pfc") {
+			in.DCBX.PFC = &PFC{rapid.Bool().Draw(t, "willing"), rapid.Bool().Draw(t, "mbc"), rapid.Uint8Range(0, 8).Draw(t, "classes"), rapid.Uint8().Draw(t, "priorities")}
+		}
+		if in.DCBX.HasApps = rapid.Bool().Draw(t, "applications"); in.DCBX.HasApps {
+			for range rapid.IntRange(0, 168).Draw(t, "how many") {
+				in.DCBX.Apps = append(in.DCBX.Apps, App{rapid.Uint8Range(0, 7).Draw(t, "priority"), rapid.Uint8Range(1, 5).Draw(t, "selector"), rapid.Uint16().Draw(t, "protocol")})
+			}
+		}
+		b := in.Encode(0x02000a000002)
+		if len(b) < 60 || len(b) > MaxLen {
+			t.Fatalf("%d bytes", len(b))
+		}
+		var out Info
+		if err := out.Decode(b); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(in, out) {
+			t.Fatalf("%+v\nbecame %+v", in, out)
+		}
+	})
+}
+
+func TestWhatIsBroken(t *testing.T) {
+	good, err := hex.DecodeString(fromHost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(at int, to byte) []byte {
+		b := bytes.Clone(good)
+		b[at] = to
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want error
+	}{
+		{"nothing", nil, ErrNotLLDP},
+		{"another EtherType", change(12, 0x08), ErrNotLLDP},
+		{"only a head", good[:14], ErrOrder},
+		{"the port first", change(14, 4), ErrOrder},
+		{"the chassis again", change(23, 2), ErrOrder},
+		{"a TLV beyond the end", change(33, 200), ErrShort},
+		{"an empty chassis", append(append(bytes.Clone(good[:14]), 2, 0), good[23:]...), ErrShort},
+	} {
+		var i Info
+		if err := i.Decode(c.b); err != c.want {
+			t.Errorf("%s: %v, not %v", c.name, err, c.want)
+		}
+	}
+	var i Info
+	if err := i.Decode(change(36, 0x18)); err != nil || i.DCBX.ETS != nil || i.DCBX.PFC == nil { // ETS of 24 bytes: what follows is read out of step
+		t.Log(err) // either is right, as long as nothing is made up
+	}
+}
+
+// A neighbour's text does nothing to a terminal.
+func TestTextsAreReadable(t *testing.T) {
+	i := Info{Port: "eth0", TTL: 1, SystemName: "a\x1b[31mb\r\nc\x00", From: 2}
+	var out Info
+	if err := out.Decode(i.Encode(1)); err != nil || out.SystemName != "a[31mb c" {
+		t.Errorf("%q, %v", out.SystemName, err)
+	}
+}
+
+// 802.1Q: the shares of the classes that share are 100 % together.
+func TestSharesAreAHundred(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var weights [8]int
+		some := false
+		for p := range weights {
+			weights[p] = rapid.IntRange(0, 100).Draw(t, "weight")
+			some = some || weights[p] > 0
+		}
+		e := Shared(weights)
+		sum := 0
+		for p, percent := range e.Bandwidth {
+			sum += int(percent)
+			if (weights[p] > 0) != (e.Algorithm[p] == Shares) || weights[p] == 0 && percent != 0 {
+				t.Fatalf("weights %v: %+v", weights, e)
+			}
+		}
+		if some && sum != 100 || !some && sum != 0 {
+			t.Fatalf("weights %v have %d %%", weights, sum)
+		}
+	})
+}
+
+func TestCompare(t *testing.T) {
+	own := DCBX{ETS: Shared([8]int{0: 1, 3: 1}), PFC: &PFC{Priority: 1 << 3}, HasApps: true, Apps: []App{{3, ByUDP, 4791}}}
+	if m := Compare(&own, &own); m != nil {
+		t.Errorf("it disagrees with itself: %v", m)
+	}
+	if m := Compare(&own, &DCBX{}); m != nil {
+		t.Errorf("it disagrees with silence: %v", m)
+	}
+	peer := DCBX{ETS: Shared([8]int{0: 1, 3: 3}), PFC: &PFC{Willing: true, Priority: 1<<3 | 1<<4}, HasApps: true, Apps: []App{{4, ByUDP, 4791}, {1, ByTCP, 3260}}}
+	var all []string
+	for _, m := range Compare(&own, &peer) {
+		all = append(all, m.Feature.String()+": "+m.Text)
+	}
+	want := "pfc: PFC is on for priorities 3 here, and for priorities 3 4 at the peer, which is willing and has not taken over\n" +
+		"ets: priority 0 has 50 % of the link here, and 25 % at the peer, which is not willing\n" +
+		"applications: UDP port 4791 has priority 3 here, and 4 at the peer"
+	if got := strings.Join(all, "\n"); got != want {
+		t.Error(got)
+	}
+	// The same shares, by other numbers of classes, are the same.
+	other := *own.ETS
+	other.Class = [8]uint8{7, 6, 5, 4, 3, 2, 1, 0}
+	for p := range 8 {
+		other.Algorithm[other.Class[p]], other.Bandwidth[other.Class[p]] = own.ETS.Algorithm[p], own.ETS.Bandwidth[p]
+	}
+	if what := own.ETS.differs(&other); what != "" {
+		t.Error(what)
+	}
+}
+
+func TestTable(t *testing.T) {
+	var table Table
+	now := time.Unix(1000, 0)
+	a := &Info{Chassis: "a", Port: "1", TTL: 10}
+	if !table.Heard(now, 3, a) || table.Heard(now.Add(time.Second), 3, a) || len(table.At(3)) != 1 || len(table.At(2)) != 0 {
+		t.Fatal("a neighbour is new once")
+	}
+	if gone := table.Expire(now.Add(10 * time.Second)); gone != nil {
+		t.Error("what was said again is forgotten")
+	}
+	if gone := table.Expire(now.Add(11 * time.Second)); len(gone[3]) != 1 || len(table.At(3)) != 0 || table.Aged != 1 {
+		t.Error("who is silent stays")
+	}
+	table.Heard(now, 3, a)
+	table.Heard(now, 3, &Info{Chassis: "a", Port: "1"})
+	if len(table.At(3)) != 0 {
+		t.Error("who takes leave stays")
+	}
+	for i := range MaxNeighbours + 2 {
+		table.Heard(now, 1, &Info{Chassis: "a", Port: string(rune('a' + i)), TTL: 10})
+	}
+	if len(table.At(1)) != MaxNeighbours || table.Lost != 2 {
+		t.Error(len(table.At(1)), table.Lost)
+	}
+	table.Forget(1)
+	if len(table.At(1)) != 0 {
+		t.Error("a port's are not forgotten")
+	}
+}
+
+// Whatever comes, it is read without a panic; and what is understood, written and read again, is the same.
+func FuzzDecode(f *testing.F) {
+	b, err := hex.DecodeString(fromHost)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add((&Info{Port: "sw0", TTL: 121, SystemName: "sw", DCBX: DCBX{ETS: Shared([8]int{}), PFC: &PFC{}, HasApps: true}}).Encode(1))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var i Info
+		if i.Decode(b) != nil {
+			return
+		}
+		var d DCBX
+		for rest := i.DCBX.append(nil); len(rest) > 0; {
+			n := int(rest[0]&1)<<8 | int(rest[1])
+			if d.take(rest[2 : 2+n]); d.Broken != 0 {
+				t.Fatalf("% x", rest)
+			}
+			rest = rest[2+n:]
+		}
+		Compare(&i.DCBX, &d)
+		if d.Broken = i.DCBX.Broken; !reflect.DeepEqual(d.Apps, i.DCBX.Apps) || !reflect.DeepEqual(d.ETS, i.DCBX.ETS) || !reflect.DeepEqual(d.PFC, i.DCBX.PFC) {
+			t.Fatalf("%+v became %+v", i.DCBX, d)
+		}
+	})
+}
