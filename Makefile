@@ -11,8 +11,11 @@ PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 demo: build
 	bin/photon replay pcn/fig11 --world both
 
+# The commit that is built, with + behind it if the tree was changed; Go would not say it of a work tree.
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null)$(if $(shell git status --porcelain 2>/dev/null | head -1),+)
+
 build: setup
-	go build -tags dpdk -o bin/photon ./cmd/photon
+	go build -tags dpdk -ldflags "-X main.commit=$(COMMIT)" -o bin/photon ./cmd/photon
 
 # Long runs of one goroutine each: known results, those of another simulator, traces of every scheme, what runs of many
 # flows keep, and the same with a clock that is set back. They have nothing to race with, and nothing of DPDK.
@@ -64,14 +67,15 @@ test-slurm:
 	@scripts/setup.sh slurm
 	CGO_ENABLED=0 go test -tags slurm -run OnSlurm ./cmd/photon
 
-# Every experiment as it is, and one report of all; ONLY="pcn/fig2 pcn/fig11": those, and a report of them.
+# Every experiment as it is, and one report of all: verdicts and traces are to be those of docs/reproduction.json.
+# UPDATE=1 writes that table, for a change that is meant. ONLY="pcn/fig2 pcn/fig11": those, and a report of them.
 reproduce: build
 ifdef ONLY
 	bin/photon replay $(ONLY) --out out/only
-	bin/photon report out/only
+	bin/photon report out/only --against docs --some
 else
 	bin/photon replay --all
-	bin/photon report out --reproduction docs
+	bin/photon report out $(if $(UPDATE),--reproduction docs,--against docs)
 endif
 
 # Every experiment in short, and one report of all: verdicts and traces are to be those of the committed

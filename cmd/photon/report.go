@@ -14,8 +14,8 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var file, docs, compare string
-	var keep, unexplained, update bool
+	var file, docs, compare, against string
+	var keep, unexplained, update, some bool
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make one page of the results of all experiments",
@@ -24,6 +24,9 @@ func reportCommand() *cobra.Command {
 			"needs. Experiments of your own have a report beside their results.",
 		Args: one("the folder of results, as `out`"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if some && against == "" {
+				return bad(errors.New("--some goes with --against DIR"))
+			}
 			all, missing, err := report.Finish(args[0])
 			if err != nil {
 				return bad(err)
@@ -37,6 +40,11 @@ func reportCommand() *cobra.Command {
 			fmt.Fprintf(c.OutOrStdout(), "report: %s, %d experiments, %d of the catalogue without results\n", file, len(all), len(missing))
 			if err := compareResults(c, all, compare, update); err != nil {
 				return err
+			}
+			if against != "" {
+				if err := compareWhole(c, all, against, some); err != nil {
+					return err
+				}
 			}
 			if docs == "" {
 				return nil
@@ -64,9 +72,30 @@ func reportCommand() *cobra.Command {
 	f.StringVar(&docs, "reproduction", "", "also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this folder")
 	f.StringVar(&compare, "compare", "", "also compare the verdicts and the traces with those that this `file` keeps; it is an error if any is another")
 	f.BoolVar(&update, "update", false, "with --compare: write the file instead")
+	f.StringVar(&against, "against", "", "also compare the verdicts and the traces with those of reproduction.json in this `folder`; it is an error if any is another")
+	f.BoolVar(&some, "some", false, "with --against: only of what ran")
 	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it, but for notes")
 	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ or are contradicted need no note that says why")
 	return c
+}
+
+// compareWhole compares results with a committed table of all claims.
+func compareWhole(c *cobra.Command, all []*report.Finished, dir string, some bool) error {
+	differences, untraced, err := report.CompareTally(dir, report.Keep(all), some)
+	if err != nil {
+		return bad(err)
+	}
+	if len(untraced) > 0 {
+		fmt.Fprintf(c.OutOrStdout(), "verdicts only, for %s has no traces of them: %s\n", claim.File(dir), strings.Join(untraced, ", "))
+	}
+	for _, d := range differences {
+		fmt.Fprintln(c.OutOrStdout(), d)
+	}
+	if len(differences) > 0 {
+		return fmt.Errorf("%d verdicts and traces are not those of %s; if that is meant, --reproduction %s writes them there", len(differences), claim.File(dir), dir)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "verdicts and traces are those of %s\n", claim.File(dir))
+	return nil
 }
 
 // compareResults compares results with what a file keeps, or keeps them.

@@ -10,8 +10,12 @@ import (
 	"photon/dataplane/dpdk"
 )
 
-// version is set by the linker for releases.
-var version = "dev"
+// The linker sets them: version for releases, and commit for builds in a tree of which Go does not see what it is, as one of
+// `git worktree`.
+var (
+	version = "dev"
+	commit  string
+)
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -27,8 +31,8 @@ func versionCommand() *cobra.Command {
 // versions are photon's, with its commit, Go's and DPDK's.
 func versions() string {
 	from := ""
-	if commit := revision(); len(commit) >= 12 {
-		from = " (" + commit[:12] + ")"
+	if r := revision(); len(r) >= 12 {
+		from = " (" + r[:12] + ")"
 	}
 	return fmt.Sprintf("%s%s, %s, DPDK: %s", version, from, runtime.Version(), dpdk.Version())
 }
@@ -36,18 +40,21 @@ func versions() string {
 // revision is the commit this was built from, if the build knew it, with "+" behind it if the
 // tree was changed since.
 func revision() string {
+	if commit != "" {
+		return commit
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
-	commit, changed := "", ""
+	stamped, changed := "", ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			commit = s.Value
+			stamped = s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
 			changed = "+"
 		}
 	}
-	return commit + changed
+	return stamped + changed
 }

@@ -14,11 +14,13 @@ type Extent struct {
 	Quick      bool   `json:"quick"`
 	Left       string `json:"left"` // what --quick left; "" of a full run
 	Seeds      int    `json:"seeds"`
+	// Traces are the hashes of all that happened, by scheme; of runs that another version made there may be none.
+	Traces map[string]string `json:"traces,omitempty"`
 }
 
 // ExtentOf says it of a result.
 func ExtentOf(e *experiment.Experiment, r *run.Result) Extent {
-	x := Extent{Experiment: e.ID, Quick: r.Quick, Seeds: len(r.Seeds)}
+	x := Extent{Experiment: e.ID, Quick: r.Quick, Seeds: len(r.Seeds), Traces: r.Traces()}
 	if r.Quick {
 		x.Left = left(e)
 	}

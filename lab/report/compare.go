@@ -30,14 +30,9 @@ func Keep(all []*Finished) map[string]Kept {
 		if r.World != "sim" {
 			continue
 		}
-		k := Kept{Quick: r.Quick, Verdicts: map[string]claim.Verdict{}, Traces: map[string]string{}}
+		k := Kept{Quick: r.Quick, Verdicts: map[string]claim.Verdict{}, Traces: r.Traces()}
 		for _, c := range r.Claims {
 			k.Verdicts[c.ID] = c.Verdict
-		}
-		for i := range r.Runs {
-			if h := r.Runs[i].TraceHash; h != nil {
-				k.Traces[r.Runs[i].Scheme] = *h
-			}
 		}
 		table[f.e.ID] = k
 	}
@@ -66,6 +61,46 @@ func Compare(path string, now map[string]Kept) (differences []string, err error)
 	if err := json.Unmarshal(b, &was); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return compare(path, was, now)
+}
+
+// CompareTally says in what results are others than those of which reproduction.json in a folder was made. If some, what did
+// not run is left out. untraced are experiments of which the file has verdicts but no traces.
+func CompareTally(dir string, now map[string]Kept, some bool) (differences, untraced []string, err error) {
+	path := claim.File(dir)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var t claim.Tally
+	if err := json.Unmarshal(b, &t); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	was, is := map[string]Kept{}, maps.Clone(now)
+	for _, x := range t.Experiments {
+		ran, ok := is[x.Experiment]
+		if some && !ok {
+			continue
+		}
+		k := Kept{Quick: x.Quick, Verdicts: map[string]claim.Verdict{}, Traces: x.Traces}
+		for _, c := range t.Claims {
+			if c.Experiment == x.Experiment {
+				k.Verdicts[c.ID] = c.Verdict
+			}
+		}
+		if x.Traces == nil && ok {
+			untraced = append(untraced, x.Experiment)
+			ran.Traces = nil
+			is[x.Experiment] = ran
+		}
+		was[x.Experiment] = k
+	}
+	differences, err = compare(path, was, is)
+	return differences, untraced, err
+}
+
+// compare says in what results are others than they were, in the order of the catalogue.
+func compare(path string, was, now map[string]Kept) (differences []string, err error) {
 	say := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	ids, err := experiment.IDs()
 	if err != nil {

@@ -42,6 +42,17 @@ type Program struct {
 	Commit  string `json:"commit"` // with "+" behind it if the tree was changed; empty: the build did not know
 }
 
+// Traces are the hashes of all that happened in the simulator, by scheme.
+func (r *Result) Traces() map[string]string {
+	traces := map[string]string{}
+	for i := range r.Runs {
+		if h := r.Runs[i].TraceHash; h != nil {
+			traces[r.Runs[i].Scheme] = *h
+		}
+	}
+	return traces
+}
+
 // Alternative is what a choice that was made otherwise gives; it becomes a row
 // of alternatives.json.
 type Alternative struct {
