@@ -143,6 +143,8 @@ type NIC struct {
 	since    units.Time
 	drains   bool
 
+	connections *connections
+
 	// Towards the application.
 	peers   []appPeer
 	table   *flowtable.Table[appKey]
@@ -214,7 +216,7 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
 		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer(c.Flows, c.Tenants...), cells: newCells(c.Queue + 2*burst),
-		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
+		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), connections: newConnections(c.Flows + c.Receivers), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
 	for _, mac := range c.Known {
 		n.here.Insert(mac, units.Never)

@@ -82,22 +82,32 @@ func isProbe(h *wire.Header) bool {
 	return h.EtherType == pfc.ProbeType && h.Dst == pfc.ProbeDestination
 }
 
-// cnpName is what a CNP says of a received flow, for its sender to find it by.
-func (k *appKey) cnpName() (qp uint32, name cnp.Name) {
+// cnpName is what a CNP says of a received flow, for its sender to find it by: the sender's queue
+// pair, as the standard has it, if it is known, and beside it the one that the data name.
+func (n *NIC) cnpName(k *appKey) (qp uint32, name cnp.Name) {
 	if k.kind == byQP {
+		name = cnp.Name{Data: true, QP: k.name}
+		if qp, ok := n.connections.peer(connection{k.here, k.there, k.name}); ok {
+			return qp, name
+		}
 		return k.name, name
 	}
 	return 0, cnp.Name{Ports: true, Proto: k.proto, SrcPort: uint16(k.name), DstPort: uint16(k.name >> 16)}
 }
 
 // keyOfCNP is the flow that a CNP is about, but for its priority: the CNP goes
-// from the flow's receiver to its sender, which is here.
-func keyOfCNP(b []byte, h *wire.Header, qp uint32) (k appKey) {
+// from the flow's receiver to its sender, which is here. A flow that is not named is the one of the
+// queue pair, which is the receiver's or, in the standard form, the sender's.
+func keyOfCNP(b []byte, h *wire.Header, qp uint32) (k appKey, named bool) {
 	k.there, k.here = wire.Addresses(b[h.L3:])
-	if name := cnp.NameOf(b, h); name.Ports {
+	name := cnp.NameOf(b, h)
+	if name.Ports {
 		k.proto, k.name = name.Proto, uint32(name.SrcPort)<<16|uint32(name.DstPort)
-		return k
+		return k, true
 	}
 	k.kind, k.proto, k.name = byQP, wire.ProtoUDP, qp
-	return k
+	if name.Data {
+		k.name = name.QP
+	}
+	return k, name.Data
 }

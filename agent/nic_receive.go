@@ -52,8 +52,10 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 	if h.CNTagged && n.config.Carry.Tag {
 		b = n.untag(&f, &h)
 	}
+	n.connections.follow(now, n.config.Age, b, &h, false)
 	if n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
-		if key, ok := classify(b, &h, f.Prio, false); ok {
+		// Nobody paces answers to packets, and so nobody is told of them.
+		if key, ok := classify(b, &h, f.Prio, false); ok && !isAnswer(b, &h) {
 			n.showNP(now, key, &h, h.TOS&3, f)
 		}
 		if n.config.ClearCE {
@@ -163,18 +165,37 @@ func (n *NIC) takeCNP(now units.Time, b []byte, h *wire.Header) (malformed bool)
 		n.refuse(dataplane.CNPMalformed)
 		return true
 	}
-	key := keyOfCNP(b, h, qp)
+	key, named := keyOfCNP(b, h, qp)
+	id := flowtable.None
+	if !named { // the standard form, unless the other end has no other name for its queue pair
+		if peer, ok := n.connections.peer(connection{key.here, key.there, qp}); ok {
+			standard := key
+			standard.name = peer
+			id = n.notified(standard)
+		}
+	}
+	if id == flowtable.None {
+		id = n.notified(key)
+	}
+	if id == flowtable.None {
+		n.refuse(dataplane.CNPUnknown)
+		return false
+	}
+	n.react(now, id, notice.ECN, notice.Word)
+	return false
+}
+
+// notified is the slot of the flow of a key whose priority is not known, or None.
+func (n *NIC) notified(key appKey) int {
 	for key.prio = range uint8(pfc.Classes) {
 		if n.config.Lossless>>key.prio&1 == 0 {
 			continue // nobody is notified of others
 		}
 		if id := n.byKey.Lookup(key); id != flowtable.None {
-			n.react(now, id, notice.ECN, notice.Word)
-			return false
+			return id
 		}
 	}
-	n.refuse(dataplane.CNPUnknown)
-	return false
+	return flowtable.None
 }
 
 // takeCNM does the same with QCN's message, which must come about a frame that

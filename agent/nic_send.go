@@ -57,8 +57,9 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 		n.discard(Application, f, dataplane.DropTail)
 		return
 	}
+	n.connections.follow(now, n.config.Age, b, &h, true)
 	key, ok := classify(b, &h, f.Prio, true)
-	if !ok {
+	if !ok || isAnswer(b, &h) && n.mayPass(key) {
 		n.passControl(f)
 		return
 	}
@@ -124,6 +125,13 @@ func (n *NIC) passControl(f dataplane.Frame) {
 	n.enqueued(f)
 	n.ready |= 1 << f.Prio
 	n.stats.NIC.Control++
+}
+
+// mayPass reports whether an answer to a packet may go before data. It must not overtake what
+// answers an earlier packet of its connection: the requester would take that for lost.
+func (n *NIC) mayPass(key appKey) bool {
+	id := n.byKey.Lookup(key)
+	return (id == flowtable.None || n.flows[id].queue.n == 0) && n.control[key.prio].n < controlQueue
 }
 
 // few bounds how many entries of a table are looked at to make room for one.

@@ -126,7 +126,7 @@ func (n *NIC) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 	}
 	p, key := &n.peers[slot], n.table.Key(slot)
 	to := wire.RoCE{DstMAC: p.there, SrcMAC: p.here, Src: key.here, Dst: key.there, TOS: n.config.ControlDSCP << 2, SrcPort: p.srcPort}
-	qp, name := key.cnpName()
+	qp, name := n.cnpName(&key)
 	f.Len = uint16(cnp.EncodeNamed(n.env.Header(f), to, qp, name, notice))
 	n.made[n.cnpPrio]++
 	n.stats.NPSent++

@@ -95,6 +95,7 @@ func (n *NIC) Rebase(by units.Time) {
 	n.table.Rebase(by)
 	n.here.Rebase(by)
 	n.strangers.Rebase(by)
+	n.connections.Rebase(by)
 	units.RebaseAll(n.asked[:], by)
 	for i := range n.ports {
 		n.ports[i].Rebase(by)

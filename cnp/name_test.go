@@ -15,7 +15,7 @@ func TestNamedCNP(t *testing.T) {
 		dst := src
 		dst[15] = 2
 		to := wire.RoCE{DstMAC: 2, SrcMAC: 1, Src: src, Dst: dst, TOS: 48 << 2, SrcPort: 0xC000}
-		for _, name := range []cnp.Name{{}, {Ports: true, Proto: 6, SrcPort: 1000, DstPort: 80}, {Ports: true}} {
+		for _, name := range []cnp.Name{{}, {Ports: true, Proto: 6, SrcPort: 1000, DstPort: 80}, {Ports: true}, {Data: true, QP: 0xABCDEF}, {Data: true}} {
 			b, plain := make([]byte, cnp.MaxLen), make([]byte, cnp.MaxLen)
 			b = b[:cnp.EncodeNamed(b, to, 7, name, n)]
 			plain = plain[:cnp.Encode(plain, to, 7, n)]
@@ -30,7 +30,7 @@ func TestNamedCNP(t *testing.T) {
 			if got := cnp.NameOf(b, &h); got != name {
 				t.Errorf("%+v came out as %+v", name, got)
 			}
-			if !name.Ports && !bytes.Equal(b, plain) {
+			if !name.Ports && !name.Data && !bytes.Equal(b, plain) {
 				t.Errorf("without a name it is no ordinary CNP:\n% x\n% x", b, plain)
 			}
 			if len(b) != len(plain) {

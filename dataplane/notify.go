@@ -51,7 +51,7 @@ func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.F
 		return
 	}
 	to := wire.RoCE{DstMAC: flow.SrcMAC, SrcMAC: flow.DstMAC, Src: flow.Dst, Dst: flow.Src, TOS: cnpDSCP << 2}
-	f.Len = uint16(cnp.Encode(p.env.Header(f), to, flow.QP, cnp.Notice{ECN: wire.NotECT}))
+	f.Len = uint16(cnp.EncodeNamed(p.env.Header(f), to, flow.QP, cnp.Name{Data: true, QP: flow.QP}, cnp.Notice{ECN: wire.NotECT}))
 	p.stats.CNPs[prio]++
 	var h wire.Header // it takes the way that its receiver's own would
 	wire.Parse(p.env.Bytes(&f), &h)

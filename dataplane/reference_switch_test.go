@@ -925,7 +925,7 @@ func (r *reference) poll(now units.Time, p *refPort) {
 			p.stats.CNPs[prio]++
 			b := make([]byte, cnp.MaxLen)
 			to := wire.RoCE{DstMAC: flow.SrcMAC, SrcMAC: flow.DstMAC, Src: flow.Dst, Dst: flow.Src, TOS: 48 << 2}
-			r.say(now, p, p.number, vlan, b[:cnp.Encode(b, to, flow.QP, cnp.Notice{})])
+			r.say(now, p, p.number, vlan, b[:cnp.EncodeNamed(b, to, flow.QP, cnp.Name{Data: true, QP: flow.QP}, cnp.Notice{})])
 		}
 	}
 }
