@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build deb test test-browser test-e1000e test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults reproduce quick soak release test-arm64 clean setup setup-test setup-bench
+.PHONY: demo build deb test test-browser test-e1000e test-rxe test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults reproduce quick soak release test-arm64 clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -37,6 +37,11 @@ test-browser:
 test-e1000e:
 	@scripts/setup.sh e1000e
 	go test -tags e1000e -count=1 -v ./internal/guest
+
+# Soft-RoCE in guests whose NICs photon is: perftest and rping between them; minutes. The outcome is in out/rxe.json.
+test-rxe:
+	@scripts/setup.sh rxe
+	go test -tags rxe -count=1 -timeout 60m -v ./internal/guest
 
 # Every command of every document, but for what is marked ci, hardware or cluster; minutes.
 test-docs: setup-test setup-bench
@@ -93,6 +98,7 @@ lint:
 	go vet -tags browser ./lab/report ./lab/sweep ./internal/browser ./cmd/photon
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
+	go vet -tags rxe ./internal/guest
 	go vet -tags slurm ./cmd/photon
 	go vet -tags docs ./internal/docs
 	go vet -tags deb ./internal/docs

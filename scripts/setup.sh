@@ -1,6 +1,10 @@
 #!/bin/sh
 # Installs from Debian what building (and, with the argument `test`, `browser`,
+<<<<<<< HEAD
 # `slurm`, `bench`, `deb`, `container`, `arm64` or `e1000e`, testing and measuring) photon needs and this machine
+=======
+# `slurm`, `bench`, `deb`, `container`, `e1000e` or `rxe`, testing and measuring) photon needs and this machine
+>>>>>>> bd75585 (Guests with Soft-RoCE behind NICs of photon: make test-rxe)
 # lacks. Does nothing, quickly, if all is there.
 set -eu
 
@@ -15,8 +19,13 @@ deb) packages="$packages binutils dpkg-dev lintian mandoc man-db ethtool iproute
 container) packages="$packages buildah mmdebstrap curl ethtool iproute2 iputils-ping" ;;
 arm64) packages="$packages qemu-user-static" ;;
 e1000e) packages="$packages iputils-ping qemu-system-x86 busybox-static cpio kmod xz-utils" ;;
+rxe) packages="$packages dpdk-dev iproute2 iputils-ping tshark qemu-system-x86 busybox-static cpio kmod xz-utils rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest" ;;
 *)
+<<<<<<< HEAD
 	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container, arm64 or e1000e" >&2
+=======
+	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container, e1000e or rxe" >&2
+>>>>>>> bd75585 (Guests with Soft-RoCE behind NICs of photon: make test-rxe)
 	exit 2
 	;;
 esac
@@ -50,7 +59,8 @@ if [ -n "$missing" ]; then
 fi
 
 # The kernel of the guests, unpacked and not installed: bin/guest has it.
-if [ "${1:-build}" = e1000e ]; then
+case ${1:-build} in
+e1000e | rxe)
 	guest=$(dirname "$0")/../bin/guest
 	ls "$guest"/boot/vmlinux-* >/dev/null 2>&1 && exit 0
 	echo "fetching Debian's kernel"
@@ -65,4 +75,5 @@ if [ "${1:-build}" = e1000e ]; then
 	at=$(LC_ALL=C grep -obUaP '\xfd7zXZ\x00' boot/vmlinuz-* | head -n 1 | cut -d: -f1)
 	tail -c "+$((at + 1))" boot/vmlinuz-* | xz -dc --single-stream >vmlinux
 	mv vmlinux "boot/vmlinux-${package#linux-image-}"
-fi
+;;
+esac

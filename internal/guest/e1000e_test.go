@@ -42,7 +42,11 @@ const hostPort, switchPort = 0, 1
 
 func newNetwork(t *testing.T) *network {
 	n := &network{}
-	image := Build(t)
+	image := Build(t, Contents{
+		Modules:  []string{"e1000e", "virtio_net", "vfio-pci", "vfio_iommu_type1"},
+		Programs: []string{"ping"},
+		Drivers:  []string{"bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_e1000", "net_null"},
+	})
 	for i := range n.cables {
 		n.cables[i] = NewCable(t)
 	}
@@ -89,16 +93,6 @@ func (n *network) show(t *testing.T, topic string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(n.sw.Run("photon show "+topic+" --json")), into); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// eventually waits for something that comes in its own time.
-func eventually(t *testing.T, ok func() bool, otherwise func() string) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(otherwise())
-		}
 	}
 }
 

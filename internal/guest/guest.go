@@ -1,4 +1,4 @@
-//go:build e1000e
+//go:build e1000e || rxe
 
 package guest
 
@@ -22,11 +22,12 @@ import (
 // instruction of its processor, on a machine that has other things to do.
 const patience = 4 * time.Minute
 
-// Card is a network card of a guest.
+// Card is a network card of a guest, with a cable or at a port of photon.
 type Card struct {
-	Model string // of QEMU: e1000e
+	Model string // of QEMU: e1000e, virtio-net-pci
 	MAC   string
 	Cable string // path of the socket of the cable's end
+	Vhost string // path of the vhost-user socket of a port of photon, which is there already
 }
 
 // Guest is a running virtual machine. It ends with the test.
@@ -67,10 +68,13 @@ func Boot(t testing.TB, image Image, name string, size Size, cards ...Card) *Gue
 	if size.Huge > 0 {
 		args = append(args, "-device", "intel-iommu")
 	}
+	shared := false
 	for i, c := range cards {
-		args = append(args,
-			"-netdev", fmt.Sprintf("stream,id=net%d,server=off,addr.type=unix,addr.path=%s", i, c.Cable),
-			"-device", fmt.Sprintf("%s,id=card%d,netdev=net%d,mac=%s,bus=pcie.0,addr=%x.0,romfile=", c.Model, i, i, c.MAC, cardSlot+i))
+		args = append(args, c.arguments(i)...)
+		shared = shared || c.Vhost != ""
+	}
+	if shared { // photon reads and writes frames where the guest has them
+		args = append(args, "-object", fmt.Sprintf("memory-backend-memfd,id=memory,size=%dM,share=on", size.Memory), "-machine", "memory-backend=memory")
 	}
 	c := exec.Command("qemu-system-x86_64", args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true} // a share of the processors of its own
@@ -90,6 +94,21 @@ func Boot(t testing.TB, image Image, name string, size Size, cards ...Card) *Gue
 	g.answers, g.events = bufio.NewReader(g.shell), json.NewDecoder(g.monitor)
 	g.control("qmp_capabilities", nil)
 	return g
+}
+
+// arguments are QEMU's for the i-th card.
+func (c *Card) arguments(i int) []string {
+	device := fmt.Sprintf("%s,id=card%d,netdev=net%d,mac=%s,bus=pcie.0,addr=%x.0,romfile=", c.Model, i, i, c.MAC, cardSlot+i)
+	if c.Vhost != "" {
+		return []string{
+			"-chardev", fmt.Sprintf("socket,id=port%d,path=%s", i, c.Vhost),
+			"-netdev", fmt.Sprintf("vhost-user,id=net%d,chardev=port%d", i, i),
+			// Frames are as long as they are on the wire, and their checksums are there. There are no
+			// vectors of MSI-X: without KVM, QEMU 7.2 ends by a segmentation fault when vhost-user masks one.
+			"-device", device + ",csum=off,gso=off,guest_csum=off,rx_queue_size=1024,vectors=0",
+		}
+	}
+	return []string{"-netdev", fmt.Sprintf("stream,id=net%d,server=off,addr.type=unix,addr.path=%s", i, c.Cable), "-device", device}
 }
 
 // Ready waits until the guest's shell answers.

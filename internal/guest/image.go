@@ -1,4 +1,4 @@
-//go:build e1000e
+//go:build e1000e || rxe
 
 package guest
 
@@ -20,15 +20,19 @@ type Image struct {
 	Initrd string // initramfs, unpacked too
 }
 
-// kernelDir is where `scripts/setup.sh e1000e` puts Debian's kernel package.
+// kernelDir is where `scripts/setup.sh e1000e` (or `rxe`) puts Debian's kernel package.
 const kernelDir = "../../bin/guest"
 
-// modules that guests load, with what they depend on: the kernel's driver of
-// the card, for guests that are hosts, and the one that hands a card to DPDK.
-var modules = []string{"e1000e", "virtio_pci", "virtio_console", "virtio_net", "vfio-pci", "vfio_iommu_type1"}
+// Contents is what an image has, beside busybox.
+type Contents struct {
+	Modules  []string // of the kernel, and what they depend on
+	Programs []string // of this machine, and the libraries they load
+	Files    []string // the same, by their paths: libraries that programs look for while they run, with what these load
+	Drivers  []string // DPDK's plugins; with any, photon is there, too
+}
 
-// drivers are the plugins of DPDK that photon needs in a guest.
-var drivers = []string{"bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_e1000", "net_null"}
+// shellModules are what the shell of a guest needs.
+var shellModules = []string{"virtio_pci", "virtio_console"}
 
 // init is the first program of a guest. A shell on a virtio port does what
 // the test says. (A serial line would do, were it not for interrupts lost now and
@@ -44,18 +48,18 @@ mount -t hugetlbfs none /dev/hugepages
 ip link set lo up
 modprobe virtio_pci
 modprobe virtio_console
-until ( : 3<>/dev/vport0p1 ) 2>/dev/null; do sleep 0.1; done
+until [ -c /dev/vport0p1 ] && ( : 3<>/dev/vport0p1 ) 2>/dev/null; do sleep 0.1; done
 exec 3<>/dev/vport0p1
 echo ready >&3
 cat <&3 | sh >&3 2>/dev/console # of a pipe: it does not talk
 `
 
-// Build makes an image with photon, the ping of iputils and all they load.
-func Build(t testing.TB) Image {
+// Build makes an image.
+func Build(t testing.TB, what Contents) Image {
 	t.Helper()
 	kernels, _ := filepath.Glob(filepath.Join(kernelDir, "boot", "vmlinux-*"))
 	if len(kernels) != 1 {
-		t.Fatalf("%d kernels in %s: run scripts/setup.sh e1000e", len(kernels), kernelDir)
+		t.Fatalf("%d kernels in %s: run scripts/setup.sh with the name of the test", len(kernels), kernelDir)
 	}
 	dir := t.TempDir()
 	root := filepath.Join(dir, "root")
@@ -70,12 +74,20 @@ func Build(t testing.TB) Image {
 		}
 	}
 	b := builder{t: t, root: root}
-	b.command("go", "build", "-tags", "dpdk", "-ldflags=-s -w", "-o", filepath.Join(root, "usr/bin/photon"), "../../cmd/photon")
-	b.libraries(filepath.Join(root, "usr/bin/photon"))
 	b.program("busybox")
-	b.program("ping")
-	b.plugins()
-	b.modules(strings.TrimPrefix(filepath.Base(kernels[0]), "vmlinux-"))
+	for _, p := range what.Programs {
+		b.program(p)
+	}
+	for _, f := range what.Files {
+		b.same(f)
+		b.libraries(f)
+	}
+	if len(what.Drivers) > 0 {
+		b.command("go", "build", "-tags", "dpdk", "-ldflags=-s -w", "-o", filepath.Join(root, "usr/bin/photon"), "../../cmd/photon")
+		b.libraries(filepath.Join(root, "usr/bin/photon"))
+		b.plugins(what.Drivers)
+	}
+	b.modules(strings.TrimPrefix(filepath.Base(kernels[0]), "vmlinux-"), append(what.Modules, shellModules...))
 	if err := os.WriteFile(filepath.Join(root, "init"), []byte(initScript), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +162,7 @@ func (b builder) program(name string) {
 	b.t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		b.t.Fatalf("%v: run scripts/setup.sh e1000e", err)
+		b.t.Fatalf("%v: run scripts/setup.sh with the name of the test", err)
 	}
 	b.same(path)
 	b.libraries(path)
@@ -176,7 +188,7 @@ func (b builder) libraries(path string) {
 }
 
 // plugins copies drivers to where DPDK looks for them.
-func (b builder) plugins() {
+func (b builder) plugins(drivers []string) {
 	b.t.Helper()
 	for _, d := range drivers {
 		found, _ := filepath.Glob("/usr/lib/*/dpdk/pmds-*/librte_" + d + ".so.*")
@@ -191,7 +203,7 @@ func (b builder) plugins() {
 }
 
 // modules copies the kernel's modules, and says what depends on what.
-func (b builder) modules(version string) {
+func (b builder) modules(version string, modules []string) {
 	b.t.Helper()
 	b.command("depmod", "-b", kernelDir, version)
 	from := filepath.Join(kernelDir, "lib/modules", version)
