@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,12 +20,12 @@ var floors = [][]string{
 	{"marking", "cnp", "ratelimit", "pfc", "lldp"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "impair", "dataplane/dpdk", "telemetry/node"},
-	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed", "lab/experiments", "lab/stat"},
+	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed", "lab/experiments", "lab/stat", "lab/collective"},
 	{"lab/experiment", "lab/web/pages", "lab/web/site", "telemetry/show", "telemetry/live"},
 	{"telemetry/top", "telemetry/metrics", "telemetry/admin", "telemetry/client", "lab/build", "lab/schema"},
 	{"lab/measure", "lab/remote", "lab/capture", "lab/testbed", "daemon"},
 	{"lab/run"},
-	{"lab/claim", "lab/hpccfiles"},
+	{"lab/claim", "lab/hpccfiles", "lab/chakra", "lab/htsim"},
 	{"lab/report"},
 	{"lab/figure"},
 	{"lab/live", "lab/sweep"},
@@ -71,6 +72,34 @@ func TestImportsPointDown(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Every room has a floor, but for what only tests and measurements are made of.
+func TestEveryRoomHasAFloor(t *testing.T) {
+	rooms := map[string]bool{}
+	for _, f := range floors {
+		for _, r := range f {
+			rooms[r] = true
+		}
+	}
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		room, _ := filepath.Rel("../..", filepath.Dir(path))
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+		case strings.HasPrefix(room, "internal/") || strings.HasSuffix(room, "test"):
+		case !rooms[filepath.ToSlash(room)]:
+			rooms[room] = true // said once
+			t.Errorf("%s has no floor in this test, and docs/architecture.md may not draw it", room)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
