@@ -11,7 +11,7 @@ set -eu
 packages="gcc libc6-dev pkg-config libdpdk-dev"
 case ${1:-build} in
 build) ;;
-test) packages="$packages curl ethtool iproute2 iputils-ping iputils-tracepath traceroute iperf3 lldpad lldpd nfdump procps tshark dpdk-dev systemd prometheus openssh-client openssh-server" ;; # dpdk-dev has dpdk-testpmd
+test) packages="$packages curl ethtool iproute2 iputils-ping iputils-tracepath traceroute iperf3 lldpad lldpd nfdump nfdump-sflow procps tshark dpdk-dev systemd prometheus openssh-client openssh-server" ;; # dpdk-dev has dpdk-testpmd
 browser) packages="$packages chromium ethtool iproute2" ;;
 slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
 bench) packages="$packages dpdk-dev openvswitch-switch-dpdk" ;;

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,7 +77,9 @@ func TestNeighboursByLLDP(t *testing.T) {
 	})
 
 	// lldpd says whatever bytes it is told to, so it is the peer that disagrees.
-	h0, socket := o.fourHosts.hosts[0], filepath.Join(t.TempDir(), "lldpd.sock")
+	h0 := o.fourHosts.hosts[0]
+	socket := filepath.Join("/run", h0.Name+".lldpd") // lldpcli is no more root when it looks for it
+	t.Cleanup(func() { os.Remove(socket) })
 	h0.Run(t, "mkdir", "-p", "/run/lldpd")
 	runs(t, h0, "lldpd", "-d", "-u", socket, "-I", "eth0", "-S", "a host")
 	cli := func(args ...string) string {

@@ -70,6 +70,9 @@ func TestSamplesToACollector(t *testing.T) {
 		Proto   int `json:"proto"`
 		Input   int `json:"input_snmp"`
 	}
+	if text = strings.TrimSpace(text); !strings.HasPrefix(text, "[") { // nfdump 1.7 lists objects without saying that it is a list
+		text = "[" + strings.Trim(text, ",\n") + "]"
+	}
 	if err := json.Unmarshal([]byte(text), &records); err != nil {
 		t.Fatalf("%v\n%.500s", err, text)
 	}
