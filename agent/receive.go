@@ -126,12 +126,15 @@ func (h *Host) expire(now units.Time) {
 // pauses notes, for the reaction points, when each priority was paused last.
 func (h *Host) pauses() {
 	for prio := range h.ports {
-		h.ports[prio].Note(h.eg.Last(prio))
+		h.ports[prio].Note(h.stops().Last(prio))
 	}
 }
 
+// stops says which priorities must not be sent.
+func (h *Host) stops() pfc.Stops { return &h.eg }
+
 // Paused is the set of priorities that the peer has stopped.
-func (h *Host) Paused() uint8 { return h.eg.Paused() }
+func (h *Host) Paused() uint8 { return h.stops().Paused() }
 
 // take handles a frame that is not MAC control, or says why it is discarded.
 func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (why dataplane.Reason, ok bool) {

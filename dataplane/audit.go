@@ -64,7 +64,7 @@ func (s *Switch) PortBytes(port int) units.Size { return s.ports[port].buffered(
 func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].queues[prio].peak() }
 
 // Paused is the set of priorities that a port's peer has stopped.
-func (s *Switch) Paused(port int) uint8 { return s.ports[port].eg.Paused() }
+func (s *Switch) Paused(port int) uint8 { return s.ports[port].stops().Paused() }
 
 // Pauses is how many XOFF frames a port has sent for a priority, refreshes included.
 func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].in.Sent()[prio] }

@@ -85,15 +85,15 @@ func (p *switchPort) sendProbe(now units.Time, probe pfc.Probe) {
 // stuck reports whether a queue has frames and was paused without a break for as
 // long as the configuration says.
 func (s *Switch) stuck(now units.Time, p *switchPort, prio int) bool {
-	from, until := p.eg.Last(prio)
+	from, until := p.stops().Last(prio)
 	return p.queues[prio].frames > 0 && until == units.Never && p.halted>>prio&1 != 0 && now-from >= s.config.Deadlock
 }
 
-// waitsFor is how many bytes of a queue came through a port.
+// waitsFor is how many bytes of buffer the frames of a queue take that came through a port.
 func (p *switchPort) waitsFor(prio int, in uint16) (bytes units.Size) {
 	p.queues[prio].each(func(f *Frame) {
 		if f.In == in {
-			bytes += units.Size(f.Len)
+			bytes += units.Size(p.of.cost(f.Len))
 		}
 	})
 	return bytes
@@ -126,7 +126,7 @@ func (s *Switch) LookForDeadlocks(now units.Time) (found []Deadlock) {
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
-		for rest := s.lossless & p.eg.Paused(); rest != 0; rest &= rest - 1 {
+		for rest := s.lossless & p.stops().Paused(); rest != 0; rest &= rest - 1 {
 			if prio := bits.TrailingZeros8(rest); s.stuck(now, p, prio) {
 				p.sendProbe(now, pfc.Probe{Switch: s.config.ID, Port: uint16(i), Priority: uint8(prio)})
 			}
@@ -143,7 +143,7 @@ func (s *Switch) DeadlockTime() units.Time { return s.config.Deadlock }
 // peer paused, and reports whether it is back where it began.
 func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (found Deadlock, ok bool) {
 	prio := int(probe.Priority)
-	if from.in.Held()>>prio&1 == 0 {
+	if from.grants().Held()>>prio&1 == 0 {
 		return found, false // whoever asks was resumed meanwhile
 	}
 	// The peer stays paused only if what does not move is more than XON.
@@ -153,7 +153,7 @@ func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (foun
 			kept += p.waitsFor(prio, uint16(from.number))
 		}
 	}
-	if kept <= from.in.XON(probe.Priority) {
+	if kept <= from.grants().XON(probe.Priority) {
 		return found, false
 	}
 	for i := range s.ports {

@@ -203,7 +203,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 		if p.halted>>prio&1 == 0 {
 			p.env.Wake(p.number, now)
 		} else {
-			p.env.Wake(p.number, p.eg.Next())
+			p.env.Wake(p.number, p.stops().Next())
 		}
 	}
 }

@@ -217,7 +217,7 @@ func (p *switchPort) reset() {
 	p.eg = pfc.NewEgress(c.Lossless, p.config.Link.Rate)
 	p.eg.Keep(p.history)
 	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
-	p.dog.Update(0, &p.eg)
+	p.dog.Update(0, p.stops())
 }
 
 // Cell is what frames take whole ones of, of the buffer; 0: they take their bytes.

@@ -122,7 +122,7 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 		next = min(next, p.points[bits.TrailingZeros8(rest)].notifier.Next())
 	}
 	if p.waiting != 0 {
-		next = min(next, p.eg.Next())
+		next = min(next, p.stops().Next())
 	}
 	return max(now, next)
 }
@@ -167,10 +167,11 @@ func (p *switchPort) resumed(now units.Time, prios uint8) {
 }
 
 // note brings attend, halted, shut, refused and what the queues know of them up to date. It comes after every change
-// of eg, dog, down, off and points.
+// of stops, dog, down, off and points.
 func (p *switchPort) note() {
-	p.attend = min(p.eg.Next(), p.dog.Next())
-	p.halted = p.eg.Paused() &^ p.dog.Ignored()
+	stops := p.stops()
+	p.attend = min(stops.Next(), p.dog.Next())
+	p.halted = stops.Paused() &^ p.dog.Ignored()
 	p.shut, p.refused = p.dog.Dropping(), p.dog.Refusing()
 	if p.down {
 		p.shut = 0xFF

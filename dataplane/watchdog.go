@@ -9,7 +9,7 @@ import (
 
 // watch has the port's watchdog look at the pauses, and does to the queues what it says.
 func (p *switchPort) watch(now units.Time) {
-	began, ended := p.dog.Update(now, &p.eg)
+	began, ended := p.dog.Update(now, p.stops())
 	p.logStorms(now, began, ended)
 	p.note()
 	for rest := began & p.dog.Dropping(); rest != 0; rest &= rest - 1 {

@@ -32,6 +32,8 @@ type EgressCounters struct {
 	Ignored     uint64              // frames for priorities without PFC, and PAUSE frames where PFC is on
 }
 
+var _ Stops = (*Egress)(nil)
+
 // NewEgress returns the state of a port whose link runs at rate and on which
 // the priorities in enabled obey PFC. A port on which none does obeys 802.3x
 // PAUSE instead; the two exclude each other (IEEE 802.1Q clause 36.1.1).
@@ -50,6 +52,9 @@ func (e *Egress) Last(p int) (from, until units.Time) {
 	}
 	return e.since[p], e.ended[p]
 }
+
+// Ends is when the pause of a priority that lasts ends by itself.
+func (e *Egress) Ends(p int) units.Time { return e.until[p] }
 
 // SetRate changes the rate of the link, by which quanta are times; pauses that last end when they would have.
 func (e *Egress) SetRate(rate units.Rate) { e.rate = rate }

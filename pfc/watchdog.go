@@ -119,32 +119,34 @@ func (w *Watchdog) Ignored() uint8 {
 }
 
 // Update looks at what the peer has paused and returns the priorities in which
-// a storm began and ended. It is called after every change of e, and at Next;
-// call e.Expire(now) first.
-func (w *Watchdog) Update(now units.Time, e *Egress) (began, ended uint8) {
+// a storm began and ended. It is called after every change of s, and at Next;
+// stops whose time has run out have been ended before (Egress.Expire).
+func (w *Watchdog) Update(now units.Time, s Stops) (began, ended uint8) {
 	w.next = units.Never
+	stopped := s.Paused()
 	for p := range Classes {
 		bit := uint8(1) << p
 		if w.watched&bit == 0 {
 			continue
 		}
-		paused, storm := e.paused&bit != 0, w.storm&bit != 0
+		paused, storm := stopped&bit != 0, w.storm&bit != 0
+		from, until := s.Last(p)
 		switch {
 		case w.config.Detect == 0:
 			if storm {
 				ended |= bit
 			}
 		case paused && storm:
-			w.next = min(w.next, e.until[p])
+			w.next = min(w.next, s.Ends(p))
 		case paused:
-			if at := e.since[p].Add(w.config.Detect); at <= now {
+			if at := from.Add(w.config.Detect); at <= now {
 				began |= bit
-				w.next = min(w.next, e.until[p])
+				w.next = min(w.next, s.Ends(p))
 			} else {
 				w.next = min(w.next, at)
 			}
 		case storm:
-			if at := e.ended[p].Add(w.config.Restore); at <= now {
+			if at := until.Add(w.config.Restore); at <= now {
 				ended |= bit
 			} else {
 				w.next = min(w.next, at)
