@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"photon/cnp"
+	"photon/credits"
 	"photon/dataplane"
 	"photon/flowtable"
 	"photon/pfc"
@@ -22,17 +23,18 @@ type Config struct {
 	IP   wire.IP
 	Link dataplane.Link // what the port sends into
 
-	Lossless    uint8      // priorities that obey PFC
-	DSCP        [64]uint8  // priority of an IP frame
-	DataDSCP    uint8      // of data
-	ControlDSCP uint8      // of CNPs
-	AckDSCP     uint8      // of acknowledgements
-	Carry       cnp.Carry  // what the scheme has data and acknowledgements carry
-	Payload     int        // bytes of a full packet, after the BTH and before the ICRC
-	Announce    bool       // tell switches now and then where the host is
-	NPDelay     units.Time // from the decision to send a CNP until it is ready to leave; 0: none
-	PauseDelay  units.Time // from the arrival of a PFC frame until the port obeys it; 0: none
-	Period      units.Time // of notifications: a flow takes one in each, at most, and none before it has sent; 0: all
+	Lossless    uint8           // priorities that obey PFC
+	Credits     *credits.Config // flow control of these priorities in place of PFC; nil: it is PFC
+	DSCP        [64]uint8       // priority of an IP frame
+	DataDSCP    uint8           // of data
+	ControlDSCP uint8           // of CNPs
+	AckDSCP     uint8           // of acknowledgements
+	Carry       cnp.Carry       // what the scheme has data and acknowledgements carry
+	Payload     int             // bytes of a full packet, after the BTH and before the ICRC
+	Announce    bool            // tell switches now and then where the host is
+	NPDelay     units.Time      // from the decision to send a CNP until it is ready to leave; 0: none
+	PauseDelay  units.Time      // from the arrival of a PFC frame until the port obeys it; 0: none
+	Period      units.Time      // of notifications: a flow takes one in each, at most, and none before it has sent; 0: all
 
 	// Of the flows that it sends, which are reliable connections.
 	AckEvery   int        // packets from one that asks to be acknowledged to the next, beside the last; 0: only that
@@ -94,6 +96,10 @@ func (c *Config) Check() error {
 		return fmt.Errorf("a DSCP is at most 63")
 	case c.NPDelay < 0 || c.PauseDelay < 0:
 		return fmt.Errorf("delays of CNPs and of pauses, %v and %v, must not be negative", c.NPDelay, c.PauseDelay)
+	case c.Credits != nil && c.Credits.Validate(c.longest()) != nil:
+		return fmt.Errorf("credits: %w", c.Credits.Validate(c.longest()))
+	case c.Credits != nil && c.PauseDelay > 0:
+		return errors.New("pause_delay: with credits there are no pauses")
 	case c.Period < 0:
 		return fmt.Errorf("notification period %v must not be negative", c.Period)
 	case c.Elastic && len(c.Tenants) > 0:
@@ -130,7 +136,7 @@ type Host struct {
 	ackPrio      uint8
 	dataPrio     uint8
 	dataDSCP     uint8
-	late         bool  // there are delays
+	late         bool  // there are delays, or credits
 	ackEach      bool  // of config.Carry
 	stamps       bool  // the same
 	undetermined uint8 // TCD's UE: a codepoint that the data of the scheme does not leave with; noECN
@@ -197,6 +203,7 @@ type seldom struct {
 	reached []Milestone // of which nobody was told yet
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
+	credit  *credits.Port // flow control of the link in place of eg; nil: it is PFC
 
 	laps     units.Time // by which the clock was set back, in all: what it shows others goes on
 	punctual punctual
@@ -285,7 +292,8 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h.makePlaces()
 	h.pacer.Soon = h.soon
 	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
-	h.late = h.delayed.any()
+	h.setLanes()
+	h.late = h.delayed.any() || h.credit != nil
 	h.attend, h.notice = units.Never, c.NP.Next()
 	if !c.Announce {
 		h.nextAnnounce = units.Never
@@ -340,6 +348,9 @@ func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
 	p := &ports[0]
 	*p = h.stats.Ports[0]
 	p.Egress = h.eg.Counters(now)
+	if h.credit != nil {
+		p.Credits = h.credit.Counters(now)
+	}
 	for prio := range h.lanes {
 		l := h.lane(uint8(prio))
 		p.RxFrames[prio], p.RxBytes[prio], p.TxFrames[prio], p.TxBytes[prio] = l.rxFrames, l.rxBytes, l.txFrames, l.txBytes

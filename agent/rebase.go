@@ -12,6 +12,9 @@ func (h *Host) Rebase(by units.Time) {
 	h.attend.Rebase(by)
 	h.nextAnnounce.Rebase(by)
 	h.eg.Rebase(by)
+	if h.credit != nil {
+		h.credit.Rebase(by)
+	}
 	units.Rebase(h.config.NP, by)
 	h.notice.RebaseSet(by) // zero: at once
 	h.delayed.Rebase(by)

@@ -41,6 +41,9 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 		h.expire(now)
 	}
 	for i := range burst {
+		if h.credit != nil {
+			h.countBlocks(&burst[i])
+		}
 		silent = h.receive(now, &burst[i]) && silent
 		h.env.Free(burst[i])
 	}
@@ -79,6 +82,10 @@ func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 	if hdr.EtherType == wire.TypeMACControl && hdr.Payload == wire.EthernetLen {
 		st := &h.stats.Ports[0]
 		st.RxControl++
+		if h.credit != nil {
+			h.hearCredits(now, b)
+			return false
+		}
 		var p pfc.Frame
 		if p.Decode(b) != nil {
 			st.BadControl++
@@ -131,7 +138,12 @@ func (h *Host) pauses() {
 }
 
 // stops says which priorities must not be sent.
-func (h *Host) stops() pfc.Stops { return &h.eg }
+func (h *Host) stops() pfc.Stops {
+	if h.credit != nil {
+		return h.credit
+	}
+	return &h.eg
+}
 
 // Paused is the set of priorities that the peer has stopped.
 func (h *Host) Paused() uint8 { return h.stops().Paused() }

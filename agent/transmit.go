@@ -15,7 +15,7 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	h.begins(now)
 	n := 0
 	for n < len(burst) {
-		if !h.send(now, &burst[n]) {
+		if !h.sendNext(now, &burst[n]) {
 			break
 		}
 		h.punctual.sent(&h.config.Link, int(burst[n].Len))
@@ -37,7 +37,7 @@ func (h *Host) begins(now units.Time) {
 func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next units.Time) {
 	if h.late || now >= h.attend || now >= h.notice || now >= h.nextAnnounce || !h.serve(now, f) {
 		h.begins(now)
-		sent = h.send(now, f)
+		sent = h.sendNext(now, f)
 		return sent, h.Next(now, 0)
 	}
 	next = min(h.pacer.Next(), h.notice, h.nextAnnounce)
@@ -97,7 +97,7 @@ func (h *Host) send(now units.Time, f *dataplane.Frame) bool {
 		if h.nextAnnounce <= now {
 			ready |= 1 << announcePrio
 		}
-		if ready &^= h.eg.Paused(); ready == 0 {
+		if ready &^= h.stopped(); ready == 0 {
 			return false
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
@@ -159,9 +159,12 @@ func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
 func (h *Host) Next(now units.Time, _ int) units.Time { return h.punctual.ask(now, h.next(now)) }
 
 func (h *Host) next(now units.Time) units.Time {
-	paused := h.eg.Paused()
+	paused := h.stopped()
 	pending := h.pacer.Ready()
 	next := h.pacer.Next()
+	if h.credit != nil {
+		next = min(next, h.credit.Due(now))
+	}
 	if h.nextAnnounce <= now {
 		pending |= 1 << announcePrio
 	} else {
@@ -182,7 +185,7 @@ func (h *Host) next(now units.Time) units.Time {
 		return now
 	}
 	if pending != 0 {
-		next = min(next, h.eg.Next())
+		next = min(next, h.stops().Next())
 	}
 	return max(now, next)
 }

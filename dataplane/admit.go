@@ -117,13 +117,14 @@ func (s *Switch) cost(length uint16) int64 {
 	if s.slack == 0 {
 		return int64(length)
 	}
-	return int64((uint64(length)+s.slack)*s.perCell>>32) * int64(s.slack+1)
+	return int64((uint64(length)+s.slack)*s.perCell>>32) * int64(s.cell)
 }
 
-// setCell makes cost one of whole cells.
-func (s *Switch) setCell(cell units.Size) {
-	s.slack = uint64(max(cell, 1)) - 1
-	s.perCell = 1<<32/(s.slack+1) + 1
+// setCell makes cost one of whole cells, of a frame and so many bytes more.
+func (s *Switch) setCell(cell, extra units.Size) {
+	s.cell = uint16(max(cell, 1))
+	s.slack = uint64(s.cell) - 1 + uint64(extra)
+	s.perCell = 1<<32/uint64(s.cell) + 1
 }
 
 // tailOf is the limit of an egress queue of a lossy priority when so much is free of the pool. What
@@ -139,7 +140,7 @@ func (s *Switch) tailOf(free int64) units.Size {
 // releaseAll takes frames of one priority, all lossless or none, that leave the buffer out of its accounts.
 func (s *Switch) releaseAll(now units.Time, w *switchWorker, burst []Frame) {
 	i := 0
-	if s.holding == 0 && burst[0].Flag&Lossless != 0 {
+	if s.holding == 0 && !s.credited && burst[0].Flag&Lossless != 0 {
 		for prio := burst[0].Prio; i < len(burst); i++ {
 			if f := &burst[i]; int(s.owner[f.In]) != w.number {
 				w.owe(int(f.In), prio, s.cost(f.Len))
@@ -173,7 +174,7 @@ func (s *Switch) release(now units.Time, w *switchWorker, f *Frame) {
 // giveBack takes what has left the buffer out of the accounts of the port through which it came. The
 // port's worker calls it.
 func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int64) {
-	if from.in.Release(prio, cost) {
+	if from.in.Release(prio, cost) || from.lanes != nil && from.freed(now, prio) {
 		from.env.Wake(from.number, now)
 	}
 	s.wakeHolding(now)

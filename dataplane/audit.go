@@ -33,6 +33,9 @@ func (s *Switch) CopyStats(now units.Time, st *Stats) {
 		q.Ingress = p.in.Counters(now)
 		q.Egress = p.eg.Counters(now)
 		q.Watchdog = p.dog.Counters(now)
+		if p.lanes != nil {
+			q.Credits = p.lanes.Counters(now)
+		}
 		q.Deadlocks, q.Deadlocked = p.probes.count, p.probes.dead
 	}
 }

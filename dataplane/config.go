@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"photon/credits"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -19,6 +20,7 @@ type SwitchConfig struct {
 	Cell     units.Size                     // frames take whole cells of the buffer; 0: they take their bytes
 	PFC      [8]pfc.Thresholds              // of the lossless priorities, every port
 	Pause    units.Time                     // asked for by an XOFF; 0: the longest possible
+	Credits  *credits.Config                // flow control of lossless priorities in place of PFC; nil: it is PFC
 	Tail     units.Size                     // an egress queue of a lossy priority drops beyond this
 	Share    float64                        // the same beyond this part of what is free of the buffer for lossy frames (alpha); 0: no such limit
 	Weights  [8]int                         // priorities with a weight share by it what those without one leave of a link; 1 to 100
@@ -104,12 +106,8 @@ func (c *SwitchConfig) Check() error {
 	if len(c.Ports) < 1 || len(c.Ports) > anyPort {
 		return fmt.Errorf("%d ports: a switch has 1 to %d", len(c.Ports), anyPort)
 	}
-	for p := range pfc.Classes {
-		if c.Lossless>>p&1 != 0 {
-			if err := c.PFC[p].Validate(); err != nil {
-				return fmt.Errorf("priority %d: %w", p, err)
-			}
-		}
+	if err := c.checkFlowControl(); err != nil {
+		return err
 	}
 	if err := c.checkWeights(); err != nil {
 		return err
@@ -190,6 +188,9 @@ func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
 	if c.Ports[port].Vacant {
 		return pfc.Thresholds{}
 	}
+	if c.Credits != nil { // the peer may send what there is buffer for, and no more
+		return pfc.Thresholds{XOFF: c.Credits.Capacity()}
+	}
 	t := c.PFC[prio]
 	if h := c.Ports[port].Headroom; h > 0 {
 		t.Headroom = h
@@ -203,5 +204,5 @@ func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
 // Frames is how many frames the buffer holds at most: a world that keeps a buffer of its own for
 // each frame has so many and some more.
 func (c *SwitchConfig) Frames() int {
-	return int(c.Buffer / max(c.Cell, wire.MinFrameLen))
+	return int(c.Buffer / max(c.cell(), wire.MinFrameLen))
 }

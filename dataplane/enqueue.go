@@ -128,7 +128,7 @@ func (p *switchPort) left(q *queue, frames int, bytes units.Size) {
 // looks. It comes after every change of what it asks for.
 func (p *switchPort) gate() {
 	e := p.env.Exit(p.number)
-	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.in.Quiet() {
+	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.in.Quiet() && p.lanes == nil {
 		e.Open = ^p.shut &^ p.halted
 		if p.notifies == 0 {
 			e.Unseen = e.Open &^ p.shown &^ p.weighted
@@ -200,6 +200,9 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 		s.sample(now, p, f, p.state(int(prio)))
 	}
 	if first {
+		if p.lanes != nil {
+			p.want(now, prio, f)
+		}
 		if p.halted>>prio&1 == 0 {
 			p.env.Wake(p.number, now)
 		} else {

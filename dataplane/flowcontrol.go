@@ -1,8 +1,13 @@
 package dataplane
 
 import (
+	"errors"
+	"fmt"
+
+	"photon/credits"
 	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // Flow control is the part of a link that says when a port may send, and how much its peer may. What stands above
@@ -18,7 +23,70 @@ type grants interface {
 }
 
 // stops answers for what the port sends.
-func (p *switchPort) stops() pfc.Stops { return &p.eg }
+func (p *switchPort) stops() pfc.Stops {
+	if p.lanes != nil {
+		return p.lanes
+	}
+	return &p.eg
+}
 
 // grants answers for what the port's peer sends.
-func (p *switchPort) grants() grants { return &p.in }
+func (p *switchPort) grants() grants {
+	if p.lanes != nil {
+		return p.lanes
+	}
+	return &p.in
+}
+
+// hold has the peer send nothing more of lossless priorities, or again.
+func (p *switchPort) hold(stop bool) {
+	switch {
+	case p.lanes != nil:
+		p.lanes.Hold(stop)
+	case stop:
+		p.in.Hold()
+	default:
+		p.in.Unhold()
+	}
+}
+
+// checkFlowControl says what is wrong with the flow control of lossless priorities, in one line.
+func (c *SwitchConfig) checkFlowControl() error {
+	if k := c.Credits; k != nil {
+		switch err := k.Validate(c.longest()); {
+		case err != nil:
+			return fmt.Errorf("credits: %w", err)
+		case c.Cell != 0 && c.Cell != credits.Block:
+			return fmt.Errorf("cell %v: with credits frames take blocks of %d bytes", c.Cell, credits.Block)
+		case c.Watchdog.Detect > 0 && c.Watchdog.Action == pfc.Forward:
+			return errors.New("watchdog: with credits no frame can be forwarded that the peer has no buffer for (drop, drop_both or alert)")
+		}
+		return nil
+	}
+	for p := range pfc.Classes {
+		if c.Lossless>>p&1 != 0 {
+			if err := c.PFC[p].Validate(); err != nil {
+				return fmt.Errorf("priority %d: %w", p, err)
+			}
+		}
+	}
+	return nil
+}
+
+// longest is the longest frame that passes, tags included, without FCS.
+func (c *SwitchConfig) longest() int { return c.MTU + wire.EthernetLen + 2*wire.VLANLen }
+
+// cell is what frames take whole ones of, of the buffer, and extra what they take beside their bytes.
+func (c *SwitchConfig) cell() units.Size {
+	if c.Credits != nil {
+		return credits.Block
+	}
+	return c.Cell
+}
+
+func (c *SwitchConfig) extra() units.Size {
+	if c.Credits != nil {
+		return c.Credits.Extra
+	}
+	return 0
+}

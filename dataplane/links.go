@@ -78,6 +78,9 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	if ch.points != nil {
 		p.link.Rate = ch.state.Rate
 		p.eg.SetRate(ch.state.Rate)
+		if p.lanes != nil {
+			p.lanes.SetRate(ch.state.Rate)
+		}
 		p.setPoints(*ch.points)
 	}
 	if ch.state.Headroom > 0 {
@@ -103,6 +106,9 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 		} else {
 			p.in.Relink(now)
 		}
+		if p.lanes != nil {
+			p.lanes.Begin(now)
+		}
 		s.askAgain(now, p)
 	}
 	p.note()
@@ -115,7 +121,9 @@ func (s *Switch) rate(p *switchPort) units.Rate { return cmp.Or(p.link.Rate, p.c
 // thresholds are those in force of a lossless priority of a port.
 func (s *Switch) thresholds(port, prio int) pfc.Thresholds {
 	t := s.config.thresholds(port, prio)
-	t.Headroom = cmp.Or(s.ports[port].link.Headroom, t.Headroom)
+	if !s.credited {
+		t.Headroom = cmp.Or(s.ports[port].link.Headroom, t.Headroom)
+	}
 	return t
 }
 
@@ -143,7 +151,7 @@ func (p *switchPort) whyShut() Reason {
 func (s *Switch) Hold(now units.Time) {
 	for i := range s.ports {
 		if p := &s.ports[i]; !p.config.Vacant {
-			p.in.Hold()
+			p.hold(true)
 			p.env.Wake(i, now)
 		}
 	}
@@ -153,7 +161,7 @@ func (s *Switch) Hold(now units.Time) {
 func (s *Switch) Resume(now units.Time) {
 	for i := range s.ports {
 		if p := &s.ports[i]; !p.config.Vacant {
-			p.in.Unhold()
+			p.hold(false)
 			p.env.Wake(i, now)
 		}
 	}

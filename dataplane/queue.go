@@ -83,6 +83,17 @@ func (q *queue) run(n int) []Frame {
 	return q.head.frames[q.first:min(q.first+min(uint32(n), q.frames), blockLen)]
 }
 
+// after is the frame behind the first n, nil if there is none. These lie in a row.
+func (q *queue) after(n int) *Frame {
+	if uint32(n) >= q.frames {
+		return nil
+	}
+	if at := q.first + uint32(n); at < blockLen {
+		return &q.head.frames[at]
+	}
+	return &q.head.next.frames[0]
+}
+
 // drop takes off the first n frames, as run returned them, of so many bytes.
 func (q *queue) drop(n int, bytes units.Size, s *store) {
 	q.most = max(q.most, q.bytes)

@@ -72,6 +72,9 @@ func (p *switchPort) Rebase(by units.Time) {
 	}
 	p.in.Rebase(by)
 	p.eg.Rebase(by)
+	if p.lanes != nil {
+		p.lanes.Rebase(by)
+	}
 	p.dog.Rebase(by)
 	p.buckets.broadcast.full.Rebase(by)
 	p.buckets.multicast.full.Rebase(by)

@@ -25,6 +25,10 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		s.turnAway(now, p, burst)
 		burst = nil
 	}
+	if s.credited {
+		s.receiveCredited(now, p, burst)
+		return
+	}
 	if len(burst) == 1 {
 		s.receiveOne(now, p, &burst[0])
 		burst = nil

@@ -47,8 +47,8 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			return nil, fmt.Errorf("link, worker and address of port %d %w", i, ErrFixed)
 		}
 	}
-	if c.Lossless != s.config.Lossless || c.Cell != s.config.Cell || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Salt != s.config.Salt {
-		return nil, fmt.Errorf("lossless priorities, mtu, salt and size of the forwarding database: %w", ErrFixed)
+	if c.Lossless != s.config.Lossless || c.Cell != s.config.Cell || !reflect.DeepEqual(c.Credits, s.config.Credits) || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Salt != s.config.Salt {
+		return nil, fmt.Errorf("lossless priorities, cells, credits, mtu, salt and size of the forwarding database: %w", ErrFixed)
 	}
 	ch := &Change{config: c}
 	ch.config.ID = s.config.ID

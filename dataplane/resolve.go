@@ -152,6 +152,10 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 		return false
 	}
 	p.stats.RxControl++
+	if p.lanes != nil {
+		p.hearCredits(now, b)
+		return true
+	}
 	var f pfc.Frame
 	if f.Decode(b) != nil {
 		p.stats.BadControl++

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"photon/credits"
 	"photon/pfc"
 	"photon/units"
 )
@@ -124,6 +125,8 @@ type PortStats struct {
 	Egress  pfc.EgressCounters  // what the peer did to this port
 
 	Watchdog pfc.WatchdogCounters // whether it overdid it
+
+	Credits credits.Counters // of a link with credits in place of PFC
 
 	Impaired Impaired // what was done on purpose to frames that came
 

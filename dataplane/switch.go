@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"photon/credits"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -26,6 +27,8 @@ type Switch struct {
 	changes  atomic.Uint32 // of what actions go by, but for the ages of addresses
 	resolved atomic.Uint32 // changes of them by which a neighbour moved
 	holding  int32         // if moving: ports whose peers hold an XOFF of ours
+	credited bool          // ports have credits in place of PFC
+	cell     uint16        // of the buffer
 	pool     *pfc.Pool     // what the lossless priorities do not reserve
 	lans     *lans
 	routes   *routes // nil: it does not route
@@ -86,7 +89,8 @@ type switchPort struct {
 	history   *pfc.History         // of pauses; the same
 	sampler   *sampler             // if sampled
 	says      *speaker             // nil: it never does, and hears nobody
-	_         [120]byte
+	lanes     *credits.Port        // flow control of the link in place of in and eg; nil: it is PFC
+	_         [112]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -127,7 +131,8 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		longest: int32(c.MTU + wire.EthernetLen), lossless: c.Lossless, learn: c.Learn,
 	}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
-	s.setCell(c.Cell)
+	s.credited = c.Credits != nil
+	s.setCell(c.cell(), c.extra())
 	s.setTags()
 	for i, env := range envs {
 		s.workers = append(s.workers, newWorker(i, env, len(envs), len(c.Ports)))
@@ -216,12 +221,13 @@ func (p *switchPort) reset() {
 	c := &p.of.config
 	p.eg = pfc.NewEgress(c.Lossless, p.config.Link.Rate)
 	p.eg.Keep(p.history)
+	p.setLanes()
 	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
 	p.dog.Update(0, p.stops())
 }
 
 // Cell is what frames take whole ones of, of the buffer; 0: they take their bytes.
-func (s *Switch) Cell() units.Size { return s.config.Cell }
+func (s *Switch) Cell() units.Size { return s.config.cell() }
 
 // Reserve makes all memory ahead of time that a worker needs for as many frames as the buffer holds, so
 // that it never allocates.

@@ -23,6 +23,9 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
 	if now >= p.asks {
 		s.askNeighbours(now, p)
 	}
+	if s.credited && n < len(burst) && p.tellCredits(now, &burst[n]) {
+		n++
+	}
 	for n < len(burst) && s.pause(now, p, &burst[n]) {
 		n++
 	}
@@ -69,6 +72,13 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 		}
 		burst[i].copy(f)
 		bytes += units.Size(f.Len)
+	}
+	if s.credited {
+		burst = p.pay(now, prio, burst)
+		bytes = 0
+		for i := range burst {
+			bytes += units.Size(burst[i].Len)
+		}
 	}
 	p.mark(now, prio, burst)
 	q.drop(len(burst), bytes, &p.worker.store)
@@ -117,6 +127,9 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 	next := min(p.in.Next(now), p.asks)
 	if p.attend != units.Never {
 		next = min(next, p.dog.Next())
+	}
+	if s.credited {
+		next = min(next, p.lanes.Due(now))
 	}
 	for rest := p.notifies; rest != 0; rest &= rest - 1 {
 		next = min(next, p.points[bits.TrailingZeros8(rest)].notifier.Next())

@@ -52,6 +52,9 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 		s.lose(now, p, &f, why)
 	}
 	p.waiting &^= 1 << prio
+	if p.lanes != nil {
+		p.want(now, uint8(prio), nil)
+	}
 	p.gate()
 	p.rounds.deficit[prio] = 0
 }

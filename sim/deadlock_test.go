@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"photon/agent"
+	"photon/credits"
 	"photon/dataplane"
 	"photon/marking"
 	"photon/pfc"
@@ -18,6 +19,12 @@ import (
 // what is for it goes round and round. Host 4 is at port 3 of the last.
 func ring(t *testing.T, watchdog pfc.WatchdogConfig) *dumbbell {
 	t.Helper()
+	return ringWith(t, watchdog, nil, hostLink)
+}
+
+// ringWith has credits in place of PFC, if there are any, and links with a delay.
+func ringWith(t *testing.T, watchdog pfc.WatchdogConfig, credits *credits.Config, delay units.Time) *dumbbell {
+	t.Helper()
 	recipe, err := scheme.Get("none")
 	if err != nil {
 		t.Fatal(err)
@@ -27,11 +34,11 @@ func ring(t *testing.T, watchdog pfc.WatchdogConfig) *dumbbell {
 		t.Fatal(err)
 	}
 	d := &dumbbell{World: New()}
-	link := dataplane.Link{Rate: rate, Delay: hostLink}
+	link := dataplane.Link{Rate: rate, Delay: delay}
 	for i := range 3 {
 		env := d.NewEnvs(1)
 		h, err := agent.New(agent.Config{
-			MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
+			MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, Credits: credits, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 			Carry: parts.Carry, Payload: 1000, AckTimeout: 67 * units.Millisecond, Senders: 8, Receivers: 8, Age: units.Second, NP: parts.NP(8), NewRP: parts.RP,
 		}, env[0])
 		if err != nil {
@@ -43,7 +50,7 @@ func ring(t *testing.T, watchdog pfc.WatchdogConfig) *dumbbell {
 	for s := range 3 {
 		env := d.NewEnvs(4)
 		c := dataplane.SwitchConfig{
-			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16,
+			Lossless: 1 << 3, Credits: credits, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16,
 			CP: func(marking.Place) marking.CP { return marking.None{} }, Deadlock: 2 * units.Millisecond, ID: uint64(s + 1), Watchdog: watchdog,
 		}
 		c.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 97 * units.KB, Headroom: pfc.Headroom(rate, hostLink, 0, 1518)}

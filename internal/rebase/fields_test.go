@@ -24,7 +24,7 @@ var spans = []string{
 	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.MlxParams.*", "ratelimit.QCNParams.*", "ratelimit.TimelyParams.*",
 	// What is measured and counted.
 	"agent.punctual.late", "agent.punctual.takes", "agent.sending.gap", "dataplane.Exit.PerByte", "dataplane.NICStats.Held", "dataplane.Stats.FCTSum",
-	"pfc.EgressCounters.Paused", "pfc.IngressCounters.Paused", "pfc.WatchdogCounters.Time",
+	"pfc.EgressCounters.Paused", "pfc.IngressCounters.Paused", "pfc.WatchdogCounters.Time", "credits.Counters.Waited",
 	"ratelimit.Ack.RTT", "ratelimit.DCQCNPlus.tau", "ratelimit.PacerWith[agent.sending].late", "ratelimit.PacerWith[struct {}].late", "ratelimit.Timely.prev",
 	// How far the clock was set back.
 	"agent.NIC.laps", "agent.seldom.laps", "dataplane.era.*",

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"photon/credits"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/marking"
@@ -64,6 +65,7 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 				one.Discards[r][prio] = 1
 			}
 		}
+		one.Credits = credits.Counters{Lanes: 0xFF, Waiting: 1}
 		if !host {
 			one.Impaired = dataplane.Impaired{Lost: 1, Duplicated: 2, Reordered: 3, Delayed: 4, Corrupted: 5, Marked: 6, Pauses: 7}
 		}

@@ -238,6 +238,7 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, s
 	c := agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.Plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.LosslessMask(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: AckTimeout,
+		Credits: e.Parameters.Credits(),
 		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: np, NewRP: parts.RP, Elastic: elastic && n.canWait(),
 	}
@@ -271,7 +272,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
 		Lossless: p.LosslessMask(), Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
-		Control: CNPDSCP >> 3, Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
+		Credits: p.Credits(), Control: CNPDSCP >> 3, Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
 	}
 	for prio := range pfc.Classes {
 		if c.Lossless>>prio&1 != 0 {

@@ -59,6 +59,8 @@ type randomNetwork struct {
 	reloadAlpha  float64
 	storm        [2]units.Time // of the host to which the first flow goes; 0, 0: there is none
 	dog          pfc.WatchdogConfig
+	lane         units.Size // buffer of a lane with credits; 0: there is PFC
+	update       units.Size
 
 	taken   map[int]uint64 // packets, by flow that has ended
 	ended   units.Time     // when all lossless flows had
@@ -96,6 +98,7 @@ func drawNetwork(t *rapid.T) *randomNetwork {
 	c.workers = rapid.IntRange(1, 3).Draw(t, "workers")
 	c.gap = pick(t, "gap", 10*units.Nanosecond, 300*units.Nanosecond, 3*units.Microsecond)
 	c.events(t)
+	c.credits(t)
 	return c
 }
 
@@ -194,6 +197,19 @@ func (c *randomNetwork) events(t *rapid.T) {
 	}
 }
 
+// credits may take the place of PFC.
+func (c *randomNetwork) credits(t *rapid.T) {
+	if !rapid.Bool().Draw(t, "credits") {
+		return
+	}
+	longest := max(c.mtu+22, c.payload+200)
+	c.lane = pick(t, "lane buffer", longest+64, 2*longest, 20*longest, 128*units.KiB, 200*units.KB)
+	c.update = pick[units.Size](t, "update", 0, 64, 4096)
+	if c.dog.Action = pick(t, "action", pfc.Drop, pfc.Alert); c.dog.Detect > 0 {
+		c.dog.Detect = max(c.dog.Detect, units.Millisecond) // a credit takes a round trip
+	}
+}
+
 // text is the experiment. What it cannot ask for is in comments.
 func (c *randomNetwork) text() string {
 	var b strings.Builder
@@ -201,8 +217,13 @@ func (c *randomNetwork) text() string {
 	p("# %d workers that look every %v; storm %v; watchdog %+v; thresholds at %v: xoff %v, alpha %v", c.workers, c.gap, c.storm, c.dog, c.reloadAt, c.reloadXOFF, c.reloadAlpha)
 	p("id: test/random\ntitle: random\nduration: 100s\nseed: 1\ntopology: {kind: %s, %s}\nparameters:", c.kind, c.sizes)
 	p("  link_rate: %s\n  trunk_rate: %s\n  host_delay: %s\n  trunk_delay: %s", yamlRate(c.line), yamlRate(c.fast), yamlTime(c.near), yamlTime(c.far))
-	p("  payload: %dB\n  mtu: %dB\n  priority: %d\n  xoff: %dB\n  xon: %dB\n  alpha: %s", int64(c.payload), int64(c.mtu), c.lossless[0], int64(c.xoff), int64(c.xon), c.alpha)
-	p("  buffer: %dB\n  pause_delay: %s\n  start_phase: 0s", int64(c.buffer(c.built)), yamlTime(c.respond()))
+	p("  payload: %dB\n  mtu: %dB\n  priority: %d", int64(c.payload), int64(c.mtu), c.lossless[0])
+	if c.lane > 0 {
+		p("  flow_control: credits\n  lane_buffer: %dB\n  credit_update: %dB", int64(c.lane), int64(min(c.update, c.lane)))
+	} else {
+		p("  xoff: %dB\n  xon: %dB\n  alpha: %s\n  pause_delay: %s", int64(c.xoff), int64(c.xon), c.alpha, yamlTime(c.respond()))
+	}
+	p("  buffer: %dB\n  start_phase: 0s", int64(c.buffer(c.built)))
 	p("  lossless: {value: [%s], source: drawn}", strings.Trim(strings.ReplaceAll(fmt.Sprint(c.lossless), " ", ", "), "[]"))
 	if c.ackLossless {
 		p("  ack_priority: %d", c.lossless[0])
@@ -268,7 +289,11 @@ func (c *randomNetwork) reserved(headroom func(dataplane.Link) units.Size) map[i
 	for i := range plan.Nodes {
 		for _, end := range plan.Nodes[i].Ends {
 			if !plan.Nodes[i].Host {
-				m[i] += units.Size(len(c.lossless)) * (c.xoff + headroom(end.Link))
+				set := c.xoff + headroom(end.Link)
+				if c.lane > 0 {
+					set = c.lane
+				}
+				m[i] += units.Size(len(c.lossless)) * set
 			}
 		}
 	}
@@ -422,6 +447,9 @@ func (c *randomNetwork) judge(n *Network, w *sim.World, seen map[string]*witness
 						return fmt.Errorf("%s port %d lost %d frames of priority %d: %v, first at %v", name, port, lost[prio], prio, dataplane.Reason(why), p.LostAt[prio])
 					}
 				}
+			}
+			if c.lane > 0 && (p.Ingress.Pauses != [8]uint64{} || p.Egress.Pauses != [8]uint64{} || p.Egress.Ignored != 0) {
+				return fmt.Errorf("%s port %d sent or obeyed a PAUSE: %+v, %+v", name, port, p.Ingress, p.Egress)
 			}
 			if held := p.Ingress.Held; empty && (p.QueueFrames != [8]uint64{} || p.Buffered != [8]units.Size{} || p.Ingress.Headroom != [8]units.Size{} || held != 0) {
 				return fmt.Errorf("%s port %d is not empty: %v frames wait, %v are buffered, %v in headroom, held %08b", name, port, p.QueueFrames, p.Buffered, p.Ingress.Headroom, held)

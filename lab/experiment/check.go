@@ -12,6 +12,7 @@ import (
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
+	"photon/wire"
 )
 
 // Worlds in the order in which reports show them.
@@ -160,7 +161,7 @@ func (e *Experiment) nameSchemes() error {
 
 // complete puts in what may be left out and has a value nevertheless, with its source.
 func (p *Parameters) complete() {
-	if !p.XON.Value.IsSet() && p.XON.Source == "" {
+	if p.Credits() == nil && !p.XON.Value.IsSet() && p.XON.Source == "" {
 		p.XON = Sourced[units.Size]{
 			Value:  config.Set(pfc.XONBelow(p.XOFF.Value.V, p.MTU.Value.V)),
 			Source: "two MTU below XOFF, as DCQCN has it (SIGCOMM'15, section 4)",
@@ -170,6 +171,9 @@ func (p *Parameters) complete() {
 
 func (e *Experiment) checkParameters() error {
 	p := &e.Parameters
+	if err := p.checkFlowControl(); err != nil {
+		return err
+	}
 	p.complete()
 	sources := p.sources()
 	for _, name := range sortedKeys(sources) {
@@ -177,7 +181,7 @@ func (e *Experiment) checkParameters() error {
 			return fmt.Errorf("parameter %s has no value or no source", name)
 		}
 	}
-	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil {
+	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil && p.Credits() == nil {
 		return at(p.XON.Value, "%v", err)
 	}
 	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
@@ -209,6 +213,40 @@ func (e *Experiment) checkParameters() error {
 	}
 	if p.LinkRate.Value.V <= 0 || p.HostDelay.Value.V < 0 || p.TrunkDelay.Value.V < 0 {
 		return at(p.LinkRate.Value, "the link rate must be positive, and delays not negative")
+	}
+	return nil
+}
+
+// checkFlowControl finds parameters of a flow control that the links do not have.
+func (p *Parameters) checkFlowControl() error {
+	f := p.FlowControl.Value
+	if f.IsSet() && f.V != "pause" && f.V != "credits" {
+		return at(f, "flow_control %q: there are pause and credits", f.V)
+	}
+	c := p.Credits()
+	if c == nil {
+		switch {
+		case p.LaneBuffer.Value.IsSet():
+			return at(p.LaneBuffer.Value, "lane_buffer: that is of links with credits (flow_control: credits)")
+		case p.CreditPeriod.Value.IsSet():
+			return at(p.CreditPeriod.Value, "credit_period: that is of links with credits (flow_control: credits)")
+		case p.CreditUpdate.Value.IsSet():
+			return at(p.CreditUpdate.Value, "credit_update: that is of links with credits (flow_control: credits)")
+		}
+		return nil
+	}
+	switch {
+	case p.XOFF.Value.IsSet():
+		return at(p.XOFF.Value, "xoff: links with credits have a lane_buffer in its place")
+	case p.XON.Value.IsSet():
+		return at(p.XON.Value, "xon: links with credits have none")
+	case p.Alpha.Value.IsSet():
+		return at(p.Alpha.Value, "alpha: the buffer of a lane with credits is its own")
+	case p.PauseDelay.Value.IsSet() && p.PauseDelay.Value.V != 0:
+		return at(p.PauseDelay.Value, "pause_delay: with credits there are no pauses")
+	}
+	if err := c.Validate(int(p.MTU.Value.V) + wire.EthernetLen + 2*wire.VLANLen); err != nil && p.LaneBuffer.Value.IsSet() {
+		return at(p.LaneBuffer.Value, "%v", err)
 	}
 	return nil
 }
@@ -361,8 +399,12 @@ func (p *Parameters) sources() map[string]string {
 	add("payload", p.Payload.Value.IsSet(), p.Payload.Source)
 	add("mtu", p.MTU.Value.IsSet(), p.MTU.Source)
 	add("priority", p.Priority.Value.IsSet(), p.Priority.Source)
-	add("xoff", p.XOFF.Value.IsSet(), p.XOFF.Source)
-	add("xon", p.XON.Value.IsSet(), p.XON.Source)
+	if p.Credits() == nil {
+		add("xoff", p.XOFF.Value.IsSet(), p.XOFF.Source)
+		add("xon", p.XON.Value.IsSet(), p.XON.Source)
+	} else {
+		add("lane_buffer", p.LaneBuffer.Value.IsSet(), p.LaneBuffer.Source)
+	}
 	add("buffer", p.Buffer.Value.IsSet(), p.Buffer.Source)
 	if p.TrunkRate.Value.IsSet() {
 		add("trunk_rate", p.TrunkRate.Value.IsSet(), p.TrunkRate.Source)

@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"photon/config"
+	"photon/credits"
 	"photon/lab/topology"
 	"photon/scheme"
 	"photon/units"
@@ -173,6 +174,13 @@ type Parameters struct {
 	Overhead  Sourced[int]        `yaml:"overhead"`   // bytes on the wire beyond those of a frame without FCS; 24 if absent
 	Lossless  Sourced[[]int]      `yaml:"lossless"`   // all lossless priorities, if there are more than one
 
+	// FlowControl of the lossless priorities: pause, which is PFC and goes by xoff and xon, or credits, which go by
+	// lane_buffer; pause if absent.
+	FlowControl  Sourced[string]     `yaml:"flow_control"`
+	LaneBuffer   Sourced[units.Size] `yaml:"lane_buffer"`   // per ingress port and lossless priority; more than 128 KiB are never promised at a time
+	CreditPeriod Sourced[units.Time] `yaml:"credit_period"` // the longest between two flow control packets; 65 536 symbol times of four lanes if absent
+	CreditUpdate Sourced[units.Size] `yaml:"credit_update"` // what makes one leave earlier; a sixteenth of lane_buffer if absent
+
 	// What network cards have and simulators leave out; 0 if absent.
 	NPDelay    Sourced[units.Time] `yaml:"np_delay"`    // of hosts, from the decision to send a CNP until it is ready to leave
 	PauseDelay Sourced[units.Time] `yaml:"pause_delay"` // of hosts, from the arrival of a PFC frame until it is obeyed; the headroom holds what comes meanwhile
@@ -201,6 +209,14 @@ func (p *Parameters) LosslessMask() (mask uint8) {
 		mask |= 1 << prio
 	}
 	return mask
+}
+
+// Credits is the flow control of lossless priorities in place of PFC; nil: it is PFC.
+func (p *Parameters) Credits() *credits.Config {
+	if p.FlowControl.Value.V != "credits" {
+		return nil
+	}
+	return &credits.Config{Buffer: p.LaneBuffer.Value.V, Period: p.CreditPeriod.Value.V, Update: p.CreditUpdate.Value.V}
 }
 
 // HeaderBytes of a data packet over IPv4, without FCS.

@@ -183,6 +183,9 @@ func settled(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, err
 // fits says what of a node contradicts the experiment.
 func (b *Run) fits(i int, n *bed.Running) error {
 	p, info := &b.e.Parameters, &n.Info
+	if p.Credits() != nil {
+		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
+	}
 	if want := p.LosslessMask(); info.Lossless != want {
 		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
 	}

@@ -170,7 +170,9 @@ var parameterNames = map[string]string{
 	"priority": "lossless priority", "lossless": "all lossless priorities", "xoff": "XOFF", "xon": "XON", "buffer": "buffer of a switch",
 	"overhead": "bytes on the wire beyond a frame's", "np_delay": "delay of CNPs in hosts", "pause_delay": "delay of hosts in obeying a pause",
 	"alpha": "part of the free buffer that is added to XOFF and XON", "alpha_by_rate": "more of it for faster ports",
-	"start_phase": "flows start later by up to",
+	"flow_control": "flow control", "lane_buffer": "buffer of a lane", "credit_period": "flow control packets come at least every",
+	"credit_update": "and when so much more may be sent",
+	"start_phase":   "flows start later by up to",
 }
 
 // metricRows lists all metrics of results: those of a sweep once for each value.

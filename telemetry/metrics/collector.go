@@ -142,6 +142,10 @@ func (c *scrape) port(i int) {
 	if i < len(c.s.LLDP) && c.s.LLDP[i].On {
 		c.lldp(i)
 	}
+	if p.Credits.Lanes != 0 {
+		c.put(creditTx, float64(p.Credits.Sent), node, name)
+		c.put(creditRx, float64(p.Credits.Received), node, name)
+	}
 	for prio := range pfc.Classes {
 		if c.series.Priorities>>prio&1 == 0 {
 			continue
@@ -152,6 +156,13 @@ func (c *scrape) port(i int) {
 		put(rxBytes, float64(p.RxBytes[prio]))
 		put(txPackets, float64(p.TxFrames[prio]))
 		put(txBytes, float64(p.TxBytes[prio]))
+		if k := &p.Credits; k.Lanes>>prio&1 != 0 {
+			put(creditWaits, float64(k.Waits[prio]))
+			put(creditWaited, k.Waited[prio].Seconds())
+			put(creditWaiting, float64(k.Waiting>>prio&1))
+			put(creditBlocks, float64(k.Credits[prio]))
+			put(creditLost, float64(k.Lost[prio]))
+		}
 		put(pfcRxFrames, float64(p.Egress.Pauses[prio]+p.Egress.Resumes[prio]))
 		put(pfcRxPaused, p.Egress.Paused[prio].Seconds())
 		put(pfcRxChanges, float64(p.Egress.Transitions[prio]))

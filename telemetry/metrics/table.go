@@ -106,6 +106,14 @@ var (
 	deadlockNow  = define(switches, gaugeKind, "pfc_deadlock", byPrio, "1 while the queue is in such a cycle.", "")
 	impaired     = define(switches, counterKind, "port_impaired_frames_total", withDone, "Frames that came to a port and to which something was done on purpose (`impair:`); only of ports where it was.", "")
 
+	creditTx      = section("Credits", define(both, counterKind, "credits_tx_packets_total", byPort, "Flow control packets sent. All of this is there where links have credits in place of PFC: between nodes of one process, and in virtual time.", ""))
+	creditRx      = define(both, counterKind, "credits_rx_packets_total", byPort, "Flow control packets received.", "")
+	creditWaits   = define(both, counterKind, "credits_waits_total", byPrio, "How often a priority had something to send and no credits for it.", "InfiniBand: PortXmitWait counts ticks of it")
+	creditWaited  = define(both, counterKind, "credits_waited_seconds_total", byPrio, "Time for which credits were waited for.", "InfiniBand: PortXmitWait, there in ticks")
+	creditWaiting = define(both, gaugeKind, "credits_waiting", byPrio, "1 while credits are waited for.", "")
+	creditBlocks  = define(both, gaugeKind, "credits_blocks", byPrio, "Blocks of 64 bytes that may be sent.", "")
+	creditLost    = define(both, counterKind, "credits_lost_blocks_total", byPrio, "Blocks that the peer sent and that did not arrive, as its flow control packets tell.", "")
+
 	queueBytes   = section("Queues and buffer", define(carriers, gaugeKind, "queue_bytes", byPrio, "Bytes in an egress queue.", "SAI: QUEUE_STAT_CURR_OCCUPANCY_BYTES"))
 	queuePeak    = define(carriers, gaugeKind, "queue_watermark_bytes", byPrio, "Most bytes that were in an egress queue.", "SAI: QUEUE_STAT_WATERMARK_BYTES; SONiC: show queue watermark")
 	ingressBytes = define(carriers, gaugeKind, "ingress_buffer_bytes", byPrio, "Bytes that came in through a port and have not left the switch.", "SAI: INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES")

@@ -1,0 +1,193 @@
+package credits
+
+import (
+	"bytes"
+	"errors"
+	"math/bits"
+	"testing"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// The fields lie where 7.9.4 has them, and a packet with a wrong bit is none.
+func TestPackets(t *testing.T) {
+	p := Packet{Init: true, Lane: 3, Sent: 0x123, Limit: 0xABC}
+	var b [PacketLen]byte
+	p.Put(b[:])
+	if !bytes.Equal(b[:4], []byte{0x11, 0x23, 0x3A, 0xBC}) {
+		t.Errorf("%x", b)
+	}
+	for i := range 8 * PacketLen {
+		bad := b
+		bad[i/8] ^= 1 << (i % 8)
+		var q Packet
+		if q.Get(bad[:]) {
+			t.Errorf("with bit %d turned over it is %+v", i, q)
+		}
+	}
+}
+
+// Frames carry as many packets as there are lanes, and are no longer than they must be.
+func TestFrames(t *testing.T) {
+	for n := range Lanes + 1 {
+		var list []Packet
+		for i := range n {
+			list = append(list, Packet{Lane: uint8(i), Sent: uint16(i), Limit: uint16(4095 - i)})
+		}
+		b := make([]byte, FrameLen(n))
+		Encode(b, wire.MAC(0x02_0000_0000_01), list)
+		got, err := Decode(nil, b)
+		if err != nil || len(got) != n {
+			t.Fatalf("%d packets: %+v, %v", n, got, err)
+		}
+		for i := range got {
+			if got[i] != list[i] {
+				t.Errorf("%+v is %+v", list[i], got[i])
+			}
+		}
+		if n > 0 {
+			b[headerLen+PacketLen*n-1] ^= 1
+			if got, err = Decode(nil, b); !errors.Is(err, ErrPacket) || len(got) != n-1 {
+				t.Errorf("the last of %d packets is broken: %d, %v", n, len(got), err)
+			}
+		}
+	}
+	if _, err := Decode(nil, make([]byte, 64)); !errors.Is(err, ErrFrame) {
+		t.Error(err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	b := make([]byte, FrameLen(2))
+	Encode(b, 1, []Packet{{Lane: 1, Sent: 7, Limit: 4095}, {Init: true}})
+	f.Add(b)
+	f.Add(b[:20])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		list, err := Decode(nil, b)
+		if err != nil {
+			return
+		}
+		again := make([]byte, FrameLen(len(list)))
+		Encode(again, 0, list)
+		if n := headerLen + PacketLen*len(list); !bytes.Equal(again[12:n], b[12:n]) {
+			t.Errorf("%x is read as %+v, which is %x", b, list, again)
+		}
+		p := NewPort(Config{Buffer: 100_000}, 0xFF, units.Gbps, 1500)
+		for i := range list {
+			if on := p.Hear(0, &list[i]); bits.OnesCount8(on) > 1 {
+				t.Errorf("%08b went on", on)
+			}
+		}
+	})
+}
+
+func exchange(now units.Time, from, to *Port) {
+	for _, p := range from.Poll(now, nil) {
+		to.Hear(now, &p)
+	}
+}
+
+// A port sends nothing before its peer has said what it takes; and not again when the peer was made anew, until it says so.
+func TestBeginnings(t *testing.T) {
+	c := Config{Buffer: 12_800}
+	a, b := NewPort(c, 1, units.Gbps, 1500), NewPort(c, 1, units.Gbps, 1500)
+	a.Want(0, 0, 10)
+	if a.May(0, 1) || a.Paused() != 1 {
+		t.Fatal("it sends to a peer that has said nothing")
+	}
+	b.Poll(0, nil) // is lost
+	exchange(0, a, b)
+	if b.Due(0) > 0 {
+		t.Error("who hears that its peer does not know what was sent says nothing")
+	}
+	exchange(5, b, a)
+	if !a.May(0, 200) || a.May(0, 201) || a.Paused() != 0 {
+		t.Errorf("it may send: %+v", a.Counters(5))
+	}
+	for range 5 {
+		exchange(5, a, b)
+		exchange(5, b, a)
+	}
+	a.Send(0, 150)
+	b = NewPort(c, 1, units.Gbps, 1500) // what it was sent is gone
+	exchange(9, b, a)
+	if a.May(0, 1) {
+		t.Error("it goes on by what the old peer said")
+	}
+	exchange(9, a, b)
+	exchange(9, b, a)
+	if !a.May(0, 200) || a.May(0, 201) {
+		t.Errorf("it may send: %+v", a.Counters(9))
+	}
+}
+
+// However much buffer there is, 2048 blocks are all that is promised; what is waited for is counted.
+func TestLongLinksCrawl(t *testing.T) {
+	c := Config{Buffer: units.MB}
+	a, b := NewPort(c, 1, units.Gbps, 1500), NewPort(c, 1, units.Gbps, 1500)
+	for range 3 {
+		exchange(0, a, b)
+		exchange(0, b, a)
+	}
+	for range 128 {
+		if !a.May(0, 16) {
+			t.Fatal("2048 blocks are not promised")
+		}
+		a.Send(0, 16)
+		b.Came(0, 16)
+	}
+	if a.Want(100, 0, 1); a.Paused() != 1 {
+		t.Fatal("more than 2048 blocks are")
+	}
+	exchange(300, b, a)
+	if k := a.Counters(400); a.Paused() != 0 || k.Waits[0] != 1 || k.Waited[0] != 200 || k.Credits[0] != 2048 {
+		t.Errorf("%+v", k)
+	}
+	if from, until := a.Last(0); from != 100 || until != 300 {
+		t.Errorf("it was off from %v to %v", from, until)
+	}
+}
+
+// A flow control packet leaves at the end of a period, when much was freed, and when the peer's next packet may wait for it.
+func TestWhenPacketsAreDue(t *testing.T) {
+	c := Config{Buffer: 64 * 100, Update: 64 * 20, Period: units.Millisecond}
+	a, b := NewPort(c, 1, units.Gbps, 640), NewPort(c, 1, units.Gbps, 640)
+	for range 3 {
+		exchange(0, a, b)
+		exchange(0, b, a)
+	}
+	keeps := func(came uint16, kept units.Size) { b.Came(0, came); b.Keeps(0, kept*Block) }
+	keeps(60, 60)
+	if b.Due(5) != units.Millisecond {
+		t.Errorf("nothing was freed, and one is due at %v", b.Due(5))
+	}
+	if keeps(0, 41); b.Due(5) != units.Millisecond {
+		t.Error("19 blocks are not worth a packet")
+	}
+	if keeps(0, 40); b.Due(5) != 5 {
+		t.Error("20 blocks are")
+	}
+	exchange(5, b, a)
+	keeps(51, 40+51) // of 100-60+20 that may come, 9 are left: fewer than a longest frame has
+	if b.Due(6) != 5+units.Millisecond {
+		t.Error("there is nothing to tell")
+	}
+	if keeps(0, 90); b.Due(6) != 6 {
+		t.Error("a block more, and the peer can send any frame: it is to know")
+	}
+	if held := b.Held(); held != 1 {
+		t.Errorf("of %08b the peer may not send any frame", held)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []Config{{}, {Buffer: 1500}, {Buffer: 10_000, Extra: -1}, {Buffer: 10_000, Period: -1}, {Buffer: 10_000, Update: 20_000}, {Buffer: units.GB}} {
+		if c.Validate(1522) == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+	if err := (&Config{Buffer: 1536}).Validate(1522); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,284 @@
+package credits
+
+import (
+	"math/bits"
+
+	"photon/units"
+)
+
+// Port is one end of a link. A lane is off while the packet that it would send next has no credits; a peer that
+// gives some turns it on. Nothing is sent before the peer has said what it takes.
+//
+// Neither end need have been there as long as the other: who does not know what was sent to it says so
+// (Packet.Init), and is told. Every packet says all there is to say, so that any may be lost.
+//
+// The zero value is not usable; call NewPort.
+type Port struct {
+	config  Config
+	lanes   uint8  // that have credits
+	off     uint8  // of them, those that wait for credits
+	open    uint8  // the peer has said what it takes
+	known   uint8  // the peer has said what it sent
+	tell    uint8  // the peer is to be told at once
+	frozen  bool   // by Hold
+	longest uint16 // packet there may be, in blocks
+	step    uint16 // Config.Update, in blocks
+	period  units.Time
+	lane    [Lanes]lane
+	count   Counters
+	scratch [Lanes]Packet
+}
+
+// lane is one virtual lane of both directions.
+type lane struct {
+	sent  uint16 // FCTBS
+	limit uint16 // FCCL, as the peer told it
+	next  uint16 // blocks of the packet that is to be sent next; 0: there is none
+	came  uint16 // ABR
+	told  uint16 // FCCL, as the peer was told it
+	free  int64  // blocks
+	due   units.Time
+	since units.Time // off
+	ended units.Time
+}
+
+// Counters count what happened since the port was made.
+type Counters struct {
+	Lanes    uint8             // that have credits
+	Waits    [Lanes]uint64     // how often a packet had to wait for credits
+	Waited   [Lanes]units.Time // how long, in all
+	Waiting  uint8             // lanes that wait now
+	Credits  [Lanes]uint16     // blocks that may be sent now
+	Sent     uint64            // flow control packets
+	Received uint64
+	Lost     [Lanes]uint64 // blocks that the peer sent and that did not come, as far as its packets tell
+}
+
+// NewPort returns one end of a link of a rate, on which frames of up to longest bytes are sent, with the configuration
+// valid for them. Lanes without credits are nothing to it.
+func NewPort(c Config, lanes uint8, rate units.Rate, longest int) *Port {
+	p := &Port{config: c, lanes: lanes, longest: c.Blocks(longest), step: c.update()}
+	p.SetRate(rate)
+	for i := range p.lane {
+		p.lane[i].free = c.capacity()
+	}
+	p.Begin(0)
+	return p
+}
+
+// Scratch is room for the packets of a frame, until it is asked for again.
+func (p *Port) Scratch() []Packet { return p.scratch[:0] }
+
+// SetRate changes the rate of the link, by which the period goes.
+func (p *Port) SetRate(rate units.Rate) { p.period = p.config.period(rate) }
+
+// Begin has the port begin as with a new peer: nothing was sent or received. What waits goes on to do so.
+func (p *Port) Begin(now units.Time) {
+	p.open, p.known, p.tell = 0, 0, 0
+	for i := range p.lane {
+		l := &p.lane[i]
+		l.sent, l.limit, l.came, l.told, l.due = 0, 0, 0, 0, now
+		p.want(now, i)
+	}
+}
+
+// Blocks is how many blocks a frame of length bytes takes.
+func (p *Port) Blocks(length int) uint16 { return p.config.Blocks(length) }
+
+// May reports whether n blocks of a lane may be sent now.
+func (p *Port) May(i int, n uint16) bool {
+	l := &p.lane[i&7]
+	return p.lanes>>i&1 == 0 || p.open>>i&1 != 0 && (l.limit-(l.sent+n))&wrap <= most
+}
+
+// Send counts n blocks that are sent, for which there were credits.
+func (p *Port) Send(i int, n uint16) {
+	l := &p.lane[i&7]
+	l.sent = (l.sent + n) & wrap
+}
+
+// Want tells which packet is to be sent next, by its blocks; 0: there is none. The lane is off if it has no credits.
+func (p *Port) Want(now units.Time, i int, n uint16) {
+	if p.lanes>>i&1 == 0 {
+		return
+	}
+	p.lane[i&7].next = n
+	p.want(now, i)
+}
+
+// want turns a lane on or off, and reports that it went on.
+func (p *Port) want(now units.Time, i int) (on bool) {
+	l, bit := &p.lane[i&7], uint8(1)<<i
+	off := l.next > 0 && !p.May(i, l.next)
+	switch was := p.off&bit != 0; {
+	case off && !was:
+		p.off |= bit
+		l.since = now
+		p.count.Waits[i]++
+	case was && !off:
+		p.off &^= bit
+		l.ended = now
+		p.count.Waited[i] += now - l.since
+		return true
+	}
+	return false
+}
+
+// Hear takes what a flow control packet says, and returns the lanes that went on by it.
+func (p *Port) Hear(now units.Time, f *Packet) (on uint8) {
+	i, bit := int(f.Lane&7), uint8(1)<<(f.Lane&7)
+	if p.lanes&bit == 0 {
+		return 0
+	}
+	p.count.Received++
+	l := &p.lane[i]
+	if p.known&bit == 0 {
+		p.known |= bit
+		p.tell |= bit
+	} else if lost := (f.Sent - l.came) & wrap; lost <= most {
+		p.count.Lost[i] += uint64(lost)
+	}
+	l.came = f.Sent & wrap
+	if f.Init {
+		p.tell |= bit
+		p.open &^= bit
+	} else {
+		l.limit = f.Limit & wrap
+		p.open |= bit
+	}
+	if p.want(now, i) {
+		on = bit
+	}
+	return on
+}
+
+// Came counts n blocks that were received, whether they are kept or not.
+func (p *Port) Came(i int, n uint16) {
+	l := &p.lane[i&7]
+	l.came = (l.came + n) & wrap
+}
+
+// Keeps tells how many bytes of a lane are buffered now, in whole blocks.
+func (p *Port) Keeps(i int, bytes units.Size) {
+	p.lane[i&7].free = max(0, p.config.capacity()-int64(bytes/Block))
+}
+
+// Hold has the peer be given no more credits from now on, or again.
+func (p *Port) Hold(hold bool) { p.frozen = hold }
+
+// grant is the FCCL that could be told now.
+func (p *Port) grant(l *lane) uint16 {
+	if p.frozen {
+		return l.told
+	}
+	return (l.came + uint16(min(l.free, most))) & wrap
+}
+
+// left is how many blocks the peer may send by what it was told.
+func (l *lane) left() uint16 {
+	if n := (l.told - l.came) & wrap; n <= most {
+		return n
+	}
+	return 0
+}
+
+// urgent reports whether the peer is to be told of a lane before its time.
+func (p *Port) urgent(i int) bool {
+	if p.tell>>i&1 != 0 {
+		return true
+	}
+	l := &p.lane[i&7]
+	if p.known>>i&1 == 0 {
+		return false
+	}
+	more := (p.grant(l) - l.told) & wrap
+	return more <= most && (more >= p.step || more > 0 && l.left() < p.longest && l.left()+more >= p.longest)
+}
+
+// Due is when a flow control packet is due: now, at the end of a period, or Never.
+func (p *Port) Due(now units.Time) units.Time {
+	next := units.Never
+	for rest := p.lanes; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros8(rest)
+		if p.urgent(i) {
+			return now
+		}
+		next = min(next, p.lane[i].due)
+	}
+	return max(now, next)
+}
+
+// Poll appends to list the packets that are due at now. The caller sends them.
+func (p *Port) Poll(now units.Time, list []Packet) []Packet {
+	for rest := p.lanes; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros8(rest)
+		l := &p.lane[i]
+		if now < l.due && !p.urgent(i) {
+			continue
+		}
+		l.told = p.grant(l)
+		l.due = now + p.period
+		p.tell &^= 1 << i
+		p.count.Sent++
+		list = append(list, Packet{Init: p.known>>i&1 == 0, Lane: uint8(i), Sent: l.sent, Limit: l.told})
+	}
+	return list
+}
+
+// Paused is the set of lanes that must not send: the packet that would be next has no credits.
+func (p *Port) Paused() uint8 { return p.off }
+
+// Last is when a lane was off last, until Never if it is still. Both are zero if it never was.
+func (p *Port) Last(i int) (from, until units.Time) {
+	if l := &p.lane[i&7]; p.off>>i&1 == 0 {
+		return l.since, l.ended
+	}
+	return p.lane[i&7].since, units.Never
+}
+
+// Ends is Never: a lane without credits waits for the peer.
+func (p *Port) Ends(int) units.Time { return units.Never }
+
+// Next is Never: see Ends.
+func (p *Port) Next() units.Time { return units.Never }
+
+// Held is the set of lanes of which the peer may not send every packet now.
+func (p *Port) Held() (held uint8) {
+	for rest := p.lanes; rest != 0; rest &= rest - 1 {
+		if i := bits.TrailingZeros8(rest); p.lane[i].left() < p.longest {
+			held |= 1 << i
+		}
+	}
+	return held
+}
+
+// XON is how many bytes of a lane may be buffered so that the peer may send a packet of the longest kind.
+func (p *Port) XON(uint8) units.Size {
+	return units.Size(p.config.capacity()-int64(p.longest)) * Block
+}
+
+// Counters returns the counts, waits that still last included up to now.
+func (p *Port) Counters(now units.Time) Counters {
+	c := p.count
+	c.Lanes, c.Waiting = p.lanes, p.off
+	for i := range p.lane {
+		l := &p.lane[i]
+		if n := (l.limit - l.sent) & wrap; p.open>>i&1 != 0 && n <= most {
+			c.Credits[i] = n
+		}
+		if p.off>>i&1 != 0 {
+			c.Waited[i] += now - l.since
+		}
+	}
+	return c
+}
+
+// Rebase implements units.Rebaser.
+func (p *Port) Rebase(by units.Time) {
+	for i := range p.lane {
+		l := &p.lane[i]
+		l.due.Rebase(by)
+		l.since.Rebase(by)
+		l.ended.Rebase(by)
+	}
+}

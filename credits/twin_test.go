@@ -1,0 +1,145 @@
+package credits
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+)
+
+// twin is what one direction of a link promises, counted without end: nothing is modulo anything.
+type twin struct {
+	capacity int64
+	sent     int64 // blocks
+	came     int64 // as the receiver knows: what was lost counts once it has been told
+	kept     int64
+	limit    int64 // the last that the sender was told
+	told     bool  // it was told one
+}
+
+func (w *twin) free() int64 { return min(w.capacity-w.kept, 2048) }
+
+// item is on its way: a data packet of so many blocks, or a flow control packet.
+type item struct {
+	blocks int64
+	packet *Packet
+	sent   int64 // what the twin says that the packet says
+	limit  int64
+	known  bool
+}
+
+// Two ends with a wire between them, that delivers in order and loses what it likes: what ports say is what twins count,
+// nothing arrives for which there is no room, and when all is quiet the sender has credits for all that the receiver has
+// room for.
+func TestPortsAreTheirTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const lane, longest = 3, 2000
+		c := Config{
+			Buffer: units.Size(rapid.IntRange(2000, 400_000).Draw(t, "buffer")), Period: 100 * units.Microsecond,
+			Extra: units.Size(rapid.IntRange(0, 26).Draw(t, "extra")), Update: units.Size(rapid.SampledFrom([]int{0, 64, 2000}).Draw(t, "update")),
+		}
+		if c.Validate(longest) != nil {
+			c.Buffer += 200
+		}
+		a, b := NewPort(c, 1<<lane, 10*units.Gbps, longest), NewPort(c, 1<<lane, 10*units.Gbps, longest)
+		w := &twin{capacity: int64(c.Buffer) / 64}
+		var there, back []item // from a to b, and from b to a
+		now, known := units.Time(0), false
+		tell := func() {
+			for _, p := range a.Poll(now, nil) {
+				if int64(p.Sent) != w.sent%4096 {
+					t.Fatalf("FCTBS is %d, %d blocks were sent", p.Sent, w.sent)
+				}
+				there = append(there, item{packet: &p, sent: w.sent})
+			}
+			for _, p := range b.Poll(now, nil) {
+				limit := w.came + w.free()
+				if int64(p.Limit) != limit%4096 || p.Init == known {
+					t.Fatalf("FCCL is %d, init %v: %d blocks came, %d are free", p.Limit, p.Init, w.came, w.free())
+				}
+				back = append(back, item{packet: &p, limit: limit, known: known})
+			}
+		}
+		send := func(length int) bool {
+			n := int64(int(c.Extra)+length+63) / 64
+			may := w.told && w.limit-(w.sent+n) >= 0
+			if a.May(lane, a.Blocks(length)) != may {
+				t.Fatalf("%d blocks of %d that may be sent: %v", n, w.limit-w.sent, !may)
+			}
+			a.Want(now, lane, a.Blocks(length))
+			if off := a.Paused() != 0; off == may {
+				t.Fatalf("off is %v", off)
+			}
+			if may {
+				a.Send(lane, a.Blocks(length))
+				a.Want(now, lane, 0)
+				w.sent += n
+				there = append(there, item{blocks: n})
+			}
+			return may
+		}
+		keep := func(n int64) { w.kept += n; b.Keeps(lane, units.Size(w.kept)*Block) }
+		arriveThere := func(lose bool) {
+			x := there[0]
+			there = there[1:]
+			switch {
+			case lose:
+			case x.packet != nil:
+				b.Hear(now, x.packet)
+				w.came, known = x.sent, true
+			default:
+				if b.Came(lane, uint16(x.blocks)); known {
+					w.came += x.blocks
+				}
+				if keep(x.blocks); w.kept > w.capacity {
+					t.Fatalf("%d blocks are kept, there is room for %d", w.kept, w.capacity)
+				}
+			}
+		}
+		arriveBack := func(lose bool) {
+			x := back[0]
+			if back = back[1:]; !lose {
+				was := a.Paused()
+				if on := a.Hear(now, x.packet); on != was&^a.Paused() {
+					t.Fatalf("went on: %08b, of %08b are off %08b", on, was, a.Paused())
+				}
+				if w.told = x.known; w.told {
+					w.limit = x.limit
+				}
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"send": func(t *rapid.T) { send(rapid.IntRange(60, longest).Draw(t, "length")) },
+			"there": func(t *rapid.T) { // most often all that is under way
+				for n := rapid.IntRange(0, 8).Draw(t, "arrive"); n > 0 && len(there) > 0; n-- {
+					arriveThere(rapid.IntRange(0, 9).Draw(t, "lost") == 0)
+				}
+			},
+			"back": func(t *rapid.T) {
+				for n := rapid.IntRange(0, 3).Draw(t, "arrive"); n > 0 && len(back) > 0; n-- {
+					arriveBack(rapid.IntRange(0, 3).Draw(t, "lost") == 0)
+				}
+			},
+			"leave": func(t *rapid.T) { keep(-rapid.Int64Range(0, w.kept).Draw(t, "blocks")) },
+			"tell":  func(*rapid.T) { tell() },
+			"wait":  func(t *rapid.T) { now += units.Time(rapid.IntRange(1, 150).Draw(t, "us")) * units.Microsecond },
+		})
+		keep(-w.kept)
+		for range 3 {
+			now += c.Period
+			tell()
+			for len(there)+len(back) > 0 {
+				if len(there) > 0 {
+					arriveThere(false)
+				} else {
+					arriveBack(false)
+				}
+			}
+			keep(-w.kept)
+		}
+		if got := int64(a.Counters(now).Credits[lane]); got != min(w.capacity, 2048) {
+			t.Fatalf("%d credits are left, of %d blocks", got, w.capacity)
+		}
+	})
+}

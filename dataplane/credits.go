@@ -1,0 +1,112 @@
+package dataplane
+
+import (
+	"photon/credits"
+	"photon/units"
+)
+
+// A port whose link has credits. Every frame is queued, and leaves when the peer has room for it; frames are taken
+// from the wire one by one, so that what was received is known when a flow control packet between them is read. The
+// account of what is buffered is the one that PFC goes by (pfc.Ingress), in blocks: its threshold is all of the
+// lane's buffer, which a peer that obeys never passes.
+
+// setLanes has the port begin with credits, if the switch has them.
+func (p *switchPort) setLanes() {
+	c := &p.of.config
+	p.lanes = nil
+	if c.Credits != nil && !p.config.Vacant {
+		p.lanes = credits.NewPort(*c.Credits, c.Lossless, p.config.Link.Rate, c.longest())
+		p.env.Wake(p.number, 0) // the peer waits for what may be sent
+	}
+}
+
+// receiveCredited takes frames from the wire.
+func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
+	for i := range burst {
+		f := &burst[i]
+		prio := s.Priority(p.env.Bytes(f))
+		if prio >= 0 {
+			p.lanes.Came(prio, p.lanes.Blocks(int(f.Len)))
+		}
+		s.receiveOne(now, p, f)
+		if prio >= 0 {
+			p.lanes.Keeps(prio, p.in.Bytes(uint8(prio)))
+		}
+	}
+	if p.lanes.Due(now) <= now {
+		p.env.Wake(p.number, now)
+	}
+}
+
+// freed tells that less is buffered of a lane, and reports whether the peer is to know at once.
+func (p *switchPort) freed(now units.Time, prio uint8) bool {
+	p.lanes.Keeps(int(prio), p.in.Bytes(prio))
+	return p.lanes.Due(now) <= now
+}
+
+// hearCredits takes a MAC control frame.
+func (p *switchPort) hearCredits(now units.Time, b []byte) {
+	list, err := credits.Decode(p.lanes.Scratch(), b)
+	if err != nil {
+		p.stats.BadControl++
+	}
+	on := uint8(0)
+	for i := range list {
+		on |= p.lanes.Hear(now, &list[i])
+	}
+	p.note()
+	if on != 0 {
+		p.resumed(now, on)
+	}
+	if p.lanes.Due(now) <= now {
+		p.env.Wake(p.number, now)
+	}
+	p.watchLanes(now)
+}
+
+// tellCredits makes the frame of the flow control packets that are due, if there are some.
+func (p *switchPort) tellCredits(now units.Time, f *Frame) bool {
+	if p.lanes.Due(now) > now || !p.env.AllocAt(f, credits.FrameLen(credits.Lanes)) {
+		return false
+	}
+	list := p.lanes.Poll(now, p.lanes.Scratch())
+	f.Len = uint16(credits.FrameLen(len(list)))
+	credits.Encode(p.env.Bytes(f), p.config.MAC, list)
+	p.stats.TxControl++
+	return true
+}
+
+// want tells the lane which frame is the next of its queue; nil: there is none.
+func (p *switchPort) want(now units.Time, prio uint8, f *Frame) {
+	blocks, was := uint16(0), p.lanes.Paused()
+	if f != nil {
+		blocks = p.lanes.Blocks(int(f.Len))
+	}
+	if p.lanes.Want(now, int(prio), blocks); p.lanes.Paused() != was {
+		p.note()
+		p.watchLanes(now)
+	}
+}
+
+// watchLanes has the watchdog look, if there is one.
+func (p *switchPort) watchLanes(now units.Time) {
+	if p.dog.Config().Detect != 0 {
+		p.watch(now)
+	}
+}
+
+// pay takes credits for frames that are the first of their queue, as far as there are any, and returns these. There is
+// one at least.
+func (p *switchPort) pay(now units.Time, prio uint8, burst []Frame) []Frame {
+	paid := 0
+	for paid < len(burst) {
+		n := p.lanes.Blocks(int(burst[paid].Len))
+		if !p.lanes.May(int(prio), n) {
+			break
+		}
+		p.lanes.Send(int(prio), n)
+		paid++
+	}
+	p.want(now, prio, p.queues[prio].after(paid))
+	return burst[:paid]
+}
