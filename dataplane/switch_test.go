@@ -379,15 +379,15 @@ func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
 	for ; len(r.out(1, 1)) == 0; held++ {
 		r.in(1, packet(1, 3, 26, wire.ECT0), 1_000)
 	}
-	// The 70th kilobyte finds 33 KB free: 2 KB and twice that are less.
-	if held != 70 {
+	// The 69th kilobyte leaves 33 KB free: 2 KB and twice that are less than what is there.
+	if held != 69 {
 		t.Errorf("a port with alpha 2 was paused at %d KB", held)
 	}
 	mine := 0
 	for ; len(r.out(0, 1)) == 0; mine++ {
 		r.in(0, packet(0, 2, 26, wire.ECT0), 1_000)
 	}
-	if mine != 14 { // it finds 21 KB free: 68 KB are the other's, 11 KB its own
+	if mine != 14 { // it finds 22 KB free: 67 KB are the other's, 11 KB its own
 		t.Errorf("a port with alpha 1/2 was paused at %d KB", mine)
 	}
 	r.now += units.Microsecond

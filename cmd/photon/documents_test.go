@@ -205,7 +205,7 @@ func tested(words []string) error {
 	}
 	names := ""
 	for _, p := range packages {
-		files, err := filepath.Glob(filepath.Join(repository, p, "*_test.go"))
+		files, err := testFiles(p)
 		if err != nil || len(files) == 0 {
 			return fmt.Errorf("no tests in %s (%v)", p, err)
 		}
@@ -226,6 +226,24 @@ func tested(words []string) error {
 		}
 	}
 	return nil
+}
+
+// testFiles are the files with tests of a package, or of all below a folder (lab/...).
+func testFiles(pattern string) (files []string, err error) {
+	folder, below := strings.CutSuffix(pattern, "/...")
+	root := filepath.Join(repository, folder)
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && !below:
+			return fs.SkipDir
+		case strings.HasSuffix(path, "_test.go"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
 }
 
 var testName = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(`)
@@ -266,14 +284,10 @@ func parsed(words []string) error {
 	return nil
 }
 
-func experimentsExist(ids []string) error {
-	all, err := experiment.Catalogue()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if !slices.ContainsFunc(all, func(e experiment.Entry) bool { return e.ID == id }) {
-			return fmt.Errorf("there is no experiment %s", id)
+func experimentsExist(words []string) error {
+	for _, word := range words {
+		if _, err := experiment.Select(word); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -293,7 +307,8 @@ func inSpan(text string) (n int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	if c.Root() == c {
+	c.InitDefaultVersionFlag()
+	if c.Root() == c && !strings.HasPrefix(words[1], "-") {
 		return 1, fmt.Errorf("there is no command %s", words[1])
 	}
 	c.InitDefaultHelpFlag()
