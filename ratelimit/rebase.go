@@ -28,6 +28,9 @@ func (q *QCN) Rebase(by units.Time) { q.timer.Rebase(by) }
 func (t *Timely) Rebase(by units.Time) { t.last.Rebase(by) }
 
 // Rebase implements units.Rebaser.
+func (s *Swift) Rebase(by units.Time) { s.last.Rebase(by) }
+
+// Rebase implements units.Rebaser.
 func (p *Port) Rebase(by units.Time) {
 	p.PausedFrom.Rebase(by)
 	p.PausedUntil.Rebase(by)

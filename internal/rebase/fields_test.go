@@ -21,11 +21,11 @@ var spans = []string{
 	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
 	"marking.AFQCNParams.*", "marking.PACCParams.*", "marking.TCDParams.*",
 	"cnp.DCQCNParams.*", "cnp.DCQCNPlusParams.*", "cnp.PCNParams.*", // Clock is moved in its own way
-	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.MlxParams.*", "ratelimit.QCNParams.*", "ratelimit.TimelyParams.*",
+	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.MlxParams.*", "ratelimit.PowerTCPParams.*", "ratelimit.QCNParams.*", "ratelimit.SwiftParams.*", "ratelimit.TimelyParams.*",
 	// What is measured and counted.
 	"agent.punctual.late", "agent.punctual.takes", "agent.sending.gap", "dataplane.Exit.PerByte", "dataplane.NICStats.Held", "dataplane.Stats.FCTSum",
 	"pfc.EgressCounters.Paused", "pfc.IngressCounters.Paused", "pfc.WatchdogCounters.Time", "credits.Counters.Waited",
-	"ratelimit.Ack.RTT", "ratelimit.DCQCNPlus.tau", "ratelimit.PacerWith[agent.sending].late", "ratelimit.PacerWith[struct {}].late", "ratelimit.Timely.prev",
+	"ratelimit.Ack.RTT", "ratelimit.DCQCNPlus.tau", "ratelimit.PacerWith[agent.sending].late", "ratelimit.PacerWith[struct {}].late", "ratelimit.Swift.rtt", "ratelimit.Timely.prev",
 	// How far the clock was set back.
 	"agent.NIC.laps", "agent.seldom.laps", "dataplane.era.*",
 	// Of clocks that wrap, and are not this one.
