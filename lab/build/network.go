@@ -56,14 +56,20 @@ type Flow struct {
 	Slot     int32 // at the sender; only if it is there
 	There    bool  // the sender knows of it
 	Done     bool  // it has ended, and what follows is known; the slot may be another's
+	Forgot   bool  // by its receiver, which had everything that was sent
 	End      units.Time
 	Frames   uint64
 	Bytes    uint64
 	Notified uint64
+}
 
-	Arrived units.Time // when its receiver had all of it, in experiments whose flows wait for others; 0: it has not
-
-	Forgot bool // by its receiver, which had everything that was sent
+// Arrived is when a flow's receiver had all of it, in experiments whose flows wait for others; 0: it has not,
+// or nobody waits.
+func (n *Network) Arrived(flow int) units.Time {
+	if n.waits == nil {
+		return 0
+	}
+	return n.waits.arrived[flow]
 }
 
 // QP is the queue pair of a flow.

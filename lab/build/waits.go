@@ -21,14 +21,15 @@ import (
 
 // waits are the gates of a network.
 type waits struct {
-	n      *Network
-	gates  []gate
-	behind map[*experiment.Wait][]int32 // gates that are told when another is over
-	flows  map[moment][]int32           // gates that wait for something of a flow
-	next   map[uint32][]uint64          // by flow: packets whose arrival somebody waits for, ascending
-	delay  units.Time                   // of a signal
-	far    [][]signal                   // by node: what its hosts have for others
-	remote bool                         // there is a gate that waits for something elsewhere
+	n       *Network
+	gates   []gate
+	behind  map[*experiment.Wait][]int32 // gates that are told when another is over
+	flows   map[moment][]int32           // gates that wait for something of a flow
+	next    map[uint32][]uint64          // by flow: packets whose arrival somebody waits for, ascending
+	arrived []units.Time                 // by flow: when its receiver had all of it
+	delay   units.Time                   // of a signal
+	far     [][]signal                   // by node: what its hosts have for others
+	remote  bool                         // there is a gate that waits for something elsewhere
 }
 
 // gate is a Wait at work.
@@ -58,7 +59,7 @@ func newWaits(n *Network, e *experiment.Experiment, flows []experiment.Flow) *wa
 	if !e.Waiting() {
 		return nil
 	}
-	w := &waits{n: n, behind: map[*experiment.Wait][]int32{}, flows: map[moment][]int32{}, next: map[uint32][]uint64{}, far: make([][]signal, len(n.Plan.Nodes))}
+	w := &waits{n: n, behind: map[*experiment.Wait][]int32{}, flows: map[moment][]int32{}, next: map[uint32][]uint64{}, far: make([][]signal, len(n.Plan.Nodes)), arrived: make([]units.Time, len(flows))}
 	w.delay = e.SignalDelay(n.Plan, flows)
 	number := map[*experiment.Wait]int32{}
 	var add func(x *experiment.Wait) int32
@@ -143,11 +144,10 @@ func (w *waits) reached(node int, now units.Time, m agent.Milestone) {
 	case agent.Passed:
 		x.what, x.packets = experiment.Passed, m.Packets
 	case agent.Arrived:
-		if f := &w.n.Flows[x.flow]; f.Arrived == 0 { // its receiver may have forgotten it, and got a packet twice
-			x.what, f.Arrived = experiment.Arrived, now
-		} else {
+		if w.arrived[x.flow] != 0 { // its receiver may have forgotten it, and got a packet twice
 			return
 		}
+		x.what, w.arrived[x.flow] = experiment.Arrived, now
 	}
 	w.happened(now, node, x, now)
 }

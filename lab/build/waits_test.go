@@ -60,10 +60,10 @@ func wholeTime(t *testing.T, n *Network) units.Time {
 	begin, end := units.Never, units.Time(0)
 	for i := range n.Flows {
 		f := &n.Flows[i]
-		if !f.Done || f.Arrived == 0 {
+		if !f.Done || n.Arrived(i) == 0 {
 			t.Fatalf("flow %d of %s, %s to %s, has not ended", i, f.Group, n.Plan.Nodes[f.From].Name, n.Plan.Nodes[f.To].Name)
 		}
-		begin, end = min(begin, f.Start), max(end, f.Arrived)
+		begin, end = min(begin, f.Start), max(end, n.Arrived(i))
 	}
 	return end - begin
 }
@@ -156,7 +156,7 @@ func TestSlowLinkDelaysWhatDependsOnIt(t *testing.T) {
 	plain, _ := ranTraining(t, text, 1, 200*units.Millisecond)
 	slow, _ := ranTraining(t, text+"events: [{at: 0s, link: H1>S0, rate: 50Gbps}]\n", 1, 200*units.Millisecond)
 	for i := range plain.Flows {
-		f, g := &plain.Flows[i], &slow.Flows[i]
+		f := &plain.Flows[i]
 		round := i / hosts
 		// H1's link is slow both ways: what H0 sends to it is late, too, and so is what depends on either.
 		sender, late := f.From-plain.Plan.Hosts()[0], false
@@ -164,7 +164,7 @@ func TestSlowLinkDelaysWhatDependsOnIt(t *testing.T) {
 			s := ((sender-back)%hosts + hosts) % hosts
 			late = late || s == 0 || s == 1
 		}
-		if moved := g.Arrived - f.Arrived; (moved > units.Microsecond) != late {
+		if moved := slow.Arrived(i) - plain.Arrived(i); (moved > units.Microsecond) != late {
 			t.Errorf("round %d, from H%d: %v later", round, sender, moved)
 		}
 	}
@@ -223,7 +223,7 @@ func TestFlowsBeginWhenWhatTheyWaitForHasHappened(t *testing.T) {
 			exact := true
 			for _, c := range all[i] {
 				g := &net.Flows[c.of]
-				when, where := g.Arrived, g.To
+				when, where := net.Arrived(c.of), g.To
 				switch {
 				case c.at == "start":
 					when, where = g.Start, g.From
@@ -254,6 +254,8 @@ func TestWaitsThatMeanNothing(t *testing.T) {
 		{"flows: [{name: a, from: H0, to: H1, size: 1KB}, {name: b, from: H1, to: H0, size: 1KB, after: {flows: a, at: soon}}]", "start, end, acknowledged or a size"},
 		{"flows: [{name: a, from: H0, to: H1, size: 1KB}, {name: b, from: H1, to: H0, size: 1KB, every: 1ms, after: a}]", "every, until, stop and lasts"},
 		{"flows: [{name: a, from: H0, to: H1, repeat: 3}]", "they need a size"},
+		{"flows: [{name: a, from: H0, to: H1, size: 1KB, repeat: 65536}]", "repeat 65536: 65535 at most"},
+		{"collectives: [{name: a, do: all-reduce, hosts: '*', size: 1MB, repeat: 65536}]", "repeat 65536: 65535 at most"},
 		{"collectives: [{name: j, do: all-reduce, hosts: H0..H2, size: 1MB, algorithm: halving-doubling}]", "power of two"},
 		{"collectives: [{name: j, do: all-reduce, hosts: H0..H2, size: 1MB, groups_of: 2}]", "cannot be divided"},
 		{"collectives: [{name: j, do: all-reduce, hosts: 'H0,H0', size: 1MB}]", "there twice"},

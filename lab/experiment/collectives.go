@@ -82,6 +82,8 @@ func (c *Collective) check(e *Experiment) error {
 		return at(c.Do, "collective %q: it needs a name, without blanks, commas and @", c.Name.V)
 	case c.Start.V < 0 || c.Gap.V < 0 || c.Repeat.Or(1) < 1:
 		return at(c.Do, "collective %s: times must not be negative, and it is done once at least", c.Name.V)
+	case c.Repeat.V > maxRepeat:
+		return at(c.Repeat, "collective %s: repeat %d: %d at most", c.Name.V, c.Repeat.V, maxRepeat)
 	case c.DSCP.V < 0 || c.DSCP.V > 63:
 		return at(c.DSCP, "DSCP %d: there are 0 to 63", c.DSCP.V)
 	case e.changed(c.Name.V):
@@ -129,7 +131,7 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, shared *Connection
 					start[r] = &Wait{Host: h, After: []Cause{{Wait: end[r]}}, Delay: c.Gap.V}
 				}
 			}
-			g := Together{kind, row, int32(step), uint8(c.DSCP.V), func(channel, from, to int) uint32 { return shared.of(c.Name.V, channel, from, to) }}
+			g := Together{kind, row, uint16(step), uint8(c.DSCP.V), func(channel, from, to int) uint32 { return shared.of(c.Name.V, channel, from, to) }}
 			list, end = g.Messages(tasks, start, list)
 		}
 		for r, h := range row {
@@ -171,7 +173,7 @@ func (c *Connections) Of(channel, from, to int) uint32 { return c.of("", channel
 type Together struct {
 	*FlowKind
 	Row  []int // nodes, by rank
-	Step int32
+	Step uint16
 	DSCP uint8
 	// Shared numbers connections: messages of a channel from one host to another are of one.
 	Shared func(channel, from, to int) uint32

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,18 +20,21 @@ import (
 // it is small.
 type Flow struct {
 	*FlowKind
-	From  int // nodes
-	To    int
-	Size  units.Size // 0: until it is stopped
-	Start units.Time
-	Stop  units.Time // 0: at its end
-	DSCP  uint8
-	Late  bool // its sender need not know of it before it begins
-
-	Wait   *Wait  // it begins when that is over, at its sender; Start is units.Never until then. nil: it does not wait
-	Step   int32  // of a group or a collective that is repeated: 0 is the first time
+	From   int // nodes
+	To     int
+	Size   units.Size // 0: until it is stopped
+	Start  units.Time
+	Stop   units.Time // 0: at its end
+	DSCP   uint8
+	Late   bool   // its sender need not know of it before it begins
+	Step   uint16 // of a group or a collective that is repeated: 0 is the first time
 	Shared uint32 // whose messages they are; 0: of none
+
+	Wait *Wait // it begins when that is over, at its sender; Start is units.Never until then. nil: it does not wait
 }
+
+// maxRepeat is how often a group of flows or a collective can come.
+const maxRepeat = math.MaxUint16
 
 // FlowKind is what the flows of a group or a workload have in common.
 type FlowKind struct {

@@ -237,7 +237,7 @@ func (g *FlowGroup) again(list []Flow, first int) []Flow {
 		for i := range n {
 			before := first + k*n + i
 			f := list[first+i]
-			f.Start, f.Step = units.Never, int32(k+1)
+			f.Start, f.Step = units.Never, uint16(k+1)
 			f.Wait = &Wait{Host: f.From, After: []Cause{{Flow: int32(before), What: Acknowledged}}, Delay: g.Gap.V}
 			list = append(list, f)
 		}
@@ -264,6 +264,8 @@ func (g *FlowGroup) checkWaits(e *Experiment) error {
 	switch {
 	case g.Repeat.V < 0:
 		return wrong("repeat %d must not be negative", g.Repeat.V)
+	case g.Repeat.V > maxRepeat:
+		return wrong("repeat %d: %d at most", g.Repeat.V, maxRepeat)
 	case g.Every.IsSet() || g.Until.IsSet() || g.Stop.IsSet() || g.Lasts.IsSet():
 		return wrong("flows %s wait for others: every, until, stop and lasts are of times", g.label())
 	case len(g.After) > 0 && (g.Spread.IsSet() || g.Step.IsSet()):

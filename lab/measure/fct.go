@@ -169,7 +169,7 @@ func EndedFlows(e *experiment.Experiment, n *build.Network) (list []Ended) {
 		}
 		list = append(list, Ended{
 			Group: f.Group, From: n.Plan.Nodes[f.From].Name, To: n.Plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
-			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size), Arrived: f.Arrived, Flow: i,
+			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size), Arrived: n.Arrived(i), Flow: i,
 		})
 	}
 	return list

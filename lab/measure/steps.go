@@ -17,7 +17,7 @@ type step struct {
 func steps(w *Watch, groups []string) (list []*step) {
 	type key struct {
 		group string
-		step  int32
+		step  uint16
 	}
 	known := map[key]*step{}
 	for _, i := range w.n.Select(groups) {
@@ -30,8 +30,8 @@ func steps(w *Watch, groups []string) (list []*step) {
 			list = append(list, s)
 		}
 		s.begin = min(s.begin, f.Start)
-		s.end[f.To] = max(s.end[f.To], f.Arrived)
-		s.open = s.open || f.Arrived == 0
+		s.end[f.To] = max(s.end[f.To], w.n.Arrived(i))
+		s.open = s.open || w.n.Arrived(i) == 0
 	}
 	return list
 }
