@@ -181,11 +181,9 @@ func TestFlowsBeginWhenWhatTheyWaitForHasHappened(t *testing.T) {
 			delay units.Time
 		}
 		var all [][]want
-		var from []int
 		for i := range n {
 			a := rapid.IntRange(0, 5).Draw(t, "from")
 			b := (a + rapid.IntRange(1, 5).Draw(t, "by")) % 6
-			from = append(from, a)
 			var after []want
 			line := ""
 			for k := range rapid.IntRange(0, min(i, 2)).Draw(t, "causes") {

@@ -9,9 +9,6 @@ import (
 	"photon/units"
 )
 
-// holds is what a rank has of a piece: the ranks whose contribution is in it.
-type holds map[int]uint64
-
 // run has the tasks happen in an order that a source of randomness chooses among those that may, and
 // tells of each message when it is sent and when it arrives.
 func run(t *rapid.T, tasks []Task, sent, arrived func(i int)) {
