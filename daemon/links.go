@@ -99,12 +99,12 @@ func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 	if s.LinkUp == l.down[i] {
 		l.down[i] = !s.LinkUp
 		l.changes[i]++
+		d.tellLink(i, dataplane.LinkState{Up: s.LinkUp}) // first: who reads the log may rely on it
 		if s.LinkUp {
 			d.log.Infof("port %s: link up", d.port(i))
 		} else {
 			d.log.Warnf("port %s: link down", d.port(i))
 		}
-		d.tellLink(i, dataplane.LinkState{Up: s.LinkUp})
 	}
 	if another {
 		l.said[i] = s.Rate
