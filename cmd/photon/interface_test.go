@@ -37,10 +37,7 @@ func TestInterfaceComesAgain(t *testing.T) {
 		o.until("its link is up", func() bool {
 			return sum(o.process.metrics(), "photon_device_up", `port="sw0"`) == 1
 		})
-		o.until("the switch knows that its link is up", func() bool { // it looks five times a second
-			log := o.process.log.String()
-			return strings.LastIndex(log, "port sw0: link up") >= strings.LastIndex(log, "port sw0: link down")
-		})
+		time.Sleep(time.Second) // the switch looks five times a second whether a link was down meanwhile
 		for to := range 2 { // both ways
 			const frames = 100
 			o.hosts[1-to].Send(udp(1-to, to, 0, 100, 0)) // to be learned
