@@ -38,7 +38,7 @@ func TestInterfaceComesAgain(t *testing.T) {
 			return sum(o.process.metrics(), "photon_device_up", `port="sw0"`) == 1
 		})
 		time.Sleep(time.Second) // the switch looks five times a second whether a link was down meanwhile
-		for to := range 2 { // both ways
+		for to := range 2 {     // both ways
 			const frames = 100
 			o.hosts[1-to].Send(udp(1-to, to, 0, 100, 0)) // to be learned
 			for n := range uint32(frames) {
