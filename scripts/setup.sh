@@ -1,10 +1,6 @@
 #!/bin/sh
 # Installs from Debian what building (and, with the argument `test`, `browser`,
-<<<<<<< HEAD
-# `slurm`, `bench`, `deb`, `container`, `arm64` or `e1000e`, testing and measuring) photon needs and this machine
-=======
-# `slurm`, `bench`, `deb`, `container`, `e1000e` or `rxe`, testing and measuring) photon needs and this machine
->>>>>>> bd75585 (Guests with Soft-RoCE behind NICs of photon: make test-rxe)
+# `slurm`, `bench`, `deb`, `container`, `arm64`, `e1000e` or `rxe`, testing and measuring) photon needs and this machine
 # lacks. Does nothing, quickly, if all is there.
 set -eu
 
@@ -21,11 +17,7 @@ arm64) packages="$packages qemu-user-static" ;;
 e1000e) packages="$packages iputils-ping qemu-system-x86 busybox-static cpio kmod xz-utils" ;;
 rxe) packages="$packages dpdk-dev iproute2 iputils-ping tshark qemu-system-x86 busybox-static cpio kmod xz-utils rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest" ;;
 *)
-<<<<<<< HEAD
-	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container, arm64 or e1000e" >&2
-=======
-	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container, e1000e or rxe" >&2
->>>>>>> bd75585 (Guests with Soft-RoCE behind NICs of photon: make test-rxe)
+	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container, arm64, e1000e or rxe" >&2
 	exit 2
 	;;
 esac
