@@ -23,7 +23,10 @@ type Env struct {
 	// Paused, if there is one, is told of each PFC or PAUSE frame that stops or starts something at a port of the node,
 	// when it arrives.
 	Paused func(now units.Time, port int, f pfc.Frame)
-	_      [40]byte // whole lines of the cache
+	// Queued, if there is one, is told how many bytes wait at a port of a switch whenever that changes. It is set before
+	// the node is made. Frames that pass the queues never waited.
+	Queued func(now units.Time, port int, bytes units.Size)
+	_      [32]byte // whole lines of the cache
 }
 
 // Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,
@@ -103,6 +106,13 @@ func (e *Env) Wakes() bool { return len(e.woken) > 0 }
 func (e *Env) TellPaused(now units.Time, port int, f pfc.Frame) {
 	if e.Paused != nil {
 		e.Paused(now, port, f)
+	}
+}
+
+// tellQueued has who listens know what waits at a port.
+func (p *switchPort) tellQueued(now units.Time) {
+	if p.env.Queued != nil {
+		p.env.Queued(now, p.number, p.buffered())
 	}
 }
 

@@ -82,6 +82,7 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 	}
 	p.mark(now, prio, burst)
 	q.drop(len(burst), bytes, &p.worker.store)
+	p.tellQueued(now)
 	if q.frames == 0 {
 		if p.waiting &^= 1 << prio; p.waiting == 0 {
 			p.gate()
@@ -194,7 +195,7 @@ func (p *switchPort) note() {
 	}
 	p.wary = p.shut | p.wred.set
 	for prio := range p.queues {
-		if p.queues[prio].plain = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil {
+		if p.queues[prio].plain = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil || p.env.Queued != nil {
 			p.queues[prio].plain = 0
 		}
 	}

@@ -51,6 +51,7 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 		}
 		s.lose(now, p, &f, why)
 	}
+	p.tellQueued(now)
 	p.waiting &^= 1 << prio
 	if p.lanes != nil {
 		p.want(now, uint8(prio), nil)

@@ -297,6 +297,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 	}
 	c.Static = static(n.Plan, routes)
 	envs := n.World.NewEnvs(len(node.Ends))
+	n.watchQueues(i, envs)
 	s, err := dataplane.NewSwitch(c, envs)
 	if err != nil {
 		return err

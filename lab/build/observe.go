@@ -2,7 +2,6 @@ package build
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"photon/dataplane"
@@ -16,27 +15,23 @@ type Observer struct {
 	// Pause is told when a port is paused by its peer, and when it may send again: some
 	// time later, in the order of time, of nodes and of ports.
 	Pause func(now units.Time, node, port int, paused bool)
-	// Queues is called every span, before what happens at that time; queue is what
-	// waits at a port of a switch.
-	Queues func(now units.Time, queue func(node, port int) units.Size)
-	Span   units.Time
+	// Queued is told how many bytes wait at a port of a switch whenever that changes. Calls for ports of one node come in
+	// the order of time; those for ports of different nodes may come at once.
+	Queued func(now units.Time, node, port int, bytes units.Size)
 	// Running is called when the network stands and its clock begins to run, and
 	// when it has stopped.
 	Running func(begins bool)
 }
 
-// WatchQueues arranges the calls of Queues.
-func (n *Network) WatchQueues() {
-	if n.observer.Queues == nil || n.observer.Span <= 0 {
+// watchQueues has a switch that is made with envs tell of its queues.
+func (n *Network) watchQueues(node int, envs []*dataplane.Env) {
+	told := n.observer.Queued
+	if told == nil {
 		return
 	}
-	last := slices.Max(append(slices.Collect(maps.Keys(n.Switches)), 0)) // there may be none
-	switches := make([]Switch, last+1)                                   // it is asked for often
-	for node, s := range n.Switches {
-		switches[node] = s
+	for _, env := range envs {
+		env.Queued = func(now units.Time, port int, bytes units.Size) { told(now, node, port, bytes) }
 	}
-	queue := func(node, port int) units.Size { return switches[node].PortBytes(port) }
-	n.World.Every(n.observer.Span, func(now units.Time) { n.observer.Queues(now, queue) })
 }
 
 // pauses is what a node has told of pauses of its ports. Other nodes may run at the same time: it is kept until none

@@ -65,8 +65,6 @@ const (
 	// headersMost is the longest header of ours, without Ethernet's.
 	headersMost = 100 - 14 + 8
 	cnpPriority = 6
-	queueSpan   = 100 * units.Nanosecond // between two looks at the queues
-	dumpSpan    = 100 * units.Millisecond
 )
 
 // Prepare makes an experiment of the files. An empty scheme is the one that

@@ -74,15 +74,15 @@ func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writ
 		r.Pauses++
 		stops.add(now, node, port, paused)
 	}}
-	counts := newQueues(qlen, p.Topology, p.From, p.To)
-	if p.From <= min(p.To, p.Experiment.Duration) {
-		look.Queues, look.Span = counts.look, queueSpan
+	counts := newQueues(p.Topology, p.From, min(p.To, p.Experiment.Duration))
+	if counts.any() {
+		look.Queued = counts.add
 	}
 	out, err := run.One(ctx, p.Experiment, o, p.Use, look)
 	if err != nil {
 		return nil, err
 	}
-	counts.dump()
+	counts.write(qlen)
 	ideal := newStandalone(p.Topology, p.Payload)
 	ports := make([]int, len(p.Flows))
 	used := map[[2]int]int{}

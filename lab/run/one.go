@@ -92,7 +92,6 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 		}
 		defer end()
 	}
-	n.WatchQueues()
 	n.WatchPauses()
 	if s.look != nil {
 		s.look.Watch(s.e, n)
