@@ -309,7 +309,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 
 // static are the entries that lead to all hosts.
 func static(p *topology.Plan, routes map[int][]uint16) (list []dataplane.StaticEntry) {
-	for _, to := range p.Hosts() {
+	for _, to := range p.Endpoints() {
 		if ports := routes[to]; len(ports) > 0 {
 			list = append(list, dataplane.StaticEntry{MAC: topology.MAC(to, 0), Ports: ports})
 		}

@@ -58,6 +58,7 @@ type together struct {
 // builder makes flows of a trace.
 type builder struct {
 	t      *Trace
+	plan   *topology.Plan
 	hosts  []int
 	dscp   uint8
 	shared *experiment.Connections
@@ -74,7 +75,7 @@ type builder struct {
 // n-th collective of a process group is one and the same for all of its ranks.
 func (t *Trace) Flows(p *topology.Plan, dscp uint8, shared *experiment.Connections, list []experiment.Flow) ([]experiment.Flow, error) {
 	b := &builder{
-		t: t, hosts: p.Hosts(), dscp: dscp, shared: shared, list: list, kind: &experiment.FlowKind{Group: experiment.DependentGroup, Weight: 1},
+		t: t, plan: p, hosts: p.Hosts(), dscp: dscp, shared: shared, list: list, kind: &experiment.FlowKind{Group: experiment.DependentGroup, Weight: 1},
 		start: map[*Node]*experiment.Wait{}, end: map[*Node]*experiment.Wait{},
 	}
 	b.nodes()
@@ -163,9 +164,10 @@ func (b *builder) messages() error {
 				return fmt.Errorf("%s: %d bytes, and rank %d sends %d", b.at(k.to, r), r.Size, k.from, s.Size)
 			}
 			flow := int32(len(b.list))
+			from, to := b.plan.Pick(b.hosts[k.from], b.hosts[k.to], i)
 			b.list = append(b.list, experiment.Flow{
-				FlowKind: b.kind, From: b.hosts[k.from], To: b.hosts[k.to], Size: s.Size, Start: units.Never, DSCP: b.dscp, Late: true,
-				Wait: b.start[s], Shared: b.shared.Of(0, b.hosts[k.from], b.hosts[k.to]),
+				FlowKind: b.kind, From: from, To: to, Size: s.Size, Start: units.Never, DSCP: b.dscp, Late: true,
+				Wait: b.start[s], Shared: b.shared.Of(0, from, to),
 			})
 			b.end[s].After = []experiment.Cause{{Flow: flow, What: experiment.Acknowledged}}
 			b.end[r].After = []experiment.Cause{{Flow: flow, What: experiment.Arrived}, {Wait: b.start[r]}}
@@ -225,7 +227,7 @@ func (b *builder) together(c *together) error {
 	first := slices.IndexFunc(c.nodes, func(x *Node) bool { return x != nil })
 	x := c.nodes[first]
 	at := b.at(c.row[first], x)
-	g := experiment.Together{FlowKind: b.kind, DSCP: b.dscp, Shared: b.shared.Of}
+	g := experiment.Together{Plan: b.plan, FlowKind: b.kind, DSCP: b.dscp, Shared: b.shared.Of}
 	start := make([]*experiment.Wait, len(c.row))
 	for i, rank := range c.row {
 		if rank < 0 || rank >= len(b.hosts) || rank >= len(b.t.Ranks) {

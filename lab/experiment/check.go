@@ -70,6 +70,9 @@ func (e *Experiment) check() error {
 	if err := e.nameSchemes(); err != nil {
 		return err
 	}
+	if err := checkWays(plan, flows); err != nil {
+		return err
+	}
 	known := e.Known(plan, flows, e.Seed)
 	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
 		parts, err := s.Build(known)
@@ -99,6 +102,23 @@ func (e *Experiment) check() error {
 		return err
 	}
 	return e.checkClaims()
+}
+
+// checkWays finds flows between hosts, or NICs of hosts, that no links join.
+func checkWays(plan *topology.Plan, flows []Flow) error {
+	joined := map[[2]int]bool{} // switches, or hosts that are joined directly
+	for i := range flows {
+		f := &flows[i]
+		ends := [2]int{plan.Nodes[f.From].Ends[0].Node, plan.Nodes[f.To].Ends[0].Node}
+		if joined[ends] {
+			continue
+		}
+		if plan.Path(f.From, f.To) == nil {
+			return fmt.Errorf("flows %s: nothing leads from %s to %s", f.Group, plan.Nodes[f.From].Name, plan.Nodes[f.To].Name)
+		}
+		joined[ends] = true
+	}
+	return nil
 }
 
 // checkQuick finds runs in short that leave out of a window what is measured in it. What is
@@ -341,9 +361,10 @@ func (e *Experiment) checkFailures(plan *topology.Plan) error {
 		if ev.Rate.V > 0 {
 			continue
 		}
+		before := plan.Routes() // of several planes, to some of the NICs only
 		for node, routes := range plan.RoutesOver(down) {
-			for _, h := range plan.Hosts() {
-				if len(routes[h]) == 0 {
+			for _, h := range plan.Endpoints() {
+				if len(routes[h]) == 0 && len(before[node][h]) > 0 {
 					return at(ev.Link, "when link %s fails nothing leads from %s to %s: the network is in two", ev.Link.V, plan.Nodes[node].Name, plan.Nodes[h].Name)
 				}
 			}

@@ -118,6 +118,7 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, shared *Connection
 	for _, row := range rows {
 		start := make([]*Wait, len(row))
 		for r, h := range row {
+			h = topology.Unpinned(h)
 			if start[r] = (&Wait{Host: h, Delay: c.Start.V}); len(c.After) > 0 { // not before
 				start[r] = &Wait{Host: h, After: []Cause{{Wait: start[r]}}}
 			}
@@ -128,14 +129,14 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, shared *Connection
 		for step := range c.Repeat.Or(1) {
 			if step > 0 {
 				for r, h := range row {
-					start[r] = &Wait{Host: h, After: []Cause{{Wait: end[r]}}, Delay: c.Gap.V}
+					start[r] = &Wait{Host: topology.Unpinned(h), After: []Cause{{Wait: end[r]}}, Delay: c.Gap.V}
 				}
 			}
-			g := Together{kind, row, uint16(step), uint8(c.DSCP.V), func(channel, from, to int) uint32 { return shared.of(c.Name.V, channel, from, to) }}
+			g := Together{kind, p, row, uint16(step), uint8(c.DSCP.V), func(channel, from, to int) uint32 { return shared.of(c.Name.V, channel, from, to) }}
 			list, end = g.Messages(tasks, start, list)
 		}
 		for r, h := range row {
-			m.end[h] = end[r]
+			m.end[topology.Unpinned(h)] = end[r]
 			m.ends = append(m.ends, end[r])
 		}
 	}
@@ -172,7 +173,8 @@ func (c *Connections) Of(channel, from, to int) uint32 { return c.of("", channel
 // Together is hosts that do one thing together.
 type Together struct {
 	*FlowKind
-	Row  []int // nodes, by rank
+	Plan *topology.Plan
+	Row  []int // hosts, or pinned NICs, by rank; the channels of a host's ranks go by its NICs in turn
 	Step uint16
 	DSCP uint8
 	// Shared numbers connections: messages of a channel from one host to another are of one.
@@ -196,13 +198,17 @@ func (g *Together) Messages(tasks []collective.Task, start []*Wait, list []Flow)
 	end = make([]*Wait, len(row))
 	sent := make([]*Wait, len(row)) // ends of those that get nothing
 	for r, h := range row {
+		h = topology.Unpinned(h)
 		end[r], sent[r] = &Wait{Host: h}, &Wait{Host: h}
 	}
 	for i := range tasks {
 		t := &tasks[i]
-		wait := start[t.Rank]
+		wait, from, to := start[t.Rank], topology.Unpinned(row[t.Rank]), 0
+		if t.To != collective.Compute {
+			from, to = g.Plan.Pick(row[t.Rank], row[t.To], t.Channel)
+		}
 		if len(t.After) > 0 {
-			wait = &Wait{Host: row[t.Rank]}
+			wait = &Wait{Host: from}
 			for _, d := range t.After {
 				cause := Cause{Flow: flow[d.Task], What: Arrived}
 				switch before := &tasks[d.Task]; {
@@ -215,12 +221,11 @@ func (g *Together) Messages(tasks []collective.Task, start []*Wait, list []Flow)
 			}
 		}
 		if t.To == collective.Compute {
-			wait = &Wait{Host: row[t.Rank], After: []Cause{{Wait: wait}}, Delay: t.Time}
+			wait = &Wait{Host: from, After: []Cause{{Wait: wait}}, Delay: t.Time}
 			computed[i] = wait
 			end[t.Rank].After = append(end[t.Rank].After, Cause{Wait: wait})
 			continue
 		}
-		from, to := row[t.Rank], row[t.To]
 		end[t.To].After = append(end[t.To].After, Cause{Flow: flow[i], What: Arrived})
 		sent[t.Rank].After = append(sent[t.Rank].After, Cause{Flow: flow[i], What: Acknowledged})
 		list = append(list, Flow{

@@ -231,14 +231,15 @@ type Topology struct {
 	Pairs     config.Value[int]    `yaml:"pairs"`    // dumbbell: of sender and receiver
 	K         config.Value[int]    `yaml:"k"`        // fat-tree: ports of a switch
 	Global    config.Value[int]    `yaml:"global"`   // dragonfly: links of a switch to other groups
-	Hosts     config.Value[int]    `yaml:"hosts"`    // star: all; chain, ring, dragonfly: per switch; clos, leaf-spine: per ToR
+	Hosts     config.Value[int]    `yaml:"hosts"`    // star: all; chain, ring, dragonfly: per switch; clos, leaf-spine, planes: per ToR; rail: per pod
 	Bursters  config.Value[int]    `yaml:"bursters"` // compact: hosts on S1 that burst
+	NICs      config.Value[int]    `yaml:"nics"`     // rail, planes: of a host
 	Switches  config.Value[int]    `yaml:"switches"` // chain, ring; dragonfly: per group
 	Lots      config.Value[int]    `yaml:"lots"`     // parking-lot: bottlenecks
-	Pods      config.Value[int]    `yaml:"pods"`     // clos
-	ToRs      config.Value[int]    `yaml:"tors"`     // clos: per pod; leaf-spine: all
+	Pods      config.Value[int]    `yaml:"pods"`     // clos, rail
+	ToRs      config.Value[int]    `yaml:"tors"`     // clos: per pod; leaf-spine, planes: all
 	Leafs     config.Value[int]    `yaml:"leafs"`    // clos: per pod
-	Spines    config.Value[int]    `yaml:"spines"`   // clos, leaf-spine
+	Spines    config.Value[int]    `yaml:"spines"`   // clos, leaf-spine, rail; planes: per plane
 	Uplinks   config.Value[int]    `yaml:"uplinks"`  // clos: parallel links between a ToR and a leaf; 1
 	Grouped   bool                 `yaml:"grouped"`  // clos: leaf k of every pod reaches the k-th group of spines only
 	Nodes     []NodeSpec           `yaml:"nodes"`    // free

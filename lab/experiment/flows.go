@@ -5,9 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
-	"photon/config"
 	"photon/lab/topology"
 	"photon/lab/workload"
 	"photon/marking"
@@ -48,51 +46,12 @@ type FlowKind struct {
 	lasts bool // they stop so long after their start
 }
 
-// hosts resolves a name, a range of names or *.
-func hosts(p *topology.Plan, v config.Value[string]) ([]int, error) {
-	if v.V == "*" {
-		return p.Hosts(), nil
-	}
-	var list []int
-	for part := range strings.SplitSeq(v.V, ",") {
-		first, last, isRange := strings.Cut(strings.TrimSpace(part), "..")
-		if !isRange {
-			last = first
-		}
-		begin, end := position(p, first), position(p, last)
-		if begin < 0 || end < 0 {
-			if begin >= 0 {
-				first = last
-			}
-			return nil, at(v, "there is no host %q (%s)", first, hostNames(p))
-		}
-		all := p.Hosts()
-		if begin > end {
-			return nil, at(v, "hosts %s: the first comes after the last", part)
-		}
-		list = append(list, all[begin:end+1]...)
-	}
-	return list, nil
-}
-
-// position is a host's place among the hosts; -1: there is none of that name.
-func position(p *topology.Plan, name string) int {
-	node, ok := p.Find(name)
-	if !ok {
-		return -1
-	}
-	if i, found := slices.BinarySearch(p.Hosts(), node); found {
-		return i
-	}
-	return -1
-}
-
 // Sends lists all flows of a run.
 func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err error) {
-	groups := map[string]*members{}
+	groups, nics := map[string]*members{}, picker{p: p}
 	for i := range e.Flows {
 		g, first := &e.Flows[i], len(list)
-		if list, err = e.group(p, g, rand.New(rand.NewPCG(seed, uint64(i))), list); err != nil {
+		if list, err = e.group(p, g, rand.New(rand.NewPCG(seed, uint64(i))), &nics, list); err != nil {
 			return nil, err
 		}
 		list = g.again(list, first)
@@ -103,12 +62,13 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		kind, all := &FlowKind{Group: ListedGroup, Weight: 1}, p.Hosts()
 		list = slices.Grow(list, len(e.Listed))
 		for _, l := range e.Listed {
-			list = append(list, Flow{FlowKind: kind, From: all[l.From], To: all[l.To], Size: l.Size, Start: l.Start, DSCP: l.DSCP, Late: true})
+			from, to := nics.next(all[l.From], all[l.To])
+			list = append(list, Flow{FlowKind: kind, From: from, To: to, Size: l.Size, Start: l.Start, DSCP: l.DSCP, Late: true})
 		}
 	}
 	for i := range e.Workloads {
 		before := len(list)
-		if list, err = e.arrivals(p, &e.Workloads[i], seed<<8^uint64(i), list); err != nil {
+		if list, err = e.arrivals(p, &e.Workloads[i], seed<<8^uint64(i), &nics, list); err != nil {
 			return nil, err
 		}
 		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
@@ -116,7 +76,10 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		}
 		groups[e.Workloads[i].Name.V] = &members{first: before, last: len(list)}
 	}
-	return e.depend(p, seed, list, groups)
+	if list, err = e.depend(p, seed, list, groups); err == nil && p.Several() {
+		startAtNICs(list)
+	}
+	return list, err
 }
 
 // phases moves flows that start at a time that an experiment gives by what nobody
@@ -158,7 +121,7 @@ const DependentGroup = "trace"
 // label is what probes call a group.
 func (g *FlowGroup) label() string { return g.Name.Or(g.From.V + ">" + g.To.V) }
 
-func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, list []Flow) ([]Flow, error) {
+func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, nics *picker, list []Flow) ([]Flow, error) {
 	from, err := hosts(p, g.From)
 	if err != nil {
 		return nil, err
@@ -203,8 +166,9 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, li
 		k := 0
 		for _, pair := range pairs {
 			for range g.Count.Or(1) {
+				from, to := nics.next(pair[0], pair[1])
 				f := Flow{
-					FlowKind: kind, From: pair[0], To: pair[1], Size: g.Size.V, Start: again + units.Time(k)*g.Step.V, DSCP: uint8(g.DSCP.V),
+					FlowKind: kind, From: from, To: to, Size: g.Size.V, Start: again + units.Time(k)*g.Step.V, DSCP: uint8(g.DSCP.V),
 				}
 				if g.Stop.IsSet() {
 					f.Stop = g.Stop.V + units.Time(k)*g.Step.V
@@ -247,7 +211,7 @@ func pairUp(from, to []int) (pairs [][2]int) {
 }
 
 // arrivals are the flows of a workload.
-func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list []Flow) ([]Flow, error) {
+func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *picker, list []Flow) ([]Flow, error) {
 	from, err := hosts(p, w.From)
 	if err != nil {
 		return nil, err
@@ -287,7 +251,8 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, list [
 	kind := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}
 	list = slices.Grow(list, len(flows))
 	for _, a := range flows {
-		f := Flow{FlowKind: kind, From: a.From, To: a.To, Size: a.Size, Start: a.At}
+		from, to := nics.next(a.From, a.To)
+		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At}
 		f.Late = !e.changed(f.Group)
 		for _, c := range w.Classes {
 			if c.UpTo == 0 || a.Size <= c.UpTo {

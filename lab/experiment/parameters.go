@@ -60,7 +60,7 @@ func (e *Experiment) Laid() (l Laid) {
 		return l
 	}
 	l.Hosts = len(plan.Hosts())
-	l.Switches = len(plan.Nodes) - l.Hosts
+	l.Switches = len(plan.Nodes) - len(plan.Endpoints())
 	if l.Kind == "free" {
 		for _, c := range plan.Cables {
 			l.Links = append(l.Links, fmt.Sprintf("%s-%s %v %v", plan.Nodes[c.A].Name, plan.Nodes[c.B].Name, c.Link.Rate, c.Link.Delay))

@@ -89,10 +89,32 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 		default:
 			p = topology.Dragonfly(d, host, trunk, e.core(trunk))
 		}
+	case "rail":
+		r := topology.RailSize{Pods: size("pods", t.Pods, 1, 1), Hosts: size("hosts", t.Hosts, 1, 0), NICs: size("nics", t.NICs, 1, 0), Spines: size("spines", t.Spines, 0, 0)}
+		switch {
+		case err != nil:
+		case r.Pods > 1 && r.Spines == 0:
+			err = at(t.Kind, "a rail of %d pods needs spines", r.Pods)
+		case r.Pods*r.NICs*(r.Hosts+1) > mostNodes:
+			err = at(t.Kind, "a rail of %d pods of %d hosts with %d NICs: more than %d nodes", r.Pods, r.Hosts, r.NICs, mostNodes)
+		default:
+			p = topology.Rails(r, host, trunk)
+		}
+	case "planes":
+		s := topology.PlaneSize{NICs: size("nics", t.NICs, 1, 0), ToRs: size("tors", t.ToRs, 1, 0), Hosts: size("hosts", t.Hosts, 1, 0), Spines: size("spines", t.Spines, 0, 0)}
+		switch {
+		case err != nil:
+		case s.ToRs > 1 && s.Spines == 0:
+			err = at(t.Kind, "planes of %d ToRs need spines", s.ToRs)
+		case s.NICs*s.ToRs*(s.Hosts+1) > mostNodes:
+			err = at(t.Kind, "%d planes of %d ToRs with %d hosts: more than %d nodes", s.NICs, s.ToRs, s.Hosts, mostNodes)
+		default:
+			p = topology.Planes(s, host, trunk)
+		}
 	case "free":
 		p, err = e.free(host)
 	default:
-		err = at(t.Kind, "topology %q: there are dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, free", t.Kind.V)
+		err = at(t.Kind, "topology %q: there are dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, rail, planes, free", t.Kind.V)
 	}
 	if err != nil {
 		return nil, err
@@ -137,9 +159,6 @@ func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
 			node, ok := p.Find(end.V)
 			if !ok {
 				return nil, at(end, "there is no node %q", end.V)
-			}
-			if p.Nodes[node].Host && len(p.Nodes[node].Ends) > 0 {
-				return nil, at(end, "host %s has a link already", end.V)
 			}
 			ends[i] = node
 		}

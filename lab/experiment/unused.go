@@ -119,9 +119,9 @@ func (t *Topology) checkUnused() error {
 	is := func(kinds ...string) bool { return slices.Contains(kinds, t.Kind.V) }
 	clos := is("clos", "leaf-spine")
 	if k := unused(
-		key{"pairs", t.Pairs.IsSet(), is("dumbbell")}, key{"hosts", t.Hosts.IsSet(), clos || is("star", "chain", "ring", "dragonfly")},
+		key{"pairs", t.Pairs.IsSet(), is("dumbbell")}, key{"hosts", t.Hosts.IsSet(), clos || is("star", "chain", "ring", "dragonfly", "rail", "planes")},
 		key{"bursters", t.Bursters.IsSet(), is("compact")}, key{"switches", t.Switches.IsSet(), is("chain", "ring", "dragonfly")}, key{"k", t.K.IsSet(), is("fat-tree")}, key{"global", t.Global.IsSet(), is("dragonfly")}, key{"lots", t.Lots.IsSet(), is("parking-lot")},
-		key{"pods", t.Pods.IsSet(), is("clos")}, key{"tors", t.ToRs.IsSet(), clos}, key{"leafs", t.Leafs.IsSet(), is("clos")}, key{"spines", t.Spines.IsSet(), clos},
+		key{"pods", t.Pods.IsSet(), is("clos", "rail")}, key{"tors", t.ToRs.IsSet(), clos || is("planes")}, key{"leafs", t.Leafs.IsSet(), is("clos")}, key{"spines", t.Spines.IsSet(), clos || is("rail", "planes")}, key{"nics", t.NICs.IsSet(), is("rail", "planes")},
 		key{"uplinks", t.Uplinks.IsSet(), clos}, key{"grouped", t.Grouped, is("clos")}, key{"nodes", t.Nodes != nil, is("free")}, key{"links", t.Links != nil, is("free")},
 	); k != "" {
 		return at(t.Kind, "topology: a %s has no %s", t.Kind.V, k)

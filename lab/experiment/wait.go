@@ -83,7 +83,7 @@ func (w *waits) causes(host int, a *After) (list []Cause, err error) {
 		return nil, at(a.Flows, "there are no flows %q to wait for (%s)", a.Flows.V, others(a.Flows.V, names))
 	}
 	if g.starts != nil {
-		return g.ofCollective(host, a)
+		return w.ofCollective(g, host, a)
 	}
 	part, all := []Cause{}, []Cause{}
 	for i := g.first; i < g.last; i++ {
@@ -96,13 +96,13 @@ func (w *waits) causes(host int, a *After) (list []Cause, err error) {
 			return nil, at(a.At, "flows %s have %v: %v of them never arrive", a.Flows.V, f.Size, size)
 		case f.Size == 0 && moment != Begun:
 			return nil, at(a.Flows, "flows %s have no size: they do not end by themselves, and nothing can wait for that", a.Flows.V)
-		case moment == Arrived && f.From == host: // it knows when it was told
+		case moment == Arrived && w.same(f.From, host): // it knows when it was told
 			c.What = Acknowledged
 		default:
 			c.What = moment
 		}
 		all = append(all, c)
-		if f.From == host || f.To == host {
+		if w.same(f.From, host) || w.same(f.To, host) {
 			part = append(part, c)
 		}
 	}
@@ -112,7 +112,17 @@ func (w *waits) causes(host int, a *After) (list []Cause, err error) {
 	return part, nil
 }
 
-func (g *members) ofCollective(host int, a *After) (list []Cause, err error) {
+// same reports whether two NICs are of one host.
+func (w *waits) same(a, b int) bool {
+	if a == b || !w.plan.Several() {
+		return a == b
+	}
+	a, _ = w.plan.HostOf(a)
+	b, _ = w.plan.HostOf(b)
+	return a == b
+}
+
+func (w *waits) ofCollective(g *members, host int, a *After) (list []Cause, err error) {
 	one, all := g.end, g.ends
 	switch moment, _ := a.moment(); {
 	case moment == Begun:
@@ -120,8 +130,16 @@ func (g *members) ofCollective(host int, a *After) (list []Cause, err error) {
 	case moment != Arrived:
 		return nil, at(a.At, "of collective %s there are start and end", a.Flows.V)
 	}
-	if w := one[host]; w != nil && !a.All {
-		return []Cause{{Wait: w}}, nil
+	if !a.All {
+		machine, _ := w.plan.HostOf(host)
+		for _, nic := range w.plan.NICs(machine) {
+			if x := one[nic]; x != nil {
+				list = append(list, Cause{Wait: x})
+			}
+		}
+		if len(list) > 0 {
+			return list, nil
+		}
 	}
 	for _, w := range all {
 		list = append(list, Cause{Wait: w})

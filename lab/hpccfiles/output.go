@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"photon/config"
+	"photon/lab/topology"
 	"photon/units"
 )
 
@@ -105,14 +106,16 @@ func (s *standalone) time(from, to int, size units.Size) int64 {
 
 // pauses writes pfc.txt.
 type pauses struct {
-	w *bufio.Writer
-	t *Topology
+	w    *bufio.Writer
+	plan *topology.Plan
 }
 
 // add writes a line; interfaces count from 1.
 func (p *pauses) add(now units.Time, node, port int, paused bool) {
 	kind, what := 0, 0
-	if p.t.Switch[node] {
+	if p.plan.Nodes[node].Host {
+		node, port = p.plan.HostOf(node)
+	} else {
 		kind = 1
 	}
 	if paused {

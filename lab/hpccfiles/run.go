@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"photon/lab/build"
 	"photon/lab/measure"
@@ -69,7 +70,11 @@ func (p *Prepared) Run(ctx context.Context, o run.Options, folder string) (*Resu
 
 func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writer) (*Result, error) {
 	r := &Result{Flows: p.Count}
-	stops := &pauses{pfc, p.Topology}
+	plan, err := p.Experiment.Plan()
+	if err != nil {
+		return nil, err
+	}
+	stops := &pauses{pfc, plan}
 	look := build.Observer{Pause: func(now units.Time, node, port int, paused bool) {
 		r.Pauses++
 		stops.add(now, node, port, paused)
@@ -120,8 +125,7 @@ func (r *Result) traced(p *Prepared, ended []measure.Ended, ideal *standalone) {
 	}
 	for i := range ended {
 		e := &ended[i]
-		from, _ := strconv.Atoi(e.From) // nodes are called by their numbers
-		to, _ := strconv.Atoi(e.To)
+		from, to := number(e.From), number(e.To)
 		t := Traced{ID: e.Flow + 1, Arrived: int64((e.Arrived + units.Nanosecond/2) / units.Nanosecond), End: int64((e.Start + e.FCT + units.Nanosecond/2) / units.Nanosecond)}
 		if p.Trace.IDs != nil {
 			t.ID = p.Trace.IDs[e.Flow]
@@ -132,6 +136,13 @@ func (r *Result) traced(p *Prepared, ended []measure.Ended, ideal *standalone) {
 			FCT: int64((e.FCT + units.Nanosecond/2) / units.Nanosecond), Standalone: ideal.time(from, to, e.Size), Trace: &t,
 		})
 	}
+}
+
+// number is that of a host by the name of one of its NICs: 5 or 5.1.
+func number(nic string) int {
+	host, _, _ := strings.Cut(nic, ".")
+	n, _ := strconv.Atoi(host) // nodes are called by their numbers
+	return n
 }
 
 // tracePort is the destination port of a trace's flows.

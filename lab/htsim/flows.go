@@ -29,7 +29,8 @@ func (m *Matrix) Flows(p *topology.Plan, dscp uint8, _ *experiment.Connections, 
 	group := &experiment.FlowKind{Group: experiment.DependentGroup, Weight: 1}
 	for i := range m.Connections {
 		c := &m.Connections[i]
-		f := experiment.Flow{FlowKind: group, From: hosts[c.From], To: hosts[c.To], Size: c.Size, Start: c.Start, DSCP: dscp, Late: true}
+		from, to := p.Pick(hosts[c.From], hosts[c.To], i)
+		f := experiment.Flow{FlowKind: group, From: from, To: to, Size: c.Size, Start: c.Start, DSCP: dscp, Late: true}
 		if t := kind[c.Trigger]; t != nil {
 			f.Start = units.Never
 			f.Wait = &experiment.Wait{Host: f.From, After: causes[t.ID], Need: t.Count}

@@ -137,7 +137,7 @@ func (l *looks) lines() {
 			l.ports[at] = append(l.ports[at], switchPort{n.Switches[i], port})
 		}
 	}
-	hosts := n.Plan.Hosts()
+	hosts := n.Plan.Endpoints()
 	for _, h := range hosts {
 		if len(hosts) <= mostPlaces || len(l.hosts) == 0 {
 			name := "hosts"

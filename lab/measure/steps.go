@@ -30,7 +30,8 @@ func steps(w *Watch, groups []string) (list []*step) {
 			list = append(list, s)
 		}
 		s.begin = min(s.begin, f.Start)
-		s.end[f.To] = max(s.end[f.To], w.n.Arrived(i))
+		host, _ := w.n.Plan.HostOf(f.To)
+		s.end[host] = max(s.end[host], w.n.Arrived(i))
 		s.open = s.open || w.n.Arrived(i) == 0
 	}
 	return list

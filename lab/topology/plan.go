@@ -16,6 +16,7 @@ type Plan struct {
 	Cables []Cable
 	names  map[string]int
 	hosts  []int
+	nics   nics
 }
 
 // Node is a host or a switch.
@@ -60,8 +61,13 @@ func (p *Plan) add(n Node) int {
 	return len(p.Nodes) - 1
 }
 
-// Connect joins the next free ports of two nodes.
+// Connect joins the next free ports of two nodes. A host gets a NIC for each link.
 func (p *Plan) Connect(a, b int, link dataplane.Link) {
+	for _, end := range []*int{&a, &b} {
+		if n := &p.Nodes[*end]; n.Host && len(n.Ends) > 0 {
+			*end = p.addNIC(*end)
+		}
+	}
 	x, y := &p.Nodes[a], &p.Nodes[b]
 	p.Cables = append(p.Cables, Cable{a, len(x.Ends), b, len(y.Ends), link})
 	x.Ends = append(x.Ends, End{b, len(y.Ends), link})
@@ -92,7 +98,7 @@ func (p *Plan) Port(from, to string) (node, port int, err error) {
 	return 0, 0, fmt.Errorf("%s has no link to %q (it has links to %s)", from, to, strings.Join(slices.Compact(neighbours), ", "))
 }
 
-// Hosts returns the numbers of all hosts, in order. The slice is the plan's.
+// Hosts returns the numbers of all hosts, in order; Endpoints those of all NICs. The slice is the plan's.
 func (p *Plan) Hosts() []int { return p.hosts[:len(p.hosts):len(p.hosts)] }
 
 // Path returns the ends that a frame goes through on a shortest path, first
@@ -169,7 +175,7 @@ func (p *Plan) RoutesOver(down Down) map[int]map[int][]uint16 {
 			r[i] = map[int][]uint16{}
 		}
 	}
-	for _, to := range p.Hosts() {
+	for _, to := range p.Endpoints() {
 		d := p.distancesOver(to, down)
 		for i := range p.Nodes {
 			if p.Nodes[i].Host {
@@ -187,7 +193,7 @@ func (p *Plan) RoutesOver(down Down) map[int]map[int][]uint16 {
 
 // Fastest is the highest rate of a host's link.
 func (p *Plan) Fastest() (rate units.Rate) {
-	for _, h := range p.Hosts() {
+	for _, h := range p.Endpoints() {
 		for _, e := range p.Nodes[h].Ends {
 			rate = max(rate, e.Link.Rate)
 		}
