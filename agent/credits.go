@@ -36,7 +36,7 @@ func (h *Host) stopped() uint8 {
 
 // came counts a frame that was received.
 func (h *Host) countBlocks(f *dataplane.Frame) {
-	if prio := h.Priority(h.env.Bytes(f)); prio >= 0 {
+	if prio := h.Priority(0, h.env.Bytes(f)); prio >= 0 {
 		h.credit.Came(prio, h.credit.Blocks(int(f.Len)))
 	}
 }
@@ -71,7 +71,7 @@ func (h *Host) sendNext(now units.Time, f *dataplane.Frame) bool {
 	if !h.send(now, f) {
 		return false
 	}
-	if prio := h.Priority(h.env.Bytes(f)); prio >= 0 {
+	if prio := h.Priority(0, h.env.Bytes(f)); prio >= 0 {
 		was := h.credit.Paused()
 		h.credit.Send(prio, h.credit.Blocks(int(f.Len)))
 		if h.credit.Want(now, prio, h.credit.Blocks(h.config.longest())); h.credit.Paused() != was {

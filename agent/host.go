@@ -312,7 +312,7 @@ func (h *Host) carry() {
 
 // Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
 // control, or no frame at all.
-func (h *Host) Priority(b []byte) int {
+func (h *Host) Priority(_ int, b []byte) int {
 	var hdr wire.Header
 	switch {
 	case !wire.Parse(b, &hdr) || hdr.EtherType == wire.TypeMACControl && !hdr.Tagged:

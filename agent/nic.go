@@ -228,7 +228,7 @@ func hashMAC(m wire.MAC) uint64 { return uint64(m) * 0x9E3779B97F4A7C15 * 0xA076
 
 // Priority is the priority of a frame by its bytes, or -1 if it has none: MAC
 // control, or no frame at all.
-func (n *NIC) Priority(b []byte) int {
+func (n *NIC) Priority(_ int, b []byte) int {
 	var h wire.Header
 	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
 		return -1

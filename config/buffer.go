@@ -110,7 +110,12 @@ func (c *Switch) spare() int {
 
 // pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.
 func (c *Switch) pollGap() units.Time {
-	if set, err := c.PFC.lossless(); err != nil || set == 0 {
+	set, err := c.PFC.lossless()
+	some := set != 0
+	for _, p := range c.Ports {
+		some = some || len(p.Lossless) > 0 || p.Pause.V
+	}
+	if err != nil || !some {
 		return 0
 	}
 	return c.PFC.Response.Or(defaultResponse)
@@ -130,7 +135,7 @@ func (c *Switch) holds(n *SwitchNode) error {
 	reserved := units.Size(0)
 	for i := range s.Ports {
 		for prio := range pfc.Classes {
-			if s.Lossless>>prio&1 != 0 {
+			if s.Accounts(i)>>prio&1 != 0 {
 				reserved += s.PFC[prio].XOFF + s.Ports[i].Headroom
 			}
 		}

@@ -86,7 +86,6 @@ func TestWhatCannotChange(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"- device: net_null1\n", "- device: net_null1\n  rate: 2Gbps\n", "switch.yaml:4: " + what + "ports[1].rate: (default) -> 2Gbps"},
 		{"scheme:", "mtu: 9000\nrate: 1Gbps\nscheme:", "switch.yaml:5: " + what + "rate: (default) -> 1Gbps, mtu: (default) -> 9000"},
-		{"{xoff: 100KB}", "{xoff: 200KB, priorities: [4]}", "switch.yaml: " + what + "pfc.priorities: 0 -> 1"},
 		{"scheme:", "dpdk: {workers: 2, cores: [0, 1]}\nscheme:", "switch.yaml:4: " + what + "dpdk.workers: (default) -> 2, dpdk.cores: 0 -> 2"},
 		{"scheme:", "name: x\nscheme:", "switch.yaml:4: " + what + "name: (default) -> x"},
 		{"{static:", "{size: 5, static:", "switch.yaml:6: " + what + "forwarding.size: (default) -> 5"},

@@ -18,17 +18,26 @@ import (
 
 // Port is one port of a switch or an agent.
 type Port struct {
-	Device     Value[string]     `yaml:"device"`        // PCI address, or virtual device and arguments
-	Rate       Value[units.Rate] `yaml:"rate"`          // of the link; on a card its own if absent
-	Delay      Value[units.Time] `yaml:"delay"`         // added to every frame sent; virtual devices only
-	CableDelay Value[units.Time] `yaml:"cable_delay"`   // one way, for the headroom; 500ns, which is 100 m
-	Cable      Value[Length]     `yaml:"cable_length"`  // the same in metres: 40m
-	Shutdown   Value[bool]       `yaml:"shutdown"`      // of switches: the port is shut from the start; false
-	Accept     Value[string]     `yaml:"accept"`        // of switches with VLANs: all, tagged or untagged frames; ports that are tagged nowhere: untagged, others: all
-	Impair     Impair            `yaml:"impair"`        // of switches, for tests: what is done to frames that come in
-	Storm      StormControl      `yaml:"storm_control"` // of switches; what it does not say, the switch's says
-	Queues     map[int]Queue     `yaml:"queues"`        // of switches; what they do not say, the switch's say
-	Addresses  []Value[Subnet]   `yaml:"addresses"`     // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
+	Device     Value[string]      `yaml:"device"`         // PCI address, or virtual device and arguments
+	Rate       Value[units.Rate]  `yaml:"rate"`           // of the link; on a card its own if absent
+	Delay      Value[units.Time]  `yaml:"delay"`          // added to every frame sent; virtual devices only
+	CableDelay Value[units.Time]  `yaml:"cable_delay"`    // one way, for the headroom; 500ns, which is 100 m
+	Cable      Value[Length]      `yaml:"cable_length"`   // the same in metres: 40m
+	Shutdown   Value[bool]        `yaml:"shutdown"`       // of switches: the port is shut from the start; false
+	Accept     Value[string]      `yaml:"accept"`         // of switches with VLANs: all, tagged or untagged frames; ports that are tagged nowhere: untagged, others: all
+	Impair     Impair             `yaml:"impair"`         // of switches, for tests: what is done to frames that come in
+	Storm      StormControl       `yaml:"storm_control"`  // of switches; what it does not say, the switch's says
+	Lossless   []Value[int]       `yaml:"lossless"`       // of switches: lossless priorities; those of pfc
+	Asymmetric Value[bool]        `yaml:"asymmetric_pfc"` // of switches: PFC of every priority is obeyed, and sent for the lossless ones; false
+	Pause      Value[bool]        `yaml:"pause"`          // of switches: 802.3x PAUSE is sent before frames are discarded for want of room; only without lossless priorities; false
+	MTU        Value[int]         `yaml:"mtu"`            // of switches; the switch's, which is the most
+	Trust      Value[string]      `yaml:"trust"`          // of switches; these six: what the switch says
+	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"`
+	PCP        map[int]Value[int] `yaml:"pcp_to_priority"`
+	Default    Value[int]         `yaml:"default_priority"`
+	PCPOut     map[int]Value[int] `yaml:"priority_to_pcp"`
+	Queues     map[int]Queue      `yaml:"queues"`    // of switches; what they do not say, the switch's say
+	Addresses  []Value[Subnet]    `yaml:"addresses"` // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
 }
 
 // Scheme names a congestion control scheme and what is set otherwise.

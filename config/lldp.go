@@ -97,8 +97,9 @@ func (l *LLDP) check() error {
 // Announced is what a switch says of itself by LLDP, but for its ports' names and addresses.
 type Announced struct {
 	Every units.Time
-	Info  lldp.Info
-	Base  wire.MAC // of the system: its first port's
+	Info  lldp.Info   // but for what a port has of its own
+	DCBX  []lldp.DCBX // by the places of ports
+	Base  wire.MAC    // of the system: its first port's
 }
 
 // Announced returns what is said; nil: nothing is, and nobody heard. The configuration must have been checked.
@@ -120,8 +121,18 @@ func (c *Switch) Announced() *Announced {
 	// It holds for some intervals, and not over in the instant in which the last of them ends (802.1AB clause 9.2.5.22).
 	a.Info.TTL = uint16(min(65535, int(a.Every/units.Second)*l.Hold.Or(4)+1))
 	shares := lldp.Shared(s.Weights)
-	a.Info.DCBX = lldp.DCBX{ETS: shares, Recommended: shares, PFC: &lldp.PFC{Classes: pfc.Classes, Priority: s.Lossless}, HasApps: true}
-	a.Info.DCBX.Apps = c.applications(s.Lossless, &s.DSCP)
+	for i := range s.Ports {
+		lossless, dscp := s.Lossless, &s.DSCP
+		if own := s.Ports[i].Lossless; own != nil {
+			lossless = *own
+		}
+		if k := s.Ports[i].Classes; k != nil {
+			dscp = &k.DSCP
+		}
+		d := lldp.DCBX{ETS: shares, Recommended: shares, PFC: &lldp.PFC{Classes: pfc.Classes, Priority: lossless}, HasApps: true}
+		d.Apps = c.applications(lossless, dscp)
+		a.DCBX = append(a.DCBX, d)
+	}
 	return a
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,7 +27,9 @@ type Switch struct {
 	Weights    map[int]Value[int] `yaml:"weights"`          // of priorities that share by it what strict ones leave, 1 to 100; others are strict
 	Queues     map[int]Queue      `yaml:"queues"`           // by priority: what its egress queues have of their own; ports may say otherwise
 	MTU        Value[int]         `yaml:"mtu"`              // longest frame without Ethernet header, tags and FCS, bytes; 1500
-	Trust      Value[string]      `yaml:"trust"`            // dscp (the tag of frames that are not IP), or pcp (the DSCP of frames without tag)
+	Trust      Value[string]      `yaml:"trust"`            // dscp (the tag of frames that are not IP), pcp (the DSCP of frames without tag), or none
+	Default    Value[int]         `yaml:"default_priority"` // of frames that have none, or are not trusted; 0
+	PCPOut     map[int]Value[int] `yaml:"priority_to_pcp"`  // code points written into frames that leave with a tag, others the same number; absent: they keep theirs
 	DSCP       map[int]Value[int] `yaml:"dscp_to_priority"` // others: the class selector, DSCP/8
 	PCP        map[int]Value[int] `yaml:"pcp_to_priority"`  // others: the same number
 	Learning   Learning           `yaml:"forwarding"`
@@ -257,7 +260,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 		}
 		rate := p.rate(d.Rate)
 		line = max(line, rate)
-		parts := c.PFC.headroom(p, rate, s.MTU).InCells(cell)
+		parts := c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, s.MTU)).InCells(cell)
 		n.Headroom = append(n.Headroom, parts)
 		headroom := c.PFC.Headroom.Or(parts.Sum())
 		worker := c.workerOf(i)
@@ -271,15 +274,22 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 				return nil, fail(a, "%v", err)
 			}
 		}
-		queues, err := c.queues(p, s.Lossless)
-		if err != nil {
+		pc := dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits}
+		if err := c.own(p, s, &pc); err != nil {
 			return nil, err
 		}
-		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits, Queues: queues})
+		lossless := s.Lossless
+		if pc.Lossless != nil {
+			lossless = *pc.Lossless
+		}
+		if pc.Queues, err = c.queues(p, lossless); err != nil {
+			return nil, err
+		}
+		s.Ports = append(s.Ports, pc)
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
 		for prio := range s.PFC {
-			if s.Lossless>>prio&1 != 0 {
+			if s.Accounts(i)>>prio&1 != 0 {
 				reserved += thresholds.XOFF + headroom
 			}
 		}
@@ -331,10 +341,10 @@ func (c *Switch) weights(s *dataplane.SwitchConfig) error {
 
 func (c *Switch) trust() (pcp bool, err error) {
 	switch t := c.Trust.Or("dscp"); t {
-	case "dscp", "pcp":
+	case "dscp", "pcp", "none":
 		return t == "pcp", nil
 	default:
-		return false, fail(c.Trust, "trust %q: dscp or pcp", t)
+		return false, fail(c.Trust, "trust %q: dscp, pcp or none", t)
 	}
 }
 
@@ -386,7 +396,7 @@ func (n *SwitchNode) Describe() []string {
 	if s.Weights != [pfc.Classes]int{} {
 		lines = append(lines, "scheduler: "+scheduler(s.Weights))
 	}
-	lines = append(lines, describeQueues(s)...)
+	lines = append(append(lines, describeOwn(s)...), describeQueues(s)...)
 	if w := s.Watchdog; w.Detect > 0 {
 		lines = append(lines, fmt.Sprintf("PFC watchdog: detects after %v, restores after %v, action %v", w.Detect, w.Restore, w.Action))
 	}

@@ -34,7 +34,7 @@ func (d *daemon) capture(port string, snap int) (admin.Stream, func(), error) {
 	}
 	var n hosted
 	d.world.DoBriefly(func(units.Time) { n = d.node }) // which a reload may replace
-	tap := dataplane.NewTap(tapFrames, snap, n.Priority)
+	tap := dataplane.NewTap(tapFrames, snap, func(b []byte) int { return n.Priority(number, b) })
 	at := dataplane.End{Node: d.id, Port: number}
 	var start units.Time
 	var wall time.Time

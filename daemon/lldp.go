@@ -68,11 +68,11 @@ func (d *daemon) watchNeighbours(now time.Time) {
 			}
 		})
 		for i, name := range d.names() {
-			if name == "" || !up(i) {
+			if name == "" || !up(i) || i >= len(conf.DCBX) {
 				continue
 			}
 			info := conf.Info
-			info.From, info.Port = addresses[i], name
+			info.From, info.Port, info.DCBX = addresses[i], name, conf.DCBX[i]
 			frame := info.Encode(conf.Base)
 			if x := n.ports[i]; x == nil || !bytes.Equal(x.frame, frame) || x.changes != changes(i) {
 				say[i] = &dataplane.Announcement{Frame: frame, Every: conf.Every, Fast: fastFrames}

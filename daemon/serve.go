@@ -25,7 +25,7 @@ import (
 // hosted is the node that a daemon runs.
 type hosted interface {
 	dataplane.Node
-	Priority(frame []byte) int // of a frame by its bytes; -1: none
+	Priority(port int, frame []byte) int // of a frame that comes, by its bytes; -1: none
 	CopyStats(units.Time, *dataplane.Stats)
 }
 

@@ -32,13 +32,13 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 		p.in.Count(prio, t.frames(), t.bytes())
 		p.in.Note(prio, int64(v.longest)) // as if nothing of it were charged but the longest
 		most[prio] = int64(t.bytes() + t.frames()*(s.slack+tags))
-		if s.lossless>>prio&1 == 0 || p.in.Moves(prio) {
+		if p.lossless>>prio&1 == 0 || p.in.Moves(prio) {
 			pooled += most[prio]
 		}
 	}
 	for rest := v.seen; rest != 0; rest &= rest - 1 {
 		prio := uint8(bits.TrailingZeros8(rest)) & 7
-		if s.lossless>>prio&1 != 0 {
+		if p.lossless>>prio&1 != 0 {
 			if p.in.Room(prio, pooled-most[prio]) >= most[prio] {
 				v.calm |= 1 << prio
 				if p.in.Pools(prio, most[prio]) {
@@ -48,6 +48,9 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 		} else if free := s.pool.Free() - pooled; free >= 0 && s.tailOf(free) >= units.Size(most[prio]) {
 			v.calm |= 1 << prio
 		}
+	}
+	if v.seen&(v.seen-1) != 0 && p.in.Whole() { // each was asked as if it had the one account for itself
+		v.calm = 0
 	}
 }
 
@@ -70,7 +73,7 @@ func (v *vector) chargeAll() {
 // fits reports whether there is room for one frame, as it will be charged.
 func (s *Switch) fits(p *switchPort, prio uint8, length uint16) (calm bool) {
 	most := int64(length) + int64(s.slack)
-	if s.lossless>>prio&1 != 0 {
+	if p.lossless>>prio&1 != 0 {
 		return p.in.Room(prio, 0) >= most
 	}
 	free := s.pool.Free() - most
@@ -202,7 +205,7 @@ func (s *Switch) setMoving() {
 	}
 	for i := range s.ports {
 		for prio := range pfc.Classes {
-			s.moving = s.moving || s.lossless>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
+			s.moving = s.moving || s.config.Accounts(i)>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
 		}
 		if s.ports[i].in.Held() != 0 {
 			s.holding++

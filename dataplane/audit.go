@@ -89,7 +89,7 @@ func (p *switchPort) losses() (sum uint64) {
 		if !why.Loses() {
 			continue
 		}
-		for rest := p.of.config.Lossless; rest != 0; rest &= rest - 1 {
+		for rest := p.of.lossless | p.lossless; rest != 0; rest &= rest - 1 {
 			sum += p.stats.Discards[why][bits.TrailingZeros8(rest)]
 		}
 	}
@@ -132,7 +132,11 @@ func (s *Switch) Audit() error {
 	hold := func(f *Frame) {
 		out[f.Prio]++
 		if f.In != ownFrame {
-			held[f.In][f.Prio] += s.cost(f.Len)
+			account := f.Prio
+			if s.ports[f.In].in.Whole() {
+				account = 0
+			}
+			held[f.In][account] += s.cost(f.Len)
 		}
 		if f.Flag&Lossless == 0 {
 			pooled += s.cost(f.Len)

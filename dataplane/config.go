@@ -57,6 +57,14 @@ type PortConfig struct {
 	Vacant   bool // nothing is there: a place for a port that may be added while the switch runs
 	Queues   [pfc.Classes]QueueConfig
 
+	// What it has of its own, where others go by the switch: see ports.go.
+	Lossless   *uint8    // priorities with PFC; nil: the switch's
+	Asymmetric bool      // all priorities can be paused by the peer, which is told to pause the lossless ones only
+	Pause      bool      // nothing is discarded for want of room: the peer is sent PAUSE; only without lossless priorities
+	MTU        int       // 0: the switch's, which is the most there is
+	Classes    *Classes  // nil: the switch's
+	PCPOut     *[8]uint8 // code point by priority of frames that leave with a tag; nil: they keep theirs
+
 	Addresses []netip.Addr // of the router, where it is behind this port
 }
 
@@ -108,6 +116,11 @@ func (c *SwitchConfig) Check() error {
 	}
 	if err := c.checkFlowControl(); err != nil {
 		return err
+	}
+	for i := range c.Ports {
+		if err := c.checkOwn(i); err != nil {
+			return &ItemError{"ports", i, err}
+		}
 	}
 	if err := c.checkWeights(); err != nil {
 		return err
@@ -173,7 +186,7 @@ func checkAll[T any](list string, items []T, check func(*T) error) error {
 func (c *SwitchConfig) reserved() (sum units.Size) {
 	for i := range c.Ports {
 		for p := range pfc.Classes {
-			if c.Lossless>>p&1 != 0 {
+			if c.Accounts(i)>>p&1 != 0 {
 				t := c.thresholds(i, p)
 				sum += t.XOFF + t.Headroom
 			}

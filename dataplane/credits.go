@@ -24,7 +24,7 @@ func (p *switchPort) setLanes() {
 func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
 	for i := range burst {
 		f := &burst[i]
-		prio := s.Priority(p.env.Bytes(f))
+		prio := s.Priority(p.number, p.env.Bytes(f))
 		if prio >= 0 {
 			p.lanes.Came(prio, p.lanes.Blocks(int(f.Len)))
 		}

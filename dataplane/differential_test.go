@@ -123,6 +123,37 @@ func anyBuffer(t *rapid.T, c *dataplane.SwitchConfig) {
 	c.Buffer = reserved(*c) + units.Size(draw(t, "pool", 1_000_000, 100_000, 10_000, 2000, 64, 0))
 }
 
+// anyPorts draws what ports have of their own.
+func anyPorts(t *rapid.T, c *dataplane.SwitchConfig) {
+	alike := rapid.Bool().Draw(t, "ports alike")
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		p.Lossless, p.Asymmetric, p.Pause, p.MTU, p.Classes, p.PCPOut = nil, false, false, 0, nil, nil
+		if alike {
+			continue
+		}
+		switch rapid.IntRange(0, 5).Draw(t, "flow control") {
+		case 0:
+			none := uint8(0)
+			p.Lossless, p.Pause = &none, true
+		case 1, 2:
+			own := draw[uint8](t, "lossless of a port", 1<<3, 0, 1<<4|1<<3, 1, 1<<6)
+			p.Lossless = &own
+		case 3:
+			p.Asymmetric = true
+		}
+		p.MTU = draw(t, "MTU of a port", 0, 0, min(c.MTU, 1000), 300, 100)
+		if rapid.IntRange(0, 2).Draw(t, "maps in") == 0 {
+			k := dataplane.Classes{DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Trust: draw(t, "trust", dataplane.TrustDSCP, dataplane.TrustPCP, dataplane.TrustNone), Default: draw[uint8](t, "default", 0, 3)}
+			k.DSCP[0], k.DSCP[26], k.PCP[3] = draw[uint8](t, "of DSCP 0", 0, 3, 7), draw[uint8](t, "of DSCP 26", 3, 4), draw[uint8](t, "of PCP 3", 3, 1)
+			p.Classes = &k
+		}
+		if rapid.IntRange(0, 2).Draw(t, "map out") == 0 {
+			p.PCPOut = &[8]uint8{7, 1, 2, draw[uint8](t, "PCP of 3", 5, 3), 0, 5, 6, 4}
+		}
+	}
+}
+
 // anyQueues draws what queues of a port have of their own.
 func anyQueues(t *rapid.T, p *dataplane.PortConfig) {
 	p.Queues = [8]dataplane.QueueConfig{}
@@ -151,7 +182,7 @@ func reserved(c dataplane.SwitchConfig) units.Size {
 	sum := units.Size(0)
 	for _, p := range r.ports {
 		for prio := range 8 {
-			if r.lossless(prio) {
+			if r.accountable(p, prio) {
 				t := r.thresholds(p, prio)
 				sum += t.XOFF + t.Headroom
 			}
@@ -209,6 +240,7 @@ func anyConfig(t *rapid.T) dataplane.SwitchConfig {
 	if rapid.IntRange(0, 3).Draw(t, "odd maps") == 3 {
 		c.PCP, c.DSCP[10] = [8]uint8{0, 1, 2, 7, 4, 3, 6, 5}, 3
 	}
+	anyPorts(t, &c)
 	anyBuffer(t, &c)
 	anyForwarding(t, &c)
 	_, c.CP = anyScheme(t)
@@ -333,7 +365,9 @@ func (x *arrivals) anyOp(world worldKind) (o op) {
 func (x *arrivals) anyReload(world worldKind) dataplane.SwitchConfig {
 	t := x.t
 	c := clone(x.config)
-	switch rapid.IntRange(0, 3).Draw(t, "changed") {
+	switch rapid.IntRange(0, 4).Draw(t, "changed") {
+	case 4:
+		anyPorts(t, &c)
 	case 0:
 		anyForwarding(t, &c)
 	case 1:

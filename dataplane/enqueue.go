@@ -16,7 +16,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 	if v.may = v.calm; p.env.Queue {
 		v.may = 0
 	}
-	v.plain = v.calm & s.lossless
+	v.plain = v.calm & p.lossless
 	// What another priority may have depends on what is taken of the pool before, and what there is on other workers.
 	if v.seen&(v.seen-1) != 0 || p.worker.lanes != nil {
 		v.plain &^= v.pools
@@ -154,7 +154,7 @@ func (p *switchPort) passes(now units.Time, e *Exit, f *Frame) bool {
 // send puts a frame into the port's exit, after its congestion point has seen it.
 func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
 	prio := f.Prio & 7
-	if p.shown>>prio&1 != 0 {
+	if p.shown>>prio&1 != 0 && f.Flag&Lossless != 0 {
 		s.showPassing(now, p, f)
 	}
 	if e.N == 0 {
@@ -242,7 +242,7 @@ func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
 	if p.log != nil {
 		p.log.lost(now, why, prio, f.Len, p.env.Bytes(f))
 	}
-	if why.Loses() && p.of.config.Lossless>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
+	if why.Loses() && (p.of.lossless|p.lossless)>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
 	}
 }

@@ -55,7 +55,7 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 		ch.points = &points
 	}
 	need := s.reserved()
-	for rest := c.Lossless; rest != 0 && state.Headroom > 0; rest &= rest - 1 {
+	for rest := c.Accounts(port); rest != 0 && state.Headroom > 0; rest &= rest - 1 {
 		need += state.Headroom - s.thresholds(port, bits.TrailingZeros8(rest)).Headroom
 	}
 	if need > c.Buffer {
@@ -130,7 +130,7 @@ func (s *Switch) thresholds(port, prio int) pfc.Thresholds {
 // reserved is what the lossless priorities may fill.
 func (s *Switch) reserved() (sum units.Size) {
 	for i := range s.ports {
-		for rest := s.config.Lossless; rest != 0; rest &= rest - 1 {
+		for rest := s.config.Accounts(i); rest != 0; rest &= rest - 1 {
 			t := s.thresholds(i, bits.TrailingZeros8(rest))
 			sum += t.XOFF + t.Headroom
 		}

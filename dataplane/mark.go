@@ -39,7 +39,7 @@ func newPoint(cp marking.CP) (p point) {
 // newPoints makes the congestion points of a port whose link has a rate.
 func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes]point) {
 	for prio := range pfc.Classes {
-		if c.Lossless>>prio&1 != 0 {
+		if c.anywhere()>>prio&1 != 0 {
 			points[prio] = newPoint(c.CP(marking.Place{Port: port, Prio: prio, Rate: rate}))
 		}
 	}

@@ -70,7 +70,7 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 		where |= uint64(binary.LittleEndian.Uint32(b[16:20])) << 32
 		length -= wire.VLANLen
 	}
-	if length >= leastLen && length <= s.longest {
+	if length >= leastLen && length <= int32(p.longest) {
 		k.where = where
 	}
 	if !s.learn {
@@ -100,7 +100,7 @@ func (k *key) hideSource() {
 func (s *Switch) parse(p *switchPort, keys []key, burst []Frame) {
 	bases, last := p.env.bases, uint(p.env.slot)-StartLen
 	port := s.keyPort(p) | p.worker.cache.epoch<<epochShift
-	longest, learn := uint(s.longest), s.learn
+	longest, learn := uint(p.longest), s.learn
 	keys = keys[:len(burst)]
 	for i := range keys {
 		f, k := burst[i].words()[0], &keys[i]

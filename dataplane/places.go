@@ -38,7 +38,7 @@ func (s *Switch) Vacant(now units.Time) (places []int) {
 		}
 		if !p.drained {
 			s.collect(now, p)
-			p.drained = p.empty()
+			p.drained = p.bare()
 		}
 		if p.drained {
 			places = append(places, i)
@@ -48,8 +48,8 @@ func (s *Switch) Vacant(now units.Time) (places []int) {
 	return places
 }
 
-// empty reports whether nothing is accounted to a port.
-func (p *switchPort) empty() bool {
+// bare reports whether nothing is accounted to a port.
+func (p *switchPort) bare() bool {
 	for prio := range uint8(pfc.Classes) {
 		if p.in.Bytes(prio) != 0 {
 			return false
@@ -126,7 +126,7 @@ func (s *Switch) forget(p *switchPort) {
 	p.setPoints([pfc.Classes]point{})
 	p.wred = wreds{}
 	p.note()
-	p.drained = p.empty()
+	p.drained = p.bare()
 	p.env.Hold(p.number, false)
 	p.env.SetDue(p.number, units.Never)
 }

@@ -56,7 +56,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 		if end > done {
 			s.admit(p, v)
 			from, left := done, end
-			if v.special || s.portless {
+			if v.special || s.portless || v.longest > s.narrow {
 				from, left = s.rewrite(now, p, v, burst, done, end)
 			}
 			s.enqueue(now, p, v, burst, from, left)
@@ -109,6 +109,10 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		if !ok {
 			return
 		}
+	}
+	if f.Len > s.narrow && s.tooWide(p, f, a) {
+		s.drop(now, p, f, a, DropOversize)
+		return
 	}
 	calm := s.fits(p, a.prio(), f.Len)
 	s.enqueueOne(now, p, f, a, calm, calm && !p.env.Queue)

@@ -26,10 +26,11 @@ func (r *reference) addresses() []netip.Addr {
 
 // mtu is what a next hop takes.
 func (r *reference) mtu(hop dataplane.NextHop) int {
+	mtu := r.mtuOf(r.ports[hop.Port])
 	if hop.MTU > 0 {
-		return hop.MTU
+		mtu = min(mtu, hop.MTU)
 	}
-	return r.config.MTU
+	return mtu
 }
 
 // total is how long a packet says that it is.

@@ -107,7 +107,9 @@ func newReference(c dataplane.SwitchConfig) *reference {
 		r.setPoints(p)
 		p.setWRED(nil)
 		for prio := range 8 {
-			p.accounts[prio].promised = int(r.thresholds(p, prio).Headroom)
+			if r.accountable(p, prio) {
+				p.accounts[prio].promised = int(r.thresholds(p, prio).Headroom)
+			}
 		}
 		for kind, l := range p.limits() {
 			p.buckets[kind].held = depth(l)
@@ -119,7 +121,7 @@ func newReference(c dataplane.SwitchConfig) *reference {
 func (r *reference) setPoints(p *refPort) {
 	for prio := range 8 {
 		p.points[prio] = nil
-		if r.lossless(prio) && r.config.CP != nil {
+		if r.anywhere(prio) && r.config.CP != nil {
 			p.points[prio] = r.config.CP(marking.Place{Port: p.number, Prio: prio, Rate: p.rate})
 		}
 	}
@@ -137,7 +139,55 @@ func (p *refPort) setWRED(was *dataplane.PortConfig) {
 	}
 }
 
-func (r *reference) lossless(prio int) bool { return r.config.Lossless>>prio&1 != 0 }
+// pfc reports whether a port has PFC for a priority.
+func (r *reference) pfc(p *refPort, prio int) bool {
+	set := r.config.Lossless
+	if p.config.Lossless != nil {
+		set = *p.config.Lossless
+	}
+	return set>>prio&1 != 0
+}
+
+// anywhere reports whether any port has.
+func (r *reference) anywhere(prio int) bool {
+	some := r.config.Lossless>>prio&1 != 0
+	for _, c := range r.config.Ports {
+		some = some || c.Lossless != nil && *c.Lossless>>prio&1 != 0
+	}
+	return some
+}
+
+// taken reports whether what comes through a port with a priority is lossless.
+func (r *reference) taken(p *refPort, prio int) bool { return p.config.Pause || r.pfc(p, prio) }
+
+// accountable reports whether a port has an account with thresholds of that number, and accountOf which is a priority's.
+func (r *reference) accountable(p *refPort, prio int) bool {
+	return p.config.Pause && prio == 0 || r.pfc(p, prio)
+}
+
+func (p *refPort) accountOf(prio int) int {
+	if p.config.Pause {
+		return 0
+	}
+	return prio
+}
+
+// mtuOf is a port's.
+func (r *reference) mtuOf(p *refPort) int {
+	if p.config.MTU > 0 {
+		return p.config.MTU
+	}
+	return r.config.MTU
+}
+
+// tooWide reports whether a frame is longer than a port takes.
+func (r *reference) tooWide(p *refPort, b []byte) bool {
+	longest := r.mtuOf(p) + 14
+	if readHead(b).payload > 14 {
+		longest += 4 // for a tag of any kind
+	}
+	return len(b) > longest
+}
 
 func dropping(a pfc.Action) bool { return a == pfc.Drop || a == pfc.DropBoth }
 
@@ -160,7 +210,7 @@ func (r *reference) free() int {
 	size := int(r.config.Buffer)
 	for _, p := range r.ports {
 		for prio := range 8 {
-			if r.lossless(prio) {
+			if r.accountable(p, prio) {
 				t := r.thresholds(p, prio)
 				size -= int(t.XOFF + t.Headroom)
 			}
@@ -180,7 +230,7 @@ func (r *reference) cost(length int) int {
 // lose counts a frame that ends here, at a port.
 func (r *reference) lose(now units.Time, p *refPort, prio int, why dataplane.Reason) {
 	p.stats.Discards[why][prio]++
-	if r.lossless(prio) && (why == dataplane.DropHeadroom || why == dataplane.DropNoMemory || why == dataplane.DropStorm || why == dataplane.DropLink) {
+	if (r.anywhere(prio) || p.config.Pause) && (why == dataplane.DropHeadroom || why == dataplane.DropNoMemory || why == dataplane.DropStorm || why == dataplane.DropLink) {
 		p.stats.LostAt[prio] = min(p.stats.LostAt[prio], now)
 	}
 }
@@ -197,7 +247,7 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 	}
 	h := readHead(b)
 	if p.shut {
-		prio := r.priority(h)
+		prio := r.priority(p, h)
 		p.stats.RxFrames[prio]++
 		p.stats.RxBytes[prio] += uint64(len(b))
 		r.lose(now, p, prio, dataplane.DropLink)
@@ -206,20 +256,16 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 	if r.control(now, p, h, b) {
 		return
 	}
-	prio := r.priority(h)
+	prio := r.priority(p, h)
 	p.stats.RxFrames[prio]++
 	p.stats.RxBytes[prio] += uint64(len(b))
 	if p.pauses[prio].storm && r.config.Watchdog.Action == pfc.DropBoth && h.etherType != 0x8808 && h.etherType != pfc.ProbeType {
 		r.lose(now, p, prio, dataplane.DropStorm)
 		return
 	}
-	longest := r.config.MTU + 14
-	if h.payload > 14 {
-		longest += 4 // for a tag of any kind
-	}
 	vlan, member := r.vlanOf(in, h)
 	switch {
-	case len(b) > longest:
+	case r.tooWide(p, b):
 		r.complainOfLength(now, p, h, refFrame{bytes: b, in: in, prio: prio})
 		r.lose(now, p, prio, dataplane.DropOversize)
 		return
@@ -234,7 +280,7 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 		return
 	}
 	r.learn(now, station{vlan, h.src}, in)
-	f := refFrame{bytes: slices.Clone(b), in: in, prio: prio, lossless: r.lossless(prio), head: *h}
+	f := refFrame{bytes: slices.Clone(b), in: in, prio: prio, lossless: r.taken(p, prio), head: *h}
 	if m := r.config.Router.MAC; m != 0 && (h.dst == m || h.dst.Multicast()) && r.answered(now, p, vlan, h, f) {
 		return
 	}
@@ -271,11 +317,14 @@ func (r *reference) control(now units.Time, p *refPort, h *refHead, b []byte) bo
 // obey does what a PFC or PAUSE frame says.
 func (r *reference) obey(now units.Time, p *refPort, f *pfc.Frame) {
 	e := &p.stats.Egress
-	obeyed := f.Enable & r.config.Lossless
-	if f.Global {
-		obeyed = 0
-		if r.config.Lossless == 0 { // PFC and PAUSE exclude each other
-			obeyed = 0xFF
+	some := p.config.Asymmetric
+	for prio := range 8 {
+		some = some || r.pfc(p, prio)
+	}
+	obeyed := uint8(0)
+	for prio := range 8 {
+		if f.Enable>>prio&1 != 0 && (f.Global && !some || !f.Global && (p.config.Asymmetric || r.pfc(p, prio))) { // PFC and PAUSE exclude each other
+			obeyed |= 1 << prio
 		}
 	}
 	if obeyed == 0 {
@@ -349,7 +398,7 @@ func (r *reference) attend(now units.Time, p *refPort) {
 	for prio := range p.pauses {
 		x := &p.pauses[prio]
 		switch {
-		case !r.lossless(prio):
+		case !r.pfc(p, prio):
 		case !x.storm && w.Detect > 0 && x.paused && now-x.since >= w.Detect:
 			x.storm, x.began = true, now
 			p.stats.Watchdog.Storms[prio]++
@@ -376,16 +425,23 @@ func (r *reference) flush(now units.Time, p *refPort, prio int, why dataplane.Re
 }
 
 // priority is a frame's class.
-func (r *reference) priority(h *refHead) int {
+func (r *reference) priority(p *refPort, h *refHead) int {
+	trustPCP, dscp, pcp, other := r.config.TrustPCP, r.config.DSCP, r.config.PCP, 0
+	if k := p.config.Classes; k != nil {
+		trustPCP, dscp, pcp, other = k.Trust == dataplane.TrustPCP, k.DSCP, k.PCP, int(k.Default)
+		if k.Trust == dataplane.TrustNone && h.etherType != 0x22E7 {
+			return other
+		}
+	}
 	switch {
 	case h.etherType == 0x22E7:
 		return int(r.config.Control)
-	case len(h.tags) > 0 && (r.config.TrustPCP || h.ip == 0):
-		return int(r.config.PCP[h.tags[0].control>>13])
+	case len(h.tags) > 0 && (trustPCP || h.ip == 0):
+		return int(pcp[h.tags[0].control>>13])
 	case h.ip != 0:
-		return int(r.config.DSCP[h.tos>>2])
+		return int(dscp[h.tos>>2])
 	}
-	return 0
+	return other
 }
 
 // vlanOf is the VLAN of a frame, and whether its port takes it. Only C-tags name VLANs.
@@ -576,24 +632,41 @@ func (r *reference) leaveBy(now units.Time, in, out *refPort, vlan int, f refFra
 		r.lose(now, in, f.prio, dataplane.DropVLAN)
 		return
 	}
+	if len(f.bytes)-readHead(f.bytes).payload > r.mtuOf(out) {
+		r.lose(now, in, f.prio, dataplane.DropOversize)
+		return
+	}
 	r.queue(now, in, out, f)
 }
 
 // dress puts a frame's tag on or takes it off.
 func (r *reference) dress(f refFrame, out, vlan int) (refFrame, bool) {
 	f.bytes = slices.Clone(f.bytes)
+	hasTag := len(f.bytes) >= 18 && binary.BigEndian.Uint16(f.bytes[12:]) == 0x8100
+	points := r.ports[out].config.PCPOut
 	if vlan == 0 {
+		if hasTag && points != nil {
+			f.bytes[14] = f.bytes[14]&0x1F | points[f.prio]<<5
+		}
 		return f, true
 	}
 	tagged, member := r.form(vlan, out)
-	hasTag := len(f.bytes) >= 18 && binary.BigEndian.Uint16(f.bytes[12:]) == 0x8100
 	switch {
 	case !member:
 		return f, false
 	case tagged && hasTag: // it keeps its code point
 		f.bytes[14], f.bytes[15] = f.bytes[14]&0xF0|byte(vlan>>8), byte(vlan)
+		if points != nil {
+			f.bytes[14] = f.bytes[14]&0x1F | points[f.prio]<<5
+		}
 	case tagged:
-		pcp := max(0, slices.Index(r.config.PCP[:], uint8(f.prio)))
+		pcp := slices.Index(r.config.PCP[:], uint8(f.prio))
+		switch {
+		case points != nil:
+			pcp = int(points[f.prio])
+		case pcp < 0:
+			pcp = f.prio
+		}
 		f.bytes = slices.Insert(f.bytes, 12, 0x81, 0, byte(pcp<<5)|byte(vlan>>8), byte(vlan))
 		f.head.move(4)
 	case hasTag:
@@ -625,8 +698,9 @@ func (r *reference) queue(now units.Time, in, out *refPort, f refFrame) {
 		return
 	}
 	if f.in != made {
-		a := in.accounts[f.prio]
-		in.least[f.prio] = max(in.least[f.prio], units.Size(a.base+a.head)+in.stats.Buffered[f.prio])
+		k := in.accountOf(f.prio)
+		a := in.accounts[k]
+		in.least[k] = max(in.least[k], units.Size(a.base+a.head)+in.stats.Buffered[k])
 	}
 	out.queues[f.prio] = append(out.queues[f.prio], f)
 	out.stats.QueuePeak[f.prio] = max(out.stats.QueuePeak[f.prio], units.Size(out.bytes(f.prio)))
@@ -640,7 +714,7 @@ func (r *reference) queue(now units.Time, in, out *refPort, f refFrame) {
 func (r *reference) admit(in *refPort, f refFrame) (why dataplane.Reason, ok bool) {
 	cost := r.cost(len(f.bytes))
 	if f.lossless {
-		return dataplane.DropHeadroom, r.charge(in, f.prio, cost)
+		return dataplane.DropHeadroom, r.charge(in, in.accountOf(f.prio), cost)
 	}
 	if cost > r.free() {
 		return dataplane.DropBuffer, false
@@ -698,6 +772,9 @@ func (r *reference) charge(p *refPort, prio, cost int) bool {
 
 // pooled is what an account has of the pool: base beyond XOFF, and what was promised beyond headroom.
 func (r *reference) pooled(p *refPort, prio int) int {
+	if !r.accountable(p, prio) {
+		return 0
+	}
 	a, t := p.accounts[prio], r.thresholds(p, prio)
 	return max(0, a.base-int(t.XOFF)) + max(0, a.head-int(t.Headroom))
 }
@@ -713,12 +790,13 @@ func (r *reference) release(f refFrame) {
 		return
 	}
 	p := r.ports[f.in]
-	a := &p.accounts[f.prio]
-	before := r.pooled(p, f.prio)
+	k := p.accountOf(f.prio)
+	a := &p.accounts[k]
+	before := r.pooled(p, k)
 	part := min(cost, a.head)
 	a.head -= part
 	a.base -= cost - part
-	r.used += r.pooled(p, f.prio) - before
+	r.used += r.pooled(p, k) - before
 }
 
 func packetOf(f refFrame) *marking.Packet {
@@ -755,8 +833,14 @@ func (r *reference) transmit(now units.Time, port, room int) (sent []refFrame) {
 
 // pfcFrame is the XOFFs, refreshes and XONs that are due, in one frame.
 func (r *reference) pfcFrame(now units.Time, p *refPort) (f pfc.Frame, ok bool) {
-	quanta := r.quanta(p)
+	quanta, others := r.quanta(p), false
+	for prio := 1; prio < 8; prio++ {
+		others = others || p.accounts[prio].held
+	}
 	for prio := range 8 {
+		if p.config.Pause && prio == 0 && others {
+			continue // those that were paused by PFC are let go before
+		}
 		a, in := &p.accounts[prio], &p.stats.Ingress
 		xoff, xon := r.due(now, p, prio)
 		switch {
@@ -775,6 +859,9 @@ func (r *reference) pfcFrame(now units.Time, p *refPort) (f pfc.Frame, ok bool) 
 			f.Enable |= 1 << prio
 			f.Quanta[prio] = quanta
 		}
+		if p.config.Pause && prio == 0 && f.Enable != 0 {
+			f.Global = true
+		}
 	}
 	return f, f.Enable != 0
 }
@@ -788,8 +875,8 @@ func (r *reference) quanta(p *refPort) uint16 {
 
 // due reports whether the peer must be told something of a priority.
 func (r *reference) due(now units.Time, p *refPort, prio int) (xoff, xon bool) {
-	if !r.lossless(prio) {
-		return false, false
+	if !r.accountable(p, prio) {
+		return false, p.accounts[prio].held // of before a reload
 	}
 	a, t := p.accounts[prio], r.thresholds(p, prio)
 	raise := int(math.Floor(t.Alpha * float64(r.free())))
@@ -999,7 +1086,7 @@ func (r *reference) when(now units.Time, p *refPort) (sends, timer units.Time) {
 			early = now
 		}
 		r.early = 0
-		if r.lossless(prio) && p.accounts[prio].held {
+		if r.accountable(p, prio) && p.accounts[prio].held {
 			sends = min(sends, p.accounts[prio].refresh)
 		}
 		if n, ok := p.points[prio].(marking.Notifier); ok {
@@ -1016,7 +1103,7 @@ func (r *reference) when(now units.Time, p *refPort) (sends, timer units.Time) {
 			}
 		}
 		switch {
-		case !r.lossless(prio):
+		case !r.pfc(p, prio):
 		case x.paused && !x.storm && w.Detect > 0:
 			timer = min(timer, x.since+w.Detect)
 			sends = min(sends, max(now, x.since+w.Detect)) // what waits is discarded then
@@ -1041,11 +1128,18 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		c.CP = r.config.CP
 	}
 	pooled := make([][8]int, len(r.ports))
+	again := r.reclass(c)
 	for i, p := range r.ports {
 		for prio := range 8 {
 			pooled[i][prio] = r.pooled(p, prio)
 		}
 	}
+	obeyed, watched := make([]uint8, len(r.ports)), make([]uint8, len(r.ports))
+	for i, p := range r.ports {
+		obeyed[i], watched[i] = r.obeyed(p)
+	}
+	points = points || r.config.CP != nil && r.others(c)
+	keep := c.CP == nil
 	r.config = c
 	for s, w := range r.known {
 		if _, member := r.form(s.vlan, w.port); !member || r.static(s) != nil || s.mac == c.Router.MAC {
@@ -1057,10 +1151,18 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		p.config = c.Ports[i]
 		p.setWRED(&was)
 		if points {
+			before := p.points
 			r.setPoints(p)
+			for prio := range 8 {
+				if keep && before[prio] != nil && p.points[prio] != nil {
+					p.points[prio] = before[prio]
+				}
+			}
 		}
+		r.reobey(now, p, obeyed[i], watched[i])
 		r.configure(p, pooled[i])
 	}
+	again()
 	for _, p := range r.ports {
 		for prio, w := range c.Weights {
 			if w == 0 { // a strict priority takes no turns, and saves nothing up for when it does again
@@ -1075,6 +1177,111 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 				}
 			}
 		}
+	}
+}
+
+// others reports whether other priorities are lossless at some port than they were.
+func (r *reference) others(c dataplane.SwitchConfig) bool {
+	then := &reference{config: c}
+	for prio := range 8 {
+		if r.anywhere(prio) != then.anywhere(prio) {
+			return true
+		}
+	}
+	return false
+}
+
+// obeyed are the priorities of a port that its peer may pause by PFC, and those that the watchdog watches.
+func (r *reference) obeyed(p *refPort) (obeyed, watched uint8) {
+	for prio := range 8 {
+		if r.pfc(p, prio) {
+			watched |= 1 << prio
+		}
+	}
+	if p.config.Asymmetric {
+		return 0xFF, watched
+	}
+	return watched, watched
+}
+
+// reobey ends pauses and storms of a port that nobody can have caused by the configuration of now.
+func (r *reference) reobey(now units.Time, p *refPort, obeyed, watched uint8) {
+	o, w := r.obeyed(p)
+	for prio := range 8 {
+		if o != obeyed && (o>>prio&1 == 0 || o == 0 || obeyed == 0) {
+			r.resume(now, now, p, prio)
+		}
+	}
+	if w == watched {
+		return
+	}
+	for prio := range 8 {
+		if x := &p.pauses[prio]; x.storm && w>>prio&1 == 0 {
+			x.storm = false
+			p.stats.Watchdog.Restored[prio]++
+			p.stats.Watchdog.Time[prio] += now - x.began
+		}
+	}
+	r.attend(now, p)
+}
+
+// reclass takes out of the accounts what came through ports of which other frames will be lossless; again, called when
+// that is so, charges it as what will come.
+func (r *reference) reclass(c dataplane.SwitchConfig) (again func()) {
+	then := &reference{config: c}
+	var turned []*refPort
+	for i, p := range r.ports {
+		q := &refPort{number: i, config: c.Ports[i]}
+		other := false
+		for prio := range 8 {
+			other = other || r.taken(p, prio) != then.taken(q, prio) || r.accountable(p, prio) != then.accountable(q, prio)
+		}
+		if !other {
+			continue
+		}
+		turned = append(turned, p)
+		for prio := range 8 {
+			a := &p.accounts[prio]
+			r.used -= r.pooled(p, prio)
+			a.base, a.head = 0, 0
+			p.stats.Buffered[prio] = 0
+			if p.config.Pause != q.config.Pause && prio == 0 {
+				a.held = false
+			}
+			if !r.accountable(p, prio) || !a.held {
+				a.promised = 0
+			}
+		}
+	}
+	each := func(do func(f *refFrame, p *refPort)) {
+		for _, out := range r.ports {
+			for prio := range out.queues {
+				for i := range out.queues[prio] {
+					if f := &out.queues[prio][i]; f.in != made && slices.Contains(turned, r.ports[f.in]) {
+						do(f, r.ports[f.in])
+					}
+				}
+			}
+		}
+	}
+	each(func(f *refFrame, _ *refPort) {
+		if !f.lossless {
+			r.used -= r.cost(len(f.bytes))
+		}
+	})
+	return func() {
+		each(func(f *refFrame, p *refPort) {
+			cost := r.cost(len(f.bytes))
+			if f.lossless = r.taken(p, f.prio); !f.lossless {
+				r.used += cost
+				p.stats.Buffered[f.prio] += units.Size(cost)
+				return
+			}
+			k := p.accountOf(f.prio)
+			before := r.pooled(p, k)
+			p.accounts[k].base += cost
+			r.used += r.pooled(p, k) - before
+		})
 	}
 }
 

@@ -19,7 +19,7 @@ func (s *Switch) turnAway(now units.Time, p *switchPort, burst []Frame) {
 		b := p.env.Bytes(f)
 		why, whole := DropStorm, wire.Parse(b, &h)
 		if whole {
-			s.classify(&of, &h)
+			p.classify(&of, &h)
 		} else {
 			of.Prio, why = 0, DropMalformed
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
 	"reflect"
 	"slices"
 
@@ -28,7 +29,7 @@ var ErrFixed = errors.New("cannot change while the switch runs")
 // little to do. It may be called while the switch runs, by the one who calls
 // Apply. Without c.CP the congestion points stay as they are, with their state.
 // A place for a port that was vacant may have one, and the other way round (see Vacant); beyond that
-// ports, links, workers, lossless priorities, the MTU and the size of the
+// ports, links, workers, the MTU and the size of the
 // forwarding database cannot change.
 func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 	if err := c.Check(); err != nil {
@@ -47,8 +48,11 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			return nil, fmt.Errorf("link, worker and address of port %d %w", i, ErrFixed)
 		}
 	}
-	if c.Lossless != s.config.Lossless || c.Cell != s.config.Cell || !reflect.DeepEqual(c.Credits, s.config.Credits) || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Salt != s.config.Salt {
-		return nil, fmt.Errorf("lossless priorities, cells, credits, mtu, salt and size of the forwarding database: %w", ErrFixed)
+	if c.Cell != s.config.Cell || !reflect.DeepEqual(c.Credits, s.config.Credits) || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Salt != s.config.Salt {
+		return nil, fmt.Errorf("cells, credits, mtu, salt and size of the forwarding database: %w", ErrFixed)
+	}
+	if s.credited && c.Lossless != s.config.Lossless {
+		return nil, fmt.Errorf("lossless priorities of links with credits: %w", ErrFixed)
 	}
 	ch := &Change{config: c}
 	ch.config.ID = s.config.ID
@@ -65,6 +69,13 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			ch.points[i] = &points
 		case c.CP != nil:
 			points := c.newPoints(i, s.rate(&s.ports[i]))
+			ch.points[i] = &points
+		case c.anywhere() != s.lossless: // those that stay keep what they know
+			points := ch.config.newPoints(i, s.rate(&s.ports[i]))
+			for rest := c.anywhere() & s.lossless; rest != 0; rest &= rest - 1 {
+				prio := bits.TrailingZeros8(rest)
+				points[prio] = s.ports[i].points[prio]
+			}
 			ch.points[i] = &points
 		}
 	}
@@ -103,8 +114,10 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		}
 	}
 	s.leave(now, &ch.config)
+	again := s.empty(now, &ch.config)
 	old := s.config.Ports
 	s.config = ch.config
+	s.setOwn()
 	c := &s.config
 	for i := range s.ports {
 		if old[i].Vacant && !c.Ports[i].Vacant {
@@ -132,6 +145,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.config = &c.Ports[i]
+		p.own()
 		p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 		if ch.points[i] != nil {
 			p.setPoints(*ch.points[i])
@@ -139,9 +153,22 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		was := p.wred
 		p.wred = ch.wreds[i]
 		p.wred.keep(&was)
+		if !p.config.Vacant {
+			if resumed := p.eg.Obey(now, c.obeyed(i)); resumed != 0 {
+				p.note()
+				p.resumed(now, resumed)
+			}
+			if set := c.lossless(i); set != p.watched {
+				p.dog.Watch(now, set)
+				p.watched = set
+				p.note()
+				p.watch(now)
+			}
+		}
 		p.note()
 		s.configure(p)
 	}
+	again()
 	for i := range s.ports { // what a watchdog discards was charged to any port
 		if p := &s.ports[i]; !p.config.Vacant {
 			s.setWatchdog(now, p)

@@ -24,7 +24,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		p.env.Free(*f)
 		return
 	}
-	s.classify(f, &h)
+	p.classify(f, &h)
 	f.In = uint16(p.number)
 	p.received(f)
 	in, why, ok := s.admissible(p, f, &h, b)
@@ -53,7 +53,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		return
 	case e&fdbKind == fdbRouter:
 		a |= actRoute
-	case e&fdbKind == fdbGroup && s.lans.aware: // its ports may send the LAN's frames in several forms
+	case e&fdbKind == fdbGroup && (s.lans.aware || s.remarks): // its ports may send the LAN's frames in several forms
 		group := s.lans.groups[e.value()]
 		if to := group[pick(h.Hash, s.config.Salt, len(group))]; int(to) != p.number {
 			s.forward(now, p, in, to, f)
@@ -93,7 +93,7 @@ func (p *switchPort) received(f *Frame) {
 
 // admissible finds the LAN of a frame, or why it is in none.
 func (s *Switch) admissible(p *switchPort, f *Frame, h *wire.Header, b []byte) (in *lan, why Reason, ok bool) {
-	longest := int(s.longest)
+	longest := int(p.longest)
 	if h.Payload > wire.EthernetLen {
 		longest += wire.VLANLen
 	}
@@ -112,19 +112,21 @@ func (s *Switch) admissible(p *switchPort, f *Frame, h *wire.Header, b []byte) (
 }
 
 // classify reads the priority, and whether the frame may be marked.
-func (s *Switch) classify(f *Frame, h *wire.Header) {
+func (p *switchPort) classify(f *Frame, h *wire.Header) {
 	f.Flag = Flag(h.L3)
-	switch {
+	switch k := p.classes; {
 	case h.EtherType == wire.TypeCNM:
-		f.Prio = s.config.Control
-	case h.Tagged && (s.config.TrustPCP || h.L3 == 0):
-		f.Prio = s.config.PCP[h.PCP]
+		f.Prio = p.of.config.Control
+	case k.Trust == TrustNone:
+		f.Prio = k.Default
+	case h.Tagged && (k.Trust == TrustPCP || h.L3 == 0):
+		f.Prio = k.PCP[h.PCP]
 	case h.L3 != 0:
-		f.Prio = s.config.DSCP[h.TOS>>2]
+		f.Prio = k.DSCP[h.TOS>>2]
 	default:
-		f.Prio = 0
+		f.Prio = k.Default
 	}
-	if s.lossless>>f.Prio&1 != 0 {
+	if p.lossless>>f.Prio&1 != 0 {
 		f.Flag |= Lossless
 	}
 	if ecn := h.TOS & 3; h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) {
@@ -132,15 +134,15 @@ func (s *Switch) classify(f *Frame, h *wire.Header) {
 	}
 }
 
-// Priority is the priority of a frame by its bytes, or -1 if it has none: MAC control, or no frame at
+// Priority is the priority of a frame that comes through a port by its bytes, or -1 if it has none: MAC control, or no frame at
 // all. A port's worker calls it, or nobody else does anything meanwhile.
-func (s *Switch) Priority(b []byte) int {
+func (s *Switch) Priority(port int, b []byte) int {
 	var h wire.Header
 	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
 		return -1
 	}
 	var f Frame
-	s.classify(&f, &h)
+	s.ports[port].classify(&f, &h)
 	return int(f.Prio)
 }
 

@@ -35,6 +35,10 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 				continue
 			}
 		}
+		if f.Len > s.narrow && s.tooWide(p, f, a) {
+			s.drop(now, p, f, a, DropOversize)
+			continue
+		}
 		if acts[left] = a; left != i {
 			burst[left].copy(f)
 		}
@@ -61,9 +65,19 @@ func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *Frame, a action) (
 			return a, false
 		}
 	}
-	if a&tagOp != 0 && !p.retag(f, a, s.tags[a.prio()]|a.vlan()) {
-		s.drop(now, p, f, a, DropNoMemory)
-		return a, false
+	if a&tagOp != 0 {
+		point := s.tags[a.prio()]
+		own := s.ports[a.out()].config.PCPOut
+		if own != nil {
+			point = uint16(own[a.prio()]) << 13
+		}
+		if !p.retag(f, a, point|a.vlan()) {
+			s.drop(now, p, f, a, DropNoMemory)
+			return a, false
+		}
+		if own != nil && a&tagOp == tagSet {
+			wire.SetPCP(p.env.Start(f)[:], own[a.prio()])
+		}
 	}
 	return s.owned(p, a&^(actKind|tagOp)), true
 }

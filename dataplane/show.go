@@ -15,14 +15,15 @@ type BufferState struct {
 	LossyUsed  units.Size                    // of it, now
 	Tail       units.Size                    // an egress queue of a lossy priority drops beyond it
 	Share      float64                       // and beyond this part of what is free of the rest; 0: no such limit
-	Lossless   uint8                         // priorities
+	Lossless   uint8                         // priorities, of any port
+	Ports      []uint8                       // by port, its lossless priorities; where it sends PAUSE, 1: all frames have one account
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
 	Queues     []*[pfc.Classes]QueueConfig   // by port; nobody changes what is in it
 }
 
 // Buffer returns the state of the buffer. It is called between bursts.
 func (s *Switch) Buffer() BufferState {
-	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)), Queues: make([]*[pfc.Classes]QueueConfig, len(s.ports))}
+	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)), Queues: make([]*[pfc.Classes]QueueConfig, len(s.ports)), Ports: make([]uint8, len(s.ports))}
 	s.CopyBuffer(&b)
 	return b
 }
@@ -34,13 +35,13 @@ func (s *Switch) CopyBuffer(b *BufferState) {
 	size, used := s.pool.State()
 	*b = BufferState{
 		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used,
-		Tail: c.Tail, Share: c.Share, Lossless: c.Lossless, Thresholds: b.Thresholds, Queues: b.Queues,
+		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports,
 	}
 	for i := range b.Thresholds {
-		b.Queues[i] = &c.Ports[i].Queues
+		b.Queues[i], b.Ports[i] = &c.Ports[i].Queues, c.Accounts(i)
 		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {
-			if c.Lossless>>prio&1 != 0 {
+			if c.Accounts(i)>>prio&1 != 0 {
 				b.Thresholds[i][prio] = s.thresholds(i, prio)
 			}
 		}

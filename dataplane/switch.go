@@ -19,7 +19,8 @@ type Switch struct {
 	queues   []queue // eight to a port
 	slack    uint64  // a cell, less one byte
 	longest  int32   // untagged frame that passes, without FCS
-	lossless uint8   // priorities
+	lossless uint8   // priorities that are so at any port, by PFC
+	narrow   uint16  // see tooWide: what is longer may be too long for a port
 	learn    bool
 	moving   bool          // some thresholds follow what is free of the pool, and one worker does all
 	portless bool          // keys are without ports
@@ -35,7 +36,9 @@ type Switch struct {
 
 	config  SwitchConfig
 	workers []*switchWorker
-	owner   []uint8            // the worker of each port
+	owner   []uint8 // the worker of each port
+	classes *Classes
+	remarks bool               // some ports write code points of their own
 	tags    [8]uint16          // code point of a new tag, in its place, by priority
 	quantum [pfc.Classes]int64 // bytes on the wire that a priority with a weight may send in a round
 	era     era                // how the clock goes on from before it was set back
@@ -52,28 +55,32 @@ type switchPort struct {
 	worker   *switchWorker
 	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
 	number   int
-	overhead int16 // what the link adds to a frame
-	refused  uint8 // priorities of which nothing is taken: see note
-	waiting  uint8 // priorities with frames in their queues
-	halted   uint8 // priorities that must not send: see note
-	shown    uint8 // priorities whose congestion point is to see every frame
-	notifies uint8 // priorities whose congestion point sends CNPs
-	sampled  bool  // some of what is received is copied
+	longest  uint16 // untagged frame that passes, without FCS
+	refused  uint8  // priorities of which nothing is taken: see note
+	waiting  uint8  // priorities with frames in their queues
+	halted   uint8  // priorities that must not send: see note
+	shown    uint8  // priorities whose congestion point is to see every frame
+	notifies uint8  // priorities whose congestion point sends CNPs
+	lossless uint8  // priorities of which frames are taken as lossless
+	sampled  bool   // some of what is received is copied
 	in       pfc.Ingress
 
 	queues    *[pfc.Classes]queue
+	overhead  int16     // what the link adds to a frame
 	weighted  uint8     // priorities with a weight
 	shut      uint8     // priorities whose queues take no frames: a storm, or no link
 	wary      uint8     // priorities whose queues do not take every frame: shut, and those with WRED
 	outs      uint8     // probes and announcements to send
 	down      bool      // no link
 	off       bool      // an operator has shut it
+	watched   uint8     // priorities that the watchdog watches
 	drained   bool      // the place is vacant, and no frame that came through it is in the switch
 	link      LinkState // in force: what SetLink told
 	of        *Switch
 	config    *PortConfig
 	points    [pfc.Classes]point
 	wred      wreds
+	classes   *Classes
 	eg        pfc.Egress
 	dog       pfc.Watchdog
 	buckets   buckets
@@ -90,7 +97,7 @@ type switchPort struct {
 	sampler   *sampler             // if sampled
 	says      *speaker             // nil: it never does, and hears nobody
 	lanes     *credits.Port        // flow control of the link in place of in and eg; nil: it is PFC
-	_         [112]byte
+	_         [88]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -128,12 +135,13 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	}
 	s := &Switch{
 		config: c, ports: make([]switchPort, len(c.Ports)), queues: make([]queue, pfc.Classes*len(c.Ports)), owner: make([]uint8, len(c.Ports)),
-		longest: int32(c.MTU + wire.EthernetLen), lossless: c.Lossless, learn: c.Learn,
+		longest: int32(c.MTU + wire.EthernetLen), learn: c.Learn,
 	}
 	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
 	s.credited = c.Credits != nil
 	s.setCell(c.cell(), c.extra())
 	s.setTags()
+	s.setOwn()
 	for i, env := range envs {
 		s.workers = append(s.workers, newWorker(i, env, len(envs), len(c.Ports)))
 	}
@@ -169,7 +177,7 @@ func newWorker(number int, env *Env, workers, ports int) *switchWorker {
 
 // setLANs puts LANs in force.
 func (s *Switch) setLANs(l *lans) {
-	s.lans, s.portless = l, !s.learn && !l.aware
+	s.lans, s.portless = l, !s.learn && !l.aware && s.config.alike()
 }
 
 // up reports whether a port has a link.
@@ -198,11 +206,12 @@ func (p *switchPort) begin() {
 	p.env = p.worker.env
 	p.down, p.off, p.drained = p.config.Vacant, p.config.Vacant, p.config.Vacant
 	p.overhead = int16(p.config.Link.overhead())
+	p.own()
 	p.link, p.outs, p.probes, p.rounds, p.buckets = LinkState{}, 0, probes{}, rounds{}, buckets{}
 	p.stats, p.asks = PortStats{}, units.Never
 	p.reset()
 	rate := p.config.Link.Rate
-	in := pfc.IngressConfig{Enabled: c.Lossless, Rate: rate, Pause: c.Pause, Pool: s.pool}
+	in := pfc.IngressConfig{Enabled: c.Accounts(p.number), Whole: p.config.Pause, Rate: rate, Pause: c.Pause, Pool: s.pool}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(p.number, prio)
 		p.stats.LostAt[prio] = units.Never
@@ -219,10 +228,11 @@ func (p *switchPort) begin() {
 // reset has what the peer did to the port be as with a new peer.
 func (p *switchPort) reset() {
 	c := &p.of.config
-	p.eg = pfc.NewEgress(c.Lossless, p.config.Link.Rate)
+	p.eg = pfc.NewEgress(c.obeyed(p.number), p.config.Link.Rate)
 	p.eg.Keep(p.history)
 	p.setLanes()
-	p.dog = pfc.NewWatchdog(c.Watchdog, c.Lossless)
+	p.watched = c.lossless(p.number)
+	p.dog = pfc.NewWatchdog(c.Watchdog, p.watched)
 	p.dog.Update(0, p.stops())
 }
 

@@ -196,7 +196,7 @@ func TestReloadRefuses(t *testing.T) {
 	r := newRig(t, config(2))
 	for i, change := range []func(*SwitchConfig){
 		func(c *SwitchConfig) { *c = config(3) }, func(c *SwitchConfig) { c.Ports[1].Link.Rate = 1 }, func(c *SwitchConfig) { c.Ports[1].Worker = 1 },
-		func(c *SwitchConfig) { c.Lossless = 0 }, func(c *SwitchConfig) { c.MTU = 9000 }, func(c *SwitchConfig) { c.FDBSize = 5 },
+		func(c *SwitchConfig) { c.MTU = 9000 }, func(c *SwitchConfig) { c.FDBSize = 5 },
 	} {
 		c := config(2)
 		change(&c)

@@ -14,7 +14,7 @@ import (
 // frame before which it is missing.
 func TestTap(t *testing.T) {
 	r := newRig(t, config(2))
-	tap := NewTap(3, 60, r.sw.Priority) // four fit
+	tap := NewTap(3, 60, func(b []byte) int { return r.sw.Priority(0, b) }) // four fit
 	pool := r.env.Pool
 	var burst []Frame
 	for i := range 6 {
@@ -97,7 +97,7 @@ func TestPriorityOfBytes(t *testing.T) {
 	for dscp := range uint8(64) {
 		b := packet(0, 1, dscp, wire.ECT0)
 		r.in(0, b, 500)
-		if n := r.sw.Priority(b); r.stats(0).RxFrames[n] == 0 {
+		if n := r.sw.Priority(0, b); r.stats(0).RxFrames[n] == 0 {
 			t.Errorf("DSCP %d: %d", dscp, n)
 		}
 		r.out(1, 1)

@@ -320,7 +320,9 @@ func (x *trial) renew() {
 		}
 	}
 	for i := range c.Ports {
-		c.Ports[i].Worker, c.Ports[i].Flood = 0, dataplane.FloodLimits{}
+		p := &c.Ports[i]
+		p.Worker, p.Flood, p.Queues = 0, dataplane.FloodLimits{}, [8]dataplane.QueueConfig{}
+		p.Lossless, p.Pause, p.Asymmetric, p.MTU = nil, false, false, 0
 	}
 	x.scouts = dataplane.NewEnv(newSlots(512, 11).pool(128), len(c.Ports))
 	x.scout, x.bold = x.newScout(c), x.newScout(c)
@@ -677,7 +679,7 @@ func (r *reference) changes(p *refPort, now units.Time) units.Time {
 			at = min(at, x.until)
 		}
 		switch {
-		case !r.lossless(prio):
+		case !r.pfc(p, prio):
 		case x.paused && !x.storm && w.Detect > 0:
 			at = min(at, x.since+w.Detect)
 		case x.storm && !x.paused:

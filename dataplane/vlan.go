@@ -304,6 +304,9 @@ func (s *Switch) setTags() {
 func (s *Switch) dressed(p *switchPort, a action, in *lan, port uint16, b []byte) (action, bool) {
 	a = s.owned(p, a.to(port))
 	if !s.lans.aware {
+		if tci, has := wire.VLANTag(b); s.remarks && has && s.ports[port].config.PCPOut != nil {
+			a = a.retag(tagSet, tci&wire.VLANID)
+		}
 		return a, true
 	}
 	return s.tagged(a, in.forms[port], in.id, b)
@@ -317,7 +320,7 @@ func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool)
 	case want == absent:
 		return a, false
 	case has && want == tagged:
-		if tci&wire.VLANID != id {
+		if tci&wire.VLANID != id || s.remarks && s.ports[a.out()].config.PCPOut != nil {
 			a = a.retag(tagSet, id)
 		}
 	case has:
@@ -349,6 +352,10 @@ func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f 
 func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
 	a, ok := s.rewriteOne(now, p, f, a)
 	s.say(now, p, p.worker.takeSaid())
+	if ok && f.Len > s.narrow && s.tooWide(p, f, a) {
+		s.drop(now, p, f, a, DropOversize)
+		return
+	}
 	if ok {
 		s.enqueueOne(now, p, f, a, false, false)
 	}

@@ -15,7 +15,7 @@ type Node struct {
 	ports   []*port // nil: nothing was ever done there
 	envs    []*dataplane.Env
 	workers []int
-	prio    func([]byte) int
+	prio    func(port int, b []byte) int
 }
 
 // port is one port that is impaired. Its worker alone touches it.
@@ -56,7 +56,7 @@ type Spec struct {
 
 // New impairs ports of a node. envs are the node's, workers says whose each port is, and prio tells a
 // frame's priority, or -1.
-func New(node dataplane.Node, envs []*dataplane.Env, workers []int, specs map[int]Spec, prio func([]byte) int) *Node {
+func New(node dataplane.Node, envs []*dataplane.Env, workers []int, specs map[int]Spec, prio func(port int, b []byte) int) *Node {
 	n := &Node{ports: make([]*port, len(workers)), envs: envs, workers: workers, prio: prio}
 	var ok bool
 	if n.Server, ok = node.(dataplane.Server); !ok {
@@ -87,7 +87,7 @@ func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
 	}
 	p.out = p.out[:0]
 	for i := range burst {
-		p.take(now, &burst[i], n.prio)
+		p.take(now, &burst[i], func(b []byte) int { return n.prio(number, b) })
 	}
 	if len(p.out) > 0 {
 		n.Server.Receive(now, number, p.out)
@@ -136,7 +136,7 @@ func (n *Node) CopyStats(now units.Time, st *dataplane.Stats) {
 }
 
 // Priority is what the node's ports go by.
-func (n *Node) Priority(b []byte) int { return n.prio(b) }
+func (n *Node) Priority(port int, b []byte) int { return n.prio(port, b) }
 
 func (n *Node) fill(st *dataplane.Stats) {
 	for i, p := range n.ports {

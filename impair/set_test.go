@@ -48,7 +48,7 @@ type spoilt struct {
 func newSpoilt(t *testing.T, specs map[int]Spec) *spoilt {
 	env := dataplane.NewEnv(dataplane.NewHeaderPool(), 2)
 	n := &taker{env: env}
-	return &spoilt{taker: n, t: t, Node: New(n, []*dataplane.Env{env}, []int{0, 0}, specs, func([]byte) int { return 3 })}
+	return &spoilt{taker: n, t: t, Node: New(n, []*dataplane.Env{env}, []int{0, 0}, specs, func(int, []byte) int { return 3 })}
 }
 
 // gives has frames come to a port, and returns those that the node got by then.

@@ -23,6 +23,31 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 	}
 }
 
+// Restart has other priorities have thresholds, or all together one account, and empties the accounts: the caller says
+// the thresholds (Configure) and then charges anew what is buffered (ChargeAll). A priority that has none any more is
+// resumed; what was stopped by PAUSE, or is to be by it from now on, when the time is over that it was told.
+func (g *Ingress) Restart(now units.Time, enabled uint8, whole bool) {
+	for p := range Classes {
+		g.pool.Add(-g.pooled(uint8(p)))
+		g.class[p].base, g.class[p].head = 0, 0
+		if (g.held&g.enabled)>>p&1 == 0 { // nothing was promised to the peer
+			g.limits[p].room = 0
+		}
+	}
+	if whole != g.Whole() {
+		if g.held&1 != 0 {
+			g.count.Paused[0] += now - g.since[0]
+			g.history.add(Pause{g.since[0], now, 0, true})
+		}
+		g.held &^= 1
+		g.look &^= 1
+	}
+	g.enable(enabled, whole)
+}
+
+// Look has Poll look whether an XOFF is due.
+func (g *Ingress) Look() { g.look |= g.enabled }
+
 func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 	g.quanta = MaxQuanta
 	if pause > 0 {

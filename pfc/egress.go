@@ -56,6 +56,25 @@ func (e *Egress) Last(p int) (from, until units.Time) {
 // Ends is when the pause of a priority that lasts ends by itself.
 func (e *Egress) Ends(p int) units.Time { return e.until[p] }
 
+// Obey has the port obey PFC for other priorities, and returns those that resume: who cannot pause them has not.
+func (e *Egress) Obey(now units.Time, enabled uint8) (resumed uint8) {
+	if enabled == e.enabled {
+		return 0
+	}
+	gone := ^enabled
+	if e.enabled == 0 || enabled == 0 { // PAUSE counts in place of PFC, or the other way round
+		gone = 0xFF
+	}
+	for p := range Classes {
+		if gone>>p&1 != 0 {
+			resumed |= e.resume(p, now)
+		}
+	}
+	e.enabled = enabled
+	e.schedule()
+	return resumed
+}
+
 // SetRate changes the rate of the link, by which quanta are times; pauses that last end when they would have.
 func (e *Egress) SetRate(rate units.Rate) { e.rate = rate }
 

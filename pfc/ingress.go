@@ -23,6 +23,7 @@ type Ingress struct {
 	look    uint8 // priorities for which an XOFF may be due
 	stopped bool  // by Hold
 	quanta  uint16
+	index   uint8 // and-ed with a priority: its account; 7, or 0 where all have one
 
 	interval units.Time // between refreshes of an XOFF
 	pool     *Pool
@@ -70,25 +71,43 @@ type IngressConfig struct {
 	Rate       units.Rate          // of the link: the unit of pause times
 	Pause      units.Time          // asked for by an XOFF; 0 or too long: MaxQuanta
 	Pool       *Pool               // of the switch; nil: there is none, and no Alpha
+	Whole      bool                // all priorities have one account, the first, and the peer is sent PAUSE (IEEE 802.3 annex 31B)
 }
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.
 func NewIngress(c IngressConfig) *Ingress {
-	g := &Ingress{enabled: c.Enabled, pool: c.Pool}
+	g := &Ingress{pool: c.Pool}
 	if g.pool == nil {
 		g.pool = NewPool(0, false)
 	}
 	g.setPause(c.Pause, c.Rate)
+	g.enable(c.Enabled, c.Whole)
 	for p := range Classes {
 		k := &g.class[p]
-		k.xoff, g.limits[p].room = math.MaxInt64, math.MaxInt64
-		if t := c.Thresholds[p]; c.Enabled>>p&1 != 0 {
+		if t := c.Thresholds[p]; g.enabled>>p&1 != 0 {
 			k.xoff, k.alpha = int64(t.XOFF), t.Alpha
 			g.limits[p] = limits{int64(t.XON), int64(t.Headroom), int64(t.Headroom)}
 		}
 	}
 	return g
 }
+
+// enable says which accounts have thresholds. The others take everything, and no peer is paused for them.
+func (g *Ingress) enable(priorities uint8, whole bool) {
+	g.enabled, g.index = priorities, Classes-1
+	if whole {
+		g.enabled, g.index = 1, 0
+	}
+	for p := range Classes {
+		if g.enabled>>p&1 == 0 {
+			g.class[p].xoff, g.class[p].alpha = math.MaxInt64, 0
+			g.limits[p] = limits{xon: math.MaxInt64, room: math.MaxInt64}
+		}
+	}
+}
+
+// Whole reports whether all priorities have one account.
+func (g *Ingress) Whole() bool { return g.index == 0 }
 
 // raised is a threshold of k with what is added to it for the free part of the pool.
 func (g *Ingress) raised(k *class, threshold int64) int64 {
@@ -106,13 +125,13 @@ func (g *Ingress) pooled(p uint8) int64 {
 }
 
 // Moves reports whether the thresholds of priority p follow what is free of the pool.
-func (g *Ingress) Moves(p uint8) bool { return g.class[p&7].alpha > 0 }
+func (g *Ingress) Moves(p uint8) bool { return g.class[p&g.index&7].alpha > 0 }
 
 // Room is how many bytes of priority p can be charged to base, in any number of frames, while others take
 // so many bytes of the pool. While headroom is in use there is none: a frame that came and went without being charged
 // would not give back the headroom that its like in a queue gives back.
 func (g *Ingress) Room(p uint8, others int64) int64 {
-	k := &g.class[p&7]
+	k := &g.class[p&g.index&7]
 	if k.head > 0 {
 		return 0
 	}
@@ -128,12 +147,14 @@ func (g *Ingress) Room(p uint8, others int64) int64 {
 }
 
 // Pools reports whether n bytes more of priority p would take something of the pool.
-func (g *Ingress) Pools(p uint8, n int64) bool { return g.class[p&7].base+n > g.class[p&7].xoff }
+func (g *Ingress) Pools(p uint8, n int64) bool {
+	return g.class[p&g.index&7].base+n > g.class[p&g.index&7].xoff
+}
 
 // Charge charges a frame of n bytes of priority p to base, for which there was Room. It reports
 // false, and charges nothing, if another worker was faster and the pool has no room for it.
 func (g *Ingress) Charge(p uint8, n int64) bool {
-	k := &g.class[p&7]
+	k := &g.class[p&g.index&7]
 	if k.base += n; k.base > k.xoff && !g.pool.Take(min(n, k.base-k.xoff)) {
 		k.base -= n
 		return false
@@ -143,7 +164,7 @@ func (g *Ingress) Charge(p uint8, n int64) bool {
 
 // ChargeAll charges n bytes of priority p to base, for which there was Room.
 func (g *Ingress) ChargeAll(p uint8, n int64) {
-	k := &g.class[p&7]
+	k := &g.class[p&g.index&7]
 	if k.base += n; k.base > k.xoff {
 		g.pool.Add(min(n, k.base-k.xoff))
 	}
@@ -167,21 +188,21 @@ func (g *Ingress) Counted(p uint8) (frames, bytes uint64) {
 // Note notes the most that was buffered of priority p, after some frames were charged, and one of
 // passed bytes came and left at once.
 func (g *Ingress) Note(p uint8, passed int64) {
-	k := &g.class[p&7]
+	k := &g.class[p&g.index&7]
 	k.peak = max(k.peak, k.base+k.head+passed)
 }
 
 // Admit accounts a frame of n bytes that arrived with priority p. It reports false, and accounts
 // nothing, if it does not fit into headroom either: the peer did not stop.
 func (g *Ingress) Admit(p uint8, n int64) bool {
-	k := &g.class[p&7]
+	k := &g.class[p&g.index&7]
 	fits := max(0, min(n, g.raised(k, k.xoff)-k.base))
 	taken := max(0, k.base+fits-k.xoff) - max(0, k.base-k.xoff)
 	if taken > 0 && !g.pool.Take(taken) {
 		fits, taken = max(0, min(n, k.xoff-k.base)), 0
 	}
 	if rest := n - fits; rest > 0 {
-		l := &g.limits[p&7]
+		l := &g.limits[p&g.index&7]
 		if k.head+rest > l.room {
 			g.pool.Add(-taken)
 			return false
@@ -189,8 +210,8 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 		before := max(0, k.head-l.headroom)
 		k.head += rest
 		g.pool.Add(max(0, k.head-l.headroom) - before)
-		g.look |= 1 << (p & 7)
-		g.count.HeadroomMax[p&7] = max(g.count.HeadroomMax[p&7], units.Size(k.head))
+		g.look |= 1 << (p & g.index & 7)
+		g.count.HeadroomMax[p&g.index&7] = max(g.count.HeadroomMax[p&g.index&7], units.Size(k.head))
 	}
 	k.base += fits
 	k.peak = max(k.peak, k.base+k.head)
@@ -206,18 +227,18 @@ func (g *Ingress) Release(p uint8, n int64) (due bool) {
 	if g.ReleasePlain(p, n) {
 		return false
 	}
-	k := &g.class[p&7]
-	pooled, head := g.pooled(p), min(k.head, n)
+	k := &g.class[p&g.index&7]
+	pooled, head := g.pooled(p&g.index), min(k.head, n)
 	k.head -= head
 	k.base -= n - head
-	g.pool.Add(g.pooled(p) - pooled)
-	return g.held>>(p&7)&1 != 0 && g.xonDue(p)
+	g.pool.Add(g.pooled(p&g.index) - pooled)
+	return g.held>>(p&g.index&7)&1 != 0 && g.xonDue(p&g.index)
 }
 
 // ReleasePlain is Release where the peer is not paused and neither headroom nor pool has a part in it: else
 // it does nothing, and reports false.
 func (g *Ingress) ReleasePlain(p uint8, n int64) bool {
-	k := &g.class[p&7]
+	k := &g.class[p&g.index&7]
 	if k.head != 0 || k.base > k.xoff || g.held != 0 {
 		return false
 	}
@@ -225,10 +246,10 @@ func (g *Ingress) ReleasePlain(p uint8, n int64) bool {
 	return true
 }
 
-// xonDue reports whether the peer may be resumed, if it is paused.
+// xonDue reports whether the peer may be resumed for an account, if it is paused.
 func (g *Ingress) xonDue(p uint8) bool {
 	k := &g.class[p&7]
-	return k.head == 0 && !g.stopped && k.base <= g.raised(k, g.limits[p&7].xon)
+	return k.head == 0 && (!g.stopped || g.enabled>>(p&7)&1 == 0) && k.base <= g.raised(k, g.limits[p&7].xon)
 }
 
 // xoffDue reports whether the peer is to be paused, if it is not. Only what arrives asks for it
@@ -240,7 +261,7 @@ func (g *Ingress) xoffDue(k *class) bool {
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
 func (g *Ingress) Quiet() bool { return g.look|g.held == 0 }
 
-// Bytes returns how many bytes of priority p are buffered.
+// Bytes returns how many bytes are in an account: of priority p, or of all in the first.
 func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.class[p&7].base + g.class[p&7].head) }
 
 // Pooled is how many bytes the pool provides for what is buffered.
@@ -254,7 +275,7 @@ func (g *Ingress) Pooled() (sum int64) {
 // XON is the threshold in force now: the peer is resumed when no more bytes than
 // this are left.
 func (g *Ingress) XON(p uint8) units.Size {
-	return units.Size(g.raised(&g.class[p&7], g.limits[p&7].xon))
+	return units.Size(g.raised(&g.class[p&g.index&7], g.limits[p&g.index&7].xon))
 }
 
 // Held is the set of priorities that the peer was told not to send.
@@ -292,6 +313,11 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 	if g.look|g.held == 0 {
 		return false
 	}
+	again := uint8(0)
+	if g.index == 0 && g.held&^1 != 0 { // priorities that were paused one by one are let go before
+		again = g.look & 1
+		g.look &^= 1
+	}
 	for p := range Classes {
 		bit, k := uint8(1)<<p, &g.class[p]
 		held, look := g.held&bit != 0, g.look&bit != 0
@@ -315,7 +341,8 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 			g.refresh[p] = now + g.interval
 		}
 	}
-	g.look = 0
+	g.look = again
+	f.Global = g.index == 0 && f.Enable == 1
 	return f.Enable != 0
 }
 

@@ -88,6 +88,19 @@ func (w *Watchdog) Configure(c WatchdogConfig) {
 	}
 }
 
+// Watch has other priorities be watched; storms of those that are not any more end. The caller calls Update next.
+func (w *Watchdog) Watch(now units.Time, watched uint8) {
+	for p := range Classes {
+		if w.storm&^watched>>p&1 != 0 {
+			w.count.Restored[p]++
+			w.count.Time[p] += now - w.since[p]
+		}
+	}
+	w.storm &= watched
+	w.watched = watched
+	w.Configure(w.config)
+}
+
 // Config is what the watchdog goes by.
 func (w *Watchdog) Config() WatchdogConfig { return w.config }
 

@@ -37,3 +37,6 @@ func PopVLANTag(b []byte) {
 	binary.LittleEndian.PutUint64(b[4:12], first)
 	binary.LittleEndian.PutUint32(b[12:16], rest)
 }
+
+// SetPCP writes the priority code point of a frame's C-tag, which is there.
+func SetPCP(b []byte, pcp uint8) { b[14] = b[14]&0x1F | pcp<<5 }

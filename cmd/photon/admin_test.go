@@ -71,7 +71,13 @@ func (o *operated) write(lines string) {
 	for i := range 4 {
 		text += fmt.Sprintf("- device: net_af_packet%d,iface=sw%d\n", i, i)
 	}
-	if err := os.WriteFile(o.file, []byte(text+lines), 0o600); err != nil {
+	o.rewrite(text + lines)
+}
+
+// rewrite makes it anew, whole.
+func (o *operated) rewrite(text string) {
+	o.t.Helper()
+	if err := os.WriteFile(o.file, []byte(text), 0o600); err != nil {
 		o.t.Fatal(err)
 	}
 }

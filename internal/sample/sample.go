@@ -118,6 +118,7 @@ func Source(host bool) *telemetry.Source {
 		}
 		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Lossy: 1400 * units.KB, Tail: units.MB, Lossless: 8}
 		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
+		snap.Buffer.Ports = []uint8{8}
 		snap.Buffer.Queues = []*[8]dataplane.QueueConfig{{0: {WRED: marking.WREDParams{REDParams: marking.REDParams{Kmin: 100 * units.KB, Kmax: 400 * units.KB, Pmax: 0.1}}}}}
 		snap.Stats.Ports[0].Discards[dataplane.DropWRED][0] = 7
 		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}

@@ -205,7 +205,7 @@ func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports i
 	}
 	name := n.Plan.Nodes[i].Name
 	if specs := n.impaired[i]; specs != nil {
-		node = impair.New(node, envs, workers, specs, Priority)
+		node = impair.New(node, envs, workers, specs, func(_ int, b []byte) int { return Priority(b) })
 	}
 	if n.observer.Pause != nil {
 		n.listen(i, envs, ports)

@@ -255,7 +255,7 @@ func (c *scrape) queue(port, prio int, put func(*metric, float64)) {
 	put(undetermined, float64(p.Undetermined[prio]))
 	put(cnmSent, float64(p.CNMs[prio]))
 	put(cnpSent, float64(p.CNPs[prio]))
-	if b := c.s.Buffer; b != nil && b.Lossless>>prio&1 != 0 {
+	if b := c.s.Buffer; b != nil && b.Ports[port]>>prio&1 != 0 {
 		t := b.Thresholds[port][prio]
 		put(xoffBytes, float64(t.XOFF))
 		put(roomSize, float64(t.Headroom))

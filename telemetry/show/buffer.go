@@ -50,7 +50,7 @@ func takeBuffer(s *telemetry.Source) Document {
 	for i := range snap.Numbers() {
 		st, name := &snap.Stats.Ports[i], snap.Ports[i]
 		for prio := range pfc.Classes {
-			if b.Lossless>>prio&1 != 0 {
+			if b.Ports[i]>>prio&1 != 0 {
 				t := b.Thresholds[i][prio]
 				d.Profiles = append(d.Profiles, BufferProfile{name, prio, int64(t.XOFF), int64(t.XON), int64(t.Headroom), t.Alpha})
 			}

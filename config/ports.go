@@ -1,0 +1,141 @@
+package config
+
+import (
+	"fmt"
+
+	"photon/dataplane"
+	"photon/pfc"
+)
+
+// trusts are what a file may say of the priority that frames come with.
+var trusts = map[string]dataplane.Trust{"dscp": dataplane.TrustDSCP, "pcp": dataplane.TrustPCP, "none": dataplane.TrustNone}
+
+func trustOf(v Value[string], other dataplane.Trust) (dataplane.Trust, error) {
+	if !v.IsSet() {
+		return other, nil
+	}
+	t, ok := trusts[v.V]
+	if !ok {
+		return t, fail(v, "trust %q: dscp, pcp or none", v.V)
+	}
+	return t, nil
+}
+
+// own is what a port has of its own, where others go by the switch.
+func (c *Switch) own(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfig) error {
+	if p.Lossless != nil {
+		set, err := PFC{Priorities: p.Lossless}.lossless()
+		if err != nil {
+			return err
+		}
+		to.Lossless = &set
+	}
+	lossless := s.Lossless
+	if to.Lossless != nil {
+		lossless = *to.Lossless
+	}
+	switch to.Pause, to.Asymmetric, to.MTU = p.Pause.V, p.Asymmetric.V, p.MTU.V; {
+	case to.Pause && lossless != 0:
+		return fail(p.Pause, "pause: PAUSE stops everything, so that a port that sends it has no lossless priorities (`lossless: []`)")
+	case to.Pause && to.Asymmetric:
+		return fail(p.Asymmetric, "asymmetric_pfc: a port that sends PAUSE obeys PAUSE")
+	case p.MTU.IsSet() && (to.MTU < 46 || to.MTU > s.MTU):
+		return fail(p.MTU, "mtu %d of a port must be from 46 to the switch's, %d (`mtu:` says what the longest is of all ports)", to.MTU, s.MTU)
+	}
+	return c.maps(p, s, to)
+}
+
+// maps are a port's, from what frames say of their priority, and to it.
+func (c *Switch) maps(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfig) error {
+	usual := dataplane.TrustDSCP
+	if s.TrustPCP {
+		usual = dataplane.TrustPCP
+	}
+	if c.Trust.V == "none" {
+		usual = dataplane.TrustNone
+	}
+	k := dataplane.Classes{DSCP: s.DSCP, PCP: s.PCP}
+	var err error
+	if k.Trust, err = trustOf(p.Trust, usual); err != nil {
+		return err
+	}
+	if err := priorities(p.DSCP, k.DSCP[:], "DSCP"); err != nil {
+		return err
+	}
+	if err := priorities(p.PCP, k.PCP[:], "PCP"); err != nil {
+		return err
+	}
+	standard := p.Default
+	pick(&standard, c.Default)
+	if d := standard; d.V < 0 || d.V >= pfc.Classes {
+		return fail(d, "default_priority %d: there are 0 to 7", d.V)
+	}
+	k.Default = uint8(standard.V)
+	if p.DSCP != nil || p.PCP != nil || k.Trust != usual || usual == dataplane.TrustNone || k.Default != 0 {
+		to.Classes = &k
+	}
+	if c.PCPOut == nil && p.PCPOut == nil {
+		return nil
+	}
+	points := dataplane.DefaultPCP()
+	for _, m := range []map[int]Value[int]{c.PCPOut, p.PCPOut} {
+		for prio, pcp := range m {
+			if prio < 0 || prio >= pfc.Classes || pcp.V < 0 || pcp.V >= pfc.Classes {
+				return fail(pcp, "priority_to_pcp: %d to %d: there are priorities and code points 0 to 7", prio, pcp.V)
+			}
+			points[prio] = uint8(pcp.V)
+		}
+	}
+	to.PCPOut = &points
+	return nil
+}
+
+// describeOwn says what ports have of their own.
+func describeOwn(s *dataplane.SwitchConfig) (lines []string) {
+	for i, p := range s.Ports {
+		what := ""
+		if p.Lossless != nil {
+			what += fmt.Sprintf(", lossless priorities %s", bitsOf(*p.Lossless))
+		}
+		if p.Pause {
+			what += ", sends PAUSE"
+		}
+		if p.Asymmetric {
+			what += ", obeys PFC of every priority"
+		}
+		if p.MTU != 0 {
+			what += fmt.Sprintf(", mtu %d", p.MTU)
+		}
+		if k := p.Classes; k != nil {
+			for name, t := range trusts {
+				if t == k.Trust {
+					what += ", trusts " + name
+				}
+			}
+			if k.Default != 0 {
+				what += fmt.Sprintf(", default priority %d", k.Default)
+			}
+		}
+		if p.PCPOut != nil {
+			what += fmt.Sprintf(", code points of priorities 0 to 7 %v", *p.PCPOut)
+		}
+		if what != "" && !p.Vacant {
+			lines = append(lines, fmt.Sprintf("port %d: %s", i, what[2:]))
+		}
+	}
+	return lines
+}
+
+// bitsOf are the numbers of a set in words.
+func bitsOf(set uint8) string {
+	text := ""
+	for prio := range pfc.Classes {
+		if set>>prio&1 != 0 {
+			text += fmt.Sprintf(" %d", prio)
+		}
+	}
+	if text == "" {
+		return "none"
+	}
+	return text[1:]
+}

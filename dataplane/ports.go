@@ -1,0 +1,235 @@
+package dataplane
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// What a port has of its own, where others have what the switch says: which of its frames are lossless, how long they
+// may be, by what their priority goes, and how it says that on the way out.
+//
+// The port through which a frame comes decides whether it is lossless, wherever it leaves: then it is not discarded for
+// want of room. The port by which it leaves decides which pauses hold it up.
+
+// Trust is what a port believes of the priority of frames.
+type Trust uint8
+
+// Kinds of trust.
+const (
+	TrustDSCP Trust = iota // the DSCP of IP; else the tag
+	TrustPCP               // the tag; else the DSCP
+	TrustNone              // nothing: all frames are of the default priority
+)
+
+// Classes are how frames that come get their priority.
+type Classes struct {
+	Trust   Trust
+	DSCP    [64]uint8 // priority of an IP frame
+	PCP     [8]uint8  // priority of a tagged frame
+	Default uint8     // of frames that have neither, or are not believed
+}
+
+// classes are those of the switch.
+func (c *SwitchConfig) classes() *Classes {
+	k := &Classes{DSCP: c.DSCP, PCP: c.PCP}
+	if c.TrustPCP {
+		k.Trust = TrustPCP
+	}
+	return k
+}
+
+// lossless are the priorities of a port that have PFC.
+func (c *SwitchConfig) lossless(port int) uint8 {
+	if own := c.Ports[port].Lossless; own != nil {
+		return *own
+	}
+	return c.Lossless
+}
+
+// admitted are the priorities of which a port takes frames as lossless: those with PFC, or all where it sends PAUSE.
+func (c *SwitchConfig) admitted(port int) uint8 {
+	if c.Ports[port].Pause {
+		return 0xFF
+	}
+	return c.lossless(port)
+}
+
+// Accounts are the priorities of a port that have an account with thresholds: one, of all frames, where it sends PAUSE.
+func (c *SwitchConfig) Accounts(port int) uint8 {
+	if c.Ports[port].Pause {
+		return 1
+	}
+	return c.lossless(port)
+}
+
+// anywhere are the priorities that are lossless at any port, by PFC.
+func (c *SwitchConfig) anywhere() uint8 {
+	set := c.Lossless
+	for i := range c.Ports {
+		set |= c.lossless(i)
+	}
+	return set
+}
+
+// obeyed are the priorities of a port that its peer can pause, one by one.
+func (c *SwitchConfig) obeyed(port int) uint8 {
+	if c.Ports[port].Asymmetric {
+		return 0xFF
+	}
+	return c.lossless(port)
+}
+
+// mtu is a port's.
+func (c *SwitchConfig) mtu(port uint16) int { return cmp.Or(c.Ports[port].MTU, c.MTU) }
+
+// narrow is the longest frame that all ports take, if not all take the same: what is longer is looked at.
+func (c *SwitchConfig) narrow() uint16 {
+	least := c.MTU
+	for i := range c.Ports {
+		least = min(least, c.mtu(uint16(i)))
+	}
+	if least == c.MTU {
+		return math.MaxUint16
+	}
+	return uint16(least + wire.EthernetLen)
+}
+
+// checkOwn says what is wrong with what a port has of its own.
+func (c *SwitchConfig) checkOwn(port int) error {
+	p := &c.Ports[port]
+	if p.MTU != 0 && (p.MTU < 46 || p.MTU > c.MTU) {
+		return fmt.Errorf("mtu %d of a port must be from 46 to the switch's, %d", p.MTU, c.MTU)
+	}
+	if p.Pause && (c.lossless(port) != 0 || p.Asymmetric) {
+		return errors.New("PAUSE stops everything: a port that sends it has no lossless priorities (IEEE 802.1Q clause 36.1.1)")
+	}
+	if c.Credits != nil { // a lane is a priority, and the same one at both ends of the link
+		if p.Lossless != nil || p.Pause || p.Asymmetric || p.Classes != nil || p.PCPOut != nil {
+			return errors.New("with credits ports have no lossless priorities, PAUSE, trust or priority maps of their own: lanes are the switch's")
+		}
+		return nil
+	}
+	for prio := range pfc.Classes {
+		if c.Accounts(port)>>prio&1 != 0 {
+			if err := c.PFC[prio].Validate(); err != nil {
+				return fmt.Errorf("priority %d: %w", prio, err)
+			}
+		}
+	}
+	return nil
+}
+
+// alike reports whether all ports do to a frame that comes what all others do.
+func (c *SwitchConfig) alike() bool {
+	for i := range c.Ports {
+		if p := &c.Ports[i]; p.Lossless != nil || p.Pause || p.MTU != 0 || p.Classes != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// setOwn works out what the switch has to know of all ports.
+func (s *Switch) setOwn() {
+	c := &s.config
+	s.classes, s.lossless, s.narrow, s.remarks = c.classes(), c.anywhere(), c.narrow(), false
+	for i := range c.Ports {
+		s.remarks = s.remarks || c.Ports[i].PCPOut != nil
+	}
+}
+
+// own puts in force what the port has of its own.
+func (p *switchPort) own() {
+	c := &p.of.config
+	p.lossless, p.longest = c.admitted(p.number), uint16(c.mtu(uint16(p.number))+wire.EthernetLen)
+	if p.classes = p.config.Classes; p.classes == nil {
+		p.classes = p.of.classes
+	}
+}
+
+// tooWide reports whether what a frame carries behind its tags is more than the port takes by which it is to leave.
+func (s *Switch) tooWide(p *switchPort, f *Frame, a action) bool {
+	var h wire.Header
+	wire.Parse(p.env.Bytes(f), &h)
+	return int(f.Len)-h.Payload > int(s.ports[a.out()].longest)-wire.EthernetLen
+}
+
+// empty takes out of the accounts of ports what is there, if another configuration has other frames of theirs be
+// lossless. When that is in force, again charges it anew: what is there counts as what will come does, so that all frames
+// of one port and priority are alike. The workers are at rest.
+func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
+	turns := make([]bool, len(s.ports))
+	some := false
+	for i := range s.ports {
+		if to.Ports[i].Vacant || s.config.Ports[i].Vacant {
+			continue
+		}
+		turns[i] = s.config.admitted(i) != to.admitted(i) || s.config.Accounts(i) != to.Accounts(i)
+		some = some || turns[i]
+	}
+	if !some {
+		return func() {}
+	}
+	for _, w := range s.workers {
+		w.settle()
+	}
+	for i := range s.ports {
+		s.collect(now, &s.ports[i])
+	}
+	each := func(do func(*Frame)) {
+		turn := func(f *Frame) {
+			if f.In != ownFrame && turns[f.In] {
+				do(f)
+			}
+		}
+		for _, w := range s.workers {
+			for i := range w.lanes {
+				w.lanes[i].each(turn)
+			}
+			s.eachWaiting(w, turn)
+		}
+		for i := range s.queues {
+			s.queues[i].each(turn)
+		}
+	}
+	each(func(f *Frame) {
+		if f.Flag&Lossless == 0 {
+			s.pool.Add(-s.cost(f.Len))
+		}
+	})
+	for i := range s.ports {
+		if turns[i] {
+			s.ports[i].in.Restart(now, to.Accounts(i), to.Ports[i].Pause)
+		}
+	}
+	return func() {
+		each(func(f *Frame) {
+			p := &s.ports[f.In]
+			if f.Flag &^= Lossless; p.lossless>>(f.Prio&7)&1 != 0 {
+				f.Flag |= Lossless
+			} else {
+				s.pool.Add(s.cost(f.Len))
+			}
+			p.in.ChargeAll(f.Prio, s.cost(f.Len))
+		})
+		for i := range s.queues {
+			q := &s.queues[i]
+			q.unjudged = 0
+			q.each(func(f *Frame) {
+				if f.Flag&Lossless == 0 {
+					q.unjudged++
+				}
+			})
+		}
+		for i := range s.ports {
+			s.ports[i].in.Look()
+			s.ports[i].gate()
+		}
+	}
+}
