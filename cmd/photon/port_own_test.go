@@ -13,9 +13,9 @@ import (
 // A port without lossless priorities that sends PAUSE stops its peer by 802.3x when a queue behind it is paused, and
 // discards nothing; another writes code points of its own; a third takes shorter frames; and a reload gives them others.
 func TestPortsOfTheirOwn(t *testing.T) {
-	o := operate(t, "metrics: 127.0.0.1:9464\npfc: {xoff: 20KB, headroom: 200KB}\n")
+	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 10Mbps\npfc: {xoff: 20KB, headroom: 200KB}\n")
 	text := func(first string) string {
-		return "name: sw\nadmin: " + o.socket + "\nmetrics: 127.0.0.1:9464\npfc: {xoff: 20KB, headroom: 200KB}\nports:\n- {device: 'net_af_packet0,iface=sw0'" + first + "}\n" +
+		return "name: sw\nadmin: " + o.socket + "\nmetrics: 127.0.0.1:9464\nrate: 10Mbps\npfc: {xoff: 20KB, headroom: 200KB}\nports:\n- {device: 'net_af_packet0,iface=sw0'" + first + "}\n" +
 			"- {device: 'net_af_packet1,iface=sw1', priority_to_pcp: {3: 5}}\n- {device: 'net_af_packet2,iface=sw2'}\n- {device: 'net_af_packet3,iface=sw3', mtu: 500}\n"
 	}
 	o.rewrite(text(", lossless: [], pause: true"))
