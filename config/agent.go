@@ -137,6 +137,9 @@ func (c *Agent) Check() error {
 	if a := c.Port.Addresses; a != nil {
 		return inFile(c.file, fail(a[0], "addresses: an agent does not route, a switch does"))
 	}
+	if err := c.Port.checkAgents(); err != nil {
+		return inFile(c.file, err)
+	}
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}

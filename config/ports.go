@@ -45,6 +45,37 @@ func (c *Switch) own(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfig
 	return c.maps(p, s, to)
 }
 
+// checkAgents says which of what a switch's port may have of its own an agent's has: it has one port, for which the file
+// speaks, and none of it.
+func (p *Port) checkAgents() error {
+	line, key := 0, ""
+	says := func(of int, name string) {
+		if of > 0 && (line == 0 || of < line) {
+			line, key = of, name
+		}
+	}
+	for _, v := range p.Lossless {
+		says(v.Line, "lossless")
+	}
+	says(p.Asymmetric.Line, "asymmetric_pfc")
+	says(p.Pause.Line, "pause")
+	says(p.MTU.Line, "mtu")
+	says(p.Trust.Line, "trust")
+	says(p.Default.Line, "default_priority")
+	for name, m := range map[string]map[int]Value[int]{"dscp_to_priority": p.DSCP, "pcp_to_priority": p.PCP, "priority_to_pcp": p.PCPOut} {
+		for _, v := range m {
+			says(v.Line, name)
+		}
+	}
+	for _, q := range p.Queues {
+		says(q.line(), "queues")
+	}
+	if line == 0 {
+		return nil
+	}
+	return &Error{Line: line, Err: fmt.Errorf("%s: the port of an agent has none of its own, a switch's may", key)}
+}
+
 // maps are a port's, from what frames say of their priority, and to it.
 func (c *Switch) maps(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfig) error {
 	usual := dataplane.TrustDSCP

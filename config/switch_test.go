@@ -172,7 +172,16 @@ func TestSwitchRefuses(t *testing.T) {
 		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]": `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
 		"ports: [{device: eth2}, {device: net_null1}]":           "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
 
-		"ports:\n- {device: net_null0, accept: both}\n- device: net_null1": `2: accept "both": all, tagged or untagged`,
+		"ports:\n- {device: net_null0, accept: both}\n- device: net_null1":                                    `2: accept "both": all, tagged or untagged`,
+		"ports:\n- {device: net_null0, pause: true}\n- device: net_null1":                                     "2: pause: PAUSE stops everything, so that a port that sends it has no lossless priorities (`lossless: []`)",
+		"ports:\n- {device: net_null0, lossless: [], pause: true, asymmetric_pfc: true}\n- device: net_null1": "2: asymmetric_pfc: a port that sends PAUSE obeys PAUSE",
+		"ports:\n- {device: net_null0, lossless: [8]}\n- device: net_null1":                                   "2: priority 8: there are 0 to 7",
+		"ports:\n- {device: net_null0, mtu: 1501}\n- device: net_null1":                                       "2: mtu 1501 of a port must be from 46 to the switch's, 1500 (`mtu:` says what the longest is of all ports)",
+		"ports:\n- {device: net_null0, trust: cos}\n- device: net_null1":                                      "2: trust \"cos\": dscp, pcp or none",
+		"ports:\n- {device: net_null0, default_priority: -1}\n- device: net_null1":                            "2: default_priority -1: there are 0 to 7",
+		"ports:\n- {device: net_null0, dscp_to_priority: {64: 3}}\n- device: net_null1":                       "2: DSCP 64: there are 0 to 63",
+		"ports:\n- {device: net_null0, pcp_to_priority: {0: 8}}\n- device: net_null1":                         "2: priority 8: there are 0 to 7",
+		"ports:\n- {device: net_null0, priority_to_pcp: {8: 0}}\n- device: net_null1":                         "2: priority_to_pcp: 8 to 0: there are priorities and code points 0 to 7",
 		"mtu: -9":                                 "4: mtu -9 must be from 46 to 9216",
 		"mtu: 9217":                               "4: mtu 9217 must be from 46 to 9216",
 		"mtu: 9217\nbuffer: 1MB":                  "4: mtu 9217 must be from 46 to 9216",
@@ -233,6 +242,8 @@ func TestAgentRefuses(t *testing.T) {
 	const host = "port: {device: net_null0}\nip: 10.0.0.1\n"
 	const nic = "role: nic\nport: {device: net_null0}\n"
 	for text, want := range map[string]string{
+		"port: {device: net_null0, mtu: 1400}\nip: 10.0.0.1\n":               "1: mtu: the port of an agent has none of its own, a switch's may",
+		"port: {device: net_null0, priority_to_pcp: {3: 5}}\nip: 10.0.0.1\n": "1: priority_to_pcp: the port of an agent has none of its own, a switch's may",
 		host + "receive: -1":                                                "3: receive -1: from 0 to 1048576",
 		host + "receive: 1048577":                                           "3: receive 1048577: from 0 to 1048576",
 		host + "payload: 0B":                                                "3: payload 0B must be from 1B to 9KB",

@@ -1123,12 +1123,12 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 	for _, p := range r.ports { // until now the other one counted
 		r.attend(now, p)
 	}
-	points := c.CP != nil
+	points, keep := c.CP != nil, c.CP == nil
 	if !points {
 		c.CP = r.config.CP
 	}
 	pooled := make([][8]int, len(r.ports))
-	again := r.reclass(c)
+	again := r.reclass(now, c)
 	for i, p := range r.ports {
 		for prio := range 8 {
 			pooled[i][prio] = r.pooled(p, prio)
@@ -1139,7 +1139,6 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		obeyed[i], watched[i] = r.obeyed(p)
 	}
 	points = points || r.config.CP != nil && r.others(c)
-	keep := c.CP == nil
 	r.config = c
 	for s, w := range r.known {
 		if _, member := r.form(s.vlan, w.port); !member || r.static(s) != nil || s.mac == c.Router.MAC {
@@ -1227,7 +1226,7 @@ func (r *reference) reobey(now units.Time, p *refPort, obeyed, watched uint8) {
 
 // reclass takes out of the accounts what came through ports of which other frames will be lossless; again, called when
 // that is so, charges it as what will come.
-func (r *reference) reclass(c dataplane.SwitchConfig) (again func()) {
+func (r *reference) reclass(now units.Time, c dataplane.SwitchConfig) (again func()) {
 	then := &reference{config: c}
 	var turned []*refPort
 	for i, p := range r.ports {
@@ -1245,8 +1244,9 @@ func (r *reference) reclass(c dataplane.SwitchConfig) (again func()) {
 			r.used -= r.pooled(p, prio)
 			a.base, a.head = 0, 0
 			p.stats.Buffered[prio] = 0
-			if p.config.Pause != q.config.Pause && prio == 0 {
+			if p.config.Pause != q.config.Pause && prio == 0 && a.held {
 				a.held = false
+				p.stats.Ingress.Paused[prio] += now - a.since
 			}
 			if !r.accountable(p, prio) || !a.held {
 				a.promised = 0

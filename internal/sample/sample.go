@@ -4,6 +4,7 @@ package sample
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,6 +72,7 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 		}
 		if snap.Buffer != nil {
 			snap.Buffer.Lossless, snap.Buffer.Thresholds = 0xFF, make([][8]pfc.Thresholds, ports)
+			snap.Buffer.Ports = slices.Repeat([]uint8{0xFF}, ports)
 		}
 		snap.Ports, snap.Stats.Ports = nil, nil
 		device, rate := snap.Devices[0], snap.Rates[0]
