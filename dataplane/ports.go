@@ -153,6 +153,22 @@ func (p *switchPort) own() {
 	}
 }
 
+// reobey has the port obey, and its watchdog watch, the priorities that the configuration says.
+func (p *switchPort) reobey(now units.Time) {
+	c := &p.of.config
+	if resumed := p.eg.Obey(now, c.obeyed(p.number)); resumed != 0 {
+		p.note()
+		p.resumed(now, resumed)
+	}
+	if set := c.lossless(p.number); set != p.watched {
+		p.dog.Watch(now, set)
+		p.watched = set
+		p.note()
+		p.watch(now)
+	}
+	p.note()
+}
+
 // tooWide reports whether what a frame carries behind its tags is more than the port takes by which it is to leave.
 func (s *Switch) tooWide(p *switchPort, f *Frame, a action) bool {
 	var h wire.Header
@@ -217,6 +233,7 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 				s.pool.Add(s.cost(f.Len))
 			}
 			p.in.ChargeAll(f.Prio, s.cost(f.Len))
+			p.in.Note(f.Prio, 0)
 		})
 		for i := range s.queues {
 			q := &s.queues[i]

@@ -1,10 +1,12 @@
 package dataplane
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"photon/credits"
+	"photon/pfc"
 	"photon/units"
 )
 
@@ -31,4 +33,32 @@ func TestCreditsAreOfAllPorts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// A reload that has a watchdog look at a priority for the first time, of which the peer has been pausing for long, and by
+// which other frames are lossless than before: what the watchdog discards is given back to the account that it is in then.
+func TestReloadDiscardsWhatItCharges(t *testing.T) {
+	c := guarded(2, pfc.Drop)
+	none := uint8(0)
+	c.Ports[0].Lossless, c.Ports[1].Lossless, c.Ports[1].Asymmetric = &none, &none, true
+	r := newRig(t, c)
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	for range 5 {
+		r.in(0, packet(0, 1, 26, 0), 1000)
+	}
+	for range 10 { // the pause does not end
+		r.now += 2 * ms
+		r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	}
+	after := c
+	after.Ports = slices.Clone(c.Ports)
+	after.Ports[0].Lossless, after.Ports[1].Lossless, after.Ports[1].Asymmetric = nil, nil, false
+	r.reload(after)
+	if st := r.stats(1); st.Discards[DropStorm][3] != 5 || st.QueueFrames[3] != 0 {
+		t.Errorf("the watchdog has discarded %d of 5 frames, and %d wait", st.Discards[DropStorm][3], st.QueueFrames[3])
+	}
+	if got := r.stats(0).Buffered[3]; got != 0 {
+		t.Errorf("%v are buffered", got)
+	}
+	r.audit()
 }

@@ -813,13 +813,15 @@ func (r *reference) transmit(now units.Time, port, room int) (sent []refFrame) {
 	p := r.ports[port]
 	r.attend(now, p)
 	r.poll(now, p)
-	if room > 0 {
-		if f, ok := r.pfcFrame(now, p); ok {
-			b := make([]byte, pfc.FrameLen)
-			f.Encode(b, p.config.MAC)
-			p.stats.TxControl++
-			sent = append(sent, refFrame{bytes: b})
+	for len(sent) < room {
+		f, ok := r.pfcFrame(now, p)
+		if !ok {
+			break
 		}
+		b := make([]byte, pfc.FrameLen)
+		f.Encode(b, p.config.MAC)
+		p.stats.TxControl++
+		sent = append(sent, refFrame{bytes: b})
 	}
 	for len(sent) < room {
 		prio := r.next(p)
@@ -1158,10 +1160,12 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 				}
 			}
 		}
-		r.reobey(now, p, obeyed[i], watched[i])
 		r.configure(p, pooled[i])
 	}
 	again()
+	for i, p := range r.ports {
+		r.reobey(now, p, obeyed[i], watched[i])
+	}
 	for _, p := range r.ports {
 		for prio, w := range c.Weights {
 			if w == 0 { // a strict priority takes no turns, and saves nothing up for when it does again
@@ -1274,12 +1278,15 @@ func (r *reference) reclass(now units.Time, c dataplane.SwitchConfig) (again fun
 			cost := r.cost(len(f.bytes))
 			if f.lossless = r.taken(p, f.prio); !f.lossless {
 				r.used += cost
-				p.stats.Buffered[f.prio] += units.Size(cost)
+				in := &p.stats
+				in.Buffered[f.prio] += units.Size(cost)
+				in.Ingress.Peak[f.prio] = max(in.Ingress.Peak[f.prio], in.Buffered[f.prio])
 				return
 			}
 			k := p.accountOf(f.prio)
-			before := r.pooled(p, k)
-			p.accounts[k].base += cost
+			a, before := &p.accounts[k], r.pooled(p, k)
+			a.base += cost
+			p.stats.Ingress.Peak[k] = max(p.stats.Ingress.Peak[k], units.Size(a.base))
 			r.used += r.pooled(p, k) - before
 		})
 	}

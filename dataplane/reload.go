@@ -153,22 +153,15 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		was := p.wred
 		p.wred = ch.wreds[i]
 		p.wred.keep(&was)
-		if !p.config.Vacant {
-			if resumed := p.eg.Obey(now, c.obeyed(i)); resumed != 0 {
-				p.note()
-				p.resumed(now, resumed)
-			}
-			if set := c.lossless(i); set != p.watched {
-				p.dog.Watch(now, set)
-				p.watched = set
-				p.note()
-				p.watch(now)
-			}
-		}
 		p.note()
 		s.configure(p)
 	}
 	again()
+	for i := range s.ports { // a watchdog that looks for the first time may discard what is in a queue
+		if p := &s.ports[i]; !p.config.Vacant {
+			p.reobey(now)
+		}
+	}
 	for i := range s.ports { // what a watchdog discards was charged to any port
 		if p := &s.ports[i]; !p.config.Vacant {
 			s.setWatchdog(now, p)

@@ -565,15 +565,17 @@ func (x *trial) transmit(port, n int) int {
 	return len(sent)
 }
 
-// earlyXOFF are the priorities that a PFC frame pauses, if one was sent.
+// earlyXOFF are the priorities that PFC frames pause, if some were sent.
 func earlyXOFF(sent [][]byte) (prios uint8) {
-	var f pfc.Frame
-	if len(sent) == 0 || readHead(sent[0]).etherType != 0x8808 || f.Decode(sent[0]) != nil {
-		return 0
-	}
-	for prio, q := range f.Quanta {
-		if q > 0 {
-			prios |= f.Enable & (1 << prio)
+	for _, b := range sent {
+		var f pfc.Frame
+		if readHead(b).etherType != 0x8808 || f.Decode(b) != nil {
+			continue
+		}
+		for prio, q := range f.Quanta {
+			if q > 0 {
+				prios |= f.Enable & (1 << prio)
+			}
 		}
 	}
 	return prios
