@@ -32,6 +32,7 @@ var (
 	_ Elastic = (*DCQCN)(nil)
 	_ Elastic = (*DCQCNPlus)(nil)
 	_ Elastic = (*TCD)(nil)
+	_ Elastic = (*BECN)(nil)
 	_ Elastic = Silent{}
 )
 

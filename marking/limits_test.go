@@ -80,6 +80,15 @@ func TestValidateRefuses(t *testing.T) {
 		"no flows":                func(p *PACCParams) { p.Flows = 0 },
 		"negative number of them": func(p *PACCParams) { p.Flows = -1 },
 	})
+	refuses(t, IBParams{Weight: 15, Reference: 131072, PacketSize: 512, Rate: 10}, map[string]func(*IBParams){
+		"weight 16":         func(p *IBParams) { p.Weight = 16 },
+		"negative weight":   func(p *IBParams) { p.Weight = -1 },
+		"no reference":      func(p *IBParams) { p.Reference = 0 },
+		"negative size":     func(p *IBParams) { p.PacketSize = -1 },
+		"more than 8 bits":  func(p *IBParams) { p.PacketSize = 256 * 64 },
+		"negative rate":     func(p *IBParams) { p.Rate = -1 },
+		"more than 16 bits": func(p *IBParams) { p.Rate = 65536 },
+	})
 	refuses(t, stepTCD(us), map[string]func(*TCDParams){
 		"no interval":       func(p *TCDParams) { p.Interval = 0 },
 		"negative interval": func(p *TCDParams) { p.Interval = -1 },
@@ -103,7 +112,7 @@ func TestCongestionPointsAllocateNothing(t *testing.T) {
 	shares := func(h uint32) Share { return Share{Weight: float64(1 + h), Max: 5 * units.Gbps} }
 	telemetry := make(wire.INT, wire.INTLen)
 	points := []CP{
-		NewQCN(hotAF.QCNParams, 1), NewAFQCN(p, 1, shares), NewPACC(paper25(flows)), NewTCD(stepTCD(40*us), 1), Telemetry{Link: 10 * units.Gbps},
+		NewQCN(hotAF.QCNParams, 1), NewAFQCN(p, 1, shares), NewPACC(paper25(flows)), NewTCD(stepTCD(40*us), 1), NewIB(IBParams{Weight: 15, Reference: 1000}), Telemetry{Link: 10 * units.Gbps},
 	}
 	now := units.Time(0)
 	samples, cnps := 0, 0

@@ -19,4 +19,5 @@ func (c *PACC) Rebase(by units.Time) {
 func (t *TCD) Rebase(by units.Time) {
 	t.resumed.Rebase(by)
 	t.recorded.Rebase(by)
+	units.Rebase(t.within, by)
 }

@@ -18,6 +18,12 @@ var runners = map[string]func(t *rapid.T) Runner{
 		kmax := kmin + units.Size(rapid.SampledFrom([]int{0, 1, 20_000, 100_000}).Draw(t, "kmax"))
 		return NewRED(REDParams{Kmin: kmin, Kmax: kmax, Pmax: rapid.SampledFrom([]float64{0, 0.1, 1}).Draw(t, "pmax")}, 7)
 	},
+	"IB": func(t *rapid.T) Runner {
+		return NewIB(IBParams{
+			Weight: rapid.IntRange(0, 15).Draw(t, "weight"), Reference: units.Size(rapid.IntRange(1, 200_000).Draw(t, "reference")),
+			PacketSize: 64 * units.Size(rapid.IntRange(0, 20).Draw(t, "size")), Rate: rapid.IntRange(0, 3).Draw(t, "rate"), Victims: rapid.Bool().Draw(t, "victims"),
+		})
+	},
 }
 
 // However frames leave, one by one or judged together: the same are marked, and the next ones are too.
@@ -64,6 +70,9 @@ func clone(r Runner) Runner {
 		c := *r
 		return &c
 	case *RED:
+		c := *r
+		return &c
+	case *IB:
 		c := *r
 		return &c
 	}

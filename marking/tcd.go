@@ -16,10 +16,18 @@ type TCDParams struct {
 
 // Validate says what is wrong with the parameters, in one line.
 func (p TCDParams) Validate() error {
-	if p.Interval <= 0 {
-		return fmt.Errorf("interval %v must be positive", p.Interval)
+	if err := CheckInterval(p.Interval); err != nil {
+		return err
 	}
 	return p.REDParams.Validate()
+}
+
+// CheckInterval says what is wrong with max(Ton), in one line.
+func CheckInterval(t units.Time) error {
+	if t <= 0 {
+		return fmt.Errorf("interval %v must be positive", t)
+	}
+	return nil
 }
 
 // TCDState is the ternary state of a port.
@@ -37,10 +45,13 @@ const (
 // in an ON-OFF pattern and undetermined: what it sends is marked UE, since its
 // queue says nothing about its real input. When the pattern ends, a queue that
 // does not fall is congestion; one that falls is watched until it has gone, or
-// stops falling. Congestion is marked as DCQCN does.
+// stops falling. Congestion is marked as another congestion point does, DCQCN's or InfiniBand's.
+//
+// What stops the port is not for it to know: Resume comes when a pause of PFC is over, and when a lane that waited
+// for credits has some.
 type TCD struct {
-	params   TCDParams
-	red      *RED
+	interval units.Time
+	within   CP // judges frames of a port that is in no ON-OFF pattern
 	state    TCDState
 	resumed  units.Time // last resume
 	qResumed units.Size // queue then
@@ -52,7 +63,12 @@ var _ CP = (*TCD)(nil)
 
 // NewTCD returns a congestion point that draws from its own sequence, given by seed.
 func NewTCD(p TCDParams, seed uint64) *TCD {
-	return &TCD{params: p, red: NewRED(p.REDParams, seed), resumed: -units.Never / 2}
+	return NewTCDOver(p.Interval, NewRED(p.REDParams, seed))
+}
+
+// NewTCDOver returns one that marks congestion as another congestion point does, with max(Ton).
+func NewTCDOver(interval units.Time, within CP) *TCD {
+	return &TCD{interval: interval, within: within, resumed: -units.Never / 2}
 }
 
 // State is the port's state after the last frame, for those who watch.
@@ -60,7 +76,7 @@ func (t *TCD) State() TCDState { return t.state }
 
 // Dequeue goes through the state machine and marks.
 func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
-	past := now-t.resumed > t.params.Interval
+	past := now-t.resumed > t.interval
 	frame := units.Size(p.Size)
 	switch {
 	case !past:
@@ -71,12 +87,12 @@ func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
 		return Undetermined
 	case t.state == TCDUndetermined && q.Bytes >= t.qResumed:
 		t.state = TCDCongestion
-		return t.red.Dequeue(now, q, p)
+		return t.within.Dequeue(now, q, p)
 	case t.state == TCDUndetermined:
 		t.state = tcdTrend
 		t.recorded, t.qRecord = now, q.Bytes
 		return Keep
-	case t.state == tcdTrend && now-t.recorded < t.params.Interval:
+	case t.state == tcdTrend && now-t.recorded < t.interval:
 		t.emptied(q, frame)
 		return Keep
 	case t.state == tcdTrend && 10*(q.Bytes-t.qRecord) < 9*frame: // still falling
@@ -85,10 +101,10 @@ func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
 		return Keep
 	case t.state == tcdTrend:
 		t.state = TCDCongestion
-		return t.red.Dequeue(now, q, p)
+		return t.within.Dequeue(now, q, p)
 	}
 	t.state = TCDNone
-	mark := t.red.Dequeue(now, q, p)
+	mark := t.within.Dequeue(now, q, p)
 	if mark == Congestion {
 		t.state = TCDCongestion
 	}
@@ -103,4 +119,7 @@ func (t *TCD) emptied(q Queue, frame units.Size) {
 }
 
 // Resume begins, or prolongs, an ON period.
-func (t *TCD) Resume(now units.Time, q Queue) { t.resumed, t.qResumed = now, q.Bytes }
+func (t *TCD) Resume(now units.Time, q Queue) {
+	t.resumed, t.qResumed = now, q.Bytes
+	t.within.Resume(now, q)
+}

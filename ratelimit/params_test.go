@@ -108,6 +108,15 @@ func TestValidateEach(t *testing.T) {
 		{with(hpccParams(), func(p *HPCCParams) { p.MaxStage = -1 }), "stages"},
 		{with(hpccParams(), func(p *HPCCParams) { p.AI = -1 }), "increase"},
 
+		{with(ibccParams(), func(p *IBCCParams) { p.Line = 0 }), "line rate"},
+		{with(ibccParams(), func(p *IBCCParams) { p.Increase = -1 }), "ccti_increase"},
+		{with(ibccParams(), func(p *IBCCParams) { p.Increase = 256 }), "ccti_increase"},
+		{with(ibccParams(), func(p *IBCCParams) { p.Min = -1 }), "ccti_min"},
+		{with(ibccParams(), func(p *IBCCParams) { p.Min = p.Limit + 1 }), "ccti_min"},
+		{with(ibccParams(), func(p *IBCCParams) { p.Limit++ }), "ccti_limit"},
+		{with(ibccParams(), func(p *IBCCParams) { p.Timer = 0 }), "ccti_timer"},
+		{with(ibccParams(), func(p *IBCCParams) { p.Timer = 65536 * CCTUnit }), "ccti_timer"},
+
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.Line = 0 }), "line rate"},
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.Min = line + 1 }), "minimum rate"},
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.HAI = -1 }), "increase"},
@@ -138,7 +147,7 @@ func TestNoReactionPointAllocates(t *testing.T) {
 		"unlimited": Unlimited{line}, "pcn": NewPCN(&PCNParams{Line: line, WMin: 0.01, WMax: 0.5, Min: 1}), "dcqcn": NewDCQCN(dcqcnParams()), "tcd": NewTCD(dcqcnParams(), true),
 		"qcn": NewQCN(jittery, 1), "mlx": NewMlx(mlxParams()), "dcqcn+": NewDCQCNPlus(plusParams(), port), "hpcc": NewHPCC(hpccParams()),
 		"swift": NewSwift(swiftParams()), "powertcp": NewPowerTCP(&PowerTCPParams{Line: line, Min: 1, BaseRTT: 10 * units.Microsecond, Gamma: 0.9, AI: 1250}),
-		"timely": NewTimely(timelyParams()), "patched": NewTimely(patched), "marked only": NewTimely(marked),
+		"timely": NewTimely(timelyParams()), "patched": NewTimely(patched), "marked only": NewTimely(marked), "ibcc": NewIBCC(ibccParams(), nil), "ibcc, acknowledged": AckedIBCC{NewIBCC(ibccParams(), nil)},
 	} {
 		now, event := units.Time(0), 0
 		hops, ack := make(wire.INT, wire.INTLen), &Ack{}

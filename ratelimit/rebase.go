@@ -21,6 +21,9 @@ func (m *Mlx) Rebase(by units.Time) {
 	m.rateAt.Rebase(by)
 }
 
+// Rebase implements units.Rebaser. An index that is shared is the port's.
+func (b *IBCC) Rebase(by units.Time) { b.own.falls.Rebase(by) }
+
 // Rebase implements units.Rebaser.
 func (q *QCN) Rebase(by units.Time) { q.timer.Rebase(by) }
 
@@ -34,6 +37,7 @@ func (s *Swift) Rebase(by units.Time) { s.last.Rebase(by) }
 func (p *Port) Rebase(by units.Time) {
 	p.PausedFrom.Rebase(by)
 	p.PausedUntil.Rebase(by)
+	p.ccti.falls.Rebase(by)
 	for i := range p.before {
 		p.before[i].from.Rebase(by)
 		p.before[i].until.Rebase(by)

@@ -42,12 +42,13 @@ type Ack struct {
 }
 
 // Port is what an RP may know of the port behind which it stands: the last times
-// its priority was paused. The host keeps it.
+// its priority was paused, and what reaction points behind it share. The host keeps it.
 type Port struct {
 	PausedFrom  units.Time
 	PausedUntil units.Time // units.Never: it is paused still
 	before      [pauses]pause
 	oldest      int // in before
+	ccti        ccti
 }
 
 // pauses before the last one are remembered, because timers are looked at late.

@@ -18,6 +18,7 @@ var (
 	_ Starter = (*TCD)(nil)
 	_ Starter = (*DCQCNPlus)(nil)
 	_ Starter = (*Mlx)(nil)
+	_ Starter = (*IBCC)(nil)
 	_ Starter = (*Timely)(nil)
 	_ Starter = (*HPCC)(nil)
 )
@@ -75,6 +76,18 @@ func (m *Mlx) StartAt(now units.Time, rate units.Rate) {
 	m.alphaAt = now + p.AlphaTimer
 	m.cutAt = now + p.CutTimer + units.Nanosecond
 	m.rateAt = now + p.RateTimer
+}
+
+// StartAt begins at the highest rate of the table that is no higher, or at the limit; an index that is shared stays
+// what it is if it is higher.
+func (b *IBCC) StartAt(now units.Time, rate units.Rate) {
+	b.Start(now)
+	i := b.params.Min
+	for i < b.params.Limit && b.params.Table.Rate(i, b.params.Line) > rate {
+		i++
+	}
+	at := b.at()
+	at.raise(now, max(0, i-at.index))
 }
 
 // StartAt begins at a rate.

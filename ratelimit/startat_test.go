@@ -21,6 +21,7 @@ func TestStartAt(t *testing.T) {
 		{"tcd", NewTCD(dcqcnParams(), false), true},
 		{"dcqcn+", NewDCQCNPlus(plusParams(), nil), true},
 		{"mlx", NewMlx(mlxParams()), true},
+		{"ibcc", NewIBCC(ibccParams(), nil), true},
 		{"timely", NewTimely(timelyParams()), false},
 		{"hpcc", NewHPCC(hpccParams()), false},
 		{"powertcp", NewPowerTCP(&PowerTCPParams{Line: line, Min: 100 * units.Mbps, BaseRTT: hpccParams().BaseRTT, Gamma: 0.9, AI: 1250}), false},

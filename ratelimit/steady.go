@@ -1,5 +1,7 @@
 package ratelimit
 
+import "photon/units"
+
 // Steady is an RP that may tell that its rate stays as it is until it is started
 // or notified again, and that it has no use for Sent until then. A host with many
 // flows keeps such a rate beside the flow's timer, where no frame has to wait for
@@ -17,6 +19,7 @@ var (
 	_ Steady = (*TCD)(nil)
 	_ Steady = (*DCQCNPlus)(nil)
 	_ Steady = (*Mlx)(nil)
+	_ Steady = (*IBCC)(nil)
 )
 
 // Steady is true: nothing happens.
@@ -36,3 +39,6 @@ func (d *DCQCNPlus) Steady() bool { return !d.limited }
 
 // Steady is true before the first CNP.
 func (m *Mlx) Steady() bool { return !m.limited }
+
+// Steady is true while the index is the smallest, unless other flows may move it.
+func (b *IBCC) Steady() bool { return b.port == nil && b.own.falls == units.Never }

@@ -19,9 +19,9 @@ var spans = []string{
 	// What is configured.
 	"agent.Config.*", "agent.NICConfig.*", "agent.delayed.npDelay", "agent.delayed.pauseDelay", "agent.patience.timeout",
 	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
-	"marking.AFQCNParams.*", "marking.PACCParams.*", "marking.TCDParams.*",
+	"marking.AFQCNParams.*", "marking.PACCParams.*", "marking.TCD.interval",
 	"cnp.DCQCNParams.*", "cnp.DCQCNPlusParams.*", "cnp.PCNParams.*", // Clock is moved in its own way
-	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.MlxParams.*", "ratelimit.PowerTCPParams.*", "ratelimit.QCNParams.*", "ratelimit.SwiftParams.*", "ratelimit.TimelyParams.*",
+	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.IBCCParams.*", "ratelimit.MlxParams.*", "ratelimit.PowerTCPParams.*", "ratelimit.QCNParams.*", "ratelimit.SwiftParams.*", "ratelimit.TimelyParams.*",
 	// What is measured and counted.
 	"agent.punctual.late", "agent.punctual.takes", "agent.sending.gap", "dataplane.Exit.PerByte", "dataplane.NICStats.Held", "dataplane.Stats.FCTSum",
 	"pfc.EgressCounters.Paused", "pfc.IngressCounters.Paused", "pfc.WatchdogCounters.Time", "credits.Counters.Waited",

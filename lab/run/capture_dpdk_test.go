@@ -74,7 +74,7 @@ func kindOf(b []byte) string {
 func TestEverySchemeOnDPDK(t *testing.T) {
 	sends := map[string]string{ // besides PFC, what a scheme's congestion is told by
 		"pcn": "cnp", "dcqcn": "cnp", "dcqcn+": "cnp", "dcqcn-mlx": "cnp", "pacc": "cnp", "tcd+dcqcn": "cnp", "qcn": "cnm", "af-qcn": "cnm",
-		"timely": "ack", "timely-patched": "ack", "tcd+timely": "ack", "hpcc": "ack", "swift": "ack", "powertcp": "ack", "none": "pfc",
+		"timely": "ack", "timely-patched": "ack", "tcd+timely": "ack", "hpcc": "ack", "swift": "ack", "powertcp": "ack", "ibcc": "cnp", "tcd+ibcc": "cnp", "none": "pfc",
 	}
 	for _, name := range scheme.Names() {
 		t.Run(name, func(t *testing.T) {

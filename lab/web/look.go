@@ -50,6 +50,8 @@ var known = map[string]Look{
 	"pacc":           {Color: black},
 	"tcd+dcqcn":      {Color: sky},
 	"tcd+timely":     {Color: indigo, Dash: dashed},
+	"ibcc":           {Color: brown},
+	"tcd+ibcc":       {Color: darkGreen},
 }
 
 // spare looks are for all others, in the order of their names.
