@@ -120,6 +120,9 @@ func TestIBCCHolds(t *testing.T) {
 		at(4*tick, 2)
 	}
 	plain := AckedIBCC{NewIBCC(ibccParams(), nil)}
+	if plain.Steady() {
+		t.Error("what acknowledgements may slow down at any time is steady")
+	}
 	plain.Ack(0, &Ack{UE: true})
 	plain.Ack(0, &Ack{})
 	if plain.Rate(0) != line {

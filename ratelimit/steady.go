@@ -42,3 +42,6 @@ func (m *Mlx) Steady() bool { return !m.limited }
 
 // Steady is true while the index is the smallest, unless other flows may move it.
 func (b *IBCC) Steady() bool { return b.port == nil && b.own.falls == units.Never }
+
+// Steady is false: an acknowledgement may change the rate at any time.
+func (AckedIBCC) Steady() bool { return false }

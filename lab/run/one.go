@@ -179,25 +179,29 @@ func (s *single) onTestbed(ctx context.Context) (r one, err error) {
 	return r, nil
 }
 
-// notes say why PFC or marking never acted.
+// notes say why flow control or marking never acted.
 func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse) (notes []string) {
-	if n.Pauses() == 0 {
-		peak := units.Size(0)
-		now := n.World.Now()
-		for _, s := range n.Switches {
-			for _, p := range s.Stats(now).Ports {
-				for _, b := range p.Ingress.Peak {
-					peak = max(peak, b)
-				}
+	peak, waits, marked, now := units.Size(0), uint64(0), uint64(0), n.World.Now()
+	for _, s := range n.Switches {
+		for _, p := range s.Stats(now).Ports {
+			for prio, b := range p.Ingress.Peak {
+				peak = max(peak, b)
+				waits += p.Credits.Waits[prio]
+				marked += p.Marked[prio]
 			}
 		}
+	}
+	switch c := e.Parameters.Credits(); {
+	case c != nil && waits == 0:
+		notes = append(notes, fmt.Sprintf("no switch ever waited for credits: no ingress port of one ever held more than %v of a lane's %v", peak, c.Buffer))
+	case c == nil && n.Pauses() == 0:
 		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %v", peak, e.Parameters.XOFF.Value.V))
 	}
 	told := uint64(0)
 	for i := range n.Flows {
 		told += n.Flow(n.World.Now(), i).Notified
 	}
-	if recipe, err := scheme.Get(use.Name.V); told == 0 && err == nil && !recipe.Silent {
+	if recipe, err := scheme.Get(use.Name.V); told == 0 && marked == 0 && err == nil && !recipe.Silent {
 		peak := units.Size(0)
 		for _, s := range n.Switches {
 			for port := range s.Ports() {
