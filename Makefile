@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build deb test test-browser test-e1000e test-rxe test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults reproduce quick soak release test-arm64 clean setup setup-test setup-bench
+.PHONY: demo build deb test test-browser test-e1000e test-rxe test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults conformance reproduce quick soak release test-arm64 clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -102,6 +102,8 @@ lint:
 	go vet -tags e1000e ./internal/guest
 	go vet -tags rxe ./internal/guest
 	go vet -tags slurm ./cmd/photon
+	go vet -tags 'dpdk conformance' ./cmd/photon
+	go run $(STATICCHECK) -tags 'dpdk conformance' ./cmd/photon
 	go vet -tags docs ./internal/docs
 	go vet -tags deb ./internal/docs
 	go vet -tags container ./internal/docs
@@ -143,6 +145,11 @@ faults: SHELL = /bin/bash
 faults: .SHELLFLAGS = -o pipefail -c
 faults: setup-test
 	FAULTS=$(FAULTS) go test -tags dpdk -count 1 -timeout 2h -run TestFaults -v ./cmd/photon | grep -v INFO
+
+# Cases of test plans that others wrote, on veth ports; minutes. docs/conformance.md is the outcome, and the run fails if a
+# verdict differs from it. CASE=pfc-lossless-one runs one; UPDATE=1 writes the page, for a change that is meant.
+conformance: setup-test
+	UPDATE="$(UPDATE)" go test -tags 'dpdk conformance' -count 1 -timeout 60m -v -run '^TestConformance$$$(if $(CASE),/^$(CASE)$$)' ./cmd/photon
 
 # The time between two polls beside a loop in C, three minutes. BENCH="-runs 1 -span 1s -settle 1s" tries it.
 bench-stalls: build

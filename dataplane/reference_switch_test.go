@@ -334,6 +334,9 @@ func (r *reference) obey(now units.Time, p *refPort, f *pfc.Frame) {
 		x := &p.pauses[prio]
 		switch {
 		case obeyed>>prio&1 == 0:
+			if f.Enable>>prio&1 != 0 && !f.Global {
+				e.Unheeded[prio]++
+			}
 		case f.Quanta[prio] == 0:
 			e.Resumes[prio]++
 			r.resume(now, now, p, prio)

@@ -29,8 +29,13 @@ type EgressCounters struct {
 	Transitions [Classes]uint64     // from paused to running
 	Paused      [Classes]units.Time // time spent paused
 	Held        uint8               // priorities that are paused now
+	Unheeded    [Classes]uint64     // PFC frames received for a priority without PFC, XOFF and XON
 	Ignored     uint64              // frames for priorities without PFC, and PAUSE frames where PFC is on
 }
+
+// Received is how many PFC frames came for a priority, XOFF and XON, whether it has PFC or not (SAI: PFC_N_RX_PKTS).
+// Where PAUSE is obeyed it is how many of those.
+func (c *EgressCounters) Received(p int) uint64 { return c.Pauses[p] + c.Resumes[p] + c.Unheeded[p] }
 
 var _ Stops = (*Egress)(nil)
 
@@ -89,6 +94,11 @@ func (e *Egress) Receive(now units.Time, f *Frame) (resumed uint8) {
 		obeyed = 0xFF
 	} else if f.Global {
 		obeyed = 0
+	}
+	if strange := f.Enable &^ obeyed; strange != 0 && !f.Global {
+		for p := range Classes {
+			e.count.Unheeded[p] += uint64(strange >> p & 1)
+		}
 	}
 	if f.Enable&obeyed == 0 {
 		e.count.Ignored++

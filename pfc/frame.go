@@ -58,7 +58,7 @@ func (f *Frame) Encode(b []byte, src wire.MAC) {
 // out with all priorities enabled. Errors: ErrShort, ErrOpcode.
 func (f *Frame) Decode(b []byte) error {
 	*f = Frame{}
-	if len(b) < 18 {
+	if len(b) < FrameLen { // a MAC takes no shorter one (IEEE 802.3 clauses 4.2.4.1.2 and 31.4); a virtual device does
 		return ErrShort
 	}
 	switch binary.BigEndian.Uint16(b[14:]) {
@@ -68,9 +68,6 @@ func (f *Frame) Decode(b []byte) error {
 			f.Quanta[i] = binary.BigEndian.Uint16(b[16:])
 		}
 	case opcodePFC:
-		if len(b) < 18+2*Classes {
-			return ErrShort
-		}
 		f.Enable = b[17] // the high byte is reserved and ignored
 		for i := range f.Quanta {
 			f.Quanta[i] = binary.BigEndian.Uint16(b[18+2*i:])

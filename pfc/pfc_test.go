@@ -53,7 +53,7 @@ func TestDecodeRefuses(t *testing.T) {
 	var f Frame
 	b := make([]byte, FrameLen)
 	(&Frame{Enable: 1}).Encode(b, src)
-	for n := range 34 {
+	for n := range FrameLen {
 		if err := f.Decode(b[:n]); !errors.Is(err, ErrShort) {
 			t.Fatalf("%d bytes: %v", n, err)
 		}
@@ -148,6 +148,12 @@ func TestPauseOfOthersIsIgnored(t *testing.T) {
 	e.Receive(0, &Frame{Global: true, Enable: 0xFF, Quanta: [8]uint16{5, 5, 5, 5, 5, 5, 5, 5}})
 	if e.Paused() != 0 || e.Counters(0).Ignored != 2 {
 		t.Fatalf("paused %b", e.Paused())
+	}
+	e.Receive(0, xoff(5, 1, 3))
+	e.Receive(0, xoff(0, 1))
+	c := e.Counters(0)
+	if want := [Classes]uint64{0: 1, 1: 3, 3: 1}; [Classes]uint64{c.Received(0), c.Received(1), c.Received(2), c.Received(3)} != want || c.Ignored != 3 {
+		t.Errorf("%d ignored, and received %+v, expected %v by priority", c.Ignored, c, want)
 	}
 	plain := NewEgress(0, 10*units.Gbps)
 	plain.Receive(0, &Frame{Global: true, Enable: 0xFF, Quanta: [8]uint16{5, 5, 5, 5, 5, 5, 5, 5}})

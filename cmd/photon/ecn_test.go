@@ -76,12 +76,13 @@ func pauseAll(host int, quanta uint16) []byte {
 // Real frames are marked, and dropped, as the curve says of the queue, which is known to the byte: a host that obeys
 // none of PFC pauses the whole port, so that a queue fills up in which nothing moves, and lets it run empty. Kernels say
 // things of their own in priorities 0 and 6.
-func TestREDAccuracy(t *testing.T) {
+func TestREDAccuracy(t *testing.T) { redAccuracy(t, 60) }
+
+func redAccuracy(t *testing.T, rounds int) {
 	const (
 		length, limit = 1000, 60 // bytes; frames in the queue
 		kmin, kmax    = 10_000, 50_000
 		pmax          = 0.4
-		rounds        = 60
 	)
 	o := operate(t, fmt.Sprintf("metrics: 127.0.0.1:9464\npfc: {priorities: []}\nrate: 20Mbps\nlossy_queue: %dB\nqueues: {1: {wred: {kmin: %dB, kmax: %dB, pmax: %v}}}\n", limit*length, kmin, kmax, pmax))
 	probability := func(queued int) float64 {
@@ -179,7 +180,7 @@ func TestREDAccuracy(t *testing.T) {
 			}
 		}
 	}
-	if marks[3].n < 500 || drops[1].n < 100 {
+	if 3*int(marks[3].n) < 25*rounds || 3*int(drops[1].n) < 5*rounds {
 		t.Error("too few frames")
 	}
 	t.Logf("red_accuracy: at most %.1f standard errors off the curve", worst)

@@ -154,8 +154,12 @@ func (s *Socket) with(frame, beside []byte) []byte {
 		case m.Header.Level == unix.SOL_PACKET && m.Header.Type == unix.PACKET_AUXDATA && len(m.Data) >= 20:
 			status, tci := binary.NativeEndian.Uint32(m.Data), binary.NativeEndian.Uint16(m.Data[16:]) // struct tpacket_auxdata
 			if status&unix.TP_STATUS_VLAN_VALID != 0 {
+				kind := uint16(0x8100)
+				if status&unix.TP_STATUS_VLAN_TPID_VALID != 0 {
+					kind = binary.NativeEndian.Uint16(m.Data[18:])
+				}
 				tagged := append([]byte{}, frame[:12]...)
-				tagged = append(tagged, 0x81, 0x00, byte(tci>>8), byte(tci))
+				tagged = append(tagged, byte(kind>>8), byte(kind), byte(tci>>8), byte(tci))
 				frame = append(tagged, frame[12:]...)
 			}
 		}

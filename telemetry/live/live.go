@@ -111,7 +111,7 @@ func livePort(st *dataplane.PortStats, b *dataplane.BufferState, port int) Port 
 		Storm: st.Watchdog.Storm, Storms: st.Watchdog.Storms, Deadlocked: st.Deadlocked,
 	}
 	for prio := range pfc.Classes {
-		p.RxPFC[prio], p.TxPFC[prio] = st.Egress.Pauses[prio]+st.Egress.Resumes[prio], st.Ingress.Pauses[prio]+st.Ingress.Resumes[prio]
+		p.RxPFC[prio], p.TxPFC[prio] = st.Egress.Received(prio), st.Ingress.Pauses[prio]+st.Ingress.Resumes[prio]
 		p.Notified[prio] = st.CNMs[prio] + st.CNPs[prio]
 		p.RxPaused[prio], p.TxPaused[prio] = st.Egress.Paused[prio].Seconds(), st.Ingress.Paused[prio].Seconds()
 		switch {

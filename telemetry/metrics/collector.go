@@ -163,7 +163,7 @@ func (c *scrape) port(i int) {
 			put(creditBlocks, float64(k.Credits[prio]))
 			put(creditLost, float64(k.Lost[prio]))
 		}
-		put(pfcRxFrames, float64(p.Egress.Pauses[prio]+p.Egress.Resumes[prio]))
+		put(pfcRxFrames, float64(p.Egress.Received(prio)))
 		put(pfcRxPaused, p.Egress.Paused[prio].Seconds())
 		put(pfcRxChanges, float64(p.Egress.Transitions[prio]))
 		lossless := c.s.Lossless>>prio&1 != 0

@@ -36,7 +36,7 @@ func takePFC(s *telemetry.Source) Document {
 			Control: st.RxControl, BadControl: st.BadControl,
 		}
 		for prio := range p.Rx {
-			p.Rx[prio] = st.Egress.Pauses[prio] + st.Egress.Resumes[prio]
+			p.Rx[prio] = st.Egress.Received(prio)
 			p.Tx[prio] = st.Ingress.Pauses[prio] + st.Ingress.Resumes[prio]
 			p.RxPaused[prio], p.TxPaused[prio] = st.Egress.Paused[prio].Seconds(), st.Ingress.Paused[prio].Seconds()
 		}
