@@ -187,8 +187,8 @@ func inFile(file string, err error) error {
 // check finds what is no time and no size for flow control.
 func (p PFC) check() error {
 	switch {
-	case p.Response.V < 0:
-		return fail(p.Response, "response %v must not be negative", p.Response.V)
+	case p.Response.V < 0 || p.Response.V > units.Second:
+		return fail(p.Response, "response %v: how long photon itself may take to see a PAUSE, 0 to 1s", p.Response.V)
 	case p.MACPHY.V < 0:
 		return fail(p.MACPHY, "mac_phy_delay %v must not be negative", p.MACPHY.V)
 	case p.Headroom.V < 0:

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 
+	"photon/dataplane"
 	"photon/telemetry/page/address"
 )
 
@@ -38,11 +39,38 @@ func (c *Agent) PProfAddress() string {
 	return at
 }
 
-// Open lists what others than this machine can reach of a switch, in words that an operator should read.
-func (c *Switch) Open() []string { return open(c.MetricsAddress(), c.Live.Address()) }
+// Warnings lists what an operator should read of a switch before it runs.
+func (c *Switch) Warnings() []string {
+	return append(open(c.MetricsAddress(), c.Live.Address()), c.losslessCNPs()...)
+}
 
-// Open lists what others than this machine can reach of an agent.
-func (c *Agent) Open() []string { return open(c.MetricsAddress(), c.Live.Address()) }
+// losslessCNPs warns if the CNPs' priority is lossless, at all ports or at some.
+func (c *Switch) losslessCNPs() (lines []string) {
+	all, _ := c.PFC.lossless() // Resolve has seen all of it
+	dscp := dataplane.DefaultDSCP()
+	_ = priorities(c.DSCP, dscp[:], "DSCP")
+	warn := func(where string, lossless uint8, prio uint8) {
+		if lossless>>prio&1 != 0 {
+			lines = append(lines, fmt.Sprintf("warning: %spriority %d is lossless, and DSCP %d gives it to CNPs: they wait where its data are paused, and senders go on as fast as before (`dscp_to_priority: {%d: 7}`, or other lossless priorities)", where, prio, cnpDSCP, cnpDSCP))
+		}
+	}
+	warn("", all, dscp[cnpDSCP])
+	for i, p := range c.Ports {
+		if p.Lossless == nil && p.DSCP == nil {
+			continue
+		}
+		lossless, own := all, dscp
+		if p.Lossless != nil {
+			lossless, _ = PFC{Priorities: p.Lossless}.lossless()
+		}
+		_ = priorities(p.DSCP, own[:], "DSCP")
+		warn(fmt.Sprintf("port %d: ", i), lossless, own[cnpDSCP])
+	}
+	return lines
+}
+
+// Warnings lists what an operator should read of an agent.
+func (c *Agent) Warnings() []string { return open(c.MetricsAddress(), c.Live.Address()) }
 
 // open warns of listeners on all addresses: whoever reaches any interface of the machine can ask them.
 func open(metrics, live string) (lines []string) {

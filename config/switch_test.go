@@ -156,7 +156,8 @@ func TestSwitchRefuses(t *testing.T) {
 		`name: "a\nb"`:                `4: name "a\nb": it is part of a file's name, and of lines: no slash, and nothing that cannot be seen`,
 		"rate: 0bps":                  "4: rate 0bps must be positive, and at most 1.6Tbps",
 		"rate: 2000Gbps":              "4: rate 2Tbps must be positive, and at most 1.6Tbps",
-		"pfc: {response: -1us}":       "4: response -1us must not be negative",
+		"pfc: {response: -1us}":       "4: response -1us: how long photon itself may take to see a PAUSE, 0 to 1s",
+		"pfc: {response: 10s}":        "4: response 10s: how long photon itself may take to see a PAUSE, 0 to 1s",
 		"pfc: {mac_phy_delay: -1B}":   "4: mac_phy_delay -1B must not be negative",
 		"pfc: {headroom: -1B}":        "4: headroom -1B must not be negative",
 		"pfc: {pause: -1us}":          "4: pause -1us must not be negative",
@@ -238,6 +239,21 @@ pfc: {watchdog: {detect: 1s, restore: 2s, action: forward}}
 	}
 }
 
+// A lossless priority of CNPs is something to be told of, wherever it comes from.
+func TestLosslessCNPsAreWarnedOf(t *testing.T) {
+	for text, prio := range map[string]string{
+		"": "", "pfc: {priorities: [3, 6]}\n": "6", "pfc: {priorities: [3, 6]}\ndscp_to_priority: {48: 7}\n": "", "dscp_to_priority: {48: 3}\n": "3",
+	} {
+		if own := parse(t, "ports: [{device: net_null0, lossless: [6]}, {device: net_null1}]\n").Warnings(); len(own) != 1 || !strings.HasPrefix(own[0], "warning: port 0: priority 6 is lossless") {
+			t.Errorf("%q", own)
+		}
+		w := strings.Join(parse(t, twoPorts+text).Warnings(), "\n")
+		if (w != "") != (prio != "") || !strings.Contains(w, "warning: priority "+prio) && prio != "" {
+			t.Errorf("%q: %q", text, w)
+		}
+	}
+}
+
 func TestAgentRefuses(t *testing.T) {
 	const host = "port: {device: net_null0}\nip: 10.0.0.1\n"
 	const nic = "role: nic\nport: {device: net_null0}\n"
@@ -259,7 +275,7 @@ func TestAgentRefuses(t *testing.T) {
 		host + "retries: 101":                                               "3: retries 101: from 1 to 100",
 		nic + "application: {device: net_tap0}\nack_every: 1":               "4: ack_every: a NIC sends and receives nothing of its own (role: both does)",
 		nic + "application: {device: net_tap0}\nretries: 1":                 "4: retries: a NIC sends and receives nothing of its own (role: both does)",
-		host + "pfc: {response: -1ms}":                                      "3: response -1ms must not be negative",
+		host + "pfc: {response: -1ms}":                                      "3: response -1ms: how long photon itself may take to see a PAUSE, 0 to 1s",
 		"port: {device: net_null0}\nip: 224.0.0.1":                          "2: ip 224.0.0.1: that is no address of a host",
 		"port: {device: net_null0}\nip: '::'":                               "2: ip ::: that is no address of a host",
 		nic + "receive: -1\napplication: {device: net_tap0}":                "3: receive -1: from 0 to 1048576",

@@ -161,13 +161,13 @@ func check(file string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			return append(n.Describe(), a.Open()...), nil
+			return append(n.Describe(), a.Warnings()...), nil
 		}
 		n, err := a.Resolve(nil)
 		if err != nil {
 			return nil, err
 		}
-		return append(n.Describe(), a.Open()...), nil
+		return append(n.Describe(), a.Warnings()...), nil
 	default:
 		s, err := config.ReadSwitch(file)
 		if err != nil {
@@ -177,6 +177,6 @@ func check(file string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return slices.Concat(n.Describe(), s.Says(), s.Open()), nil
+		return slices.Concat(n.Describe(), s.Says(), s.Warnings()), nil
 	}
 }
