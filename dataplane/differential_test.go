@@ -193,10 +193,11 @@ func reserved(c dataplane.SwitchConfig) units.Size {
 
 // anyScheme is a scheme's congestion points.
 func anyScheme(t *rapid.T) (name string, cp func(marking.Place) marking.CP) {
-	name = draw(t, "scheme", "none", "npecn", "red", "qcn", "tcd", "telemetry", "pacc", "npecn")
+	name = draw(t, "scheme", "none", "npecn", "red", "qcn", "tcd", "telemetry", "pacc", "npecn", "ib", "tcd over ib")
 	red := marking.REDParams{Kmin: 1000, Kmax: 10_000, Pmax: 0.5}
 	seed := func(p marking.Place) uint64 { return uint64(8*p.Port + p.Prio) }
 	sampling := draw(t, "sampling", marking.Adaptive, marking.Fixed)
+	ib := marking.IBParams{Weight: draw(t, "weight", 15, 8, 0), Reference: 12_000, PacketSize: draw[units.Size](t, "packet size", 0, 512), Rate: draw(t, "marking rate", 0, 2), Victims: draw(t, "victims", false, true)}
 	return name, map[string]func(p marking.Place) marking.CP{
 		"none":  func(marking.Place) marking.CP { return marking.None{} },
 		"npecn": func(marking.Place) marking.CP { return marking.NewNPECN() },
@@ -204,7 +205,9 @@ func anyScheme(t *rapid.T) (name string, cp func(marking.Place) marking.CP) {
 		"tcd": func(p marking.Place) marking.CP {
 			return marking.NewTCD(marking.TCDParams{REDParams: red, Interval: 5 * us}, seed(p))
 		},
-		"telemetry": func(p marking.Place) marking.CP { return marking.Telemetry{Link: p.Rate} },
+		"ib":          func(marking.Place) marking.CP { return marking.NewIB(ib) },
+		"tcd over ib": func(marking.Place) marking.CP { return marking.NewTCDOver(5*us, marking.NewIB(ib)) },
+		"telemetry":   func(p marking.Place) marking.CP { return marking.Telemetry{Link: p.Rate} },
 		"qcn": func(p marking.Place) marking.CP {
 			return marking.NewQCN(marking.QCNParams{SetPoint: 2000, Weight: 2, SampleBase: 10_000, Jitter: 0.3, Sampling: sampling}, seed(p))
 		},
