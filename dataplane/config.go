@@ -56,6 +56,7 @@ type PortConfig struct {
 	Flood    FloodLimits
 	Vacant   bool // nothing is there: a place for a port that may be added while the switch runs
 	Queues   [pfc.Classes]QueueConfig
+	Shaper   Shaper // of all that it sends
 
 	// What it has of its own, where others go by the switch: see ports.go.
 	Lossless   *uint8    // priorities with PFC; nil: the switch's
@@ -70,17 +71,22 @@ type PortConfig struct {
 
 // QueueConfig is what one egress queue of a port has of its own.
 type QueueConfig struct {
-	WRED marking.WREDParams // of the lossy frames in it; the draws of queue q at port p are those of seed 8p+q
+	WRED   marking.WREDParams // of the lossy frames in it; the draws of queue q at port p are those of seed 8p+q
+	Shaper Shaper
 }
 
 // check says what is wrong with a port's queues.
-func (p *PortConfig) checkQueues() error {
+func (p *PortConfig) checkQueues(longest int) error {
+	wire := units.Size(p.Link.WireBytes(longest))
 	for prio := range p.Queues {
 		if err := p.Queues[prio].WRED.Validate(); err != nil {
 			return fmt.Errorf("queue %d: wred: %w", prio, err)
 		}
+		if err := p.Queues[prio].Shaper.check(wire); err != nil {
+			return fmt.Errorf("queue %d: %w", prio, err)
+		}
 	}
-	return nil
+	return p.Shaper.check(wire)
 }
 
 // StaticEntry sends an address to one port, or to several of equal cost by flow hash.
@@ -139,7 +145,7 @@ func (c *SwitchConfig) Check() error {
 	case c.MTU < 46 || c.MTU > 9216:
 		return fmt.Errorf("mtu %d must be from 46 to 9216", c.MTU)
 	}
-	if err := checkAll("ports", c.Ports, func(p *PortConfig) error { return p.check(c.MTU) }); err != nil {
+	if err := checkAll("ports", c.Ports, func(p *PortConfig) error { return p.check(c) }); err != nil {
 		return err
 	}
 	if err := c.checkVLANs(); err != nil {
@@ -151,15 +157,15 @@ func (c *SwitchConfig) Check() error {
 	return c.checkRouter()
 }
 
-// check says what is wrong with a port of a switch with this MTU.
-func (p *PortConfig) check(mtu int) error {
+// check says what is wrong with a port of a switch.
+func (p *PortConfig) check(c *SwitchConfig) error {
 	if p.Vacant && p.Addresses != nil {
 		return errors.New("the router has addresses at a port that is not there")
 	}
-	if err := p.checkQueues(); err != nil {
+	if err := p.checkQueues(c.longest()); err != nil {
 		return err
 	}
-	return p.Flood.check(mtu)
+	return p.Flood.check(c.MTU)
 }
 
 // ItemError is wrapped by Check's error if one of several things is wrong.

@@ -157,11 +157,13 @@ func anyPorts(t *rapid.T, c *dataplane.SwitchConfig) {
 // anyQueues draws what queues of a port have of their own.
 func anyQueues(t *rapid.T, p *dataplane.PortConfig) {
 	p.Queues = [8]dataplane.QueueConfig{}
+	p.Shaper = anyShaper(t, 9)
 	if rapid.Bool().Draw(t, "plain queues") {
 		return
 	}
 	for prio := range p.Queues {
 		q := &p.Queues[prio]
+		q.Shaper = anyShaper(t, 4)
 		if rapid.Bool().Draw(t, "WRED") {
 			q.WRED.Kmin = draw[units.Size](t, "Kmin", 0, 0, 500, 3000)
 			q.WRED.Kmax = q.WRED.Kmin + draw[units.Size](t, "Kmax", 1, 2000, 20_000)
@@ -174,6 +176,14 @@ func anyQueues(t *rapid.T, p *dataplane.PortConfig) {
 			}
 		}
 	}
+}
+
+// anyShaper is one in so many, of rates at which a byte takes whole picoseconds.
+func anyShaper(t *rapid.T, of int) (s dataplane.Shaper) {
+	if rapid.IntRange(1, of).Draw(t, "shaper") == of {
+		s = dataplane.Shaper{Rate: draw(t, "rate of a shaper", units.Gbps, 10*units.Mbps, 4*units.Gbps), Burst: draw[units.Size](t, "burst of a shaper", 1546, 1600, 5000, 100_000)}
+	}
+	return s
 }
 
 // reserved is what the lossless priorities take of the buffer.

@@ -129,7 +129,7 @@ func (p *switchPort) left(q *queue, frames int, bytes units.Size) {
 func (p *switchPort) gate() {
 	e := p.env.Exit(p.number)
 	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.in.Quiet() && p.lanes == nil {
-		e.Open = ^p.shut &^ p.halted
+		e.Open = ^p.shut &^ p.halted &^ p.shaped
 		if p.notifies == 0 {
 			e.Unseen = e.Open &^ p.shown &^ p.weighted
 		}

@@ -80,6 +80,9 @@ func (p *switchPort) Rebase(by units.Time) {
 	p.buckets.multicast.full.Rebase(by)
 	p.buckets.unknown.full.Rebase(by)
 	p.buckets.errors.full.Rebase(by)
+	if p.shapers != nil {
+		p.shapers.Rebase(by)
+	}
 	p.stats.Rebase(by)
 	for prio := range p.points {
 		units.Rebase(p.points[prio].cp, by)

@@ -3,6 +3,7 @@ package dataplane_test
 import (
 	"encoding/binary"
 	"math"
+	"math/big"
 	"slices"
 
 	"photon/cnp"
@@ -70,6 +71,7 @@ type refPort struct {
 	accounts [8]refAccount // of what came in here
 	pauses   [8]refPause   // what the peer wants
 	buckets  [3]refBucket
+	tokens   [9]refTokens // of queues, and the last of the port
 	errors   refBucket // of ICMP
 	sent     int       // on the wire
 	stats    dataplane.PortStats
@@ -113,6 +115,9 @@ func newReference(c dataplane.SwitchConfig) *reference {
 		}
 		for kind, l := range p.limits() {
 			p.buckets[kind].held = depth(l)
+		}
+		for i, x := range p.shapers() {
+			p.tokens[i].fill(x)
 		}
 	}
 	return r
@@ -607,6 +612,65 @@ func (b *refBucket) take(now units.Time, l dataplane.FloodLimit, bytes int) bool
 	return true
 }
 
+// refTokens are the tokens of a shaper: parts of a byte, as many to one as there are bits per second and picoseconds
+// per byte.
+type refTokens struct {
+	held *big.Int
+	at   units.Time
+}
+
+const tokensPerByte = 8e12
+
+// shapers are those of the queues, and the port's.
+func (p *refPort) shapers() (all [9]dataplane.Shaper) {
+	for prio, q := range p.config.Queues {
+		all[prio] = q.Shaper
+	}
+	all[8] = p.config.Shaper
+	return all
+}
+
+func tokens(bytes units.Size) *big.Int {
+	return new(big.Int).Mul(big.NewInt(int64(bytes)), big.NewInt(tokensPerByte))
+}
+
+func (b *refTokens) fill(x dataplane.Shaper) { b.held = tokens(x.Burst) }
+
+// come adds the tokens of the time since.
+func (b *refTokens) come(now units.Time, x dataplane.Shaper) {
+	b.held = new(big.Int).Add(b.held, new(big.Int).Mul(big.NewInt(int64(now-b.at)), big.NewInt(int64(x.Rate))))
+	if most := tokens(x.Burst); b.held.Cmp(most) > 0 {
+		b.held = most
+	}
+	b.at = now
+}
+
+// shaped is how long a queue has to wait for the tokens of a frame of the longest kind, of its shaper and the port's.
+func (r *reference) shaped(now units.Time, p *refPort, prio int) (wait units.Time) {
+	all := p.shapers()
+	for _, i := range []int{prio, 8} {
+		x, b := all[i], &p.tokens[i]
+		if x.Rate == 0 {
+			continue
+		}
+		b.come(now, x)
+		if lack := new(big.Int).Sub(tokens(units.Size(p.wireLen(r.config.MTU+14+8))), b.held); lack.Sign() > 0 {
+			wait = max(wait, units.Time(new(big.Int).Div(new(big.Int).Add(lack, big.NewInt(int64(x.Rate)-1)), big.NewInt(int64(x.Rate))).Int64()))
+		}
+	}
+	return wait
+}
+
+// spend takes the tokens of a frame that leaves.
+func (p *refPort) spend(prio int, bytes int) {
+	all := p.shapers()
+	for _, i := range []int{prio, 8} {
+		if all[i].Rate != 0 {
+			p.tokens[i].held = new(big.Int).Sub(p.tokens[i].held, tokens(units.Size(bytes)))
+		}
+	}
+}
+
 // wireLen is what a frame occupies on the port's link.
 func (p *refPort) wireLen(length int) int {
 	switch o := p.config.Link.Overhead; o {
@@ -827,10 +891,11 @@ func (r *reference) transmit(now units.Time, port, room int) (sent []refFrame) {
 		sent = append(sent, refFrame{bytes: b})
 	}
 	for len(sent) < room {
-		prio := r.next(p)
+		prio := r.next(now, p)
 		if prio < 0 {
 			break
 		}
+		p.spend(prio, p.wireLen(len(p.queues[prio][0].bytes)))
 		sent = append(sent, r.leave(now, p, prio))
 	}
 	return sent
@@ -894,7 +959,7 @@ func (r *reference) due(now units.Time, p *refPort, prio int) (xoff, xon bool) {
 	return now >= a.refresh, false
 }
 
-// ready reports whether a queue has a frame that may leave.
+// ready reports whether a queue has a frame that no pause keeps from leaving.
 func (r *reference) ready(p *refPort, prio int) bool {
 	x := p.pauses[prio]
 	return len(p.queues[prio]) > 0 && (!x.paused || x.storm && r.config.Watchdog.Action == pfc.Forward)
@@ -902,10 +967,12 @@ func (r *reference) ready(p *refPort, prio int) bool {
 
 // next is the priority that sends: the highest that has no weight, else by deficit round robin, in which the
 // turn moves downwards; -1: nothing may leave.
-func (r *reference) next(p *refPort) int {
+func (r *reference) next(now units.Time, p *refPort) int {
 	some := false
+	var may [8]bool
 	for prio := 7; prio >= 0; prio-- {
-		if some = some || r.ready(p, prio); r.ready(p, prio) && r.config.Weights[prio] == 0 {
+		may[prio] = r.ready(p, prio) && r.shaped(now, p, prio) == 0
+		if some = some || may[prio]; may[prio] && r.config.Weights[prio] == 0 {
 			return prio
 		}
 	}
@@ -918,9 +985,9 @@ func (r *reference) next(p *refPort) int {
 			least = min(least, w)
 		}
 	}
-	for !r.ready(p, p.turn) || r.config.Weights[p.turn] == 0 || p.wireLen(len(p.queues[p.turn][0].bytes)) > p.deficit[p.turn] {
+	for !may[p.turn] || r.config.Weights[p.turn] == 0 || p.wireLen(len(p.queues[p.turn][0].bytes)) > p.deficit[p.turn] {
 		p.turn = (p.turn + 7) % 8
-		if r.ready(p, p.turn) {
+		if may[p.turn] {
 			p.deficit[p.turn] += r.config.Weights[p.turn] * (r.config.MTU + 18 + 24) / least
 		}
 	}
@@ -1083,8 +1150,15 @@ func (r *reference) when(now units.Time, p *refPort) (sends, timer units.Time) {
 	sends = units.Never
 	early := units.Never
 	for prio := range 8 {
-		if xoff, xon := r.due(now, p, prio); xoff || xon || r.ready(p, prio) {
+		wait := units.Never
+		if r.ready(p, prio) {
+			wait = r.shaped(now, p, prio)
+		}
+		if xoff, xon := r.due(now, p, prio); xoff || xon || wait == 0 {
 			return now, now
+		}
+		if wait < units.Never {
+			sends = min(sends, now+wait)
 		}
 		r.early = 0xFF
 		if xoff, _ := r.due(now, p, prio); xoff {
@@ -1152,7 +1226,13 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 	}
 	for i, p := range r.ports {
 		was := p.config
+		before := p.shapers()
 		p.config = c.Ports[i]
+		for k, x := range p.shapers() {
+			if x != before[k] { // another begins with all its tokens
+				p.tokens[k].fill(x)
+			}
+		}
 		p.setWRED(&was)
 		if points {
 			before := p.points

@@ -146,6 +146,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		p := &s.ports[i]
 		p.config = &c.Ports[i]
 		p.own()
+		p.setShapers(&old[i])
 		p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 		if ch.points[i] != nil {
 			p.setPoints(*ch.points[i])

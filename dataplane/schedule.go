@@ -82,9 +82,15 @@ func (p *switchPort) first(prio uint8) int64 {
 	return int64(p.queues[prio].run(1)[0].Len) + int64(p.overhead)
 }
 
-// took takes what was sent from a priority's deficit. An empty queue keeps none:
+// took takes what was sent from a priority's deficit, and its tokens. An empty queue keeps no deficit:
 // who has nothing to send saves nothing up.
-func (p *switchPort) took(prio uint8, bytes units.Size) {
+func (p *switchPort) took(now units.Time, prio uint8, bytes units.Size) {
+	if p.shaped>>prio&1 != 0 {
+		p.spend(now, prio, bytes)
+	}
+	if p.weighted>>prio&1 == 0 {
+		return
+	}
 	if p.rounds.deficit[prio] -= int64(bytes); p.queues[prio].frames == 0 {
 		p.rounds.deficit[prio] = 0
 	}

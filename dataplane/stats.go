@@ -115,6 +115,8 @@ type PortStats struct {
 	Routed              uint64                  // frames received that were forwarded by their IP address
 	ICMPSent            uint64                  // ICMP errors that the router sent of what came here
 	ICMPLimited         uint64                  // that it did not send, because it had sent so many
+	Shaped              [pfc.Classes]uint64     // frames that the shaper of their queue had wait
+	PortShaped          uint64                  // the same of the port's shaper
 
 	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
 	QueueFrames [pfc.Classes]uint64

@@ -68,6 +68,7 @@ type switchPort struct {
 	queues    *[pfc.Classes]queue
 	overhead  int16     // what the link adds to a frame
 	weighted  uint8     // priorities with a weight
+	shaped    uint8     // priorities that a shaper may hold up
 	shut      uint8     // priorities whose queues take no frames: a storm, or no link
 	wary      uint8     // priorities whose queues do not take every frame: shut, and those with WRED
 	outs      uint8     // probes and announcements to send
@@ -84,6 +85,7 @@ type switchPort struct {
 	eg        pfc.Egress
 	dog       pfc.Watchdog
 	buckets   buckets
+	shapers   *shapers // nil: there are none
 	probes    probes
 	rounds    rounds
 	packet    marking.Packet // scratch: what congestion points are shown
@@ -97,7 +99,7 @@ type switchPort struct {
 	sampler   *sampler             // if sampled
 	says      *speaker             // nil: it never does, and hears nobody
 	lanes     *credits.Port        // flow control of the link in place of in and eg; nil: it is PFC
-	_         [88]byte
+	_         [8]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -207,6 +209,7 @@ func (p *switchPort) begin() {
 	p.down, p.off, p.drained = p.config.Vacant, p.config.Vacant, p.config.Vacant
 	p.overhead = int16(p.config.Link.overhead())
 	p.own()
+	p.setShapers(nil)
 	p.link, p.outs, p.probes, p.rounds, p.buckets = LinkState{}, 0, probes{}, rounds{}, buckets{}
 	p.stats, p.asks = PortStats{}, units.Never
 	p.reset()

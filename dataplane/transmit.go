@@ -34,10 +34,16 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
 	}
 	for n < len(burst) {
 		ready := p.waiting &^ p.halted
+		if p.shaped != 0 {
+			ready, _ = p.open(now, ready)
+		}
 		if ready == 0 {
 			break
 		}
 		prio, budget := s.next(p, ready)
+		if p.shaped>>prio&1 != 0 {
+			budget = 0 // one frame: then its shaper is asked again
+		}
 		n += s.dequeue(now, p, prio, burst[n:], budget)
 	}
 	return n
@@ -90,8 +96,8 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 	}
 	s.releaseAll(now, p.worker, burst)
 	p.left(q, len(burst), bytes)
-	if budget != unbounded {
-		p.took(prio, bytes+units.Size(len(burst))*units.Size(p.overhead))
+	if (p.weighted|p.shaped)>>prio&1 != 0 {
+		p.took(now, prio, bytes+units.Size(len(burst))*units.Size(p.overhead))
 	}
 	return len(burst)
 }
@@ -122,10 +128,16 @@ func (s *Switch) pause(now units.Time, p *switchPort, f *Frame) bool {
 // holds something back runs out, or an XOFF needs a refresh.
 func (s *Switch) Next(now units.Time, port int) units.Time {
 	p := &s.ports[port]
-	if p.waiting&^p.halted != 0 || p.outs != 0 {
-		return now
+	shaped := units.Never
+	if ready := p.waiting &^ p.halted; ready != 0 || p.outs != 0 {
+		if p.shaped == 0 || p.outs != 0 {
+			return now
+		}
+		if ready, shaped = p.open(now, ready); ready != 0 {
+			return now
+		}
 	}
-	next := min(p.in.Next(now), p.asks)
+	next := min(p.in.Next(now), p.asks, shaped)
 	if p.attend != units.Never {
 		next = min(next, p.dog.Next())
 	}

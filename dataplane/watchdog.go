@@ -58,6 +58,9 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	}
 	p.gate()
 	p.rounds.deficit[prio] = 0
+	if p.shapers != nil {
+		p.shapers.told &^= 1 << prio
+	}
 }
 
 // Watchdog is the counters of a port's watchdog. It is called between bursts.

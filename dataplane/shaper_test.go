@@ -1,0 +1,57 @@
+package dataplane
+
+import (
+	"testing"
+
+	"photon/units"
+)
+
+// A queue, or a port, with a shaper sends its burst at once and then keeps to its rate, to the picosecond, and the world is
+// told when the next frame may leave. What has no shaper waits for none.
+func TestShapers(t *testing.T) {
+	// 1026 bytes on the wire are 8.208 us at 1 Gbit/s, and the longest frame 1546.
+	const each, burst = 8208 * units.Nanosecond, 1546 + 3*1026
+	for name, c := range map[string]struct {
+		prio uint8
+		port PortConfig
+	}{
+		"lossless queue": {3, PortConfig{Queues: [8]QueueConfig{3: {Shaper: Shaper{units.Gbps, burst}}}}},
+		"lossy queue":    {0, PortConfig{Queues: [8]QueueConfig{0: {Shaper: Shaper{units.Gbps, burst}}}}},
+		"port":           {3, PortConfig{Shaper: Shaper{units.Gbps, burst}}},
+		"both":           {3, PortConfig{Shaper: Shaper{units.Gbps, burst}, Queues: [8]QueueConfig{3: {Shaper: Shaper{2 * units.Gbps, burst}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conf := config(2)
+			conf.Ports[1].Queues, conf.Ports[1].Shaper = c.port.Queues, c.port.Shaper
+			r := newRig(t, conf)
+			r.now = units.Second
+			for range 10 {
+				r.in(0, packet(0, 1, c.prio<<3, 0), 1002)
+			}
+			var left []units.Time
+			for len(left) < 10 {
+				burst := make([]Frame, 64)
+				n := r.sw.Transmit(r.now, 1, burst)
+				for _, f := range burst[:n] {
+					left = append(left, r.now-units.Second)
+					r.env.Free(f)
+				}
+				next := r.sw.Next(r.now, 1)
+				if len(left) < 10 && (next <= r.now || next == units.Never) {
+					t.Fatalf("%d have left, and the next is to at %v of %v", len(left), next, r.now)
+				}
+				r.now = next
+			}
+			for i, at := range left {
+				// The bucket lets one go while it has a frame of the longest kind: four do at once.
+				if want := max(0, units.Time(i-3)*each); at != want {
+					t.Errorf("frame %d leaves after %v, not %v", i, at, want)
+				}
+			}
+			st := r.stats(1)
+			if waited := st.Shaped[c.prio] + st.PortShaped; waited != 6 && name != "both" {
+				t.Errorf("%d frames waited, not 6", waited)
+			}
+		})
+	}
+}
