@@ -166,7 +166,6 @@ func (p *switchPort) reobey(now units.Time) {
 		p.note()
 		p.watch(now)
 	}
-	p.note()
 }
 
 // tooWide reports whether what a frame carries behind its tags is more than the port takes by which it is to leave.
