@@ -37,6 +37,7 @@ type Port struct {
 	Default    Value[int]         `yaml:"default_priority"`
 	PCPOut     map[int]Value[int] `yaml:"priority_to_pcp"`
 	Queues     map[int]Queue      `yaml:"queues"`    // of switches; what they do not say, the switch's say
+	Shaper     Shaper             `yaml:"shaper"`    // of switches; none
 	Addresses  []Value[Subnet]    `yaml:"addresses"` // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
 }
 

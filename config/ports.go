@@ -70,6 +70,7 @@ func (p *Port) checkAgents() error {
 	for _, q := range p.Queues {
 		says(q.line(), "queues")
 	}
+	says(p.Shaper.line(), "shaper")
 	if line == 0 {
 		return nil
 	}
@@ -136,6 +137,9 @@ func describeOwn(s *dataplane.SwitchConfig) (lines []string) {
 		}
 		if p.MTU != 0 {
 			what += fmt.Sprintf(", mtu %d", p.MTU)
+		}
+		if p.Shaper.Rate > 0 {
+			what += ", " + describeShaper(p.Shaper)
 		}
 		if k := p.Classes; k != nil {
 			for name, t := range trusts {

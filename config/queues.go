@@ -14,7 +14,8 @@ import (
 
 // Queue is what the egress queues of a priority have of their own.
 type Queue struct {
-	WRED WRED `yaml:"wred"`
+	WRED   WRED   `yaml:"wred"`
+	Shaper Shaper `yaml:"shaper"` // none
 }
 
 // WRED is random early detection for lossy frames: none, unless kmin and kmax are there.
@@ -47,9 +48,8 @@ func pick[T any](v *Value[T], other Value[T]) {
 
 // params are what a queue goes by that drops beyond a limit.
 func (w WRED) params(limit units.Size) (p marking.WREDParams, err error) {
-	line := cmp.Or(w.Kmin.Line, w.Kmax.Line, w.Pmax.Line, w.ECN.Line, w.Drop.Line)
 	wrong := func(format string, args ...any) error {
-		return &Error{Line: line, Err: fmt.Errorf("wred: "+format, args...)}
+		return &Error{Line: w.line(), Err: fmt.Errorf("wred: "+format, args...)}
 	}
 	switch {
 	case w == WRED{}:
@@ -69,12 +69,12 @@ func (w WRED) params(limit units.Size) (p marking.WREDParams, err error) {
 
 // or is what q says, and where it says nothing, what another does.
 func (q Queue) or(other Queue) Queue {
-	q.WRED = q.WRED.or(other.WRED)
+	q.WRED, q.Shaper = q.WRED.or(other.WRED), q.Shaper.or(other.Shaper)
 	return q
 }
 
-// queues are those of a port, where some priorities are lossless.
-func (c *Switch) queues(p Port, lossless uint8) (all [pfc.Classes]dataplane.QueueConfig, err error) {
+// queues are those of a port, where some priorities are lossless and frames take at most so many bytes on the wire.
+func (c *Switch) queues(p Port, lossless uint8, longest units.Size) (all [pfc.Classes]dataplane.QueueConfig, err error) {
 	for _, named := range []map[int]Queue{c.Queues, p.Queues} {
 		for prio, q := range named {
 			if prio < 0 || prio >= pfc.Classes {
@@ -85,9 +85,12 @@ func (c *Switch) queues(p Port, lossless uint8) (all [pfc.Classes]dataplane.Queu
 	for prio := range all {
 		q := p.Queues[prio].or(c.Queues[prio])
 		if q.WRED != (WRED{}) && lossless>>prio&1 != 0 {
-			return all, &Error{Line: q.line(), Err: fmt.Errorf("queues: priority %d is lossless, and marked as `scheme:` says: wred is for lossy ones", prio)}
+			return all, &Error{Line: q.WRED.line(), Err: fmt.Errorf("queues: priority %d is lossless, and marked as `scheme:` says: wred is for lossy ones", prio)}
 		}
 		if all[prio].WRED, err = q.WRED.params(c.LossyQueue.Or(defaultTail)); err != nil {
+			return all, err
+		}
+		if all[prio].Shaper, err = q.Shaper.params(longest); err != nil {
 			return all, err
 		}
 	}
@@ -95,8 +98,10 @@ func (c *Switch) queues(p Port, lossless uint8) (all [pfc.Classes]dataplane.Queu
 }
 
 // line is where something of it stands.
-func (q Queue) line() int {
-	return cmp.Or(q.WRED.Kmin.Line, q.WRED.Kmax.Line, q.WRED.Pmax.Line, q.WRED.ECN.Line, q.WRED.Drop.Line)
+func (q Queue) line() int { return cmp.Or(q.WRED.line(), q.Shaper.line()) }
+
+func (w WRED) line() int {
+	return cmp.Or(w.Kmin.Line, w.Kmax.Line, w.Pmax.Line, w.ECN.Line, w.Drop.Line)
 }
 
 // describeQueues says what queues have of their own, once for all ports with the same.
@@ -139,6 +144,9 @@ func describeQueue(q dataplane.QueueConfig) string {
 			text += ", marks ECN-capable frames and drops others"
 		}
 		parts = append(parts, text)
+	}
+	if q.Shaper.Rate > 0 {
+		parts = append(parts, describeShaper(q.Shaper))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -282,7 +282,11 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 		if pc.Lossless != nil {
 			lossless = *pc.Lossless
 		}
-		if pc.Queues, err = c.queues(p, lossless); err != nil {
+		longest := units.Size(pc.Link.WireBytes(s.MTU + wire.EthernetLen + 2*wire.VLANLen))
+		if pc.Queues, err = c.queues(p, lossless, longest); err != nil {
+			return nil, err
+		}
+		if pc.Shaper, err = p.Shaper.params(longest); err != nil {
 			return nil, err
 		}
 		s.Ports = append(s.Ports, pc)

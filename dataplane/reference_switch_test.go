@@ -72,8 +72,8 @@ type refPort struct {
 	pauses   [8]refPause   // what the peer wants
 	buckets  [3]refBucket
 	tokens   [9]refTokens // of queues, and the last of the port
-	errors   refBucket // of ICMP
-	sent     int       // on the wire
+	errors   refBucket    // of ICMP
+	sent     int          // on the wire
 	stats    dataplane.PortStats
 	least    [8]units.Size // as the peak of what came in: without frames that their queues did not take
 }

@@ -19,11 +19,13 @@ type BufferState struct {
 	Ports      []uint8                       // by port, its lossless priorities; where it sends PAUSE, 1: all frames have one account
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
 	Queues     []*[pfc.Classes]QueueConfig   // by port; nobody changes what is in it
+	Shapers    []Shaper                      // of ports
+	Weights    [pfc.Classes]int              // of the scheduler
 }
 
 // Buffer returns the state of the buffer. It is called between bursts.
 func (s *Switch) Buffer() BufferState {
-	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)), Queues: make([]*[pfc.Classes]QueueConfig, len(s.ports)), Ports: make([]uint8, len(s.ports))}
+	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)), Queues: make([]*[pfc.Classes]QueueConfig, len(s.ports)), Ports: make([]uint8, len(s.ports)), Shapers: make([]Shaper, len(s.ports))}
 	s.CopyBuffer(&b)
 	return b
 }
@@ -35,10 +37,10 @@ func (s *Switch) CopyBuffer(b *BufferState) {
 	size, used := s.pool.State()
 	*b = BufferState{
 		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used,
-		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports,
+		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports, Shapers: b.Shapers, Weights: c.Weights,
 	}
 	for i := range b.Thresholds {
-		b.Queues[i], b.Ports[i] = &c.Ports[i].Queues, c.Accounts(i)
+		b.Queues[i], b.Ports[i], b.Shapers[i] = &c.Ports[i].Queues, c.Accounts(i), c.Ports[i].Shaper
 		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {
 			if c.Accounts(i)>>prio&1 != 0 {

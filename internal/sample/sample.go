@@ -72,7 +72,12 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 		}
 		if snap.Buffer != nil {
 			snap.Buffer.Lossless, snap.Buffer.Thresholds = 0xFF, make([][8]pfc.Thresholds, ports)
-			snap.Buffer.Ports = slices.Repeat([]uint8{0xFF}, ports)
+			snap.Buffer.Ports, snap.Buffer.Shapers = slices.Repeat([]uint8{0xFF}, ports), slices.Repeat(snap.Buffer.Shapers, ports)
+			var all [8]dataplane.QueueConfig
+			for prio := range all {
+				all[prio].Shaper = snap.Buffer.Shapers[0]
+			}
+			snap.Buffer.Queues = slices.Repeat([]*[8]dataplane.QueueConfig{&all}, ports)
 		}
 		snap.Ports, snap.Stats.Ports = nil, nil
 		device, rate := snap.Devices[0], snap.Rates[0]
@@ -121,7 +126,8 @@ func Source(host bool) *telemetry.Source {
 		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Lossy: 1400 * units.KB, Tail: units.MB, Lossless: 8}
 		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
 		snap.Buffer.Ports = []uint8{8}
-		snap.Buffer.Queues = []*[8]dataplane.QueueConfig{{0: {WRED: marking.WREDParams{REDParams: marking.REDParams{Kmin: 100 * units.KB, Kmax: 400 * units.KB, Pmax: 0.1}}}}}
+		snap.Buffer.Shapers, snap.Buffer.Weights = []dataplane.Shaper{{Rate: 8 * units.Gbps, Burst: units.MB}}, [8]int{0: 40, 1: 60}
+		snap.Buffer.Queues = []*[8]dataplane.QueueConfig{{1: {Shaper: dataplane.Shaper{Rate: units.Gbps, Burst: 125 * units.KB}}, 0: {WRED: marking.WREDParams{REDParams: marking.REDParams{Kmin: 100 * units.KB, Kmax: 400 * units.KB, Pmax: 0.1}}}}}
 		snap.Stats.Ports[0].Discards[dataplane.DropWRED][0] = 7
 		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}
 		snap.Stats.Ports[0].Watchdog = pfc.WatchdogCounters{

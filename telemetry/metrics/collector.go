@@ -139,6 +139,10 @@ func (c *scrape) port(i int) {
 	if !c.s.Host {
 		c.impaired(i)
 	}
+	if b := c.s.Buffer; b != nil && b.Shapers[i].Rate > 0 {
+		c.put(portShaped, float64(p.PortShaped), node, name)
+		c.put(portRate, float64(b.Shapers[i].Rate)/8, node, name)
+	}
 	if i < len(c.s.LLDP) && c.s.LLDP[i].On {
 		c.lldp(i)
 	}
@@ -250,6 +254,12 @@ func (c *scrape) carrier(port, prio int, put func(*metric, float64)) {
 // queue is what only switches have of a port and priority.
 func (c *scrape) queue(port, prio int, put func(*metric, float64)) {
 	p := &c.s.Stats.Ports[port]
+	if b := c.s.Buffer; b != nil {
+		if x := b.Queues[port][prio].Shaper; x.Rate > 0 {
+			put(shaped, float64(p.Shaped[prio]))
+			put(shapedRate, float64(x.Rate)/8)
+		}
+	}
 	put(ecnPackets, float64(p.Marked[prio]))
 	put(ecnBytes, float64(p.MarkedBytes[prio]))
 	put(undetermined, float64(p.Undetermined[prio]))

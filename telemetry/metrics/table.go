@@ -116,6 +116,10 @@ var (
 
 	queueBytes   = section("Queues and buffer", define(carriers, gaugeKind, "queue_bytes", byPrio, "Bytes in an egress queue.", "SAI: QUEUE_STAT_CURR_OCCUPANCY_BYTES"))
 	queuePeak    = define(carriers, gaugeKind, "queue_watermark_bytes", byPrio, "Most bytes that were in an egress queue.", "SAI: QUEUE_STAT_WATERMARK_BYTES; SONiC: show queue watermark")
+	shaped       = define(switches, counterKind, "queue_shaped_packets_total", byPrio, "Frames that were next in an egress queue, and had to wait for its shaper's tokens; only of queues with a shaper.", "")
+	shapedRate   = define(switches, gaugeKind, "queue_shaper_rate_bytes_per_second", byPrio, "Rate of a queue's shaper, on the wire; the same.", "SONiC: pir of a SCHEDULER")
+	portShaped   = define(switches, counterKind, "port_shaped_packets_total", byPort, "How often a port with frames to send had to wait for its shaper's tokens; only of ports with a shaper.", "")
+	portRate     = define(switches, gaugeKind, "port_shaper_rate_bytes_per_second", byPort, "Rate of a port's shaper, on the wire; the same.", "SONiC: pir of a port's SCHEDULER")
 	ingressBytes = define(carriers, gaugeKind, "ingress_buffer_bytes", byPrio, "Bytes that came in through a port and have not left the switch.", "SAI: INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES")
 	ingressPeak  = define(carriers, gaugeKind, "ingress_buffer_watermark_bytes", byPrio, "Most bytes that were buffered for an ingress port.", "SAI: INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES")
 	xoffBytes    = define(switches, gaugeKind, "ingress_xoff_bytes", byPrio, "Bytes buffered for an ingress port beyond which it sends XOFF, what `pfc: alpha` adds excepted; of lossless priorities.", "SONiC: xoff of a buffer profile")

@@ -53,6 +53,7 @@ var Topics = []Topic{
 	{"pfc history", "the last pauses of each port: who stopped whom, when, for how long", switches, takePauses, func() Document { return &Pauses{} }},
 	{"ports", "ports, their links and frames", both, takePorts, func() Document { return &Ports{} }},
 	{"queues", "egress queues: frames, drops, occupancy, watermarks", switches, takeQueues, func() Document { return &Queues{} }},
+	{"scheduler", "how egress queues take turns: strict or by weight, their shapers and the ports'", switches, takeScheduler, func() Document { return &Scheduler{} }},
 	{"buffer", "the shared buffer: its parts, thresholds, and what each ingress port holds of it", switches, takeBuffer, func() Document { return &Buffer{} }},
 	{"fdb", "the forwarding database: which address is behind which port", switches, takeFDB, func() Document { return &FDB{} }},
 	{"vlan", "VLANs: their ports, tagged and untagged, and how many addresses are known", switches, takeVLANs, func() Document { return &VLANs{} }},
