@@ -38,8 +38,10 @@ func TestRDMATools(t *testing.T) {
 		if k := frames(t, file, "infiniband"); k < 1000 {
 			t.Errorf("wire %d: tshark sees %d RoCE packets", i, k)
 		}
-		if k := frames(t, file, "_ws.malformed"); k > 0 {
-			t.Errorf("wire %d: %d malformed packets", i, k)
+		// Payload whose first two bytes happen to be an EtherType is taken for a packet in a packet, which it is not.
+		const malformed = `_ws.malformed and not frame.protocols contains "infiniband:ethertype"`
+		if k := frames(t, file, malformed); k > 0 {
+			t.Errorf("wire %d: %d malformed packets\n%s", i, k, dissect(t, file, malformed, "-V", "-x"))
 		}
 	}
 	if len(rows) < 20 {

@@ -235,15 +235,20 @@ var payloads = []string{"smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "i
 // frames are how many of a capture tshark finds that a filter wants.
 func frames(t *testing.T, file, filter string) int {
 	t.Helper()
+	return len(strings.Fields(dissect(t, file, filter, "-T", "fields", "-e", "frame.number")))
+}
+
+// dissect is what tshark says of the packets of a capture that a filter wants.
+func dissect(t *testing.T, file, filter string, how ...string) string {
+	t.Helper()
 	// The payload is what happened to be in the memory of the tools: it may look like some protocol, and is none.
-	args := []string{"-n", "-r", file, "-Y", filter, "-T", "fields", "-e", "frame.number"}
+	args := append([]string{"-n", "-r", file, "-Y", filter}, how...)
 	for _, p := range payloads {
 		args = append(args, "--disable-protocol", p)
 	}
-	c := exec.Command("tshark", args...)
-	out, err := c.Output()
+	out, err := exec.Command("tshark", args...).Output()
 	if err != nil {
 		t.Fatalf("tshark -Y %q: %v", filter, err)
 	}
-	return len(strings.Fields(string(out)))
+	return string(out)
 }
