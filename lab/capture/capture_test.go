@@ -298,20 +298,22 @@ func TestCapturePart(t *testing.T) {
 func TestPorts(t *testing.T) {
 	n, _, _ := captured(t, "dcqcn", Wanted{Most: 1}, 1)
 	plan := n.Plan
-	plan.Connect(0, len(plan.Nodes)-1, plan.Nodes[0].Ends[0].Link)
+	hub, _ := plan.Find("S0")
+	second := plan.Switch("switch", "S1")
+	for range 2 {
+		plan.Connect(second, hub, plan.Nodes[hub].Ends[0].Link)
+	}
+	nic, _ := plan.Find("H5")
+	plan.Connect(nic, second, plan.Nodes[hub].Ends[0].Link)
 	names := func(list []Port) (s []string) {
 		for _, p := range list {
 			s = append(s, p.Name)
 		}
 		return s
 	}
-	hub, spoke := plan.Nodes[len(plan.Nodes)-1].Name, plan.Nodes[0].Name
-	if len(plan.Nodes[0].Ends) != 2 {
-		hub, spoke = spoke, hub
-	}
-	link := spoke + ">" + hub
+	const link = "S1>S0"
 	for _, c := range []struct{ ask, want string }{
-		{"H1>S0", "H1>S0"}, {"H2,H1", "H1>S0 H2>S0"}, {"S0>H4,S0>H4", "S0>H4"},
+		{"H1>S0", "H1>S0"}, {"H2,H1", "H1>S0 H2>S0"}, {"H5", "H5>S0 H5.1>S1"}, {"H5.1", "H5.1>S1"}, {"S0>H4,S0>H4", "S0>H4"},
 		{link, link + " " + link + "#2"}, {link + "#2", link + "#2"},
 		{"H7", `"H7" is neither`}, {"H1>H2", "H1 has no link to"}, {"H1>S0#3", "not so many links"}, {"", `"" is neither`},
 		{"H9>S0", "no node"},
@@ -325,7 +327,7 @@ func TestPorts(t *testing.T) {
 			t.Errorf("%q: %s, want %s", c.ask, got, c.want)
 		}
 	}
-	if list, err := Ports(plan, nil); err != nil || len(list) != 14 || !slices.IsSortedFunc(list, func(a, b Port) int {
+	if list, err := Ports(plan, nil); err != nil || len(list) != 18 || !slices.IsSortedFunc(list, func(a, b Port) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port))
 	}) {
 		t.Error(list, err)

@@ -63,7 +63,8 @@ func link(plan *topology.Plan, from, to int) string {
 // isOf reports whether a name stands for the port, too.
 func (p *Port) isOf(plan *topology.Plan, name string) bool {
 	node := &plan.Nodes[p.Node]
-	all := []string{p.Name, node.Name, link(plan, p.Node, node.Ends[p.Port].Node)}
+	host, _ := plan.HostOf(p.Node) // whose name stands for all of its NICs
+	all := []string{p.Name, node.Name, plan.Nodes[host].Name, link(plan, p.Node, node.Ends[p.Port].Node)}
 	return slices.Contains(all, name) || name != "" && node.Layer == name
 }
 
