@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 )
@@ -105,6 +106,14 @@ func (s *Switch) TxFrames(port, prio int) uint64 {
 func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
 	p := &s.ports[port]
 	return p.stats.Marked[prio], p.stats.Undetermined[prio]
+}
+
+// Ternary is the state that TCD finds a port in, for a priority; none with other congestion points.
+func (s *Switch) Ternary(now units.Time, port, prio int) marking.TCDState {
+	if t, ok := s.ports[port].points[prio].cp.(*marking.TCD); ok {
+		return t.StateAt(now)
+	}
+	return marking.TCDNone
 }
 
 // PausesSent is how many XOFF frames the switch has sent, refreshes included.

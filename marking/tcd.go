@@ -74,6 +74,19 @@ func NewTCDOver(interval units.Time, within CP) *TCD {
 // State is the port's state after the last frame, for those who watch.
 func (t *TCD) State() TCDState { return t.state }
 
+// StateAt is the port's state at a time, for those who watch: undetermined during an ON-OFF pattern, whether a frame
+// leaves or not; none on the way from there to one of the others, and when the pattern is over and nothing has left
+// since.
+func (t *TCD) StateAt(now units.Time) TCDState {
+	switch {
+	case now-t.resumed <= t.interval:
+		return TCDUndetermined
+	case t.state == TCDCongestion:
+		return TCDCongestion
+	}
+	return TCDNone
+}
+
 // Dequeue goes through the state machine and marks.
 func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
 	past := now-t.resumed > t.interval

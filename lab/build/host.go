@@ -3,6 +3,7 @@ package build
 import (
 	"photon/agent"
 	"photon/dataplane"
+	"photon/marking"
 	"photon/units"
 	"photon/wire"
 )
@@ -36,6 +37,7 @@ type Switch interface {
 	PausesSent() uint64
 	TxFrames(port, prio int) uint64
 	Marked(port, prio int) (ce, ue uint64)
+	Ternary(now units.Time, port, prio int) marking.TCDState
 	Stats(now units.Time) dataplane.Stats
 }
 

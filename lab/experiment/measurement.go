@@ -62,6 +62,7 @@ var ProbeKinds = map[string]ProbeKind{
 	"paused":   {"how many of the ports are paused by their peers", true, false, ""},
 	"marked":   {"frames marked CE at ports", true, true, ""},
 	"ue":       {"frames marked UE (TCD) at ports", true, true, ""},
+	"state":    {"TCD's state of ports: 0 none, 1 congestion, 2 undetermined; of several the highest", true, false, ""},
 	"frames":   {"frames of data that ports have sent", true, true, ""},
 	"received": {"bytes on the wire that reached their receivers in order", false, true, "B"},
 	"sending":  {"bytes on the wire that senders have sent", false, true, "B"},

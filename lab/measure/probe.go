@@ -30,14 +30,18 @@ func columns(n *build.Network, p *experiment.Probe) ([]column, error) {
 		if !p.Each {
 			return []column{{p.Name, func(now units.Time) (sum float64) {
 				for _, at := range places {
-					sum += readPort(n, p.Kind.V, at, mask)
+					if v := readPort(now, n, p.Kind.V, at, mask); p.Kind.V == "state" {
+						sum = max(sum, v)
+					} else {
+						sum += v
+					}
 				}
 				return sum
 			}}}, nil
 		}
 		var list []column
 		for i, name := range portNames(n.Plan, places) {
-			list = append(list, column{p.Name + "." + name, func(now units.Time) float64 { return readPort(n, p.Kind.V, places[i], mask) }})
+			list = append(list, column{p.Name + "." + name, func(now units.Time) float64 { return readPort(now, n, p.Kind.V, places[i], mask) }})
 		}
 		return list, nil
 	}
@@ -73,7 +77,7 @@ func portNames(plan *topology.Plan, places []experiment.Place) (names []string) 
 }
 
 // readPort reads what a port counts, for a set of priorities.
-func readPort(n *build.Network, kind string, p experiment.Place, priorities uint8) float64 {
+func readPort(now units.Time, n *build.Network, kind string, p experiment.Place, priorities uint8) float64 {
 	s := n.Switches[p.Node]
 	if s == nil {
 		if kind == "paused" && n.Hosts[p.Node].Paused() != 0 {
@@ -92,6 +96,14 @@ func readPort(n *build.Network, kind string, p experiment.Place, priorities uint
 		return float64(sum)
 	case "sent":
 		return float64(s.Sent(p.Port))
+	case "state":
+		state := 0.0
+		for prio := range 8 {
+			if priorities>>prio&1 != 0 {
+				state = max(state, float64(s.Ternary(now, p.Port, prio)))
+			}
+		}
+		return state
 	case "paused":
 		if s.Paused(p.Port)&priorities != 0 {
 			return 1

@@ -10,6 +10,7 @@ import (
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/topology"
+	"photon/marking"
 	"photon/pfc"
 	"photon/telemetry/node"
 	"photon/units"
@@ -184,6 +185,10 @@ func (s *recordedSwitch) Sent(port int) units.Size {
 	return units.Size(s.counter("sent.%d", s.port[port]))
 }
 func (s *recordedSwitch) Paused(port int) uint8 { return uint8(s.gauge("paused.%d", s.port[port])) }
+
+func (s *recordedSwitch) Ternary(_ units.Time, port, prio int) marking.TCDState {
+	return marking.TCDState(s.gauge("state.%d.%d", s.port[port], prio))
+}
 
 func (s *recordedSwitch) Pauses(port, prio int) uint64 {
 	return uint64(s.counter("xoffs.%d.%d", s.port[port], prio))
