@@ -77,7 +77,7 @@ func newLog(w io.Writer) *zap.SugaredLogger {
 	e := zap.NewProductionEncoderConfig()
 	e.EncodeTime = zapcore.ISO8601TimeEncoder
 	e.EncodeLevel = zapcore.CapitalLevelEncoder
-	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.AddSync(w), zapcore.InfoLevel)).Sugar()
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.Lock(zapcore.AddSync(w)), zapcore.InfoLevel)).Sugar()
 }
 
 // warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.

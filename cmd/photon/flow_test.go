@@ -173,7 +173,7 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 // receiver goes away for good; where a receiver is back in time its flow begins anew, and arrives. The
 // list, the log, the metrics and the results say so.
 func TestFlowsFail(t *testing.T) {
-	a := startAgents(t, "ack_timeout: 50ms\nretries: 6\n")
+	a := startAgents(t, "ack_timeout: 50ms\nretries: 8\n") // nine seconds for the receiver to be back
 	a.must("add", "--to", "10.9.0.77", "--to-mac", "02:00:0a:09:00:4d", "--size", "1MB", "--group", "absent")
 	a.must("add", "--to", "10.9.0.2", "--rate", "20Mbps", "--group", "long")
 	a.until("the long flow sends", func(d show.FlowList) bool { return d.Flows[1].Packets > 100 })
@@ -182,7 +182,7 @@ func TestFlowsFail(t *testing.T) {
 	a.until("the flow to nobody failed", inState(1, "failed"))
 	d := a.list()
 	f := d.Flows[0]
-	if f.State != "failed" || !strings.Contains(f.Why, "does not answer") || f.Packets > 1000+6 || d.Failed != 1 {
+	if f.State != "failed" || !strings.Contains(f.Why, "does not answer") || f.Packets > 1000+8 || d.Failed != 1 {
 		t.Errorf("%+v, %d failed", f, d.Failed)
 	}
 	before := d.Flows[1].Packets

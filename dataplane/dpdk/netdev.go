@@ -246,8 +246,9 @@ func (n *netdev) follow() (said []Notice) {
 	switch {
 	case l == nil:
 		n.refused = ""
-		if bound != 0 { // it has another name now
+		if bound != 0 { // it is there, and has another name now
 			C.ph_packet_unbind(C.uint16_t(n.device))
+			said = append(said, Notice{Text: fmt.Sprintf("the interface has another name now: it is not heard until one is called %s", n.name), Bad: true})
 		}
 	case l.Index == bound:
 		if was := n.short; was != (l.MTU < n.mtu) {
