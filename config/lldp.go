@@ -122,10 +122,7 @@ func (c *Switch) Announced() *Announced {
 	a.Info.TTL = uint16(min(65535, int(a.Every/units.Second)*l.Hold.Or(4)+1))
 	shares := lldp.Shared(s.Weights)
 	for i := range s.Ports {
-		lossless, dscp := s.Lossless, &s.DSCP
-		if own := s.Ports[i].Lossless; own != nil {
-			lossless = *own
-		}
+		lossless, dscp := s.LosslessAt(i), &s.DSCP
 		if k := s.Ports[i].Classes; k != nil {
 			dscp = &k.DSCP
 		}

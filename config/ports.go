@@ -21,8 +21,9 @@ func trustOf(v Value[string], other dataplane.Trust) (dataplane.Trust, error) {
 	return t, nil
 }
 
-// own is what a port has of its own, where others go by the switch.
-func (c *Switch) own(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfig) error {
+// own is what the i-th port has of its own, where others go by the switch.
+func (c *Switch) own(p Port, s *dataplane.SwitchConfig, i int) error {
+	to := &s.Ports[i]
 	if p.Lossless != nil {
 		set, err := PFC{Priorities: p.Lossless}.lossless()
 		if err != nil {
@@ -30,12 +31,8 @@ func (c *Switch) own(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfig
 		}
 		to.Lossless = &set
 	}
-	lossless := s.Lossless
-	if to.Lossless != nil {
-		lossless = *to.Lossless
-	}
 	switch to.Pause, to.Asymmetric, to.MTU = p.Pause.V, p.Asymmetric.V, p.MTU.V; {
-	case to.Pause && lossless != 0:
+	case to.Pause && s.LosslessAt(i) != 0:
 		return fail(p.Pause, "pause: PAUSE stops everything, so that a port that sends it has no lossless priorities (`lossless: []`)")
 	case to.Pause && to.Asymmetric:
 		return fail(p.Asymmetric, "asymmetric_pfc: a port that sends PAUSE obeys PAUSE")

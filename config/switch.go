@@ -274,22 +274,18 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 				return nil, fail(a, "%v", err)
 			}
 		}
-		pc := dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits}
-		if err := c.own(p, s, &pc); err != nil {
+		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
+		pc := &s.Ports[i]
+		if err := c.own(p, s, i); err != nil {
 			return nil, err
 		}
-		lossless := s.Lossless
-		if pc.Lossless != nil {
-			lossless = *pc.Lossless
-		}
 		longest := units.Size(pc.Link.WireBytes(s.MTU + wire.EthernetLen + 2*wire.VLANLen))
-		if pc.Queues, err = c.queues(p, lossless, longest); err != nil {
+		if pc.Queues, err = c.queues(p, s.LosslessAt(i), longest); err != nil {
 			return nil, err
 		}
 		if pc.Shaper, err = p.Shaper.params(longest); err != nil {
 			return nil, err
 		}
-		s.Ports = append(s.Ports, pc)
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
 		for prio := range s.PFC {

@@ -126,7 +126,7 @@ func (s *Switch) LookForDeadlocks(now units.Time) (found []Deadlock) {
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
-		for rest := s.config.lossless(i) & p.stops().Paused(); rest != 0; rest &= rest - 1 {
+		for rest := s.config.LosslessAt(i) & p.stops().Paused(); rest != 0; rest &= rest - 1 {
 			if prio := bits.TrailingZeros8(rest); s.stuck(now, p, prio) {
 				p.sendProbe(now, pfc.Probe{Switch: s.config.ID, Port: uint16(i), Priority: uint8(prio)})
 			}

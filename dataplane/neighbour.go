@@ -235,7 +235,7 @@ func (s *Switch) find(h *hop) {
 	e.mac().Put(h.head[:])
 	h.port = e.value()
 	if h.want = s.config.formOf(h.port, h.vlan); h.want == untagged && s.up(h.port) {
-		h.easy = uint16(s.hopMTU(h))
+		h.easy = uint16(s.config.hopMTU(h))
 	}
 }
 

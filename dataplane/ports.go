@@ -44,8 +44,8 @@ func (c *SwitchConfig) classes() *Classes {
 	return k
 }
 
-// lossless are the priorities of a port that have PFC.
-func (c *SwitchConfig) lossless(port int) uint8 {
+// LosslessAt are the priorities of a port that have PFC.
+func (c *SwitchConfig) LosslessAt(port int) uint8 {
 	if own := c.Ports[port].Lossless; own != nil {
 		return *own
 	}
@@ -57,7 +57,7 @@ func (c *SwitchConfig) admitted(port int) uint8 {
 	if c.Ports[port].Pause {
 		return 0xFF
 	}
-	return c.lossless(port)
+	return c.LosslessAt(port)
 }
 
 // Accounts are the priorities of a port that have an account with thresholds: one, of all frames, where it sends PAUSE.
@@ -65,14 +65,14 @@ func (c *SwitchConfig) Accounts(port int) uint8 {
 	if c.Ports[port].Pause {
 		return 1
 	}
-	return c.lossless(port)
+	return c.LosslessAt(port)
 }
 
 // anywhere are the priorities that are lossless at any port, by PFC.
 func (c *SwitchConfig) anywhere() uint8 {
 	set := c.Lossless
 	for i := range c.Ports {
-		set |= c.lossless(i)
+		set |= c.LosslessAt(i)
 	}
 	return set
 }
@@ -82,7 +82,7 @@ func (c *SwitchConfig) obeyed(port int) uint8 {
 	if c.Ports[port].Asymmetric {
 		return 0xFF
 	}
-	return c.lossless(port)
+	return c.LosslessAt(port)
 }
 
 // mtu is a port's.
@@ -106,7 +106,7 @@ func (c *SwitchConfig) checkOwn(port int) error {
 	if p.MTU != 0 && (p.MTU < 46 || p.MTU > c.MTU) {
 		return fmt.Errorf("mtu %d of a port must be from 46 to the switch's, %d", p.MTU, c.MTU)
 	}
-	if p.Pause && (c.lossless(port) != 0 || p.Asymmetric) {
+	if p.Pause && (c.LosslessAt(port) != 0 || p.Asymmetric) {
 		return errors.New("PAUSE stops everything: a port that sends it has no lossless priorities (IEEE 802.1Q clause 36.1.1)")
 	}
 	if c.Credits != nil { // a lane is a priority, and the same one at both ends of the link
@@ -160,7 +160,7 @@ func (p *switchPort) reobey(now units.Time) {
 		p.note()
 		p.resumed(now, resumed)
 	}
-	if set := c.lossless(p.number); set != p.watched {
+	if set := c.LosslessAt(p.number); set != p.watched {
 		p.dog.Watch(now, set)
 		p.watched = set
 		p.note()

@@ -203,8 +203,8 @@ func (c *SwitchConfig) groups(up func(port uint16) bool, r *routes) [][]hop {
 		var all []hop
 		for _, v := range route.Via {
 			h := hop{port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN), mtu: uint16(cmp.Or(v.MTU, c.MTU))}
-			if h.want == untagged && up(v.Port) && c.Ports[v.Port].PCPOut == nil {
-				h.easy = min(h.mtu, uint16(c.mtu(v.Port)))
+			if h.want == untagged && up(v.Port) {
+				h.easy = uint16(c.hopMTU(&h))
 			}
 			if v.MAC == 0 {
 				h.easy, h.neighbour = 0, r.neighbourOf(c.placeOf(&v))
@@ -300,9 +300,9 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 		switch {
 		case h.port != anyPort && !s.up(h.port): // it is discarded at that port
 			s.complain(now, p, f, hostUnreachable)
-		case wire.TotalLen(ip) > s.hopMTU(h):
+		case wire.TotalLen(ip) > s.config.hopMTU(h):
 			if !wire.MayFragment(ip) {
-				s.complain(now, p, f, tooBig(s.hopMTU(h)))
+				s.complain(now, p, f, tooBig(s.config.hopMTU(h)))
 			}
 			s.discard(now, p, f, DropTooBig)
 			return a, false
@@ -327,11 +327,11 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 }
 
 // hopMTU is the longest packet that a next hop takes, and the port that it is behind.
-func (s *Switch) hopMTU(h *hop) int {
+func (c *SwitchConfig) hopMTU(h *hop) int {
 	if h.port == anyPort {
 		return int(h.mtu)
 	}
-	return min(int(h.mtu), s.config.mtu(h.port))
+	return min(int(h.mtu), c.mtu(h.port))
 }
 
 // plainlyIP reports whether a frame has an IP header where a router looks for one: behind one tag at most.

@@ -234,7 +234,7 @@ func (p *switchPort) reset() {
 	p.eg = pfc.NewEgress(c.obeyed(p.number), p.config.Link.Rate)
 	p.eg.Keep(p.history)
 	p.setLanes()
-	p.watched = c.lossless(p.number)
+	p.watched = c.LosslessAt(p.number)
 	p.dog = pfc.NewWatchdog(c.Watchdog, p.watched)
 	p.dog.Update(0, p.stops())
 }

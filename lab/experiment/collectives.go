@@ -113,7 +113,7 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, shared *Connection
 	if err != nil {
 		return nil, nil, at(c.Do, "collective %s: %v", c.Name.V, err)
 	}
-	m := &members{first: len(list), start: map[int]*Wait{}, end: map[int]*Wait{}}
+	m := &members{start: map[int]*Wait{}, end: map[int]*Wait{}}
 	kind := &FlowKind{Group: c.Name.V, Weight: 1, exact: true}
 	for _, row := range rows {
 		start := make([]*Wait, len(row))
@@ -140,7 +140,6 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, shared *Connection
 			m.ends = append(m.ends, end[r])
 		}
 	}
-	m.last = len(list)
 	return list, m, nil
 }
 
@@ -252,7 +251,7 @@ func (e *Experiment) CollectiveOf(name string) *Collective {
 }
 
 // depend lists the flows of collectives, and has flows wait for each other.
-func (e *Experiment) depend(p *topology.Plan, seed uint64, list []Flow, groups map[string]*members) ([]Flow, error) {
+func (e *Experiment) depend(p *topology.Plan, seed uint64, list []Flow, groups map[string]*members, own []span) ([]Flow, error) {
 	if !e.Waiting() {
 		return list, nil
 	}
@@ -287,7 +286,7 @@ func (e *Experiment) depend(p *topology.Plan, seed uint64, list []Flow, groups m
 			return nil, err
 		}
 	}
-	if err := e.arrange(&waits{e, p, list, groups}); err != nil {
+	if err := e.arrange(&waits{e, p, list, groups, own}); err != nil {
 		return nil, err
 	}
 	if len(list) >= 1<<24 {

@@ -48,14 +48,15 @@ type FlowKind struct {
 
 // Sends lists all flows of a run.
 func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err error) {
-	groups, nics := map[string]*members{}, picker{p: p}
+	groups, own, nics := map[string]*members{}, make([]span, len(e.Flows)), picker{p: p}
 	for i := range e.Flows {
 		g, first := &e.Flows[i], len(list)
 		if list, err = e.group(p, g, rand.New(rand.NewPCG(seed, uint64(i))), &nics, list); err != nil {
 			return nil, err
 		}
 		list = g.again(list, first)
-		groups[g.label()] = &members{first: first, last: len(list)}
+		own[i] = span{first, len(list)}
+		join(groups, g.label(), own[i])
 	}
 	e.phases(p, seed, list)
 	if len(e.Listed) > 0 {
@@ -74,9 +75,9 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
 			list[k].Shared, list[k].Late = uint32(i+1), false
 		}
-		groups[e.Workloads[i].Name.V] = &members{first: before, last: len(list)}
+		join(groups, e.Workloads[i].Name.V, span{before, len(list)})
 	}
-	if list, err = e.depend(p, seed, list, groups); err == nil && p.Several() {
+	if list, err = e.depend(p, seed, list, groups, own); err == nil && p.Several() {
 		startAtNICs(list)
 	}
 	return list, err

@@ -3,6 +3,7 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"photon/lab/topology"
@@ -64,14 +65,41 @@ type waits struct {
 	plan   *topology.Plan
 	flows  []Flow
 	groups map[string]*members
+	own    []span // flows of each of the experiment's groups
 }
+
+// span is flows in a row, from the first to before the last.
+type span struct{ first, last int }
 
 // members are the flows of a group, and the ends of the ranks of a collective.
 type members struct {
-	first, last int           // its flows are from first to before last
-	start, end  map[int]*Wait // of a collective: by host, of the first step and of the last
-	starts      []*Wait       // the same, in the order of ranks
-	ends        []*Wait
+	flows      []span        // of all groups of the name
+	start, end map[int]*Wait // of a collective: by host, of the first step and of the last
+	starts     []*Wait       // the same, in the order of ranks
+	ends       []*Wait
+}
+
+// each passes the numbers of all its flows.
+func (m *members) each() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, s := range m.flows {
+			for i := s.first; i < s.last; i++ {
+				if !yield(i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// join notes whose flows are some of a list: groups may share a name.
+func join(groups map[string]*members, name string, s span) {
+	m := groups[name]
+	if m == nil {
+		m = &members{}
+		groups[name] = m
+	}
+	m.flows = append(m.flows, s)
 }
 
 // causes are what a host waits for if it waits for something of a group: what it has part in; or all of it,
@@ -86,7 +114,7 @@ func (w *waits) causes(host int, a *After) (list []Cause, err error) {
 		return w.ofCollective(g, host, a)
 	}
 	part, all := []Cause{}, []Cause{}
-	for i := g.first; i < g.last; i++ {
+	for i := range g.each() {
 		f := &w.flows[i]
 		c := Cause{Flow: int32(i)}
 		switch moment, size := a.moment(); {
@@ -131,8 +159,8 @@ func (w *waits) ofCollective(g *members, host int, a *After) (list []Cause, err 
 		return nil, at(a.At, "of collective %s there are start and end", a.Flows.V)
 	}
 	if !a.All {
-		machine, _ := w.plan.HostOf(host)
-		for _, nic := range w.plan.NICs(machine) {
+		of, _ := w.plan.HostOf(host)
+		for _, nic := range w.plan.NICs(of) {
 			if x := one[nic]; x != nil {
 				list = append(list, Cause{Wait: x})
 			}
@@ -211,9 +239,8 @@ func (e *Experiment) arrange(w *waits) error {
 		if len(g.After) == 0 {
 			continue
 		}
-		m := w.groups[g.label()]
 		mine := map[int]*Wait{}
-		for k := m.first; k < m.last; k++ {
+		for k := w.own[i].first; k < w.own[i].last; k++ {
 			f := &w.flows[k]
 			if f.Wait != nil { // it comes after the one before
 				continue

@@ -53,9 +53,8 @@ func ReadTopology(file string, b []byte) (*Topology, error) {
 		if w.err == nil && l.A == l.B {
 			w.fail("a link from node %d to itself", l.A)
 		}
-		for _, end := range []int{l.A, l.B} {
-			degree[end]++
-		}
+		degree[l.A]++
+		degree[l.B]++
 		if w.err != nil {
 			return nil, w.err
 		}
