@@ -165,7 +165,8 @@ func conformancePage(all []verdict) string {
 What others ask of a switch, asked of photon: cases of SONiC's test plans (the repository sonic-net/sonic-mgmt), of the
 Linux kernel's forwarding selftests (tools/testing/selftests/net/forwarding) and of IEEE 802.1Q and 802.3, each in code
 of our own. Every case starts `+"`photon switch`"+` on veth ports between network namespaces, sends frames, and judges by
-what the hosts behind the ports receive. What does not apply says why.
+what the hosts behind the ports receive; what no host can see, as a watermark, is read as an operator reads it. What
+does not apply says why.
 
 %d cases: %d pass, %d fail, %d do not apply.
 
