@@ -304,6 +304,19 @@ func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
 	}
 }
 
+// ClearWatermarks has the most that was in the queues of a port begin anew with what is there.
+func (n *NIC) ClearWatermarks(port int) {
+	p := &n.stats.Ports[port]
+	if port == Wire {
+		p.QueuePeak = n.waiting
+		n.in.ClearPeaks()
+		return
+	}
+	for prio := range p.QueuePeak {
+		p.QueuePeak[prio] = units.Size(n.up[prio].bytes)
+	}
+}
+
 // Audit checks, per priority and direction: what came in was discarded, ended
 // here, waits, or left; what left came in or was made here.
 func (n *NIC) Audit() error {

@@ -14,6 +14,7 @@ func (d *daemon) answer(a *admin.Server, source *telemetry.Source) {
 	a.Reload(d.reloadAndLog)
 	a.Captures(d.capture)
 	a.Ports(d)
+	a.Watermarks(d.clearWatermarks)
 	if d.testbed != nil {
 		a.Testbed(d.testbed)
 	}

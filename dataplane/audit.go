@@ -55,6 +55,16 @@ func (p *switchPort) count() {
 	}
 }
 
+// ClearWatermarks has the most that was in the queues of a port, and of the frames that came through it, begin anew
+// with what is there. It is called between bursts.
+func (s *Switch) ClearWatermarks(port int) {
+	p := &s.ports[port]
+	for prio := range p.queues {
+		p.queues[prio].clearPeak()
+	}
+	p.in.ClearPeaks()
+}
+
 // Ports is how many ports the switch has.
 func (s *Switch) Ports() int { return len(s.ports) }
 

@@ -341,7 +341,9 @@ func (x *arrivals) anyOp(world worldKind) (o op) {
 		o.after = draw(t, "much later", units.Second, 3*units.Second, 400*units.Second)
 	}
 	o.port = rapid.IntRange(0, len(x.config.Ports)-1).Draw(t, "port")
-	switch what := rapid.IntRange(0, 29).Draw(t, "what"); {
+	switch what := rapid.IntRange(0, 30).Draw(t, "what"); {
+	case what == 30:
+		o.clear = true
 	case what == 29:
 		if c := x.anyReload(world); c.Check() == nil {
 			o.reload = &c

@@ -1434,6 +1434,18 @@ func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 	}
 }
 
+// clear has what a port keeps the most of begin anew.
+func (r *reference) clear(port int) {
+	p := r.ports[port]
+	for prio := range 8 {
+		a, st := p.accounts[prio], &p.stats
+		st.QueuePeak[prio] = units.Size(p.bytes(prio))
+		st.Ingress.Peak[prio] = units.Size(a.base+a.head) + st.Buffered[prio]
+		st.Ingress.HeadroomMax[prio] = units.Size(a.head)
+		p.least[prio] = st.Ingress.Peak[prio]
+	}
+}
+
 // count is the port's statistics at an instant.
 func (r *reference) count(now units.Time, p *refPort) dataplane.PortStats {
 	st := p.stats

@@ -100,6 +100,7 @@ type op struct {
 	link   *dataplane.LinkState
 	exits  []exit // of all ports, for what arrives
 	queue  bool   // the exits' Env.Queue
+	clear  bool   // watermarks of the port begin anew
 }
 
 type arrival struct {
@@ -119,6 +120,8 @@ func (o *op) String() string {
 	switch {
 	case o.reload != nil:
 		return s + "reload"
+	case o.clear:
+		return s + fmt.Sprintf("the watermarks of port %d are cleared", o.port)
 	case o.link != nil:
 		return s + fmt.Sprintf("the link of port %d is %+v", o.port, *o.link)
 	case o.frames == nil:
@@ -276,6 +279,9 @@ func (x *trial) do(o *op) {
 		x.reload(*o.reload)
 	case o.link != nil:
 		x.link(o.port, *o.link)
+	case o.clear:
+		x.sw.ClearWatermarks(o.port)
+		x.ref.clear(o.port)
 	case o.frames == nil:
 		x.transmit(o.port, o.room)
 	case o.burst && (x.world.workers == 1 || x.world.ample):

@@ -346,6 +346,18 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 	return f.Enable != 0
 }
 
+// ClearPeaks has what is noted as the most that was buffered begin anew, with what is there.
+func (g *Ingress) ClearPeaks() {
+	for p := range g.class {
+		k := &g.class[p]
+		k.peak = k.base + k.head
+		g.count.HeadroomMax[p] = 0
+		if g.enabled>>p&1 != 0 {
+			g.count.HeadroomMax[p] = units.Size(k.head)
+		}
+	}
+}
+
 // Counters returns the counts, pauses that still last included up to now.
 func (g *Ingress) Counters(now units.Time) IngressCounters {
 	c := g.count

@@ -73,7 +73,7 @@ func newRoot() *cobra.Command {
 	}{
 		{"Repeat experiments:", []*cobra.Command{replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand()}},
 		{"Be a switch or a host:", []*cobra.Command{switchCommand(), agentCommand()}},
-		{"Look into one that runs, and direct it:", []*cobra.Command{showCommand(), topCommand(), captureCommand(), flowCommand(), portCommand(), reloadCommand(), proxyCommand()}},
+		{"Look into one that runs, and direct it:", []*cobra.Command{showCommand(), topCommand(), captureCommand(), flowCommand(), portCommand(), clearCommand(), reloadCommand(), proxyCommand()}},
 		{"", []*cobra.Command{versionCommand(), manCommand()}},
 	} {
 		if g.title != "" {

@@ -186,6 +186,8 @@ type World interface {
 	// Pace tells how the clock went. It is called within Do, or while the world
 	// does not run.
 	Pace() Pace
+	// ClearPace has Pace's longest gap begin anew. It is called as Pace is.
+	ClearPace()
 	// CopyPolls tells how each worker polled, in a place for each that the caller
 	// has made. It is called as Pace is.
 	CopyPolls(p []Polls)

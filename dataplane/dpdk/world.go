@@ -367,6 +367,12 @@ func (w *world) Pace() (p Pace) {
 	return p
 }
 
+func (w *world) ClearPace() {
+	for _, k := range w.workers {
+		k.longest = 0
+	}
+}
+
 func (w *world) CopyPolls(p []Polls) {
 	for i := range p {
 		p[i] = w.workers[i].polls.copy()

@@ -18,15 +18,17 @@ type PortOrders interface {
 	RemovePort(port string) (string, error)
 }
 
+// said answers what came of an order about ports.
+func said(w http.ResponseWriter, text string, err error) {
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	answer(w, socket.PortSaid{Said: text})
+}
+
 // Ports answers to `photon port`.
 func (a *Server) Ports(to PortOrders) {
-	said := func(w http.ResponseWriter, said string, err error) {
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		answer(w, socket.PortSaid{Said: said})
-	}
 	a.mux.HandleFunc("POST /port/add", func(w http.ResponseWriter, r *http.Request) {
 		rate := units.Rate(0)
 		if text := r.FormValue("rate"); text != "" {

@@ -29,6 +29,11 @@ func (c *Client) RemovePort(ctx context.Context, port string) (string, error) {
 	return c.orderPort(ctx, "/port/remove", url.Values{"port": {port}})
 }
 
+// ClearWatermarks has the watermarks of a port begin anew, or of all if it is empty, and returns what the node says.
+func (c *Client) ClearWatermarks(ctx context.Context, port string) (string, error) {
+	return c.orderPort(ctx, "/clear/watermarks", url.Values{"port": {port}})
+}
+
 func (c *Client) orderPort(ctx context.Context, path string, values url.Values) (string, error) {
 	body, err := c.do(ctx, http.MethodPost, path, values)
 	if err != nil {

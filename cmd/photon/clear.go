@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func clearCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "clear",
+		Short:   "Have what a running photon keeps the most of begin anew",
+		Long:    "Have what a running switch or agent keeps the most of begin anew. Counters go on: what scrapes them wants them to.",
+		Example: "  photon clear watermarks\n  photon clear watermarks sw0",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(clearWatermarksCommand())
+	return c
+}
+
+func clearWatermarksCommand() *cobra.Command {
+	var at socketFlags
+	c := &cobra.Command{
+		Use:   "watermarks [PORT]",
+		Short: "Have watermarks of queues and buffer begin anew",
+		Long: "Have the watermarks of queues and buffer (photon show queues, photon show buffer) begin anew with what is there, of one\n" +
+			"port or of all; of all, the longest poll gap, too.",
+		Example: "  photon clear watermarks\n  photon clear watermarks sw0 --name sw",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("clear watermarks: name one port, or none for all (there is %q, too)", args[1])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := at.dial()
+			if err != nil {
+				return err
+			}
+			said, err := client.ClearWatermarks(c.Context(), strings.Join(args, ""))
+			if err != nil {
+				return answered(err)
+			}
+			fmt.Fprintln(c.OutOrStdout(), said)
+			return nil
+		},
+	}
+	at.add(c)
+	return c
+}

@@ -1,0 +1,44 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+
+	"photon/units"
+)
+
+// watermarked is a node that keeps the most that was in its queues.
+type watermarked interface {
+	// ClearWatermarks has that of a port begin anew. It is called between bursts.
+	ClearWatermarks(port int)
+}
+
+// clearWatermarks has the watermarks of a port begin anew, or of all if it is empty, and then the longest poll gap, too.
+func (d *daemon) clearWatermarks(port string) (said string, err error) {
+	node, ok := d.node.(watermarked)
+	if !ok {
+		return "", errors.New("an agent that sends flows of its own has no watermarks: ask a switch, or an agent that is a NIC")
+	}
+	clear, of := []int(nil), "the longest poll gap and the watermarks of all ports begin anew"
+	if port != "" {
+		i, err := d.number(port)
+		if err != nil {
+			return "", err
+		}
+		clear, of = []int{i}, fmt.Sprintf("the watermarks of port %s begin anew", port)
+	}
+	d.world.DoBriefly(func(units.Time) {
+		for _, i := range clear {
+			node.ClearWatermarks(i)
+		}
+		if clear != nil {
+			return
+		}
+		for i := range d.names() {
+			node.ClearWatermarks(i)
+		}
+		d.world.ClearPace()
+	})
+	d.log.Info(of)
+	return of, nil
+}
