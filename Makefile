@@ -6,7 +6,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages without cgo, for the race detector.
 PURE = $(shell go list ./... | grep -v -e /dpdk -e /testnet)
 
-.PHONY: demo build deb test test-browser test-e1000e test-rxe test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-agent bench-sim bench-stalls mixed faults conformance reproduce quick soak release test-arm64 clean setup setup-test setup-bench
+.PHONY: demo build deb test test-browser test-e1000e test-rxe test-slurm test-docs test-deb test-container lint race bench bench-forwarding bench-rfc2544 bench-agent bench-sim bench-stalls mixed faults conformance reproduce quick soak release test-arm64 clean setup setup-test setup-bench
 
 demo: build
 	bin/photon replay pcn/fig11 --world both
@@ -120,6 +120,12 @@ bench:
 bench-forwarding: setup-bench
 	go build -tags dpdk -o bin/bench ./internal/bench
 	bin/bench $(BENCH)
+
+# Throughput without loss and with 0.5 %, latencies and bursts by RFC 2544, incast and head-of-line blocking by RFC 8239, of the
+# same three, from a process of its own over net_memif; a quarter of an hour, on a machine that does nothing else. BENCH=-quick tries it.
+bench-rfc2544: setup-bench
+	go build -tags dpdk -o bin/bench ./internal/bench
+	bin/bench -rfc2544 $(BENCH)
 
 # Pacing errors and costs of 10 to 100 000 flows, and flow tables beside Go's map and rte_hash; some two minutes. BENCH=-quick tries it.
 bench-agent: setup

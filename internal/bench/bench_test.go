@@ -12,7 +12,7 @@ import (
 
 func TestParseCases(t *testing.T) {
 	cases, err := parseCases("plain,lossy", "net_null,net_ring", "64,1500", "2,4")
-	first, last := testCase{kinds[0], "net_null", 64, 2}, testCase{kinds[1], "net_ring", 64, 4}
+	first, last := testCase{kind: kinds[0], Vdev: "net_null", Bytes: 64, Ports: 2}, testCase{kind: kinds[1], Vdev: "net_ring", Bytes: 64, Ports: 4}
 	if err != nil || len(cases) != 12 || cases[0] != first || cases[11] != last {
 		t.Errorf("%v, %v", cases, err)
 	}
@@ -21,7 +21,7 @@ func TestParseCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases, err = parseCases("workers2", "net_null", "64", "2")
-	if err != nil || !slices.Equal(cases, []testCase{{two, "net_ring", 64, 4}}) {
+	if err != nil || !slices.Equal(cases, []testCase{{kind: two, Vdev: "net_ring", Bytes: 64, Ports: 4}}) {
 		t.Errorf("two workers: %v, %v", cases, err)
 	}
 	for _, bad := range [][4]string{
@@ -36,7 +36,7 @@ func TestParseCases(t *testing.T) {
 
 // A machine that is half as fast for a round is so for all, so that ratios are of rounds.
 func TestLine(t *testing.T) {
-	l := newLine(testCase{kinds[0], "net_null", 64, 2}, map[string]outcome{
+	l := newLine(testCase{kind: kinds[0], Vdev: "net_null", Bytes: 64, Ports: 2}, map[string]outcome{
 		"photon": {rates: []float64{11, 9, 10}, feed: []float64{3, 1, 2}}, "ovs": {rates: []float64{4, 4.5, 6}},
 		"macswap": {rates: []float64{40, 20, 40}}, "mac": {notes: "it cannot"},
 	})

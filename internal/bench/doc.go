@@ -41,4 +41,21 @@
 // Open vSwitch has one bridge, which learns; access ports and trunks; or OpenFlow rules that
 // do what a router does. testpmd forwards between pairs of ports, whatever the frames are,
 // and looks at no more of them than the Ethernet addresses that it swaps or writes.
+//
+// # RFC 2544 and 8239
+//
+// With -rfc2544 (`make bench-rfc2544`) frames come from a process of their own, generator.c, which has a core, and
+// the contestant another. Between them is net_memif: a net_ring device is of one process, unless others are its
+// secondary ones, which cannot be without huge pages. While a contestant has its turn the others stand still; what
+// is printed are medians of some rounds. Frames are UDP in a lossy class, from one host to another; what the device
+// of the generator takes no more counts as lost. Throughput is found by bisection, to 1 %, without loss (NDR) and
+// with 0.5 % (PDR): a rate is carried if one trial of three is. Latencies are from before a burst is handed to the
+// generator's device until it comes back, at parts of the NDR, in buckets 3 % wide. Bursts are sent as fast as the
+// generator can. All of it is by the wall's clock: what else runs on the machine is in it, and takes more from a
+// contestant that polls without rest than from one that sleeps.
+//
+// Then two ports send 0.4 of the NDR each: one of them to a port of which the generator takes no more than 0.3 of the
+// NDR, the other in turns there and to a port that is free, the victim (RFC 8239, section 6: head-of-line blocking). The
+// frames are first lossy, then of a priority with PFC, whose pauses the generator obeys. testpmd has no part in that:
+// it sends what comes to a port to its neighbour.
 package main

@@ -11,7 +11,7 @@ import (
 
 // TestMain is photon's child if it was started as such.
 func TestMain(m *testing.M) {
-	if os.Getenv("BENCH_FEED") != "" {
+	if os.Getenv("BENCH_FEED") != "" || os.Getenv("BENCH_CHILD") != "" {
 		main()
 		return
 	}
@@ -44,5 +44,40 @@ func TestEveryKindIsForwarded(t *testing.T) {
 				t.Errorf("%v: %s: %+v", c, name, o)
 			}
 		}
+	}
+}
+
+// All that is measured by RFC 2544 and 8239 comes out, and where photon has PFC an incast loses nothing.
+func TestThroughputAndIncast(t *testing.T) {
+	t.Setenv("BENCH_CHILD", "1")
+	dir := t.TempDir()
+	program, err := buildGenerator(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := parseCases("plain", "net_ring", "128", "4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cases[0]
+	c.Vdev, c.sockets = "net_memif", dir
+	m := measurement{only: []string{"photon", "macswap"}, trial: 20 * time.Millisecond, rounds: 1}
+	throughputs, incasts, err := m.measure(c, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(throughputs) != 2*len(loads) || len(incasts) != 2 {
+		t.Fatalf("%+v, %+v", throughputs, incasts)
+	}
+	for i, l := range throughputs {
+		if l.Contestant != m.only[i/len(loads)] || l.Load != loads[i%len(loads)] || l.Vdev != "net_memif" || l.Bytes != 128 || l.NDR > l.PDR || l.PDR > l.Most {
+			t.Errorf("%+v", l)
+		}
+	}
+	if l := incasts[1]; !l.PFC || l.Lost != 0 || l.VictimLost != 0 {
+		t.Errorf("with PFC: %+v", l)
+	}
+	if l := incasts[0]; l.PFC || l.Pauses != 0 {
+		t.Errorf("without PFC: %+v", l)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -67,10 +68,20 @@ type testCase struct {
 	Vdev  string
 	Bytes int // of a frame; of a mix on average
 	Ports int
+
+	sockets string // folder of the sockets of memif ports
 }
 
 // device is the specification of port i's device.
-func (c testCase) device(i int) string { return fmt.Sprintf("%s%d", c.Vdev, i) }
+func (c testCase) device(i int) string {
+	if c.Vdev == "net_memif" {
+		return fmt.Sprintf("net_memif%d,role=client,id=%d,rsize=12,socket-abstract=no,socket=%s", i, i, memifSocket(c.sockets))
+	}
+	return fmt.Sprintf("%s%d", c.Vdev, i)
+}
+
+// memifSocket is where the generator listens.
+func memifSocket(dir string) string { return filepath.Join(dir, "memif") }
 
 func (c testCase) String() string {
 	return fmt.Sprintf("%s, %s, %d bytes, %d ports", c.name, c.Vdev, c.Bytes, c.Ports)
@@ -105,13 +116,13 @@ func parseCases(names, vdevs, sizes, ports string) (cases []testCase, err error)
 			return nil, err
 		}
 		if k.workers > 1 { // frames for the other worker's ports come back, and are two of three
-			cases = append(cases, testCase{k, "net_ring", lengths[0], 4})
+			cases = append(cases, testCase{kind: k, Vdev: "net_ring", Bytes: lengths[0], Ports: 4})
 			continue
 		}
 		for _, v := range devices {
 			for _, p := range numbers {
 				for i, n := range lengths {
-					if c := (testCase{k, v, n, p}); k.name == "plain" || i == 0 {
+					if c := (testCase{kind: k, Vdev: v, Bytes: n, Ports: p}); k.name == "plain" || i == 0 {
 						if k.mixed {
 							c.Bytes = c.mean()
 						}

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// defaultFile is the result file of the forwarding bench.
+const defaultFile = "out/bench-forwarding.json"
+
 func main() {
 	child := flag.Bool("child", false, "be the photon that is measured (the command starts itself so)")
 	names := flag.String("kinds", allKinds(), "`kinds` of frames")
@@ -23,11 +26,33 @@ func main() {
 	runs := flag.Int("runs", 11, "`turns` of each contestant in each case")
 	span := flag.Duration("span", 100*time.Millisecond, "`length` of a turn")
 	quick := flag.Bool("quick", false, "64 bytes, 2 ports, net_null and five turns only")
-	out := flag.String("out", "out/bench-forwarding.json", "result `file`")
+	out := flag.String("out", defaultFile, "result `file`; of -rfc2544 out/bench-rfc2544.json")
 	profile := flag.String("cpuprofile", "", "write a profile of photon to this `file`")
+	rfc := flag.Bool("rfc2544", false, "throughput, latency and bursts by RFC 2544, from a process of its own over net_memif")
+	trial := flag.Duration("trial", time.Second, "`length` of a trial of -rfc2544")
+	rounds := flag.Int("rounds", 3, "`rounds` of -rfc2544, of which medians are taken")
+	sockets := flag.String("sockets", "", "`folder` of the sockets of memif ports (the command starts itself so)")
 	flag.Parse()
 	if *quick {
 		*sizes, *ports, *vdev, *runs = "64", "2", "net_null", 5
+	}
+	if *rfc {
+		m := measurement{*sizes, strings.Split(*only, ","), *trial, *rounds, rfcFile(*out)}
+		if *quick {
+			m.trial, m.rounds = min(m.trial, 200*time.Millisecond), 1
+		}
+		err := fmt.Errorf("-rounds %d and -trial %v must be positive", m.rounds, m.trial)
+		if m.rounds > 0 && m.trial > 0 {
+			err = rfc2544(m)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(2)
+		}
+		return
+	}
+	if *sockets != "" { // as a ring is, but for its device
+		*vdev = "net_ring"
 	}
 	cases, err := parseCases(*names, *vdev, *sizes, *ports)
 	switch {
@@ -36,6 +61,9 @@ func main() {
 		err = fmt.Errorf("-runs %d and -span %v must be positive", *runs, *span)
 	case *profile != "" && len(cases) != 1:
 		err = fmt.Errorf("-cpuprofile: that is of one case, and these are %d", len(cases))
+	case *child && *sockets != "":
+		cases[0].Vdev, cases[0].sockets = "net_memif", *sockets
+		err = beMeasured(cases[0])
 	case *child:
 		err = profiled(*profile, func() error { return beMeasured(cases[0]) })
 	default:

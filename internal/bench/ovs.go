@@ -94,8 +94,10 @@ func (o *ovs) ports(c testCase) (add []string) {
 		} else if c.tagged {
 			add = append(add, "vlan_mode=access", fmt.Sprintf("tag=%d", vlanID(i/2)))
 		}
-		add = append(add, "--", "set", "Interface", p, "type=dpdk", "options:dpdk-devargs="+c.device(i),
-			fmt.Sprintf("ofport_request=%d", i+1), "mtu_request=3900")
+		add = append(add, "--", "set", "Interface", p, "type=dpdk", `options:dpdk-devargs="`+c.device(i)+`"`, fmt.Sprintf("ofport_request=%d", i+1))
+		if c.Vdev != "net_memif" { // which takes 1500
+			add = append(add, "mtu_request=3900")
+		}
 		if c.Vdev == "net_ring" {
 			add = append(add, fmt.Sprintf("options:n_rxq=%d", c.threads()+1))
 		}

@@ -19,6 +19,9 @@ func startPhoton(c testCase, _ string, environment []string) (contestant, error)
 	}
 	arguments := []string{"-child", "-cpuprofile", photonProfile}
 	arguments = append(arguments, "-kinds", c.name, "-vdev", c.Vdev, "-ports", fmt.Sprint(c.Ports))
+	if c.sockets != "" {
+		arguments = append(arguments, "-sockets", c.sockets)
+	}
 	if !c.mixed {
 		arguments = append(arguments, "-bytes", fmt.Sprint(c.Bytes))
 	}

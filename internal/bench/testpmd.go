@@ -33,7 +33,7 @@ func startTestpmd(engine string) func(testCase, string, []string) (contestant, e
 		// page of its own, and all of them compete for one set of the first-level
 		// cache. Longer ones do not: testpmd is three times as fast with them.
 		args = append(args, "--mbuf-size=4100", "--mbcache=128")
-		p, err := startProcess(environment, "dpdk-testpmd", args...)
+		p, err := startProcess(environment, "stdbuf", append([]string{"-oL", "dpdk-testpmd"}, args...)...) // it is spoken with through pipes
 		if err != nil {
 			return nil, err
 		}
