@@ -22,12 +22,17 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	}
 	clear(s.Stats.Ports)
 	clear(s.Polls)
+	if d.sw != nil {
+		s.Residences = make([]dpdk.Residence, len(names))
+		clear(s.Residences)
+	}
 	s.NIC = d.nic != nil
 	d.world.DoBriefly(func(now units.Time) {
 		s.Now, s.Laps, s.Wall, s.Scheme = now, d.world.Laps(), time.Now(), d.scheme
 		d.node.CopyStats(now, &s.Stats)
 		s.Pace = d.world.Pace()
 		d.world.CopyPolls(s.Polls)
+		d.world.CopyResidences(d.id, s.Residences)
 		if d.sw != nil {
 			d.sw.CopyBuffer(s.Buffer)
 			s.Lossless = s.Buffer.Lossless

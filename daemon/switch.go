@@ -64,6 +64,7 @@ func Switch(ctx context.Context, o Options, conf *config.Switch, again func() (*
 	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
 	d.rates = make([]units.Rate, len(devices))
 	id := w.Add(d.name, d.node, envs, node.Workers)
+	w.TimeFrames(id)
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.id, d.lossless = id, node.Config.Lossless
 	for i, dev := range opened {

@@ -35,10 +35,11 @@ type Snapshot struct {
 	Buffer      *dataplane.BufferState
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
-	Deadlock    units.Time // a queue that is paused for so long may be in one; 0: nobody looks
-	LinkChanges []uint64   // up or down, by port
-	Shut        []bool     // by an operator, by port
-	LLDP        []LLDPPort // by port; nil: the switch does not speak it
+	Deadlock    units.Time       // a queue that is paused for so long may be in one; 0: nobody looks
+	LinkChanges []uint64         // up or down, by port
+	Residences  []dpdk.Residence // how long frames were in the switch that left by a port
+	Shut        []bool           // by an operator, by port
+	LLDP        []LLDPPort       // by port; nil: the switch does not speak it
 }
 
 // Numbers are those of the ports that are there.

@@ -159,6 +159,7 @@ func TestDemoUnderPrometheus(t *testing.T) {
 	for _, query := range []string{
 		"sum(photon_queue_ecn_marked_packets_total) > 100", "sum(photon_rp_cnp_handled_total) > 100", "sum(photon_np_cnp_sent_total) > 100",
 		`min(photon_rp_flows{node=~"demo-h[01]"}) >= 3`, "sum(photon_worker_poll_gap_seconds_count) > 1000", "count(photon_device_up == 1) == 6",
+		"count(photon_residence_seconds_count > 10) == 3",
 	} {
 		s.until(query, func() (bool, string) {
 			_, n, err := s.value(query)

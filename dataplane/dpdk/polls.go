@@ -55,6 +55,20 @@ const GapBounds = gapBuckets
 // BurstBounds is how many buckets of bursts there are.
 const BurstBounds = burstBuckets
 
+// Residence is how long sampled frames were in a node that left through one of its ports, in wall time: from the poll that
+// took them from a device to the end of the one that gave them to another. It is copied as Polls are.
+type Residence struct {
+	Counts [gapBuckets + 1]uint64 // in buckets as those of Polls.Gaps
+	Time   time.Duration          // of all together
+
+	ticks uint64
+}
+
+func (r *Residence) count(p *Polls, ticks uint64) {
+	r.Counts[p.bucket(ticks)]++
+	r.ticks += ticks
+}
+
 func newPolls(ticksPerSecond uint64) Polls {
 	const second = 1_000_000_000
 	perTick := second << 32 / ticksPerSecond // fits: a second is less than 2^30 ns

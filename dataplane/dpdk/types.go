@@ -188,6 +188,12 @@ type World interface {
 	Pace() Pace
 	// ClearPace has Pace's longest gap begin anew. It is called as Pace is.
 	ClearPace()
+	// TimeFrames has the time measured that frames spend in a node: of a sample of those that leave with the port through
+	// which they came in Frame.In, as they do from a switch. It is called before the world runs.
+	TimeFrames(id int)
+	// CopyResidences tells how long those were that left by the first ports of a node, as many as the caller has made
+	// places for. It is called as Pace is.
+	CopyResidences(id int, all []Residence)
 	// CopyPolls tells how each worker polled, in a place for each that the caller
 	// has made. It is called as Pace is.
 	CopyPolls(p []Polls)

@@ -34,13 +34,18 @@ type worker struct {
 	clock   clock
 
 	polls   Polls
-	gone    Polls // frames of ports that are no more, of those
+	chosen  uint64 // time stamp of when it last chose a frame to follow
+	seen    []seen // frames that were followed, and left in this round
+	gone    Polls  // frames of ports that are no more, of those
 	rounds  uint64
 	last    uint64 // time stamp of the last round
 	longest uint64 // ticks between two rounds
 	sleeps  uint64 // of the thread, when last asked
 	hz      uint64
+	watch   bool // somebody follows a frame in this round
 	_       [64]byte
+
+	sighting sighting
 }
 
 const (
@@ -253,6 +258,9 @@ func (k *worker) poll(until units.Time) {
 				k.attribute(gap)
 			}
 		}
+		if len(k.seen) > 0 {
+			k.reckon(tsc)
+		}
 		k.last = tsc
 		k.rounds++
 		now := min(k.clock.read(tsc), until)
@@ -270,7 +278,7 @@ func (k *worker) poll(until units.Time) {
 		busy := k.c.received > 0
 		k.turn(now)
 		for _, p := range k.ports {
-			busy = p.end(now, &k.polls) || busy
+			busy = p.end(now, k) || busy
 		}
 		for _, e := range k.envs {
 			e.Woken() // every port was looked at
@@ -331,15 +339,20 @@ func (k *worker) sleep(now units.Time) {
 // turn is what the nodes do in a round. What waits is staged first, so that what arrives and need not wait
 // can leave behind it at once.
 func (k *worker) turn(now units.Time) {
+	k.follow()
+	k.watch = k.world.watching()
 	for _, p := range k.ports {
 		p.staged = int(p.c.tx_n) // that the device did not take
 		p.left = p.staged
-		p.serve(now)
+		p.serve(now, k)
 		p.open(now)
 	}
 	for _, p := range k.ports {
 		if n := int(p.c.rx_n); n > 0 {
 			p.delivered += uint64(n)
+			if k.watch {
+				k.anew(p, p.rx[:n])
+			}
 			k.polls.rx(n)
 			if p.tap != nil {
 				p.tap.Copy(now, false, p.env.Pool, p.rx[:n])
@@ -347,6 +360,7 @@ func (k *worker) turn(now units.Time) {
 			p.node.Receive(now, p.number, p.rx[:n])
 		}
 	}
+	k.watch = k.world.watching() // what another worker follows may be handed over now
 	for _, n := range k.pollers {
 		n.Poll(now, k.index)
 	}
@@ -429,21 +443,21 @@ func (k *worker) close() {
 
 // serve stages what the node has to send, as far as the link is free: on an emulated link frames whose
 // time there is over.
-func (p *port) serve(now units.Time) {
+func (p *port) serve(now units.Time, k *worker) {
 	switch {
 	case p.emulate:
 		p.land(now)
-		for p.staged < len(p.tx) && p.free <= now && p.ask(now, p.one[:]) == 1 {
+		for p.staged < len(p.tx) && p.free <= now && p.ask(now, k, p.one[:]) == 1 {
 			p.launch(p.one[0])
 		}
 		p.land(now)
 	case p.link.Rate > 0:
-		for p.staged < len(p.tx) && p.free <= p.ahead(now) && p.ask(now, p.tx[p.staged:p.staged+1]) == 1 {
+		for p.staged < len(p.tx) && p.free <= p.ahead(now) && p.ask(now, k, p.tx[p.staged:p.staged+1]) == 1 {
 			p.free = max(p.free, now) + p.link.Serialize(int(p.tx[p.staged].Len))
 			p.staged++
 		}
 	default:
-		p.staged += p.ask(now, p.tx[p.staged:])
+		p.staged += p.ask(now, k, p.tx[p.staged:])
 	}
 }
 
@@ -475,10 +489,13 @@ func (p *port) open(now units.Time) {
 
 // end closes the exit, stages what left that way and what the node has now, and tells whether there is
 // anything to send.
-func (p *port) end(now units.Time, polls *Polls) (busy bool) {
+func (p *port) end(now units.Time, k *worker) (busy bool) {
 	if e := p.exit; e.N > 0 {
 		gone := e.Frames[:e.N]
 		p.sent += uint64(e.N)
+		if k.watch {
+			k.see(p, gone)
+		}
 		if p.tap != nil {
 			p.tap.Copy(now, true, p.env.Pool, gone)
 		}
@@ -499,9 +516,9 @@ func (p *port) end(now units.Time, polls *Polls) (busy bool) {
 		e.N = 0
 	}
 	p.exit.Frames = nil
-	p.serve(now)
+	p.serve(now, k)
 	if p.staged > p.left {
-		polls.tx(p.staged - p.left)
+		k.polls.tx(p.staged - p.left)
 	}
 	p.polled = now
 	p.c.tx_n = C.uint16_t(p.staged)
@@ -528,7 +545,7 @@ func (p *port) next() units.Time {
 
 // ask has the node fill burst, if it wanted to be asked, and notes when it
 // wants to be asked again.
-func (p *port) ask(now units.Time, burst []dataplane.Frame) int {
+func (p *port) ask(now units.Time, k *worker, burst []dataplane.Frame) int {
 	if p.env.Due(p.number) > now || len(burst) == 0 {
 		return 0
 	}
@@ -536,6 +553,9 @@ func (p *port) ask(now units.Time, burst []dataplane.Frame) int {
 	n := p.node.Transmit(now, p.number, burst)
 	p.env.SetDue(p.number, p.node.Next(now, p.number))
 	p.sent += uint64(n)
+	if k.watch {
+		k.see(p, burst[:n])
+	}
 	if p.tap != nil {
 		p.tap.Copy(now, true, p.env.Pool, burst[:n])
 	}

@@ -88,6 +88,8 @@ type port struct {
 	before    uint64            // frames that waited when the world began, and were thrown away
 	sent      uint64            // frames that the node gave
 	delivered uint64            // frames that the node got
+	timed     bool              // how long frames are in the node is found out
+	residence Residence         // of those that leave here
 	_         [64]byte
 }
 

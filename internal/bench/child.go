@@ -49,6 +49,7 @@ func beMeasured(c testCase) error {
 	}
 	sw.Reserve()
 	id := w.Add("switch", sw, envs, node.Workers)
+	w.TimeFrames(id)
 	for i, d := range devices {
 		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
 			return err

@@ -36,6 +36,7 @@ func Snapshot(host bool) telemetry.Snapshot {
 	s.Pace = dpdk.Pace{Rounds: 99, LongestGap: units.Millisecond}
 	if !host {
 		s.Response = 10 * units.Millisecond
+		s.Residences = []dpdk.Residence{{Counts: [dpdk.GapBounds + 1]uint64{3: 4}, Time: time.Microsecond}}
 	}
 	s.Polls = []dpdk.Polls{{Time: 2 * time.Second, RxFrames: 40, TxFrames: 7}}
 	s.Polls[0].Gaps[2], s.Polls[0].Gaps[dpdk.GapBounds], s.Polls[0].Rx[5], s.Polls[0].Tx[0] = 5, 1, 2, 7
@@ -69,6 +70,9 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 		one.Credits = credits.Counters{Lanes: 0xFF, Waiting: 1}
 		if !host {
 			one.Impaired = dataplane.Impaired{Lost: 1, Duplicated: 2, Reordered: 3, Delayed: 4, Corrupted: 5, Marked: 6, Pauses: 7}
+		}
+		if !host {
+			snap.Residences = slices.Repeat(snap.Residences, ports)
 		}
 		if snap.Buffer != nil {
 			snap.Buffer.Lossless, snap.Buffer.Thresholds = 0xFF, make([][8]pfc.Thresholds, ports)

@@ -136,6 +136,10 @@ func (c *scrape) port(i int) {
 		c.put(icmpSent, float64(p.ICMPSent), node, name)
 		c.put(icmpLimited, float64(p.ICMPLimited), node, name)
 	}
+	if i < len(c.s.Residences) {
+		r := &c.s.Residences[i]
+		c.histogram(residence, r.Counts[:], r.Time.Seconds(), node, name)
+	}
 	if !c.s.Host {
 		c.impaired(i)
 	}

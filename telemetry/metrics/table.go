@@ -122,6 +122,7 @@ var (
 	portRate     = define(switches, gaugeKind, "port_shaper_rate_bytes_per_second", byPort, "Rate of a port's shaper, on the wire; the same.", "SONiC: pir of a port's SCHEDULER")
 	ingressBytes = define(carriers, gaugeKind, "ingress_buffer_bytes", byPrio, "Bytes that came in through a port and have not left the switch.", "SAI: INGRESS_PRIORITY_GROUP_STAT_CURR_OCCUPANCY_BYTES")
 	ingressPeak  = define(carriers, gaugeKind, "ingress_buffer_watermark_bytes", byPrio, "Most bytes that were buffered for an ingress port.", "SAI: INGRESS_PRIORITY_GROUP_STAT_WATERMARK_BYTES")
+	residence    = histogram(switches, "residence_seconds", telemetry.GapBounds(), byPort, "How long frames were in the switch that left by the port: from the poll that took them from a device to the end of the one that gave them to another. One frame in a millisecond and worker is followed.")
 	xoffBytes    = define(switches, gaugeKind, "ingress_xoff_bytes", byPrio, "Bytes buffered for an ingress port beyond which it sends XOFF, what `pfc: alpha` adds excepted; of lossless priorities.", "SONiC: xoff of a buffer profile")
 	roomSize     = define(switches, gaugeKind, "ingress_headroom_size_bytes", byPrio, "Headroom: bytes that fit beyond XOFF before frames are lost; of lossless priorities.", "SONiC: size of a buffer profile")
 	roomUsed     = define(switches, gaugeKind, "ingress_headroom_bytes", byPrio, "Bytes in the headroom; of lossless priorities.", "SAI: INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES")

@@ -1,0 +1,87 @@
+//go:build dpdk
+
+package dpdk
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"photon/agent"
+	"photon/dataplane"
+	"photon/units"
+	"photon/wire"
+)
+
+// holder sends on what comes to one port through the other, after a time that is each direction's.
+type holder struct {
+	env  *dataplane.Env
+	hold [2]units.Time // by the port that it leaves through
+	wait [2]dataplane.Flight
+}
+
+func (h *holder) Receive(now units.Time, port int, burst []dataplane.Frame) {
+	out := 1 - port
+	for _, f := range burst {
+		f.In = uint16(port)
+		h.wait[out].Push(f, now+h.hold[out])
+	}
+	h.env.Wake(out, h.wait[out].Next())
+}
+
+func (h *holder) Transmit(now units.Time, port int, burst []dataplane.Frame) (n int) {
+	for n < len(burst) && h.wait[port].Next() <= now {
+		burst[n] = h.wait[port].Pop()
+		n++
+	}
+	return n
+}
+
+func (h *holder) Next(now units.Time, port int) units.Time { return max(now, h.wait[port].Next()) }
+func (h *holder) Stats(units.Time) (s dataplane.Stats)     { return s }
+func (h *holder) Audit() error                             { return nil }
+func (h *holder) Close() {
+	for i := range h.wait {
+		for h.wait[i].Len() > 0 {
+			h.env.Free(h.wait[i].Pop())
+		}
+	}
+}
+
+// Of frames that a node keeps for 2 ms none is said to have been there for less, and those that it sends at once have a time,
+// too; with one worker and with ports of two.
+func TestResidence(t *testing.T) {
+	w := newWorld(t, Options{Dilation: 1})
+	link := dataplane.Link{Rate: rate, Delay: units.Microsecond}
+	a, na := addHost(t, w, 1, link)
+	_, nb := addHost(t, w, 2, link)
+	envs := w.NewEnvs(2)
+	h := &holder{env: envs[0], hold: [2]units.Time{1: 2 * units.Millisecond}}
+	id := w.Add("holder", h, envs, []int{0, 0})
+	w.TimeFrames(id)
+	for port, host := range []int{na, nb} {
+		if err := w.Connect(dataplane.End{Node: host}, dataplane.End{Node: id, Port: port}, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.AddFlow(0, agent.FlowSpec{Peer: wire.IPv4(10, 0, 0, 2), PeerMAC: 0x020000000002, QP: 9, Size: 8 * units.MB}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(context.Background(), 100*units.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	var all [2]Residence
+	w.CopyResidences(id, all[:])
+	var count [2]uint64
+	for i := range all {
+		for bucket, n := range all[i].Counts {
+			count[i] += n
+			if i == 1 && n > 0 && bucket < GapBounds && GapBound(bucket) < 2*units.Millisecond {
+				t.Errorf("%d frames that were kept for 2 ms are said to have been there for %v at most", n, GapBound(bucket))
+			}
+		}
+	}
+	if count[0] == 0 || count[1] == 0 || all[1].Time < time.Duration(count[1])*2*time.Millisecond || all[0].Time <= 0 {
+		t.Errorf("%v frames were followed, in all for %v and %v", count, all[0].Time, all[1].Time)
+	}
+}
