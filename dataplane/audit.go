@@ -162,15 +162,25 @@ func (s *Switch) Audit() error {
 		}
 	}
 	for _, w := range s.workers {
-		w.settle()
+		for port := range w.debts { // what is accounted, and has left
+			for prio, cost := range w.debts[port] {
+				held[port][prio] += cost
+			}
+		}
 		for i := range w.lanes {
-			w.lanes[i].each(hold)
+			w.lanes[i].all(func(f *Frame) {
+				if f.Digest&owed != 0 {
+					port, prio, cost := f.owes()
+					held[port][prio] += cost
+				} else {
+					hold(f)
+				}
+			})
 		}
 		s.eachWaiting(w, hold)
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
-		s.collect(0, p)
 		p.sum(&in, &out)
 		for prio := range pfc.Classes {
 			p.queues[prio].each(hold)

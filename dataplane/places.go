@@ -28,16 +28,13 @@ var ErrPlace = errors.New("frames of the port that was there are still in the sw
 
 // Vacant returns the places where a port can be added. It is called between bursts, by the one who calls Prepare.
 func (s *Switch) Vacant(now units.Time) (places []int) {
-	for _, w := range s.workers {
-		w.settle()
-	}
+	s.settleAll(now)
 	for i := range s.ports {
 		p := &s.ports[i]
 		if !p.config.Vacant {
 			continue
 		}
 		if !p.drained {
-			s.collect(now, p)
 			p.drained = p.bare()
 		}
 		if p.drained {
@@ -98,11 +95,8 @@ func (s *Switch) leave(now units.Time, to *SwitchConfig) {
 			s.flush(now, p, prio, DropLink)
 		}
 	}
-	for _, w := range s.workers {
-		w.settle()
-	}
+	s.settleAll(now)
 	for _, p := range left {
-		s.collect(now, p)
 		s.forget(p)
 	}
 }

@@ -191,12 +191,7 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 	if !some {
 		return func() {}
 	}
-	for _, w := range s.workers {
-		w.settle()
-	}
-	for i := range s.ports {
-		s.collect(now, &s.ports[i])
-	}
+	s.settleAll(now)
 	each := func(do func(*Frame)) {
 		turn := func(f *Frame) {
 			if f.In != ownFrame && turns[f.In] {

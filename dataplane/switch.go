@@ -65,41 +65,40 @@ type switchPort struct {
 	sampled  bool   // some of what is received is copied
 	in       pfc.Ingress
 
-	queues    *[pfc.Classes]queue
-	overhead  int16     // what the link adds to a frame
-	weighted  uint8     // priorities with a weight
-	shaped    uint8     // priorities that a shaper may hold up
-	shut      uint8     // priorities whose queues take no frames: a storm, or no link
-	wary      uint8     // priorities whose queues do not take every frame: shut, and those with WRED
-	outs      uint8     // probes and announcements to send
-	down      bool      // no link
-	off       bool      // an operator has shut it
-	watched   uint8     // priorities that the watchdog watches
-	drained   bool      // the place is vacant, and no frame that came through it is in the switch
-	link      LinkState // in force: what SetLink told
-	of        *Switch
-	config    *PortConfig
-	points    [pfc.Classes]point
-	wred      wreds
-	classes   *Classes
-	eg        pfc.Egress
-	dog       pfc.Watchdog
-	buckets   buckets
-	shapers   *shapers // nil: there are none
-	probes    probes
-	rounds    rounds
-	packet    marking.Packet // scratch: what congestion points are shown
-	stats     PortStats
-	copied    [pfc.Classes]uint64  // copies made of frames that were received here
-	made      [pfc.Classes]uint64  // frames that the switch itself made at this port
-	collected [][pfc.Classes]int64 // by worker: what it has released of this port's account
-	asks      units.Time           // when a neighbour is to be asked whose home is here, or the port is to say who it is
-	log       *eventLog            // of what happened here; nil: it is not kept
-	history   *pfc.History         // of pauses; the same
-	sampler   *sampler             // if sampled
-	says      *speaker             // nil: it never does, and hears nobody
-	lanes     *credits.Port        // flow control of the link in place of in and eg; nil: it is PFC
-	_         [8]byte
+	queues   *[pfc.Classes]queue
+	overhead int16     // what the link adds to a frame
+	weighted uint8     // priorities with a weight
+	shaped   uint8     // priorities that a shaper may hold up
+	shut     uint8     // priorities whose queues take no frames: a storm, or no link
+	wary     uint8     // priorities whose queues do not take every frame: shut, and those with WRED
+	outs     uint8     // probes and announcements to send
+	down     bool      // no link
+	off      bool      // an operator has shut it
+	watched  uint8     // priorities that the watchdog watches
+	drained  bool      // the place is vacant, and no frame that came through it is in the switch
+	link     LinkState // in force: what SetLink told
+	of       *Switch
+	config   *PortConfig
+	points   [pfc.Classes]point
+	wred     wreds
+	classes  *Classes
+	eg       pfc.Egress
+	dog      pfc.Watchdog
+	buckets  buckets
+	shapers  *shapers // nil: there are none
+	probes   probes
+	rounds   rounds
+	packet   marking.Packet // scratch: what congestion points are shown
+	stats    PortStats
+	copied   [pfc.Classes]uint64 // copies made of frames that were received here
+	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
+	asks     units.Time          // when a neighbour is to be asked whose home is here, or the port is to say who it is
+	log      *eventLog           // of what happened here; nil: it is not kept
+	history  *pfc.History        // of pauses; the same
+	sampler  *sampler            // if sampled
+	says     *speaker            // nil: it never does, and hears nobody
+	lanes    *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
+	_        [32]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -112,10 +111,11 @@ type switchWorker struct {
 	env    *Env
 	ports  []int
 	lanes  []lane // to each worker; nil: this is the only one
-	debts  []debt // by port
 	said   said
-	owes   []bool // by port: something that was not told
-	owing  []uint16
+
+	debts [][pfc.Classes]int64 // what this worker has released of the accounts of other workers' ports, and not told
+	owes  []bool               // by port: there is some
+	owing []uint16             // the ports
 
 	failures uint64 // of neighbours that this worker asks
 
@@ -169,7 +169,7 @@ func newWorker(number int, env *Env, workers, ports int) *switchWorker {
 	w := &switchWorker{number: number, env: env}
 	w.cache.grow(leastLines)
 	if workers > 1 {
-		w.lanes, w.debts, w.owes, w.owing = make([]lane, workers), make([]debt, ports), lone[bool](ports), lone[uint16](ports)[:0]
+		w.lanes, w.debts, w.owes, w.owing = make([]lane, workers), lone[[pfc.Classes]int64](ports), lone[bool](ports), lone[uint16](ports)[:0]
 		for i := range w.lanes {
 			w.lanes[i].ring = make([]Frame, laneLen)
 		}
@@ -188,7 +188,6 @@ func (s *Switch) up(port uint16) bool { return !s.ports[port].down }
 func (s *Switch) initPort(i int) {
 	p := &s.ports[i]
 	p.of, p.number, p.queues = s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
-	p.collected = make([][pfc.Classes]int64, len(s.workers))
 	p.begin()
 	p.setPoints(s.config.newPoints(i, p.config.Link.Rate))
 	p.wred = newWREDs(i, p.config, nil)

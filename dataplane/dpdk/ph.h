@@ -77,8 +77,10 @@ void ph_memif_done(void);
 /* round.c */
 #define PH_BURST 32
 
+struct ph_worker;
 struct ph_port *ph_port_new(void);
 struct ph_port **ph_port_list(unsigned n);
+struct ph_worker *ph_worker_new(void);
 
 /* Mirrors dataplane.Frame; TestFrameLayout compares them. ref counts units of
  * 64 bytes from the base of the pool to the mbuf; off counts from the mbuf to

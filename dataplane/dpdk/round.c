@@ -18,14 +18,24 @@ static inline uint32_t ref_of(const struct ph_worker *w, const struct rte_mbuf *
 	return (uint32_t)(((const uint8_t *)m - w->base) >> 6);
 }
 
-/* Memory for a port, all zeros, of whole lines of the cache. */
-struct ph_port *ph_port_new(void)
+/* Memory of whole lines of the cache, all zeros: what one worker writes in every round is in no line of another. */
+static void *lines(size_t size)
 {
-	struct ph_port *p = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*p));
+	void *p = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(size));
 
 	if (p != NULL)
-		memset(p, 0, sizeof(*p));
+		memset(p, 0, size);
 	return p;
+}
+
+struct ph_port *ph_port_new(void)
+{
+	return lines(sizeof(struct ph_port));
+}
+
+struct ph_worker *ph_worker_new(void)
+{
+	return lines(sizeof(struct ph_worker));
 }
 
 /* A list with room for n ports. */

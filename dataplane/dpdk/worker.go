@@ -57,7 +57,7 @@ const (
 func newWorker(w *world, index int) *worker {
 	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: uint64(C.rte_get_tsc_hz())}
 	k.polls = newPolls(k.hz)
-	k.c = (*C.struct_ph_worker)(C.calloc(1, C.sizeof_struct_ph_worker))
+	k.c = C.ph_worker_new()
 	k.c.pool = eal.pool
 	k.c.base = (*C.uint8_t)(eal.base)
 	const headroom = C.sizeof_struct_rte_mbuf + C.RTE_PKTMBUF_HEADROOM
