@@ -132,18 +132,14 @@ func (c *Switch) holds(n *SwitchNode) error {
 		return fail(c.DPDK.Frames, "frames %d: rings of %d ports and workers take %d of them, and the buffer needs some, too", frames, len(s.Ports), spare)
 	}
 	const more = "or more by `dpdk: {frames: N}`, from the start"
-	reserved := units.Size(0)
-	for i := range s.Ports {
-		for prio := range pfc.Classes {
-			if s.Accounts(i)>>prio&1 != 0 {
-				reserved += s.PFC[prio].XOFF + s.Ports[i].Headroom
-			}
-		}
-	}
 	hold := units.Size(frames-spare) * s.Cell
-	if reserved > hold {
-		line := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.DPDK.Frames.Line)
-		return &Error{Line: line, Err: fmt.Errorf("xoff and headroom of all ports and lossless priorities are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", reserved, frames, hold, more)}
+	if reserved := s.Reserved(); reserved > hold {
+		what := "xoff and headroom of all ports and lossless priorities"
+		if s.Minimums() > 0 {
+			what += ", and the min of queues,"
+		}
+		line := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.minLine(), c.DPDK.Frames.Line)
+		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", what, reserved, frames, hold, more)}
 	}
 	where := c.Buffer
 	if !where.IsSet() {

@@ -36,9 +36,10 @@ type Port struct {
 	PCP        map[int]Value[int] `yaml:"pcp_to_priority"`
 	Default    Value[int]         `yaml:"default_priority"`
 	PCPOut     map[int]Value[int] `yaml:"priority_to_pcp"`
-	Queues     map[int]Queue      `yaml:"queues"`    // of switches; what they do not say, the switch's say
-	Shaper     Shaper             `yaml:"shaper"`    // of switches; none
-	Addresses  []Value[Subnet]    `yaml:"addresses"` // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
+	Ingress    Ingress            `yaml:"lossy_ingress"` // of switches; what it does not say, the switch's says
+	Queues     map[int]Queue      `yaml:"queues"`        // of switches; what they do not say, the switch's say
+	Shaper     Shaper             `yaml:"shaper"`        // of switches; none
+	Addresses  []Value[Subnet]    `yaml:"addresses"`     // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
 }
 
 // Scheme names a congestion control scheme and what is set otherwise.

@@ -1,11 +1,15 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 
 	"photon/dataplane"
 	"photon/pfc"
 )
+
+// errPauseLossy is what is wrong with limits for lossy frames that come through a port that sends PAUSE.
+var errPauseLossy = errors.New("lossy_ingress: a port that sends PAUSE discards nothing for want of room: none of its frames are lossy")
 
 // trusts are what a file may say of the priority that frames come with.
 var trusts = map[string]dataplane.Trust{"dscp": dataplane.TrustDSCP, "pcp": dataplane.TrustPCP, "none": dataplane.TrustNone}
@@ -68,6 +72,7 @@ func (p *Port) checkAgents() error {
 		says(q.line(), "queues")
 	}
 	says(p.Shaper.line(), "shaper")
+	says(p.Ingress.line(), "lossy_ingress")
 	if line == 0 {
 		return nil
 	}
@@ -134,6 +139,12 @@ func describeOwn(s *dataplane.SwitchConfig) (lines []string) {
 		}
 		if p.MTU != 0 {
 			what += fmt.Sprintf(", mtu %d", p.MTU)
+		}
+		if p.LossyLimit > 0 {
+			what += fmt.Sprintf(", at most %v of lossy frames", p.LossyLimit)
+		}
+		if p.LossyAlpha > 0 {
+			what += fmt.Sprintf(", lossy frames up to %v of what is free of the shared buffer", p.LossyAlpha)
 		}
 		if p.Shaper.Rate > 0 {
 			what += ", " + describeShaper(p.Shaper)

@@ -14,8 +14,10 @@ import (
 
 // Queue is what the egress queues of a priority have of their own.
 type Queue struct {
-	WRED   WRED   `yaml:"wred"`
-	Shaper Shaper `yaml:"shaper"` // none
+	WRED   WRED              `yaml:"wred"`
+	Alpha  Value[float64]    `yaml:"alpha"`  // in place of lossy_alpha; 0: no such limit
+	Min    Value[units.Size] `yaml:"min"`    // of the buffer, set aside for the lossy frames of each queue; 0B
+	Shaper Shaper            `yaml:"shaper"` // none
 }
 
 // WRED is random early detection for lossy frames: none, unless kmin and kmax are there.
@@ -69,6 +71,8 @@ func (w WRED) params(limit units.Size) (p marking.WREDParams, err error) {
 
 // or is what q says, and where it says nothing, what another does.
 func (q Queue) or(other Queue) Queue {
+	pick(&q.Alpha, other.Alpha)
+	pick(&q.Min, other.Min)
 	q.WRED, q.Shaper = q.WRED.or(other.WRED), q.Shaper.or(other.Shaper)
 	return q
 }
@@ -87,6 +91,12 @@ func (c *Switch) queues(p Port, lossless uint8, longest units.Size) (all [pfc.Cl
 		if q.WRED != (WRED{}) && lossless>>prio&1 != 0 {
 			return all, &Error{Line: q.WRED.line(), Err: fmt.Errorf("queues: priority %d is lossless, and marked as `scheme:` says: wred is for lossy ones", prio)}
 		}
+		if line := cmp.Or(q.Alpha.Line, q.Min.Line); line != 0 && lossless>>prio&1 != 0 {
+			return all, &Error{Line: line, Err: fmt.Errorf("queues: priority %d is lossless, and goes by `pfc:`: alpha and min are for lossy ones", prio)}
+		}
+		if all[prio].Alpha, all[prio].Min, err = q.share(); err != nil {
+			return all, err
+		}
 		if all[prio].WRED, err = q.WRED.params(c.LossyQueue.Or(defaultTail)); err != nil {
 			return all, err
 		}
@@ -97,8 +107,34 @@ func (c *Switch) queues(p Port, lossless uint8, longest units.Size) (all [pfc.Cl
 	return all, nil
 }
 
+// share is what a queue has of the buffer.
+func (q Queue) share() (alpha float64, least units.Size, err error) {
+	switch {
+	case !(q.Alpha.V >= 0 && q.Alpha.V <= mostAlpha):
+		return 0, 0, fail(q.Alpha, "queues: alpha %v must be from 0 to %v", q.Alpha.V, mostAlpha)
+	case q.Min.V < 0:
+		return 0, 0, fail(q.Min, "queues: min %v must not be negative", q.Min.V)
+	case q.Alpha.IsSet() && q.Alpha.V == 0:
+		return dataplane.NoAlpha, q.Min.V, nil
+	}
+	return q.Alpha.V, q.Min.V, nil
+}
+
+// minLine is where the file sets something aside for queues.
+func (c *Switch) minLine() (line int) {
+	for _, q := range c.Queues {
+		line = max(line, q.Min.Line)
+	}
+	for _, p := range c.Ports {
+		for _, q := range p.Queues {
+			line = max(line, q.Min.Line)
+		}
+	}
+	return line
+}
+
 // line is where something of it stands.
-func (q Queue) line() int { return cmp.Or(q.WRED.line(), q.Shaper.line()) }
+func (q Queue) line() int { return cmp.Or(q.WRED.line(), q.Alpha.Line, q.Min.Line, q.Shaper.line()) }
 
 func (w WRED) line() int {
 	return cmp.Or(w.Kmin.Line, w.Kmax.Line, w.Pmax.Line, w.ECN.Line, w.Drop.Line)
@@ -144,6 +180,15 @@ func describeQueue(q dataplane.QueueConfig) string {
 			text += ", marks ECN-capable frames and drops others"
 		}
 		parts = append(parts, text)
+	}
+	switch {
+	case q.Alpha > 0:
+		parts = append(parts, fmt.Sprintf("up to %v of what is free of the shared buffer", q.Alpha))
+	case q.Alpha == dataplane.NoAlpha:
+		parts = append(parts, "no limit by what is free of the shared buffer")
+	}
+	if q.Min > 0 {
+		parts = append(parts, fmt.Sprintf("%v set aside", q.Min))
 	}
 	if q.Shaper.Rate > 0 {
 		parts = append(parts, describeShaper(q.Shaper))

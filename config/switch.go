@@ -21,9 +21,10 @@ type Switch struct {
 	Rate       Value[units.Rate]  `yaml:"rate"` // of ports that say nothing themselves
 	Scheme     Scheme             `yaml:"scheme"`
 	PFC        PFC                `yaml:"pfc"`
-	Buffer     Value[units.Size]  `yaml:"buffer"`           // of the whole switch; what lossless priorities reserve, and 4MB
+	Buffer     Value[units.Size]  `yaml:"buffer"`           // of the whole switch; what is set aside, and 4MB
 	LossyQueue Value[units.Size]  `yaml:"lossy_queue"`      // an egress queue of a lossy priority drops beyond it; 1MB
 	LossyAlpha Value[float64]     `yaml:"lossy_alpha"`      // and beyond this part of what is free of the shared buffer; 0: no such limit
+	Ingress    Ingress            `yaml:"lossy_ingress"`    // what came through one port, as a limit of its own; ports may say otherwise
 	Weights    map[int]Value[int] `yaml:"weights"`          // of priorities that share by it what strict ones leave, 1 to 100; others are strict
 	Queues     map[int]Queue      `yaml:"queues"`           // by priority: what its egress queues have of their own; ports may say otherwise
 	MTU        Value[int]         `yaml:"mtu"`              // longest frame without Ethernet header, tags and FCS, bytes; 1500
@@ -243,13 +244,13 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if err := c.weights(s); err != nil {
 		return nil, err
 	}
-	if a := c.LossyAlpha; !(a.V >= 0 && a.V <= 1024) {
-		return nil, fail(a, "lossy_alpha %v must be from 0 to 1024", a.V)
+	if a := c.LossyAlpha; !(a.V >= 0 && a.V <= mostAlpha) {
+		return nil, fail(a, "lossy_alpha %v must be from 0 to %v", a.V, mostAlpha)
 	}
 	for p := range s.PFC {
 		s.PFC[p] = thresholds
 	}
-	reserved, line := units.Size(0), units.Rate(0)
+	line := units.Rate(0)
 	for i, p := range c.Ports {
 		var d dpdk.Device
 		if devices != nil {
@@ -280,6 +281,9 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 			return nil, err
 		}
 		longest := units.Size(pc.Link.WireBytes(s.MTU + wire.EthernetLen + 2*wire.VLANLen))
+		if err := c.ingress(p, s.MTU, pc); err != nil {
+			return nil, err
+		}
 		if pc.Queues, err = c.queues(p, s.LosslessAt(i), longest); err != nil {
 			return nil, err
 		}
@@ -288,13 +292,8 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 		}
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
-		for prio := range s.PFC {
-			if s.Accounts(i)>>prio&1 != 0 {
-				reserved += thresholds.XOFF + headroom
-			}
-		}
 	}
-	s.Buffer = c.Buffer.Or(reserved + 4*units.MB)
+	s.Buffer = c.Buffer.Or(s.Reserved() + 4*units.MB)
 	if h := c.PFC.Headroom; h.V > s.Buffer {
 		return nil, fail(h, "headroom %v is larger than the buffer, %v", h.V, s.Buffer)
 	}

@@ -66,6 +66,36 @@ func TestQueuesOfPorts(t *testing.T) {
 	}
 }
 
+// What lossy frames may take of the buffer is said for all ports and queues, and of one.
+func TestLimitsOfLossyFrames(t *testing.T) {
+	n, err := parse(t, "ports:\n- {device: net_null0, lossy_ingress: {limit: 100KB}, queues: {0: {alpha: 0}, 1: {min: 50KB}}}\n- device: net_null1\n"+
+		"lossy_alpha: 0.5\nlossy_ingress: {limit: 1MB, alpha: 2}\nqueues: {0: {alpha: 0.25, min: 20KB}}\n").Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := &n.Config.Ports[0], &n.Config.Ports[1]
+	if a.LossyLimit != 100*units.KB || a.LossyAlpha != 2 || b.LossyLimit != units.MB || b.LossyAlpha != 2 {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	for i, want := range [2][8]dataplane.QueueConfig{{{Alpha: dataplane.NoAlpha, Min: 20 * units.KB}, {Min: 50 * units.KB}}, {{Alpha: 0.25, Min: 20 * units.KB}}} {
+		if got := n.Config.Ports[i].Queues; got != want {
+			t.Errorf("port %d: %+v", i, got)
+		}
+	}
+	without, err := parse(t, twoPorts).Resolve(nil)
+	if err != nil || n.Config.Buffer != without.Config.Buffer+90*units.KB {
+		t.Errorf("a buffer of %v, and of %v without a min, %v", n.Config.Buffer, without.Config.Buffer, err)
+	}
+	for _, line := range []string{
+		"ports 0, queue 0: no limit by what is free of the shared buffer; 20KB set aside", "ports 1, queue 0: up to 0.25 of what is free of the shared buffer; 20KB set aside",
+		"ports 0, queue 1: 50KB set aside", "port 0: at most 100KB of lossy frames, lossy frames up to 2 of what is free of the shared buffer",
+	} {
+		if !slices.Contains(n.Describe(), line) {
+			t.Errorf("nobody says %q:\n%s", line, strings.Join(n.Describe(), "\n"))
+		}
+	}
+}
+
 // Who makes the priority of CNPs lossless is told what it means.
 func TestLosslessCNPsAreTold(t *testing.T) {
 	const note = "  note: CNPs, which have DSCP 48 by default, are of priority 6, too: a pause holds them up"
@@ -154,31 +184,40 @@ func TestSwitchRefuses(t *testing.T) {
 		"queues: {9: {shaper: {rate: 1Mbps}}}":                                      "4: queues: priority 9: there are 0 to 7",
 		"queues: {3: {shaper: {rate: fast}}}":                                       `4: rate "fast": not a number with a unit (write it like 10Mbps)`,
 		"ports:\n- {device: net_null0, shaper: {burst: 10KB}}\n- device: net_null1": "2: shaper: a burst needs a rate",
-		"lossy_alpha: -1":                                                           "4: lossy_alpha -1 must be from 0 to 1024",
-		"lossy_queue: 1500B":                                                        "4: lossy_queue 1.5KB is less than the longest frame, 1.518KB",
-		"buffer: -1MB":                                                              "4: buffer -1MB must be positive",
-		"buffer: 900000GB":                                                          "4: buffer 900000GB: 262144 frame buffers hold 387.053568MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
-		"pfc: {xoff: 1B}":                                                           "4: xoff 1B is less than the longest frame, 1.518KB: each would pause the peer",
-		"pfc: {xoff: 1517B}":                                                        "4: xoff 1.517KB is less than the longest frame, 1.518KB: each would pause the peer",
-		`name: "a\nb"`:                                                              `4: name "a\nb": it is part of a file's name, and of lines: no slash, and nothing that cannot be seen`,
-		"rate: 0bps":                                                                "4: rate 0bps must be positive, and at most 1.6Tbps",
-		"rate: 2000Gbps":                                                            "4: rate 2Tbps must be positive, and at most 1.6Tbps",
-		"pfc: {mac_phy_delay: -1B}":                                                 "4: mac_phy_delay -1B must not be negative",
-		"pfc: {headroom: -1B}":                                                      "4: headroom -1B must not be negative",
-		"pfc: {pause: -1us}":                                                        "4: pause -1us must not be negative",
-		"forwarding: {age: 300ms}":                                                  "4: age 300ms must be 1s or more, whole seconds of which count, or 0s: addresses stay",
-		"forwarding: {age: -1s}":                                                    "4: age -1s must be 1s or more, whole seconds of which count, or 0s: addresses stay",
-		"forwarding: {size: 0}":                                                     "4: size 0 must be from 1 to 8388608 addresses",
-		"forwarding: {size: 8388609}":                                               "4: size 8388609 must be from 1 to 8388608 addresses",
-		"metrics: 127.0.0.1:99999":                                                  `4: metrics "127.0.0.1:99999": not an address (write it like 127.0.0.1:9464, or off)`,
-		"dscp_to_priority: {af31: 3}":                                               "4: a whole number belongs here",
-		"dscp_to_priority: {64: 3}":                                                 "4: DSCP 64: there are 0 to 63",
-		"pcp_to_priority: {0: 8}":                                                   "4: priority 8: there are 0 to 7",
-		"dpdk: {cores: [1, 1]}":                                                     "4: core 1 is there twice: a worker needs one of its own",
-		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]":                    `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
-		"ports: [{device: eth2}, {device: net_null1}]":                              "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
-		"pfc: {response: -1us}":                                                     "4: response -1us: how long photon itself may take to see a PAUSE, 0 to 1s",
-		"pfc: {response: 10s}":                                                      "4: response 10s: how long photon itself may take to see a PAUSE, 0 to 1s",
+		"lossy_ingress: {limit: 1500B}":                                             "4: lossy_ingress: limit 1.5KB is less than the longest frame, 1.518KB",
+		"lossy_ingress: {alpha: 1025}":                                              "4: lossy_ingress: alpha 1025 must be from 0 to 1024",
+		"queues: {0: {alpha: -1}}":                                                  "4: queues: alpha -1 must be from 0 to 1024",
+		"queues: {0: {min: -1B}}":                                                   "4: queues: min -1B must not be negative",
+		"queues: {3: {min: 10KB}}":                                                  "4: queues: priority 3 is lossless, and goes by `pfc:`: alpha and min are for lossy ones",
+		"queues: {9: {min: 10KB}}":                                                  "4: queues: priority 9: there are 0 to 7",
+		"queues: {0: {min: 1MB}}\nbuffer: 2MB\npfc: {xoff: 100KB, headroom: 100KB}": "5: the buffer is too small: xoff and headroom of the lossless priorities of 2 ports, and the min of queues, are 2.4MB, the buffer is 2MB",
+		"queues: {0: {min: 200MB}}":                                                 "4: xoff and headroom of all ports and lossless priorities, and the min of queues, are 405.91225MB, and 262144 frame buffers hold 387.053568MB at most: the last XOFF would never be sent (a smaller xoff, or more by `dpdk: {frames: N}`, from the start)",
+		"ports:\n- {device: net_null0, lossless: [], pause: true, lossy_ingress: {alpha: 1}}\n- device: net_null1": "2: lossy_ingress: a port that sends PAUSE discards nothing for want of room: none of its frames are lossy",
+		"lossy_alpha: -1":             "4: lossy_alpha -1 must be from 0 to 1024",
+		"lossy_queue: 1500B":          "4: lossy_queue 1.5KB is less than the longest frame, 1.518KB",
+		"buffer: -1MB":                "4: buffer -1MB must be positive",
+		"buffer: 900000GB":            "4: buffer 900000GB: 262144 frame buffers hold 387.053568MB at most (a smaller one, or more by `dpdk: {frames: N}`, from the start)",
+		"pfc: {xoff: 1B}":             "4: xoff 1B is less than the longest frame, 1.518KB: each would pause the peer",
+		"pfc: {xoff: 1517B}":          "4: xoff 1.517KB is less than the longest frame, 1.518KB: each would pause the peer",
+		`name: "a\nb"`:                `4: name "a\nb": it is part of a file's name, and of lines: no slash, and nothing that cannot be seen`,
+		"rate: 0bps":                  "4: rate 0bps must be positive, and at most 1.6Tbps",
+		"rate: 2000Gbps":              "4: rate 2Tbps must be positive, and at most 1.6Tbps",
+		"pfc: {mac_phy_delay: -1B}":   "4: mac_phy_delay -1B must not be negative",
+		"pfc: {headroom: -1B}":        "4: headroom -1B must not be negative",
+		"pfc: {pause: -1us}":          "4: pause -1us must not be negative",
+		"forwarding: {age: 300ms}":    "4: age 300ms must be 1s or more, whole seconds of which count, or 0s: addresses stay",
+		"forwarding: {age: -1s}":      "4: age -1s must be 1s or more, whole seconds of which count, or 0s: addresses stay",
+		"forwarding: {size: 0}":       "4: size 0 must be from 1 to 8388608 addresses",
+		"forwarding: {size: 8388609}": "4: size 8388609 must be from 1 to 8388608 addresses",
+		"metrics: 127.0.0.1:99999":    `4: metrics "127.0.0.1:99999": not an address (write it like 127.0.0.1:9464, or off)`,
+		"dscp_to_priority: {af31: 3}": "4: a whole number belongs here",
+		"dscp_to_priority: {64: 3}":   "4: DSCP 64: there are 0 to 63",
+		"pcp_to_priority: {0: 8}":     "4: priority 8: there are 0 to 7",
+		"dpdk: {cores: [1, 1]}":       "4: core 1 is there twice: a worker needs one of its own",
+		"ports: [{device: '0000:zz:00.0'}, {device: net_null1}]": `1: device "0000:zz:00.0": neither a PCI address (0000:03:00.0) nor a virtual device (net_af_packet0,iface=sw0)`,
+		"ports: [{device: eth2}, {device: net_null1}]":           "1: device \"eth2\": write net_af_packet0,iface=eth2 for an interface of the kernel, or a card's PCI address (0000:03:00.0)",
+		"pfc: {response: -1us}":                                  "4: response -1us: how long photon itself may take to see a PAUSE, 0 to 1s",
+		"pfc: {response: 10s}":                                   "4: response 10s: how long photon itself may take to see a PAUSE, 0 to 1s",
 
 		"ports:\n- {device: net_null0, accept: both}\n- device: net_null1":                                    `2: accept "both": all, tagged or untagged`,
 		"ports:\n- {device: net_null0, pause: true}\n- device: net_null1":                                     "2: pause: PAUSE stops everything, so that a port that sends it has no lossless priorities (`lossless: []`)",

@@ -5,7 +5,6 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
-	"photon/pfc"
 	"photon/telemetry"
 	"photon/units"
 )
@@ -18,7 +17,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	s.Stats.Ports = make([]dataplane.PortStats, len(names))
 	s.Polls = make([]dpdk.Polls, d.world.Workers())
 	if d.sw != nil {
-		s.Buffer = &dataplane.BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(names)), Queues: make([]*[pfc.Classes]dataplane.QueueConfig, len(names)), Ports: make([]uint8, len(names)), Shapers: make([]dataplane.Shaper, len(names))}
+		s.Buffer = dataplane.NewBufferState(len(names))
 	}
 	clear(s.Stats.Ports)
 	clear(s.Polls)

@@ -18,6 +18,7 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 	v.calm, v.seen, v.pools = 0, 0, 0
 	var most [pfc.Classes]int64 // that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
+	lossy := int64(0)           // by lossy frames
 	tags := uint64(0)           // by which a frame may grow before it is charged
 	if v.special {
 		tags = wire.VLANLen
@@ -47,7 +48,11 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 			}
 		} else if free := s.pool.Free() - pooled; free >= 0 && s.tailOf(free) >= units.Size(most[prio]) {
 			v.calm |= 1 << prio
+			lossy += most[prio]
 		}
+	}
+	if lossy != 0 && s.asks == 0 && p.crowds(lossy, s.pool.Free()-pooled) {
+		v.calm &= p.lossless
 	}
 	if v.seen&(v.seen-1) != 0 && p.in.Whole() { // each was asked as if it had the one account for itself
 		v.calm = 0
@@ -77,7 +82,7 @@ func (s *Switch) fits(p *switchPort, prio uint8, length uint16) (calm bool) {
 		return p.in.Room(prio, 0) >= most
 	}
 	free := s.pool.Free() - most
-	return free >= 0 && s.tailOf(free) >= units.Size(length)
+	return free >= 0 && s.tailOf(free) >= units.Size(length) && (s.asks != 0 || !p.crowds(most, free))
 }
 
 // note ends what admit began: now all is charged.
@@ -88,8 +93,9 @@ func (s *Switch) note(p *switchPort, v *vector) {
 	v.longest, v.special = 0, false
 }
 
-// charge charges a frame that is to be queued, or discards it. calm says that there is room.
-func (s *Switch) charge(now units.Time, p *switchPort, f *Frame, calm bool) bool {
+// charge charges a frame that is to be queued at a port (nil: nobody knows at which), or discards it. calm says that
+// there is room.
+func (s *Switch) charge(now units.Time, p, to *switchPort, f *Frame, calm bool) bool {
 	prio, cost := f.Prio&7, s.cost(f.Len)
 	switch {
 	case f.Flag&Lossless != 0:
@@ -101,11 +107,8 @@ func (s *Switch) charge(now units.Time, p *switchPort, f *Frame, calm bool) bool
 			return false
 		}
 		p.gate() // an XOFF may be due
-	case f.In == ownFrame:
-		if p.env.hands.vector.settle(); !s.pool.Take(cost) {
-			s.discard(now, p, f, DropBuffer)
-			return false
-		}
+	case f.In >= s.asks:
+		return s.chargeLossy(now, p, to, f)
 	case !s.pool.Take(cost):
 		s.discard(now, p, f, DropBuffer)
 		return false
@@ -130,19 +133,21 @@ func (s *Switch) setCell(cell, extra units.Size) {
 	s.perCell = 1<<32/uint64(s.cell) + 1
 }
 
-// tailOf is the limit of an egress queue of a lossy priority when so much is free of the pool. What
+// tailOf is the least limit of an egress queue of a lossy priority when so much is free of the pool. What
 // follows the free part lets few congested queues be long, and many not fill the buffer (Choudhury and
 // Hahne, Trans. Networking 1998, equation 1).
-func (s *Switch) tailOf(free int64) units.Size {
-	if s.config.Share == 0 {
-		return s.config.Tail
+func (s *Switch) tailOf(free int64) units.Size { return tailOf(s.config.Tail, s.share, free) }
+
+func tailOf(tail units.Size, share float64, free int64) units.Size {
+	if share == 0 {
+		return tail
 	}
-	return min(s.config.Tail, units.Size(s.config.Share*float64(max(0, free))))
+	return min(tail, units.Size(share*float64(max(0, free))))
 }
 
-// releaseAll takes frames of one priority, all lossless or none, that leave the buffer out of its accounts.
-func (s *Switch) releaseAll(now units.Time, w *switchWorker, burst []Frame) {
-	i := 0
+// releaseAll takes frames of one priority, all lossless or none, that leave by a port out of the buffer's accounts.
+func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
+	i, w := 0, p.worker
 	if s.holding == 0 && !s.credited && burst[0].Flag&Lossless != 0 {
 		for prio := burst[0].Prio; i < len(burst); i++ {
 			if f := &burst[i]; int(s.owner[f.In]) != w.number {
@@ -153,17 +158,18 @@ func (s *Switch) releaseAll(now units.Time, w *switchWorker, burst []Frame) {
 		}
 	}
 	for ; i < len(burst); i++ {
-		s.release(now, w, &burst[i])
+		s.release(now, w, p, &burst[i])
 	}
 }
 
-// release takes a frame that leaves the buffer out of its accounts. w is the worker that does so.
-func (s *Switch) release(now units.Time, w *switchWorker, f *Frame) {
+// release takes a frame that leaves the buffer, by a port, out of its accounts; to is nil if nobody knew yet by which.
+// w is the worker that does so.
+func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *Frame) {
 	cost, prio := s.cost(f.Len), f.Prio&7
 	if f.Flag&Lossless == 0 {
-		s.pool.Add(-cost)
-		if f.In == ownFrame {
-			s.wakeHolding(now)
+		if f.In < s.asks {
+			s.pool.Add(-cost)
+		} else if s.releaseLossy(now, to, f, cost) {
 			return
 		}
 	}

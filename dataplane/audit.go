@@ -199,6 +199,16 @@ func (s *Switch) Audit() error {
 	for i := range s.ports {
 		pooled += s.ports[i].in.Pooled()
 	}
+	lossy := make([]int64, len(s.mins))
+	if s.mins != nil {
+		s.eachLossy(func(queue int, cost int64) { lossy[queue] += cost })
+	}
+	for i := range s.mins {
+		if m := &s.mins[i]; m.used != lossy[i] {
+			return fmt.Errorf("port %d queue %d: %d bytes charged to its minimum, %d there", i/pfc.Classes, i%pfc.Classes, m.used, lossy[i])
+		}
+		pooled -= min(lossy[i], s.mins[i].size)
+	}
 	if _, used := s.pool.State(); int64(used) != pooled {
 		return fmt.Errorf("%v of the pool taken, %v by what is there", used, units.Size(pooled))
 	}

@@ -58,6 +58,9 @@ type PortConfig struct {
 	Queues   [pfc.Classes]QueueConfig
 	Shaper   Shaper // of all that it sends
 
+	LossyLimit units.Size // of what lossy frames that came through it take of the buffer; 0: none
+	LossyAlpha float64    // the same by this part of what is free of the buffer for them; 0: none
+
 	// What it has of its own, where others go by the switch: see ports.go.
 	Lossless   *uint8    // priorities with PFC; nil: the switch's
 	Asymmetric bool      // all priorities can be paused by the peer, which is told to pause the lossless ones only
@@ -72,6 +75,8 @@ type PortConfig struct {
 // QueueConfig is what one egress queue of a port has of its own.
 type QueueConfig struct {
 	WRED   marking.WREDParams // of the lossy frames in it; the draws of queue q at port p are those of seed 8p+q
+	Alpha  float64            // what the switch's Share is for others; 0: that; NoAlpha: no such limit
+	Min    units.Size         // of the buffer, set aside for the lossy frames in it: they are taken up to that, however full the rest is
 	Shaper Shaper
 }
 
@@ -131,7 +136,7 @@ func (c *SwitchConfig) Check() error {
 	if err := c.checkWeights(); err != nil {
 		return err
 	}
-	switch need := c.reserved(); {
+	switch need := c.Reserved(); {
 	case c.Cell < 0 || c.Cell > maxCell:
 		return fmt.Errorf("cell %v must be from 0 to %v", c.Cell, maxCell)
 	case !(c.Share >= 0 && c.Share <= 1024):
@@ -139,7 +144,7 @@ func (c *SwitchConfig) Check() error {
 	case c.Watchdog.Validate() != nil:
 		return fmt.Errorf("watchdog: %w", c.Watchdog.Validate())
 	case need > c.Buffer:
-		return fmt.Errorf("%w: xoff and headroom of the lossless priorities of %d ports are %v, the buffer is %v", ErrBuffer, len(c.Ports), need, c.Buffer)
+		return fmt.Errorf("%w: %s are %v, the buffer is %v", ErrBuffer, c.reservations(), need, c.Buffer)
 	case c.Deadlock < 0:
 		return fmt.Errorf("deadlock: detect %v must not be negative", c.Deadlock)
 	case c.MTU < 46 || c.MTU > 9216:
@@ -165,6 +170,9 @@ func (p *PortConfig) check(c *SwitchConfig) error {
 	if err := p.checkQueues(c.longest()); err != nil {
 		return err
 	}
+	if err := p.checkLimits(); err != nil {
+		return err
+	}
 	return p.Flood.check(c.MTU)
 }
 
@@ -188,8 +196,18 @@ func checkAll[T any](list string, items []T, check func(*T) error) error {
 	return nil
 }
 
-// reserved is what the lossless priorities may fill: no lossy frame takes it.
-func (c *SwitchConfig) reserved() (sum units.Size) {
+// reservations is what Reserved is made of, in words.
+func (c *SwitchConfig) reservations() string {
+	s := fmt.Sprintf("xoff and headroom of the lossless priorities of %d ports", len(c.Ports))
+	if c.Minimums() > 0 {
+		s += ", and the min of queues,"
+	}
+	return s
+}
+
+// Reserved is what is set aside: for the lossless priorities, and for queues.
+func (c *SwitchConfig) Reserved() (sum units.Size) {
+	sum = c.Minimums()
 	for i := range c.Ports {
 		for p := range pfc.Classes {
 			if c.Accounts(i)>>p&1 != 0 {

@@ -108,6 +108,8 @@ func anyBuffer(t *rapid.T, c *dataplane.SwitchConfig) {
 	for i := range c.Ports {
 		c.Ports[i].Headroom = units.Size(draw(t, "headroom of a port", 0, 0, 0, 10_000))
 		c.Ports[i].Alpha = draw(t, "alpha of a port", 0, 0, 0, 1.0)
+		c.Ports[i].LossyLimit = draw[units.Size](t, "limit of a port", 0, 0, 0, 3000, 20_000)
+		c.Ports[i].LossyAlpha = draw(t, "alpha of a port's lossy frames", 0, 0, 0, 0.125, 1, 7)
 		anyQueues(t, &c.Ports[i])
 	}
 	c.Tail = units.Size(draw(t, "tail", 1_000_000, 30_000, 2000, 100))
@@ -164,6 +166,8 @@ func anyQueues(t *rapid.T, p *dataplane.PortConfig) {
 	for prio := range p.Queues {
 		q := &p.Queues[prio]
 		q.Shaper = anyShaper(t, 4)
+		q.Alpha = draw(t, "alpha of a queue", 0, 0, 0.125, 2, dataplane.NoAlpha)
+		q.Min = draw[units.Size](t, "min of a queue", 0, 0, 64, 2500, 20_000)
 		if rapid.Bool().Draw(t, "WRED") {
 			q.WRED.Kmin = draw[units.Size](t, "Kmin", 0, 0, 500, 3000)
 			q.WRED.Kmax = q.WRED.Kmin + draw[units.Size](t, "Kmax", 1, 2000, 20_000)
@@ -196,6 +200,7 @@ func reserved(c dataplane.SwitchConfig) units.Size {
 				t := r.thresholds(p, prio)
 				sum += t.XOFF + t.Headroom
 			}
+			sum += p.config.Queues[prio].Min
 		}
 	}
 	return sum
@@ -319,6 +324,12 @@ func (w *worldKind) fit(c *dataplane.SwitchConfig) {
 		c.PFC[prio].XOFF = 10 * units.MB
 	}
 	c.Tail, c.Share = 10*units.MB, 0
+	for i := range c.Ports {
+		c.Ports[i].LossyLimit, c.Ports[i].LossyAlpha = 0, 0
+		for prio := range c.Ports[i].Queues {
+			c.Ports[i].Queues[prio].Alpha = 0
+		}
+	}
 	c.Buffer = reserved(*c) + 10*units.MB
 }
 

@@ -55,20 +55,20 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, c
 		}
 		return
 	}
+	to := &s.ports[a.out()]
 	if a&actAway != 0 {
-		if s.charge(now, p, f, calm) {
+		if s.charge(now, p, to, f, calm) {
 			p.in.Note(prio, 0)
 			s.handOver(p.worker, a.out(), f)
 		}
 		return
 	}
-	to := &s.ports[a.out()]
 	if may && to.passes(now, e, f) {
 		p.in.Note(prio, int64(f.Len))
 		s.send(now, to, e, f)
 		return
 	}
-	if s.charge(now, p, f, calm) {
+	if s.charge(now, p, to, f, calm) {
 		p.in.Note(prio, 0)
 		s.queueUp(now, to, f)
 	}
@@ -214,7 +214,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 
 // tooLong reports whether a lossy frame that was charged finds its queue too long.
 func (s *Switch) tooLong(p *switchPort, f *Frame) bool {
-	return f.Flag&Lossless == 0 && p.queues[f.Prio&7].bytes+units.Size(f.Len) > s.tailOf(s.pool.Free())
+	return f.Flag&Lossless == 0 && p.queues[f.Prio&7].bytes+units.Size(f.Len) > s.tailOf(s.pool.Free()) && s.tooLongFor(p, f)
 }
 
 // discard counts a frame that never entered the buffer, and drop one of which only the action is known.
@@ -231,7 +231,7 @@ func (s *Switch) drop(now units.Time, p *switchPort, f *Frame, a action, why Rea
 // lose discards an admitted frame at its egress port.
 func (s *Switch) lose(now units.Time, p *switchPort, f *Frame, why Reason) {
 	p.countLoss(now, f, why)
-	s.release(now, p.worker, f)
+	s.release(now, p.worker, p, f)
 	p.env.Free(*f)
 }
 

@@ -215,7 +215,7 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 		to := &s.ports[f.Digest]
 		f.Digest = 0
 		if e := w.env.Exit(to.number); !w.env.Queue && to.passes(now, e, &f) && !s.tooLong(to, &f) {
-			s.release(now, w, &f)
+			s.release(now, w, to, &f)
 			s.send(now, to, e, &f)
 		} else {
 			s.queueUp(now, to, &f)

@@ -127,8 +127,9 @@ func (s *Switch) thresholds(port, prio int) pfc.Thresholds {
 	return t
 }
 
-// reserved is what the lossless priorities may fill.
+// reserved is what is set aside: for the lossless priorities, and for queues.
 func (s *Switch) reserved() (sum units.Size) {
+	sum = s.config.Minimums()
 	for i := range s.ports {
 		for rest := s.config.Accounts(i); rest != 0; rest &= rest - 1 {
 			t := s.thresholds(i, bits.TrailingZeros8(rest))

@@ -39,7 +39,7 @@ func TestNothingIsLostAfterAnXONByOthers(t *testing.T) {
 	for _, alpha := range []float64{0.125, 0.5, 1, 8} {
 		c := config(5)
 		c.PFC[3] = pfc.Thresholds{XOFF: 2_000, XON: 1_000, Headroom: 20_000, Alpha: alpha}
-		c.Buffer = c.reserved() + 200_000
+		c.Buffer = c.Reserved() + 200_000
 		r := newRig(t, c)
 		resumed := 0
 		for round := range 30 {
@@ -111,7 +111,7 @@ func TestReservedBlocksAreEnough(t *testing.T) {
 	for p := range c.PFC {
 		c.PFC[p] = pfc.Thresholds{XOFF: 10_000, XON: 5_000, Headroom: 10_000}
 	}
-	c.Buffer = c.reserved()
+	c.Buffer = c.Reserved()
 	r := newRig(t, c)
 	r.sw.Reserve()
 	blocks := r.blocks()

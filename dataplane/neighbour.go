@@ -241,19 +241,26 @@ func (s *Switch) find(h *hop) {
 
 // await keeps a packet until its neighbour has said where it is. Of too many the oldest is discarded.
 func (s *Switch) await(now units.Time, p *switchPort, f *Frame, n *neighbour) {
-	if !s.charge(now, p, f, false) {
+	if !s.charge(now, p, nil, f, false) {
 		return
 	}
 	w := p.worker
 	q := n.waiting[w.number]
 	if len(q) == mostAwaits {
-		s.lose(now, &s.ports[q[0].Digest], &q[0], DropNeighbour)
+		s.giveUp(now, &s.ports[q[0].Digest], &q[0])
 		q = q[:copy(q, q[1:])]
 		w.waits--
 	}
 	f.Digest = uint32(p.number)
 	n.waiting[w.number] = append(q, *f)
 	w.waits++
+}
+
+// giveUp discards a packet that waits for a neighbour, at the port through which it came.
+func (s *Switch) giveUp(now units.Time, p *switchPort, f *Frame) {
+	p.countLoss(now, f, DropNeighbour)
+	s.release(now, p.worker, nil, f)
+	p.env.Free(*f)
 }
 
 // goOn routes what has waited at a worker for neighbours of which there is something new.
@@ -281,7 +288,7 @@ func (s *Switch) routeAgain(now units.Time, w *switchWorker, all []Frame) {
 		f := &all[i]
 		p := &s.ports[f.Digest]
 		f.Digest = 0
-		s.release(now, w, f)
+		s.release(now, w, nil, f)
 		if s.routes == nil {
 			s.discard(now, p, f, DropNeighbour)
 			continue

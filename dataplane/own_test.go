@@ -137,7 +137,7 @@ func TestErrorsTakeRoomInTheirTurn(t *testing.T) {
 		c := routerConfig()
 		c.Router.ICMP = ICMP{Rate: 1_000_000, Burst: 100, DSCP: 48}
 		c.PFC[3].XOFF, c.PFC[3].XON, c.PFC[3].Headroom, c.PFC[3].Alpha = xoff, 0, 0, 1000
-		c.Buffer = c.reserved() + pool
+		c.Buffer = c.Reserved() + pool
 		r := newRig(t, c)
 		b := ip("10.0.0.1", "10.0.1.7", 1000)
 		r.in(0, b, 1000)
@@ -192,7 +192,7 @@ func TestOwnFrameLeavesThePool(t *testing.T) {
 	c := routerConfig()
 	c.Router.ICMP = ICMP{Rate: 1_000_000, Burst: 100, DSCP: 48}
 	c.PFC[3].XOFF, c.PFC[3].XON, c.PFC[3].Alpha, c.PFC[3].Headroom = 1000, 1000, 1, 5000
-	c.Buffer = c.reserved() + 10_000
+	c.Buffer = c.Reserved() + 10_000
 	r := newRig(t, c)
 	r.in(1, expired(1, 600), 600)
 	made := int64(r.stats(1).QueueBytes[6])

@@ -151,7 +151,7 @@ func (s *Switch) endWaits(now units.Time, to *SwitchConfig) {
 				return false
 			}
 			w.waits--
-			s.lose(now, &s.ports[f.Digest], &f, DropNeighbour)
+			s.giveUp(now, &s.ports[f.Digest], &f)
 			return true
 		}
 		for _, n := range s.neighbours() {

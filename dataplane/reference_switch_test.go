@@ -75,6 +75,7 @@ type refPort struct {
 	errors   refBucket    // of ICMP
 	sent     int          // on the wire
 	stats    dataplane.PortStats
+	lossy    [8]int        // that lossy frames take of the buffer, by queue
 	least    [8]units.Size // as the peak of what came in: without frames that their queues did not take
 }
 
@@ -219,6 +220,7 @@ func (r *reference) free() int {
 				t := r.thresholds(p, prio)
 				size -= int(t.XOFF + t.Headroom)
 			}
+			size -= int(p.config.Queues[prio].Min)
 		}
 	}
 	return max(0, size-r.used)
@@ -426,7 +428,7 @@ func (r *reference) attend(now units.Time, p *refPort) {
 
 func (r *reference) flush(now units.Time, p *refPort, prio int, why dataplane.Reason) {
 	for _, f := range p.queues[prio] {
-		r.release(f)
+		r.release(p, f)
 		r.lose(now, p, f.prio, why)
 	}
 	p.queues[prio], p.deficit[prio] = nil, 0
@@ -754,13 +756,13 @@ func (f *refFrame) takeTag() {
 
 // queue admits a frame to the buffer, and then to the queue that it leaves from.
 func (r *reference) queue(now units.Time, in, out *refPort, f refFrame) {
-	if why, ok := r.admit(in, f); !ok {
+	if why, ok := r.admit(in, out, f); !ok {
 		r.lose(now, in, f.prio, why)
 		return
 	}
 	r.attend(now, out)
 	if why, ok := r.room(out, f); !ok {
-		r.release(f)
+		r.release(out, f)
 		r.lose(now, out, f.prio, why)
 		return
 	}
@@ -778,15 +780,20 @@ func (r *reference) queue(now units.Time, in, out *refPort, f refFrame) {
 	}
 }
 
-func (r *reference) admit(in *refPort, f refFrame) (why dataplane.Reason, ok bool) {
+func (r *reference) admit(in, out *refPort, f refFrame) (why dataplane.Reason, ok bool) {
 	cost := r.cost(len(f.bytes))
 	if f.lossless {
 		return dataplane.DropHeadroom, r.charge(in, in.accountOf(f.prio), cost)
 	}
-	if cost > r.free() {
+	pooled := beyond(out, f.prio, out.lossy[f.prio]+cost) - beyond(out, f.prio, out.lossy[f.prio])
+	if f.in != made && pooled > 0 && r.crowded(in, cost) {
+		return dataplane.DropIngress, false
+	}
+	if pooled > r.free() {
 		return dataplane.DropBuffer, false
 	}
-	r.used += cost
+	r.used += pooled
+	out.lossy[f.prio] += cost
 	if f.in != made {
 		in.stats.Buffered[f.prio] += units.Size(cost)
 		in.stats.Ingress.Peak[f.prio] = max(in.stats.Ingress.Peak[f.prio], in.stats.Buffered[f.prio])
@@ -794,14 +801,35 @@ func (r *reference) admit(in *refPort, f refFrame) (why dataplane.Reason, ok boo
 	return 0, true
 }
 
+// beyond is what of so many bytes of lossy frames a queue has not got set aside.
+func beyond(out *refPort, prio, lossy int) int { return max(0, lossy-int(out.config.Queues[prio].Min)) }
+
+// crowded reports whether lossy frames that came through a port may not take so many bytes more.
+func (r *reference) crowded(in *refPort, cost int) bool {
+	sum := cost
+	for _, n := range in.stats.Buffered {
+		sum += int(n)
+	}
+	limit, alpha := int(in.config.LossyLimit), in.config.LossyAlpha
+	return limit > 0 && sum > limit || alpha > 0 && float64(sum) > alpha*float64(r.free())
+}
+
 // room reports whether a queue takes a frame that was admitted.
 func (r *reference) room(out *refPort, f refFrame) (why dataplane.Reason, ok bool) {
 	limit := float64(r.config.Tail)
-	if r.config.Share > 0 {
-		limit = min(limit, r.config.Share*float64(r.free()))
+	share := r.config.Share
+	switch own := out.config.Queues[f.prio].Alpha; own {
+	case 0:
+	case dataplane.NoAlpha:
+		share = 0
+	default:
+		share = own
+	}
+	if share > 0 {
+		limit = min(limit, share*float64(r.free()))
 	}
 	switch {
-	case !f.lossless && float64(out.bytes(f.prio)+len(f.bytes)) > limit:
+	case !f.lossless && beyond(out, f.prio, out.lossy[f.prio]) > 0 && float64(out.bytes(f.prio)+len(f.bytes)) > limit:
 		return dataplane.DropTail, false
 	case out.down:
 		return dataplane.DropLink, false
@@ -847,10 +875,12 @@ func (r *reference) pooled(p *refPort, prio int) int {
 }
 
 // release gives back what a frame took: of headroom first.
-func (r *reference) release(f refFrame) {
+func (r *reference) release(out *refPort, f refFrame) {
 	cost := r.cost(len(f.bytes))
 	if !f.lossless {
-		r.used -= cost
+		r.used -= beyond(out, f.prio, out.lossy[f.prio])
+		out.lossy[f.prio] -= cost
+		r.used += beyond(out, f.prio, out.lossy[f.prio])
 		if f.in != made {
 			r.ports[f.in].stats.Buffered[f.prio] -= units.Size(cost)
 		}
@@ -1002,7 +1032,7 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 	if len(p.queues[prio]) == 0 {
 		p.deficit[prio] = 0
 	}
-	r.release(f)
+	r.release(p, f)
 	if cp := p.points[prio]; cp != nil && f.lossless {
 		r.mark(p, f, cp.Dequeue(now, p.state(prio), packetOf(f)))
 		if s, ok := cp.(marking.Stamper); ok {
@@ -1207,6 +1237,11 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		c.CP = r.config.CP
 	}
 	pooled := make([][8]int, len(r.ports))
+	for _, p := range r.ports { // what is set aside for queues is so anew
+		for prio, n := range p.lossy {
+			r.used += n - beyond(p, prio, n)
+		}
+	}
 	again := r.reclass(now, c)
 	for i, p := range r.ports {
 		for prio := range 8 {
@@ -1246,6 +1281,11 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 		r.configure(p, pooled[i])
 	}
 	again()
+	for _, p := range r.ports {
+		for prio, n := range p.lossy {
+			r.used -= n - beyond(p, prio, n)
+		}
+	}
 	for i, p := range r.ports {
 		r.reobey(now, p, obeyed[i], watched[i])
 	}
@@ -1340,27 +1380,29 @@ func (r *reference) reclass(now units.Time, c dataplane.SwitchConfig) (again fun
 			}
 		}
 	}
-	each := func(do func(f *refFrame, p *refPort)) {
+	each := func(do func(f *refFrame, p, out *refPort)) {
 		for _, out := range r.ports {
 			for prio := range out.queues {
 				for i := range out.queues[prio] {
 					if f := &out.queues[prio][i]; f.in != made && slices.Contains(turned, r.ports[f.in]) {
-						do(f, r.ports[f.in])
+						do(f, r.ports[f.in], out)
 					}
 				}
 			}
 		}
 	}
-	each(func(f *refFrame, _ *refPort) {
+	each(func(f *refFrame, _, out *refPort) {
 		if !f.lossless {
 			r.used -= r.cost(len(f.bytes))
+			out.lossy[f.prio] -= r.cost(len(f.bytes))
 		}
 	})
 	return func() {
-		each(func(f *refFrame, p *refPort) {
+		each(func(f *refFrame, p, out *refPort) {
 			cost := r.cost(len(f.bytes))
 			if f.lossless = r.taken(p, f.prio); !f.lossless {
 				r.used += cost
+				out.lossy[f.prio] += cost
 				in := &p.stats
 				in.Buffered[f.prio] += units.Size(cost)
 				in.Ingress.Peak[f.prio] = max(in.Ingress.Peak[f.prio], in.Buffered[f.prio])

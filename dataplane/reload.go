@@ -113,11 +113,13 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 			p.attendTo(now)
 		}
 	}
+	s.setAside(nil)
 	s.leave(now, &ch.config)
 	again := s.empty(now, &ch.config)
 	old := s.config.Ports
 	s.config = ch.config
 	s.setOwn()
+	s.setLimits()
 	c := &s.config
 	for i := range s.ports {
 		if old[i].Vacant && !c.Ports[i].Vacant {
@@ -158,6 +160,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		s.configure(p)
 	}
 	again()
+	s.setAside(c)
 	for i := range s.ports { // a watchdog that looks for the first time may discard what is in a queue
 		if p := &s.ports[i]; !p.config.Vacant {
 			p.reobey(now)

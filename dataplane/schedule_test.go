@@ -188,7 +188,7 @@ func TestReloadOfWeights(t *testing.T) {
 func TestLimitOfLossyQueuesFollowsTheBuffer(t *testing.T) {
 	c := config(2)
 	c.Tail, c.Share = units.MB, 0.5
-	c.Buffer = c.reserved() + 300_000
+	c.Buffer = c.Reserved() + 300_000
 	r := newRig(t, c)
 	for range 300 {
 		r.in(0, packet(0, 1, 0, 0), 1000)

@@ -20,27 +20,44 @@ type BufferState struct {
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
 	Queues     []*[pfc.Classes]QueueConfig   // by port; nobody changes what is in it
 	Shapers    []Shaper                      // of ports
+	Limits     []LossyLimit                  // by port
 	Weights    [pfc.Classes]int              // of the scheduler
+}
+
+// LossyLimit is what lossy frames that came through a port may take of the buffer.
+type LossyLimit struct {
+	Limit units.Size // 0: none
+	Alpha float64    // of what is free for them; 0: no such limit
+	Now   units.Size // both, as it is now; all that there is for lossy frames without a limit
+	Used  units.Size
+}
+
+// NewBufferState returns room for the state of a buffer of so many ports.
+func NewBufferState(ports int) *BufferState {
+	return &BufferState{
+		Thresholds: make([][pfc.Classes]pfc.Thresholds, ports), Queues: make([]*[pfc.Classes]QueueConfig, ports), Ports: make([]uint8, ports),
+		Shapers: make([]Shaper, ports), Limits: make([]LossyLimit, ports),
+	}
 }
 
 // Buffer returns the state of the buffer. It is called between bursts.
 func (s *Switch) Buffer() BufferState {
-	b := BufferState{Thresholds: make([][pfc.Classes]pfc.Thresholds, len(s.ports)), Queues: make([]*[pfc.Classes]QueueConfig, len(s.ports)), Ports: make([]uint8, len(s.ports)), Shapers: make([]Shaper, len(s.ports))}
-	s.CopyBuffer(&b)
-	return b
+	b := NewBufferState(len(s.ports))
+	s.CopyBuffer(b)
+	return *b
 }
 
-// CopyBuffer is Buffer into memory that the caller has made, with thresholds and
-// queues for each port.
+// CopyBuffer is Buffer into memory that the caller has made, for as many ports.
 func (s *Switch) CopyBuffer(b *BufferState) {
 	c := &s.config
 	size, used := s.pool.State()
 	*b = BufferState{
 		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used,
-		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports, Shapers: b.Shapers, Weights: c.Weights,
+		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports, Shapers: b.Shapers, Limits: b.Limits, Weights: c.Weights,
 	}
 	for i := range b.Thresholds {
 		b.Queues[i], b.Ports[i], b.Shapers[i] = &c.Ports[i].Queues, c.Accounts(i), c.Ports[i].Shaper
+		b.Limits[i] = s.ports[i].lossyLimit(s.pool)
 		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {
 			if c.Accounts(i)>>prio&1 != 0 {

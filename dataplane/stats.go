@@ -40,6 +40,7 @@ const (
 	DropForged                   // an application sent a CNP or MAC control, which are not its to send
 	DropNeighbour                // to the router: the next hop did not answer, or too much waits for it
 	DropWRED                     // lossy priority: the queue was long, and WRED's draw said so
+	DropIngress                  // lossy priority: what came through its port takes as much of the buffer as it may
 	Reasons                      // how many there are
 )
 
@@ -48,7 +49,7 @@ var reasonNames = [Reasons]string{
 	"unknown", "bad_icrc", "sequence", "pfc_watchdog", "link_down", "flow_table",
 	"vlan", "unknown_unicast", "flood_limit", "bad_ip_header", "no_route", "ttl", "to_router",
 	"source_address", "martian_source",
-	"flow_queue", "prohibited", "next_hop_mtu", "application_control", "neighbour", "wred",
+	"flow_queue", "prohibited", "next_hop_mtu", "application_control", "neighbour", "wred", "ingress_limit",
 }
 
 func (r Reason) String() string { return reasonNames[r] }
@@ -83,6 +84,7 @@ var reasonTexts = [Reasons]string{
 	"An application sent a CNP or MAC control, which are not its to send.",
 	"For the router: the next hop does not say where it is, or too much waits until it does.",
 	"Lossy priority: the egress queue was long, and random early detection chose the frame.",
+	"Lossy priority: what came in through the port takes as much of the buffer as it may.",
 }
 
 // Explain says in a sentence what happened.

@@ -30,7 +30,10 @@ type Switch struct {
 	holding  int32         // if moving: ports whose peers hold an XOFF of ours
 	credited bool          // ports have credits in place of PFC
 	cell     uint16        // of the buffer
-	pool     *pfc.Pool     // what the lossless priorities do not reserve
+	asks     uint16        // lossy frames whose In is as much are charged by chargeLossy: the switch's own, or all
+	pool     *pfc.Pool     // what nobody has set aside
+	mins     []minimum     // by queue; nil: nothing is set aside for any
+	share    float64       // least of any lossy queue: see tailOf
 	lans     *lans
 	routes   *routes // nil: it does not route
 
@@ -98,7 +101,7 @@ type switchPort struct {
 	sampler  *sampler            // if sampled
 	says     *speaker            // nil: it never does, and hears nobody
 	lanes    *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
-	_        [32]byte
+	_        [96]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -139,7 +142,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		config: c, ports: make([]switchPort, len(c.Ports)), queues: make([]queue, pfc.Classes*len(c.Ports)), owner: make([]uint8, len(c.Ports)),
 		longest: int32(c.MTU + wire.EthernetLen), learn: c.Learn,
 	}
-	s.pool = pfc.NewPool(c.Buffer-c.reserved(), len(envs) > 1)
+	s.pool = pfc.NewPool(c.Buffer-c.Reserved(), len(envs) > 1)
 	s.credited = c.Credits != nil
 	s.setCell(c.cell(), c.extra())
 	s.setTags()
@@ -151,6 +154,8 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		s.initPort(i)
 	}
 	s.setWeights()
+	s.setLimits()
+	s.setAside(&s.config)
 	s.setMoving()
 	lans, err := c.newLANs(s.up, &s.changes)
 	if err != nil {

@@ -373,7 +373,7 @@ func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
 	c := config(4)
 	c.PFC[3] = pfc.Thresholds{XOFF: 2_000, XON: 1_000, Headroom: 20_000, Alpha: 0.5}
 	c.Ports[1].Alpha = 2 // this port may hold more
-	c.Buffer = c.reserved() + 100_000
+	c.Buffer = c.Reserved() + 100_000
 	r := newRig(t, c)
 	held := 0
 	for ; len(r.out(1, 1)) == 0; held++ {

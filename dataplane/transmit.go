@@ -94,7 +94,7 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 			p.gate()
 		}
 	}
-	s.releaseAll(now, p.worker, burst)
+	s.releaseAll(now, p, burst)
 	p.left(q, len(burst), bytes)
 	if (p.weighted|p.shaped)>>prio&1 != 0 {
 		p.took(now, prio, bytes+units.Size(len(burst))*units.Size(p.overhead))

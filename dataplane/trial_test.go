@@ -329,6 +329,7 @@ func (x *trial) renew() {
 		p := &c.Ports[i]
 		p.Worker, p.Flood, p.Queues, p.Shaper = 0, dataplane.FloodLimits{}, [8]dataplane.QueueConfig{}, dataplane.Shaper{}
 		p.Lossless, p.Pause, p.Asymmetric, p.MTU = nil, false, false, 0
+		p.LossyLimit, p.LossyAlpha = 0, 0
 	}
 	x.scouts = dataplane.NewEnv(newSlots(512, 11).pool(128), len(c.Ports))
 	x.scout, x.bold = x.newScout(c), x.newScout(c)

@@ -69,6 +69,7 @@ func TestShow(t *testing.T) {
 			"A lossy queue drops beyond 1MB.",
 			"Port Ingress/bytes  PG0  PG1  PG2   PG3  PG4  PG5  PG6  PG7", "               sw0    0    0    0  7000    0    0    0    0",
 			"Port Watermark  PG0  PG1  PG2   PG3  PG4  PG5  PG6  PG7", "           sw0    0    0    0  9000    0    0    0    0",
+			"Port  Lossy  Limit  Alpha  Limit now  Drop/pkts", " sw0    3KB    1MB    0.5      700KB          0", "Port  TxQ   Min  Alpha", " sw0  UC1  20KB   0.25",
 		},
 		"fdb": {
 			"No.  Vlan         MacAddress  Port     Type  Age", "  1     -  02:00:00:00:00:01   sw0  Dynamic   7s", "  2     -  02:00:00:00:00:02   sw0   Static    -",

@@ -147,6 +147,10 @@ func (c *scrape) port(i int) {
 		c.put(portShaped, float64(p.PortShaped), node, name)
 		c.put(portRate, float64(b.Shapers[i].Rate)/8, node, name)
 	}
+	if b := c.s.Buffer; b != nil && (b.Limits[i].Limit > 0 || b.Limits[i].Alpha > 0) {
+		c.put(lossyLimit, float64(b.Limits[i].Now), node, name)
+		c.put(lossyIn, float64(b.Limits[i].Used), node, name)
+	}
 	if i < len(c.s.LLDP) && c.s.LLDP[i].On {
 		c.lldp(i)
 	}
@@ -259,9 +263,16 @@ func (c *scrape) carrier(port, prio int, put func(*metric, float64)) {
 func (c *scrape) queue(port, prio int, put func(*metric, float64)) {
 	p := &c.s.Stats.Ports[port]
 	if b := c.s.Buffer; b != nil {
-		if x := b.Queues[port][prio].Shaper; x.Rate > 0 {
+		q := &b.Queues[port][prio]
+		if q.Shaper.Rate > 0 {
 			put(shaped, float64(p.Shaped[prio]))
-			put(shapedRate, float64(x.Rate)/8)
+			put(shapedRate, float64(q.Shaper.Rate)/8)
+		}
+		if q.Min > 0 {
+			put(queueMin, float64(q.Min))
+		}
+		if q.Alpha > 0 {
+			put(queueAlpha, q.Alpha)
 		}
 	}
 	put(ecnPackets, float64(p.Marked[prio]))

@@ -127,6 +127,10 @@ var (
 	roomSize     = define(switches, gaugeKind, "ingress_headroom_size_bytes", byPrio, "Headroom: bytes that fit beyond XOFF before frames are lost; of lossless priorities.", "SONiC: size of a buffer profile")
 	roomUsed     = define(switches, gaugeKind, "ingress_headroom_bytes", byPrio, "Bytes in the headroom; of lossless priorities.", "SAI: INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES")
 	roomPeak     = define(switches, gaugeKind, "ingress_headroom_watermark_bytes", byPrio, "Most bytes that were in the headroom; of lossless priorities.", "SAI: INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES; SONiC: show priority-group watermark headroom")
+	lossyLimit   = define(switches, gaugeKind, "ingress_lossy_limit_bytes", byPort, "What lossy frames that came in through a port may take of the buffer, as it is now; only of ports with a limit (`lossy_ingress:`).", "SONiC: static_th and dynamic_th of an ingress lossy profile")
+	lossyIn      = define(switches, gaugeKind, "ingress_lossy_bytes", byPort, "What they take; the same.", "")
+	queueMin     = define(switches, gaugeKind, "queue_min_bytes", byPrio, "What is set aside of the buffer for the lossy frames of an egress queue; only of queues with a `min`.", "SONiC: size of an egress queue's buffer profile")
+	queueAlpha   = define(switches, gaugeKind, "queue_alpha", byPrio, "Part of what is free of the shared buffer beyond which an egress queue drops lossy frames; only of queues with an alpha of their own.", "SONiC: dynamic_th of it, its logarithm")
 	lossySize    = define(switches, gaugeKind, "buffer_lossy_size_bytes", byNode, "Part of the buffer that lossy priorities share.", "")
 	lossyUsed    = define(switches, gaugeKind, "buffer_lossy_bytes", byNode, "Bytes in it.", "")
 
