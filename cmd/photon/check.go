@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"photon/config"
+	"photon/lab/accept"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/schema"
@@ -72,6 +73,7 @@ const (
 	sweepFile
 	agentFile
 	switchFile
+	acceptFile
 )
 
 // kindOf goes by keys that only one kind of file has.
@@ -86,6 +88,8 @@ func kindOf(b []byte) fileKind {
 		return experimentFile
 	case has("nodes"):
 		return testbedFile
+	case has("cables", "figure11"):
+		return acceptFile
 	case has("experiments"):
 		return sweepFile
 	case has("port", "ip", "role"):
@@ -113,6 +117,8 @@ func wrongKind(file string, want fileKind, refused error) error {
 		return fmt.Errorf("%s is the file of an agent: photon agent -c %s", file, file)
 	case kind == switchFile:
 		return fmt.Errorf("%s is the file of a switch: photon switch -c %s", file, file)
+	case kind == acceptFile:
+		return fmt.Errorf("%s is of an acceptance run of cards: photon accept %s", file, file)
 	case kind == testbedFile:
 		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s", file, file)
 	}
@@ -141,6 +147,12 @@ func check(file string) ([]string, error) {
 			return nil, err
 		}
 		return []string{fmt.Sprintf("a testbed of %d nodes", len(b.Nodes))}, nil
+	case acceptFile:
+		p, err := accept.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		return p.Describe(), nil
 	case sweepFile:
 		s, err := sweep.Read(file)
 		if err != nil {

@@ -72,7 +72,7 @@ func newRoot() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Repeat experiments:", []*cobra.Command{replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand()}},
-		{"Be a switch or a host:", []*cobra.Command{switchCommand(), agentCommand()}},
+		{"Be a switch or a host:", []*cobra.Command{switchCommand(), agentCommand(), acceptCommand()}},
 		{"Look into one that runs, and direct it:", []*cobra.Command{showCommand(), topCommand(), captureCommand(), flowCommand(), portCommand(), clearCommand(), reloadCommand(), proxyCommand()}},
 		{"", []*cobra.Command{versionCommand(), manCommand()}},
 	} {

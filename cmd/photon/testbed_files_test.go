@@ -16,7 +16,7 @@ func TestTestbedFiles(t *testing.T) {
 	if err != nil || len(files) != 8 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	if code := run(append([]string{"check", dir + "/testbed.yaml"}, files...)); code != 0 {
+	if code := run(append([]string{"check", dir + "/testbed.yaml", dir + "/accept.yaml"}, files...)); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	bed, err := testbed.Read(dir + "/testbed.yaml")

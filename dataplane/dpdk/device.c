@@ -74,6 +74,29 @@ const char *ph_driver(uint16_t id)
 	return rte_eth_dev_info_get(id, &info) == 0 && info.driver_name != NULL ? info.driver_name : "";
 }
 
+/* The version of a card's firmware, empty if its driver does not tell. */
+void ph_firmware(uint16_t id, char *text, size_t room)
+{
+	if (rte_eth_dev_fw_version_get(id, text, room) != 0)
+		text[0] = '\0';
+}
+
+/* All counters that the driver of a port has: their names, one after the other, and their values. Returns how many, at most room. */
+int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room)
+{
+	struct rte_eth_xstat *counters = calloc(room, sizeof(*counters));
+	int i, n = -1;
+
+	if (counters != NULL && rte_eth_xstats_get_names(id, names, room) <= (int)room)
+		n = rte_eth_xstats_get(id, counters, room);
+	if (n > (int)room)
+		n = -1;
+	for (i = 0; i < n; i++)
+		values[counters[i].id] = counters[i].value;
+	free(counters);
+	return n;
+}
+
 int ph_port_is_memif(uint16_t id)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];

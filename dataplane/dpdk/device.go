@@ -135,6 +135,9 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		return d, fmt.Errorf("it does not start: %s", strerror(-int(n)))
 	}
 	d.Driver = C.GoString(C.ph_driver(C.uint16_t(id)))
+	var firmware [64]C.char
+	C.ph_firmware(C.uint16_t(id), &firmware[0], C.size_t(len(firmware)))
+	d.Firmware = C.GoString(&firmware[0])
 	d.FlowControl = flowControlOff(d.ID, kernel).flowControlOf(d.Virtual)
 	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
 		return d, fmt.Errorf("it takes no frames of mtu %d, but of %d at most", mtu, most)
@@ -231,6 +234,25 @@ func deviceStats(id uint16, d *DeviceStats) {
 	C.ph_link(C.uint16_t(id), &up, &mbps)
 	d.Downs = uint64(C.ph_downs(C.uint16_t(id)))
 	d.LinkUp, d.Rate = up != 0, units.Rate(mbps)*units.Mbps
+}
+
+// mostCounters is more than any driver has of a port with one queue.
+const mostCounters = 1024
+
+func (w *world) Counters(at dataplane.End) map[string]uint64 {
+	w.counting.Lock() // Close waits
+	defer w.counting.Unlock()
+	p := w.nodes[at.Node].port[at.Port]
+	if w.closed || p.device == nil {
+		return nil
+	}
+	names, values := make([]C.struct_rte_eth_xstat_name, mostCounters), make([]C.uint64_t, mostCounters)
+	n := int(C.ph_counters(C.uint16_t(p.device.ID), &names[0], &values[0], mostCounters))
+	all := map[string]uint64{}
+	for i := range max(n, 0) {
+		all[C.GoString(&names[i].name[0])] = uint64(values[i])
+	}
+	return all
 }
 
 func (w *world) SetUp(at dataplane.End, up bool) (can bool, err error) {

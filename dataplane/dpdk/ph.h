@@ -30,6 +30,8 @@ struct ph_flow_control {
 };
 void ph_flow_control_off(uint16_t id, struct ph_flow_control *says);
 const char *ph_driver(uint16_t id);
+void ph_firmware(uint16_t id, char *text, size_t room);
+int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room);
 uint16_t ph_mtu(uint16_t id);
 uint32_t ph_fastest(uint16_t id);
 void ph_close(uint16_t id);

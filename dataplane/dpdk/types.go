@@ -66,6 +66,8 @@ type Device struct {
 	ID      uint16     // DPDK's number of it
 	Node    int        // NUMA node of the card; -1: it is not known, or no card
 	Driver  string     // DPDK's
+	// Firmware is the version of the card's, as its driver says; empty: it does not.
+	Firmware string
 
 	FlowControl FlowControl // what the driver says of it
 }
@@ -151,6 +153,8 @@ type World interface {
 	Elsewhere(at dataplane.End) string
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
+	// Counters are all that the driver of an attached port's device counts, by DPDK's names (rx_good_packets); nil: there is none.
+	Counters(at dataplane.End) map[string]uint64
 	// Reconnect has memifs that are clients connect if their server was not there
 	// when they were opened, or has gone since, and devices on interfaces of the kernel use
 	// those that have their names now. It is to be called now and then, and says what an

@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"lab/experiment", "lab/web/pages", "lab/web/site", "telemetry/show", "telemetry/live"},
 	{"telemetry/top", "telemetry/metrics", "telemetry/admin", "telemetry/client", "lab/build", "lab/schema"},
 	{"lab/measure", "lab/remote", "lab/capture", "lab/testbed", "daemon"},
-	{"lab/run"},
+	{"lab/run", "lab/accept"},
 	{"lab/claim", "lab/hpccfiles", "lab/chakra", "lab/htsim"},
 	{"lab/report"},
 	{"lab/figure"},

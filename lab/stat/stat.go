@@ -22,6 +22,9 @@ func Quantile(p float64, ascending []float64) float64 {
 // Mean of values; infinite if one of them is.
 func Mean(v []float64) float64 { return stat.Mean(v, nil) }
 
+// Line is the one through points that has the least squares: its y at x = 0, and its slope.
+func Line(x, y []float64) (at0, slope float64) { return stat.LinearRegression(x, y, nil, false) }
+
 // Deviation is the standard deviation of all values there are.
 func Deviation(v []float64) float64 { return stat.PopStdDev(v, nil) }
 

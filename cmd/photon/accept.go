@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"photon/lab/accept"
+)
+
+func acceptCommand() *cobra.Command {
+	var out, stage string
+	var devices bool
+	c := &cobra.Command{
+		Use:   "accept FILE",
+		Short: "Find out whether network cards do what a lossless switch relies on",
+		Long: "Find out whether network cards do what a lossless switch relies on: the acceptance run of docs/operate.md, on cables\n" +
+			"between ports of this machine. Each step is a line: what is asserted, what was measured, pass, fail or not possible here.\n" +
+			"deploy/testbed-82599/accept.sh runs it, and packs what came of it into one archive. Exit code 1: a step failed.",
+		Example: "  photon accept deploy/testbed-82599/accept.yaml --out out/accept",
+		Args:    one("the file of an acceptance run (deploy/testbed-82599/accept.yaml is an example)"),
+		RunE: func(c *cobra.Command, files []string) error {
+			p, err := accept.Read(files[0])
+			if err != nil {
+				return bad(wrongKind(files[0], acceptFile, err))
+			}
+			switch {
+			case devices:
+				for _, d := range p.Devices() {
+					fmt.Fprintln(c.OutOrStdout(), d)
+				}
+				return nil
+			case stage != "":
+				return refusedRun(p.Stage(c.Context(), stage, out, c.OutOrStdout()))
+			}
+			s, err := p.Run(c.Context(), out, versions(), c.OutOrStdout())
+			if err != nil {
+				return refusedRun(err)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%d passed, %d failed, %d not possible here; %s has all of it\n", s.Passed, s.Failed, s.NotPossible, out)
+			if s.Failed > 0 {
+				return fmt.Errorf("%d of %d steps failed", s.Failed, len(s.Steps))
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&out, "out", "out/accept", "`folder` for what is measured")
+	c.Flags().BoolVar(&devices, "ports", false, "print the ports that would be used, one a line, and do nothing")
+	c.Flags().StringVar(&stage, "stage", "", "one of the stages, in this process")
+	if err := c.Flags().MarkHidden("stage"); err != nil {
+		panic(err) // there is no such flag
+	}
+	return c
+}
+
+// refusedRun is how a run ended: what it refused is bad input.
+func refusedRun(err error) error {
+	if errors.As(err, &accept.Refusal{}) {
+		return bad(err)
+	}
+	return err
+}

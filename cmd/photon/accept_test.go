@@ -1,0 +1,260 @@
+//go:build dpdk
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"photon/internal/testnet"
+)
+
+// acceptPlan is for two veth cables of a namespace, on a machine that has other things to do.
+const acceptPlan = `cables:
+- {switch: "net_af_packet0,iface=s0", peer: "net_af_packet1,iface=p0"}
+- {switch: "net_af_packet2,iface=s1", peer: "net_af_packet3,iface=p1"}
+rate: 20Mbps
+response: 500ms
+rounds: 2
+dpdk: {sleep: 50us}
+`
+
+// acceptStep is what the tests read of a step.
+type acceptStep struct{ Stage, Step, Port, Asserts, Measured, Verdict, Why string }
+
+// server is a namespace with four interfaces, s0 at p0 and s1 at p1.
+func acceptServer(t *testing.T) *testnet.Namespace {
+	n := testnet.New(t, "server")
+	testnet.Veth(t, n, "s0", n, "p0")
+	testnet.Veth(t, n, "s1", n, "p1")
+	return n
+}
+
+// acceptCommand is this photon, or a script that calls it, in a namespace.
+func acceptRun(t *testing.T, n *testnet.Namespace, dir string, args ...string) (out string, code int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := alone(t, n, args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), beMain+"=1", "PHOTON="+self)
+	b, _ := c.CombinedOutput()
+	return string(b), c.ProcessState.ExitCode()
+}
+
+func acceptSteps(t *testing.T, file string) (all []acceptStep, verdicts map[string]int) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts = map[string]int{}
+	for line := range strings.Lines(string(b)) {
+		var s acceptStep
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+		verdicts[s.Step+": "+s.Verdict]++
+	}
+	return all, verdicts
+}
+
+// The whole script on virtual devices: every step that asks nothing of time passes, and the archive is there.
+func TestAcceptanceRun(t *testing.T) {
+	n, dir := acceptServer(t), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "accept.yaml"), []byte(acceptPlan), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("../../deploy/testbed-82599/accept.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, code := acceptRun(t, n, dir, "sh", script, "accept.yaml")
+	t.Logf("%s", out)
+	archives, _ := filepath.Glob(filepath.Join(dir, "photon-accept-*.tar.gz"))
+	if len(archives) != 1 {
+		t.Fatalf("exit code %d, %d archives", code, len(archives))
+	}
+	if b, err := exec.Command("tar", "-C", dir, "-xzf", archives[0]).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	in := strings.TrimSuffix(archives[0], ".tar.gz")
+	all, verdicts := acceptSteps(t, filepath.Join(in, "run/steps.jsonl"))
+	failed := 0
+	for _, s := range all {
+		if s.Verdict != "fail" {
+			continue
+		}
+		failed++
+		if s.Step != "reaction time" && s.Step != "pacing" { // how soon anything happens is up to who else wants the cores
+			t.Errorf("%+v", s)
+		}
+	}
+	if code != min(failed, 1) {
+		t.Errorf("exit code %d with %d failed steps", code, failed)
+	}
+	for step, want := range map[string]int{
+		"link: pass": 4, "flow control: pass": 4, "wiring: pass": 4, "not acted on: pass": 8, "passed up: pass": 5, "line rate: not possible here": 4, "errors: pass": 4,
+		"XOFF's effect: pass": 1, "headroom: pass": 1, "headroom: not possible here": 1, "marking: pass": 3, "accounts: pass": 1, "figure 11: not possible here": 1,
+	} {
+		if verdicts[step] != want {
+			t.Errorf("%s: %d times, not %d", step, verdicts[step], want)
+		}
+	}
+	// The captures are of real frames: tshark finds the XOFFs of the switch, and the flow.
+	count := func(file, filter string) int {
+		b, err := exec.Command("tshark", "-n", "-r", filepath.Join(in, "run", file), "-Y", filter).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(b), "\n")
+	}
+	if x, f := count("headroom.pcapng", "macc.cbfc.pause_time.c3 == 65535"), count("pacing.pcapng", "infiniband.bth.psn && frame.len > 1000"); x == 0 || f < 300 {
+		t.Errorf("%d XOFFs, %d packets", x, f)
+	}
+}
+
+// What acts on pauses, and keeps them to itself, fails: here switches stand in the cables, for cards that do so. One obeys
+// PFC, the other PAUSE.
+func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
+	n, dir := testnet.New(t, "server"), t.TempDir()
+	for i, obeys := range []string{"asymmetric_pfc: true", "lossless: [], pause: true"} {
+		for _, end := range []string{"s", "p"} {
+			testnet.Veth(t, n, fmt.Sprint(end, i), n, fmt.Sprint("x", end, i))
+		}
+		between := filepath.Join(dir, fmt.Sprintf("between%d.yaml", i))
+		text := "rate: 20Mbps\nadmin: off\nmetrics: off\nscheme: {name: none}\nports:\n"
+		for k, end := range []string{"s", "p"} {
+			text += fmt.Sprintf("- {device: \"net_af_packet%d,iface=x%s%d\", %s}\n", k, end, i, obeys)
+		}
+		if err := os.WriteFile(between, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		start(t, n, "switch", "-c", between)
+	}
+	plan := filepath.Join(dir, "accept.yaml")
+	if err := os.WriteFile(plan, []byte(strings.Replace(acceptPlan, "500ms", "100ms", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, code := acceptRun(t, n, dir, self, "accept", plan, "--stage", "cards", "--out", dir); code != 0 { // a stage has no verdict of its own
+		t.Fatalf("exit code %d\n%s", code, out)
+	}
+	all, verdicts := acceptSteps(t, filepath.Join(dir, "steps.jsonl"))
+	if verdicts["wiring: pass"] != 4 || verdicts["passed up: fail"] != 4 {
+		t.Errorf("%+v", all)
+	}
+	for _, s := range all {
+		if s.Step != "not acted on" {
+			continue
+		}
+		pfc, ofPFC := strings.HasSuffix(s.Port, "0"), strings.Contains(s.Asserts, "PFC")
+		if acts := s.Verdict == "fail"; acts != (pfc == ofPFC) {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// A run that is interrupted ends with all that it started.
+func TestAcceptanceRunIsInterrupted(t *testing.T) {
+	n, dir := acceptServer(t), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "accept.yaml"), []byte(acceptPlan), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("../../deploy/testbed-82599/accept.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// ours are the processes that were started in the folder of this test.
+	ours := func() (which []string) {
+		all, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		for _, link := range all {
+			if at, err := os.Readlink(link); err == nil && at == dir {
+				which = append(which, link)
+			}
+		}
+		return which
+	}
+	c := alone(t, n, "sh", script, "accept.yaml")
+	c.Dir = dir
+	c.Env = append(os.Environ(), beMain+"=1", "PHOTON="+self)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	within(t, func() bool { // the switch runs
+		logs, _ := filepath.Glob(filepath.Join(dir, "photon-accept-*/run/accept-switch.log"))
+		if len(logs) == 0 {
+			return false
+		}
+		b, err := os.ReadFile(logs[0])
+		return err == nil && strings.Contains(string(b), " runs")
+	}, func() string { return fmt.Sprintf("no switch is started, %d processes are", len(ours())) })
+	if n := len(ours()); n < 4 { // the script, the run, its stage, the switch
+		t.Errorf("%d processes", n)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if code := c.ProcessState.ExitCode(); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	if left := ours(); len(left) != 0 {
+		t.Errorf("%v still run", left)
+	}
+}
+
+// What cannot be run is said in one line, and nothing is started.
+func TestAcceptanceRunRefuses(t *testing.T) {
+	n, dir := acceptServer(t), t.TempDir()
+	script, err := filepath.Abs("../../deploy/testbed-82599/accept.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"": "accept.yaml: no such file or directory",
+		strings.Replace(acceptPlan, "iface=p1", "iface=nowhere", 1):                    `accept.yaml:3: port net_af_packet3,iface=nowhere: there is no network interface "nowhere"`,
+		strings.Replace(acceptPlan, "net_af_packet0,iface=s0", "0000:7f:00.0", 1):      "accept.yaml: there is no card 0000:7f:00.0",
+		strings.Replace(acceptPlan, "net_af_packet0,iface=s0", "net_nothing0", 1):      "accept.yaml:2: port net_nothing0: DPDK cannot open it",
+		strings.Replace(acceptPlan, "rate: 20Mbps", "rate: fast", 1):                   "accept.yaml:4: ",
+		acceptPlan + "figure11: nowhere.yaml":                                          "accept.yaml:8: figure11: ",
+		"ports:\n- device: net_af_packet0,iface=s0\n- device: net_af_packet1,iface=p0": "accept.yaml is the file of a switch: photon switch -c accept.yaml",
+	} {
+		file := filepath.Join(dir, "accept.yaml")
+		_ = os.Remove(file)
+		if text != "" {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, code := acceptRun(t, n, dir, "sh", script, "accept.yaml")
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if last := lines[len(lines)-1]; code != exitBadInput || !strings.Contains(last, want) || strings.Contains(out, "pass") {
+			t.Errorf("%q: exit code %d, not %q:\n%s", text, code, want, out)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "photon-accept*")); len(left) != 0 {
+			t.Errorf("%q leaves %v", text, left)
+		}
+	}
+	for _, args := range [][]string{{}, {"--bind"}, {"a", "b"}, {"--colour"}} {
+		if out, code := acceptRun(t, n, dir, append([]string{"sh", script}, args...)...); code != exitBadInput || !strings.Contains(out, "usage: accept.sh [--bind] FILE") {
+			t.Errorf("%v: exit code %d\n%s", args, code, out)
+		}
+	}
+}

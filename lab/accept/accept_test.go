@@ -1,0 +1,191 @@
+package accept
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"photon/config"
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// What is wrong with a plan is said in one line, with the file's name and, where one is, the line's number.
+func TestBadPlans(t *testing.T) {
+	const cables = "cables:\n- {switch: 0000:03:00.0, peer: 0000:82:00.0}\n- {switch: 0000:03:00.1, peer: 0000:82:00.1}\n"
+	for text, want := range map[string]string{
+		"":                                    "needs cables",
+		"rounds: 3":                           "needs cables",
+		cables[:52]:                           "1 cables: two are needed",
+		cables + "colour: blue":               "unknown key",
+		cables + "rate: 1Kbps":                ":4: rate 1Kbps must be 1Mbps at least",
+		cables + "response: 2s":               ":4: response 2s",
+		cables + "rounds: 0":                  ":4: rounds 0: from 1 to 10000",
+		cables + "figure11: none":             ":4: figure11: ",
+		cables + "dpdk: {cores: [0]}":         ":4: 1 cores: name two",
+		cables + "dpdk: {cores: [0, 0]}":      ":4: core 0 twice",
+		cables + "dpdk: {cores: [0, 100000]}": ":4: core 100000: this machine has 0 to",
+		strings.Replace(cables, "82:00.1", "03:00.0", 1):         ":3: device 0000:03:00.0 is used twice",
+		strings.Replace(cables, "0000:82:00.1", "eth0", 1):       `:3: device "eth0": write net_af_packet0,iface=eth0`,
+		strings.Replace(cables, ", peer: 0000:82:00.1", "", 1):   "cable 2 has no `peer:`",
+		strings.Replace(cables, "0000:82:00.1", "[a, b]", 1):     ":3: ",
+		strings.Replace(cables, "switch: 0000:03:00.0, ", "", 1): "cable 1 has no `switch:`",
+	} {
+		file := filepath.Join(t.TempDir(), "accept.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, not %s", text, err, want)
+		}
+	}
+}
+
+// A pacer that is off shows, however packets jitter; one that is not passes.
+func TestPacingIsJudged(t *testing.T) {
+	const n = 2000
+	rate := 500 * units.Mbps
+	size := onWire(1074)
+	p := &Plan{Cables: make([]Cable, 2)}
+	for _, c := range []struct {
+		name   string
+		faster float64
+		jitter units.Time
+		want   Verdict
+	}{
+		{"exact", 1, 0, Passed}, {"jitter", 1, 100 * units.Microsecond, Passed}, {"half a percent", 1.005, 0, Passed},
+		{"too fast", 1.03, 100 * units.Microsecond, Failed}, {"too slow", 0.95, 100 * units.Microsecond, Failed},
+	} {
+		random := rand.New(rand.NewPCG(1, 2))
+		gap := float64(rate.Serialize(size)) / c.faster
+		var come []arrival
+		for k := range n {
+			at := units.Time(float64(k) * gap)
+			if c.jitter > 0 {
+				at += units.Time(random.Int64N(int64(c.jitter)))
+			}
+			come = append(come, arrival{k, at, size})
+		}
+		s := p.paced(come, rate, 0, n)
+		if s.Verdict != c.want {
+			t.Errorf("%s: %v", c.name, &s)
+		}
+		if off := s.Values["rate_error"] - (c.faster - 1); off > 0.002 || off < -0.002 {
+			t.Errorf("%s: %v", c.name, &s)
+		}
+	}
+	if s := p.paced(nil, rate, 7, n); s.Verdict != Failed {
+		t.Error(&s)
+	}
+	p.Rate = config.Set(10 * units.Mbps)
+	p.file = "x.yaml"
+	slow := []arrival{}
+	for k := range n {
+		slow = append(slow, arrival{k, 2 * units.Time(k) * rate.Serialize(size), size})
+	}
+	if s := p.paced(slow, rate, 0, n); s.Verdict != NotPossible || s.Why == "" {
+		t.Error(&s)
+	}
+}
+
+// A station sends in the order and at the pace that it is told, repeats a pause before its time is over, and rests while
+// its peer has stopped it, if it obeys.
+func TestStation(t *testing.T) {
+	env := dataplane.NewEnv(dataplane.NewHeaderPoolOf(2048), 2)
+	rate := 10 * units.Gbps
+	s := &station{env: env, ports: []*port{{mac: 1, rate: rate, card: rate, obeys: true}, {mac: 2, rate: rate, card: rate}}}
+	var burst [8]dataplane.Frame
+	now := units.Time(0)
+	// run has a port send what is due until a time, and hands it to the other one.
+	run := func(from int, until units.Time) (frames int) {
+		for ; s.Next(now, from) <= until; frames++ {
+			now = s.Next(now, from)
+			if n := s.Transmit(now, from, burst[:1]); n == 0 {
+				t.Fatalf("nothing is due at %v", now)
+			}
+			s.Receive(now, 1-from, burst[:1])
+		}
+		now = until
+		return frames
+	}
+	s.ports[0].streams = []*stream{
+		{frame: template(1, 2, 3, dataDSCP, true, 128), lossless: true, every: units.Microsecond, left: endless},
+		{frame: template(1, 2, 4, 0, false, 64), every: 2 * units.Microsecond, left: 10},
+	}
+	run(0, 100*units.Microsecond)
+	a, b := s.ports[1].got[3], s.ports[1].got[4]
+	if a.n != 101 || a.disorder != 0 || a.marked != 0 || a.bytes != 101*128 || b.n != 10 || a.last != 100*units.Microsecond {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	// The other end stops it for as long as it repeats the XOFF.
+	s.ports[1].repeat = xoff(lossless)
+	longest := pfc.Duration(pfc.MaxQuanta, rate)
+	for range 30 {
+		run(1, now+longest/10)
+		run(0, now)
+	}
+	if got := s.ports[1].after; got.n != 0 || s.ports[0].pfc < 11 || s.ports[0].xoffs != s.ports[0].pfc || s.ports[1].sentControl != s.ports[0].pfc {
+		t.Errorf("%+v after an XOFF, %+v", got, s.ports[0])
+	}
+	s.ports[1].repeat = nil
+	s.ports[1].control = []*pfc.Frame{xon(lossless), pause(0)}
+	run(1, now)
+	before := s.ports[1].got[3].n
+	run(0, now+10*units.Microsecond)
+	if got := s.ports[1].got[3].n - before; got < 10 || s.ports[0].pauses != 1 || s.ports[0].odd != 0 {
+		t.Errorf("%d frames after the XON, %+v", got, s.ports[0])
+	}
+	// A mark, a frame that comes twice, and what is none of ours.
+	f, _ := env.Alloc(128)
+	f2, _ := env.Alloc(60)
+	copy(env.Bytes(&f), template(1, 2, 5, dataDSCP, true, 128))
+	wire.SetECN(env.Bytes(&f)[ipAt:], wire.CE)
+	copy(env.Bytes(&f2), make([]byte, 60))
+	g, _ := env.Clone(f)
+	s.Receive(now, 1, []dataplane.Frame{f, f2, g})
+	if got := s.ports[1].got[5]; got.n != 2 || got.marked != 2 || got.disorder != 1 {
+		t.Errorf("%+v", got)
+	}
+	if !wire.IPv4ChecksumOK(template(1, 2, 5, dataDSCP, true, 128)[ipAt:]) {
+		t.Error("a broken checksum")
+	}
+}
+
+// A stage without cables says so, and a summary counts what the steps say.
+func TestSummary(t *testing.T) {
+	dir := t.TempDir()
+	p := &Plan{file: "x.yaml"}
+	var out bytes.Buffer
+	for _, stage := range Stages {
+		if err := p.Stage(context.Background(), stage, dir, &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(out.String(), "\n"); n != len(Stages) || strings.Count(out.String(), "not possible here") != n {
+		t.Errorf("%s", out.String())
+	}
+	r, err := newReport("cards", filepath.Join(dir, stepsFile), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.add(Step{Name: "link", Verdict: Passed}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.add(Step{Name: "link", Verdict: Failed}); err != nil {
+		t.Fatal(err)
+	}
+	var s Summary
+	if err := s.read(filepath.Join(dir, stepsFile)); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := json.Marshal(s.Steps); s.Passed != 1 || s.Failed != 1 || s.NotPossible != len(Stages) {
+		t.Errorf("%+v, %s", s, b)
+	}
+}

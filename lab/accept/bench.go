@@ -1,0 +1,234 @@
+package accept
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"photon/config"
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/units"
+)
+
+// Refusal is an error of the plan or of the machine: nothing was sent.
+type Refusal struct{ error }
+
+func (r Refusal) Unwrap() error { return r.error }
+
+// bench is a station on some ports, at work.
+type bench struct {
+	*station
+	world   dpdk.World
+	id      int // the station's, in it
+	devices []dpdk.Device
+	end     func()
+}
+
+const (
+	mtu = 1500
+	// patience is how long a link may take to come up, and a process to answer.
+	patience = 60 * time.Second
+	// patient is how long a frame may take to arrive, beside what polls take.
+	patient = 3 * time.Second
+	frames  = 32768 // frame buffers of a station
+)
+
+// options are those of a station's world.
+func (p *Plan) options(specs []string) dpdk.Options {
+	o := dpdk.Options{Cores: []int{p.core(1)}, Hugepages: p.huge(), Frames: frames, FrameSize: dpdk.FrameSize(mtu), Sleep: p.DPDK.Sleep.V, Gap: p.Response.Or(defaultResponse)}
+	o.PCI = slices.DeleteFunc(slices.Clone(specs), func(s string) bool { return !dpdk.IsPCI(s) })
+	return o
+}
+
+// rate is a link's, by what the device says.
+func (p *Plan) rate(device units.Rate) units.Rate {
+	if p.Rate.IsSet() {
+		return p.Rate.V
+	}
+	if device > 0 {
+		return device
+	}
+	return 10 * units.Gbps
+}
+
+// open has a station on the devices. All of them are there, or it is an error.
+func (p *Plan) open(ctx context.Context, specs []string) (b *bench, err error) {
+	if !dpdk.Available {
+		return nil, Refusal{dpdk.ErrNotBuilt}
+	}
+	w, err := dpdk.New(p.options(specs))
+	if err != nil {
+		return nil, Refusal{err}
+	}
+	b = &bench{world: w, station: &station{}}
+	defer func() {
+		if err != nil {
+			_ = w.Close() // err says more
+		}
+	}()
+	for _, spec := range specs {
+		if err := w.Claim(spec, mtu); err != nil {
+			return nil, Refusal{p.named(spec, err)}
+		}
+	}
+	for _, spec := range specs {
+		d, err := w.Open(spec, mtu)
+		if err != nil {
+			return nil, Refusal{p.named(spec, err)}
+		}
+		b.devices = append(b.devices, d)
+	}
+	envs := w.NewEnvs(len(specs))
+	b.env = envs[0]
+	for _, d := range b.devices {
+		b.ports = append(b.ports, &port{mac: d.MAC, rate: p.rate(d.Rate), card: p.rate(d.Rate)})
+	}
+	b.id = w.Add("station", b.station, envs, make([]int, len(specs)))
+	for i, d := range b.devices {
+		if err := w.Attach(dataplane.End{Node: b.id, Port: i}, d, dataplane.Link{Rate: b.ports[i].rate}); err != nil {
+			return nil, Refusal{p.named(specs[i], err)}
+		}
+	}
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	var failed error
+	go func() { failed = w.Run(running, units.Never); close(ended) }()
+	b.end = func() {
+		stop()
+		<-ended
+		_ = w.Close()
+	}
+	select {
+	case <-w.Started():
+	case <-ended:
+		stop()
+		return nil, fmt.Errorf("the station does not run: %w", failed)
+	}
+	return b, nil
+}
+
+// named says in which line of the plan a device is.
+func (p *Plan) named(spec string, err error) error {
+	for _, c := range p.Cables {
+		for _, v := range []config.Value[string]{c.Switch, c.Peer} {
+			if v.V == spec {
+				return &config.Error{File: p.file, Line: v.Line, Err: err}
+			}
+		}
+	}
+	return err
+}
+
+// up waits until all links are up, and returns what the devices count. The links have the rates that the devices tell then.
+func (b *bench) up(ctx context.Context, p *Plan) (stats []dpdk.DeviceStats) {
+	_ = eventually(ctx, func() bool {
+		stats = b.world.Devices()
+		return !slices.ContainsFunc(stats, func(s dpdk.DeviceStats) bool { return !s.LinkUp })
+	})
+	b.tell(func(units.Time) {
+		for i, s := range stats {
+			q := b.ports[i]
+			q.rate = p.rate(s.Rate)
+			q.card = max(q.rate, s.Rate)
+			b.world.SetRate(dataplane.End{Node: b.id, Port: i}, q.rate)
+		}
+	})
+	return stats
+}
+
+// keep writes all that the cards count to a file of the run.
+func (b *bench) keep(dir, when string) error {
+	all := map[string]map[string]uint64{}
+	for i, d := range b.devices {
+		all[d.Spec] = b.world.Counters(dataplane.End{Node: b.id, Port: i})
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "cards-"+when+".json"), append(text, '\n'), 0o644)
+}
+
+// tell has f look at the station, or change what it does, between two polls. All ports are served at once afterwards.
+func (b *bench) tell(f func(now units.Time)) {
+	b.world.Do(func(now units.Time) {
+		f(now)
+		for i := range b.ports {
+			b.env.Wake(i, now)
+		}
+	})
+}
+
+// send has a port send streams instead of those it has.
+func (b *bench) send(at int, streams ...*stream) {
+	b.tell(func(units.Time) { b.ports[at].streams, b.ports[at].turn = streams, 0 })
+}
+
+// hold has a port stop its peer by a frame that it repeats.
+func (b *bench) hold(at int, with *pfc.Frame) {
+	b.tell(func(units.Time) {
+		p := b.ports[at]
+		p.after, p.besides, p.since, p.again, p.repeat = arrived{}, 0, 0, 0, with
+	})
+}
+
+// release ends that with another frame, and returns the port as it was until then.
+func (b *bench) release(at int, with *pfc.Frame) (was port) {
+	b.tell(func(units.Time) {
+		p := b.ports[at]
+		was = *p
+		p.repeat, p.since = nil, 0
+		p.control = append(p.control, with)
+	})
+	return was
+}
+
+// arrivedAt is what a port has got of a stream so far.
+func (b *bench) arrivedAt(at, id int) (a arrived) {
+	b.world.Do(func(units.Time) { a = b.ports[at].got[id] })
+	return a
+}
+
+// quiet waits until n frames of a stream arrived, or none has for a while, and returns what did.
+func (b *bench) quiet(ctx context.Context, at, id int, n uint64) (a arrived) {
+	last, since := uint64(0), time.Now()
+	_ = eventually(ctx, func() bool {
+		if a = b.arrivedAt(at, id); a.n != last {
+			last, since = a.n, time.Now()
+		}
+		return a.n >= n || time.Since(since) > 10*time.Second
+	})
+	return a
+}
+
+// eventually waits for something, as long as patience goes.
+func eventually(ctx context.Context, ok func() bool) error { return within(ctx, patience, ok) }
+
+// within waits for something no longer than that.
+func within(ctx context.Context, most time.Duration, ok func() bool) error {
+	for deadline := time.Now().Add(most); !ok(); {
+		if err := rest(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not within %v", most)
+		}
+	}
+	return nil
+}
+
+// rest lets time pass.
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

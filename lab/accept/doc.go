@@ -1,0 +1,13 @@
+// Package accept is the acceptance run of network cards: what photon relies on in a card, asserted and measured
+// on cables that lead from ports of one server to other ports of it.
+//
+// A run has stages, each a process of its own, since DPDK is begun once a process:
+//
+//	cards    stations, nodes of this package, on every port: link, wiring, flow control, line rate
+//	switch   `photon switch` on one end of each cable, stations on the others: XOFF, headroom, marking
+//	pacing   `photon agent` on both ends of the first cable: when frames of a flow come
+//	figure11 `photon replay pcn/fig11` on a testbed, if the plan names one
+//
+// A station sends what it is told and counts what arrives. It shares no code with the switch but DPDK's world and
+// the formats of frames, so that what it says of the switch is a second opinion.
+package accept

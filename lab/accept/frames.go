@@ -1,0 +1,82 @@
+package accept
+
+import (
+	"encoding/binary"
+
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// Data frames are IPv4 and UDP to a port that nobody has, with the number of the stream and of the frame.
+const (
+	ipAt     = wire.EthernetLen
+	udpAt    = ipAt + wire.IPv4Len
+	magicAt  = udpAt + wire.UDPLen
+	streamAt = magicAt + 4
+	numberAt = streamAt + 2
+	dataLen  = numberAt + 8 // at least
+
+	magic   = 0x70686f74 // of this package's frames
+	discard = 9          // UDP port of the discard protocol, RFC 863
+	longest = 1514       // bytes of a frame, without FCS
+)
+
+// template is a frame of a stream, but for its number.
+func template(from, to wire.MAC, id, dscp int, ect bool, size int) []byte {
+	b := make([]byte, size)
+	to.Put(b)
+	from.Put(b[6:])
+	binary.BigEndian.PutUint16(b[12:], wire.TypeIPv4)
+	ip := b[ipAt:]
+	ip[0], ip[1], ip[8], ip[9] = 0x45, byte(dscp<<2), 64, wire.ProtoUDP
+	if ect {
+		ip[1] |= wire.ECT0
+	}
+	binary.BigEndian.PutUint16(ip[2:], uint16(size-ipAt))
+	copy(ip[12:], []byte{198, 18, 0, 1, 198, 18, 0, 2}) // of benchmarks, RFC 2544
+	wire.SetIPv4Checksum(ip)
+	binary.BigEndian.PutUint16(b[udpAt:], discard)
+	binary.BigEndian.PutUint16(b[udpAt+2:], discard)
+	binary.BigEndian.PutUint16(b[udpAt+4:], uint16(size-udpAt))
+	binary.BigEndian.PutUint32(b[magicAt:], magic)
+	binary.BigEndian.PutUint16(b[streamAt:], uint16(id))
+	return b
+}
+
+// streamOf tells the stream and the number of a frame of ours.
+func streamOf(b []byte) (id int, number uint64, ok bool) {
+	if len(b) < dataLen || binary.BigEndian.Uint16(b[12:]) != wire.TypeIPv4 || binary.BigEndian.Uint32(b[magicAt:]) != magic {
+		return 0, 0, false
+	}
+	id = int(binary.BigEndian.Uint16(b[streamAt:]))
+	return id, binary.BigEndian.Uint64(b[numberAt:]), id < streams
+}
+
+// xoff stops one priority for as long as a frame can, xon lets it go.
+func xoff(prio int) *pfc.Frame {
+	f := &pfc.Frame{Enable: 1 << prio}
+	f.Quanta[prio] = pfc.MaxQuanta
+	return f
+}
+
+func xon(prio int) *pfc.Frame { return &pfc.Frame{Enable: 1 << prio} }
+
+// everything is a PFC frame that stops all priorities.
+func everything() *pfc.Frame {
+	f := &pfc.Frame{Enable: 0xFF}
+	for i := range f.Quanta {
+		f.Quanta[i] = pfc.MaxQuanta
+	}
+	return f
+}
+
+// pause is an 802.3x PAUSE of the longest time, or with 0 one that ends it.
+func pause(quanta uint16) *pfc.Frame {
+	f := &pfc.Frame{Global: true}
+	f.Quanta[0] = quanta
+	return f
+}
+
+// onWire is what a frame takes of the link.
+func onWire(size int) units.Size { return units.Size(size) + wire.Overhead }

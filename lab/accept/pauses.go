@@ -1,0 +1,140 @@
+package accept
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"photon/dataplane"
+	"photon/dataplane/dpdk"
+	"photon/pfc"
+	"photon/telemetry/show"
+	"photon/units"
+)
+
+// round is what one pause of the switch came to.
+type round struct {
+	reaction units.Time // from the XOFF to the last frame that came
+	bytes    uint64     // that came in it, without FCS
+	besides  uint64     // frames of another priority that came meanwhile
+}
+
+// pauses stops the switch again and again while a stream at the link's rate goes through it: what the switch does with an XOFF
+// is seen at the port that sends it, and what its headroom takes at the port that the switch then stops.
+func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error {
+	rate, response := b.ports[1].rate, p.Response.Or(defaultResponse)
+	hold := max(10*units.Millisecond, 4*response, rate.Serialize(2*switchXOFF)*2).Duration()
+	var ports show.Ports
+	if err := sw.shown(ctx, "ports", &ports); err != nil {
+		return err
+	}
+	stop, err := sw.capture(ctx, ports.Ports[0].Port, "headroom.pcapng", 128, 4000)
+	if err != nil {
+		return err
+	}
+	from, to := b.ports[0].mac, b.ports[1].mac
+	st := &stream{frame: template(from, to, losslessStream, dataDSCP, false, longest), left: endless, lossless: true}
+	other := &stream{frame: template(from, to, besideStream, 0, false, 256), every: 50 * rate.Serialize(onWire(256)), left: endless}
+	b.send(0, st, other)
+	if err := rest(ctx, hold); err != nil {
+		return err
+	}
+	var all []round
+	ceased := 0
+	for range p.Rounds.Or(defaultRounds) {
+		b.hold(1, xoff(lossless))
+		if err := rest(ctx, hold); err != nil {
+			return err
+		}
+		var end units.Time
+		b.tell(func(now units.Time) { end = now })
+		was := b.release(1, xon(lossless))
+		one := round{bytes: was.after.bytes, besides: was.besides}
+		if was.after.n > 0 {
+			one.reaction = was.after.last - was.since
+		}
+		all = append(all, one)
+		if was.since > 0 && one.reaction < (end-was.since)/2 && was.besides > 0 {
+			ceased++
+		}
+		if err := rest(ctx, hold); err != nil {
+			return err
+		}
+	}
+	b.send(0, &stream{frame: other.frame}) // none is left
+	got := b.quiet(ctx, 1, losslessStream, st.sent)
+	if _, err := stop(); err != nil {
+		return err
+	}
+	if err := p.reactions(r, all, ceased, hold, rate, response); err != nil {
+		return err
+	}
+	return p.survived(ctx, r, b, sw, st, got)
+}
+
+func (p *Plan) reactions(r *report, all []round, ceased int, hold time.Duration, rate units.Rate, response units.Time) error {
+	if err := r.add(Step{
+		Name: "XOFF's effect", Port: p.Cables[1].Switch.V, Asserts: "an XOFF stops the switch's frames of its priority, and no others, until the XON", Verdict: verdict(ceased == len(all)),
+		Measured: fmt.Sprintf("%d of %d times, %v each", ceased, len(all), hold), Values: map[string]float64{"times": float64(len(all)), "stopped": float64(ceased)},
+	}); err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b round) int { return int(a.reaction - b.reaction) })
+	half, worst := all[len(all)/2], all[len(all)-1]
+	// The station polls, as the switch does: its own gap is in what it measures.
+	ring := units.Time(0)
+	if dpdk.IsPCI(p.Cables[1].Switch.V) {
+		ring = dpdk.Ahead(dataplane.Link{Rate: rate})
+	}
+	parts := pfc.HeadroomOf(rate, 500*units.Nanosecond, 0, ring, longest)
+	promised := rate.Serialize(parts.Sum()) + 2*response
+	return r.add(Step{
+		Name: "reaction time", Port: p.Cables[1].Switch.V, Asserts: fmt.Sprintf("from the XOFF to the last frame no more than %v: a poll of %v at either end, and what is on its way", promised, response),
+		Measured: fmt.Sprintf("median %v, longest %v with %d B", half.reaction, worst.reaction, worst.bytes), Verdict: verdict(worst.reaction <= promised),
+		Values: map[string]float64{"median_s": half.reaction.Seconds(), "longest_s": worst.reaction.Seconds(), "longest_bytes": float64(worst.bytes), "promised_s": promised.Seconds()},
+	})
+}
+
+// survived looks at the port whose peer sent at the link's rate until an XOFF stopped it.
+func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st *stream, got arrived) error {
+	var buffer show.Buffer
+	var counters show.PFC
+	var ports show.Ports
+	for name, into := range map[string]any{"buffer": &buffer, "pfc counters": &counters, "ports": &ports} {
+		if err := sw.shown(ctx, name, into); err != nil {
+			return err
+		}
+	}
+	var heard uint64
+	b.tell(func(units.Time) { heard = b.ports[0].pfc })
+	sent := counters.Ports[0].Tx[lossless]
+	if err := r.add(Step{
+		Name: "passed up", Port: p.Cables[0].Peer.V, Asserts: "every PFC frame of the switch arrives at its peer", Measured: fmt.Sprintf("%d of %d", heard, sent), Verdict: verdict(sent > 0 && heard == sent),
+	}); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(buffer.Profiles, func(f show.BufferProfile) bool { return f.Port == buffer.Ports[0].Port && f.Priority == lossless })
+	if i < 0 {
+		return fmt.Errorf("the switch has no lossless priority %d", lossless)
+	}
+	profile, port := buffer.Profiles[i], buffer.Ports[0]
+	used, lost := port.Watermark[lossless]-profile.XOFF, port.Discards[lossless]
+	asserts := "headroom suffices for a peer that sends at the link's rate until the XOFF reaches it, and nothing is lost"
+	step := Step{
+		Name: "headroom", Port: p.Cables[0].Switch.V, Asserts: asserts,
+		Measured: fmt.Sprintf("%d B of %d B used, %d discarded, %d of %d frames arrived, %d missed by the card", max(used, 0), profile.Headroom, lost, got.n, st.sent, ports.Ports[0].Missed),
+		Verdict:  verdict(used > 0 && used <= profile.Headroom && lost == 0 && got.n == st.sent && got.disorder == 0 && ports.Ports[0].Missed == 0),
+		Values: map[string]float64{
+			"used_bytes": float64(used), "headroom_bytes": float64(profile.Headroom), "discards": float64(lost), "sent": float64(st.sent), "arrived": float64(got.n), "missed": float64(ports.Ports[0].Missed),
+			"pauses": float64(sent),
+		},
+	}
+	if err := r.add(step); err != nil {
+		return err
+	}
+	if why := p.slow(); why != "" {
+		return r.add(Step{Name: "headroom", Port: p.Cables[0].Switch.V, Asserts: "the same at the card's own rate", Verdict: NotPossible, Why: why})
+	}
+	return nil
+}

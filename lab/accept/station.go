@@ -1,0 +1,223 @@
+package accept
+
+import (
+	"encoding/binary"
+
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// streams is how many numbers of streams there are.
+const streams = 16
+
+// station is a node whose ports send what they are told, and count what arrives. It is told between two
+// polls (dpdk.World.Do).
+type station struct {
+	env   *dataplane.Env
+	ports []*port
+}
+
+type port struct {
+	mac  wire.MAC
+	rate units.Rate // of its link
+	card units.Rate // the card's own, by which a card that obeyed would reckon
+
+	control []*pfc.Frame // to be sent next, once
+	repeat  *pfc.Frame   // sent again before its time is over, until it is nil
+	again   units.Time   // when
+	streams []*stream
+	turn    int
+	obeys   bool       // PFC of the lossless priority
+	stopped units.Time // until then, by an XOFF
+
+	got         [streams]arrived
+	pauses, pfc uint64     // MAC control frames that arrived
+	xoffs       uint64     // of them, those that stop the lossless priority
+	odd         uint64     // MAC control frames that are neither
+	sentControl uint64     // MAC control frames handed to the card
+	heard       units.Time // when the first MAC control frame arrived since it was set to 0
+	since       units.Time // when the first frame of repeat was handed to the card
+	after       arrived    // frames of the lossless priority that arrived since then
+	besides     uint64     // frames of other priorities that did
+}
+
+// arrived is what came of a stream.
+type arrived struct {
+	n, bytes, marked uint64
+	disorder         uint64 // frames whose number is not above that of the one before
+	next             uint64
+	first, last      units.Time
+}
+
+func (a *arrived) add(now units.Time, b []byte, number uint64) {
+	if a.n == 0 {
+		a.first = now
+	}
+	if number < a.next {
+		a.disorder++
+	}
+	a.next = number + 1
+	a.n++
+	a.bytes += uint64(len(b))
+	a.last = now
+	if wire.ECN(b[ipAt:]) == wire.CE {
+		a.marked++
+	}
+}
+
+// stream is what a port sends.
+type stream struct {
+	frame    []byte
+	lossless bool
+	every    units.Time // from frame to frame; 0: as fast as the link takes them
+	left     int64      // frames
+	next     units.Time
+	sent     uint64
+}
+
+// endless is how many frames a stream has that is stopped by hand.
+const endless = 1 << 62
+
+func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
+	p := s.ports[at]
+	for i := range burst {
+		b := s.env.Bytes(&burst[i])
+		switch {
+		case len(b) >= wire.EthernetLen && binary.BigEndian.Uint16(b[12:]) == wire.TypeMACControl:
+			s.hear(now, at, b)
+		default:
+			id, number, ours := streamOf(b)
+			if !ours {
+				break // the kernel's, or a neighbour's
+			}
+			p.got[id].add(now, b, number)
+			if p.since == 0 {
+				break
+			}
+			if b[ipAt+1]>>2 == dataDSCP {
+				p.after.add(now, b, number)
+			} else {
+				p.besides++
+			}
+		}
+		s.env.Free(burst[i])
+	}
+}
+
+// hear takes a MAC control frame.
+func (s *station) hear(now units.Time, at int, b []byte) {
+	p := s.ports[at]
+	if p.heard == 0 {
+		p.heard = now
+	}
+	var f pfc.Frame
+	switch err := f.Decode(b); {
+	case err != nil:
+		p.odd++
+		return
+	case f.Global:
+		p.pauses++
+		return // a station has PFC, which excludes PAUSE
+	}
+	p.pfc++
+	if f.Enable>>lossless&1 == 0 {
+		return
+	}
+	if f.Quanta[lossless] > 0 {
+		p.xoffs++
+	}
+	if p.obeys {
+		p.stopped = now + pfc.Duration(f.Quanta[lossless], p.rate)
+		s.env.Wake(at, now)
+	}
+}
+
+func (s *station) Transmit(now units.Time, at int, burst []dataplane.Frame) (n int) {
+	p := s.ports[at]
+	for n < len(burst) {
+		switch {
+		case len(p.control) > 0:
+			if !s.say(&burst[n], p, p.control[0]) {
+				return n
+			}
+			p.control = p.control[1:]
+		case p.repeat != nil && now >= p.again:
+			if !s.say(&burst[n], p, p.repeat) {
+				return n
+			}
+			p.again = now + pfc.Duration(pfc.MaxQuanta, p.card)/4
+			if p.since == 0 {
+				p.since = now
+			}
+		default:
+			st := p.due(now)
+			if st == nil || !s.env.AllocAt(&burst[n], len(st.frame)) {
+				return n
+			}
+			b := s.env.Bytes(&burst[n])
+			copy(b, st.frame)
+			binary.BigEndian.PutUint64(b[numberAt:], st.sent)
+			st.sent++
+			st.left--
+			if st.next+st.every < now { // what was missed is not made up for
+				st.next = now
+			}
+			st.next += st.every
+		}
+		n++
+	}
+	return n
+}
+
+// say makes a MAC control frame.
+func (s *station) say(f *dataplane.Frame, p *port, what *pfc.Frame) bool {
+	if !s.env.AllocAt(f, pfc.FrameLen) {
+		return false
+	}
+	what.Encode(s.env.Bytes(f), p.mac)
+	p.sentControl++
+	return true
+}
+
+// due is the stream whose turn it is.
+func (p *port) due(now units.Time) *stream {
+	for range p.streams {
+		st := p.streams[p.turn]
+		p.turn = (p.turn + 1) % len(p.streams)
+		if st.left > 0 && st.next <= now && !(st.lossless && now < p.stopped) {
+			return st
+		}
+	}
+	return nil
+}
+
+func (s *station) Next(now units.Time, at int) units.Time {
+	p := s.ports[at]
+	if len(p.control) > 0 {
+		return now
+	}
+	next := units.Never
+	if p.repeat != nil {
+		next = p.again
+	}
+	for _, st := range p.streams {
+		switch {
+		case st.left <= 0:
+		case st.lossless && now < p.stopped:
+			next = min(next, max(st.next, p.stopped))
+		default:
+			next = min(next, st.next)
+		}
+	}
+	return max(now, next)
+}
+
+func (s *station) Stats(units.Time) (st dataplane.Stats) {
+	st.Ports = make([]dataplane.PortStats, len(s.ports))
+	return st
+}
+
+func (s *station) Audit() error { return nil }
+func (s *station) Close()       {}
