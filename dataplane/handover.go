@@ -200,7 +200,9 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 	}
 	end = min(end, at+mostTaken)
 	for i := at; i < end; i++ {
-		w.env.fetch(&l.ring[i%laneLen])
+		if f := &l.ring[i%laneLen]; f.Digest&owed == 0 {
+			w.env.fetch(f)
+		}
 	}
 	for ; at < end; at++ {
 		if at = s.takePlain(now, w, l, at, end); at == end {

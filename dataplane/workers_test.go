@@ -441,3 +441,19 @@ func TestAgesAcrossASecond(t *testing.T) {
 		}
 	}
 }
+
+// What a worker owes may be as much as a whole buffer: it is no frame, whose bytes could be asked for ahead.
+func TestDebtOfAnySize(t *testing.T) {
+	for _, cost := range []int64{1, 1 << 12, 1 << 20, 1 << 31, 1<<32 - 1} {
+		c := config(2)
+		c.Ports[1].Worker = 1
+		r := newCrewOf(t, c, 2, 64)
+		p := &r.sw.ports[0]
+		p.in.ChargeAll(3, cost)
+		r.sw.workers[1].owe(0, 3, cost)
+		r.poll()
+		if left := p.in.Bytes(3); left != 0 {
+			t.Errorf("%d bytes were released, and %d are left", cost, left)
+		}
+	}
+}
