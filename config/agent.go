@@ -146,6 +146,12 @@ func (c *Agent) Check() error {
 	if err := c.PFC.check(); err != nil {
 		return inFile(c.file, err)
 	}
+	if p := c.PFC.HeadPool; p.IsSet() {
+		return inFile(c.file, fail(p, "headroom_pool: an agent has one port, which shares with nobody"))
+	}
+	if r := c.PFC.Ratio; r.IsSet() {
+		return inFile(c.file, fail(r, "over_subscribe_ratio: an agent has one port, which shares with nobody"))
+	}
 	if w := c.PFC.Watchdog; w != nil {
 		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}

@@ -57,6 +57,8 @@ func TestChanges(t *testing.T) {
 		{"scheme:", "weights: {0: 1}\nlossy_alpha: 0.5\nscheme:", "lossy_alpha: (default) -> 0.5, weights.0: (default) -> 1"},
 		{"scheme:", "lossy_ingress: {limit: 1MB}\nqueues: {0: {alpha: 1, min: 9KB}}\nscheme:", "lossy_ingress.limit: (default) -> 1MB, queues.0.alpha: (default) -> 1, queues.0.min: (default) -> 9KB"},
 		{"net_null1\n", "net_null1\n  lossy_ingress: {alpha: 1}\n  queues: {0: {min: 9KB}}\n", "ports[1].lossy_ingress.alpha: (default) -> 1, ports[1].queues.0.min: (default) -> 9KB"},
+		{"xoff: 100KB", "xoff: 100KB, headroom_pool: 3MB", "pfc.headroom_pool: (default) -> 3MB"},
+		{"xoff: 100KB", "xoff: 100KB, over_subscribe_ratio: 2", "pfc.over_subscribe_ratio: (default) -> 2"},
 		{"xoff: 100KB", "xoff: 100KB, alpha: 0.125", "pfc.alpha: (default) -> 0.125"},
 		{"xoff: 100KB", "xoff: 100KB, mac_phy_delay: 1KB", "pfc.mac_phy_delay: (default) -> 1KB"},
 		{"- device: net_null1\n", "- device: net_null1\n- device: net_null2\n", "ports[2]: none -> net_null2"},

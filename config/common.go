@@ -50,16 +50,18 @@ type Scheme struct {
 
 // PFC is flow control per priority.
 type PFC struct {
-	Priorities []Value[int]      `yaml:"priorities"`    // lossless ones; [3]
-	XOFF       Value[units.Size] `yaml:"xoff"`          // per ingress port and priority; 512KB
-	XON        Value[units.Size] `yaml:"xon"`           // XOFF less two frames
-	Headroom   Value[units.Size] `yaml:"headroom"`      // computed from rate, cable, MTU and response
-	Response   Value[units.Time] `yaml:"response"`      // our own, part of the headroom; 100us
-	MACPHY     Value[units.Size] `yaml:"mac_phy_delay"` // what arrives while an XOFF passes through our own MAC and PHY, part of the headroom; 819B on a card, 0B on a virtual device
-	Alpha      Value[float64]    `yaml:"alpha"`         // of switches: this part of what is free of the shared buffer is added to xoff and xon; 0
-	Pause      Value[units.Time] `yaml:"pause"`         // asked for by an XOFF; the longest there is
-	Deadlock   Value[units.Time] `yaml:"deadlock"`      // of switches: a queue that is paused for so long may be in a cycle of paused ones, which is looked for; 100ms; 0s: it is not
-	Watchdog   *Watchdog         `yaml:"watchdog"`      // of switches; none if absent
+	Priorities []Value[int]      `yaml:"priorities"`           // lossless ones; [3]
+	XOFF       Value[units.Size] `yaml:"xoff"`                 // per ingress port and priority; 512KB
+	XON        Value[units.Size] `yaml:"xon"`                  // XOFF less two frames
+	Headroom   Value[units.Size] `yaml:"headroom"`             // computed from rate, cable, MTU and response
+	HeadPool   Value[units.Size] `yaml:"headroom_pool"`        // of switches: headroom that all ports and priorities share; none: each has its own set aside
+	Ratio      Value[float64]    `yaml:"over_subscribe_ratio"` // the same as a part of what they have together: so many times less; in place of headroom_pool
+	Response   Value[units.Time] `yaml:"response"`             // our own, part of the headroom; 100us
+	MACPHY     Value[units.Size] `yaml:"mac_phy_delay"`        // what arrives while an XOFF passes through our own MAC and PHY, part of the headroom; 819B on a card, 0B on a virtual device
+	Alpha      Value[float64]    `yaml:"alpha"`                // of switches: this part of what is free of the shared buffer is added to xoff and xon; 0
+	Pause      Value[units.Time] `yaml:"pause"`                // asked for by an XOFF; the longest there is
+	Deadlock   Value[units.Time] `yaml:"deadlock"`             // of switches: a queue that is paused for so long may be in a cycle of paused ones, which is looked for; 100ms; 0s: it is not
+	Watchdog   *Watchdog         `yaml:"watchdog"`             // of switches; none if absent
 }
 
 // Watchdog is what becomes of a port whose peer pauses it without end.
@@ -195,10 +197,30 @@ func (p PFC) check() error {
 		return fail(p.MACPHY, "mac_phy_delay %v must not be negative", p.MACPHY.V)
 	case p.Headroom.V < 0:
 		return fail(p.Headroom, "headroom %v must not be negative", p.Headroom.V)
+	case p.HeadPool.IsSet() && p.Ratio.IsSet():
+		return fail(p.Ratio, "over_subscribe_ratio and headroom_pool say the same: leave one out")
+	case p.HeadPool.IsSet() && p.HeadPool.V <= 0:
+		return fail(p.HeadPool, "headroom_pool %v must be positive (leave it out, and each port has its own headroom)", p.HeadPool.V)
+	case p.Ratio.IsSet() && !(p.Ratio.V >= 1 && p.Ratio.V <= mostRatio):
+		return fail(p.Ratio, "over_subscribe_ratio %v must be from 1 to %v", p.Ratio.V, mostRatio)
 	case p.Pause.V < 0:
 		return fail(p.Pause, "pause %v must not be negative", p.Pause.V)
 	}
 	return nil
+}
+
+// mostRatio bounds by how much headroom can be over-subscribed: by more than there are priorities at all ports it is not.
+const mostRatio = 256
+
+// shared is how much headroom all share that need so much together, and one of them at most so much; 0: they share none.
+func (p PFC) shared(all, one units.Size) (units.Size, error) {
+	switch {
+	case p.Ratio.IsSet():
+		return max(one, units.Size(float64(all)/p.Ratio.V)), nil
+	case p.HeadPool.IsSet() && p.HeadPool.V < one:
+		return 0, fail(p.HeadPool, "headroom_pool %v is less than the headroom of a single priority, %v: its peer would overrun it", p.HeadPool.V, one)
+	}
+	return p.HeadPool.V, nil
 }
 
 // lossless returns the set of lossless priorities.

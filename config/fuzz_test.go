@@ -41,6 +41,7 @@ func FuzzSwitch(f *testing.F) {
 	f.Add([]byte(twoPorts + "vlans:\n- {id: 10, untagged: [0], tagged: [1]}\nroutes:\n- {prefix: \"::/0\", via: [{port: 1, vlan: 10, mac: 02:00:00:00:00:02}]}\n"))
 	f.Add([]byte(twoPorts + "pfc: {priorities: [3, 4], alpha: 0.125, watchdog: {detect: 1ms, restore: 1ms, action: drop}, deadlock: 0s}\nstorm_control: {broadcast: {rate: 1pps, burst: 1}}\n"))
 	f.Add([]byte(twoPorts + "scheme: {name: pacc}\nweights: {0: 1, 7: 100}\nlossy_alpha: 1\nforwarding: {static: [{mac: 02:00:00:00:00:01, port: 1}], age: 1s, flood: false}\ndpdk: {workers: 2, cores: [0, 1]}\n"))
+	f.Add([]byte(twoPorts + "pfc: {over_subscribe_ratio: 1.5}\n"))
 	f.Add([]byte(twoPorts + "lossy_ingress: {limit: 1MB, alpha: 0.5}\nqueues: {0: {alpha: 0, min: 10KB}}\n"))
 	f.Add([]byte(twoPorts + "router: {addresses: [10.0.0.1], icmp: {rate: 10pps, burst: 2, dscp: 8}}\nroutes:\n- {prefix: 10.2.0.0/16, action: prohibit}\n- {prefix: 10.1.0.0/16, via: [{port: 1, mac: 02:00:00:00:00:02, mtu: 900}]}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -293,6 +293,9 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 		n.Links = append(n.Links, p.link(rate))
 		n.Workers = append(n.Workers, worker)
 	}
+	if s.Headroom, err = c.PFC.shared(s.Headrooms(), s.MostHeadroom()); err != nil {
+		return nil, err
+	}
 	s.Buffer = c.Buffer.Or(s.Reserved() + 4*units.MB)
 	if h := c.PFC.Headroom; h.V > s.Buffer {
 		return nil, fail(h, "headroom %v is larger than the buffer, %v", h.V, s.Buffer)
@@ -391,6 +394,13 @@ func (n *SwitchNode) Describe() []string {
 				lines = append(lines, fmt.Sprintf("  note: CNPs, which have DSCP %d by default, are of priority %d, too: a pause holds them up", dscp, prio))
 			}
 		}
+	}
+	if all := s.Headrooms(); s.Headroom > 0 {
+		line := fmt.Sprintf("headroom pool %v, of which ports and priorities may take %v together: over-subscribed %.3g times", s.Headroom, all, float64(all)/float64(s.Headroom))
+		if s.Headroom >= all {
+			line = fmt.Sprintf("headroom pool %v, of which ports and priorities take %v at most: not over-subscribed", s.Headroom, all)
+		}
+		lines = append(lines, line)
 	}
 	if s.Weights != [pfc.Classes]int{} {
 		lines = append(lines, "scheduler: "+scheduler(s.Weights))

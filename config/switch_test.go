@@ -96,6 +96,29 @@ func TestLimitsOfLossyFrames(t *testing.T) {
 	}
 }
 
+// Ports may share their headroom, and it is said by how much that is less than what they may need.
+func TestSharedHeadroom(t *testing.T) {
+	const four = twoPorts + "- device: net_null2\n- device: net_null3\n"
+	for text, want := range map[string]struct {
+		pool, buffer units.Size
+		says         string
+	}{
+		"headroom_pool: 250KB":                              {250 * units.KB, 4650 * units.KB, "headroom pool 250KB, of which ports and priorities may take 800KB together: over-subscribed 3.2 times"},
+		"over_subscribe_ratio: 2":                           {400 * units.KB, 4800 * units.KB, "headroom pool 400KB, of which ports and priorities may take 800KB together: over-subscribed 2 times"},
+		"over_subscribe_ratio: 100":                         {100 * units.KB, 4500 * units.KB, "headroom pool 100KB, of which ports and priorities may take 800KB together: over-subscribed 8 times"},
+		"headroom_pool: 1MB":                                {units.MB, 5400 * units.KB, "headroom pool 1MB, of which ports and priorities take 800KB at most: not over-subscribed"},
+		"headroom_pool: 250KB, watchdog: {action: forward}": {250 * units.KB, 4650 * units.KB, ""},
+	} {
+		n, err := parse(t, four+"pfc: {priorities: [3, 4], xoff: 50KB, headroom: 100KB, "+text+"}\n").Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := &n.Config; s.Headroom != want.pool || s.Buffer != want.buffer || s.Ports[0].Headroom != 100*units.KB || want.says != "" && !slices.Contains(n.Describe(), want.says) {
+			t.Errorf("%s: %v, buffer %v\n%s", text, s.Headroom, s.Buffer, strings.Join(n.Describe(), "\n"))
+		}
+	}
+}
+
 // Who makes the priority of CNPs lossless is told what it means.
 func TestLosslessCNPsAreTold(t *testing.T) {
 	const note = "  note: CNPs, which have DSCP 48 by default, are of priority 6, too: a pause holds them up"
@@ -184,6 +207,10 @@ func TestSwitchRefuses(t *testing.T) {
 		"queues: {9: {shaper: {rate: 1Mbps}}}":                                      "4: queues: priority 9: there are 0 to 7",
 		"queues: {3: {shaper: {rate: fast}}}":                                       `4: rate "fast": not a number with a unit (write it like 10Mbps)`,
 		"ports:\n- {device: net_null0, shaper: {burst: 10KB}}\n- device: net_null1": "2: shaper: a burst needs a rate",
+		"pfc: {headroom_pool: 0B}":                                                  "4: headroom_pool 0B must be positive (leave it out, and each port has its own headroom)",
+		"pfc: {headroom: 100KB, headroom_pool: 90KB}":                               "4: headroom_pool 90KB is less than the headroom of a single priority, 100KB: its peer would overrun it",
+		"pfc: {over_subscribe_ratio: 0.5}":                                          "4: over_subscribe_ratio 0.5 must be from 1 to 256",
+		"pfc: {over_subscribe_ratio: 2, headroom_pool: 1MB}":                        "4: over_subscribe_ratio and headroom_pool say the same: leave one out",
 		"lossy_ingress: {limit: 1500B}":                                             "4: lossy_ingress: limit 1.5KB is less than the longest frame, 1.518KB",
 		"lossy_ingress: {alpha: 1025}":                                              "4: lossy_ingress: alpha 1025 must be from 0 to 1024",
 		"queues: {0: {alpha: -1}}":                                                  "4: queues: alpha -1 must be from 0 to 1024",

@@ -37,6 +37,9 @@ func (d *daemon) clearWatermarks(port string) (said string, err error) {
 		for i := range d.names() {
 			node.ClearWatermarks(i)
 		}
+		if d.sw != nil {
+			d.sw.ClearPools()
+		}
 		d.world.ClearPace()
 	})
 	d.log.Info(of)

@@ -102,11 +102,11 @@ func (s *Switch) charge(now units.Time, p, to *switchPort, f *Frame, calm bool) 
 		if calm && p.in.Charge(prio, cost) {
 			return true
 		}
-		if !p.in.Admit(prio, cost) {
+		fits := p.in.Admit(prio, cost)
+		if p.gate(); !fits { // an XOFF may be due
 			s.discard(now, p, f, DropHeadroom)
 			return false
 		}
-		p.gate() // an XOFF may be due
 	case f.In >= s.asks:
 		return s.chargeLossy(now, p, to, f)
 	case !s.pool.Take(cost):
@@ -148,6 +148,7 @@ func tailOf(tail units.Size, share float64, free int64) units.Size {
 // releaseAll takes frames of one priority, all lossless or none, that leave by a port out of the buffer's accounts.
 func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
 	i, w := 0, p.worker
+	w.notePooled(s.pool)
 	if s.holding == 0 && !s.credited && burst[0].Flag&Lossless != 0 {
 		for prio := burst[0].Prio; i < len(burst); i++ {
 			if f := &burst[i]; int(s.owner[f.In]) != w.number {

@@ -65,6 +65,28 @@ func (s *Switch) ClearWatermarks(port int) {
 	p.in.ClearPeaks()
 }
 
+// ClearPools has the most that was used of what all ports share begin anew. It is called between bursts.
+func (s *Switch) ClearPools() {
+	for _, w := range s.workers {
+		w.mostPooled = s.pool.Used()
+	}
+	for i := range s.ports {
+		s.ports[i].in.ClearHeadroomPeak()
+	}
+}
+
+// peaks are the most that was used of the pool, and of the headroom of all.
+func (s *Switch) peaks() (pool, heads units.Size) {
+	pool, heads = units.Size(s.pool.Used()), units.Size(s.heads.Used())
+	for _, w := range s.workers {
+		pool = max(pool, units.Size(w.mostPooled))
+	}
+	for i := range s.ports {
+		heads = max(heads, s.ports[i].in.HeadroomPeak())
+	}
+	return pool, heads
+}
+
 // Ports is how many ports the switch has.
 func (s *Switch) Ports() int { return len(s.ports) }
 
@@ -196,8 +218,13 @@ func (s *Switch) Audit() error {
 			}
 		}
 	}
+	headed := int64(0)
 	for i := range s.ports {
 		pooled += s.ports[i].in.Pooled()
+		headed += s.ports[i].in.Headed()
+	}
+	if used := s.heads.Used(); used != headed {
+		return fmt.Errorf("%v of the headroom taken, %v by what is there", units.Size(used), units.Size(headed))
 	}
 	lossy := make([]int64, len(s.mins))
 	if s.mins != nil {

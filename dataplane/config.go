@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -19,6 +20,7 @@ type SwitchConfig struct {
 	Buffer   units.Size                     // of the whole switch
 	Cell     units.Size                     // frames take whole cells of the buffer; 0: they take their bytes
 	PFC      [8]pfc.Thresholds              // of the lossless priorities, every port
+	Headroom units.Size                     // that all ports and lossless priorities share, each up to its own; 0: each has its own set aside
 	Pause    units.Time                     // asked for by an XOFF; 0: the longest possible
 	Credits  *credits.Config                // flow control of lossless priorities in place of PFC; nil: it is PFC
 	Tail     units.Size                     // an egress queue of a lossy priority drops beyond this
@@ -145,6 +147,10 @@ func (c *SwitchConfig) Check() error {
 		return fmt.Errorf("watchdog: %w", c.Watchdog.Validate())
 	case need > c.Buffer:
 		return fmt.Errorf("%w: %s are %v, the buffer is %v", ErrBuffer, c.reservations(), need, c.Buffer)
+	case c.Headroom < 0 || c.Headroom > 0 && c.Credits != nil:
+		return fmt.Errorf("headroom %v that ports share must not be negative, and with credits there is none", c.Headroom)
+	case c.Headroom > 0 && c.Headroom < c.MostHeadroom():
+		return fmt.Errorf("headroom %v that ports share is less than that of a single lossless priority, %v", c.Headroom, c.MostHeadroom())
 	case c.Deadlock < 0:
 		return fmt.Errorf("deadlock: detect %v must not be negative", c.Deadlock)
 	case c.MTU < 46 || c.MTU > 9216:
@@ -207,16 +213,32 @@ func (c *SwitchConfig) reservations() string {
 
 // Reserved is what is set aside: for the lossless priorities, and for queues.
 func (c *SwitchConfig) Reserved() (sum units.Size) {
-	sum = c.Minimums()
+	sum = c.Minimums() + cmp.Or(c.Headroom, c.Headrooms())
+	c.eachThreshold(func(t pfc.Thresholds) { sum += t.XOFF })
+	return sum
+}
+
+// Headrooms is the headroom of all ports and lossless priorities together.
+func (c *SwitchConfig) Headrooms() (sum units.Size) {
+	c.eachThreshold(func(t pfc.Thresholds) { sum += t.Headroom })
+	return sum
+}
+
+// MostHeadroom is that of the priority which has most.
+func (c *SwitchConfig) MostHeadroom() (most units.Size) {
+	c.eachThreshold(func(t pfc.Thresholds) { most = max(most, t.Headroom) })
+	return most
+}
+
+// eachThreshold calls do for every lossless priority of every port.
+func (c *SwitchConfig) eachThreshold(do func(pfc.Thresholds)) {
 	for i := range c.Ports {
 		for p := range pfc.Classes {
 			if c.Accounts(i)>>p&1 != 0 {
-				t := c.thresholds(i, p)
-				sum += t.XOFF + t.Headroom
+				do(c.thresholds(i, p))
 			}
 		}
 	}
-	return sum
 }
 
 // thresholds are those of a lossless priority of a port. A vacant place has nothing set aside: what frames of the port

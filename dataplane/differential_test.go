@@ -121,6 +121,15 @@ func anyBuffer(t *rapid.T, c *dataplane.SwitchConfig) {
 	if rapid.Bool().Draw(t, "strict") {
 		c.Weights = [8]int{}
 	}
+	most := units.Size(0)
+	for _, p := range newReference(*c).ports {
+		for prio := range 8 {
+			most = max(most, newReference(*c).thresholds(p, prio).Headroom)
+		}
+	}
+	if c.Headroom = 0; most > 0 && rapid.Bool().Draw(t, "shared headroom") {
+		c.Headroom = most + draw[units.Size](t, "headroom that is shared", 0, 0, 100, 3000)
+	}
 	c.Buffer = 1
 	c.Buffer = reserved(*c) + units.Size(draw(t, "pool", 1_000_000, 100_000, 10_000, 2000, 64, 0))
 }
@@ -198,12 +207,14 @@ func reserved(c dataplane.SwitchConfig) units.Size {
 		for prio := range 8 {
 			if r.accountable(p, prio) {
 				t := r.thresholds(p, prio)
-				sum += t.XOFF + t.Headroom
+				if sum += t.XOFF; c.Headroom == 0 {
+					sum += t.Headroom
+				}
 			}
 			sum += p.config.Queues[prio].Min
 		}
 	}
-	return sum
+	return sum + c.Headroom
 }
 
 // anyScheme is a scheme's congestion points.

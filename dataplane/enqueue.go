@@ -231,6 +231,7 @@ func (s *Switch) drop(now units.Time, p *switchPort, f *Frame, a action, why Rea
 // lose discards an admitted frame at its egress port.
 func (s *Switch) lose(now units.Time, p *switchPort, f *Frame, why Reason) {
 	p.countLoss(now, f, why)
+	p.worker.notePooled(s.pool)
 	s.release(now, p.worker, p, f)
 	p.env.Free(*f)
 }

@@ -165,6 +165,9 @@ func (s *Switch) eachLossy(do func(queue int, cost int64)) {
 	}
 }
 
+// notePooled notes how much of the pool is used, which is most before some of it is given back.
+func (w *switchWorker) notePooled(pool *pfc.Pool) { w.mostPooled = max(w.mostPooled, pool.Used()) }
+
 // lossyBytes is what lossy frames take that came through the port.
 func (p *switchPort) lossyBytes() (sum int64) {
 	for prio := range uint8(pfc.Classes) {

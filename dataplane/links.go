@@ -55,7 +55,7 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 		ch.points = &points
 	}
 	need := s.reserved()
-	for rest := c.Accounts(port); rest != 0 && state.Headroom > 0; rest &= rest - 1 {
+	for rest := c.Accounts(port); rest != 0 && state.Headroom > 0 && c.Headroom == 0; rest &= rest - 1 {
 		need += state.Headroom - s.thresholds(port, bits.TrailingZeros8(rest)).Headroom
 	}
 	if need > c.Buffer {
@@ -73,6 +73,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	if now >= p.attend {
 		p.attendTo(now)
 	}
+	s.workers[0].notePooled(s.pool)
 	p.off = ch.state.Shut
 	p.note()
 	if ch.points != nil {
@@ -85,7 +86,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	}
 	if ch.state.Headroom > 0 {
 		p.link.Headroom = ch.state.Headroom
-		s.pool.Resize(s.config.Buffer - s.reserved())
+		s.resize()
 		s.wakeHolding(now) // the pool may have more now
 	}
 	if ch.points != nil || ch.state.Headroom > 0 {
@@ -129,14 +130,31 @@ func (s *Switch) thresholds(port, prio int) pfc.Thresholds {
 
 // reserved is what is set aside: for the lossless priorities, and for queues.
 func (s *Switch) reserved() (sum units.Size) {
-	sum = s.config.Minimums()
+	sum = s.config.Minimums() + s.headroom()
 	for i := range s.ports {
 		for rest := s.config.Accounts(i); rest != 0; rest &= rest - 1 {
-			t := s.thresholds(i, bits.TrailingZeros8(rest))
-			sum += t.XOFF + t.Headroom
+			sum += s.thresholds(i, bits.TrailingZeros8(rest)).XOFF
 		}
 	}
 	return sum
+}
+
+// headroom is what is set aside for that of all ports and lossless priorities, and headrooms how much these may have.
+func (s *Switch) headroom() units.Size { return cmp.Or(s.config.Headroom, s.headrooms()) }
+
+func (s *Switch) headrooms() (sum units.Size) {
+	for i := range s.ports {
+		for rest := s.config.Accounts(i); rest != 0; rest &= rest - 1 {
+			sum += s.thresholds(i, bits.TrailingZeros8(rest)).Headroom
+		}
+	}
+	return sum
+}
+
+// resize gives the pools the sizes that follow from what is set aside.
+func (s *Switch) resize() {
+	s.pool.Resize(s.config.Buffer - s.reserved())
+	s.heads.Resize(s.headroom())
 }
 
 // whyShut is why a queue that takes no frames takes none.

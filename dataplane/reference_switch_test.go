@@ -23,6 +23,8 @@ type reference struct {
 	ports  []*refPort
 	known  map[station]whereabouts
 	used   int // of the pool
+	most   int // the most that was
+	heads  int // the same of headroom
 
 	// choose says which of several equal ways a frame takes. All are right, if a flow keeps its own.
 	choose func(in int, b []byte, flow string, ways []dataplane.NextHop) dataplane.NextHop
@@ -82,7 +84,8 @@ type refPort struct {
 // refAccount is what one priority of an ingress port holds.
 type refAccount struct {
 	base, head int
-	promised   int // how much head may be
+	refused    bool // a frame was, since the last XOFF
+	promised   int  // how much head may be
 	held       bool
 	since      units.Time // when the peer was paused
 	refresh    units.Time
@@ -218,12 +221,27 @@ func (r *reference) free() int {
 		for prio := range 8 {
 			if r.accountable(p, prio) {
 				t := r.thresholds(p, prio)
-				size -= int(t.XOFF + t.Headroom)
+				size -= int(t.XOFF)
+				if r.config.Headroom == 0 {
+					size -= int(t.Headroom)
+				}
 			}
 			size -= int(p.config.Queues[prio].Min)
 		}
 	}
-	return max(0, size-r.used)
+	return max(0, size-int(r.config.Headroom)-r.used)
+}
+
+// headed is how much of what all ports have as headroom is used. What was promised beyond a priority's is the pool's.
+func (r *reference) headed() (sum int) {
+	for _, p := range r.ports {
+		for prio := range 8 {
+			if r.accountable(p, prio) {
+				sum += min(p.accounts[prio].head, int(r.thresholds(p, prio).Headroom))
+			}
+		}
+	}
+	return sum
 }
 
 // cost is what a frame takes of the buffer.
@@ -793,6 +811,7 @@ func (r *reference) admit(in, out *refPort, f refFrame) (why dataplane.Reason, o
 		return dataplane.DropBuffer, false
 	}
 	r.used += pooled
+	r.most = max(r.most, r.used)
 	out.lossy[f.prio] += cost
 	if f.in != made {
 		in.stats.Buffered[f.prio] += units.Size(cost)
@@ -852,13 +871,18 @@ func (r *reference) charge(p *refPort, prio, cost int) bool {
 	if pooled(a.base+part)-pooled(a.base) > free {
 		part = min(cost, max(0, int(t.XOFF)-a.base))
 	}
-	if a.head+cost-part > a.promised {
+	room := int(t.Headroom)
+	own := min(a.head+cost-part, room) - min(a.head, room)
+	dry := r.config.Headroom > 0 && own > 0 && r.headed()+own > int(r.config.Headroom)
+	if a.head+cost-part > a.promised || dry {
+		a.refused = true
 		return false
 	}
 	before := r.pooled(p, prio)
 	a.base += part
 	a.head += cost - part
 	r.used += r.pooled(p, prio) - before
+	r.most, r.heads = max(r.most, r.used), max(r.heads, r.headed())
 	in := &p.stats.Ingress
 	in.Peak[prio] = max(in.Peak[prio], units.Size(a.base+a.head))
 	in.HeadroomMax[prio] = max(in.HeadroomMax[prio], units.Size(a.head))
@@ -948,13 +972,14 @@ func (r *reference) pfcFrame(now units.Time, p *refPort) (f pfc.Frame, ok bool) 
 			in.Resumes[prio]++
 			in.Transitions[prio]++
 			in.Paused[prio] += now - a.since
-			a.held, a.promised = false, int(r.thresholds(p, prio).Headroom)
+			a.held, a.refused, a.promised = false, false, int(r.thresholds(p, prio).Headroom)
 			f.Enable |= 1 << prio
 		case xoff:
 			in.Pauses[prio]++
 			if !a.held {
 				a.held, a.since = true, now
 			}
+			a.refused = false
 			a.refresh = now + pfc.Duration(quanta, p.rate)/2
 			f.Enable |= 1 << prio
 			f.Quanta[prio] = quanta
@@ -982,7 +1007,7 @@ func (r *reference) due(now units.Time, p *refPort, prio int) (xoff, xon bool) {
 	raise := int(math.Floor(t.Alpha * float64(r.free())))
 	switch {
 	case !a.held:
-		return a.head > 0 || r.early>>prio&1 != 0 && a.base > int(t.XOFF)+raise, false
+		return a.head > 0 || a.refused || r.early>>prio&1 != 0 && a.base > int(t.XOFF)+raise, false
 	case a.head == 0 && a.base <= int(t.XON)+raise:
 		return false, true
 	}
@@ -1369,7 +1394,7 @@ func (r *reference) reclass(now units.Time, c dataplane.SwitchConfig) (again fun
 		for prio := range 8 {
 			a := &p.accounts[prio]
 			r.used -= r.pooled(p, prio)
-			a.base, a.head = 0, 0
+			a.base, a.head, a.refused = 0, 0, false
 			p.stats.Buffered[prio] = 0
 			if p.config.Pause != q.config.Pause && prio == 0 && a.held {
 				a.held = false

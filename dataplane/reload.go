@@ -113,6 +113,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 			p.attendTo(now)
 		}
 	}
+	s.workers[0].notePooled(s.pool)
 	s.setAside(nil)
 	s.leave(now, &ch.config)
 	again := s.empty(now, &ch.config)
@@ -128,7 +129,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		}
 	}
 	s.learn = c.Learn
-	s.pool.Resize(c.Buffer - s.reserved())
+	s.resize()
 	s.setWeights()
 	s.setTags()
 	s.setLANs(cmp.Or(ch.lans, s.lans))

@@ -10,9 +10,16 @@ import (
 // BufferState is how a switch's buffer is divided, and what of it is taken.
 type BufferState struct {
 	Size       units.Size                    // of the whole buffer
-	Reserved   units.Size                    // XOFF and headroom of the lossless priorities, all ports
-	Lossy      units.Size                    // the rest, which lossy priorities share
+	Reserved   units.Size                    // XOFF and headroom of the lossless priorities, all ports, and the minimums of queues
+	Headroom   units.Size                    // of it: all headroom
+	Headrooms  units.Size                    // what all ports and lossless priorities may have of that together: more, where they share it
+	HeadUsed   units.Size                    // of Headroom, now
+	HeadPeak   units.Size                    // the most that was
+	Minimums   units.Size                    // of Reserved: set aside for egress queues
+	MinUsed    units.Size                    // of it, now
+	Lossy      units.Size                    // the rest, which is shared
 	LossyUsed  units.Size                    // of it, now
+	LossyPeak  units.Size                    // the most that was
 	Tail       units.Size                    // an egress queue of a lossy priority drops beyond it
 	Share      float64                       // and beyond this part of what is free of the rest; 0: no such limit
 	Lossless   uint8                         // priorities, of any port
@@ -51,9 +58,14 @@ func (s *Switch) Buffer() BufferState {
 func (s *Switch) CopyBuffer(b *BufferState) {
 	c := &s.config
 	size, used := s.pool.State()
+	lossyPeak, headPeak := s.peaks()
 	*b = BufferState{
-		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used,
+		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used, LossyPeak: lossyPeak,
+		Headroom: s.headroom(), Headrooms: s.headrooms(), HeadUsed: units.Size(s.heads.Used()), HeadPeak: headPeak, Minimums: c.Minimums(),
 		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports, Shapers: b.Shapers, Limits: b.Limits, Weights: c.Weights,
+	}
+	for i := range s.mins {
+		b.MinUsed += units.Size(min(s.mins[i].used, s.mins[i].size))
 	}
 	for i := range b.Thresholds {
 		b.Queues[i], b.Ports[i], b.Shapers[i] = &c.Ports[i].Queues, c.Accounts(i), c.Ports[i].Shaper

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"math/bits"
 	"sync/atomic"
 
@@ -32,6 +33,7 @@ type Switch struct {
 	cell     uint16        // of the buffer
 	asks     uint16        // lossy frames whose In is as much are charged by chargeLossy: the switch's own, or all
 	pool     *pfc.Pool     // what nobody has set aside
+	heads    *pfc.Pool     // headroom of all ports
 	mins     []minimum     // by queue; nil: nothing is set aside for any
 	share    float64       // least of any lossy queue: see tailOf
 	lans     *lans
@@ -101,7 +103,7 @@ type switchPort struct {
 	sampler  *sampler            // if sampled
 	says     *speaker            // nil: it never does, and hears nobody
 	lanes    *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
-	_        [96]byte
+	_        [80]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -120,7 +122,8 @@ type switchWorker struct {
 	owes  []bool               // by port: there is some
 	owing []uint16             // the ports
 
-	failures uint64 // of neighbours that this worker asks
+	mostPooled int64  // the most that was used of the pool when this worker took something out
+	failures   uint64 // of neighbours that this worker asks
 
 	waits   int     // frames that wait for neighbours
 	strays  []Frame // of them those whose neighbour a reload has removed
@@ -143,6 +146,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 		longest: int32(c.MTU + wire.EthernetLen), learn: c.Learn,
 	}
 	s.pool = pfc.NewPool(c.Buffer-c.Reserved(), len(envs) > 1)
+	s.heads = pfc.NewPool(cmp.Or(c.Headroom, c.Headrooms()), len(envs) > 1)
 	s.credited = c.Credits != nil
 	s.setCell(c.cell(), c.extra())
 	s.setTags()
@@ -218,7 +222,7 @@ func (p *switchPort) begin() {
 	p.stats, p.asks = PortStats{}, units.Never
 	p.reset()
 	rate := p.config.Link.Rate
-	in := pfc.IngressConfig{Enabled: c.Accounts(p.number), Whole: p.config.Pause, Rate: rate, Pause: c.Pause, Pool: s.pool}
+	in := pfc.IngressConfig{Enabled: c.Accounts(p.number), Whole: p.config.Pause, Rate: rate, Pause: c.Pause, Pool: s.pool, Headroom: s.heads}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(p.number, prio)
 		p.stats.LostAt[prio] = units.Never

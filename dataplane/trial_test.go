@@ -149,6 +149,7 @@ type trial struct {
 	passed  int               // frames that left past the queues
 	bursts  bool              // some frames came together
 	longest units.Size        // of all
+	pooled  int               // the most that was used of the pool after a step
 	scout   *dataplane.Switch // finds out which of equal ways a flow takes
 	bold    *dataplane.Switch // the same where none of them has a link, which is as if all had one
 	scouts  *dataplane.Env
@@ -282,6 +283,8 @@ func (x *trial) do(o *op) {
 	case o.clear:
 		x.sw.ClearWatermarks(o.port)
 		x.ref.clear(o.port)
+		x.sw.ClearPools()
+		x.ref.most, x.ref.heads, x.pooled = x.ref.used, x.ref.headed(), x.ref.used
 	case o.frames == nil:
 		x.transmit(o.port, o.room)
 	case o.burst && (x.world.workers == 1 || x.world.ample):
@@ -315,7 +318,7 @@ func (x *trial) renew() {
 		x.bold.Close()
 	}
 	c := clone(x.config)
-	c.CP, c.Lossless, c.Buffer, c.Tail, c.Share, c.MTU = nil, 0, units.GB, units.GB, 0, 2000
+	c.CP, c.Lossless, c.Headroom, c.Buffer, c.Tail, c.Share, c.MTU = nil, 0, 0, units.GB, units.GB, 0, 2000
 	c.Router.ICMP = dataplane.ICMP{}
 	c.Router.Routes = slices.Clone(c.Router.Routes)
 	for i := range c.Router.Routes {
@@ -795,8 +798,19 @@ func (x *trial) check() {
 	if wrong != "" {
 		x.fail("%s", wrong)
 	}
-	if used := x.sw.Buffer().LossyUsed; int(used) != x.ref.used {
+	b := x.sw.Buffer()
+	if used := b.LossyUsed; int(used) != x.ref.used {
 		x.fail("%d bytes of the pool are used, %d should be", used, x.ref.used)
+	}
+	if int(b.HeadUsed) != x.ref.headed() {
+		x.fail("%d bytes of headroom are used, %d should be", b.HeadUsed, x.ref.headed())
+	}
+	x.pooled = max(x.pooled, x.ref.used)
+	if x.ref.most = max(x.ref.most, x.ref.used); x.world.workers == 1 && (int(b.LossyPeak) < x.pooled || int(b.LossyPeak) > x.ref.most) {
+		x.fail("%d bytes of the pool are the most that were used, it was between %d and %d", b.LossyPeak, x.pooled, x.ref.most)
+	}
+	if x.world.workers == 1 && int(b.HeadPeak) != x.ref.heads {
+		x.fail("%d bytes of headroom are the most that were used, not %d", b.HeadPeak, x.ref.heads)
 	}
 	if err := x.sw.Audit(); err != nil {
 		x.Fatal(err)

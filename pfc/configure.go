@@ -13,9 +13,9 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		if g.enabled&bit == 0 {
 			continue
 		}
-		pooled := g.pooled(uint8(p))
+		pooled, headed := g.pooled(uint8(p)), g.headed(uint8(p))
 		k.xoff, k.alpha, l.xon, l.headroom = int64(t[p].XOFF), t[p].Alpha, int64(t[p].XON), int64(t[p].Headroom)
-		g.pool.Add(g.pooled(uint8(p)) - pooled)
+		g.settle(uint8(p), pooled, headed)
 		if l.room = max(l.room, l.headroom); k.head == 0 && g.held&bit == 0 {
 			l.room = l.headroom
 		}
@@ -29,11 +29,13 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 func (g *Ingress) Restart(now units.Time, enabled uint8, whole bool) {
 	for p := range Classes {
 		g.pool.Add(-g.pooled(uint8(p)))
+		g.heads.Add(-g.headed(uint8(p)))
 		g.class[p].base, g.class[p].head = 0, 0
 		if (g.held&g.enabled)>>p&1 == 0 { // nothing was promised to the peer
 			g.limits[p].room = 0
 		}
 	}
+	g.refused = 0
 	if whole != g.Whole() {
 		if g.held&1 != 0 {
 			g.count.Paused[0] += now - g.since[0]
@@ -85,9 +87,9 @@ func (g *Ingress) Relink(now units.Time) {
 		}
 		g.limits[p].room = g.limits[p].headroom
 		if k.head > 0 {
-			pooled := g.pooled(uint8(p))
+			pooled, headed := g.pooled(uint8(p)), g.headed(uint8(p))
 			k.base, k.head = k.base+k.head, 0
-			g.pool.Add(g.pooled(uint8(p)) - pooled)
+			g.settle(uint8(p), pooled, headed)
 			g.look |= 1 << p
 		}
 	}
@@ -96,7 +98,8 @@ func (g *Ingress) Relink(now units.Time) {
 // Unlink tells that the port is no more: no peer is paused, and no pause was counted. What is buffered
 // is accounted until it is released.
 func (g *Ingress) Unlink() {
-	g.held, g.look, g.stopped, g.count = 0, 0, false, IngressCounters{}
+	g.held, g.look, g.refused, g.stopped, g.count = 0, 0, 0, false, IngressCounters{}
+	g.headsMax = 0
 	for p := range g.class {
 		g.class[p].peak = 0
 	}

@@ -15,6 +15,10 @@ import (
 // and asks for an XOFF. What leaves is taken from headroom first. An XON is sent when headroom is
 // empty and base within its threshold, so that a peer that may send always has the whole headroom
 // before it, whatever the thresholds did meanwhile: they move with every other port's traffic.
+//
+// Headroom comes from a pool of its own. It may hold less than the headroom of all ports and priorities, on the
+// chance that they do not need it at the same time (SONiC's shared headroom pool): then a frame may find it empty,
+// and is lost although its priority has used none. It asks for an XOFF all the same.
 type Ingress struct {
 	// What frames look at comes first: eight bytes that fit behind other things in one line of the
 	// cache, and from the third word on a line for each priority.
@@ -24,9 +28,12 @@ type Ingress struct {
 	stopped bool  // by Hold
 	quanta  uint16
 	index   uint8 // and-ed with a priority: its account; 7, or 0 where all have one
+	refused uint8 // priorities of which a frame was lost for want of room since the last XOFF
 
 	interval units.Time // between refreshes of an XOFF
 	pool     *Pool
+	heads    *Pool // that provides headroom
+	headsMax int64 // the most of it that was used, by all, when this port took some
 	class    [Classes]class
 	limits   [Classes]limits
 	since    [Classes]units.Time
@@ -71,14 +78,18 @@ type IngressConfig struct {
 	Rate       units.Rate          // of the link: the unit of pause times
 	Pause      units.Time          // asked for by an XOFF; 0 or too long: MaxQuanta
 	Pool       *Pool               // of the switch; nil: there is none, and no Alpha
+	Headroom   *Pool               // that provides the headroom of all ports; nil: each has its own
 	Whole      bool                // all priorities have one account, the first, and the peer is sent PAUSE (IEEE 802.3 annex 31B)
 }
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.
 func NewIngress(c IngressConfig) *Ingress {
-	g := &Ingress{pool: c.Pool}
+	g := &Ingress{pool: c.Pool, heads: c.Headroom}
 	if g.pool == nil {
 		g.pool = NewPool(0, false)
+	}
+	if g.heads == nil {
+		g.heads = NewPool(math.MaxInt64, false)
 	}
 	g.setPause(c.Pause, c.Rate)
 	g.enable(c.Enabled, c.Whole)
@@ -122,6 +133,15 @@ func (g *Ingress) raised(k *class, threshold int64) int64 {
 func (g *Ingress) pooled(p uint8) int64 {
 	k := &g.class[p&7]
 	return max(0, k.base-k.xoff) + max(0, k.head-g.limits[p&7].headroom)
+}
+
+// headed is how much of what is charged to a priority the pool of headroom provides.
+func (g *Ingress) headed(p uint8) int64 { return min(g.class[p&7].head, g.limits[p&7].headroom) }
+
+// settle takes of both pools, or gives back, what a priority has of them now and had not before.
+func (g *Ingress) settle(p uint8, pooled, headed int64) {
+	g.pool.Add(g.pooled(p) - pooled)
+	g.heads.Add(g.headed(p) - headed)
 }
 
 // Moves reports whether the thresholds of priority p follow what is free of the pool.
@@ -193,7 +213,7 @@ func (g *Ingress) Note(p uint8, passed int64) {
 }
 
 // Admit accounts a frame of n bytes that arrived with priority p. It reports false, and accounts
-// nothing, if it does not fit into headroom either: the peer did not stop.
+// nothing, if it does not fit into headroom either: the peer did not stop, or has not been told to. An XOFF may be due then.
 func (g *Ingress) Admit(p uint8, n int64) bool {
 	k := &g.class[p&g.index&7]
 	fits := max(0, min(n, g.raised(k, k.xoff)-k.base))
@@ -203,13 +223,16 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 	}
 	if rest := n - fits; rest > 0 {
 		l := &g.limits[p&g.index&7]
-		if k.head+rest > l.room {
+		own := min(k.head+rest, l.headroom) - g.headed(p&g.index)
+		if k.head+rest > l.room || own > 0 && !g.heads.Take(own) {
 			g.pool.Add(-taken)
+			g.look |= 1 << (p & g.index & 7)
+			g.refused |= 1 << (p & g.index & 7)
 			return false
 		}
-		before := max(0, k.head-l.headroom)
 		k.head += rest
-		g.pool.Add(max(0, k.head-l.headroom) - before)
+		g.pool.Add(rest - max(0, own)) // what was promised beyond headroom
+		g.headsMax = max(g.headsMax, g.heads.Used())
 		g.look |= 1 << (p & g.index & 7)
 		g.count.HeadroomMax[p&g.index&7] = max(g.count.HeadroomMax[p&g.index&7], units.Size(k.head))
 	}
@@ -228,10 +251,10 @@ func (g *Ingress) Release(p uint8, n int64) (due bool) {
 		return false
 	}
 	k := &g.class[p&g.index&7]
-	pooled, head := g.pooled(p&g.index), min(k.head, n)
+	pooled, headed, head := g.pooled(p&g.index), g.headed(p&g.index), min(k.head, n)
 	k.head -= head
 	k.base -= n - head
-	g.pool.Add(g.pooled(p&g.index) - pooled)
+	g.settle(p&g.index, pooled, headed)
 	return g.held>>(p&g.index&7)&1 != 0 && g.xonDue(p&g.index)
 }
 
@@ -254,8 +277,9 @@ func (g *Ingress) xonDue(p uint8) bool {
 
 // xoffDue reports whether the peer is to be paused, if it is not. Only what arrives asks for it
 // (look): a threshold that others lower below what is there waits for the port's next frame.
-func (g *Ingress) xoffDue(k *class) bool {
-	return k.head > 0 || g.stopped || k.base > g.raised(k, k.xoff)
+func (g *Ingress) xoffDue(p uint8) bool {
+	k := &g.class[p&7]
+	return k.head > 0 || g.stopped || g.refused>>(p&7)&1 != 0 || k.base > g.raised(k, k.xoff)
 }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
@@ -268,6 +292,14 @@ func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.class[p&7].bas
 func (g *Ingress) Pooled() (sum int64) {
 	for p := range g.class {
 		sum += g.pooled(uint8(p))
+	}
+	return sum
+}
+
+// Headed is how many bytes the pool of headroom provides.
+func (g *Ingress) Headed() (sum int64) {
+	for p := range g.class {
+		sum += g.headed(uint8(p))
 	}
 	return sum
 }
@@ -289,7 +321,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 	}
 	next := units.Never
 	for p := range Classes {
-		bit, k := uint8(1)<<p, &g.class[p]
+		bit := uint8(1) << p
 		switch {
 		case g.held&bit != 0:
 			if g.xonDue(uint8(p)) {
@@ -297,7 +329,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 			}
 			next = min(next, g.refresh[p])
 		case g.look&bit != 0:
-			if g.xoffDue(k) {
+			if g.xoffDue(uint8(p)) {
 				return now
 			}
 			g.look &^= bit // released again meanwhile
@@ -319,19 +351,21 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 		g.look &^= 1
 	}
 	for p := range Classes {
-		bit, k := uint8(1)<<p, &g.class[p]
+		bit := uint8(1) << p
 		held, look := g.held&bit != 0, g.look&bit != 0
 		switch {
 		case held && g.xonDue(uint8(p)):
 			f.Enable |= bit
 			g.held &^= bit
+			g.refused &^= bit
 			g.limits[p].room = g.limits[p].headroom
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
 			g.count.Paused[p] += now - g.since[p]
 			g.history.add(Pause{g.since[p], now, uint8(p), true})
-		case held && now >= g.refresh[p], !held && look && g.xoffDue(k):
+		case held && now >= g.refresh[p], !held && look && g.xoffDue(uint8(p)):
 			f.Enable |= bit
+			g.refused &^= bit
 			f.Quanta[p] = g.quanta
 			g.count.Pauses[p]++
 			if !held {
@@ -357,6 +391,12 @@ func (g *Ingress) ClearPeaks() {
 		}
 	}
 }
+
+// HeadroomPeak is the most of the pool of headroom that was used, by all ports, when this one took some.
+func (g *Ingress) HeadroomPeak() units.Size { return units.Size(g.headsMax) }
+
+// ClearHeadroomPeak has it begin anew, with what is used now.
+func (g *Ingress) ClearHeadroomPeak() { g.headsMax = g.heads.Used() }
 
 // Counters returns the counts, pauses that still last included up to now.
 func (g *Ingress) Counters(now units.Time) IngressCounters {

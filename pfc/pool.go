@@ -20,7 +20,7 @@ func NewPool(size units.Size, shared bool) *Pool { return &Pool{size: int64(size
 // Take takes n bytes if they are free.
 func (p *Pool) Take(n int64) bool {
 	if !p.shared {
-		if p.used+n > p.size {
+		if n > p.size-p.used {
 			return false
 		}
 		p.used += n
@@ -50,6 +50,14 @@ func (p *Pool) Free() int64 {
 		return max(0, p.size-atomic.LoadInt64(&p.used))
 	}
 	return max(0, p.size-p.used)
+}
+
+// Used is how many bytes are used.
+func (p *Pool) Used() int64 {
+	if p.shared {
+		return atomic.LoadInt64(&p.used)
+	}
+	return p.used
 }
 
 // Resize changes how large the pool is, between bursts; what is used stays used.

@@ -11,6 +11,7 @@ import (
 // twin is what Ingress promises, told slowly: each priority of each port has what its frames were charged to.
 type twin struct {
 	size, lossy int64
+	headroom    int64 // that all share
 	ports       []*twinPort
 }
 
@@ -22,6 +23,7 @@ type twinPort struct {
 	peak, most [Classes]int64 // of all, and of head
 	held       [Classes]bool
 	refresh    [Classes]units.Time
+	refused    [Classes]bool // a frame was, since the last XOFF
 	arrived    [Classes]bool // or was configured since the last poll: a threshold that moves does not ask for an XOFF by itself
 }
 
@@ -36,6 +38,16 @@ func (s *twin) used() (sum int64) {
 	for _, p := range s.ports {
 		for prio := range Classes {
 			sum += p.pooled(prio)
+		}
+	}
+	return sum
+}
+
+// heads is what is used of the headroom that all share: what was promised beyond a priority's headroom is the pool's.
+func (s *twin) heads() (sum int64) {
+	for _, p := range s.ports {
+		for prio := range Classes {
+			sum += min(p.head[prio], int64(p.thresholds[prio].Headroom))
 		}
 	}
 	return sum
@@ -65,7 +77,10 @@ func (p *twinPort) admit(prio int, n int64) bool {
 		base -= beyond
 	}
 	head := p.head[prio] + n - (base - p.base[prio])
-	if head > p.head[prio] && head > p.room[prio] {
+	own := int64(p.thresholds[prio].Headroom)
+	dry := min(head, own) > min(p.head[prio], own) && p.pool.heads()+min(head, own)-min(p.head[prio], own) > p.pool.headroom
+	if head > p.head[prio] && (head > p.room[prio] || dry) {
+		p.arrived[prio], p.refused[prio] = true, true
 		return false
 	}
 	grown := base > p.base[prio] || head > p.head[prio]
@@ -91,7 +106,7 @@ func (p *twinPort) due(now units.Time, prio int) (xoff, xon bool) {
 	t := p.thresholds[prio]
 	switch {
 	case !p.held[prio]:
-		return p.arrived[prio] && (p.head[prio] > 0 || p.base[prio] > int64(t.XOFF)+p.raise(prio)), false
+		return p.arrived[prio] && (p.head[prio] > 0 || p.refused[prio] || p.base[prio] > int64(t.XOFF)+p.raise(prio)), false
 	case p.head[prio] == 0 && p.base[prio] <= int64(t.XON)+p.raise(prio):
 		return false, true
 	}
@@ -121,6 +136,8 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 		shared := rapid.Bool().Draw(t, "shared")
 		slow := &twin{size: rapid.SampledFrom([]int64{0, 100, 2000, 20_000}).Draw(t, "pool")}
 		pool := NewPool(units.Size(slow.size), shared)
+		slow.headroom = rapid.SampledFrom([]int64{1 << 40, 3000, 3700, 700, 0}).Draw(t, "headroom pool")
+		heads := NewPool(units.Size(slow.headroom), shared)
 		fast := make([]*Ingress, rapid.IntRange(1, 3).Draw(t, "ports"))
 		for i := range fast {
 			p := &twinPort{pool: slow, thresholds: anyThresholds(t)}
@@ -133,7 +150,7 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 				}
 			}
 			slow.ports = append(slow.ports, p)
-			fast[i] = NewIngress(IngressConfig{Enabled: lossless, Thresholds: p.thresholds, Rate: rate, Pause: pause, Pool: pool})
+			fast[i] = NewIngress(IngressConfig{Enabled: lossless, Thresholds: p.thresholds, Rate: rate, Pause: pause, Pool: pool, Headroom: heads})
 		}
 		now := units.Time(0)
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
@@ -217,6 +234,9 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 				compareTwins(t, now, fast[i], p)
 				pooled += fast[i].Pooled()
 			}
+			if heads.Used() != slow.heads() {
+				t.Fatalf("%d bytes of headroom are used, should be %d", heads.Used(), slow.heads())
+			}
 			if _, used := pool.State(); int64(used) != slow.used() || pooled+slow.lossy != slow.used() || pool.Free() != slow.free() {
 				t.Fatalf("%d bytes of the pool are used, by the ports' accounts %d, should be %d", used, pooled+slow.lossy, slow.used())
 			}
@@ -236,8 +256,10 @@ func pollBoth(t *rapid.T, now, interval units.Time, g *Ingress, p *twinPort) {
 		case xoff:
 			want.Quanta[prio] = 1
 			p.held[prio], p.refresh[prio] = true, now+interval
+			p.refused[prio] = false
 		case xon:
 			p.held[prio], p.room[prio] = false, int64(p.thresholds[prio].Headroom)
+			p.refused[prio] = false
 		}
 		p.arrived[prio] = false
 	}

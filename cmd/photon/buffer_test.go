@@ -72,3 +72,33 @@ func TestLossyFramesShareTheBuffer(t *testing.T) {
 		t.Error("none have arrived")
 	}
 }
+
+// Ports share their headroom: what one has taken of it another finds missing. A frame that finds none is lost and
+// counted, its peer is paused, and when the first has given it back there is room again.
+func TestPortsShareHeadroom(t *testing.T) {
+	o := operate(t, "rate: 1Mbps\nmetrics: 127.0.0.1:9464\npfc: {xoff: 10KB, headroom: 20KB, headroom_pool: 25KB}\n")
+	o.pauses(pfc.Frame{Enable: 1 << 3, Quanta: [8]uint16{3: pfc.MaxQuanta}})
+	var b show.Buffer
+	buffer := func() *show.Buffer { b = show.Buffer{}; o.show("buffer", &b); return &b }
+	lost := func() float64 {
+		return sum(o.process.metrics(), "photon_port_discards_total", `port="sw2"`, `priority="3"`, `reason="headroom"`)
+	}
+	if p := buffer().Pools[1]; p.Name != "headroom_pool" || p.Size != 25_000 || b.Headrooms != 80_000 || b.Reserved != 65_000 {
+		t.Fatalf("%+v", b)
+	}
+	for i := range uint32(25) {
+		o.hosts[1].Send(udp(1, 0, 26, 1000, i))
+	}
+	o.until("15 KB of headroom are used", func() bool { return buffer().Ports[1].Occupancy[3] == 25_000 && b.Pools[1].Used == 15_000 })
+	for i := range uint32(25) {
+		o.hosts[2].Send(udp(2, 0, 26, 1000, i))
+	}
+	o.until("10 KB more, and the rest is lost", func() bool { return lost() == 5 && buffer().Pools[1].Used == 25_000 })
+	var c show.PFC
+	if o.show("pfc counters", &c); *b.Pools[1].Watermark != 25_000 || b.Ports[2].Headroom[3] != 10_000 || c.Ports[2].Tx[3] == 0 {
+		t.Errorf("%+v\n%+v", b, c)
+	}
+	o.pauses(pfc.Frame{Enable: 1 << 3})
+	o.arrives(0, 45)
+	o.until("nothing is used", func() bool { return buffer().Pools[1].Used == 0 })
+}

@@ -65,7 +65,8 @@ func TestShow(t *testing.T) {
 			"           sw0    0    0    0  5000    0    0    0    0",
 		},
 		"buffer": {
-			"lossless (reserved)  600KB   7KB", "     lossy (shared)  1.4MB    0B", " sw0  PG3  512KB  509KB      88KB      0",
+			"                 Pool   Size  Used  Watermark", "ingress_lossless_pool  520KB   6KB          -", "        headroom_pool   80KB   1KB        4KB", "          shared_pool  1.4MB    0B        9KB",
+			"Ports and priorities may take 88KB of the headroom pool together: it is over-subscribed 1.1 times.", "Port Headroom watermark  PG0  PG1  PG2   PG3  PG4  PG5  PG6  PG7", "                    sw0    0    0    0  4000    0    0    0    0", " sw0  PG3  512KB  509KB      88KB      0",
 			"A lossy queue drops beyond 1MB.",
 			"Port Ingress/bytes  PG0  PG1  PG2   PG3  PG4  PG5  PG6  PG7", "               sw0    0    0    0  7000    0    0    0    0",
 			"Port Watermark  PG0  PG1  PG2   PG3  PG4  PG5  PG6  PG7", "           sw0    0    0    0  9000    0    0    0    0",

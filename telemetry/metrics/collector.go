@@ -88,6 +88,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if b := s.Buffer; b != nil {
 		scrape.put(lossySize, float64(b.Lossy), s.Node)
 		scrape.put(lossyUsed, float64(b.LossyUsed), s.Node)
+		scrape.put(lossyPeak, float64(b.LossyPeak), s.Node)
+		scrape.put(headSize, float64(b.Headroom), s.Node)
+		scrape.put(headUsed, float64(b.HeadUsed), s.Node)
+		scrape.put(headPeak, float64(b.HeadPeak), s.Node)
 	}
 	if !s.Host {
 		for i, name := range dataplane.NeighbourStates {

@@ -131,6 +131,10 @@ var (
 	lossyIn      = define(switches, gaugeKind, "ingress_lossy_bytes", byPort, "What they take; the same.", "")
 	queueMin     = define(switches, gaugeKind, "queue_min_bytes", byPrio, "What is set aside of the buffer for the lossy frames of an egress queue; only of queues with a `min`.", "SONiC: size of an egress queue's buffer profile")
 	queueAlpha   = define(switches, gaugeKind, "queue_alpha", byPrio, "Part of what is free of the shared buffer beyond which an egress queue drops lossy frames; only of queues with an alpha of their own.", "SONiC: dynamic_th of it, its logarithm")
+	headSize     = define(switches, gaugeKind, "buffer_headroom_size_bytes", byNode, "Part of the buffer that is set aside for headroom: of all ports and lossless priorities, or what they share (`pfc: headroom_pool`).", "SONiC: xoff of ingress_lossless_pool")
+	headUsed     = define(switches, gaugeKind, "buffer_headroom_bytes", byNode, "Bytes in it.", "SAI: BUFFER_POOL_STAT_XOFF_ROOM_CURR_OCCUPANCY_BYTES")
+	headPeak     = define(switches, gaugeKind, "buffer_headroom_watermark_bytes", byNode, "Most bytes that were in it.", "SAI: BUFFER_POOL_STAT_XOFF_ROOM_WATERMARK_BYTES; SONiC: show headroom-pool watermark")
+	lossyPeak    = define(switches, gaugeKind, "buffer_lossy_watermark_bytes", byNode, "Most bytes that were in the part that lossy priorities share.", "SAI: BUFFER_POOL_STAT_WATERMARK_BYTES; SONiC: show buffer_pool watermark")
 	lossySize    = define(switches, gaugeKind, "buffer_lossy_size_bytes", byNode, "Part of the buffer that lossy priorities share.", "")
 	lossyUsed    = define(switches, gaugeKind, "buffer_lossy_bytes", byNode, "Bytes in it.", "")
 

@@ -18,8 +18,10 @@ type Buffer struct {
 	Lossy     int64           `json:"lossy_bytes"`      // what lossy priorities share
 	LossyUsed int64           `json:"lossy_used_bytes"` // of it
 	Tail      int64           `json:"lossy_queue_bytes"`
-	Share     float64         `json:"lossy_alpha"` // a lossy queue drops beyond this part of what is free, too; 0: it does not
-	Profiles  []BufferProfile `json:"profiles"`    // of the lossless priorities
+	Share     float64         `json:"lossy_alpha"`     // a lossy queue drops beyond this part of what is free, too; 0: it does not
+	Pools     []BufferPool    `json:"pools"`           // what Size consists of
+	Headrooms int64           `json:"headrooms_bytes"` // headroom of all ports and lossless priorities together: more than the pool of it, where it is over-subscribed
+	Profiles  []BufferProfile `json:"profiles"`        // of the lossless priorities
 	Ports     []BufferPort    `json:"ports"`
 	Queues    []BufferQueue   `json:"queues"` // egress queues that have something of their own for lossy frames
 }
@@ -30,6 +32,14 @@ type BufferQueue struct {
 	Priority int      `json:"priority"`
 	Min      int64    `json:"min_bytes"` // set aside for it
 	Alpha    *float64 `json:"alpha"`     // null: lossy_alpha; 0: no such limit
+}
+
+// BufferPool is a part of the buffer.
+type BufferPool struct {
+	Name      string `json:"name"` // ingress_lossless_pool (up to XOFF), headroom_pool, egress_lossy_reserved (min of queues), shared_pool
+	Size      int64  `json:"size_bytes"`
+	Used      int64  `json:"bytes"`
+	Watermark *int64 `json:"watermark_bytes"` // null: nobody keeps it
 }
 
 // BufferProfile is the thresholds of one lossless priority of one ingress port.
@@ -47,6 +57,8 @@ type BufferPort struct {
 	Port      string    `json:"port"`
 	Occupancy [8]int64  `json:"bytes"`
 	Watermark [8]int64  `json:"watermark_bytes"`
+	Headroom  [8]int64  `json:"headroom_bytes"` // of Occupancy, in headroom
+	HeadPeak  [8]int64  `json:"headroom_watermark_bytes"`
 	Discards  [8]uint64 `json:"headroom_discards"` // the peer did not stop
 
 	LossyUsed     int64     `json:"lossy_used_bytes"`  // by lossy frames
@@ -60,8 +72,9 @@ func takeBuffer(s *telemetry.Source) Document {
 	snap := s.Snapshot()
 	b := snap.Buffer
 	d := &Buffer{
-		Node: snap.Node, Size: int64(b.Size), Reserved: int64(b.Reserved), Lossy: int64(b.Lossy), LossyUsed: int64(b.LossyUsed), Tail: int64(b.Tail), Share: b.Share,
+		Node: snap.Node, Size: int64(b.Size), Reserved: int64(b.Reserved), Lossy: int64(b.Lossy), LossyUsed: int64(b.LossyUsed), Tail: int64(b.Tail), Share: b.Share, Headrooms: int64(b.Headrooms),
 	}
+	held := int64(0)
 	for i := range snap.Numbers() {
 		st, name := &snap.Stats.Ports[i], snap.Ports[i]
 		for prio := range pfc.Classes {
@@ -80,46 +93,61 @@ func takeBuffer(s *telemetry.Source) Document {
 			}
 			d.Queues = append(d.Queues, own)
 		}
+		for _, n := range st.Buffered {
+			held += int64(n)
+		}
 		l := &b.Limits[i]
 		d.Ports = append(d.Ports, BufferPort{
-			Port: name, Occupancy: telemetry.Bare(st.Buffered), Watermark: telemetry.Bare(st.Ingress.Peak), Discards: st.Discards[dataplane.DropHeadroom],
+			Port: name, Occupancy: telemetry.Bare(st.Buffered), Watermark: telemetry.Bare(st.Ingress.Peak), Headroom: telemetry.Bare(st.Ingress.Headroom), HeadPeak: telemetry.Bare(st.Ingress.HeadroomMax), Discards: st.Discards[dataplane.DropHeadroom],
 			LossyUsed: int64(l.Used), LossyLimit: int64(l.Limit), LossyAlpha: l.Alpha, LossyNow: int64(l.Now), LossyDiscards: st.Discards[dataplane.DropIngress],
 		})
+	}
+	kept := func(n units.Size) *int64 { m := int64(n); return &m }
+	d.Pools = []BufferPool{
+		{"ingress_lossless_pool", int64(b.Reserved - b.Headroom - b.Minimums), max(0, held-int64(b.LossyUsed+b.HeadUsed+b.MinUsed)), nil},
+		{"headroom_pool", int64(b.Headroom), int64(b.HeadUsed), kept(b.HeadPeak)},
+		{"egress_lossy_reserved", int64(b.Minimums), int64(b.MinUsed), nil},
+		{"shared_pool", int64(b.Lossy), int64(b.LossyUsed), kept(b.LossyPeak)},
 	}
 	return d
 }
 
 // Table implements Document.
 func (d *Buffer) Table(w io.Writer) {
-	pools := newTable("Pool", "Size", "Used")
-	held := int64(0)
-	for _, p := range d.Ports {
-		for _, n := range p.Occupancy {
-			held += n
-		}
-	}
 	size := func(n int64) units.Size { return units.Size(n) }
-	pools.row("lossless (reserved)", size(d.Reserved), size(held-d.LossyUsed))
-	pools.row("lossy (shared)", size(d.Lossy), size(d.LossyUsed))
-	pools.row("all", size(d.Size), size(held))
+	pools, held := newTable("Pool", "Size", "Used", "Watermark"), int64(0)
+	for _, p := range d.Pools {
+		var peak any = "-"
+		if p.Watermark != nil {
+			peak = size(*p.Watermark)
+		}
+		pools.row(p.Name, size(p.Size), size(p.Used), peak)
+		held += p.Used
+	}
+	pools.row("all", size(d.Size), size(held), "-")
 	pools.write(w)
+	if head := d.Pools[1].Size; head < d.Headrooms {
+		fmt.Fprintf(w, "\nPorts and priorities may take %v of the headroom pool together: it is over-subscribed %.3g times.\n", size(d.Headrooms), float64(d.Headrooms)/float64(head))
+	}
 	fmt.Fprintf(w, "\nA lossy queue drops beyond %v", size(d.Tail))
 	if d.Share > 0 {
-		fmt.Fprintf(w, ", and beyond %v of what is free of the shared part", d.Share)
+		fmt.Fprintf(w, ", and beyond %v of what is free of the shared pool", d.Share)
 	}
 	fmt.Fprint(w, ".\n\n")
 	profiles := newTable("Port", "PG", "XOFF", "XON", "Headroom", "Alpha")
 	now, peak := newTable(classes("Port Ingress/bytes", "PG")...), newTable(classes("Port Watermark", "PG")...)
+	head := newTable(classes("Port Headroom watermark", "PG")...)
 	for _, p := range d.Profiles {
 		profiles.row(p.Port, fmt.Sprintf("PG%d", p.Priority), size(p.XOFF), size(p.XON), size(p.Headroom), p.Alpha)
 	}
 	for _, p := range d.Ports {
 		perClass(now, p.Port, p.Occupancy)
 		perClass(peak, p.Port, p.Watermark)
+		perClass(head, p.Port, p.HeadPeak)
 	}
-	for _, t := range []*table{profiles, now, peak} {
+	for _, t := range []*table{profiles, now, peak, head} {
 		t.write(w)
-		if t != peak {
+		if t != head {
 			fmt.Fprintln(w)
 		}
 	}
