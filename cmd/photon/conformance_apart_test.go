@@ -6,10 +6,6 @@ package main
 func apartRows() []conformanceRow {
 	return []conformanceRow{
 		{
-			name: "qos-headroom-pool", source: sai + "testQosSaiHeadroomPoolSize and testQosSaiHeadroomPoolWatermark", asserts: "Headroom that ports share is as much as the pool.",
-			apart: "every ingress queue has headroom of its own, worked out for the worst case; none is shared",
-		},
-		{
 			name: "qos-tunnel-remap", source: "SONiC tests/qos/test_tunnel_qos_remap.py", asserts: "Classes of tunnelled traffic are mapped anew.",
 			apart: "photon ends no tunnels",
 		},

@@ -133,6 +133,29 @@ func bufferRows() []conformanceRow {
 			},
 		},
 		{
+			name: "qos-headroom-pool", source: sai + "testQosSaiHeadroomPoolSize and testQosSaiHeadroomPoolWatermark",
+			asserts: "Headroom that ports share is as much as the pool, its watermark the most that was used; beyond it frames are lost, and their sender is paused.",
+			check: func(t *testing.T) {
+				o := operate(t, slow+"metrics: 127.0.0.1:9464\npfc: {priorities: [3], xoff: 10KB, headroom: 20KB, headroom_pool: 25KB}\n")
+				o.stops(0, 3)
+				o.hosts[2].Flush()
+				var b show.Buffer
+				pool := func() show.BufferPool { o.show("buffer", &b); return b.Pools[1] }
+				o.sends(1, 0, 25, 1000, 26)
+				o.until("15 KB used by the first", func() bool { return pool().Used == 15_000 })
+				o.sends(2, 0, 25, 1000, 26)
+				o.until("as much as the pool is", func() bool { return pool().Used == 25_000 && o.discards("headroom") == 5 })
+				wants(t, "watermark", *pool().Watermark, 25_000)
+				if q := o.told(2, 3); len(q) == 0 || q[0] == 0 {
+					t.Errorf("the second is told %v", q)
+				}
+				o.resumes(0, 3)
+				o.arrives(0, 45)
+				o.until("nothing used", func() bool { return pool().Used == 0 })
+				wants(t, "watermark after it", *pool().Watermark, 25_000)
+			},
+		},
+		{
 			name: "qos-queue-watermark", source: sai + "testQosSaiQSharedWatermark",
 			asserts: "The watermark of an egress queue, lossless and lossy, is the most bytes that waited in it.",
 			check: func(t *testing.T) {
