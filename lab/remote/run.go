@@ -236,20 +236,18 @@ func (b *Run) known(ctx context.Context) error {
 	return nil
 }
 
-// lead is from when the last node is told until flows start: requests to all of
-// them take their time.
+// lead is from when the first node is told until flows start. Each node is told in two requests, which take their time:
+// over ssh on a busy machine a second. One to each, before, shows how long.
 const (
 	lead     = time.Second
 	leadNode = 200 * time.Millisecond // more for every node
+	leadAs   = 4                      // more, as often the time that the first requests took
 	// settle is from the end until counters are read: what is on its way arrives.
 	settle = 300 * time.Millisecond
 )
 
-// Run orders flows and recordings, and waits until they are done.
-func (b *Run) Run(ctx context.Context, progress func(float64)) error {
-	b.begin = bed.Now() + units.FromDuration(lead+time.Duration(len(b.nodes))*leadNode)
-	b.first = make([]uint64, len(b.nodes))
-	received := map[int][]node.PeerFlow{}
+// idle finds out which nodes are to send, and that they send nothing of their own.
+func (b *Run) idle(ctx context.Context) error {
 	for i := range b.flows {
 		f := &b.flows[i]
 		b.orders[f.From] = append(b.orders[f.From], i)
@@ -264,6 +262,23 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 		}
 		if all.Open > 0 {
 			return fmt.Errorf("%s sends %d flows of its own: stop them (photon flow stop --all)", n.Name, all.Open)
+		}
+	}
+	return nil
+}
+
+// Run orders flows and recordings, and waits until they are done.
+func (b *Run) Run(ctx context.Context, progress func(float64)) error {
+	asked := time.Now()
+	if err := b.idle(ctx); err != nil {
+		return err
+	}
+	b.begin = bed.Now() + units.FromDuration(lead+time.Duration(len(b.nodes))*leadNode+leadAs*time.Since(asked))
+	b.first = make([]uint64, len(b.nodes))
+	received := map[int][]node.PeerFlow{}
+	for i, n := range b.nodes {
+		if len(b.orders[i]) == 0 {
+			continue
 		}
 		orders := node.FlowOrders{Origin: n.At(b.begin)}
 		for _, k := range b.orders[i] {
