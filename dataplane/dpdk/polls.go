@@ -60,13 +60,6 @@ const BurstBounds = burstBuckets
 type Residence struct {
 	Counts [gapBuckets + 1]uint64 // in buckets as those of Polls.Gaps
 	Time   time.Duration          // of all together
-
-	ticks uint64
-}
-
-func (r *Residence) count(p *Polls, ticks uint64) {
-	r.Counts[p.bucket(ticks)]++
-	r.ticks += ticks
 }
 
 func newPolls(ticksPerSecond uint64) Polls {

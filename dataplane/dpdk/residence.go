@@ -103,7 +103,9 @@ type seen struct {
 // reckon counts those that the devices have now.
 func (k *worker) reckon(tsc uint64) {
 	for _, s := range k.seen {
-		s.port.residence.count(&k.polls, tsc-s.at)
+		r := &s.port.residence
+		r.Counts[k.polls.bucket(tsc-s.at)]++
+		r.Time += k.polls.wall(tsc - s.at)
 	}
 	k.seen = k.seen[:0]
 }
@@ -116,8 +118,6 @@ func (w *world) TimeFrames(id int) {
 
 func (w *world) CopyResidences(id int, all []Residence) {
 	for i := range all {
-		p := w.nodes[id].port[i]
-		all[i] = p.residence
-		all[i].Time = w.workers[p.worker].polls.wall(p.residence.ticks)
+		all[i] = w.nodes[id].port[i].residence
 	}
 }
