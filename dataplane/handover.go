@@ -96,7 +96,7 @@ func (l *lane) publish(s *store) {
 	if l.ready.Load() != l.put {
 		memory.Publish(&l.ready, l.put)
 		at := l.put % laneLen // the other core has read these lines, a round of the ring ago
-		memory.PrefetchToWrite(unsafe.Pointer(&l.ring[at]), int(min(mostTaken, laneLen-at))/4)
+		memory.PrefetchToWrite(unsafe.Pointer(&l.ring[at]), int(min(2*vectorLen, laneLen-at))/4)
 	}
 }
 
@@ -188,20 +188,22 @@ func (s *Switch) Poll(now units.Time, worker int) {
 	}
 }
 
-// mostTaken is how many frames a worker takes out of a lane in one poll. It sends what it took before it takes
-// more: two workers that each wait until the other is through with hundreds of frames are as fast as one.
-const mostTaken = 2 * vectorLen
+// mostTaken is how many frames a worker takes out of a lane in one poll: a burst for each of its ports. It sends what it
+// took before it takes more: two workers that each wait until the other is through with hundreds of frames are as fast
+// as one. What is owed it takes besides.
+func (w *switchWorker) mostTaken() int { return vectorLen * max(len(w.ports), 2) }
 
 // takeOver sends or queues what another worker has for the ports of this one.
 func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
-	at, end := l.taken.Load(), l.ready.Load()
-	if at == end {
+	at, ready := l.taken.Load(), l.ready.Load()
+	if at == ready {
 		return
 	}
-	end = min(end, at+mostTaken)
-	for i := at; i < end; i++ {
-		if f := &l.ring[i%laneLen]; f.Digest&owed == 0 {
+	end := at
+	for frames, most := 0, w.mostTaken(); end < ready && frames < most; end++ {
+		if f := &l.ring[end%laneLen]; f.Digest&owed == 0 {
 			w.env.fetch(f)
+			frames++
 		}
 	}
 	for ; at < end; at++ {
@@ -210,8 +212,9 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 		}
 		f := l.ring[at%laneLen]
 		if f.Digest&owed != 0 {
-			port, prio, cost := f.owes()
-			s.giveBack(now, &s.ports[port], prio, cost)
+			if port, prio, cost := f.owes(); cost != 0 { // settleAll was not before
+				s.giveBack(now, &s.ports[port], prio, cost)
+			}
 			continue
 		}
 		to := &s.ports[f.Digest]

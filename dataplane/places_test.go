@@ -175,7 +175,7 @@ func TestPortTakesThePlaceAtOnce(t *testing.T) {
 	c := config(3)
 	c.Ports[2].Worker = 1
 	r := newCrew(t, c, 3)
-	for range 2 * mostTaken {
+	for range 2 * r.sw.workers[1].mostTaken() {
 		r.in(0, packet(0, 2, 0, 0), 60)
 	}
 	r.sw.Poll(r.now, 0) // what worker 1 has not taken

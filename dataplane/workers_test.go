@@ -457,3 +457,44 @@ func TestDebtOfAnySize(t *testing.T) {
 		}
 	}
 }
+
+// One poll is enough for what a worker owes, to however many ports: it does not hold up the frames behind it.
+func TestDebtsHoldUpNothing(t *testing.T) {
+	const ports = 200
+	c := config(ports + 1)
+	c.Buffer, c.FDBSize = 64*units.MB, 4*ports
+	c.Ports[ports].Worker = 1
+	r := newCrew(t, c, 2)
+	for i := range ports {
+		r.sw.ports[i].in.ChargeAll(3, 1000)
+		r.sw.workers[1].owe(i, 3, 1000)
+	}
+	r.sw.Poll(r.now, 1)
+	r.sw.Poll(r.now, 0)
+	for i := range ports {
+		if left := r.sw.ports[i].in.Bytes(3); left != 0 {
+			t.Fatalf("port %d: %v are charged after a poll", i, left)
+		}
+	}
+}
+
+// A worker with many ports takes a burst for each of them out of a lane: with two dozen ports, what came through the other
+// worker's is through after one poll of each.
+func TestLaneFollowsPorts(t *testing.T) {
+	const ports = 24
+	c := config(2 * ports)
+	for i := range ports {
+		c.Ports[ports+i].Worker = 1
+	}
+	r := newCrew(t, c, 2)
+	for i := range ports {
+		for range vectorLen {
+			r.in(i, packet(i, ports+i, 0, 0), 60)
+		}
+	}
+	r.sw.Poll(r.now, 0)
+	r.sw.Poll(r.now, 1)
+	if l := &r.sw.workers[0].lanes[1]; l.taken.Load() != ports*vectorLen {
+		t.Errorf("%d of %d frames were taken over", l.taken.Load(), ports*vectorLen)
+	}
+}

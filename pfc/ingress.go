@@ -213,7 +213,8 @@ func (g *Ingress) Note(p uint8, passed int64) {
 }
 
 // Admit accounts a frame of n bytes that arrived with priority p. It reports false, and accounts
-// nothing, if it does not fit into headroom either: the peer did not stop, or has not been told to. An XOFF may be due then.
+// nothing, if it does not fit into headroom either: the peer did not stop, or has not been told to.
+// An XOFF may be due then.
 func (g *Ingress) Admit(p uint8, n int64) bool {
 	k := &g.class[p&g.index&7]
 	fits := max(0, min(n, g.raised(k, k.xoff)-k.base))

@@ -41,7 +41,7 @@ func (w *world) Plug(at dataplane.End, worker int, d Device, link dataplane.Link
 	case m.port[at.Port].device != nil || m.port[at.Port].peer != nil:
 		return fmt.Errorf("dpdk: port %d of %s is connected twice", at.Port, m.name)
 	}
-	p := &port{owner: m.name, node: m.node, number: at.Port, env: m.envs[worker], worker: worker}
+	p := &port{owner: m.name, node: m.node, number: at.Port, env: m.envs[worker], worker: worker, timed: m.timed}
 	if err := p.attach(d, link); err != nil {
 		return err
 	}

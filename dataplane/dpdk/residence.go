@@ -75,8 +75,8 @@ func (k *worker) anew(p *port, burst []dataplane.Frame) {
 	}
 }
 
-// see takes the time of a frame that is followed, if it is among those that leave. It counts once the device has it, that is
-// at the next poll.
+// see takes the time of a frame that is followed, if it is among those that leave. It counts once the device has it,
+// that is at the next poll.
 func (k *worker) see(p *port, burst []dataplane.Frame) {
 	for _, other := range k.world.workers {
 		followed := other.sighting.frame.Load()
@@ -111,6 +111,7 @@ func (k *worker) reckon(tsc uint64) {
 }
 
 func (w *world) TimeFrames(id int) {
+	w.nodes[id].timed = true
 	for _, p := range w.nodes[id].port {
 		p.timed = true
 	}

@@ -85,3 +85,39 @@ func TestResidence(t *testing.T) {
 		t.Errorf("%v frames were followed, in all for %v and %v", count, all[0].Time, all[1].Time)
 	}
 }
+
+// A port that is added while the world runs has its frames' times, too.
+func TestResidenceOfAddedPort(t *testing.T) {
+	w := newWorld(t, Options{})
+	envs := w.NewEnvs(2)
+	id := w.Add("holder", &holder{env: envs[0]}, envs, []int{0, 0})
+	w.TimeFrames(id)
+	open := func(spec string) Device {
+		d, err := w.Open(spec, 1500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if err := w.Attach(dataplane.End{Node: id}, open("net_null4"), dataplane.Link{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx, units.Never) }()
+	<-w.Started()
+	added := open("net_null5")
+	w.Do(func(units.Time) {}) // frames for a port that is not there wait
+	if err := w.Plug(dataplane.End{Node: id, Port: 1}, 0, added, dataplane.Link{}); err != nil {
+		t.Fatal(err)
+	}
+	var all [2]Residence
+	for late := time.Now().Add(time.Minute); (all[0].Time == 0 || all[1].Time == 0) && time.Now().Before(late); time.Sleep(time.Millisecond) {
+		w.Do(func(units.Time) { w.CopyResidences(id, all[:]) })
+	}
+	stop()
+	<-ended
+	if all[0].Time == 0 || all[1].Time == 0 {
+		t.Errorf("followed for %v and %v in a minute", all[0].Time, all[1].Time)
+	}
+}

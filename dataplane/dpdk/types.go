@@ -153,7 +153,8 @@ type World interface {
 	Elsewhere(at dataplane.End) string
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
-	// Counters are all that the driver of an attached port's device counts, by DPDK's names (rx_good_packets); nil: there is none.
+	// Counters are all that the driver of an attached port's device counts, by DPDK's names (rx_good_packets);
+	// nil: there is none.
 	Counters(at dataplane.End) map[string]uint64
 	// Reconnect has memifs that are clients connect if their server was not there
 	// when they were opened, or has gone since, and devices on interfaces of the kernel use

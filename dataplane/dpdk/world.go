@@ -58,6 +58,8 @@ type member struct {
 	node dataplane.Node
 	envs []*dataplane.Env
 	port []*port
+
+	timed bool // how long frames are in it is found out
 }
 
 // port is a port of a node and the device or cable behind it.

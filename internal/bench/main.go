@@ -80,20 +80,28 @@ func main() {
 	}
 }
 
-// measureAll returns what it has, also if it fails.
-func measureAll(cases []testCase, only []string, runs int, span time.Duration) (lines []line, err error) {
-	dir, err := os.MkdirTemp("", "photon-bench")
-	if err != nil {
-		return nil, err
+// workplace makes a folder for a run. If that is interrupted the folder goes, and all contestants end with the bench.
+func workplace() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "photon-bench"); err != nil {
+		return "", err
 	}
-	defer os.RemoveAll(dir)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	go func() { // the contestants end with it
+	go func() {
 		<-stop
 		os.RemoveAll(dir)
 		os.Exit(2)
 	}()
+	return dir, nil
+}
+
+// measureAll returns what it has, also if it fails.
+func measureAll(cases []testCase, only []string, runs int, span time.Duration) (lines []line, err error) {
+	dir, err := workplace()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
 	library, err := buildFeed(dir)
 	if err != nil {
 		return nil, err
@@ -113,7 +121,11 @@ func measureAll(cases []testCase, only []string, runs int, span time.Duration) (
 }
 
 func write(file string, lines []line) error {
-	b, err := json.MarshalIndent(map[string][]line{"cases": lines}, "", "  ")
+	return writeJSON(file, map[string][]line{"cases": lines})
+}
+
+func writeJSON(file string, what any) error {
+	b, err := json.MarshalIndent(what, "", "  ")
 	if err != nil {
 		return err
 	}

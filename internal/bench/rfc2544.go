@@ -1,14 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -60,18 +57,11 @@ func rfc2544(m measurement) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "photon-bench")
+	dir, err := workplace()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	go func() { // all processes end with it
-		<-stop
-		os.RemoveAll(dir)
-		os.Exit(2)
-	}()
 	program, err := buildGenerator(dir)
 	if err != nil {
 		return err
@@ -110,18 +100,6 @@ func printIncasts(all []blocked) {
 		fmt.Printf("%-10s %5d  %-3s %13.3f %13.3f %11.1f%% %10.1f%% %11.1f%% %14.1f %7.0f\n", l.Contestant, l.Bytes, map[bool]string{true: "yes", false: "no"}[l.PFC],
 			l.Offered, l.Drained, 100*l.Lost, 100*l.Victim, 100*l.VictimLost, l.VictimP99/1e3, l.Pauses)
 	}
-}
-
-func writeJSON(file string, lines any) error {
-	b, err := json.MarshalIndent(lines, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	fmt.Println(file)
-	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
 // tested is a contestant with the generator at the other ends of its ports.

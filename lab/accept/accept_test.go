@@ -42,7 +42,9 @@ func TestBadPlans(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file) || strings.Contains(err.Error(), "\n") {
+		if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), file) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, not %s", text, err, want)
 		}
 	}
@@ -100,7 +102,10 @@ func TestPacingIsJudged(t *testing.T) {
 func TestStation(t *testing.T) {
 	env := dataplane.NewEnv(dataplane.NewHeaderPoolOf(2048), 2)
 	rate := 10 * units.Gbps
-	s := &station{env: env, ports: []*port{{mac: 1, rate: rate, card: rate, obeys: true}, {mac: 2, rate: rate, card: rate}}}
+	s := &station{
+		env:   env,
+		ports: []*port{{mac: 1, rate: rate, card: rate, obeys: true}, {mac: 2, rate: rate, card: rate}},
+	}
 	var burst [8]dataplane.Frame
 	now := units.Time(0)
 	// run has a port send what is due until a time, and hands it to the other one.
@@ -121,7 +126,8 @@ func TestStation(t *testing.T) {
 	}
 	run(0, 100*units.Microsecond)
 	a, b := s.ports[1].got[3], s.ports[1].got[4]
-	if a.n != 101 || a.disorder != 0 || a.marked != 0 || a.bytes != 101*128 || b.n != 10 || a.last != 100*units.Microsecond {
+	if a.n != 101 || a.disorder != 0 || a.marked != 0 || a.bytes != 101*128 || b.n != 10 ||
+		a.last != 100*units.Microsecond {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	// The other end stops it for as long as it repeats the XOFF.
@@ -131,7 +137,8 @@ func TestStation(t *testing.T) {
 		run(1, now+longest/10)
 		run(0, now)
 	}
-	if got := s.ports[1].after; got.n != 0 || s.ports[0].pfc < 11 || s.ports[0].xoffs != s.ports[0].pfc || s.ports[1].sentControl != s.ports[0].pfc {
+	if got := s.ports[1].after; got.n != 0 || s.ports[0].pfc < 11 || s.ports[0].xoffs != s.ports[0].pfc ||
+		s.ports[1].sentControl != s.ports[0].pfc {
 		t.Errorf("%+v after an XOFF, %+v", got, s.ports[0])
 	}
 	s.ports[1].repeat = nil
@@ -168,7 +175,8 @@ func TestSummary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := strings.Count(out.String(), "\n"); n != len(Stages) || strings.Count(out.String(), "not possible here") != n {
+	if n := strings.Count(out.String(), "\n"); n != len(Stages) ||
+		strings.Count(out.String(), "not possible here") != n {
 		t.Errorf("%s", out.String())
 	}
 	r, err := newReport("cards", filepath.Join(dir, stepsFile), &out)

@@ -41,7 +41,14 @@ const (
 
 // options are those of a station's world.
 func (p *Plan) options(specs []string) dpdk.Options {
-	o := dpdk.Options{Cores: []int{p.core(1)}, Hugepages: p.huge(), Frames: frames, FrameSize: dpdk.FrameSize(mtu), Sleep: p.DPDK.Sleep.V, Gap: p.Response.Or(defaultResponse)}
+	o := dpdk.Options{
+		Cores:     []int{p.core(1)},
+		Hugepages: p.huge(),
+		Frames:    frames,
+		FrameSize: dpdk.FrameSize(mtu),
+		Sleep:     p.DPDK.Sleep.V,
+		Gap:       p.Response.Or(defaultResponse),
+	}
 	o.PCI = slices.DeleteFunc(slices.Clone(specs), func(s string) bool { return !dpdk.IsPCI(s) })
 	return o
 }

@@ -39,7 +39,14 @@ func (p *Plan) cards(ctx context.Context, r *report, dir string) error {
 		}
 	}
 	if !allUp {
-		return r.add(Step{Name: "wiring", Asserts: "the cables are where the plan says", Verdict: NotPossible, Why: "a link is down"})
+		return r.add(
+			Step{
+				Name:    "wiring",
+				Asserts: "the cables are where the plan says",
+				Verdict: NotPossible,
+				Why:     "a link is down",
+			},
+		)
 	}
 	for _, step := range []func(context.Context, *report, *bench, []string, int, int) error{p.wiring, p.passedUp, p.ignored, p.fullRate} {
 		for at := range specs {
@@ -65,24 +72,48 @@ func (p *Plan) linkSteps(r *report, spec string, d *dpdk.Device, s *dpdk.DeviceS
 	if s.LinkUp {
 		state = "up"
 	}
-	link := Step{Name: "link", Port: spec, Asserts: "the link is up, and the driver tells its rate", Measured: fmt.Sprintf("%s, %v, driver %s", state, s.Rate, d.Driver)}
+	link := Step{
+		Name:     "link",
+		Port:     spec,
+		Asserts:  "the link is up, and the driver tells its rate",
+		Measured: fmt.Sprintf("%s, %v, driver %s", state, s.Rate, d.Driver),
+	}
 	if d.Firmware != "" {
 		link.Measured += ", firmware " + d.Firmware
 	}
 	link.Verdict = verdict(s.LinkUp && (s.Rate > 0 || d.Virtual))
-	link.Values = map[string]float64{"rate_bps": float64(s.Rate), "numa_node": float64(d.Node), "rx_descriptors": float64(d.Ring)}
+	link.Values = map[string]float64{
+		"rate_bps":       float64(s.Rate),
+		"numa_node":      float64(d.Node),
+		"rx_descriptors": float64(d.Ring),
+	}
 	if err := r.add(link); err != nil {
 		return err
 	}
 	ok := d.FlowControl == dpdk.FlowControlOff || d.FlowControl == dpdk.FlowControlNotNeeded
-	return r.add(Step{Name: "flow control", Port: spec, Asserts: "the driver has switched off what the card does with pauses by itself", Measured: d.FlowControl.String(), Verdict: verdict(ok)})
+	return r.add(
+		Step{
+			Name:     "flow control",
+			Port:     spec,
+			Asserts:  "the driver has switched off what the card does with pauses by itself",
+			Measured: d.FlowControl.String(),
+			Verdict:  verdict(ok),
+		},
+	)
 }
 
 // wiring sends some frames from a port, which must arrive at the other end of its cable, and nowhere else.
 func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, from, to int) error {
 	const n = 10
 	id := wiringStreams + from
-	b.send(from, &stream{frame: template(b.ports[from].mac, b.ports[to].mac, id, 0, false, 128), every: units.Millisecond, left: n})
+	b.send(
+		from,
+		&stream{
+			frame: template(b.ports[from].mac, b.ports[to].mac, id, 0, false, 128),
+			every: units.Millisecond,
+			left:  n,
+		},
+	)
 	got := b.quiet(ctx, to, id, n)
 	b.send(from)
 	elsewhere := uint64(0)
@@ -116,7 +147,9 @@ func (p *Plan) passedUp(ctx context.Context, r *report, b *bench, specs []string
 	pauses, pfcs := now.pauses-before.pauses, now.pfc-before.pfc
 	return r.add(Step{
 		Name: "passed up", Port: specs[to], Asserts: "the card passes up the PAUSE and PFC frames that it receives", Measured: fmt.Sprintf("%d and %d of %d each", pauses, pfcs, n),
-		Verdict: verdict(pauses == n && pfcs == n), Values: map[string]float64{"pause": float64(pauses), "pfc": float64(pfcs), "sent": n},
+		Verdict: verdict(
+			pauses == n && pfcs == n,
+		), Values: map[string]float64{"pause": float64(pauses), "pfc": float64(pfcs), "sent": n},
 	})
 }
 
@@ -135,9 +168,21 @@ func (p *Plan) ignored(ctx context.Context, r *report, b *bench, specs []string,
 	return nil
 }
 
-func (p *Plan) ignoredOne(ctx context.Context, r *report, b *bench, specs []string, stopped, by int, name string, stop, end *pfc.Frame) error {
+func (p *Plan) ignoredOne(
+	ctx context.Context,
+	r *report,
+	b *bench,
+	specs []string,
+	stopped, by int,
+	name string,
+	stop, end *pfc.Frame,
+) error {
 	src, dst := b.ports[stopped], b.ports[by]
-	window := max(100*time.Millisecond, 2*pfc.Duration(pfc.MaxQuanta, src.card).Duration(), 2*p.Response.Or(defaultResponse).Duration())
+	window := max(
+		100*time.Millisecond,
+		2*pfc.Duration(pfc.MaxQuanta, src.card).Duration(),
+		2*p.Response.Or(defaultResponse).Duration(),
+	)
 	gap := src.rate.Serialize(onWire(256)) * 20 // a twentieth of the link
 	b.tell(func(units.Time) { src.heard = 0 })
 	b.hold(by, stop)
@@ -158,7 +203,9 @@ func (p *Plan) ignoredOne(ctx context.Context, r *report, b *bench, specs []stri
 	b.quiet(ctx, by, pausedStream, before.n+sent)
 	step := Step{
 		Name: "not acted on", Port: specs[stopped], Asserts: "the card goes on sending while its peer repeats " + name + " for everything", Measured: fmt.Sprintf("%d of %d frames arrived within %v", got, sent, window),
-		Verdict: verdict(sent > 0 && 2*got > sent), Values: map[string]float64{"sent": float64(sent), "arrived": float64(got)},
+		Verdict: verdict(
+			sent > 0 && 2*got > sent,
+		), Values: map[string]float64{"sent": float64(sent), "arrived": float64(got)},
 	}
 	if !heard {
 		step.Measured += fmt.Sprintf(" (photon saw no %s there)", name)
@@ -168,7 +215,11 @@ func (p *Plan) ignoredOne(ctx context.Context, r *report, b *bench, specs []stri
 
 // fullRate sends frames of full length as fast as the link takes them.
 func (p *Plan) fullRate(ctx context.Context, r *report, b *bench, specs []string, from, to int) error {
-	step := Step{Name: "line rate", Port: specs[from], Asserts: fmt.Sprintf("frames of %d B to %s fill the link, and none is lost", longest, specs[to])}
+	step := Step{
+		Name:    "line rate",
+		Port:    specs[from],
+		Asserts: fmt.Sprintf("frames of %d B to %s fill the link, and none is lost", longest, specs[to]),
+	}
 	if step.Why = p.slow(); step.Why != "" {
 		step.Verdict = NotPossible
 		return r.add(step)
@@ -185,8 +236,21 @@ func (p *Plan) fullRate(ctx context.Context, r *report, b *bench, specs []string
 	if a.n > 1 {
 		share = float64(units.RateOf(units.Size(a.n-1)*onWire(longest), a.last-a.first)) / float64(rate)
 	}
-	step.Measured = fmt.Sprintf("%d of %d frames, %.2f %% of %v, %d missed, %d out of order", a.n, n, 100*share, rate, after.RxMissed-before.RxMissed, a.disorder)
+	step.Measured = fmt.Sprintf(
+		"%d of %d frames, %.2f %% of %v, %d missed, %d out of order",
+		a.n,
+		n,
+		100*share,
+		rate,
+		after.RxMissed-before.RxMissed,
+		a.disorder,
+	)
 	step.Verdict = verdict(a.n == uint64(n) && share > 0.99 && a.disorder == 0)
-	step.Values = map[string]float64{"share": share, "sent": float64(n), "arrived": float64(a.n), "missed": float64(after.RxMissed - before.RxMissed)}
+	step.Values = map[string]float64{
+		"share":   share,
+		"sent":    float64(n),
+		"arrived": float64(a.n),
+		"missed":  float64(after.RxMissed - before.RxMissed),
+	}
 	return r.add(step)
 }

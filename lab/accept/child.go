@@ -59,7 +59,8 @@ func start(ctx context.Context, dir, kind, name, text string) (_ *child, err err
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
 	go func() {
-		// The child is killed when the thread that started it ends, as that of a worker of DPDK does: this one is the child's own.
+		// The child is killed when the thread that started it ends, as that of a worker of DPDK does:
+		// this one is the child's own.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -166,7 +167,11 @@ func (c *child) shown(ctx context.Context, name string, into any) error {
 }
 
 // capture records a port into a file of the run until stop is called, or so many frames came; stop tells how it ended.
-func (c *child) capture(ctx context.Context, port, file string, snap, frames int) (stop func() (client.Captured, error), err error) {
+func (c *child) capture(
+	ctx context.Context,
+	port, file string,
+	snap, frames int,
+) (stop func() (client.Captured, error), err error) {
 	f, err := os.Create(filepath.Join(c.dir, file))
 	if err != nil {
 		return nil, err

@@ -46,7 +46,8 @@ func template(from, to wire.MAC, id, dscp int, ect bool, size int) []byte {
 
 // streamOf tells the stream and the number of a frame of ours.
 func streamOf(b []byte) (id int, number uint64, ok bool) {
-	if len(b) < dataLen || binary.BigEndian.Uint16(b[12:]) != wire.TypeIPv4 || binary.BigEndian.Uint32(b[magicAt:]) != magic {
+	if len(b) < dataLen || binary.BigEndian.Uint16(b[12:]) != wire.TypeIPv4 ||
+		binary.BigEndian.Uint32(b[magicAt:]) != magic {
 		return 0, 0, false
 	}
 	id = int(binary.BigEndian.Uint16(b[streamAt:]))

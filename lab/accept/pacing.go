@@ -33,7 +33,13 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 		if p.Rate.IsSet() {
 			text += fmt.Sprintf(", rate: %v", p.Rate.V)
 		}
-		text += fmt.Sprintf("}\nip: %v\nscheme: {name: none}\npfc: {priorities: [%d], response: %v}\n%s\n", addresses[i], lossless, p.Response.Or(defaultResponse), p.dpdkConfig(i))
+		text += fmt.Sprintf(
+			"}\nip: %v\nscheme: {name: none}\npfc: {priorities: [%d], response: %v}\n%s\n",
+			addresses[i],
+			lossless,
+			p.Response.Or(defaultResponse),
+			p.dpdkConfig(i),
+		)
 		c, err := start(ctx, dir, "agent", fmt.Sprintf("accept-agent%d", i), text)
 		if err != nil {
 			return err
@@ -50,7 +56,9 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 		}
 		return true
 	}); err != nil {
-		return r.add(Step{Name: "pacing", Asserts: "the links of both agents come up", Measured: err.Error(), Verdict: Failed})
+		return r.add(
+			Step{Name: "pacing", Asserts: "the links of both agents come up", Measured: err.Error(), Verdict: Failed},
+		)
 	}
 	rate := p.rate(units.Rate(ports[0].Ports[0].Rate))
 	paced := rate / 20
@@ -63,13 +71,17 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	done, err := agents[0].OrderFlows(ctx, node.FlowOrders{Flows: []node.FlowOrder{{To: addresses[1], Limit: paced, Size: units.Size(frames) * 1000}}})
+	done, err := agents[0].OrderFlows(
+		ctx,
+		node.FlowOrders{Flows: []node.FlowOrder{{To: addresses[1], Limit: paced, Size: units.Size(frames) * 1000}}},
+	)
 	if err != nil {
 		return err
 	}
 	failed := eventually(ctx, func() bool {
 		list, err := agents[0].ListFlows(ctx, 0)
-		return err == nil && slices.ContainsFunc(list.Flows, func(f show.FlowStatus) bool { return f.ID == done.First && f.End > 0 })
+		return err == nil &&
+			slices.ContainsFunc(list.Flows, func(f show.FlowStatus) bool { return f.ID == done.First && f.End > 0 })
 	})
 	for _, c := range agents {
 		failed = errors.Join(failed, c.keep(ctx, "after"))
@@ -130,11 +142,21 @@ func arrivals(file string) (all []arrival, err error) {
 }
 
 // paced judges when packets came. The rate is that of the line through all arrivals with the least squares. How late a
-// packet is counts from the schedule, one packet every gap, that none is ahead of: what shifts all of them alike does not show.
+// packet is counts from the schedule, one packet every gap, that none is ahead of: what shifts all of them alike does
+// not show.
 func (p *Plan) paced(come []arrival, rate units.Rate, missing uint64, frames int) Step {
-	step := Step{Name: "pacing", Port: p.Cables[0].Switch.V, Asserts: fmt.Sprintf("a flow that is held to %v comes at that rate", rate)}
+	step := Step{
+		Name:    "pacing",
+		Port:    p.Cables[0].Switch.V,
+		Asserts: fmt.Sprintf("a flow that is held to %v comes at that rate", rate),
+	}
 	if len(come) < frames/2 || len(come) < 2 {
-		step.Verdict, step.Measured = Failed, fmt.Sprintf("%d of %d packets were recorded, %d did not fit into the capture", len(come), frames, missing)
+		step.Verdict, step.Measured = Failed, fmt.Sprintf(
+			"%d of %d packets were recorded, %d did not fit into the capture",
+			len(come),
+			frames,
+			missing,
+		)
 		return step
 	}
 	gap := rate.Serialize(come[0].wire)
@@ -161,10 +183,26 @@ func (p *Plan) paced(come []arrival, rate units.Rate, missing uint64, frames int
 	// The rate is known no better than arrivals at both ends of the flow are.
 	within := 0.01 + stat.Quantile(0.99, apart)/times[len(times)-1]
 	step.Asserts += fmt.Sprintf(", within %.2f %%", 100*within)
-	step.Measured = fmt.Sprintf("%+.3f %%; packets late by %v (median), %v (99 %%), %v (most), of %d; a gap is %v", 100*off, at(0.5), at(0.99), at(1), len(come), gap)
-	step.Values = map[string]float64{"rate_error": off, "late_p50_s": at(0.5).Seconds(), "late_p99_s": at(0.99).Seconds(), "late_max_s": at(1).Seconds(), "gap_s": gap.Seconds(), "packets": float64(len(come))}
+	step.Measured = fmt.Sprintf(
+		"%+.3f %%; packets late by %v (median), %v (99 %%), %v (most), of %d; a gap is %v",
+		100*off,
+		at(0.5),
+		at(0.99),
+		at(1),
+		len(come),
+		gap,
+	)
+	step.Values = map[string]float64{
+		"rate_error": off,
+		"late_p50_s": at(0.5).Seconds(),
+		"late_p99_s": at(0.99).Seconds(),
+		"late_max_s": at(1).Seconds(),
+		"gap_s":      gap.Seconds(),
+		"packets":    float64(len(come)),
+	}
 	step.Verdict = verdict(off < within && off > -within)
-	if why := p.slow(); why != "" && off <= -within { // a pacer does not make up for what it missed while others had the core
+	if why := p.slow(); why != "" &&
+		off <= -within { // a pacer does not make up for what it missed while others had the core
 		step.Verdict, step.Why = NotPossible, why+", and the machine may be too slow for it"
 	}
 	return step

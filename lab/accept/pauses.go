@@ -20,8 +20,8 @@ type round struct {
 	besides  uint64     // frames of another priority that came meanwhile
 }
 
-// pauses stops the switch again and again while a stream at the link's rate goes through it: what the switch does with an XOFF
-// is seen at the port that sends it, and what its headroom takes at the port that the switch then stops.
+// pauses stops the switch again and again while a stream at the link's rate goes through it: what the switch does with
+// an XOFF is seen at the port that sends it, and what its headroom takes at the port that the switch then stops.
 func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error {
 	rate, response := b.ports[1].rate, p.Response.Or(defaultResponse)
 	hold := max(10*units.Millisecond, 4*response, rate.Serialize(2*switchXOFF)*2).Duration()
@@ -35,7 +35,11 @@ func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error
 	}
 	from, to := b.ports[0].mac, b.ports[1].mac
 	st := &stream{frame: template(from, to, losslessStream, dataDSCP, false, longest), left: endless, lossless: true}
-	other := &stream{frame: template(from, to, besideStream, 0, false, 256), every: 50 * rate.Serialize(onWire(256)), left: endless}
+	other := &stream{
+		frame: template(from, to, besideStream, 0, false, 256),
+		every: 50 * rate.Serialize(onWire(256)),
+		left:  endless,
+	}
 	b.send(0, st, other)
 	if err := rest(ctx, hold); err != nil {
 		return err
@@ -73,7 +77,14 @@ func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error
 	return p.survived(ctx, r, b, sw, st, got)
 }
 
-func (p *Plan) reactions(r *report, all []round, ceased int, hold time.Duration, rate units.Rate, response units.Time) error {
+func (p *Plan) reactions(
+	r *report,
+	all []round,
+	ceased int,
+	hold time.Duration,
+	rate units.Rate,
+	response units.Time,
+) error {
 	if err := r.add(Step{
 		Name: "XOFF's effect", Port: p.Cables[1].Switch.V, Asserts: "an XOFF stops the switch's frames of its priority, and no others, until the XON", Verdict: verdict(ceased == len(all)),
 		Measured: fmt.Sprintf("%d of %d times, %v each", ceased, len(all), hold), Values: map[string]float64{"times": float64(len(all)), "stopped": float64(ceased)},
@@ -91,8 +102,18 @@ func (p *Plan) reactions(r *report, all []round, ceased int, hold time.Duration,
 	promised := rate.Serialize(parts.Sum()) + 2*response
 	return r.add(Step{
 		Name: "reaction time", Port: p.Cables[1].Switch.V, Asserts: fmt.Sprintf("from the XOFF to the last frame no more than %v: a poll of %v at either end, and what is on its way", promised, response),
-		Measured: fmt.Sprintf("median %v, longest %v with %d B", half.reaction, worst.reaction, worst.bytes), Verdict: verdict(worst.reaction <= promised),
-		Values: map[string]float64{"median_s": half.reaction.Seconds(), "longest_s": worst.reaction.Seconds(), "longest_bytes": float64(worst.bytes), "promised_s": promised.Seconds()},
+		Measured: fmt.Sprintf(
+			"median %v, longest %v with %d B",
+			half.reaction,
+			worst.reaction,
+			worst.bytes,
+		), Verdict: verdict(worst.reaction <= promised),
+		Values: map[string]float64{
+			"median_s":      half.reaction.Seconds(),
+			"longest_s":     worst.reaction.Seconds(),
+			"longest_bytes": float64(worst.bytes),
+			"promised_s":    promised.Seconds(),
+		},
 	})
 }
 
@@ -114,7 +135,10 @@ func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st 
 	}); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(buffer.Profiles, func(f show.BufferProfile) bool { return f.Port == buffer.Ports[0].Port && f.Priority == lossless })
+	i := slices.IndexFunc(
+		buffer.Profiles,
+		func(f show.BufferProfile) bool { return f.Port == buffer.Ports[0].Port && f.Priority == lossless },
+	)
 	if i < 0 {
 		return fmt.Errorf("the switch has no lossless priority %d", lossless)
 	}
@@ -123,10 +147,23 @@ func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st 
 	asserts := "headroom suffices for a peer that sends at the link's rate until the XOFF reaches it, and nothing is lost"
 	step := Step{
 		Name: "headroom", Port: p.Cables[0].Switch.V, Asserts: asserts,
-		Measured: fmt.Sprintf("%d B of %d B used, %d discarded, %d of %d frames arrived, %d missed by the card", max(used, 0), profile.Headroom, lost, got.n, st.sent, ports.Ports[0].Missed),
-		Verdict:  verdict(used > 0 && used <= profile.Headroom && lost == 0 && got.n == st.sent && got.disorder == 0 && ports.Ports[0].Missed == 0),
+		Measured: fmt.Sprintf(
+			"%d B of %d B used, %d discarded, %d of %d frames arrived, %d missed by the card",
+			max(used, 0),
+			profile.Headroom,
+			lost,
+			got.n,
+			st.sent,
+			ports.Ports[0].Missed,
+		),
+		Verdict: verdict(
+			used > 0 && used <= profile.Headroom && lost == 0 && got.n == st.sent && got.disorder == 0 &&
+				ports.Ports[0].Missed == 0,
+		),
 		Values: map[string]float64{
-			"used_bytes": float64(used), "headroom_bytes": float64(profile.Headroom), "discards": float64(lost), "sent": float64(st.sent), "arrived": float64(got.n), "missed": float64(ports.Ports[0].Missed),
+			"used_bytes": float64(
+				used,
+			), "headroom_bytes": float64(profile.Headroom), "discards": float64(lost), "sent": float64(st.sent), "arrived": float64(got.n), "missed": float64(ports.Ports[0].Missed),
 			"pauses": float64(sent),
 		},
 	}
@@ -134,7 +171,15 @@ func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st 
 		return err
 	}
 	if why := p.slow(); why != "" {
-		return r.add(Step{Name: "headroom", Port: p.Cables[0].Switch.V, Asserts: "the same at the card's own rate", Verdict: NotPossible, Why: why})
+		return r.add(
+			Step{
+				Name:    "headroom",
+				Port:    p.Cables[0].Switch.V,
+				Asserts: "the same at the card's own rate",
+				Verdict: NotPossible,
+				Why:     why,
+			},
+		)
 	}
 	return nil
 }

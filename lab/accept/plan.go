@@ -78,7 +78,9 @@ func wrong[T any](v config.Value[T], format string, args ...any) error {
 func (p *Plan) check() error {
 	switch n := len(p.Cables); {
 	case n == 0 && !p.Figure11.IsSet():
-		return errors.New("an acceptance run needs cables (`cables: [{switch: 0000:03:00.0, peer: 0000:82:00.0}, ...]`), or a testbed (`figure11: testbed.yaml`)")
+		return errors.New(
+			"an acceptance run needs cables (`cables: [{switch: 0000:03:00.0, peer: 0000:82:00.0}, ...]`), or a testbed (`figure11: testbed.yaml`)",
+		)
 	case n != 0 && n != 2:
 		return fmt.Errorf("%d cables: two are needed, from two ports of the switch to two of its peer", n)
 	}

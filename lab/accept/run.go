@@ -65,7 +65,10 @@ func (p *Plan) Run(ctx context.Context, dir, version string, out io.Writer) (*Su
 			if err2 != nil {
 				return nil, err2
 			}
-			err = errors.Join(r.add(Step{Name: stage, Asserts: "the stage runs to its end", Measured: err.Error(), Verdict: Failed}), r.file.Close())
+			err = errors.Join(
+				r.add(Step{Name: stage, Asserts: "the stage runs to its end", Measured: err.Error(), Verdict: Failed}),
+				r.file.Close(),
+			)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			break
@@ -143,7 +146,14 @@ func (p *Plan) Stage(ctx context.Context, stage, dir string, out io.Writer) (err
 	}
 	defer func() { err = errors.Join(err, r.file.Close()) }()
 	if stage != "figure11" && len(p.Cables) == 0 {
-		return r.add(Step{Name: stage, Asserts: "the cards keep what photon relies on", Verdict: NotPossible, Why: p.file + " has no `cables:`"})
+		return r.add(
+			Step{
+				Name:    stage,
+				Asserts: "the cards keep what photon relies on",
+				Verdict: NotPossible,
+				Why:     p.file + " has no `cables:`",
+			},
+		)
 	}
 	switch stage {
 	case "cards":
@@ -169,7 +179,18 @@ func (p *Plan) figure11(ctx context.Context, r *report, dir string) error {
 	if err != nil {
 		return err
 	}
-	c := exec.CommandContext(ctx, self, "replay", "pcn/fig11", "--world", "dpdk", "--testbed", p.Testbed(), "--out", filepath.Join(dir, "figure11"))
+	c := exec.CommandContext(
+		ctx,
+		self,
+		"replay",
+		"pcn/fig11",
+		"--world",
+		"dpdk",
+		"--testbed",
+		p.Testbed(),
+		"--out",
+		filepath.Join(dir, "figure11"),
+	)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = 2 * patience
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}

@@ -58,7 +58,14 @@ func (p *Plan) toSwitch(ctx context.Context, r *report, dir string) (err error) 
 	}
 	defer func() {
 		if failed := sw.stop(); failed != nil && err == nil {
-			err = r.add(Step{Name: "accounts", Asserts: "the switch accounts for every frame when it ends", Measured: failed.Error(), Verdict: Failed})
+			err = r.add(
+				Step{
+					Name:     "accounts",
+					Asserts:  "the switch accounts for every frame when it ends",
+					Measured: failed.Error(),
+					Verdict:  Failed,
+				},
+			)
 		} else if err == nil {
 			err = r.add(Step{Name: "accounts", Asserts: "the switch accounts for every frame when it ends", Measured: "exit code 0", Verdict: Passed})
 		}
@@ -76,7 +83,10 @@ func (p *Plan) toSwitch(ctx context.Context, r *report, dir string) (err error) 
 		return r.add(Step{Name: "link", Asserts: "the switch's links come up", Measured: err.Error(), Verdict: Failed})
 	}
 	b.tell(func(units.Time) { b.ports[0].obeys, b.ports[1].obeys = true, true })
-	b.send(1, &stream{frame: template(b.ports[1].mac, b.ports[0].mac, learnStream, 0, false, 128), left: 1}) // the switch learns where it is
+	b.send(
+		1,
+		&stream{frame: template(b.ports[1].mac, b.ports[0].mac, learnStream, 0, false, 128), left: 1},
+	) // the switch learns where it is
 	b.quiet(ctx, 0, learnStream, 1)
 	if err := sw.keep(ctx, "before"); err != nil {
 		return err
@@ -95,7 +105,14 @@ func (p *Plan) marking(ctx context.Context, r *report, b *bench) error {
 	const n = 60 // frames; they stay below XOFF
 	link := b.ports[0].rate
 	slow := 20 * link.Serialize(onWire(longest)) // no queue
-	b.send(0, &stream{frame: template(b.ports[0].mac, b.ports[1].mac, emptyStream, dataDSCP, true, longest), every: slow, left: n})
+	b.send(
+		0,
+		&stream{
+			frame: template(b.ports[0].mac, b.ports[1].mac, emptyStream, dataDSCP, true, longest),
+			every: slow,
+			left:  n,
+		},
+	)
 	empty := b.quiet(ctx, 1, emptyStream, n)
 	if err := r.add(Step{
 		Name: "marking", Asserts: "frames that leave no queue behind are not marked", Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n), Verdict: verdict(empty.n == n && empty.marked == 0),
@@ -123,11 +140,20 @@ func (p *Plan) marking(ctx context.Context, r *report, b *bench) error {
 		}
 		b.release(1, xon(lossless))
 		got := b.quiet(ctx, 1, kind.id, n)
-		step := Step{Name: "marking", Values: map[string]float64{"sent": n, "arrived": float64(got.n), "marked": float64(got.marked)}}
+		step := Step{
+			Name:   "marking",
+			Values: map[string]float64{"sent": n, "arrived": float64(got.n), "marked": float64(got.marked)},
+		}
 		if kind.ect {
 			// A frame is marked by the bytes that it leaves behind; the buffer's cells take up to 1600 B for one.
 			least, most := n-1-int(markAll/longest)-1, n-int(markFrom/1600)
-			step.Asserts = fmt.Sprintf("of %d ECN-capable frames in a queue those are marked that leave more than %v behind, which are %d to %d", n, markAll, least, most)
+			step.Asserts = fmt.Sprintf(
+				"of %d ECN-capable frames in a queue those are marked that leave more than %v behind, which are %d to %d",
+				n,
+				markAll,
+				least,
+				most,
+			)
 			step.Verdict = verdict(got.n == n && int(got.marked) >= least && int(got.marked) <= most)
 		} else {
 			step.Asserts = fmt.Sprintf("of %d frames in a queue that are not ECN-capable none is", n)

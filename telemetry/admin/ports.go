@@ -18,7 +18,7 @@ type PortOrders interface {
 	RemovePort(port string) (string, error)
 }
 
-// said answers what came of an order about ports.
+// said answers what came of an order.
 func said(w http.ResponseWriter, text string, err error) {
 	if err != nil {
 		refuse(w, err)

@@ -80,7 +80,10 @@ func takeBuffer(s *telemetry.Source) Document {
 		for prio := range pfc.Classes {
 			if b.Ports[i]>>prio&1 != 0 {
 				t := b.Thresholds[i][prio]
-				d.Profiles = append(d.Profiles, BufferProfile{name, prio, int64(t.XOFF), int64(t.XON), int64(t.Headroom), t.Alpha})
+				d.Profiles = append(
+					d.Profiles,
+					BufferProfile{name, prio, int64(t.XOFF), int64(t.XON), int64(t.Headroom), t.Alpha},
+				)
 			}
 		}
 		for prio, q := range b.Queues[i] {
@@ -99,12 +102,19 @@ func takeBuffer(s *telemetry.Source) Document {
 		l := &b.Limits[i]
 		d.Ports = append(d.Ports, BufferPort{
 			Port: name, Occupancy: telemetry.Bare(st.Buffered), Watermark: telemetry.Bare(st.Ingress.Peak), Headroom: telemetry.Bare(st.Ingress.Headroom), HeadPeak: telemetry.Bare(st.Ingress.HeadroomMax), Discards: st.Discards[dataplane.DropHeadroom],
-			LossyUsed: int64(l.Used), LossyLimit: int64(l.Limit), LossyAlpha: l.Alpha, LossyNow: int64(l.Now), LossyDiscards: st.Discards[dataplane.DropIngress],
+			LossyUsed: int64(
+				l.Used,
+			), LossyLimit: int64(l.Limit), LossyAlpha: l.Alpha, LossyNow: int64(l.Now), LossyDiscards: st.Discards[dataplane.DropIngress],
 		})
 	}
 	kept := func(n units.Size) *int64 { m := int64(n); return &m }
 	d.Pools = []BufferPool{
-		{"ingress_lossless_pool", int64(b.Reserved - b.Headroom - b.Minimums), max(0, held-int64(b.LossyUsed+b.HeadUsed+b.MinUsed)), nil},
+		{
+			"ingress_lossless_pool",
+			int64(b.Reserved - b.Headroom - b.Minimums),
+			max(0, held-int64(b.LossyUsed+b.HeadUsed+b.MinUsed)),
+			nil,
+		},
 		{"headroom_pool", int64(b.Headroom), int64(b.HeadUsed), kept(b.HeadPeak)},
 		{"egress_lossy_reserved", int64(b.Minimums), int64(b.MinUsed), nil},
 		{"shared_pool", int64(b.Lossy), int64(b.LossyUsed), kept(b.LossyPeak)},
@@ -127,7 +137,12 @@ func (d *Buffer) Table(w io.Writer) {
 	pools.row("all", size(d.Size), size(held), "-")
 	pools.write(w)
 	if head := d.Pools[1].Size; head < d.Headrooms {
-		fmt.Fprintf(w, "\nPorts and priorities may take %v of the headroom pool together: it is over-subscribed %.3g times.\n", size(d.Headrooms), float64(d.Headrooms)/float64(head))
+		fmt.Fprintf(
+			w,
+			"\nPorts and priorities may take %v of the headroom pool together: it is over-subscribed %.3g times.\n",
+			size(d.Headrooms),
+			float64(d.Headrooms)/float64(head),
+		)
 	}
 	fmt.Fprintf(w, "\nA lossy queue drops beyond %v", size(d.Tail))
 	if d.Share > 0 {
@@ -157,7 +172,19 @@ func (d *Buffer) Table(w io.Writer) {
 // lossyTables are of ports and queues that have limits of their own for lossy frames.
 func (d *Buffer) lossyTables(w io.Writer) {
 	size := func(n int64) units.Size { return units.Size(n) }
-	ports, queues := newTable("Port", "Lossy", "Limit", "Alpha", "Limit now", "Drop/pkts"), newTable("Port", "TxQ", "Min", "Alpha")
+	ports, queues := newTable(
+		"Port",
+		"Lossy",
+		"Limit",
+		"Alpha",
+		"Limit now",
+		"Drop/pkts",
+	), newTable(
+		"Port",
+		"TxQ",
+		"Min",
+		"Alpha",
+	)
 	limited := false
 	for _, p := range d.Ports {
 		if p.LossyLimit == 0 && p.LossyAlpha == 0 {
