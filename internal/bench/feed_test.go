@@ -35,7 +35,9 @@ func TestEveryKindIsForwarded(t *testing.T) {
 	}
 	for i, c := range append(ring, null...) {
 		only := []string{"photon", "macswap"}[:1+i%2]
-		all, err := measure(c, filepath.Join(dir, c.String()), library, only, 1, time.Millisecond)
+		// A turn of a millisecond may be all somebody else's: a virtual machine charges a thread for the time that it is
+		// not there.
+		all, err := measure(c, filepath.Join(dir, c.String()), library, only, 1, 20*time.Millisecond)
 		if err != nil {
 			t.Fatalf("%v: %v", c, err)
 		}
