@@ -61,14 +61,17 @@ static struct tpacket2_hdr *sent(const struct ph_packet *p, unsigned n)
 	return (struct tpacket2_hdr *)((uint8_t *)received(p, n) + (size_t)p->rings.tp_block_size * p->rings.tp_block_nr);
 }
 
-/* What is not as a wire would carry it among the frames that the driver will hand over
- * next, the first of them the lowest bit: those that are several in one, for a card to
- * take apart, which are cut short if the ring has no room for all of it; and those whose
- * checksum a card was to fill in. One that is cut short and that the interface's MTU allows
- * is a single frame, which is longer than the port's MTU still. */
-void ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open)
+/* Looks at the frames that wait in the ring, and returns how many they are, PH_BURST at most.
+ * The driver is to be asked for no more: nothing is known of one that comes after this look.
+ * Two sets of bits, the first frame's the lowest, say which are not as a wire would carry
+ * them: those that are several in one, for a card to take apart, which are cut short if the
+ * ring has no room for all of it; and those whose checksum a card was to fill in. One that is
+ * cut short and that the interface's MTU allows is a single frame, which is longer than the
+ * port's MTU still. */
+uint16_t ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open)
 {
-	unsigned i, at = p->receives, longest = __atomic_load_n(&p->longest, __ATOMIC_RELAXED) + 8; /* two tags */
+	uint16_t i;
+	unsigned at = p->receives, longest = __atomic_load_n(&p->longest, __ATOMIC_RELAXED) + 8; /* two tags */
 
 	*several = *open = 0;
 	for (i = 0; i < PH_BURST; i++) {
@@ -85,6 +88,7 @@ void ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open
 		if (++at == p->rings.tp_frame_nr)
 			at = 0;
 	}
+	return i;
 }
 
 /* So many of them were handed over. */

@@ -91,13 +91,13 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
 	uint32_t several = 0, open = 0;
-	uint16_t n = 0, kept = 0, i;
+	uint16_t n = 0, most = PH_BURST, kept = 0, i;
 	uint64_t where;
 
 	if (!p->rx_held) {
 		if (p->packet != NULL)
-			ph_packet_look(p->packet, &several, &open);
-		n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, PH_BURST);
+			most = ph_packet_look(p->packet, &several, &open);
+		n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, most);
 		if (p->packet != NULL)
 			ph_packet_taken(p->packet, n);
 	}
