@@ -16,8 +16,9 @@ type ack struct {
 	psn      uint32
 	msn      uint32 // of a NIC's echo: the number of the flow
 	syndrome uint8
-	mark     uint8 // ECN codepoint of the packet, if it is to be told
-	ext      uint8 // what is brought back
+	cause    uint32 // PSN of the packet, if ext says so
+	mark     uint8  // ECN codepoint of the packet, if it is to be told
+	ext      uint8  // what is brought back
 	stamp    [wire.StampLen]byte
 	count    [wire.EchoLen - wire.StampLen]byte // of a NIC's echo
 	hops     [wire.INTLen]byte
@@ -67,8 +68,12 @@ func (q *ackQueue) empty() bool { return q.head == q.tail }
 
 func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.acks)-1)] }
 
-// queueAck notes what is to be told of the packet whose base transport header is the first of b.
-func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn uint32, b []byte, tos uint8) {
+// noCause is no PSN.
+const noCause = psnMask + 1
+
+// queueAck notes what is to be told of the packet whose base transport header is the first of b. cause is its PSN,
+// if that is to be told, too.
+func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b []byte, tos uint8) {
 	q := &h.acks
 	fresh := p.acks == 0 || q.tail-q.head < q.spare
 	if !fresh && p.refusing && syndrome == wire.SyndromeACK {
@@ -80,6 +85,9 @@ func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn uint32, b []byte,
 	}
 	a := q.at(p.lastAck)
 	a.slot, a.psn, a.syndrome, a.msn, a.mark, a.ext = int32(slot), psn, syndrome, p.msn(), 0, 0
+	if cause != noCause {
+		a.ext, a.cause = wire.ExtPlace, cause
+	}
 	if !h.ackEach {
 		return
 	}
@@ -89,9 +97,12 @@ func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn uint32, b []byte,
 	if ext == 0 || len(b) < at+wire.ExtensionsLen(ext) {
 		return
 	}
-	a.ext = ext
+	a.ext |= ext &^ wire.ExtPlace
 	if ext&wire.ExtINT != 0 {
 		at += copy(a.hops[:], b[at:])
+	}
+	if ext&wire.ExtPlace != 0 {
+		at += wire.PlaceLen
 	}
 	if ext&wire.ExtStamp != 0 {
 		copy(a.stamp[:], b[at:])
@@ -133,6 +144,10 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	rest := b[at+wire.BTHLen+wire.AETHLen:]
 	if a.ext&wire.ExtINT != 0 {
 		rest = rest[copy(rest, a.hops[:]):]
+	}
+	if a.ext&wire.ExtPlace != 0 {
+		binary.BigEndian.PutUint32(rest, a.cause)
+		rest = rest[wire.PlaceLen:]
 	}
 	if a.ext&wire.ExtStamp != 0 {
 		copy(rest, a.stamp[:])
@@ -181,6 +196,12 @@ func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) {
 	f := &h.flows[id]
 	bth, aeth := wire.BTH(b), wire.AETH(b[wire.BTHLen:])
+	ext, rest := bth.Extensions(), b[wire.BTHLen+wire.AETHLen:]
+	if f.board != nil {
+		if f.board.cause = noCause; ext&wire.ExtPlace != 0 {
+			f.board.cause = place(rest, ext)
+		}
+	}
 	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {
 	case nothing:
 		return false, false
@@ -192,7 +213,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		return false, true
 	case arrived:
 		if f.listens {
-			h.tellRP(now, f, bth, bth.Extensions(), b[wire.BTHLen+wire.AETHLen:])
+			h.tellRP(now, f, bth, ext, rest)
 		}
 		h.goOn(now, id)
 		return !h.reschedule(now, id) && !f.listens, true
@@ -240,11 +261,17 @@ func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 // tellRP hands an acknowledgement of new packets to the flow's reaction point.
 func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []byte) {
 	a, packet := &h.ack, f.acked-1
+	if f.board != nil {
+		packet = f.board.latest
+	}
 	before := f.earlier - uint64(f.first) // makes numbers that go on where an earlier epoch ended
 	*a = ratelimit.Ack{Packet: packet + before, Next: f.next + before, CE: bth.BECN(), UE: bth.FECN()}
 	if ext&wire.ExtINT != 0 {
 		a.Hops = wire.INT(rest[:wire.INTLen])
 		rest = rest[wire.INTLen:]
+	}
+	if ext&wire.ExtPlace != 0 {
+		rest = rest[wire.PlaceLen:]
 	}
 	if ext&wire.ExtStamp != 0 {
 		if left := units.Time(binary.BigEndian.Uint64(rest)) - h.laps; left > 0 && left < now {

@@ -19,7 +19,7 @@ import (
 // It is also the oracle. It knows of each data packet which flow sent it and which of its packets
 // it is, of which a receiver sees the PSN only, and keeps the packets that each receiver took, in
 // their order. A flow may be called done only if its packets, all of them, once, one after the
-// other, are among what one receiver took.
+// other, are among what one receiver took. With selective repeat they are in any order.
 type cable struct {
 	fatal   func(format string, args ...any)
 	random  *rand.Rand
@@ -254,7 +254,11 @@ func (c *cable) take(s *station, p takenPacket) {
 		all = append(all, nil)
 	}
 	log := all[len(all)-1]
-	if p.index > 0 {
+	if s.h.config.Selective != nil {
+		if slices.Contains(log, p) {
+			c.fatal("queue pair %d: packet %d was taken twice", p.flow.qp, p.index)
+		}
+	} else if p.index > 0 {
 		if len(log) == 0 || log[len(log)-1] != (takenPacket{p.flow, p.epoch, p.index - 1}) {
 			c.fatal("queue pair %d: packet %d was taken out of order", p.flow.qp, p.index)
 		}
@@ -280,6 +284,20 @@ func (c *cable) results() {
 // whole is how often a flow has arrived: all packets in one epoch.
 func (c *cable) whole(f *sentFlow) (times int) {
 	for _, log := range c.hosts[1-f.from].took[f.qp] {
+		if c.hosts[1-f.from].h.config.Selective != nil {
+			of := map[uint32]int{} // packets, none of them twice
+			for _, p := range log {
+				if p.flow == f {
+					of[p.epoch]++
+				}
+			}
+			for _, n := range of {
+				if n == f.packets {
+					times++
+				}
+			}
+			continue
+		}
 		for i, p := range log {
 			first := i + 1 - f.packets
 			if p.flow == f && p.index == uint64(f.packets-1) && first >= 0 && log[first] == (takenPacket{f, p.epoch, 0}) {

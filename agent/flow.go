@@ -61,7 +61,7 @@ type flow struct {
 	gapBytes uint16     // length on the wire of the packet sent last: it makes the gap to the next
 	prio     uint8
 	active   bool
-	apart    bool // a message, or it has a window: there is more to look at
+	apart    bool // a message, or it has a window or selective repeat: there is more to look at
 	listens  bool // there is an acker
 	requester
 
@@ -157,6 +157,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 		spec.DSCP = h.config.DataDSCP
 	}
 	prio := h.config.DSCP[spec.DSCP]
+	board := f.board
 	*f = flow{spec: spec, limit: spec.Limit, active: true, prio: prio, more: f.more[:0]}
 	f.sending = h.pacer.Beside(id)
 	*f.sending = sending{}
@@ -177,6 +178,12 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	if full := units.Size(h.config.Payload); spec.Size > 0 {
 		packets = (spec.Size + full - 1) / full
 		f.lastSize = int32(spec.Size - (packets-1)*full)
+	}
+	if h.config.Selective != nil {
+		f.apart = true
+		if f.board = board; board == nil {
+			f.board = newScoreboard(h.config.Selective)
+		}
 	}
 	f.requester.start(psn, uint64(packets))
 	h.encodeHead(f, id)

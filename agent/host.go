@@ -40,6 +40,7 @@ type Config struct {
 	AckEvery   int        // packets from one that asks to be acknowledged to the next, beside the last; 0: only that
 	AckTimeout units.Time // without progress, until packets are sent again; each time in a row it doubles
 	Retries    int        // in a row without progress, before a flow gives up; 0: 7, the most of real queue pairs
+	Selective  *Selective // what is lost is repeated, and no more; nil: all from the first that is missing on (go-back-N)
 	Seed       uint64     // of first packet sequence numbers; hosts that may be started again each need another
 
 	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
@@ -110,6 +111,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("an acknowledgement of every %d packets: from 0 (only of the last) to %d", c.AckEvery, MostAckEvery)
 	case c.Retries < 0 || c.Retries > MostRetries:
 		return fmt.Errorf("%d retries: from 1 to %d", c.Retries, MostRetries)
+	case c.Selective != nil && c.Selective.Check() != nil:
+		return c.Selective.Check()
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
 	}
@@ -194,6 +197,7 @@ type seldom struct {
 	heard   []wire.AckHead // the same, by slot of one that is sent
 
 	origins []origin                    // by slot of a received flow
+	ahead   []arrivals                  // the same, with selective repeat
 	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
@@ -276,7 +280,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack),
+		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
 		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip4: notIPv4,
 		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
@@ -393,7 +397,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	h.replies, h.heard = nil, nil
 	h.makeAcks()
 	h.notice = np.Next()
-	h.acks = newAckQueue(carry.Ack)
+	h.acks = newAckQueue(carry.Ack || h.config.Selective != nil)
 	for prio := range h.spare {
 		h.spare[prio] = nil
 	}

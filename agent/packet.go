@@ -41,7 +41,7 @@ type sending struct {
 const headNear = 64
 
 // headMax is the length of all headers of a data packet.
-const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wire.StampLen
+const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wire.PlaceLen + wire.StampLen
 
 // mostPlain is how many plain packets there may be in a row: the timer is looked at in between.
 const mostPlain = 1024
@@ -61,6 +61,9 @@ func (h *Host) encodeHead(f *flow, id int) {
 		TOS: f.spec.DSCP<<2 | h.config.Carry.ECT, SrcPort: port,
 	}
 	ext := h.config.Carry.Extensions()
+	if f.board != nil {
+		ext |= wire.ExtPlace
+	}
 	tag := 0
 	if h.config.Carry.Tag {
 		tag = wire.CNTagLen
@@ -148,6 +151,9 @@ func (h *Host) particular(now units.Time, frame *dataplane.Frame, id int, due un
 	bth := wire.BTH(b[f.bth:])
 	bth.SetOpcode(wire.SendOpcode(first, last))
 	bth.SetPSN(uint32(f.next), asks)
+	if f.board != nil {
+		f.putPlace(b)
+	}
 	if payload != int(h.payload) {
 		f.setLength(b, payload)
 	}
@@ -309,6 +315,15 @@ func (h *Host) complete(now units.Time, s *sending, b []byte, length, payload in
 		end := int(s.headers) + payload + wire.ICRCLen
 		wire.SealICRC(b[s.l3:end], int(s.bth-s.l3))
 	}
+}
+
+// putPlace writes the PSN of the flow's first packet into another of its packets.
+func (f *flow) putPlace(b []byte) {
+	ext, at := wire.BTH(b[f.bth:]).Extensions(), int(f.headers)-wire.PlaceLen
+	if ext&wire.ExtStamp != 0 {
+		at -= wire.StampLen
+	}
+	binary.BigEndian.PutUint32(b[at:], f.first)
 }
 
 // setLength corrects the headers of a packet that is not full.

@@ -24,6 +24,16 @@ func (h *Host) makePlaces() {
 	h.peers, h.origins, h.table = make([]peer, c.Receivers), make([]origin, c.Receivers), flowtable.New(c.Receivers, hashKey)
 	memory.Huge(h.flows)
 	h.makeAcks()
+	h.makeAhead()
+}
+
+// makeAhead makes the places of selective repeat, of received flows.
+func (h *Host) makeAhead() {
+	if s := h.config.Selective; s != nil {
+		for len(h.ahead) < len(h.peers) {
+			h.ahead = append(h.ahead, arrivals{ahead: newRing(s.Window)})
+		}
+	}
 }
 
 // makeAcks makes places for what acknowledgements have in common, as many as there are
@@ -56,6 +66,7 @@ func (h *Host) morePeers() {
 		h.origins = append(make([]origin, 0, n), h.origins...)[:n]
 		h.config.NP.(cnp.Elastic).Room(n)
 		h.makeAcks()
+		h.makeAhead()
 	}
 }
 

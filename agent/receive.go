@@ -232,29 +232,42 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 	h.notice = h.np.Next()
 	psn := bth.PSN()
 	verdict := inOrder
-	if !p.takeMiddle(psn, bth.Opcode()) {
+	ext := bth.Extensions()
+	if ext&wire.ExtPlace != 0 && h.ahead != nil {
+		if len(b) < wire.BTHLen+wire.ExtensionsLen(ext) {
+			return dataplane.DropMalformed, false
+		}
+		verdict = p.takeAny(psn, place(b[wire.BTHLen:], ext), bth.Opcode(), &h.origins[slot].retired, &h.ahead[slot], uint32(h.config.Selective.Window))
+		if verdict == inOrder {
+			psn = (p.expected - 1) & psnMask
+		}
+	} else if !p.takeMiddle(psn, bth.Opcode()) {
 		verdict = p.take(psn, bth.Opcode(), &h.origins[slot].retired)
 	}
 	switch verdict {
-	case inOrder:
+	case inOrder, placed:
 		p.frames++
 		p.bytes += uint64(onWire)
 		if p.watched || p.epoch == wholeEpoch && h.config.Reached != nil {
 			h.arrivedAt(slot, p)
 		}
-		if bth.AckRequest() {
-			h.queueAck(p, slot, wire.SyndromeACK, psn, b, tos)
+		if verdict == placed {
+			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, psn, b, tos)
+		} else if bth.AckRequest() {
+			h.queueAck(p, slot, wire.SyndromeACK, psn, noCause, b, tos)
 		}
 		return 0, true
+	case placedBefore:
+		h.queueAck(p, slot, wire.SyndromeNAK, p.expected, psn, b, tos)
 	case duplicate: // its acknowledgement may have been lost
-		h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, b, tos)
+		h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, noCause, b, tos)
 	case tooEarly:
 		if p.refuse(psn) {
-			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, b, tos)
+			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, noCause, b, tos)
 		}
 	case stranger:
 		if p.refuse(psn) {
-			h.queueAck(p, slot, wire.SyndromeInvalid, psn, b, tos)
+			h.queueAck(p, slot, wire.SyndromeInvalid, psn, noCause, b, tos)
 		}
 	}
 	return dataplane.DropSequence, false

@@ -17,7 +17,7 @@ import (
 //	  |            |               | again         |              |
 //
 // Lost packets are found by the receiver, which asks for the one it misses (a NAK, and the
-// sender goes back to it), or by the sender's timer: an acknowledgement that was asked for has
+// sender goes back to it, or repeats what is lost and no more, see selective.go), or by the sender's timer: an acknowledgement that was asked for has
 // not come, and nothing was acknowledged, for a timeout. The timer is looked at when the flow's
 // turn comes, so that a flow has one timer in the wheel and not two. After a timeout one packet
 // is sent and answered before the others follow: it finds out what the receiver has.
@@ -27,19 +27,20 @@ import (
 // receiver has lost the epoch the sender begins anew, with another first PSN. A sender gives up
 // after so many tries in a row without progress.
 type requester struct {
-	*sending            // next is there
-	acked    uint64     // all packets below it have arrived
-	end      uint64     // behind the last packet; 0: there is no last
-	first    uint32     // the first packet's PSN, and its number
-	awaiting bool       // nothing can be sent before an acknowledgement: the timer is for its lack
-	probing  bool       // after a timeout, until something is acknowledged or asked for
-	retries  uint8      // timeouts and new beginnings since the last progress
-	high     uint64     // where next was before it went back; below next: nothing is sent again
-	asked    uint64     // behind the last packet that asked to be acknowledged
-	deadline units.Time // of progress; Never: no acknowledgement is awaited
-	mark     uint64     // acked when the deadline was set
-	repeated uint64     // packets that were sent again, or are to be
-	earlier  uint64     // packets of earlier beginnings
+	*sending             // next is there
+	acked    uint64      // all packets below it have arrived
+	end      uint64      // behind the last packet; 0: there is no last
+	first    uint32      // the first packet's PSN, and its number
+	awaiting bool        // nothing can be sent before an acknowledgement: the timer is for its lack
+	probing  bool        // after a timeout, until something is acknowledged or asked for
+	retries  uint8       // timeouts and new beginnings since the last progress
+	high     uint64      // where next was before it went back; below next: nothing is sent again
+	asked    uint64      // behind the last packet that asked to be acknowledged
+	deadline units.Time  // of progress; Never: no acknowledgement is awaited
+	mark     uint64      // acked when the deadline was set
+	repeated uint64      // packets that were sent again, or are to be
+	earlier  uint64      // packets of earlier beginnings
+	board    *scoreboard // of selective repeat; nil: the sender goes back to the packet that is missing
 }
 
 // patience is how the senders of a host deal with losses.
@@ -74,6 +75,9 @@ func (r *requester) start(psn uint32, packets uint64) {
 		r.end = uint64(psn) + packets
 	}
 	r.awaiting, r.probing, r.plain = false, false, 0
+	if r.board != nil {
+		r.board.start(uint64(psn))
+	}
 }
 
 // index is the place of the next packet in the flow.
@@ -88,7 +92,7 @@ func (r *requester) isLast() bool { return r.end > 0 && r.next == r.end-1 }
 // asks reports whether the next packet asks to be acknowledged: the last, one in so many, and
 // the first of those that are sent again.
 func (r *requester) asks(every uint64) bool {
-	return r.isLast() || (r.index()+1)%every == 0 || r.next == r.acked && r.next < r.high
+	return r.board != nil || r.isLast() || (r.index()+1)%every == 0 || r.next == r.acked && r.next < r.high
 }
 
 // blocked reports whether there is nothing to send before something is acknowledged.
@@ -96,6 +100,8 @@ func (r *requester) blocked(p *patience) bool {
 	switch {
 	case r.end > 0 && r.next == r.end, r.probing:
 		return true
+	case r.board != nil:
+		return r.next >= r.high && r.next-r.acked >= r.board.window
 	case r.acked == uint64(r.first):
 		return r.index() >= min(mostOutstanding, unconfirmed*p.every)
 	}
@@ -105,6 +111,9 @@ func (r *requester) blocked(p *patience) bool {
 // sentNext notes that the next packet was sent.
 func (r *requester) sentNext(now units.Time, asked bool, p *patience) {
 	r.next++
+	if r.board != nil {
+		r.board.sentSelective(r)
+	}
 	if !asked {
 		return
 	}
@@ -141,6 +150,9 @@ func (r *requester) overdue(now units.Time, p *patience) bool {
 func (r *requester) retry(now units.Time, p *patience) bool {
 	if r.retries == p.retries {
 		return false
+	}
+	if r.board != nil {
+		r.board.expire(r)
 	}
 	r.goBack(r.acked)
 	r.probing = true
@@ -219,6 +231,8 @@ func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning 
 	switch {
 	case messages == 1:
 		return complete
+	case r.board != nil:
+		return r.selectively(more)
 	case nak:
 		r.goBack(upTo)
 		return goBack

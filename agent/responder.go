@@ -38,6 +38,9 @@ const (
 	tooEarly                 // one before it is missing
 	stranger                 // it is of no epoch that is known
 	stale                    // the first packet of an earlier epoch
+
+	placed       // taken, and one before it is missing (selective repeat)
+	placedBefore // so it was before
 )
 
 // psnMask is of the bits of a sequence number.

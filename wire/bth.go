@@ -61,23 +61,32 @@ func (b BTH) SetOpcode(o uint8) { b[0] = o }
 
 // Extensions that photon's hosts put between the base transport header (of a
 // request) or the acknowledge extended header and the payload. The byte of FECN
-// and BECN has six reserved bits that the ICRC does not cover; two of them say
+// and BECN has six reserved bits that the ICRC does not cover; three of them say
 // what is there.
 const (
 	ExtINT   uint8 = 0x01 // in-band telemetry, INTLen bytes
 	ExtStamp uint8 = 0x02 // the sender's clock, StampLen bytes, echoed
+	ExtPlace uint8 = 0x04 // a PSN, PlaceLen bytes: of data the flow's first, of an acknowledgement that of its cause
+
+	extAll = ExtINT | ExtStamp | ExtPlace
 )
 
+// PlaceLen is the length of a PSN beside the header's: a byte that is zero, and three.
+const PlaceLen = 4
+
 // Extensions returns which of ours the packet carries.
-func (b BTH) Extensions() uint8 { return b[4] & (ExtINT | ExtStamp) }
+func (b BTH) Extensions() uint8 { return b[4] & extAll }
 
 // SetExtensions says which of ours the packet carries.
-func (b BTH) SetExtensions(e uint8) { b[4] = b[4]&^(ExtINT|ExtStamp) | e }
+func (b BTH) SetExtensions(e uint8) { b[4] = b[4]&^extAll | e }
 
-// ExtensionsLen is how many bytes extensions take: telemetry first, then the clock.
+// ExtensionsLen is how many bytes extensions take: telemetry first, then the PSN, then the clock.
 func ExtensionsLen(e uint8) (n int) {
 	if e&ExtINT != 0 {
 		n += INTLen
+	}
+	if e&ExtPlace != 0 {
+		n += PlaceLen
 	}
 	if e&ExtStamp != 0 {
 		n += StampLen

@@ -1,0 +1,221 @@
+package agent
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"photon/wire"
+)
+
+// Selective repeat, as IRN has it (Mittal et al., SIGCOMM'18, sections 3.1 and 3.2): a receiver places
+// packets that come before one that is missing, and says with each which one has come; a sender repeats
+// what is lost and nothing else, and has no more under way than the network holds.
+//
+// Each packet of data carries the PSN of its flow's first packet, so that one that overtakes the first can
+// be placed, for which IRN repeats the RETH in each. Each acknowledgement that is caused by a packet out
+// of order is a NAK that carries the PSN of that packet (the SACK of IRN).
+
+// Selective configures selective repeat. Check says what is wrong with one.
+type Selective struct {
+	// Window is how many packets may be under way, from the first that is not acknowledged on: the
+	// bandwidth-delay product (BDP-FC). A receiver places as many ahead of the first that is missing.
+	Window int
+	// Reorder is how many packets behind a missing one must come before it counts as lost; 1: it is lost
+	// at once, as in IRN. Where packets of a flow take several paths they overtake each other.
+	Reorder int
+}
+
+// MostWindow is the largest window of selective repeat, in packets.
+const MostWindow = 1 << 16
+
+// Check says what is wrong with the configuration, in one line.
+func (s *Selective) Check() error {
+	switch {
+	case s.Window < 1 || s.Window > MostWindow:
+		return fmt.Errorf("selective repeat: a window of %d packets: from 1 to %d", s.Window, MostWindow)
+	case s.Reorder < 1 || s.Reorder > s.Window:
+		return fmt.Errorf("selective repeat: a packet is lost when %d behind it have come: from 1 to the window, %d", s.Reorder, s.Window)
+	}
+	return nil
+}
+
+// ring is a set of numbers, all of which are within a window.
+type ring []uint64
+
+func newRing(window int) ring {
+	words := 1
+	for 64*words < window {
+		words *= 2
+	}
+	return make(ring, words)
+}
+
+func (r ring) at(n uint64) (word *uint64, bit uint64) {
+	return &r[n/64&uint64(len(r)-1)], 1 << (n % 64)
+}
+
+func (r ring) has(n uint64) bool {
+	w, b := r.at(n)
+	return *w&b != 0
+}
+
+// add reports whether the number is new.
+func (r ring) add(n uint64) bool {
+	w, b := r.at(n)
+	old := *w
+	*w |= b
+	return old&b == 0
+}
+
+func (r ring) remove(n uint64) {
+	w, b := r.at(n)
+	*w &^= b
+}
+
+// scoreboard is what a sender with selective repeat knows of the packets behind the first that is not
+// acknowledged.
+type scoreboard struct {
+	window  uint64
+	reorder uint64
+	arrived ring
+	highest uint64 // behind the last that has arrived
+	looked  uint64 // those below it were repeated, or need not be
+	expired uint64 // those below it are lost unless they have arrived: nothing came for a whole timeout
+	latest  uint64 // that was acknowledged
+	cause   uint32 // PSN of the packet that caused the acknowledgement at hand; noCause: it does not say
+}
+
+func newScoreboard(s *Selective) *scoreboard {
+	return &scoreboard{window: uint64(s.Window), reorder: uint64(s.Reorder), arrived: newRing(s.Window), cause: noCause}
+}
+
+// start begins with the first packet's number.
+func (b *scoreboard) start(first uint64) {
+	clear(b.arrived)
+	b.highest, b.looked, b.expired, b.latest = first, first, first, first
+}
+
+// lost is the first packet that is lost and was not repeated, of those before one.
+func (b *scoreboard) lost(before uint64) (n uint64, ok bool) {
+	end := b.expired
+	if b.highest >= b.reorder {
+		end = max(end, b.highest-b.reorder) // the last that has arrived is so many behind the one before it
+	}
+	for end = min(end, before); b.looked < end; b.looked++ {
+		if !b.arrived.has(b.looked) {
+			return b.looked, true
+		}
+	}
+	return 0, false
+}
+
+// selectively takes what an acknowledgement says of a flow with selective repeat: so many more packets have
+// arrived in order, and perhaps one behind them (cause). It chooses the next packet to send.
+func (r *requester) selectively(more uint64) meaning {
+	b := r.board
+	for n := r.acked - min(more, b.window); n < r.acked; n++ {
+		b.arrived.remove(n)
+	}
+	fresh := more > 0
+	if fresh {
+		b.latest = r.acked - 1
+	}
+	if b.cause != noCause {
+		n := r.acked + uint64((b.cause-uint32(r.acked))&psnMask)
+		if n < max(r.next, r.high) && n-r.acked < b.window && b.arrived.add(n) {
+			b.highest, b.latest, fresh = max(b.highest, n+1), n, true
+		}
+	}
+	if !fresh {
+		return repeated
+	}
+	r.probing = false
+	r.choose()
+	return arrived
+}
+
+// choose has the next packet be the first that is lost, or else the first that was never sent.
+func (r *requester) choose() {
+	b := r.board
+	b.looked = max(b.looked, r.acked)
+	to := max(r.high, r.next)
+	if n, ok := b.lost(to); ok {
+		to = n
+	}
+	if to < r.next {
+		r.goBack(to)
+		return
+	}
+	r.repeated -= to - r.next // it had gone back for more than was lost
+	r.next = to
+}
+
+// sentSelective notes that the next packet was sent, and chooses another.
+func (b *scoreboard) sentSelective(r *requester) {
+	b.looked = max(b.looked, min(r.next, r.high))
+	if !r.probing {
+		r.choose()
+	}
+}
+
+// expire is told that nothing came for a whole timeout.
+func (b *scoreboard) expire(r *requester) {
+	b.expired, b.looked = max(r.high, r.next), r.acked
+}
+
+// arrivals are the packets of a received flow ahead of the first that is missing.
+type arrivals struct {
+	ahead ring
+	last  uint32 // PSN of the flow's last packet, if whole
+	ends  bool   // the last packet has come
+}
+
+// takeAny judges a packet of a flow with selective repeat, which may come in any order. first is what it
+// says is the PSN of its flow's first packet.
+func (r *responder) takeAny(psn, first uint32, opcode uint8, old *retired, a *arrivals, window uint32) verdict {
+	if r.epoch == noEpoch || first != r.start {
+		if old.has(first) {
+			return stale
+		}
+		if r.epoch != noEpoch {
+			old.add(r.start)
+		}
+		*r = responder{start: first, expected: first, epoch: openEpoch}
+		clear(a.ahead)
+		a.ends = false
+	}
+	ahead := (psn - r.expected) & psnMask
+	switch {
+	case ahead >= 1<<23:
+		return duplicate
+	case r.epoch == wholeEpoch:
+		return stranger
+	case ahead >= window:
+		return tooEarly
+	}
+	if opcode == wire.OpSendLast || opcode == wire.OpSendOnly {
+		a.last, a.ends = psn, true
+	}
+	if ahead > 0 {
+		if !a.ahead.add(uint64(psn)) {
+			return placedBefore
+		}
+		return placed
+	}
+	for r.expected = (psn + 1) & psnMask; a.ahead.has(uint64(r.expected)); r.expected = (r.expected + 1) & psnMask {
+		a.ahead.remove(uint64(r.expected))
+	}
+	if a.ends && r.expected == (a.last+1)&psnMask {
+		r.epoch = wholeEpoch
+	}
+	return inOrder
+}
+
+// place is what a packet of data says is the PSN of its flow's first, or an acknowledgement that of the
+// packet that caused it: behind telemetry.
+func place(rest []byte, ext uint8) uint32 {
+	if ext&wire.ExtINT != 0 {
+		rest = rest[wire.INTLen:]
+	}
+	return binary.BigEndian.Uint32(rest) & psnMask
+}
