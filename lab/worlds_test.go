@@ -7,36 +7,38 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/report"
 	"photon/lab/run"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// qcnDraws is what five seeds of virtual time have with QCN, and half as much again: the
-// queue is below ten packets after 2.4 to 3.2 ms or never, for it holds 24, and Jain's
-// index is from 0.63 to 0.998.
-var qcnDraws = map[string][2]float64{"queue_drained_s": {0.0016, 0.0048}, "jain": {0.42, 1}}
-
-// The one idea: the same nodes in both worlds. Every metric of every scheme of
-// the figure agrees between virtual time and DPDK, and nothing is lost in either.
+// The one idea: the same nodes in both worlds. Every metric of every scheme of the figure
+// agrees between virtual time and DPDK, and nothing is lost in either. Clocks of hosts have
+// a random phase in both worlds, and some schemes sample: so the run on DPDK is one draw
+// more, and has to be like those of virtual time, of which there are ten.
 func TestWorldsAgree(t *testing.T) {
 	e := get(t, "pcn/fig11")
-	var results [2]*run.Result
-	for i, world := range experiment.Worlds {
-		r, err := run.Replay(context.Background(), e, run.Options{World: world, Dilation: 20, Quick: true})
+	replay := func(world string, seed uint64) *run.Result {
+		r, err := run.Replay(context.Background(), e, run.Options{World: world, Seed: seed, Dilation: 20, Quick: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		results[i] = r
-	}
-	for i, one := range results[0].Runs {
-		other := results[1].Runs[i]
-		for _, r := range []run.Run{one, other} {
-			if r.Invariants.LostFrames != 0 || !r.Invariants.ConservationOK {
-				t.Errorf("%s: %+v", r.Scheme, r.Invariants)
+		for _, one := range r.Runs {
+			if one.Invariants.LostFrames != 0 || !one.Invariants.ConservationOK {
+				t.Errorf("%s, %s, seed %d: %+v", one.Scheme, world, seed, one.Invariants)
+			}
+			if (one.TraceHash != nil) != (world == "sim") {
+				t.Errorf("%s, %s: trace hash %v", one.Scheme, world, one.TraceHash)
 			}
 		}
-		if one.TraceHash == nil || other.TraceHash != nil {
-			t.Errorf("%s: trace hashes %v and %v", one.Scheme, one.TraceHash, other.TraceHash)
-		}
+		return r
+	}
+	var draws []*run.Result
+	for k := range uint64(10) {
+		draws = append(draws, replay("sim", e.Seed+k))
+	}
+	dpdk := replay("dpdk", e.Seed)
+	for i, one := range dpdk.Runs {
 		for _, m := range experiment.DynamicsMetrics {
 			// TIMELY goes by the sign of the round-trip time's gradient. On an
 			// uncongested path that is exactly zero in virtual time, which means
@@ -46,21 +48,26 @@ func TestWorldsAgree(t *testing.T) {
 			if one.Scheme == "timely" && m == "steady_queue_bytes_mean" {
 				continue
 			}
-			// One frame in 100 is sampled, and some two dozen samples bring QCN's four
-			// flows down. Whose frames these are hangs on nanoseconds, and DPDK draws once
-			// more: it has to be like a draw of virtual time, not like this one.
-			if drawn, ok := qcnDraws[m]; ok && one.Scheme == "qcn" {
-				for _, r := range []run.Run{one, other} {
-					if v := r.Metrics[m]; v != nil && (*v < drawn[0] || *v > drawn[1]) {
-						t.Errorf("%s: %s is %s, outside of what other seeds have", r.Scheme, m, experiment.Number(v, e.Unit(m)))
-					}
-				}
-				continue
+			var drawn []*float64
+			var text []string
+			for _, d := range draws {
+				drawn = append(drawn, d.Runs[i].Metrics[m])
+				text = append(text, experiment.Number(d.Runs[i].Metrics[m], e.Unit(m)))
 			}
-			if !report.Agree(e, m, one.Metrics[m], other.Metrics[m]) {
-				t.Errorf("%s: %s is %s in virtual time and %s on DPDK", one.Scheme, m, experiment.Number(one.Metrics[m], e.Unit(m)), experiment.Number(other.Metrics[m], e.Unit(m)))
+			if !likeOneOf(e, m, one.Metrics[m], drawn) {
+				t.Errorf("%s: %s is %s on DPDK and in virtual time %s", one.Scheme, m, experiment.Number(one.Metrics[m], e.Unit(m)), strings.Join(text, ", "))
 			}
 		}
 	}
-	t.Logf("clock: %+v", results[1].Timing)
+	t.Logf("clock: %+v", dpdk.Timing)
+}
+
+// likeOneOf reports whether a value is between two of those drawn, or agrees with one.
+func likeOneOf(e *experiment.Experiment, metric string, v *float64, drawn []*float64) bool {
+	if slices.ContainsFunc(drawn, func(d *float64) bool { return report.Agree(e, metric, v, d) }) {
+		return true
+	}
+	above := func(d *float64) bool { return v != nil && d != nil && *d > *v }
+	below := func(d *float64) bool { return v != nil && d != nil && *d < *v }
+	return slices.ContainsFunc(drawn, above) && slices.ContainsFunc(drawn, below)
 }
