@@ -14,7 +14,7 @@ func init() {
 		Summary: "Approximate Fairness with QCN: the switch adds to its feedback how far a flow exceeds its weighted share",
 		Source:  "Kabbani et al., AF-QCN: Approximate Fairness with Quantized Congestion Notification, Hot Interconnects 2010",
 		CP:      "QCN's sampling; Fb = (1-alpha) FbQCN + alpha FbAF, shares by weighted max-min of what arrives",
-		NP:      "notifies nobody: the switch has",
+		NP:      "sends nothing: the switch notifies",
 		RP:      "QCN's",
 		Params: slices.Concat(qcnParams(), []Param{
 			{Name: "alpha", Doc: "weight of fairness in the feedback; between 0 and 1, at most 0.25 for stability", Default: "0.125", Source: "section III"},

@@ -14,7 +14,7 @@ func init() {
 		Summary: "DCQCN whose timers and steps follow the size of an incast, as CNPs tell it",
 		Source:  "Gao et al., DCQCN+: Taming Large-Scale Incast Congestion in RDMA over Ethernet Networks, ICNP'18",
 		CP:      "RED on the queue a frame leaves behind",
-		NP:      "goes round the congested flows, one in every gap; a CNP carries the time of a round",
+		NP:      "sends one CNP in every gap, to the congested flows in turn; a CNP carries the time of a round",
 		RP:      "cuts as DCQCN; timers as long as a round or a frame, steps in proportion to the current rate",
 		Params: []Param{
 			{Name: "kmin", Doc: "queue up to which nothing is marked; a size", Default: "20KB", Source: paper},

@@ -30,7 +30,7 @@ func init() {
 		Summary: "InfiniBand's congestion control behind ternary congestion detection: flows that only met waits for credits keep their rates",
 		Source:  "Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM'21; " + source,
 		CP:      "ternary: UE while the port was without credits recently, then FECN as ibcc as soon as its queue stops falling",
-		NP:      np + ": CE if any of what it is to tell had it, else UE",
+		NP:      np + ": CE if any packet that it answers had CE, else UE",
 		RP:      "ibcc's at CE; at UE the index stays, and the timer lowers it one expiry later",
 		Params: slices.Concat([]Param{{
 			Name: "interval", Doc: "max(Ton): a port that got credits longer ago is not in an ON-OFF pattern; a time, above 0",

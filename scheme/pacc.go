@@ -16,8 +16,8 @@ func init() {
 		Name:    "pacc",
 		Summary: "Proactive and Accurate Congestion Control: the switch itself sends CNPs, as many as a PI controller says",
 		Source:  "Zhong et al., PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control, INFOCOM'22",
-		CP:      "every T, N_all = beta1 (Q-Qth) + beta2 (Q-Qold) CNPs, divided by who met the queue, unless it is a microburst",
-		NP:      "notifies nobody: the switch has",
+		CP:      "every T, N_all = beta1 (Q-Qth) + beta2 (Q-Qold) CNPs, divided among the flows that met the queue, unless it is a microburst",
+		NP:      "sends nothing: the switch notifies",
 		RP:      "that of DCQCN as ConnectX cards have it, unchanged",
 		Params: slices.Concat([]Param{
 			{Name: "period", Doc: "T, between two rounds of the controller; a time, above 0", Default: "80us", Source: paper},

@@ -17,7 +17,7 @@ func init() {
 		Source:  "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI'20",
 		CP:      "NP-ECN: frames that waited because the port was paused pass unmarked, any other that leaves a queue behind is marked (5.1)",
 		NP:      "every T, one CNP per flow that arrived: CE if 95 % of its frames were marked, and its receiving rate (5.2)",
-		RP:      "CE: to the receiving rate less a discount, at once; else towards line rate, gently, then aggressively (5.3, algorithm 1)",
+		RP:      "CE: at once to the receiving rate less a discount; without CE: towards line rate, gently at first, then faster (5.3, algorithm 1)",
 		Params: []Param{
 			{
 				Name: "period", Doc: "T, between two CNPs of a flow; a time, above 0",

@@ -12,7 +12,7 @@ func init() {
 		Summary: "Quantized Congestion Notification: the switch samples frames and tells their sources how far the queue is off",
 		Source:  "IEEE 802.1Qau, now IEEE 802.1Q clauses 30 to 33",
 		CP:      "samples by bytes; Fb = (Qeq-Q) - w(Q-Qold), six bits of it in a CNM to the sampled frame's source",
-		NP:      "notifies nobody: the switch has",
+		NP:      "sends nothing: the switch notifies",
 		RP:      "cuts by gd Fb; fast recovery, active and hyper-active increase by byte counter and timer; extra fast recovery",
 		Params:  qcnParams(),
 		build: func(n Network, r *reader) Parts {

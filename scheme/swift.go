@@ -15,7 +15,7 @@ func init() {
 		Source:  "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM'20",
 		CP:      "marks nothing",
 		NP:      "acknowledges every packet and brings its departure time back",
-		RP:      "below the target ai packets up in a round trip; above, once in one, down by beta of the part that is too much (algorithm 1)",
+		RP:      "below the target, up by ai packets per round trip; above it, down once per round trip, by beta times the excess (algorithm 1)",
 		Silent:  true,
 		Params: []Param{
 			{

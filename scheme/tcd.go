@@ -25,7 +25,7 @@ func init() {
 		CP:      cp,
 		NP: "one CNP per flow and interval from its first frame on: CE if any frame of the interval had it, " +
 			"else UE if any had it",
-		RP: "DCQCN's at CE; at UE the rate stays and recovery begins anew",
+		RP: "DCQCN's at CE; at UE the rate stays and recovery starts again",
 		Params: slices.Concat(redParams(), []Param{
 			interval,
 			{Name: "clamp", Doc: "a CNP with UE makes the current rate the target; yes or no", Default: "yes", Source: file + ": CLAMP_TARGET_RATE 1"},

@@ -17,7 +17,7 @@ func init() {
 		Source:  "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM'15, and its author's code",
 		CP:      "marks nothing",
 		NP:      "acknowledges every packet and brings its departure time back",
-		RP:      "below t_low up, above t_high down; between, up while the round-trip time does not grow, else down by its gradient",
+		RP:      "up below t_low, down above t_high; in between up while the round-trip time does not grow, else down by its gradient",
 		Silent:  true,
 		Params:  timelyParams(),
 		build: func(n Network, r *reader) Parts {
