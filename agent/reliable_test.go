@@ -22,9 +22,11 @@ func drawConfig(t *rapid.T) func(i int) Config {
 	every := rapid.SampledFrom([]int{0, 1, 2, 7, 32}).Draw(t, "every")
 	each := rapid.Bool().Draw(t, "each")
 	scheme := rapid.SampledFrom([]string{"none", "dcqcn", "window"}).Draw(t, "scheme")
-	var selective *Selective
-	if window := rapid.SampledFrom([]int{0, 0, 1, 5, 64, 100}).Draw(t, "window"); window > 0 {
-		selective = &Selective{Window: window, Reorder: rapid.IntRange(1, window).Draw(t, "reorder")}
+	var selective [2]*Selective // a host may have it, and the other not
+	for i := range selective {
+		if window := rapid.SampledFrom([]int{0, 0, 1, 5, 64, 100}).Draw(t, "window"); window > 0 {
+			selective[i] = &Selective{Window: window, Reorder: rapid.IntRange(1, window).Draw(t, "reorder")}
+		}
 	}
 	mlx := &ratelimit.MlxParams{
 		Line: cableRate, Min: 500 * units.Mbps, AI: 50 * units.Mbps, HAI: 500 * units.Mbps, G: 1. / 256,
@@ -35,7 +37,7 @@ func drawConfig(t *rapid.T) func(i int) Config {
 	}
 	return func(i int) Config {
 		c := cableConfig(i)
-		c.AckEvery, c.Selective = every, selective
+		c.AckEvery, c.Selective = every, selective[i]
 		c.Carry.Ack = each || scheme == "window"
 		c.Carry.Stamp = each && i == 0
 		c.NewRP = func(*ratelimit.Port) ratelimit.RP {

@@ -228,12 +228,18 @@ func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning 
 		r.next, r.plain = upTo, 0
 	}
 	r.acked = upTo
+	if r.board != nil {
+		r.board.pass(upTo, more)
+	}
 	switch {
 	case messages == 1:
 		return complete
-	case r.board != nil:
+	case r.board != nil && (!nak || r.board.cause != noCause):
 		return r.selectively(more)
 	case nak:
+		if r.board != nil { // the receiver places nothing
+			r.board.expire(r)
+		}
 		r.goBack(upTo)
 		return goBack
 	case more == 0:

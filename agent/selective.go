@@ -109,17 +109,20 @@ func (b *scoreboard) lost(before uint64) (n uint64, ok bool) {
 	return 0, false
 }
 
+// pass is told that all packets before one are acknowledged, so many more than were.
+func (b *scoreboard) pass(to, more uint64) {
+	for n := to - min(more, b.window); n < to; n++ {
+		b.arrived.remove(n)
+	}
+	if more > 0 {
+		b.latest = to - 1
+	}
+}
+
 // selectively takes what an acknowledgement says of a flow with selective repeat: so many more packets have
 // arrived in order, and perhaps one behind them (cause). It chooses the next packet to send.
 func (r *requester) selectively(more uint64) meaning {
-	b := r.board
-	for n := r.acked - min(more, b.window); n < r.acked; n++ {
-		b.arrived.remove(n)
-	}
-	fresh := more > 0
-	if fresh {
-		b.latest = r.acked - 1
-	}
+	b, fresh := r.board, more > 0
 	if b.cause != noCause {
 		n := r.acked + uint64((b.cause-uint32(r.acked))&psnMask)
 		if n < max(r.next, r.high) && n-r.acked < b.window && b.arrived.add(n) {

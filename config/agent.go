@@ -33,6 +33,9 @@ type Agent struct {
 	AckEvery   Value[int]         `yaml:"ack_every"`        // one packet in so many asks to be acknowledged; 0: the last only; 32
 	AckTimeout Value[units.Time]  `yaml:"ack_timeout"`      // without progress, until packets are sent again; 67ms
 	Retries    Value[int]         `yaml:"retries"`          // in a row, before a flow fails; 7
+	Recovery   Value[string]      `yaml:"recovery"`         // go_back_n: all is repeated from the packet on that is missing; selective: what is lost; go_back_n
+	Window     Value[int]         `yaml:"window"`           // selective: packets of a flow under way; 512
+	Reorder    Value[int]         `yaml:"reorder"`          // selective: a packet is lost when so many behind it have come; 1
 	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
 	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
 	Flows      []Flow             `yaml:"flows"`            // to send
@@ -241,6 +244,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Retries: c.Retries.Or(7),
 		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
+	if n.Config.Selective, err = c.selective(); err != nil {
+		return nil, err
+	}
 	if err := priorities(c.DSCP, n.Config.DSCP[:], "DSCP"); err != nil {
 		return nil, err
 	}
@@ -287,6 +293,29 @@ func (c *Agent) checkReceive() error {
 		return fail(r, "receive %d: from 0 to %d", r.V, mostFlows)
 	}
 	return nil
+}
+
+// selective is how lost packets are repeated, if selectively; nil: the sender goes back to the first.
+func (c *Agent) selective() (*agent.Selective, error) {
+	r, w, o := c.Recovery, c.Window, c.Reorder
+	switch {
+	case r.IsSet() && r.V != "go_back_n" && r.V != "selective":
+		return nil, fail(r, "recovery %q: go_back_n or selective", r.V)
+	case r.V != "selective" && w.IsSet():
+		return nil, fail(w, "window: that is of selective repeat (`recovery: selective`)")
+	case r.V != "selective" && o.IsSet():
+		return nil, fail(o, "reorder: that is of selective repeat (`recovery: selective`)")
+	case r.V != "selective":
+		return nil, nil
+	}
+	s := &agent.Selective{Window: w.Or(512), Reorder: o.Or(1)}
+	if w.IsSet() && (w.V < 1 || w.V > agent.MostWindow) {
+		return nil, fail(w, "window %d: from 1 to %d packets", w.V, agent.MostWindow)
+	}
+	if s.Reorder < 1 || s.Reorder > s.Window {
+		return nil, fail(o, "reorder %d: from 1 packet to the window, %d", s.Reorder, s.Window)
+	}
+	return s, nil
 }
 
 // checkPatience says what is wrong with how losses are dealt with.
@@ -391,11 +420,15 @@ func (n *AgentNode) Describe() []string {
 	case c.AckEvery == 0:
 		acknowledged = "at their end"
 	}
+	again := "sent again"
+	if s := c.Selective; s != nil {
+		again = fmt.Sprintf("selectively sent again (%d under way, lost when %d behind have come) or", s.Window, s.Reorder)
+	}
 	return []string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
 		fmt.Sprintf("address %v, %v, link %v, payload %d B", c.IP, c.MAC, n.Link.Rate, c.Payload),
 		fmt.Sprintf("priority of data %d, of CNPs %d, of acknowledgements %d; PFC obeyed on %08b", c.DSCP[c.DataDSCP], c.DSCP[c.ControlDSCP], c.DSCP[c.AckDSCP], c.Lossless),
-		fmt.Sprintf("%d flows to send, up to %d received; acknowledged %s, sent again after %v, given up after %d retries",
-			len(n.Flows), c.Receivers, acknowledged, c.AckTimeout, c.Retries),
+		fmt.Sprintf("%d flows to send, up to %d received; acknowledged %s, %s after %v, given up after %d retries",
+			len(n.Flows), c.Receivers, acknowledged, again, c.AckTimeout, c.Retries),
 	}
 }

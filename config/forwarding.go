@@ -28,6 +28,29 @@ type Router struct {
 	MAC       Value[wire.MAC]  `yaml:"mac"`       // frames to it are routed; the first port's
 	Addresses []Value[wire.IP] `yaml:"addresses"` // for which it answers ARP, neighbour solicitations and ping
 	ICMP      ICMP             `yaml:"icmp"`      // what it tells the senders of packets that it does not forward
+	Paths     Paths            `yaml:"paths"`     // how it chooses among next hops of equal cost
+}
+
+// Paths is how a router chooses among next hops of equal cost.
+type Paths struct {
+	By  Value[string]     `yaml:"by"`  // flow, round_robin, random, flowlet, queue; flow
+	Gap Value[units.Time] `yaml:"gap"` // flowlet: a flow that was silent for longer may take another path
+}
+
+// choice is what it says.
+func (p *Paths) choice() (c dataplane.Paths, err error) {
+	by := slices.Index(dataplane.PathChoices, p.By.Or(dataplane.ByFlow.String()))
+	if by < 0 {
+		return c, fail(p.By, "paths by %q: there are %s", p.By.V, strings.Join(dataplane.PathChoices, ", "))
+	}
+	c = dataplane.Paths{By: dataplane.PathChoice(by), Gap: p.Gap.V}
+	switch {
+	case c.By == dataplane.ByFlowlet && c.Gap <= 0:
+		return c, fail(p.By, "paths by flowlet need a gap (write it like {by: flowlet, gap: 50us})")
+	case c.By != dataplane.ByFlowlet && p.Gap.IsSet():
+		return c, fail(p.Gap, "paths by %v: a gap is of flowlets", c.By)
+	}
+	return c, nil
 }
 
 // ICMP is about errors: time exceeded, unreachable, too big. Echo requests are answered without limit.
@@ -257,6 +280,9 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 		s.Ports[i].Addresses = hosts(p.Addresses)
 	}
 	var err error
+	if s.Paths, err = c.Router.Paths.choice(); err != nil {
+		return err
+	}
 	if s.Router.ICMP, err = c.Router.ICMP.errors(s.Router.MAC != 0); err != nil {
 		return err
 	}
@@ -416,6 +442,9 @@ func describeForwarding(s *dataplane.SwitchConfig) (lines []string) {
 			lines = append(lines, fmt.Sprintf("ICMP errors: at most %dpps for what comes through a port, burst %d, DSCP %d", e.Rate, e.Burst, e.DSCP))
 		} else {
 			lines = append(lines, "ICMP errors: none")
+		}
+		if s.Paths.By != dataplane.ByFlow {
+			lines = append(lines, fmt.Sprintf("equal next hops: by %v, so packets of a flow may overtake each other", s.Paths.By))
 		}
 	}
 	for p := range s.Ports {

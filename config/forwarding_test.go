@@ -103,6 +103,9 @@ routes:
 func TestRouterMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"router: {addresses: [10.0.0.1], icmp: {rate: 10Mbps}}":                                                "x.yaml:2: icmp: rate 10Mbps: errors are counted (write it like 1000pps; `errors: false` for none)",
+		"router: {addresses: [10.0.0.1], paths: {by: spray}}":                                                  `x.yaml:2: paths by "spray": there are flow, round_robin, random, flowlet, queue`,
+		"router: {addresses: [10.0.0.1], paths: {by: flowlet}}":                                                "x.yaml:2: paths by flowlet need a gap (write it like {by: flowlet, gap: 50us})",
+		"router: {addresses: [10.0.0.1], paths: {by: random, gap: 1us}}":                                       "x.yaml:2: paths by random: a gap is of flowlets",
 		"router: {addresses: [10.0.0.1], icmp: {burst: 0}}":                                                    "x.yaml:2: icmp: burst 0 must be from 1 error to 1000 seconds of the rate",
 		"router: {addresses: [10.0.0.1], icmp: {dscp: 64}}":                                                    "x.yaml:2: icmp: dscp 64: there are 0 to 63",
 		"vlans: [{id: 10, untagged: [0], addresses: [10.0.0.1]}]\nrouter:\n  addresses:\n  - 10.0.0.1":         "x.yaml:2: router address 10.0.0.1: it is no address of a host, or there twice",

@@ -171,6 +171,12 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.AckTimeout.Line, "ack_timeout", own)
 	case c.AckEvery.IsSet():
 		return notHere(c.AckEvery.Line, "ack_every", own)
+	case c.Recovery.IsSet():
+		return notHere(c.Recovery.Line, "recovery", own)
+	case c.Window.IsSet():
+		return notHere(c.Window.Line, "window", own)
+	case c.Reorder.IsSet():
+		return notHere(c.Reorder.Line, "reorder", own)
 	case c.Retries.IsSet():
 		return notHere(c.Retries.Line, "retries", own)
 	case c.AckDSCP.IsSet():

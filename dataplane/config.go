@@ -34,6 +34,7 @@ type SwitchConfig struct {
 	Age      units.Time                     // of a learned address; 0: for ever
 	FDBSize  int                            // learned and static addresses
 	Static   []StaticEntry                  // addresses that are known
+	Paths    Paths                          // how it chooses among equal paths
 	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
 	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
 	Watchdog pfc.WatchdogConfig             // of every port
@@ -136,6 +137,9 @@ func (c *SwitchConfig) Check() error {
 		}
 	}
 	if err := c.checkWeights(); err != nil {
+		return err
+	}
+	if err := c.checkPaths(); err != nil {
 		return err
 	}
 	switch need := c.Reserved(); {

@@ -121,7 +121,7 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 		return
 	}
 	if group := s.routeOf(p, ip); group >= firstGroup {
-		if h := s.hopOf(p, f, group); wire.TotalLen(ip) > s.config.hopMTU(h) { // else it is what follows the packet that is too long
+		if h := s.hopOf(now, p, f, f.action().prio(), group); wire.TotalLen(ip) > s.config.hopMTU(h) { // else it is what follows the packet that is too long
 			s.complain(now, p, f, tooBig(s.config.hopMTU(h)))
 			s.say(now, p, p.worker.takeSaid())
 		}

@@ -65,6 +65,9 @@ func (s *Switch) Rebase(by units.Time) {
 func (p *switchPort) Rebase(by units.Time) {
 	p.attend.Rebase(by)
 	p.asks.Rebase(by)
+	if p.paths != nil {
+		p.paths.Rebase(by)
+	}
 	p.history.Rebase(by)
 	p.log.Rebase(by)
 	if p.says != nil {

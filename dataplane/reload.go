@@ -117,7 +117,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.setAside(nil)
 	s.leave(now, &ch.config)
 	again := s.empty(now, &ch.config)
-	old := s.config.Ports
+	old, paths := s.config.Ports, s.config.Paths
 	s.config = ch.config
 	s.setOwn()
 	s.setLimits()
@@ -150,6 +150,9 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		p.config = &c.Ports[i]
 		p.own()
 		p.setShapers(&old[i])
+		if c.Paths != paths {
+			p.paths = newPaths(c, i)
+		}
 		p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 		if ch.points[i] != nil {
 			p.setPoints(*ch.points[i])

@@ -55,7 +55,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		a |= actRoute
 	case e&fdbKind == fdbGroup && (s.lans.aware || s.remarks): // its ports may send the LAN's frames in several forms
 		group := s.lans.groups[e.value()]
-		if to := group[pick(h.Hash, s.config.Salt, len(group))]; int(to) != p.number {
+		if to := s.portOf(now, p, f, a.prio(), group); int(to) != p.number {
 			s.forward(now, p, in, to, f)
 		} else {
 			s.discard(now, p, f, DropNoPort)

@@ -52,7 +52,7 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *Frame, a action) (action, bool) {
 	switch a & actKind {
 	case actGroup:
-		if a = s.choose(p, f, a); int(a.out()) == p.number {
+		if a = s.choose(now, p, f, a); int(a.out()) == p.number {
 			s.drop(now, p, f, a, DropNoPort)
 			return a, false
 		}
@@ -90,10 +90,9 @@ func (s *Switch) owned(p *switchPort, a action) action {
 	return a
 }
 
-// choose takes one of the ports of equal cost of a group, by the frame's flow.
-func (s *Switch) choose(p *switchPort, f *Frame, a action) action {
-	group := s.lans.groups[a.out()]
-	return a.to(group[pick(p.env.flowHash(f), s.config.Salt, len(group))])
+// choose takes one of the ports of equal cost of a group.
+func (s *Switch) choose(now units.Time, p *switchPort, f *Frame, a action) action {
+	return a.to(s.portOf(now, p, f, a.prio(), s.lans.groups[a.out()]))
 }
 
 // retag does to a frame's tag what its action says; tci is what a new one says. It reports false if there is

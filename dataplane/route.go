@@ -296,7 +296,7 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 		s.discard(now, p, f, DropTTL)
 		return a, false
 	default:
-		h := s.hopOf(p, f, group)
+		h := s.hopOf(now, p, f, a.prio(), group)
 		switch {
 		case h.port != anyPort && !s.up(h.port): // it is discarded at that port
 			s.complain(now, p, f, hostUnreachable)
@@ -341,12 +341,12 @@ func (s *Switch) plainlyIP(p *switchPort, f *Frame) bool {
 }
 
 // hopOf is the next hop of a packet, of a group.
-func (s *Switch) hopOf(p *switchPort, f *Frame, group uint32) *hop {
+func (s *Switch) hopOf(now units.Time, p *switchPort, f *Frame, prio uint8, group uint32) *hop {
 	hops := p.worker.cache.groups[group]
 	if len(hops) == 1 {
 		return &hops[0]
 	}
-	return &hops[pick(p.env.flowHash(f), s.config.Salt, len(hops))]
+	return &hops[s.path(now, p, f, prio, len(hops), func(i int) uint16 { return hops[i].port })]
 }
 
 // routed does the same with a packet of which nothing is special: it has no options and no tag, its header

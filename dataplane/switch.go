@@ -103,7 +103,8 @@ type switchPort struct {
 	sampler  *sampler            // if sampled
 	says     *speaker            // nil: it never does, and hears nobody
 	lanes    *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
-	_        [80]byte
+	paths    *paths              // what the choice among equal paths goes by; nil: by the flow alone
+	_        [72]byte
 }
 
 // switchWorker is what belongs to one worker.
@@ -234,6 +235,7 @@ func (p *switchPort) begin() {
 	p.in.Keep(p.history)
 	p.eg.Keep(p.history)
 	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
+	p.paths = newPaths(c, p.number)
 }
 
 // reset has what the peer did to the port be as with a new peer.

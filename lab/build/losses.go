@@ -50,7 +50,7 @@ func (n *Network) lossesOf(node string, port, prio int, p *dataplane.PortStats) 
 		frames := p.Discards[why][prio]
 		switch {
 		case frames == 0:
-		case n.failed && (why == dataplane.DropLink || why == dataplane.DropSequence): // no loss, see Lost
+		case n.failed && why == dataplane.DropLink, (n.failed || n.overtakes) && why == dataplane.DropSequence: // no loss, see Lost
 			at = units.Never // it may be this one's
 		default:
 			all = append(all, Loss{Node: node, Port: port, Priority: prio, Reason: why.String(), Frames: frames})

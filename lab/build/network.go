@@ -40,6 +40,7 @@ type Network struct {
 	configs   map[int]dataplane.SwitchConfig // of switches, as they are now
 	down      topology.Down                  // links that failed
 	failed    bool                           // one of them ever did
+	overtakes bool                           // packets of a flow may overtake each other
 	fault     error                          // of something that happened on the way
 	faults    sync.Mutex                     // hosts may run at the same time
 	waits     *waits                         // nil: no flow waits for another
@@ -118,7 +119,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 		return nil, err
 	}
 	n := Recorded(e, w, p)
-	n.recorded, n.observer = false, o
+	n.recorded, n.observer, n.overtakes = false, o, e.Parameters.Overtakes()
 	if n.impaired, err = e.Impairments(p, seed); err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 			return nil, err
 		}
 		if p.Nodes[i].Host {
-			err = n.addHost(e, i, parts, sent[i], received[i])
+			err = n.addHost(e, i, parts, known, sent[i], received[i])
 		} else {
 			err = n.addSwitch(e, i, parts, routes[i])
 		}
@@ -228,7 +229,7 @@ func Priority(b []byte) int {
 	return int(dscp[h.TOS>>2])
 }
 
-func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, sent, received int) error {
+func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, known scheme.Network, sent, received int) error {
 	received = max(received, 1)
 	ackTo := uint8(CNPDSCP)
 	if a := e.Parameters.AckPriority.Value; a.IsSet() {
@@ -244,7 +245,7 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, s
 	c := agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.Plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.LosslessMask(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: AckTimeout,
-		Credits: e.Parameters.Credits(),
+		Credits: e.Parameters.Credits(), Selective: e.Parameters.Repeats(known),
 		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: np, NewRP: parts.RP, Elastic: elastic && n.canWait(),
 	}
@@ -278,7 +279,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
 		Lossless: p.LosslessMask(), Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
-		Credits: p.Credits(), Control: CNPDSCP >> 3, Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
+		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
 	}
 	for prio := range pfc.Classes {
 		if c.Lossless>>prio&1 != 0 {
@@ -414,9 +415,9 @@ func (n *Network) Lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
-			if n.failed || len(n.impaired) > 0 {
-				// What a link took with it is no fault of a node, nor what is out of order for it, or was on its
-				// way to a switch whose new routes lead back to where it came from, or acknowledges what came twice of
+			if n.failed || n.overtakes || len(n.impaired) > 0 {
+				// What a link took with it is no fault of a node, nor what is out of order for it or for the several
+				// paths of a flow, or was on its way to a switch whose new routes lead back to where it came from, or acknowledges what came twice of
 				// a flow that has ended.
 				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort, dataplane.DropUnknown, dataplane.DropBadICRC, dataplane.DropHeadroom} {
 					if why == dataplane.DropHeadroom && len(n.impaired) == 0 { // an XOFF may have been lost on purpose

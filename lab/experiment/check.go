@@ -220,6 +220,9 @@ func (e *Experiment) checkParameters() error {
 	if s := p.SignalDelay.Value; s.IsSet() && s.V == 0 {
 		return at(s, "signal_delay must be positive: nothing is known at once elsewhere")
 	}
+	if err := p.checkPaths(); err != nil {
+		return err
+	}
 	if a := p.AckPriority.Value; a.IsSet() && (a.V < 0 || a.V >= pfc.Classes) {
 		return at(a, "ack_priority %d: there are 0 to 7", a.V)
 	}

@@ -200,6 +200,16 @@ type Parameters struct {
 	AlphaByRate Sourced[bool]    `yaml:"alpha_by_rate"`
 	AckEach     Sourced[bool]    `yaml:"ack_each"`     // every packet is acknowledged, whatever the scheme needs
 	AckPriority Sourced[int]     `yaml:"ack_priority"` // of acknowledgements; 6, of CNPs, if absent
+
+	// Paths is how switches choose among equal paths: flow (ECMP, if absent), round_robin, random, flowlet or queue.
+	Paths      Sourced[string]     `yaml:"paths"`
+	FlowletGap Sourced[units.Time] `yaml:"flowlet_gap"` // paths: flowlet; a flow that was silent for longer may take another path
+
+	// Recovery is what a sender repeats: go_back_n, all from the packet on that is missing, or selective, what is lost
+	// and no more; go_back_n if absent.
+	Recovery Sourced[string] `yaml:"recovery"`
+	Window   Sourced[int]    `yaml:"window"`  // selective: packets that may be under way; the bandwidth-delay product if absent
+	Reorder  Sourced[int]    `yaml:"reorder"` // selective: a packet is lost when so many behind it have come; 1 if absent, and with several paths half of the window
 }
 
 // LosslessMask is the set of lossless priorities.

@@ -131,6 +131,9 @@ func (e *Experiment) checkLength(scheme string, c cnp.Carry) error {
 	if c.Tag {
 		longest += wire.CNTagLen
 	}
+	if e.Parameters.Recovery.Value.V == Selective {
+		longest += wire.PlaceLen
+	}
 	if mtu := int(e.Parameters.MTU.Value.V); longest > mtu {
 		return at(e.Parameters.MTU.Value, "mtu %dB is too small: packets of %v payload have %d bytes under %s", mtu, e.Parameters.Payload.Value.V, longest, scheme)
 	}

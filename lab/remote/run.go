@@ -186,6 +186,9 @@ func (b *Run) fits(i int, n *bed.Running) error {
 	if p.Credits() != nil {
 		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
 	}
+	if p.Overtakes() || p.Recovery.Value.V == experiment.Selective {
+		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
+	}
 	if want := p.LosslessMask(); info.Lossless != want {
 		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
 	}

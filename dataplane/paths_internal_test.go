@@ -1,0 +1,147 @@
+package dataplane
+
+import (
+	"math"
+	"testing"
+
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// fourPaths is a switch that has address 9 behind ports 1 to 4, and 10 behind port 2, and its environment.
+func fourPaths(t *testing.T, paths Paths) (*Switch, *Env) {
+	t.Helper()
+	c := SwitchConfig{
+		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 2, Paths: paths, Salt: 7,
+		Lossless: 1 << 3, CP: func(marking.Place) marking.CP { return marking.None{} },
+		Static: []StaticEntry{{MAC: 9, Ports: []uint16{1, 2, 3, 4}}, {MAC: 10, Ports: []uint16{2}}},
+	}
+	c.PFC[3] = pfc.Thresholds{XOFF: 4 * units.MB, XON: 4 * units.MB}
+	for i := range 5 {
+		c.Ports = append(c.Ports, PortConfig{MAC: wire.MAC(100 + i), Link: Link{Rate: 10 * units.Gbps}})
+	}
+	env := NewEnv(NewHeaderPoolOf(4096), 5)
+	s, err := NewSwitch(c, []*Env{env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, env
+}
+
+// sendOver has a packet of a flow come in at port 0, and returns the port at which it waits then; nothing has left
+// before.
+func sendOver(t *testing.T, s *Switch, env *Env, now units.Time, to wire.MAC, flow uint16) int {
+	t.Helper()
+	before := [5]units.Size{}
+	for i := range before {
+		before[i] = s.QueueBytes(i, 3)
+	}
+	r := wire.RoCE{DstMAC: to, SrcMAC: 1, Src: wire.IPv4(10, 0, 0, 1), Dst: wire.IPv4(10, 0, 0, 2), TOS: 26 << 2, SrcPort: flow}
+	f, ok := env.Alloc(1000)
+	if !ok {
+		t.Fatal("no memory")
+	}
+	b := env.Bytes(&f)
+	at := r.Encode(b, 1000-wire.EthernetLen-wire.IPv4Len-wire.UDPLen)
+	wire.BTH(b[at:]).Encode(wire.OpSendMiddle, false, uint32(flow), false, 0)
+	s.Receive(now, 0, []Frame{f})
+	env.Woken()
+	for i := range before {
+		if s.QueueBytes(i, 3) > before[i] {
+			return i
+		}
+	}
+	t.Fatal("the packet waits nowhere")
+	return 0
+}
+
+// heldUp has the peers of ports stop priority 3 for long.
+func heldUp(s *Switch, env *Env, ports ...int) {
+	for _, port := range ports {
+		f, _ := env.Alloc(pfc.FrameLen)
+		p := pfc.Frame{Enable: 1 << 3}
+		p.Quanta[3] = math.MaxUint16
+		p.Encode(env.Bytes(&f), wire.MAC(5))
+		s.Receive(0, port, []Frame{f})
+	}
+}
+
+// Packets of one flow are spread as the choice says, and those of a flow that keeps its path are not.
+func TestPacketsTakeThePathsOfTheChoice(t *testing.T) {
+	const packets = 2000
+	for _, c := range []struct {
+		paths Paths
+		every units.Time // between two packets
+		least int        // of the four ports
+		most  int
+	}{
+		{Paths{By: ByFlow}, units.Microsecond, 0, packets},
+		{Paths{By: ByTurn}, units.Microsecond, packets / 4, packets / 4},
+		{Paths{By: AtRandom}, units.Microsecond, 400, 600}, // five standard deviations
+		{Paths{By: ByFlowlet, Gap: 10 * units.Microsecond}, units.Microsecond, 0, packets},
+		{Paths{By: ByFlowlet, Gap: 10 * units.Microsecond}, 11 * units.Microsecond, 400, 600},
+		{Paths{By: ByQueue}, units.Microsecond, 490, 510}, // the longest queue is never chosen
+	} {
+		s, env := fourPaths(t, c.paths)
+		heldUp(s, env, 1, 2, 3, 4)
+		took, now := [5]int{}, units.Time(0)
+		for range packets {
+			now += c.every
+			took[sendOver(t, s, env, now, 9, 7)]++
+		}
+		least, most := packets, 0
+		for _, n := range took[1:] {
+			least, most = min(least, n), max(most, n)
+		}
+		if took[0] != 0 || least < c.least || most > c.most || c.least == 0 && most != packets {
+			t.Errorf("%v, a packet every %v: %v", c.paths, c.every, took)
+		}
+	}
+}
+
+// The choice by queue avoids a port whose queue is long, and every choice a port without link.
+func TestPathsAvoidWhatIsFull(t *testing.T) {
+	s, env := fourPaths(t, Paths{By: ByQueue})
+	heldUp(s, env, 1, 2, 3, 4)
+	for range 200 {
+		sendOver(t, s, env, 0, 10, 7)
+	}
+	for range 300 {
+		if sendOver(t, s, env, 0, 9, 7) == 2 {
+			t.Fatal("a packet goes to the port whose queue is the longest by far")
+		}
+	}
+	for by := range PathChoices {
+		paths := Paths{By: PathChoice(by)}
+		if paths.By == ByFlowlet {
+			paths.Gap = units.Microsecond
+		}
+		s, env := fourPaths(t, paths)
+		heldUp(s, env, 1, 2, 3, 4)
+		ch, err := s.PrepareLink(3, LinkState{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.SetLink(0, ch)
+		for i := range 400 {
+			if at := sendOver(t, s, env, units.Time(i)*10*units.Microsecond, 9, uint16(i)); at == 3 {
+				t.Errorf("%v: a packet goes to a port without link", paths.By)
+			}
+		}
+	}
+}
+
+func TestPathErrors(t *testing.T) {
+	for _, p := range []Paths{{By: 77}, {By: ByFlowlet}, {By: ByFlowlet, Gap: -1}, {By: AtRandom, Gap: 1}} {
+		c := SwitchConfig{Paths: p}
+		if c.checkPaths() == nil {
+			t.Errorf("%+v is accepted", p)
+		}
+	}
+	c := SwitchConfig{Paths: Paths{By: ByQueue}, Ports: []PortConfig{{Worker: 0}, {Worker: 1}}}
+	if c.checkPaths() == nil {
+		t.Error("two workers do not know each other's queues")
+	}
+}

@@ -1,0 +1,85 @@
+package build
+
+import (
+	"fmt"
+	"testing"
+
+	"photon/units"
+)
+
+// fourWays is four hosts that each send to another, on switches with four equal paths, each of which carries one flow.
+const fourWays = `
+id: test/paths
+title: four flows over four paths
+duration: 100ms
+topology: {kind: leaf-spine, tors: 2, hosts: 4, spines: 4}
+parameters: {link_rate: 100Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1100B, priority: 3, xoff: 200KB, buffer: 32MB, start_phase: 0s, %s}
+flows: [{name: all, from: H0..H3, to: H4..H7, size: 2MB}]
+schemes: [none]
+measure: {sample: 1ms}
+`
+
+// ideal is how long each flow takes if it has a path for itself.
+const ideal = 2e6 / 1000 * (1000 + 58 + 24 + 4) * 8 / 100e9
+
+// repeatedIn is how many packets all flows of a network repeated: they sent so many more than they have.
+func repeatedIn(n *Network, packets uint64) (sum uint64) {
+	for i := range n.Flows {
+		sum += n.Flows[i].Frames - packets
+	}
+	return sum
+}
+
+// lastEnd is when the last flow ended; every one must have.
+func lastEnd(t *testing.T, n *Network) (end units.Time) {
+	t.Helper()
+	for i := range n.Flows {
+		if !n.Flows[i].Done {
+			t.Fatalf("flow %d has not ended", i)
+		}
+		end = max(end, n.Flows[i].End)
+	}
+	return end
+}
+
+// Packets that take all paths fill them all, if receivers place what comes early: the flows end when they would with
+// paths of their own. Go-back-N repeats what was overtaken, and is slower. By the flow alone some paths are used twice.
+func TestFlowsOverManyPaths(t *testing.T) {
+	took := map[string]float64{}
+	for _, c := range []struct {
+		name, line string
+	}{
+		{"flow", "paths: flow"},
+		{"turn", "paths: round_robin, recovery: selective"},
+		{"random", "paths: random, recovery: selective, window: 500"},
+		{"queue", "paths: queue, recovery: selective, window: 500"},
+		{"flowlet", "paths: flowlet, flowlet_gap: 5us, recovery: selective"},
+		{"go back", "paths: random"},
+	} {
+		n, w := ranTraining(t, fmt.Sprintf(fourWays, c.line), 1, 100*units.Millisecond)
+		took[c.name] = lastEnd(t, n).Seconds() / ideal
+		again := repeatedIn(n, 2_000)
+		if lost, _ := n.Lost(); lost > 0 {
+			t.Errorf("%s: %d lost", c.name, lost)
+		}
+		if (again > 0) != (c.name == "go back") {
+			t.Errorf("%s: %d packets were repeated", c.name, again)
+		}
+		one, _ := w.Hash()
+		_, w = ranTraining(t, fmt.Sprintf(fourWays, c.line), 3, 100*units.Millisecond)
+		if three, _ := w.Hash(); one != three {
+			t.Errorf("%s: other frames in three parts than in one", c.name)
+		}
+	}
+	t.Logf("times as long as with a path each: %.3v", took)
+	for _, name := range []string{"turn", "random", "queue"} {
+		if took[name] > 1.05 {
+			t.Errorf("%s: %.3g times as long as with a path each", name, took[name])
+		}
+	}
+	for _, name := range []string{"flow", "go back"} {
+		if took[name] < 1.5 {
+			t.Errorf("%s: %.3g times as long as with a path each only", name, took[name])
+		}
+	}
+}

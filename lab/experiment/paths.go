@@ -1,0 +1,76 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+
+	"photon/agent"
+	"photon/dataplane"
+	"photon/scheme"
+	"photon/units"
+)
+
+// What becomes of packets of one flow: which paths they take, and what is repeated if one does not come.
+
+// Kinds of recovery.
+const (
+	GoBackN   = "go_back_n"
+	Selective = "selective"
+)
+
+// Choice is how switches choose among equal paths.
+func (p *Parameters) Choice() dataplane.Paths {
+	by := max(0, slices.Index(dataplane.PathChoices, p.Paths.Value.V))
+	c := dataplane.Paths{By: dataplane.PathChoice(by)}
+	if c.By == dataplane.ByFlowlet {
+		c.Gap = p.FlowletGap.Value.V
+	}
+	return c
+}
+
+// Overtakes reports whether packets of a flow may overtake each other.
+func (p *Parameters) Overtakes() bool { return p.Choice().By != dataplane.ByFlow }
+
+// Repeats is how hosts repeat what is lost, if selectively; nil: they go back to it. The window, if it is not said,
+// is as many full packets as the longest path holds in the time of a round trip, as IRN has it.
+func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
+	if p.Recovery.Value.V != Selective {
+		return nil
+	}
+	s := &agent.Selective{Window: p.Window.Value.V, Reorder: p.Reorder.Value.V}
+	if !p.Window.Value.IsSet() {
+		bytes := int64(n.Line) / 8 * int64(n.PathRTT/units.Nanosecond) / int64(units.Second/units.Nanosecond)
+		s.Window = min(agent.MostWindow, int(bytes/max(1, int64(n.Packet)))+2) // and what is being sent, at either end
+	}
+	if !p.Reorder.Value.IsSet() {
+		if s.Reorder = 1; p.Overtakes() {
+			s.Reorder = max(1, s.Window/2)
+		}
+	}
+	return s
+}
+
+func (p *Parameters) checkPaths() error {
+	switch f, gap := p.Paths.Value, p.FlowletGap.Value; {
+	case f.IsSet() && !slices.Contains(dataplane.PathChoices, f.V):
+		return at(f, "paths %q: there are %s", f.V, strings.Join(dataplane.PathChoices, ", "))
+	case f.V == dataplane.ByFlowlet.String() && gap.V <= 0:
+		return at(f, "paths: flowlet needs a flowlet_gap (write it like flowlet_gap: 50us)")
+	case gap.IsSet() && !f.IsSet(): // a sweep of paths may have both
+		return at(gap, "flowlet_gap: that is of paths by flowlet (paths: flowlet)")
+	}
+	r, w, o := p.Recovery.Value, p.Window.Value, p.Reorder.Value
+	switch {
+	case r.IsSet() && r.V != GoBackN && r.V != Selective:
+		return at(r, "recovery %q: there are %s and %s", r.V, GoBackN, Selective)
+	case w.IsSet() && !r.IsSet():
+		return at(w, "window: that is of selective repeat (recovery: selective)")
+	case o.IsSet() && !r.IsSet():
+		return at(o, "reorder: that is of selective repeat (recovery: selective)")
+	case w.IsSet() && (w.V < 1 || w.V > agent.MostWindow):
+		return at(w, "window of %d packets: from 1 to %d", w.V, agent.MostWindow)
+	case o.IsSet() && (o.V < 1 || w.IsSet() && o.V > w.V):
+		return at(o, "reorder %d: a packet is lost when so many behind it have come, from 1 to the window", o.V)
+	}
+	return nil
+}
