@@ -42,6 +42,9 @@ func (n *Network) changes(e *experiment.Experiment) (list []change, err error) {
 			return nil, err
 		}
 		list = append(list, change{ev.At.V, do})
+		if ev.Link.IsSet() && n.convergence > 0 {
+			list = append(list, change{ev.At.V + n.convergence, n.converged})
+		}
 	}
 	slices.SortStableFunc(list, func(a, b change) int { return int(min(1, max(-1, a.at-b.at))) })
 	return list, nil

@@ -2,6 +2,7 @@ package build
 
 import (
 	"errors"
+	"maps"
 
 	"photon/dataplane"
 	"photon/lab/experiment"
@@ -29,8 +30,9 @@ func (n *Network) keep(err error) {
 }
 
 // setLinks gives the links of ports another rate, at both ends. A rate of 0 is a link that
-// fails: what waits for it is discarded, its pauses are void, and at once all switches go by the
-// routes that are left; any other brings it back.
+// fails: what waits for it is discarded, its pauses are void, and the switches at its ends send by what
+// else they have of equal cost, at once; all go by the routes that are left when these have converged. Any other
+// rate brings it back.
 func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, rate units.Rate) error {
 	var failed error
 	changed := false
@@ -48,10 +50,22 @@ func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, r
 			}
 		}
 	}
-	if changed {
-		failed = errors.Join(failed, n.reroute(now))
+	if changed && n.convergence == 0 {
+		failed = errors.Join(failed, n.reroute(now, n.down))
+	} else if changed {
+		n.converging = append(n.converging, maps.Clone(n.down))
+	} else if n.convergence > 0 {
+		n.converging = append(n.converging, nil)
 	}
 	return failed
+}
+
+// converged has the routes follow the first change of links that they have not followed.
+func (n *Network) converged(now units.Time) {
+	down := n.converging[0]
+	if n.converging = n.converging[1:]; down != nil {
+		n.keep(n.reroute(now, down))
+	}
 }
 
 // setLink tells a switch of its link.
@@ -68,8 +82,8 @@ func (n *Network) setLink(now units.Time, at experiment.Place, up bool) error {
 }
 
 // reroute has every switch go by the links that are up.
-func (n *Network) reroute(now units.Time) error {
-	routes := n.Plan.RoutesOver(topology.Down(n.down))
+func (n *Network) reroute(now units.Time, down topology.Down) error {
+	routes := n.Plan.RoutesOver(down)
 	for i := range n.Plan.Nodes {
 		c, ok := n.configs[i]
 		if !ok {

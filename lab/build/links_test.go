@@ -90,6 +90,41 @@ func TestLinkFailsAndComesBack(t *testing.T) {
 	}
 }
 
+// Routes follow a failure when they have converged, and not before: until then what goes by the failed link alone
+// stands still. A switch that has another port of equal cost takes that at once.
+func TestRoutesConverge(t *testing.T) {
+	const convergence = 1500 * units.Microsecond
+	text := strings.Replace(ring, "start_phase: 0s", "start_phase: 0s\n  convergence: 1500us", 1)
+	n, w, e := built(t, text+"events: [{at: 2ms, link: S0>S1, rate: 0bps}]\n")
+	round, s0, first := port(t, n, "S0", "S3"), n.Switches[mustFind(t, n, "S0")], units.Never
+	w.Every(10*units.Microsecond, func(now units.Time) {
+		if s0.Sent(round) > 50_000 && first == units.Never { // acknowledgements do not go there
+			first = now
+		}
+	})
+	if err := w.Run(t.Context(), 80*e.Duration); err != nil { // a sender waits for 67 ms
+		t.Fatal(err)
+	}
+	n.Collect()
+	if err := n.Fault(); err != nil {
+		t.Fatal(err)
+	}
+	if first < 2*units.Millisecond+convergence || first == units.Never || !n.Flows[1].Done {
+		t.Errorf("the way round is used at %v, and the flow of 2 MB has ended: %v", first, n.Flows[1].Done)
+	}
+
+	n, w, _ = built(t, strings.Replace(fourWaysOf("paths: random, recovery: selective, convergence: 50ms"), "schemes", "events: [{at: 50us, link: T0>C1, rate: 0bps}]\nschemes", 1))
+	if err := w.Run(t.Context(), 40*units.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	n.Collect()
+	for i := range n.Flows {
+		if f := &n.Flows[i]; !f.Done {
+			t.Errorf("flow %d has not ended before routes converge", i)
+		}
+	}
+}
+
 // A slower link is slower, at both ends, and no failure.
 func TestLinkBecomesSlower(t *testing.T) {
 	n, w, e := built(t, ring+"events: [{at: 1ms, link: S1>S0, rate: 1Gbps}]\n")

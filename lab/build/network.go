@@ -33,22 +33,24 @@ type Network struct {
 	Priority int   // of data, unless a flow has another
 	Lossless uint8 // priorities
 
-	inOrder   []Host                         // the hosts by node of the plan: see Collect
-	shares    map[uint32]marking.Share       // by flow hash
-	late      []int32                        // flows that hosts do not know of yet, in the order of their starts
-	over      []int32                        // that ended, and whose receivers know of them still
-	configs   map[int]dataplane.SwitchConfig // of switches, as they are now
-	down      topology.Down                  // links that failed
-	failed    bool                           // one of them ever did
-	overtakes bool                           // packets of a flow may overtake each other
-	fault     error                          // of something that happened on the way
-	faults    sync.Mutex                     // hosts may run at the same time
-	waits     *waits                         // nil: no flow waits for another
-	forgetful bool                           // receivers are to forget flows that have ended
-	observer  Observer
-	impaired  map[int]map[int]impair.Spec // ports of nodes
-	recorded  bool                        // nothing runs in its world: counters of whole hosts are not there
-	pauses    []*pauses                   // of all nodes, if the observer is told of them
+	inOrder     []Host                         // the hosts by node of the plan: see Collect
+	shares      map[uint32]marking.Share       // by flow hash
+	late        []int32                        // flows that hosts do not know of yet, in the order of their starts
+	over        []int32                        // that ended, and whose receivers know of them still
+	configs     map[int]dataplane.SwitchConfig // of switches, as they are now
+	down        topology.Down                  // links that failed
+	failed      bool                           // one of them ever did
+	converging  []topology.Down                // the links that were down when one changed, as far as routes have not followed
+	convergence units.Time                     // of routes
+	overtakes   bool                           // packets of a flow may overtake each other
+	fault       error                          // of something that happened on the way
+	faults      sync.Mutex                     // hosts may run at the same time
+	waits       *waits                         // nil: no flow waits for another
+	forgetful   bool                           // receivers are to forget flows that have ended
+	observer    Observer
+	impaired    map[int]map[int]impair.Spec // ports of nodes
+	recorded    bool                        // nothing runs in its world: counters of whole hosts are not there
+	pauses      []*pauses                   // of all nodes, if the observer is told of them
 }
 
 // Flow is a flow and where to look at it.
@@ -119,7 +121,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 		return nil, err
 	}
 	n := Recorded(e, w, p)
-	n.recorded, n.observer, n.overtakes = false, o, e.Parameters.Overtakes()
+	n.recorded, n.observer, n.overtakes, n.convergence = false, o, e.Parameters.Overtakes(), e.Parameters.Convergence.Value.V
 	if n.impaired, err = e.Impairments(p, seed); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ schemes: [none]
 measure: {sample: 1ms}
 `
 
+func fourWaysOf(parameters string) string { return fmt.Sprintf(fourWays, parameters) }
+
 // ideal is how long each flow takes if it has a path for itself: its packets, one after the other, and the way there
 // and back.
 const ideal = 2e6/1000*(1000+58+24+4)*8/100e9 + 8e-6
@@ -57,7 +59,7 @@ func TestFlowsOverManyPaths(t *testing.T) {
 		{"flowlet", "paths: flowlet, flowlet_gap: 5us, recovery: selective"},
 		{"go back", "paths: random"},
 	} {
-		n, w := ranTraining(t, fmt.Sprintf(fourWays, c.line), 1, 100*units.Millisecond)
+		n, w := ranTraining(t, fourWaysOf(c.line), 1, 100*units.Millisecond)
 		took[c.name] = lastEnd(t, n).Seconds() / ideal
 		again := repeatedIn(n, 2_000)
 		if lost, _ := n.Lost(); lost > 0 {
@@ -67,7 +69,7 @@ func TestFlowsOverManyPaths(t *testing.T) {
 			t.Errorf("%s: %d packets were repeated", c.name, again)
 		}
 		one, _ := w.Hash()
-		_, w = ranTraining(t, fmt.Sprintf(fourWays, c.line), 3, 100*units.Millisecond)
+		_, w = ranTraining(t, fourWaysOf(c.line), 3, 100*units.Millisecond)
 		if three, _ := w.Hash(); one != three {
 			t.Errorf("%s: other frames in three parts than in one", c.name)
 		}

@@ -209,7 +209,7 @@ func (e *Experiment) checkParameters() error {
 			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
 		}
 	}
-	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay, "core_delay": p.CoreDelay} {
+	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay, "core_delay": p.CoreDelay, "convergence": p.Convergence} {
 		if d.Value.V < 0 {
 			return at(d.Value, "%s %v must not be negative", name, d.Value.V)
 		}

@@ -202,8 +202,11 @@ type Parameters struct {
 	AckPriority Sourced[int]     `yaml:"ack_priority"` // of acknowledgements; 6, of CNPs, if absent
 
 	// Paths is how switches choose among equal paths: flow (ECMP, if absent), round_robin, random, flowlet or queue.
-	Paths      Sourced[string]     `yaml:"paths"`
-	FlowletGap Sourced[units.Time] `yaml:"flowlet_gap"` // paths: flowlet; a flow that was silent for longer may take another path
+	Paths Sourced[string] `yaml:"paths"`
+	// Convergence is from when a link fails, or is back, until routes follow; until then only the switches at its ends
+	// know, which send by what else they have of equal cost. 0 if absent.
+	Convergence Sourced[units.Time] `yaml:"convergence"`
+	FlowletGap  Sourced[units.Time] `yaml:"flowlet_gap"` // paths: flowlet; a flow that was silent for longer may take another path
 
 	// Recovery is what a sender repeats: go_back_n, all from the packet on that is missing, or selective, what is lost
 	// and no more; go_back_n if absent.
