@@ -215,8 +215,8 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		if f.listens {
 			h.tellRP(now, f, bth, ext, rest)
 		}
-		h.goOn(now, id)
-		return !h.reschedule(now, id) && !f.listens, true
+		goes := h.goOn(now, id)
+		return !h.reschedule(now, id) && !goes && !f.listens, true
 	}
 	return !h.reschedule(now, id), true
 }
@@ -231,14 +231,15 @@ func (h *Host) beginAnew(now units.Time, id int) {
 	h.reschedule(now, id)
 }
 
-// goOn lets a flow go on that had to wait for an acknowledgement, if it has more to send.
-func (h *Host) goOn(now units.Time, id int) {
+// goOn lets a flow go on that had to wait for an acknowledgement, if it has more to send, and reports whether it does.
+func (h *Host) goOn(now units.Time, id int) bool {
 	f := &h.flows[id]
 	if !f.awaiting || h.blocked(f) {
-		return
+		return false
 	}
 	f.awaiting = false
 	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
+	return true
 }
 
 // intact reports whether the ICRC of an acknowledgement is right; id is that of its

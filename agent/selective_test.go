@@ -118,7 +118,8 @@ func (c *cable) repeatsAny(t *testing.T, packets int) int {
 	return int(c.hosts[0].h.flows[f.slot].repeated)
 }
 
-// No more is under way than the window, from the first packet that is not acknowledged on.
+// No more is under way than the window, from the first packet that is not acknowledged on; and so much is: a window in
+// each round trip.
 func TestWindowOfSelectiveRepeat(t *testing.T) {
 	for _, window := range []int{1, 7, 64} {
 		c := newSelective(t, &Selective{Window: window, Reorder: 1})
@@ -130,8 +131,9 @@ func TestWindowOfSelectiveRepeat(t *testing.T) {
 				most = max(most, max(r.next, r.high)-r.acked)
 			}
 		}
-		if !f.done || most != uint64(window) {
-			t.Errorf("window %d: done %v, up to %d packets under way", window, f.done, most)
+		const trip = 10_300 * units.Nanosecond // there and back, and two frames
+		if trips := int(c.now / trip); !f.done || most != uint64(window) || trips > 13*2000/window/10 {
+			t.Errorf("window %d: done %v after %d round trips, up to %d packets under way", window, f.done, trips, most)
 		}
 	}
 }
