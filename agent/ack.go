@@ -146,7 +146,7 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 		rest = rest[copy(rest, a.hops[:]):]
 	}
 	if a.ext&wire.ExtPlace != 0 {
-		binary.BigEndian.PutUint32(rest, a.cause)
+		putPlace(rest, a.cause)
 		rest = rest[wire.PlaceLen:]
 	}
 	if a.ext&wire.ExtStamp != 0 {
@@ -199,7 +199,9 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 	ext, rest := bth.Extensions(), b[wire.BTHLen+wire.AETHLen:]
 	if f.board != nil {
 		if f.board.cause = noCause; ext&wire.ExtPlace != 0 {
-			f.board.cause = place(rest, ext)
+			if psn, ok := place(rest, ext); ok {
+				f.board.cause = psn
+			}
 		}
 	}
 	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {

@@ -175,7 +175,8 @@ func (h *Host) mayGoOn(now units.Time, id int) bool {
 			h.giveUp(now, id, ErrNoAnswer)
 			return false
 		}
-	case f.awaiting: // there was progress, and there is still nothing to send
+	case f.awaiting, // there was progress, and there is still nothing to send
+		f.board != nil && h.blocked(f): // what it was to repeat has arrived meanwhile
 		h.await(now, id)
 		return false
 	}
@@ -323,7 +324,7 @@ func (f *flow) putPlace(b []byte) {
 	if ext&wire.ExtStamp != 0 {
 		at -= wire.StampLen
 	}
-	binary.BigEndian.PutUint32(b[at:], f.first)
+	putPlace(b[at:], f.first)
 }
 
 // setLength corrects the headers of a packet that is not full.

@@ -237,10 +237,16 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 		if len(b) < wire.BTHLen+wire.ExtensionsLen(ext) {
 			return dataplane.DropMalformed, false
 		}
-		verdict = p.takeAny(psn, place(b[wire.BTHLen:], ext), bth.Opcode(), &h.origins[slot].retired, &h.ahead[slot], uint32(h.config.Selective.Window))
+		first, ok := place(b[wire.BTHLen:], ext)
+		if !ok {
+			return dataplane.DropMalformed, false
+		}
+		verdict = p.takeAny(psn, first, bth.Opcode(), &h.origins[slot].retired, &h.ahead[slot], uint32(h.config.Selective.Window))
 		if verdict == inOrder {
 			psn = (p.expected - 1) & psnMask
 		}
+	} else if h.ahead != nil && h.ahead[slot].open && !h.ahead[slot].leaves(&p.responder, psn, bth.Opcode()) {
+		return dataplane.DropMalformed, false
 	} else if !p.takeMiddle(psn, bth.Opcode()) {
 		verdict = p.take(psn, bth.Opcode(), &h.origins[slot].retired)
 	}

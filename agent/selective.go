@@ -171,6 +171,17 @@ type arrivals struct {
 	ahead ring
 	last  uint32 // PSN of the flow's last packet, if whole
 	ends  bool   // the last packet has come
+	open  bool   // the epoch at hand is of such a flow
+}
+
+// leaves is told of a packet without a place, where packets of the epoch have one: it is broken, unless it begins
+// another epoch, of a sender without selective repeat.
+func (a *arrivals) leaves(r *responder, psn uint32, opcode uint8) bool {
+	if (opcode != wire.OpSendFirst && opcode != wire.OpSendOnly) || r.epoch != noEpoch && psn == r.start {
+		return r.epoch == noEpoch
+	}
+	a.open = false
+	return true
 }
 
 // takeAny judges a packet of a flow with selective repeat, which may come in any order. first is what it
@@ -184,8 +195,11 @@ func (r *responder) takeAny(psn, first uint32, opcode uint8, old *retired, a *ar
 			old.add(r.start)
 		}
 		*r = responder{start: first, expected: first, epoch: openEpoch}
+		a.open = false
+	}
+	if !a.open {
 		clear(a.ahead)
-		a.ends = false
+		a.ends, a.open = false, true
 	}
 	ahead := (psn - r.expected) & psnMask
 	switch {
@@ -215,10 +229,14 @@ func (r *responder) takeAny(psn, first uint32, opcode uint8, old *retired, a *ar
 }
 
 // place is what a packet of data says is the PSN of its flow's first, or an acknowledgement that of the
-// packet that caused it: behind telemetry.
-func place(rest []byte, ext uint8) uint32 {
+// packet that caused it: behind telemetry. It is not ok if there is none.
+func place(rest []byte, ext uint8) (psn uint32, ok bool) {
 	if ext&wire.ExtINT != 0 {
 		rest = rest[wire.INTLen:]
 	}
-	return binary.BigEndian.Uint32(rest) & psnMask
+	word := binary.BigEndian.Uint32(rest)
+	return word & psnMask, word>>24 == wire.PlaceMark
 }
+
+// putPlace writes such a PSN.
+func putPlace(b []byte, psn uint32) { binary.BigEndian.PutUint32(b, wire.PlaceMark<<24|psn) }

@@ -71,8 +71,12 @@ const (
 	extAll = ExtINT | ExtStamp | ExtPlace
 )
 
-// PlaceLen is the length of a PSN beside the header's: a byte that is zero, and three.
-const PlaceLen = 4
+// PlaceLen is the length of a PSN beside the header's: PlaceMark, and three bytes. The ICRC covers them, and not
+// the bit that says they are there: the mark tells a packet whose bit was broken on the way.
+const (
+	PlaceLen  = 4
+	PlaceMark = 0xA5
+)
 
 // Extensions returns which of ours the packet carries.
 func (b BTH) Extensions() uint8 { return b[4] & extAll }
