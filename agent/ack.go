@@ -15,10 +15,10 @@ type ack struct {
 	slot     int32
 	psn      uint32
 	msn      uint32 // of a NIC's echo: the number of the flow
-	syndrome uint8
 	cause    uint32 // PSN of the packet, if ext says so
-	mark     uint8  // ECN codepoint of the packet, if it is to be told
-	ext      uint8  // what is brought back
+	syndrome uint8
+	mark     uint8 // ECN codepoint of the packet, if it is to be told
+	ext      uint8 // what is brought back
 	stamp    [wire.StampLen]byte
 	count    [wire.EchoLen - wire.StampLen]byte // of a NIC's echo
 	hops     [wire.INTLen]byte

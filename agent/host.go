@@ -146,9 +146,10 @@ type Host struct {
 
 	acks ackQueue
 	*seldom
-	dataSent uint64 // bytes on the wire
-	payload  int32  // of config
-	overhead int32  // what a link adds to a frame
+	dataSent  uint64 // bytes on the wire
+	payload   int32  // of config
+	overhead  int16  // what a link adds to a frame
+	selective bool   // config.Selective is there
 
 	peers  []peer
 	np     cnp.NP // of config
@@ -282,7 +283,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h := &Host{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
-		payload: int32(c.Payload), overhead: int32(c.Link.WireBytes(0)), ip4: notIPv4,
+		payload: int32(c.Payload), overhead: int16(c.Link.WireBytes(0)), ip4: notIPv4,
 		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
 	}
 	for prio := range h.stats.Ports[0].LostAt {
@@ -308,6 +309,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 
 // carry notes what every packet needs of the scheme's parts.
 func (h *Host) carry() {
+	h.selective = h.config.Selective != nil
 	h.np, h.ackEach, h.stamps = h.config.NP, h.config.Carry.Ack, h.config.Carry.Stamp
 	if h.undetermined = noECN; h.config.Carry.ECT == wire.ECT1 {
 		h.undetermined = wire.ECT0
@@ -397,7 +399,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	h.replies, h.heard = nil, nil
 	h.makeAcks()
 	h.notice = np.Next()
-	h.acks = newAckQueue(carry.Ack || h.config.Selective != nil)
+	h.acks = newAckQueue(carry.Ack || h.selective)
 	for prio := range h.spare {
 		h.spare[prio] = nil
 	}

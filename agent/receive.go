@@ -232,21 +232,14 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 	h.notice = h.np.Next()
 	psn := bth.PSN()
 	verdict := inOrder
-	ext := bth.Extensions()
-	if ext&wire.ExtPlace != 0 && h.ahead != nil {
-		if len(b) < wire.BTHLen+wire.ExtensionsLen(ext) {
+	if h.selective {
+		var ok bool
+		if verdict, ok = h.judge(p, slot, psn, b); !ok {
 			return dataplane.DropMalformed, false
 		}
-		first, ok := place(b[wire.BTHLen:], ext)
-		if !ok {
-			return dataplane.DropMalformed, false
-		}
-		verdict = p.takeAny(psn, first, bth.Opcode(), &h.origins[slot].retired, &h.ahead[slot], uint32(h.config.Selective.Window))
 		if verdict == inOrder {
-			psn = (p.expected - 1) & psnMask
+			psn = (p.expected - 1) & psnMask // all before it are acknowledged, too
 		}
-	} else if h.ahead != nil && h.ahead[slot].open && !h.ahead[slot].leaves(&p.responder, psn, bth.Opcode()) {
-		return dataplane.DropMalformed, false
 	} else if !p.takeMiddle(psn, bth.Opcode()) {
 		verdict = p.take(psn, bth.Opcode(), &h.origins[slot].retired)
 	}

@@ -17,8 +17,8 @@ import (
 //	  |            |               | again         |              |
 //
 // Lost packets are found by the receiver, which asks for the one it misses (a NAK, and the
-// sender goes back to it, or repeats what is lost and no more, see selective.go), or by the sender's timer: an acknowledgement that was asked for has
-// not come, and nothing was acknowledged, for a timeout. The timer is looked at when the flow's
+// sender goes back to it, or repeats what is lost and no more, see selective.go), or by the sender's timer:
+// an acknowledgement that was asked for has not come, and nothing was acknowledged, for a timeout. The timer is looked at when the flow's
 // turn comes, so that a flow has one timer in the wheel and not two. After a timeout one packet
 // is sent and answered before the others follow: it finds out what the receiver has.
 //

@@ -34,7 +34,8 @@ func (s *Selective) Check() error {
 	case s.Window < 1 || s.Window > MostWindow:
 		return fmt.Errorf("selective repeat: a window of %d packets: from 1 to %d", s.Window, MostWindow)
 	case s.Reorder < 1 || s.Reorder > s.Window:
-		return fmt.Errorf("selective repeat: a packet is lost when %d behind it have come: from 1 to the window, %d", s.Reorder, s.Window)
+		return fmt.Errorf("selective repeat: a packet is lost when %d behind it have come: from 1 to the window, %d",
+			s.Reorder, s.Window)
 	}
 	return nil
 }
@@ -169,19 +170,33 @@ func (b *scoreboard) expire(r *requester) {
 // arrivals are the packets of a received flow ahead of the first that is missing.
 type arrivals struct {
 	ahead ring
-	last  uint32 // PSN of the flow's last packet, if whole
-	ends  bool   // the last packet has come
-	open  bool   // the epoch at hand is of such a flow
+	last  uint32 // PSN of the flow's last packet, if that has come
+	ends  bool   // it has
+	open  bool   // packets of the epoch at hand have a place
 }
 
-// leaves is told of a packet without a place, where packets of the epoch have one: it is broken, unless it begins
-// another epoch, of a sender without selective repeat.
-func (a *arrivals) leaves(r *responder, psn uint32, opcode uint8) bool {
-	if (opcode != wire.OpSendFirst && opcode != wire.OpSendOnly) || r.epoch != noEpoch && psn == r.start {
-		return r.epoch == noEpoch
+// judge says what becomes of a packet of the flow of a slot, from the base transport header on, where some
+// senders have selective repeat. It is not ok if the packet is broken where the ICRC does not show it.
+func (h *Host) judge(p *peer, slot int, psn uint32, b []byte) (v verdict, ok bool) {
+	bth, a, old := wire.BTH(b), &h.ahead[slot], &h.origins[slot].retired
+	ext, opcode := bth.Extensions(), bth.Opcode()
+	if ext&wire.ExtPlace == 0 {
+		if a.open && p.epoch != noEpoch {
+			if begins := opcode == wire.OpSendFirst || opcode == wire.OpSendOnly; !begins || psn == p.start {
+				return 0, false // others of its epoch have a place
+			}
+		}
+		a.open = false
+		return p.take(psn, opcode, old), true
 	}
-	a.open = false
-	return true
+	if len(b) < wire.BTHLen+wire.ExtensionsLen(ext) {
+		return 0, false
+	}
+	first, ok := place(b[wire.BTHLen:], ext)
+	if !ok {
+		return 0, false
+	}
+	return p.takeAny(psn, first, opcode, old, a, uint32(h.config.Selective.Window)), true
 }
 
 // takeAny judges a packet of a flow with selective repeat, which may come in any order. first is what it

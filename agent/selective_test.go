@@ -18,6 +18,14 @@ func newSelective(t *testing.T, s *Selective) *cable {
 	})
 }
 
+// packetOf is which packet of a flow a frame is, counted from the first PSN; it is not ok if it has no data.
+func packetOf(frame []byte, first uint32) (n uint32, ok bool) {
+	var h wire.Header
+	wire.Parse(frame, &h)
+	bth := wire.BTH(frame[h.BTH:])
+	return (bth.PSN() - first) & psnMask, bth.Opcode() <= wire.OpSendOnly
+}
+
 // repeats sends a flow, of which some packets are lost when they are sent first, and returns how many packets it
 // repeated.
 func (c *cable) repeats(t *testing.T, packets int, lost ...int) int {
@@ -26,13 +34,10 @@ func (c *cable) repeats(t *testing.T, packets int, lost ...int) int {
 	f := c.send(0, 1, packets)
 	first := c.hosts[0].h.flows[f.slot].first
 	c.lost = func(b []byte) bool {
-		var h wire.Header
-		wire.Parse(b, &h)
-		bth := wire.BTH(b[h.BTH:])
-		if bth.Opcode() > wire.OpSendOnly {
+		n, ok := packetOf(b, first)
+		if !ok {
 			return false
 		}
-		n := (bth.PSN() - first) & psnMask
 		sent[n]++
 		return sent[n] == 1 && slices.Contains(lost, int(n))
 	}
@@ -71,19 +76,16 @@ func TestOnlyWhatIsLostIsRepeated(t *testing.T) {
 // Beside it, the sender that goes back to the first that is missing sends what was under way again.
 func TestGoBackNRepeatsMore(t *testing.T) {
 	c := newSelective(t, nil)
-	c.lost = nil
 	f := c.send(0, 1, 200)
 	first := c.hosts[0].h.flows[f.slot].first
 	sent, dropped := 0, false
 	c.lost = func(b []byte) bool {
-		var h wire.Header
-		wire.Parse(b, &h)
-		bth := wire.BTH(b[h.BTH:])
-		if bth.Opcode() > wire.OpSendOnly {
+		n, ok := packetOf(b, first)
+		if !ok {
 			return false
 		}
 		sent++
-		lose := !dropped && (bth.PSN()-first)&psnMask == 50
+		lose := !dropped && n == 50
 		dropped = dropped || lose
 		return lose
 	}

@@ -415,7 +415,7 @@ func (n *AgentNode) Describe() []string {
 	c := &n.Config
 	acknowledged := fmt.Sprintf("once in %d packets", c.AckEvery)
 	switch {
-	case c.Carry.Ack || c.AckEvery == 1:
+	case c.Carry.Ack || c.AckEvery == 1 || c.Selective != nil:
 		acknowledged = "packet by packet"
 	case c.AckEvery == 0:
 		acknowledged = "at their end"

@@ -444,7 +444,7 @@ func describeForwarding(s *dataplane.SwitchConfig) (lines []string) {
 			lines = append(lines, "ICMP errors: none")
 		}
 		if s.Paths.By != dataplane.ByFlow {
-			lines = append(lines, fmt.Sprintf("equal next hops: by %v, so packets of a flow may overtake each other", s.Paths.By))
+			lines = append(lines, fmt.Sprintf("equal next hops: by %v; packets of a flow may overtake each other", s.Paths.By))
 		}
 	}
 	for p := range s.Ports {

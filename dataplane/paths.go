@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"errors"
 	"fmt"
 
 	"photon/units"
@@ -8,8 +9,9 @@ import (
 
 // Paths says how a switch chooses among ports, or next hops, of equal cost.
 type Paths struct {
-	By  PathChoice
-	Gap units.Time // ByFlowlet: a flow that was silent for longer may take another path
+	By   PathChoice
+	Gap  units.Time // ByFlowlet: a flow that was silent for longer may take another path
+	Seed uint64     // of what is drawn, beside the switch's salt and the port
 }
 
 // PathChoice is what the choice goes by.
@@ -22,7 +24,7 @@ const (
 	ByTurn                      // one after the other, packet by packet, for each port that packets come in at
 	AtRandom                    // at random, packet by packet (packet spraying)
 	ByFlowlet                   // at random whenever a flow was silent for Gap (LetFlow, NSDI'17)
-	ByQueue                     // two at random, of which the one with the shorter queue (DRILL, SIGCOMM'17, with d = 2 and m = 0)
+	ByQueue                     // two at random, of which the shorter queue (DRILL, SIGCOMM'17, with d = 2 and m = 0)
 )
 
 // PathChoices are their names.
@@ -42,7 +44,7 @@ func (c *SwitchConfig) checkPaths() error {
 	case p.By == ByQueue:
 		for i := range c.Ports {
 			if c.Ports[i].Worker != c.Ports[0].Worker {
-				return fmt.Errorf("paths by queue: one worker must have all ports, for a worker does not know the queues of another's")
+				return errors.New("paths by queue: one worker must have all ports, or it does not know all queues")
 			}
 		}
 	}
@@ -69,7 +71,8 @@ func newPaths(c *SwitchConfig, port int) *paths {
 	if c.Paths.By == ByFlow {
 		return nil
 	}
-	p := &paths{turn: uint32(port), random: uint64(c.Salt)<<32 | uint64(port)<<1 | 1}
+	mixed := (c.Paths.Seed ^ uint64(c.Salt)<<32 ^ uint64(port)) * 0x9E3779B97F4A7C15
+	p := &paths{turn: uint32(port), random: mixed | 1}
 	if c.Paths.By == ByFlowlet {
 		p.flows = make([]flowlet, flowlets)
 	}

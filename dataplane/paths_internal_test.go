@@ -2,6 +2,8 @@ package dataplane
 
 import (
 	"math"
+	"net/netip"
+	"slices"
 	"testing"
 
 	"photon/marking"
@@ -10,13 +12,30 @@ import (
 	"photon/wire"
 )
 
-// fourPaths is a switch that has address 9 behind ports 1 to 4, and 10 behind port 2, and its environment.
-func fourPaths(t *testing.T, paths Paths) (*Switch, *Env) {
+// Where packets go in these tests.
+const (
+	behindAll  wire.MAC = 9  // an address behind ports 1 to 4
+	behindTwo  wire.MAC = 10 // one behind port 2
+	pathRouter wire.MAC = 11 // the router, with four next hops behind ports 1 to 4
+)
+
+// fourPaths is such a switch and its environment.
+func fourPaths(t *testing.T, paths Paths, vlans bool) (*Switch, *Env) {
 	t.Helper()
 	c := SwitchConfig{
-		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 2, Paths: paths, Salt: 7,
+		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 8, Paths: paths, Salt: 7,
 		Lossless: 1 << 3, CP: func(marking.Place) marking.CP { return marking.None{} },
-		Static: []StaticEntry{{MAC: 9, Ports: []uint16{1, 2, 3, 4}}, {MAC: 10, Ports: []uint16{2}}},
+		Static: []StaticEntry{{MAC: behindAll, Ports: []uint16{1, 2, 3, 4}}, {MAC: behindTwo, Ports: []uint16{2}}},
+		Router: Router{MAC: pathRouter, Routes: []Route{{Prefix: netip.MustParsePrefix("10.0.0.0/8")}}},
+	}
+	for i := range uint16(4) {
+		c.Router.Routes[0].Via = append(c.Router.Routes[0].Via, NextHop{Port: i + 1, MAC: wire.MAC(200 + i)})
+	}
+	if vlans {
+		c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0, 1, 2, 3, 4}}}
+		for i := range c.Static {
+			c.Static[i].VLAN = 10
+		}
 	}
 	c.PFC[3] = pfc.Thresholds{XOFF: 4 * units.MB, XON: 4 * units.MB}
 	for i := range 5 {
@@ -84,32 +103,58 @@ func TestPacketsTakeThePathsOfTheChoice(t *testing.T) {
 		{Paths{By: ByFlowlet, Gap: 10 * units.Microsecond}, 11 * units.Microsecond, 400, 600},
 		{Paths{By: ByQueue}, units.Microsecond, 490, 510}, // the longest queue is never chosen
 	} {
-		s, env := fourPaths(t, c.paths)
-		heldUp(s, env, 1, 2, 3, 4)
-		took, now := [5]int{}, units.Time(0)
-		for range packets {
-			now += c.every
-			took[sendOver(t, s, env, now, 9, 7)]++
+		for _, vlans := range []bool{false, true} {
+			for _, to := range []wire.MAC{behindAll, pathRouter} {
+				s, env := fourPaths(t, c.paths, vlans)
+				heldUp(s, env, 1, 2, 3, 4)
+				took, now := [5]int{}, units.Time(0)
+				for range packets {
+					now += c.every
+					took[sendOver(t, s, env, now, to, 7)]++
+				}
+				least, most := packets, 0
+				for _, n := range took[1:] {
+					least, most = min(least, n), max(most, n)
+				}
+				if took[0] != 0 || least < c.least || most > c.most || c.least == 0 && most != packets {
+					t.Errorf("%v, a packet every %v to %v, VLANs %v: %v", c.paths, c.every, to, vlans, took)
+				}
+			}
 		}
-		least, most := packets, 0
-		for _, n := range took[1:] {
-			least, most = min(least, n), max(most, n)
+	}
+}
+
+// Another seed draws other paths, and the same seed the same.
+func TestSeedsDrawPaths(t *testing.T) {
+	drawn := map[uint64][]int{}
+	for _, seed := range []uint64{0, 1, 2} {
+		for range 2 {
+			s, env := fourPaths(t, Paths{By: AtRandom, Seed: seed}, false)
+			heldUp(s, env, 1, 2, 3, 4)
+			var all []int
+			for range 50 {
+				all = append(all, sendOver(t, s, env, 0, behindAll, 7))
+			}
+			if before := drawn[seed]; before != nil && !slices.Equal(before, all) {
+				t.Errorf("seed %d draws %v, and %v", seed, before, all)
+			}
+			drawn[seed] = all
 		}
-		if took[0] != 0 || least < c.least || most > c.most || c.least == 0 && most != packets {
-			t.Errorf("%v, a packet every %v: %v", c.paths, c.every, took)
-		}
+	}
+	if slices.Equal(drawn[0], drawn[1]) || slices.Equal(drawn[1], drawn[2]) {
+		t.Errorf("two seeds draw the same: %v", drawn)
 	}
 }
 
 // The choice by queue avoids a port whose queue is long, and every choice a port without link.
 func TestPathsAvoidWhatIsFull(t *testing.T) {
-	s, env := fourPaths(t, Paths{By: ByQueue})
+	s, env := fourPaths(t, Paths{By: ByQueue}, false)
 	heldUp(s, env, 1, 2, 3, 4)
 	for range 200 {
-		sendOver(t, s, env, 0, 10, 7)
+		sendOver(t, s, env, 0, behindTwo, 7)
 	}
 	for range 300 {
-		if sendOver(t, s, env, 0, 9, 7) == 2 {
+		if sendOver(t, s, env, 0, behindAll, 7) == 2 {
 			t.Fatal("a packet goes to the port whose queue is the longest by far")
 		}
 	}
@@ -118,7 +163,7 @@ func TestPathsAvoidWhatIsFull(t *testing.T) {
 		if paths.By == ByFlowlet {
 			paths.Gap = units.Microsecond
 		}
-		s, env := fourPaths(t, paths)
+		s, env := fourPaths(t, paths, false)
 		heldUp(s, env, 1, 2, 3, 4)
 		ch, err := s.PrepareLink(3, LinkState{})
 		if err != nil {
@@ -126,7 +171,7 @@ func TestPathsAvoidWhatIsFull(t *testing.T) {
 		}
 		s.SetLink(0, ch)
 		for i := range 400 {
-			if at := sendOver(t, s, env, units.Time(i)*10*units.Microsecond, 9, uint16(i)); at == 3 {
+			if at := sendOver(t, s, env, units.Time(i)*10*units.Microsecond, behindAll, uint16(i)); at == 3 {
 				t.Errorf("%v: a packet goes to a port without link", paths.By)
 			}
 		}
@@ -143,5 +188,28 @@ func TestPathErrors(t *testing.T) {
 	c := SwitchConfig{Paths: Paths{By: ByQueue}, Ports: []PortConfig{{Worker: 0}, {Worker: 1}}}
 	if c.checkPaths() == nil {
 		t.Error("two workers do not know each other's queues")
+	}
+}
+
+// A reload changes the choice, and back.
+func TestReloadOfPaths(t *testing.T) {
+	s, env := fourPaths(t, Paths{}, false)
+	heldUp(s, env, 1, 2, 3, 4)
+	for _, by := range []PathChoice{ByTurn, ByFlow} {
+		want := map[PathChoice]int{ByTurn: 4, ByFlow: 1}[by]
+		c := s.config
+		c.Paths.By = by
+		ch, err := s.Prepare(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Apply(0, ch)
+		used := map[int]bool{}
+		for range 4 {
+			used[sendOver(t, s, env, 0, behindAll, 7)] = true
+		}
+		if len(used) != want {
+			t.Errorf("by %v one flow uses %d ports, not %d", by, len(used), want)
+		}
 	}
 }

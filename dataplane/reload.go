@@ -17,6 +17,7 @@ type Change struct {
 	config SwitchConfig
 	points []*[pfc.Classes]point // by port; nil: they stay
 	wreds  []wreds               // by port
+	paths  []*paths              // by port; nil: they stay
 	lans   *lans                 // nil: they stay
 	routes *routes               // nil: the switch does not route
 }
@@ -89,6 +90,12 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			ch.wreds[i] = newWREDs(i, &c.Ports[i], was)
 		}
 	}
+	if c.Paths != old.Paths {
+		ch.paths = make([]*paths, len(c.Ports))
+		for i := range ch.paths {
+			ch.paths[i] = newPaths(&c, i)
+		}
+	}
 	up := func(port uint16) bool { // then
 		return !c.Ports[port].Vacant && (old.Ports[port].Vacant || s.up(port))
 	}
@@ -117,7 +124,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.setAside(nil)
 	s.leave(now, &ch.config)
 	again := s.empty(now, &ch.config)
-	old, paths := s.config.Ports, s.config.Paths
+	old := s.config.Ports
 	s.config = ch.config
 	s.setOwn()
 	s.setLimits()
@@ -150,8 +157,8 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		p.config = &c.Ports[i]
 		p.own()
 		p.setShapers(&old[i])
-		if c.Paths != paths {
-			p.paths = newPaths(c, i)
+		if ch.paths != nil {
+			p.paths = ch.paths[i]
 		}
 		p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 		if ch.points[i] != nil {

@@ -80,7 +80,7 @@ func TestSuperFrames(t *testing.T) {
 			wire.SetIPv4Checksum(b[14:])
 			o.hosts[0].SendSegments(b, 34, 54, 200)
 		}
-		time.Sleep(100 * time.Microsecond)
+		time.Sleep(100 * time.Microsecond) // so that the ring is never full
 	}
 	o.hosts[0].Send(udp(0, 1, 26, 1000, 0))
 	o.arrives(1, 1)

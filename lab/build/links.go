@@ -50,22 +50,18 @@ func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, r
 			}
 		}
 	}
-	if changed && n.convergence == 0 {
-		failed = errors.Join(failed, n.reroute(now, n.down))
-	} else if changed {
+	if n.convergence > 0 {
 		n.converging = append(n.converging, maps.Clone(n.down))
-	} else if n.convergence > 0 {
-		n.converging = append(n.converging, nil)
+	} else if changed {
+		failed = errors.Join(failed, n.reroute(now, n.down))
 	}
 	return failed
 }
 
-// converged has the routes follow the first change of links that they have not followed.
+// converged has the routes follow the first event of a link that they have not followed.
 func (n *Network) converged(now units.Time) {
-	down := n.converging[0]
-	if n.converging = n.converging[1:]; down != nil {
-		n.keep(n.reroute(now, down))
-	}
+	n.keep(n.reroute(now, n.converging[0]))
+	n.converging = n.converging[1:]
 }
 
 // setLink tells a switch of its link.

@@ -40,7 +40,7 @@ type Network struct {
 	configs     map[int]dataplane.SwitchConfig // of switches, as they are now
 	down        topology.Down                  // links that failed
 	failed      bool                           // one of them ever did
-	converging  []topology.Down                // the links that were down when one changed, as far as routes have not followed
+	converging  []topology.Down                // links that were down at each event that routes have not followed
 	convergence units.Time                     // of routes
 	overtakes   bool                           // packets of a flow may overtake each other
 	fault       error                          // of something that happened on the way
@@ -153,7 +153,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 		if p.Nodes[i].Host {
 			err = n.addHost(e, i, parts, known, sent[i], received[i])
 		} else {
-			err = n.addSwitch(e, i, parts, routes[i])
+			err = n.addSwitch(e, i, parts, known.Seed, routes[i])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
@@ -277,11 +277,11 @@ func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 	return a
 }
 
-func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, routes map[int][]uint16) error {
+func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, seed uint64, routes map[int][]uint16) error {
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
 		Lossless: p.LosslessMask(), Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
-		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
+		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
 	}
 	for prio := range pfc.Classes {
 		if c.Lossless>>prio&1 != 0 {
@@ -419,8 +419,8 @@ func (n *Network) Lost() (lost, hops uint64) {
 			discarded := st.Ports[i].Discarded()
 			if n.failed || n.overtakes || len(n.impaired) > 0 {
 				// What a link took with it is no fault of a node, nor what is out of order for it or for the several
-				// paths of a flow, or was on its way to a switch whose new routes lead back to where it came from, or acknowledges what came twice of
-				// a flow that has ended.
+				// paths of a flow, or was on its way to a switch whose new routes lead back to where it came from,
+				// or acknowledges what came twice of a flow that has ended.
 				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort, dataplane.DropUnknown, dataplane.DropBadICRC, dataplane.DropHeadroom} {
 					if why == dataplane.DropHeadroom && len(n.impaired) == 0 { // an XOFF may have been lost on purpose
 						continue

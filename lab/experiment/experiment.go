@@ -206,13 +206,15 @@ type Parameters struct {
 	// Convergence is from when a link fails, or is back, until routes follow; until then only the switches at its ends
 	// know, which send by what else they have of equal cost. 0 if absent.
 	Convergence Sourced[units.Time] `yaml:"convergence"`
-	FlowletGap  Sourced[units.Time] `yaml:"flowlet_gap"` // paths: flowlet; a flow that was silent for longer may take another path
+	FlowletGap  Sourced[units.Time] `yaml:"flowlet_gap"` // a flow that was silent for longer is another flowlet
 
 	// Recovery is what a sender repeats: go_back_n, all from the packet on that is missing, or selective, what is lost
 	// and no more; go_back_n if absent.
 	Recovery Sourced[string] `yaml:"recovery"`
-	Window   Sourced[int]    `yaml:"window"`  // selective: packets that may be under way; the bandwidth-delay product if absent
-	Reorder  Sourced[int]    `yaml:"reorder"` // selective: a packet is lost when so many behind it have come; 1 if absent, and with several paths half of the window
+	// Selective: how many packets may be under way, the bandwidth-delay product if absent, and how many behind a
+	// missing one must have come until it is lost, 1 if absent, and with several paths half of the window.
+	Window  Sourced[int] `yaml:"window"`
+	Reorder Sourced[int] `yaml:"reorder"`
 }
 
 // LosslessMask is the set of lossless priorities.

@@ -7,7 +7,6 @@ import (
 	"photon/agent"
 	"photon/dataplane"
 	"photon/scheme"
-	"photon/units"
 )
 
 // What becomes of packets of one flow: which paths they take, and what is repeated if one does not come.
@@ -18,10 +17,10 @@ const (
 	Selective = "selective"
 )
 
-// Choice is how switches choose among equal paths.
-func (p *Parameters) Choice() dataplane.Paths {
+// Choice is how a switch chooses among equal paths.
+func (p *Parameters) Choice(seed uint64) dataplane.Paths {
 	by := max(0, slices.Index(dataplane.PathChoices, p.Paths.Value.V))
-	c := dataplane.Paths{By: dataplane.PathChoice(by)}
+	c := dataplane.Paths{By: dataplane.PathChoice(by), Seed: seed}
 	if c.By == dataplane.ByFlowlet {
 		c.Gap = p.FlowletGap.Value.V
 	}
@@ -29,7 +28,7 @@ func (p *Parameters) Choice() dataplane.Paths {
 }
 
 // Overtakes reports whether packets of a flow may overtake each other.
-func (p *Parameters) Overtakes() bool { return p.Choice().By != dataplane.ByFlow }
+func (p *Parameters) Overtakes() bool { return p.Choice(0).By != dataplane.ByFlow }
 
 // Repeats is how hosts repeat what is lost, if selectively; nil: they go back to it. The window, if it is not said,
 // is as many full packets as the longest path holds in the time of a round trip, as IRN has it.
@@ -39,8 +38,8 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 	}
 	s := &agent.Selective{Window: p.Window.Value.V, Reorder: p.Reorder.Value.V}
 	if !p.Window.Value.IsSet() {
-		bytes := int64(n.Line) / 8 * int64(n.PathRTT/units.Nanosecond) / int64(units.Second/units.Nanosecond)
-		s.Window = min(agent.MostWindow, int(bytes/max(1, int64(n.Packet)))+2) // and what is being sent, at either end
+		packets := n.Line.Bytes(n.PathRTT) / max(1, n.Packet)
+		s.Window = int(min(agent.MostWindow, packets+2)) // and what is being sent, at either end
 	}
 	if !p.Reorder.Value.IsSet() {
 		if s.Reorder = 1; p.Overtakes() {
