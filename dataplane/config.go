@@ -36,7 +36,8 @@ type SwitchConfig struct {
 	Static   []StaticEntry                  // addresses that are known
 	Paths    Paths                          // how it chooses among equal paths
 	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
-	CP       func(marking.Place) marking.CP // congestion point of a lossless queue; nil: none
+	CP       func(marking.Place) marking.CP // congestion point of a lossless or judged queue; nil: none
+	Judged   uint8                          // lossy priorities whose queues have a congestion point too
 	Watchdog pfc.WatchdogConfig             // of every port
 	Deadlock units.Time                     // a queue that is paused for so long may be in a deadlock, which is looked for; 0: it is not
 	History  History                        // what is kept of what happened at each port
@@ -84,9 +85,12 @@ type QueueConfig struct {
 }
 
 // check says what is wrong with a port's queues.
-func (p *PortConfig) checkQueues(longest int) error {
+func (p *PortConfig) checkQueues(longest int, judged uint8) error {
 	wire := units.Size(p.Link.WireBytes(longest))
 	for prio := range p.Queues {
+		if judged>>prio&1 != 0 && p.Queues[prio].WRED != (marking.WREDParams{}) {
+			return fmt.Errorf("queue %d: wred: the scheme's congestion point judges its frames already", prio)
+		}
 		if err := p.Queues[prio].WRED.Validate(); err != nil {
 			return fmt.Errorf("queue %d: wred: %w", prio, err)
 		}
@@ -177,7 +181,7 @@ func (p *PortConfig) check(c *SwitchConfig) error {
 	if p.Vacant && p.Addresses != nil {
 		return errors.New("the router has addresses at a port that is not there")
 	}
-	if err := p.checkQueues(c.longest()); err != nil {
+	if err := p.checkQueues(c.longest(), c.Judged); err != nil {
 		return err
 	}
 	if err := p.checkLimits(); err != nil {

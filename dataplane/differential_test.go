@@ -273,6 +273,7 @@ func anyConfig(t *rapid.T) dataplane.SwitchConfig {
 	anyBuffer(t, &c)
 	anyForwarding(t, &c)
 	_, c.CP = anyScheme(t)
+	anyJudged(t, &c)
 	c.Watchdog = anyWatchdog(t)
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
@@ -398,6 +399,20 @@ func (x *arrivals) anyOp(world worldKind) (o op) {
 	return o
 }
 
+// anyJudged has the scheme judge lossy priorities, too; their queues have no WRED then.
+func anyJudged(t *rapid.T, c *dataplane.SwitchConfig) {
+	if rapid.Bool().Draw(t, "others judged") {
+		c.Judged = draw[uint8](t, "judged", 1<<0, 1<<3, 0xFF, 0)
+	}
+	for i := range c.Ports {
+		for prio := range c.Ports[i].Queues {
+			if c.Judged>>prio&1 != 0 {
+				c.Ports[i].Queues[prio].WRED = marking.WREDParams{}
+			}
+		}
+	}
+}
+
 // anyReload is another configuration that a running switch may take over.
 func (x *arrivals) anyReload(world worldKind) dataplane.SwitchConfig {
 	t := x.t
@@ -411,7 +426,10 @@ func (x *arrivals) anyReload(world worldKind) dataplane.SwitchConfig {
 		anyBuffer(t, &c)
 	case 2:
 		c.Watchdog = anyWatchdog(t)
+	case 3:
+		c.Judged = 0
 	}
+	anyJudged(t, &c)
 	if c.CP = nil; rapid.Bool().Draw(t, "another scheme") {
 		_, c.CP = anyScheme(t)
 	}

@@ -154,7 +154,7 @@ func (p *switchPort) passes(now units.Time, e *Exit, f *Frame) bool {
 // send puts a frame into the port's exit, after its congestion point has seen it.
 func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
 	prio := f.Prio & 7
-	if p.shown>>prio&1 != 0 && f.Flag&Lossless != 0 {
+	if p.shown>>prio&1 != 0 && p.judges(f) {
 		s.showPassing(now, p, f)
 	}
 	if e.N == 0 {
@@ -189,7 +189,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 		}
 	}
 	q.push(f, &p.worker.store)
-	if f.Flag&Lossless == 0 {
+	if !p.judges(f) {
 		q.unjudged++
 	}
 	first := p.waiting>>prio&1 == 0
@@ -197,7 +197,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 	p.tellQueued(now)
 	e := p.env.Exit(p.number)
 	e.Open, e.Unseen = 0, 0
-	if p.points[prio].sampler != nil && f.Flag&Lossless != 0 {
+	if p.points[prio].sampler != nil && p.judges(f) && f.In != ownFrame {
 		s.sample(now, p, f, p.state(int(prio)))
 	}
 	if first {

@@ -39,11 +39,17 @@ func newPoint(cp marking.CP) (p point) {
 // newPoints makes the congestion points of a port whose link has a rate.
 func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes]point) {
 	for prio := range pfc.Classes {
-		if c.anywhere()>>prio&1 != 0 {
+		if c.judged()>>prio&1 != 0 {
 			points[prio] = newPoint(c.CP(marking.Place{Port: port, Prio: prio, Rate: rate}))
 		}
 	}
 	return points
+}
+
+// judges reports whether the congestion point of a frame's queue has a say in it: it is lossless, or its priority is
+// judged all the same.
+func (p *switchPort) judges(f *Frame) bool {
+	return f.Flag&Lossless != 0 || p.of.config.Judged>>(f.Prio&7)&1 != 0
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
@@ -63,7 +69,7 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
-	case burst[0].Flag&Lossless == 0: // no scheme has a say in them
+	case !p.judges(&burst[0]): // no scheme has a say in them
 		q.unjudged -= uint16(len(burst))
 		if p.wred.marks>>prio&1 != 0 {
 			p.markLossy(now, prio, burst)

@@ -77,6 +77,9 @@ func (c *SwitchConfig) anywhere() uint8 {
 	return set
 }
 
+// judged are the priorities whose queues have a congestion point.
+func (c *SwitchConfig) judged() uint8 { return c.anywhere() | c.Judged }
+
 // obeyed are the priorities of a port that its peer can pause, one by one.
 func (c *SwitchConfig) obeyed(port int) uint8 {
 	if c.Ports[port].Asymmetric {
@@ -168,6 +171,19 @@ func (p *switchPort) reobey(now units.Time) {
 	}
 }
 
+// recount has the queues know how many of their frames no congestion point judges.
+func (s *Switch) recount() {
+	for i := range s.queues {
+		q, p := &s.queues[i], &s.ports[i/pfc.Classes]
+		q.unjudged = 0
+		q.each(func(f *Frame) {
+			if !p.judges(f) {
+				q.unjudged++
+			}
+		})
+	}
+}
+
 // tooWide reports whether what a frame carries behind its tags is more than the port takes by which it is to leave.
 func (s *Switch) tooWide(p *switchPort, f *Frame, a action) bool {
 	var h wire.Header
@@ -229,15 +245,7 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 			p.in.ChargeAll(f.Prio, s.cost(f.Len))
 			p.in.Note(f.Prio, 0)
 		})
-		for i := range s.queues {
-			q := &s.queues[i]
-			q.unjudged = 0
-			q.each(func(f *Frame) {
-				if f.Flag&Lossless == 0 {
-					q.unjudged++
-				}
-			})
-		}
+		s.recount()
 		for i := range s.ports {
 			s.ports[i].in.Look()
 			s.ports[i].gate()

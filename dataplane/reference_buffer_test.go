@@ -82,7 +82,7 @@ func (r *reference) queue(now units.Time, in, out *refPort, f refFrame) {
 	}
 	out.queues[f.prio] = append(out.queues[f.prio], f)
 	out.stats.QueuePeak[f.prio] = max(out.stats.QueuePeak[f.prio], units.Size(out.bytes(f.prio)))
-	if cp, ok := out.points[f.prio].(marking.Sampler); ok && f.lossless {
+	if cp, ok := out.points[f.prio].(marking.Sampler); ok && f.in != made && r.judges(f) {
 		if s, ok := cp.Enqueue(now, out.state(f.prio), packetOf(f)); ok {
 			r.notify(now, out, f, s)
 		}

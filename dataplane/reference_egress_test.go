@@ -179,7 +179,7 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 		p.deficit[prio] = 0
 	}
 	r.release(p, f)
-	if cp := p.points[prio]; cp != nil && f.lossless {
+	if cp := p.points[prio]; cp != nil && r.judges(f) {
 		r.mark(p, f, cp.Dequeue(now, p.state(prio), packetOf(f)))
 		if s, ok := cp.(marking.Stamper); ok {
 			// acknowledgements bring back what was written on the way there: nothing is written into them
@@ -190,7 +190,7 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 			}
 		}
 	}
-	if w := p.wred[prio]; w != nil && !p.config.Queues[prio].WRED.NoECN && !f.lossless {
+	if w := p.wred[prio]; w != nil && !p.config.Queues[prio].WRED.NoECN && !r.judges(f) {
 		after := p.state(prio)
 		after.Bytes += units.Size(len(f.bytes)) // it is asked before the frame leaves
 		if w.DequeueRun(now, after, []uint16{uint16(len(f.bytes))}) == 1 {

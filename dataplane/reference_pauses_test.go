@@ -101,11 +101,16 @@ func (r *reference) resume(now, at units.Time, p *refPort, prio int) {
 	r.tellResumed(now, p, prio)
 }
 
+// judges reports whether a congestion point has a say in a frame: in lossless ones, and in all of some priorities.
+func (r *reference) judges(f refFrame) bool {
+	return f.lossless || r.config.Judged>>f.prio&1 != 0
+}
+
 func (r *reference) tellResumed(now units.Time, p *refPort, prio int) {
 	if cp := p.points[prio]; cp != nil {
 		q := p.state(prio)
 		for _, f := range p.queues[prio] {
-			if !f.lossless { // the switch's own, which no congestion point sees leave: none is to wait for it
+			if !r.judges(f) { // the switch's own, which no congestion point sees leave: none is to wait for it
 				q.Frames--
 			}
 		}

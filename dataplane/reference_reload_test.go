@@ -96,7 +96,7 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 func (r *reference) others(c dataplane.SwitchConfig) bool {
 	then := &reference{config: c}
 	for prio := range 8 {
-		if r.anywhere(prio) != then.anywhere(prio) {
+		if r.anywhere(prio) != then.anywhere(prio) || (r.config.Judged^c.Judged)>>prio&1 != 0 {
 			return true
 		}
 	}
@@ -201,6 +201,7 @@ func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 	}
 	if faster || s.Headroom > 0 {
 		r.configure(p, pooled)
+		r.most = max(r.most, r.used) // before what waits here is discarded
 	}
 	switch {
 	case p.down && s.Up:

@@ -125,7 +125,7 @@ func newReference(c dataplane.SwitchConfig) *reference {
 func (r *reference) setPoints(p *refPort) {
 	for prio := range 8 {
 		p.points[prio] = nil
-		if r.anywhere(prio) && r.config.CP != nil {
+		if (r.anywhere(prio) || r.config.Judged>>prio&1 != 0) && r.config.CP != nil {
 			p.points[prio] = r.config.CP(marking.Place{Port: p.number, Prio: prio, Rate: p.rate})
 		}
 	}

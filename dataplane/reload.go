@@ -71,9 +71,9 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 		case c.CP != nil:
 			points := c.newPoints(i, s.rate(&s.ports[i]))
 			ch.points[i] = &points
-		case c.anywhere() != s.lossless: // those that stay keep what they know
+		case c.judged() != old.judged(): // those that stay keep what they know
 			points := ch.config.newPoints(i, s.rate(&s.ports[i]))
-			for rest := c.anywhere() & s.lossless; rest != 0; rest &= rest - 1 {
+			for rest := c.judged() & old.judged(); rest != 0; rest &= rest - 1 {
 				prio := bits.TrailingZeros8(rest)
 				points[prio] = s.ports[i].points[prio]
 			}
@@ -124,8 +124,10 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.setAside(nil)
 	s.leave(now, &ch.config)
 	again := s.empty(now, &ch.config)
-	old := s.config.Ports
-	s.config = ch.config
+	old, judged := s.config.Ports, s.config.Judged
+	if s.config = ch.config; s.config.Judged != judged {
+		s.recount()
+	}
 	s.setOwn()
 	s.setLimits()
 	c := &s.config

@@ -46,7 +46,7 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	q := &p.queues[prio]
 	for q.frames > 0 {
 		f := q.run(1)[0]
-		if q.drop(1, units.Size(f.Len), &p.worker.store); f.Flag&Lossless == 0 {
+		if q.drop(1, units.Size(f.Len), &p.worker.store); !p.judges(&f) {
 			q.unjudged--
 		}
 		s.lose(now, p, &f, why)
