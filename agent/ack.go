@@ -236,7 +236,15 @@ func (h *Host) beginAnew(now units.Time, id int) {
 // goOn lets a flow go on that had to wait for an acknowledgement, if it has more to send, and reports whether it does.
 func (h *Host) goOn(now units.Time, id int) bool {
 	f := &h.flows[id]
-	if !f.awaiting || h.blocked(f) {
+	if !f.awaiting {
+		return false
+	}
+	if h.blocked(f) {
+		if f.acked != f.mark && f.hasFew() { // the low timeout counts from the last progress on
+			f.retries = 0
+			f.requester.await(now, &h.patience)
+			h.pacer.Wait(id, f.prio, f.deadline)
+		}
 		return false
 	}
 	f.awaiting = false

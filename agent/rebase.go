@@ -59,6 +59,9 @@ func rebaseRPs(spare [][]ratelimit.RP, by units.Time) {
 // Rebase implements units.Rebaser.
 func (f *flow) Rebase(by units.Time) {
 	f.deadline.Rebase(by)
+	if f.board != nil {
+		f.board.since.Rebase(by)
+	}
 	f.firstBit.RebaseSet(by)
 	f.notice.Rebase(by)
 	f.spec.Start.Rebase(by)

@@ -26,6 +26,9 @@ func drawConfig(t *rapid.T) func(i int) Config {
 	for i := range selective {
 		if window := rapid.SampledFrom([]int{0, 0, 1, 5, 64, 100}).Draw(t, "window"); window > 0 {
 			selective[i] = &Selective{Window: window, Reorder: rapid.IntRange(1, window).Draw(t, "reorder")}
+			if rapid.Bool().Draw(t, "low timeout") {
+				selective[i].Low, selective[i].Few = 20*units.Microsecond, rapid.IntRange(1, window).Draw(t, "few")
+			}
 		}
 	}
 	mlx := &ratelimit.MlxParams{

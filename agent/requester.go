@@ -126,7 +126,24 @@ func (r *requester) sentNext(now units.Time, asked bool, p *patience) {
 // await sets the deadline of progress.
 func (r *requester) await(now units.Time, p *patience) {
 	r.mark = r.acked
-	r.deadline = now + p.timeout<<min(r.retries, mostDoublings)
+	if r.board != nil {
+		r.board.since = now
+	}
+	r.deadline = now + r.timeout(p)
+}
+
+// timeout is how long progress may take.
+func (r *requester) timeout(p *patience) units.Time {
+	t := p.timeout
+	if r.hasFew() {
+		t = min(t, r.board.low)
+	}
+	return t << min(r.retries, mostDoublings)
+}
+
+// hasFew reports whether the low timeout of selective repeat is in force.
+func (r *requester) hasFew() bool {
+	return r.board != nil && r.board.low > 0 && max(r.next, r.high)-r.acked <= r.board.few
 }
 
 // overdue reports whether the deadline has passed. Whether there was progress is seen here, and
@@ -139,8 +156,12 @@ func (r *requester) overdue(now units.Time, p *patience) bool {
 	case r.acked != r.mark:
 		r.retries = 0
 		r.await(now, p)
-	default:
+	case now < r.deadline:
+	case r.board != nil && r.board.low > 0: // more may be under way now than when the deadline was set
+		r.deadline = max(r.deadline, r.board.since+r.timeout(p))
 		return now >= r.deadline
+	default:
+		return true
 	}
 	return false
 }

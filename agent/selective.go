@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"photon/units"
 	"photon/wire"
 )
 
@@ -23,6 +24,11 @@ type Selective struct {
 	// Reorder is how many packets behind a missing one must come before it counts as lost; 1: it is lost
 	// at once, as in IRN. Where packets of a flow take several paths they overtake each other.
 	Reorder int
+	// Low is the acknowledgement timeout in place of the host's while no more than Few packets are under way
+	// (RTO_low and N of IRN, section 3.1): what is lost at the end of a message has no packet behind it that
+	// would show it. 0: always the host's.
+	Low units.Time
+	Few int
 }
 
 // MostWindow is the largest window of selective repeat, in packets.
@@ -36,6 +42,11 @@ func (s *Selective) Check() error {
 	case s.Reorder < 1 || s.Reorder > s.Window:
 		return fmt.Errorf("selective repeat: a packet is lost when %d behind it have come: from 1 to the window, %d",
 			s.Reorder, s.Window)
+	case s.Low < 0 || s.Low > MostTimeout:
+		return fmt.Errorf("selective repeat: a low timeout of %v: from 0 (there is none) to %v", s.Low, MostTimeout)
+	case s.Low > 0 && (s.Few < 1 || s.Few > s.Window):
+		return fmt.Errorf("selective repeat: the low timeout is for %d packets under way: from 1 to the window, %d",
+			s.Few, s.Window)
 	}
 	return nil
 }
@@ -79,15 +90,18 @@ type scoreboard struct {
 	window  uint64
 	reorder uint64
 	arrived ring
-	highest uint64 // behind the last that has arrived
-	looked  uint64 // those below it were repeated, or need not be
-	expired uint64 // those below it are lost unless they have arrived: nothing came for a whole timeout
-	latest  uint64 // that was acknowledged
-	cause   uint32 // PSN of the packet that caused the acknowledgement at hand; noCause: it does not say
+	highest uint64     // behind the last that has arrived
+	looked  uint64     // those below it were repeated, or need not be
+	expired uint64     // those below it are lost unless they have arrived: nothing came for a whole timeout
+	latest  uint64     // that was acknowledged
+	cause   uint32     // PSN of the packet that caused the acknowledgement at hand; noCause: it does not say
+	low     units.Time // timeout while no more than few packets are under way; 0: it is as usual
+	few     uint64
+	since   units.Time // when the deadline was set
 }
 
 func newScoreboard(s *Selective) *scoreboard {
-	return &scoreboard{window: uint64(s.Window), reorder: uint64(s.Reorder), arrived: newRing(s.Window), cause: noCause}
+	return &scoreboard{window: uint64(s.Window), reorder: uint64(s.Reorder), arrived: newRing(s.Window), cause: noCause, low: s.Low, few: uint64(s.Few)}
 }
 
 // start begins with the first packet's number.

@@ -140,8 +140,75 @@ func TestWindowOfSelectiveRepeat(t *testing.T) {
 	}
 }
 
+// What is lost at the end of a message, or all of a short one, is repeated when nothing has come for the low timeout,
+// from the last acknowledgement on, and not for the host's.
+func TestLowTimeout(t *testing.T) {
+	const low, usual, trip = 30 * units.Microsecond, 10 * units.Millisecond, 12 * units.Microsecond
+	for _, c := range []struct {
+		packets int
+		lost    []int
+	}{{1, []int{0}}, {2, []int{0, 1}}, {200, []int{199}}, {200, []int{198, 199}}, {500, []int{20, 497, 498, 499}}} {
+		for _, x := range []struct {
+			low  units.Time
+			most units.Time // beside what the packets take
+			few  int
+		}{{low, low + 3*trip, 3}, {0, 2 * usual, 0}} {
+			cable := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), func(i int) Config {
+				c := cableConfig(i)
+				c.AckTimeout, c.Selective = usual, &Selective{Window: 64, Reorder: 1, Low: x.low, Few: x.few}
+				return c
+			})
+			f, lost := cable.send(0, 1, c.packets), map[uint32]bool{}
+			first := cable.hosts[0].h.flows[f.slot].first
+			cable.lost = func(b []byte) bool {
+				n, ok := packetOf(b, first)
+				if !ok || lost[n] || !slices.Contains(c.lost, int(n)) {
+					return false
+				}
+				lost[n] = true
+				return true
+			}
+			for !f.done && cable.now < units.Second {
+				cable.run(cable.now + units.Microsecond)
+			}
+			takes := units.Time(c.packets)*cableRate.Serialize(200) + 4*trip
+			if least := x.most / 4; !f.done || cable.now < least || cable.now > takes+x.most {
+				t.Errorf("low timeout %v, %v of %d packets lost: done %v after %v; from %v to %v", x.low, c.lost, c.packets, f.done, cable.now, least, takes+x.most)
+			}
+			if again := cable.hosts[0].h.flows[f.slot].repeated; again != uint64(len(c.lost)) {
+				t.Errorf("low timeout %v, %v of %d packets lost: %d sent again", x.low, c.lost, c.packets, again)
+			}
+		}
+	}
+}
+
+// The low timeout is for few packets under way: of many, that nothing comes for longer than it takes says that there is
+// a queue, and nothing is repeated.
+func TestLowTimeoutIsForFew(t *testing.T) {
+	cable := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), func(i int) Config {
+		c := cableConfig(i)
+		c.AckTimeout, c.Selective = units.Millisecond, &Selective{Window: 64, Reorder: 1, Low: 30 * units.Microsecond, Few: 3}
+		return c
+	})
+	f := cable.send(0, 1, 2000)
+	cable.lost = func(b []byte) bool { // acknowledgements of a while, all of which the next one makes up for
+		var h wire.Header
+		wire.Parse(b, &h)
+		return wire.BTH(b[h.BTH:]).Opcode() == wire.OpAcknowledge && cable.now < 400*units.Microsecond
+	}
+	cable.run(300 * units.Microsecond)
+	r := &cable.hosts[0].h.flows[f.slot].requester
+	if sent := max(r.next, r.high) - uint64(r.first); sent != 64 || r.repeated != 0 {
+		t.Errorf("%d packets sent, %d again; a window of 64 is under way", sent, r.repeated)
+	}
+	cable.run(units.Second)
+	if !f.done || cable.whole(f) != 1 {
+		t.Errorf("done %v, arrived %d times", f.done, cable.whole(f))
+	}
+}
+
 func TestSelectiveErrors(t *testing.T) {
-	for _, s := range []Selective{{0, 1}, {MostWindow + 1, 1}, {10, 0}, {10, 11}} {
+	for _, s := range []Selective{{Window: 0, Reorder: 1}, {Window: MostWindow + 1, Reorder: 1}, {Window: 10}, {Window: 10, Reorder: 11}, {10, 1, -1, 1}, {10, 1, 1, 0}, {10, 1, 1, 11}} {
 		c := cableConfig(0)
 		if c.Selective = &s; c.Check() == nil {
 			t.Errorf("%+v is accepted", s)

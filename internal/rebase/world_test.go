@@ -206,8 +206,13 @@ func newSwitch(t rapid.TB, cp func(marking.Place) marking.CP, action pfc.Action,
 }
 
 func hostConfig(parts scheme.Parts, i int) agent.Config {
+	var selective *agent.Selective // every other one repeats what is lost, and no more
+	if i%2 == 1 {
+		selective = &agent.Selective{Window: 64, Reorder: 1, Low: 100 * us, Few: 3}
+	}
 	return agent.Config{
-		MAC: mac(i + 1), IP: ip(i + 1), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
+		Selective: selective,
+		MAC:       mac(i + 1), IP: ip(i + 1), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 		Carry: parts.Carry, Payload: 1000, Announce: true, NPDelay: us, PauseDelay: us, Period: parts.Every, AckEvery: 16, AckTimeout: 2 * ms,
 		Tenants: []ratelimit.Tenant{{Weight: 2, Cap: 8 * units.Gbps}}, Senders: 64, Receivers: 64, Age: ms, NP: parts.NP(64), NewRP: parts.RP,
 	}
