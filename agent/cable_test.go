@@ -8,6 +8,7 @@ import (
 
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -38,6 +39,7 @@ type cable struct {
 type trouble struct {
 	lost, repeated, broken, late, marked int
 	upTo                                 units.Time // later by
+	paused                               int        // comes behind an XOFF of data, for up to twice the timeout
 }
 
 // station is a host at an end of the cable.
@@ -82,10 +84,10 @@ func cableAddress(i int) wire.IP { return wire.IPv4(10, 0, 0, byte(i+1)) }
 // cableConfig is a host of the cable.
 func cableConfig(i int) Config {
 	return Config{
-		MAC: 0x0200_0000_0001 + wire.MAC(i), IP: cableAddress(i), Link: dataplane.Link{Rate: cableRate},
+		MAC: 0x0200_0000_0001 + wire.MAC(i), IP: cableAddress(i), Link: dataplane.Link{Rate: cableRate}, Lossless: 1 << 3,
 		DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 		Carry: cnp.Carry{ECT: wire.ECT0}, Payload: cablePayload, AckTimeout: cableTimeout,
-		Senders: 8, Receivers: 8, Age: units.Second, NP: cnp.NewDCQCN(cnp.DCQCNParams{Interval: 20 * units.Microsecond}, 8),
+		Senders: 32, Receivers: 32, Age: units.Second, NP: cnp.NewDCQCN(cnp.DCQCNParams{Interval: 20 * units.Microsecond}, 32),
 		NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: cableRate} },
 	}
 }
@@ -231,6 +233,13 @@ func (c *cable) arrive() {
 	f := c.flight[0]
 	c.flight = c.flight[1:]
 	s := c.hosts[f.to]
+	if c.random.IntN(1000) < c.trouble.paused {
+		x := pfc.Frame{Enable: 1 << 3}
+		x.Quanta[3] = uint16(c.random.Int64N(int64(2 * cableTimeout / pfc.Duration(1, cableRate))))
+		frame, _ := s.env.Alloc(pfc.FrameLen)
+		x.Encode(s.env.Bytes(&frame), 9)
+		s.h.Receive(c.now, 0, []dataplane.Frame{frame})
+	}
 	frame, _ := s.env.Alloc(len(f.bytes))
 	copy(s.env.Bytes(&frame), f.bytes)
 	var before uint64

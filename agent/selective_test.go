@@ -207,6 +207,27 @@ func TestLowTimeoutIsForFew(t *testing.T) {
 	}
 }
 
+// An acknowledgement may come when the time of its flow is over, and it stands behind others at the port: it keeps its
+// place, and goes on when it has its turn.
+func TestAcknowledgedInTheQueue(t *testing.T) {
+	cable := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), func(i int) Config {
+		c := cableConfig(i)
+		c.Selective = &Selective{Window: 8, Reorder: 1, Low: 20 * units.Microsecond, Few: 8}
+		c.Senders, c.Receivers, c.Retries = 64, 64, 100
+		return c
+	})
+	cable.trouble.late, cable.trouble.upTo = 500, 40*units.Microsecond
+	for qp := range uint32(40) {
+		cable.send(0, 1+qp, 300)
+	}
+	cable.run(100 * units.Millisecond)
+	for _, f := range cable.flows {
+		if !f.done || cable.whole(f) != 1 {
+			t.Errorf("queue pair %d: done %v, arrived %d times", f.qp, f.done, cable.whole(f))
+		}
+	}
+}
+
 func TestSelectiveErrors(t *testing.T) {
 	for _, s := range []Selective{{Window: 0, Reorder: 1}, {Window: MostWindow + 1, Reorder: 1}, {Window: 10}, {Window: 10, Reorder: 11}, {10, 1, -1, 1}, {10, 1, 1, 0}, {10, 1, 1, 11}} {
 		c := cableConfig(0)

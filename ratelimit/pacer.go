@@ -110,9 +110,13 @@ func (p *PacerWith[T]) Join(flow, weight, tenant int) {
 }
 
 // Wait schedules the flow's next departure for t, in place of one that was
-// scheduled before. It must not stand in a queue.
+// scheduled before. One that stands in a queue already keeps its place there.
 func (p *PacerWith[T]) Wait(flow int, class uint8, t units.Time) {
-	p.entry[flow].class = class
+	e := &p.entry[flow]
+	if e.queued {
+		return
+	}
+	e.class = class
 	p.Schedule(flow, t)
 }
 
