@@ -130,12 +130,14 @@ func formula(n size) string {
 
 const metricsHead = `# Metrics
 
-Written by ` + "`photon list metrics --markdown`" + `; a test holds it to what a scrape says.
+For those who scrape a photon switch or agent, or write queries and alerts: what each metric is, and how many
+series to expect. ` + "`photon list metrics --markdown`" + ` writes this page, and a test compares it with a scrape.
 
-A switch or agent answers on ` + "`http://127.0.0.1:9464/metrics`" + ` (` + "`metrics:`" + ` in its file; ` + "`off`" + ` for none) in Prometheus' format. Units are
-bytes and seconds, bytes of frames are without FCS unless it says "on the wire" (24 bytes a frame more: preamble, FCS, gap). Counters count
-from the start of the process. rx is what came in or what the peer did, tx what went out or what this port did. All numbers of a
-scrape are of one instant, but for flows, which are asked one after the other.
+A switch or agent serves ` + "`http://127.0.0.1:9464/metrics`" + ` (` + "`metrics: ADDRESS`" + ` in its file; ` + "`off`" + ` for none).
+Units are bytes and seconds. Bytes are without FCS, or "on the wire", with 24 more per frame (preamble, FCS,
+gap). Counters begin with the process. *rx* is what a port received or its peer did; *tx* is what it sent or
+did itself. All numbers of a scrape are of one instant, except those of flows, which are read in turn.
+What a scrape costs: [operate.md](operate.md#what-it-costs).
 
 ## How many series
 
@@ -144,19 +146,14 @@ scrape are of one instant, but for flows, which are asked one after the other.
 | switch | %s | 4 ports: %d |
 | agent | %s | 10 flows: %d |
 
-and those of the Go runtime and the process. Nothing else makes series: no address, no flow beyond the number asked for. Two keys of switch.yaml and agent.yaml bound them:
+Go's runtime and the process add theirs. Addresses make no series. These keys of a switch or agent set limits:
 
 ` + "```" + `yaml
 series:
-  priorities: [3, 6] # only these have series; all 8 without
-  flows: 10          # so many of the fastest flows have series of their own; 0 without; agents only
+  priorities: [3, 6] # only these have series; by default all 8
+  flows: 10          # the fastest flows, which get series of their own; by default none; agents only
 ` + "```" + `
 
-What has no series is counted all the same, and ` + "`photon show`" + ` has it. The flows that are fastest change, and Prometheus keeps what it once saw:
-` + "`flows`" + ` is for few and long ones, ` + "`photon_rp_rate_bytes_per_second`" + ` tells of all.
-
-## What a scrape costs
-
-The workers rest between two polls while the counters are copied; making text of them is up to another thread, and nothing
-is locked. [operate.md](operate.md#what-it-costs) has the figures.
+` + "`photon show`" + ` also has what has no series. The fastest flows change, and Prometheus keeps old series: use
+` + "`flows`" + ` for few long flows, and ` + "`photon_rp_rate_bytes_per_second`" + ` for all.
 `
