@@ -53,8 +53,8 @@ credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
 `)
 	for _, name := range Names() {
 		s := all[name]
-		fmt.Fprintf(w, "\n## %s\n\n%s\n%s\n\n", s.Name, wrap(s.Summary+"."), wrap("*"+s.Source+".*"))
-		fmt.Fprintf(w, "| point | what it does |\n|---|---|\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", cell(s.CP), cell(s.NP), cell(s.RP))
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, wrap(s.Summary+"."))
+		fmt.Fprintf(w, "| | |\n|---|---|\n| from | %s |\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", cell(s.Source), cell(s.CP), cell(s.NP), cell(s.RP))
 		if len(s.Params) == 0 {
 			fmt.Fprint(w, "\nNo parameters.\n")
 			continue
