@@ -12,19 +12,20 @@ import (
 	"photon/lldp"
 )
 
-// Series says what has series of its own where not everything can.
+// Series limits what has series of its own.
 type Series struct {
-	Flows      int   // so many of an agent's fastest flows
+	Flows      int   // as many of an agent's fastest flows
 	Priorities uint8 // as bits
 }
 
-// AllPriorities have series if nothing else is said.
+// AllPriorities is the default: every priority has series.
 const AllPriorities = 0xFF
 
-// size is how many series a node can have at most.
+// size counts the series that a node can have at most: in all, and for each port, port and priority,
+// worker and flow.
 type size struct{ fixed, port, prio, worker, flow int }
 
-// sizeOf adds up what the table says.
+// sizeOf adds up the table.
 func sizeOf(of owner) (n size) {
 	for _, m := range metrics {
 		if !of.has(m.of) {
@@ -38,11 +39,11 @@ func sizeOf(of owner) (n size) {
 			values = int(dataplane.CNPRefusals)
 		case slices.Contains(m.labels, "reason"):
 			values = int(dataplane.Reasons)
-		case slices.Equal(m.labels, withDone):
+		case slices.Equal(m.labels, byImpairment):
 			values = int(impair.Actions)
-		case slices.Equal(m.labels, withFeature):
+		case slices.Equal(m.labels, byFeature):
 			values = int(lldp.Features)
-		case slices.Equal(m.labels, byState):
+		case slices.Equal(m.labels, byNeighbourState):
 			values = len(dataplane.NeighbourStates)
 		}
 		if slices.Contains(m.labels, "direction") {
@@ -64,13 +65,13 @@ func sizeOf(of owner) (n size) {
 	return n
 }
 
-// most is how many series that makes.
+// most multiplies a size by what a node has.
 func (n size) most(ports, workers int, s Series) int {
 	return ports*(bits.OnesCount8(s.Priorities)*n.prio+n.port) + workers*n.worker + s.Flows*n.flow + n.fixed
 }
 
-// Most is how many series an agent, or a switch, can have at most, those of the Go
-// runtime and the process excepted.
+// Most returns the most series that an agent or a switch can have, without those of the Go runtime and
+// the process.
 func Most(agent bool, ports, workers int, s Series) int {
 	of := switches
 	if agent {
@@ -79,13 +80,13 @@ func Most(agent bool, ports, workers int, s Series) int {
 	return sizeOf(of).most(ports, workers, s)
 }
 
-// Metric is what can be known of one without scraping it.
+// Metric describes a metric without scraping it.
 type Metric struct {
 	Name, Type, Help string
 	Switch, Agent    bool // have it; an agent that is no NIC
 }
 
-// All are all that switches and agents have.
+// All returns the metrics of switches and agents.
 func All() (all []Metric) {
 	for _, m := range metrics {
 		all = append(all, Metric{m.name, string(m.kind), m.help, switches.has(m.of), hosts.has(m.of)})
@@ -112,7 +113,7 @@ func Document(w io.Writer) error {
 	return err
 }
 
-// formula is size for readers.
+// formula prints a size for readers.
 func formula(n size) string {
 	var parts []string
 	add := func(text string, factor int) {
