@@ -42,21 +42,19 @@ func (s *Scheme) Explain(w io.Writer, n Network) error {
 func Markdown(w io.Writer) error {
 	fmt.Fprint(w, `# The schemes
 
-For those who choose a scheme or set its parameters: what its three points do, what each parameter is, and
-where its default comes from. `+"`photon explain --markdown`"+` writes this page from the recipes in `+"`scheme/`"+`, one
-file per scheme; [add-a-scheme.md](add-a-scheme.md) shows how to write one.
+For those who choose a scheme or set its parameters: what its congestion point (CP, the switch), notification
+point (NP, the receiver) and reaction point (RP, the sender) do, and where each default comes from.
+`+"`photon explain --markdown`"+` writes this page from the recipes in `+"`scheme/`"+`.
 
-A default may be a rule over the network: `+"`photon explain SCHEME --rate 40Gbps --rtt 30us`"+` gives its value.
-Where a paper is silent or contradicts itself, *open* gives the reason for the default. Every parameter can
-be set in an experiment (`+"`params`"+` of a scheme) and in the configuration of a switch or an agent.
-
-Any scheme runs over either **flow control**: `+"`pause`"+`, which is PFC, or `+"`credits`"+`, which are InfiniBand's.
-An experiment chooses by `+"`flow_control`"+` ([architecture](architecture.md#flow-control-is-a-part)).
+Every parameter can be set in an experiment (`+"`params`"+`) and in the file of a switch or agent. If a default is
+a rule over the network, `+"`photon explain SCHEME --rate 40Gbps --rtt 30us`"+` gives its value. *Open:* a paper is
+silent or contradicts itself, and this is why the default is as it is. Schemes run over PFC or InfiniBand's
+credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
 `)
 	for _, name := range Names() {
 		s := all[name]
-		fmt.Fprintf(w, "\n## %s\n\n%s.\n*%s.*\n\n", s.Name, s.Summary, s.Source)
-		fmt.Fprintf(w, "- **Congestion point** (switch): %s.\n- **Notification point** (receiver): %s.\n- **Reaction point** (sender): %s.\n", s.CP, s.NP, s.RP)
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, wrap(s.Summary+"."))
+		fmt.Fprintf(w, "| | |\n|---|---|\n| from | %s |\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", cell(s.Source), cell(s.CP), cell(s.NP), cell(s.RP))
 		if len(s.Params) == 0 {
 			fmt.Fprint(w, "\nNo parameters.\n")
 			continue
@@ -67,10 +65,51 @@ An experiment chooses by `+"`flow_control`"+` ([architecture](architecture.md#fl
 			if p.Open != "" {
 				source += ". *Open:* " + p.Open
 			}
+			if of := home(p); of != s {
+				source = fmt.Sprintf("as in [%s](#%s)", of.Name, anchor(of.Name))
+			}
 			fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", p.Name, cell(p.Default), cell(p.Doc), cell(source))
 		}
 	}
 	return nil
+}
+
+// home is the scheme whose table says where a parameter comes from: of all schemes that have it in the
+// same words, the one with the fewest parameters.
+func home(p Param) (of *Scheme) {
+	for _, name := range Names() {
+		s := all[name]
+		for _, q := range s.Params {
+			if q.Name == p.Name && q.Default == p.Default && q.Doc == p.Doc && q.Source == p.Source && q.Open == p.Open &&
+				(of == nil || len(s.Params) < len(of.Params)) {
+				of = s
+			}
+		}
+	}
+	return of
+}
+
+// anchor is the place of a heading in a page, as GitHub and others name it.
+func anchor(heading string) string { return strings.ReplaceAll(heading, "+", "") }
+
+// wrap breaks text into lines of at most 110 columns.
+func wrap(text string) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > 110:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
 }
 
 // cell keeps text from ending a table's cell.

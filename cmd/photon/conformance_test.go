@@ -162,18 +162,17 @@ func conformancePage(all []verdict) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Conformance
 
-What others ask of a switch, asked of photon: cases of SONiC's test plans (the repository sonic-net/sonic-mgmt), of the
-Linux kernel's forwarding selftests (tools/testing/selftests/net/forwarding) and of IEEE 802.1Q and 802.3, each in code
-of our own. Every case starts `+"`photon switch`"+` on veth ports between network namespaces, sends frames, and judges by
-what the hosts behind the ports receive; what no host can see, as a watermark, is read as an operator reads it. What
-does not apply says why.
+For those who ask whether photon behaves as a switch should: test cases of others, and their verdicts. They
+come from SONiC's test plans (repository sonic-net/sonic-mgmt), the Linux kernel's forwarding selftests
+(tools/testing/selftests/net/forwarding), IEEE 802.1Q and IEEE 802.3; the code is our own. Each case runs
+`+"`photon switch`"+` on veth ports between network namespaces, and judges by the frames that hosts receive, or by
+what an operator can read where no host can see it, such as a watermark.
 
 %d cases: %d pass, %d fail, %d do not apply.
 
-`+"`make conformance`"+` runs them all in some minutes, and writes out/conformance.md, which is this page, and
-out/conformance.json for programs. It fails if a verdict is not the one that is written here;
-`+"`make conformance UPDATE=1`"+` writes this page, for a change that is meant. Each night it runs as part of .ci/nightly.
-Each command below runs its case alone. Times are of the run that wrote the page.
+`+"`make conformance`"+` runs all of them in some minutes, as .ci/nightly does, and fails if a verdict differs from
+this page. It writes out/conformance.md (this page) and out/conformance.json; `+"`make conformance UPDATE=1`"+`
+also updates this page. Each command below runs one case. Times are of the run that wrote the page.
 
 | command | source | what it asserts | verdict | time |
 |---|---|---|---|---|

@@ -72,7 +72,10 @@ func (p *paper) claims() (list []claim.Result) {
 // markdown is the table of all claims, by paper.
 func markdown(all []claim.Finished, t *claim.Tally) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Reproduction\n\nMade by `photon report DIR --reproduction docs` from the results of `photon replay` in virtual time; changes by hand are lost.\n\n")
+	b.WriteString("# Reproduction\n\n" +
+		"For those who ask whether photon does what the papers say: every claim of theirs beside our numbers, with a\n" +
+		"verdict, and causes of differences as far as they are known. `photon report DIR --reproduction docs` writes\n" +
+		"this page from the results of `photon replay` in virtual time.\n\n")
 	b.WriteString("| paper | experiments |")
 	for _, v := range claim.Verdicts {
 		fmt.Fprintf(&b, " %s |", v)
@@ -99,7 +102,7 @@ func markdown(all []claim.Finished, t *claim.Tally) []byte {
 			quick++
 		}
 	}
-	fmt.Fprintf(&b, "\nOf %d experiments %d ran whole and %d with `--quick`; [the last table](#what-ran) says which, and with how many seeds.\n\n", len(all), len(all)-quick, quick)
+	fmt.Fprintf(&b, "\nOf %d experiments %d ran whole and %d with `--quick`: [which, and with how many seeds](#what-ran).\n\n", len(all), len(all)-quick, quick)
 	b.WriteString(rule)
 	for _, p := range list {
 		p.markdown(&b)

@@ -89,9 +89,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		scrape.put(lossySize, float64(b.Lossy), s.Node)
 		scrape.put(lossyUsed, float64(b.LossyUsed), s.Node)
 		scrape.put(lossyPeak, float64(b.LossyPeak), s.Node)
-		scrape.put(headSize, float64(b.Headroom), s.Node)
-		scrape.put(headUsed, float64(b.HeadUsed), s.Node)
-		scrape.put(headPeak, float64(b.HeadPeak), s.Node)
+		scrape.put(allHeadroomSize, float64(b.Headroom), s.Node)
+		scrape.put(allHeadroomUsed, float64(b.HeadUsed), s.Node)
+		scrape.put(allHeadroomPeak, float64(b.HeadPeak), s.Node)
 	}
 	if !s.Host {
 		for i, name := range dataplane.NeighbourStates {
@@ -103,13 +103,13 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		scrape.polls(i)
 	}
 	if s.Response > 0 {
-		scrape.put(respond, s.Response.Seconds(), s.Node)
+		scrape.put(gapPlanned, s.Response.Seconds(), s.Node)
 	}
 	if !s.Host {
-		scrape.put(survived, s.Survived.Seconds(), s.Node)
+		scrape.put(gapSurvived, s.Survived.Seconds(), s.Node)
 	}
 	scrape.put(rounds, float64(s.Pace.Rounds), s.Node)
-	scrape.put(longest, s.Pace.LongestGap.Seconds(), s.Node)
+	scrape.put(gapLongest, s.Pace.LongestGap.Seconds(), s.Node)
 	scrape.put(info, 1, s.Node, kind, s.Scheme)
 	scrape.put(build, 1, c.version, runtime.Version(), dpdk.Version())
 }
@@ -152,8 +152,8 @@ func (c *scrape) port(i int) {
 		c.put(portRate, float64(b.Shapers[i].Rate)/8, node, name)
 	}
 	if b := c.s.Buffer; b != nil && (b.Limits[i].Limit > 0 || b.Limits[i].Alpha > 0) {
-		c.put(lossyLimit, float64(b.Limits[i].Now), node, name)
-		c.put(lossyIn, float64(b.Limits[i].Used), node, name)
+		c.put(lossyPortLimit, float64(b.Limits[i].Now), node, name)
+		c.put(lossyByPort, float64(b.Limits[i].Used), node, name)
 	}
 	if i < len(c.s.LLDP) && c.s.LLDP[i].On {
 		c.lldp(i)
@@ -204,10 +204,10 @@ func (c *scrape) port(i int) {
 		}
 		if w := c.s.Watchdog; w.Detect > 0 && lossless && !c.s.Host {
 			labels[3] = w.Action.String()
-			c.put(storms, float64(p.Watchdog.Storms[prio]), labels[:]...)
-			put(restored, float64(p.Watchdog.Restored[prio]))
-			put(stormTime, p.Watchdog.Time[prio].Seconds())
-			put(stormNow, float64(p.Watchdog.Storm>>prio&1))
+			c.put(watchdogStorms, float64(p.Watchdog.Storms[prio]), labels[:]...)
+			put(watchdogRestored, float64(p.Watchdog.Restored[prio]))
+			put(watchdogTime, p.Watchdog.Time[prio].Seconds())
+			put(watchdogNow, float64(p.Watchdog.Storm>>prio&1))
 		}
 	}
 }
@@ -287,9 +287,9 @@ func (c *scrape) queue(port, prio int, put func(*metric, float64)) {
 	if b := c.s.Buffer; b != nil && b.Ports[port]>>prio&1 != 0 {
 		t := b.Thresholds[port][prio]
 		put(xoffBytes, float64(t.XOFF))
-		put(roomSize, float64(t.Headroom))
-		put(roomUsed, float64(p.Ingress.Headroom[prio]))
-		put(roomPeak, float64(p.Ingress.HeadroomMax[prio]))
+		put(headroomSize, float64(t.Headroom))
+		put(headroomUsed, float64(p.Ingress.Headroom[prio]))
+		put(headroomPeak, float64(p.Ingress.HeadroomMax[prio]))
 		if c.s.Deadlock > 0 {
 			put(deadlocks, float64(p.Deadlocks[prio]))
 			put(deadlockNow, float64(p.Deadlocked>>prio&1))
@@ -304,7 +304,7 @@ func (c *scrape) host() {
 	c.put(npSent, float64(st.NPSent), node)
 	c.put(rpHandled, float64(st.RPHandled), node)
 	c.put(rpIgnored, float64(st.RPIgnored), node)
-	c.put(begun, float64(st.FlowsBegun), node)
+	c.put(flowsStarted, float64(st.FlowsBegun), node)
 	c.put(done, float64(st.FlowsDone), node)
 	if c.s.NIC {
 		return // it sends no flows of its own
@@ -382,8 +382,8 @@ func (c *scrape) device(i int) {
 func (c *scrape) polls(i int) {
 	p, node, worker := &c.s.Polls[i], c.s.Node, strconv.Itoa(i)
 	c.histogram(pollGap, p.Gaps[:], p.Time.Seconds(), node, worker)
-	c.histogram(pollSlept, p.Slept[:], p.SleptTime.Seconds(), node, worker)
-	c.histogram(pollTold, p.Told[:], p.ToldTime.Seconds(), node, worker)
+	c.histogram(gapSlept, p.Slept[:], p.SleptTime.Seconds(), node, worker)
+	c.histogram(commandTime, p.Told[:], p.ToldTime.Seconds(), node, worker)
 	c.histogram(rxBurst, append(p.Rx[:], 0), float64(p.RxFrames), node, worker)
 	c.histogram(txBurst, append(p.Tx[:], 0), float64(p.TxFrames), node, worker)
 }

@@ -12,19 +12,20 @@ import (
 	"photon/lldp"
 )
 
-// Series says what has series of its own where not everything can.
+// Series limits what has series of its own.
 type Series struct {
-	Flows      int   // so many of an agent's fastest flows
+	Flows      int   // as many of an agent's fastest flows
 	Priorities uint8 // as bits
 }
 
-// AllPriorities have series if nothing else is said.
+// AllPriorities is the default: every priority has series.
 const AllPriorities = 0xFF
 
-// size is how many series a node can have at most.
+// size counts the series that a node can have at most: in all, and for each port, port and priority,
+// worker and flow.
 type size struct{ fixed, port, prio, worker, flow int }
 
-// sizeOf adds up what the table says.
+// sizeOf adds up the table.
 func sizeOf(of owner) (n size) {
 	for _, m := range metrics {
 		if !of.has(m.of) {
@@ -38,11 +39,11 @@ func sizeOf(of owner) (n size) {
 			values = int(dataplane.CNPRefusals)
 		case slices.Contains(m.labels, "reason"):
 			values = int(dataplane.Reasons)
-		case slices.Equal(m.labels, withDone):
+		case slices.Equal(m.labels, byImpairment):
 			values = int(impair.Actions)
-		case slices.Equal(m.labels, withFeature):
+		case slices.Equal(m.labels, byFeature):
 			values = int(lldp.Features)
-		case slices.Equal(m.labels, byState):
+		case slices.Equal(m.labels, byNeighbourState):
 			values = len(dataplane.NeighbourStates)
 		}
 		if slices.Contains(m.labels, "direction") {
@@ -64,13 +65,13 @@ func sizeOf(of owner) (n size) {
 	return n
 }
 
-// most is how many series that makes.
+// most multiplies a size by what a node has.
 func (n size) most(ports, workers int, s Series) int {
 	return ports*(bits.OnesCount8(s.Priorities)*n.prio+n.port) + workers*n.worker + s.Flows*n.flow + n.fixed
 }
 
-// Most is how many series an agent, or a switch, can have at most, those of the Go
-// runtime and the process excepted.
+// Most returns the most series that an agent or a switch can have, without those of the Go runtime and
+// the process.
 func Most(agent bool, ports, workers int, s Series) int {
 	of := switches
 	if agent {
@@ -79,13 +80,13 @@ func Most(agent bool, ports, workers int, s Series) int {
 	return sizeOf(of).most(ports, workers, s)
 }
 
-// Metric is what can be known of one without scraping it.
+// Metric describes a metric without scraping it.
 type Metric struct {
 	Name, Type, Help string
 	Switch, Agent    bool // have it; an agent that is no NIC
 }
 
-// All are all that switches and agents have.
+// All returns the metrics of switches and agents.
 func All() (all []Metric) {
 	for _, m := range metrics {
 		all = append(all, Metric{m.name, string(m.kind), m.help, switches.has(m.of), hosts.has(m.of)})
@@ -112,7 +113,7 @@ func Document(w io.Writer) error {
 	return err
 }
 
-// formula is size for readers.
+// formula prints a size for readers.
 func formula(n size) string {
 	var parts []string
 	add := func(text string, factor int) {
@@ -130,12 +131,14 @@ func formula(n size) string {
 
 const metricsHead = `# Metrics
 
-Written by ` + "`photon list metrics --markdown`" + `; a test holds it to what a scrape says.
+For those who scrape a photon switch or agent, or write queries and alerts: what each metric is, and how many
+series to expect. ` + "`photon list metrics --markdown`" + ` writes this page, and a test compares it with a scrape.
 
-A switch or agent answers on ` + "`http://127.0.0.1:9464/metrics`" + ` (` + "`metrics:`" + ` in its file; ` + "`off`" + ` for none) in Prometheus' format. Units are
-bytes and seconds, bytes of frames are without FCS unless it says "on the wire" (24 bytes a frame more: preamble, FCS, gap). Counters count
-from the start of the process. rx is what came in or what the peer did, tx what went out or what this port did. All numbers of a
-scrape are of one instant, but for flows, which are asked one after the other.
+A switch or agent serves ` + "`http://127.0.0.1:9464/metrics`" + ` (` + "`metrics: ADDRESS`" + ` in its file; ` + "`off`" + ` for none).
+Units are bytes and seconds. Bytes are without FCS, or "on the wire", with 24 more per frame (preamble, FCS,
+gap). Counters begin with the process. *rx* is what a port received or its peer did; *tx* is what it sent or
+did itself. All numbers of a scrape are of one instant, except those of flows, which are read in turn.
+What a scrape costs: [operate.md](operate.md#what-it-costs).
 
 ## How many series
 
@@ -144,19 +147,14 @@ scrape are of one instant, but for flows, which are asked one after the other.
 | switch | %s | 4 ports: %d |
 | agent | %s | 10 flows: %d |
 
-and those of the Go runtime and the process. Nothing else makes series: no address, no flow beyond the number asked for. Two keys of switch.yaml and agent.yaml bound them:
+Go's runtime and the process add theirs. Addresses make no series. These keys of a switch or agent set limits:
 
 ` + "```" + `yaml
 series:
-  priorities: [3, 6] # only these have series; all 8 without
-  flows: 10          # so many of the fastest flows have series of their own; 0 without; agents only
+  priorities: [3, 6] # only these have series; by default all 8
+  flows: 10          # the fastest flows, which get series of their own; by default none; agents only
 ` + "```" + `
 
-What has no series is counted all the same, and ` + "`photon show`" + ` has it. The flows that are fastest change, and Prometheus keeps what it once saw:
-` + "`flows`" + ` is for few and long ones, ` + "`photon_rp_rate_bytes_per_second`" + ` tells of all.
-
-## What a scrape costs
-
-The workers rest between two polls while the counters are copied; making text of them is up to another thread, and nothing
-is locked. [operate.md](operate.md#what-it-costs) has the figures.
+` + "`photon show`" + ` also has what has no series. The fastest flows change, and Prometheus keeps old series: use
+` + "`flows`" + ` for few long flows, and ` + "`photon_rp_rate_bytes_per_second`" + ` for all.
 `
