@@ -84,7 +84,7 @@ func (f *fairness) count(now units.Time, p *Packet) {
 	if now >= f.ends { // after silence
 		f.ends += ((now-f.ends)/f.params.Interval + 1) * f.params.Interval
 	}
-	if i := f.find(p.Hash); i >= 0 {
+	if i := f.find(p.Hash()); i >= 0 {
 		f.classes[i].arrived += units.Size(p.Size)
 	}
 }
@@ -159,7 +159,7 @@ func (f *fairness) mix(qcn int, p *Packet) uint8 {
 		qcn = max(qcn, 0)
 	}
 	af := 0.0
-	if i := f.table.Lookup(p.Hash); i >= 0 && f.classes[i].active {
+	if i := f.table.Lookup(p.Hash()); i >= 0 && f.classes[i].active {
 		if d := 1 - f.classes[i].fair/f.classes[i].estimate; d > 0 {
 			af = min(63, math.Floor(64*d)) // equation 7
 		}

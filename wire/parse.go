@@ -46,6 +46,17 @@ func Parse(b []byte, h *Header) bool {
 	return parse(b, h)
 }
 
+// FindBTH is Parse of who wants to know no more than where a RoCEv2 packet has its headers: that of IP, and the base
+// transport header; 0: it is none.
+func FindBTH(b []byte) (l3, bth int) {
+	if len(b) >= QuickLen && (*Quick)(b).RoCE() {
+		return EthernetLen, QuickLen - BTHLen
+	}
+	var h Header
+	Parse(b, &h)
+	return h.L3, h.BTH
+}
+
 // parse is Parse of any frame.
 func parse(b []byte, h *Header) bool {
 	*h = Header{}
