@@ -17,7 +17,6 @@ import (
 // point is the congestion point of one queue, and what more than marking it does.
 type point struct {
 	cp       marking.CP // nil: none
-	all      bool       // it is asked also about frames that do not wait
 	runner   marking.Runner
 	sampler  marking.Sampler
 	notifier marking.Notifier
@@ -28,8 +27,7 @@ func newPoint(cp marking.CP) (p point) {
 	if _, none := cp.(marking.None); none {
 		return point{}
 	}
-	_, idle := cp.(marking.Idler)
-	p.cp, p.all = cp, !idle
+	p.cp = cp
 	p.sampler, _ = cp.(marking.Sampler)
 	p.notifier, _ = cp.(marking.Notifier)
 	if p.stamper, _ = cp.(marking.Stamper); p.stamper == nil {
@@ -49,12 +47,16 @@ func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
-	p.points, p.notifies, p.shown = points, 0, 0
+	p.points, p.notifies, p.judges, p.shown = points, 0, 0, 0
 	for prio := range points {
 		if points[prio].notifier != nil {
 			p.notifies |= 1 << prio
 		}
-		if point := &points[prio]; point.all || point.sampler != nil || point.stamper != nil {
+		point := &points[prio]
+		if _, idle := point.cp.(marking.Idler); point.cp != nil && !idle {
+			p.judges |= 1 << prio
+		}
+		if p.judges>>prio&1 != 0 || point.sampler != nil || point.stamper != nil {
 			p.shown |= 1 << prio
 		}
 	}
@@ -177,7 +179,7 @@ func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 	if point.sampler != nil {
 		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1})
 	}
-	if point.all {
+	if p.judges>>prio&1 != 0 {
 		p.judge(now, prio, 0, 0, f)
 	}
 	if point.stamper != nil {

@@ -269,7 +269,7 @@ func settled(p AFQCNParams, share func(uint32) Share, sends ...int) (c *QCN, now
 }
 
 // ofFlow is a packet of a flow with such a hash.
-func ofFlow(size int, hash uint32) *Packet { return &Packet{Size: size, hash: hash, hashed: true} }
+func ofFlow(size int, hash uint32) *Packet { return &Packet{Size: size, hash: hash, known: true} }
 
 func equal(uint32) Share { return Share{Weight: 1} }
 

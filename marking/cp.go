@@ -26,20 +26,19 @@ type Port struct {
 // Packet is what a CP may know of a frame.
 type Packet struct {
 	Size  int    // bytes, without FCS
+	hash  uint32 // see Hash
+	known bool   // the hash is
 	ECN   uint8  // codepoint it carries
 	L3    int    // offset of the IP header; 0: none
 	Bytes []byte // the headers at hand, from Ethernet on; only to be read
-
-	hash   uint32 // see Hash
-	hashed bool
 }
 
 // Hash is that of the frame's flow. Few ask for it, and it takes longer than all else that they are shown.
 func (p *Packet) Hash() uint32 {
-	if !p.hashed {
+	if !p.known {
 		var h wire.Header
 		wire.Parse(p.Bytes, &h)
-		p.hash, p.hashed = h.Hash, true
+		p.hash, p.known = h.Hash, true
 	}
 	return p.hash
 }

@@ -105,7 +105,7 @@ func TestCongestionPointsAllocateNothing(t *testing.T) {
 	var packets [flows]*Packet
 	for n := range flows {
 		packets[n], _ = roce(n, 1500)
-		packets[n].hash, packets[n].hashed = uint32(n), true
+		packets[n].hash, packets[n].known = uint32(n), true
 	}
 	p := hotAF
 	p.Classes = flows
