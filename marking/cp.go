@@ -36,9 +36,7 @@ type Packet struct {
 // Hash is that of the frame's flow. Few ask for it, and it takes longer than all else that they are shown.
 func (p *Packet) Hash() uint32 {
 	if !p.known {
-		var h wire.Header
-		wire.Parse(p.Bytes, &h)
-		p.hash, p.known = h.Hash, true
+		p.hash, p.known = wire.FlowHash(p.Bytes), true
 	}
 	return p.hash
 }

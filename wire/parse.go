@@ -46,6 +46,16 @@ func Parse(b []byte, h *Header) bool {
 	return parse(b, h)
 }
 
+// FlowHash is Parse of who wants to know no more than the hash.
+func FlowHash(b []byte) uint32 {
+	if len(b) >= QuickLen && (*Quick)(b).Plain() {
+		return (*Quick)(b).Hash()
+	}
+	var h Header
+	parse(b, &h)
+	return h.Hash
+}
+
 // FindBTH is Parse of who wants to know no more than where a RoCEv2 packet has its headers: that of IP, and the base
 // transport header; 0: it is none.
 func FindBTH(b []byte) (l3, bth int) {
@@ -53,7 +63,7 @@ func FindBTH(b []byte) (l3, bth int) {
 		return EthernetLen, QuickLen - BTHLen
 	}
 	var h Header
-	Parse(b, &h)
+	parse(b, &h)
 	return h.L3, h.BTH
 }
 
