@@ -150,13 +150,7 @@ func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *F
 func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode == wire.OpShimEcho }
 
 // show fills in what a congestion point may know of a frame.
-func (p *switchPort) show(f *Frame) {
-	b := p.env.Bytes(f)
-	p.packet = marking.Packet{Size: int(f.Len), L3: f.l3(), Bytes: b}
-	if f.l3() != 0 {
-		p.packet.ECN = wire.ECN(b[f.l3():])
-	}
-}
+func (p *switchPort) show(f *Frame) { p.packet.Show(int(f.Len), f.l3(), p.env.Bytes(f)) }
 
 // sample shows a frame that was just queued, so that so much is queued now, to the congestion point, and
 // sends its source what that has to say.
@@ -181,12 +175,12 @@ func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 	}
 	if p.judges>>prio&1 != 0 {
 		p.judge(now, prio, 0, 0, f)
+		if point.notifier != nil {
+			p.env.Wake(p.number, point.notifier.Next())
+		}
 	}
 	if point.stamper != nil {
 		p.stamp(now, point, 0, f)
-	}
-	if point.notifier != nil {
-		p.env.Wake(p.number, point.notifier.Next())
 	}
 }
 

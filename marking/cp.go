@@ -33,6 +33,15 @@ type Packet struct {
 	Bytes []byte // the headers at hand, from Ethernet on; only to be read
 }
 
+// Show makes p a frame of so many bytes with its IP header at l3. Field by field: a literal is made elsewhere and
+// copied, for which the processor waits.
+func (p *Packet) Show(size, l3 int, b []byte) {
+	p.Size, p.L3, p.Bytes, p.ECN, p.known = size, l3, b, 0, false
+	if l3 != 0 {
+		p.ECN = wire.ECN(b[l3:])
+	}
+}
+
 // Hash is that of the frame's flow. Few ask for it, and it takes longer than all else that they are shown.
 func (p *Packet) Hash() uint32 {
 	if !p.known {

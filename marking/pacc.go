@@ -55,7 +55,7 @@ func (p PACCParams) Validate() error {
 type PACC struct {
 	params  PACCParams
 	table   *flowtable.Table[paccKey]
-	flows   []paccFlow
+	flows   []paccFlow // by slot, as far as there ever was one
 	tick    units.Time // of the next round
 	old     units.Size // queue at the last round
 	average float64    // Qavg
@@ -114,7 +114,7 @@ var (
 
 // NewPACC returns the congestion point of one egress queue.
 func NewPACC(p PACCParams) *PACC {
-	return &PACC{params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, p.Flows), tick: p.Phase, sending: make([]int32, 0, p.Flows)}
+	return &PACC{params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, 0, p.Flows), tick: p.Phase, sending: make([]int32, 0, p.Flows)}
 }
 
 // Enqueue counts a frame of the flow as it is received, before the queue's delay (algorithm 1, lines 27-32).
@@ -149,6 +149,7 @@ func (c *PACC) find(p *Packet) int {
 	}
 	i, fresh := c.table.Insert(paccKeyOf(p.Bytes[l3:], wire.BTH(p.Bytes[bth:]).DestQP()), 0)
 	if fresh {
+		c.flows = c.flows[:max(i+1, len(c.flows))]
 		c.flows[i] = paccFlow{src: wire.MACAt(p.Bytes[6:]), dst: wire.MACAt(p.Bytes), inUse: true}
 	}
 	return i
