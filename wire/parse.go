@@ -48,8 +48,12 @@ func Parse(b []byte, h *Header) bool {
 
 // FlowHash is Parse of who wants to know no more than the hash.
 func FlowHash(b []byte) uint32 {
-	if len(b) >= QuickLen && (*Quick)(b).Plain() {
-		return (*Quick)(b).Hash()
+	quick := b
+	if len(b) >= QuickLen+CNTagLen && binary.BigEndian.Uint16(b[12:]) == TypeCNTag {
+		quick = b[CNTagLen:] // it has all that the hash is of at the same place
+	}
+	if len(quick) >= QuickLen && (*Quick)(quick).Plain() {
+		return (*Quick)(quick).Hash()
 	}
 	var h Header
 	parse(b, &h)
