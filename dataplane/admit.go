@@ -193,13 +193,18 @@ func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int
 // wakeHolding lets ports send the XON that is due because the pool has more free. With several workers
 // a port finds out at its next poll.
 func (s *Switch) wakeHolding(now units.Time) {
-	if s.holding == 0 {
+	if s.holding == 0 || !s.pool.Awaited() {
 		return
 	}
 	for i := range s.ports {
-		if p := &s.ports[i]; p.in.Held() != 0 && p.in.Next(now) <= now {
+		p := &s.ports[i]
+		if p.in.Held() == 0 {
+			continue
+		}
+		if p.in.Next(now) <= now {
 			p.env.Wake(i, now)
 		}
+		p.in.Await()
 	}
 }
 
@@ -207,6 +212,7 @@ func (s *Switch) wakeHolding(now units.Time) {
 // that.
 func (s *Switch) setMoving() {
 	s.moving, s.holding = false, 0
+	s.pool.Await(0)
 	if len(s.workers) > 1 {
 		return
 	}

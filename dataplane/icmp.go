@@ -96,17 +96,21 @@ type said struct {
 	in    *lan // nil: there is none
 }
 
+// say sends the error or answer that there is, if any.
+func (s *Switch) say(now units.Time, p *switchPort) {
+	if p.worker.said.in != nil {
+		s.utter(now, p, p.worker.takeSaid())
+	}
+}
+
 // takeSaid takes what is on its way, before anything else is done: what follows may say something of other packets.
 func (w *switchWorker) takeSaid() (x said) {
 	x, w.said = w.said, said{}
 	return x
 }
 
-// say sends the error or answer that there is, if any.
-func (s *Switch) say(now units.Time, p *switchPort, x said) {
-	if x.in == nil {
-		return
-	}
+// utter sends one.
+func (s *Switch) utter(now units.Time, p *switchPort, x said) {
 	p.env.hands.vector.settle() // an answer may be longer than what asked for it, or of another priority
 	s.forward(now, p, x.in, uint16(p.number), &x.frame)
 }
@@ -123,7 +127,7 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 	if group := s.routeOf(p, ip); group >= firstGroup {
 		if h := s.hopOf(now, p, f, f.action().prio(), group); wire.TotalLen(ip) > s.config.hopMTU(h) { // else it is what follows the packet that is too long
 			s.complain(now, p, f, tooBig(s.config.hopMTU(h)))
-			s.say(now, p, p.worker.takeSaid())
+			s.say(now, p)
 		}
 	}
 }

@@ -53,12 +53,16 @@ func (p *switchPort) judges(f *Frame) bool {
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
-	p.points, p.notifies, p.shown = points, 0, 0
+	p.points, p.notifies, p.judges, p.shown = points, 0, 0, 0
 	for prio := range points {
 		if points[prio].notifier != nil {
 			p.notifies |= 1 << prio
 		}
-		if _, idle := points[prio].cp.(marking.Idler); points[prio].cp != nil && !idle {
+		point := &points[prio]
+		if _, idle := point.cp.(marking.Idler); point.cp != nil && !idle {
+			p.judges |= 1 << prio
+		}
+		if p.judges>>prio&1 != 0 || point.sampler != nil || point.stamper != nil {
 			p.shown |= 1 << prio
 		}
 	}
@@ -76,7 +80,11 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 		}
 	case point.cp == nil:
 	case point.runner == nil:
-		p.judge(now, prio, q.bytes-units.Size(burst[0].Len), int(q.frames)-1, &burst[0])
+		f := &burst[0]
+		p.judge(now, prio, q.bytes-units.Size(f.Len), int(q.frames)-1, f)
+		if point.stamper != nil {
+			p.stamp(now, point, p.buffered()-units.Size(f.Len), f)
+		}
 	default:
 		sizes := p.env.hands.sizes[:len(burst)]
 		for i := range burst {
@@ -89,22 +97,17 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	}
 }
 
-// judge shows one frame to the congestion point, which leaves so much behind, and writes its mark or its
-// telemetry.
+// judge shows one frame to the congestion point, which leaves so much behind, and writes its mark.
 func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *Frame) {
 	point := &p.points[prio]
 	p.show(f)
-	state := marking.Queue{Bytes: bytes, Frames: frames, Port: p.buffered() - p.queues[prio].bytes + bytes, Sent: p.sent()}
-	switch point.cp.Dequeue(now, state, &p.packet) {
+	switch point.cp.Dequeue(now, marking.Queue{Bytes: bytes, Frames: frames}, &p.packet) {
 	case marking.Congestion:
 		p.markCE(f)
 	case marking.Undetermined:
 		if p.setECN(f, cnp.TCDUndetermined) {
 			p.stats.Undetermined[prio]++
 		}
-	}
-	if point.stamper != nil && f.l3() != 0 {
-		p.stamp(point.stamper.Stamp(now+p.of.era.stamp, state), f)
 	}
 }
 
@@ -136,14 +139,16 @@ func (p *switchPort) setECN(f *Frame, ecn uint8) bool {
 	return true
 }
 
-// stamp writes a hop into a packet that has room for telemetry.
-func (p *switchPort) stamp(hop wire.INTHop, f *Frame) {
-	var h wire.Header
-	if b := p.packet.Bytes; wire.Parse(b, &h) && h.BTH != 0 && !answers(wire.BTH(b[h.BTH:]).Opcode()) {
-		if t := wire.INTOf(b[h.L3:], h.BTH-h.L3); t != nil {
-			t.Push(hop)
-			f.Digest = 0
-		}
+// stamp writes the port's telemetry into a packet that has room for it, and leaves so much queued behind.
+func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *Frame) {
+	b := p.env.Bytes(f)
+	l3, bth := wire.FindBTH(b)
+	if bth == 0 || f.l3() == 0 || answers(wire.BTH(b[bth:]).Opcode()) {
+		return
+	}
+	if t := wire.INTOf(b[l3:], bth-l3); t != nil {
+		t.Push(point.stamper.Stamp(now+p.of.era.stamp, marking.Port{Queued: queued, Sent: p.sent()}))
+		f.Digest = 0
 	}
 }
 
@@ -151,13 +156,7 @@ func (p *switchPort) stamp(hop wire.INTHop, f *Frame) {
 func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode == wire.OpShimEcho }
 
 // show fills in what a congestion point may know of a frame.
-func (p *switchPort) show(f *Frame) {
-	b := p.env.Bytes(f)
-	p.packet = marking.Packet{Size: int(f.Len), Hash: p.env.flowHash(f), L3: f.l3(), Bytes: b}
-	if f.l3() != 0 {
-		p.packet.ECN = wire.ECN(b[f.l3():])
-	}
-}
+func (p *switchPort) show(f *Frame) { p.packet.Show(int(f.Len), f.l3(), p.env.Bytes(f)) }
 
 // sample shows a frame that was just queued, so that so much is queued now, to the congestion point, and
 // sends its source what that has to say.
@@ -178,11 +177,16 @@ func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 	prio, size := f.Prio&7, units.Size(f.Len)
 	point := &p.points[prio]
 	if point.sampler != nil {
-		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1, Port: size, Sent: p.sent()})
+		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1})
 	}
-	p.judge(now, prio, 0, 0, f)
-	if point.notifier != nil {
-		p.env.Wake(p.number, point.notifier.Next())
+	if p.judges>>prio&1 != 0 {
+		p.judge(now, prio, 0, 0, f)
+		if point.notifier != nil {
+			p.env.Wake(p.number, point.notifier.Next())
+		}
+	}
+	if point.stamper != nil {
+		p.stamp(now, point, 0, f)
 	}
 }
 
@@ -198,7 +202,7 @@ func (p *switchPort) sent() (sum units.Size) {
 // state is what a congestion point may know of its queue.
 func (p *switchPort) state(prio int) marking.Queue {
 	q := &p.queues[prio]
-	return marking.Queue{Bytes: q.bytes, Frames: int(q.frames), Port: p.buffered(), Sent: p.sent()}
+	return marking.Queue{Bytes: q.bytes, Frames: int(q.frames)}
 }
 
 // buffered is the bytes in all queues of the port.

@@ -105,7 +105,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 	}
 	if a&(actKind|tagOp) != 0 {
 		a, ok = s.rewriteOne(now, p, f, a)
-		s.say(now, p, p.worker.takeSaid())
+		s.say(now, p)
 		if !ok {
 			return
 		}

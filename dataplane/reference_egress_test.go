@@ -16,12 +16,17 @@ import (
 // How frames leave the reference: whose turn it is, shapers, marks, notices.
 
 // state is what a congestion point may know of a queue.
-func (p *refPort) state(prio int) (q marking.Queue) {
-	q.Bytes, q.Frames, q.Sent = units.Size(p.bytes(prio)), len(p.queues[prio]), units.Size(p.sent)
-	for other := range p.queues {
-		q.Port += units.Size(p.bytes(other))
+func (p *refPort) state(prio int) marking.Queue {
+	return marking.Queue{Bytes: units.Size(p.bytes(prio)), Frames: len(p.queues[prio])}
+}
+
+// telemetry is what one that stamps may know of a port.
+func (p *refPort) telemetry() (t marking.Port) {
+	t.Sent = units.Size(p.sent)
+	for prio := range p.queues {
+		t.Queued += units.Size(p.bytes(prio))
 	}
-	return q
+	return t
 }
 
 func (p *refPort) bytes(prio int) (n int) {
@@ -101,12 +106,7 @@ func (p *refPort) wireLen(length int) int {
 }
 
 func packetOf(f refFrame) *marking.Packet {
-	p := &marking.Packet{Size: len(f.bytes), L3: f.head.ip, ECN: f.head.tos & 3, Bytes: f.bytes}
-	var h wire.Header
-	if wire.Parse(f.bytes, &h) {
-		p.Hash = h.Hash
-	}
-	return p
+	return &marking.Packet{Size: len(f.bytes), L3: f.head.ip, ECN: f.head.tos & 3, Bytes: f.bytes}
 }
 
 // transmit is what a port sends next, and has room for.
@@ -185,7 +185,7 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 			// acknowledgements bring back what was written on the way there: nothing is written into them
 			if h := readHead(f.bytes); h.bth > 0 && f.bytes[h.bth] != 0x11 && f.bytes[h.bth] != 0xC1 {
 				if t := wire.INTOf(f.bytes[h.ip:], h.bth-h.ip); t != nil {
-					t.Push(s.Stamp(now, p.state(prio)))
+					t.Push(s.Stamp(now, p.telemetry()))
 				}
 			}
 		}

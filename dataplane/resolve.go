@@ -39,7 +39,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		in.fdb.learn(h.Src, p.number, s.era.second(now))
 	}
 	if s.routes != nil && s.routes.own && (h.Dst.Multicast() || h.Dst == s.routes.mac) && s.answer(now, p, f, &h) {
-		s.say(now, p, p.worker.takeSaid())
+		s.say(now, p)
 		return
 	}
 	if h.Dst.Multicast() {

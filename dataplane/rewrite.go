@@ -26,9 +26,10 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 		if a&(actKind|tagOp) != 0 {
 			var ok bool
 			a, ok = s.rewriteOne(now, p, f, a)
-			if x := p.worker.takeSaid(); x.in != nil {
+			if p.worker.said.in != nil {
+				x := p.worker.takeSaid()
 				s.enqueue(now, p, v, burst, begin, left)
-				s.say(now, p, x)
+				s.utter(now, p, x)
 				begin, left = i, i
 			}
 			if !ok {

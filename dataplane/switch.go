@@ -80,6 +80,7 @@ type switchPort struct {
 	down     bool      // no link
 	off      bool      // an operator has shut it
 	watched  uint8     // priorities that the watchdog watches
+	judges   uint8     // of those shown, priorities whose congestion point judges also what does not wait
 	drained  bool      // the place is vacant, and no frame that came through it is in the switch
 	link     LinkState // in force: what SetLink told
 	of       *Switch

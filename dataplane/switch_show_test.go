@@ -96,7 +96,7 @@ type witness struct {
 }
 
 func (w *witness) Enqueue(_ units.Time, _ marking.Queue, p *marking.Packet) (s marking.Sample, ok bool) {
-	w.seen = append(w.seen, p.Hash)
+	w.seen = append(w.seen, p.Hash())
 	return s, false
 }
 

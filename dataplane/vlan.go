@@ -351,7 +351,7 @@ func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f 
 // apply has one frame take the way of its action.
 func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
 	a, ok := s.rewriteOne(now, p, f, a)
-	s.say(now, p, p.worker.takeSaid())
+	s.say(now, p)
 	if ok && f.Len > s.narrow && s.tooWide(p, f, a) {
 		s.drop(now, p, f, a, DropOversize)
 		return

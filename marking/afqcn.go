@@ -49,7 +49,7 @@ type Share struct {
 // is first seen and then once per interval.
 func NewAFQCN(p AFQCNParams, seed uint64, shares func(hash uint32) Share) *QCN {
 	q := NewQCN(p.QCNParams, seed)
-	q.fair = &fairness{params: p, shares: shares, table: flowtable.New(p.Classes, spread), classes: make([]class, p.Classes), order: make([]int, 0, p.Classes), ends: p.Interval}
+	q.fair = &fairness{params: p, shares: shares, table: flowtable.New(p.Classes, spread), classes: make([]class, 0, p.Classes), order: make([]int, 0, p.Classes), ends: p.Interval}
 	return q
 }
 
@@ -61,7 +61,7 @@ type fairness struct {
 	params  AFQCNParams
 	shares  func(hash uint32) Share
 	table   *flowtable.Table[uint32]
-	classes []class
+	classes []class    // by slot, as far as there ever was one
 	ends    units.Time // of the current interval
 	order   []int      // scratch for the max-min allocation
 }
@@ -84,7 +84,7 @@ func (f *fairness) count(now units.Time, p *Packet) {
 	if now >= f.ends { // after silence
 		f.ends += ((now-f.ends)/f.params.Interval + 1) * f.params.Interval
 	}
-	if i := f.find(p.Hash); i >= 0 {
+	if i := f.find(p.Hash()); i >= 0 {
 		f.classes[i].arrived += units.Size(p.Size)
 	}
 }
@@ -92,6 +92,7 @@ func (f *fairness) count(now units.Time, p *Packet) {
 func (f *fairness) find(hash uint32) int {
 	i, fresh := f.table.Insert(hash, 0)
 	if fresh {
+		f.classes = f.classes[:max(i+1, len(f.classes))]
 		f.classes[i] = class{share: f.shares(hash), inUse: true}
 	}
 	return i
@@ -159,7 +160,7 @@ func (f *fairness) mix(qcn int, p *Packet) uint8 {
 		qcn = max(qcn, 0)
 	}
 	af := 0.0
-	if i := f.table.Lookup(p.Hash); i >= 0 && f.classes[i].active {
+	if i := f.table.Lookup(p.Hash()); i >= 0 && f.classes[i].active {
 		if d := 1 - f.classes[i].fair/f.classes[i].estimate; d > 0 {
 			af = min(63, math.Floor(64*d)) // equation 7
 		}

@@ -219,7 +219,7 @@ func TestAFQCNAgainstSlowTwin(t *testing.T) {
 			size := int(evenly(60, 9014).Draw(t, "size"))
 			queue := evenly(0, 3*q.setPoint).Draw(t, "queue")
 			s.arrive(now, hash, size)
-			got, ok := c.Enqueue(now, queued(units.Size(queue)), &Packet{Size: size, Hash: hash})
+			got, ok := c.Enqueue(now, queued(units.Size(queue)), ofFlow(size, hash))
 
 			if !q.sampled(int64(size)) {
 				if ok || got != (Sample{}) {
@@ -261,12 +261,15 @@ func settled(p AFQCNParams, share func(uint32) Share, sends ...int) (c *QCN, now
 	c = NewAFQCN(p, 1, share)
 	for range 400 {
 		for hash, n := range sends {
-			c.Enqueue(now, queued(0), &Packet{Size: n, Hash: uint32(hash)})
+			c.Enqueue(now, queued(0), ofFlow(n, uint32(hash)))
 		}
 		now += p.Interval
 	}
 	return c, now
 }
+
+// ofFlow is a packet of a flow with such a hash.
+func ofFlow(size int, hash uint32) *Packet { return &Packet{Size: size, hash: hash, known: true} }
 
 func equal(uint32) Share { return Share{Weight: 1} }
 
@@ -276,8 +279,8 @@ func TestAFQCNEstimate(t *testing.T) {
 	want := 0.0
 	for i, n := range []int{80_000, 80_000, 0, 160_000} {
 		now := units.Time(i) * units.Millisecond
-		c.Enqueue(now, queued(0), &Packet{Size: n, Hash: 5})
-		c.Enqueue(now+units.Millisecond, queued(0), &Packet{Hash: 5}) // ends the interval
+		c.Enqueue(now, queued(0), ofFlow(n, 5))
+		c.Enqueue(now+units.Millisecond, queued(0), ofFlow(0, 5)) // ends the interval
 		want += (float64(n) - want) / 8
 		if got := c.fair.classes[c.fair.table.Lookup(5)].estimate; !near(got, want) {
 			t.Errorf("after %d intervals: %v, want %v", i+1, got, want)
@@ -308,7 +311,7 @@ func TestAFQCNFeedback(t *testing.T) {
 		{[]int{19_000, 400_000}, equal, 0, 0, "not active itself"},
 	} {
 		p, now := settled(hotAF, c.share, c.sends...)
-		s, ok := p.Enqueue(now, queued(c.queue), &Packet{Size: 1_000_000, Hash: 0})
+		s, ok := p.Enqueue(now, queued(c.queue), ofFlow(1_000_000, 0))
 		if s.QntzFb != c.want || ok != (c.want > 0) {
 			t.Errorf("%v, queue %d: %d, want %d (%s)", c.sends, c.queue, s.QntzFb, c.want, c.reason)
 		}
@@ -343,10 +346,10 @@ func TestAFQCNFullTable(t *testing.T) {
 	p := hotAF
 	p.Classes = 1
 	c, now := settled(p, func(uint32) Share { return Share{1, 8 * units.Mbps} }, 100_000, 100_000)
-	if s, _ := c.Enqueue(now, queued(52_000), &Packet{Size: 1_000_000, Hash: 1}); s.QntzFb != 55 { // 7/8 of 63
+	if s, _ := c.Enqueue(now, queued(52_000), ofFlow(1_000_000, 1)); s.QntzFb != 55 { // 7/8 of 63
 		t.Errorf("QntzFb %d", s.QntzFb)
 	}
-	if s, _ := c.Enqueue(now, queued(0), &Packet{Size: 1_000_000, Hash: 0}); s.QntzFb != 8 { // D = 0.99, FbAF = 63
+	if s, _ := c.Enqueue(now, queued(0), ofFlow(1_000_000, 0)); s.QntzFb != 8 { // D = 0.99, FbAF = 63
 		t.Errorf("QntzFb %d", s.QntzFb)
 	}
 }

@@ -15,17 +15,39 @@ type Place struct {
 type Queue struct {
 	Bytes  units.Size
 	Frames int
-	Port   units.Size // bytes in all queues of the port
-	Sent   units.Size // by the port so far, on the wire, without the frame at hand
+}
+
+// Port is what a Stamper tells of the port.
+type Port struct {
+	Queued units.Size // bytes in all of its queues
+	Sent   units.Size // so far, on the wire, without the frame at hand
 }
 
 // Packet is what a CP may know of a frame.
 type Packet struct {
 	Size  int    // bytes, without FCS
-	Hash  uint32 // of its flow
+	hash  uint32 // see Hash
+	known bool   // the hash is
 	ECN   uint8  // codepoint it carries
 	L3    int    // offset of the IP header; 0: none
 	Bytes []byte // the headers at hand, from Ethernet on; only to be read
+}
+
+// Show makes p a frame of so many bytes with its IP header at l3. Field by field: a literal is made elsewhere and
+// copied, for which the processor waits.
+func (p *Packet) Show(size, l3 int, b []byte) {
+	p.Size, p.L3, p.Bytes, p.ECN, p.known = size, l3, b, 0, false
+	if l3 != 0 {
+		p.ECN = wire.ECN(b[l3:])
+	}
+}
+
+// Hash is that of the frame's flow. Few ask for it, and it takes longer than all else that they are shown.
+func (p *Packet) Hash() uint32 {
+	if !p.known {
+		p.hash, p.known = wire.FlowHash(p.Bytes), true
+	}
+	return p.hash
 }
 
 // Mark is the verdict on one frame.
@@ -52,12 +74,12 @@ type Runner interface {
 	CP
 	// DequeueRun judges frames that leave one after the other, at most 63, as so many calls of Dequeue
 	// would: a bit is set for each that is to be marked Congestion, the lowest for the first. q is the queue
-	// before the first leaves, without Port and Sent.
+	// before the first leaves.
 	DequeueRun(now units.Time, q Queue, sizes []uint16) (marked uint64)
 }
 
-// Idler is a CP that keeps every frame which meets an empty queue and leaves at once, and whose
-// state does not change by it: it need not be shown to the CP. It is there for speed only.
+// Idler is a CP whose Dequeue keeps every frame that meets an empty queue and leaves at once, and does not change
+// the CP's state by it: it need not be asked. It is there for speed only.
 type Idler interface {
 	CP
 	KeepsUnqueued()
@@ -99,6 +121,6 @@ type Flow struct {
 // Stamper is a CP that writes telemetry into frames that have room for it (HPCC).
 type Stamper interface {
 	CP
-	// Stamp is what is written into a frame that just left the queue.
-	Stamp(now units.Time, q Queue) wire.INTHop
+	// Stamp is what is written into a frame that just left its queue, which is not counted in what the port has queued.
+	Stamp(now units.Time, p Port) wire.INTHop
 }

@@ -105,7 +105,7 @@ func TestCongestionPointsAllocateNothing(t *testing.T) {
 	var packets [flows]*Packet
 	for n := range flows {
 		packets[n], _ = roce(n, 1500)
-		packets[n].Hash = uint32(n)
+		packets[n].hash, packets[n].known = uint32(n), true
 	}
 	p := hotAF
 	p.Classes = flows
@@ -136,7 +136,7 @@ func TestCongestionPointsAllocateNothing(t *testing.T) {
 					}
 				}
 				if s, ok := c.(Stamper); ok {
-					telemetry.Push(s.Stamp(now, q))
+					telemetry.Push(s.Stamp(now, Port{Queued: q.Bytes, Sent: units.Size(now)}))
 				}
 				if i == 100 {
 					c.Resume(now, q)

@@ -55,7 +55,7 @@ func (p PACCParams) Validate() error {
 type PACC struct {
 	params  PACCParams
 	table   *flowtable.Table[paccKey]
-	flows   []paccFlow
+	flows   []paccFlow // by slot, as far as there ever was one
 	tick    units.Time // of the next round
 	old     units.Size // queue at the last round
 	average float64    // Qavg
@@ -109,11 +109,12 @@ var (
 	_ Notifier = (*PACC)(nil)
 	_ Sampler  = (*PACC)(nil)
 	_ Runner   = (*PACC)(nil)
+	_ Idler    = (*PACC)(nil)
 )
 
 // NewPACC returns the congestion point of one egress queue.
 func NewPACC(p PACCParams) *PACC {
-	return &PACC{params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, p.Flows), tick: p.Phase, sending: make([]int32, 0, p.Flows)}
+	return &PACC{params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, 0, p.Flows), tick: p.Phase, sending: make([]int32, 0, p.Flows)}
 }
 
 // Enqueue counts a frame of the flow as it is received, before the queue's delay (algorithm 1, lines 27-32).
@@ -136,16 +137,20 @@ func (c *PACC) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
 func (c *PACC) Dequeue(units.Time, Queue, *Packet) Mark                { return Keep }
 func (c *PACC) DequeueRun(units.Time, Queue, []uint16) (marked uint64) { return 0 }
 
+// KeepsUnqueued says that Dequeue keeps everything.
+func (c *PACC) KeepsUnqueued() {}
+
 // find returns the entry of the frame's flow, or -1 if it brings no data of a RoCE flow or
 // the table is full. Who acknowledges is no flow: there is nothing to slow down.
 func (c *PACC) find(p *Packet) int {
-	var h wire.Header
-	if p.L3 == 0 || !wire.Parse(p.Bytes, &h) || h.BTH == 0 || !wire.CarriesData(wire.BTH(p.Bytes[h.BTH:]).Opcode()) {
+	l3, bth := wire.FindBTH(p.Bytes)
+	if p.L3 == 0 || bth == 0 || !wire.CarriesData(wire.BTH(p.Bytes[bth:]).Opcode()) {
 		return -1
 	}
-	i, fresh := c.table.Insert(paccKeyOf(p.Bytes[h.L3:], wire.BTH(p.Bytes[h.BTH:]).DestQP()), 0)
+	i, fresh := c.table.Insert(paccKeyOf(p.Bytes[l3:], wire.BTH(p.Bytes[bth:]).DestQP()), 0)
 	if fresh {
-		c.flows[i] = paccFlow{src: h.Src, dst: h.Dst, inUse: true}
+		c.flows = c.flows[:max(i+1, len(c.flows))]
+		c.flows[i] = paccFlow{src: wire.MACAt(p.Bytes[6:]), dst: wire.MACAt(p.Bytes), inUse: true}
 	}
 	return i
 }

@@ -74,7 +74,11 @@ type QCN struct {
 	fair   *fairness // AF-QCN's; nil: plain QCN
 }
 
-var _ Sampler = (*QCN)(nil)
+var (
+	_ Sampler = (*QCN)(nil)
+	_ Runner  = (*QCN)(nil)
+	_ Idler   = (*QCN)(nil)
+)
 
 // NewQCN returns a congestion point with its own random sequence, given by seed.
 func NewQCN(p QCNParams, seed uint64) *QCN {
@@ -122,8 +126,12 @@ func (c *QCN) interval(fb uint8) float64 {
 	return base * (1 + c.params.Jitter*(2*spread-1))
 }
 
-// Dequeue marks nothing: QCN speaks to sources directly.
-func (c *QCN) Dequeue(units.Time, Queue, *Packet) Mark { return Keep }
+// Dequeue marks nothing, and neither does DequeueRun: QCN speaks to sources directly.
+func (c *QCN) Dequeue(units.Time, Queue, *Packet) Mark                { return Keep }
+func (c *QCN) DequeueRun(units.Time, Queue, []uint16) (marked uint64) { return 0 }
+
+// KeepsUnqueued says that Dequeue keeps everything.
+func (c *QCN) KeepsUnqueued() {}
 
 // Resume does nothing: QCN does not know of pauses.
 func (c *QCN) Resume(units.Time, Queue) {}

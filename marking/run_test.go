@@ -18,6 +18,8 @@ var runners = map[string]func(t *rapid.T) Runner{
 		kmax := kmin + units.Size(rapid.SampledFrom([]int{0, 1, 20_000, 100_000}).Draw(t, "kmax"))
 		return NewRED(REDParams{Kmin: kmin, Kmax: kmax, Pmax: rapid.SampledFrom([]float64{0, 0.1, 1}).Draw(t, "pmax")}, 7)
 	},
+	"QCN":  func(*rapid.T) Runner { return NewQCN(hotAF.QCNParams, 1) },
+	"PACC": func(*rapid.T) Runner { return NewPACC(paper25(1)) },
 	"IB": func(t *rapid.T) Runner {
 		return NewIB(IBParams{
 			Weight: rapid.IntRange(0, 15).Draw(t, "weight"), Reference: units.Size(rapid.IntRange(1, 200_000).Draw(t, "reference")),
@@ -70,6 +72,12 @@ func clone(r Runner) Runner {
 		c := *r
 		return &c
 	case *RED:
+		c := *r
+		return &c
+	case *QCN:
+		c := *r
+		return &c
+	case *PACC: // nothing of what both have is changed when frames leave
 		c := *r
 		return &c
 	case *IB:

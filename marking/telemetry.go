@@ -9,14 +9,20 @@ import (
 // how fast its link is, how much it has sent so far, and what is queued.
 type Telemetry struct{ Link units.Rate }
 
-var _ Stamper = Telemetry{}
+var (
+	_ Stamper = Telemetry{}
+	_ Idler   = Telemetry{}
+)
 
 // Dequeue marks nothing.
 func (Telemetry) Dequeue(units.Time, Queue, *Packet) Mark { return Keep }
 
+// KeepsUnqueued says so.
+func (Telemetry) KeepsUnqueued() {}
+
 // Stamp is the hop's record.
-func (t Telemetry) Stamp(now units.Time, q Queue) wire.INTHop {
-	return wire.INTHop{Rate: t.Link, Time: now, TxBytes: q.Sent, Queue: q.Port}
+func (t Telemetry) Stamp(now units.Time, p Port) wire.INTHop {
+	return wire.INTHop{Rate: t.Link, Time: now, TxBytes: p.Sent, Queue: p.Queued}
 }
 
 // Resume does nothing: HPCC does not know of pauses.

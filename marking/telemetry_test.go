@@ -12,14 +12,13 @@ import (
 func TestTelemetryHop(t *testing.T) {
 	for _, rate := range []units.Rate{units.Gbps, 10 * units.Gbps, 25 * units.Gbps, 40 * units.Gbps, 100 * units.Gbps, 400 * units.Gbps} {
 		var c Stamper = Telemetry{Link: rate}
-		q := Queue{Bytes: 1, Frames: 1, Port: 64_000, Sent: 128_000} // whole units at 400 Gbit/s too
+		q := Queue{Bytes: 1, Frames: 1}
 		if c.Dequeue(5*units.Microsecond, q, &Packet{Size: 1000}) != Keep {
 			t.Error("marked")
 		}
 		c.Resume(5*units.Microsecond, q)
 		want := wire.INTHop{Rate: rate, Time: 5 * units.Microsecond, TxBytes: 126_976, Queue: 64_000} // 128 B x 16 divide 126 976
-		q.Sent = want.TxBytes
-		stamped := c.Stamp(want.Time, q)
+		stamped := c.Stamp(want.Time, Port{Queued: 64_000, Sent: want.TxBytes})                       // whole units at 400 Gbit/s too
 		if stamped != want {
 			t.Errorf("%v: %+v", rate, stamped)
 		}
@@ -36,7 +35,7 @@ func TestTelemetryPath(t *testing.T) {
 	rates := []units.Rate{units.Gbps, 10 * units.Gbps, 40 * units.Gbps, 100 * units.Gbps, 10 * units.Gbps, units.Gbps}
 	packet := make(wire.INT, wire.INTLen)
 	for i, rate := range rates {
-		packet.Push(Telemetry{Link: rate}.Stamp(units.Time(i)*units.Microsecond, Queue{Port: units.Size(i) * 3200, Sent: units.Size(i) * 5120}))
+		packet.Push(Telemetry{Link: rate}.Stamp(units.Time(i)*units.Microsecond, Port{Queued: units.Size(i) * 3200, Sent: units.Size(i) * 5120}))
 	}
 	if packet.Hops() != wire.INTHops {
 		t.Fatalf("%d hops", packet.Hops())
@@ -55,8 +54,8 @@ func TestTelemetryWraps(t *testing.T) {
 		c := Telemetry{Link: rate}
 		wrap := wire.INTHop{Rate: rate}.TxWrap()
 		packet := make(wire.INT, wire.INTLen)
-		packet.Push(c.Stamp(wire.INTTimeWrap-units.Microsecond, Queue{Sent: 7*wrap - 5120}))
-		packet.Push(c.Stamp(wire.INTTimeWrap+units.Microsecond, Queue{Sent: 7*wrap + 5120}))
+		packet.Push(c.Stamp(wire.INTTimeWrap-units.Microsecond, Port{Sent: 7*wrap - 5120}))
+		packet.Push(c.Stamp(wire.INTTimeWrap+units.Microsecond, Port{Sent: 7*wrap + 5120}))
 		a, b := packet.Hop(0), packet.Hop(1)
 		if span := (b.Time - a.Time + wire.INTTimeWrap) % wire.INTTimeWrap; span != 2*units.Microsecond {
 			t.Errorf("%v: %v passed", rate, span)

@@ -8,13 +8,15 @@ import "photon/units"
 // now. The caller looks at Next afterwards. The thresholds must be valid.
 func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.Rate) {
 	g.setPause(pause, rate)
+	g.pool.Await(0) // what was awaited may be otherwise now: so it is with all that follows
 	for p := range Classes {
 		bit, k, l := uint8(1)<<p, &g.class[p], &g.limits[p]
 		if g.enabled&bit == 0 {
 			continue
 		}
 		pooled, headed := g.pooled(uint8(p)), g.headed(uint8(p))
-		k.xoff, k.alpha, l.xon, l.headroom = int64(t[p].XOFF), t[p].Alpha, int64(t[p].XON), int64(t[p].Headroom)
+		k.set(t[p])
+		l.xon, l.headroom = int64(t[p].XON), int64(t[p].Headroom)
 		g.settle(uint8(p), pooled, headed)
 		if l.room = max(l.room, l.headroom); k.head == 0 && g.held&bit == 0 {
 			l.room = l.headroom
@@ -36,6 +38,7 @@ func (g *Ingress) Restart(now units.Time, enabled uint8, whole bool) {
 		}
 	}
 	g.refused = 0
+	g.pool.Await(0)
 	if whole != g.Whole() {
 		if g.held&1 != 0 {
 			g.count.Paused[0] += now - g.since[0]
@@ -70,6 +73,7 @@ func (g *Ingress) Hold() {
 // Unhold ends what Hold began. The caller looks at Next afterwards.
 func (g *Ingress) Unhold() {
 	g.stopped = false
+	g.pool.Await(0)
 	g.look |= g.enabled
 }
 
@@ -77,6 +81,7 @@ func (g *Ingress) Unhold() {
 // headroom holds before it obeys: what is in headroom is the pool's from now on, what was promised to the peer before
 // is not to this one, and an XOFF that was out is sent again at once. The caller looks at Next afterwards.
 func (g *Ingress) Relink(now units.Time) {
+	g.pool.Await(0)
 	for p := range Classes {
 		k := &g.class[p]
 		if g.held>>p&1 != 0 {

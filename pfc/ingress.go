@@ -2,6 +2,7 @@ package pfc
 
 import (
 	"math"
+	"math/bits"
 
 	"photon/units"
 )
@@ -48,8 +49,8 @@ type class struct {
 	peak          int64 // the most of both
 	xoff          int64
 	alpha         float64
-	frames, bytes uint64 // received, see Count
-	_             int64
+	part          float64 // alpha/(1+alpha)
+	frames, bytes uint64  // received, see Count
 }
 
 // limits are what one priority goes by beyond that.
@@ -96,11 +97,16 @@ func NewIngress(c IngressConfig) *Ingress {
 	for p := range Classes {
 		k := &g.class[p]
 		if t := c.Thresholds[p]; g.enabled>>p&1 != 0 {
-			k.xoff, k.alpha = int64(t.XOFF), t.Alpha
+			k.set(t)
 			g.limits[p] = limits{int64(t.XON), int64(t.Headroom), int64(t.Headroom)}
 		}
 	}
 	return g
+}
+
+// set puts a threshold in force.
+func (k *class) set(t Thresholds) {
+	k.xoff, k.alpha, k.part = int64(t.XOFF), t.Alpha, t.Alpha/(1+t.Alpha)
 }
 
 // enable says which accounts have thresholds. The others take everything, and no peer is paused for them.
@@ -111,7 +117,7 @@ func (g *Ingress) enable(priorities uint8, whole bool) {
 	}
 	for p := range Classes {
 		if g.enabled>>p&1 == 0 {
-			g.class[p].xoff, g.class[p].alpha = math.MaxInt64, 0
+			g.class[p].set(Thresholds{XOFF: math.MaxInt64})
 			g.limits[p] = limits{xon: math.MaxInt64, room: math.MaxInt64}
 		}
 	}
@@ -162,7 +168,7 @@ func (g *Ingress) Room(p uint8, others int64) int64 {
 	// With n bytes more of the pool's, its free part is n less: what is beyond xoff is to be at most
 	// alpha times what is left free after the last of the frames. A byte is for rounding.
 	free, pooled := max(0, g.pool.Free()-others), max(0, -room)
-	beyond := min(int64(k.alpha/(1+k.alpha)*float64(free+pooled))-1, free+pooled)
+	beyond := min(int64(k.part*float64(free+pooled))-1, free+pooled)
 	return max(room, room+beyond)
 }
 
@@ -256,7 +262,11 @@ func (g *Ingress) Release(p uint8, n int64) (due bool) {
 	k.head -= head
 	k.base -= n - head
 	g.settle(p&g.index, pooled, headed)
-	return g.held>>(p&g.index&7)&1 != 0 && g.xonDue(p&g.index)
+	if g.held>>(p&g.index&7)&1 == 0 {
+		return false
+	}
+	g.await(p & g.index)
+	return g.xonDue(p & g.index)
 }
 
 // ReleasePlain is Release where the peer is not paused and neither headroom nor pool has a part in it: else
@@ -274,6 +284,22 @@ func (g *Ingress) ReleasePlain(p uint8, n int64) bool {
 func (g *Ingress) xonDue(p uint8) bool {
 	k := &g.class[p&7]
 	return k.head == 0 && (!g.stopped || g.enabled>>(p&7)&1 == 0) && k.base <= g.raised(k, g.limits[p&7].xon)
+}
+
+// await has the pool know how much of it must be free at least for an XON of an account, as long as nothing of the
+// account itself leaves.
+func (g *Ingress) await(p uint8) {
+	if k := &g.class[p&7]; k.head == 0 && k.alpha > 0 {
+		const rounding = 2
+		g.pool.Await(int64(float64(k.base-g.limits[p&7].xon)/k.alpha) - rounding)
+	}
+}
+
+// Await has the pool know of all XONs that the port waits for.
+func (g *Ingress) Await() {
+	for rest := g.held; rest != 0; rest &= rest - 1 {
+		g.await(uint8(bits.TrailingZeros8(rest)))
+	}
 }
 
 // xoffDue reports whether the peer is to be paused, if it is not. Only what arrives asks for it
@@ -321,7 +347,8 @@ func (g *Ingress) Next(now units.Time) units.Time {
 		return units.Never
 	}
 	next := units.Never
-	for p := range Classes {
+	for rest := g.look | g.held; rest != 0; rest &= rest - 1 {
+		p := bits.TrailingZeros8(rest) & 7
 		bit := uint8(1) << p
 		switch {
 		case g.held&bit != 0:
@@ -372,6 +399,7 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 			if !held {
 				g.held |= bit
 				g.since[p] = now
+				g.await(uint8(p))
 			}
 			g.refresh[p] = now + g.interval
 		}

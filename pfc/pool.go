@@ -1,6 +1,7 @@
 package pfc
 
 import (
+	"math"
 	"sync/atomic"
 
 	"photon/units"
@@ -9,13 +10,32 @@ import (
 // Pool is the part of a switch's buffer that is set aside for nobody: lossy frames live in it, and
 // lossless ones beyond their XOFF where thresholds follow what is free.
 type Pool struct {
-	size   int64
-	used   int64
-	shared bool
+	size    int64
+	used    int64
+	shared  bool
+	awaited int64 // by accounts whose peers are paused: before so much is free none of them may let its peer go on
 }
 
 // NewPool returns an empty pool; shared says that several workers use it.
-func NewPool(size units.Size, shared bool) *Pool { return &Pool{size: int64(size), shared: shared} }
+func NewPool(size units.Size, shared bool) *Pool {
+	return &Pool{size: int64(size), shared: shared, awaited: math.MaxInt64}
+}
+
+// Await notes that somebody waits for so much to be free. Of a pool that several workers use nothing is noted.
+func (p *Pool) Await(free int64) {
+	if !p.shared {
+		p.awaited = min(p.awaited, free)
+	}
+}
+
+// Awaited reports whether as much is free as the first waits for. All that wait then say so anew.
+func (p *Pool) Awaited() bool {
+	if p.Free() < p.awaited {
+		return false
+	}
+	p.awaited = math.MaxInt64
+	return true
+}
 
 // Take takes n bytes if they are free.
 func (p *Pool) Take(n int64) bool {

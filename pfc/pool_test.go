@@ -44,11 +44,13 @@ func TestFrameThatLowersItsThreshold(t *testing.T) {
 // Thresholds that follow the pool, against the rule book: three ports, and lossy frames beside them, that fill and
 // empty the pool for each other at any moment, while an XOFF is on its way, is out, or has just been taken back. A
 // peer that is paused sends on until headroom could be full. Nobody's frame is refused, all of them together hold no
-// more than pool, XOFF and headroom, and XOFF and XON are sent when the book says.
+// more than pool, XOFF and headroom, and XOFF and XON are sent when the book says. No XON is due before as much of
+// the pool is free as somebody waits for.
 func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const xoff, xon, headroom, size = 4_000, 1_000, 6_000, 40_000
-		pool := NewPool(size, rapid.Bool().Draw(t, "shared"))
+		shared := rapid.Bool().Draw(t, "shared")
+		pool := NewPool(size, shared)
 		var ports [3]*mover
 		for i := range ports {
 			m := &mover{alpha: rapid.SampledFrom([]float64{0.125, 0.5, 1, 8}).Draw(t, "alpha")}
@@ -64,9 +66,9 @@ func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 			}
 			return n
 		}
-		for step := range units.Time(rapid.IntRange(1, 400).Draw(t, "steps")) {
+		for step := range units.Time(rapid.SampledFrom([]int{1, 30, 400}).Draw(t, "steps")) {
 			m := ports[rapid.IntRange(0, 2).Draw(t, "port")]
-			n := rapid.IntRange(60, 1500).Draw(t, "n")
+			n := rapid.SampledFrom([]int{60, 64, 700, 1499, 1500}).Draw(t, "n")
 			switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 			case what == 0:
 				if took := pool.Take(int64(n)); took != (used()+n <= size) {
@@ -101,11 +103,18 @@ func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 			if _, n := pool.State(); int(n) != used() || used() > size || total > size+3*(xoff+headroom) {
 				t.Fatalf("%d of the pool used, %d by what is there; %d in all", n, used(), total)
 			}
+			awaited := shared || pool.Awaited() // else no port is looked at: none of them may have an XON to send
 			for i, m := range ports {
+				if awaited {
+					m.in.Await()
+				}
 				head, raise := int(m.in.Counters(0).Headroom[0]), int(m.alpha*float64(size-used()))
 				// A threshold that fell below what is there waits for the next frame.
 				wantXOFF := !m.held && m.fresh && (head > 0 || m.sum() > xoff+raise)
 				wantXON := m.held && head == 0 && m.sum() <= xon+raise
+				if wantXON && !awaited {
+					t.Fatalf("port %d has an XON to send, and not as much is free as somebody waits for", i)
+				}
 				var f Frame
 				due := m.in.Next(step) <= step
 				sent := m.in.Poll(step, &f)

@@ -46,6 +46,31 @@ func Parse(b []byte, h *Header) bool {
 	return parse(b, h)
 }
 
+// FlowHash is Parse of who wants to know no more than the hash.
+func FlowHash(b []byte) uint32 {
+	quick := b
+	if len(b) >= QuickLen+CNTagLen && binary.BigEndian.Uint16(b[12:]) == TypeCNTag {
+		quick = b[CNTagLen:] // it has all that the hash is of at the same place
+	}
+	if len(quick) >= QuickLen && (*Quick)(quick).Plain() {
+		return (*Quick)(quick).Hash()
+	}
+	var h Header
+	parse(b, &h)
+	return h.Hash
+}
+
+// FindBTH is Parse of who wants to know no more than where a RoCEv2 packet has its headers: that of IP, and the base
+// transport header; 0: it is none.
+func FindBTH(b []byte) (l3, bth int) {
+	if len(b) >= QuickLen && (*Quick)(b).RoCE() {
+		return EthernetLen, QuickLen - BTHLen
+	}
+	var h Header
+	parse(b, &h)
+	return h.L3, h.BTH
+}
+
 // parse is Parse of any frame.
 func parse(b []byte, h *Header) bool {
 	*h = Header{}

@@ -24,6 +24,14 @@ func TestQuickAgainstParse(t *testing.T) {
 		if Parse(b, &same); same != h {
 			t.Fatalf("%+v, and the long way %+v", same, h)
 		}
+		if l3, bth := FindBTH(b); l3 != h.L3 || bth != h.BTH || FlowHash(b) != h.Hash {
+			t.Fatalf("headers at %d and %d, hash %x; Parse says %+v", l3, bth, FlowHash(b), h)
+		}
+		tagged := append(append(append([]byte{}, b[:12]...), 0x22, 0xE9, 0, 7), b[12:]...) // what QCN's hosts send
+		parse(tagged, &same)
+		if l3, bth := FindBTH(tagged); l3 != same.L3 || bth != same.BTH || FlowHash(tagged) != same.Hash {
+			t.Fatalf("behind a tag: headers at %d and %d, hash %x; Parse says %+v", l3, bth, FlowHash(tagged), same)
+		}
 		q := (*Quick)(b)
 		if q.RoCE() != (q.Plain() && h.BTH != 0) {
 			t.Fatalf("RoCE: %v, %+v", q.RoCE(), h)
