@@ -304,6 +304,7 @@ type FlowState struct {
 	Prio     uint8
 	Rate     units.Rate // that the reaction point allows
 	Frames   uint64     // data frames sent
+	Repeated uint64     // of them, those that were sent again, or are to be
 	Bytes    uint64     // of them on the wire
 	Notified uint64     // CNPs and CNMs that came for it
 	FirstBit units.Time // when its first packet left
@@ -317,7 +318,7 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 		return FlowState{}
 	}
 	s := FlowState{
-		Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Bytes: h.bytes(f), Notified: f.notified,
+		Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Repeated: f.repeated, Bytes: h.bytes(f), Notified: f.notified,
 		FirstBit: f.firstBit,
 	}
 	if f.active {

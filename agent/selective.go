@@ -31,6 +31,9 @@ type Selective struct {
 	Few int
 }
 
+// FewPackets is N of IRN: the low timeout is for so many packets under way (SIGCOMM'18, section 4.1).
+const FewPackets = 3
+
 // MostWindow is the largest window of selective repeat, in packets.
 const MostWindow = 1 << 16
 

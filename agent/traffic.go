@@ -45,6 +45,7 @@ type Ordered struct {
 	FirstBit units.Time // when its first packet left; 0: none has
 	End      units.Time // of those that ended
 	Frames   uint64     // data frames sent, repetitions included
+	Repeated uint64     // of them, sent again
 	Bytes    uint64     // of them on the wire
 	Allowed  units.Rate // by the reaction point, the flow's own limit included; of Running
 	Notified uint64     // CNPs and CNMs
@@ -182,7 +183,7 @@ func (t *Traffic) Step(now units.Time) {
 		k := keyOf(r.Peer, r.QP)
 		if j := t.running[k]; j != nil {
 			delete(t.running, k)
-			j.FirstBit, j.End, j.Frames, j.Bytes, j.Notified, j.Why = r.FirstBit, r.End, r.Frames, r.Bytes, r.Notified, r.Why
+			j.FirstBit, j.End, j.Frames, j.Repeated, j.Bytes, j.Notified, j.Why = r.FirstBit, r.End, r.Frames, r.Repeated, r.Bytes, r.Notified, r.Why
 			if r.Why == nil {
 				t.end(j, Done)
 			} else {
@@ -256,7 +257,7 @@ func (t *Traffic) end(j *order, s Stage) {
 // look brings what is known of a running flow up to date.
 func (t *Traffic) look(now units.Time, j *order) {
 	s := t.host.Flow(now, j.slot)
-	j.FirstBit, j.Frames, j.Bytes, j.Allowed, j.Notified, j.Limited = s.FirstBit, s.Frames, s.Bytes, s.Rate, s.Notified, s.Limited
+	j.FirstBit, j.Frames, j.Repeated, j.Bytes, j.Allowed, j.Notified, j.Limited = s.FirstBit, s.Frames, s.Repeated, s.Bytes, s.Rate, s.Notified, s.Limited
 }
 
 // Stop ends a flow, or takes it back if it has not begun. One that has ended is

@@ -36,6 +36,8 @@ type Agent struct {
 	Recovery   Value[string]      `yaml:"recovery"`         // go_back_n: all is repeated from the packet on that is missing; selective: what is lost; go_back_n
 	Window     Value[int]         `yaml:"window"`           // selective: packets of a flow under way; 512
 	Reorder    Value[int]         `yaml:"reorder"`          // selective: a packet is lost when so many behind it have come; 1
+	LowTimeout Value[units.Time]  `yaml:"low_timeout"`      // selective: in place of ack_timeout while few packets are under way; none
+	LowPackets Value[int]         `yaml:"low_packets"`      // selective: few are so many, or fewer; 3
 	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
 	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
 	Flows      []Flow             `yaml:"flows"`            // to send
@@ -241,7 +243,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	n := &AgentNode{Link: link, Config: agent.Config{
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
 		Payload:  int(c.Payload.Or(1000)),
-		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(67 * units.Millisecond), Retries: c.Retries.Or(7),
+		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(defaultAckTimeout), Retries: c.Retries.Or(7),
 		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
 	if n.Config.Selective, err = c.selective(); err != nil {
@@ -284,6 +286,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	return n, nil
 }
 
+// defaultAckTimeout is that of reliable connections: 4.096 us * 2^14.
+const defaultAckTimeout = 67 * units.Millisecond
+
 // mostFlows bounds the memory of an agent.
 const mostFlows = 1 << 20
 
@@ -305,15 +310,26 @@ func (c *Agent) selective() (*agent.Selective, error) {
 		return nil, fail(w, "window: that is of selective repeat (`recovery: selective`)")
 	case r.V != "selective" && o.IsSet():
 		return nil, fail(o, "reorder: that is of selective repeat (`recovery: selective`)")
+	case r.V != "selective" && c.LowTimeout.IsSet():
+		return nil, fail(c.LowTimeout, "low_timeout: that is of selective repeat (`recovery: selective`)")
+	case !c.LowTimeout.IsSet() && c.LowPackets.IsSet():
+		return nil, fail(c.LowPackets, "low_packets: for so many there is a low_timeout (write it like `low_timeout: 100us`)")
 	case r.V != "selective":
 		return nil, nil
 	}
-	s := &agent.Selective{Window: w.Or(512), Reorder: o.Or(1)}
+	s := &agent.Selective{Window: w.Or(512), Reorder: o.Or(1), Low: c.LowTimeout.V}
+	s.Few = c.LowPackets.Or(min(agent.FewPackets, s.Window))
 	if w.IsSet() && (w.V < 1 || w.V > agent.MostWindow) {
 		return nil, fail(w, "window %d: from 1 to %d packets", w.V, agent.MostWindow)
 	}
 	if s.Reorder < 1 || s.Reorder > s.Window {
 		return nil, fail(o, "reorder %d: from 1 packet to the window, %d", s.Reorder, s.Window)
+	}
+	if t, most := c.LowTimeout, c.AckTimeout.Or(defaultAckTimeout); t.IsSet() && (t.V <= 0 || t.V > most) {
+		return nil, fail(t, "low_timeout %v: more than 0s, at most ack_timeout, %v", t.V, most)
+	}
+	if s.Few < 1 || s.Few > s.Window {
+		return nil, fail(c.LowPackets, "low_packets %d: from 1 packet to the window, %d", s.Few, s.Window)
 	}
 	return s, nil
 }
@@ -423,6 +439,9 @@ func (n *AgentNode) Describe() []string {
 	again := "sent again"
 	if s := c.Selective; s != nil {
 		again = fmt.Sprintf("selectively sent again (%d under way, lost when %d behind have come) or", s.Window, s.Reorder)
+		if s.Low > 0 {
+			again += fmt.Sprintf(" after %v if no more than %d are under way, else", s.Low, s.Few)
+		}
 	}
 	return []string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),

@@ -177,6 +177,10 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.Window.Line, "window", own)
 	case c.Reorder.IsSet():
 		return notHere(c.Reorder.Line, "reorder", own)
+	case c.LowTimeout.IsSet():
+		return notHere(c.LowTimeout.Line, "low_timeout", own)
+	case c.LowPackets.IsSet():
+		return notHere(c.LowPackets.Line, "low_packets", own)
 	case c.Retries.IsSet():
 		return notHere(c.Retries.Line, "retries", own)
 	case c.AckDSCP.IsSet():

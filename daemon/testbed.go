@@ -207,6 +207,7 @@ func (t *testbedNode) switchColumns(r *recording) {
 			r.column(func(units.Time) int64 { return int64(s.Pauses(port, prio)) }, "xoffs.%d.%d", port, prio)
 			r.column(func(units.Time) int64 { return int64(s.TxFrames(port, prio)) }, "frames.%d.%d", port, prio)
 			r.column(func(units.Time) int64 { ce, _ := s.Marked(port, prio); return int64(ce) }, "marked.%d.%d", port, prio)
+			r.column(func(units.Time) int64 { return int64(s.Discarded(port, prio)) }, "discarded.%d.%d", port, prio)
 			r.column(func(now units.Time) int64 { return int64(s.Ternary(now, port, prio)) }, "state.%d.%d", port, prio)
 			r.column(func(units.Time) int64 { _, ue := s.Marked(port, prio); return int64(ue) }, "ue.%d.%d", port, prio)
 		}
@@ -226,6 +227,7 @@ func (t *testbedNode) hostColumns(r *recording) error {
 		r.column(func(now units.Time) int64 { return int64(look(now).Allowed) }, "allowed.%d", i)
 		r.column(func(now units.Time) int64 { return int64(look(now).Bytes) }, "sending.%d", i)
 		r.column(func(now units.Time) int64 { return int64(look(now).Notified) }, "notified.%d", i)
+		r.column(func(now units.Time) int64 { return int64(look(now).Repeated) }, "repeated.%d", i)
 		r.column(func(now units.Time) int64 {
 			if look(now).Stage == agent.Running {
 				return 1

@@ -140,6 +140,14 @@ func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
 	return p.stats.Marked[prio], p.stats.Undetermined[prio]
 }
 
+// Discarded is how many frames of a priority were discarded at a port for want of room, or by WRED.
+func (s *Switch) Discarded(port, prio int) (sum uint64) {
+	for _, why := range [...]Reason{DropBuffer, DropTail, DropIngress, DropWRED, DropHeadroom, DropNoMemory} {
+		sum += s.ports[port].stats.Discards[why][prio]
+	}
+	return sum
+}
+
 // Ternary is the state that TCD finds a port in, for a priority; none with other congestion points.
 func (s *Switch) Ternary(now units.Time, port, prio int) marking.TCDState {
 	if t, ok := s.ports[port].points[prio].cp.(*marking.TCD); ok {

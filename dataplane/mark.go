@@ -53,16 +53,16 @@ func (p *switchPort) judges(f *Frame) bool {
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
-	p.points, p.notifies, p.judges, p.shown = points, 0, 0, 0
+	p.points, p.notifies, p.judgesIdle, p.shown = points, 0, 0, 0
 	for prio := range points {
 		if points[prio].notifier != nil {
 			p.notifies |= 1 << prio
 		}
 		point := &points[prio]
 		if _, idle := point.cp.(marking.Idler); point.cp != nil && !idle {
-			p.judges |= 1 << prio
+			p.judgesIdle |= 1 << prio
 		}
-		if p.judges>>prio&1 != 0 || point.sampler != nil || point.stamper != nil {
+		if p.judgesIdle>>prio&1 != 0 || point.sampler != nil || point.stamper != nil {
 			p.shown |= 1 << prio
 		}
 	}
@@ -179,7 +179,7 @@ func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 	if point.sampler != nil {
 		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1})
 	}
-	if p.judges>>prio&1 != 0 {
+	if p.judgesIdle>>prio&1 != 0 {
 		p.judge(now, prio, 0, 0, f)
 		if point.notifier != nil {
 			p.env.Wake(p.number, point.notifier.Next())

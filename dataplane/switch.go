@@ -70,42 +70,42 @@ type switchPort struct {
 	sampled  bool   // some of what is received is copied
 	in       pfc.Ingress
 
-	queues   *[pfc.Classes]queue
-	overhead int16     // what the link adds to a frame
-	weighted uint8     // priorities with a weight
-	shaped   uint8     // priorities that a shaper may hold up
-	shut     uint8     // priorities whose queues take no frames: a storm, or no link
-	wary     uint8     // priorities whose queues do not take every frame: shut, and those with WRED
-	outs     uint8     // probes and announcements to send
-	down     bool      // no link
-	off      bool      // an operator has shut it
-	watched  uint8     // priorities that the watchdog watches
-	judges   uint8     // of those shown, priorities whose congestion point judges also what does not wait
-	drained  bool      // the place is vacant, and no frame that came through it is in the switch
-	link     LinkState // in force: what SetLink told
-	of       *Switch
-	config   *PortConfig
-	points   [pfc.Classes]point
-	wred     wreds
-	classes  *Classes
-	eg       pfc.Egress
-	dog      pfc.Watchdog
-	buckets  buckets
-	shapers  *shapers // nil: there are none
-	probes   probes
-	rounds   rounds
-	packet   marking.Packet // scratch: what congestion points are shown
-	stats    PortStats
-	copied   [pfc.Classes]uint64 // copies made of frames that were received here
-	made     [pfc.Classes]uint64 // frames that the switch itself made at this port
-	asks     units.Time          // when a neighbour is to be asked whose home is here, or the port is to say who it is
-	log      *eventLog           // of what happened here; nil: it is not kept
-	history  *pfc.History        // of pauses; the same
-	sampler  *sampler            // if sampled
-	says     *speaker            // nil: it never does, and hears nobody
-	lanes    *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
-	paths    *paths              // what the choice among equal paths goes by; nil: by the flow alone
-	_        [72]byte
+	queues     *[pfc.Classes]queue
+	overhead   int16     // what the link adds to a frame
+	weighted   uint8     // priorities with a weight
+	shaped     uint8     // priorities that a shaper may hold up
+	shut       uint8     // priorities whose queues take no frames: a storm, or no link
+	wary       uint8     // priorities whose queues do not take every frame: shut, and those with WRED
+	outs       uint8     // probes and announcements to send
+	down       bool      // no link
+	off        bool      // an operator has shut it
+	watched    uint8     // priorities that the watchdog watches
+	judgesIdle uint8     // of those shown, priorities whose congestion point judges also what does not wait
+	drained    bool      // the place is vacant, and no frame that came through it is in the switch
+	link       LinkState // in force: what SetLink told
+	of         *Switch
+	config     *PortConfig
+	points     [pfc.Classes]point
+	wred       wreds
+	classes    *Classes
+	eg         pfc.Egress
+	dog        pfc.Watchdog
+	buckets    buckets
+	shapers    *shapers // nil: there are none
+	probes     probes
+	rounds     rounds
+	packet     marking.Packet // scratch: what congestion points are shown
+	stats      PortStats
+	copied     [pfc.Classes]uint64 // copies made of frames that were received here
+	made       [pfc.Classes]uint64 // frames that the switch itself made at this port
+	asks       units.Time          // when a neighbour is to be asked whose home is here, or the port is to say who it is
+	log        *eventLog           // of what happened here; nil: it is not kept
+	history    *pfc.History        // of pauses; the same
+	sampler    *sampler            // if sampled
+	says       *speaker            // nil: it never does, and hears nobody
+	lanes      *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
+	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
+	_          [72]byte
 }
 
 // switchWorker is what belongs to one worker.

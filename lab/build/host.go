@@ -37,6 +37,7 @@ type Switch interface {
 	PausesSent() uint64
 	TxFrames(port, prio int) uint64
 	Marked(port, prio int) (ce, ue uint64)
+	Discarded(port, prio int) uint64
 	Ternary(now units.Time, port, prio int) marking.TCDState
 	Stats(now units.Time) dataplane.Stats
 }

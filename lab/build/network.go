@@ -32,6 +32,7 @@ type Network struct {
 	Flows    []Flow
 	Priority int   // of data, unless a flow has another
 	Lossless uint8 // priorities
+	Data     uint8 // priorities of data, lossless or not
 
 	inOrder     []Host                         // the hosts by node of the plan: see Collect
 	shares      map[uint32]marking.Share       // by flow hash
@@ -62,6 +63,7 @@ type Flow struct {
 	Forgot   bool  // by its receiver, which had everything that was sent
 	End      units.Time
 	Frames   uint64
+	Repeated uint64
 	Bytes    uint64
 	Notified uint64
 }
@@ -82,18 +84,15 @@ func QP(flow int) uint32 { return uint32(flow + 1) }
 func (n *Network) Flow(now units.Time, i int) agent.FlowState {
 	switch f := &n.Flows[i]; {
 	case f.Done:
-		return agent.FlowState{Frames: f.Frames, Bytes: f.Bytes, Notified: f.Notified}
+		return agent.FlowState{Frames: f.Frames, Repeated: f.Repeated, Bytes: f.Bytes, Notified: f.Notified}
 	case f.There:
 		return n.Hosts[f.From].Flow(now, int(f.Slot))
 	}
 	return agent.FlowState{}
 }
 
-// What hosts have in all experiments.
-const (
-	CNPDSCP    = 48                     // the usual defaults of RoCE: CNPs on priority 6
-	AckTimeout = 67 * units.Millisecond // a reliable connection's common timeout, 4.096 us * 2^14
-)
+// CNPDSCP is what CNPs have in all experiments: the usual default of RoCE, priority 6.
+const CNPDSCP = 48
 
 // Check finds what only shows when the network of an experiment is built, for every
 // value of its sweep: switches without room for headroom, for example.
@@ -185,7 +184,7 @@ func (n *Network) share(hash uint32) marking.Share {
 // Recorded is a network that is filled in by whoever looks at what was recorded of it.
 func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Network {
 	return &Network{
-		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(),
+		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.Parameters.DataMask(),
 		shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
 	}
 }
@@ -246,7 +245,7 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, k
 	envs := n.World.NewEnvs(1)
 	c := agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.Plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.LosslessMask(), DSCP: dataplane.DefaultDSCP(),
-		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: AckTimeout,
+		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: e.Parameters.Patience(),
 		Credits: e.Parameters.Credits(), Selective: e.Parameters.Repeats(known),
 		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: np, NewRP: parts.RP, Elastic: elastic && n.canWait(),
@@ -280,7 +279,7 @@ func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, seed uint64, routes map[int][]uint16) error {
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
-		Lossless: p.LosslessMask(), Buffer: p.Buffer.Value.V, Tail: units.MB, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Lossless: p.LosslessMask(), Judged: p.DataMask() &^ p.LosslessMask(), Buffer: p.Buffer.Value.V, Tail: p.LossyQueue.Value.Or(units.MB), Share: p.LossyAlpha.Value.V, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
 	}
 	for prio := range pfc.Classes {
@@ -294,7 +293,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 			response = p.PauseDelay.Value.V
 		}
 		c.Ports = append(c.Ports, dataplane.PortConfig{
-			MAC: topology.MAC(i, port), Link: end.Link, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
+			MAC: topology.MAC(i, port), Link: end.Link, LossyLimit: p.LossyIngress.Value.V, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
 			Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
 		})
 	}
@@ -378,7 +377,7 @@ func (n *Network) Collect() {
 			if r.Why != nil {
 				continue // its sender gave up
 			}
-			f.Done, f.End, f.Frames, f.Bytes, f.Notified = true, r.End, r.Frames, r.Bytes, r.Notified
+			f.Done, f.End, f.Frames, f.Repeated, f.Bytes, f.Notified = true, r.End, r.Frames, r.Repeated, r.Bytes, r.Notified
 			if n.forgetful && f.Late && r.Repeated == 0 { // no packet is still on its way
 				n.over = append(n.over, int32(r.QP-1))
 			}
@@ -412,7 +411,7 @@ func (n *Network) Pauses() (sum uint64) {
 }
 
 // Lost is how many frames of the lossless priorities were discarded anywhere,
-// and hops how many of them arrived at the end of a link.
+// and hops how many of those of data arrived at the end of a link.
 func (n *Network) Lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
@@ -433,6 +432,8 @@ func (n *Network) Lost() (lost, hops uint64) {
 			for prio := range pfc.Classes {
 				if n.Lossless>>prio&1 != 0 {
 					lost += discarded[prio]
+				}
+				if n.Data>>prio&1 != 0 {
 					hops += st.Ports[i].RxFrames[prio]
 				}
 			}
@@ -446,6 +447,20 @@ func (n *Network) Lost() (lost, hops uint64) {
 		count(s.Stats(now))
 	}
 	return lost, hops
+}
+
+// Discarded is how many frames of lossy priorities switches discarded for want of room, or by WRED.
+func (n *Network) Discarded() (sum uint64) {
+	for _, s := range n.Switches {
+		for port := range s.Ports() {
+			for prio := range pfc.Classes {
+				if n.Lossless>>prio&1 == 0 {
+					sum += s.Discarded(port, prio)
+				}
+			}
+		}
+	}
+	return sum
 }
 
 // DataHops is how many links the data packets that were sent go over.

@@ -181,7 +181,7 @@ func (e *Experiment) nameSchemes() error {
 
 // complete puts in what may be left out and has a value nevertheless, with its source.
 func (p *Parameters) complete() {
-	if p.Credits() == nil && !p.XON.Value.IsSet() && p.XON.Source == "" {
+	if p.Credits() == nil && p.XOFF.Value.IsSet() && !p.XON.Value.IsSet() && p.XON.Source == "" {
 		p.XON = Sourced[units.Size]{
 			Value:  config.Set(pfc.XONBelow(p.XOFF.Value.V, p.MTU.Value.V)),
 			Source: "two MTU below XOFF, as DCQCN has it (SIGCOMM'15, section 4)",
@@ -201,7 +201,7 @@ func (e *Experiment) checkParameters() error {
 			return fmt.Errorf("parameter %s has no value or no source", name)
 		}
 	}
-	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil && p.Credits() == nil {
+	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil && p.Credits() == nil && !p.Lossy() {
 		return at(p.XON.Value, "%v", err)
 	}
 	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
@@ -222,6 +222,16 @@ func (e *Experiment) checkParameters() error {
 	}
 	if err := p.checkPaths(); err != nil {
 		return err
+	}
+	switch q, i, a := p.LossyQueue.Value, p.LossyIngress.Value, p.LossyAlpha.Value; {
+	case q.IsSet() && q.V <= 0:
+		return at(q, "lossy_queue %v must be positive", q.V)
+	case i.IsSet() && i.V <= 0:
+		return at(i, "lossy_ingress %v must be positive", i.V)
+	case a.IsSet() && !(a.V > 0 && a.V <= 1024):
+		return at(a, "lossy_alpha %v must be above 0, and at most 1024", a.V)
+	case p.Lossy() && p.FlowControl.Value.V == "credits":
+		return at(p.FlowControl.Value, "flow_control: credits are for lossless priorities, and there are none (lossless: [])")
 	}
 	if a := p.AckPriority.Value; a.IsSet() && (a.V < 0 || a.V >= pfc.Classes) {
 		return at(a, "ack_priority %d: there are 0 to 7", a.V)
@@ -423,7 +433,9 @@ func (p *Parameters) sources() map[string]string {
 	add("payload", p.Payload.Value.IsSet(), p.Payload.Source)
 	add("mtu", p.MTU.Value.IsSet(), p.MTU.Source)
 	add("priority", p.Priority.Value.IsSet(), p.Priority.Source)
-	if p.Credits() == nil {
+	if p.Lossy() {
+		// xoff may be there: it is that of the sweep's other values
+	} else if p.Credits() == nil {
 		add("xoff", p.XOFF.Value.IsSet(), p.XOFF.Source)
 		add("xon", p.XON.Value.IsSet(), p.XON.Source)
 	} else {

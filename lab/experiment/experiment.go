@@ -87,7 +87,10 @@ type Sweep struct {
 	Label  string   `yaml:"label"` // of the axis
 	Values []string `yaml:"values"`
 	Quick  []string `yaml:"quick"` // for --quick; absent: all
-	Log    bool     `yaml:"log"`   // the axis is logarithmic
+	// Sets says what else stands for names with a value, if it changes several things: {irn: {recovery: selective,
+	// lossless: '[]'}} has $recovery and $lossless replaced where the value is irn.
+	Sets map[string]map[string]string `yaml:"sets"`
+	Log  bool                         `yaml:"log"` // the axis is logarithmic
 }
 
 // Quick shortens an experiment. Windows in which claims are judged must stay; those
@@ -163,7 +166,7 @@ type Parameters struct {
 	TrunkDelay Sourced[units.Time] `yaml:"trunk_delay"` // one way, between switches
 	Payload    Sourced[units.Size] `yaml:"payload"`     // of a full packet
 	MTU        Sourced[units.Size] `yaml:"mtu"`         // for headroom and the limit of the switches
-	Priority   Sourced[int]        `yaml:"priority"`    // lossless priority of the data
+	Priority   Sourced[int]        `yaml:"priority"`    // of the data; lossless, unless none is
 	XOFF       Sourced[units.Size] `yaml:"xoff"`        // per ingress port
 	Buffer     Sourced[units.Size] `yaml:"buffer"`      // per switch
 
@@ -172,7 +175,14 @@ type Parameters struct {
 	CoreRate  Sourced[units.Rate] `yaml:"core_rate"`  // clos, fat-tree: between leafs and spines; dragonfly: between groups; trunk_rate if absent
 	CoreDelay Sourced[units.Time] `yaml:"core_delay"` // of the same links, one way; trunk_delay if absent
 	Overhead  Sourced[int]        `yaml:"overhead"`   // bytes on the wire beyond those of a frame without FCS; 24 if absent
-	Lossless  Sourced[[]int]      `yaml:"lossless"`   // all lossless priorities, if there are more than one
+	// Lossless are all lossless priorities, if there are more than one; an empty list: none is, and switches discard
+	// data for which they have no room.
+	Lossless Sourced[[]int] `yaml:"lossless"`
+	// What lossy frames may have of a switch's buffer: each egress queue, 1 MB if absent; each queue by this part of
+	// what is free for them, and what came through one port; without limit if absent.
+	LossyQueue   Sourced[units.Size] `yaml:"lossy_queue"`
+	LossyAlpha   Sourced[float64]    `yaml:"lossy_alpha"`
+	LossyIngress Sourced[units.Size] `yaml:"lossy_ingress"`
 
 	// FlowControl of the lossless priorities: pause, which is PFC and goes by xoff and xon, or credits, which go by
 	// lane_buffer; pause if absent.
@@ -215,10 +225,28 @@ type Parameters struct {
 	// missing one must have come until it is lost, 1 if absent, and with several paths half of the window.
 	Window  Sourced[int] `yaml:"window"`
 	Reorder Sourced[int] `yaml:"reorder"`
+	// AckTimeout is how long a sender waits for progress until it repeats; 67 ms if absent. Selective: LowTimeout is in
+	// its place while no more than LowPackets (3 if absent) are under way.
+	AckTimeout Sourced[units.Time] `yaml:"ack_timeout"`
+	LowTimeout Sourced[units.Time] `yaml:"low_timeout"`
+	LowPackets Sourced[int]        `yaml:"low_packets"`
+}
+
+// Lossy reports whether there is no lossless priority.
+func (p *Parameters) Lossy() bool {
+	return p.Lossless.Value.IsSet() && len(p.Lossless.Value.V) == 0
 }
 
 // LosslessMask is the set of lossless priorities.
 func (p *Parameters) LosslessMask() (mask uint8) {
+	if p.Lossy() {
+		return 0
+	}
+	return p.DataMask()
+}
+
+// DataMask is the set of priorities of data: those that the scheme looks at.
+func (p *Parameters) DataMask() (mask uint8) {
 	mask = 1 << p.Priority.Value.V
 	for _, prio := range p.Lossless.Value.V {
 		mask |= 1 << prio
@@ -315,21 +343,24 @@ type Listed struct {
 
 // Workload is flows that arrive at random.
 type Workload struct {
-	Name     config.Value[string]     `yaml:"name"`
-	Sizes    config.Value[string]     `yaml:"sizes"` // a distribution (photon list workloads), or pareto
-	Mean     config.Value[units.Size] `yaml:"mean"`  // of pareto
-	Shape    config.Value[float64]    `yaml:"shape"` // of pareto
-	From     config.Value[string]     `yaml:"from"`
-	To       config.Value[string]     `yaml:"to"`
-	Load     config.Value[float64]    `yaml:"load"`     // of capacity
-	Capacity config.Value[units.Rate] `yaml:"capacity"` // that load is of
-	Incast   []int                    `yaml:"incast"`   // least and most senders that start together to one receiver
-	Together bool                     `yaml:"together"` // all senders start together
-	Burst    config.Value[units.Size] `yaml:"burst"`    // on-off: bursts of this size; no distribution then
-	Start    config.Value[units.Time] `yaml:"start"`
-	End      config.Value[units.Time] `yaml:"end"`
-	Flows    config.Value[int]        `yaml:"flows"` // at most so many
-	Classes  []SizeClass              `yaml:"classes"`
+	Name  config.Value[string] `yaml:"name"`
+	Sizes config.Value[string] `yaml:"sizes"` // a distribution (photon list workloads), or pareto
+	// CDF is a distribution of its own, in place of sizes: what part of the flows is no larger than a size, linear in
+	// between, as in {32B: 0, 1KB: 0.5, 3MB: 1}.
+	CDF      map[string]config.Value[float64] `yaml:"cdf"`
+	Mean     config.Value[units.Size]         `yaml:"mean"`  // of pareto
+	Shape    config.Value[float64]            `yaml:"shape"` // of pareto
+	From     config.Value[string]             `yaml:"from"`
+	To       config.Value[string]             `yaml:"to"`
+	Load     config.Value[float64]            `yaml:"load"`     // of capacity
+	Capacity config.Value[units.Rate]         `yaml:"capacity"` // that load is of
+	Incast   []int                            `yaml:"incast"`   // least and most senders that start together to one receiver
+	Together bool                             `yaml:"together"` // all senders start together
+	Burst    config.Value[units.Size]         `yaml:"burst"`    // on-off: bursts of this size; no distribution then
+	Start    config.Value[units.Time]         `yaml:"start"`
+	End      config.Value[units.Time]         `yaml:"end"`
+	Flows    config.Value[int]                `yaml:"flows"` // at most so many
+	Classes  []SizeClass                      `yaml:"classes"`
 	// Messages makes the flows of a sender messages on permanent connections, one
 	// to each receiver, that share one reaction point.
 	Messages bool `yaml:"messages"`

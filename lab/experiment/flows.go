@@ -1,11 +1,15 @@
 package experiment
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
+	"photon/config"
 	"photon/lab/topology"
 	"photon/lab/workload"
 	"photon/marking"
@@ -235,7 +239,7 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *
 	} else {
 		var sizes workload.Sizes
 		if sizes, err = w.sizes(); err != nil {
-			return nil, at(w.Sizes, "%v", err)
+			return nil, err
 		}
 		c := workload.Poisson{
 			Sizes: sizes, Load: w.Load.V, Rate: w.Capacity.V, From: from, To: to, Synchronised: w.Together,
@@ -275,7 +279,50 @@ func (w *Workload) sizes() (workload.Sizes, error) {
 	if w.Sizes.V == "pareto" {
 		return workload.Pareto{MeanBytes: float64(w.Mean.V), Shape: w.Shape.V}, nil
 	}
-	return workload.Named(w.Sizes.V)
+	if w.CDF != nil {
+		return w.ownSizes()
+	}
+	sizes, err := workload.Named(w.Sizes.V)
+	if err != nil {
+		return nil, at(w.Sizes, "%v", err)
+	}
+	return sizes, nil
+}
+
+// ownSizes is the distribution that the file gives itself.
+func (w *Workload) ownSizes() (workload.Sizes, error) {
+	type row struct {
+		size units.Size
+		part config.Value[float64]
+	}
+	var rows []row
+	for text, part := range w.CDF {
+		size, err := units.ParseSize(text)
+		if err != nil {
+			return nil, at(part, "cdf: %v", err)
+		}
+		rows = append(rows, row{size, part})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.size, b.size) })
+	var text strings.Builder
+	for i, r := range rows {
+		switch {
+		case i > 0 && r.size == rows[i-1].size:
+			return nil, at(r.part, "cdf: %v is there twice", r.size)
+		case !(r.part.V >= 0 && r.part.V <= 1), i == len(rows)-1 && r.part.V != 1:
+			return nil, at(r.part, "cdf: %v of the flows are no larger than %v: parts are from 0 to 1, and the last one is 1", r.part.V, r.size)
+		case i > 0 && r.part.V < rows[i-1].part.V:
+			return nil, at(r.part, "cdf: fewer flows are no larger than %v than no larger than %v", r.size, rows[i-1].size)
+		case i == 0 && r.size == 0 && r.part.V > 0:
+			return nil, at(r.part, "cdf: flows of 0 bytes")
+		}
+		fmt.Fprintf(&text, "%d %v\n", int64(r.size), r.part.V)
+	}
+	c, err := workload.Parse("cdf", []byte(text.String()))
+	if err != nil {
+		return nil, at(w.Name, "workload %s: %v", w.Name.V, err)
+	}
+	return c, nil
 }
 
 // Known is what schemes may know of an experiment's network.

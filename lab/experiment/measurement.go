@@ -56,19 +56,21 @@ type ProbeKind struct {
 
 // ProbeKinds says what kinds there are. Package measure reads them.
 var ProbeKinds = map[string]ProbeKind{
-	"queue":    {"bytes of data waiting at ports", true, false, "B"},
-	"sent":     {"bytes that ports have put on the wire", true, true, "B"},
-	"xoffs":    {"XOFF frames that ports have sent to their peers, refreshes included", true, true, ""},
-	"paused":   {"how many of the ports are paused by their peers", true, false, ""},
-	"marked":   {"frames marked CE at ports", true, true, ""},
-	"ue":       {"frames marked UE (TCD) at ports", true, true, ""},
-	"state":    {"TCD's state of ports: 0 none, 1 congestion, 2 undetermined; of several the highest", true, false, ""},
-	"frames":   {"frames of data that ports have sent", true, true, ""},
-	"received": {"bytes on the wire that reached their receivers in order", false, true, "B"},
-	"sending":  {"bytes on the wire that senders have sent", false, true, "B"},
-	"allowed":  {"rate that reaction points allow, bit/s", false, false, "bit/s"},
-	"notified": {"CNPs and CNMs that reaction points were told of", false, true, ""},
-	"active":   {"flows that have begun and not ended", false, false, ""},
+	"queue":     {"bytes of data waiting at ports", true, false, "B"},
+	"sent":      {"bytes that ports have put on the wire", true, true, "B"},
+	"xoffs":     {"XOFF frames that ports have sent to their peers, refreshes included", true, true, ""},
+	"paused":    {"how many of the ports are paused by their peers", true, false, ""},
+	"marked":    {"frames marked CE at ports", true, true, ""},
+	"ue":        {"frames marked UE (TCD) at ports", true, true, ""},
+	"state":     {"TCD's state of ports: 0 none, 1 congestion, 2 undetermined; of several the highest", true, false, ""},
+	"discarded": {"frames of data that ports discarded for want of room, or by WRED", true, true, ""},
+	"repeated":  {"packets that senders sent again, or are to", false, true, ""},
+	"frames":    {"frames of data that ports have sent", true, true, ""},
+	"received":  {"bytes on the wire that reached their receivers in order", false, true, "B"},
+	"sending":   {"bytes on the wire that senders have sent", false, true, "B"},
+	"allowed":   {"rate that reaction points allow, bit/s", false, false, "bit/s"},
+	"notified":  {"CNPs and CNMs that reaction points were told of", false, true, ""},
+	"active":    {"flows that have begun and not ended", false, false, ""},
 }
 
 // Metric is a number made of what was sampled, or of the flows that ended.
@@ -256,8 +258,8 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 		if len(places) == 0 {
 			return at(p.Kind, "probe %s does not say where (`at: [S0>S1]`)", p.Name)
 		}
-		if prio := p.Priority.V; p.Priority.IsSet() && (prio < 0 || prio >= 8 || e.Parameters.LosslessMask()>>prio&1 == 0) {
-			return at(p.Priority, "probe %s: priority %d is not lossless", p.Name, prio)
+		if prio := p.Priority.V; p.Priority.IsSet() && (prio < 0 || prio >= 8 || e.Parameters.DataMask()>>prio&1 == 0) {
+			return at(p.Priority, "probe %s: priority %d is none of data's (priority, lossless)", p.Name, prio)
 		}
 		return nil
 	}

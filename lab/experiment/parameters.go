@@ -17,7 +17,11 @@ type Setting struct {
 
 // shown is a value as it is written, and where it comes from; false: there is none.
 func (s Sourced[T]) shown() (value, source string, ok bool) {
-	return strings.Trim(fmt.Sprint(s.Value.V), "[]"), s.Source, s.Value.IsSet()
+	text := strings.Trim(fmt.Sprint(s.Value.V), "[]")
+	if text == "" && s.Value.IsSet() { // an empty list
+		text = "none"
+	}
+	return text, s.Source, s.Value.IsSet()
 }
 
 // Settings are the parameters that have a value, in the order of the file.

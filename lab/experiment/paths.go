@@ -7,6 +7,7 @@ import (
 	"photon/agent"
 	"photon/dataplane"
 	"photon/scheme"
+	"photon/units"
 )
 
 // What becomes of packets of one flow: which paths they take, and what is repeated if one does not come.
@@ -37,6 +38,7 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 		return nil
 	}
 	s := &agent.Selective{Window: p.Window.Value.V, Reorder: p.Reorder.Value.V}
+	s.Low = p.LowTimeout.Value.V
 	if !p.Window.Value.IsSet() {
 		packets := n.Line.Bytes(n.PathRTT) / max(1, n.Packet)
 		s.Window = int(min(agent.MostWindow, packets+2)) // and what is being sent, at either end
@@ -46,8 +48,12 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 			s.Reorder = max(1, s.Window/2)
 		}
 	}
+	s.Few = p.LowPackets.Value.Or(min(agent.FewPackets, s.Window))
 	return s
 }
+
+// Patience is how long a sender waits for progress until it repeats.
+func (p *Parameters) Patience() units.Time { return p.AckTimeout.Value.Or(67 * units.Millisecond) }
 
 func (p *Parameters) checkPaths() error {
 	switch f, gap := p.Paths.Value, p.FlowletGap.Value; {
@@ -70,6 +76,19 @@ func (p *Parameters) checkPaths() error {
 		return at(w, "window of %d packets: from 1 to %d", w.V, agent.MostWindow)
 	case o.IsSet() && (o.V < 1 || w.IsSet() && o.V > w.V):
 		return at(o, "reorder %d: a packet is lost when so many behind it have come, from 1 to the window", o.V)
+	}
+	t, low, few := p.AckTimeout.Value, p.LowTimeout.Value, p.LowPackets.Value
+	switch {
+	case t.IsSet() && (t.V <= 0 || t.V > agent.MostTimeout):
+		return at(t, "ack_timeout %v: more than 0s, at most %v", t.V, agent.MostTimeout)
+	case low.IsSet() && !r.IsSet(): // a sweep of recovery may have both
+		return at(low, "low_timeout: that is of selective repeat (recovery: selective)")
+	case low.IsSet() && (low.V <= 0 || low.V > p.Patience()):
+		return at(low, "low_timeout %v: more than 0s, at most ack_timeout, %v", low.V, p.Patience())
+	case few.IsSet() && !low.IsSet():
+		return at(few, "low_packets: for so many there is a low_timeout (write it like low_timeout: 100us)")
+	case few.IsSet() && (few.V < 1 || w.IsSet() && few.V > w.V):
+		return at(few, "low_packets %d: from 1 to the window", few.V)
 	}
 	return nil
 }

@@ -174,9 +174,12 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 		}
 		return e, err
 	}
+	if err := head.Sweep.check(b); err != nil {
+		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep", "sets"), Err: err}
+	}
 	var e *Experiment
 	for _, value := range head.Sweep.Values {
-		v, err := parseOne(file, []byte(strings.ReplaceAll(string(b), "$"+head.Sweep.Name, value)))
+		v, err := parseOne(file, []byte(head.Sweep.with(value).Replace(string(b))))
 		if err != nil {
 			return nil, err
 		}
@@ -186,6 +189,52 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 		e.variants = append(e.variants, Variant{value, v})
 	}
 	return e, nil
+}
+
+// check says what is wrong with what else a sweep's values stand for.
+func (s *Sweep) check(b []byte) error {
+	if s.Sets == nil {
+		return nil
+	}
+	for _, value := range sortedKeys(s.Sets) {
+		if !slices.Contains(s.Values, value) {
+			return fmt.Errorf("sets: the sweep has no value %q (%s)", value, strings.Join(s.Values, ", "))
+		}
+	}
+	names := s.Sets[s.Values[0]]
+	for _, value := range s.Values {
+		for _, name := range sortedKeys(names) {
+			if _, ok := s.Sets[value][name]; !ok {
+				return fmt.Errorf("sets: %s says nothing of %s, which %s does", value, name, s.Values[0])
+			}
+		}
+		for _, name := range sortedKeys(s.Sets[value]) {
+			switch _, ok := names[name]; {
+			case !ok:
+				return fmt.Errorf("sets: %s says nothing of %s, which %s does", s.Values[0], name, value)
+			case name == s.Name:
+				return fmt.Errorf("sets: $%s is the value itself", name)
+			case !strings.Contains(string(b), "$"+name):
+				return fmt.Errorf("sets: nothing in the file is $%s", name)
+			}
+		}
+	}
+	return nil
+}
+
+// with replaces the names that stand for something with a value: the longest first, of which another is the beginning.
+func (s *Sweep) with(value string) *strings.Replacer {
+	names := append(sortedKeys(s.Sets[value]), s.Name)
+	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, name := range names {
+		to, ok := s.Sets[value][name]
+		if !ok {
+			to = value
+		}
+		pairs = append(pairs, "$"+name, to)
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 func parseOne(file string, b []byte) (*Experiment, error) {

@@ -105,10 +105,10 @@ func (e *Experiment) checkUnused() error {
 		w := &e.Workloads[i]
 		pareto, burst := w.Sizes.V == "pareto", w.Burst.IsSet()
 		if k := unused(
-			key{"mean", w.Mean.IsSet(), pareto}, key{"shape", w.Shape.IsSet(), pareto}, key{"sizes", w.Sizes.IsSet(), !burst},
+			key{"mean", w.Mean.IsSet(), pareto}, key{"shape", w.Shape.IsSet(), pareto}, key{"sizes", w.Sizes.IsSet(), !burst && w.CDF == nil}, key{"cdf", w.CDF != nil, !burst},
 			key{"incast", w.Incast != nil, !burst}, key{"together", w.Together, !burst}, key{"flows", w.Flows.IsSet(), !burst},
 		); k != "" {
-			return at(w.From, "workload %s: %s is for nothing here (mean and shape are of sizes: pareto; what has bursts has no distribution)", w.Name.V, k)
+			return at(w.From, "workload %s: %s is for nothing here (mean and shape are of sizes: pareto; what has a cdf or bursts has no sizes)", w.Name.V, k)
 		}
 	}
 	return e.Topology.checkUnused()

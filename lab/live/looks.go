@@ -162,7 +162,7 @@ func (l *looks) look(now units.Time) {
 		stopped := 0
 		for _, p := range ports {
 			q := units.Size(0)
-			for set := n.Lossless; set != 0; set &= set - 1 {
+			for set := n.Data; set != 0; set &= set - 1 {
 				q += p.sw.QueueBytes(p.port, bits.TrailingZeros8(set))
 			}
 			l.queues[k].now = max(l.queues[k].now, float64(q))

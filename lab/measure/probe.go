@@ -23,7 +23,7 @@ func columns(n *build.Network, p *experiment.Probe) ([]column, error) {
 		if err != nil {
 			return nil, err
 		}
-		mask := n.Lossless
+		mask := n.Data
 		if p.Priority.IsSet() {
 			mask = 1 << p.Priority.V
 		}
@@ -118,6 +118,8 @@ func readPort(now units.Time, n *build.Network, kind string, p experiment.Place,
 		switch kind {
 		case "xoffs":
 			sum += s.Pauses(p.Port, prio)
+		case "discarded":
+			sum += s.Discarded(p.Port, prio)
 		case "frames":
 			sum += s.TxFrames(p.Port, prio)
 		case "marked", "ue":
@@ -144,6 +146,8 @@ func readFlow(n *build.Network, kind string, i int, now units.Time) float64 {
 			return 0
 		}
 		return float64(s.Rate)
+	case "repeated":
+		return float64(s.Repeated)
 	case "notified":
 		return float64(s.Notified)
 	}

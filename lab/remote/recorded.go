@@ -125,7 +125,7 @@ type recordedHost struct {
 func (h *recordedHost) Flow(_ units.Time, slot int) agent.FlowState {
 	return agent.FlowState{
 		Active: h.gauge("active.%d", slot) != 0, Rate: units.Rate(h.gauge("allowed.%d", slot)), Bytes: uint64(h.counter("sending.%d", slot)),
-		Notified: uint64(h.counter("notified.%d", slot)),
+		Notified: uint64(h.counter("notified.%d", slot)), Repeated: uint64(h.counter("repeated.%d", slot)),
 	}
 }
 
@@ -207,6 +207,10 @@ func (s *recordedSwitch) PausesSent() (sum uint64) {
 
 func (s *recordedSwitch) TxFrames(port, prio int) uint64 {
 	return uint64(s.counter("frames.%d.%d", s.port[port], prio))
+}
+
+func (s *recordedSwitch) Discarded(port, prio int) uint64 {
+	return uint64(s.counter("discarded.%d.%d", s.port[port], prio))
 }
 
 func (s *recordedSwitch) Marked(port, prio int) (ce, ue uint64) {

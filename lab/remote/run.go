@@ -189,6 +189,9 @@ func (b *Run) fits(i int, n *bed.Running) error {
 	if p.Overtakes() || p.Recovery.Value.V == experiment.Selective {
 		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
 	}
+	if p.Lossy() {
+		return errors.New("lossless: [] is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
+	}
 	if want := p.LosslessMask(); info.Lossless != want {
 		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
 	}
@@ -482,7 +485,7 @@ func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay 
 			ack = build.DSCPOf(a.V)
 		}
 		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
-			p.Payload.Value.V, dscp, build.CNPDSCP, ack, build.AckTimeout, p.NPDelay.Value.V, p.PauseDelay.Value.V)
+			p.Payload.Value.V, dscp, build.CNPDSCP, ack, p.Patience(), p.NPDelay.Value.V, p.PauseDelay.Value.V)
 		n := 0
 		for _, f := range b.flows {
 			if f.From == i || f.To == i {

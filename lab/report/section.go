@@ -167,7 +167,7 @@ func parameterName(key string) string {
 
 var parameterNames = map[string]string{
 	"host_delay": "delay of a host's link", "trunk_delay": "delay between switches", "trunk_rate": "rate between switches", "mtu": "MTU",
-	"priority": "lossless priority", "lossless": "all lossless priorities", "xoff": "XOFF", "xon": "XON", "buffer": "buffer of a switch",
+	"priority": "priority of the data", "lossless": "all lossless priorities", "xoff": "XOFF", "xon": "XON", "buffer": "buffer of a switch",
 	"overhead": "bytes on the wire beyond a frame's", "np_delay": "delay of CNPs in hosts", "pause_delay": "delay of hosts in obeying a pause",
 	"alpha": "part of the free buffer that is added to XOFF and XON", "alpha_by_rate": "more of it for faster ports",
 	"flow_control": "flow control", "lane_buffer": "buffer of a lane", "credit_period": "flow control packets come at least every",
@@ -237,6 +237,9 @@ func otherRow(e *experiment.Experiment, scheme, params string, names []string, m
 // describe says in a line what held in a run.
 func describe(run *run.Run) string {
 	text := fmt.Sprintf("%d packet-hops in %g s of virtual time, %d lost", run.PacketHops, run.Virtual, run.Invariants.LostFrames)
+	if n := run.Invariants.Discarded; n > 0 {
+		text += fmt.Sprintf(", %d of lossy priorities discarded", n)
+	}
 	if run.Invariants.ConservationOK {
 		text += ", every frame accounted for on every node"
 	} else {

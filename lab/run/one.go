@@ -114,7 +114,7 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: w.Now().Seconds(),
 		notes: notes(s.e, n, s.use),
 	}
-	r.invariants.LostFrames = lost
+	r.invariants.LostFrames, r.invariants.Discarded = lost, n.Discarded()
 	if err := w.Audit(); err != nil {
 		r.invariants.Why = err.Error()
 	} else {
@@ -194,7 +194,7 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 	switch c := e.Parameters.Credits(); {
 	case c != nil && waits == 0:
 		notes = append(notes, fmt.Sprintf("no switch ever waited for credits: no ingress port of one ever held more than %v of a lane's %v", peak, c.Buffer))
-	case c == nil && n.Pauses() == 0:
+	case c == nil && n.Pauses() == 0 && !e.Parameters.Lossy():
 		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %v", peak, e.Parameters.XOFF.Value.V))
 	}
 	told := uint64(0)

@@ -103,7 +103,8 @@ type Interval struct {
 
 // Invariants hold in every run, or the run is worth nothing.
 type Invariants struct {
-	LostFrames     uint64 `json:"lost_frames"` // of the lossless priorities, anywhere
+	LostFrames     uint64 `json:"lost_frames"`                // of the lossless priorities, anywhere
+	Discarded      uint64 `json:"discarded_frames,omitempty"` // of lossy priorities, by switches that had no room: they may
 	ConservationOK bool   `json:"conservation_ok"`
 	Why            string `json:"why,omitempty"` // they do not hold: the first loss, or what is unaccounted for
 }
@@ -122,6 +123,7 @@ func (i *Invariants) Err() error {
 // add takes in those of another run.
 func (i *Invariants) add(other *Invariants) {
 	i.LostFrames += other.LostFrames
+	i.Discarded += other.Discarded
 	i.ConservationOK = i.ConservationOK && other.ConservationOK
 	i.Why = cmp.Or(i.Why, other.Why)
 }
