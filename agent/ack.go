@@ -208,6 +208,9 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 	case nothing:
 		return false, false
 	case complete:
+		if f.listens && f.shared != nil { // there may be other messages, which it is to know for
+			h.tellRP(now, id, bth, ext, rest)
+		}
 		h.finish(now, id)
 		return false, true
 	case forgotten:
@@ -215,7 +218,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		return false, true
 	case arrived:
 		if f.listens {
-			h.tellRP(now, f, bth, ext, rest)
+			h.tellRP(now, id, bth, ext, rest)
 		}
 		goes := h.goOn(now, id)
 		return !h.reschedule(now, id) && !goes && !f.listens, true
@@ -270,13 +273,16 @@ func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 }
 
 // tellRP hands an acknowledgement of new packets to the flow's reaction point.
-func (h *Host) tellRP(now units.Time, f *flow, bth wire.BTH, ext uint8, rest []byte) {
-	a, packet := &h.ack, f.acked-1
+func (h *Host) tellRP(now units.Time, id int, bth wire.BTH, ext uint8, rest []byte) {
+	f := &h.flows[id]
+	a, packet, next := &h.ack, f.acked-1, f.next
 	if f.board != nil {
-		packet = f.board.latest
+		packet, next = f.board.latest, max(f.next, f.high)
 	}
-	before := f.earlier - uint64(f.first) // makes numbers that go on where an earlier epoch ended
-	*a = ratelimit.Ack{Packet: packet + before, Next: f.next + before, CE: bth.BECN(), UE: bth.FECN()}
+	*a = ratelimit.Ack{Packet: packet + f.before(), Next: next + f.before(), CE: bth.BECN(), UE: bth.FECN()}
+	if f.shared != nil {
+		a.Packet, a.Next = f.shared.number(id, a.Packet, f.acked+f.before()), f.shared.packets
+	}
 	if ext&wire.ExtINT != 0 {
 		a.Hops = wire.INT(rest[:wire.INTLen])
 		rest = rest[wire.INTLen:]

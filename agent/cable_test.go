@@ -92,6 +92,23 @@ func cableConfig(i int) Config {
 	}
 }
 
+// counted is a reaction point that looks at the numbers of what is acknowledged: those of a host's connections together
+// never go back.
+type counted struct {
+	ratelimit.Unlimited
+	next uint64
+	bad  string
+}
+
+func (r *counted) Start(units.Time) { r.next = 0 }
+
+func (r *counted) Ack(_ units.Time, a *ratelimit.Ack) {
+	if a.Next < r.next || a.Packet >= a.Next {
+		r.bad = fmt.Sprintf("packet %d is acknowledged and %d the next, which was %d", a.Packet, a.Next, r.next)
+	}
+	r.next = a.Next
+}
+
 func newCable(fatal func(string, ...any), random *rand.Rand, config func(i int) Config) *cable {
 	c := &cable{fatal: fatal, random: random, config: config}
 	for i := range c.hosts {

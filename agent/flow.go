@@ -240,6 +240,9 @@ func (h *Host) StopFlow(now units.Time, id int) {
 	case !f.gone:
 		h.leave(now, id)
 	}
+	if f.shared != nil {
+		delete(f.shared.numbers, id)
+	}
 	f.active, f.rp, f.acker, f.windower = false, nil, nil, nil
 	if id < len(h.heard) {
 		h.heard[id].Forget() // what names the flow names another, or none, from now on

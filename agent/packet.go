@@ -202,6 +202,9 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	f.rp.Sent(now, onWire)
 	h.pacer.Sent(now, id, onWire)
 	f.base, f.gapBytes, f.gap = due, uint16(onWire), 0
+	if f.apart && f.shared != nil && f.listens {
+		f.shared.count(id, max(f.next, f.high)+f.before())
+	}
 	message := f.apart && f.shared != nil && !f.gone
 	if message {
 		h.took(now, id, last)

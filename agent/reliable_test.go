@@ -76,9 +76,17 @@ func TestEveryFlowArrives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		config := drawConfig(t)
+		var points []*counted
+		listen := rapid.Bool().Draw(t, "listen")
 		c := newCable(t.Fatalf, random, func(i int) Config {
 			c := config(i)
 			c.Retries = 100
+			if listen {
+				c.NewRP = func(*ratelimit.Port) ratelimit.RP {
+					points = append(points, &counted{Unlimited: ratelimit.Unlimited{Line: cableRate}})
+					return points[len(points)-1]
+				}
+			}
 			return c
 		})
 		for _, s := range c.hosts {
@@ -106,6 +114,11 @@ func TestEveryFlowArrives(t *testing.T) {
 			}
 			if ended++; len(c.hosts[1-f.from].took[f.qp][0]) > f.packets {
 				again++
+			}
+		}
+		for _, r := range points {
+			if c.shared && r.bad != "" {
+				t.Fatal(r.bad)
 			}
 		}
 		for _, s := range c.hosts {

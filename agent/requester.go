@@ -190,6 +190,9 @@ func (r *requester) goBack(to uint64) {
 	r.awaiting, r.probing, r.plain = false, false, 0
 }
 
+// before makes packets' numbers from 0 on of those in the PSNs' row, which go on where an earlier epoch ended.
+func (r *requester) before() uint64 { return r.earlier - uint64(r.first) }
+
 // beginAnew sends the whole flow again, in an epoch that begins with another PSN. It reports false if
 // that was tried often enough.
 func (r *requester) beginAnew(psn uint32, p *patience) bool {

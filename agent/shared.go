@@ -20,13 +20,60 @@ type shared struct {
 	waiting map[wire.IP][]int // messages behind it
 	base    units.Time        // departure time of the packet sent last
 	gap     units.Size        // its length on the wire: it makes the gap to the next
+	packets uint64            // that were sent of all messages, repetitions left out: what the reaction point counts
+	numbers map[int]*numbers  // of a message's packets among them, by its slot; only if the reaction point hears of them
+}
+
+// numbers are those of a message's packets among all that its reaction point has sent.
+type numbers struct {
+	sent uint64 // packets of the message, repetitions left out
+	runs []run  // of packets that nothing was sent between, those that may be acknowledged yet
+}
+
+// run is a packet of a message, and its number; those that follow it have the numbers that follow.
+type run struct{ packet, number uint64 }
+
+// count gives the next number to a message's packet if it is new: so many of the message have been sent with it.
+func (s *shared) count(id int, sent uint64) {
+	n := s.numbers[id]
+	if n == nil {
+		n = &numbers{}
+		s.numbers[id] = n
+	}
+	if sent <= n.sent {
+		return
+	}
+	packet := sent - 1
+	if i := len(n.runs) - 1; i < 0 || n.runs[i].number+packet-n.runs[i].packet != s.packets {
+		n.runs = append(n.runs, run{packet, s.packets})
+	}
+	n.sent, s.packets = sent, s.packets+1
+}
+
+// number is that of a message's packet that was acknowledged. Nobody asks for those before the first that is not.
+func (s *shared) number(id int, packet, unacknowledged uint64) uint64 {
+	n := s.numbers[id]
+	if n == nil || len(n.runs) == 0 {
+		return 0
+	}
+	i := len(n.runs) - 1
+	for i > 0 && n.runs[i].packet > packet {
+		i--
+	}
+	number := n.runs[i].number + packet - n.runs[i].packet
+	old := 0
+	for old < i && n.runs[old+1].packet <= unacknowledged {
+		old++
+	}
+	n.runs = slices.Delete(n.runs, 0, old)
+	return number
 }
 
 // join puts a flow behind its shared reaction point, which begins with the first.
 func (h *Host) join(f *flow, start units.Time) {
 	s, ok := h.shared[f.spec.Shared]
 	if !ok {
-		s = &shared{rp: h.takeRP(f.prio), next: -1, open: map[wire.IP]bool{}, waiting: map[wire.IP][]int{}}
+		s = &shared{rp: h.takeRP(f.prio), next: -1, open: map[wire.IP]bool{}, waiting: map[wire.IP][]int{}, numbers: map[int]*numbers{}}
 		s.rp.Start(start)
 		h.shared[f.spec.Shared] = s
 	}

@@ -1,10 +1,12 @@
 package agent_test
 
 import (
+	"slices"
 	"testing"
 
 	"photon/agent"
 	"photon/cnp"
+	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
 )
@@ -97,5 +99,44 @@ func TestStoppedMessages(t *testing.T) {
 	p.run(4 * ms)
 	if got := p.begun(); len(got) != 1 || got[3] < 2*ms {
 		t.Errorf("%v", got)
+	}
+}
+
+// told is a reaction point that notes which packets are acknowledged to it.
+type told struct {
+	rp
+	acks []ratelimit.Ack
+}
+
+func (r *told) Ack(_ units.Time, a *ratelimit.Ack) { r.acks = append(r.acks, *a) }
+
+// The reaction point of a connection counts its packets over all messages: the next message's go on where those of the
+// one before ended, or a scheme that waits for a packet's acknowledgement would wait for one of the message before. Those
+// of other connections are counted between them. The last of a message is told, too.
+func TestPacketsAreCountedOverMessages(t *testing.T) {
+	r := &told{}
+	p := newPair(t, cnp.Silent{}, func(c *agent.Config) {
+		c.NewRP = func(*ratelimit.Port) ratelimit.RP { return r }
+		c.Carry.Ack = true
+	})
+	r.rate = 100 * units.Mbps
+	p.message(1, 3000, ms)
+	p.message(2, 1000, ms)
+	p.message(3, 2000, 3*ms)
+	if _, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(3), PeerMAC: mac(2), QP: 1, Size: 4000, Start: ms, Shared: 7}); err != nil { // nobody answers
+		t.Fatal(err)
+	}
+	p.run(4 * ms)
+	var got, want []uint64
+	for _, a := range r.acks {
+		got = append(got, a.Packet)
+		if a.Next <= a.Packet || a.Next > 10 {
+			t.Errorf("packet %d, and the next is %d", a.Packet, a.Next)
+		}
+	}
+	// The other connection is x: 1 1 x 1 x 2 x x 3 3.
+	want = []uint64{0, 1, 3, 5, 8, 9}
+	if !slices.Equal(got, want) {
+		t.Errorf("acknowledged %v, want %v", got, want)
 	}
 }
