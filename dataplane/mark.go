@@ -148,6 +148,7 @@ func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *F
 	}
 	if t := wire.INTOf(b[l3:], bth-l3); t != nil {
 		t.Push(point.stamper.Stamp(now+p.of.era.stamp, marking.Port{Queued: queued, Sent: p.sent()}))
+		t.Via(p.config.MAC)
 		f.Digest = 0
 	}
 }

@@ -186,6 +186,7 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 			if h := readHead(f.bytes); h.bth > 0 && f.bytes[h.bth] != 0x11 && f.bytes[h.bth] != 0xC1 {
 				if t := wire.INTOf(f.bytes[h.ip:], h.bth-h.ip); t != nil {
 					t.Push(s.Stamp(now, p.telemetry()))
+					t.Via(p.config.MAC)
 				}
 			}
 		}

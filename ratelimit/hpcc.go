@@ -49,6 +49,7 @@ type HPCC struct {
 	stage  int     // incStage
 	until  uint64  // lastUpdateSeq: packet whose acknowledgement moves W_c next
 	hops   int     // of last; 0: no acknowledgement yet
+	path   uint16  // of last
 	last   [wire.INTHops]wire.INTHop
 }
 
@@ -96,13 +97,14 @@ func (h *HPCC) Notify(units.Time, uint8, uint32) {}
 func (h *HPCC) Sent(units.Time, int) {}
 
 // Ack is NewAck of algorithm 1. The first acknowledgement is only compared with
-// by the next; so is one that came by another number of hops.
+// by the next; so is one of a
+// packet that took another path: its counters are of other links.
 func (h *HPCC) Ack(_ units.Time, a *Ack) {
 	if a.Hops == nil {
 		return
 	}
 	n := a.Hops.Hops()
-	if n == h.hops && n > 0 {
+	if n == h.hops && n > 0 && a.Hops.Path() == h.path {
 		h.measure(a.Hops)
 		update := a.Packet >= h.until
 		h.adjust(update)
@@ -112,7 +114,7 @@ func (h *HPCC) Ack(_ units.Time, a *Ack) {
 	} else {
 		h.until = a.Next
 	}
-	h.hops = n
+	h.hops, h.path = n, a.Hops.Path()
 	for i := range n {
 		h.last[i] = a.Hops.Hop(i)
 	}

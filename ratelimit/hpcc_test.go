@@ -361,3 +361,40 @@ func TestHPCCLimits(t *testing.T) {
 		t.Errorf("%v %v", h.Window(), h.Rate(0))
 	}
 }
+
+// Counters of two packets are compared only if both took the same path: those of other links mean nothing, and would
+// be read as a full turn of the counter.
+func TestTelemetryOfAnotherPath(t *testing.T) {
+	hop := func(ns units.Time, sent units.Size, via wire.MAC) wire.INT {
+		h := make(wire.INT, wire.INTLen)
+		h.Push(wire.INTHop{Rate: 10 * units.Gbps, Time: ns * units.Nanosecond, TxBytes: sent})
+		h.Via(via)
+		return h
+	}
+	const us = units.Microsecond
+	hpcc := &HPCCParams{Line: 10 * units.Gbps, Min: 10 * units.Mbps, BaseRTT: 10 * us, Eta: 0.95, MaxStage: 5, AI: 80}
+	power := &PowerTCPParams{Line: 10 * units.Gbps, Min: 10 * units.Mbps, BaseRTT: 10 * us, Gamma: 0.9}
+	type point interface {
+		Acker
+		Windower
+	}
+	for name, of := range map[string]func() point{
+		"hpcc":     func() point { return NewHPCC(hpcc) },
+		"powertcp": func() point { return NewPowerTCP(power) },
+	} {
+		same, other := of(), of()
+		for i, a := range []wire.INT{hop(1000, 128_000, 1), hop(2000, 129_280, 1)} {
+			same.Ack(0, &Ack{Packet: uint64(i), Next: uint64(i + 1), Hops: a})
+			other.Ack(0, &Ack{Packet: uint64(i), Next: uint64(i + 1), Hops: a})
+		}
+		other.Ack(0, &Ack{Packet: 2, Next: 3, Hops: hop(3000, 1280, 2)}) // another link has sent less: nothing is learnt
+		if same.Window() != other.Window() {
+			t.Errorf("%s: window %v after another path, %v before", name, other.Window(), same.Window())
+		}
+		same.Ack(0, &Ack{Packet: 2, Next: 3, Hops: hop(3000, 130_560, 1)})
+		other.Ack(0, &Ack{Packet: 3, Next: 4, Hops: hop(4000, 2560, 2)}) // from here on it is measured as the other was
+		if same.Window() != other.Window() {
+			t.Errorf("%s: window %v on the other path, %v on the same", name, other.Window(), same.Window())
+		}
+	}
+}

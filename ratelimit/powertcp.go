@@ -46,6 +46,7 @@ type PowerTCP struct {
 	power  float64 // smoothed, by that of a full link without a queue
 	until  uint64  // packet whose acknowledgement ends the round trip
 	hops   int     // of last; 0: no acknowledgement yet
+	path   uint16  // of last
 	last   [wire.INTHops]wire.INTHop
 }
 
@@ -87,14 +88,14 @@ func (x *PowerTCP) Notify(units.Time, uint8, uint32) {}
 // Sent does nothing.
 func (x *PowerTCP) Sent(units.Time, int) {}
 
-// Ack is NewAck. The first acknowledgement is only compared with by the next; so is one that came by
-// another number of hops.
+// Ack is NewAck. The first acknowledgement is only compared with by the next; so is one of a
+// packet that took another path: its counters are of other links.
 func (x *PowerTCP) Ack(_ units.Time, a *Ack) {
 	if a.Hops == nil {
 		return
 	}
 	n := a.Hops.Hops()
-	if n == x.hops && n > 0 {
+	if n == x.hops && n > 0 && a.Hops.Path() == x.path {
 		x.measure(a.Hops)
 		p := x.params
 		w := float64(p.Gamma*(x.old/x.power+float64(p.AI))) + float64((1-p.Gamma)*x.w)
@@ -103,7 +104,7 @@ func (x *PowerTCP) Ack(_ units.Time, a *Ack) {
 	if a.Packet >= x.until {
 		x.old, x.until = x.w, a.Next
 	}
-	x.hops = n
+	x.hops, x.path = n, a.Hops.Path()
 	for i := range n {
 		x.last[i] = a.Hops.Hop(i)
 	}

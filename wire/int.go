@@ -48,8 +48,8 @@ func (h INTHop) TxWrap() units.Size { return intBytesUnit * intScale(h.Rate) << 
 // INTTimeWrap is the modulus of INTHop.Time: 16.8 ms.
 const INTTimeWrap = units.Nanosecond << intTimeBits
 
-// INT is a view on a packet's telemetry, INTLen bytes: the number of hops in two
-// bytes, then the hops.
+// INT is a view on a packet's telemetry, INTLen bytes: four bits for the number of hops, twelve for the path, then the
+// hops (HPCC, SIGCOMM'19, figure 7).
 type INT []byte
 
 // INTOf returns the telemetry of the packet that begins with ip[0] and whose
@@ -69,7 +69,15 @@ func INTOf(ip []byte, bth int) INT {
 }
 
 // Hops is how many switches have written.
-func (t INT) Hops() int { return min(int(binary.BigEndian.Uint16(t)), INTHops) }
+func (t INT) Hops() int { return min(int(t[0]>>4), INTHops) }
+
+// Path tells the paths of packets apart: the exclusive or of the switches that they passed, as Via has it.
+func (t INT) Path() uint16 { return binary.BigEndian.Uint16(t) & 0xFFF }
+
+// Via notes in the path that a port sends the packet on. Twelve bits of its address stand for it.
+func (t INT) Via(port MAC) {
+	binary.BigEndian.PutUint16(t, binary.BigEndian.Uint16(t)^uint16(uint64(port)*0x9E3779B97F4A7C15>>52))
+}
 
 // Push appends a hop; a packet that has no room left stays as it is.
 func (t INT) Push(h INTHop) {
@@ -84,7 +92,7 @@ func (t INT) Push(h INTHop) {
 		uint64(h.TxBytes/(intBytesUnit*scale))&(1<<intBytesBits-1)<<16 |
 		uint64(min(h.Queue/(intQueueUnit*scale), 1<<intQueueBits-1))
 	binary.BigEndian.PutUint64(t[2+8*n:], v)
-	binary.BigEndian.PutUint16(t, uint16(n+1))
+	t[0] += 1 << 4
 }
 
 // Hop returns the i-th hop, to the precision of its encoding.

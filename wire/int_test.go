@@ -87,3 +87,28 @@ func TestParseCNTag(t *testing.T) {
 		Parse(frame[:n], &h)
 	}
 }
+
+// The path is told apart by which ports sent the packet on, in whatever number, and says nothing of the hops.
+func TestINTPath(t *testing.T) {
+	path := func(ports ...MAC) uint16 {
+		b := make(INT, INTLen)
+		for _, p := range ports {
+			b.Push(INTHop{Rate: units.Gbps})
+			b.Via(p)
+		}
+		if b.Hops() != min(len(ports), INTHops) {
+			t.Errorf("%v: %d hops", ports, b.Hops())
+		}
+		return b.Path()
+	}
+	if path() != 0 || path(1, 2, 3) != path(1, 2, 3) || path(1, 2, 3) == path(1, 4, 3) || path(1, 2, 3, 4, 5, 6) == path(1, 2, 3, 4, 5, 7) {
+		t.Error(path(1, 2, 3), path(1, 4, 3), path(1, 2, 3, 4, 5, 6), path(1, 2, 3, 4, 5, 7))
+	}
+	differ := map[uint16]bool{}
+	for port := range MAC(256) {
+		differ[path(0x0200_0000_0000+port)] = true
+	}
+	if len(differ) < 200 {
+		t.Errorf("256 ports in a row have %d paths", len(differ))
+	}
+}
