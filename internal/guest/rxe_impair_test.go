@@ -9,7 +9,8 @@ import (
 )
 
 // spoilt is what the switch does to what it receives from the first guest: two packets are lost, one is spoilt, two come
-// twice. They are so far apart that each is a case by itself.
+// twice. They are further apart than the 64 packets
+// of a message, so that each is a case by itself.
 const spoilt = `  impair:
     rules:
     - {do: lose, frames: data, packets: [60, 200]}
@@ -26,7 +27,7 @@ func TestRDMASpoilt(t *testing.T) {
 	before := [2]map[string]uint64{n.rxeCounters(0), n.rxeCounters(1)}
 	const port = 18515
 	a, b := n.guests[0], n.guests[1]
-	command := perftest("ib_write_bw", bytes, mtu, messages)
+	command := perftest("ib_write_bw", bytes, mtu, messages) + " -t 1" // one message is under way: what is lost is noticed before the next case
 	b.Run(fmt.Sprintf("rm -f /tmp/rc; { %s >/tmp/server 2>&1; echo $? >/tmp/rc; } &", command))
 	b.Run(fmt.Sprintf(listening, port))
 	out, rc := a.Try(command + " " + guestIP(1))
@@ -35,7 +36,7 @@ func TestRDMASpoilt(t *testing.T) {
 	}
 	grew := func(i int, what string) uint64 { return n.rxeCounters(i)[what] - before[i][what] }
 	did := func(action string) uint64 {
-		return n.sw.metric("photon_port_impaired_frames_total", `port="net_af_packet0"`, fmt.Sprintf("action=%q", action))
+		return n.sw.metric("photon_port_impaired_frames_total", `port="sw0"`, fmt.Sprintf("action=%q", action))
 	}
 	lost, broken, twice := did("lose"), did("corrupt"), did("duplicate")
 	if lost != 2 || broken != 1 || twice != 2 {
