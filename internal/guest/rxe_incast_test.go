@@ -16,7 +16,7 @@ func TestRDMAIncast(t *testing.T) {
 		{"none", ""},
 		{"pcn", `period: 50ms, phase: first_packet, wmin: "0.1"`},
 		withDCQCN,
-		{"pacc", `period: 60ms, phase: 60ms, qth: 10KB, qburst: 4KB, bth: 1KB, gap: 25ms, min_rate: 400Kbps, ai: 160Kbps, hai: 400Kbps, cut_timer: 25ms, alpha_timer: 28ms, rate_timer: 75ms, g: "1/16"`},
+		{"pacc", `period: 60ms, phase: 60ms, qth: 10KB, qburst: 4KB, bth: 1KB, unit: 100B, gap: 25ms, min_rate: 400Kbps, ai: 160Kbps, hai: 400Kbps, cut_timer: 25ms, alpha_timer: 28ms, rate_timer: 75ms, g: "1/16"`},
 	}
 	pauses := map[string]uint64{}
 	for _, s := range schemes {
