@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	width, height = 12 * vg.Centimeter, 6 * vg.Centimeter // of a chart without its legend
+	width, height = 12 * vg.Centimeter, 5.4 * vg.Centimeter // of a chart without its legend, at least
 	gap           = vg.Length(10)
+	around        = vg.Length(60) // what is above and below the values of a chart
 	mostColumns   = 3 // of charts of one panel beside each other
 	mostRows      = 3 // of panels with one chart each; more are in two columns
 )
@@ -56,6 +57,7 @@ func render(heading string, panels [][]*web.Chart, format string) ([]byte, error
 	drawings := make([][]*drawing, len(rows))
 	plots := make([][]*plot.Plot, len(rows))
 	var beside vg.Length // of the widest legend
+	tall := height       // enough for the longest
 	for i, row := range rows {
 		drawings[i], plots[i] = make([]*drawing, len(row)), make([]*plot.Plot, len(row))
 		for k, ch := range row {
@@ -67,9 +69,8 @@ func render(heading string, panels [][]*web.Chart, format string) ([]byte, error
 				return nil, err
 			}
 			drawings[i][k], plots[i][k] = d, d.Plot
-			if r := d.legend.Rectangle(draw.Canvas{}); r.Max.X-r.Min.X > beside {
-				beside = r.Max.X - r.Min.X
-			}
+			size := d.legend.Rectangle(draw.Canvas{}).Size()
+			beside, tall = max(beside, size.X), max(tall, size.Y+around)
 		}
 	}
 	columns := vg.Length(len(rows[0]))
@@ -77,7 +78,7 @@ func render(heading string, panels [][]*web.Chart, format string) ([]byte, error
 	w := columns * (width + gap + beside + gap)
 	lines := broken(heading, style, w-2*gap)
 	above := vg.Length(len(lines)) * 15
-	h := height*vg.Length(len(rows)) + above
+	h := tall*vg.Length(len(rows)) + above
 	canvas, err := canvasOf(format, w, h)
 	if err != nil {
 		return nil, err
