@@ -19,8 +19,8 @@ const (
 	width, height = 12 * vg.Centimeter, 5.4 * vg.Centimeter // of a chart without its legend, at least
 	gap           = vg.Length(10)
 	around        = vg.Length(60) // what is above and below the values of a chart
-	mostColumns   = 3 // of charts of one panel beside each other
-	mostRows      = 3 // of panels with one chart each; more are in two columns
+	mostColumns   = 3             // of charts of one panel beside each other
+	mostRows      = 3             // of panels with one chart each; more are in two columns
 )
 
 // grid puts charts into rows: those of one panel beside each other, and else below each other.
