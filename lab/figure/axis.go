@@ -29,7 +29,8 @@ func (d *drawing) setAxes(ch *web.Chart) {
 	}
 	switch {
 	case ch.Kind == "bars":
-		d.X.Min, d.X.Max = -0.5, float64(len(xs))-0.5
+		beside := 0.5 + max(0, 3-float64(len(xs)))/2 // so that few bars are not wide
+		d.X.Min, d.X.Max = -beside, float64(len(xs))-1+beside
 		d.name(xs, ch.X.Names)
 		return
 	case len(ch.X.Range) == 2:

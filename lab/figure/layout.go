@@ -23,26 +23,27 @@ const (
 	mostRows      = 3             // of panels with one chart each; more are in two columns
 )
 
-// grid puts charts into rows: those of one panel beside each other, and else below each other.
+// grid puts charts into rows: those of one panel beside each other, and then as many panels as
+// there is room for. Panels that all have one chart are below each other, unless there are many.
 func grid(panels [][]*web.Chart) (rows [][]*web.Chart) {
 	columns := 1
 	for _, charts := range panels {
 		columns = max(columns, min(len(charts), mostColumns))
 	}
-	var row []*web.Chart
 	if columns == 1 && len(panels) > mostRows {
 		columns = 2
-		for _, charts := range panels {
-			row = append(row, charts...)
-		}
-		panels = [][]*web.Chart{row}
 	}
+	left := 0 // places of the last row
 	for _, charts := range panels {
-		for len(charts) > 0 {
-			n := min(columns, len(charts))
-			row := make([]*web.Chart, columns)
-			copy(row, charts[:n])
-			rows, charts = append(rows, row), charts[n:]
+		if len(charts) > left {
+			left = 0
+		}
+		for _, ch := range charts {
+			if left == 0 {
+				rows, left = append(rows, make([]*web.Chart, columns)), columns
+			}
+			rows[len(rows)-1][columns-left] = ch
+			left--
 		}
 	}
 	return rows

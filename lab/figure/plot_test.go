@@ -2,7 +2,6 @@ package figure
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -106,9 +105,19 @@ func TestGrid(t *testing.T) {
 		}
 		return list
 	}
-	for want, sizes := range map[string][]int{"3x1": {1, 1, 1}, "3x2": {1, 1, 1, 1, 1}, "2x3": {3, 1}, "3x3": {4, 1}, "1x2": {2}} {
-		rows := grid(panels(sizes...))
-		if got := fmt.Sprintf("%dx%d", len(rows), len(rows[0])); got != want {
+	for want, sizes := range map[string][]int{"x x x ": {1, 1, 1}, "xx xx x. ": {1, 1, 1, 1, 1}, "xxx x.. ": {3, 1}, "xxx xx. ": {4, 1}, "xx ": {2}, "xx x. xx ": {1, 1, 1, 2}, "x.. xxx x.. ": {1, 3, 1}} {
+		got := ""
+		for _, row := range grid(panels(sizes...)) {
+			for _, ch := range row {
+				if ch == nil {
+					got += "."
+				} else {
+					got += "x"
+				}
+			}
+			got += " "
+		}
+		if got != want {
 			t.Errorf("%v: %s, want %s", sizes, got, want)
 		}
 	}
