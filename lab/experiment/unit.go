@@ -62,6 +62,18 @@ func perSecond(unit, of string) string {
 	return of + "/s"
 }
 
+// UnitByName is what a metric's name says of its unit where the experiment is not at hand: those of
+// the catalogue end with it.
+func UnitByName(metric string) string {
+	metric, _, _ = strings.Cut(metric, "@")
+	for suffix, unit := range map[string]string{"_s": "s", "_bps": "bit/s", "_bytes": "B"} {
+		if strings.HasSuffix(metric, suffix) && !strings.HasSuffix(metric, "_per_s") {
+			return unit
+		}
+	}
+	return ""
+}
+
 // ProbeUnit is that of a probe's samples; "": a number, or there is no such probe.
 func (e *Experiment) ProbeUnit(name string) string {
 	p := e.Probe(name)

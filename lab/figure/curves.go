@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"photon/lab/experiment"
 	"photon/lab/web"
 )
 
@@ -51,7 +52,11 @@ func (p *Panel) chart() *web.Chart {
 		}
 		ch.X.Names = p.Words
 	}
-	looks := p.looks()
+	looks, scale := p.looks(), 1.0
+	if unit := experiment.UnitByName(p.Y); unit != "" {
+		scale, unit = experiment.Scaled(p.largest(), unit)
+		ch.Y += ", " + unit
+	}
 	for i := range p.Curves {
 		c := &p.Curves[i]
 		l := web.Line{Name: c.Name, Look: looks[c.Name]}
@@ -60,11 +65,21 @@ func (p *Panel) chart() *web.Chart {
 			if k := slices.IndexFunc(c.Points, func(q Point) bool { return q.X == x }); k >= 0 {
 				at = c.Points[k]
 			}
-			l.Values, l.Low, l.High = append(l.Values, at.Y), append(l.Low, at.Low), append(l.High, at.High)
+			l.Values, l.Low, l.High = append(l.Values, at.Y*scale), append(l.Low, at.Low*scale), append(l.High, at.High*scale)
 		}
 		ch.Lines = append(ch.Lines, l)
 	}
 	return ch
+}
+
+// largest is the largest value of all curves.
+func (p *Panel) largest() (most float64) {
+	for i := range p.Curves {
+		for _, point := range p.Curves[i].Points {
+			most = max(most, math.Abs(point.Y))
+		}
+	}
+	return most
 }
 
 // looks are those of schemes everywhere; if a scheme has several curves each has its own.

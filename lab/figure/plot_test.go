@@ -122,3 +122,27 @@ func TestGrid(t *testing.T) {
 		}
 	}
 }
+
+// Curves have the unit that their metric's name ends with, each scheme its colour, and an interval.
+func TestCurves(t *testing.T) {
+	p := Panel{Title: "a/b", X: "load", Y: "short_p99_s", Curves: []Curve{
+		{Name: "pcn", Points: []Point{{0.5, 0.002, 0.001, 0.004}, {0.8, 0.02, 0.01, 0.05}}}, {Name: "none", Points: []Point{{0.8, 0.03, 0.03, 0.03}}},
+	}}
+	ch := p.chart()
+	if ch.Y != "short_p99_s, ms" || ch.Lines[0].Values[1] != 20 || ch.Lines[0].High[1] != 50 || !math.IsNaN(ch.Lines[1].Values[0]) {
+		t.Errorf("%+v", ch)
+	}
+	if ch.Lines[0].Color != web.Looks([]string{"pcn"})["pcn"].Color {
+		t.Errorf("pcn is %s", ch.Lines[0].Color)
+	}
+	d, err := newDrawing(ch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Y.Max < 50 {
+		t.Errorf("the axis ends at %v, and an interval at 50", d.Y.Max)
+	}
+	if svg, err := Curves([]Panel{p}, "svg"); err != nil || !strings.Contains(string(svg), ">pcn<") || !strings.Contains(string(svg), ">short_p99_s, ms<") {
+		t.Errorf("%v", err)
+	}
+}
