@@ -196,3 +196,28 @@ measure: {sample: 1ms}
 		}
 	}
 }
+
+// With PFC a packet may wait behind pauses for longer than its sender does. It comes twice then, and that is no loss.
+func TestImpatientSendersLoseNothing(t *testing.T) {
+	const text = `
+id: test/impatient
+title: impatient
+duration: 50ms
+topology: {kind: star, hosts: 9}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 20KB, buffer: 4MB, recovery: selective, window: 50, ack_timeout: 40us, low_timeout: 10us}
+flows: [{name: all, from: H0..H7, to: H8, size: 50KB}]
+schemes: [none]
+measure: {sample: 1ms}
+`
+	n, w := ranTraining(t, text, 1, 50*units.Millisecond)
+	lastEnd(t, n)
+	again := repeatedIn(n, 50)
+	lost, _ := n.Lost()
+	loss, found := n.FirstLoss()
+	if lost > 0 || found || again == 0 || n.Pauses() == 0 {
+		t.Errorf("%d lost, the first %+v; %d sent again, %d pauses", lost, loss, again, n.Pauses())
+	}
+	if err := w.Audit(); err != nil {
+		t.Error(err)
+	}
+}

@@ -179,7 +179,7 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 	}
 	var e *Experiment
 	for _, value := range head.Sweep.Values {
-		v, err := parseOne(file, []byte(head.Sweep.with(value).Replace(string(b))))
+		v, err := parseOne(file, []byte(head.Sweep.With(value).Replace(string(b))))
 		if err != nil {
 			return nil, err
 		}
@@ -222,8 +222,8 @@ func (s *Sweep) check(b []byte) error {
 	return nil
 }
 
-// with replaces the names that stand for something with a value: the longest first, of which another is the beginning.
-func (s *Sweep) with(value string) *strings.Replacer {
+// With replaces the names that stand for something with a value: the longest first, of which another is the beginning.
+func (s *Sweep) With(value string) *strings.Replacer {
 	names := append(sortedKeys(s.Sets[value]), s.Name)
 	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string

@@ -219,7 +219,10 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 		return nil, err
 	}
 	if h.Sweep.Name != "" {
-		b = []byte(strings.ReplaceAll(string(b), "$"+h.Sweep.Name, own))
+		if h.Sweep.Sets != nil && h.Sweep.Sets[own] == nil {
+			return nil, &config.Error{File: x.file, Err: fmt.Errorf("$%s %q: `sets` of its sweep says nothing of it (%s)", h.Sweep.Name, own, strings.Join(h.Sweep.Values, ", "))}
+		}
+		b = []byte(h.Sweep.With(own).Replace(string(b)))
 	}
 	p.text = b
 	p.load = sync.OnceValues(func() (*experiment.Experiment, error) { return p.parse(x.file) })
