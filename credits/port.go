@@ -163,8 +163,8 @@ func (p *Port) Keeps(i int, bytes units.Size) {
 	p.lane[i&7].free = max(0, p.config.capacity()-int64(bytes/Block))
 }
 
-// Hold has the peer be given no more credits from now on, or again.
-func (p *Port) Hold(hold bool) { p.frozen = hold }
+// StopPeer has the peer be given no more credits from now on, or again.
+func (p *Port) StopPeer(hold bool) { p.frozen = hold }
 
 // grant is the FCCL that could be told now.
 func (p *Port) grant(l *lane) uint16 {
@@ -242,8 +242,8 @@ func (p *Port) Ends(int) units.Time { return units.Never }
 // Next is Never: see Ends.
 func (p *Port) Next() units.Time { return units.Never }
 
-// Held is the set of lanes of which the peer may not send every packet now.
-func (p *Port) Held() (held uint8) {
+// PeerStopped is the set of lanes of which the peer may not send every packet now.
+func (p *Port) PeerStopped() (held uint8) {
 	for rest := p.lanes; rest != 0; rest &= rest - 1 {
 		if i := bits.TrailingZeros8(rest); p.lane[i].left() < p.longest {
 			held |= 1 << i

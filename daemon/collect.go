@@ -59,8 +59,8 @@ func (d *daemon) collect() {
 		if d.loaded.ending {
 			return // the peers are to stay paused
 		}
-		d.world.DoBriefly(d.sw.Hold)
-		defer d.world.DoBriefly(d.sw.Resume)
+		d.world.DoBriefly(d.sw.StopPeers)
+		defer d.world.DoBriefly(d.sw.ResumePeers)
 		time.Sleep(settle)
 	}
 	start := time.Now()

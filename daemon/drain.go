@@ -17,7 +17,7 @@ func (d *daemon) drain() {
 	var queued func() int
 	switch {
 	case d.sw != nil:
-		begin, queued = d.sw.Hold, d.sw.Queued
+		begin, queued = d.sw.StopPeers, d.sw.Queued
 	case d.nic != nil:
 		begin, queued = d.nic.Drain, d.nic.Queued
 	default:

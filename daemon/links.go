@@ -178,7 +178,7 @@ func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
 			d.world.SetRate(dataplane.End{Node: d.id, Port: port}, state.Rate)
 		}
 		if ending {
-			d.sw.Hold(now) // which other thresholds ended
+			d.sw.StopPeers(now) // which other thresholds ended
 		}
 	})
 	return nil

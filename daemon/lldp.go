@@ -85,7 +85,7 @@ func (d *daemon) watchNeighbours(now time.Time) {
 			d.sw.Announce(at, i, a)
 		}
 		for i, x := range n.ports {
-			x.counts = d.sw.Heard(i, func(b []byte) {
+			x.counts = d.sw.TakeAnnouncements(i, func(b []byte) {
 				if heard == nil {
 					heard = map[int][][]byte{}
 				}

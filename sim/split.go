@@ -71,7 +71,7 @@ func (s *split) set(now units.Time) {
 // divide makes parts, if there are to be several.
 func (w *World) divide() {
 	n := w.share()
-	if n < 2 || w.workers > 1 || w.pool.Held() > 0 {
+	if n < 2 || w.workers > 1 || w.pool.InUse() > 0 {
 		return
 	}
 	s := new(split)

@@ -171,7 +171,7 @@ func (b *beside) meet(p *part) {
 	b.next[half] = min(max(p.first, b.end), b.first)
 	b.did[half] = p.count - b.events
 	p.pool.Share()
-	b.held[half] = p.pool.Held()
+	b.held[half] = p.pool.InUse()
 	b.idled[half] = b.idle
 	b.first, b.events = units.Never, p.count
 }

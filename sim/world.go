@@ -150,7 +150,7 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 }
 
 func (p *port) join(peer int, link dataplane.Link) {
-	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, p.exit.One[:]
+	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, p.exit.Inline[:]
 	p.setRate(link.Rate)
 }
 

@@ -523,7 +523,7 @@ func (p *port) end(now units.Time, k *worker) (busy bool) {
 	p.polled = now
 	p.c.tx_n = C.uint16_t(p.staged)
 	p.c.rx_held = 0
-	if p.env.Held(p.number) {
+	if p.env.ReceivePaused(p.number) {
 		p.c.rx_held = 1
 	}
 	return p.staged > 0
