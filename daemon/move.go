@@ -44,7 +44,7 @@ func (d *daemon) prepareMove(conf *config.Switch) (*move, error) {
 	mtu := func(int) int { return conf.MTU.Or(1500) }
 	devices, err := openAll(d.world, conf.File(), ports, mtu, running.Base)
 	if err == nil {
-		err = d.tellFlowControl(conf.File(), ports, devices)
+		err = d.logFlowControl(conf.File(), ports, devices)
 	}
 	for i, dev := range devices {
 		m.devices[added[i]] = dev
@@ -136,7 +136,7 @@ func (d *daemon) plug(m *move, conf *config.Switch, node *config.SwitchNode) {
 		d.knowLinks()
 		d.links.forget(i)
 		d.rates[i] = node.Links[i].Rate
-		d.links.said[i], d.links.rates[i] = dev.Rate, d.rates[i]
+		d.links.deviceRates[i], d.links.rates[i] = dev.Rate, d.rates[i]
 		names := d.names()
 		names = append(slices.Clone(names), make([]string, max(0, i+1-len(names)))...)
 		names[i] = PortName(dev.Spec)
@@ -154,7 +154,7 @@ func (d *daemon) plug(m *move, conf *config.Switch, node *config.SwitchNode) {
 
 // forget has a place know nothing of the port that was there.
 func (l *links) forget(i int) {
-	l.down[i], l.downs[i], l.said[i], l.rates[i], l.moved[i], l.changes[i], l.shut[i] = false, 0, 0, 0, false, 0, false
+	l.down[i], l.downs[i], l.deviceRates[i], l.rates[i], l.moved[i], l.changes[i], l.shut[i] = false, 0, 0, 0, false, 0, false
 }
 
 // AddPort implements admin.PortOrders.

@@ -110,14 +110,14 @@ func (d *daemon) openPort(i int) (said string, err error) {
 	return "is open, and its link is up", nil
 }
 
-// keepShut has a device whose port is shut have no link: an interface of the kernel may have been made anew since, or
-// somebody has taken it up. The caller holds the lock of the links.
+// keepShut takes the link of a device down again if its port is shut: the kernel's interface may have been created anew,
+// or taken up by hand. The caller holds the lock of the links.
 func (d *daemon) keepShut(i int, s *dpdk.DeviceStats) {
 	if !d.links.down[i] {
 		d.links.down[i] = true
 		d.links.changes[i]++
 	}
-	d.links.downs[i] = s.Downs // these are ours
+	d.links.downs[i] = s.Downs // photon caused these
 	if !s.LinkUp {
 		return
 	}

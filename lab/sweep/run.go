@@ -88,7 +88,7 @@ func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float
 		return err
 	}
 	o := run.Options{World: "sim", Seed: t.Seed, Cores: cores, Progress: func(p run.Progress) { progress(p.Part) }}
-	r, err := run.One(ctx, e, o, e.Schemes[0], build.Observer{})
+	r, err := run.RunOnce(ctx, e, o, e.Schemes[0], build.Observer{})
 	if err != nil {
 		return err
 	}
