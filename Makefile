@@ -38,7 +38,8 @@ test-e1000e:
 	@scripts/setup.sh e1000e
 	go test -tags e1000e -count=1 -v ./internal/guest
 
-# Soft-RoCE in guests whose NICs photon is: perftest and rping between them; minutes. The outcome is in out/rxe.json.
+# Soft-RoCE in guests whose NICs photon is: perftest and rping between two, a spoilt wire, an incast of four; a quarter of
+# an hour. The outcome is in out/rxe.json.
 test-rxe:
 	@scripts/setup.sh rxe
 	go test -tags rxe -count=1 -timeout 60m -v ./internal/guest

@@ -170,7 +170,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	f.acker, _ = f.rp.(ratelimit.Acker)
 	f.windower, _ = f.rp.(ratelimit.Windower)
 	f.listens = f.acker != nil
-	f.apart = f.shared != nil || f.windower != nil
+	f.apart = f.shared != nil || f.windower != nil || h.config.Entropy.By != PerFlow
 	psn, packets := spec.PSN, units.Size(0)
 	if !spec.FixedPSN {
 		psn = h.drawPSN(now)

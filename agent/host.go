@@ -41,6 +41,7 @@ type Config struct {
 	AckTimeout units.Time // without progress, until packets are sent again; each time in a row it doubles
 	Retries    int        // in a row without progress, before a flow gives up; 0: 7, the most of real queue pairs
 	Selective  *Selective // what is lost is repeated, and no more; nil: all from the first that is missing on (go-back-N)
+	Entropy    Entropy    // UDP source ports, by which switches choose paths
 	Seed       uint64     // of first packet sequence numbers; hosts that may be started again each need another
 
 	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
@@ -113,6 +114,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("%d retries: from 1 to %d", c.Retries, MostRetries)
 	case c.Selective != nil && c.Selective.Check() != nil:
 		return c.Selective.Check()
+	case c.Entropy.check() != nil:
+		return c.Entropy.check()
 	case c.Link.Rate <= 0:
 		return fmt.Errorf("link rate %v must be positive", c.Link.Rate)
 	}
@@ -203,6 +206,7 @@ type seldom struct {
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
 	shared  map[uint32]*shared
+	entropy uint32                      // number of the source port given last
 	spare   [pfc.Classes][]ratelimit.RP // by priority
 	done    []Result
 	reached []Milestone // of which nobody was told yet
@@ -310,6 +314,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 // carry notes what every packet needs of the scheme's parts.
 func (h *Host) carry() {
 	h.selective = h.config.Selective != nil
+	h.entropy = binary.BigEndian.Uint32(h.config.IP[12:]) // hosts do not take the same ports at the same time
 	h.np, h.ackEach, h.stamps = h.config.NP, h.config.Carry.Ack, h.config.Carry.Stamp
 	if h.undetermined = noECN; h.config.Carry.ECT == wire.ECT1 {
 		h.undetermined = wire.ECT0

@@ -54,7 +54,7 @@ func (h *Host) encodeHead(f *flow, id int) {
 		if f.shared != nil {
 			by = f.spec.Shared
 		}
-		port = 0xC000 | uint16(by^by>>14)&0x3FFF // the dynamic range, as RoCEv2 NICs do
+		port = firstPort | uint16(by^by>>14)&0x3FFF // as RoCEv2 NICs do
 	}
 	r := wire.RoCE{
 		DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer,
@@ -145,6 +145,9 @@ func (h *Host) particular(now units.Time, frame *dataplane.Frame, id int, due un
 	if !h.env.AllocAt(frame, length) {
 		h.pacer.Wait(id, f.prio, due)
 		return false, true
+	}
+	if h.config.Entropy.By != PerFlow {
+		h.renewPort(now, f)
 	}
 	b := h.env.Bytes(frame)
 	h.putHead(b, f.sending, id)

@@ -31,6 +31,7 @@ func drawConfig(t *rapid.T) func(i int) Config {
 			}
 		}
 	}
+	entropy := rapid.SampledFrom([]Entropy{{}, {By: PerPacket}, {By: PerFlowlet, Gap: units.Microsecond}}).Draw(t, "entropy")
 	mlx := &ratelimit.MlxParams{
 		Line: cableRate, Min: 500 * units.Mbps, AI: 50 * units.Mbps, HAI: 500 * units.Mbps, G: 1. / 256,
 		AlphaTimer: units.Microsecond, CutTimer: 4 * units.Microsecond, RateTimer: 7 * units.Microsecond, Threshold: 1,
@@ -40,7 +41,7 @@ func drawConfig(t *rapid.T) func(i int) Config {
 	}
 	return func(i int) Config {
 		c := cableConfig(i)
-		c.AckEvery, c.Selective = every, selective[i]
+		c.AckEvery, c.Selective, c.Entropy = every, selective[i], entropy
 		c.Carry.Ack = each || scheme == "window"
 		c.Carry.Stamp = each && i == 0
 		c.NewRP = func(*ratelimit.Port) ratelimit.RP {

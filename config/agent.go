@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"photon/agent"
 	"photon/dataplane"
@@ -38,6 +40,8 @@ type Agent struct {
 	Reorder    Value[int]         `yaml:"reorder"`          // selective: a packet is lost when so many behind it have come; 1
 	LowTimeout Value[units.Time]  `yaml:"low_timeout"`      // selective: in place of ack_timeout while few packets are under way; none
 	LowPackets Value[int]         `yaml:"low_packets"`      // selective: few are so many, or fewer; 3
+	Entropy    Value[string]      `yaml:"entropy"`          // what has a UDP source port of its own, by which switches choose paths: flow, packet or flowlet; flow
+	FlowletGap Value[units.Time]  `yaml:"flowlet_gap"`      // entropy: flowlet: a flow that sent nothing for longer gets another port
 	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
 	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
 	Flows      []Flow             `yaml:"flows"`            // to send
@@ -246,6 +250,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(defaultAckTimeout), Retries: c.Retries.Or(7),
 		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
+	if n.Config.Entropy, err = c.entropy(); err != nil {
+		return nil, err
+	}
 	if n.Config.Selective, err = c.selective(); err != nil {
 		return nil, err
 	}
@@ -284,6 +291,23 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		return nil, err
 	}
 	return n, nil
+}
+
+// entropy is what has a source port of its own.
+func (c *Agent) entropy() (e agent.Entropy, err error) {
+	kind, gap := c.Entropy, c.FlowletGap
+	by := slices.Index(agent.EntropyKinds, kind.Or(agent.EntropyKinds[agent.PerFlow]))
+	if by < 0 {
+		return e, fail(kind, "entropy %q: one of %s", kind.V, strings.Join(agent.EntropyKinds, ", "))
+	}
+	e = agent.Entropy{By: agent.EntropyKind(by), Gap: gap.V}
+	switch {
+	case e.By == agent.PerFlowlet && gap.V <= 0:
+		return e, fail(kind, "entropy: flowlet needs a flowlet_gap (write it like `flowlet_gap: 50us`)")
+	case e.By != agent.PerFlowlet && gap.IsSet():
+		return e, fail(gap, "flowlet_gap: that is of `entropy: flowlet`")
+	}
+	return e, nil
 }
 
 // defaultAckTimeout is that of reliable connections: 4.096 us * 2^14.

@@ -73,8 +73,9 @@ type NextHop struct {
 	Address Value[wire.IP]  `yaml:"address"` // in place of mac: the switch asks for it
 	Port    Value[int]      `yaml:"port"`    // from 0, in the order of ports; of an address: where the subnet is
 	MAC     Value[wire.MAC] `yaml:"mac"`
-	VLAN    Value[int]      `yaml:"vlan"` // the port's untagged one
-	MTU     Value[int]      `yaml:"mtu"`  // longest packet that it takes, bytes; the switch's
+	VLAN    Value[int]      `yaml:"vlan"`   // the port's untagged one
+	MTU     Value[int]      `yaml:"mtu"`    // longest packet that it takes, bytes; the switch's
+	Weight  Value[int]      `yaml:"weight"` // how often it is chosen beside the others, 1 to 64; 1
 }
 
 // StormControl bounds what a port may have sent to all others.
@@ -299,12 +300,20 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 			if err != nil {
 				return err
 			}
-			route.Via = append(route.Via, hop)
+			for range v.Weight.Or(1) {
+				route.Via = append(route.Via, hop)
+			}
+			if len(route.Via) > mostWeight {
+				return fail(r.Prefix, "route %v: the weights of its next hops are more than %d together", r.Prefix.V, mostWeight)
+			}
 		}
 		s.Router.Routes = append(s.Router.Routes, route)
 	}
 	return nil
 }
+
+// mostWeight is how many places the next hops of a route have.
+const mostWeight = 64
 
 // routes reports whether the switch is a router.
 func (c *Switch) routes() bool {

@@ -55,6 +55,8 @@ func (c *Switch) nextHop(r Route, v NextHop) (hop dataplane.NextHop, err error) 
 		return hop, fail(r.Prefix, "route %v: a next hop needs an address, or a port and a MAC address", r.Prefix.V)
 	case v.MTU.IsSet() && v.MTU.V < 1:
 		return hop, fail(v.MTU, "mtu %d of a next hop must be positive", v.MTU.V)
+	case v.Weight.IsSet() && (v.Weight.V < 1 || v.Weight.V > mostWeight):
+		return hop, fail(v.Weight, "weight %d of a next hop: from 1 to %d", v.Weight.V, mostWeight)
 	}
 	if hop.VLAN, err = vlan(v.VLAN); err != nil {
 		return hop, err

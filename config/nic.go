@@ -181,6 +181,10 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.LowTimeout.Line, "low_timeout", own)
 	case c.LowPackets.IsSet():
 		return notHere(c.LowPackets.Line, "low_packets", own)
+	case c.Entropy.IsSet():
+		return notHere(c.Entropy.Line, "entropy", own)
+	case c.FlowletGap.IsSet():
+		return notHere(c.FlowletGap.Line, "flowlet_gap", own)
 	case c.Retries.IsSet():
 		return notHere(c.Retries.Line, "retries", own)
 	case c.AckDSCP.IsSet():

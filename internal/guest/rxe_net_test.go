@@ -112,8 +112,9 @@ func guestIP(i int) string { return fmt.Sprintf("10.9.0.%d", i+1) }
 
 func guestMAC(i int) string { return fmt.Sprintf("02:00:00:00:00:%02x", i+1) }
 
-// newRDMA boots guests, starts the NICs and the switch, and returns when all reach each other.
-func newRDMA(t *testing.T, guests int, rate string, s rdmaScheme) *rdma {
+// newRDMA boots guests, starts the NICs and the switch, and returns when all reach each other. first is what the switch's
+// configuration has of the first guest's port.
+func newRDMA(t *testing.T, guests int, rate string, s rdmaScheme, first string) *rdma {
 	t.Helper()
 	n := &rdma{T: t, dir: t.TempDir(), binary: buildPhoton(t)}
 	inside := testnet.New(t, "sw")
@@ -128,6 +129,9 @@ func newRDMA(t *testing.T, guests int, rate string, s rdmaScheme) *rdma {
 			ns.Run(t, "sysctl", "-qw", "net.ipv6.conf."+name+".disable_ipv6=1")
 		}
 		ports += fmt.Sprintf("- device: net_af_packet%d,iface=%s\n", i, port)
+		if i == 0 {
+			ports += first
+		}
 	}
 	n.sw = n.start(inside, "switch", fmt.Sprintf(rdmaSwitch, ports, rate, s.name, s.params))
 	for i, h := range n.hosts {

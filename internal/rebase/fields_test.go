@@ -18,7 +18,7 @@ import (
 var spans = []string{
 	// What is configured.
 	"agent.Config.*", "agent.NICConfig.*", "agent.delayed.npDelay", "agent.delayed.pauseDelay", "agent.patience.timeout",
-	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.Paths.Gap", "agent.Selective.Low", "agent.scoreboard.low", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
+	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.Paths.Gap", "agent.Selective.Low", "agent.scoreboard.low", "agent.Entropy.Gap", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
 	"marking.AFQCNParams.*", "marking.PACCParams.*", "marking.TCD.interval",
 	"cnp.DCQCNParams.*", "cnp.DCQCNPlusParams.*", "cnp.PCNParams.*", // Clock is moved in its own way
 	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.IBCCParams.*", "ratelimit.MlxParams.*", "ratelimit.PowerTCPParams.*", "ratelimit.QCNParams.*", "ratelimit.SwiftParams.*", "ratelimit.TimelyParams.*",

@@ -172,7 +172,7 @@ func Source(host bool) *telemetry.Source {
 			return dataplane.Forwarding{
 				VLANs:     []dataplane.VLAN{{ID: 20, Tagged: []uint16{0}}, {ID: 10, Untagged: []uint16{0}}, {ID: 30}},
 				Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.1")}, Router: dataplane.Router{MAC: 0x020000000003, Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.1")}, Routes: []dataplane.Route{
-					{Prefix: netip.MustParsePrefix("fd00::/64"), Via: []dataplane.NextHop{{MAC: 0x020000000001}, {MAC: 0x020000000002, VLAN: 20}}},
+					{Prefix: netip.MustParsePrefix("fd00::/64"), Via: []dataplane.NextHop{{MAC: 0x020000000001}, {MAC: 0x020000000002, VLAN: 20}, {MAC: 0x020000000002, VLAN: 20}, {MAC: 0x020000000002, VLAN: 20}}},
 					{Prefix: netip.MustParsePrefix("0.0.0.0/0"), Via: []dataplane.NextHop{{MAC: 0x020000000001}}},
 				}},
 				Down: []bool{true},

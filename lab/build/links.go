@@ -79,7 +79,7 @@ func (n *Network) setLink(now units.Time, at experiment.Place, up bool) error {
 
 // reroute has every switch go by the links that are up.
 func (n *Network) reroute(now units.Time, down topology.Down) error {
-	routes := n.Plan.RoutesOver(down)
+	routes := n.Plan.RoutesOver(down, n.weighted)
 	for i := range n.Plan.Nodes {
 		c, ok := n.configs[i]
 		if !ok {

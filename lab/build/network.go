@@ -44,6 +44,7 @@ type Network struct {
 	converging  []topology.Down                // links that were down at each event that routes have not followed
 	convergence units.Time                     // of routes
 	overtakes   bool                           // packets of a flow may overtake each other
+	weighted    bool                           // paths are chosen by what they can carry
 	fault       error                          // of something that happened on the way
 	faults      sync.Mutex                     // hosts may run at the same time
 	waits       *waits                         // nil: no flow waits for another
@@ -133,7 +134,8 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	known.Shares = n.share
 	n.waits = newWaits(n, e, flows)
 	tagged := false // frames carry the number of their flow's slot
-	routes := p.Routes()
+	n.weighted = e.Parameters.Weighted()
+	routes := p.RoutesOver(nil, n.weighted)
 	for i := range p.Nodes {
 		known.Seed, known.Clock = seed<<20^uint64(i), clock(seed, i)
 		if p.Nodes[i].Host {
@@ -246,7 +248,7 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, k
 	c := agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.Plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.LosslessMask(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: e.Parameters.Patience(),
-		Credits: e.Parameters.Credits(), Selective: e.Parameters.Repeats(known),
+		Credits: e.Parameters.Credits(), Selective: e.Parameters.Repeats(known), Entropy: e.Parameters.Ports(),
 		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: np, NewRP: parts.RP, Elastic: elastic && n.canWait(),
 	}

@@ -375,7 +375,7 @@ func (e *Experiment) checkFailures(plan *topology.Plan) error {
 			continue
 		}
 		before := plan.Routes() // of several planes, to some of the NICs only
-		for node, routes := range plan.RoutesOver(down) {
+		for node, routes := range plan.RoutesOver(down, false) {
 			for _, h := range plan.Endpoints() {
 				if len(routes[h]) == 0 && len(before[node][h]) > 0 {
 					return at(ev.Link, "when link %s fails nothing leads from %s to %s: the network is in two", ev.Link.V, plan.Nodes[node].Name, plan.Nodes[h].Name)

@@ -218,6 +218,12 @@ type Parameters struct {
 	Convergence Sourced[units.Time] `yaml:"convergence"`
 	FlowletGap  Sourced[units.Time] `yaml:"flowlet_gap"` // a flow that was silent for longer is another flowlet
 
+	// Entropy says what has a UDP source port of its own, by which paths by flow are chosen: flow, packet or flowlet
+	// (with flowlet_gap); flow if absent. PathWeights are equal, or capacity: ports of equal cost are chosen as often as
+	// what they lead to can carry; equal if absent.
+	Entropy     Sourced[string] `yaml:"entropy"`
+	PathWeights Sourced[string] `yaml:"path_weights"`
+
 	// Recovery is what a sender repeats: go_back_n, all from the packet on that is missing, or selective, what is lost
 	// and no more; go_back_n if absent.
 	Recovery Sourced[string] `yaml:"recovery"`

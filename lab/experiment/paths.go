@@ -18,6 +18,12 @@ const (
 	Selective = "selective"
 )
 
+// Weights of paths.
+const (
+	Equal    = "equal"
+	Capacity = "capacity"
+)
+
 // Choice is how a switch chooses among equal paths.
 func (p *Parameters) Choice(seed uint64) dataplane.Paths {
 	by := max(0, slices.Index(dataplane.PathChoices, p.Paths.Value.V))
@@ -28,8 +34,22 @@ func (p *Parameters) Choice(seed uint64) dataplane.Paths {
 	return c
 }
 
+// Ports is what of a flow has a UDP source port of its own.
+func (p *Parameters) Ports() agent.Entropy {
+	e := agent.Entropy{By: agent.EntropyKind(max(0, slices.Index(agent.EntropyKinds, p.Entropy.Value.V)))}
+	if e.By == agent.PerFlowlet {
+		e.Gap = p.FlowletGap.Value.V
+	}
+	return e
+}
+
+// Weighted reports whether ports of equal cost are chosen as often as what they lead to can carry.
+func (p *Parameters) Weighted() bool { return p.PathWeights.Value.V == Capacity }
+
 // Overtakes reports whether packets of a flow may overtake each other.
-func (p *Parameters) Overtakes() bool { return p.Choice(0).By != dataplane.ByFlow }
+func (p *Parameters) Overtakes() bool {
+	return p.Choice(0).By != dataplane.ByFlow || p.Ports().By != agent.PerFlow
+}
 
 // Repeats is how hosts repeat what is lost, if selectively; nil: they go back to it. The window, if it is not said,
 // is as many full packets as the longest path holds in the time of a round trip, as IRN has it.
@@ -56,13 +76,19 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 func (p *Parameters) Patience() units.Time { return p.AckTimeout.Value.Or(67 * units.Millisecond) }
 
 func (p *Parameters) checkPaths() error {
-	switch f, gap := p.Paths.Value, p.FlowletGap.Value; {
+	switch f, gap, e, w := p.Paths.Value, p.FlowletGap.Value, p.Entropy.Value, p.PathWeights.Value; {
+	case e.IsSet() && !slices.Contains(agent.EntropyKinds, e.V):
+		return at(e, "entropy %q: one of %s", e.V, strings.Join(agent.EntropyKinds, ", "))
+	case e.V == agent.EntropyKinds[agent.PerFlowlet] && gap.V <= 0:
+		return at(e, "entropy: flowlet needs a flowlet_gap (write it like flowlet_gap: 50us)")
+	case w.IsSet() && w.V != Equal && w.V != Capacity:
+		return at(w, "path_weights %q: equal or capacity", w.V)
 	case f.IsSet() && !slices.Contains(dataplane.PathChoices, f.V):
 		return at(f, "paths %q: there are %s", f.V, strings.Join(dataplane.PathChoices, ", "))
 	case f.V == dataplane.ByFlowlet.String() && gap.V <= 0:
 		return at(f, "paths: flowlet needs a flowlet_gap (write it like flowlet_gap: 50us)")
-	case gap.IsSet() && !f.IsSet(): // a sweep of paths may have both
-		return at(gap, "flowlet_gap: that is of paths by flowlet (paths: flowlet)")
+	case gap.IsSet() && !f.IsSet() && !e.IsSet(): // a sweep of paths may have both
+		return at(gap, "flowlet_gap: that is of paths by flowlet (paths: flowlet), or of entropy by flowlet")
 	}
 	r, w, o := p.Recovery.Value, p.Window.Value, p.Reorder.Value
 	switch {

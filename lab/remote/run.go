@@ -186,7 +186,7 @@ func (b *Run) checkNode(i int, n *nodes.Running) error {
 	if p.Credits() != nil {
 		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
 	}
-	if p.Overtakes() || p.Recovery.Value.V == experiment.Selective {
+	if p.Overtakes() || p.Weighted() || p.Recovery.Value.V == experiment.Selective {
 		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
 	}
 	if p.Lossy() {

@@ -160,15 +160,16 @@ func (p *Plan) distancesOver(to int, down Down) []int {
 
 // Routes returns, for every switch, the ports that lead to each host on
 // shortest paths: routes[switch][host].
-func (p *Plan) Routes() map[int]map[int][]uint16 { return p.RoutesOver(nil) }
+func (p *Plan) Routes() map[int]map[int][]uint16 { return p.RoutesOver(nil, false) }
 
 // Down are the ports, by node, whose links are down; both ends of a link are there.
 type Down map[[2]int]bool
 
 func (d Down) has(node, port int) bool { return d[[2]int{node, port}] }
 
-// RoutesOver is the same without the links that are down. A host that nothing leads to has no ports.
-func (p *Plan) RoutesOver(down Down) map[int]map[int][]uint16 {
+// RoutesOver is the same without the links that are down. A host that nothing leads to has no ports. Weighted: a port
+// is there the more often the more it can carry on its way.
+func (p *Plan) RoutesOver(down Down, weighted bool) map[int]map[int][]uint16 {
 	r := map[int]map[int][]uint16{}
 	for i := range p.Nodes {
 		if !p.Nodes[i].Host {
@@ -186,6 +187,9 @@ func (p *Plan) RoutesOver(down Down) map[int]map[int][]uint16 {
 					r[i][to] = append(r[i][to], uint16(port))
 				}
 			}
+		}
+		if weighted {
+			p.weigh(r, to, d)
 		}
 	}
 	return r

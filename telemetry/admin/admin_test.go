@@ -80,8 +80,8 @@ func TestShow(t *testing.T) {
 			"VLAN ID  Ports  Port Tagging  Addresses", "     10    sw0      untagged          1", "     20    sw0        tagged          0", "     30      -             -          0",
 		},
 		"routes": {
-			"   Prefix            NextHop  Port  VLAN  Link", "0.0.0.0/0  02:00:00:00:00:01   sw0     -  down",
-			"fd00::/64  02:00:00:00:00:01   sw0     -  down", "           02:00:00:00:00:02   sw0    20  down",
+			"   Prefix            NextHop  Port  VLAN  Weight  Link", "0.0.0.0/0  02:00:00:00:00:01   sw0     -       1  down",
+			"fd00::/64  02:00:00:00:00:01   sw0     -       1  down", "           02:00:00:00:00:02   sw0    20       3  down",
 			"Router 02:00:00:00:00:03, addresses 10.0.0.1", "Total number of routes 2, packets routed 5",
 		},
 		"marking": {

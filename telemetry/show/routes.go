@@ -35,6 +35,7 @@ type RouteVia struct {
 	VLAN    int    `json:"vlan"`              // 0: the port's untagged one
 	MTU     int    `json:"mtu,omitempty"`     // 0: the switch's
 	LinkUp  bool   `json:"link_up"`
+	Weight  int    `json:"weight"` // how often it is chosen beside the route's others
 }
 
 func takeRoutes(s *telemetry.Source) Document {
@@ -55,6 +56,7 @@ func takeRoutes(s *telemetry.Source) Document {
 		return cmp.Or(a.Prefix.Addr().Compare(b.Prefix.Addr()), cmp.Compare(a.Prefix.Bits(), b.Prefix.Bits()))
 	})
 	for _, route := range sorted {
+		var weights []int
 		one := Route{Prefix: route.Prefix.String(), Via: []RouteVia{}, Action: route.Refuse.String()}
 		for _, v := range route.Via {
 			via := RouteVia{MAC: v.MAC.String(), Port: snap.Port(v.Port), VLAN: int(v.VLAN), MTU: v.MTU, LinkUp: !forwarding.Down[v.Port]}
@@ -64,7 +66,14 @@ func takeRoutes(s *telemetry.Source) Document {
 			if v.AnyPort {
 				via.Port, via.LinkUp = "", true
 			}
-			one.Via = append(one.Via, via)
+			if i := slices.Index(one.Via, via); i >= 0 { // it has as many places as its weight
+				weights[i]++
+				continue
+			}
+			one.Via, weights = append(one.Via, via), append(weights, 1)
+		}
+		for i, n := range weights {
+			one.Via[i].Weight = n
 		}
 		d.Routes = append(d.Routes, one)
 	}
@@ -73,11 +82,11 @@ func takeRoutes(s *telemetry.Source) Document {
 
 // Table implements Document.
 func (d *Routes) Table(w io.Writer) {
-	t := newTable("Prefix", "NextHop", "Port", "VLAN", "Link")
+	t := newTable("Prefix", "NextHop", "Port", "VLAN", "Weight", "Link")
 	for _, r := range d.Routes {
 		prefix := r.Prefix
 		if r.Action != "" {
-			t.row(prefix, r.Action, "-", "-", "-")
+			t.row(prefix, r.Action, "-", "-", "-", "-")
 		}
 		for _, v := range r.Via {
 			vlan, link := "-", "down"
@@ -87,7 +96,7 @@ func (d *Routes) Table(w io.Writer) {
 			if v.LinkUp {
 				link = "up"
 			}
-			t.row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), vlan, link)
+			t.row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), vlan, v.Weight, link)
 			prefix = ""
 		}
 	}
