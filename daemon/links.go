@@ -192,15 +192,15 @@ func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.
 		if conf.At(i) == nil {
 			continue
 		}
-		said := devices[i].Rate
+		rate := devices[i].Rate
 		if d.links.deviceRates != nil && d.links.deviceRates[i] > 0 {
-			said = d.links.deviceRates[i]
+			rate = d.links.deviceRates[i]
 		}
 		for prio := range pfc.Classes {
 			if b.Lossless>>prio&1 == 0 {
 				continue
 			}
-			g := conf.GapAt(i, said, devices[i].Ring, b.Thresholds[i][prio].Headroom, d.sw.Cell())
+			g := conf.GapAt(i, rate, devices[i].Ring, b.Thresholds[i][prio].Headroom, d.sw.Cell())
 			if least.Ring == 0 || g.Survived() < least.Survived() {
 				least = g
 			}

@@ -158,20 +158,20 @@ func (l *links) forget(i int) {
 }
 
 // AddPort implements admin.PortOrders.
-func (d *daemon) AddPort(device string, rate units.Rate) (said string, err error) {
-	said, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
+func (d *daemon) AddPort(device string, rate units.Rate) (message string, err error) {
+	message, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
 		conf, err := was.With(device, rate)
 		return conf, fmt.Sprintf("port %s is added", PortName(device)), err
 	})
 	if err != nil {
 		d.log.Warnf("no port is added: %v", err)
 	}
-	return said, err
+	return message, err
 }
 
 // RemovePort implements admin.PortOrders.
-func (d *daemon) RemovePort(port string) (said string, err error) {
-	said, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
+func (d *daemon) RemovePort(port string) (message string, err error) {
+	message, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
 		i, err := d.number(port)
 		if err != nil {
 			return nil, "", err
@@ -182,11 +182,11 @@ func (d *daemon) RemovePort(port string) (said string, err error) {
 	if err != nil {
 		d.log.Warnf("no port is removed: %v", err)
 	}
-	return said, err
+	return message, err
 }
 
 // orderPorts takes over what an order makes of the configuration.
-func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, string, error)) (said string, err error) {
+func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, string, error)) (message string, err error) {
 	if d.sw == nil {
 		return "", errNotASwitch
 	}
@@ -196,7 +196,7 @@ func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, stri
 	}
 	defer end()
 	l := &d.loaded
-	conf, said, err := order(l.conf)
+	conf, message, err := order(l.conf)
 	if err == nil {
 		_, err = d.takeOver(conf)
 	}
@@ -208,7 +208,7 @@ func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, stri
 		return "", err
 	}
 	if l.again != nil {
-		said += ", until `photon reload` makes the ports those of the file again"
+		message += ", until `photon reload` makes the ports those of the file again"
 	}
-	return said, nil
+	return message, nil
 }

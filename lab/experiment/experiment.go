@@ -291,13 +291,13 @@ type Topology struct {
 	Spines    config.Value[int]    `yaml:"spines"`   // clos, leaf-spine, rail; planes: per plane
 	Uplinks   config.Value[int]    `yaml:"uplinks"`  // clos: parallel links between a ToR and a leaf; 1
 	Grouped   bool                 `yaml:"grouped"`  // clos: leaf k of every pod reaches the k-th group of spines only
-	Nodes     []Spec               `yaml:"nodes"`    // free
+	Nodes     []NodeSpec           `yaml:"nodes"`    // free
 	Links     []LinkSpec           `yaml:"links"`    // free
 	FailLinks []LinkSpec           `yaml:"fail"`     // links of any topology that are not there
 }
 
-// Spec is a node of a free topology.
-type Spec struct {
+// NodeSpec is a node of a free topology.
+type NodeSpec struct {
 	Name  config.Value[string] `yaml:"name"`
 	Host  bool                 `yaml:"host"`
 	Layer string               `yaml:"layer"`

@@ -144,7 +144,7 @@ func (p *Prepared) network() {
 	t := &p.Experiment.Topology
 	t.Kind = config.Set("free")
 	for id, isSwitch := range p.Topology.Switch {
-		t.Nodes = append(t.Nodes, experiment.Spec{Name: name(id), Host: !isSwitch})
+		t.Nodes = append(t.Nodes, experiment.NodeSpec{Name: name(id), Host: !isSwitch})
 	}
 	loss := 0
 	for _, l := range p.Topology.Links {

@@ -456,12 +456,12 @@ func (b *Run) FirstLoss() string {
 func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay bool, response units.Time) string {
 	node, p := &b.plan.Nodes[i], &b.e.Parameters
 	var t strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
-	say("name: %s\nadmin: %s\nmetrics: \"off\"\nscheme:\n  name: %s", node.Name, admin, s.Name)
+	addLine := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
+	addLine("name: %s\nadmin: %s\nmetrics: \"off\"\nscheme:\n  name: %s", node.Name, admin, s.Name)
 	if len(s.Params) > 0 {
-		say("  params:")
+		addLine("  params:")
 		for _, name := range slices.Sorted(maps.Keys(s.Params)) {
-			say("    %s: %q", name, s.Params[name])
+			addLine("    %s: %q", name, s.Params[name])
 		}
 	}
 	var lossless []string
@@ -477,14 +477,14 @@ func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay 
 		}
 		return line + "}"
 	}
-	say("pfc:\n  priorities: [%s]", strings.Join(lossless, ", "))
+	addLine("pfc:\n  priorities: [%s]", strings.Join(lossless, ", "))
 	if node.Host {
 		dscp := build.DSCPOf(p.Priority.Value.V)
 		ack := uint8(build.CNPDSCP)
 		if a := p.AckPriority.Value; a.IsSet() {
 			ack = build.DSCPOf(a.V)
 		}
-		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
+		addLine("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
 			p.Payload.Value.V, dscp, build.CNPDSCP, ack, p.Patience(), p.NPDelay.Value.V, p.PauseDelay.Value.V)
 		n := 0
 		for _, f := range b.flows {
@@ -492,18 +492,18 @@ func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay 
 				n++
 			}
 		}
-		say("ack_every: 0") // experiments have the acknowledgements that their schemes ask for
-		say("send: %d\nreceive: %d", max(1, n), max(1, n))
+		addLine("ack_every: 0") // experiments have the acknowledgements that their schemes ask for
+		addLine("send: %d\nreceive: %d", max(1, n), max(1, n))
 		return t.String()
 	}
-	say("  xoff: %v\n  xon: %v\n  response: %v", p.XOFF.Value.V, p.XON.Value.V, response+p.PauseDelay.Value.V)
-	say("mtu: %d\nports:", int(p.MTU.Value.V))
+	addLine("  xoff: %v\n  xon: %v\n  response: %v", p.XOFF.Value.V, p.XON.Value.V, response+p.PauseDelay.Value.V)
+	addLine("mtu: %d\nports:", int(p.MTU.Value.V))
 	for k := range device {
-		say("  - %s", port(k))
+		addLine("  - %s", port(k))
 	}
-	say("forwarding:\n  static:")
+	addLine("forwarding:\n  static:")
 	for to, ports := range b.plan.Routes()[i] {
-		say("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
+		addLine("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
 	}
 	return t.String()
 }

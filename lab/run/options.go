@@ -92,17 +92,17 @@ func chooseSchemes(e *experiment.Experiment, o Options) (uses []experiment.Schem
 		return e.Schemes, nil
 	}
 	for _, name := range names {
-		mine := slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Key() != name })
-		if len(mine) == 0 {
-			mine = slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Name.V != name })
+		matching := slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Key() != name })
+		if len(matching) == 0 {
+			matching = slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Name.V != name })
 		}
-		if len(mine) == 0 {
+		if len(matching) == 0 {
 			if _, err := scheme.Get(name); err != nil {
 				return nil, err
 			}
-			mine = []experiment.SchemeUse{{Name: config.Set(name)}}
+			matching = []experiment.SchemeUse{{Name: config.Set(name)}}
 		}
-		for _, u := range mine {
+		for _, u := range matching {
 			if slices.ContainsFunc(uses, func(have experiment.SchemeUse) bool { return have.Key() == u.Key() }) {
 				return nil, fmt.Errorf("scheme %s is named twice", u.Key())
 			}

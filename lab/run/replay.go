@@ -123,9 +123,9 @@ const alternativeSeeds = 5
 // swept is the scheme at one value of the sweep, which may vary the scheme's parameters.
 func swept(e *experiment.Experiment, v experiment.Variant, use experiment.SchemeUse) experiment.SchemeUse {
 	if i := slices.IndexFunc(e.Schemes, func(u experiment.SchemeUse) bool { return u.Key() == use.Key() }); i >= 0 {
-		mine := v.Schemes[i]
-		mine.Label = use.Key()
-		return mine
+		variant := v.Schemes[i]
+		variant.Label = use.Key()
+		return variant
 	}
 	return use
 }
@@ -152,19 +152,19 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 		Parameters: e.Parameters.Settings(), Topology: e.Laid(),
 	}
 	for _, use := range uses {
-		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Alternative || j.Use.Key() != use.Key() })
-		run, timing := Merge(mine)
-		run.Settings = settings(e, mine[0].Use)
+		runs := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Alternative || j.Use.Key() != use.Key() })
+		run, timing := Merge(runs)
+		run.Settings = settings(e, runs[0].Use)
 		r.Runs = append(r.Runs, run)
 		r.Timing.Runs = append(r.Timing.Runs, timing)
 	}
 	for i, use := range e.Alternatives {
-		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return !j.Alternative || j.number != i })
-		if len(mine) == 0 {
+		runs := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return !j.Alternative || j.number != i })
+		if len(runs) == 0 {
 			continue
 		}
-		run, _ := Merge(mine)
-		a := Alternative{Scheme: use.Name.V, Params: use.Values(), Seeds: len(mine), Metrics: measure.Metrics{}}
+		run, _ := Merge(runs)
+		a := Alternative{Scheme: use.Name.V, Params: use.Values(), Seeds: len(runs), Metrics: measure.Metrics{}}
 		for name, s := range run.Statistics {
 			a.Metrics[name] = s.Median
 		}
