@@ -31,6 +31,7 @@ test: setup-test
 test-browser:
 	@scripts/setup.sh browser
 	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab/report ./lab/sweep ./cmd/photon
+	CGO_ENABLED=0 go test -tags browser ./internal/film
 	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 
 # The switch on the driver of a real card, in QEMU, between two other guests; minutes.
@@ -98,7 +99,7 @@ lint:
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
-	go vet -tags browser ./lab/report ./lab/sweep ./internal/browser ./cmd/photon
+	go vet -tags browser ./lab/report ./lab/sweep ./internal/browser ./internal/film ./cmd/photon
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags rxe ./internal/guest

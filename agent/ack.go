@@ -204,7 +204,16 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 			}
 		}
 	}
-	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {
+	m, wait := nothing, units.Time(0)
+	if f.spec.Standard {
+		m, wait = f.acknowledgeStandard(bth.PSN(), aeth.Syndrome())
+	} else {
+		m = f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN())
+	}
+	switch m {
+	case refused:
+		h.giveUp(now, id, ErrRefused)
+		return false, true
 	case nothing:
 		return false, false
 	case complete:
@@ -222,6 +231,10 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		}
 		goes := h.goOn(now, id)
 		return !h.reschedule(now, id) && !goes && !f.listens, true
+	}
+	if wait > 0 {
+		h.pacer.Wait(id, f.prio, now+wait)
+		return false, true
 	}
 	return !h.reschedule(now, id), true
 }

@@ -31,6 +31,10 @@ type FlowSpec struct {
 	PSN      uint32
 	FixedPSN bool
 
+	// Standard says that the receiver is a queue pair of the InfiniBand specification, which expects PSN first, and not
+	// that of an agent.
+	Standard bool
+
 	// Shared makes flows messages: those of a host with the same number, other
 	// than 0, are behind one reaction point, which has a permanent connection to
 	// each peer. Messages of a connection go one after the other, and switches
@@ -172,7 +176,7 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	f.listens = f.acker != nil
 	f.apart = f.shared != nil || f.windower != nil || h.config.Entropy.By != PerFlow
 	psn, packets := spec.PSN, units.Size(0)
-	if !spec.FixedPSN {
+	if !spec.FixedPSN && !spec.Standard {
 		psn = h.drawPSN(now)
 	}
 	if full := units.Size(h.config.Payload); spec.Size > 0 {

@@ -223,6 +223,7 @@ const (
 	complete                 // all of them have
 	goBack                   // the next packet is one that was sent before
 	forgotten                // the receiver does not have the epoch
+	refused                  // the receiver takes nothing more (acknowledgeStandard)
 )
 
 // acknowledge takes an acknowledgement: its PSN, and the syndrome and message sequence number of its AETH.

@@ -66,6 +66,7 @@ type Flow struct {
 	ToMAC Value[wire.MAC]   `yaml:"to_mac"` // made from the address if absent, as the peer's agent does
 	QP    Value[int]        `yaml:"qp"`     // both ends use it; the flow's place in the list, from 1
 	Count Value[int]        `yaml:"count"`  // equal flows, with QPs that follow each other; 1
+	PSN   Value[int]        `yaml:"psn"`    // the queue pair is of a network card or Soft-RoCE, and expects this PSN first; absent: it is of an agent
 	Size  Value[units.Size] `yaml:"size"`   // of payload; absent: until the agent stops
 	Start Value[units.Time] `yaml:"start"`  // after the agent's start; 0s
 
@@ -423,6 +424,9 @@ func (c *Agent) flows(n *AgentNode) error {
 		if f.Start.V < 0 {
 			return fail(f.Start, "start %v must not be negative", f.Start.V)
 		}
+		if err := f.standard(c, n); err != nil {
+			return err
+		}
 		for k := range f.Count.Or(1) {
 			qp := f.QP.Or(len(n.Flows)+1-k) + k
 			if qp < 0 || qp >= 1<<24 {
@@ -435,13 +439,34 @@ func (c *Agent) flows(n *AgentNode) error {
 			used[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
 				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V, Limit: f.Rate.V,
-				Weight: f.Weight.Or(1), Tenant: tenant,
+				Weight: f.Weight.Or(1), Tenant: tenant, PSN: uint32(f.PSN.V), Standard: f.PSN.IsSet(),
 			})
 		}
 	}
 	n.Config.Senders = c.Send.Or(max(len(n.Flows), 4096))
 	if n.Config.Senders < max(1, len(n.Flows)) || n.Config.Senders > mostFlows {
 		return fail(c.Send, "send %d: at least the %d flows of this file, at most %d", n.Config.Senders, len(n.Flows), mostFlows)
+	}
+	return nil
+}
+
+// standard checks a flow to a queue pair that is not an agent's.
+func (f *Flow) standard(c *Agent, n *AgentNode) error {
+	switch psn := f.PSN; {
+	case !psn.IsSet():
+		return nil
+	case psn.V < 0 || psn.V >= 1<<24:
+		return fail(psn, "psn %d: there are 0 to %d", psn.V, 1<<24-1)
+	case f.Count.Or(1) != 1:
+		return fail(f.Count, "count: with a psn a flow is one queue pair's")
+	case !slices.Contains([]int{256, 512, 1024, 2048, 4096}, n.Config.Payload):
+		return fail(psn, "psn: InfiniBand's packets have 256, 512, 1024, 2048 or 4096 bytes, not %d (write it like `payload: 1024B`)", n.Config.Payload)
+	case f.Size.V == 0 || f.Size.V%4 != 0:
+		return fail(psn, "psn: a message has a size, in words of four bytes (write it like `size: 64KiB`)")
+	case n.Config.Selective != nil:
+		return fail(psn, "psn: such queue pairs have go-back-N (recovery: go_back_n)")
+	case c.Scheme.Name.V != "none":
+		return fail(psn, "psn: such queue pairs know no scheme (scheme: {name: none}); a NIC of photon before them does (role: nic)")
 	}
 	return nil
 }

@@ -141,6 +141,9 @@ const (
 // IsACK reports whether a syndrome is of an acknowledgement, whatever its credits; else it is a NAK.
 func IsACK(syndrome uint8) bool { return syndrome>>5 == 0 }
 
+// IsRNR reports whether it says that the receiver was not ready; its lower five bits name a time.
+func IsRNR(syndrome uint8) bool { return syndrome>>5 == 1 }
+
 // AETH is a view on an acknowledge extended header, AETHLen bytes.
 type AETH []byte
 

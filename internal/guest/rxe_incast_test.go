@@ -37,7 +37,7 @@ func TestRDMAIncast(t *testing.T) {
 // rdmaIncast returns how many PFC frames the switch sent.
 func rdmaIncast(t *testing.T, s rdmaScheme) uint64 {
 	const senders, messages, size = 3, 160, 64 << 10
-	n := newRDMA(t, senders+1, rdmaRate, s, "")
+	n := newRDMA(t, senders+1, rdmaRate, s)
 	to := n.guests[senders]
 	var before []map[string]uint64
 	for i := range n.guests {

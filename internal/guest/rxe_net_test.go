@@ -112,14 +112,14 @@ func guestIP(i int) string { return fmt.Sprintf("10.9.0.%d", i+1) }
 
 func guestMAC(i int) string { return fmt.Sprintf("02:00:00:00:00:%02x", i+1) }
 
-// newRDMA boots guests, starts the NICs and the switch, and returns when all reach each other. first is what the switch's
-// configuration has of the first guest's port.
-func newRDMA(t *testing.T, guests int, rate string, s rdmaScheme, first string) *rdma {
+// newRDMA boots guests, starts the NICs and the switch, and returns when all reach each other. of is what the switch's
+// configuration has of its ports: of those beyond the guests' the hosts have no NIC.
+func newRDMA(t *testing.T, guests int, rate string, s rdmaScheme, of ...string) *rdma {
 	t.Helper()
 	n := &rdma{T: t, dir: t.TempDir(), binary: buildPhoton(t)}
 	inside := testnet.New(t, "sw")
 	ports := ""
-	for i := range guests {
+	for i := range max(guests, len(of)) {
 		h := testnet.New(t, fmt.Sprintf("h%d", i))
 		n.hosts = append(n.hosts, h)
 		port := fmt.Sprintf("sw%d", i)
@@ -129,12 +129,12 @@ func newRDMA(t *testing.T, guests int, rate string, s rdmaScheme, first string) 
 			ns.Run(t, "sysctl", "-qw", "net.ipv6.conf."+name+".disable_ipv6=1")
 		}
 		ports += fmt.Sprintf("- device: net_af_packet%d,iface=%s\n", i, port)
-		if i == 0 {
-			ports += first
+		if i < len(of) {
+			ports += of[i]
 		}
 	}
 	n.sw = n.start(inside, "switch", fmt.Sprintf(rdmaSwitch, ports, rate, s.name, s.params))
-	for i, h := range n.hosts {
+	for i, h := range n.hosts[:guests] {
 		n.nics = append(n.nics, n.start(h, "agent", fmt.Sprintf(rdmaNIC, i, rate, n.socket(i), s.name, s.params)))
 	}
 	image := Build(t, rdmaContents(t))

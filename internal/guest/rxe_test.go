@@ -14,7 +14,7 @@ var withDCQCN = rdmaScheme{"dcqcn", `min_rate: 400Kbps, ai: 160Kbps, hai: 400Kbp
 // arrives, nothing is lost or late, and the counters of Soft-RoCE and of photon agree. The wires
 // carry nothing that tshark does not understand.
 func TestRDMATools(t *testing.T) {
-	n := newRDMA(t, 2, rdmaRate, withDCQCN, "")
+	n := newRDMA(t, 2, rdmaRate, withDCQCN)
 	n.skew()
 	var captures []func() string
 	for _, h := range n.hosts {

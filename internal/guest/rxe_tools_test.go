@@ -152,7 +152,7 @@ func (n *rdma) run(scheme, tool string, bytes, mtu, messages int) rdmaRow {
 	client, server := perftest(tool, bytes, mtu, messages), perftest(tool, bytes, mtu, messages)
 	client += " " + guestIP(1)
 	if tool == "rping" {
-		server = fmt.Sprintf("rping -s -a %s -p %d -C %d -v", guestIP(1), port, messages)
+		server = fmt.Sprintf("rping -s -a %s -p %d -C %d -S %d -v", guestIP(1), port, messages, bytes) // without -S its buffer has 64 bytes, and what is behind it in its page
 		client = fmt.Sprintf("rping -c -a %s -p %d -C %d -S %d -v", guestIP(1), port, messages, bytes)
 	}
 	b.Run(fmt.Sprintf("rm -f /tmp/rc; { %s >/tmp/server 2>&1; echo $? >/tmp/rc; } &", server))

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -397,26 +396,12 @@ func Number(v *float64, unit string) string {
 	if v == nil {
 		return "–"
 	}
-	scale, prefix := 1.0, ""
-	scaled := slices.Contains([]string{"s", "B", "bit/s"}, unit)
-	switch a := math.Abs(*v); {
-	case !scaled || a == 0:
-	case unit == "s" && a < 1e-3:
-		scale, prefix = 1e6, "µ"
-	case unit == "s" && a < 1:
-		scale, prefix = 1e3, "m"
-	case unit != "s" && a >= 1e9:
-		scale, prefix = 1e-9, "G"
-	case unit != "s" && a >= 1e6:
-		scale, prefix = 1e-6, "M"
-	case unit != "s" && a >= 1e3:
-		scale, prefix = 1e-3, "K"
-	}
+	scale, unit := Scaled(*v, unit)
 	text := fmt.Sprintf("%.4g", *v*scale)
 	if unit == "" {
 		return text
 	}
-	return text + " " + prefix + unit
+	return text + " " + unit
 }
 
 func sortedKeys[V any](m map[string]V) (keys []string) {

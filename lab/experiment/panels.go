@@ -6,14 +6,22 @@ import (
 	"strings"
 )
 
-// Panels are the plots of an experiment; those of `dynamics` if it names none; and of workloads
-// the slowdown by flow size.
+// Panels are the plots of an experiment. If it names none they are those of `dynamics`, or one for
+// each metric: its unit and its size are its own. Workloads add the slowdown by flow size.
 func (e *Experiment) Panels() []Plot {
 	panels := slices.Clone(e.Plots)
 	if len(panels) == 0 && e.Measure.Kind.IsSet() {
 		panels = []Plot{
 			{Y: "rate, Gbit/s", Scale: 1e9, Lines: []string{"aggregate_rate_bps"}, To: e.Measure.Plot},
 			{Y: "queue, KB", Scale: 1e3, Lines: []string{"queue_bytes"}, To: e.Measure.Plot},
+		}
+	} else if len(panels) == 0 {
+		for _, name := range e.MetricNames() {
+			p := Plot{Title: name, Bars: []string{name}}
+			if e.Sweep != nil {
+				p.Bars, p.Sweep = nil, p.Bars
+			}
+			panels = append(panels, p)
 		}
 	}
 	sizes := slices.ContainsFunc(e.Workloads, func(w Workload) bool { return !w.Burst.IsSet() })

@@ -1,10 +1,12 @@
 package figure
 
 import (
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
+	"math"
+	"slices"
+	"strings"
+
+	"photon/lab/experiment"
+	"photon/lab/web"
 )
 
 // Panel is a plot of curves over one axis.
@@ -24,54 +26,75 @@ type Curve struct {
 // Point is a value, and the interval in which it is.
 type Point struct{ X, Y, Low, High float64 }
 
-// points are what the library takes: values with errors.
-type points []Point
-
-func (p points) Len() int                         { return len(p) }
-func (p points) XY(i int) (x, y float64)          { return p[i].X, p[i].Y }
-func (p points) YError(i int) (low, high float64) { return p[i].Y - p[i].Low, p[i].High - p[i].Y }
-func (c *Curve) add(p *plot.Plot, color int) error {
-	line, marks, err := plotter.NewLinePoints(points(c.Points))
-	if err != nil {
-		return err
-	}
-	bars, err := plotter.NewYErrorBars(points(c.Points))
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width, line.Dashes = plotutil.Color(color), vg.Points(1), plotutil.Dashes(color/len(plotutil.DefaultColors))
-	marks.Color, marks.Radius = line.Color, vg.Points(2)
-	bars.Color = line.Color
-	p.Add(line, marks, bars)
-	p.Legend.Add(c.Name, line, marks)
-	return nil
-}
-
 // Curves draws panels below each other, and what their curves are beside them. format is "png" or "svg".
 func Curves(panels []Panel, format string) ([]byte, error) {
-	var rows [][]*plot.Plot
+	var charts [][]*web.Chart
 	for i := range panels {
-		panel, p := &panels[i], plot.New()
-		p.Title.Text, p.X.Label.Text, p.Y.Label.Text = panel.Title, panel.X, panel.Y
-		p.Add(plotter.NewGrid())
-		for k := range panel.Curves {
-			if err := panel.Curves[k].add(p, k); err != nil {
-				return nil, err
-			}
-		}
-		switch {
-		case panel.Words != nil:
-			p.NominalX(panel.Words...)
-			slant(p, panel.Words)
-		case panel.Log:
-			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
-		}
-		p.Y.Min = min(0, p.Y.Min)
-		names := plot.New()
-		names.HideAxes()
-		names.Legend, p.Legend = p.Legend, names.Legend
-		names.Legend.Top, names.Legend.Left = true, true
-		rows = append(rows, []*plot.Plot{p, names})
+		charts = append(charts, []*web.Chart{panels[i].chart()})
 	}
-	return render(rows, format)
+	return render("", charts, format)
+}
+
+// chart is a panel as all others are drawn.
+func (p *Panel) chart() *web.Chart {
+	ch := &web.Chart{Kind: "sweep", Title: p.Title, Y: p.Y, X: web.Axis{Label: p.X, Log: p.Log}}
+	for i := range p.Curves {
+		for _, point := range p.Curves[i].Points {
+			ch.X.Values = append(ch.X.Values, point.X)
+		}
+	}
+	slices.Sort(ch.X.Values)
+	ch.X.Values = slices.Compact(ch.X.Values)
+	if p.Words != nil {
+		ch.X.Values = nil
+		for i := range p.Words {
+			ch.X.Values = append(ch.X.Values, float64(i))
+		}
+		ch.X.Names = p.Words
+	}
+	looks, scale := p.looks(), 1.0
+	if unit := experiment.UnitByName(p.Y); unit != "" {
+		scale, unit = experiment.Scaled(p.largest(), unit)
+		ch.Y += ", " + unit
+	}
+	for i := range p.Curves {
+		c := &p.Curves[i]
+		l := web.Line{Name: c.Name, Look: looks[c.Name]}
+		for _, x := range ch.X.Values {
+			at := Point{X: x, Y: math.NaN(), Low: math.NaN(), High: math.NaN()}
+			if k := slices.IndexFunc(c.Points, func(q Point) bool { return q.X == x }); k >= 0 {
+				at = c.Points[k]
+			}
+			l.Values, l.Low, l.High = append(l.Values, at.Y*scale), append(l.Low, at.Low*scale), append(l.High, at.High*scale)
+		}
+		ch.Lines = append(ch.Lines, l)
+	}
+	return ch
+}
+
+// largest is the largest value of all curves.
+func (p *Panel) largest() (most float64) {
+	for i := range p.Curves {
+		for _, point := range p.Curves[i].Points {
+			most = max(most, math.Abs(point.Y))
+		}
+	}
+	return most
+}
+
+// looks are those of schemes everywhere; if a scheme has several curves each has its own.
+func (p *Panel) looks() map[string]web.Look {
+	var names []string
+	for i := range p.Curves {
+		names = append(names, p.Curves[i].Name)
+	}
+	slices.Sort(names)
+	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, " ") }) {
+		return web.Looks(names)
+	}
+	looks := map[string]web.Look{}
+	for i := range p.Curves {
+		looks[p.Curves[i].Name] = web.Numbered(i)
+	}
+	return looks
 }

@@ -1,4 +1,8 @@
-// Package figure draws results as pictures that a paper's figures can be laid
-// beside. It is apart from lab so that what only runs experiments does not carry
-// fonts and renderers with it.
+// Package figure draws results as pictures that a paper's figures can be laid beside: the
+// same charts as the page of the report has (package report says which). It is apart from
+// lab so that what only runs experiments does not carry fonts and renderers with it.
+//
+// In the order in which data passes them: write.go asks for the charts of a result and leaves
+// pictures, curves.go has those of a sweep; plot.go draws a chart, axis.go its axes, bars.go and
+// marks.go what is on them; layout.go puts charts and their legends onto one picture.
 package figure

@@ -1,8 +1,10 @@
 package figure
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"photon/lab/experiment"
 	"photon/lab/report"
@@ -14,21 +16,38 @@ import (
 // before: the folder is there.
 func Write(e *experiment.Experiment, out string, r *run.Result) error {
 	dir := filepath.Join(report.Folder(e, out), r.World)
-	all, err := overview(e, r, "png")
-	if err != nil {
-		return err
+	pictures := map[string][]string{"overview": nil}
+	for i := range r.Runs {
+		pictures[report.FileName(r.Runs[i].Scheme)] = []string{r.Runs[i].Scheme}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "overview.png"), all, 0o644); err != nil {
-		return err
-	}
-	for _, run := range r.Runs {
-		png, err := one(e, r, run.Scheme, "png")
+	for name, schemes := range pictures {
+		png, err := picture(e, r, "png", schemes...)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, report.FileName(run.Scheme)+".png"), png, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// picture draws the panels of a result for some of its schemes, or for all. format is "png" or "svg".
+func picture(e *experiment.Experiment, r *run.Result, format string, schemes ...string) ([]byte, error) {
+	what := r.World
+	for _, s := range schemes {
+		what += ", " + s
+	}
+	if r.Quick {
+		what += ", quick"
+	}
+	if n := len(r.Seeds); n > 1 {
+		what += fmt.Sprintf(", means of %d seeds", n)
+	}
+	for i := range r.Runs {
+		if x := &r.Runs[i]; !x.Sound() && (len(schemes) == 0 || slices.Contains(schemes, x.Scheme)) {
+			what += "; LOST FRAMES: " + x.Scheme + " is worth nothing"
+		}
+	}
+	return render(fmt.Sprintf("%s: %s (%s)", e.ID, e.Title, what), report.Charts(e, r, schemes...), format)
 }

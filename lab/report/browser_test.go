@@ -107,6 +107,7 @@ func reportPages(t *testing.T) (one, all string) {
 func TestReportInBrowser(t *testing.T) {
 	one, all := reportPages(t)
 	t.Run("drawn", func(t *testing.T) { testDrawn(t, one) })
+	t.Run("paper", func(t *testing.T) { testPaper(t, one) })
 	t.Run("hide", func(t *testing.T) { testHide(t, one) })
 	t.Run("zoom", func(t *testing.T) { testZoom(t, all) })
 	t.Run("hover", func(t *testing.T) { testHover(t, all) })
@@ -139,6 +140,35 @@ func testDrawn(t *testing.T, page string) {
 		t.Error("the page is wider than the window")
 	}
 	b.Keep(filepath.Base(t.Name()))
+	b.Quiet()
+}
+
+// A chart with the paper's numbers says what its marks are and draws them, and not those of a
+// scheme that is hidden.
+func testPaper(t *testing.T, page string) {
+	b := open(t, page, 1280, 900)
+	b.scroll()
+	if !is[bool](b, `charts.some(c => c.data.paper)`) {
+		t.Fatal("no chart has a number of the paper")
+	}
+	b.JS(`window.marked = charts.find(c => c.data.paper); window.line = marked.data.paper[0].line + 1; window.picture = () => marked.u.ctx.canvas.toDataURL()`)
+	if text := is[string](b, `marked.figure.querySelector('figcaption').textContent`); !strings.Contains(text, "◇ paper") {
+		t.Errorf("the chart is called %q", text)
+	}
+	if !is[bool](b, `marked.data.paper.every(m => m.y <= marked.u.scales.y.max)`) {
+		t.Error("a number of the paper is above the axis")
+	}
+	b.JS(`window.before = picture(); window.marks = marked.data.paper; marked.data.paper = []; marked.u.redraw()`)
+	b.Becomes(`picture() !== before`)
+	b.JS(`window.without = picture(); marked.u.setSeries(line, {show: false})`)
+	b.Becomes(`picture() !== without`)
+	b.JS(`window.hidden = picture(); marked.data.paper = marks; marked.u.redraw()`)
+	b.JS(`new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))`)
+	if !is[bool](b, `picture() === hidden`) {
+		t.Error("the paper's number stays when its scheme is hidden")
+	}
+	b.JS(`marked.u.setSeries(line, {show: true})`)
+	b.Becomes(`picture() === before`)
 	b.Quiet()
 }
 

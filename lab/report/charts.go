@@ -9,12 +9,13 @@ import (
 	"photon/lab/claim"
 	"photon/lab/experiment"
 	"photon/lab/measure"
+	"photon/lab/run"
 	"photon/lab/web"
 	"photon/units"
 )
 
-// Charts are the panels of an experiment as the page of the report draws them;
-// plot.go draws the same panels as pictures.
+// Charts are the panels of an experiment. The page of the report draws them, and package
+// figure draws the same as pictures.
 
 const (
 	linePoints  = 2000  // of a line, at most
@@ -28,7 +29,29 @@ const (
 type charter struct {
 	e     *experiment.Experiment
 	looks map[string]web.Look
-	many  bool // worlds
+	many  bool        // worlds
+	whole *run.Result // that slowdowns take their ranges of sizes from, if a part of its schemes is drawn
+}
+
+// Charts are the panels of a result, each with its charts, for those of its schemes that are
+// named; of all if none is.
+func Charts(e *experiment.Experiment, r *run.Result, schemes ...string) (panels [][]*web.Chart) {
+	part := *r
+	if len(schemes) > 0 {
+		part.Runs = slices.DeleteFunc(slices.Clone(r.Runs), func(x run.Run) bool { return !slices.Contains(schemes, x.Scheme) })
+	}
+	var keys []string
+	for i := range r.Runs {
+		keys = append(keys, r.Runs[i].Scheme)
+	}
+	c := charter{e: e, looks: Looks(keys), whole: r}
+	list := e.Panels()
+	for i := range list {
+		if charts := c.panel(&list[i], &claim.Judged{Result: &part}); len(charts) > 0 {
+			panels = append(panels, charts)
+		}
+	}
+	return panels
 }
 
 // charts returns all panels, each chart of a world beside that of the other.
@@ -55,6 +78,7 @@ func (c *charter) charts(results []*claim.Judged) (charts []*web.Chart) {
 
 // panel returns the charts of a panel; none if there is nothing to draw.
 func (c *charter) panel(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
+	p = c.measured(p, r)
 	switch {
 	case len(p.Lines) > 0:
 		charts = c.lines(p, r)
@@ -73,9 +97,78 @@ func (c *charter) panel(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		if c.many {
 			chart.Title += " (" + r.World + ")"
 		}
+		chart.Note = sentence([]string{chart.Note, paperNote(chart)})
 		chart.Label = describeChart(chart)
 	}
 	return charts
+}
+
+// measured is a panel whose axis has a label: one that the experiment gives none has the unit in
+// which the largest of its values reads best.
+func (c *charter) measured(p *experiment.Plot, r *claim.Judged) *experiment.Plot {
+	names, unitOf := p.Lines, c.e.ProbeUnit
+	if metrics := slices.Concat(p.Sweep, p.Bars); len(metrics) > 0 {
+		names, unitOf = metrics, c.e.Unit
+	}
+	if p.Y != "" || p.Scale != 0 || len(names) == 0 {
+		return p
+	}
+	unit, most := unitOf(names[0]), 0.0
+	for _, n := range names {
+		if unitOf(n) != unit {
+			return p
+		}
+		for i := range r.Runs {
+			most = max(most, c.largest(&r.Runs[i], r, n, len(p.Lines) > 0))
+		}
+	}
+	labelled := *p
+	scale, y := experiment.Scaled(most, unit)
+	labelled.Scale = 1 / scale
+	switch {
+	case p.Title != "" || y == "":
+		labelled.Y = y
+	default:
+		labelled.Y = strings.Join(names, ", ") + ", " + y
+	}
+	return &labelled
+}
+
+// largest is the largest of a metric's values, or of a probe's samples.
+func (c *charter) largest(x *run.Run, r *claim.Judged, name string, samples bool) (most float64) {
+	if !samples {
+		for _, v := range c.e.Values() {
+			for _, key := range []string{name, experiment.Key(name, v)} {
+				if y := x.Metrics[key]; y != nil {
+					most = max(most, math.Abs(*y))
+				}
+			}
+		}
+		return most
+	}
+	if s := r.Series(x.Scheme, r.Shown(c.e)); s != nil {
+		for _, column := range s.Columns(name) {
+			for _, y := range s.Column(column) {
+				most = max(most, math.Abs(y))
+			}
+		}
+	}
+	return most
+}
+
+// mark puts what the paper has of a scheme's metric beside what was measured.
+func (c *charter) mark(ch *web.Chart, line, at int, scheme, metric string, per float64) {
+	for i := range c.e.Claims {
+		for _, p := range c.e.Claims[i].Parts() {
+			if p.Paper == nil || p.Over != "" || p.Metric != metric || len(p.Schemes) != 1 || p.Schemes[0] != scheme {
+				continue
+			}
+			m := web.Mark{Line: line, At: at, Y: scaled(p.Paper, per), Bound: string(p.Bound)}
+			if !slices.Contains(ch.Paper, m) {
+				ch.Paper = append(ch.Paper, m)
+			}
+		}
+	}
 }
 
 // empty reports whether a chart has no value at all.
@@ -217,6 +310,17 @@ func describeChart(ch *web.Chart) string {
 		text += " over " + ch.X.Label
 	}
 	return text + "; " + strings.Join(names, ", ")
+}
+
+// paperNote says what the marks of a chart mean; nothing if it has none.
+func paperNote(ch *web.Chart) string {
+	var kinds []string
+	for _, k := range []struct{ bound, text string }{{"", "◇ paper"}, {"at_least", "△ paper: at least"}, {"at_most", "▽ paper: at most"}} {
+		if slices.ContainsFunc(ch.Paper, func(m web.Mark) bool { return m.Bound == k.bound }) {
+			kinds = append(kinds, k.text)
+		}
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // sentence joins the notes that there are.

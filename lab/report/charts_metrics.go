@@ -15,24 +15,29 @@ import (
 
 // Charts of metrics and of flows that ended: those of samples are in charts.go.
 
-// sweep draws metrics over the values of the sweep: a chart for each metric, all
-// schemes in it; of one scheme, all metrics in one.
+// sweep draws metrics over the values of the sweep: a chart for each metric, all schemes in it;
+// of one scheme, all metrics in one. Values that are no numbers are groups of bars.
 func (c *charter) sweep(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
 	if c.e.Sweep == nil {
 		return nil
 	}
 	axis, values := sweepAxis(c.e, r)
-	line := func(run *run.Run, metric string) web.Line {
+	kind := "sweep"
+	if axis.Step != 0 {
+		kind = "bars"
+	}
+	line := func(ch *web.Chart, run *run.Run, metric string) web.Line {
 		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, Look: c.looks[run.Scheme]}
-		for _, v := range values {
+		for i, v := range values {
 			l.Values = append(l.Values, scaled(run.Metrics[experiment.Key(metric, v)], p.Per()))
+			c.mark(ch, len(ch.Lines), i, run.Scheme, experiment.Key(metric, v), p.Per())
 		}
 		return l
 	}
 	if len(r.Runs) == 1 {
-		ch := &web.Chart{Kind: "sweep", X: axis, Y: p.Y, Note: r.Runs[0].Scheme}
+		ch := &web.Chart{Kind: kind, X: axis, Y: p.Y, Note: r.Runs[0].Scheme}
 		for i, metric := range p.Sweep {
-			l := line(&r.Runs[0], metric)
+			l := line(ch, &r.Runs[0], metric)
 			if len(p.Sweep) > 1 {
 				l.Name, l.Scheme, l.Look = metric, "", web.Numbered(i)
 			}
@@ -41,12 +46,12 @@ func (c *charter) sweep(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		return []*web.Chart{ch}
 	}
 	for _, metric := range p.Sweep {
-		ch := &web.Chart{Kind: "sweep", X: axis, Y: p.Y}
+		ch := &web.Chart{Kind: kind, X: axis, Y: p.Y}
 		if len(p.Sweep) > 1 {
 			ch.Title = metric
 		}
 		for i := range r.Runs {
-			ch.Lines = append(ch.Lines, line(&r.Runs[i], metric))
+			ch.Lines = append(ch.Lines, line(ch, &r.Runs[i], metric))
 		}
 		charts = append(charts, ch)
 	}
@@ -54,7 +59,7 @@ func (c *charter) sweep(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 }
 
 // sweepAxis is the axis of the values that were run. Values that are not ascending
-// numbers of one unit are put at equal distances.
+// numbers of one unit are put at equal distances, as bars are.
 func sweepAxis(e *experiment.Experiment, r *claim.Judged) (axis web.Axis, values []string) {
 	axis = web.Axis{Label: e.Sweep.Label, Log: e.Sweep.Log}
 	unit, regular := "", true
@@ -68,10 +73,7 @@ func sweepAxis(e *experiment.Experiment, r *claim.Judged) (axis web.Axis, values
 		axis.Names = append(axis.Names, v)
 	}
 	if !regular {
-		axis.Log = false
-		for i := range axis.Values {
-			axis.Values[i] = float64(i)
-		}
+		axis.Log, axis.Values, axis.Step, axis.N = false, nil, 1, len(values)
 	}
 	return axis, values
 }
@@ -89,10 +91,12 @@ func (c *charter) bars(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 				l.Values[k] = math.NaN()
 			}
 			l.Values[i] = scaled(run.Metrics[p.Bars[0]], p.Per())
+			c.mark(ch, i, i, run.Scheme, p.Bars[0], p.Per())
 			ch.X.Names = append(ch.X.Names, run.Scheme)
 		} else {
-			for _, metric := range p.Bars {
+			for k, metric := range p.Bars {
 				l.Values = append(l.Values, scaled(run.Metrics[metric], p.Per()))
+				c.mark(ch, i, k, run.Scheme, metric, p.Per())
 			}
 			ch.X.Names = p.Bars
 		}

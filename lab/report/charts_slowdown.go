@@ -14,8 +14,13 @@ import (
 func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
 	value := r.Shown(c.e)
 	var all []measure.Ended
-	for _, run := range r.Runs {
-		all = append(all, r.EndedOf(run.Scheme, value, p.Slowdown)...)
+	whole := r.Result
+	if c.whole != nil {
+		whole = c.whole
+	}
+	for i := range whole.Runs { // of all schemes: figures beside each other have the same ranges
+		run := &whole.Runs[i]
+		all = append(all, whole.EndedOf(run.Scheme, value, p.Slowdown)...)
 	}
 	ends := measure.Sizes(all)
 	if len(ends) == 0 {

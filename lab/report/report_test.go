@@ -260,14 +260,15 @@ schemes: [none]
 measure: {sample: 10us, probes: [{name: q, kind: queue, at: [S0]}], metrics: [{name: m, do: max, of: q}]}
 `
 
-// A sweep whose values are not ascending numbers of one unit has them at equal distances.
+// A sweep whose values are not ascending numbers of one unit has them at equal distances, as
+// groups of bars.
 func TestSweepAxis(t *testing.T) {
 	for _, c := range []struct {
 		values []string
 		want   web.Numbers
 	}{
-		{[]string{"1us", "10us", "25us"}, web.Numbers{1, 10, 25}}, {[]string{"500us", "1ms"}, web.Numbers{0, 1}},
-		{[]string{"off", "on"}, web.Numbers{0, 1}}, {[]string{"3", "1", "2"}, web.Numbers{0, 1, 2}},
+		{[]string{"1us", "10us", "25us"}, web.Numbers{1, 10, 25}}, {[]string{"500us", "1ms"}, nil},
+		{[]string{"off", "on"}, nil}, {[]string{"3", "1", "2"}, nil},
 	} {
 		text := fmt.Sprintf("sweep: {name: x, values: [%s]}\n", strings.Join(c.values, ", "))
 		e, err := experiment.Parse("x.yaml", []byte(swept+text))
@@ -280,6 +281,12 @@ func TestSweepAxis(t *testing.T) {
 		}
 		if axis, values := sweepAxis(e, r); !slices.Equal(axis.Values, c.want) || !slices.Equal(values, c.values) {
 			t.Errorf("%v: %v", c.values, axis.Values)
+		} else if bars := c.want == nil; bars != (axis.Step == 1 && axis.N == len(values)) || !slices.Equal(axis.Names, c.values) {
+			t.Errorf("%v: %+v", c.values, axis)
+		}
+		ch := &charter{e: e, looks: Looks([]string{""})}
+		if charts := ch.sweep(&experiment.Plot{Sweep: []string{"m"}}, r); (charts[0].Kind == "bars") != (c.want == nil) {
+			t.Errorf("%v: %s", c.values, charts[0].Kind)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func TestCurvesOfWhatNeverCame(t *testing.T) {
 	}
 }
 
-// What is drawn has the names of the curves in it; words are an axis, too.
+// What is drawn has the names of the curves in it, and the unit of the metric; words are an axis, too.
 func TestDraw(t *testing.T) {
 	c := Collected{records: records()}
 	for i, r := range c.records {
@@ -117,7 +117,7 @@ func TestDraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{"mine", over, "fct_s", curve} {
+		for _, text := range []string{"mine", over, "fct_s, s", curve} {
 			if !strings.Contains(string(svg), ">"+text+"<") {
 				t.Errorf("%s does not say %q", files[1], text)
 			}

@@ -16,6 +16,7 @@ type Chart struct {
 	X      Axis   `json:"x"`
 	Y      string `json:"y"` // label
 	Lines  []Line `json:"lines"`
+	Paper  []Mark `json:"paper,omitempty"`
 	// Charts with one group share cursor and zoom.
 	Group string `json:"group,omitempty"`
 }
@@ -41,6 +42,14 @@ type Line struct {
 	// Low and High are the ends of the intervals in which the values are; absent: there are none.
 	Low  Numbers `json:"low,omitempty"`
 	High Numbers `json:"high,omitempty"`
+}
+
+// Mark is a number that a paper prints, beside the one that was measured.
+type Mark struct {
+	Line  int     `json:"line"` // of the chart
+	At    int     `json:"at"`   // among the values of x
+	Y     float64 `json:"y"`
+	Bound string  `json:"bound,omitempty"` // at_least or at_most, if the paper says no more
 }
 
 // Numbers are written as JSON with few digits; NaN is null.

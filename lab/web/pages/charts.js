@@ -118,6 +118,33 @@ function intervals(u, lines) {
   c.restore();
 }
 
+// The paper's numbers: a diamond is the number, a triangle points to where it may be.
+const diamond = [[0, 1.3], [1.1, 0], [0, -1.3], [-1.1, 0]];
+const shapes = {at_least: [[-1, 0], [0, 1.7], [1, 0]], at_most: [[-1, 0], [0, -1.7], [1, 0]]};
+
+// papers draws them, each where the value of its line is.
+function papers(u, chart) {
+  const c = u.ctx, dot = uPlot.pxRatio;
+  c.save();
+  for (const m of chart.paper) {
+    if (!u.series[m.line + 1].show) continue;
+    const at = u.data[0][m.at] + (chart.kind === 'bars' ? middle(chart.lines, m.line) : 0);
+    const x = u.valToPos(at, 'x', true), y = u.valToPos(m.y, 'y', true);
+    if (x < u.bbox.left - 1 || x > u.bbox.left + u.bbox.width + 1) continue;
+    c.beginPath();
+    for (const [dx, dy] of shapes[m.bound] || diamond) c.lineTo(x + 5 * dot * dx, y - 5 * dot * dy);
+    c.closePath();
+    for (const [color, width] of [['#fff', 4], [chart.lines[m.line].color, 1.8]]) {
+      c.strokeStyle = color;
+      c.lineWidth = width * dot;
+      c.stroke();
+      c.fillStyle = '#fff';
+      c.fill();
+    }
+  }
+  c.restore();
+}
+
 // between says in which interval a value is.
 const between = (line, at) => line.low && at != null && line.low[at] != null ? ` (${short(line.low[at])} to ${short(line.high[at])})` : '';
 
@@ -136,10 +163,10 @@ function options(chart, width, height, isHidden) {
     series: [{label: x.label || 'of', value: (u, v, i, at) => at == null ? '–' : x.names ? x.names[at] : short(v)}],
   };
   if (kind === 'cdf') o.scales.y.range = [0, 1];
-  const ends = lines.flatMap(l => [...l.low || [], ...l.high || []]).filter(v => v != null);
+  const ends = [...lines.flatMap(l => [...l.low || [], ...l.high || []]), ...(chart.paper || []).map(m => m.y)].filter(v => v != null);
   if (ends.length) {
     o.scales.y.range = (u, min, max) => fromZero(u, Math.min(min, ...ends), Math.max(max, ...ends));
-    o.plugins = [{hooks: {draw: u => intervals(u, lines)}}];
+    o.plugins = [{hooks: {draw: [u => intervals(u, lines), u => papers(u, chart)].slice(0, chart.paper ? 2 : 1)}}];
   }
   if (x.log) {
     o.scales.x.distr = 3;
@@ -154,7 +181,7 @@ function options(chart, width, height, isHidden) {
   }
   lines.forEach((line, i) => {
     const s = {
-      label: line.name, stroke: line.color, width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: true,
+      label: line.name, stroke: line.color, width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: kind !== 'sweep',
       points: {show: kind === 'sweep', size: 6, fill: line.color}, value: (u, v, i, at) => short(v) + between(line, at),
     };
     if (kind === 'cdf') s.paths = uPlot.paths.stepped({align: 1});
@@ -164,12 +191,17 @@ function options(chart, width, height, isHidden) {
   return [o, [values, ...lines.map(l => l.v)]];
 }
 
+// isAlone reports whether no other line has a bar where a line has one.
+const isAlone = (lines, i) => lines.every((l, k) => k === i || l.v.every((v, at) => v == null || lines[i].v[at] == null));
+
+// middle is where a line's bars are in their group.
+const middle = (lines, i) => isAlone(lines, i) ? 0 : -0.4 + (i + 0.5) * 0.8 / lines.length;
+
 // bars puts those of a line beside those of the others; where no other has a bar
 // at the same place, in the middle.
 function bars(lines, i) {
-  const alone = lines.every((l, k) => k === i || l.v.every((v, at) => v == null || lines[i].v[at] == null));
-  const size = alone ? 0.6 : 0.8 / lines.length;
-  const at = alone ? -0.3 : -0.4 + i * size;
+  const size = isAlone(lines, i) ? 0.6 : 0.8 / lines.length;
+  const at = middle(lines, i) - size / 2;
   return uPlot.paths.bars({disp: {
     x0: {unit: 1, values: u => u.data[0].map(x => x + at)},
     size: {unit: 1, values: () => [size]},
