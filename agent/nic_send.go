@@ -240,7 +240,7 @@ func (n *NIC) hold(now units.Time) {
 		return
 	}
 	n.held = want
-	n.env.Hold(Application, want)
+	n.env.SetReceivePaused(Application, want)
 	if want {
 		n.since = now
 		n.stats.NIC.Holds++

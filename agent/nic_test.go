@@ -259,11 +259,11 @@ func TestNICHoldsTheApplication(t *testing.T) {
 	b := newBench(t, nil)
 	frame := udpFrame(t, 1, 2, 5, 6, dscp26, 100)
 	for range 64 {
-		expect(t, "held", b.env.Held(agent.Application), false)
+		expect(t, "held", b.env.ReceivePaused(agent.Application), false)
 		b.receive(agent.Application, frame)
 	}
-	expect(t, "held", b.env.Held(agent.Application), true)
-	expect(t, "the wire", b.env.Held(agent.Wire), false)
+	expect(t, "held", b.env.ReceivePaused(agent.Application), true)
+	expect(t, "the wire", b.env.ReceivePaused(agent.Wire), false)
 	for range 100 { // a world that does not obey
 		b.receive(agent.Application, frame)
 	}
@@ -271,7 +271,7 @@ func TestNICHoldsTheApplication(t *testing.T) {
 	expect(t, "dropped", b.discards(agent.Application, dataplane.DropFlowQueue), 100-32)
 	b.now += ms
 	expect(t, "sent", len(b.transmitAll()), 64+32)
-	expect(t, "held", b.env.Held(agent.Application), false)
+	expect(t, "held", b.env.ReceivePaused(agent.Application), false)
 	st := b.stats().NIC
 	expect(t, "holds", st.Holds, 1)
 	if st.Held < ms {
@@ -290,7 +290,7 @@ func TestNICDropsOfAFullFlow(t *testing.T) {
 	expect(t, "waiting", b.nic.Queued(), 4*64)
 	expect(t, "dropped", b.discards(agent.Application, dataplane.DropFlowQueue), 4*36-36)
 	expect(t, "dropped when all was full", b.discards(agent.Application, dataplane.DropTail), 36)
-	expect(t, "held", b.env.Held(agent.Application), true)
+	expect(t, "held", b.env.ReceivePaused(agent.Application), true)
 	expect(t, "sent", len(b.transmitAll()), 4*64)
 }
 
@@ -300,7 +300,7 @@ func TestNICFullFlowStopsNobody(t *testing.T) {
 	for range 10 {
 		for range 50 {
 			b.receive(agent.Application, udpFrame(t, 1, 2, 5, 10, dscp26, 100))
-			expect(t, "held", b.env.Held(agent.Application), false)
+			expect(t, "held", b.env.ReceivePaused(agent.Application), false)
 		}
 		b.receive(agent.Application, udpFrame(t, 1, 2, 5, 11, dscp26, 100))
 	}
@@ -394,9 +394,9 @@ func TestNICDrains(t *testing.T) {
 	b := newBench(t, nil)
 	b.receive(agent.Application, udpFrame(t, 1, 2, 5, 6, dscp26, 100))
 	b.nic.Drain(b.now)
-	expect(t, "held", b.env.Held(agent.Application), true)
+	expect(t, "held", b.env.ReceivePaused(agent.Application), true)
 	expect(t, "sent", len(b.transmitAll()), 1)
-	expect(t, "held", b.env.Held(agent.Application), true)
+	expect(t, "held", b.env.ReceivePaused(agent.Application), true)
 	b.receive(agent.Application, udpFrame(t, 1, 2, 5, 6, dscp26, 100))
 	b.nic.Close()
 	if n := len(b.pool.Slots()); n != nicFrames {

@@ -95,7 +95,7 @@ func (c *Switch) added(s *dataplane.SwitchConfig) int {
 			room += s.PFC[prio].XOFF + s.Ports[len(s.Ports)-1].Headroom
 		}
 	}
-	rings := dpdk.Spare([]string{"net_null"}, 0, 0) - dpdk.Spare(nil, 0, 0)
+	rings := dpdk.SpareBuffers([]string{"net_null"}, 0, 0) - dpdk.SpareBuffers(nil, 0, 0)
 	return addable * (int(room/s.Cell) + 1 + rings)
 }
 
@@ -105,7 +105,7 @@ func (c *Switch) spare() int {
 	for i := range c.Ports {
 		devices = append(devices, c.Ports[i].Device.V)
 	}
-	return dpdk.Spare(devices, c.DPDK.Workers.Or(1), c.pollGap())
+	return dpdk.SpareBuffers(devices, c.DPDK.Workers.Or(1), c.pollGap())
 }
 
 // pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.

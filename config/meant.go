@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"photon/internal/near"
+	"photon/internal/suggest"
 )
 
 // meant is the key of a file that is most like one that it does not have, or
@@ -17,7 +17,7 @@ func meant(key string, into any) string {
 	if slices.Contains(names, key) {
 		return ""
 	}
-	return near.Name(key, names)
+	return suggest.Closest(key, names)
 }
 
 // walk tells of each key of a type and of those within.

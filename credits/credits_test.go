@@ -176,7 +176,7 @@ func TestWhenPacketsAreDue(t *testing.T) {
 	if keeps(0, 90); b.Due(6) != 6 {
 		t.Error("a block more, and the peer can send any frame: it is to know")
 	}
-	if held := b.Held(); held != 1 {
+	if held := b.PeerStopped(); held != 1 {
 		t.Errorf("of %08b the peer may not send any frame", held)
 	}
 }

@@ -14,32 +14,32 @@ import (
 //
 // The zero value is not usable; call NewPort.
 type Port struct {
-	config  Config
-	lanes   uint8  // that have credits
-	off     uint8  // of them, those that wait for credits
-	open    uint8  // the peer has said what it takes
-	known   uint8  // the peer has said what it sent
-	tell    uint8  // the peer is to be told at once
-	frozen  bool   // by Hold
-	longest uint16 // packet there may be, in blocks
-	step    uint16 // Config.Update, in blocks
-	period  units.Time
-	lane    [Lanes]lane
-	count   Counters
-	scratch [Lanes]Packet
+	config       Config
+	lanes        uint8  // that have credits
+	off          uint8  // of them, those that wait for credits
+	open         uint8  // the peer has said what it takes
+	known        uint8  // the peer has said what it sent
+	advertiseNow uint8  // the peer is to be told at once
+	frozen       bool   // by Hold
+	longest      uint16 // packet there may be, in blocks
+	step         uint16 // Config.Update, in blocks
+	period       units.Time
+	lane         [Lanes]lane
+	count        Counters
+	scratch      [Lanes]Packet
 }
 
 // lane is one virtual lane of both directions.
 type lane struct {
-	sent  uint16 // FCTBS
-	limit uint16 // FCCL, as the peer told it
-	next  uint16 // blocks of the packet that is to be sent next; 0: there is none
-	came  uint16 // ABR
-	told  uint16 // FCCL, as the peer was told it
-	free  int64  // blocks
-	due   units.Time
-	since units.Time // off
-	ended units.Time
+	sent       uint16 // FCTBS
+	limit      uint16 // FCCL, as the peer told it
+	next       uint16 // blocks of the packet that is to be sent next; 0: there is none
+	received   uint16 // ABR
+	advertised uint16 // FCCL, as the peer was told it
+	free       int64  // blocks
+	due        units.Time
+	since      units.Time // off
+	ended      units.Time
 }
 
 // Counters count what happened since the port was made.
@@ -74,10 +74,10 @@ func (p *Port) SetRate(rate units.Rate) { p.period = p.config.period(rate) }
 
 // Begin has the port begin as with a new peer: nothing was sent or received. What waits goes on to do so.
 func (p *Port) Begin(now units.Time) {
-	p.open, p.known, p.tell = 0, 0, 0
+	p.open, p.known, p.advertiseNow = 0, 0, 0
 	for i := range p.lane {
 		l := &p.lane[i]
-		l.sent, l.limit, l.came, l.told, l.due = 0, 0, 0, 0, now
+		l.sent, l.limit, l.received, l.advertised, l.due = 0, 0, 0, 0, now
 		p.want(now, i)
 	}
 }
@@ -134,13 +134,13 @@ func (p *Port) Hear(now units.Time, f *Packet) (on uint8) {
 	l := &p.lane[i]
 	if p.known&bit == 0 {
 		p.known |= bit
-		p.tell |= bit
-	} else if lost := (f.Sent - l.came) & wrap; lost <= most {
+		p.advertiseNow |= bit
+	} else if lost := (f.Sent - l.received) & wrap; lost <= most {
 		p.count.Lost[i] += uint64(lost)
 	}
-	l.came = f.Sent & wrap
+	l.received = f.Sent & wrap
 	if f.Init {
-		p.tell |= bit
+		p.advertiseNow |= bit
 		p.open &^= bit
 	} else {
 		l.limit = f.Limit & wrap
@@ -155,7 +155,7 @@ func (p *Port) Hear(now units.Time, f *Packet) (on uint8) {
 // Came counts n blocks that were received, whether they are kept or not.
 func (p *Port) Came(i int, n uint16) {
 	l := &p.lane[i&7]
-	l.came = (l.came + n) & wrap
+	l.received = (l.received + n) & wrap
 }
 
 // Keeps tells how many bytes of a lane are buffered now, in whole blocks.
@@ -163,20 +163,20 @@ func (p *Port) Keeps(i int, bytes units.Size) {
 	p.lane[i&7].free = max(0, p.config.capacity()-int64(bytes/Block))
 }
 
-// Hold has the peer be given no more credits from now on, or again.
-func (p *Port) Hold(hold bool) { p.frozen = hold }
+// StopPeer has the peer be given no more credits from now on, or again.
+func (p *Port) StopPeer(hold bool) { p.frozen = hold }
 
 // grant is the FCCL that could be told now.
 func (p *Port) grant(l *lane) uint16 {
 	if p.frozen {
-		return l.told
+		return l.advertised
 	}
-	return (l.came + uint16(min(l.free, most))) & wrap
+	return (l.received + uint16(min(l.free, most))) & wrap
 }
 
 // left is how many blocks the peer may send by what it was told.
 func (l *lane) left() uint16 {
-	if n := (l.told - l.came) & wrap; n <= most {
+	if n := (l.advertised - l.received) & wrap; n <= most {
 		return n
 	}
 	return 0
@@ -184,14 +184,14 @@ func (l *lane) left() uint16 {
 
 // urgent reports whether the peer is to be told of a lane before its time.
 func (p *Port) urgent(i int) bool {
-	if p.tell>>i&1 != 0 {
+	if p.advertiseNow>>i&1 != 0 {
 		return true
 	}
 	l := &p.lane[i&7]
 	if p.known>>i&1 == 0 {
 		return false
 	}
-	more := (p.grant(l) - l.told) & wrap
+	more := (p.grant(l) - l.advertised) & wrap
 	return more <= most && (more >= p.step || more > 0 && l.left() < p.longest && l.left()+more >= p.longest)
 }
 
@@ -216,11 +216,11 @@ func (p *Port) Poll(now units.Time, list []Packet) []Packet {
 		if now < l.due && !p.urgent(i) {
 			continue
 		}
-		l.told = p.grant(l)
+		l.advertised = p.grant(l)
 		l.due = now + p.period
-		p.tell &^= 1 << i
+		p.advertiseNow &^= 1 << i
 		p.count.Sent++
-		list = append(list, Packet{Init: p.known>>i&1 == 0, Lane: uint8(i), Sent: l.sent, Limit: l.told})
+		list = append(list, Packet{Init: p.known>>i&1 == 0, Lane: uint8(i), Sent: l.sent, Limit: l.advertised})
 	}
 	return list
 }
@@ -242,8 +242,8 @@ func (p *Port) Ends(int) units.Time { return units.Never }
 // Next is Never: see Ends.
 func (p *Port) Next() units.Time { return units.Never }
 
-// Held is the set of lanes of which the peer may not send every packet now.
-func (p *Port) Held() (held uint8) {
+// PeerStopped is the set of lanes of which the peer may not send every packet now.
+func (p *Port) PeerStopped() (held uint8) {
 	for rest := p.lanes; rest != 0; rest &= rest - 1 {
 		if i := bits.TrailingZeros8(rest); p.lane[i].left() < p.longest {
 			held |= 1 << i

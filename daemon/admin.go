@@ -18,8 +18,8 @@ func (d *daemon) answer(a *admin.Server, source *telemetry.Source) {
 	if d.testbed != nil {
 		a.Testbed(d.testbed)
 	}
-	if d.orders != nil {
-		a.Flows(d.orders)
+	if d.traffic != nil {
+		a.Flows(d.traffic)
 	} else {
 		a.Flows(nil)
 	}

@@ -24,7 +24,7 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	if !dpdk.Available {
 		return refused(dpdk.ErrNotBuilt)
 	}
-	g, err := readGiven(conf)
+	g, err := readTraffic(conf)
 	if err != nil {
 		return err
 	}
@@ -62,16 +62,16 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	}
 	d.setNames(PortName(devices[0].Spec))
 	d.warnOfNode(0)
-	if err := d.tellFlowControl(conf.File(), []config.Port{conf.Port}, devices); err != nil {
+	if err := d.logFlowControl(conf.File(), []config.Port{conf.Port}, devices); err != nil {
 		return err
 	}
 	for _, line := range node.Describe() {
 		d.log.Info(line)
 	}
-	if d.orders, err = newOrders(d, h, node, g); err != nil {
+	if d.traffic, err = newTraffic(d, h, node, g); err != nil {
 		return err
 	}
-	defer d.orders.report()()
+	defer d.traffic.report()()
 	d.testbed = &testbedNode{d: d, host: h, node: node}
 	return d.serve(ctx)
 }

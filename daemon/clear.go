@@ -14,7 +14,7 @@ type watermarked interface {
 }
 
 // clearWatermarks has the watermarks of a port begin anew, or of all if it is empty, and then the longest poll gap, too.
-func (d *daemon) clearWatermarks(port string) (said string, err error) {
+func (d *daemon) clearWatermarks(port string) (message string, err error) {
 	node, ok := d.node.(watermarked)
 	if !ok {
 		return "", errors.New("an agent that sends flows of its own has no watermarks: ask a switch, or an agent that is a NIC")

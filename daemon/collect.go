@@ -16,10 +16,10 @@ import (
 // much of it, and then the peers are paused first: what they send meanwhile
 // waits with them, and not in a ring that runs over.
 
-// settle is how long after an XOFF nothing arrives any more.
-const settle = 2 * time.Millisecond
+// drainDelay is the time after an XOFF until the last frame has arrived.
+const drainDelay = 2 * time.Millisecond
 
-// collector collects garbage when that hurts nobody.
+// collector runs the garbage collector while the peers are paused.
 type collector struct {
 	used  []metrics.Sample // nil: Go's own way, which GOGC in the environment asks for
 	at    uint64           // bytes in use at which to collect
@@ -40,13 +40,13 @@ func (c *collector) start(garbage units.Size) {
 	debug.SetMemoryLimit(int64(4*c.at + 1<<30)) // should what uses memory be faster than we look
 }
 
-// ours reports whether garbage is collected by collect, and not by the runtime.
-func (c *collector) ours() bool { return c.used != nil }
+// enabled reports whether garbage is collected by collect, and not by the runtime.
+func (c *collector) enabled() bool { return c.used != nil }
 
 // collect collects garbage if there is much.
 func (d *daemon) collect() {
 	c := &d.collector
-	if !c.ours() {
+	if !c.enabled() {
 		return
 	}
 	if metrics.Read(c.used); c.used[0].Value.Uint64() < c.at {
@@ -54,14 +54,14 @@ func (d *daemon) collect() {
 	}
 	before := c.used[0].Value.Uint64()
 	if d.sw != nil {
-		d.loaded.Lock() // nothing is configured, and nobody ends, meanwhile
+		d.loaded.Lock() // no reload and no shutdown meanwhile
 		defer d.loaded.Unlock()
 		if d.loaded.ending {
 			return // the peers are to stay paused
 		}
-		d.world.DoBriefly(d.sw.Hold)
-		defer d.world.DoBriefly(d.sw.Resume)
-		time.Sleep(settle)
+		d.world.DoBriefly(d.sw.StopPeers)
+		defer d.world.DoBriefly(d.sw.ResumePeers)
+		time.Sleep(drainDelay)
 	}
 	start := time.Now()
 	d.world.AllowStops(runtime.GC)

@@ -17,7 +17,7 @@ func (d *daemon) drain() {
 	var queued func() int
 	switch {
 	case d.sw != nil:
-		begin, queued = d.sw.Hold, d.sw.Queued
+		begin, queued = d.sw.StopPeers, d.sw.Queued
 	case d.nic != nil:
 		begin, queued = d.nic.Drain, d.nic.Queued
 	default:
@@ -27,7 +27,7 @@ func (d *daemon) drain() {
 	d.loaded.ending = true // a reload or a collection would end the pause; links are looked at
 	d.world.DoBriefly(begin)
 	d.loaded.Unlock()
-	d.takeLeave()
+	d.announceShutdown()
 	for deadline := time.Now().Add(DrainTime); ; time.Sleep(time.Millisecond) {
 		held, idle := 0, false
 		d.world.DoBriefly(func(units.Time) { held, idle = queued(), d.world.Idle() })

@@ -7,9 +7,9 @@ import (
 	"photon/dataplane/dpdk"
 )
 
-// tellFlowControl warns of devices that may keep to themselves what lossless priorities live by, and refuses those whose
+// logFlowControl warns of devices that may keep to themselves what lossless priorities live by, and refuses those whose
 // drivers say so. The ports are those of the file.
-func (d *daemon) tellFlowControl(file string, ports []config.Port, devices []dpdk.Device) error {
+func (d *daemon) logFlowControl(file string, ports []config.Port, devices []dpdk.Device) error {
 	if d.lossless == 0 {
 		return nil // it is no loss
 	}

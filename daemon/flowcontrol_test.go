@@ -29,7 +29,7 @@ func TestFlowControlOfCards(t *testing.T) {
 		x.lossless = c.lossless
 		devices := x.loaded.devices
 		devices[1].FlowControl, devices[1].Driver = c.state, "net_ixgbe"
-		err := x.tellFlowControl(x.file, x.loaded.conf.Ports, devices)
+		err := x.logFlowControl(x.file, x.loaded.conf.Ports, devices)
 		if (err == nil) != c.starts || x.said("port 0000:03:00.1: ") != c.warns || x.said("port 0000:03:00.0: ") {
 			t.Errorf("%v, lossless %b: %v\n%s", c.state, c.lossless, err, x.log.String())
 		}

@@ -16,13 +16,13 @@ import (
 // how often they changed.
 type links struct {
 	sync.Mutex
-	down    []bool
-	downs   []uint64     // that the devices counted
-	said    []units.Rate // by the devices
-	rates   []units.Rate // that are in force
-	moved   []bool       // they were others once
-	changes []uint64
-	shut    []bool // by an operator
+	down        []bool
+	downs       []uint64     // that the devices counted
+	deviceRates []units.Rate // by the devices
+	rates       []units.Rate // that are in force
+	moved       []bool       // they have changed since the start
+	changes     []uint64
+	shut        []bool // by an operator
 }
 
 func (l *links) counts() []uint64 {
@@ -57,17 +57,17 @@ func (d *daemon) watchLinks() {
 	}
 }
 
-// knowLinks takes all links to be up, until somebody has looked.
+// knowLinks takes all links to be up until the devices are asked.
 func (d *daemon) knowLinks() {
 	l, n := &d.links, len(d.rates)
 	if l.down != nil {
 		return
 	}
 	l.down, l.downs, l.changes, l.shut = make([]bool, n), make([]uint64, n), make([]uint64, n), make([]bool, n)
-	l.said, l.rates, l.moved = make([]units.Rate, n), slices.Clone(d.rates), make([]bool, n)
+	l.deviceRates, l.rates, l.moved = make([]units.Rate, n), slices.Clone(d.rates), make([]bool, n)
 	if d.sw != nil {
 		for i := range d.loaded.devices {
-			l.said[i] = d.loaded.devices[i].Rate
+			l.deviceRates[i] = d.loaded.devices[i].Rate
 		}
 	}
 }
@@ -78,28 +78,28 @@ func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 		d.keepShut(i, s)
 		return
 	}
-	// A link that went down and came up since has changed although it looks the same: the peer has
-	// forgotten what it was told, and we what it told us.
+	// A link that went down and came up since has changed although it looks the same: both ends have
+	// forgotten each other's pauses.
 	missed := s.Downs - l.downs[i]
 	if !l.down[i] && !s.LinkUp && missed > 0 {
 		missed-- // that one is seen
 	}
 	l.downs[i] = s.Downs
-	another := s.LinkUp && s.Rate > 0 && s.Rate != l.said[i]
+	another := s.LinkUp && s.Rate > 0 && s.Rate != l.deviceRates[i]
 	if missed > 0 {
 		l.changes[i] += 2 * missed
 		d.log.Warnf("port %s: link down and up again, %d times since the last look", d.port(i), missed)
 		if !l.down[i] {
-			d.tellLink(i, dataplane.LinkState{})
+			d.logLink(i, dataplane.LinkState{})
 			if s.LinkUp {
-				d.tellLink(i, dataplane.LinkState{Up: true})
+				d.logLink(i, dataplane.LinkState{Up: true})
 			}
 		}
 	}
 	if s.LinkUp == l.down[i] {
 		l.down[i] = !s.LinkUp
 		l.changes[i]++
-		d.tellLink(i, dataplane.LinkState{Up: s.LinkUp}) // first: who reads the log may rely on it
+		d.logLink(i, dataplane.LinkState{Up: s.LinkUp}) // first: who reads the log may rely on it
 		if s.LinkUp {
 			d.log.Infof("port %s: link up", d.port(i))
 		} else {
@@ -107,7 +107,7 @@ func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 		}
 	}
 	if another {
-		l.said[i] = s.Rate
+		l.deviceRates[i] = s.Rate
 		d.follow(i)
 	}
 }
@@ -120,7 +120,7 @@ func (d *daemon) follow(i int) {
 	}
 	l := &d.links
 	d.loaded.Lock()
-	rate, headroom := d.loaded.conf.LinkAt(i, l.said[i], d.sw.Cell())
+	rate, headroom := d.loaded.conf.LinkAt(i, l.deviceRates[i], d.sw.Cell())
 	d.loaded.Unlock()
 	if rate == l.rates[i] {
 		return // it is configured
@@ -147,8 +147,8 @@ func (d *daemon) follow(i int) {
 	}
 }
 
-// tellLink is setLink; what goes wrong is in the log.
-func (d *daemon) tellLink(port int, state dataplane.LinkState) {
+// logLink is setLink; what goes wrong is in the log.
+func (d *daemon) logLink(port int, state dataplane.LinkState) {
 	if err := d.setLink(port, state); err != nil {
 		d.log.Warnf("port %s: %v", d.port(port), err)
 	}
@@ -178,7 +178,7 @@ func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
 			d.world.SetRate(dataplane.End{Node: d.id, Port: port}, state.Rate)
 		}
 		if ending {
-			d.sw.Hold(now) // which other thresholds ended
+			d.sw.StopPeers(now) // which other thresholds ended
 		}
 	})
 	return nil
@@ -192,15 +192,15 @@ func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.
 		if conf.At(i) == nil {
 			continue
 		}
-		said := devices[i].Rate
-		if d.links.said != nil && d.links.said[i] > 0 {
-			said = d.links.said[i]
+		rate := devices[i].Rate
+		if d.links.deviceRates != nil && d.links.deviceRates[i] > 0 {
+			rate = d.links.deviceRates[i]
 		}
 		for prio := range pfc.Classes {
 			if b.Lossless>>prio&1 == 0 {
 				continue
 			}
-			g := conf.GapAt(i, said, devices[i].Ring, b.Thresholds[i][prio].Headroom, d.sw.Cell())
+			g := conf.GapAt(i, rate, devices[i].Ring, b.Thresholds[i][prio].Headroom, d.sw.Cell())
 			if least.Ring == 0 || g.Survived() < least.Survived() {
 				least = g
 			}
@@ -210,8 +210,8 @@ func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.
 	return least
 }
 
-// tellGap logs what poll gap the switch survives.
-func (d *daemon) tellGap(g config.Gap) {
+// logGap logs what poll gap the switch survives.
+func (d *daemon) logGap(g config.Gap) {
 	switch {
 	case d.lossless == 0: // nothing to survive
 	case g.Ring < g.Headroom:

@@ -12,30 +12,30 @@ import (
 	"photon/wire"
 )
 
-// neighbours is who is at the other ends of a switch's cables, as LLDP frames say. The switch carries those; here they
-// are read and made.
+// neighbours are the peers at the other ends of a switch's cables, known from LLDP. The switch carries the frames; this
+// file encodes and decodes them.
 type neighbours struct {
 	sync.Mutex
 	table lldp.Table
 	ports map[int]*announced
 }
 
-// announced is a port that says who it is.
+// announced is a port that sends LLDP.
 type announced struct {
-	frame   []byte // that was said last
+	frame   []byte // that is being sent
 	own     lldp.DCBX
 	changes uint64 // of its link, until then
 	counts  dataplane.Announced
 	bad     uint64              // frames that could not be read
-	told    map[string][]string // of what the log was told, by neighbour: where they disagree
-	leaving bool                // it has said that it goes
+	logged  map[string][]string // mismatches that the log has, by neighbour
+	leaving bool                // its last frame was a shutdown frame
 }
 
 // fastFrames is how many frames follow the first in a second each (802.1AB clause 9.2.5.5: txFastInit is 4).
 const fastFrames = 3
 
-// watchNeighbours has ports say what the configuration says now, reads what they heard, and logs what an operator
-// should know of.
+// watchNeighbours updates what ports announce to the present configuration, reads the frames they received, and logs
+// new neighbours, lost ones and mismatches.
 func (d *daemon) watchNeighbours(now time.Time) {
 	if d.sw == nil {
 		return
@@ -50,16 +50,16 @@ func (d *daemon) watchNeighbours(now time.Time) {
 		return
 	}
 	up, changes := d.linksNow()
-	say := map[int]*dataplane.Announcement{} // nil: nothing any more
+	changed := map[int]*dataplane.Announcement{} // nil: it stops
 	for i := range n.ports {
 		switch x := n.ports[i]; {
 		case d.port(i) == "" || x.leaving:
-			say[i] = nil
+			changed[i] = nil
 		case conf == nil:
-			say[i], x.leaving = &dataplane.Announcement{Frame: goodbye(x.frame)}, true
+			changed[i], x.leaving = &dataplane.Announcement{Frame: goodbye(x.frame)}, true
 		}
 	}
-	var heard map[int][][]byte
+	var received map[int][][]byte
 	if conf != nil {
 		addresses := make([]wire.MAC, len(d.names()))
 		d.world.DoBriefly(func(units.Time) {
@@ -75,34 +75,34 @@ func (d *daemon) watchNeighbours(now time.Time) {
 			info.From, info.Port, info.DCBX = addresses[i], name, conf.DCBX[i]
 			frame := info.Encode(conf.Base)
 			if x := n.ports[i]; x == nil || !bytes.Equal(x.frame, frame) || x.changes != changes(i) {
-				say[i] = &dataplane.Announcement{Frame: frame, Every: conf.Every, Fast: fastFrames}
+				changed[i] = &dataplane.Announcement{Frame: frame, Every: conf.Every, Fast: fastFrames}
 				n.begin(i, frame, &info.DCBX, changes(i))
 			}
 		}
 	}
 	d.world.DoBriefly(func(at units.Time) {
-		for i, a := range say {
+		for i, a := range changed {
 			d.sw.Announce(at, i, a)
 		}
 		for i, x := range n.ports {
-			x.counts = d.sw.Heard(i, func(b []byte) {
-				if heard == nil {
-					heard = map[int][][]byte{}
+			x.counts = d.sw.TakeAnnouncements(i, func(b []byte) {
+				if received == nil {
+					received = map[int][][]byte{}
 				}
-				heard[i] = append(heard[i], bytes.Clone(b))
+				received[i] = append(received[i], bytes.Clone(b))
 			})
 		}
 	})
-	for i, a := range say {
+	for i, a := range changed {
 		if a == nil {
 			delete(n.ports, i)
 			n.table.Forget(i)
 		}
 	}
 	again := map[int]*dataplane.Announcement{}
-	for i, frames := range heard {
+	for i, frames := range received {
 		for _, b := range frames {
-			if d.read(now, i, b) {
+			if d.readAnnouncement(now, i, b) {
 				again[i] = &dataplane.Announcement{Frame: n.ports[i].frame, Every: conf.Every, Fast: fastFrames}
 			}
 		}
@@ -116,24 +116,24 @@ func (d *daemon) watchNeighbours(now time.Time) {
 	}
 	d.forgetSilent(now, up)
 	for i, x := range n.ports {
-		d.tellMismatches(i, x)
+		d.logMismatches(i, x)
 	}
 }
 
-// begin takes note of what a port says from now on.
+// begin records what a port announces from now on.
 func (n *neighbours) begin(i int, frame []byte, own *lldp.DCBX, changes uint64) {
 	if n.ports == nil {
 		n.ports = map[int]*announced{}
 	}
 	x := n.ports[i]
 	if x == nil {
-		x = &announced{told: map[string][]string{}}
+		x = &announced{logged: map[string][]string{}}
 		n.ports[i] = x
 	}
 	x.frame, x.own, x.changes = frame, *own, changes
 }
 
-// goodbye is the frame that takes back what another one said.
+// goodbye is the shutdown frame (TTL 0) that withdraws an announcement.
 func goodbye(frame []byte) []byte {
 	var i lldp.Info
 	if i.Decode(frame) != nil {
@@ -161,8 +161,8 @@ func (d *daemon) linksNow() (up func(int) bool, changes func(int) uint64) {
 	}
 }
 
-// read takes one frame that a port heard, and reports whether its sender is new.
-func (d *daemon) read(now time.Time, port int, b []byte) bool {
+// readAnnouncement reads one frame that a port received, and reports whether its sender is new.
+func (d *daemon) readAnnouncement(now time.Time, port int, b []byte) bool {
 	n := &d.neighbours
 	x := n.ports[port]
 	if x == nil || x.leaving {
@@ -182,7 +182,7 @@ func (d *daemon) read(now time.Time, port int, b []byte) bool {
 	return true
 }
 
-// system is what a neighbour is called.
+// system is the name of a neighbour.
 func system(i *lldp.Info) string {
 	if i.SystemName != "" {
 		return i.SystemName
@@ -204,8 +204,8 @@ func (d *daemon) forgetSilent(now time.Time, up func(int) bool) {
 	}
 }
 
-// tellMismatches logs where a port and its neighbours disagree, once each, and when they agree.
-func (d *daemon) tellMismatches(port int, x *announced) {
+// logMismatches logs where a port and its neighbours disagree, once each, and when they agree.
+func (d *daemon) logMismatches(port int, x *announced) {
 	seen := map[string]bool{}
 	for _, peer := range d.neighbours.table.At(port) {
 		key := peer.Chassis + " " + peer.Port
@@ -214,7 +214,7 @@ func (d *daemon) tellMismatches(port int, x *announced) {
 		for _, m := range lldp.Compare(&x.own, &peer.DCBX) {
 			now = append(now, m.Text)
 		}
-		before := x.told[key]
+		before := x.logged[key]
 		for i, text := range now {
 			if i >= len(before) || before[i] != text {
 				d.log.Warnf("port %s: it and its neighbour %s disagree: %s", d.port(port), system(&peer.Info), text)
@@ -223,17 +223,17 @@ func (d *daemon) tellMismatches(port int, x *announced) {
 		if before != nil && now == nil {
 			d.log.Infof("port %s: it and its neighbour %s agree now", d.port(port), system(&peer.Info))
 		}
-		x.told[key] = now
+		x.logged[key] = now
 	}
-	for key := range x.told {
+	for key := range x.logged {
 		if !seen[key] {
-			delete(x.told, key)
+			delete(x.logged, key)
 		}
 	}
 }
 
-// takeLeave has ports say that they go: the switch ends.
-func (d *daemon) takeLeave() {
+// announceShutdown sends a shutdown frame at every port, because the switch ends.
+func (d *daemon) announceShutdown() {
 	n := &d.neighbours
 	n.Lock()
 	defer n.Unlock()
@@ -251,7 +251,7 @@ func (d *daemon) takeLeave() {
 	})
 }
 
-// lldp is what telemetry shows of the ports that say who they are, by number; nil: none does.
+// lldp is what telemetry shows of the ports that send LLDP, by number; nil: none does.
 func (d *daemon) lldp(ports int) []telemetry.LLDPPort {
 	n := &d.neighbours
 	n.Lock()

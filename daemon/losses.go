@@ -7,8 +7,8 @@ import (
 	"photon/units"
 )
 
-// LossWords is how often the log tells at most that a priority of a port loses more.
-const LossWords = 10 * time.Second
+// LossLogInterval is the least time between two lines of the log on losses of the same port and priority.
+const LossLogInterval = 10 * time.Second
 
 // queueName is a priority of a port.
 type queueName struct {
@@ -16,8 +16,8 @@ type queueName struct {
 	priority int
 }
 
-// told is what the log has said of a priority's losses.
-type told struct {
+// lossReport is the last line of the log on a priority's losses.
+type lossReport struct {
 	frames uint64
 	at     time.Time
 }
@@ -30,10 +30,10 @@ func (d *daemon) watchLosses(now time.Time) {
 	}
 	lost := uint64(0)
 	d.world.DoBriefly(func(units.Time) { lost = d.sw.Losses() })
-	if lost == d.lost || now.Sub(d.looked) < time.Second { // a snapshot leaves garbage
+	if lost == d.lost || now.Sub(d.lossesCheckedAt) < time.Second { // a snapshot leaves garbage
 		return
 	}
-	d.looked = now
+	d.lossesCheckedAt = now
 	untold := false
 	snap := d.snapshot()
 	for _, l := range show.LossesOf(&snap) {
@@ -43,16 +43,16 @@ func (d *daemon) watchLosses(now time.Time) {
 			continue
 		}
 		if l.Frames < before.frames { // of another port that had the name
-			before = told{}
+			before = lossReport{}
 		}
-		if before.frames > 0 && now.Sub(before.at) < LossWords {
+		if before.frames > 0 && now.Sub(before.at) < LossLogInterval {
 			untold = true
 			continue
 		}
 		if d.losses == nil {
-			d.losses = map[queueName]told{}
+			d.losses = map[queueName]lossReport{}
 		}
-		d.losses[q] = told{l.Frames, now}
+		d.losses[q] = lossReport{l.Frames, now}
 		if before.frames == 0 {
 			d.log.Warnf("port %s: frames of lossless priority %d were lost: %s; the first at %s (`photon show losses`)", l.Port, l.Priority, l.Why(), l.First.Format(time.RFC3339Nano))
 		} else {

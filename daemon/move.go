@@ -44,7 +44,7 @@ func (d *daemon) prepareMove(conf *config.Switch) (*move, error) {
 	mtu := func(int) int { return conf.MTU.Or(1500) }
 	devices, err := openAll(d.world, conf.File(), ports, mtu, running.Base)
 	if err == nil {
-		err = d.tellFlowControl(conf.File(), ports, devices)
+		err = d.logFlowControl(conf.File(), ports, devices)
 	}
 	for i, dev := range devices {
 		m.devices[added[i]] = dev
@@ -136,7 +136,7 @@ func (d *daemon) plug(m *move, conf *config.Switch, node *config.SwitchNode) {
 		d.knowLinks()
 		d.links.forget(i)
 		d.rates[i] = node.Links[i].Rate
-		d.links.said[i], d.links.rates[i] = dev.Rate, d.rates[i]
+		d.links.deviceRates[i], d.links.rates[i] = dev.Rate, d.rates[i]
 		names := d.names()
 		names = append(slices.Clone(names), make([]string, max(0, i+1-len(names)))...)
 		names[i] = PortName(dev.Spec)
@@ -154,24 +154,24 @@ func (d *daemon) plug(m *move, conf *config.Switch, node *config.SwitchNode) {
 
 // forget has a place know nothing of the port that was there.
 func (l *links) forget(i int) {
-	l.down[i], l.downs[i], l.said[i], l.rates[i], l.moved[i], l.changes[i], l.shut[i] = false, 0, 0, 0, false, 0, false
+	l.down[i], l.downs[i], l.deviceRates[i], l.rates[i], l.moved[i], l.changes[i], l.shut[i] = false, 0, 0, 0, false, 0, false
 }
 
 // AddPort implements admin.PortOrders.
-func (d *daemon) AddPort(device string, rate units.Rate) (said string, err error) {
-	said, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
+func (d *daemon) AddPort(device string, rate units.Rate) (message string, err error) {
+	message, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
 		conf, err := was.With(device, rate)
 		return conf, fmt.Sprintf("port %s is added", PortName(device)), err
 	})
 	if err != nil {
 		d.log.Warnf("no port is added: %v", err)
 	}
-	return said, err
+	return message, err
 }
 
 // RemovePort implements admin.PortOrders.
-func (d *daemon) RemovePort(port string) (said string, err error) {
-	said, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
+func (d *daemon) RemovePort(port string) (message string, err error) {
+	message, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
 		i, err := d.number(port)
 		if err != nil {
 			return nil, "", err
@@ -182,11 +182,11 @@ func (d *daemon) RemovePort(port string) (said string, err error) {
 	if err != nil {
 		d.log.Warnf("no port is removed: %v", err)
 	}
-	return said, err
+	return message, err
 }
 
 // orderPorts takes over what an order makes of the configuration.
-func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, string, error)) (said string, err error) {
+func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, string, error)) (message string, err error) {
 	if d.sw == nil {
 		return "", errNotASwitch
 	}
@@ -196,7 +196,7 @@ func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, stri
 	}
 	defer end()
 	l := &d.loaded
-	conf, said, err := order(l.conf)
+	conf, message, err := order(l.conf)
 	if err == nil {
 		_, err = d.takeOver(conf)
 	}
@@ -208,7 +208,7 @@ func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, stri
 		return "", err
 	}
 	if l.again != nil {
-		said += ", until `photon reload` makes the ports those of the file again"
+		message += ", until `photon reload` makes the ports those of the file again"
 	}
-	return said, nil
+	return message, nil
 }

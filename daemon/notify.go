@@ -8,8 +8,8 @@ import (
 	"photon/units"
 )
 
-// tell passes a notice on to systemd, if it is there and wants to hear (Type=notify).
-func (d *daemon) tell(notice string) {
+// notifySystemd sends a notice to systemd, if the unit asks for it (Type=notify).
+func (d *daemon) notifySystemd(notice string) {
 	if _, err := systemd.SdNotify(false, notice); err != nil {
 		d.log.Warnf("systemd cannot be told %s: %v", notice, err)
 	}
@@ -32,8 +32,8 @@ func (d *daemon) heartbeat() (stop func()) {
 		defer close(finished)
 		defer tick.Stop()
 		for {
-			d.world.DoBriefly(func(units.Time) {}) // returns when all workers have rested
-			d.tell(systemd.SdNotifyWatchdog)
+			d.world.DoBriefly(func(units.Time) {}) // returns when all workers have answered
+			d.notifySystemd(systemd.SdNotifyWatchdog)
 			select {
 			case <-tick.C:
 			case <-ended:

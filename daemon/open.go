@@ -49,10 +49,10 @@ func disclaim(w dpdk.World, ports []config.Port) {
 	}
 }
 
-// withMAC gives a tap an address that it has again when photon is started again: DPDK
-// would make one up each time, and who knows the one before would not reach the programs
-// behind it until he has forgotten it. It follows from the address of the first port,
-// which is nobody else's.
+// withMAC gives a tap an address that is the same at every start. DPDK would draw a new
+// one each time, and peers that still have the former one in their ARP caches could not
+// reach the programs behind the tap. It derives from the address of the first port, which
+// is unique.
 func withMAC(device string, first wire.MAC) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, first, device)

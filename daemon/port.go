@@ -25,7 +25,7 @@ func (l *links) closed(devices []dpdk.DeviceStats) []bool {
 }
 
 // SetPort implements admin.PortOrders.
-func (d *daemon) SetPort(port string, up bool) (said string, err error) {
+func (d *daemon) SetPort(port string, up bool) (message string, err error) {
 	if d.sw == nil {
 		return "", errNotASwitch
 	}
@@ -53,22 +53,22 @@ func adminWord(up bool) string {
 }
 
 // setPortNow is setPort of who holds the locks of the links and of what is loaded, at a port that is not so.
-func (d *daemon) setPortNow(i int, up bool) (said string, err error) {
+func (d *daemon) setPortNow(i int, up bool) (message string, err error) {
 	if up {
-		said, err = d.openPort(i)
+		message, err = d.openPort(i)
 	} else {
-		said, err = d.shutPort(i)
+		message, err = d.shutPort(i)
 	}
 	if err != nil {
 		d.log.Warnf("port %s: %v", d.port(i), err)
 		return "", fmt.Errorf("port %s: %w", d.port(i), err)
 	}
-	d.log.Infof("port %s %s", d.port(i), said)
-	return "port " + d.port(i) + " " + said, nil
+	d.log.Infof("port %s %s", d.port(i), message)
+	return "port " + d.port(i) + " " + message, nil
 }
 
 // shutPort shuts the switch's side first: nothing is to be forwarded while the device's link goes.
-func (d *daemon) shutPort(i int) (said string, err error) {
+func (d *daemon) shutPort(i int) (message string, err error) {
 	l := &d.links
 	l.shut[i] = true
 	if err := d.setLinkNow(i, dataplane.LinkState{}); err != nil {
@@ -90,7 +90,7 @@ func (d *daemon) shutPort(i int) (said string, err error) {
 }
 
 // openPort has the device take its link up first. When it is there the switch is told, as of any link.
-func (d *daemon) openPort(i int) (said string, err error) {
+func (d *daemon) openPort(i int) (message string, err error) {
 	if _, err := d.world.SetUp(dataplane.End{Node: d.id, Port: i}, true); err != nil {
 		return "", err
 	}
@@ -110,14 +110,14 @@ func (d *daemon) openPort(i int) (said string, err error) {
 	return "is open, and its link is up", nil
 }
 
-// keepShut has a device whose port is shut have no link: an interface of the kernel may have been made anew since, or
-// somebody has taken it up. The caller holds the lock of the links.
+// keepShut takes the link of a device down again if its port is shut: the kernel's interface may have been created anew,
+// or taken up by hand. The caller holds the lock of the links.
 func (d *daemon) keepShut(i int, s *dpdk.DeviceStats) {
 	if !d.links.down[i] {
 		d.links.down[i] = true
 		d.links.changes[i]++
 	}
-	d.links.downs[i] = s.Downs // these are ours
+	d.links.downs[i] = s.Downs // photon caused these
 	if !s.LinkUp {
 		return
 	}

@@ -22,10 +22,10 @@ type loaded struct {
 	ending  bool                           // the switch drains, or has: it stays as it is
 }
 
-// errEnding is the answer to who wants to change a switch that is about to end.
+// errEnding refuses changes of a switch that is about to end.
 var errEnding = errors.New("this switch is stopping: nothing changes any more")
 
-// change has nobody else change the switch, or look at its links, until end is called.
+// change takes the locks of the switch's configuration and links, until end is called.
 func (d *daemon) change() (end func(), err error) {
 	d.links.Lock() // before what is loaded: as who looks at the links
 	d.loaded.Lock()
@@ -123,14 +123,14 @@ func (d *daemon) relink(conf *config.Switch) {
 		if conf.At(i) == nil || rate == d.rates[i] && !l.moved[i] {
 			continue
 		}
-		_, headroom := conf.LinkAt(i, l.said[i], d.sw.Cell())
+		_, headroom := conf.LinkAt(i, l.deviceRates[i], d.sw.Cell())
 		if err := d.setLinkNow(i, dataplane.LinkState{Up: !l.down[i], Rate: rate, Headroom: headroom}); err != nil {
 			d.log.Warnf("port %s: %v", d.port(i), err)
 		}
 	}
 }
 
-// reloadAndLog does so, and tells the log.
+// reloadAndLog reloads, and logs the outcome.
 func (d *daemon) reloadAndLog() ([]string, error) {
 	lines, err := d.reload()
 	switch {

@@ -50,25 +50,25 @@ type daemon struct {
 
 	host    *agent.Host // agents only
 	testbed *testbedNode
-	orders  *orders // agents that take orders only
+	traffic *traffic // agents that take orders only
 
 	// Switches only.
-	sw         *dataplane.Switch
-	envs       []*dataplane.Env
-	workers    []int        // of each port
-	impaired   *impair.Node // what stands before it; nil: nothing was ever spoilt on purpose
-	params     []scheme.Setting
-	response   units.Time   // that the headroom has room for
-	gap        atomic.Int64 // between polls that it survives
-	loaded     loaded
-	taps       taps
-	links      links
-	neighbours neighbours
-	sampling   sampling
-	storms     []pfc.WatchdogCounters // when last looked at
-	losses     map[queueName]told     // of lossless priorities
-	lost       uint64                 // of which all were told
-	looked     time.Time              // for what was lost
+	sw              *dataplane.Switch
+	envs            []*dataplane.Env
+	workers         []int        // of each port
+	impaired        *impair.Node // injects faults before the switch; nil: no fault was ever configured
+	params          []scheme.Setting
+	response        units.Time   // that the headroom has room for
+	gap             atomic.Int64 // between polls that it survives
+	loaded          loaded
+	taps            taps
+	links           links
+	neighbours      neighbours
+	sampling        sampling
+	storms          []pfc.WatchdogCounters   // when last looked at
+	losses          map[queueName]lossReport // of lossless priorities
+	lost            uint64                   // frames as of the last line of the log
+	lossesCheckedAt time.Time
 
 	nic *agent.NIC // agents that carry the frames of applications only
 }
@@ -80,7 +80,7 @@ func newLog(w io.Writer) *zap.SugaredLogger {
 	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.Lock(zapcore.AddSync(w)), zapcore.InfoLevel)).Sugar()
 }
 
-// warnOfNode tells the log if a port's card and its worker are on two NUMA nodes.
+// warnOfNode logs a warning if a port's card and its worker are on two NUMA nodes.
 func (d *daemon) warnOfNode(port int) {
 	if s := d.world.Elsewhere(dataplane.End{Node: d.id, Port: port}); s != "" {
 		d.log.Warnf("port %s: %s", d.port(port), s)
@@ -101,7 +101,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	drained := make(chan struct{})
 	still := context.AfterFunc(ctx, func() {
 		defer close(drained)
-		d.tell(systemd.SdNotifyStopping)
+		d.notifySystemd(systemd.SdNotifyStopping)
 		d.drain()
 		halt()
 	})
@@ -110,7 +110,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 			<-drained
 		}
 	}()
-	if d.collector.ours() {
+	if d.collector.enabled() {
 		d.world.SeldomStop()
 	}
 	told := make(chan struct{})
@@ -137,7 +137,7 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	return nil
 }
 
-// started tells that frames are taken, and of those that came too early.
+// started logs that frames are taken, and how many came too early.
 func (d *daemon) started() {
 	for _, s := range d.world.Devices() {
 		if s.RxBefore > 0 {
@@ -146,7 +146,7 @@ func (d *daemon) started() {
 	}
 	d.watchSamples(time.Now()) // from the first frame on, and not from the first look
 	d.log.Infof("%s runs", d.name)
-	d.tell(systemd.SdNotifyReady)
+	d.notifySystemd(systemd.SdNotifyReady)
 }
 
 // kind is what a daemon runs, in a word.

@@ -38,8 +38,8 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 			s.Params, s.Watchdog, s.Response, s.Deadlock = d.params, d.sw.WatchdogConfig(), d.response, d.sw.DeadlockTime()
 		}
 	})
-	if d.orders != nil {
-		s.Orders = d.orders.counts()
+	if d.traffic != nil {
+		s.Orders = d.traffic.counts()
 	}
 	s.Survived = units.Time(d.gap.Load())
 	s.Devices, s.LinkChanges = make([]dpdk.DeviceStats, len(names)), d.links.counts()

@@ -85,14 +85,14 @@ const (
 
 // What keys are mixed by: odd numbers without a pattern.
 const (
-	mixRest = 0x9E3779B97F4A7C15
-	mixAll  = 0xE7037ED1A0B428DB
-	mixTurn = 29
+	mixSecond = 0x9E3779B97F4A7C15
+	mixAll    = 0xE7037ED1A0B428DB
+	mixRotate = 29
 )
 
 // hash spreads keys; its upper bits depend on all of theirs.
 func (k *key) hash() uint64 {
-	return (k.first ^ bits.RotateLeft64(k.rest*mixRest, mixTurn) ^ k.where) * mixAll
+	return (k.first ^ bits.RotateLeft64(k.second*mixSecond, mixRotate) ^ k.where) * mixAll
 }
 
 // renew forgets everything: the tables have changed, or a second is over and addresses are learned.
@@ -104,9 +104,9 @@ func (c *actionCache) renew(until units.Time, changes uint32) {
 	}
 }
 
-// look finds the actions of the keys from one on, as far as it knows them, adds to them which port the frames came
+// lookUp finds the actions of the keys from one on, as far as it knows them, adds to them which port the frames came
 // through, and counts these.
-func (c *actionCache) look(v *vector, burst []Frame, from int, in action) (end int) {
+func (c *actionCache) lookUp(v *vector, burst []Frame, from int, in action) (end int) {
 	lines, shift := c.lines, uint(bits.LeadingZeros64(uint64(len(c.lines)-1)))&63
 	keys, acts, longest := v.keys[:len(burst)], v.acts[:len(burst)], uint16(0)
 	all := action(0)
@@ -116,8 +116,8 @@ func (c *actionCache) look(v *vector, burst []Frame, from int, in action) (end i
 		k := &keys[i]
 		b := &lines[k.hash()>>shift]
 		e := &b[0]
-		if (e.first^k.first)|(e.rest^k.rest)|(e.where^k.where) != 0 {
-			if e = &b[1]; (e.first^k.first)|(e.rest^k.rest)|(e.where^k.where) != 0 {
+		if (e.first^k.first)|(e.second^k.second)|(e.where^k.where) != 0 {
+			if e = &b[1]; (e.first^k.first)|(e.second^k.second)|(e.where^k.where) != 0 {
 				break
 			}
 		}
@@ -142,7 +142,7 @@ func (v *vector) found(all action, longest uint16) {
 func (c *actionCache) find(k *key) (a action, ok bool) {
 	l := &c.lines[k.hash()>>(bits.LeadingZeros64(uint64(len(c.lines)-1))&63)]
 	for i := range l {
-		if e := &l[i]; (e.first^k.first)|(e.rest^k.rest)|(e.where^k.where) == 0 {
+		if e := &l[i]; (e.first^k.first)|(e.second^k.second)|(e.where^k.where) == 0 {
 			return e.action, true
 		}
 	}

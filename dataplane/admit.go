@@ -13,9 +13,9 @@ import (
 // of its priorities: where all of its frames fit, whether they will be queued or not, each is only
 // counted when it is. Where they may not, each is admitted by itself.
 
-// admit finds the calm priorities of the vector, and counts its frames as received.
+// admit finds the priorities of the vector whose frames all fit, and counts its frames as received.
 func (s *Switch) admit(p *switchPort, v *vector) {
-	v.calm, v.seen, v.pools = 0, 0, 0
+	v.admitted, v.present, v.pools = 0, 0, 0
 	var most [pfc.Classes]int64 // that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
 	lossy := int64(0)           // by lossy frames
@@ -29,91 +29,91 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 			continue
 		}
 		v.sums[0][prio], v.sums[1][prio] = 0, 0
-		v.seen |= 1 << prio
-		p.in.Count(prio, t.frames(), t.bytes())
-		p.in.Note(prio, int64(v.longest)) // as if nothing of it were charged but the longest
+		v.present |= 1 << prio
+		p.ingress.Count(prio, t.frames(), t.bytes())
+		p.ingress.Note(prio, int64(v.longest)) // as if nothing of it were charged but the longest
 		most[prio] = int64(t.bytes() + t.frames()*(s.slack+tags))
-		if p.lossless>>prio&1 == 0 || p.in.Moves(prio) {
+		if p.lossless>>prio&1 == 0 || p.ingress.Moves(prio) {
 			pooled += most[prio]
 		}
 	}
-	for rest := v.seen; rest != 0; rest &= rest - 1 {
+	for rest := v.present; rest != 0; rest &= rest - 1 {
 		prio := uint8(bits.TrailingZeros8(rest)) & 7
 		if p.lossless>>prio&1 != 0 {
-			if p.in.Room(prio, pooled-most[prio]) >= most[prio] {
-				v.calm |= 1 << prio
-				if p.in.Pools(prio, most[prio]) {
+			if p.ingress.Room(prio, pooled-most[prio]) >= most[prio] {
+				v.admitted |= 1 << prio
+				if p.ingress.Pools(prio, most[prio]) {
 					v.pools |= 1 << prio
 				}
 			}
 		} else if free := s.pool.Free() - pooled; free >= 0 && s.tailOf(free) >= units.Size(most[prio]) {
-			v.calm |= 1 << prio
+			v.admitted |= 1 << prio
 			lossy += most[prio]
 		}
 	}
-	if lossy != 0 && s.asks == 0 && p.crowds(lossy, s.pool.Free()-pooled) {
-		v.calm &= p.lossless
+	if lossy != 0 && s.limitedFrom == 0 && p.crowds(lossy, s.pool.Free()-pooled) {
+		v.admitted &= p.lossless
 	}
-	if v.seen&(v.seen-1) != 0 && p.in.Whole() { // each was asked as if it had the one account for itself
-		v.calm = 0
+	if v.present&(v.present-1) != 0 && p.ingress.Whole() { // each was asked as if it had the one account for itself
+		v.admitted = 0
 	}
 }
 
-// settle charges what is queued of the vector at hand, and takes back what was promised to the rest of it: something
-// takes a part of the buffer that nobody counted in. What is left is admitted frame by frame.
-func (v *vector) settle() {
+// admitSingly charges the frames of the vector that are queued already, and withdraws the admission of the others: a frame
+// that was not part of the calculation is about to take buffer. The others are then admitted frame by frame.
+func (v *vector) admitSingly() {
 	v.chargeAll()
-	v.calm, v.may, v.plain = 0, 0, 0
+	v.admitted, v.bypass, v.fast = 0, 0, 0
 }
 
 // chargeAll charges the frames that were queued and not charged yet.
 func (v *vector) chargeAll() {
-	for rest := v.plain; rest != 0; rest &= rest - 1 {
+	for rest := v.fast; rest != 0; rest &= rest - 1 {
 		prio := bits.TrailingZeros8(rest) & 7
-		v.port.in.ChargeAll(uint8(prio), v.charges[prio])
+		v.port.ingress.ChargeAll(uint8(prio), v.charges[prio])
 		v.charges[prio] = 0
 	}
 }
 
 // fits reports whether there is room for one frame, as it will be charged.
-func (s *Switch) fits(p *switchPort, prio uint8, length uint16) (calm bool) {
+func (s *Switch) fits(p *switchPort, prio uint8, length uint16) bool {
 	most := int64(length) + int64(s.slack)
 	if p.lossless>>prio&1 != 0 {
-		return p.in.Room(prio, 0) >= most
+		return p.ingress.Room(prio, 0) >= most
 	}
 	free := s.pool.Free() - most
-	return free >= 0 && s.tailOf(free) >= units.Size(length) && (s.asks != 0 || !p.crowds(most, free))
+	return free >= 0 && s.tailOf(free) >= units.Size(length) && (s.limitedFrom != 0 || !p.crowds(most, free))
 }
 
 // note ends what admit began: now all is charged.
 func (s *Switch) note(p *switchPort, v *vector) {
-	for rest := v.seen; rest != 0; rest &= rest - 1 {
-		p.in.Note(uint8(bits.TrailingZeros8(rest)), 0)
+	for rest := v.present; rest != 0; rest &= rest - 1 {
+		p.ingress.Note(uint8(bits.TrailingZeros8(rest)), 0)
 	}
 	v.longest, v.special = 0, false
 }
 
-// charge charges a frame that is to be queued at a port (nil: nobody knows at which), or discards it. calm says that
-// there is room.
-func (s *Switch) charge(now units.Time, p, to *switchPort, f *Frame, calm bool) bool {
+// charge charges a frame that is to be queued at a port (nil: which port is not known yet), or discards it. admitted says
+// that there is room.
+func (s *Switch) charge(now units.Time, p, to *switchPort, f *Frame, admitted bool) bool {
 	prio, cost := f.Prio&7, s.cost(f.Len)
 	switch {
 	case f.Flag&Lossless != 0:
-		if calm && p.in.Charge(prio, cost) {
+		if admitted && p.ingress.Charge(prio, cost) {
 			return true
 		}
-		fits := p.in.Admit(prio, cost)
+		fits := p.ingress.Admit(prio, cost)
 		if p.gate(); !fits { // an XOFF may be due
 			s.discard(now, p, f, DropHeadroom)
 			return false
 		}
-	case f.In >= s.asks:
+	case f.In >= s.limitedFrom:
 		return s.chargeLossy(now, p, to, f)
 	case !s.pool.Take(cost):
 		s.discard(now, p, f, DropBuffer)
 		return false
 	default:
-		p.in.Charge(prio, cost)
+		p.ingress.Charge(prio, cost)
 	}
 	return true
 }
@@ -149,11 +149,11 @@ func tailOf(tail units.Size, share float64, free int64) units.Size {
 func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
 	i, w := 0, p.worker
 	w.notePooled(s.pool)
-	if s.holding == 0 && !s.credited && burst[0].Flag&Lossless != 0 {
+	if s.pausing == 0 && !s.credited && burst[0].Flag&Lossless != 0 {
 		for prio := burst[0].Prio; i < len(burst); i++ {
 			if f := &burst[i]; int(s.owner[f.In]) != w.number {
-				w.owe(int(f.In), prio, s.cost(f.Len))
-			} else if !s.ports[f.In].in.ReleasePlain(prio, s.cost(f.Len)) {
+				w.deferRelease(int(f.In), prio, s.cost(f.Len))
+			} else if !s.ports[f.In].ingress.ReleaseFast(prio, s.cost(f.Len)) {
 				break
 			}
 		}
@@ -168,14 +168,14 @@ func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
 func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *Frame) {
 	cost, prio := s.cost(f.Len), f.Prio&7
 	if f.Flag&Lossless == 0 {
-		if f.In < s.asks {
+		if f.In < s.limitedFrom {
 			s.pool.Add(-cost)
 		} else if s.releaseLossy(now, to, f, cost) {
 			return
 		}
 	}
 	if int(s.owner[f.In]) != w.number {
-		w.owe(int(f.In), prio, cost)
+		w.deferRelease(int(f.In), prio, cost)
 	} else {
 		s.giveBack(now, &s.ports[f.In], prio, cost)
 	}
@@ -184,34 +184,34 @@ func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *Fra
 // giveBack takes what has left the buffer out of the accounts of the port through which it came. The
 // port's worker calls it.
 func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int64) {
-	if from.in.Release(prio, cost) || from.lanes != nil && from.freed(now, prio) {
+	if from.ingress.Release(prio, cost) || from.lanes != nil && from.freed(now, prio) {
 		from.env.Wake(from.number, now)
 	}
-	s.wakeHolding(now)
+	s.wakePausing(now)
 }
 
-// wakeHolding lets ports send the XON that is due because the pool has more free. With several workers
+// wakePausing wakes ports whose XON is due because the pool has more free. With several workers
 // a port finds out at its next poll.
-func (s *Switch) wakeHolding(now units.Time) {
-	if s.holding == 0 || !s.pool.Awaited() {
+func (s *Switch) wakePausing(now units.Time) {
+	if s.pausing == 0 || !s.pool.Awaited() {
 		return
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
-		if p.in.Held() == 0 {
+		if p.ingress.PeerStopped() == 0 {
 			continue
 		}
-		if p.in.Next(now) <= now {
+		if p.ingress.Next(now) <= now {
 			p.env.Wake(i, now)
 		}
-		p.in.Await()
+		p.ingress.Await()
 	}
 }
 
 // setMoving notes whether a release at one port may let another send an XON, and how many wait for
 // that.
 func (s *Switch) setMoving() {
-	s.moving, s.holding = false, 0
+	s.moving, s.pausing = false, 0
 	s.pool.Await(0)
 	if len(s.workers) > 1 {
 		return
@@ -220,11 +220,11 @@ func (s *Switch) setMoving() {
 		for prio := range pfc.Classes {
 			s.moving = s.moving || s.config.Accounts(i)>>prio&1 != 0 && s.config.thresholds(i, prio).Alpha > 0
 		}
-		if s.ports[i].in.Held() != 0 {
-			s.holding++
+		if s.ports[i].ingress.PeerStopped() != 0 {
+			s.pausing++
 		}
 	}
 	if !s.moving {
-		s.holding = 0
+		s.pausing = 0
 	}
 }

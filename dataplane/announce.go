@@ -7,83 +7,82 @@ import (
 	"photon/wire"
 )
 
-// A switch that is told to says at each port who it is, and hears who is at the other end of the cable (LLDP,
-// IEEE 802.1AB). The node carries the frames: it sends one when its timer says so, before all that waits in queues, and
-// keeps what comes for who looks at the switch every so often. What frames say, and what follows from it, is decided
-// above. Ports that are told nothing do not know LLDP: there its frames are for a group address of the link, and
-// discarded as such.
+// LLDP (IEEE 802.1AB): a switch announces itself at each port, and learns who is at the other end of the cable. The node
+// only carries the frames: it sends one when its timer expires, ahead of everything in the queues, and stores received
+// ones until TakeAnnouncements fetches them. Package daemon writes and reads their contents. On ports without LLDP its
+// frames are discarded like those for any other group address of the link.
 
-// Announcement is what a port says of itself.
+// Announcement is the LLDP frame that a port sends.
 type Announcement struct {
-	Frame []byte     // with its Ethernet header; nobody changes it any more
-	Every units.Time // between two; 0: it is said once
-	Fast  int        // so many more after the first follow in steps of a second (802.1AB clause 9.2.5.6)
+	Frame []byte     // with its Ethernet header; it is never changed
+	Every units.Time // between two; 0: it is sent once
+	Fast  int        // how many after the first follow in steps of a second (802.1AB clause 9.2.5.6)
 }
 
 // announceFast is the time between the first ones (802.1AB: msgFastTx).
 const announceFast = units.Second
 
-// maxHeard is how many frames wait at a port for who looks; what does not fit is counted.
-const maxHeard = 8
+// maxReceived is how many received frames a port stores until they are taken; those that do not fit are counted.
+const maxReceived = 8
 
-// speaker is the state of a port that announces itself.
-type speaker struct {
+// announcer is the state of a port that announces itself.
+type announcer struct {
 	Announcement
-	at    units.Time // when it is said next
-	due   bool       // now, and it is counted in the port's outs
-	heard [maxHeard][]byte
-	count int // of them are taken
-	stats Announced
+	at       units.Time // when it is sent next
+	due      bool       // it is to be sent now, and is counted in the port's outs
+	received [maxReceived][]byte
+	count    int // of received
+	stats    Announced
 }
 
-// Announced counts what a port said and heard of LLDP.
+// Announced counts the LLDP frames of a port.
 type Announced struct {
 	Sent, Received uint64
-	Lost           uint64 // received, and there was no place for them
+	Lost           uint64 // received, but not stored for want of space
 }
 
-// Announce has a port say something from now on, or with nil nothing, and hear nothing. It is called between bursts.
+// Announce starts LLDP at a port, or changes what it sends; with nil it stops. It is called between bursts.
 func (s *Switch) Announce(now units.Time, port int, a *Announcement) {
 	p := &s.ports[port]
 	if a == nil {
-		if p.says != nil && p.says.due {
+		if p.announcer != nil && p.announcer.due {
 			p.outs--
 			p.gate()
 		}
-		p.says = nil
+		p.announcer = nil
 		return
 	}
-	if p.says == nil {
-		p.says = &speaker{}
-		for i := range p.says.heard {
-			p.says.heard[i] = make([]byte, 0, p.env.slot)
+	if p.announcer == nil {
+		p.announcer = &announcer{}
+		for i := range p.announcer.received {
+			p.announcer.received[i] = make([]byte, 0, p.env.slot)
 		}
 	}
-	p.says.Announcement, p.says.at = *a, now
-	p.asks = min(p.asks, now)
+	p.announcer.Announcement, p.announcer.at = *a, now
+	p.timerAt = min(p.timerAt, now)
 	p.env.Wake(port, now)
 }
 
-// Heard hands over the LLDP frames that a port received since the last call, and returns what the port counted. The
-// bytes are valid until do returns. It is called between bursts.
-func (s *Switch) Heard(port int, do func(frame []byte)) Announced {
-	x := s.ports[port].says
+// TakeAnnouncements calls do for each LLDP frame that a port received since the last call, and returns the port's
+// counters. The bytes are valid until do returns. It is called between bursts.
+func (s *Switch) TakeAnnouncements(port int, do func(frame []byte)) Announced {
+	x := s.ports[port].announcer
 	if x == nil {
 		return Announced{}
 	}
 	for i := range x.count {
-		do(x.heard[i])
+		do(x.received[i])
 	}
 	x.count = 0
 	return x.stats
 }
 
-// MAC is the source of what a port says itself. It is called between bursts.
+// MAC is the source address of frames that a port itself sends. It is called between bursts.
 func (s *Switch) MAC(port int) wire.MAC { return s.config.Ports[port].MAC }
 
-// speak notes that the port's announcement is due, and when the next is.
-func (p *switchPort) speak(now units.Time) {
-	x := p.says
+// scheduleAnnouncement marks the port's announcement as due if its time has come, and sets the time of the next.
+func (p *switchPort) scheduleAnnouncement(now units.Time) {
+	x := p.announcer
 	if x == nil {
 		return
 	}
@@ -103,12 +102,12 @@ func (p *switchPort) speak(now units.Time) {
 			x.at = units.Never
 		}
 	}
-	p.asks = min(p.asks, x.at)
+	p.timerAt = min(p.timerAt, x.at)
 }
 
-// announces makes the frame of an announcement that is due.
-func (p *switchPort) announces(f *Frame) bool {
-	x := p.says
+// makeAnnouncement fills f with the announcement that is due.
+func (p *switchPort) makeAnnouncement(f *Frame) bool {
+	x := p.announcer
 	if !p.env.AllocAt(f, len(x.Frame)) {
 		return false // short of memory it stays due
 	}
@@ -118,19 +117,19 @@ func (p *switchPort) announces(f *Frame) bool {
 	return true
 }
 
-// hears keeps an LLDP frame for who looks, and reports whether the frame is one. It may come for any group address of
-// the link (802.1AB clause 7.1), and from a station only.
-func (p *switchPort) hears(h *wire.Header, b []byte) bool {
-	x := p.says
+// receiveAnnouncement stores an LLDP frame, and reports whether the frame is one. Its destination may be any group
+// address of the link (802.1AB clause 7.1); its source must be a station.
+func (p *switchPort) receiveAnnouncement(h *wire.Header, b []byte) bool {
+	x := p.announcer
 	if x == nil || h.EtherType != lldp.EtherType || h.Payload != wire.EthernetLen || !h.Dst.LinkLocal() || h.Dst == pfc.Destination || h.Src.Multicast() {
 		return false
 	}
 	p.stats.RxControl++
-	if x.stats.Received++; x.count == maxHeard {
+	if x.stats.Received++; x.count == maxReceived {
 		x.stats.Lost++
 		return true
 	}
-	x.heard[x.count] = append(x.heard[x.count][:0], b...)
+	x.received[x.count] = append(x.received[x.count][:0], b...)
 	x.count++
 	return true
 }

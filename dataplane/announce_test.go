@@ -43,19 +43,19 @@ func TestPortsAnnounceThemselves(t *testing.T) {
 			t.Fatalf("after %v next at %v, not %v", now, next, at[i+1])
 		}
 	}
-	for range maxHeard + 2 {
+	for range maxReceived + 2 {
 		r.in(0, frame, len(frame))
 	}
 	heard := 0
-	c := r.sw.Heard(0, func(b []byte) {
+	c := r.sw.TakeAnnouncements(0, func(b []byte) {
 		if heard++; !bytes.Equal(b, frame) {
 			t.Fatalf("heard % x", b)
 		}
 	})
-	if heard != maxHeard || c != (Announced{Sent: uint64(len(at)), Received: maxHeard + 2, Lost: 2}) {
+	if heard != maxReceived || c != (Announced{Sent: uint64(len(at)), Received: maxReceived + 2, Lost: 2}) {
 		t.Errorf("%d heard, %+v", heard, c)
 	}
-	if r.sw.Heard(0, func([]byte) { t.Error("heard twice") }); r.sw.Heard(1, nil) != (Announced{}) {
+	if r.sw.TakeAnnouncements(0, func([]byte) { t.Error("heard twice") }); r.sw.TakeAnnouncements(1, nil) != (Announced{}) {
 		t.Error("another port heard it")
 	}
 	r.sw.Announce(r.now, 0, &Announcement{Frame: frame})

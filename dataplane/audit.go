@@ -29,11 +29,11 @@ func (s *Switch) CopyStats(now units.Time, st *Stats) {
 			q.QueueBytes[prio] = p.queues[prio].bytes
 			q.QueueFrames[prio] = uint64(p.queues[prio].frames)
 			q.QueuePeak[prio] = p.queues[prio].peak()
-			q.Buffered[prio] = p.in.Bytes(uint8(prio))
+			q.Buffered[prio] = p.ingress.Bytes(uint8(prio))
 		}
-		q.Ingress = p.in.Counters(now)
-		q.Egress = p.eg.Counters(now)
-		q.Watchdog = p.dog.Counters(now)
+		q.Ingress = p.ingress.Counters(now)
+		q.Egress = p.egress.Counters(now)
+		q.Watchdog = p.watchdog.Counters(now)
 		if p.lanes != nil {
 			q.Credits = p.lanes.Counters(now)
 		}
@@ -46,7 +46,7 @@ func (p *switchPort) count() {
 	st := &p.stats
 	for prio := range pfc.Classes {
 		q := &p.queues[prio]
-		frames, bytes := p.in.Counted(uint8(prio))
+		frames, bytes := p.ingress.Counted(uint8(prio))
 		st.RxFrames[prio] += frames
 		st.RxBytes[prio] += bytes
 		st.TxFrames[prio] += q.left.frames()
@@ -62,7 +62,7 @@ func (s *Switch) ClearWatermarks(port int) {
 	for prio := range p.queues {
 		p.queues[prio].clearPeak()
 	}
-	p.in.ClearPeaks()
+	p.ingress.ClearPeaks()
 }
 
 // ClearPools has the most that was used of what all ports share begin anew. It is called between bursts.
@@ -71,7 +71,7 @@ func (s *Switch) ClearPools() {
 		w.mostPooled = s.pool.Used()
 	}
 	for i := range s.ports {
-		s.ports[i].in.ClearHeadroomPeak()
+		s.ports[i].ingress.ClearHeadroomPeak()
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *Switch) peaks() (pool, heads units.Size) {
 		pool = max(pool, units.Size(w.mostPooled))
 	}
 	for i := range s.ports {
-		heads = max(heads, s.ports[i].in.HeadroomPeak())
+		heads = max(heads, s.ports[i].ingress.HeadroomPeak())
 	}
 	return pool, heads
 }
@@ -103,7 +103,7 @@ func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].que
 func (s *Switch) Paused(port int) uint8 { return s.ports[port].stops().Paused() }
 
 // Pauses is how many XOFF frames a port has sent for a priority, refreshes included.
-func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].in.Sent()[prio] }
+func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].ingress.Sent()[prio] }
 
 // Sent is how many bytes a port has put on the wire, MAC control left out.
 func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent() }
@@ -122,7 +122,7 @@ func (p *switchPort) losses() (sum uint64) {
 		if !why.Loses() {
 			continue
 		}
-		for rest := p.of.lossless | p.lossless; rest != 0; rest &= rest - 1 {
+		for rest := p.sw.lossless | p.lossless; rest != 0; rest &= rest - 1 {
 			sum += p.stats.Discards[why][bits.TrailingZeros8(rest)]
 		}
 	}
@@ -166,7 +166,7 @@ func (s *Switch) PausesSent() (sum uint64) {
 }
 
 func (p *switchPort) pauses() (sum uint64) {
-	for _, n := range p.in.Sent() {
+	for _, n := range p.ingress.Sent() {
 		sum += n
 	}
 	return sum
@@ -182,7 +182,7 @@ func (s *Switch) Audit() error {
 		out[f.Prio]++
 		if f.In != ownFrame {
 			account := f.Prio
-			if s.ports[f.In].in.Whole() {
+			if s.ports[f.In].ingress.Whole() {
 				account = 0
 			}
 			held[f.In][account] += s.cost(f.Len)
@@ -192,15 +192,15 @@ func (s *Switch) Audit() error {
 		}
 	}
 	for _, w := range s.workers {
-		for port := range w.debts { // what is accounted, and has left
-			for prio, cost := range w.debts[port] {
+		for port := range w.released { // what is accounted, and has left
+			for prio, cost := range w.released[port] {
 				held[port][prio] += cost
 			}
 		}
 		for i := range w.lanes {
 			w.lanes[i].all(func(f *Frame) {
-				if f.Digest&owed != 0 {
-					port, prio, cost := f.owes()
+				if f.Digest&isRelease != 0 {
+					port, prio, cost := f.release()
 					held[port][prio] += cost
 				} else {
 					hold(f)
@@ -221,15 +221,15 @@ func (s *Switch) Audit() error {
 			return fmt.Errorf("priority %d: %d frames received, copied or made, %d sent, discarded or still there", prio, in[prio], out[prio])
 		}
 		for i := range s.ports {
-			if got := int64(s.ports[i].in.Bytes(uint8(prio))); got != held[i][prio] {
+			if got := int64(s.ports[i].ingress.Bytes(uint8(prio))); got != held[i][prio] {
 				return fmt.Errorf("port %d priority %d: %d bytes accounted, %d buffered", i, prio, got, held[i][prio])
 			}
 		}
 	}
 	headed := int64(0)
 	for i := range s.ports {
-		pooled += s.ports[i].in.Pooled()
-		headed += s.ports[i].in.Headed()
+		pooled += s.ports[i].ingress.Pooled()
+		headed += s.ports[i].ingress.Headed()
 	}
 	if used := s.heads.Used(); used != headed {
 		return fmt.Errorf("%v of the headroom taken, %v by what is there", units.Size(used), units.Size(headed))

@@ -173,7 +173,7 @@ func (t *traffic) alone(burst []Frame) {
 func (t *traffic) openExits() {
 	for p := range t.frames {
 		e := t.rig.env.Exit(p)
-		e.Frames = e.One[:]
+		e.Frames = e.Inline[:]
 	}
 }
 

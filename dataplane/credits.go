@@ -12,7 +12,7 @@ import (
 
 // setLanes has the port begin with credits, if the switch has them.
 func (p *switchPort) setLanes() {
-	c := &p.of.config
+	c := &p.sw.config
 	p.lanes = nil
 	if c.Credits != nil && !p.config.Vacant {
 		p.lanes = credits.NewPort(*c.Credits, c.Lossless, p.config.Link.Rate, c.longest())
@@ -30,7 +30,7 @@ func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
 		}
 		s.receiveOne(now, p, f)
 		if prio >= 0 {
-			p.lanes.Keeps(prio, p.in.Bytes(uint8(prio)))
+			p.lanes.Keeps(prio, p.ingress.Bytes(uint8(prio)))
 		}
 	}
 	if p.lanes.Due(now) <= now {
@@ -40,7 +40,7 @@ func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
 
 // freed tells that less is buffered of a lane, and reports whether the peer is to know at once.
 func (p *switchPort) freed(now units.Time, prio uint8) bool {
-	p.lanes.Keeps(int(prio), p.in.Bytes(prio))
+	p.lanes.Keeps(int(prio), p.ingress.Bytes(prio))
 	return p.lanes.Due(now) <= now
 }
 
@@ -90,7 +90,7 @@ func (p *switchPort) want(now units.Time, prio uint8, f *Frame) {
 
 // watchLanes has the watchdog look, if there is one.
 func (p *switchPort) watchLanes(now units.Time) {
-	if p.dog.Config().Detect != 0 {
+	if p.watchdog.Config().Detect != 0 {
 		p.watch(now)
 	}
 }

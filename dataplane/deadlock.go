@@ -57,7 +57,7 @@ func (p *switchPort) nextOwn(f *Frame) bool {
 	case p.outs == 0:
 		return false
 	case x.outs == 0:
-		if !p.announces(f) {
+		if !p.makeAnnouncement(f) {
 			return false
 		}
 	case !p.env.AllocAt(f, pfc.ProbeLen):
@@ -93,7 +93,7 @@ func (s *Switch) stuck(now units.Time, p *switchPort, prio int) bool {
 func (p *switchPort) waitsFor(prio int, in uint16) (bytes units.Size) {
 	p.queues[prio].each(func(f *Frame) {
 		if f.In == in {
-			bytes += units.Size(p.of.cost(f.Len))
+			bytes += units.Size(p.sw.cost(f.Len))
 		}
 	})
 	return bytes
@@ -143,7 +143,7 @@ func (s *Switch) DeadlockTime() units.Time { return s.config.Deadlock }
 // peer paused, and reports whether it is back where it began.
 func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (found Deadlock, ok bool) {
 	prio := int(probe.Priority)
-	if from.grants().Held()>>prio&1 == 0 {
+	if from.grants().PeerStopped()>>prio&1 == 0 {
 		return found, false // whoever asks was resumed meanwhile
 	}
 	// The peer stays paused only if what does not move is more than XON.

@@ -13,36 +13,36 @@ import (
 
 // enqueue takes frames of a vector, from one on and before another, one after the other.
 func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) {
-	if v.may = v.calm; p.env.Queue {
-		v.may = 0
+	if v.bypass = v.admitted; p.env.Queue {
+		v.bypass = 0
 	}
-	v.plain = v.calm & p.lossless
+	v.fast = v.admitted & p.lossless
 	// What another priority may have depends on what is taken of the pool before, and what there is on other workers.
-	if v.seen&(v.seen-1) != 0 || p.worker.lanes != nil {
-		v.plain &^= v.pools
+	if v.present&(v.present-1) != 0 || p.worker.lanes != nil {
+		v.fast &^= v.pools
 	}
 	for i := from; i < end; {
-		if i = s.enqueuePlain(now, p.env, v, burst[:end], i); i == end {
+		if i = s.enqueueFast(now, p.env, v, burst[:end], i); i == end {
 			break
 		}
-		if away := s.handOverPlain(p.worker, v, burst[:end], i); away > i {
+		if away := s.handOverFast(p.worker, v, burst[:end], i); away > i {
 			i = away
 			continue
 		}
 		a := v.acts[i]
-		s.enqueueOne(now, p, &burst[i], a, v.calm>>a.prio()&1 != 0, v.may>>a.prio()&1 != 0)
+		s.enqueueOne(now, p, &burst[i], a, v.admitted>>a.prio()&1 != 0, v.bypass>>a.prio()&1 != 0)
 		i++
 	}
 	v.chargeAll()
 }
 
-// enqueueOne takes one frame whose action only names a port. calm says that there is room for it, and may
-// that it may pass the queues.
-func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, calm, may bool) {
+// enqueueOne takes one frame whose action only names a port. fits says that there is room for it, and bypass that it
+// may leave past the queues.
+func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, fits, bypass bool) {
 	f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
 	e, prio := p.env.Exit(int(a.out())), a.prio()
-	if may && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actAway == 0 {
-		p.in.Note(prio, int64(f.Len))
+	if bypass && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actAway == 0 {
+		p.ingress.Note(prio, int64(f.Len))
 		q := &s.queues[a.queue()]
 		if e.N == 0 {
 			p.env.leave(int(a.out()))
@@ -57,27 +57,27 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, c
 	}
 	to := &s.ports[a.out()]
 	if a&actAway != 0 {
-		if s.charge(now, p, to, f, calm) {
-			p.in.Note(prio, 0)
+		if s.charge(now, p, to, f, fits) {
+			p.ingress.Note(prio, 0)
 			s.handOver(p.worker, a.out(), f)
 		}
 		return
 	}
-	if may && to.passes(now, e, f) {
-		p.in.Note(prio, int64(f.Len))
+	if bypass && to.passes(now, e, f) {
+		p.ingress.Note(prio, int64(f.Len))
 		s.send(now, to, e, f)
 		return
 	}
-	if s.charge(now, p, to, f, calm) {
-		p.in.Note(prio, 0)
+	if s.charge(now, p, to, f, fits) {
+		p.ingress.Note(prio, 0)
 		s.queueUp(now, to, f)
 	}
 }
 
-// enqueuePlain takes frames from the i-th on, as far as they pass the queues or are appended to one in which
+// enqueueFast takes frames from the i-th on, as far as they pass the queues or are appended to one in which
 // others wait, and nothing else is to be done; it returns where the next is. It calls nothing, so that all it
 // needs stays in registers.
-func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame, i int) int {
+func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame, i int) int {
 	// An action names ports that there are, or it would not be in the cache: nothing is checked.
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(env.exits))
 	acts := v.acts[:len(burst)]
@@ -89,7 +89,7 @@ func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame
 		e, q := (*Exit)(unsafe.Add(exits, a.out()*uint(unsafe.Sizeof(Exit{})))), (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))
 		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := uint16(where >> 32)
-		if n := e.N; (v.may&e.Unseen)>>(a&7)&1 != 0 {
+		if n := e.N; (v.bypass&e.Unseen)>>(a&7)&1 != 0 {
 			if uint(n) >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
 				break
 			}
@@ -104,7 +104,7 @@ func (s *Switch) enqueuePlain(now units.Time, env *Env, v *vector, burst []Frame
 			}
 			continue
 		}
-		if v.plain>>(a&7)&1 == 0 || q.plain <= now || q.last >= blockLen || q.frames == 0 {
+		if v.fast>>(a&7)&1 == 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 {
 			break
 		}
 		q.tail.frames[q.last].put(where, what)
@@ -128,7 +128,7 @@ func (p *switchPort) left(q *queue, frames int, bytes units.Size) {
 // looks. It comes after every change of what it asks for.
 func (p *switchPort) gate() {
 	e := p.env.Exit(p.number)
-	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.in.Quiet() && p.lanes == nil {
+	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.ingress.Quiet() && p.lanes == nil {
 		e.Open = ^p.shut &^ p.halted &^ p.shaped
 		if p.notifies == 0 {
 			e.Unseen = e.Open &^ p.shown &^ p.weighted
@@ -167,7 +167,7 @@ func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
 	p.left(q, 1, units.Size(f.Len))
 	q.longest = max(q.longest, f.Len)
 	if p.weighted>>prio&1 != 0 {
-		p.rounds.turn = prio
+		p.rounds.current = prio
 	}
 }
 
@@ -243,7 +243,7 @@ func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
 	if p.log != nil {
 		p.log.lost(now, why, prio, f.Len, p.env.Bytes(f))
 	}
-	if why.Loses() && (p.of.lossless|p.lossless)>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
+	if why.Loses() && (p.sw.lossless|p.lossless)>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
 	}
 }

@@ -16,17 +16,16 @@ type Env struct {
 	// of this instant before anything may leave.
 	Queue bool
 
-	woken []uint16     // ports whose due time moved since the world looked
-	due   []units.Time // per port: when it asked for Transmit
-	held  []bool       // ports from which the node takes nothing at present
+	woken         []uint16     // ports whose due time moved since the world looked
+	due           []units.Time // per port: when it asked for Transmit
+	receivePaused []bool       // ports from which the node takes nothing at present
 
-	// Paused, if there is one, is told of each PFC or PAUSE frame that stops or starts something at a port of the node,
-	// when it arrives.
+	// Paused, if set, is called for each arriving PFC or PAUSE frame that stops or restarts a priority of a port.
 	Paused func(now units.Time, port int, f pfc.Frame)
-	// Queued, if there is one, is told how many bytes wait at a port of a switch whenever that changes. It is set before
-	// the node is made. Frames that pass the queues never waited.
+	// Queued, if set, is called with the bytes that wait at a port of a switch whenever that number changes. It is set
+	// before the node is made. Frames that bypass the queues never waited.
 	Queued func(now units.Time, port int, bytes units.Size)
-	_      [32]byte // whole lines of the cache
+	_      [32]byte // pads Env to whole cache lines
 }
 
 // Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,
@@ -39,13 +38,13 @@ type Exit struct {
 	Open    uint8      // the node's: priorities of which it lets frames pass
 	Unseen  uint8      // the node's: of these, those of which it need not look at the frames
 	_       [2]uint8
-	One     [1]Frame // a place for worlds that need no more
+	Inline  [1]Frame // a place for worlds that need no more
 }
 
 // NewEnv returns an Env for a node of so many ports.
 func NewEnv(pool *Pool, ports int) *Env {
-	e := &Env{Pool: pool, exits: lone[Exit](ports), out: lone[uint16](ports)}
-	e.due, e.woken, e.held = lone[units.Time](ports), lone[uint16](2 * ports)[:0], lone[bool](ports)
+	e := &Env{Pool: pool, exits: isolated[Exit](ports), out: isolated[uint16](ports)}
+	e.due, e.woken, e.receivePaused = isolated[units.Time](ports), isolated[uint16](2 * ports)[:0], isolated[bool](ports)
 	for i := range e.due {
 		e.due[i] = units.Never
 	}
@@ -57,7 +56,7 @@ func (e *Env) Exit(port int) *Exit { return &e.exits[port] }
 
 // Take moves the frame in an exit of one place to f.
 func (e *Exit) Take(f *Frame) {
-	f.copy(&e.One[0])
+	f.copy(&e.Inline[0])
 	e.N = 0
 }
 
@@ -102,24 +101,23 @@ func (e *Env) Woken() []uint16 {
 // Wakes reports whether Woken has any.
 func (e *Env) Wakes() bool { return len(e.woken) > 0 }
 
-// TellPaused has who listens know of a PFC or PAUSE frame; the node calls it.
+// TellPaused calls Paused for a PFC or PAUSE frame; the node calls it.
 func (e *Env) TellPaused(now units.Time, port int, f pfc.Frame) {
 	if e.Paused != nil {
 		e.Paused(now, port, f)
 	}
 }
 
-// tellQueued has who listens know what waits at a port.
+// tellQueued calls Queued with what waits at the port.
 func (p *switchPort) tellQueued(now units.Time) {
 	if p.env.Queued != nil {
 		p.env.Queued(now, p.number, p.buffered())
 	}
 }
 
-// Hold asks the world not to receive from a port for the time being: what comes
-// waits in the device. A world may still deliver a burst that was on its way, and
-// one that has no devices may deliver everything.
-func (e *Env) Hold(port int, hold bool) { e.held[port] = hold }
+// SetReceivePaused asks the world to stop receiving from a port, or to start again: meanwhile frames wait in the
+// device. A world may still deliver a burst that was on its way, and one without devices may deliver everything.
+func (e *Env) SetReceivePaused(port int, paused bool) { e.receivePaused[port] = paused }
 
-// Held reports whether the node asked for that; the world reads it.
-func (e *Env) Held(port int) bool { return e.held[port] }
+// ReceivePaused reports whether the node asked for that; the world reads it.
+func (e *Env) ReceivePaused(port int) bool { return e.receivePaused[port] }

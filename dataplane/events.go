@@ -149,7 +149,7 @@ func (s *Switch) PauseHistory(now units.Time, port int, list []pfc.Pause) ([]pfc
 		return list, 0
 	}
 	list, ever := p.history.Ended(list)
-	return p.in.Lasting(p.eg.Lasting(now, list)), ever
+	return p.ingress.Lasting(p.egress.Lasting(now, list)), ever
 }
 
 // HistorySize is how much is kept at each port. It is called between bursts.

@@ -27,7 +27,7 @@ type fdb struct {
 // fdbPlace is where an address is kept. What is read together lies together.
 type fdbPlace struct {
 	atomic.Uint64               // the entry
-	seen          atomic.Uint32 // second, of those since the world began, in which a learned one was last confirmed
+	confirmed     atomic.Uint32 // second, of those since the world began, in which a learned one was last confirmed
 }
 
 // entry is an address (48 bits), a port or group (12 bits) and a kind (4 bits); 0: there is none.
@@ -72,7 +72,7 @@ func (t *fdb) probe(mac wire.MAC, do func(at *fdbPlace, e entry) (done bool)) {
 }
 
 // find returns the entry of an address; 0: it is not known.
-func (t *fdb) find(mac wire.MAC, now second) (found entry) {
+func (t *fdb) find(mac wire.MAC, now learnSecond) (found entry) {
 	t.probe(mac, func(at *fdbPlace, e entry) bool {
 		if e != 0 && e.mac() == mac && !t.old(at, e, now) {
 			found = e
@@ -84,19 +84,19 @@ func (t *fdb) find(mac wire.MAC, now second) (found entry) {
 
 // old reports whether an entry is too old to count. Clocks of workers differ by a little: one may have been
 // confirmed in a second that another has not reached.
-func (t *fdb) old(at *fdbPlace, e entry, now second) bool {
-	return e&fdbKind == fdbLearned && t.age != 0 && int32(uint32(now)-at.seen.Load()) > int32(t.age)
+func (t *fdb) old(at *fdbPlace, e entry, now learnSecond) bool {
+	return e&fdbKind == fdbLearned && t.age != 0 && int32(uint32(now)-at.confirmed.Load()) > int32(t.age)
 }
 
 // learn remembers that mac is behind a port, unless it has a place of its own.
-func (t *fdb) learn(mac wire.MAC, port int, now second) {
+func (t *fdb) learn(mac wire.MAC, port int, now learnSecond) {
 	known := false
 	t.probe(mac, func(at *fdbPlace, e entry) bool {
 		if e == 0 || e.mac() != mac {
 			return e == 0
 		}
-		if known = e&fdbKind != fdbLearned || int(e.value()) == port && !t.old(at, e, now); known && at.seen.Load() != uint32(now) {
-			at.seen.Store(uint32(now))
+		if known = e&fdbKind != fdbLearned || int(e.value()) == port && !t.old(at, e, now); known && at.confirmed.Load() != uint32(now) {
+			at.confirmed.Store(uint32(now))
 		}
 		return true
 	})
@@ -106,7 +106,7 @@ func (t *fdb) learn(mac wire.MAC, port int, now second) {
 }
 
 // insert makes an entry, or changes that of its address. It reports false if there is no place.
-func (t *fdb) insert(made entry, now second) bool {
+func (t *fdb) insert(made entry, now learnSecond) bool {
 	for {
 		var to *fdbPlace
 		was := entry(0)
@@ -121,7 +121,7 @@ func (t *fdb) insert(made entry, now second) bool {
 			t.full.Add(1)
 			return false
 		}
-		to.seen.Store(uint32(now))
+		to.confirmed.Store(uint32(now))
 		if !to.CompareAndSwap(uint64(was), uint64(made)) {
 			continue
 		}
@@ -138,7 +138,7 @@ func (t *fdb) adopt(from *fdb, but int, forms []form) {
 	for i := range from.places {
 		if e := entry(from.places[i].Load()); e&fdbKind == fdbLearned {
 			if port := int(e.value()); port != but && forms[port] != absent {
-				t.learn(e.mac(), port, second(from.places[i].seen.Load()))
+				t.learn(e.mac(), port, learnSecond(from.places[i].confirmed.Load()))
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func (v FDBView) Entries(now units.Time) (all []FDBEntry) {
 }
 
 // dump appends the addresses that are known at now.
-func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now second) []FDBEntry {
+func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now learnSecond) []FDBEntry {
 	for i := range t.places {
 		at := &t.places[i]
 		e := entry(at.Load())
@@ -54,7 +54,7 @@ func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now second) []FDBE
 		}
 		if e&fdbKind == fdbLearned {
 			// It may have been confirmed in a second that began after now was read.
-			known.Static, known.Age = false, units.Time(max(0, int32(uint32(now)-at.seen.Load())))*units.Second
+			known.Static, known.Age = false, units.Time(max(0, int32(uint32(now)-at.confirmed.Load())))*units.Second
 		}
 		all = append(all, known)
 	}

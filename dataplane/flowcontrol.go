@@ -16,8 +16,8 @@ import (
 
 // grants is what the receiving end of a link answers: what the peer may still send.
 type grants interface {
-	// Held is the set of priorities of which the peer may not send now.
-	Held() uint8
+	// PeerStopped is the set of priorities of which the peer may not send now.
+	PeerStopped() uint8
 	// XON is how much of a priority may be buffered so that the peer may send again.
 	XON(p uint8) units.Size
 }
@@ -27,7 +27,7 @@ func (p *switchPort) stops() pfc.Stops {
 	if p.lanes != nil {
 		return p.lanes
 	}
-	return &p.eg
+	return &p.egress
 }
 
 // grants answers for what the port's peer sends.
@@ -35,18 +35,18 @@ func (p *switchPort) grants() grants {
 	if p.lanes != nil {
 		return p.lanes
 	}
-	return &p.in
+	return &p.ingress
 }
 
-// hold has the peer send nothing more of lossless priorities, or again.
-func (p *switchPort) hold(stop bool) {
+// setPeerStopped has the peer send nothing more of lossless priorities, or again.
+func (p *switchPort) setPeerStopped(stop bool) {
 	switch {
 	case p.lanes != nil:
-		p.lanes.Hold(stop)
+		p.lanes.StopPeer(stop)
 	case stop:
-		p.in.Hold()
+		p.ingress.StopPeer()
 	default:
-		p.in.Unhold()
+		p.ingress.ResumePeer()
 	}
 }
 

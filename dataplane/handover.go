@@ -14,8 +14,8 @@ import (
 // lane's ring waits behind it with the first; nothing is lost, for all of it has been admitted. Nothing
 // is locked.
 //
-// A port's account is its worker's alone. Another worker that releases frames sums up what it owes, and puts it into
-// the lane to the port's worker in Poll, between the frames.
+// A port's account belongs to the port's worker. Another worker that releases frames of the port adds up the bytes, and
+// sends the sums through the lane to the port's worker in Poll, between the frames.
 //
 // A line of the cache that another core has written takes it a tenth of a microsecond and more to get at: so all that
 // goes from one worker to another is in the lane, and each end of it looks at what the other writes once a poll, or
@@ -38,18 +38,18 @@ type lane struct {
 	_       [56]byte
 }
 
-// owed, in the Digest of what is in a lane, says that it is no frame but what a worker has released: Prio of the port
-// that the rest of the Digest names, as much as the other half says.
-const owed = 1 << 31
+// isRelease, in the Digest of an entry of a lane, says that it is not a frame but a number of released bytes: the other
+// bits of the Digest are the port, Prio is the priority, and the first word is the number.
+const isRelease = 1 << 31
 
-// owing is how much of a priority of a port was released.
-func (f *Frame) owing(port uint16, prio int, cost int64) {
-	f.put(uint64(cost), uint64(prio)<<48|owed|uint64(port))
+// putRelease makes f say how much of a priority of a port was released.
+func (f *Frame) putRelease(port uint16, prio int, cost int64) {
+	f.put(uint64(cost), uint64(prio)<<48|isRelease|uint64(port))
 }
 
-// owes is what owing has noted.
-func (f *Frame) owes() (port uint32, prio uint8, cost int64) {
-	return f.Digest &^ owed, f.Prio & 7, int64(f.words()[0])
+// release is what owing has noted.
+func (f *Frame) release() (port uint32, prio uint8, cost int64) {
+	return f.Digest &^ isRelease, f.Prio & 7, int64(f.words()[0])
 }
 
 // append puts a frame into the lane.
@@ -62,13 +62,13 @@ func (l *lane) append(f *Frame, s *store) {
 	l.waiting.push(f, s)
 }
 
-// handOverPlain takes frames of a vector from the i-th on, as far as they are for ports of other workers and
+// handOverFast takes frames of a vector from the i-th on, as far as they are for ports of other workers and
 // are charged together; it returns where the next is. What these workers write is not looked at.
-func (s *Switch) handOverPlain(w *switchWorker, v *vector, burst []Frame, i int) int {
+func (s *Switch) handOverFast(w *switchWorker, v *vector, burst []Frame, i int) int {
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a, f := acts[i], &burst[i]
-		if a&actAway == 0 || v.plain>>(a&7)&1 == 0 {
+		if a&actAway == 0 || v.fast>>(a&7)&1 == 0 {
 			break
 		}
 		v.charges[a&7] += s.cost(f.Len)
@@ -85,7 +85,7 @@ func (l *lane) fits() bool {
 	return l.put < l.room
 }
 
-// publish has the other worker see what was put.
+// publish makes what was put visible to the other worker.
 func (l *lane) publish(s *store) {
 	for l.waiting.frames > 0 && l.fits() {
 		f := l.waiting.run(1)
@@ -110,7 +110,7 @@ func (l *lane) all(do func(*Frame)) {
 
 func (l *lane) each(do func(*Frame)) {
 	l.all(func(f *Frame) {
-		if f.Digest&owed == 0 {
+		if f.Digest&isRelease == 0 {
 			do(f)
 		}
 	})
@@ -122,41 +122,41 @@ func (s *Switch) handOver(w *switchWorker, to uint, f *Frame) {
 	w.lanes[s.owner[to]].append(f, &w.store)
 }
 
-// owe notes that a frame of a port of another worker was released.
-func (w *switchWorker) owe(port int, prio uint8, cost int64) {
-	if w.debts[port][prio&7] += cost; !w.owes[port] {
-		w.owes[port] = true
-		w.owing = append(w.owing, uint16(port))
+// deferRelease adds a released frame of another worker's port to what sendReleases sends.
+func (w *switchWorker) deferRelease(port int, prio uint8, cost int64) {
+	if w.released[port][prio&7] += cost; !w.hasReleased[port] {
+		w.hasReleased[port] = true
+		w.releasedPorts = append(w.releasedPorts, uint16(port))
 	}
 }
 
-// settle has the other workers be told what this one owes.
-func (s *Switch) settle(w *switchWorker) {
-	for _, port := range w.owing {
+// sendReleases puts what this worker has released of other workers' accounts into their lanes.
+func (s *Switch) sendReleases(w *switchWorker) {
+	for _, port := range w.releasedPorts {
 		l := &w.lanes[s.owner[port]]
-		for prio, cost := range w.debts[port] {
+		for prio, cost := range w.released[port] {
 			if cost != 0 {
 				var f Frame
-				f.owing(port, prio, cost)
+				f.putRelease(port, prio, cost)
 				l.append(&f, &w.store)
 			}
 		}
-		w.debts[port] = [pfc.Classes]int64{}
-		w.owes[port] = false
+		w.released[port] = [pfc.Classes]int64{}
+		w.hasReleased[port] = false
 	}
-	w.owing = w.owing[:0]
+	w.releasedPorts = w.releasedPorts[:0]
 }
 
-// settleAll gives back what workers, who are at rest, owe each other.
-func (s *Switch) settleAll(now units.Time) {
+// applyReleases gives back at once what workers have released of each other's accounts. No worker runs.
+func (s *Switch) applyReleases(now units.Time) {
 	for _, w := range s.workers {
-		s.settle(w)
+		s.sendReleases(w)
 		for i := range w.lanes {
 			w.lanes[i].all(func(f *Frame) {
-				if f.Digest&owed != 0 {
-					port, prio, cost := f.owes()
+				if f.Digest&isRelease != 0 {
+					port, prio, cost := f.release()
 					s.giveBack(now, &s.ports[port], prio, cost)
-					f.owing(uint16(port), int(prio), 0)
+					f.putRelease(uint16(port), int(prio), 0)
 				}
 			})
 		}
@@ -178,11 +178,11 @@ func (s *Switch) Poll(now units.Time, worker int) {
 		s.catchUp(now, w)
 	}
 	for _, i := range w.ports {
-		if p := &s.ports[i]; p.in.Held() != 0 && p.in.Next(now) <= now {
+		if p := &s.ports[i]; p.ingress.PeerStopped() != 0 && p.ingress.Next(now) <= now {
 			p.env.Wake(p.number, now)
 		}
 	}
-	s.settle(w)
+	s.sendReleases(w)
 	for i := range w.lanes {
 		w.lanes[i].publish(&w.store)
 	}
@@ -190,7 +190,7 @@ func (s *Switch) Poll(now units.Time, worker int) {
 
 // mostTaken is how many frames a worker takes out of a lane in one poll: a burst for each of its ports. It sends what it
 // took before it takes more: two workers that each wait until the other is through with hundreds of frames are as fast
-// as one. What is owed it takes besides.
+// as one. Releases do not count.
 func (w *switchWorker) mostTaken() int { return vectorLen * max(len(w.ports), 2) }
 
 // takeOver sends or queues what another worker has for the ports of this one.
@@ -201,18 +201,18 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 	}
 	end := at
 	for frames, most := 0, w.mostTaken(); end < ready && frames < most; end++ {
-		if f := &l.ring[end%laneLen]; f.Digest&owed == 0 {
+		if f := &l.ring[end%laneLen]; f.Digest&isRelease == 0 {
 			w.env.fetch(f)
 			frames++
 		}
 	}
 	for ; at < end; at++ {
-		if at = s.takePlain(now, w, l, at, end); at == end {
+		if at = s.takeFast(now, w, l, at, end); at == end {
 			break
 		}
 		f := l.ring[at%laneLen]
-		if f.Digest&owed != 0 {
-			if port, prio, cost := f.owes(); cost != 0 { // settleAll was not before
+		if f.Digest&isRelease != 0 {
+			if port, prio, cost := f.release(); cost != 0 { // 0: applyReleases has taken it
 				s.giveBack(now, &s.ports[port], prio, cost)
 			}
 			continue
@@ -229,12 +229,12 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 	memory.Publish(&l.taken, at)
 }
 
-// takePlain takes lossless frames from one on, as far as they pass the queues or are appended to one in which
+// takeFast takes lossless frames from one on, as far as they pass the queues or are appended to one in which
 // others wait, and nothing else is to be done, as enqueuePlain does; it returns where the next is.
-func (s *Switch) takePlain(now units.Time, w *switchWorker, l *lane, at, end uint64) uint64 {
+func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint64) uint64 {
 	for ; at < end; at++ {
 		f := &l.ring[at%laneLen]
-		if f.Flag&Lossless == 0 { // nor is what is owed
+		if f.Flag&Lossless == 0 { // releases have no flags either
 			break
 		}
 		prio := f.Prio & 7
@@ -251,10 +251,10 @@ func (s *Switch) takePlain(now units.Time, w *switchWorker, l *lane, at, end uin
 			e.N = n + 1
 			q.left += 1<<40 | tally(f.Len)
 			q.longest = max(q.longest, f.Len)
-			w.owe(int(f.In), prio, s.cost(f.Len))
+			w.deferRelease(int(f.In), prio, s.cost(f.Len))
 			continue
 		}
-		if q.plain <= now || q.last >= blockLen || q.frames == 0 {
+		if q.fastUntil <= now || q.last >= blockLen || q.frames == 0 {
 			break
 		}
 		q.tail.frames[q.last].put(where, what)

@@ -36,33 +36,33 @@ func (c *ICMP) check() error {
 // limit is that of each port.
 func (c *ICMP) limit() FloodLimit { return FloodLimit{Frames: c.Rate, Burst: units.Size(c.Burst)} }
 
-// trouble is what may be said of a packet, by version of IP.
-type trouble struct{ v4, v6 wire.ICMPError }
+// icmpKind is one kind of ICMP error, for each version of IP.
+type icmpKind struct{ v4, v6 wire.ICMPError }
 
 var (
-	timeExceeded    = trouble{wire.ICMPError{Type: 11}, wire.ICMPError{Type: 3}}
-	netUnreachable  = trouble{wire.ICMPError{Type: 3}, wire.ICMPError{Type: 1}}
-	hostUnreachable = trouble{wire.ICMPError{Type: 3, Code: 1}, wire.ICMPError{Type: 1, Code: 3}}
-	noProtocol      = trouble{wire.ICMPError{Type: 3, Code: 2}, wire.ICMPError{Type: 4, Code: 1, Word: 6}} // where the next header is
-	portUnreachable = trouble{wire.ICMPError{Type: 3, Code: 3}, wire.ICMPError{Type: 1, Code: 4}}
-	prohibition     = trouble{wire.ICMPError{Type: 3, Code: 13}, wire.ICMPError{Type: 1, Code: 1}}
+	timeExceeded    = icmpKind{wire.ICMPError{Type: 11}, wire.ICMPError{Type: 3}}
+	netUnreachable  = icmpKind{wire.ICMPError{Type: 3}, wire.ICMPError{Type: 1}}
+	hostUnreachable = icmpKind{wire.ICMPError{Type: 3, Code: 1}, wire.ICMPError{Type: 1, Code: 3}}
+	noProtocol      = icmpKind{wire.ICMPError{Type: 3, Code: 2}, wire.ICMPError{Type: 4, Code: 1, Word: 6}} // where the next header is
+	portUnreachable = icmpKind{wire.ICMPError{Type: 3, Code: 3}, wire.ICMPError{Type: 1, Code: 4}}
+	prohibition     = icmpKind{wire.ICMPError{Type: 3, Code: 13}, wire.ICMPError{Type: 1, Code: 1}}
 )
 
-// tooBig tells what the next hop takes.
-func tooBig(mtu int) trouble {
-	return trouble{wire.ICMPError{Type: 3, Code: 4, Word: uint32(mtu)}, wire.ICMPError{Type: 2, Word: uint32(mtu)}}
+// tooBig carries the MTU of the next hop.
+func tooBig(mtu int) icmpKind {
+	return icmpKind{wire.ICMPError{Type: 3, Code: 4, Word: uint32(mtu)}, wire.ICMPError{Type: 2, Word: uint32(mtu)}}
 }
 
-// complain makes what tells the sender of a packet, by way of who sent the frame, and as often as it may. The
-// frame has an IP header that is right, and at most one tag.
-func (s *Switch) complain(now units.Time, p *switchPort, f *Frame, what trouble) {
+// makeICMPError makes an error for the sender of a packet, unless the port's rate of errors is exhausted. It goes back to
+// the station that sent the frame. The frame's IP header is valid, and there is at most one tag.
+func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *Frame, what icmpKind) {
 	c, b, begin := &s.config.Router.ICMP, p.env.Bytes(f), f.l3()
 	ip := b[begin:]
 	if c.Rate == 0 || f.In == ownFrame || !wire.MayComplain(ip) {
 		return
 	}
 	in, sender := s.lanOf(p, b), wire.Source(ip)
-	from, ok := s.routes.speaks(p.number, in, sender)
+	from, ok := s.routes.sourceAddress(p.number, in, sender)
 	if !ok || s.routes.isOwn(sender) {
 		return
 	}
@@ -73,49 +73,49 @@ func (s *Switch) complain(now units.Time, p *switchPort, f *Frame, what trouble)
 	most := min(s.config.MTU, p.env.Most()-begin)
 	g, ok := p.env.Alloc(begin + wire.ICMPErrorLen(ip, most))
 	if !ok {
-		return // it is not to be relied on anyway
+		return // ICMP errors may be lost
 	}
 	out := p.env.Bytes(&g)
 	copy(out, b[6:12])
 	s.routes.mac.Put(out[6:])
 	copy(out[12:begin], b[12:begin])
-	say := what.v4
+	kind := what.v4
 	if sender.Is6() {
-		say = what.v6
+		kind = what.v6
 	}
-	wire.EncodeICMPError(out[begin:], ip, from, c.DSCP<<2, say)
+	wire.EncodeICMPError(out[begin:], ip, from, c.DSCP<<2, kind)
 	p.stats.ICMPSent++
 	g.In, g.Prio, g.Flag = ownFrame, s.config.DSCP[c.DSCP], Flag(begin)
 	p.made[g.Prio&7]++
-	p.worker.said = said{g, in}
+	p.worker.pending = ownPacket{g, in}
 }
 
-// said is an error or an answer on its way to whom it is for: at most one is, after what came before its packet.
-type said struct {
+// ownPacket is an error or an answer on its way to whom it is for: at most one is, after what came before its packet.
+type ownPacket struct {
 	frame Frame
 	in    *lan // nil: there is none
 }
 
-// say sends the error or answer that there is, if any.
-func (s *Switch) say(now units.Time, p *switchPort) {
-	if p.worker.said.in != nil {
-		s.utter(now, p, p.worker.takeSaid())
+// sendPending sends the pending error or answer, if there is one.
+func (s *Switch) sendPending(now units.Time, p *switchPort) {
+	if p.worker.pending.in != nil {
+		s.sendOwn(now, p, p.worker.takePending())
 	}
 }
 
-// takeSaid takes what is on its way, before anything else is done: what follows may say something of other packets.
-func (w *switchWorker) takeSaid() (x said) {
-	x, w.said = w.said, said{}
+// takePending takes the pending packet before it is sent, because sending it may make another one pending.
+func (w *switchWorker) takePending() (x ownPacket) {
+	x, w.pending = w.pending, ownPacket{}
 	return x
 }
 
-// utter sends one.
-func (s *Switch) utter(now units.Time, p *switchPort, x said) {
-	p.env.hands.vector.settle() // an answer may be longer than what asked for it, or of another priority
+// sendOwn sends a packet that the switch itself made through the port where its cause arrived.
+func (s *Switch) sendOwn(now units.Time, p *switchPort, x ownPacket) {
+	p.env.scratch.vector.admitSingly() // an answer may be longer than what asked for it, or of another priority
 	s.forward(now, p, x.in, uint16(p.number), &x.frame)
 }
 
-// tooLongToRoute complains of a packet that the switch does not even take, if it would be routed.
+// tooLongToRoute sends "too big" for a packet that is longer than any frame the switch takes, if it would be routed.
 func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire.Header) {
 	if s.routes == nil || h.Dst != s.routes.mac || h.Src.Multicast() || h.Src == 0 || f.l3() == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
 		return
@@ -126,8 +126,8 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 	}
 	if group := s.routeOf(p, ip); group >= firstGroup {
 		if h := s.hopOf(now, p, f, f.action().prio(), group); wire.TotalLen(ip) > s.config.hopMTU(h) { // else it is what follows the packet that is too long
-			s.complain(now, p, f, tooBig(s.config.hopMTU(h)))
-			s.say(now, p)
+			s.makeICMPError(now, p, f, tooBig(s.config.hopMTU(h)))
+			s.sendPending(now, p)
 		}
 	}
 }
@@ -157,10 +157,10 @@ func (c *SwitchConfig) locals() (all []local) {
 	return all
 }
 
-// speaks is the address from which the router speaks to another, at a port and in a LAN: one that it has
-// there (RFC 1812 section 4.3.2.4), else one of no place, else any; of several that which has most in common with
-// the other's.
-func (r *routes) speaks(port int, in *lan, to netip.Addr) (from netip.Addr, ok bool) {
+// sourceAddress is the router's source address for packets to another, at a port and in a LAN: an address that it has
+// there (RFC 1812 section 4.3.2.4), else one without a place, else any; among several the one with the longest common
+// prefix.
+func (r *routes) sourceAddress(port int, in *lan, to netip.Addr) (from netip.Addr, ok bool) {
 	if in == nil {
 		return from, false
 	}

@@ -12,7 +12,7 @@ import (
 // that came through one port, how long a queue may become, and what is set aside for a queue (its minimum), which
 // nobody else takes. A frame that fits into its queue's minimum is taken, however full the rest is.
 //
-// Where nothing of it is configured no frame is asked for it: Switch.asks is a number that no port has, and tailOf is
+// Where nothing of it is configured no frame is asked for it: Switch.limitedFrom is a number that no port has, and tailOf is
 // the limit of every queue. Only what exceeds that one is looked at again.
 
 // NoAlpha is the Alpha of a queue that has no limit by what is free, although the switch has one for queues.
@@ -120,8 +120,8 @@ func (p *PortConfig) checkLimits() error {
 
 // setLimits puts the limits of the configuration in force, but for what is set aside.
 func (s *Switch) setLimits() {
-	if s.asks, s.share = ownFrame, s.config.leastShare(); s.config.limited() {
-		s.asks = 0
+	if s.limitedFrom, s.share = ownFrame, s.config.leastShare(); s.config.limited() {
+		s.limitedFrom = 0
 	}
 }
 
@@ -172,7 +172,7 @@ func (w *switchWorker) notePooled(pool *pfc.Pool) { w.mostPooled = max(w.mostPoo
 func (p *switchPort) lossyBytes() (sum int64) {
 	for prio := range uint8(pfc.Classes) {
 		if p.lossless>>prio&1 == 0 {
-			sum += int64(p.in.Bytes(prio))
+			sum += int64(p.ingress.Bytes(prio))
 		}
 	}
 	return sum
@@ -207,7 +207,7 @@ func (p *switchPort) lossyLimit(pool *pfc.Pool) LossyLimit {
 func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *Frame) bool {
 	prio, cost, own := f.Prio&7, s.cost(f.Len), f.In == ownFrame
 	if own {
-		p.env.hands.vector.settle()
+		p.env.scratch.vector.admitSingly()
 	}
 	m, pooled := s.minimumOf(to, prio), cost
 	if m != nil {
@@ -227,7 +227,7 @@ func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *Frame) bool {
 		return false
 	}
 	if !own {
-		p.in.Charge(prio, cost)
+		p.ingress.Charge(prio, cost)
 	}
 	return true
 }
@@ -243,7 +243,7 @@ func (s *Switch) releaseLossy(now units.Time, to *switchPort, f *Frame, cost int
 	if f.In != ownFrame {
 		return false
 	}
-	s.wakeHolding(now)
+	s.wakePausing(now)
 	return true
 }
 

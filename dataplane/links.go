@@ -78,7 +78,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	p.note()
 	if ch.points != nil {
 		p.link.Rate = ch.state.Rate
-		p.eg.SetRate(ch.state.Rate)
+		p.egress.SetRate(ch.state.Rate)
 		if p.lanes != nil {
 			p.lanes.SetRate(ch.state.Rate)
 		}
@@ -87,7 +87,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	if ch.state.Headroom > 0 {
 		p.link.Headroom = ch.state.Headroom
 		s.resize()
-		s.wakeHolding(now) // the pool may have more now
+		s.wakePausing(now) // the pool may have more now
 	}
 	if ch.points != nil || ch.state.Headroom > 0 {
 		s.configure(p)
@@ -100,12 +100,12 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 			for prio := range pfc.Classes {
 				s.flush(now, p, prio, DropLink)
 			}
-			resumed := p.eg.Clear(now)
+			resumed := p.egress.Clear(now)
 			p.note()
 			p.resumed(now, resumed)
 			p.watch(now)
 		} else {
-			p.in.Relink(now)
+			p.ingress.Relink(now)
 		}
 		if p.lanes != nil {
 			p.lanes.Begin(now)
@@ -165,22 +165,22 @@ func (p *switchPort) whyShut() Reason {
 	return DropStorm
 }
 
-// Hold has the switch pause its peers' lossless priorities from now on, so that
+// StopPeers has the switch pause its peers' lossless priorities from now on, so that
 // its queues run empty. It is called between bursts.
-func (s *Switch) Hold(now units.Time) {
+func (s *Switch) StopPeers(now units.Time) {
 	for i := range s.ports {
 		if p := &s.ports[i]; !p.config.Vacant {
-			p.hold(true)
+			p.setPeerStopped(true)
 			p.env.Wake(i, now)
 		}
 	}
 }
 
-// Resume ends what Hold began. It is called between bursts.
-func (s *Switch) Resume(now units.Time) {
+// ResumePeers ends what StopPeers began. It is called between bursts.
+func (s *Switch) ResumePeers(now units.Time) {
 	for i := range s.ports {
 		if p := &s.ports[i]; !p.config.Vacant {
-			p.hold(false)
+			p.setPeerStopped(false)
 			p.env.Wake(i, now)
 		}
 	}
@@ -192,7 +192,7 @@ func (s *Switch) configure(p *switchPort) {
 	for prio := range pfc.Classes {
 		t[prio] = s.thresholds(p.number, prio)
 	}
-	p.in.Configure(t, s.config.Pause, s.rate(p))
+	p.ingress.Configure(t, s.config.Pause, s.rate(p))
 }
 
 // Queued is how many frames are in the switch. It is called between bursts.

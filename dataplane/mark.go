@@ -46,10 +46,10 @@ func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes
 	return points
 }
 
-// judges reports whether the congestion point of a frame's queue has a say in it: it is lossless, or its priority is
+// judges reports whether the congestion point of a frame's queue judges the frame: it is lossless, or its priority is
 // judged all the same.
 func (p *switchPort) judges(f *Frame) bool {
-	return f.Flag&Lossless != 0 || p.of.config.Judged>>(f.Prio&7)&1 != 0
+	return f.Flag&Lossless != 0 || p.sw.config.Judged>>(f.Prio&7)&1 != 0
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
@@ -73,7 +73,7 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
-	case !p.judges(&burst[0]): // no scheme has a say in them
+	case !p.judges(&burst[0]): // no scheme judges them
 		q.unjudged -= uint16(len(burst))
 		if p.wred.marks>>prio&1 != 0 {
 			p.markLossy(now, prio, burst)
@@ -86,7 +86,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 			p.stamp(now, point, p.buffered()-units.Size(f.Len), f)
 		}
 	default:
-		sizes := p.env.hands.sizes[:len(burst)]
+		sizes := p.env.scratch.sizes[:len(burst)]
 		for i := range burst {
 			sizes[i] = burst[i].Len
 		}
@@ -147,7 +147,7 @@ func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *F
 		return
 	}
 	if t := wire.INTOf(b[l3:], bth-l3); t != nil {
-		t.Push(point.stamper.Stamp(now+p.of.era.stamp, marking.Port{Queued: queued, Sent: p.sent()}))
+		t.Push(point.stamper.Stamp(now+p.sw.era.stamp, marking.Port{Queued: queued, Sent: p.sent()}))
 		t.Via(p.config.MAC)
 		f.Digest = 0
 	}

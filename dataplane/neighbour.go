@@ -21,11 +21,11 @@ import (
 
 // Of asking.
 const (
-	askAgain   = units.Second      // without an answer
-	askTimes   = 3                 // until a neighbour counts as not there
-	askSeldom  = 10                // seconds between questions to one that is not there, and that nobody wants
-	confirmed  = 30 * units.Second // an answer holds
-	mostAwaits = 64                // packets of a worker for one neighbour
+	retryInterval    = units.Second      // without an answer
+	maxRequests      = 3                 // until a neighbour counts as not there
+	failedRetryEvery = 10                // seconds between questions to one that is not there, and that nobody wants
+	reachableTime    = 30 * units.Second // an answer holds
+	maxWaiting       = 64                // packets of a worker for one neighbour
 )
 
 // neighbourState is what is known of a neighbour.
@@ -39,22 +39,22 @@ const (
 
 // neighbour is a next hop that is asked.
 type neighbour struct {
-	spot
-	word    atomic.Uint64 // entry: its MAC, its port, its state; but for known it has neither MAC nor port
-	heard   atomic.Uint32 // how often it has said where it is
-	wanted  atomic.Bool   // a packet was for it since it was asked, although it is not there
-	waiting [][]Frame     // by worker
+	neighbourPlace
+	word          atomic.Uint64 // entry: its MAC, its port, its state; but for known it has neither MAC nor port
+	confirmations atomic.Uint32 // how often it has answered or announced itself
+	wanted        atomic.Bool   // a packet was for it since it was asked, although it is not there
+	waiting       [][]Frame     // by worker
 
 	// Of its home's worker:
-	due      units.Time // when something is to be done
-	asked    int        // without an answer
-	noted    uint32     // of heard
-	requests uint64
-	failures uint64
+	due                units.Time // when something is to be done
+	unanswered         int        // without an answer
+	confirmationsKnown uint32     // confirmations as of the last check
+	requests           uint64
+	failures           uint64
 }
 
-// spot is whom to ask where.
-type spot struct {
+// neighbourPlace is whom to ask where.
+type neighbourPlace struct {
 	addr netip.Addr
 	port uint16 // anyPort: any of the VLAN's
 	vlan uint16 // 0: the port's untagged one
@@ -67,8 +67,8 @@ func (n *neighbour) load() (e entry, state neighbourState) {
 }
 
 // placeOf is the place of a next hop that is an address.
-func (c *SwitchConfig) placeOf(v *NextHop) spot {
-	p := spot{v.Address, v.Port, v.VLAN, v.Port}
+func (c *SwitchConfig) placeOf(v *NextHop) neighbourPlace {
+	p := neighbourPlace{v.Address, v.Port, v.VLAN, v.Port}
 	if v.AnyPort {
 		p.port = anyPort
 		for _, x := range c.VLANs {
@@ -128,10 +128,10 @@ func (r *routes) setNeighbours(c *SwitchConfig, before *routes, workers int) {
 			}
 			n := before.neighbourOf(at)
 			if n == nil {
-				n = &neighbour{spot: at, waiting: make([][]Frame, workers)}
+				n = &neighbour{neighbourPlace: at, waiting: make([][]Frame, workers)}
 				n.word.Store(uint64(incomplete))
 				for w := range n.waiting {
-					n.waiting[w] = make([]Frame, 0, mostAwaits)
+					n.waiting[w] = make([]Frame, 0, maxWaiting)
 				}
 			}
 			r.neighbours = append(r.neighbours, n)
@@ -141,12 +141,12 @@ func (r *routes) setNeighbours(c *SwitchConfig, before *routes, workers int) {
 }
 
 // neighbourOf is the one of a place; nil: there is none.
-func (r *routes) neighbourOf(at spot) *neighbour {
+func (r *routes) neighbourOf(at neighbourPlace) *neighbour {
 	if r == nil {
 		return nil
 	}
 	for _, n := range r.byAddress[at.addr] {
-		if n.spot == at {
+		if n.neighbourPlace == at {
 			return n
 		}
 	}
@@ -180,7 +180,7 @@ func (s *Switch) renew(now units.Time, w *switchWorker, changes uint32) {
 	w.cache.renew(s.holdUntil(now), changes)
 	s.setHops(w)
 	if w.waits > 0 {
-		s.goOn(now, w)
+		s.routeWaiting(now, w)
 	}
 }
 
@@ -212,7 +212,7 @@ func (s *Switch) setHops(w *switchWorker) {
 		for pass := range 2 { // if all have failed, all stay
 			for _, h := range hops {
 				if h.neighbour != nil {
-					s.find(&h)
+					s.updateHop(&h)
 				}
 				if h.state != failed && (h.port == anyPort || s.up(h.port)) || pass == 1 {
 					to = append(to, h)
@@ -226,27 +226,27 @@ func (s *Switch) setHops(w *switchWorker) {
 	}
 }
 
-// find brings a hop to a neighbour up to date.
-func (s *Switch) find(h *hop) {
+// updateHop brings a hop to a neighbour up to date.
+func (s *Switch) updateHop(h *hop) {
 	e, state := h.neighbour.load()
 	if h.state = state; state != known {
 		return
 	}
 	e.mac().Put(h.head[:])
 	h.port = e.value()
-	if h.want = s.config.formOf(h.port, h.vlan); h.want == untagged && s.up(h.port) {
-		h.easy = uint16(s.config.hopMTU(h))
+	if h.form = s.config.formOf(h.port, h.vlan); h.form == untagged && s.up(h.port) {
+		h.maxPlainLength = uint16(s.config.hopMTU(h))
 	}
 }
 
-// await keeps a packet until its neighbour has said where it is. Of too many the oldest is discarded.
+// await stores a packet until its neighbour's address is resolved. If too many wait, the oldest is discarded.
 func (s *Switch) await(now units.Time, p *switchPort, f *Frame, n *neighbour) {
 	if !s.charge(now, p, nil, f, false) {
 		return
 	}
 	w := p.worker
 	q := n.waiting[w.number]
-	if len(q) == mostAwaits {
+	if len(q) == maxWaiting {
 		s.giveUp(now, &s.ports[q[0].Digest], &q[0])
 		q = q[:copy(q, q[1:])]
 		w.waits--
@@ -263,9 +263,9 @@ func (s *Switch) giveUp(now units.Time, p *switchPort, f *Frame) {
 	p.env.Free(*f)
 }
 
-// goOn routes what has waited at a worker for neighbours of which there is something new.
-func (s *Switch) goOn(now units.Time, w *switchWorker) {
-	var stack [mostAwaits]Frame
+// routeWaiting routes the packets that a worker kept for neighbours that are now resolved, or have failed.
+func (s *Switch) routeWaiting(now units.Time, w *switchWorker) {
+	var stack [maxWaiting]Frame
 	for _, n := range s.neighbours() {
 		q := n.waiting[w.number]
 		_, state := n.load()
@@ -319,7 +319,7 @@ func (s *Switch) forgetWaiting(w *switchWorker) {
 // leaveNeighbours makes strays of what waits for neighbours that other routes do not have. All workers are at rest.
 func (s *Switch) leaveNeighbours(next *routes) {
 	for _, n := range s.neighbours() {
-		if next.neighbourOf(n.spot) == n {
+		if next.neighbourOf(n.neighbourPlace) == n {
 			continue
 		}
 		for _, w := range s.workers {
@@ -329,15 +329,15 @@ func (s *Switch) leaveNeighbours(next *routes) {
 	}
 }
 
-// startAsking has the homes of all neighbours look after them.
-func (s *Switch) startAsking(now units.Time) {
+// startNeighbours has the homes of all neighbours look after them.
+func (s *Switch) startNeighbours(now units.Time) {
 	for _, n := range s.neighbours() {
-		s.ports[n.home].asks = now
+		s.ports[n.home].timerAt = now
 		s.ports[n.home].env.Wake(int(n.home), now)
 	}
 	for _, w := range s.workers {
 		if w.strays != nil { // somebody has to take them
-			s.ports[w.ports[0]].asks = now
+			s.ports[w.ports[0]].timerAt = now
 		}
 	}
 }
@@ -350,66 +350,66 @@ func (s *Switch) askAgain(now units.Time, p *switchPort) {
 		}
 		n.word.Store(uint64(incomplete))
 		s.resolved.Add(1)
-		n.due, n.asked = now, 0
-		s.ports[n.home].asks = now
+		n.due, n.unanswered = now, 0
+		s.ports[n.home].timerAt = now
 		s.ports[n.home].env.Wake(int(n.home), now)
 	}
 }
 
-// askNeighbours does what is due of the neighbours whose home is a port.
-func (s *Switch) askNeighbours(now units.Time, p *switchPort) {
-	p.asks = units.Never
+// serveNeighbours runs the timers of the neighbours whose home is a port, and that of its announcement.
+func (s *Switch) serveNeighbours(now units.Time, p *switchPort) {
+	p.timerAt = units.Never
 	for _, n := range s.neighbours() {
 		if int(n.home) != p.number {
 			continue
 		}
 		if now >= n.due {
-			s.tend(now, p, n)
+			s.serveNeighbour(now, p, n)
 		}
-		p.asks = min(p.asks, n.due)
+		p.timerAt = min(p.timerAt, n.due)
 	}
-	p.speak(now)
+	p.scheduleAnnouncement(now)
 	s.catchUp(now, p.worker)
 }
 
-// tend does what is due of a neighbour.
-func (s *Switch) tend(now units.Time, p *switchPort, n *neighbour) {
-	heard := n.heard.Load()
+// serveNeighbour runs a neighbour's timer: it asks, asks again, or gives up.
+func (s *Switch) serveNeighbour(now units.Time, p *switchPort, n *neighbour) {
+	confirmations := n.confirmations.Load()
 	e, state := n.load()
-	if heard != n.noted {
-		n.noted, n.asked = heard, 0
+	if confirmations != n.confirmationsKnown {
+		n.confirmationsKnown, n.unanswered = confirmations, 0
 		if state == known {
-			n.due = now + confirmed
+			n.due = now + reachableTime
 			return
 		}
 	}
-	n.due = now + askAgain
+	n.due = now + retryInterval
 	switch {
-	case state == known && n.asked == askTimes: // it is there no longer: whoever has its address now is asked
-		if !s.turn(n, e, incomplete) {
+	case state == known && n.unanswered == maxRequests: // it is gone: whoever has its address now is asked
+		if !s.setNeighbourState(n, e, incomplete) {
 			return
 		}
-		e, n.asked = 0, 0
-	case state == incomplete && n.asked == askTimes:
-		if !s.turn(n, e, failed) {
+		e, n.unanswered = 0, 0
+	case state == incomplete && n.unanswered == maxRequests:
+		if !s.setNeighbourState(n, e, failed) {
 			return
 		}
 		n.failures++
 		p.worker.failures++
-		n.asked++
+		n.unanswered++
 		n.wanted.Store(false)
 		return
-	case state == failed && n.asked%askSeldom != 0 && !n.wanted.Load():
-		n.asked++
+	case state == failed && n.unanswered%failedRetryEvery != 0 && !n.wanted.Load():
+		n.unanswered++
 		return
 	}
 	n.wanted.Store(false)
-	n.asked++
+	n.unanswered++
 	s.solicit(now, p, n, e)
 }
 
-// turn changes what is known of a neighbour, unless somebody has done so.
-func (s *Switch) turn(n *neighbour, was entry, to neighbourState) bool {
+// setNeighbourState changes the state of a neighbour, unless another worker was faster.
+func (s *Switch) setNeighbourState(n *neighbour, was entry, to neighbourState) bool {
 	if !n.word.CompareAndSwap(uint64(was), uint64(to)) {
 		return false
 	}
@@ -422,7 +422,7 @@ func (s *Switch) turn(n *neighbour, was entry, to neighbourState) bool {
 // switch itself says, in which no data waits.
 func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at entry) {
 	in := s.lanAt(n)
-	from, ok := s.routes.speaks(p.number, in, n.addr)
+	from, ok := s.routes.sourceAddress(p.number, in, n.addr)
 	if !ok {
 		return
 	}
@@ -445,14 +445,15 @@ func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at entry) 
 // lanAt is the LAN of a neighbour.
 func (s *Switch) lanAt(n *neighbour) *lan {
 	if n.vlan == 0 {
-		return s.lans.bareOut[n.home]
+		return s.lans.untaggedOut[n.home]
 	}
 	return s.lans.at(n.vlan)
 }
 
-// hear notes what a neighbour says of itself: in an answer, and in a question, too. Only those of the routes count, only
-// where they are asked, and only what a station says of itself. It reports whether the frame is an answer.
-func (s *Switch) hear(p *switchPort, f *Frame, h *wire.Header) bool {
+// hearNeighbour reads what a neighbour says of itself, in answers and in its own questions. It ignores addresses that no
+// route names, answers from elsewhere than where it asks, and what a station says of another. It reports whether the
+// frame is an answer.
+func (s *Switch) hearNeighbour(p *switchPort, f *Frame, h *wire.Header) bool {
 	var says wire.Binding
 	ok, b := false, p.env.Bytes(f)
 	switch {
@@ -467,14 +468,14 @@ func (s *Switch) hear(p *switchPort, f *Frame, h *wire.Header) bool {
 	in := s.lanOf(p, b)
 	for _, n := range s.routes.byAddress[says.Addr] {
 		if in != nil && in == s.lanAt(n) && (n.port == anyPort || int(n.port) == p.number) {
-			s.believe(n, &says, newEntry(h.Src, uint16(p.number), entry(known)))
+			s.updateNeighbour(n, &says, newEntry(h.Src, uint16(p.number), entry(known)))
 		}
 	}
 	return says.Answer
 }
 
-// believe takes over what a neighbour says, as RFC 4861 section 7.2.5 has it.
-func (s *Switch) believe(n *neighbour, says *wire.Binding, is entry) {
+// updateNeighbour stores the address that a neighbour says it has, by the rules of RFC 4861 section 7.2.5.
+func (s *Switch) updateNeighbour(n *neighbour, says *wire.Binding, is entry) {
 	was, state := n.load()
 	if was != is {
 		if says.MAC == 0 || state == known && was.mac() != is.mac() && !says.Override {
@@ -486,7 +487,7 @@ func (s *Switch) believe(n *neighbour, says *wire.Binding, is entry) {
 		s.resolved.Add(1)
 		s.changes.Add(1)
 	}
-	n.heard.Add(1)
+	n.confirmations.Add(1)
 }
 
 // Neighbour is what is known of a next hop that is an address.
@@ -513,7 +514,7 @@ func (n *neighbour) stateOf() (e entry, state int) {
 	case failed:
 		return e, 3
 	}
-	if n.asked > 0 && n.heard.Load() == n.noted {
+	if n.unanswered > 0 && n.confirmations.Load() == n.confirmationsKnown {
 		return e, 1
 	}
 	return e, 0

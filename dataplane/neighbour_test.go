@@ -150,7 +150,7 @@ func TestNeighbourThatIsSilent(t *testing.T) {
 		for i := range 100 {
 			r.in(0, numbered("10.2.7.7", i), 120)
 		}
-		if r.sw.Queued() != mostAwaits || r.discarded(DropNeighbour) != 100-mostAwaits {
+		if r.sw.Queued() != maxWaiting || r.discarded(DropNeighbour) != 100-maxWaiting {
 			t.Errorf("%d wait, %d discarded", r.sw.Queued(), r.discarded(DropNeighbour))
 		}
 		for i := range 3 {
@@ -163,10 +163,10 @@ func TestNeighbourThatIsSilent(t *testing.T) {
 			}
 			r.poll()
 		}
-		if st := r.stats(0); r.sw.Neighbours()[0].Waiting+r.sw.Neighbours()[1].Waiting != 0 || r.discarded(DropNeighbour) != 100 || st.ICMPSent != mostAwaits {
+		if st := r.stats(0); r.sw.Neighbours()[0].Waiting+r.sw.Neighbours()[1].Waiting != 0 || r.discarded(DropNeighbour) != 100 || st.ICMPSent != maxWaiting {
 			t.Errorf("%d wait, %d discarded, %d told", r.sw.Queued(), r.discarded(DropNeighbour), st.ICMPSent)
 		}
-		if out := r.out(0, 200); len(out) != mostAwaits || out[0][34] != 3 || out[0][35] != 1 {
+		if out := r.out(0, 200); len(out) != maxWaiting || out[0][34] != 3 || out[0][35] != 1 {
 			t.Errorf("%d errors, the first % x", len(out), out[:min(1, len(out))])
 		}
 		for i := range 2 { // what has waited wants it once more
@@ -208,7 +208,7 @@ func TestNeighbourIsProbed(t *testing.T) {
 			t.Errorf("asked %v", got)
 		}
 		for lap := range 2 {
-			r.now += confirmed
+			r.now += reachableTime
 			if lap == 1 {
 				r.sw.Rebase(r.now - units.Second)
 				r.now = units.Second
@@ -224,7 +224,7 @@ func TestNeighbourIsProbed(t *testing.T) {
 				t.Errorf("asked %v", got)
 			}
 		}
-		r.now += confirmed
+		r.now += reachableTime
 		for i := range 4 {
 			for _, b := range r.asks(1) {
 				if wire.MACAt(b).Multicast() != (i == 3) {
@@ -253,7 +253,7 @@ func TestNeighboursClose(t *testing.T) {
 	for i := range 100 {
 		r.in(0, numbered("10.2.7.7", i), 120)
 	}
-	if sw.Queued() != mostAwaits {
+	if sw.Queued() != maxWaiting {
 		t.Errorf("%d wait", sw.Queued())
 	}
 	r.audit()

@@ -11,10 +11,10 @@ type NICStats struct {
 	ECT                     uint64              // frames of applications whose ECN codepoint was changed on their way out
 	Cleared                 uint64              // frames whose mark was taken off on their way to the application
 	Untracked               uint64              // marked or markable frames received that the notification point had no room for
-	EchoesSent, EchoesTaken uint64              // told of received frames, and heard about sent ones; of schemes that hear of every frame
+	EchoesSent, EchoesTaken uint64              // acknowledgements of every frame, for schemes that need them: sent and received
 	Released                uint64              // flows set back to line rate because notifications stayed away
 	Refused                 [CNPRefusals]uint64 // CNPs and CNMs that changed nothing, among RPIgnored
-	Holds                   uint64              // times the application's port was held
+	Holds                   uint64              // times no more was taken from the application's port
 	Held                    units.Time          // for how long, in all
 }
 

@@ -68,7 +68,7 @@ func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 			}
 		}
 	}
-	return s.lans.bareOut[p.number]
+	return s.lans.untaggedOut[p.number]
 }
 
 // sendBack forwards a frame that the switch made at a port, of which hash chooses among equal paths. If

@@ -18,15 +18,15 @@ const vectorLen = 32
 
 // vector is a burst of frames on its way through the stages.
 type vector struct {
-	keys [vectorLen]key
-	acts [vectorLen]action
-	sums [2][8]tally // of each priority, those of every other frame: an addition waits for the one before
-	seen uint8       // priorities that have some
-	calm uint8       // of these, those for which there is room without a further look
-	may  uint8       // of these, those of which frames may pass the queues
+	keys     [vectorLen]key
+	acts     [vectorLen]action
+	sums     [2][8]tally // of each priority, those of every other frame: an addition waits for the one before
+	present  uint8       // priorities that have some
+	admitted uint8       // of these, those for which there is room without a further look
+	bypass   uint8       // of these, those of which frames may pass the queues
 
 	pools   uint8       // of these, those that may take something of the pool
-	plain   uint8       // of these, those whose frames may be charged together
+	fast    uint8       // of these, those whose frames may be charged together
 	charges [8]int64    // to the port, by frames that were queued so
 	port    *switchPort // through which it came
 	longest uint16      // of its frames
@@ -35,24 +35,24 @@ type vector struct {
 
 // key is what a frame's action depends on.
 type key struct {
-	first uint64 // the destination, and the first two bytes of the source
-	rest  uint64 // the source's others, EtherType, and the two bytes behind it
-	where uint64 // the port it came through, or anyPort (12 bits), the epoch of the cache (20), and four bytes behind a tag
+	first  uint64 // the destination, and the first two bytes of the source
+	second uint64 // the source's others, EtherType, and the two bytes behind it
+	where  uint64 // the port it came through, or anyPort (12 bits), the epoch of the cache (20), and four bytes behind a tag
 }
 
 const (
-	keyLen   = 20                              // bytes of a frame that are looked at
-	leastLen = wire.EthernetLen + wire.IPv6Len // a frame has at least, to have a key; behind a tag wire.VLANLen more
-	noKey    = 1<<64 - 1                       // where of a frame that has none: it is shorter, or longer than the switch takes
-	ofLabel  = 0xF << 56                       // the part of the rest that is of an IPv6 packet's flow label
+	keyLen        = 20                              // bytes of a frame that are looked at
+	leastLen      = wire.EthernetLen + wire.IPv6Len // a frame has at least, to have a key; behind a tag wire.VLANLen more
+	noKey         = 1<<64 - 1                       // where of a frame that has none: it is shorter, or longer than the switch takes
+	flowLabelBits = 0xF << 56                       // the part of the rest that is of an IPv6 packet's flow label
 )
 
 // EtherTypes as they lie in a key's rest.
 const (
-	restIPv6  = 0xDD86
-	restVLAN  = 0x0081
-	restQinQ  = 0xA888
-	restCNTag = 0xE922
+	keyIPv6  = 0xDD86
+	keyVLAN  = 0x0081
+	keyQinQ  = 0xA888
+	keyCNTag = 0xE922
 )
 
 // parseOne makes the key of one frame that came through p.
@@ -61,12 +61,12 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 	if k.where = noKey; b == nil || f.Len < leastLen {
 		return
 	}
-	k.first, k.rest = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
+	k.first, k.second = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
 	where, length := s.keyPort(p)|p.worker.cache.epoch<<epochShift, int32(f.Len)
-	switch uint16(k.rest >> 32) {
-	case restIPv6:
-		k.rest &^= ofLabel
-	case restVLAN, restQinQ, restCNTag:
+	switch uint16(k.second >> 32) {
+	case keyIPv6:
+		k.second &^= flowLabelBits
+	case keyVLAN, keyQinQ, keyCNTag:
 		where |= uint64(binary.LittleEndian.Uint32(b[16:20])) << 32
 		length -= wire.VLANLen
 	}
@@ -90,10 +90,10 @@ func (s *Switch) keyPort(p *switchPort) uint64 {
 // frames to one destination are then treated alike, wherever they come from.
 func (k *key) hideSource() {
 	nobody := k.first >> 48 & 1
-	if k.first>>48|k.rest<<32 == 0 {
+	if k.first>>48|k.second<<32 == 0 {
 		nobody = 1
 	}
-	k.first, k.rest = k.first&(1<<48-1)|nobody<<48, k.rest>>32<<32
+	k.first, k.second = k.first&(1<<48-1)|nobody<<48, k.second>>32<<32
 }
 
 // parse is parseOne of a burst. It calls nothing, so that all it needs stays in registers.
@@ -110,12 +110,12 @@ func (s *Switch) parse(p *switchPort, keys []key, burst []Frame) {
 			continue
 		}
 		b := (*[keyLen]byte)(unsafe.Add(bases[piece], uint(f&pieceMask)<<unitShift+off))
-		k.first, k.rest = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
+		k.first, k.second = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
 		where := port
-		switch uint16(k.rest >> 32) {
-		case restIPv6:
-			k.rest &^= ofLabel
-		case restVLAN, restQinQ, restCNTag:
+		switch uint16(k.second >> 32) {
+		case keyIPv6:
+			k.second &^= flowLabelBits
+		case keyVLAN, keyQinQ, keyCNTag:
 			where |= uint64(binary.LittleEndian.Uint32(b[16:20])) << 32
 			if length -= wire.VLANLen; length < leastLen {
 				continue

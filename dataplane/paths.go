@@ -56,15 +56,15 @@ const flowlets = 1024
 
 // paths is what a port that packets come in at keeps for the choice.
 type paths struct {
-	turn   uint32
+	next   uint32
 	random uint64
 	flows  []flowlet // ByFlowlet
 }
 
 type flowlet struct {
-	last units.Time // its last packet
-	draw uint32     // which path: a hash, of which the number of paths is not known
-	seen bool
+	last   units.Time // its last packet
+	draw   uint32     // which path: a hash, of which the number of paths is not known
+	active bool
 }
 
 func newPaths(c *SwitchConfig, port int) *paths {
@@ -72,7 +72,7 @@ func newPaths(c *SwitchConfig, port int) *paths {
 		return nil
 	}
 	mixed := (c.Paths.Seed ^ uint64(c.Salt)<<32 ^ uint64(port)) * 0x9E3779B97F4A7C15
-	p := &paths{turn: uint32(port), random: mixed | 1}
+	p := &paths{next: uint32(port), random: mixed | 1}
 	if c.Paths.By == ByFlowlet {
 		p.flows = make([]flowlet, flowlets)
 	}
@@ -93,8 +93,8 @@ func below(random uint32, n int) int { return int(uint64(random) * uint64(n) >> 
 // flowlet is the random number of a flow's flowlet.
 func (p *paths) flowlet(now units.Time, hash uint32, gap units.Time) uint32 {
 	f := &p.flows[hash%flowlets]
-	if !f.seen || now-f.last > gap {
-		f.draw, f.seen = p.draw(), true
+	if !f.active || now-f.last > gap {
+		f.draw, f.active = p.draw(), true
 	}
 	f.last = now
 	return f.draw
@@ -119,8 +119,8 @@ func (s *Switch) path(now units.Time, p *switchPort, f *Frame, prio uint8, n int
 	case ByFlow:
 		return pick(p.env.flowHash(f), c.Salt, n)
 	case ByTurn:
-		p.paths.turn++
-		return int(p.paths.turn % uint32(n))
+		p.paths.next++
+		return int(p.paths.next % uint32(n))
 	case AtRandom:
 		return below(p.paths.draw(), n)
 	case ByFlowlet:

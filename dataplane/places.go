@@ -28,14 +28,14 @@ var ErrPlace = errors.New("frames of the port that was there are still in the sw
 
 // Vacant returns the places where a port can be added. It is called between bursts, by the one who calls Prepare.
 func (s *Switch) Vacant(now units.Time) (places []int) {
-	s.settleAll(now)
+	s.applyReleases(now)
 	for i := range s.ports {
 		p := &s.ports[i]
 		if !p.config.Vacant {
 			continue
 		}
 		if !p.drained {
-			p.drained = p.bare()
+			p.drained = p.empty()
 		}
 		if p.drained {
 			places = append(places, i)
@@ -45,10 +45,10 @@ func (s *Switch) Vacant(now units.Time) (places []int) {
 	return places
 }
 
-// bare reports whether nothing is accounted to a port.
-func (p *switchPort) bare() bool {
+// empty reports whether nothing is accounted to a port.
+func (p *switchPort) empty() bool {
 	for prio := range uint8(pfc.Classes) {
-		if p.in.Bytes(prio) != 0 {
+		if p.ingress.Bytes(prio) != 0 {
 			return false
 		}
 	}
@@ -95,7 +95,7 @@ func (s *Switch) leave(now units.Time, to *SwitchConfig) {
 			s.flush(now, p, prio, DropLink)
 		}
 	}
-	s.settleAll(now)
+	s.applyReleases(now)
 	for _, p := range left {
 		s.forget(p)
 	}
@@ -113,15 +113,15 @@ func (s *Switch) forget(p *switchPort) {
 		p.queues[prio] = queue{}
 	}
 	p.copied, p.made = [pfc.Classes]uint64{}, [pfc.Classes]uint64{}
-	p.link, p.outs, p.probes, p.says, p.asks = LinkState{}, 0, probes{}, nil, units.Never
+	p.link, p.outs, p.probes, p.announcer, p.timerAt = LinkState{}, 0, probes{}, nil, units.Never
 	p.sampler, p.sampled = nil, false
-	p.in.Unlink()
+	p.ingress.Unlink()
 	p.reset()
 	p.setPoints([pfc.Classes]point{})
 	p.wred = wreds{}
 	p.note()
-	p.drained = p.bare()
-	p.env.Hold(p.number, false)
+	p.drained = p.empty()
+	p.env.SetReceivePaused(p.number, false)
 	p.env.SetDue(p.number, units.Never)
 }
 

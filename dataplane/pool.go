@@ -11,20 +11,20 @@ import (
 // Ref is where a slot begins, in units of 64 bytes: an index, so that frames hold no pointers. The
 // same code serves the simulator, whose slots hold headers only, and DPDK, whose slots are mbufs.
 type Pool struct {
-	pieces [][]byte         // of pieceLen bytes and more: the last slot of one may reach into the next
-	bases  []unsafe.Pointer // of the pieces
-	slot   uint16           // bytes from a Ref to the end of its slot
-	off    uint16           // where a new frame begins
-	free   []uint32
-	least  int         // free slots there were at a time, since the last refill
-	refill func(*Pool) // called when free is empty; may leave it empty
-	own    int         // slots of a pool of headers: those that are free, and those that were taken out
-	common *common     // with other pools; nil: it is alone
-	hands  *hands
+	pieces  [][]byte         // of pieceLen bytes and more: the last slot of one may reach into the next
+	bases   []unsafe.Pointer // of the pieces
+	slot    uint16           // bytes from a Ref to the end of its slot
+	off     uint16           // where a new frame begins
+	free    []uint32
+	least   int         // free slots there were at a time, since the last refill
+	refill  func(*Pool) // called when free is empty; may leave it empty
+	own     int         // slots of a pool of headers: those that are free, and those that were taken out
+	common  *common     // with other pools; nil: it is alone
+	scratch *scratch
 }
 
-// hands is what a switch has in its hands while it is called. Those that one goroutine runs use the same.
-type hands struct {
+// scratch is memory that a switch needs only during a call. All switches of one goroutine share it.
+type scratch struct {
 	vector vector
 	sizes  [vectorLen]uint16
 }
@@ -34,7 +34,7 @@ type hands struct {
 type common struct {
 	lock   Lock
 	pieces [][]byte
-	spare  []uint32 // slots that are nobody's
+	free   []uint32 // slots that are nobody's
 }
 
 const (
@@ -53,7 +53,7 @@ const HeaderLen = 128
 // NewPool describes memory that is there already. Frames begin off bytes after their Ref and end at most
 // slot bytes after it. refill appends free slots with SetSlots.
 func NewPool(memory []byte, slot, off uint16, refill func(*Pool)) *Pool {
-	p := apart(Pool{slot: slot, off: off, refill: refill, hands: new(hands)})
+	p := isolatedPool(Pool{slot: slot, off: off, refill: refill, scratch: new(scratch)})
 	for at := 0; at < len(memory); at += pieceLen {
 		p.pieces = append(p.pieces, memory[at:])
 	}
@@ -68,7 +68,7 @@ func NewHeaderPool() *Pool { return NewHeaderPoolOf(HeaderLen) }
 // NewHeaderPoolOf is NewHeaderPool for headers of at least HeaderLen bytes: those
 // of packets that are inside others are longer than usual.
 func NewHeaderPoolOf(bytes int) *Pool {
-	return &Pool{slot: 1 << bits.Len(uint(max(bytes, HeaderLen)-1)), off: headerOff, refill: growHeaders, hands: new(hands)}
+	return &Pool{slot: 1 << bits.Len(uint(max(bytes, HeaderLen)-1)), off: headerOff, refill: growHeaders, scratch: new(scratch)}
 }
 
 // Lock is a sync.Locker.
@@ -85,11 +85,11 @@ func (p *Pool) Another(lock Lock) *Pool {
 	if p.common == nil {
 		p.common = &common{lock: lock, pieces: p.pieces}
 	}
-	return apart(Pool{slot: p.slot, off: p.off, refill: p.refill, common: p.common, hands: new(hands)})
+	return isolatedPool(Pool{slot: p.slot, off: p.off, refill: p.refill, common: p.common, scratch: new(scratch)})
 }
 
-// apart puts a pool where nothing else is in its lines of the cache: it is another goroutine's.
-func apart(p Pool) *Pool {
+// isolatedPool puts a pool where nothing else is in its lines of the cache: it is another goroutine's.
+func isolatedPool(p Pool) *Pool {
 	q := &new(struct {
 		_ [line]byte
 		Pool
@@ -107,9 +107,9 @@ func growHeaders(p *Pool) {
 		c.lock.Lock()
 		defer c.lock.Unlock()
 		p.pieces = c.pieces
-		if n := min(len(c.spare), p.slots()); n > 0 {
-			p.free = append(p.free, c.spare[len(c.spare)-n:]...)
-			c.spare = c.spare[:len(c.spare)-n]
+		if n := min(len(c.free), p.slots()); n > 0 {
+			p.free = append(p.free, c.free[len(c.free)-n:]...)
+			c.free = c.free[:len(c.free)-n]
 			p.own += n
 			p.measure()
 			return
@@ -160,7 +160,7 @@ func (p *Pool) Share() {
 		return
 	}
 	p.common.lock.Lock()
-	p.common.spare = append(p.common.spare, p.free[keep:]...)
+	p.common.free = append(p.common.free, p.free[keep:]...)
 	p.common.lock.Unlock()
 	p.free = p.free[:keep]
 	p.own -= n
@@ -176,9 +176,9 @@ func (p *Pool) measure() {
 // Peak is the most frames of a pool of headers that were in use at a time.
 func (p *Pool) Peak() int { return p.own - p.least }
 
-// Held is how many frames of a pool of headers are in use. Of pools that have frames of
+// InUse is how many frames of a pool of headers are in use. Of pools that have frames of
 // each other only the sum is known.
-func (p *Pool) Held() int { return p.own - len(p.free) }
+func (p *Pool) InUse() int { return p.own - len(p.free) }
 
 // Alloc returns a frame of length bytes with undefined content. It reports
 // false if the pool has run dry.

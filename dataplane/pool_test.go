@@ -30,7 +30,7 @@ func TestPoolsShareFrames(t *testing.T) {
 			b.Free(f)
 			b.Share()
 		}
-		if held := a.Held() + b.Held(); held != len(way) {
+		if held := a.InUse() + b.InUse(); held != len(way) {
 			t.Fatalf("%d frames are in use, not %d", held, len(way))
 		}
 		most = max(most, len(a.pieces))

@@ -17,7 +17,7 @@ import (
 // The port through which a frame comes decides whether it is lossless, wherever it leaves: then it is not discarded for
 // want of room. The port by which it leaves decides which pauses hold it up.
 
-// Trust is what a port believes of the priority of frames.
+// Trust says from which field of a frame a port takes its priority.
 type Trust uint8
 
 // Kinds of trust.
@@ -32,7 +32,7 @@ type Classes struct {
 	Trust   Trust
 	DSCP    [64]uint8 // priority of an IP frame
 	PCP     [8]uint8  // priority of a tagged frame
-	Default uint8     // of frames that have neither, or are not believed
+	Default uint8     // of frames that have neither, or are not trusted
 }
 
 // classes are those of the switch.
@@ -149,22 +149,22 @@ func (s *Switch) setOwn() {
 
 // own puts in force what the port has of its own.
 func (p *switchPort) own() {
-	c := &p.of.config
+	c := &p.sw.config
 	p.lossless, p.longest = c.admitted(p.number), uint16(c.mtu(uint16(p.number))+wire.EthernetLen)
 	if p.classes = p.config.Classes; p.classes == nil {
-		p.classes = p.of.classes
+		p.classes = p.sw.classes
 	}
 }
 
 // reobey has the port obey, and its watchdog watch, the priorities that the configuration says.
 func (p *switchPort) reobey(now units.Time) {
-	c := &p.of.config
-	if resumed := p.eg.Obey(now, c.obeyed(p.number)); resumed != 0 {
+	c := &p.sw.config
+	if resumed := p.egress.Obey(now, c.obeyed(p.number)); resumed != 0 {
 		p.note()
 		p.resumed(now, resumed)
 	}
 	if set := c.LosslessAt(p.number); set != p.watched {
-		p.dog.Watch(now, set)
+		p.watchdog.Watch(now, set)
 		p.watched = set
 		p.note()
 		p.watch(now)
@@ -207,7 +207,7 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 	if !some {
 		return func() {}
 	}
-	s.settleAll(now)
+	s.applyReleases(now)
 	each := func(do func(*Frame)) {
 		turn := func(f *Frame) {
 			if f.In != ownFrame && turns[f.In] {
@@ -231,7 +231,7 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 	})
 	for i := range s.ports {
 		if turns[i] {
-			s.ports[i].in.Restart(now, to.Accounts(i), to.Ports[i].Pause)
+			s.ports[i].ingress.Restart(now, to.Accounts(i), to.Ports[i].Pause)
 		}
 	}
 	return func() {
@@ -242,12 +242,12 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 			} else {
 				s.pool.Add(s.cost(f.Len))
 			}
-			p.in.ChargeAll(f.Prio, s.cost(f.Len))
-			p.in.Note(f.Prio, 0)
+			p.ingress.ChargeAll(f.Prio, s.cost(f.Len))
+			p.ingress.Note(f.Prio, 0)
 		})
 		s.recount()
 		for i := range s.ports {
-			s.ports[i].in.Look()
+			s.ports[i].ingress.CheckXOFF()
 			s.ports[i].gate()
 		}
 	}

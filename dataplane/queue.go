@@ -13,7 +13,7 @@ type queue struct {
 	unjudged    uint16     // of the frames, those that no congestion point judges: lossy ones, and the switch's own; modulo 1<<16
 	bytes       units.Size // that wait
 	most        units.Size // the most there were when some left
-	plain       units.Time // before it a lossless frame is appended, and that is all: see note
+	fastUntil   units.Time // until then a lossless frame can be appended without further checks: see note
 	left        tally      // that left, and were not added to the port's statistics yet
 }
 

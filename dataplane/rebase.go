@@ -11,28 +11,28 @@ import (
 // era is what of a switch goes on when the clock is set back: the seconds by which it learns, and the clock that
 // telemetry shows.
 type era struct {
-	seconds uint32     // that the clock was set back
-	rest    units.Time // and less than another
-	stamp   units.Time // the same, as far as telemetry shows it
+	seconds  uint32     // that the clock was set back
+	fraction units.Time // and less than another
+	stamp    units.Time // the same, as far as telemetry shows it
 }
 
-// second is one of those since the world began. They go round in 136 years.
-type second uint32
+// learnSecond is one of those since the world began. They go round in 136 years.
+type learnSecond uint32
 
-func (e *era) second(now units.Time) second {
-	return second(e.seconds + uint32((now+e.rest)/units.Second))
+func (e *era) second(now units.Time) learnSecond {
+	return learnSecond(e.seconds + uint32((now+e.fraction)/units.Second))
 }
 
 // endOfSecond is when the second ends that holds now.
 func (e *era) endOfSecond(now units.Time) units.Time {
-	return now - (now+e.rest)%units.Second + units.Second
+	return now - (now+e.fraction)%units.Second + units.Second
 }
 
 // Rebase implements units.Rebaser.
 func (e *era) Rebase(by units.Time) {
-	e.rest += by % units.Second
-	e.seconds += uint32(by/units.Second + e.rest/units.Second)
-	e.rest %= units.Second
+	e.fraction += by % units.Second
+	e.seconds += uint32(by/units.Second + e.fraction/units.Second)
+	e.fraction %= units.Second
 	e.stamp = (e.stamp + by) % wire.INTTimeWrap
 }
 
@@ -51,7 +51,7 @@ func (s *Switch) Rebase(by units.Time) {
 		w.cache.until.Rebase(by)
 	}
 	for i := range s.queues {
-		s.queues[i].plain.RebaseSet(by)
+		s.queues[i].fastUntil.RebaseSet(by)
 	}
 	for i := range s.ports {
 		s.ports[i].Rebase(by)
@@ -64,21 +64,21 @@ func (s *Switch) Rebase(by units.Time) {
 // Rebase implements units.Rebaser.
 func (p *switchPort) Rebase(by units.Time) {
 	p.attend.Rebase(by)
-	p.asks.Rebase(by)
+	p.timerAt.Rebase(by)
 	if p.paths != nil {
 		p.paths.Rebase(by)
 	}
 	p.history.Rebase(by)
 	p.log.Rebase(by)
-	if p.says != nil {
-		p.says.at.Rebase(by)
+	if p.announcer != nil {
+		p.announcer.at.Rebase(by)
 	}
-	p.in.Rebase(by)
-	p.eg.Rebase(by)
+	p.ingress.Rebase(by)
+	p.egress.Rebase(by)
 	if p.lanes != nil {
 		p.lanes.Rebase(by)
 	}
-	p.dog.Rebase(by)
+	p.watchdog.Rebase(by)
 	p.buckets.broadcast.full.Rebase(by)
 	p.buckets.multicast.full.Rebase(by)
 	p.buckets.unknown.full.Rebase(by)

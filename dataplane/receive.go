@@ -22,7 +22,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		p.sampler.take(p.env, burst)
 	}
 	if p.refused != 0 {
-		s.turnAway(now, p, burst)
+		s.refuseBurst(now, p, burst)
 		burst = nil
 	}
 	if s.credited {
@@ -38,8 +38,8 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		s.receive(now, p, burst[:n])
 		burst = burst[n:]
 	}
-	if !p.in.Quiet() {
-		if at := p.in.Next(now); at != units.Never {
+	if !p.ingress.Quiet() {
+		if at := p.ingress.Next(now); at != units.Never {
 			p.env.Wake(port, at)
 		}
 	}
@@ -48,11 +48,11 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 // receive takes one vector. It goes through the stages together as far as the actions of its frames are
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
-	v, c, in := &p.env.hands.vector, &p.worker.cache, s.through(p)
+	v, c, in := &p.env.scratch.vector, &p.worker.cache, s.through(p)
 	v.port = p
 	s.parse(p, v.keys[:len(burst)], burst)
 	for done := 0; done < len(burst); {
-		end := c.look(v, burst, done, in)
+		end := c.lookUp(v, burst, done, in)
 		if end > done {
 			s.admit(p, v)
 			from, left := done, end
@@ -74,7 +74,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
 	}
 }
 
-// through is what actions do not say of the port through which a frame came.
+// through adds the ingress port to actions that do not name it.
 func (s *Switch) through(p *switchPort) action {
 	if s.portless {
 		return action(p.number) << 32
@@ -98,14 +98,14 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		return
 	}
 	a |= s.through(p)
-	p.in.Count(a.prio(), 1, uint64(f.Len))
+	p.ingress.Count(a.prio(), 1, uint64(f.Len))
 	if s.back(p, a) {
 		s.drop(now, p, f, a, DropNoPort)
 		return
 	}
 	if a&(actKind|tagOp) != 0 {
 		a, ok = s.rewriteOne(now, p, f, a)
-		s.say(now, p)
+		s.sendPending(now, p)
 		if !ok {
 			return
 		}
@@ -114,6 +114,6 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		s.drop(now, p, f, a, DropOversize)
 		return
 	}
-	calm := s.fits(p, a.prio(), f.Len)
-	s.enqueueOne(now, p, f, a, calm, calm && !p.env.Queue)
+	fits := s.fits(p, a.prio(), f.Len)
+	s.enqueueOne(now, p, f, a, fits, fits && !p.env.Queue)
 }

@@ -6,13 +6,13 @@ import (
 	"photon/wire"
 )
 
-// turnAway discards what comes through a port of which nothing is taken, or nothing of some priorities, and has the
-// rest received, one by one.
+// refuseBurst discards the frames that a port does not take: all of them, or those of some priorities. The others are
+// received one by one.
 //
-// A port that is shut takes nothing: not all devices can take their links down, and from one that can comes what was on
-// its way. Its peer is taken for one that is not there, so that nothing is learned from it, and no pause obeyed. A
-// watchdog may refuse the priorities in which the peer storms; its pauses still count, for they tell when that ends.
-func (s *Switch) turnAway(now units.Time, p *switchPort, burst []Frame) {
+// A port that is shut takes nothing: not all devices can take their links down, and one that can still delivers what was
+// on its way. Its peer counts as absent: no address is learned from it and no pause obeyed. The watchdog may refuse the
+// priorities in which the peer sends a pause storm; the pauses themselves still count, because they show when it ends.
+func (s *Switch) refuseBurst(now units.Time, p *switchPort, burst []Frame) {
 	for i := range burst {
 		f, of := &burst[i], burst[i] // what is found out about a frame that is received is found out anew
 		var h wire.Header

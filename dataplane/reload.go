@@ -148,7 +148,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.leaveNeighbours(ch.routes)
 	s.routes = ch.routes
 	s.assign()
-	s.startAsking(now)
+	s.startNeighbours(now)
 	for i := range s.ports {
 		if old[i].Vacant != c.Ports[i].Vacant {
 			s.askAgain(now, &s.ports[i])
@@ -182,7 +182,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	for i := range s.ports { // what a watchdog discards was charged to any port
 		if p := &s.ports[i]; !p.config.Vacant {
 			s.setWatchdog(now, p)
-			p.in.Next(now) // whether an XOFF is due by what is configured now: if none is, frames may pass the queues
+			p.ingress.Next(now) // whether an XOFF is due by what is configured now: if none is, frames may pass the queues
 			p.gate()
 			p.env.Wake(i, now) // whatever of its timers is earlier now
 		}

@@ -20,7 +20,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		s.discard(now, p, f, DropMalformed)
 		return
 	}
-	if p.control(now, &h, b) || s.probed(p, &h, b) || p.hears(&h, b) {
+	if p.control(now, &h, b) || s.probed(p, &h, b) || p.receiveAnnouncement(&h, b) {
 		p.env.Free(*f)
 		return
 	}
@@ -39,7 +39,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		in.fdb.learn(h.Src, p.number, s.era.second(now))
 	}
 	if s.routes != nil && s.routes.own && (h.Dst.Multicast() || h.Dst == s.routes.mac) && s.answer(now, p, f, &h) {
-		s.say(now, p)
+		s.sendPending(now, p)
 		return
 	}
 	if h.Dst.Multicast() {
@@ -67,20 +67,20 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		s.discard(now, p, f, DropNoPort)
 		return
 	default:
-		if a, ok = s.dressed(p, a, in, e.value(), b); !ok {
+		if a, ok = s.egressAction(p, a, in, e.value(), b); !ok {
 			s.discard(now, p, f, DropVLAN)
 			return
 		}
 	}
-	if s.tells(&h, b, f.Len) {
+	if s.cacheable(&h, b, f.Len) {
 		p.worker.cache.remember(k, a&^s.through(p))
 	}
 	s.apply(now, p, f, a)
 }
 
-// tells reports whether all that was read of a frame is in its key, and so counts for others that
+// cacheable reports whether all that was read of a frame is in its key, and so counts for others that
 // have it: there is one tag at most, and the IP header is within the shortest frame.
-func (s *Switch) tells(h *wire.Header, b []byte, length uint16) bool {
+func (s *Switch) cacheable(h *wire.Header, b []byte, length uint16) bool {
 	tags := h.Payload - wire.EthernetLen
 	return tags <= wire.VLANLen && int(length) >= leastLen+tags && (h.EtherType != wire.TypeIPv4 || b[h.Payload]&15 <= wire.IPv6Len/4) &&
 		h.EtherType != wire.TypeMACControl && h.EtherType != pfc.ProbeType && !(s.routes != nil && h.EtherType == wire.TypeARP)
@@ -88,7 +88,7 @@ func (s *Switch) tells(h *wire.Header, b []byte, length uint16) bool {
 
 // received counts a frame that came by itself.
 func (p *switchPort) received(f *Frame) {
-	p.in.Count(f.Prio, 1, uint64(f.Len))
+	p.ingress.Count(f.Prio, 1, uint64(f.Len))
 }
 
 // admissible finds the LAN of a frame, or why it is in none.
@@ -116,7 +116,7 @@ func (p *switchPort) classify(f *Frame, h *wire.Header) {
 	f.Flag = Flag(h.L3)
 	switch k := p.classes; {
 	case h.EtherType == wire.TypeCNM:
-		f.Prio = p.of.config.Control
+		f.Prio = p.sw.config.Control
 	case k.Trust == TrustNone:
 		f.Prio = k.Default
 	case h.Tagged && (k.Trust == TrustPCP || h.L3 == 0):
@@ -164,15 +164,15 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 		return true
 	}
 	p.env.TellPaused(now, p.number, f)
-	resumed := p.eg.Receive(now, &f)
+	resumed := p.egress.Receive(now, &f)
 	p.note()
 	if resumed != 0 {
 		p.resumed(now, resumed)
 	}
 	if p.waiting&p.halted != 0 {
-		p.env.Wake(p.number, p.eg.Next()) // a pause may end sooner than the one before would have
+		p.env.Wake(p.number, p.egress.Next()) // a pause may end sooner than the one before would have
 	}
-	if p.dog.Config().Detect != 0 {
+	if p.watchdog.Config().Detect != 0 {
 		p.watch(now)
 	}
 	return true

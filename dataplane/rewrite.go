@@ -26,10 +26,10 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 		if a&(actKind|tagOp) != 0 {
 			var ok bool
 			a, ok = s.rewriteOne(now, p, f, a)
-			if p.worker.said.in != nil {
-				x := p.worker.takeSaid()
+			if p.worker.pending.in != nil {
+				x := p.worker.takePending()
 				s.enqueue(now, p, v, burst, begin, left)
-				s.utter(now, p, x)
+				s.sendOwn(now, p, x)
 				begin, left = i, i
 			}
 			if !ok {

@@ -15,7 +15,7 @@ import (
 )
 
 // Router is a switch as a router. It forwards packets to its own Ethernet address
-// by their IP destination. It knows its neighbours from its routes, and asks where they are if those do not say it.
+// by their IP destination. Routes name its neighbours; where they give no MAC address, the switch asks for it.
 type Router struct {
 	MAC       wire.MAC     // 0: it does not route
 	Addresses []netip.Addr // its own, for which it answers ARP, neighbour solicitations and echo requests; ports and VLANs may have more
@@ -37,8 +37,8 @@ type Refuse uint8
 // What a route may do with packets.
 const (
 	Carry     Refuse = iota // it has next hops
-	Prohibit                // the senders are told that it is prohibited
-	Blackhole               // nobody is told anything
+	Prohibit                // discard, and tell the sender by ICMP
+	Blackhole               // discard in silence
 )
 
 func (r Refuse) String() string { return [...]string{"", "prohibit", "blackhole"}[r] }
@@ -70,12 +70,12 @@ type routes struct {
 
 // hop is a next hop, ready for use.
 type hop struct {
-	head [12]byte // the addresses of a packet that goes there
-	port uint16
-	vlan uint16
-	mtu  uint16
-	easy uint16 // the longest packet that needs no second look; 0: all do
-	want form
+	head           [12]byte // the addresses of a packet that goes there
+	port           uint16
+	vlan           uint16
+	mtu            uint16
+	maxPlainLength uint16 // the longest packet that needs no second look; 0: all do
+	form           form
 
 	neighbour *neighbour // nil: the configuration says where it is
 	state     neighbourState
@@ -89,7 +89,7 @@ const (
 	toItself   = iota // the router's addresses
 	nowhere           // what routers do not forward, unless a route names it
 	prohibited        // what a route refuses
-	blackholed        // and of what nobody is told
+	blackholed        // to be discarded in silence
 	firstGroup        // of the routes
 )
 
@@ -202,14 +202,14 @@ func (c *SwitchConfig) groups(up func(port uint16) bool, r *routes) [][]hop {
 	for i, route := range c.Router.Routes {
 		var all []hop
 		for _, v := range route.Via {
-			h := hop{port: v.Port, vlan: v.VLAN, want: c.formOf(v.Port, v.VLAN), mtu: uint16(cmp.Or(v.MTU, c.MTU))}
-			if h.want == untagged && up(v.Port) {
-				h.easy = uint16(c.hopMTU(&h))
+			h := hop{port: v.Port, vlan: v.VLAN, form: c.formOf(v.Port, v.VLAN), mtu: uint16(cmp.Or(v.MTU, c.MTU))}
+			if h.form == untagged && up(v.Port) {
+				h.maxPlainLength = uint16(c.hopMTU(&h))
 			}
 			if v.MAC == 0 {
-				h.easy, h.neighbour = 0, r.neighbourOf(c.placeOf(&v))
+				h.maxPlainLength, h.neighbour = 0, r.neighbourOf(c.placeOf(&v))
 				if h.port = h.neighbour.port; h.port == anyPort {
-					h.want = absent
+					h.form = absent
 				}
 			}
 			v.MAC.Put(h.head[:])
@@ -274,31 +274,31 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 	}
 	switch group := s.routeOf(p, ip); {
 	case group == nowhere:
-		s.complain(now, p, f, netUnreachable)
+		s.makeICMPError(now, p, f, netUnreachable)
 		s.discard(now, p, f, DropNoRoute)
 		return a, false
 	case group == toItself:
 		s.forRouter(now, p, f)
 		return a, false
 	case group == prohibited:
-		s.complain(now, p, f, prohibition)
+		s.makeICMPError(now, p, f, prohibition)
 		s.discard(now, p, f, DropProhibited)
 		return a, false
 	case group == blackholed:
 		s.discard(now, p, f, DropProhibited)
 		return a, false
 	case wire.TTL(ip) <= 1:
-		s.complain(now, p, f, timeExceeded)
+		s.makeICMPError(now, p, f, timeExceeded)
 		s.discard(now, p, f, DropTTL)
 		return a, false
 	default:
 		h := s.hopOf(now, p, f, a.prio(), group)
 		switch {
 		case h.port != anyPort && !s.up(h.port): // it is discarded at that port
-			s.complain(now, p, f, hostUnreachable)
+			s.makeICMPError(now, p, f, hostUnreachable)
 		case wire.TotalLen(ip) > s.config.hopMTU(h):
 			if !wire.MayFragment(ip) {
-				s.complain(now, p, f, tooBig(s.config.hopMTU(h)))
+				s.makeICMPError(now, p, f, tooBig(s.config.hopMTU(h)))
 			}
 			s.discard(now, p, f, DropTooBig)
 			return a, false
@@ -307,14 +307,14 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 			return a, false
 		case h.state == failed:
 			h.neighbour.wanted.Store(true)
-			s.complain(now, p, f, hostUnreachable)
+			s.makeICMPError(now, p, f, hostUnreachable)
 			s.discard(now, p, f, DropNeighbour)
 			return a, false
 		}
 		wire.DecrementTTL(ip)
 		copy(b, h.head[:])
 		p.stats.Routed++
-		a, ok := s.tagged(a.to(h.port), h.want, h.vlan, b)
+		a, ok := s.tagged(a.to(h.port), h.form, h.vlan, b)
 		if !ok {
 			s.discard(now, p, f, DropVLAN)
 		}
@@ -361,14 +361,14 @@ func (c *actionCache) routed(b *[StartLen]byte, length int, a action) (action, b
 		if wire.IsICMPv6(b[14:]) || !wire.Forwardable6((*[wire.IPv6Len]byte)(b[14:]), length-wire.EthernetLen) {
 			return a, false
 		}
-		k.first, k.rest, k.where = binary.LittleEndian.Uint64(b[38:46]), binary.LittleEndian.Uint64(b[46:54]), k.where|1<<32
+		k.first, k.second, k.where = binary.LittleEndian.Uint64(b[38:46]), binary.LittleEndian.Uint64(b[46:54]), k.where|1<<32
 	}
 	group, ok := c.find(&k)
 	if !ok || uint(group) >= uint(len(c.groups)) || len(c.groups[group]) != 1 {
 		return a, false
 	}
 	h := &c.groups[group][0]
-	if length > int(h.easy)+wire.EthernetLen {
+	if length > int(h.maxPlainLength)+wire.EthernetLen {
 		return a, false
 	}
 	wire.DecrementTTL(b[14:])
@@ -384,7 +384,7 @@ func (s *Switch) routeOf(p *switchPort, ip []byte) uint32 {
 	if ip[0]>>4 == 4 {
 		k.first = uint64(binary.LittleEndian.Uint32(ip[16:20]))
 	} else {
-		k.first, k.rest, k.where = binary.LittleEndian.Uint64(ip[24:32]), binary.LittleEndian.Uint64(ip[32:40]), k.where|1<<32
+		k.first, k.second, k.where = binary.LittleEndian.Uint64(ip[24:32]), binary.LittleEndian.Uint64(ip[32:40]), k.where|1<<32
 	}
 	if a, ok := c.find(&k); ok {
 		return uint32(a)

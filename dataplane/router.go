@@ -11,20 +11,20 @@ import (
 // requests, to neighbour solicitations and to echo requests. Each is written over
 // what asked, and leaves through the port where that came in. Left out: duplicate address detection.
 
-// bounce makes a frame an answer to its sender. It leaves behind what came before it (say).
+// bounce makes a frame an answer to its sender. It leaves behind what came before it (sendPending).
 func (s *Switch) bounce(p *switchPort, f *Frame) {
 	b := p.env.Bytes(f)
 	copy(b[:6], b[6:12])
 	s.routes.mac.Put(b[6:])
 	f.Digest = 0
-	p.worker.said = said{*f, s.lanOf(p, b)}
+	p.worker.pending = ownPacket{*f, s.lanOf(p, b)}
 }
 
 // answer answers an ARP request or a neighbour solicitation for an address of the
 // router, and reports whether the frame was one.
 func (s *Switch) answer(now units.Time, p *switchPort, f *Frame, h *wire.Header) bool {
 	b := p.env.Bytes(f)
-	if s.routes.neighbours != nil && s.hear(p, f, h) && h.Dst == s.routes.mac {
+	if s.routes.neighbours != nil && s.hearNeighbour(p, f, h) && h.Dst == s.routes.mac {
 		s.discard(now, p, f, DropToRouter) // it has done what it was for
 		return true
 	}
@@ -60,7 +60,7 @@ func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
 		if h.Proto == wire.ProtoUDP {
 			what = portUnreachable
 		}
-		s.complain(now, p, f, what)
+		s.makeICMPError(now, p, f, what)
 		s.discard(now, p, f, DropToRouter)
 	}
 }

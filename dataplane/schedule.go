@@ -51,7 +51,7 @@ func (s *Switch) setWeights() {
 
 // rounds is the state of deficit round robin at one port.
 type rounds struct {
-	turn    uint8 // the priority whose turn it is, if it has frames
+	current uint8 // the priority whose turn it is, if it has frames
 	deficit [pfc.Classes]int64
 }
 
@@ -63,12 +63,12 @@ func (s *Switch) next(p *switchPort, ready uint8) (prio uint8, budget int64) {
 		return uint8(7 - bits.LeadingZeros8(strict)), unbounded
 	}
 	r := &p.rounds
-	if t := r.turn & 7; ready>>t&1 != 0 && p.first(t) <= r.deficit[t] {
+	if t := r.current & 7; ready>>t&1 != 0 && p.first(t) <= r.deficit[t] {
 		return t, r.deficit[t]
 	}
 	for {
-		r.turn = (r.turn - 1) & 7
-		if t := r.turn; ready>>t&1 != 0 {
+		r.current = (r.current - 1) & 7
+		if t := r.current; ready>>t&1 != 0 {
 			// A frame with two tags may be longer than a quantum: it waits for another.
 			if r.deficit[t] += s.quantum[t]; p.first(t) <= r.deficit[t] {
 				return t, r.deficit[t]

@@ -50,11 +50,11 @@ func (b *shaper) take(now units.Time, bytes units.Size) {
 
 // shapers are those of a port.
 type shapers struct {
-	whole shaper
-	of    [pfc.Classes]shaper
-	set   uint8 // priorities whose queues have one
-	told  uint8 // of these, those whose first frame was counted as one that waits
-	asked bool  // the same, of the port
+	whole       shaper
+	byPriority  [pfc.Classes]shaper
+	shaped      uint8 // priorities whose queues have one
+	counted     uint8 // of these, those whose first frame was counted as one that waits
+	portCounted bool  // the same, of the port
 }
 
 // setShapers puts the shapers of the configuration in force. One that is as it was goes on, another begins full.
@@ -66,7 +66,7 @@ func (p *switchPort) setShapers(was *PortConfig) {
 		if s.Rate == 0 {
 			return false
 		}
-		longest := units.Size(c.Link.WireBytes(p.of.config.longest()))
+		longest := units.Size(c.Link.WireBytes(p.sw.config.longest()))
 		*to = shaper{rate: s.Rate, room: s.Rate.Serialize(s.Burst) - s.Rate.Serialize(longest)}
 		if from != nil && s == before {
 			to.full = from.full
@@ -80,13 +80,13 @@ func (p *switchPort) setShapers(was *PortConfig) {
 	if put(&x.whole, &old.whole, c.Shaper, was.Shaper) {
 		p.shaped = 0xFF
 	}
-	for prio := range x.of {
-		if put(&x.of[prio], &old.of[prio], c.Queues[prio].Shaper, was.Queues[prio].Shaper) {
-			x.set |= 1 << prio
+	for prio := range x.byPriority {
+		if put(&x.byPriority[prio], &old.byPriority[prio], c.Queues[prio].Shaper, was.Queues[prio].Shaper) {
+			x.shaped |= 1 << prio
 		}
 	}
-	p.shaped |= x.set
-	x.told, x.asked = old.told&x.set, old.asked && x.whole.rate != 0
+	p.shaped |= x.shaped
+	x.counted, x.portCounted = old.counted&x.shaped, old.portCounted && x.whole.rate != 0
 }
 
 // open are those of some priorities whose first frame may leave now, and when the first of the others may: Never, if there
@@ -97,13 +97,13 @@ func (p *switchPort) open(now units.Time, ready uint8) (open uint8, next units.T
 	for rest := ready & p.shaped; rest != 0; rest &= rest - 1 {
 		prio := bits.TrailingZeros8(rest)
 		at, bit := x.whole.opens(), uint8(1)<<prio
-		if at > now && !x.asked {
-			x.asked = true
+		if at > now && !x.portCounted {
+			x.portCounted = true
 			p.stats.PortShaped++
 		}
-		if t := x.of[prio].opens(); x.set&bit != 0 && t > now {
-			if at = max(at, t); x.told&bit == 0 {
-				x.told |= bit
+		if t := x.byPriority[prio].opens(); x.shaped&bit != 0 && t > now {
+			if at = max(at, t); x.counted&bit == 0 {
+				x.counted |= bit
 				p.stats.Shaped[prio]++
 			}
 		}
@@ -120,18 +120,18 @@ func (p *switchPort) spend(now units.Time, prio uint8, bytes units.Size) {
 	x := p.shapers
 	if x.whole.rate != 0 {
 		x.whole.take(now, bytes)
-		x.asked = false
+		x.portCounted = false
 	}
-	if x.set>>prio&1 != 0 {
-		x.of[prio].take(now, bytes)
-		x.told &^= 1 << prio
+	if x.shaped>>prio&1 != 0 {
+		x.byPriority[prio].take(now, bytes)
+		x.counted &^= 1 << prio
 	}
 }
 
 // Rebase implements units.Rebaser.
 func (x *shapers) Rebase(by units.Time) {
 	x.whole.full.Rebase(by)
-	for prio := range x.of {
-		x.of[prio].full.Rebase(by)
+	for prio := range x.byPriority {
+		x.byPriority[prio].full.Rebase(by)
 	}
 }

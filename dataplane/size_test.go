@@ -11,7 +11,7 @@ func TestPortsAreWholeLines(t *testing.T) {
 	if size := unsafe.Sizeof(p); size%128 != 64 {
 		t.Errorf("a port has %d bytes, %d more than an odd number of lines", size, (size+64)%128)
 	}
-	if in := unsafe.Offsetof(p.in); in > 56 {
+	if in := unsafe.Offsetof(p.ingress); in > 56 {
 		t.Errorf("what comes in is at %d", in)
 	}
 	for name, size := range map[string]uintptr{"a block of frames": unsafe.Sizeof(block{}), "a place of actions": unsafe.Sizeof(cacheLine{}), "an exit": unsafe.Sizeof(Exit{})} {

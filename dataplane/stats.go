@@ -144,7 +144,7 @@ type Impaired struct {
 
 	CorruptedLost uint64 // corrupted where frames have no payload: their receivers would have found out
 	Pauses        uint64 // XOFFs and XONs that no peer sent
-	Held          uint64 // frames that are held back now
+	Held          uint64 // frames that are being delayed now
 }
 
 // Discarded is the number of frames discarded for any reason, per priority.

@@ -16,28 +16,28 @@ import (
 // per priority, and are accounted to the port through which they came.
 type Switch struct {
 	// What every frame needs comes first, in two lines of the cache.
-	ports    []switchPort
-	queues   []queue // eight to a port
-	slack    uint64  // a cell, less one byte
-	longest  int32   // untagged frame that passes, without FCS
-	lossless uint8   // priorities that are so at any port, by PFC
-	narrow   uint16  // see tooWide: what is longer may be too long for a port
-	learn    bool
-	moving   bool          // some thresholds follow what is free of the pool, and one worker does all
-	portless bool          // keys are without ports
-	perCell  uint64        // cells per byte, in 2^-32
-	changes  atomic.Uint32 // of what actions go by, but for the ages of addresses
-	resolved atomic.Uint32 // changes of them by which a neighbour moved
-	holding  int32         // if moving: ports whose peers hold an XOFF of ours
-	credited bool          // ports have credits in place of PFC
-	cell     uint16        // of the buffer
-	asks     uint16        // lossy frames whose In is as much are charged by chargeLossy: the switch's own, or all
-	pool     *pfc.Pool     // what nobody has set aside
-	heads    *pfc.Pool     // headroom of all ports
-	mins     []minimum     // by queue; nil: nothing is set aside for any
-	share    float64       // least of any lossy queue: see tailOf
-	lans     *lans
-	routes   *routes // nil: it does not route
+	ports       []switchPort
+	queues      []queue // eight to a port
+	slack       uint64  // a cell, less one byte
+	longest     int32   // untagged frame that passes, without FCS
+	lossless    uint8   // priorities that are so at any port, by PFC
+	narrow      uint16  // see tooWide: what is longer may be too long for a port
+	learn       bool
+	moving      bool          // some thresholds follow what is free of the pool, and one worker does all
+	portless    bool          // keys are without ports
+	perCell     uint64        // cells per byte, in 2^-32
+	changes     atomic.Uint32 // of what actions go by, but for the ages of addresses
+	resolved    atomic.Uint32 // changes of them by which a neighbour moved
+	pausing     int32         // if moving: ports whose peers hold an XOFF of ours
+	credited    bool          // ports have credits in place of PFC
+	cell        uint16        // of the buffer
+	limitedFrom uint16        // lossy frames whose In is as much are charged by chargeLossy: the switch's own, or all
+	pool        *pfc.Pool     // what nobody has set aside
+	heads       *pfc.Pool     // headroom of all ports
+	mins        []minimum     // by queue; nil: nothing is set aside for any
+	share       float64       // least of any lossy queue: see tailOf
+	lans        *lans
+	routes      *routes // nil: it does not route
 
 	config  SwitchConfig
 	workers []*switchWorker
@@ -68,7 +68,7 @@ type switchPort struct {
 	notifies uint8  // priorities whose congestion point sends CNPs
 	lossless uint8  // priorities of which frames are taken as lossless
 	sampled  bool   // some of what is received is copied
-	in       pfc.Ingress
+	ingress  pfc.Ingress
 
 	queues     *[pfc.Classes]queue
 	overhead   int16     // what the link adds to a frame
@@ -82,14 +82,14 @@ type switchPort struct {
 	watched    uint8     // priorities that the watchdog watches
 	judgesIdle uint8     // of those shown, priorities whose congestion point judges also what does not wait
 	drained    bool      // the place is vacant, and no frame that came through it is in the switch
-	link       LinkState // in force: what SetLink told
-	of         *Switch
+	link       LinkState // in force, from SetLink
+	sw         *Switch
 	config     *PortConfig
 	points     [pfc.Classes]point
 	wred       wreds
 	classes    *Classes
-	eg         pfc.Egress
-	dog        pfc.Watchdog
+	egress     pfc.Egress
+	watchdog   pfc.Watchdog
 	buckets    buckets
 	shapers    *shapers // nil: there are none
 	probes     probes
@@ -98,11 +98,11 @@ type switchPort struct {
 	stats      PortStats
 	copied     [pfc.Classes]uint64 // copies made of frames that were received here
 	made       [pfc.Classes]uint64 // frames that the switch itself made at this port
-	asks       units.Time          // when a neighbour is to be asked whose home is here, or the port is to say who it is
+	timerAt    units.Time          // of neighbours whose home is here, and of the port's announcement
 	log        *eventLog           // of what happened here; nil: it is not kept
 	history    *pfc.History        // of pauses; the same
 	sampler    *sampler            // if sampled
-	says       *speaker            // nil: it never does, and hears nobody
+	announcer  *announcer          // nil: it never does, and hears nobody
 	lanes      *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
 	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
 	_          [72]byte
@@ -114,15 +114,15 @@ type switchWorker struct {
 	cache actionCache
 	store store
 
-	number int
-	env    *Env
-	ports  []int
-	lanes  []lane // to each worker; nil: this is the only one
-	said   said
+	number  int
+	env     *Env
+	ports   []int
+	lanes   []lane // to each worker; nil: this is the only one
+	pending ownPacket
 
-	debts [][pfc.Classes]int64 // what this worker has released of the accounts of other workers' ports, and not told
-	owes  []bool               // by port: there is some
-	owing []uint16             // the ports
+	released      [][pfc.Classes]int64 // bytes of other workers' ports that this worker released and did not send yet
+	hasReleased   []bool               // by port: there is some
+	releasedPorts []uint16             // the ports
 
 	mostPooled int64  // the most that was used of the pool when this worker took something out
 	failures   uint64 // of neighbours that this worker asks
@@ -169,7 +169,7 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	}
 	s.setLANs(lans)
 	s.routes = c.newRoutes(s.up, nil, len(envs))
-	s.startAsking(0)
+	s.startNeighbours(0)
 	for _, w := range s.workers {
 		s.setHops(w)
 	}
@@ -180,7 +180,7 @@ func newWorker(number int, env *Env, workers, ports int) *switchWorker {
 	w := &switchWorker{number: number, env: env}
 	w.cache.grow(leastLines)
 	if workers > 1 {
-		w.lanes, w.debts, w.owes, w.owing = make([]lane, workers), lone[[pfc.Classes]int64](ports), lone[bool](ports), lone[uint16](ports)[:0]
+		w.lanes, w.released, w.hasReleased, w.releasedPorts = make([]lane, workers), isolated[[pfc.Classes]int64](ports), isolated[bool](ports), isolated[uint16](ports)[:0]
 		for i := range w.lanes {
 			w.lanes[i].ring = make([]Frame, laneLen)
 		}
@@ -198,7 +198,7 @@ func (s *Switch) up(port uint16) bool { return !s.ports[port].down }
 
 func (s *Switch) initPort(i int) {
 	p := &s.ports[i]
-	p.of, p.number, p.queues = s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
+	p.sw, p.number, p.queues = s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
 	p.begin()
 	p.setPoints(s.config.newPoints(i, p.config.Link.Rate))
 	p.wred = newWREDs(i, p.config, nil)
@@ -211,7 +211,7 @@ func (s *Switch) initPort(i int) {
 // begin has a port begin as the configuration says, in a place where nothing is. Congestion points it gets from who
 // calls it.
 func (p *switchPort) begin() {
-	s := p.of
+	s := p.sw
 	c := &s.config
 	p.config = &c.Ports[p.number]
 	p.worker, s.owner[p.number] = s.workers[p.config.Worker], uint8(p.config.Worker)
@@ -221,7 +221,7 @@ func (p *switchPort) begin() {
 	p.own()
 	p.setShapers(nil)
 	p.link, p.outs, p.probes, p.rounds, p.buckets = LinkState{}, 0, probes{}, rounds{}, buckets{}
-	p.stats, p.asks = PortStats{}, units.Never
+	p.stats, p.timerAt = PortStats{}, units.Never
 	p.reset()
 	rate := p.config.Link.Rate
 	in := pfc.IngressConfig{Enabled: c.Accounts(p.number), Whole: p.config.Pause, Rate: rate, Pause: c.Pause, Pool: s.pool, Headroom: s.heads}
@@ -229,25 +229,25 @@ func (p *switchPort) begin() {
 		in.Thresholds[prio] = c.thresholds(p.number, prio)
 		p.stats.LostAt[prio] = units.Never
 	}
-	p.in = *pfc.NewIngress(in)
+	p.ingress = *pfc.NewIngress(in)
 	if !p.config.Vacant {
 		p.log, p.history = newEventLog(c.History.Events), pfc.NewHistory(c.History.Pauses)
 	}
-	p.in.Keep(p.history)
-	p.eg.Keep(p.history)
+	p.ingress.Keep(p.history)
+	p.egress.Keep(p.history)
 	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 	p.paths = newPaths(c, p.number)
 }
 
 // reset has what the peer did to the port be as with a new peer.
 func (p *switchPort) reset() {
-	c := &p.of.config
-	p.eg = pfc.NewEgress(c.obeyed(p.number), p.config.Link.Rate)
-	p.eg.Keep(p.history)
+	c := &p.sw.config
+	p.egress = pfc.NewEgress(c.obeyed(p.number), p.config.Link.Rate)
+	p.egress.Keep(p.history)
 	p.setLanes()
 	p.watched = c.LosslessAt(p.number)
-	p.dog = pfc.NewWatchdog(c.Watchdog, p.watched)
-	p.dog.Update(0, p.stops())
+	p.watchdog = pfc.NewWatchdog(c.Watchdog, p.watched)
+	p.watchdog.Update(0, p.stops())
 }
 
 // Cell is what frames take whole ones of, of the buffer; 0: they take their bytes.

@@ -92,7 +92,7 @@ func TestDrain(t *testing.T) {
 		t.Error(r.sw.Queued())
 	}
 	r.env.SetDue(0, units.Never)
-	r.sw.Hold(r.now)
+	r.sw.StopPeers(r.now)
 	var f pfc.Frame
 	for i := range 2 {
 		for range 3 {
@@ -107,7 +107,7 @@ func TestDrain(t *testing.T) {
 	if st := r.stats(0); len(r.out(1, 8)) != 6 || r.sw.Queued() != 0 || st.Discarded() != [8]uint64{} {
 		t.Error("it does not send what it holds")
 	}
-	r.sw.Resume(r.now)
+	r.sw.ResumePeers(r.now)
 	for i := range 2 {
 		if b := r.out(i, 1); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] != 0 {
 			t.Errorf("port %d does not resume its peer", i)
@@ -119,7 +119,7 @@ func TestDrain(t *testing.T) {
 func TestLinksWhileDraining(t *testing.T) {
 	for name, change := range map[string]LinkState{"a flap": {Up: true}, "another rate": {Up: true, Rate: 2 * rate, Headroom: 25_000}} {
 		r := newRig(t, config(2))
-		r.sw.Hold(r.now)
+		r.sw.StopPeers(r.now)
 		if len(r.out(0, 2)) != 1 {
 			t.Fatal("no XOFF")
 		}
@@ -137,7 +137,7 @@ func TestLinksWhileDraining(t *testing.T) {
 		if r.out(0, 2); r.stats(0).Ingress.Held != lossless {
 			t.Errorf("%s: a reload ends the pause", name)
 		}
-		r.sw.Resume(r.now)
+		r.sw.ResumePeers(r.now)
 		if b := r.out(0, 2); len(b) != 1 || f.Decode(b[0]) != nil || f.Enable != lossless || f.Quanta[3] != 0 {
 			t.Errorf("%s: no XON", name)
 		}

@@ -58,7 +58,7 @@ func TestRefusedWhole(t *testing.T) {
 		text := fmt.Sprintf("%+v %+v %p %p %v %v", s.config, s.Buffer(), s.lans, s.routes, s.quantum, s.tags)
 		for i := range s.ports {
 			p := &s.ports[i]
-			text += fmt.Sprintf("\n%+v %+v %+v %+v %+v %v", p.in, p.eg, p.dog, p.points, p.buckets, p.rounds)
+			text += fmt.Sprintf("\n%+v %+v %+v %+v %+v %v", p.ingress, p.egress, p.watchdog, p.points, p.buckets, p.rounds)
 		}
 		return text
 	}

@@ -162,11 +162,11 @@ func TestConservationInStorms(t *testing.T) {
 			}
 			for i := range ports {
 				sp := &r.sw.ports[i]
-				if sp.dog.Dropping() != 0 && sp.queues[3].frames != 0 {
+				if sp.watchdog.Dropping() != 0 && sp.queues[3].frames != 0 {
 					t.Fatal("a queue in a storm holds frames")
 				}
-				if due := min(r.env.Due(i), r.sw.Next(r.now, i)); sp.dog.Next() > r.now && due > sp.dog.Next() {
-					t.Fatalf("port %d is called at %v, its watchdog at %v", i, due, sp.dog.Next())
+				if due := min(r.env.Due(i), r.sw.Next(r.now, i)); sp.watchdog.Next() > r.now && due > sp.watchdog.Next() {
+					t.Fatalf("port %d is called at %v, its watchdog at %v", i, due, sp.watchdog.Next())
 				}
 			}
 		}
@@ -229,7 +229,7 @@ func TestStormIsFoundWithinABurst(t *testing.T) {
 		}
 		r.poll()
 		for end := r.now + 10*ms; r.now < end; r.now += 2 * ms { // nobody polls the port meanwhile
-			r.sw.ports[1].eg.Expire(r.now)
+			r.sw.ports[1].egress.Expire(r.now)
 			r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
 		}
 		var burst [][]byte

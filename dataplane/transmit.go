@@ -20,8 +20,8 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
 	if p.notifies != 0 {
 		s.sendCNPs(now, p)
 	}
-	if now >= p.asks {
-		s.askNeighbours(now, p)
+	if now >= p.timerAt {
+		s.serveNeighbours(now, p)
 	}
 	if s.credited && n < len(burst) && p.tellCredits(now, &burst[n]) {
 		n++
@@ -107,15 +107,15 @@ const unbounded = math.MaxInt64
 
 // pause makes the PFC frame that is due, if one is.
 func (s *Switch) pause(now units.Time, p *switchPort, f *Frame) bool {
-	if p.in.Quiet() || p.in.Next(now) > now || !p.env.AllocAt(f, pfc.FrameLen) {
+	if p.ingress.Quiet() || p.ingress.Next(now) > now || !p.env.AllocAt(f, pfc.FrameLen) {
 		return false // short of memory it stays due
 	}
 	var what pfc.Frame
-	held := p.in.Held() != 0
-	p.in.Poll(now, &what)
-	if holds := p.in.Held() != 0; s.moving && holds != held {
-		if s.holding--; holds {
-			s.holding += 2
+	before := p.ingress.PeerStopped() != 0
+	p.ingress.Poll(now, &what)
+	if after := p.ingress.PeerStopped() != 0; s.moving && after != before {
+		if s.pausing--; after {
+			s.pausing += 2
 		}
 	}
 	p.gate()
@@ -124,8 +124,8 @@ func (s *Switch) pause(now units.Time, p *switchPort, f *Frame) bool {
 	return true
 }
 
-// Next is now while something can be sent, else when the first pause timer that
-// holds something back runs out, or an XOFF needs a refresh.
+// Next is now while something can be sent, else when the first pause timer with
+// frames behind it expires, or an XOFF needs a refresh.
 func (s *Switch) Next(now units.Time, port int) units.Time {
 	p := &s.ports[port]
 	shaped := units.Never
@@ -137,9 +137,9 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 			return now
 		}
 	}
-	next := min(p.in.Next(now), p.asks, shaped)
+	next := min(p.ingress.Next(now), p.timerAt, shaped)
 	if p.attend != units.Never {
-		next = min(next, p.dog.Next())
+		next = min(next, p.watchdog.Next())
 	}
 	if s.credited {
 		next = min(next, p.lanes.Due(now))
@@ -169,12 +169,12 @@ func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 // attendTo ends the pauses whose time has run out, and has the watchdog look. It comes before anything
 // that depends on them: the congestion points want to know what was queued then.
 func (p *switchPort) attendTo(now units.Time) {
-	resumed := p.eg.Expire(now)
+	resumed := p.egress.Expire(now)
 	p.note()
 	if resumed != 0 {
 		p.resumed(now, resumed)
 	}
-	if now >= p.dog.Next() {
+	if now >= p.watchdog.Next() {
 		p.watch(now)
 	}
 }
@@ -193,12 +193,12 @@ func (p *switchPort) resumed(now units.Time, prios uint8) {
 }
 
 // note brings attend, halted, shut, refused and what the queues know of them up to date. It comes after every change
-// of stops, dog, down, off and points.
+// of stops, watchdog, down, off and points.
 func (p *switchPort) note() {
 	stops := p.stops()
-	p.attend = min(stops.Next(), p.dog.Next())
-	p.halted = stops.Paused() &^ p.dog.Ignored()
-	p.shut, p.refused = p.dog.Dropping(), p.dog.Refusing()
+	p.attend = min(stops.Next(), p.watchdog.Next())
+	p.halted = stops.Paused() &^ p.watchdog.Ignored()
+	p.shut, p.refused = p.watchdog.Dropping(), p.watchdog.Refusing()
 	if p.down {
 		p.shut = 0xFF
 	}
@@ -207,8 +207,8 @@ func (p *switchPort) note() {
 	}
 	p.wary = p.shut | p.wred.set
 	for prio := range p.queues {
-		if p.queues[prio].plain = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil || p.env.Queued != nil {
-			p.queues[prio].plain = 0
+		if p.queues[prio].fastUntil = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil || p.env.Queued != nil {
+			p.queues[prio].fastUntil = 0
 		}
 	}
 	p.gate()

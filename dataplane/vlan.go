@@ -69,13 +69,13 @@ type lan struct {
 // lans are the LANs of a switch. Without VLANs there is one, of all ports, and
 // tags are nothing to it.
 type lans struct {
-	aware    bool // there are VLANs
-	all      []*lan
-	byID     []*lan     // nil: there is none
-	untagged []*lan     // by port: of frames without tag; nil: they are discarded
-	bareOut  []*lan     // by port: of those that it sends without tag; nil: it sends none
-	bare     []bool     // by port: frames with a tag are discarded
-	groups   [][]uint16 // of ports of equal cost, by the number that entries have
+	aware        bool // there are VLANs
+	all          []*lan
+	byID         []*lan     // nil: there is none
+	untagged     []*lan     // by port: of frames without tag; nil: they are discarded
+	untaggedOut  []*lan     // by port: of those that it sends without tag; nil: it sends none
+	untaggedOnly []bool     // by port: frames with a tag are discarded
+	groups       [][]uint16 // of ports of equal cost, by the number that entries have
 }
 
 // maxPlaces bounds the memory of all forwarding databases of a switch: 256 MB.
@@ -83,7 +83,7 @@ const maxPlaces = 1 << 24
 
 // newLANs makes the LANs with their static entries.
 func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32) (*lans, error) {
-	l := &lans{aware: c.VLANs != nil, untagged: make([]*lan, len(c.Ports)), bare: make([]bool, len(c.Ports))}
+	l := &lans{aware: c.VLANs != nil, untagged: make([]*lan, len(c.Ports)), untaggedOnly: make([]bool, len(c.Ports))}
 	vlans := c.VLANs
 	if !l.aware {
 		all := VLAN{}
@@ -116,10 +116,10 @@ func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32
 		l.all = append(l.all, x)
 		l.byID[v.ID] = x
 	}
-	l.bareOut = slices.Clone(l.untagged)
+	l.untaggedOut = slices.Clone(l.untagged)
 	for i := range c.Ports {
 		accept := c.Ports[i].Accept
-		if l.bare[i] = l.aware && (accept == AcceptUntagged || accept == AcceptUsual && !trunk[i]); l.aware && accept == AcceptTagged {
+		if l.untaggedOnly[i] = l.aware && (accept == AcceptUntagged || accept == AcceptUsual && !trunk[i]); l.aware && accept == AcceptTagged {
 			l.untagged[i] = nil
 		}
 	}
@@ -263,7 +263,7 @@ func (s *Switch) lanOf(p *switchPort, b []byte) *lan {
 	switch {
 	case !l.aware || !tag || tci&wire.VLANID == 0:
 		return l.untagged[p.number]
-	case l.bare[p.number]:
+	case l.untaggedOnly[p.number]:
 		return nil
 	}
 	return l.memberOf(tci&wire.VLANID, p.number)
@@ -274,7 +274,7 @@ func (s *Switch) lanOut(p *switchPort, b []byte) *lan {
 	l := s.lans
 	tci, tag := wire.VLANTag(b)
 	if !l.aware || !tag || tci&wire.VLANID == 0 {
-		return l.bareOut[p.number]
+		return l.untaggedOut[p.number]
 	}
 	return l.memberOf(tci&wire.VLANID, p.number)
 }
@@ -297,11 +297,11 @@ func (s *Switch) setTags() {
 	}
 }
 
-// dressed is an action with the port through which a frame of a LAN that came through p is to leave, and
+// egressAction is an action with the port through which a frame of a LAN that came through p is to leave, and
 // what is done to its tag there; b is the frame as it came. It reports false if the port does not send it: it has left the LAN
 // since the address was learned, or what is behind the tag would be taken for a tag of the switch's
 // (so a host could reach the VLANs of a trunk whose untagged one is its own).
-func (s *Switch) dressed(p *switchPort, a action, in *lan, port uint16, b []byte) (action, bool) {
+func (s *Switch) egressAction(p *switchPort, a action, in *lan, port uint16, b []byte) (action, bool) {
 	a = s.owned(p, a.to(port))
 	if !s.lans.aware {
 		if tci, has := wire.VLANTag(b); s.remarks && has && s.ports[port].config.PCPOut != nil {
@@ -340,7 +340,7 @@ func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool)
 
 // forward gives one frame of a LAN, whose priority is known, to an egress port, as it wants it.
 func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f *Frame) {
-	a, ok := s.dressed(p, f.action(), in, port, p.env.Bytes(f))
+	a, ok := s.egressAction(p, f.action(), in, port, p.env.Bytes(f))
 	if !ok {
 		s.discard(now, p, f, DropVLAN)
 		return
@@ -351,7 +351,7 @@ func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f 
 // apply has one frame take the way of its action.
 func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
 	a, ok := s.rewriteOne(now, p, f, a)
-	s.say(now, p)
+	s.sendPending(now, p)
 	if ok && f.Len > s.narrow && s.tooWide(p, f, a) {
 		s.drop(now, p, f, a, DropOversize)
 		return

@@ -9,38 +9,38 @@ import (
 
 // watch has the port's watchdog look at the pauses, and does to the queues what it says.
 func (p *switchPort) watch(now units.Time) {
-	began, ended := p.dog.Update(now, p.stops())
+	began, ended := p.watchdog.Update(now, p.stops())
 	p.logStorms(now, began, ended)
 	p.note()
-	for rest := began & p.dog.Dropping(); rest != 0; rest &= rest - 1 {
-		p.of.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
+	for rest := began & p.watchdog.Dropping(); rest != 0; rest &= rest - 1 {
+		p.sw.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
 	}
-	if began&p.dog.Ignored() != 0 {
+	if began&p.watchdog.Ignored() != 0 {
 		p.resumed(now, began)
 	}
-	if p.dog.Next() != units.Never {
-		p.env.Wake(p.number, p.dog.Next())
+	if p.watchdog.Next() != units.Never {
+		p.env.Wake(p.number, p.watchdog.Next())
 	}
 }
 
 // setWatchdog has the port's watchdog go by the switch's configuration, in a
 // storm that lasts too.
 func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
-	if p.dog.Config() == s.config.Watchdog {
+	if p.watchdog.Config() == s.config.Watchdog {
 		return
 	}
 	if now >= p.attend {
 		p.attendTo(now)
 	}
-	p.dog.Configure(s.config.Watchdog)
+	p.watchdog.Configure(s.config.Watchdog)
 	p.note()
 	p.watch(now)
-	for rest := p.dog.Dropping(); rest != 0; rest &= rest - 1 {
+	for rest := p.watchdog.Dropping(); rest != 0; rest &= rest - 1 {
 		s.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
 	}
 }
 
-// flush discards what is in a queue, so that it does not hold the buffer of the
+// flush discards what is in a queue, so that it does not take the buffer of the
 // ports through which it came. The port's worker calls it.
 func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	q := &p.queues[prio]
@@ -59,13 +59,13 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	p.gate()
 	p.rounds.deficit[prio] = 0
 	if p.shapers != nil {
-		p.shapers.told &^= 1 << prio
+		p.shapers.counted &^= 1 << prio
 	}
 }
 
 // Watchdog is the counters of a port's watchdog. It is called between bursts.
 func (s *Switch) Watchdog(now units.Time, port int) pfc.WatchdogCounters {
-	return s.ports[port].dog.Counters(now)
+	return s.ports[port].watchdog.Counters(now)
 }
 
 // WatchdogConfig is what the watchdogs go by. It is called between bursts.

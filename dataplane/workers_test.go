@@ -274,7 +274,7 @@ func TestFDBAgainstMap(t *testing.T) {
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += units.Time(rapid.IntRange(0, 4).Draw(t, "dt")) * units.Second
 			m, port := mac(rapid.IntRange(490, 510).Draw(t, "mac")), rapid.IntRange(0, 3).Draw(t, "port")
-			if table.learn(m, port, second(now/units.Second)); m != fixed {
+			if table.learn(m, port, learnSecond(now/units.Second)); m != fixed {
 				slow[m] = station{port, now}
 			}
 			for i := 490; i < 511; i++ {
@@ -286,7 +286,7 @@ func TestFDBAgainstMap(t *testing.T) {
 				if mac(i) == fixed {
 					want = newEntry(fixed, 7, fdbStatic)
 				}
-				if got := table.find(mac(i), second(now/units.Second)); got != want {
+				if got := table.find(mac(i), learnSecond(now/units.Second)); got != want {
 					t.Fatalf("%v at %v: %x, want %x", mac(i), now, got, want)
 				}
 			}
@@ -449,10 +449,10 @@ func TestDebtOfAnySize(t *testing.T) {
 		c.Ports[1].Worker = 1
 		r := newCrewOf(t, c, 2, 64)
 		p := &r.sw.ports[0]
-		p.in.ChargeAll(3, cost)
-		r.sw.workers[1].owe(0, 3, cost)
+		p.ingress.ChargeAll(3, cost)
+		r.sw.workers[1].deferRelease(0, 3, cost)
 		r.poll()
-		if left := p.in.Bytes(3); left != 0 {
+		if left := p.ingress.Bytes(3); left != 0 {
 			t.Errorf("%d bytes were released, and %d are left", cost, left)
 		}
 	}
@@ -466,13 +466,13 @@ func TestDebtsHoldUpNothing(t *testing.T) {
 	c.Ports[ports].Worker = 1
 	r := newCrew(t, c, 2)
 	for i := range ports {
-		r.sw.ports[i].in.ChargeAll(3, 1000)
-		r.sw.workers[1].owe(i, 3, 1000)
+		r.sw.ports[i].ingress.ChargeAll(3, 1000)
+		r.sw.workers[1].deferRelease(i, 3, 1000)
 	}
 	r.sw.Poll(r.now, 1)
 	r.sw.Poll(r.now, 0)
 	for i := range ports {
-		if left := r.sw.ports[i].in.Bytes(3); left != 0 {
+		if left := r.sw.ports[i].ingress.Bytes(3); left != 0 {
 			t.Fatalf("port %d: %v are charged after a poll", i, left)
 		}
 	}

@@ -21,8 +21,8 @@ type Replayed struct {
 	Report     string // the path of its page; empty: there are no results
 }
 
-// Keep is the folder of runs that have ended while others have not.
-func Keep(e *experiment.Experiment, out, world string) string {
+// CheckpointDir is the folder of runs that have ended while others have not.
+func CheckpointDir(e *experiment.Experiment, out, world string) string {
 	return filepath.Join(report.Folder(e, out), world, "runs")
 }
 
@@ -34,7 +34,7 @@ func Replay(ctx context.Context, e *experiment.Experiment, worlds []string, o ru
 	x := &Replayed{Experiment: e}
 	var stopped error
 	for k, w := range worlds {
-		o.World, o.Keep = w, Keep(e, out, w)
+		o.World, o.Checkpoints = w, CheckpointDir(e, out, w)
 		o.Progress = func(p run.Progress) {
 			p.Done = (float64(k) + p.Done) / float64(len(worlds))
 			moved(fmt.Sprintf("%s %s %s", e.ID, w, p.Run), p)

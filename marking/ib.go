@@ -38,7 +38,7 @@ func (p IBParams) Validate() error {
 type IB struct {
 	params    IBParams
 	threshold units.Size
-	spare     int  // frames that are left out before the next is marked
+	toSkip    int  // frames that are left out before the next is marked
 	delayed   bool // the frame at the head of the queue had to wait for the peer
 }
 
@@ -66,11 +66,11 @@ func (b *IB) marks(left, size units.Size) bool {
 	switch {
 	case b.params.Weight == 0 || left <= b.threshold || victim && !b.params.Victims || size < b.params.PacketSize:
 		return false
-	case b.spare > 0:
-		b.spare--
+	case b.toSkip > 0:
+		b.toSkip--
 		return false
 	}
-	b.spare = b.params.Rate
+	b.toSkip = b.params.Rate
 	return true
 }
 

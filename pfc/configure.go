@@ -17,11 +17,11 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 		pooled, headed := g.pooled(uint8(p)), g.headed(uint8(p))
 		k.set(t[p])
 		l.xon, l.headroom = int64(t[p].XON), int64(t[p].Headroom)
-		g.settle(uint8(p), pooled, headed)
-		if l.room = max(l.room, l.headroom); k.head == 0 && g.held&bit == 0 {
+		g.chargePools(uint8(p), pooled, headed)
+		if l.room = max(l.room, l.headroom); k.head == 0 && g.peerStopped&bit == 0 {
 			l.room = l.headroom
 		}
-		g.look |= bit
+		g.xoffCheck |= bit
 	}
 }
 
@@ -33,25 +33,25 @@ func (g *Ingress) Restart(now units.Time, enabled uint8, whole bool) {
 		g.pool.Add(-g.pooled(uint8(p)))
 		g.heads.Add(-g.headed(uint8(p)))
 		g.class[p].base, g.class[p].head = 0, 0
-		if (g.held&g.enabled)>>p&1 == 0 { // nothing was promised to the peer
+		if (g.peerStopped&g.enabled)>>p&1 == 0 { // nothing was promised to the peer
 			g.limits[p].room = 0
 		}
 	}
 	g.refused = 0
 	g.pool.Await(0)
 	if whole != g.Whole() {
-		if g.held&1 != 0 {
+		if g.peerStopped&1 != 0 {
 			g.count.Paused[0] += now - g.since[0]
 			g.history.add(Pause{g.since[0], now, 0, true})
 		}
-		g.held &^= 1
-		g.look &^= 1
+		g.peerStopped &^= 1
+		g.xoffCheck &^= 1
 	}
 	g.enable(enabled, whole)
 }
 
-// Look has Poll look whether an XOFF is due.
-func (g *Ingress) Look() { g.look |= g.enabled }
+// CheckXOFF has Poll look whether an XOFF is due.
+func (g *Ingress) CheckXOFF() { g.xoffCheck |= g.enabled }
 
 func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 	g.quanta = MaxQuanta
@@ -63,28 +63,28 @@ func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
 	g.interval = Duration(g.quanta, rate) / 2
 }
 
-// Hold has the peer paused from now on, whatever is buffered, until Unhold, and whatever is configured
+// StopPeer has the peer paused from now on, whatever is buffered, until ResumePeer, and whatever is configured
 // meanwhile. The caller looks at Next afterwards.
-func (g *Ingress) Hold() {
+func (g *Ingress) StopPeer() {
 	g.stopped = true
-	g.look |= g.enabled
+	g.xoffCheck |= g.enabled
 }
 
-// Unhold ends what Hold began. The caller looks at Next afterwards.
-func (g *Ingress) Unhold() {
+// ResumePeer ends what StopPeer began. The caller looks at Next afterwards.
+func (g *Ingress) ResumePeer() {
 	g.stopped = false
 	g.pool.Await(0)
-	g.look |= g.enabled
+	g.xoffCheck |= g.enabled
 }
 
-// Relink tells that the port has a new link, whose peer knows of no pause. It may send as much as
-// headroom holds before it obeys: what is in headroom is the pool's from now on, what was promised to the peer before
-// is not to this one, and an XOFF that was out is sent again at once. The caller looks at Next afterwards.
+// Relink says that the port has a new link, whose peer knows of no pause. Before it obeys one it may send as much as the
+// whole headroom: so what is in headroom moves to the pool, the room promised to the former peer is withdrawn, and an XOFF
+// in force is sent again at once. The caller looks at Next afterwards.
 func (g *Ingress) Relink(now units.Time) {
 	g.pool.Await(0)
 	for p := range Classes {
 		k := &g.class[p]
-		if g.held>>p&1 != 0 {
+		if g.peerStopped>>p&1 != 0 {
 			g.refresh[p] = now
 		}
 		if g.enabled>>p&1 == 0 {
@@ -94,16 +94,16 @@ func (g *Ingress) Relink(now units.Time) {
 		if k.head > 0 {
 			pooled, headed := g.pooled(uint8(p)), g.headed(uint8(p))
 			k.base, k.head = k.base+k.head, 0
-			g.settle(uint8(p), pooled, headed)
-			g.look |= 1 << p
+			g.chargePools(uint8(p), pooled, headed)
+			g.xoffCheck |= 1 << p
 		}
 	}
 }
 
-// Unlink tells that the port is no more: no peer is paused, and no pause was counted. What is buffered
-// is accounted until it is released.
+// Unlink says that the port was removed: no peer is paused, and counters begin at zero. What is buffered stays accounted
+// until it is released.
 func (g *Ingress) Unlink() {
-	g.held, g.look, g.refused, g.stopped, g.count = 0, 0, 0, false, IngressCounters{}
+	g.peerStopped, g.xoffCheck, g.refused, g.stopped, g.count = 0, 0, 0, false, IngressCounters{}
 	g.headsMax = 0
 	for p := range g.class {
 		g.class[p].peak = 0

@@ -63,7 +63,7 @@ func TestConfigureLosesNothing(t *testing.T) {
 		if _, used := pool.State(); used != 0 {
 			t.Fatalf("%v of the pool are taken by an empty port", used)
 		}
-		if g.Held() != 0 {
+		if g.PeerStopped() != 0 {
 			t.Fatal("an empty port holds its peer")
 		}
 		if now.Alpha > 0 {
@@ -161,7 +161,7 @@ func TestRelink(t *testing.T) {
 	for g.Bytes(3) > 8_000 {
 		g.Release(3, 1000)
 	}
-	if _, used := pool.State(); used != 0 || !g.Poll(2, &f) || f.Quanta[3] != 0 || g.Held() != 0 {
+	if _, used := pool.State(); used != 0 || !g.Poll(2, &f) || f.Quanta[3] != 0 || g.PeerStopped() != 0 {
 		t.Errorf("%v of the pool are used, %+v", used, f)
 	}
 }
@@ -182,11 +182,11 @@ func TestRelinkForgetsPromises(t *testing.T) {
 	}
 }
 
-// Hold pauses a peer that has sent nothing, whatever is configured, until Unhold.
-func TestHold(t *testing.T) {
+// StopPeer pauses a peer that has sent nothing, whatever is configured, until ResumePeer.
+func TestStopPeer(t *testing.T) {
 	th := [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}
 	g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: th})
-	g.Hold()
+	g.StopPeer()
 	var f Frame
 	if g.Next(0) != 0 || !g.Poll(0, &f) || f.Enable != 1<<3 || f.Quanta[3] == 0 || g.Next(1) <= 1 {
 		t.Fatalf("%+v", f)
@@ -194,7 +194,7 @@ func TestHold(t *testing.T) {
 	if g.Configure(th, 0, 10*units.Gbps); g.Next(1) <= 1 {
 		t.Error("a reload ends it")
 	}
-	g.Unhold()
+	g.ResumePeer()
 	if g.Next(1) != 1 || !g.Poll(1, &f) || f.Enable != 1<<3 || f.Quanta[3] != 0 || !g.Quiet() {
 		t.Fatalf("%+v", f)
 	}

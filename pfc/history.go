@@ -77,7 +77,7 @@ func (e *Egress) Lasting(now units.Time, list []Pause) []Pause {
 // Lasting appends the pauses that the port asked its peer for and that last now.
 func (g *Ingress) Lasting(list []Pause) []Pause {
 	for p := range Classes {
-		if g.held>>p&1 != 0 {
+		if g.peerStopped>>p&1 != 0 {
 			list = append(list, Pause{From: g.since[p], Until: units.Never, Priority: uint8(p), Sent: true})
 		}
 	}

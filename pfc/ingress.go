@@ -23,13 +23,13 @@ import (
 type Ingress struct {
 	// What frames look at comes first: eight bytes that fit behind other things in one line of the
 	// cache, and from the third word on a line for each priority.
-	enabled uint8
-	held    uint8 // priorities whose peer holds an XOFF of ours
-	look    uint8 // priorities for which an XOFF may be due
-	stopped bool  // by Hold
-	quanta  uint16
-	index   uint8 // and-ed with a priority: its account; 7, or 0 where all have one
-	refused uint8 // priorities of which a frame was lost for want of room since the last XOFF
+	enabled     uint8
+	peerStopped uint8 // priorities whose peer holds an XOFF of ours
+	xoffCheck   uint8 // priorities for which an XOFF may be due
+	stopped     bool  // by StopPeer
+	quanta      uint16
+	index       uint8 // and-ed with a priority: its account; 7, or 0 where all have one
+	refused     uint8 // priorities of which a frame was lost for want of room since the last XOFF
 
 	interval units.Time // between refreshes of an XOFF
 	pool     *Pool
@@ -65,11 +65,11 @@ type IngressCounters struct {
 	Pauses      [Classes]uint64     // XOFF frames sent, refreshes included
 	Resumes     [Classes]uint64     // XON frames sent
 	Transitions [Classes]uint64     // from paused to running
-	Paused      [Classes]units.Time // time the peer was told to be silent
+	Paused      [Classes]units.Time // time for which the peer was paused
 	Peak        [Classes]units.Size // most bytes buffered
 	Headroom    [Classes]units.Size // bytes in headroom, now
 	HeadroomMax [Classes]units.Size // the most there were
-	Held        uint8               // priorities whose peer is told to be silent, now
+	Held        uint8               // priorities that are paused at the peer now
 }
 
 // IngressConfig describes the receiving end of one link.
@@ -144,8 +144,8 @@ func (g *Ingress) pooled(p uint8) int64 {
 // headed is how much of what is charged to a priority the pool of headroom provides.
 func (g *Ingress) headed(p uint8) int64 { return min(g.class[p&7].head, g.limits[p&7].headroom) }
 
-// settle takes of both pools, or gives back, what a priority has of them now and had not before.
-func (g *Ingress) settle(p uint8, pooled, headed int64) {
+// chargePools takes of both pools, or gives back, what a priority has of them now and had not before.
+func (g *Ingress) chargePools(p uint8, pooled, headed int64) {
 	g.pool.Add(g.pooled(p) - pooled)
 	g.heads.Add(g.headed(p) - headed)
 }
@@ -233,20 +233,20 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 		own := min(k.head+rest, l.headroom) - g.headed(p&g.index)
 		if k.head+rest > l.room || own > 0 && !g.heads.Take(own) {
 			g.pool.Add(-taken)
-			g.look |= 1 << (p & g.index & 7)
+			g.xoffCheck |= 1 << (p & g.index & 7)
 			g.refused |= 1 << (p & g.index & 7)
 			return false
 		}
 		k.head += rest
 		g.pool.Add(rest - max(0, own)) // what was promised beyond headroom
 		g.headsMax = max(g.headsMax, g.heads.Used())
-		g.look |= 1 << (p & g.index & 7)
+		g.xoffCheck |= 1 << (p & g.index & 7)
 		g.count.HeadroomMax[p&g.index&7] = max(g.count.HeadroomMax[p&g.index&7], units.Size(k.head))
 	}
 	k.base += fits
 	k.peak = max(k.peak, k.base+k.head)
 	if taken > 0 && k.base > g.raised(k, k.xoff) { // the frame itself lowered the threshold below what is there now
-		g.look |= 1 << (p & 7)
+		g.xoffCheck |= 1 << (p & 7)
 	}
 	return true
 }
@@ -254,26 +254,26 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 // Release takes back n bytes that left or were dropped. It reports whether that makes an XON due,
 // which the caller tells the port's world.
 func (g *Ingress) Release(p uint8, n int64) (due bool) {
-	if g.ReleasePlain(p, n) {
+	if g.ReleaseFast(p, n) {
 		return false
 	}
 	k := &g.class[p&g.index&7]
 	pooled, headed, head := g.pooled(p&g.index), g.headed(p&g.index), min(k.head, n)
 	k.head -= head
 	k.base -= n - head
-	g.settle(p&g.index, pooled, headed)
-	if g.held>>(p&g.index&7)&1 == 0 {
+	g.chargePools(p&g.index, pooled, headed)
+	if g.peerStopped>>(p&g.index&7)&1 == 0 {
 		return false
 	}
 	g.await(p & g.index)
 	return g.xonDue(p & g.index)
 }
 
-// ReleasePlain is Release where the peer is not paused and neither headroom nor pool has a part in it: else
+// ReleaseFast is Release where the peer is not paused and neither headroom nor pool has a part in it: else
 // it does nothing, and reports false.
-func (g *Ingress) ReleasePlain(p uint8, n int64) bool {
+func (g *Ingress) ReleaseFast(p uint8, n int64) bool {
 	k := &g.class[p&g.index&7]
-	if k.head != 0 || k.base > k.xoff || g.held != 0 {
+	if k.head != 0 || k.base > k.xoff || g.peerStopped != 0 {
 		return false
 	}
 	k.base -= n
@@ -297,20 +297,20 @@ func (g *Ingress) await(p uint8) {
 
 // Await has the pool know of all XONs that the port waits for.
 func (g *Ingress) Await() {
-	for rest := g.held; rest != 0; rest &= rest - 1 {
+	for rest := g.peerStopped; rest != 0; rest &= rest - 1 {
 		g.await(uint8(bits.TrailingZeros8(rest)))
 	}
 }
 
 // xoffDue reports whether the peer is to be paused, if it is not. Only what arrives asks for it
-// (look): a threshold that others lower below what is there waits for the port's next frame.
+// (xoffCheck): a threshold that others lower below what is there waits for the port's next frame.
 func (g *Ingress) xoffDue(p uint8) bool {
 	k := &g.class[p&7]
 	return k.head > 0 || g.stopped || g.refused>>(p&7)&1 != 0 || k.base > g.raised(k, k.xoff)
 }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
-func (g *Ingress) Quiet() bool { return g.look|g.held == 0 }
+func (g *Ingress) Quiet() bool { return g.xoffCheck|g.peerStopped == 0 }
 
 // Bytes returns how many bytes are in an account: of priority p, or of all in the first.
 func (g *Ingress) Bytes(p uint8) units.Size { return units.Size(g.class[p&7].base + g.class[p&7].head) }
@@ -337,30 +337,30 @@ func (g *Ingress) XON(p uint8) units.Size {
 	return units.Size(g.raised(&g.class[p&g.index&7], g.limits[p&g.index&7].xon))
 }
 
-// Held is the set of priorities that the peer was told not to send.
-func (g *Ingress) Held() uint8 { return g.held }
+// PeerStopped is the set of priorities that are paused at the peer.
+func (g *Ingress) PeerStopped() uint8 { return g.peerStopped }
 
 // Next is when Poll will have a frame to send, if nothing is admitted or
 // released meanwhile: now, at the next refresh, or Never.
 func (g *Ingress) Next(now units.Time) units.Time {
-	if g.look|g.held == 0 {
+	if g.xoffCheck|g.peerStopped == 0 {
 		return units.Never
 	}
 	next := units.Never
-	for rest := g.look | g.held; rest != 0; rest &= rest - 1 {
+	for rest := g.xoffCheck | g.peerStopped; rest != 0; rest &= rest - 1 {
 		p := bits.TrailingZeros8(rest) & 7
 		bit := uint8(1) << p
 		switch {
-		case g.held&bit != 0:
+		case g.peerStopped&bit != 0:
 			if g.xonDue(uint8(p)) {
 				return now
 			}
 			next = min(next, g.refresh[p])
-		case g.look&bit != 0:
+		case g.xoffCheck&bit != 0:
 			if g.xoffDue(uint8(p)) {
 				return now
 			}
-			g.look &^= bit // released again meanwhile
+			g.xoffCheck &^= bit // released again meanwhile
 		}
 	}
 	return max(now, next)
@@ -370,41 +370,41 @@ func (g *Ingress) Next(now units.Time) units.Time {
 // reports whether there is anything. The caller sends the frame.
 func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 	*f = Frame{}
-	if g.look|g.held == 0 {
+	if g.xoffCheck|g.peerStopped == 0 {
 		return false
 	}
 	again := uint8(0)
-	if g.index == 0 && g.held&^1 != 0 { // priorities that were paused one by one are let go before
-		again = g.look & 1
-		g.look &^= 1
+	if g.index == 0 && g.peerStopped&^1 != 0 { // priorities that were paused one by one are resumed first
+		again = g.xoffCheck & 1
+		g.xoffCheck &^= 1
 	}
 	for p := range Classes {
 		bit := uint8(1) << p
-		held, look := g.held&bit != 0, g.look&bit != 0
+		stopped, check := g.peerStopped&bit != 0, g.xoffCheck&bit != 0
 		switch {
-		case held && g.xonDue(uint8(p)):
+		case stopped && g.xonDue(uint8(p)):
 			f.Enable |= bit
-			g.held &^= bit
+			g.peerStopped &^= bit
 			g.refused &^= bit
 			g.limits[p].room = g.limits[p].headroom
 			g.count.Resumes[p]++
 			g.count.Transitions[p]++
 			g.count.Paused[p] += now - g.since[p]
 			g.history.add(Pause{g.since[p], now, uint8(p), true})
-		case held && now >= g.refresh[p], !held && look && g.xoffDue(uint8(p)):
+		case stopped && now >= g.refresh[p], !stopped && check && g.xoffDue(uint8(p)):
 			f.Enable |= bit
 			g.refused &^= bit
 			f.Quanta[p] = g.quanta
 			g.count.Pauses[p]++
-			if !held {
-				g.held |= bit
+			if !stopped {
+				g.peerStopped |= bit
 				g.since[p] = now
 				g.await(uint8(p))
 			}
 			g.refresh[p] = now + g.interval
 		}
 	}
-	g.look = again
+	g.xoffCheck = again
 	f.Global = g.index == 0 && f.Enable == 1
 	return f.Enable != 0
 }
@@ -430,13 +430,13 @@ func (g *Ingress) ClearHeadroomPeak() { g.headsMax = g.heads.Used() }
 // Counters returns the counts, pauses that still last included up to now.
 func (g *Ingress) Counters(now units.Time) IngressCounters {
 	c := g.count
-	c.Held = g.held
+	c.Held = g.peerStopped
 	for p := range Classes {
 		if g.enabled>>p&1 != 0 {
 			c.Headroom[p] = units.Size(g.class[p].head)
 		}
 		c.Peak[p] = units.Size(g.class[p].peak)
-		if g.held>>p&1 != 0 {
+		if g.peerStopped>>p&1 != 0 {
 			c.Paused[p] += now - g.since[p]
 		}
 	}

@@ -237,7 +237,7 @@ func TestReleaseTellsOfXON(t *testing.T) {
 	g := NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{{XOFF: 1000, XON: 500, Headroom: 1000}}, Rate: units.Gbps})
 	var f Frame
 	g.Admit(0, 1500)
-	if !g.Poll(0, &f) || g.Held() != 1 || g.Counters(0).Held != 1 || g.Counters(0).Headroom[0] != 500 {
+	if !g.Poll(0, &f) || g.PeerStopped() != 1 || g.Counters(0).Held != 1 || g.Counters(0).Headroom[0] != 500 {
 		t.Fatal("no XOFF")
 	}
 	if g.Release(0, 900) || !g.Release(0, 100) {
@@ -364,13 +364,13 @@ func TestReleasePlain(t *testing.T) {
 		twin, twinPool := *g, *pool
 		twin.pool = &twinPool
 		n := rapid.Int64Range(1, int64(g.Bytes(3))).Draw(t, "n")
-		if !g.ReleasePlain(3, n) {
+		if !g.ReleaseFast(3, n) {
 			if *pool != twinPool || g.class != twin.class {
 				t.Fatal("it is refused, and changes something")
 			}
 			return
 		}
-		if twin.Release(3, n) || g.class != twin.class || g.held != twin.held || g.look != twin.look || *pool != twinPool {
+		if twin.Release(3, n) || g.class != twin.class || g.peerStopped != twin.peerStopped || g.xoffCheck != twin.xoffCheck || *pool != twinPool {
 			t.Fatalf("%+v, want %+v", g.class, twin.class)
 		}
 	})

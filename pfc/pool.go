@@ -28,7 +28,8 @@ func (p *Pool) Await(free int64) {
 	}
 }
 
-// Awaited reports whether as much is free as the first waits for. All that wait then say so anew.
+// Awaited reports whether the pool has as much free as the least that Await asked for. Those that still wait call Await
+// again.
 func (p *Pool) Awaited() bool {
 	if p.Free() < p.awaited {
 		return false

@@ -297,8 +297,8 @@ func compareTwins(t *rapid.T, now units.Time, g *Ingress, p *twinPort) {
 			t.Fatalf("priority %d: XON at %d, should be at %d", prio, g.XON(uint8(prio)), xon)
 		}
 	}
-	if g.Held() != held || c.Held != held {
-		t.Fatalf("priorities %b are held, should be %b", g.Held(), held)
+	if g.PeerStopped() != held || c.Held != held {
+		t.Fatalf("priorities %b are held, should be %b", g.PeerStopped(), held)
 	}
 	if got := g.Next(now); got != next {
 		t.Fatalf("next at %v, should be %v", got, next)

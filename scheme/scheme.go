@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"photon/cnp"
-	"photon/internal/near"
+	"photon/internal/suggest"
 	"photon/marking"
 	"photon/ratelimit"
 	"photon/units"
@@ -154,7 +154,7 @@ func Get(name string) (*Scheme, error) {
 	if s, ok := all[name]; ok {
 		return s, nil
 	}
-	return nil, fmt.Errorf("there is no scheme %q (%s)", name, near.Or(name, Names(), "there are "+strings.Join(Names(), ", ")))
+	return nil, fmt.Errorf("there is no scheme %q (%s)", name, suggest.Or(name, Names(), "there are "+strings.Join(Names(), ", ")))
 }
 
 // ParamError says which parameter is wrong.

@@ -41,7 +41,7 @@ func (s *split) weigh(now time.Time, half int) bool {
 	}
 	s.weighed = now
 	for i, p := range s.parts {
-		idle := p.beside.idled[1-half]
+		idle := p.exchange.idleTotal[1-half]
 		s.longer[i] = (s.longer[i] + float64(idle-s.waited[i])/float64(past)) / 2
 		s.waited[i] = idle
 	}
@@ -157,7 +157,7 @@ func (w *World) link() {
 	for i := range delay {
 		delay[i] = units.Never
 	}
-	parts := w.beside.parts
+	parts := w.exchange.parts
 	for i := range w.ports {
 		parts[i] = uint8(w.nodes[w.ports[i].flight.member].part)
 	}
@@ -175,11 +175,11 @@ func (w *World) link() {
 		}
 	}
 	for i, p := range s.parts {
-		b := p.beside
+		b := p.exchange
 		b.in = b.in[:0]
 		for j, q := range s.parts {
 			if d := delay[j*n+i]; d != units.Never {
-				b.in = append(b.in, neighbour{d, q.beside.out[i], &q.beside.post[clock]})
+				b.in = append(b.in, neighbour{d, q.exchange.out[i], &q.exchange.shared[clock]})
 			}
 		}
 	}

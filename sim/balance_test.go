@@ -85,7 +85,7 @@ func TestWhatIsMoved(t *testing.T) {
 	see(1)
 	wait(0.5, 0)
 	see(3)
-	if !slices.Equal(s.parts[0].beside.parts, s.parts[1].beside.parts) {
+	if !slices.Equal(s.parts[0].exchange.parts, s.parts[1].exchange.parts) {
 		t.Error("parts do not agree on whose ports are whose")
 	}
 }

@@ -15,7 +15,7 @@ type crew struct {
 	envs   []*dataplane.Env
 	worker []int        // by port
 	first  []int        // port, by worker; -1: it has none
-	looks  []units.Time // when a worker polls next; Never
+	polls  []units.Time // when a worker polls next; Never
 	gap    units.Time
 	until  units.Time // there may be something for somebody until then
 }
@@ -27,11 +27,11 @@ const rounds = 4
 func newCrew(node dataplane.Server, envs []*dataplane.Env, worker []int, gap units.Time) *crew {
 	c := &crew{
 		Server: node, env: dataplane.NewEnv(envs[0].Pool, len(worker)), envs: envs, worker: worker,
-		first: make([]int, len(envs)), looks: make([]units.Time, len(envs)), gap: max(1, gap),
+		first: make([]int, len(envs)), polls: make([]units.Time, len(envs)), gap: max(1, gap),
 	}
 	c.poller, _ = node.(dataplane.Poller)
 	for i := range c.first {
-		c.first[i], c.looks[i] = -1, units.Never
+		c.first[i], c.polls[i] = -1, units.Never
 	}
 	for port, w := range worker {
 		if c.first[w] < 0 {
@@ -44,16 +44,16 @@ func newCrew(node dataplane.Server, envs []*dataplane.Env, worker []int, gap uni
 // busy has the other workers look a while later.
 func (c *crew) busy(now units.Time, self int) {
 	c.until = now + rounds*c.gap
-	for w := range c.looks {
+	for w := range c.polls {
 		if w != self {
-			c.lookAt(w, now+c.gap)
+			c.pollAt(w, now+c.gap)
 		}
 	}
 }
 
-func (c *crew) lookAt(worker int, at units.Time) {
-	if port := c.first[worker]; port >= 0 && at < c.looks[worker] {
-		c.looks[worker] = at
+func (c *crew) pollAt(worker int, at units.Time) {
+	if port := c.first[worker]; port >= 0 && at < c.polls[worker] {
+		c.polls[worker] = at
 		c.env.Wake(port, at)
 	}
 }
@@ -64,8 +64,8 @@ func (c *crew) poll(now units.Time, worker int) {
 		return
 	}
 	c.poller.Poll(now, worker)
-	if c.looks[worker] = units.Never; now < c.until {
-		c.lookAt(worker, now+c.gap)
+	if c.polls[worker] = units.Never; now < c.until {
+		c.pollAt(worker, now+c.gap)
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *crew) Serve(now units.Time, port int, f *dataplane.Frame) (sent bool, n
 	c.envs[w].SetDue(port, next)
 	c.relay()
 	if port == c.first[w] {
-		next = min(next, c.looks[w])
+		next = min(next, c.polls[w])
 	}
 	return sent, next
 }
@@ -119,7 +119,7 @@ func (c *crew) Transmit(now units.Time, port int, burst []dataplane.Frame) (n in
 func (c *crew) Next(now units.Time, port int) units.Time {
 	next := c.Server.Next(now, port)
 	if w := c.worker[port]; port == c.first[w] {
-		next = min(next, c.looks[w])
+		next = min(next, c.polls[w])
 	}
 	return next
 }

@@ -9,4 +9,16 @@
 // event of its own if nothing else happens at its node at that instant: it would have
 // been the next. What happens at different nodes is in no order but that of cause and
 // effect: no frame leaves before it came (visit.go).
+//
+// The files, in the order in which a run passes them:
+//
+//	world.go     nodes, links, and Run of a world in one part
+//	flight.go    frames on their way to a port
+//	visit.go     the events of a node within a window
+//	crew.go      a node of several workers, in one goroutine
+//	split.go     division of a world into parts, balance.go moves nodes between them
+//	windows.go   parts run from meeting to meeting, in parallel or interleaved
+//	exchange.go  what a part shares with the others, through pipe.go
+//	watch.go     frames for those who capture them
+//	trace.go     the hash of all that happened
 package sim

@@ -22,12 +22,12 @@ import (
 // have an order, and those of different nodes have nothing to do with each other: what passes between nodes are frames, and they take time. The trace hash is
 // a sum, to which each part adds its own arrivals.
 type split struct {
-	parts  []*part
-	ahead  units.Time // the shortest delay of a link between two
-	frames int        // the most that were on their way and in queues when the parts met
-	meet   barrier
-	looked time.Time // by the first part, at the clock
-	pools  sync.Mutex
+	parts     []*part
+	ahead     units.Time // the shortest delay of a link between two
+	frames    int        // the most that were on their way and in queues when the parts met
+	meet      barrier
+	checkedAt time.Time // by the first part, at the clock
+	pools     sync.Mutex
 	balance
 }
 
@@ -71,7 +71,7 @@ func (s *split) set(now units.Time) {
 // divide makes parts, if there are to be several.
 func (w *World) divide() {
 	n := w.share()
-	if n < 2 || w.workers > 1 || w.pool.Held() > 0 {
+	if n < 2 || w.workers > 1 || w.pool.InUse() > 0 {
 		return
 	}
 	s := new(split)
@@ -86,8 +86,8 @@ func (w *World) divide() {
 			}).part
 			p.pool, p.nodes, p.ports, p.now, p.taps = w.pool.Another(&s.pools), w.nodes, w.ports, w.now, w.taps
 		}
-		p.beside = newBeside(i, n)
-		p.beside.parts = parts
+		p.exchange = newExchange(i, n)
+		p.exchange.parts = parts
 		s.parts = append(s.parts, p)
 	}
 	for i := range w.nodes {
@@ -96,7 +96,7 @@ func (w *World) divide() {
 	}
 	for _, p := range s.parts {
 		for _, q := range s.parts {
-			p.beside.all = append(p.beside.all, q.beside)
+			p.exchange.all = append(p.exchange.all, q.exchange)
 		}
 	}
 	s.waited, s.longer, s.counts = make([]time.Duration, n), make([]float64, n), make([]uint32, len(w.ports))
@@ -104,7 +104,7 @@ func (w *World) divide() {
 	w.split = s
 	w.link()
 	for _, p := range s.parts {
-		p.beside.span = s.ahead
+		p.exchange.span = s.ahead
 	}
 }
 

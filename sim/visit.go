@@ -55,8 +55,8 @@ func (w *part) window(end units.Time) {
 	stop := min(end, w.first+w.length)
 	w.first = units.Never // land says what is on its way
 	border := w.visitAll(w.border, stop)
-	if b := w.beside; b != nil && w.count-b.told >= often {
-		b.tell(w, stop)
+	if b := w.exchange; b != nil && w.count-b.published >= publishEvery {
+		b.publish(w, stop)
 	}
 	inner := w.visitAll(w.inner, stop)
 	w.first = min(w.first, border, inner)
@@ -221,14 +221,14 @@ func (w *part) quiet(first int) bool {
 }
 
 const (
-	few        = 12      // are sorted one by one
-	mostPlaces = 1 << 11 // in which more are counted
+	insertionMax = 12      // are sorted one by one
+	mostPlaces   = 1 << 11 // in which more are counted
 )
 
 // sort puts what arrives first first, and one that is beyond the window at the end.
 func (v *visit) sort() {
 	n := len(v.arrivals)
-	if n > few {
+	if n > insertionMax {
 		v.deal(n)
 	}
 	a := v.arrivals

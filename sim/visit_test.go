@@ -188,8 +188,8 @@ func (c *chat) slowly(until, every units.Time) (nodes []*chatter) {
 // A node is asked in the order of time, and of ports within an instant, arrivals first,
 // whatever the network is like and however long its windows are, and in parts, too.
 func TestVisitsAgainstSlowTwin(t *testing.T) {
-	defer func(n uint64) { often = n }(often)
-	often = 0
+	defer func(n uint64) { publishEvery = n }(publishEvery)
+	publishEvery = 0
 	calls := 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChat(t)
@@ -250,7 +250,7 @@ func TestArrivalsAreSorted(t *testing.T) {
 		span := rapid.SampledFrom([]uint64{1, 2, 1000, 1 << 20, 1 << 30}).Draw(t, "span")
 		v.stop = v.base + units.Time(span)
 		var keys []uint64
-		n := rapid.SampledFrom([]int{0, 1, 2, few, few + 1, 100, 5000}).Draw(t, "arrivals")
+		n := rapid.SampledFrom([]int{0, 1, 2, insertionMax, insertionMax + 1, 100, 5000}).Draw(t, "arrivals")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		for range n {
 			key := v.key(v.base+units.Time(r.Uint64N(span)), r.IntN(1<<portBits))

@@ -10,8 +10,8 @@ import (
 	"photon/units"
 )
 
-// Seen is a frame that a port received or sent.
-type Seen struct {
+// WatchedFrame is a frame that a port received or sent.
+type WatchedFrame struct {
 	At    units.Time // its last bit has come, or its first leaves
 	Port  int        // among those that are watched
 	Out   bool       // the node sent it
@@ -22,7 +22,7 @@ type Seen struct {
 // watch is what somebody wants to see.
 type watch struct {
 	from units.Time
-	do   func(*Seen) bool
+	do   func(*WatchedFrame) bool
 	taps []*tap // in the order in which the ports were named
 }
 
@@ -42,13 +42,13 @@ type tapped struct {
 	out   bool
 }
 
-// tells is how often a watcher is told: what is seen in between is kept.
-const tells = 50 * units.Microsecond
+// watchEvery is the time between two calls of a watcher; frames in between are buffered.
+const watchEvery = 50 * units.Microsecond
 
 // Watch has do given every frame that some ports receive or send, from an instant on and until do
 // returns false, in the order of time; of one instant what came first, then by port. It may be
 // called before the world runs, or in a function of Every; what happens does not depend on it.
-func (w *World) Watch(ends []dataplane.End, from units.Time, do func(*Seen) bool) error {
+func (w *World) Watch(ends []dataplane.End, from units.Time, do func(*WatchedFrame) bool) error {
 	if w.watch != nil {
 		return errors.New("sim: somebody watches already")
 	}
@@ -67,7 +67,7 @@ func (w *World) Watch(ends []dataplane.End, from units.Time, do func(*Seen) bool
 	}
 	w.watch = v
 	w.setTaps(by)
-	w.Every(tells, func(units.Time) { w.tell() })
+	w.Every(watchEvery, func(units.Time) { w.deliverSeen() })
 	return nil
 }
 
@@ -77,8 +77,8 @@ func (w *World) setTaps(taps []*tap) {
 	}
 }
 
-// seen notes the frame at hand, if somebody watches the port.
-func (w *part) seen(p int, out bool) {
+// noteFrame notes the frame at hand, if somebody watches the port.
+func (w *part) noteFrame(p int, out bool) {
 	t := w.taps[p]
 	if t == nil || w.now < t.from {
 		return
@@ -90,8 +90,8 @@ func (w *part) seen(p int, out bool) {
 	t.bytes = append(t.bytes, b...)
 }
 
-// tell tells the watcher what was seen since the last time. Everything before now has happened.
-func (w *World) tell() {
+// deliverSeen tells the watcher what was seen since the last time. Everything before now has happened.
+func (w *World) deliverSeen() {
 	v := w.watch
 	if v == nil || v.do == nil {
 		return
@@ -116,7 +116,7 @@ func (w *World) tell() {
 		t := v.taps[o.tap]
 		f := &t.frames[o.number]
 		end := f.begin + int(f.kept)
-		if !v.do(&Seen{At: f.at, Port: int(o.tap), Out: f.out, Len: int(f.len), Bytes: t.bytes[f.begin:end:end]}) {
+		if !v.do(&WatchedFrame{At: f.at, Port: int(o.tap), Out: f.out, Len: int(f.len), Bytes: t.bytes[f.begin:end:end]}) {
 			v.do = nil
 			w.setTaps(nil)
 			return

@@ -35,7 +35,7 @@ func (d *dumbbell) all() (ends []dataplane.End) {
 // watched is a network whose ports are watched, while random flows go through it.
 func (d *dumbbell) watched(t *testing.T, seed uint64, ends []dataplane.End) (notes []note, s seenRun) {
 	t.Helper()
-	if err := d.Watch(ends, 0, func(f *Seen) bool {
+	if err := d.Watch(ends, 0, func(f *WatchedFrame) bool {
 		notes = append(notes, noteOf(f))
 		return true
 	}); err != nil {
@@ -46,7 +46,7 @@ func (d *dumbbell) watched(t *testing.T, seed uint64, ends []dataplane.End) (not
 }
 
 // noteOf leaves out what lies behind the headers of a frame of which only these are kept: it is undefined.
-func noteOf(f *Seen) note {
+func noteOf(f *WatchedFrame) note {
 	b := f.Bytes
 	if len(b) < f.Len {
 		b = b[:58]
@@ -134,7 +134,7 @@ func TestWatchSome(t *testing.T) {
 		}
 	}
 	got := []note{}
-	if err := d.Watch([]dataplane.End{at}, from, func(f *Seen) bool {
+	if err := d.Watch([]dataplane.End{at}, from, func(f *WatchedFrame) bool {
 		got = append(got, noteOf(f))
 		var h wire.Header
 		if !wire.Parse(f.Bytes, &h) {
@@ -152,7 +152,7 @@ func TestWatchSome(t *testing.T) {
 
 func TestWatchIsRefused(t *testing.T) {
 	d := newDumbbell(t, "none", 0)
-	see := func(*Seen) bool { return true }
+	see := func(*WatchedFrame) bool { return true }
 	for want, ends := range map[string][]dataplane.End{
 		"there is no port 1 of node 0":    {end(0, 0), end(0, 1)},
 		"there is no port 0 of node 9":    {end(9, 0)},

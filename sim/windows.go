@@ -15,28 +15,28 @@ import (
 type verdict uint8
 
 const (
-	goOn     verdict = iota
-	ended            // there is nothing more before the end of the run
-	stopped          // the context has ended
-	crowded          // parts wait for processors that others use
-	lopsided         // some have too much to do
+	proceed    verdict = iota
+	ended              // there is nothing more before the end of the run
+	stopped            // the context has ended
+	crowded            // parts wait for processors that other programs use
+	imbalanced         // some parts have too much to do
 )
 
-// runParts is Run of a world in parts. They have their events happen at the same time
-// if there are processors for them, or else in turns.
+// runParts is Run of a world in parts. They run in parallel if there are processors
+// for them, else interleaved in one goroutine.
 func (w *World) runParts(ctx context.Context, until units.Time) error {
 	s := w.split
 	for _, p := range s.parts {
-		p.beside.end = p.now
+		p.exchange.end = p.now
 	}
 	v := crowded
 	for v == crowded {
 		if runtime.GOMAXPROCS(0) < len(s.parts) {
-			v = w.inTurns(ctx, until, math.MaxInt64)
+			v = w.runInterleaved(ctx, until, math.MaxInt64)
 			break
 		}
-		if v = w.together(ctx, until); v == crowded {
-			v = w.inTurns(ctx, until, patience)
+		if v = w.runParallel(ctx, until); v == crowded {
+			v = w.runInterleaved(ctx, until, retryAfter)
 		}
 	}
 	if v == stopped {
@@ -47,21 +47,20 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 }
 
 const (
-	// looks is how many meetings there are from one look at the context, or, of parts that take
-	// turns, at the clock, to the next.
-	looks = 1 << 3
-	// Parts are crowded if in a span they wait for each other in vain, because one of
-	// them has no processor, for more than two fifths of the time: two parts that run
-	// together are faster than in turns if they can for the rest.
-	span = 20 * time.Millisecond
-	// patience is how long parts then take turns before they are tried together again.
-	patience = 300 * time.Millisecond
+	// checkEvery is how many meetings pass between two checks of the context, or, for interleaved
+	// parts, of the clock.
+	checkEvery = 1 << 3
+	// Parts are crowded if for more than two fifths of a contentionSpan they wait for one that
+	// has no processor. With less, two parts are still faster in parallel than interleaved.
+	contentionSpan = 20 * time.Millisecond
+	// retryAfter is how long parts are then interleaved before they run in parallel again.
+	retryAfter = 300 * time.Millisecond
 )
 
-// together has each part run on a processor of its own.
-func (w *World) together(ctx context.Context, until units.Time) verdict {
-	w.split.looked = time.Now()
-	w.split.weighed = w.split.looked
+// runParallel runs each part on a processor of its own.
+func (w *World) runParallel(ctx context.Context, until units.Time) verdict {
+	w.split.checkedAt = time.Now()
+	w.split.weighed = w.split.checkedAt
 	w.split.meet.lost.Store(0)
 	var rest sync.WaitGroup
 	for _, p := range w.split.parts[1:] {
@@ -72,21 +71,20 @@ func (w *World) together(ctx context.Context, until units.Time) verdict {
 	return v
 }
 
-// work has everything of a part happen, from meeting to meeting. All parts come to the
-// same verdict.
+// work runs a part from meeting to meeting. All parts come to the same verdict.
 func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
-	s, b := w.split, p.beside
+	s, b := w.split, p.exchange
 	for {
 		half := b.half()
 		b.meet(p)
-		if b.number == 0 {
-			b.stop[half] = s.look(ctx, b.round, half)
+		if b.part == 0 {
+			b.stop[half] = s.check(ctx, b.round, half)
 		}
 		s.wait(b)
-		first := b.turn(p, s)
+		first := b.nextRound(p, s)
 		switch v := b.all[0].stop[half]; v {
-		case goOn:
-		case lopsided:
+		case proceed:
+		case imbalanced:
 			s.alone(b, w.even)
 		default:
 			return v
@@ -98,11 +96,11 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 		if first > until {
 			return ended
 		}
-		b.began, b.meets = first, w.meeting(b, first, until)
+		b.roundStart, b.meetAt = first, w.meeting(b, first, until)
 		var since time.Time
-		for idle := 0; b.end < b.meets; {
-			limit := b.limit(p)
-			if limit < min(b.end+s.ahead/2, b.meets) { // less is not worth what it takes to tell
+		for idle := 0; b.end < b.meetAt; {
+			limit := b.horizon(p)
+			if limit < min(b.end+s.ahead/2, b.meetAt) { // less is not worth a publish
 				if idle == 0 {
 					since = time.Now()
 				}
@@ -115,27 +113,27 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 			}
 			p.until(limit)
 			b.end = limit
-			b.tell(p, limit)
+			b.publish(p, limit)
 		}
 	}
 }
 
-// inTurns is the same of all parts in one goroutine, for a time.
-func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duration) verdict {
+// runInterleaved runs all parts in one goroutine, for a time.
+func (w *World) runInterleaved(ctx context.Context, until units.Time, wall time.Duration) verdict {
 	s, begin := w.split, time.Now()
 	for {
 		for _, p := range s.parts {
-			p.beside.meet(p)
+			p.exchange.meet(p)
 		}
-		round := w.beside.round
+		round := w.exchange.round
 		first := units.Time(units.Never)
 		for _, p := range s.parts {
-			first = p.beside.turn(p, s)
+			first = p.exchange.nextRound(p, s)
 		}
 		switch {
-		case round%looks == 0 && ctx.Err() != nil:
+		case round%checkEvery == 0 && ctx.Err() != nil:
 			return stopped
-		case round%looks == 0 && time.Since(begin) > wall:
+		case round%checkEvery == 0 && time.Since(begin) > wall:
 			return crowded
 		case w.due <= until && w.due <= first:
 			w.sample(min(first, until), first)
@@ -143,18 +141,18 @@ func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duratio
 		case first > until:
 			return ended
 		}
-		meets := w.meeting(w.beside, first, until)
+		meets := w.meeting(w.exchange, first, until)
 		for _, p := range s.parts {
-			p.beside.began, p.beside.meets = first, meets
+			p.exchange.roundStart, p.exchange.meetAt = first, meets
 		}
 		for missing := len(s.parts); missing > 0; {
 			missing = 0
 			for _, p := range s.parts {
-				b := p.beside
-				if limit := b.limit(p); limit > b.end {
+				b := p.exchange
+				if limit := b.horizon(p); limit > b.end {
 					p.until(limit)
 					b.end = limit
-					b.tell(p, limit)
+					b.publish(p, limit)
 				}
 				if b.end < meets {
 					missing++
@@ -164,15 +162,15 @@ func (w *World) inTurns(ctx context.Context, until units.Time, wall time.Duratio
 	}
 }
 
-// meet has ready what the others want to know when the parts meet.
-func (b *beside) meet(p *part) {
-	b.tell(p, b.end)
+// meet writes what the others read when the parts meet.
+func (b *exchange) meet(p *part) {
+	b.publish(p, b.end)
 	half := b.half()
 	b.next[half] = min(max(p.first, b.end), b.first)
-	b.did[half] = p.count - b.events
+	b.executed[half] = p.count - b.events
 	p.pool.Share()
-	b.held[half] = p.pool.Held()
-	b.idled[half] = b.idle
+	b.frames[half] = p.pool.InUse()
+	b.idleTotal[half] = b.idle
 	b.first, b.events = units.Never, p.count
 }
 
@@ -183,13 +181,13 @@ const (
 	leastEvents = 8
 )
 
-// often is after how many events at least a part tells the others, within a window, how far
+// publishEvery is the least number of events after which a part publishes, within a window, how far
 // it is. Tests have fewer.
-var often uint64 = 32
+var publishEvery uint64 = 32
 
-// turn takes what the others sent and turns to the other half. It returns when
-// something happens next anywhere.
-func (b *beside) turn(p *part, s *split) (first units.Time) {
+// nextRound takes what the others sent and swaps the halves. It returns the time of the
+// next event anywhere.
+func (b *exchange) nextRound(p *part, s *split) (first units.Time) {
 	half := b.half()
 	b.round++
 	for i := range b.in {
@@ -199,10 +197,10 @@ func (b *beside) turn(p *part, s *split) (first units.Time) {
 	held, did := 0, uint64(0)
 	for _, other := range b.all {
 		first = min(first, other.next[half])
-		held += other.held[half]
-		did += other.did[half]
+		held += other.frames[half]
+		did += other.executed[half]
 	}
-	if b.number == 0 {
+	if b.part == 0 {
 		s.frames = max(s.frames, held)
 	}
 	if did >= leastEvents*uint64(b.span/s.ahead) {
@@ -214,37 +212,37 @@ func (b *beside) turn(p *part, s *split) (first units.Time) {
 }
 
 // meeting is when the parts meet again.
-func (w *World) meeting(b *beside, first, until units.Time) units.Time {
+func (w *World) meeting(b *exchange, first, until units.Time) units.Time {
 	return min(first+b.span, until+1, w.due)
 }
 
-// look is what the first part sees when all meet.
-func (s *split) look(ctx context.Context, round uint32, half int) verdict {
-	if round%looks == 0 && ctx.Err() != nil {
+// check decides, for all parts, whether windows go on. The first part calls it at each meeting.
+func (s *split) check(ctx context.Context, round uint32, half int) verdict {
+	if round%checkEvery == 0 && ctx.Err() != nil {
 		return stopped
 	}
 	now := time.Now()
-	if past := now.Sub(s.looked); past >= span {
-		s.looked = now
+	if past := now.Sub(s.checkedAt); past >= contentionSpan {
+		s.checkedAt = now
 		if time.Duration(s.meet.lost.Swap(0)) > past*2/5 {
 			return crowded
 		}
 	}
 	if s.weigh(now, half) {
-		return lopsided
+		return imbalanced
 	}
-	return goOn
+	return proceed
 }
 
-// until has everything of a part happen that happens before an instant.
+// until runs the events of a part before an instant.
 func (w *part) until(end units.Time) {
 	for w.first < end {
 		w.window(end)
 	}
 }
 
-// turn is a number that all parts change, alone in its lines of the cache.
-type turn struct {
+// paddedCounter is a counter that all parts change, alone in its cache lines.
+type paddedCounter struct {
 	_ [64]byte
 	atomic.Uint32
 	_ [60]byte
@@ -252,29 +250,29 @@ type turn struct {
 
 // barrier is where all parts meet.
 type barrier struct {
-	parts uint32
-	here  turn
-	round turn
-	_     [64]byte
-	lost  atomic.Int64 // nanoseconds that one waited for another that had no processor
+	parts   uint32
+	arrived paddedCounter
+	round   paddedCounter
+	_       [64]byte
+	lost    atomic.Int64 // nanoseconds that one waited for another that had no processor
 }
 
 const nap = 50 * time.Microsecond // of one that waits for such a part
 
-// mostSpins is after how many looks, a millisecond, a part that others wait for has no
-// processor: others come within microseconds. Tests have fewer.
+// mostSpins is the number of polls, a millisecond, after which a part that others wait for
+// counts as without a processor: one that has one comes within microseconds. Tests have fewer.
 var mostSpins = 3000
 
-// rest is how long one waits from one look to the next, in steps of less than a
-// nanosecond: each takes the line that the other writes from its processor.
-const rest = 300
+// spinPauses is the wait between two polls, in steps of less than a nanosecond: each poll
+// takes the cache line away from the processor that writes it.
+const spinPauses = 300
 
 // wait waits until all are there.
-func (s *split) wait(by *beside) {
+func (s *split) wait(by *exchange) {
 	b := &s.meet
 	round := b.round.Load()
-	if b.here.Add(1) == b.parts {
-		b.here.Store(0)
+	if b.arrived.Add(1) == b.parts {
+		b.arrived.Store(0)
 		b.round.Store(round + 1)
 		return
 	}
@@ -285,12 +283,12 @@ func (s *split) wait(by *beside) {
 	by.idle += time.Since(since)
 }
 
-// alone has the first part do something while all others rest. That these wait then does not
-// mean that they have less to do.
-func (s *split) alone(b *beside, do func()) {
+// alone lets the first part do something while all others wait. This wait does not count
+// as idle time, which balances the load.
+func (s *split) alone(b *exchange, do func()) {
 	waited := b.idle
 	s.wait(b) // all know that there is something
-	if b.number == 0 {
+	if b.part == 0 {
 		do()
 	}
 	s.wait(b)
@@ -300,7 +298,7 @@ func (s *split) alone(b *beside, do func()) {
 // idle is called by a part that waits and has nothing to do, with how often it was.
 func (s *split) idle(n *int) {
 	if *n++; *n < mostSpins {
-		for range rest {
+		for range spinPauses {
 			pause()
 		}
 		if *n%64 == 0 {

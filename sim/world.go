@@ -26,21 +26,21 @@ type World struct {
 // part is nodes whose events one goroutine has happen, one after the other: all of
 // the world's, or some (see split).
 type part struct {
-	pool   *dataplane.Pool
-	nodes  []member     // of the world
-	ports  []port       // the same, and so on
-	soon   []units.Time // by node, not before which something happens
-	border []int32      // the part's nodes that have links to other parts
-	inner  []int32      // and those that have none
-	first  units.Time   // nothing happens before it
-	length units.Time   // of a window, at most: see visit
-	now    units.Time
-	hash   uint64 // sum over its arrivals, see trace
-	count  uint64 // of events
-	burst  [1]dataplane.Frame
-	beside *beside // the other parts; nil: there are none
-	taps   []*tap  // by port, of those that somebody watches; nil: nobody does
-	visit  visit
+	pool     *dataplane.Pool
+	nodes    []member     // of the world
+	ports    []port       // the same, and so on
+	soon     []units.Time // by node, not before which something happens
+	border   []int32      // the part's nodes that have links to other parts
+	inner    []int32      // and those that have none
+	first    units.Time   // nothing happens before it
+	length   units.Time   // of a window, at most: see visit
+	now      units.Time
+	hash     uint64 // sum over its arrivals, see trace
+	count    uint64 // of events
+	burst    [1]dataplane.Frame
+	exchange *exchange // the other parts; nil: there are none
+	taps     []*tap    // by port, of those that somebody watches; nil: nobody does
+	visit    visit
 }
 
 // member is a node and the number of its first port in the world.
@@ -150,7 +150,7 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 }
 
 func (p *port) join(peer int, link dataplane.Link) {
-	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, p.exit.One[:]
+	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, p.exit.Inline[:]
 	p.setRate(link.Rate)
 }
 
@@ -228,7 +228,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		if err := w.runParts(ctx, until); err != nil {
 			return err
 		}
-		w.tell()
+		w.deliverSeen()
 		return nil
 	}
 	for n := 0; ; n++ {
@@ -246,7 +246,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		w.sample(w.due, w.first)
 	}
 	w.now = until
-	w.tell()
+	w.deliverSeen()
 	return nil
 }
 
@@ -395,7 +395,7 @@ func (w *part) arrive(p int) {
 	dst.delivered++
 	w.trace(p, &w.burst[0])
 	if w.taps != nil {
-		w.seen(p, false)
+		w.noteFrame(p, false)
 	}
 	first := p - int(dst.number)
 	env := dst.env
@@ -463,7 +463,7 @@ func (w *part) send(src *port) {
 		f.Digest = w.pool.Digest(f)
 	}
 	if w.taps != nil {
-		w.seen(w.nodes[src.flight.member].first+int(src.number), true)
+		w.noteFrame(w.nodes[src.flight.member].first+int(src.number), true)
 	}
 	src.sent++
 	src.exit.Free = w.now + src.serialize(f.Len)
@@ -471,7 +471,7 @@ func (w *part) send(src *port) {
 		w.land(int(src.peer), src.exit.Free+src.delay, f)
 		return
 	}
-	w.beside.send(w, src)
+	w.exchange.send(w, src)
 }
 
 // wake reschedules the ports of a node that asked for it, and reports whether

@@ -19,7 +19,7 @@ func acceptCommand() *cobra.Command {
 			"between ports of this machine. Each step is a line: what is asserted, what was measured, pass, fail or not possible here.\n" +
 			"deploy/testbed-82599/accept.sh runs it, and packs what came of it into one archive. Exit code 1: a step failed.",
 		Example: "  photon accept deploy/testbed-82599/accept.yaml --out out/accept",
-		Args:    one("the file of an acceptance run (deploy/testbed-82599/accept.yaml is an example)"),
+		Args:    exactlyOne("the file of an acceptance run (deploy/testbed-82599/accept.yaml is an example)"),
 		RunE: func(c *cobra.Command, files []string) error {
 			p, err := accept.Read(files[0])
 			if err != nil {
@@ -32,11 +32,11 @@ func acceptCommand() *cobra.Command {
 				}
 				return nil
 			case stage != "":
-				return refusedRun(p.Stage(c.Context(), stage, out, c.OutOrStdout()))
+				return acceptError(p.Stage(c.Context(), stage, out, c.OutOrStdout()))
 			}
 			s, err := p.Run(c.Context(), out, versions(), c.OutOrStdout())
 			if err != nil {
-				return refusedRun(err)
+				return acceptError(err)
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%d passed, %d failed, %d not possible here; %s has all of it\n", s.Passed, s.Failed, s.NotPossible, out)
 			if s.Failed > 0 {
@@ -54,8 +54,8 @@ func acceptCommand() *cobra.Command {
 	return c
 }
 
-// refusedRun is how a run ended: what it refused is bad input.
-func refusedRun(err error) error {
+// acceptError marks a refusal as bad input.
+func acceptError(err error) error {
 	if errors.As(err, &accept.Refusal{}) {
 		return bad(err)
 	}

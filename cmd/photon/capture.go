@@ -21,7 +21,7 @@ func captureCommand() *cobra.Command {
 		Long: "Record what a port of a running switch or agent receives and sends, MAC control frames included, until Ctrl-C.\n" +
 			"The file is pcapng: each frame has its direction, and its priority as a comment. `photon show ports` lists the\n" +
 			"ports. The switch never waits for the recording: what its ring does not hold is missing and counted.",
-		Args: one("a port (photon show ports lists them)"),
+		Args: exactlyOne("a port (photon show ports lists them)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case file == "":

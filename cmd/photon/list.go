@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"photon/internal/near"
+	"photon/internal/suggest"
 	"photon/telemetry/metrics"
 )
 
@@ -21,7 +21,7 @@ func listCommand() *cobra.Command {
 		ValidArgs: listed(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if kinds := listed(); len(args) > 1 || len(args) == 1 && !slices.Contains(kinds, args[0]) {
-				return fmt.Errorf("%q cannot be listed (%s)", args[len(args)-1], near.Or(args[len(args)-1], kinds, "experiments, schemes, workloads, measurements or metrics"))
+				return fmt.Errorf("%q cannot be listed (%s)", args[len(args)-1], suggest.Or(args[len(args)-1], kinds, "experiments, schemes, workloads, measurements or metrics"))
 			}
 			return nil
 		},

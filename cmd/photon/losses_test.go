@@ -66,7 +66,7 @@ func TestLossesAreNamed(t *testing.T) {
 		o.hosts[0].Send(udp(0, 1, 26, 1000, n))
 		time.Sleep(500 * time.Microsecond)
 	}
-	if n := strings.Count(o.process.log.String(), "lossless priority 3"); n > 1+int(time.Since(begin)/daemon.LossWords) {
+	if n := strings.Count(o.process.log.String(), "lossless priority 3"); n > 1+int(time.Since(begin)/daemon.LossLogInterval) {
 		t.Errorf("%d lines in %v", n, time.Since(begin))
 	}
 }

@@ -27,19 +27,19 @@ type pageFlags struct {
 	stay    time.Duration // after the end
 }
 
-// stays is until the command is told to end.
-const stays time.Duration = -1
+// untilInterrupted keeps the page until Ctrl-C.
+const untilInterrupted time.Duration = -1
 
 func (p *pageFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&p.address, "serve", "", "show the runs on a page while they run, and until Ctrl-C after that; --serve=ADDRESS: at another `address`")
 	f.Lookup("serve").NoOptDefVal = defaultPage
 	f.BoolVar(&p.remote, "serve-remote", false, "the page may be at another than a loopback address, where others can look too")
-	f.DurationVar(&p.stay, "serve-for", stays, "how long the page stays after the end (default: until Ctrl-C)")
+	f.DurationVar(&p.stay, "serve-for", untilInterrupted, "how long the page stays after the end (default: until Ctrl-C)")
 	f.Lookup("serve-for").DefValue = "0s" // which the help leaves out
 }
 
-// meant reports whether an argument is the address that belongs to --serve.
-func (p *pageFlags) meant(argument string) bool {
+// isAddress reports whether an argument is an address, which belongs to --serve=.
+func (p *pageFlags) isAddress(argument string) bool {
 	_, _, err := net.SplitHostPort(argument)
 	return p.address != "" && err == nil
 }
@@ -47,12 +47,12 @@ func (p *pageFlags) meant(argument string) bool {
 // check says what is wrong with the flags.
 func (p *pageFlags) check() error {
 	if p.address == "" {
-		if p.remote || p.stay != stays {
+		if p.remote || p.stay != untilInterrupted {
 			return errors.New("--serve-remote and --serve-for go with --serve")
 		}
 		return nil
 	}
-	if p.stay < 0 && p.stay != stays {
+	if p.stay < 0 && p.stay != untilInterrupted {
 		return fmt.Errorf("--serve-for %v must not be negative", p.stay)
 	}
 	err := address.Check(p.address, p.remote)
@@ -65,9 +65,9 @@ func (p *pageFlags) check() error {
 	return nil
 }
 
-// serve serves the page of replays, if it is wanted, until stay has been called: it
-// passes on how they ended, when the page may go.
-func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *progress) (b *live.Board, stay func(error) error, err error) {
+// serve serves the page of replays if --serve is given. The caller calls stay when they have ended: it
+// keeps the page up as long as --serve-for says, and returns the error it was given.
+func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *progress) (b *live.Status, stay func(error) error, err error) {
 	if p.address == "" {
 		return nil, func(err error) error { return err }, nil
 	}
@@ -79,7 +79,7 @@ func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *
 	if len(ids) > 4 {
 		what = fmt.Sprintf("%d experiments", len(ids))
 	}
-	b = live.NewBoard(what, all, show.far)
+	b = live.NewStatus(what, all, show.status)
 	s, err := page.Listen(p.address)
 	if err != nil {
 		return nil, nil, bad(fmt.Errorf("%w (--serve=127.0.0.1:0 takes any port that is free)", err))
@@ -93,7 +93,7 @@ func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *
 			return err
 		}
 		var over <-chan time.Time // never
-		if p.stay != stays {
+		if p.stay != untilInterrupted {
 			over = time.After(p.stay)
 		} else {
 			fmt.Fprintf(c.ErrOrStderr(), "the page stays at %s until Ctrl-C\n", s.URL())

@@ -51,7 +51,7 @@ func portOrder(c *cobra.Command, ask func(client *client.Client, c *cobra.Comman
 }
 
 // aPort is what orders about a port are about.
-var aPort = one("a port (photon show ports lists them)")
+var aPort = exactlyOne("a port (photon show ports lists them)")
 
 func setPortCommand(name, short, long string) *cobra.Command {
 	return portOrder(&cobra.Command{Use: name + " PORT", Short: short, Long: long, Args: aPort},
@@ -67,7 +67,7 @@ func addPortCommand() *cobra.Command {
 		Long: "Make a device a port of a running switch, as `ports:` in its file does at the start. It has what the file\n" +
 			"says of all ports. A card can be added where a port was one at the start, or else DPDK has no bus for it.",
 		Example: "  photon port add net_af_packet4,iface=sw4 --rate 10Gbps\n  photon port add 0000:03:00.0",
-		Args:    one("a device (net_af_packet4,iface=sw4)"),
+		Args:    exactlyOne("a device (net_af_packet4,iface=sw4)"),
 	}
 	c.Flags().Var(&rateFlag{&rate}, "rate", "`rate` of its link, as in 10Gbps (default: what the file says of all ports)")
 	return portOrder(c, func(client *client.Client, c *cobra.Command, device string) (string, error) {

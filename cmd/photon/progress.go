@@ -16,15 +16,15 @@ import (
 // progress shows how far several replays, or a sweep, are together, and how long
 // they will still take: a bar on a terminal, now and then a line elsewhere.
 type progress struct {
-	mu    sync.Mutex
-	w     io.Writer
-	bar   *progressbar.ProgressBar // nil: no terminal
-	begin time.Time
-	line  time.Time // of the last line
-	work  []float64 // of each part, in any unit
-	done  []float64 // of each part, of 1
-	kept  int       // runs that had ended before
-	old   float64   // part of the work that they were
+	mu          sync.Mutex
+	w           io.Writer
+	bar         *progressbar.ProgressBar // nil: no terminal
+	begin       time.Time
+	line        time.Time // of the last line
+	work        []float64 // of each part, in any unit
+	done        []float64 // of each part, of 1
+	resumed     int       // runs that had ended before
+	resumedPart float64   // part of the work that they were
 }
 
 // lineEvery is the time between two lines where there is no bar.
@@ -46,9 +46,9 @@ func (p *progress) moved(part int, what string, s labrun.Progress) {
 	before := p.all()
 	p.done[part] = s.Done
 	all := p.all()
-	if s.Kept {
-		p.kept++
-		p.old += all - before
+	if s.Resumed {
+		p.resumed++
+		p.resumedPart += all - before
 		return
 	}
 	if p.bar != nil {
@@ -67,17 +67,17 @@ func (p *progress) moved(part int, what string, s labrun.Progress) {
 	fmt.Fprintf(p.w, "%s has ended, %d of %d; %.0f %% of all%s\n", what, s.Ended, s.Runs, all*100, left)
 }
 
-// left is what it will still take; 0: nobody knows.
+// left is the time still needed; 0: unknown.
 func (p *progress) left() time.Duration {
 	all := p.all()
-	if fresh := all - p.old; fresh > 0.01 && all < 1 {
+	if fresh := all - p.resumedPart; fresh > 0.01 && all < 1 {
 		return time.Duration(float64(time.Since(p.begin)) * (1 - all) / fresh)
 	}
 	return 0
 }
 
-// far is the part of all work that is done, and what the rest will take.
-func (p *progress) far() (part float64, left time.Duration) {
+// status is the part of all work that is done, and the time left.
+func (p *progress) status() (part float64, left time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.all(), p.left()
@@ -96,7 +96,7 @@ func (p *progress) all() float64 {
 	return sum / all
 }
 
-// aside makes room for something that is printed in between.
+// aside clears the bar while something else is printed.
 func (p *progress) aside(print func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Clear() // see above
 	}
-	if p.kept > 0 {
-		fmt.Fprintf(p.w, "%d runs had ended before and were not run again\n", p.kept)
+	if p.resumed > 0 {
+		fmt.Fprintf(p.w, "%d runs had ended before and were not run again\n", p.resumed)
 	}
 }

@@ -15,12 +15,12 @@ func TestProgressTellsWhatIsLeft(t *testing.T) {
 	var said bytes.Buffer
 	p := newProgress(&said, 3, 1)
 	p.begin = time.Now().Add(-time.Hour)
-	p.moved(1, "b", labrun.Progress{Done: 1, Ended: 1, Runs: 1, Kept: true, Last: true})
-	if part, left := p.far(); part != 0.25 || left != 0 || said.Len() > 0 {
+	p.moved(1, "b", labrun.Progress{Done: 1, Ended: 1, Runs: 1, Resumed: true, Last: true})
+	if part, left := p.status(); part != 0.25 || left != 0 || said.Len() > 0 {
 		t.Errorf("before anything was done: %v of all, %v left, %q", part, left, said.String())
 	}
 	p.moved(0, "a", labrun.Progress{Done: 1. / 3, Ended: 1, Runs: 3, Last: true})
-	part, left := p.far()
+	part, left := p.status()
 	if part != 0.5 || left < 2*time.Hour || left > 4*time.Hour { // a quarter of all took an hour, half is left
 		t.Errorf("%v of all, %v left", part, left)
 	}
@@ -28,7 +28,7 @@ func TestProgressTellsWhatIsLeft(t *testing.T) {
 		t.Errorf("%q", said.String())
 	}
 	p.moved(0, "a", labrun.Progress{Done: 1, Ended: 3, Runs: 3, Last: true})
-	if part, left := p.far(); part != 1 || left != 0 {
+	if part, left := p.status(); part != 1 || left != 0 {
 		t.Errorf("at the end: %v of all, %v left", part, left)
 	}
 }

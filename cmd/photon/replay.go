@@ -65,7 +65,7 @@ func (r *replayFlags) named(words []string) (all []*experiment.Experiment, _ err
 	for _, word := range words {
 		chosen, err := experiment.Select(word)
 		switch {
-		case err != nil && r.page.meant(word):
+		case err != nil && r.page.isAddress(word):
 			return nil, fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", word, word)
 		case err != nil:
 			return nil, err
@@ -206,20 +206,20 @@ func (r *replayFlags) replay(c *cobra.Command, all []*experiment.Experiment, wor
 		work[i] = labrun.Work(e, r.o)
 	}
 	show := newProgress(c.ErrOrStderr(), work...)
-	board, stay, err := r.page.serve(c, all, show)
+	status, stay, err := r.page.serve(c, all, show)
 	if err != nil {
 		return err
 	}
-	return stay(r.replayAll(c, all, worlds, show, board))
+	return stay(r.replayAll(c, all, worlds, show, status))
 }
 
 // replayAll runs experiments, in virtual time side by side, and prints what comes
 // out in their order. Runs that end are kept until all have, so that the same
 // command goes on after an interruption.
-func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, worlds []string, show *progress, board *live.Board) error {
+func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, worlds []string, show *progress, status *live.Status) error {
 	o := r.o
-	if board != nil {
-		o.Viewer = board
+	if status != nil {
+		o.Viewer = status
 	}
 	atOnce := 1
 	if r.world == "sim" {
@@ -238,7 +238,7 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, 
 				defer close(x.done)
 				x.x, x.err = lab.Replay(ctx, x.e, worlds, o, r.out, func(what string, s labrun.Progress) { show.moved(i, what, s) })
 				if x.x != nil && x.x.Report != "" {
-					board.Report(x.e, x.x.Report)
+					status.Report(x.e, x.x.Report)
 				}
 				return x.err
 			})
@@ -253,7 +253,7 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, 
 	}
 	show.end()
 	if c.Context().Err() != nil {
-		if err := goOn(list); err != nil {
+		if err := resumeHint(list); err != nil {
 			return err
 		}
 	}
@@ -265,7 +265,7 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, 
 	}
 	for _, x := range list {
 		for _, w := range worlds {
-			if err := os.RemoveAll(lab.Keep(x.e, r.out, w)); err != nil {
+			if err := os.RemoveAll(lab.CheckpointDir(x.e, r.out, w)); err != nil {
 				return err
 			}
 		}
@@ -273,9 +273,9 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, 
 	return nil
 }
 
-// goOn says what has ended of experiments that were interrupted, and how to go on;
-// nothing, if all had.
-func goOn(list []*replayed) error {
+// resumeHint is the error of interrupted experiments: how much is done, and how to continue.
+// It is nil if all had ended.
+func resumeHint(list []*replayed) error {
 	ended, runs, done := 0, 0, 0
 	for _, x := range list {
 		var i *labrun.Interrupted

@@ -22,7 +22,7 @@ func reportCommand() *cobra.Command {
 		Long: "Make one page of the results that `photon replay` left below DIR: charts, claims, metrics and parameters of\n" +
 			"every experiment that comes with photon, and an index with the verdicts by paper. The page holds everything it\n" +
 			"needs. Experiments of your own have a report beside their results.",
-		Args: one("the folder of results, as `out`"),
+		Args: exactlyOne("the folder of results, as `out`"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if some && against == "" {
 				return bad(errors.New("--some goes with --against DIR"))

@@ -18,7 +18,7 @@ type runCaptureFlags struct {
 	capture.Captures
 }
 
-// captureFrames is how many frames a file has if nobody says: with packets of 1 KB some 200 MB.
+// captureFrames is the default number of frames of a file: with packets of 1 KB some 200 MB.
 const captureFrames = 200_000
 
 func (r *runCaptureFlags) add(c *cobra.Command) {

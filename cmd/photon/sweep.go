@@ -31,7 +31,7 @@ func sweepCommand() *cobra.Command {
 		Long: "Run a grid of experiments, schemes, seeds and settings (docs/sweeps.md). Every run is a task with a result of its\n" +
 			"own, OUT/sweeps/<name>/tasks/<id>.json; tasks that have one are not run again. `photon sweep collect` makes one\n" +
 			"table of them.",
-		Args: one("the file of a sweep (docs/examples/incast-sweep.yaml is one)"),
+		Args: exactlyOne("the file of a sweep (docs/examples/incast-sweep.yaml is one)"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	f.add(c)
@@ -116,7 +116,7 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 		_, err = c.OutOrStdout().Write(b)
 		return err
 	}
-	if err := spec.Keep(folder); err != nil {
+	if err := spec.Save(folder); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
 	if s.slurm {
@@ -258,7 +258,7 @@ func collectCommand() *cobra.Command {
 		Short: "Make one table of a sweep, as CSV and as Parquet",
 		Long: "Make one table of the results of a sweep, results.csv and results.parquet in its folder: a row for each task,\n" +
 			"columns for everything that varies and for every metric. DIR is the folder of a sweep, OUT/sweeps/<name>.",
-		Args: one("the file of a sweep, or its folder of results"),
+		Args: exactlyOne("the file of a sweep, or its folder of results"),
 		RunE: func(c *cobra.Command, args []string) error {
 			file, folder := args[0], sweep.Folder(args[0])
 			if info, err := os.Stat(file); err == nil && info.IsDir() {

@@ -1,6 +1,6 @@
 //go:build dpdk
 
-/* What a worker calls in C without a word to Go's scheduler (hold.go): each
+/* What a worker calls in C without a word to Go's scheduler (pin.go): each
  * function takes one argument, which has room for the results. */
 
 #define _GNU_SOURCE

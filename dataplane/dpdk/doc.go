@@ -5,7 +5,7 @@
 // of this process, which are queues of ring devices.
 //
 // Each worker is one pinned goroutine that polls its ports, and never waits for
-// another thread (hold.go). A round crosses into C once, for all its receive and
+// another thread (pin.go). A round crosses into C once, for all its receive and
 // transmit bursts. What the world does to
 // a frame between a node and a device:
 //

@@ -163,8 +163,8 @@ var processors struct {
 	held, before int
 }
 
-// spare Ps are for workers that lost theirs.
-const spare = 4
+// spareProcessors is the number of Ps for workers that lost theirs.
+const spareProcessors = 4
 
 // reserve makes n more Ps, for workers that will hold them; release takes them back.
 func reserve(n int) (release func()) {
@@ -178,7 +178,7 @@ func reserve(n int) (release func()) {
 		if p.held += by; p.held == 0 {
 			runtime.GOMAXPROCS(p.before)
 		} else {
-			runtime.GOMAXPROCS(p.before + p.held + spare)
+			runtime.GOMAXPROCS(p.before + p.held + spareProcessors)
 		}
 	}
 	change(n)

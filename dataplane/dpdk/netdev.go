@@ -237,26 +237,26 @@ func (n *netdev) bind(l *netlink.LinkAttrs) error {
 // follow has the device use the interface that has its name, if that is another than
 // the one it uses: a container's is made anew whenever it starts. What it says is for
 // the log.
-func (n *netdev) follow() (said []Notice) {
+func (n *netdev) follow() (notices []Notice) {
 	if !n.packet || !n.begun {
 		return nil
 	}
-	said, n.notices = n.notices, nil
+	notices, n.notices = n.notices, nil
 	l, bound := n.find(), int(C.ph_packet_bound(C.uint16_t(n.device)))
 	switch {
 	case l == nil:
 		n.refused = ""
 		if bound != 0 { // it is there, and has another name now
 			C.ph_packet_unbind(C.uint16_t(n.device))
-			said = append(said, Notice{Text: fmt.Sprintf("the interface has another name now: it is not heard until one is called %s", n.name), Bad: true})
+			notices = append(notices, Notice{Text: fmt.Sprintf("the interface has another name now: it is not heard until one is called %s", n.name), Bad: true})
 		}
 	case l.Index == bound:
 		if was := n.short; was != (l.MTU < n.mtu) {
 			n.short = !was
 			if n.short {
-				said = append(said, Notice{Text: fmt.Sprintf("the interface takes no frames of mtu %d, but of %d at most: `ip link set %s mtu %d`", n.mtu, l.MTU, n.name, n.mtu), Bad: true})
+				notices = append(notices, Notice{Text: fmt.Sprintf("the interface takes no frames of mtu %d, but of %d at most: `ip link set %s mtu %d`", n.mtu, l.MTU, n.name, n.mtu), Bad: true})
 			} else {
-				said = append(said, Notice{Text: fmt.Sprintf("the interface takes frames of mtu %d again", n.mtu)})
+				notices = append(notices, Notice{Text: fmt.Sprintf("the interface takes frames of mtu %d again", n.mtu)})
 			}
 		}
 	default:
@@ -273,17 +273,17 @@ func (n *netdev) follow() (said []Notice) {
 			n.countCarrier(l.Index)
 			n.downs++ // with the one before
 			n.refused = ""
-			said = append(said, Notice{Text: "the interface was made anew: attached to it"})
+			notices = append(notices, Notice{Text: "the interface was made anew: attached to it"})
 		case err.Error() != n.refused:
 			n.refused = err.Error()
-			said = append(said, Notice{Text: "the interface was made anew, and cannot be used: " + n.refused, Bad: true})
+			notices = append(notices, Notice{Text: "the interface was made anew, and cannot be used: " + n.refused, Bad: true})
 		}
 	}
-	return said
+	return notices
 }
 
-// odd says so when the first frames have come that no wire would carry.
-func (n *netdev) odd(several, open uint64) (said []Notice) {
+// warnOffloads says so when the first frames have come that no wire would carry.
+func (n *netdev) warnOffloads(several, open uint64) (notices []Notice) {
 	if n.named || several == 0 && open == 0 {
 		return nil
 	}
@@ -313,11 +313,11 @@ func (n *netdev) fit(l *netlink.LinkAttrs) error {
 		if err != nil || now&m.bit == 0 {
 			continue
 		}
-		said := Notice{Text: m.name + " was on at the interface, by which the kernel merges frames: switched off"}
+		notice := Notice{Text: m.name + " was on at the interface, by which the kernel merges frames: switched off"}
 		if _, err := n.ethtool(m.set, now&^m.bit); err != nil {
-			said = Notice{Text: fmt.Sprintf("%s is on at the interface, by which the kernel merges frames, and cannot be switched off: %v", m.name, err), Bad: true}
+			notice = Notice{Text: fmt.Sprintf("%s is on at the interface, by which the kernel merges frames, and cannot be switched off: %v", m.name, err), Bad: true}
 		}
-		n.notices = append(n.notices, said)
+		n.notices = append(n.notices, notice)
 	}
 	if l.MTU >= n.mtu {
 		return nil

@@ -53,7 +53,7 @@ func (w *world) Plug(at dataplane.End, worker int, d Device, link dataplane.Link
 		w.ports = append(w.ports, p)
 		w.workers[worker].take(p)
 	})
-	return w.hear(p)
+	return w.startReceiving(p)
 }
 
 func (w *world) Unplug(at dataplane.End) error {

@@ -20,11 +20,11 @@ type Polls struct {
 	// for. In the others the kernel took the core away, or the machine stood still.
 	Slept     [gapBuckets + 1]uint64
 	SleptTime time.Duration
-	// Told counts, by the processor time that it took of the worker, how often it
-	// rested for World.Do or World.DoBriefly: for a command, a scrape, the look at
+	// Requests counts, by the processor time that it took of the worker, how often it
+	// stopped for World.Do or World.DoBriefly: for a command, a scrape, the check of
 	// links and storms. The buckets are those of Gaps.
-	Told     [gapBuckets + 1]uint64
-	ToldTime time.Duration
+	Requests    [gapBuckets + 1]uint64
+	RequestTime time.Duration
 	// Rx counts the bursts that a poll took from a port, by their size, and Tx
 	// those that it staged for one: [i] those of at most 1<<i frames and more than
 	// half of that. Polls that took nothing are not among them.
@@ -80,10 +80,10 @@ func (p *Polls) slept(ticks uint64) {
 	p.asleep += ticks
 }
 
-// told counts a rest for somebody's function.
-func (p *Polls) told(ns uint64) {
-	p.Told[bucketOf(ns)]++
-	p.ToldTime += time.Duration(ns)
+// request counts a stop for a request.
+func (p *Polls) request(ns uint64) {
+	p.Requests[bucketOf(ns)]++
+	p.RequestTime += time.Duration(ns)
 }
 
 func (p *Polls) bucket(ticks uint64) int {
@@ -122,7 +122,7 @@ func (p *Polls) Add(q *Polls) {
 	for i := range p.Gaps {
 		p.Gaps[i] += q.Gaps[i]
 		p.Slept[i] += q.Slept[i]
-		p.Told[i] += q.Told[i]
+		p.Requests[i] += q.Requests[i]
 	}
 	for i := range p.Rx {
 		p.Rx[i] += q.Rx[i]
@@ -130,7 +130,7 @@ func (p *Polls) Add(q *Polls) {
 	}
 	p.Time += q.Time
 	p.SleptTime += q.SleptTime
-	p.ToldTime += q.ToldTime
+	p.RequestTime += q.RequestTime
 	p.RxFrames += q.RxFrames
 	p.TxFrames += q.TxFrames
 }

@@ -57,11 +57,11 @@ func TestPollsCountBursts(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	p.slept(200_000) // 100 us
-	p.told(1_000)
+	p.request(1_000)
 	c := p.copy()
 	q := c
 	q.Add(&c)
-	if q.Rx[5] != 32 || q.TxFrames != 66 || q.Slept[11] != 2 || q.Told[4] != 2 || q.ToldTime != 2*time.Microsecond || (q.SleptTime-200*time.Microsecond).Abs() > 2 {
+	if q.Rx[5] != 32 || q.TxFrames != 66 || q.Slept[11] != 2 || q.Requests[4] != 2 || q.RequestTime != 2*time.Microsecond || (q.SleptTime-200*time.Microsecond).Abs() > 2 {
 		t.Errorf("%+v", q)
 	}
 }

@@ -10,8 +10,8 @@ import "photon/units"
 // lapAt is when the clock is set back. What is left is more than anybody looks back.
 const lapAt = units.Lap + units.Lap/32
 
-// lapse asks for the clock to be set back, unless somebody else wants the workers at rest first.
-func (w *world) lapse() { w.letter.CompareAndSwap(nil, &w.lap) }
+// requestLap requests that the clock be set back, unless there is another request.
+func (w *world) requestLap() { w.request.CompareAndSwap(nil, &w.lap) }
 
 // setBack sets the clock back, if it is due.
 func (w *world) setBack(now units.Time) {

@@ -189,8 +189,8 @@ func (k *worker) run(until units.Time) (err error) {
 		C.ph_punctual()
 	}
 	C.ph_undisturbed()
-	hold()
-	defer let()
+	pin()
+	defer unpin()
 	k.poll(until)
 	return nil
 }
@@ -207,7 +207,7 @@ func (k *worker) begin() error {
 	}
 	for _, p := range k.ports {
 		k.world.counting.Lock()
-		err := k.world.hear(p)
+		err := k.world.startReceiving(p)
 		k.world.counting.Unlock()
 		if err != nil {
 			return err
@@ -226,8 +226,8 @@ func (p *port) clear() {
 	}
 }
 
-// hear has frames come that nobody hears before.
-func (w *world) hear(p *port) error {
+// startReceiving begins reception at a kernel interface.
+func (w *world) startReceiving(p *port) error {
 	if p.device == nil || w.kernel[p.device.ID] == nil {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (w *world) hear(p *port) error {
 	return nil
 }
 
-// poll does so. It holds the goroutine's P (hold.go): nothing in it may wait.
+// poll does so. It is pinned to its P (pin.go): nothing in it may wait.
 func (k *worker) poll(until units.Time) {
 	k.balance()
 	idle := 0
@@ -265,10 +265,10 @@ func (k *worker) poll(until units.Time) {
 		k.rounds++
 		now := min(k.clock.read(tsc), until)
 		if now >= lapAt && k.index == 0 && until == units.Never {
-			k.world.lapse()
+			k.world.requestLap()
 		}
-		if k.world.letter.Load() != nil {
-			k.rest(now)
+		if k.world.request.Load() != nil {
+			k.serveRequest(now)
 			now = min(k.clock.now, until) // it may have been set back
 			idle = 0                      // a nap right away would hide for how long nobody polled
 		}
@@ -276,7 +276,7 @@ func (k *worker) poll(until units.Time) {
 			k.sample(now)
 		}
 		busy := k.c.received > 0
-		k.turn(now)
+		k.round(now)
 		for _, p := range k.ports {
 			busy = p.end(now, k) || busy
 		}
@@ -336,9 +336,9 @@ func (k *worker) sleep(now units.Time) {
 	k.sleeps = k.asleep()
 }
 
-// turn is what the nodes do in a round. What waits is staged first, so that what arrives and need not wait
+// round runs the nodes for one round. What waits is staged first, so that what arrives and need not wait
 // can leave behind it at once.
-func (k *worker) turn(now units.Time) {
+func (k *worker) round(now units.Time) {
 	k.follow()
 	k.watch = k.world.watching()
 	for _, p := range k.ports {
@@ -366,42 +366,42 @@ func (k *worker) turn(now units.Time) {
 	}
 }
 
-// rest makes room for a function that wants all workers at rest. Worker 0 calls
-// it when the others have stopped; they go on when it is done.
-func (k *worker) rest(now units.Time) {
+// serveRequest stops for a request. Worker 0 runs it when the others have stopped; they continue
+// when it is done.
+func (k *worker) serveRequest(now units.Time) {
 	w := k.world
 	start := k.busy()
-	defer func() { k.polls.told(k.busy() - start) }()
+	defer func() { k.polls.request(k.busy() - start) }()
 	if k.index == 0 {
 		for int(w.resting.Load()) < len(w.workers)-1 {
 			k.yield()
 		}
-		if l := w.letter.Load(); l != nil {
+		if l := w.request.Load(); l != nil {
 			if l.brief {
 				l.do(now)
 			} else {
-				let()
+				unpin()
 				l.do(now)
-				hold()
+				pin()
 			}
-			w.letter.Store(nil) // now only: the others go by it
+			w.request.Store(nil) // now only: the others go by it
 			l.done.Store(true)
 		}
 		return
 	}
-	// Before it goes on it looks again: worker 0 may have counted it for the next function.
-	for again := true; again; again = w.toRest() {
+	// Before it continues it checks again: worker 0 may have counted it for the next request.
+	for again := true; again; again = w.requested() {
 		w.resting.Add(1)
-		for w.toRest() {
+		for w.requested() {
 			k.yield()
 		}
 		w.resting.Add(-1)
 	}
 }
 
-// toRest reports whether there is a function for which worker 0 wants the others
-// at rest. One that comes when worker 0 has left is Run's, after all of them.
-func (w *world) toRest() bool { return w.letter.Load() != nil && !w.headless.Load() }
+// requested reports whether there is a request for which worker 0 waits for the others to
+// stop. One that comes when worker 0 has left is run by Run, after all of them.
+func (w *world) requested() bool { return w.request.Load() != nil && !w.headless.Load() }
 
 // yield lets another thread have the core, if one wants it, and the world stop.
 func (k *worker) yield() { wait(unsafe.Pointer(C.ph_yield), unsafe.Pointer(k.c)) }
@@ -412,11 +412,11 @@ func (k *worker) sample(now units.Time) {
 		if k.world.samples[i].next > now {
 			continue
 		}
-		let() // they may do what they like
+		unpin() // samplers may wait
 		for s := &k.world.samples[i]; s.next <= now; s.next += s.every {
 			s.do(s.next)
 		}
-		hold()
+		pin()
 	}
 }
 
@@ -523,7 +523,7 @@ func (p *port) end(now units.Time, k *worker) (busy bool) {
 	p.polled = now
 	p.c.tx_n = C.uint16_t(p.staged)
 	p.c.rx_held = 0
-	if p.env.Held(p.number) {
+	if p.env.ReceivePaused(p.number) {
 		p.c.rx_held = 1
 	}
 	return p.staged > 0

@@ -32,8 +32,8 @@ type world struct {
 	built   bool
 	closed  bool // gave everything back
 	now     units.Time
-	laps    uint64 // that the clock was set back
-	lap     letter // sets it back
+	laps    uint64  // that the clock was set back
+	lap     request // sets it back
 
 	followers []units.Rebaser
 
@@ -45,7 +45,7 @@ type world struct {
 	running  sync.Mutex // held by Run
 	mailbox  sync.Mutex // held by Do
 	counting sync.Mutex // held by Devices, Reconnect and who opens and closes devices
-	letter   atomic.Pointer[letter]
+	request  atomic.Pointer[request]
 	resting  atomic.Int32
 	finished atomic.Bool
 	headless atomic.Bool  // worker 0 has left
@@ -101,8 +101,8 @@ type sampler struct {
 	do    func(now units.Time)
 }
 
-// letter is a function that the workers make room for.
-type letter struct {
+// request is a function that runs while all workers are stopped between two rounds.
+type request struct {
 	do    func(now units.Time)
 	brief bool        // never waits
 	done  atomic.Bool // not a channel: its lock is one that a worker would wait for
@@ -303,32 +303,32 @@ func (w *world) Run(ctx context.Context, until units.Time) error {
 	for _, k := range w.workers {
 		w.now = max(w.now, k.clock.now)
 	}
-	w.deliverLetter()
+	w.runRequest()
 	w.begun = true
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// deliverLetter runs a function that came too late for the workers.
-func (w *world) deliverLetter() {
-	if l := w.letter.Swap(nil); l != nil {
+// runRequest runs a request for which no worker is left.
+func (w *world) runRequest() {
+	if l := w.request.Swap(nil); l != nil {
 		l.do(w.now)
 		l.done.Store(true)
 	}
 }
 
-func (w *world) Do(f func(now units.Time)) { w.post(&letter{do: f}) }
+func (w *world) Do(f func(now units.Time)) { w.post(&request{do: f}) }
 
-func (w *world) DoBriefly(f func(now units.Time)) { w.post(&letter{do: f, brief: true}) }
+func (w *world) DoBriefly(f func(now units.Time)) { w.post(&request{do: f, brief: true}) }
 
-// post has the workers make room for a function, and waits until it is done.
-func (w *world) post(l *letter) {
+// post has the workers stop for a request, and waits until it is done.
+func (w *world) post(l *request) {
 	w.mailbox.Lock()
 	defer w.mailbox.Unlock()
 	posted := false
 	for nap := 20 * time.Microsecond; !l.done.Load(); nap = min(2*nap, time.Millisecond) {
-		posted = posted || w.letter.CompareAndSwap(nil, l) // it fails while the clock is set back
-		if w.running.TryLock() {                           // nobody runs, or nobody any more
-			w.deliverLetter()
+		posted = posted || w.request.CompareAndSwap(nil, l) // it fails while the clock is set back
+		if w.running.TryLock() {                            // nobody runs, or nobody any more
+			w.runRequest()
 			w.running.Unlock()
 			continue
 		}
@@ -422,11 +422,11 @@ func (w *world) Reconnect() (all []Notice) {
 			continue
 		}
 		if k := w.kernel[p.device.ID]; k != nil {
-			said := k.follow()
+			notices := k.follow()
 			if p.c != nil {
-				said = append(said, k.odd(uint64(p.c.several), uint64(p.c.open))...)
+				notices = append(notices, k.warnOffloads(uint64(p.c.several), uint64(p.c.open))...)
 			}
-			for _, s := range said {
+			for _, s := range notices {
 				s.Port = p.number
 				all = append(all, s)
 			}

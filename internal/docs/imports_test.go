@@ -15,12 +15,12 @@ import (
 // The floors of the house, from the ground: a room imports rooms of lower floors
 // only. docs/architecture.md draws it.
 var floors = [][]string{
-	{"units", "internal/memory", "internal/httpd", "internal/near", "telemetry/socket"},
+	{"units", "internal/memory", "internal/httpd", "internal/suggest", "telemetry/socket"},
 	{"wire", "flowtable", "telemetry/page", "telemetry/page/address", "telemetry/sflow"},
 	{"marking", "cnp", "ratelimit", "pfc", "credits", "lldp"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "impair", "dataplane/dpdk", "telemetry/node"},
-	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/bed", "lab/experiments", "lab/stat", "lab/collective"},
+	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/nodes", "lab/experiments", "lab/stat", "lab/collective"},
 	{"lab/experiment", "lab/web/pages", "lab/web/site", "telemetry/show", "telemetry/live"},
 	{"telemetry/top", "telemetry/metrics", "telemetry/admin", "telemetry/client", "lab/build", "lab/schema"},
 	{"lab/measure", "lab/remote", "lab/capture", "lab/testbed", "daemon"},

@@ -154,5 +154,5 @@ func (c *testCase) run(ctx context.Context, each bool, cores int, until units.Ti
 	if c.delay > 0 {
 		e.Parameters.HostDelay.Value, e.Parameters.TrunkDelay.Value = config.Set(c.delay), config.Set(c.delay)
 	}
-	return labrun.One(ctx, e, labrun.Options{World: "sim", Cores: cores}, use, build.Observer{Running: running})
+	return labrun.RunOnce(ctx, e, labrun.Options{World: "sim", Cores: cores}, use, build.Observer{Running: running})
 }

@@ -121,7 +121,7 @@ func (c *Captures) Done() []Done {
 }
 
 // add writes a frame. It reports false if nothing more is to be written.
-func (f *file) add(s *sim.Seen) bool {
+func (f *file) add(s *sim.WatchedFrame) bool {
 	f.last = s.At
 	f.Err = f.ng.Write(s.Port, &pcapng.Frame{
 		At: wall(s.At), Out: s.Out, Priority: build.Priority(s.Bytes), Len: s.Len, Bytes: f.bytes(s),
@@ -154,7 +154,7 @@ func wall(at units.Time) time.Time { return time.Unix(0, int64(at.Duration())) }
 
 // bytes are what is kept of a frame. Virtual time carries headers only: the payload is the zeros that hosts send on
 // DPDK, with the invariant CRC that belongs to it. What is behind the headers of other protocols nobody knows.
-func (f *file) bytes(s *sim.Seen) []byte {
+func (f *file) bytes(s *sim.WatchedFrame) []byte {
 	snap := s.Len
 	if f.w.Snap > 0 {
 		snap = min(snap, f.w.Snap)

@@ -77,7 +77,7 @@ func captured(t *testing.T, scheme string, w Wanted, cores int) (n *build.Networ
 	s := &seen{Captures: &Captures{Wanted: w}}
 	i := slices.IndexFunc(e.Schemes, func(u experiment.SchemeUse) bool { return u.Name.V == scheme })
 	o := run.Options{World: "sim", Capture: s, Cores: cores}
-	if _, err := run.One(context.Background(), e, o, e.Schemes[i], build.Observer{}); err != nil {
+	if _, err := run.RunOnce(context.Background(), e, o, e.Schemes[i], build.Observer{}); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile(w.File)
@@ -338,7 +338,7 @@ func TestPorts(t *testing.T) {
 func TestCaptureOntoAFullDisk(t *testing.T) {
 	e := parse(t)
 	c := &Captures{Wanted: Wanted{File: "/dev/full"}}
-	out, err := run.One(context.Background(), e, run.Options{World: "sim", Capture: c}, e.Schemes[0], build.Observer{})
+	out, err := run.RunOnce(context.Background(), e, run.Options{World: "sim", Capture: c}, e.Schemes[0], build.Observer{})
 	if err != nil || len(out.Ended) == 0 {
 		t.Fatal(err)
 	}

@@ -16,21 +16,21 @@ import (
 // Finished is an experiment with what became of its claims in virtual time.
 type Finished struct {
 	*experiment.Experiment
-	Extent Extent
-	Claims []Result
+	Coverage Coverage
+	Claims   []Result
 }
 
 // Tally is what became of all claims in virtual time: reproduction.json, of which
 // reproduction.md is made for people. It is the same for the same results.
 type Tally struct {
-	Reproduced   int       `json:"reproduced"`
-	Direction    int       `json:"direction"`
-	Differs      int       `json:"differs"`
-	Holds        int       `json:"holds"`
-	Contradicted int       `json:"contradicted"`
-	Shape        int       `json:"shape"`
-	Claims       []Tallied `json:"claims"`      // those that were not run included
-	Experiments  []Extent  `json:"experiments"` // which of them ran whole, and with how many seeds
+	Reproduced   int        `json:"reproduced"`
+	Direction    int        `json:"direction"`
+	Differs      int        `json:"differs"`
+	Holds        int        `json:"holds"`
+	Contradicted int        `json:"contradicted"`
+	Shape        int        `json:"shape"`
+	Claims       []Tallied  `json:"claims"`      // those that were not run included
+	Experiments  []Coverage `json:"experiments"` // which of them ran whole, and with how many seeds
 }
 
 // Tallied is a claim and the experiment that it belongs to.
@@ -41,9 +41,9 @@ type Tallied struct {
 
 // Sum makes the tally of experiments, in their order.
 func Sum(all []Finished) *Tally {
-	t := &Tally{Claims: []Tallied{}, Experiments: []Extent{}}
+	t := &Tally{Claims: []Tallied{}, Experiments: []Coverage{}}
 	for _, f := range all {
-		t.Experiments = append(t.Experiments, f.Extent)
+		t.Experiments = append(t.Experiments, f.Coverage)
 		for _, c := range f.Claims {
 			t.Claims = append(t.Claims, Tallied{f.ID, c})
 		}
@@ -103,7 +103,7 @@ func Keep(all []Finished, dir string) ([]Finished, error) {
 	var merged []Finished
 	for _, id := range ids {
 		i := slices.IndexFunc(all, func(f Finished) bool { return f.ID == id })
-		x := slices.IndexFunc(before.Experiments, func(x Extent) bool { return x.Experiment == id })
+		x := slices.IndexFunc(before.Experiments, func(x Coverage) bool { return x.Experiment == id })
 		switch {
 		case i >= 0:
 			for k, c := range all[i].Claims {
@@ -117,7 +117,7 @@ func Keep(all []Finished, dir string) ([]Finished, error) {
 			if err != nil {
 				return nil, err
 			}
-			f := Finished{Experiment: e, Extent: before.Experiments[x]}
+			f := Finished{Experiment: e, Coverage: before.Experiments[x]}
 			for k := range e.Claims {
 				f.Claims = append(f.Claims, before.again(e, &e.Claims[k]))
 			}

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"photon/cnp"
-	"photon/internal/near"
+	"photon/internal/suggest"
 	"photon/lab/topology"
 	"photon/wire"
 )
 
 // others is what an error adds to a name that does not exist.
 func others(name string, names []string) string {
-	return near.Or(name, names, "there are "+strings.Join(names, ", "))
+	return suggest.Or(name, names, "there are "+strings.Join(names, ", "))
 }
 
 // elsewhere is what an error says of an experiment that does not exist: the figures
@@ -40,7 +40,7 @@ func elsewhere(id string, list []Entry) string {
 	case !whole && len(alike) > 0:
 		return "there are " + strings.Join(alike, ", ")
 	}
-	return near.Or(id, ids, "photon list experiments shows them")
+	return suggest.Or(id, ids, "photon list experiments shows them")
 }
 
 // hostNames are those of a network, the first of many.

@@ -83,7 +83,7 @@ func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writ
 	if counts.any() {
 		look.Queued = counts.add
 	}
-	out, err := run.One(ctx, p.Experiment, o, p.Use, look)
+	out, err := run.RunOnce(ctx, p.Experiment, o, p.Use, look)
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,10 @@ import (
 // the switch that it leads to, because that switch holds frames in a queue of
 // the cycle, and none has sent a frame for a while.
 type deadlock struct {
-	n     *build.Network
-	hold  units.Time
-	at    units.Time // when the first was complete; 0: none yet
-	state map[experiment.Place]*stuck
+	n       *build.Network
+	minimum units.Time
+	at      units.Time // when the first was complete; 0: none yet
+	state   map[experiment.Place]*stuck
 }
 
 // stuck is what is known of an egress queue.
@@ -26,14 +26,14 @@ func newDeadlock(n *build.Network, hold units.Time) *deadlock {
 	if hold == 0 {
 		hold = 5 * units.Millisecond // longer than a pause can last without a refresh at 10 Gbit/s
 	}
-	return &deadlock{n: n, hold: hold, state: map[experiment.Place]*stuck{}}
+	return &deadlock{n: n, minimum: hold, state: map[experiment.Place]*stuck{}}
 }
 
-func (d *deadlock) look(now units.Time) {
+func (d *deadlock) sample(now units.Time) {
 	if d.at > 0 {
 		return
 	}
-	var held []experiment.Place
+	var blocked []experiment.Place
 	for node, s := range d.n.Switches {
 		for port, end := range d.n.Plan.Nodes[node].Ends {
 			if d.n.Plan.Nodes[end.Node].Host {
@@ -51,21 +51,21 @@ func (d *deadlock) look(now units.Time) {
 			} else if x.since == units.Never {
 				x.since = now
 			}
-			if x.since != units.Never && now-x.since >= d.hold {
-				held = append(held, p)
+			if x.since != units.Never && now-x.since >= d.minimum {
+				blocked = append(blocked, p)
 			}
 		}
 	}
-	if len(held) > 1 && d.cycle(held) {
-		d.at = now - d.hold
+	if len(blocked) > 1 && d.cycle(blocked) {
+		d.at = now - d.minimum
 	}
 }
 
-// cycle reports whether the queues that are held wait for each other in a cycle:
+// cycle reports whether the blocked queues wait for each other in a cycle:
 // those that wait for none of them are taken away until nothing changes.
-func (d *deadlock) cycle(held []experiment.Place) bool {
+func (d *deadlock) cycle(blocked []experiment.Place) bool {
 	left := map[experiment.Place]bool{}
-	for _, p := range held {
+	for _, p := range blocked {
 		left[p] = true
 	}
 	for changed := true; changed; {

@@ -49,9 +49,9 @@ func Slowdowns(flows []Ended, ends []units.Size, stat string) []float64 {
 		}
 	}
 	v := make([]float64, len(ends))
-	for k, mine := range of {
-		if v[k] = math.NaN(); len(mine) > 0 {
-			v[k], _ = statistic(stat, mine) // there is that one
+	for k, inBin := range of {
+		if v[k] = math.NaN(); len(inBin) > 0 {
+			v[k], _ = statistic(stat, inBin) // there is that one
 		}
 	}
 	return v

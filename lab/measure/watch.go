@@ -66,7 +66,7 @@ func (w *Watch) sample(now units.Time) {
 		}
 	}
 	if w.deadlock != nil {
-		w.deadlock.look(now)
+		w.deadlock.sample(now)
 	}
 }
 

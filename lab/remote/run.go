@@ -1,6 +1,6 @@
-// Package remote runs an experiment on nodes that are processes elsewhere: it orders
-// flows and recordings, waits, and makes a network of what was recorded, which is
-// measured as one at work is.
+// Package remote runs an experiment on nodes that are processes elsewhere: it requests
+// flows and recordings, waits, and builds a network that plays the recordings back, so
+// that it is measured like a network that runs here.
 package remote
 
 import (
@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"photon/dataplane"
-	"photon/lab/bed"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/nodes"
 	"photon/lab/topology"
 	"photon/pfc"
 	"photon/scheme"
@@ -24,20 +24,20 @@ import (
 	"photon/units"
 )
 
-// Start has every node of an experiment there, with a scheme. Stop lets go of them.
-func Start(ctx context.Context, e *experiment.Experiment, t bed.Testbed, use experiment.SchemeUse, seed uint64) (*Run, error) {
+// Start starts or reaches every node of an experiment, and sets its scheme. Stop disconnects from them.
+func Start(ctx context.Context, e *experiment.Experiment, t nodes.Testbed, use experiment.SchemeUse, seed uint64) (*Run, error) {
 	p, flows, err := testbedPlan(e, seed)
 	if err != nil {
 		return nil, err
 	}
-	b := &Run{e: e, plan: p, flows: flows, orders: map[int][]int{}}
+	b := &Run{e: e, plan: p, flows: flows, sends: map[int][]int{}}
 	if err := b.start(ctx, t, use, seed); err != nil {
 		return nil, errors.Join(err, b.Stop())
 	}
 	return b, nil
 }
 
-// Stop lets go of the nodes; the first error counts.
+// Stop disconnects from the nodes, and returns the first error.
 func (b *Run) Stop() (err error) {
 	for _, n := range b.nodes {
 		if stopErr := n.Stop(); err == nil {
@@ -47,13 +47,13 @@ func (b *Run) Stop() (err error) {
 	return err
 }
 
-// Play has those who watch the network see what was recorded.
+// Play replays the recordings for those who watch the network.
 func (b *Run) Play() { Play(b.network, b.e.Duration) }
 
 // Balanced reports whether every node accounts for its frames.
 func (b *Run) Balanced() bool { return b.unbalanced == "" }
 
-// Notes say what nodes said of themselves.
+// Notes are remarks of the nodes for the report.
 func (b *Run) Notes() []string { return b.notes }
 
 // Skew bounds how far the nodes' clocks are apart.
@@ -95,7 +95,7 @@ func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []exper
 
 // Check says why the experiment cannot run on a testbed, as far as that is
 // known before its nodes are asked.
-func Check(e *experiment.Experiment, t bed.Testbed) error {
+func Check(e *experiment.Experiment, t nodes.Testbed) error {
 	for _, v := range e.Variants() {
 		p, _, err := testbedPlan(v.Experiment, e.Seed)
 		if err != nil {
@@ -114,24 +114,24 @@ func Check(e *experiment.Experiment, t bed.Testbed) error {
 
 // Run is a run on a testbed.
 type Run struct {
-	e      *experiment.Experiment
-	plan   *topology.Plan
-	flows  []experiment.Flow
-	nodes  []*bed.Running // by node of the plan
-	orders map[int][]int  // flows of a host that sends, in the order of its numbers
-	first  []uint64       // by node: number of the first of them
-	begin  units.Time     // this machine's
-	skew   units.Time
+	e     *experiment.Experiment
+	plan  *topology.Plan
+	flows []experiment.Flow
+	nodes []*nodes.Running // by node of the plan
+	sends map[int][]int    // flows of a host that sends, in the order of its numbers
+	first []uint64         // by node: number of the first of them
+	begin units.Time       // this machine's
+	skew  units.Time
 
 	network    *build.Network
 	unbalanced string
 	notes      []string
-	after      []node.Info
+	final      []node.Info
 }
 
 // start has every node there, with the scheme, and waits until the switches know
 // where the hosts are.
-func (b *Run) start(ctx context.Context, t bed.Testbed, use experiment.SchemeUse, seed uint64) error {
+func (b *Run) start(ctx context.Context, t nodes.Testbed, use experiment.SchemeUse, seed uint64) error {
 	known := b.e.Known(b.plan, b.flows, 0)
 	for i := range b.plan.Nodes {
 		node := &b.plan.Nodes[i]
@@ -139,11 +139,11 @@ func (b *Run) start(ctx context.Context, t bed.Testbed, use experiment.SchemeUse
 		if known.Line = b.e.Parameters.LinkRate.Value.V; node.Host {
 			known.Line = node.Ends[0].Link.Rate
 		}
-		s, err := settled(use, known)
+		s, err := schemeIn(use, known)
 		if err != nil {
 			return err
 		}
-		w := bed.Wanted{Name: node.Name, Switch: !node.Host, Scheme: s}
+		w := nodes.Spec{Name: node.Name, Switch: !node.Host, Scheme: s}
 		for _, end := range node.Ends {
 			w.Neighbour = append(w.Neighbour, b.plan.Nodes[end.Node].Name)
 		}
@@ -156,15 +156,15 @@ func (b *Run) start(ctx context.Context, t bed.Testbed, use experiment.SchemeUse
 		}
 		b.nodes = append(b.nodes, n)
 		b.skew = max(b.skew, n.Skew())
-		if err := b.fits(i, n); err != nil {
+		if err := b.checkNode(i, n); err != nil {
 			return fmt.Errorf("%s: %w", node.Name, err)
 		}
 	}
-	return b.known(ctx)
+	return b.awaitLearning(ctx)
 }
 
-// settled is a scheme with the values that its parameters have in a network.
-func settled(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, err error) {
+// schemeIn resolves a scheme's parameters for a network.
+func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, err error) {
 	recipe, err := scheme.Get(use.Name.V)
 	if err != nil {
 		return s, err
@@ -180,8 +180,8 @@ func settled(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, err
 	return s, nil
 }
 
-// fits says what of a node contradicts the experiment.
-func (b *Run) fits(i int, n *bed.Running) error {
+// checkNode says how a node contradicts the experiment.
+func (b *Run) checkNode(i int, n *nodes.Running) error {
 	p, info := &b.e.Parameters, &n.Info
 	if p.Credits() != nil {
 		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
@@ -209,11 +209,11 @@ func (b *Run) fits(i int, n *bed.Running) error {
 	return nil
 }
 
-// known waits until every switch knows where every host is.
-func (b *Run) known(ctx context.Context) error {
+// awaitLearning waits until every switch has learned every host's port.
+func (b *Run) awaitLearning(ctx context.Context) error {
 	for i, n := range b.nodes {
 		for deadline := time.Now().Add(20 * time.Second); !b.plan.Nodes[i].Host; {
-			where, err := n.Where(ctx)
+			where, err := n.HostPorts(ctx)
 			if err != nil {
 				return fmt.Errorf("%s: %w", n.Name, err)
 			}
@@ -242,24 +242,24 @@ func (b *Run) known(ctx context.Context) error {
 	return nil
 }
 
-// lead is from when the first node is told until flows start. Each node is told in two requests, which take their time:
+// startLead is from when the first node is told until flows start. Each node is told in two requests, which take their time:
 // over ssh on a busy machine a second. One to each, before, shows how long.
 const (
-	lead     = time.Second
-	leadNode = 200 * time.Millisecond // more for every node
-	leadAs   = 4                      // more, as often the time that the first requests took
-	// settle is from the end until counters are read: what is on its way arrives.
-	settle = 300 * time.Millisecond
+	startLead        = time.Second
+	startLeadPerNode = 200 * time.Millisecond // more for every node
+	startLeadFactor  = 4                      // more, as often the time that the first requests took
+	// arrivalTime is waited from the end until counters are read, so that frames on their way arrive.
+	arrivalTime = 300 * time.Millisecond
 )
 
-// idle finds out which nodes are to send, and that they send nothing of their own.
-func (b *Run) idle(ctx context.Context) error {
+// checkIdle assigns flows to their senders, and checks that these send nothing else.
+func (b *Run) checkIdle(ctx context.Context) error {
 	for i := range b.flows {
 		f := &b.flows[i]
-		b.orders[f.From] = append(b.orders[f.From], i)
+		b.sends[f.From] = append(b.sends[f.From], i)
 	}
 	for i, n := range b.nodes {
-		if len(b.orders[i]) == 0 {
+		if len(b.sends[i]) == 0 {
 			continue
 		}
 		all, err := n.Flows(ctx, 1<<62)
@@ -276,18 +276,18 @@ func (b *Run) idle(ctx context.Context) error {
 // Run orders flows and recordings, and waits until they are done.
 func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 	asked := time.Now()
-	if err := b.idle(ctx); err != nil {
+	if err := b.checkIdle(ctx); err != nil {
 		return err
 	}
-	b.begin = bed.Now() + units.FromDuration(lead+time.Duration(len(b.nodes))*leadNode+leadAs*time.Since(asked))
+	b.begin = nodes.Now() + units.FromDuration(startLead+time.Duration(len(b.nodes))*startLeadPerNode+startLeadFactor*time.Since(asked))
 	b.first = make([]uint64, len(b.nodes))
 	received := map[int][]node.PeerFlow{}
 	for i, n := range b.nodes {
-		if len(b.orders[i]) == 0 {
+		if len(b.sends[i]) == 0 {
 			continue
 		}
 		orders := node.FlowOrders{Origin: n.At(b.begin)}
-		for _, k := range b.orders[i] {
+		for _, k := range b.sends[i] {
 			f := &b.flows[k]
 			to := &b.nodes[f.To].Info
 			// Queue pairs of an earlier run may still be known to the receiver.
@@ -310,18 +310,18 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 	samples := int(b.e.Duration / b.e.Measure.Sample)
 	for i, n := range b.nodes {
 		w := node.Watch{From: n.At(b.begin), Every: b.e.Measure.Sample, Samples: samples, Received: received[i]}
-		for k := range b.orders[i] {
+		for k := range b.sends[i] {
 			w.Flows = append(w.Flows, b.first[i]+uint64(k))
 		}
 		if err := n.Watch(ctx, w); err != nil {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}
 	}
-	if late := bed.Now() - b.begin; late > 0 {
+	if late := nodes.Now() - b.begin; late > 0 {
 		return fmt.Errorf("telling the nodes took %v too long: the flows did not start together", late)
 	}
 	for {
-		passed := bed.Now() - b.begin
+		passed := nodes.Now() - b.begin
 		progress(min(1, max(0, float64(passed)/float64(b.e.Duration))))
 		if passed > b.e.Duration {
 			break
@@ -332,7 +332,7 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	time.Sleep(settle)
+	time.Sleep(arrivalTime)
 	return nil
 }
 
@@ -358,7 +358,7 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 			b.unbalanced = after.Balanced
 			b.notes = append(b.notes, fmt.Sprintf("%s: %s", node.Name, after.Balanced))
 		}
-		b.after = append(b.after, after)
+		b.final = append(b.final, after)
 		recordings, ports = append(recordings, rec), append(ports, node.Port)
 	}
 	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports)
@@ -366,7 +366,7 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 }
 
 // recorded waits for a node's recording.
-func (b *Run) recorded(ctx context.Context, n *bed.Running) (rec node.Recording, err error) {
+func (b *Run) recorded(ctx context.Context, n *nodes.Running) (rec node.Recording, err error) {
 	for deadline := time.Now().Add(20 * time.Second); !rec.Done; time.Sleep(50 * time.Millisecond) {
 		if rec, err = n.Recorded(ctx); err != nil {
 			return rec, fmt.Errorf("%s: %w", n.Name, err)
@@ -381,7 +381,7 @@ func (b *Run) recorded(ctx context.Context, n *bed.Running) (rec node.Recording,
 // Results fetches how the flows ended; before, their recordings were looked at.
 func (b *Run) Results(ctx context.Context) error {
 	for i, node := range b.nodes {
-		if len(b.orders[i]) == 0 {
+		if len(b.sends[i]) == 0 {
 			continue
 		}
 		all, err := node.Flows(ctx, b.first[i]-1)
@@ -390,12 +390,12 @@ func (b *Run) Results(ctx context.Context) error {
 		}
 		origin := node.At(b.begin)
 		instant := func(s float64) units.Time { return units.Time(math.Round(s*float64(units.Second))) - origin }
-		for k, f := range all.List[:min(len(all.List), len(b.orders[i]))] {
+		for k, f := range all.List[:min(len(all.List), len(b.sends[i]))] {
 			switch f.State {
 			case "refused", "failed":
 				return fmt.Errorf("flow %d of %s %s: %s", k+1, node.Name, f.State, f.Why)
 			case "done":
-				x := &b.network.Flows[b.orders[i][k]]
+				x := &b.network.Flows[b.sends[i][k]]
 				x.Done, x.End, x.Frames, x.Bytes, x.Notified = true, instant(f.End), f.Packets, f.WireBytes, f.Notified
 			}
 		}
@@ -409,9 +409,9 @@ func (b *Run) Lost() (lost, hops uint64) {
 	lossless := b.e.Parameters.LosslessMask()
 	for i, node := range b.nodes {
 		for port, end := range b.plan.Nodes[i].Ends {
-			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.after[i].Stats.Ports[node.Port[port]]
+			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
 			peer := b.nodes[end.Node]
-			sentBefore, sentAfter := &peer.Info.Stats.Ports[peer.Port[end.Port]], &b.after[end.Node].Stats.Ports[peer.Port[end.Port]]
+			sentBefore, sentAfter := &peer.Info.Stats.Ports[peer.Port[end.Port]], &b.final[end.Node].Stats.Ports[peer.Port[end.Port]]
 			was, is := before.Discarded(), after.Discarded()
 			for prio := range pfc.Classes {
 				if lossless>>prio&1 == 0 {
@@ -426,7 +426,7 @@ func (b *Run) Lost() (lost, hops uint64) {
 				}
 			}
 		}
-		if missed := b.after[i].Missed - node.Info.Missed; missed > 0 {
+		if missed := b.final[i].Missed - node.Info.Missed; missed > 0 {
 			b.notes = append(b.notes, fmt.Sprintf("%s: its devices dropped %d frames", node.Name, missed))
 		}
 	}
@@ -439,7 +439,7 @@ func (b *Run) FirstLoss() string {
 	lossless := b.e.Parameters.LosslessMask()
 	for i, node := range b.nodes {
 		for port := range b.plan.Nodes[i].Ends {
-			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.after[i].Stats.Ports[node.Port[port]]
+			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
 			for why := range dataplane.Reasons {
 				for prio := range pfc.Classes {
 					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 {
@@ -456,12 +456,12 @@ func (b *Run) FirstLoss() string {
 func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay bool, response units.Time) string {
 	node, p := &b.plan.Nodes[i], &b.e.Parameters
 	var t strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
-	say("name: %s\nadmin: %s\nmetrics: \"off\"\nscheme:\n  name: %s", node.Name, admin, s.Name)
+	addLine := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
+	addLine("name: %s\nadmin: %s\nmetrics: \"off\"\nscheme:\n  name: %s", node.Name, admin, s.Name)
 	if len(s.Params) > 0 {
-		say("  params:")
+		addLine("  params:")
 		for _, name := range slices.Sorted(maps.Keys(s.Params)) {
-			say("    %s: %q", name, s.Params[name])
+			addLine("    %s: %q", name, s.Params[name])
 		}
 	}
 	var lossless []string
@@ -477,14 +477,14 @@ func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay 
 		}
 		return line + "}"
 	}
-	say("pfc:\n  priorities: [%s]", strings.Join(lossless, ", "))
+	addLine("pfc:\n  priorities: [%s]", strings.Join(lossless, ", "))
 	if node.Host {
 		dscp := build.DSCPOf(p.Priority.Value.V)
 		ack := uint8(build.CNPDSCP)
 		if a := p.AckPriority.Value; a.IsSet() {
 			ack = build.DSCPOf(a.V)
 		}
-		say("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
+		addLine("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
 			p.Payload.Value.V, dscp, build.CNPDSCP, ack, p.Patience(), p.NPDelay.Value.V, p.PauseDelay.Value.V)
 		n := 0
 		for _, f := range b.flows {
@@ -492,18 +492,18 @@ func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay 
 				n++
 			}
 		}
-		say("ack_every: 0") // experiments have the acknowledgements that their schemes ask for
-		say("send: %d\nreceive: %d", max(1, n), max(1, n))
+		addLine("ack_every: 0") // experiments have the acknowledgements that their schemes ask for
+		addLine("send: %d\nreceive: %d", max(1, n), max(1, n))
 		return t.String()
 	}
-	say("  xoff: %v\n  xon: %v\n  response: %v", p.XOFF.Value.V, p.XON.Value.V, response+p.PauseDelay.Value.V)
-	say("mtu: %d\nports:", int(p.MTU.Value.V))
+	addLine("  xoff: %v\n  xon: %v\n  response: %v", p.XOFF.Value.V, p.XON.Value.V, response+p.PauseDelay.Value.V)
+	addLine("mtu: %d\nports:", int(p.MTU.Value.V))
 	for k := range device {
-		say("  - %s", port(k))
+		addLine("  - %s", port(k))
 	}
-	say("forwarding:\n  static:")
+	addLine("forwarding:\n  static:")
 	for to, ports := range b.plan.Routes()[i] {
-		say("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
+		addLine("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
 	}
 	return t.String()
 }

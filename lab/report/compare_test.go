@@ -67,7 +67,7 @@ func TestCompareTally(t *testing.T) {
 	}
 	table := claim.Tally{
 		Claims: []claim.Tallied{result("pcn/fig11", claim.Holds), result("pcn/fig12", claim.Differs)},
-		Experiments: []claim.Extent{
+		Experiments: []claim.Coverage{
 			{Experiment: "pcn/fig11", Traces: map[string]string{"pcn": "aa", "dcqcn": "cc"}}, {Experiment: "pcn/fig12"},
 		},
 	}

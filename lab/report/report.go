@@ -34,7 +34,7 @@ func Page(e *experiment.Experiment, out string, results []*claim.Judged, write W
 	if err != nil {
 		return "", err
 	}
-	section.Alone = true
+	section.SinglePage = true
 	path = filepath.Join(Folder(e, out), "report.html")
 	page := &web.Page{Title: e.ID + ": " + e.Title, Experiments: []*web.Experiment{section}}
 	return path, writePage(path, page, write)
@@ -120,7 +120,7 @@ func Finish(out string) (all []*Finished, missing []string, err error) {
 func InVirtualTime(all []*Finished) (list []claim.Finished) {
 	for _, f := range all {
 		if r := f.results[0]; r.World == "sim" {
-			list = append(list, claim.Finished{Experiment: f.e, Extent: claim.ExtentOf(f.e, r.Result), Claims: r.Claims})
+			list = append(list, claim.Finished{Experiment: f.e, Coverage: claim.CoverageOf(f.e, r.Result), Claims: r.Claims})
 		}
 	}
 	return list
@@ -191,7 +191,7 @@ func known(e *experiment.Experiment) (scheme.Network, error) {
 // ranIn says what ran in each world, and how long it took.
 func ranIn(e *experiment.Experiment, results []*claim.Judged) (parts []string) {
 	for _, r := range results {
-		part := claim.ExtentOf(e, r.Result).Ran() + took(&r.Timing)
+		part := claim.CoverageOf(e, r.Result).Ran() + took(&r.Timing)
 		if len(results) > 1 {
 			part = r.World + ": " + part
 		}

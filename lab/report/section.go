@@ -18,7 +18,7 @@ import (
 func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experiment, error) {
 	s := &web.Experiment{
 		Anchor: strings.ReplaceAll(e.ID, "/", "-"), ID: e.ID, Title: e.Title, Source: e.Paper.Line(), About: strings.TrimSpace(e.About),
-		Command: command(e, results), Extent: strings.Join(ranIn(e, results), "; "), Claims: claimRows(results), Parameters: parameterRows(e, results[0].Quick), Sound: true,
+		Command: command(e, results), Coverage: strings.Join(ranIn(e, results), "; "), Claims: claimRows(results), Parameters: parameterRows(e, results[0].Quick), Sound: true,
 	}
 	for _, r := range results {
 		s.Worlds = append(s.Worlds, r.World)
@@ -198,7 +198,7 @@ func measuredRows(e *experiment.Experiment, s *web.Experiment, names []string, r
 				row.Values = append(row.Values, experiment.Number(value, e.Unit(name)))
 				other := results[(i+1)%len(results)].Metrics(x.Name)
 				metric, _, _ := strings.Cut(name, "@")
-				row.Apart = append(row.Apart, i > 0 && other != nil && !Agree(e, metric, value, other[name]))
+				row.Differs = append(row.Differs, i > 0 && other != nil && !Agree(e, metric, value, other[name]))
 			}
 			rows = append(rows, row)
 		}

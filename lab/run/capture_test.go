@@ -36,7 +36,7 @@ func TestCaptured(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Duration, e.Repeat = units.Millisecond, 3
-	o := Options{World: "sim", Schemes: []string{"none", "pcn"}, Keep: t.TempDir()}
+	o := Options{World: "sim", Schemes: []string{"none", "pcn"}, Checkpoints: t.TempDir()}
 	for range 2 { // the second time all are kept
 		r := &recorded{}
 		o.Capture = r

@@ -33,12 +33,12 @@ func busy(t testing.TB, duration units.Time) *experiment.Experiment {
 // them, is the run in which all know them all, and its senders have no more places than flows at a time.
 func TestFlowsThatAreToldLate(t *testing.T) {
 	e := busy(t, 4*units.Millisecond)
-	more, err := choose(e, Options{Schemes: []string{"dcqcn+", "tcd+dcqcn", "hpcc"}})
+	more, err := chooseSchemes(e, Options{Schemes: []string{"dcqcn+", "tcd+dcqcn", "hpcc"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, use := range slices.Concat(e.Schemes, more) {
-		var runs [2]one
+		var runs [2]runResult
 		var slots [2]int
 		for i := range runs {
 			build.TellAll = i == 1
@@ -125,7 +125,7 @@ func TestMemoryDoesNotGrowWithFlows(t *testing.T) {
 			w.Sizes, w.Mean, w.Shape = config.Set("pareto"), config.Set(4*units.KB), config.Set(3.0)
 			w.Load = config.Set(0.2)
 			e.Measure = experiment.Measure{Sample: e.Duration / 10}
-			uses, err := choose(e, Options{Schemes: []string{name}})
+			uses, err := chooseSchemes(e, Options{Schemes: []string{name}})
 			if err != nil {
 				t.Fatal(err)
 			}

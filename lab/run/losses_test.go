@@ -28,7 +28,7 @@ func (s spoiler) Watch(_ *experiment.Experiment, n *build.Network) {
 	}
 }
 
-func (spoiler) Told() []byte { return nil }
+func (spoiler) Encode() []byte { return nil }
 
 // A run that lost a frame says which node, port and priority lost it, why, how many in
 // all, and when the first.
@@ -37,7 +37,7 @@ func TestLossesAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := single{e: e, o: Options{World: "sim"}, use: e.Schemes[0], seed: 1, progress: func(float64) {}, look: spoiler{t}}
+	s := single{e: e, o: Options{World: "sim"}, use: e.Schemes[0], seed: 1, progress: func(float64) {}, watcher: spoiler{t}}
 	r, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)

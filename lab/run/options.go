@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"photon/config"
-	"photon/lab/bed"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/nodes"
 	"photon/scheme"
 )
 
 // Options of a replay.
 type Options struct {
-	World    string      // "sim" or "dpdk"
-	Schemes  []string    // nil: all of the experiment
-	Seed     uint64      // the first; 0: the experiment's
-	Dilation int         // of the clock, on dpdk
-	Quick    bool        // leave out what no claim needs
-	Testbed  bed.Testbed // where the nodes are, on dpdk; nil: all in this process
+	World    string        // "sim" or "dpdk"
+	Schemes  []string      // nil: all of the experiment
+	Seed     uint64        // the first; 0: the experiment's
+	Dilation int           // of the clock, on dpdk
+	Quick    bool          // leave out what no claim needs
+	Testbed  nodes.Testbed // where the nodes are, on dpdk; nil: all in this process
 	// Progress is told now and then how far the replay is, by one goroutine at a time.
 	Progress func(Progress)
 	// Pool is what runs in virtual time share with other replays, one each; nil: as
@@ -31,13 +31,13 @@ type Options struct {
 	// 0: one, and if the network is large those that no other run needs. Results are
 	// the same.
 	Cores int
-	// Keep has every run kept in this folder as soon as it ends, and runs that are
-	// kept there already not run again; "": nothing is kept.
-	Keep string
+	// Checkpoints is a folder in which every run is saved as soon as it ends; runs that
+	// are there already do not run again. "": nothing is saved.
+	Checkpoints string
 	// Program is what runs, and Flags are those of its command that a result does not tell of.
 	Program Program
 	Flags   []string
-	// Viewer shows the runs while they run; nil: nobody looks.
+	// Viewer shows the runs while they run; nil: none does.
 	Viewer Viewer
 	// Capture has the first run of each scheme and value of the sweep captured; nil: none is. Package capture has one.
 	Capture Capture
@@ -58,32 +58,32 @@ type Viewer interface {
 
 // View is of one replay. Runs are numbered as they were when it began.
 type View interface {
-	// Start tells that a run begins. It is watched, unless Look is nil.
-	Start(job int) Look
-	// Moved tells how far a run is. It does not wait for anybody.
+	// Start tells that a run begins. It is watched, unless the Watcher is nil.
+	Start(job int) Watcher
+	// Moved tells how far a run is. It must not block.
 	Moved(job int, part float64)
 	// End tells that a run has ended, or failed.
 	End(job int, err error)
 }
 
-// Look watches one run.
-type Look interface {
+// Watcher watches one run.
+type Watcher interface {
 	Watch(e *experiment.Experiment, n *build.Network)
-	// Told is what was seen, to be kept with the run; Job.Seen is where it is found again.
-	Told() []byte
+	// Encode is what was recorded, to be saved with the run; Job.Traces is what was loaded.
+	Encode() []byte
 }
 
-// noView is of replays at which nobody looks.
+// noView is the view of replays without a viewer.
 type noView struct{}
 
-func (noView) Start(int) Look     { return nil }
+func (noView) Start(int) Watcher  { return nil }
 func (noView) Moved(int, float64) {}
 func (noView) End(int, error)     {}
 
-// choose returns the schemes that are wanted: the experiment's, with what it sets
+// chooseSchemes returns the schemes that are wanted: the experiment's, with what it sets
 // otherwise, or any other by its name. A name stands for all uses of a scheme, unless
 // one of them is called so.
-func choose(e *experiment.Experiment, o Options) (uses []experiment.SchemeUse, err error) {
+func chooseSchemes(e *experiment.Experiment, o Options) (uses []experiment.SchemeUse, err error) {
 	names := o.Schemes
 	if names == nil && o.Quick {
 		names = e.Quick.Schemes
@@ -92,17 +92,17 @@ func choose(e *experiment.Experiment, o Options) (uses []experiment.SchemeUse, e
 		return e.Schemes, nil
 	}
 	for _, name := range names {
-		mine := slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Key() != name })
-		if len(mine) == 0 {
-			mine = slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Name.V != name })
+		matching := slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Key() != name })
+		if len(matching) == 0 {
+			matching = slices.DeleteFunc(slices.Clone(e.Schemes), func(u experiment.SchemeUse) bool { return u.Name.V != name })
 		}
-		if len(mine) == 0 {
+		if len(matching) == 0 {
 			if _, err := scheme.Get(name); err != nil {
 				return nil, err
 			}
-			mine = []experiment.SchemeUse{{Name: config.Set(name)}}
+			matching = []experiment.SchemeUse{{Name: config.Set(name)}}
 		}
-		for _, u := range mine {
+		for _, u := range matching {
 			if slices.ContainsFunc(uses, func(have experiment.SchemeUse) bool { return have.Key() == u.Key() }) {
 				return nil, fmt.Errorf("scheme %s is named twice", u.Key())
 			}
@@ -114,12 +114,12 @@ func choose(e *experiment.Experiment, o Options) (uses []experiment.SchemeUse, e
 
 // CheckSchemes says whether there are such schemes.
 func CheckSchemes(e *experiment.Experiment, names []string) error {
-	_, err := choose(e, Options{Schemes: names})
+	_, err := chooseSchemes(e, Options{Schemes: names})
 	return err
 }
 
-// values are those of the sweep that are to be run.
-func values(e *experiment.Experiment, o Options) []experiment.Variant {
+// sweepValues are those of the sweep that are to be run.
+func sweepValues(e *experiment.Experiment, o Options) []experiment.Variant {
 	if !o.Quick || e.Sweep == nil || e.Sweep.Quick == nil {
 		return e.Variants()
 	}

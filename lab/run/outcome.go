@@ -24,9 +24,9 @@ type Outcome struct {
 	Frames     int     // most of them in its network at a time
 }
 
-// One runs one scheme of an experiment once, in a world of its own. It fails if
+// RunOnce runs one scheme of an experiment once, in a world of its own. It fails if
 // frames were lost: the outcome is worth nothing then.
-func One(ctx context.Context, e *experiment.Experiment, o Options, use experiment.SchemeUse, look build.Observer) (Outcome, error) {
+func RunOnce(ctx context.Context, e *experiment.Experiment, o Options, use experiment.SchemeUse, look build.Observer) (Outcome, error) {
 	progress := func(float64) {}
 	if o.Progress != nil {
 		progress = func(part float64) { o.Progress(Progress{Run: use.Key(), Part: part}) }

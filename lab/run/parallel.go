@@ -18,7 +18,7 @@ type Progress struct {
 	Run         string  // what moved: its scheme, with the value of the sweep and the seed where there are several
 	Part        float64 // of that run
 	Last        bool    // it has ended
-	Kept        bool    // it had ended in an earlier replay
+	Resumed     bool    // it had ended in an earlier replay
 	Done        float64 // part of all runs, by the work that is expected of them
 	Ended, Runs int     // of the replay
 }
@@ -27,7 +27,7 @@ type Progress struct {
 type Interrupted struct {
 	Experiment, World string
 	Ended, Runs       int
-	Keep              string // folder of the runs that ended; "": they are lost
+	Checkpoints       string // folder of the runs that ended; "": they are lost
 }
 
 func (i *Interrupted) Error() string {
@@ -39,7 +39,7 @@ func interrupted(ctx context.Context, e *experiment.Experiment, o Options, jobs 
 	if ctx.Err() == nil {
 		return nil
 	}
-	i := &Interrupted{Experiment: e.ID, World: o.World, Runs: len(jobs), Keep: o.Keep}
+	i := &Interrupted{Experiment: e.ID, World: o.World, Runs: len(jobs), Checkpoints: o.Checkpoints}
 	for _, j := range jobs {
 		if j.ended {
 			i.Ended++
@@ -51,18 +51,18 @@ func interrupted(ctx context.Context, e *experiment.Experiment, o Options, jobs 
 // Work estimates what a replay costs, in any unit: hosts x line rate x time,
 // which packet-hops follow. It serves to show progress, no more.
 func Work(e *experiment.Experiment, o Options) (work float64) {
-	uses, err := choose(e, o)
+	uses, err := chooseSchemes(e, o)
 	if err != nil {
 		return 0
 	}
 	seen := map[*experiment.Experiment]float64{}
-	for _, j := range list(e, o, uses) {
+	for _, j := range jobsOf(e, o, uses) {
 		work += j.work(seen)
 	}
 	return work
 }
 
-// work is the same of one run; seen is what was reckoned before.
+// work is the same of one run; seen caches it by experiment.
 func (j *Job) work(seen map[*experiment.Experiment]float64) float64 {
 	if w, ok := seen[j.e]; ok {
 		return w
@@ -78,7 +78,7 @@ func (j *Job) work(seen map[*experiment.Experiment]float64) float64 {
 // tracker adds up how far runs are.
 type tracker struct {
 	mu       sync.Mutex
-	tell     func(Progress)
+	report   func(Progress)
 	work     []float64 // by run
 	part     []float64
 	all, sum float64
@@ -86,7 +86,7 @@ type tracker struct {
 }
 
 func newTracker(tell func(Progress), jobs []*Job) *tracker {
-	t := &tracker{tell: tell, work: make([]float64, len(jobs)), part: make([]float64, len(jobs))}
+	t := &tracker{report: tell, work: make([]float64, len(jobs)), part: make([]float64, len(jobs))}
 	seen := map[*experiment.Experiment]float64{}
 	for i, j := range jobs {
 		t.work[i] = j.work(seen)
@@ -97,7 +97,7 @@ func newTracker(tell func(Progress), jobs []*Job) *tracker {
 
 // moved notes that a run is so far.
 func (t *tracker) moved(i int, j *Job, part float64) {
-	if t.tell == nil {
+	if t.report == nil {
 		return
 	}
 	t.mu.Lock()
@@ -107,7 +107,7 @@ func (t *tracker) moved(i int, j *Job, part float64) {
 	if j.ended {
 		t.ended++
 	}
-	t.tell(Progress{Run: j.Name(), Part: part, Last: j.ended, Kept: j.Kept, Done: min(t.sum/t.all, 1), Ended: t.ended, Runs: len(t.work)})
+	t.report(Progress{Run: j.Name(), Part: part, Last: j.ended, Resumed: j.Resumed, Done: min(t.sum/t.all, 1), Ended: t.ended, Runs: len(t.work)})
 }
 
 // runAll runs jobs, in virtual time as many at once as the pool has room for.
@@ -120,13 +120,13 @@ func runAll(ctx context.Context, e *experiment.Experiment, o Options, jobs []*Jo
 	case pool == nil:
 		pool = semaphore.NewWeighted(int64(parallel(o)))
 	}
-	store := newStore(e, o)
+	store := openCheckpoints(e, o)
 	track := newTracker(o.Progress, jobs)
 	g, ctx := errgroup.WithContext(ctx)
 	var stopped error
 	for i, j := range jobs {
 		if !o.captures(j) && store.load(j) {
-			j.Kept, j.ended = true, true
+			j.Resumed, j.ended = true, true
 			view.End(i, nil)
 			track.moved(i, j, 1)
 			continue
@@ -136,7 +136,7 @@ func runAll(ctx context.Context, e *experiment.Experiment, o Options, jobs []*Jo
 			break
 		}
 		if o.Cores == 0 && Spreads(j.e) {
-			cores += spare(pool, parallel(o)/(len(jobs)-i)-1)
+			cores += extraCores(pool, parallel(o)/(len(jobs)-i)-1)
 		}
 		g.Go(func() (err error) {
 			defer pool.Release(int64(cores))
@@ -148,7 +148,7 @@ func runAll(ctx context.Context, e *experiment.Experiment, o Options, jobs []*Jo
 				view.Moved(i, part)
 				track.moved(i, j, part)
 			}
-			run := single{e: j.e, o: o, use: j.Use, seed: j.Seed, look: look, name: j.Name(), progress: progress}
+			run := single{e: j.e, o: o, use: j.Use, seed: j.Seed, watcher: look, name: j.Name(), progress: progress}
 			if o.captures(j) {
 				run.capture = o.Capture
 			}
@@ -159,7 +159,7 @@ func runAll(ctx context.Context, e *experiment.Experiment, o Options, jobs []*Jo
 				j.result.ended[k].Seed = j.Seed
 			}
 			if !j.First {
-				j.result.series = measure.Series{} // of a thousand repetitions nobody looks at them
+				j.result.series = measure.Series{} // only those of the first seed are written
 			}
 			if err := store.save(j, look); err != nil {
 				return err
@@ -200,13 +200,13 @@ func Spreads(e *experiment.Experiment) bool {
 	return delay != units.Never && rate*delay.Seconds()/(8*1500) >= leastSpread
 }
 
-// mostSpare is how many processors a run takes that nobody asked for: what more than
-// a few would gain is not known.
-const mostSpare = 3
+// maxExtraCores is how many idle processors a run takes beside its own. What more of them would gain was not
+// measured.
+const maxExtraCores = 3
 
-// spare takes up to n processors that no run waits for, and returns how many.
-func spare(pool *semaphore.Weighted, n int) (taken int) {
-	for taken < min(n, mostSpare) && pool.TryAcquire(1) {
+// extraCores takes up to n processors that no run waits for, and returns how many.
+func extraCores(pool *semaphore.Weighted, n int) (taken int) {
+	for taken < min(n, maxExtraCores) && pool.TryAcquire(1) {
 		taken++
 	}
 	return taken

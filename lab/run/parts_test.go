@@ -19,11 +19,11 @@ func TestPartsDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // three parts take turns
 	several := 0
 	for _, name := range scheme.Names() {
-		use, err := choose(e, Options{Schemes: []string{name}})
+		use, err := chooseSchemes(e, Options{Schemes: []string{name}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var alone one
+		var alone runResult
 		for _, cores := range []int{1, 2, 3} {
 			r, err := runSingle(e, Options{World: "sim", Cores: cores}, use[0], 1)
 			if err != nil {

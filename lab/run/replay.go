@@ -20,14 +20,14 @@ type Job struct {
 	Value       string // of the sweep
 	Seed        uint64
 	First       bool   // of the seeds: its series are written
-	Alternative bool   // of a choice made otherwise
-	Kept        bool   // from an earlier replay that was interrupted
-	Seen        []byte // then: what its page showed; nil: nothing is known
+	Alternative bool   // with another choice where the paper leaves one open
+	Resumed     bool   // from an earlier replay that was interrupted
+	Traces      []byte // then: what Watcher.Encode returned; nil: nothing
 
 	e      *experiment.Experiment
 	number int // of the alternative
 	ended  bool
-	result one
+	result runResult
 }
 
 // Line is what a run has in common with those of other seeds.
@@ -53,11 +53,11 @@ func (j *Job) Name() string {
 // runs have ended.
 func Replay(ctx context.Context, e *experiment.Experiment, o Options) (*Result, error) {
 	begin := time.Now()
-	uses, err := choose(e, o)
+	uses, err := chooseSchemes(e, o)
 	if err != nil {
 		return nil, err
 	}
-	jobs := list(e, o, uses)
+	jobs := jobsOf(e, o, uses)
 	var view View = noView{}
 	if o.Viewer != nil {
 		view = o.Viewer.Replay(e, o.World, jobs)
@@ -76,14 +76,14 @@ func Replay(ctx context.Context, e *experiment.Experiment, o Options) (*Result, 
 	return merge(e, o, uses, jobs, begin), nil
 }
 
-// list are the runs of a replay: those of each scheme one after the other, then
+// jobsOf are the runs of a replay: those of each scheme one after the other, then
 // those of other choices.
-func list(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (jobs []*Job) {
+func jobsOf(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (jobs []*Job) {
 	seed := cmp.Or(o.Seed, e.Seed)
 	for _, use := range uses {
-		for _, v := range values(e, o) {
+		for _, v := range sweepValues(e, o) {
 			for k := range repeats(e, o) {
-				jobs = append(jobs, &Job{Use: own(e, v, use), Value: v.Value, e: shortened(v.Experiment, o), Seed: seed + uint64(k), First: k == 0})
+				jobs = append(jobs, &Job{Use: swept(e, v, use), Value: v.Value, e: shortened(v.Experiment, o), Seed: seed + uint64(k), First: k == 0})
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func list(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (job
 	}
 	for i, use := range e.Alternatives {
 		if slices.ContainsFunc(uses, func(u experiment.SchemeUse) bool { return u.Name.V == use.Name.V }) {
-			for k := range min(repeats(e, o), otherwise) {
+			for k := range min(repeats(e, o), alternativeSeeds) {
 				jobs = append(jobs, &Job{Use: use, e: e, Seed: seed + uint64(k), First: k == 0, Alternative: true, number: i})
 			}
 		}
@@ -103,13 +103,13 @@ func list(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (job
 // captures reports whether a run is written down.
 func (o *Options) captures(j *Job) bool { return o.Capture != nil && j.First && !j.Alternative }
 
-// Captured are the names of the runs that Options.Capture would be told of.
+// Captured are the names of the runs that Options.Capture would capture.
 func Captured(e *experiment.Experiment, o Options) (names []string, err error) {
-	uses, err := choose(e, o)
+	uses, err := chooseSchemes(e, o)
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range list(e, o, uses) {
+	for _, j := range jobsOf(e, o, uses) {
 		if j.First && !j.Alternative {
 			names = append(names, j.Name())
 		}
@@ -117,16 +117,15 @@ func Captured(e *experiment.Experiment, o Options) (names []string, err error) {
 	return names, nil
 }
 
-// otherwise is with how many seeds other choices are run.
-const otherwise = 5
+// alternativeSeeds is the number of seeds with which alternatives are run.
+const alternativeSeeds = 5
 
-// own is the scheme as a value of the sweep has it: its parameters may be what is
-// swept.
-func own(e *experiment.Experiment, v experiment.Variant, use experiment.SchemeUse) experiment.SchemeUse {
+// swept is the scheme at one value of the sweep, which may vary the scheme's parameters.
+func swept(e *experiment.Experiment, v experiment.Variant, use experiment.SchemeUse) experiment.SchemeUse {
 	if i := slices.IndexFunc(e.Schemes, func(u experiment.SchemeUse) bool { return u.Key() == use.Key() }); i >= 0 {
-		mine := v.Schemes[i]
-		mine.Label = use.Key()
-		return mine
+		variant := v.Schemes[i]
+		variant.Label = use.Key()
+		return variant
 	}
 	return use
 }
@@ -153,19 +152,19 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 		Parameters: e.Parameters.Settings(), Topology: e.Laid(),
 	}
 	for _, use := range uses {
-		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Alternative || j.Use.Key() != use.Key() })
-		run, timing := Merge(mine)
-		run.Settings = settings(e, mine[0].Use)
+		runs := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Alternative || j.Use.Key() != use.Key() })
+		run, timing := Merge(runs)
+		run.Settings = settings(e, runs[0].Use)
 		r.Runs = append(r.Runs, run)
 		r.Timing.Runs = append(r.Timing.Runs, timing)
 	}
 	for i, use := range e.Alternatives {
-		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return !j.Alternative || j.number != i })
-		if len(mine) == 0 {
+		runs := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return !j.Alternative || j.number != i })
+		if len(runs) == 0 {
 			continue
 		}
-		run, _ := Merge(mine)
-		a := Alternative{Scheme: use.Name.V, Params: use.Values(), Seeds: len(mine), Metrics: measure.Metrics{}}
+		run, _ := Merge(runs)
+		a := Alternative{Scheme: use.Name.V, Params: use.Values(), Seeds: len(runs), Metrics: measure.Metrics{}}
 		for name, s := range run.Statistics {
 			a.Metrics[name] = s.Median
 		}
@@ -241,14 +240,14 @@ func Merge(jobs []*Job) (Run, Timing) {
 		r.SetSamples(name, list)
 	}
 	if len(hashes) > 0 {
-		h := fold(hashes)
+		h := combineHashes(hashes)
 		r.TraceHash = &h
 	}
 	return r, t
 }
 
-// fold makes one hash of several; of one, itself.
-func fold(hashes []string) string {
+// combineHashes makes one hash of several; of one, itself.
+func combineHashes(hashes []string) string {
 	if len(hashes) == 1 {
 		return hashes[0]
 	}

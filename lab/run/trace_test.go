@@ -136,12 +136,12 @@ func TestSweepOfParameter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range e.Variants() {
-		if got := own(e, v, e.Schemes[0]).Params["beta1"].Value.V; got != v.Value {
+		if got := swept(e, v, e.Schemes[0]).Params["beta1"].Value.V; got != v.Value {
 			t.Errorf("at %s beta1 is %s", v.Value, got)
 		}
 	}
 	other := experiment.SchemeUse{Name: config.Set("pcn")}
-	if own(e, e.Variants()[0], other).Name.V != "pcn" {
+	if swept(e, e.Variants()[0], other).Name.V != "pcn" {
 		t.Error("a scheme that the experiment does not name is not run")
 	}
 }

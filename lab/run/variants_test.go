@@ -39,12 +39,12 @@ schemes:
 		t.Errorf("%+v", r.Runs[1])
 	}
 	for names, want := range map[string][]string{"slow": {"slow"}, "pcn": {"pcn"}, "pcn:wmin=1/16": {"pcn:wmin=1/16"}} {
-		uses, err := choose(e, Options{Schemes: []string{names}})
+		uses, err := chooseSchemes(e, Options{Schemes: []string{names}})
 		if err != nil || len(uses) != 1 || uses[0].Key() != want[0] {
 			t.Errorf("%s: %v %v", names, uses, err)
 		}
 	}
-	if _, err := choose(e, Options{Schemes: []string{"pcn", "pcn"}}); err == nil {
+	if _, err := chooseSchemes(e, Options{Schemes: []string{"pcn", "pcn"}}); err == nil {
 		t.Error("one scheme twice is no error")
 	}
 }

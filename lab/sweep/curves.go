@@ -151,9 +151,9 @@ func pointOf(x float64, v []float64) figure.Point {
 	}
 	if high == stat.Never {
 		high = y
-		for _, came := range v {
-			if came != stat.Never {
-				high = max(high, came)
+		for _, t := range v {
+			if t != stat.Never {
+				high = max(high, t)
 			}
 		}
 	}

@@ -48,9 +48,9 @@ type Record struct {
 	Build      string            `json:"build"`        // of photon
 }
 
-// Keep puts the spec and its experiments into the folder, for workers and for
+// Save puts the spec and its experiments into the folder, for workers and for
 // collecting.
-func (s *Spec) Keep(f Folder) error {
+func (s *Spec) Save(f Folder) error {
 	files, err := s.Bundle()
 	if err != nil {
 		return err

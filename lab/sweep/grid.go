@@ -188,8 +188,8 @@ func combine(axes []axis) (all [][]any, err error) {
 	return all, nil
 }
 
-// aside is what of an experiment no run depends on.
-var aside = []string{"title", "paper", "about", "seed", "repeat", "worlds", "plots", "claims", "alternatives", "sweep", "quick"}
+// besideExperiment are the keys of an experiment on which no run depends.
+var besideExperiment = []string{"title", "paper", "about", "seed", "repeat", "worlds", "plots", "claims", "alternatives", "sweep", "quick"}
 
 // newPoint makes the experiment of a point: one scheme, values put in, and
 // nothing that its runs do not depend on, so that a note that is mended does not
@@ -199,7 +199,7 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 	if err := config.Unmarshal(x.text, &doc, yaml.UseOrderedMap()); err != nil {
 		return nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
 	}
-	doc = slices.DeleteFunc(doc, func(m yaml.MapItem) bool { return slices.Contains(aside, text(m.Key)) })
+	doc = slices.DeleteFunc(doc, func(m yaml.MapItem) bool { return slices.Contains(besideExperiment, text(m.Key)) })
 	doc = onlyScheme(doc, slices.Index(experiment.Keys(h.Schemes), scheme), scheme)
 	p := &Point{Experiment: x.id, Scheme: scheme}
 	own := ""

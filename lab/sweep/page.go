@@ -63,7 +63,7 @@ func addPanel(page *web.Page, panel *figure.Panel, s *samples) {
 	chart.X = web.Axis{Label: panel.X, Log: panel.Log}
 	for _, v := range x {
 		chart.X.Values, chart.X.Names = append(chart.X.Values, v), append(chart.X.Names, texts[v])
-		row := web.Row{Name: fmt.Sprintf("%s, %s = %s", panel.Y, panel.X, texts[v]), Apart: make([]bool, len(e.Schemes))}
+		row := web.Row{Name: fmt.Sprintf("%s, %s = %s", panel.Y, panel.X, texts[v]), Differs: make([]bool, len(e.Schemes))}
 		for _, scheme := range e.Schemes {
 			row.Values = append(row.Values, cell(s.values[place{panel.Title, scheme.Name, v}]))
 		}

@@ -88,7 +88,7 @@ func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float
 		return err
 	}
 	o := run.Options{World: "sim", Seed: t.Seed, Cores: cores, Progress: func(p run.Progress) { progress(p.Part) }}
-	r, err := run.One(ctx, e, o, e.Schemes[0], build.Observer{})
+	r, err := run.RunOnce(ctx, e, o, e.Schemes[0], build.Observer{})
 	if err != nil {
 		return err
 	}
@@ -112,9 +112,9 @@ func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float
 
 // Shard is every n-th task, from the k-th: what one of n workers does. Who does
 // what depends on the spec only, not on what is done.
-func Shard(tasks []*Task, k, n int) (mine []*Task) {
+func Shard(tasks []*Task, k, n int) (shard []*Task) {
 	for i := k; i < len(tasks); i += n {
-		mine = append(mine, tasks[i])
+		shard = append(shard, tasks[i])
 	}
-	return mine
+	return shard
 }

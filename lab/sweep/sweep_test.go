@@ -480,7 +480,7 @@ func TestFlowsOfTasks(t *testing.T) {
 	const text = "name: my\nexperiments: [tiny.yaml]\nseeds: 1..2\n"
 	spec, tasks := expand(t, tiny, text+"flows: true\n")
 	f := spec.Folder(t.TempDir())
-	if err := spec.Keep(f); err != nil {
+	if err := spec.Save(f); err != nil {
 		t.Fatal(err)
 	}
 	sweepAll := func(want int) {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"photon/lab/bed"
+	"photon/lab/nodes"
 	"photon/telemetry/client"
 	"photon/telemetry/show"
 	"photon/units"
@@ -22,7 +22,7 @@ import (
 // running is a node at work.
 type running struct {
 	*client.Client
-	bed.Running // that the experiment knows, and which asks this one
+	nodes.Running // that the experiment knows, and which asks this one
 
 	offset units.Time // the node's clock less this machine's
 	skew   units.Time // at most so wrong
@@ -60,13 +60,13 @@ const (
 )
 
 // Start starts a node, or reaches one that runs, and gives it its scheme.
-func (t *Testbed) Start(ctx context.Context, w bed.Wanted) (of *bed.Running, err error) {
+func (t *Testbed) Start(ctx context.Context, w nodes.Spec) (of *nodes.Running, err error) {
 	n := t.Nodes[w.Name]
 	if n == nil {
 		return nil, t.wrong(fmt.Errorf("the experiment has a node %s, and the testbed does not", w.Name))
 	}
-	r := &running{Running: bed.Running{Wanted: w}, ended: make(chan error, 1)}
-	r.Asked = r
+	r := &running{Running: nodes.Running{Spec: w}, ended: make(chan error, 1)}
+	r.Control = r
 	defer func() {
 		if err != nil {
 			_ = r.Stop() // err says more
@@ -195,12 +195,12 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 func (r *running) compareClocks(ctx context.Context) error {
 	r.skew = units.Never
 	for range asked {
-		before := bed.Now()
+		before := nodes.Now()
 		info, err := r.Node(ctx)
 		if err != nil {
 			return err
 		}
-		after := bed.Now()
+		after := nodes.Now()
 		if half := (after - before) / 2; half < r.skew {
 			r.skew, r.offset = half, info.Now-(before+half)
 		}
@@ -209,8 +209,8 @@ func (r *running) compareClocks(ctx context.Context) error {
 	return nil
 }
 
-// Where implements bed.Asked.
-func (r *running) Where(ctx context.Context) (map[string]string, error) {
+// HostPorts implements nodes.Control.
+func (r *running) HostPorts(ctx context.Context) (map[string]string, error) {
 	topic, err := show.FindTopic("fdb")
 	if err != nil {
 		return nil, err
@@ -226,15 +226,15 @@ func (r *running) Where(ctx context.Context) (map[string]string, error) {
 	return where, nil
 }
 
-// Flows implements bed.Asked.
-func (r *running) Flows(ctx context.Context, after uint64) (f bed.Flows, err error) {
+// Flows implements nodes.Control.
+func (r *running) Flows(ctx context.Context, after uint64) (f nodes.Flows, err error) {
 	all, err := r.ListFlows(ctx, after)
 	if err != nil {
 		return f, err
 	}
 	f.Open = all.Running + all.Pending
 	for _, s := range all.Flows {
-		f.List = append(f.List, bed.Flow{State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
+		f.List = append(f.List, nodes.Flow{State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
 	}
 	return f, nil
 }

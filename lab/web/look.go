@@ -33,8 +33,8 @@ var (
 	dotted = []int{2, 3}
 )
 
-// known looks: schemes that derive from another have a shade of its colour.
-var known = map[string]Look{
+// schemeLooks are fixed: schemes that derive from another have a shade of its colour.
+var schemeLooks = map[string]Look{
 	"none":           {Color: grey},
 	"dcqcn":          {Color: vermilion},
 	"dcqcn+":         {Color: brown, Dash: dashed},
@@ -54,8 +54,8 @@ var known = map[string]Look{
 	"tcd+ibcc":       {Color: darkGreen},
 }
 
-// spare looks are for all others, in the order of their names.
-var spare = []Look{
+// otherLooks are for all other schemes, in the order of their names.
+var otherLooks = []Look{
 	{Color: black, Dash: dashed}, {Color: blue, Dash: dashed}, {Color: grey, Dash: dashed},
 	{Color: green, Dash: dotted}, {Color: sky, Dash: dotted}, {Color: orange, Dash: dotted},
 	{Color: black, Dash: dotted}, {Color: blue, Dash: dotted},
@@ -67,9 +67,9 @@ func Looks(names []string) map[string]Look {
 	looks := map[string]Look{}
 	unknown := 0
 	for _, name := range names {
-		look, ok := known[name]
+		look, ok := schemeLooks[name]
 		if !ok {
-			look = spare[unknown%len(spare)]
+			look = otherLooks[unknown%len(otherLooks)]
 			unknown++
 		}
 		looks[name] = look

@@ -51,7 +51,7 @@ type Experiment struct {
 	Source            string // paper, figure and section
 	About             string
 	Command           string // that repeats it
-	Extent            string // whether all of it ran, and how long that took
+	Coverage          string // whether all of it ran, and how long that took
 	Worlds            []string
 	Schemes           []Scheme
 	Charts            []*Chart
@@ -63,7 +63,7 @@ type Experiment struct {
 	OtherMetrics      []string
 	Runs              []Run
 	Sound             bool // no run lost a frame
-	Alone             bool // on its page, which has no index that says what verdicts mean
+	SinglePage        bool // on its page, which has no index that says what verdicts mean
 	Sweep             bool // it is of a sweep, of which there are charts and numbers only
 }
 
@@ -89,7 +89,7 @@ type Verdict struct{ World, Verdict string }
 type Row struct {
 	Name, Detail string
 	Values       []string
-	Apart        []bool
+	Differs      []bool
 }
 
 // Doc says what a metric is.

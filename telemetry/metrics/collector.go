@@ -383,7 +383,7 @@ func (c *scrape) polls(i int) {
 	p, node, worker := &c.s.Polls[i], c.s.Node, strconv.Itoa(i)
 	c.histogram(pollGap, p.Gaps[:], p.Time.Seconds(), node, worker)
 	c.histogram(gapSlept, p.Slept[:], p.SleptTime.Seconds(), node, worker)
-	c.histogram(commandTime, p.Told[:], p.ToldTime.Seconds(), node, worker)
+	c.histogram(commandTime, p.Requests[:], p.RequestTime.Seconds(), node, worker)
 	c.histogram(rxBurst, append(p.Rx[:], 0), float64(p.RxFrames), node, worker)
 	c.histogram(txBurst, append(p.Tx[:], 0), float64(p.TxFrames), node, worker)
 }

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"photon/internal/near"
+	"photon/internal/suggest"
 	"photon/telemetry"
 )
 
@@ -84,7 +84,7 @@ func FindTopic(name string) (*Topic, error) {
 	for _, t := range Topics {
 		names = append(names, t.Name)
 	}
-	return nil, fmt.Errorf("%q: %w (%s)", name, ErrNoTopic, near.Or(name, names, "there are "+strings.Join(names, ", ")))
+	return nil, fmt.Errorf("%q: %w (%s)", name, ErrNoTopic, suggest.Or(name, names, "there are "+strings.Join(names, ", ")))
 }
 
 // Path is where the topic is on an admin socket.

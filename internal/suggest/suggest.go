@@ -1,6 +1,6 @@
-// Package near finds the name that somebody meant who wrote another. It is a room
-// of its own because files, commands and recipes all have names to be mistaken in.
-package near
+// Package suggest finds the known name that a misspelt one was meant to be. Configuration files, commands and schemes
+// share it.
+package suggest
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Name returns which of names is most like word, or nothing if none is: one letter
+// Closest returns which of names is most like word, or nothing if none is: one letter
 // may be wrong, missing or too many, or two neighbours swapped; two letters in words
 // of more than five. Upper and lower case are the same. A name that is word itself
 // is not like it.
-func Name(word string, names []string) (best string) {
+func Closest(word string, names []string) (best string) {
 	least := 2
 	if len(word) > 5 {
 		least = 3
@@ -31,7 +31,7 @@ func Name(word string, names []string) (best string) {
 // Or is what an error says of a name that does not exist: the one that was meant,
 // or else where or what the names are.
 func Or(word string, names []string, otherwise string) string {
-	if best := Name(word, names); best != "" {
+	if best := Closest(word, names); best != "" {
 		return "is \"" + best + "\" meant?"
 	}
 	return otherwise

@@ -20,40 +20,40 @@ import (
 	"photon/lab/measure"
 )
 
-// Runs that have ended are kept one by one until the whole replay has, so that one
-// which was interrupted, or killed, goes on where it was. A run is known by all
-// that its result depends on, the program included.
+// Each run that ends is saved as a checkpoint until the whole replay has ended, so that
+// a replay that was interrupted, or killed, continues where it was. The name of a
+// checkpoint is a hash of all that the result depends on, the program included.
 
-// store keeps the runs of one replay; nil keeps none.
-type store struct {
-	dir   string
-	build string
-	of    string // what all runs of the replay have in common
+// checkpoints are the saved runs of one replay; nil saves none.
+type checkpoints struct {
+	dir    string
+	build  string
+	common string // what all runs of the replay have in common
 }
 
-// newStore opens the folder of kept runs. What another build of photon left there is
-// of no use, and removed.
-func newStore(e *experiment.Experiment, o Options) *store {
-	if o.Keep == "" || o.Testbed != nil || e.Digest() == [sha256.Size]byte{} { // what machines do is not repeated by looking it up
+// openCheckpoints opens the folder of saved runs, and removes those of other builds of
+// photon: their results might differ.
+func openCheckpoints(e *experiment.Experiment, o Options) *checkpoints {
+	if o.Checkpoints == "" || o.Testbed != nil || e.Digest() == [sha256.Size]byte{} { // a run on machines is never the same twice
 		return nil
 	}
-	s := &store{dir: o.Keep, build: Build(), of: fmt.Sprintf("%x %s %d %v", e.Digest(), o.World, o.Dilation, o.Quick)}
+	s := &checkpoints{dir: o.Checkpoints, build: Build(), common: fmt.Sprintf("%x %s %d %v", e.Digest(), o.World, o.Dilation, o.Quick)}
 	files, _ := filepath.Glob(filepath.Join(s.dir, "*.run")) // the pattern is right
 	for _, f := range files {
 		if !strings.HasPrefix(filepath.Base(f), s.build+"-") {
-			_ = os.Remove(f) // it would only lie there
+			_ = os.Remove(f)
 		}
 	}
 	return s
 }
 
-func (s *store) path(j *Job) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %v %q %d %v %v %d", s.of, j.Use.Key(), j.Use.Values(), j.Value, j.Seed, j.First, j.Alternative, j.number))
+func (s *checkpoints) path(j *Job) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %v %q %d %v %v %d", s.common, j.Use.Key(), j.Use.Values(), j.Value, j.Seed, j.First, j.Alternative, j.number))
 	return filepath.Join(s.dir, s.build+"-"+hex.EncodeToString(sum[:8])+".run")
 }
 
-// keptRun is a run as it is kept: gob has no nil in maps.
-type keptRun struct {
+// checkpoint is a run as it is saved. Unmeasured names the metrics that are nil, which gob cannot put in maps.
+type checkpoint struct {
 	Metrics    map[string]float64
 	Unmeasured []string
 	Series     measure.Series
@@ -64,21 +64,21 @@ type keptRun struct {
 	Virtual    float64
 	Notes      []string
 	Timing     Timing
-	Seen       []byte // what a page showed of it; nil: nobody watched
+	Seen       []byte // from Watcher.Encode; nil: it was not watched
 }
 
-// save keeps a run, and what was seen of it. One that lost frames is worth nothing, and not kept.
-func (s *store) save(j *Job, l Look) error {
+// save saves a run, and what its watcher recorded. A run that lost frames is invalid, and not saved.
+func (s *checkpoints) save(j *Job, l Watcher) error {
 	if s == nil || j.result.invariants.LostFrames > 0 || !j.result.invariants.ConservationOK {
 		return nil
 	}
 	r := &j.result
-	k := keptRun{
+	k := checkpoint{
 		Metrics: map[string]float64{}, Series: r.series, Ended: r.ended, Invariants: r.invariants,
 		Hash: r.hash, Hops: r.hops, Virtual: r.virtual, Notes: r.notes, Timing: r.timing,
 	}
 	if l != nil {
-		k.Seen = l.Told()
+		k.Seen = l.Encode()
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.metrics)) {
 		if v := r.metrics[name]; v != nil {
@@ -97,9 +97,8 @@ func (s *store) save(j *Job, l Look) error {
 	return renameio.WriteFile(s.path(j), b.Bytes(), 0o644)
 }
 
-// load fills in the result of a run that was kept. One that cannot be read is as
-// good as none.
-func (s *store) load(j *Job) bool {
+// load fills in the result of a saved run. One that cannot be read runs again.
+func (s *checkpoints) load(j *Job) bool {
 	if s == nil {
 		return false
 	}
@@ -107,15 +106,15 @@ func (s *store) load(j *Job) bool {
 	if err != nil {
 		return false
 	}
-	var k keptRun
+	var k checkpoint
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&k); err != nil {
 		return false
 	}
-	j.result = one{
+	j.result = runResult{
 		metrics: measure.Metrics{}, series: k.Series, ended: k.Ended, invariants: k.Invariants,
 		hash: k.Hash, hops: k.Hops, virtual: k.Virtual, notes: k.Notes, timing: k.Timing,
 	}
-	j.Seen = k.Seen
+	j.Traces = k.Seen
 	for name, v := range k.Metrics {
 		j.result.metrics[name] = &v
 	}

@@ -1,5 +1,5 @@
-// Package live shows replays while they run: a board says how far they are and what
-// became of claims, and looks are what runs were seen doing.
+// Package live shows replays while they run. Status holds their progress and the claims
+// (status.go); a recorder samples each run's rates, queues and pauses (recorder.go).
 package live
 
 import (
@@ -17,29 +17,28 @@ import (
 	"photon/units"
 )
 
-// What a page shows of a run while it runs is looked at beside what the run
-// measures: counters are read, nothing is touched, so that the run is the same
-// whether anybody looks or not. A run's time has so many spans, whatever its
-// length, and each is looked at a few times.
+// The page's values of a run are sampled apart from what the run measures. Sampling
+// only reads counters, so the run is the same with and without it. A run has the same
+// number of spans whatever its length, and each is sampled a few times.
 const (
-	liveSpans = 300
-	liveLooks = 4
+	spans          = 300
+	samplesPerSpan = 4
 	// Beyond these bounds lines are of groups of flows, of switches, of layers.
 	mostFlowLines = 12
 	mostFlowsRead = 20000
 	mostPlaces    = 256
 )
 
-// looks is what a run was seen doing so far.
-type looks struct {
-	// mu is never waited for by the run: while somebody reads, it leaves a look out.
+// recorder holds the time series of a run for the page.
+type recorder struct {
+	// The run never waits for mu: while the page reads, it skips a sample.
 	mu       sync.Mutex
 	duration units.Time
 	n        int // spans that have ended
 	total    trace
 	queue    trace // the longest
 	paused   trace // ports, most at a time
-	told     trace // CNPs and CNMs that reaction points were told of, a second
+	notified trace // CNPs and CNMs that reaction points received, a second
 	flows    []trace
 	queues   []trace // by place; the longest of the place
 	stops    []trace // by place: part of the looks at which any of its ports was paused
@@ -49,7 +48,7 @@ type looks struct {
 	ports   [][]switchPort
 	hosts   [][]build.Host
 	since   units.Time // when the last span ended
-	looked  int        // since then
+	samples int        // since then
 	before  struct {
 		sent, told uint64
 		flow       []uint64
@@ -68,20 +67,22 @@ type trace struct {
 	now    float64 // of the span that has not
 }
 
-// Watch has the looks of a run taken.
-func (l *looks) Watch(e *experiment.Experiment, n *build.Network) {
+// Watch starts sampling a run.
+func (l *recorder) Watch(e *experiment.Experiment, n *build.Network) {
 	l.mu.Lock()
 	l.duration, l.network = e.Duration, n
 	l.lines()
 	l.mu.Unlock()
-	n.World.Every(l.width()/liveLooks, l.look)
+	n.World.Every(l.width()/samplesPerSpan, l.sample)
 }
 
 // width is a span's, a multiple of the time between looks.
-func (l *looks) width() units.Time { return liveLooks * max(1, l.duration/(liveSpans*liveLooks)) }
+func (l *recorder) width() units.Time {
+	return samplesPerSpan * max(1, l.duration/(spans*samplesPerSpan))
+}
 
-// lines says what there are lines of.
-func (l *looks) lines() {
+// lines decides which flows, queues and pauses get a line each.
+func (l *recorder) lines() {
 	n := l.network
 	taken := map[string]int{}
 	unique := func(name string) string {
@@ -150,8 +151,8 @@ func (l *looks) lines() {
 	}
 }
 
-// look reads what is there at an instant.
-func (l *looks) look(now units.Time) {
+// sample reads queues and pauses at an instant.
+func (l *recorder) sample(now units.Time) {
 	if !l.mu.TryLock() {
 		return
 	}
@@ -189,23 +190,23 @@ func (l *looks) look(now units.Time) {
 		paused += stopped
 	}
 	l.queue.now, l.paused.now = max(l.queue.now, longest), max(l.paused.now, float64(paused))
-	l.looked++
+	l.samples++
 	if now >= l.width()*units.Time(l.n+1) {
-		l.end(now)
+		l.endSpans(now)
 	}
 }
 
-// end ends the spans up to an instant.
-func (l *looks) end(now units.Time) {
+// endSpans ends the spans up to an instant.
+func (l *recorder) endSpans(now units.Time) {
 	n := l.network
-	upTo, seconds := min(liveSpans, int(now/l.width())), (now - l.since).Seconds()
+	upTo, seconds := min(spans, int(now/l.width())), (now - l.since).Seconds()
 	per := func(is uint64, was *uint64) float64 {
 		d := is - min(is, *was)
 		*was = is
 		return float64(d) / seconds
 	}
 	l.total.now = 8 * per(n.DataSent(), &l.before.sent)
-	l.told.now = per(n.Told(now), &l.before.told)
+	l.notified.now = per(n.Told(now), &l.before.told)
 	for k, flows := range l.flow {
 		sum := uint64(0)
 		for _, i := range flows {
@@ -214,19 +215,19 @@ func (l *looks) end(now units.Time) {
 		l.flows[k].now = 8 * per(sum, &l.before.flow[k])
 	}
 	for k := range l.stops {
-		l.stops[k].now /= float64(l.looked)
+		l.stops[k].now /= float64(l.samples)
 	}
-	for _, t := range l.all() {
+	for _, t := range l.traces() {
 		for range upTo - l.n {
 			t.values = append(t.values, float32(t.now))
 		}
 		t.now = 0
 	}
-	l.n, l.since, l.looked = upTo, now, 0
+	l.n, l.since, l.samples = upTo, now, 0
 }
 
-func (l *looks) all() (list []*trace) {
-	list = []*trace{&l.total, &l.queue, &l.paused, &l.told}
+func (l *recorder) traces() (list []*trace) {
+	list = []*trace{&l.total, &l.queue, &l.paused, &l.notified}
 	for _, of := range [][]trace{l.flows, l.queues, l.stops} {
 		for i := range of {
 			list = append(list, &of[i])
@@ -235,45 +236,45 @@ func (l *looks) all() (list []*trace) {
 	return list
 }
 
-// Told is all that was seen, to be kept with the run.
-func (l *looks) Told() []byte {
-	b, err := json.Marshal(l.tell(0, true))
+// Encode is the whole recording, to be saved with the run.
+func (l *recorder) Encode() []byte {
+	b, err := json.Marshal(l.document(0, true))
 	if err != nil {
-		return nil // a page can do without
+		return nil // then the page shows the run without lines
 	}
 	return b
 }
 
-// over ends the looks: the network may go.
-func (l *looks) over() {
+// finish ends sampling and releases the network.
+func (l *recorder) finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.network, l.ports, l.hosts, l.flow = nil, nil, nil, nil
 }
 
-// forget leaves only what runs are compared by.
-func (l *looks) forget() {
+// dropDetails drops all lines but those by which runs are compared.
+func (l *recorder) dropDetails() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flows, l.queues, l.stops = nil, nil, nil
 }
 
-// seen is what the page is told of a run.
-type seen struct {
-	N        int         `json:"n"` // spans that have ended
-	Spans    int         `json:"spans"`
-	Duration float64     `json:"duration_seconds"`
-	From     int         `json:"from"` // the first of them that follows
-	Total    web.Numbers `json:"total_bps"`
-	Queue    web.Numbers `json:"queue_bytes"`
-	Paused   web.Numbers `json:"paused_ports"`
-	Told     web.Numbers `json:"notifications_per_second"`
-	Flows    []seenLine  `json:"flows,omitempty"`
-	Queues   []seenLine  `json:"queues,omitempty"`
-	Stops    []seenLine  `json:"stops,omitempty"`
+// tracesDocument is the answer to the page for a run.
+type tracesDocument struct {
+	N        int            `json:"n"` // spans that have ended
+	Spans    int            `json:"spans"`
+	Duration float64        `json:"duration_seconds"`
+	From     int            `json:"from"` // the first of them that follows
+	Total    web.Numbers    `json:"total_bps"`
+	Queue    web.Numbers    `json:"queue_bytes"`
+	Paused   web.Numbers    `json:"paused_ports"`
+	Told     web.Numbers    `json:"notifications_per_second"`
+	Flows    []lineDocument `json:"flows,omitempty"`
+	Queues   []lineDocument `json:"queues,omitempty"`
+	Stops    []lineDocument `json:"stops,omitempty"`
 }
 
-type seenLine struct {
+type lineDocument struct {
 	Name   string      `json:"name"`
 	Values web.Numbers `json:"v"`
 }
@@ -289,21 +290,21 @@ func numbers(v []float32) web.Numbers {
 // mostShown is how many queues, and rows of pauses, a page shows.
 const mostShown = 10
 
-// tell copies what was seen from a span on, and all details if they are wanted.
-func (l *looks) tell(from int, details bool) seen {
+// document copies the values from a span on, and all details if they are wanted.
+func (l *recorder) document(from int, details bool) tracesDocument {
 	l.mu.Lock()
-	c := looks{duration: l.duration, n: l.n, total: l.total, queue: l.queue, paused: l.paused, told: l.told}
+	c := recorder{duration: l.duration, n: l.n, total: l.total, queue: l.queue, paused: l.paused, notified: l.notified}
 	if details {
 		c.flows, c.queues, c.stops = slices.Clone(l.flows), slices.Clone(l.queues), slices.Clone(l.stops)
 	}
 	l.mu.Unlock() // what was appended stays as it is
 	from = min(max(0, from), c.n)
-	s := seen{N: c.n, Spans: liveSpans, Duration: (liveSpans * c.width()).Seconds(), From: from}
+	s := tracesDocument{N: c.n, Spans: spans, Duration: (spans * c.width()).Seconds(), From: from}
 	part := func(t trace) web.Numbers { return numbers(t.values[from:c.n]) }
-	s.Total, s.Queue, s.Paused, s.Told = part(c.total), part(c.queue), part(c.paused), part(c.told)
-	whole := func(list []trace) (lines []seenLine) {
+	s.Total, s.Queue, s.Paused, s.Told = part(c.total), part(c.queue), part(c.paused), part(c.notified)
+	whole := func(list []trace) (lines []lineDocument) {
 		for _, t := range list {
-			lines = append(lines, seenLine{t.name, numbers(t.values[:c.n])})
+			lines = append(lines, lineDocument{t.name, numbers(t.values[:c.n])})
 		}
 		return lines
 	}
@@ -313,17 +314,17 @@ func (l *looks) tell(from int, details bool) seen {
 	return s
 }
 
-// seenBefore reads what was kept; nil: it says nothing.
-func seenBefore(b []byte) *looks {
-	var s seen
+// decode reads what Encode wrote; nil: there is nothing to read.
+func decode(b []byte) *recorder {
+	var s tracesDocument
 	if len(b) == 0 || json.Unmarshal(b, &s) != nil {
 		return nil
 	}
-	return s.again()
+	return s.recorder()
 }
 
-// again is what was told of a run that has ended, as if it were seen now.
-func (s *seen) again() *looks {
+// recorder rebuilds the recorder of a run that has ended.
+func (s *tracesDocument) recorder() *recorder {
 	line := func(name string, v web.Numbers) trace {
 		t := trace{name: name, values: make([]float32, len(v))}
 		for i := range v {
@@ -331,15 +332,15 @@ func (s *seen) again() *looks {
 		}
 		return t
 	}
-	lines := func(of []seenLine) (list []trace) {
+	lines := func(of []lineDocument) (list []trace) {
 		for _, l := range of {
 			list = append(list, line(l.Name, l.Values))
 		}
 		return list
 	}
-	return &looks{
+	return &recorder{
 		duration: units.Time(math.Round(s.Duration * float64(units.Second))), n: s.N,
-		total: line("", s.Total), queue: line("", s.Queue), paused: line("", s.Paused), told: line("", s.Told),
+		total: line("", s.Total), queue: line("", s.Queue), paused: line("", s.Paused), notified: line("", s.Told),
 		flows: lines(s.Flows), queues: lines(s.Queues), stops: lines(s.Stops),
 	}
 }

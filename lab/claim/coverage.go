@@ -8,8 +8,8 @@ import (
 	"photon/lab/run"
 )
 
-// Extent is whether all of an experiment ran.
-type Extent struct {
+// Coverage says how much of an experiment ran.
+type Coverage struct {
 	Experiment string `json:"experiment"`
 	Quick      bool   `json:"quick"`
 	Left       string `json:"left"` // what --quick left; "" of a full run
@@ -18,9 +18,9 @@ type Extent struct {
 	Traces map[string]string `json:"traces,omitempty"`
 }
 
-// ExtentOf says it of a result.
-func ExtentOf(e *experiment.Experiment, r *run.Result) Extent {
-	x := Extent{Experiment: e.ID, Quick: r.Quick, Seeds: len(r.Seeds), Traces: r.Traces()}
+// CoverageOf is the coverage of a result.
+func CoverageOf(e *experiment.Experiment, r *run.Result) Coverage {
+	x := Coverage{Experiment: e.ID, Quick: r.Quick, Seeds: len(r.Seeds), Traces: r.Traces()}
 	if r.Quick {
 		x.Left = left(e)
 	}
@@ -52,7 +52,7 @@ func left(e *experiment.Experiment) string {
 }
 
 // Ran says in words what ran.
-func (x Extent) Ran() string {
+func (x Coverage) Ran() string {
 	if x.Quick {
 		return "quick: " + x.Left
 	}

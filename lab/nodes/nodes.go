@@ -1,7 +1,7 @@
-// Package bed says what an experiment wants of a testbed, and what it asks of its nodes. How
+// Package nodes says what an experiment wants of a testbed, and what it asks of its nodes. How
 // they are found, started and asked is package testbed's: what runs experiments in
 // virtual time needs none of it, nor HTTP.
-package bed
+package nodes
 
 import (
 	"context"
@@ -16,11 +16,11 @@ type Testbed interface {
 	// Covers says which nodes of an experiment the testbed does not have.
 	Covers(names []string) error
 	// Start starts a node, or reaches one that runs, and gives it its scheme.
-	Start(ctx context.Context, w Wanted) (*Running, error)
+	Start(ctx context.Context, w Spec) (*Running, error)
 }
 
-// Wanted is what an experiment wants of a node.
-type Wanted struct {
+// Spec is what an experiment wants of a node.
+type Spec struct {
 	Name      string
 	Switch    bool
 	Neighbour []string // by port
@@ -32,18 +32,18 @@ type Wanted struct {
 
 // Running is a node at work.
 type Running struct {
-	Asked
-	Wanted
+	Control
+	Spec
 	Info node.Info
 	Port []int // of the node, by the experiment's port
 }
 
-// Asked is how a node is asked.
-type Asked interface {
+// Control sends requests to a node.
+type Control interface {
 	// Node asks who the node is.
 	Node(ctx context.Context) (node.Info, error)
-	// Where asks a switch behind which port, or ports with commas between, an address is.
-	Where(ctx context.Context) (map[string]string, error)
+	// HostPorts asks a switch for the port, or the ports with commas between, behind each address.
+	HostPorts(ctx context.Context) (map[string]string, error)
 	// OrderFlows has an agent send flows.
 	OrderFlows(ctx context.Context, o node.FlowOrders) (node.FlowsOrdered, error)
 	// Flows asks an agent for its flows with numbers above after.
@@ -54,8 +54,8 @@ type Asked interface {
 	// At is the node's time at a time of this machine, and Skew bounds how wrong it is.
 	At(here units.Time) units.Time
 	Skew() units.Time
-	// Stop lets go of the node; one that was started here ends. The error is of a
-	// node that does not account for its frames.
+	// Stop disconnects from the node, and ends it if it was started here. It fails if the node's
+	// counters do not account for all frames.
 	Stop() error
 }
 

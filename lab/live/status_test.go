@@ -41,7 +41,7 @@ func TestLookingChangesNothing(t *testing.T) {
 			if ran[name]++; ran[name] > 2 {
 				continue
 			}
-			l, w := &looks{}, sim.New()
+			l, w := &recorder{}, sim.New()
 			n, err := build.Build(e, w, use, e.Seed, build.Observer{})
 			if err != nil {
 				t.Fatal(err)
@@ -57,11 +57,11 @@ func TestLookingChangesNothing(t *testing.T) {
 			if got := fmt.Sprintf("%016x", hash); got != golden[e.ID+" "+use.Key()] {
 				t.Errorf("%s %s: the trace is %s with somebody who looks, and %s without", e.ID, name, got, golden[e.ID+" "+name])
 			}
-			s := l.tell(0, true)
-			if s.N != liveSpans || len(s.Total) != liveSpans || len(s.Told) != liveSpans || slices.Max(s.Total) <= 0 {
+			s := l.document(0, true)
+			if s.N != spans || len(s.Total) != spans || len(s.Told) != spans || slices.Max(s.Total) <= 0 {
 				t.Errorf("%s %s: %d spans were seen, sending up to %v", e.ID, name, s.N, s.Total)
 			}
-			for _, lines := range [][]seenLine{s.Flows, s.Queues, s.Stops} {
+			for _, lines := range [][]lineDocument{s.Flows, s.Queues, s.Stops} {
 				for _, line := range lines {
 					if len(line.Values) != s.N {
 						t.Errorf("%s %s: %s has %d values of %d", e.ID, name, line.Name, len(line.Values), s.N)
@@ -80,8 +80,8 @@ func TestLookingChangesNothing(t *testing.T) {
 // and not in the end of PCN.
 func TestLooksTellOfTheRun(t *testing.T) {
 	e := fig11(t)
-	told := map[string]seen{}
-	v := &lookers{looks: map[string]*looks{}}
+	told := map[string]tracesDocument{}
+	v := &lookers{looks: map[string]*recorder{}}
 	r, err := run.Replay(context.Background(), e, run.Options{World: "sim", Schemes: []string{"none", "pcn"}, Quick: true, Viewer: v})
 	if err != nil {
 		t.Fatal(err)
@@ -91,11 +91,11 @@ func TestLooksTellOfTheRun(t *testing.T) {
 		if l == nil {
 			continue
 		}
-		s := l.tell(0, true)
+		s := l.document(0, true)
 		told[use.Name.V] = s
 		mean := 0.0
-		for _, v := range s.Total[liveSpans/2:] {
-			mean += v / (liveSpans / 2)
+		for _, v := range s.Total[spans/2:] {
+			mean += v / (spans / 2)
 		}
 		if mean < 9.5e9 || mean > 10.1e9 {
 			t.Errorf("%s: the hosts send %v bit/s in the second half", use.Name.V, mean)
@@ -108,14 +108,14 @@ func TestLooksTellOfTheRun(t *testing.T) {
 			t.Errorf("%s: flows %v, queues %v", use.Name.V, s.Flows, s.Queues)
 		}
 		// From a span on, what comes after is told.
-		rest := l.tell(liveSpans-10, false)
-		if rest.From != liveSpans-10 || !slices.Equal(rest.Total, s.Total[liveSpans-10:]) || rest.Flows != nil {
+		rest := l.document(spans-10, false)
+		if rest.From != spans-10 || !slices.Equal(rest.Total, s.Total[spans-10:]) || rest.Flows != nil {
 			t.Errorf("%s: %+v", use.Name.V, rest)
 		}
 	}
 	none, pcn := told["none"], told["pcn"]
-	if slices.Max(none.Paused[liveSpans/2:]) == 0 || slices.Max(pcn.Paused[liveSpans/2:]) != 0 || len(none.Stops) == 0 {
-		t.Errorf("pauses in the second half: none %v, pcn %v", none.Paused[liveSpans/2:], pcn.Paused[liveSpans/2:])
+	if slices.Max(none.Paused[spans/2:]) == 0 || slices.Max(pcn.Paused[spans/2:]) != 0 || len(none.Stops) == 0 {
+		t.Errorf("pauses in the second half: none %v, pcn %v", none.Paused[spans/2:], pcn.Paused[spans/2:])
 	}
 	if slices.Max(none.Told) != 0 || slices.Max(pcn.Told) == 0 {
 		t.Error("CNPs: of none there are some, or of pcn none")
@@ -154,14 +154,14 @@ func TestLooksAtRecordings(t *testing.T) {
 		from: recording(map[string][]int64{"sent": line(125_000), "notified.0": line(2)}),
 		to:   recording(map[string][]int64{"received.0": line(100_000)}),
 	}, [][]int{sw: {0, 1}, from: {0}, to: {0}})
-	l := &looks{}
+	l := &recorder{}
 	l.Watch(e, n)
 	remote.Play(n, samples*every)
-	s := l.tell(0, true)
+	s := l.document(0, true)
 	all := func(v []float64, want float64) bool {
 		return !slices.ContainsFunc(v, func(x float64) bool { return x != want })
 	}
-	if s.N != liveSpans || !all(s.Total, 1e9) || !all(s.Told, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
+	if s.N != spans || !all(s.Total, 1e9) || !all(s.Told, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
 		t.Errorf("%+v", s)
 	}
 	if len(s.Flows) != 1 || s.Flows[0].Name != "H0>H1" || !all(s.Flows[0].Values, 0.8e9) || len(s.Queues) != 1 || s.Queues[0].Name != "S0>H1" || len(s.Stops) != 1 || !all(s.Stops[0].Values, 1) {
@@ -169,7 +169,7 @@ func TestLooksAtRecordings(t *testing.T) {
 	}
 }
 
-// asked asks a board's page for a document.
+// asked asks the page for a document.
 func asked[T any](t *testing.T, h http.Handler, path string) (v T) {
 	t.Helper()
 	r := httptest.NewRequest("GET", "http://127.0.0.1:9470/"+path, nil)
@@ -186,11 +186,11 @@ func asked[T any](t *testing.T, h http.Handler, path string) (v T) {
 
 // The page's documents while a replay runs and after it: progress, runs with
 // their lines, claims as their schemes end, and the report.
-func TestBoard(t *testing.T) {
+func TestStatus(t *testing.T) {
 	e, dir := fig11(t), t.TempDir()
 	part := 0.0
 	var mu sync.Mutex
-	b := NewBoard("pcn/fig11", []*experiment.Experiment{e}, func() (float64, time.Duration) {
+	b := NewStatus("pcn/fig11", []*experiment.Experiment{e}, func() (float64, time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
 		return part, time.Duration(part * float64(time.Minute))
@@ -256,7 +256,7 @@ func TestBoard(t *testing.T) {
 			t.Errorf("%+v", run)
 		}
 	}
-	if got := asked[map[string]seen](t, page, "seen?runs=0:0,1:290,99:0&details=1"); len(got) != 2 || got["0"].N != liveSpans || len(got["0"].Queue) != liveSpans || got["0"].Flows != nil ||
+	if got := asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:290,99:0&details=1"); len(got) != 2 || got["0"].N != spans || len(got["0"].Queue) != spans || got["0"].Flows != nil ||
 		len(got["1"].Queue) != 10 || len(got["1"].Flows) != 4 {
 		t.Errorf("%+v", got)
 	}
@@ -279,13 +279,13 @@ func TestBoard(t *testing.T) {
 
 // The page of a replay that goes on shows the runs that had ended before as the
 // page of the first did.
-func TestBoardShowsWhatWasKept(t *testing.T) {
+func TestStatusOfSavedRuns(t *testing.T) {
 	e, dir := fig11(t), t.TempDir()
-	replay := func() (told map[string]seen, kept int) {
-		b := NewBoard("pcn/fig11", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
-		o := run.Options{World: "sim", Schemes: []string{"none", "pcn"}, Quick: true, Viewer: b, Keep: dir}
+	replay := func() (told map[string]tracesDocument, kept int) {
+		b := NewStatus("pcn/fig11", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
+		o := run.Options{World: "sim", Schemes: []string{"none", "pcn"}, Quick: true, Viewer: b, Checkpoints: dir}
 		o.Progress = func(p run.Progress) {
-			if p.Last && p.Kept {
+			if p.Last && p.Resumed {
 				kept++
 			}
 		}
@@ -298,23 +298,23 @@ func TestBoardShowsWhatWasKept(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		return asked[map[string]seen](t, page, "seen?runs=0:0,1:0&details=1"), kept
+		return asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:0&details=1"), kept
 	}
 	first, none := replay()
 	again, all := replay()
 	if none != 0 || all != 2 {
 		t.Fatalf("%d and %d runs were not run again", none, all)
 	}
-	if len(first) != 2 || first["0"].N != liveSpans || len(first["1"].Flows) != 4 || len(first["1"].Queues) == 0 || !reflect.DeepEqual(first, again) {
+	if len(first) != 2 || first["0"].N != spans || len(first["1"].Flows) != 4 || len(first["1"].Queues) == 0 || !reflect.DeepEqual(first, again) {
 		t.Errorf("first %+v\nthen %+v", first, again)
 	}
 }
 
-// What a board holds is bounded: of many runs the last have details, and some more
+// What a status holds is bounded: of many runs the last have details, and some more
 // lines.
-func TestBoardForgets(t *testing.T) {
+func TestStatusIsBounded(t *testing.T) {
 	e := fig11(t)
-	b := NewBoard("many", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
+	b := NewStatus("many", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
 	jobs := make([]*run.Job, mostWatched+100)
 	for i := range jobs {
 		jobs[i] = &run.Job{Use: e.Schemes[0], Value: string(rune('a' + i)), First: true}
@@ -322,14 +322,14 @@ func TestBoardForgets(t *testing.T) {
 	e.Claims = nil
 	w := b.Replay(e, "sim", jobs)
 	for i := range jobs {
-		w.Start(i).(*looks).flows = []trace{{name: "f"}}
+		w.Start(i).(*recorder).flows = []trace{{name: "f"}}
 		w.End(i, nil)
 	}
 	watched, detailed := 0, 0
 	for _, r := range b.runs {
-		if r.looks != nil {
+		if r.recorder != nil {
 			watched++
-			if r.looks.flows != nil {
+			if r.recorder.flows != nil {
 				detailed++
 			}
 		}
@@ -340,9 +340,9 @@ func TestBoardForgets(t *testing.T) {
 }
 
 // A replay that failed says so on the page.
-func TestBoardTellsOfFailure(t *testing.T) {
+func TestStatusOfFailure(t *testing.T) {
 	e := fig11(t)
-	b := NewBoard("pcn/fig11", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0.5, 0 })
+	b := NewStatus("pcn/fig11", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0.5, 0 })
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	_, err := run.Replay(ctx, e, run.Options{World: "sim", Viewer: b})
@@ -368,7 +368,7 @@ func fig11(t testing.TB) *experiment.Experiment {
 type lookers struct {
 	mu    sync.Mutex
 	jobs  []*run.Job
-	looks map[string]*looks
+	looks map[string]*recorder
 }
 
 func (v *lookers) Replay(_ *experiment.Experiment, _ string, jobs []*run.Job) run.View {
@@ -376,10 +376,10 @@ func (v *lookers) Replay(_ *experiment.Experiment, _ string, jobs []*run.Job) ru
 	return v
 }
 
-func (v *lookers) Start(i int) run.Look {
+func (v *lookers) Start(i int) run.Watcher {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	l := &looks{}
+	l := &recorder{}
 	if v.jobs[i].First {
 		v.looks[v.jobs[i].Use.Key()] = l
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"photon/internal/near"
+	"photon/internal/suggest"
 )
 
-// unknownFlag says which flag was meant, if one is like that which does not exist.
+// unknownFlag adds to the error of an unknown flag the name of a similar one.
 func unknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
@@ -20,13 +20,13 @@ func unknownFlag(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	otherwise := c.CommandPath() + " --help lists them"
-	if best := near.Name(unknown.GetSpecifiedName(), names); best != "" {
+	if best := suggest.Closest(unknown.GetSpecifiedName(), names); best != "" {
 		otherwise = fmt.Sprintf("is --%s meant?", best)
 	}
 	return bad(fmt.Errorf("%w (%s)", err, otherwise))
 }
 
-// unknownCommand refuses words that are no command, and says which was meant.
+// unknownCommand refuses words that are no command, and suggests a similar one.
 func unknownCommand(root *cobra.Command, words []string) error {
 	if len(words) == 0 {
 		return nil
@@ -37,11 +37,11 @@ func unknownCommand(root *cobra.Command, words []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return bad(fmt.Errorf("unknown command %q (%s)", words[0], near.Or(words[0], names, "photon --help lists them")))
+	return bad(fmt.Errorf("unknown command %q (%s)", words[0], suggest.Or(words[0], names, "photon --help lists them")))
 }
 
-// one is an argument that has to be there, and no other; what says which.
-func one(what string) cobra.PositionalArgs {
+// exactlyOne requires one argument; what names it in errors.
+func exactlyOne(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:

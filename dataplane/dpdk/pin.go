@@ -12,17 +12,16 @@ import "unsafe"
 // it in the queue, hands the P back and wakes it. And a goroutine that is in C loses
 // its P to the monitor, and when it comes back has to wait for one.
 //
-// So a worker holds its P: it runs as the runtime's own critical sections do
-// (m.locks), in which nobody may take the P, and it calls C as they do, without
-// saying so. What such code must not do is wait: not for a lock, a channel, or a
-// timer; the runtime ends a process that tries. Allocating is allowed.
+// So a worker pins itself to its P: it runs like the runtime's own critical sections
+// (m.locks), from which the P cannot be taken, and it calls C as they do, without
+// telling the scheduler. Such code must not wait for a lock, a channel, or a timer: the
+// runtime ends a process that tries. Allocating is allowed.
 //
-// The world must stop now and then all the same: for a collection, or a profile. So
-// every offerEvery a worker calls C as everybody does. If the world is to stop it
-// stops there; the collector looks at the worker's stack then; and if the monitor
-// looks at that very instant and takes the P, the worker takes a free one, which
-// reserve sees to. All calls are made so
-// before World.SeldomStop, and in World.AllowStops.
+// The world must still stop now and then, for a garbage collection or a profile. So
+// every offerEvery a worker makes an ordinary cgo call. If the world is to stop, the
+// worker stops there, and the collector scans its stack. If the monitor takes the P at
+// that instant, the worker takes a free one, which reserve provides. Before
+// World.SeldomStop, and in World.AllowStops, all calls are ordinary ones.
 //
 // The functions of the runtime are those that it keeps for others in their present
 // form (go.dev/issue/67401). asmcgocall is how cgo itself gets to C.
@@ -43,12 +42,12 @@ func procPin() int
 //go:linkname procUnpin runtime.procUnpin
 func procUnpin()
 
-// hold makes the calling goroutine, which is locked to its thread, one that
-// cannot be interrupted, until let.
-func hold() { procPin() }
+// pin makes the calling goroutine, which is locked to its thread, uninterruptible
+// until unpin.
+func pin() { procPin() }
 
-// let ends that.
-func let() { procUnpin() }
+// unpin ends that.
+func unpin() { procUnpin() }
 
 // call calls a C function that never waits, with one argument. The garbage
 // collector may not look at the goroutine meanwhile, nor the world stop.

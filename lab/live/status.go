@@ -18,74 +18,74 @@ import (
 	"photon/lab/web"
 )
 
-// Board is what a page shows of replays while they run, and after they have. A
-// nil board shows nothing and costs nothing.
-type Board struct {
-	command string
-	begin   time.Time
-	far     func() (part float64, left time.Duration) // of all, and what it will still take; 0: nobody knows
+// Status is what a page shows of replays while they run, and afterwards. A nil Status
+// shows nothing and costs nothing.
+type Status struct {
+	command  string
+	begin    time.Time
+	progress func() (part float64, left time.Duration) // of all, and what it will still take; 0: nobody knows
 
 	mu    sync.Mutex // of the page, and of runs that begin and end; not of one that runs
-	list  []*boarded
-	runs  []*boardedRun // by their numbers
+	list  []*experimentStatus
+	runs  []*runStatus  // by their numbers
 	last  int           // the run that began last; -1: none has
 	ended time.Duration // since the begin; 0: it has not
 	fault string
 }
 
-// boarded is an experiment.
-type boarded struct {
+// experimentStatus is an experiment.
+type experimentStatus struct {
 	e      *experiment.Experiment
-	worlds []*boardedWorld
+	worlds []*worldStatus
 	report string // path of its file; empty: it is not there yet
 }
 
-// boardedWorld is a replay of it.
-type boardedWorld struct {
-	of     *boarded
-	board  *Board
-	world  string
-	jobs   []*run.Job
-	rows   []*boardedRun
-	row    []*boardedRun // of each job
-	done   []bool        // jobs
-	part   []atomic.Uint64
-	claims []claim.Result // nil: nothing is known yet
+// worldStatus is a replay of it.
+type worldStatus struct {
+	experiment *experimentStatus
+	status     *Status
+	world      string
+	jobs       []*run.Job
+	rows       []*runStatus
+	row        []*runStatus // of each job
+	done       []bool       // jobs
+	part       []atomic.Uint64
+	claims     []claim.Result // nil: nothing is known yet
 }
 
-// boardedRun is a line of the page: a scheme, at one value of the sweep, with all seeds.
-type boardedRun struct {
+// runStatus is a line of the page: a scheme, at one value of the sweep, with all seeds.
+type runStatus struct {
 	number              int
-	in                  *boardedWorld
+	world               *worldStatus
 	name, scheme, value string
 	jobs                []int
 	begun, ended        int
 	failed              bool
-	looks               *looks // of the first seed; nil: it was not watched
+	recorder            *recorder // of the first seed; nil: it was not watched
 }
 
-// NewBoard is a board of experiments that are to be replayed by a command. far
-// says how far all are.
-func NewBoard(command string, all []*experiment.Experiment, far func() (float64, time.Duration)) *Board {
-	b := &Board{command: command, begin: time.Now(), far: far, last: -1}
+// NewStatus returns the status of experiments that a command is about to replay. far
+// returns the part of all work that is done, and the time left.
+func NewStatus(command string, all []*experiment.Experiment, far func() (float64, time.Duration)) *Status {
+	b := &Status{command: command, begin: time.Now(), progress: far, last: -1}
 	for _, e := range all {
-		b.list = append(b.list, &boarded{e: e})
+		b.list = append(b.list, &experimentStatus{e: e})
 	}
 	return b
 }
 
-// Report tells where the report of an experiment is.
-func (b *Board) Report(e *experiment.Experiment, path string) {
+// Report sets the path of an experiment's report.
+func (b *Status) Report(e *experiment.Experiment, path string) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.of(e).report = path
+	b.experiment(e).report = path
 }
 
-// End tells that nothing runs any more, and why, if it is not because all has ended.
-func (b *Board) End(err error) {
+// End notes that all runs have ended; err says why, if some did not finish.
+func (b *Status) End(err error) {
 	if b == nil {
 		return
 	}
@@ -97,28 +97,28 @@ func (b *Board) End(err error) {
 	}
 }
 
-func (b *Board) of(e *experiment.Experiment) *boarded {
-	i := slices.IndexFunc(b.list, func(x *boarded) bool { return x.e == e })
+func (b *Status) experiment(e *experiment.Experiment) *experimentStatus {
+	i := slices.IndexFunc(b.list, func(x *experimentStatus) bool { return x.e == e })
 	if i < 0 {
 		i = len(b.list)
-		b.list = append(b.list, &boarded{e: e})
+		b.list = append(b.list, &experimentStatus{e: e})
 	}
 	return b.list[i]
 }
 
 // Replay implements run.Viewer.
-func (b *Board) Replay(e *experiment.Experiment, world string, jobs []*run.Job) run.View {
+func (b *Status) Replay(e *experiment.Experiment, world string, jobs []*run.Job) run.View {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	x := b.of(e)
-	w := &boardedWorld{of: x, board: b, world: world, jobs: jobs, done: make([]bool, len(jobs)), part: make([]atomic.Uint64, len(jobs))}
+	x := b.experiment(e)
+	w := &worldStatus{experiment: x, status: b, world: world, jobs: jobs, done: make([]bool, len(jobs)), part: make([]atomic.Uint64, len(jobs))}
 	x.worlds = append(x.worlds, w)
-	rows := map[string]*boardedRun{}
+	rows := map[string]*runStatus{}
 	for i, j := range jobs {
 		name := j.Line()
 		r := rows[name]
 		if r == nil {
-			r = &boardedRun{number: len(b.runs), in: w, name: name, scheme: j.Use.Key(), value: j.Value}
+			r = &runStatus{number: len(b.runs), world: w, name: name, scheme: j.Use.Key(), value: j.Value}
 			rows[name] = r
 			w.rows, b.runs = append(w.rows, r), append(b.runs, r)
 		}
@@ -127,61 +127,61 @@ func (b *Board) Replay(e *experiment.Experiment, world string, jobs []*run.Job) 
 	return w
 }
 
-// mostDetailed is how many runs keep what was seen of their flows and queues.
+// mostDetailed is how many runs keep the lines of their flows and queues, mostWatched how many keep any.
 const (
 	mostDetailed = 16
 	mostWatched  = 400
 )
 
 // Start implements run.View.
-func (w *boardedWorld) Start(i int) run.Look {
-	w.board.mu.Lock()
-	defer w.board.mu.Unlock()
+func (w *worldStatus) Start(i int) run.Watcher {
+	w.status.mu.Lock()
+	defer w.status.mu.Unlock()
 	r := w.row[i]
 	if r.begun++; !w.jobs[i].First {
 		return nil
 	}
-	w.board.last = r.number
-	r.looks = &looks{}
-	w.board.tidy(r)
-	return r.looks
+	w.status.last = r.number
+	r.recorder = &recorder{}
+	w.status.trim(r)
+	return r.recorder
 }
 
-// tidy forgets the details of runs that ended long ago, and then those runs'
-// lines: what the board holds is bounded however many there are.
-func (b *Board) tidy(but *boardedRun) {
+// trim drops the details of runs that ended long ago, and then all of their lines, so
+// that memory is bounded however many runs there are.
+func (b *Status) trim(but *runStatus) {
 	watched := 0
 	for _, r := range slices.Backward(b.runs) {
-		if r.looks == nil {
+		if r.recorder == nil {
 			continue
 		}
 		if watched++; r == but || r.ended < len(r.jobs) {
 			continue
 		}
 		if watched > mostWatched {
-			r.looks = nil
+			r.recorder = nil
 		} else if watched > mostDetailed {
-			r.looks.forget()
+			r.recorder.dropDetails()
 		}
 	}
 }
 
 // Moved implements run.View.
-func (w *boardedWorld) Moved(i int, part float64) { w.part[i].Store(math.Float64bits(part)) }
+func (w *worldStatus) Moved(i int, part float64) { w.part[i].Store(math.Float64bits(part)) }
 
 // End implements run.View.
-func (w *boardedWorld) End(i int, err error) {
+func (w *worldStatus) End(i int, err error) {
 	w.Moved(i, 1)
-	w.board.mu.Lock()
-	defer w.board.mu.Unlock()
+	w.status.mu.Lock()
+	defer w.status.mu.Unlock()
 	r := w.row[i]
-	if r.looks != nil && w.jobs[i].First {
-		r.looks.over()
+	if r.recorder != nil && w.jobs[i].First {
+		r.recorder.finish()
 	}
-	if j := w.jobs[i]; j.Kept && j.Seen != nil && r.looks == nil {
-		r.looks = seenBefore(j.Seen)
-		j.Seen = nil
-		w.board.tidy(r)
+	if j := w.jobs[i]; j.Resumed && j.Traces != nil && r.recorder == nil {
+		r.recorder = decode(j.Traces)
+		j.Traces = nil
+		w.status.trim(r)
 	}
 	if err != nil {
 		r.failed = r.failed || !errors.Is(err, context.Canceled)
@@ -193,8 +193,8 @@ func (w *boardedWorld) End(i int, err error) {
 }
 
 // judge judges the claims anew if all runs of a scheme have ended.
-func (w *boardedWorld) judge(scheme string) {
-	if len(w.of.e.Claims) == 0 || !w.complete(scheme) {
+func (w *worldStatus) judge(scheme string) {
+	if len(w.experiment.e.Claims) == 0 || !w.complete(scheme) {
 		return
 	}
 	var r run.Result
@@ -206,10 +206,10 @@ func (w *boardedWorld) judge(scheme string) {
 		merged, _ := run.Merge(slices.DeleteFunc(slices.Clone(w.jobs), func(o *run.Job) bool { return o.Alternative || o.Use.Key() != key }))
 		r.Runs = append(r.Runs, merged)
 	}
-	w.claims = claim.Judge(w.of.e, &r).Claims
+	w.claims = claim.Judge(w.experiment.e, &r).Claims
 }
 
-func (w *boardedWorld) complete(scheme string) bool {
+func (w *worldStatus) complete(scheme string) bool {
 	for i, j := range w.jobs {
 		if !j.Alternative && j.Use.Key() == scheme && !w.done[i] {
 			return false
@@ -218,7 +218,7 @@ func (w *boardedWorld) complete(scheme string) bool {
 	return true
 }
 
-// state is what the page is told every time.
+// state is the document that the page asks for again and again.
 type state struct {
 	Command     string       `json:"command"`
 	Elapsed     float64      `json:"elapsed_seconds"`
@@ -272,35 +272,35 @@ type stateClaim struct {
 	Verdicts []string `json:"verdicts"` // the same; empty: not yet
 }
 
-// Command is the command whose replays the board shows.
-func (b *Board) Command() string { return b.command }
+// Command is the command whose replays are shown.
+func (b *Status) Command() string { return b.command }
 
 // State is the document of an experiment; an empty id: of the one that is at work.
-func (b *Board) State(id string) any { return b.state(id) }
+func (b *Status) State(id string) any { return b.state(id) }
 
-// Seen is what was seen of a run from a span on, of its flows and queues too if details are
-// wanted; nil: there is no such run, or nothing was seen of it.
-func (b *Board) Seen(run, from int, details bool) any {
-	if l := b.looks(run); l != nil {
-		return l.tell(from, details)
+// Traces are the time series of a run from a span on, with those of its flows and queues if details are
+// wanted; nil: there is no such run, or it was not sampled.
+func (b *Status) Traces(run, from int, details bool) any {
+	if l := b.recorder(run); l != nil {
+		return l.document(from, details)
 	}
 	return nil
 }
 
 // state is the document for a page that shows an experiment; an empty id: the one
 // that is at work.
-func (b *Board) state(id string) state {
+func (b *Status) state(id string) state {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := state{Command: b.command, Elapsed: time.Since(b.begin).Seconds(), Over: b.ended > 0, Fault: b.fault}
-	part, left := b.far()
+	part, left := b.progress()
 	if s.Part = part; s.Over {
 		s.Elapsed = b.ended.Seconds()
 	} else if left > 0 {
 		seconds := left.Seconds()
 		s.Left = &seconds
 	}
-	var shown *boarded
+	var shown *experimentStatus
 	for i, x := range b.list {
 		index := stateIndex{ID: x.e.ID, Title: x.e.Title, Part: x.part(), Begun: len(x.worlds) > 0}
 		if x.report != "" {
@@ -312,7 +312,7 @@ func (b *Board) state(id string) state {
 		}
 	}
 	if id == "" && b.last >= 0 {
-		shown = b.runs[b.last].in.of
+		shown = b.runs[b.last].world.experiment
 	}
 	if shown != nil {
 		s.Shown = shown.state()
@@ -321,10 +321,10 @@ func (b *Board) state(id string) state {
 	return s
 }
 
-func (x *boarded) anchor() string { return strings.ReplaceAll(x.e.ID, "/", "-") }
+func (x *experimentStatus) anchor() string { return strings.ReplaceAll(x.e.ID, "/", "-") }
 
 // part is how far an experiment is, in the worlds that have begun.
-func (x *boarded) part() float64 {
+func (x *experimentStatus) part() float64 {
 	sum, n := 0.0, 0
 	for _, w := range x.worlds {
 		for i := range w.part {
@@ -335,7 +335,7 @@ func (x *boarded) part() float64 {
 	return sum / float64(max(1, n))
 }
 
-func (x *boarded) state() *stateOf {
+func (x *experimentStatus) state() *stateOf {
 	s := &stateOf{ID: x.e.ID, Title: x.e.Title, Source: x.e.Paper.Line(), Runs: []stateRun{}, Claims: []stateClaim{}}
 	looks := report.Looks(x.e.SchemeKeys())
 	for _, w := range x.worlds {
@@ -358,13 +358,13 @@ func (x *boarded) state() *stateOf {
 	return s
 }
 
-func (r *boardedRun) state(looks map[string]web.Look) stateRun {
+func (r *runStatus) state(looks map[string]web.Look) stateRun {
 	s := stateRun{
-		Look: looks[r.scheme], Number: r.number, Name: r.name, World: r.in.world, Value: r.value, State: "waits", Ended: r.ended, Seeds: len(r.jobs), Seen: r.looks != nil,
-		Other: r.in.jobs[r.jobs[0]].Alternative,
+		Look: looks[r.scheme], Number: r.number, Name: r.name, World: r.world.world, Value: r.value, State: "waits", Ended: r.ended, Seeds: len(r.jobs), Seen: r.recorder != nil,
+		Other: r.world.jobs[r.jobs[0]].Alternative,
 	}
 	for _, i := range r.jobs {
-		s.Part += math.Float64frombits(r.in.part[i].Load()) / float64(len(r.jobs))
+		s.Part += math.Float64frombits(r.world.part[i].Load()) / float64(len(r.jobs))
 	}
 	switch {
 	case r.failed:
@@ -378,18 +378,18 @@ func (r *boardedRun) state(looks map[string]web.Look) stateRun {
 	return s
 }
 
-// run is a run by its number; nil: there is none, or nothing was seen of it.
-func (b *Board) looks(number int) *looks {
+// recorder is that of a run by its number; nil: there is no such run, or it was not sampled.
+func (b *Status) recorder(number int) *recorder {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if number < 0 || number >= len(b.runs) {
 		return nil
 	}
-	return b.runs[number].looks
+	return b.runs[number].recorder
 }
 
 // ReportFile is the file of an experiment's report; empty: there is none.
-func (b *Board) ReportFile(anchor string) string {
+func (b *Status) ReportFile(anchor string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, x := range b.list {

@@ -18,8 +18,8 @@ import (
 	"photon/units"
 )
 
-// one is what a single run yields.
-type one struct {
+// runResult is what a single run yields.
+type runResult struct {
 	metrics    measure.Metrics
 	series     measure.Series
 	ended      []measure.Ended
@@ -54,13 +54,13 @@ type single struct {
 	use      experiment.SchemeUse
 	seed     uint64
 	observer build.Observer
-	look     Look    // nil: nobody looks
-	capture  Capture // nil: nobody wants it
+	watcher  Watcher // nil: none
+	capture  Capture // nil: none
 	name     string
 	progress func(part float64)
 }
 
-func (s *single) run(ctx context.Context) (r one, err error) {
+func (s *single) run(ctx context.Context) (r runResult, err error) {
 	if s.o.Testbed != nil {
 		return s.onTestbed(ctx)
 	}
@@ -93,8 +93,8 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 		defer end()
 	}
 	n.WatchPauses()
-	if s.look != nil {
-		s.look.Watch(s.e, n)
+	if s.watcher != nil {
+		s.watcher.Watch(s.e, n)
 	}
 	w.Every(s.e.Duration/100, func(now units.Time) { s.progress(float64(now) / float64(s.e.Duration)) })
 	if s.observer.Running != nil {
@@ -110,7 +110,7 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 	}
 	watch.Finish()
 	lost, hops := n.Lost()
-	r = one{
+	r = runResult{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: w.Now().Seconds(),
 		notes: notes(s.e, n, s.use),
 	}
@@ -140,7 +140,7 @@ func (s *single) run(ctx context.Context) (r one, err error) {
 
 // onTestbed is the same on a testbed: the nodes run, record, and are read; what they
 // recorded is measured as it would have been on the way.
-func (s *single) onTestbed(ctx context.Context) (r one, err error) {
+func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 	begin := time.Now()
 	b, err := remote.Start(ctx, s.e, s.o.Testbed, s.use, s.seed)
 	if err != nil {
@@ -162,8 +162,8 @@ func (s *single) onTestbed(ctx context.Context) (r one, err error) {
 	if err != nil {
 		return r, err
 	}
-	if s.look != nil {
-		s.look.Watch(s.e, n)
+	if s.watcher != nil {
+		s.watcher.Watch(s.e, n)
 	}
 	b.Play()
 	if err := b.Results(ctx); err != nil {
@@ -171,7 +171,7 @@ func (s *single) onTestbed(ctx context.Context) (r one, err error) {
 	}
 	watch.Finish()
 	lost, hops := b.Lost()
-	r = one{
+	r = runResult{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: s.e.Duration.Seconds(),
 		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()}, notes: append(notes(s.e, n, s.use), b.Notes()...),
 	}

@@ -1,4 +1,4 @@
-package near
+package suggest
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestName(t *testing.T) {
 		"":       "",
 		"bbr":    "",
 	} {
-		if got := Name(word, schemes); got != want {
+		if got := Closest(word, schemes); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)
 		}
 	}

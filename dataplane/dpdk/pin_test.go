@@ -80,11 +80,11 @@ func TestWorkersNeverSleep(t *testing.T) {
 	if n := count(after.Slept[:]) - count(before.Slept[:]); n > 0 {
 		t.Errorf("the worker slept %d times, %v in all", n, after.SleptTime-before.SleptTime)
 	}
-	if n := count(after.Told[:]) - count(before.Told[:]); n != looks+1 {
+	if n := count(after.Requests[:]) - count(before.Requests[:]); n != looks+1 {
 		t.Errorf("%d functions were called, %d were counted", looks+1, n)
 	}
-	if after.ToldTime <= 0 || after.ToldTime > after.Time {
-		t.Errorf("functions took %v of %v", after.ToldTime, after.Time)
+	if after.RequestTime <= 0 || after.RequestTime > after.Time {
+		t.Errorf("functions took %v of %v", after.RequestTime, after.Time)
 	}
 }
 

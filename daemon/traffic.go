@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// keepEnded is how many flows that ended an agent lists at least.
-	keepEnded = 65536
-	// stepEvery is how often an agent looks whether flows are to begin or to stop.
+	// maxEndedListed is how many flows that ended an agent lists at least.
+	maxEndedListed = 65536
+	// stepEvery is how often an agent checks whether flows are to begin or to stop.
 	stepEvery = 100 * units.Microsecond
-	// ordersAtOnce is how many orders are taken while the port waits: a few
-	// hundred microseconds.
-	ordersAtOnce = 1000
+	// ordersPerCall is how many flows are added in one call, for which the workers wait: a
+	// few hundred microseconds.
+	ordersPerCall = 1000
 )
 
-// orders is an agent's traffic as the admin socket and the log see it.
-type orders struct {
+// traffic gives the admin socket and the log access to an agent's flows.
+type traffic struct {
 	d       *daemon
 	ip      wire.IP
 	node    *config.AgentNode
@@ -39,14 +39,14 @@ type orders struct {
 	results *results   // nil: no file
 }
 
-// given is what an agent is to send from its start, and where it writes how that went.
-type given struct {
+// configuredTraffic is what the configuration has an agent send, and the file for its results.
+type configuredTraffic struct {
 	list    []agent.Order
 	results *results // nil: no file
 }
 
-// readGiven reads what a configuration says of it, before anything starts.
-func readGiven(conf *config.Agent) (g given, err error) {
+// readTraffic reads it, before anything starts.
+func readTraffic(conf *config.Agent) (g configuredTraffic, err error) {
 	node, err := conf.Resolve(nil)
 	if err != nil {
 		return g, refused(err)
@@ -82,9 +82,9 @@ func readGiven(conf *config.Agent) (g given, err error) {
 	return g, nil
 }
 
-// newOrders arranges that an agent sends what it was given and what it is asked to.
-func newOrders(d *daemon, h *agent.Host, node *config.AgentNode, g given) (*orders, error) {
-	o := &orders{d: d, ip: node.Config.IP, node: node, traffic: agent.NewTraffic(h, keepEnded), results: g.results}
+// newTraffic starts the configured flows, and takes orders for others.
+func newTraffic(d *daemon, h *agent.Host, node *config.AgentNode, g configuredTraffic) (*traffic, error) {
+	o := &traffic{d: d, ip: node.Config.IP, node: node, traffic: agent.NewTraffic(h, maxEndedListed), results: g.results}
 	if _, err := o.traffic.Add(0, g.list); err != nil {
 		return nil, refused(err)
 	}
@@ -94,7 +94,7 @@ func newOrders(d *daemon, h *agent.Host, node *config.AgentNode, g given) (*orde
 }
 
 // Order implements admin.FlowSource.
-func (o *orders) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
+func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 	list := make([]agent.Order, len(r.Flows))
 	for i, f := range r.Flows {
 		if f.Start < 0 || f.Stop < 0 || f.Limit < 0 || f.Begin < 0 {
@@ -133,34 +133,34 @@ func (o *orders) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 	o.adding.Lock()
 	defer o.adding.Unlock()
 	for len(list) > 0 && err == nil {
-		few := list[:min(len(list), ordersAtOnce)]
-		list = list[len(few):]
+		batch := list[:min(len(list), ordersPerCall)]
+		list = list[len(batch):]
 		o.d.world.Do(func(now units.Time) {
-			for ; laps != o.d.world.Laps(); laps++ { // it was set back meanwhile
+			for ; laps != o.d.world.Laps(); laps++ { // the clock was set back meanwhile
 				for i := range list {
 					list[i].Rebase(units.Lap)
 				}
-				for i := range few {
-					few[i].Rebase(units.Lap)
+				for i := range batch {
+					batch[i].Rebase(units.Lap)
 				}
 			}
 			var first uint64
-			if first, err = o.traffic.Add(now, few); err == nil && done.Count == 0 {
+			if first, err = o.traffic.Add(now, batch); err == nil && done.Count == 0 {
 				done.First = first
 			}
 		})
-		done.Count += len(few)
+		done.Count += len(batch)
 	}
 	return done, err
 }
 
 // Stop implements admin.FlowSource.
-func (o *orders) Stop(ids []uint64) (stopped int, err error) {
+func (o *traffic) Stop(ids []uint64) (stopped int, err error) {
 	for len(ids) > 0 {
-		few := ids[:min(len(ids), ordersAtOnce)]
-		ids = ids[len(few):]
+		batch := ids[:min(len(ids), ordersPerCall)]
+		ids = ids[len(batch):]
 		o.d.world.Do(func(now units.Time) {
-			for _, id := range few {
+			for _, id := range batch {
 				was, e := o.traffic.Stop(now, id)
 				if e != nil {
 					err = errors.Join(err, fmt.Errorf("there is no flow %d (photon flow list shows them)", id))
@@ -174,7 +174,7 @@ func (o *orders) Stop(ids []uint64) (stopped int, err error) {
 }
 
 // List implements admin.FlowSource.
-func (o *orders) List(after uint64, most int) (d show.FlowList) {
+func (o *traffic) List(after uint64, most int) (d show.FlowList) {
 	d = show.FlowList{Node: o.d.name, IP: o.ip}
 	var list []agent.Ordered
 	var at units.Time
@@ -192,7 +192,7 @@ func (o *orders) List(after uint64, most int) (d show.FlowList) {
 }
 
 // counts are for the metrics.
-func (o *orders) counts() *telemetry.FlowCounts {
+func (o *traffic) counts() *telemetry.FlowCounts {
 	c := &telemetry.FlowCounts{}
 	o.d.world.DoBriefly(func(units.Time) {
 		c.Pending, c.Running, c.Refused, _ = o.traffic.Counts()
@@ -201,7 +201,7 @@ func (o *orders) counts() *telemetry.FlowCounts {
 	return c
 }
 
-// flowStatus tells of a flow at an instant of a clock that was set back so many laps.
+// flowStatus is the status of a flow at an instant of a clock that was set back by laps.
 func flowStatus(laps uint64, now units.Time, f *agent.Ordered) show.FlowStatus {
 	when := func(t units.Time) float64 {
 		if t == 0 { // not yet
@@ -222,7 +222,7 @@ func flowStatus(laps uint64, now units.Time, f *agent.Ordered) show.FlowStatus {
 
 // report logs flows as they end and writes them to the file of results, until
 // the function it returns is called.
-func (o *orders) report() (stop func()) {
+func (o *traffic) report() (stop func()) {
 	ended := make(chan struct{})
 	finished := make(chan struct{})
 	tick := time.NewTicker(time.Second)
@@ -251,7 +251,7 @@ func (o *orders) report() (stop func()) {
 // loggedAtOnce is how many flows of a second have a line of the log each.
 const loggedAtOnce = 20
 
-func (o *orders) reportOnce() {
+func (o *traffic) reportOnce() {
 	var list []agent.Ordered
 	var at units.Time
 	var laps uint64
