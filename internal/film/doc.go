@@ -1,4 +1,7 @@
+//go:build browser
+
 // Command film makes a moving picture of a run: it starts photon with a live page, looks at the
 // page in headless Chromium while the run goes on, and writes what it saw as a GIF: at the speed
-// of what happened, or so much faster that it has a given length. scripts/film.sh calls it. All but this file needs the build tag browser.
+// of what happened, or so much faster that it has a given length. scripts/film.sh
+// calls it.
 package main
