@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"photon/units"
-	"photon/wire"
 )
 
 // DCQCNParams are the reaction point of DCQCN in the paper's form (SIGCOMM'15
@@ -62,7 +61,10 @@ type DCQCN struct {
 	rateTimer  units.Time // when the timer expires next
 }
 
-var _ RP = (*DCQCN)(nil)
+var _ interface {
+	Starter
+	Steady
+} = (*DCQCN)(nil)
 
 // NewDCQCN returns the reaction point of one flow; many may share p.
 func NewDCQCN(p *DCQCNParams) *DCQCN {
@@ -149,31 +151,21 @@ func (d *DCQCN) increase() {
 	d.rc = (d.rt + d.rc) / 2
 }
 
-// TCD is DCQCN's reaction point behind TCD's switches: a CNP with CE is an
-// ordinary one; one with UE only says that the flow met pauses that are not its
-// doing. It leaves rate and alpha alone, and recovery begins anew. From the first of either kind alpha decays.
-type TCD struct {
-	DCQCN
-	Clamp bool // such a CNP also makes the current rate the target
+// StartAt begins at a rate that is also the target, with timers that begin.
+func (d *DCQCN) StartAt(now units.Time, rate units.Rate) {
+	d.Start(now)
+	d.rc = within(rate, d.params.Min, d.params.Line)
+	d.rt = d.rc
+	d.limited = true
+	d.alphaTimer = now + d.params.AlphaTimer
+	d.rateTimer = now + d.params.RateTimer
 }
 
-var _ RP = (*TCD)(nil)
+// Steady is true before the first CNP.
+func (d *DCQCN) Steady() bool { return !d.limited }
 
-// NewTCD returns the reaction point of one flow; many may share p.
-func NewTCD(p *DCQCNParams, clamp bool) *TCD { return &TCD{DCQCN: *NewDCQCN(p), Clamp: clamp} }
-
-// Notify cuts at CE and holds at UE.
-func (t *TCD) Notify(now units.Time, ecn uint8, word uint32) {
-	if ecn == wire.CE {
-		t.DCQCN.Notify(now, ecn, word)
-		return
-	}
-	t.advance(now)
-	t.limited = true
-	if t.Clamp {
-		t.rt = t.rc
-	}
-	t.timeStage, t.byteStage, t.bytes = 0, 0, 0
-	t.alphaTimer = now + t.params.AlphaTimer
-	t.rateTimer = now + t.params.RateTimer
+// Rebase implements units.Rebaser.
+func (d *DCQCN) Rebase(by units.Time) {
+	d.alphaTimer.Rebase(by)
+	d.rateTimer.Rebase(by)
 }

@@ -61,7 +61,10 @@ type DCQCNPlus struct {
 	rateAt  units.Time
 }
 
-var _ RP = (*DCQCNPlus)(nil)
+var _ interface {
+	Starter
+	Steady
+} = (*DCQCNPlus)(nil)
 
 // NewDCQCNPlus returns the reaction point of one flow behind a port, which may
 // be nil; many may share p.
@@ -141,4 +144,23 @@ func (d *DCQCNPlus) increase() {
 	}
 	d.rt = min(d.rt, line)
 	d.rc = (d.rt + d.rc) / 2
+}
+
+// StartAt begins at a rate that is also the target, with timers that begin.
+func (d *DCQCNPlus) StartAt(now units.Time, rate units.Rate) {
+	d.Start(now)
+	d.rc = within(rate, d.params.Min, d.params.Line)
+	d.rt = d.rc
+	d.limited = true
+	d.alphaAt = now + d.period(d.params.LambdaA)
+	d.rateAt = now + d.period(d.params.Lambda)
+}
+
+// Steady is true before the first CNP.
+func (d *DCQCNPlus) Steady() bool { return !d.limited }
+
+// Rebase implements units.Rebaser.
+func (d *DCQCNPlus) Rebase(by units.Time) {
+	d.alphaAt.Rebase(by)
+	d.rateAt.Rebase(by)
 }

@@ -9,4 +9,11 @@
 // A reaction point's own timers (rate increase, alpha) only change its state.
 // They are evaluated lazily, in order, whenever it is touched; no world has to
 // wake it up.
+//
+//	rp.go      what a reaction point is, and what it may be besides; none
+//	pcn.go, qcn.go, dcqcn.go, dcqcnplus.go, mlx.go, timely.go, hpcc.go, swift.go, powertcp.go, ibcc.go
+//	           one scheme's reaction point each
+//	tcd.go     DCQCN's behind TCD's switches
+//	pacer.go   when flows may send, by priority, weight and tenant
+//	wheel.go   the timers behind it
 package ratelimit

@@ -56,6 +56,7 @@ type HPCC struct {
 var _ interface {
 	Acker
 	Windower
+	Starter
 } = (*HPCC)(nil)
 
 // NewHPCC returns the reaction point of one flow; many may share p.
@@ -170,4 +171,11 @@ func (h *HPCC) adjust(update bool) {
 	if update {
 		h.wc = h.w
 	}
+}
+
+// StartAt begins with the window that makes a rate.
+func (h *HPCC) StartAt(now units.Time, rate units.Rate) {
+	h.Start(now)
+	h.w = h.full() * within(rate, h.params.Min, h.params.Line) / float64(h.params.Line)
+	h.wc = h.w
 }

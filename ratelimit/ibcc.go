@@ -113,7 +113,10 @@ type IBCC struct {
 	port   *Port // whose index it goes by; nil: its own
 }
 
-var _ RP = (*IBCC)(nil)
+var _ interface {
+	Starter
+	Steady
+} = (*IBCC)(nil)
 
 // NewIBCC returns the reaction point of one flow behind a port; many may share p.
 func NewIBCC(p *IBCCParams, port *Port) *IBCC {
@@ -170,3 +173,24 @@ func (b AckedIBCC) Ack(now units.Time, a *Ack) {
 		b.told(now, a.CE)
 	}
 }
+
+// StartAt begins at the highest rate of the table that is no higher, or at the limit; an index that is shared stays
+// what it is if it is higher.
+func (b *IBCC) StartAt(now units.Time, rate units.Rate) {
+	b.Start(now)
+	i := b.params.Min
+	for i < b.params.Limit && b.params.Table.Rate(i, b.params.Line) > rate {
+		i++
+	}
+	at := b.at()
+	at.raise(now, max(0, i-at.index))
+}
+
+// Steady is true while the index is the smallest, unless other flows may move it.
+func (b *IBCC) Steady() bool { return b.port == nil && b.own.falls == units.Never }
+
+// Rebase implements units.Rebaser. An index that is shared is the port's.
+func (b *IBCC) Rebase(by units.Time) { b.own.falls.Rebase(by) }
+
+// Steady is false: an acknowledgement may change the rate at any time.
+func (AckedIBCC) Steady() bool { return false }

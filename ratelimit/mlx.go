@@ -58,7 +58,10 @@ type Mlx struct {
 	rateAt    units.Time
 }
 
-var _ RP = (*Mlx)(nil)
+var _ interface {
+	Starter
+	Steady
+} = (*Mlx)(nil)
 
 // NewMlx returns the reaction point of one flow; many may share p.
 func NewMlx(p *MlxParams) *Mlx {
@@ -161,4 +164,27 @@ func (m *Mlx) increase() {
 	m.rt = min(m.rt, float64(m.params.Line))
 	m.rc = (m.rt + m.rc) / 2
 	m.stage++
+}
+
+// StartAt begins at a rate that is also the target, with timers that begin; as
+// after the first CNP, alpha is 1.
+func (m *Mlx) StartAt(now units.Time, rate units.Rate) {
+	m.Start(now)
+	p := m.params
+	m.rc = within(rate, p.Min, p.Line)
+	m.rt = m.rc
+	m.limited, m.alpha = true, 1
+	m.alphaAt = now + p.AlphaTimer
+	m.cutAt = now + p.CutTimer + units.Nanosecond
+	m.rateAt = now + p.RateTimer
+}
+
+// Steady is true before the first CNP.
+func (m *Mlx) Steady() bool { return !m.limited }
+
+// Rebase implements units.Rebaser.
+func (m *Mlx) Rebase(by units.Time) {
+	m.alphaAt.Rebase(by)
+	m.cutAt.Rebase(by)
+	m.rateAt.Rebase(by)
 }

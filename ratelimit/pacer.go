@@ -323,3 +323,11 @@ func (p *PacerWith[T]) remove(q *ring, ready *uint8, f int32) {
 		q.head = e.next
 	}
 }
+
+// Rebase implements units.Rebaser.
+func (p *PacerWith[T]) Rebase(by units.Time) {
+	p.WheelWith.Rebase(by)
+	for i := range p.tenants {
+		p.tenants[i].next.Rebase(by)
+	}
+}

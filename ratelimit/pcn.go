@@ -41,7 +41,10 @@ type PCN struct {
 	w      float64
 }
 
-var _ RP = (*PCN)(nil)
+var _ interface {
+	Starter
+	Steady
+} = (*PCN)(nil)
 
 // NewPCN returns the reaction point of one flow; many may share p.
 func NewPCN(p *PCNParams) *PCN { return &PCN{params: p, rate: float64(p.Line), w: p.WMin} }
@@ -67,3 +70,12 @@ func (p *PCN) Notify(_ units.Time, ecn uint8, word uint32) {
 
 // Sent does nothing: PCN counts no bytes at the sender.
 func (p *PCN) Sent(units.Time, int) {}
+
+// StartAt begins at a rate.
+func (p *PCN) StartAt(now units.Time, rate units.Rate) {
+	p.Start(now)
+	p.rate = within(rate, p.params.Min, p.params.Line)
+}
+
+// Steady is true: all that PCN's sender does, it does at a CNP.
+func (*PCN) Steady() bool { return true }

@@ -53,6 +53,7 @@ type PowerTCP struct {
 var _ interface {
 	Acker
 	Windower
+	Starter
 } = (*PowerTCP)(nil)
 
 // NewPowerTCP returns the reaction point of one flow; many may share p.
@@ -141,4 +142,11 @@ func (x *PowerTCP) measure(hops wire.INT) {
 	}
 	part := min(over, tau) / tau
 	x.power = max(least, float64((1-part)*x.power)+float64(part*most))
+}
+
+// StartAt begins with the window that makes a rate.
+func (x *PowerTCP) StartAt(now units.Time, rate units.Rate) {
+	x.Start(now)
+	x.w = x.full() * within(rate, x.params.Min, x.params.Line) / float64(x.params.Line)
+	x.old = x.w
 }

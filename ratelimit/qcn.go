@@ -62,7 +62,10 @@ type QCN struct {
 	random     rand.PCG
 }
 
-var _ RP = (*QCN)(nil)
+var _ interface {
+	Starter
+	Steady
+} = (*QCN)(nil)
 
 // NewQCN returns the reaction point of one flow with its own random sequence,
 // given by seed; many may share p.
@@ -168,3 +171,22 @@ func (q *QCN) increase() {
 func (q *QCN) jitter() float64 {
 	return 1 + float64(q.params.Jitter*(float64(q.random.Uint64()>>11)/(1<<52)-1))
 }
+
+// StartAt begins at a rate, with a limiter whose cycles begin.
+func (q *QCN) StartAt(now units.Time, rate units.Rate) {
+	q.Start(now)
+	p := q.params
+	if q.crate = within(rate, p.Min, p.Line); q.crate >= float64(p.Line) {
+		return
+	}
+	q.trate = q.crate
+	q.associated, q.byteStage, q.timeStage = true, 0, 0
+	q.bytes = q.jitter() * float64(p.ByteReset)
+	q.timer = now + units.Time(q.jitter()*float64(p.TimeReset))
+}
+
+// Steady is true while no limiter is associated with the flow.
+func (q *QCN) Steady() bool { return !q.associated }
+
+// Rebase implements units.Rebaser.
+func (q *QCN) Rebase(by units.Time) { q.timer.Rebase(by) }

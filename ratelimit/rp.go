@@ -32,6 +32,24 @@ type Windower interface {
 	Window() units.Size
 }
 
+// Starter is an RP that can begin a flow below line rate, as if congestion had
+// brought it there before: experiments begin with flows in their fair shares.
+// What else such a past would have left behind is as after Start: DCQCN's alpha
+// is 1, PCN's weight the smallest.
+type Starter interface {
+	RP
+	StartAt(now units.Time, rate units.Rate)
+}
+
+// Steady is an RP that may tell that its rate stays as it is until it is started
+// or notified again, and that it has no use for Sent until then. A host with many
+// flows keeps such a rate beside the flow's timer, where no frame has to wait for
+// the RP's memory.
+type Steady interface {
+	RP
+	Steady() bool
+}
+
 // Ack is what an acknowledgement of one packet says.
 type Ack struct {
 	Packet uint64     // number of the packet, from 0
@@ -82,10 +100,21 @@ func (p *Port) PausedAt(t units.Time) bool {
 	return false
 }
 
+// Rebase implements units.Rebaser.
+func (p *Port) Rebase(by units.Time) {
+	p.PausedFrom.Rebase(by)
+	p.PausedUntil.Rebase(by)
+	p.ccti.falls.Rebase(by)
+	for i := range p.before {
+		p.before[i].from.Rebase(by)
+		p.before[i].until.Rebase(by)
+	}
+}
+
 // Unlimited sends at line rate whatever happens: the RP of schemes without one.
 type Unlimited struct{ Line units.Rate }
 
-var _ RP = Unlimited{}
+var _ Steady = Unlimited{}
 
 // Start does nothing.
 func (Unlimited) Start(units.Time) {}
@@ -98,3 +127,9 @@ func (Unlimited) Notify(units.Time, uint8, uint32) {}
 
 // Sent does nothing.
 func (Unlimited) Sent(units.Time, int) {}
+
+// Steady is true: nothing happens.
+func (Unlimited) Steady() bool { return true }
+
+// within keeps a rate between the smallest and the line's.
+func within(rate, low, line units.Rate) float64 { return float64(min(max(rate, low), line)) }

@@ -123,3 +123,6 @@ func (s *Swift) Ack(now units.Time, a *Ack) {
 	}
 	s.cwnd = min(max(s.cwnd, p.Min), p.Max)
 }
+
+// Rebase implements units.Rebaser.
+func (s *Swift) Rebase(by units.Time) { s.last.Rebase(by) }

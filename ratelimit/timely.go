@@ -75,7 +75,10 @@ type Timely struct {
 	until  uint64     // packet whose acknowledgement is the next update, if PerRTT
 }
 
-var _ Acker = (*Timely)(nil)
+var _ interface {
+	Acker
+	Starter
+} = (*Timely)(nil)
 
 // NewTimely returns the reaction point of one flow; many may share p.
 func NewTimely(p *TimelyParams) *Timely { return &Timely{params: p, rate: float64(p.Line)} }
@@ -173,3 +176,12 @@ func (t *Timely) next(rtt, gradient, part float64) float64 {
 	}
 	return float64(t.rate * (1 - float64(p.Beta*gradient)))
 }
+
+// StartAt begins at a rate.
+func (t *Timely) StartAt(now units.Time, rate units.Rate) {
+	t.Start(now)
+	t.rate = within(rate, t.params.Min, t.params.Line)
+}
+
+// Rebase implements units.Rebaser.
+func (t *Timely) Rebase(by units.Time) { t.last.Rebase(by) }

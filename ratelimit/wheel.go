@@ -515,3 +515,24 @@ func (w *WheelWith[T]) cascade(level int, slot int32) {
 		w.Soon(nil)
 	}
 }
+
+// A lap is whole turns of a wheel's highest level: when the clock is set back, every timer stays in its slot.
+var _ [0]struct{} = [units.Lap % Horizon]struct{}{}
+
+// Rebase implements units.Rebaser.
+func (w *WheelWith[T]) Rebase(by units.Time) {
+	if lap := uint64(by) >> tickShift; w.tick >= lap {
+		w.tick -= lap
+	} else { // nobody has asked for long
+		w.tick &= 1<<horizonBits - 1
+	}
+	if w.soon != unknown {
+		w.soon.Rebase(by)
+	}
+	for i := range w.few {
+		w.few[i].at.Rebase(by)
+	}
+	for i := range w.entry {
+		w.entry[i].at.Rebase(by)
+	}
+}

@@ -1,0 +1,38 @@
+package ratelimit
+
+import (
+	"photon/units"
+	"photon/wire"
+)
+
+// TCD is DCQCN's reaction point behind TCD's switches: a CNP with CE is an
+// ordinary one; one with UE only says that the flow met pauses that are not its
+// doing. It leaves rate and alpha alone, and recovery begins anew. From the first of either kind alpha decays.
+type TCD struct {
+	DCQCN
+	Clamp bool // such a CNP also makes the current rate the target
+}
+
+var _ interface {
+	Starter
+	Steady
+} = (*TCD)(nil)
+
+// NewTCD returns the reaction point of one flow; many may share p.
+func NewTCD(p *DCQCNParams, clamp bool) *TCD { return &TCD{DCQCN: *NewDCQCN(p), Clamp: clamp} }
+
+// Notify cuts at CE and holds at UE.
+func (t *TCD) Notify(now units.Time, ecn uint8, word uint32) {
+	if ecn == wire.CE {
+		t.DCQCN.Notify(now, ecn, word)
+		return
+	}
+	t.advance(now)
+	t.limited = true
+	if t.Clamp {
+		t.rt = t.rc
+	}
+	t.timeStage, t.byteStage, t.bytes = 0, 0, 0
+	t.alphaTimer = now + t.params.AlphaTimer
+	t.rateTimer = now + t.params.RateTimer
+}
