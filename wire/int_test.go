@@ -101,7 +101,7 @@ func TestINTPath(t *testing.T) {
 		}
 		return b.Path()
 	}
-	if path() != 0 || path(1, 2, 3) != path(1, 2, 3) || path(1, 2, 3) == path(1, 4, 3) || path(1, 2, 3, 4, 5, 6) == path(1, 2, 3, 4, 5, 7) {
+	if again := path(1, 2, 3); path() != 0 || path(1, 2, 3) != again || path(1, 2, 3) == path(1, 4, 3) || path(1, 2, 3, 4, 5, 6) == path(1, 2, 3, 4, 5, 7) {
 		t.Error(path(1, 2, 3), path(1, 4, 3), path(1, 2, 3, 4, 5, 6), path(1, 2, 3, 4, 5, 7))
 	}
 	differ := map[uint16]bool{}
