@@ -40,10 +40,11 @@ func (k *worker) follow() {
 	if k.last-k.chosen < k.hz/samplesASecond {
 		return
 	}
-	for i := range k.ports { // each of them may be the first
-		p := k.ports[(k.rounds+uint64(i))%uint64(len(k.ports))]
+	for i := range k.ports { // they take turns, or a port might have its turn whenever there is nobody to follow, and another never
+		p := k.ports[(k.choices+uint64(i))%uint64(len(k.ports))]
 		if n := uint64(p.c.rx_n); n > 0 && p.timed {
 			k.chosen, s.at = k.last, k.last
+			k.choices += uint64(i) + 1
 			s.frame.Store(identity(p.rx[k.rounds%n].Ref, p.number))
 			return
 		}

@@ -35,6 +35,7 @@ type worker struct {
 
 	polls   Polls
 	chosen  uint64 // time stamp of when it last chose a frame to follow
+	choices uint64 // turns of ports to have a frame followed
 	seen    []seen // frames that were followed, and left in this round
 	gone    Polls  // frames of ports that are no more, of those
 	rounds  uint64
