@@ -69,6 +69,7 @@ type Config struct {
 // pairs, 4.096 us * 2^31.
 const (
 	MostTimeout  = 8796 * units.Second
+	UsualTimeout = 67 * units.Millisecond // 4.096 us * 2^14
 	MostAckEvery = 1 << 16
 	MostRetries  = 100
 )

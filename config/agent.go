@@ -248,7 +248,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	n := &AgentNode{Link: link, Config: agent.Config{
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
 		Payload:  int(c.Payload.Or(1000)),
-		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(defaultAckTimeout), Retries: c.Retries.Or(7),
+		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(agent.UsualTimeout), Retries: c.Retries.Or(7),
 		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
 	}}
 	if n.Config.Entropy, err = c.entropy(); err != nil {
@@ -311,9 +311,6 @@ func (c *Agent) entropy() (e agent.Entropy, err error) {
 	return e, nil
 }
 
-// defaultAckTimeout is that of reliable connections: 4.096 us * 2^14.
-const defaultAckTimeout = 67 * units.Millisecond
-
 // mostFlows bounds the memory of an agent.
 const mostFlows = 1 << 20
 
@@ -350,7 +347,7 @@ func (c *Agent) selective() (*agent.Selective, error) {
 	if s.Reorder < 1 || s.Reorder > s.Window {
 		return nil, fail(o, "reorder %d: from 1 packet to the window, %d", s.Reorder, s.Window)
 	}
-	if t, most := c.LowTimeout, c.AckTimeout.Or(defaultAckTimeout); t.IsSet() && (t.V <= 0 || t.V > most) {
+	if t, most := c.LowTimeout, c.AckTimeout.Or(agent.UsualTimeout); t.IsSet() && (t.V <= 0 || t.V > most) {
 		return nil, fail(t, "low_timeout %v: more than 0s, at most ack_timeout, %v", t.V, most)
 	}
 	if s.Few < 1 || s.Few > s.Window {

@@ -44,13 +44,30 @@ func (n *Network) Losses() (all []Loss) {
 	return all
 }
 
+// excuses reports whether frames that a node discards for a reason are no loss of this network's: what a link took with it,
+// or was on its way to a switch whose new routes lead back to where it came from; what is out of order for that, for the
+// several paths of a flow or because its sender did not wait, and what acknowledges what came twice of a flow that has
+// ended; and what follows from frames that are spoilt on purpose.
+func (n *Network) excuses(why dataplane.Reason) bool {
+	spoilt := len(n.impaired) > 0
+	switch why {
+	case dataplane.DropLink, dataplane.DropNoPort:
+		return n.failed || spoilt
+	case dataplane.DropSequence, dataplane.DropUnknown:
+		return n.failed || n.overtakes || n.impatient || spoilt
+	case dataplane.DropBadICRC, dataplane.DropHeadroom: // an XOFF may have been lost, too
+		return spoilt
+	}
+	return false
+}
+
 func (n *Network) lossesOf(node string, port, prio int, p *dataplane.PortStats) (all []Loss) {
 	at := p.LostAt[prio]
 	for why := range dataplane.Reasons {
 		frames := p.Discards[why][prio]
 		switch {
 		case frames == 0:
-		case n.failed && why == dataplane.DropLink, (n.failed || n.overtakes) && why == dataplane.DropSequence: // no loss, see Lost
+		case n.excuses(why):
 			at = units.Never // it may be this one's
 		default:
 			all = append(all, Loss{Node: node, Port: port, Priority: prio, Reason: why.String(), Frames: frames})

@@ -43,7 +43,8 @@ type Network struct {
 	failed      bool                           // one of them ever did
 	converging  []topology.Down                // links that were down at each event that routes have not followed
 	convergence units.Time                     // of routes
-	overtakes   bool                           // packets of a flow may overtake each other, or be sent again although they are on their way
+	overtakes   bool                           // packets of a flow may overtake each other
+	impatient   bool                           // senders may repeat what is on its way
 	weighted    bool                           // paths are chosen by what they can carry
 	fault       error                          // of something that happened on the way
 	faults      sync.Mutex                     // hosts may run at the same time
@@ -121,7 +122,8 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 		return nil, err
 	}
 	n := Recorded(e, w, p)
-	n.recorded, n.observer, n.overtakes, n.convergence = false, o, e.Parameters.Overtakes() || e.Parameters.Impatient(), e.Parameters.Convergence.Value.V
+	n.recorded, n.observer, n.overtakes, n.convergence = false, o, e.Parameters.Overtakes(), e.Parameters.Convergence.Value.V
+	n.impatient = e.Parameters.Impatient()
 	if n.impaired, err = e.Impairments(p, seed); err != nil {
 		return nil, err
 	}
@@ -248,7 +250,7 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, k
 	c := agent.Config{
 		MAC: topology.MAC(i, 0), IP: topology.IP(i), Link: n.Plan.Nodes[i].Ends[0].Link, Lossless: e.Parameters.LosslessMask(), DSCP: dataplane.DefaultDSCP(),
 		DataDSCP: DSCPOf(n.Priority), ControlDSCP: CNPDSCP, AckDSCP: ackTo, Carry: parts.Carry, Payload: int(e.Parameters.Payload.Value.V), AckTimeout: e.Parameters.Patience(),
-		Credits: e.Parameters.Credits(), Selective: e.Parameters.Repeats(known), Entropy: e.Parameters.Ports(),
+		Credits: e.Parameters.Credits(), Selective: e.Parameters.Repeats(known), Entropy: e.Parameters.SourcePorts(),
 		NPDelay: e.Parameters.NPDelay.Value.V, PauseDelay: e.Parameters.PauseDelay.Value.V,
 		Senders: sent, Receivers: received, Age: units.Second, NP: np, NewRP: parts.RP, Elastic: elastic && n.canWait(),
 	}
@@ -418,14 +420,8 @@ func (n *Network) Lost() (lost, hops uint64) {
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
-			if n.failed || n.overtakes || len(n.impaired) > 0 {
-				// What a link took with it is no fault of a node, nor what is out of order for it, for the several
-				// paths of a flow or because its sender did not wait, or was on its way to a switch whose new routes lead back to where it came from,
-				// or acknowledges what came twice of a flow that has ended.
-				for _, why := range [...]dataplane.Reason{dataplane.DropLink, dataplane.DropSequence, dataplane.DropNoPort, dataplane.DropUnknown, dataplane.DropBadICRC, dataplane.DropHeadroom} {
-					if why == dataplane.DropHeadroom && len(n.impaired) == 0 { // an XOFF may have been lost on purpose
-						continue
-					}
+			for why := range dataplane.Reasons {
+				if n.excuses(why) {
 					for prio := range pfc.Classes {
 						discarded[prio] -= st.Ports[i].Discards[why][prio]
 					}

@@ -433,12 +433,12 @@ func (p *Parameters) sources() map[string]string {
 	add("payload", p.Payload.Value.IsSet(), p.Payload.Source)
 	add("mtu", p.MTU.Value.IsSet(), p.MTU.Source)
 	add("priority", p.Priority.Value.IsSet(), p.Priority.Source)
-	if p.Lossy() {
-		// xoff may be there: it is that of the sweep's other values
-	} else if p.Credits() == nil {
+	switch {
+	case p.Lossy(): // xoff may be there: it is that of the sweep's other values
+	case p.Credits() == nil:
 		add("xoff", p.XOFF.Value.IsSet(), p.XOFF.Source)
 		add("xon", p.XON.Value.IsSet(), p.XON.Source)
-	} else {
+	default:
 		add("lane_buffer", p.LaneBuffer.Value.IsSet(), p.LaneBuffer.Source)
 	}
 	add("buffer", p.Buffer.Value.IsSet(), p.Buffer.Source)

@@ -20,8 +20,8 @@ const (
 
 // Weights of paths.
 const (
-	Equal    = "equal"
-	Capacity = "capacity"
+	EqualWeights    = "equal"
+	CapacityWeights = "capacity"
 )
 
 // Choice is how a switch chooses among equal paths.
@@ -34,8 +34,8 @@ func (p *Parameters) Choice(seed uint64) dataplane.Paths {
 	return c
 }
 
-// Ports is what of a flow has a UDP source port of its own.
-func (p *Parameters) Ports() agent.Entropy {
+// SourcePorts is what of a flow has a UDP source port of its own.
+func (p *Parameters) SourcePorts() agent.Entropy {
 	e := agent.Entropy{By: agent.EntropyKind(max(0, slices.Index(agent.EntropyKinds, p.Entropy.Value.V)))}
 	if e.By == agent.PerFlowlet {
 		e.Gap = p.FlowletGap.Value.V
@@ -44,11 +44,11 @@ func (p *Parameters) Ports() agent.Entropy {
 }
 
 // Weighted reports whether ports of equal cost are chosen as often as what they lead to can carry.
-func (p *Parameters) Weighted() bool { return p.PathWeights.Value.V == Capacity }
+func (p *Parameters) Weighted() bool { return p.PathWeights.Value.V == CapacityWeights }
 
 // Overtakes reports whether packets of a flow may overtake each other.
 func (p *Parameters) Overtakes() bool {
-	return p.Choice(0).By != dataplane.ByFlow || p.Ports().By != agent.PerFlow
+	return p.Choice(0).By != dataplane.ByFlow || p.SourcePorts().By != agent.PerFlow
 }
 
 // Repeats is how hosts repeat what is lost, if selectively; nil: they go back to it. The window, if it is not said,
@@ -73,7 +73,7 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 }
 
 // Patience is how long a sender waits for progress until it repeats.
-func (p *Parameters) Patience() units.Time { return p.AckTimeout.Value.Or(67 * units.Millisecond) }
+func (p *Parameters) Patience() units.Time { return p.AckTimeout.Value.Or(agent.UsualTimeout) }
 
 // Impatient reports whether senders may repeat what waits behind pauses: the experiment says for how long they wait.
 func (p *Parameters) Impatient() bool {
@@ -86,7 +86,7 @@ func (p *Parameters) checkPaths() error {
 		return at(e, "entropy %q: one of %s", e.V, strings.Join(agent.EntropyKinds, ", "))
 	case e.V == agent.EntropyKinds[agent.PerFlowlet] && gap.V <= 0:
 		return at(e, "entropy: flowlet needs a flowlet_gap (write it like flowlet_gap: 50us)")
-	case w.IsSet() && w.V != Equal && w.V != Capacity:
+	case w.IsSet() && w.V != EqualWeights && w.V != CapacityWeights:
 		return at(w, "path_weights %q: equal or capacity", w.V)
 	case f.IsSet() && !slices.Contains(dataplane.PathChoices, f.V):
 		return at(f, "paths %q: there are %s", f.V, strings.Join(dataplane.PathChoices, ", "))
