@@ -53,7 +53,7 @@ credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
 `)
 	for _, name := range Names() {
 		s := all[name]
-		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, wrap(s.Summary+"."))
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, Wrap(s.Summary+"."))
 		fmt.Fprintf(w, "| | |\n|---|---|\n| from | %s |\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", cell(s.Source), cell(s.CP), cell(s.NP), cell(s.RP))
 		if len(s.Params) == 0 {
 			fmt.Fprint(w, "\nNo parameters.\n")
@@ -92,8 +92,8 @@ func home(p Param) (of *Scheme) {
 // anchor is the place of a heading in a page, as GitHub and others name it.
 func anchor(heading string) string { return strings.ReplaceAll(heading, "+", "") }
 
-// wrap breaks text into lines of at most 110 columns.
-func wrap(text string) string {
+// Wrap breaks text into lines of at most 110 columns.
+func Wrap(text string) string {
 	var b strings.Builder
 	column := 0
 	for _, word := range strings.Fields(text) {

@@ -10,6 +10,7 @@ import (
 
 	"photon/lab/claim"
 	"photon/lab/experiment"
+	"photon/scheme"
 )
 
 // rule is what reproduction.md says of how claims are judged; a test holds package claim to
@@ -73,9 +74,10 @@ func (p *paper) claims() (list []claim.Result) {
 func markdown(all []claim.Finished, t *claim.Tally) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Reproduction\n\n" +
-		"For those who ask whether photon does what the papers say: every claim of theirs beside our numbers, with a\n" +
-		"verdict, and causes of differences as far as they are known. `photon report DIR --reproduction docs` writes\n" +
-		"this page from the results of `photon replay` in virtual time.\n\n")
+		"For those who ask whether photon does what the papers say: every claim beside our numbers, with a verdict,\n" +
+		"and why it differs, as far as that is known. In the notes, names in parentheses are other claims, and\n" +
+		"*alternatives* are runs with other parameters, which the experiment's report has.\n" +
+		"`photon report DIR --reproduction docs` makes this page from results of `photon replay` in virtual time.\n\n")
 	b.WriteString("| paper | experiments |")
 	for _, v := range claim.Verdicts {
 		fmt.Fprintf(&b, " %s |", v)
@@ -102,12 +104,12 @@ func markdown(all []claim.Finished, t *claim.Tally) []byte {
 			quick++
 		}
 	}
-	fmt.Fprintf(&b, "\nOf %d experiments %d ran whole and %d with `--quick`: [which, and with how many seeds](#what-ran).\n\n", len(all), len(all)-quick, quick)
+	fmt.Fprintf(&b, "\nOf %d experiments %d ran whole and %d with `--quick` ([list](#what-ran)).\n\n", len(all), len(all)-quick, quick)
 	b.WriteString(rule)
 	for _, p := range list {
 		p.markdown(&b)
 	}
-	b.WriteString("\n## What ran\n\nFewer than twenty seeds are where more would take too long: the whole is to be done in two hours on two cores.\n\n| experiment | what ran | seeds |\n|---|---|--:|\n")
+	b.WriteString("\n## What ran\n\nExperiments that take long have fewer than twenty seeds.\n\n| experiment | what ran | seeds |\n|---|---|--:|\n")
 	for _, x := range t.Experiments {
 		fmt.Fprintf(&b, "| %s | %s | %d |\n", cell(x.Experiment), cell(x.Ran()), x.Seeds)
 	}
@@ -130,7 +132,7 @@ func (p *paper) markdown(b *bytes.Buffer) {
 			if note == "" {
 				note = "no explanation yet"
 			}
-			fmt.Fprintf(b, "\n**%s.** %s.\n", c.ID, sentenceCase(note))
+			fmt.Fprintf(b, "\n%s\n", scheme.Wrap(fmt.Sprintf("**%s.** %s.", c.ID, sentenceCase(note))))
 		}
 		if f.Story != "" {
 			fmt.Fprintf(b, "\n[More of %s](reproduction/%s).\n", f.ID, storyFile(f.Experiment))
