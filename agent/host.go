@@ -136,7 +136,7 @@ type Host struct {
 	notice       units.Time // when the notification point will have a notice, if no more data arrives
 	nextAnnounce units.Time
 	env          *dataplane.Env
-	pacer        *ratelimit.PacerWith[sending]
+	pacer        *ratelimit.Pacer[sending]
 	table        *flowtable.Table[peerKey]
 	byPeer       *flowtable.Table[peerKey]
 	cnpPrio      uint8
@@ -300,7 +300,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	}
 	h.carry()
 	h.makePlaces()
-	h.pacer.Soon = h.soon
+	h.pacer.Warm = h.warm
 	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
 	h.setLanes()
 	h.late = h.delayed.any() || h.credit != nil

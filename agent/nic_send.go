@@ -183,11 +183,11 @@ func (n *NIC) forget(id int) {
 }
 
 // departure is when the next frame may leave at the rate of now.
-func (f *appFlow) departure(now units.Time, p *ratelimit.Pacer) units.Time {
+func (f *appFlow) departure(now units.Time, p *ratelimit.Pacer[struct{}]) units.Time {
 	if f.frames == 0 {
 		return now
 	}
-	return p.After(now, f.base, f.rate(now).Serialize(units.Size(f.gap)))
+	return p.Departure(now, f.base, f.rate(now).Serialize(units.Size(f.gap)))
 }
 
 // setECT makes a frame ECN-capable in the way of the scheme. The application is

@@ -15,7 +15,7 @@ func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (fille
 	if port == Application {
 		return n.toApplication(now, burst)
 	}
-	n.pacer.Late(n.punctual.served(now))
+	n.pacer.SetLateness(n.punctual.served(now))
 	n.expire(now)
 	n.delayed.decide(now, n.config.NP)
 	for filled < len(burst) {
@@ -30,7 +30,7 @@ func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (fille
 		burst[filled] = f
 		filled++
 	}
-	n.pacer.Late(0) // what comes from the application now is not late
+	n.pacer.SetLateness(0) // what comes from the application now is not late
 	n.hold(now)
 	return filled
 }
@@ -76,7 +76,7 @@ func (n *NIC) pause(now units.Time) (f dataplane.Frame, ok bool) {
 // paused, CNPs, then what belongs to no flow, then flows in turn.
 func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 	for {
-		ready := n.pacer.Turn(now) | n.ready
+		ready := n.pacer.Advance(now) | n.ready
 		if n.delayed.cnpDue(n.config.NP.Next()) <= now || !n.echoes.empty() {
 			ready |= 1 << n.cnpPrio
 		}

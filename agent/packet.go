@@ -123,7 +123,7 @@ func (h *Host) packet(now units.Time, frame *dataplane.Frame, id int, due units.
 		f.rp.Sent(now, onWire)
 		gap = f.rate(now).Serialize(units.Size(onWire))
 	}
-	h.pacer.Wait(id, prio, h.pacer.After(now, due, gap))
+	h.pacer.Wait(id, prio, h.pacer.Departure(now, due, gap))
 	return true, false
 }
 
@@ -226,7 +226,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 		f.plain = f.run(h.patience.every)
 		f.keepGap(now)
 	}
-	h.pacer.Wait(id, f.prio, h.pacer.After(now, due, f.nextGap(now)))
+	h.pacer.Wait(id, f.prio, h.pacer.Departure(now, due, f.nextGap(now)))
 }
 
 // run is how many packets from the next on are plain.
@@ -269,10 +269,10 @@ func (f *flow) keepGap(now units.Time) {
 	}
 }
 
-// soon fetches what the next packets of flows will need besides their timers: the
+// warm prefetches what the next packets of flows will need besides their timers: the
 // headers, and reaction points that must be asked. These are behind a pointer,
 // which is read one call later: by then it has come.
-func (h *Host) soon(flows []int32) {
+func (h *Host) warm(flows []int32) {
 	for _, id := range h.warming {
 		memory.Prefetch(pointer(h.flows[id].rp), 1)
 	}

@@ -20,7 +20,7 @@ func (h *Host) makePlaces() {
 		h.table = flowtable.NewElastic(c.Receivers, hashKey)
 		return
 	}
-	h.flows, h.byPeer, h.pacer = make([]flow, c.Senders), flowtable.New(c.Senders, hashKey), ratelimit.NewPacerWith[sending](c.Senders, c.Tenants...)
+	h.flows, h.byPeer, h.pacer = make([]flow, c.Senders), flowtable.New(c.Senders, hashKey), ratelimit.NewPacer[sending](c.Senders, c.Tenants...)
 	h.peers, h.origins, h.table = make([]peer, c.Receivers), make([]origin, c.Receivers), flowtable.New(c.Receivers, hashKey)
 	memory.Huge(h.flows)
 	h.makeAcks()
@@ -49,7 +49,7 @@ func (h *Host) makeAcks() {
 func (h *Host) moreFlows() {
 	if n := h.byPeer.Room(); n > len(h.flows) {
 		h.flows = append(make([]flow, 0, n), h.flows...)[:n]
-		h.pacer.Room(n)
+		h.pacer.Grow(n)
 		for i := range h.flows { // what lies beside their timers has moved
 			if h.flows[i].sending != nil {
 				h.flows[i].sending = h.pacer.Beside(i)

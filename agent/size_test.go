@@ -56,7 +56,7 @@ func TestHostsAreInFewLines(t *testing.T) {
 	if size := unsafe.Sizeof(*h.pacer); size != 128 {
 		t.Errorf("a pacer has %d bytes", size)
 	}
-	if size := unsafe.Sizeof(*h.pacer.WheelWith); size != 192 {
+	if size := unsafe.Sizeof(*h.pacer.Wheel); size != 192 {
 		t.Errorf("a wheel has %d bytes", size)
 	}
 	if size := unsafe.Sizeof(*h.env); size != 192 {

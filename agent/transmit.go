@@ -11,7 +11,7 @@ import (
 
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
-	h.pacer.Late(h.punctual.served(now))
+	h.pacer.SetLateness(h.punctual.served(now))
 	h.begins(now)
 	n := 0
 	for n < len(burst) {
@@ -21,7 +21,7 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 		h.punctual.sent(&h.config.Link, int(burst[n].Len))
 		n++
 	}
-	h.pacer.Late(0)
+	h.pacer.SetLateness(0)
 	return n
 }
 
@@ -61,7 +61,7 @@ func (h *Host) serve(now units.Time, f *dataplane.Frame) (made bool) {
 	open := ^h.eg.Paused()
 	prio := h.ackPrio
 	if h.acks.empty() {
-		id, due, ok := h.pacer.Alone(now, open)
+		id, due, ok := h.pacer.PopSole(now, open)
 		if !ok {
 			return false
 		}
@@ -70,7 +70,7 @@ func (h *Host) serve(now units.Time, f *dataplane.Frame) (made bool) {
 			return false
 		}
 	} else {
-		if ready := h.pacer.Turn(now) & open; ready>>prio>>1 != 0 || open>>prio&1 == 0 {
+		if ready := h.pacer.Advance(now) & open; ready>>prio>>1 != 0 || open>>prio&1 == 0 {
 			return false
 		}
 		if made, _ = h.acknowledge(f); !made {
@@ -87,7 +87,7 @@ func (h *Host) serve(now units.Time, f *dataplane.Frame) (made bool) {
 // send makes the next frame, if there is one to send.
 func (h *Host) send(now units.Time, f *dataplane.Frame) bool {
 	for {
-		ready := h.pacer.Turn(now)
+		ready := h.pacer.Advance(now)
 		if h.cnpDue() <= now {
 			ready |= 1 << h.cnpPrio
 		}

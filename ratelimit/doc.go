@@ -14,6 +14,15 @@
 //	pcn.go, qcn.go, dcqcn.go, dcqcnplus.go, mlx.go, timely.go, hpcc.go, swift.go, powertcp.go, ibcc.go
 //	           one scheme's reaction point each
 //	tcd.go     DCQCN's behind TCD's switches
-//	pacer.go   when flows may send, by priority, weight and tenant
-//	wheel.go   the timers behind it
+//
+// The pacer, in the order in which a flow passes it:
+//
+//	pacer.go      when flows may send, and which is next
+//	wheel.go      until then: one timer per flow, in a timing wheel
+//	timer.go      of a timer, half a cache line
+//	shortlist.go  a few timers, in place of the wheel
+//	slots.go      where timers lie in the wheel, and which slot is next
+//	prefetch.go   asking for the memory of many flows before it is needed
+//	queue.go      flows that are ready, by class, in turn by weight
+//	tenant.go     groups of flows that share a cap and their turns
 package ratelimit

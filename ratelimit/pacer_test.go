@@ -11,10 +11,10 @@ import (
 
 // serve lets backlogged flows send frames of equal length for a time and
 // returns how many each sent.
-func serve(p *Pacer, flows int, until, frame units.Time, bytes int) []int {
+func serve(p *Pacer[struct{}], flows int, until, frame units.Time, bytes int) []int {
 	sent := make([]int, flows)
 	for now := units.Time(0); now < until; now += frame {
-		if p.Turn(now) == 0 {
+		if p.Advance(now) == 0 {
 			continue
 		}
 		f, _ := p.Pop(3)
@@ -26,14 +26,14 @@ func serve(p *Pacer, flows int, until, frame units.Time, bytes int) []int {
 }
 
 func TestWeights(t *testing.T) {
-	p := NewPacer(3)
+	p := NewPacer[struct{}](3)
 	for f, w := range []int{1, 2, 4} {
 		p.Join(f, w, -1)
 		p.Wait(f, 3, 0)
 	}
 	var order []int
 	for range 14 {
-		p.Turn(0)
+		p.Advance(0)
 		f, _ := p.Pop(3)
 		order = append(order, f)
 		p.Wait(f, 3, 0)
@@ -46,7 +46,7 @@ func TestWeights(t *testing.T) {
 // Tenants share the port by their weights however many flows they have, and
 // their flows share what they get by theirs.
 func TestTenantsShareByWeight(t *testing.T) {
-	p := NewPacer(101, Tenant{Weight: 3}, Tenant{Weight: 1})
+	p := NewPacer[struct{}](101, Tenant{Weight: 3}, Tenant{Weight: 1})
 	p.Join(0, 1, 0)
 	for f := range 100 {
 		p.Join(f+1, 1+f%2, 1)
@@ -69,7 +69,7 @@ func TestTenantsShareByWeight(t *testing.T) {
 // and on whichever class; the others have the rest.
 func TestTenantCap(t *testing.T) {
 	const gap = 100 * units.Nanosecond
-	p := NewPacer(50, Tenant{Weight: 200, Cap: units.RateOf(125, gap)})
+	p := NewPacer[struct{}](50, Tenant{Weight: 200, Cap: units.RateOf(125, gap)})
 	for f := range 49 {
 		p.Join(f, 1, 0)
 		p.Wait(f, 3, 0)
@@ -94,7 +94,7 @@ func TestPacerProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const flows, bytes = 12, 1000
 		const rate = 8 * units.Gbps // a frame of 1000 bytes in a microsecond
-		p := NewPacer(flows, Tenant{Weight: 2, Cap: rate}, Tenant{Weight: 1}, Tenant{Weight: 1, Cap: rate / 4})
+		p := NewPacer[struct{}](flows, Tenant{Weight: 2, Cap: rate}, Tenant{Weight: 1}, Tenant{Weight: 1, Cap: rate / 4})
 		member := make([]int, flows)
 		waits := map[int]units.Time{}
 		for f := range flows {
@@ -119,7 +119,7 @@ func TestPacerProperty(t *testing.T) {
 				delete(waits, f)
 			default:
 				now += units.Time(rapid.Int64Range(0, 2_000_000).Draw(t, "dt"))
-				if ready := p.Turn(now); ready != 0 {
+				if ready := p.Advance(now); ready != 0 {
 					class := 7
 					for ready>>class&1 == 0 {
 						class--
@@ -150,7 +150,7 @@ func TestPacerProperty(t *testing.T) {
 		}
 		for range 100 * flows { // what waits comes out in the end
 			now += 5 * units.Microsecond
-			if ready := p.Turn(now); ready != 0 {
+			if ready := p.Advance(now); ready != 0 {
 				class := 7
 				for ready>>class&1 == 0 {
 					class--
@@ -172,10 +172,10 @@ func TestPacerProperty(t *testing.T) {
 // A timer beyond the horizon comes at its time although the wheel was turned a
 // little at a time on the way there.
 func TestTimerBeyondTheHorizon(t *testing.T) {
-	w := NewWheel(1 + mostFew)
+	w := NewWheel[struct{}](1 + shortListLen)
 	now := 3*Horizon - 1
 	w.Expire(now)
-	for f := range mostFew { // others, so that there are not few
+	for f := range shortListLen { // others, so that there are not few
 		w.Schedule(1+f, now+Horizon)
 	}
 	w.Schedule(0, now+2)
@@ -192,11 +192,11 @@ func TestTimerBeyondTheHorizon(t *testing.T) {
 func TestFewAreAsMany(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const flows = 12
-		few, many := NewWheel(flows+mostFew), NewWheel(flows+mostFew)
-		now := rapid.SampledFrom([]units.Time{0, Slot*slots - 5, Slot*slots*slots - 5}).Draw(t, "now")
+		few, many := NewWheel[struct{}](flows+shortListLen), NewWheel[struct{}](flows+shortListLen)
+		now := rapid.SampledFrom([]units.Time{0, Slot<<digitBits - 5, Slot<<(2*digitBits) - 5}).Draw(t, "now")
 		few.Expire(now)
 		many.Expire(now)
-		for f := range mostFew {
+		for f := range shortListLen {
 			many.Schedule(flows+f, Horizon/2)
 		}
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
@@ -222,7 +222,7 @@ func TestFewAreAsMany(t *testing.T) {
 					}
 				}
 			}
-			if few.Len()+mostFew != many.Len() || few.Scheduled(flow) != many.Scheduled(flow) {
+			if few.Len()+shortListLen != many.Len() || few.Scheduled(flow) != many.Scheduled(flow) {
 				t.Fatalf("%d and %d timers", few.Len(), many.Len())
 			}
 			if few.Next() < many.Next() {
@@ -235,9 +235,9 @@ func TestFewAreAsMany(t *testing.T) {
 // A timer that is set to the time which it has already goes behind the others of that
 // time, among few and among many.
 func TestSetAgainToTheSameTime(t *testing.T) {
-	for _, others := range []int{0, mostFew} {
+	for _, others := range []int{0, shortListLen} {
 		for again := range 3 {
-			w := NewWheel(3 + mostFew)
+			w := NewWheel[struct{}](3 + shortListLen)
 			for f := range others {
 				w.Schedule(3+f, Horizon/2)
 			}
@@ -266,14 +266,14 @@ func TestSetAgainToTheSameTime(t *testing.T) {
 // A port that is served in time sends no frame before a gap has passed. One that is late makes good for as long as
 // it is, and for no more than so many frames.
 func TestAfter(t *testing.T) {
-	p := NewPacer(1)
+	p := NewPacer[struct{}](1)
 	for _, c := range []struct{ late, due, gap, want units.Time }{
 		{0, 1000, 10, 1010}, {0, 995, 10, 1005}, {0, 900, 10, 1000}, {0, 0, units.Never, units.Never},
-		{50, 960, 10, 970}, {50, 900, 10, 950}, {900, 100, 10, 1000 - 10*mostBehind}, {900, 100, 1, 1000 - mostBehind},
+		{50, 960, 10, 970}, {50, 900, 10, 950}, {900, 100, 10, 1000 - 10*maxCatchUp}, {900, 100, 1, 1000 - maxCatchUp},
 		{900, 990, 10, 1000}, {50, 0, units.Never, units.Never}, {900, 0, 50, 100},
 	} {
-		p.Late(c.late)
-		if got := p.After(1000, c.due, c.gap); got != c.want {
+		p.SetLateness(c.late)
+		if got := p.Departure(1000, c.due, c.gap); got != c.want {
 			t.Errorf("late by %d, due at %d, gap %d: %d, want %d", c.late, c.due, c.gap, got, c.want)
 		}
 	}
