@@ -127,6 +127,9 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 		h.replies[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE)
 		return true, false
 	}
+	if a.slot < 0 {
+		return h.acknowledgePair(f, -1-int(a.slot))
+	}
 	length := ackLen(a.ext)
 	if !h.env.AllocAt(f, wire.RoCEMaxLen+length) {
 		return false, true
@@ -204,16 +207,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 			}
 		}
 	}
-	m, wait := nothing, units.Time(0)
-	if f.spec.Standard {
-		m, wait = f.acknowledgeStandard(bth.PSN(), aeth.Syndrome())
-	} else {
-		m = f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN())
-	}
-	switch m {
-	case refused:
-		h.giveUp(now, id, ErrRefused)
-		return false, true
+	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {
 	case nothing:
 		return false, false
 	case complete:
@@ -231,10 +225,6 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		}
 		goes := h.goOn(now, id)
 		return !h.reschedule(now, id) && !goes && !f.listens, true
-	}
-	if wait > 0 {
-		h.pacer.Wait(id, f.prio, now+wait)
-		return false, true
 	}
 	return !h.reschedule(now, id), true
 }

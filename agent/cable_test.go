@@ -31,7 +31,8 @@ type cable struct {
 	trouble trouble
 	shared  bool // flows are messages on a connection
 	config  func(i int) Config
-	lost    func(b []byte) bool // whether a frame is lost; nil: none is, but by trouble
+	lost    func(b []byte) bool      // whether a frame is lost; nil: none is, but by trouble
+	ended   func(from int, r Result) // takes results in place of the oracle, which knows no queue pairs of the specification
 	frames  int
 }
 
@@ -121,7 +122,7 @@ func newCable(fatal func(string, ...any), random *rand.Rand, config func(i int) 
 // restart ends a host and starts it again: what it knew is gone, and what it sent is on its way still.
 func (c *cable) restart(i int) {
 	s := c.hosts[i]
-	s.env = dataplane.NewEnv(dataplane.NewHeaderPoolOf(256), 1)
+	s.env = dataplane.NewEnv(dataplane.NewHeaderPoolOf(512), 1)
 	config := c.config(i)
 	config.Seed = c.random.Uint64()
 	var err error
@@ -228,7 +229,7 @@ func (c *cable) put(f inFlight) {
 // identify says which packet of which flow a frame is.
 func (c *cable) identify(from int, b []byte) (p takenPacket) {
 	var h wire.Header
-	if wire.Parse(b, &h); h.BTH == 0 {
+	if wire.Parse(b, &h); h.BTH == 0 || c.ended != nil {
 		return p
 	}
 	bth := wire.BTH(b[h.BTH:])
@@ -297,6 +298,10 @@ func (c *cable) take(s *station, p takenPacket) {
 func (c *cable) results() {
 	for i, s := range c.hosts {
 		for _, r := range s.h.TakeResults() {
+			if c.ended != nil {
+				c.ended(i, r)
+				continue
+			}
 			at := slices.IndexFunc(c.flows, func(f *sentFlow) bool { return f.from == i && f.qp == r.QP && !f.ended })
 			f := c.flows[at]
 			f.ended, f.done, f.why = true, r.Why == nil, r.Why

@@ -14,26 +14,25 @@ import (
 
 // FlowSpec describes a flow to send.
 type FlowSpec struct {
+	Pair    *Pair // the receiver is not an agent, but a queue pair of the specification; nil: it is an agent
 	Peer    wire.IP
 	PeerMAC wire.MAC
-	QP      uint32     // both ends use it; 24 bits
-	SrcPort uint16     // of UDP: what ECMP goes by; 0: made from the QP
-	DSCP    uint8      // 0: the host's for data
-	Limit   units.Rate // never faster, whatever the reaction point allows; 0: no limit
-	Begin   units.Rate // the reaction point's first rate, as if it had come down to it; 0: line rate
-	Size    units.Size // of payload; 0: until stopped
-	Start   units.Time
-	Weight  int // frames per turn when flows wait for the port, 1 to ratelimit.MaxWeight; 0: 1
-	Tenant  int // of the host's, from 1: shares its cap and its turns; 0: of none
+	QP      uint32 // of the receiver; between agents both ends use it; 24 bits
+	SrcPort uint16 // of UDP: what ECMP goes by; 0: made from the QP
+	DSCP    uint8  // 0: the host's for data
 
-	// PSN is the first packet's, if it is fixed; else the host draws one. A pair whose flow has a
+	// FixedPSN says that the first packet's PSN is the one below; else the host draws one. A pair whose flow has a
 	// fixed one must not be used for another before the receiver has forgotten the first.
-	PSN      uint32
 	FixedPSN bool
 
-	// Standard says that the receiver is a queue pair of the InfiniBand specification, which expects PSN first, and not
-	// that of an agent.
-	Standard bool
+	Limit  units.Rate // never faster, whatever the reaction point allows; 0: no limit
+	Begin  units.Rate // the reaction point's first rate, as if it had come down to it; 0: line rate
+	Size   units.Size // of payload; 0: until stopped
+	Start  units.Time
+	Weight int // frames per turn when flows wait for the port, 1 to ratelimit.MaxWeight; 0: 1
+	Tenant int // of the host's, from 1: shares its cap and its turns; 0: of none
+
+	PSN uint32 // of the first packet, if it is fixed, or there is a Pair
 
 	// Shared makes flows messages: those of a host with the same number, other
 	// than 0, are behind one reaction point, which has a permanent connection to
@@ -133,6 +132,11 @@ func (h *Host) checkSpec(spec *FlowSpec) error {
 	if spec.PSN > psnMask {
 		return fmt.Errorf("agent: PSN %d has more than 24 bits", spec.PSN)
 	}
+	if spec.Pair != nil {
+		if err := spec.Pair.check(h.config.Payload, h.config.Memory); err != nil {
+			return err
+		}
+	}
 	if spec.Peer == h.config.IP {
 		return fmt.Errorf("%w: %v", ErrSelf, spec.Peer)
 	}
@@ -148,7 +152,19 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	if err := h.checkSpec(&spec); err != nil {
 		return 0, err
 	}
-	id, fresh := h.byPeer.Insert(keyOf(spec.Peer, spec.QP), now)
+	if h.clash(&spec) {
+		return 0, ErrDuplicate
+	}
+	id, err := h.addFlow(now, keyOf(spec.Peer, spec.QP), spec)
+	if err == nil {
+		h.stats.FlowsBegun++
+	}
+	return id, err
+}
+
+// addFlow is AddFlow of a flow that is known to be right, under a name.
+func (h *Host) addFlow(now units.Time, key peerKey, spec FlowSpec) (int, error) {
+	id, fresh := h.byPeer.Insert(key, now)
 	switch {
 	case id == flowtable.None:
 		return 0, ErrFull
@@ -159,6 +175,9 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	f := &h.flows[id]
 	if spec.DSCP == 0 {
 		spec.DSCP = h.config.DataDSCP
+	}
+	if spec.Pair != nil && spec.Pair.queue == nil {
+		spec.Pair = h.openPair(&spec, id)
 	}
 	prio := h.config.DSCP[spec.DSCP]
 	board := f.board
@@ -174,12 +193,14 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	f.acker, _ = f.rp.(ratelimit.Acker)
 	f.windower, _ = f.rp.(ratelimit.Windower)
 	f.listens = f.acker != nil
-	f.apart = f.shared != nil || f.windower != nil || h.config.Entropy.By != PerFlow
+	f.apart = f.shared != nil || f.windower != nil || h.config.Entropy.By != PerFlow || spec.Pair != nil
 	psn, packets := spec.PSN, units.Size(0)
-	if !spec.FixedPSN && !spec.Standard {
+	if !spec.FixedPSN && spec.Pair == nil {
 		psn = h.drawPSN(now)
 	}
-	if full := units.Size(h.config.Payload); spec.Size > 0 {
+	if full := units.Size(h.config.Payload); spec.Pair != nil {
+		packets = units.Size(spec.Pair.packets(h.config.Payload))
+	} else if spec.Size > 0 {
 		packets = (spec.Size + full - 1) / full
 		f.lastSize = int32(spec.Size - (packets-1)*full)
 	}
@@ -193,7 +214,6 @@ func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	h.encodeHead(f, id)
 	h.pacer.Join(id, max(1, spec.Weight), spec.Tenant-1)
 	h.pacer.Wait(id, f.prio, max(now, spec.Start))
-	h.stats.FlowsBegun++
 	h.env.Wake(0, h.Next(now, 0))
 	return id, nil
 }
@@ -247,6 +267,9 @@ func (h *Host) StopFlow(now units.Time, id int) {
 	if f.shared != nil {
 		delete(f.shared.numbers, id)
 	}
+	if f.spec.Pair != nil {
+		h.detach(f.spec.Pair.queue, id)
+	}
 	f.active, f.rp, f.acker, f.windower = false, nil, nil, nil
 	if id < len(h.heard) {
 		h.heard[id].Forget() // what names the flow names another, or none, from now on
@@ -292,6 +315,9 @@ func (h *Host) result(now units.Time, id int, why error) Result {
 		FlowSpec: f.spec, Why: why, FirstBit: f.firstBit, End: now,
 		Frames: f.frames(), Bytes: h.bytes(f), Repeated: f.repeated, Notified: f.notified,
 	}
+	if p := f.spec.Pair; p != nil {
+		r.Frames, r.Repeated, r.Bytes = p.queue.sender.counts()
+	}
 	h.done = append(h.done, r)
 	return r
 }
@@ -327,6 +353,9 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 	s := FlowState{
 		Spec: f.spec, Active: f.active, Prio: f.prio, Frames: f.frames(), Repeated: f.repeated, Bytes: h.bytes(f), Notified: f.notified,
 		FirstBit: f.firstBit,
+	}
+	if p := f.spec.Pair; p != nil {
+		s.Frames, s.Repeated, s.Bytes = p.queue.sender.counts()
 	}
 	if f.active {
 		s.Rate = f.rate(now)

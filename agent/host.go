@@ -44,6 +44,7 @@ type Config struct {
 	Entropy    Entropy    // UDP source ports, by which switches choose paths
 	Seed       uint64     // of first packet sequence numbers; hosts that may be started again each need another
 
+	Memory    *Memory            // what queue pairs of the specification may write to and read from; nil: nothing
 	Tenants   []ratelimit.Tenant // groups of flows that share a cap and turns at the port
 	Senders   int                // most flows that are sent at a time
 	Receivers int                // most flows that are received at a time
@@ -214,6 +215,7 @@ type seldom struct {
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
 	credit  *credits.Port // flow control of the link in place of eg; nil: it is PFC
+	pairs   *pairs        // queue pairs of the specification; nil: there are none
 
 	laps     units.Time // by which the clock was set back, in all: what it shows others goes on
 	punctual punctual

@@ -46,19 +46,23 @@ const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wi
 // mostPlain is how many plain packets there may be in a row: the timer is looked at in between.
 const mostPlain = 1024
 
+// sourcePort is the UDP source port of a flow.
+func (s *FlowSpec) sourcePort() uint16 {
+	if s.SrcPort != 0 {
+		return s.SrcPort
+	}
+	by := s.QP
+	if s.Shared != 0 {
+		by = s.Shared
+	}
+	return firstPort | uint16(by^by>>14)&0x3FFF // as RoCEv2 NICs do
+}
+
 // encodeHead prepares the headers of a full packet in the middle of the flow.
 func (h *Host) encodeHead(f *flow, id int) {
-	port := f.spec.SrcPort
-	if port == 0 {
-		by := f.spec.QP
-		if f.shared != nil {
-			by = f.spec.Shared
-		}
-		port = firstPort | uint16(by^by>>14)&0x3FFF // as RoCEv2 NICs do
-	}
 	r := wire.RoCE{
 		DstMAC: f.spec.PeerMAC, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: f.spec.Peer,
-		TOS: f.spec.DSCP<<2 | h.config.Carry.ECT, SrcPort: port,
+		TOS: f.spec.DSCP<<2 | h.config.Carry.ECT, SrcPort: f.spec.sourcePort(),
 	}
 	ext := h.config.Carry.Extensions()
 	if f.board != nil {
@@ -130,8 +134,13 @@ func (h *Host) packet(now units.Time, frame *dataplane.Frame, id int, due units.
 // particular is packet for those that are not plain.
 func (h *Host) particular(now units.Time, frame *dataplane.Frame, id int, due units.Time) (made, stop bool) {
 	f := &h.flows[id]
-	if f.apart && f.shared != nil && !h.begin(now, id) {
-		return false, false
+	if f.apart {
+		if f.spec.Pair != nil {
+			return h.pairTurn(now, frame, id, due)
+		}
+		if f.shared != nil && !h.begin(now, id) {
+			return false, false
+		}
 	}
 	if !h.mayGoOn(now, id) {
 		return false, false
@@ -240,7 +249,7 @@ func (f *flow) run(every uint64) uint32 {
 
 // blocked reports whether a flow can send nothing before an acknowledgement comes.
 func (h *Host) blocked(f *flow) bool {
-	if f.requester.blocked(&h.patience) {
+	if f.requester.blocked(&h.patience) || f.apart && f.spec.Pair != nil && f.awaitsRead() {
 		return true
 	}
 	return f.windower != nil && units.Size(f.next-f.acked)*units.Size(f.gapBytes) >= f.windower.Window()

@@ -34,6 +34,13 @@ func (h *Host) Rebase(by units.Time) {
 		h.pacer.Beside(i).base.Rebase(by)
 	}
 	h.stats.Ports[0].Rebase(by)
+	if h.pairs != nil {
+		for _, q := range h.pairs.list {
+			if q != nil {
+				q.sender.until.RebaseSet(by)
+			}
+		}
+	}
 	for _, s := range h.shared {
 		s.base.Rebase(by)
 		units.Rebase(s.rp, by)

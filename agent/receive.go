@@ -160,6 +160,9 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 		return dataplane.DropUnknown, false
 	}
 	bth := wire.BTH(b[hdr.BTH:])
+	if q := h.pairs.find(keyFrom(b[hdr.L3:], bth.DestQP())); q != nil && bth.Opcode() != wire.OpCNP {
+		return h.takePair(now, length, b, hdr, q)
+	}
 	switch bth.Opcode() {
 	case wire.OpSendFirst, wire.OpSendMiddle, wire.OpSendLast, wire.OpSendOnly:
 		return h.takeData(now, length, b, hdr)

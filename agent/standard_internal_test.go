@@ -55,3 +55,30 @@ func TestAcknowledgeStandard(t *testing.T) {
 		t.Errorf("means %d, %d is the next, %d were sent again", m, r.next-first, r.repeated)
 	}
 }
+
+// What answers a READ that is no response: errors end the flow, an acknowledgement says nothing, and what is asked for
+// again is the first response that is missing, whatever number the peer names.
+func TestReadsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		psn      uint32
+		syndrome uint8
+		want     meaning
+		wait     units.Time
+		next     uint64
+	}{
+		"an acknowledgement": {12, wire.SyndromeACK, nothing, 0, 20},
+		"a gap":              {12, wire.SyndromeNAK, goBack, 0, 12},
+		"a gap further on":   {15, wire.SyndromeNAK, goBack, 0, 12},
+		"not ready":          {12, 0x20 | 1, goBack, 10 * units.Microsecond, 12},
+		"no access":          {12, wire.SyndromeAccess, refused, 0, 20},
+		"an old answer":      {11, wire.SyndromeAccess, nothing, 0, 20},
+		"of what was not":    {20, wire.SyndromeAccess, nothing, 0, 20},
+	} {
+		r := &requester{sending: &sending{}}
+		r.start(10, 10)
+		r.acked, r.next = 12, 20
+		if m, wait := r.refusedRead(c.psn, c.syndrome); m != c.want || wait != c.wait || r.next != c.next || r.acked != 12 {
+			t.Errorf("%s: means %d, waits for %v, %d is the next; want %d, %v, %d", name, m, wait, r.next, c.want, c.wait, c.next)
+		}
+	}
+}

@@ -22,18 +22,19 @@ func TestQueuePairAnswers(t *testing.T) {
 		}
 		return true
 	}
+	const qp, own = 7, 9
 	answer := func(psn uint32, syndrome uint8) {
 		p.inject(p.frameTo(1, func(b []byte, to wire.RoCE) int {
 			length := wire.BTHLen + wire.AETHLen + wire.ICRCLen
 			at := to.Encode(b, length)
-			wire.BTH(b[at:]).Encode(wire.OpAcknowledge, false, 7, false, psn)
+			wire.BTH(b[at:]).Encode(wire.OpAcknowledge, false, own, false, psn)
 			wire.AETH(b[at+wire.BTHLen:]).Encode(syndrome, 3) // the third message of the queue pair
 			wire.SealICRC(b[wire.EthernetLen:at+length], at-wire.EthernetLen)
 			return at + length
 		}))
 	}
 	const first, notReady = 500, 0x20 | 14 // for 1.28 ms
-	if _, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), PeerMAC: mac(2), QP: 7, PSN: first, Standard: true, Size: 10_000}); err != nil {
+	if _, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), PeerMAC: mac(2), QP: qp, PSN: first, Pair: &agent.Pair{Local: own, Messages: 1, Size: 10_000}}); err != nil {
 		t.Fatal(err)
 	}
 	p.run(ms)

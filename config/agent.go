@@ -44,6 +44,7 @@ type Agent struct {
 	FlowletGap Value[units.Time]  `yaml:"flowlet_gap"`      // entropy: flowlet: a flow that sent nothing for longer gets another port
 	NPDelay    Value[units.Time]  `yaml:"np_delay"`         // from the decision to send a CNP until it is ready to leave; 0s
 	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
+	Memory     *Memory            `yaml:"memory"`           // what queue pairs that are not agents' may write to and read from; none
 	Flows      []Flow             `yaml:"flows"`            // to send
 	Traffic    Value[string]      `yaml:"traffic"`          // file of flows and workloads to send, beside this one
 	Results    Value[string]      `yaml:"results"`          // CSV file to which flows are written as they end; none
@@ -64,7 +65,7 @@ type Agent struct {
 type Flow struct {
 	To    Value[wire.IP]    `yaml:"to"`
 	ToMAC Value[wire.MAC]   `yaml:"to_mac"` // made from the address if absent, as the peer's agent does
-	QP    Value[int]        `yaml:"qp"`     // both ends use it; the flow's place in the list, from 1
+	QP    Value[int]        `yaml:"qp"`     // both ends use it, between agents; the flow's place in the list, from 1
 	Count Value[int]        `yaml:"count"`  // equal flows, with QPs that follow each other; 1
 	PSN   Value[int]        `yaml:"psn"`    // the queue pair is of a network card or Soft-RoCE, and expects this PSN first; absent: it is of an agent
 	Size  Value[units.Size] `yaml:"size"`   // of payload; absent: until the agent stops
@@ -73,6 +74,14 @@ type Flow struct {
 	Rate   Value[units.Rate] `yaml:"rate"`   // never faster; absent: as the reaction point allows
 	Weight Value[int]        `yaml:"weight"` // frames per turn when flows wait for the port, 1 to 255; 1
 	Tenant Value[string]     `yaml:"tenant"` // whose cap and turns it shares; none
+
+	// With a psn: size is that of a message.
+	LocalQP  Value[int] `yaml:"local_qp"` // number of the agent's own queue pair; qp
+	PeerPSN  Value[int] `yaml:"peer_psn"` // that the peer sends first; absent: whatever comes first
+	Messages Value[int] `yaml:"messages"` // one after the other; 0: the agent only answers; 1
+	Write    *Remote    `yaml:"write"`    // messages are RDMA WRITEs; absent: SENDs
+	Read     *Remote    `yaml:"read"`     // messages are RDMA READs
+	Receive  *Buffers   `yaml:"receive"`  // where the peer's SENDs are put; absent: they are not kept
 }
 
 // Tenant is a group of flows.
@@ -279,6 +288,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if n.Config.Tenants, n.tenants, err = c.tenants(); err != nil {
 		return nil, err
 	}
+	if n.Config.Memory, err = c.Memory.build(device != nil); err != nil {
+		return nil, err
+	}
 	if err := c.flows(n); err != nil {
 		return nil, err
 	}
@@ -421,7 +433,8 @@ func (c *Agent) flows(n *AgentNode) error {
 		if f.Start.V < 0 {
 			return fail(f.Start, "start %v must not be negative", f.Start.V)
 		}
-		if err := f.standard(c, n); err != nil {
+		pair, err := f.pair(c, n.Config.Payload)
+		if err != nil {
 			return err
 		}
 		for k := range f.Count.Or(1) {
@@ -435,35 +448,14 @@ func (c *Agent) flows(n *AgentNode) error {
 			}
 			used[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
-				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V, Start: f.Start.V, Limit: f.Rate.V,
-				Weight: f.Weight.Or(1), Tenant: tenant, PSN: uint32(f.PSN.V), Standard: f.PSN.IsSet(),
+				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V * units.Size(f.Messages.Or(1)), Start: f.Start.V, Limit: f.Rate.V,
+				Weight: f.Weight.Or(1), Tenant: tenant, PSN: uint32(f.PSN.V), Pair: pair,
 			})
 		}
 	}
 	n.Config.Senders = c.Send.Or(max(len(n.Flows), 4096))
 	if n.Config.Senders < max(1, len(n.Flows)) || n.Config.Senders > mostFlows {
 		return fail(c.Send, "send %d: at least the %d flows of this file, at most %d", n.Config.Senders, len(n.Flows), mostFlows)
-	}
-	return nil
-}
-
-// standard checks a flow to a queue pair that is not an agent's.
-func (f *Flow) standard(c *Agent, n *AgentNode) error {
-	switch psn := f.PSN; {
-	case !psn.IsSet():
-		return nil
-	case psn.V < 0 || psn.V >= 1<<24:
-		return fail(psn, "psn %d: there are 0 to %d", psn.V, 1<<24-1)
-	case f.Count.Or(1) != 1:
-		return fail(f.Count, "count: with a psn a flow is one queue pair's")
-	case !slices.Contains([]int{256, 512, 1024, 2048, 4096}, n.Config.Payload):
-		return fail(psn, "psn: InfiniBand's packets have 256, 512, 1024, 2048 or 4096 bytes, not %d (write it like `payload: 1024B`)", n.Config.Payload)
-	case f.Size.V == 0 || f.Size.V%4 != 0:
-		return fail(psn, "psn: a message has a size, in words of four bytes (write it like `size: 64KiB`)")
-	case n.Config.Selective != nil:
-		return fail(psn, "psn: such queue pairs have go-back-N (recovery: go_back_n)")
-	case c.Scheme.Name.V != "none":
-		return fail(psn, "psn: such queue pairs know no scheme (scheme: {name: none}); a NIC of photon before them does (role: nic)")
 	}
 	return nil
 }

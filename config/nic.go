@@ -181,6 +181,8 @@ func (c *Agent) checkNIC() error {
 		return notHere(c.LowTimeout.Line, "low_timeout", own)
 	case c.LowPackets.IsSet():
 		return notHere(c.LowPackets.Line, "low_packets", own)
+	case c.Memory != nil:
+		return notHere(c.Memory.Size.Line, "memory", own)
 	case c.Entropy.IsSet():
 		return notHere(c.Entropy.Line, "entropy", own)
 	case c.FlowletGap.IsSet():

@@ -70,6 +70,10 @@ func (v *Value[T]) UnmarshalYAML(n ast.Node) error {
 		if *p, err = strconv.Atoi(text); err != nil {
 			err = fmt.Errorf("%q is not a whole number", text)
 		}
+	case *uint64:
+		if *p, err = strconv.ParseUint(text, 0, 64); err != nil {
+			err = fmt.Errorf("%q is not a whole number of 64 bits", text)
+		}
 	case *float64:
 		*p, err = units.ParseNumber(text)
 	default:

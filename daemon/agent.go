@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 
 	"photon/agent"
@@ -46,6 +47,11 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	if err != nil {
 		return refused(err)
 	}
+	save, err := saveMemory(conf, node)
+	if err != nil {
+		return refused(err)
+	}
+	defer save(d)
 	envs := w.NewEnvs(1)
 	node.Config.Seed = rand.Uint64() // what is left of an earlier start in the network must not be taken for this one's
 	h, err := agent.New(node.Config, envs[0])
@@ -74,4 +80,18 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	defer d.traffic.report()()
 	d.testbed = &testbedNode{d: d, host: h, node: node}
 	return d.serve(ctx)
+}
+
+// saveMemory opens the file that gets what peers wrote, and returns what writes it at the end.
+func saveMemory(conf *config.Agent, node *config.AgentNode) (save func(*daemon), err error) {
+	f, err := conf.MemoryFile()
+	if err != nil || f == nil {
+		return func(*daemon) {}, err
+	}
+	return func(d *daemon) {
+		_, err := f.WriteAt(node.Config.Memory.Bytes, 0)
+		if err := errors.Join(err, f.Truncate(int64(len(node.Config.Memory.Bytes))), f.Close()); err != nil {
+			d.log.Warnf("memory: %v", err)
+		}
+	}, nil
 }

@@ -136,6 +136,7 @@ const (
 	SyndromeACK     = 0x1F
 	SyndromeNAK     = 0x60 // PSN sequence error
 	SyndromeInvalid = 0x61 // invalid request
+	SyndromeAccess  = 0x62 // remote access error
 )
 
 // IsACK reports whether a syndrome is of an acknowledgement, whatever its credits; else it is a NAK.

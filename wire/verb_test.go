@@ -1,0 +1,45 @@
+package wire
+
+import (
+	"bytes"
+	"testing"
+)
+
+// The opcodes of table 38, by the place of a packet in its message.
+func TestVerbOpcodes(t *testing.T) {
+	for _, c := range []struct {
+		of          func(first, last bool) uint8
+		first, last bool
+		want        uint8
+	}{
+		{WriteOpcode, true, false, 0x06}, {WriteOpcode, false, false, 0x07}, {WriteOpcode, false, true, 0x08}, {WriteOpcode, true, true, 0x0A},
+		{ResponseOpcode, true, false, 0x0D}, {ResponseOpcode, false, false, 0x0E}, {ResponseOpcode, false, true, 0x0F}, {ResponseOpcode, true, true, 0x10},
+	} {
+		if got := c.of(c.first, c.last); got != c.want {
+			t.Errorf("first %v, last %v: %#x, not %#x", c.first, c.last, got, c.want)
+		}
+	}
+}
+
+// What a WRITE of 5 bytes begins with, byte by byte.
+func TestRETH(t *testing.T) {
+	b := make([]byte, BTHLen+RETHLen)
+	bth := BTH(b)
+	bth.Encode(OpWriteOnly, false, 0x123456, true, 0xABCDEF)
+	bth.SetPad(3)
+	RETH(b[BTHLen:]).Encode(0x1122334455667788, 0x99AABBCC, 5)
+	want := []byte{
+		0x0A, 0x30, 0xFF, 0xFF, 0, 0x12, 0x34, 0x56, 0x80, 0xAB, 0xCD, 0xEF,
+		0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0, 0, 0, 5,
+	}
+	if !bytes.Equal(b, want) {
+		t.Errorf("% x\nnot\n% x", b, want)
+	}
+	r := RETH(b[BTHLen:])
+	if bth.Pad() != 3 || bth.Version() != 0 || r.Address() != 0x1122334455667788 || r.Key() != 0x99AABBCC || r.Length() != 5 {
+		t.Error("it is not read as it was written")
+	}
+	if bth.SetPad(0); b[1] != 0 {
+		t.Errorf("%#x", b[1])
+	}
+}
