@@ -136,8 +136,8 @@ is, and how many series to expect. ` + "`photon list metrics --markdown`" + ` wr
 
 A switch or agent serves ` + "`http://127.0.0.1:9464/metrics`" + ` (` + "`metrics: ADDRESS`" + ` in its file; ` + "`off`" + ` for none).
 Bytes are without FCS, or "on the wire", with 24 more per frame (preamble, FCS, gap). *rx* is what a port
-received or its peer did; *tx* is what it sent or did itself. All numbers of a scrape are of one instant, except
-those of flows. [What a scrape costs](operate.md#what-it-costs).
+received or its peer did; *tx* is what it sent or did itself. All numbers of a scrape are of one instant,
+except those of flows. [What a scrape costs](operate.md#what-it-costs).
 
 ## How many series
 
