@@ -131,14 +131,13 @@ func formula(n size) string {
 
 const metricsHead = `# Metrics
 
-For those who scrape a photon switch or agent, or write queries and alerts: what each metric is, and how many
-series to expect. ` + "`photon list metrics --markdown`" + ` writes this page, and a test compares it with a scrape.
+For those who scrape a switch or agent, or write queries and alerts. After this page you know what each metric
+is, and how many series to expect. ` + "`photon list metrics --markdown`" + ` writes it.
 
 A switch or agent serves ` + "`http://127.0.0.1:9464/metrics`" + ` (` + "`metrics: ADDRESS`" + ` in its file; ` + "`off`" + ` for none).
-Units are bytes and seconds. Bytes are without FCS, or "on the wire", with 24 more per frame (preamble, FCS,
-gap). Counters begin with the process. *rx* is what a port received or its peer did; *tx* is what it sent or
-did itself. All numbers of a scrape are of one instant, except those of flows, which are read in turn.
-What a scrape costs: [operate.md](operate.md#what-it-costs).
+Bytes are without FCS, or "on the wire", with 24 more per frame (preamble, FCS, gap). *rx* is what a port
+received or its peer did; *tx* is what it sent or did itself. All numbers of a scrape are of one instant,
+except those of flows. [What a scrape costs](operate.md#what-it-costs).
 
 ## How many series
 
@@ -147,12 +146,12 @@ What a scrape costs: [operate.md](operate.md#what-it-costs).
 | switch | %s | 4 ports: %d |
 | agent | %s | 10 flows: %d |
 
-Go's runtime and the process add theirs. Addresses make no series. These keys of a switch or agent set limits:
+Go's runtime and the process add theirs. These keys of a switch or agent set limits:
 
 ` + "```" + `yaml
 series:
   priorities: [3, 6] # only these have series; by default all 8
-  flows: 10          # the fastest flows, which get series of their own; by default none; agents only
+  flows: 10          # the fastest flows get series of their own; by default none; agents only
 ` + "```" + `
 
 ` + "`photon show`" + ` also has what has no series. The fastest flows change, and Prometheus keeps old series: use
