@@ -27,5 +27,6 @@
 // to the notification point. Its CNPs name the flows of applications, see
 // cnp.Name.
 //
-// Left out: RDMA verbs and memory. A packet's payload is zeros.
+// A flow may also go to a queue pair of the InfiniBand specification, as network cards and Soft-RoCE
+// have them: see Pair. Only there packets have a payload; between agents it is zeros.
 package agent

@@ -394,3 +394,54 @@ func TestPairsAreChecked(t *testing.T) {
 		t.Error("a pair that only answered does so after its end")
 	}
 }
+
+// Responses to READs are data: they leave at the pace that their flow may have, and nothing is left of it afterwards.
+func TestResponsesArePaced(t *testing.T) {
+	const rate, length = 100 * units.Mbps, 60 << 10
+	s := newStranger(t.Fatal, 1024)
+	s.h.pairs.list[0].limit = rate
+	s.say(wire.OpReadRequest, peerPSN, true, 0, reth(s.h.config.Memory.Address, s.h.config.Memory.Key, length))
+	if least := rate.Serialize(length * 59 / 60); s.now < least || s.now > 2*least {
+		t.Errorf("%d bytes take %v at %v", length, s.now, rate)
+	}
+	if n, flows := len(s.told()), s.h.byPeer.Len(); n != 60 || flows != 1 {
+		t.Errorf("%d responses, %d flows afterwards", n, flows)
+	}
+}
+
+// Pairs whose flows have ended answer still, until there are too many, or another flow takes their number.
+func TestPairsMakeRoom(t *testing.T) {
+	s := newStranger(t.Fatal, 256)
+	most := s.h.config.Senders + s.h.config.Receivers
+	open := func(local uint32) int {
+		id, err := s.h.AddFlow(s.now, FlowSpec{Peer: cableAddress(1), PeerMAC: 2, QP: 1000 + local, Pair: &Pair{Local: local, Messages: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	for local := range uint32(2 * most) {
+		s.h.StopFlow(s.now, open(100+local))
+	}
+	if n := len(s.h.Pairs()); n != most {
+		t.Errorf("%d pairs, not %d", n, most)
+	}
+	last := uint32(100 + 2*most - 1)
+	s.h.StopFlow(s.now, open(last))
+	if n := len(s.h.Pairs()); n != most {
+		t.Errorf("%d pairs after another flow took a number, not %d", n, most)
+	}
+	if s.say(wire.OpWriteOnly, peerPSN, true, 0, reth(0, 0, 0)); len(s.told()) != 1 {
+		t.Error("the pair whose flow has not ended does not answer")
+	}
+}
+
+// The time for which a peer wants to be left alone is moved when the clock is set back.
+func TestPairsAreRebased(t *testing.T) {
+	s := newStranger(t.Fatal, 256)
+	q := s.h.pairs.list[0]
+	q.sender.until = units.Lap + 5
+	if s.h.Rebase(units.Lap); q.sender.until != 5 {
+		t.Errorf("it waits until %v", q.sender.until)
+	}
+}

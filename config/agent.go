@@ -220,6 +220,15 @@ func (c *Agent) Options() dpdk.Options {
 	return c.DPDK.options([]Port{c.Port}, 20_000, int(c.Payload.Or(1000))+100)
 }
 
+// MTU is that of the port: full packets fit.
+func (c *Agent) MTU() int {
+	l3 := wire.IPv6Len
+	if c.IP.V.Is4() {
+		l3 = wire.IPv4Len
+	}
+	return max(defaultMTU, l3+wire.UDPLen+wire.BTHLen+wire.RETHLen+int(c.Payload.V)+wire.ICRCLen)
+}
+
 // Resolve works out the whole configuration; device is nil as long as it is not open.
 func (c *Agent) Resolve(device *dpdk.Device) (*AgentNode, error) {
 	n, err := c.resolve(device)

@@ -39,7 +39,7 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 		return err
 	}
 	defer w.Close()
-	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, func(int) int { return 1500 }, 0)
+	devices, err := openAll(w, conf.File(), []config.Port{conf.Port}, func(int) int { return conf.MTU() }, 0)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ deb) packages="$packages binutils dpkg-dev lintian mandoc man-db ethtool iproute
 container) packages="$packages buildah mmdebstrap curl ethtool iproute2 iputils-ping" ;;
 arm64) packages="$packages qemu-user-static" ;;
 e1000e) packages="$packages iputils-ping qemu-system-x86 busybox-static cpio kmod xz-utils" ;;
-rxe) packages="$packages dpdk-dev iproute2 iputils-ping tshark qemu-system-x86 busybox-static cpio kmod xz-utils rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest" ;;
+rxe) packages="$packages dpdk-dev iproute2 iputils-ping tshark qemu-system-x86 busybox-static cpio kmod xz-utils rdma-core ibverbs-providers ibverbs-utils libibverbs-dev rdmacm-utils perftest" ;;
 *)
 	echo "$0: no group of packages is called '$1': build, test, browser, slurm, bench, deb, container, arm64, e1000e or rxe" >&2
 	exit 2

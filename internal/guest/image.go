@@ -25,10 +25,11 @@ const kernelDir = "../../bin/guest"
 
 // Contents is what an image has, beside busybox.
 type Contents struct {
-	Modules  []string // of the kernel, and what they depend on
-	Programs []string // of this machine, and the libraries they load
-	Files    []string // the same, by their paths: libraries that programs look for while they run, with what these load
-	Drivers  []string // DPDK's plugins; with any, photon is there, too
+	Modules  []string            // of the kernel, and what they depend on
+	Programs []string            // of this machine, and the libraries they load
+	Sources  map[string][]string // programs that the guest only has, by their names: C files in testdata, and what these are linked with
+	Files    []string            // the same, by their paths: libraries that programs look for while they run, with what these load
+	Drivers  []string            // DPDK's plugins; with any, photon is there, too
 }
 
 // shellModules are what the shell of a guest needs.
@@ -77,6 +78,11 @@ func Build(t testing.TB, what Contents) Image {
 	b.program("busybox")
 	for _, p := range what.Programs {
 		b.program(p)
+	}
+	for name, from := range what.Sources {
+		to := filepath.Join(root, "usr/bin", name)
+		b.command("gcc", append([]string{"-Wall", "-Werror", "-O2", "-o", to}, from...)...)
+		b.libraries(to)
 	}
 	for _, f := range what.Files {
 		b.same(f)

@@ -94,7 +94,8 @@ func rdmaContents(t testing.TB) Contents {
 			"ping", "ip", "rdma", "ibv_devinfo", "ibv_rc_pingpong", "rping",
 			"ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_send_lat", "ib_atomic_bw",
 		},
-		Files: []string{providers[0], gcc[0], "/etc/libibverbs.d/rxe.driver"},
+		Sources: map[string][]string{"rc": {"testdata/rc.c", "-libverbs"}},
+		Files:   []string{providers[0], gcc[0], "/etc/libibverbs.d/rxe.driver"},
 	}
 }
 

@@ -18,7 +18,7 @@ func TestRDMATools(t *testing.T) {
 	n.skew()
 	var captures []func() string
 	for _, h := range n.hosts {
-		captures = append(captures, capture(t, h))
+		captures = append(captures, capture(t, h, "eth0"))
 	}
 	var rows []rdmaRow
 	for _, mtu := range []int{1024, 4096} {
@@ -38,8 +38,6 @@ func TestRDMATools(t *testing.T) {
 		if k := frames(t, file, "infiniband"); k < 1000 {
 			t.Errorf("wire %d: tshark sees %d RoCE packets", i, k)
 		}
-		// Payload whose first two bytes happen to be an EtherType is taken for a packet in a packet, which it is not.
-		const malformed = `_ws.malformed and not frame.protocols contains "infiniband:ethertype"`
 		if k := frames(t, file, malformed); k > 0 {
 			t.Errorf("wire %d: %d malformed packets\n%s", i, k, dissect(t, file, malformed, "-V", "-x"))
 		}

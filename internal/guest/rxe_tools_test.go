@@ -207,11 +207,11 @@ func (n *rdma) run(scheme, tool string, bytes, mtu, messages int) rdmaRow {
 	return row
 }
 
-// capture has what passes a NIC's wire written to a file until the function is called, which returns its name.
-func capture(t *testing.T, inside *testnet.Namespace) (end func() string) {
+// capture has what comes to an interface written to a file until the function is called, which returns its name.
+func capture(t *testing.T, inside *testnet.Namespace, port string) (end func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "wire.pcapng")
-	c := inside.Command("dumpcap", "-q", "-i", "eth0", "-B", "64", "-w", file)
+	c := inside.Command("dumpcap", "-q", "-i", port, "-B", "64", "-w", file)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -231,6 +231,10 @@ func capture(t *testing.T, inside *testnet.Namespace) (end func() string) {
 
 // payloads are the protocols that tshark would look for behind the headers of RoCE.
 var payloads = []string{"smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "iser", "eoib", "infiniband_sdp", "fcoib"}
+
+// malformed is the filter of what tshark finds wrong. Payload whose first two bytes happen to be an EtherType is taken for
+// a packet in a packet, which it is not.
+const malformed = `_ws.malformed and not frame.protocols contains "infiniband:ethertype"`
 
 // frames are how many of a capture tshark finds that a filter wants.
 func frames(t *testing.T, file, filter string) int {

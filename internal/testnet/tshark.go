@@ -14,7 +14,8 @@ import (
 // frame. It fails the test if tshark finds a frame malformed.
 func Tshark(t testing.TB, frames [][]byte, fields ...string) (rows [][]string) {
 	t.Helper()
-	args := []string{"-r", "-", "-T", "fields", "-E", "separator=|", "-e", "_ws.malformed"}
+	// What a SEND brings is not RPC because its first bytes could be.
+	args := []string{"-r", "-", "--disable-protocol", "rpcordma", "-T", "fields", "-E", "separator=|", "-e", "_ws.malformed"}
 	for _, f := range fields {
 		args = append(args, "-e", f)
 	}
