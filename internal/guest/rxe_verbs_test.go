@@ -62,7 +62,7 @@ func TestAgentVerbs(t *testing.T) {
 `
 	n := newRDMA(t, 1, "40Mbps", rdmaScheme{"none", ""}, spoil, spoil)
 	n.guests[0].Run("/usr/bin/ip neigh add 10.9.0.9 lladdr 02:00:0a:09:00:09 dev eth0")
-	for _, mtu := range []int{1024, 4096} {
+	for _, mtu := range []int{1024, 256, 4096} {
 		n.verbs(mtu)
 	}
 	for _, port := range []string{"sw0", "sw1"} {
