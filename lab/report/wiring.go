@@ -248,7 +248,8 @@ func (d *drawer) layered() {
 		above = bottom
 		y = max(bottom+38, y+15*len(lines)+12)
 	}
-	d.Height = max(above, y-8) + 6
+	last := d.Texts[len(d.Texts)-1]
+	d.Height = max(above, last.Y) + 8
 }
 
 func (d *drawer) names(nodes []int) (names []string) {

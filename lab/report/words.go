@@ -93,7 +93,10 @@ func relation(r float64, unit string) string {
 		n := fmt.Sprintf("%.0f %%", 100*r)
 		return say(n, n+" of")
 	}
-	n := fmt.Sprintf("one %s", ordinal(int(math.Round(1/r))))
+	n := "one " + ordinal(int(math.Round(1/r)))
+	if r < 1e-3 {
+		n = "less than a thousandth"
+	}
 	return say(n, n+" of")
 }
 

@@ -15,7 +15,7 @@ func TestRatiosInWords(t *testing.T) {
 		1.97: {"twice as long as", "twice"}, 2.6: {"2.6 times as long as", "2.6 times"}, 25.97: {"26 times as long as", "26 times"}, 1234: {"1234 times as long as", "1234 times"},
 		0.88: {"12 % shorter than", "12 % less than"}, 0.5: {"half as long as", "half of"}, 0.33: {"a third as long as", "a third of"},
 		0.42: {"42 % as long as", "42 % of"}, 0.1: {"a tenth as long as", "a tenth of"}, 0.047: {"one 21st as long as", "one 21st of"},
-		math.Inf(1): {"", ""}, math.NaN(): {"", ""},
+		1e-5: {"less than a thousandth as long as", "less than a thousandth of"}, math.Inf(1): {"", ""}, math.NaN(): {"", ""},
 	} {
 		if got := [2]string{relation(r, "s"), relation(r, "B")}; got != want {
 			t.Errorf("%g: %q, want %q", r, got, want)

@@ -67,6 +67,8 @@ var otherLooks = []Look{
 	{Color: black, Dash: dashed}, {Color: blue, Dash: dashed}, {Color: grey, Dash: dashed},
 	{Color: green, Dash: dotted}, {Color: sky, Dash: dotted}, {Color: orange, Dash: dotted},
 	{Color: black, Dash: dotted}, {Color: blue, Dash: dotted},
+	{Color: green, Dash: dashed}, {Color: vermilion, Dash: dashed}, {Color: sky, Dash: dashed}, {Color: grey, Dash: dotted},
+	{Color: vermilion, Dash: dotted}, {Color: plum, Dash: dotted}, {Color: brown, Dash: dotted}, {Color: indigo, Dash: dotted},
 }
 
 // Looks gives every scheme a look that is the same in all charts of all reports.

@@ -22,6 +22,25 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// Schemes of somebody's own look different from each other, and from all others, as long as they are no more than sixteen.
+func TestOwnSchemesLookDifferent(t *testing.T) {
+	var names []string
+	for name := range schemeLooks {
+		names = append(names, name)
+	}
+	for i := range otherLooks {
+		names = append(names, fmt.Sprintf("own-%d", i))
+	}
+	seen := map[string]string{}
+	for name, l := range Looks(names) {
+		if k := l.Color + l.SVG(); seen[k] != "" {
+			t.Errorf("%s and %s look the same", name, seen[k])
+		} else {
+			seen[k] = name
+		}
+	}
+}
+
 // Few values stay as they are.
 func TestThinKeepsFew(t *testing.T) {
 	axis, values, spans := Thin([]Curve{{[]float64{1, 2, 4}, []float64{7, 8, 9}}, {[]float64{1, 2, 4}, []float64{1, 1, 1}}}, 0, 4, 10)

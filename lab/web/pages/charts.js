@@ -56,18 +56,22 @@ function named(a, x, values) {
     const fits = lines.every(l => l.length <= 3 && l.every(part => part.length <= most));
     return {lines, fits, rows: Math.max(...lines.map(l => l.length))};
   };
-  const longest = Math.max(...x.names.map(n => n.length)) * letter;
+  // At an angle a name has what is left of its place, or else its middle is left out: the legend has all of it.
+  const shortened = u => {
+    const most = Math.max(8, Math.floor((50 + (u.width - 80) / values.length / 2) / (letter * 0.77)));
+    return x.names.map(n => n.length <= most ? n : n.slice(0, Math.ceil(most / 2) - 1) + '…' + n.slice(-Math.floor(most / 2)));
+  };
   a.splits = () => values;
   a.filter = (u, splits) => splits;
   a.lineGap = 1.2;
   a.values = (u, splits) => {
     const {lines, fits} = layout(u);
-    return splits.map(v => fits ? lines[values.indexOf(v)].join('\n') : x.names[values.indexOf(v)]);
+    return splits.map(v => fits ? lines[values.indexOf(v)].join('\n') : shortened(u)[values.indexOf(v)]);
   };
   a.rotate = u => layout(u).fits ? 0 : 40;
   a.size = u => {
     const {fits, rows} = layout(u);
-    return fits ? 14 + 14 * rows : Math.min(110, 24 + longest * 0.66);
+    return fits ? 14 + 14 * rows : 24 + Math.max(...shortened(u).map(n => n.length)) * letter * 0.66;
   };
 }
 
