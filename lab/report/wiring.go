@@ -38,11 +38,27 @@ func wiringOf(e *experiment.Experiment) (*web.Wiring, error) {
 	if !d.boxes() {
 		d.layered()
 	}
-	switches := len(p.Nodes) - len(p.Endpoints())
-	d.Label = fmt.Sprintf("The network: %s, %s and %s", many(len(p.Hosts()), "host", "hosts"), many(switches, "switch", "switches"), many(len(p.Cables), "link", "links"))
-	d.Facts = append([]string{d.Label[len("The network: "):]}, links(p)...)
+	d.Label = "The network: " + size(p)
+	d.Facts = []string{size(p)}
+	if v := e.Variants(); len(v) > 1 {
+		last := v[len(v)-1]
+		q, err := last.Experiment.Plan()
+		if err != nil {
+			return nil, err
+		}
+		if size(q) != size(p) {
+			d.Facts = []string{fmt.Sprintf("with %s = %s, as drawn: %s", e.Sweep.Name, v[0].Value, size(p)), fmt.Sprintf("with %s = %s: %s", e.Sweep.Name, last.Value, size(q))}
+		}
+	}
+	d.Facts = append(d.Facts, links(p)...)
 	d.Facts = append(d.Facts, senders(e)...)
 	return d.Wiring, nil
+}
+
+// size is how many nodes and links a network has.
+func size(p *topology.Plan) string {
+	switches := len(p.Nodes) - len(p.Endpoints())
+	return fmt.Sprintf("%s, %s and %s", many(len(p.Hosts()), "host", "hosts"), many(switches, "switch", "switches"), many(len(p.Cables), "link", "links"))
 }
 
 func many(n int, one, several string) string {
@@ -398,9 +414,17 @@ func senders(e *experiment.Experiment) (facts []string) {
 	return facts
 }
 
+// whose is a list of hosts as a reader writes it.
 func whose(hosts string) string {
 	if hosts == "*" {
 		return "all hosts"
 	}
-	return strings.ReplaceAll(hosts, "..", "–")
+	parts := strings.Split(hosts, ",")
+	for i, part := range parts {
+		from, to, _ := strings.Cut(strings.TrimSpace(part), "..")
+		if parts[i] = from; to != "" && to != from {
+			parts[i] += "–" + to
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,23 @@ func TestLabels(t *testing.T) {
 	} {
 		if got := strings.Join(labels(strings.Fields(c.names), c.room), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// What a sweep makes of the network is said beside the drawing.
+func TestWiringOfASweep(t *testing.T) {
+	e, err := experiment.Get("pcn/fig19")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"with lots = 2, as drawn: 6 hosts, 3 switches and 8 links", "with lots = 10: 22 hosts, 11 switches and 32 links"}
+	if w := rightly(t, e.ID, e); !slices.Equal(w.Facts[:2], want) {
+		t.Errorf("%q", w.Facts)
+	}
+	for hosts, want := range map[string]string{"*": "all hosts", "H2..H2": "H2", "H2..H4,H7": "H2–H4, H7", "R0": "R0"} {
+		if got := whose(hosts); got != want {
+			t.Errorf("%s: %s", hosts, got)
 		}
 	}
 }
