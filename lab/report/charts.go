@@ -203,10 +203,12 @@ func (c *charter) byRatio(p *experiment.Part, r *claim.Judged, scheme, metric st
 
 var opposite = map[experiment.Bound]experiment.Bound{experiment.AtLeast: experiment.AtMost, experiment.AtMost: experiment.AtLeast}
 
-// unseen are panels of what the paper has a number of, and no panel of the experiment shows: bars, or the sweep.
+// unseen are panels of what no panel of the experiment shows: of what the paper has a number of, bars, or the sweep; and
+// the slowdown by flow size, where slowdowns are measured.
 func (c *charter) unseen() (panels []experiment.Plot) {
-	shown := map[string]bool{}
+	shown, bySize := map[string]bool{}, false
 	for _, p := range c.e.Panels() {
+		bySize = bySize || p.Slowdown != ""
 		for _, m := range p.Bars {
 			shown[m] = true
 		}
@@ -232,6 +234,9 @@ func (c *charter) unseen() (panels []experiment.Plot) {
 			}
 			panels = append(panels, panel)
 		}
+	}
+	if !bySize && slices.ContainsFunc(c.e.Measure.Metrics, func(m experiment.Metric) bool { return m.Do.V == "slowdown" }) {
+		panels = append(panels, experiment.Plot{Title: "slowdown by flow size", Slowdown: "*"})
 	}
 	return panels
 }

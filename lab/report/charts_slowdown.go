@@ -23,7 +23,7 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 		all = append(all, whole.EndedOf(run.Scheme, value, p.Slowdown)...)
 	}
 	ends := measure.Sizes(all)
-	if len(ends) == 0 {
+	if len(ends) == 0 || c.page && len(ends) == 1 { // a page says of one size what tables say
 		return nil
 	}
 	axis := web.Axis{Label: "flow size, up to"}

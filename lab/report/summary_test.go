@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"photon/lab/measure"
 	"photon/lab/run"
 	"photon/lab/web"
+	"photon/units"
 )
 
 // The summary says what was lost, and of an experiment without claims who has least and who most.
@@ -71,5 +74,44 @@ claims:
 	// Pictures have the paper's own numbers only.
 	if panels := Charts(e, r.Result); len(panels[0][0].Paper) != 1 {
 		t.Errorf("%+v", panels[0][0].Paper)
+	}
+}
+
+// Where slowdowns are measured a page shows them by flow size: the median, the 95th and the 99th percentile. Of one size
+// there is nothing to show.
+func TestSlowdownsBySize(t *testing.T) {
+	text := strings.Replace(swept, "metrics: [", "metrics: [{name: slow, do: slowdown, stat: p99}, ", 1)
+	e, err := experiment.Parse("x.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended []measure.Ended
+	for i := range 200 {
+		f := measure.Ended{Size: units.Size(1000 * (1 + i%2)), Ideal: units.Microsecond, FCT: 2 * units.Microsecond}
+		if i%20 < 4 { // more than a twentieth of both sizes
+			f.FCT = 8 * units.Microsecond
+		}
+		ended = append(ended, f)
+	}
+	titles := func(of []measure.Ended) (list []string) {
+		r := &claim.Judged{Result: &run.Result{Runs: []run.Run{{Scheme: "none", Metrics: measure.Metrics{"m": ptr(1)}}}}}
+		r.Runs[0].Recorded("", &measure.Series{}, of)
+		c := charter{e: e, looks: Looks([]string{"none"})}
+		for _, chart := range c.charts([]*claim.Judged{r}) {
+			if strings.HasPrefix(chart.Title, "slowdown by flow size") {
+				list = append(list, fmt.Sprintf("%s %v", chart.Title, chart.Lines[0].Values))
+			}
+		}
+		return list
+	}
+	want := []string{"slowdown by flow size: median [2 2]", "slowdown by flow size: 95th percentile [8 8]", "slowdown by flow size: 99th percentile [8 8]"}
+	if got := titles(ended); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	for i := range ended {
+		ended[i].Size = 1000
+	}
+	if got := titles(ended); got != nil {
+		t.Errorf("of one size: %q", got)
 	}
 }
