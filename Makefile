@@ -27,10 +27,10 @@ test: setup-test
 	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test -timeout 30m ./...
 	go test -tags dpdk -p 1 -timeout 30m -skip '$(ALONE)' ./...
 
-# The report, the page of a sweep and the live pages in headless Chromium.
+# The report, the page of a sweep and the live pages in headless Chromium, light and dark, wide and narrow.
 test-browser:
 	@scripts/setup.sh browser
-	CGO_ENABLED=0 go test -tags browser -run InBrowser ./lab/report ./lab/sweep ./cmd/photon
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./internal/browser ./lab/report ./lab/sweep ./cmd/photon
 	CGO_ENABLED=0 go test -tags browser ./internal/film
 	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 

@@ -95,6 +95,10 @@ func TestNodePagesInBrowser(t *testing.T) {
 	p.Keep("switch-phone")
 	p.Quiet()
 
+	browser.Looks(t, "switch", at, func(p *browser.Page) {
+		p.Becomes(`document.querySelector('.state') && document.querySelector('.state').textContent === 'live' && ` + known(0) + ` > 5`)
+	})
+
 	at = reach(t, l.hosts[0], "127.0.0.1:9472")
 	a := browser.Open(t, at, 1280, 900)
 	a.Becomes(`document.querySelectorAll('.flows tbody tr').length > 0 && /bit\/s$/.test(document.querySelector('.flows tbody tr .num').textContent)`)
@@ -107,6 +111,9 @@ func TestNodePagesInBrowser(t *testing.T) {
 	a.Fits()
 	a.Keep("agent-phone")
 	a.Quiet()
+	browser.Looks(t, "agent", at, func(p *browser.Page) {
+		p.Becomes(`document.querySelectorAll('.flows tbody tr').length > 0 && ` + known(0) + ` > 5`)
+	})
 
 	// What was seen stays when the switch has gone.
 	sw.stop()

@@ -102,6 +102,9 @@ func TestFigurePageInBrowser(t *testing.T) {
 	p.Quiet()
 	p.Do(chromedp.Navigate(s.url))
 	p.Becomes(`document.querySelector('.state') && document.querySelector('.state').textContent === 'done'`)
+	browser.Looks(t, "replay", s.url, func(p *browser.Page) {
+		p.Becomes(`document.querySelector('.state') && document.querySelector('.state').textContent === 'done' && ` + known(0) + ` === 300 && ` + known(4) + ` === 300`)
+	})
 	s.stop()
 	p.Becomes(`document.querySelector('.state').textContent === 'photon has ended'`)
 }

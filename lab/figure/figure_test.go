@@ -189,3 +189,40 @@ func TestPaperIsInPlace(t *testing.T) {
 		t.Errorf("its bar is at %v, %v wide", offset, width)
 	}
 }
+
+// Charts whose axes need different room beside each other leave the heading alone.
+func TestHeadingIsSeen(t *testing.T) {
+	bars := func() *web.Chart {
+		return &web.Chart{Kind: "bars", Title: "bars", Y: "times", X: web.Axis{Names: []string{"a", "b"}, Step: 1, N: 2}, Lines: []web.Line{{Name: "x", Look: web.Numbered(0), Values: web.Numbers{1, 2}}}}
+	}
+	cdf := func() *web.Chart {
+		return &web.Chart{Kind: "cdf", Title: "all flows", Y: "part of flows", X: web.Axis{Label: "completion time, ms", Log: true, Values: web.Numbers{0.1, 1, 10}}, Lines: []web.Line{{Name: "x", Look: web.Numbered(0), Values: web.Numbers{0.2, 0.5, 1}}}}
+	}
+	sizes := func(of string) *web.Chart {
+		return &web.Chart{Kind: "sweep", Title: "slowdown", Y: "slowdown, " + of, X: web.Axis{Label: "flow size, up to", Values: web.Numbers{0, 1}, Names: []string{"5.5KB", "29MB"}}, Lines: []web.Line{{Name: "x", Look: web.Numbered(0), Values: web.Numbers{1, 2}}}}
+	}
+	// ink counts the dark pixels where the heading is.
+	ink := func(panels ...[]*web.Chart) (n int) {
+		t.Helper()
+		b, err := render("A heading with jumping quirks", panels, "png")
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := png.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y := range 25 {
+			for x := range 500 {
+				if r, g, b, _ := image.At(x, y).RGBA(); r+g+b < 3*0x8000 {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	alone := ink([]*web.Chart{bars(), bars()})
+	if n := ink([]*web.Chart{cdf()}, []*web.Chart{bars()}, []*web.Chart{bars()}, []*web.Chart{sizes("median"), sizes("99th percentile")}); n != alone || n < 500 {
+		t.Errorf("%d pixels of the heading are seen, of %d", n, alone)
+	}
+}

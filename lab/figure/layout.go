@@ -80,6 +80,17 @@ func render(heading string, panels [][]*web.Chart, format string) ([]byte, error
 	lines := broken(heading, style, w-2*gap)
 	above := vg.Length(len(lines)) * 15
 	h := tall*vg.Length(len(rows)) + above
+	tiles := draw.Tiles{
+		Rows: len(rows), Cols: len(rows[0]), PadX: 2*gap + beside, PadY: 8,
+		PadTop: above + 6, PadRight: 2*gap + beside - 4, PadBottom: 2, PadLeft: 4,
+	}
+	// Charts whose axes need different room are moved when they are aligned, some of them up, to where the heading is.
+	moved := vg.Length(0)
+	for _, c := range plot.Align(plots, tiles, draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: w, Y: h}}})[0] {
+		moved = max(moved, c.Max.Y-(h-above-6))
+	}
+	h += moved
+	tiles.PadTop += moved
 	canvas, err := canvasOf(format, w, h)
 	if err != nil {
 		return nil, err
@@ -88,10 +99,6 @@ func render(heading string, panels [][]*web.Chart, format string) ([]byte, error
 	whole.FillPolygon(color.White, []vg.Point{{}, {Y: h}, {X: w, Y: h}, {X: w}}) // also where the page behind it is dark
 	for i, l := range lines {
 		whole.FillText(style, vg.Point{X: gap, Y: h - 3 - vg.Length(i)*15}, l)
-	}
-	tiles := draw.Tiles{
-		Rows: len(rows), Cols: len(rows[0]), PadX: 2*gap + beside, PadY: 8,
-		PadTop: above + 6, PadRight: 2*gap + beside - 4, PadBottom: 2, PadLeft: 4,
 	}
 	canvases := plot.Align(plots, tiles, whole)
 	for i, row := range drawings {

@@ -231,15 +231,20 @@ func testZoom(t *testing.T, page string) {
 	b.Quiet()
 }
 
-// The legend shows the values under the cursor.
+// The legend shows means, and then the values under the cursor.
 func testHover(t *testing.T, page string) {
 	b := open(t, page, 1280, 900)
 	b.scroll()
+	const where = `document.querySelector('figure.chart .u-series .u-value').textContent`
+	if text := is[string](b, where); text != "mean" {
+		t.Errorf("the legend has the %q", text)
+	}
 	x, y := b.point(0, 0.5, 0.5)
 	for _, left := range []float64{x - 5, x} {
 		b.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, left, y))
 	}
-	b.Becomes(`[...document.querySelectorAll('figure.chart')[0].querySelectorAll('.u-series:not([hidden]) .u-value')].every(v => /^-?[0-9.]+(e-?[0-9]+)?$/.test(v.textContent))`)
+	b.Becomes(`/^time, ms: [0-9.]+$/.test(` + where + `)`)
+	b.Becomes(`[...document.querySelectorAll('figure.chart')[0].querySelectorAll('.u-series:not([hidden]) .u-value')].slice(1).every(v => /^-?[0-9.]+(e-?[0-9]+)?$/.test(v.textContent))`)
 	b.Quiet()
 }
 
@@ -307,6 +312,8 @@ func testPrint(t *testing.T, page string) {
 	if is[string](b, `getComputedStyle(document.body).backgroundColor`) != "rgb(255, 255, 255)" {
 		t.Error("the paper is not white")
 	}
+	b.Media("print", true)
+	b.Becomes(`getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)' && charts.every(c => c.data.lines.every((l, i) => c.u.series[i + 1].stroke(c.u, i + 1) === l.color))`)
 	b.Media("", false)
 	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.plot.width > 400)`)
 	b.Quiet()

@@ -10,6 +10,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/measure"
 	"photon/lab/run"
+	"photon/lab/stat"
 	"photon/lab/web"
 	"photon/units"
 )
@@ -30,6 +31,7 @@ type charter struct {
 	e     *experiment.Experiment
 	looks map[string]web.Look
 	many  bool        // worlds
+	page  bool        // the charts are of a page, which says more than a picture
 	whole *run.Result // that slowdowns take their ranges of sizes from, if a part of its schemes is drawn
 }
 
@@ -56,8 +58,8 @@ func Charts(e *experiment.Experiment, r *run.Result, schemes ...string) (panels 
 
 // charts returns all panels, each chart of a world beside that of the other.
 func (c *charter) charts(results []*claim.Judged) (charts []*web.Chart) {
-	c.many = len(results) > 1
-	panels := c.e.Panels()
+	c.many, c.page = len(results) > 1, true
+	panels := append(c.e.Panels(), c.unseen()...)
 	for i := range panels {
 		var worlds [][]*web.Chart
 		most := 0
@@ -98,6 +100,7 @@ func (c *charter) panel(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 			chart.Title += " (" + r.World + ")"
 		}
 		chart.Note = sentence([]string{chart.Note, paperNote(chart)})
+		chart.Rest()
 		chart.Label = describeChart(chart)
 	}
 	return charts
@@ -156,19 +159,86 @@ func (c *charter) largest(x *run.Run, r *claim.Judged, name string, samples bool
 	return most
 }
 
-// mark puts what the paper has of a scheme's metric beside what was measured.
-func (c *charter) mark(ch *web.Chart, line, at int, scheme, metric string, per float64) {
+// mark puts what the paper has of a scheme's metric beside what was measured. On a page that is also where a ratio of the
+// paper puts the one of two schemes that has less, if the other has what was measured.
+func (c *charter) mark(ch *web.Chart, r *claim.Judged, line, at int, scheme, metric string, per float64) {
 	for i := range c.e.Claims {
 		for _, p := range c.e.Claims[i].Parts() {
-			if p.Paper == nil || p.Over != "" || p.Metric != metric || len(p.Schemes) != 1 || p.Schemes[0] != scheme {
-				continue
+			y, bound, ok := p.Paper, p.Bound, false
+			switch {
+			case p.Paper == nil:
+			case len(p.Schemes) == 1:
+				ok = p.Over == "" && p.Schemes[0] == scheme && p.Metric == metric
+			case c.page:
+				y, bound, ok = c.byRatio(&p, r, scheme, metric)
 			}
-			m := web.Mark{Line: line, At: at, Y: scaled(p.Paper, per), Bound: string(p.Bound)}
-			if !slices.Contains(ch.Paper, m) {
+			m := web.Mark{Line: line, At: at, Y: scaled(y, per), Bound: string(bound), Ratio: len(p.Schemes) > 1}
+			if ok && !slices.Contains(ch.Paper, m) {
 				ch.Paper = append(ch.Paper, m)
 			}
 		}
 	}
+}
+
+// byRatio is where a ratio of the paper, or a reduction, puts a scheme's metric.
+func (c *charter) byRatio(p *experiment.Part, r *claim.Judged, scheme, metric string) (y *float64, bound experiment.Bound, ok bool) {
+	ratio, bound := *p.Paper, p.Bound
+	if p.Kind() == experiment.Reduction {
+		ratio, bound = 1-ratio, opposite[bound]
+	}
+	mine, other := 0, 1
+	if ratio > 1 {
+		ratio, bound, mine, other = 1/ratio, opposite[bound], 1, 0
+	}
+	if ratio <= 0 || p.Kind() != experiment.Ratio && p.Kind() != experiment.Reduction || p.Schemes[mine] != scheme || p.MetricOf(mine) != metric {
+		return nil, "", false
+	}
+	measured := r.Metrics(p.Schemes[other])[p.MetricOf(other)]
+	if measured == nil {
+		return nil, "", false
+	}
+	v := ratio * *measured
+	return &v, bound, true
+}
+
+var opposite = map[experiment.Bound]experiment.Bound{experiment.AtLeast: experiment.AtMost, experiment.AtMost: experiment.AtLeast}
+
+// unseen are panels of what no panel of the experiment shows: of what the paper has a number of, bars, or the sweep; and
+// the slowdown by flow size, where slowdowns are measured.
+func (c *charter) unseen() (panels []experiment.Plot) {
+	shown, bySize := map[string]bool{}, false
+	for _, p := range c.e.Panels() {
+		bySize = bySize || p.Slowdown != ""
+		for _, m := range p.Bars {
+			shown[m] = true
+		}
+		for _, m := range p.Sweep {
+			for _, v := range c.e.Values() {
+				shown[experiment.Key(m, v)] = true
+			}
+		}
+	}
+	for i := range c.e.Claims {
+		for _, p := range c.e.Claims[i].Parts() {
+			if p.Paper == nil || len(p.Schemes) != 1 || p.Over != "" || shown[p.Metric] {
+				continue
+			}
+			name, _, sweep := strings.Cut(p.Metric, "@")
+			panel := experiment.Plot{Title: name, Bars: []string{p.Metric}}
+			shown[p.Metric] = true
+			if sweep && c.e.Sweep != nil {
+				panel.Bars, panel.Sweep = nil, []string{name}
+				for _, v := range c.e.Values() {
+					shown[experiment.Key(name, v)] = true
+				}
+			}
+			panels = append(panels, panel)
+		}
+	}
+	if !bySize && slices.ContainsFunc(c.e.Measure.Metrics, func(m experiment.Metric) bool { return m.Do.V == "slowdown" }) {
+		panels = append(panels, experiment.Plot{Title: "slowdown by flow size", Slowdown: "*"})
+	}
+	return panels
 }
 
 // empty reports whether a chart has no value at all.
@@ -240,9 +310,10 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		from, to := float64(p.From)/float64(unit), float64(end)/float64(unit)
 		axis, values, spans := web.Thin(plain, from, to, points)
 		axis.Label, axis.Range = "time, "+name, web.Numbers{from, to}
-		ch.X = axis
+		ch.X, ch.Said = axis, "mean"
 		for i, x := range mine {
 			line := web.Line{Name: x.scheme, Scheme: x.scheme, Look: c.looks[x.scheme], Values: values[i]}
+			line.Value = web.Numbers{web.Round(stat.Mean(x.Y), 4)}
 			if widest > 1 {
 				line.Name, line.Scheme, line.Look = x.name, "", web.Numbered(i)
 			}
@@ -320,7 +391,11 @@ func paperNote(ch *web.Chart) string {
 			kinds = append(kinds, k.text)
 		}
 	}
-	return strings.Join(kinds, ", ")
+	note := strings.Join(kinds, ", ")
+	if slices.ContainsFunc(ch.Paper, func(m web.Mark) bool { return m.Ratio }) {
+		note += "; ratios are of the other scheme's value here"
+	}
+	return note
 }
 
 // sentence joins the notes that there are.

@@ -30,7 +30,7 @@ func (c *charter) sweep(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, Look: c.looks[run.Scheme]}
 		for i, v := range values {
 			l.Values = append(l.Values, scaled(run.Metrics[experiment.Key(metric, v)], p.Per()))
-			c.mark(ch, len(ch.Lines), i, run.Scheme, experiment.Key(metric, v), p.Per())
+			c.mark(ch, r, len(ch.Lines), i, run.Scheme, experiment.Key(metric, v), p.Per())
 		}
 		return l
 	}
@@ -91,12 +91,12 @@ func (c *charter) bars(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 				l.Values[k] = math.NaN()
 			}
 			l.Values[i] = scaled(run.Metrics[p.Bars[0]], p.Per())
-			c.mark(ch, i, i, run.Scheme, p.Bars[0], p.Per())
+			c.mark(ch, r, i, i, run.Scheme, p.Bars[0], p.Per())
 			ch.X.Names = append(ch.X.Names, run.Scheme)
 		} else {
 			for k, metric := range p.Bars {
 				l.Values = append(l.Values, scaled(run.Metrics[metric], p.Per()))
-				c.mark(ch, i, k, run.Scheme, metric, p.Per())
+				c.mark(ch, r, i, k, run.Scheme, metric, p.Per())
 			}
 			ch.X.Names = p.Bars
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // slowdown draws how much longer flows take than in an empty network, by their size: the
-// median and the 99th percentile of all seeds.
+// median, the 95th and the 99th percentile of all seeds.
 func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
 	value := r.Shown(c.e)
 	var all []measure.Ended
@@ -23,14 +23,14 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 		all = append(all, whole.EndedOf(run.Scheme, value, p.Slowdown)...)
 	}
 	ends := measure.Sizes(all)
-	if len(ends) == 0 {
+	if len(ends) == 0 || c.page && len(ends) == 1 { // a page says of one size what tables say
 		return nil
 	}
 	axis := web.Axis{Label: "flow size, up to"}
 	for i, end := range ends {
 		axis.Values, axis.Names = append(axis.Values, float64(i)), append(axis.Names, measure.About(end))
 	}
-	for _, s := range []struct{ stat, name string }{{"p50", "median"}, {"p99", "99th percentile"}} {
+	for _, s := range []struct{ stat, name string }{{"p50", "median"}, {"p95", "95th percentile"}, {"p99", "99th percentile"}} {
 		ch := &web.Chart{Kind: "sweep", X: axis, Y: "slowdown, " + s.name, Title: s.name}
 		ch.Note = sentence([]string{atValue(c.e, value), fmt.Sprintf("%d flows", len(all))})
 		for _, run := range r.Runs {

@@ -139,10 +139,7 @@ func WriteReport(path string, all []*Finished, missing []string, write Writer) e
 			i = len(page.Papers)
 			page.Papers = append(page.Papers, web.Paper{Name: name, Venue: venue, Counts: web.Counts{}})
 		}
-		counts := web.Counts{}
-		for v, n := range claim.Count(f.results[0].Claims) {
-			counts[string(v)] = n
-		}
+		counts := counts(f.results[0].Claims)
 		p := &page.Papers[i]
 		p.Rows = append(p.Rows, web.IndexRow{Anchor: f.section.Anchor, ID: f.e.ID, Title: f.e.Title, Figure: f.e.Paper.Figure, Quick: f.results[0].Quick, Counts: counts})
 		p.Counts.Add(counts)

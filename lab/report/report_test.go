@@ -145,8 +145,14 @@ func TestReportAndTable(t *testing.T) {
 	}
 	selfContained(t, page)
 	charts := chartData(t, page)
-	if len(charts) != 2 || charts[0].Lines[0].Name != "pcn" || len(charts[0].Lines[0].Values) != linePoints {
-		t.Errorf("%d charts", len(charts))
+	if len(charts) != 4 || charts[0].Lines[0].Name != "pcn" || len(charts[0].Lines[0].Values) != linePoints {
+		t.Fatalf("%d charts", len(charts))
+	}
+	// What the paper prints and no panel of the experiment shows has bars of its own, with the paper's marks.
+	for i, want := range []web.Mark{{Y: 2, Bound: "at_most"}, {Y: 7.5, Bound: "at_most"}} {
+		if c := charts[2+i]; c.Kind != "bars" || c.Y != "ms" || len(c.Paper) != 1 || c.Paper[0] != want {
+			t.Errorf("chart %d: %+v", 2+i, c)
+		}
 	}
 	var table bytes.Buffer
 	if err := Table(&table, e, []*claim.Judged{r}); err != nil || !strings.Contains(table.String(), "pcn-rate") {
@@ -363,7 +369,7 @@ func TestIndexKnowsEveryVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for v, n := range counts {
-		shown := fmt.Sprintf(`<td class="n"><span class="v %s">%d</span></td>`, v, n)
+		shown := fmt.Sprintf(`<td class="n" data-label="%[1]s"><span class="v %[1]s">%[2]d</span></td>`, v, n)
 		if !slices.Contains(web.Verdicts, v) || !strings.Contains(b.String(), shown) {
 			t.Errorf("%s is not in the index", v)
 		}

@@ -18,11 +18,16 @@ import (
 func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experiment, error) {
 	s := &web.Experiment{
 		Anchor: strings.ReplaceAll(e.ID, "/", "-"), ID: e.ID, Title: e.Title, Source: e.Paper.Line(), About: strings.TrimSpace(e.About),
-		Command: command(e, results), Coverage: strings.Join(ranIn(e, results), "; "), Claims: claimRows(results), Parameters: parameterRows(e, results[0].Quick), Sound: true,
+		Command: command(e, results), Coverage: strings.Join(ranIn(e, results), "; "), Claims: claimRows(e, results), Counts: counts(results[0].Claims), Summary: summary(e, results), Parameters: parameterRows(e, results[0].Quick), Sound: true,
 	}
 	for _, r := range results {
 		s.Worlds = append(s.Worlds, r.World)
 	}
+	wiring, err := wiringOf(e)
+	if err != nil {
+		return nil, err
+	}
+	s.Wiring = wiring
 	var keys []string
 	for _, u := range ran(e, results) {
 		keys = append(keys, u.Key())
@@ -128,13 +133,13 @@ func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Ju
 }
 
 // claimRows lays the worlds' verdicts beside each other.
-func claimRows(results []*claim.Judged) (rows []web.Claim) {
+func claimRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Claim) {
 	for i, c := range results[0].Claims {
 		row := web.Claim{ID: c.ID, Text: c.Text, Schemes: strings.Join(c.Schemes, " / "), Paper: c.Theirs(), Note: c.Note}
 		same := true
 		for _, r := range results {
 			mine := r.Claims[i]
-			row.Measured = append(row.Measured, measuredOf(&mine))
+			row.Measured = append(row.Measured, web.Measured{Value: measuredOf(&mine), Words: words(&e.Claims[i], &mine.Measurement)})
 			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(mine.Verdict)})
 			same = same && mine.Verdict == c.Verdict
 		}

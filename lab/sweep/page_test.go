@@ -93,8 +93,8 @@ func TestPage(t *testing.T) {
 	if chart.Lines[0].Color == chart.Lines[1].Color {
 		t.Error("two curves look alike")
 	}
-	const number = `<td class="n">(.*?)</td>`
-	row := regexp.MustCompile(`<tr><th scope="row"><code>(.*?)</code></th>` + number + number + `</tr>`)
+	const number = `<td class="n" data-label="[ab]">(.*?)</td>`
+	row := regexp.MustCompile(`<tr><th scope="row" class="wide"><code>(.*?)</code></th>` + number + number + `</tr>`)
 	rows := row.FindAllStringSubmatch(string(b), -1)
 	for i, want := range []string{
 		"settled_s, n = 5|–|2 (1 to 3)", "settled_s, n = 7|4 (3 to 5)|never in 2 of 3",

@@ -17,6 +17,7 @@ type Chart struct {
 	Y      string `json:"y"` // label
 	Lines  []Line `json:"lines"`
 	Paper  []Mark `json:"paper,omitempty"`
+	Said   string `json:"said,omitempty"` // what the values are that the legend has before anybody points at the chart
 	// Charts with one group share cursor and zoom.
 	Group string `json:"group,omitempty"`
 }
@@ -39,6 +40,8 @@ type Line struct {
 	Name   string  `json:"name"`
 	Scheme string  `json:"scheme,omitempty"` // hidden and shown with it
 	Values Numbers `json:"v"`
+	Value  Numbers `json:"value,omitempty"` // the one that the legend has before anybody points at the chart
+	At     *int    `json:"at,omitempty"`    // its place among the values
 	// Low and High are the ends of the intervals in which the values are; absent: there are none.
 	Low  Numbers `json:"low,omitempty"`
 	High Numbers `json:"high,omitempty"`
@@ -50,6 +53,7 @@ type Mark struct {
 	At    int     `json:"at"`   // among the values of x
 	Y     float64 `json:"y"`
 	Bound string  `json:"bound,omitempty"` // at_least or at_most, if the paper says no more
+	Ratio bool    `json:"ratio,omitempty"` // the paper prints a ratio: this is where it puts one scheme, beside the other's bar
 }
 
 // Numbers are written as JSON with few digits; NaN is null.

@@ -2,9 +2,10 @@ package web
 
 import "fmt"
 
-// Look is how a line is drawn: a colour, and a dash pattern in pixels.
+// Look is how a line is drawn: a colour on a light ground and one on a dark ground, and a dash pattern in pixels.
 type Look struct {
 	Color string `json:"color"`
+	Dark  string `json:"dark,omitempty"`
 	Dash  []int  `json:"dash,omitempty"`
 }
 
@@ -27,6 +28,13 @@ const (
 	plum      = "#6f2a53"
 	indigo    = "#332288"
 )
+
+// onDark are the same colours as a dark page shows them: as light as its text, and told apart by colour-blind readers
+// at least as well as those on white.
+var onDark = map[string]string{
+	black: "#f2f4f6", grey: "#87919b", blue: "#3d97d8", vermilion: "#ff6f2c", green: "#14b584", purple: "#e79cc5", orange: "#f5b31a", sky: "#a3d9fb",
+	brown: "#c4956c", peach: "#ffc9a8", darkGreen: "#b5e3c4", plum: "#a8447f", indigo: "#8f7bff",
+}
 
 var (
 	dashed = []int{8, 4}
@@ -59,6 +67,8 @@ var otherLooks = []Look{
 	{Color: black, Dash: dashed}, {Color: blue, Dash: dashed}, {Color: grey, Dash: dashed},
 	{Color: green, Dash: dotted}, {Color: sky, Dash: dotted}, {Color: orange, Dash: dotted},
 	{Color: black, Dash: dotted}, {Color: blue, Dash: dotted},
+	{Color: green, Dash: dashed}, {Color: vermilion, Dash: dashed}, {Color: sky, Dash: dashed}, {Color: grey, Dash: dotted},
+	{Color: vermilion, Dash: dotted}, {Color: plum, Dash: dotted}, {Color: brown, Dash: dotted}, {Color: indigo, Dash: dotted},
 }
 
 // Looks gives every scheme a look that is the same in all charts of all reports.
@@ -72,6 +82,7 @@ func Looks(names []string) map[string]Look {
 			look = otherLooks[unknown%len(otherLooks)]
 			unknown++
 		}
+		look.Dark = onDark[look.Color]
 		looks[name] = look
 	}
 	return looks
@@ -80,7 +91,8 @@ func Looks(names []string) map[string]Look {
 // Numbered is the look of the i-th line of a chart of one scheme.
 func Numbered(i int) Look {
 	colors := []string{blue, vermilion, green, purple, orange, sky, black, grey}
-	return Look{colors[i%len(colors)], [][]int{nil, dashed, dotted}[i/len(colors)%3]}
+	color := colors[i%len(colors)]
+	return Look{color, onDark[color], [][]int{nil, dashed, dotted}[i/len(colors)%3]}
 }
 
 // SVG is the dash pattern as an attribute of a line.

@@ -50,6 +50,9 @@ type Experiment struct {
 	Anchor, ID, Title string
 	Source            string // paper, figure and section
 	About             string
+	Counts            Counts // of its claims
+	Summary           string // what else there is to say in a line
+	Wiring            *Wiring
 	Command           string // that repeats it
 	Coverage          string // whether all of it ran, and how long that took
 	Worlds            []string
@@ -78,9 +81,12 @@ type Scheme struct {
 // Claim is a statement of the paper and what became of it.
 type Claim struct {
 	ID, Text, Schemes, Paper, Note string
-	Measured                       []string // by world
+	Measured                       []Measured // by world
 	Verdicts                       []Verdict
 }
+
+// Measured is a number, and how it stands to the paper's, in words.
+type Measured struct{ Value, Words string }
 
 // Verdict is that of a world; World is empty where all worlds agree.
 type Verdict struct{ World, Verdict string }

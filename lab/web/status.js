@@ -143,7 +143,7 @@ function draw(x) {
       const d = data.get(r.number), v = d.lines[key];
       const same = d.duration === longest.duration;
       const on = same ? v : Array.from({length: longest.spans}, (_, i) => v[Math.floor((i + 0.5) / longest.spans * longest.duration / d.duration * d.spans)] ?? null);
-      return {name: r.name, color: r.color, dash: r.dash, v: padded(on, longest.spans)};
+      return {name: r.name, color: r.color, dark: r.dark, dash: r.dash, v: padded(on, longest.spans)};
     });
     chart.show(longest ? grid(longest) : [], lines, [0, longest ? longest.duration : 1], 'nothing was seen yet');
   }

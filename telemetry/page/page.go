@@ -14,7 +14,7 @@ import (
 	"photon/internal/httpd"
 )
 
-//go:embed page.html page.css page.js uplot
+//go:embed page.html page.css page.js ground.js uplot
 var files embed.FS
 
 // Site is a page: what is asked for is its own or what all pages share.
@@ -71,7 +71,7 @@ func (s *Site) Handler() http.Handler {
 	}
 	static("/{$}", "text/html; charset=utf-8", s.html())
 	static("/page.css", "text/css; charset=utf-8", []byte(UPlotStyle()+text("page.css")))
-	script := UPlot() + text("page.js")
+	script := UPlot() + Ground() + text("page.js")
 	for _, name := range s.Order {
 		b, _ := fs.ReadFile(s.Script, name) // embedded, or the program does not build
 		script += string(b)
@@ -160,6 +160,9 @@ func UPlot() string {
 	return "'use strict';\n/* uPlot\n" + text("uplot/LICENSE") + "*/\n" +
 		"const uPlot = (devicePixelRatio => {" + code + "\nreturn uPlot;})(Math.max(2, window.devicePixelRatio));\n"
 }
+
+// Ground tells scripts of the ground that a page is seen on.
+func Ground() string { return text("ground.js") }
 
 // UPlotStyle is its style sheet.
 func UPlotStyle() string { return text("uplot/uPlot.min.css") }

@@ -41,28 +41,19 @@ function el(tag, attributes = {}, ...children) {
 // say sets a text, if it is another.
 const say = (e, text) => { if (e.textContent !== text) e.textContent = text; };
 
-// Colours told apart by colour-blind readers too, Okabe's and Ito's; the last two follow the ground.
-const palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#7a7a7a'];
+// Colours told apart by colour-blind readers too, Okabe's and Ito's, each with the one that stands for it on a dark ground.
+const palette = [['#0072b2', '#3d97d8'], ['#d55e00', '#ff6f2c'], ['#009e73', '#14b584'], ['#cc79a7', '#e79cc5'],
+  ['#e69f00', '#f5b31a'], ['#56b4e9', '#a3d9fb'], ['#000000', '#f2f4f6'], ['#7a7a7a', '#87919b']];
 const dashes = [undefined, [8, 4], [2, 3]];
-const numbered = i => ({color: palette[i % palette.length], dash: dashes[Math.floor(i / palette.length) % dashes.length]});
-
-const night = matchMedia('(prefers-color-scheme: dark)');
-const tint = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-// seen is a colour as it can be seen on the ground: dark ones are lighter by night.
-function seen(color) {
-  if (!night.matches) return color;
-  const rgb = color.slice(1).match(/../g).map(h => parseInt(h, 16));
-  const light = (0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]) / 255;
-  const mix = Math.max(0, 0.62 - light);
-  return '#' + rgb.map(c => Math.round(c + (255 - c) * mix).toString(16).padStart(2, '0')).join('');
-}
+const numbered = i => ({color: palette[i % palette.length][0], dark: palette[i % palette.length][1], dash: dashes[Math.floor(i / palette.length) % dashes.length]});
 
 // swatch is a piece of a line as a drawing.
-function swatch({color, dash}) {
+function swatch(look) {
+  const {dash} = look;
   const ns = 'http://www.w3.org/2000/svg', svg = document.createElementNS(ns, 'svg'), line = document.createElementNS(ns, 'line');
   svg.setAttribute('viewBox', '0 0 26 8');
   svg.setAttribute('aria-hidden', 'true');
-  for (const [k, v] of Object.entries({x1: 0, x2: 26, y1: 4, y2: 4, stroke: seen(color), 'stroke-width': 3})) line.setAttribute(k, v);
+  for (const [k, v] of Object.entries({x1: 0, x2: 26, y1: 4, y2: 4, stroke: seen(look), 'stroke-width': 3})) line.setAttribute(k, v);
   if (dash) line.setAttribute('stroke-dasharray', dash.join(' '));
   svg.append(line);
   return svg;
@@ -122,8 +113,8 @@ class Chart {
         {stroke: axis, font, grid, ticks, size: 54, gap: 4, values: (u, at) => at.map(v => short(this.format(v)))},
       ],
       series: [{}, ...this.lines.map(l => ({
-        label: l.name, stroke: seen(l.color), width: 1.75, dash: l.dash, show: !this.off.has(l.name), spanGaps: false, points: {show: false},
-        fill: this.lines.length === 1 ? seen(l.color) + '22' : undefined,
+        label: l.name, stroke: seen(l), width: 1.75, dash: l.dash, show: !this.off.has(l.name), spanGaps: false, points: {show: false},
+        fill: this.lines.length === 1 ? seen(l) + '22' : undefined,
       }))],
       hooks: {setCursor: [() => this.values()]},
     }, data, this.plot);

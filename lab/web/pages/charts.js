@@ -3,7 +3,7 @@
 // short writes a number with four significant digits.
 const short = v => v == null || Number.isNaN(v) ? '–' : String(+v.toPrecision(4));
 
-const ink = '#1d2329', soft = '#5b6670', faint = '#e9edf0';
+const ink = () => tint('--ink'), ground = () => tint('--ground');
 const font = '12px system-ui, sans-serif';
 
 // xs are the values of the x axis.
@@ -18,7 +18,7 @@ const textWidth = (u, texts) => {
 function axis(label, side) {
   const a = {
     label, stroke: ink, font, labelFont: font, labelSize: label ? 20 : 0, labelGap: 2, gap: 4,
-    grid: {stroke: faint, width: 1}, ticks: {stroke: '#b9c1c8', width: 1, size: 5},
+    grid: {stroke: () => tint('--grid'), width: 1}, ticks: {stroke: () => tint('--tick'), width: 1, size: 5},
     values: (u, splits) => splits.map(v => v == null ? '' : short(v)),
   };
   if (side === 3) {
@@ -56,18 +56,22 @@ function named(a, x, values) {
     const fits = lines.every(l => l.length <= 3 && l.every(part => part.length <= most));
     return {lines, fits, rows: Math.max(...lines.map(l => l.length))};
   };
-  const longest = Math.max(...x.names.map(n => n.length)) * letter;
+  // At an angle a name has what is left of its place, or else its middle is left out: the legend has all of it.
+  const shortened = u => {
+    const most = Math.max(8, Math.floor((50 + (u.width - 80) / values.length / 2) / (letter * 0.77)));
+    return x.names.map(n => n.length <= most ? n : n.slice(0, Math.ceil(most / 2) - 1) + '…' + n.slice(-Math.floor(most / 2)));
+  };
   a.splits = () => values;
   a.filter = (u, splits) => splits;
   a.lineGap = 1.2;
   a.values = (u, splits) => {
     const {lines, fits} = layout(u);
-    return splits.map(v => fits ? lines[values.indexOf(v)].join('\n') : x.names[values.indexOf(v)]);
+    return splits.map(v => fits ? lines[values.indexOf(v)].join('\n') : shortened(u)[values.indexOf(v)]);
   };
   a.rotate = u => layout(u).fits ? 0 : 40;
   a.size = u => {
     const {fits, rows} = layout(u);
-    return fits ? 14 + 14 * rows : Math.min(110, 24 + longest * 0.66);
+    return fits ? 14 + 14 * rows : 24 + Math.max(...shortened(u).map(n => n.length)) * letter * 0.66;
   };
 }
 
@@ -99,7 +103,7 @@ function intervals(u, lines) {
   c.clip();
   lines.forEach((line, i) => {
     if (!line.low || !u.series[i + 1].show) return;
-    c.strokeStyle = line.color;
+    c.strokeStyle = seen(line);
     c.lineWidth = dot;
     c.beginPath();
     line.low.forEach((low, at) => {
@@ -132,13 +136,13 @@ function papers(u, chart) {
     const x = u.valToPos(at, 'x', true), y = u.valToPos(m.y, 'y', true);
     if (x < u.bbox.left - 1 || x > u.bbox.left + u.bbox.width + 1) continue;
     c.beginPath();
-    for (const [dx, dy] of shapes[m.bound] || diamond) c.lineTo(x + 5 * dot * dx, y - 5 * dot * dy);
+    for (const [dx, dy] of shapes[m.bound] || diamond) c.lineTo(x + 6 * dot * dx, y - 6 * dot * dy);
     c.closePath();
-    for (const [color, width] of [['#fff', 4], [chart.lines[m.line].color, 1.8]]) {
+    for (const [color, width] of [[ground(), 4], [chart.kind === 'bars' ? ink() : seen(chart.lines[m.line]), 1.8]]) {
       c.strokeStyle = color;
       c.lineWidth = width * dot;
       c.stroke();
-      c.fillStyle = '#fff';
+      c.fillStyle = ground();
       c.fill();
     }
   }
@@ -148,6 +152,31 @@ function papers(u, chart) {
 // between says in which interval a value is.
 const between = (line, at) => line.low && at != null && line.low[at] != null ? ` (${short(line.low[at])} to ${short(line.high[at])})` : '';
 
+// paperAt says what the paper has of a line at a place of x.
+function paperAt(chart, i, at) {
+  const signs = {at_least: '≥ ', at_most: '≤ '};
+  const said = (chart.paper || []).filter(m => m.line === i && m.at === at && !m.ratio).map(m => (signs[m.bound] || '') + short(m.y));
+  return said.length ? ` (paper ${said.join(', ')})` : '';
+}
+
+// said is what the legend has of a line: under the cursor, or else the value that its chart chose.
+function said(chart, i, v, at) {
+  const line = chart.lines[i];
+  if (at == null) {
+    if (!line.value) return '–';
+    v = line.value[0];
+    at = line.at;
+  }
+  return short(v) + between(line, at) + paperAt(chart, i, at);
+}
+
+// where says of what place those values are.
+function where(chart, v, at) {
+  if (at == null) return chart.said || '';
+  const place = chart.x.names ? chart.x.names[at] : short(v);
+  return chart.x.label ? `${chart.x.label}: ${place}` : place;
+}
+
 // options returns what uPlot is to draw, and its data.
 function options(chart, width, height, isHidden) {
   const {kind, x, lines} = chart;
@@ -155,12 +184,12 @@ function options(chart, width, height, isHidden) {
   const o = {
     width, height,
     padding: [8, 20, 0, 4],
-    legend: {markers: {width: 3, dash: (u, i) => lines[i - 1].dash ? (lines[i - 1].dash[0] > 4 ? 'dashed' : 'dotted') : 'solid', stroke: (u, i) => lines[i - 1].color, fill: 'none'}},
+    legend: {markers: {width: 3, dash: (u, i) => lines[i - 1].dash ? (lines[i - 1].dash[0] > 4 ? 'dashed' : 'dotted') : 'solid', stroke: (u, i) => seen(lines[i - 1]), fill: 'none'}},
     cursor: {drag: {x: true, y: false}, focus: {prox: 16}, points: {show: !categories, size: 7}},
     focus: {alpha: 0.3},
     scales: {x: {time: false, range: range(x)}, y: {range: fromZero}},
     axes: [axis(x.label), axis(chart.y, 3)],
-    series: [{label: x.label || 'of', value: (u, v, i, at) => at == null ? '–' : x.names ? x.names[at] : short(v)}],
+    series: [{label: 'where', value: (u, v, i, at) => where(chart, v, at)}],
   };
   if (kind === 'cdf') o.scales.y.range = [0, 1];
   const ends = [...lines.flatMap(l => [...l.low || [], ...l.high || []]), ...(chart.paper || []).map(m => m.y)].filter(v => v != null);
@@ -172,7 +201,7 @@ function options(chart, width, height, isHidden) {
     o.scales.x.distr = 3;
     o.axes[0].filter = marks;
   }
-  if (kind === 'sweep' && x.names && (x.log || x.names.length <= 8)) named(o.axes[0], x, values);
+  if (kind === 'sweep' && x.names && (x.log || x.names.length <= 12)) named(o.axes[0], x, values);
   if (categories) {
     o.scales.x.range = () => [-0.5, values.length - 0.5];
     o.cursor.drag = {x: false, y: false};
@@ -181,11 +210,11 @@ function options(chart, width, height, isHidden) {
   }
   lines.forEach((line, i) => {
     const s = {
-      label: line.name, stroke: line.color, width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: kind !== 'sweep',
-      points: {show: kind === 'sweep', size: 6, fill: line.color}, value: (u, v, i, at) => short(v) + between(line, at),
+      label: line.name, stroke: () => seen(line), width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: kind !== 'sweep',
+      points: {show: kind === 'sweep', size: 6, fill: () => seen(line)}, value: (u, v, k, at) => said(chart, i, v, at),
     };
     if (kind === 'cdf') s.paths = uPlot.paths.stepped({align: 1});
-    if (categories) Object.assign(s, {fill: line.color + (line.dash ? '80' : 'd0'), width: 1, paths: bars(lines, i)});
+    if (categories) Object.assign(s, {fill: () => seen(line) + (line.dash ? '80' : 'd0'), width: 1, paths: bars(lines, i)});
     o.series.push(s);
   });
   return [o, [values, ...lines.map(l => l.v)]];

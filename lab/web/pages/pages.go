@@ -12,7 +12,7 @@ import (
 	"photon/telemetry/page"
 )
 
-//go:embed page.html experiment.html report.css charts.js report.js
+//go:embed page.html experiment.html wiring.html report.css charts.js report.js
 var files embed.FS
 
 // data is what the charts of an experiment are drawn from.
@@ -39,9 +39,12 @@ func Write(w io.Writer, p *web.Page) error {
 		"style":    func() template.CSS { return template.CSS(page.UPlotStyle() + text("report.css")) },
 		"script":   script,
 		"dash":     web.Look.SVG,
+		"stroke":   stroke,
+		"add":      func(a, b int) int { return a + b },
+		"half":     func(middle, size int) int { return middle - size/2 },
 		"data":     data,
 	}
-	t, err := template.New("page.html").Funcs(functions).ParseFS(files, "page.html", "experiment.html")
+	t, err := template.New("page.html").Funcs(functions).ParseFS(files, "page.html", "experiment.html", "wiring.html")
 	if err != nil {
 		return err
 	}
@@ -49,7 +52,17 @@ func Write(w io.Writer, p *web.Page) error {
 }
 
 // script is uPlot, and ours.
-func script() template.JS { return template.JS(page.UPlot() + text("charts.js") + text("report.js")) }
+func script() template.JS {
+	return template.JS(page.UPlot() + page.Ground() + text("charts.js") + text("report.js"))
+}
+
+// stroke is the colour of a line as a style of a drawing, on whichever ground the page has.
+func stroke(l web.Look) template.CSS {
+	if l.Dark == "" {
+		return template.CSS("stroke: " + l.Color)
+	}
+	return template.CSS("stroke: light-dark(" + l.Color + ", " + l.Dark + ")")
+}
 
 // text of an embedded file, which is there or the program does not build.
 func text(name string) string {

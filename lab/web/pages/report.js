@@ -69,6 +69,16 @@ class Chart {
     });
   }
 
+  // again draws the chart anew, for another ground. What was hidden stays so.
+  again() {
+    if (!this.u) return;
+    const shown = this.u.series.map(s => s.show);
+    this.u.destroy();
+    this.u = null;
+    this.make();
+    shown.forEach((show, i) => i && show !== this.u.series[i].show && this.u.setSeries(i, {show}));
+  }
+
   fit() {
     if (this.u && !paper && this.place.clientWidth > 0 && this.place.clientWidth !== this.u.width) this.u.setSize(sizeFor(this.place.clientWidth));
   }
@@ -131,16 +141,18 @@ for (const article of document.querySelectorAll('article')) {
 }
 
 const byFigure = new Map(charts.map(c => [c.figure, c]));
-const seen = new IntersectionObserver(entries => {
+const inView = new IntersectionObserver(entries => {
   for (const e of entries) if (e.isIntersecting) byFigure.get(e.target).make();
 }, {rootMargin: '800px'});
 const sized = new ResizeObserver(entries => {
   for (const e of entries) byFigure.get(e.target).fit();
 });
 for (const c of charts) {
-  seen.observe(c.figure);
+  inView.observe(c.figure);
   sized.observe(c.figure);
 }
+
+night.addEventListener('change', () => charts.forEach(c => c.again()));
 
 // Before it goes to paper every chart is drawn, in the width it has there.
 function print(on) {
