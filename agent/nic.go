@@ -215,7 +215,8 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 	n := &NIC{
 		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
-		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...), cells: newCells(c.Queue + 2*burst),
+		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*burst),
+		pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...),
 		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), connections: newConnections(c.Flows + c.Receivers), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
 	for _, mac := range c.Known {

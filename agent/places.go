@@ -20,7 +20,8 @@ func (h *Host) makePlaces() {
 		h.table = flowtable.NewElastic(c.Receivers, hashKey)
 		return
 	}
-	h.flows, h.byPeer, h.pacer = make([]flow, c.Senders), flowtable.New(c.Senders, hashKey), ratelimit.NewPacer[sending](c.Senders, c.Tenants...)
+	h.flows, h.byPeer = make([]flow, c.Senders), flowtable.New(c.Senders, hashKey)
+	h.pacer = ratelimit.NewPacer[sending](c.Senders, c.Tenants...)
 	h.peers, h.origins, h.table = make([]peer, c.Receivers), make([]origin, c.Receivers), flowtable.New(c.Receivers, hashKey)
 	memory.Huge(h.flows)
 	h.makeAcks()

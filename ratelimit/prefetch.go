@@ -12,7 +12,7 @@ const (
 	prefetchFrom = 1024
 	// prefetchDistance is how many flows before its turn a timer is prefetched.
 	prefetchDistance = 8
-	// warmBurst is how many flows Warm is told of at once. It is no more than a core has requests for memory under
+	// warmBurst is how many flows Warm gets at once. It is no more than a core has requests for memory under
 	// way, 24 lines on recent ones; it drops others.
 	warmBurst = 4
 )
@@ -21,9 +21,9 @@ const (
 type prefetch struct {
 	hints []hints // by slot; nil: this wheel is not large
 
-	// Warm is told of flows whose timers will expire within the lowest level's turn (16.8 us), so that the
-	// memory that their next packet needs can be prefetched. It is told of few at a time, and of no flows when
-	// that was all for now. It may miss some. nil: nobody wants to know.
+	// Warm is called with flows whose timers will expire within the lowest level's turn (16.8 us), so that the
+	// memory that their next packet needs can be prefetched: with at most warmBurst flows at once, and with none
+	// behind the last of a slot. It may miss some. nil: it is not called.
 	Warm func(flows []int32)
 	warm [warmBurst]int32
 }

@@ -282,7 +282,8 @@ func TestWheelAgainstSlowTwin(t *testing.T) {
 		const flows = 20
 		w := NewWheel[struct{}](rapid.SampledFrom([]int{flows, 3000, 200_000}).Draw(t, "room"))
 		slow := map[int]units.Time{}
-		now := rapid.SampledFrom([]units.Time{0, Slot<<digitBits - 5, Slot<<(2*digitBits) - 5, Horizon - 3*Slot, 3*Horizon - 1}).Draw(t, "now")
+		borders := []units.Time{0, Slot<<digitBits - 5, Slot<<(2*digitBits) - 5, Horizon - 3*Slot, 3*Horizon - 1}
+		now := rapid.SampledFrom(borders).Draw(t, "now")
 		w.Expire(now)
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {

@@ -49,7 +49,7 @@ func newSlotTable(capacity int) *slotTable {
 	return s
 }
 
-// level of a slot.
+// level is that of a slot.
 func (s *slotTable) level(slot int32) int {
 	level := 0
 	for level < levels-1 && slot >= s.first[level+1] {

@@ -257,7 +257,7 @@ func (w *Wheel[T]) popList() int {
 	return int(f)
 }
 
-// cascade sets the wheel's time to that at which a slot's timers must be moved, and places each anew. Warm is told of
+// cascade sets the wheel's time to that at which a slot's timers must be moved, and places each anew. Warm gets
 // them if they are near.
 func (w *Wheel[T]) cascade(slot int32, tick uint64, near bool) {
 	w.tick = tick

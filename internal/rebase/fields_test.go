@@ -25,7 +25,8 @@ var spans = []string{
 	// What is measured and counted.
 	"agent.punctual.late", "agent.punctual.takes", "agent.sending.gap", "dataplane.Exit.PerByte", "dataplane.NICStats.Held", "dataplane.Stats.FCTSum",
 	"pfc.EgressCounters.Paused", "pfc.IngressCounters.Paused", "pfc.WatchdogCounters.Time", "credits.Counters.Waited",
-	"ratelimit.Ack.RTT", "ratelimit.DCQCNPlus.tau", "ratelimit.Pacer[agent.sending].lateness", "ratelimit.Pacer[struct {}].lateness", "ratelimit.Swift.rtt", "ratelimit.Timely.prev",
+	"ratelimit.Ack.RTT", "ratelimit.DCQCNPlus.tau", "ratelimit.Pacer[agent.sending].lateness", "ratelimit.Pacer[struct {}].lateness",
+	"ratelimit.Swift.rtt", "ratelimit.Timely.prev",
 	// How far the clock was set back.
 	"agent.NIC.laps", "agent.seldom.laps", "dataplane.era.*",
 	// Of clocks that wrap, and are not this one.

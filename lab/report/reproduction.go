@@ -104,12 +104,14 @@ func markdown(all []claim.Finished, t *claim.Tally) []byte {
 			quick++
 		}
 	}
-	fmt.Fprintf(&b, "\nOf %d experiments %d ran whole and %d with `--quick` ([list](#what-ran)).\n\n", len(all), len(all)-quick, quick)
+	fmt.Fprintf(&b, "\nOf %d experiments %d ran whole and %d with `--quick` ([list](#what-ran)).\n\n",
+		len(all), len(all)-quick, quick)
 	b.WriteString(rule)
 	for _, p := range list {
 		p.markdown(&b)
 	}
-	b.WriteString("\n## What ran\n\nExperiments that take long have fewer than twenty seeds.\n\n| experiment | what ran | seeds |\n|---|---|--:|\n")
+	b.WriteString("\n## What ran\n\nExperiments that take long have fewer than twenty seeds.\n\n" +
+		"| experiment | what ran | seeds |\n|---|---|--:|\n")
 	for _, x := range t.Experiments {
 		fmt.Fprintf(&b, "| %s | %s | %d |\n", cell(x.Experiment), cell(x.Ran()), x.Seeds)
 	}
