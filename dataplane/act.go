@@ -76,6 +76,8 @@ type remembered struct {
 }
 
 const (
+	cacheLineShift = 6 // bits that number the bytes of one
+
 	epochShift = 12 // in a key's where
 	epochMask  = 1<<20 - 1
 	lastEpoch  = epochMask - 1 // noKey has another
@@ -95,6 +97,9 @@ func (k *key) hash() uint64 {
 	return (k.first ^ bits.RotateLeft64(k.second*mixSecond, mixRotate) ^ k.where) * mixAll
 }
 
+// shift leaves of a hash which line a key is in.
+func (c *actionCache) shift() uint { return uint(bits.LeadingZeros64(uint64(len(c.lines)-1))) & 63 }
+
 // renew forgets everything: the tables have changed, or a second is over and addresses are learned.
 func (c *actionCache) renew(until units.Time, changes uint32) {
 	c.until, c.changes, c.used = until, changes, 0
@@ -104,43 +109,9 @@ func (c *actionCache) renew(until units.Time, changes uint32) {
 	}
 }
 
-// lookUp finds the actions of the keys from one on, as far as it knows them, adds to them which port the frames came
-// through, and counts these.
-func (c *actionCache) lookUp(v *vector, burst []Frame, from int, in action) (end int) {
-	lines, shift := c.lines, uint(bits.LeadingZeros64(uint64(len(c.lines)-1)))&63
-	keys, acts, longest := v.keys[:len(burst)], v.acts[:len(burst)], uint16(0)
-	all := action(0)
-	end = from
-	for ; end < len(burst); end++ {
-		i := end
-		k := &keys[i]
-		b := &lines[k.hash()>>shift]
-		e := &b[0]
-		if (e.first^k.first)|(e.second^k.second)|(e.where^k.where) != 0 {
-			if e = &b[1]; (e.first^k.first)|(e.second^k.second)|(e.where^k.where) != 0 {
-				break
-			}
-		}
-		a := e.action
-		acts[i] = a | in
-		all |= a
-		length := burst[i].Len
-		longest = max(longest, length)
-		v.sums[i&1][a&7] += 1<<40 | tally(length)
-	}
-	v.found(all, longest)
-	return end
-}
-
-// found notes what is common to frames whose actions were found: the bits of these, and the longest.
-func (v *vector) found(all action, longest uint16) {
-	v.special = v.special || all&(actKind|tagOp) != 0
-	v.longest = max(v.longest, longest)
-}
-
 // find returns the action of one key.
 func (c *actionCache) find(k *key) (a action, ok bool) {
-	l := &c.lines[k.hash()>>(bits.LeadingZeros64(uint64(len(c.lines)-1))&63)]
+	l := &c.lines[k.hash()>>c.shift()]
 	for i := range l {
 		if e := &l[i]; (e.first^k.first)|(e.second^k.second)|(e.where^k.where) == 0 {
 			return e.action, true
@@ -158,7 +129,7 @@ func (c *actionCache) remember(k *key, a action) {
 	if k.where>>epochShift&epochMask != c.epoch {
 		return // the key was made before it forgot
 	}
-	b := &c.lines[k.hash()>>(bits.LeadingZeros64(uint64(len(c.lines)-1))&63)]
+	b := &c.lines[k.hash()>>c.shift()]
 	to := &b[c.used&1] // if both are taken
 	for i := len(b) - 1; i >= 0; i-- {
 		e := &b[i]

@@ -20,15 +20,15 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 	pooled := int64(0)          // of the pool, by all that may take of it
 	lossy := int64(0)           // by lossy frames
 	tags := uint64(0)           // by which a frame may grow before it is charged
-	if v.special {
+	if v.special() {
 		tags = wire.VLANLen
 	}
 	for prio := range uint8(pfc.Classes) {
-		t := v.sums[0][prio] + v.sums[1][prio]
+		t := v.sums[prio]
 		if t == 0 {
 			continue
 		}
-		v.sums[0][prio], v.sums[1][prio] = 0, 0
+		v.sums[prio] = 0
 		v.present |= 1 << prio
 		p.ingress.Count(prio, t.frames(), t.bytes())
 		p.ingress.Note(prio, int64(v.longest)) // as if nothing of it were charged but the longest
@@ -90,7 +90,6 @@ func (s *Switch) note(p *switchPort, v *vector) {
 	for rest := v.present; rest != 0; rest &= rest - 1 {
 		p.ingress.Note(uint8(bits.TrailingZeros8(rest)), 0)
 	}
-	v.longest, v.special = 0, false
 }
 
 // charge charges a frame that is to be queued at a port (nil: which port is not known yet), or discards it. admitted says

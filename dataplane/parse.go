@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"encoding/binary"
-	"unsafe"
 
 	"photon/wire"
 )
@@ -18,19 +17,16 @@ const vectorLen = 32
 
 // vector is a burst of frames on its way through the stages.
 type vector struct {
-	keys     [vectorLen]key
+	match
 	acts     [vectorLen]action
-	sums     [2][8]tally // of each priority, those of every other frame: an addition waits for the one before
-	present  uint8       // priorities that have some
-	admitted uint8       // of these, those for which there is room without a further look
-	bypass   uint8       // of these, those of which frames may pass the queues
+	present  uint8 // priorities that have some
+	admitted uint8 // of these, those for which there is room without a further look
+	bypass   uint8 // of these, those of which frames may pass the queues
 
 	pools   uint8       // of these, those that may take something of the pool
 	fast    uint8       // of these, those whose frames may be charged together
 	charges [8]int64    // to the port, by frames that were queued so
 	port    *switchPort // through which it came
-	longest uint16      // of its frames
-	special bool        // to some more is to be done than to send them
 }
 
 // key is what a frame's action depends on.
@@ -44,11 +40,13 @@ const (
 	keyLen        = 20                              // bytes of a frame that are looked at
 	leastLen      = wire.EthernetLen + wire.IPv6Len // a frame has at least, to have a key; behind a tag wire.VLANLen more
 	noKey         = 1<<64 - 1                       // where of a frame that has none: it is shorter, or longer than the switch takes
-	flowLabelBits = 0xF << 56                       // the part of the rest that is of an IPv6 packet's flow label
+	tagLen        = wire.VLANLen
+	flowLabelBits = 0xF << 56 // the part of the rest that is of an IPv6 packet's flow label
 )
 
 // EtherTypes as they lie in a key's rest.
 const (
+	keyIPv4  = 0x0008
 	keyIPv6  = 0xDD86
 	keyVLAN  = 0x0081
 	keyQinQ  = 0xA888
@@ -94,38 +92,4 @@ func (k *key) hideSource() {
 		nobody = 1
 	}
 	k.first, k.second = k.first&(1<<48-1)|nobody<<48, k.second>>32<<32
-}
-
-// parse is parseOne of a burst. It calls nothing, so that all it needs stays in registers.
-func (s *Switch) parse(p *switchPort, keys []key, burst []Frame) {
-	bases, last := p.env.bases, uint(p.env.slot)-StartLen
-	port := s.keyPort(p) | p.worker.cache.epoch<<epochShift
-	longest, learn := uint(p.longest), s.learn
-	keys = keys[:len(burst)]
-	for i := range keys {
-		f, k := burst[i].words()[0], &keys[i]
-		off, length, piece := uint(f>>48), uint(f>>32&0xFFFF), uint(uint32(f)>>pieceShift)
-		k.where = noKey
-		if piece >= uint(len(bases)) || off > last || length < leastLen {
-			continue
-		}
-		b := (*[keyLen]byte)(unsafe.Add(bases[piece], uint(f&pieceMask)<<unitShift+off))
-		k.first, k.second = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
-		where := port
-		switch uint16(k.second >> 32) {
-		case keyIPv6:
-			k.second &^= flowLabelBits
-		case keyVLAN, keyQinQ, keyCNTag:
-			where |= uint64(binary.LittleEndian.Uint32(b[16:20])) << 32
-			if length -= wire.VLANLen; length < leastLen {
-				continue
-			}
-		}
-		if length <= longest {
-			k.where = where
-		}
-		if !learn {
-			k.hideSource()
-		}
-	}
 }

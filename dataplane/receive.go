@@ -48,26 +48,24 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 // receive takes one vector. It goes through the stages together as far as the actions of its frames are
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
-	v, c, in := &p.env.scratch.vector, &p.worker.cache, s.through(p)
+	v, c := &p.env.scratch.vector, &p.worker.cache
 	v.port = p
-	s.parse(p, v.keys[:len(burst)], burst)
 	for done := 0; done < len(burst); {
-		end := c.lookUp(v, burst, done, in)
+		end := s.lookUp(p, v, burst, done)
 		if end > done {
 			s.admit(p, v)
 			from, left := done, end
-			if v.special || s.portless || v.longest > s.narrow {
+			if v.special() || s.portless || uint16(v.longest) > s.narrow {
 				from, left = s.rewrite(now, p, v, burst, done, end)
 			}
 			s.enqueue(now, p, v, burst, from, left)
 			s.note(p, v)
 		}
 		if end < len(burst) {
-			s.resolve(now, p, &v.keys[end], &burst[end])
+			s.resolve(now, p, &v.key, &burst[end])
 			end++
 			if changes := s.changes.Load(); changes != c.changes { // an address has moved: what was known of it is void
 				s.renew(now, p.worker, changes)
-				s.parse(p, v.keys[end:len(burst)], burst[end:])
 			}
 		}
 		done = end

@@ -1,0 +1,24 @@
+package dataplane
+
+import "unsafe"
+
+// known finds the actions of frames, or of those before the first of which the cache does not know it.
+func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) int {
+	c := &p.worker.cache
+	m.bases, m.pieces, m.last = unsafe.Pointer(unsafe.SliceData(p.env.bases)), uint64(len(p.env.bases)), uint64(p.env.slot-StartLen)
+	m.lines, m.shift = unsafe.Pointer(unsafe.SliceData(c.lines)), uint64(c.shift())
+	m.port, m.in, m.most = s.keyPort(p)|c.epoch<<epochShift, s.through(p), uint64(p.longest)-leastLen
+	m.mixSecond, m.mixAll, m.one = mixSecond, mixAll, uint64(tallyOf(1, 0))
+	if m.plain, m.hide = keyIPv4, !s.learn; m.hide {
+		m.plain = 1 << 16
+	}
+	if len(frames) == 0 {
+		return 0
+	}
+	return matchKnown(m, &frames[0], &acts[0], len(frames))
+}
+
+// matchKnown is knownOneByOne of at least one frame.
+//
+//go:noescape
+func matchKnown(m *match, frames *Frame, acts *action, n int) (known int)

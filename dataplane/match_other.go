@@ -1,0 +1,8 @@
+//go:build !amd64
+
+package dataplane
+
+// known finds the actions of frames, or of those before the first of which the cache does not know it.
+func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) int {
+	return s.knownOneByOne(p, m, frames, acts)
+}
