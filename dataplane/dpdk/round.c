@@ -44,28 +44,44 @@ struct ph_port **ph_port_list(unsigned n)
 	return calloc(n, sizeof(struct ph_port *));
 }
 
-static void transmit(struct ph_worker *w, struct ph_port *p)
+/* A frame's mbuf, which says what the frame says. */
+static inline struct rte_mbuf *described(const struct ph_worker *w, const struct ph_frame *f)
 {
-	struct rte_mbuf *m[PH_BURST];
-	uint16_t n = 0, sent, i;
+	struct rte_mbuf *m = mbuf_of(w, f->ref);
+
+	m->data_off = f->off - sizeof(struct rte_mbuf);
+	m->pkt_len = m->data_len = f->len;
+	m->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
+	return m;
+}
+
+/* Drops the frames that a packet socket does not take. */
+static uint16_t keep_taken(struct ph_port *p, struct rte_mbuf **m)
+{
+	uint16_t n = 0, i;
 
 	for (i = 0; i < p->tx_n; i++) {
-		const struct ph_frame *f = &p->tx[i];
-
-		m[n] = mbuf_of(w, f->ref);
-		m[n]->data_off = f->off - sizeof(struct rte_mbuf);
-		m[n]->pkt_len = m[n]->data_len = f->len;
-		m[n]->ol_flags = 0; /* one segment it is: so it was received, or lay in the pool */
-		if (unlikely(p->packet != NULL && !ph_packet_takes(p->packet, rte_pktmbuf_mtod(m[n], uint8_t *), f->len))) {
-			rte_pktmbuf_free(m[n]);
+		if (!ph_packet_takes(p->packet, rte_pktmbuf_mtod(m[i], uint8_t *), p->tx[i].len)) {
+			rte_pktmbuf_free(m[i]);
 			p->tx_too_long++;
 			p->tx_total++;
 			continue;
 		}
-		if (i > n)
-			p->tx[n] = *f;
-		n++;
+		m[n] = m[i];
+		p->tx[n++] = p->tx[i];
 	}
+	return n;
+}
+
+static void transmit(struct ph_worker *w, struct ph_port *p)
+{
+	struct rte_mbuf *m[PH_BURST];
+	uint16_t n = p->tx_n, sent, i;
+
+	for (i = 0; i < n; i++)
+		m[i] = described(w, &p->tx[i]);
+	if (p->packet != NULL)
+		n = keep_taken(p, m);
 	sent = rte_eth_tx_burst(p->tx_dev, p->tx_queue, m, n);
 	if (p->packet != NULL)
 		ph_packet_sent(p->packet, sent);
@@ -87,12 +103,20 @@ static void give_up(struct ph_worker *w, struct ph_port *p)
 	p->tx_n = 0;
 }
 
+/* The frame of an mbuf. One store: Go reads it as a whole. */
+static inline void take(const struct ph_worker *w, struct ph_frame *f, const struct rte_mbuf *m)
+{
+	uint64_t where = ref_of(w, m) | (uint64_t)m->data_len << 32 | (uint64_t)(m->data_off + sizeof(struct rte_mbuf)) << 48;
+
+	rte_prefetch0(rte_pktmbuf_mtod(m, void *));
+	memcpy(f, &where, sizeof(where));
+}
+
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
-	uint32_t several = 0, open = 0;
+	uint32_t several = 0, open = 0; /* of a packet socket: frames that are several, and those whose checksum is open */
 	uint16_t n = 0, most = PH_BURST, kept = 0, i;
-	uint64_t where;
 
 	if (!p->rx_held) {
 		if (p->packet != NULL)
@@ -101,25 +125,18 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 		if (p->packet != NULL)
 			ph_packet_taken(p->packet, n);
 	}
-
+	if (open != 0)
+		p->open += __builtin_popcount(open & (uint32_t)((1ULL << n) - 1));
 	for (i = 0; i < n; i++) {
-		struct ph_frame *f = &p->rx[kept];
-
-		if (unlikely(m[i]->nb_segs != 1 || (several >> i & 1) != 0)) {
-			if (m[i]->nb_segs != 1)
-				p->too_long++;
-			else
-				p->several++;
-			rte_pktmbuf_free(m[i]);
+		if (likely(m[i]->nb_segs == 1 && (several >> i & 1) == 0)) {
+			take(w, &p->rx[kept++], m[i]);
 			continue;
 		}
-		p->open += open >> i & 1;
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-		/* One store: Go reads the frame as a whole. */
-		where = ref_of(w, m[i]) | (uint64_t)m[i]->data_len << 32 |
-			(uint64_t)(m[i]->data_off + sizeof(struct rte_mbuf)) << 48;
-		memcpy(f, &where, sizeof(where));
-		kept++;
+		if (m[i]->nb_segs != 1)
+			p->too_long++;
+		else
+			p->several++;
+		rte_pktmbuf_free(m[i]);
 	}
 	p->rx_n = kept;
 	p->rx_total += kept;
