@@ -93,6 +93,7 @@ type Traffic struct {
 	forgot  uint64
 	refused uint64
 	failed  uint64
+	down    bool // the port has no link: no flow is begun
 }
 
 type order struct {
@@ -175,7 +176,7 @@ func (o *Order) usesPairAt(now, then units.Time) bool {
 	return then <= now || o.Size == 0 && (o.Stop == 0 || o.Stop > then)
 }
 
-// Step takes up the flows whose start is near, stops those whose stop has come,
+// Step takes up the flows whose start is near, if there is a link, stops those whose stop has come,
 // and notes the results of those that ended. It is to be called often: a flow is
 // stopped by the first call after its time.
 func (t *Traffic) Step(now units.Time) {
@@ -195,12 +196,19 @@ func (t *Traffic) Step(now units.Time) {
 	for len(t.stops) > 0 && t.stops[0].at <= now {
 		t.stop(now, heap.Pop(&t.stops).(timed).order)
 	}
-	for n := 0; n < fewAtOnce && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
+	for n := 0; !t.down && n < fewAtOnce && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
 		if j := heap.Pop(&t.pending).(timed).order; j.Stage == Pending {
 			t.waiting--
 			t.begin(now, j)
 		}
 	}
+}
+
+// SetLink tells whether the port has a link; it is taken to have one before. Without one frames are thrown away, and a
+// sender learns so from a timeout only: flows whose start comes meanwhile begin when there is a link again.
+func (t *Traffic) SetLink(now units.Time, up bool) {
+	t.down = !up
+	t.Step(now)
 }
 
 func (t *Traffic) begin(now units.Time, j *order) {

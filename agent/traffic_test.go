@@ -94,6 +94,41 @@ func TestOrderedFlowsAreStopped(t *testing.T) {
 	}
 }
 
+// Flows whose start comes while there is no link begin when there is one; what was being sent goes on, and what is
+// stopped meanwhile is.
+func TestFlowsWaitForTheLink(t *testing.T) {
+	p, tr := newTraffic(t, 1000, nil)
+	tr.SetLink(0, false)
+	late := to2(1000, 0)
+	late.Stop = 4 * ms
+	if _, err := tr.Add(0, []agent.Order{to2(1000, 0), to2(1000, 7*ms), late, to2(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(5 * ms)
+	if _, err := tr.Stop(p.Now(), 4); err != nil {
+		t.Error(err)
+	}
+	if pending, running, _, _ := tr.Counts(); pending != 3 || running != 0 {
+		t.Errorf("without a link %d flows wait, %d run", pending, running)
+	}
+	tr.SetLink(p.Now(), true)
+	if _, err := tr.Add(p.Now(), []agent.Order{to2(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(6 * ms)
+	tr.SetLink(p.Now(), false)
+	p.run(100 * ms)
+	want := []struct {
+		stage agent.Stage
+		first units.Time
+	}{{agent.Done, 5 * ms}, {agent.Done, 7 * ms}, {agent.Stopped, 0}, {agent.Stopped, 0}, {agent.Running, 5 * ms}}
+	for i, o := range tr.List(p.Now(), 0, 10) {
+		if o.Stage != want[i].stage || o.FirstBit < want[i].first || o.FirstBit > want[i].first+2*units.Microsecond {
+			t.Errorf("flow %d is %v, its first packet left at %v", o.ID, o.Stage, o.FirstBit)
+		}
+	}
+}
+
 // What the host has no room for is refused, by name and number; what is wrong in
 // itself is not ordered at all, nor is what was ordered with it.
 func TestOrdersAreRefused(t *testing.T) {

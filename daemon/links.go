@@ -55,6 +55,9 @@ func (d *daemon) watchLinks() {
 			d.watchLink(port, &devices[i])
 		}
 	}
+	if d.traffic != nil {
+		d.traffic.setLink(!l.down[0])
+	}
 }
 
 // knowLinks takes all links to be up until the devices are asked.

@@ -144,6 +144,7 @@ func (d *daemon) started() {
 			d.log.Infof("port %s: %d frames came before the %s polled, and were thrown away", d.port(s.Port), s.RxBefore, d.kind())
 		}
 	}
+	d.watchLinks()             // flows wait for it
 	d.watchSamples(time.Now()) // from the first frame on, and not from the first look
 	d.log.Infof("%s runs", d.name)
 	d.notifySystemd(systemd.SdNotifyReady)

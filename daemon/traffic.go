@@ -37,6 +37,7 @@ type traffic struct {
 	traffic *agent.Traffic
 	adding  sync.Mutex // so that the numbers of a request follow each other
 	results *results   // nil: no file
+	linked  bool       // flows may begin
 }
 
 // configuredTraffic is what the configuration has an agent send, and the file for its results.
@@ -85,12 +86,21 @@ func readTraffic(conf *config.Agent) (g configuredTraffic, err error) {
 // newTraffic starts the configured flows, and takes orders for others.
 func newTraffic(d *daemon, h *agent.Host, node *config.AgentNode, g configuredTraffic) (*traffic, error) {
 	o := &traffic{d: d, ip: node.Config.IP, node: node, traffic: agent.NewTraffic(h, maxEndedListed), results: g.results}
+	o.traffic.SetLink(0, false) // until somebody has asked the device: see setLink
 	if _, err := o.traffic.Add(0, g.list); err != nil {
 		return nil, refused(err)
 	}
 	d.world.Every(stepEvery, o.traffic.Step)
 	d.world.Follow(o.traffic)
 	return o, nil
+}
+
+// setLink lets flows begin, or holds them back. The caller holds the lock of the links.
+func (o *traffic) setLink(up bool) {
+	if up != o.linked {
+		o.linked = up
+		o.d.world.DoBriefly(func(now units.Time) { o.traffic.SetLink(now, up) })
+	}
 }
 
 // Order implements admin.FlowSource.

@@ -34,7 +34,7 @@ func TestBurstsAreLookedUpLikeSingleFrames(outer *testing.T) {
 		var one, all match
 		for from := 0; from < len(frames); from++ {
 			var ones, alls [vectorLen]action
-			one.sums, all.sums, one.key, all.key = [8]tally{}, [8]tally{}, key{}, key{}
+			one, all = match{}, match{}
 			n, m := r.sw.knownOneByOne(p, &one, frames[from:], ones[:]), r.sw.known(p, &all, frames[from:], alls[:])
 			if n != m || !slices.Equal(ones[:n], alls[:m]) || one.sums != all.sums || one.all != all.all || one.longest != all.longest {
 				t.Fatalf("from %d on: one by one %d %v, together %d %v", from, n, one, m, all)
@@ -90,6 +90,6 @@ func BenchmarkLookUp(b *testing.B) {
 		if t.rig.sw.lookUp(p, v, t.frames[0], 0) != vectorLen {
 			b.Fatal("some are not known")
 		}
-		v.sums = [8]tally{}
+		v.match = match{}
 	})
 }
