@@ -25,33 +25,24 @@ type match struct {
 	plain     uint32 // EtherType of frames of which no more is to be looked at; none if the source is hidden
 	hide      bool   // the source: addresses are not learned
 
-	key     key    // of the frame whose action is not known
-	some    action // bits that any action has that was found
-	every   action // bits that all have
-	sum     tally  // of their frames
-	longest uint64 // of these
+	key     key      // of the frame whose action is not known
+	sums    [8]tally // of each priority
+	all     action   // the bits of all actions that were found
+	longest uint64   // of their frames
 }
 
 // special reports that to some of the frames more is to be done than to send them.
-func (m *match) special() bool { return m.some&(actKind|tagOp) != 0 }
+func (m *match) special() bool { return m.all&(actKind|tagOp) != 0 }
 
 // lookUp finds the actions of the frames from one on, as far as the cache knows them, and counts these. Of the first
 // that it does not know it leaves the key in the vector.
 func (s *Switch) lookUp(p *switchPort, v *vector, burst []Frame, from int) (end int) {
-	end = from + s.known(p, &v.match, burst[from:], v.acts[from:])
-	if prio := v.some & 7; prio == v.every&7 {
-		v.sums[prio] += v.sum
-		return end
-	}
-	for i := from; i < end; i++ {
-		v.sums[v.acts[i]&7] += tallyOf(1, units.Size(burst[i].Len))
-	}
-	return end
+	return from + s.known(p, &v.match, burst[from:], v.acts[from:])
 }
 
 // knownOneByOne is known by way of the stages of single frames.
 func (s *Switch) knownOneByOne(p *switchPort, m *match, frames []Frame, acts []action) (known int) {
-	m.some, m.every, m.sum, m.longest = 0, ^action(0), 0, 0
+	m.all, m.longest = 0, 0
 	for i := range frames {
 		f := &frames[i]
 		s.parseOne(p, &m.key, f)
@@ -60,10 +51,9 @@ func (s *Switch) knownOneByOne(p *switchPort, m *match, frames []Frame, acts []a
 			return i
 		}
 		acts[i] = a | s.through(p)
-		m.some |= a
-		m.every &= a
-		m.sum += tallyOf(1, units.Size(f.Len))
+		m.all |= a
 		m.longest = max(m.longest, uint64(f.Len))
+		m.sums[a.prio()] += tallyOf(1, units.Size(f.Len))
 	}
 	return len(frames)
 }

@@ -7,10 +7,9 @@
 //
 //	R8  m        SI  end of the frames       DI  end of their actions
 //	BX  bits of all actions                  DX  the longest frame
-//	R12 bits that all actions have           R11 tally of the frames
+//	R11 pieces   R12 lines of the cache      CX  shift of the hash
 //	R13, R14, R15  key                       AX  the frame, and its length
-//	R10 -2 for each frame that is left       CX  shift of the hash
-//	R9, BP  for a moment
+//	R10 -2 for each frame that is left       R9, BP  for a moment
 TEXT ·matchKnown(SB), NOSPLIT, $8-40
 	MOVQ m+0(FP), R8
 	MOVQ n+24(FP), R10
@@ -20,11 +19,11 @@ TEXT ·matchKnown(SB), NOSPLIT, $8-40
 	MOVQ frames+8(FP), SI
 	LEAQ (SI)(R10*8), SI
 	NEGQ R10
+	MOVQ match_bases(R8), R11
+	MOVQ match_lines(R8), R12
 	MOVQ match_shift(R8), CX
 	XORL BX, BX
 	XORL DX, DX
-	XORL R11, R11
-	MOVQ $-1, R12
 
 next:
 	// where it begins, and how long it is
@@ -33,8 +32,7 @@ next:
 	SHRL    $const_pieceShift, R9
 	CMPQ    R9, match_pieces(R8)
 	JAE     unreadable
-	MOVQ    match_bases(R8), BP
-	MOVQ    (BP)(R9*8), R9
+	MOVQ    (R11)(R9*8), R9
 	MOVL    AX, BP
 	ANDL    $const_pieceMask, BP
 	SHLL    $const_unitShift, BP
@@ -69,7 +67,7 @@ keyed:
 	IMULQ match_mixAll(R8), R9
 	SHRQ  CX, R9
 	SHLQ  $const_cacheLineShift, R9
-	ADDQ  match_lines(R8), R9
+	ADDQ  R12, R9
 	CMPQ  R13, key_first(R9)
 	JNE   second
 	CMPQ  R14, key_second(R9)
@@ -80,13 +78,13 @@ keyed:
 found:
 	MOVQ    remembered_action(R9), R9
 	ORQ     R9, BX
-	ANDQ    R9, R12
 	ORQ     match_in(R8), R9
 	MOVQ    R9, (DI)(R10*4)
 	CMPQ    AX, DX
 	CMOVQHI AX, DX
+	ANDL    $7, R9
 	ADDQ    match_one(R8), AX
-	ADDQ    AX, R11
+	ADDQ    AX, match_sums(R8)(R9*8)
 	ADDQ    $2, R10
 	JNE     next
 	JMP     done
@@ -111,9 +109,7 @@ unreadable:
 	MOVQ R9, match_key+key_where(R8)
 
 done:
-	MOVQ BX, match_some(R8)
-	MOVQ R12, match_every(R8)
-	MOVQ R11, match_sum(R8)
+	MOVQ BX, match_all(R8)
 	MOVQ DX, match_longest(R8)
 	SARQ $1, R10
 	ADDQ n+24(FP), R10

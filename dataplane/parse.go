@@ -19,10 +19,9 @@ const vectorLen = 32
 type vector struct {
 	match
 	acts     [vectorLen]action
-	sums     [8]tally // of each priority
-	present  uint8    // priorities that have some
-	admitted uint8    // of these, those for which there is room without a further look
-	bypass   uint8    // of these, those of which frames may pass the queues
+	present  uint8 // priorities that have some
+	admitted uint8 // of these, those for which there is room without a further look
+	bypass   uint8 // of these, those of which frames may pass the queues
 
 	pools   uint8       // of these, those that may take something of the pool
 	fast    uint8       // of these, those whose frames may be charged together
