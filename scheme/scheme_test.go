@@ -28,6 +28,10 @@ func TestEveryRecipe(t *testing.T) {
 			if p.Name == "" || p.Doc == "" || p.Default == "" || p.Source == "" {
 				t.Errorf("%s: parameter %q lacks its doc, default or source", name, p.Name)
 			}
+			var e *ParamError
+			if _, err := s.Build(testNetwork, map[string]Override{p.Name: {"?", "the test"}}); !errors.As(err, &e) || e.Scheme != name || e.Param != p.Name {
+				t.Errorf("%s: parameter %s = ?: %v", name, p.Name, err)
+			}
 		}
 		parts, err := s.Build(testNetwork, nil)
 		if err != nil {
