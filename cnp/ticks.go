@@ -101,6 +101,21 @@ func (d *DCQCNTicks) Forget(flow int) {
 	d.flows[flow].first = -1
 }
 
+// Rebase implements units.Rebaser. A flow's clock may have begun before the world's does now: its ticks are the
+// same if it began some whole intervals later.
+func (d *DCQCNTicks) Rebase(by units.Time) {
+	for i := range d.flows {
+		f := &d.flows[i]
+		f.due.Rebase(by)
+		if f.first < 0 {
+			continue
+		}
+		if f.first -= by; f.first < 0 {
+			f.first = (f.first%d.params.Interval + d.params.Interval) % d.params.Interval
+		}
+	}
+}
+
 // sooner orders the heap; at one tick by slot, so that runs repeat.
 func (d *DCQCNTicks) sooner(a, b int32) bool {
 	x, y := d.flows[a].due, d.flows[b].due

@@ -135,3 +135,10 @@ func (c *QCN) KeepsUnqueued() {}
 
 // Resume does nothing: QCN does not know of pauses.
 func (c *QCN) Resume(units.Time, Queue) {}
+
+// Rebase implements units.Rebaser. What AF-QCN's table of classes notes of time nobody asks for.
+func (c *QCN) Rebase(by units.Time) {
+	if c.fair != nil {
+		c.fair.ends.Rebase(by)
+	}
+}
