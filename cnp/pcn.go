@@ -21,17 +21,6 @@ const (
 	FirstPacket
 )
 
-// ParsePhase reads "tick" or "first_packet".
-func ParsePhase(s string) (Phase, error) {
-	switch s {
-	case "tick":
-		return Tick, nil
-	case "first_packet":
-		return FirstPacket, nil
-	}
-	return 0, fmt.Errorf("phase %q: neither tick nor first_packet", s)
-}
-
 // PCNParams are the notification point of PCN (NSDI'20 section 5.2).
 type PCNParams struct {
 	Period  units.Time // T, between two CNPs of a flow; the largest RTT of the network is recommended

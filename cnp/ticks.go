@@ -1,22 +1,9 @@
 package cnp
 
 import (
-	"fmt"
-
 	"photon/units"
 	"photon/wire"
 )
-
-// ParseTicks reads when DCQCN's CNPs leave: "mark" (false) or "tick" (true).
-func ParseTicks(s string) (bool, error) {
-	switch s {
-	case "mark":
-		return false, nil
-	case "tick":
-		return true, nil
-	}
-	return false, fmt.Errorf("phase %q: neither mark nor tick", s)
-}
 
 // DCQCNTicks is DCQCN's notification point as the authors' simulator has it: each
 // flow has a clock that ticks once per interval, beginning with its first frame, and

@@ -30,17 +30,6 @@ const (
 	Fixed
 )
 
-// ParseSampling reads "adaptive" or "fixed".
-func ParseSampling(s string) (Sampling, error) {
-	switch s {
-	case "adaptive":
-		return Adaptive, nil
-	case "fixed":
-		return Fixed, nil
-	}
-	return 0, fmt.Errorf("sampling %q: neither adaptive nor fixed", s)
-}
-
 // Validate says what is wrong with the parameters, in one line.
 func (p QCNParams) Validate() error {
 	switch {

@@ -50,7 +50,7 @@ func (s *ecn) build(n Network) (Parts, error) {
 
 func (s *dcqcn) params() []Param {
 	return slices.Concat(s.ecn.params(), []Param{{
-		Name: "cnp_phase", into: parsed(&s.ticks, cnp.ParseTicks), Doc: "when a flow's CNPs leave: `mark` (at a marked frame, if N is over) or `tick` (once per N from its first frame on, if one was marked since)",
+		Name: "cnp_phase", into: either(&s.ticks, "phase %q:", "mark", false, "tick", true), Doc: "when a flow's CNPs leave: `mark` (at a marked frame, if N is over) or `tick` (once per N from its first frame on, if one was marked since)",
 		Default: "mark", Source: "SIGCOMM'15, 3.2", Open: "the authors' simulator has `tick`",
 	}}, dcqcnParams(&s.rp))
 }

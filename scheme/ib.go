@@ -11,13 +11,11 @@ import (
 )
 
 type ibcc struct {
-	cp      marking.IBParams
-	cns     bool // a BECN has a packet of its own
-	timer   int  // CCTI_Timer, as the standard counts it
-	perFlow bool // an index for each flow
-	step    int  // of the table
-	shift   int
-	rp      ratelimit.IBCCParams
+	cp    marking.IBParams
+	acked bool // acknowledgements bring BECN back
+	rp    ratelimit.IBCCParams
+	// CCTI_Timer as the annex counts it, and what the table is made of.
+	timer, step, shift int
 }
 
 // tcdIBCC is ibcc with another judgement on what the switch marks.
@@ -67,7 +65,7 @@ func (s *ibcc) params() []Param {
 			Open: "when a switch looks whether a port has credits is its own affair; here a frame is a victim's if it waited for them at the head of its queue",
 		},
 		{
-			Name: "becn", into: either(&s.cns, "cn", "ack"), Doc: "what returns the mark: `cn`, a packet of its own, or `ack`, the acknowledgement, of which every packet has one then", Default: "cn", Source: "the annex has both",
+			Name: "becn", into: either(&s.acked, "%q is", "cn", false, "ack", true), Doc: "what returns the mark: `cn`, a packet of its own, or `ack`, the acknowledgement, of which every packet has one then", Default: "cn", Source: "the annex has both",
 			Open: "reliable connections would use acknowledgements; with packets of their own the scheme needs nothing of the transport",
 		},
 		{Name: "ccti_increase", into: integer(&s.rp.Increase), Doc: "of the index at a BECN; 0 to 255", Default: "1", Source: manager, Open: "studies have 1 to 4"},
@@ -77,7 +75,7 @@ func (s *ibcc) params() []Param {
 			Name: "ccti_timer", into: integer(&s.timer), Doc: "so often the index falls by one, in units of 1.024 us; 1 to 65535", Default: "150", Source: gran,
 			Open: unread + "38 to 150 are told of. It runs from the BECN that finds the index at its smallest until it is there again, as in Linux's hfi1 driver",
 		},
-		{Name: "port_control", into: either(&s.perFlow, "qp", "sl"), Doc: "who has an index: `qp`, each flow, or `sl`, all flows of a priority together", Default: "qp", Source: manager},
+		{Name: "port_control", into: either(&s.rp.Shared, "%q is", "qp", false, "sl", true), Doc: "who has an index: `qp`, each flow, or `sl`, all flows of a priority together", Default: "qp", Source: manager},
 		{
 			Name: "cct_multiplier", into: integer(&s.step), Doc: "entry i of the table is i times this, packet times between two packets; 0 to 16383", Default: "1", Source: "ours: entry i leaves 1/(1+i) of the line",
 			Open: "tables are the subnet manager's, made for a number of hosts. A gap is of the packet's own time; hfi1 takes that of the largest packet, and the largest index of all service levels",
@@ -88,7 +86,7 @@ func (s *ibcc) params() []Param {
 
 func (s *ibcc) build(n Network) (Parts, error) {
 	var table error
-	s.rp.Line, s.rp.Timer, s.rp.Shared = n.Line, units.Time(s.timer)*ratelimit.CCTUnit, !s.perFlow
+	s.rp.Line, s.rp.Timer = n.Line, units.Time(s.timer)*ratelimit.CCTUnit
 	if s.rp.Table, table = ratelimit.NewCCT(s.rp.Limit, s.step, s.shift); table != nil {
 		table = &ParamError{Param: "cct_multiplier", Err: table}
 	}
@@ -97,7 +95,7 @@ func (s *ibcc) build(n Network) (Parts, error) {
 		NP: func(flows int) cnp.NP { return cnp.NewBECN(s.rp.Ternary, flows) },
 		RP: func(port *ratelimit.Port) ratelimit.RP { return ratelimit.NewIBCC(&s.rp, port) },
 	}
-	if !s.cns {
+	if s.acked {
 		parts.NP = nil
 		parts.RP = func(port *ratelimit.Port) ratelimit.RP {
 			return ratelimit.AckedIBCC{IBCC: ratelimit.NewIBCC(&s.rp, port)}

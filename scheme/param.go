@@ -101,13 +101,18 @@ func integer(at *int) setter {
 }
 
 // flag reads "yes" or "no".
-func flag(at *bool) setter { return either(at, "yes", "no") }
+func flag(at *bool) setter { return either(at, "%q is", "yes", true, "no", false) }
 
-// either reads one of two words. The first is true.
-func either(at *bool, first, second string) setter {
+// either reads one of two words, each of which stands for a value. Of another word it says that it is neither.
+func either[T any](at *T, says, first string, a T, second string, b T) setter {
 	return func(text string) error {
-		if *at = text == first; !*at && text != second {
-			return fmt.Errorf("%q is neither %s nor %s", text, first, second)
+		switch text {
+		case first:
+			*at = a
+		case second:
+			*at = b
+		default:
+			return fmt.Errorf(says+" neither %s nor %s", text, first, second)
 		}
 		return nil
 	}

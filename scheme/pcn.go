@@ -36,7 +36,7 @@ func (s *pcn) params() []Param {
 		},
 		{Name: "percent", into: integer(&s.np.Percent), Doc: "of the frames of a period that must be marked for a flow to be congested; 1 to 100", Default: "95", Source: "5.2"},
 		{
-			Name: "phase", into: parsed(&s.np.Phase, cnp.ParsePhase), Doc: "where a flow's periods begin: `first_packet`, or `tick` (multiples of T of the host's clock, for all its flows)", Default: "first_packet",
+			Name: "phase", into: either(&s.np.Phase, "phase %q:", "tick", cnp.Tick, "first_packet", cnp.FirstPacket), Doc: "where a flow's periods begin: `first_packet`, or `tick` (multiples of T of the host's clock, for all its flows)", Default: "first_packet",
 			Source: "the simulator of DCQCN's authors, whose modules the paper's are developed from (7): a flow's CNPs go by a clock that begins with its first packet",
 			Open:   "5.2 does not say; what tick gives is among the alternatives of the paper's experiments (docs/decisions.md)",
 		},

@@ -31,7 +31,7 @@ func (s *qcn) params() []Param {
 		{Name: "w", into: fraction(&s.cp.Weight), Doc: "weight of the queue's growth; above 0", Default: "2", Source: cnMIB},
 		{Name: "sample_base", into: size(&s.cp.SampleBase), Doc: "bytes between two samples without congestion; a size, at least 10KB", Default: "150KB", Source: cnMIB},
 		{
-			Name: "sampling", into: parsed(&s.cp.Sampling, marking.ParseSampling), Doc: "what congestion makes of them: `adaptive` (down to an eighth of the base, the standard's table) or `fixed`", Default: "adaptive",
+			Name: "sampling", into: either(&s.cp.Sampling, "sampling %q:", "adaptive", marking.Adaptive, "fixed", marking.Fixed), Doc: "what congestion makes of them: `adaptive` (down to an eighth of the base, the standard's table) or `fixed`", Default: "adaptive",
 			Source: "the standard's pseudo-code",
 			Open:   "PCN's paper (NSDI'20, 3.2) tells of an update period of 100 packets, whatever the congestion",
 		},

@@ -101,6 +101,20 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
+// A word stands for a value, and another is refused.
+func TestWords(t *testing.T) {
+	var v int
+	read := either(&v, "number %q:", "one", 1, "two", 2)
+	for text, want := range map[string]int{"one": 1, "two": 2} {
+		if err := read(text); err != nil || v != want {
+			t.Errorf("%s is %d, %v", text, v, err)
+		}
+	}
+	if err := read("three"); err == nil || err.Error() != `number "three": neither one nor two` {
+		t.Error(err)
+	}
+}
+
 // One seed makes one sequence of marks, and ports have their own.
 func TestSeeds(t *testing.T) {
 	s, _ := Get("dcqcn")
