@@ -15,6 +15,8 @@ type BECN struct {
 	ce      []bool // by flow: a frame with CE is among what is to be told
 }
 
+var _ Elastic = (*BECN)(nil)
+
 // NewBECN returns a notification point for capacity flows, with ternary for TCD's marks.
 func NewBECN(ternary bool, capacity int) *BECN {
 	b := &BECN{ternary: ternary, due: newFIFO()}

@@ -52,7 +52,7 @@ type plusFlow struct {
 	seen   units.Time // when the last mark came
 }
 
-var _ NP = (*DCQCNPlus)(nil)
+var _ Elastic = (*DCQCNPlus)(nil)
 
 // NewDCQCNPlus returns a notification point for capacity flows.
 func NewDCQCNPlus(p DCQCNPlusParams, capacity int) *DCQCNPlus {
@@ -173,4 +173,14 @@ func (d *DCQCNPlus) Forget(flow int) {
 	}
 	d.unmark(&d.flows[flow])
 	d.flows[flow] = plusFlow{last: -units.Never / 2, seen: -units.Never / 2}
+}
+
+// Rebase implements units.Rebaser.
+func (d *DCQCNPlus) Rebase(by units.Time) {
+	d.visit.Rebase(by)
+	d.leave.Rebase(by)
+	for i := range d.flows {
+		d.flows[i].last.Rebase(by)
+		d.flows[i].seen.Rebase(by)
+	}
 }

@@ -8,6 +8,9 @@ type fifo struct {
 	head, tail int32
 }
 
+// none stands where there is no flow.
+const none = -1
+
 func newFIFO() fifo { return fifo{head: none, tail: none} }
 
 // room makes room for flows 0 to flows-1.

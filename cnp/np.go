@@ -26,15 +26,3 @@ type Elastic interface {
 	// arrives: it can be forgotten.
 	Quiet(flow int) bool
 }
-
-var (
-	_ Elastic = (*PCN)(nil)
-	_ Elastic = (*DCQCN)(nil)
-	_ Elastic = (*DCQCNPlus)(nil)
-	_ Elastic = (*TCD)(nil)
-	_ Elastic = (*BECN)(nil)
-	_ Elastic = Silent{}
-)
-
-// none is the idle end of a list of flows.
-const none = -1

@@ -5,7 +5,7 @@ import "photon/units"
 // Silent never notifies anybody: the NP of schemes without notifications.
 type Silent struct{}
 
-var _ NP = Silent{}
+var _ Elastic = Silent{}
 
 // Data does nothing.
 func (Silent) Data(units.Time, int, uint8, int) {}

@@ -24,7 +24,7 @@ const (
 	seenUE
 )
 
-var _ NP = (*TCD)(nil)
+var _ Elastic = (*TCD)(nil)
 
 // NewTCD returns a notification point for capacity flows. The interval must be
 // positive.
@@ -81,3 +81,6 @@ func (t *TCD) Forget(flow int) {
 	t.ticks.Forget(flow)
 	t.seen[flow] = 0
 }
+
+// Rebase implements units.Rebaser.
+func (t *TCD) Rebase(by units.Time) { t.ticks.Rebase(by) }

@@ -237,3 +237,9 @@ func (c *PACC) Poll(now units.Time, q Queue) (Flow, bool) {
 
 // Resume does nothing: PACC does not know of pauses.
 func (c *PACC) Resume(units.Time, Queue) {}
+
+// Rebase implements units.Rebaser. What the table of flows notes of time nobody asks for.
+func (c *PACC) Rebase(by units.Time) {
+	c.tick.Rebase(by)
+	c.beat.Rebase(by)
+}

@@ -30,17 +30,6 @@ const (
 	Fixed
 )
 
-// ParseSampling reads "adaptive" or "fixed".
-func ParseSampling(s string) (Sampling, error) {
-	switch s {
-	case "adaptive":
-		return Adaptive, nil
-	case "fixed":
-		return Fixed, nil
-	}
-	return 0, fmt.Errorf("sampling %q: neither adaptive nor fixed", s)
-}
-
 // Validate says what is wrong with the parameters, in one line.
 func (p QCNParams) Validate() error {
 	switch {
@@ -135,3 +124,10 @@ func (c *QCN) KeepsUnqueued() {}
 
 // Resume does nothing: QCN does not know of pauses.
 func (c *QCN) Resume(units.Time, Queue) {}
+
+// Rebase implements units.Rebaser. What AF-QCN's table of classes notes of time nobody asks for.
+func (c *QCN) Rebase(by units.Time) {
+	if c.fair != nil {
+		c.fair.ends.Rebase(by)
+	}
+}

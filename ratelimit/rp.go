@@ -111,25 +111,5 @@ func (p *Port) Rebase(by units.Time) {
 	}
 }
 
-// Unlimited sends at line rate whatever happens: the RP of schemes without one.
-type Unlimited struct{ Line units.Rate }
-
-var _ Steady = Unlimited{}
-
-// Start does nothing.
-func (Unlimited) Start(units.Time) {}
-
-// Rate is the line rate.
-func (u Unlimited) Rate(units.Time) units.Rate { return u.Line }
-
-// Notify does nothing.
-func (Unlimited) Notify(units.Time, uint8, uint32) {}
-
-// Sent does nothing.
-func (Unlimited) Sent(units.Time, int) {}
-
-// Steady is true: nothing happens.
-func (Unlimited) Steady() bool { return true }
-
 // within keeps a rate between the smallest and the line's.
 func within(rate, low, line units.Rate) float64 { return float64(min(max(rate, low), line)) }
