@@ -34,13 +34,14 @@ type balance struct {
 
 // weigh reports whether one part waits much longer than another. It goes by what the parts
 // said when they met before the meeting at hand.
-func (s *split) weigh(now time.Time, half int) bool {
+func (w *World) weigh(now time.Time, half int) bool {
+	s := w.parallel
 	past := now.Sub(s.weighed)
 	if past < max(weighs, seldom*s.took) {
 		return false
 	}
 	s.weighed = now
-	for i, p := range s.parts {
+	for i, p := range w.parts {
 		idle := p.exchange.idleTotal[1-half]
 		s.longer[i] = (s.longer[i] + float64(idle-s.waited[i])/float64(past)) / 2
 		s.waited[i] = idle
@@ -53,9 +54,9 @@ func (w *World) even() {
 	begin := time.Now()
 	if from, to, marked := choose(w); slices.Contains(marked, true) {
 		w.move(from, to, marked)
-		clear(w.split.longer)
+		clear(w.parallel.longer)
 	}
-	w.split.took = time.Since(begin)
+	w.parallel.took = time.Since(begin)
 }
 
 // choose says which nodes are to be moved. Tests choose others.
@@ -64,26 +65,26 @@ var choose = (*World).lightest
 // lightest marks nodes of the part that waits least, of which the one that waits most may take
 // as many as make both wait as long. Of nodes that belong together the first is marked.
 func (w *World) lightest() (from, to int, marked []bool) {
-	s := w.split
+	s := w.parallel
 	least, most := slices.Min(s.longer), slices.Max(s.longer)
 	from, to = slices.Index(s.longer, least), slices.Index(s.longer, most)
-	all, work := 0, make([]int, len(w.nodes)) // of nodes that belong together, by the first of them
+	all, work := 0, make([]int, len(w.members)) // of nodes that belong together, by the first of them
 	for i := range w.ports {
 		p := &w.ports[i]
-		m := &w.nodes[p.flight.member]
+		m := &w.members[p.flight.node]
 		n := int(p.sent + p.delivered - s.counts[i])
 		s.counts[i] += uint32(n)
 		if m.ports == 1 {
 			n *= 2 // at its ends a packet takes longer
 		}
 		if m.part == from {
-			work[m.unit] += n
+			work[m.group] += n
 			all += n
 		}
 	}
 	// What one has less to do, the other has more.
 	much := int(float64(all) * min(1, (most-least)/2))
-	marked = make([]bool, len(w.nodes))
+	marked = make([]bool, len(w.members))
 	kinds := w.kinds()
 	for kind := stray; kind < stays; kind++ {
 		for u, n := range work {
@@ -108,10 +109,10 @@ const (
 
 // kinds are those of nodes that belong together, by the first of them.
 func (w *World) kinds() []kind {
-	kinds := make([]kind, len(w.nodes))
-	for i := range w.nodes {
-		m := &w.nodes[i]
-		k := &kinds[m.unit]
+	kinds := make([]kind, len(w.members))
+	for i := range w.members {
+		m := &w.members[i]
+		k := &kinds[m.group]
 		if m.ports > 1 {
 			*k = max(*k, middle)
 		}
@@ -119,9 +120,9 @@ func (w *World) kinds() []kind {
 			p := &w.ports[m.first+i]
 			switch {
 			case p.peer == unlinked:
-			case w.nodes[w.ports[p.other()].flight.member].ports == 1:
+			case w.members[w.ports[p.peerID()].flight.node].ports == 1:
 				*k = stays
-			case m.ports == 1 && p.peer > others:
+			case m.ports == 1 && p.peer > otherPart:
 				*k = max(*k, host)
 			}
 		}
@@ -132,26 +133,25 @@ func (w *World) kinds() []kind {
 // move has nodes of a part belong to another, those that belong together with the marked
 // ones. All parts rest, and have taken what others sent them.
 func (w *World) move(from, to int, marked []bool) {
-	s := w.split
-	p, q := s.parts[from], s.parts[to]
+	p, q := w.parts[from], w.parts[to]
 	q.pool.FetchAll()
-	for i := range w.nodes {
-		m := &w.nodes[i]
-		if !marked[m.unit] {
+	for i := range w.members {
+		m := &w.members[i]
+		if !marked[m.group] {
 			continue
 		}
-		p.soon[i] = units.Never
-		q.look(i)
+		p.nextOf[i] = units.Never
+		q.noteNext(i)
 		m.part, m.env.Pool = to, q.pool
 	}
 	w.link()
-	w.measure()
+	w.setWindows()
 }
 
 // link has the parts know which links there are between them.
 func (w *World) link() {
-	s := w.split
-	n := len(s.parts)
+	s := w.parallel
+	n := len(w.parts)
 	s.ahead = longestAhead
 	delay := make([]units.Time, n*n)
 	for i := range delay {
@@ -159,25 +159,25 @@ func (w *World) link() {
 	}
 	parts := w.exchange.parts
 	for i := range w.ports {
-		parts[i] = uint8(w.nodes[w.ports[i].flight.member].part)
+		parts[i] = uint8(w.members[w.ports[i].flight.node].part)
 	}
 	for i := range w.ports {
 		p := &w.ports[i]
 		if p.peer == unlinked {
 			continue
 		}
-		p.peer = p.other()
+		p.peer = p.peerID()
 		if from, to := int(parts[i]), int(parts[p.peer]); from != to {
-			p.peer = away(p.peer)
+			p.peer = inOtherPart(p.peer)
 			d := &delay[from*n+to]
 			*d = min(*d, p.delay)
 			s.ahead = min(s.ahead, p.delay)
 		}
 	}
-	for i, p := range s.parts {
+	for i, p := range w.parts {
 		b := p.exchange
 		b.in = b.in[:0]
-		for j, q := range s.parts {
+		for j, q := range w.parts {
 			if d := delay[j*n+i]; d != units.Never {
 				b.in = append(b.in, neighbour{d, q.exchange.out[i], &q.exchange.shared[clock]})
 			}

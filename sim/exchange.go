@@ -76,7 +76,7 @@ func (b *exchange) half() int { return int(b.round & 1) }
 
 // send puts the frame at hand on its way to another part.
 func (b *exchange) send(w *part, src *port) {
-	f, to := &w.burst[0], away(src.peer)
+	f, to := &w.burst[0], inOtherPart(src.peer)
 	at := src.exit.Free + src.delay
 	*b.out[b.parts[to]].push() = crossing{at, to, *f}
 	if at >= b.meetAt {
@@ -96,7 +96,7 @@ func (b *exchange) take(w *part, from *pipe[crossing]) {
 				panic(fmt.Sprintf("sim: a frame for %v comes from another part when everything before %v has happened", c.at, b.end))
 			}
 			w.pool.Fetch(c.frame.Ref)
-			w.land(int(c.port), c.at, &c.frame)
+			w.carry(int(c.port), c.at, &c.frame)
 		}
 		from.drop(len(x))
 	}
@@ -104,7 +104,7 @@ func (b *exchange) take(w *part, from *pipe[crossing]) {
 
 // publish lets the others know that everything before an instant has happened here.
 func (b *exchange) publish(w *part, now units.Time) {
-	b.published = w.count
+	b.published = w.events
 	for i := range b.out {
 		if i != b.part {
 			b.out[i].publish()

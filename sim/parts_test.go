@@ -101,12 +101,12 @@ func TestPartsDoNotMatter(t *testing.T) {
 		for _, on := range []struct{ parts, processors int }{{2, 1}, {2, 2}, {3, 1}, {3, 3}} {
 			before := runtime.GOMAXPROCS(on.processors)
 			d := build()
-			d.Parts(on.parts)
+			d.SetParts(on.parts)
 			got := d.play(t, seed)
 			runtime.GOMAXPROCS(before)
-			several = max(several, len(d.parts()))
+			several = max(several, len(d.parts))
 			if !reflect.DeepEqual(got, alone) {
-				t.Errorf("%s, seed %d: %d parts on %d processors: %+v, in one: %+v", name, seed, len(d.parts()), on.processors, got, alone)
+				t.Errorf("%s, seed %d: %d parts on %d processors: %+v, in one: %+v", name, seed, len(d.parts), on.processors, got, alone)
 			}
 		}
 	}

@@ -24,9 +24,9 @@ const (
 )
 
 // trace adds an arrival to the part's sum.
-func (w *part) trace(p int, f *dataplane.Frame) {
-	where := uint64(p)<<32 | uint64(f.Len)
-	w.hash += fold(fold(uint64(w.now)^mixTime, where^mixWhere)^mixBoth, uint64(f.Digest)^mixWhat)
+func (p *part) trace(id int, f *dataplane.Frame) {
+	where := uint64(id)<<32 | uint64(f.Len)
+	p.hash += fold(fold(uint64(p.now)^mixTime, where^mixWhere)^mixBoth, uint64(f.Digest)^mixWhat)
 }
 
 // fold is the product of two numbers, its upper half over its lower.
@@ -39,7 +39,7 @@ func fold(a, b uint64) uint64 {
 // it is there always.
 func (w *World) Hash() (uint64, bool) {
 	sum := uint64(emptyHash)
-	for _, p := range w.parts() {
+	for _, p := range w.parts {
 		sum += p.hash
 	}
 	return sum, true

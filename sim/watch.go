@@ -55,43 +55,43 @@ func (w *World) Watch(ends []dataplane.End, from units.Time, do func(*WatchedFra
 	v := &watch{from: from, do: do}
 	by := make([]*tap, len(w.ports))
 	for _, e := range ends {
-		if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports {
-			return fmt.Errorf("sim: there is no port %d of node %d", e.Port, e.Node)
+		id, err := w.portID(e)
+		if err != nil {
+			return err
 		}
-		p := w.nodes[e.Node].first + e.Port
-		if by[p] != nil {
-			return fmt.Errorf("sim: port %d of %s is watched twice", e.Port, w.nodes[e.Node].name)
+		if by[id] != nil {
+			return fmt.Errorf("sim: port %d of %s is watched twice", e.Port, w.members[e.Node].name)
 		}
-		by[p] = &tap{from: from}
-		v.taps = append(v.taps, by[p])
+		by[id] = &tap{from: from}
+		v.taps = append(v.taps, by[id])
 	}
 	w.watch = v
 	w.setTaps(by)
-	w.Every(watchEvery, func(units.Time) { w.deliverSeen() })
+	w.Every(watchEvery, func(units.Time) { w.deliverWatched() })
 	return nil
 }
 
 func (w *World) setTaps(taps []*tap) {
-	for _, p := range w.parts() {
+	for _, p := range w.parts {
 		p.taps = taps
 	}
 }
 
-// noteFrame notes the frame at hand, if somebody watches the port.
-func (w *part) noteFrame(p int, out bool) {
-	t := w.taps[p]
-	if t == nil || w.now < t.from {
+// recordFrame notes the frame at hand, if somebody watches the port.
+func (p *part) recordFrame(id int, out bool) {
+	t := p.taps[id]
+	if t == nil || p.now < t.from {
 		return
 	}
-	b := w.pool.Bytes(&w.burst[0])
+	b := p.pool.Bytes(&p.burst[0])
 	t.frames = append(t.frames, tapped{
-		at: w.now, begin: len(t.bytes), kept: uint16(len(b)), len: w.burst[0].Len, out: out,
+		at: p.now, begin: len(t.bytes), kept: uint16(len(b)), len: p.burst[0].Len, out: out,
 	})
 	t.bytes = append(t.bytes, b...)
 }
 
-// deliverSeen tells the watcher what was seen since the last time. Everything before now has happened.
-func (w *World) deliverSeen() {
+// deliverWatched tells the watcher what was seen since the last time. Everything before now has happened.
+func (w *World) deliverWatched() {
 	v := w.watch
 	if v == nil || v.do == nil {
 		return

@@ -25,13 +25,12 @@ const (
 // runParts is Run of a world in parts. They run in parallel if there are processors
 // for them, else interleaved in one goroutine.
 func (w *World) runParts(ctx context.Context, until units.Time) error {
-	s := w.split
-	for _, p := range s.parts {
+	for _, p := range w.parts {
 		p.exchange.end = p.now
 	}
 	v := crowded
 	for v == crowded {
-		if runtime.GOMAXPROCS(0) < len(s.parts) {
+		if runtime.GOMAXPROCS(0) < len(w.parts) {
 			v = w.runInterleaved(ctx, until, math.MaxInt64)
 			break
 		}
@@ -42,7 +41,6 @@ func (w *World) runParts(ctx context.Context, until units.Time) error {
 	if v == stopped {
 		return ctx.Err()
 	}
-	s.set(until)
 	return nil
 }
 
@@ -59,11 +57,11 @@ const (
 
 // runParallel runs each part on a processor of its own.
 func (w *World) runParallel(ctx context.Context, until units.Time) verdict {
-	w.split.checkedAt = time.Now()
-	w.split.weighed = w.split.checkedAt
-	w.split.meet.lost.Store(0)
+	w.parallel.checkedAt = time.Now()
+	w.parallel.weighed = w.parallel.checkedAt
+	w.parallel.meet.lost.Store(0)
 	var rest sync.WaitGroup
-	for _, p := range w.split.parts[1:] {
+	for _, p := range w.parts[1:] {
 		rest.Go(func() { w.work(ctx, p, until) })
 	}
 	v := w.work(ctx, &w.part, until)
@@ -73,12 +71,12 @@ func (w *World) runParallel(ctx context.Context, until units.Time) verdict {
 
 // work runs a part from meeting to meeting. All parts come to the same verdict.
 func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
-	s, b := w.split, p.exchange
+	s, b := w.parallel, p.exchange
 	for {
 		half := b.half()
 		b.meet(p)
 		if b.part == 0 {
-			b.stop[half] = s.check(ctx, b.round, half)
+			b.stop[half] = w.check(ctx, b.round, half)
 		}
 		s.wait(b)
 		first := b.nextRound(p, s)
@@ -120,14 +118,14 @@ func (w *World) work(ctx context.Context, p *part, until units.Time) verdict {
 
 // runInterleaved runs all parts in one goroutine, for a time.
 func (w *World) runInterleaved(ctx context.Context, until units.Time, wall time.Duration) verdict {
-	s, begin := w.split, time.Now()
+	s, begin := w.parallel, time.Now()
 	for {
-		for _, p := range s.parts {
+		for _, p := range w.parts {
 			p.exchange.meet(p)
 		}
 		round := w.exchange.round
 		first := units.Time(units.Never)
-		for _, p := range s.parts {
+		for _, p := range w.parts {
 			first = p.exchange.nextRound(p, s)
 		}
 		switch {
@@ -142,12 +140,12 @@ func (w *World) runInterleaved(ctx context.Context, until units.Time, wall time.
 			return ended
 		}
 		meets := w.meeting(w.exchange, first, until)
-		for _, p := range s.parts {
+		for _, p := range w.parts {
 			p.exchange.roundStart, p.exchange.meetAt = first, meets
 		}
-		for missing := len(s.parts); missing > 0; {
+		for missing := len(w.parts); missing > 0; {
 			missing = 0
-			for _, p := range s.parts {
+			for _, p := range w.parts {
 				b := p.exchange
 				if limit := b.horizon(p); limit > b.end {
 					p.until(limit)
@@ -166,12 +164,12 @@ func (w *World) runInterleaved(ctx context.Context, until units.Time, wall time.
 func (b *exchange) meet(p *part) {
 	b.publish(p, b.end)
 	half := b.half()
-	b.next[half] = min(max(p.first, b.end), b.first)
-	b.executed[half] = p.count - b.events
+	b.next[half] = min(max(p.next, b.end), b.first)
+	b.executed[half] = p.events - b.events
 	p.pool.Share()
 	b.frames[half] = p.pool.InUse()
 	b.idleTotal[half] = b.idle
-	b.first, b.events = units.Never, p.count
+	b.first, b.events = units.Never, p.events
 }
 
 const (
@@ -187,7 +185,7 @@ var publishEvery uint64 = 32
 
 // nextRound takes what the others sent and swaps the halves. It returns the time of the
 // next event anywhere.
-func (b *exchange) nextRound(p *part, s *split) (first units.Time) {
+func (b *exchange) nextRound(p *part, s *parallel) (first units.Time) {
 	half := b.half()
 	b.round++
 	for i := range b.in {
@@ -201,7 +199,7 @@ func (b *exchange) nextRound(p *part, s *split) (first units.Time) {
 		did += other.executed[half]
 	}
 	if b.part == 0 {
-		s.frames = max(s.frames, held)
+		s.peakFrames = max(s.peakFrames, held)
 	}
 	if did >= leastEvents*uint64(b.span/s.ahead) {
 		b.span = min(2*b.span, mostWindows*s.ahead)
@@ -217,7 +215,8 @@ func (w *World) meeting(b *exchange, first, until units.Time) units.Time {
 }
 
 // check decides, for all parts, whether windows go on. The first part calls it at each meeting.
-func (s *split) check(ctx context.Context, round uint32, half int) verdict {
+func (w *World) check(ctx context.Context, round uint32, half int) verdict {
+	s := w.parallel
 	if round%checkEvery == 0 && ctx.Err() != nil {
 		return stopped
 	}
@@ -228,7 +227,7 @@ func (s *split) check(ctx context.Context, round uint32, half int) verdict {
 			return crowded
 		}
 	}
-	if s.weigh(now, half) {
+	if w.weigh(now, half) {
 		return imbalanced
 	}
 	return proceed
@@ -236,7 +235,7 @@ func (s *split) check(ctx context.Context, round uint32, half int) verdict {
 
 // until runs the events of a part before an instant.
 func (w *part) until(end units.Time) {
-	for w.first < end {
+	for w.next < end {
 		w.window(end)
 	}
 }
@@ -268,7 +267,7 @@ var mostSpins = 3000
 const spinPauses = 300
 
 // wait waits until all are there.
-func (s *split) wait(by *exchange) {
+func (s *parallel) wait(by *exchange) {
 	b := &s.meet
 	round := b.round.Load()
 	if b.arrived.Add(1) == b.parts {
@@ -285,7 +284,7 @@ func (s *split) wait(by *exchange) {
 
 // alone lets the first part do something while all others wait. This wait does not count
 // as idle time, which balances the load.
-func (s *split) alone(b *exchange, do func()) {
+func (s *parallel) alone(b *exchange, do func()) {
 	waited := b.idle
 	s.wait(b) // all know that there is something
 	if b.part == 0 {
@@ -296,7 +295,7 @@ func (s *split) alone(b *exchange, do func()) {
 }
 
 // idle is called by a part that waits and has nothing to do, with how often it was.
-func (s *split) idle(n *int) {
+func (s *parallel) idle(n *int) {
 	if *n++; *n < mostSpins {
 		for range spinPauses {
 			pause()
