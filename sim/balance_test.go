@@ -11,10 +11,10 @@ import (
 // moveAtRandom has parts give each other nodes at random, often, until what it returns is
 // called.
 func moveAtRandom() (end func()) {
-	e, g, m, c := weighs, uneven, seldom, choose
+	e, g, m, c := balanceEvery, imbalance, moveShare, chooseGroups
 	r := rand.New(rand.NewPCG(1, 2))
-	weighs, uneven, seldom, strayed = 0, -1, 0, 0
-	choose = func(w *World) (from, to int, marked []bool) {
+	balanceEvery, imbalance, moveShare, strayed = 0, -1, 0, 0
+	chooseGroups = func(w *World) (from, to int, marked []bool) {
 		_, to, marked = c(w)
 		clear(marked)
 		if from = r.IntN(len(w.parts)); from == to {
@@ -28,7 +28,7 @@ func moveAtRandom() (end func()) {
 		}
 		return from, to, marked
 	}
-	return func() { weighs, uneven, seldom, choose = e, g, m, c }
+	return func() { balanceEvery, imbalance, moveShare, chooseGroups = e, g, m, c }
 }
 
 var strayed int // nodes, at random
@@ -50,18 +50,18 @@ func TestWhatIsMoved(t *testing.T) {
 		}
 	}
 	mine, other := d.members[0].part, d.members[3].part
-	wait := func(first, second float64) { s.longer[mine], s.longer[other] = first, second }
+	wait := func(first, second float64) { s.idleShare[mine], s.idleShare[other] = first, second }
 	see := func(want ...int) {
 		t.Helper()
 		carry(100)
-		from, to, marked := d.lightest()
+		from, to, marked := d.surplus()
 		var got []int
 		for i, m := range marked {
 			if m {
 				got = append(got, i)
 			}
 		}
-		if !slices.Equal(got, want) || len(got) > 0 && (s.longer[from] > s.longer[to]) {
+		if !slices.Equal(got, want) || len(got) > 0 && (s.idleShare[from] > s.idleShare[to]) {
 			t.Fatalf("from %d to %d: nodes %v, not %v", from, to, got, want)
 		}
 		if len(got) > 0 {
@@ -85,7 +85,7 @@ func TestWhatIsMoved(t *testing.T) {
 	see(1)
 	wait(0.5, 0)
 	see(3)
-	if !slices.Equal(d.parts[0].exchange.parts, d.parts[1].exchange.parts) {
+	if !slices.Equal(d.parts[0].exchange.owner, d.parts[1].exchange.owner) {
 		t.Error("parts do not agree on whose ports are whose")
 	}
 }

@@ -82,8 +82,8 @@ func (d *dumbbell) play(t *testing.T, seed uint64) seenRun {
 // However many parts a world has, and whether they run at the same time or in turns,
 // the same happens.
 func TestPartsDoNotMatter(t *testing.T) {
-	defer func(n int, m uint64) { mostSpins, publishEvery = n, m }(mostSpins, publishEvery)
-	mostSpins, publishEvery = 10, 0 // there may be fewer processors than are said to be
+	defer func(n int, m uint64) { maxPolls, publishEvery = n, m }(maxPolls, publishEvery)
+	maxPolls, publishEvery = 10, 0 // there may be fewer processors than are said to be
 	defer moveAtRandom()()
 	names, several := scheme.Names(), 0
 	for seed := range uint64(len(names)) {

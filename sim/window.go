@@ -20,7 +20,7 @@ func (p *part) window(end units.Time) {
 	p.next = units.Never // from here on carry notes what is on its way
 	border := p.visitAll(p.border, end)
 	if x := p.exchange; x != nil && p.events-x.published >= publishEvery {
-		x.publish(p, end)
+		p.publish(end)
 	}
 	interior := p.visitAll(p.interior, end)
 	p.next = min(p.next, border, interior)
