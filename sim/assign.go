@@ -24,7 +24,7 @@ func (w *World) assignParts() int {
 		w.members[i].group = sets.first(i) // hosts may leave their switch later, see rebalance
 	}
 	w.unite(sets, func(p *port) bool { return w.members[p.flight.node].ports == 1 })
-	rates := make([]units.Rate, len(w.members)) // of all ports of a set, by its first node: that is how much it may have to do
+	rates := make([]units.Rate, len(w.members)) // by first node: of all links of a set, which is how much it may have to do
 	for i := range w.ports {
 		rates[sets.first(int(w.ports[i].flight.node))] += w.ports[i].link.Rate
 	}
@@ -77,7 +77,8 @@ func distribute(firsts []int, rates []units.Rate, parts int) (partOf []int) {
 	return partOf
 }
 
-// disjointSets are sets of nodes (union-find): of each node a lesser one of its set, or itself if it is the first.
+// disjointSets are sets of nodes, as a forest (union-find): each node leads to one of its set with a lower number, and the
+// first of a set to itself.
 type disjointSets []int
 
 func newSets(n int) disjointSets {

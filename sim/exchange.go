@@ -23,11 +23,12 @@ type exchange struct {
 	clock        units.Time // all events before it have been handled
 	published    uint64     // events that had been handled when the part published last
 	round        uint32     // number of the round; its lowest bit is the report that is written
-	start, end   units.Time // of the round; no part has an event before its start
-	length       units.Time // at most
-	firstBeyond  units.Time // of the frames sent to other parts that arrive after the round: when the first does
-	eventsBefore uint64     // before the round
-	waited       time.Duration
+	roundStart   units.Time // no part has an event before
+	roundEnd     units.Time
+	roundLength  units.Time    // at most
+	firstBeyond  units.Time    // of the frames sent to other parts that arrive after the round: when the first does
+	eventsBefore uint64        // before the round
+	waited       time.Duration // for other parts, by the wall
 
 	_       [64]byte // what the others read after a barrier
 	reports [2]report
@@ -72,7 +73,7 @@ func (x *exchange) send(p *part, src *port) {
 	f, to := &p.burst[0], inOtherPart(src.peer)
 	at := src.exit.Free + src.delay
 	*x.out[x.owner[to]].push() = crossing{at, to, *f}
-	if at >= x.end {
+	if at >= x.roundEnd {
 		x.firstBeyond = min(x.firstBeyond, at)
 	}
 }
@@ -96,10 +97,10 @@ func (p *part) publish(clock units.Time) {
 // published. Frames of theirs that arrive before it have been received.
 func (p *part) safeTime() units.Time {
 	x := p.exchange
-	safe := x.end
+	safe := x.roundEnd
 	for i := range x.in {
 		c := &x.in[i]
-		safe = min(safe, max(units.Time(c.clock.Load()), x.start)+c.lookahead)
+		safe = min(safe, max(units.Time(c.clock.Load()), x.roundStart)+c.lookahead)
 		p.receive(c.frames) // after the clock was read: all frames before it had been published then
 	}
 	return safe

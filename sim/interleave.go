@@ -26,7 +26,7 @@ func (w *World) runInterleaved(ctx context.Context, until units.Time, wall time.
 		for _, p := range w.parts {
 			w.beginRound(p)
 		}
-		switch next := x.start; {
+		switch next := x.roundStart; {
 		case w.due <= min(until, next):
 			w.sample(min(until, next), next)
 		case next > until:
@@ -40,7 +40,7 @@ func (w *World) runInterleaved(ctx context.Context, until units.Time, wall time.
 // interleaveRound runs the parts in turns until all have come to the end of the round.
 func (w *World) interleaveRound(end units.Time) {
 	for _, p := range w.parts {
-		p.exchange.end = end
+		p.exchange.roundEnd = end
 	}
 	for running := len(w.parts); running > 0; {
 		running = 0

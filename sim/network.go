@@ -9,14 +9,14 @@ import (
 
 // member is a node of the world. Its ports follow each other in the world's list.
 type member struct {
-	name  string
-	node  dataplane.Node
-	env   *dataplane.Env
-	crew  *crew // nil: the node has one worker
-	first int   // its port 0 in the world's list
-	ports int
-	part  int // that it belongs to
-	group int // the first of the nodes that are always in the same part
+	name   string
+	node   dataplane.Node
+	env    *dataplane.Env
+	shared *sharedNode // nil: the node has one worker
+	first  int         // its port 0 in the world's list
+	ports  int
+	part   int // that it belongs to
+	group  int // the first of the nodes that are always in the same part
 }
 
 // NewEnvs returns one Env for each worker.
@@ -35,8 +35,8 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 		server = dataplane.Asked{Node: node}
 	}
 	if len(envs) > 1 {
-		m.crew = newCrew(server, envs, workers, w.pollGap)
-		m.env, server = m.crew.env, m.crew
+		m.shared = newSharedNode(server, envs, workers, w.pollGap)
+		m.env, server = m.shared.env, m.shared
 	}
 	number := len(w.members)
 	w.members = append(w.members, m)

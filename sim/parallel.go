@@ -17,16 +17,16 @@ import (
 // lookahead (Chandy and Misra, CACM 24(4), 1981; Bryant, MIT-LCS-TR-188, 1977), where clocks that others read take the
 // place of null messages.
 //
-// With clocks alone, time in which nothing happens would pass in steps of a link's delay. Therefore all parts meet at
-// a barrier now and then: at the end of each round, and for samplers. There they learn when the next event is anywhere.
+// With clocks alone, time in which nothing happens would pass in steps of a link's delay. So all parts meet at a barrier
+// at the end of each round. There they learn when the next event is anywhere, and samplers are called.
 //
 // The parts do not change what happens. The events of each node are handled in one order (see window), nodes affect
 // each other only by frames, and the trace hash is a sum to which each part adds its own arrivals.
 type parallel struct {
 	lookahead  units.Time // the shortest delay of a link between two parts
-	peakFrames int        // at a barrier
+	peakFrames int        // the most that there were at a barrier
 	barrier    barrier
-	checkedAt  time.Time // when the first part looked at the time that was lost last
+	checkedAt  time.Time // when the first part last asked how much time was lost
 	pools      sync.Mutex
 	balance
 }
@@ -85,13 +85,13 @@ func (w *World) runPart(ctx context.Context, p *part, until units.Time) verdict 
 		default:
 			return v
 		}
-		switch next := x.start; {
+		switch next := x.roundStart; {
 		case w.due <= min(until, next):
 			w.alone(p, func() { w.sample(min(until, next), next) })
 		case next > until:
 			return ended
 		default:
-			x.end = w.roundEnd(x, until)
+			x.roundEnd = w.roundEnd(x, until)
 			w.runRound(p)
 		}
 	}
@@ -101,9 +101,9 @@ func (w *World) runPart(ctx context.Context, p *part, until units.Time) verdict 
 func (w *World) runRound(p *part) {
 	x, s := p.exchange, w.parallel
 	var idle stall
-	for x.clock < x.end {
+	for x.clock < x.roundEnd {
 		safe := p.safeTime()
-		if safe < min(x.clock+s.lookahead/2, x.end) { // less is not worth a publication
+		if safe < min(x.clock+s.lookahead/2, x.roundEnd) { // less is not worth a publication
 			idle.poll(&s.barrier)
 			continue
 		}

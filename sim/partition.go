@@ -34,7 +34,7 @@ func (w *World) divide() {
 	}
 	w.connectParts()
 	for _, x := range all {
-		x.all, x.length = all, s.lookahead
+		x.all, x.roundLength = all, s.lookahead
 	}
 }
 

@@ -117,3 +117,29 @@ func TestPartsDoNotMatter(t *testing.T) {
 		t.Errorf("%d nodes moved from one part to another", strayed)
 	}
 }
+
+// A world whose nodes have several workers stays in one part, whatever it may have.
+func TestSharedNodesStayInOnePart(t *testing.T) {
+	c := chat{ports: []int{2, 2, 2}, seed: 3}
+	w := New()
+	w.SetWorkers(2, units.Microsecond)
+	w.SetParts(3)
+	var nodes []*chatter
+	for i, n := range c.ports {
+		envs := w.NewEnvs(n)
+		nodes = append(nodes, c.node(i, envs[0]))
+		w.Add("", nodes[i], envs, make([]int, n))
+	}
+	for i := range nodes {
+		if err := w.Connect(end(i, 0), end((i+1)%len(nodes), 1), dataplane.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
+			t.Fatal(err)
+		}
+		nodes[i].env.Wake(0, 0)
+	}
+	if err := w.Run(context.Background(), 100*units.Microsecond); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.parts) != 1 || w.Events() < 10 {
+		t.Errorf("%d parts, %d events", len(w.parts), w.Events())
+	}
+}

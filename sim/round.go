@@ -9,7 +9,7 @@ import (
 // report is what a part tells all others at a barrier. Each part has two: while the others read what it wrote before
 // the barrier, it writes the other, for the next.
 type report struct {
-	next    units.Time    // no event here, nor elsewhere by a frame from here, is before
+	next    units.Time    // nothing happens before it, neither here nor elsewhere by a frame from here
 	events  uint64        // in the round
 	frames  int           // that were allocated here less those that were freed here
 	waited  time.Duration // for other parts, in all
@@ -33,24 +33,25 @@ func (p *part) report() {
 }
 
 const (
-	// While there are at least so many events in a part for each lookahead of time, rounds become longer, up to so many
-	// lookaheads: then barriers cost little. They become shorter with fewer events, because a part with nothing to do
-	// still publishes its clock in steps of the lookahead.
+	// While all parts together have at least so many events for each lookahead of time, rounds become longer, up to so
+	// many lookaheads, so that barriers cost little. With fewer events rounds become shorter: time in which nothing
+	// happens is skipped at barriers, while between them clocks go on in steps of the lookahead.
 	minEventsPerLookahead = 8
 	maxLookaheads         = 64
 )
 
-// beginRound has a part, after a barrier, take the frames that were sent to it and read what the others report.
+// beginRound has a part, after a barrier, take the frames that were sent to it and read the reports. It returns the first
+// part's verdict.
 func (w *World) beginRound(p *part) verdict {
 	x, s := p.exchange, w.parallel
 	for i := range x.in {
 		p.receive(x.in[i].frames)
 	}
-	x.start = units.Never
+	x.roundStart = units.Never
 	frames, events := 0, uint64(0)
 	for _, other := range x.all {
 		r := other.reportOf(x.round)
-		x.start = min(x.start, r.next)
+		x.roundStart = min(x.roundStart, r.next)
 		frames += r.frames
 		events += r.events
 	}
@@ -59,15 +60,15 @@ func (w *World) beginRound(p *part) verdict {
 	if x.self == 0 {
 		s.peakFrames = max(s.peakFrames, frames)
 	}
-	if events >= minEventsPerLookahead*uint64(x.length/s.lookahead) {
-		x.length = min(2*x.length, maxLookaheads*s.lookahead)
+	if events >= minEventsPerLookahead*uint64(x.roundLength/s.lookahead) {
+		x.roundLength = min(2*x.roundLength, maxLookaheads*s.lookahead)
 	} else {
-		x.length = max(x.length/2, s.lookahead)
+		x.roundLength = max(x.roundLength/2, s.lookahead)
 	}
 	return v
 }
 
 // roundEnd is when the round that begins ends: samplers are called at barriers.
 func (w *World) roundEnd(x *exchange, until units.Time) units.Time {
-	return min(x.start+x.length, until+1, w.due)
+	return min(x.roundStart+x.roundLength, until+1, w.due)
 }

@@ -104,8 +104,8 @@ func (p *part) portsOf(m *member) []port { return p.ports[m.first : m.first+m.po
 func (w *World) scheduleAllWoken() (woken bool) {
 	for i := range w.members {
 		m := &w.members[i]
-		if m.crew != nil {
-			m.crew.relay()
+		if m.shared != nil {
+			m.shared.relay()
 		}
 		if m.env.Wakes() {
 			p := w.parts[m.part]
