@@ -24,7 +24,7 @@ func (w *World) assignParts() int {
 		w.members[i].group = sets.first(i) // hosts may leave their switch later, see rebalance
 	}
 	w.unite(sets, func(p *port) bool { return w.members[p.flight.node].ports == 1 })
-	rates := make([]units.Rate, len(w.members)) // by first node: of all links of a set, which is how much it may have to do
+	rates := make([]units.Rate, len(w.members)) // by first node: the sum of a set's links, which limits what it has to do
 	for i := range w.ports {
 		rates[sets.first(int(w.ports[i].flight.node))] += w.ports[i].link.Rate
 	}

@@ -25,7 +25,8 @@ func (w *World) auditLinks(m *member) error {
 		}
 		sent, received := st.Ports[number].Frames()
 		if uint32(sent) != p.sent || uint32(received) != p.delivered {
-			return fmt.Errorf("port %d: says %d sent and %d received, the links carried %d and %d", number, sent, received, p.sent, p.delivered)
+			return fmt.Errorf("port %d: says %d sent and %d received, the links carried %d and %d",
+				number, sent, received, p.sent, p.delivered)
 		}
 		if far := &w.ports[p.peerID()]; p.sent != far.delivered+far.flight.len() {
 			return fmt.Errorf("port %d: %d frames sent, %d arrived or on their way", number, p.sent, far.delivered+far.flight.len())

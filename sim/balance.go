@@ -60,8 +60,8 @@ func (w *World) rebalance() {
 // chooseGroups says which groups of nodes move. Tests choose others.
 var chooseGroups = (*World).surplus
 
-// surplus chooses groups of the part that waits least, by their first nodes: as many as the part that waits most can take
-// until both wait as long.
+// surplus chooses groups of the part that waits least, by their first nodes: as many as the part that waits most can
+// take until both wait as long.
 func (w *World) surplus() (from, to int, groups []bool) {
 	s := w.parallel
 	least, most := slices.Min(s.idleShare), slices.Max(s.idleShare)
@@ -81,8 +81,8 @@ func (w *World) surplus() (from, to int, groups []bool) {
 	return from, to, groups
 }
 
-// work is how much the groups of a part had to do since it was asked last, by their first nodes, and the sum of that: in frames
-// that were sent and received.
+// work is how many frames each group of a part has sent and received since this was asked last, by first nodes, and
+// the sum of that.
 func (w *World) work(of int) (work []int, sum int) {
 	work = make([]int, len(w.members))
 	for i := range w.ports {

@@ -1,9 +1,9 @@
 // Package sim is the world in virtual time: a discrete-event simulator that carries frames between nodes,
 // deterministically. A run is a function of its nodes and links, and its trace hash says whether two runs were the same.
 //
-// Events are arrivals of frames, and calls of a port's Transmit. The events of one node are handled in the order of time;
-// at one instant arrivals come before transmissions, and ports in the order of their numbers. So the order does not
-// depend on when an event was scheduled. A port that an arrival wakes sends without an event of its own if no other
+// Events are arrivals of frames, and calls of a port's Transmit. The events of one node are handled in the order of
+// time; at one instant arrivals come before transmissions, and ports in the order of their numbers. So the order does
+// not depend on when an event was scheduled. A port that an arrival wakes sends without an event of its own if no other
 // event of its node is at that instant: its own would have been the next. Events of different nodes have no order but
 // that of cause and effect.
 //

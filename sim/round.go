@@ -40,8 +40,8 @@ const (
 	maxLookaheads         = 64
 )
 
-// beginRound has a part, after a barrier, take the frames that were sent to it and read the reports. It returns the first
-// part's verdict.
+// beginRound has a part, after a barrier, take the frames that were sent to it and read the reports. It returns the
+// first part's verdict.
 func (w *World) beginRound(p *part) verdict {
 	x, s := p.exchange, w.parallel
 	for i := range x.in {

@@ -14,7 +14,7 @@ func (w *World) Run(ctx context.Context, until units.Time) error {
 		w.begin()
 	}
 	until = min(until, units.Never-1) // there is an instant after it
-	w.scheduleAllWoken()              // by who called the nodes while the world did not run
+	w.scheduleAllWoken()              // those that were woken while the world did not run
 	w.unskip(w.now, len(w.samplers))
 	w.setDue()
 	run := w.runOnePart

@@ -124,8 +124,8 @@ func (v *visit) insertTimer(key uint64) {
 	v.timers[i] = key
 }
 
-// lastOfInstant reports that the node that is visited, whose first port is given, has no more events at this instant. The
-// timer of a node of one port is not looked at.
+// lastOfInstant reports that the node that is visited, whose first port is given, has no more events at this instant.
+// The timer of a node of one port is not looked at.
 func (p *part) lastOfInstant(first int) bool {
 	v := &p.visit
 	if v.end == 0 {
