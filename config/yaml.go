@@ -150,7 +150,7 @@ func withLine(err error, line int, into any) *Error {
 		}
 		if name, ok := strings.CutPrefix(message, "unknown field "); ok {
 			message = "unknown key " + name
-			if other := meant(strings.Trim(name, `"`), into); other != "" {
+			if other := closestKey(strings.Trim(name, `"`), into); other != "" {
 				message += fmt.Sprintf(": is %q meant?", other)
 			}
 		}

@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"marking", "cnp", "ratelimit", "pfc", "credits", "lldp"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "impair", "dataplane/dpdk", "telemetry/node"},
-	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/nodes", "lab/experiments", "lab/stat", "lab/collective"},
+	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/nodecontrol", "lab/experiments", "lab/stat", "lab/collective"},
 	{"lab/experiment", "lab/web/pages", "lab/web/site", "telemetry/show", "telemetry/live"},
 	{"telemetry/top", "telemetry/metrics", "telemetry/admin", "telemetry/client", "lab/build", "lab/schema"},
 	{"lab/measure", "lab/remote", "lab/capture", "lab/testbed", "daemon"},

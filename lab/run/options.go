@@ -10,18 +10,18 @@ import (
 	"photon/config"
 	"photon/lab/build"
 	"photon/lab/experiment"
-	"photon/lab/nodes"
+	"photon/lab/nodecontrol"
 	"photon/scheme"
 )
 
 // Options of a replay.
 type Options struct {
-	World    string        // "sim" or "dpdk"
-	Schemes  []string      // nil: all of the experiment
-	Seed     uint64        // the first; 0: the experiment's
-	Dilation int           // of the clock, on dpdk
-	Quick    bool          // leave out what no claim needs
-	Testbed  nodes.Testbed // where the nodes are, on dpdk; nil: all in this process
+	World    string              // "sim" or "dpdk"
+	Schemes  []string            // nil: all of the experiment
+	Seed     uint64              // the first; 0: the experiment's
+	Dilation int                 // of the clock, on dpdk
+	Quick    bool                // leave out what no claim needs
+	Testbed  nodecontrol.Testbed // where the nodes are, on dpdk; nil: all in this process
 	// Progress is told now and then how far the replay is, by one goroutine at a time.
 	Progress func(Progress)
 	// Pool is what runs in virtual time share with other replays, one each; nil: as
