@@ -55,7 +55,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	key := newShortKey(q.Src4(), bth.DestQP())
 	switch bth.Opcode() {
 	case wire.OpSendMiddle, wire.OpSendLast: // a first packet may be of another sender
-		slot := int(h.lately[key.at()&7])
+		slot := int(h.receivedSlots[key.at()&7])
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
 		}
@@ -69,15 +69,15 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 			h.discard(now, dataplane.DropBadICRC, prio)
 			return false, true
 		}
-		if drop, ok := h.came(now, slot, f.Len, rest, q.TOS()); !ok {
+		if drop, ok := h.takeKnownData(now, slot, f.Len, rest, q.TOS()); !ok {
 			h.discard(now, drop, prio)
 			return false, true
 		}
 		l.ends++
 		return h.acks.empty(), true
 	case wire.OpAcknowledge:
-		id := int(h.told[key.at()&7])
-		if id >= len(h.heard) || f.Len < wire.AckLen || !h.heard[id].OK(b[:wire.AckLen]) {
+		id := int(h.sentSlots[key.at()&7])
+		if id >= len(h.ackHeadsTaken) || f.Len < wire.AckLen || !h.ackHeadsTaken[id].OK(b[:wire.AckLen]) {
 			return false, false
 		}
 		prio := h.prio(q.TOS())

@@ -116,7 +116,7 @@ func (c *NICConfig) Check() error {
 type NIC struct {
 	config NICConfig
 	env    *dataplane.Env
-	eg     pfc.Egress
+	egress pfc.Egress
 	in     *pfc.Ingress
 	ports  [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats  dataplane.Stats
@@ -129,7 +129,7 @@ type NIC struct {
 	flows    []appFlow
 	byKey    *flowtable.Table[appKey]
 	pacer    *ratelimit.Pacer[struct{}]
-	spare    [pfc.Classes][]ratelimit.RP
+	idleRPs  [pfc.Classes][]ratelimit.RP
 	delayed  delayed
 	punctual punctual
 	laps     units.Time // by which the clock was set back, in all: stamps go on
@@ -213,7 +213,7 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 		in.Thresholds[prio] = c.PFC
 	}
 	n := &NIC{
-		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
+		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
 		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*burst),
 		pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...),
@@ -260,14 +260,14 @@ func (n *NIC) count(port int, f dataplane.Frame) {
 // expire ends the pauses whose time has run out.
 func (n *NIC) expire(now units.Time) {
 	n.obeyDue(now)
-	if n.eg.Expire(now) != 0 {
+	if n.egress.Expire(now) != 0 {
 		n.pauses()
 	}
 }
 
 func (n *NIC) pauses() {
 	for prio := range n.ports {
-		n.ports[prio].Note(n.eg.Last(prio))
+		n.ports[prio].Note(n.egress.Last(prio))
 	}
 }
 
@@ -285,7 +285,7 @@ func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
 	st.Ports = ports
 	copy(ports, n.stats.Ports)
 	wirePort, app := &st.Ports[Wire], &st.Ports[Application]
-	wirePort.Egress, wirePort.Ingress = n.eg.Counters(now), n.in.Counters(now)
+	wirePort.Egress, wirePort.Ingress = n.egress.Counters(now), n.in.Counters(now)
 	for prio := range pfc.Classes {
 		wirePort.QueueBytes[prio] = n.waiting[prio]
 		wirePort.Buffered[prio] = n.in.Bytes(uint8(prio))

@@ -154,9 +154,9 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 	}
 	f := &n.flows[id]
 	*f = appFlow{prio: key.prio, active: true, heard: now, use: f.use + 1}
-	if s := n.spare[key.prio]; len(s) > 0 {
+	if s := n.idleRPs[key.prio]; len(s) > 0 {
 		f.rp = s[len(s)-1]
-		n.spare[key.prio] = s[:len(s)-1]
+		n.idleRPs[key.prio] = s[:len(s)-1]
 	} else {
 		f.rp = n.config.NewRP(&n.ports[key.prio])
 	}
@@ -177,7 +177,7 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 // forget ends a flow of which nothing waits.
 func (n *NIC) forget(id int) {
 	f := &n.flows[id]
-	n.spare[f.prio] = append(n.spare[f.prio], f.rp)
+	n.idleRPs[f.prio] = append(n.idleRPs[f.prio], f.rp)
 	n.byKey.Delete(id)
 	*f = appFlow{prio: f.prio, use: f.use}
 }

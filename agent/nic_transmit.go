@@ -80,7 +80,7 @@ func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 		if n.delayed.cnpDue(n.config.NP.Next()) <= now || !n.echoes.empty() {
 			ready |= 1 << n.cnpPrio
 		}
-		if ready &^= n.eg.Paused(); ready == 0 {
+		if ready &^= n.egress.Paused(); ready == 0 {
 			return dataplane.Frame{}, false
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
@@ -178,7 +178,7 @@ func (n *NIC) Next(now units.Time, port int) units.Time {
 }
 
 func (n *NIC) next(now units.Time) units.Time {
-	paused := n.eg.Paused()
+	paused := n.egress.Paused()
 	pending := n.pacer.Ready() | n.ready
 	next := min(n.pacer.Next(), n.in.Next(now), n.delayed.decision(n.config.NP.Next()), n.delayed.nextPause())
 	if due := n.delayed.cnpDue(n.config.NP.Next()); due <= now || !n.echoes.empty() {
@@ -190,7 +190,7 @@ func (n *NIC) next(now units.Time) units.Time {
 		return now
 	}
 	if pending != 0 {
-		next = min(next, n.eg.Next())
+		next = min(next, n.egress.Next())
 	}
 	return max(now, next)
 }

@@ -11,12 +11,12 @@ import (
 func (h *Host) Rebase(by units.Time) {
 	h.attend.Rebase(by)
 	h.nextAnnounce.Rebase(by)
-	h.eg.Rebase(by)
+	h.egress.Rebase(by)
 	if h.credit != nil {
 		h.credit.Rebase(by)
 	}
 	units.Rebase(h.config.NP, by)
-	h.notice.RebaseSet(by) // zero: at once
+	h.npNext.RebaseSet(by) // zero: at once
 	h.delayed.Rebase(by)
 	h.punctual.Rebase(by)
 	h.laps += by
@@ -45,7 +45,7 @@ func (h *Host) Rebase(by units.Time) {
 		s.base.Rebase(by)
 		units.Rebase(s.rp, by)
 	}
-	rebaseRPs(h.spare[:], by)
+	rebaseRPs(h.idleRPs[:], by)
 	for i := range h.done {
 		r := &h.done[i]
 		r.Start.Rebase(by)
@@ -66,11 +66,11 @@ func rebaseRPs(spare [][]ratelimit.RP, by units.Time) {
 // Rebase implements units.Rebaser.
 func (f *flow) Rebase(by units.Time) {
 	f.deadline.Rebase(by)
-	if f.board != nil {
-		f.board.since.Rebase(by)
+	if f.scoreboard != nil {
+		f.scoreboard.since.Rebase(by)
 	}
 	f.firstBit.RebaseSet(by)
-	f.notice.Rebase(by)
+	f.nextNotice.Rebase(by)
 	f.spec.Start.Rebase(by)
 	if f.shared == nil { // else others have it, too
 		units.Rebase(f.rp, by)
@@ -96,7 +96,7 @@ func (p *punctual) Rebase(by units.Time) {
 
 // Rebase implements units.Rebaser.
 func (n *NIC) Rebase(by units.Time) {
-	n.eg.Rebase(by)
+	n.egress.Rebase(by)
 	n.in.Rebase(by)
 	n.delayed.Rebase(by)
 	n.punctual.Rebase(by)
@@ -123,7 +123,7 @@ func (n *NIC) Rebase(by units.Time) {
 		f.heard.Rebase(by)
 		units.Rebase(f.rp, by)
 	}
-	rebaseRPs(n.spare[:], by)
+	rebaseRPs(n.idleRPs[:], by)
 }
 
 // Rebase implements units.Rebaser.

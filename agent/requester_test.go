@@ -9,7 +9,7 @@ import (
 )
 
 // newRequester is a sender that has sent so many packets of a flow.
-func newRequester(psn uint32, packets uint64, sent int, p *patience) *requester {
+func newRequester(psn uint32, packets uint64, sent int, p *recovery) *requester {
 	r := &requester{sending: &sending{}}
 	r.start(psn, packets)
 	for range sent {
@@ -18,7 +18,7 @@ func newRequester(psn uint32, packets uint64, sent int, p *patience) *requester 
 	return r
 }
 
-var patient = patience{every: 4, timeout: 100, retries: 3}
+var patient = recovery{every: 4, timeout: 100, retries: 3}
 
 // The last packet asks to be acknowledged, one in so many does, and the first that is sent again.
 func TestWhichPacketsAsk(t *testing.T) {
@@ -174,7 +174,7 @@ func TestFirstPacketIsMissing(t *testing.T) {
 // No more is under way than a receiver can tell from what is old, and little before anybody has answered.
 func TestMostIsUnderWay(t *testing.T) {
 	for every, want := range map[uint64]uint64{4: 4 * unconfirmed, askAnyway: mostOutstanding} {
-		p := patience{every: every, timeout: 100, retries: 3}
+		p := recovery{every: every, timeout: 100, retries: 3}
 		r := newRequester(9, 0, 0, &p)
 		for !r.blocked(&p) {
 			r.sentNext(0, r.asks(p.every), &p)
@@ -196,7 +196,7 @@ func TestMostIsUnderWay(t *testing.T) {
 // packets, and acknowledgements, come again when their numbers do.
 func TestMorePacketsThanNumbers(t *testing.T) {
 	const packets = 1<<24 + 1<<22
-	p := patience{every: askAnyway, timeout: 100, retries: 3}
+	p := recovery{every: askAnyway, timeout: 100, retries: 3}
 	s, r, old := newRequester(77, packets, 0, &p), responder{}, retired{}
 	taken, done := 0, false
 	for !done {

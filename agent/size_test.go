@@ -31,7 +31,7 @@ func TestHostsAreInFewLines(t *testing.T) {
 		is, in uintptr
 	}{
 		{"acks", unsafe.Offsetof(h.acks), 64}, {"peers", unsafe.Offsetof(h.peers), 128}, {"lanes", unsafe.Offsetof(h.lanes), 192},
-		{"flows", unsafe.Offsetof(h.flows), 704}, {"eg", unsafe.Offsetof(h.eg), 744},
+		{"flows", unsafe.Offsetof(h.flows), 704}, {"egress", unsafe.Offsetof(h.egress), 744},
 	} {
 		if at.is != at.in {
 			t.Errorf("%s is at %d, not %d", at.what, at.is, at.in)

@@ -22,7 +22,7 @@ func (r *requester) acknowledgeStandard(psn uint32, syndrome uint8) (m meaning, 
 		psn++
 	}
 	more := uint64((psn - uint32(r.acked)) & psnMask)
-	if more > max(r.next, r.high)-r.acked {
+	if more > r.outstanding() {
 		return nothing, 0
 	}
 	if !ack && !notReady && syndrome != wire.SyndromeNAK {

@@ -1,12 +1,7 @@
 package agent
 
 import (
-	"encoding/binary"
-
 	"photon/dataplane"
-	"photon/flowtable"
-	"photon/ratelimit"
-	"photon/units"
 	"photon/wire"
 )
 
@@ -118,13 +113,13 @@ func ackLen(ext uint8) int {
 func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	a := h.acks.at(h.acks.head)
 	slot := uint(a.slot)
-	if slot < uint(len(h.replies)) && h.replies[slot].Known() && a.ext == 0 {
+	if slot < uint(len(h.ackHeadsSent)) && h.ackHeadsSent[slot].Known() && a.ext == 0 {
 		if !h.env.AllocAt(f, wire.AckLen) {
 			return false, true
 		}
 		h.acks.pop()
 		h.peers[slot].acks--
-		h.replies[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE)
+		h.ackHeadsSent[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE)
 		return true, false
 	}
 	if a.slot < 0 {
@@ -157,8 +152,8 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	}
 	f.Len = uint16(at + length)
 	h.sealer.Seal(b[wire.EthernetLen:f.Len], at-wire.EthernetLen)
-	if len(h.replies) > 0 {
-		h.replies[a.slot].Learn(b)
+	if len(h.ackHeadsSent) > 0 {
+		h.ackHeadsSent[a.slot].Learn(b)
 	}
 	return true, false
 }
@@ -169,134 +164,4 @@ func (h *Host) start(f *dataplane.Frame) []byte {
 		return b[:wire.AckLen]
 	}
 	return h.env.Bytes(f)
-}
-
-// takeAck ends a flow, or sends it back to the packet that is missing, or lets
-// its reaction point know.
-func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
-	bth := wire.BTH(b[hdr.BTH:])
-	end := hdr.BTH + ackLen(bth.Extensions())
-	if len(b) < end {
-		return dataplane.DropMalformed, false
-	}
-	key := keyFrom(b[hdr.L3:], bth.DestQP())
-	id := h.byPeer.Lookup(key)
-	if !h.intact(b[:end], hdr, id) {
-		return dataplane.DropBadICRC, false
-	}
-	if id == flowtable.None {
-		return dataplane.DropUnknown, false
-	}
-	h.told.put(key.short(), id)
-	if _, ok := h.acknowledged(now, id, b[hdr.BTH:end]); !ok {
-		return dataplane.DropUnknown, false
-	}
-	return 0, true
-}
-
-// acknowledged takes a whole acknowledgement of a flow, from the base transport header on. It is
-// not ok if it means nothing. If it is silent, then there is no more to do than before.
-func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) {
-	f := &h.flows[id]
-	bth, aeth := wire.BTH(b), wire.AETH(b[wire.BTHLen:])
-	ext, rest := bth.Extensions(), b[wire.BTHLen+wire.AETHLen:]
-	if f.board != nil {
-		if f.board.cause = noCause; ext&wire.ExtPlace != 0 {
-			if psn, ok := place(rest, ext); ok {
-				f.board.cause = psn
-			}
-		}
-	}
-	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {
-	case nothing:
-		return false, false
-	case complete:
-		if f.listens && f.shared != nil { // there may be other messages, which it is to know for
-			h.tellRP(now, id, bth, ext, rest)
-		}
-		h.finish(now, id)
-		return false, true
-	case forgotten:
-		h.beginAnew(now, id)
-		return false, true
-	case arrived:
-		if f.listens {
-			h.tellRP(now, id, bth, ext, rest)
-		}
-		goes := h.goOn(now, id)
-		return !h.reschedule(now, id) && !goes && !f.listens, true
-	}
-	return !h.reschedule(now, id), true
-}
-
-// beginAnew sends a flow from its first packet on again, because the receiver has lost it.
-func (h *Host) beginAnew(now units.Time, id int) {
-	f := &h.flows[id]
-	if f.spec.FixedPSN || !f.requester.beginAnew(h.drawPSN(now), &h.patience) {
-		h.giveUp(now, id, ErrForgotten)
-		return
-	}
-	h.reschedule(now, id)
-}
-
-// goOn lets a flow go on that had to wait for an acknowledgement, if it has more to send, and reports whether it does.
-func (h *Host) goOn(now units.Time, id int) bool {
-	f := &h.flows[id]
-	if !f.awaiting {
-		return false
-	}
-	if h.blocked(f) {
-		if f.acked != f.mark && f.hasFew() { // the low timeout counts from the last progress on
-			f.retries = 0
-			f.requester.await(now, &h.patience)
-			h.pacer.Wait(id, f.prio, f.deadline)
-		}
-		return false
-	}
-	f.awaiting = false
-	h.pacer.Wait(id, f.prio, max(now, f.departure(now)))
-	return true
-}
-
-// intact reports whether the ICRC of an acknowledgement is right; id is that of its
-// flow, or flowtable.None.
-func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
-	if id == flowtable.None || id >= len(h.heard) {
-		return h.sealer.OK(b[hdr.L3:], hdr.BTH-hdr.L3)
-	}
-	a := &h.heard[id]
-	if a.OK(b) {
-		return true
-	}
-	if !h.sealer.OK(b[hdr.L3:], hdr.BTH-hdr.L3) {
-		return false
-	}
-	a.Learn(b)
-	return true
-}
-
-// tellRP hands an acknowledgement of new packets to the flow's reaction point.
-func (h *Host) tellRP(now units.Time, id int, bth wire.BTH, ext uint8, rest []byte) {
-	f := &h.flows[id]
-	a, packet, next := &h.ack, f.acked-1, f.next
-	if f.board != nil {
-		packet, next = f.board.latest, max(f.next, f.high)
-	}
-	*a = ratelimit.Ack{Packet: packet + f.before(), Next: next + f.before(), CE: bth.BECN(), UE: bth.FECN()}
-	if f.shared != nil {
-		a.Packet, a.Next = f.shared.number(id, a.Packet, f.acked+f.before()), f.shared.packets
-	}
-	if ext&wire.ExtINT != 0 {
-		a.Hops = wire.INT(rest[:wire.INTLen])
-		rest = rest[wire.INTLen:]
-	}
-	if ext&wire.ExtPlace != 0 {
-		rest = rest[wire.PlaceLen:]
-	}
-	if ext&wire.ExtStamp != 0 {
-		if left := units.Time(binary.BigEndian.Uint64(rest)) - h.laps; left > 0 && left < now {
-			a.RTT = now - left - h.config.Link.Rate.Serialize(units.Size(h.onWire(f, packet+1 == f.end)))
-		}
-	}
-	f.acker.Ack(now, a)
 }
