@@ -87,21 +87,14 @@ func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b 
 		return
 	}
 	a.mark = tos & 3
-	at := wire.BTHLen
 	ext := wire.BTH(b).Extensions()
-	if ext == 0 || len(b) < at+wire.ExtensionsLen(ext) {
+	if ext == 0 || len(b) < wire.BTHLen+wire.ExtensionsLen(ext) {
 		return
 	}
 	a.ext |= ext &^ wire.ExtPlace
-	if ext&wire.ExtINT != 0 {
-		at += copy(a.hops[:], b[at:])
-	}
-	if ext&wire.ExtPlace != 0 {
-		at += wire.PlaceLen
-	}
-	if ext&wire.ExtStamp != 0 {
-		copy(a.stamp[:], b[at:])
-	}
+	telemetry, _, stamp := extensions(b[wire.BTHLen:], ext)
+	copy(a.hops[:], telemetry)
+	copy(a.stamp[:], stamp)
 }
 
 // ackLen is the length of an acknowledgement from the BTH on.
@@ -113,25 +106,28 @@ func ackLen(ext uint8) int {
 func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	a := h.acks.at(h.acks.head)
 	slot := uint(a.slot)
-	if slot < uint(len(h.ackHeadsSent)) && h.ackHeadsSent[slot].Known() && a.ext == 0 {
+	switch {
+	case slot < uint(len(h.ackHeadsSent)) && h.ackHeadsSent[slot].Known() && a.ext == 0:
 		if !h.env.AllocAt(f, wire.AckLen) {
 			return false, true
 		}
-		h.acks.pop()
-		h.peers[slot].acks--
 		h.ackHeadsSent[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE)
-		return true, false
-	}
-	if a.slot < 0 {
+	case a.slot < 0:
 		return h.acknowledgePair(f, -1-int(a.slot))
-	}
-	length := ackLen(a.ext)
-	if !h.env.AllocAt(f, wire.RoCEMaxLen+length) {
-		return false, true
+	default:
+		if !h.env.AllocAt(f, wire.RoCEMaxLen+ackLen(a.ext)) {
+			return false, true
+		}
+		h.encodeAck(f, a)
 	}
 	h.acks.pop()
 	h.peers[slot].acks--
-	b := h.env.Bytes(f)
+	return true, false
+}
+
+// encodeAck writes an acknowledgement whole. What it has in common with the next to the same sender is remembered.
+func (h *Host) encodeAck(f *dataplane.Frame, a *ack) {
+	b, length := h.env.Bytes(f), ackLen(a.ext)
 	r := h.reply(int(a.slot), h.config.AckDSCP)
 	at := r.Encode(b, length)
 	bth := wire.BTH(b[at:])
@@ -139,23 +135,17 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	bth.SetExtensions(a.ext)
 	bth.SetECNEcho(a.mark == h.undetermined, a.mark == wire.CE)
 	wire.AETH(b[at+wire.BTHLen:]).Encode(a.syndrome, a.msn)
-	rest := b[at+wire.BTHLen+wire.AETHLen:]
-	if a.ext&wire.ExtINT != 0 {
-		rest = rest[copy(rest, a.hops[:]):]
-	}
-	if a.ext&wire.ExtPlace != 0 {
-		putPlace(rest, a.cause)
-		rest = rest[wire.PlaceLen:]
-	}
-	if a.ext&wire.ExtStamp != 0 {
-		copy(rest, a.stamp[:])
+	telemetry, cause, stamp := extensions(b[at+wire.BTHLen+wire.AETHLen:], a.ext)
+	copy(telemetry, a.hops[:])
+	copy(stamp, a.stamp[:])
+	if cause != nil {
+		putPlace(cause, a.cause)
 	}
 	f.Len = uint16(at + length)
 	h.sealer.Seal(b[wire.EthernetLen:f.Len], at-wire.EthernetLen)
 	if len(h.ackHeadsSent) > 0 {
 		h.ackHeadsSent[a.slot].Learn(b)
 	}
-	return true, false
 }
 
 // start is where a frame of at most wire.AckLen bytes that was just made begins.

@@ -27,23 +27,21 @@ func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 		return dataplane.DropUnknown, false
 	}
 	h.sentSlots.put(key.short(), id)
-	if _, ok := h.acknowledged(now, id, b[hdr.BTH:end]); !ok {
+	if _, ok := h.takeKnownAck(now, id, b[hdr.BTH:end]); !ok {
 		return dataplane.DropUnknown, false
 	}
 	return 0, true
 }
 
-// acknowledged takes a whole acknowledgement of a flow, from the base transport header on. It is
-// not ok if it means nothing. If it is silent, then there is no more to do than before.
-func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) {
+// takeKnownAck takes a whole acknowledgement of the flow of a slot, from the base transport header on. It is not ok if it
+// means nothing. If it is silent, then there is no more to do than before.
+func (h *Host) takeKnownAck(now units.Time, id int, b []byte) (silent, ok bool) {
 	f := &h.flows[id]
 	bth, aeth := wire.BTH(b), wire.AETH(b[wire.BTHLen:])
-	ext, rest := bth.Extensions(), b[wire.BTHLen+wire.AETHLen:]
 	if f.scoreboard != nil {
-		if f.scoreboard.cause = noCause; ext&wire.ExtPlace != 0 {
-			if psn, ok := place(rest, ext); ok {
-				f.scoreboard.cause = psn
-			}
+		f.scoreboard.cause = noCause
+		if psn, ok := place(b[wire.BTHLen+wire.AETHLen:], bth.Extensions()); ok {
+			f.scoreboard.cause = psn
 		}
 	}
 	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {
@@ -51,7 +49,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		return false, false
 	case complete:
 		if f.wantsAcks && f.shared != nil { // there may be other messages, which it is to know for
-			h.tellRP(now, id, bth, ext, rest)
+			h.tellRP(now, id, b)
 		}
 		h.finish(now, id)
 		return false, true
@@ -60,7 +58,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		return false, true
 	case arrived:
 		if f.wantsAcks {
-			h.tellRP(now, id, bth, ext, rest)
+			h.tellRP(now, id, b)
 		}
 		goes := h.resume(now, id)
 		return !h.reschedule(now, id) && !goes && !f.wantsAcks, true
@@ -71,23 +69,20 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 // intact reports whether the ICRC of an acknowledgement is right; id is that of its
 // flow, or flowtable.None.
 func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
-	if id == flowtable.None || id >= len(h.ackHeadsTaken) {
-		return h.sealer.OK(b[hdr.L3:], hdr.BTH-hdr.L3)
-	}
-	a := &h.ackHeadsTaken[id]
-	if a.OK(b) {
+	known := id != flowtable.None && id < len(h.ackHeadsTaken)
+	if known && h.ackHeadsTaken[id].OK(b) {
 		return true
 	}
-	if !h.sealer.OK(b[hdr.L3:], hdr.BTH-hdr.L3) {
-		return false
+	ok := h.sealer.OK(b[hdr.L3:], hdr.BTH-hdr.L3)
+	if ok && known {
+		h.ackHeadsTaken[id].Learn(b)
 	}
-	a.Learn(b)
-	return true
+	return ok
 }
 
 // tellRP hands an acknowledgement of new packets to the flow's reaction point.
-func (h *Host) tellRP(now units.Time, id int, bth wire.BTH, ext uint8, rest []byte) {
-	f := &h.flows[id]
+func (h *Host) tellRP(now units.Time, id int, b []byte) {
+	f, bth := &h.flows[id], wire.BTH(b)
 	a, packet, next := &h.ack, f.acked-1, f.next
 	if f.scoreboard != nil {
 		packet, next = f.scoreboard.latest, f.neverSent()
@@ -96,15 +91,10 @@ func (h *Host) tellRP(now units.Time, id int, bth wire.BTH, ext uint8, rest []by
 	if f.shared != nil {
 		a.Packet, a.Next = f.shared.number(id, a.Packet, f.ordinal(f.acked)), f.shared.packets
 	}
-	if ext&wire.ExtINT != 0 {
-		a.Hops = wire.INT(rest[:wire.INTLen])
-		rest = rest[wire.INTLen:]
-	}
-	if ext&wire.ExtPlace != 0 {
-		rest = rest[wire.PlaceLen:]
-	}
-	if ext&wire.ExtStamp != 0 {
-		if left := units.Time(binary.BigEndian.Uint64(rest)) - h.laps; left > 0 && left < now {
+	telemetry, _, stamp := extensions(b[wire.BTHLen+wire.AETHLen:], bth.Extensions())
+	a.Hops = wire.INT(telemetry)
+	if stamp != nil {
+		if left := units.Time(binary.BigEndian.Uint64(stamp)) - h.laps; left > 0 && left < now {
 			a.RTT = now - left - h.config.Link.Rate.Serialize(units.Size(h.onWire(f, packet+1 == f.end)))
 		}
 	}

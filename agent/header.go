@@ -59,20 +59,6 @@ func (h *Host) putHead(b []byte, s *sending, id int) {
 	copy(b[copy(b, s.head[:]):], h.flows[id].headFar)
 }
 
-// putNear is putHead of headers that are all beside the timer. Word by word: a copy of so few
-// bytes is mostly the call of it.
-func (s *sending) putNear(b *[headNear]byte) {
-	head := &s.head
-	putLE(b[0:8], le(head[0:8]))
-	putLE(b[8:16], le(head[8:16]))
-	putLE(b[16:24], le(head[16:24]))
-	putLE(b[24:32], le(head[24:32]))
-	putLE(b[32:40], le(head[32:40]))
-	putLE(b[40:48], le(head[40:48]))
-	putLE(b[48:56], le(head[48:56]))
-	putLE(b[56:64], le(head[56:64]))
-}
-
 // stampAndSeal writes what only some packets have: when they were sent, and in worlds that carry payload, too, the payload,
 // which is zeros, and an ICRC.
 func (h *Host) stampAndSeal(now units.Time, s *sending, b []byte, length, payload int) {
@@ -88,11 +74,23 @@ func (h *Host) stampAndSeal(now units.Time, s *sending, b []byte, length, payloa
 
 // putPlace writes the PSN of the flow's first packet into another of its packets.
 func (f *flow) putPlace(b []byte) {
-	ext, at := wire.BTH(b[f.bth:]).Extensions(), int(f.headers)-wire.PlaceLen
-	if ext&wire.ExtStamp != 0 {
-		at -= wire.StampLen
+	_, at, _ := extensions(b[f.bth+wire.BTHLen:], wire.BTH(b[f.bth:]).Extensions())
+	putPlace(at, f.first)
+}
+
+// extensions are what a packet carries for its scheme, behind the headers of data and of acknowledgements: telemetry, a PSN
+// of selective repeat, a timestamp. Each that ext does not name is empty.
+func extensions(b []byte, ext uint8) (telemetry, psn, stamp []byte) {
+	if ext&wire.ExtINT != 0 {
+		telemetry, b = b[:wire.INTLen], b[wire.INTLen:]
 	}
-	putPlace(b[at:], f.first)
+	if ext&wire.ExtPlace != 0 {
+		psn, b = b[:wire.PlaceLen], b[wire.PlaceLen:]
+	}
+	if ext&wire.ExtStamp != 0 {
+		stamp = b[:wire.StampLen]
+	}
+	return telemetry, psn, stamp
 }
 
 // setLength corrects the headers of a packet that is not full.

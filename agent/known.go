@@ -82,7 +82,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
-		if silent, ok = h.acknowledged(now, id, b[bthAt:wire.AckLen]); !ok {
+		if silent, ok = h.takeKnownAck(now, id, b[bthAt:wire.AckLen]); !ok {
 			h.discard(now, dataplane.DropUnknown, prio)
 			return false, true
 		}

@@ -33,7 +33,7 @@ func (h *Host) makePacket(now units.Time, frame *dataplane.Frame, id int, due un
 		return false, true
 	}
 	if b := h.env.Start(frame); b != nil && s.headers <= headNear && !h.stamps && !h.env.Whole(length) {
-		s.putNear(b)
+		*b = s.head
 		wire.BTH(b[s.bth&63:]).SetPSN(uint32(s.next), h.ackEach)
 	} else {
 		b := h.env.Bytes(frame)

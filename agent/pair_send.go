@@ -246,10 +246,7 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 	}
 	q.taker.bytes += p.bytes
 	q.sender.gap, f.probing = false, false
-	if f.acked++; f.acked > f.next { // it had gone back for more than was lost
-		f.repeated -= f.acked - f.next
-		f.next = f.acked
-	}
+	f.advance(f.acked + 1)
 	if f.end > 0 && f.acked == f.end {
 		return h.settle(now, int(q.flow), complete, 0)
 	}

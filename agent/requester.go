@@ -255,11 +255,7 @@ func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning 
 	if more > behind || msn != (r.first+messages)&psnMask {
 		return r.contradicted()
 	}
-	if upTo > r.next { // after it went back for more than was lost
-		r.repeated -= upTo - r.next
-		r.next, r.plain = upTo, 0
-	}
-	r.acked = upTo
+	r.advance(upTo)
 	if r.scoreboard != nil {
 		r.scoreboard.pass(upTo, more)
 	}
@@ -279,6 +275,16 @@ func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning 
 	}
 	r.probing = false
 	return arrived
+}
+
+// advance notes that all packets before one have arrived. If the flow has gone back for more than was lost, it goes on
+// from there.
+func (r *requester) advance(upTo uint64) {
+	if upTo > r.next {
+		r.repeated -= upTo - r.next
+		r.next, r.plain = upTo, 0
+	}
+	r.acked = upTo
 }
 
 // unknown is told that a packet found no epoch; ours says whether it may be one of those under way.

@@ -263,10 +263,11 @@ func (r *responder) takeAny(psn, first uint32, opcode uint8, old *retired, a *ar
 // place is what a packet of data says is the PSN of its flow's first, or an acknowledgement that of the
 // packet that caused it: behind telemetry. It is not ok if there is none.
 func place(rest []byte, ext uint8) (psn uint32, ok bool) {
-	if ext&wire.ExtINT != 0 {
-		rest = rest[wire.INTLen:]
+	_, at, _ := extensions(rest, ext)
+	if at == nil {
+		return 0, false
 	}
-	word := binary.BigEndian.Uint32(rest)
+	word := binary.BigEndian.Uint32(at)
 	return word & psnMask, word>>24 == wire.PlaceMark
 }
 

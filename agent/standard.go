@@ -29,11 +29,7 @@ func (r *requester) acknowledgeStandard(psn uint32, syndrome uint8) (m meaning, 
 		return refused, 0
 	}
 	upTo := r.acked + more
-	if upTo > r.next { // after it went back for more than was lost
-		r.repeated -= upTo - r.next
-		r.next, r.plain = upTo, 0
-	}
-	r.acked = upTo
+	r.advance(upTo)
 	switch {
 	case ack && r.end > 0 && upTo == r.end:
 		return complete, 0
