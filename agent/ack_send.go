@@ -19,17 +19,15 @@ type ack struct {
 	hops     [wire.INTLen]byte
 }
 
-// ackQueue holds acknowledgements. Each flow has room for one; only what is left
-// beyond that holds more, and a flow that has no more room replaces its last:
-// the newest tells most. Its memory grows to the most that has waited.
+// ackQueue holds acknowledgements. Each flow has room for one; only what is left beyond that holds more, and a flow
+// that has no more room replaces its last: the newest tells most. Its memory grows to the most that has waited.
 type ackQueue struct {
 	acks       []ack // a power of two
 	head, tail uint32
 	spare      uint32 // places beyond one per flow
 }
 
-// moreAcks is the spare room where every packet is acknowledged: a port sends
-// them long before there are so many.
+// moreAcks is the spare room where every packet is acknowledged: a port sends them long before there are so many.
 const moreAcks = 1024
 
 func newAckQueue(every bool) (q ackQueue) {

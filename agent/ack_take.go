@@ -10,8 +10,7 @@ import (
 	"photon/wire"
 )
 
-// takeAck ends a flow, or sends it back to the packet that is missing, or lets
-// its reaction point know.
+// takeAck ends a flow, or sends it back to the packet that is missing, or lets its reaction point know.
 func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
 	end := hdr.BTH + ackLen(bth.Extensions())
@@ -66,8 +65,7 @@ func (h *Host) takeKnownAck(now units.Time, id int, b []byte) (silent, ok bool) 
 	return !h.reschedule(now, id), true
 }
 
-// intact reports whether the ICRC of an acknowledgement is right; id is that of its
-// flow, or flowtable.None.
+// intact reports whether the ICRC of an acknowledgement is right; id is that of its flow, or flowtable.None.
 func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 	known := id != flowtable.None && id < len(h.ackHeadsTaken)
 	if known && h.ackHeadsTaken[id].OK(b) {

@@ -25,8 +25,7 @@ func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 	return 0, true
 }
 
-// takeCNM does the same with QCN's message. It must come about a frame that the
-// flow could have sent.
+// takeCNM does the same with QCN's message. It must come about a frame that the flow could have sent.
 func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	m, err := cnp.DecodeCNM(b, hdr)
 	if err != nil || hdr.Dst != h.config.MAC {
@@ -42,9 +41,8 @@ func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 	return 0, true
 }
 
-// accepts reports whether a notification counts: the flow has sent something, and
-// was not notified a period ago or less; early by half of one at most, since not
-// all take equally long. Without a period all count.
+// accepts reports whether a notification counts: the flow has sent something, and was not notified a period ago or
+// less; early by half of one at most, since not all take equally long. Without a period all count.
 func (f *flow) accepts(now, period units.Time) bool {
 	if period == 0 {
 		return true

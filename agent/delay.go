@@ -183,24 +183,9 @@ func (h *Host) obey(at units.Time, p *pfc.Frame) {
 	h.pauses()
 }
 
-// obeyDue acts on the PFC frames whose time has come.
-func (h *Host) obeyDue(now units.Time) {
-	for p, at := h.delayed.duePause(now); p != nil; p, at = h.delayed.duePause(now) {
-		h.obey(at, p)
-	}
-	h.note()
-}
-
 // obey acts on a PFC frame.
 func (n *NIC) obey(at units.Time, p *pfc.Frame) {
 	n.egress.Expire(at)
 	n.egress.Receive(at, p)
 	n.pauses()
-}
-
-// obeyDue acts on the PFC frames whose time has come.
-func (n *NIC) obeyDue(now units.Time) {
-	for p, at := n.delayed.duePause(now); p != nil; p, at = n.delayed.duePause(now) {
-		n.obey(at, p)
-	}
 }

@@ -19,9 +19,8 @@ type flow struct {
 	headFar   []byte     // what of the headers does not fit into sending.head
 }
 
-// sending is what every packet of a flow needs. It lies beside the flow's timer,
-// and is with it two cache lines: with many flows each line is one that the
-// processor has to wait for.
+// sending is what every packet of a flow needs. It lies beside the flow's timer, and is with it two cache lines: with
+// many flows each line is one that the processor has to wait for.
 type sending struct {
 	head    [headNear]byte
 	next    uint64     // number of the packet to send next; its lower 24 bits are the PSN
@@ -73,29 +72,35 @@ func (h *Host) onWire(f *flow, last bool) int {
 // frameLen is the length of a frame with so many bytes before the ICRC.
 func frameLen(bytes int) int { return max(bytes+wire.ICRCLen, wire.MinFrameLen) }
 
-// counts are how many data frames of a flow were sent, how many of them were sent again, or are to be, and how long they
-// were on the wire.
-func (h *Host) counts(f *flow) (frames, repeated, bytes uint64) {
+// FlowCounts are what was counted of a flow that is sent.
+type FlowCounts struct {
+	FirstBit units.Time // when its first packet left; 0: none has
+	Frames   uint64     // data frames sent, repetitions included
+	Repeated uint64     // of them, those that were sent again, or are to be
+	Bytes    uint64     // of them on the wire
+	Notified uint64     // CNPs and CNMs that came for it
+}
+
+func (h *Host) counts(f *flow) FlowCounts {
+	c := FlowCounts{FirstBit: f.firstBit, Frames: f.frames(), Repeated: f.repeated, Notified: f.notified}
 	if p := f.spec.Pair; p != nil {
-		return p.queue.sender.counts()
+		s := &p.queue.sender
+		c.Frames, c.Repeated, c.Bytes = s.frames, s.again, s.bytes
+		return c
 	}
-	frames, last := f.frames(), uint64(f.last.sent)
-	bytes = (frames-last)*uint64(h.onWire(f, false)) + last*uint64(h.onWire(f, true))
-	return frames, f.repeated, bytes
+	last := uint64(f.last.sent)
+	c.Bytes = (c.Frames-last)*uint64(h.onWire(f, false)) + last*uint64(h.onWire(f, true))
+	return c
 }
 
 // FlowState is what can be seen of a flow while it is sent.
 type FlowState struct {
-	Spec     FlowSpec
-	Active   bool
-	Prio     uint8
-	Rate     units.Rate // that the reaction point allows
-	Frames   uint64     // data frames sent
-	Repeated uint64     // of them, those that were sent again, or are to be
-	Bytes    uint64     // of them on the wire
-	Notified uint64     // CNPs and CNMs that came for it
-	FirstBit units.Time // when its first packet left
-	Limited  bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
+	Spec FlowSpec
+	FlowCounts
+	Active  bool
+	Prio    uint8
+	Rate    units.Rate // that the reaction point allows
+	Limited bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
 }
 
 // Flow returns the state of a slot that AddFlow returned.
@@ -104,8 +109,7 @@ func (h *Host) Flow(now units.Time, id int) FlowState {
 	if f.sending == nil { // the slot was never taken
 		return FlowState{}
 	}
-	s := FlowState{Spec: f.spec, Active: f.active(), Prio: f.prio, Notified: f.notified, FirstBit: f.firstBit}
-	s.Frames, s.Repeated, s.Bytes = h.counts(f)
+	s := FlowState{Spec: f.spec, FlowCounts: h.counts(f), Active: f.active(), Prio: f.prio}
 	if s.Active {
 		s.Rate, s.Limited = f.rate(now), f.limited(now, h.config.Link.Rate)
 	}

@@ -14,8 +14,7 @@ var (
 	ErrDuplicate = errors.New("agent: the queue pair is in use")
 )
 
-// AddFlow takes up a flow, which begins at its start time, or now if that has
-// passed, and returns its slot.
+// AddFlow takes up a flow, which begins at its start time, or now if that has passed, and returns its slot.
 func (h *Host) AddFlow(now units.Time, spec FlowSpec) (int, error) {
 	if err := h.checkSpec(&spec); err != nil {
 		return 0, err
@@ -118,9 +117,8 @@ func (h *Host) packets(spec *FlowSpec) (n uint64, last uint16) {
 // psnStep is 2^24 by the golden ratio.
 const psnStep = 10368889
 
-// drawPSN draws the first PSN of an epoch. Those of a host follow each other by the golden ratio of
-// their range, so that each is far from the ones before it: what is left of another flow in the
-// network is not taken for this one's.
+// drawPSN draws the first PSN of an epoch. Those of a host follow each other by the golden ratio of their range, so
+// that each is far from the ones before it: what is left of another flow in the network is not taken for this one's.
 func (h *Host) drawPSN(now units.Time) uint32 {
 	if h.epochs == 0 {
 		h.psn = uint32(((h.config.Seed ^ uint64(now+h.laps)) * 0x9E3779B97F4A7C15) >> 40)

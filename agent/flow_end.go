@@ -12,13 +12,9 @@ import (
 // Result tells of a flow that ended.
 type Result struct {
 	FlowSpec
-	Why      error      // the sender gave up; nil: all of the flow has arrived
-	FirstBit units.Time // when its first packet left
-	End      units.Time // when its last acknowledgement came, or the sender gave up
-	Frames   uint64     // data frames sent, repetitions included
-	Bytes    uint64     // of them on the wire
-	Repeated uint64     // of the frames, sent again
-	Notified uint64     // CNPs and CNMs that came for it
+	FlowCounts
+	Why error      // the sender gave up; nil: all of the flow has arrived
+	End units.Time // when its last acknowledgement came, or the sender gave up
 }
 
 // FCT is the flow completion time: first bit out to last acknowledgement in.
@@ -56,14 +52,12 @@ func (h *Host) giveUp(now units.Time, id int, why error) {
 // result notes how a flow ended.
 func (h *Host) result(now units.Time, id int, why error) Result {
 	f := &h.flows[id]
-	r := Result{FlowSpec: f.spec, Why: why, FirstBit: f.firstBit, End: now, Notified: f.notified}
-	r.Frames, r.Repeated, r.Bytes = h.counts(f)
+	r := Result{FlowSpec: f.spec, FlowCounts: h.counts(f), Why: why, End: now}
 	h.done = append(h.done, r)
 	return r
 }
 
-// TakeResults returns the flows that ended since the last call. The slice is
-// valid until the next flow ends.
+// TakeResults returns the flows that ended since the last call. The slice is valid until the next flow ends.
 func (h *Host) TakeResults() []Result {
 	r := h.done
 	h.done = h.done[:0]

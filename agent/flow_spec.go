@@ -31,9 +31,8 @@ type FlowSpec struct {
 
 	PSN uint32 // of the first packet, if it is fixed, or there is a Pair
 
-	// Shared makes flows messages: those of a host with the same number, other
-	// than 0, are behind one reaction point, which has a permanent connection to
-	// each peer. Messages of a connection go one after the other, and switches
+	// Shared makes flows messages: those of a host with the same number, other than 0, are behind one reaction point,
+	// which has a permanent connection to each peer. Messages of a connection go one after the other, and switches
 	// take them for one flow.
 	Shared uint32
 }

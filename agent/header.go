@@ -10,8 +10,7 @@ import (
 // A flow's headers are made once, when it begins. Each packet gets a copy, and what is its own: opcode, PSN, a timestamp,
 // another length.
 
-// headNear is how many bytes of the headers lie beside the timer: all of RoCEv2
-// over IPv4.
+// headNear is how many bytes of the headers lie beside the timer: all of RoCEv2 over IPv4.
 const headNear = 64
 
 // headMax is the length of all headers of a data packet.
@@ -48,9 +47,8 @@ func (h *Host) encodeHead(f *flow, id int) {
 	}
 }
 
-// putHead copies the headers of a full packet, but for what the BTH says of this one,
-// and zeros up to a line of the cache: in worlds that keep no payload, what somebody
-// looks at there must not be an earlier frame's.
+// putHead copies the headers of a full packet, but for what the BTH says of this one, and zeros up to a line of the
+// cache: in worlds that keep no payload, what somebody looks at there must not be an earlier frame's.
 func (h *Host) putHead(b []byte, s *sending, id int) {
 	if s.headers <= headNear {
 		copy(b, s.head[:])

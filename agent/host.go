@@ -404,9 +404,7 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	h.makeAcks()
 	h.npNext = np.Next()
 	h.acks = newAckQueue(carry.Ack || h.selective)
-	for prio := range h.idleRPs {
-		h.idleRPs[prio] = nil
-	}
+	clear(h.idleRPs[:])
 	clear(h.shared)
 	for {
 		slot := h.table.Expire(units.Never, h.table.Cap())

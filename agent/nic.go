@@ -259,7 +259,9 @@ func (n *NIC) count(port int, f dataplane.Frame) {
 
 // expire ends the pauses whose time has run out.
 func (n *NIC) expire(now units.Time) {
-	n.obeyDue(now)
+	for p, at := n.delayed.duePause(now); p != nil; p, at = n.delayed.duePause(now) {
+		n.obey(at, p)
+	}
 	if n.egress.Expire(now) != 0 {
 		n.pauses()
 	}

@@ -59,8 +59,7 @@ func (f *flow) nextGap(now units.Time) units.Time {
 	return f.rate(now).Serialize(units.Size(f.gapBytes))
 }
 
-// keepGap notes the gap to the next packet if the reaction point is steady, and
-// that it is to be asked if not.
+// keepGap notes the gap to the next packet if the reaction point is steady, and that it is to be asked if not.
 func (f *flow) keepGap(now units.Time) {
 	f.gap = 0
 	if f.neverPlain {
@@ -71,8 +70,7 @@ func (f *flow) keepGap(now units.Time) {
 	}
 }
 
-// SetLimit changes how fast a flow may be at most, whatever its reaction point
-// allows; 0: no limit.
+// SetLimit changes how fast a flow may be at most, whatever its reaction point allows; 0: no limit.
 func (h *Host) SetLimit(now units.Time, id int, limit units.Rate) {
 	f := &h.flows[id]
 	if !f.active() {
@@ -84,9 +82,8 @@ func (h *Host) SetLimit(now units.Time, id int, limit units.Rate) {
 	h.env.Wake(0, h.Next(now, 0))
 }
 
-// reschedule moves a flow's next departure to where its rate now puts it. A
-// flow that stands at the port already keeps its place. It reports whether anything may
-// happen earlier than it would have.
+// reschedule moves a flow's next departure to where its rate now puts it. A flow that stands at the port already
+// keeps its place. It reports whether anything may happen earlier than it would have.
 func (h *Host) reschedule(now units.Time, id int) (earlier bool) {
 	f := &h.flows[id]
 	if f.isMessage() && !(f.allSent && !f.awaiting) {
@@ -102,9 +99,8 @@ func (h *Host) reschedule(now units.Time, id int) (earlier bool) {
 	return to < at
 }
 
-// warm prefetches what the next packets of flows will need besides their timers: the
-// headers, and reaction points that must be asked. These are behind a pointer,
-// which is read one call later: by then it has come.
+// warm prefetches what the next packets of flows will need besides their timers: the headers, and reaction points
+// that must be asked. These are behind a pointer, which is read one call later: by then it has come.
 func (h *Host) warm(flows []int32) {
 	for _, id := range h.warming {
 		memory.Prefetch(pointer(h.flows[id].rp), 1)

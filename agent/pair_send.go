@@ -114,9 +114,6 @@ func (s *pairSender) count(onWire int) {
 	s.bytes += uint64(onWire)
 }
 
-// counts are those of a flow's result.
-func (s *pairSender) counts() (frames, again, bytes uint64) { return s.frames, s.again, s.bytes }
-
 // pairFrame makes room for a packet with so much behind the base transport header, without padding.
 func (h *Host) pairFrame(frame *dataplane.Frame, f *flow, rest int) (length int, ok bool) {
 	length = frameLen(int(f.headers) + rest + -rest&3)

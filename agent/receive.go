@@ -117,12 +117,14 @@ func (h *Host) count(prio uint8, length uint16) *lane {
 	return l
 }
 
-// expire ends the pauses whose time has run out.
+// expire obeys the PFC frames whose time has come, and ends the pauses whose time has run out.
 func (h *Host) expire(now units.Time) {
 	if now < h.attend {
 		return
 	}
-	h.obeyDue(now)
+	for p, at := h.delayed.duePause(now); p != nil; p, at = h.delayed.duePause(now) {
+		h.obey(at, p)
+	}
 	if h.egress.Expire(now) != 0 {
 		h.pauses()
 	}

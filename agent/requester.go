@@ -16,17 +16,15 @@ import (
 //	  |            |               | to be sent    |              |
 //	  |            |               | again         |              |
 //
-// Lost packets are found by the receiver, which asks for the one it misses (a NAK, and the
-// sender goes back to it, or repeats what is lost and no more, see selective.go), or by the sender's
-// retransmission timer: an acknowledgement that was asked for has not come, and nothing was
-// acknowledged, for a timeout. The timer is looked at when the flow's turn comes, so that a flow has
-// one timer in the wheel and not two. After a timeout one packet is sent and answered before the
-// others follow: it finds out what the receiver has.
+// Lost packets are found by the receiver, which asks for the one it misses (a NAK, and the sender goes back to it, or
+// repeats what is lost and no more, see selective.go), or by the sender's retransmission timer: an acknowledgement
+// that was asked for has not come, and nothing was acknowledged, for a timeout. The timer is looked at when the
+// flow's turn comes, so that a flow has one timer in the wheel and not two. After a timeout one packet is sent and
+// answered before the others follow: it finds out what the receiver has.
 //
-// What a receiver has is of an epoch, which begins with a first packet and is named by its PSN.
-// Acknowledgements tell the epoch (see responder.msn), and those of another mean nothing. If the
-// receiver has lost the epoch the sender begins anew, with another first PSN. A sender gives up
-// after so many tries in a row without progress.
+// What a receiver has is of an epoch, which begins with a first packet and is named by its PSN. Acknowledgements tell
+// the epoch (see responder.msn), and those of another mean nothing. If the receiver has lost the epoch the sender
+// begins anew, with another first PSN. A sender gives up after so many tries in a row without progress.
 type requester struct {
 	*sending                 // next is there
 	acked        uint64      // all packets below it have arrived

@@ -8,10 +8,9 @@ import (
 	"photon/wire"
 )
 
-// sharedRP is a reaction point that permanent connections share, one to each peer.
-// Flows are messages on them: one of a connection goes after the other, in the
-// order in which they begin, and connections take turns packet by packet, at the
-// pace of the reaction point. What it has learnt, it keeps.
+// sharedRP is a reaction point that permanent connections share, one to each peer. Flows are messages on them: one of
+// a connection goes after the other, in the order in which they begin, and connections take turns packet by packet,
+// at the pace of the reaction point. What it has learnt, it keeps.
 type sharedRP struct {
 	rp       ratelimit.RP
 	next     int // slot of the message whose packet is the next; -1: none has one
@@ -87,8 +86,7 @@ func (h *Host) join(f *flow, start units.Time) {
 	f.shared, f.rp = s, s.rp
 }
 
-// startMessage takes up a message whose start has come, and says whether its first
-// packet may go now.
+// startMessage takes up a message whose start has come, and says whether its first packet may go now.
 func (h *Host) startMessage(now units.Time, id int) bool {
 	f := &h.flows[id]
 	s := f.shared
