@@ -10,8 +10,8 @@
 //	pacing.go                    when its next packet may leave
 //	transmit.go                  which frame the port sends next
 //	packet.go, header.go         a packet of data, and its headers (entropy.go: its source port)
-//	requester.go                 which packet is the next, and which is sent again
-//	await.go                     what a flow does that must wait for an acknowledgement
+//	requester.go                 which packet is the next, and what has arrived
+//	await.go, retransmit.go      a flow waits for an acknowledgement, and sends again what was lost
 //
 //	receive.go, known.go         a frame arrives; the short way of packets of known flows
 //	responder.go                 whether a packet is in order, and what to answer

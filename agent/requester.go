@@ -16,50 +16,35 @@ import (
 //	  |            |               | to be sent    |              |
 //	  |            |               | again         |              |
 //
-// Lost packets are found by the receiver, which asks for the one it misses (a NAK, and the sender goes back to it, or
-// repeats what is lost and no more, see selective.go), or by the sender's retransmission timer: an acknowledgement
-// that was asked for has not come, and nothing was acknowledged, for a timeout. The timer is looked at when the
-// flow's turn comes, so that a flow has one timer in the wheel and not two. After a timeout one packet is sent and
-// answered before the others follow: it finds out what the receiver has.
+// The receiver asks for a packet that is missing (a NAK), and the sender goes back to it, or repeats what is lost and no
+// more (selective.go). If nothing comes, the sender's timer runs out (retransmit.go).
 //
 // What a receiver has is of an epoch, which begins with a first packet and is named by its PSN. Acknowledgements tell
 // the epoch (see responder.msn), and those of another mean nothing. If the receiver has lost the epoch the sender
 // begins anew, with another first PSN. A sender gives up after so many tries in a row without progress.
 type requester struct {
-	*sending                 // next is there
-	acked        uint64      // all packets below it have arrived
-	end          uint64      // behind the last packet; 0: there is no last
-	first        uint32      // the first packet's PSN, and its number
-	awaiting     bool        // nothing can be sent before an acknowledgement: the timer is for its lack
-	probing      bool        // after a timeout, until something is acknowledged or asked for
-	retries      uint8       // timeouts and new beginnings since the last progress
-	high         uint64      // where next was before it went back; below next: nothing is sent again
-	asked        uint64      // behind the last packet that asked to be acknowledged
-	deadline     units.Time  // of progress; Never: no acknowledgement is awaited
-	ackedAtStart uint64      // acked when the timer was started for that
-	repeated     uint64      // packets that were sent again, or are to be
-	earlier      uint64      // packets of earlier beginnings
-	scoreboard   *scoreboard // of selective repeat; nil: the sender goes back to the packet that is missing
-}
-
-// recovery is how the senders of a host deal with losses.
-type recovery struct {
-	every   uint64     // packets from one that asks to be acknowledged to the next
-	timeout units.Time // without progress, until packets are sent again; doubled each time
-	retries uint8      // in a row without progress, before a flow gives up
+	*sending                   // next is there
+	acked          uint64      // all packets below it have arrived
+	end            uint64      // behind the last packet; 0: there is no last
+	first          uint32      // the first packet's PSN, and its number
+	awaiting       bool        // nothing can be sent before an acknowledgement: the timer is for its lack
+	probing        bool        // after a timeout, until something is acknowledged or asked for
+	retries        uint8       // timeouts and new beginnings since the last progress
+	high           uint64      // where next was before it went back; below next: nothing is sent again
+	retransmission             // when packets are sent again
+	earlier        uint64      // packets of earlier epochs
+	scoreboard     *scoreboard // of selective repeat; nil: the sender goes back to the packet that is missing
 }
 
 const (
-	// mostOutstanding is how many packets may be under way: a receiver takes a PSN of the half
+	// maxOutstanding is how many packets may be under way: a receiver takes a PSN of the half
 	// of all numbers that is before the one it expects for an old one.
-	mostOutstanding = 1<<23 - 1
+	maxOutstanding = 1<<23 - 1
 	// unconfirmed is how many acknowledgements may be awaited before the first has come: perhaps
 	// nobody is there, and switches send the packets to everybody.
 	unconfirmed = 64
 	// askAnyway is how often acknowledgements are asked for at least, for that reason.
 	askAnyway = 1 << 22
-	// mostDoublings bounds what becomes of the timeout.
-	mostDoublings = 6
 	// doubts is how many timeouts in a row there must have been before an answer means that the
 	// receiver has lost the epoch: it is older than three of them if it does not.
 	doubts = 2
@@ -104,20 +89,20 @@ func (r *requester) asks(every uint64) bool {
 }
 
 // blocked reports whether there is nothing to send before something is acknowledged.
-func (r *requester) blocked(p *recovery) bool {
+func (r *requester) blocked(c *recovery) bool {
 	switch {
 	case r.end > 0 && r.next == r.end, r.probing:
 		return true
 	case r.scoreboard != nil:
 		return r.next >= r.high && r.next-r.acked >= r.scoreboard.window
 	case r.acked == uint64(r.first):
-		return r.index() >= min(mostOutstanding, unconfirmed*p.every)
+		return r.index() >= min(maxOutstanding, unconfirmed*c.every)
 	}
-	return r.next-r.acked >= mostOutstanding
+	return r.next-r.acked >= maxOutstanding
 }
 
 // sentNext notes that the next packet was sent.
-func (r *requester) sentNext(now units.Time, asked bool, p *recovery) {
+func (r *requester) sentNext(now units.Time, asked bool, c *recovery) {
 	r.next++
 	if r.scoreboard != nil {
 		r.scoreboard.sentSelective(r)
@@ -127,95 +112,8 @@ func (r *requester) sentNext(now units.Time, asked bool, p *recovery) {
 	}
 	r.asked = max(r.asked, r.next)
 	if r.deadline == units.Never {
-		r.restartTimer(now, p)
+		r.restartTimer(now, c)
 	}
-}
-
-// restartTimer sets the deadline of progress.
-func (r *requester) restartTimer(now units.Time, p *recovery) {
-	r.ackedAtStart = r.acked
-	if r.scoreboard != nil {
-		r.scoreboard.since = now
-	}
-	r.deadline = now + r.timeout(p)
-}
-
-// timeout is how long progress may take.
-func (r *requester) timeout(p *recovery) units.Time {
-	t := p.timeout
-	if r.hasLowTimeout() {
-		t = min(t, r.scoreboard.low)
-	}
-	return t << min(r.retries, mostDoublings)
-}
-
-// hasLowTimeout reports whether the low timeout of selective repeat is in force.
-func (r *requester) hasLowTimeout() bool {
-	return r.scoreboard != nil && r.scoreboard.low > 0 && r.outstanding() <= r.scoreboard.few
-}
-
-// overdue reports whether the deadline has passed. Whether there was progress is seen here, and
-// not when each acknowledgement comes.
-func (r *requester) overdue(now units.Time, p *recovery) bool {
-	switch {
-	case r.deadline == units.Never:
-	case r.acked >= r.asked:
-		r.deadline, r.retries = units.Never, 0
-	case r.acked != r.ackedAtStart:
-		r.retries = 0
-		r.restartTimer(now, p)
-	case now < r.deadline:
-	case r.scoreboard != nil && r.scoreboard.low > 0: // more may be under way now than when the deadline was set
-		r.deadline = max(r.deadline, r.scoreboard.since+r.timeout(p))
-		return now >= r.deadline
-	default:
-		return true
-	}
-	return false
-}
-
-// retry goes back to what was not acknowledged, to send one packet of it. It reports false if
-// that was tried often enough.
-func (r *requester) retry(now units.Time, p *recovery) bool {
-	if r.retries == p.retries {
-		return false
-	}
-	if r.scoreboard != nil {
-		r.scoreboard.expire(r)
-	}
-	r.goBack(r.acked)
-	r.probing = true
-	r.retries++
-	r.restartTimer(now, p)
-	return true
-}
-
-// goBack makes a packet that was sent the next.
-func (r *requester) goBack(to uint64) {
-	r.high = max(r.high, r.next)
-	r.repeated += r.next - to
-	r.next = to
-	r.awaiting, r.probing, r.plain = false, false, 0
-}
-
-// beginAnew sends the whole flow again, in an epoch that begins with another PSN. It reports false if
-// that was tried often enough.
-func (r *requester) beginAnew(psn uint32, p *recovery) bool {
-	if r.acked != r.ackedAtStart {
-		r.retries = 0
-	}
-	if r.retries == p.retries {
-		return false
-	}
-	r.retries++
-	sent, packets := r.index(), uint64(0)
-	if r.end > 0 {
-		packets = r.end - uint64(r.first)
-	}
-	r.repeated += sent
-	r.earlier += sent
-	r.start(psn, packets)
-	return true
 }
 
 // meaning is what an acknowledgement means.
