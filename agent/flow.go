@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
 )
@@ -37,17 +36,6 @@ type lastPacket struct {
 	sent    uint32 // how often: it may have been sent again
 	payload uint16
 }
-
-// feedback is what a flow's reaction point takes besides the notifications that all take, and which of those came.
-type feedback struct {
-	acker      ratelimit.Acker    // nil: it does not want to know of acknowledgements
-	windower   ratelimit.Windower // nil: it does not limit how much is under way
-	notified   uint64             // notifications that counted
-	nextNotice units.Time         // when the next is expected, at the earliest
-}
-
-// active reports whether the flow has not ended.
-func (f *flow) active() bool { return f.rp != nil }
 
 // isMessage reports whether the flow shares its reaction point. Like isPair it looks into the first line of the cache
 // before it looks into others.

@@ -91,14 +91,8 @@ func (h *Host) giveRP(f *flow, start units.Time) {
 	f.windower, _ = f.rp.(ratelimit.Windower)
 }
 
-// takeRP is a reaction point that a flow has left behind, or a new one.
 func (h *Host) takeRP(prio uint8) ratelimit.RP {
-	idle := h.idleRPs[prio]
-	if n := len(idle); n > 0 {
-		h.idleRPs[prio] = idle[:n-1]
-		return idle[n-1]
-	}
-	return h.config.NewRP(&h.ports[prio])
+	return h.idleRPs.take(prio, h.config.NewRP, &h.ports[prio])
 }
 
 // packets is how many packets a flow has, and the payload of the last; 0: the flow has no end, or is there to answer.

@@ -75,7 +75,7 @@ func (h *Host) StopFlow(now units.Time, id int) {
 	if f.shared != nil {
 		h.quit(now, id)
 	} else {
-		h.idleRPs[f.prio] = append(h.idleRPs[f.prio], f.rp)
+		h.idleRPs.put(f.prio, f.rp)
 	}
 	if f.spec.Pair != nil {
 		h.detach(f.spec.Pair.queue, id)

@@ -207,8 +207,8 @@ type seldom struct {
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
 	shared  map[uint32]*sharedRP
-	entropy uint32                      // number of the source port given last
-	idleRPs [pfc.Classes][]ratelimit.RP // by priority
+	entropy uint32 // number of the source port given last
+	idleRPs rpPool
 	done    []Result
 	reached []Milestone // of which nobody was told yet
 	sealer  wire.Sealer

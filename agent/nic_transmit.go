@@ -149,15 +149,15 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	if n.config.Carry.Ack && n.config.Lossless>>prio&1 != 0 {
 		n.wrap(now, &f, id)
 	}
-	if r := n.config.Release; r > 0 && now-fl.heard > r && fl.rp.Rate(now) < n.config.Link.Rate {
+	if r := n.config.Release; r > 0 && now-fl.lastNotice > r && fl.limited(now, n.config.Link.Rate) {
 		fl.rp.Start(now)
-		fl.heard = now
+		fl.lastNotice = now
 		n.stats.NIC.Released++
 	}
 	onWire := n.config.Link.WireBytes(int(f.Len))
 	fl.rp.Sent(now, onWire)
 	n.pacer.Sent(now, id, onWire)
-	fl.base, fl.gap = due, onWire
+	fl.base, fl.gapBytes = due, onWire
 	fl.frames++
 	fl.bytes += uint64(onWire)
 	if fl.queue.n > 0 {

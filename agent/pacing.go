@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"photon/internal/memory"
+	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
 )
@@ -12,11 +13,56 @@ import (
 // gap that stays the same is kept beside the flow's timer (sending.gap), so that no packet has to wait for the memory of
 // the reaction point.
 
-// pacing is how fast a flow's packets leave.
+// limiter is how fast a flow may send.
+type limiter struct {
+	rp    ratelimit.RP // nil: the flow has ended
+	limit units.Rate   // never faster, whatever the reaction point allows; 0: no limit
+}
+
+// active reports whether the flow has not ended.
+func (l *limiter) active() bool { return l.rp != nil }
+
+// rate is what the reaction point and the limit allow.
+func (l *limiter) rate(now units.Time) units.Rate {
+	r := l.rp.Rate(now)
+	if l.limit > 0 {
+		r = min(r, l.limit)
+	}
+	return r
+}
+
+// limited reports whether a rate limiter is associated with the flow: QCN's is from the first notification until the
+// rate is the line's again.
+func (l *limiter) limited(now units.Time, line units.Rate) bool { return l.rp.Rate(now) < line }
+
+// feedback is what a flow's reaction point takes besides the notifications that all take, and which of those came.
+type feedback struct {
+	acker      ratelimit.Acker    // nil: it does not want to know of acknowledgements
+	windower   ratelimit.Windower // nil: it does not limit how much is under way
+	notified   uint64             // notifications that counted
+	nextNotice units.Time         // when the next is expected, at the earliest
+}
+
+// rpPool keeps the reaction points of flows that have ended, by priority, for other flows.
+type rpPool [pfc.Classes][]ratelimit.RP
+
+func (p *rpPool) put(prio uint8, rp ratelimit.RP) { p[prio] = append(p[prio], rp) }
+
+// take is one of them, or a new one.
+func (p *rpPool) take(prio uint8, newRP func(*ratelimit.Port) ratelimit.RP, port *ratelimit.Port) ratelimit.RP {
+	n := len(p[prio])
+	if n == 0 {
+		return newRP(port)
+	}
+	rp := p[prio][n-1]
+	p[prio] = p[prio][:n-1]
+	return rp
+}
+
+// pacing is how fast a flow's packets leave, and in which class.
 type pacing struct {
-	rp         ratelimit.RP // nil: the flow has ended
-	limit      units.Rate   // the flow is never faster, whatever the reaction point allows; 0: no limit
-	gapBytes   uint16       // length on the wire of the packet sent last: it makes the gap to the next
+	limiter
+	gapBytes   uint16 // length on the wire of the packet sent last: it makes the gap to the next
 	prio       uint8
 	neverPlain bool // it has no plain packets, see makePacket
 	wantsAcks  bool // feedback.acker is there
@@ -34,19 +80,6 @@ func (p *pacing) startRP(at units.Time, first units.Rate) {
 		p.limit = first
 	}
 }
-
-// rate is what the reaction point and the limit allow.
-func (p *pacing) rate(now units.Time) units.Rate {
-	r := p.rp.Rate(now)
-	if p.limit > 0 {
-		r = min(r, p.limit)
-	}
-	return r
-}
-
-// limited reports whether a rate limiter is associated with the flow: QCN's is
-// from the first notification until the rate is the line's again.
-func (p *pacing) limited(now units.Time, line units.Rate) bool { return p.rp.Rate(now) < line }
 
 // departure is when the next packet may leave at the rate of now.
 func (f *flow) departure(now units.Time) units.Time { return f.base.Add(f.nextGap(now)) }

@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"photon/ratelimit"
-	"photon/units"
-)
+import "photon/units"
 
 // What a host, a NIC and a host's traffic do when the clock is set back (units.Rebaser).
 
@@ -45,7 +42,7 @@ func (h *Host) Rebase(by units.Time) {
 		s.base.Rebase(by)
 		units.Rebase(s.rp, by)
 	}
-	rebaseRPs(h.idleRPs[:], by)
+	h.idleRPs.Rebase(by)
 	for i := range h.done {
 		r := &h.done[i]
 		r.Start.Rebase(by)
@@ -54,10 +51,10 @@ func (h *Host) Rebase(by units.Time) {
 	}
 }
 
-// rebaseRPs moves reaction points that wait for another flow: what they keep of the last may be looked at.
-func rebaseRPs(spare [][]ratelimit.RP, by units.Time) {
-	for _, all := range spare {
-		for _, rp := range all {
+// Rebase implements units.Rebaser: what reaction points keep of their last flow may be looked at.
+func (p *rpPool) Rebase(by units.Time) {
+	for _, rps := range p {
+		for _, rp := range rps {
 			units.Rebase(rp, by)
 		}
 	}
@@ -119,11 +116,11 @@ func (n *NIC) Rebase(by units.Time) {
 	for i := range n.flows {
 		f := &n.flows[i]
 		f.base.Rebase(by)
-		f.next.Rebase(by)
-		f.heard.Rebase(by)
+		f.nextNotice.Rebase(by)
+		f.lastNotice.Rebase(by)
 		units.Rebase(f.rp, by)
 	}
-	rebaseRPs(n.idleRPs[:], by)
+	n.idleRPs.Rebase(by)
 }
 
 // Rebase implements units.Rebaser.
