@@ -69,16 +69,17 @@ type FlowCounts struct {
 	Notified uint64     // CNPs and CNMs that came for it
 }
 
-func (h *Host) counts(f *flow) FlowCounts {
-	c := FlowCounts{FirstBit: f.firstBit, Frames: f.frames(), Repeated: f.repeated, Notified: f.notified}
+// fill says what was counted of a flow. It writes into the place of the result: returned, it would be copied, which costs
+// as much as all the rest of Flow.
+func (c *FlowCounts) fill(h *Host, f *flow) {
+	c.FirstBit, c.Frames, c.Repeated, c.Notified = f.firstBit, f.frames(), f.repeated, f.notified
 	if p := f.spec.Pair; p != nil {
 		s := &p.queue.sender
 		c.Frames, c.Repeated, c.Bytes = s.frames, s.again, s.bytes
-		return c
+		return
 	}
 	last := uint64(f.last.sent)
 	c.Bytes = (c.Frames-last)*uint64(h.onWire(f, false)) + last*uint64(h.onWire(f, true))
-	return c
 }
 
 // FlowState is what can be seen of a flow while it is sent.
@@ -92,12 +93,13 @@ type FlowState struct {
 }
 
 // Flow returns the state of a slot that AddFlow returned.
-func (h *Host) Flow(now units.Time, id int) FlowState {
+func (h *Host) Flow(now units.Time, id int) (s FlowState) {
 	f := &h.flows[id]
 	if f.sending == nil { // the slot was never taken
-		return FlowState{}
+		return s
 	}
-	s := FlowState{Spec: f.spec, FlowCounts: h.counts(f), Active: f.active(), Prio: f.prio}
+	s.Spec, s.Active, s.Prio = f.spec, f.active(), f.prio
+	s.fill(h, f)
 	if s.Active {
 		s.Rate, s.Limited = f.rate(now), f.limited(now, h.config.Link.Rate)
 	}

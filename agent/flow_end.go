@@ -52,7 +52,8 @@ func (h *Host) giveUp(now units.Time, id int, why error) {
 // result notes how a flow ended.
 func (h *Host) result(now units.Time, id int, why error) Result {
 	f := &h.flows[id]
-	r := Result{FlowSpec: f.spec, FlowCounts: h.counts(f), Why: why, End: now}
+	r := Result{FlowSpec: f.spec, Why: why, End: now}
+	r.fill(h, f)
 	h.done = append(h.done, r)
 	return r
 }
