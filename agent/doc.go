@@ -15,9 +15,9 @@
 //
 //	receive.go, known.go         a frame arrives; the short way of packets of known flows
 //	responder.go                 whether a packet is in order, and what to answer
-//	ack_send.go, cnp_send.go     the answers: acknowledgements and CNPs
+//	ack_send.go, notify.go       the answers: acknowledgements and CNPs
 //
-//	ack_take.go, cnp_take.go     what they do at the sender
+//	ack_take.go, notify.go       what they do at the sender
 //	flow_end.go                  how a flow ends
 //
 // A packet carries a sequence number (PSN). One out of order is answered with a NAK, and the sender goes back to the
