@@ -44,6 +44,9 @@ func TestHostsAreInFewLines(t *testing.T) {
 	if at := unsafe.Offsetof(f.requester) + unsafe.Offsetof(f.requester.retries); at > 64 {
 		t.Errorf("what acknowledgements need of a flow ends behind %d bytes", at)
 	}
+	if size := unsafe.Sizeof(f); size != 5*64 {
+		t.Errorf("a sent flow has %d bytes, not five lines", size)
+	}
 	if size := unsafe.Sizeof(h.lanes[0]); size != 64 {
 		t.Errorf("a lane has %d bytes", size)
 	}
