@@ -31,7 +31,7 @@ func (h *Host) stopped() uint8 {
 	if h.credit != nil {
 		return h.credit.Paused()
 	}
-	return h.eg.Paused()
+	return h.egress.Paused()
 }
 
 // came counts a frame that was received.

@@ -75,9 +75,9 @@ const (
 	MostRetries  = 100
 )
 
-// patience is how the host's senders deal with losses.
-func (c *Config) patience() patience {
-	p := patience{every: uint64(c.AckEvery), timeout: c.AckTimeout, retries: uint8(c.Retries)}
+// recovery is how the host's senders deal with losses.
+func (c *Config) recovery() recovery {
+	p := recovery{every: uint64(c.AckEvery), timeout: c.AckTimeout, retries: uint8(c.Retries)}
 	if p.every == 0 {
 		p.every = askAnyway
 	}
@@ -134,7 +134,7 @@ func (c *Config) Check() error {
 // hosts would be whole pages apart, and compete for the same few places of the caches.
 type Host struct {
 	attend       units.Time // when a pause runs out, or a PFC frame that waits is to be obeyed
-	notice       units.Time // when the notification point will have a notice, if no more data arrives
+	npNext       units.Time // when the notification point will have a notice, if no more data arrives
 	nextAnnounce units.Time
 	env          *dataplane.Env
 	pacer        *ratelimit.Pacer[sending]
@@ -144,7 +144,7 @@ type Host struct {
 	ackPrio      uint8
 	dataPrio     uint8
 	dataDSCP     uint8
-	late         bool  // there are delays, or credits
+	noShortcuts  bool  // CNPs or pauses are delayed, or the link has credits: more is to be looked at
 	ackEach      bool  // of config.Carry
 	stamps       bool  // the same
 	undetermined uint8 // TCD's UE: a codepoint that the data of the scheme does not leave with; noECN
@@ -156,16 +156,16 @@ type Host struct {
 	overhead  int16  // what a link adds to a frame
 	selective bool   // config.Selective is there
 
-	peers  []peer
-	np     cnp.NP // of config
-	ip4    uint64 // of config, as it lies in frames; notIPv4
-	lately slots  // of received flows
+	peers         []peer
+	np            cnp.NP // of config
+	ip4           uint64 // of config, as it lies in frames; notIPv4
+	receivedSlots slots
 
 	lanes [pfc.Classes]lane // of priorities; see lane
 
-	flows []flow
-	told  slots      // of sent flows
-	eg    pfc.Egress // its first bytes end the line
+	flows     []flow
+	sentSlots slots
+	egress    pfc.Egress // its first bytes end the line
 
 	config  Config
 	delayed delayed
@@ -179,8 +179,7 @@ type lane struct {
 	rxFrames, rxBytes uint64
 	txFrames, txBytes uint64
 	ends              uint64 // frames that ended here as they should
-	made              uint64 // frames that began here
-	_                 [2]uint64
+	_                 [3]uint64
 }
 
 // lane is a priority's. That of data comes first.
@@ -199,27 +198,27 @@ func (h *Host) onLink(length int) int { return length + int(h.overhead) }
 
 // seldom is what few packets need, behind what acknowledgements do.
 type seldom struct {
-	replies []wire.AckHead // by slot of a received flow, if every packet is acknowledged
-	heard   []wire.AckHead // the same, by slot of one that is sent
+	ackHeadsSent  []wire.AckHead // of the last acknowledgement, by slot of a received flow, if every packet is acknowledged
+	ackHeadsTaken []wire.AckHead // the same of those that come, by slot of a sent flow
 
 	origins []origin                    // by slot of a received flow
 	ahead   []arrivals                  // the same, with selective repeat
 	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
-	shared  map[uint32]*shared
-	entropy uint32                      // number of the source port given last
-	spare   [pfc.Classes][]ratelimit.RP // by priority
+	shared  map[uint32]*sharedRP
+	entropy uint32 // number of the source port given last
+	idleRPs rpPool
 	done    []Result
 	reached []Milestone // of which nobody was told yet
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
-	credit  *credits.Port // flow control of the link in place of eg; nil: it is PFC
+	credit  *credits.Port // flow control of the link in place of egress; nil: it is PFC
 	pairs   *pairs        // queue pairs of the specification; nil: there are none
 
 	laps     units.Time // by which the clock was set back, in all: what it shows others goes on
 	punctual punctual
-	patience patience
+	recovery recovery
 	psn      uint32 // the first that was drawn
 	epochs   uint32 // that were begun
 }
@@ -288,15 +287,15 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
+		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
 		payload: int32(c.Payload), overhead: int16(c.Link.WireBytes(0)), ip4: notIPv4,
-		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
+		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*sharedRP{}},
 	}
 	for prio := range h.stats.Ports[0].LostAt {
 		h.stats.Ports[0].LostAt[prio] = units.Never
 	}
-	h.patience = c.patience()
+	h.recovery = c.recovery()
 	if c.IP.Is4() {
 		h.ip4 = uint64(le32(c.IP[12:16]))
 	}
@@ -305,8 +304,8 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h.pacer.Warm = h.warm
 	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
 	h.setLanes()
-	h.late = h.delayed.any() || h.credit != nil
-	h.attend, h.notice = units.Never, c.NP.Next()
+	h.noShortcuts = h.delayed.any() || h.credit != nil
+	h.attend, h.npNext = units.Never, c.NP.Next()
 	if !c.Announce {
 		h.nextAnnounce = units.Never
 	}
@@ -361,7 +360,7 @@ func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
 	st.Ports = ports
 	p := &ports[0]
 	*p = h.stats.Ports[0]
-	p.Egress = h.eg.Counters(now)
+	p.Egress = h.egress.Counters(now)
 	if h.credit != nil {
 		p.Credits = h.credit.Counters(now)
 	}
@@ -371,17 +370,14 @@ func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
 	}
 }
 
-// Audit checks, per priority: what was received ended here or was discarded;
-// what was sent was made here.
+// Audit checks, per priority, that what was received ended here or was discarded. What is sent waits nowhere: a frame
+// is made when it leaves.
 func (h *Host) Audit() error {
 	discards := h.stats.Ports[0].Discarded()
 	for prio := range pfc.Classes {
 		l := h.lane(uint8(prio))
 		if out := l.ends + discards[prio]; l.rxFrames != out {
 			return fmt.Errorf("priority %d: %d frames received, %d delivered or discarded", prio, l.rxFrames, out)
-		}
-		if l.txFrames != l.made {
-			return fmt.Errorf("priority %d: %d frames made, %d sent", prio, l.made, l.txFrames)
 		}
 	}
 	return nil
@@ -396,7 +392,7 @@ var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no
 // scheme does an experiment with them, whose nodes can be believed, and one that did
 // not get its core for a while takes what came meanwhile, as the laboratory's own do.
 func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
-	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.notice) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
+	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.npNext) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
 		return ErrBusy
 	}
 	if carry.Tag && h.config.Senders > 1<<16 {
@@ -404,13 +400,11 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry, h.config.Period = np, rp, carry, 0
 	h.carry()
-	h.replies, h.heard = nil, nil
+	h.ackHeadsSent, h.ackHeadsTaken = nil, nil
 	h.makeAcks()
-	h.notice = np.Next()
+	h.npNext = np.Next()
 	h.acks = newAckQueue(carry.Ack || h.selective)
-	for prio := range h.spare {
-		h.spare[prio] = nil
-	}
+	clear(h.idleRPs[:])
 	clear(h.shared)
 	for {
 		slot := h.table.Expire(units.Never, h.table.Cap())

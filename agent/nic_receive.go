@@ -207,7 +207,7 @@ func (n *NIC) takeCNM(now units.Time, b []byte, h *wire.Header) (malformed bool)
 		return true
 	}
 	id := int(m.FlowID)
-	if !n.config.Carry.Tag || !m.Tagged || id >= len(n.flows) || !n.flows[id].active || n.flows[id].peer != m.Dst {
+	if !n.config.Carry.Tag || !m.Tagged || id >= len(n.flows) || !n.flows[id].active() || n.flows[id].peer != m.Dst {
 		n.refuse(dataplane.CNPUnknown)
 		return false
 	}
@@ -229,12 +229,12 @@ func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	case f.frames == 0:
 		n.refuse(dataplane.CNPNotSent)
 		return
-	case now < f.next-n.config.Period/2:
+	case now < f.nextNotice-n.config.Period/2:
 		n.refuse(dataplane.CNPTooSoon)
 		return
 	}
-	f.next = max(now, f.next) + n.config.Period
-	f.heard = now
+	f.nextNotice = max(now, f.nextNotice) + n.config.Period
+	f.lastNotice = now
 	f.rp.Notify(now, ecn, word)
 	f.notified++
 	n.stats.RPHandled++

@@ -59,12 +59,3 @@ func (r *FlowRule) matches(k *appKey) bool {
 }
 
 func address(ip wire.IP) netip.Addr { return netip.AddrFrom16(ip).Unmap() }
-
-// rate is what the reaction point and the limit allow.
-func (f *appFlow) rate(now units.Time) units.Rate {
-	r := f.rp.Rate(now)
-	if f.limit > 0 {
-		r = min(r, f.limit)
-	}
-	return r
-}

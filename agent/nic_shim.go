@@ -222,7 +222,7 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	}
 	id := int(bth.DestQP() & (1<<shimSlots - 1))
 	src, dst := wire.Addresses(b[h.L3:])
-	if id >= len(n.flows) || !n.flows[id].active || n.flows[id].acker == nil || n.flows[id].shimQP(id) != bth.DestQP() || n.byKey.Key(id).there != src || n.byKey.Key(id).here != dst {
+	if id >= len(n.flows) || !n.flows[id].active() || n.flows[id].acker == nil || n.flows[id].shimQP(id) != bth.DestQP() || n.byKey.Key(id).there != src || n.byKey.Key(id).here != dst {
 		n.refuse(dataplane.CNPUnknown)
 		return false
 	}
@@ -240,15 +240,15 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 		return false
 	}
 	f.arrived = upTo
-	f.heard = now
-	n.told = ratelimit.Ack{Packet: packet, Next: f.frames, CE: bth.BECN(), UE: bth.FECN()}
+	f.lastNotice = now
+	n.ack = ratelimit.Ack{Packet: packet, Next: f.frames, CE: bth.BECN(), UE: bth.FECN()}
 	if ext&wire.ExtINT != 0 {
-		n.told.Hops = wire.INT(b[at : at+wire.INTLen])
+		n.ack.Hops = wire.INT(b[at : at+wire.INTLen])
 	}
 	if left := units.Time(binary.BigEndian.Uint64(block)) - n.laps; left > 0 && left < now {
-		n.told.RTT = max(now-left-n.config.Link.Rate.Serialize(units.Size(count&0xFFFF)), 1)
+		n.ack.RTT = max(now-left-n.config.Link.Rate.Serialize(units.Size(count&0xFFFF)), 1)
 	}
-	f.acker.Ack(now, &n.told)
+	f.acker.Ack(now, &n.ack)
 	n.stats.NIC.EchoesTaken++
 	if _, waiting := n.pacer.Waiting(id); waiting {
 		f.awaiting = false

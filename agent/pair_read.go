@@ -25,7 +25,7 @@ func (h *Host) read(now units.Time, q *queuePair, psn uint32, r wire.RETH) (synd
 		return syndrome
 	}
 	n := packetsOf(uint64(r.Length()), q.mtu)
-	if n > mostOutstanding || len(t.reads) >= mostReads {
+	if n > maxOutstanding || len(t.reads) >= maxReads {
 		return wire.SyndromeInvalid
 	}
 	t.expected = (t.expected + uint32(n)) & psnMask
@@ -58,7 +58,7 @@ func (h *Host) readAgain(now units.Time, q *queuePair, psn uint32, r wire.RETH) 
 		}
 		break
 	}
-	if len(t.reads) >= mostReads {
+	if len(t.reads) >= maxReads {
 		return
 	}
 	t.hasReads = true

@@ -53,7 +53,7 @@ func (h *Host) pairTurn(now units.Time, frame *dataplane.Frame, id int, due unit
 	case now < q.sender.until:
 		h.pacer.Wait(id, f.prio, q.sender.until)
 		return false, false
-	case !h.mayGoOn(now, id):
+	case !h.maySend(now, id):
 		return false, false
 	}
 	return h.request(now, frame, id, due)
@@ -64,7 +64,7 @@ func (h *Host) request(now units.Time, frame *dataplane.Frame, id int, due units
 	f := &h.flows[id]
 	q := f.spec.Pair.queue
 	p := q.at(f.index())
-	opcode, extended, payload, asks := uint8(0), 0, int(p.bytes), f.asks(h.patience.every)
+	opcode, extended, payload, asks := uint8(0), 0, int(p.bytes), f.asks(h.recovery.every)
 	switch q.spec.Verb {
 	case Write:
 		if opcode = wire.WriteOpcode(p.first, p.last); p.first {
@@ -103,7 +103,7 @@ func (h *Host) request(now units.Time, frame *dataplane.Frame, id int, due units
 		}
 		f.next += p.left - 1
 	}
-	f.sentNext(now, asks, &h.patience)
+	f.sentNext(now, asks, &h.recovery)
 	q.sender.count(h.onLink(length))
 	h.sent(now, id, due, length, false)
 	return true, false
@@ -114,12 +114,9 @@ func (s *pairSender) count(onWire int) {
 	s.bytes += uint64(onWire)
 }
 
-// counts are those of a flow's result.
-func (s *pairSender) counts() (frames, again, bytes uint64) { return s.frames, s.again, s.bytes }
-
 // pairFrame makes room for a packet with so much behind the base transport header, without padding.
 func (h *Host) pairFrame(frame *dataplane.Frame, f *flow, rest int) (length int, ok bool) {
-	length = max(int(f.headers)+rest+-rest&3+wire.ICRCLen, wire.MinFrameLen)
+	length = frameLen(int(f.headers) + rest + -rest&3)
 	return length, h.env.AllocAt(frame, length)
 }
 
@@ -172,7 +169,7 @@ func (h *Host) takeAnswer(now units.Time, q *queuePair, bth wire.BTH, body []byt
 
 // refusedRead takes what is not the response to a READ. An acknowledgement says nothing of it.
 func (r *requester) refusedRead(psn uint32, syndrome uint8) (m meaning, wait units.Time) {
-	under := max(r.next, r.high) - r.acked
+	under := r.outstanding()
 	switch {
 	case wire.IsACK(syndrome) || uint64((psn-uint32(r.acked))&psnMask) >= under:
 		return nothing, 0
@@ -194,7 +191,7 @@ func (h *Host) settle(now units.Time, id int, m meaning, wait units.Time) (datap
 	case complete:
 		h.finish(now, id)
 	case arrived:
-		h.goOn(now, id)
+		h.resume(now, id)
 		h.reschedule(now, id)
 	default:
 		if wait > 0 {
@@ -213,7 +210,7 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 	}
 	f := &h.flows[q.flow]
 	ahead := uint64((bth.PSN() - uint32(f.acked)) & psnMask)
-	switch under := max(f.next, f.high) - f.acked; {
+	switch under := f.outstanding(); {
 	case ahead >= under:
 		return dataplane.DropSequence, false
 	case ahead > 0:
@@ -246,10 +243,7 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 	}
 	q.taker.bytes += p.bytes
 	q.sender.gap, f.probing = false, false
-	if f.acked++; f.acked > f.next { // it had gone back for more than was lost
-		f.repeated -= f.acked - f.next
-		f.next = f.acked
-	}
+	f.advance(f.acked + 1)
 	if f.end > 0 && f.acked == f.end {
 		return h.settle(now, int(q.flow), complete, 0)
 	}

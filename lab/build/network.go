@@ -86,7 +86,7 @@ func QP(flow int) uint32 { return uint32(flow + 1) }
 func (n *Network) Flow(now units.Time, i int) agent.FlowState {
 	switch f := &n.Flows[i]; {
 	case f.Done:
-		return agent.FlowState{Frames: f.Frames, Repeated: f.Repeated, Bytes: f.Bytes, Notified: f.Notified}
+		return agent.FlowState{FlowCounts: agent.FlowCounts{Frames: f.Frames, Repeated: f.Repeated, Bytes: f.Bytes, Notified: f.Notified}}
 	case f.There:
 		return n.Hosts[f.From].Flow(now, int(f.Slot))
 	}
