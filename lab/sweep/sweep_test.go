@@ -16,9 +16,6 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
-	strict "sigs.k8s.io/yaml"
 
 	"photon/lab/experiment"
 	"photon/lab/run"
@@ -410,51 +407,6 @@ func TestWorkersWithCores(t *testing.T) {
 		b, err := s.Kubernetes(c.w, "image", "claim")
 		if got := regexp.MustCompile(`(?m)^ +- `).ReplaceAllString(string(b), "        - "); err != nil || !strings.Contains(regexp.MustCompile(`(?m)^ +env:`).ReplaceAllString(got, "        env:"), c.batch) {
 			t.Errorf("%v\n%s\nlacks %s", err, b, c.batch)
-		}
-	}
-}
-
-// The manifest is what the API's own types say, with no word that they do not know.
-func TestKubernetesManifest(t *testing.T) {
-	s, _ := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 1..3\n")
-	b, err := s.Kubernetes(Workers{Count: 12, CPUs: 2, Memory: 2_000_000_000}, "registry/photon:1", "results")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, second, _ := bytes.Cut(b, []byte("---\n"))
-	var config core.ConfigMap
-	if err := strict.UnmarshalStrict(first, &config); err != nil {
-		t.Fatal(err)
-	}
-	files, err := s.Bundle()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if config.Kind != "ConfigMap" || len(config.Data) != 2 || config.Data["spec.yaml"] != string(files["spec.yaml"]) || config.Data["tiny.yaml"] != tiny {
-		t.Errorf("%+v", config)
-	}
-	var job batch.Job
-	if err := strict.UnmarshalStrict(second, &job); err != nil {
-		t.Fatal(err)
-	}
-	j, pod := job.Spec, job.Spec.Template.Spec
-	if job.Kind != "Job" || job.APIVersion != "batch/v1" || *j.CompletionMode != batch.IndexedCompletion || *j.Completions != 12 || *j.Parallelism != 12 ||
-		*j.BackoffLimitPerIndex != 3 || pod.RestartPolicy != core.RestartPolicyNever || len(pod.Containers) != 1 {
-		t.Errorf("%+v", job)
-	}
-	c := pod.Containers[0]
-	if c.Env[0].ValueFrom.FieldRef.FieldPath != "metadata.annotations['batch.kubernetes.io/job-completion-index']" || !slices.Contains(c.Command, "$(WORKER)/12") ||
-		c.Resources.Requests.Cpu().Value() != 2 || c.Resources.Limits.Memory().Value() != 2_000_000_000 {
-		t.Errorf("%+v", c)
-	}
-	for _, mount := range c.VolumeMounts {
-		i := slices.IndexFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == mount.Name })
-		if i < 0 {
-			t.Fatalf("nothing is mounted at %s", mount.MountPath)
-		}
-		v := pod.Volumes[i]
-		if mount.Name == "sweep" && v.ConfigMap.Name != config.Name || mount.Name == "out" && v.PersistentVolumeClaim.ClaimName != "results" {
-			t.Errorf("%+v", v)
 		}
 	}
 }
