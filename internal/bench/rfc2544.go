@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"photon/lab/stat"
 )
 
 // benchmarked is a line of out/bench-rfc2544.json: one contestant at one length of frames and one load. Throughputs and
@@ -306,7 +308,7 @@ func medianOf[L any](rounds [][]L, i int, value func(*L) float64) float64 {
 	for _, lines := range rounds {
 		all = append(all, value(&lines[i]))
 	}
-	return median(all)
+	return stat.Median(all)
 }
 
 // rfcFile is the result file of these measurements, unless another one was named.

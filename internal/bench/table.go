@@ -2,7 +2,8 @@ package main
 
 import (
 	"fmt"
-	"slices"
+
+	"photon/lab/stat"
 )
 
 // line is one case of the result file. Rates are medians, in million frames per
@@ -34,12 +35,11 @@ func newLine(c testCase, all map[string]outcome) line {
 		if len(o.rates) == 0 {
 			return 0
 		}
-		m := median(o.rates)
-		l.Spread[name] = round((slices.Max(o.rates) - slices.Min(o.rates)) / m)
-		return round(m)
+		l.Spread[name] = round(stat.Spread(o.rates))
+		return round(stat.Median(o.rates))
 	}
 	if f := all["photon"].feed; len(f) > 0 {
-		l.Feed = round(median(f))
+		l.Feed = round(stat.Median(f))
 	}
 	l.Photon, l.OVS, l.Macswap, l.Mac = rate("photon"), rate("ovs"), rate("macswap"), rate("mac")
 	l.OVSRatio = round(ratio(all["photon"].rates, all["ovs"].rates))
@@ -57,13 +57,7 @@ func ratio(a, b []float64) float64 {
 	for i := range a {
 		each[i] = a[i] / b[i]
 	}
-	return median(each)
-}
-
-// median of at least one.
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+	return stat.Median(each)
 }
 
 func round(x float64) float64 { return float64(int64(x*1000+0.5)) / 1000 }

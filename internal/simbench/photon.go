@@ -10,12 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"photon/lab/hpccfiles"
+	"photon/lab/stat"
 	"photon/scheme"
 )
 
@@ -221,8 +221,7 @@ func medians(runs []ran) ran {
 		for i := range runs {
 			v = append(v, value(&runs[i]))
 		}
-		slices.Sort(v)
-		return median(v)
+		return stat.Median(v)
 	}
 	r.Rate, r.Wall, r.CPU = of(func(r *ran) float64 { return r.Rate }), of(func(r *ran) float64 { return r.Wall }), of(func(r *ran) float64 { return r.CPU })
 	r.Loop, r.XNS3 = of(func(r *ran) float64 { return r.Loop }), of(func(r *ran) float64 { return r.XNS3 })

@@ -3,7 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
+
+	"photon/lab/stat"
 )
 
 // line is one case of the result file; figures are medians of the turns, and ratios of
@@ -53,25 +54,24 @@ func newLine(c *testCase, each bool, runs, shared []measured, by comparisons) li
 		for i := range runs {
 			v = append(v, value(&runs[i]))
 		}
-		slices.Sort(v)
 		return v
 	}
 	rates := of((*measured).rate)
-	l.Rate = median(rates)
-	l.Spread = (rates[len(rates)-1] - rates[0]) / l.Rate
-	l.PerEvent = median(of((*measured).perEvent))
-	l.RSS = int64(median(of(func(m *measured) float64 { return float64(m.RSS) })))
+	l.Rate = stat.Median(rates)
+	l.Spread = stat.Spread(rates)
+	l.PerEvent = stat.Median(of((*measured).perEvent))
+	l.RSS = int64(stat.Median(of(func(m *measured) float64 { return float64(m.RSS) })))
 	wall := func(m *measured) float64 { return m.Wall.Seconds() }
-	l.Wall = median(of(wall))
-	l.CPU = median(of(func(m *measured) float64 { return m.Used.Seconds() }))
-	l.SetUp = median(of(func(m *measured) float64 { return m.SetUp.Seconds() }))
-	l.PerFrame = median(of((*measured).perFrame))
+	l.Wall = stat.Median(of(wall))
+	l.CPU = stat.Median(of(func(m *measured) float64 { return m.Used.Seconds() }))
+	l.SetUp = stat.Median(of(func(m *measured) float64 { return m.SetUp.Seconds() }))
+	l.PerFrame = stat.Median(of((*measured).perFrame))
 	if by.ns3.Median > 0 {
 		l.NS3Rate, l.NS3Scaled, l.NS3Wall2 = by.ns3.Median, by.ns3Scaled.Median, by.ns3Twice.Median
 		l.NS3Memory = c.ns3.megabytes * 1e6 / float64(l.RSS)
 	}
 	if runs = shared; len(runs) > 0 {
-		l.Wall2, l.Twice = median(of(wall)), by.twice.Median
+		l.Wall2, l.Twice = stat.Median(of(wall)), by.twice.Median
 	}
 	return l
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"photon/lab/build"
 	"photon/lab/measure"
 	"photon/lab/run"
+	"photon/lab/stat"
 	"photon/units"
 )
 
@@ -162,11 +162,9 @@ func Summarise(list []Finished) (s Slowdowns) {
 	var v []float64
 	for i := range list {
 		v = append(v, list[i].Slowdown())
-		s.Avg += v[i] / float64(s.Flows)
 	}
 	slices.Sort(v)
-	rank := func(p float64) float64 { return v[max(0, int(math.Ceil(p*float64(len(v))))-1)] }
-	s.P50, s.P95, s.P99 = rank(0.50), rank(0.95), rank(0.99)
+	s.Avg, s.P50, s.P95, s.P99 = stat.Mean(v), stat.Quantile(0.50, v), stat.Quantile(0.95, v), stat.Quantile(0.99, v)
 	return s
 }
 

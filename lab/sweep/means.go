@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"photon/lab/stat"
 )
 
 // WriteMeans prints the mean of metrics over seeds, and its standard error, for each
@@ -74,7 +75,7 @@ func meanText(runs []*Record, name string) string {
 	case len(v) == 1:
 		text = fmt.Sprintf("%.4g", v[0])
 	default:
-		mean, err := meanOf(v)
+		mean, err := stat.MeanError(v)
 		text = fmt.Sprintf("%.4g ± %.2g", mean, err)
 	}
 	if measured < len(runs) {
@@ -85,18 +86,4 @@ func meanText(runs []*Record, name string) string {
 
 func noMetric(name string, known map[string]bool) error {
 	return fmt.Errorf("the results have no metric %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-}
-
-// meanOf is the mean of values, of which there are some, and its standard error. It counts from
-// the first of them, so that values which are all the same have no error.
-func meanOf(v []float64) (mean, err float64) {
-	n := float64(len(v))
-	for _, x := range v {
-		mean += (x - v[0]) / n
-	}
-	mean += v[0]
-	for _, x := range v {
-		err += (x - mean) * (x - mean)
-	}
-	return mean, math.Sqrt(err / (n - 1) / n)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"photon/flowtable"
+	"photon/lab/stat"
 )
 
 // key is made as a host's is (agent.peerKey): address and queue pair, of numbers.
@@ -74,12 +75,11 @@ func measureTables(sizes []int, turns int) (lines []tableLine, err error) {
 				insert[i], lookup[i], bulk[i] = append(insert[i], in), append(lookup[i], out), append(bulk[i], many)
 			}
 		}
-		middle := func(v []float64) float64 { m, _ := median(v); return m }
 		lines = append(lines,
-			tableLine{Entries: n, Op: "insert", Photon: middle(insert[0]), Map: middle(insert[1]), RTE: middle(insert[2])},
+			tableLine{Entries: n, Op: "insert", Photon: stat.Median(insert[0]), Map: stat.Median(insert[1]), RTE: stat.Median(insert[2])},
 			tableLine{
-				Entries: n, Op: "lookup", Photon: middle(lookup[0]), Burst: middle(bulk[0]),
-				Map: middle(lookup[1]), RTE: middle(lookup[2]), RTEBulk: middle(bulk[2]),
+				Entries: n, Op: "lookup", Photon: stat.Median(lookup[0]), Burst: stat.Median(bulk[0]),
+				Map: stat.Median(lookup[1]), RTE: stat.Median(lookup[2]), RTEBulk: stat.Median(bulk[2]),
 			})
 	}
 	return lines, nil

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"photon/lab/stat"
 )
 
 // contestants are what is measured, in the order of the table.
@@ -114,13 +116,8 @@ func (r *result) add(g gaps, span time.Duration) {
 
 func (r *result) String() string {
 	both := func(seconds []float64) string {
-		return fmt.Sprintf("%.4g (%.4g)", 1e6*median(seconds), 1e6*slices.Max(seconds))
+		return fmt.Sprintf("%.4g (%.4g)", 1e6*stat.Median(seconds), 1e6*slices.Max(seconds))
 	}
-	return fmt.Sprintf("%-17s %9.3g %17s %17s %13.3g | %17s %8.3g | %17s", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), median(r.Long),
-		both(r.Slept), median(r.Sleeps), both(r.Told))
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+	return fmt.Sprintf("%-17s %9.3g %17s %17s %13.3g | %17s %8.3g | %17s", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), stat.Median(r.Long),
+		both(r.Slept), stat.Median(r.Sleeps), both(r.Told))
 }
