@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -34,27 +33,29 @@ func listCommand() *cobra.Command {
 			case asJSON && len(args) == 0:
 				return bad(errors.New("--json: of one kind, as in `photon list experiments --json`"))
 			}
-			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
+			w := c.OutOrStdout()
 			for _, l := range lists {
 				if len(args) == 0 && l.title == "" || len(args) == 1 && args[0] != l.kind {
 					continue
 				}
-				table, err := l.read()
+				rows, err := l.read()
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					out := json.NewEncoder(c.OutOrStdout())
+					out := json.NewEncoder(w)
 					out.SetEscapeHTML(false)
 					out.SetIndent("", "  ")
-					return out.Encode(table)
+					return out.Encode(rows)
 				}
 				if len(args) == 0 {
 					fmt.Fprintln(w, l.title)
 				}
-				table.print(w)
+				if err := rows.print(w); err != nil {
+					return err
+				}
 			}
-			return w.Flush()
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&markdown, "markdown", false, "metrics: all of docs/metrics.md")

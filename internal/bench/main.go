@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -70,9 +71,9 @@ func main() {
 		photonProfile = *profile
 		var lines []line
 		lines, err = measureAll(cases, strings.Split(*only, ","), *runs, *span)
-		if e := write(*out, lines); err == nil {
-			err = e
-		}
+		err = errors.Join(err, printTable(lines))
+		fmt.Println(footer)
+		err = errors.Join(err, write(*out, lines))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -106,17 +107,14 @@ func measureAll(cases []testCase, only []string, runs int, span time.Duration) (
 	if err != nil {
 		return nil, err
 	}
-	fmt.Println(header)
 	for i, c := range cases {
 		all, err := measure(c, filepath.Join(dir, fmt.Sprint(i)), library, only, runs, span)
 		if err != nil {
 			return lines, fmt.Errorf("%v: %w", c, err)
 		}
-		l := newLine(c, all)
-		fmt.Println(l)
-		lines = append(lines, l)
+		lines = append(lines, newLine(c, all))
+		fmt.Fprintf(os.Stderr, "%d of %d cases: %v\n", i+1, len(cases), c)
 	}
-	fmt.Println(footer)
 	return lines, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"photon/internal/table"
 	"photon/lab/stat"
 )
 
@@ -80,28 +81,34 @@ func rfc2544(m measurement) error {
 		}
 		throughputs, incasts = append(throughputs, t...), append(incasts, i...)
 	}
-	printThroughputs(throughputs)
-	printIncasts(incasts)
+	if err := errors.Join(printThroughputs(throughputs), printIncasts(incasts)); err != nil {
+		return err
+	}
 	if err := writeJSON(m.out, throughputs); err != nil {
 		return err
 	}
 	return writeJSON(filepath.Join(filepath.Dir(m.out), "bench-rfc8239.json"), incasts)
 }
 
-func printThroughputs(all []benchmarked) {
-	fmt.Println("contestant bytes   NDR Mpps   PDR Mpps  of at most    burst   load    p50 us    p99 us  p99.9 us")
+func printThroughputs(all []benchmarked) error {
+	t := table.New(1, "contestant", "bytes", "NDR Mpps", "PDR Mpps", "of at most", "burst", "load", "p50 us", "p99 us", "p99.9 us")
+	mpps := func(x float64) string { return fmt.Sprintf("%.3f", x) }
+	us := func(ns float64) string { return fmt.Sprintf("%.1f", ns/1e3) }
 	for _, l := range all {
-		fmt.Printf("%-10s %5d %10.3f %10.3f %11.3f %8d %5.0f%% %9.1f %9.1f %9.1f\n", l.Contestant, l.Bytes, l.NDR, l.PDR, l.Most,
-			l.Burst, 100*l.Load, l.P50/1e3, l.P99/1e3, l.P999/1e3)
+		t.Row(l.Contestant, l.Bytes, mpps(l.NDR), mpps(l.PDR), mpps(l.Most), l.Burst, fmt.Sprintf("%.0f%%", 100*l.Load), us(l.P50), us(l.P99), us(l.P999))
 	}
+	return t.Print(os.Stdout)
 }
 
-func printIncasts(all []blocked) {
-	fmt.Println("\ncontestant bytes  PFC  offered Mpps  drained Mpps  incast lost  victim got  victim lost  victim p99 us  pauses")
+func printIncasts(all []blocked) error {
+	fmt.Println()
+	t := table.New(1, "contestant", "bytes", "PFC", "offered Mpps", "drained Mpps", "incast lost", "victim got", "victim lost", "victim p99 us", "pauses")
+	percent := func(part float64) string { return fmt.Sprintf("%.1f%%", 100*part) }
 	for _, l := range all {
-		fmt.Printf("%-10s %5d  %-3s %13.3f %13.3f %11.1f%% %10.1f%% %11.1f%% %14.1f %7.0f\n", l.Contestant, l.Bytes, map[bool]string{true: "yes", false: "no"}[l.PFC],
-			l.Offered, l.Drained, 100*l.Lost, 100*l.Victim, 100*l.VictimLost, l.VictimP99/1e3, l.Pauses)
+		t.Row(l.Contestant, l.Bytes, map[bool]string{true: "yes", false: "no"}[l.PFC], fmt.Sprintf("%.3f", l.Offered), fmt.Sprintf("%.3f", l.Drained),
+			percent(l.Lost), percent(l.Victim), percent(l.VictimLost), fmt.Sprintf("%.1f", l.VictimP99/1e3), fmt.Sprintf("%.0f", l.Pauses))
 	}
+	return t.Print(os.Stdout)
 }
 
 // tested is a contestant with the generator at the other ends of its ports.

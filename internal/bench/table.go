@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 
+	"photon/internal/table"
 	"photon/lab/stat"
 )
 
@@ -62,34 +64,31 @@ func ratio(a, b []float64) float64 {
 
 func round(x float64) float64 { return float64(int64(x*1000+0.5)) / 1000 }
 
-const header = "kind     vdev     bytes ports      photon         ovs     macswap         mac" +
-	"   photon/ovs  photon/macswap  feed_ns"
-
 const footer = `
 Million frames per second of processor time of the polling thread, without what the feed took: medians, and the spread
 of the turns. Ratios are medians of each round's.`
 
-func (l line) String() string {
-	s := fmt.Sprintf("%-8s %-8s %5d %5d", l.Kind, l.Vdev, l.Bytes, l.Ports)
-	for _, c := range []struct {
-		name string
-		mpps float64
-	}{{"photon", l.Photon}, {"ovs", l.OVS}, {"macswap", l.Macswap}, {"mac", l.Mac}} {
-		if c.mpps == 0 {
-			s += fmt.Sprintf(" %11s", "–")
-			continue
+func printTable(lines []line) error {
+	t := table.New(2, "kind", "vdev", "bytes", "ports", "photon", "±", "ovs", "±", "macswap", "±", "mac", "±", "photon/ovs", "photon/macswap", "feed_ns")
+	known := func(x float64) string {
+		if x == 0 {
+			return "–"
 		}
-		s += fmt.Sprintf(" %6.2f ±%2.0f%%", c.mpps, 50*l.Spread[c.name])
+		return fmt.Sprintf("%.2f", x)
 	}
-	for _, r := range []struct {
-		ratio float64
-		width int
-	}{{l.OVSRatio, 12}, {l.MacswapRatio, 15}} {
-		if r.ratio == 0 {
-			s += fmt.Sprintf(" %*s", r.width, "–")
-		} else {
-			s += fmt.Sprintf(" %*.2f", r.width, r.ratio)
+	for _, l := range lines {
+		row := []any{l.Kind, l.Vdev, l.Bytes, l.Ports}
+		for _, c := range []struct {
+			name string
+			mpps float64
+		}{{"photon", l.Photon}, {"ovs", l.OVS}, {"macswap", l.Macswap}, {"mac", l.Mac}} {
+			within := "–"
+			if c.mpps > 0 {
+				within = fmt.Sprintf("%.0f%%", 50*l.Spread[c.name])
+			}
+			row = append(row, known(c.mpps), within)
 		}
+		t.Row(append(row, known(l.OVSRatio), known(l.MacswapRatio), fmt.Sprintf("%.2f", l.Feed))...)
 	}
-	return s + fmt.Sprintf(" %8.2f", l.Feed)
+	return t.Print(os.Stdout)
 }

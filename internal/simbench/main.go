@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -127,13 +128,16 @@ func compare(list []testCase, growth bool, turns int, out, name, photon string, 
 		return err
 	}
 	r := newResult(list, growth, took)
-	printTable(os.Stdout, r.Cases, r.Machine)
-	printRatios(os.Stdout, slices.Concat(r.Growth, r.Ratios))
+	if err := errors.Join(printTable(os.Stdout, r.Cases, r.Machine), printRatios(os.Stdout, slices.Concat(r.Growth, r.Ratios))); err != nil {
+		return err
+	}
 	if len(commands) > 0 {
 		if r.Runs, err = typedRuns(photon, commands, min(turns, turnsOfRuns)); err != nil {
 			return err
 		}
-		printRuns(os.Stdout, r.Runs)
+		if err := printRuns(os.Stdout, r.Runs); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err

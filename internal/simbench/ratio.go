@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"photon/internal/table"
 	"photon/lab/stat"
 )
 
@@ -132,16 +133,14 @@ func newGrowth(large, small *testCase, each bool, runsLarge, runsSmall []measure
 }
 
 // printRatios prints what belongs beneath the table.
-func printRatios(w io.Writer, list []ratio) {
+func printRatios(w io.Writer, list []ratio) error {
 	if len(list) == 0 {
-		return
-	}
-	width := 0
-	for _, r := range list {
-		width = max(width, len(r.What)+1)
+		return nil
 	}
 	fmt.Fprintf(w, "\nOf each turn for itself, median (quartiles):\n")
+	t := table.New(3)
 	for _, r := range list {
-		fmt.Fprintf(w, "%-6s  %-*s %s\n", r.Ack, width, r.What+":", r.String())
+		t.Row(r.Ack, r.What+":", r.String())
 	}
+	return t.Print(w)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -152,8 +153,9 @@ func TestWhatIsWritten(t *testing.T) {
 			t.Errorf("growth of the cases: %v", file["growth"])
 		}
 		var text strings.Builder
-		printTable(&text, r.Cases, r.Machine)
-		printRatios(&text, append(r.Growth, r.Ratios...))
+		if err := errors.Join(printTable(&text, r.Cases, r.Machine), printRatios(&text, append(r.Growth, r.Ratios...))); err != nil {
+			t.Error(err)
+		}
 		for l := range strings.Lines(text.String()) {
 			if utf8.RuneCountInString(l) > 150 {
 				t.Errorf("%d columns: %s", utf8.RuneCountInString(l)-1, l)
@@ -161,8 +163,8 @@ func TestWhatIsWritten(t *testing.T) {
 		}
 		for words, in := range map[string]bool{
 			"scaled": true, bareName: true,
-			"cost per packet-hop, hosts1024 by hosts16: 5.00 (5.00 to 5.00), least 5.00, most 5.00; 1.5 or less in 0 of 3 turns": growth,
-			"x ns-3 on 1 core:         5.00 (2.50 to 10.00), least 2.50, most 10.00; 10 or more in 1 of 3 turns":                  !growth,
+			"cost per packet-hop, hosts1024 by hosts16:  5.00 (5.00 to 5.00), least 5.00, most 5.00; 1.5 or less in 0 of 3 turns": growth,
+			"x ns-3 on 1 core:          5.00 (2.50 to 10.00), least 2.50, most 10.00; 10 or more in 1 of 3 turns":                 !growth,
 		} {
 			if strings.Contains(text.String(), words) != in {
 				t.Errorf("growth %v: is %q there? want %v:\n%s", growth, words, in, text.String())
@@ -181,7 +183,9 @@ func TestResultOfLess(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	var text strings.Builder
-	printRatios(&text, r.Ratios)
+	if err := printRatios(&text, r.Ratios); err != nil {
+		t.Error(err)
+	}
 	if b, err := json.Marshal(r); err != nil || !strings.Contains(string(b), `"ratios":[]`) || text.Len() > 0 {
 		t.Errorf("%s, %v, %q", b, err, text.String())
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"photon/internal/table"
 	"photon/lab/build"
 	"photon/lab/measure"
 	"photon/lab/run"
@@ -169,20 +170,20 @@ func Summarise(list []Finished) (s Slowdowns) {
 }
 
 // Table prints slowdowns, beside those of another fct.txt if there is one.
-func Table(w io.Writer, ours, theirs Slowdowns) {
-	if theirs.Flows == 0 {
-		fmt.Fprintf(w, "slowdown  %8s\n", "photon")
-	} else {
-		fmt.Fprintf(w, "slowdown  %8s %8s %8s\n", "photon", "file", "ratio")
+func Table(w io.Writer, ours, theirs Slowdowns) error {
+	t := table.New(1, "slowdown", "photon")
+	if theirs.Flows > 0 {
+		t = table.New(1, "slowdown", "photon", "file", "ratio")
 	}
 	for _, row := range []struct {
 		name string
 		a, b float64
 	}{{"avg", ours.Avg, theirs.Avg}, {"p50", ours.P50, theirs.P50}, {"p95", ours.P95, theirs.P95}, {"p99", ours.P99, theirs.P99}} {
 		if theirs.Flows == 0 {
-			fmt.Fprintf(w, "%-9s %8.3f\n", row.name, row.a)
+			t.Row(row.name, fmt.Sprintf("%.3f", row.a))
 		} else {
-			fmt.Fprintf(w, "%-9s %8.3f %8.3f %8.3f\n", row.name, row.a, row.b, row.a/row.b)
+			t.Row(row.name, fmt.Sprintf("%.3f", row.a), fmt.Sprintf("%.3f", row.b), fmt.Sprintf("%.3f", row.a/row.b))
 		}
 	}
+	return t.Print(w)
 }

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"photon/internal/table"
 	"photon/lab/stat"
 )
 
@@ -26,29 +26,29 @@ func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 			return noMetric(name, known)
 		}
 	}
-	var points []string
-	of := map[string][]*Record{}
+	type point struct{ experiment, scheme, set string }
+	var points []point
+	of := map[point][]*Record{}
 	for _, r := range c.records {
-		point := r.Experiment + "\t" + r.Scheme
 		var set []string
 		for _, name := range slices.Sorted(maps.Keys(r.Params)) {
 			set = append(set, name+"="+r.Params[name])
 		}
-		point += "\t" + strings.Join(set, " ")
-		if of[point] == nil {
-			points = append(points, point)
+		at := point{r.Experiment, r.Scheme, strings.Join(set, " ")}
+		if of[at] == nil {
+			points = append(points, at)
 		}
-		of[point] = append(of[point], r)
+		of[at] = append(of[at], r)
 	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := table.New(4 + len(metrics))
 	for _, point := range points {
-		fmt.Fprintf(t, "%s\t%d runs", point, len(of[point]))
+		row := []any{point.experiment, point.scheme, point.set, fmt.Sprintf("%d runs", len(of[point]))}
 		for _, name := range metrics {
-			fmt.Fprintf(t, "\t%s %s", name, meanText(of[point], name))
+			row = append(row, name+" "+meanText(of[point], name))
 		}
-		fmt.Fprintln(t)
+		t.Row(row...)
 	}
-	return t.Flush()
+	return t.Print(w)
 }
 
 // meanText is the mean of a metric of runs, and its standard error.

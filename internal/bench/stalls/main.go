@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"photon/internal/table"
 	"photon/lab/stat"
 )
 
@@ -75,10 +76,8 @@ func measureAll(runs int, settle, span time.Duration, out string) error {
 			results[i].add(g, span)
 		}
 	}
-	fmt.Printf("%-17s %9s %17s %17s %13s | %17s %8s | %17s\n", "", "", "p99.99", "longest", "over 131 us", "slept: longest", "", "commands: longest")
-	fmt.Printf("%-17s %9s %17s %17s %13s | %17s %8s | %17s\n", "", "polls/s", "us (most)", "us (most)", "per s", "us (most)", "per s", "us (most)")
-	for i := range results {
-		fmt.Println(&results[i])
+	if err := printTable(results); err != nil {
+		return err
 	}
 	fmt.Print(`
 Medians of the turns; times are the upper bounds of histogram buckets, which double. Scrapes every second, a command five times a second, a reload every other.
@@ -114,10 +113,15 @@ func (r *result) add(g gaps, span time.Duration) {
 	r.turned += span
 }
 
-func (r *result) String() string {
+func printTable(results []result) error {
+	t := table.New(1, "", "polls/s", "p99.99 us (most)", "longest us (most)", "over 131 us per s", "slept: longest us (most)", "per s", "commands: longest us (most)")
 	both := func(seconds []float64) string {
 		return fmt.Sprintf("%.4g (%.4g)", 1e6*stat.Median(seconds), 1e6*slices.Max(seconds))
 	}
-	return fmt.Sprintf("%-17s %9.3g %17s %17s %13.3g | %17s %8.3g | %17s", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), stat.Median(r.Long),
-		both(r.Slept), stat.Median(r.Sleeps), both(r.Told))
+	for i := range results {
+		r := &results[i]
+		t.Row(r.Name, fmt.Sprintf("%.3g", float64(r.Polls)/r.turned.Seconds()), both(r.P9999), both(r.Most), fmt.Sprintf("%.3g", stat.Median(r.Long)),
+			both(r.Slept), fmt.Sprintf("%.3g", stat.Median(r.Sleeps)), both(r.Told))
+	}
+	return t.Print(os.Stdout)
 }
