@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"photon/internal/gobench"
 	"photon/internal/table"
 	"photon/lab/stat"
 )
@@ -70,24 +71,46 @@ func rfc2544(m measurement) error {
 		return err
 	}
 	throughputs, incasts := []benchmarked{}, []blocked{}
+	turns, crowds := gobench.New("NDR-frames/s", "PDR-frames/s", "burst-frames"), gobench.New("drained-frames/s")
 	for _, c := range cases {
 		c.Vdev, c.sockets = "net_memif", filepath.Join(dir, fmt.Sprint(c.Bytes))
 		if err := os.Mkdir(c.sockets, 0o700); err != nil {
 			return err
 		}
-		t, i, err := m.measure(c, program)
+		all, err := m.measure(c, program)
 		if err != nil {
 			return fmt.Errorf("%d bytes: %w", c.Bytes, err)
 		}
-		throughputs, incasts = append(throughputs, t...), append(incasts, i...)
+		for _, t := range all {
+			throughputs, incasts = append(throughputs, medians(t.throughputs)...), append(incasts, mediansOfIncasts(t.incasts)...)
+			t.addTurns(turns, crowds)
+		}
 	}
 	if err := errors.Join(printThroughputs(throughputs), printIncasts(incasts)); err != nil {
 		return err
 	}
-	if err := writeJSON(m.out, throughputs); err != nil {
+	if err := gobench.Save(m.out, throughputs, turns); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(filepath.Dir(m.out), "bench-rfc8239.json"), incasts)
+	return gobench.Save(filepath.Join(filepath.Dir(m.out), "bench-rfc8239.json"), incasts, crowds)
+}
+
+// addTurns gives benchstat what each round found.
+func (t *tested) addTurns(turns, crowds *gobench.File) {
+	for _, lines := range t.throughputs {
+		of := fmt.Sprintf("RFC2544/of=%s/bytes=%d", lines[0].Contestant, lines[0].Bytes)
+		turns.Add(of, map[string]float64{"NDR-frames/s": lines[0].NDR * 1e6, "PDR-frames/s": lines[0].PDR * 1e6, "burst-frames": float64(lines[0].Burst)})
+		for _, l := range lines {
+			turns.Add(fmt.Sprintf("%s/load=%g", of, l.Load), map[string]float64{"p50-ns": l.P50, "p99-ns": l.P99, "p99.9-ns": l.P999})
+		}
+	}
+	for _, lines := range t.incasts {
+		for _, l := range lines {
+			crowds.Add(fmt.Sprintf("RFC8239/of=%s/bytes=%d/pfc=%t", l.Contestant, l.Bytes, l.PFC), map[string]float64{
+				"drained-frames/s": l.Drained * 1e6, "lost-%": 100 * l.Lost, "victim-lost-%": 100 * l.VictimLost, "victim-p99-ns": l.VictimP99, "pauses": l.Pauses,
+			})
+		}
+	}
 }
 
 func printThroughputs(all []benchmarked) error {
@@ -122,8 +145,7 @@ type tested struct {
 }
 
 // measure measures all contestants with frames of one length. While one has its turn the others stand still.
-func (m *measurement) measure(c testCase, program string) (throughputs []benchmarked, incasts []blocked, err error) {
-	var all []*tested
+func (m *measurement) measure(c testCase, program string) (all []*tested, err error) {
 	for _, s := range starters {
 		if s.name == "mac" || !slices.Contains(m.only, s.name) {
 			continue
@@ -131,7 +153,7 @@ func (m *measurement) measure(c testCase, program string) (throughputs []benchma
 		t := &tested{starter: s}
 		defer t.close()
 		if err := t.enter(c, program); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		all = append(all, t)
 	}
@@ -139,19 +161,17 @@ func (m *measurement) measure(c testCase, program string) (throughputs []benchma
 		for _, t := range all {
 			resume(t.pid())
 			if err := t.turn(c, m.trial); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", t.name, err)
+				return nil, fmt.Errorf("%s: %w", t.name, err)
 			}
 			halt(t.pid())
 		}
 	}
 	for _, t := range all {
-		throughputs = append(throughputs, medians(t.throughputs)...)
-		incasts = append(incasts, mediansOfIncasts(t.incasts)...)
 		if err := t.leave(); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", t.name, err)
+			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	return throughputs, incasts, nil
+	return all, nil
 }
 
 // enter starts it, lets it learn, and stops it.

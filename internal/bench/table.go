@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"photon/internal/gobench"
 	"photon/internal/table"
 	"photon/lab/stat"
 )
@@ -67,6 +68,19 @@ func round(x float64) float64 { return float64(int64(x*1000+0.5)) / 1000 }
 const footer = `
 Million frames per second of processor time of the polling thread, without what the feed took: medians, and the spread
 of the turns. Ratios are medians of each round's.`
+
+// addTurns gives benchstat each turn of each contestant.
+func addTurns(f *gobench.File, c testCase, all map[string]outcome) {
+	for _, s := range starters {
+		for i, mpps := range all[s.name].rates {
+			values := map[string]float64{"frames/s": mpps * 1e6}
+			if feed := all[s.name].feed; i < len(feed) {
+				values["feed-ns/frame"] = feed[i]
+			}
+			f.Add(fmt.Sprintf("Forwarding/of=%s/kind=%s/vdev=%s/bytes=%d/ports=%d", s.name, c.name, c.Vdev, c.Bytes, c.Ports), values)
+		}
+	}
+}
 
 func printTable(lines []line) error {
 	t := table.New(2, "kind", "vdev", "bytes", "ports", "photon", "±", "ovs", "±", "macswap", "±", "mac", "±", "photon/ovs", "photon/macswap", "feed_ns")

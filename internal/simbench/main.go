@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"photon/internal/gobench"
 	"photon/units"
 )
 
@@ -139,20 +140,6 @@ func compare(list []testCase, growth bool, turns int, out, name, photon string, 
 			return err
 		}
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	file, samples := filepath.Join(out, name+".json"), filepath.Join(out, name+".txt")
-	if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
-		return err
-	}
-	if err := os.WriteFile(samples, []byte(benchmarks(list, took)), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("\nwritten: %s, and %s for benchstat\n", file, samples)
-	return nil
+	fmt.Println()
+	return gobench.Save(filepath.Join(out, name+".json"), r, benchmarks(list, took))
 }

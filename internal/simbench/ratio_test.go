@@ -3,13 +3,14 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"photon/internal/gobench"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
@@ -189,7 +190,10 @@ func TestResultOfLess(t *testing.T) {
 	if b, err := json.Marshal(r); err != nil || !strings.Contains(string(b), `"ratios":[]`) || text.Len() > 0 {
 		t.Errorf("%s, %v, %q", b, err, text.String())
 	}
-	if s := benchmarks(list, took); s != fmt.Sprint(run[0].benchmark("hosts16", false), run[0].benchmark("hosts16", true)) {
-		t.Errorf("%q", s)
+	want := gobench.New("hops/s")
+	want.Add(run[0].benchmark("hosts16", false))
+	want.Add(run[0].benchmark("hosts16", true))
+	if got := benchmarks(list, took).String(); got != want.String() {
+		t.Errorf("%q, want %q", got, want.String())
 	}
 }

@@ -1,16 +1,17 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"photon/internal/gobench"
 	"photon/internal/table"
 	"photon/ratelimit"
 	"photon/units"
@@ -96,7 +97,7 @@ func run(counts, entries string, frames, turns int, wall time.Duration, out, pro
 	if err := printTables(r.Tables); err != nil {
 		return err
 	}
-	return write(out, r)
+	return gobench.Save(out, r, r.turns())
 }
 
 func numbers(name, list string, least int) (all []int, err error) {
@@ -162,14 +163,25 @@ func printTables(lines []tableLine) error {
 	return t.Print(os.Stdout)
 }
 
-func write(file string, r report) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
+// turns are each turn's costs, for benchstat, and the errors, which have no turns.
+func (r *report) turns() *gobench.File {
+	f := gobench.New()
+	for _, l := range r.Pacing {
+		of := fmt.Sprintf("Pacing/flows=%d", l.Flows)
+		for _, ns := range l.perFrame {
+			f.Add(of, map[string]float64{"ns/frame": ns})
+		}
+		f.Add(of, map[string]float64{"bytes/flow": l.Bytes})
+		for i, s := range []spread{l.Before, l.After, l.Wall} {
+			f.Add(of+"/"+[]string{"before", "after", "wall"}[i], map[string]float64{"p50-ns": s.P50, "p99-ns": s.P99, "p99.9-ns": s.P999})
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
+	for _, l := range r.Tables {
+		for _, of := range slices.Sorted(maps.Keys(l.turns)) {
+			for _, ns := range slices.DeleteFunc(slices.Clone(l.turns[of]), func(ns float64) bool { return ns == 0 }) { // built without DPDK
+				f.Add(fmt.Sprintf("Table/op=%s/entries=%d/of=%s", l.Op, l.Entries, of), map[string]float64{"ns/op": ns})
+			}
+		}
 	}
-	fmt.Println(file)
-	return os.WriteFile(file, append(b, '\n'), 0o644)
+	return f
 }

@@ -45,6 +45,7 @@ type tableLine struct {
 	Map     float64 `json:"go_map_ns"`
 	RTE     float64 `json:"rte_hash_ns"`      // 0: built without DPDK
 	RTEBulk float64 `json:"rte_hash_bulk_ns"` // as Burst
+	turns   map[string][]float64
 }
 
 // measureTables lets the three tables take turns.
@@ -76,10 +77,12 @@ func measureTables(sizes []int, turns int) (lines []tableLine, err error) {
 			}
 		}
 		lines = append(lines,
-			tableLine{Entries: n, Op: "insert", Photon: stat.Median(insert[0]), Map: stat.Median(insert[1]), RTE: stat.Median(insert[2])},
+			tableLine{Entries: n, Op: "insert", Photon: stat.Median(insert[0]), Map: stat.Median(insert[1]), RTE: stat.Median(insert[2]),
+				turns: map[string][]float64{"photon": insert[0], "map": insert[1], "rte_hash": insert[2]}},
 			tableLine{
 				Entries: n, Op: "lookup", Photon: stat.Median(lookup[0]), Burst: stat.Median(bulk[0]),
 				Map: stat.Median(lookup[1]), RTE: stat.Median(lookup[2]), RTEBulk: stat.Median(bulk[2]),
+				turns: map[string][]float64{"photon": lookup[0], "map": lookup[1], "rte_hash": lookup[2], "photon-64": bulk[0], "rte_hash-64": bulk[2]},
 			})
 	}
 	return lines, nil

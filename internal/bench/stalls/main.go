@@ -1,14 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
+	"photon/internal/gobench"
 	"photon/internal/table"
 	"photon/lab/stat"
 )
@@ -84,15 +83,7 @@ Medians of the turns; times are the upper bounds of histogram buckets, which dou
 Slept: of the gaps over 131 us, those in which the thread gave up its core by itself; in the others the kernel took it.
 Commands: processor time that scrapes and commands took of the worker at a time.
 `)
-	b, err := json.MarshalIndent(map[string][]result{"contestants": results}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
-	}
-	fmt.Println(out)
-	return os.WriteFile(out, append(b, '\n'), 0o644)
+	return gobench.Save(out, map[string][]result{"contestants": results}, turns(results))
 }
 
 func (r *result) add(g gaps, span time.Duration) {
@@ -124,4 +115,18 @@ func printTable(results []result) error {
 			both(r.Slept), fmt.Sprintf("%.3g", stat.Median(r.Sleeps)), both(r.Told))
 	}
 	return t.Print(os.Stdout)
+}
+
+// turns are each turn of each contestant, for benchstat.
+func turns(results []result) *gobench.File {
+	f := gobench.New()
+	for _, r := range results {
+		for i := range r.P9999 {
+			f.Add("Stalls/of="+r.Name, map[string]float64{
+				"p99.99-ns": 1e9 * r.P9999[i], "max-ns": 1e9 * r.Most[i], "gaps-over-131us/s": r.Long[i],
+				"slept-max-ns": 1e9 * r.Slept[i], "slept-over-131us/s": r.Sleeps[i], "command-max-ns": 1e9 * r.Told[i],
+			})
+		}
+	}
+	return f
 }
