@@ -25,7 +25,7 @@ var lists = []struct {
 	{"metrics", "", listMetrics},
 }
 
-// listing can be printed in columns, and encoded as JSON.
+// listing can be printed in columns, and encoded as an array of JSON.
 type listing interface{ print(w io.Writer) error }
 
 // listed are the kinds of lists.
@@ -39,6 +39,7 @@ func listed() (kinds []string) {
 type experimentRows []experimentRow
 
 type experimentRow struct {
+	Kind  string `json:"kind"` // experiment
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Paper string `json:"paper"`
@@ -50,7 +51,7 @@ func listExperiments() (listing, error) {
 	all, err := experiment.Catalogue()
 	var rows experimentRows
 	for _, e := range all {
-		rows = append(rows, experimentRow{e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Place()})
+		rows = append(rows, experimentRow{"experiment", e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Place()})
 	}
 	return rows, err
 }
@@ -66,6 +67,7 @@ func (rows experimentRows) print(w io.Writer) error {
 type schemeRows []schemeRow
 
 type schemeRow struct {
+	Kind    string `json:"kind"` // scheme
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
 	Source  string `json:"source"`
@@ -78,7 +80,7 @@ func listSchemes() (listing, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, schemeRow{s.Name, s.Summary, s.Source})
+		rows = append(rows, schemeRow{"scheme", s.Name, s.Summary, s.Source})
 	}
 	return rows, nil
 }
@@ -94,6 +96,7 @@ func (rows schemeRows) print(w io.Writer) error {
 type workloadRows []workloadRow
 
 type workloadRow struct {
+	Kind string  `json:"kind"` // workload
 	Name string  `json:"name"`
 	Mean float64 `json:"mean_bytes"`
 }
@@ -105,7 +108,7 @@ func listWorkloads() (listing, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, workloadRow{name, c.Mean()})
+		rows = append(rows, workloadRow{"workload", name, c.Mean()})
 	}
 	return rows, nil
 }
@@ -158,6 +161,7 @@ func (rows measurementRows) print(w io.Writer) error {
 type metricRows []metricRow
 
 type metricRow struct {
+	Kind   string `json:"kind"` // prometheus; a metric is what experiments make of samples
 	Name   string `json:"name"`
 	Type   string `json:"type"`
 	Help   string `json:"help"`
@@ -168,7 +172,7 @@ type metricRow struct {
 func listMetrics() (listing, error) {
 	var rows metricRows
 	for _, m := range metrics.All() {
-		rows = append(rows, metricRow{m.Name, m.Type, m.Help, m.Switch, m.Agent})
+		rows = append(rows, metricRow{"prometheus", m.Name, m.Type, m.Help, m.Switch, m.Agent})
 	}
 	return rows, nil
 }
