@@ -12,10 +12,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"go.yaml.in/yaml/v4"
 
 	"photon/lab/experiment"
 	"photon/lab/run"
@@ -281,7 +283,7 @@ vary: {$bytes: [10KB], flows.F.count: [1, 2], schemes.dcqcn.kmax: [100KB]}
 			n++
 			for k, cell := range v {
 				want := rows[n][k]
-				if cell.IsNull() != (want == "") || !cell.IsNull() && strings.TrimPrefix(strings.ToLower(cell.String()), "+") != strings.ToLower(want) && text(cell.Double()) != want {
+				if cell.IsNull() != (want == "") || !cell.IsNull() && strings.TrimPrefix(strings.ToLower(cell.String()), "+") != strings.ToLower(want) && strconv.FormatFloat(cell.Double(), 'g', -1, 64) != want {
 					t.Errorf("row %d, %s: %v, want %q", n, rows[0][k], cell, want)
 				}
 			}
@@ -469,5 +471,22 @@ func TestFlowsOfTasks(t *testing.T) {
 	sweepAll(0)
 	if _, plain := expand(t, tiny, text); plain[0].ID != tasks[0].ID || plain[0].Flows {
 		t.Error("tasks without flows are others")
+	}
+}
+
+// What stands for itself, or for more than memory holds, is refused before it is copied.
+func TestAliasesWithoutEnd(t *testing.T) {
+	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+	for i := range 9 {
+		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
+	}
+	for _, text := range []string{"a: &a [*a]\n", bomb} {
+		var n yaml.Node
+		if err := yaml.Load([]byte(text), &n); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bare(n.Content[0]); err == nil {
+			t.Errorf("%.40q is copied", text)
+		}
 	}
 }
