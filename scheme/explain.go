@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"photon/internal/markdown"
 )
 
 // Explain prints a recipe with the values its parameters have in a network,
@@ -53,8 +55,8 @@ credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
 `)
 	for _, name := range Names() {
 		s := all[name]
-		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, Wrap(s.Summary+"."))
-		fmt.Fprintf(w, "| | |\n|---|---|\n| from | %s |\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", cell(s.Source), cell(s.CP), cell(s.NP), cell(s.RP))
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, markdown.Wrap(s.Summary+"."))
+		fmt.Fprintf(w, "| | |\n|---|---|\n| from | %s |\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", markdown.Cell(s.Source), markdown.Cell(s.CP), markdown.Cell(s.NP), markdown.Cell(s.RP))
 		if len(s.Params) == 0 {
 			fmt.Fprint(w, "\nNo parameters.\n")
 			continue
@@ -68,7 +70,7 @@ credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
 			if of := home(p); of != s {
 				source = fmt.Sprintf("as in [%s](#%s)", of.Name, anchor(of.Name))
 			}
-			fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", p.Name, cell(p.Default), cell(p.Doc), cell(source))
+			fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", p.Name, markdown.Cell(p.Default), markdown.Cell(p.Doc), markdown.Cell(source))
 		}
 	}
 	return nil
@@ -91,26 +93,3 @@ func home(p Param) (of *Scheme) {
 
 // anchor is the place of a heading in a page, as GitHub and others name it.
 func anchor(heading string) string { return strings.ReplaceAll(heading, "+", "") }
-
-// Wrap breaks text into lines of at most 110 columns.
-func Wrap(text string) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(text) {
-		switch {
-		case column == 0:
-		case column+1+len(word) > 110:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
-}
-
-// cell keeps text from ending a table's cell.
-func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

@@ -15,7 +15,7 @@ import (
 // The floors of the house, from the ground: a room imports rooms of lower floors
 // only. docs/architecture.md draws it.
 var floors = [][]string{
-	{"units", "internal/memory", "internal/httpd", "internal/suggest", "telemetry/socket"},
+	{"units", "internal/memory", "internal/httpd", "internal/suggest", "internal/table", "internal/markdown", "telemetry/socket"},
 	{"wire", "flowtable", "telemetry/page", "telemetry/page/address", "telemetry/sflow"},
 	{"marking", "cnp", "ratelimit", "pfc", "credits", "lldp"},
 	{"scheme", "dataplane"},

@@ -52,7 +52,7 @@ func (d *Deadlocks) Table(w io.Writer) {
 	}
 	t := newTable("Queue", "Status", "Found", "Bytes")
 	for _, q := range d.Queues {
-		t.row(fmt.Sprintf("%s:%d", q.Port, q.Priority), q.Status, q.Found, q.Bytes)
+		t.Row(fmt.Sprintf("%s:%d", q.Port, q.Priority), q.Status, q.Found, q.Bytes)
 	}
-	t.write(w)
+	t.Print(w)
 }

@@ -152,11 +152,11 @@ func (d *LLDP) Table(w io.Writer) {
 				features += m.Feature + " "
 				texts = append(texts, fmt.Sprintf("%s: it and %s disagree: %s", p.Port, cmp.Or(n.System, n.Chassis), m.Text))
 			}
-			t.row(p.Port, cmp.Or(n.System, n.Chassis), n.Port, strings.Join(n.Capabilities, " "), n.DCBX.PFC.word(), n.DCBX.ETS.word(),
+			t.Row(p.Port, cmp.Or(n.System, n.Chassis), n.Port, strings.Join(n.Capabilities, " "), n.DCBX.PFC.word(), n.DCBX.ETS.word(),
 				cmp.Or(strings.TrimSpace(features), "-"), fmt.Sprintf("%.0fs", n.Expires))
 		}
 	}
-	t.write(w)
+	t.Print(w)
 	if texts != nil {
 		fmt.Fprintf(w, "\n%s\n", strings.Join(texts, "\n"))
 	}
