@@ -13,7 +13,7 @@ func init() {
 		Summary: "PFC alone: no congestion control",
 		Source:  "IEEE 802.1Qbb; the baseline of all five papers",
 		CP:      "marks nothing",
-		NP:      "notifies nobody",
+		NP:      "sends nothing",
 		RP:      "sends at line rate",
 		Silent:  true,
 		build: func(n Network, _ *reader) Parts {

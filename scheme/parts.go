@@ -178,7 +178,7 @@ func qcnParams() []Param {
 		{Name: "time_reset", Doc: "time of a cycle; a time", Default: "15ms", Source: cnMIB},
 		{
 			Name: "threshold", Doc: "cycles of fast recovery; at least 1", Default: "5", Source: cnMIB,
-			Open: "whether the fifth or the sixth cycle is the first of half length is told differently; here the one after the fifth",
+			Open: "whether the fifth or the sixth cycle is the first of half length differs between sources; here the one after the fifth",
 		},
 		{Name: "ai", Doc: "active increase; a rate", Default: "5Mbps", Source: cnMIB, Open: "simulations of faster links scale it; the papers here say `defaults`"},
 		{Name: "hai", Doc: "hyper-active increase per cycle; a rate", Default: "50Mbps", Source: cnMIB},

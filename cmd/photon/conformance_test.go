@@ -170,9 +170,9 @@ what an operator can read, such as a watermark.
 
 %d cases: %d pass, %d fail, %d do not apply.
 
-`+"`make conformance`"+` runs all in some minutes, writes out/conformance.md (this page) and out/conformance.json, and
-fails if a verdict differs from this page, which `+"`make conformance UPDATE=1`"+` updates. Each command below runs
-one case. Times are of the run that wrote the page.
+`+"`make conformance`"+` runs all in some minutes, writes out/conformance.md (this page) and out/conformance.json,
+and fails if a verdict differs from this page, which `+"`make conformance UPDATE=1`"+` updates. Each command below
+runs one case. Times are of the run that wrote the page.
 
 | command | source | what it asserts | verdict | time |
 |---|---|---|---|---|
