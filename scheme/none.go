@@ -11,7 +11,7 @@ func init() {
 	register(&Scheme{
 		Name:    "none",
 		Summary: "PFC alone: no congestion control",
-		Source:  "IEEE 802.1Qbb; the baseline of all five papers",
+		Source:  "IEEE 802.1Qbb; the papers' baseline",
 		CP:      "marks nothing",
 		NP:      "sends nothing",
 		RP:      "sends at line rate",
