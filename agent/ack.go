@@ -17,24 +17,24 @@ type ack struct {
 	msn      uint32 // of a NIC's echo: the number of the flow
 	cause    uint32 // PSN of the packet, if ext says so
 	syndrome uint8
-	mark     uint8 // ECN codepoint of the packet, if it is to be told
+	mark     uint8 // ECN codepoint of the packet, if the acknowledgement carries it
 	ext      uint8 // what is brought back
 	stamp    [wire.StampLen]byte
 	count    [wire.EchoLen - wire.StampLen]byte // of a NIC's echo
 	hops     [wire.INTLen]byte
 }
 
-// ackQueue holds acknowledgements. Each flow has room for one; only what is left
-// beyond that holds more, and a flow that has no more room replaces its last:
-// the newest tells most. Its memory grows to the most that has waited.
+// ackQueue holds acknowledgements. Each flow has room for one; further ones share
+// some additional places. A flow that finds none replaces its last acknowledgement,
+// since the newest says most. Memory grows to the most that ever waited.
 type ackQueue struct {
 	acks       []ack // a power of two
 	head, tail uint32
 	spare      uint32 // places beyond one per flow
 }
 
-// moreAcks is the spare room where every packet is acknowledged: a port sends
-// them long before there are so many.
+// moreAcks is how many additional places there are if every packet is acknowledged: a port
+// sends acknowledgements long before so many wait.
 const moreAcks = 1024
 
 func newAckQueue(every bool) (q ackQueue) {
@@ -57,7 +57,7 @@ func (q *ackQueue) push() uint32 {
 	return q.tail - 1
 }
 
-// pop drops the first. An empty queue begins anew: it stays in the same lines of the cache.
+// pop drops the first. An empty queue starts at its beginning again, to stay in the same cache lines.
 func (q *ackQueue) pop() {
 	if q.head++; q.head == q.tail {
 		q.head, q.tail = 0, 0
@@ -71,8 +71,8 @@ func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.ack
 // noCause is no PSN.
 const noCause = psnMask + 1
 
-// queueAck notes what is to be told of the packet whose base transport header is the first of b. cause is its PSN,
-// if that is to be told, too.
+// queueAck queues the acknowledgement of a packet that begins, with its base transport header, at b. cause is
+// its PSN, if the acknowledgement is to carry it.
 func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b []byte, tos uint8) {
 	q := &h.acks
 	fresh := p.acks == 0 || q.tail-q.head < q.spare
@@ -171,8 +171,8 @@ func (h *Host) start(f *dataplane.Frame) []byte {
 	return h.env.Bytes(f)
 }
 
-// takeAck ends a flow, or sends it back to the packet that is missing, or lets
-// its reaction point know.
+// takeAck processes an acknowledgement: the flow may end, go back to a missing packet, or pass
+// it to its reaction point.
 func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
 	end := hdr.BTH + ackLen(bth.Extensions())
@@ -194,8 +194,8 @@ func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 	return 0, true
 }
 
-// acknowledged takes a whole acknowledgement of a flow, from the base transport header on. It is
-// not ok if it means nothing. If it is silent, then there is no more to do than before.
+// acknowledged takes a whole acknowledgement of a flow, from the base transport header on. ok is false
+// if it has no meaning for the flow; silent means that nothing has to be done because of it.
 func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) {
 	f := &h.flows[id]
 	bth, aeth := wire.BTH(b), wire.AETH(b[wire.BTHLen:])
@@ -211,7 +211,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 	case nothing:
 		return false, false
 	case complete:
-		if f.listens && f.shared != nil { // there may be other messages, which it is to know for
+		if f.listens && f.shared != nil { // other messages may share the reaction point, which needs the acknowledgement
 			h.tellRP(now, id, bth, ext, rest)
 		}
 		h.finish(now, id)
@@ -229,7 +229,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 	return !h.reschedule(now, id), true
 }
 
-// beginAnew sends a flow from its first packet on again, because the receiver has lost it.
+// beginAnew sends a flow again from its first packet on, because its receiver has forgotten it.
 func (h *Host) beginAnew(now units.Time, id int) {
 	f := &h.flows[id]
 	if f.spec.FixedPSN || !f.requester.beginAnew(h.drawPSN(now), &h.patience) {
@@ -239,7 +239,7 @@ func (h *Host) beginAnew(now units.Time, id int) {
 	h.reschedule(now, id)
 }
 
-// goOn lets a flow go on that had to wait for an acknowledgement, if it has more to send, and reports whether it does.
+// goOn resumes a flow that had to wait for an acknowledgement, if it has more to send, and reports whether it has.
 func (h *Host) goOn(now units.Time, id int) bool {
 	f := &h.flows[id]
 	if !f.awaiting {

@@ -2,7 +2,7 @@
 // RoCEv2 packets, each at the rate its reaction point allows, and receives
 // them, notifying their senders as its notification point says.
 //
-// A flow is a reliable connection. It is known by the addresses of both ends and by one queue
+// A flow is a reliable connection. It is identified by the addresses of both ends and by one queue
 // pair number, which both ends use, so that a CNP can name the flow by the pair it came from. The
 // sender's half of it is the requester, the receiver's the responder:
 //
@@ -15,7 +15,7 @@
 // permanent connections that share a reaction point.
 //
 // There is no exchange before the first packet, which begins an epoch. So either end may be
-// started again at any time: nothing that is left of an earlier epoch counts.
+// restarted at any time: packets of an earlier epoch are ignored.
 //
 // What waits to be sent are numbers, not frames: a frame is made when the port
 // takes it, so that a pause or a long queue costs no buffers. The order at the
@@ -23,8 +23,8 @@
 // acknowledgements, then data, one frame per flow in turn.
 //
 // A NIC is the same end of a wire for other programs: it carries their frames,
-// told apart by flows, at the pace of the reaction points, and shows what arrives
-// to the notification point. Its CNPs name the flows of applications, see
+// distinguished by flows, at the pace of the reaction points, and passes what
+// arrives to the notification point. Its CNPs name the flows of applications, see
 // cnp.Name.
 //
 // A flow may also go to a queue pair of the InfiniBand specification, as network cards and Soft-RoCE

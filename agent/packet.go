@@ -19,9 +19,8 @@ import (
 //
 // Both schedule the flow's next.
 
-// sending is what every packet of a flow needs. It lies beside the flow's timer,
-// and is with it two cache lines: with many flows each line is one that the
-// processor has to wait for.
+// sending is what every packet of a flow needs. It lies next to the flow's timer,
+// in two cache lines together: with many flows the processor waits for each line.
 type sending struct {
 	head [headNear]byte
 	next uint64     // number of the packet to send next; its lower 24 bits are the PSN
@@ -36,7 +35,7 @@ type sending struct {
 	_       uint8
 }
 
-// headNear is how many bytes of the headers lie beside the timer: all of RoCEv2
+// headNear is how many bytes of the headers lie next to the timer: all of RoCEv2
 // over IPv4.
 const headNear = 64
 
@@ -297,8 +296,8 @@ func (h *Host) warm(flows []int32) {
 }
 
 // putHead copies the headers of a full packet, but for what the BTH says of this one,
-// and zeros up to a line of the cache: in worlds that keep no payload, what somebody
-// looks at there must not be an earlier frame's.
+// and zeros up to a line of the cache: in worlds that keep no payload, a reader of these
+// bytes must not see an earlier frame's.
 func (h *Host) putHead(b []byte, s *sending, id int) {
 	if s.headers <= headNear {
 		copy(b, s.head[:])
@@ -307,8 +306,8 @@ func (h *Host) putHead(b []byte, s *sending, id int) {
 	copy(b[copy(b, s.head[:]):], h.flows[id].more)
 }
 
-// put is putHead of headers that are all beside the timer. Word by word: a copy of so few
-// bytes is mostly the call of it.
+// put is putHead of headers that all lie next to the timer. It copies words, because for so few
+// bytes a call of copy costs more than the copying.
 func (s *sending) put(b *[headNear]byte) {
 	head := &s.head
 	putLE(b[0:8], le(head[0:8]))

@@ -10,7 +10,7 @@ import (
 // numbers one after the other. A READ has the numbers of the responses to it: these are what is acknowledged, one by
 // one, and what is missing of them is asked for again by a READ of the rest.
 
-// pairSender is what a pair has for its own messages, beside the requester.
+// pairSender is what a pair has for its own messages, in addition to the requester.
 type pairSender struct {
 	until units.Time // the peer wants to be left alone
 	gap   bool       // responses are missing, and were asked for again

@@ -18,7 +18,7 @@ type peer struct {
 	responder
 	lastAck uint32 // place of the last of its acknowledgements in the queue
 	acks    uint16 // of its acknowledgements that wait to be sent, at most moreAcks
-	watched bool   // somebody waits for a packet before the last, see origin
+	watched bool   // a flow waits for a packet before the last, see origin
 	frames  uint64 // taken in order
 	bytes   uint64 // of them on the wire
 	marked  uint64
@@ -31,7 +31,7 @@ type origin struct {
 	retired retired
 	cnps    uint64
 
-	milestone uint64 // after so many packets Config.Reached is to be told
+	milestone uint64 // after so many packets Config.Reached is to be called
 }
 
 // Receive takes frames from the wire; all of them end here.
@@ -54,7 +54,7 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 	if h.late {
 		h.delayed.decide(now, (*remembered)(h))
 	} else if silent && h.notice == before {
-		return // nothing has come nearer
+		return // no event is due earlier than before
 	}
 	if h.env.Due(0) > now { // it is not called before
 		h.env.Wake(0, h.Next(now, 0))

@@ -16,26 +16,26 @@ import (
 //	  |            |               | to be sent    |              |
 //	  |            |               | again         |              |
 //
-// Lost packets are found by the receiver, which asks for the one it misses (a NAK, and the
-// sender goes back to it, or repeats what is lost and no more, see selective.go), or by the sender's timer:
-// an acknowledgement that was asked for has not come, and nothing was acknowledged, for a timeout. The timer is looked at when the flow's
-// turn comes, so that a flow has one timer in the wheel and not two. After a timeout one packet
+// Losses are found by the receiver, which asks for the missing packet by a NAK (the sender goes back
+// to it, or repeats only lost packets, see selective.go), or by the sender: an acknowledgement that
+// it asked for is missing, and there was no progress, for a timeout. The deadline is checked when it
+// is the flow's turn to send, so that a flow has one timer in the wheel and not two. After a timeout one packet
 // is sent and answered before the others follow: it finds out what the receiver has.
 //
-// What a receiver has is of an epoch, which begins with a first packet and is named by its PSN.
-// Acknowledgements tell the epoch (see responder.msn), and those of another mean nothing. If the
-// receiver has lost the epoch the sender begins anew, with another first PSN. A sender gives up
-// after so many tries in a row without progress.
+// Everything belongs to an epoch, which begins with a first packet and is identified by its PSN.
+// Acknowledgements name their epoch (see responder.msn); those of other epochs are ignored. If the
+// receiver has forgotten the epoch, the sender starts again, with another first PSN. A sender gives up
+// after some tries in a row without progress.
 type requester struct {
 	*sending             // next is there
 	acked    uint64      // all packets below it have arrived
-	end      uint64      // behind the last packet; 0: there is no last
+	end      uint64      // one more than the last packet; 0: the flow has no end
 	first    uint32      // the first packet's PSN, and its number
-	awaiting bool        // nothing can be sent before an acknowledgement: the timer is for its lack
-	probing  bool        // after a timeout, until something is acknowledged or asked for
+	awaiting bool        // the flow waits for an acknowledgement: its timer is the timeout
+	probing  bool        // from a timeout until the next acknowledgement or NAK
 	retries  uint8       // timeouts and new beginnings since the last progress
 	high     uint64      // where next was before it went back; below next: nothing is sent again
-	asked    uint64      // behind the last packet that asked to be acknowledged
+	asked    uint64      // one more than the last packet that asked for an acknowledgement
 	deadline units.Time  // of progress; Never: no acknowledgement is awaited
 	mark     uint64      // acked when the deadline was set
 	repeated uint64      // packets that were sent again, or are to be
@@ -43,7 +43,7 @@ type requester struct {
 	board    *scoreboard // of selective repeat; nil: the sender goes back to the packet that is missing
 }
 
-// patience is how the senders of a host deal with losses.
+// patience is the configuration of the timeouts and retries of a host's senders.
 type patience struct {
 	every   uint64     // packets from one that asks to be acknowledged to the next
 	timeout units.Time // without progress, until packets are sent again; doubled each time
@@ -51,18 +51,18 @@ type patience struct {
 }
 
 const (
-	// mostOutstanding is how many packets may be under way: a receiver takes a PSN of the half
-	// of all numbers that is before the one it expects for an old one.
+	// mostOutstanding is how many packets may be under way: a receiver takes half of all PSNs, those
+	// before the expected one, for repetitions.
 	mostOutstanding = 1<<23 - 1
-	// unconfirmed is how many acknowledgements may be awaited before the first has come: perhaps
-	// nobody is there, and switches send the packets to everybody.
+	// unconfirmed is how many acknowledgements may be outstanding before the first has arrived: the
+	// receiver may not exist, and switches flood packets to unknown addresses.
 	unconfirmed = 64
-	// askAnyway is how often acknowledgements are asked for at least, for that reason.
+	// askAnyway is after how many packets at most an acknowledgement is asked for until then.
 	askAnyway = 1 << 22
-	// mostDoublings bounds what becomes of the timeout.
+	// mostDoublings is how often the timeout may double.
 	mostDoublings = 6
-	// doubts is how many timeouts in a row there must have been before an answer means that the
-	// receiver has lost the epoch: it is older than three of them if it does not.
+	// doubts is after how many timeouts in a row an answer of another epoch means that the receiver
+	// has forgotten this one: an old answer would not arrive so late.
 	doubts = 2
 )
 
@@ -146,8 +146,8 @@ func (r *requester) hasFew() bool {
 	return r.board != nil && r.board.low > 0 && max(r.next, r.high)-r.acked <= r.board.few
 }
 
-// overdue reports whether the deadline has passed. Whether there was progress is seen here, and
-// not when each acknowledgement comes.
+// overdue reports whether the deadline has passed. Progress is checked here, and not at each
+// acknowledgement, which would cost more.
 func (r *requester) overdue(now units.Time, p *patience) bool {
 	switch {
 	case r.deadline == units.Never:
@@ -190,7 +190,8 @@ func (r *requester) goBack(to uint64) {
 	r.awaiting, r.probing, r.plain = false, false, 0
 }
 
-// before makes packets' numbers from 0 on of those in the PSNs' row, which go on where an earlier epoch ended.
+// before is added to a packet's number, which begins with the first PSN, to get one that counts from 0 and continues
+// where the epoch before ended.
 func (r *requester) before() uint64 { return r.earlier - uint64(r.first) }
 
 // beginAnew sends the whole flow again, in an epoch that begins with another PSN. It reports false if
@@ -274,8 +275,8 @@ func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning 
 	return arrived
 }
 
-// unknown is told that a packet found no epoch; ours says whether it may be one of those under way.
-// If nothing was acknowledged it is the first packet that was lost.
+// unknown handles the answer that the receiver knows no epoch for a packet; ours says whether the packet may be
+// one of those under way. If nothing was acknowledged, the first packet was lost.
 func (r *requester) unknown(ours bool) meaning {
 	switch {
 	case !ours:
@@ -287,9 +288,8 @@ func (r *requester) unknown(ours bool) meaning {
 	return r.contradicted()
 }
 
-// contradicted is told that an answer is of another epoch, or is not to be had from a receiver that has
-// what it acknowledged. That may be an old answer, from before the first packet came or of another flow:
-// it is believed after some timeouts only.
+// contradicted handles an answer of another epoch, or one that contradicts earlier acknowledgements. It may be
+// old, from before the first packet arrived, or of another flow: so it counts only after some timeouts.
 func (r *requester) contradicted() meaning {
 	if r.probing && r.retries >= doubts {
 		return forgotten

@@ -21,7 +21,7 @@ type shared struct {
 	base    units.Time        // departure time of the packet sent last
 	gap     units.Size        // its length on the wire: it makes the gap to the next
 	packets uint64            // that were sent of all messages, repetitions left out: what the reaction point counts
-	numbers map[int]*numbers  // of a message's packets among them, by its slot; only if the reaction point hears of them
+	numbers map[int]*numbers  // of a message's packets among them, by its slot; only if the reaction point needs acknowledgements
 }
 
 // numbers are those of a message's packets among all that its reaction point has sent.

@@ -12,7 +12,7 @@ import (
 type BECN struct {
 	ternary bool
 	due     fifo
-	ce      []bool // by flow: a frame with CE is among what is to be told
+	ce      []bool // by flow: a frame with CE is among those to be reported
 }
 
 // NewBECN returns a notification point for capacity flows, with ternary for TCD's marks.
@@ -63,5 +63,5 @@ func (b *BECN) Poll(units.Time) (int, Notice, bool) {
 	return flow, n, true
 }
 
-// Forget drops nothing: what a packet that is due tells is still so.
+// Forget drops nothing: a packet that is due is still right.
 func (b *BECN) Forget(int) {}
