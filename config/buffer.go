@@ -18,7 +18,7 @@ import (
 
 const (
 	usualCell = 200     // bytes; with it a frame of 60 bytes takes a little more than three times its length
-	mostUsual = 1 << 18 // frame buffers, unless the file says how many
+	mostUsual = 1 << 18 // frame buffers, unless the file has a number
 )
 
 // Running is what a switch that runs cannot change of itself, and where its ports are.

@@ -11,7 +11,7 @@ import (
 )
 
 // profiles checks where the runtime's profiles are served; empty: nowhere. They show memory and stop the workers, so
-// nobody but who is on this machine may ask for them.
+// only users of this machine may ask for them.
 func profiles(v Value[string]) (string, error) {
 	at := v.Or("off")
 	if at == "off" {

@@ -10,7 +10,7 @@
 // each other. Nothing here knows a clock, a queue or a device: time comes in as an argument.
 //
 // A lane is what Ethernet calls a priority. Buffer is counted in blocks of 64 bytes, modulo 4096; a receiver
-// promises at most 2048 of them, so that a lane carries at most 128 KiB in a round trip: long links crawl.
+// promises at most 2048 of them, so that a lane carries at most 128 KiB in a round trip: long links are slow.
 package credits
 
 // Lanes is the number of virtual lanes.

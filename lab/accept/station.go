@@ -43,7 +43,7 @@ type port struct {
 	besides     uint64     // frames of other priorities that did
 }
 
-// arrived is what came of a stream.
+// arrived is what arrived of a stream.
 type arrived struct {
 	n, bytes, marked uint64
 	disorder         uint64 // frames whose number is not above that of the one before
@@ -106,7 +106,7 @@ func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
 	}
 }
 
-// hear takes a MAC control frame.
+// hear processes a MAC control frame.
 func (s *station) hear(now units.Time, at int, b []byte) {
 	p := s.ports[at]
 	if p.heard == 0 {
