@@ -6,9 +6,9 @@ import (
 	"photon/wire"
 )
 
-// This file is the quick way of packets of flows that the host knows: data and
-// acknowledgements in plain IPv4. Where a flow's are is guessed by its name, and what is
-// kept there says whether that is right: no table is searched.
+// This file is the fast path of packets of known flows: data and acknowledgements in
+// plain IPv4. The slot of a flow is guessed from its key, and the key in the slot says
+// whether the guess is right: no table is searched.
 
 // notIPv4 is no IPv4 address.
 const notIPv4 = 1 << 32
@@ -25,7 +25,7 @@ func (k peerKey) short() shortKey {
 
 func newShortKey(ip, qp uint32) shortKey { return shortKey(1)<<63 | shortKey(qp)<<32 | shortKey(ip) }
 
-// slots are where flows were found last, by what their keys have in common: guesses.
+// slots are where flows were found last, by a hash of their keys: guesses.
 type slots [8]uint16
 
 // at is a key's place.
@@ -40,8 +40,8 @@ func (s *slots) put(k shortKey, slot int) {
 
 const bthAt = wire.QuickLen - wire.BTHLen
 
-// known takes a packet of a flow where it guesses it. If it is not ok, nothing has happened.
-// It is silent if there is no more to do than before, see receive.
+// known processes a packet of a flow whose slot it guesses. If not ok, nothing was done.
+// It is silent if no event is due earlier than before, see receive.
 func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	b := h.env.Start(f)
 	if b == nil || f.Len < wire.QuickLen {

@@ -14,8 +14,8 @@ const (
 )
 
 // queues is qlen.txt: for every port of every switch, in how many samples so many kilobytes waited. That simulator
-// samples every 100 ns. Here ports report each change of what waits, and all samples since the change before have the
-// length of that time. A sample comes before the events of its instant.
+// samples every 100 ns. Here ports report each change of what waits, and all samples since the change before saw the
+// length until then. A sample comes before the events of its instant.
 type queues struct {
 	first, last int64          // samples, counted in spans from the start
 	ports       [][]*portQueue // of switches, by node and port
