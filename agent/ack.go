@@ -212,7 +212,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		return false, false
 	case complete:
 		if f.listens && f.shared != nil { // other messages may share the reaction point, which needs the acknowledgement
-			h.tellRP(now, id, bth, ext, rest)
+			h.notifyRP(now, id, bth, ext, rest)
 		}
 		h.finish(now, id)
 		return false, true
@@ -221,7 +221,7 @@ func (h *Host) acknowledged(now units.Time, id int, b []byte) (silent, ok bool) 
 		return false, true
 	case arrived:
 		if f.listens {
-			h.tellRP(now, id, bth, ext, rest)
+			h.notifyRP(now, id, bth, ext, rest)
 		}
 		goes := h.goOn(now, id)
 		return !h.reschedule(now, id) && !goes && !f.listens, true
@@ -275,8 +275,8 @@ func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 	return true
 }
 
-// tellRP hands an acknowledgement of new packets to the flow's reaction point.
-func (h *Host) tellRP(now units.Time, id int, bth wire.BTH, ext uint8, rest []byte) {
+// notifyRP hands an acknowledgement of new packets to the flow's reaction point.
+func (h *Host) notifyRP(now units.Time, id int, bth wire.BTH, ext uint8, rest []byte) {
 	f := &h.flows[id]
 	a, packet, next := &h.ack, f.acked-1, f.next
 	if f.board != nil {

@@ -86,7 +86,7 @@ func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
 		b := s.env.Bytes(&burst[i])
 		switch {
 		case len(b) >= wire.EthernetLen && binary.BigEndian.Uint16(b[12:]) == wire.TypeMACControl:
-			s.hear(now, at, b)
+			s.receiveControl(now, at, b)
 		default:
 			id, number, ours := streamOf(b)
 			if !ours {
@@ -106,8 +106,8 @@ func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
 	}
 }
 
-// hear processes a MAC control frame.
-func (s *station) hear(now units.Time, at int, b []byte) {
+// receiveControl processes a MAC control frame.
+func (s *station) receiveControl(now units.Time, at int, b []byte) {
 	p := s.ports[at]
 	if p.heard == 0 {
 		p.heard = now
