@@ -49,7 +49,7 @@ default comes from. `+"`photon explain --markdown`"+` writes it from the recipes
 Every parameter can be set in an experiment (`+"`params`"+`) and in the file of a switch or agent. If a default is
 a rule over the network, `+"`photon explain SCHEME --rate 40Gbps --rtt 30us`"+` gives its value. *Open:* a paper is
 silent or contradicts itself, and why the default is as it is. Schemes run over PFC or InfiniBand's credits
-([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
+([`+"`flow_control`"+`](architecture.md#two-flow-controls-and-how-to-add-one)).
 `)
 	for _, name := range Names() {
 		s := all[name]
