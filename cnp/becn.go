@@ -7,7 +7,7 @@ import (
 
 // BECN is the notification point of an InfiniBand channel adapter that has no acknowledgement to return the mark
 // with: it answers each marked frame with a congestion notification packet (annex A10.3). While a flow's packet
-// waits to be sent, what comes is told by it. Behind TCD's switches it tells which mark it was, the worst if there
+// waits to be sent, it also reports later marks. Behind TCD's switches it reports which mark it was, the worst if there
 // were several.
 type BECN struct {
 	ternary bool

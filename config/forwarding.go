@@ -82,7 +82,7 @@ type NextHop struct {
 type StormControl struct {
 	Broadcast Limit `yaml:"broadcast"`
 	Multicast Limit `yaml:"multicast"`       // other group addresses
-	Unknown   Limit `yaml:"unknown_unicast"` // addresses that nobody has
+	Unknown   Limit `yaml:"unknown_unicast"` // unknown addresses
 }
 
 // Limit is a rate and what may come at once.

@@ -10,7 +10,7 @@
 // They are evaluated lazily, in order, whenever it is touched; no world has to
 // wake it up.
 //
-//	rp.go      what a reaction point is, and what it may be besides; none
+//	rp.go      what a reaction point is, and further interfaces of it; none
 //	pcn.go, qcn.go, dcqcn.go, dcqcnplus.go, mlx.go, timely.go, hpcc.go, swift.go, powertcp.go, ibcc.go
 //	           one scheme's reaction point each
 //	tcd.go     DCQCN's behind TCD's switches

@@ -12,7 +12,7 @@ import (
 // streams is how many numbers of streams there are.
 const streams = 16
 
-// station is a node whose ports send what they are told, and count what arrives. It is told between two
+// station is a node whose ports send given streams, and count what arrives. Streams change between two
 // polls (dpdk.World.Do).
 type station struct {
 	env   *dataplane.Env

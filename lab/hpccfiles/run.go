@@ -170,7 +170,7 @@ func Summarise(list []Finished) (s Slowdowns) {
 	return s
 }
 
-// Table prints slowdowns, beside those of another fct.txt if there is one.
+// Table prints slowdowns, with those of another fct.txt if there is one.
 func Table(w io.Writer, ours, theirs Slowdowns) {
 	if theirs.Flows == 0 {
 		fmt.Fprintf(w, "slowdown  %8s\n", "photon")
