@@ -31,16 +31,16 @@ type Config struct {
 	AckDSCP     uint8           // of acknowledgements
 	Carry       cnp.Carry       // what the scheme has data and acknowledgements carry
 	Payload     int             // bytes of a full packet, after the BTH and before the ICRC
-	Announce    bool            // tell switches now and then where the host is
+	Announce    bool            // send an announcement every second, so that switches learn where the host is
 	NPDelay     units.Time      // from the decision to send a CNP until it is ready to leave; 0: none
 	PauseDelay  units.Time      // from the arrival of a PFC frame until the port obeys it; 0: none
 	Period      units.Time      // of notifications: a flow takes one in each, at most, and none before it has sent; 0: all
 
 	// Of the flows that it sends, which are reliable connections.
-	AckEvery   int        // packets from one that asks to be acknowledged to the next, beside the last; 0: only that
+	AckEvery   int        // one packet in so many asks for an acknowledgement, and the last one does; 0: only the last
 	AckTimeout units.Time // without progress, until packets are sent again; each time in a row it doubles
 	Retries    int        // in a row without progress, before a flow gives up; 0: 7, the most of real queue pairs
-	Selective  *Selective // what is lost is repeated, and no more; nil: all from the first that is missing on (go-back-N)
+	Selective  *Selective // repeat only lost packets; nil: all from the first missing one on (go-back-N)
 	Entropy    Entropy    // UDP source ports, by which switches choose paths
 	Seed       uint64     // of first packet sequence numbers; hosts that may be started again each need another
 
@@ -51,14 +51,14 @@ type Config struct {
 	Age       units.Time         // a received flow that is silent for so long is forgotten
 
 	// Elastic hosts make room for flows as it is needed, up to Senders and Receivers,
-	// so that their memory is for flows that are under way if who uses them tells
-	// with Forget what was received whole. Others make all places at the start,
+	// so that their memory is for flows under way, if their user calls Forget for
+	// flows that were received completely. Others make all places at the start,
 	// and allocate nothing later. NP must be a cnp.Elastic, and there are no tenants.
 	Elastic bool
 
-	// Reached is told when flows of this host reach what others may wait for, after the frames at hand
-	// were taken; it may add flows. nil: nobody waits. Next says after how many packets of a received flow
-	// of which so many have arrived it wants to be told, too; 0: only at its end.
+	// Reached is called when flows of this host reach something that other flows may wait for, once the
+	// current burst is processed; it may add flows. nil: no flow waits. Next returns after how many packets
+	// of a received flow, of which so many have arrived, it is to be called, too; 0: only at its end.
 	Reached func(now units.Time, m Milestone)
 	Next    func(from wire.IP, qp uint32, packets uint64) uint64
 
@@ -66,7 +66,7 @@ type Config struct {
 	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
 }
 
-// Bounds of what a flow's reliability may be configured to. The longest timeout is that of real queue
+// Limits of the configuration of retransmissions. The longest timeout is that of real queue
 // pairs, 4.096 us * 2^31.
 const (
 	MostTimeout  = 8796 * units.Second
@@ -129,9 +129,9 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Host is a node with one port. What packets need is in its first lines of the cache,
-// parts of the configuration included. What few packets need is elsewhere: with it all
-// hosts would be whole pages apart, and compete for the same few places of the caches.
+// Host is a node with one port. Its first cache lines hold what every packet needs, copies of parts of
+// the configuration included. What few packets need is elsewhere: otherwise hosts would be whole pages
+// apart in memory, and compete for the same few sets of the caches.
 type Host struct {
 	attend       units.Time // when a pause runs out, or a PFC frame that waits is to be obeyed
 	npNext       units.Time // when the notification point will have a notice, if no more data arrives
@@ -196,7 +196,7 @@ func (h *Host) prio(tos uint8) uint8 {
 // onLink is what a frame of length bytes occupies there.
 func (h *Host) onLink(length int) int { return length + int(h.overhead) }
 
-// seldom is what few packets need, behind what acknowledgements do.
+// seldom is what few packets need, after what acknowledgements need.
 type seldom struct {
 	ackHeadsSent  []wire.AckHead // of the last acknowledgement, by slot of a received flow, if every packet is acknowledged
 	ackHeadsTaken []wire.AckHead // the same of those that come, by slot of a sent flow
@@ -210,13 +210,13 @@ type seldom struct {
 	entropy uint32 // number of the source port given last
 	idleRPs rpPool
 	done    []Result
-	reached []Milestone // of which nobody was told yet
+	reached []Milestone // not reported yet
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
 	credit  *credits.Port // flow control of the link in place of egress; nil: it is PFC
 	pairs   *pairs        // queue pairs of the specification; nil: there are none
 
-	laps     units.Time // by which the clock was set back, in all: what it shows others goes on
+	laps     units.Time // by how much the clock was set back in all: other nodes see a clock that runs on
 	punctual punctual
 	recovery recovery
 	psn      uint32 // the first that was drawn
@@ -229,7 +229,7 @@ var _ dataplane.Server = (*Host)(nil)
 func pointer[T any](i T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&i))[1] }
 
 // peerKey names a flow at either end: the other end's address, and the queue pair. It is
-// made of numbers, not of an array: so it stays in registers until it is looked up.
+// made of numbers, not of an array, so that it stays in registers until the lookup.
 type peerKey struct {
 	hi, lo half // of the address
 	qp     uint32
@@ -262,7 +262,7 @@ func (k peerKey) ip() (a wire.IP) {
 	return a
 }
 
-// mine reports whether the packet that begins with the IP header is for the host.
+// mine reports whether the packet, which begins with the IP header, is for this host.
 func (h *Host) mine(ip []byte) bool {
 	own := keyOf(h.config.IP, 0)
 	hi, lo := own.hi, own.lo
@@ -313,10 +313,10 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	return h, nil
 }
 
-// carry notes what every packet needs of the scheme's parts.
+// carry copies what every packet needs from the scheme's parts.
 func (h *Host) carry() {
 	h.selective = h.config.Selective != nil
-	h.entropy = binary.BigEndian.Uint32(h.config.IP[12:]) // hosts do not take the same ports at the same time
+	h.entropy = binary.BigEndian.Uint32(h.config.IP[12:]) // so that hosts do not use the same ports at the same time
 	h.np, h.ackEach, h.stamps = h.config.NP, h.config.Carry.Ack, h.config.Carry.Stamp
 	if h.undetermined = noECN; h.config.Carry.ECT == wire.ECT1 {
 		h.undetermined = wire.ECT0
@@ -336,8 +336,8 @@ func (h *Host) Priority(_ int, b []byte) int {
 	return 0
 }
 
-// Stats copies the counters. What flows are allowed is not among them: Flow
-// tells, slot by slot, so that nobody has to wait while many are asked.
+// Stats copies the counters. The rates of flows are not among them: Flow
+// returns them slot by slot, so that workers never wait for thousands of flows.
 func (h *Host) Stats(now units.Time) dataplane.Stats {
 	st := dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}
 	h.CopyStats(now, &st)
@@ -388,9 +388,9 @@ var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no
 
 // Adopt gives the host the parts of another scheme, and has it forget the flows it
 // received: their packets may carry other things from now on. np is for as many
-// flows as the one before. All notifications count from now on: who gives hosts a
-// scheme does an experiment with them, whose nodes can be believed, and one that did
-// not get its core for a while takes what came meanwhile, as the laboratory's own do.
+// flows as the one before. All notifications are accepted from now on: a host gets
+// another scheme in an experiment only, where all nodes are trusted, and where a host that
+// did not get its core for a while must not refuse the notifications of that time.
 func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
 	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.npNext) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
 		return ErrBusy

@@ -24,7 +24,7 @@ func (k peerKey) short() shortKey {
 
 func newShortKey(ip, qp uint32) shortKey { return shortKey(1)<<63 | shortKey(qp)<<32 | shortKey(ip) }
 
-// slots are where flows were found last, by what their keys have in common: guesses.
+// slots are where flows were found last, by a hash of their keys: guesses.
 type slots [8]uint16
 
 // at is a key's place.
@@ -39,8 +39,8 @@ func (s *slots) put(k shortKey, slot int) {
 
 const bthAt = wire.QuickLen - wire.BTHLen
 
-// known takes a packet of a flow where it guesses it. If it is not ok, nothing has happened.
-// It is silent if there is no more to do than before, see receive.
+// known processes a packet of a flow whose slot it guesses. If not ok, nothing was done.
+// It is silent if no event is due earlier than before, see receive.
 func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	b := h.env.Start(f)
 	if b == nil || f.Len < wire.QuickLen {

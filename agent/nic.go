@@ -23,7 +23,7 @@ type NICConfig struct {
 	Link     dataplane.Link // what the wire port sends into
 	MTU      int            // longest frame of an application without Ethernet header, tags and FCS
 	MAC      wire.MAC       // source of PFC frames
-	Known    []wire.MAC     // addresses of the application that are known before it speaks
+	Known    []wire.MAC     // addresses of the application that are known before it sends anything
 	Lossless uint8          // priorities that obey PFC, carry ECN, and are notified of
 	DSCP     [64]uint8      // priority of an IP frame
 	PCP      [8]uint8       // priority of a tagged frame that is not IP
@@ -45,7 +45,7 @@ type NICConfig struct {
 	ControlDSCP uint8              // DSCP of CNPs
 
 	// Towards the application.
-	PFC       pfc.Thresholds // what may wait of a lossless priority before the peer is told to stop
+	PFC       pfc.Thresholds // what may wait of a lossless priority before an XOFF stops the peer
 	Pause     units.Time     // asked for by an XOFF; 0: the longest possible
 	Tail      units.Size     // of a lossy priority, no more may wait
 	ClearCE   bool           // the application does not see the network's marks
@@ -55,7 +55,7 @@ type NICConfig struct {
 	NewRP func(*ratelimit.Port) ratelimit.RP
 }
 
-// burst is the most that a world hands over after the port was held.
+// burst is how many frames a world may still hand over after the port was stopped.
 const burst = 32
 
 // controlQueue is how many frames of a priority may wait that belong to no flow.
@@ -103,16 +103,16 @@ func (c *NICConfig) Check() error {
 }
 
 // NIC carries the frames of applications: a node with one port to the wire and
-// one to them. What they send is told apart by flows, each of which waits in a
+// one to them. What they send is divided into flows, each of which waits in a
 // queue of its own and leaves at the pace of its reaction point; what they
 // receive passes the notification point. CNPs are made and consumed here.
 //
 //	application → classify → the flow's queue → pacer → wire
 //	application ← queue ← ECN taken off ← notification point ← wire
 //
-// What finds hosts or is not IP passes unpaced. The wire port obeys PFC, and
-// sends it when the application does not take what arrives; the application's
-// port is held when too much of what it sends waits.
+// ARP, neighbour discovery and frames that are not IP pass unpaced. The wire port
+// obeys PFC, and sends it if the application does not take what arrives; the
+// application's port is stopped if too many of its frames wait.
 type NIC struct {
 	config NICConfig
 	env    *dataplane.Env
@@ -302,7 +302,7 @@ func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
 	}
 }
 
-// ClearWatermarks has the most that was in the queues of a port begin anew with what is there.
+// ClearWatermarks resets the watermarks of a port's queues to their present lengths.
 func (n *NIC) ClearWatermarks(port int) {
 	p := &n.stats.Ports[port]
 	if port == Wire {

@@ -186,7 +186,7 @@ func (f *appFlow) departure(now units.Time, p *ratelimit.Pacer[struct{}]) units.
 }
 
 // setECT makes a frame ECN-capable in the way of the scheme. The application is
-// the first to send it: nobody can have marked it yet, and where the other
+// the first to send it: no switch can have marked it yet, and where the other
 // codepoint is a mark, it must not leave with it.
 func (n *NIC) setECT(b []byte, h *wire.Header) {
 	was, ect := h.TOS&3, n.config.Carry.ECT

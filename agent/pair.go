@@ -12,7 +12,7 @@ import (
 )
 
 // A flow with a Pair goes to a queue pair of the InfiniBand specification (volume 1, chapter 9), as network cards and
-// Soft-RoCE have them. Both ends were told of each other: numbers, and first PSNs. The host is a requester there
+// Soft-RoCE have them. The configuration tells both ends each other's numbers and first PSNs. The host is a requester there
 // (pair_send.go: SEND, WRITE and READ) and a responder (pair_take.go), which places what comes in a piece of memory and
 // answers what is read from it (pair_read.go).
 //
@@ -245,7 +245,7 @@ func (h *Host) closePair(q *queuePair) {
 	h.pairs.list[q.place] = nil
 }
 
-// detach is told that a flow of a pair has ended.
+// detach is called when a flow of a pair has ended.
 func (h *Host) detach(q *queuePair, id int) {
 	switch {
 	case id == int(q.answers):

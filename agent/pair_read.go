@@ -8,7 +8,7 @@ import (
 
 // Responses to READs are data of the responder, and leave as such: at the pace of a reaction point, in turn with flows. They
 // are a flow of their own, which is there while there are any. Acknowledgements of the pair are in it, too, from its first
-// READ on: one that overtook a response would tell the peer that this was lost.
+// READ on: one that overtook a response would make the peer assume that it was lost.
 
 // pairResponse is a READ, or what is left of it to be answered.
 type pairResponse struct {

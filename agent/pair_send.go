@@ -10,7 +10,7 @@ import (
 // numbers one after the other. A READ has the numbers of the responses to it: these are what is acknowledged, one by
 // one, and what is missing of them is asked for again by a READ of the rest.
 
-// pairSender is what a pair has for its own messages, beside the requester.
+// pairSender is what a pair has for its own messages, in addition to the requester.
 type pairSender struct {
 	until units.Time // the peer wants to be left alone
 	gap   bool       // responses are missing, and were asked for again
@@ -164,7 +164,7 @@ func (h *Host) takeAnswer(now units.Time, q *queuePair, bth wire.BTH, body []byt
 		q.sender.until = now + wait
 		f.retries, f.deadline = 0, units.Never
 	}
-	return h.settle(now, int(q.flow), m, wait)
+	return h.applyMeaning(now, int(q.flow), m, wait)
 }
 
 // refusedRead takes what is not the response to a READ. An acknowledgement says nothing of it.
@@ -180,8 +180,8 @@ func (r *requester) refusedRead(psn uint32, syndrome uint8) (m meaning, wait uni
 	return goBack, rnrDelay(syndrome)
 }
 
-// settle has a pair's flow do what an answer means.
-func (h *Host) settle(now units.Time, id int, m meaning, wait units.Time) (dataplane.Reason, bool) {
+// applyMeaning makes a pair's flow do what an answer means.
+func (h *Host) applyMeaning(now units.Time, id int, m meaning, wait units.Time) (dataplane.Reason, bool) {
 	f := &h.flows[id]
 	switch m {
 	case nothing:
@@ -217,7 +217,7 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 		if !q.sender.gap {
 			q.sender.gap = true
 			f.goBack(f.acked)
-			h.settle(now, int(q.flow), goBack, 0)
+			h.applyMeaning(now, int(q.flow), goBack, 0)
 		}
 		return dataplane.DropSequence, false
 	}
@@ -245,9 +245,9 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 	q.sender.gap, f.probing = false, false
 	f.advance(f.acked + 1)
 	if f.end > 0 && f.acked == f.end {
-		return h.settle(now, int(q.flow), complete, 0)
+		return h.applyMeaning(now, int(q.flow), complete, 0)
 	}
-	return h.settle(now, int(q.flow), arrived, 0)
+	return h.applyMeaning(now, int(q.flow), arrived, 0)
 }
 
 // fillPattern writes what a message's payload is from an offset on, which is a multiple of eight: the word of 64 bits,

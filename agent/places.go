@@ -51,7 +51,7 @@ func (h *Host) moreFlows() {
 	if n := h.byPeer.Room(); n > len(h.flows) {
 		h.flows = append(make([]flow, 0, n), h.flows...)[:n]
 		h.pacer.Grow(n)
-		for i := range h.flows { // what lies beside their timers has moved
+		for i := range h.flows { // what lies next to their timers has moved
 			if h.flows[i].sending != nil {
 				h.flows[i].sending = h.pacer.Beside(i)
 			}

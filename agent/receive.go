@@ -17,7 +17,7 @@ type peer struct {
 	responder
 	lastAck uint32 // place of the last of its acknowledgements in the queue
 	acks    uint16 // of its acknowledgements that wait to be sent, at most moreAcks
-	watched bool   // somebody waits for a packet before the last, see origin
+	watched bool   // a flow waits for a packet before the last, see origin
 	frames  uint64 // taken in order
 	bytes   uint64 // of them on the wire
 	marked  uint64
@@ -30,7 +30,7 @@ type origin struct {
 	retired retired
 	cnps    uint64
 
-	milestone uint64 // after so many packets Config.Reached is to be told
+	milestone uint64 // after so many packets Config.Reached is to be called
 }
 
 // Receive takes frames from the wire; all of them end here.

@@ -43,7 +43,7 @@ const (
 	// unconfirmed is how many acknowledgements may be awaited before the first has come: perhaps
 	// nobody is there, and switches send the packets to everybody.
 	unconfirmed = 64
-	// askAnyway is how often acknowledgements are asked for at least, for that reason.
+	// askAnyway is after how many packets at most an acknowledgement is asked for until then.
 	askAnyway = 1 << 22
 	// doubts is how many timeouts in a row there must have been before an answer means that the
 	// receiver has lost the epoch: it is older than three of them if it does not.
@@ -196,9 +196,8 @@ func (r *requester) unknown(ours bool) meaning {
 	return r.contradicted()
 }
 
-// contradicted is told that an answer is of another epoch, or is not to be had from a receiver that has
-// what it acknowledged. That may be an old answer, from before the first packet came or of another flow:
-// it is believed after some timeouts only.
+// contradicted handles an answer of another epoch, or one that contradicts earlier acknowledgements. It may be
+// old, from before the first packet arrived, or of another flow: so it counts only after some timeouts.
 func (r *requester) contradicted() meaning {
 	if r.probing && r.retries >= doubts {
 		return forgotten

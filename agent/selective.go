@@ -127,7 +127,7 @@ func (b *scoreboard) lost(before uint64) (n uint64, ok bool) {
 	return 0, false
 }
 
-// pass is told that all packets before one are acknowledged, so many more than were.
+// pass removes the packets before one, all of which are acknowledged now: so many more than before.
 func (b *scoreboard) pass(to, more uint64) {
 	for n := to - min(more, b.window); n < to; n++ {
 		b.arrived.remove(n)
@@ -179,7 +179,7 @@ func (b *scoreboard) sentSelective(r *requester) {
 	}
 }
 
-// expire is told that nothing came for a whole timeout.
+// expire is called when there was no progress for a whole timeout.
 func (b *scoreboard) expire(r *requester) {
 	b.expired, b.looked = r.neverSent(), r.acked
 }

@@ -1,7 +1,7 @@
 package cnp
 
-// fifo is a queue of flows in which each can stand once, linked through an
-// array: no allocation, and removal from the middle is marking it absent.
+// fifo is a queue of flows, each of them at most once, linked through an array: it does
+// not allocate. A flow in the middle is removed by marking it absent.
 type fifo struct {
 	next       []int32
 	in         []bool

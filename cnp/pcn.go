@@ -42,7 +42,7 @@ func (p PCNParams) Validate() error {
 	return nil
 }
 
-// PCN tells every sender once per period how fast its flow is received and
+// PCN notifies every sender once per period of how fast its flow is received and
 // whether it is congested (NSDI'20 figure 8). A period in which nothing of a
 // flow arrived has no CNP.
 //

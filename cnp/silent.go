@@ -2,7 +2,7 @@ package cnp
 
 import "photon/units"
 
-// Silent never notifies anybody: the NP of schemes without notifications.
+// Silent sends no notifications: it is the NP of schemes without them.
 type Silent struct{}
 
 var _ Elastic = Silent{}

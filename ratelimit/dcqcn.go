@@ -89,7 +89,7 @@ func (d *DCQCN) Rate(now units.Time) units.Rate {
 }
 
 // Notify cuts the rate at a CNP: R_T = R_C, R_C = R_C(1-alpha/2), alpha = (1-g)alpha + g;
-// stages and timers begin anew (equation 1). The authors' simulator has alpha's turn first.
+// stages and timers start again (equation 1). In the authors' simulator alpha changes first.
 func (d *DCQCN) Notify(now units.Time, _ uint8, _ uint32) {
 	d.advance(now)
 	g := d.params.G

@@ -148,10 +148,10 @@ func (b *IBCC) Rate(now units.Time) units.Rate {
 
 // Notify is a BECN, or what TCD tells.
 func (b *IBCC) Notify(now units.Time, ecn uint8, _ uint32) {
-	b.told(now, !b.params.Ternary || ecn == wire.CE)
+	b.onMark(now, !b.params.Ternary || ecn == wire.CE)
 }
 
-func (b *IBCC) told(now units.Time, congested bool) {
+func (b *IBCC) onMark(now units.Time, congested bool) {
 	if at := b.at(); congested {
 		at.raise(now, b.params.Increase)
 	} else {
@@ -188,7 +188,7 @@ var _ Acker = AckedIBCC{}
 // Ack takes the mark that an acknowledged packet had.
 func (b AckedIBCC) Ack(now units.Time, a *Ack) {
 	if a.CE || a.UE && b.params.Ternary {
-		b.told(now, a.CE)
+		b.onMark(now, a.CE)
 	}
 }
 

@@ -18,7 +18,7 @@ type dcqcnPlus struct {
 func init() {
 	register[dcqcnPlus](Scheme{
 		Name:    "dcqcn+",
-		Summary: "DCQCN whose timers and steps follow the size of an incast, as CNPs tell it",
+		Summary: "DCQCN whose timers and steps follow the size of an incast, which CNPs carry",
 		Source:  "Gao et al., DCQCN+: Taming Large-Scale Incast Congestion in RDMA over Ethernet Networks, ICNP'18",
 		CP:      "RED on the queue a frame leaves behind",
 		NP:      "sends one CNP in every gap, to the congested flows in turn; a CNP carries the time of a round",

@@ -44,14 +44,14 @@ func (s *Scheme) Explain(w io.Writer, n Network) error {
 func Markdown(w io.Writer) error {
 	fmt.Fprint(w, `# The schemes
 
-For those who choose a scheme or set its parameters: what its congestion point (CP, the switch), notification
-point (NP, the receiver) and reaction point (RP, the sender) do, and where each default comes from.
-`+"`photon explain --markdown`"+` writes this page from the recipes in `+"`scheme/`"+`.
+For those who choose a scheme or set its parameters. After this page you know what its congestion point (CP,
+the switch), notification point (NP, the receiver) and reaction point (RP, the sender) do, and where each
+default comes from. `+"`photon explain --markdown`"+` writes it from the recipes in `+"`scheme/`"+`.
 
 Every parameter can be set in an experiment (`+"`params`"+`) and in the file of a switch or agent. If a default is
 a rule over the network, `+"`photon explain SCHEME --rate 40Gbps --rtt 30us`"+` gives its value. *Open:* a paper is
-silent or contradicts itself, and this is why the default is as it is. Schemes run over PFC or InfiniBand's
-credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
+silent or contradicts itself, and why the default is as it is. Schemes run over PFC or InfiniBand's credits
+([`+"`flow_control`"+`](architecture.md#two-flow-controls-and-how-to-add-one)).
 `)
 	for _, name := range Names() {
 		s := all[name]

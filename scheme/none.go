@@ -8,9 +8,9 @@ func init() {
 	register[none](Scheme{
 		Name:    "none",
 		Summary: "PFC alone: no congestion control",
-		Source:  "IEEE 802.1Qbb; the baseline of all five papers",
+		Source:  "IEEE 802.1Qbb; the papers' baseline",
 		CP:      "marks nothing",
-		NP:      "notifies nobody",
+		NP:      "sends nothing",
 		RP:      "sends at line rate",
 		Silent:  true,
 	})

@@ -18,7 +18,7 @@ type pcn struct {
 func init() {
 	register[pcn](Scheme{
 		Name:    "pcn",
-		Summary: "Photonic Congestion Notification: mark what is really congested, tell senders the rate that arrives",
+		Summary: "Photonic Congestion Notification: mark what is really congested, notify senders of the rate that arrives",
 		Source:  "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI'20",
 		CP:      "NP-ECN: frames that waited because the port was paused pass unmarked, any other that leaves a queue behind is marked (5.1)",
 		NP:      "every T, one CNP per flow that arrived: CE if 95 % of its frames were marked, and its receiving rate (5.2)",

@@ -16,7 +16,7 @@ type qcn struct {
 func init() {
 	register[qcn](Scheme{
 		Name:    "qcn",
-		Summary: "Quantized Congestion Notification: the switch samples frames and tells their sources how far the queue is off",
+		Summary: "Quantized Congestion Notification: the switch samples frames and notifies their sources of how far the queue is off",
 		Source:  "IEEE 802.1Qau, now IEEE 802.1Q clauses 30 to 33",
 		CP:      "samples by bytes; Fb = (Qeq-Q) - w(Q-Qold), six bits of it in a CNM to the sampled frame's source",
 		NP:      "sends nothing: the switch notifies",

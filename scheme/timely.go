@@ -23,7 +23,7 @@ func init() {
 	})
 	register[patchedTimely](Scheme{
 		Name:    "timely-patched",
-		Summary: "Patched TIMELY: the distance to t_low counts beside the gradient, so that shares converge",
+		Summary: "Patched TIMELY: the distance to t_low counts as well as the gradient, so that shares converge",
 		Source:  "Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT'16",
 		CP:      "marks nothing",
 		NP:      "acknowledges every packet and brings its departure time back",

@@ -298,7 +298,7 @@ func TestHostBehindNICByMemif(t *testing.T) {
 	time.Sleep(time.Second) // its flow waits for somebody to be there
 	nic := start(t, near, "agent", "-c", file("name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\n"+
 		"application: {device: \"net_memif0,role=server,socket="+socket+",socket-abstract=no\"}\n"+pcn))
-	for deadline := time.Now().Add(30*time.Second); !strings.Contains(host.log.String(), "3MB in "); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(host.log.String(), "3MB in "); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the flow does not end\n%s\n%s", host.log, nic.log)
 		}

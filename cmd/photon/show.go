@@ -24,7 +24,7 @@ func (s *socketFlags) dial() (*client.Client, error) {
 	return client, bad(err)
 }
 
-// answered marks what a node refused as the user's to mend.
+// answered marks what a node refused as a mistake of the user.
 func answered(err error) error {
 	if refused := client.Refused(""); errors.As(err, &refused) {
 		return bad(err)

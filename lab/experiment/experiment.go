@@ -420,7 +420,7 @@ type Plot struct {
 	Scale float64  `yaml:"scale"` // values are divided by it; 1 if absent
 	Lines []string `yaml:"lines"` // probes, over time
 	Sweep []string `yaml:"sweep"` // metrics, over the sweep's values
-	Bars  []string `yaml:"bars"`  // metrics, beside each other
+	Bars  []string `yaml:"bars"`  // metrics, side by side
 	FCT   string   `yaml:"fct"`   // a group of flows: the distribution of their completion times
 	// Slowdown is a group of flows: median and 99th percentile by flow size. Experiments
 	// with workloads have such a plot of all flows in any case.

@@ -242,7 +242,7 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 	return nil
 }
 
-// startLead is from when the first node is told until flows start. Each node is told in two requests, which take their time:
+// startLead is the time from the first node's request until flows start. Each node gets two requests, which take their time:
 // over ssh on a busy machine a second. One to each, before, shows how long.
 const (
 	startLead        = time.Second

@@ -74,8 +74,8 @@ func (p *paper) claims() (list []claim.Result) {
 func claimsPage(all []claim.Finished, t *claim.Tally) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Reproduction\n\n" +
-		"For those who ask whether photon does what the papers say: every claim beside our numbers, with a verdict,\n" +
-		"and why it differs, as far as that is known. In the notes, names in parentheses are other claims, and\n" +
+		"For those who ask whether photon does what the papers say. After this page you know every claim, our number,\n" +
+		"the verdict, and why it differs, if that is known. In notes, names in parentheses are other claims, and\n" +
 		"*alternatives* are runs with other parameters, which the experiment's report has.\n" +
 		"`photon report DIR --reproduction docs` makes this page from results of `photon replay` in virtual time.\n\n")
 	b.WriteString("| paper | experiments |")

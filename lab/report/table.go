@@ -11,7 +11,7 @@ import (
 	"photon/lab/experiment"
 )
 
-// Table prints the claims beside what the worlds measured, for a terminal. An
+// Table prints the claims with what the worlds measured, for a terminal. An
 // experiment without claims has its metrics there, and why a mechanism never acted.
 func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
 	if len(results[0].Claims) == 0 {

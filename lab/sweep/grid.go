@@ -263,7 +263,7 @@ func (p *Point) parse(file string) (*experiment.Experiment, error) {
 	return nil, fmt.Errorf("%s: %w", p, err)
 }
 
-// Check loads every experiment of tasks: what is wrong with one is told before
+// Check loads every experiment of tasks: mistakes are reported before
 // any runs.
 func (s *Spec) Check(tasks []*Task) error {
 	var last *Point

@@ -142,7 +142,7 @@ func Schema() ([]byte, error) {
 	return schema.Of(&Spec{}, "photon sweep", "A grid of experiments for `photon sweep`; docs/sweeps.md explains it.")
 }
 
-// Read reads a spec and the experiments it names. Mistakes are told with their
+// Read reads a spec and the experiments it names. Mistakes are reported with their
 // lines.
 func Read(file string) (*Spec, error) {
 	s := &Spec{}
@@ -194,7 +194,7 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// source finds an experiment: one that comes with photon, or a file beside the spec.
+// source finds an experiment: one that comes with photon, or a file in the spec's folder.
 func (s *Spec) source(id string) (x source, err error) {
 	if !strings.HasSuffix(id, ".yaml") {
 		x.id = id
@@ -214,7 +214,7 @@ func (s *Spec) source(id string) (x source, err error) {
 // specName is what the spec is called where tasks find it.
 const specName = "spec.yaml"
 
-// Bundle is all that a worker needs beside photon: the spec and the experiments
+// Bundle is all that a worker needs in addition to photon: the spec and the experiments
 // that do not come with photon, by the names of their files.
 func (s *Spec) Bundle() (map[string][]byte, error) {
 	b, err := os.ReadFile(s.file)

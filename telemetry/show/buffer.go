@@ -40,7 +40,7 @@ type BufferPool struct {
 	Name      string `json:"name"` // ingress_lossless_pool (up to XOFF), headroom_pool, egress_lossy_reserved (min of queues), shared_pool
 	Size      int64  `json:"size_bytes"`
 	Used      int64  `json:"bytes"`
-	Watermark *int64 `json:"watermark_bytes"` // null: nobody keeps it
+	Watermark *int64 `json:"watermark_bytes"` // null: there is none
 }
 
 // BufferProfile is the thresholds of one lossless priority of one ingress port.

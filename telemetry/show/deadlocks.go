@@ -11,7 +11,7 @@ import (
 // Deadlocks is `show deadlocks`.
 type Deadlocks struct {
 	Node   string          `json:"node"`
-	Detect float64         `json:"detection_seconds"` // 0: nobody looks
+	Detect float64         `json:"detection_seconds"` // 0: it is off
 	Queues []DeadlockQueue `json:"queues"`            // the lossless ones
 }
 

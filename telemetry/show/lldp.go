@@ -37,7 +37,7 @@ type LLDPNeighbor struct {
 	PortText     string     `json:"port_description"`
 	MAC          string     `json:"mac"`
 	Capabilities []string   `json:"capabilities"`
-	Expires      float64    `json:"expires_seconds"` // unless it speaks again
+	Expires      float64    `json:"expires_seconds"` // unless it sends another frame
 	DCBX         DCBXView   `json:"dcbx"`
 	Mismatches   []Mismatch `json:"mismatches"`
 }

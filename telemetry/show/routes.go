@@ -35,7 +35,7 @@ type RouteVia struct {
 	VLAN    int    `json:"vlan"`              // 0: the port's untagged one
 	MTU     int    `json:"mtu,omitempty"`     // 0: the switch's
 	LinkUp  bool   `json:"link_up"`
-	Weight  int    `json:"weight"` // how often it is chosen beside the route's others
+	Weight  int    `json:"weight"` // how often it is chosen, relative to the route's others
 }
 
 func takeRoutes(s *telemetry.Source) Document {
