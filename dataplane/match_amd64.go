@@ -22,3 +22,6 @@ func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) i
 //
 //go:noescape
 func matchKnown(m *match, frames *Frame, acts *action, n int) (known int)
+
+// A line of the cache is as long as matchKnown takes it to be.
+var _ [1 << cacheLineShift]byte = [unsafe.Sizeof(cacheLine{})]byte{}
