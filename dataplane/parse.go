@@ -37,7 +37,6 @@ type key struct {
 }
 
 const (
-	keyLen        = 20                              // bytes of a frame that are looked at
 	leastLen      = wire.EthernetLen + wire.IPv6Len // a frame has at least, to have a key; behind a tag wire.VLANLen more
 	noKey         = 1<<64 - 1                       // where of a frame that has none: it is shorter, or longer than the switch takes
 	tagLen        = wire.VLANLen
