@@ -76,8 +76,6 @@ type remembered struct {
 }
 
 const (
-	cacheLineShift = 6 // bits that number the bytes of one
-
 	epochShift = 12 // in a key's where
 	epochMask  = 1<<20 - 1
 	lastEpoch  = epochMask - 1 // noKey has another
