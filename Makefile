@@ -22,9 +22,10 @@ build: setup
 ALONE = ^(TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow|TestSlowdownsAgainst|TestNothingChangesWhenTheClock)|^TestIncastLosesNothing$$/^fat
 
 # The first line is every test on a machine without DPDK and without a C compiler.
-# Then one package at a time: polling workers want a core to themselves.
+# Kubernetes' types are in a module of their own. Then one package at a time: polling workers want a core to themselves.
 test: setup-test
 	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test -timeout 30m ./...
+	cd internal/kubernetes && CGO_ENABLED=0 go test ./...
 	go test -tags dpdk -p 1 -timeout 30m -skip '$(ALONE)' ./...
 
 # The report, the page of a sweep and the live pages in headless Chromium, light and dark, wide and narrow.
@@ -109,6 +110,7 @@ lint:
 	go vet -tags docs ./internal/docs
 	go vet -tags deb ./internal/docs
 	go vet -tags container ./internal/docs
+	cd internal/kubernetes && go vet ./... && go run $(STATICCHECK) ./...
 
 race:
 	go test -race -timeout 20m -skip '$(ALONE)' $(PURE)

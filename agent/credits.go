@@ -7,9 +7,9 @@ import (
 	"photon/wire"
 )
 
-// A host whose link has credits (InfiniBand's channel adapter). What it receives ends at once, so that its buffer is
-// empty whenever the peer is told of it. What it will send next it does not know before it is made: a lane is off as
-// long as the longest packet has no credits.
+// A host whose link has credits (InfiniBand's channel adapter). It consumes frames at once, so that its buffer
+// is empty whenever it advertises credits. It does not know the next packet's length before the packet is made, so a
+// lane is off as long as the longest packet has no credits.
 
 // longest is the longest frame that the host sends or receives: data, or what is a little longer than its payload.
 func (c *Config) longest() int { return c.Payload + headMax + wire.ICRCLen }
@@ -31,7 +31,7 @@ func (h *Host) stopped() uint8 {
 	if h.credit != nil {
 		return h.credit.Paused()
 	}
-	return h.eg.Paused()
+	return h.egress.Paused()
 }
 
 // came counts a frame that was received.

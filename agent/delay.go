@@ -66,11 +66,11 @@ type notices interface {
 // that may have changed.
 type remembered Host
 
-func (r *remembered) Next() units.Time { return r.notice }
+func (r *remembered) Next() units.Time { return r.npNext }
 
 func (r *remembered) Poll(now units.Time) (slot int, n cnp.Notice, ok bool) {
 	slot, n, ok = r.np.Poll(now)
-	r.notice = r.np.Next()
+	r.npNext = r.np.Next()
 	return slot, n, ok
 }
 
@@ -170,37 +170,22 @@ func (d *delayed) any() bool { return len(d.cnps)+len(d.pauses) > 0 }
 
 // note brings attend up to date.
 func (h *Host) note() {
-	if h.attend = min(h.eg.Next(), h.delayed.nextPause()); len(h.reached) > 0 {
+	if h.attend = min(h.egress.Next(), h.delayed.nextPause()); len(h.reached) > 0 {
 		h.attend = 0 // see reach
 	}
 }
 
 // obey acts on a PFC frame.
 func (h *Host) obey(at units.Time, p *pfc.Frame) {
-	h.eg.Expire(at)
-	h.eg.Receive(at, p)
+	h.egress.Expire(at)
+	h.egress.Receive(at, p)
 	h.note()
 	h.pauses()
 }
 
-// obeyDue acts on the PFC frames whose time has come.
-func (h *Host) obeyDue(now units.Time) {
-	for p, at := h.delayed.duePause(now); p != nil; p, at = h.delayed.duePause(now) {
-		h.obey(at, p)
-	}
-	h.note()
-}
-
 // obey acts on a PFC frame.
 func (n *NIC) obey(at units.Time, p *pfc.Frame) {
-	n.eg.Expire(at)
-	n.eg.Receive(at, p)
+	n.egress.Expire(at)
+	n.egress.Receive(at, p)
 	n.pauses()
-}
-
-// obeyDue acts on the PFC frames whose time has come.
-func (n *NIC) obeyDue(now units.Time) {
-	for p, at := n.delayed.duePause(now); p != nil; p, at = n.delayed.duePause(now) {
-		n.obey(at, p)
-	}
 }

@@ -1,32 +1,43 @@
-// Package agent is the host: the node at the end of a wire. It sends flows of
-// RoCEv2 packets, each at the rate its reaction point allows, and receives
-// them, notifying their senders as its notification point says.
+// Package agent is the host: the node at the end of a wire. It sends flows of RoCEv2 packets, each at the rate its
+// reaction point allows, and receives them, notifying their senders as its notification point says.
 //
-// A flow is a reliable connection. It is known by the addresses of both ends and by one queue
-// pair number, which both ends use, so that a CNP can name the flow by the pair it came from. The
-// sender's half of it is the requester, the receiver's the responder:
+// A flow is a reliable connection. It is known by the addresses of both ends and by one queue pair number, which both
+// ends use, so that a CNP can name the flow by the pair it came from. The sender's half of it is the requester, the
+// receiver's the responder. In the order in which data pass them:
 //
-//	flow.go → packet.go → transmit.go         requester.go: which packet is next, timer, going back
-//	          receive.go (known.go) → ack.go  responder.go: in order or not, what to answer
+//	flow_spec.go, flow_begin.go  what a flow is to be; its slot, its reaction point and its first PSN
+//	flow.go                      what is known of it while it is sent
+//	pacing.go                    when its next packet may leave
+//	transmit.go                  which frame the port sends next
+//	packet.go, header.go         a packet of data, and its headers (entropy.go: its source port)
+//	requester.go                 which packet is the next, and what has arrived
+//	await.go, retransmit.go      a flow waits for an acknowledgement, and sends again what was lost
 //
-// A packet carries a sequence number (PSN). One out of order is answered with a NAK, and the sender
-// goes back to the packet that is missing (go-back-N). A flow of limited size ends when its last
-// packet is acknowledged, or its sender gives up, with a reason. Flows may also be messages on
-// permanent connections that share a reaction point.
+//	receive.go, known.go         a frame arrives; the short way of packets of known flows
+//	responder.go                 whether a packet is in order, and what to answer
+//	ack_send.go, notify.go       the answers: acknowledgements and CNPs
 //
-// There is no exchange before the first packet, which begins an epoch. So either end may be
-// started again at any time: nothing that is left of an earlier epoch counts.
+//	ack_take.go, notify.go       what they do at the sender
+//	flow_end.go                  how a flow ends
 //
-// What waits to be sent are numbers, not frames: a frame is made when the port
-// takes it, so that a pause or a long queue costs no buffers. The order at the
-// port is: the highest priority that is not paused; in it, CNPs, then
+// A packet carries a sequence number (PSN). One out of order is answered with a NAK, and the sender goes back to the
+// packet that is missing (go-back-N), or repeats what is lost and no more (selective.go). A flow of limited size ends
+// when its last packet is acknowledged, or its sender gives up, with a reason. Flows may also be messages on permanent
+// connections that share a reaction point (shared.go).
+//
+// There is no exchange before the first packet, which begins an epoch. So either end may be started again at any time:
+// nothing that is left of an earlier epoch counts.
+//
+// What waits to be sent are numbers, not frames: a frame is made when the port takes it, so that a pause or a long
+// queue costs no buffers. The order at the port is: the highest priority that is not paused; in it, CNPs, then
 // acknowledgements, then data, one frame per flow in turn.
 //
-// A NIC is the same end of a wire for other programs: it carries their frames,
-// told apart by flows, at the pace of the reaction points, and shows what arrives
-// to the notification point. Its CNPs name the flows of applications, see
-// cnp.Name.
+// A flow may also go to a queue pair of the InfiniBand specification, as network cards and Soft-RoCE have them (pair.go,
+// standard.go). Only there packets have a payload; between agents it is zeros.
 //
-// A flow may also go to a queue pair of the InfiniBand specification, as network cards and Soft-RoCE
-// have them: see Pair. Only there packets have a payload; between agents it is zeros.
+// A NIC is the same end of a wire for other programs: it carries their frames, told apart by flows, at the pace of the
+// reaction points, and shows what arrives to the notification point (nic.go). Its CNPs name the flows of applications,
+// see cnp.Name.
+//
+// Traffic (traffic.go) has a host send flows that are ordered while it runs.
 package agent

@@ -31,16 +31,16 @@ type Config struct {
 	AckDSCP     uint8           // of acknowledgements
 	Carry       cnp.Carry       // what the scheme has data and acknowledgements carry
 	Payload     int             // bytes of a full packet, after the BTH and before the ICRC
-	Announce    bool            // tell switches now and then where the host is
+	Announce    bool            // send an announcement every second, so that switches learn where the host is
 	NPDelay     units.Time      // from the decision to send a CNP until it is ready to leave; 0: none
 	PauseDelay  units.Time      // from the arrival of a PFC frame until the port obeys it; 0: none
 	Period      units.Time      // of notifications: a flow takes one in each, at most, and none before it has sent; 0: all
 
 	// Of the flows that it sends, which are reliable connections.
-	AckEvery   int        // packets from one that asks to be acknowledged to the next, beside the last; 0: only that
+	AckEvery   int        // one packet in so many asks for an acknowledgement, and the last one does; 0: only the last
 	AckTimeout units.Time // without progress, until packets are sent again; each time in a row it doubles
 	Retries    int        // in a row without progress, before a flow gives up; 0: 7, the most of real queue pairs
-	Selective  *Selective // what is lost is repeated, and no more; nil: all from the first that is missing on (go-back-N)
+	Selective  *Selective // repeat only lost packets; nil: all from the first missing one on (go-back-N)
 	Entropy    Entropy    // UDP source ports, by which switches choose paths
 	Seed       uint64     // of first packet sequence numbers; hosts that may be started again each need another
 
@@ -51,14 +51,14 @@ type Config struct {
 	Age       units.Time         // a received flow that is silent for so long is forgotten
 
 	// Elastic hosts make room for flows as it is needed, up to Senders and Receivers,
-	// so that their memory is for flows that are under way if who uses them tells
-	// with Forget what was received whole. Others make all places at the start,
+	// so that their memory is for flows under way, if their user calls Forget for
+	// flows that were received completely. Others make all places at the start,
 	// and allocate nothing later. NP must be a cnp.Elastic, and there are no tenants.
 	Elastic bool
 
-	// Reached is told when flows of this host reach what others may wait for, after the frames at hand
-	// were taken; it may add flows. nil: nobody waits. Next says after how many packets of a received flow
-	// of which so many have arrived it wants to be told, too; 0: only at its end.
+	// Reached is called when flows of this host reach something that other flows may wait for, once the
+	// current burst is processed; it may add flows. nil: no flow waits. Next returns after how many packets
+	// of a received flow, of which so many have arrived, it is to be called, too; 0: only at its end.
 	Reached func(now units.Time, m Milestone)
 	Next    func(from wire.IP, qp uint32, packets uint64) uint64
 
@@ -66,7 +66,7 @@ type Config struct {
 	NewRP func(*ratelimit.Port) ratelimit.RP // called when a flow begins and none can be used again
 }
 
-// Bounds of what a flow's reliability may be configured to. The longest timeout is that of real queue
+// Limits of the configuration of retransmissions. The longest timeout is that of real queue
 // pairs, 4.096 us * 2^31.
 const (
 	MostTimeout  = 8796 * units.Second
@@ -75,9 +75,9 @@ const (
 	MostRetries  = 100
 )
 
-// patience is how the host's senders deal with losses.
-func (c *Config) patience() patience {
-	p := patience{every: uint64(c.AckEvery), timeout: c.AckTimeout, retries: uint8(c.Retries)}
+// recovery is how the host's senders deal with losses.
+func (c *Config) recovery() recovery {
+	p := recovery{every: uint64(c.AckEvery), timeout: c.AckTimeout, retries: uint8(c.Retries)}
 	if p.every == 0 {
 		p.every = askAnyway
 	}
@@ -129,12 +129,12 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Host is a node with one port. What packets need is in its first lines of the cache,
-// parts of the configuration included. What few packets need is elsewhere: with it all
-// hosts would be whole pages apart, and compete for the same few places of the caches.
+// Host is a node with one port. Its first cache lines hold what every packet needs, copies of parts of
+// the configuration included. What few packets need is elsewhere: otherwise hosts would be whole pages
+// apart in memory, and compete for the same few sets of the caches.
 type Host struct {
 	attend       units.Time // when a pause runs out, or a PFC frame that waits is to be obeyed
-	notice       units.Time // when the notification point will have a notice, if no more data arrives
+	npNext       units.Time // when the notification point will have a notice, if no more data arrives
 	nextAnnounce units.Time
 	env          *dataplane.Env
 	pacer        *ratelimit.Pacer[sending]
@@ -144,7 +144,7 @@ type Host struct {
 	ackPrio      uint8
 	dataPrio     uint8
 	dataDSCP     uint8
-	late         bool  // there are delays, or credits
+	noShortcuts  bool  // CNPs or pauses are delayed, or the link has credits: more is to be looked at
 	ackEach      bool  // of config.Carry
 	stamps       bool  // the same
 	undetermined uint8 // TCD's UE: a codepoint that the data of the scheme does not leave with; noECN
@@ -156,16 +156,16 @@ type Host struct {
 	overhead  int16  // what a link adds to a frame
 	selective bool   // config.Selective is there
 
-	peers  []peer
-	np     cnp.NP // of config
-	ip4    uint64 // of config, as it lies in frames; notIPv4
-	lately slots  // of received flows
+	peers         []peer
+	np            cnp.NP // of config
+	ip4           uint64 // of config, as it lies in frames; notIPv4
+	receivedSlots slots
 
 	lanes [pfc.Classes]lane // of priorities; see lane
 
-	flows []flow
-	told  slots      // of sent flows
-	eg    pfc.Egress // its first bytes end the line
+	flows     []flow
+	sentSlots slots
+	egress    pfc.Egress // its first bytes end the line
 
 	config  Config
 	delayed delayed
@@ -179,8 +179,7 @@ type lane struct {
 	rxFrames, rxBytes uint64
 	txFrames, txBytes uint64
 	ends              uint64 // frames that ended here as they should
-	made              uint64 // frames that began here
-	_                 [2]uint64
+	_                 [3]uint64
 }
 
 // lane is a priority's. That of data comes first.
@@ -197,29 +196,29 @@ func (h *Host) prio(tos uint8) uint8 {
 // onLink is what a frame of length bytes occupies there.
 func (h *Host) onLink(length int) int { return length + int(h.overhead) }
 
-// seldom is what few packets need, behind what acknowledgements do.
+// seldom is what few packets need, after what acknowledgements need.
 type seldom struct {
-	replies []wire.AckHead // by slot of a received flow, if every packet is acknowledged
-	heard   []wire.AckHead // the same, by slot of one that is sent
+	ackHeadsSent  []wire.AckHead // of the last acknowledgement, by slot of a received flow, if every packet is acknowledged
+	ackHeadsTaken []wire.AckHead // the same of those that come, by slot of a sent flow
 
 	origins []origin                    // by slot of a received flow
 	ahead   []arrivals                  // the same, with selective repeat
 	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats   dataplane.Stats             // but for what lanes have
 	warming []int32                     // flows whose reaction points are to be fetched
-	shared  map[uint32]*shared
-	entropy uint32                      // number of the source port given last
-	spare   [pfc.Classes][]ratelimit.RP // by priority
+	shared  map[uint32]*sharedRP
+	entropy uint32 // number of the source port given last
+	idleRPs rpPool
 	done    []Result
-	reached []Milestone // of which nobody was told yet
+	reached []Milestone // not reported yet
 	sealer  wire.Sealer
 	ack     ratelimit.Ack // scratch
-	credit  *credits.Port // flow control of the link in place of eg; nil: it is PFC
+	credit  *credits.Port // flow control of the link in place of egress; nil: it is PFC
 	pairs   *pairs        // queue pairs of the specification; nil: there are none
 
-	laps     units.Time // by which the clock was set back, in all: what it shows others goes on
+	laps     units.Time // by how much the clock was set back in all: other nodes see a clock that runs on
 	punctual punctual
-	patience patience
+	recovery recovery
 	psn      uint32 // the first that was drawn
 	epochs   uint32 // that were begun
 }
@@ -230,7 +229,7 @@ var _ dataplane.Server = (*Host)(nil)
 func pointer[T any](i T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&i))[1] }
 
 // peerKey names a flow at either end: the other end's address, and the queue pair. It is
-// made of numbers, not of an array: so it stays in registers until it is looked up.
+// made of numbers, not of an array, so that it stays in registers until the lookup.
 type peerKey struct {
 	hi, lo half // of the address
 	qp     uint32
@@ -263,7 +262,7 @@ func (k peerKey) ip() (a wire.IP) {
 	return a
 }
 
-// mine reports whether the packet that begins with the IP header is for the host.
+// mine reports whether the packet, which begins with the IP header, is for this host.
 func (h *Host) mine(ip []byte) bool {
 	own := keyOf(h.config.IP, 0)
 	hi, lo := own.hi, own.lo
@@ -288,15 +287,15 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
+		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
 		payload: int32(c.Payload), overhead: int16(c.Link.WireBytes(0)), ip4: notIPv4,
-		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*shared{}},
+		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*sharedRP{}},
 	}
 	for prio := range h.stats.Ports[0].LostAt {
 		h.stats.Ports[0].LostAt[prio] = units.Never
 	}
-	h.patience = c.patience()
+	h.recovery = c.recovery()
 	if c.IP.Is4() {
 		h.ip4 = uint64(le32(c.IP[12:16]))
 	}
@@ -305,8 +304,8 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	h.pacer.Warm = h.warm
 	h.delayed = newDelayed(c.NPDelay, c.PauseDelay, c.Receivers)
 	h.setLanes()
-	h.late = h.delayed.any() || h.credit != nil
-	h.attend, h.notice = units.Never, c.NP.Next()
+	h.noShortcuts = h.delayed.any() || h.credit != nil
+	h.attend, h.npNext = units.Never, c.NP.Next()
 	if !c.Announce {
 		h.nextAnnounce = units.Never
 	}
@@ -314,10 +313,10 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	return h, nil
 }
 
-// carry notes what every packet needs of the scheme's parts.
+// carry copies what every packet needs from the scheme's parts.
 func (h *Host) carry() {
 	h.selective = h.config.Selective != nil
-	h.entropy = binary.BigEndian.Uint32(h.config.IP[12:]) // hosts do not take the same ports at the same time
+	h.entropy = binary.BigEndian.Uint32(h.config.IP[12:]) // so that hosts do not use the same ports at the same time
 	h.np, h.ackEach, h.stamps = h.config.NP, h.config.Carry.Ack, h.config.Carry.Stamp
 	if h.undetermined = noECN; h.config.Carry.ECT == wire.ECT1 {
 		h.undetermined = wire.ECT0
@@ -337,8 +336,8 @@ func (h *Host) Priority(_ int, b []byte) int {
 	return 0
 }
 
-// Stats copies the counters. What flows are allowed is not among them: Flow
-// tells, slot by slot, so that nobody has to wait while many are asked.
+// Stats copies the counters. The rates of flows are not among them: Flow
+// returns them slot by slot, so that workers never wait for thousands of flows.
 func (h *Host) Stats(now units.Time) dataplane.Stats {
 	st := dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}
 	h.CopyStats(now, &st)
@@ -361,7 +360,7 @@ func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
 	st.Ports = ports
 	p := &ports[0]
 	*p = h.stats.Ports[0]
-	p.Egress = h.eg.Counters(now)
+	p.Egress = h.egress.Counters(now)
 	if h.credit != nil {
 		p.Credits = h.credit.Counters(now)
 	}
@@ -371,17 +370,14 @@ func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
 	}
 }
 
-// Audit checks, per priority: what was received ended here or was discarded;
-// what was sent was made here.
+// Audit checks, per priority, that what was received ended here or was discarded. What is sent waits nowhere: a frame
+// is made when it leaves.
 func (h *Host) Audit() error {
 	discards := h.stats.Ports[0].Discarded()
 	for prio := range pfc.Classes {
 		l := h.lane(uint8(prio))
 		if out := l.ends + discards[prio]; l.rxFrames != out {
 			return fmt.Errorf("priority %d: %d frames received, %d delivered or discarded", prio, l.rxFrames, out)
-		}
-		if l.txFrames != l.made {
-			return fmt.Errorf("priority %d: %d frames made, %d sent", prio, l.made, l.txFrames)
 		}
 	}
 	return nil
@@ -392,11 +388,11 @@ var ErrBusy = errors.New("agent: it still sends: a scheme can be changed when no
 
 // Adopt gives the host the parts of another scheme, and has it forget the flows it
 // received: their packets may carry other things from now on. np is for as many
-// flows as the one before. All notifications count from now on: who gives hosts a
-// scheme does an experiment with them, whose nodes can be believed, and one that did
-// not get its core for a while takes what came meanwhile, as the laboratory's own do.
+// flows as the one before. All notifications are accepted from now on: a host gets
+// another scheme in an experiment only, where all nodes are trusted, and where a host that
+// did not get its core for a while must not refuse the notifications of that time.
 func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp.Carry) error {
-	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.notice) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
+	if h.byPeer.Len() > 0 || !h.acks.empty() || h.delayed.cnpDue(h.npNext) != units.Never && h.delayed.cnpHead != h.delayed.cnpTail {
 		return ErrBusy
 	}
 	if carry.Tag && h.config.Senders > 1<<16 {
@@ -404,13 +400,11 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	}
 	h.config.NP, h.config.NewRP, h.config.Carry, h.config.Period = np, rp, carry, 0
 	h.carry()
-	h.replies, h.heard = nil, nil
+	h.ackHeadsSent, h.ackHeadsTaken = nil, nil
 	h.makeAcks()
-	h.notice = np.Next()
+	h.npNext = np.Next()
 	h.acks = newAckQueue(carry.Ack || h.selective)
-	for prio := range h.spare {
-		h.spare[prio] = nil
-	}
+	clear(h.idleRPs[:])
 	clear(h.shared)
 	for {
 		slot := h.table.Expire(units.Never, h.table.Cap())

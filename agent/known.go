@@ -6,9 +6,8 @@ import (
 	"photon/wire"
 )
 
-// This file is the quick way of packets of flows that the host knows: data and
-// acknowledgements in plain IPv4. Where a flow's are is guessed by its name, and what is
-// kept there says whether that is right: no table is searched.
+// This file is the quick way of packets of flows that the host knows: data and acknowledgements in plain IPv4. Where
+// a flow's are is guessed by its name, and what is kept there says whether that is right: no table is searched.
 
 // notIPv4 is no IPv4 address.
 const notIPv4 = 1 << 32
@@ -25,7 +24,7 @@ func (k peerKey) short() shortKey {
 
 func newShortKey(ip, qp uint32) shortKey { return shortKey(1)<<63 | shortKey(qp)<<32 | shortKey(ip) }
 
-// slots are where flows were found last, by what their keys have in common: guesses.
+// slots are where flows were found last, by a hash of their keys: guesses.
 type slots [8]uint16
 
 // at is a key's place.
@@ -40,8 +39,8 @@ func (s *slots) put(k shortKey, slot int) {
 
 const bthAt = wire.QuickLen - wire.BTHLen
 
-// known takes a packet of a flow where it guesses it. If it is not ok, nothing has happened.
-// It is silent if there is no more to do than before, see receive.
+// known processes a packet of a flow whose slot it guesses. If not ok, nothing was done.
+// It is silent if no event is due earlier than before, see receive.
 func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	b := h.env.Start(f)
 	if b == nil || f.Len < wire.QuickLen {
@@ -55,7 +54,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	key := newShortKey(q.Src4(), bth.DestQP())
 	switch bth.Opcode() {
 	case wire.OpSendMiddle, wire.OpSendLast: // a first packet may be of another sender
-		slot := int(h.lately[key.at()&7])
+		slot := int(h.receivedSlots[key.at()&7])
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
 		}
@@ -69,20 +68,20 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 			h.discard(now, dataplane.DropBadICRC, prio)
 			return false, true
 		}
-		if drop, ok := h.came(now, slot, f.Len, rest, q.TOS()); !ok {
+		if drop, ok := h.takeKnownData(now, slot, f.Len, rest, q.TOS()); !ok {
 			h.discard(now, drop, prio)
 			return false, true
 		}
 		l.ends++
 		return h.acks.empty(), true
 	case wire.OpAcknowledge:
-		id := int(h.told[key.at()&7])
-		if id >= len(h.heard) || f.Len < wire.AckLen || !h.heard[id].OK(b[:wire.AckLen]) {
+		id := int(h.sentSlots[key.at()&7])
+		if id >= len(h.ackHeadsTaken) || f.Len < wire.AckLen || !h.ackHeadsTaken[id].OK(b[:wire.AckLen]) {
 			return false, false
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
-		if silent, ok = h.acknowledged(now, id, b[bthAt:wire.AckLen]); !ok {
+		if silent, ok = h.takeKnownAck(now, id, b[bthAt:wire.AckLen]); !ok {
 			h.discard(now, dataplane.DropUnknown, prio)
 			return false, true
 		}

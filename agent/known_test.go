@@ -28,10 +28,10 @@ func (e *end) forget() {
 	if e.quick {
 		return
 	}
-	for i := range e.h.lately {
-		e.h.lately[i], e.h.told[i] = 1<<16-1, 1<<16-1
+	for i := range e.h.receivedSlots {
+		e.h.receivedSlots[i], e.h.sentSlots[i] = 1<<16-1, 1<<16-1
 	}
-	e.h.replies, e.h.heard = nil, nil
+	e.h.ackHeadsSent, e.h.ackHeadsTaken = nil, nil
 }
 
 // serve is what a world does at a port, and returns what was sent.
@@ -132,7 +132,7 @@ func TestKnownIsAsAny(t *testing.T) {
 				} else {
 					now += wait
 				}
-				if quick.h.acks.empty() && quick.h.pacer.Ready() == 0 && !quick.h.late {
+				if quick.h.acks.empty() && quick.h.pacer.Ready() == 0 && !quick.h.noShortcuts {
 					alone++
 				}
 				a, b := quick.serve(now), slow.serve(now)
@@ -163,7 +163,7 @@ func TestKnownIsAsAny(t *testing.T) {
 					on[1-i] = on[1-i][1:]
 				}
 				if key := keyAt(b[2:]); key != 0 {
-					if slot := quick.h.lately[key.at()&7]; int(slot) < len(quick.h.peers) && quick.h.peers[slot].key == key {
+					if slot := quick.h.receivedSlots[key.at()&7]; int(slot) < len(quick.h.peers) && quick.h.peers[slot].key == key {
 						known++
 					}
 				}
@@ -208,7 +208,7 @@ func TestKnownIsAsAny(t *testing.T) {
 			if a, b := quick.env.Due(0), slow.env.Due(0); a != b {
 				t.Fatalf("at %v host %d wants to be asked at %v, the long way at %v", now, i, a, b)
 			}
-			if a, b := quick.h.notice, slow.h.notice; a != b {
+			if a, b := quick.h.npNext, slow.h.npNext; a != b {
 				t.Fatalf("at %v host %d has a notice at %v, the long way at %v", now, i, a, b)
 			}
 		}

@@ -24,14 +24,14 @@ const (
 	Passed                      // its receiver has as many packets as Config.Next said
 )
 
-// reach notes a milestone. It is told of when the frames at hand are taken: then flows may be
+// reach records a milestone. It is reported after the current burst, when flows may be
 // added.
 func (h *Host) reach(m Milestone) {
 	h.reached = append(h.reached, m)
 	h.attend = 0
 }
 
-// tell tells of what was reached.
+// tell reports the milestones to Config.Reached.
 func (h *Host) tell(now units.Time) {
 	for i := 0; i < len(h.reached); i++ {
 		h.config.Reached(now, h.reached[i])
@@ -40,7 +40,7 @@ func (h *Host) tell(now units.Time) {
 	h.note()
 }
 
-// arrivedAt looks whether a packet that was taken in order is a milestone of its flow.
+// arrivedAt checks whether a packet that arrived in order is a milestone of its flow.
 func (h *Host) arrivedAt(slot int, p *peer) {
 	k := h.table.Key(slot)
 	m := Milestone{Peer: k.ip(), QP: k.qp, Packets: p.frames}
@@ -56,7 +56,7 @@ func (h *Host) arrivedAt(slot int, p *peer) {
 	}
 }
 
-// watch asks which packet of a received flow is the next that somebody waits for.
+// watch asks Config.Next which packet of a received flow is the next that a flow waits for.
 func (h *Host) watch(slot int, p *peer) {
 	k := h.table.Key(slot)
 	next := h.config.Next(k.ip(), k.qp, p.frames)

@@ -23,7 +23,7 @@ type NICConfig struct {
 	Link     dataplane.Link // what the wire port sends into
 	MTU      int            // longest frame of an application without Ethernet header, tags and FCS
 	MAC      wire.MAC       // source of PFC frames
-	Known    []wire.MAC     // addresses of the application that are known before it speaks
+	Known    []wire.MAC     // addresses of the application that are known before it sends anything
 	Lossless uint8          // priorities that obey PFC, carry ECN, and are notified of
 	DSCP     [64]uint8      // priority of an IP frame
 	PCP      [8]uint8       // priority of a tagged frame that is not IP
@@ -45,7 +45,7 @@ type NICConfig struct {
 	ControlDSCP uint8              // DSCP of CNPs
 
 	// Towards the application.
-	PFC       pfc.Thresholds // what may wait of a lossless priority before the peer is told to stop
+	PFC       pfc.Thresholds // what may wait of a lossless priority before an XOFF stops the peer
 	Pause     units.Time     // asked for by an XOFF; 0: the longest possible
 	Tail      units.Size     // of a lossy priority, no more may wait
 	ClearCE   bool           // the application does not see the network's marks
@@ -55,7 +55,7 @@ type NICConfig struct {
 	NewRP func(*ratelimit.Port) ratelimit.RP
 }
 
-// burst is the most that a world hands over after the port was held.
+// burst is how many frames a world may still hand over after the port was stopped.
 const burst = 32
 
 // controlQueue is how many frames of a priority may wait that belong to no flow.
@@ -103,20 +103,20 @@ func (c *NICConfig) Check() error {
 }
 
 // NIC carries the frames of applications: a node with one port to the wire and
-// one to them. What they send is told apart by flows, each of which waits in a
+// one to them. What they send is divided into flows, each of which waits in a
 // queue of its own and leaves at the pace of its reaction point; what they
 // receive passes the notification point. CNPs are made and consumed here.
 //
 //	application → classify → the flow's queue → pacer → wire
 //	application ← queue ← ECN taken off ← notification point ← wire
 //
-// What finds hosts or is not IP passes unpaced. The wire port obeys PFC, and
-// sends it when the application does not take what arrives; the application's
-// port is held when too much of what it sends waits.
+// ARP, neighbour discovery and frames that are not IP pass unpaced. The wire port
+// obeys PFC, and sends it if the application does not take what arrives; the
+// application's port is stopped if too many of its frames wait.
 type NIC struct {
 	config NICConfig
 	env    *dataplane.Env
-	eg     pfc.Egress
+	egress pfc.Egress
 	in     *pfc.Ingress
 	ports  [pfc.Classes]ratelimit.Port // the last pause of each priority
 	stats  dataplane.Stats
@@ -129,7 +129,7 @@ type NIC struct {
 	flows    []appFlow
 	byKey    *flowtable.Table[appKey]
 	pacer    *ratelimit.Pacer[struct{}]
-	spare    [pfc.Classes][]ratelimit.RP
+	idleRPs  rpPool
 	delayed  delayed
 	punctual punctual
 	laps     units.Time // by which the clock was set back, in all: stamps go on
@@ -153,7 +153,7 @@ type NIC struct {
 	upReady uint8
 	cnpPrio uint8
 	echoes  ackQueue
-	told    ratelimit.Ack // scratch
+	ack     ratelimit.Ack // scratch
 
 	took   [pfc.Classes]uint64 // frames taken from the application
 	given  [pfc.Classes]uint64 // frames queued for the application
@@ -165,27 +165,22 @@ type NIC struct {
 
 // appFlow is what a sender knows of a flow.
 type appFlow struct {
-	rp       ratelimit.RP
-	limit    units.Rate // never faster; 0: no limit
-	prio     uint8
-	active   bool
-	peer     wire.MAC
-	queue    frames
-	base     units.Time // departure time of the frame sent last
-	gap      int        // its length on the wire: it makes the gap to the next
-	frames   uint64     // sent
-	bytes    uint64     // of them on the wire
-	next     units.Time // when the next notification is due, by the period
-	heard    units.Time // when the last was taken, or the flow began
-	notified uint64     // how many were taken
+	limiter
+	feedback
+	prio       uint8
+	peer       wire.MAC
+	queue      frames
+	base       units.Time // departure time of the frame sent last
+	gapBytes   int        // its length on the wire: it makes the gap to the next
+	frames     uint64     // sent
+	bytes      uint64     // of them on the wire
+	lastNotice units.Time // when the last notification was taken, or the flow began
+	use        uint8      // how often the slot was taken
 
 	// Of schemes that hear of every frame.
-	acker    ratelimit.Acker    // the RP
-	windower ratelimit.Windower // the RP, if it has a window
-	sent     uint64             // bytes on the wire
-	arrived  uint64             // of them, as far as is known
-	awaiting bool               // the window is full: a timer runs until an echo comes
-	use      uint8              // how often the slot was taken
+	sent     uint64 // bytes on the wire
+	arrived  uint64 // of them, as far as is known
+	awaiting bool   // the window is full: a timer runs until an echo comes
 }
 
 // appPeer is what a receiver knows of a flow, for CNPs to its sender.
@@ -213,7 +208,7 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 		in.Thresholds[prio] = c.PFC
 	}
 	n := &NIC{
-		config: c, env: env, eg: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
+		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
 		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*burst),
 		pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...),
@@ -259,15 +254,17 @@ func (n *NIC) count(port int, f dataplane.Frame) {
 
 // expire ends the pauses whose time has run out.
 func (n *NIC) expire(now units.Time) {
-	n.obeyDue(now)
-	if n.eg.Expire(now) != 0 {
+	for p, at := n.delayed.duePause(now); p != nil; p, at = n.delayed.duePause(now) {
+		n.obey(at, p)
+	}
+	if n.egress.Expire(now) != 0 {
 		n.pauses()
 	}
 }
 
 func (n *NIC) pauses() {
 	for prio := range n.ports {
-		n.ports[prio].Note(n.eg.Last(prio))
+		n.ports[prio].Note(n.egress.Last(prio))
 	}
 }
 
@@ -285,7 +282,7 @@ func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
 	st.Ports = ports
 	copy(ports, n.stats.Ports)
 	wirePort, app := &st.Ports[Wire], &st.Ports[Application]
-	wirePort.Egress, wirePort.Ingress = n.eg.Counters(now), n.in.Counters(now)
+	wirePort.Egress, wirePort.Ingress = n.egress.Counters(now), n.in.Counters(now)
 	for prio := range pfc.Classes {
 		wirePort.QueueBytes[prio] = n.waiting[prio]
 		wirePort.Buffered[prio] = n.in.Bytes(uint8(prio))
@@ -294,7 +291,7 @@ func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
 	}
 	for i := range n.flows {
 		f := &n.flows[i]
-		if !f.active {
+		if !f.active() {
 			continue
 		}
 		wirePort.QueueFrames[f.prio] += uint64(f.queue.n)
@@ -305,7 +302,7 @@ func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
 	}
 }
 
-// ClearWatermarks has the most that was in the queues of a port begin anew with what is there.
+// ClearWatermarks resets the watermarks of a port's queues to their present lengths.
 func (n *NIC) ClearWatermarks(port int) {
 	p := &n.stats.Ports[port]
 	if port == Wire {

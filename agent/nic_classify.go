@@ -83,7 +83,7 @@ func isProbe(h *wire.Header) bool {
 }
 
 // cnpName is what a CNP says of a received flow, for its sender to find it by: the sender's queue
-// pair, as the standard has it, if it is known, and beside it the one that the data name.
+// pair, as the standard has it, if it is known, and the one that the data name.
 func (n *NIC) cnpName(k *appKey) (qp uint32, name cnp.Name) {
 	if k.kind == byQP {
 		name = cnp.Name{Data: true, QP: k.name}

@@ -18,9 +18,9 @@ import (
 //   - from a packet that asks to be acknowledged, and the packet that answers it: it goes the other
 //     way, names the other queue pair, and has the same packet sequence number.
 //
-// Two packets with one number, between the same hosts and unanswered, tell nothing: of them nothing
-// is learned, and of the next there will be. All memory is made at the start. Who sends what is not
-// so spoils entries between his own address and another, which the next answer of theirs mends.
+// Two unanswered packets with one number between the same hosts are ambiguous: nothing is learned from
+// them, but from a later packet. All memory is allocated at the start. A host that sends false packets
+// can only corrupt entries between itself and another host, and the next answer corrects them.
 type connections struct {
 	table    *flowtable.Table[connection]
 	peers    []uint32 // by slot: the queue pair at the other end

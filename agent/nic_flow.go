@@ -26,12 +26,12 @@ func (n *NIC) Slots() int { return len(n.flows) }
 // Flow is the flow in a slot, if it is taken. It is called as Slots is.
 func (n *NIC) Flow(now units.Time, slot int) (NICFlow, bool) {
 	f := &n.flows[slot]
-	if !f.active {
+	if !f.active() {
 		return NICFlow{}, false
 	}
 	k := n.byKey.Key(slot)
 	s := NICFlow{
-		From: k.here, To: k.there, Proto: k.proto, Prio: f.prio, Rate: f.rate(now), Limited: f.rp.Rate(now) < n.config.Link.Rate, Waiting: f.queue.n,
+		From: k.here, To: k.there, Proto: k.proto, Prio: f.prio, Rate: f.rate(now), Limited: f.limited(now, n.config.Link.Rate), Waiting: f.queue.n,
 		Frames: f.frames, Bytes: f.bytes, Notified: f.notified,
 	}
 	if s.RoCE = k.kind == byQP; s.RoCE {

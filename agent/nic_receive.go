@@ -32,7 +32,7 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 		return
 	}
 	switch {
-	case isProbe(&h): // switches ask each other; a NIC pauses nobody for a peer's sake
+	case isProbe(&h): // only switches forward probes: a NIC never pauses a port because its peer paused it
 		n.consume(f, false)
 		return
 	case h.EtherType == wire.TypeCNM:
@@ -54,7 +54,7 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 	}
 	n.connections.follow(now, n.config.Age, b, &h, false)
 	if n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
-		// Nobody paces answers to packets, and so nobody is told of them.
+		// Answers are not paced, so their marks cause no CNP.
 		if key, ok := classify(b, &h, f.Prio, false); ok && !isAnswer(b, &h) {
 			n.showNP(now, key, &h, h.TOS&3, f)
 		}
@@ -90,9 +90,9 @@ func (n *NIC) consume(f dataplane.Frame, malformed bool) {
 	n.env.Free(f)
 }
 
-// showNP tells the notification point of a frame that came with a codepoint, and
-// returns the flow's slot, or None if there is no room for it. Without ECN it does
-// not come from where it could be slowed down.
+// showNP passes a frame that arrived with a codepoint to the notification point, and
+// returns the flow's slot, or None if there is no room for it. A frame without ECN
+// comes from a sender that has no reaction point.
 func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f dataplane.Frame) int {
 	slot, fresh := n.table.Insert(key, now)
 	if slot == flowtable.None {
@@ -138,8 +138,8 @@ func (n *NIC) untag(f *dataplane.Frame, h *wire.Header) []byte {
 	return b
 }
 
-// give queues a frame for the application, or drops it if there is too much:
-// lossless priorities have told the peer to stop long before.
+// give queues a frame for the application, or drops it if too much waits: of
+// lossless priorities an XOFF has stopped the peer long before.
 func (n *NIC) give(f dataplane.Frame) {
 	q := &n.up[f.Prio]
 	if n.config.Lossless>>f.Prio&1 == 0 && units.Size(q.bytes+int(f.Len)) > n.config.Tail {
@@ -189,7 +189,7 @@ func (n *NIC) takeCNP(now units.Time, b []byte, h *wire.Header) (malformed bool)
 func (n *NIC) notified(key appKey) int {
 	for key.prio = range uint8(pfc.Classes) {
 		if n.config.Lossless>>key.prio&1 == 0 {
-			continue // nobody is notified of others
+			continue // CNPs are only about lossless priorities
 		}
 		if id := n.byKey.Lookup(key); id != flowtable.None {
 			return id
@@ -207,7 +207,7 @@ func (n *NIC) takeCNM(now units.Time, b []byte, h *wire.Header) (malformed bool)
 		return true
 	}
 	id := int(m.FlowID)
-	if !n.config.Carry.Tag || !m.Tagged || id >= len(n.flows) || !n.flows[id].active || n.flows[id].peer != m.Dst {
+	if !n.config.Carry.Tag || !m.Tagged || id >= len(n.flows) || !n.flows[id].active() || n.flows[id].peer != m.Dst {
 		n.refuse(dataplane.CNPUnknown)
 		return false
 	}
@@ -220,21 +220,21 @@ func (n *NIC) refuse(why dataplane.CNPRefusal) {
 	n.stats.NIC.Refused[why]++
 }
 
-// react tells a flow's reaction point, unless nothing of it has left or it was
-// told already: one notification a period on average, early by half of one at
-// most, since not all take equally long.
+// react passes a notification to a flow's reaction point, unless nothing of the flow has left or
+// the period's notification was accepted: one per period on average, early by half a period at
+// most, since their delays differ.
 func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	f := &n.flows[id]
 	switch {
 	case f.frames == 0:
 		n.refuse(dataplane.CNPNotSent)
 		return
-	case now < f.next-n.config.Period/2:
+	case now < f.nextNotice-n.config.Period/2:
 		n.refuse(dataplane.CNPTooSoon)
 		return
 	}
-	f.next = max(now, f.next) + n.config.Period
-	f.heard = now
+	f.nextNotice = max(now, f.nextNotice) + n.config.Period
+	f.lastNotice = now
 	f.rp.Notify(now, ecn, word)
 	f.notified++
 	n.stats.RPHandled++

@@ -9,8 +9,8 @@ import (
 	"photon/wire"
 )
 
-// FlowRule says of flows of applications what a flow that a host makes itself is
-// told when it is added.
+// FlowRule gives flows of applications what a host's own flows are given when they are
+// added: weight, tenant and limit.
 type FlowRule struct {
 	From, To netip.Prefix // of the application here, and of the other end; zero: any
 	Proto    uint8        // IP protocol; 0: any
@@ -59,12 +59,3 @@ func (r *FlowRule) matches(k *appKey) bool {
 }
 
 func address(ip wire.IP) netip.Addr { return netip.AddrFrom16(ip).Unmap() }
-
-// rate is what the reaction point and the limit allow.
-func (f *appFlow) rate(now units.Time) units.Rate {
-	r := f.rp.Rate(now)
-	if f.limit > 0 {
-		r = min(r, f.limit)
-	}
-	return r
-}

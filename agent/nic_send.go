@@ -153,13 +153,8 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 		return id
 	}
 	f := &n.flows[id]
-	*f = appFlow{prio: key.prio, active: true, heard: now, use: f.use + 1}
-	if s := n.spare[key.prio]; len(s) > 0 {
-		f.rp = s[len(s)-1]
-		n.spare[key.prio] = s[:len(s)-1]
-	} else {
-		f.rp = n.config.NewRP(&n.ports[key.prio])
-	}
+	*f = appFlow{prio: key.prio, lastNotice: now, use: f.use + 1}
+	f.rp = n.idleRPs.take(key.prio, n.config.NewRP, &n.ports[key.prio])
 	f.rp.Start(now)
 	if n.config.Carry.Ack && n.config.Lossless>>f.prio&1 != 0 {
 		f.acker, _ = f.rp.(ratelimit.Acker)
@@ -177,7 +172,7 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 // forget ends a flow of which nothing waits.
 func (n *NIC) forget(id int) {
 	f := &n.flows[id]
-	n.spare[f.prio] = append(n.spare[f.prio], f.rp)
+	n.idleRPs.put(f.prio, f.rp)
 	n.byKey.Delete(id)
 	*f = appFlow{prio: f.prio, use: f.use}
 }
@@ -187,11 +182,11 @@ func (f *appFlow) departure(now units.Time, p *ratelimit.Pacer[struct{}]) units.
 	if f.frames == 0 {
 		return now
 	}
-	return p.Departure(now, f.base, f.rate(now).Serialize(units.Size(f.gap)))
+	return p.Departure(now, f.base, f.rate(now).Serialize(units.Size(f.gapBytes)))
 }
 
 // setECT makes a frame ECN-capable in the way of the scheme. The application is
-// the first to send it: nobody can have marked it yet, and where the other
+// the first to send it: no switch can have marked it yet, and where the other
 // codepoint is a mark, it must not leave with it.
 func (n *NIC) setECT(b []byte, h *wire.Header) {
 	was, ect := h.TOS&3, n.config.Carry.ECT

@@ -11,8 +11,8 @@ import (
 	"photon/wire"
 )
 
-// Schemes that hear of every packet (HPCC, TIMELY) need in it what the packets of
-// applications have no room for: a number, the sender's clock, telemetry. A NIC
+// Schemes that measure every packet (HPCC, TIMELY) need fields in it for which the
+// packets of applications have no room: a number, the sender's clock, telemetry. A NIC
 // wraps them: before the IP header goes a RoCEv2 packet of its own, from and to the
 // same addresses and with the same DSCP, whose payload is the application's packet.
 // Switches stamp and mark it as they do any other. The NIC at the other end takes
@@ -117,7 +117,7 @@ func (n *NIC) wrap(now units.Time, f *dataplane.Frame, id int) {
 func (f *appFlow) shimQP(id int) uint32 { return uint32(f.use)<<shimSlots | uint32(id) }
 
 // unwrap takes off what the NIC at the other end has put on, and notes what is to
-// be echoed. It reports whether that was possible; if not, the frame is spoilt.
+// be echoed. It reports whether that was possible; if not, the frame is unusable.
 func (n *NIC) unwrap(f *dataplane.Frame, h *wire.Header, a *ack) bool {
 	b := n.env.Header(*f)
 	bth := wire.BTH(b[h.BTH:])
@@ -166,8 +166,8 @@ func (n *NIC) fromNIC(now units.Time, f dataplane.Frame, h *wire.Header) {
 	n.give(f)
 }
 
-// queueEcho notes what is to be told of a frame. A flow that has no more room
-// replaces its last: it counts all before.
+// queueEcho queues the echo of a frame. A flow that has no more room replaces its
+// last echo, whose byte count the new one includes.
 func (n *NIC) queueEcho(slot int, a *ack) {
 	p, q := &n.peers[slot], &n.echoes
 	if p.echoes == 0 || q.tail-q.head < q.spare {
@@ -208,9 +208,8 @@ func (n *NIC) echo() (f dataplane.Frame, made, stop bool) {
 	return f, true, false
 }
 
-// takeEcho tells a flow's reaction point of a frame that has arrived. An echo
-// counts if it is about a frame that the flow has sent and that no later one was
-// about.
+// takeEcho passes an echo to its flow's reaction point. It counts if it is about a frame
+// that the flow has sent, and no echo of a later frame was accepted.
 func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool) {
 	bth := wire.BTH(b[h.BTH:])
 	ext := bth.Extensions()
@@ -222,7 +221,7 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	}
 	id := int(bth.DestQP() & (1<<shimSlots - 1))
 	src, dst := wire.Addresses(b[h.L3:])
-	if id >= len(n.flows) || !n.flows[id].active || n.flows[id].acker == nil || n.flows[id].shimQP(id) != bth.DestQP() || n.byKey.Key(id).there != src || n.byKey.Key(id).here != dst {
+	if id >= len(n.flows) || !n.flows[id].active() || n.flows[id].acker == nil || n.flows[id].shimQP(id) != bth.DestQP() || n.byKey.Key(id).there != src || n.byKey.Key(id).here != dst {
 		n.refuse(dataplane.CNPUnknown)
 		return false
 	}
@@ -240,15 +239,15 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 		return false
 	}
 	f.arrived = upTo
-	f.heard = now
-	n.told = ratelimit.Ack{Packet: packet, Next: f.frames, CE: bth.BECN(), UE: bth.FECN()}
+	f.lastNotice = now
+	n.ack = ratelimit.Ack{Packet: packet, Next: f.frames, CE: bth.BECN(), UE: bth.FECN()}
 	if ext&wire.ExtINT != 0 {
-		n.told.Hops = wire.INT(b[at : at+wire.INTLen])
+		n.ack.Hops = wire.INT(b[at : at+wire.INTLen])
 	}
 	if left := units.Time(binary.BigEndian.Uint64(block)) - n.laps; left > 0 && left < now {
-		n.told.RTT = max(now-left-n.config.Link.Rate.Serialize(units.Size(count&0xFFFF)), 1)
+		n.ack.RTT = max(now-left-n.config.Link.Rate.Serialize(units.Size(count&0xFFFF)), 1)
 	}
-	f.acker.Ack(now, &n.told)
+	f.acker.Ack(now, &n.ack)
 	n.stats.NIC.EchoesTaken++
 	if _, waiting := n.pacer.Waiting(id); waiting {
 		f.awaiting = false
@@ -258,8 +257,8 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 }
 
 // schedule says when a flow's next frame leaves: a gap after the last was due; if
-// its window is full, when an echo has come, or all of them are lost. Something
-// must wait, and the flow not stand at the port.
+// its window is full, when an echo has come, or all of them are lost. A frame
+// must wait, and the flow must not be ready at the port already.
 func (n *NIC) schedule(now units.Time, id int) {
 	f := &n.flows[id]
 	if f.windower != nil && f.sent > f.arrived && units.Size(f.sent-f.arrived) >= f.windower.Window() {
@@ -270,6 +269,6 @@ func (n *NIC) schedule(now units.Time, id int) {
 	n.pacer.Wait(id, f.prio, f.departure(now, n.pacer))
 }
 
-// echoTimeout is when frames that nothing was heard of are taken to have arrived,
-// so that a lost echo stops nobody for good.
+// echoTimeout is when frames without an echo are assumed to have arrived, so that a lost
+// echo does not stop a flow for ever.
 const echoTimeout = 100 * units.Millisecond

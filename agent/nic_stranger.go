@@ -7,18 +7,18 @@ import (
 	"photon/wire"
 )
 
-// A frame from the wire that is for nobody known here is for another host, sent to
-// everybody by a switch that has to learn; or for an application that has not spoken
-// since the NIC was started, because it waits for that very frame. So now and then one
-// is passed on to the application, which shows itself by its answer if it is its own;
-// without, a program that only receives would be found when its peer's neighbour entry
+// A frame from the wire with an unknown destination is for another host, flooded by a
+// switch that has not learned its address; or it is for an application that has sent nothing
+// since the NIC started, because it waits for that very frame. So one such frame now and
+// then is passed to the application, whose answer shows that the address is its own.
+// Otherwise a program that only receives would be found when its peer's neighbour entry
 // has run out, half a minute later.
 const (
 	askEvery      = 100 * units.Millisecond // for each address
-	mostStrangers = 256                     // addresses that are told apart
+	mostStrangers = 256                     // addresses that are distinguished
 )
 
-// ask reports whether the frame for a stranger is one that is passed on.
+// ask reports whether the frame for an unknown address is passed on.
 func (n *NIC) ask(now units.Time, to wire.MAC) bool {
 	s, fresh := n.strangers.Insert(to, now)
 	if s == flowtable.None {
@@ -36,8 +36,8 @@ func (n *NIC) ask(now units.Time, to wire.MAC) bool {
 	return true
 }
 
-// toStranger passes a frame on, or discards it. What NICs and switches say to each other
-// is none of the application's, and nothing is answered for it: the address may be another's.
+// toStranger passes a frame on, or discards it. Frames between NICs and switches are not
+// passed to applications, nor answered on their behalf: the address may be another host's.
 func (n *NIC) toStranger(now units.Time, f dataplane.Frame, b []byte, h *wire.Header) {
 	shim := isShim(b, h)
 	echo := shim && wire.BTH(b[h.BTH:]).Opcode() == wire.OpShimEcho

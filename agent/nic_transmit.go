@@ -80,7 +80,7 @@ func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 		if n.delayed.cnpDue(n.config.NP.Next()) <= now || !n.echoes.empty() {
 			ready |= 1 << n.cnpPrio
 		}
-		if ready &^= n.eg.Paused(); ready == 0 {
+		if ready &^= n.egress.Paused(); ready == 0 {
 			return dataplane.Frame{}, false
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
@@ -149,15 +149,15 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	if n.config.Carry.Ack && n.config.Lossless>>prio&1 != 0 {
 		n.wrap(now, &f, id)
 	}
-	if r := n.config.Release; r > 0 && now-fl.heard > r && fl.rp.Rate(now) < n.config.Link.Rate {
+	if r := n.config.Release; r > 0 && now-fl.lastNotice > r && fl.limited(now, n.config.Link.Rate) {
 		fl.rp.Start(now)
-		fl.heard = now
+		fl.lastNotice = now
 		n.stats.NIC.Released++
 	}
 	onWire := n.config.Link.WireBytes(int(f.Len))
 	fl.rp.Sent(now, onWire)
 	n.pacer.Sent(now, id, onWire)
-	fl.base, fl.gap = due, onWire
+	fl.base, fl.gapBytes = due, onWire
 	fl.frames++
 	fl.bytes += uint64(onWire)
 	if fl.queue.n > 0 {
@@ -178,7 +178,7 @@ func (n *NIC) Next(now units.Time, port int) units.Time {
 }
 
 func (n *NIC) next(now units.Time) units.Time {
-	paused := n.eg.Paused()
+	paused := n.egress.Paused()
 	pending := n.pacer.Ready() | n.ready
 	next := min(n.pacer.Next(), n.in.Next(now), n.delayed.decision(n.config.NP.Next()), n.delayed.nextPause())
 	if due := n.delayed.cnpDue(n.config.NP.Next()); due <= now || !n.echoes.empty() {
@@ -190,7 +190,7 @@ func (n *NIC) next(now units.Time) units.Time {
 		return now
 	}
 	if pending != 0 {
-		next = min(next, n.eg.Next())
+		next = min(next, n.egress.Next())
 	}
 	return max(now, next)
 }

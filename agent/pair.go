@@ -12,7 +12,7 @@ import (
 )
 
 // A flow with a Pair goes to a queue pair of the InfiniBand specification (volume 1, chapter 9), as network cards and
-// Soft-RoCE have them. Both ends were told of each other: numbers, and first PSNs. The host is a requester there
+// Soft-RoCE have them. The configuration tells both ends each other's numbers and first PSNs. The host is a requester there
 // (pair_send.go: SEND, WRITE and READ) and a responder (pair_take.go), which places what comes in a piece of memory and
 // answers what is read from it (pair_read.go).
 //
@@ -93,8 +93,8 @@ func (m *Memory) at(address, length uint64) (b []byte, ok bool) {
 const (
 	// MostMessage is the size of the longest message (section 9.7.7).
 	MostMessage = 1 << 31
-	// mostReads is how many READs of a peer wait to be answered: what it may have under way is less (section 9.7.4.1.2).
-	mostReads = 16
+	// maxReads is how many READs of a peer wait to be answered: what it may have under way is less (section 9.7.4.1.2).
+	maxReads = 16
 )
 
 // errRegion: a message has no place.
@@ -108,7 +108,7 @@ func (p *Pair) check(payload int, own *Memory) error {
 		return fmt.Errorf("agent: queue pair %d has more than 24 bits", p.Local)
 	case p.PeerPSN > psnMask:
 		return fmt.Errorf("agent: PSN %d has more than 24 bits", p.PeerPSN)
-	case p.Messages < 0 || p.Size < 0 || p.Size > MostMessage || p.perMessage(payload) > mostOutstanding:
+	case p.Messages < 0 || p.Size < 0 || p.Size > MostMessage || p.perMessage(payload) > maxOutstanding:
 		return fmt.Errorf("agent: %d messages of %v: none has more than 2 GiB, or more packets than may be under way", p.Messages, p.Size)
 	case p.Verb > Read:
 		return fmt.Errorf("agent: there is no verb %d", p.Verb)
@@ -245,7 +245,7 @@ func (h *Host) closePair(q *queuePair) {
 	h.pairs.list[q.place] = nil
 }
 
-// detach is told that a flow of a pair has ended.
+// detach is called when a flow of a pair has ended.
 func (h *Host) detach(q *queuePair, id int) {
 	switch {
 	case id == int(q.answers):

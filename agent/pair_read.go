@@ -8,7 +8,7 @@ import (
 
 // Responses to READs are data of the responder, and leave as such: at the pace of a reaction point, in turn with flows. They
 // are a flow of their own, which is there while there are any. Acknowledgements of the pair are in it, too, from its first
-// READ on: one that overtook a response would tell the peer that this was lost.
+// READ on: one that overtook a response would make the peer assume that it was lost.
 
 // pairResponse is a READ, or what is left of it to be answered.
 type pairResponse struct {
@@ -25,7 +25,7 @@ func (h *Host) read(now units.Time, q *queuePair, psn uint32, r wire.RETH) (synd
 		return syndrome
 	}
 	n := packetsOf(uint64(r.Length()), q.mtu)
-	if n > mostOutstanding || len(t.reads) >= mostReads {
+	if n > maxOutstanding || len(t.reads) >= maxReads {
 		return wire.SyndromeInvalid
 	}
 	t.expected = (t.expected + uint32(n)) & psnMask
@@ -58,7 +58,7 @@ func (h *Host) readAgain(now units.Time, q *queuePair, psn uint32, r wire.RETH) 
 		}
 		break
 	}
-	if len(t.reads) >= mostReads {
+	if len(t.reads) >= maxReads {
 		return
 	}
 	t.hasReads = true

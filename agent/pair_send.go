@@ -10,7 +10,7 @@ import (
 // numbers one after the other. A READ has the numbers of the responses to it: these are what is acknowledged, one by
 // one, and what is missing of them is asked for again by a READ of the rest.
 
-// pairSender is what a pair has for its own messages, beside the requester.
+// pairSender is what a pair has for its own messages, in addition to the requester.
 type pairSender struct {
 	until units.Time // the peer wants to be left alone
 	gap   bool       // responses are missing, and were asked for again
@@ -53,7 +53,7 @@ func (h *Host) pairTurn(now units.Time, frame *dataplane.Frame, id int, due unit
 	case now < q.sender.until:
 		h.pacer.Wait(id, f.prio, q.sender.until)
 		return false, false
-	case !h.mayGoOn(now, id):
+	case !h.maySend(now, id):
 		return false, false
 	}
 	return h.request(now, frame, id, due)
@@ -64,7 +64,7 @@ func (h *Host) request(now units.Time, frame *dataplane.Frame, id int, due units
 	f := &h.flows[id]
 	q := f.spec.Pair.queue
 	p := q.at(f.index())
-	opcode, extended, payload, asks := uint8(0), 0, int(p.bytes), f.asks(h.patience.every)
+	opcode, extended, payload, asks := uint8(0), 0, int(p.bytes), f.asks(h.recovery.every)
 	switch q.spec.Verb {
 	case Write:
 		if opcode = wire.WriteOpcode(p.first, p.last); p.first {
@@ -103,7 +103,7 @@ func (h *Host) request(now units.Time, frame *dataplane.Frame, id int, due units
 		}
 		f.next += p.left - 1
 	}
-	f.sentNext(now, asks, &h.patience)
+	f.sentNext(now, asks, &h.recovery)
 	q.sender.count(h.onLink(length))
 	h.sent(now, id, due, length, false)
 	return true, false
@@ -114,12 +114,9 @@ func (s *pairSender) count(onWire int) {
 	s.bytes += uint64(onWire)
 }
 
-// counts are those of a flow's result.
-func (s *pairSender) counts() (frames, again, bytes uint64) { return s.frames, s.again, s.bytes }
-
 // pairFrame makes room for a packet with so much behind the base transport header, without padding.
 func (h *Host) pairFrame(frame *dataplane.Frame, f *flow, rest int) (length int, ok bool) {
-	length = max(int(f.headers)+rest+-rest&3+wire.ICRCLen, wire.MinFrameLen)
+	length = frameLen(int(f.headers) + rest + -rest&3)
 	return length, h.env.AllocAt(frame, length)
 }
 
@@ -167,12 +164,12 @@ func (h *Host) takeAnswer(now units.Time, q *queuePair, bth wire.BTH, body []byt
 		q.sender.until = now + wait
 		f.retries, f.deadline = 0, units.Never
 	}
-	return h.settle(now, int(q.flow), m, wait)
+	return h.applyMeaning(now, int(q.flow), m, wait)
 }
 
 // refusedRead takes what is not the response to a READ. An acknowledgement says nothing of it.
 func (r *requester) refusedRead(psn uint32, syndrome uint8) (m meaning, wait units.Time) {
-	under := max(r.next, r.high) - r.acked
+	under := r.outstanding()
 	switch {
 	case wire.IsACK(syndrome) || uint64((psn-uint32(r.acked))&psnMask) >= under:
 		return nothing, 0
@@ -183,8 +180,8 @@ func (r *requester) refusedRead(psn uint32, syndrome uint8) (m meaning, wait uni
 	return goBack, rnrDelay(syndrome)
 }
 
-// settle has a pair's flow do what an answer means.
-func (h *Host) settle(now units.Time, id int, m meaning, wait units.Time) (dataplane.Reason, bool) {
+// applyMeaning makes a pair's flow do what an answer means.
+func (h *Host) applyMeaning(now units.Time, id int, m meaning, wait units.Time) (dataplane.Reason, bool) {
 	f := &h.flows[id]
 	switch m {
 	case nothing:
@@ -194,7 +191,7 @@ func (h *Host) settle(now units.Time, id int, m meaning, wait units.Time) (datap
 	case complete:
 		h.finish(now, id)
 	case arrived:
-		h.goOn(now, id)
+		h.resume(now, id)
 		h.reschedule(now, id)
 	default:
 		if wait > 0 {
@@ -213,14 +210,14 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 	}
 	f := &h.flows[q.flow]
 	ahead := uint64((bth.PSN() - uint32(f.acked)) & psnMask)
-	switch under := max(f.next, f.high) - f.acked; {
+	switch under := f.outstanding(); {
 	case ahead >= under:
 		return dataplane.DropSequence, false
 	case ahead > 0:
 		if !q.sender.gap {
 			q.sender.gap = true
 			f.goBack(f.acked)
-			h.settle(now, int(q.flow), goBack, 0)
+			h.applyMeaning(now, int(q.flow), goBack, 0)
 		}
 		return dataplane.DropSequence, false
 	}
@@ -246,14 +243,11 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 	}
 	q.taker.bytes += p.bytes
 	q.sender.gap, f.probing = false, false
-	if f.acked++; f.acked > f.next { // it had gone back for more than was lost
-		f.repeated -= f.acked - f.next
-		f.next = f.acked
-	}
+	f.advance(f.acked + 1)
 	if f.end > 0 && f.acked == f.end {
-		return h.settle(now, int(q.flow), complete, 0)
+		return h.applyMeaning(now, int(q.flow), complete, 0)
 	}
-	return h.settle(now, int(q.flow), arrived, 0)
+	return h.applyMeaning(now, int(q.flow), arrived, 0)
 }
 
 // fillPattern writes what a message's payload is from an offset on, which is a multiple of eight: the word of 64 bits,

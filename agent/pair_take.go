@@ -210,7 +210,7 @@ func (h *Host) acknowledgePair(f *dataplane.Frame, place int) (made, stop bool) 
 		h.acks.pop()
 		return false, false
 	}
-	const length = wire.BTHLen + wire.AETHLen + wire.ICRCLen
+	length := ackLen(0)
 	if !h.env.AllocAt(f, wire.RoCEMaxLen+length) {
 		return false, true
 	}

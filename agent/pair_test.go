@@ -354,7 +354,7 @@ func TestPairsAmongStrangers(t *testing.T) {
 			frames := rapid.IntRange(0, 3).Draw(t, "frames")
 			s.hear(opcode, psn&psnMask, rapid.Bool().Draw(t, "asks"), rapid.IntRange(0, 3).Draw(t, "pad"), rest)
 			s.listen(frames)
-			if n := len(q.taker.reads); n > mostReads {
+			if n := len(q.taker.reads); n > maxReads {
 				t.Fatalf("%d READs wait", n)
 			}
 			if n := s.h.acks.tail - s.h.acks.head; n > 1 {

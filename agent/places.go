@@ -41,8 +41,8 @@ func (h *Host) makeAhead() {
 // for flows, if there will be enough of them.
 func (h *Host) makeAcks() {
 	if h.ackEach {
-		h.replies = append(h.replies, make([]wire.AckHead, len(h.peers)-len(h.replies))...)
-		h.heard = append(h.heard, make([]wire.AckHead, len(h.flows)-len(h.heard))...)
+		h.ackHeadsSent = append(h.ackHeadsSent, make([]wire.AckHead, len(h.peers)-len(h.ackHeadsSent))...)
+		h.ackHeadsTaken = append(h.ackHeadsTaken, make([]wire.AckHead, len(h.flows)-len(h.ackHeadsTaken))...)
 	}
 }
 
@@ -51,7 +51,7 @@ func (h *Host) moreFlows() {
 	if n := h.byPeer.Room(); n > len(h.flows) {
 		h.flows = append(make([]flow, 0, n), h.flows...)[:n]
 		h.pacer.Grow(n)
-		for i := range h.flows { // what lies beside their timers has moved
+		for i := range h.flows { // what lies next to their timers has moved
 			if h.flows[i].sending != nil {
 				h.flows[i].sending = h.pacer.Beside(i)
 			}
@@ -89,7 +89,7 @@ func (h *Host) Forget(from wire.IP, qp uint32) bool {
 // drop forgets the received flow of a slot.
 func (h *Host) drop(slot int) {
 	h.config.NP.Forget(slot)
-	h.notice = h.config.NP.Next()
+	h.npNext = h.config.NP.Next()
 	h.table.Delete(slot)
 	h.peers[slot].key = 0
 }

@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"photon/ratelimit"
-	"photon/units"
-)
+import "photon/units"
 
 // What a host, a NIC and a host's traffic do when the clock is set back (units.Rebaser).
 
@@ -11,12 +8,12 @@ import (
 func (h *Host) Rebase(by units.Time) {
 	h.attend.Rebase(by)
 	h.nextAnnounce.Rebase(by)
-	h.eg.Rebase(by)
+	h.egress.Rebase(by)
 	if h.credit != nil {
 		h.credit.Rebase(by)
 	}
 	units.Rebase(h.config.NP, by)
-	h.notice.RebaseSet(by) // zero: at once
+	h.npNext.RebaseSet(by) // zero: at once
 	h.delayed.Rebase(by)
 	h.punctual.Rebase(by)
 	h.laps += by
@@ -45,7 +42,7 @@ func (h *Host) Rebase(by units.Time) {
 		s.base.Rebase(by)
 		units.Rebase(s.rp, by)
 	}
-	rebaseRPs(h.spare[:], by)
+	h.idleRPs.Rebase(by)
 	for i := range h.done {
 		r := &h.done[i]
 		r.Start.Rebase(by)
@@ -54,10 +51,10 @@ func (h *Host) Rebase(by units.Time) {
 	}
 }
 
-// rebaseRPs moves reaction points that wait for another flow: what they keep of the last may be looked at.
-func rebaseRPs(spare [][]ratelimit.RP, by units.Time) {
-	for _, all := range spare {
-		for _, rp := range all {
+// Rebase implements units.Rebaser: what reaction points keep of their last flow may be looked at.
+func (p *rpPool) Rebase(by units.Time) {
+	for _, rps := range p {
+		for _, rp := range rps {
 			units.Rebase(rp, by)
 		}
 	}
@@ -66,11 +63,11 @@ func rebaseRPs(spare [][]ratelimit.RP, by units.Time) {
 // Rebase implements units.Rebaser.
 func (f *flow) Rebase(by units.Time) {
 	f.deadline.Rebase(by)
-	if f.board != nil {
-		f.board.since.Rebase(by)
+	if f.scoreboard != nil {
+		f.scoreboard.since.Rebase(by)
 	}
 	f.firstBit.RebaseSet(by)
-	f.notice.Rebase(by)
+	f.nextNotice.Rebase(by)
 	f.spec.Start.Rebase(by)
 	if f.shared == nil { // else others have it, too
 		units.Rebase(f.rp, by)
@@ -96,7 +93,7 @@ func (p *punctual) Rebase(by units.Time) {
 
 // Rebase implements units.Rebaser.
 func (n *NIC) Rebase(by units.Time) {
-	n.eg.Rebase(by)
+	n.egress.Rebase(by)
 	n.in.Rebase(by)
 	n.delayed.Rebase(by)
 	n.punctual.Rebase(by)
@@ -119,11 +116,11 @@ func (n *NIC) Rebase(by units.Time) {
 	for i := range n.flows {
 		f := &n.flows[i]
 		f.base.Rebase(by)
-		f.next.Rebase(by)
-		f.heard.Rebase(by)
+		f.nextNotice.Rebase(by)
+		f.lastNotice.Rebase(by)
 		units.Rebase(f.rp, by)
 	}
-	rebaseRPs(n.spare[:], by)
+	n.idleRPs.Rebase(by)
 }
 
 // Rebase implements units.Rebaser.

@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/binary"
 
-	"photon/cnp"
 	"photon/dataplane"
 	"photon/flowtable"
 	"photon/pfc"
@@ -18,7 +17,7 @@ type peer struct {
 	responder
 	lastAck uint32 // place of the last of its acknowledgements in the queue
 	acks    uint16 // of its acknowledgements that wait to be sent, at most moreAcks
-	watched bool   // somebody waits for a packet before the last, see origin
+	watched bool   // a flow waits for a packet before the last, see origin
 	frames  uint64 // taken in order
 	bytes   uint64 // of them on the wire
 	marked  uint64
@@ -31,12 +30,12 @@ type origin struct {
 	retired retired
 	cnps    uint64
 
-	milestone uint64 // after so many packets Config.Reached is to be told
+	milestone uint64 // after so many packets Config.Reached is to be called
 }
 
 // Receive takes frames from the wire; all of them end here.
 func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
-	before, silent := h.notice, now < h.attend
+	before, silent := h.npNext, now < h.attend
 	if !silent {
 		h.expire(now)
 	}
@@ -51,9 +50,9 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 		h.tell(now)
 		silent = false
 	}
-	if h.late {
+	if h.noShortcuts {
 		h.delayed.decide(now, (*remembered)(h))
-	} else if silent && h.notice == before {
+	} else if silent && h.npNext == before {
 		return // nothing has come nearer
 	}
 	if h.env.Due(0) > now { // it is not called before
@@ -118,13 +117,15 @@ func (h *Host) count(prio uint8, length uint16) *lane {
 	return l
 }
 
-// expire ends the pauses whose time has run out.
+// expire obeys the PFC frames whose time has come, and ends the pauses whose time has run out.
 func (h *Host) expire(now units.Time) {
 	if now < h.attend {
 		return
 	}
-	h.obeyDue(now)
-	if h.eg.Expire(now) != 0 {
+	for p, at := h.delayed.duePause(now); p != nil; p, at = h.delayed.duePause(now) {
+		h.obey(at, p)
+	}
+	if h.egress.Expire(now) != 0 {
 		h.pauses()
 	}
 	h.note()
@@ -142,7 +143,7 @@ func (h *Host) stops() pfc.Stops {
 	if h.credit != nil {
 		return h.credit
 	}
-	return &h.eg
+	return &h.egress
 }
 
 // Paused is the set of priorities that the peer has stopped.
@@ -193,9 +194,9 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 			h.watch(slot, &h.peers[slot])
 		}
 	}
-	h.lately.put(key.short(), slot)
+	h.receivedSlots.put(key.short(), slot)
 	begun := h.peers[slot].start
-	why, ok := h.came(now, slot, length, b[hdr.BTH:], hdr.TOS)
+	why, ok := h.takeKnownData(now, slot, length, b[hdr.BTH:], hdr.TOS)
 	if ok && h.peers[slot].start != begun { // its sender may be another
 		h.comesFrom(slot, hdr)
 	}
@@ -206,8 +207,8 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 func (h *Host) comesFrom(slot int, hdr *wire.Header) {
 	if o := &h.origins[slot]; o.mac != hdr.Src || o.port != hdr.SrcPort {
 		o.mac, o.port = hdr.Src, hdr.SrcPort
-		if slot < len(h.replies) {
-			h.replies[slot].Forget()
+		if slot < len(h.ackHeadsSent) {
+			h.ackHeadsSent[slot].Forget()
 		}
 	}
 }
@@ -219,8 +220,8 @@ func (h *Host) dataIntact(b []byte, l3, bth int) bool {
 	return end <= len(b) && end >= bth+wire.BTHLen+wire.ICRCLen && h.sealer.OK(b[l3:end], bth-l3)
 }
 
-// came takes a data packet of the flow of a slot, from the base transport header on.
-func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8) (dataplane.Reason, bool) {
+// takeKnownData takes a data packet of the flow of a slot, from the base transport header on.
+func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, tos uint8) (dataplane.Reason, bool) {
 	p := &h.peers[slot]
 	p.seen = now
 	bth := wire.BTH(b)
@@ -232,7 +233,7 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 		h.stats.NPMarked++
 	}
 	h.np.Data(now, slot, ecn, onWire)
-	h.notice = h.np.Next()
+	h.npNext = h.np.Next()
 	psn := bth.PSN()
 	verdict := inOrder
 	if h.selective {
@@ -273,81 +274,6 @@ func (h *Host) came(now units.Time, slot int, length uint16, b []byte, tos uint8
 		}
 	}
 	return dataplane.DropSequence, false
-}
-
-// takeCNP lets the reaction point of the flow that the CNP names act, and moves
-// the flow's next departure to where the new rate puts it.
-func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
-	qp, notice, err := cnp.Decode(b, hdr)
-	if err != nil {
-		h.stats.RPIgnored++
-		return dataplane.DropBadICRC, false
-	}
-	id := h.byPeer.Lookup(keyFrom(b[hdr.L3:], qp))
-	if id == flowtable.None || !h.flows[id].believes(now, h.config.Period) { // the flow may just have ended
-		h.stats.RPIgnored++
-		return 0, true
-	}
-	h.react(now, id, notice.ECN, notice.Word)
-	return 0, true
-}
-
-// takeCNM does the same with QCN's message. It must come about a frame that the
-// flow could have sent.
-func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
-	m, err := cnp.DecodeCNM(b, hdr)
-	if err != nil || hdr.Dst != h.config.MAC {
-		h.stats.RPIgnored++
-		return dataplane.DropMalformed, false
-	}
-	id := int(m.FlowID)
-	if !m.Tagged || id >= len(h.flows) || !h.flows[id].active || h.flows[id].spec.PeerMAC != m.Dst || !h.flows[id].believes(now, h.config.Period) {
-		h.stats.RPIgnored++
-		return 0, true
-	}
-	h.react(now, id, wire.NotECT, uint32(m.QntzFb))
-	return 0, true
-}
-
-// believes reports whether a notification counts: the flow has sent something, and
-// was not notified a period ago or less; early by half of one at most, since not
-// all take equally long. Without a period all count.
-func (f *flow) believes(now, period units.Time) bool {
-	if period == 0 {
-		return true
-	}
-	if f.frames() == 0 || now < f.notice-period/2 {
-		return false
-	}
-	f.notice = max(now, f.notice) + period
-	return true
-}
-
-func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
-	f := &h.flows[id]
-	f.rp.Notify(now, ecn, word)
-	f.keepGap(now)
-	f.notified++
-	h.stats.RPHandled++
-	h.reschedule(now, id)
-}
-
-// reschedule moves a flow's next departure to where its rate now puts it. A
-// flow that stands at the port already keeps its place. It reports whether anything may
-// happen earlier than it would have.
-func (h *Host) reschedule(now units.Time, id int) (earlier bool) {
-	f := &h.flows[id]
-	if f.apart && f.shared != nil && !(f.gone && !f.awaiting) {
-		h.repace(now, f.shared)
-		return true
-	}
-	at, waiting := h.pacer.Waiting(id)
-	if !waiting || f.awaiting || f.frames() == 0 {
-		return false
-	}
-	to := max(now, f.departure(now))
-	h.pacer.Wait(id, f.prio, to)
-	return to < at
 }
 
 // PeerState is what a receiver knows of a flow.

@@ -6,10 +6,10 @@ import "photon/wire"
 // and says what to answer.
 //
 // An epoch begins with a first packet (First or Only), and its PSN names it. A first packet with
-// another PSN begins another: the sender was restarted, uses the pair for another flow, or begins
-// anew. What is left of earlier epochs in the network must not: the PSNs of the last few are kept
-// beside (retired). A packet that is not the first finds no epoch if the receiver was restarted, or
-// forgot the pair. It is refused, for the sender to begin anew.
+// another PSN begins another epoch: the sender was restarted, uses the pair for another flow, or
+// started again. Late packets of earlier epochs must not do that, so the PSNs of the last few are
+// remembered (retired). A packet that is not the first finds no epoch if the receiver was restarted
+// or has forgotten the pair. It is refused, so that the sender starts again.
 type responder struct {
 	start    uint32 // PSN of the epoch's first packet
 	expected uint32 // PSN of the packet that is to come
@@ -29,24 +29,24 @@ const (
 // retired are the first PSNs of earlier epochs, plus 1.
 type retired [3]uint32
 
-// verdict is what becomes of a packet.
+// verdict is what happens to a packet.
 type verdict uint8
 
 const (
 	inOrder   verdict = iota // taken
 	duplicate                // taken before
 	tooEarly                 // one before it is missing
-	stranger                 // it is of no epoch that is known
+	stranger                 // its epoch is unknown
 	stale                    // the first packet of an earlier epoch
 
 	placed       // taken, and one before it is missing (selective repeat)
 	placedBefore // so it was before
 )
 
-// psnMask is of the bits of a sequence number.
+// psnMask has the bits of a sequence number.
 const psnMask = 1<<24 - 1
 
-// askAgain is after how many more packets a refusal is repeated while the sender does not go back.
+// askAgain is after how many further packets a NAK is repeated if the sender does not go back.
 const askAgain = 1024
 
 // takeMiddle takes a packet in the middle of a flow if it is the one that is to come, as most are. If not, take
@@ -93,8 +93,8 @@ func (r *responder) take(psn uint32, opcode uint8, old *retired) verdict {
 	return inOrder
 }
 
-// refuse reports whether a packet that is too early, or a stranger, is to be answered. The first
-// is, and others if the sender seems to have gone back in vain, or not to know.
+// refuse reports whether a packet that is too early, or of an unknown epoch, gets an answer. The first
+// does, and later ones if the first answer seems to have been lost.
 func (r *responder) refuse(psn uint32) bool {
 	if further := (psn - r.asked) & psnMask; r.refusing && further > 0 && further < askAgain {
 		return false
@@ -103,8 +103,8 @@ func (r *responder) refuse(psn uint32) bool {
 	return true
 }
 
-// msn is the message sequence number of acknowledgements. It is counted from the epoch's first PSN:
-// so it tells the sender whose packets are meant, and that the last was taken.
+// msn is the message sequence number of acknowledgements. It is counted from the epoch's first PSN, so
+// that the sender can see which epoch is meant, and that the last packet has arrived.
 func (r *responder) msn() uint32 {
 	if r.epoch == wholeEpoch {
 		return (r.start + 1) & psnMask

@@ -127,7 +127,7 @@ func (b *scoreboard) lost(before uint64) (n uint64, ok bool) {
 	return 0, false
 }
 
-// pass is told that all packets before one are acknowledged, so many more than were.
+// pass removes the packets before one, all of which are acknowledged now: so many more than before.
 func (b *scoreboard) pass(to, more uint64) {
 	for n := to - min(more, b.window); n < to; n++ {
 		b.arrived.remove(n)
@@ -140,10 +140,10 @@ func (b *scoreboard) pass(to, more uint64) {
 // selectively takes what an acknowledgement says of a flow with selective repeat: so many more packets have
 // arrived in order, and perhaps one behind them (cause). It chooses the next packet to send.
 func (r *requester) selectively(more uint64) meaning {
-	b, fresh := r.board, more > 0
+	b, fresh := r.scoreboard, more > 0
 	if b.cause != noCause {
 		n := r.acked + uint64((b.cause-uint32(r.acked))&psnMask)
-		if n < max(r.next, r.high) && n-r.acked < b.window && b.arrived.add(n) {
+		if n < r.neverSent() && n-r.acked < b.window && b.arrived.add(n) {
 			b.highest, b.latest, fresh = max(b.highest, n+1), n, true
 		}
 	}
@@ -157,9 +157,9 @@ func (r *requester) selectively(more uint64) meaning {
 
 // choose has the next packet be the first that is lost, or else the first that was never sent.
 func (r *requester) choose() {
-	b := r.board
+	b := r.scoreboard
 	b.looked = max(b.looked, r.acked)
-	to := max(r.high, r.next)
+	to := r.neverSent()
 	if n, ok := b.lost(to); ok {
 		to = n
 	}
@@ -179,9 +179,9 @@ func (b *scoreboard) sentSelective(r *requester) {
 	}
 }
 
-// expire is told that nothing came for a whole timeout.
+// expire is called when there was no progress for a whole timeout.
 func (b *scoreboard) expire(r *requester) {
-	b.expired, b.looked = max(r.high, r.next), r.acked
+	b.expired, b.looked = r.neverSent(), r.acked
 }
 
 // arrivals are the packets of a received flow ahead of the first that is missing.
@@ -263,10 +263,11 @@ func (r *responder) takeAny(psn, first uint32, opcode uint8, old *retired, a *ar
 // place is what a packet of data says is the PSN of its flow's first, or an acknowledgement that of the
 // packet that caused it: behind telemetry. It is not ok if there is none.
 func place(rest []byte, ext uint8) (psn uint32, ok bool) {
-	if ext&wire.ExtINT != 0 {
-		rest = rest[wire.INTLen:]
+	_, at, _ := extensions(rest, ext)
+	if at == nil {
+		return 0, false
 	}
-	word := binary.BigEndian.Uint32(rest)
+	word := binary.BigEndian.Uint32(at)
 	return word & psnMask, word>>24 == wire.PlaceMark
 }
 

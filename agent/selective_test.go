@@ -130,7 +130,7 @@ func TestWindowOfSelectiveRepeat(t *testing.T) {
 		for !f.done && c.now < units.Second {
 			c.run(c.now + units.Microsecond)
 			if r := &c.hosts[0].h.flows[f.slot].requester; !f.done {
-				most = max(most, max(r.next, r.high)-r.acked)
+				most = max(most, r.outstanding())
 			}
 		}
 		const trip = 10_300 * units.Nanosecond // there and back, and two frames
@@ -198,7 +198,7 @@ func TestLowTimeoutIsForFew(t *testing.T) {
 	}
 	cable.run(300 * units.Microsecond)
 	r := &cable.hosts[0].h.flows[f.slot].requester
-	if sent := max(r.next, r.high) - uint64(r.first); sent != 64 || r.repeated != 0 {
+	if sent := r.neverSent() - uint64(r.first); sent != 64 || r.repeated != 0 {
 		t.Errorf("%d packets sent, %d again; a window of 64 is under way", sent, r.repeated)
 	}
 	cable.run(units.Second)

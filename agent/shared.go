@@ -8,20 +8,26 @@ import (
 	"photon/wire"
 )
 
-// shared is a reaction point that permanent connections share, one to each peer.
-// Flows are messages on them: one of a connection goes after the other, in the
-// order in which they begin, and connections take turns packet by packet, at the
-// pace of the reaction point. What it has learnt, it keeps.
-type shared struct {
-	rp      ratelimit.RP
-	next    int // slot of the message whose packet is the next; -1: none has one
-	ready   []int
-	open    map[wire.IP]bool  // a message of the connection is next or ready
-	waiting map[wire.IP][]int // messages behind it
-	base    units.Time        // departure time of the packet sent last
-	gap     units.Size        // its length on the wire: it makes the gap to the next
-	packets uint64            // that were sent of all messages, repetitions left out: what the reaction point counts
-	numbers map[int]*numbers  // of a message's packets among them, by its slot; only if the reaction point hears of them
+// sharedRP is a reaction point that permanent connections share, one to each peer. Flows are messages on them: one of
+// a connection goes after the other, in the order in which they begin, and connections take turns packet by packet,
+// at the pace of the reaction point. What it has learnt, it keeps.
+type sharedRP struct {
+	rp       ratelimit.RP
+	next     int // slot of the message whose packet is the next; -1: none has one
+	ready    []int
+	open     map[wire.IP]bool  // a message of the connection is next or ready
+	waiting  map[wire.IP][]int // messages behind it
+	base     units.Time        // departure time of the packet sent last
+	gapBytes units.Size        // its length on the wire: it makes the gap to the next
+	packets  uint64            // that were sent of all messages, repetitions left out: what the reaction point counts
+	numbers  map[int]*numbers  // of a message's packets among them, by its slot; only if the reaction point hears of them
+}
+
+// message is a flow's part in a reaction point that others share.
+type message struct {
+	shared  *sharedRP // nil: the flow has its own
+	started bool      // its start has come
+	allSent bool      // it has left the connection to the next message; what is lost of it is still sent again
 }
 
 // numbers are those of a message's packets among all that its reaction point has sent.
@@ -34,7 +40,7 @@ type numbers struct {
 type run struct{ packet, number uint64 }
 
 // count gives the next number to a message's packet if it is new: so many of the message have been sent with it.
-func (s *shared) count(id int, sent uint64) {
+func (s *sharedRP) count(id int, sent uint64) {
 	n := s.numbers[id]
 	if n == nil {
 		n = &numbers{}
@@ -51,7 +57,7 @@ func (s *shared) count(id int, sent uint64) {
 }
 
 // number is that of a message's packet that was acknowledged. Nobody asks for those before the first that is not.
-func (s *shared) number(id int, packet, unacknowledged uint64) uint64 {
+func (s *sharedRP) number(id int, packet, unacknowledged uint64) uint64 {
 	n := s.numbers[id]
 	if n == nil || len(n.runs) == 0 {
 		return 0
@@ -73,22 +79,21 @@ func (s *shared) number(id int, packet, unacknowledged uint64) uint64 {
 func (h *Host) join(f *flow, start units.Time) {
 	s, ok := h.shared[f.spec.Shared]
 	if !ok {
-		s = &shared{rp: h.takeRP(f.prio), next: -1, open: map[wire.IP]bool{}, waiting: map[wire.IP][]int{}, numbers: map[int]*numbers{}}
+		s = &sharedRP{rp: h.takeRP(f.prio), next: -1, open: map[wire.IP]bool{}, waiting: map[wire.IP][]int{}, numbers: map[int]*numbers{}}
 		s.rp.Start(start)
 		h.shared[f.spec.Shared] = s
 	}
 	f.shared, f.rp = s, s.rp
 }
 
-// begin takes up a message whose start has come, and says whether its first
-// packet may go now.
-func (h *Host) begin(now units.Time, id int) bool {
+// startMessage takes up a message whose start has come, and says whether its first packet may go now.
+func (h *Host) startMessage(now units.Time, id int) bool {
 	f := &h.flows[id]
 	s := f.shared
-	if f.begun {
+	if f.started {
 		return true
 	}
-	f.begun = true
+	f.started = true
 	peer := f.spec.Peer
 	if s.open[peer] {
 		s.waiting[peer] = append(s.waiting[peer], id)
@@ -101,34 +106,48 @@ func (h *Host) begin(now units.Time, id int) bool {
 	}
 	s.ready = append(s.ready, id)
 	if s.next < 0 {
-		h.turn(now, s)
+		h.scheduleReady(now, s)
 	}
 	return false
 }
 
-// took accounts for a packet of a message, and lets the next connection have its
-// turn unless this one has to wait for its window.
-func (h *Host) took(now units.Time, id int, last bool) {
+// sentOfMessage accounts for a packet of a message. It reports whether messages take turns by it: the next connection has
+// its turn then, unless this one has to wait for its window. What a message sends again after its last packet is beside
+// the turns.
+func (h *Host) sentOfMessage(now units.Time, id int, last bool) bool {
 	f := &h.flows[id]
 	s := f.shared
-	s.base, s.gap = f.base, units.Size(f.gapBytes)
-	switch {
-	case last:
-		h.leave(now, id)
-		return
-	case h.blocked(f):
-		return
+	if f.wantsAcks {
+		s.count(id, f.ordinal(f.neverSent()))
 	}
-	s.ready = append(s.ready, id)
-	h.turn(now, s)
+	if f.allSent {
+		return false
+	}
+	s.base, s.gapBytes = f.base, units.Size(f.gapBytes)
+	if last {
+		h.leave(now, id)
+	} else if !h.blocked(f) {
+		s.ready = append(s.ready, id)
+		h.scheduleReady(now, s)
+	}
+	return true
 }
 
-// leave takes a message away that has sent all, or is stopped.
+// quit is leave of a message that is stopped.
+func (h *Host) quit(now units.Time, id int) {
+	f := &h.flows[id]
+	if !f.allSent {
+		h.leave(now, id)
+	}
+	delete(f.shared.numbers, id)
+}
+
+// leave takes a message away that has sent all of its packets once, or is stopped.
 func (h *Host) leave(now units.Time, id int) {
 	f := &h.flows[id]
 	s, peer := f.shared, f.spec.Peer
-	f.gone = true
-	if !f.begun {
+	f.allSent = true
+	if !f.started {
 		return
 	}
 	if i := slices.Index(s.waiting[peer], id); i >= 0 {
@@ -143,12 +162,12 @@ func (h *Host) leave(now units.Time, id int) {
 		s.open[peer] = false
 	}
 	if s.next == id {
-		h.turn(now, s)
+		h.scheduleReady(now, s)
 	}
 }
 
-// turn schedules the first message that is ready.
-func (h *Host) turn(now units.Time, s *shared) {
+// scheduleReady schedules the first message that is ready.
+func (h *Host) scheduleReady(now units.Time, s *sharedRP) {
 	if len(s.ready) == 0 {
 		s.next = -1
 		return
@@ -159,7 +178,7 @@ func (h *Host) turn(now units.Time, s *shared) {
 }
 
 // repace moves the next packet to where the rate now puts it.
-func (h *Host) repace(now units.Time, s *shared) {
+func (h *Host) repace(now units.Time, s *sharedRP) {
 	if s.next < 0 {
 		return
 	}
@@ -170,9 +189,9 @@ func (h *Host) repace(now units.Time, s *shared) {
 }
 
 // departure is when the next packet may leave, if it is of this message.
-func (s *shared) departure(now units.Time, f *flow) units.Time {
-	if s.gap == 0 { // the first of all
+func (s *sharedRP) departure(now units.Time, f *flow) units.Time {
+	if s.gapBytes == 0 { // the first of all
 		return now
 	}
-	return s.base.Add(f.rate(now).Serialize(s.gap))
+	return s.base.Add(f.rate(now).Serialize(s.gapBytes))
 }

@@ -31,7 +31,7 @@ func TestHostsAreInFewLines(t *testing.T) {
 		is, in uintptr
 	}{
 		{"acks", unsafe.Offsetof(h.acks), 64}, {"peers", unsafe.Offsetof(h.peers), 128}, {"lanes", unsafe.Offsetof(h.lanes), 192},
-		{"flows", unsafe.Offsetof(h.flows), 704}, {"eg", unsafe.Offsetof(h.eg), 744},
+		{"flows", unsafe.Offsetof(h.flows), 704}, {"egress", unsafe.Offsetof(h.egress), 744},
 	} {
 		if at.is != at.in {
 			t.Errorf("%s is at %d, not %d", at.what, at.is, at.in)
@@ -43,6 +43,9 @@ func TestHostsAreInFewLines(t *testing.T) {
 	var f flow
 	if at := unsafe.Offsetof(f.requester) + unsafe.Offsetof(f.requester.retries); at > 64 {
 		t.Errorf("what acknowledgements need of a flow ends behind %d bytes", at)
+	}
+	if size := unsafe.Sizeof(f); size != 5*64 {
+		t.Errorf("a sent flow has %d bytes, not five lines", size)
 	}
 	if size := unsafe.Sizeof(h.lanes[0]); size != 64 {
 		t.Errorf("a lane has %d bytes", size)

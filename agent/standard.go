@@ -22,18 +22,14 @@ func (r *requester) acknowledgeStandard(psn uint32, syndrome uint8) (m meaning, 
 		psn++
 	}
 	more := uint64((psn - uint32(r.acked)) & psnMask)
-	if more > max(r.next, r.high)-r.acked {
+	if more > r.outstanding() {
 		return nothing, 0
 	}
 	if !ack && !notReady && syndrome != wire.SyndromeNAK {
 		return refused, 0
 	}
 	upTo := r.acked + more
-	if upTo > r.next { // after it went back for more than was lost
-		r.repeated -= upTo - r.next
-		r.next, r.plain = upTo, 0
-	}
-	r.acked = upTo
+	r.advance(upTo)
 	switch {
 	case ack && r.end > 0 && upTo == r.end:
 		return complete, 0

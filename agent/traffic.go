@@ -40,16 +40,12 @@ func (s Stage) String() string { return stageNames[s] }
 type Ordered struct {
 	ID uint64 // from 1, in the order in which flows were ordered
 	Order
-	Stage    Stage
-	Why      error      // of Refused and Failed
-	FirstBit units.Time // when its first packet left; 0: none has
-	End      units.Time // of those that ended
-	Frames   uint64     // data frames sent, repetitions included
-	Repeated uint64     // of them, sent again
-	Bytes    uint64     // of them on the wire
-	Allowed  units.Rate // by the reaction point, the flow's own limit included; of Running
-	Notified uint64     // CNPs and CNMs
-	Limited  bool       // has a rate limiter, of Running: its reaction point holds it below the line's rate
+	FlowCounts
+	Stage   Stage
+	Why     error      // of Refused and Failed
+	End     units.Time // of those that ended
+	Allowed units.Rate // by the reaction point, the flow's own limit included; of Running
+	Limited bool       // has a rate limiter, of Running: its reaction point holds it below the line's rate
 }
 
 // FCT is the flow completion time, first bit out to last acknowledgement in;
@@ -184,7 +180,7 @@ func (t *Traffic) Step(now units.Time) {
 		k := keyOf(r.Peer, r.QP)
 		if j := t.running[k]; j != nil {
 			delete(t.running, k)
-			j.FirstBit, j.End, j.Frames, j.Repeated, j.Bytes, j.Notified, j.Why = r.FirstBit, r.End, r.Frames, r.Repeated, r.Bytes, r.Notified, r.Why
+			j.FlowCounts, j.End, j.Why = r.FlowCounts, r.End, r.Why
 			if r.Why == nil {
 				t.end(j, Done)
 			} else {
@@ -265,7 +261,7 @@ func (t *Traffic) end(j *order, s Stage) {
 // look brings what is known of a running flow up to date.
 func (t *Traffic) look(now units.Time, j *order) {
 	s := t.host.Flow(now, j.slot)
-	j.FirstBit, j.Frames, j.Repeated, j.Bytes, j.Allowed, j.Notified, j.Limited = s.FirstBit, s.Frames, s.Repeated, s.Bytes, s.Rate, s.Notified, s.Limited
+	j.FlowCounts, j.Allowed, j.Limited = s.FlowCounts, s.Rate, s.Limited
 }
 
 // Stop ends a flow, or takes it back if it has not begun. One that has ended is

@@ -3,16 +3,17 @@ package agent
 import (
 	"math/bits"
 
-	"photon/cnp"
 	"photon/dataplane"
 	"photon/units"
-	"photon/wire"
 )
+
+// The port takes frames here. It is asked for the highest priority that may be sent; in it, CNPs go before
+// acknowledgements, these before an announcement, and all before data.
 
 // Transmit fills burst with what the host sends next.
 func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	h.pacer.SetLateness(h.punctual.served(now))
-	h.begins(now)
+	h.runTimers(now)
 	n := 0
 	for n < len(burst) {
 		if !h.sendNext(now, &burst[n]) {
@@ -25,85 +26,26 @@ func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 	return n
 }
 
-// begins has happen what is due before frames are sent.
-func (h *Host) begins(now units.Time) {
+// runTimers ends pauses that have run out, and decides what CNPs are sent.
+func (h *Host) runTimers(now units.Time) {
 	h.expire(now)
-	if h.late {
+	if h.noShortcuts {
 		h.delayed.decide(now, (*remembered)(h))
 	}
-}
-
-// Serve implements dataplane.Server. A world that asks in this way does so when it was asked to.
-func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next units.Time) {
-	if h.late || now >= h.attend || now >= h.notice || now >= h.nextAnnounce || !h.serve(now, f) {
-		h.begins(now)
-		sent = h.sendNext(now, f)
-		return sent, h.Next(now, 0)
-	}
-	next = min(h.pacer.Next(), h.notice, h.nextAnnounce)
-	pending := h.pacer.Ready()
-	if !h.acks.empty() {
-		pending |= 1 << h.ackPrio
-	}
-	if pending != 0 {
-		if pending&^h.eg.Paused() != 0 {
-			return true, now
-		}
-		next = min(next, h.eg.Next())
-	}
-	return true, max(now, next)
-}
-
-// serve makes the next frame, as send does, if that is an acknowledgement or data of the one flow
-// whose time has come, and there is neither a CNP nor an announcement to be sent. It
-// does nothing that matters to send, and reports false, otherwise.
-func (h *Host) serve(now units.Time, f *dataplane.Frame) (made bool) {
-	open := ^h.eg.Paused()
-	prio := h.ackPrio
-	if h.acks.empty() {
-		id, due, ok := h.pacer.PopSole(now, open)
-		if !ok {
-			return false
-		}
-		prio = h.pacer.Class(id)
-		if made, _ = h.packet(now, f, id, due, prio); !made {
-			return false
-		}
-	} else {
-		if ready := h.pacer.Advance(now) & open; ready>>prio>>1 != 0 || open>>prio&1 == 0 {
-			return false
-		}
-		if made, _ = h.acknowledge(f); !made {
-			return false
-		}
-	}
-	l := h.lane(prio)
-	l.txFrames++
-	l.txBytes += uint64(f.Len)
-	l.made++
-	return true
 }
 
 // send makes the next frame, if there is one to send.
 func (h *Host) send(now units.Time, f *dataplane.Frame) bool {
 	for {
-		ready := h.pacer.Advance(now)
-		if h.cnpDue() <= now {
-			ready |= 1 << h.cnpPrio
-		}
-		if !h.acks.empty() {
-			ready |= 1 << h.ackPrio
-		}
-		if h.nextAnnounce <= now {
-			ready |= 1 << announcePrio
-		}
-		if ready &^= h.stopped(); ready == 0 {
+		cnp := h.cnpDue()
+		ready := (h.pacer.Advance(now) | h.control(now, cnp)) &^ h.stopped()
+		if ready == 0 {
 			return false
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
 		var made, stop bool
 		switch {
-		case prio == h.cnpPrio && h.cnpDue() <= now:
+		case prio == h.cnpPrio && cnp <= now:
 			*f, made, stop = h.notify(now)
 		case prio == h.ackPrio && !h.acks.empty():
 			made, stop = h.acknowledge(f)
@@ -113,10 +55,7 @@ func (h *Host) send(now units.Time, f *dataplane.Frame) bool {
 			made, stop = h.data(now, f, prio)
 		}
 		if made {
-			l := h.lane(prio)
-			l.txFrames++
-			l.txBytes += uint64(f.Len)
-			l.made++
+			h.countSent(prio, f.Len)
 			return true
 		}
 		if stop {
@@ -125,67 +64,96 @@ func (h *Host) send(now units.Time, f *dataplane.Frame) bool {
 	}
 }
 
-// cnpDue is when the next CNP may leave.
-func (h *Host) cnpDue() units.Time {
-	if !h.late {
-		return h.notice
+// control is the set of priorities in which something other than data is to be sent. The next CNP may leave at cnp.
+func (h *Host) control(now, cnp units.Time) (classes uint8) {
+	if cnp <= now {
+		classes |= 1 << h.cnpPrio
 	}
-	return h.delayed.cnpDue(h.notice)
-}
-
-// notify makes the next CNP. There may be none although one was expected, if
-// its flow was forgotten; stop says that there is no memory for one.
-func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
-	if f, made = h.env.Alloc(cnp.MaxLen); !made {
-		return f, false, true
+	if !h.acks.empty() {
+		classes |= 1 << h.ackPrio
 	}
-	slot, notice, ok := h.delayed.nextCNP(now, (*remembered)(h))
-	if !ok {
-		h.env.Free(f)
-		return f, false, false
+	if h.nextAnnounce <= now {
+		classes |= 1 << announcePrio
 	}
-	f.Len = uint16(cnp.Encode(h.env.Header(f), h.reply(slot, h.config.ControlDSCP), h.table.Key(slot).qp, notice))
-	h.origins[slot].cnps++
-	h.stats.NPSent++
-	return f, true, false
-}
-
-// reply is the header of a packet to the sender of a received flow.
-func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
-	return wire.RoCE{DstMAC: h.origins[slot].mac, SrcMAC: h.config.MAC, Src: h.config.IP, Dst: h.table.Key(slot).ip(), TOS: dscp << 2, SrcPort: h.origins[slot].port}
+	return classes
 }
 
 // Next is now while something can be sent, else the next timer.
 func (h *Host) Next(now units.Time, _ int) units.Time { return h.punctual.ask(now, h.next(now)) }
 
 func (h *Host) next(now units.Time) units.Time {
-	paused := h.stopped()
-	pending := h.pacer.Ready()
-	next := h.pacer.Next()
-	if h.credit != nil {
-		next = min(next, h.credit.Due(now))
+	next, cnp := h.pacer.Next(), h.cnpDue()
+	if pending := h.pacer.Ready() | h.control(now, cnp); pending != 0 {
+		if pending&^h.stopped() != 0 {
+			return now
+		}
+		next = min(next, h.stops().Next())
 	}
-	if h.nextAnnounce <= now {
-		pending |= 1 << announcePrio
-	} else {
+	if cnp > now {
+		next = min(next, cnp)
+	}
+	if h.nextAnnounce > now {
 		next = min(next, h.nextAnnounce)
 	}
+	if h.noShortcuts {
+		next = min(next, h.delayed.decision(h.npNext), h.delayed.nextPause())
+		if h.credit != nil {
+			next = min(next, h.credit.Due(now))
+		}
+	}
+	return max(now, next)
+}
+
+// Serve implements dataplane.Server. A world that asks in this way does so when it was asked to.
+func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next units.Time) {
+	if h.noShortcuts || now >= h.attend || now >= h.npNext || now >= h.nextAnnounce || !h.sendUsual(now, f) {
+		h.runTimers(now)
+		sent = h.sendNext(now, f)
+		return sent, h.Next(now, 0)
+	}
+	// What next would say: it is nothing else that can be due. Asking it takes some percent of a simulation's time.
+	next = min(h.pacer.Next(), h.npNext, h.nextAnnounce)
+	pending := h.pacer.Ready()
 	if !h.acks.empty() {
 		pending |= 1 << h.ackPrio
 	}
-	if h.late {
-		next = min(next, h.delayed.decision(h.notice), h.delayed.nextPause())
-	}
-	if due := h.cnpDue(); due <= now {
-		pending |= 1 << h.cnpPrio
-	} else {
-		next = min(next, due)
-	}
-	if pending&^paused != 0 {
-		return now
-	}
 	if pending != 0 {
-		next = min(next, h.stops().Next())
+		if pending&^h.egress.Paused() != 0 {
+			return true, now
+		}
+		next = min(next, h.egress.Next())
 	}
-	return max(now, next)
+	return true, max(now, next)
+}
+
+// sendUsual makes the next frame, as send does, if that is an acknowledgement or data of the one flow
+// whose time has come, and there is neither a CNP nor an announcement to be sent. It
+// does nothing that matters to send, and reports false, otherwise.
+func (h *Host) sendUsual(now units.Time, f *dataplane.Frame) (made bool) {
+	open := ^h.egress.Paused()
+	prio := h.ackPrio
+	if h.acks.empty() {
+		id, due, ok := h.pacer.PopSole(now, open)
+		if !ok {
+			return false
+		}
+		prio = h.pacer.Class(id)
+		made, _ = h.makePacket(now, f, id, due, prio)
+	} else {
+		if ready := h.pacer.Advance(now) & open; ready>>prio>>1 != 0 || open>>prio&1 == 0 {
+			return false
+		}
+		made, _ = h.acknowledge(f)
+	}
+	if made {
+		h.countSent(prio, f.Len)
+	}
+	return made
+}
+
+// countSent counts a frame that leaves.
+func (h *Host) countSent(prio uint8, length uint16) {
+	l := h.lane(prio)
+	l.txFrames++
+	l.txBytes += uint64(length)
 }

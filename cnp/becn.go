@@ -7,13 +7,15 @@ import (
 
 // BECN is the notification point of an InfiniBand channel adapter that has no acknowledgement to return the mark
 // with: it answers each marked frame with a congestion notification packet (annex A10.3). While a flow's packet
-// waits to be sent, what comes is told by it. Behind TCD's switches it tells which mark it was, the worst if there
+// waits to be sent, it also reports later marks. Behind TCD's switches it reports which mark it was, the worst if there
 // were several.
 type BECN struct {
 	ternary bool
 	due     fifo
-	ce      []bool // by flow: a frame with CE is among what is to be told
+	ce      []bool // by flow: a frame with CE is among those to be reported
 }
+
+var _ Elastic = (*BECN)(nil)
 
 // NewBECN returns a notification point for capacity flows, with ternary for TCD's marks.
 func NewBECN(ternary bool, capacity int) *BECN {
@@ -63,5 +65,5 @@ func (b *BECN) Poll(units.Time) (int, Notice, bool) {
 	return flow, n, true
 }
 
-// Forget drops nothing: what a packet that is due tells is still so.
+// Forget drops nothing: a packet that is due is still right.
 func (b *BECN) Forget(int) {}

@@ -7,7 +7,7 @@ import "photon/wire"
 type Carry struct {
 	ECT   uint8 // ECN codepoint of data as it leaves: wire.ECT0 or wire.ECT1
 	Tag   bool  // data carries a CN-TAG with the flow's number (QCN)
-	Ack   bool  // every packet is acknowledged, and the mark it had is told
+	Ack   bool  // every packet is acknowledged, with the mark that it had
 	Stamp bool  // data carries the sender's clock, and its acknowledgement brings it back (TIMELY)
 	INT   bool  // data has room for telemetry, and its acknowledgement brings it back (HPCC)
 }

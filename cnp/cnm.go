@@ -7,7 +7,7 @@ import (
 )
 
 // CNM is a congestion notification message of QCN (IEEE 802.1Qau, now IEEE
-// 802.1Q clause 33.4): what a switch tells the source of a frame it sampled.
+// 802.1Q clause 33.4): what a switch sends to the source of a frame it sampled.
 type CNM struct {
 	QntzFb   uint8    // quantised feedback, 0 to 63
 	CPID     uint64   // of the congestion point

@@ -28,7 +28,7 @@ type DCQCN struct {
 	due    fifo
 }
 
-var _ NP = (*DCQCN)(nil)
+var _ Elastic = (*DCQCN)(nil)
 
 // NewDCQCN returns a notification point for capacity flows.
 func NewDCQCN(p DCQCNParams, capacity int) *DCQCN {
@@ -75,3 +75,6 @@ func (d *DCQCN) Poll(units.Time) (int, Notice, bool) {
 
 // Forget lets the slot's next flow notify at once.
 func (d *DCQCN) Forget(flow int) { d.last[flow] = -units.Never }
+
+// Rebase implements units.Rebaser.
+func (d *DCQCN) Rebase(by units.Time) { units.RebaseAll(d.last, by) }

@@ -27,18 +27,18 @@ func (p DCQCNPlusParams) Validate() error {
 	return nil
 }
 
-// DCQCNPlus goes round the list of congested flows, one record in every gap, and
-// sends a CNP for a flow that saw a mark since its last and had none for an
-// interval. The CNP carries the time of a round, list length times gap, in
+// DCQCNPlus visits the list of congested flows in turn, one record per gap, and
+// sends a CNP for a flow that had a mark since its last CNP, which is at least an
+// interval ago. The CNP carries the time of a round, list length times gap, in
 // nanoseconds: so the sender knows how often it can expect one.
 //
-// How long a flow stays in the list is not in the paper: here until it has seen
-// no mark for Silence. While no flow of the list is marked its records are not looked
-// at one by one: where the round is by now is reckoned when it matters.
+// The paper does not say how long a flow stays in the list: here until it had no
+// mark for Silence. While no flow of the list is marked, records are not visited one by
+// one: the position in the round is computed when it is needed.
 type DCQCNPlus struct {
 	params DCQCNPlusParams
 	flows  []plusFlow
-	list   fifo // in the order of visits: who was visited goes to the end
+	list   fifo // in the order of visits: a visited record goes to the end
 	length int
 	marked int        // how many flows of the list are
 	visit  units.Time // when the next record is looked at
@@ -52,7 +52,7 @@ type plusFlow struct {
 	seen   units.Time // when the last mark came
 }
 
-var _ NP = (*DCQCNPlus)(nil)
+var _ Elastic = (*DCQCNPlus)(nil)
 
 // NewDCQCNPlus returns a notification point for capacity flows.
 func NewDCQCNPlus(p DCQCNPlusParams, capacity int) *DCQCNPlus {
@@ -69,8 +69,8 @@ func (d *DCQCNPlus) Room(flows int) {
 	d.list.room(flows)
 }
 
-// Quiet implements Elastic: a flow on the list counts in the times of rounds that
-// others are told, until it leaves it after Silence.
+// Quiet implements Elastic: a flow on the list lengthens the rounds that CNPs of others carry,
+// until it leaves it after Silence.
 func (d *DCQCNPlus) Quiet(flow int) bool { return !d.list.in[flow] }
 
 // Data sets the ECN bit of a marked frame's flow and puts it on the list.
@@ -93,7 +93,7 @@ func (d *DCQCNPlus) Data(now units.Time, flow int, ecn uint8, _ int) {
 	}
 }
 
-// skip does the visits before a time while no flow is marked: they find nothing to tell.
+// skip does the visits before a time while no flow is marked: none of them causes a CNP.
 func (d *DCQCNPlus) skip(before units.Time) {
 	for d.marked == 0 && d.list.head != none && d.visit < before {
 		if until := min(before, d.leave); d.visit < until {
@@ -108,7 +108,7 @@ func (d *DCQCNPlus) skip(before units.Time) {
 	}
 }
 
-// look is one visit: the record's flow leaves the list, or goes to its end.
+// look is one visit: the record leaves the list, or goes to its end.
 func (d *DCQCNPlus) look() (flow int, stays bool) {
 	at := d.visit
 	d.visit += d.params.Gap
@@ -138,7 +138,7 @@ func (d *DCQCNPlus) unmark(f *plusFlow) {
 	}
 }
 
-// Next is when a record is looked at whose flow may be told something, or leave.
+// Next is when a record is visited whose flow may get a CNP or leave the list.
 func (d *DCQCNPlus) Next() units.Time {
 	switch {
 	case d.list.head == none:
@@ -173,4 +173,14 @@ func (d *DCQCNPlus) Forget(flow int) {
 	}
 	d.unmark(&d.flows[flow])
 	d.flows[flow] = plusFlow{last: -units.Never / 2, seen: -units.Never / 2}
+}
+
+// Rebase implements units.Rebaser.
+func (d *DCQCNPlus) Rebase(by units.Time) {
+	d.visit.Rebase(by)
+	d.leave.Rebase(by)
+	for i := range d.flows {
+		d.flows[i].last.Rebase(by)
+		d.flows[i].seen.Rebase(by)
+	}
 }

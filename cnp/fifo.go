@@ -1,12 +1,15 @@
 package cnp
 
-// fifo is a queue of flows in which each can stand once, linked through an
-// array: no allocation, and removal from the middle is marking it absent.
+// fifo is a queue of flows, each of them at most once, linked through an array: it does
+// not allocate. A flow in the middle is removed by marking it absent.
 type fifo struct {
 	next       []int32
 	in         []bool
 	head, tail int32
 }
+
+// none stands where there is no flow.
+const none = -1
 
 func newFIFO() fifo { return fifo{head: none, tail: none} }
 

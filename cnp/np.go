@@ -5,7 +5,7 @@ import "photon/units"
 // NP is the notification point of one host. Flows are slots from 0 to the
 // capacity it was made with. One goroutine at a time calls it.
 type NP interface {
-	// Data tells that a frame of a flow arrived, of bytes on the wire
+	// Data reports that a frame of a flow arrived, of bytes on the wire
 	// (preamble and gap included), with an ECN codepoint.
 	Data(now units.Time, flow int, ecn uint8, bytes int)
 	// Next is when Poll will have a notice if no more data arrives, or Never.
@@ -26,15 +26,3 @@ type Elastic interface {
 	// arrives: it can be forgotten.
 	Quiet(flow int) bool
 }
-
-var (
-	_ Elastic = (*PCN)(nil)
-	_ Elastic = (*DCQCN)(nil)
-	_ Elastic = (*DCQCNPlus)(nil)
-	_ Elastic = (*TCD)(nil)
-	_ Elastic = (*BECN)(nil)
-	_ Elastic = Silent{}
-)
-
-// none is the idle end of a list of flows.
-const none = -1

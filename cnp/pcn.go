@@ -21,17 +21,6 @@ const (
 	FirstPacket
 )
 
-// ParsePhase reads "tick" or "first_packet".
-func ParsePhase(s string) (Phase, error) {
-	switch s {
-	case "tick":
-		return Tick, nil
-	case "first_packet":
-		return FirstPacket, nil
-	}
-	return 0, fmt.Errorf("phase %q: neither tick nor first_packet", s)
-}
-
 // PCNParams are the notification point of PCN (NSDI'20 section 5.2).
 type PCNParams struct {
 	Period  units.Time // T, between two CNPs of a flow; the largest RTT of the network is recommended
@@ -53,7 +42,7 @@ func (p PCNParams) Validate() error {
 	return nil
 }
 
-// PCN tells every sender once per period how fast its flow is received and
+// PCN notifies every sender once per period of how fast its flow is received and
 // whether it is congested (NSDI'20 figure 8). A period in which nothing of a
 // flow arrived has no CNP.
 //
@@ -78,7 +67,7 @@ type pcnFlow struct {
 	notice  Notice
 }
 
-var _ NP = (*PCN)(nil)
+var _ Elastic = (*PCN)(nil)
 
 // NewPCN returns a notification point for capacity flows.
 func NewPCN(p PCNParams, capacity int) *PCN {
@@ -191,3 +180,17 @@ func (p *PCN) Poll(now units.Time) (int, Notice, bool) {
 
 // Forget drops a flow's counters; if it stands in the queue it leaves it without a notice.
 func (p *PCN) Forget(flow int) { p.flows[flow] = pcnFlow{report: p.flows[flow].report} }
+
+// Rebase implements units.Rebaser. Periods that all flows share go by the host's clock, which goes on.
+func (p *PCN) Rebase(by units.Time) {
+	p.params.Clock = (p.params.Clock%p.params.Period + by%p.params.Period) % p.params.Period
+	for i := range p.flows {
+		f := &p.flows[i]
+		f.end.Rebase(by)
+		f.latest.Rebase(by)
+		f.report.Rebase(by)
+		if f.last > 0 { // it stays an arrival
+			f.last = max(f.last.Back(by), 1)
+		}
+	}
+}

@@ -2,10 +2,10 @@ package cnp
 
 import "photon/units"
 
-// Silent never notifies anybody: the NP of schemes without notifications.
+// Silent sends no notifications: it is the NP of schemes without them.
 type Silent struct{}
 
-var _ NP = Silent{}
+var _ Elastic = Silent{}
 
 // Data does nothing.
 func (Silent) Data(units.Time, int, uint8, int) {}

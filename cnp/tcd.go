@@ -24,7 +24,7 @@ const (
 	seenUE
 )
 
-var _ NP = (*TCD)(nil)
+var _ Elastic = (*TCD)(nil)
 
 // NewTCD returns a notification point for capacity flows. The interval must be
 // positive.
@@ -45,7 +45,7 @@ func (t *TCD) Room(flows int) {
 // Quiet implements Elastic.
 func (t *TCD) Quiet(flow int) bool { return t.ticks.Quiet(flow) }
 
-// Data notes the frame's mark, which is told at the flow's next tick, together with what comes until then.
+// Data notes the frame's mark, which the CNP at the flow's next tick carries, together with later ones.
 func (t *TCD) Data(now units.Time, flow int, ecn uint8, nbytes int) {
 	switch ecn {
 	case wire.CE:
@@ -81,3 +81,6 @@ func (t *TCD) Forget(flow int) {
 	t.ticks.Forget(flow)
 	t.seen[flow] = 0
 }
+
+// Rebase implements units.Rebaser.
+func (t *TCD) Rebase(by units.Time) { t.ticks.Rebase(by) }

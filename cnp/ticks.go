@@ -1,22 +1,9 @@
 package cnp
 
 import (
-	"fmt"
-
 	"photon/units"
 	"photon/wire"
 )
-
-// ParseTicks reads when DCQCN's CNPs leave: "mark" (false) or "tick" (true).
-func ParseTicks(s string) (bool, error) {
-	switch s {
-	case "mark":
-		return false, nil
-	case "tick":
-		return true, nil
-	}
-	return false, fmt.Errorf("phase %q: neither mark nor tick", s)
-}
 
 // DCQCNTicks is DCQCN's notification point as the authors' simulator has it: each
 // flow has a clock that ticks once per interval, beginning with its first frame, and
@@ -99,6 +86,21 @@ func (d *DCQCNTicks) Forget(flow int) {
 		d.remove(int(at))
 	}
 	d.flows[flow].first = -1
+}
+
+// Rebase implements units.Rebaser. A flow's clock may have begun before the world's does now: its ticks are the
+// same if it began some whole intervals later.
+func (d *DCQCNTicks) Rebase(by units.Time) {
+	for i := range d.flows {
+		f := &d.flows[i]
+		f.due.Rebase(by)
+		if f.first < 0 {
+			continue
+		}
+		if f.first -= by; f.first < 0 {
+			f.first = (f.first%d.params.Interval + d.params.Interval) % d.params.Interval
+		}
+	}
 }
 
 // sooner orders the heap; at one tick by slot, so that runs repeat.

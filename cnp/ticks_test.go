@@ -103,14 +103,3 @@ func TestForgottenTicks(t *testing.T) {
 		t.Fatal("a notice of nobody")
 	}
 }
-
-func TestParseTicks(t *testing.T) {
-	for s, want := range map[string]bool{"mark": false, "tick": true} {
-		if got, err := ParseTicks(s); got != want || err != nil {
-			t.Errorf("%s: %v, %v", s, got, err)
-		}
-	}
-	if _, err := ParseTicks("tock"); err == nil {
-		t.Error("tock is a phase")
-	}
-}

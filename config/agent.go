@@ -46,7 +46,7 @@ type Agent struct {
 	PauseDelay Value[units.Time]  `yaml:"pause_delay"`      // from the arrival of a PFC frame until it is obeyed; 0s
 	Memory     *Memory            `yaml:"memory"`           // what queue pairs that are not agents' may write to and read from; none
 	Flows      []Flow             `yaml:"flows"`            // to send
-	Traffic    Value[string]      `yaml:"traffic"`          // file of flows and workloads to send, beside this one
+	Traffic    Value[string]      `yaml:"traffic"`          // file of flows and workloads to send, relative to this one
 	Results    Value[string]      `yaml:"results"`          // CSV file to which flows are written as they end; none
 	Send       Value[int]         `yaml:"send"`             // most flows sent at a time; 4096, and at least those of flows
 	Tenants    []Tenant           `yaml:"tenants"`          // groups of flows that share a cap and turns at the port

@@ -18,7 +18,7 @@ import (
 
 const (
 	usualCell = 200     // bytes; with it a frame of 60 bytes takes a little more than three times its length
-	mostUsual = 1 << 18 // frame buffers, unless the file says how many
+	mostUsual = 1 << 18 // frame buffers, unless the file has a number
 )
 
 // Running is what a switch that runs cannot change of itself, and where its ports are.
@@ -55,7 +55,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 	if c.running.Cell > 0 {
 		n, err := c.resolveWith(devices, c.running.Cell)
 		if err == nil {
-			err = c.holds(n)
+			err = c.checkFrameBuffers(n)
 		}
 		if err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = c.holds(n); err == nil {
+		if err = c.checkFrameBuffers(n); err == nil {
 			return c.placed(n), nil
 		}
 		if cell == longest(n.Config.MTU) {
@@ -121,8 +121,8 @@ func (c *Switch) pollGap() units.Time {
 	return c.PFC.Response.Or(defaultResponse)
 }
 
-// holds says what the frame buffers cannot hold: an XOFF that is due when there are none left would be none.
-func (c *Switch) holds(n *SwitchNode) error {
+// checkFrameBuffers says what the frame buffers cannot hold: without a free one no XOFF could be sent.
+func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 	s := &n.Config
 	frames, spare := c.frames(s), c.spare()
 	if s.Frames() <= frames-spare {

@@ -21,8 +21,8 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s -> %s", c.Key, unset(c.From), unset(c.To))
 }
 
-// reloadable are the keys, and those below them, that a running switch can take
-// over. What is not named cannot change.
+// reloadable are the keys that can change in a running switch, with all keys below
+// them. Others cannot change.
 var reloadable = []string{
 	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.headroom_pool", "pfc.over_subscribe_ratio", "pfc.response", "pfc.mac_phy_delay", "pfc.alpha", "pfc.pause", "pfc.watchdog", "pfc.deadlock", "buffer", "lossy_queue", "lossy_alpha", "lossy_ingress", "ports.lossy_ingress", "weights", "queues", "ports.queues", "ports.shaper", "trust", "default_priority", "priority_to_pcp", "pfc.priorities", "ports.lossless", "ports.asymmetric_pfc", "ports.pause",
 	"ports.mtu", "ports.trust", "ports.dscp_to_priority", "ports.pcp_to_priority", "ports.default_priority", "ports.priority_to_pcp",
@@ -42,7 +42,7 @@ func (c *Switch) Changes(to *Switch) ([]Change, error) {
 	line := 0
 	for i := range all {
 		key := strings.NewReplacer("[", ".", "]", "").Replace(all[i].Key)
-		if rest, ok := strings.CutPrefix(key, "ports."); ok { // of whatever number
+		if rest, ok := strings.CutPrefix(key, "ports."); ok { // of any port
 			_, rest, _ = strings.Cut(rest, ".")
 			key = "ports." + rest
 		}

@@ -39,7 +39,7 @@ type Port struct {
 	Ingress    Ingress            `yaml:"lossy_ingress"` // of switches; what it does not say, the switch's says
 	Queues     map[int]Queue      `yaml:"queues"`        // of switches; what they do not say, the switch's say
 	Shaper     Shaper             `yaml:"shaper"`        // of switches; none
-	Addresses  []Value[Subnet]    `yaml:"addresses"`     // of routers: theirs at this port, beside those of router; 10.1.0.1/24 says which next hops are there
+	Addresses  []Value[Subnet]    `yaml:"addresses"`     // of routers: theirs at this port, in addition to those of router; 10.1.0.1/24 says which next hops are there
 }
 
 // Scheme names a congestion control scheme and what is set otherwise.

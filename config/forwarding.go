@@ -20,7 +20,7 @@ type VLAN struct {
 	Untagged []Value[int] `yaml:"untagged"` // ports whose frames without tag belong to it; a port is so in one VLAN at most
 	Tagged   []Value[int] `yaml:"tagged"`   // ports on which its frames have its tag
 
-	Addresses []Value[Subnet] `yaml:"addresses"` // of the router in it, beside those of router; 10.1.0.1/24 says which next hops are there
+	Addresses []Value[Subnet] `yaml:"addresses"` // of the router in it, in addition to those of router; 10.1.0.1/24 says which next hops are there
 }
 
 // Router is the switch as a router.
@@ -65,7 +65,7 @@ type ICMP struct {
 type Route struct {
 	Prefix Value[Prefix] `yaml:"prefix"`
 	Via    []NextHop     `yaml:"via"`    // several: of equal cost, chosen by flow
-	Action Value[string] `yaml:"action"` // in place of via: prohibit, which senders are told, or blackhole, of which nobody is told
+	Action Value[string] `yaml:"action"` // in place of via: prohibit, with an ICMP error, or blackhole, without
 }
 
 // NextHop is a neighbour.
@@ -75,14 +75,14 @@ type NextHop struct {
 	MAC     Value[wire.MAC] `yaml:"mac"`
 	VLAN    Value[int]      `yaml:"vlan"`   // the port's untagged one
 	MTU     Value[int]      `yaml:"mtu"`    // longest packet that it takes, bytes; the switch's
-	Weight  Value[int]      `yaml:"weight"` // how often it is chosen beside the others, 1 to 64; 1
+	Weight  Value[int]      `yaml:"weight"` // how often it is chosen, relative to the others, 1 to 64; 1
 }
 
-// StormControl bounds what a port may have sent to all others.
+// StormControl limits what a port may have flooded.
 type StormControl struct {
 	Broadcast Limit `yaml:"broadcast"`
 	Multicast Limit `yaml:"multicast"`       // other group addresses
-	Unknown   Limit `yaml:"unknown_unicast"` // addresses that nobody has
+	Unknown   Limit `yaml:"unknown_unicast"` // unknown addresses
 }
 
 // Limit is a rate and what may come at once.
@@ -345,7 +345,7 @@ func (c *ICMP) errors(router bool) (e dataplane.ICMP, err error) {
 	return dataplane.ICMP{Rate: rate.Frames, Burst: burst, DSCP: uint8(dscp)}, nil
 }
 
-// refuses says what a route does that leads nowhere.
+// refuses says what a route without next hops does.
 func refuses(r Route) (dataplane.Refuse, error) {
 	switch {
 	case !r.Action.IsSet():

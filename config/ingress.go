@@ -7,23 +7,23 @@ import (
 	"photon/units"
 )
 
-// Ingress bounds what lossy frames that came through one port take of the shared buffer.
+// Ingress limits how much of the shared buffer lossy frames of one ingress port take.
 type Ingress struct {
 	Limit Value[units.Size] `yaml:"limit"` // none
 	Alpha Value[float64]    `yaml:"alpha"` // this part of what is free of the shared buffer; 0: no such limit
 }
 
-// or is what g says, and where it says nothing, what another does.
+// or returns g, with what is not set in it taken from another.
 func (g Ingress) or(other Ingress) Ingress {
 	pick(&g.Limit, other.Limit)
 	pick(&g.Alpha, other.Alpha)
 	return g
 }
 
-// line is where something of it stands.
+// line is a line of the file on which one of its keys is.
 func (g Ingress) line() int { return cmp.Or(g.Limit.Line, g.Alpha.Line) }
 
-// check says what no limit can be, for frames of at most so many bytes.
+// check says what is wrong with the limits, for frames of at most so many bytes.
 func (g Ingress) check(longest units.Size) error {
 	switch {
 	case g.Limit.IsSet() && g.Limit.V < longest:

@@ -29,7 +29,7 @@ func (c *Switch) partsAt(port int, device units.Rate, cell units.Size) (units.Ra
 type Gap struct {
 	Port     int
 	Headroom units.Time
-	Ring     units.Time // Never: nobody knows how much waits in the device
+	Ring     units.Time // Never: it is not known how much waits in the device
 	ring     int
 	rate     units.Rate
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // profiles checks where the runtime's profiles are served; empty: nowhere. They show memory and stop the workers, so
-// nobody but who is on this machine may ask for them.
+// only users of this machine may ask for them.
 func profiles(v Value[string]) (string, error) {
 	at := v.Or("off")
 	if at == "off" {
@@ -72,7 +72,7 @@ func (c *Switch) losslessCNPs() (lines []string) {
 // Warnings lists what an operator should read of an agent.
 func (c *Agent) Warnings() []string { return open(c.MetricsAddress(), c.Live.Address()) }
 
-// open warns of listeners on all addresses: whoever reaches any interface of the machine can ask them.
+// open warns of listeners on all addresses: all who reach any interface of the machine can ask them.
 func open(metrics, live string) (lines []string) {
 	for _, l := range []struct{ what, at string }{{"metrics", metrics}, {"live", live}} {
 		host, port, err := net.SplitHostPort(l.at)

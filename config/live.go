@@ -9,7 +9,7 @@ import (
 // Live is the page for browsers; there is none unless it is asked for.
 type Live struct {
 	Listen Value[string] `yaml:"listen"` // address, as in 127.0.0.1:9471; none
-	Remote Value[bool]   `yaml:"remote"` // it may be another than a loopback address, and whoever reaches it looks; false
+	Remote Value[bool]   `yaml:"remote"` // the address need not be loopback; all who reach it can look; false
 }
 
 func (l Live) check() error {

@@ -11,10 +11,10 @@ import (
 	"photon/wire"
 )
 
-// LLDP has a switch tell its neighbours who it is, and what it does of data center bridging (IEEE 802.1AB, DCBX).
+// LLDP makes a switch tell its neighbours who it is, and how it does data center bridging (IEEE 802.1AB, DCBX).
 type LLDP struct {
 	Interval     Value[units.Time] `yaml:"interval"`     // between two frames; 30s
-	Hold         Value[int]        `yaml:"hold"`         // what is said holds for so many intervals; 4
+	Hold         Value[int]        `yaml:"hold"`         // for so many intervals what it says is valid; 4
 	Applications *[]AppPriority    `yaml:"applications"` // priorities that hosts are to give applications; RoCEv2 and the DSCPs of the first lossless priority
 }
 
@@ -102,7 +102,7 @@ type Announced struct {
 	Base  wire.MAC    // of the system: its first port's
 }
 
-// Announced returns what is said; nil: nothing is, and nobody heard. The configuration must have been checked.
+// Announced returns what is said; nil: LLDP is off. The configuration must have been checked.
 func (c *Switch) Announced() *Announced {
 	l := c.LLDP
 	if l == nil {

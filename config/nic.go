@@ -29,7 +29,7 @@ const (
 type Application struct {
 	Device    Value[string]     `yaml:"device"`      // virtual device and arguments: net_tap0,iface=app0; net_af_packet1,...; net_memif0,...; net_vhost0,...
 	Rate      Value[units.Rate] `yaml:"rate"`        // handed over no faster; as fast as the device takes frames
-	MAC       []Value[wire.MAC] `yaml:"mac"`         // addresses of applications that do not speak first; a tap's own, and those that speak, are known
+	MAC       []Value[wire.MAC] `yaml:"mac"`         // addresses of applications that only answer; a tap's own, and those that have sent something, are known
 	MTU       Value[int]        `yaml:"mtu"`         // longest frame without Ethernet header, tags and FCS, bytes; 1500, less what hpcc and the timely schemes add
 	DSCP      Value[int]        `yaml:"dscp"`        // of IP frames that applications send with DSCP 0; they keep it
 	ECN       Value[string]     `yaml:"ecn"`         // clear (applications do not see the network's marks) or keep; clear
@@ -58,7 +58,7 @@ type FlowRule struct {
 	Tenant Value[string]     `yaml:"tenant"` // whose cap and turns it shares; none
 }
 
-// NICNode is a NIC that is ready to be made.
+// NICNode is the complete configuration of a NIC.
 type NICNode struct {
 	Config agent.NICConfig
 	Link   dataplane.Link // of the wire
@@ -261,7 +261,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	for _, m := range a.MAC {
 		s.Known = append(s.Known, m.V)
 	}
-	if devices != nil && isTap(a.Device.V) { // the kernel's side has the address that the device tells
+	if devices != nil && isTap(a.Device.V) { // the kernel's side has the address that the device reports
 		s.Known = append(s.Known, devices[agent.Application].MAC)
 	}
 	var names map[string]int
@@ -358,17 +358,17 @@ func choice(v Value[string], key, first, second string) (bool, error) {
 	return false, fail(v, "%s %q: %s or %s", key, v.V, first, second)
 }
 
-// holds reports whether a port of applications is held when a flow's queue is full, if nothing else is
-// said. What is given to memif and vhost-user waits with the program, and is lost by nobody. Behind a
-// tap and a packet socket there is only a ring of the kernel, whose frames are of all flows: one flow would
-// stop the others, and then the kernel would drop whatever comes. Those who send there make good for losses.
+// holds reports whether a port of applications is held by default when a flow's queue is full. With
+// memif and vhost-user frames then wait in the program, and none is lost. Behind a tap and a packet
+// socket there is only a ring of the kernel with frames of all flows: one flow would stop the others,
+// and then the kernel would drop frames of any flow. Protocols there repair losses themselves.
 func holds(device string) bool {
 	return !isTap(device) && !strings.HasPrefix(device, "net_af_packet")
 }
 
 func isTap(device string) bool { return strings.HasPrefix(device, "net_tap") }
 
-// errNotHost is returned where a host is asked for and the agent is a NIC.
+// errNotHost is returned if a host is needed and the agent is a NIC.
 var errNotHost = errors.New("an agent with `role: nic` is no host")
 
 // Describe prints what is in force, for the operator to see at the start.

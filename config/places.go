@@ -11,7 +11,7 @@ import (
 )
 
 // A file counts its ports from 0. A switch that runs has them at places, which they keep while others come and go:
-// a port is known by its device. All that is told of a running switch by number goes by places.
+// a port is known by its device. Numbers of ports of a running switch are places.
 
 // number is the place of a port of the file.
 func (c *Switch) number(i int) int {
@@ -37,7 +37,7 @@ func (c *Switch) index(place int) int {
 	return slices.IndexFunc(c.running.At, func(p Place) bool { return p.Number == place })
 }
 
-// Running is what For or Start was told.
+// Running is what For or Start was given.
 func (c *Switch) Running() Running { return c.running }
 
 // At returns the port at a place; nil: none is there.

@@ -1,16 +1,17 @@
 package config
 
 import (
+	"bytes"
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"reflect"
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
+	"go.yaml.in/yaml/v4"
 
 	"photon/units"
 )
@@ -55,36 +56,33 @@ func (v Value[T]) Or(other T) T {
 	return v.V
 }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (v *Value[T]) UnmarshalYAML(n ast.Node) error {
-	v.Line, v.set = n.GetToken().Position.Line, true
-	text := n.GetToken().Value
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (v *Value[T]) UnmarshalYAML(n *yaml.Node) error {
+	v.Line, v.set = n.Line, true
+	if n.Kind != yaml.ScalarNode {
+		switch any(&v.V).(type) {
+		case encoding.TextUnmarshaler, *int, *uint64, *float64:
+			return errors.New(singleValue)
+		}
+	}
 	var err error
 	switch p := any(&v.V).(type) {
 	case encoding.TextUnmarshaler:
-		if _, ok := n.(ast.ScalarNode); !ok {
-			return &Error{Line: v.Line, Err: errors.New("a single value belongs here (in quotes if there is a colon in it)")}
-		}
-		err = p.UnmarshalText([]byte(text))
+		err = p.UnmarshalText([]byte(n.Value))
 	case *int:
-		if *p, err = strconv.Atoi(text); err != nil {
-			err = fmt.Errorf("%q is not a whole number", text)
+		if *p, err = strconv.Atoi(n.Value); err != nil {
+			err = fmt.Errorf("%q is not a whole number", n.Value)
 		}
 	case *uint64:
-		if *p, err = strconv.ParseUint(text, 0, 64); err != nil {
-			err = fmt.Errorf("%q is not a whole number of 64 bits", text)
+		if *p, err = strconv.ParseUint(n.Value, 0, 64); err != nil {
+			err = fmt.Errorf("%q is not a whole number of 64 bits", n.Value)
 		}
 	case *float64:
-		*p, err = units.ParseNumber(text)
+		*p, err = units.ParseNumber(n.Value)
 	default:
-		if err = yaml.NodeToValue(n, &v.V, yaml.Strict()); err != nil {
-			return withLine(err, v.Line, &v.V)
-		}
+		err = n.Load(&v.V, yaml.WithKnownFields())
 	}
-	if err != nil {
-		return &Error{Line: v.Line, Err: err}
-	}
-	return nil
+	return err
 }
 
 // Read decodes a YAML file into v, strictly.
@@ -106,55 +104,70 @@ func plainFileError(err error) error {
 	return err
 }
 
-// Unmarshal is the YAML library's, which panics at some texts.
-func Unmarshal(b []byte, v any, options ...yaml.DecodeOption) (err error) {
-	defer func() {
-		if why := recover(); why != nil {
-			err = fmt.Errorf("this is no YAML that can be read (%v)", why)
-		}
-	}()
-	return yaml.UnmarshalWithOptions(b, v, options...)
-}
-
 // Decode decodes YAML text into v, strictly; file is for errors.
 func Decode(file string, b []byte, v any) error {
-	if err := Unmarshal(b, v, yaml.Strict()); err != nil {
-		e := withLine(err, 0, v)
-		if node := body(b); e.Line == 0 && node != nil {
-			e.Line = refused(node, reflect.TypeOf(v), e.Err.Error())
+	err := load(b, v)
+	if err == nil {
+		return nil
+	}
+	e := &Error{Err: err}
+	var theirs *yaml.LoadError
+	if ours := (*Error)(nil); errors.As(err, &ours) {
+		e = ours
+	} else if errors.As(err, &theirs) {
+		e = &Error{Line: theirs.Mark.Line, Err: errors.New(plain(theirs.Message, v))}
+	}
+	e.File = file
+	return e
+}
+
+// load reads the only document of a text, which may have none: nothing, or comments.
+func load(b []byte, v any) error {
+	l, err := yaml.NewLoader(bytes.NewReader(b), yaml.WithKnownFields())
+	if err != nil {
+		return err
+	}
+	if err := l.Load(v); err != nil {
+		if err == io.EOF {
+			return nil
 		}
-		e.File = file
-		return e
+		return err
+	}
+	var second yaml.Node
+	if err := l.Load(&second); err != io.EOF {
+		return cmp.Or[error](err, &Error{Line: second.Line, Err: errors.New("a second document begins here, and a file has one")})
 	}
 	return nil
 }
 
-// withLine finds the line in an error of the YAML library, or in ours inside one;
-// into is what was decoded to.
-func withLine(err error, line int, into any) *Error {
-	var ours *Error
-	if errors.As(err, &ours) {
-		return ours
-	}
-	var theirs yaml.Error
-	if errors.As(err, &theirs) {
-		if t := theirs.GetToken(); t != nil {
-			line = t.Position.Line
-		}
-		message := theirs.GetMessage()
-		if t := new(yaml.TypeError); errors.As(err, &t) && t.DstType != nil && t.DstType.Kind() == reflect.Int {
-			message = "a whole number belongs here" // and not Go's names of fields and types
-		}
-		if strings.HasSuffix(message, " was used where mapping is expected") {
-			message = "keys with values belong here (key: value, or {key: value})"
-		}
-		if name, ok := strings.CutPrefix(message, "unknown field "); ok {
-			message = "unknown key " + name
-			if other := meant(strings.Trim(name, `"`), into); other != "" {
+const singleValue = "a single value belongs here (in quotes if there is a colon in it)"
+
+// plain is an error of the YAML library without Go's names of fields and types; into is what was decoded to.
+func plain(message string, into any) string {
+	if key, ok := strings.CutPrefix(message, "field "); ok {
+		if key, _, ok = strings.Cut(key, " not found in type "); ok {
+			message = fmt.Sprintf("unknown key %q", key)
+			if other := closestKey(key, into); other != "" {
 				message += fmt.Sprintf(": is %q meant?", other)
 			}
+			return message
 		}
-		return &Error{Line: line, Err: errors.New(message)}
 	}
-	return &Error{Line: line, Err: err}
+	what, to, ok := strings.Cut(message, " into ")
+	if !ok || !strings.HasPrefix(what, "cannot construct ") {
+		return message
+	}
+	switch {
+	case strings.HasSuffix(to, "(TextUnmarshaler)"), to == "string":
+		return singleValue
+	case strings.HasPrefix(to, "int"), strings.HasPrefix(to, "uint"):
+		return "a whole number belongs here"
+	case strings.HasPrefix(to, "float"):
+		return "a number belongs here"
+	case to == "bool":
+		return "true or false belongs here"
+	case strings.HasPrefix(to, "["):
+		return "a list belongs here ([a, b], or a line that begins with - for each)"
+	}
+	return "keys with values belong here (key: value, or {key: value})"
 }

@@ -44,14 +44,19 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"list:\n- size: 1KB\n  weight: 2\n":    `x.yaml:3: unknown key "weight"`,
 		"count: many":                          `x.yaml:1: "many" is not a whole number`,
 		"rate: [1, 2]":                         `x.yaml:1: a single value belongs here (in quotes if there is a colon in it)`,
-		"rate: 1bps\nrate: 2bps":               `x.yaml:2: mapping key "rate" already defined at [1:1]`,
-		"count: 1\nlist:\n- size: 1B\n bad: x": `x.yaml:4: value is not allowed in this context`,
+		"rate: 1bps\nrate: 2bps":               `x.yaml:2: mapping key "rate" already defined at line 1`,
+		"count: 1\nlist:\n- size: 1B\n bad: x": `x.yaml:4: did not find expected key`,
 		"prios: [1, x]":                        `x.yaml:1: "x" is not a whole number`,
 		"count: 1\ntime: 3xx":                  `x.yaml:2: time "3xx": unknown unit (write it like 10ms)`,
 		"names: [3xx]\n\ntime:\n  3xx":         `x.yaml:4: time "3xx": unknown unit (write it like 10ms)`,
 		"sizes:\n- 1B\n- '2 XB'":               `x.yaml:3: size "2 XB": unknown unit (write it like 10MB)`,
 		"times: {a: 1s,\n b: 1x}":              `x.yaml:2: time "1x": unknown unit (write it like 10ms)`,
 		"deep:\n- rate: 1bps\n- {rate: 1s}":    `x.yaml:3: rate "1s": unknown unit (write it like 10Mbps)`,
+		"on: maybe":                            `x.yaml:1: true or false belongs here`,
+		"count: 1\nnames: a":                   `x.yaml:2: a list belongs here ([a, b], or a line that begins with - for each)`,
+		"names: [a]\ntimes: [1]":               `x.yaml:2: keys with values belong here (key: value, or {key: value})`,
+		"count: 1\nrate: *x":                   `x.yaml:2: unknown anchor 'x' referenced`,
+		"count: 1\n---\ncount: 2":              `x.yaml:2: a second document begins here, and a file has one`,
 	} {
 		var n nested
 		if err := Decode("x.yaml", []byte(text), &n); err == nil || err.Error() != want {
@@ -61,6 +66,20 @@ func TestErrorsNameTheLine(t *testing.T) {
 	var n nested
 	if err := Read("/nowhere/x.yaml", &n); err == nil || err.Error() != "/nowhere/x.yaml: no such file or directory" {
 		t.Error(err)
+	}
+}
+
+// A file may say nothing, and may say something once for several places.
+func TestWhatElseIsYAML(t *testing.T) {
+	for _, text := range []string{"", "# a comment\n", "---\n", "count:\n"} {
+		var n nested
+		if err := Decode("x.yaml", []byte(text), &n); err != nil || n.Count.IsSet() {
+			t.Errorf("%q: %v, %+v", text, err, n)
+		}
+	}
+	var n nested
+	if err := Decode("x.yaml", []byte("list:\n- &a {size: 1KB}\n- <<: *a\n- {size: 2B, <<: *a}\n"), &n); err != nil || len(n.List) != 3 || n.List[1].Size.V != 1000 || n.List[2].Size.V != 2 {
+		t.Errorf("%v, %+v", err, n)
 	}
 }
 

@@ -19,8 +19,8 @@ type Config struct {
 	// Period is the longest from one flow control packet of a lane to the next; 0: 65 536 symbol times of four
 	// lanes (7.9.4).
 	Period units.Time
-	// Update is how many bytes more the peer may send before it is told without waiting for Period; 0: a sixteenth of
-	// what is promised at a time. A peer whose next packet may wait for it is told at once.
+	// Update is after how many bytes of new credits a packet is sent before the end of Period; 0: a sixteenth of
+	// what is promised at a time. If the peer's next packet may wait for credits, a packet is sent at once.
 	Update units.Size
 }
 

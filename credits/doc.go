@@ -6,11 +6,11 @@
 //   - Port is one end of a link: it counts what it sent (FCTBS) and what it received (ABR), keeps what the peer
 //     takes (FCCL), and says when flow control packets are due, and which lanes wait for credits.
 //
-// It stands beside pfc, and is a room of its own as pfc is: both are a flow control, and know nothing of
+// It is a package like pfc: both are flow controls, and know nothing of
 // each other. Nothing here knows a clock, a queue or a device: time comes in as an argument.
 //
 // A lane is what Ethernet calls a priority. Buffer is counted in blocks of 64 bytes, modulo 4096; a receiver
-// promises at most 2048 of them, so that a lane carries at most 128 KiB in a round trip: long links crawl.
+// promises at most 2048 of them, so that a lane carries at most 128 KiB in a round trip: long links are slow.
 package credits
 
 // Lanes is the number of virtual lanes.

@@ -58,7 +58,7 @@ func lpcrc(b []byte) uint16 {
 // them bare.
 const (
 	opcode    = 0xFFFE
-	extension = 0x02_5048 // a locally administered identifier: nobody's
+	extension = 0x02_5048 // a locally administered identifier, not assigned to anyone
 	headerLen = 14 + 2 + 3
 )
 

@@ -9,8 +9,8 @@ import (
 // Port is one end of a link. A lane is off while the packet that it would send next has no credits; a peer that
 // gives some turns it on. Nothing is sent before the peer has said what it takes.
 //
-// Neither end need have been there as long as the other: who does not know what was sent to it says so
-// (Packet.Init), and is told. Every packet says all there is to say, so that any may be lost.
+// One end may start later than the other: an end that does not know how much was sent to it says so
+// (Packet.Init), and gets the answer. Every packet has the whole state, so that any may be lost.
 //
 // The zero value is not usable; call NewPort.
 type Port struct {
@@ -19,7 +19,7 @@ type Port struct {
 	off          uint8  // of them, those that wait for credits
 	open         uint8  // the peer has said what it takes
 	known        uint8  // the peer has said what it sent
-	advertiseNow uint8  // the peer is to be told at once
+	advertiseNow uint8  // a packet to the peer is due at once
 	frozen       bool   // by Hold
 	longest      uint16 // packet there may be, in blocks
 	step         uint16 // Config.Update, in blocks
@@ -32,10 +32,10 @@ type Port struct {
 // lane is one virtual lane of both directions.
 type lane struct {
 	sent       uint16 // FCTBS
-	limit      uint16 // FCCL, as the peer told it
+	limit      uint16 // FCCL, as the peer advertised it
 	next       uint16 // blocks of the packet that is to be sent next; 0: there is none
 	received   uint16 // ABR
-	advertised uint16 // FCCL, as the peer was told it
+	advertised uint16 // FCCL, as advertised to the peer
 	free       int64  // blocks
 	due        units.Time
 	since      units.Time // off
@@ -51,11 +51,11 @@ type Counters struct {
 	Credits  [Lanes]uint16     // blocks that may be sent now
 	Sent     uint64            // flow control packets
 	Received uint64
-	Lost     [Lanes]uint64 // blocks that the peer sent and that did not come, as far as its packets tell
+	Lost     [Lanes]uint64 // blocks that the peer sent and that did not arrive, according to its packets
 }
 
 // NewPort returns one end of a link of a rate, on which frames of up to longest bytes are sent, with the configuration
-// valid for them. Lanes without credits are nothing to it.
+// valid for them. Lanes without credits are ignored.
 func NewPort(c Config, lanes uint8, rate units.Rate, longest int) *Port {
 	p := &Port{config: c, lanes: lanes, longest: c.Blocks(longest), step: c.update()}
 	p.SetRate(rate)
@@ -72,7 +72,7 @@ func (p *Port) Scratch() []Packet { return p.scratch[:0] }
 // SetRate changes the rate of the link, by which the period goes.
 func (p *Port) SetRate(rate units.Rate) { p.period = p.config.period(rate) }
 
-// Begin has the port begin as with a new peer: nothing was sent or received. What waits goes on to do so.
+// Begin resets the port for a new peer: nothing was sent or received. Packets that wait keep waiting.
 func (p *Port) Begin(now units.Time) {
 	p.open, p.known, p.advertiseNow = 0, 0, 0
 	for i := range p.lane {
@@ -97,7 +97,7 @@ func (p *Port) Send(i int, n uint16) {
 	l.sent = (l.sent + n) & wrap
 }
 
-// Want tells which packet is to be sent next, by its blocks; 0: there is none. The lane is off if it has no credits.
+// Want sets the length of the packet to be sent next, in blocks; 0: there is none. The lane is off if it has no credits.
 func (p *Port) Want(now units.Time, i int, n uint16) {
 	if p.lanes>>i&1 == 0 {
 		return
@@ -106,7 +106,7 @@ func (p *Port) Want(now units.Time, i int, n uint16) {
 	p.want(now, i)
 }
 
-// want turns a lane on or off, and reports that it went on.
+// want turns a lane on or off, and reports whether it was turned on.
 func (p *Port) want(now units.Time, i int) (on bool) {
 	l, bit := &p.lane[i&7], uint8(1)<<i
 	off := l.next > 0 && !p.May(i, l.next)
@@ -124,7 +124,7 @@ func (p *Port) want(now units.Time, i int) (on bool) {
 	return false
 }
 
-// Hear takes what a flow control packet says, and returns the lanes that went on by it.
+// Hear processes a flow control packet, and returns the lanes that it turned on.
 func (p *Port) Hear(now units.Time, f *Packet) (on uint8) {
 	i, bit := int(f.Lane&7), uint8(1)<<(f.Lane&7)
 	if p.lanes&bit == 0 {
@@ -158,15 +158,15 @@ func (p *Port) Came(i int, n uint16) {
 	l.received = (l.received + n) & wrap
 }
 
-// Keeps tells how many bytes of a lane are buffered now, in whole blocks.
+// Keeps sets how many bytes of a lane are buffered now, in whole blocks.
 func (p *Port) Keeps(i int, bytes units.Size) {
 	p.lane[i&7].free = max(0, p.config.capacity()-int64(bytes/Block))
 }
 
-// StopPeer has the peer be given no more credits from now on, or again.
+// StopPeer stops giving credits to the peer, or resumes it.
 func (p *Port) StopPeer(hold bool) { p.frozen = hold }
 
-// grant is the FCCL that could be told now.
+// grant is the FCCL that could be advertised now.
 func (p *Port) grant(l *lane) uint16 {
 	if p.frozen {
 		return l.advertised
@@ -174,7 +174,7 @@ func (p *Port) grant(l *lane) uint16 {
 	return (l.received + uint16(min(l.free, most))) & wrap
 }
 
-// left is how many blocks the peer may send by what it was told.
+// left is how many blocks the peer may still send.
 func (l *lane) left() uint16 {
 	if n := (l.advertised - l.received) & wrap; n <= most {
 		return n
@@ -182,7 +182,7 @@ func (l *lane) left() uint16 {
 	return 0
 }
 
-// urgent reports whether the peer is to be told of a lane before its time.
+// urgent reports whether credits of a lane are due before the end of the period.
 func (p *Port) urgent(i int) bool {
 	if p.advertiseNow>>i&1 != 0 {
 		return true

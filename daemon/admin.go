@@ -7,7 +7,7 @@ import (
 	"photon/units"
 )
 
-// answer has the admin socket answer.
+// answer serves the admin socket.
 func (d *daemon) answer(a *admin.Server, source *telemetry.Source) {
 	a.Show(source)
 	a.Live(source)
@@ -26,7 +26,7 @@ func (d *daemon) answer(a *admin.Server, source *telemetry.Source) {
 	a.Serve()
 }
 
-// source is where what can be shown comes from.
+// source provides what `photon show` shows.
 func (d *daemon) source() *telemetry.Source {
 	s := &telemetry.Source{Snapshot: d.snapshot}
 	if d.sw != nil {
@@ -39,7 +39,7 @@ func (d *daemon) source() *telemetry.Source {
 	return s
 }
 
-// fdb reads the forwarding database beside the workers, which only have to say where it is.
+// fdb reads the forwarding database while the workers run; only its address is read between their bursts.
 func (d *daemon) fdb() (entries []dataplane.FDBEntry, capacity int) {
 	var view dataplane.FDBView
 	var at units.Time

@@ -21,7 +21,7 @@ type taps struct {
 	on map[int]bool
 }
 
-// capture has the frames of a port copied.
+// capture copies the frames of a port.
 func (d *daemon) capture(port string, snap int) (admin.Stream, func(), error) {
 	number, err := d.number(port)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 
 // watermarked is a node that keeps the most that was in its queues.
 type watermarked interface {
-	// ClearWatermarks has that of a port begin anew. It is called between bursts.
+	// ClearWatermarks resets those of a port. It is called between bursts.
 	ClearWatermarks(port int)
 }
 
-// clearWatermarks has the watermarks of a port begin anew, or of all if it is empty, and then the longest poll gap, too.
+// clearWatermarks resets the watermarks of a port, or of all ports if it is empty, and then the longest poll gap, too.
 func (d *daemon) clearWatermarks(port string) (message string, err error) {
 	node, ok := d.node.(watermarked)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 // The garbage collector takes a worker off its core for milliseconds, longer
 // than headroom lasts. A worker makes no garbage; scrapes and commands make
 // some, a fraction of a megabyte each. So nothing is collected until there is
-// much of it, and then the peers are paused first: what they send meanwhile
-// waits with them, and not in a ring that runs over.
+// much of it, and then the peers are paused first: frames wait at the peers
+// meanwhile, and not in a receive ring that would overflow.
 
 // drainDelay is the time after an XOFF until the last frame has arrived.
 const drainDelay = 2 * time.Millisecond
@@ -26,7 +26,7 @@ type collector struct {
 	grows uint64           // bytes that may become garbage in between
 }
 
-// start takes the collector over.
+// start turns the runtime's collector off.
 func (c *collector) start(garbage units.Size) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -37,7 +37,7 @@ func (c *collector) start(garbage units.Size) {
 	c.grows = uint64(garbage)
 	c.at = c.used[0].Value.Uint64() + c.grows
 	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(int64(4*c.at + 1<<30)) // should what uses memory be faster than we look
+	debug.SetMemoryLimit(int64(4*c.at + 1<<30)) // in case memory grows faster than the checks
 }
 
 // enabled reports whether garbage is collected by collect, and not by the runtime.
@@ -57,7 +57,7 @@ func (d *daemon) collect() {
 		d.loaded.Lock() // no reload and no shutdown meanwhile
 		defer d.loaded.Unlock()
 		if d.loaded.ending {
-			return // the peers are to stay paused
+			return // the switch drains: its peers stay paused
 		}
 		d.world.DoBriefly(d.sw.StopPeers)
 		defer d.world.DoBriefly(d.sw.ResumePeers)

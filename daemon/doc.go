@@ -1,8 +1,7 @@
-// Package daemon is a switch or an agent that runs on devices until it is told to
+// Package daemon is a switch or an agent that runs on devices until it is asked to
 // stop: it opens what a configuration names, adds the node to a world of DPDK, answers
-// who asks it and takes orders (telemetry/admin), looks after links, storms and losses
-// while the workers poll, takes over changed configurations and, at the end, lets
-// the queues run empty. Commands and their flags are cmd/photon's.
+// commands (telemetry/admin), watches links, storms and losses while the workers
+// poll, applies changed configurations and, at the end, empties the queues. Commands and their flags are cmd/photon's.
 package daemon
 
 import (
@@ -12,20 +11,20 @@ import (
 	"photon/config"
 )
 
-// Options are what whoever starts a daemon decides.
+// Options are chosen by the caller that starts a daemon.
 type Options struct {
 	Log     io.Writer // where its log goes
-	Version string    // of the program, which metrics tell
+	Version string    // of the program, as metrics report it
 }
 
-// Refusal is an error of a configuration, or of what is not there on this machine: its
-// reader's to mend. Nothing was started.
+// Refusal is an error of a configuration, or of what is missing on this machine: a
+// mistake of the user. Nothing was started.
 type Refusal struct{ error }
 
 // Unwrap returns what is wrong.
 func (r Refusal) Unwrap() error { return r.error }
 
-// refused marks an error as the reader's to mend.
+// refused marks an error as a mistake of the user, for exit code 2.
 func refused(err error) error {
 	if err == nil {
 		return nil

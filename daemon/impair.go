@@ -7,7 +7,7 @@ import (
 )
 
 // prepareImpair works out what other rules of a file make of the ports, and returns the function that has them take
-// effect while the workers rest. A switch of which nothing was ever spoilt has nothing before it, and gets it then.
+// effect while the workers rest. A switch without impairments until then has no impair.Node before it, and gets one.
 func (d *daemon) prepareImpair(conf *config.Switch) (set func(now units.Time)) {
 	specs, n := conf.Impaired(), d.impaired
 	if n == nil && specs == nil {

@@ -31,7 +31,7 @@ func (l *links) counts() []uint64 {
 	return slices.Clone(l.changes)
 }
 
-// ratesInForce are the links'; those that were configured until somebody has looked.
+// ratesInForce are the links' rates; before the first check, the configured ones.
 func (d *daemon) ratesInForce() []units.Rate {
 	l := &d.links
 	l.Lock()
@@ -43,7 +43,7 @@ func (d *daemon) ratesInForce() []units.Rate {
 }
 
 // watchLinks logs what links came up or went down, or have another rate, since it last looked, and
-// tells the switch. A port is taken to be up when photon starts.
+// updates the switch. A port counts as up when photon starts.
 func (d *daemon) watchLinks() {
 	devices := d.world.Devices()
 	l := &d.links
@@ -85,7 +85,7 @@ func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 	// forgotten each other's pauses.
 	missed := s.Downs - l.downs[i]
 	if !l.down[i] && !s.LinkUp && missed > 0 {
-		missed-- // that one is seen
+		missed-- // this change is seen
 	}
 	l.downs[i] = s.Downs
 	another := s.LinkUp && s.Rate > 0 && s.Rate != l.deviceRates[i]
@@ -157,7 +157,7 @@ func (d *daemon) logLink(port int, state dataplane.LinkState) {
 	}
 }
 
-// setLink tells the switch, if it is one. A reload must not come in between.
+// setLink updates the switch, if the node is one. No reload may happen in between.
 func (d *daemon) setLink(port int, state dataplane.LinkState) error {
 	if d.sw == nil {
 		return nil

@@ -15,7 +15,7 @@ func (d *daemon) notifySystemd(notice string) {
 	}
 }
 
-// heartbeat tells systemd (WatchdogSec=) that the workers answer, until the
+// heartbeat reports to systemd (WatchdogSec=) that the workers answer, until the
 // function it returns is called. Without a service manager that asks for it,
 // nothing beats.
 func (d *daemon) heartbeat() (stop func()) {

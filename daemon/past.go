@@ -7,7 +7,7 @@ import (
 	"photon/units"
 )
 
-// past is what the switch has kept of what happened, read port by port so that the workers rest for little at a time;
+// past is what the switch has kept of what happened, read port by port so that the workers stop for short times only;
 // the snapshot whose clock it goes by is taken after it.
 func (d *daemon) past() (p telemetry.Past) {
 	d.world.DoBriefly(func(units.Time) { p.Kept = d.sw.HistorySize() })

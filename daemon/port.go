@@ -89,7 +89,7 @@ func (d *daemon) shutPort(i int) (message string, err error) {
 	return "is shut", nil
 }
 
-// openPort has the device take its link up first. When it is there the switch is told, as of any link.
+// openPort first takes the device's link up. When the link is up, the switch learns of it as of any link.
 func (d *daemon) openPort(i int) (message string, err error) {
 	if _, err := d.world.SetUp(dataplane.End{Node: d.id, Port: i}, true); err != nil {
 		return "", err
@@ -110,7 +110,7 @@ func (d *daemon) openPort(i int) (message string, err error) {
 	return "is open, and its link is up", nil
 }
 
-// keepShut takes the link of a device down again if its port is shut: the kernel's interface may have been created anew,
+// keepShut takes the link of a device down again if its port is shut: the kernel's interface may have been created again,
 // or taken up by hand. The caller holds the lock of the links.
 func (d *daemon) keepShut(i int, s *dpdk.DeviceStats) {
 	if !d.links.down[i] {

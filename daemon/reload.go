@@ -62,7 +62,7 @@ func (d *daemon) reload() (lines []string, err error) {
 	return d.takeOver(conf)
 }
 
-// takeOver has another configuration be in force, and says what changed by it. If anything is wrong, nothing does. The
+// takeOver applies another configuration, and says what it changed. If anything is wrong, nothing changes. The
 // caller holds the locks of the links and of what is loaded.
 func (d *daemon) takeOver(conf *config.Switch) (lines []string, err error) {
 	l := &d.loaded
@@ -115,7 +115,7 @@ func (d *daemon) prepare(conf *config.Switch, m *move, scheme bool) (*config.Swi
 	return node, change, nil
 }
 
-// relink tells the switch of the links that have another rate than when they were opened: a
+// relink sets the rates of links that have another rate than when they were opened: a
 // configuration has the headroom for that. The caller holds both locks.
 func (d *daemon) relink(conf *config.Switch) {
 	l := &d.links

@@ -29,7 +29,7 @@ type hosted interface {
 	CopyStats(units.Time, *dataplane.Stats)
 }
 
-// daemon is a node on devices that runs until it is told to stop.
+// daemon is a node on devices that runs until it is asked to stop.
 type daemon struct {
 	log     *zap.SugaredLogger
 	version string // of the program

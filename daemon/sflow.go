@@ -22,7 +22,7 @@ type sampling struct {
 	began   time.Time
 	polled  time.Time
 	counts  telemetry.SFlow
-	failing bool // the log was told
+	failing bool // it is in the log
 }
 
 // watchSamples has ports sample as the configuration says now, and sends what they have.

@@ -12,13 +12,13 @@ import (
 	"photon/units"
 )
 
-// newWorld is dpdk.New; what does not fit the machine is the user's to mend.
+// newWorld is dpdk.New; if the machine does not have what is asked for, it is a mistake of the user.
 func newWorld(o dpdk.Options) (dpdk.World, error) {
 	w, err := dpdk.New(o)
 	return w, refused(err)
 }
 
-// Switch is a switch until the context ends. again reads the configuration anew, for
+// Switch is a switch until the context ends. again reads the configuration again, for
 // reloads; nil if there is no file.
 func Switch(ctx context.Context, o Options, conf *config.Switch, again func() (*config.Switch, error)) error {
 	if !dpdk.Available {

@@ -37,7 +37,7 @@ type recording struct {
 
 // Info implements admin.TestbedNode.
 func (t *testbedNode) Info() node.Info {
-	t.lock.Lock() // SetScheme changes what is told
+	t.lock.Lock() // SetScheme changes what is reported
 	defer t.lock.Unlock()
 	s := t.d.snapshot()
 	n := node.Info{Name: t.d.name, Switch: t.d.sw != nil, Ports: s.Ports, Stats: s.Stats}

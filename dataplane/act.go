@@ -7,12 +7,12 @@ import (
 	"photon/wire"
 )
 
-// The second stage: each frame's action is looked up by its key. What is not there is worked out by
-// slow code (resolve.go), which remembers it here. Actions hold as long as the switch's tables do, and
-// where it learns addresses for the second in which it was worked out: so each address that speaks is seen
-// once a second, and none is used that is too old.
+// The second stage: each frame's action is looked up by its key. An unknown action is computed by
+// slow code (resolve.go), and remembered here. Actions are valid until the switch's tables change, and
+// if addresses are learned, for the second in which they were computed: so the source address of each
+// frame is seen once a second, and no entry that is too old is used.
 
-// action is what becomes of the frames of one key:
+// action is what happens to the frames of one key:
 //
 //	bits 0 to 2    their priority
 //	3 to 14        the port through which they leave, or a number by which kind finds it
@@ -41,7 +41,7 @@ const (
 )
 
 // anyPort is the port in the keys of a switch where nothing depends on it: addresses are not learned, and there are no
-// VLANs. One place is for the frames of all ports then; their actions do not say through which they came.
+// VLANs. One entry is then for the frames of all ports; its action does not name the ingress port.
 const anyPort = maxPorts - 2
 
 // action is one that leaves a frame what was read from it.
@@ -58,7 +58,7 @@ func (a action) out() uint    { return uint(a>>3) & (maxPorts - 1) }
 func (a action) queue() uint  { return uint(a) & (8*maxPorts - 1) }
 func (a action) vlan() uint16 { return uint16(a>>19) & wire.VLANID }
 
-// actionCache has what a worker's frames meet again and again. Two share a line of the processor's.
+// actionCache has the actions of a worker's recent keys. Two of them share a cache line.
 type actionCache struct {
 	lines   []cacheLine // a power of two
 	epoch   uint64      // places with another are empty; 1 to lastEpoch
@@ -76,8 +76,6 @@ type remembered struct {
 }
 
 const (
-	cacheLineShift = 6 // bits that number the bytes of one
-
 	epochShift = 12 // in a key's where
 	epochMask  = 1<<20 - 1
 	lastEpoch  = epochMask - 1 // noKey has another
@@ -127,7 +125,7 @@ func (c *actionCache) remember(k *key, a action) {
 		c.grow(2 * len(c.lines))
 	}
 	if k.where>>epochShift&epochMask != c.epoch {
-		return // the key was made before it forgot
+		return // the key was made before the last renew
 	}
 	b := &c.lines[k.hash()>>c.shift()]
 	to := &b[c.used&1] // if both are taken
@@ -140,7 +138,7 @@ func (c *actionCache) remember(k *key, a action) {
 	*to = remembered{*k, a}
 }
 
-// grow makes room; what was known is found out again.
+// grow makes room and forgets all actions, which are computed again.
 func (c *actionCache) grow(lines int) {
 	c.lines, c.used = make([]cacheLine, lines), 0
 }

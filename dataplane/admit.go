@@ -9,14 +9,14 @@ import (
 )
 
 // The third stage: is there room in the buffer? Lossless frames are charged to the port through which
-// they came (pfc.Ingress), lossy ones to the pool that all share. For a burst it is asked once for each
-// of its priorities: where all of its frames fit, whether they will be queued or not, each is only
-// counted when it is. Where they may not, each is admitted by itself.
+// they came (pfc.Ingress), lossy ones to the pool that all share. The check is made once per burst and
+// priority: if all of its frames fit, even if all of them were queued, a frame is only charged when it is
+// queued. If they might not fit, each frame is admitted by itself.
 
 // admit finds the priorities of the vector whose frames all fit, and counts its frames as received.
 func (s *Switch) admit(p *switchPort, v *vector) {
 	v.admitted, v.present, v.pools = 0, 0, 0
-	var most [pfc.Classes]int64 // that the frames of a priority may take
+	var most [pfc.Classes]int64 // most bytes that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
 	lossy := int64(0)           // by lossy frames
 	tags := uint64(0)           // by which a frame may grow before it is charged
@@ -31,7 +31,7 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 		v.sums[prio] = 0
 		v.present |= 1 << prio
 		p.ingress.Count(prio, t.frames(), t.bytes())
-		p.ingress.Note(prio, int64(v.longest)) // as if nothing of it were charged but the longest
+		p.ingress.Note(prio, int64(v.longest)) // as if only the longest frame were charged
 		most[prio] = int64(t.bytes() + t.frames()*(s.slack+tags))
 		if p.lossless>>prio&1 == 0 || p.ingress.Moves(prio) {
 			pooled += most[prio]
@@ -54,7 +54,7 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 	if lossy != 0 && s.limitedFrom == 0 && p.crowds(lossy, s.pool.Free()-pooled) {
 		v.admitted &= p.lossless
 	}
-	if v.present&(v.present-1) != 0 && p.ingress.Whole() { // each was asked as if it had the one account for itself
+	if v.present&(v.present-1) != 0 && p.ingress.Whole() { // each priority was checked as if it had the one account for itself
 		v.admitted = 0
 	}
 }
@@ -85,7 +85,7 @@ func (s *Switch) fits(p *switchPort, prio uint8, length uint16) bool {
 	return free >= 0 && s.tailOf(free) >= units.Size(length) && (s.limitedFrom != 0 || !p.crowds(most, free))
 }
 
-// note ends what admit began: now all is charged.
+// note ends what admit began, when all frames are charged.
 func (s *Switch) note(p *switchPort, v *vector) {
 	for rest := v.present; rest != 0; rest &= rest - 1 {
 		p.ingress.Note(uint8(bits.TrailingZeros8(rest)), 0)
@@ -132,8 +132,8 @@ func (s *Switch) setCell(cell, extra units.Size) {
 	s.perCell = 1<<32/uint64(s.cell) + 1
 }
 
-// tailOf is the least limit of an egress queue of a lossy priority when so much is free of the pool. What
-// follows the free part lets few congested queues be long, and many not fill the buffer (Choudhury and
+// tailOf is the least limit of an egress queue of a lossy priority when so much is free of the pool. A limit that
+// follows the free part allows few congested queues to be long, and many not to fill the buffer (Choudhury and
 // Hahne, Trans. Networking 1998, equation 1).
 func (s *Switch) tailOf(free int64) units.Size { return tailOf(s.config.Tail, s.share, free) }
 
@@ -162,7 +162,7 @@ func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
 	}
 }
 
-// release takes a frame that leaves the buffer, by a port, out of its accounts; to is nil if nobody knew yet by which.
+// release takes a frame that leaves the buffer, by a port, out of its accounts; to is nil if its egress port was never determined.
 // w is the worker that does so.
 func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *Frame) {
 	cost, prio := s.cost(f.Len), f.Prio&7
@@ -180,7 +180,7 @@ func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *Fra
 	}
 }
 
-// giveBack takes what has left the buffer out of the accounts of the port through which it came. The
+// giveBack takes frames that have left the buffer out of the accounts of their ingress port. The
 // port's worker calls it.
 func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int64) {
 	if from.ingress.Release(prio, cost) || from.lanes != nil && from.freed(now, prio) {

@@ -55,7 +55,7 @@ func (p *switchPort) count() {
 	}
 }
 
-// ClearWatermarks has the most that was in the queues of a port, and of the frames that came through it, begin anew
+// ClearWatermarks resets the watermarks of a port's queues, and of the frames that came through it,
 // with what is there. It is called between bursts.
 func (s *Switch) ClearWatermarks(port int) {
 	p := &s.ports[port]
@@ -65,7 +65,7 @@ func (s *Switch) ClearWatermarks(port int) {
 	p.ingress.ClearPeaks()
 }
 
-// ClearPools has the most that was used of what all ports share begin anew. It is called between bursts.
+// ClearPools resets the watermarks of the buffer that all ports share. It is called between bursts.
 func (s *Switch) ClearPools() {
 	for _, w := range s.workers {
 		w.mostPooled = s.pool.Used()

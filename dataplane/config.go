@@ -16,7 +16,7 @@ import (
 // SwitchConfig describes a switch. Check says what is wrong with one.
 type SwitchConfig struct {
 	Ports    []PortConfig
-	Lossless uint8                          // priorities that are never dropped: PFC is on, and ECN too
+	Lossless uint8                          // priorities with PFC and ECN, whose frames are not dropped
 	Buffer   units.Size                     // of the whole switch
 	Cell     units.Size                     // frames take whole cells of the buffer; 0: they take their bytes
 	PFC      [8]pfc.Thresholds              // of the lossless priorities, every port
@@ -35,18 +35,18 @@ type SwitchConfig struct {
 	FDBSize  int                            // learned and static addresses
 	Static   []StaticEntry                  // addresses that are known
 	Paths    Paths                          // how it chooses among equal paths
-	Salt     uint32                         // makes its choice among equal paths another than its neighbours'
+	Salt     uint32                         // makes its choice among equal paths differ from its neighbours'
 	CP       func(marking.Place) marking.CP // congestion point of a lossless or judged queue; nil: none
 	Judged   uint8                          // lossy priorities whose queues have a congestion point too
 	Watchdog pfc.WatchdogConfig             // of every port
 	Deadlock units.Time                     // a queue that is paused for so long may be in a deadlock, which is looked for; 0: it is not
 	History  History                        // what is kept of what happened at each port
-	ID       uint64                         // tells this switch from others when deadlocks are looked for
-	Control  uint8                          // priority of what the switch itself says: CNM and CNP
+	ID       uint64                         // identifies this switch in probes for deadlocks
+	Control  uint8                          // priority of the switch's own CNMs and CNPs
 
-	VLANs     []VLAN // none: tags are nothing to the switch
+	VLANs     []VLAN // none: tags have only a priority
 	Router    Router
-	NoUnknown bool // frames to an address that nobody has are discarded, not flooded
+	NoUnknown bool // frames to an unknown address are discarded, not flooded
 }
 
 // PortConfig describes one port of a switch.
@@ -58,16 +58,16 @@ type PortConfig struct {
 	Worker   int        // who owns the port
 	Accept   Accept     // which frames it takes, where the switch has VLANs
 	Flood    FloodLimits
-	Vacant   bool // nothing is there: a place for a port that may be added while the switch runs
+	Vacant   bool // a place for a port that may be added while the switch runs
 	Queues   [pfc.Classes]QueueConfig
 	Shaper   Shaper // of all that it sends
 
 	LossyLimit units.Size // of what lossy frames that came through it take of the buffer; 0: none
 	LossyAlpha float64    // the same by this part of what is free of the buffer for them; 0: none
 
-	// What it has of its own, where others go by the switch: see ports.go.
+	// Settings of the port that replace the switch's: see ports.go.
 	Lossless   *uint8    // priorities with PFC; nil: the switch's
-	Asymmetric bool      // all priorities can be paused by the peer, which is told to pause the lossless ones only
+	Asymmetric bool      // the peer can pause all priorities, and is paused in the lossless ones only
 	Pause      bool      // nothing is discarded for want of room: the peer is sent PAUSE; only without lossless priorities
 	MTU        int       // 0: the switch's, which is the most there is
 	Classes    *Classes  // nil: the switch's
@@ -210,7 +210,7 @@ func checkAll[T any](list string, items []T, check func(*T) error) error {
 	return nil
 }
 
-// reservations is what Reserved is made of, in words.
+// reservations describes what Reserved consists of.
 func (c *SwitchConfig) reservations() string {
 	s := fmt.Sprintf("xoff and headroom of the lossless priorities of %d ports", len(c.Ports))
 	if c.Minimums() > 0 {
@@ -219,7 +219,7 @@ func (c *SwitchConfig) reservations() string {
 	return s
 }
 
-// Reserved is what is set aside: for the lossless priorities, and for queues.
+// Reserved is the buffer that is reserved for lossless priorities and for queues.
 func (c *SwitchConfig) Reserved() (sum units.Size) {
 	sum = c.Minimums() + cmp.Or(c.Headroom, c.Headrooms())
 	c.eachThreshold(func(t pfc.Thresholds) { sum += t.XOFF })
@@ -249,13 +249,13 @@ func (c *SwitchConfig) eachThreshold(do func(pfc.Thresholds)) {
 	}
 }
 
-// thresholds are those of a lossless priority of a port. A vacant place has nothing set aside: what frames of the port
-// that was there still take is the pool's.
+// thresholds are those of a lossless priority of a port. A vacant place has nothing reserved: frames of the removed port
+// count as the pool's.
 func (c *SwitchConfig) thresholds(port, prio int) pfc.Thresholds {
 	if c.Ports[port].Vacant {
 		return pfc.Thresholds{}
 	}
-	if c.Credits != nil { // the peer may send what there is buffer for, and no more
+	if c.Credits != nil { // the peer may only send frames for which there is buffer
 		return pfc.Thresholds{XOFF: c.Credits.Capacity()}
 	}
 	t := c.PFC[prio]

@@ -7,16 +7,16 @@ import (
 
 // A port whose link has credits. Every frame is queued, and leaves when the peer has room for it; frames are taken
 // from the wire one by one, so that what was received is known when a flow control packet between them is read. The
-// account of what is buffered is the one that PFC goes by (pfc.Ingress), in blocks: its threshold is all of the
-// lane's buffer, which a peer that obeys never passes.
+// account of what is buffered is the one that PFC goes by (pfc.Ingress), in blocks: its threshold is the lane's
+// whole buffer, which a peer that obeys never exceeds.
 
-// setLanes has the port begin with credits, if the switch has them.
+// setLanes starts the port's credits, if the switch uses them.
 func (p *switchPort) setLanes() {
 	c := &p.sw.config
 	p.lanes = nil
 	if c.Credits != nil && !p.config.Vacant {
 		p.lanes = credits.NewPort(*c.Credits, c.Lossless, p.config.Link.Rate, c.longest())
-		p.env.Wake(p.number, 0) // the peer waits for what may be sent
+		p.env.Wake(p.number, 0) // the peer waits for credits
 	}
 }
 
@@ -38,13 +38,13 @@ func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
 	}
 }
 
-// freed tells that less is buffered of a lane, and reports whether the peer is to know at once.
+// freed updates how much of a lane is buffered, and reports whether credits are to be sent at once.
 func (p *switchPort) freed(now units.Time, prio uint8) bool {
 	p.lanes.Keeps(int(prio), p.ingress.Bytes(prio))
 	return p.lanes.Due(now) <= now
 }
 
-// hearCredits takes a MAC control frame.
+// hearCredits processes a MAC control frame with flow control packets.
 func (p *switchPort) hearCredits(now units.Time, b []byte) {
 	list, err := credits.Decode(p.lanes.Scratch(), b)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *switchPort) hearCredits(now units.Time, b []byte) {
 	p.watchLanes(now)
 }
 
-// tellCredits makes the frame of the flow control packets that are due, if there are some.
+// tellCredits makes a frame of the flow control packets that are due, if there are some.
 func (p *switchPort) tellCredits(now units.Time, f *Frame) bool {
 	if p.lanes.Due(now) > now || !p.env.AllocAt(f, credits.FrameLen(credits.Lanes)) {
 		return false
@@ -76,7 +76,7 @@ func (p *switchPort) tellCredits(now units.Time, f *Frame) bool {
 	return true
 }
 
-// want tells the lane which frame is the next of its queue; nil: there is none.
+// want passes the next frame of its queue to the lane; nil: there is none.
 func (p *switchPort) want(now units.Time, prio uint8, f *Frame) {
 	blocks, was := uint16(0), p.lanes.Paused()
 	if f != nil {
@@ -88,7 +88,7 @@ func (p *switchPort) want(now units.Time, prio uint8, f *Frame) {
 	}
 }
 
-// watchLanes has the watchdog look, if there is one.
+// watchLanes runs the watchdog, if there is one.
 func (p *switchPort) watchLanes(now units.Time) {
 	if p.watchdog.Config().Detect != 0 {
 		p.watch(now)

@@ -9,12 +9,12 @@ import (
 )
 
 // A deadlock is a cycle of egress queues, each paused by the switch to which it
-// leads because that one cannot send what came from it. Who looks at the switch
-// every so often (LookForDeadlocks) has it ask along such chains with probes; a
-// probe that comes back has gone round a cycle. The workers only carry them.
+// leads because that one cannot send what came from it. A caller of
+// LookForDeadlocks makes the switch send probes along such chains at regular times; a
+// probe that comes back has found a cycle. The workers only carry probes.
 
-// maxProbes is how many probes wait at a port in each direction. What does not
-// fit is lost: those who ask ask again.
+// maxProbes is how many probes wait at a port in each direction. Others
+// are lost: probes are repeated.
 const maxProbes = 16
 
 // probes are what a port received, and is to send.
@@ -26,7 +26,7 @@ type probes struct {
 	count   [pfc.Classes]uint64
 }
 
-// Deadlock is a queue that waits for itself.
+// Deadlock is a queue that, in a cycle, waits for itself.
 type Deadlock struct {
 	Port, Priority int
 	Switches       int // in the cycle
@@ -136,7 +136,7 @@ func (s *Switch) LookForDeadlocks(now units.Time) (found []Deadlock) {
 }
 
 // DeadlockTime is how long a queue is paused before it may be in a deadlock; 0:
-// nobody looks. It is called between bursts.
+// deadlocks are not looked for. It is called between bursts.
 func (s *Switch) DeadlockTime() units.Time { return s.config.Deadlock }
 
 // follow sends a probe that a port received on to those that keep that port's
@@ -144,9 +144,9 @@ func (s *Switch) DeadlockTime() units.Time { return s.config.Deadlock }
 func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (found Deadlock, ok bool) {
 	prio := int(probe.Priority)
 	if from.grants().PeerStopped()>>prio&1 == 0 {
-		return found, false // whoever asks was resumed meanwhile
+		return found, false // the queue that sent the probe was resumed meanwhile
 	}
-	// The peer stays paused only if what does not move is more than XON.
+	// The peer stays paused only if the frames that cannot leave are more than XON.
 	kept := units.Size(0)
 	for i := range s.ports {
 		if p := &s.ports[i]; s.stuck(now, p, prio) {

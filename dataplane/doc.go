@@ -11,9 +11,10 @@
 // Every frame takes the same stages, in both worlds: up to 64 together where a world delivers bursts, one
 // where it delivers one. The files stand in the order in which a frame meets them:
 //
-//	receive.go   Receive takes a burst from a wire through the next five
+//	receive.go   Receive takes a burst from a wire through the next six
 //	parse.go     what decides where a frame goes is read into a key
 //	act.go       the key's action is looked up: port, priority, what is done to its tag
+//	match.go     both for the frames of a burst
 //	rewrite.go   tags, equal paths and routes: what the action says of the headers is done
 //	admit.go     is there room in the buffer?
 //	enqueue.go   past the queues of the egress port if nothing waits there, else behind what waits (queue.go)

@@ -125,7 +125,7 @@ func (t *fdb) insert(made entry, now learnSecond) bool {
 		if !to.CompareAndSwap(uint64(was), uint64(made)) {
 			continue
 		}
-		if was != made && was != 0 && was.mac() == made.mac() { // of an address that nobody had, nothing is remembered
+		if was != made && was != 0 && was.mac() == made.mac() { // no action is remembered for an address that was unknown
 			t.changes.Add(1)
 		}
 		return true

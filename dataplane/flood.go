@@ -12,7 +12,7 @@ import (
 type FloodLimits struct {
 	Broadcast FloodLimit
 	Multicast FloodLimit // other group addresses
-	Unknown   FloodLimit // addresses that nobody has
+	Unknown   FloodLimit // unknown addresses
 }
 
 // FloodLimit is a token bucket, in frames or in bits on the wire; zero: no limit.

@@ -76,7 +76,7 @@ func (c *SwitchConfig) checkFlowControl() error {
 // longest is the longest frame that passes, tags included, without FCS.
 func (c *SwitchConfig) longest() int { return c.MTU + wire.EthernetLen + 2*wire.VLANLen }
 
-// cell is what frames take whole ones of, of the buffer, and extra what they take beside their bytes.
+// cell is the unit in which frames take buffer, and extra what each takes in addition to its bytes.
 func (c *SwitchConfig) cell() units.Size {
 	if c.Credits != nil {
 		return credits.Block

@@ -9,7 +9,7 @@ type Frame struct {
 	Ref uint32 // the bytes, in the world's pool
 	Len uint16 // bytes, without FCS
 	Off uint16 // where the frame begins in its buffer
-	// Digest is Pool.Digest of the frame's first bytes; 0: they were written since, or nobody has
+	// Digest is Pool.Digest of the frame's first bytes; 0: they were written since, or it was not computed
 	// asked. Who writes to them sets it to 0.
 	Digest uint32
 	In     uint16 // port through which it came in, or ownFrame

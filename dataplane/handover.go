@@ -10,16 +10,14 @@ import (
 )
 
 // A port belongs to one worker. A frame that came through one worker's port and leaves through
-// another's is handed over in a lane, in bursts: both workers look at it in Poll. What does not fit into the
-// lane's ring waits behind it with the first; nothing is lost, for all of it has been admitted. Nothing
-// is locked.
+// another's is handed over in a lane, in bursts: both workers look at it in Poll. Frames that do not fit into the
+// lane's ring wait at the first worker; none is dropped, since all were admitted. There are no locks.
 //
 // A port's account belongs to the port's worker. Another worker that releases frames of the port adds up the bytes, and
 // sends the sums through the lane to the port's worker in Poll, between the frames.
 //
-// A line of the cache that another core has written takes it a tenth of a microsecond and more to get at: so all that
-// goes from one worker to another is in the lane, and each end of it looks at what the other writes once a poll, or
-// seldom.
+// To read a cache line that another core has written takes a tenth of a microsecond or more. So everything that goes from
+// one worker to another is in the lane, and each end reads what the other writes once per poll at most.
 
 // laneLen is how many frames a lane's ring holds: some bursts of each port.
 const laneLen = 1 << 11
@@ -28,13 +26,13 @@ const laneLen = 1 << 11
 // is: no node reads digests, and a world works out again what is 0.
 type lane struct {
 	ring    []Frame
-	waiting queue // that found no place in the ring
+	waiting queue // for which the ring has no room
 	put     uint64
-	room    uint64 // may be put until then: as of the last look at taken
+	room    uint64 // the ring has room up to this number, by the last value read from taken
 	_       [24]byte
 	ready   atomic.Uint64 // may be taken, ever
 	_       [56]byte
-	taken   atomic.Uint64 // were taken: of who takes it is this line
+	taken   atomic.Uint64 // were taken; the taking worker writes this cache line
 	_       [56]byte
 }
 
@@ -163,7 +161,7 @@ func (s *Switch) applyReleases(now units.Time) {
 	}
 }
 
-// Poll has a worker take over what others have for its ports, and tell them what it has for theirs.
+// Poll makes a worker take the frames that others have for its ports, and publish those that it has for theirs.
 func (s *Switch) Poll(now units.Time, worker int) {
 	w := s.workers[worker]
 	if w.lanes == nil {
@@ -189,8 +187,8 @@ func (s *Switch) Poll(now units.Time, worker int) {
 }
 
 // mostTaken is how many frames a worker takes out of a lane in one poll: a burst for each of its ports. It sends what it
-// took before it takes more: two workers that each wait until the other is through with hundreds of frames are as fast
-// as one. Releases do not count.
+// took before it takes more: two workers that each wait until the other has finished hundreds of frames are only as
+// fast as one. Releases do not count.
 func (w *switchWorker) mostTaken() int { return vectorLen * max(len(w.ports), 2) }
 
 // takeOver sends or queues what another worker has for the ports of this one.

@@ -9,7 +9,7 @@ import (
 	"photon/wire"
 )
 
-// What a router tells the sender of a packet that it does not carry on (RFC 792 and 1812, RFC 4443). The packet
+// What a router tells the sender of a packet that it does not forward (RFC 792 and 1812, RFC 4443). The packet
 // itself is discarded and counted by who calls.
 
 // ICMP bounds the errors that a router sends.

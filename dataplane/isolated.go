@@ -2,8 +2,8 @@ package dataplane
 
 import "unsafe"
 
-// isolated makes a slice that one worker writes and no other reads: nothing of another worker's is in the same
-// lines of the cache, which would go back and forth between the two cores with each write.
+// isolated makes a slice that one worker writes and no other reads: it shares no cache line
+// with data of another worker, which would move between the two cores at each write.
 func isolated[T any](n int) []T {
 	var of T
 	apart := (line + int(unsafe.Sizeof(of)) - 1) / int(unsafe.Sizeof(of))

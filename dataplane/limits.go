@@ -10,7 +10,7 @@ import (
 
 // Lossy frames share a pool. What ports and queues have of it for themselves stands here: how much the frames may take
 // that came through one port, how long a queue may become, and what is set aside for a queue (its minimum), which
-// nobody else takes. A frame that fits into its queue's minimum is taken, however full the rest is.
+// no other queue takes. A frame that fits into its queue's minimum is taken, however full the rest is.
 //
 // Where nothing of it is configured no frame is asked for it: Switch.limitedFrom is a number that no port has, and tailOf is
 // the limit of every queue. Only what exceeds that one is looked at again.

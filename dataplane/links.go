@@ -17,7 +17,7 @@ type LinkState struct {
 	Headroom units.Size // of each lossless priority, for that rate; 0: as it was
 }
 
-// LinkChange is a link that came up, went down or has another rate, ready to be told to a switch.
+// LinkChange is a link that came up, went down or has another rate, prepared for a switch.
 type LinkChange struct {
 	port   int
 	state  LinkState
@@ -64,10 +64,10 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 	return ch, nil
 }
 
-// SetLink tells that the link of a port is up or down, or has another rate. It is called between
+// SetLink sets that the link of a port is up or down, or has another rate. It is called between
 // bursts. Without a link nothing waits: what is queued is discarded, so that it holds no buffer, addresses
 // learned there are forgotten, equal paths avoid it, and the peer's pauses are void. The peer of a new link
-// hears at once of the pauses that last. At a port that is shut nothing is received either.
+// learns at once of the pauses that last. At a port that is shut nothing is received either.
 func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	p := &s.ports[ch.port]
 	if now >= p.attend {

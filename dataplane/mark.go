@@ -11,8 +11,8 @@ import (
 )
 
 // The last stage before a frame is sent: the congestion point of its queue judges it, and its mark, or
-// the telemetry of the hop, is written into it. A congestion point that wants to know sizes only is asked once for
-// all frames that leave together, any other once for each.
+// the telemetry of the hop, is written into it. A congestion point that needs only sizes is asked once for
+// all frames that leave together, any other once per frame.
 
 // point is the congestion point of one queue, and what more than marking it does.
 type point struct {
@@ -46,8 +46,8 @@ func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes
 	return points
 }
 
-// judges reports whether the congestion point of a frame's queue judges the frame: it is lossless, or its priority is
-// judged all the same.
+// judges reports whether the congestion point of a frame's queue judges the frame: it is lossless, or its lossy priority has a
+// congestion point, too.
 func (p *switchPort) judges(f *Frame) bool {
 	return f.Flag&Lossless != 0 || p.sw.config.Judged>>(f.Prio&7)&1 != 0
 }
@@ -68,8 +68,8 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 	}
 }
 
-// mark has the congestion point judge frames of one queue that are about to leave it together: they are
-// still in it. If it has to see each, there is one.
+// mark passes frames of one queue, which are about to leave it together, to the congestion point; they are
+// still in the queue. If it has to see each frame, there is only one.
 func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
@@ -97,7 +97,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	}
 }
 
-// judge shows one frame to the congestion point, which leaves so much behind, and writes its mark.
+// judge passes one frame to the congestion point, with the bytes that the frame leaves behind, and writes its mark.
 func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *Frame) {
 	point := &p.points[prio]
 	p.show(f)
@@ -159,21 +159,21 @@ func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode 
 // show fills in what a congestion point may know of a frame.
 func (p *switchPort) show(f *Frame) { p.packet.Show(int(f.Len), f.l3(), p.env.Bytes(f)) }
 
-// sample shows a frame that was just queued, so that so much is queued now, to the congestion point, and
-// sends its source what that has to say.
+// sample passes a frame that was just queued, and the length of the queue with it, to the congestion point, and
+// sends the feedback, if there is some, to the frame's source.
 func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue) {
 	p.show(f)
 	point := &p.points[f.Prio&7]
 	if sample, ok := point.sampler.Enqueue(now, q, &p.packet); ok {
 		s.sendCNM(now, p, f, sample)
 	}
-	if point.notifier != nil { // a flow it has not seen is something to attend to, even while the port is paused
+	if point.notifier != nil { // a new flow needs its timer, even while the port is paused
 		p.env.Wake(p.number, point.notifier.Next())
 	}
 }
 
-// showPassing shows a frame that is to leave past its queue to the congestion point, as if it had been
-// in it.
+// showPassing passes a frame that leaves without being queued to the congestion point, as if it had been
+// queued.
 func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 	prio, size := f.Prio&7, units.Size(f.Len)
 	point := &p.points[prio]

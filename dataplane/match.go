@@ -6,10 +6,11 @@ import (
 	"photon/units"
 )
 
-// Of a burst the first two stages are one loop: each frame's key is read, and its action looked up. On amd64 that loop is
-// assembly, which takes a tenth less of all that a frame costs: in Go half of what it needs is in memory.
+// For a burst the first two stages are one loop: each frame's key is read, and its action looked up. On amd64 that loop is
+// assembly (match_amd64.s), because Go runs out of registers in it. Elsewhere it calls the stages of single frames, which
+// are also what the assembly is tested against. What that brings is in docs/notes/switch-speed.md.
 
-// match is what that loop goes by, and what it finds.
+// match is the input of that loop, and its result.
 type match struct {
 	bases     unsafe.Pointer // of the pool's pieces
 	pieces    uint64         // their number
@@ -17,13 +18,13 @@ type match struct {
 	lines     unsafe.Pointer // of the cache
 	shift     uint64         // of hashes
 	port      uint64         // where of the keys of frames without a tag
-	in        action         // what actions do not say of the port
+	in        action         // the ingress port, if actions do not name it
 	most      uint64         // bytes that a frame may have beyond leastLen
-	mixSecond uint64         // constants that no instruction holds
+	mixSecond uint64         // constants that are too long for an instruction
 	mixAll    uint64
 	one       uint64 // a tally of one frame
-	plain     uint32 // EtherType of frames of which no more is to be looked at; none if the source is hidden
-	hide      bool   // the source: addresses are not learned
+	plain     uint32 // the EtherType whose keys need no further work; none of 16 bits if the source is hidden
+	hide      bool   // the source is left out of keys, because addresses are not learned
 
 	key     key      // of the frame whose action is not known
 	sums    [8]tally // of each priority
@@ -40,7 +41,7 @@ func (s *Switch) lookUp(p *switchPort, v *vector, burst []Frame, from int) (end 
 	return from + s.known(p, &v.match, burst[from:], v.acts[from:])
 }
 
-// knownOneByOne is known by way of the stages of single frames.
+// knownOneByOne is known, by the stages of single frames.
 func (s *Switch) knownOneByOne(p *switchPort, m *match, frames []Frame, acts []action) (known int) {
 	m.all, m.longest = 0, 0
 	for i := range frames {

@@ -1,6 +1,16 @@
 package dataplane
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"photon/wire"
+)
+
+// What only the assembly goes by.
+const (
+	cacheLineShift = 6 // bits that number the bytes of a line of the cache
+	keyTagLen      = wire.VLANLen
+)
 
 // known finds the actions of frames, or of those before the first of which the cache does not know it.
 func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) int {
@@ -22,3 +32,6 @@ func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) i
 //
 //go:noescape
 func matchKnown(m *match, frames *Frame, acts *action, n int) (known int)
+
+// This does not compile if a line has another length.
+var _ [1 << cacheLineShift]byte = [unsafe.Sizeof(cacheLine{})]byte{}

@@ -3,7 +3,7 @@
 
 // func matchKnown(m *match, frames *Frame, acts *action, n int) (known int)
 //
-// It is match.known in assembly: Go runs out of registers in that loop.
+// It is knownOneByOne (match.go) in assembly.
 //
 //	R8  m        SI  end of the frames       DI  end of their actions
 //	BX  bits of all actions                  DX  the longest frame
@@ -140,7 +140,7 @@ tagged:
 	MOVL 16(R9), BP
 	SHLQ $32, BP
 	ORQ  BP, R15
-	LEAQ -(const_leastLen+const_tagLen)(AX), R9
+	LEAQ -(const_leastLen+const_keyTagLen)(AX), R9
 
 hide:
 	CMPB match_hide(R8), $0

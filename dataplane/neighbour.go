@@ -11,20 +11,20 @@ import (
 	"photon/wire"
 )
 
-// A next hop may be an address alone. Then the switch asks where it is, by ARP (RFC 826) or neighbour discovery (RFC
-// 4861): when it begins, now and then while the answers last, and again and again when none comes. What is known is one
-// word, which any worker reads. The worker of the neighbour's home port asks; whoever hears the answer writes it. Packets
-// wait meanwhile at the worker that has received them, in their order, and are charged to the buffer as in a queue.
+// A next hop may be an address alone. Then the switch resolves it, by ARP (RFC 826) or neighbour discovery (RFC 4861):
+// at its start, again before an answer is too old, and repeatedly if there is no answer. The result is one word, which any
+// worker reads. The worker of the neighbour's home port asks; the worker that receives the answer writes it. Meanwhile
+// packets wait at the worker that has received them, in their order, and are charged to the buffer as in a queue.
 //
-// All of it is slow code. Packets are routed by lists of hops that each worker has for itself (actionCache.groups); it
-// brings them up to date where it forgets its actions.
+// All of it is slow code. Packets are routed by each worker's own lists of hops (actionCache.groups), which it updates
+// when it forgets its actions.
 
 // Of asking.
 const (
 	retryInterval    = units.Second      // without an answer
-	maxRequests      = 3                 // until a neighbour counts as not there
-	failedRetryEvery = 10                // seconds between questions to one that is not there, and that nobody wants
-	reachableTime    = 30 * units.Second // an answer holds
+	maxRequests      = 3                 // until a neighbour has failed
+	failedRetryEvery = 10                // seconds between requests to a failed neighbour for which no packets come
+	reachableTime    = 30 * units.Second // for which an answer is valid
 	maxWaiting       = 64                // packets of a worker for one neighbour
 )
 
@@ -32,7 +32,7 @@ const (
 type neighbourState uint8
 
 const (
-	known      neighbourState = iota // where it is
+	known      neighbourState = iota // it is resolved
 	incomplete                       // it was asked
 	failed                           // it did not answer
 )
@@ -53,7 +53,7 @@ type neighbour struct {
 	failures           uint64
 }
 
-// neighbourPlace is whom to ask where.
+// neighbourPlace is an address to resolve, and where to ask.
 type neighbourPlace struct {
 	addr netip.Addr
 	port uint16 // anyPort: any of the VLAN's
@@ -161,7 +161,7 @@ func (s *Switch) neighbours() []*neighbour {
 	return s.routes.neighbours
 }
 
-// makePlaces has a place for each worker's own lists of hops, so that it need not make one.
+// makePlaces makes room for each worker's own lists of hops, so that the worker need not allocate.
 func (r *routes) makePlaces(workers int) {
 	if r.places = nil; r.neighbours == nil {
 		return
@@ -175,7 +175,7 @@ func (r *routes) makePlaces(workers int) {
 	}
 }
 
-// renew has a worker forget its actions, and brings it up to date with the neighbours.
+// renew makes a worker forget its actions, and updates its hops to neighbours.
 func (s *Switch) renew(now units.Time, w *switchWorker, changes uint32) {
 	w.cache.renew(s.holdUntil(now), changes)
 	s.setHops(w)
@@ -329,14 +329,14 @@ func (s *Switch) leaveNeighbours(next *routes) {
 	}
 }
 
-// startNeighbours has the homes of all neighbours look after them.
+// startNeighbours starts the timers of all neighbours at their home ports.
 func (s *Switch) startNeighbours(now units.Time) {
 	for _, n := range s.neighbours() {
 		s.ports[n.home].timerAt = now
 		s.ports[n.home].env.Wake(int(n.home), now)
 	}
 	for _, w := range s.workers {
-		if w.strays != nil { // somebody has to take them
+		if w.strays != nil { // a worker has to take them
 			s.ports[w.ports[0]].timerAt = now
 		}
 	}
@@ -385,7 +385,7 @@ func (s *Switch) serveNeighbour(now units.Time, p *switchPort, n *neighbour) {
 	}
 	n.due = now + retryInterval
 	switch {
-	case state == known && n.unanswered == maxRequests: // it is gone: whoever has its address now is asked
+	case state == known && n.unanswered == maxRequests: // it is gone: another station may have its address now, so all are asked
 		if !s.setNeighbourState(n, e, incomplete) {
 			return
 		}
@@ -418,8 +418,8 @@ func (s *Switch) setNeighbourState(n *neighbour, was entry, to neighbourState) b
 	return true
 }
 
-// solicit asks a neighbour: where it was, or at every port where it may be. The question has the priority of what the
-// switch itself says, in which no data waits.
+// solicit asks a neighbour: where it was, or at every port where it may be. The request has the priority of the
+// switch's own frames, in which no data waits.
 func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at entry) {
 	in := s.lanAt(n)
 	from, ok := s.routes.sourceAddress(p.number, in, n.addr)
@@ -450,8 +450,8 @@ func (s *Switch) lanAt(n *neighbour) *lan {
 	return s.lans.at(n.vlan)
 }
 
-// hearNeighbour reads what a neighbour says of itself, in answers and in its own questions. It ignores addresses that no
-// route names, answers from elsewhere than where it asks, and what a station says of another. It reports whether the
+// hearNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
+// route names, answers from other ports or VLANs than asked, and what a station says of another one. It reports whether the
 // frame is an answer.
 func (s *Switch) hearNeighbour(p *switchPort, f *Frame, h *wire.Header) bool {
 	var says wire.Binding

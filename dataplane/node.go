@@ -17,8 +17,8 @@ type Node interface {
 	// them all, in order. Zero is normal.
 	Transmit(now units.Time, port int, burst []Frame) int
 	// Next is when Transmit must be called next, for a frame or for a timer;
-	// units.Never if only an event elsewhere can change that, of which the node
-	// tells by Env.Wake.
+	// units.Never if only an event elsewhere can change that, which the node
+	// reports by Env.Wake.
 	Next(now units.Time, port int) units.Time
 	// Stats copies the counters of all ports. It is called between bursts.
 	Stats(now units.Time) Stats
@@ -30,22 +30,22 @@ type Node interface {
 	Close()
 }
 
-// Server is a Node that a world which sends frame by frame asks in one step. Who puts something
-// between a Server and the world by embedding it must see to Serve, too.
+// Server is a Node that a world which sends frame by frame can ask in one step. A type that embeds a
+// Server to intercept its calls must intercept Serve, too.
 type Server interface {
 	Node
 	// Serve is Transmit for one frame, and then Next. It reports whether there is a frame.
 	Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time)
 }
 
-// Poller is a Node whose workers have something for each other. A world with several workers calls Poll
-// for each, again and again, by that worker; frames may be in the exits of its ports afterwards.
+// Poller is a Node whose workers exchange frames. A world with several workers calls Poll regularly
+// by each worker; afterwards frames may be in the exits of that worker's ports.
 type Poller interface {
 	Node
 	Poll(now units.Time, worker int)
 }
 
-// Asked is a Server that asks a node which is none.
+// Asked makes a Server of a node that is none.
 type Asked struct{ Node }
 
 // Serve implements Server.

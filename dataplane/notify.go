@@ -10,7 +10,7 @@ import (
 // cnpDSCP is the usual one of CNPs in RoCE deployments.
 const cnpDSCP = 48
 
-// sendCNM tells the source of a frame that was just queued what QCN found.
+// sendCNM sends QCN's feedback to the source of a frame that was just queued.
 func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what marking.Sample) {
 	var h wire.Header
 	b := p.packet.Bytes
@@ -23,7 +23,7 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what mar
 	}
 	f, ok := p.env.Alloc(cnp.MaxCNMLen)
 	if !ok {
-		return // the next sample tells as much
+		return // the next sample has the same information
 	}
 	f.Len = uint16(cnp.EncodeCNM(p.env.Header(f), b, &h, p.config.MAC, cnp.CNM{
 		QntzFb: what.QntzFb, CPID: uint64(p.config.MAC)<<16 | uint64(sampled.Prio),

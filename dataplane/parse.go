@@ -37,11 +37,9 @@ type key struct {
 }
 
 const (
-	keyLen        = 20                              // bytes of a frame that are looked at
 	leastLen      = wire.EthernetLen + wire.IPv6Len // a frame has at least, to have a key; behind a tag wire.VLANLen more
 	noKey         = 1<<64 - 1                       // where of a frame that has none: it is shorter, or longer than the switch takes
-	tagLen        = wire.VLANLen
-	flowLabelBits = 0xF << 56 // the part of the rest that is of an IPv6 packet's flow label
+	flowLabelBits = 0xF << 56                       // the part of the rest that is of an IPv6 packet's flow label
 )
 
 // EtherTypes as they lie in a key's rest.

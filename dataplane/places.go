@@ -11,13 +11,13 @@ import (
 
 // All that a switch has by port has its size from the start. So ports that come while it runs take places that
 // were vacant, and those that go leave theirs: PortConfig.Vacant says which are, and Prepare and Apply take over what
-// has changed. Nobody serves a vacant place, and it is a member of nothing.
+// has changed. No worker serves a vacant place, and it is in no VLAN, route or group.
 //
-// What came through a port that goes is forwarded all the same, and accounted where it came from. Until
-// the last of it has left, the place takes no other port: see Vacant. Only packets that wait for a neighbour are
-// discarded: they have no queue yet, and a place has no room for what is admitted anew.
+// Frames that came through a removed port are still forwarded, and accounted to its place. Until the last of them
+// has left, the place takes no other port: see Vacant. Only packets that wait for a neighbour are discarded: they have
+// no queue yet, and would have to be admitted again, for which the place has no buffer.
 
-// gone are the counts of ports that are no more.
+// gone are the counts of removed ports.
 type gone struct {
 	in, out        [pfc.Classes]uint64 // see sum
 	losses, pauses uint64
@@ -129,7 +129,7 @@ func (s *Switch) forget(p *switchPort) {
 func (s *Switch) takeAllOver(now units.Time) {
 	for _, w := range s.workers {
 		queue := w.env.Queue
-		w.env.Queue = true // nobody is there to empty exits
+		w.env.Queue = true // no worker is there to empty exits
 		for _, from := range s.workers {
 			if from == w || from.lanes == nil {
 				continue
@@ -161,8 +161,7 @@ func (s *Switch) endWaits(now units.Time, to *SwitchConfig) {
 	}
 }
 
-// assign tells each worker which ports are its own: those that are there, and then those to which something is still
-// accounted.
+// assign gives each worker its ports: those that exist, and then the removed ones to which frames are still accounted.
 func (s *Switch) assign() {
 	for _, w := range s.workers {
 		w.ports = w.ports[:0]

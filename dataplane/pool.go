@@ -34,7 +34,7 @@ type scratch struct {
 type common struct {
 	lock   Lock
 	pieces [][]byte
-	free   []uint32 // slots that are nobody's
+	free   []uint32 // free slots
 }
 
 const (

@@ -114,7 +114,7 @@ func (q *queue) drop(n int, bytes units.Size, s *store) {
 // peak is the most bytes that were there: it is most before some leave.
 func (q *queue) peak() units.Size { return max(q.most, q.bytes, units.Size(q.longest)) }
 
-// clearPeak has the most begin anew, with what waits.
+// clearPeak resets the watermark to what waits now.
 func (q *queue) clearPeak() { q.most, q.longest = 0, 0 }
 
 // each calls do for every frame in the queue.

@@ -8,7 +8,7 @@ import (
 // A world that runs for long sets its clock back by a lap now and then (units.Lap). It tells its nodes, which are
 // units.Rebasers, while no worker runs; nothing but the clock is different to them before and after.
 
-// era is what of a switch goes on when the clock is set back: the seconds by which it learns, and the clock that
+// era is what of a switch continues when the clock is set back: the seconds by which it learns, and the clock that
 // telemetry shows.
 type era struct {
 	seconds  uint32     // that the clock was set back

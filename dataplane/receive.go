@@ -6,6 +6,8 @@ import "photon/units"
 //
 //	parse.go    keys from headers
 //	act.go      what becomes of the frames of a key; resolve.go works out what is not known
+//	match.go    both for the frames of a burst
+//	rewrite.go  tags, equal paths and routes
 //	admit.go    room in the buffer
 //	enqueue.go  to the egress port: past its queues if nothing waits there, else behind what waits
 //

@@ -14,7 +14,7 @@ import (
 // priorities in which the peer sends a pause storm; the pauses themselves still count, because they show when it ends.
 func (s *Switch) refuseBurst(now units.Time, p *switchPort, burst []Frame) {
 	for i := range burst {
-		f, of := &burst[i], burst[i] // what is found out about a frame that is received is found out anew
+		f, of := &burst[i], burst[i] // the priority and digest of a received frame are determined again
 		var h wire.Header
 		b := p.env.Bytes(f)
 		why, whole := DropStorm, wire.Parse(b, &h)

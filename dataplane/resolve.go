@@ -7,7 +7,7 @@ import (
 )
 
 // What the cache does not know is worked out here, one frame at a time: frames for the switch itself,
-// frames to nobody or to all, and the first of each key, whose action is remembered. It is slow code,
+// frames to unknown addresses or to all, and the first of each key, whose action is remembered. It is slow code,
 // for few frames; what it finds is applied by the same stages that all others pass.
 
 // resolve takes a frame of a key.
@@ -102,7 +102,7 @@ func (s *Switch) admissible(p *switchPort, f *Frame, h *wire.Header, b []byte) (
 		return nil, DropOversize, false
 	case h.Dst.LinkLocal() || h.EtherType == wire.TypeMACControl:
 		return nil, DropReserved, false
-	case h.Src.Multicast() || h.Src == 0: // nobody has such an address (IEEE 802.3 clause 3.2.3); bridges do not pass them on
+	case h.Src.Multicast() || h.Src == 0: // no station has such an address (IEEE 802.3 clause 3.2.3); bridges do not forward these frames
 		return nil, DropSource, false
 	}
 	if in = s.lanOf(p, b); in == nil {
@@ -135,7 +135,7 @@ func (p *switchPort) classify(f *Frame, h *wire.Header) {
 }
 
 // Priority is the priority of a frame that comes through a port by its bytes, or -1 if it has none: MAC control, or no frame at
-// all. A port's worker calls it, or nobody else does anything meanwhile.
+// all. A port's worker calls it, or no worker runs.
 func (s *Switch) Priority(port int, b []byte) int {
 	var h wire.Header
 	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {

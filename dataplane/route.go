@@ -54,7 +54,7 @@ type NextHop struct {
 	AnyPort bool // with an Address and a VLAN: it is behind whichever port of it the answer comes from
 }
 
-// routes are the routing table in force. Workers read it, nobody writes: another
+// routes are the routing table in force. Workers read it, and it is never written: another
 // takes its place.
 type routes struct {
 	mac    wire.MAC

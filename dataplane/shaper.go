@@ -57,7 +57,7 @@ type shapers struct {
 	portCounted bool  // the same, of the port
 }
 
-// setShapers puts the shapers of the configuration in force. One that is as it was goes on, another begins full.
+// setShapers applies the configuration's shapers. An unchanged one keeps its tokens, another starts with a full bucket.
 func (p *switchPort) setShapers(was *PortConfig) {
 	c, old := p.config, p.shapers
 	p.shapers, p.shaped = nil, 0

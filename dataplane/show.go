@@ -25,7 +25,7 @@ type BufferState struct {
 	Lossless   uint8                         // priorities, of any port
 	Ports      []uint8                       // by port, its lossless priorities; where it sends PAUSE, 1: all frames have one account
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
-	Queues     []*[pfc.Classes]QueueConfig   // by port; nobody changes what is in it
+	Queues     []*[pfc.Classes]QueueConfig   // by port; never changed
 	Shapers    []Shaper                      // of ports
 	Limits     []LossyLimit                  // by port
 	Weights    [pfc.Classes]int              // of the scheduler
@@ -79,8 +79,7 @@ func (s *Switch) CopyBuffer(b *BufferState) {
 	}
 }
 
-// Forwarding is how a switch forwards, beside what it learned. Nobody changes
-// what is in it.
+// Forwarding is how a switch forwards, without learned addresses. It is never changed.
 type Forwarding struct {
 	VLANs  []VLAN
 	Router Router

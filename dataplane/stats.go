@@ -26,7 +26,7 @@ const (
 	DropLink                     // the egress port has no link, or is shut; or the frame came through a port that is shut
 	DropTable                    // a host receives as many flows as it can
 	DropVLAN                     // its VLAN is none of the port's
-	DropUnicast                  // nobody has its address, and such frames are not flooded
+	DropUnicast                  // its address is unknown, and such frames are not flooded
 	DropFlood                    // more of its kind would be flooded than is allowed
 	DropBadIP                    // to the router: its IP header is broken
 	DropNoRoute                  // no route leads to its destination

@@ -32,7 +32,7 @@ type Switch struct {
 	credited    bool          // ports have credits in place of PFC
 	cell        uint16        // of the buffer
 	limitedFrom uint16        // lossy frames whose In is as much are charged by chargeLossy: the switch's own, or all
-	pool        *pfc.Pool     // what nobody has set aside
+	pool        *pfc.Pool     // the part of the buffer that is not reserved
 	heads       *pfc.Pool     // headroom of all ports
 	mins        []minimum     // by queue; nil: nothing is set aside for any
 	share       float64       // least of any lossy queue: see tailOf
@@ -46,7 +46,7 @@ type Switch struct {
 	remarks bool               // some ports write code points of their own
 	tags    [8]uint16          // code point of a new tag, in its place, by priority
 	quantum [pfc.Classes]int64 // bytes on the wire that a priority with a weight may send in a round
-	era     era                // how the clock goes on from before it was set back
+	era     era                // what continues when the clock is set back
 	gone    gone               // ports
 }
 
@@ -102,7 +102,7 @@ type switchPort struct {
 	log        *eventLog           // of what happened here; nil: it is not kept
 	history    *pfc.History        // of pauses; the same
 	sampler    *sampler            // if sampled
-	announcer  *announcer          // nil: it never does, and hears nobody
+	announcer  *announcer          // nil: it sends none, and reads none
 	lanes      *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
 	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
 	_          [72]byte

@@ -6,7 +6,7 @@ import (
 	"photon/units"
 )
 
-// Tap is where a world copies the frames of one port for somebody who watches:
+// Tap is where a world copies the frames of one port for a capture:
 // a ring of fixed size with one producer, the port's worker, and one consumer.
 // The worker never waits for it: what does not fit is counted and not copied.
 type Tap struct {
@@ -42,7 +42,7 @@ type Tapped struct {
 }
 
 // NewTap returns a ring for frames frames, rounded up to a power of two, of which
-// size bytes are kept. prio tells a frame's priority, or -1; the worker calls it.
+// size bytes are kept. prio returns a frame's priority, or -1; the worker calls it.
 func NewTap(frames, size int, prio func([]byte) int) *Tap {
 	n := 1
 	for n < frames {

@@ -13,7 +13,7 @@ import (
 
 // VLAN is a virtual LAN (IEEE 802.1Q). A port is an untagged member of one at
 // most, which is the VLAN of the frames that come without a tag or with one that
-// tells a priority only; of others it is a tagged member.
+// has a priority only; of others it is a tagged member.
 type VLAN struct {
 	ID       uint16   // 1 to wire.MaxVLAN
 	Untagged []uint16 // ports that send its frames without a tag
@@ -32,7 +32,7 @@ const (
 )
 
 // Accept is which frames a port takes, where a switch has VLANs (IEEE 802.1Q clause 6.9, acceptable
-// frame types). A frame whose tag tells a priority only counts as one without tag.
+// frame types). A frame whose tag has only a priority counts as one without tag.
 type Accept uint8
 
 // Frame types.
@@ -174,7 +174,7 @@ func (c *SwitchConfig) checkVLANs() error {
 	})
 }
 
-// checkPlace says what is wrong with a port of a VLAN where somebody is; 0: its untagged one.
+// checkPlace says what is wrong with the port and VLAN of an address; VLAN 0: the port's untagged one.
 func (c *SwitchConfig) checkPlace(port, vlan uint16) error {
 	switch form := c.formOf(port, vlan); {
 	case !c.has(port):

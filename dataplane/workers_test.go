@@ -483,6 +483,7 @@ func TestDebtsHoldUpNothing(t *testing.T) {
 func TestLaneFollowsPorts(t *testing.T) {
 	const ports = 24
 	c := config(2 * ports)
+	c.PFC[3].XOFF = 100_000 // a whole burst
 	for i := range ports {
 		c.Ports[ports+i].Worker = 1
 	}

@@ -53,7 +53,7 @@ func New[K comparable](capacity int, hash func(K) uint64) *Table[K] {
 
 // NewElastic returns an empty table without places. They are made when a flow needs
 // one and none is free, up to most, and handed out in the order in which New's are:
-// whoever keeps things by slot asks Room after an Insert.
+// users that keep data by slot call Room after an Insert.
 func NewElastic[K comparable](most int, hash func(K) uint64) *Table[K] {
 	return &Table[K]{hash: hash, places: make([]place[K], 1), most: most, free: None}
 }

@@ -1,5 +1,5 @@
-// Package impair spoils frames on purpose: it loses, doubles, delays, reorders, corrupts or marks what
+// Package impair damages traffic on purpose: it loses, duplicates, delays, reorders, corrupts or marks what
 // comes in through a port, or pauses the port as a peer would. Endpoints, and what they rely on, are tested
 // with it. A Node stands between another node and its world, be that the simulator or DPDK, and is not
-// there where nothing is to be spoilt.
+// there where nothing is to be impaired.
 package impair

@@ -7,7 +7,7 @@ import (
 	"photon/units"
 )
 
-// Change is what other rules make of a node's ports, worked out beside the workers: ports that are new.
+// Change is what other rules make of a node's ports, worked out while the workers run: ports that are new.
 type Change struct{ ports map[int]*port }
 
 // Prepare works out what changes when these are the rules: of a port that is not named there are none. Rules of a port

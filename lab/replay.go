@@ -26,9 +26,9 @@ func CheckpointDir(e *experiment.Experiment, out, world string) string {
 	return filepath.Join(report.Folder(e, out), world, "runs")
 }
 
-// Replay takes an experiment through the rooms of this house, in each world: it is built,
+// Replay takes an experiment through the packages of the laboratory, in each world: it is built,
 // run and measured (package run), judged (claim), written and drawn (report, figure), and at
-// the end put on a page. moved is told how far it is. If it is interrupted, the schemes that
+// the end put on a page. moved is called with its progress. If it is interrupted, the schemes that
 // have ended are written; then, and if runs lost frames, there are results and an error.
 func Replay(ctx context.Context, e *experiment.Experiment, worlds []string, o run.Options, out string, moved func(what string, p run.Progress)) (*Replayed, error) {
 	x := &Replayed{Experiment: e}

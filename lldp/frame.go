@@ -102,7 +102,7 @@ func (i *Info) Encode(chassis wire.MAC) []byte {
 	return b
 }
 
-// cut is what fits into an identifier, beside its subtype.
+// cut is what fits into an identifier, after its subtype.
 func cut(s string) string { return s[:min(len(s), 255)] }
 
 func appendTLV(b []byte, kind int, value []byte) []byte {

@@ -17,7 +17,7 @@ type AFQCNParams struct {
 	Interval units.Time // Ts, over which rates are estimated; 1 ms
 	Beta     float64    // weight of the newest interval in the estimate; 0.125
 	Active   units.Size // active_thresh: classes that send no more in an interval have no part; 20 KB
-	Classes  int        // most flows told apart
+	Classes  int        // most flows distinguished
 	Floor    bool       // QCN's part of the mix is at least 0
 }
 
@@ -126,7 +126,7 @@ func (f *fairness) endInterval() {
 }
 
 // allocate is the weighted max-min allocation of total among classes with caps:
-// whoever's cap is below its part gets the cap, and the rest is divided anew.
+// a flow whose cap is below its part gets the cap, and the rest is divided again.
 func (f *fairness) allocate(active []int, total float64) {
 	weights := 0.0
 	for _, i := range active {
@@ -153,8 +153,8 @@ func (f *fairness) cap(i int) float64 {
 
 // mix is Fb = (1-alpha) FbQCN + alpha FbAF (equation 4), rounded to the nearest:
 // rounding down would silence fairness whenever QCN itself sees no congestion.
-// QCN's part is below 0 while the queue is short, and then little is sent,
-// whoever exceeds its share: a link that has room left need not be shared.
+// QCN's part is below 0 while the queue is short, and then few are notified,
+// even of the flows that exceed their shares: a link that has room left need not be shared.
 func (f *fairness) mix(qcn int, p *Packet) uint8 {
 	if f.params.Floor {
 		qcn = max(qcn, 0)

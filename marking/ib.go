@@ -33,7 +33,7 @@ func (p IBParams) Validate() error {
 
 // IB marks what leaves a queue above a threshold behind, if the port is the root of the congestion: it had credits
 // for the frame. A frame that stood at the head of its queue without them was delayed by the peer; the port is a
-// victim when it leaves, and marks it only if it is told to. Flow control that pauses stops frames in the same way.
+// victim when it leaves, and marks it only if so configured. Flow control that pauses stops frames in the same way.
 // FECN is the CE of the IP header here, as in RoCEv2 (annex A17.9.3).
 type IB struct {
 	params    IBParams

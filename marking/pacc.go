@@ -81,7 +81,7 @@ func paccKeyOf(ip []byte, qp uint32) paccKey {
 	if ip[0]>>4 == 6 {
 		return paccKey{address{le.Uint64(ip[8:]), le.Uint64(ip[16:])}, address{le.Uint64(ip[24:]), le.Uint64(ip[32:])}, qp}
 	}
-	const mapped = 0xFFFF0000 // what comes before the four bytes of an IPv4 address, behind zeros
+	const mapped = 0xFFFF0000 // the prefix of an IPv4 address, after zeros
 	src, dst := uint64(le.Uint32(ip[12:])), uint64(le.Uint32(ip[16:]))
 	return paccKey{address{0, mapped | src<<32}, address{0, mapped | dst<<32}, qp}
 }
@@ -118,7 +118,7 @@ func NewPACC(p PACCParams) *PACC {
 }
 
 // Enqueue counts a frame of the flow as it is received, before the queue's delay (algorithm 1, lines 27-32).
-// What counts is the queue that it finds, without itself. It asks for no answer: CNPs go by Poll.
+// The queue counts without the frame itself. There is no feedback here: CNPs are sent by Poll.
 func (c *PACC) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
 	queue := q.Bytes - units.Size(p.Size)
 	c.rounds(now, queue)
@@ -141,7 +141,7 @@ func (c *PACC) DequeueRun(units.Time, Queue, []uint16) (marked uint64) { return 
 func (c *PACC) KeepsUnqueued() {}
 
 // find returns the entry of the frame's flow, or -1 if it brings no data of a RoCE flow or
-// the table is full. Who acknowledges is no flow: there is nothing to slow down.
+// the table is full. Acknowledgements are no flow: there is nothing to slow down.
 func (c *PACC) find(p *Packet) int {
 	l3, bth := wire.FindBTH(p.Bytes)
 	if p.L3 == 0 || bth == 0 || !wire.CarriesData(wire.BTH(p.Bytes[bth:]).Opcode()) {
@@ -237,3 +237,9 @@ func (c *PACC) Poll(now units.Time, q Queue) (Flow, bool) {
 
 // Resume does nothing: PACC does not know of pauses.
 func (c *PACC) Resume(units.Time, Queue) {}
+
+// Rebase implements units.Rebaser. What the table of flows notes of time nobody asks for.
+func (c *PACC) Rebase(by units.Time) {
+	c.tick.Rebase(by)
+	c.beat.Rebase(by)
+}

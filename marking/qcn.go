@@ -30,17 +30,6 @@ const (
 	Fixed
 )
 
-// ParseSampling reads "adaptive" or "fixed".
-func ParseSampling(s string) (Sampling, error) {
-	switch s {
-	case "adaptive":
-		return Adaptive, nil
-	case "fixed":
-		return Fixed, nil
-	}
-	return 0, fmt.Errorf("sampling %q: neither adaptive nor fixed", s)
-}
-
 // Validate says what is wrong with the parameters, in one line.
 func (p QCNParams) Validate() error {
 	switch {
@@ -64,7 +53,7 @@ func (p QCNParams) Validate() error {
 //	Fb = (Qeq - Q) - w (Q - Qold)
 //
 // with Qold the queue at the sample before. If it is negative, the source of the
-// sampled frame is told, in six bits.
+// sampled frame is notified of it, in six bits.
 type QCN struct {
 	params QCNParams
 	worst  float64 // -Fb that counts as 63
@@ -126,7 +115,7 @@ func (c *QCN) interval(fb uint8) float64 {
 	return base * (1 + c.params.Jitter*(2*spread-1))
 }
 
-// Dequeue marks nothing, and neither does DequeueRun: QCN speaks to sources directly.
+// Dequeue marks nothing, and neither does DequeueRun: QCN notifies sources directly.
 func (c *QCN) Dequeue(units.Time, Queue, *Packet) Mark                { return Keep }
 func (c *QCN) DequeueRun(units.Time, Queue, []uint16) (marked uint64) { return 0 }
 
@@ -135,3 +124,10 @@ func (c *QCN) KeepsUnqueued() {}
 
 // Resume does nothing: QCN does not know of pauses.
 func (c *QCN) Resume(units.Time, Queue) {}
+
+// Rebase implements units.Rebaser. What AF-QCN's table of classes notes of time nobody asks for.
+func (c *QCN) Rebase(by units.Time) {
+	if c.fair != nil {
+		c.fair.ends.Rebase(by)
+	}
+}

@@ -131,14 +131,6 @@ func TestQCNFixedSampling(t *testing.T) {
 			t.Errorf("QntzFb %d: next sample at frame %d, want 101", level, frames)
 		}
 	}
-	for _, s := range []string{"adaptive", "fixed"} {
-		if got, err := ParseSampling(s); err != nil || got != sampling(s == "fixed") {
-			t.Errorf("%s: %v, %v", s, got, err)
-		}
-	}
-	if _, err := ParseSampling("often"); err == nil {
-		t.Error("often is a sampling")
-	}
 }
 
 // The defaults of IEEE8021-CN-MIB.

@@ -136,3 +136,10 @@ func (t *TCD) Resume(now units.Time, q Queue) {
 	t.resumed, t.qResumed = now, q.Bytes
 	t.within.Resume(now, q)
 }
+
+// Rebase implements units.Rebaser.
+func (t *TCD) Rebase(by units.Time) {
+	t.resumed.Rebase(by)
+	t.recorded.Rebase(by)
+	units.Rebase(t.within, by)
+}

@@ -2,13 +2,13 @@ package pfc
 
 import "photon/units"
 
-// Configure changes the thresholds, the pause and the rate of a running port. Nothing that is
-// buffered, or on its way, is lost by it: if the peer is paused, or is about to be, the headroom
-// that there was is there until an XON has been sent, at the pool's expense if less is set aside
-// now. The caller looks at Next afterwards. The thresholds must be valid.
+// Configure changes the thresholds, the pause and the rate of a running port. No frame that is
+// buffered, or on its way, is lost: if the peer is paused, or will be, the old headroom stays until
+// an XON was sent, at the pool's expense if less is reserved now. The caller looks at Next afterwards.
+// The thresholds must be valid.
 func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.Rate) {
 	g.setPause(pause, rate)
-	g.pool.Await(0) // what was awaited may be otherwise now: so it is with all that follows
+	g.pool.Await(0) // the conditions for XONs may change, with all that follows
 	for p := range Classes {
 		bit, k, l := uint8(1)<<p, &g.class[p], &g.limits[p]
 		if g.enabled&bit == 0 {
@@ -25,9 +25,9 @@ func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.
 	}
 }
 
-// Restart has other priorities have thresholds, or all together one account, and empties the accounts: the caller says
-// the thresholds (Configure) and then charges anew what is buffered (ChargeAll). A priority that has none any more is
-// resumed; what was stopped by PAUSE, or is to be by it from now on, when the time is over that it was told.
+// Restart changes which priorities have thresholds, or whether all share one account, and empties the accounts: the
+// caller sets the thresholds (Configure) and then charges what is buffered again (ChargeAll). A priority without
+// thresholds is resumed. A peer that changes between PFC and PAUSE goes on when the time of its last pause is over.
 func (g *Ingress) Restart(now units.Time, enabled uint8, whole bool) {
 	for p := range Classes {
 		g.pool.Add(-g.pooled(uint8(p)))
@@ -50,7 +50,7 @@ func (g *Ingress) Restart(now units.Time, enabled uint8, whole bool) {
 	g.enable(enabled, whole)
 }
 
-// CheckXOFF has Poll look whether an XOFF is due.
+// CheckXOFF makes Poll check whether an XOFF is due.
 func (g *Ingress) CheckXOFF() { g.xoffCheck |= g.enabled }
 
 func (g *Ingress) setPause(pause units.Time, rate units.Rate) {

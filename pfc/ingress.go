@@ -7,22 +7,22 @@ import (
 	"photon/units"
 )
 
-// Ingress accounts what came in through one port and has not left yet, per priority, and decides
-// when the peer must stop. The worker that owns the port calls it, and nobody else.
+// Ingress accounts, per priority, for frames that arrived at one port and have not left the switch, and
+// decides when the peer must stop. Only the worker that owns the port calls it.
 //
 // What arrives is charged to the priority's base as long as base stays within the threshold, XOFF
 // and what Alpha adds to it: up to XOFF that is buffer set aside for the priority, beyond it is the
 // pool's. What does not fit there is charged to headroom, which is set aside for the priority, too,
 // and asks for an XOFF. What leaves is taken from headroom first. An XON is sent when headroom is
-// empty and base within its threshold, so that a peer that may send always has the whole headroom
-// before it, whatever the thresholds did meanwhile: they move with every other port's traffic.
+// empty and base within its threshold. So the whole headroom is free whenever the peer may send,
+// however the thresholds have changed: they depend on every other port's traffic.
 //
-// Headroom comes from a pool of its own. It may hold less than the headroom of all ports and priorities, on the
-// chance that they do not need it at the same time (SONiC's shared headroom pool): then a frame may find it empty,
-// and is lost although its priority has used none. It asks for an XOFF all the same.
+// Headroom comes from a pool of its own. It may be smaller than the headroom of all ports and priorities together,
+// since they rarely need it at the same time (SONiC's shared headroom pool). Then a frame may find it empty, and is
+// lost although its priority has used none. Such a frame still causes an XOFF.
 type Ingress struct {
-	// What frames look at comes first: eight bytes that fit behind other things in one line of the
-	// cache, and from the third word on a line for each priority.
+	// What every frame needs comes first: eight bytes that share a cache line with fields of the
+	// port, and then a cache line for each priority.
 	enabled     uint8
 	peerStopped uint8 // priorities whose peer holds an XOFF of ours
 	xoffCheck   uint8 // priorities for which an XOFF may be due
@@ -43,7 +43,7 @@ type Ingress struct {
 	history  *History
 }
 
-// class is what one priority goes by: one line of the cache.
+// class is the account of one priority: one cache line.
 type class struct {
 	base, head    int64 // charged
 	peak          int64 // the most of both
@@ -53,7 +53,7 @@ type class struct {
 	frames, bytes uint64  // received, see Count
 }
 
-// limits are what one priority goes by beyond that.
+// limits are what else the account of one priority needs.
 type limits struct {
 	xon      int64
 	headroom int64 // set aside
@@ -196,14 +196,14 @@ func (g *Ingress) ChargeAll(p uint8, n int64) {
 	}
 }
 
-// Count counts frames that came in with priority p, beside its account: what every frame touches of a
-// priority is in one line of the cache. Counted returns what was counted since the last call.
+// Count counts frames that arrived with priority p. It is next to the account, so that a frame touches one
+// cache line. Counted returns what was counted since the last call.
 func (g *Ingress) Count(p uint8, frames, bytes uint64) {
 	g.class[p&7].frames += frames
 	g.class[p&7].bytes += bytes
 }
 
-// Counted returns what Count counted since the last call, and begins anew.
+// Counted returns what Count counted since the last call.
 func (g *Ingress) Counted(p uint8) (frames, bytes uint64) {
 	k := &g.class[p&7]
 	frames, bytes = k.frames, k.bytes
@@ -219,7 +219,7 @@ func (g *Ingress) Note(p uint8, passed int64) {
 }
 
 // Admit accounts a frame of n bytes that arrived with priority p. It reports false, and accounts
-// nothing, if it does not fit into headroom either: the peer did not stop, or has not been told to.
+// nothing, if it does not fit into headroom either: the peer did not stop, or there was no XOFF.
 // An XOFF may be due then.
 func (g *Ingress) Admit(p uint8, n int64) bool {
 	k := &g.class[p&g.index&7]
@@ -286,8 +286,8 @@ func (g *Ingress) xonDue(p uint8) bool {
 	return k.head == 0 && (!g.stopped || g.enabled>>(p&7)&1 == 0) && k.base <= g.raised(k, g.limits[p&7].xon)
 }
 
-// await has the pool know how much of it must be free at least for an XON of an account, as long as nothing of the
-// account itself leaves.
+// await tells the pool how much of it must at least be free for an XON of an account, as long as no frame of the
+// account leaves.
 func (g *Ingress) await(p uint8) {
 	if k := &g.class[p&7]; k.head == 0 && k.alpha > 0 {
 		const rounding = 2
@@ -295,7 +295,7 @@ func (g *Ingress) await(p uint8) {
 	}
 }
 
-// Await has the pool know of all XONs that the port waits for.
+// Await tells the pool of all XONs that the port waits for.
 func (g *Ingress) Await() {
 	for rest := g.peerStopped; rest != 0; rest &= rest - 1 {
 		g.await(uint8(bits.TrailingZeros8(rest)))
@@ -360,7 +360,7 @@ func (g *Ingress) Next(now units.Time) units.Time {
 			if g.xoffDue(uint8(p)) {
 				return now
 			}
-			g.xoffCheck &^= bit // released again meanwhile
+			g.xoffCheck &^= bit // it was released before Poll
 		}
 	}
 	return max(now, next)
@@ -409,7 +409,7 @@ func (g *Ingress) Poll(now units.Time, f *Frame) bool {
 	return f.Enable != 0
 }
 
-// ClearPeaks has what is noted as the most that was buffered begin anew, with what is there.
+// ClearPeaks resets the watermarks to what is buffered now.
 func (g *Ingress) ClearPeaks() {
 	for p := range g.class {
 		k := &g.class[p]
@@ -424,7 +424,7 @@ func (g *Ingress) ClearPeaks() {
 // HeadroomPeak is the most of the pool of headroom that was used, by all ports, when this one took some.
 func (g *Ingress) HeadroomPeak() units.Size { return units.Size(g.headsMax) }
 
-// ClearHeadroomPeak has it begin anew, with what is used now.
+// ClearHeadroomPeak resets it to what is used now.
 func (g *Ingress) ClearHeadroomPeak() { g.headsMax = g.heads.Used() }
 
 // Counters returns the counts, pauses that still last included up to now.

@@ -7,7 +7,7 @@ import (
 	"photon/units"
 )
 
-// Pool is the part of a switch's buffer that is set aside for nobody: lossy frames live in it, and
+// Pool is the part of a switch's buffer that is not reserved: lossy frames are in it, and
 // lossless ones beyond their XOFF where thresholds follow what is free.
 type Pool struct {
 	size    int64
@@ -21,7 +21,7 @@ func NewPool(size units.Size, shared bool) *Pool {
 	return &Pool{size: int64(size), shared: shared, awaited: math.MaxInt64}
 }
 
-// Await notes that somebody waits for so much to be free. Of a pool that several workers use nothing is noted.
+// Await records that a port waits for so much to be free, unless several workers use the pool.
 func (p *Pool) Await(free int64) {
 	if !p.shared {
 		p.awaited = min(p.awaited, free)

@@ -21,7 +21,7 @@ type Probe struct {
 // ProbeType is the EtherType for local experiments (IEEE 802 clause 9.2.3).
 const ProbeType = 0x88B5
 
-// ProbeDestination is the nearest bridge (802.1Q table 8-1): nobody forwards it.
+// ProbeDestination is the nearest bridge (802.1Q table 8-1): no bridge forwards it.
 const ProbeDestination wire.MAC = 0x0180_C200_000E
 
 // ProbeLen is its length without FCS.

@@ -89,7 +89,7 @@ func (d *DCQCN) Rate(now units.Time) units.Rate {
 }
 
 // Notify cuts the rate at a CNP: R_T = R_C, R_C = R_C(1-alpha/2), alpha = (1-g)alpha + g;
-// stages and timers begin anew (equation 1). The authors' simulator has alpha's turn first.
+// stages and timers start again (equation 1). In the authors' simulator alpha changes first.
 func (d *DCQCN) Notify(now units.Time, _ uint8, _ uint32) {
 	d.advance(now)
 	g := d.params.G
@@ -100,6 +100,11 @@ func (d *DCQCN) Notify(now units.Time, _ uint8, _ uint32) {
 	d.rt = d.rc
 	d.rc = max(float64(d.rc*(1-d.alpha/2)), float64(d.params.Min))
 	d.alpha = alpha
+	d.restart(now)
+}
+
+// restart begins recovery: stages and timers from their beginnings.
+func (d *DCQCN) restart(now units.Time) {
 	d.limited = true
 	d.timeStage, d.byteStage, d.bytes = 0, 0, 0
 	d.alphaTimer = now + d.params.AlphaTimer
@@ -156,9 +161,7 @@ func (d *DCQCN) StartAt(now units.Time, rate units.Rate) {
 	d.Start(now)
 	d.rc = within(rate, d.params.Min, d.params.Line)
 	d.rt = d.rc
-	d.limited = true
-	d.alphaTimer = now + d.params.AlphaTimer
-	d.rateTimer = now + d.params.RateTimer
+	d.restart(now)
 }
 
 // Steady is true before the first CNP.

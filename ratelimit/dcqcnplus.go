@@ -55,7 +55,7 @@ type DCQCNPlus struct {
 	rc, rt  float64
 	alpha   float64
 	limited bool
-	tau     units.Time // CNP period, as last told
+	tau     units.Time // CNP period, from the last CNP
 	state   int        // S
 	alphaAt units.Time
 	rateAt  units.Time

@@ -10,8 +10,8 @@
 // They are evaluated lazily, in order, whenever it is touched; no world has to
 // wake it up.
 //
-//	rp.go      what a reaction point is, and what it may be besides; none
-//	pcn.go, qcn.go, dcqcn.go, dcqcnplus.go, mlx.go, timely.go, hpcc.go, swift.go, powertcp.go, ibcc.go
+//	rp.go      what a reaction point is, what it may be besides, and what it may know of its port
+//	pcn.go, qcn.go, dcqcn.go, dcqcnplus.go, mlx.go, timely.go, hpcc.go, swift.go, powertcp.go, ibcc.go, none.go
 //	           one scheme's reaction point each
 //	tcd.go     DCQCN's behind TCD's switches
 //

@@ -148,10 +148,10 @@ func (b *IBCC) Rate(now units.Time) units.Rate {
 
 // Notify is a BECN, or what TCD tells.
 func (b *IBCC) Notify(now units.Time, ecn uint8, _ uint32) {
-	b.told(now, !b.params.Ternary || ecn == wire.CE)
+	b.onMark(now, !b.params.Ternary || ecn == wire.CE)
 }
 
-func (b *IBCC) told(now units.Time, congested bool) {
+func (b *IBCC) onMark(now units.Time, congested bool) {
 	if at := b.at(); congested {
 		at.raise(now, b.params.Increase)
 	} else {
@@ -161,18 +161,6 @@ func (b *IBCC) told(now units.Time, congested bool) {
 
 // Sent does nothing.
 func (b *IBCC) Sent(units.Time, int) {}
-
-// AckedIBCC is IBCC where acknowledgements bring BECN back.
-type AckedIBCC struct{ *IBCC }
-
-var _ Acker = AckedIBCC{}
-
-// Ack takes the mark that an acknowledged packet had.
-func (b AckedIBCC) Ack(now units.Time, a *Ack) {
-	if a.CE || a.UE && b.params.Ternary {
-		b.told(now, a.CE)
-	}
-}
 
 // StartAt begins at the highest rate of the table that is no higher, or at the limit; an index that is shared stays
 // what it is if it is higher.
@@ -191,6 +179,18 @@ func (b *IBCC) Steady() bool { return b.port == nil && b.own.falls == units.Neve
 
 // Rebase implements units.Rebaser. An index that is shared is the port's.
 func (b *IBCC) Rebase(by units.Time) { b.own.falls.Rebase(by) }
+
+// AckedIBCC is IBCC where acknowledgements bring BECN back.
+type AckedIBCC struct{ *IBCC }
+
+var _ Acker = AckedIBCC{}
+
+// Ack takes the mark that an acknowledged packet had.
+func (b AckedIBCC) Ack(now units.Time, a *Ack) {
+	if a.CE || a.UE && b.params.Ternary {
+		b.onMark(now, a.CE)
+	}
+}
 
 // Steady is false: an acknowledgement may change the rate at any time.
 func (AckedIBCC) Steady() bool { return false }

@@ -11,11 +11,11 @@ type RP interface {
 	Start(now units.Time)
 	// Rate is how fast the flow may send at now.
 	Rate(now units.Time) units.Rate
-	// Notify tells that a notification arrived: a CNP, with the ECN codepoint of
+	// Notify reports that a notification arrived: a CNP, with the ECN codepoint of
 	// its IP header and the first word of its reserved field, or a CNM of QCN,
 	// with its quantised feedback as the word.
 	Notify(now units.Time, ecn uint8, word uint32)
-	// Sent tells that a frame of bytes on the wire left at now.
+	// Sent reports that a frame of bytes on the wire left at now.
 	Sent(now units.Time, bytes int)
 }
 
@@ -43,7 +43,7 @@ type Starter interface {
 
 // Steady is an RP that may tell that its rate stays as it is until it is started
 // or notified again, and that it has no use for Sent until then. A host with many
-// flows keeps such a rate beside the flow's timer, where no frame has to wait for
+// flows keeps such a rate next to the flow's timer, where no frame has to wait for
 // the RP's memory.
 type Steady interface {
 	RP
@@ -74,7 +74,7 @@ const pauses = 15
 
 type pause struct{ from, until units.Time }
 
-// Note tells of a pause, or that one has ended.
+// Note records a pause, or its end.
 func (p *Port) Note(from, until units.Time) {
 	if from != p.PausedFrom {
 		p.before[p.oldest] = pause{p.PausedFrom, p.PausedUntil}
@@ -110,26 +110,6 @@ func (p *Port) Rebase(by units.Time) {
 		p.before[i].until.Rebase(by)
 	}
 }
-
-// Unlimited sends at line rate whatever happens: the RP of schemes without one.
-type Unlimited struct{ Line units.Rate }
-
-var _ Steady = Unlimited{}
-
-// Start does nothing.
-func (Unlimited) Start(units.Time) {}
-
-// Rate is the line rate.
-func (u Unlimited) Rate(units.Time) units.Rate { return u.Line }
-
-// Notify does nothing.
-func (Unlimited) Notify(units.Time, uint8, uint32) {}
-
-// Sent does nothing.
-func (Unlimited) Sent(units.Time, int) {}
-
-// Steady is true: nothing happens.
-func (Unlimited) Steady() bool { return true }
 
 // within keeps a rate between the smallest and the line's.
 func within(rate, low, line units.Rate) float64 { return float64(min(max(rate, low), line)) }

@@ -42,7 +42,7 @@ func (p SwiftParams) Validate() error {
 }
 
 // Swift keeps the delay of packets near a target that is longer where the path has more hops, and
-// where windows are small: many flows share a queue then. A window below one packet is a pace.
+// where windows are small: many flows share a queue then. A window below one packet becomes a rate.
 //
 // Products are converted to float64 one by one, see PCN.
 type Swift struct {
@@ -51,7 +51,7 @@ type Swift struct {
 	rtt    units.Time // the last; 0: none yet
 	last   units.Time // of the last decrease
 	fresh  bool       // there was none yet
-	acked  uint64     // behind the packet that was acknowledged last
+	acked  uint64     // one more than the packet that was acknowledged last
 }
 
 var _ interface {

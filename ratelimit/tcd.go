@@ -28,11 +28,8 @@ func (t *TCD) Notify(now units.Time, ecn uint8, word uint32) {
 		return
 	}
 	t.advance(now)
-	t.limited = true
 	if t.Clamp {
 		t.rt = t.rc
 	}
-	t.timeStage, t.byteStage, t.bytes = 0, 0, 0
-	t.alphaTimer = now + t.params.AlphaTimer
-	t.rateTimer = now + t.params.RateTimer
+	t.restart(now)
 }

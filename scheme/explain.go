@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"photon/internal/markdown"
 )
 
 // Explain prints a recipe with the values its parameters have in a network,
@@ -42,19 +44,19 @@ func (s *Scheme) Explain(w io.Writer, n Network) error {
 func Markdown(w io.Writer) error {
 	fmt.Fprint(w, `# The schemes
 
-For those who choose a scheme or set its parameters: what its congestion point (CP, the switch), notification
-point (NP, the receiver) and reaction point (RP, the sender) do, and where each default comes from.
-`+"`photon explain --markdown`"+` writes this page from the recipes in `+"`scheme/`"+`.
+For those who choose a scheme or set its parameters. After this page you know what its congestion point (CP,
+the switch), notification point (NP, the receiver) and reaction point (RP, the sender) do, and where each
+default comes from. `+"`photon explain --markdown`"+` writes it from the recipes in `+"`scheme/`"+`.
 
 Every parameter can be set in an experiment (`+"`params`"+`) and in the file of a switch or agent. If a default is
 a rule over the network, `+"`photon explain SCHEME --rate 40Gbps --rtt 30us`"+` gives its value. *Open:* a paper is
-silent or contradicts itself, and this is why the default is as it is. Schemes run over PFC or InfiniBand's
-credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
+silent or contradicts itself, and why the default is as it is. Schemes run over PFC or InfiniBand's credits
+([`+"`flow_control`"+`](architecture.md#two-flow-controls-and-how-to-add-one)).
 `)
 	for _, name := range Names() {
 		s := all[name]
-		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, Wrap(s.Summary+"."))
-		fmt.Fprintf(w, "| | |\n|---|---|\n| from | %s |\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", cell(s.Source), cell(s.CP), cell(s.NP), cell(s.RP))
+		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.Name, markdown.Wrap(s.Summary+"."))
+		fmt.Fprintf(w, "| | |\n|---|---|\n| from | %s |\n| CP | %s |\n| NP | %s |\n| RP | %s |\n", markdown.Cell(s.Source), markdown.Cell(s.CP), markdown.Cell(s.NP), markdown.Cell(s.RP))
 		if len(s.Params) == 0 {
 			fmt.Fprint(w, "\nNo parameters.\n")
 			continue
@@ -68,7 +70,7 @@ credits ([`+"`flow_control`"+`](architecture.md#flow-control-is-a-part)).
 			if of := home(p); of != s {
 				source = fmt.Sprintf("as in [%s](#%s)", of.Name, anchor(of.Name))
 			}
-			fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", p.Name, cell(p.Default), cell(p.Doc), cell(source))
+			fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", p.Name, markdown.Cell(p.Default), markdown.Cell(p.Doc), markdown.Cell(source))
 		}
 	}
 	return nil
@@ -91,26 +93,3 @@ func home(p Param) (of *Scheme) {
 
 // anchor is the place of a heading in a page, as GitHub and others name it.
 func anchor(heading string) string { return strings.ReplaceAll(heading, "+", "") }
-
-// Wrap breaks text into lines of at most 110 columns.
-func Wrap(text string) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(text) {
-		switch {
-		case column == 0:
-		case column+1+len(word) > 110:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
-}
-
-// cell keeps text from ending a table's cell.
-func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

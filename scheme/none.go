@@ -1,28 +1,23 @@
 package scheme
 
-import (
-	"photon/cnp"
-	"photon/marking"
-	"photon/ratelimit"
-	"photon/wire"
-)
+import "photon/ratelimit"
+
+type none struct{}
 
 func init() {
-	register(&Scheme{
+	register[none](Scheme{
 		Name:    "none",
 		Summary: "PFC alone: no congestion control",
-		Source:  "IEEE 802.1Qbb; the baseline of all five papers",
+		Source:  "IEEE 802.1Qbb; the papers' baseline",
 		CP:      "marks nothing",
-		NP:      "notifies nobody",
+		NP:      "sends nothing",
 		RP:      "sends at line rate",
 		Silent:  true,
-		build: func(n Network, _ *reader) Parts {
-			return Parts{
-				CP:    func(marking.Place) marking.CP { return marking.None{} },
-				NP:    func(int) cnp.NP { return cnp.Silent{} },
-				RP:    func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: n.Line} },
-				Carry: cnp.Carry{ECT: wire.ECT0},
-			}
-		},
 	})
+}
+
+func (none) params() []Param { return nil }
+
+func (none) build(n Network) (Parts, error) {
+	return Parts{RP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: n.Line} }}, nil
 }

@@ -1,10 +1,11 @@
 package scheme
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"photon/cnp"
@@ -12,6 +13,7 @@ import (
 	"photon/marking"
 	"photon/ratelimit"
 	"photon/units"
+	"photon/wire"
 )
 
 // Scheme is a recipe.
@@ -23,21 +25,18 @@ type Scheme struct {
 	NP      string // what the receiver does
 	RP      string // what the sender does
 	Silent  bool   // no reaction point is ever notified: it goes by acknowledgements, or by nothing
-	Params  []Param
-	build   func(Network, *reader) Parts
+
+	// register sets these.
+	Params []Param
+	recipe func() recipe // a new one, without values
 }
 
-// Param is a parameter of a recipe.
-type Param struct {
-	Name    string
-	Doc     string // what it is, with its unit and range
-	Default string // as text, with its unit
-	Source  string // where the default comes from
-	// Open says what the source leaves open or contradicts itself in, and why the
-	// default is what it is; empty: nothing.
-	Open string
-	// Rule, if there is one, gives the default from the network, and Default says so in words.
-	Rule func(Network) string
+// recipe is what a scheme's file has to say: a type that holds the values of all its parameters.
+type recipe interface {
+	// params are the parameters, each with the variable that its value goes into.
+	params() []Param
+	// build makes the points from the values, or says what is wrong with them.
+	build(Network) (Parts, error)
 }
 
 // Network is what a recipe may know of the network that it is built for: parameters
@@ -72,60 +71,22 @@ func (n Network) scaled(size units.Size, q marking.Place) units.Size {
 	return units.Size(float64(size) * float64(q.Rate) / float64(n.Line))
 }
 
-// perLine is the rule of a size in proportion to the hosts' line rate.
-func perLine(size units.Size, at units.Rate) func(Network) string {
-	return func(n Network) string {
-		return units.Size(float64(size)*float64(n.Line)/float64(at) + 0.5).String()
-	}
-}
+// Guesses stand for what is unknown of a network.
 
-// partOfLine is the rule of a rate that is a part of the hosts' line rate.
-func partOfLine(part units.Rate) func(Network) string {
-	return func(n Network) string { return max(1, n.Line/part).String() }
-}
-
-// baseRTT is the largest base round-trip time, or a guess where it is unknown.
-func (n Network) baseRTT() units.Time {
-	if n.RTT > 0 {
-		return n.RTT
-	}
-	return 20 * units.Microsecond
-}
-
-// packet is a full data packet on the wire, or a usual one where that is unknown.
-func (n Network) packet() units.Size {
-	if n.Packet > 0 {
-		return n.Packet
-	}
-	return 1100 * units.Byte
-}
-
-// hops are the links of the longest path, or a guess where that is unknown.
-func (n Network) hops() int {
-	if n.Hops > 0 {
-		return n.Hops
-	}
-	return 4
-}
-
-// pathRTT is the base round-trip time of packets, or a guess where it is unknown.
+func (n Network) baseRTT() units.Time { return cmp.Or(n.RTT, 20*units.Microsecond) }
+func (n Network) packet() units.Size  { return cmp.Or(n.Packet, 1100*units.Byte) }
+func (n Network) hops() int           { return cmp.Or(n.Hops, 4) }
 func (n Network) pathRTT() units.Time {
-	if n.PathRTT > 0 {
-		return n.PathRTT
-	}
-	return n.baseRTT() + units.Time(n.hops())*n.Line.Serialize(n.packet())
+	return cmp.Or(n.PathRTT, n.baseRTT()+units.Time(n.hops())*n.Line.Serialize(n.packet()))
 }
-
-// number is a number as the text of a parameter.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // Parts are what a recipe makes for a network: functions that make the three points,
 // and what hosts carry for them.
 type Parts struct {
-	CP    func(marking.Place) marking.CP     // of one egress queue
-	NP    func(flows int) cnp.NP             // of one host
+	CP    func(marking.Place) marking.CP     // of one egress queue; a recipe without one marks nothing
+	NP    func(flows int) cnp.NP             // of one host; a recipe without one notifies nobody
 	RP    func(*ratelimit.Port) ratelimit.RP // of one flow, behind a port
-	Carry cnp.Carry                          // what hosts put into data and acknowledgements
+	Carry cnp.Carry                          // what hosts put into data and acknowledgements; ECT(0) if a recipe says nothing
 	Every units.Time                         // a flow is notified no more often; 0: nothing says so
 }
 
@@ -144,7 +105,15 @@ type Override struct {
 
 var all = map[string]*Scheme{}
 
-func register(s *Scheme) { all[s.Name] = s }
+// register tells of a scheme, whose recipe is *T.
+func register[T any, R interface {
+	*T
+	recipe
+}](s Scheme) {
+	s.recipe = func() recipe { return R(new(T)) }
+	s.Params = s.recipe().params()
+	all[s.Name] = &s
+}
 
 // Names returns the schemes in alphabetical order.
 func Names() []string { return slices.Sorted(maps.Keys(all)) }
@@ -174,9 +143,13 @@ func (e *ParamError) Unwrap() error { return e.Err }
 
 // Settings returns the value of every parameter in a network.
 func (s *Scheme) Settings(n Network, over map[string]Override) ([]Setting, error) {
+	var names []string
+	for _, p := range s.Params {
+		names = append(names, p.Name)
+	}
 	for name := range over {
-		if !slices.ContainsFunc(s.Params, func(p Param) bool { return p.Name == name }) {
-			return nil, &ParamError{s.Name, name, fmt.Errorf("there is no such parameter (there are %s)", s.paramNames())}
+		if !slices.Contains(names, name) {
+			return nil, &ParamError{s.Name, name, fmt.Errorf("there is no such parameter (there are %s)", cmp.Or(strings.Join(names, ", "), "none"))}
 		}
 	}
 	var set []Setting
@@ -193,89 +166,33 @@ func (s *Scheme) Settings(n Network, over map[string]Override) ([]Setting, error
 	return set, nil
 }
 
-func (s *Scheme) paramNames() string {
-	var names []string
-	for _, p := range s.Params {
-		names = append(names, p.Name)
-	}
-	if names == nil {
-		return "none"
-	}
-	return strings.Join(names, ", ")
-}
-
 // Build makes the parts of a scheme for a network. Errors are of type *ParamError.
 func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
 	set, err := s.Settings(n, over)
 	if err != nil {
 		return Parts{}, err
 	}
-	r := &reader{scheme: s.Name, values: map[string]string{}}
-	for _, v := range set {
-		r.values[v.Name] = v.Value
-	}
-	parts := s.build(n, r)
-	return parts, r.err
-}
-
-// reader turns the text of parameters into values and keeps the first error.
-type reader struct {
-	scheme string
-	values map[string]string
-	err    error
-}
-
-// check keeps an error of a mechanism's validation.
-func (r *reader) check(err error) {
-	if err != nil && r.err == nil {
-		r.err = &ParamError{Scheme: r.scheme, Err: err}
-	}
-}
-
-func read[T any](r *reader, name string, parse func(string) (T, error)) T {
-	v, err := parse(r.values[name])
-	if err != nil && r.err == nil {
-		r.err = &ParamError{r.scheme, name, err}
-	}
-	return v
-}
-
-func (r *reader) time(name string) units.Time { return read(r, name, units.ParseTime) }
-func (r *reader) rate(name string) units.Rate { return read(r, name, units.ParseRate) }
-func (r *reader) size(name string) units.Size { return read(r, name, units.ParseSize) }
-
-// fraction reads "0.5", "1/128" or "60%".
-func (r *reader) fraction(name string) float64 { return read(r, name, units.ParseNumber) }
-
-// positive is a fraction above 0.
-func (r *reader) positive(name string) float64 {
-	v := r.fraction(name)
-	if !(v > 0) && r.err == nil {
-		r.err = &ParamError{r.scheme, name, fmt.Errorf("%q must be above 0", r.values[name])}
-	}
-	return v
-}
-
-// flag reads "yes" or "no".
-func (r *reader) flag(name string) bool {
-	return read(r, name, func(s string) (bool, error) {
-		if s != "yes" && s != "no" {
-			return false, fmt.Errorf("%q is neither yes nor no", s)
+	recipe := s.recipe()
+	for i, p := range recipe.params() {
+		if err := p.into(set[i].Value); err != nil {
+			return Parts{}, &ParamError{s.Name, p.Name, err}
 		}
-		return s == "yes", nil
-	})
-}
-
-func (r *reader) int(name string) int {
-	return read(r, name, func(s string) (int, error) {
-		n, err := strconv.Atoi(s)
-		return n, plain(err, s)
-	})
-}
-
-func plain(err error, s string) error {
-	if err != nil {
-		return fmt.Errorf("%q is not a number", s)
 	}
-	return nil
+	parts, err := recipe.build(n)
+	if err != nil {
+		var of *ParamError
+		if !errors.As(err, &of) {
+			of = &ParamError{Err: err}
+		}
+		of.Scheme = s.Name
+		return Parts{}, of
+	}
+	if parts.CP == nil {
+		parts.CP = func(marking.Place) marking.CP { return marking.None{} }
+	}
+	if parts.NP == nil {
+		parts.NP = func(int) cnp.NP { return cnp.Silent{} }
+	}
+	parts.Carry.ECT = cmp.Or(parts.Carry.ECT, wire.ECT0)
+	return parts, nil
 }

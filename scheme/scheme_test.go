@@ -28,6 +28,10 @@ func TestEveryRecipe(t *testing.T) {
 			if p.Name == "" || p.Doc == "" || p.Default == "" || p.Source == "" {
 				t.Errorf("%s: parameter %q lacks its doc, default or source", name, p.Name)
 			}
+			var e *ParamError
+			if _, err := s.Build(testNetwork, map[string]Override{p.Name: {"?", "the test"}}); !errors.As(err, &e) || e.Scheme != name || e.Param != p.Name {
+				t.Errorf("%s: parameter %s = ?: %v", name, p.Name, err)
+			}
 		}
 		parts, err := s.Build(testNetwork, nil)
 		if err != nil {
@@ -94,6 +98,20 @@ func TestOverrides(t *testing.T) {
 	}
 	if _, err := Get("warp"); err == nil {
 		t.Error("warp exists")
+	}
+}
+
+// A word stands for a value, and another is refused.
+func TestWords(t *testing.T) {
+	var v int
+	read := either(&v, "number %q:", "one", 1, "two", 2)
+	for text, want := range map[string]int{"one": 1, "two": 2} {
+		if err := read(text); err != nil || v != want {
+			t.Errorf("%s is %d, %v", text, v, err)
+		}
+	}
+	if err := read("three"); err == nil || err.Error() != `number "three": neither one nor two` {
+		t.Error(err)
 	}
 }
 

@@ -7,180 +7,148 @@ import (
 	"photon/units"
 )
 
-// Parts begin with as much to do each. That does not last: flows begin and end, and of two
-// processors of a virtual machine now the one and now the other is a fourth slower, for
-// tenths of a second. The faster one then waits for the slower all that time. So some nodes
-// change their part when the parts meet, from the one that waits least to the one that waits
-// most; what happens does not depend on where.
+// All parts have as much to do at first. That does not last: flows begin and end, and of two processors of a virtual
+// machine sometimes one is a fourth slower than the other, for tenths of a second. The faster one then waits for the
+// slower. So at some barriers nodes move from the part that waits least to the one that waits most.
 
 var (
-	// weighs is how long parts are looked at before nodes are moved.
-	weighs = 2 * time.Millisecond
-	// uneven is which part of that time one must have waited longer than another.
-	uneven = 0.04
-	// seldom is how many times as long as moving nodes took they are looked at until they are
-	// moved again, at least: that takes longer where there is more.
-	seldom time.Duration = 50
+	// balanceEvery is how long the waiting of parts is measured before nodes are moved.
+	balanceEvery = 2 * time.Millisecond
+	// imbalance is by how much two parts' shares of that time in which they waited may differ.
+	imbalance = 0.04
+	// moveShare limits what moving nodes costs, which is more in large worlds: for so many times as long as it took
+	// the last time no nodes are moved.
+	moveShare time.Duration = 50
 )
 
-// balance is what is known of how even the parts are.
+// balance is what is known of the load of parts.
 type balance struct {
-	weighed time.Time       // when that was looked at last
-	took    time.Duration   // to move nodes the last time
-	waited  []time.Duration // by part: how long it had waited then
-	longer  []float64       // which part of the time it waited, of late
-	counts  []uint32        // by port: frames that had been sent and had arrived when nodes were to be moved last
+	measuredAt time.Time
+	moveTook   time.Duration   // the last time
+	waited     []time.Duration // by part, until it was measured
+	idleShare  []float64       // by part: the share of the time in which it waited, a moving average
+	carried    []uint32        // by port: frames that it had sent and got when nodes were to be moved last
 }
 
-// weigh reports whether one part waits much longer than another. It goes by what the parts
-// said when they met before the meeting at hand.
-func (s *split) weigh(now time.Time, half int) bool {
-	past := now.Sub(s.weighed)
-	if past < max(weighs, seldom*s.took) {
+// isImbalanced reports whether one part waits much longer than another. A part's report for the barrier at hand may not
+// be written yet, so that it goes by those for the one before.
+func (w *World) isImbalanced(now time.Time, round uint32) bool {
+	s := w.parallel
+	past := now.Sub(s.measuredAt)
+	if past < max(balanceEvery, moveShare*s.moveTook) {
 		return false
 	}
-	s.weighed = now
-	for i, p := range s.parts {
-		idle := p.exchange.idleTotal[1-half]
-		s.longer[i] = (s.longer[i] + float64(idle-s.waited[i])/float64(past)) / 2
-		s.waited[i] = idle
+	s.measuredAt = now
+	for i, p := range w.parts {
+		waited := p.exchange.reportOf(round - 1).waited
+		s.idleShare[i] = (s.idleShare[i] + float64(waited-s.waited[i])/float64(past)) / 2
+		s.waited[i] = waited
 	}
-	return slices.Max(s.longer)-slices.Min(s.longer) > uneven
+	return slices.Max(s.idleShare)-slices.Min(s.idleShare) > imbalance
 }
 
-// even moves nodes from the part that waits least to the one that waits most. All parts rest.
-func (w *World) even() {
+// rebalance moves nodes from the part that waits least to the one that waits most, while all parts rest.
+func (w *World) rebalance() {
 	begin := time.Now()
-	if from, to, marked := choose(w); slices.Contains(marked, true) {
-		w.move(from, to, marked)
-		clear(w.split.longer)
+	if from, to, groups := chooseGroups(w); slices.Contains(groups, true) {
+		w.move(from, to, groups)
+		clear(w.parallel.idleShare)
 	}
-	w.split.took = time.Since(begin)
+	w.parallel.moveTook = time.Since(begin)
 }
 
-// choose says which nodes are to be moved. Tests choose others.
-var choose = (*World).lightest
+// chooseGroups says which groups of nodes move. Tests choose others.
+var chooseGroups = (*World).surplus
 
-// lightest marks nodes of the part that waits least, of which the one that waits most may take
-// as many as make both wait as long. Of nodes that belong together the first is marked.
-func (w *World) lightest() (from, to int, marked []bool) {
-	s := w.split
-	least, most := slices.Min(s.longer), slices.Max(s.longer)
-	from, to = slices.Index(s.longer, least), slices.Index(s.longer, most)
-	all, work := 0, make([]int, len(w.nodes)) // of nodes that belong together, by the first of them
-	for i := range w.ports {
-		p := &w.ports[i]
-		m := &w.nodes[p.flight.member]
-		n := int(p.sent + p.delivered - s.counts[i])
-		s.counts[i] += uint32(n)
-		if m.ports == 1 {
-			n *= 2 // at its ends a packet takes longer
-		}
-		if m.part == from {
-			work[m.unit] += n
-			all += n
-		}
-	}
-	// What one has less to do, the other has more.
-	much := int(float64(all) * min(1, (most-least)/2))
-	marked = make([]bool, len(w.nodes))
-	kinds := w.kinds()
-	for kind := stray; kind < stays; kind++ {
-		for u, n := range work {
-			if n > 0 && n <= much && kinds[u] == kind {
-				marked[u] = true
-				much -= n
+// surplus chooses groups of the part that waits least, by their first nodes: as many as the part that waits most can
+// take until both wait as long.
+func (w *World) surplus() (from, to int, groups []bool) {
+	s := w.parallel
+	least, most := slices.Min(s.idleShare), slices.Max(s.idleShare)
+	from, to = slices.Index(s.idleShare, least), slices.Index(s.idleShare, most)
+	work, sum := w.work(from)
+	rest := int(float64(sum) * min(1, (most-least)/2)) // half, because what one does not do the other does
+	groups = make([]bool, len(w.members))
+	ranks := w.moveRanks()
+	for rank := strayHost; rank < stays; rank++ {
+		for i, n := range work {
+			if n > 0 && n <= rest && ranks[i] == rank {
+				groups[i] = true
+				rest -= n
 			}
 		}
 	}
-	return from, to, marked
+	return from, to, groups
 }
 
-// kind is which nodes are moved rather than others.
-type kind uint8
+// work is how many frames each group of a part has sent and received since this was asked last, by first nodes, and
+// the sum of that.
+func (w *World) work(of int) (work []int, sum int) {
+	work = make([]int, len(w.members))
+	for i := range w.ports {
+		p := &w.ports[i]
+		m := &w.members[p.flight.node]
+		carried := &w.parallel.carried[i]
+		n := int(p.sent + p.delivered - *carried)
+		*carried += uint32(n)
+		if m.ports == 1 {
+			n *= 2 // a packet costs its hosts more than a switch
+		}
+		if m.part == of {
+			work[m.group] += n
+			sum += n
+		}
+	}
+	return work, sum
+}
+
+// moveRank is the order in which groups of nodes move: first those that have least to do with others of their part.
+type moveRank uint8
 
 const (
-	stray  kind = iota // hosts whose switch is in another part
-	middle             // switches without hosts: most of their links lead to other parts anyway
-	host               // from now on its frames go from one part to another
-	stays
+	strayHost     moveRank = iota // its switch is in another part
+	bareSwitch                    // has no hosts: most of its links lead to other parts anyway
+	neighbourHost                 // its switch is in the same part: its frames will cross from one part to another
+	stays                         // a switch with hosts
 )
 
-// kinds are those of nodes that belong together, by the first of them.
-func (w *World) kinds() []kind {
-	kinds := make([]kind, len(w.nodes))
-	for i := range w.nodes {
-		m := &w.nodes[i]
-		k := &kinds[m.unit]
+// moveRanks are those of groups, by their first nodes.
+func (w *World) moveRanks() []moveRank {
+	ranks := make([]moveRank, len(w.members))
+	for i := range w.members {
+		m := &w.members[i]
+		r := &ranks[m.group]
 		if m.ports > 1 {
-			*k = max(*k, middle)
+			*r = max(*r, bareSwitch)
 		}
-		for i := range w.ports[m.first : m.first+m.ports] {
-			p := &w.ports[m.first+i]
+		ports := w.portsOf(m)
+		for k := range ports {
+			p := &ports[k]
 			switch {
 			case p.peer == unlinked:
-			case w.nodes[w.ports[p.other()].flight.member].ports == 1:
-				*k = stays
-			case m.ports == 1 && p.peer > others:
-				*k = max(*k, host)
+			case w.members[w.ports[p.peerID()].flight.node].ports == 1:
+				*r = stays
+			case m.ports == 1 && p.peer > otherPart:
+				*r = max(*r, neighbourHost)
 			}
 		}
 	}
-	return kinds
+	return ranks
 }
 
-// move has nodes of a part belong to another, those that belong together with the marked
-// ones. All parts rest, and have taken what others sent them.
-func (w *World) move(from, to int, marked []bool) {
-	s := w.split
-	p, q := s.parts[from], s.parts[to]
+// move has the nodes of some groups of a part belong to another. All parts rest, and have received all frames.
+func (w *World) move(from, to int, groups []bool) {
+	p, q := w.parts[from], w.parts[to]
 	q.pool.FetchAll()
-	for i := range w.nodes {
-		m := &w.nodes[i]
-		if !marked[m.unit] {
+	for i := range w.members {
+		m := &w.members[i]
+		if !groups[m.group] {
 			continue
 		}
-		p.soon[i] = units.Never
-		q.look(i)
+		p.nextOf[i] = units.Never
+		q.noteNext(i)
 		m.part, m.env.Pool = to, q.pool
 	}
-	w.link()
-	w.measure()
-}
-
-// link has the parts know which links there are between them.
-func (w *World) link() {
-	s := w.split
-	n := len(s.parts)
-	s.ahead = longestAhead
-	delay := make([]units.Time, n*n)
-	for i := range delay {
-		delay[i] = units.Never
-	}
-	parts := w.exchange.parts
-	for i := range w.ports {
-		parts[i] = uint8(w.nodes[w.ports[i].flight.member].part)
-	}
-	for i := range w.ports {
-		p := &w.ports[i]
-		if p.peer == unlinked {
-			continue
-		}
-		p.peer = p.other()
-		if from, to := int(parts[i]), int(parts[p.peer]); from != to {
-			p.peer = away(p.peer)
-			d := &delay[from*n+to]
-			*d = min(*d, p.delay)
-			s.ahead = min(s.ahead, p.delay)
-		}
-	}
-	for i, p := range s.parts {
-		b := p.exchange
-		b.in = b.in[:0]
-		for j, q := range s.parts {
-			if d := delay[j*n+i]; d != units.Never {
-				b.in = append(b.in, neighbour{d, q.exchange.out[i], &q.exchange.shared[clock]})
-			}
-		}
-	}
+	w.connectParts()
+	w.setWindows()
 }

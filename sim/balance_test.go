@@ -11,24 +11,24 @@ import (
 // moveAtRandom has parts give each other nodes at random, often, until what it returns is
 // called.
 func moveAtRandom() (end func()) {
-	e, g, m, c := weighs, uneven, seldom, choose
+	e, g, m, c := balanceEvery, imbalance, moveShare, chooseGroups
 	r := rand.New(rand.NewPCG(1, 2))
-	weighs, uneven, seldom, strayed = 0, -1, 0, 0
-	choose = func(w *World) (from, to int, marked []bool) {
+	balanceEvery, imbalance, moveShare, strayed = 0, -1, 0, 0
+	chooseGroups = func(w *World) (from, to int, marked []bool) {
 		_, to, marked = c(w)
 		clear(marked)
-		if from = r.IntN(len(w.split.parts)); from == to {
+		if from = r.IntN(len(w.parts)); from == to {
 			return from, to, marked
 		}
-		for i := range w.nodes {
-			if m := &w.nodes[i]; m.unit == i && m.part == from && r.IntN(3) == 0 {
+		for i := range w.members {
+			if m := &w.members[i]; m.group == i && m.part == from && r.IntN(3) == 0 {
 				marked[i] = true
 				strayed++
 			}
 		}
 		return from, to, marked
 	}
-	return func() { weighs, uneven, seldom, choose = e, g, m, c }
+	return func() { balanceEvery, imbalance, moveShare, chooseGroups = e, g, m, c }
 }
 
 var strayed int // nodes, at random
@@ -37,11 +37,11 @@ var strayed int // nodes, at random
 // switch.
 func TestWhatIsMoved(t *testing.T) {
 	d := newDumbbell(t, "none", units.Microsecond) // hosts 0 to 2 at switch 6, 3 to 5 at switch 7
-	d.Parts(2)
+	d.SetParts(2)
 	d.begin()
-	s := d.split
-	if d.nodes[0].part != d.nodes[6].part || d.nodes[3].part != d.nodes[7].part || d.nodes[6].part == d.nodes[7].part {
-		t.Fatalf("%+v", d.nodes)
+	s := d.parallel
+	if d.members[0].part != d.members[6].part || d.members[3].part != d.members[7].part || d.members[6].part == d.members[7].part {
+		t.Fatalf("%+v", d.members)
 	}
 	carry := func(frames uint32) {
 		for i := range d.ports {
@@ -49,19 +49,19 @@ func TestWhatIsMoved(t *testing.T) {
 			d.ports[i].delivered += frames
 		}
 	}
-	mine, other := d.nodes[0].part, d.nodes[3].part
-	wait := func(first, second float64) { s.longer[mine], s.longer[other] = first, second }
+	mine, other := d.members[0].part, d.members[3].part
+	wait := func(first, second float64) { s.idleShare[mine], s.idleShare[other] = first, second }
 	see := func(want ...int) {
 		t.Helper()
 		carry(100)
-		from, to, marked := d.lightest()
+		from, to, marked := d.surplus()
 		var got []int
 		for i, m := range marked {
 			if m {
 				got = append(got, i)
 			}
 		}
-		if !slices.Equal(got, want) || len(got) > 0 && (s.longer[from] > s.longer[to]) {
+		if !slices.Equal(got, want) || len(got) > 0 && (s.idleShare[from] > s.idleShare[to]) {
 			t.Fatalf("from %d to %d: nodes %v, not %v", from, to, got, want)
 		}
 		if len(got) > 0 {
@@ -74,7 +74,7 @@ func TestWhatIsMoved(t *testing.T) {
 	see()
 	wait(0, 0.5) // one: a host has a fifth of its part
 	see(0)
-	if d.nodes[0].part != other || d.nodes[0].env.Pool != s.parts[other].pool || d.ports[0].peer > others || d.ports[d.nodes[6].first].peer > others {
+	if d.members[0].part != other || d.members[0].env.Pool != d.parts[other].pool || d.ports[0].peer > otherPart || d.ports[d.members[6].first].peer > otherPart {
 		t.Error("host 0 was not moved")
 	}
 	wait(0, 0.6)
@@ -85,7 +85,7 @@ func TestWhatIsMoved(t *testing.T) {
 	see(1)
 	wait(0.5, 0)
 	see(3)
-	if !slices.Equal(s.parts[0].exchange.parts, s.parts[1].exchange.parts) {
+	if !slices.Equal(d.parts[0].exchange.owner, d.parts[1].exchange.owner) {
 		t.Error("parts do not agree on whose ports are whose")
 	}
 }

@@ -19,7 +19,7 @@ func TestWhoRestsMissesNothing(t *testing.T) {
 		}
 		play := func(rests bool, parts int) (s sight) {
 			d := newDumbbell(t, "dcqcn", units.Microsecond)
-			d.Parts(parts)
+			d.SetParts(parts)
 			r := rand.New(rand.NewPCG(seed, 2))
 			due := units.Time(r.Int64N(int64(3 * units.Millisecond))) // the sampler itself makes a flow then
 			last, qp, ended := "", 0, 0

@@ -1,24 +1,40 @@
-// Package sim is the world in virtual time: it carries frames between nodes,
-// deterministically, in one goroutine or a few (split.go). A run is a function
-// of its nodes and links; its trace hash says whether two runs were the same.
+// Package sim is the world in virtual time: a discrete-event simulator that carries frames between nodes,
+// deterministically. A run is a function of its nodes and links, and its trace hash says whether two runs were the same.
 //
-// Events are the arrivals of frames and, of each port, the next call of its node's
-// Transmit. Those at one node happen in the order of time, and at one instant in a fixed
-// order: arrivals before transmissions, ports by their numbers. So no event's place
-// depends on when it was scheduled. A port that an arrival wakes sends without an
-// event of its own if nothing else happens at its node at that instant: it would have
-// been the next. What happens at different nodes is in no order but that of cause and
-// effect: no frame leaves before it came (visit.go).
+// Events are arrivals of frames, and calls of a port's Transmit. The events of one node are handled in the order of
+// time; at one instant arrivals come before transmissions, and ports in the order of their numbers. So the order does
+// not depend on when an event was scheduled. A port that an arrival wakes sends without an event of its own if no other
+// event of its node is at that instant: its own would have been the next. Events of different nodes have no order but
+// that of cause and effect.
+//
+// There is no queue of all events. Nodes are visited one after the other, each for a window of time in which it cannot
+// hear of the others (window.go). A world may be divided into parts that run on several processors; what happens is the
+// same (parallel.go).
 //
 // The files, in the order in which a run passes them:
 //
-//	world.go     nodes, links, and Run of a world in one part
+//	world.go     the world, and the parts that it consists of
+//	network.go   nodes are added and joined
+//	port.go      one end of a link, and how long a frame takes
+//	run.go       time passes: windows and samplers in turn
+//	sampler.go   functions that look at the nodes at regular instants
+//	window.go    the nodes of a part are visited for a window
+//	visit.go     the events of one node in a window, in their order (order.go)
+//	events.go    an arrival, a transmission
 //	flight.go    frames on their way to a port
-//	visit.go     the events of a node within a window
-//	crew.go      a node of several workers, in one goroutine
-//	split.go     division of a world into parts, balance.go moves nodes between them
-//	windows.go   parts run from meeting to meeting, in parallel or interleaved
-//	exchange.go  what a part shares with the others, through pipe.go
+//	workers.go   a node that several workers share
+//	trace.go     the hash of all arrivals
 //	watch.go     frames for those who capture them
-//	trace.go     the hash of all that happened
+//	audit.go     whether all frames are accounted for
+//
+// And, of a world in several parts:
+//
+//	assign.go      which nodes belong together
+//	partition.go   parts are made, and the channels between them
+//	parallel.go    parts run on a processor each, round after round; interleave.go: on one
+//	round.go       what parts tell each other at the barrier between two rounds
+//	barrier.go     where they wait for each other
+//	verdict.go     whether they go on, decided at a barrier
+//	exchange.go    frames and clocks that pass between parts within a round, by a pipe (pipe.go)
+//	balance.go     nodes move from busy parts to idle ones
 package sim

@@ -11,42 +11,38 @@ import (
 	"photon/units"
 )
 
-// exchange is what a part shares with the others. What it writes for a meeting is
-// double-buffered: the others read one half until the next meeting, while it writes the other.
+// exchange is what a part knows of the others, and what it tells them.
 type exchange struct {
-	_          [64]byte // padding: no other part's cache line
-	part       int
-	round      uint32            // of meetings; its lowest bit is the half that is written
-	parts      []uint8           // that each port belongs to
-	out        []*pipe[crossing] // to each part
-	in         []neighbour       // the parts that it has links from
-	all        []*exchange       // of all parts
-	published  uint64            // events at its last publish
-	end        units.Time        // everything before it has happened here
-	roundStart units.Time        // nothing happened anywhere before it since the parts met
-	meetAt     units.Time        // when they meet next
-	first      units.Time        // of the frames that it sent, and that arrive when they meet or later, the first
-	span       units.Time        // from one meeting to the next
-	events     uint64            // until they met last
-	idle       time.Duration     // that it waited for others
+	_     [64]byte // no other part's cache line
+	self  int      // number of the part
+	owner []uint8  // by port: the part that it belongs to
+	out   []*pipe[crossing]
+	in    []channel
+	all   []*exchange // of all parts
 
-	_         [64]byte         // what the others read when they meet
-	next      [2]units.Time    // the first that will happen here, or elsewhere by a frame from here; at the earliest
-	executed  [2]uint64        // events since the last meeting
-	frames    [2]int           // frames, less those that came from others and more those that went there
-	idleTotal [2]time.Duration // that it waited for others, in all
-	stop      [2]verdict
+	clock        units.Time // all events before it have been handled
+	published    uint64     // events that had been handled when the part published last
+	round        uint32     // number of the round; its lowest bit is the report that is written
+	roundStart   units.Time // no part has an event before
+	roundEnd     units.Time
+	roundLength  units.Time    // at most
+	firstBeyond  units.Time    // of the frames sent to other parts that arrive after the round: when the first does
+	eventsBefore uint64        // before the round
+	waited       time.Duration // for other parts, by the wall
 
-	_      [64]byte
-	shared []atomic.Uint64 // what the others read all the time, in lines of its own: see publish
+	_       [64]byte // what the others read after a barrier
+	reports [2]report
+
+	_      [64]byte        // what the others read all the time, in lines of its own
+	shared []atomic.Uint64 // the part's clock, and for each part the number of frames that it may read
 	_      [64]byte
 }
 
-// neighbour is a part from which frames come.
-type neighbour struct {
-	delay units.Time // of the shortest link from it
-	from  *pipe[crossing]
-	clock *atomic.Uint64
+// channel is the links from another part.
+type channel struct {
+	lookahead units.Time // the shortest delay of them
+	clock     *atomic.Uint64
+	frames    *pipe[crossing]
 }
 
 // crossing is a frame that goes to another part.
@@ -58,69 +54,72 @@ type crossing struct {
 
 // Indices of exchange.shared.
 const (
-	clock     = iota // units.Time: everything before it has happened, and what was sent can be read
-	sentCount        // frames for the first part, and so on
+	sharedClock = iota
+	sharedSent  // to the first part, and so on
 )
 
-func newExchange(number, parts int) *exchange {
-	b := &exchange{part: number, first: units.Never}
-	b.shared = make([]atomic.Uint64, (sentCount+parts+7)&^7)
+func newExchange(self, parts int, owner []uint8) *exchange {
+	const perLine = 8
+	x := &exchange{self: self, owner: owner, firstBeyond: units.Never}
+	x.shared = make([]atomic.Uint64, (sharedSent+parts+perLine-1)&^(perLine-1))
 	for i := range parts {
-		b.out = append(b.out, newPipe[crossing](&b.shared[sentCount+i]))
+		x.out = append(x.out, newPipe[crossing](&x.shared[sharedSent+i]))
 	}
-	return b
+	return x
 }
 
-// half is the half that is written.
-func (b *exchange) half() int { return int(b.round & 1) }
-
-// send puts the frame at hand on its way to another part.
-func (b *exchange) send(w *part, src *port) {
-	f, to := &w.burst[0], away(src.peer)
+// send puts the frame at hand on its way to another part. That reads it when this part publishes its clock.
+func (x *exchange) send(p *part, src *port) {
+	f, to := &p.burst[0], inOtherPart(src.peer)
 	at := src.exit.Free + src.delay
-	*b.out[b.parts[to]].push() = crossing{at, to, *f}
-	if at >= b.meetAt {
-		b.first = min(b.first, at)
+	*x.out[x.owner[to]].push() = crossing{at, to, *f}
+	if at >= x.roundEnd {
+		x.firstBeyond = min(x.firstBeyond, at)
 	}
 }
 
-// take takes what another part sent so far.
-func (b *exchange) take(w *part, from *pipe[crossing]) {
-	for x := from.next(); len(x) > 0; x = from.next() {
-		for at := uintptr(0); at < uintptr(len(x))*unsafe.Sizeof(x[0]); at += 64 {
-			memory.Prefetch(unsafe.Add(unsafe.Pointer(&x[0]), at), 1)
+// publishEvery is the number of events after which a part publishes its clock within a window. Tests have fewer.
+var publishEvery uint64 = 32
+
+// publish lets the other parts read the frames that were sent to them, and then the clock up to which these are all.
+func (p *part) publish(clock units.Time) {
+	x := p.exchange
+	x.published = p.events
+	for i := range x.out {
+		if i != x.self {
+			x.out[i].publish()
 		}
-		for i := range x {
-			c := &x[i]
-			if c.at < b.end {
-				panic(fmt.Sprintf("sim: a frame for %v comes from another part when everything before %v has happened", c.at, b.end))
+	}
+	x.shared[sharedClock].Store(uint64(clock))
+}
+
+// safeTime is the time before which the part may handle all its events, given the clocks that the others have
+// published. Frames of theirs that arrive before it have been received.
+func (p *part) safeTime() units.Time {
+	x := p.exchange
+	safe := x.roundEnd
+	for i := range x.in {
+		c := &x.in[i]
+		safe = min(safe, max(units.Time(c.clock.Load()), x.roundStart)+c.lookahead)
+		p.receive(c.frames) // after the clock was read: all frames before it had been published then
+	}
+	return safe
+}
+
+// receive puts the frames of another part that can be read on their way to their ports.
+func (p *part) receive(from *pipe[crossing]) {
+	for list := from.next(); len(list) > 0; list = from.next() {
+		for at := uintptr(0); at < uintptr(len(list))*unsafe.Sizeof(list[0]); at += 64 {
+			memory.Prefetch(unsafe.Add(unsafe.Pointer(&list[0]), at), 1)
+		}
+		for i := range list {
+			c := &list[i]
+			if c.at < p.exchange.clock {
+				panic(fmt.Sprintf("sim: a frame for %v comes from another part when all events before %v have been handled", c.at, p.exchange.clock))
 			}
-			w.pool.Fetch(c.frame.Ref)
-			w.land(int(c.port), c.at, &c.frame)
+			p.pool.Fetch(c.frame.Ref)
+			p.carry(int(c.port), c.at, &c.frame)
 		}
-		from.drop(len(x))
+		from.drop(len(list))
 	}
-}
-
-// publish lets the others know that everything before an instant has happened here.
-func (b *exchange) publish(w *part, now units.Time) {
-	b.published = w.count
-	for i := range b.out {
-		if i != b.part {
-			b.out[i].publish()
-		}
-	}
-	b.shared[clock].Store(uint64(now))
-}
-
-// horizon is the time before which this part may run, given what the others have
-// published. Frames of theirs that arrive before it have been taken.
-func (b *exchange) horizon(w *part) units.Time {
-	limit := b.meetAt
-	for i := range b.in {
-		n := &b.in[i]
-		limit = min(limit, max(units.Time(n.clock.Load()), b.roundStart)+n.delay)
-		b.take(w, n.from)
-	}
-	return limit
 }

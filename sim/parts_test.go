@@ -82,8 +82,8 @@ func (d *dumbbell) play(t *testing.T, seed uint64) seenRun {
 // However many parts a world has, and whether they run at the same time or in turns,
 // the same happens.
 func TestPartsDoNotMatter(t *testing.T) {
-	defer func(n int, m uint64) { mostSpins, publishEvery = n, m }(mostSpins, publishEvery)
-	mostSpins, publishEvery = 10, 0 // there may be fewer processors than are said to be
+	defer func(n int, m uint64) { maxPolls, publishEvery = n, m }(maxPolls, publishEvery)
+	maxPolls, publishEvery = 10, 0 // there may be fewer processors than are said to be
 	defer moveAtRandom()()
 	names, several := scheme.Names(), 0
 	for seed := range uint64(len(names)) {
@@ -101,12 +101,12 @@ func TestPartsDoNotMatter(t *testing.T) {
 		for _, on := range []struct{ parts, processors int }{{2, 1}, {2, 2}, {3, 1}, {3, 3}} {
 			before := runtime.GOMAXPROCS(on.processors)
 			d := build()
-			d.Parts(on.parts)
+			d.SetParts(on.parts)
 			got := d.play(t, seed)
 			runtime.GOMAXPROCS(before)
-			several = max(several, len(d.parts()))
+			several = max(several, len(d.parts))
 			if !reflect.DeepEqual(got, alone) {
-				t.Errorf("%s, seed %d: %d parts on %d processors: %+v, in one: %+v", name, seed, len(d.parts()), on.processors, got, alone)
+				t.Errorf("%s, seed %d: %d parts on %d processors: %+v, in one: %+v", name, seed, len(d.parts), on.processors, got, alone)
 			}
 		}
 	}
@@ -115,5 +115,31 @@ func TestPartsDoNotMatter(t *testing.T) {
 	}
 	if strayed < 100 {
 		t.Errorf("%d nodes moved from one part to another", strayed)
+	}
+}
+
+// A world whose nodes have several workers stays in one part, whatever it may have.
+func TestSharedNodesStayInOnePart(t *testing.T) {
+	c := chat{ports: []int{2, 2, 2}, seed: 3}
+	w := New()
+	w.SetWorkers(2, units.Microsecond)
+	w.SetParts(3)
+	var nodes []*chatter
+	for i, n := range c.ports {
+		envs := w.NewEnvs(n)
+		nodes = append(nodes, c.node(i, envs[0]))
+		w.Add("", nodes[i], envs, make([]int, n))
+	}
+	for i := range nodes {
+		if err := w.Connect(end(i, 0), end((i+1)%len(nodes), 1), dataplane.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
+			t.Fatal(err)
+		}
+		nodes[i].env.Wake(0, 0)
+	}
+	if err := w.Run(context.Background(), 100*units.Microsecond); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.parts) != 1 || w.Events() < 10 {
+		t.Errorf("%d parts, %d events", len(w.parts), w.Events())
 	}
 }

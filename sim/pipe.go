@@ -7,29 +7,30 @@ import (
 	"photon/internal/memory"
 )
 
-// pipe carries values from one goroutine to another, in their order, as many as there
-// are. What was put in is seen when it has been published. Nothing is allocated when it
-// has become long enough: what was read goes back to the writer.
+// pipe carries any number of values from one goroutine to another, in their order. The reader sees them when the writer
+// publishes how many there are. It is a list of blocks. Blocks that were read go back to the writer, so that nothing is
+// allocated once there are enough.
 type pipe[T any] struct {
-	_     [64]byte
-	last  *block[T] // that is written
-	put   int       // values in it
-	full  uint64    // values in those before
-	old   *block[T] // read, to be used again
-	ready *atomic.Uint64
-	_     [64]byte
-	first *block[T]      // that is read
-	got   int            // values of it
-	read  uint64         // in all
-	seen  *atomic.Uint64 // ready: how many values may be read, in all
-	_     [64]byte
-	back  atomic.Pointer[block[T]] // read, by the next: for the writer
-	_     [64]byte
+	_         [64]byte
+	last      *block[T] // that is written
+	written   int       // values in it
+	before    uint64    // values in the blocks before it
+	spare     *block[T] // blocks to be used again
+	published *atomic.Uint64
+	_         [64]byte
+	first     *block[T]      // that is read
+	read      int            // values of it
+	readAll   uint64         // values in all
+	readable  *atomic.Uint64 // published, for the reader: how many values may be read in all
+	_         [64]byte
+	returned  atomic.Pointer[block[T]] // blocks that were read, for the writer
+	_         [64]byte
 }
 
 const (
-	blockLen = 1024 // values that lie together
-	group    = 16   // of those whose lines the writer gets back together from the reader's core
+	blockLen = 1024 // values of a block
+	// prefetchLen is of how many values the writer gets the cache lines back from the reader's core at once.
+	prefetchLen = 16
 )
 
 type block[T any] struct {
@@ -38,82 +39,85 @@ type block[T any] struct {
 	values [blockLen]T
 }
 
-// newPipe makes one that publishes by a number of the writer's.
-func newPipe[T any](ready *atomic.Uint64) *pipe[T] {
+// newPipe returns an empty pipe. The number of published values is kept in a counter of the writer's.
+func newPipe[T any](published *atomic.Uint64) *pipe[T] {
 	b := new(block[T])
-	return &pipe[T]{last: b, first: b, ready: ready, seen: ready}
+	return &pipe[T]{last: b, first: b, published: published, readable: published}
 }
 
-// push puts a value in, which the caller fills.
+// push adds a value, which the caller fills in.
 func (p *pipe[T]) push() *T {
-	if p.put&(group-1) == 0 {
+	if p.written&(prefetchLen-1) == 0 {
 		p.prepare()
 	}
-	v := &p.last.values[p.put]
-	p.put++
+	v := &p.last.values[p.written]
+	p.written++
 	return v
 }
 
-// prepare has room for the next group.
+// prepare makes room for prefetchLen values, and prefetches that for the next.
 func (p *pipe[T]) prepare() {
-	if p.put == blockLen {
-		p.more()
+	if p.written == blockLen {
+		p.addBlock()
 	}
-	if soon := p.put + group; soon < blockLen {
-		memory.PrefetchToWrite(unsafe.Pointer(&p.last.values[soon]), groupLines[T]())
+	if soon := p.written + prefetchLen; soon < blockLen {
+		memory.PrefetchToWrite(unsafe.Pointer(&p.last.values[soon]), prefetchLines[T]())
 	}
 }
 
-func groupLines[T any]() int {
+// prefetchLines is how many cache lines prefetchLen values take.
+func prefetchLines[T any]() int {
 	var v T
-	return int((group*unsafe.Sizeof(v) + 63) / 64)
+	return int((prefetchLen*unsafe.Sizeof(v) + 63) / 64)
 }
 
-// more takes another block.
-func (p *pipe[T]) more() {
-	if p.old == nil {
-		if p.old = p.back.Swap(nil); p.old == nil {
-			p.old = new(block[T])
+// addBlock puts a block behind the last.
+func (p *pipe[T]) addBlock() {
+	if p.spare == nil {
+		if p.spare = p.returned.Swap(nil); p.spare == nil {
+			p.spare = new(block[T])
 		}
 	}
-	b := p.old
-	p.old, b.next = b.next, nil
-	p.last.next, p.last, p.put = b, b, 0
-	p.full += blockLen
-	memory.PrefetchToWrite(unsafe.Pointer(&b.values), groupLines[T]())
+	b := p.spare
+	p.spare, b.next = b.next, nil
+	p.last.next, p.last, p.written = b, b, 0
+	p.before += blockLen
+	memory.PrefetchToWrite(unsafe.Pointer(&b.values), prefetchLines[T]())
 }
 
-// sent is how many values were put in.
-func (p *pipe[T]) sent() uint64 { return p.full + uint64(p.put) }
-
-// publish has the reader see what was put in.
+// publish lets the reader see what was pushed.
 func (p *pipe[T]) publish() {
-	if n := p.sent(); p.ready.Load() != n {
-		p.ready.Store(n)
+	if n := p.before + uint64(p.written); p.published.Load() != n {
+		p.published.Store(n)
 	}
 }
 
-// next are values that can be read, as many as lie together; none: there are no more.
+// next returns values that can be read, as many as lie together; nil: there are none.
 func (p *pipe[T]) next() []T {
-	n := p.seen.Load() - p.read
+	n := p.readable.Load() - p.readAll
 	if n == 0 {
 		return nil
 	}
-	if p.got == blockLen {
-		b := p.first
-		p.first, p.got = b.next, 0
-		for {
-			b.next = p.back.Load()
-			if p.back.CompareAndSwap(b.next, b) {
-				break
-			}
+	if p.read == blockLen {
+		p.returnBlock()
+	}
+	return p.first.values[p.read:min(p.read+int(n), blockLen)]
+}
+
+// returnBlock gives the first block, all of which was read, back to the writer.
+func (p *pipe[T]) returnBlock() {
+	b := p.first
+	p.first, p.read = b.next, 0
+	for {
+		b.next = p.returned.Load()
+		if p.returned.CompareAndSwap(b.next, b) {
+			break
 		}
 	}
-	return p.first.values[p.got:min(p.got+int(n), blockLen)]
 }
 
 // drop says that so many of the next values have been read.
 func (p *pipe[T]) drop(n int) {
-	p.got += n
-	p.read += uint64(n)
+	p.read += n
+	p.readAll += uint64(n)
 }

@@ -275,7 +275,7 @@ func TestRunStopsWithContext(t *testing.T) {
 	for _, until := range []units.Time{units.Second, units.Never} {
 		for parts := range 2 {
 			d := newDumbbell(t, "none", units.Microsecond)
-			d.Parts(1 + parts)
+			d.SetParts(1 + parts)
 			d.flow(t, 0, 3, 1, 0, 0)
 			ctx, cancel := context.WithCancel(context.Background())
 			d.Every(units.Millisecond, func(units.Time) { cancel() })

@@ -9,8 +9,8 @@ import (
 	"photon/units"
 )
 
-// arrival is all that the trace hash has of one.
-type arrival struct {
+// hashed is all that the trace hash has of one.
+type hashed struct {
 	at     units.Time
 	port   int
 	length uint16
@@ -18,11 +18,11 @@ type arrival struct {
 }
 
 // hashOf is the trace hash of arrivals, dealt out to two parts.
-func hashOf(t rapid.TB, list []arrival) uint64 {
+func hashOf(t rapid.TB, list []hashed) uint64 {
 	t.Helper()
 	w := New()
 	second := &part{pool: w.pool}
-	w.split = &split{parts: []*part{&w.part, second}}
+	w.parts = append(w.parts, second)
 	for i := range list {
 		a := &list[i]
 		f, ok := w.pool.Alloc(int(a.length))
@@ -30,7 +30,7 @@ func hashOf(t rapid.TB, list []arrival) uint64 {
 			t.Fatal("no buffer")
 		}
 		copy(w.pool.Header(f), a.bytes[:])
-		p := w.split.parts[(a.port+i)%2]
+		p := w.parts[(a.port+i)%2]
 		p.now = a.at
 		f.Digest = w.pool.Digest(&f)
 		p.trace(a.port, &f)
@@ -42,9 +42,9 @@ func hashOf(t rapid.TB, list []arrival) uint64 {
 	return hash
 }
 
-func drawArrivals(t *rapid.T) (list []arrival) {
+func drawArrivals(t *rapid.T) (list []hashed) {
 	for i := range rapid.IntRange(2, 12).Draw(t, "arrivals") {
-		a := arrival{at: units.Time(rapid.Int64Range(0, 1e12).Draw(t, "time")), port: i, length: rapid.SampledFrom([]uint16{58, 62, 78, 1058, 9000}).Draw(t, "length")}
+		a := hashed{at: units.Time(rapid.Int64Range(0, 1e12).Draw(t, "time")), port: i, length: rapid.SampledFrom([]uint16{58, 62, 78, 1058, 9000}).Draw(t, "length")}
 		for k := range a.bytes {
 			a.bytes[k] = byte(rapid.SampledFrom([]int{0, 1, 2, 3, 0x45, 0xFF}).Draw(t, "byte"))
 		}
@@ -72,30 +72,30 @@ func TestWhatTheHashSees(t *testing.T) {
 		}
 		i := rapid.IntRange(0, len(list)-1).Draw(t, "which")
 		k := (i + 1) % len(list)
-		for what, change := range map[string]func(list []arrival) []arrival{
-			"one more":        func(l []arrival) []arrival { return append(l, l[i]) },
-			"one less":        func(l []arrival) []arrival { return slices.Delete(l, i, i+1) },
-			"later":           func(l []arrival) []arrival { l[i].at++; return l },
-			"another port":    func(l []arrival) []arrival { l[i].port += len(l); return l },
-			"longer":          func(l []arrival) []arrival { l[i].length++; return l },
-			"marked":          func(l []arrival) []arrival { l[i].bytes[15] ^= 1; return l }, // IPv4's ECN field
-			"more time alive": func(l []arrival) []arrival { l[i].bytes[20] ^= 0x40; return l },
-			"for another":     func(l []arrival) []arrival { l[i].bytes[5] ^= 1; return l },     // Ethernet address
-			"from another":    func(l []arrival) []arrival { l[i].bytes[29] ^= 1; return l },    // IPv4 address
-			"another path":    func(l []arrival) []arrival { l[i].bytes[35] ^= 1; return l },    // UDP source port
-			"another pair":    func(l []arrival) []arrival { l[i].bytes[49] ^= 1; return l },    // of the BTH
-			"another number":  func(l []arrival) []arrival { l[i].bytes[53] ^= 0x80; return l }, // of the BTH
-			"times exchanged": func(l []arrival) []arrival { l[i].at, l[k].at = l[k].at, l[i].at; return l },
-			"ports exchanged": func(l []arrival) []arrival { l[i].port, l[k].port = l[k].port, l[i].port; return l },
-			"frames exchanged": func(l []arrival) []arrival {
+		for what, change := range map[string]func(list []hashed) []hashed{
+			"one more":        func(l []hashed) []hashed { return append(l, l[i]) },
+			"one less":        func(l []hashed) []hashed { return slices.Delete(l, i, i+1) },
+			"later":           func(l []hashed) []hashed { l[i].at++; return l },
+			"another port":    func(l []hashed) []hashed { l[i].port += len(l); return l },
+			"longer":          func(l []hashed) []hashed { l[i].length++; return l },
+			"marked":          func(l []hashed) []hashed { l[i].bytes[15] ^= 1; return l }, // IPv4's ECN field
+			"more time alive": func(l []hashed) []hashed { l[i].bytes[20] ^= 0x40; return l },
+			"for another":     func(l []hashed) []hashed { l[i].bytes[5] ^= 1; return l },     // Ethernet address
+			"from another":    func(l []hashed) []hashed { l[i].bytes[29] ^= 1; return l },    // IPv4 address
+			"another path":    func(l []hashed) []hashed { l[i].bytes[35] ^= 1; return l },    // UDP source port
+			"another pair":    func(l []hashed) []hashed { l[i].bytes[49] ^= 1; return l },    // of the BTH
+			"another number":  func(l []hashed) []hashed { l[i].bytes[53] ^= 0x80; return l }, // of the BTH
+			"times exchanged": func(l []hashed) []hashed { l[i].at, l[k].at = l[k].at, l[i].at; return l },
+			"ports exchanged": func(l []hashed) []hashed { l[i].port, l[k].port = l[k].port, l[i].port; return l },
+			"frames exchanged": func(l []hashed) []hashed {
 				l[i].bytes, l[k].bytes = l[k].bytes, l[i].bytes
 				return l
 			},
-			"marks exchanged": func(l []arrival) []arrival {
+			"marks exchanged": func(l []hashed) []hashed {
 				l[i].bytes[15], l[k].bytes[15] = l[k].bytes[15], l[i].bytes[15]
 				return l
 			},
-			"one later, one earlier": func(l []arrival) []arrival { l[i].at += 800; l[k].at -= 800; return l },
+			"one later, one earlier": func(l []hashed) []hashed { l[i].at += 800; l[k].at -= 800; return l },
 		} {
 			other := change(slices.Clone(list))
 			if same := sameArrivals(list, other); same != (hashOf(t, other) == want) {
@@ -107,9 +107,9 @@ func TestWhatTheHashSees(t *testing.T) {
 
 // sameArrivals reports whether two lists are of the same arrivals, as far as the hash
 // is to see them.
-func sameArrivals(a, b []arrival) bool {
-	count := map[arrival]int{}
-	for i, list := range [][]arrival{a, b} {
+func sameArrivals(a, b []hashed) bool {
+	count := map[hashed]int{}
+	for i, list := range [][]hashed{a, b} {
 		for _, x := range list {
 			clear(x.bytes[58:])
 			count[x] += 1 - 2*i
@@ -126,10 +126,10 @@ func sameArrivals(a, b []arrival) bool {
 // Each bit of all that is hashed makes another hash, and frames that are too short for
 // their bytes to be read count, too.
 func TestEveryBitCounts(t *testing.T) {
-	plain := arrival{at: 2 * units.Second, port: 3, length: 1024 + 62}
-	seen := map[uint64]string{hashOf(t, []arrival{plain}): "nothing"}
-	see := func(what string, a arrival) {
-		hash := hashOf(t, []arrival{a})
+	plain := hashed{at: 2 * units.Second, port: 3, length: 1024 + 62}
+	seen := map[uint64]string{hashOf(t, []hashed{plain}): "nothing"}
+	see := func(what string, a hashed) {
+		hash := hashOf(t, []hashed{a})
 		if seen[hash] != "" {
 			t.Errorf("%s and %s: one hash", what, seen[hash])
 		}

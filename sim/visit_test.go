@@ -196,7 +196,7 @@ func TestVisitsAgainstSlowTwin(t *testing.T) {
 		until, every := 60*units.Microsecond, 7*units.Microsecond
 		want := c.slowly(until, every)
 		w := New()
-		w.Parts(rapid.IntRange(1, 3).Draw(t, "parts"))
+		w.SetParts(rapid.IntRange(1, 3).Draw(t, "parts"))
 		var nodes []*chatter
 		for i, n := range c.ports {
 			envs := w.NewEnvs(n)
@@ -232,7 +232,7 @@ func TestVisitsAgainstSlowTwin(t *testing.T) {
 		for i := range w.ports {
 			p := &w.ports[i]
 			if p.peer != unlinked {
-				if far := &w.ports[p.other()]; p.sent != far.delivered+far.flight.end-far.flight.head {
+				if far := &w.ports[p.peerID()]; p.sent != far.delivered+far.flight.end-far.flight.head {
 					t.Fatalf("%d frames sent, %d arrived and %d on their way", p.sent, far.delivered, far.flight.end-far.flight.head)
 				}
 			}
@@ -248,22 +248,22 @@ func TestArrivalsAreSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := visit{base: 1000}
 		span := rapid.SampledFrom([]uint64{1, 2, 1000, 1 << 20, 1 << 30}).Draw(t, "span")
-		v.stop = v.base + units.Time(span)
+		v.end = v.base + units.Time(span)
 		var keys []uint64
 		n := rapid.SampledFrom([]int{0, 1, 2, insertionMax, insertionMax + 1, 100, 5000}).Draw(t, "arrivals")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		for range n {
 			key := v.key(v.base+units.Time(r.Uint64N(span)), r.IntN(1<<portBits))
 			keys = append(keys, key)
-			v.arrivals = append(v.arrivals, arriving{key: key, place: key >> 3, digest: uint32(key)})
+			v.arrivals = append(v.arrivals, arrival{key: key, place: key >> 3, digest: uint32(key)})
 		}
 		slices.Sort(keys)
-		v.sort()
+		v.sortArrivals()
 		if len(v.arrivals) != n+1 || v.arrivals[n].key != beyond {
 			t.Fatalf("%d of %d, and the last is %+v", len(v.arrivals), n, v.arrivals[len(v.arrivals)-1])
 		}
 		for i, key := range keys {
-			if v.arrivals[i] != (arriving{key: key, place: key >> 3, digest: uint32(key)}) {
+			if v.arrivals[i] != (arrival{key: key, place: key >> 3, digest: uint32(key)}) {
 				t.Fatalf("arrival %d is %+v, not %x", i, v.arrivals[i], key)
 			}
 		}

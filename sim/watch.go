@@ -19,104 +19,86 @@ type WatchedFrame struct {
 	Bytes []byte     // those at hand: all, or the first; valid until the function that is given them returns
 }
 
-// watch is what somebody wants to see.
+// watch is what a watcher asked for.
 type watch struct {
-	from units.Time
-	do   func(*WatchedFrame) bool
-	taps []*tap // in the order in which the ports were named
+	do   func(*WatchedFrame) bool // nil: it has seen enough
+	taps []*tap                   // in the order in which the ports were named
 }
 
-// tap is what one port received and sent since the watcher was told last. Only the part that
-// the port belongs to writes to it.
+// tap is what one port received and sent since the watcher was called last, in that order. Only the part that the port
+// belongs to writes to it.
 type tap struct {
 	from   units.Time
 	frames []tapped
-	bytes  []byte
+	bytes  []byte // of all frames
 }
 
 type tapped struct {
 	at    units.Time
-	begin int // in bytes
-	kept  uint16
+	begin int    // in the tap's bytes
+	kept  uint16 // bytes
 	len   uint16
 	out   bool
 }
 
-// watchEvery is the time between two calls of a watcher; frames in between are buffered.
+// watchEvery is how often a watcher is given frames. In between they are buffered.
 const watchEvery = 50 * units.Microsecond
 
 // Watch has do given every frame that some ports receive or send, from an instant on and until do
-// returns false, in the order of time; of one instant what came first, then by port. It may be
+// returns false, in the order of time. At one instant, frames that were received come first, then lower ports. It may be
 // called before the world runs, or in a function of Every; what happens does not depend on it.
 func (w *World) Watch(ends []dataplane.End, from units.Time, do func(*WatchedFrame) bool) error {
 	if w.watch != nil {
 		return errors.New("sim: somebody watches already")
 	}
-	v := &watch{from: from, do: do}
-	by := make([]*tap, len(w.ports))
+	v := &watch{do: do}
+	taps := make([]*tap, len(w.ports))
 	for _, e := range ends {
-		if e.Node < 0 || e.Node >= len(w.nodes) || e.Port < 0 || e.Port >= w.nodes[e.Node].ports {
-			return fmt.Errorf("sim: there is no port %d of node %d", e.Port, e.Node)
+		id, err := w.portID(e)
+		if err != nil {
+			return err
 		}
-		p := w.nodes[e.Node].first + e.Port
-		if by[p] != nil {
-			return fmt.Errorf("sim: port %d of %s is watched twice", e.Port, w.nodes[e.Node].name)
+		if taps[id] != nil {
+			return fmt.Errorf("sim: port %d of %s is watched twice", e.Port, w.members[e.Node].name)
 		}
-		by[p] = &tap{from: from}
-		v.taps = append(v.taps, by[p])
+		taps[id] = &tap{from: from}
+		v.taps = append(v.taps, taps[id])
 	}
 	w.watch = v
-	w.setTaps(by)
-	w.Every(watchEvery, func(units.Time) { w.deliverSeen() })
+	w.setTaps(taps)
+	w.Every(watchEvery, func(units.Time) { w.deliverWatched() })
 	return nil
 }
 
 func (w *World) setTaps(taps []*tap) {
-	for _, p := range w.parts() {
+	for _, p := range w.parts {
 		p.taps = taps
 	}
 }
 
-// noteFrame notes the frame at hand, if somebody watches the port.
-func (w *part) noteFrame(p int, out bool) {
-	t := w.taps[p]
-	if t == nil || w.now < t.from {
+// recordFrame notes the frame at hand for the watcher, if the port is watched.
+func (p *part) recordFrame(id int, out bool) {
+	t := p.taps[id]
+	if t == nil || p.now < t.from {
 		return
 	}
-	b := w.pool.Bytes(&w.burst[0])
+	b := p.pool.Bytes(&p.burst[0])
 	t.frames = append(t.frames, tapped{
-		at: w.now, begin: len(t.bytes), kept: uint16(len(b)), len: w.burst[0].Len, out: out,
+		at: p.now, begin: len(t.bytes), kept: uint16(len(b)), len: p.burst[0].Len, out: out,
 	})
 	t.bytes = append(t.bytes, b...)
 }
 
-// deliverSeen tells the watcher what was seen since the last time. Everything before now has happened.
-func (w *World) deliverSeen() {
+// deliverWatched gives the watcher what was noted since the last time. All events before now have been handled.
+func (w *World) deliverWatched() {
 	v := w.watch
 	if v == nil || v.do == nil {
 		return
 	}
-	type place struct {
-		at          units.Time
-		tap, number int32
-		out         bool
-	}
-	var order []place
-	for i, t := range v.taps {
-		for k := range t.frames {
-			order = append(order, place{t.frames[k].at, int32(i), int32(k), t.frames[k].out})
-		}
-	}
-	slices.SortFunc(order, func(a, b place) int {
-		return cmp.Or(
-			cmp.Compare(a.at, b.at), outLast(a.out, b.out), cmp.Compare(a.tap, b.tap), cmp.Compare(a.number, b.number),
-		)
-	})
-	for _, o := range order {
-		t := v.taps[o.tap]
-		f := &t.frames[o.number]
+	for _, n := range v.sorted() {
+		f, bytes := n.tapped, v.taps[n.tap].bytes
 		end := f.begin + int(f.kept)
-		if !v.do(&WatchedFrame{At: f.at, Port: int(o.tap), Out: f.out, Len: int(f.len), Bytes: t.bytes[f.begin:end:end]}) {
+		if !v.do(&WatchedFrame{At: f.at, Port: n.tap, Out: f.out, Len: int(f.len), Bytes: bytes[f.begin:end:end]}) {
 			v.do = nil
 			w.setTaps(nil)
 			return
@@ -127,13 +109,27 @@ func (w *World) deliverSeen() {
 	}
 }
 
-// outLast compares directions: at one instant a node gets what comes before it sends.
-func outLast(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+// notedFrame is a frame that was noted, and the number of the tap.
+type notedFrame struct {
+	*tapped
+	tap int
+}
+
+// sorted is all that was noted, in the order in which the watcher is given it.
+func (v *watch) sorted() (list []notedFrame) {
+	for i, t := range v.taps {
+		for k := range t.frames {
+			list = append(list, notedFrame{&t.frames[k], i})
+		}
 	}
-	return -1
+	slices.SortStableFunc(list, func(a, b notedFrame) int { // stable: a tap's frames are in order
+		if a.at == b.at && a.out != b.out {
+			if b.out {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tap, b.tap))
+	})
+	return list
 }

@@ -24,8 +24,8 @@ type note struct {
 
 // all are the ends of every link.
 func (d *dumbbell) all() (ends []dataplane.End) {
-	for n := range d.nodes {
-		for p := range d.nodes[n].ports {
+	for n := range d.members {
+		for p := range d.members[n].ports {
 			ends = append(ends, end(n, p))
 		}
 	}
@@ -80,7 +80,7 @@ func TestWatch(t *testing.T) {
 			}
 			if n.out {
 				sent[n.port]++
-				far := d.ports[n.port].other()
+				far := d.ports[n.port].peerID()
 				flying[far] = append(flying[far], n)
 				continue
 			}
@@ -95,7 +95,7 @@ func TestWatch(t *testing.T) {
 			}
 		}
 		for i, e := range ends {
-			out, in := d.nodes[e.Node].node.Stats(d.Now()).Ports[e.Port].Frames()
+			out, in := d.members[e.Node].node.Stats(d.Now()).Ports[e.Port].Frames()
 			if out != sent[i] || in != received[i] {
 				t.Errorf("seed %d, %v: %d sent and %d received were seen; it counts %d and %d",
 					seed, e, sent[i], received[i], out, in)
@@ -106,7 +106,7 @@ func TestWatch(t *testing.T) {
 		}
 		for _, parts := range []int{2, 3} {
 			d := build()
-			d.Parts(parts)
+			d.SetParts(parts)
 			before := runtime.GOMAXPROCS(parts)
 			other, _ := d.watched(t, uint64(seed), ends)
 			runtime.GOMAXPROCS(before)

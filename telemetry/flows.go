@@ -22,7 +22,7 @@ type Flow struct {
 	Limited  bool   `json:"limited"`     // held below the line's rate by its reaction point
 }
 
-// Kind is the protocol of a NIC's flow, with what tells it from others to the same address.
+// Kind is the protocol of a NIC's flow, with what distinguishes it from others to the same address.
 func (f *Flow) Kind() string {
 	if f.QP != 0 {
 		return fmt.Sprintf("%s, queue pair %d", f.Protocol, f.QP)
@@ -30,7 +30,7 @@ func (f *Flow) Kind() string {
 	return f.Protocol
 }
 
-// Name tells a flow from all others of its agent.
+// Name distinguishes a flow from all others of its agent.
 func (f *Flow) Name() string {
 	if f.From != "" {
 		return fmt.Sprint(f.From, " ", f.Peer, " ", f.Kind(), " ", f.Priority)

@@ -35,7 +35,7 @@ type Snapshot struct {
 	Buffer      *dataplane.BufferState
 	Params      []scheme.Setting
 	Watchdog    pfc.WatchdogConfig
-	Deadlock    units.Time       // a queue that is paused for so long may be in one; 0: nobody looks
+	Deadlock    units.Time       // a queue that is paused for so long may be in one; 0: they are not looked for
 	LinkChanges []uint64         // up or down, by port
 	Residences  []dpdk.Residence // how long frames were in the switch that left by a port
 	Shut        []bool           // by an operator, by port

@@ -66,7 +66,7 @@ func (t Time) Add(d Time) Time {
 // UnmarshalText implements encoding.TextUnmarshaler for configuration files.
 func (t *Time) UnmarshalText(b []byte) (err error) { *t, err = ParseTime(string(b)); return err }
 
-// UnmarshalJSON implements json.Unmarshaler: what MarshalText wrote, Never included, which nobody may configure.
+// UnmarshalJSON implements json.Unmarshaler: what MarshalText wrote, Never included, which no configuration may have.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	text := string(bytes.Trim(b, `"`))
 	if text == Never.String() {

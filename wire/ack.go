@@ -41,7 +41,7 @@ func (a *AckHead) Learn(b []byte) {
 	a.known = true
 }
 
-// Forget has Learn begin anew.
+// Forget makes Learn start again.
 func (a *AckHead) Forget() { a.known = false }
 
 // Known reports whether Put can make acknowledgements.

@@ -5,10 +5,10 @@ import (
 	"net/netip"
 )
 
-// Binding is what a host says of itself: an address is at a MAC.
+// Binding is a host's statement that an IP address belongs to a MAC.
 type Binding struct {
 	Addr     netip.Addr
-	MAC      MAC  // 0: it only says that it is there
+	MAC      MAC  // 0: it has no MAC, only the address
 	Override bool // of what was said before
 	Answer   bool // it was asked
 }
@@ -68,10 +68,10 @@ func NDBinding(ip []byte, length int) (b Binding, ok bool) {
 	return b, !b.MAC.Multicast() && (b.MAC != 0 || b.Answer)
 }
 
-// SolicitLen is how long a frame is that asks a neighbour, at most.
+// SolicitLen is the longest frame of a request to a neighbour.
 const SolicitLen = EthernetLen + AdvertisementLen
 
-// Solicit fills a frame that asks for the MAC of target, or whether it is still at to (0: nobody knows where it is). It
+// Solicit fills a frame that asks for the MAC of target, or whether it is still at to (0: it is unknown). It
 // returns the frame's length. Both addresses are of one family.
 func Solicit(b []byte, mac, to MAC, from, target netip.Addr) int {
 	clear(b[:SolicitLen])

@@ -71,7 +71,7 @@ const (
 	extAll = ExtINT | ExtStamp | ExtPlace
 )
 
-// PlaceLen is the length of a PSN beside the header's: PlaceMark, and three bytes. The ICRC covers them, and not
+// PlaceLen is the length of a PSN in addition to the header's: PlaceMark, and three bytes. The ICRC covers them, and not
 // the bit that says they are there: the mark tells a packet whose bit was broken on the way.
 const (
 	PlaceLen  = 4

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Header is what a switch or a host wants to know of a frame.
+// Header is what a switch or a host needs to know of a frame.
 type Header struct {
 	Dst, Src  MAC
 	EtherType uint16 // after the tags
@@ -24,12 +24,12 @@ type Header struct {
 	Hash      uint32 // over addresses, protocol and ports; over the MAC addresses if there is no IP
 }
 
-// Parse reads the headers at the start of b, the bytes at hand of a frame. It
-// reports false only if there is no Ethernet header; whatever is broken further
-// up leaves the fields above it zero, and the frame is an Ethernet frame still.
+// Parse reads the headers at the start of b, the first bytes of a frame. It
+// reports false only if there is no Ethernet header. If a higher header is broken,
+// its fields and those of higher ones are zero, and the frame is still an Ethernet frame.
 func Parse(b []byte, h *Header) bool {
 	if len(b) >= QuickLen {
-		if q := (*Quick)(b); q.Plain() { // as most are; the rest says the same of it
+		if q := (*Quick)(b); q.Plain() { // as most frames are; the general code returns the same
 			// Field by field: a literal is made elsewhere and copied, for which the processor waits.
 			ports := binary.BigEndian.Uint32(b[34:38])
 			h.Dst, h.Src, h.EtherType = q.Dst(), q.Src(), TypeIPv4
@@ -46,7 +46,7 @@ func Parse(b []byte, h *Header) bool {
 	return parse(b, h)
 }
 
-// FlowHash is Parse of who wants to know no more than the hash.
+// FlowHash is Parse for callers that need only the hash.
 func FlowHash(b []byte) uint32 {
 	quick := b
 	if len(b) >= QuickLen+CNTagLen && binary.BigEndian.Uint16(b[12:]) == TypeCNTag {
@@ -60,7 +60,7 @@ func FlowHash(b []byte) uint32 {
 	return h.Hash
 }
 
-// FindBTH is Parse of who wants to know no more than where a RoCEv2 packet has its headers: that of IP, and the base
+// FindBTH is Parse for callers that need only the offsets of a RoCEv2 packet's headers: that of IP, and the base
 // transport header; 0: it is none.
 func FindBTH(b []byte) (l3, bth int) {
 	if len(b) >= QuickLen && (*Quick)(b).RoCE() {

@@ -2,7 +2,7 @@ package wire
 
 import "encoding/binary"
 
-// Opcodes of reliable connections beside those of SEND (IBA volume 1, table 38).
+// Opcodes of reliable connections other than those of SEND (IBA volume 1, table 38).
 const (
 	OpSendLastImm   = 0x03
 	OpSendOnlyImm   = 0x05

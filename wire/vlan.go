@@ -3,7 +3,7 @@ package wire
 import "encoding/binary"
 
 // MaxVLAN is the highest VLAN identifier that frames may carry; 0 means that a
-// tag tells a priority only, 4095 is reserved (IEEE 802.1Q table 9-2).
+// tag has only a priority, 4095 is reserved (IEEE 802.1Q table 9-2).
 const MaxVLAN = 4094
 
 // VLANID is the part of a tag's control information that names the VLAN.
@@ -23,7 +23,7 @@ func VLANTag(b []byte) (tci uint16, ok bool) {
 // SetVLANTag overwrites the control information of a frame that is tagged.
 func SetVLANTag(b []byte, tci uint16) { binary.BigEndian.PutUint16(b[14:], tci) }
 
-// PushVLANTag tags a frame that began VLANLen bytes into b; it begins with b now.
+// PushVLANTag tags a frame that began VLANLen bytes into b; afterwards it begins at b.
 func PushVLANTag(b []byte, tci uint16) {
 	first, rest := binary.LittleEndian.Uint64(b[4:12]), binary.LittleEndian.Uint32(b[12:16])
 	binary.LittleEndian.PutUint64(b[0:8], first)
@@ -31,12 +31,12 @@ func PushVLANTag(b []byte, tci uint16) {
 	binary.BigEndian.PutUint32(b[12:16], TypeVLAN<<16|uint32(tci))
 }
 
-// PopVLANTag takes the outermost tag off; the frame begins VLANLen bytes into b now.
+// PopVLANTag removes the outermost tag; afterwards the frame begins VLANLen bytes into b.
 func PopVLANTag(b []byte) {
 	first, rest := binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint32(b[8:12])
 	binary.LittleEndian.PutUint64(b[4:12], first)
 	binary.LittleEndian.PutUint32(b[12:16], rest)
 }
 
-// SetPCP writes the priority code point of a frame's C-tag, which is there.
+// SetPCP writes the priority code point of the C-tag of a tagged frame.
 func SetPCP(b []byte, pcp uint8) { b[14] = b[14]&0x1F | pcp<<5 }

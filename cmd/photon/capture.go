@@ -62,10 +62,10 @@ func captureCommand() *cobra.Command {
 	return c
 }
 
-// captureFile is the file that frames go to. What it held before is there until the capture has begun.
+// captureFile is the file for the frames. It keeps its old content until the capture has begun.
 type captureFile struct {
 	io.Writer
-	file  *os.File // nil: it is none of ours
+	file  *os.File // nil: it was opened by the caller
 	fresh bool     // it was not there before
 }
 
@@ -79,11 +79,11 @@ func openCaptureFile(name string) (r captureFile, err error) {
 
 func (r *captureFile) begin() {
 	if r.file != nil {
-		_ = r.file.Truncate(0) // a pipe has nothing to be cut off
+		_ = r.file.Truncate(0) // a pipe cannot be truncated
 	}
 }
 
-// end closes the file. One that was made for a capture that did not come about is removed.
+// end closes the file. A new file is removed if its capture did not begin.
 func (r *captureFile) end(ok bool) error {
 	if r.file == nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
 
 	"photon/config"
 	"photon/lab/accept"
@@ -79,7 +80,7 @@ const (
 // kindOf goes by keys that only one kind of file has.
 func kindOf(b []byte) fileKind {
 	var keys map[string]any
-	_ = config.Unmarshal(b, &keys) // what is wrong with it, its reader says
+	_ = yaml.Load(b, &keys) // what is wrong with it, its reader says
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return keys[name] != nil })
 	}

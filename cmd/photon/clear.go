@@ -13,7 +13,7 @@ func clearCommand() *cobra.Command {
 		Short:   "Have what a running photon keeps the most of begin anew",
 		Long:    "Have what a running switch or agent keeps the most of begin anew. Counters go on: what scrapes them wants them to.",
 		Example: "  photon clear watermarks\n  photon clear watermarks sw0",
-		Args:    cobra.NoArgs,
+		Args:    unknownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(clearWatermarksCommand())

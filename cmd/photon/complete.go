@@ -41,7 +41,7 @@ var ofFlags = map[string]cobra.CompletionFunc{
 	"metrics": fixed("off"), "dilation": nothing, "seed": nothing, "rate": nothing, "count": nothing,
 }
 
-// addCompletions tells every command and flag below c what can be offered.
+// addCompletions sets what every command and flag below c offers to complete.
 func addCompletions(c *cobra.Command) error {
 	for _, sub := range c.Commands() {
 		if err := addCompletions(sub); err != nil {

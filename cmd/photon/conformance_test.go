@@ -162,17 +162,17 @@ func conformancePage(all []verdict) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Conformance
 
-For those who ask whether photon behaves as a switch should: test cases of others, and their verdicts. They
-come from SONiC's test plans (repository sonic-net/sonic-mgmt), the Linux kernel's forwarding selftests
+For those who ask whether photon behaves as a switch should. After this page you know how it does in the cases
+of SONiC's test plans (repository sonic-net/sonic-mgmt), the Linux kernel's forwarding selftests
 (tools/testing/selftests/net/forwarding), IEEE 802.1Q and IEEE 802.3; the code is our own. Each case runs
 `+"`photon switch`"+` on veth ports between network namespaces, and judges by the frames that hosts receive, or by
-what an operator can read where no host can see it, such as a watermark.
+what an operator can read, such as a watermark.
 
 %d cases: %d pass, %d fail, %d do not apply.
 
-`+"`make conformance`"+` runs all of them in some minutes, as .ci/nightly does, and fails if a verdict differs from
-this page. It writes out/conformance.md (this page) and out/conformance.json; `+"`make conformance UPDATE=1`"+`
-also updates this page. Each command below runs one case. Times are of the run that wrote the page.
+`+"`make conformance`"+` runs all in some minutes, writes out/conformance.md (this page) and out/conformance.json,
+and fails if a verdict differs from this page, which `+"`make conformance UPDATE=1`"+` updates. Each command below
+runs one case. Times are of the run that wrote the page.
 
 | command | source | what it asserts | verdict | time |
 |---|---|---|---|---|

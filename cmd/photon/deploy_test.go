@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"photon/config"
 	"photon/telemetry/metrics"
@@ -190,7 +190,7 @@ func TestComposeFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := yaml.Unmarshal(b, into); err != nil {
+		if err := yaml.Load(b, into); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 	}

@@ -26,13 +26,10 @@ func flowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "flow add|list|stop",
 		Short: "Have a running agent send flows, see how they fare, stop them",
-		RunE: func(c *cobra.Command, words []string) error {
-			if len(words) > 0 {
-				return bad(fmt.Errorf("flow %s: add, list or stop", words[0]))
-			}
+		RunE: func(*cobra.Command, []string) error {
 			return bad(errors.New("say what: flow add, flow list or flow stop"))
 		},
-		Args: cobra.ArbitraryArgs,
+		Args: unknownCommand,
 	}
 	for _, sub := range []*cobra.Command{flowAddCommand(), flowListCommand(), flowStopCommand()} {
 		args := sub.Args

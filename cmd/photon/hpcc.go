@@ -110,7 +110,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	o.Cores = min(cores, runtime.GOMAXPROCS(0))
 	result, err := p.Run(c.Context(), o, r.out)
 	if err == nil {
-		h.report(c, p, result, theirs, r.out)
+		err = h.report(c, p, result, theirs, r.out)
 	}
 	return r.capture.tell(c.ErrOrStderr(), err)
 }
@@ -162,12 +162,15 @@ func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, e
 }
 
 // report prints what came out.
-func (h *hpccFlags) report(c *cobra.Command, p *hpccfiles.Prepared, r *hpccfiles.Result, theirs hpccfiles.Slowdowns, out string) {
+func (h *hpccFlags) report(c *cobra.Command, p *hpccfiles.Prepared, r *hpccfiles.Result, theirs hpccfiles.Slowdowns, out string) error {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d of %d flows ended; %d pauses and resumptions\n", p.Use.Name.V, len(r.Finished), r.Flows, r.Pauses)
 	fmt.Fprintf(c.ErrOrStderr(), "%.1f s, %.2f million hops of data packets per second\n", r.Wall, float64(r.PacketHops)/r.Wall/1e6)
-	hpccfiles.Table(w, hpccfiles.Summarise(r.Finished), theirs)
+	if err := hpccfiles.Table(w, hpccfiles.Summarise(r.Finished), theirs); err != nil {
+		return err
+	}
 	for _, name := range []string{p.FCT, p.PFC, p.Queues} {
 		fmt.Fprintln(w, "written:", filepath.Join(out, name))
 	}
+	return nil
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +18,7 @@ func listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:       "list [experiments|schemes|workloads|measurements|metrics]",
 		Short:     "List experiments, schemes, distributions of flow sizes, what experiments can measure, and Prometheus' metrics",
+		Example:   "  photon list\n  photon list measurements\n  photon list --json | jq -r '.[] | select(.kind == \"experiment\") | .id'",
 		ValidArgs: listed(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if kinds := listed(); len(args) > 1 || len(args) == 1 && !slices.Contains(kinds, args[0]) {
@@ -31,34 +32,54 @@ func listCommand() *cobra.Command {
 				return bad(errors.New("--markdown: photon list metrics has it (photon explain --markdown is that of schemes)"))
 			case markdown:
 				return metrics.Document(c.OutOrStdout())
-			case asJSON && len(args) == 0:
-				return bad(errors.New("--json: of one kind, as in `photon list experiments --json`"))
 			}
-			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
+			w := c.OutOrStdout()
+			var all []json.RawMessage
 			for _, l := range lists {
-				if len(args) == 0 && l.title == "" || len(args) == 1 && args[0] != l.kind {
+				if len(args) == 0 && l.title == "" && !asJSON || len(args) == 1 && args[0] != l.kind {
 					continue
 				}
-				table, err := l.read()
+				rows, err := l.read()
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					out := json.NewEncoder(c.OutOrStdout())
-					out.SetEscapeHTML(false)
-					out.SetIndent("", "  ")
-					return out.Encode(table)
+					if all, err = appendEntries(all, rows); err != nil {
+						return err
+					}
+					continue
 				}
 				if len(args) == 0 {
 					fmt.Fprintln(w, l.title)
 				}
-				table.print(w)
+				if err := rows.print(w); err != nil {
+					return err
+				}
 			}
-			return w.Flush()
+			if !asJSON {
+				return nil
+			}
+			out := json.NewEncoder(w)
+			out.SetEscapeHTML(false)
+			out.SetIndent("", "  ")
+			return out.Encode(all)
 		},
 	}
 	c.Flags().BoolVar(&markdown, "markdown", false, "metrics: all of docs/metrics.md")
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, an array; of one kind")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one array of JSON, of all lists if none is named; the kind of an entry is experiment, scheme, workload, probe, metric or prometheus")
 	c.MarkFlagsMutuallyExclusive("markdown", "json")
 	return c
+}
+
+// appendEntries adds the entries of a list to those of others.
+func appendEntries(all []json.RawMessage, rows listing) ([]json.RawMessage, error) {
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(rows); err != nil {
+		return nil, err
+	}
+	var some []json.RawMessage
+	err := json.Unmarshal(text.Bytes(), &some)
+	return append(all, some...), err
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"photon/internal/table"
 	"photon/lab/experiment"
 	"photon/lab/workload"
 	"photon/scheme"
@@ -15,7 +16,7 @@ import (
 // lists are what `photon list` lists. Without a kind it prints those that have a title.
 var lists = []struct {
 	kind, title string
-	read        func() (table, error)
+	read        func() (listing, error)
 }{
 	{"experiments", "Experiments (photon replay ID):", listExperiments},
 	{"schemes", "\nSchemes (photon explain NAME):", listSchemes},
@@ -24,8 +25,8 @@ var lists = []struct {
 	{"metrics", "", listMetrics},
 }
 
-// table is a list that can be printed in columns, and encoded as JSON.
-type table interface{ print(w io.Writer) }
+// listing can be printed in columns, and encoded as an array of JSON.
+type listing interface{ print(w io.Writer) error }
 
 // listed are the kinds of lists.
 func listed() (kinds []string) {
@@ -38,6 +39,7 @@ func listed() (kinds []string) {
 type experimentRows []experimentRow
 
 type experimentRow struct {
+	Kind  string `json:"kind"` // experiment
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Paper string `json:"paper"`
@@ -45,70 +47,78 @@ type experimentRow struct {
 	Place string `json:"place"` // the figure or table
 }
 
-func listExperiments() (table, error) {
+func listExperiments() (listing, error) {
 	all, err := experiment.Catalogue()
 	var rows experimentRows
 	for _, e := range all {
-		rows = append(rows, experimentRow{e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Place()})
+		rows = append(rows, experimentRow{"experiment", e.ID, e.Title, e.Paper.Name, e.Paper.Venue, e.Paper.Place()})
 	}
 	return rows, err
 }
 
-func (rows experimentRows) print(w io.Writer) {
+func (rows experimentRows) print(w io.Writer) error {
+	t := table.New(3)
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s %s, %s\n", r.ID, r.Title, r.Paper, r.Venue, r.Place)
+		t.Row(r.ID, r.Title, fmt.Sprintf("%s %s, %s", r.Paper, r.Venue, r.Place))
 	}
+	return t.Print(w)
 }
 
 type schemeRows []schemeRow
 
 type schemeRow struct {
+	Kind    string `json:"kind"` // scheme
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
 	Source  string `json:"source"`
 }
 
-func listSchemes() (table, error) {
+func listSchemes() (listing, error) {
 	var rows schemeRows
 	for _, name := range scheme.Names() {
 		s, err := scheme.Get(name)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, schemeRow{s.Name, s.Summary, s.Source})
+		rows = append(rows, schemeRow{"scheme", s.Name, s.Summary, s.Source})
 	}
 	return rows, nil
 }
 
-func (rows schemeRows) print(w io.Writer) {
+func (rows schemeRows) print(w io.Writer) error {
+	t := table.New(3)
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, r.Summary, r.Source)
+		t.Row(r.Name, r.Summary, r.Source)
 	}
+	return t.Print(w)
 }
 
 type workloadRows []workloadRow
 
 type workloadRow struct {
+	Kind string  `json:"kind"` // workload
 	Name string  `json:"name"`
 	Mean float64 `json:"mean_bytes"`
 }
 
-func listWorkloads() (table, error) {
+func listWorkloads() (listing, error) {
 	var rows workloadRows
 	for _, name := range workload.Names() {
 		c, err := workload.Named(name)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, workloadRow{name, c.Mean()})
+		rows = append(rows, workloadRow{"workload", name, c.Mean()})
 	}
 	return rows, nil
 }
 
-func (rows workloadRows) print(w io.Writer) {
+func (rows workloadRows) print(w io.Writer) error {
+	t := table.New(3)
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\tmean %.4g KB\n", r.Name, r.Mean/1e3)
+		t.Row(r.Name, fmt.Sprintf("mean %.4g KB", r.Mean/1e3))
 	}
+	return t.Print(w)
 }
 
 type measurementRows []measurementRow
@@ -119,7 +129,7 @@ type measurementRow struct {
 	Help string `json:"help"`
 }
 
-func listMeasurements() (table, error) {
+func listMeasurements() (listing, error) {
 	var rows measurementRows
 	for _, kind := range []string{"probe", "metric"} {
 		docs := experiment.ProbeDocs()
@@ -133,22 +143,25 @@ func listMeasurements() (table, error) {
 	return rows, nil
 }
 
-func (rows measurementRows) print(w io.Writer) {
+func (rows measurementRows) print(w io.Writer) error {
 	heads := map[string]string{
 		"probe":  "Probes, in `kind:` (what is read, every sample):",
 		"metric": "\nMetrics, in `do:` (what is made of it):",
 	}
+	t := table.New(2)
 	for i, r := range rows {
 		if i == 0 || rows[i-1].Kind != r.Kind {
-			fmt.Fprintln(w, heads[r.Kind])
+			t.Row(heads[r.Kind])
 		}
-		fmt.Fprintf(w, "%s\t%s\n", r.Name, r.Help)
+		t.Row(r.Name, r.Help)
 	}
+	return t.Print(w)
 }
 
 type metricRows []metricRow
 
 type metricRow struct {
+	Kind   string `json:"kind"` // prometheus; a metric is what experiments make of samples
 	Name   string `json:"name"`
 	Type   string `json:"type"`
 	Help   string `json:"help"`
@@ -156,16 +169,18 @@ type metricRow struct {
 	Agent  bool   `json:"agent"`  // an agent has it
 }
 
-func listMetrics() (table, error) {
+func listMetrics() (listing, error) {
 	var rows metricRows
 	for _, m := range metrics.All() {
-		rows = append(rows, metricRow{m.Name, m.Type, m.Help, m.Switch, m.Agent})
+		rows = append(rows, metricRow{"prometheus", m.Name, m.Type, m.Help, m.Switch, m.Agent})
 	}
 	return rows, nil
 }
 
-func (rows metricRows) print(w io.Writer) {
+func (rows metricRows) print(w io.Writer) error {
+	t := table.New(3)
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, r.Type, r.Help)
+		t.Row(r.Name, r.Type, r.Help)
 	}
+	return t.Print(w)
 }

@@ -25,7 +25,7 @@ type badInput struct{ error }
 
 func (b badInput) Unwrap() error { return b.error }
 
-// bad marks an error as the user's to mend.
+// bad marks an error as a mistake of the user, for exit code 2.
 func bad(err error) error {
 	if err == nil {
 		return nil

@@ -295,10 +295,10 @@ func TestHostBehindNICByMemif(t *testing.T) {
 	peer := start(t, far, "agent", "-c", file("name: peer\nrole: receiver\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\nip: 10.9.0.2\n"+pcn))
 	host := start(t, near, "agent", "-c", file("name: host\nrole: sender\nport: {device: \"net_memif0,role=client,socket="+socket+",socket-abstract=no\", rate: 100Mbps}\n"+
 		"ip: 10.9.0.1\nscheme: {name: none}\nadmin: off\nmetrics: off\nack_timeout: 60s\nflows: [{to: 10.9.0.2, qp: 5, size: 3MB}]\n"))
-	time.Sleep(time.Second) // its flow waits for somebody to be there
+	within(t, func() bool { return strings.Contains(host.log.String(), "net_memif0: link down") }, func() string { return "the flow has a link\n" + host.log.String() })
 	nic := start(t, near, "agent", "-c", file("name: nic\nrole: nic\nport: {device: \"net_af_packet0,iface=eth0\", rate: 50Mbps}\n"+
 		"application: {device: \"net_memif0,role=server,socket="+socket+",socket-abstract=no\"}\n"+pcn))
-	for deadline := time.Now().Add(30*time.Second); !strings.Contains(host.log.String(), "3MB in "); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(host.log.String(), "3MB in "); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the flow does not end\n%s\n%s", host.log, nic.log)
 		}

@@ -67,7 +67,7 @@ func (p *pageFlags) check() error {
 
 // serve serves the page of replays if --serve is given. The caller calls stay when they have ended: it
 // keeps the page up as long as --serve-for says, and returns the error it was given.
-func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *progress) (b *live.Status, stay func(error) error, err error) {
+func (p *pageFlags) serve(c *cobra.Command, all []*experiment.Experiment, show *progressLine) (b *live.Status, stay func(error) error, err error) {
 	if p.address == "" {
 		return nil, func(err error) error { return err }, nil
 	}

@@ -17,7 +17,7 @@ func portCommand() *cobra.Command {
 			"the next order, until a reload of a file in which its `shutdown` is another than before, or until the switch ends. What is\n" +
 			"added or removed stays so until a reload, which makes the ports those of the file, or until the switch ends.",
 		Example: "  photon port down sw0\n  photon port up sw0\n  photon port add net_af_packet4,iface=sw4\n  photon port remove sw4",
-		Args:    cobra.NoArgs,
+		Args:    unknownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(

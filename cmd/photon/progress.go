@@ -7,18 +7,22 @@ import (
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"charm.land/bubbles/v2/progress"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	labrun "photon/lab/run"
 )
 
-// progress shows how far several replays, or a sweep, are together, and how long
+// progressLine shows how far several replays, or a sweep, are together, and how long
 // they will still take: a bar on a terminal, now and then a line elsewhere.
-type progress struct {
+type progressLine struct {
 	mu          sync.Mutex
 	w           io.Writer
-	bar         *progressbar.ProgressBar // nil: no terminal
+	terminal    *os.File // nil: w is none
+	bar         progress.Model
+	drawn       time.Time // when the bar was drawn last
 	begin       time.Time
 	line        time.Time // of the last line
 	work        []float64 // of each part, in any unit
@@ -27,20 +31,22 @@ type progress struct {
 	resumedPart float64   // part of the work that they were
 }
 
-// lineEvery is the time between two lines where there is no bar.
-const lineEvery = 5 * time.Second
+const (
+	lineEvery = 5 * time.Second        // where there is no bar
+	drawEvery = 100 * time.Millisecond // the bar
+)
 
-func newProgress(w io.Writer, work ...float64) *progress {
-	p := &progress{w: w, begin: time.Now(), work: work, done: make([]float64, len(work))}
+func newProgress(w io.Writer, work ...float64) *progressLine {
+	p := &progressLine{w: w, begin: time.Now(), work: work, done: make([]float64, len(work))}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionSetPredictTime(true),
-			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+		p.terminal = f
+		p.bar = progress.New(progress.WithWidth(36), progress.WithColors(lipgloss.Green), progress.WithFillCharacters(progress.DefaultFullCharFullBlock, progress.DefaultEmptyCharBlock))
 	}
 	return p
 }
 
 // moved notes how far a part is; what names the run that moved.
-func (p *progress) moved(part int, what string, s labrun.Progress) {
+func (p *progressLine) moved(part int, what string, s labrun.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.all()
@@ -51,24 +57,44 @@ func (p *progress) moved(part int, what string, s labrun.Progress) {
 		p.resumedPart += all - before
 		return
 	}
-	if p.bar != nil {
-		p.bar.Describe(fmt.Sprintf("%s %d/%d", what, s.Ended, s.Runs))
-		_ = p.bar.Set(int(all * 1000)) // a bar that cannot be drawn is no reason to stop
+	left := ""
+	if about := p.left(); about > 0 {
+		left = fmt.Sprintf(", about %v left", about.Round(time.Second))
+	}
+	if p.terminal != nil {
+		p.draw(fmt.Sprintf("%s %s %d/%d%s", p.bar.ViewAs(all), what, s.Ended, s.Runs, left))
 		return
 	}
 	if !s.Last || time.Since(p.line) < lineEvery {
 		return
 	}
 	p.line = time.Now()
-	left := ""
-	if about := p.left(); about > 0 {
-		left = fmt.Sprintf(", about %v left", about.Round(time.Second))
-	}
 	fmt.Fprintf(p.w, "%s has ended, %d of %d; %.0f %% of all%s\n", what, s.Ended, s.Runs, all*100, left)
 }
 
+// draw writes a line over the one before. It is cut at the terminal's edge, because a line that wraps cannot be
+// cleared as one; and a line that cannot be drawn is no reason to stop.
+func (p *progressLine) draw(line string) {
+	if time.Since(p.drawn) < drawEvery {
+		return
+	}
+	p.drawn = time.Now()
+	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && width > 0 {
+		line = ansi.Truncate(line, width-1, "")
+	}
+	_, _ = lipgloss.Fprint(p.w, "\r"+line+ansi.EraseLineRight)
+}
+
+// clear removes the line that was drawn.
+func (p *progressLine) clear() {
+	if !p.drawn.IsZero() {
+		fmt.Fprint(p.w, "\r"+ansi.EraseLineRight)
+		p.drawn = time.Time{}
+	}
+}
+
 // left is the time still needed; 0: unknown.
-func (p *progress) left() time.Duration {
+func (p *progressLine) left() time.Duration {
 	all := p.all()
 	if fresh := all - p.resumedPart; fresh > 0.01 && all < 1 {
 		return time.Duration(float64(time.Since(p.begin)) * (1 - all) / fresh)
@@ -77,14 +103,14 @@ func (p *progress) left() time.Duration {
 }
 
 // status is the part of all work that is done, and the time left.
-func (p *progress) status() (part float64, left time.Duration) {
+func (p *progressLine) status() (part float64, left time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.all(), p.left()
 }
 
 // all is the part of all work that is done.
-func (p *progress) all() float64 {
+func (p *progressLine) all() float64 {
 	sum, all := 0.0, 0.0
 	for i, w := range p.work {
 		sum += w * p.done[i]
@@ -97,19 +123,15 @@ func (p *progress) all() float64 {
 }
 
 // aside clears the bar while something else is printed.
-func (p *progress) aside(print func() error) error {
+func (p *progressLine) aside(print func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != nil {
-		_ = p.bar.Clear() // see above
-	}
+	p.clear()
 	return print()
 }
 
-func (p *progress) end() {
-	if p.bar != nil {
-		_ = p.bar.Clear() // see above
-	}
+func (p *progressLine) end() {
+	p.clear()
 	if p.resumed > 0 {
 		fmt.Fprintf(p.w, "%d runs had ended before and were not run again\n", p.resumed)
 	}

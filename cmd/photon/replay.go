@@ -216,7 +216,7 @@ func (r *replayFlags) replay(c *cobra.Command, all []*experiment.Experiment, wor
 // replayAll runs experiments, in virtual time side by side, and prints what comes
 // out in their order. Runs that end are kept until all have, so that the same
 // command goes on after an interruption.
-func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, worlds []string, show *progress, status *live.Status) error {
+func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, worlds []string, show *progressLine, status *live.Status) error {
 	o := r.o
 	if status != nil {
 		o.Viewer = status

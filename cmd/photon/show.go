@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"photon/internal/table"
 	"photon/telemetry/client"
 	"photon/telemetry/show"
 
@@ -23,7 +24,7 @@ func (s *socketFlags) dial() (*client.Client, error) {
 	return client, bad(err)
 }
 
-// answered marks what a node refused as the user's to mend.
+// answered marks what a node refused as a mistake of the user.
 func answered(err error) error {
 	if refused := client.Refused(""); errors.As(err, &refused) {
 		return bad(err)
@@ -34,18 +35,23 @@ func answered(err error) error {
 func showCommand() *cobra.Command {
 	var at socketFlags
 	var asJSON bool
-	long := "Show what a running switch or agent knows of itself, all of one instant:\n\n"
+	var long strings.Builder
+	long.WriteString("Show what a running switch or agent knows of itself, all of one instant:\n\n")
 	var names []string
+	topics := table.New(2)
 	for _, t := range show.Topics {
 		names = append(names, t.Name)
-		long += "  " + t.Name + strings.Repeat(" ", max(1, 14-len(t.Name))) + t.Summary + "\n"
+		topics.Row("  "+t.Name, t.Summary)
+	}
+	if err := topics.Print(&long); err != nil {
+		panic(err) // memory takes everything
 	}
 	c := &cobra.Command{
 		Use:   "show WHAT",
 		Short: "Show counters, queues, buffer, addresses of a running switch, as switches print them",
 		Example: "  photon show pfc counters\n" +
 			"  photon show queues --name sw --json",
-		Long: strings.TrimSuffix(long, "\n"),
+		Long: strings.TrimSuffix(long.String(), "\n"),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, words []string) error {
 			if len(words) == 0 {

@@ -26,18 +26,17 @@ func unknownFlag(c *cobra.Command, err error) error {
 	return bad(fmt.Errorf("%w (%s)", err, otherwise))
 }
 
-// unknownCommand refuses words that are no command, and suggests a similar one.
-func unknownCommand(root *cobra.Command, words []string) error {
+// unknownCommand refuses words that are no command of c's, and says which of them cobra finds similar.
+func unknownCommand(c *cobra.Command, words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range root.Commands() {
-		if !c.Hidden {
-			names = append(names, c.Name())
-		}
+	c.SuggestionsMinimumDistance = min(2, len(words[0])/2) // two letters of three make any short command similar
+	advice := c.CommandPath() + " --help lists them"
+	if similar := c.SuggestionsFor(words[0]); len(similar) > 0 {
+		advice = `is "` + strings.Join(similar, `" or "`) + `" meant?`
 	}
-	return bad(fmt.Errorf("unknown command %q (%s)", words[0], suggest.Or(words[0], names, "photon --help lists them")))
+	return bad(fmt.Errorf("unknown command %q (%s)", strings.TrimPrefix(c.CommandPath()+" "+words[0], "photon "), advice))
 }
 
 // exactlyOne requires one argument; what names it in errors.

@@ -9,11 +9,11 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"photon/internal/table"
 	labrun "photon/lab/run"
 	"photon/lab/sweep"
 	"photon/units"
@@ -197,16 +197,16 @@ func listTasks(c *cobra.Command, folder sweep.Folder, tasks []*sweep.Task) error
 		return err
 	}
 	n := 0
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
+	list := table.New(3)
 	for _, t := range tasks {
 		state := "to do"
 		if done[t.ID] {
 			state = "done"
 			n++
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s seed=%d\n", state, t.ID, t, t.Seed)
+		list.Row(state, t.ID, fmt.Sprintf("%s seed=%d", t, t.Seed))
 	}
-	if err := w.Flush(); err != nil {
+	if err := list.Print(c.OutOrStdout()); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d tasks, %d done\n", len(tasks), n)

@@ -99,7 +99,7 @@ func running(c *cobra.Command) daemon.Options {
 	return daemon.Options{Log: c.ErrOrStderr(), Version: version}
 }
 
-// ended is how a daemon ended: what it refused is bad input.
+// ended returns how a daemon ended, with its refusals marked as bad input.
 func ended(err error) error {
 	if errors.As(err, &daemon.Refusal{}) {
 		return bad(err)

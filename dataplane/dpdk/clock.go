@@ -31,7 +31,7 @@ func newClock(ticksPerSecond uint64, dilation int, closed bool) clock {
 	return c
 }
 
-// start makes a reading the one at which the clock goes on.
+// start makes the clock continue from a reading.
 func (c *clock) start(tsc uint64) { c.last = tsc }
 
 // read advances the clock to a reading and returns the time.

@@ -125,7 +125,7 @@ func complaint(words io.ReaderAt) string {
 	return ""
 }
 
-// memory is how much of it the machine has left, in bytes; 0: nobody knows.
+// memory is how much of it the machine has left, in bytes; 0: it is not known.
 func memory() (left uint64) {
 	b, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

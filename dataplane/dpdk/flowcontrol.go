@@ -12,10 +12,10 @@ type FlowControl uint8
 // What is known of it.
 const (
 	FlowControlNotNeeded FlowControl = iota // a virtual device, to which they are frames as any other
-	FlowControlOff                          // the driver has switched it off, and has such frames passed up
-	FlowControlUnknown                      // the driver has no say in it
-	FlowControlRefused                      // the driver says that the card acts on none, and did not take the order to pass them up
-	FlowControlOn                           // the card acts on them, and was not to be told otherwise
+	FlowControlOff                          // the driver has switched it off, and passes such frames up
+	FlowControlUnknown                      // the driver does not know
+	FlowControlRefused                      // the driver says that the card acts on none, and refused to pass them up
+	FlowControlOn                           // the card acts on them, and cannot be configured otherwise
 	FlowControls                            // how many there are
 )
 
@@ -27,11 +27,11 @@ func (f FlowControl) String() string { return flowControlNames[f] }
 type driverSays struct {
 	got     int  // when asked what it does
 	acts    bool // it acts on pauses, or sends some by itself
-	taken   int  // when told to do nothing, and to pass MAC control frames up
-	kernels bool // it is the kernel's, of a card behind a virtual device: it was asked, and told nothing
+	taken   int  // when asked to do nothing, and to pass MAC control frames up
+	kernels bool // it is the kernel's, of a card behind a virtual device: it was only asked, not configured
 }
 
-// flowControlOf goes by what the driver says, for nobody else knows the card.
+// flowControlOf relies on the driver's answer, since nothing else knows the card.
 func (s driverSays) flowControlOf(virtual bool) FlowControl {
 	switch {
 	case s.kernels && s.acts:

@@ -42,7 +42,7 @@ func (w *world) reconnect() {
 
 // clearSocket removes what a server that was killed left behind: the driver would
 // not listen where there is something. Who listens there notices nothing: a socket of
-// another type is refused by the kernel, in other words than where nobody listens.
+// another type is refused by the kernel with another error than a socket without a listener.
 func clearSocket(spec string) error {
 	abstract, said := argument(spec, "socket-abstract")
 	if !isMemif(spec) || isMemifClient(spec) || !said || abstract != "no" {
@@ -65,7 +65,7 @@ func clearSocket(spec string) error {
 	}
 	defer unix.Close(fd)
 	if unix.Connect(fd, &unix.SockaddrUnix{Name: path}) != unix.ECONNREFUSED {
-		return nil // somebody does; maybe this process, for another port
+		return nil // there is a listener; it may be this process, for another port
 	}
 	return os.Remove(path)
 }

@@ -33,7 +33,7 @@ type netdev struct {
 	lowered  bool               // setUp has taken it down
 	last     *netlink.LinkAttrs // what find returned
 	attached uint64             // how often an interface that came later was taken
-	refused  string             // why the one that is there now was not; empty: it was, or there is none
+	refused  string             // why the present interface was not attached; empty: it was, or there is none
 
 	short bool // its MTU is less than the port's
 
@@ -41,8 +41,8 @@ type netdev struct {
 	lost    uint32            // how often it had when it was last asked
 	downs   uint64            // how often it has since the device was opened
 
-	notices []Notice // that nobody has fetched
-	named   bool     // that frames come which no wire would carry
+	notices []Notice // not fetched yet
+	named   bool     // super-frames or open checksums were reported
 
 	dropped uint64 // frames that the kernel dropped after it had taken them
 	seen    uint64 // frames that the interface had received when the device was opened
@@ -132,7 +132,7 @@ func (n *netdev) close() {
 		return
 	}
 	if n.lowered {
-		_ = n.setUp(true) // as it was found: the next photon there does not know
+		_ = n.setUp(true) // as it was found: a later photon cannot know
 	}
 	if n.claims >= 0 {
 		unix.Close(n.claims)
@@ -148,8 +148,8 @@ func (n *netdev) close() {
 	}
 }
 
-// flaps counts how often the carrier went since this was last asked: a link may be up again
-// by the next look, while the peer has forgotten what it was told.
+// flaps counts how often the carrier was lost since the last call: a link may be up again
+// by the next check, while the peer has forgotten its pauses.
 func (n *netdev) flaps(l *netlink.LinkAttrs) {
 	was := n.lost
 	if l == nil || n.carrier == nil || !n.countCarrier(l.Index) {
@@ -194,7 +194,7 @@ func (n *netdev) find() *netlink.LinkAttrs {
 	return n.last
 }
 
-// learn takes down what the kernel says of the interface.
+// learn stores what the kernel says of the interface.
 func (n *netdev) learn(l *netlink.LinkAttrs) {
 	if n.last != nil && n.last.Index == l.Index {
 		n.dropped += l.Statistics.TxDropped - n.last.Statistics.TxDropped
@@ -215,7 +215,7 @@ func (n *netdev) opened(device uint16) {
 	}
 }
 
-// begin has frames come, which nobody hears before.
+// begin makes frames arrive; before, the socket receives none.
 func (n *netdev) begin() error {
 	l := n.find()
 	n.begun = true
@@ -235,8 +235,8 @@ func (n *netdev) bind(l *netlink.LinkAttrs) error {
 }
 
 // follow has the device use the interface that has its name, if that is another than
-// the one it uses: a container's is made anew whenever it starts. What it says is for
-// the log.
+// the one it uses: a container's is created again whenever it starts. It returns a line
+// for the log.
 func (n *netdev) follow() (notices []Notice) {
 	if !n.packet || !n.begun {
 		return nil
@@ -282,7 +282,7 @@ func (n *netdev) follow() (notices []Notice) {
 	return notices
 }
 
-// warnOffloads says so when the first frames have come that no wire would carry.
+// warnOffloads warns when the first super-frames or open checksums have arrived.
 func (n *netdev) warnOffloads(several, open uint64) (notices []Notice) {
 	if n.named || several == 0 && open == 0 {
 		return nil
@@ -295,8 +295,8 @@ func (n *netdev) warnOffloads(several, open uint64) (notices []Notice) {
 	return []Notice{{Text: what + ": offloads are on at the other end of the cable (there, if it is eth0: `ethtool -K eth0 tx off tso off gso off`)", Bad: true}}
 }
 
-// mergers are what the kernel merges frames by before a packet socket sees them, and
-// how each is asked for and set.
+// mergers are the offloads by which the kernel merges frames before a packet socket sees
+// them, and how each is read and set.
 var mergers = []struct {
 	name     string
 	get, set uint32
@@ -306,7 +306,7 @@ var mergers = []struct {
 	{"lro", unix.ETHTOOL_GFLAGS, unix.ETHTOOL_SFLAGS, 1 << 15}, // ETH_FLAG_LRO
 }
 
-// fit sees to it that the interface takes frames of the port's MTU, and changes none.
+// fit makes the interface accept frames of the port's MTU, and not merge them.
 func (n *netdev) fit(l *netlink.LinkAttrs) error {
 	for _, m := range mergers {
 		now, err := n.ethtool(m.get, 0)
@@ -330,7 +330,7 @@ func (n *netdev) fit(l *netlink.LinkAttrs) error {
 }
 
 // running reports whether the interface is up and has a carrier, which the driver
-// does not tell.
+// does not report.
 func (n *netdev) running() bool {
 	if !n.packet {
 		return true
@@ -342,8 +342,8 @@ func (n *netdev) running() bool {
 	if n.begun && int(C.ph_packet_bound(C.uint16_t(n.device))) != l.Index {
 		return false // it came later, and is not used yet
 	}
-	// The flag IFF_RUNNING would tell of the carrier up to a second later: the kernel
-	// brings it up to date no more often.
+	// The flag IFF_RUNNING would show the carrier up to a second late: the kernel
+	// updates it only so often.
 	if carrier, err := n.ethtool(unix.ETHTOOL_GLINK, 0); err == nil {
 		return carrier != 0
 	}
@@ -386,8 +386,8 @@ func (n *netdev) queue() int {
 	return 0
 }
 
-// pauses tells whether the card behind the interface acts on pauses, or sends some by itself. ok: there is a card, which a
-// veth or a bridge has not.
+// pauses reports whether the card of the interface acts on pauses, or sends some by itself. ok: there is a card, unlike
+// for a veth or a bridge.
 func (n *netdev) pauses() (acts, ok bool) {
 	if n == nil || n.tap {
 		return false, false
@@ -399,14 +399,14 @@ func (n *netdev) pauses() (acts, ok bool) {
 	return p.rx|p.tx != 0, true
 }
 
-// ethtool gives an order that has a number, or asks for one.
+// ethtool sets or reads a value of a numbered ethtool command.
 func (n *netdev) ethtool(order, number uint32) (uint32, error) {
 	value := struct{ order, number uint32 }{order, number}
 	err := n.ask(unsafe.Pointer(&value))
 	return value.number, err
 }
 
-// ask has the kernel fill in what lies behind an order of ethtool.
+// ask makes the kernel execute an ethtool command on its structure.
 func (n *netdev) ask(value unsafe.Pointer) error {
 	request := struct { // ifreq
 		name [unix.IFNAMSIZ]byte
@@ -426,11 +426,11 @@ func (n *netdev) count(d *DeviceStats) {
 	d.RxBefore += n.before
 	if !n.packet {
 		if n.tap && l != nil { // 0 if it is in another namespace by now
-			d.RxMissed += l.Statistics.TxDropped // sent by programs: nobody took the ones before
+			d.RxMissed += l.Statistics.TxDropped // sent by programs while the queue was full
 		}
 		return
 	}
-	// The kernel's count starts anew whenever it is read.
+	// Reading resets the kernel's count.
 	if s, err := unix.GetsockoptTpacketStats(n.socket(), unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
 		n.missed += uint64(s.Drops)
 	}

@@ -11,7 +11,7 @@ import (
 	"photon/dataplane"
 )
 
-// coreNode is the NUMA node of a core, by what the kernel tells below root; -1: it does not.
+// coreNode is the NUMA node of a core, as the kernel has it below root; -1: it has none.
 func coreNode(root string, core int) int {
 	all, err := filepath.Glob(filepath.Join(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/node*", core)))
 	if err != nil || len(all) != 1 {

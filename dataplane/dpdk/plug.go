@@ -32,7 +32,7 @@ func (w *world) Plug(at dataplane.End, worker int, d Device, link dataplane.Link
 	if !w.begins() {
 		return errStarting
 	}
-	w.counting.Lock() // nobody looks at the ports, and Close waits
+	w.counting.Lock() // no other goroutine reads the ports, and Close waits
 	defer w.counting.Unlock()
 	m := &w.nodes[at.Node]
 	switch {

@@ -10,7 +10,7 @@ import (
 
 // How long frames are in a node is found out of one frame in a millisecond and worker: its slot and the port through
 // which it came are kept, and whichever worker sees a frame of that slot and port leave takes the time. While none is on
-// its way nobody looks at frames for it.
+// its way, no frame is checked for it.
 
 const (
 	samplesASecond = 1000 // of a worker
@@ -25,7 +25,7 @@ type sighting struct {
 	_     [64]byte
 }
 
-// identity is what a frame keeps in a node, beside its bytes; never 0.
+// identity is what a frame keeps in a node, other than its bytes; never 0.
 func identity(ref uint32, in int) uint64 { return 1<<48 | uint64(in)<<32 | uint64(ref) }
 
 // follow chooses a frame, if it is time for another, and gives up one that has not been seen for long.
@@ -40,7 +40,7 @@ func (k *worker) follow() {
 	if k.last-k.chosen < k.hz/samplesASecond {
 		return
 	}
-	for i := range k.ports { // they take turns, or a port might have its turn whenever there is nobody to follow, and another never
+	for i := range k.ports { // ports take turns, or one port might always have its turn when no frame is followed, and another never
 		p := k.ports[(k.choices+uint64(i))%uint64(len(k.ports))]
 		if n := uint64(p.c.rx_n); n > 0 && p.timed {
 			k.chosen, s.at = k.last, k.last
@@ -61,7 +61,7 @@ func (w *world) watching() bool {
 	return false
 }
 
-// anew has nobody look for a slot that has another frame now: the one before was discarded.
+// anew ends the search for a slot that has another frame now: the one before was discarded.
 func (k *worker) anew(p *port, burst []dataplane.Frame) {
 	for _, other := range k.world.workers {
 		followed := other.sighting.frame.Load()

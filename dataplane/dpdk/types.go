@@ -25,11 +25,11 @@ type Options struct {
 	Gap       units.Time // between two polls for which cards' receive rings have room; 0: as it comes
 }
 
-// batch is how many frame buffers a worker has at hand; it keeps half of them when it gives some back.
+// batch is how many frame buffers a worker keeps for itself; it keeps half of them when it gives some back.
 const batch = 1024
 
-// beside is what a frame takes beside its MTU: Ethernet header and tags, and what the
-// kernel puts before it.
+// beside is what a frame buffer needs in addition to the MTU: Ethernet header and tags, and
+// what the kernel puts before the frame.
 const beside = 128
 
 // FrameSize is what Options.FrameSize has to be for an MTU. It is whole KiB: so
@@ -40,8 +40,8 @@ func FrameSize(mtu int) int {
 	return max(2048, (mtu+beside+1023)&^1023)
 }
 
-// SpareBuffers is the number of frame buffers that a world needs beside those in which its nodes keep frames: the
-// rings of devices are full of them in both directions, workers have some at hand, and the rest is for frames that nodes
+// SpareBuffers is the number of frame buffers that a world needs in addition to those in which its nodes keep frames:
+// the rings of devices are full of them in both directions, workers keep some, and the rest is for frames that nodes
 // make themselves, like an XOFF, which has to leave when nothing else can. gap is Options.Gap.
 func SpareBuffers(devices []string, workers int, gap units.Time) int {
 	n := workers*2*batch + 1024
@@ -82,12 +82,12 @@ type DeviceStats struct {
 	RxMissed   uint64 // dropped before we could take them: by the card, or in the kernel's ring
 	RxNoBuffer uint64 // dropped because no frame buffer was free
 	RxErrors   uint64
-	RxSeveral  uint64 // several frames in one, for a card to take apart, which were dropped: offloads are on at the other end
-	RxOpen     uint64 // frames whose checksum a card was to fill in: they are
+	RxSeveral  uint64 // super-frames, for a card to segment, which were dropped: offloads are on at the other end
+	RxOpen     uint64 // frames whose checksum a card was to fill in: they are passed on
 	TxErrors   uint64
 	TxTooLong  uint64 // not given to the kernel's interface, whose MTU is less
 	TxDropped  uint64 // dropped by the kernel after it took them: the other end did not, or the link was down
-	Attached   uint64 // how often an interface of the kernel that was made anew was taken in place of the one before
+	Attached   uint64 // how often a kernel interface that was created again was attached in place of the old one
 	RxTooLong  uint64 // frames in several buffers, which photon does not take
 	Downs      uint64 // how often the link went down, however short, where the kernel or the card counts it
 	LinkUp     bool
@@ -100,10 +100,10 @@ type DeviceStats struct {
 type Notice struct {
 	Port int // of its node
 	Text string
-	Bad  bool // something is to be mended
+	Bad  bool // an operator has to correct something
 }
 
-// maxAhead bounds what a card is given after a poll that came late.
+// maxAhead limits what a card is given after a late poll.
 const maxAhead = 10 * units.Microsecond
 
 func aheadOf(l dataplane.Link) units.Time { return 2 * l.Serialize(1518) }
@@ -115,8 +115,8 @@ func Ahead(l dataplane.Link) units.Time { return aheadOf(l) + maxAhead }
 // World is a dataplane.World on DPDK.
 type World interface {
 	dataplane.World
-	// Claim finds out what can be known before a device is opened, and takes its interface
-	// for this world, so that no other photon does. Open does so by itself.
+	// Claim checks what can be checked before a device is opened, and reserves its interface
+	// for this world, so that no other photon uses it. Open does so by itself.
 	Claim(spec string, mtu int) error
 	// Open opens and starts a device: a PCI address, or a virtual device and its
 	// arguments as in "net_af_packet0,iface=sw0". mtu is the longest frame
@@ -127,7 +127,7 @@ type World interface {
 	// device takes frames. link.Delay holds every frame back, on virtual
 	// devices only.
 	Attach(at dataplane.End, d Device, link dataplane.Link) error
-	// Disclaim takes a Claim back of what was not opened.
+	// Disclaim gives up the Claim of a device that was not opened.
 	Disclaim(spec string)
 	// Discard closes a device that was opened, and that no port has.
 	Discard(d Device)
@@ -141,38 +141,37 @@ type World interface {
 	// Started is closed when all workers poll for the first time. Frames come from then
 	// on; those that came before were thrown away.
 	Started() <-chan struct{}
-	// SetRate tells that an attached port's link has another rate. It is called within Do.
+	// SetRate sets another rate of an attached port's link. It is called within Do.
 	SetRate(at dataplane.End, rate units.Rate)
-	// Replace has another node stand where one stood: one that wraps it, say. It is called within Do.
+	// Replace puts another node in place of one, for example one that wraps it. It is called within Do.
 	Replace(id int, node dataplane.Node)
 	// SetUp takes the link of an attached port's device down, so that its peer sees it, or up
 	// again. It reports whether the device can.
 	SetUp(at dataplane.End, up bool) (can bool, err error)
 	// Elsewhere says that an attached card and the core of its worker are on two NUMA
-	// nodes; empty: they are not, or nobody knows.
+	// nodes; empty: they are not, or it is not known.
 	Elsewhere(at dataplane.End) string
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
 	// Counters are all that the driver of an attached port's device counts, by DPDK's names (rx_good_packets);
 	// nil: there is none.
 	Counters(at dataplane.End) map[string]uint64
-	// Reconnect has memifs that are clients connect if their server was not there
-	// when they were opened, or has gone since, and devices on interfaces of the kernel use
-	// those that have their names now. It is to be called now and then, and says what an
-	// operator should know of.
+	// Reconnect connects memif clients whose server was absent when they were opened, or has
+	// ended since, and attaches kernel interfaces that were created again under their names. It
+	// is to be called regularly, and returns what an operator should know.
 	Reconnect() []Notice
-	// Do calls f while all workers rest between two rounds, and returns when it
-	// is done. If the world does not run, f is called at once. f may do what it
-	// likes, and the workers wait with it.
+	// Do calls f while all workers are stopped between two rounds, and returns after
+	// it. If the world does not run, f is called at once. f may block; the workers
+	// wait until it returns.
 	Do(f func(now units.Time))
 	// DoBriefly is Do for an f that never waits: not for a lock, a channel or a
 	// file, and calls nothing that may (fmt has locks). It may allocate. The runtime
-	// ends a process whose f waits all the same. In return no worker gives up its
-	// core by itself.
+	// ends the process if f waits nevertheless. In return no worker gives up its
+	// core.
 	DoBriefly(f func(now units.Time))
-	// SeldomStop tells that nothing is collected but in AllowStops: a collection
-	// would take seconds on a busy machine. From now on workers let Go's runtime stop
-	// them once a millisecond, not at every round, and next to nothing interrupts them.
+	// SeldomStop promises that garbage is collected only in AllowStops: elsewhere a
+	// collection would take seconds on a busy machine. From now on workers let Go's runtime stop
+	// them once a millisecond, not at every round, so that they are hardly interrupted.
 	SeldomStop()
 	// AllowStops calls f while the workers let Go's runtime stop them at every round:
 	// for a collection of garbage, which takes many times as long without.
@@ -180,31 +179,31 @@ type World interface {
 	// Idle reports whether nothing that nodes sent waits for a link or a device. It
 	// is called within Do.
 	Idle() bool
-	// Tap has the frames of an attached port copied from now on; nil: no more. It
+	// Tap copies the frames of an attached port from now on; nil ends it. It
 	// is called within Do.
 	Tap(at dataplane.End, t *dataplane.Tap)
-	// Follow has what is no node move its instants along when the clock is set back. It is called as Every is.
+	// Follow registers an object that is no node but has instants, which move when the clock is set back. It is called as Every is.
 	Follow(r units.Rebaser)
 	// Laps is how often the clock was set back by units.Lap. Only a world that runs without an end does that. It is
 	// called within Do, or while the world does not run.
 	Laps() uint64
-	// Pace tells how the clock went. It is called within Do, or while the world
+	// Pace returns how the clock ran. It is called within Do, or while the world
 	// does not run.
 	Pace() Pace
-	// ClearPace has Pace's longest gap begin anew. It is called as Pace is.
+	// ClearPace resets Pace's longest gap. It is called as Pace is.
 	ClearPace()
-	// TimeFrames has the time measured that frames spend in a node: of a sample of those that leave with the port through
+	// TimeFrames starts measuring the time that frames spend in a node: of a sample of those that leave with the port through
 	// which they came in Frame.In, as they do from a switch. It is called before the world runs.
 	TimeFrames(id int)
-	// CopyResidences tells how long those were that left by the first ports of a node, as many as the caller has made
-	// places for. It is called as Pace is.
+	// CopyResidences copies the measured times of frames that left by the first ports of a node, as many as the caller
+	// has places for. It is called as Pace is.
 	CopyResidences(id int, all []Residence)
-	// CopyPolls tells how each worker polled, in a place for each that the caller
-	// has made. It is called as Pace is.
+	// CopyPolls copies the statistics of each worker's polls into places that the
+	// caller has made. It is called as Pace is.
 	CopyPolls(p []Polls)
 }
 
-// Pace is how the clock of a world went against the wall.
+// Pace is how the clock of a world ran, compared with the wall's.
 type Pace struct {
 	Rounds     uint64     // polls, all workers
 	LongestGap units.Time // wall time between two rounds of a worker, worst

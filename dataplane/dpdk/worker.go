@@ -43,7 +43,7 @@ type worker struct {
 	longest uint64 // ticks between two rounds
 	sleeps  uint64 // of the thread, when last asked
 	hz      uint64
-	watch   bool // somebody follows a frame in this round
+	watch   bool // a frame's residence is measured in this round
 	_       [64]byte
 
 	sighting sighting
@@ -138,7 +138,7 @@ func (p *port) lay() {
 	}
 }
 
-// price tells the exit what a byte takes on the link.
+// price sets how long a byte takes on the exit's link.
 func (p *port) price() {
 	if p.exit == nil { // not yet
 		return
@@ -200,8 +200,8 @@ func (k *worker) run(until units.Time) (err error) {
 // more is left at that.
 const waiting = 2 * mostDescriptors
 
-// begin has frames come, all workers being there. What came before would be taken for
-// a burst that no peer was told to stop, and is old: it is thrown away.
+// begin makes frames arrive, when all workers poll. Earlier frames are old, and would be a burst
+// without any XOFF before it: they are discarded.
 func (k *worker) begin() error {
 	for _, p := range k.ports {
 		p.clear()
@@ -220,7 +220,7 @@ func (k *worker) begin() error {
 	return nil
 }
 
-// clear throws away what came before.
+// clear discards earlier frames.
 func (p *port) clear() {
 	if p.device != nil && p.c.memif == 0 && p.c.packet == nil {
 		p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
@@ -271,7 +271,7 @@ func (k *worker) poll(until units.Time) {
 		if k.world.request.Load() != nil {
 			k.serveRequest(now)
 			now = min(k.clock.now, until) // it may have been set back
-			idle = 0                      // a nap right away would hide for how long nobody polled
+			idle = 0                      // sleeping right away would hide how long no worker polled
 		}
 		if k.index == 0 {
 			k.sample(now)
@@ -319,7 +319,7 @@ func (k *worker) busy() uint64 {
 	return uint64(k.c.busy)
 }
 
-// sleep rests, but not beyond what a port has to do next. It must not wait for a
+// sleep sleeps, but not beyond the next event of a port. It must not wait for a
 // quiet moment: a worker that polls on while frames are on an emulated link takes
 // a whole core, and where there are more workers than cores the kernel then stops
 // each for milliseconds, and all their traffic comes in bunches.
@@ -333,7 +333,7 @@ func (k *worker) sleep(now units.Time) {
 	}
 	k.c.nap = C.uint32_t(rest / units.Nanosecond)
 	wait(unsafe.Pointer(C.ph_nap), unsafe.Pointer(k.c))
-	k.last = uint64(k.c.now) // a rest that was chosen is no gap
+	k.last = uint64(k.c.now) // a sleep on purpose is no gap
 	k.sleeps = k.asleep()
 }
 
@@ -421,7 +421,7 @@ func (k *worker) sample(now units.Time) {
 	}
 }
 
-// balance keeps enough free buffers at hand, and not too many.
+// balance keeps enough free buffers at the worker, and not too many.
 func (k *worker) balance() {
 	if n := len(k.pool.Slots()); n < batch/4 || n > batch {
 		k.refill(k.pool)

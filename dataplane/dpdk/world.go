@@ -78,7 +78,7 @@ type port struct {
 	free    units.Time // when the link has sent what it took
 	polled  units.Time // when the port was last served
 	flight  dataplane.Flight
-	tap     *dataplane.Tap // nil: nobody watches
+	tap     *dataplane.Tap // nil: no capture
 	one     [1]dataplane.Frame
 	exit    *dataplane.Exit
 	past    [8]dataplane.Frame // what is in the exit of an emulated link
@@ -327,7 +327,7 @@ func (w *world) post(l *request) {
 	posted := false
 	for nap := 20 * time.Microsecond; !l.done.Load(); nap = min(2*nap, time.Millisecond) {
 		posted = posted || w.request.CompareAndSwap(nil, l) // it fails while the clock is set back
-		if w.running.TryLock() {                            // nobody runs, or nobody any more
+		if w.running.TryLock() {                            // no worker runs, or none any more
 			w.runRequest()
 			w.running.Unlock()
 			continue

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"photon/config"
+	"photon/internal/gobench"
 	"photon/wire"
 )
 
@@ -36,10 +37,16 @@ func TestParseCases(t *testing.T) {
 
 // A machine that is half as fast for a round is so for all, so that ratios are of rounds.
 func TestLine(t *testing.T) {
-	l := newLine(testCase{kind: kinds[0], Vdev: "net_null", Bytes: 64, Ports: 2}, map[string]outcome{
+	c, all := testCase{kind: kinds[0], Vdev: "net_null", Bytes: 64, Ports: 2}, map[string]outcome{
 		"photon": {rates: []float64{11, 9, 10}, feed: []float64{3, 1, 2}}, "ovs": {rates: []float64{4, 4.5, 6}},
 		"macswap": {rates: []float64{40, 20, 40}}, "mac": {notes: "it cannot"},
-	})
+	}
+	turns := gobench.New()
+	addTurns(turns, c, all)
+	if text := turns.String(); strings.Count(text, "\nBenchmarkForwarding/of=") != 9 || strings.Count(text, "feed-ns/frame") != 3 {
+		t.Errorf("for benchstat: %s", text)
+	}
+	l := newLine(c, all)
 	if l.Photon != 10 || l.OVS != 4.5 || l.Macswap != 40 || l.Mac != 0 || l.OVSRatio != 2 || l.MacswapRatio != 0.275 {
 		t.Errorf("%+v", l)
 	}

@@ -5,8 +5,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"photon/internal/gobench"
 )
 
 // TestMain is photon's child if it was started as such.
@@ -64,9 +67,19 @@ func TestThroughputAndIncast(t *testing.T) {
 	c := cases[0]
 	c.Vdev, c.sockets = "net_memif", dir
 	m := measurement{only: []string{"photon", "macswap"}, trial: 20 * time.Millisecond, rounds: 1}
-	throughputs, incasts, err := m.measure(c, program)
+	all, err := m.measure(c, program)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var throughputs []benchmarked
+	var incasts []blocked
+	turns, crowds := gobench.New(), gobench.New()
+	for _, t := range all {
+		throughputs, incasts = append(throughputs, medians(t.throughputs)...), append(incasts, mediansOfIncasts(t.incasts)...)
+		t.addTurns(turns, crowds)
+	}
+	if n := strings.Count(turns.String()+crowds.String(), "\nBenchmarkRFC"); n != 2*(1+len(loads))+2 { // of one round
+		t.Errorf("%d lines for benchstat:\n%v%v", n, turns, crowds)
 	}
 	if len(throughputs) != 2*len(loads) || len(incasts) != 2 {
 		t.Fatalf("%+v, %+v", throughputs, incasts)

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"photon/internal/gobench"
 )
 
 // defaultFile is the result file of the forwarding bench.
@@ -26,7 +28,7 @@ func main() {
 	runs := flag.Int("runs", 11, "`turns` of each contestant in each case")
 	span := flag.Duration("span", 100*time.Millisecond, "`length` of a turn")
 	quick := flag.Bool("quick", false, "64 bytes, 2 ports, net_null and five turns only")
-	out := flag.String("out", defaultFile, "result `file`; of -rfc2544 out/bench-rfc2544.json")
+	out := flag.String("out", defaultFile, "result `file`; of -rfc2544 out/bench-rfc2544.json; what benchstat reads is beside it, as .txt")
 	profile := flag.String("cpuprofile", "", "write a profile of photon to this `file`")
 	rfc := flag.Bool("rfc2544", false, "throughput, latency and bursts by RFC 2544, from a process of its own over net_memif")
 	trial := flag.Duration("trial", time.Second, "`length` of a trial of -rfc2544")
@@ -69,10 +71,11 @@ func main() {
 	default:
 		photonProfile = *profile
 		var lines []line
-		lines, err = measureAll(cases, strings.Split(*only, ","), *runs, *span)
-		if e := write(*out, lines); err == nil {
-			err = e
-		}
+		var turns *gobench.File
+		lines, turns, err = measureAll(cases, strings.Split(*only, ","), *runs, *span)
+		err = errors.Join(err, printTable(lines))
+		fmt.Println(footer)
+		err = errors.Join(err, gobench.Save(*out, map[string][]line{"cases": lines}, turns))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -96,44 +99,27 @@ func workplace() (dir string, err error) {
 }
 
 // measureAll returns what it has, also if it fails.
-func measureAll(cases []testCase, only []string, runs int, span time.Duration) (lines []line, err error) {
+func measureAll(cases []testCase, only []string, runs int, span time.Duration) (lines []line, turns *gobench.File, err error) {
+	turns = gobench.New("frames/s")
 	dir, err := workplace()
 	if err != nil {
-		return nil, err
+		return nil, turns, err
 	}
 	defer os.RemoveAll(dir)
 	library, err := buildFeed(dir)
 	if err != nil {
-		return nil, err
+		return nil, turns, err
 	}
-	fmt.Println(header)
 	for i, c := range cases {
 		all, err := measure(c, filepath.Join(dir, fmt.Sprint(i)), library, only, runs, span)
 		if err != nil {
-			return lines, fmt.Errorf("%v: %w", c, err)
+			return lines, turns, fmt.Errorf("%v: %w", c, err)
 		}
-		l := newLine(c, all)
-		fmt.Println(l)
-		lines = append(lines, l)
+		addTurns(turns, c, all)
+		lines = append(lines, newLine(c, all))
+		fmt.Fprintf(os.Stderr, "%d of %d cases: %v\n", i+1, len(cases), c)
 	}
-	fmt.Println(footer)
-	return lines, nil
-}
-
-func write(file string, lines []line) error {
-	return writeJSON(file, map[string][]line{"cases": lines})
-}
-
-func writeJSON(file string, what any) error {
-	b, err := json.MarshalIndent(what, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	fmt.Println(file)
-	return os.WriteFile(file, append(b, '\n'), 0o644)
+	return lines, turns, nil
 }
 
 // profiled does f, and writes a profile of it to a file if there is one.

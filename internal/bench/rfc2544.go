@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"photon/internal/gobench"
+	"photon/internal/table"
+	"photon/lab/stat"
 )
 
 // benchmarked is a line of out/bench-rfc2544.json: one contestant at one length of frames and one load. Throughputs and
@@ -67,39 +71,67 @@ func rfc2544(m measurement) error {
 		return err
 	}
 	throughputs, incasts := []benchmarked{}, []blocked{}
+	turns, crowds := gobench.New("NDR-frames/s", "PDR-frames/s", "burst-frames"), gobench.New("drained-frames/s")
 	for _, c := range cases {
 		c.Vdev, c.sockets = "net_memif", filepath.Join(dir, fmt.Sprint(c.Bytes))
 		if err := os.Mkdir(c.sockets, 0o700); err != nil {
 			return err
 		}
-		t, i, err := m.measure(c, program)
+		all, err := m.measure(c, program)
 		if err != nil {
 			return fmt.Errorf("%d bytes: %w", c.Bytes, err)
 		}
-		throughputs, incasts = append(throughputs, t...), append(incasts, i...)
+		for _, t := range all {
+			throughputs, incasts = append(throughputs, medians(t.throughputs)...), append(incasts, mediansOfIncasts(t.incasts)...)
+			t.addTurns(turns, crowds)
+		}
 	}
-	printThroughputs(throughputs)
-	printIncasts(incasts)
-	if err := writeJSON(m.out, throughputs); err != nil {
+	if err := errors.Join(printThroughputs(throughputs), printIncasts(incasts)); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(filepath.Dir(m.out), "bench-rfc8239.json"), incasts)
+	if err := gobench.Save(m.out, throughputs, turns); err != nil {
+		return err
+	}
+	return gobench.Save(filepath.Join(filepath.Dir(m.out), "bench-rfc8239.json"), incasts, crowds)
 }
 
-func printThroughputs(all []benchmarked) {
-	fmt.Println("contestant bytes   NDR Mpps   PDR Mpps  of at most    burst   load    p50 us    p99 us  p99.9 us")
-	for _, l := range all {
-		fmt.Printf("%-10s %5d %10.3f %10.3f %11.3f %8d %5.0f%% %9.1f %9.1f %9.1f\n", l.Contestant, l.Bytes, l.NDR, l.PDR, l.Most,
-			l.Burst, 100*l.Load, l.P50/1e3, l.P99/1e3, l.P999/1e3)
+// addTurns gives benchstat what each round found.
+func (t *tested) addTurns(turns, crowds *gobench.File) {
+	for _, lines := range t.throughputs {
+		of := fmt.Sprintf("RFC2544/of=%s/bytes=%d", lines[0].Contestant, lines[0].Bytes)
+		turns.Add(of, map[string]float64{"NDR-frames/s": lines[0].NDR * 1e6, "PDR-frames/s": lines[0].PDR * 1e6, "burst-frames": float64(lines[0].Burst)})
+		for _, l := range lines {
+			turns.Add(fmt.Sprintf("%s/load=%g", of, l.Load), map[string]float64{"p50-ns": l.P50, "p99-ns": l.P99, "p99.9-ns": l.P999})
+		}
+	}
+	for _, lines := range t.incasts {
+		for _, l := range lines {
+			crowds.Add(fmt.Sprintf("RFC8239/of=%s/bytes=%d/pfc=%t", l.Contestant, l.Bytes, l.PFC), map[string]float64{
+				"drained-frames/s": l.Drained * 1e6, "lost-%": 100 * l.Lost, "victim-lost-%": 100 * l.VictimLost, "victim-p99-ns": l.VictimP99, "pauses": l.Pauses,
+			})
+		}
 	}
 }
 
-func printIncasts(all []blocked) {
-	fmt.Println("\ncontestant bytes  PFC  offered Mpps  drained Mpps  incast lost  victim got  victim lost  victim p99 us  pauses")
+func printThroughputs(all []benchmarked) error {
+	t := table.New(1, "contestant", "bytes", "NDR Mpps", "PDR Mpps", "of at most", "burst", "load", "p50 us", "p99 us", "p99.9 us")
+	mpps := func(x float64) string { return fmt.Sprintf("%.3f", x) }
+	us := func(ns float64) string { return fmt.Sprintf("%.1f", ns/1e3) }
 	for _, l := range all {
-		fmt.Printf("%-10s %5d  %-3s %13.3f %13.3f %11.1f%% %10.1f%% %11.1f%% %14.1f %7.0f\n", l.Contestant, l.Bytes, map[bool]string{true: "yes", false: "no"}[l.PFC],
-			l.Offered, l.Drained, 100*l.Lost, 100*l.Victim, 100*l.VictimLost, l.VictimP99/1e3, l.Pauses)
+		t.Row(l.Contestant, l.Bytes, mpps(l.NDR), mpps(l.PDR), mpps(l.Most), l.Burst, fmt.Sprintf("%.0f%%", 100*l.Load), us(l.P50), us(l.P99), us(l.P999))
 	}
+	return t.Print(os.Stdout)
+}
+
+func printIncasts(all []blocked) error {
+	fmt.Println()
+	t := table.New(1, "contestant", "bytes", "PFC", "offered Mpps", "drained Mpps", "incast lost", "victim got", "victim lost", "victim p99 us", "pauses")
+	percent := func(part float64) string { return fmt.Sprintf("%.1f%%", 100*part) }
+	for _, l := range all {
+		t.Row(l.Contestant, l.Bytes, map[bool]string{true: "yes", false: "no"}[l.PFC], fmt.Sprintf("%.3f", l.Offered), fmt.Sprintf("%.3f", l.Drained),
+			percent(l.Lost), percent(l.Victim), percent(l.VictimLost), fmt.Sprintf("%.1f", l.VictimP99/1e3), fmt.Sprintf("%.0f", l.Pauses))
+	}
+	return t.Print(os.Stdout)
 }
 
 // tested is a contestant with the generator at the other ends of its ports.
@@ -113,8 +145,7 @@ type tested struct {
 }
 
 // measure measures all contestants with frames of one length. While one has its turn the others stand still.
-func (m *measurement) measure(c testCase, program string) (throughputs []benchmarked, incasts []blocked, err error) {
-	var all []*tested
+func (m *measurement) measure(c testCase, program string) (all []*tested, err error) {
 	for _, s := range starters {
 		if s.name == "mac" || !slices.Contains(m.only, s.name) {
 			continue
@@ -122,7 +153,7 @@ func (m *measurement) measure(c testCase, program string) (throughputs []benchma
 		t := &tested{starter: s}
 		defer t.close()
 		if err := t.enter(c, program); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		all = append(all, t)
 	}
@@ -130,19 +161,17 @@ func (m *measurement) measure(c testCase, program string) (throughputs []benchma
 		for _, t := range all {
 			resume(t.pid())
 			if err := t.turn(c, m.trial); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", t.name, err)
+				return nil, fmt.Errorf("%s: %w", t.name, err)
 			}
 			halt(t.pid())
 		}
 	}
 	for _, t := range all {
-		throughputs = append(throughputs, medians(t.throughputs)...)
-		incasts = append(incasts, mediansOfIncasts(t.incasts)...)
 		if err := t.leave(); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", t.name, err)
+			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	return throughputs, incasts, nil
+	return all, nil
 }
 
 // enter starts it, lets it learn, and stops it.
@@ -306,7 +335,7 @@ func medianOf[L any](rounds [][]L, i int, value func(*L) float64) float64 {
 	for _, lines := range rounds {
 		all = append(all, value(&lines[i]))
 	}
-	return median(all)
+	return stat.Median(all)
 }
 
 // rfcFile is the result file of these measurements, unless another one was named.

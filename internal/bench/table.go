@@ -2,7 +2,11 @@ package main
 
 import (
 	"fmt"
-	"slices"
+	"os"
+
+	"photon/internal/gobench"
+	"photon/internal/table"
+	"photon/lab/stat"
 )
 
 // line is one case of the result file. Rates are medians, in million frames per
@@ -34,12 +38,11 @@ func newLine(c testCase, all map[string]outcome) line {
 		if len(o.rates) == 0 {
 			return 0
 		}
-		m := median(o.rates)
-		l.Spread[name] = round((slices.Max(o.rates) - slices.Min(o.rates)) / m)
-		return round(m)
+		l.Spread[name] = round(stat.Spread(o.rates))
+		return round(stat.Median(o.rates))
 	}
 	if f := all["photon"].feed; len(f) > 0 {
-		l.Feed = round(median(f))
+		l.Feed = round(stat.Median(f))
 	}
 	l.Photon, l.OVS, l.Macswap, l.Mac = rate("photon"), rate("ovs"), rate("macswap"), rate("mac")
 	l.OVSRatio = round(ratio(all["photon"].rates, all["ovs"].rates))
@@ -57,45 +60,49 @@ func ratio(a, b []float64) float64 {
 	for i := range a {
 		each[i] = a[i] / b[i]
 	}
-	return median(each)
-}
-
-// median of at least one.
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+	return stat.Median(each)
 }
 
 func round(x float64) float64 { return float64(int64(x*1000+0.5)) / 1000 }
-
-const header = "kind     vdev     bytes ports      photon         ovs     macswap         mac" +
-	"   photon/ovs  photon/macswap  feed_ns"
 
 const footer = `
 Million frames per second of processor time of the polling thread, without what the feed took: medians, and the spread
 of the turns. Ratios are medians of each round's.`
 
-func (l line) String() string {
-	s := fmt.Sprintf("%-8s %-8s %5d %5d", l.Kind, l.Vdev, l.Bytes, l.Ports)
-	for _, c := range []struct {
-		name string
-		mpps float64
-	}{{"photon", l.Photon}, {"ovs", l.OVS}, {"macswap", l.Macswap}, {"mac", l.Mac}} {
-		if c.mpps == 0 {
-			s += fmt.Sprintf(" %11s", "–")
-			continue
-		}
-		s += fmt.Sprintf(" %6.2f ±%2.0f%%", c.mpps, 50*l.Spread[c.name])
-	}
-	for _, r := range []struct {
-		ratio float64
-		width int
-	}{{l.OVSRatio, 12}, {l.MacswapRatio, 15}} {
-		if r.ratio == 0 {
-			s += fmt.Sprintf(" %*s", r.width, "–")
-		} else {
-			s += fmt.Sprintf(" %*.2f", r.width, r.ratio)
+// addTurns gives benchstat each turn of each contestant.
+func addTurns(f *gobench.File, c testCase, all map[string]outcome) {
+	for _, s := range starters {
+		for i, mpps := range all[s.name].rates {
+			values := map[string]float64{"frames/s": mpps * 1e6}
+			if feed := all[s.name].feed; i < len(feed) {
+				values["feed-ns/frame"] = feed[i]
+			}
+			f.Add(fmt.Sprintf("Forwarding/of=%s/kind=%s/vdev=%s/bytes=%d/ports=%d", s.name, c.name, c.Vdev, c.Bytes, c.Ports), values)
 		}
 	}
-	return s + fmt.Sprintf(" %8.2f", l.Feed)
+}
+
+func printTable(lines []line) error {
+	t := table.New(2, "kind", "vdev", "bytes", "ports", "photon", "±", "ovs", "±", "macswap", "±", "mac", "±", "photon/ovs", "photon/macswap", "feed_ns")
+	known := func(x float64) string {
+		if x == 0 {
+			return "–"
+		}
+		return fmt.Sprintf("%.2f", x)
+	}
+	for _, l := range lines {
+		row := []any{l.Kind, l.Vdev, l.Bytes, l.Ports}
+		for _, c := range []struct {
+			name string
+			mpps float64
+		}{{"photon", l.Photon}, {"ovs", l.OVS}, {"macswap", l.Macswap}, {"mac", l.Mac}} {
+			within := "–"
+			if c.mpps > 0 {
+				within = fmt.Sprintf("%.0f%%", 50*l.Spread[c.name])
+			}
+			row = append(row, known(c.mpps), within)
+		}
+		t.Row(append(row, known(l.OVSRatio), known(l.MacswapRatio), fmt.Sprintf("%.2f", l.Feed))...)
+	}
+	return t.Print(os.Stdout)
 }

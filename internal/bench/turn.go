@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"photon/lab/stat"
 )
 
 // A contestant is a process that forwards frames while it is not stopped.
@@ -254,7 +256,7 @@ func (e *entrant) leave(c testCase) error {
 	if err != nil {
 		return err
 	}
-	cost := median(e.outcome.feed)
+	cost := stat.Median(e.outcome.feed)
 	e.outcome.notes = fmt.Sprintf("%s; %d frames in, %d out%s; feed %.2f ns", notes, received, sent, saw, cost)
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 	"golang.org/x/sys/unix"
 
 	"photon/internal/testnet"
@@ -318,7 +318,7 @@ func read(t *testing.T, path string, into any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(text, into); err != nil {
+	if err := yaml.Load(text, into); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 }
@@ -339,7 +339,7 @@ func podOf(t *testing.T, path string) (config, script string) {
 				}
 			}
 		}
-		if err := yaml.Unmarshal([]byte(object), &o); err != nil {
+		if err := yaml.Load([]byte(object), &o); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		config += o.Data["switch.yaml"]

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// The floors of the house, from the ground: a room imports rooms of lower floors
-// only. docs/architecture.md draws it.
+// The layers, from the lowest: a package imports packages of lower layers
+// only. docs/architecture.md draws them.
 var floors = [][]string{
-	{"units", "internal/memory", "internal/httpd", "internal/suggest", "telemetry/socket"},
+	{"units", "internal/memory", "internal/httpd", "internal/suggest", "internal/table", "internal/markdown", "telemetry/socket"},
 	{"wire", "flowtable", "telemetry/page", "telemetry/page/address", "telemetry/sflow"},
 	{"marking", "cnp", "ratelimit", "pfc", "credits", "lldp"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "impair", "dataplane/dpdk", "telemetry/node"},
-	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/nodes", "lab/experiments", "lab/stat", "lab/collective"},
+	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/nodecontrol", "lab/experiments", "lab/stat", "lab/collective"},
 	{"lab/experiment", "lab/web/pages", "lab/web/site", "telemetry/show", "telemetry/live"},
 	{"telemetry/top", "telemetry/metrics", "telemetry/admin", "telemetry/client", "lab/build", "lab/schema"},
 	{"lab/measure", "lab/remote", "lab/capture", "lab/testbed", "daemon"},
@@ -33,7 +33,7 @@ var floors = [][]string{
 	{"cmd/photon"},
 }
 
-// The nodes take a recipe's parts from whoever builds the network. Commands start a daemon, or ask one; they are none.
+// Nodes get a recipe's parts from the builder of the network. Commands start a daemon, or ask one, and are none themselves.
 var never = map[string][]string{
 	"agent": {"scheme"}, "dataplane": {"scheme"}, "dataplane/dpdk": {"scheme"}, "sim": {"scheme"},
 	"cmd/photon": {"telemetry/admin", "impair", "sim"},
@@ -75,7 +75,7 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// Every room has a floor, but for what only tests and measurements are made of.
+// Every package has a layer, except those that only tests and benchmarks use.
 func TestEveryRoomHasAFloor(t *testing.T) {
 	rooms := map[string]bool{}
 	for _, f := range floors {

@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// Namespaces is a program behind which a document may do as it likes with
-// interfaces, /run and processes: nobody else has them, and what it leaves ends
-// with it. The copy of the sources stands where the sources are, so that what
-// compiles there finds in Go's cache what has been compiled. It needs root.
+// Namespaces is a program in which a document has its own interfaces, /run and
+// processes, which end with it. The copy of the sources is mounted where the sources
+// are, so that compiling there finds earlier results in Go's cache. It needs root.
 func Namespaces(dir, sources string) []string {
 	return []string{"unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", "sh", "-ec", `
 mount -t tmpfs run /run

@@ -2,6 +2,6 @@
 // kernel of a Debian package, and an initramfs of busybox, photon and what they
 // need. Their network cards end in the test: a Cable per pair of cards carries
 // frames, keeps them for the test to look at, and takes frames of the test. It is
-// a room of its own because nothing else here needs a kernel of its own: a
+// a package of its own because nothing else here needs its own kernel: the
 // driver of a card does (build tag e1000e, `make test-e1000e`).
 package guest

@@ -23,7 +23,7 @@ type Image struct {
 // kernelDir is where `scripts/setup.sh e1000e` (or `rxe`) puts Debian's kernel package.
 const kernelDir = "../../bin/guest"
 
-// Contents is what an image has, beside busybox.
+// Contents is what an image has, in addition to busybox.
 type Contents struct {
 	Modules  []string            // of the kernel, and what they depend on
 	Programs []string            // of this machine, and the libraries they load

@@ -14,7 +14,7 @@ import (
 // closed, before their connections are.
 const Patience = time.Second
 
-// idle is for how long a connection is kept on which nobody asks: longer than between two scrapes. Each takes tens of KB
+// idle is for how long a connection without requests is kept: longer than between two scrapes. Each takes tens of KB
 // of a daemon that runs for years.
 const idle = 2 * time.Minute
 

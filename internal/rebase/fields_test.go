@@ -17,7 +17,7 @@ import (
 // spans are the fields of type units.Time that are no instants; a star stands for all of a type.
 var spans = []string{
 	// What is configured.
-	"agent.Config.*", "agent.NICConfig.*", "agent.delayed.npDelay", "agent.delayed.pauseDelay", "agent.patience.timeout",
+	"agent.Config.*", "agent.NICConfig.*", "agent.delayed.npDelay", "agent.delayed.pauseDelay", "agent.recovery.timeout",
 	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.Paths.Gap", "agent.Selective.Low", "agent.scoreboard.low", "agent.Entropy.Gap", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
 	"marking.AFQCNParams.*", "marking.PACCParams.*", "marking.TCD.interval",
 	"cnp.DCQCNParams.*", "cnp.DCQCNPlusParams.*", "cnp.PCNParams.*", // Clock is moved in its own way

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"photon/internal/gobench"
 	"photon/units"
 )
 
@@ -127,28 +129,17 @@ func compare(list []testCase, growth bool, turns int, out, name, photon string, 
 		return err
 	}
 	r := newResult(list, growth, took)
-	printTable(os.Stdout, r.Cases, r.Machine)
-	printRatios(os.Stdout, slices.Concat(r.Growth, r.Ratios))
+	if err := errors.Join(printTable(os.Stdout, r.Cases, r.Machine), printRatios(os.Stdout, slices.Concat(r.Growth, r.Ratios))); err != nil {
+		return err
+	}
 	if len(commands) > 0 {
 		if r.Runs, err = typedRuns(photon, commands, min(turns, turnsOfRuns)); err != nil {
 			return err
 		}
-		printRuns(os.Stdout, r.Runs)
+		if err := printRuns(os.Stdout, r.Runs); err != nil {
+			return err
+		}
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	file, samples := filepath.Join(out, name+".json"), filepath.Join(out, name+".txt")
-	if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
-		return err
-	}
-	if err := os.WriteFile(samples, []byte(benchmarks(list, took)), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("\nwritten: %s, and %s for benchstat\n", file, samples)
-	return nil
+	fmt.Println()
+	return gobench.Save(filepath.Join(out, name+".json"), r, benchmarks(list, took))
 }

@@ -104,10 +104,11 @@ func memory(name string) int64 {
 	return 0
 }
 
-// benchmark is the run as a line of a Go benchmark, which benchstat reads.
-func (m *measured) benchmark(name string, each bool) string {
-	return fmt.Sprintf("BenchmarkSim/%s/ack=%s 1 %d ns/op %.0f hops/s %.1f ns/event %d rss-bytes %.0f bytes/packet\n",
-		name, perWhat(each), m.Used.Nanoseconds(), m.rate(), m.perEvent(), m.RSS, m.perFrame())
+// benchmark is the run as one turn of a Go benchmark.
+func (m *measured) benchmark(name string, each bool) (string, map[string]float64) {
+	return fmt.Sprintf("Sim/%s/ack=%s", name, perWhat(each)), map[string]float64{
+		"ns/op": float64(m.Used.Nanoseconds()), "hops/s": m.rate(), "ns/event": m.perEvent(), "rss-bytes": float64(m.RSS), "bytes/packet": m.perFrame(),
+	}
 }
 
 func perWhat(each bool) string {

@@ -10,12 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"photon/internal/table"
 	"photon/lab/hpccfiles"
+	"photon/lab/stat"
 	"photon/scheme"
 )
 
@@ -221,8 +222,7 @@ func medians(runs []ran) ran {
 		for i := range runs {
 			v = append(v, value(&runs[i]))
 		}
-		slices.Sort(v)
-		return median(v)
+		return stat.Median(v)
 	}
 	r.Rate, r.Wall, r.CPU = of(func(r *ran) float64 { return r.Rate }), of(func(r *ran) float64 { return r.Wall }), of(func(r *ran) float64 { return r.CPU })
 	r.Loop, r.XNS3 = of(func(r *ran) float64 { return r.Loop }), of(func(r *ran) float64 { return r.XNS3 })
@@ -231,16 +231,20 @@ func medians(runs []ran) ran {
 }
 
 // printRuns prints what `photon run` took.
-func printRuns(w io.Writer, rows []ran) {
+func printRuns(w io.Writer, rows []ran) error {
 	fmt.Fprintf(w, "\nphoton run, from its start to its end, an acknowledgement for each packet:\n")
-	fmt.Fprintf(w, "%-26s %5s %14s %8s %8s %8s %8s\n", "files", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB", "x ns-3")
+	t := table.New(1, "files", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB", "x ns-3")
 	for i := range rows {
 		r := &rows[i]
 		by := "–"
 		if r.XNS3 > 0 {
 			by = fmt.Sprintf("%.1f", r.XNS3)
 		}
-		fmt.Fprintf(w, "%-26s %5d %14.2f %8.2f %8.2f %8.1f %8s\n", r.Name, r.Cores, r.Rate/1e6, r.Wall, r.CPU, float64(r.RSS)/1e6, by)
+		t.Row(r.Name, r.Cores, fmt.Sprintf("%.2f", r.Rate/1e6), fmt.Sprintf("%.2f", r.Wall), fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.1f", float64(r.RSS)/1e6), by)
 	}
-	fmt.Fprintf(w, "x ns-3 is scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n", bareThere/1e6)
+	if err := t.Print(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "x ns-3 is scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n", bareThere/1e6)
+	return err
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"photon/internal/table"
+	"photon/lab/stat"
 )
 
 // ratio is how two things compare, by each turn for itself. The two were measured beside
@@ -53,7 +56,7 @@ func newRatio(what string, each bool, turns []float64, g goal) ratio {
 	v := slices.Sorted(slices.Values(turns))
 	r := ratio{
 		What: what, Ack: perWhat(each), Turns: turns, Goal: g.String(),
-		Median: median(v), Lower: quantile(v, 0.25), Upper: quantile(v, 0.75), Least: v[0], Most: v[len(v)-1],
+		Median: stat.Median(v), Lower: stat.Quantile(0.25, v), Upper: stat.Quantile(0.75, v), Least: v[0], Most: v[len(v)-1],
 	}
 	for _, one := range v {
 		if g.within(one) {
@@ -130,30 +133,14 @@ func newGrowth(large, small *testCase, each bool, runsLarge, runsSmall []measure
 }
 
 // printRatios prints what belongs beneath the table.
-func printRatios(w io.Writer, list []ratio) {
+func printRatios(w io.Writer, list []ratio) error {
 	if len(list) == 0 {
-		return
-	}
-	width := 0
-	for _, r := range list {
-		width = max(width, len(r.What)+1)
+		return nil
 	}
 	fmt.Fprintf(w, "\nOf each turn for itself, median (quartiles):\n")
+	t := table.New(3)
 	for _, r := range list {
-		fmt.Fprintf(w, "%-6s  %-*s %s\n", r.Ack, width, r.What+":", r.String())
+		t.Row(r.Ack, r.What+":", r.String())
 	}
+	return t.Print(w)
 }
-
-// quantile of sorted values, at least one, by a straight line between two neighbours
-// (type 7 of Hyndman and Fan, 1996).
-func quantile(v []float64, q float64) float64 {
-	at := q * float64(len(v)-1)
-	below := int(at)
-	if below == len(v)-1 {
-		return v[below]
-	}
-	return v[below] + float64((at-float64(below))*(v[below+1]-v[below]))
-}
-
-// median of sorted values.
-func median(v []float64) float64 { return quantile(v, 0.5) }

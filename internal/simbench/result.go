@@ -1,6 +1,6 @@
 package main
 
-import "strings"
+import "photon/internal/gobench"
 
 // result is the result file.
 type result struct {
@@ -31,14 +31,14 @@ func newResult(list []testCase, growth bool, took map[step][]measured) result {
 }
 
 // benchmarks are all runs on one core, for benchstat.
-func benchmarks(list []testCase, took map[step][]measured) string {
-	var text strings.Builder
+func benchmarks(list []testCase, took map[step][]measured) *gobench.File {
+	f := gobench.New("hops/s")
 	eachOf(list, func(c *testCase, each bool) {
 		for _, m := range took[step{c, each, 1}] {
-			text.WriteString(m.benchmark(c.name, each))
+			f.Add(m.benchmark(c.name, each))
 		}
 	})
-	return text.String()
+	return f
 }
 
 // eachOf calls f for all cases in the order of the table.

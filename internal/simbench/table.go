@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
+
+	"photon/internal/table"
+	"photon/lab/stat"
 )
 
 // line is one case of the result file; figures are medians of the turns, and ratios of
@@ -53,25 +55,24 @@ func newLine(c *testCase, each bool, runs, shared []measured, by comparisons) li
 		for i := range runs {
 			v = append(v, value(&runs[i]))
 		}
-		slices.Sort(v)
 		return v
 	}
 	rates := of((*measured).rate)
-	l.Rate = median(rates)
-	l.Spread = (rates[len(rates)-1] - rates[0]) / l.Rate
-	l.PerEvent = median(of((*measured).perEvent))
-	l.RSS = int64(median(of(func(m *measured) float64 { return float64(m.RSS) })))
+	l.Rate = stat.Median(rates)
+	l.Spread = stat.Spread(rates)
+	l.PerEvent = stat.Median(of((*measured).perEvent))
+	l.RSS = int64(stat.Median(of(func(m *measured) float64 { return float64(m.RSS) })))
 	wall := func(m *measured) float64 { return m.Wall.Seconds() }
-	l.Wall = median(of(wall))
-	l.CPU = median(of(func(m *measured) float64 { return m.Used.Seconds() }))
-	l.SetUp = median(of(func(m *measured) float64 { return m.SetUp.Seconds() }))
-	l.PerFrame = median(of((*measured).perFrame))
+	l.Wall = stat.Median(of(wall))
+	l.CPU = stat.Median(of(func(m *measured) float64 { return m.Used.Seconds() }))
+	l.SetUp = stat.Median(of(func(m *measured) float64 { return m.SetUp.Seconds() }))
+	l.PerFrame = stat.Median(of((*measured).perFrame))
 	if by.ns3.Median > 0 {
 		l.NS3Rate, l.NS3Scaled, l.NS3Wall2 = by.ns3.Median, by.ns3Scaled.Median, by.ns3Twice.Median
 		l.NS3Memory = c.ns3.megabytes * 1e6 / float64(l.RSS)
 	}
 	if runs = shared; len(runs) > 0 {
-		l.Wall2, l.Twice = median(of(wall)), by.twice.Median
+		l.Wall2, l.Twice = stat.Median(of(wall)), by.twice.Median
 	}
 	return l
 }
@@ -84,20 +85,27 @@ func (l *line) twice() string {
 	return fmt.Sprintf("x %.2f", l.Twice)
 }
 
-func printTable(w io.Writer, lines []line, here machine) {
-	fmt.Fprintf(w, "%-18s %-6s %13s %9s %9s %9s %9s %9s %9s %8s %8s %8s %8s\n", "case", "ack", "Mhops/s core", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "2 cores", "scaled", "1/memory")
-	for _, l := range lines {
-		fmt.Fprintf(w, "%-18s %-6s %7.2f ±%3.0f%% %9.1f %9s %9.1f %9d %9.0f %9.2f", l.Name, l.Ack, l.Rate/1e6, 50*l.Spread, l.PerEvent, l.twice(), float64(l.RSS)/1e6, l.Frames, l.PerFrame, l.SetUp)
-		if l.NS3Rate > 0 {
-			both := "–"
-			if l.NS3Wall2 > 0 {
-				both = fmt.Sprintf("%.1f", l.NS3Wall2)
-			}
-			fmt.Fprintf(w, " %8.1f %8s %8.1f %8.1f", l.NS3Rate, both, l.NS3Scaled, l.NS3Memory)
-		} else {
-			fmt.Fprintf(w, " %8s %8s %8s %8s", "–", "–", "–", "–")
-		}
-		fmt.Fprintln(w)
+func printTable(w io.Writer, lines []line, here machine) error {
+	t := table.New(2, "case", "ack", "Mhops/s core", "±", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "2 cores", "scaled", "1/memory")
+	rate := func(perSecond, spread float64) (text, within string) {
+		return fmt.Sprintf("%.2f", perSecond/1e6), fmt.Sprintf("%.0f%%", 50*spread)
 	}
-	fmt.Fprintf(w, "%-18s %-6s %7.2f ±%3.0f%% %9.1f   the machine: a loop of bare events; %.1f where ns-3 was measured\n", here.Loop, "–", here.Rate/1e6, 50*here.Spread, here.PerEvent, here.There/1e6)
+	known := func(x float64) string {
+		if x == 0 {
+			return "–"
+		}
+		return fmt.Sprintf("%.1f", x)
+	}
+	for _, l := range lines {
+		text, within := rate(l.Rate, l.Spread)
+		t.Row(l.Name, l.Ack, text, within, fmt.Sprintf("%.1f", l.PerEvent), l.twice(), fmt.Sprintf("%.1f", float64(l.RSS)/1e6), l.Frames, fmt.Sprintf("%.0f", l.PerFrame),
+			fmt.Sprintf("%.2f", l.SetUp), known(l.NS3Rate), known(l.NS3Wall2), known(l.NS3Scaled), known(l.NS3Memory))
+	}
+	text, within := rate(here.Rate, here.Spread)
+	t.Row(here.Loop, "–", text, within, fmt.Sprintf("%.1f", here.PerEvent))
+	if err := t.Print(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s is the machine: a loop of bare events; %.1f Mhops/s where ns-3 was measured\n", here.Loop, here.There/1e6)
+	return err
 }

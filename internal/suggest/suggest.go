@@ -1,11 +1,11 @@
-// Package suggest finds the known name that a misspelt one was meant to be. Configuration files, commands and schemes
-// share it.
+// Package suggest finds the known name that a misspelt one was meant to be. Keys of files, flags and the names of schemes
+// and experiments share it; cobra has suggestions for commands.
 package suggest
 
 import (
 	"strings"
 
-	"github.com/agext/levenshtein"
+	edlib "github.com/hbollon/go-edlib"
 )
 
 // Closest returns which of names is most like word, or nothing if none is: one letter
@@ -21,7 +21,7 @@ func Closest(word string, names []string) (best string) {
 		if name == word {
 			continue
 		}
-		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < least {
+		if d := edlib.OSADamerauLevenshteinDistance(strings.ToLower(word), strings.ToLower(name)); d < least {
 			best, least = name, d
 		}
 	}
@@ -35,18 +35,4 @@ func Or(word string, names []string, otherwise string) string {
 		return "is \"" + best + "\" meant?"
 	}
 	return otherwise
-}
-
-// distance is how many letters differ; two neighbours that are swapped count as one.
-func distance(a, b string) int {
-	d := levenshtein.Distance(a, b, nil)
-	if d != 2 || len(a) != len(b) {
-		return d
-	}
-	for i := 1; i < len(a); i++ {
-		if a[:i-1]+a[i:i+1]+a[i-1:i]+a[i+1:] == b {
-			return 1
-		}
-	}
-	return d
 }

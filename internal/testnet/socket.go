@@ -59,7 +59,7 @@ func (n *Namespace) Open(t testing.TB, iface string) *Socket {
 }
 
 // Missed is how many frames came and were not received, up to the last that was: they came
-// faster than the test read, and whoever sent them is not to blame.
+// faster than the test read, and their senders are not to blame.
 func (s *Socket) Missed() int { return int(s.missed) }
 
 // Send sends a frame.
@@ -106,7 +106,7 @@ func (s *Socket) Receive(within time.Duration) []byte {
 			return nil
 		}
 		n, k, _, _, err := unix.Recvmsg(s.fd, s.buffer[:], s.beside[:], 0)
-		if errors.Is(err, unix.ENETDOWN) { // told once, each time that the interface goes down
+		if errors.Is(err, unix.ENETDOWN) { // returned once, each time that the interface goes down
 			continue
 		}
 		if err != nil {
@@ -141,7 +141,7 @@ func (s *Socket) Flush() {
 	}
 }
 
-// with puts back a VLAN tag that the kernel tells beside the frame, and takes note of what it missed.
+// with puts back a VLAN tag that the kernel passes outside of the frame, and takes note of what it missed.
 func (s *Socket) with(frame, beside []byte) []byte {
 	messages, err := unix.ParseSocketControlMessage(beside)
 	if err != nil {

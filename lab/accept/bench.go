@@ -34,7 +34,7 @@ const (
 	mtu = 1500
 	// patience is how long a link may take to come up, and a process to answer.
 	patience = 60 * time.Second
-	// patient is how long a frame may take to arrive, beside what polls take.
+	// patient is how long a frame may take to arrive, in addition to the time between polls.
 	patient = 3 * time.Second
 	frames  = 32768 // frame buffers of a station
 )
@@ -162,7 +162,7 @@ func (b *bench) keep(dir, when string) error {
 	return os.WriteFile(filepath.Join(dir, "cards-"+when+".json"), append(text, '\n'), 0o644)
 }
 
-// tell has f look at the station, or change what it does, between two polls. All ports are served at once afterwards.
+// tell calls f between two polls, to read the station or change what it does. Afterwards all ports are served at once.
 func (b *bench) tell(f func(now units.Time)) {
 	b.world.Do(func(now units.Time) {
 		f(now)
@@ -230,7 +230,7 @@ func within(ctx context.Context, most time.Duration, ok func() bool) error {
 	return nil
 }
 
-// rest lets time pass.
+// rest waits.
 func rest(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -8,6 +8,6 @@
 //	pacing   `photon agent` on both ends of the first cable: when frames of a flow come
 //	figure11 `photon replay pcn/fig11` on a testbed, if the plan names one
 //
-// A station sends what it is told and counts what arrives. It shares no code with the switch but DPDK's world and
+// A station sends given streams and counts what arrives. It shares no code with the switch but DPDK's world and
 // the formats of frames, so that what it says of the switch is a second opinion.
 package accept

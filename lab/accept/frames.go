@@ -8,7 +8,7 @@ import (
 	"photon/wire"
 )
 
-// Data frames are IPv4 and UDP to a port that nobody has, with the number of the stream and of the frame.
+// Data frames are IPv4 and UDP to an unused port, with the number of the stream and of the frame.
 const (
 	ipAt     = wire.EthernetLen
 	udpAt    = ipAt + wire.IPv4Len
@@ -44,7 +44,7 @@ func template(from, to wire.MAC, id, dscp int, ect bool, size int) []byte {
 	return b
 }
 
-// streamOf tells the stream and the number of a frame of ours.
+// streamOf returns the stream and the number of a frame of ours.
 func streamOf(b []byte) (id int, number uint64, ok bool) {
 	if len(b) < dataLen || binary.BigEndian.Uint16(b[12:]) != wire.TypeIPv4 ||
 		binary.BigEndian.Uint32(b[magicAt:]) != magic {

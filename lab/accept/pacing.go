@@ -161,11 +161,11 @@ func (p *Plan) paced(come []arrival, rate units.Rate, missing uint64, frames int
 	}
 	gap := rate.Serialize(come[0].wire)
 	ahead := units.Never
-	late := make([]units.Time, len(come))
+	late := make([]float64, len(come))
 	numbers, times := make([]float64, len(come)), make([]float64, len(come))
 	for i, a := range come {
-		late[i] = a.at - units.Time(a.k)*gap
-		ahead = min(ahead, late[i])
+		behind := a.at - units.Time(a.k)*gap
+		ahead, late[i] = min(ahead, behind), float64(behind)
 		numbers[i], times[i] = float64(a.k), a.at.Seconds()
 	}
 	begin, each := stat.Line(numbers, times)
@@ -175,11 +175,8 @@ func (p *Plan) paced(come []arrival, rate units.Rate, missing uint64, frames int
 		apart[i] = math.Abs(times[i] - begin - each*numbers[i])
 	}
 	slices.Sort(apart)
-	for i := range late {
-		late[i] -= ahead
-	}
 	slices.Sort(late)
-	at := func(q float64) units.Time { return late[int(q*float64(len(late)-1))] }
+	at := func(q float64) units.Time { return units.Time(stat.Quantile(q, late)) - ahead }
 	// The rate is known no better than arrivals at both ends of the flow are.
 	within := 0.01 + stat.Quantile(0.99, apart)/times[len(times)-1]
 	step.Asserts += fmt.Sprintf(", within %.2f %%", 100*within)

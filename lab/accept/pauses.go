@@ -8,6 +8,7 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/lab/stat"
 	"photon/pfc"
 	"photon/telemetry/show"
 	"photon/units"
@@ -92,7 +93,11 @@ func (p *Plan) reactions(
 		return err
 	}
 	slices.SortFunc(all, func(a, b round) int { return int(a.reaction - b.reaction) })
-	half, worst := all[len(all)/2], all[len(all)-1]
+	reactions := make([]float64, len(all))
+	for i := range all {
+		reactions[i] = float64(all[i].reaction)
+	}
+	half, worst := units.Time(stat.Median(reactions)), all[len(all)-1]
 	// The station polls, as the switch does: its own gap is in what it measures.
 	ring := units.Time(0)
 	if dpdk.IsPCI(p.Cables[1].Switch.V) {
@@ -104,12 +109,12 @@ func (p *Plan) reactions(
 		Name: "reaction time", Port: p.Cables[1].Switch.V, Asserts: fmt.Sprintf("from the XOFF to the last frame no more than %v: a poll of %v at either end, and what is on its way", promised, response),
 		Measured: fmt.Sprintf(
 			"median %v, longest %v with %d B",
-			half.reaction,
+			half,
 			worst.reaction,
 			worst.bytes,
 		), Verdict: verdict(worst.reaction <= promised),
 		Values: map[string]float64{
-			"median_s":      half.reaction.Seconds(),
+			"median_s":      half.Seconds(),
 			"longest_s":     worst.reaction.Seconds(),
 			"longest_bytes": float64(worst.bytes),
 			"promised_s":    promised.Seconds(),

@@ -12,7 +12,7 @@ import (
 // streams is how many numbers of streams there are.
 const streams = 16
 
-// station is a node whose ports send what they are told, and count what arrives. It is told between two
+// station is a node whose ports send given streams, and count what arrives. Streams change between two
 // polls (dpdk.World.Do).
 type station struct {
 	env   *dataplane.Env
@@ -43,7 +43,7 @@ type port struct {
 	besides     uint64     // frames of other priorities that did
 }
 
-// arrived is what came of a stream.
+// arrived is what arrived of a stream.
 type arrived struct {
 	n, bytes, marked uint64
 	disorder         uint64 // frames whose number is not above that of the one before
@@ -86,7 +86,7 @@ func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
 		b := s.env.Bytes(&burst[i])
 		switch {
 		case len(b) >= wire.EthernetLen && binary.BigEndian.Uint16(b[12:]) == wire.TypeMACControl:
-			s.hear(now, at, b)
+			s.receiveControl(now, at, b)
 		default:
 			id, number, ours := streamOf(b)
 			if !ours {
@@ -106,8 +106,8 @@ func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
 	}
 }
 
-// hear takes a MAC control frame.
-func (s *station) hear(now units.Time, at int, b []byte) {
+// receiveControl processes a MAC control frame.
+func (s *station) receiveControl(now units.Time, at int, b []byte) {
 	p := s.ports[at]
 	if p.heard == 0 {
 		p.heard = now

@@ -30,7 +30,7 @@ type Step struct {
 }
 
 func (s *Step) String() string {
-	text := fmt.Sprintf("%-4s  %s: ", s.Verdict, s.Name)
+	text := fmt.Sprintf("%s  %s: ", s.Verdict, s.Name)
 	if s.Port != "" {
 		text += s.Port + ": "
 	}

@@ -24,7 +24,7 @@ func (n *Network) canWait() bool {
 // TellAll may be set by tests: senders know of all flows from the beginning.
 var TellAll bool
 
-// addLate arranges that senders are told of the flows that wait.
+// addLate arranges that flows are added to their senders shortly before they start.
 func (n *Network) addLate() error {
 	if len(n.late) == 0 && (n.waits == nil || !n.canWait()) {
 		return nil

@@ -64,7 +64,7 @@ func (n *Network) converged(now units.Time) {
 	n.converging = n.converging[1:]
 }
 
-// setLink tells a switch of its link.
+// setLink sets the state of a switch's link.
 func (n *Network) setLink(now units.Time, at experiment.Place, up bool) error {
 	s, ok := n.Switches[at.Node].(linked)
 	if !ok {

@@ -47,7 +47,7 @@ func (n *Network) Losses() (all []Loss) {
 // excuses reports whether frames that a node discards for a reason are no loss of this network's: what a link took with it,
 // or was on its way to a switch whose new routes lead back to where it came from; what is out of order for that, for the
 // several paths of a flow or because its sender did not wait, and what acknowledges what came twice of a flow that has
-// ended; and what follows from frames that are spoilt on purpose.
+// ended; and what follows from frames that are impaired on purpose.
 func (n *Network) excuses(why dataplane.Reason) bool {
 	spoilt := len(n.impaired) > 0
 	switch why {

@@ -86,7 +86,7 @@ func runLossy(text string, parts int) (hash uint64, err error) {
 		return 0, err
 	}
 	w := sim.New()
-	w.Parts(parts)
+	w.SetParts(parts)
 	n, err := Build(e, w, e.Schemes[0], 1, Observer{})
 	if err != nil {
 		return 0, err

@@ -44,16 +44,16 @@ type Network struct {
 	converging  []topology.Down                // links that were down at each event that routes have not followed
 	convergence units.Time                     // of routes
 	overtakes   bool                           // packets of a flow may overtake each other
-	impatient   bool                           // senders may repeat what is on its way
+	impatient   bool                           // senders may repeat packets that are not lost
 	weighted    bool                           // paths are chosen by what they can carry
-	fault       error                          // of something that happened on the way
+	fault       error                          // of an event during the run
 	faults      sync.Mutex                     // hosts may run at the same time
 	waits       *waits                         // nil: no flow waits for another
 	forgetful   bool                           // receivers are to forget flows that have ended
 	observer    Observer
 	impaired    map[int]map[int]impair.Spec // ports of nodes
 	recorded    bool                        // nothing runs in its world: counters of whole hosts are not there
-	pauses      []*pauses                   // of all nodes, if the observer is told of them
+	pauses      []*pauses                   // of all nodes, if there is an observer of pauses
 }
 
 // Flow is a flow and where to look at it.
@@ -61,8 +61,8 @@ type Flow struct {
 	experiment.Flow
 	Slot     int32 // at the sender; only if it is there
 	There    bool  // the sender knows of it
-	Done     bool  // it has ended, and what follows is known; the slot may be another's
-	Forgot   bool  // by its receiver, which had everything that was sent
+	Done     bool  // it has ended, and its results are known; the slot may be another flow's
+	Forgot   bool  // by its receiver, which had all of it
 	End      units.Time
 	Frames   uint64
 	Repeated uint64
@@ -71,7 +71,7 @@ type Flow struct {
 }
 
 // Arrived is when a flow's receiver had all of it, in experiments whose flows wait for others; 0: it has not,
-// or nobody waits.
+// or no flow waits.
 func (n *Network) Arrived(flow int) units.Time {
 	if n.waits == nil {
 		return 0
@@ -86,7 +86,7 @@ func QP(flow int) uint32 { return uint32(flow + 1) }
 func (n *Network) Flow(now units.Time, i int) agent.FlowState {
 	switch f := &n.Flows[i]; {
 	case f.Done:
-		return agent.FlowState{Frames: f.Frames, Repeated: f.Repeated, Bytes: f.Bytes, Notified: f.Notified}
+		return agent.FlowState{FlowCounts: agent.FlowCounts{Frames: f.Frames, Repeated: f.Repeated, Bytes: f.Bytes, Notified: f.Notified}}
 	case f.There:
 		return n.Hosts[f.From].Flow(now, int(f.Slot))
 	}
@@ -176,8 +176,8 @@ func clock(seed uint64, node int) units.Time {
 	return units.Time(rand.New(rand.NewPCG(seed, 1<<40|uint64(node))).Int64N(int64(units.Second)))
 }
 
-// share is what a flow is entitled to; a switch that sees a flow's frames the
-// other way round, or a stranger's, treats it as any other.
+// share is the weight and cap of a flow. A switch treats frames in the opposite
+// direction, or of unknown flows, like those of any other flow.
 func (n *Network) share(hash uint32) marking.Share {
 	if s, ok := n.shares[hash]; ok {
 		return s
@@ -185,7 +185,7 @@ func (n *Network) share(hash uint32) marking.Share {
 	return marking.Share{Weight: 1}
 }
 
-// Recorded is a network that is filled in by whoever looks at what was recorded of it.
+// Recorded is a network whose counters the caller fills in from a recording.
 func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Network {
 	return &Network{
 		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.Parameters.DataMask(),
@@ -269,7 +269,7 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, k
 // DSCPOf is a DSCP that has a priority: of assured forwarding, as 26 for priority 3.
 func DSCPOf(prio int) uint8 { return uint8(prio<<3 | 2) }
 
-// alphaOf is what a port's thresholds follow the free buffer by.
+// alphaOf is the alpha of a port's dynamic thresholds.
 func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 	a := p.Alpha.Value.V
 	if p.AlphaByRate.Value.V {
@@ -323,8 +323,8 @@ func static(p *topology.Plan, routes map[int][]uint16) (list []dataplane.StaticE
 	return list
 }
 
-// addFlows tells the senders of the flows, or has those that can be told late
-// told late.
+// addFlows adds the flows to their senders: those that can be added later, shortly before
+// they start.
 func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
 	if len(flows) >= 1<<24 {
 		return fmt.Errorf("%d flows: queue pairs have 24 bits", len(flows))
@@ -354,7 +354,7 @@ func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
 	return n.addLate()
 }
 
-// addFlow tells a flow's sender of it.
+// addFlow adds a flow to its sender.
 func (n *Network) addFlow(now units.Time, i int) error {
 	f := &n.Flows[i]
 	slot, err := n.Hosts[f.From].AddFlow(now, agent.FlowSpec{
@@ -367,7 +367,7 @@ func (n *Network) addFlow(now units.Time, i int) error {
 
 // Collect takes the results of flows that ended since the last time.
 func (n *Network) Collect() {
-	if len(n.inOrder) != len(n.Hosts) { // once: a run asks ten thousand times a second of its time
+	if len(n.inOrder) != len(n.Hosts) { // only once: a run calls this ten thousand times per second of its time
 		n.inOrder = n.inOrder[:0]
 		for i := range n.Plan.Nodes {
 			if h := n.Hosts[i]; h != nil {
@@ -486,7 +486,7 @@ func (n *Network) Select(groups []string) (list []int) {
 	return list
 }
 
-// Told is how many CNPs and CNMs the reaction points were told of.
+// Told is how many CNPs and CNMs reached the reaction points.
 func (n *Network) Told(now units.Time) (sum uint64) {
 	if n.recorded {
 		for i := range n.Flows {

@@ -307,7 +307,7 @@ func (c *randomNetwork) check() error {
 		return err
 	}
 	w := sim.New()
-	w.Crews(c.workers, c.gap)
+	w.SetWorkers(c.workers, c.gap)
 	seen := map[string]*witness{}
 	stormy := c.flows[0].to
 	Wrap = func(name string, node dataplane.Node, envs []*dataplane.Env) dataplane.Node {

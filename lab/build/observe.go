@@ -10,20 +10,20 @@ import (
 	"photon/units"
 )
 
-// Observer is told what happens. Nodes are numbers of the topology.
+// Observer has functions that are called at events. Nodes are numbers of the topology.
 type Observer struct {
-	// Pause is told when a port is paused by its peer, and when it may send again: some
-	// time later, in the order of time, of nodes and of ports.
+	// Pause is called for each time that a port was paused by its peer or may send again:
+	// some time later, in the order of time, of nodes and of ports.
 	Pause func(now units.Time, node, port int, paused bool)
-	// Queued is told how many bytes wait at a port of a switch whenever that changes. Calls for ports of one node come in
-	// the order of time; those for ports of different nodes may come at once.
+	// Queued is called with how many bytes wait at a port of a switch whenever that changes. Calls for ports of one node come in
+	// the order of time; those for ports of different nodes may be concurrent.
 	Queued func(now units.Time, node, port int, bytes units.Size)
-	// Running is called when the network stands and its clock begins to run, and
+	// Running is called when the network is built and its clock starts, and
 	// when it has stopped.
 	Running func(begins bool)
 }
 
-// watchQueues has a switch that is made with envs tell of its queues.
+// watchQueues makes a switch that is built with envs report its queues.
 func (n *Network) watchQueues(node int, envs []*dataplane.Env) {
 	told := n.observer.Queued
 	if told == nil {
@@ -34,8 +34,8 @@ func (n *Network) watchQueues(node int, envs []*dataplane.Env) {
 	}
 }
 
-// pauses is what a node has told of pauses of its ports. Other nodes may run at the same time: it is kept until none
-// does.
+// pauses are a node's reports of pauses of its ports. Other nodes may run at the same time, so reports are kept until
+// none does.
 type pauses struct {
 	node   int
 	paused []uint8 // by port: priorities
@@ -48,7 +48,7 @@ type pauseSeen struct {
 	paused     bool
 }
 
-// listen has a node tell of its pauses.
+// listen makes a node report its pauses.
 func (n *Network) listen(node int, envs []*dataplane.Env, ports int) {
 	l := &pauses{node: node, paused: make([]uint8, ports)}
 	for _, env := range envs {
@@ -68,7 +68,7 @@ func (l *pauses) add(now units.Time, port int, f pfc.Frame) {
 	}
 }
 
-// WatchPauses has the observer told of pauses now and then.
+// WatchPauses passes pauses to the observer at intervals.
 func (n *Network) WatchPauses() {
 	if len(n.pauses) > 0 {
 		tell := func(units.Time) units.Time {
@@ -83,7 +83,7 @@ func (n *Network) WatchPauses() {
 	}
 }
 
-// TellPauses tells the observer what the nodes have told.
+// TellPauses passes the nodes' reports to the observer.
 func (n *Network) TellPauses() {
 	var all []pauseSeen
 	for _, l := range n.pauses {

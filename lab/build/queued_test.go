@@ -19,7 +19,7 @@ func TestQueuesAreTold(t *testing.T) {
 	}
 	for _, cores := range []int{1, 2} {
 		w := sim.New()
-		w.Parts(cores)
+		w.SetParts(cores)
 		type waits struct {
 			at    units.Time
 			bytes units.Size

@@ -13,19 +13,19 @@ import (
 )
 
 // Flows that wait for others begin when their host knows that what they wait for has happened. A gate
-// stands for what a host waits for, and belongs to it. What happens at the same host it knows at once;
-// what happens elsewhere, a signal's delay later, as if a message had come that takes no room. Hosts may run at
-// the same time, each in its part of the world: they look only at their own gates. What is for others is put
-// down, and handed over while no host runs, at least once in each signal's delay and so always in time. So
-// the same happens whatever parts there are.
+// stands for what a host waits for, and belongs to it. It learns of events at its own host at once, and
+// of others a signal's delay later, as if by a message that takes no time on links. Hosts may run at
+// the same time, each in its part of the world: they look only at their own gates. Events for others are
+// recorded, and handed over while no host runs, at least once per signal delay and so always in time.
+// So the result does not depend on how the world is divided.
 
 // waits are the gates of a network.
 type waits struct {
 	n       *Network
 	gates   []gate
-	behind  map[*experiment.Wait][]int32 // gates that are told when another is over
+	behind  map[*experiment.Wait][]int32 // gates that wait for the end of another
 	flows   map[moment][]int32           // gates that wait for something of a flow
-	next    map[uint32][]uint64          // by flow: packets whose arrival somebody waits for, ascending
+	next    map[uint32][]uint64          // by flow: packets whose arrival a gate waits for, ascending
 	arrived []units.Time                 // by flow: when its receiver had all of it
 	delay   units.Time                   // of a signal
 	far     [][]signal                   // by node: what its hosts have for others
@@ -48,7 +48,7 @@ type moment struct {
 	packets uint64 // of Passed
 }
 
-// signal tells a gate of another host of a cause.
+// signal is an event for a gate of another host.
 type signal struct {
 	at   units.Time
 	gate int32
@@ -105,7 +105,7 @@ func newWaits(n *Network, e *experiment.Experiment, flows []experiment.Flow) *wa
 	return w
 }
 
-// begin opens what waits for nothing, tells of flows that begin at times that are known, and arranges that
+// begin opens gates that wait for nothing, starts flows at known times, and arranges that
 // signals are handed over.
 func (w *waits) begin() error {
 	for i := range w.gates {
@@ -135,7 +135,7 @@ func (w *waits) begin() error {
 	return nil
 }
 
-// reached is told by a host what happened to a flow.
+// reached is called by a host when something happened to a flow.
 func (w *waits) reached(node int, now units.Time, m agent.Milestone) {
 	x := moment{flow: m.QP - 1}
 	switch m.What {
@@ -152,7 +152,7 @@ func (w *waits) reached(node int, now units.Time, m agent.Milestone) {
 	w.happened(now, node, x, now)
 }
 
-// nextOf is after how many packets of a flow, more than so many, its receiver is to tell.
+// nextOf returns after how many packets of a flow, more than so many, its receiver is to call reached.
 func (w *waits) nextOf(_ wire.IP, qp uint32, packets uint64) uint64 {
 	for _, p := range w.next[qp-1] {
 		if p > packets {
@@ -162,14 +162,14 @@ func (w *waits) nextOf(_ wire.IP, qp uint32, packets uint64) uint64 {
 	return 0
 }
 
-// happened tells the gates that wait for something of a flow. It may be told before its time.
+// happened passes an event of a flow to the gates that wait for it. The event's time may be in the future.
 func (w *waits) happened(now units.Time, node int, m moment, at units.Time) {
 	for _, i := range w.flows[m] {
 		w.cause(now, node, i, at)
 	}
 }
 
-// cause tells a gate of a cause, at once if it is of the same node.
+// cause passes an event to a gate, at once if it is of the same node.
 func (w *waits) cause(now units.Time, node int, i int32, at units.Time) {
 	g := &w.gates[i]
 	if g.wait.Host != node {
@@ -185,7 +185,7 @@ func (w *waits) cause(now units.Time, node int, i int32, at units.Time) {
 	}
 }
 
-// opens has begin what waits behind a gate.
+// opens starts the flows that wait for a gate.
 func (w *waits) opens(now units.Time, i int32) {
 	g := &w.gates[i]
 	g.open = true
@@ -203,14 +203,14 @@ func (w *waits) opens(now units.Time, i int32) {
 	}
 }
 
-// fail notes why the run is worth nothing.
+// fail records why the run is invalid.
 func (w *waits) fail(err error) {
 	w.n.faults.Lock()
 	defer w.n.faults.Unlock()
 	w.n.keep(err)
 }
 
-// handOver tells gates of what happened elsewhere since the last time, in the order of time and of nodes.
+// handOver passes events of other hosts since the last call to gates, in the order of time and of nodes.
 func (w *waits) handOver(now units.Time) {
 	var all []signal
 	for node := range w.far {

@@ -33,7 +33,7 @@ func ranTraining(t testing.TB, text string, parts int, until units.Time) (*Netwo
 		t.Fatal(err)
 	}
 	w := sim.New()
-	w.Parts(parts)
+	w.SetParts(parts)
 	n, err := Build(e, w, e.Schemes[0], 1, Observer{})
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestFlowsBeginWhenWhatTheyWaitForHasHappened(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := sim.New()
-		w.Parts(rapid.IntRange(1, 3).Draw(t, "parts"))
+		w.SetParts(rapid.IntRange(1, 3).Draw(t, "parts"))
 		net, err := Build(e, w, e.Schemes[0], 1, Observer{})
 		if err != nil {
 			t.Fatal(err)

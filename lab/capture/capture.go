@@ -153,7 +153,7 @@ func (f *file) end() {
 func wall(at units.Time) time.Time { return time.Unix(0, int64(at.Duration())) }
 
 // bytes are what is kept of a frame. Virtual time carries headers only: the payload is the zeros that hosts send on
-// DPDK, with the invariant CRC that belongs to it. What is behind the headers of other protocols nobody knows.
+// DPDK, with the invariant CRC that belongs to it. What follows the headers of other protocols is not known.
 func (f *file) bytes(s *sim.WatchedFrame) []byte {
 	snap := s.Len
 	if f.w.Snap > 0 {

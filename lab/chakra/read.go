@@ -165,7 +165,7 @@ func (x *Node) read(b []byte) error {
 	})
 }
 
-// attribute reads what a node says of itself beside. Whole numbers may be of any type.
+// attribute reads a further attribute of a node. Whole numbers may be of any type.
 func (x *Node) attribute(b []byte) error {
 	var name, text string
 	var number int64

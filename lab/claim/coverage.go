@@ -27,7 +27,7 @@ func CoverageOf(e *experiment.Experiment, r *run.Result) Coverage {
 	return x
 }
 
-// left is what --quick leaves of an experiment, apart from what no claim speaks of.
+// left is what --quick runs of an experiment, apart from what no claim is about.
 func left(e *experiment.Experiment) string {
 	var parts []string
 	if d := e.Quick.Duration; d > 0 {

@@ -11,7 +11,7 @@ import (
 	"photon/lab/stat"
 )
 
-// Judged is a result with the claims that it decides.
+// Judged is a result, and the claims that it decides.
 type Judged struct {
 	*run.Result
 	Claims []Result `json:"claims"`
@@ -29,9 +29,9 @@ type Result struct {
 	Measurements []Measurement `json:"measurements,omitempty"`
 }
 
-// Measurement is a number beside what the paper has.
+// Measurement is our number, and the paper's.
 type Measurement struct {
-	Name     string           `json:"name,omitempty"` // tells it from the others of its claim
+	Name     string           `json:"name,omitempty"` // distinguishes it from the others of its claim
 	Metric   string           `json:"metric"`
 	Paper    *float64         `json:"paper"` // null: the paper prints none
 	Bound    experiment.Bound `json:"bound,omitempty"`
@@ -39,13 +39,13 @@ type Measurement struct {
 	Within   *float64         `json:"within,omitempty"` // the same, if it says that two are alike: a part of limit
 	As       experiment.As    `json:"as"`
 	Unit     string           `json:"unit"`
-	Measured *float64         `json:"measured"`           // over the seeds; null: that is without bound, or not known
-	AtLeast  *float64         `json:"at_least,omitempty"` // of what never came: it took so long as anybody looked
-	Unknown  bool             `json:"unknown,omitempty"`  // it is a quotient of nothing by nothing
+	Measured *float64         `json:"measured"`           // over the seeds; null: infinite, or not known
+	AtLeast  *float64         `json:"at_least,omitempty"` // of what never happened: the time for which was waited
+	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros
 	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
 	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
 	N        int              `json:"n"`
-	Never    int              `json:"never"` // in so many of them it never came
+	Never    int              `json:"never"` // in so many of them it never happened
 	Verdict  Verdict          `json:"verdict"`
 	left     bool             // out, on purpose, by --quick
 
@@ -91,7 +91,7 @@ func of(c *experiment.Claim, measured func(*experiment.Part) Measurement) Result
 	return out
 }
 
-// about says what a measurement is of.
+// about says what a measurement measures.
 func (m *Measurement) about(p *experiment.Part) {
 	m.Name, m.Metric, m.Paper, m.Bound, m.Limit = p.Name, p.Metric, p.Paper, p.Bound, p.Limit
 	m.As, m.Unit, m.Of, m.Within = p.Kind(), p.Unit, p.Statistic(), nil
@@ -129,7 +129,7 @@ func (m Measurement) judgedAgain(p *experiment.Part) Measurement {
 	return m
 }
 
-// worse orders verdicts. What was not run decides nothing, and so it decides that nothing is.
+// worse orders verdicts. A part that was not run leaves the whole claim undecided, so it is the worst.
 func worse(a, b Verdict) bool { return slices.Index(Verdicts, a) > slices.Index(Verdicts, b) }
 
 // measure measures what a claim is about and judges it.
@@ -165,9 +165,9 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 
 // estimated is a number over seeds and its interval.
 type estimated struct {
-	value, low, high float64 // without bound where something never came
+	value, low, high float64 // infinite where something never happened
 	sure             bool    // low and high are there
-	least            float64 // what value, low and high are at least where they are without bound; 0: nobody knows
+	least            float64 // what value, low and high are at least where they are infinite; 0: it is not known
 	n, never         int
 }
 
@@ -216,7 +216,7 @@ func estimate(p *experiment.Part, samples [][]float64, watched float64) estimate
 	}
 	est.low, est.high, est.sure = stat.Interval(n, func(runs []int) float64 {
 		v := value(runs)
-		if math.IsNaN(v) { // nothing beside nothing: no difference
+		if math.IsNaN(v) { // zero by zero: no difference
 			return map[experiment.As]float64{experiment.Ratio: 1}[p.Kind()]
 		}
 		return v
@@ -227,7 +227,7 @@ func estimate(p *experiment.Part, samples [][]float64, watched float64) estimate
 	return est
 }
 
-// quotient of two numbers, which may be times that never came.
+// quotient of two numbers, which may be times of what never happened (infinite).
 func quotient(a, b float64) float64 {
 	if b == 0 && a > 0 {
 		return math.Inf(1)
@@ -288,7 +288,7 @@ func (m *Measurement) Undecided() bool {
 	case m.Limit == nil || m.Bound == "" || m.Verdict != Contradicted || m.Unknown:
 		return false
 	case m.AtLeast != nil:
-		return m.Bound == experiment.AtLeast // nobody looked for long enough
+		return m.Bound == experiment.AtLeast // the run was too short
 	case len(m.Interval) != 2:
 		return false
 	}

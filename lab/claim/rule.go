@@ -49,7 +49,7 @@ func effect(as experiment.As, v float64) float64 {
 }
 
 // grade judges one number. The paper prints p; bound says whether as the least or the
-// most that it can be. An inequality holds or it does not; whether the effect is there is said beside it.
+// most that it can be. An inequality holds or it does not; whether the effect is there is said in addition.
 func grade(as experiment.As, bound experiment.Bound, p, v float64) (verdict Verdict, direction bool) {
 	e, f := effect(as, v), effect(as, p)
 	share := e / f

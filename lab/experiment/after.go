@@ -1,8 +1,7 @@
 package experiment
 
 import (
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
+	"go.yaml.in/yaml/v4"
 
 	"photon/config"
 	"photon/units"
@@ -19,30 +18,20 @@ type After struct {
 // Afters are all that flows wait for; a single one may stand without a list.
 type Afters []After
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (l *Afters) UnmarshalYAML(n ast.Node) error {
-	seq, ok := n.(*ast.SequenceNode)
-	if !ok {
-		var a After
-		err := a.UnmarshalYAML(n)
-		*l = Afters{a}
-		return err
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (l *Afters) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.SequenceNode {
+		return n.Load((*[]After)(l), yaml.WithKnownFields())
 	}
-	for _, v := range seq.Values {
-		var a After
-		if err := a.UnmarshalYAML(v); err != nil {
-			return err
-		}
-		*l = append(*l, a)
-	}
-	return nil
+	*l = make(Afters, 1)
+	return (*l)[0].UnmarshalYAML(n)
 }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (a *After) UnmarshalYAML(n ast.Node) error {
-	if _, ok := n.(ast.ScalarNode); ok {
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (a *After) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
 		return a.Flows.UnmarshalYAML(n)
 	}
 	type whole After // without this method
-	return yaml.NodeToValue(n, (*whole)(a), yaml.Strict())
+	return n.Load((*whole)(a), yaml.WithKnownFields())
 }

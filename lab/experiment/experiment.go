@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
+	"go.yaml.in/yaml/v4"
 
 	"photon/config"
 	"photon/credits"
@@ -148,12 +147,11 @@ type Sourced[T any] struct {
 // thisFile is the source of a value that comes without one.
 const thisFile = "this file"
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (s *Sourced[T]) UnmarshalYAML(n ast.Node) error {
-	switch n.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (s *Sourced[T]) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode {
 		type whole Sourced[T] // without this method
-		return yaml.NodeToValue(n, (*whole)(s), yaml.Strict())
+		return n.Load((*whole)(s), yaml.WithKnownFields())
 	}
 	s.Source = thisFile
 	return s.Value.UnmarshalYAML(n)
@@ -406,13 +404,13 @@ type SchemeUse struct {
 	key string // tells it from others of its name
 }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (u *SchemeUse) UnmarshalYAML(n ast.Node) error {
-	if _, ok := n.(ast.ScalarNode); ok {
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (u *SchemeUse) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
 		return u.Name.UnmarshalYAML(n)
 	}
 	type whole SchemeUse // without this method
-	return yaml.NodeToValue(n, (*whole)(u), yaml.Strict())
+	return n.Load((*whole)(u), yaml.WithKnownFields())
 }
 
 // Plot is one panel of the figure.
@@ -422,7 +420,7 @@ type Plot struct {
 	Scale float64  `yaml:"scale"` // values are divided by it; 1 if absent
 	Lines []string `yaml:"lines"` // probes, over time
 	Sweep []string `yaml:"sweep"` // metrics, over the sweep's values
-	Bars  []string `yaml:"bars"`  // metrics, beside each other
+	Bars  []string `yaml:"bars"`  // metrics, side by side
 	FCT   string   `yaml:"fct"`   // a group of flows: the distribution of their completion times
 	// Slowdown is a group of flows: median and 99th percentile by flow size. Experiments
 	// with workloads have such a plot of all flows in any case.

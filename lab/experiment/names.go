@@ -78,7 +78,7 @@ func (e *Experiment) groups() (names []string) {
 }
 
 // checkGroups finds probes, metrics and plots of flows that are not there. Nothing
-// would be measured, and nobody told why.
+// would be measured, without a warning.
 func (e *Experiment) checkGroups() error {
 	groups := e.groups()
 	known := func(g string) bool { return g == "*" || slices.Contains(groups, g) }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"photon/config"
 	"photon/lab/experiments"
@@ -61,7 +61,7 @@ func Catalogue() (list []Entry, err error) {
 			return err
 		}
 		var e Entry
-		if err := yaml.Unmarshal(b, &e); err != nil {
+		if err := yaml.Load(b, &e); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		list = append(list, e)
@@ -166,7 +166,7 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 	var head struct {
 		Sweep *Sweep `yaml:"sweep"`
 	}
-	_ = config.Unmarshal(b, &head) // what is wrong with it, the strict reading below says
+	_ = yaml.Load(b, &head) // what is wrong with it, the strict reading below says
 	if head.Sweep == nil || len(head.Sweep.Values) == 0 || head.Sweep.Name == "" {
 		e, err := parseOne(file, b)
 		if err == nil {

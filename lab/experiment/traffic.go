@@ -128,7 +128,7 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 	return list, nil
 }
 
-// plan has a host for every address that the file speaks of, and for self.
+// plan has a host for every address in the file, and for self.
 func (t *Traffic) plan(self wire.IP) (p *topology.Plan, addresses []wire.IP) {
 	p = topology.New()
 	add := func(a wire.IP) {

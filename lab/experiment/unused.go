@@ -72,7 +72,7 @@ func (e *Experiment) checkUnused() error {
 		p := &e.Measure.Probes[i]
 		kind, known := ProbeKinds[p.Kind.V]
 		if !known {
-			continue // which is told elsewhere
+			continue // which is reported elsewhere
 		}
 		if k := unused(key{"at", p.At.IsSet(), kind.At}, key{"priority", p.Priority.IsSet(), kind.At}, key{"flows", p.Flows.IsSet(), !kind.At}, key{"over", p.Over > 0, kind.Counter}); k != "" {
 			return at(p.Kind, "probe %s: %s has no %s", p.Name, p.Kind.V, k)

@@ -34,7 +34,7 @@ const (
 	Begun        Moment = iota // it begins: at its sender
 	Passed                     // part of it has arrived: at its receiver
 	Arrived                    // all of it has: at its receiver
-	Acknowledged               // and its sender has been told
+	Acknowledged               // and its sender knows that
 )
 
 // Where is the node at which a cause is known first.
@@ -124,7 +124,7 @@ func (w *waits) causes(host int, a *After) (list []Cause, err error) {
 			return nil, at(a.At, "flows %s have %v: %v of them never arrive", a.Flows.V, f.Size, size)
 		case f.Size == 0 && moment != Begun:
 			return nil, at(a.Flows, "flows %s have no size: they do not end by themselves, and nothing can wait for that", a.Flows.V)
-		case moment == Arrived && w.same(f.From, host): // it knows when it was told
+		case moment == Arrived && w.same(f.From, host): // it knows this at once
 			c.What = Acknowledged
 		default:
 			c.What = moment

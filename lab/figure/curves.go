@@ -26,7 +26,7 @@ type Curve struct {
 // Point is a value, and the interval in which it is.
 type Point struct{ X, Y, Low, High float64 }
 
-// Curves draws panels below each other, and what their curves are beside them. format is "png" or "svg".
+// Curves draws panels below each other, with legends at their side. format is "png" or "svg".
 func Curves(panels []Panel, format string) ([]byte, error) {
 	var charts [][]*web.Chart
 	for i := range panels {

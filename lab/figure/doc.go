@@ -1,4 +1,4 @@
-// Package figure draws results as pictures that a paper's figures can be laid beside: the
+// Package figure draws results as pictures to compare with a paper's figures: the
 // same charts as the page of the report has (package report says which). It is apart from
 // lab so that what only runs experiments does not carry fonts and renderers with it.
 //

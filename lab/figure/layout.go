@@ -19,11 +19,11 @@ const (
 	width, height = 12 * vg.Centimeter, 5.4 * vg.Centimeter // of a chart without its legend, at least
 	gap           = vg.Length(10)
 	around        = vg.Length(60) // what is above and below the values of a chart
-	mostColumns   = 3             // of charts of one panel beside each other
+	mostColumns   = 3             // of charts of one panel side by side
 	mostRows      = 3             // of panels with one chart each; more are in two columns
 )
 
-// grid puts charts into rows: those of one panel beside each other, and then as many panels as
+// grid puts charts into rows: those of one panel side by side, and then as many panels as
 // there is room for. Panels that all have one chart are below each other, unless there are many.
 func grid(panels [][]*web.Chart) (rows [][]*web.Chart) {
 	columns := 1
@@ -49,7 +49,7 @@ func grid(panels [][]*web.Chart) (rows [][]*web.Chart) {
 	return rows
 }
 
-// render draws panels with their axes aligned, each with its legend beside it, below a heading.
+// render draws panels with their axes aligned, each with its legend at its side, below a heading.
 func render(heading string, panels [][]*web.Chart, format string) ([]byte, error) {
 	rows := grid(panels)
 	if len(rows) == 0 {

@@ -51,7 +51,7 @@ type papers struct {
 	shape outline
 }
 
-// addPaper puts the paper's numbers beside what was measured, with an entry in the legend.
+// addPaper adds the paper's numbers to the measured ones, with an entry in the legend.
 func (d *drawing) addPaper(ch *web.Chart) {
 	for _, b := range bounds {
 		p := &papers{ch, b.bound, b.shape}

@@ -19,7 +19,7 @@ func sans(size float64) font.Font {
 	return font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Length(size))
 }
 
-// drawing is a chart with its legend, which is beside it.
+// drawing is a chart with its legend at its side.
 type drawing struct {
 	*plot.Plot
 	legend plot.Legend

@@ -16,7 +16,7 @@ import (
 type Config struct {
 	File  string
 	set   map[string]*setting
-	asked map[string]bool // keys that somebody asked for, set or not
+	asked map[string]bool // keys that were read, set or not
 	err   error
 }
 
@@ -144,7 +144,7 @@ func (c *Config) byRate(key string) map[units.Rate]float64 {
 	return m
 }
 
-// unknown lists the settings that nobody asked for, in the order of the file.
+// unknown lists the settings that were not read, in the order of the file.
 func (c *Config) unknown() (list []*setting) {
 	for _, s := range slices.SortedFunc(maps.Values(c.set), func(a, b *setting) int { return cmp.Compare(a.line, b.line) }) {
 		if !c.asked[s.key] {

@@ -23,7 +23,7 @@ type Finished struct {
 	Trace *Traced // of a trace's flows: three more columns
 }
 
-// Traced is what a flow of a trace has beside: its id there, when its receiver had all of it and when its sender
+// Traced is what a flow of a trace has in addition: its id there, when its receiver had all of it and when its sender
 // knew, so that it can be seen who waited for whom.
 type Traced struct {
 	ID           int

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	queueSpan = 100 * units.Nanosecond // between two looks at the queues
+	queueSpan = 100 * units.Nanosecond // between two samples of the queues
 	dumpSpan  = 100 * units.Millisecond
 )
 
-// queues is qlen.txt: for every port of every switch, at how many looks so many kilobytes waited. That simulator looks
-// every 100 ns. Here nobody looks: a port tells when what waits changes, and all looks since the last change saw what
-// there was until then. A look comes before what happens at its instant.
+// queues is qlen.txt: for every port of every switch, in how many samples so many kilobytes waited. That simulator
+// samples every 100 ns. Here ports report each change of what waits, and all samples since the change before saw the
+// length until then. A sample comes before the events of its instant.
 type queues struct {
-	first, last int64          // looks, counted in spans from the start
+	first, last int64          // samples, counted in spans from the start
 	ports       [][]*portQueue // of switches, by node and port
 }
 
@@ -40,7 +40,7 @@ func newQueues(t *Topology, from, to units.Time) *queues {
 	return q
 }
 
-// any reports whether there is a look.
+// any reports whether there is a sample.
 func (q *queues) any() bool { return q.first <= q.last }
 
 // add counts what waited at a port until now.
@@ -50,7 +50,7 @@ func (q *queues) add(now units.Time, node, port int, bytes units.Size) {
 	p.kb = int(bytes / units.KB)
 }
 
-// until counts the looks up to one, and keeps what there was at the instants of dumps.
+// until counts the samples up to one, and keeps the counts at the instants of dumps.
 func (p *portQueue) until(look int64) {
 	const each = int64(dumpSpan / queueSpan)
 	for p.looks < look {

@@ -6,16 +6,17 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"photon/internal/table"
 	"photon/lab/build"
 	"photon/lab/measure"
 	"photon/lab/run"
+	"photon/lab/stat"
 	"photon/units"
 )
 
@@ -162,29 +163,27 @@ func Summarise(list []Finished) (s Slowdowns) {
 	var v []float64
 	for i := range list {
 		v = append(v, list[i].Slowdown())
-		s.Avg += v[i] / float64(s.Flows)
 	}
 	slices.Sort(v)
-	rank := func(p float64) float64 { return v[max(0, int(math.Ceil(p*float64(len(v))))-1)] }
-	s.P50, s.P95, s.P99 = rank(0.50), rank(0.95), rank(0.99)
+	s.Avg, s.P50, s.P95, s.P99 = stat.Mean(v), stat.Quantile(0.50, v), stat.Quantile(0.95, v), stat.Quantile(0.99, v)
 	return s
 }
 
 // Table prints slowdowns, beside those of another fct.txt if there is one.
-func Table(w io.Writer, ours, theirs Slowdowns) {
-	if theirs.Flows == 0 {
-		fmt.Fprintf(w, "slowdown  %8s\n", "photon")
-	} else {
-		fmt.Fprintf(w, "slowdown  %8s %8s %8s\n", "photon", "file", "ratio")
+func Table(w io.Writer, ours, theirs Slowdowns) error {
+	t := table.New(1, "slowdown", "photon")
+	if theirs.Flows > 0 {
+		t = table.New(1, "slowdown", "photon", "file", "ratio")
 	}
 	for _, row := range []struct {
 		name string
 		a, b float64
 	}{{"avg", ours.Avg, theirs.Avg}, {"p50", ours.P50, theirs.P50}, {"p95", ours.P95, theirs.P95}, {"p99", ours.P99, theirs.P99}} {
 		if theirs.Flows == 0 {
-			fmt.Fprintf(w, "%-9s %8.3f\n", row.name, row.a)
+			t.Row(row.name, fmt.Sprintf("%.3f", row.a))
 		} else {
-			fmt.Fprintf(w, "%-9s %8.3f %8.3f %8.3f\n", row.name, row.a, row.b, row.a/row.b)
+			t.Row(row.name, fmt.Sprintf("%.3f", row.a), fmt.Sprintf("%.3f", row.b), fmt.Sprintf("%.3f", row.a/row.b))
 		}
 	}
+	return t.Print(w)
 }

@@ -23,7 +23,7 @@ import (
 type Status struct {
 	command  string
 	begin    time.Time
-	progress func() (part float64, left time.Duration) // of all, and what it will still take; 0: nobody knows
+	progress func() (part float64, left time.Duration) // of all, and the time that it will still take; 0: it is not known
 
 	mu    sync.Mutex // of the page, and of runs that begin and end; not of one that runs
 	list  []*experimentStatus
@@ -192,7 +192,7 @@ func (w *worldStatus) End(i int, err error) {
 	w.judge(w.jobs[i].Use.Key())
 }
 
-// judge judges the claims anew if all runs of a scheme have ended.
+// judge judges the claims again if all runs of a scheme have ended.
 func (w *worldStatus) judge(scheme string) {
 	if len(w.experiment.e.Claims) == 0 || !w.complete(scheme) {
 		return
@@ -222,7 +222,7 @@ func (w *worldStatus) complete(scheme string) bool {
 type state struct {
 	Command     string       `json:"command"`
 	Elapsed     float64      `json:"elapsed_seconds"`
-	Left        *float64     `json:"left_seconds"` // nil: nobody knows
+	Left        *float64     `json:"left_seconds"` // nil: it is not known
 	Part        float64      `json:"part"`
 	Over        bool         `json:"over"`
 	Fault       string       `json:"fault,omitempty"`

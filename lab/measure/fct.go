@@ -2,12 +2,12 @@ package measure
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"photon/dataplane"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/stat"
 	"photon/lab/topology"
 	"photon/units"
 	"photon/wire"
@@ -76,22 +76,18 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	return is(v)
 }
 
-// statistic of values, which it sorts.
+// statistic of values, which it may sort.
 func statistic(name string, v []float64) (float64, error) {
-	slices.Sort(v)
 	at := map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1, "min": 0}
 	if name == "mean" {
-		sum := 0.0
-		for _, x := range v {
-			sum += x
-		}
-		return sum / float64(len(v)), nil
+		return stat.Mean(v), nil
 	}
 	p, ok := at[name]
 	if !ok {
 		return 0, fmt.Errorf("statistic %q: mean, min, p50, p95, p99, p999 or max", name)
 	}
-	return v[min(len(v)-1, int(math.Ceil(p*float64(len(v))))-min(1, int(math.Ceil(p*float64(len(v))))))], nil
+	slices.Sort(v)
+	return stat.Quantile(p, v), nil
 }
 
 // ideal works out completion times in an empty network.

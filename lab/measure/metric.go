@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"photon/lab/experiment"
+	"photon/lab/stat"
 	"photon/units"
 )
 
@@ -92,13 +93,8 @@ func (m metric) ofAll(w *Watch, x *watched, first, last int) float64 {
 	for i := range x.raw {
 		all = append(all, w.shown(x, i)[first:last]...)
 	}
-	switch m.Do.V {
-	case "mean":
-		mean, _ := moments(all)
-		return mean
-	case "stddev":
-		_, deviation := moments(all)
-		return deviation
+	if m.Do.V == "stddev" {
+		return stat.Deviation(all)
 	}
 	y, _ := statistic(m.Do.V, all)
 	return y
@@ -130,18 +126,6 @@ func (m metric) decisive(w *Watch, x *watched, first, last int) []float64 {
 		}
 	}
 	return v
-}
-
-// moments are the mean and the standard deviation.
-func moments(v []float64) (mean, deviation float64) {
-	for _, y := range v {
-		mean += y
-	}
-	mean /= float64(len(v))
-	for _, y := range v {
-		deviation += float64((y - mean) * (y - mean))
-	}
-	return mean, math.Sqrt(deviation / float64(len(v)))
 }
 
 // is reports whether a sample is where it should be.

@@ -124,8 +124,10 @@ type recordedHost struct {
 
 func (h *recordedHost) Flow(_ units.Time, slot int) agent.FlowState {
 	return agent.FlowState{
-		Active: h.gauge("active.%d", slot) != 0, Rate: units.Rate(h.gauge("allowed.%d", slot)), Bytes: uint64(h.counter("sending.%d", slot)),
-		Notified: uint64(h.counter("notified.%d", slot)), Repeated: uint64(h.counter("repeated.%d", slot)),
+		Active: h.gauge("active.%d", slot) != 0, Rate: units.Rate(h.gauge("allowed.%d", slot)),
+		FlowCounts: agent.FlowCounts{
+			Bytes: uint64(h.counter("sending.%d", slot)), Notified: uint64(h.counter("notified.%d", slot)), Repeated: uint64(h.counter("repeated.%d", slot)),
+		},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"photon/dataplane"
 	"photon/lab/build"
 	"photon/lab/experiment"
-	"photon/lab/nodes"
+	"photon/lab/nodecontrol"
 	"photon/lab/topology"
 	"photon/pfc"
 	"photon/scheme"
@@ -25,7 +25,7 @@ import (
 )
 
 // Start starts or reaches every node of an experiment, and sets its scheme. Stop disconnects from them.
-func Start(ctx context.Context, e *experiment.Experiment, t nodes.Testbed, use experiment.SchemeUse, seed uint64) (*Run, error) {
+func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed, use experiment.SchemeUse, seed uint64) (*Run, error) {
 	p, flows, err := testbedPlan(e, seed)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []exper
 
 // Check says why the experiment cannot run on a testbed, as far as that is
 // known before its nodes are asked.
-func Check(e *experiment.Experiment, t nodes.Testbed) error {
+func Check(e *experiment.Experiment, t nodecontrol.Testbed) error {
 	for _, v := range e.Variants() {
 		p, _, err := testbedPlan(v.Experiment, e.Seed)
 		if err != nil {
@@ -117,10 +117,10 @@ type Run struct {
 	e     *experiment.Experiment
 	plan  *topology.Plan
 	flows []experiment.Flow
-	nodes []*nodes.Running // by node of the plan
-	sends map[int][]int    // flows of a host that sends, in the order of its numbers
-	first []uint64         // by node: number of the first of them
-	begin units.Time       // this machine's
+	nodes []*nodecontrol.Running // by node of the plan
+	sends map[int][]int          // flows of a host that sends, in the order of its numbers
+	first []uint64               // by node: number of the first of them
+	begin units.Time             // this machine's
 	skew  units.Time
 
 	network    *build.Network
@@ -131,7 +131,7 @@ type Run struct {
 
 // start has every node there, with the scheme, and waits until the switches know
 // where the hosts are.
-func (b *Run) start(ctx context.Context, t nodes.Testbed, use experiment.SchemeUse, seed uint64) error {
+func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.SchemeUse, seed uint64) error {
 	known := b.e.Known(b.plan, b.flows, 0)
 	for i := range b.plan.Nodes {
 		node := &b.plan.Nodes[i]
@@ -143,7 +143,7 @@ func (b *Run) start(ctx context.Context, t nodes.Testbed, use experiment.SchemeU
 		if err != nil {
 			return err
 		}
-		w := nodes.Spec{Name: node.Name, Switch: !node.Host, Scheme: s}
+		w := nodecontrol.Spec{Name: node.Name, Switch: !node.Host, Scheme: s}
 		for _, end := range node.Ends {
 			w.Neighbour = append(w.Neighbour, b.plan.Nodes[end.Node].Name)
 		}
@@ -181,7 +181,7 @@ func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, er
 }
 
 // checkNode says how a node contradicts the experiment.
-func (b *Run) checkNode(i int, n *nodes.Running) error {
+func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	p, info := &b.e.Parameters, &n.Info
 	if p.Credits() != nil {
 		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
@@ -242,7 +242,7 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 	return nil
 }
 
-// startLead is from when the first node is told until flows start. Each node is told in two requests, which take their time:
+// startLead is the time from the first node's request until flows start. Each node gets two requests, which take their time:
 // over ssh on a busy machine a second. One to each, before, shows how long.
 const (
 	startLead        = time.Second
@@ -279,7 +279,7 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 	if err := b.checkIdle(ctx); err != nil {
 		return err
 	}
-	b.begin = nodes.Now() + units.FromDuration(startLead+time.Duration(len(b.nodes))*startLeadPerNode+startLeadFactor*time.Since(asked))
+	b.begin = nodecontrol.Now() + units.FromDuration(startLead+time.Duration(len(b.nodes))*startLeadPerNode+startLeadFactor*time.Since(asked))
 	b.first = make([]uint64, len(b.nodes))
 	received := map[int][]node.PeerFlow{}
 	for i, n := range b.nodes {
@@ -317,11 +317,11 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}
 	}
-	if late := nodes.Now() - b.begin; late > 0 {
+	if late := nodecontrol.Now() - b.begin; late > 0 {
 		return fmt.Errorf("telling the nodes took %v too long: the flows did not start together", late)
 	}
 	for {
-		passed := nodes.Now() - b.begin
+		passed := nodecontrol.Now() - b.begin
 		progress(min(1, max(0, float64(passed)/float64(b.e.Duration))))
 		if passed > b.e.Duration {
 			break
@@ -366,7 +366,7 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 }
 
 // recorded waits for a node's recording.
-func (b *Run) recorded(ctx context.Context, n *nodes.Running) (rec node.Recording, err error) {
+func (b *Run) recorded(ctx context.Context, n *nodecontrol.Running) (rec node.Recording, err error) {
 	for deadline := time.Now().Add(20 * time.Second); !rec.Done; time.Sleep(50 * time.Millisecond) {
 		if rec, err = n.Recorded(ctx); err != nil {
 			return rec, fmt.Errorf("%s: %w", n.Name, err)

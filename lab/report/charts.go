@@ -22,7 +22,7 @@ const (
 	linePoints  = 2000  // of a line, at most
 	panelPoints = 40000 // of all lines of a panel, about
 	leastPoints = 400   // of a line, whatever the panel has
-	mostColumns = 16    // of a probe with a column for each flow: more are not told apart
+	mostColumns = 16    // of a probe with a column for each flow: more cannot be distinguished
 	cdfPoints   = 1000
 )
 
@@ -56,7 +56,7 @@ func Charts(e *experiment.Experiment, r *run.Result, schemes ...string) (panels 
 	return panels
 }
 
-// charts returns all panels, each chart of a world beside that of the other.
+// charts returns all panels, with the charts of both worlds side by side.
 func (c *charter) charts(results []*claim.Judged) (charts []*web.Chart) {
 	c.many, c.page = len(results) > 1, true
 	panels := append(c.e.Panels(), c.unseen()...)
@@ -159,7 +159,7 @@ func (c *charter) largest(x *run.Run, r *claim.Judged, name string, samples bool
 	return most
 }
 
-// mark puts what the paper has of a scheme's metric beside what was measured. On a page that is also where a ratio of the
+// mark adds what the paper has of a scheme's metric to what was measured. On a page that is also where a ratio of the
 // paper puts the one of two schemes that has less, if the other has what was measured.
 func (c *charter) mark(ch *web.Chart, r *claim.Judged, line, at int, scheme, metric string, per float64) {
 	for i := range c.e.Claims {
@@ -356,7 +356,7 @@ func spanOf(s *measure.Series, name string, from, to, unit units.Time, per float
 	return c
 }
 
-// timeUnit is what a span of time is best told in.
+// timeUnit is the best unit for a span of time.
 func timeUnit(span units.Time) (units.Time, string) {
 	switch {
 	case span >= 2*units.Second:

@@ -78,7 +78,7 @@ func sweepAxis(e *experiment.Experiment, r *claim.Judged) (axis web.Axis, values
 	return axis, values
 }
 
-// bars draws metrics beside each other: a group of bars for each metric, or for
+// bars draws metrics side by side: a group of bars for each metric, or for
 // one metric a bar for each scheme.
 func (c *charter) bars(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 	ch := &web.Chart{Kind: "bars", Y: p.Y}

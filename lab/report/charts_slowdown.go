@@ -18,7 +18,7 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 	if c.whole != nil {
 		whole = c.whole
 	}
-	for i := range whole.Runs { // of all schemes: figures beside each other have the same ranges
+	for i := range whole.Runs { // of all schemes: figures side by side have the same ranges
 		run := &whole.Runs[i]
 		all = append(all, whole.EndedOf(run.Scheme, value, p.Slowdown)...)
 	}

@@ -125,7 +125,7 @@ func compare(path string, was, now map[string]Kept) (differences []string, err e
 	return differences, nil
 }
 
-// compareMaps tells of every key whose values differ; one that is not there has an empty value.
+// compareMaps reports every key whose values differ; a missing key has an empty value.
 func compareMaps[V ~string](is, was map[string]V, differs func(key string, is, was V)) {
 	for _, k := range sortedKeys(is, was) {
 		if is[k] != was[k] {

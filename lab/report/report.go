@@ -24,7 +24,7 @@ import (
 // Writer writes a page of reports: pages.Write does.
 type Writer func(io.Writer, *web.Page) error
 
-// Page writes an experiment's report.html beside its results, one of each world that it
+// Page writes an experiment's report.html into the folder of its results, one of each world that it
 // ran in, and returns its path. The page needs nothing else.
 func Page(e *experiment.Experiment, out string, results []*claim.Judged, write Writer) (path string, err error) {
 	if len(results) == 0 {

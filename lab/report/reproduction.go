@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"photon/internal/markdown"
 	"photon/lab/claim"
 	"photon/lab/experiment"
-	"photon/scheme"
 )
 
 // rule is what reproduction.md says of how claims are judged; a test holds package claim to
@@ -31,7 +31,7 @@ func Reproduction(dir string, all []claim.Finished) (*claim.Tally, error) {
 	if err := os.MkdirAll(pages, 0o755); err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{claim.File(dir): b, filepath.Join(dir, "reproduction.md"): markdown(all, t)}
+	files := map[string][]byte{claim.File(dir): b, filepath.Join(dir, "reproduction.md"): claimsPage(all, t)}
 	for _, f := range all {
 		if f.Story != "" {
 			files[filepath.Join(pages, storyFile(f.Experiment))] = story(&f)
@@ -70,12 +70,12 @@ func (p *paper) claims() (list []claim.Result) {
 	return list
 }
 
-// markdown is the table of all claims, by paper.
-func markdown(all []claim.Finished, t *claim.Tally) []byte {
+// claimsPage is the table of all claims, by paper.
+func claimsPage(all []claim.Finished, t *claim.Tally) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Reproduction\n\n" +
-		"For those who ask whether photon does what the papers say: every claim beside our numbers, with a verdict,\n" +
-		"and why it differs, as far as that is known. In the notes, names in parentheses are other claims, and\n" +
+		"For those who ask whether photon does what the papers say. After this page you know every claim, our number,\n" +
+		"the verdict, and why it differs, if that is known. In notes, names in parentheses are other claims, and\n" +
 		"*alternatives* are runs with other parameters, which the experiment's report has.\n" +
 		"`photon report DIR --reproduction docs` makes this page from results of `photon replay` in virtual time.\n\n")
 	b.WriteString("| paper | experiments |")
@@ -84,7 +84,7 @@ func markdown(all []claim.Finished, t *claim.Tally) []byte {
 	}
 	b.WriteString("\n|---|--:|" + strings.Repeat("--:|", len(claim.Verdicts)) + "\n")
 	row := func(name string, experiments int, claims []claim.Result) {
-		fmt.Fprintf(&b, "| %s | %d |", cell(name), experiments)
+		fmt.Fprintf(&b, "| %s | %d |", markdown.Cell(name), experiments)
 		n := claim.Count(claims)
 		for _, v := range claim.Verdicts {
 			fmt.Fprintf(&b, " %d |", n[v])
@@ -113,7 +113,7 @@ func markdown(all []claim.Finished, t *claim.Tally) []byte {
 	b.WriteString("\n## What ran\n\nExperiments that take long have fewer than twenty seeds.\n\n" +
 		"| experiment | what ran | seeds |\n|---|---|--:|\n")
 	for _, x := range t.Experiments {
-		fmt.Fprintf(&b, "| %s | %s | %d |\n", cell(x.Experiment), cell(x.Ran()), x.Seeds)
+		fmt.Fprintf(&b, "| %s | %s | %d |\n", markdown.Cell(x.Experiment), markdown.Cell(x.Ran()), x.Seeds)
 	}
 	return b.Bytes()
 }
@@ -134,7 +134,7 @@ func (p *paper) markdown(b *bytes.Buffer) {
 			if note == "" {
 				note = "no explanation yet"
 			}
-			fmt.Fprintf(b, "\n%s\n", scheme.Wrap(fmt.Sprintf("**%s.** %s.", c.ID, sentenceCase(note))))
+			fmt.Fprintf(b, "\n%s\n", markdown.Wrap(fmt.Sprintf("**%s.** %s.", c.ID, sentenceCase(note))))
 		}
 		if f.Story != "" {
 			fmt.Fprintf(b, "\n[More of %s](reproduction/%s).\n", f.ID, storyFile(f.Experiment))
@@ -146,7 +146,7 @@ func (p *paper) markdown(b *bytes.Buffer) {
 func claimTable(b *bytes.Buffer, claims []claim.Result) {
 	b.WriteString("| claim | paper | ours | 95 % interval | n | verdict |\n|---|--:|--:|---|--:|---|\n")
 	line := func(text string, m *claim.Measurement, verdict string) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %d | %s |\n", cell(text), cell(m.Theirs()), cell(m.Ours()), cell(m.Spread()), m.N, verdict)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %d | %s |\n", markdown.Cell(text), markdown.Cell(m.Theirs()), markdown.Cell(m.Ours()), markdown.Cell(m.Spread()), m.N, verdict)
 	}
 	for i := range claims {
 		c := &claims[i]
@@ -154,7 +154,7 @@ func claimTable(b *bytes.Buffer, claims []claim.Result) {
 			line(c.Text, &c.Measurement, c.Says())
 			continue
 		}
-		fmt.Fprintf(b, "| %s | | | | | %s |\n", cell(c.Text), c.Says())
+		fmt.Fprintf(b, "| %s | | | | | %s |\n", markdown.Cell(c.Text), c.Says())
 		for k := range c.Measurements {
 			m := &c.Measurements[k]
 			line("– "+m.Name, m, string(m.Verdict))
@@ -171,11 +171,6 @@ func story(f *claim.Finished) []byte {
 	b.WriteString(strings.TrimSpace(f.Story) + "\n\n")
 	claimTable(&b, f.Claims)
 	return b.Bytes()
-}
-
-// cell is a text as a cell of a table: in one line, and without the character that ends cells.
-func cell(s string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
 // sentenceCase makes a sentence of a note, which begins small and ends without a stop.

@@ -97,7 +97,7 @@ func sweepValues(e *experiment.Experiment, r *claim.Judged) (values []string) {
 }
 
 // mostAtFirst is how many schemes a chart shows at first; of more, those that no
-// claim speaks of are hidden.
+// claim is about are hidden.
 const mostAtFirst = 6
 
 func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged, looks map[string]web.Look) error {
@@ -132,7 +132,7 @@ func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Ju
 	return nil
 }
 
-// claimRows lays the worlds' verdicts beside each other.
+// claimRows puts the worlds' verdicts side by side.
 func claimRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Claim) {
 	for i, c := range results[0].Claims {
 		row := web.Claim{ID: c.ID, Text: c.Text, Schemes: strings.Join(c.Schemes, " / "), Paper: c.Theirs(), Note: c.Note}

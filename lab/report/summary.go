@@ -21,7 +21,7 @@ func counts(claims []claim.Result) web.Counts {
 	return c
 }
 
-// summary says in a line what came out, beside the verdicts: which schemes ran, whether they lost anything, and where
+// summary says in a line what came out, in addition to the verdicts: which schemes ran, whether they lost anything, and where
 // there is no claim which of them has least and most.
 func summary(e *experiment.Experiment, results []*claim.Judged) string {
 	first := results[0]

@@ -1,32 +1,31 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"photon/internal/table"
 	"photon/lab/claim"
 	"photon/lab/experiment"
 )
 
-// Table prints the claims beside what the worlds measured, for a terminal. An
+// Table prints the claims with what the worlds measured, for a terminal. An
 // experiment without claims has its metrics there, and why a mechanism never acted.
 func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
 	if len(results[0].Claims) == 0 {
 		return metricsTable(w, e, results)
 	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	head := "claim\tpaper"
+	head := []string{"claim", "paper"}
 	for _, r := range results {
-		head += "\t" + r.World
+		head = append(head, r.World)
 		if len(r.Seeds) > 1 {
-			head += "\tinterval\tn"
+			head = append(head, "interval", "n")
 		}
 	}
-	fmt.Fprintln(t, head+"\tverdict")
+	head = append(head, "verdict")
+	t := table.New(len(head), head...)
 	for i := range results[0].Claims {
 		c := &results[0].Claims[i]
 		claimRow(t, c.ID, results, func(r *claim.Judged) *claim.Measurement { return &r.Claims[i].Measurement })
@@ -34,30 +33,29 @@ func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error
 			claimRow(t, "  "+c.Measurements[k].Name, results, func(r *claim.Judged) *claim.Measurement { return &r.Claims[i].Measurements[k] })
 		}
 	}
-	return t.Flush()
+	return t.Print(w)
 }
 
 // claimRow is a claim, or one of its measurements, in every world.
-func claimRow(w io.Writer, name string, results []*claim.Judged, of func(*claim.Judged) *claim.Measurement) {
-	row := name + "\t" + of(results[0]).Theirs()
+func claimRow(t *table.Table, name string, results []*claim.Judged, of func(*claim.Judged) *claim.Measurement) {
+	row := []any{name, of(results[0]).Theirs()}
 	var verdicts []string
 	for _, r := range results {
 		m := of(r)
-		row += "\t" + m.Ours()
+		row = append(row, m.Ours())
 		if len(r.Seeds) > 1 {
-			row += fmt.Sprintf("\t%s\t%d", m.Spread(), m.N)
+			row = append(row, m.Spread(), m.N)
 		}
 		if v := m.Says(); !slices.Contains(verdicts, v) {
 			verdicts = append(verdicts, v)
 		}
 	}
-	fmt.Fprintln(w, row+"\t"+strings.Join(verdicts, " | "))
+	t.Row(append(row, strings.Join(verdicts, " | "))...)
 }
 
 // metricsTable has a column for each scheme and, if there are several, world.
 func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	head := "metric"
+	head := []string{"metric"}
 	names, notes := map[string]bool{}, ""
 	for _, r := range results {
 		for _, run := range r.Runs {
@@ -65,7 +63,7 @@ func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged
 			if len(results) > 1 {
 				column += " " + r.World
 			}
-			head += "\t" + column
+			head = append(head, column)
 			for name := range run.Metrics {
 				names[name] = true
 			}
@@ -77,17 +75,17 @@ func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged
 			}
 		}
 	}
-	fmt.Fprintln(t, head)
+	t := table.New(len(head), head...)
 	for _, name := range slices.SortedFunc(maps.Keys(names), experiment.Natural) {
-		row := name
+		row := []any{name}
 		for _, r := range results {
 			for _, run := range r.Runs {
-				row += "\t" + experiment.Number(run.Metrics[name], e.Unit(name))
+				row = append(row, experiment.Number(run.Metrics[name], e.Unit(name)))
 			}
 		}
-		fmt.Fprintln(t, row)
+		t.Row(row...)
 	}
-	if err := t.Flush(); err != nil || notes == "" {
+	if err := t.Print(w); err != nil || notes == "" {
 		return err
 	}
 	_, err := io.WriteString(w, "\n"+notes)

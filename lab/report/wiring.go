@@ -141,7 +141,7 @@ func (d *drawer) bowed(row []int) bool {
 	})
 }
 
-// row puts boxes beside each other.
+// row puts boxes side by side.
 func (d *drawer) row(row []int, y int) {
 	pitch := drawingWidth / len(row)
 	for i, s := range row {

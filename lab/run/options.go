@@ -10,18 +10,18 @@ import (
 	"photon/config"
 	"photon/lab/build"
 	"photon/lab/experiment"
-	"photon/lab/nodes"
+	"photon/lab/nodecontrol"
 	"photon/scheme"
 )
 
 // Options of a replay.
 type Options struct {
-	World    string        // "sim" or "dpdk"
-	Schemes  []string      // nil: all of the experiment
-	Seed     uint64        // the first; 0: the experiment's
-	Dilation int           // of the clock, on dpdk
-	Quick    bool          // leave out what no claim needs
-	Testbed  nodes.Testbed // where the nodes are, on dpdk; nil: all in this process
+	World    string              // "sim" or "dpdk"
+	Schemes  []string            // nil: all of the experiment
+	Seed     uint64              // the first; 0: the experiment's
+	Dilation int                 // of the clock, on dpdk
+	Quick    bool                // leave out what no claim needs
+	Testbed  nodecontrol.Testbed // where the nodes are, on dpdk; nil: all in this process
 	// Progress is told now and then how far the replay is, by one goroutine at a time.
 	Progress func(Progress)
 	// Pool is what runs in virtual time share with other replays, one each; nil: as
@@ -34,12 +34,12 @@ type Options struct {
 	// Checkpoints is a folder in which every run is saved as soon as it ends; runs that
 	// are there already do not run again. "": nothing is saved.
 	Checkpoints string
-	// Program is what runs, and Flags are those of its command that a result does not tell of.
+	// Program is what runs, and Flags are those of its command that are not in the result otherwise.
 	Program Program
 	Flags   []string
 	// Viewer shows the runs while they run; nil: none does.
 	Viewer Viewer
-	// Capture has the first run of each scheme and value of the sweep captured; nil: none is. Package capture has one.
+	// Capture captures the first run of each scheme and value of the sweep; nil: none. Package capture has one.
 	Capture Capture
 }
 
@@ -58,11 +58,11 @@ type Viewer interface {
 
 // View is of one replay. Runs are numbered as they were when it began.
 type View interface {
-	// Start tells that a run begins. It is watched, unless the Watcher is nil.
+	// Start is called when a run begins. It is watched, unless the Watcher is nil.
 	Start(job int) Watcher
-	// Moved tells how far a run is. It must not block.
+	// Moved is called with how far a run is. It must not block.
 	Moved(job int, part float64)
-	// End tells that a run has ended, or failed.
+	// End is called when a run has ended, or failed.
 	End(job int, err error)
 }
 

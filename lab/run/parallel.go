@@ -23,7 +23,7 @@ type Progress struct {
 	Ended, Runs int     // of the replay
 }
 
-// Interrupted is the error of a replay that was told to end before its runs had.
+// Interrupted is the error of a replay that was stopped before its runs had ended.
 type Interrupted struct {
 	Experiment, World string
 	Ended, Runs       int
@@ -200,7 +200,7 @@ func Spreads(e *experiment.Experiment) bool {
 	return delay != units.Never && rate*delay.Seconds()/(8*1500) >= leastSpread
 }
 
-// maxExtraCores is how many idle processors a run takes beside its own. What more of them would gain was not
+// maxExtraCores is how many idle processors a run takes in addition to its own. What more of them would gain was not
 // measured.
 const maxExtraCores = 3
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"photon/lab/experiment"
@@ -251,9 +251,9 @@ func combineHashes(hashes []string) string {
 	if len(hashes) == 1 {
 		return hashes[0]
 	}
-	h := uint64(0xCBF29CE484222325)
-	for _, c := range strings.Join(hashes, "") {
-		h = (h ^ uint64(c)) * 0x100000001B3
+	h := fnv.New64a()
+	for _, one := range hashes {
+		h.Write([]byte(one))
 	}
-	return fmt.Sprintf("%016x", h)
+	return fmt.Sprintf("%016x", h.Sum64())
 }

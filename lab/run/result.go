@@ -29,7 +29,7 @@ type Result struct {
 type Repeats struct {
 	Program
 	Command    string               `json:"command"`
-	Flags      []string             `json:"flags,omitempty"` // of the command, that no result tells of
+	Flags      []string             `json:"flags,omitempty"` // of the command, that are not in the result otherwise
 	Digest     string               `json:"experiment_sha256"`
 	Duration   string               `json:"duration"`
 	Parameters []experiment.Setting `json:"parameters"`

@@ -39,7 +39,7 @@ func newWorld(o Options) (dataplane.World, error) {
 	switch o.World {
 	case "sim":
 		w := sim.New()
-		w.Parts(o.Cores)
+		w.SetParts(o.Cores)
 		return w, nil
 	case "dpdk":
 		return dpdk.New(dpdk.Options{Dilation: o.Dilation})

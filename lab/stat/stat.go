@@ -1,4 +1,5 @@
-// Package stat is the statistics of runs that were repeated with other seeds.
+// Package stat is what gonum's statistics are called with here: one convention for the median and for quantiles, a place
+// for what never came, and intervals of runs that were repeated with other seeds. Laboratory and benchmarks share it.
 package stat
 
 import (
@@ -6,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -31,11 +33,19 @@ func Deviation(v []float64) float64 { return stat.PopStdDev(v, nil) }
 // Median is the value in the middle, or the mean of the two that are.
 func Median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	if n%2 == 1 {
-		return s[n/2]
-	}
-	return (s[n/2-1] + s[n/2]) / 2
+	return Mean(s[(len(s)-1)/2 : len(s)/2+1])
+}
+
+// Spread is how far values of repeated measurements are apart: the largest less the smallest, by the median.
+func Spread(v []float64) float64 { return (floats.Max(v) - floats.Min(v)) / Median(v) }
+
+// MeanError is the mean of values, of which there are some, and its standard error. It counts from the first of them, so
+// that values which are all the same have no error.
+func MeanError(v []float64) (mean, err float64) {
+	from := slices.Clone(v)
+	floats.AddConst(-v[0], from)
+	mean, deviation := stat.MeanStdDev(from, nil)
+	return v[0] + mean, stat.StdErr(deviation, float64(len(v)))
 }
 
 const (

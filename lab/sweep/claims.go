@@ -13,7 +13,7 @@ import (
 	"photon/lab/run"
 )
 
-// WriteClaims lays the results of all seeds beside the claims of each experiment of
+// WriteClaims compares the results of all seeds with the claims of each experiment of
 // the sweep, as a replay does with its own repetitions. It is an error if
 // something varies but the quantity that an experiment itself has in its sweep:
 // then these are several experiments.

@@ -143,7 +143,7 @@ func settings(name string, q quantity) column {
 	}}
 }
 
-// never is later than all that came: whoever takes the mean of a column has it in it, and not that of the others.
+// never is later than all times: the mean of a column then includes it, and is not silently that of the other runs.
 const never = "inf"
 
 func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -66,7 +66,7 @@ func (s *Spec) Save(f Folder) error {
 	return nil
 }
 
-// put stores a result: written beside, brought to the disk, and renamed, so that it
+// put stores a result: written to another file, synced to the disk, and renamed, so that it
 // is there whole or not at all, and the same however often it is put.
 func (f Folder) put(r *Record) error {
 	b, err := json.MarshalIndent(r, "", "  ")

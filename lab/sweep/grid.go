@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"photon/config"
 	"photon/lab/build"
@@ -107,7 +107,7 @@ type head struct {
 // They note in varied what they vary.
 func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds []uint64, err error) {
 	var h head
-	if err := config.Unmarshal(x.text, &h); err != nil { // strictly it is read when it is loaded
+	if err := yaml.Load(x.text, &h); err != nil { // strictly it is read when it is loaded
 		return nil, nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
 	}
 	for k := range max(h.Repeat, 1) {
@@ -141,7 +141,7 @@ func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds 
 type axis struct {
 	path   string
 	name   string // of its column
-	values []any
+	values []*yaml.Node
 	line   int
 }
 
@@ -163,7 +163,7 @@ func (s *Spec) axes(h head, scheme string) (axes []axis) {
 	if _, given := s.Vary[own]; h.Sweep.Name != "" && !given {
 		a := axis{path: own, name: h.Sweep.Name}
 		for _, v := range h.Sweep.Values {
-			a.values = append(a.values, v)
+			a.values = append(a.values, word(v))
 		}
 		axes = append(axes, a)
 	}
@@ -171,13 +171,13 @@ func (s *Spec) axes(h head, scheme string) (axes []axis) {
 }
 
 // combine lists all combinations of values, the last axis fastest.
-func combine(axes []axis) (all [][]any, err error) {
-	all = [][]any{nil}
+func combine(axes []axis) (all [][]*yaml.Node, err error) {
+	all = [][]*yaml.Node{nil}
 	for _, a := range axes {
 		if len(all)*len(a.values) > most {
 			return nil, fmt.Errorf("more than %d combinations", most)
 		}
-		var longer [][]any
+		var longer [][]*yaml.Node
 		for _, prefix := range all {
 			for _, v := range a.values {
 				longer = append(longer, append(slices.Clip(prefix), v))
@@ -194,13 +194,19 @@ var besideExperiment = []string{"title", "paper", "about", "seed", "repeat", "wo
 // newPoint makes the experiment of a point: one scheme, values put in, and
 // nothing that its runs do not depend on, so that a note that is mended does not
 // change what is done already.
-func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Point, error) {
-	var doc yaml.MapSlice
-	if err := config.Unmarshal(x.text, &doc, yaml.UseOrderedMap()); err != nil {
+func newPoint(x source, h head, scheme string, axes []axis, values []*yaml.Node) (*Point, error) {
+	var file yaml.Node
+	if err := yaml.Load(x.text, &file); err != nil || len(file.Content) == 0 || file.Content[0].Kind != yaml.MappingNode {
 		return nil, &config.Error{File: x.file, Err: errors.New("not an experiment; photon check says why")}
 	}
-	doc = slices.DeleteFunc(doc, func(m yaml.MapItem) bool { return slices.Contains(besideExperiment, text(m.Key)) })
-	doc = onlyScheme(doc, slices.Index(experiment.Keys(h.Schemes), scheme), scheme)
+	doc, err := bare(file.Content[0])
+	if err != nil {
+		return nil, &config.Error{File: x.file, Err: err}
+	}
+	for _, key := range besideExperiment {
+		remove(doc, key)
+	}
+	onlyScheme(doc, slices.Index(experiment.Keys(h.Schemes), scheme), scheme)
 	p := &Point{Experiment: x.id, Scheme: scheme}
 	own := ""
 	for i, a := range axes {
@@ -209,12 +215,11 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 			own = text(values[i])
 			continue
 		}
-		var err error
-		if doc, err = set(doc, a.path, values[i]); err != nil {
+		if err := set(doc, a.path, values[i]); err != nil {
 			return nil, at(a.line, "%s: %w", x.id, err)
 		}
 	}
-	b, err := yaml.Marshal(doc)
+	b, err := dump(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -230,19 +235,16 @@ func newPoint(x source, h head, scheme string, axes []axis, values []any) (*Poin
 }
 
 // onlyScheme leaves one scheme of an experiment, that with a number, or puts it there.
-func onlyScheme(doc yaml.MapSlice, number int, scheme string) yaml.MapSlice {
-	use := yaml.MapSlice{{Key: "name", Value: scheme}}
-	i := slices.IndexFunc(doc, func(m yaml.MapItem) bool { return m.Key == "schemes" })
-	if i < 0 {
-		return append(doc, yaml.MapItem{Key: "schemes", Value: []any{use}})
+func onlyScheme(doc *yaml.Node, number int, scheme string) {
+	use := mapping("name", word(scheme))
+	list := child(doc, "schemes")
+	if list == nil {
+		list = &yaml.Node{}
+		doc.Content = append(doc.Content, word("schemes"), list)
+	} else if list.Kind == yaml.SequenceNode && number >= 0 && number < len(list.Content) && list.Content[number].Kind == yaml.MappingNode {
+		use = list.Content[number]
 	}
-	if list, ok := doc[i].Value.([]any); ok && number >= 0 && number < len(list) {
-		if m, ok := list[number].(yaml.MapSlice); ok {
-			use = m
-		}
-	}
-	doc[i].Value = []any{use}
-	return doc
+	*list = yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{use}}
 }
 
 // parse checks the experiment of a point. Its lines are not those of any file.
@@ -261,7 +263,7 @@ func (p *Point) parse(file string) (*experiment.Experiment, error) {
 	return nil, fmt.Errorf("%s: %w", p, err)
 }
 
-// Check loads every experiment of tasks: what is wrong with one is told before
+// Check loads every experiment of tasks: mistakes are reported before
 // any runs.
 func (s *Spec) Check(tasks []*Task) error {
 	var last *Point

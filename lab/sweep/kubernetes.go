@@ -6,11 +6,32 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 )
 
 // mostConfig is what a ConfigMap holds, with room for its own words.
 const mostConfig = 1000 << 10
+
+// m is an object whose keys stay in their order.
+type m []pair
+
+type pair struct {
+	Key   string
+	Value any
+}
+
+// MarshalYAML implements yaml.Marshaler.
+func (l m) MarshalYAML() (any, error) {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, p := range l {
+		var value yaml.Node
+		if err := value.Dump(p.Value, form); err != nil {
+			return nil, err
+		}
+		n.Content = append(n.Content, word(p.Key), &value)
+	}
+	return n, nil
+}
 
 // Kubernetes is a manifest: a ConfigMap with the spec and its experiments, and an
 // Indexed Job with a pod for every worker. Results go to a volume, by the name of its
@@ -21,11 +42,10 @@ func (s *Spec) Kubernetes(w Workers, image, claim string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	type m = yaml.MapSlice
 	name := "photon-" + s.Name.V
 	data, size := m{}, 0
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		data = append(data, yaml.MapItem{Key: file, Value: string(files[file])})
+		data = append(data, pair{Key: file, Value: string(files[file])})
 		size += len(files[file])
 	}
 	if size > mostConfig {
@@ -33,7 +53,7 @@ func (s *Spec) Kubernetes(w Workers, image, claim string) ([]byte, error) {
 	}
 	resources := m{{Key: "cpu", Value: strconv.Itoa(w.CPUs)}}
 	if w.Memory > 0 {
-		resources = append(resources, yaml.MapItem{Key: "memory", Value: strconv.FormatInt(int64(w.Memory), 10)})
+		resources = append(resources, pair{Key: "memory", Value: strconv.FormatInt(int64(w.Memory), 10)})
 	}
 	container := m{
 		{Key: "name", Value: "photon"},
@@ -78,10 +98,10 @@ func (s *Spec) Kubernetes(w Workers, image, claim string) ([]byte, error) {
 			}}}},
 		}},
 	}
-	a, err := yaml.MarshalWithOptions(config, yaml.UseLiteralStyleIfMultiline(true))
+	a, err := dump(config)
 	if err != nil {
 		return nil, err
 	}
-	b, err := yaml.Marshal(job)
+	b, err := dump(job)
 	return slices.Concat(a, []byte("---\n"), b), err
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
+
+	"photon/internal/table"
+	"photon/lab/stat"
 )
 
 // WriteMeans prints the mean of metrics over seeds, and its standard error, for each
@@ -25,29 +26,29 @@ func (c *Collected) WriteMeans(w io.Writer, metrics []string) error {
 			return noMetric(name, known)
 		}
 	}
-	var points []string
-	of := map[string][]*Record{}
+	type point struct{ experiment, scheme, set string }
+	var points []point
+	of := map[point][]*Record{}
 	for _, r := range c.records {
-		point := r.Experiment + "\t" + r.Scheme
 		var set []string
 		for _, name := range slices.Sorted(maps.Keys(r.Params)) {
 			set = append(set, name+"="+r.Params[name])
 		}
-		point += "\t" + strings.Join(set, " ")
-		if of[point] == nil {
-			points = append(points, point)
+		at := point{r.Experiment, r.Scheme, strings.Join(set, " ")}
+		if of[at] == nil {
+			points = append(points, at)
 		}
-		of[point] = append(of[point], r)
+		of[at] = append(of[at], r)
 	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := table.New(4 + len(metrics))
 	for _, point := range points {
-		fmt.Fprintf(t, "%s\t%d runs", point, len(of[point]))
+		row := []any{point.experiment, point.scheme, point.set, fmt.Sprintf("%d runs", len(of[point]))}
 		for _, name := range metrics {
-			fmt.Fprintf(t, "\t%s %s", name, meanText(of[point], name))
+			row = append(row, name+" "+meanText(of[point], name))
 		}
-		fmt.Fprintln(t)
+		t.Row(row...)
 	}
-	return t.Flush()
+	return t.Print(w)
 }
 
 // meanText is the mean of a metric of runs, and its standard error.
@@ -74,7 +75,7 @@ func meanText(runs []*Record, name string) string {
 	case len(v) == 1:
 		text = fmt.Sprintf("%.4g", v[0])
 	default:
-		mean, err := meanOf(v)
+		mean, err := stat.MeanError(v)
 		text = fmt.Sprintf("%.4g ± %.2g", mean, err)
 	}
 	if measured < len(runs) {
@@ -85,18 +86,4 @@ func meanText(runs []*Record, name string) string {
 
 func noMetric(name string, known map[string]bool) error {
 	return fmt.Errorf("the results have no metric %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-}
-
-// meanOf is the mean of values, of which there are some, and its standard error. It counts from
-// the first of them, so that values which are all the same have no error.
-func meanOf(v []float64) (mean, err float64) {
-	n := float64(len(v))
-	for _, x := range v {
-		mean += (x - v[0]) / n
-	}
-	mean += v[0]
-	for _, x := range v {
-		err += (x - mean) * (x - mean)
-	}
-	return mean, math.Sqrt(err / (n - 1) / n)
 }

@@ -28,7 +28,7 @@ func (f *Failed) Unwrap() error { return f.First }
 
 // Run runs tasks, so many at once and each on so many cores, which changes nothing
 // but the time, and puts their results into the folder. A task that fails does not
-// stop the others. Progress is told by one goroutine at a time.
+// stop the others. Progress is reported by one goroutine at a time.
 func (f Folder) Run(ctx context.Context, tasks []*Task, atOnce, cores int, tell func(run.Progress)) error {
 	if err := os.MkdirAll(f.tasks(), 0o755); err != nil {
 		return err

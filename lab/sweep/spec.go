@@ -10,9 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 	"github.com/invopop/jsonschema"
+	"go.yaml.in/yaml/v4"
 
 	"photon/config"
 	"photon/lab/experiment"
@@ -57,32 +56,26 @@ type Seeds struct {
 // most is how many tasks a sweep may have: more are a mistake.
 const most = 1_000_000
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (s *Seeds) UnmarshalYAML(n ast.Node) error {
-	s.line = n.GetToken().Position.Line
-	fail := func(format string, args ...any) error {
-		return &config.Error{Line: s.line, Err: fmt.Errorf(format, args...)}
-	}
-	if list, ok := n.(*ast.SequenceNode); ok {
-		for _, v := range list.Values {
-			seed, err := strconv.ParseUint(v.GetToken().Value, 10, 64)
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (s *Seeds) UnmarshalYAML(n *yaml.Node) (err error) {
+	s.line = n.Line
+	if n.Kind == yaml.SequenceNode {
+		for _, v := range n.Content {
+			seed, err := strconv.ParseUint(v.Value, 10, 64)
 			if err != nil || seed == 0 || slices.Contains(s.List, seed) {
-				return fail("seed %q: whole numbers from 1, each once", v.GetToken().Value)
+				return fmt.Errorf("seed %q: whole numbers from 1, each once", v.Value)
 			}
 			s.List = append(s.List, seed)
 		}
 		if len(s.List) == 0 {
-			return fail("there are no seeds")
+			return errors.New("there are no seeds")
 		}
 		return nil
 	}
-	var err error
-	if s.List, err = ParseSeeds(n.GetToken().Value); errors.Is(err, errSeeds) {
-		return fail("%w, or as a list", err)
-	} else if err != nil {
-		return fail("%w", err)
+	if s.List, err = ParseSeeds(n.Value); errors.Is(err, errSeeds) {
+		return fmt.Errorf("%w, or as a list", err)
 	}
-	return nil
+	return err
 }
 
 var errSeeds = errors.New("write them like 1..1000")
@@ -115,24 +108,23 @@ func (Seeds) JSONSchema() *jsonschema.Schema {
 
 // Values are those of a setting, in the order of the file.
 type Values struct {
-	List []any
+	List []*yaml.Node
 	line int
 }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (v *Values) UnmarshalYAML(n ast.Node) error {
-	v.line = n.GetToken().Position.Line
-	list, ok := n.(*ast.SequenceNode)
-	if !ok || len(list.Values) == 0 {
-		return &config.Error{Line: v.line, Err: errors.New("a list of values belongs here")}
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (v *Values) UnmarshalYAML(n *yaml.Node) error {
+	v.line = n.Line
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		return errors.New("a list of values belongs here")
 	}
-	for _, node := range list.Values {
-		var value any
-		if err := yaml.NodeToValue(node, &value, yaml.UseOrderedMap()); err != nil {
-			return &config.Error{Line: v.line, Err: err}
+	for _, value := range n.Content {
+		if value.ShortTag() == "!!null" {
+			return errors.New("a value is missing")
 		}
-		if value == nil {
-			return &config.Error{Line: v.line, Err: errors.New("a value is missing")}
+		value, err := bare(value)
+		if err != nil {
+			return err
 		}
 		v.List = append(v.List, value)
 	}
@@ -150,7 +142,7 @@ func Schema() ([]byte, error) {
 	return schema.Of(&Spec{}, "photon sweep", "A grid of experiments for `photon sweep`; docs/sweeps.md explains it.")
 }
 
-// Read reads a spec and the experiments it names. Mistakes are told with their
+// Read reads a spec and the experiments it names. Mistakes are reported with their
 // lines.
 func Read(file string) (*Spec, error) {
 	s := &Spec{}
@@ -202,7 +194,7 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// source finds an experiment: one that comes with photon, or a file beside the spec.
+// source finds an experiment: one that comes with photon, or a file in the spec's folder.
 func (s *Spec) source(id string) (x source, err error) {
 	if !strings.HasSuffix(id, ".yaml") {
 		x.id = id
@@ -222,7 +214,7 @@ func (s *Spec) source(id string) (x source, err error) {
 // specName is what the spec is called where tasks find it.
 const specName = "spec.yaml"
 
-// Bundle is all that a worker needs beside photon: the spec and the experiments
+// Bundle is all that a worker needs in addition to photon: the spec and the experiments
 // that do not come with photon, by the names of their files.
 func (s *Spec) Bundle() (map[string][]byte, error) {
 	b, err := os.ReadFile(s.file)

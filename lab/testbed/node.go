@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"photon/lab/nodes"
+	"photon/lab/nodecontrol"
 	"photon/telemetry/client"
 	"photon/telemetry/show"
 	"photon/units"
@@ -22,7 +22,7 @@ import (
 // running is a node at work.
 type running struct {
 	*client.Client
-	nodes.Running // that the experiment knows, and which asks this one
+	nodecontrol.Running // that the experiment knows, and which asks this one
 
 	offset units.Time // the node's clock less this machine's
 	skew   units.Time // at most so wrong
@@ -60,12 +60,12 @@ const (
 )
 
 // Start starts a node, or reaches one that runs, and gives it its scheme.
-func (t *Testbed) Start(ctx context.Context, w nodes.Spec) (of *nodes.Running, err error) {
+func (t *Testbed) Start(ctx context.Context, w nodecontrol.Spec) (of *nodecontrol.Running, err error) {
 	n := t.Nodes[w.Name]
 	if n == nil {
 		return nil, t.wrong(fmt.Errorf("the experiment has a node %s, and the testbed does not", w.Name))
 	}
-	r := &running{Running: nodes.Running{Spec: w}, ended: make(chan error, 1)}
+	r := &running{Running: nodecontrol.Running{Spec: w}, ended: make(chan error, 1)}
 	r.Control = r
 	defer func() {
 		if err != nil {
@@ -195,12 +195,12 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 func (r *running) compareClocks(ctx context.Context) error {
 	r.skew = units.Never
 	for range asked {
-		before := nodes.Now()
+		before := nodecontrol.Now()
 		info, err := r.Node(ctx)
 		if err != nil {
 			return err
 		}
-		after := nodes.Now()
+		after := nodecontrol.Now()
 		if half := (after - before) / 2; half < r.skew {
 			r.skew, r.offset = half, info.Now-(before+half)
 		}
@@ -209,7 +209,7 @@ func (r *running) compareClocks(ctx context.Context) error {
 	return nil
 }
 
-// HostPorts implements nodes.Control.
+// HostPorts implements nodecontrol.Control.
 func (r *running) HostPorts(ctx context.Context) (map[string]string, error) {
 	topic, err := show.FindTopic("fdb")
 	if err != nil {
@@ -226,15 +226,15 @@ func (r *running) HostPorts(ctx context.Context) (map[string]string, error) {
 	return where, nil
 }
 
-// Flows implements nodes.Control.
-func (r *running) Flows(ctx context.Context, after uint64) (f nodes.Flows, err error) {
+// Flows implements nodecontrol.Control.
+func (r *running) Flows(ctx context.Context, after uint64) (f nodecontrol.Flows, err error) {
 	all, err := r.ListFlows(ctx, after)
 	if err != nil {
 		return f, err
 	}
 	f.Open = all.Running + all.Pending
 	for _, s := range all.Flows {
-		f.List = append(f.List, nodes.Flow{State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
+		f.List = append(f.List, nodecontrol.Flow{State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
 	}
 	return f, nil
 }

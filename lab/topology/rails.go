@@ -45,7 +45,7 @@ type PlaneSize struct {
 	Spines int // of a plane
 }
 
-// Planes is leaf-spine networks beside each other that share nothing but the hosts: the k-th NIC of each host H0.. is
+// Planes is several leaf-spine networks that share only the hosts: the k-th NIC of each host H0.. is
 // in the k-th plane. ToRs are T0.. and spines C0.., plane by plane.
 func Planes(s PlaneSize, host, trunk dataplane.Link) *Plan {
 	p := New()

@@ -47,13 +47,13 @@ type Line struct {
 	High Numbers `json:"high,omitempty"`
 }
 
-// Mark is a number that a paper prints, beside the one that was measured.
+// Mark is a number that a paper prints, next to the measured one.
 type Mark struct {
 	Line  int     `json:"line"` // of the chart
 	At    int     `json:"at"`   // among the values of x
 	Y     float64 `json:"y"`
 	Bound string  `json:"bound,omitempty"` // at_least or at_most, if the paper says no more
-	Ratio bool    `json:"ratio,omitempty"` // the paper prints a ratio: this is where it puts one scheme, beside the other's bar
+	Ratio bool    `json:"ratio,omitempty"` // the paper prints a ratio: this is where it puts one scheme, compared with the other's bar
 }
 
 // Numbers are written as JSON with few digits; NaN is null.

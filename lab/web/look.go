@@ -9,7 +9,7 @@ type Look struct {
 	Dash  []int  `json:"dash,omitempty"`
 }
 
-// Colours that are told apart by colour-blind readers too: Okabe's and Ito's,
+// Colours that colour-blind readers can distinguish, too: Okabe's and Ito's,
 // without yellow, which is too faint for lines on white, and darker and lighter
 // ones of the same hues.
 const (
@@ -29,7 +29,7 @@ const (
 	indigo    = "#332288"
 )
 
-// onDark are the same colours as a dark page shows them: as light as its text, and told apart by colour-blind readers
+// onDark are the same colours as a dark page shows them: as light as its text, and distinguishable for colour-blind readers
 // at least as well as those on white.
 var onDark = map[string]string{
 	black: "#f2f4f6", grey: "#87919b", blue: "#3d97d8", vermilion: "#ff6f2c", green: "#14b584", purple: "#e79cc5", orange: "#f5b31a", sky: "#a3d9fb",

@@ -22,7 +22,7 @@ type Spot struct {
 	Nodes      int
 }
 
-// Text is words beside what they name.
+// Text is words next to what they name.
 type Text struct {
 	X, Y   int
 	Text   string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"photon/units"
@@ -73,21 +74,23 @@ func TestGapsAreExponential(t *testing.T) {
 		t.Fatalf("%d flows, %v", len(list), err)
 	}
 	mean := float64(units.Microsecond)
-	var sum, square, below float64
+	var gaps []float64
+	below := 0.0
 	last := units.Time(0)
 	for _, a := range list {
 		gap := float64(a.At - last)
 		last = a.At
-		sum, square = sum+gap, square+gap*gap
+		gaps = append(gaps, gap)
 		if gap < mean {
 			below++
 		}
 	}
 	n := float64(len(list))
-	if got := sum / n; math.Abs(got/mean-1) > 5/math.Sqrt(n) {
+	got, deviation := stat.MeanStdDev(gaps, nil)
+	if math.Abs(got/mean-1) > 5/math.Sqrt(n) {
 		t.Errorf("mean gap %v ps", got)
 	}
-	if got := math.Sqrt(square/n-sum/n*sum/n) / mean; math.Abs(got-1) > 0.02 {
+	if got := deviation / mean; math.Abs(got-1) > 0.02 {
 		t.Errorf("deviation of the gaps %v of the mean", got)
 	}
 	if got := below / n; math.Abs(got-(1-1/math.E)) > 0.01 {

@@ -77,7 +77,7 @@ func Listen(path string) (*Server, error) {
 	return a, nil
 }
 
-// removeStale removes a socket to which nobody listens.
+// removeStale removes a socket without a listener.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {

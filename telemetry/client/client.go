@@ -44,7 +44,7 @@ func Dial(path, name string) (*Client, error) {
 	}
 	c := &Client{path: path}
 	c.http.Transport = &http.Transport{
-		DisableKeepAlives: true, // or the node would keep a connection for each client that nobody closed
+		DisableKeepAlives: true, // or the node would keep a connection for each client that was not closed
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		},

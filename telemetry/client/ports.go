@@ -29,7 +29,7 @@ func (c *Client) RemovePort(ctx context.Context, port string) (string, error) {
 	return c.orderPort(ctx, "/port/remove", url.Values{"port": {port}})
 }
 
-// ClearWatermarks has the watermarks of a port begin anew, or of all if it is empty, and returns what the node says.
+// ClearWatermarks resets the watermarks of a port, or of all if it is empty, and returns what the node says.
 func (c *Client) ClearWatermarks(ctx context.Context, port string) (string, error) {
 	return c.orderPort(ctx, "/clear/watermarks", url.Values{"port": {port}})
 }

@@ -212,7 +212,7 @@ func (c *scrape) port(i int) {
 	}
 }
 
-// lldp is what a port that speaks it said, heard and found.
+// lldp is what a port with LLDP sent, received and found.
 func (c *scrape) lldp(i int) {
 	p, node, name := &c.s.LLDP[i], c.s.Node, c.s.Ports[i]
 	c.put(lldpNeighbours, float64(len(p.Neighbours)), node, name)

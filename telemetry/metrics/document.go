@@ -146,7 +146,7 @@ except those of flows. [What a scrape costs](operate.md#what-it-costs).
 | switch | %s | 4 ports: %d |
 | agent | %s | 10 flows: %d |
 
-Go's runtime and the process add theirs. These keys of a switch or agent set limits:
+Go's runtime and the process add theirs; addresses make none. These keys of a switch or agent set limits:
 
 ` + "```" + `yaml
 series:

@@ -163,7 +163,7 @@ var (
 	flowsStarted = define(hosts, counterKind, "flows_started_total", byNode, "Flows started.", "")
 	done         = define(hosts, counterKind, "flows_completed_total", byNode, "Flows whose last packet was acknowledged.", "")
 	refused      = define(senders, counterKind, "flows_refused_total", byNode, "Flows refused: no room, or their queue pair was in use.", "")
-	failed       = define(senders, counterKind, "flows_failed_total", byNode, "Flows whose sender gave up because nobody answered.", "")
+	failed       = define(senders, counterKind, "flows_failed_total", byNode, "Flows whose sender gave up because there was no answer.", "")
 	pending      = define(senders, gaugeKind, "flows_pending", byNode, "Flows waiting for their start time.", "")
 	running      = define(senders, gaugeKind, "flows_running", byNode, "Flows being sent.", "")
 	limited      = define(hosts, gaugeKind, "rp_limited_flows", byNode, "Flows with a rate limiter: their reaction point holds them below line rate.", "")

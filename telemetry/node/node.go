@@ -1,6 +1,6 @@
-// Package node has the documents in which a testbed and its nodes speak: who a node is, what
-// it is to send and to record, and what it recorded. Who reads them needs nothing of how
-// they are asked for.
+// Package node has the documents that a testbed and its nodes exchange: who a node is, what
+// it is to send and to record, and what it recorded. Their readers do not depend on how
+// they are requested.
 package node
 
 import (
@@ -22,7 +22,7 @@ type Info struct {
 	XOFF     units.Size      `json:"xoff,omitempty"`    // of a switch, of its first lossless priority
 	Scheme   string          `json:"scheme"`            // in force
 	Now      units.Time      `json:"now"`               // the node's clock
-	Balanced string          `json:"unbalanced"`        // what does not add up in its accounts; empty: all does
+	Balanced string          `json:"unbalanced"`        // what is wrong in its audit; empty: nothing
 	Missed   uint64          `json:"missed"`            // frames that its devices and the kernel dropped
 	Stats    dataplane.Stats `json:"stats"`
 }
@@ -67,7 +67,7 @@ type Recording struct {
 // FlowOrders is what an agent is asked to send.
 type FlowOrders struct {
 	// Origin is the agent's time from which starts and stops count; 0: when it
-	// takes the orders up.
+	// gets the orders.
 	Origin units.Time  `json:"origin,omitempty"`
 	Flows  []FlowOrder `json:"flows"`
 }

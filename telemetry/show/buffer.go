@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"photon/dataplane"
+	"photon/internal/table"
 	"photon/pfc"
 	"photon/telemetry"
 	"photon/units"
@@ -39,7 +40,7 @@ type BufferPool struct {
 	Name      string `json:"name"` // ingress_lossless_pool (up to XOFF), headroom_pool, egress_lossy_reserved (min of queues), shared_pool
 	Size      int64  `json:"size_bytes"`
 	Used      int64  `json:"bytes"`
-	Watermark *int64 `json:"watermark_bytes"` // null: nobody keeps it
+	Watermark *int64 `json:"watermark_bytes"` // null: there is none
 }
 
 // BufferProfile is the thresholds of one lossless priority of one ingress port.
@@ -131,11 +132,11 @@ func (d *Buffer) Table(w io.Writer) {
 		if p.Watermark != nil {
 			peak = size(*p.Watermark)
 		}
-		pools.row(p.Name, size(p.Size), size(p.Used), peak)
+		pools.Row(p.Name, size(p.Size), size(p.Used), peak)
 		held += p.Used
 	}
-	pools.row("all", size(d.Size), size(held), "-")
-	pools.write(w)
+	pools.Row("all", size(d.Size), size(held), "-")
+	pools.Print(w)
 	if head := d.Pools[1].Size; head < d.Headrooms {
 		fmt.Fprintf(
 			w,
@@ -153,15 +154,15 @@ func (d *Buffer) Table(w io.Writer) {
 	now, peak := newTable(classes("Port Ingress/bytes", "PG")...), newTable(classes("Port Watermark", "PG")...)
 	head := newTable(classes("Port Headroom watermark", "PG")...)
 	for _, p := range d.Profiles {
-		profiles.row(p.Port, fmt.Sprintf("PG%d", p.Priority), size(p.XOFF), size(p.XON), size(p.Headroom), p.Alpha)
+		profiles.Row(p.Port, fmt.Sprintf("PG%d", p.Priority), size(p.XOFF), size(p.XON), size(p.Headroom), p.Alpha)
 	}
 	for _, p := range d.Ports {
 		perClass(now, p.Port, p.Occupancy)
 		perClass(peak, p.Port, p.Watermark)
 		perClass(head, p.Port, p.HeadPeak)
 	}
-	for _, t := range []*table{profiles, now, peak, head} {
-		t.write(w)
+	for _, t := range []*table.Table{profiles, now, peak, head} {
+		t.Print(w)
 		if t != head {
 			fmt.Fprintln(w)
 		}
@@ -202,21 +203,21 @@ func (d *Buffer) lossyTables(w io.Writer) {
 		for _, n := range p.LossyDiscards {
 			drops += n
 		}
-		ports.row(p.Port, size(p.LossyUsed), limit, alpha, size(p.LossyNow), drops)
+		ports.Row(p.Port, size(p.LossyUsed), limit, alpha, size(p.LossyNow), drops)
 	}
 	for _, q := range d.Queues {
 		var alpha any = "-"
 		if q.Alpha != nil {
 			alpha = *q.Alpha
 		}
-		queues.row(q.Port, fmt.Sprintf("UC%d", q.Priority), size(q.Min), alpha)
+		queues.Row(q.Port, fmt.Sprintf("UC%d", q.Priority), size(q.Min), alpha)
 	}
 	if limited {
 		fmt.Fprintln(w)
-		ports.write(w)
+		ports.Print(w)
 	}
 	if d.Queues != nil {
 		fmt.Fprintln(w)
-		queues.write(w)
+		queues.Print(w)
 	}
 }

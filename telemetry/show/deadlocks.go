@@ -11,7 +11,7 @@ import (
 // Deadlocks is `show deadlocks`.
 type Deadlocks struct {
 	Node   string          `json:"node"`
-	Detect float64         `json:"detection_seconds"` // 0: nobody looks
+	Detect float64         `json:"detection_seconds"` // 0: it is off
 	Queues []DeadlockQueue `json:"queues"`            // the lossless ones
 }
 
@@ -52,7 +52,7 @@ func (d *Deadlocks) Table(w io.Writer) {
 	}
 	t := newTable("Queue", "Status", "Found", "Bytes")
 	for _, q := range d.Queues {
-		t.row(fmt.Sprintf("%s:%d", q.Port, q.Priority), q.Status, q.Found, q.Bytes)
+		t.Row(fmt.Sprintf("%s:%d", q.Port, q.Priority), q.Status, q.Found, q.Bytes)
 	}
-	t.write(w)
+	t.Print(w)
 }

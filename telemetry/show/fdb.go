@@ -57,8 +57,8 @@ func (d *FDB) Table(w io.Writer) {
 		if e.Type == "Dynamic" {
 			age = fmt.Sprintf("%.0fs", e.Age)
 		}
-		t.row(i+1, vlan, e.MAC, cmp.Or(strings.Join(e.Ports, ","), "-"), e.Type, age)
+		t.Row(i+1, vlan, e.MAC, cmp.Or(strings.Join(e.Ports, ","), "-"), e.Type, age)
 	}
-	t.write(w)
+	t.Print(w)
 	fmt.Fprintf(w, "Total number of entries %d\n", len(d.Entries))
 }

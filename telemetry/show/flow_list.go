@@ -69,10 +69,10 @@ func (d *FlowList) Table(w io.Writer) {
 	}
 	for i := range d.Flows {
 		f := &d.Flows[i]
-		t.row(f.ID, blank(f.Group == "", f.Group), f.To, f.QP, blank(f.Size == 0, units.Size(f.Size).String()), f.State, seconds(f.Start), blank(f.FCT == 0, seconds(f.FCT)),
+		t.Row(f.ID, blank(f.Group == "", f.Group), f.To, f.QP, blank(f.Size == 0, units.Size(f.Size).String()), f.State, seconds(f.Start), blank(f.FCT == 0, seconds(f.FCT)),
 			megabits(f.Rate), blank(f.State != "running", megabits(f.Allowed)), f.Packets, f.Notified, blank(f.Why == "", f.Why))
 	}
-	t.write(w)
+	t.Print(w)
 	fmt.Fprintf(w, "\n%d wait for their start, %d are sent, %d were refused, %d failed, ", d.Pending, d.Running, d.Refused, d.Failed)
 	fmt.Fprintf(w, "%d ended and are not listed any more\n", d.Forgotten)
 }

@@ -29,15 +29,15 @@ func (d *Flows) Table(w io.Writer) {
 		t := newTable("From", "Peer", "Protocol", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts", "Queued/pkts")
 		for i := range d.Flows {
 			f := &d.Flows[i]
-			t.row(f.From, f.Peer, f.Kind(), f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified, f.Waiting)
+			t.Row(f.From, f.Peer, f.Kind(), f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified, f.Waiting)
 		}
-		t.write(w)
+		t.Print(w)
 	} else {
 		t := newTable("Peer", "QP", "Priority", "Allowed", "TX/pkts", "TX/bytes", "CNP/pkts")
 		for _, f := range d.Flows {
-			t.row(f.Peer, f.QP, f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified)
+			t.Row(f.Peer, f.QP, f.Priority, units.Rate(f.Rate), f.Packets, f.Bytes, f.Notified)
 		}
-		t.write(w)
+		t.Print(w)
 	}
 	fmt.Fprintf(w, "Flows being sent: %d", d.Active)
 	if d.Active > len(d.Flows) {

@@ -86,9 +86,9 @@ func (d *Pauses) Table(w io.Writer) {
 		if p.Lasts {
 			lasts = "+"
 		}
-		t.row(p.From, p.Stopped, p.By, p.Priority, fmt.Sprintf("%.3f%s", p.Seconds*1e6, lasts))
+		t.Row(p.From, p.Stopped, p.By, p.Priority, fmt.Sprintf("%.3f%s", p.Seconds*1e6, lasts))
 	}
-	t.write(w)
+	t.Print(w)
 	for _, p := range d.Ports {
 		if p.Lost > 0 {
 			fmt.Fprintf(w, "\n%s: %d earlier ones are not kept (`history: {pauses: %d}`)\n", p.Port, p.Lost, d.Kept)
@@ -148,9 +148,9 @@ func takeEvents(s *telemetry.Source) Document {
 func (d *Events) Table(w io.Writer) {
 	t := newTable("From", "Port", "Event", "Reason", "Priority", "Frames", "First")
 	for _, e := range d.Events {
-		t.row(e.From, e.Port, e.Event, cmp.Or(e.Reason, "-"), e.Priority, e.Frames, cmp.Or(e.First, "-"))
+		t.Row(e.From, e.Port, e.Event, cmp.Or(e.Reason, "-"), e.Priority, e.Frames, cmp.Or(e.First, "-"))
 	}
-	t.write(w)
+	t.Print(w)
 	if d.Lost > 0 {
 		fmt.Fprintf(w, "\n%d earlier ones are not kept (`history: {events: %d}`)\n", d.Lost, d.Kept)
 	}

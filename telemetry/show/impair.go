@@ -50,7 +50,7 @@ func (d *Impair) Table(w io.Writer) {
 	}
 	t := newTable("Port", "Lost", "Duplicated", "Reordered", "Delayed", "Corrupted", "CE", "PAUSE", "Held back")
 	for _, p := range d.Ports {
-		t.row(p.Port, p.Lost, p.Duplicated, p.Reordered, p.Delayed, p.Corrupted+p.CorruptedLost, p.Marked, p.Pauses, p.Held)
+		t.Row(p.Port, p.Lost, p.Duplicated, p.Reordered, p.Delayed, p.Corrupted+p.CorruptedLost, p.Marked, p.Pauses, p.Held)
 	}
-	t.write(w)
+	t.Print(w)
 }

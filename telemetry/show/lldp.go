@@ -37,7 +37,7 @@ type LLDPNeighbor struct {
 	PortText     string     `json:"port_description"`
 	MAC          string     `json:"mac"`
 	Capabilities []string   `json:"capabilities"`
-	Expires      float64    `json:"expires_seconds"` // unless it speaks again
+	Expires      float64    `json:"expires_seconds"` // unless it sends another frame
 	DCBX         DCBXView   `json:"dcbx"`
 	Mismatches   []Mismatch `json:"mismatches"`
 }
@@ -152,11 +152,11 @@ func (d *LLDP) Table(w io.Writer) {
 				features += m.Feature + " "
 				texts = append(texts, fmt.Sprintf("%s: it and %s disagree: %s", p.Port, cmp.Or(n.System, n.Chassis), m.Text))
 			}
-			t.row(p.Port, cmp.Or(n.System, n.Chassis), n.Port, strings.Join(n.Capabilities, " "), n.DCBX.PFC.word(), n.DCBX.ETS.word(),
+			t.Row(p.Port, cmp.Or(n.System, n.Chassis), n.Port, strings.Join(n.Capabilities, " "), n.DCBX.PFC.word(), n.DCBX.ETS.word(),
 				cmp.Or(strings.TrimSpace(features), "-"), fmt.Sprintf("%.0fs", n.Expires))
 		}
 	}
-	t.write(w)
+	t.Print(w)
 	if texts != nil {
 		fmt.Fprintf(w, "\n%s\n", strings.Join(texts, "\n"))
 	}

@@ -78,7 +78,7 @@ func (d *Losses) Table(w io.Writer) {
 	t := newTable("Queue", "Lost/pkts", "First", "Reasons")
 	for i := range d.Losses {
 		l := &d.Losses[i]
-		t.row(fmt.Sprintf("%s:%d", l.Port, l.Priority), l.Frames, l.First.Format(time.RFC3339Nano), l.Why())
+		t.Row(fmt.Sprintf("%s:%d", l.Port, l.Priority), l.Frames, l.First.Format(time.RFC3339Nano), l.Why())
 	}
-	t.write(w)
+	t.Print(w)
 }

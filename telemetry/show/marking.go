@@ -75,31 +75,33 @@ func (d *Marking) Table(w io.Writer) {
 	if len(d.Params) > 0 {
 		t := newTable("Parameter", "Value", "Origin")
 		for _, p := range d.Params {
-			t.row(p.Name, p.Value, p.Origin)
+			t.Row(p.Name, p.Value, p.Origin)
 		}
-		t.write(w)
+		t.Print(w)
 		fmt.Fprintln(w)
 	}
 	if len(d.WRED) > 0 {
 		t := newTable("Port", "TxQ", "Kmin", "Kmax", "Pmax", "ECN", "Drop")
 		on := map[bool]string{true: "on", false: "off"}
 		for _, x := range d.WRED {
-			t.row(x.Port, fmt.Sprintf("UC%d", x.Priority), units.Size(x.Kmin), units.Size(x.Kmax), x.Pmax, on[x.ECN], on[x.Drop])
+			t.Row(x.Port, fmt.Sprintf("UC%d", x.Priority), units.Size(x.Kmin), units.Size(x.Kmax), x.Pmax, on[x.ECN], on[x.Drop])
 		}
-		t.write(w)
+		t.Print(w)
 		fmt.Fprintln(w)
 	}
+	found := false
 	t := newTable("Port", "TxQ", "WredDrop/pkts", "EcnMarked/pkts", "EcnMarked/bytes", "Undetermined/pkts", "CNM/pkts", "CNP/pkts")
 	for _, p := range d.Ports {
 		for q := range p.Marked {
 			if p.Dropped[q]|p.Marked[q]|p.Undetermined[q]|p.CNMs[q]|p.CNPs[q] != 0 {
-				t.row(p.Port, fmt.Sprintf("UC%d", q), p.Dropped[q], p.Marked[q], p.MarkedBytes[q], p.Undetermined[q], p.CNMs[q], p.CNPs[q])
+				found = true
+				t.Row(p.Port, fmt.Sprintf("UC%d", q), p.Dropped[q], p.Marked[q], p.MarkedBytes[q], p.Undetermined[q], p.CNMs[q], p.CNPs[q])
 			}
 		}
 	}
-	if len(t.rows) == 0 {
+	if !found {
 		fmt.Fprintln(w, "No frame was marked or dropped, and nothing was sent.")
 		return
 	}
-	t.write(w)
+	t.Print(w)
 }

@@ -52,7 +52,7 @@ func (d *PFC) Table(w io.Writer) {
 		perClass(rx, p.Port, p.Rx)
 		perClass(tx, p.Port, p.Tx)
 	}
-	rx.write(w)
+	rx.Print(w)
 	io.WriteString(w, "\n")
-	tx.write(w)
+	tx.Print(w)
 }

@@ -66,12 +66,12 @@ func (d *PFCWD) Table(w io.Writer) {
 	}
 	span := func(seconds float64) units.Time { return units.Time(seconds*1e6+0.5) * units.Microsecond }
 	t := newTable("Action", "Detection time", "Restoration time")
-	t.row(d.Action, span(d.Detect), span(d.Restore))
-	t.write(w)
+	t.Row(d.Action, span(d.Detect), span(d.Restore))
+	t.Print(w)
 	fmt.Fprintln(w)
 	t = newTable("Queue", "Status", "Storm detected/restored", "Storm time", "TX OK/drop")
 	for _, q := range d.Queues {
-		t.row(fmt.Sprintf("%s:%d", q.Port, q.Priority), q.Status, fmt.Sprintf("%d/%d", q.Storms, q.Restored), span(q.Time), fmt.Sprintf("%d/%d", q.Sent, q.Dropped))
+		t.Row(fmt.Sprintf("%s:%d", q.Port, q.Priority), q.Status, fmt.Sprintf("%d/%d", q.Storms, q.Restored), span(q.Time), fmt.Sprintf("%d/%d", q.Sent, q.Dropped))
 	}
-	t.write(w)
+	t.Print(w)
 }

@@ -66,7 +66,7 @@ func (d *Ports) Table(w io.Writer) {
 		if p.Rate > 0 {
 			speed = units.Rate(p.Rate).String()
 		}
-		t.row(p.Port, p.Device, oper, admin, speed, p.Changes, p.Rx, p.Tx, p.Discards, p.Missed, strings.ReplaceAll(p.Flow, "_", " "))
+		t.Row(p.Port, p.Device, oper, admin, speed, p.Changes, p.Rx, p.Tx, p.Discards, p.Missed, strings.ReplaceAll(p.Flow, "_", " "))
 	}
-	t.write(w)
+	t.Print(w)
 }

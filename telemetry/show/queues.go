@@ -48,11 +48,11 @@ func (d *Queues) Table(w io.Writer) {
 	peaks := newTable(classes("Port Watermark", "UC")...)
 	for _, p := range d.Ports {
 		for q := range p.Packets {
-			t.row(p.Port, fmt.Sprintf("UC%d", q), p.Packets[q], p.Bytes[q], p.Drops[q], p.Occupancy[q])
+			t.Row(p.Port, fmt.Sprintf("UC%d", q), p.Packets[q], p.Bytes[q], p.Drops[q], p.Occupancy[q])
 		}
 		perClass(peaks, p.Port, p.Watermark)
 	}
-	t.write(w)
+	t.Print(w)
 	io.WriteString(w, "\n")
-	peaks.write(w)
+	peaks.Print(w)
 }

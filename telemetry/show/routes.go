@@ -35,7 +35,7 @@ type RouteVia struct {
 	VLAN    int    `json:"vlan"`              // 0: the port's untagged one
 	MTU     int    `json:"mtu,omitempty"`     // 0: the switch's
 	LinkUp  bool   `json:"link_up"`
-	Weight  int    `json:"weight"` // how often it is chosen beside the route's others
+	Weight  int    `json:"weight"` // how often it is chosen, relative to the route's others
 }
 
 func takeRoutes(s *telemetry.Source) Document {
@@ -86,7 +86,7 @@ func (d *Routes) Table(w io.Writer) {
 	for _, r := range d.Routes {
 		prefix := r.Prefix
 		if r.Action != "" {
-			t.row(prefix, r.Action, "-", "-", "-", "-")
+			t.Row(prefix, r.Action, "-", "-", "-", "-")
 		}
 		for _, v := range r.Via {
 			vlan, link := "-", "down"
@@ -96,11 +96,11 @@ func (d *Routes) Table(w io.Writer) {
 			if v.LinkUp {
 				link = "up"
 			}
-			t.row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), vlan, v.Weight, link)
+			t.Row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), vlan, v.Weight, link)
 			prefix = ""
 		}
 	}
-	t.write(w)
+	t.Print(w)
 	if d.MAC == "" {
 		fmt.Fprintln(w, "This switch does not route")
 		return

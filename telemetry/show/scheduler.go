@@ -73,9 +73,9 @@ func (d *Scheduler) Table(w io.Writer) {
 	if len(d.Ports) > 0 {
 		t := newTable("Port", "Rate", "Burst", "Shaped/pkts")
 		for _, p := range d.Ports {
-			t.row(append([]any{p.Port}, cells(p.Shaper)...)...)
+			t.Row(append([]any{p.Port}, cells(p.Shaper)...)...)
 		}
-		t.write(w)
+		t.Print(w)
 		fmt.Fprintln(w)
 	}
 	t := newTable("Port", "TxQ", "Type", "Weight", "Rate", "Burst", "Shaped/pkts")
@@ -84,7 +84,7 @@ func (d *Scheduler) Table(w io.Writer) {
 		if q.Weight > 0 {
 			weight = fmt.Sprint(q.Weight)
 		}
-		t.row(append([]any{q.Port, fmt.Sprintf("UC%d", q.Priority), q.Type, weight}, cells(q.Shaper)...)...)
+		t.Row(append([]any{q.Port, fmt.Sprintf("UC%d", q.Priority), q.Type, weight}, cells(q.Shaper)...)...)
 	}
-	t.write(w)
+	t.Print(w)
 }

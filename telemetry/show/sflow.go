@@ -24,6 +24,6 @@ func (d *SFlow) Table(w io.Writer) {
 		return
 	}
 	t := newTable("Collector", "Sampling", "Samples", "Lost", "Datagrams", "Failed")
-	t.row(d.Collector, fmt.Sprintf("1/%d", d.Every), d.Samples, d.Lost, d.Datagrams, d.Failed)
-	t.write(w)
+	t.Row(d.Collector, fmt.Sprintf("1/%d", d.Every), d.Samples, d.Lost, d.Datagrams, d.Failed)
+	t.Print(w)
 }

@@ -62,14 +62,14 @@ func (d *VLANs) Table(w io.Writer) {
 			if m.Tagged {
 				tagging = "tagged"
 			}
-			t.row(id, m.Port, tagging, m.Addresses)
+			t.Row(id, m.Port, tagging, m.Addresses)
 			id = ""
 		}
 		if len(v.Members) == 0 {
-			t.row(id, "-", "-", 0)
+			t.Row(id, "-", "-", 0)
 		}
 	}
-	t.write(w)
+	t.Print(w)
 	if len(d.VLANs) == 0 {
 		fmt.Fprintln(w, "No VLANs: tags are nothing to this switch")
 	}

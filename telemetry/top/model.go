@@ -18,7 +18,7 @@ type Ask func(ctx context.Context, flows int) (*live.Node, error)
 // Flows is how many flows are asked for: more than any terminal has lines.
 const Flows = 200
 
-// Run draws the view until it is told to stop, or the context ends.
+// Run draws the view until the user quits, or the context ends.
 func Run(ctx context.Context, ask Ask, every time.Duration, o Options, with ...tea.ProgramOption) error {
 	at, err := o.find()
 	if err != nil {
@@ -27,12 +27,12 @@ func Run(ctx context.Context, ask Ask, every time.Duration, o Options, with ...t
 	m := &model{ctx: ctx, ask: ask, every: every, order: at, options: o, width: minWidth, height: 24}
 	_, err = tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx)}, with...)...).Run()
 	if ctx.Err() != nil {
-		return nil // that it ends so is what was asked for
+		return nil // the user quit
 	}
 	return err
 }
 
-// model is what is on the screen.
+// model is the state of the screen.
 type model struct {
 	ctx     context.Context
 	ask     Ask
@@ -56,7 +56,7 @@ type looked struct {
 	err  error
 }
 
-// due says that it is time to look again.
+// due says that it is time for the next request.
 type due struct{}
 
 // Init implements tea.Model.

@@ -16,7 +16,7 @@ const (
 	title       // of a column
 	sorted      // the title of the column that the lines go by
 	good
-	warn // what slows somebody down
+	warn // what slows flows down
 	bad  // what loses frames, or is about to
 )
 
@@ -82,7 +82,7 @@ func (l *layout) row(r *Row) string {
 	return b.String()
 }
 
-// bar is the queue against what it may hold: from yellow on it slows somebody
+// bar is the queue against what it may hold: from yellow on it slows flows
 // down, red is headroom.
 func (l *layout) bar(r *Row) string {
 	width := l.bars()

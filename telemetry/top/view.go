@@ -91,8 +91,8 @@ func (p *Poll) gaps(before, after *live.Poll) {
 	}
 }
 
-// Compare tells what happened between two looks. If the node was started anew
-// between them, or has other ports, nothing did.
+// Compare returns what happened between two looks. If the node was restarted
+// between them, or has other ports, it returns nothing.
 func Compare(before, after *live.Node) *View {
 	if before.Now > after.Now || !slices.EqualFunc(before.Ports, after.Ports, func(a, b live.Port) bool { return a.Port == b.Port }) {
 		before = after

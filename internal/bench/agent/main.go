@@ -1,16 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"photon/internal/gobench"
+	"photon/internal/table"
 	"photon/ratelimit"
 	"photon/units"
 )
@@ -78,7 +80,9 @@ func run(counts, entries string, frames, turns int, wall time.Duration, out, pro
 		return err
 	}
 	r.Flat = flatness(r.Pacing)
-	printPacing(&r)
+	if err := printPacing(&r); err != nil {
+		return err
+	}
 	stop, err := startDPDK()
 	if err != nil {
 		return err
@@ -90,8 +94,10 @@ func run(counts, entries string, frames, turns int, wall time.Duration, out, pro
 	if err != nil {
 		return err
 	}
-	printTables(r.Tables)
-	return write(out, r)
+	if err := printTables(r.Tables); err != nil {
+		return err
+	}
+	return gobench.Save(out, r, r.turns())
 }
 
 func numbers(name, list string, least int) (all []int, err error) {
@@ -124,40 +130,58 @@ func flatness(lines []*pacing) (f flat) {
 	return f
 }
 
-func printPacing(r *report) {
-	fmt.Println("pacing error in microseconds: p50, p99, p99.9")
-	fmt.Println("  flows      before contention        after contention                    wall   ns/frame          bytes/flow")
+func printPacing(r *report) error {
+	fmt.Println("pacing error in microseconds before contention, after it, and by the machine's clock")
+	t := table.New(0, "flows", "before p50", "p99", "p99.9", "after p50", "p99", "p99.9", "wall p50", "p99", "p99.9", "ns/frame", "±", "bytes/flow")
+	us := func(ns float64) string { return fmt.Sprintf("%.3f", ns/1e3) }
 	for _, l := range r.Pacing {
-		fmt.Printf("%7d", l.Flows)
+		row := []any{l.Flows}
 		for _, s := range []spread{l.Before, l.After, l.Wall} {
-			fmt.Printf(" %7.3f %7.3f %7.3f", s.P50/1e3, s.P99/1e3, s.P999/1e3)
+			row = append(row, us(s.P50), us(s.P99), us(s.P999))
 		}
-		fmt.Printf(" %7.1f ±%3.0f%% %12.0f\n", l.PerFrame, 50*l.Spread, l.Bytes)
+		t.Row(append(row, fmt.Sprintf("%.1f", l.PerFrame), fmt.Sprintf("%.0f%%", 50*l.Spread), fmt.Sprintf("%.0f", l.Bytes))...)
+	}
+	if err := t.Print(os.Stdout); err != nil {
+		return err
 	}
 	fmt.Printf("from 100 flows on, largest by smallest: ns/frame %.2f, bytes/flow %.2f; a slot of the wheel is %.1f ns, its horizon %.0f s\n\n", r.Flat.PerFrame, r.Flat.Bytes, r.Slot, r.Horizon)
+	return nil
 }
 
-func printTables(lines []tableLine) {
-	fmt.Println("nanoseconds per operation, medians")
-	fmt.Println("                 one by one                  64 a call")
-	fmt.Println("entries op       photon   Go map  rte_hash   photon  rte_hash")
-	for _, l := range lines {
-		fmt.Printf("%7d %s %8.1f %8.1f %9.1f", l.Entries, l.Op, l.Photon, l.Map, l.RTE)
-		if l.Burst > 0 {
-			fmt.Printf(" %8.1f %9.1f", l.Burst, l.RTEBulk)
+func printTables(lines []tableLine) error {
+	fmt.Println("nanoseconds per operation, medians; one by one, and 64 a call")
+	t := table.New(1, "op", "entries", "photon", "Go map", "rte_hash", "photon, 64", "rte_hash, 64")
+	ns := func(x float64) string {
+		if x == 0 {
+			return "–"
 		}
-		fmt.Println()
+		return fmt.Sprintf("%.1f", x)
 	}
+	for _, l := range lines {
+		t.Row(l.Op, l.Entries, ns(l.Photon), ns(l.Map), ns(l.RTE), ns(l.Burst), ns(l.RTEBulk))
+	}
+	return t.Print(os.Stdout)
 }
 
-func write(file string, r report) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
+// turns are each turn's costs, for benchstat, and the errors, which have no turns.
+func (r *report) turns() *gobench.File {
+	f := gobench.New()
+	for _, l := range r.Pacing {
+		of := fmt.Sprintf("Pacing/flows=%d", l.Flows)
+		for _, ns := range l.perFrame {
+			f.Add(of, map[string]float64{"ns/frame": ns})
+		}
+		f.Add(of, map[string]float64{"bytes/flow": l.Bytes})
+		for i, s := range []spread{l.Before, l.After, l.Wall} {
+			f.Add(of+"/"+[]string{"before", "after", "wall"}[i], map[string]float64{"p50-ns": s.P50, "p99-ns": s.P99, "p99.9-ns": s.P999})
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
+	for _, l := range r.Tables {
+		for _, of := range slices.Sorted(maps.Keys(l.turns)) {
+			for _, ns := range slices.DeleteFunc(slices.Clone(l.turns[of]), func(ns float64) bool { return ns == 0 }) { // built without DPDK
+				f.Add(fmt.Sprintf("Table/op=%s/entries=%d/of=%s", l.Op, l.Entries, of), map[string]float64{"ns/op": ns})
+			}
+		}
 	}
-	fmt.Println(file)
-	return os.WriteFile(file, append(b, '\n'), 0o644)
+	return f
 }

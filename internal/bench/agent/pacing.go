@@ -12,6 +12,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/lab/stat"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -129,9 +130,12 @@ type spread struct {
 }
 
 func spreadOf(errs []units.Time) spread {
-	slices.Sort(errs)
-	at := func(p float64) float64 { return float64(errs[int(p*float64(len(errs)-1))]) / float64(units.Nanosecond) }
-	return spread{at(0.5), at(0.99), at(0.999)}
+	ns := make([]float64, len(errs))
+	for i, e := range errs {
+		ns[i] = float64(e) / float64(units.Nanosecond)
+	}
+	slices.Sort(ns)
+	return spread{stat.Quantile(0.5, ns), stat.Quantile(0.99, ns), stat.Quantile(0.999, ns)}
 }
 
 // pacing is one line of the table.
@@ -192,7 +196,7 @@ func measurePacing(counts []int, frames, turns int, wall time.Duration) (lines [
 		}
 	}
 	for _, l := range lines {
-		l.PerFrame, l.Spread = median(l.perFrame)
+		l.PerFrame, l.Spread = stat.Median(l.perFrame), stat.Spread(l.perFrame)
 	}
 	return lines, nil
 }
@@ -222,11 +226,4 @@ func processorTime() time.Duration {
 		panic(err) // Linux has it
 	}
 	return time.Duration(t.Nano())
-}
-
-// median sorts values; spread is (largest - smallest) / median.
-func median(v []float64) (m, spread float64) {
-	slices.Sort(v)
-	m = (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-	return m, (v[len(v)-1] - v[0]) / m
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,9 @@ func TestPacingErrors(t *testing.T) {
 			t.Errorf("%d flows: %v ns a frame, %v bytes a flow", l.Flows, l.PerFrame, l.Bytes)
 		}
 	}
+	if text := (&report{Pacing: lines}).turns().String(); strings.Count(text, "\nBenchmarkPacing/flows=2000") != 5 { // a turn, bytes, three kinds of errors
+		t.Errorf("for benchstat: %s", text)
+	}
 }
 
 // The tables find what was put in.
@@ -44,6 +48,12 @@ func TestTables(t *testing.T) {
 	for _, l := range lines {
 		if l.Photon <= 0 || l.Map <= 0 {
 			t.Errorf("%+v", l)
+		}
+	}
+	text := (&report{Tables: lines}).turns().String()
+	for _, line := range []string{"\nBenchmarkTable/op=insert/entries=100/of=photon ", "\nBenchmarkTable/op=lookup/entries=5000/of=map ", "\nBenchmarkTable/op=lookup/entries=100/of=photon-64 "} {
+		if strings.Count(strings.ReplaceAll(text, "\t", " "), line) != 1 {
+			t.Errorf("for benchstat %q, in\n%s", line, text)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"photon/flowtable"
+	"photon/lab/stat"
 )
 
 // key is made as a host's is (agent.peerKey): address and queue pair, of numbers.
@@ -44,6 +45,7 @@ type tableLine struct {
 	Map     float64 `json:"go_map_ns"`
 	RTE     float64 `json:"rte_hash_ns"`      // 0: built without DPDK
 	RTEBulk float64 `json:"rte_hash_bulk_ns"` // as Burst
+	turns   map[string][]float64
 }
 
 // measureTables lets the three tables take turns.
@@ -74,12 +76,13 @@ func measureTables(sizes []int, turns int) (lines []tableLine, err error) {
 				insert[i], lookup[i], bulk[i] = append(insert[i], in), append(lookup[i], out), append(bulk[i], many)
 			}
 		}
-		middle := func(v []float64) float64 { m, _ := median(v); return m }
 		lines = append(lines,
-			tableLine{Entries: n, Op: "insert", Photon: middle(insert[0]), Map: middle(insert[1]), RTE: middle(insert[2])},
+			tableLine{Entries: n, Op: "insert", Photon: stat.Median(insert[0]), Map: stat.Median(insert[1]), RTE: stat.Median(insert[2]),
+				turns: map[string][]float64{"photon": insert[0], "map": insert[1], "rte_hash": insert[2]}},
 			tableLine{
-				Entries: n, Op: "lookup", Photon: middle(lookup[0]), Burst: middle(bulk[0]),
-				Map: middle(lookup[1]), RTE: middle(lookup[2]), RTEBulk: middle(bulk[2]),
+				Entries: n, Op: "lookup", Photon: stat.Median(lookup[0]), Burst: stat.Median(bulk[0]),
+				Map: stat.Median(lookup[1]), RTE: stat.Median(lookup[2]), RTEBulk: stat.Median(bulk[2]),
+				turns: map[string][]float64{"photon": lookup[0], "map": lookup[1], "rte_hash": lookup[2], "photon-64": bulk[0], "rte_hash-64": bulk[2]},
 			})
 	}
 	return lines, nil

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	dto "github.com/prometheus/client_model/go"
+	"gonum.org/v1/gonum/stat"
 )
 
 // gaps are the times between polls: Counts[i] those shorter than 64 ns << i,
@@ -18,18 +19,11 @@ type gaps struct {
 
 // quantile is an upper bound of a quantile, in seconds: that of its bucket.
 func (g *gaps) quantile(q float64) float64 {
-	all := uint64(0)
-	for _, n := range g.Counts {
-		all += n
+	var bounds, counts [len(g.Counts)]float64
+	for i, n := range g.Counts {
+		bounds[i], counts[i] = bound(i), float64(n)
 	}
-	beyond := uint64(float64(all) * (1 - q))
-	for i := len(g.Counts) - 1; i > 0; i-- {
-		if g.Counts[i] > beyond {
-			return bound(i)
-		}
-		beyond -= g.Counts[i]
-	}
-	return bound(0)
+	return stat.Quantile(q, stat.Empirical, bounds[:], counts[:])
 }
 
 // most is an upper bound of the longest gap.

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -19,6 +20,19 @@ func TestQuantiles(t *testing.T) {
 	g = g.since(gaps{Counts: [26]uint64{3: 99_980}})
 	if g.Counts[3] != 0 || g.quantile(0.5) != bound(10) || g.most() != bound(20) {
 		t.Errorf("%+v", g)
+	}
+}
+
+// Every turn of every contestant is a line for benchstat.
+func TestTurns(t *testing.T) {
+	r := result{Name: "C loop"}
+	g := gaps{}
+	g.Counts[3], g.Counts[20] = 1000, 1
+	r.add(g, 10*time.Second)
+	r.add(g, 10*time.Second)
+	text := turns([]result{r}).String()
+	if strings.Count(text, "\nBenchmarkStalls/of=C_loop") != 2 || strings.Count(text, " 0.1000 gaps-over-131us/s") != 2 {
+		t.Error(text)
 	}
 }
 

@@ -1,13 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
+
+	"photon/internal/gobench"
+	"photon/internal/table"
+	"photon/lab/stat"
 )
 
 // contestants are what is measured, in the order of the table.
@@ -73,25 +75,15 @@ func measureAll(runs int, settle, span time.Duration, out string) error {
 			results[i].add(g, span)
 		}
 	}
-	fmt.Printf("%-17s %9s %17s %17s %13s | %17s %8s | %17s\n", "", "", "p99.99", "longest", "over 131 us", "slept: longest", "", "commands: longest")
-	fmt.Printf("%-17s %9s %17s %17s %13s | %17s %8s | %17s\n", "", "polls/s", "us (most)", "us (most)", "per s", "us (most)", "per s", "us (most)")
-	for i := range results {
-		fmt.Println(&results[i])
+	if err := printTable(results); err != nil {
+		return err
 	}
 	fmt.Print(`
 Medians of the turns; times are the upper bounds of histogram buckets, which double. Scrapes every second, a command five times a second, a reload every other.
 Slept: of the gaps over 131 us, those in which the thread gave up its core by itself; in the others the kernel took it.
 Commands: processor time that scrapes and commands took of the worker at a time.
 `)
-	b, err := json.MarshalIndent(map[string][]result{"contestants": results}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return err
-	}
-	fmt.Println(out)
-	return os.WriteFile(out, append(b, '\n'), 0o644)
+	return gobench.Save(out, map[string][]result{"contestants": results}, turns(results))
 }
 
 func (r *result) add(g gaps, span time.Duration) {
@@ -112,15 +104,29 @@ func (r *result) add(g gaps, span time.Duration) {
 	r.turned += span
 }
 
-func (r *result) String() string {
+func printTable(results []result) error {
+	t := table.New(1, "", "polls/s", "p99.99 us (most)", "longest us (most)", "over 131 us per s", "slept: longest us (most)", "per s", "commands: longest us (most)")
 	both := func(seconds []float64) string {
-		return fmt.Sprintf("%.4g (%.4g)", 1e6*median(seconds), 1e6*slices.Max(seconds))
+		return fmt.Sprintf("%.4g (%.4g)", 1e6*stat.Median(seconds), 1e6*slices.Max(seconds))
 	}
-	return fmt.Sprintf("%-17s %9.3g %17s %17s %13.3g | %17s %8.3g | %17s", r.Name, float64(r.Polls)/r.turned.Seconds(), both(r.P9999), both(r.Most), median(r.Long),
-		both(r.Slept), median(r.Sleeps), both(r.Told))
+	for i := range results {
+		r := &results[i]
+		t.Row(r.Name, fmt.Sprintf("%.3g", float64(r.Polls)/r.turned.Seconds()), both(r.P9999), both(r.Most), fmt.Sprintf("%.3g", stat.Median(r.Long)),
+			both(r.Slept), fmt.Sprintf("%.3g", stat.Median(r.Sleeps)), both(r.Told))
+	}
+	return t.Print(os.Stdout)
 }
 
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+// turns are each turn of each contestant, for benchstat.
+func turns(results []result) *gobench.File {
+	f := gobench.New()
+	for _, r := range results {
+		for i := range r.P9999 {
+			f.Add("Stalls/of="+r.Name, map[string]float64{
+				"p99.99-ns": 1e9 * r.P9999[i], "max-ns": 1e9 * r.Most[i], "gaps-over-131us/s": r.Long[i],
+				"slept-max-ns": 1e9 * r.Slept[i], "slept-over-131us/s": r.Sleeps[i], "command-max-ns": 1e9 * r.Told[i],
+			})
+		}
+	}
+	return f
 }

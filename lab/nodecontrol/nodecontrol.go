@@ -1,7 +1,7 @@
-// Package nodes says what an experiment wants of a testbed, and what it asks of its nodes. How
-// they are found, started and asked is package testbed's: what runs experiments in
-// virtual time needs none of it, nor HTTP.
-package nodes
+// Package nodecontrol is what an experiment asks of the nodes of a testbed, which are processes of their own: to
+// start, to send flows, to record, to stop. Package remote asks, package testbed finds the nodes and does what is
+// asked. The two know only these interfaces, so that what runs experiments in virtual time links no HTTP.
+package nodecontrol
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"photon/units"
 )
 
-// Testbed has nodes.
+// Testbed is where the nodes of an experiment are.
 type Testbed interface {
 	// Covers says which nodes of an experiment the testbed does not have.
 	Covers(names []string) error
@@ -75,7 +75,7 @@ type Flow struct {
 	Notified  uint64  // CNPs and CNMs
 }
 
-// zero is this machine's: all clocks are compared with the time since then.
+// zero is when this machine's clock was 0: the clocks of all nodes are compared with the time since then.
 var zero = time.Now()
 
 // Now is this machine's clock.

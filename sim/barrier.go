@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// barrier is where all parts meet. Who waits polls, since the others come within microseconds.
+type barrier struct {
+	parts   uint32
+	arrived paddedCounter
+	opened  paddedCounter // how often all parts were there
+	_       [64]byte
+	lost    atomic.Int64 // nanoseconds that parts waited for others without a processor
+}
+
+// paddedCounter is a counter that all parts change, alone in its cache lines.
+type paddedCounter struct {
+	_ [64]byte
+	atomic.Uint32
+	_ [60]byte
+}
+
+// wait returns when all parts wait here, and how long that took.
+func (b *barrier) wait() time.Duration {
+	opened := b.opened.Load()
+	if b.arrived.Add(1) == b.parts {
+		b.arrived.Store(0)
+		b.opened.Store(opened + 1)
+		return 0
+	}
+	var s stall
+	for b.opened.Load() == opened {
+		s.poll(b)
+	}
+	return s.end()
+}
+
+// alone calls a function in the first part while all others wait. That wait says nothing about the load of the parts.
+func (w *World) alone(p *part, do func()) {
+	b := &w.parallel.barrier
+	b.wait() // all parts have read what the first is about to change
+	if p.exchange.self == 0 {
+		do()
+	}
+	b.wait()
+}
+
+// maxPolls is the number of polls, a millisecond, after which the part that others wait for is taken to have no
+// processor. Tests have fewer.
+var maxPolls = 3000
+
+const (
+	// pausesPerPoll is the distance of two polls, in steps of less than a nanosecond: each takes the cache line away
+	// from the processor that writes to it.
+	pausesPerPoll = 300
+	// yieldEvery is how many polls pass between two chances for another goroutine, which may be the part that this one
+	// waits for.
+	yieldEvery = 64
+	// nap is the distance of two polls for a part without a processor.
+	nap = 50 * time.Microsecond
+)
+
+// stall is a wait of one part for others.
+type stall struct {
+	polls int
+	since time.Time
+}
+
+// poll lets some time pass until the caller looks again.
+func (s *stall) poll(b *barrier) {
+	if s.polls == 0 {
+		s.since = time.Now()
+	}
+	if s.polls++; s.polls >= maxPolls {
+		begin := time.Now()
+		time.Sleep(nap)
+		b.lost.Add(int64(time.Since(begin)))
+		return
+	}
+	for range pausesPerPoll {
+		pause()
+	}
+	if s.polls%yieldEvery == 0 {
+		runtime.Gosched()
+	}
+}
+
+// end ends the wait, if there was one, and returns how long it was.
+func (s *stall) end() time.Duration {
+	if s.polls == 0 {
+		return 0
+	}
+	s.polls = 0
+	return time.Since(s.since)
+}
+
+// pause does nothing, which takes a while.
+//
+//go:noinline
+func pause() {}

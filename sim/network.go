@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"fmt"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+// member is a node of the world. Its ports follow each other in the world's list.
+type member struct {
+	name   string
+	node   dataplane.Node
+	env    *dataplane.Env
+	shared *sharedNode // nil: the node has one worker
+	first  int         // its port 0 in the world's list
+	ports  int
+	part   int // that it belongs to
+	group  int // the first of the nodes that are always in the same part
+}
+
+// NewEnvs returns one Env for each worker.
+func (w *World) NewEnvs(ports int) (list []*dataplane.Env) {
+	for range w.Workers() {
+		list = append(list, dataplane.NewEnv(w.pool, ports))
+	}
+	return list
+}
+
+// Add takes a node into the world and returns its number.
+func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
+	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
+	server, ok := node.(dataplane.Server)
+	if !ok {
+		server = dataplane.Asked{Node: node}
+	}
+	if len(envs) > 1 {
+		m.shared = newSharedNode(server, envs, workers, w.pollGap)
+		m.env, server = m.shared.env, m.shared
+	}
+	number := len(w.members)
+	w.members = append(w.members, m)
+	for i := range workers {
+		w.ports = append(w.ports, newPort(server, m.env, number, i))
+	}
+	return number
+}
+
+// Connect joins two ports by a cable; link is what each sends into.
+func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
+	i, err := w.unlinkedPort(a)
+	if err != nil {
+		return err
+	}
+	j, err := w.unlinkedPort(b)
+	if err != nil {
+		return err
+	}
+	if i == j {
+		return fmt.Errorf("sim: port %d of %s is connected to itself", a.Port, w.members[a.Node].name)
+	}
+	w.ports[i].join(j, link)
+	w.ports[j].join(i, link)
+	return nil
+}
+
+func (w *World) unlinkedPort(e dataplane.End) (int, error) {
+	id, err := w.portID(e)
+	if err == nil && w.ports[id].peer != unlinked {
+		err = fmt.Errorf("sim: port %d of %s is connected twice", e.Port, w.members[e.Node].name)
+	}
+	return id, err
+}
+
+// portID is where a port is in the world's list.
+func (w *World) portID(e dataplane.End) (int, error) {
+	if e.Node < 0 || e.Node >= len(w.members) || e.Port < 0 || e.Port >= w.members[e.Node].ports {
+		return 0, fmt.Errorf("sim: there is no port %d of node %d", e.Port, e.Node)
+	}
+	return w.members[e.Node].first + e.Port, nil
+}
+
+// SetRate changes the rate of the link that a port sends into. Frames on their way are not touched.
+func (w *World) SetRate(e dataplane.End, rate units.Rate) error {
+	id, err := w.portID(e)
+	if err == nil && rate <= 0 {
+		err = fmt.Errorf("sim: the rate %v of port %d of %s is not positive", rate, e.Port, w.members[e.Node].name)
+	}
+	if err == nil {
+		w.ports[id].setRate(rate)
+	}
+	return err
+}
