@@ -37,7 +37,7 @@ done
 mv "$(VERSION=$version deploy/debian/build.sh | tail -n 1)" "$out/"
 go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0 app -json -licenses -noserial -main cmd/photon -output "$out/photon-$version.cdx.json" .
 if [ "${CONTAINER:-yes}" != no ]; then
-	buildah bud --timestamp "$SOURCE_DATE_EPOCH" -t "photon:$version" -f deploy/container/Containerfile .
+	buildah bud --timestamp "$SOURCE_DATE_EPOCH" --build-arg "VERSION=$version" --build-arg "COMMIT=$commit" -t "photon:$version" -f deploy/container/Containerfile .
 	buildah push "photon:$version" "oci-archive:$out/photon-$version.oci.tar:photon:$version"
 fi
 (cd "$out" && sha256sum -- * >SHA256SUMS)
