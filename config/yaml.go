@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"photon/internal/suggest"
 	"photon/units"
 )
 
@@ -147,7 +148,9 @@ func plain(message string, into any) string {
 	if key, ok := strings.CutPrefix(message, "field "); ok {
 		if key, _, ok = strings.Cut(key, " not found in type "); ok {
 			message = fmt.Sprintf("unknown key %q", key)
-			if other := closestKey(key, into); other != "" {
+			if now := suggest.Renamed[suggest.Key][key]; now != "" {
+				message += fmt.Sprintf(": it is now %q", now)
+			} else if other := closestKey(key, into); other != "" {
 				message += fmt.Sprintf(": is %q meant?", other)
 			}
 			return message

@@ -14,7 +14,7 @@ import (
 
 // newAgent is the daemon of an agent, which can be asked nothing yet.
 func newAgent(o Options, conf *config.Agent) (*daemon, error) {
-	d := &daemon{log: newLog(o.Log), version: o.Version, name: conf.Name.Or("agent"), garbage: conf.DPDK.GarbageLimit()}
+	d := &daemon{log: newLog(o), version: o.Version, name: conf.Name.Or("agent"), garbage: conf.DPDK.GarbageLimit()}
 	at := asked{name: d.name, metrics: conf.MetricsAddress(), live: conf.Live.Address(), admin: conf.AdminSocket(), pprof: conf.PProfAddress(), warnings: conf.Warnings()}
 	var err error
 	d.sockets, err = at.open(d.log)

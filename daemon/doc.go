@@ -14,6 +14,8 @@ import (
 // Options are chosen by the caller that starts a daemon.
 type Options struct {
 	Log     io.Writer // where its log goes
+	Verbose bool      // log requests, too
+	JSON    bool      // log one JSON object a line
 	Version string    // of the program, as metrics report it
 }
 

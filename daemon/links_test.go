@@ -86,7 +86,7 @@ func newLinked(t *testing.T, lines string) *linked {
 		t.Fatal(err)
 	}
 	d := x.daemon
-	d.log, d.world, d.node, d.sw, d.lossless = newLog(&x.log), x.world, s, s, 1<<3
+	d.log, d.world, d.node, d.sw, d.lossless = newLog(Options{Log: &x.log}), x.world, s, s, 1<<3
 	d.loaded.conf, d.loaded.devices = conf, devices
 	d.loaded.again = func() (*config.Switch, error) { return config.ReadSwitch(x.file) }
 	x.watchLinks()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 
@@ -73,11 +72,18 @@ type daemon struct {
 	nic *agent.NIC // agents that carry the frames of applications only
 }
 
-func newLog(w io.Writer) *zap.SugaredLogger {
+func newLog(o Options) *zap.SugaredLogger {
 	e := zap.NewProductionEncoderConfig()
 	e.EncodeTime = zapcore.ISO8601TimeEncoder
 	e.EncodeLevel = zapcore.CapitalLevelEncoder
-	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(e), zapcore.Lock(zapcore.AddSync(w)), zapcore.InfoLevel)).Sugar()
+	encoder, level := zapcore.NewConsoleEncoder(e), zapcore.InfoLevel
+	if o.JSON {
+		encoder = zapcore.NewJSONEncoder(e)
+	}
+	if o.Verbose {
+		level = zapcore.DebugLevel
+	}
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(o.Log)), level)).Sugar()
 }
 
 // warnOfNode logs a warning if a port's card and its worker are on two NUMA nodes.

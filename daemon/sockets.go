@@ -3,7 +3,9 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"syscall"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -99,10 +101,12 @@ func taken(err error, what string) error {
 func (s *sockets) serve(d *daemon) {
 	source := d.source()
 	if s.metrics != nil {
+		s.metrics.Watch(d.logRequest("metrics"))
 		s.metrics.Serve(d.version, source, d.series)
 		d.log.Infof("metrics on http://%s/metrics", s.metrics.Address())
 	}
 	if s.admin != nil {
+		s.admin.Watch(d.logRequest("admin socket"))
 		d.answer(s.admin, source)
 		d.log.Infof("admin socket %s", s.admin.Path())
 	}
@@ -113,6 +117,13 @@ func (s *sockets) serve(d *daemon) {
 	if s.pprof != nil {
 		s.pprof.Profiles()
 		d.log.Infof("profiles on http://%s/debug/pprof/", s.pprof.Address())
+	}
+}
+
+// logRequest logs a request to one of the sockets that was answered, if the log is verbose.
+func (d *daemon) logRequest(socket string) func(*http.Request, time.Duration) {
+	return func(r *http.Request, took time.Duration) {
+		d.log.Debugf("%s: %s %s answered in %v", socket, r.Method, r.URL, took.Round(time.Microsecond))
 	}
 }
 

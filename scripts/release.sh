@@ -29,14 +29,15 @@ rm -rf "$out"
 mkdir -p "$out"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
+commit=$(git rev-parse --short=12 HEAD)
 
 for arch in amd64 arm64; do
-	CGO_ENABLED=0 GOARCH=$arch go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$out/photon-sim-$version-linux-$arch" ./cmd/photon
+	CGO_ENABLED=0 GOARCH=$arch go build -trimpath -ldflags "-s -w -X main.version=$version -X main.commit=$commit" -o "$out/photon-sim-$version-linux-$arch" ./cmd/photon
 done
 mv "$(VERSION=$version deploy/debian/build.sh | tail -n 1)" "$out/"
 go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0 app -json -licenses -noserial -main cmd/photon -output "$out/photon-$version.cdx.json" .
 if [ "${CONTAINER:-yes}" != no ]; then
-	buildah bud --timestamp "$SOURCE_DATE_EPOCH" -t "photon:$version" -f deploy/container/Containerfile .
+	buildah bud --timestamp "$SOURCE_DATE_EPOCH" --build-arg "VERSION=$version" --build-arg "COMMIT=$commit" -t "photon:$version" -f deploy/container/Containerfile .
 	buildah push "photon:$version" "oci-archive:$out/photon-$version.oci.tar:photon:$version"
 fi
 (cd "$out" && sha256sum -- * >SHA256SUMS)

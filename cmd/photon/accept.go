@@ -15,9 +15,10 @@ func acceptCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "accept FILE",
 		Short: "Find out whether network cards do what a lossless switch relies on",
-		Long: "Find out whether network cards do what a lossless switch relies on: the acceptance run of docs/operate.md, on cables\n" +
-			"between ports of this machine. Each step is a line: what is asserted, what was measured, pass, fail or not possible here.\n" +
-			"deploy/testbed-82599/accept.sh runs it, and packs what came of it into one archive. Exit code 1: a step failed.",
+		Long: "Find out whether network cards do what a lossless switch relies on, with cables between ports of this machine\n" +
+			"(docs/operate.md, an acceptance run of cards). Each step prints a line: what is asserted, what was measured, and\n" +
+			"pass, fail or not possible here. deploy/testbed-82599/accept.sh runs it and packs the results into one archive.\n" +
+			"Exit code 1 means that a step failed.",
 		Example: "  photon accept deploy/testbed-82599/accept.yaml --out out/accept",
 		Args:    exactlyOne("the file of an acceptance run (deploy/testbed-82599/accept.yaml is an example)"),
 		RunE: func(c *cobra.Command, files []string) error {
@@ -45,9 +46,9 @@ func acceptCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&out, "out", "out/accept", "`folder` for what is measured")
-	c.Flags().BoolVar(&devices, "ports", false, "print the ports that would be used, one a line, and do nothing")
-	c.Flags().StringVar(&stage, "stage", "", "one of the stages, in this process")
+	c.Flags().StringVar(&out, "out", "out/accept", "Write what is measured into this `folder`")
+	c.Flags().BoolVar(&devices, "ports", false, "Print the ports that would be used, one a line, and do nothing else")
+	c.Flags().StringVar(&stage, "stage", "", "Run one `stage` in this process")
 	if err := c.Flags().MarkHidden("stage"); err != nil {
 		panic(err) // there is no such flag
 	}

@@ -11,6 +11,7 @@ import (
 
 func agentCommand() *cobra.Command {
 	var file string
+	var log logFlags
 	c := &cobra.Command{
 		Use:   "agent -c agent.yaml",
 		Short: "Be a host: send and receive flows under a congestion control scheme",
@@ -25,9 +26,10 @@ func agentCommand() *cobra.Command {
 			if err != nil {
 				return bad(wrongKind(file, agentFile, err))
 			}
-			return ended(daemon.Agent(c.Context(), running(c), conf))
+			return ended(daemon.Agent(c.Context(), running(c, log), conf))
 		},
 	}
-	c.Flags().StringVarP(&file, "config", "c", "", "configuration `file`")
+	c.Flags().StringVarP(&file, "config", "c", "", "Read the configuration from this `file`")
+	log.add(c, requestsToo)
 	return c
 }

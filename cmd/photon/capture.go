@@ -20,7 +20,7 @@ func captureCommand() *cobra.Command {
 			"  photon capture sw0 -w - | wireshark -k -i -",
 		Long: "Record what a port of a running switch or agent receives and sends, MAC control frames included, until Ctrl-C.\n" +
 			"The file is pcapng: each frame has its direction, and its priority as a comment. `photon show ports` lists the\n" +
-			"ports. The switch never waits for the recording: what its ring does not hold is missing and counted.",
+			"ports. The switch never waits for the recording: frames that do not fit into its ring are missing and counted.",
 		Args: exactlyOne("a port (photon show ports lists them)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -56,9 +56,9 @@ func captureCommand() *cobra.Command {
 	}
 	at.add(c)
 	f := c.Flags()
-	f.StringVarP(&file, "write", "w", "", "pcapng `file`, or - for the standard output")
-	f.IntVarP(&frames, "count", "c", 0, "end after so many `frames` (0: at Ctrl-C)")
-	f.IntVarP(&snap, "snaplen", "s", 2048, "`bytes` kept of each frame")
+	f.StringVarP(&file, "out", "w", "", "Write pcapng into this `file`, or with - to the standard output")
+	f.IntVarP(&frames, "count", "c", 0, "End after this many `frames`; 0 means at Ctrl-C")
+	f.IntVarP(&snap, "snaplen", "s", 2048, "Keep this many `bytes` of each frame")
 	return c
 }
 

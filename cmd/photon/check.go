@@ -22,7 +22,7 @@ func checkCommand() *cobra.Command {
 	var schema string
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Say whether a configuration, an experiment or a sweep is right, and what follows from it",
+		Short: "Check a configuration, an experiment or a sweep, and print what follows from it",
 		Example: "  photon check mine.yaml\n" +
 			"  photon check /etc/photon/sw.yaml\n" +
 			"  photon check --schema > experiment.schema.json",
@@ -56,7 +56,7 @@ func checkCommand() *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	c.Flags().StringVar(&schema, "schema", "", "print the JSON schema of experiments, or with =sweep of sweeps, for editors")
+	c.Flags().StringVar(&schema, "schema", "", "Print the JSON schema of a `kind` of file, experiment or sweep, for editors")
 	c.Flags().Lookup("schema").NoOptDefVal = "experiment"
 	return c
 }

@@ -10,8 +10,8 @@ import (
 func clearCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "clear",
-		Short:   "Have what a running photon keeps the most of begin anew",
-		Long:    "Have what a running switch or agent keeps the most of begin anew. Counters go on: what scrapes them wants them to.",
+		Short:   "Reset watermarks of a running switch or agent",
+		Long:    "Reset watermarks of a running switch or agent to what is there now. Counters go on, because Prometheus needs that.",
 		Example: "  photon clear watermarks\n  photon clear watermarks sw0",
 		Args:    unknownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -24,9 +24,9 @@ func clearWatermarksCommand() *cobra.Command {
 	var at socketFlags
 	c := &cobra.Command{
 		Use:   "watermarks [PORT]",
-		Short: "Have watermarks of queues and buffer begin anew",
-		Long: "Have the watermarks of queues and buffer (photon show queues, photon show buffer) begin anew with what is there, of one\n" +
-			"port or of all; of all, the longest poll gap, too.",
+		Short: "Reset watermarks of queues and buffer",
+		Long: "Reset the watermarks of queues and buffer (photon show queues, photon show buffer) to what is there now, of one\n" +
+			"port or of all. Of all ports, this also resets the longest poll gap.",
 		Example: "  photon clear watermarks\n  photon clear watermarks sw0 --name sw",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {

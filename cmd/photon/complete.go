@@ -38,7 +38,7 @@ var ofFlags = map[string]cobra.CompletionFunc{
 	"world": fixed("sim", "dpdk", "both"), "schema": fixed("experiment", "sweep"), "sort": words(top.Orders),
 	"state": list(agent.StageNames),
 	"name":  words(client.Running), "testbed": yamlFiles, "out": folders, "reproduction": folders,
-	"metrics": fixed("off"), "dilation": nothing, "seed": nothing, "rate": nothing, "count": nothing,
+	"metrics": fixed("off"), "log-format": fixed("text", "json"), "dilation": nothing, "seed": nothing, "rate": nothing, "count": nothing,
 }
 
 // addCompletions sets what every command and flag below c offers to complete.
@@ -55,7 +55,7 @@ func addCompletions(c *cobra.Command) error {
 		c.ValidArgsFunction = nothing
 	}
 	for flag, f := range ofFlags {
-		if c.Flags().Lookup(flag) != nil {
+		if c.Flags().Lookup(flag) != nil && !(flag == "out" && (name == "report" || name == "capture")) { // those are files
 			if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
 				return err
 			}

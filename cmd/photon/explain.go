@@ -15,7 +15,7 @@ func explainCommand() *cobra.Command {
 	var markdown bool
 	c := &cobra.Command{
 		Use:   "explain SCHEME",
-		Short: "Print a scheme's recipe: its points, its parameters, and where their values come from",
+		Short: "Print a scheme's recipe: its points, its parameters, and the sources of their values",
 		Example: "  photon explain pcn\n" +
 			"  photon explain pacc --rate 25Gbps",
 		Args: cobra.MaximumNArgs(1),
@@ -42,9 +42,9 @@ func explainCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.Var(&rateFlag{&n.Line}, "rate", "`rate` of the hosts' links, for defaults that depend on it (10Gbps)")
-	f.StringVar(&rtt, "rtt", "", "largest base round-trip `time`, for defaults that depend on it (unknown)")
-	f.IntVar(&n.LongFlows, "flows", 0, "long flows that share a bottleneck, for defaults that depend on it (unknown)")
-	f.BoolVar(&markdown, "markdown", false, "all schemes, as docs/schemes.md")
+	f.Var(&rateFlag{&n.Line}, "rate", "Compute defaults for hosts with links of this `rate` (10Gbps if absent)")
+	f.StringVar(&rtt, "rtt", "", "Compute defaults for this largest base round-trip `time` (unknown if absent)")
+	f.IntVar(&n.LongFlows, "flows", 0, "Compute defaults for this `number` of long flows at a bottleneck (unknown if absent)")
+	f.BoolVar(&markdown, "markdown", false, "Print docs/schemes.md, which has all schemes")
 	return c
 }

@@ -25,7 +25,7 @@ import (
 func flowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "flow add|list|stop",
-		Short: "Have a running agent send flows, see how they fare, stop them",
+		Short: "Add, list and stop flows of a running agent",
 		RunE: func(*cobra.Command, []string) error {
 			return bad(errors.New("say what: flow add, flow list or flow stop"))
 		},
@@ -62,9 +62,9 @@ func flowAddCommand() *cobra.Command {
 	var qp, count, dscp int
 	c := &cobra.Command{
 		Use:   "add --to ADDRESS [--size SIZE] ... | add -f FILE",
-		Short: "Have a running agent send flows",
-		Long: "Have a running agent send flows: one kind by flags, or flows and workloads of a file as experiments have them\n" +
-			"(docs/operate.md), with addresses for names of hosts. Starts count from now.",
+		Short: "Add flows to a running agent",
+		Long: "Add flows to a running agent: equal ones by flags, or the flows and workloads of a file (docs/operate.md), which\n" +
+			"has the form of experiments with addresses for names of hosts. Starts count from now.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			orders := node.FlowOrders{}
 			switch {
@@ -108,20 +108,20 @@ func flowAddCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	at.add(c)
-	f.StringVarP(&file, "file", "f", "", "`file` of flows and workloads")
-	f.Var(textFlag[wire.IP, *wire.IP]{&o.To, "address"}, "to", "`address` of the receiving agent")
-	f.Var(textFlag[wire.MAC, *wire.MAC]{&o.ToMAC, "mac"}, "to-mac", "its Ethernet `address` (default: as agents make theirs)")
-	f.Var(textFlag[units.Size, *units.Size]{&o.Size, "size"}, "size", "of payload, as in 1MB (default: until it is stopped)")
-	f.Var(textFlag[units.Time, *units.Time]{&o.Start, "time"}, "start", "after so long, as in 10ms")
-	f.Var(textFlag[units.Time, *units.Time]{&o.Stop, "time"}, "stop", "after so long (default: at its end)")
-	f.Var(textFlag[units.Rate, *units.Rate]{&o.Limit, "rate"}, "rate", "never faster, as in 1Gbps")
-	f.Var(textFlag[units.Rate, *units.Rate]{&o.Begin, "rate"}, "begin", "first rate, as if congestion had brought the flow there (default: line rate)")
-	f.IntVar(&count, "count", 1, "equal flows")
-	f.IntVar(&qp, "qp", 0, "queue pair of the first (default: free ones)")
-	f.IntVar(&dscp, "dscp", 0, "of the packets (default: the agent's for data)")
-	f.StringVar(&o.Group, "group", "", "`name` under which the flows are listed")
-	f.StringVar(&o.Tenant, "tenant", "", "`name` of a tenant of the agent's configuration")
-	f.IntVar(&o.Weight, "weight", 1, "frames per turn when flows wait for the port, 1 to 255")
+	f.StringVarP(&file, "file", "f", "", "Read flows and workloads from this `file`")
+	f.Var(textFlag[wire.IP, *wire.IP]{&o.To, "address"}, "to", "Send to the agent with this `address`")
+	f.Var(textFlag[wire.MAC, *wire.MAC]{&o.ToMAC, "mac"}, "to-mac", "Send to this Ethernet `address` (default: the one that an agent makes of its IP address)")
+	f.Var(textFlag[units.Size, *units.Size]{&o.Size, "size"}, "size", "Send this much payload, as in 1MB (default: until the flow is stopped)")
+	f.Var(textFlag[units.Time, *units.Time]{&o.Start, "time"}, "start", "Start after this long, as in 10ms")
+	f.Var(textFlag[units.Time, *units.Time]{&o.Stop, "time"}, "stop", "Stop after this long (default: when all is sent)")
+	f.Var(textFlag[units.Rate, *units.Rate]{&o.Limit, "rate"}, "rate", "Send no faster than this, as in 1Gbps")
+	f.Var(textFlag[units.Rate, *units.Rate]{&o.Begin, "rate"}, "begin", "Start the reaction point at this rate, as if congestion had brought it there (default: line rate)")
+	f.IntVar(&count, "count", 1, "Add this `number` of equal flows")
+	f.IntVar(&qp, "qp", 0, "Give the first flow this queue pair, and the others the `numbers` after it (default: free ones)")
+	f.IntVar(&dscp, "dscp", 0, "Send packets with this `DSCP` (default: the agent's for data)")
+	f.StringVar(&o.Group, "group", "", "List the flows under this `name`")
+	f.StringVar(&o.Tenant, "tenant", "", "Let the flows belong to the tenant with this `name` in the agent's configuration")
+	f.IntVar(&o.Weight, "weight", 1, "Send this many `frames` per turn when flows wait for the port, 1 to 255")
 	return c
 }
 
@@ -158,7 +158,7 @@ func flowListCommand() *cobra.Command {
 	var states []string
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "Show the flows of a running agent: state, completion time, rate",
+		Short: "List the flows of a running agent: state, completion time, rate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, s := range states {
 				if !slices.Contains(agent.StageNames(), s) {
@@ -195,11 +195,11 @@ func flowListCommand() *cobra.Command {
 		},
 	}
 	at.add(c)
-	c.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().StringVar(&group, "group", "", "only the flows of this `name`")
+	c.Flags().BoolVar(&asCSV, "csv", false, "Print the flows as CSV")
+	c.Flags().BoolVar(&asJSON, "json", false, "Print the flows as JSON")
+	c.Flags().StringVar(&group, "group", "", "List only the flows with this `name`")
 	known := strings.Join(agent.StageNames(), ", ")
-	c.Flags().StringSliceVar(&states, "state", nil, "only those that are "+known+"; several separated by commas")
+	c.Flags().StringSliceVar(&states, "state", nil, "List only flows in these `states`, separated by commas: "+known)
 	return c
 }
 
@@ -209,7 +209,7 @@ func flowStopCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "stop ID... | stop --group NAME | stop --all",
-		Short: "End flows of a running agent, complete or not",
+		Short: "Stop flows of a running agent, complete or not",
 		RunE: func(c *cobra.Command, words []string) error {
 			if n := min(len(words), 1) + map[bool]int{true: 1}[group != ""] + map[bool]int{true: 1}[all]; n != 1 {
 				return bad(errors.New("say which: numbers of `photon flow list`, --group NAME, or --all"))
@@ -247,7 +247,7 @@ func flowStopCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	at.add(c)
-	c.Flags().StringVar(&group, "group", "", "those of this `name`")
-	c.Flags().BoolVar(&all, "all", false, "every one")
+	c.Flags().StringVar(&group, "group", "", "Stop the flows with this `name`")
+	c.Flags().BoolVar(&all, "all", false, "Stop every flow")
 	return c
 }

@@ -27,15 +27,15 @@ var hpccOnly = []string{"topology", "flows", "cm", "chakra", "comm-groups", "con
 
 func (h *hpccFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&h.topology, "topology", "", "topology.txt of the HPCC simulator")
-	f.StringVar(&h.flows, "flows", "", "flow.txt of the HPCC simulator")
-	f.StringVar(&h.matrix, "cm", "", "in place of --flows: a connection matrix of htsim")
-	f.StringVar(&h.chakra, "chakra", "", "in place of --flows: Chakra execution traces, DIR/PREFIX of DIR/PREFIX.0.et and so on")
-	f.StringVar(&h.groups, "comm-groups", "", "process groups of the traces, as JSON: names and lists of ranks")
-	f.StringVar(&h.config, "config", "", "config.txt of the HPCC simulator (default: the schemes' own parameters)")
-	f.StringVar(&h.scheme, "scheme", "", "instead of what CC_MODE names (without a config: dcqcn-mlx)")
-	f.BoolVar(&h.strict, "strict", false, "a warning about the files is an error")
-	f.StringVar(&h.against, "against", "", "an fct.txt whose slowdowns are laid beside ours")
+	f.StringVar(&h.topology, "topology", "", "Read the network from this `file`, topology.txt of the HPCC simulator or htsim's")
+	f.StringVar(&h.flows, "flows", "", "Read the flows from this `file`, flow.txt of the HPCC simulator")
+	f.StringVar(&h.matrix, "cm", "", "Read the flows from this `file`, a connection matrix of htsim, in place of --flows")
+	f.StringVar(&h.chakra, "chakra", "", "Read Chakra execution traces in place of --flows: `DIR/PREFIX` stands for DIR/PREFIX.0.et and so on")
+	f.StringVar(&h.groups, "comm-groups", "", "Read the process groups of the traces from this `file`: JSON, names with lists of ranks")
+	f.StringVar(&h.config, "config", "", "Read parameters from this `file`, config.txt of the HPCC simulator (default: the scheme's own)")
+	f.StringVar(&h.scheme, "scheme", "", "Run this scheme (`name`) instead of the one that CC_MODE names (without a config: dcqcn-mlx)")
+	f.BoolVar(&h.strict, "strict", false, "Take a warning about the files as an error")
+	f.StringVar(&h.against, "against", "", "Compare our slowdowns with those of this `file`, an fct.txt")
 }
 
 func (h *hpccFlags) wanted(c *cobra.Command) bool {

@@ -17,7 +17,7 @@ func listCommand() *cobra.Command {
 	var markdown, asJSON bool
 	c := &cobra.Command{
 		Use:       "list [experiments|schemes|workloads|measurements|metrics]",
-		Short:     "List experiments, schemes, distributions of flow sizes, what experiments can measure, and Prometheus' metrics",
+		Short:     "List experiments, schemes, flow sizes, what experiments can measure, and Prometheus' metrics",
 		Example:   "  photon list\n  photon list measurements\n  photon list --json | jq -r '.[] | select(.kind == \"experiment\") | .id'",
 		ValidArgs: listed(),
 		Args: func(_ *cobra.Command, args []string) error {
@@ -65,8 +65,8 @@ func listCommand() *cobra.Command {
 			return out.Encode(all)
 		},
 	}
-	c.Flags().BoolVar(&markdown, "markdown", false, "metrics: all of docs/metrics.md")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one array of JSON, of all lists if none is named; the kind of an entry is experiment, scheme, workload, probe, metric or prometheus")
+	c.Flags().BoolVar(&markdown, "markdown", false, "Print docs/metrics.md, with `photon list metrics`")
+	c.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array, of all lists if none is named. Each entry has a kind: experiment, scheme, workload, probe, metric or prometheus")
 	c.MarkFlagsMutuallyExclusive("markdown", "json")
 	return c
 }

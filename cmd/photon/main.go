@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -40,11 +39,11 @@ func run(args []string) int {
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "photon:", err)
+	complain(os.Stderr, c, err)
 	if errors.As(err, &badInput{}) {
 		return exitBadInput
 	}
@@ -67,13 +66,15 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("photon {{.Version}}\n")
 	root.SetFlagErrorFunc(unknownFlag)
+	root.Flags().BoolP("version", "v", false, "Print the versions of photon, with its commit, of Go and of DPDK")
+	setUsage(root)
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command
 	}{
 		{"Repeat experiments:", []*cobra.Command{replayCommand(), runCommand(), sweepCommand(), reportCommand(), listCommand(), explainCommand(), checkCommand()}},
 		{"Be a switch or a host:", []*cobra.Command{switchCommand(), agentCommand(), acceptCommand()}},
-		{"Look into one that runs, and direct it:", []*cobra.Command{showCommand(), topCommand(), captureCommand(), flowCommand(), portCommand(), clearCommand(), reloadCommand(), proxyCommand()}},
+		{"Inspect and control one that runs:", []*cobra.Command{showCommand(), topCommand(), captureCommand(), flowCommand(), portCommand(), clearCommand(), reloadCommand(), proxyCommand()}},
 		{"", []*cobra.Command{versionCommand(), manCommand()}},
 	} {
 		if g.title != "" {

@@ -31,10 +31,10 @@ type pageFlags struct {
 const untilInterrupted time.Duration = -1
 
 func (p *pageFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&p.address, "serve", "", "show the runs on a page while they run, and until Ctrl-C after that; --serve=ADDRESS: at another `address`")
+	f.StringVar(&p.address, "serve", "", "Show the runs on a page while they run, and until Ctrl-C after that. --serve=ADDRESS serves it at another `address`")
 	f.Lookup("serve").NoOptDefVal = defaultPage
-	f.BoolVar(&p.remote, "serve-remote", false, "the page may be at another than a loopback address, where others can look too")
-	f.DurationVar(&p.stay, "serve-for", untilInterrupted, "how long the page stays after the end (default: until Ctrl-C)")
+	f.BoolVar(&p.remote, "serve-remote", false, "Allow an address other than loopback, where others can look too")
+	f.DurationVar(&p.stay, "serve-for", untilInterrupted, "Keep the page for this `time` after the end (default: until Ctrl-C)")
 	f.Lookup("serve-for").DefValue = "0s" // which the help leaves out
 }
 

@@ -14,19 +14,19 @@ func portCommand() *cobra.Command {
 		Use:   "port",
 		Short: "Add, remove, shut and open ports of a running switch",
 		Long: "Add, remove, shut and open ports of a running switch (photon show ports lists them). A port stays shut or open until\n" +
-			"the next order, until a reload of a file in which its `shutdown` is another than before, or until the switch ends. What is\n" +
-			"added or removed stays so until a reload, which makes the ports those of the file, or until the switch ends.",
+			"the next such command, a reload that changes its `shutdown` in the file, or the end of the switch. What is added or\n" +
+			"removed stays so until a reload, after which the ports are those of the file, or until the switch ends.",
 		Example: "  photon port down sw0\n  photon port up sw0\n  photon port add net_af_packet4,iface=sw4\n  photon port remove sw4",
 		Args:    unknownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		setPortCommand("down", "Shut a port of a running switch",
-			"Shut a port of a running switch: it has no link, whatever its device says. What waits for it is discarded and\n"+
-				"counted, as is all that still comes through it; its addresses are forgotten, routes and groups avoid it. The peer\n"+
-				"sees its link go, if the device can take it down: cards, interfaces of the kernel and taps can."),
+			"Shut a port of a running switch, as if it had no link. Frames that wait for it, and those that still come through it,\n"+
+				"are discarded and counted. Its addresses are forgotten; routes and groups avoid it. The peer loses its link if the\n"+
+				"device can take it down, as cards, interfaces of the kernel and taps can."),
 		setPortCommand("up", "Open a port of a running switch that was shut",
-			"Open a port of a running switch that was shut. It begins as a port whose link has come up."),
+			"Open a port of a running switch that was shut. It starts like a port whose link comes up."),
 		addPortCommand(), removePortCommand())
 	return c
 }
@@ -64,12 +64,12 @@ func addPortCommand() *cobra.Command {
 	var rate units.Rate
 	c := &cobra.Command{
 		Use: "add DEVICE", Short: "Make a device a port of a running switch",
-		Long: "Make a device a port of a running switch, as `ports:` in its file does at the start. It has what the file\n" +
-			"says of all ports. A card can be added where a port was one at the start, or else DPDK has no bus for it.",
+		Long: "Make a device a port of a running switch, as `ports:` in its file does at the start. What the file says of all\n" +
+			"ports holds for it. A card can be added only if a port was a card at the start, since DPDK has no bus for it otherwise.",
 		Example: "  photon port add net_af_packet4,iface=sw4 --rate 10Gbps\n  photon port add 0000:03:00.0",
 		Args:    exactlyOne("a device (net_af_packet4,iface=sw4)"),
 	}
-	c.Flags().Var(&rateFlag{&rate}, "rate", "`rate` of its link, as in 10Gbps (default: what the file says of all ports)")
+	c.Flags().Var(&rateFlag{&rate}, "rate", "Give its link this `rate`, as in 10Gbps (default: the file's `rate` of all ports)")
 	return portOrder(c, func(client *client.Client, c *cobra.Command, device string) (string, error) {
 		text := ""
 		if c.Flags().Changed("rate") {
@@ -81,10 +81,10 @@ func addPortCommand() *cobra.Command {
 
 func removePortCommand() *cobra.Command {
 	return portOrder(&cobra.Command{
-		Use: "remove PORT", Short: "Have a running switch give a port's device back",
-		Long: "Have a running switch give a port's device back. What waits for the port is discarded and counted, its\n" +
-			"addresses are forgotten; what came in by it is still forwarded. A port that VLANs, routes or static addresses\n" +
-			"name is removed by a reload of a file in which they do not.",
+		Use: "remove PORT", Short: "Remove a port from a running switch",
+		Long: "Remove a port from a running switch, which gives its device back. Frames that wait for the port are discarded and\n" +
+			"counted, and its addresses forgotten; frames that came in by it are still forwarded. If VLANs, routes or static\n" +
+			"addresses name the port, reload a file in which they do not.",
 		Example: "  photon port remove sw4",
 		Args:    aPort,
 	}, func(client *client.Client, c *cobra.Command, port string) (string, error) {

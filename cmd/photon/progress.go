@@ -20,6 +20,7 @@ import (
 type progressLine struct {
 	mu          sync.Mutex
 	w           io.Writer
+	log         logFlags
 	terminal    *os.File // nil: w is none
 	bar         progress.Model
 	drawn       time.Time // when the bar was drawn last
@@ -36,9 +37,9 @@ const (
 	drawEvery = 100 * time.Millisecond // the bar
 )
 
-func newProgress(w io.Writer, work ...float64) *progressLine {
-	p := &progressLine{w: w, begin: time.Now(), work: work, done: make([]float64, len(work))}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+func newProgress(w io.Writer, log logFlags, work ...float64) *progressLine {
+	p := &progressLine{w: w, log: log, begin: time.Now(), work: work, done: make([]float64, len(work))}
+	if f, ok := w.(*os.File); ok && log.format != "json" && term.IsTerminal(int(f.Fd())) {
 		p.terminal = f
 		p.bar = progress.New(progress.WithWidth(36), progress.WithColors(lipgloss.Green), progress.WithFillCharacters(progress.DefaultFullCharFullBlock, progress.DefaultEmptyCharBlock))
 	}
@@ -57,18 +58,23 @@ func (p *progressLine) moved(part int, what string, s labrun.Progress) {
 		p.resumedPart += all - before
 		return
 	}
-	left := ""
-	if about := p.left(); about > 0 {
+	about, left := p.left(), ""
+	if about > 0 {
 		left = fmt.Sprintf(", about %v left", about.Round(time.Second))
 	}
-	if p.terminal != nil {
+	if p.terminal != nil && !(p.log.verbose && s.Last) {
 		p.draw(fmt.Sprintf("%s %s %d/%d%s", p.bar.ViewAs(all), what, s.Ended, s.Runs, left))
 		return
 	}
-	if !s.Last || time.Since(p.line) < lineEvery {
+	if !s.Last || !p.log.verbose && time.Since(p.line) < lineEvery {
 		return
 	}
 	p.line = time.Now()
+	if p.log.format == "json" {
+		logLine{"INFO", p.line, "a run has ended", &runEnded{what, s.Ended, s.Runs, all, about.Seconds()}}.write(p.w)
+		return
+	}
+	p.clear()
 	fmt.Fprintf(p.w, "%s has ended, %d of %d; %.0f %% of all%s\n", what, s.Ended, s.Runs, all*100, left)
 }
 

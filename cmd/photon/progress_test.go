@@ -18,7 +18,7 @@ import (
 // time. Parts count by their work.
 func TestProgressTellsWhatIsLeft(t *testing.T) {
 	var said bytes.Buffer
-	p := newProgress(&said, 3, 1)
+	p := newProgress(&said, logFlags{}, 3, 1)
 	p.begin = time.Now().Add(-time.Hour)
 	p.moved(1, "b", labrun.Progress{Done: 1, Ended: 1, Runs: 1, Resumed: true, Last: true})
 	if part, left := p.status(); part != 0.25 || left != 0 || said.Len() > 0 {
@@ -66,7 +66,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		}
 		return strings.Split(strings.TrimRight(seen.String(), " \n"), "\n")
 	}
-	p := newProgress(terminal, 1)
+	p := newProgress(terminal, logFlags{}, 1)
 	p.begin = time.Now().Add(-time.Hour)
 	p.moved(0, "pcn", labrun.Progress{Done: 0.5, Ended: 1, Runs: 2})
 	if got := lines(); len(got) != 1 || !regexp.MustCompile(`^█+░+  50% pcn 1/2, about 1h`).MatchString(got[0]) {

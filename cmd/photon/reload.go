@@ -10,10 +10,11 @@ func reloadCommand() *cobra.Command {
 	var at socketFlags
 	c := &cobra.Command{
 		Use:   "reload",
-		Short: "Have a running switch take over its changed configuration file",
-		Long: "Have a running switch read its file again and take it over, without losing a frame: thresholds, maps, the scheme\n" +
-			"and its parameters, the watchdog, static addresses, VLANs, routes, storm control, what is spoilt on purpose. If anything in the file is wrong, or cannot change while the\n" +
-			"switch runs, nothing changes. SIGHUP does the same; the log tells what came of it.",
+		Short: "Apply the changed configuration file of a running switch",
+		Long: "Make a running switch read its file again and apply it without losing a frame: ports, thresholds, maps, the scheme\n" +
+			"and its parameters, the watchdog, static addresses, VLANs, routes, storm control, impairments. If anything in the\n" +
+			"file is wrong, or cannot change while the switch runs, nothing changes. SIGHUP does the same, and the log has the\n" +
+			"outcome.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := at.dial()
 			if err != nil {

@@ -25,16 +25,17 @@ func replayCommand() *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay ID...",
-		Short: "Repeat experiments of papers and lay the papers' numbers beside ours",
+		Short: "Repeat experiments of papers, and compare the papers' numbers with ours",
 		Example: "  photon replay pcn/fig11\n" +
 			"  photon replay pcn/fig11 --schemes pcn,hpcc --world both\n" +
 			"  photon replay pcn/fig11 --serve       # watch it in a browser\n" +
 			"  photon replay pcn --quick             # all of a paper; 'pcn/fig1*' those that match\n" +
 			"  photon replay --all --quick",
-		Long: "Repeat experiments of papers, in virtual time or on DPDK, and lay the papers' numbers beside ours.\n" +
+		Long: "Repeat experiments of papers, in virtual time or on DPDK, and compare the papers' numbers with ours.\n" +
 			"`photon list experiments` shows the ids. Results go to OUT/<id, slashes as dashes>/<world>/: result.json,\n" +
 			"timing.json, and for each scheme its series as CSV and its plot as PNG; the report is beside the worlds.\n\n" +
-			"Runs in virtual time share the cores; those of large networks use what is left of them. After an interruption the same command goes on where it was.",
+			"Runs in virtual time share the cores, and those of large networks use idle ones. After an interruption the same\n" +
+			"command goes on where it was.",
 		RunE: func(c *cobra.Command, words []string) error {
 			if f.all == (len(words) > 0) {
 				return bad(errors.New("name the experiments, or say --all (photon list experiments shows them)"))
@@ -55,7 +56,7 @@ func replayCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.all, "all", false, "every experiment there is")
+	c.Flags().BoolVar(&f.all, "all", false, "Run every experiment that comes with photon")
 	return c
 }
 
@@ -94,20 +95,22 @@ type replayFlags struct {
 	all                 bool
 	page                pageFlags
 	capture             runCaptureFlags
+	log                 logFlags
 }
 
 func (r *replayFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&r.world, "world", "sim", "where: sim (virtual time), dpdk (DPDK devices, dilated real time) or both")
-	f.StringVar(&r.schemes, "schemes", "", "only these, separated by commas; others than the experiment's too (default: the experiment's)")
-	f.Uint64Var(&r.o.Seed, "seed", 0, "of everything random (default: the experiment's)")
-	f.IntVar(&r.o.Dilation, "dilation", 20, "how many times slower than the wall the clock runs on dpdk")
-	f.StringVar(&r.testbed, "testbed", "", "`file` that says where the nodes are, with --world dpdk: cards of this machine, switches and agents elsewhere (docs/testbed.md)")
-	f.IntVar(&r.o.Cores, "cores", 0, "processors that one run in virtual time uses; results are the same (default: one, and of large networks those that no other run needs)")
-	f.BoolVar(&r.o.Quick, "quick", false, "leave out what no claim needs: repetitions, and the runs of other choices; windows in which claims are judged stay whole")
-	f.StringVar(&r.out, "out", "out", "folder for results")
+	f.StringVar(&r.world, "world", "sim", "Run in this `world`: sim (virtual time), dpdk (DPDK devices, slowed down by --dilation) or both")
+	f.StringVar(&r.schemes, "schemes", "", "Run only these `schemes`, separated by commas. Any scheme will do (default: the experiment's)")
+	f.Uint64Var(&r.o.Seed, "seed", 0, "Begin random numbers with this `seed` (default: the experiment's)")
+	f.IntVar(&r.o.Dilation, "dilation", 20, "Run the clock of dpdk this many `times` slower than the wall's")
+	f.StringVar(&r.testbed, "testbed", "", "Run on the cards and machines that this `file` names, with --world dpdk (docs/testbed.md)")
+	f.IntVar(&r.o.Cores, "cores", 0, "Use this `number` of processors for one run in virtual time; results stay the same (default: one, and for large networks those that no other run needs)")
+	f.BoolVar(&r.o.Quick, "quick", false, "Run fewer seeds, and no alternatives. Windows in which claims are judged stay whole")
+	f.StringVar(&r.out, "out", "out", "Write results into this `folder`")
 	r.page.add(f)
 	r.capture.add(c)
+	r.log.add(c, "Log every run that has ended, instead of one now and then")
 }
 
 // run checks the flags and runs experiments.
@@ -205,7 +208,7 @@ func (r *replayFlags) replay(c *cobra.Command, all []*experiment.Experiment, wor
 	for i, e := range all {
 		work[i] = labrun.Work(e, r.o)
 	}
-	show := newProgress(c.ErrOrStderr(), work...)
+	show := newProgress(c.ErrOrStderr(), r.log, work...)
 	status, stay, err := r.page.serve(c, all, show)
 	if err != nil {
 		return err

@@ -68,14 +68,14 @@ func reportCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&file, "output", "o", "", "the page (default: DIR/report.html)")
-	f.StringVar(&docs, "reproduction", "", "also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this folder")
-	f.StringVar(&compare, "compare", "", "also compare the verdicts and the traces with those that this `file` keeps; it is an error if any is another")
-	f.BoolVar(&update, "update", false, "with --compare: write the file instead")
-	f.StringVar(&against, "against", "", "also compare the verdicts and the traces with those of reproduction.json in this `folder`; it is an error if any is another")
-	f.BoolVar(&some, "some", false, "with --against: only of what ran")
-	f.BoolVar(&keep, "keep", false, "with --reproduction: what was not run is as reproduction.json in that folder has it, but for notes")
-	f.BoolVar(&unexplained, "allow-unexplained", false, "with --reproduction: claims that differ or are contradicted need no note that says why")
+	f.StringVarP(&file, "out", "o", "", "Write the page to this `file` (default: DIR/report.html)")
+	f.StringVar(&docs, "reproduction", "", "Also write the table of all claims in virtual time, reproduction.md and reproduction.json, into this `folder`")
+	f.StringVar(&compare, "compare", "", "Also compare verdicts and traces with those in this `file`, and fail if any differs")
+	f.BoolVar(&update, "update", false, "Write the file of --compare instead")
+	f.StringVar(&against, "against", "", "Also compare verdicts and traces with reproduction.json in this `folder`, and fail if any differs")
+	f.BoolVar(&some, "some", false, "Compare only what ran, with --against")
+	f.BoolVar(&keep, "keep", false, "Keep what reproduction.json of --reproduction has of experiments that were not run, except notes")
+	f.BoolVar(&unexplained, "allow-unexplained", false, "Allow claims that differ or are contradicted without a note that says why, with --reproduction")
 	return c
 }
 

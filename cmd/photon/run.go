@@ -16,14 +16,16 @@ func runCommand() *cobra.Command {
 	var h hpccFlags
 	c := &cobra.Command{
 		Use:   "run FILE... | run --topology FILE --flows FILE",
-		Short: "Run experiments of your own, or the files of the HPCC simulator",
+		Short: "Run experiments of your own, or files of others: ns-3 with HPCC's model, htsim, Chakra",
 		Example: "  photon run mine.yaml\n" +
 			"  photon run mine.yaml --schemes dcqcn,pcn --world both\n" +
-			"  photon run --topology topology.txt --flows flow.txt --config config.txt",
-		Long: "Run experiments of your own, in the format of those that come with photon (docs/experiments.md). Results go\n" +
-			"where those of `photon replay` go.\n\n" +
-			"With --topology and --flows, run the files of the HPCC simulator (docs/hpcc-files.md): OUT gets fct.txt, pfc.txt\n" +
-			"and qlen.txt.",
+			"  photon run --topology topology.txt --flows flow.txt --config config.txt\n" +
+			"  photon run --topology topology.txt --cm ring.cm",
+		Long: "EXPERIMENTS. With FILE..., run experiments of your own, in the format of those that come with photon\n" +
+			"(docs/experiments.md). Results go where those of `photon replay` go.\n\n" +
+			"FILES OF OTHERS. With --topology and one of --flows, --cm and --chakra, run the files of the HPCC simulator\n" +
+			"for ns-3, a connection matrix of htsim, or Chakra execution traces (docs/hpcc-files.md). OUT gets fct.txt,\n" +
+			"pfc.txt and qlen.txt.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, files []string) error {
 			if h.wanted(c) {
@@ -55,5 +57,6 @@ func runCommand() *cobra.Command {
 	}
 	f.add(c)
 	h.add(c)
+	inPart(c, "Flags for files of others", hpccOnly...)
 	return c
 }

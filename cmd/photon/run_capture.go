@@ -24,12 +24,12 @@ const captureFrames = 200_000
 func (r *runCaptureFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.File, "capture", "",
-		"write what ports receive and send in virtual time to this pcapng `file`, for Wireshark")
+		"Write what ports receive and send in virtual time into this pcapng `file`, for Wireshark")
 	f.StringSliceVar(&r.Ports, "capture-ports", nil,
-		"only these `ports`: a port (S0>H10), all of a node (S0) or of a layer of switches (leaf)")
-	f.Var(&timeFlag{&r.From}, "capture-from", "not what was before this `time`, as in 5ms")
-	f.IntVar(&r.Most, "capture-count", captureFrames, "no more than so many `frames` (0: all)")
-	f.IntVar(&r.Snap, "capture-snaplen", 0, "`bytes` kept of each frame (0: all; 80 are the headers of most)")
+		"Record only these `ports`: a port (S0>H10), all of a node (S0) or of a layer of switches (leaf)")
+	f.Var(&timeFlag{&r.From}, "capture-from", "Record from this `time` on, as in 5ms")
+	f.IntVar(&r.Most, "capture-count", captureFrames, "Record at most this many `frames`; 0 means all")
+	f.IntVar(&r.Snap, "capture-snaplen", 0, "Keep this many `bytes` of each frame; 0 means all, and 80 hold the headers of most")
 }
 
 // timeFlag is a flag that is a time.

@@ -15,8 +15,8 @@ import (
 type socketFlags struct{ path, name string }
 
 func (s *socketFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&s.path, "socket", "", "`path` of the admin socket")
-	c.Flags().StringVar(&s.name, "name", "", "`name` of the switch or agent (default: the only one that runs here)")
+	c.Flags().StringVar(&s.path, "socket", "", "Use the admin socket at this `path`")
+	c.Flags().StringVar(&s.name, "name", "", "Ask the switch or agent with this `name` (default: the only one that runs here)")
 }
 
 func (s *socketFlags) dial() (*client.Client, error) {
@@ -48,7 +48,7 @@ func showCommand() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "show WHAT",
-		Short: "Show counters, queues, buffer, addresses of a running switch, as switches print them",
+		Short: "Show counters, queues, buffer and addresses of a running switch or agent",
 		Example: "  photon show pfc counters\n" +
 			"  photon show queues --name sw --json",
 		Long: strings.TrimSuffix(long.String(), "\n"),
@@ -78,6 +78,6 @@ func showCommand() *cobra.Command {
 		},
 	}
 	at.add(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "Print JSON")
 	return c
 }

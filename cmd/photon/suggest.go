@@ -20,7 +20,9 @@ func unknownFlag(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	otherwise := c.CommandPath() + " --help lists them"
-	if best := suggest.Closest(unknown.GetSpecifiedName(), names); best != "" {
+	if now := suggest.Renamed[suggest.Flag][unknown.GetSpecifiedName()]; now != "" && c.Flags().Lookup(now) != nil {
+		otherwise = fmt.Sprintf("it is now --%s", now)
+	} else if best := suggest.Closest(unknown.GetSpecifiedName(), names); best != "" {
 		otherwise = fmt.Sprintf("is --%s meant?", best)
 	}
 	return bad(fmt.Errorf("%w (%s)", err, otherwise))

@@ -30,7 +30,7 @@ func sweepCommand() *cobra.Command {
 			"  photon sweep collect docs/examples/incast-sweep.yaml --mean fct_p99_s",
 		Long: "Run a grid of experiments, schemes, seeds and settings (docs/sweeps.md). Every run is a task with a result of its\n" +
 			"own, OUT/sweeps/<name>/tasks/<id>.json; tasks that have one are not run again. `photon sweep collect` makes one\n" +
-			"table of them.",
+			"table of all results.",
 		Args: exactlyOne("the file of a sweep (docs/examples/incast-sweep.yaml is one)"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
@@ -46,23 +46,25 @@ type sweepFlags struct {
 	list, slurm, kubernetes    bool
 	jobs                       int
 	workers                    sweep.Workers
+	log                        logFlags
 }
 
 func (s *sweepFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&s.out, "out", "out", "folder for results")
-	f.IntVar(&s.jobs, "jobs", 0, "tasks at once (default: as many as there are processors for)")
-	f.IntVar(&s.workers.Cores, "cores", 1, "processors that one task uses; results are the same")
-	f.BoolVar(&s.list, "list", false, "run nothing: list the tasks, and which are done")
-	f.BoolVar(&s.slurm, "slurm", false, "write a Slurm job array and submit it with sbatch")
-	f.BoolVar(&s.kubernetes, "kubernetes", false, "print the manifest of a Kubernetes Indexed Job")
-	f.IntVar(&s.workers.Count, "workers", 100, "on a cluster: elements of the array, or pods; at most as many as there are tasks")
-	f.IntVar(&s.workers.CPUs, "cpus", 1, "on a cluster: processors of a worker, which runs a task on each, or on every --cores of them")
-	f.Var(&sizeFlag{&s.workers.Memory}, "memory", "on a cluster: memory of a worker, a `size` as in 2GB (default: the cluster's)")
-	f.StringVar(&s.image, "image", "", "on Kubernetes: a container image with photon")
-	f.StringVar(&s.volume, "volume", "", "on Kubernetes: the `claim` of a volume for results that all pods can write to")
-	f.StringVar(&s.worker, "worker", "", "do the part of worker `K/N`, K from 0; clusters say this")
-	f.StringVar(&s.seeds, "seeds", "", "only the tasks with these `seeds` of the spec's, as in 1..100")
+	f.StringVar(&s.out, "out", "out", "Write results into this `folder`")
+	f.IntVar(&s.jobs, "jobs", 0, "Run this `number` of tasks at once (default: as many as there are processors for)")
+	f.IntVar(&s.workers.Cores, "cores", 1, "Use this `number` of processors for one task; results stay the same")
+	f.BoolVar(&s.list, "list", false, "List the tasks, and which are done, and run nothing")
+	f.BoolVar(&s.slurm, "slurm", false, "Write a Slurm job array, and submit it with sbatch")
+	f.BoolVar(&s.kubernetes, "kubernetes", false, "Print the manifest of a Kubernetes Indexed Job")
+	f.IntVar(&s.workers.Count, "workers", 100, "Divide the tasks among this `number` of workers, elements of the array or pods")
+	f.IntVar(&s.workers.CPUs, "cpus", 1, "Give each worker on a cluster this `number` of processors. It runs a task on each, or on every --cores of them")
+	f.Var(&sizeFlag{&s.workers.Memory}, "memory", "Give each worker on a cluster memory of this `size`, as in 2GB (default: the cluster's)")
+	f.StringVar(&s.image, "image", "", "Run this container `image`, which has photon, on Kubernetes")
+	f.StringVar(&s.volume, "volume", "", "Store results on the volume with this `claim`, to which all pods can write, on Kubernetes")
+	f.StringVar(&s.worker, "worker", "", "Run the tasks of worker `K/N`, with K from 0, as clusters do")
+	s.log.add(c, "Log every task that has ended, instead of one now and then")
+	f.StringVar(&s.seeds, "seeds", "", "Take only tasks with these `seeds` of the spec, as in 1..100")
 	c.MarkFlagsMutuallyExclusive("list", "slurm", "kubernetes", "worker")
 	for _, elsewhere := range []string{"slurm", "kubernetes", "worker"} {
 		c.MarkFlagsMutuallyExclusive("seeds", elsewhere)
@@ -169,7 +171,7 @@ func (s *sweepFlags) local(c *cobra.Command, folder sweep.Folder, tasks []*sweep
 	if len(left) < len(tasks) {
 		fmt.Fprintf(c.ErrOrStderr(), "%s%d of %d tasks were done before\n", who, len(tasks)-len(left), len(tasks))
 	}
-	show := newProgress(c.ErrOrStderr(), 1)
+	show := newProgress(c.ErrOrStderr(), s.log, 1)
 	cores := min(s.workers.Cores, runtime.GOMAXPROCS(0))
 	jobs := s.jobs
 	if jobs == 0 {
@@ -320,12 +322,12 @@ func collectCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&out, "out", "out", "folder in which the sweep's results are, if a spec is named")
-	c.Flags().StringVar(&seeds, "seeds", "", "only the tasks with these `seeds` of the spec's, as in 1..100")
-	c.Flags().StringSliceVar(&mean, "mean", nil, "print the mean of these `metrics` over seeds, too, and its standard error")
-	c.Flags().StringSliceVar(&plot, "plot", nil, "draw the median of these `metrics` over seeds, too, with its 95 % interval, as PNG, as SVG and on a page")
-	c.Flags().StringVar(&over, "over", "", "with --plot: the `setting` that is drawn over, by its path or the last word of it (default: that with the most values)")
-	c.Flags().BoolVar(&claims, "claims", false, "lay the means over seeds beside the claims of the experiments, too")
-	c.Flags().BoolVar(&missing, "allow-missing", false, "tasks without a result are no error")
+	c.Flags().StringVar(&out, "out", "out", "Read and write results in this `folder`, if a spec is named")
+	c.Flags().StringVar(&seeds, "seeds", "", "Take only tasks with these `seeds` of the spec, as in 1..100")
+	c.Flags().StringSliceVar(&mean, "mean", nil, "Also print means of these `metrics` over seeds, with standard errors")
+	c.Flags().StringSliceVar(&plot, "plot", nil, "Also draw medians of these `metrics` over seeds, with 95 % intervals, as PNG, as SVG and on a page")
+	c.Flags().StringVar(&over, "over", "", "Draw --plot over this `setting`, named by its path or the last word of it (default: the one with most values)")
+	c.Flags().BoolVar(&claims, "claims", false, "Also compare means over seeds with the claims of the experiments")
+	c.Flags().BoolVar(&missing, "allow-missing", false, "Leave out tasks without a result instead of failing")
 	return c
 }

@@ -15,6 +15,7 @@ func switchCommand() *cobra.Command {
 	var file, scheme, metrics, admin, live string
 	var rate units.Rate
 	var ports []string
+	var log logFlags
 	c := &cobra.Command{
 		Use:   "switch [-c switch.yaml | --port DEVICE --port DEVICE ...]",
 		Short: "Be a lossless switch on network cards or virtual devices",
@@ -34,19 +35,23 @@ func switchCommand() *cobra.Command {
 			if file == "" {
 				read = nil
 			}
-			return ended(daemon.Switch(c.Context(), running(c), conf, read))
+			return ended(daemon.Switch(c.Context(), running(c, log), conf, read))
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&file, "config", "c", "", "configuration `file` (deploy/switch.yaml is an example)")
-	f.StringArrayVar(&ports, "port", nil, "`device` of a port, in place of a file; repeat it")
-	f.StringVar(&scheme, "scheme", "pcn", "congestion control scheme (photon list schemes)")
-	f.Var(&rateFlag{&rate}, "rate", "`rate` of every link, as in 10Gbps; on virtual devices it is emulated (default: a card's own, else 10Gbps)")
-	f.StringVar(&metrics, "metrics", "127.0.0.1:9464", "`address` for Prometheus, or off")
-	f.StringVar(&admin, "admin", "", "`path` of the socket for photon show and its sisters, or off (default: /run/photon/NAME.sock)")
-	f.StringVar(&live, "live", "", "loopback `address` of a page that shows the switch at work, as in 127.0.0.1:9471 (default: none)")
+	f.StringVarP(&file, "config", "c", "", "Read the configuration from this `file` (deploy/switch.yaml is an example)")
+	f.StringArrayVar(&ports, "port", nil, "Make this `device` a port, in place of a file. Give it once for each port")
+	f.StringVar(&scheme, "scheme", "pcn", "Mark as this congestion control `scheme` does (photon list schemes)")
+	f.Var(&rateFlag{&rate}, "rate", "Give every link this `rate`, as in 10Gbps. Virtual devices emulate it (default: a card's own, else 10Gbps)")
+	f.StringVar(&metrics, "metrics", "127.0.0.1:9464", "Serve metrics for Prometheus at this `address`, or with off nowhere")
+	f.StringVar(&admin, "admin", "", "Open the socket for photon show and other commands at this `path`, or with off nowhere (default: /run/photon/NAME.sock)")
+	f.StringVar(&live, "live", "", "Serve a page that shows the switch at work at this loopback `address`, as in 127.0.0.1:9471 (default: none)")
+	log.add(c, requestsToo)
 	return c
 }
+
+// requestsToo is what a verbose switch or agent logs.
+const requestsToo = "Log each request to the admin socket and for metrics, too"
 
 // rateFlag is a flag that is a rate.
 type rateFlag struct{ rate *units.Rate }
@@ -95,8 +100,8 @@ func switchConfig(c *cobra.Command, file string, ports []string, scheme string, 
 }
 
 // running is how a daemon is started by a command.
-func running(c *cobra.Command) daemon.Options {
-	return daemon.Options{Log: c.ErrOrStderr(), Version: version}
+func running(c *cobra.Command, l logFlags) daemon.Options {
+	return daemon.Options{Log: c.ErrOrStderr(), Verbose: l.verbose, JSON: l.format == "json", Version: version}
 }
 
 // ended returns how a daemon ended, with its refusals marked as bad input.

@@ -24,9 +24,9 @@ func topCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "top",
 		Short: "Watch a running switch or agent: rates, queues, pauses, marks, flows",
-		Long: "Watch a running switch or agent in a terminal of 80x24 or more: per port and priority the rates, the queue against\n" +
-			"what it may hold, the part of the time it was paused, marks and drops; of an agent the flows, by what they are allowed;\n" +
-			"and how regularly the workers poll. The key ? explains. With --once it prints one such table and ends.",
+		Long: "Watch a running switch or agent in a terminal of 80x24 or more. Each port and priority has its rates, its queue\n" +
+			"against the limit, the share of time it was paused, marks and drops; an agent's flows follow, and how regularly the\n" +
+			"workers poll. The key ? explains. With --once it prints one such table and ends.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if every < minEvery || every > time.Hour {
 				return bad(fmt.Errorf("--every %v: from %v to 1h", every, minEvery))
@@ -56,12 +56,12 @@ func topCommand() *cobra.Command {
 	}
 	at.add(c)
 	f := c.Flags()
-	f.BoolVar(&once, "once", false, "print one table, of the time between two looks, and end")
-	f.BoolVar(&asJSON, "json", false, "with --once: print JSON")
-	f.DurationVar(&every, "every", time.Second, "`time` between two looks")
-	f.StringVar(&o.Order, "sort", "port", "sort by `column`: "+strings.Join(top.Orders(), ", "))
-	f.BoolVarP(&o.Reverse, "reverse", "r", false, "the other way round")
-	f.BoolVarP(&o.All, "all", "a", false, "all priorities, also those that nothing used")
+	f.BoolVar(&once, "once", false, "Print one table, of the time between two looks, and end")
+	f.BoolVar(&asJSON, "json", false, "Print JSON, with --once")
+	f.DurationVar(&every, "every", time.Second, "Look again after this `time`")
+	f.StringVar(&o.Order, "sort", "port", "Sort by this `column`: "+strings.Join(top.Orders(), ", "))
+	f.BoolVarP(&o.Reverse, "reverse", "r", false, "Sort the other way round")
+	f.BoolVarP(&o.All, "all", "a", false, "Show all priorities, also those that nothing used")
 	return c
 }
 

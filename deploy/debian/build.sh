@@ -29,7 +29,7 @@ mkdir -p "$work/debian" "$root/DEBIAN" "$root/etc/photon" "$root/usr/bin" "$root
 	"$share/man/man1" "$share/bash-completion/completions" "$share/zsh/vendor-completions" \
 	"$share/fish/vendor_completions.d" "$doc/examples" "$share/lintian/overrides"
 
-go build -tags dpdk -trimpath -buildmode=pie -ldflags "-s -w -X main.version=$version -extldflags=-Wl,-z,relro,-z,now" -o "$root/usr/bin/photon" ./cmd/photon
+go build -tags dpdk -trimpath -buildmode=pie -ldflags "-s -w -X main.version=$version -X main.commit=$commit -extldflags=-Wl,-z,relro,-z,now" -o "$root/usr/bin/photon" ./cmd/photon
 photon=$root/usr/bin/photon
 
 "$photon" man "$share/man/man1"

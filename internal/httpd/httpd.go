@@ -27,6 +27,8 @@ type Server struct {
 	mu     sync.Mutex // of closed
 	closed bool
 	all    sync.WaitGroup // requests that are being answered
+
+	answered func(*http.Request, time.Duration) // nil: nobody wants to know
 }
 
 // New returns a server for a listener, which it will close. set is for its limits.
@@ -36,7 +38,11 @@ func New(l net.Listener, h http.Handler, set func(*http.Server)) *Server {
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.begin() {
 			defer s.all.Done()
+			began := time.Now()
 			h.ServeHTTP(w, r)
+			if s.answered != nil {
+				s.answered(r, time.Since(began))
+			}
 		}
 	})
 	if set != nil {
@@ -53,6 +59,9 @@ func (s *Server) begin() bool {
 	}
 	return !s.closed
 }
+
+// Watch has each request reported when it was answered, with the time that took; call it before Serve.
+func (s *Server) Watch(answered func(*http.Request, time.Duration)) { s.answered = answered }
 
 // Serve begins to answer.
 func (s *Server) Serve() { go func() { _ = s.http.Serve(s.listener) }() } // ends with Close

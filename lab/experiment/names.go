@@ -23,10 +23,13 @@ func elsewhere(id string, list []Entry) string {
 	if !whole {
 		figure = id
 	}
-	var ids, same, alike []string
+	var ids, papers, same, alike []string
 	for _, e := range list {
 		ids = append(ids, e.ID)
 		p, f, _ := strings.Cut(e.ID, "/")
+		if !slices.Contains(papers, p) {
+			papers = append(papers, p)
+		}
 		if p == paper {
 			same = append(same, f)
 		}
@@ -35,12 +38,26 @@ func elsewhere(id string, list []Entry) string {
 		}
 	}
 	switch {
+	case !whole && suggest.Closest(id, papers) != "":
+		return suggest.Or(id, papers, "")
+	case len(same) > 0 && digits(figure) != "" && digits(figure) == digits(suggest.Closest(figure, same)):
+		return suggest.Or(id, ids, "of "+paper+" there are "+strings.Join(same, ", "))
 	case len(same) > 0:
 		return "of " + paper + " there are " + strings.Join(same, ", ")
 	case !whole && len(alike) > 0:
 		return "there are " + strings.Join(alike, ", ")
 	}
 	return suggest.Or(id, ids, "photon list experiments shows them")
+}
+
+// digits are those of a figure's name: with others it is another figure, and not misspelt.
+func digits(figure string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, figure)
 }
 
 // hostNames are those of a network, the first of many.

@@ -111,9 +111,13 @@ func claimsPage(all []claim.Finished, t *claim.Tally) []byte {
 		p.markdown(&b)
 	}
 	b.WriteString("\n## What ran\n\nExperiments that take long have fewer than twenty seeds.\n\n" +
-		"| experiment | what ran | seeds |\n|---|---|--:|\n")
+		"| experiment | what it is | what ran | seeds |\n|---|---|---|--:|\n")
+	titles := map[string]string{}
+	for _, f := range all {
+		titles[f.ID] = f.Title
+	}
 	for _, x := range t.Experiments {
-		fmt.Fprintf(&b, "| %s | %s | %d |\n", markdown.Cell(x.Experiment), markdown.Cell(x.Ran()), x.Seeds)
+		fmt.Fprintf(&b, "| %s | %s | %s | %d |\n", markdown.Cell(x.Experiment), markdown.Cell(titles[x.Experiment]), markdown.Cell(x.Ran()), x.Seeds)
 	}
 	return b.Bytes()
 }
@@ -124,7 +128,7 @@ func (p *paper) markdown(b *bytes.Buffer) {
 		if len(f.Claims) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "\n### %s: %s\n\n", f.ID, f.Title)
+		fmt.Fprintf(b, "\n### %s\n\n", f.ID)
 		claimTable(b, f.Claims)
 		for _, c := range f.Claims {
 			if c.Verdict != claim.Differs && c.Verdict != claim.Contradicted {

@@ -62,7 +62,7 @@ func TestReproduction(t *testing.T) {
 		t.Error("there are times in it")
 	}
 	for _, want := range []string{"| **all** | 1 | 1 | 0 | 1 | 0 | 0 | 0 | 1 |", "## A & B, Venue's", `A pipe \| in a text`, "No explanation yet.\n", "| not-run |",
-		"Of 1 experiments 0 ran whole and 1 with", "| test/report | quick: 3 of 5 values of burst | 1 |", "worst end"} {
+		"Of 1 experiments 0 ran whole and 1 with", "| test/report | Every kind of panel </script><b>not bold</b> | quick: 3 of 5 values of burst | 1 |", "worst end"} {
 		if !strings.Contains(string(md), want) {
 			t.Errorf("reproduction.md lacks %q:\n%s", want, md)
 		}

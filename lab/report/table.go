@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -12,10 +13,11 @@ import (
 )
 
 // Table prints the claims with what the worlds measured, for a terminal. An
-// experiment without claims has its metrics there, and why a mechanism never acted.
+// experiment without claims has its metrics there, and why a mechanism never acted. So
+// have schemes that the experiment does not name, about which no claim can be.
 func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
 	if len(results[0].Claims) == 0 {
-		return metricsTable(w, e, results)
+		return metricsTable(w, e, results, func(string) bool { return true })
 	}
 	head := []string{"claim", "paper"}
 	for _, r := range results {
@@ -33,7 +35,17 @@ func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error
 			claimRow(t, "  "+c.Measurements[k].Name, results, func(r *claim.Judged) *claim.Measurement { return &r.Claims[i].Measurements[k] })
 		}
 	}
-	return t.Print(w)
+	if err := t.Print(w); err != nil {
+		return err
+	}
+	unclaimed := func(scheme string) bool { return !slices.Contains(e.SchemeKeys(), scheme) }
+	for _, run := range results[0].Runs {
+		if unclaimed(run.Scheme) {
+			fmt.Fprintln(w)
+			return metricsTable(w, e, results, unclaimed)
+		}
+	}
+	return nil
 }
 
 // claimRow is a claim, or one of its measurements, in every world.
@@ -53,12 +65,15 @@ func claimRow(t *table.Table, name string, results []*claim.Judged, of func(*cla
 	t.Row(append(row, strings.Join(verdicts, " | "))...)
 }
 
-// metricsTable has a column for each scheme and, if there are several, world.
-func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
+// metricsTable has a column for each of these schemes and, if there are several, world.
+func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged, of func(scheme string) bool) error {
 	head := []string{"metric"}
 	names, notes := map[string]bool{}, ""
 	for _, r := range results {
 		for _, run := range r.Runs {
+			if !of(run.Scheme) {
+				continue
+			}
 			column := run.Scheme
 			if len(results) > 1 {
 				column += " " + r.World
@@ -80,6 +95,9 @@ func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged
 		row := []any{name}
 		for _, r := range results {
 			for _, run := range r.Runs {
+				if !of(run.Scheme) {
+					continue
+				}
 				row = append(row, experiment.Number(run.Metrics[name], e.Unit(name)))
 			}
 		}

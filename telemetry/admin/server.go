@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"photon/internal/httpd"
 	"photon/telemetry"
@@ -140,6 +141,9 @@ func refuse(w http.ResponseWriter, err error) {
 	w.WriteHeader(http.StatusConflict)
 	_ = json.NewEncoder(w).Encode(socket.Refusal{Error: err.Error()})
 }
+
+// Watch has each request reported when it was answered; call it before Serve.
+func (a *Server) Watch(answered func(*http.Request, time.Duration)) { a.server.Watch(answered) }
 
 // Serve answers until Close.
 func (a *Server) Serve() { a.server.Serve() }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -52,6 +53,9 @@ func (s *Server) Profiles() {
 	s.mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	s.server.Serve()
 }
+
+// Watch has each request reported when it was answered; call it before Serve.
+func (s *Server) Watch(answered func(*http.Request, time.Duration)) { s.server.Watch(answered) }
 
 // Address is where the server listens.
 func (s *Server) Address() string { return s.server.Address().String() }

@@ -65,7 +65,7 @@ var Topics = []Topic{
 	{"events", "discards and storms at each port: when, how many frames, and the headers of the first", switches, takeEvents, func() Document { return &Events{} }},
 	{"pfcwd", "the PFC watchdog: storms detected and restored, and what they cost", switches, takePFCWD, func() Document { return &PFCWD{} }},
 	{"impair", "what was done on purpose to frames that came in (`impair:` of a port)", switches, takeImpair, func() Document { return &Impair{} }},
-	{"lldp", "who is at the other ends of the cables (LLDP), and where they disagree about PFC, ETS and priorities (DCBX)", switches, takeLLDP, func() Document { return &LLDP{} }},
+	{"lldp", "neighbours on the cables (LLDP), and where they disagree about PFC, ETS and priorities (DCBX)", switches, takeLLDP, func() Document { return &LLDP{} }},
 	{"sflow", "samples of frames that are sent to a collector", switches, takeSFlow, func() Document { return &SFlow{} }},
 	{"flows", "the flows that an agent sends: what they are allowed, have sent, and were told", hosts, takeFlows, func() Document { return &Flows{} }},
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpWidth is how long a line of flags may be: that of the documents.
+const helpWidth = 110
+
+// part is the annotation of a flag that is listed in a part of its own, below this title.
+const part = "part"
+
+// setUsage has the flags of all commands wrapped, and those of a part below its title.
+func setUsage(root *cobra.Command) {
+	cobra.AddTemplateFunc("flagUsages", flagUsages)
+	root.SetUsageTemplate(strings.NewReplacer(
+		"Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagUsages .}}",
+	).Replace(root.UsageTemplate()))
+}
+
+func flagUsages(c *cobra.Command) string {
+	titles := []string{"Flags"}
+	parts := map[string]*pflag.FlagSet{"Flags": pflag.NewFlagSet("", pflag.ContinueOnError)}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		title := "Flags"
+		if a := f.Annotations[part]; len(a) > 0 {
+			title = a[0]
+		}
+		if parts[title] == nil {
+			titles = append(titles, title)
+			parts[title] = pflag.NewFlagSet("", pflag.ContinueOnError)
+		}
+		parts[title].AddFlag(f)
+	})
+	var b strings.Builder
+	for i, title := range titles {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(title + ":\n" + strings.TrimRight(parts[title].FlagUsagesWrapped(helpWidth), "\n "))
+	}
+	return b.String()
+}
+
+// inPart lists flags below a title of their own.
+func inPart(c *cobra.Command, title string, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, part, []string{title}); err != nil {
+			panic(err) // there is no such flag
+		}
+	}
+}
