@@ -37,7 +37,7 @@ func (h *Host) stopped() uint8 {
 // countBlocks counts a frame that was received.
 func (h *Host) countBlocks(f *dataplane.Frame) {
 	if prio := h.Priority(0, h.env.Bytes(f)); prio >= 0 {
-		h.credit.Came(prio, h.credit.Blocks(int(f.Len)))
+		h.credit.CountReceived(prio, h.credit.Blocks(int(f.Len)))
 	}
 }
 
@@ -49,7 +49,7 @@ func (h *Host) processCredits(now units.Time, b []byte) {
 	}
 	was := h.credit.Paused()
 	for i := range list {
-		h.credit.Hear(now, &list[i])
+		h.credit.Process(now, &list[i])
 	}
 	if h.credit.Paused() != was {
 		h.pauses()

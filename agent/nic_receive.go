@@ -74,7 +74,7 @@ func (n *NIC) controlled(now units.Time, b []byte) {
 		st.BadControl++
 		return
 	}
-	n.env.TellPaused(now, Wire, p)
+	n.env.ReportPause(now, Wire, p)
 	if obey, ok := n.delayed.pause(now, &p); ok {
 		n.obey(now, &obey)
 	}

@@ -90,7 +90,7 @@ func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 			st.BadControl++
 			return true
 		}
-		h.env.TellPaused(now, 0, p)
+		h.env.ReportPause(now, 0, p)
 		if obey, ok := h.delayed.pause(now, &p); ok {
 			h.obey(now, &obey)
 		}

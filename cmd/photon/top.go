@@ -59,7 +59,7 @@ func topCommand() *cobra.Command {
 	f.BoolVar(&once, "once", false, "print one table, of the time between two looks, and end")
 	f.BoolVar(&asJSON, "json", false, "with --once: print JSON")
 	f.DurationVar(&every, "every", time.Second, "`time` between two looks")
-	f.StringVar(&o.Order, "sort", "port", "sort by `column`: "+strings.Join(top.Orders(), ", "))
+	f.StringVar(&o.Order, "sort", "port", "sort by `column`: "+strings.Join(top.SortNames(), ", "))
 	f.BoolVarP(&o.Reverse, "reverse", "r", false, "the other way round")
 	f.BoolVarP(&o.All, "all", "a", false, "all priorities, also those that nothing used")
 	return c
