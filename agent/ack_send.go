@@ -24,15 +24,15 @@ type ack struct {
 type ackQueue struct {
 	acks       []ack // a power of two
 	head, tail uint32
-	spare      uint32 // places beyond one per flow
+	shared     uint32 // places beyond one per flow
 }
 
-// moreAcks is the spare room where every packet is acknowledged: a port sends them long before there are so many.
+// moreAcks is the shared room where every packet is acknowledged: a port sends them long before there are so many.
 const moreAcks = 1024
 
 func newAckQueue(every bool) (q ackQueue) {
 	if every {
-		q.spare = moreAcks
+		q.shared = moreAcks
 	}
 	return q
 }
@@ -68,7 +68,7 @@ const noCause = psnMask + 1
 // if that is to be told, too.
 func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b []byte, tos uint8) {
 	q := &h.acks
-	fresh := p.acks == 0 || q.tail-q.head < q.spare
+	fresh := p.acks == 0 || q.tail-q.head < q.shared
 	if !fresh && p.refusing && syndrome == wire.SyndromeACK {
 		return // what waits asks for the packet that is missing, and acknowledges those before it, too
 	}

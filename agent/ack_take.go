@@ -48,16 +48,16 @@ func (h *Host) takeKnownAck(now units.Time, id int, b []byte) (silent, ok bool) 
 		return false, false
 	case complete:
 		if f.wantsAcks && f.shared != nil { // there may be other messages, which it is to know for
-			h.tellRP(now, id, b)
+			h.passAckToRP(now, id, b)
 		}
 		h.finish(now, id)
 		return false, true
 	case forgotten:
-		h.beginAnew(now, id)
+		h.startAgain(now, id)
 		return false, true
 	case arrived:
 		if f.wantsAcks {
-			h.tellRP(now, id, b)
+			h.passAckToRP(now, id, b)
 		}
 		goes := h.resume(now, id)
 		return !h.reschedule(now, id) && !goes && !f.wantsAcks, true
@@ -78,8 +78,8 @@ func (h *Host) intact(b []byte, hdr *wire.Header, id int) bool {
 	return ok
 }
 
-// tellRP hands an acknowledgement of new packets to the flow's reaction point.
-func (h *Host) tellRP(now units.Time, id int, b []byte) {
+// passAckToRP hands an acknowledgement of new packets to the flow's reaction point.
+func (h *Host) passAckToRP(now units.Time, id int, b []byte) {
 	f, bth := &h.flows[id], wire.BTH(b)
 	a, packet, next := &h.ack, f.acked-1, f.next
 	if f.scoreboard != nil {

@@ -60,10 +60,10 @@ func (h *Host) resume(now units.Time, id int) bool {
 	return true
 }
 
-// beginAnew sends a flow from its first packet on again, because the receiver has lost it.
-func (h *Host) beginAnew(now units.Time, id int) {
+// startAgain sends a flow from its first packet on again, because the receiver has lost it.
+func (h *Host) startAgain(now units.Time, id int) {
 	f := &h.flows[id]
-	if f.spec.FixedPSN || !f.requester.beginAnew(h.drawPSN(now), &h.recovery) {
+	if f.spec.FixedPSN || !f.requester.startAgain(h.drawPSN(now), &h.recovery) {
 		h.giveUp(now, id, ErrForgotten)
 		return
 	}

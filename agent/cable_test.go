@@ -38,9 +38,9 @@ type cable struct {
 
 // trouble is how many of a thousand frames meet with what.
 type trouble struct {
-	lost, repeated, broken, late, marked int
-	upTo                                 units.Time // later by
-	paused                               int        // comes behind an XOFF of data, for up to twice the timeout
+	lost, repeated, broken, delayed, marked int
+	upTo                                    units.Time // later by
+	paused                                  int        // comes behind an XOFF of data, for up to twice the timeout
 }
 
 // station is a host at an end of the cable.
@@ -214,7 +214,7 @@ func (c *cable) serve(i int) {
 	if hit(t.broken) {
 		b[wire.EthernetLen+c.random.IntN(len(b)-wire.EthernetLen)] ^= 1 << c.random.IntN(8)
 	}
-	if hit(t.late) {
+	if hit(t.delayed) {
 		f.at += units.Time(c.random.Int64N(int64(t.upTo) + 1))
 	}
 	c.put(f)

@@ -34,22 +34,22 @@ func (h *Host) stopped() uint8 {
 	return h.egress.Paused()
 }
 
-// came counts a frame that was received.
+// countBlocks counts a frame that was received.
 func (h *Host) countBlocks(f *dataplane.Frame) {
 	if prio := h.Priority(0, h.env.Bytes(f)); prio >= 0 {
-		h.credit.Came(prio, h.credit.Blocks(int(f.Len)))
+		h.credit.CountReceived(prio, h.credit.Blocks(int(f.Len)))
 	}
 }
 
-// hearCredits takes a MAC control frame.
-func (h *Host) hearCredits(now units.Time, b []byte) {
+// processCredits takes a MAC control frame.
+func (h *Host) processCredits(now units.Time, b []byte) {
 	list, err := credits.Decode(h.credit.Scratch(), b)
 	if err != nil {
 		h.stats.Ports[0].BadControl++
 	}
 	was := h.credit.Paused()
 	for i := range list {
-		h.credit.Hear(now, &list[i])
+		h.credit.Process(now, &list[i])
 	}
 	if h.credit.Paused() != was {
 		h.pauses()

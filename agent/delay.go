@@ -11,32 +11,32 @@ import (
 // until the port obeys it. Both are exact in virtual time; without them nothing
 // here is used.
 
-// latePauses is how many PFC frames may wait to be obeyed: of more, the oldest is
+// mostDelayedPauses is how many PFC frames may wait to be obeyed: of more, the oldest is
 // obeyed early. They come once per frame of 64 bytes at most, and those that a
 // switch sends once in half a pause.
-const latePauses = 256
+const mostDelayedPauses = 256
 
 // delayed is what waits for its time. Rings, filled in the order of time.
 type delayed struct {
 	npDelay    units.Time
 	pauseDelay units.Time
 
-	cnps     []lateCNP // of a power of two; empty: no delay
-	late     []uint32  // CNPs that wait, by slot of the flow
-	cnpHead  uint32
-	cnpTail  uint32
-	pauses   []latePause // the same
-	stopHead uint32
-	stopTail uint32
+	cnps        []delayedCNP // of a power of two; empty: no delay
+	waitingCNPs []uint32     // CNPs that wait, by slot of the flow
+	cnpHead     uint32
+	cnpTail     uint32
+	pauses      []delayedPause // the same
+	stopHead    uint32
+	stopTail    uint32
 }
 
-type lateCNP struct {
+type delayedCNP struct {
 	at     units.Time
 	slot   int32
 	notice cnp.Notice
 }
 
-type latePause struct {
+type delayedPause struct {
 	at    units.Time
 	frame pfc.Frame
 }
@@ -48,10 +48,10 @@ func newDelayed(npDelay, pauseDelay units.Time, receivers int) (d delayed) {
 		for n < receivers {
 			n *= 2
 		}
-		d.cnps, d.late = make([]lateCNP, n), make([]uint32, receivers)
+		d.cnps, d.waitingCNPs = make([]delayedCNP, n), make([]uint32, receivers)
 	}
 	if pauseDelay > 0 {
-		d.pauses = make([]latePause, latePauses)
+		d.pauses = make([]delayedPause, mostDelayedPauses)
 	}
 	return d
 }
@@ -101,16 +101,16 @@ func (d *delayed) decide(now units.Time, np notices) {
 		if due == 0 { // at once
 			due = now
 		}
-		d.cnps[d.cnpTail&uint32(len(d.cnps)-1)] = lateCNP{due + d.npDelay, int32(slot), notice}
+		d.cnps[d.cnpTail&uint32(len(d.cnps)-1)] = delayedCNP{due + d.npDelay, int32(slot), notice}
 		d.cnpTail++
-		d.late[slot]++
+		d.waitingCNPs[slot]++
 	}
 }
 
 func (d *delayed) room() bool { return d.cnpTail-d.cnpHead < uint32(len(d.cnps)) }
 
 // waits reports whether CNPs of a flow wait: it must not be forgotten.
-func (d *delayed) waits(slot int) bool { return len(d.late) > 0 && d.late[slot] > 0 }
+func (d *delayed) waits(slot int) bool { return len(d.waitingCNPs) > 0 && d.waitingCNPs[slot] > 0 }
 
 // nextCNP is the next notice to send now.
 func (d *delayed) nextCNP(now units.Time, np notices) (slot int, n cnp.Notice, ok bool) {
@@ -119,7 +119,7 @@ func (d *delayed) nextCNP(now units.Time, np notices) (slot int, n cnp.Notice, o
 	}
 	c := &d.cnps[d.cnpHead&uint32(len(d.cnps)-1)]
 	d.cnpHead++
-	d.late[c.slot]--
+	d.waitingCNPs[c.slot]--
 	return int(c.slot), c.notice, true
 }
 
@@ -138,11 +138,11 @@ func (d *delayed) pause(now units.Time, p *pfc.Frame) (obey pfc.Frame, ok bool) 
 	if len(d.pauses) == 0 {
 		return *p, true
 	}
-	if ok = d.stopTail-d.stopHead == latePauses; ok {
-		obey = d.pauses[d.stopHead%latePauses].frame
+	if ok = d.stopTail-d.stopHead == mostDelayedPauses; ok {
+		obey = d.pauses[d.stopHead%mostDelayedPauses].frame
 		d.stopHead++
 	}
-	d.pauses[d.stopTail%latePauses] = latePause{now + d.pauseDelay, *p}
+	d.pauses[d.stopTail%mostDelayedPauses] = delayedPause{now + d.pauseDelay, *p}
 	d.stopTail++
 	return obey, ok
 }
@@ -152,7 +152,7 @@ func (d *delayed) nextPause() units.Time {
 	if d.stopHead == d.stopTail {
 		return units.Never
 	}
-	return d.pauses[d.stopHead%latePauses].at
+	return d.pauses[d.stopHead%mostDelayedPauses].at
 }
 
 // duePause returns the next PFC frame whose time has come, and that time.
@@ -160,7 +160,7 @@ func (d *delayed) duePause(now units.Time) (p *pfc.Frame, at units.Time) {
 	if d.stopHead == d.stopTail || d.nextPause() > now {
 		return nil, 0
 	}
-	late := &d.pauses[d.stopHead%latePauses]
+	late := &d.pauses[d.stopHead%mostDelayedPauses]
 	d.stopHead++
 	return &late.frame, late.at
 }

@@ -8,20 +8,20 @@ import (
 // flow is what a host knows of a flow that it sends. It has five lines of the cache; what an acknowledgement needs is in
 // the first.
 type flow struct {
-	pacing               // when packets leave
-	requester            // which packet is next, and what has arrived
-	last      lastPacket // how the flow ends
-	message              // what it has to do with other flows
-	feedback             // what it hears of the network
-	spec      FlowSpec
-	firstBit  units.Time // when the first packet left
-	headFar   []byte     // what of the headers does not fit into sending.head
+	pacing                  // when packets leave
+	requester               // which packet is next, and what has arrived
+	last         lastPacket // how the flow ends
+	message                 // what it has to do with other flows
+	feedback                // what it hears of the network
+	spec         FlowSpec
+	firstBit     units.Time // when the first packet left
+	headOverflow []byte     // what of the headers does not fit into sending.head
 }
 
 // sending is what every packet of a flow needs. It lies beside the flow's timer, and is with it two cache lines: with
 // many flows each line is one that the processor has to wait for.
 type sending struct {
-	head    [headNear]byte
+	head    [headInlineLen]byte
 	next    uint64     // number of the packet to send next; its lower 24 bits are the PSN
 	base    units.Time // departure time of the packet sent last
 	gap     units.Time // to the next packet, while the reaction point is steady; 0: it must be asked
@@ -113,7 +113,7 @@ func (h *Host) Flows() int { return len(h.flows) }
 func (h *Host) Hash(id int) uint32 {
 	var hdr wire.Header
 	f := &h.flows[id]
-	wire.Parse(append(f.head[:], f.headFar...), &hdr)
+	wire.Parse(append(f.head[:], f.headOverflow...), &hdr)
 	return hdr.Hash
 }
 

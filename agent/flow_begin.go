@@ -67,7 +67,7 @@ func (h *Host) addFlow(now units.Time, key peerKey, spec FlowSpec) (int, error) 
 func (h *Host) reset(id int, spec FlowSpec) *flow {
 	f := &h.flows[id]
 	scoreboard := f.scoreboard
-	*f = flow{spec: spec, headFar: f.headFar[:0]}
+	*f = flow{spec: spec, headOverflow: f.headOverflow[:0]}
 	f.limit, f.prio = spec.Limit, h.config.DSCP[spec.DSCP]
 	f.sending = h.pacer.Beside(id)
 	*f.sending = sending{}

@@ -10,8 +10,8 @@ import (
 // A flow's headers are made once, when it begins. Each packet gets a copy, and what is its own: opcode, PSN, a timestamp,
 // another length.
 
-// headNear is how many bytes of the headers lie beside the timer: all of RoCEv2 over IPv4.
-const headNear = 64
+// headInlineLen is how many bytes of the headers lie beside the timer: all of RoCEv2 over IPv4.
+const headInlineLen = 64
 
 // headMax is the length of all headers of a data packet.
 const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wire.PlaceLen + wire.StampLen
@@ -43,18 +43,18 @@ func (h *Host) encodeHead(f *flow, id int) {
 	f.l3 = uint8(tag + wire.EthernetLen)
 	f.headers = f.bth + uint8(wire.BTHLen+wire.ExtensionsLen(ext))
 	if n := copy(f.head[:], head[:]); n < int(f.headers) { // behind the headers are zeros
-		f.headFar = append(f.headFar, head[n:f.headers]...)
+		f.headOverflow = append(f.headOverflow, head[n:f.headers]...)
 	}
 }
 
 // putHead copies the headers of a full packet, but for what the BTH says of this one, and zeros up to a line of the
 // cache: in worlds that keep no payload, what somebody looks at there must not be an earlier frame's.
 func (h *Host) putHead(b []byte, s *sending, id int) {
-	if s.headers <= headNear {
+	if s.headers <= headInlineLen {
 		copy(b, s.head[:])
 		return
 	}
-	copy(b[copy(b, s.head[:]):], h.flows[id].headFar)
+	copy(b[copy(b, s.head[:]):], h.flows[id].headOverflow)
 }
 
 // stampAndSeal writes what only some packets have: when they were sent, and in worlds that carry payload, too, the payload,

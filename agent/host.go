@@ -262,8 +262,8 @@ func (k peerKey) ip() (a wire.IP) {
 	return a
 }
 
-// mine reports whether the packet, which begins with the IP header, is for this host.
-func (h *Host) mine(ip []byte) bool {
+// isDestination reports whether the packet, which begins with the IP header, is for this host.
+func (h *Host) isDestination(ip []byte) bool {
 	own := keyOf(h.config.IP, 0)
 	hi, lo := own.hi, own.lo
 	if ip[0]>>4 != 6 {

@@ -6,7 +6,7 @@ import (
 	"photon/wire"
 )
 
-// This file is the quick way of packets of flows that the host knows: data and acknowledgements in plain IPv4. Where
+// This file is the shortcut of packets of flows that the host knows: data and acknowledgements in plain IPv4. Where
 // a flow's are is guessed by its name, and what is kept there says whether that is right: no table is searched.
 
 // notIPv4 is no IPv4 address.

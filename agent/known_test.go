@@ -16,16 +16,16 @@ import (
 	"photon/wire"
 )
 
-// end is a host of a pair, in the hands of a test. If it is not quick, it has forgotten
-// before each call what the quick ways go by, and is asked by Transmit and Next.
+// end is a host of a pair, in the hands of a test. Without shortcuts it has forgotten
+// before each call what the shortcuts go by, and is asked by Transmit and Next.
 type end struct {
-	h     *Host
-	env   *dataplane.Env
-	quick bool
+	h         *Host
+	env       *dataplane.Env
+	shortcuts bool
 }
 
 func (e *end) forget() {
-	if e.quick {
+	if e.shortcuts {
 		return
 	}
 	for i := range e.h.receivedSlots {
@@ -41,7 +41,7 @@ func (e *end) serve(now units.Time) (sent []byte) {
 	e.env.SetDue(0, units.Never)
 	var made bool
 	var next units.Time
-	if e.quick {
+	if e.shortcuts {
 		made, next = e.h.Serve(now, 0, &burst[0])
 	} else {
 		made = e.h.Transmit(now, 0, burst[:]) == 1
@@ -66,7 +66,7 @@ func (e *end) receive(now units.Time, b []byte) {
 	e.env.Woken()
 }
 
-// The quick ways of packets of known flows, of a flow that is alone and of one frame at a
+// The shortcuts of packets of known flows, of a flow that is alone and of one frame at a
 // time do what the general ones do: two hosts at both ends of a wire that loses, repeats,
 // marks and breaks packets send the same, byte for byte, and want to be asked at the same
 // times, and have counted the same in the end.

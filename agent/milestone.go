@@ -31,8 +31,8 @@ func (h *Host) reach(m Milestone) {
 	h.attend = 0
 }
 
-// tell reports the milestones to Config.Reached.
-func (h *Host) tell(now units.Time) {
+// reportMilestones reports the milestones to Config.Reached.
+func (h *Host) reportMilestones(now units.Time) {
 	for i := 0; i < len(h.reached); i++ {
 		h.config.Reached(now, h.reached[i])
 	}

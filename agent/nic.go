@@ -126,22 +126,22 @@ type NIC struct {
 	asked     [mostStrangers]units.Time // when a frame for one was passed on, by slot
 
 	// Towards the wire.
-	flows    []appFlow
-	byKey    *flowtable.Table[appKey]
-	pacer    *ratelimit.Pacer[struct{}]
-	idleRPs  rpPool
-	delayed  delayed
-	punctual punctual
-	laps     units.Time // by which the clock was set back, in all: stamps go on
-	cells    cells
-	control  [pfc.Classes]frames // belong to no flow
-	ready    uint8               // priorities with such frames
-	waiting  [pfc.Classes]units.Size
-	queued   int // frames, control included
-	full     int // flows with FlowQueue frames or more
-	held     bool
-	since    units.Time
-	drains   bool
+	flows           []appFlow
+	byKey           *flowtable.Table[appKey]
+	pacer           *ratelimit.Pacer[struct{}]
+	idleRPs         rpPool
+	delayed         delayed
+	punctual        punctual
+	laps            units.Time // by which the clock was set back, in all: stamps go on
+	cells           cells
+	control         [pfc.Classes]frames // belong to no flow
+	ready           uint8               // priorities with such frames
+	waiting         [pfc.Classes]units.Size
+	queued          int // frames, control included
+	full            int // flows with FlowQueue frames or more
+	applicationHeld bool
+	since           units.Time
+	drains          bool
 
 	connections *connections
 
@@ -297,7 +297,7 @@ func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
 		wirePort.QueueFrames[f.prio] += uint64(f.queue.n)
 	}
 	st.NIC.Flows, st.NIC.Received, st.NIC.Queued = n.byKey.Len(), n.table.Len(), n.queued
-	if n.held {
+	if n.applicationHeld {
 		st.NIC.Held += now - n.since
 	}
 }

@@ -83,7 +83,7 @@ func (c *connections) peer(k connection) (qp uint32, ok bool) {
 func (c *connections) learn(now, age units.Time, k connection, peer uint32) {
 	s, _ := c.table.Insert(k, now)
 	if s == flowtable.None {
-		old := c.table.Expire(now-age, few)
+		old := c.table.Expire(now-age, expiryVisits)
 		if old == flowtable.None {
 			return
 		}

@@ -74,7 +74,7 @@ func (n *NIC) controlled(now units.Time, b []byte) {
 		st.BadControl++
 		return
 	}
-	n.env.TellPaused(now, Wire, p)
+	n.env.ReportPause(now, Wire, p)
 	if obey, ok := n.delayed.pause(now, &p); ok {
 		n.obey(now, &obey)
 	}
@@ -96,7 +96,7 @@ func (n *NIC) consume(f dataplane.Frame, malformed bool) {
 func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f dataplane.Frame) int {
 	slot, fresh := n.table.Insert(key, now)
 	if slot == flowtable.None {
-		old := n.table.Expire(now-n.config.Age, few)
+		old := n.table.Expire(now-n.config.Age, expiryVisits)
 		if old == flowtable.None || n.peers[old].echoes > 0 || n.delayed.waits(old) {
 			n.stats.NIC.Untracked++
 			return flowtable.None

@@ -21,7 +21,7 @@ func (n *NIC) Receive(now units.Time, port int, burst []dataplane.Frame) {
 		}
 	}
 	n.delayed.decide(now, n.config.NP)
-	n.hold(now)
+	n.holdApplication(now)
 	n.env.Wake(Wire, n.Next(now, Wire))
 	if n.upReady != 0 {
 		n.env.Wake(Application, now)
@@ -134,15 +134,15 @@ func (n *NIC) mayPass(key appKey) bool {
 	return (id == flowtable.None || n.flows[id].queue.n == 0) && n.control[key.prio].n < controlQueue
 }
 
-// few bounds how many entries of a table are looked at to make room for one.
-const few = 16
+// expiryVisits bounds how many entries of a table are looked at to make room for one.
+const expiryVisits = 16
 
 // flowOf returns the slot of a flow, which begins if it is new, or None if there
 // is no room for it.
 func (n *NIC) flowOf(now units.Time, key appKey) int {
 	id, fresh := n.byKey.Insert(key, now)
 	if id == flowtable.None {
-		old := n.byKey.Expire(now-n.config.Age, few)
+		old := n.byKey.Expire(now-n.config.Age, expiryVisits)
 		if old == flowtable.None || n.flows[old].queue.n > 0 {
 			return flowtable.None
 		}
@@ -222,19 +222,19 @@ func (n *NIC) learn(now units.Time, mac wire.MAC) {
 	if s, _ = n.here.Insert(mac, now); s != flowtable.None {
 		return
 	}
-	if old := n.here.Expire(now-macAge, few); old != flowtable.None {
+	if old := n.here.Expire(now-macAge, expiryVisits); old != flowtable.None {
 		n.here.Delete(old)
 		n.here.Insert(mac, now)
 	}
 }
 
-// hold stops the application's port while too much of what it sends waits.
-func (n *NIC) hold(now units.Time) {
+// holdApplication stops the application's port while too much of what it sends waits.
+func (n *NIC) holdApplication(now units.Time) {
 	want := n.drains || n.queued > n.config.Queue-burst || n.config.HoldFull && n.full > 0
-	if want == n.held {
+	if want == n.applicationHeld {
 		return
 	}
-	n.held = want
+	n.applicationHeld = want
 	n.env.SetReceivePaused(Application, want)
 	if want {
 		n.since = now
@@ -247,5 +247,5 @@ func (n *NIC) hold(now units.Time) {
 // Drain takes nothing from the application any more; what waits still leaves.
 func (n *NIC) Drain(now units.Time) {
 	n.drains = true
-	n.hold(now)
+	n.holdApplication(now)
 }

@@ -170,7 +170,7 @@ func (n *NIC) fromNIC(now units.Time, f dataplane.Frame, h *wire.Header) {
 // last echo, whose byte count the new one includes.
 func (n *NIC) queueEcho(slot int, a *ack) {
 	p, q := &n.peers[slot], &n.echoes
-	if p.echoes == 0 || q.tail-q.head < q.spare {
+	if p.echoes == 0 || q.tail-q.head < q.shared {
 		p.lastEcho = q.push()
 		p.echoes++
 	}

@@ -22,7 +22,7 @@ const (
 func (n *NIC) ask(now units.Time, to wire.MAC) bool {
 	s, fresh := n.strangers.Insert(to, now)
 	if s == flowtable.None {
-		old := n.strangers.Expire(now-askEvery, few)
+		old := n.strangers.Expire(now-askEvery, expiryVisits)
 		if old == flowtable.None {
 			return false
 		}

@@ -31,7 +31,7 @@ func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (fille
 		filled++
 	}
 	n.pacer.SetLateness(0) // what comes from the application now is not late
-	n.hold(now)
+	n.holdApplication(now)
 	return filled
 }
 

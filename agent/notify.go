@@ -90,7 +90,7 @@ func (f *flow) accepts(now, period units.Time) bool {
 func (h *Host) react(now units.Time, id int, ecn uint8, word uint32) {
 	f := &h.flows[id]
 	f.rp.Notify(now, ecn, word)
-	f.keepGap(now)
+	f.cacheGap(now)
 	f.notified++
 	h.stats.RPHandled++
 	h.reschedule(now, id)

@@ -92,8 +92,8 @@ func (f *flow) nextGap(now units.Time) units.Time {
 	return f.rate(now).Serialize(units.Size(f.gapBytes))
 }
 
-// keepGap notes the gap to the next packet if the reaction point is steady, and that it is to be asked if not.
-func (f *flow) keepGap(now units.Time) {
+// cacheGap notes the gap to the next packet if the reaction point is steady, and that it is to be asked if not.
+func (f *flow) cacheGap(now units.Time) {
 	f.gap = 0
 	if f.neverPlain {
 		return
@@ -110,7 +110,7 @@ func (h *Host) SetLimit(now units.Time, id int, limit units.Rate) {
 		return
 	}
 	f.spec.Limit, f.limit = limit, limit
-	f.keepGap(now)
+	f.cacheGap(now)
 	h.reschedule(now, id)
 	h.env.Wake(0, h.Next(now, 0))
 }

@@ -32,7 +32,7 @@ func (h *Host) makePacket(now units.Time, frame *dataplane.Frame, id int, due un
 		h.pacer.Wait(id, prio, due)
 		return false, true
 	}
-	if b := h.env.Start(frame); b != nil && s.headers <= headNear && !h.stamps && !h.env.Whole(length) {
+	if b := h.env.Start(frame); b != nil && s.headers <= headInlineLen && !h.stamps && !h.env.Whole(length) {
 		*b = s.head
 		wire.BTH(b[s.bth&63:]).SetPSN(uint32(s.next), h.ackEach)
 	} else {
@@ -62,7 +62,7 @@ func (h *Host) makeSpecial(now units.Time, frame *dataplane.Frame, id int, due u
 	f := &h.flows[id]
 	switch {
 	case f.isPair():
-		return h.pairTurn(now, frame, id, due)
+		return h.makePairPacket(now, frame, id, due)
 	case f.isMessage() && !h.startMessage(now, id), !h.maySend(now, id):
 		return false, false
 	}
@@ -116,7 +116,7 @@ func (h *Host) sent(now units.Time, id int, due units.Time, length int, last boo
 	default:
 		if !f.neverPlain {
 			f.plain = f.plainRun(h.recovery.every)
-			f.keepGap(now)
+			f.cacheGap(now)
 		}
 		h.pacer.Wait(id, f.prio, h.pacer.Departure(now, due, f.nextGap(now)))
 	}

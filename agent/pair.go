@@ -16,7 +16,7 @@ import (
 // (pair_send.go: SEND, WRITE and READ) and a responder (pair_take.go), which places what comes in a piece of memory and
 // answers what is read from it (pair_read.go).
 //
-//	particular → pairTurn → request   of the flow, at the pace of its reaction point
+//	particular → makePairPacket → request   of the flow, at the pace of its reaction point
 //	                      → respond   of another flow, which has the responses of READs, while there are any
 //	take       → takePair → takeRequest, takeResponse, takeAnswer
 //

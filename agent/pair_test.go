@@ -139,7 +139,7 @@ func TestPairsProperty(t *testing.T) {
 		payload := rapid.SampledFrom([]int{64, 256}).Draw(t, "payload")
 		k := newTalk(t.Fatalf, random, payload, rapid.SampledFrom([]int{0, 1, 3, 32}).Draw(t, "ack every"))
 		per := func(name string, most int) int { return rapid.IntRange(0, most).Draw(t, name) }
-		k.trouble = trouble{lost: per("lost", 80), repeated: per("repeated", 80), broken: per("broken", 40), late: per("late", 80), upTo: 3 * cableTimeout / 2}
+		k.trouble = trouble{lost: per("lost", 80), repeated: per("repeated", 80), broken: per("broken", 40), delayed: per("late", 80), upTo: 3 * cableTimeout / 2}
 		for i, p := range k.pairs {
 			k.psn[i] = rapid.SampledFrom([]uint32{0, 5, 1<<24 - 7, 1<<23 - 2}).Draw(t, "PSN")
 			p.Verb = Verb(rapid.IntRange(0, 2).Draw(t, "verb"))
@@ -191,12 +191,12 @@ func newStranger(fatal func(args ...any), payload int) *strangerPeer {
 
 // say sends the host a packet with what is behind the base transport header, and takes what it says.
 func (s *strangerPeer) say(opcode uint8, psn uint32, ask bool, pad int, rest ...[]byte) {
-	s.hear(opcode, psn, ask, pad, rest...)
+	s.send(opcode, psn, ask, pad, rest...)
 	s.listen(1000)
 }
 
-// hear sends the host such a packet.
-func (s *strangerPeer) hear(opcode uint8, psn uint32, ask bool, pad int, rest ...[]byte) {
+// send sends the host such a packet.
+func (s *strangerPeer) send(opcode uint8, psn uint32, ask bool, pad int, rest ...[]byte) {
 	body := bytes.Join(rest, nil)
 	length := wire.BTHLen + len(body) + wire.ICRCLen
 	frame, _ := s.env.Alloc(max(wire.MinFrameLen, wire.EthernetLen+wire.IPv4Len+wire.UDPLen+length))
@@ -233,8 +233,8 @@ func (s *strangerPeer) listen(most int) {
 	}
 }
 
-// told is what the host answered since the last call, in short: opcode, PSN, syndrome and MSN.
-func (s *strangerPeer) told() (all []string) {
+// takeAnswers is what the host answered since the last call, in short: opcode, PSN, syndrome and MSN.
+func (s *strangerPeer) takeAnswers() (all []string) {
 	for _, b := range s.answers {
 		switch bth := wire.BTH(b); bth.Opcode() {
 		case wire.OpAcknowledge:
@@ -306,7 +306,7 @@ func TestResponderAnswers(t *testing.T) {
 		for _, p := range append(slices.Clone(right), c.then...) {
 			s.say(p.opcode, p.psn, true, p.pad, p.rest...)
 		}
-		if got := s.told(); !slices.Equal(got, append(slices.Clone(wants), c.want...)) {
+		if got := s.takeAnswers(); !slices.Equal(got, append(slices.Clone(wants), c.want...)) {
 			t.Errorf("%s: %q, not %q", name, got[min(len(got), 3):], c.want)
 		}
 		if err := s.h.Audit(); err != nil {
@@ -322,7 +322,7 @@ func TestResponderAnswers(t *testing.T) {
 func TestAnswersAreFewer(t *testing.T) {
 	s := newStranger(t.Fatal, 256)
 	s.say(wire.OpSendOnly, 100, false, 0)
-	if got := s.told(); got != nil {
+	if got := s.takeAnswers(); got != nil {
 		t.Errorf("nobody asked, and it says %q", got)
 	}
 	q := s.h.pairs.list[0]
@@ -330,7 +330,7 @@ func TestAnswersAreFewer(t *testing.T) {
 		s.h.answer(s.now, q, wire.SyndromeACK, 100+psn)
 	}
 	s.listen(10)
-	if got := s.told(); !slices.Equal(got, []string{"1f of 104, 1 done"}) {
+	if got := s.takeAnswers(); !slices.Equal(got, []string{"1f of 104, 1 done"}) {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -352,7 +352,7 @@ func TestPairsAmongStrangers(t *testing.T) {
 				rest = append(reth(address, m.Key, length), rest...)
 			}
 			frames := rapid.IntRange(0, 3).Draw(t, "frames")
-			s.hear(opcode, psn&psnMask, rapid.Bool().Draw(t, "asks"), rapid.IntRange(0, 3).Draw(t, "pad"), rest)
+			s.send(opcode, psn&psnMask, rapid.Bool().Draw(t, "asks"), rapid.IntRange(0, 3).Draw(t, "pad"), rest)
 			s.listen(frames)
 			if n := len(q.taker.reads); n > maxReads {
 				t.Fatalf("%d READs wait", n)
@@ -390,7 +390,7 @@ func TestPairsAreChecked(t *testing.T) {
 		t.Errorf("an agent's flow whose acknowledgements would be the pair's: %v", err)
 	}
 	s.h.StopFlow(0, 0)
-	if s.say(wire.OpWriteOnly, peerPSN, true, 0, reth(0, 0, 0)); s.told() != nil || len(s.h.Pairs()) != 0 {
+	if s.say(wire.OpWriteOnly, peerPSN, true, 0, reth(0, 0, 0)); s.takeAnswers() != nil || len(s.h.Pairs()) != 0 {
 		t.Error("a pair that only answered does so after its end")
 	}
 }
@@ -404,7 +404,7 @@ func TestResponsesArePaced(t *testing.T) {
 	if least := rate.Serialize(length * 59 / 60); s.now < least || s.now > 2*least {
 		t.Errorf("%d bytes take %v at %v", length, s.now, rate)
 	}
-	if n, flows := len(s.told()), s.h.byPeer.Len(); n != 60 || flows != 1 {
+	if n, flows := len(s.takeAnswers()), s.h.byPeer.Len(); n != 60 || flows != 1 {
 		t.Errorf("%d responses, %d flows afterwards", n, flows)
 	}
 }
@@ -431,7 +431,7 @@ func TestPairsMakeRoom(t *testing.T) {
 	if n := len(s.h.Pairs()); n != most {
 		t.Errorf("%d pairs after another flow took a number, not %d", n, most)
 	}
-	if s.say(wire.OpWriteOnly, peerPSN, true, 0, reth(0, 0, 0)); len(s.told()) != 1 {
+	if s.say(wire.OpWriteOnly, peerPSN, true, 0, reth(0, 0, 0)); len(s.takeAnswers()) != 1 {
 		t.Error("the pair whose flow has not ended does not answer")
 	}
 }

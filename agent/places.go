@@ -97,7 +97,7 @@ func (h *Host) drop(slot int) {
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 	before := now - h.config.Age
-	old := h.table.ExpireIf(h.table.Cap(), func(slot int) bool { return h.peers[slot].seen < before })
+	old := h.table.ExpireIf(h.table.Cap(), func(slot int) bool { return h.peers[slot].lastSeen < before })
 	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
 		return flowtable.None, false
 	}

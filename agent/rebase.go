@@ -24,7 +24,7 @@ func (h *Host) Rebase(by units.Time) {
 		h.ports[i].Rebase(by)
 	}
 	for i := range h.peers {
-		h.peers[i].seen.Rebase(by)
+		h.peers[i].lastSeen.Rebase(by)
 	}
 	for i := range h.flows {
 		h.flows[i].Rebase(by)

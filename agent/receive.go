@@ -12,8 +12,8 @@ import (
 
 // peer is what a receiver knows of a flow: a line of the cache.
 type peer struct {
-	key  shortKey   // 0: it has none, or there is no such flow
-	seen units.Time // its last packet
+	key      shortKey   // 0: it has none, or there is no such flow
+	lastSeen units.Time // its last packet
 	responder
 	lastAck uint32 // place of the last of its acknowledgements in the queue
 	acks    uint16 // of its acknowledgements that wait to be sent, at most moreAcks
@@ -47,7 +47,7 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 		h.env.Free(burst[i])
 	}
 	if h.attend == 0 {
-		h.tell(now)
+		h.reportMilestones(now)
 		silent = false
 	}
 	if h.noShortcuts {
@@ -82,7 +82,7 @@ func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 		st := &h.stats.Ports[0]
 		st.RxControl++
 		if h.credit != nil {
-			h.hearCredits(now, b)
+			h.processCredits(now, b)
 			return false
 		}
 		var p pfc.Frame
@@ -90,7 +90,7 @@ func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 			st.BadControl++
 			return true
 		}
-		h.env.TellPaused(now, 0, p)
+		h.env.ReportPause(now, 0, p)
 		if obey, ok := h.delayed.pause(now, &p); ok {
 			h.obey(now, &obey)
 		}
@@ -157,7 +157,7 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 	if hdr.BTH == 0 {
 		return dataplane.DropUnknown, false
 	}
-	if !h.mine(b[hdr.L3:]) {
+	if !h.isDestination(b[hdr.L3:]) {
 		return dataplane.DropUnknown, false
 	}
 	bth := wire.BTH(b[hdr.BTH:])
@@ -189,7 +189,7 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	if fresh {
 		h.morePeers()
 		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{}
-		h.comesFrom(slot, hdr)
+		h.noteOrigin(slot, hdr)
 		if h.config.Next != nil {
 			h.watch(slot, &h.peers[slot])
 		}
@@ -198,13 +198,13 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	begun := h.peers[slot].start
 	why, ok := h.takeKnownData(now, slot, length, b[hdr.BTH:], hdr.TOS)
 	if ok && h.peers[slot].start != begun { // its sender may be another
-		h.comesFrom(slot, hdr)
+		h.noteOrigin(slot, hdr)
 	}
 	return why, ok
 }
 
-// comesFrom notes where packets of a received flow come from: answers go there.
-func (h *Host) comesFrom(slot int, hdr *wire.Header) {
+// noteOrigin notes where packets of a received flow come from: answers go there.
+func (h *Host) noteOrigin(slot int, hdr *wire.Header) {
 	if o := &h.origins[slot]; o.mac != hdr.Src || o.port != hdr.SrcPort {
 		o.mac, o.port = hdr.Src, hdr.SrcPort
 		if slot < len(h.ackHeadsSent) {
@@ -223,7 +223,7 @@ func (h *Host) dataIntact(b []byte, l3, bth int) bool {
 // takeKnownData takes a data packet of the flow of a slot, from the base transport header on.
 func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, tos uint8) (dataplane.Reason, bool) {
 	p := &h.peers[slot]
-	p.seen = now
+	p.lastSeen = now
 	bth := wire.BTH(b)
 	_ = bth[wire.BTHLen-1]
 	onWire := h.onLink(int(length))

@@ -27,7 +27,7 @@ func drawConfig(t *rapid.T) func(i int) Config {
 		if window := rapid.SampledFrom([]int{0, 0, 1, 5, 64, 100}).Draw(t, "window"); window > 0 {
 			selective[i] = &Selective{Window: window, Reorder: rapid.IntRange(1, window).Draw(t, "reorder")}
 			if rapid.Bool().Draw(t, "low timeout") {
-				selective[i].Low, selective[i].Few = 20*units.Microsecond, rapid.IntRange(1, window).Draw(t, "few")
+				selective[i].LowTimeout, selective[i].LowPackets = 20*units.Microsecond, rapid.IntRange(1, window).Draw(t, "few")
 			}
 		}
 	}
@@ -60,15 +60,15 @@ func drawConfig(t *rapid.T) func(i int) Config {
 func drawTrouble(t *rapid.T) trouble {
 	of := func(what string) int { return rapid.SampledFrom([]int{0, 1, 20, 200, 500}).Draw(t, what) }
 	return trouble{
-		lost: of("lost"), repeated: of("repeated"), broken: of("broken"), late: of("late"), marked: of("marked"),
+		lost: of("lost"), repeated: of("repeated"), broken: of("broken"), delayed: of("late"), marked: of("marked"),
 		paused: rapid.SampledFrom([]int{0, 0, 20, 200}).Draw(t, "paused"),
 		upTo:   rapid.SampledFrom([]units.Time{0, units.Microsecond, 40 * units.Microsecond}).Draw(t, "upTo"),
 	}
 }
 
-// near sets a host's next first PSN: most flows of the tests are short, and would meet the end of
+// setNextPSN sets a host's next first PSN: most flows of the tests are short, and would meet the end of
 // the numbers once in a thousand times.
-func (h *Host) near(psn uint32) { h.psn, h.epochs = psn-psnStep, 1 }
+func (h *Host) setNextPSN(psn uint32) { h.psn, h.epochs = psn-psnStep, 1 }
 
 // Whatever the network does to data, acknowledgements and notifications in both directions: every
 // flow arrives whole, once, in order, and ends soon after the losses do. One pair has flow after flow.
@@ -91,7 +91,7 @@ func TestEveryFlowArrives(t *testing.T) {
 			return c
 		})
 		for _, s := range c.hosts {
-			s.h.near(1<<24 - uint32(random.IntN(200)))
+			s.h.setNextPSN(1<<24 - uint32(random.IntN(200)))
 		}
 		c.trouble = drawTrouble(t)
 		c.shared = rapid.Bool().Draw(t, "shared")
@@ -270,7 +270,7 @@ func TestWhatLossesCost(t *testing.T) {
 				c.AckEvery = every
 				return c
 			})
-			k.hosts[0].h.near(0)
+			k.hosts[0].h.setNextPSN(0)
 			k.lose(c.times, c.which)
 			f := k.send(0, 1, packets)
 			h := k.hosts[0].h
@@ -298,7 +298,7 @@ func TestEndlessFlowGoesOn(t *testing.T) {
 		c.AckEvery = 16
 		return c
 	})
-	c.trouble = trouble{lost: 300, repeated: 100, broken: 100, late: 100, upTo: 20 * units.Microsecond}
+	c.trouble = trouble{lost: 300, repeated: 100, broken: 100, delayed: 100, upTo: 20 * units.Microsecond}
 	f := c.send(0, 1, 0)
 	c.run(2 * units.Millisecond)
 	c.trouble = trouble{}
@@ -313,7 +313,7 @@ func TestEndlessFlowGoesOn(t *testing.T) {
 // A packet that comes again does not take the place of a request for one that is missing.
 func TestRequestsStand(t *testing.T) {
 	c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 7)), cableConfig)
-	c.hosts[0].h.near(0)
+	c.hosts[0].h.setNextPSN(0)
 	c.lose(1, func(b wire.BTH) bool { return b.PSN() == 1 })
 	c.send(0, 1, 3)
 	var came []inFlight

@@ -127,7 +127,7 @@ func TestTimeouts(t *testing.T) {
 
 // Answers that contradict what was acknowledged are believed after some timeouts, not before: then the
 // sender begins anew, with another PSN, and numbers go on for the reaction point.
-func TestBeginAnew(t *testing.T) {
+func TestStartAgain(t *testing.T) {
 	for _, answer := range []struct {
 		psn      uint32
 		syndrome uint8
@@ -147,14 +147,14 @@ func TestBeginAnew(t *testing.T) {
 			t.Errorf("%+v after %d timeouts: %d", answer, doubts, got)
 		}
 		sent := r.frames()
-		if !r.beginAnew(1000, &patient) || r.next != 1000 || r.end != 1100 || r.frames() != sent || r.asks(patient.every) {
+		if !r.startAgain(1000, &patient) || r.next != 1000 || r.end != 1100 || r.frames() != sent || r.asks(patient.every) {
 			t.Errorf("%+v, %d frames sent", r, sent)
 		}
 		if got := r.acknowledge(4, wire.SyndromeACK, 0); got != nothing {
 			t.Errorf("an acknowledgement of the epoch before: %d", got)
 		}
-		r.beginAnew(2000, &patient)
-		if r.beginAnew(3000, &patient) {
+		r.startAgain(2000, &patient)
+		if r.startAgain(3000, &patient) {
 			t.Error("it never gives up")
 		}
 	}

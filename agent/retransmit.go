@@ -37,14 +37,14 @@ func (r *requester) restartTimer(now units.Time, c *recovery) {
 func (r *requester) timeout(c *recovery) units.Time {
 	t := c.timeout
 	if r.hasLowTimeout() {
-		t = min(t, r.scoreboard.low)
+		t = min(t, r.scoreboard.lowTimeout)
 	}
 	return t << min(r.retries, maxDoublings)
 }
 
 // hasLowTimeout reports whether the low timeout of selective repeat is in force.
 func (r *requester) hasLowTimeout() bool {
-	return r.scoreboard != nil && r.scoreboard.low > 0 && r.outstanding() <= r.scoreboard.few
+	return r.scoreboard != nil && r.scoreboard.lowTimeout > 0 && r.outstanding() <= r.scoreboard.lowPackets
 }
 
 // overdue reports whether the deadline has passed. Whether there was progress is seen here, and
@@ -58,7 +58,7 @@ func (r *requester) overdue(now units.Time, c *recovery) bool {
 		r.retries = 0
 		r.restartTimer(now, c)
 	case now < r.deadline:
-	case r.scoreboard != nil && r.scoreboard.low > 0: // more may be under way now than when the deadline was set
+	case r.scoreboard != nil && r.scoreboard.lowTimeout > 0: // more may be under way now than when the deadline was set
 		r.deadline = max(r.deadline, r.scoreboard.since+r.timeout(c))
 		return now >= r.deadline
 	default:
@@ -91,9 +91,9 @@ func (r *requester) goBack(to uint64) {
 	r.awaiting, r.probing, r.plain = false, false, 0
 }
 
-// beginAnew sends the whole flow again, in an epoch that begins with another PSN. It reports false if
+// startAgain sends the whole flow again, in an epoch that begins with another PSN. It reports false if
 // that was tried often enough.
-func (r *requester) beginAnew(psn uint32, c *recovery) bool {
+func (r *requester) startAgain(psn uint32, c *recovery) bool {
 	if r.acked != r.ackedAtStart {
 		r.retries = 0
 	}

@@ -24,15 +24,15 @@ type Selective struct {
 	// Reorder is how many packets behind a missing one must come before it counts as lost; 1: it is lost
 	// at once, as in IRN. Where packets of a flow take several paths they overtake each other.
 	Reorder int
-	// Low is the acknowledgement timeout in place of the host's while no more than Few packets are under way
+	// LowTimeout is the acknowledgement timeout in place of the host's while no more than LowPackets packets are under way
 	// (RTO_low and N of IRN, section 3.1): what is lost at the end of a message has no packet behind it that
 	// would show it. 0: always the host's.
-	Low units.Time
-	Few int
+	LowTimeout units.Time
+	LowPackets int
 }
 
-// FewPackets is N of IRN: the low timeout is for so many packets under way (SIGCOMM'18, section 4.1).
-const FewPackets = 3
+// DefaultLowPackets is N of IRN: the low timeout is for so many packets under way (SIGCOMM'18, section 4.1).
+const DefaultLowPackets = 3
 
 // MostWindow is the largest window of selective repeat, in packets.
 const MostWindow = 1 << 16
@@ -45,11 +45,11 @@ func (s *Selective) Check() error {
 	case s.Reorder < 1 || s.Reorder > s.Window:
 		return fmt.Errorf("selective repeat: a packet is lost when %d behind it have come: from 1 to the window, %d",
 			s.Reorder, s.Window)
-	case s.Low < 0 || s.Low > MostTimeout:
-		return fmt.Errorf("selective repeat: a low timeout of %v: from 0 (there is none) to %v", s.Low, MostTimeout)
-	case s.Low > 0 && (s.Few < 1 || s.Few > s.Window):
+	case s.LowTimeout < 0 || s.LowTimeout > MostTimeout:
+		return fmt.Errorf("selective repeat: a low timeout of %v: from 0 (there is none) to %v", s.LowTimeout, MostTimeout)
+	case s.LowTimeout > 0 && (s.LowPackets < 1 || s.LowPackets > s.Window):
 		return fmt.Errorf("selective repeat: the low timeout is for %d packets under way: from 1 to the window, %d",
-			s.Few, s.Window)
+			s.LowPackets, s.Window)
 	}
 	return nil
 }
@@ -90,27 +90,27 @@ func (r ring) remove(n uint64) {
 // scoreboard is what a sender with selective repeat knows of the packets behind the first that is not
 // acknowledged.
 type scoreboard struct {
-	window  uint64
-	reorder uint64
-	arrived ring
-	highest uint64     // behind the last that has arrived
-	looked  uint64     // those below it were repeated, or need not be
-	expired uint64     // those below it are lost unless they have arrived: nothing came for a whole timeout
-	latest  uint64     // that was acknowledged
-	cause   uint32     // PSN of the packet that caused the acknowledgement at hand; noCause: it does not say
-	low     units.Time // timeout while no more than few packets are under way; 0: it is as usual
-	few     uint64
-	since   units.Time // when the deadline was set
+	window     uint64
+	reorder    uint64
+	arrived    ring
+	highest    uint64     // behind the last that has arrived
+	scanned    uint64     // those below it were repeated, or need not be
+	expired    uint64     // those below it are lost unless they have arrived: nothing came for a whole timeout
+	latest     uint64     // that was acknowledged
+	cause      uint32     // PSN of the packet that caused the acknowledgement at hand; noCause: it does not say
+	lowTimeout units.Time // timeout while no more than lowPackets packets are under way; 0: it is as usual
+	lowPackets uint64
+	since      units.Time // when the deadline was set
 }
 
 func newScoreboard(s *Selective) *scoreboard {
-	return &scoreboard{window: uint64(s.Window), reorder: uint64(s.Reorder), arrived: newRing(s.Window), cause: noCause, low: s.Low, few: uint64(s.Few)}
+	return &scoreboard{window: uint64(s.Window), reorder: uint64(s.Reorder), arrived: newRing(s.Window), cause: noCause, lowTimeout: s.LowTimeout, lowPackets: uint64(s.LowPackets)}
 }
 
 // start begins with the first packet's number.
 func (b *scoreboard) start(first uint64) {
 	clear(b.arrived)
-	b.highest, b.looked, b.expired, b.latest = first, first, first, first
+	b.highest, b.scanned, b.expired, b.latest = first, first, first, first
 }
 
 // lost is the first packet that is lost and was not repeated, of those before one.
@@ -119,9 +119,9 @@ func (b *scoreboard) lost(before uint64) (n uint64, ok bool) {
 	if b.highest >= b.reorder {
 		end = max(end, b.highest-b.reorder) // the last that has arrived is so many behind the one before it
 	}
-	for end = min(end, before); b.looked < end; b.looked++ {
-		if !b.arrived.has(b.looked) {
-			return b.looked, true
+	for end = min(end, before); b.scanned < end; b.scanned++ {
+		if !b.arrived.has(b.scanned) {
+			return b.scanned, true
 		}
 	}
 	return 0, false
@@ -158,7 +158,7 @@ func (r *requester) selectively(more uint64) meaning {
 // choose has the next packet be the first that is lost, or else the first that was never sent.
 func (r *requester) choose() {
 	b := r.scoreboard
-	b.looked = max(b.looked, r.acked)
+	b.scanned = max(b.scanned, r.acked)
 	to := r.neverSent()
 	if n, ok := b.lost(to); ok {
 		to = n
@@ -173,7 +173,7 @@ func (r *requester) choose() {
 
 // sentSelective notes that the next packet was sent, and chooses another.
 func (b *scoreboard) sentSelective(r *requester) {
-	b.looked = max(b.looked, min(r.next, r.high))
+	b.scanned = max(b.scanned, min(r.next, r.high))
 	if !r.probing {
 		r.choose()
 	}
@@ -181,7 +181,7 @@ func (b *scoreboard) sentSelective(r *requester) {
 
 // expire is called when there was no progress for a whole timeout.
 func (b *scoreboard) expire(r *requester) {
-	b.expired, b.looked = r.neverSent(), r.acked
+	b.expired, b.scanned = r.neverSent(), r.acked
 }
 
 // arrivals are the packets of a received flow ahead of the first that is missing.

@@ -65,7 +65,7 @@ func TestOnlyWhatIsLostIsRepeated(t *testing.T) {
 	for _, lost := range cases {
 		for _, window := range []int{64, 256, 1000} {
 			c := newSelective(t, &Selective{Window: window, Reorder: 1})
-			c.hosts[0].h.near(1<<24 - 100)
+			c.hosts[0].h.setNextPSN(1<<24 - 100)
 			if again := c.repeats(t, 200, lost...); again != len(lost) {
 				t.Errorf("window %d: %v were lost, and %d packets sent again", window, lost, again)
 			}
@@ -103,7 +103,7 @@ func TestOvertakingIsNoLoss(t *testing.T) {
 		none    bool
 	}{{100, true}, {1, false}} {
 		cable := newSelective(t, &Selective{Window: 400, Reorder: c.reorder})
-		cable.trouble.late, cable.trouble.upTo = 500, 10*units.Microsecond // 48 packets
+		cable.trouble.delayed, cable.trouble.upTo = 500, 10*units.Microsecond // 48 packets
 		if again := cable.repeatsAny(t, 3000); (again == 0) != c.none {
 			t.Errorf("lost when %d have come: %d packets were sent again", c.reorder, again)
 		}
@@ -155,7 +155,7 @@ func TestLowTimeout(t *testing.T) {
 		}{{low, low + 3*trip, 3}, {0, 2 * usual, 0}} {
 			cable := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), func(i int) Config {
 				c := cableConfig(i)
-				c.AckTimeout, c.Selective = usual, &Selective{Window: 64, Reorder: 1, Low: x.low, Few: x.few}
+				c.AckTimeout, c.Selective = usual, &Selective{Window: 64, Reorder: 1, LowTimeout: x.low, LowPackets: x.few}
 				return c
 			})
 			f, lost := cable.send(0, 1, c.packets), map[uint32]bool{}
@@ -187,7 +187,7 @@ func TestLowTimeout(t *testing.T) {
 func TestLowTimeoutIsForFew(t *testing.T) {
 	cable := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), func(i int) Config {
 		c := cableConfig(i)
-		c.AckTimeout, c.Selective = units.Millisecond, &Selective{Window: 64, Reorder: 1, Low: 30 * units.Microsecond, Few: 3}
+		c.AckTimeout, c.Selective = units.Millisecond, &Selective{Window: 64, Reorder: 1, LowTimeout: 30 * units.Microsecond, LowPackets: 3}
 		return c
 	})
 	f := cable.send(0, 1, 2000)
@@ -212,11 +212,11 @@ func TestLowTimeoutIsForFew(t *testing.T) {
 func TestAcknowledgedInTheQueue(t *testing.T) {
 	cable := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), func(i int) Config {
 		c := cableConfig(i)
-		c.Selective = &Selective{Window: 8, Reorder: 1, Low: 20 * units.Microsecond, Few: 8}
+		c.Selective = &Selective{Window: 8, Reorder: 1, LowTimeout: 20 * units.Microsecond, LowPackets: 8}
 		c.Senders, c.Receivers, c.Retries = 64, 64, 100
 		return c
 	})
-	cable.trouble.late, cable.trouble.upTo = 500, 40*units.Microsecond
+	cable.trouble.delayed, cable.trouble.upTo = 500, 40*units.Microsecond
 	for qp := range uint32(40) {
 		cable.send(0, 1+qp, 300)
 	}

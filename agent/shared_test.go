@@ -102,19 +102,19 @@ func TestStoppedMessages(t *testing.T) {
 	}
 }
 
-// told is a reaction point that notes which packets are acknowledged to it.
-type told struct {
+// ackRecorder is a reaction point that notes which packets are acknowledged to it.
+type ackRecorder struct {
 	rp
 	acks []ratelimit.Ack
 }
 
-func (r *told) Ack(_ units.Time, a *ratelimit.Ack) { r.acks = append(r.acks, *a) }
+func (r *ackRecorder) Ack(_ units.Time, a *ratelimit.Ack) { r.acks = append(r.acks, *a) }
 
 // The reaction point of a connection counts its packets over all messages: the next message's go on where those of the
 // one before ended, or a scheme that waits for a packet's acknowledgement would wait for one of the message before. Those
 // of other connections are counted between them. The last of a message is told, too.
 func TestPacketsAreCountedOverMessages(t *testing.T) {
-	r := &told{}
+	r := &ackRecorder{}
 	p := newPair(t, cnp.Silent{}, func(c *agent.Config) {
 		c.NewRP = func(*ratelimit.Port) ratelimit.RP { return r }
 		c.Carry.Ack = true

@@ -17,14 +17,14 @@ func TestPacketsTouchTwoCacheLines(t *testing.T) {
 	if at := unsafe.Offsetof(s.next); at != 64 {
 		t.Errorf("the headers take %d bytes, not one line", at)
 	}
-	if used := wire.EthernetLen + wire.CNTagLen + wire.IPv4Len + wire.UDPLen + wire.BTHLen; used > headNear {
+	if used := wire.EthernetLen + wire.CNTagLen + wire.IPv4Len + wire.UDPLen + wire.BTHLen; used > headInlineLen {
 		t.Errorf("headers of %d bytes need a third line", used)
 	}
 }
 
 // What packets touch of a host is in few lines, and hosts do not lie whole pages apart:
 // they would all compete for the same places of the caches.
-func TestHostsAreInFewLines(t *testing.T) {
+func TestHostSizes(t *testing.T) {
 	var h Host
 	for _, at := range []struct {
 		what   string

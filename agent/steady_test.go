@@ -16,12 +16,12 @@ import (
 // asked is a reaction point that a host asks for every packet, and tells of each.
 type asked struct {
 	ratelimit.Starter
-	told int
+	bytes int
 }
 
 func (*asked) Steady() bool { return false }
 func (a *asked) Sent(now units.Time, bytes int) {
-	a.told += bytes
+	a.bytes += bytes
 	a.Starter.Sent(now, bytes)
 }
 
@@ -104,7 +104,7 @@ func TestSteadyRatesAreAsIfAsked(t *testing.T) {
 			}
 			p.run(p.Now() + 2*ms)
 			for _, a := range all {
-				told += a.told
+				told += a.bytes
 			}
 			if hash, _ = p.Hash(); p.a.DataSent() == 0 {
 				r.Fatal("nothing was sent")

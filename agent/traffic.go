@@ -75,21 +75,21 @@ func (o *Ordered) Rate(now units.Time) units.Rate {
 // host's node does not run (dpdk.World.Do, dataplane.World.Every), and it is the
 // only one that adds flows to the host.
 type Traffic struct {
-	host    *Host
-	keep    int // flows that ended and are remembered
-	last    uint64
-	orders  []*order // by id
-	pending byTime   // by start; those stopped before it included
-	waiting int      // of them, without those
-	stops   byTime   // by stop, of flows that have one
-	running map[peerKey]*order
-	ended   int
-	fresh   []*order // ended since TakeEnded was called
-	nextQP  uint32
-	forgot  uint64
-	refused uint64
-	failed  uint64
-	down    bool // the port has no link: no flow is begun
+	host      *Host
+	mostEnded int // flows that ended and are remembered
+	last      uint64
+	orders    []*order // by id
+	pending   byTime   // by start; those stopped before it included
+	waiting   int      // of them, without those
+	stops     byTime   // by stop, of flows that have one
+	running   map[peerKey]*order
+	ended     int
+	fresh     []*order // ended since TakeEnded was called
+	nextQP    uint32
+	forgot    uint64
+	refused   uint64
+	failed    uint64
+	down      bool // the port has no link: no flow is begun
 }
 
 type order struct {
@@ -100,9 +100,9 @@ type order struct {
 const (
 	// lead is how long before its start a flow is taken up.
 	lead = 20 * units.Millisecond
-	// fewAtOnce bounds what one Step adds: adding a flow takes about a
+	// mostPerStep bounds what one Step adds: adding a flow takes about a
 	// microsecond, and the port waits for it.
-	fewAtOnce = 64
+	mostPerStep = 64
 	// firstQP is where queue pairs begin that were left to Traffic.
 	firstQP = 1 << 20
 )
@@ -110,10 +110,10 @@ const (
 // ErrNoFlow: no flow has this number, or it ended so long ago that it was forgotten.
 var ErrNoFlow = errors.New("agent: there is no such flow")
 
-// NewTraffic returns a Traffic for a host that remembers at least keep flows
+// NewTraffic returns a Traffic for a host that remembers at least mostEnded flows
 // that have ended.
-func NewTraffic(h *Host, keep int) *Traffic {
-	return &Traffic{host: h, keep: keep, running: map[peerKey]*order{}, nextQP: firstQP}
+func NewTraffic(h *Host, mostEnded int) *Traffic {
+	return &Traffic{host: h, mostEnded: mostEnded, running: map[peerKey]*order{}, nextQP: firstQP}
 }
 
 // Add orders flows and returns the first one's number; the others follow. A
@@ -192,7 +192,7 @@ func (t *Traffic) Step(now units.Time) {
 	for len(t.stops) > 0 && t.stops[0].at <= now {
 		t.stop(now, heap.Pop(&t.stops).(timed).order)
 	}
-	for n := 0; !t.down && n < fewAtOnce && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
+	for n := 0; !t.down && n < mostPerStep && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
 		if j := heap.Pop(&t.pending).(timed).order; j.Stage == Pending {
 			t.waiting--
 			t.begin(now, j)
@@ -226,7 +226,7 @@ func (t *Traffic) begin(now units.Time, j *order) {
 func (t *Traffic) stop(now units.Time, j *order) bool {
 	switch j.Stage {
 	case Running:
-		t.look(now, j)
+		t.refresh(now, j)
 		t.host.StopFlow(now, j.slot)
 		delete(t.running, keyOf(j.Peer, j.QP))
 	case Pending:
@@ -243,10 +243,10 @@ func (t *Traffic) stop(now units.Time, j *order) bool {
 func (t *Traffic) end(j *order, s Stage) {
 	j.Stage, j.Allowed, j.Limited = s, 0, false
 	t.fresh = append(t.fresh, j)
-	if t.ended++; t.ended < 2*t.keep {
+	if t.ended++; t.ended < 2*t.mostEnded {
 		return
 	}
-	surplus := t.ended - t.keep
+	surplus := t.ended - t.mostEnded
 	t.forgot += uint64(surplus)
 	t.ended -= surplus
 	t.orders = slices.DeleteFunc(t.orders, func(o *order) bool {
@@ -258,8 +258,8 @@ func (t *Traffic) end(j *order, s Stage) {
 	})
 }
 
-// look brings what is known of a running flow up to date.
-func (t *Traffic) look(now units.Time, j *order) {
+// refresh brings what is known of a running flow up to date.
+func (t *Traffic) refresh(now units.Time, j *order) {
 	s := t.host.Flow(now, j.slot)
 	j.FlowCounts, j.Allowed, j.Limited = s.FlowCounts, s.Rate, s.Limited
 }
@@ -288,23 +288,23 @@ func (t *Traffic) List(now units.Time, after uint64, most int) (list []Ordered) 
 	i, _ := slices.BinarySearchFunc(t.orders, after+1, func(o *order, id uint64) int { return int(int64(o.ID - id)) })
 	for _, j := range t.orders[i:min(len(t.orders), i+most)] {
 		if j.Stage == Running {
-			t.look(now, j)
+			t.refresh(now, j)
 		}
 		list = append(list, j.Ordered)
 	}
 	return list
 }
 
-// Look returns a function that says what there is to know of a flow, for those
+// Reader returns a function that says what there is to know of a flow, for those
 // who look often; it allocates nothing.
-func (t *Traffic) Look(id uint64) (func(now units.Time) *Ordered, error) {
+func (t *Traffic) Reader(id uint64) (func(now units.Time) *Ordered, error) {
 	j := t.find(id)
 	if j == nil {
 		return nil, ErrNoFlow
 	}
 	return func(now units.Time) *Ordered {
 		if j.Stage == Running {
-			t.look(now, j)
+			t.refresh(now, j)
 		}
 		return &j.Ordered
 	}, nil

@@ -47,9 +47,9 @@ type DCQCNPlus struct {
 }
 
 type plusFlow struct {
-	marked bool       // the ECN bit
-	last   units.Time // when the last CNP went
-	seen   units.Time // when the last mark came
+	marked   bool       // the ECN bit
+	last     units.Time // when the last CNP went
+	lastMark units.Time // when the last mark came
 }
 
 var _ Elastic = (*DCQCNPlus)(nil)
@@ -80,7 +80,7 @@ func (d *DCQCNPlus) Data(now units.Time, flow int, ecn uint8, _ int) {
 	}
 	d.skip(now)
 	f := &d.flows[flow]
-	if f.seen = now; !f.marked {
+	if f.lastMark = now; !f.marked {
 		f.marked = true
 		d.marked++
 	}
@@ -104,17 +104,17 @@ func (d *DCQCNPlus) skip(before units.Time) {
 			}
 			continue
 		}
-		d.look()
+		d.visitNext()
 	}
 }
 
-// look is one visit: the record leaves the list, or goes to its end.
-func (d *DCQCNPlus) look() (flow int, stays bool) {
+// visitNext is one visit: the record leaves the list, or goes to its end.
+func (d *DCQCNPlus) visitNext() (flow int, stays bool) {
 	at := d.visit
 	d.visit += d.params.Gap
 	flow = d.list.pop()
 	f := &d.flows[flow]
-	if at-f.seen > d.params.Silence {
+	if at-f.lastMark > d.params.Silence {
 		d.length--
 		d.unmark(f)
 		return flow, false
@@ -124,7 +124,7 @@ func (d *DCQCNPlus) look() (flow int, stays bool) {
 		if d.since++; d.since >= d.length { // all that were silent have left
 			d.leave, d.since = units.Never, 0
 			for k := d.list.head; k != none; k = d.list.next[k] {
-				d.leave = min(d.leave, d.flows[k].seen+d.params.Silence)
+				d.leave = min(d.leave, d.flows[k].lastMark+d.params.Silence)
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func (d *DCQCNPlus) Poll(now units.Time) (int, Notice, bool) {
 			return 0, Notice{}, false
 		}
 		at, round := d.visit, units.Time(d.length)*d.params.Gap
-		flow, stays := d.look()
+		flow, stays := d.visitNext()
 		if f := &d.flows[flow]; stays && f.marked && at-f.last >= d.params.Interval {
 			d.unmark(f)
 			f.last = at
@@ -172,7 +172,7 @@ func (d *DCQCNPlus) Forget(flow int) {
 		d.leave, d.since = 0, 0
 	}
 	d.unmark(&d.flows[flow])
-	d.flows[flow] = plusFlow{last: -units.Never / 2, seen: -units.Never / 2}
+	d.flows[flow] = plusFlow{last: -units.Never / 2, lastMark: -units.Never / 2}
 }
 
 // Rebase implements units.Rebaser.
@@ -181,6 +181,6 @@ func (d *DCQCNPlus) Rebase(by units.Time) {
 	d.leave.Rebase(by)
 	for i := range d.flows {
 		d.flows[i].last.Rebase(by)
-		d.flows[i].seen.Rebase(by)
+		d.flows[i].lastMark.Rebase(by)
 	}
 }

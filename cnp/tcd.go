@@ -16,7 +16,7 @@ const TCDUndetermined = wire.ECT0
 // intervals are those of DCQCNTicks: they begin with its first frame.
 type TCD struct {
 	ticks DCQCNTicks
-	seen  []uint8 // by flow: CE and UE since its last CNP
+	marks []uint8 // by flow: CE and UE since its last CNP
 }
 
 const (
@@ -37,8 +37,8 @@ func NewTCD(p DCQCNParams, capacity int) *TCD {
 // Room implements Elastic.
 func (t *TCD) Room(flows int) {
 	t.ticks.Room(flows)
-	for len(t.seen) < flows {
-		t.seen = append(t.seen, 0)
+	for len(t.marks) < flows {
+		t.marks = append(t.marks, 0)
 	}
 }
 
@@ -49,9 +49,9 @@ func (t *TCD) Quiet(flow int) bool { return t.ticks.Quiet(flow) }
 func (t *TCD) Data(now units.Time, flow int, ecn uint8, nbytes int) {
 	switch ecn {
 	case wire.CE:
-		t.seen[flow] |= seenCE
+		t.marks[flow] |= seenCE
 	case TCDUndetermined:
-		t.seen[flow] |= seenUE
+		t.marks[flow] |= seenUE
 		ecn = wire.CE // to a clock any mark is one
 	default:
 		ecn = wire.NotECT
@@ -69,17 +69,17 @@ func (t *TCD) Poll(now units.Time) (int, Notice, bool) {
 		return 0, Notice{}, false
 	}
 	n := Notice{ECN: TCDUndetermined}
-	if t.seen[flow]&seenCE != 0 {
+	if t.marks[flow]&seenCE != 0 {
 		n.ECN = wire.CE
 	}
-	t.seen[flow] = 0
+	t.marks[flow] = 0
 	return flow, n, true
 }
 
 // Forget drops a flow's marks, and lets the slot's next flow begin a clock of its own.
 func (t *TCD) Forget(flow int) {
 	t.ticks.Forget(flow)
-	t.seen[flow] = 0
+	t.marks[flow] = 0
 }
 
 // Rebase implements units.Rebaser.

@@ -360,8 +360,8 @@ func (c *Agent) selective() (*agent.Selective, error) {
 	case r.V != "selective":
 		return nil, nil
 	}
-	s := &agent.Selective{Window: w.Or(512), Reorder: o.Or(1), Low: c.LowTimeout.V}
-	s.Few = c.LowPackets.Or(min(agent.FewPackets, s.Window))
+	s := &agent.Selective{Window: w.Or(512), Reorder: o.Or(1), LowTimeout: c.LowTimeout.V}
+	s.LowPackets = c.LowPackets.Or(min(agent.DefaultLowPackets, s.Window))
 	if w.IsSet() && (w.V < 1 || w.V > agent.MostWindow) {
 		return nil, fail(w, "window %d: from 1 to %d packets", w.V, agent.MostWindow)
 	}
@@ -371,8 +371,8 @@ func (c *Agent) selective() (*agent.Selective, error) {
 	if t, most := c.LowTimeout, c.AckTimeout.Or(agent.UsualTimeout); t.IsSet() && (t.V <= 0 || t.V > most) {
 		return nil, fail(t, "low_timeout %v: more than 0s, at most ack_timeout, %v", t.V, most)
 	}
-	if s.Few < 1 || s.Few > s.Window {
-		return nil, fail(c.LowPackets, "low_packets %d: from 1 packet to the window, %d", s.Few, s.Window)
+	if s.LowPackets < 1 || s.LowPackets > s.Window {
+		return nil, fail(c.LowPackets, "low_packets %d: from 1 packet to the window, %d", s.LowPackets, s.Window)
 	}
 	return s, nil
 }
@@ -486,8 +486,8 @@ func (n *AgentNode) Describe() []string {
 	again := "sent again"
 	if s := c.Selective; s != nil {
 		again = fmt.Sprintf("selectively sent again (%d under way, lost when %d behind have come) or", s.Window, s.Reorder)
-		if s.Low > 0 {
-			again += fmt.Sprintf(" after %v if no more than %d are under way, else", s.Low, s.Few)
+		if s.LowTimeout > 0 {
+			again += fmt.Sprintf(" after %v if no more than %d are under way, else", s.LowTimeout, s.LowPackets)
 		}
 	}
 	return []string{

@@ -80,7 +80,7 @@ func (c *Switch) resolve(devices []dpdk.Device) (*SwitchNode, error) {
 // frames is how many frame buffers there are.
 func (c *Switch) frames(s *dataplane.SwitchConfig) int {
 	inBuffer := s.Frames() + max(s.Frames()/4, c.added(s)) // for a reload that makes it larger
-	usual := min(inBuffer+c.spare(), mostUsual)
+	usual := min(inBuffer+c.worldBuffers(), mostUsual)
 	return cmp.Or(c.running.Frames, c.DPDK.Frames.Or(usual))
 }
 
@@ -95,17 +95,17 @@ func (c *Switch) added(s *dataplane.SwitchConfig) int {
 			room += s.PFC[prio].XOFF + s.Ports[len(s.Ports)-1].Headroom
 		}
 	}
-	rings := dpdk.SpareBuffers([]string{"net_null"}, 0, 0) - dpdk.SpareBuffers(nil, 0, 0)
+	rings := dpdk.WorldBuffers([]string{"net_null"}, 0, 0) - dpdk.WorldBuffers(nil, 0, 0)
 	return addable * (int(room/s.Cell) + 1 + rings)
 }
 
-// spare is how many frame buffers rings and workers hold, and those for frames of the switch's own.
-func (c *Switch) spare() int {
+// worldBuffers is how many frame buffers rings and workers hold, and those for frames of the switch's own.
+func (c *Switch) worldBuffers() int {
 	var devices []string
 	for i := range c.Ports {
 		devices = append(devices, c.Ports[i].Device.V)
 	}
-	return dpdk.SpareBuffers(devices, c.DPDK.Workers.Or(1), c.pollGap())
+	return dpdk.WorldBuffers(devices, c.DPDK.Workers.Or(1), c.pollGap())
 }
 
 // pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.
@@ -124,7 +124,7 @@ func (c *Switch) pollGap() units.Time {
 // checkFrameBuffers says what the frame buffers cannot hold: without a free one no XOFF could be sent.
 func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 	s := &n.Config
-	frames, spare := c.frames(s), c.spare()
+	frames, spare := c.frames(s), c.worldBuffers()
 	if s.Frames() <= frames-spare {
 		return nil
 	}

@@ -70,7 +70,7 @@ func FuzzSwitch(f *testing.F) {
 				t.Fatalf("port %d is worker %d's of %d", i, w, c.Options().Workers)
 			}
 		}
-		if o := c.Options(); n.Config.Frames()+c.spare() > o.Frames {
+		if o := c.Options(); n.Config.Frames()+c.worldBuffers() > o.Frames {
 			t.Fatalf("%d frame buffers for a buffer that holds %d frames", o.Frames, n.Config.Frames())
 		}
 		again, err := read()

@@ -249,7 +249,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if s.ControlDSCP, err = dscp(c.CNPDSCP, cnpDSCP); err != nil {
 		return nil, err
 	}
-	s.HoldFull = holds(a.Device.V)
+	s.HoldFull = holdsByDefault(a.Device.V)
 	if a.Full.IsSet() {
 		if s.HoldFull, err = choice(a.Full, "full", "hold", "drop"); err != nil {
 			return nil, err
@@ -358,11 +358,11 @@ func choice(v Value[string], key, first, second string) (bool, error) {
 	return false, fail(v, "%s %q: %s or %s", key, v.V, first, second)
 }
 
-// holds reports whether a port of applications is held by default when a flow's queue is full. With
+// holdsByDefault reports whether a port of applications is held by default when a flow's queue is full. With
 // memif and vhost-user frames then wait in the program, and none is lost. Behind a tap and a packet
 // socket there is only a ring of the kernel with frames of all flows: one flow would stop the others,
 // and then the kernel would drop frames of any flow. Protocols there repair losses themselves.
-func holds(device string) bool {
+func holdsByDefault(device string) bool {
 	return !isTap(device) && !strings.HasPrefix(device, "net_af_packet")
 }
 

@@ -48,9 +48,9 @@ func (c *Switch) At(place int) *Port {
 	return nil
 }
 
-// Settle says where the ports are in a switch that runs with another configuration: where they were, or at vacant
+// AssignPlaces says where the ports are in a switch that runs with another configuration: where they were, or at vacant
 // places, each polled by the worker with the fewest ports. added and removed are the places of those that come and go.
-func (c *Switch) Settle(was *Switch, vacant []int) (r Running, added, removed []int, err error) {
+func (c *Switch) AssignPlaces(was *Switch, vacant []int) (r Running, added, removed []int, err error) {
 	r = was.running
 	r.At = nil
 	load := make([]int, was.DPDK.Workers.Or(1))

@@ -83,7 +83,7 @@ func TestPortsKeepTheirPlaces(t *testing.T) {
 			if err != nil {
 				continue // it is there already, or in a VLAN
 			}
-			running, added, removed, err := next.Settle(now, vacant())
+			running, added, removed, err := next.AssignPlaces(now, vacant())
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -151,7 +151,7 @@ func TestTwoMorePortsHaveRoom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			running, _, _, err := next.Settle(now, []int{ports + more - 1})
+			running, _, _, err := next.AssignPlaces(now, []int{ports + more - 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,7 +75,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		p := NewPort(Config{Buffer: 100_000}, 0xFF, units.Gbps, 1500)
 		for i := range list {
-			if on := p.Hear(0, &list[i]); bits.OnesCount8(on) > 1 {
+			if on := p.Process(0, &list[i]); bits.OnesCount8(on) > 1 {
 				t.Errorf("%08b went on", on)
 			}
 		}
@@ -84,7 +84,7 @@ func FuzzDecode(f *testing.F) {
 
 func exchange(now units.Time, from, to *Port) {
 	for _, p := range from.Poll(now, nil) {
-		to.Hear(now, &p)
+		to.Process(now, &p)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestLongLinksCrawl(t *testing.T) {
 			t.Fatal("2048 blocks are not promised")
 		}
 		a.Send(0, 16)
-		b.Came(0, 16)
+		b.CountReceived(0, 16)
 	}
 	if a.Want(100, 0, 1); a.Paused() != 1 {
 		t.Fatal("more than 2048 blocks are")
@@ -157,7 +157,7 @@ func TestWhenPacketsAreDue(t *testing.T) {
 		exchange(0, a, b)
 		exchange(0, b, a)
 	}
-	keeps := func(came uint16, kept units.Size) { b.Came(0, came); b.Keeps(0, kept*Block) }
+	keeps := func(came uint16, kept units.Size) { b.CountReceived(0, came); b.SetBuffered(0, kept*Block) }
 	keeps(60, 60)
 	if b.Due(5) != units.Millisecond {
 		t.Errorf("nothing was freed, and one is due at %v", b.Due(5))

@@ -124,8 +124,8 @@ func (p *Port) want(now units.Time, i int) (on bool) {
 	return false
 }
 
-// Hear processes a flow control packet, and returns the lanes that it turned on.
-func (p *Port) Hear(now units.Time, f *Packet) (on uint8) {
+// Process processes a flow control packet, and returns the lanes that it turned on.
+func (p *Port) Process(now units.Time, f *Packet) (on uint8) {
 	i, bit := int(f.Lane&7), uint8(1)<<(f.Lane&7)
 	if p.lanes&bit == 0 {
 		return 0
@@ -152,14 +152,14 @@ func (p *Port) Hear(now units.Time, f *Packet) (on uint8) {
 	return on
 }
 
-// Came counts n blocks that were received, whether they are kept or not.
-func (p *Port) Came(i int, n uint16) {
+// CountReceived counts n blocks that were received, whether they are kept or not.
+func (p *Port) CountReceived(i int, n uint16) {
 	l := &p.lane[i&7]
 	l.received = (l.received + n) & wrap
 }
 
-// Keeps sets how many bytes of a lane are buffered now, in whole blocks.
-func (p *Port) Keeps(i int, bytes units.Size) {
+// SetBuffered sets how many bytes of a lane are buffered now, in whole blocks.
+func (p *Port) SetBuffered(i int, bytes units.Size) {
 	p.lane[i&7].free = max(0, p.config.capacity()-int64(bytes/Block))
 }
 

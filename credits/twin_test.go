@@ -10,15 +10,15 @@ import (
 
 // twin is what one direction of a link promises, counted without end: nothing is modulo anything.
 type twin struct {
-	capacity int64
-	sent     int64 // blocks
-	came     int64 // as the receiver knows: what was lost counts once it has been told
-	kept     int64
-	limit    int64 // the last that the sender was told
-	told     bool  // it was told one
+	capacity   int64
+	sent       int64 // blocks
+	received   int64 // as the receiver knows: what was lost counts once it has been told
+	buffered   int64
+	limit      int64 // the last that the sender was told
+	advertised bool  // it was told one
 }
 
-func (w *twin) free() int64 { return min(w.capacity-w.kept, 2048) }
+func (w *twin) free() int64 { return min(w.capacity-w.buffered, 2048) }
 
 // item is on its way: a data packet of so many blocks, or a flow control packet.
 type item struct {
@@ -54,16 +54,16 @@ func TestPortsAreTheirTwin(t *testing.T) {
 				there = append(there, item{packet: &p, sent: w.sent})
 			}
 			for _, p := range b.Poll(now, nil) {
-				limit := w.came + w.free()
+				limit := w.received + w.free()
 				if int64(p.Limit) != limit%4096 || p.Init == known {
-					t.Fatalf("FCCL is %d, init %v: %d blocks came, %d are free", p.Limit, p.Init, w.came, w.free())
+					t.Fatalf("FCCL is %d, init %v: %d blocks came, %d are free", p.Limit, p.Init, w.received, w.free())
 				}
 				back = append(back, item{packet: &p, limit: limit, known: known})
 			}
 		}
 		send := func(length int) bool {
 			n := int64(int(c.Extra)+length+63) / 64
-			may := w.told && w.limit-(w.sent+n) >= 0
+			may := w.advertised && w.limit-(w.sent+n) >= 0
 			if a.May(lane, a.Blocks(length)) != may {
 				t.Fatalf("%d blocks of %d that may be sent: %v", n, w.limit-w.sent, !may)
 			}
@@ -79,21 +79,21 @@ func TestPortsAreTheirTwin(t *testing.T) {
 			}
 			return may
 		}
-		keep := func(n int64) { w.kept += n; b.Keeps(lane, units.Size(w.kept)*Block) }
+		keep := func(n int64) { w.buffered += n; b.SetBuffered(lane, units.Size(w.buffered)*Block) }
 		arriveThere := func(lose bool) {
 			x := there[0]
 			there = there[1:]
 			switch {
 			case lose:
 			case x.packet != nil:
-				b.Hear(now, x.packet)
-				w.came, known = x.sent, true
+				b.Process(now, x.packet)
+				w.received, known = x.sent, true
 			default:
-				if b.Came(lane, uint16(x.blocks)); known {
-					w.came += x.blocks
+				if b.CountReceived(lane, uint16(x.blocks)); known {
+					w.received += x.blocks
 				}
-				if keep(x.blocks); w.kept > w.capacity {
-					t.Fatalf("%d blocks are kept, there is room for %d", w.kept, w.capacity)
+				if keep(x.blocks); w.buffered > w.capacity {
+					t.Fatalf("%d blocks are kept, there is room for %d", w.buffered, w.capacity)
 				}
 			}
 		}
@@ -101,10 +101,10 @@ func TestPortsAreTheirTwin(t *testing.T) {
 			x := back[0]
 			if back = back[1:]; !lose {
 				was := a.Paused()
-				if on := a.Hear(now, x.packet); on != was&^a.Paused() {
+				if on := a.Process(now, x.packet); on != was&^a.Paused() {
 					t.Fatalf("went on: %08b, of %08b are off %08b", on, was, a.Paused())
 				}
-				if w.told = x.known; w.told {
+				if w.advertised = x.known; w.advertised {
 					w.limit = x.limit
 				}
 			}
@@ -121,11 +121,11 @@ func TestPortsAreTheirTwin(t *testing.T) {
 					arriveBack(rapid.IntRange(0, 3).Draw(t, "lost") == 0)
 				}
 			},
-			"leave": func(t *rapid.T) { keep(-rapid.Int64Range(0, w.kept).Draw(t, "blocks")) },
+			"leave": func(t *rapid.T) { keep(-rapid.Int64Range(0, w.buffered).Draw(t, "blocks")) },
 			"tell":  func(*rapid.T) { tell() },
 			"wait":  func(t *rapid.T) { now += units.Time(rapid.IntRange(1, 150).Draw(t, "us")) * units.Microsecond },
 		})
-		keep(-w.kept)
+		keep(-w.buffered)
 		for range 3 {
 			now += c.Period
 			tell()
@@ -136,7 +136,7 @@ func TestPortsAreTheirTwin(t *testing.T) {
 					arriveBack(false)
 				}
 			}
-			keep(-w.kept)
+			keep(-w.buffered)
 		}
 		if got := int64(a.Counters(now).Credits[lane]); got != min(w.capacity, 2048) {
 			t.Fatalf("%d credits are left, of %d blocks", got, w.capacity)

@@ -78,7 +78,7 @@ func (d *daemon) knowLinks() {
 func (d *daemon) watchLink(i int, s *dpdk.DeviceStats) {
 	l := &d.links
 	if l.shut[i] {
-		d.keepShut(i, s)
+		d.enforceShut(i, s)
 		return
 	}
 	// A link that went down and came up since has changed although it looks the same: both ends have

@@ -175,7 +175,7 @@ func (d *daemon) readAnnouncement(now time.Time, port int, b []byte) bool {
 		}
 		return false
 	}
-	if !n.table.Heard(now, port, &i) {
+	if !n.table.Update(now, port, &i) {
 		return false
 	}
 	d.log.Infof("port %s: its neighbour is %s, port %s", d.port(port), system(&i), i.Port)

@@ -22,7 +22,7 @@ func (d *daemon) prepareMove(conf *config.Switch) (*move, error) {
 	l := &d.loaded
 	var vacant []int
 	d.world.DoBriefly(func(now units.Time) { vacant = d.sw.Vacant(now) })
-	running, added, removed, err := conf.Settle(l.conf, vacant)
+	running, added, removed, err := conf.AssignPlaces(l.conf, vacant)
 	if err != nil {
 		return nil, err
 	}

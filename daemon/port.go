@@ -110,9 +110,9 @@ func (d *daemon) openPort(i int) (message string, err error) {
 	return "is open, and its link is up", nil
 }
 
-// keepShut takes the link of a device down again if its port is shut: the kernel's interface may have been created again,
+// enforceShut takes the link of a device down again if its port is shut: the kernel's interface may have been created again,
 // or taken up by hand. The caller holds the lock of the links.
-func (d *daemon) keepShut(i int, s *dpdk.DeviceStats) {
+func (d *daemon) enforceShut(i int, s *dpdk.DeviceStats) {
 	if !d.links.down[i] {
 		d.links.down[i] = true
 		d.links.changes[i]++

@@ -220,7 +220,7 @@ func (t *testbedNode) hostColumns(r *recording) error {
 	r.column(func(units.Time) int64 { return int64(h.DataSent()) }, "sent")
 	r.column(func(units.Time) int64 { return int64(h.Paused()) }, "paused")
 	for i, id := range r.w.Flows {
-		look, err := t.d.traffic.traffic.Look(id)
+		look, err := t.d.traffic.traffic.Reader(id)
 		if err != nil {
 			return fmt.Errorf("there is no flow %d", id)
 		}

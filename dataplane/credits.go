@@ -26,11 +26,11 @@ func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
 		f := &burst[i]
 		prio := s.Priority(p.number, p.env.Bytes(f))
 		if prio >= 0 {
-			p.lanes.Came(prio, p.lanes.Blocks(int(f.Len)))
+			p.lanes.CountReceived(prio, p.lanes.Blocks(int(f.Len)))
 		}
 		s.receiveOne(now, p, f)
 		if prio >= 0 {
-			p.lanes.Keeps(prio, p.ingress.Bytes(uint8(prio)))
+			p.lanes.SetBuffered(prio, p.ingress.Bytes(uint8(prio)))
 		}
 	}
 	if p.lanes.Due(now) <= now {
@@ -40,19 +40,19 @@ func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
 
 // freed updates how much of a lane is buffered, and reports whether credits are to be sent at once.
 func (p *switchPort) freed(now units.Time, prio uint8) bool {
-	p.lanes.Keeps(int(prio), p.ingress.Bytes(prio))
+	p.lanes.SetBuffered(int(prio), p.ingress.Bytes(prio))
 	return p.lanes.Due(now) <= now
 }
 
-// hearCredits processes a MAC control frame with flow control packets.
-func (p *switchPort) hearCredits(now units.Time, b []byte) {
+// processCredits processes a MAC control frame with flow control packets.
+func (p *switchPort) processCredits(now units.Time, b []byte) {
 	list, err := credits.Decode(p.lanes.Scratch(), b)
 	if err != nil {
 		p.stats.BadControl++
 	}
 	on := uint8(0)
 	for i := range list {
-		on |= p.lanes.Hear(now, &list[i])
+		on |= p.lanes.Process(now, &list[i])
 	}
 	p.note()
 	if on != 0 {
@@ -64,8 +64,8 @@ func (p *switchPort) hearCredits(now units.Time, b []byte) {
 	p.watchLanes(now)
 }
 
-// tellCredits makes a frame of the flow control packets that are due, if there are some.
-func (p *switchPort) tellCredits(now units.Time, f *Frame) bool {
+// makeCredits makes a frame of the flow control packets that are due, if there are some.
+func (p *switchPort) makeCredits(now units.Time, f *Frame) bool {
 	if p.lanes.Due(now) > now || !p.env.AllocAt(f, credits.FrameLen(credits.Lanes)) {
 		return false
 	}

@@ -194,7 +194,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 	}
 	first := p.waiting>>prio&1 == 0
 	p.waiting |= 1 << prio
-	p.tellQueued(now)
+	p.reportQueued(now)
 	e := p.env.Exit(p.number)
 	e.Open, e.Unseen = 0, 0
 	if p.points[prio].sampler != nil && p.judges(f) && f.In != ownFrame {

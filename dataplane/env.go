@@ -101,15 +101,15 @@ func (e *Env) Woken() []uint16 {
 // Wakes reports whether Woken has any.
 func (e *Env) Wakes() bool { return len(e.woken) > 0 }
 
-// TellPaused calls Paused for a PFC or PAUSE frame; the node calls it.
-func (e *Env) TellPaused(now units.Time, port int, f pfc.Frame) {
+// ReportPause calls Paused for a PFC or PAUSE frame; the node calls it.
+func (e *Env) ReportPause(now units.Time, port int, f pfc.Frame) {
 	if e.Paused != nil {
 		e.Paused(now, port, f)
 	}
 }
 
-// tellQueued calls Queued with what waits at the port.
-func (p *switchPort) tellQueued(now units.Time) {
+// reportQueued calls Queued with what waits at the port.
+func (p *switchPort) reportQueued(now units.Time) {
 	if p.env.Queued != nil {
 		p.env.Queued(now, p.number, p.buffered())
 	}

@@ -45,15 +45,15 @@ type Event struct {
 	Length   uint16     // of the first frame, bytes without FCS; of a storm: of the first that waits, 0: none does
 	At, Last units.Time // of the first frame and of the last
 	Frames   uint64     // discarded; of a storm: waiting when it began
-	kept     uint8
+	headLen  uint8
 	head     [EventHead]byte
 }
 
 // Head is the beginning of the first frame.
-func (e *Event) Head() []byte { return e.head[:e.kept] }
+func (e *Event) Head() []byte { return e.head[:e.headLen] }
 
-func (e *Event) keep(b []byte, length uint16) {
-	e.kept, e.Length = uint8(copy(e.head[:], b)), length
+func (e *Event) setHead(b []byte, length uint16) {
+	e.headLen, e.Length = uint8(copy(e.head[:], b)), length
 }
 
 // eventLog is the last events of a port.
@@ -92,7 +92,7 @@ func (l *eventLog) lost(now units.Time, why Reason, prio uint8, length uint16, b
 	e := l.next()
 	l.last[why][prio] = l.ever
 	e.Kind, e.Reason, e.Priority, e.At, e.Last, e.Frames = FramesLost, why, prio, now, now, 1
-	e.keep(b, length)
+	e.setHead(b, length)
 }
 
 // logStorms keeps what the watchdog found, with the headers of what waits first.
@@ -111,7 +111,7 @@ func (p *switchPort) logStorms(now units.Time, began, ended uint8) {
 		if q := &p.queues[prio]; q.frames > 0 {
 			f := q.run(1)[0]
 			e.Frames = uint64(q.frames)
-			e.keep(p.env.Bytes(&f), f.Len)
+			e.setHead(p.env.Bytes(&f), f.Len)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestEventsCountWhatIsDiscarded(t *testing.T) {
 				continue
 			}
 			last[k] = len(want)
-			e := Event{Reason: k.why, Priority: k.prio, Length: uint16(100 + i), At: now, Last: now, Frames: 1, kept: 1}
+			e := Event{Reason: k.why, Priority: k.prio, Length: uint16(100 + i), At: now, Last: now, Frames: 1, headLen: 1}
 			e.head[0] = byte(i)
 			want = append(want, e)
 		}

@@ -450,10 +450,10 @@ func (s *Switch) lanAt(n *neighbour) *lan {
 	return s.lans.at(n.vlan)
 }
 
-// hearNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
+// learnNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
 // route names, answers from other ports or VLANs than asked, and what a station says of another one. It reports whether the
 // frame is an answer.
-func (s *Switch) hearNeighbour(p *switchPort, f *Frame, h *wire.Header) bool {
+func (s *Switch) learnNeighbour(p *switchPort, f *Frame, h *wire.Header) bool {
 	var says wire.Binding
 	ok, b := false, p.env.Bytes(f)
 	switch {

@@ -168,7 +168,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		}
 		was := p.wred
 		p.wred = ch.wreds[i]
-		p.wred.keep(&was)
+		p.wred.inherit(&was)
 		p.note()
 		s.configure(p)
 	}

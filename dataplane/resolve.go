@@ -155,7 +155,7 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 	}
 	p.stats.RxControl++
 	if p.lanes != nil {
-		p.hearCredits(now, b)
+		p.processCredits(now, b)
 		return true
 	}
 	var f pfc.Frame
@@ -163,7 +163,7 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 		p.stats.BadControl++
 		return true
 	}
-	p.env.TellPaused(now, p.number, f)
+	p.env.ReportPause(now, p.number, f)
 	resumed := p.egress.Receive(now, &f)
 	p.note()
 	if resumed != 0 {

@@ -24,7 +24,7 @@ func (s *Switch) bounce(p *switchPort, f *Frame) {
 // router, and reports whether the frame was one.
 func (s *Switch) answer(now units.Time, p *switchPort, f *Frame, h *wire.Header) bool {
 	b := p.env.Bytes(f)
-	if s.routes.neighbours != nil && s.hearNeighbour(p, f, h) && h.Dst == s.routes.mac {
+	if s.routes.neighbours != nil && s.learnNeighbour(p, f, h) && h.Dst == s.routes.mac {
 		s.discard(now, p, f, DropToRouter) // it has done what it was for
 		return true
 	}

@@ -12,13 +12,13 @@ const SampleHead = 128
 
 // Sample is a frame that was received.
 type Sample struct {
-	Length uint16 // bytes without FCS
-	kept   uint8
-	head   [SampleHead]byte
+	Length  uint16 // bytes without FCS
+	headLen uint8
+	head    [SampleHead]byte
 }
 
 // Head is the beginning of the frame.
-func (s *Sample) Head() []byte { return s.head[:s.kept] }
+func (s *Sample) Head() []byte { return s.head[:s.headLen] }
 
 // SampleCounts count what a port sampled.
 type SampleCounts struct {
@@ -71,7 +71,7 @@ func (x *sampler) take(env *Env, burst []Frame) {
 		x.counts.Samples++
 		if x.count < maxSamples {
 			s := &x.ring[x.count]
-			s.Length, s.kept = f.Len, uint8(copy(s.head[:], env.Bytes(f)))
+			s.Length, s.headLen = f.Len, uint8(copy(s.head[:], env.Bytes(f)))
 			x.count++
 		} else {
 			x.counts.Lost++

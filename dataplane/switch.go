@@ -233,8 +233,8 @@ func (p *switchPort) begin() {
 	if !p.config.Vacant {
 		p.log, p.history = newEventLog(c.History.Events), pfc.NewHistory(c.History.Pauses)
 	}
-	p.ingress.Keep(p.history)
-	p.egress.Keep(p.history)
+	p.ingress.SetHistory(p.history)
+	p.egress.SetHistory(p.history)
 	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
 	p.paths = newPaths(c, p.number)
 }
@@ -243,7 +243,7 @@ func (p *switchPort) begin() {
 func (p *switchPort) reset() {
 	c := &p.sw.config
 	p.egress = pfc.NewEgress(c.obeyed(p.number), p.config.Link.Rate)
-	p.egress.Keep(p.history)
+	p.egress.SetHistory(p.history)
 	p.setLanes()
 	p.watched = c.LosslessAt(p.number)
 	p.watchdog = pfc.NewWatchdog(c.Watchdog, p.watched)

@@ -23,12 +23,12 @@ type Tap struct {
 }
 
 type tapped struct {
-	at   units.Time
-	lost uint64
-	len  uint16
-	kept uint16
-	prio int8
-	out  bool
+	at       units.Time
+	lost     uint64
+	len      uint16
+	captured uint16
+	prio     int8
+	out      bool
 }
 
 // Tapped is a frame that was seen.
@@ -63,7 +63,7 @@ func (t *Tap) Copy(now units.Time, out bool, pool *Pool, burst []Frame) {
 		b := pool.Header(f)
 		at := int(tail & uint32(len(t.info)-1))
 		kept := copy(t.data[at*t.size:(at+1)*t.size], b)
-		t.info[at] = tapped{at: now + t.laps, lost: t.lost, len: f.Len, kept: uint16(kept), prio: int8(t.prio(b)), out: out}
+		t.info[at] = tapped{at: now + t.laps, lost: t.lost, len: f.Len, captured: uint16(kept), prio: int8(t.prio(b)), out: out}
 		t.lost = 0
 		t.tail.Store(tail + 1)
 	}
@@ -77,7 +77,7 @@ func (t *Tap) Take(do func(*Tapped)) bool {
 	}
 	at := int(head & uint32(len(t.info)-1))
 	i := &t.info[at]
-	do(&Tapped{At: i.at, Out: i.out, Priority: int(i.prio), Len: int(i.len), Bytes: t.data[at*t.size:][:i.kept:i.kept], Lost: i.lost})
+	do(&Tapped{At: i.at, Out: i.out, Priority: int(i.prio), Len: int(i.len), Bytes: t.data[at*t.size:][:i.captured:i.captured], Lost: i.lost})
 	t.head.Store(head + 1)
 	return true
 }

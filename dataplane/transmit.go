@@ -23,7 +23,7 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
 	if now >= p.timerAt {
 		s.serveNeighbours(now, p)
 	}
-	if s.credited && n < len(burst) && p.tellCredits(now, &burst[n]) {
+	if s.credited && n < len(burst) && p.makeCredits(now, &burst[n]) {
 		n++
 	}
 	for n < len(burst) && s.pause(now, p, &burst[n]) {
@@ -88,7 +88,7 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 	}
 	p.mark(now, prio, burst)
 	q.drop(len(burst), bytes, &p.worker.store)
-	p.tellQueued(now)
+	p.reportQueued(now)
 	if q.frames == 0 {
 		if p.waiting &^= 1 << prio; p.waiting == 0 {
 			p.gate()

@@ -51,7 +51,7 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 		}
 		s.lose(now, p, &f, why)
 	}
-	p.tellQueued(now)
+	p.reportQueued(now)
 	p.waiting &^= 1 << prio
 	if p.lanes != nil {
 		p.want(now, uint8(prio), nil)

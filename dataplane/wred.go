@@ -40,8 +40,8 @@ func newWREDs(port int, c, was *PortConfig) (w wreds) {
 	return w
 }
 
-// keep takes over from what a port had what newWREDs left out.
-func (w *wreds) keep(old *wreds) {
+// inherit takes over from what a port had what newWREDs left out.
+func (w *wreds) inherit(old *wreds) {
 	for rest := w.set; rest != 0; rest &= rest - 1 {
 		if prio := bits.TrailingZeros8(rest); w.of[prio] == nil {
 			w.of[prio] = old.of[prio]

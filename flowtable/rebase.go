@@ -5,6 +5,6 @@ import "photon/units"
 // Rebase implements units.Rebaser.
 func (t *Table[K]) Rebase(by units.Time) {
 	for i := range t.places {
-		t.places[i].seen.Rebase(by)
+		t.places[i].lastSeen.Rebase(by)
 	}
 }

@@ -36,9 +36,9 @@ type Table[K comparable] struct {
 
 // place is where a flow may be.
 type place[K comparable] struct {
-	key  K
-	slot int32 // slot+1; 0: there is none
-	seen units.Time
+	key      K
+	slot     int32 // slot+1; 0: there is none
+	lastSeen units.Time
 }
 
 // New returns an empty table for capacity flows. The hash must spread well over
@@ -132,7 +132,7 @@ func (t *Table[K]) Lookup(k K) int { return int(t.places[t.find(k, t.home(t.hash
 func (t *Table[K]) Insert(k K, now units.Time) (s int, fresh bool) {
 	at := t.find(k, t.home(t.hash(k)))
 	if p := &t.places[at]; p.slot != 0 {
-		p.seen = now
+		p.lastSeen = now
 		return int(p.slot) - 1, false
 	}
 	if t.free == None {
@@ -145,14 +145,14 @@ func (t *Table[K]) Insert(k K, now units.Time) (s int, fresh bool) {
 	s = t.free
 	t.free = None - 1 - int(t.slots[s])
 	p := &t.places[at] // field by field: a copy of what has just been written waits for it
-	p.key, p.slot, p.seen = k, int32(s)+1, now
+	p.key, p.slot, p.lastSeen = k, int32(s)+1, now
 	t.slots[s] = int32(at)
 	t.count++
 	return s, true
 }
 
 // Touch marks a slot in use as seen at now.
-func (t *Table[K]) Touch(s int, now units.Time) { t.places[t.slots[s]].seen = now }
+func (t *Table[K]) Touch(s int, now units.Time) { t.places[t.slots[s]].lastSeen = now }
 
 // Delete frees a slot in use.
 func (t *Table[K]) Delete(s int) {
@@ -180,7 +180,7 @@ func (t *Table[K]) ahead(from, to int) int {
 // before the given instant, without deleting it, or None. Called regularly it
 // goes round the whole table.
 func (t *Table[K]) Expire(before units.Time, few int) int {
-	return t.ExpireIf(few, func(s int) bool { return t.places[t.slots[s]].seen < before })
+	return t.ExpireIf(few, func(s int) bool { return t.places[t.slots[s]].lastSeen < before })
 }
 
 // ExpireIf is Expire for those who know themselves when a flow was last seen.

@@ -20,26 +20,26 @@ type Node struct {
 
 // port is one port that is impaired. Its worker alone touches it.
 type port struct {
-	number int
-	env    *dataplane.Env
-	spec   Spec // where the rules come from
-	rules  []rule
-	random *rand.Rand
-	held   []held // not in order
-	next   units.Time
-	out    []dataplane.Frame
-	count  dataplane.Impaired
+	number  int
+	env     *dataplane.Env
+	spec    Spec // where the rules come from
+	rules   []rule
+	random  *rand.Rand
+	delayed []delayedFrame // not in order
+	next    units.Time
+	out     []dataplane.Frame
+	count   dataplane.Impaired
 }
 
 // rule is a Rule at work, whose Stop is Never if there is no end.
 type rule struct {
 	Rule
-	seen uint64     // frames that matched
-	due  units.Time // Pause: the next
+	matched uint64     // frames that matched
+	due     units.Time // Pause: the next
 }
 
-// held is a frame that is held back until an instant, or until some others have passed.
-type held struct {
+// delayedFrame is a frame that is held back until an instant, or until some others have passed.
+type delayedFrame struct {
 	frame  dataplane.Frame
 	until  units.Time
 	behind int // 0: they count for nothing
@@ -81,7 +81,7 @@ func (n *Node) Poll(now units.Time, worker int) {
 // Receive implements dataplane.Node.
 func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
 	p := n.ports[number]
-	if p == nil || len(p.rules) == 0 && len(p.held) == 0 {
+	if p == nil || len(p.rules) == 0 && len(p.delayed) == 0 {
 		n.Server.Receive(now, number, burst)
 		return
 	}
@@ -97,13 +97,13 @@ func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
 
 // Transmit implements dataplane.Node.
 func (n *Node) Transmit(now units.Time, number int, burst []dataplane.Frame) int {
-	n.let(now, number)
+	n.releaseDue(now, number)
 	return n.Server.Transmit(now, number, burst)
 }
 
 // Serve implements dataplane.Server.
 func (n *Node) Serve(now units.Time, number int, f *dataplane.Frame) (sent bool, next units.Time) {
-	n.let(now, number)
+	n.releaseDue(now, number)
 	sent, next = n.Server.Serve(now, number, f)
 	if p := n.ports[number]; p != nil {
 		next = min(next, p.next)
@@ -142,7 +142,7 @@ func (n *Node) fill(st *dataplane.Stats) {
 	for i, p := range n.ports {
 		if p != nil && i < len(st.Ports) {
 			st.Ports[i].Impaired = p.count
-			st.Ports[i].Impaired.Held = uint64(len(p.held))
+			st.Ports[i].Impaired.Held = uint64(len(p.delayed))
 		}
 	}
 }
@@ -151,10 +151,10 @@ func (n *Node) fill(st *dataplane.Stats) {
 func (n *Node) Close() {
 	for _, p := range n.ports {
 		if p != nil {
-			for _, h := range p.held {
+			for _, h := range p.delayed {
 				p.env.Free(h.frame)
 			}
-			p.held = nil
+			p.delayed = nil
 		}
 	}
 	n.Server.Close()
@@ -164,14 +164,14 @@ func (n *Node) Close() {
 // rule counts the frames that match it, whatever another does to them.
 func (p *port) take(now units.Time, f *dataplane.Frame, prio func([]byte) int) {
 	var a about
-	look(p.env.Bytes(f), prio, &a)
+	classify(p.env.Bytes(f), prio, &a)
 	var chosen *rule
 	for i := range p.rules {
 		r := &p.rules[i]
 		if r.Do == Pause || now < r.Start || now >= r.Stop || !r.matches(&a) {
 			continue
 		}
-		if r.seen++; r.turn(p.random) && chosen == nil {
+		if r.matched++; r.chosen(p.random) && chosen == nil {
 			chosen = r
 		}
 	}
@@ -182,10 +182,10 @@ func (p *port) take(now units.Time, f *dataplane.Frame, prio func([]byte) int) {
 	p.pass(f)
 }
 
-// turn reports whether it is done to this frame of those that match.
-func (r *rule) turn(random *rand.Rand) bool {
+// chosen reports whether it is done to this frame of those that match.
+func (r *rule) chosen(random *rand.Rand) bool {
 	for _, n := range r.Numbers {
-		if n == r.seen {
+		if n == r.matched {
 			return true
 		}
 	}
@@ -195,8 +195,8 @@ func (r *rule) turn(random *rand.Rand) bool {
 // pass lets a frame through, and those behind it that have waited for enough others.
 func (p *port) pass(f *dataplane.Frame) {
 	p.out = append(p.out, *f)
-	kept := p.held[:0]
-	for _, h := range p.held {
+	kept := p.delayed[:0]
+	for _, h := range p.delayed {
 		if h.behind > 0 {
 			if h.behind--; h.behind == 0 {
 				p.out = append(p.out, h.frame)
@@ -205,7 +205,7 @@ func (p *port) pass(f *dataplane.Frame) {
 		}
 		kept = append(kept, h)
 	}
-	p.held = kept
+	p.delayed = kept
 }
 
 func (p *port) do(now units.Time, r *rule, f *dataplane.Frame) {
@@ -220,9 +220,9 @@ func (p *port) do(now units.Time, r *rule, f *dataplane.Frame) {
 			p.pass(&g)
 		}
 	case Reorder:
-		p.hold(f, held{until: now + mostWait, behind: r.Behind}, &p.count.Reordered)
+		p.delay(f, delayedFrame{until: now + mostWait, behind: r.Behind}, &p.count.Reordered)
 	case Delay:
-		p.hold(f, held{until: now + r.By}, &p.count.Delayed)
+		p.delay(f, delayedFrame{until: now + r.By}, &p.count.Delayed)
 	case Corrupt:
 		p.corrupt(f)
 	case Mark:
@@ -237,15 +237,15 @@ func (p *port) do(now units.Time, r *rule, f *dataplane.Frame) {
 	}
 }
 
-// hold holds a frame back, if there is room.
-func (p *port) hold(f *dataplane.Frame, h held, count *uint64) {
-	if len(p.held) == Most {
+// delay holds a frame back, if there is room.
+func (p *port) delay(f *dataplane.Frame, h delayedFrame, count *uint64) {
+	if len(p.delayed) == Most {
 		p.pass(f)
 		return
 	}
 	*count++
 	h.frame = *f
-	p.held = append(p.held, h)
+	p.delayed = append(p.delayed, h)
 	p.next = min(p.next, h.until)
 }
 
@@ -272,23 +272,23 @@ func (p *port) corrupt(f *dataplane.Frame) {
 	p.pass(f)
 }
 
-// let lets through what was held back until now, and pauses the port. What arrives by it is queued: the
+// releaseDue lets through what was held back until now, and pauses the port. What arrives by it is queued: the
 // world is in the middle of sending.
-func (n *Node) let(now units.Time, number int) {
+func (n *Node) releaseDue(now units.Time, number int) {
 	p := n.ports[number]
 	if p == nil || now < p.next {
 		return
 	}
 	p.out = p.out[:0]
-	kept := p.held[:0]
-	for _, h := range p.held {
+	kept := p.delayed[:0]
+	for _, h := range p.delayed {
 		if h.until <= now {
 			p.out = append(p.out, h.frame)
 		} else {
 			kept = append(kept, h)
 		}
 	}
-	p.held = kept
+	p.delayed = kept
 	p.storm(now)
 	p.when()
 	if len(p.out) > 0 {
@@ -308,7 +308,7 @@ func (n *Node) Leave(now units.Time, number int) {
 	}
 	n.ports[number], p.rules = nil, nil
 	p.out = p.out[:0]
-	for _, h := range p.held {
+	for _, h := range p.delayed {
 		p.out = append(p.out, h.frame)
 	}
 	if len(p.out) > 0 {
@@ -349,7 +349,7 @@ func (p *port) storm(now units.Time) {
 // when finds out when something is due next.
 func (p *port) when() {
 	p.next = units.Never
-	for _, h := range p.held {
+	for _, h := range p.delayed {
 		p.next = min(p.next, h.until)
 	}
 	for i := range p.rules {

@@ -31,7 +31,7 @@ func (a Action) String() string { return actionNames[a] }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (a *Action) UnmarshalText(b []byte) error {
-	return oneOf(string(b), actionNames[:], (*uint8)(a))
+	return parseName(string(b), actionNames[:], (*uint8)(a))
 }
 
 // Kind is which frames a rule is about.
@@ -54,9 +54,9 @@ var kindNames = [kinds]string{"all", "data", "ack", "cnp", "pfc", "xoff", "xon"}
 func (k Kind) String() string { return kindNames[k] }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (k *Kind) UnmarshalText(b []byte) error { return oneOf(string(b), kindNames[:], (*uint8)(k)) }
+func (k *Kind) UnmarshalText(b []byte) error { return parseName(string(b), kindNames[:], (*uint8)(k)) }
 
-func oneOf(name string, names []string, v *uint8) error {
+func parseName(name string, names []string, v *uint8) error {
 	i := slices.Index(names, name)
 	if i < 0 {
 		return fmt.Errorf("%q: there are %s", name, strings.Join(names, ", "))
@@ -139,8 +139,8 @@ func (r *Rule) matches(a *about) bool {
 	return (r.From == wire.IP{} || a.ip && a.from == r.From) && (r.To == wire.IP{} || a.ip && a.to == r.To)
 }
 
-// look reads what rules ask of a frame.
-func look(b []byte, prio func([]byte) int, a *about) {
+// classify reads what rules ask of a frame.
+func classify(b []byte, prio func([]byte) int, a *about) {
 	*a = about{kind: All, prio: -1}
 	var h wire.Header
 	if !wire.Parse(b, &h) {

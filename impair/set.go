@@ -51,7 +51,7 @@ func (n *Node) Set(now units.Time, laps uint64, c *Change) {
 			}
 		}
 		if was := n.ports[number]; was != nil {
-			p.held, p.out, p.count = was.held, was.out, was.count
+			p.delayed, p.out, p.count = was.delayed, was.out, was.count
 			p.rules = append(was.released(now), p.rules...)
 		}
 		n.ports[number] = p
@@ -81,8 +81,8 @@ func (n *Node) Rebase(by units.Time) {
 			continue
 		}
 		p.next.Rebase(by)
-		for i := range p.held {
-			p.held[i].until.Rebase(by)
+		for i := range p.delayed {
+			p.delayed[i].until.Rebase(by)
 		}
 		for i := range p.rules {
 			p.rules[i].rebase(by)

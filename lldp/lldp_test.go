@@ -193,7 +193,7 @@ func TestTable(t *testing.T) {
 	var table Table
 	now := time.Unix(1000, 0)
 	a := &Info{Chassis: "a", Port: "1", TTL: 10}
-	if !table.Heard(now, 3, a) || table.Heard(now.Add(time.Second), 3, a) || len(table.At(3)) != 1 || len(table.At(2)) != 0 {
+	if !table.Update(now, 3, a) || table.Update(now.Add(time.Second), 3, a) || len(table.At(3)) != 1 || len(table.At(2)) != 0 {
 		t.Fatal("a neighbour is new once")
 	}
 	if gone := table.Expire(now.Add(10 * time.Second)); gone != nil {
@@ -202,13 +202,13 @@ func TestTable(t *testing.T) {
 	if gone := table.Expire(now.Add(11 * time.Second)); len(gone[3]) != 1 || len(table.At(3)) != 0 || table.Aged != 1 {
 		t.Error("who is silent stays")
 	}
-	table.Heard(now, 3, a)
-	table.Heard(now, 3, &Info{Chassis: "a", Port: "1"})
+	table.Update(now, 3, a)
+	table.Update(now, 3, &Info{Chassis: "a", Port: "1"})
 	if len(table.At(3)) != 0 {
 		t.Error("who takes leave stays")
 	}
 	for i := range MaxNeighbours + 2 {
-		table.Heard(now, 1, &Info{Chassis: "a", Port: string(rune('a' + i)), TTL: 10})
+		table.Update(now, 1, &Info{Chassis: "a", Port: string(rune('a' + i)), TTL: 10})
 	}
 	if len(table.At(1)) != MaxNeighbours || table.Lost != 2 {
 		t.Error(len(table.At(1)), table.Lost)

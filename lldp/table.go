@@ -22,8 +22,8 @@ type Table struct {
 	Lost, Aged uint64
 }
 
-// Heard takes what a port received. It reports whether that is a neighbour which was not there before.
-func (t *Table) Heard(now time.Time, port int, i *Info) (isNew bool) {
+// Update takes what a port received. It reports whether that is a neighbour which was not there before.
+func (t *Table) Update(now time.Time, port int, i *Info) (isNew bool) {
 	list := t.ports[port]
 	at := slices.IndexFunc(list, func(n Neighbour) bool { return n.Chassis == i.Chassis && n.Port == i.Port })
 	switch {

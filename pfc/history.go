@@ -84,8 +84,8 @@ func (g *Ingress) Lasting(list []Pause) []Pause {
 	return list
 }
 
-// Keep has pauses that end be kept; nil: no more.
-func (e *Egress) Keep(h *History) { e.history = h }
+// SetHistory has pauses that end be kept; nil: no more.
+func (e *Egress) SetHistory(h *History) { e.history = h }
 
-// Keep has pauses that end be kept; nil: no more.
-func (g *Ingress) Keep(h *History) { g.history = h }
+// SetHistory has pauses that end be kept; nil: no more.
+func (g *Ingress) SetHistory(h *History) { g.history = h }

@@ -19,9 +19,9 @@ func TestHistoryAgreesWithTheCounters(t *testing.T) {
 			3: {XOFF: 1000, XON: 500, Headroom: 1 << 20}, 4: {XOFF: 1000, XON: 500, Headroom: 1 << 20}}})
 		all, last := NewHistory(1<<12), NewHistory(5)
 		twin := NewEgress(lossless, 10*units.Gbps)
-		e.Keep(all)
-		g.Keep(all)
-		twin.Keep(last)
+		e.SetHistory(all)
+		g.SetHistory(all)
+		twin.SetHistory(last)
 		now := units.Time(0)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += units.Time(rapid.Int64Range(0, int64(2*ms)).Draw(t, "wait"))

@@ -70,20 +70,20 @@ func (p IBCCParams) Validate() error {
 // ccti is an index into a table, and its timer. The timer begins at a BECN, goes on until the index has come down, and
 // no other BECN moves it, as in Linux's driver of a channel adapter (hfi1).
 type ccti struct {
-	of    *IBCCParams
-	index int
-	falls units.Time // when the timer expires next; Never: it does not run
-	held  bool       // that will not lower the index
+	of     *IBCCParams
+	index  int
+	falls  units.Time // when the timer expires next; Never: it does not run
+	frozen bool       // that will not lower the index
 }
 
 func (c *ccti) begin(p *IBCCParams) { *c = ccti{of: p, index: p.Min, falls: units.Never} }
 
 func (c *ccti) advance(now units.Time) {
 	for c.falls <= now {
-		if !c.held {
+		if !c.frozen {
 			c.index--
 		}
-		c.held = false
+		c.frozen = false
 		if c.falls += c.of.Timer; c.index <= c.of.Min {
 			c.falls = units.Never
 		}
@@ -97,9 +97,9 @@ func (c *ccti) raise(now units.Time, by int) {
 	}
 }
 
-func (c *ccti) hold(now units.Time) {
+func (c *ccti) freeze(now units.Time) {
 	c.advance(now)
-	c.held = c.falls != units.Never
+	c.frozen = c.falls != units.Never
 }
 
 // IBCC is the reaction point of InfiniBand's congestion control: a BECN, here a CNP, moves a flow up a table of ever
@@ -155,7 +155,7 @@ func (b *IBCC) onMark(now units.Time, congested bool) {
 	if at := b.at(); congested {
 		at.raise(now, b.params.Increase)
 	} else {
-		at.hold(now)
+		at.freeze(now)
 	}
 }
 

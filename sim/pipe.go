@@ -15,7 +15,7 @@ type pipe[T any] struct {
 	last      *block[T] // that is written
 	written   int       // values in it
 	before    uint64    // values in the blocks before it
-	spare     *block[T] // blocks to be used again
+	free      *block[T] // blocks to be used again
 	published *atomic.Uint64
 	_         [64]byte
 	first     *block[T]      // that is read
@@ -73,13 +73,13 @@ func prefetchLines[T any]() int {
 
 // addBlock puts a block behind the last.
 func (p *pipe[T]) addBlock() {
-	if p.spare == nil {
-		if p.spare = p.returned.Swap(nil); p.spare == nil {
-			p.spare = new(block[T])
+	if p.free == nil {
+		if p.free = p.returned.Swap(nil); p.free == nil {
+			p.free = new(block[T])
 		}
 	}
-	b := p.spare
-	p.spare, b.next = b.next, nil
+	b := p.free
+	p.free, b.next = b.next, nil
 	p.last.next, p.last, p.written = b, b, 0
 	p.before += blockLen
 	memory.PrefetchToWrite(unsafe.Pointer(&b.values), prefetchLines[T]())

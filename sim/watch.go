@@ -34,11 +34,11 @@ type tap struct {
 }
 
 type tapped struct {
-	at    units.Time
-	begin int    // in the tap's bytes
-	kept  uint16 // bytes
-	len   uint16
-	out   bool
+	at       units.Time
+	begin    int    // in the tap's bytes
+	captured uint16 // bytes
+	len      uint16
+	out      bool
 }
 
 // watchEvery is how often a watcher is given frames. In between they are buffered.
@@ -84,7 +84,7 @@ func (p *part) recordFrame(id int, out bool) {
 	}
 	b := p.pool.Bytes(&p.burst[0])
 	t.frames = append(t.frames, tapped{
-		at: p.now, begin: len(t.bytes), kept: uint16(len(b)), len: p.burst[0].Len, out: out,
+		at: p.now, begin: len(t.bytes), captured: uint16(len(b)), len: p.burst[0].Len, out: out,
 	})
 	t.bytes = append(t.bytes, b...)
 }
@@ -97,7 +97,7 @@ func (w *World) deliverWatched() {
 	}
 	for _, n := range v.sorted() {
 		f, bytes := n.tapped, v.taps[n.tap].bytes
-		end := f.begin + int(f.kept)
+		end := f.begin + int(f.captured)
 		if !v.do(&WatchedFrame{At: f.at, Port: n.tap, Out: f.out, Len: int(f.len), Bytes: bytes[f.begin:end:end]}) {
 			v.do = nil
 			w.setTaps(nil)

@@ -47,7 +47,7 @@ type Survey struct {
 	Sum     units.Rate                  // of what they are allowed
 	Limited int                         // flows that are held below the line's rate
 	Top     []Flow                      // the fastest, by what they are allowed
-	keep    int
+	mostTop int
 }
 
 // RateBounds are the upper bounds of the histogram of allowed rates.
@@ -57,7 +57,7 @@ var RateBounds = [...]units.Rate{
 }
 
 // NewSurvey returns an empty survey that lists up to top flows.
-func NewSurvey(top int) *Survey { return &Survey{keep: top} }
+func NewSurvey(top int) *Survey { return &Survey{mostTop: top} }
 
 // Add takes in a flow that is being sent. Of flows with the same rate those
 // that were added first are listed, so that the list is steady.
@@ -69,7 +69,7 @@ func (s *Survey) Add(f Flow) {
 	bucket, _ := slices.BinarySearch(RateBounds[:], units.Rate(f.Rate))
 	s.Rates[bucket]++
 	s.Sum += units.Rate(f.Rate)
-	if len(s.Top) == s.keep && (s.keep == 0 || s.Top[s.keep-1].Rate >= f.Rate) {
+	if len(s.Top) == s.mostTop && (s.mostTop == 0 || s.Top[s.mostTop-1].Rate >= f.Rate) {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(s.Top, f.Rate, func(g Flow, rate int64) int {
@@ -78,8 +78,8 @@ func (s *Survey) Add(f Flow) {
 		}
 		return 1
 	})
-	if len(s.Top) == s.keep {
-		s.Top = s.Top[:s.keep-1]
+	if len(s.Top) == s.mostTop {
+		s.Top = s.Top[:s.mostTop-1]
 	}
 	s.Top = slices.Insert(s.Top, at, f)
 }

@@ -565,7 +565,7 @@ func TestLinkDownAndUp(t *testing.T) {
 	const waiting = 30
 	o.hosts[0].Send(pauseFrame(0, pfc.MaxQuanta))
 	var q show.Queues
-	held := func() uint64 { o.show("queues", &q); return q.Ports[0].Held[3] }
+	held := func() uint64 { o.show("queues", &q); return q.Ports[0].Queued[3] }
 	o.until("a pause", func() bool {
 		var c show.PFC
 		o.show("pfc", &c)
@@ -648,7 +648,7 @@ func TestOrdersWhileItStops(t *testing.T) {
 	o.until("a frame that waits", func() bool {
 		var q show.Queues
 		o.show("queues", &q)
-		return q.Ports[0].Held[3] > 0
+		return q.Ports[0].Queued[3] > 0
 	})
 	if err := o.process.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

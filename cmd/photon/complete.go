@@ -35,7 +35,7 @@ var ofArguments = map[string]cobra.CompletionFunc{
 // ofFlags is by name, wherever there is such a flag.
 var ofFlags = map[string]cobra.CompletionFunc{
 	"scheme": schemes, "schemes": list(func() []string { return scheme.Names() }),
-	"world": fixed("sim", "dpdk", "both"), "schema": fixed("experiment", "sweep"), "sort": words(top.Orders),
+	"world": fixed("sim", "dpdk", "both"), "schema": fixed("experiment", "sweep"), "sort": words(top.SortNames),
 	"state": list(agent.StageNames),
 	"name":  words(client.Running), "testbed": yamlFiles, "out": folders, "reproduction": folders,
 	"metrics": fixed("off"), "log-format": fixed("text", "json"), "dilation": nothing, "seed": nothing, "rate": nothing, "count": nothing,

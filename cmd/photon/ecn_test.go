@@ -132,13 +132,13 @@ func redAccuracy(t *testing.T, rounds int) {
 			o.hosts[0].Send(last)
 			o.until("the last frame came", func() bool {
 				o.show("queues", &q)
-				return q.Ports[2].Held[5] == 1
+				return q.Ports[2].Queued[5] == 1
 			})
 			o.hosts[2].Send(pauseAll(2, 0))
 			o.until("all that was queued has come", func() bool {
 				got = append(got, o.hosts[2].Collect(10*time.Millisecond, isUDP(8))...)
 				o.show("queues", &q)
-				return q.Ports[2].Held[1] == 0 && q.Ports[2].Held[5] == 0 && uint64(len(got)) >= q.Ports[2].Packets[1]-before
+				return q.Ports[2].Queued[1] == 0 && q.Ports[2].Queued[5] == 0 && uint64(len(got)) >= q.Ports[2].Packets[1]-before
 			})
 			heldBefore = pauses()
 			arrived := map[uint32]bool{}

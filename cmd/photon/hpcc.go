@@ -112,7 +112,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if err == nil {
 		err = h.report(c, p, result, theirs, r.out)
 	}
-	return r.capture.tell(c.ErrOrStderr(), err)
+	return r.capture.report(c.ErrOrStderr(), err)
 }
 
 func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, err error) {

@@ -70,8 +70,8 @@ dpdk: {workers: 2}
 	o.until("more pauses", func() bool { return paused() > before+20 })
 	var q show.Queues
 	o.show("queues", &q)
-	if n := len(o.hosts[3].Collect(time.Millisecond, isUDP(26))); n != 0 || q.Ports[3].Held[3] != 1 {
-		t.Errorf("%d lossless frames arrived, %d wait", n, q.Ports[3].Held[3])
+	if n := len(o.hosts[3].Collect(time.Millisecond, isUDP(26))); n != 0 || q.Ports[3].Queued[3] != 1 {
+		t.Errorf("%d lossless frames arrived, %d wait", n, q.Ports[3].Queued[3])
 	}
 	var d show.Impair
 	o.show("impair", &d)

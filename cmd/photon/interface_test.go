@@ -102,7 +102,7 @@ func TestEveryFlapIsSeen(t *testing.T) {
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
 	var q show.Queues
-	o.until("frames that wait", func() bool { o.show("queues", &q); return q.Ports[0].Held[3] == waiting })
+	o.until("frames that wait", func() bool { o.show("queues", &q); return q.Ports[0].Queued[3] == waiting })
 	for range flaps {
 		o.fourHosts.hosts[0].Run(t, "sh", "-c", "ip link set eth0 down && ip link set eth0 up")
 	}

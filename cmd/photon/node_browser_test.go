@@ -88,11 +88,11 @@ func TestNodePagesInBrowser(t *testing.T) {
 	p.Becomes(paused + `.classList.contains('held') && parseInt(` + paused + `.textContent) > 50`)
 	p.Becomes(`[...document.querySelectorAll('.tile')].some(t => t.textContent === 'paused by peers1')`)
 	p.Fits()
-	p.Keep("switch")
+	p.Screenshot("switch")
 	phone(p, at)
 	p.Becomes(`document.querySelector('.state').textContent === 'live' && ` + known(0) + ` > 5`)
 	p.Fits()
-	p.Keep("switch-phone")
+	p.Screenshot("switch-phone")
 	p.Quiet()
 
 	browser.Looks(t, "switch", at, func(p *browser.Page) {
@@ -105,11 +105,11 @@ func TestNodePagesInBrowser(t *testing.T) {
 	a.Becomes(known(6) + ` > 5 && charts[6].title === 'Flows'`)
 	moves(a, 6)
 	a.Fits()
-	a.Keep("agent")
+	a.Screenshot("agent")
 	phone(a, at)
 	a.Becomes(`document.querySelectorAll('.flows tbody tr').length > 0 && ` + known(0) + ` > 5`)
 	a.Fits()
-	a.Keep("agent-phone")
+	a.Screenshot("agent-phone")
 	a.Quiet()
 	browser.Looks(t, "agent", at, func(p *browser.Page) {
 		p.Becomes(`document.querySelectorAll('.flows tbody tr').length > 0 && ` + known(0) + ` > 5`)

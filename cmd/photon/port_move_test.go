@@ -159,7 +159,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 			m.hosts[1].Send(udp(1, 4, 26, 1000, n))
 		}
 		var q show.Queues
-		m.until("frames that wait", func() bool { m.show("queues", &q); return q.Ports[4].Held[3] == waiting })
+		m.until("frames that wait", func() bool { m.show("queues", &q); return q.Ports[4].Queued[3] == waiting })
 		m.order("port sw4 is removed"+until, "port", "remove", "sw4")
 		if got := m.there(); got != all {
 			t.Fatalf("the ports are %s", got)

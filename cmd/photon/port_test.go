@@ -67,7 +67,7 @@ func TestPortIsShutAndOpened(t *testing.T) {
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
 	var q show.Queues
-	held := func() uint64 { o.show("queues", &q); return q.Ports[0].Held[3] }
+	held := func() uint64 { o.show("queues", &q); return q.Ports[0].Queued[3] }
 	o.until("frames that wait", func() bool { return held() == waiting })
 	order("port sw0 is shut", "port", "down", "sw0")
 	order("port sw0 is shut already", "port", "down", "sw0")

@@ -178,7 +178,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if err := r.capture.begin(&r.o); err != nil {
 		return bad(err)
 	}
-	return r.capture.tell(c.ErrOrStderr(), r.replay(c, all, worlds))
+	return r.capture.report(c.ErrOrStderr(), r.replay(c, all, worlds))
 }
 
 // checkCores checks --cores.

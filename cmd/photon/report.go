@@ -51,7 +51,7 @@ func reportCommand() *cobra.Command {
 			}
 			finished := report.InVirtualTime(all)
 			if keep {
-				if finished, err = claim.Keep(finished, docs); err != nil {
+				if finished, err = claim.MergeTally(finished, docs); err != nil {
 					return bad(err)
 				}
 			}
@@ -81,7 +81,7 @@ func reportCommand() *cobra.Command {
 
 // compareWhole compares results with a committed table of all claims.
 func compareWhole(c *cobra.Command, all []*report.Finished, dir string, some bool) error {
-	differences, untraced, err := report.CompareTally(dir, report.Keep(all), some)
+	differences, untraced, err := report.CompareTally(dir, report.BaselineOf(all), some)
 	if err != nil {
 		return bad(err)
 	}
@@ -106,9 +106,9 @@ func compareResults(c *cobra.Command, all []*report.Finished, file string, updat
 	case file == "":
 		return nil
 	case update:
-		return report.WriteKept(file, report.Keep(all))
+		return report.WriteBaseline(file, report.BaselineOf(all))
 	}
-	differences, err := report.Compare(file, report.Keep(all))
+	differences, err := report.Compare(file, report.BaselineOf(all))
 	if err != nil {
 		return bad(err)
 	}

@@ -89,8 +89,8 @@ func (r *runCaptureFlags) begin(o *labrun.Options) error {
 	return nil
 }
 
-// tell says what was written of runs that ended with an error, or without.
-func (r *runCaptureFlags) tell(w io.Writer, err error) error {
+// report says what was written of runs that ended with an error, or without.
+func (r *runCaptureFlags) report(w io.Writer, err error) error {
 	for _, d := range r.Done() {
 		if d.Err == nil {
 			fmt.Fprintln(w, "captured:", &d)

@@ -59,7 +59,7 @@ func topCommand() *cobra.Command {
 	f.BoolVar(&once, "once", false, "Print one table, of the time between two looks, and end")
 	f.BoolVar(&asJSON, "json", false, "Print JSON, with --once")
 	f.DurationVar(&every, "every", time.Second, "Look again after this `time`")
-	f.StringVar(&o.Order, "sort", "port", "Sort by this `column`: "+strings.Join(top.Orders(), ", "))
+	f.StringVar(&o.Order, "sort", "port", "Sort by this `column`: "+strings.Join(top.SortNames(), ", "))
 	f.BoolVarP(&o.Reverse, "reverse", "r", false, "Sort the other way round")
 	f.BoolVarP(&o.All, "all", "a", false, "Show all priorities, also those that nothing used")
 	return c

@@ -24,7 +24,7 @@ func TestDescriptors(t *testing.T) {
 				t.Errorf("%v, %v: %d hold for %v", rate, gap, n, holds)
 			}
 			card, other := []string{"0000:03:00.0"}, []string{"net_tap0"}
-			if more := SpareBuffers(card, 1, gap) - SpareBuffers(other, 1, gap); n-descriptors > more {
+			if more := WorldBuffers(card, 1, gap) - WorldBuffers(other, 1, gap); n-descriptors > more {
 				t.Errorf("%v, %v: %d descriptors, %d buffers more than for others", rate, gap, n, more)
 			}
 		}

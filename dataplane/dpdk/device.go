@@ -275,9 +275,9 @@ func (w *world) SetUp(at dataplane.End, up bool) (can bool, err error) {
 // cable is one direction between two ports: a queue of a ring device.
 type cable struct{ dev, queue uint16 }
 
-// spareCables are those that no world uses. A ring device has several queues,
+// freeCables are those that no world uses. A ring device has several queues,
 // since DPDK allows 32 devices only.
-var spareCables struct {
+var freeCables struct {
 	list    []cable
 	devices int
 }
@@ -288,9 +288,9 @@ const cableSize = 1024
 func takeCable() (cable, error) {
 	eal.Lock()
 	defer eal.Unlock()
-	if len(spareCables.list) == 0 {
+	if len(freeCables.list) == 0 {
 		queues := C.ph_cables_per_device()
-		name := C.CString(fmt.Sprintf("cables%d", spareCables.devices))
+		name := C.CString(fmt.Sprintf("cables%d", freeCables.devices))
 		defer C.free(unsafe.Pointer(name))
 		id := C.ph_cables(name, C.uint(queues), cableSize)
 		if id < 0 {
@@ -299,14 +299,14 @@ func takeCable() (cable, error) {
 		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, 0, eal.pool, 0, 0); n < 0 {
 			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
 		}
-		spareCables.devices++
+		freeCables.devices++
 		for q := range uint16(queues) {
-			spareCables.list = append(spareCables.list, cable{uint16(id), uint16(queues) - 1 - q})
+			freeCables.list = append(freeCables.list, cable{uint16(id), uint16(queues) - 1 - q})
 		}
 	}
-	last := len(spareCables.list) - 1
-	c := spareCables.list[last]
-	spareCables.list = spareCables.list[:last]
+	last := len(freeCables.list) - 1
+	c := freeCables.list[last]
+	freeCables.list = freeCables.list[:last]
 	return c, nil
 }
 
@@ -315,6 +315,6 @@ func giveCable(c cable) (drained int) {
 	drained = int(C.ph_drain(C.uint16_t(c.dev), C.uint16_t(c.queue), 2*cableSize))
 	eal.Lock()
 	defer eal.Unlock()
-	spareCables.list = append(spareCables.list, c)
+	freeCables.list = append(freeCables.list, c)
 	return drained
 }

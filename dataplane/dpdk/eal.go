@@ -160,7 +160,7 @@ func freeFrames() int { return int(C.rte_mempool_avail_count(eal.pool)) }
 // processors counts the workers of this process that hold a P.
 var processors struct {
 	sync.Mutex
-	held, before int
+	reserved, before int
 }
 
 // spareProcessors is the number of Ps for workers that lost theirs.
@@ -172,13 +172,13 @@ func reserve(n int) (release func()) {
 		p := &processors
 		p.Lock()
 		defer p.Unlock()
-		if p.held == 0 {
+		if p.reserved == 0 {
 			p.before = runtime.GOMAXPROCS(0)
 		}
-		if p.held += by; p.held == 0 {
+		if p.reserved += by; p.reserved == 0 {
 			runtime.GOMAXPROCS(p.before)
 		} else {
-			runtime.GOMAXPROCS(p.before + p.held + spareProcessors)
+			runtime.GOMAXPROCS(p.before + p.reserved + spareProcessors)
 		}
 	}
 	change(n)

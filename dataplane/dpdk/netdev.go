@@ -44,10 +44,10 @@ type netdev struct {
 	notices []Notice // not fetched yet
 	named   bool     // super-frames or open checksums were reported
 
-	dropped uint64 // frames that the kernel dropped after it had taken them
-	seen    uint64 // frames that the interface had received when the device was opened
-	before  uint64 // frames that came until it was polled
-	missed  uint64 // frames that the kernel dropped because its ring was full
+	dropped        uint64 // frames that the kernel dropped after it had taken them
+	receivedAtOpen uint64 // frames that the interface had received when the device was opened
+	before         uint64 // frames that came until it was polled
+	missed         uint64 // frames that the kernel dropped because its ring was full
 }
 
 // newNetdev looks at the interface of a device; nil: it has none that is known.
@@ -209,7 +209,7 @@ func (n *netdev) learn(l *netlink.LinkAttrs) {
 func (n *netdev) opened(device uint16) {
 	n.device, n.open = device, true
 	if l := n.find(); l != nil {
-		n.seen = l.Statistics.RxPackets
+		n.receivedAtOpen = l.Statistics.RxPackets
 		n.flaps(l)
 		n.downs = 0
 	}
@@ -222,7 +222,7 @@ func (n *netdev) begin() error {
 	if !n.packet || l == nil {
 		return nil
 	}
-	n.before = l.Statistics.RxPackets - n.seen
+	n.before = l.Statistics.RxPackets - n.receivedAtOpen
 	return n.bind(l)
 }
 

@@ -61,8 +61,8 @@ func (w *world) watching() bool {
 	return false
 }
 
-// anew ends the search for a slot that has another frame now: the one before was discarded.
-func (k *worker) anew(p *port, burst []dataplane.Frame) {
+// abandon ends the search for a slot that has another frame now: the one before was discarded.
+func (k *worker) abandon(p *port, burst []dataplane.Frame) {
 	for _, other := range k.world.workers {
 		followed := other.sighting.frame.Load()
 		if followed == 0 || other == k && other.sighting.at == k.last {
@@ -87,7 +87,7 @@ func (k *worker) see(p *port, burst []dataplane.Frame) {
 		for i := range burst {
 			if identity(burst[i].Ref, int(burst[i].In)) == followed {
 				if at := other.sighting.at; other.sighting.frame.CompareAndSwap(followed, 0) {
-					k.seen = append(k.seen, seen{p, at})
+					k.departures = append(k.departures, departure{p, at})
 				}
 				break
 			}
@@ -95,20 +95,20 @@ func (k *worker) see(p *port, burst []dataplane.Frame) {
 	}
 }
 
-// seen is a frame whose time ends with this round.
-type seen struct {
+// departure is a frame whose time ends with this round.
+type departure struct {
 	port *port
 	at   uint64
 }
 
 // reckon counts those that the devices have now.
 func (k *worker) reckon(tsc uint64) {
-	for _, s := range k.seen {
+	for _, s := range k.departures {
 		r := &s.port.residence
 		r.Counts[k.polls.bucket(tsc-s.at)]++
 		r.Time += k.polls.wall(tsc - s.at)
 	}
-	k.seen = k.seen[:0]
+	k.departures = k.departures[:0]
 }
 
 func (w *world) TimeFrames(id int) {

@@ -40,10 +40,10 @@ func FrameSize(mtu int) int {
 	return max(2048, (mtu+beside+1023)&^1023)
 }
 
-// SpareBuffers is the number of frame buffers that a world needs in addition to those in which its nodes keep frames:
+// WorldBuffers is the number of frame buffers that a world needs in addition to those in which its nodes keep frames:
 // the rings of devices are full of them in both directions, workers keep some, and the rest is for frames that nodes
 // make themselves, like an XOFF, which has to leave when nothing else can. gap is Options.Gap.
-func SpareBuffers(devices []string, workers int, gap units.Time) int {
+func WorldBuffers(devices []string, workers int, gap units.Time) int {
 	n := workers*2*batch + 1024
 	for _, spec := range devices {
 		n += 2 * descriptors

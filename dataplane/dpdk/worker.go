@@ -33,18 +33,18 @@ type worker struct {
 	swap    C.struct_ph_swap
 	clock   clock
 
-	polls   Polls
-	chosen  uint64 // time stamp of when it last chose a frame to follow
-	choices uint64 // turns of ports to have a frame followed
-	seen    []seen // frames that were followed, and left in this round
-	gone    Polls  // frames of ports that are no more, of those
-	rounds  uint64
-	last    uint64 // time stamp of the last round
-	longest uint64 // ticks between two rounds
-	sleeps  uint64 // of the thread, when last asked
-	hz      uint64
-	watch   bool // a frame's residence is measured in this round
-	_       [64]byte
+	polls      Polls
+	chosen     uint64      // time stamp of when it last chose a frame to follow
+	choices    uint64      // turns of ports to have a frame followed
+	departures []departure // frames that were followed, and left in this round
+	gone       Polls       // frames of ports that are no more, of those
+	rounds     uint64
+	last       uint64 // time stamp of the last round
+	longest    uint64 // ticks between two rounds
+	sleeps     uint64 // of the thread, when last asked
+	hz         uint64
+	watch      bool // a frame's residence is measured in this round
+	_          [64]byte
 
 	sighting sighting
 }
@@ -259,7 +259,7 @@ func (k *worker) poll(until units.Time) {
 				k.attribute(gap)
 			}
 		}
-		if len(k.seen) > 0 {
+		if len(k.departures) > 0 {
 			k.reckon(tsc)
 		}
 		k.last = tsc
@@ -352,7 +352,7 @@ func (k *worker) round(now units.Time) {
 		if n := int(p.c.rx_n); n > 0 {
 			p.delivered += uint64(n)
 			if k.watch {
-				k.anew(p, p.rx[:n])
+				k.abandon(p, p.rx[:n])
 			}
 			k.polls.rx(n)
 			if p.tap != nil {

@@ -116,8 +116,8 @@ func (p *Page) Fits() {
 	}
 }
 
-// Keep leaves a picture of the page in a folder that the environment names.
-func (p *Page) Keep(name string) {
+// Screenshot leaves a picture of the page in a folder that the environment names.
+func (p *Page) Screenshot(name string) {
 	p.T.Helper()
 	dir := os.Getenv("PHOTON_SCREENSHOTS")
 	if dir == "" {

@@ -31,7 +31,7 @@ func Looks(t *testing.T, name, url string, ready func(*Page)) {
 			p.Do(chromedp.EmulateViewport(width, 900), chromedp.Navigate(url))
 			ready(p)
 			ground := map[bool]string{false: "light", true: "dark"}[dark]
-			p.Keep(fmt.Sprintf("%s-%s-%d", name, ground, width))
+			p.Screenshot(fmt.Sprintf("%s-%s-%d", name, ground, width))
 			for _, w := range p.Wrong() {
 				t.Errorf("%s, %s, %d wide: %s", name, ground, width, w)
 			}

@@ -40,8 +40,8 @@ func TestAcceptanceRun(t *testing.T) {
 		for end := range c.Path {
 			cards = append(cards, Card{Model: "e1000e", MAC: fmt.Sprintf("02:00:00:00:01:%02x", 2*i+end), Cable: c.Path[end]})
 		}
-		c.Keep(0, isControl)
-		c.Keep(1, isControl)
+		c.Capture(0, isControl)
+		c.Capture(1, isControl)
 	}
 	g := Boot(t, image, "server", Size{Processors: 2, Memory: 1280, Huge: 512}, cards...)
 	g.Ready()
@@ -136,12 +136,12 @@ func TestAcceptanceRun(t *testing.T) {
 	for i, c := range cables {
 		for end := range 2 {
 			pauses := 0
-			for _, b := range c.Kept(end) {
+			for _, b := range c.Captured(end) {
 				if b[14] == 0 { // the opcode is 0001; of PFC it is 0101
 					pauses++
 				}
 			}
-			if all := len(c.Kept(end)); pauses < 8 || all-pauses < 8 {
+			if all := len(c.Captured(end)); pauses < 8 || all-pauses < 8 {
 				t.Errorf("end %d of cable %d sent %d PAUSE and %d PFC frames", end, i, pauses, all-pauses)
 			}
 		}

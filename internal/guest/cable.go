@@ -26,11 +26,11 @@ type end struct {
 	ready   chan struct{} // closed when there is one
 	writing sync.Mutex    // held while the card is given a frame
 
-	mu   sync.Mutex
-	from uint64 // frames that the card sent
-	to   uint64 // frames that it was given
-	keep func([]byte) bool
-	seen [][]byte // what the card sent and keep wants
+	mu       sync.Mutex
+	from     uint64 // frames that the card sent
+	to       uint64 // frames that it was given
+	filter   func([]byte) bool
+	captured [][]byte // what the card sent and keep wants
 }
 
 // NewCable makes a cable whose ends wait for cards.
@@ -69,8 +69,8 @@ func (c *Cable) carry(l *net.UnixListener, i int) {
 		}
 		here.mu.Lock()
 		here.from++
-		if here.keep != nil && here.keep(f) {
-			here.seen = append(here.seen, f)
+		if here.filter != nil && here.filter(f) {
+			here.captured = append(here.captured, f)
 		}
 		here.mu.Unlock()
 		if c.ends[1-i].give(f) != nil {
@@ -102,21 +102,21 @@ func (c *Cable) Send(t testing.TB, to int, frame []byte) {
 	}
 }
 
-// Keep has the cable keep those frames that the card at an end sends from now
+// Capture has the cable keep those frames that the card at an end sends from now
 // on, and for which f says yes.
-func (c *Cable) Keep(from int, f func([]byte) bool) {
+func (c *Cable) Capture(from int, f func([]byte) bool) {
 	e := &c.ends[from]
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.keep, e.seen = f, nil
+	e.filter, e.captured = f, nil
 }
 
-// Kept returns them.
-func (c *Cable) Kept(from int) [][]byte {
+// Captured returns them.
+func (c *Cable) Captured(from int) [][]byte {
 	e := &c.ends[from]
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([][]byte{}, e.seen...)
+	return append([][]byte{}, e.captured...)
 }
 
 // Counts are the frames that the card at an end sent, and that it was given.

@@ -169,18 +169,18 @@ func TestSwitchOnCards(t *testing.T) {
 	}
 	eventually(t, func() bool { n.show(t, "pfc counters", &counters); return counters.Ports[1].Rx[3] > 0 },
 		func() string { return fmt.Sprintf("the PFC frames of the peer do not arrive: %+v", counters) })
-	n.cables[1].Keep(switchPort, lossless)
-	n.cables[0].Keep(switchPort, isControl)
+	n.cables[1].Capture(switchPort, lossless)
+	n.cables[0].Capture(switchPort, isControl)
 	const burst = 60
 	n.hosts[0].Run(fmt.Sprintf("/usr/bin/ping -n -c %d -l %d -W 120 -Q %d -s 1400 10.9.0.2 >/tmp/ping 2>&1 &", burst, burst, 26<<2))
 	// 60 x 1442 bytes are more than XOFF: photon stops its own peer.
-	eventually(t, func() bool { return len(n.cables[0].Kept(switchPort)) > 0 }, func() string { return "photon sends no PFC frame" })
+	eventually(t, func() bool { return len(n.cables[0].Captured(switchPort)) > 0 }, func() string { return "photon sends no PFC frame" })
 	var f pfc.Frame
-	if err := f.Decode(n.cables[0].Kept(switchPort)[0]); err != nil || f.Enable != 1<<3 || f.Quanta[3] != pfc.MaxQuanta {
+	if err := f.Decode(n.cables[0].Captured(switchPort)[0]); err != nil || f.Enable != 1<<3 || f.Quanta[3] != pfc.MaxQuanta {
 		t.Errorf("photon sends %+v, %v", f, err)
 	}
 	n.pings(t, 5, "-i 0.1 -W 20") // the other priorities go on
-	if b := n.cables[1].Kept(switchPort); len(b) != 0 {
+	if b := n.cables[1].Captured(switchPort); len(b) != 0 {
 		t.Errorf("%d frames of a paused priority were sent", len(b))
 	}
 	peer.stop()
@@ -191,10 +191,10 @@ func TestSwitchOnCards(t *testing.T) {
 	if !strings.Contains(out, fmt.Sprintf("%d packets transmitted, %d received", burst, burst)) {
 		t.Errorf("a lossless priority lost frames:\n%s", out)
 	}
-	if b := n.cables[1].Kept(switchPort); len(b) != burst {
+	if b := n.cables[1].Captured(switchPort); len(b) != burst {
 		t.Errorf("%d of %d frames passed", len(b), burst)
 	}
-	control := n.cables[0].Kept(switchPort)
+	control := n.cables[0].Captured(switchPort)
 	if err := f.Decode(control[len(control)-1]); err != nil || f.Enable != 1<<3 || f.Quanta[3] != 0 {
 		t.Errorf("photon does not say XON: %+v, %v", f, err)
 	}
@@ -205,7 +205,7 @@ func TestSwitchOnCards(t *testing.T) {
 	if c := counters.Ports[1]; c.Rx[3] != peer.sent+1 || c.Paused[3] <= 0 || c.Bad != 0 {
 		t.Errorf("%d PFC frames sent, %+v", peer.sent+1, c)
 	}
-	if b := n.cables[1].Kept(hostPort); len(b) != 0 {
+	if b := n.cables[1].Captured(hostPort); len(b) != 0 {
 		t.Errorf("%x", b)
 	}
 

@@ -18,7 +18,7 @@ import (
 var spans = []string{
 	// What is configured.
 	"agent.Config.*", "agent.NICConfig.*", "agent.delayed.npDelay", "agent.delayed.pauseDelay", "agent.recovery.timeout",
-	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.Paths.Gap", "agent.Selective.Low", "agent.scoreboard.low", "agent.Entropy.Gap", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
+	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.Paths.Gap", "agent.Selective.LowTimeout", "agent.scoreboard.lowTimeout", "agent.Entropy.Gap", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
 	"marking.AFQCNParams.*", "marking.PACCParams.*", "marking.TCD.interval",
 	"cnp.DCQCNParams.*", "cnp.DCQCNPlusParams.*", "cnp.PCNParams.*", // Clock is moved in its own way
 	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.IBCCParams.*", "ratelimit.MlxParams.*", "ratelimit.PowerTCPParams.*", "ratelimit.QCNParams.*", "ratelimit.SwiftParams.*", "ratelimit.TimelyParams.*",
@@ -32,7 +32,7 @@ var spans = []string{
 	// Of clocks that wrap, and are not this one.
 	"wire.INTHop.Time",
 	// Instants that nobody asks for: flows of congestion points do not age.
-	"flowtable.place[marking.paccKey].seen", "flowtable.place[uint32].seen",
+	"flowtable.place[marking.paccKey].lastSeen", "flowtable.place[uint32].lastSeen",
 }
 
 // found is every units.Time that can be reached, by the field that it is in.

@@ -208,7 +208,7 @@ func newSwitch(t rapid.TB, cp func(marking.Place) marking.CP, action pfc.Action,
 func hostConfig(parts scheme.Parts, i int) agent.Config {
 	var selective *agent.Selective // every other one repeats what is lost, and no more
 	if i%2 == 1 {
-		selective = &agent.Selective{Window: 64, Reorder: 1, Low: 100 * us, Few: 3}
+		selective = &agent.Selective{Window: 64, Reorder: 1, LowTimeout: 100 * us, LowPackets: 3}
 	}
 	return agent.Config{
 		Selective: selective,

@@ -55,7 +55,7 @@ func run() error {
 	}
 	ready := func() error { return nil }
 	if *waits {
-		ready = func() error { return awaitTurn(os.Stdin, os.Stdout) }
+		ready = func() error { return awaitStart(os.Stdin, os.Stdout) }
 	}
 	if *child && *only == bareName {
 		m, err := measureBare(bareHops, ready)

@@ -189,8 +189,8 @@ func (c *child) end() {
 	}
 }
 
-// awaitTurn is what a child does when its network is built.
-func awaitTurn(in io.Reader, out io.Writer) error {
+// awaitStart is what a child does when its network is built.
+func awaitStart(in io.Reader, out io.Writer) error {
 	if _, err := io.WriteString(out, isReady); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (b *bench) up(ctx context.Context, p *Plan) (stats []dpdk.DeviceStats) {
 		stats = b.world.Devices()
 		return !slices.ContainsFunc(stats, func(s dpdk.DeviceStats) bool { return !s.LinkUp })
 	})
-	b.tell(func(units.Time) {
+	b.betweenPolls(func(units.Time) {
 		for i, s := range stats {
 			q := b.ports[i]
 			q.rate = p.rate(s.Rate)
@@ -149,8 +149,8 @@ func (b *bench) up(ctx context.Context, p *Plan) (stats []dpdk.DeviceStats) {
 	return stats
 }
 
-// keep writes all that the cards count to a file of the run.
-func (b *bench) keep(dir, when string) error {
+// saveCounters writes all that the cards count to a file of the run.
+func (b *bench) saveCounters(dir, when string) error {
 	all := map[string]map[string]uint64{}
 	for i, d := range b.devices {
 		all[d.Spec] = b.world.Counters(dataplane.End{Node: b.id, Port: i})
@@ -162,8 +162,8 @@ func (b *bench) keep(dir, when string) error {
 	return os.WriteFile(filepath.Join(dir, "cards-"+when+".json"), append(text, '\n'), 0o644)
 }
 
-// tell calls f between two polls, to read the station or change what it does. Afterwards all ports are served at once.
-func (b *bench) tell(f func(now units.Time)) {
+// betweenPolls calls f between two polls, to read the station or change what it does. Afterwards all ports are served at once.
+func (b *bench) betweenPolls(f func(now units.Time)) {
 	b.world.Do(func(now units.Time) {
 		f(now)
 		for i := range b.ports {
@@ -174,12 +174,12 @@ func (b *bench) tell(f func(now units.Time)) {
 
 // send has a port send streams instead of those it has.
 func (b *bench) send(at int, streams ...*stream) {
-	b.tell(func(units.Time) { b.ports[at].streams, b.ports[at].turn = streams, 0 })
+	b.betweenPolls(func(units.Time) { b.ports[at].streams, b.ports[at].nextStream = streams, 0 })
 }
 
-// hold has a port stop its peer by a frame that it repeats.
-func (b *bench) hold(at int, with *pfc.Frame) {
-	b.tell(func(units.Time) {
+// pausePeer has a port stop its peer by a frame that it repeats.
+func (b *bench) pausePeer(at int, with *pfc.Frame) {
+	b.betweenPolls(func(units.Time) {
 		p := b.ports[at]
 		p.after, p.besides, p.since, p.again, p.repeat = arrived{}, 0, 0, 0, with
 	})
@@ -187,7 +187,7 @@ func (b *bench) hold(at int, with *pfc.Frame) {
 
 // release ends that with another frame, and returns the port as it was until then.
 func (b *bench) release(at int, with *pfc.Frame) (was port) {
-	b.tell(func(units.Time) {
+	b.betweenPolls(func(units.Time) {
 		p := b.ports[at]
 		was = *p
 		p.repeat, p.since = nil, 0
@@ -220,7 +220,7 @@ func eventually(ctx context.Context, ok func() bool) error { return within(ctx, 
 // within waits for something no longer than that.
 func within(ctx context.Context, most time.Duration, ok func() bool) error {
 	for deadline := time.Now().Add(most); !ok(); {
-		if err := rest(ctx, 10*time.Millisecond); err != nil {
+		if err := wait(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 		if time.Now().After(deadline) {
@@ -230,8 +230,8 @@ func within(ctx context.Context, most time.Duration, ok func() bool) error {
 	return nil
 }
 
-// rest waits.
-func rest(ctx context.Context, d time.Duration) error {
+// wait waits.
+func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -27,7 +27,7 @@ func (p *Plan) cards(ctx context.Context, r *report, dir string) error {
 	}
 	defer b.end()
 	stats := b.up(ctx, p)
-	if err := b.keep(dir, "before"); err != nil {
+	if err := b.saveCounters(dir, "before"); err != nil {
 		return err
 	}
 	allUp := true
@@ -64,7 +64,7 @@ func (p *Plan) cards(ctx context.Context, r *report, dir string) error {
 			return err
 		}
 	}
-	return errors.Join(b.keep(dir, "after"), ctx.Err())
+	return errors.Join(b.saveCounters(dir, "after"), ctx.Err())
 }
 
 func (p *Plan) linkSteps(r *report, spec string, d *dpdk.Device, s *dpdk.DeviceStats) error {
@@ -117,7 +117,7 @@ func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, 
 	got := b.quiet(ctx, to, id, n)
 	b.send(from)
 	elsewhere := uint64(0)
-	b.tell(func(units.Time) {
+	b.betweenPolls(func(units.Time) {
 		for i, q := range b.ports {
 			if i != to {
 				elsewhere += q.got[id].n
@@ -134,14 +134,14 @@ func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, 
 func (p *Plan) passedUp(ctx context.Context, r *report, b *bench, specs []string, from, to int) error {
 	const n = 8 // of each kind
 	var before, now port
-	b.tell(func(units.Time) {
+	b.betweenPolls(func(units.Time) {
 		before = *b.ports[to]
 		for range n { // none of them stops anything
 			b.ports[from].control = append(b.ports[from].control, pause(0), xon(lossless))
 		}
 	})
 	_ = within(ctx, patient+4*p.Response.Or(defaultResponse).Duration(), func() bool {
-		b.tell(func(units.Time) { now = *b.ports[to] })
+		b.betweenPolls(func(units.Time) { now = *b.ports[to] })
 		return now.pauses-before.pauses >= n && now.pfc-before.pfc >= n
 	})
 	pauses, pfcs := now.pauses-before.pauses, now.pfc-before.pfc
@@ -184,20 +184,20 @@ func (p *Plan) ignoredOne(
 		2*p.Response.Or(defaultResponse).Duration(),
 	)
 	gap := src.rate.Serialize(onWire(256)) * 20 // a twentieth of the link
-	b.tell(func(units.Time) { src.heard = 0 })
-	b.hold(by, stop)
+	b.betweenPolls(func(units.Time) { src.firstControl = 0 })
+	b.pausePeer(by, stop)
 	heard := within(ctx, time.Second+4*p.Response.Or(defaultResponse).Duration(), func() (yes bool) {
-		b.tell(func(units.Time) { yes = src.heard > 0 })
+		b.betweenPolls(func(units.Time) { yes = src.firstControl > 0 })
 		return yes
 	}) == nil
 	before := b.arrivedAt(by, pausedStream)
 	st := &stream{frame: template(src.mac, dst.mac, pausedStream, 0, false, 256), every: gap, left: endless}
 	b.send(stopped, st)
-	if err := rest(ctx, window); err != nil {
+	if err := wait(ctx, window); err != nil {
 		return err
 	}
 	var sent, got uint64
-	b.tell(func(units.Time) { sent, got = st.sent, dst.got[pausedStream].n-before.n })
+	b.betweenPolls(func(units.Time) { sent, got = st.sent, dst.got[pausedStream].n-before.n })
 	b.send(stopped)
 	b.release(by, end)
 	b.quiet(ctx, by, pausedStream, before.n+sent)
@@ -231,7 +231,7 @@ func (p *Plan) fullRate(ctx context.Context, r *report, b *bench, specs []string
 	a := b.quiet(ctx, to, fullStream, uint64(n))
 	b.send(from)
 	after := b.world.Devices()[to]
-	b.tell(func(units.Time) { b.ports[to].got[fullStream] = arrived{} })
+	b.betweenPolls(func(units.Time) { b.ports[to].got[fullStream] = arrived{} })
 	share := 0.
 	if a.n > 1 {
 		share = float64(units.RateOf(units.Size(a.n-1)*onWire(longest), a.last-a.first)) / float64(rate)

@@ -130,8 +130,8 @@ func (c *child) stop() error {
 // topics are what is kept of a child before and after its steps.
 var topics = []string{"ports", "pfc counters", "pfc history", "buffer", "queues", "marking", "losses", "events"}
 
-// keep writes what the child shows to files of the run.
-func (c *child) keep(ctx context.Context, when string) error {
+// saveTopics writes what the child shows to files of the run.
+func (c *child) saveTopics(ctx context.Context, when string) error {
 	for _, name := range topics {
 		topic, err := show.FindTopic(name)
 		if err != nil {

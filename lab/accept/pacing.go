@@ -84,7 +84,7 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 			slices.ContainsFunc(list.Flows, func(f show.FlowStatus) bool { return f.ID == done.First && f.End > 0 })
 	})
 	for _, c := range agents {
-		failed = errors.Join(failed, c.keep(ctx, "after"))
+		failed = errors.Join(failed, c.saveTopics(ctx, "after"))
 	}
 	got, capturing := stop()
 	if err := errors.Join(failed, capturing); err != nil {

@@ -42,18 +42,18 @@ func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error
 		left:  endless,
 	}
 	b.send(0, st, other)
-	if err := rest(ctx, hold); err != nil {
+	if err := wait(ctx, hold); err != nil {
 		return err
 	}
 	var all []round
 	ceased := 0
 	for range p.Rounds.Or(defaultRounds) {
-		b.hold(1, xoff(lossless))
-		if err := rest(ctx, hold); err != nil {
+		b.pausePeer(1, xoff(lossless))
+		if err := wait(ctx, hold); err != nil {
 			return err
 		}
 		var end units.Time
-		b.tell(func(now units.Time) { end = now })
+		b.betweenPolls(func(now units.Time) { end = now })
 		was := b.release(1, xon(lossless))
 		one := round{bytes: was.after.bytes, besides: was.besides}
 		if was.after.n > 0 {
@@ -63,7 +63,7 @@ func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error
 		if was.since > 0 && one.reaction < (end-was.since)/2 && was.besides > 0 {
 			ceased++
 		}
-		if err := rest(ctx, hold); err != nil {
+		if err := wait(ctx, hold); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st 
 		}
 	}
 	var heard uint64
-	b.tell(func(units.Time) { heard = b.ports[0].pfc })
+	b.betweenPolls(func(units.Time) { heard = b.ports[0].pfc })
 	sent := counters.Ports[0].Tx[lossless]
 	if err := r.add(Step{
 		Name: "passed up", Port: p.Cables[0].Peer.V, Asserts: "every PFC frame of the switch arrives at its peer", Measured: fmt.Sprintf("%d of %d", heard, sent), Verdict: verdict(sent > 0 && heard == sent),

@@ -24,23 +24,23 @@ type port struct {
 	rate units.Rate // of its link
 	card units.Rate // the card's own, by which a card that obeyed would reckon
 
-	control []*pfc.Frame // to be sent next, once
-	repeat  *pfc.Frame   // sent again before its time is over, until it is nil
-	again   units.Time   // when
-	streams []*stream
-	turn    int
-	obeys   bool       // PFC of the lossless priority
-	stopped units.Time // until then, by an XOFF
+	control    []*pfc.Frame // to be sent next, once
+	repeat     *pfc.Frame   // sent again before its time is over, until it is nil
+	again      units.Time   // when
+	streams    []*stream
+	nextStream int
+	obeys      bool       // PFC of the lossless priority
+	stopped    units.Time // until then, by an XOFF
 
-	got         [streams]arrived
-	pauses, pfc uint64     // MAC control frames that arrived
-	xoffs       uint64     // of them, those that stop the lossless priority
-	odd         uint64     // MAC control frames that are neither
-	sentControl uint64     // MAC control frames handed to the card
-	heard       units.Time // when the first MAC control frame arrived since it was set to 0
-	since       units.Time // when the first frame of repeat was handed to the card
-	after       arrived    // frames of the lossless priority that arrived since then
-	besides     uint64     // frames of other priorities that did
+	got          [streams]arrived
+	pauses, pfc  uint64     // MAC control frames that arrived
+	xoffs        uint64     // of them, those that stop the lossless priority
+	odd          uint64     // MAC control frames that are neither
+	sentControl  uint64     // MAC control frames handed to the card
+	firstControl units.Time // when the first MAC control frame arrived since it was set to 0
+	since        units.Time // when the first frame of repeat was handed to the card
+	after        arrived    // frames of the lossless priority that arrived since then
+	besides      uint64     // frames of other priorities that did
 }
 
 // arrived is what arrived of a stream.
@@ -109,8 +109,8 @@ func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
 // receiveControl processes a MAC control frame.
 func (s *station) receiveControl(now units.Time, at int, b []byte) {
 	p := s.ports[at]
-	if p.heard == 0 {
-		p.heard = now
+	if p.firstControl == 0 {
+		p.firstControl = now
 	}
 	var f pfc.Frame
 	switch err := f.Decode(b); {
@@ -184,8 +184,8 @@ func (s *station) say(f *dataplane.Frame, p *port, what *pfc.Frame) bool {
 // due is the stream whose turn it is.
 func (p *port) due(now units.Time) *stream {
 	for range p.streams {
-		st := p.streams[p.turn]
-		p.turn = (p.turn + 1) % len(p.streams)
+		st := p.streams[p.nextStream]
+		p.nextStream = (p.nextStream + 1) % len(p.streams)
 		if st.left > 0 && st.next <= now && !(st.lossless && now < p.stopped) {
 			return st
 		}

@@ -82,13 +82,13 @@ func (p *Plan) toSwitch(ctx context.Context, r *report, dir string) (err error) 
 	}); err != nil {
 		return r.add(Step{Name: "link", Asserts: "the switch's links come up", Measured: err.Error(), Verdict: Failed})
 	}
-	b.tell(func(units.Time) { b.ports[0].obeys, b.ports[1].obeys = true, true })
+	b.betweenPolls(func(units.Time) { b.ports[0].obeys, b.ports[1].obeys = true, true })
 	b.send(
 		1,
 		&stream{frame: template(b.ports[1].mac, b.ports[0].mac, learnStream, 0, false, 128), left: 1},
 	) // the switch learns where it is
 	b.quiet(ctx, 0, learnStream, 1)
-	if err := sw.keep(ctx, "before"); err != nil {
+	if err := sw.saveTopics(ctx, "before"); err != nil {
 		return err
 	}
 	if err := p.pauses(ctx, r, b, sw); err != nil {
@@ -97,7 +97,7 @@ func (p *Plan) toSwitch(ctx context.Context, r *report, dir string) (err error) 
 	if err := p.marking(ctx, r, b); err != nil {
 		return err
 	}
-	return errors.Join(sw.keep(ctx, "after"), ctx.Err())
+	return errors.Join(sw.saveTopics(ctx, "after"), ctx.Err())
 }
 
 // marking fills a queue that is stopped, lets it go, and counts the frames that come marked.
@@ -123,19 +123,19 @@ func (p *Plan) marking(ctx context.Context, r *report, b *bench) error {
 		id  int
 		ect bool
 	}{{ectStream, true}, {notECTStream, false}} {
-		b.hold(1, xoff(lossless))
-		if err := rest(ctx, 10*time.Millisecond+p.Response.Or(defaultResponse).Duration()); err != nil {
+		b.pausePeer(1, xoff(lossless))
+		if err := wait(ctx, 10*time.Millisecond+p.Response.Or(defaultResponse).Duration()); err != nil {
 			return err
 		}
 		st := &stream{frame: template(b.ports[0].mac, b.ports[1].mac, kind.id, dataDSCP, kind.ect, longest), left: n}
 		b.send(0, st)
 		if err := eventually(ctx, func() (all bool) {
-			b.tell(func(units.Time) { all = st.sent == n })
+			b.betweenPolls(func(units.Time) { all = st.sent == n })
 			return all
 		}); err != nil {
 			return err
 		}
-		if err := rest(ctx, 10*time.Millisecond+2*p.Response.Or(defaultResponse).Duration()); err != nil { // the last are in the queue
+		if err := wait(ctx, 10*time.Millisecond+2*p.Response.Or(defaultResponse).Duration()); err != nil { // the last are in the queue
 			return err
 		}
 		b.release(1, xon(lossless))

@@ -65,7 +65,7 @@ func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
 		if err != nil {
 			return nil, err
 		}
-		return func(now units.Time) { n.keep(n.setLinks(now, w, places, ev.Rate.V)) }, nil
+		return func(now units.Time) { n.setFault(n.setLinks(now, w, places, ev.Rate.V)) }, nil
 	}
 	return func(now units.Time) {
 		n.Collect()

@@ -9,38 +9,38 @@ import (
 	"photon/units"
 )
 
-// lateBy is how long before its start a flow of a workload becomes known to its
+// addLead is how long before its start a flow of a workload becomes known to its
 // sender, at most. A host's memory is for the flows that it knows of, so that
 // tens of thousands that begin one after the other take no more than those that
 // are sent at a time.
-const lateBy = 100 * units.Microsecond
+const addLead = 100 * units.Microsecond
 
 // canWait reports whether the world lets flows be added while it runs.
 func (n *Network) canWait() bool {
 	_, ok := n.World.(*sim.World)
-	return ok && !TellAll
+	return ok && !AddAllAtStart
 }
 
-// TellAll may be set by tests: senders know of all flows from the beginning.
-var TellAll bool
+// AddAllAtStart may be set by tests: senders know of all flows from the beginning.
+var AddAllAtStart bool
 
-// addLate arranges that flows are added to their senders shortly before they start.
-func (n *Network) addLate() error {
-	if len(n.late) == 0 && (n.waits == nil || !n.canWait()) {
+// addWhenDue arranges that flows are added to their senders shortly before they start.
+func (n *Network) addWhenDue() error {
+	if len(n.notAdded) == 0 && (n.waits == nil || !n.canWait()) {
 		return nil
 	}
 	n.forgetful = true
-	slices.SortStableFunc(n.late, func(a, b int32) int { return cmp.Compare(n.Flows[a].Start, n.Flows[b].Start) })
+	slices.SortStableFunc(n.notAdded, func(a, b int32) int { return cmp.Compare(n.Flows[a].Start, n.Flows[b].Start) })
 	tell := func(now units.Time) error {
-		for len(n.late) > 0 && n.Flows[n.late[0]].Start < now+lateBy {
-			if err := n.addFlow(now, int(n.late[0])); err != nil {
+		for len(n.notAdded) > 0 && n.Flows[n.notAdded[0]].Start < now+addLead {
+			if err := n.addFlow(now, int(n.notAdded[0])); err != nil {
 				return err
 			}
-			n.late = n.late[1:]
+			n.notAdded = n.notAdded[1:]
 		}
 		return nil
 	}
-	n.World.(*sim.World).EveryBusy(lateBy, func(now units.Time) (idle units.Time) {
+	n.World.(*sim.World).EveryBusy(addLead, func(now units.Time) (idle units.Time) {
 		n.forget()
 		if err := tell(now); err != nil {
 			panic(err) // there is room for all flows, and each is checked when it is made
@@ -48,8 +48,8 @@ func (n *Network) addLate() error {
 		switch {
 		case len(n.over) > 0:
 			return now
-		case len(n.late) > 0:
-			return n.Flows[n.late[0]].Start - lateBy
+		case len(n.notAdded) > 0:
+			return n.Flows[n.notAdded[0]].Start - addLead
 		}
 		return units.Never
 	})

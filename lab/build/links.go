@@ -23,7 +23,7 @@ var _ linked = (*dataplane.Switch)(nil)
 // Fault is what went wrong on the way; the run is worth nothing then.
 func (n *Network) Fault() error { return n.fault }
 
-func (n *Network) keep(err error) {
+func (n *Network) setFault(err error) {
 	if n.fault == nil {
 		n.fault = err
 	}
@@ -60,7 +60,7 @@ func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, r
 
 // converged has the routes follow the first event of a link that they have not followed.
 func (n *Network) converged(now units.Time) {
-	n.keep(n.reroute(now, n.converging[0]))
+	n.setFault(n.reroute(now, n.converging[0]))
 	n.converging = n.converging[1:]
 }
 

@@ -36,7 +36,7 @@ type Network struct {
 
 	inOrder     []Host                         // the hosts by node of the plan: see Collect
 	shares      map[uint32]marking.Share       // by flow hash
-	late        []int32                        // flows that hosts do not know of yet, in the order of their starts
+	notAdded    []int32                        // flows that hosts do not know of yet, in the order of their starts
 	over        []int32                        // that ended, and whose receivers know of them still
 	configs     map[int]dataplane.SwitchConfig // of switches, as they are now
 	down        topology.Down                  // links that failed
@@ -335,8 +335,8 @@ func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
 		if f.Wait != nil {
 			continue
 		}
-		if f.Late && !tagged && n.canWait() {
-			n.late = append(n.late, int32(i))
+		if f.AddWhenDue && !tagged && n.canWait() {
+			n.notAdded = append(n.notAdded, int32(i))
 			continue
 		}
 		if err := n.addFlow(0, i); err != nil {
@@ -351,7 +351,7 @@ func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
 			return err
 		}
 	}
-	return n.addLate()
+	return n.addWhenDue()
 }
 
 // addFlow adds a flow to its sender.
@@ -382,7 +382,7 @@ func (n *Network) Collect() {
 				continue // its sender gave up
 			}
 			f.Done, f.End, f.Frames, f.Repeated, f.Bytes, f.Notified = true, r.End, r.Frames, r.Repeated, r.Bytes, r.Notified
-			if n.forgetful && f.Late && r.Repeated == 0 { // no packet is still on its way
+			if n.forgetful && f.AddWhenDue && r.Repeated == 0 { // no packet is still on its way
 				n.over = append(n.over, int32(r.QP-1))
 			}
 		}
@@ -486,8 +486,8 @@ func (n *Network) Select(groups []string) (list []int) {
 	return list
 }
 
-// Told is how many CNPs and CNMs reached the reaction points.
-func (n *Network) Told(now units.Time) (sum uint64) {
+// Notifications is how many CNPs and CNMs reached the reaction points.
+func (n *Network) Notifications(now units.Time) (sum uint64) {
 	if n.recorded {
 		for i := range n.Flows {
 			sum += n.Flow(now, i).Notified

@@ -26,8 +26,8 @@ import (
 //	go test ./lab/build -run Networks -rapid.checks=10000
 func TestNetworksLoseNothing(t *testing.T) {
 	plain := Wrap
-	defer func() { Wrap, TellAll = plain, false }()
-	TellAll = true // and receivers forget nothing: they are asked what they took
+	defer func() { Wrap, AddAllAtStart = plain, false }()
+	AddAllAtStart = true // and receivers forget nothing: they are asked what they took
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawNetwork(t)
 		if err := c.check(); err != nil {
@@ -366,7 +366,7 @@ func (c *randomNetwork) tighten(n *Network) error {
 				k.Ports[port].Alpha = c.reloadAlpha
 			}
 			n.configs[i] = k
-			n.keep(apply(now, s, k))
+			n.setFault(apply(now, s, k))
 		}
 	}}}, 10*units.Microsecond)
 	return nil

@@ -37,12 +37,12 @@ func (n *Network) watchQueues(node int, envs []*dataplane.Env) {
 // pauses are a node's reports of pauses of its ports. Other nodes may run at the same time, so reports are kept until
 // none does.
 type pauses struct {
-	node   int
-	paused []uint8 // by port: priorities
-	seen   []pauseSeen
+	node    int
+	paused  []uint8 // by port: priorities
+	changes []pauseChange
 }
 
-type pauseSeen struct {
+type pauseChange struct {
 	at         units.Time
 	node, port int
 	paused     bool
@@ -63,7 +63,7 @@ func (l *pauses) add(now units.Time, port int, f pfc.Frame) {
 		bit := uint8(1) << prio
 		if was := l.paused[port]&bit != 0; f.Enable&bit != 0 && was != (quanta > 0) {
 			l.paused[port] ^= bit
-			l.seen = append(l.seen, pauseSeen{now, l.node, port, quanta > 0})
+			l.changes = append(l.changes, pauseChange{now, l.node, port, quanta > 0})
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (l *pauses) add(now units.Time, port int, f pfc.Frame) {
 func (n *Network) WatchPauses() {
 	if len(n.pauses) > 0 {
 		tell := func(units.Time) units.Time {
-			n.TellPauses()
+			n.ReportPauses()
 			return units.Never
 		}
 		if w, ok := n.World.(*sim.World); ok {
@@ -83,14 +83,14 @@ func (n *Network) WatchPauses() {
 	}
 }
 
-// TellPauses passes the nodes' reports to the observer.
-func (n *Network) TellPauses() {
-	var all []pauseSeen
+// ReportPauses passes the nodes' reports to the observer.
+func (n *Network) ReportPauses() {
+	var all []pauseChange
 	for _, l := range n.pauses {
-		all = append(all, l.seen...)
-		l.seen = l.seen[:0]
+		all = append(all, l.changes...)
+		l.changes = l.changes[:0]
 	}
-	slices.SortStableFunc(all, func(a, b pauseSeen) int {
+	slices.SortStableFunc(all, func(a, b pauseChange) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node), cmp.Compare(a.port, b.port))
 	})
 	for _, s := range all {

@@ -68,7 +68,7 @@ func TestPausesAreTold(t *testing.T) {
 	if err := w.Run(t.Context(), e.Duration); err != nil {
 		t.Fatal(err)
 	}
-	n.TellPauses()
+	n.ReportPauses()
 	if !slices.IsSorted(seen) {
 		t.Error("pauses are not told in the order of time")
 	}

@@ -207,7 +207,7 @@ func (w *waits) opens(now units.Time, i int32) {
 func (w *waits) fail(err error) {
 	w.n.faults.Lock()
 	defer w.n.faults.Unlock()
-	w.n.keep(err)
+	w.n.setFault(err)
 }
 
 // handOver passes events of other hosts since the last call to gates, in the order of time and of nodes.

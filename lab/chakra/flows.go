@@ -166,7 +166,7 @@ func (b *builder) messages() error {
 			flow := int32(len(b.list))
 			from, to := b.plan.Pick(b.hosts[k.from], b.hosts[k.to], i)
 			b.list = append(b.list, experiment.Flow{
-				FlowKind: b.kind, From: from, To: to, Size: s.Size, Start: units.Never, DSCP: b.dscp, Late: true,
+				FlowKind: b.kind, From: from, To: to, Size: s.Size, Start: units.Never, DSCP: b.dscp, AddWhenDue: true,
 				Wait: b.start[s], Shared: b.shared.Of(0, from, to),
 			})
 			b.end[s].After = []experiment.Cause{{Flow: flow, What: experiment.Acknowledged}}

@@ -25,9 +25,9 @@ const (
 var Verdicts = []Verdict{Reproduced, Direction, Differs, Holds, Contradicted, Shape, NotRun}
 
 const (
-	near = 0.25 // an effect is reproduced if it is no further than this part of the paper's from it
-	half = 0.5  // and has the paper's direction if it is at least this part of it
-	slip = 1e-9 // numbers that differ by this part are the same
+	reproducedWithin = 0.25 // an effect is reproduced if it is no further than this part of the paper's from it
+	directionFrom    = 0.5  // and has the paper's direction if it is at least this part of it
+	roundOff         = 1e-9 // numbers that differ by this part are the same
 )
 
 // effect is what a number says happened: of a quotient how far it is from one, counted
@@ -53,24 +53,24 @@ func effect(as experiment.As, v float64) float64 {
 func grade(as experiment.As, bound experiment.Bound, p, v float64) (verdict Verdict, direction bool) {
 	e, f := effect(as, v), effect(as, p)
 	share := e / f
-	direction = share >= half-slip
+	direction = share >= directionFrom-roundOff
 	if as == experiment.Fraction || as == experiment.Value { // no scheme is ahead of another: too much is as wrong as too little
-		direction = direction && share <= 1/half+slip
+		direction = direction && share <= 1/directionFrom+roundOff
 	}
 	switch bound {
 	case experiment.AtLeast:
-		if v >= p-slip*math.Abs(p) {
+		if v >= p-roundOff*math.Abs(p) {
 			return Reproduced, true
 		}
 		return Differs, direction
 	case experiment.AtMost:
-		if v <= p+slip*math.Abs(p) {
+		if v <= p+roundOff*math.Abs(p) {
 			return Reproduced, true
 		}
 		return Differs, direction
 	}
 	switch {
-	case v == p, math.Abs(share-1) <= near+slip:
+	case v == p, math.Abs(share-1) <= reproducedWithin+roundOff:
 		return Reproduced, true
 	case direction:
 		return Direction, true
@@ -86,9 +86,9 @@ func stands(as experiment.As, bound experiment.Bound, limit, within, v float64) 
 	case even && bound != "" && v == limit:
 		return false
 	case bound == experiment.AtLeast:
-		return v >= limit-slip*math.Abs(limit)
+		return v >= limit-roundOff*math.Abs(limit)
 	case bound == experiment.AtMost:
-		return v <= limit+slip*math.Abs(limit)
+		return v <= limit+roundOff*math.Abs(limit)
 	}
-	return math.Abs(v-limit) <= (within+slip)*math.Abs(limit)
+	return math.Abs(v-limit) <= (within+roundOff)*math.Abs(limit)
 }

@@ -78,13 +78,13 @@ func (t *Tally) JSON() ([]byte, error) {
 // File is the tally's in a folder.
 func File(dir string) string { return filepath.Join(dir, "reproduction.json") }
 
-// Keep adds what the reproduction.json of a folder says to results that do not have it:
+// MergeTally adds what the reproduction.json of a folder says to results that do not have it:
 // of experiments that are not among them, and of claims that were not run. So a table
 // of all claims follows a change that only some of them could see. Texts, notes and the
 // paper's numbers are those that the experiments have now, and verdicts those of today's rule: none
 // of them needs a run. What no experiment claims any more is not kept; without the file
 // there is nothing to keep.
-func Keep(all []Finished, dir string) ([]Finished, error) {
+func MergeTally(all []Finished, dir string) ([]Finished, error) {
 	b, err := os.ReadFile(File(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil

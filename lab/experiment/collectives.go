@@ -229,7 +229,7 @@ func (g *Together) Messages(tasks []collective.Task, start []*Wait, list []Flow)
 		sent[t.Rank].After = append(sent[t.Rank].After, Cause{Flow: flow[i], What: Acknowledged})
 		list = append(list, Flow{
 			FlowKind: g.FlowKind, From: from, To: to, Size: t.Size, Start: units.Never, DSCP: g.DSCP, Wait: wait, Step: g.Step,
-			Shared: g.Shared(t.Channel, from, to), Late: true,
+			Shared: g.Shared(t.Channel, from, to), AddWhenDue: true,
 		})
 	}
 	for r := range end {

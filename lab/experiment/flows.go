@@ -22,15 +22,15 @@ import (
 // it is small.
 type Flow struct {
 	*FlowKind
-	From   int // nodes
-	To     int
-	Size   units.Size // 0: until it is stopped
-	Start  units.Time
-	Stop   units.Time // 0: at its end
-	DSCP   uint8
-	Late   bool   // its sender need not know of it before it begins
-	Step   uint16 // of a group or a collective that is repeated: 0 is the first time
-	Shared uint32 // whose messages they are; 0: of none
+	From       int // nodes
+	To         int
+	Size       units.Size // 0: until it is stopped
+	Start      units.Time
+	Stop       units.Time // 0: at its end
+	DSCP       uint8
+	AddWhenDue bool   // its sender need not know of it before it begins
+	Step       uint16 // of a group or a collective that is repeated: 0 is the first time
+	Shared     uint32 // whose messages they are; 0: of none
 
 	Wait *Wait // it begins when that is over, at its sender; Start is units.Never until then. nil: it does not wait
 }
@@ -68,7 +68,7 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		list = slices.Grow(list, len(e.Listed))
 		for _, l := range e.Listed {
 			from, to := nics.next(all[l.From], all[l.To])
-			list = append(list, Flow{FlowKind: kind, From: from, To: to, Size: l.Size, Start: l.Start, DSCP: l.DSCP, Late: true})
+			list = append(list, Flow{FlowKind: kind, From: from, To: to, Size: l.Size, Start: l.Start, DSCP: l.DSCP, AddWhenDue: true})
 		}
 	}
 	for i := range e.Workloads {
@@ -77,7 +77,7 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 			return nil, err
 		}
 		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
-			list[k].Shared, list[k].Late = uint32(i+1), false
+			list[k].Shared, list[k].AddWhenDue = uint32(i+1), false
 		}
 		join(groups, e.Workloads[i].Name.V, span{before, len(list)})
 	}
@@ -184,7 +184,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, ni
 				if g.Lasts.V > 0 {
 					f.Stop = f.Start + g.Lasts.V
 				}
-				f.Late = f.Size > 0 && f.Stop == 0 && f.Weight == 1 && f.Cap == 0 && !e.changed(f.Group)
+				f.AddWhenDue = f.Size > 0 && f.Stop == 0 && f.Weight == 1 && f.Cap == 0 && !e.changed(f.Group)
 				list = append(list, f)
 				k++
 			}
@@ -258,7 +258,7 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *
 	for _, a := range flows {
 		from, to := nics.next(a.From, a.To)
 		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At}
-		f.Late = !e.changed(f.Group)
+		f.AddWhenDue = !e.changed(f.Group)
 		for _, c := range w.Classes {
 			if c.UpTo == 0 || a.Size <= c.UpTo {
 				f.DSCP = uint8(c.DSCP)

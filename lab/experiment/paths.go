@@ -58,7 +58,7 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 		return nil
 	}
 	s := &agent.Selective{Window: p.Window.Value.V, Reorder: p.Reorder.Value.V}
-	s.Low = p.LowTimeout.Value.V
+	s.LowTimeout = p.LowTimeout.Value.V
 	if !p.Window.Value.IsSet() {
 		packets := n.Line.Bytes(n.PathRTT) / max(1, n.Packet)
 		s.Window = int(min(agent.MostWindow, packets+2)) // and what is being sent, at either end
@@ -68,7 +68,7 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 			s.Reorder = max(1, s.Window/2)
 		}
 	}
-	s.Few = p.LowPackets.Value.Or(min(agent.FewPackets, s.Window))
+	s.LowPackets = p.LowPackets.Value.Or(min(agent.DefaultLowPackets, s.Window))
 	return s
 }
 

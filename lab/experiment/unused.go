@@ -52,14 +52,14 @@ func (e *Experiment) checkNames() error {
 
 // key is a key of a file, whether it is there, and whether anything looks at it.
 type key struct {
-	name         string
-	there, meant bool
+	name          string
+	present, used bool
 }
 
 // unused is the first key that is there for nothing.
 func unused(keys ...key) string {
 	for _, k := range keys {
-		if k.there && !k.meant {
+		if k.present && !k.used {
 			return k.name
 		}
 	}

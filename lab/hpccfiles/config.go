@@ -66,8 +66,8 @@ func (c *Config) get(key string) (*setting, bool) {
 	return s, ok
 }
 
-// one returns the only word of a setting.
-func (c *Config) one(key string) (*setting, string, bool) {
+// single returns the only word of a setting.
+func (c *Config) single(key string) (*setting, string, bool) {
 	s, ok := c.get(key)
 	if !ok {
 		return nil, "", false
@@ -80,7 +80,7 @@ func (c *Config) one(key string) (*setting, string, bool) {
 }
 
 func (c *Config) whole(key string, otherwise, least, most int) int {
-	s, text, ok := c.one(key)
+	s, text, ok := c.single(key)
 	if !ok {
 		return otherwise
 	}
@@ -93,7 +93,7 @@ func (c *Config) whole(key string, otherwise, least, most int) int {
 }
 
 func (c *Config) number(key string, otherwise float64) (v float64, isSet bool) {
-	s, text, ok := c.one(key)
+	s, text, ok := c.single(key)
 	if !ok {
 		return otherwise, false
 	}
@@ -106,7 +106,7 @@ func (c *Config) number(key string, otherwise float64) (v float64, isSet bool) {
 }
 
 func (c *Config) rate(key string) (units.Rate, bool) {
-	s, text, ok := c.one(key)
+	s, text, ok := c.single(key)
 	if !ok {
 		return 0, false
 	}

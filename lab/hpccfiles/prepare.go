@@ -240,7 +240,7 @@ func (p *Prepared) outputs() {
 		key  string
 		name *string
 	}{{"FCT_OUTPUT_FILE", &p.FCT}, {"PFC_OUTPUT_FILE", &p.PFC}, {"QLEN_MON_FILE", &p.Queues}} {
-		s, text, ok := c.one(o.key)
+		s, text, ok := c.single(o.key)
 		if ok {
 			*o.name = filepath.Base(text)
 		}
@@ -261,7 +261,7 @@ func (p *Prepared) outputs() {
 		p.From, p.To = units.Time(min(from, longest*1e9))*units.Nanosecond, units.Time(min(to, longest*1e9))*units.Nanosecond
 	}
 	for _, in := range [][2]string{{"TOPOLOGY_FILE", p.Topology.File}, {"FLOW_FILE", p.FlowFile}} {
-		if s, text, ok := c.one(in[0]); ok && filepath.Base(text) != filepath.Base(in[1]) {
+		if s, text, ok := c.single(in[0]); ok && filepath.Base(text) != filepath.Base(in[1]) {
 			p.warn(s, "%s is not read, but %s", text, in[1])
 		}
 	}

@@ -22,10 +22,10 @@ type queues struct {
 }
 
 type portQueue struct {
-	kb     int      // that wait
-	looks  int64    // counted, up to this one
-	counts []uint32 // by kilobyte
-	dumped [][]uint32
+	kb      int      // that wait
+	sampled int64    // counted, up to this one
+	counts  []uint32 // by kilobyte
+	dumped  [][]uint32
 }
 
 func newQueues(t *Topology, from, to units.Time) *queues {
@@ -33,7 +33,7 @@ func newQueues(t *Topology, from, to units.Time) *queues {
 	for node, links := range t.adjacent() {
 		for range links {
 			if t.Switch[node] {
-				q.ports[node] = append(q.ports[node], &portQueue{looks: q.first - 1})
+				q.ports[node] = append(q.ports[node], &portQueue{sampled: q.first - 1})
 			}
 		}
 	}
@@ -53,13 +53,13 @@ func (q *queues) add(now units.Time, node, port int, bytes units.Size) {
 // until counts the samples up to one, and keeps the counts at the instants of dumps.
 func (p *portQueue) until(look int64) {
 	const each = int64(dumpSpan / queueSpan)
-	for p.looks < look {
-		end := min(look, (p.looks/each+1)*each)
+	for p.sampled < look {
+		end := min(look, (p.sampled/each+1)*each)
 		for len(p.counts) <= p.kb {
 			p.counts = append(p.counts, 0)
 		}
-		p.counts[p.kb] += uint32(end - p.looks)
-		if p.looks = end; end%each == 0 {
+		p.counts[p.kb] += uint32(end - p.sampled)
+		if p.sampled = end; end%each == 0 {
 			p.dumped = append(p.dumped, slices.Clone(p.counts))
 		}
 	}

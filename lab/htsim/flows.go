@@ -30,7 +30,7 @@ func (m *Matrix) Flows(p *topology.Plan, dscp uint8, _ *experiment.Connections, 
 	for i := range m.Connections {
 		c := &m.Connections[i]
 		from, to := p.Pick(hosts[c.From], hosts[c.To], i)
-		f := experiment.Flow{FlowKind: group, From: from, To: to, Size: c.Size, Start: c.Start, DSCP: dscp, Late: true}
+		f := experiment.Flow{FlowKind: group, From: from, To: to, Size: c.Size, Start: c.Start, DSCP: dscp, AddWhenDue: true}
 		if t := kind[c.Trigger]; t != nil {
 			f.Start = units.Never
 			f.Wait = &experiment.Wait{Host: f.From, After: causes[t.ID], Need: t.Count}

@@ -206,7 +206,7 @@ func (l *recorder) endSpans(now units.Time) {
 		return float64(d) / seconds
 	}
 	l.total.now = 8 * per(n.DataSent(), &l.before.sent)
-	l.notified.now = per(n.Told(now), &l.before.told)
+	l.notified.now = per(n.Notifications(now), &l.before.told)
 	for k, flows := range l.flow {
 		sum := uint64(0)
 		for _, i := range flows {

@@ -139,7 +139,7 @@ func testDrawn(t *testing.T, page string) {
 	if is[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
 		t.Error("the page is wider than the window")
 	}
-	b.Keep(filepath.Base(t.Name()))
+	b.Screenshot(filepath.Base(t.Name()))
 	b.Quiet()
 }
 
@@ -266,7 +266,7 @@ func testPhone(t *testing.T, page string) {
 	if n := is[float64](b, `Math.min(...[...document.querySelectorAll('p, td, th, label, summary')].map(e => parseFloat(getComputedStyle(e).fontSize)))`); n < 12 {
 		t.Errorf("a text of %g pixels", n)
 	}
-	b.Keep(filepath.Base(t.Name()))
+	b.Screenshot(filepath.Base(t.Name()))
 	b.Do(chromedp.EmulateViewport(844, 390, chromedp.EmulateMobile, chromedp.EmulateScale(3)))
 	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => !f.plot || Math.abs(f.plot.width - f.querySelector('.plot').clientWidth) < 1)`)
 	b.Quiet()

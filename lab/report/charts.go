@@ -100,7 +100,7 @@ func (c *charter) panel(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 			chart.Title += " (" + r.World + ")"
 		}
 		chart.Note = sentence([]string{chart.Note, paperNote(chart)})
-		chart.Rest()
+		chart.SetLegendValues()
 		chart.Label = describeChart(chart)
 	}
 	return charts

@@ -14,23 +14,23 @@ import (
 	"photon/lab/experiment"
 )
 
-// Kept is what a committed table keeps of an experiment: a change of either is to be seen,
+// Baseline is what a committed table keeps of an experiment: a change of either is to be seen,
 // and is to be meant.
-type Kept struct {
+type Baseline struct {
 	Quick    bool                     `json:"quick"`
 	Verdicts map[string]claim.Verdict `json:"verdicts"` // by claim
 	Traces   map[string]string        `json:"traces"`   // by scheme: the hash of all that happened, from begin to end
 }
 
-// Keep is what experiments are to be compared by, of those that ran in virtual time.
-func Keep(all []*Finished) map[string]Kept {
-	table := map[string]Kept{}
+// BaselineOf is what experiments are to be compared by, of those that ran in virtual time.
+func BaselineOf(all []*Finished) map[string]Baseline {
+	table := map[string]Baseline{}
 	for _, f := range all {
 		r := f.results[0]
 		if r.World != "sim" {
 			continue
 		}
-		k := Kept{Quick: r.Quick, Verdicts: map[string]claim.Verdict{}, Traces: r.Traces()}
+		k := Baseline{Quick: r.Quick, Verdicts: map[string]claim.Verdict{}, Traces: r.Traces()}
 		for _, c := range r.Claims {
 			k.Verdicts[c.ID] = c.Verdict
 		}
@@ -39,8 +39,8 @@ func Keep(all []*Finished) map[string]Kept {
 	return table
 }
 
-// WriteKept writes such a table into a file.
-func WriteKept(path string, table map[string]Kept) error {
+// WriteBaseline writes such a table into a file.
+func WriteBaseline(path string, table map[string]Baseline) error {
 	b, err := json.MarshalIndent(table, "", "  ") // maps are written in the order of their keys
 	if err != nil {
 		return err
@@ -52,12 +52,12 @@ func WriteKept(path string, table map[string]Kept) error {
 }
 
 // Compare says in what results are others than a file keeps, in the order of the catalogue.
-func Compare(path string, now map[string]Kept) (differences []string, err error) {
+func Compare(path string, now map[string]Baseline) (differences []string, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	was := map[string]Kept{}
+	was := map[string]Baseline{}
 	if err := json.Unmarshal(b, &was); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -66,7 +66,7 @@ func Compare(path string, now map[string]Kept) (differences []string, err error)
 
 // CompareTally says in what results are others than those of which reproduction.json in a folder was made. If some, what did
 // not run is left out. untraced are experiments of which the file has verdicts but no traces.
-func CompareTally(dir string, now map[string]Kept, some bool) (differences, untraced []string, err error) {
+func CompareTally(dir string, now map[string]Baseline, some bool) (differences, untraced []string, err error) {
 	path := claim.File(dir)
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -76,13 +76,13 @@ func CompareTally(dir string, now map[string]Kept, some bool) (differences, untr
 	if err := json.Unmarshal(b, &t); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	was, is := map[string]Kept{}, maps.Clone(now)
+	was, is := map[string]Baseline{}, maps.Clone(now)
 	for _, x := range t.Experiments {
 		ran, ok := is[x.Experiment]
 		if some && !ok {
 			continue
 		}
-		k := Kept{Quick: x.Quick, Verdicts: map[string]claim.Verdict{}, Traces: x.Traces}
+		k := Baseline{Quick: x.Quick, Verdicts: map[string]claim.Verdict{}, Traces: x.Traces}
 		for _, c := range t.Claims {
 			if c.Experiment == x.Experiment {
 				k.Verdicts[c.ID] = c.Verdict
@@ -100,7 +100,7 @@ func CompareTally(dir string, now map[string]Kept, some bool) (differences, untr
 }
 
 // compare says in what results are others than they were, in the order of the catalogue.
-func compare(path string, was, now map[string]Kept) (differences []string, err error) {
+func compare(path string, was, now map[string]Baseline) (differences []string, err error) {
 	say := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	ids, err := experiment.IDs()
 	if err != nil {

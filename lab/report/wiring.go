@@ -19,7 +19,7 @@ const (
 	drawingWidth = 360
 	rowPitch     = 66
 	boxHeight    = 24
-	letter       = 6.8 // the width of one, at most
+	letterWidth  = 6.8 // the width of one, at most
 	dotPitch     = 11
 	mostBoxes    = 8   // switches of a layer that have boxes
 	mostDots     = 176 // nodes of a layer that have points
@@ -319,7 +319,7 @@ func (d *drawer) between(upper, lower []int, from, to, left, room int) {
 	}
 }
 
-func width(text string) int { return int(float64(len([]rune(text))) * letter) }
+func width(text string) int { return int(float64(len([]rune(text))) * letterWidth) }
 
 // labels are the names of nodes in few words, ranges of numbers together, in lines that have the room; else how many.
 func labels(names []string, room int) (lines []string) {

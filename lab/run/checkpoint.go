@@ -64,7 +64,7 @@ type checkpoint struct {
 	Virtual    float64
 	Notes      []string
 	Timing     Timing
-	Seen       []byte // from Watcher.Encode; nil: it was not watched
+	Recording  []byte // from Watcher.Encode; nil: it was not watched
 }
 
 // save saves a run, and what its watcher recorded. A run that lost frames is invalid, and not saved.
@@ -78,7 +78,7 @@ func (s *checkpoints) save(j *Job, l Watcher) error {
 		Hash: r.hash, Hops: r.hops, Virtual: r.virtual, Notes: r.notes, Timing: r.timing,
 	}
 	if l != nil {
-		k.Seen = l.Encode()
+		k.Recording = l.Encode()
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.metrics)) {
 		if v := r.metrics[name]; v != nil {
@@ -114,7 +114,7 @@ func (s *checkpoints) load(j *Job) bool {
 		metrics: measure.Metrics{}, series: k.Series, ended: k.Ended, invariants: k.Invariants,
 		hash: k.Hash, hops: k.Hops, virtual: k.Virtual, notes: k.Notes, timing: k.Timing,
 	}
-	j.Traces = k.Seen
+	j.Traces = k.Recording
 	for name, v := range k.Metrics {
 		j.result.metrics[name] = &v
 	}

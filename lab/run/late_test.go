@@ -41,7 +41,7 @@ func TestFlowsThatAreToldLate(t *testing.T) {
 		var runs [2]runResult
 		var slots [2]int
 		for i := range runs {
-			build.TellAll = i == 1
+			build.AddAllAtStart = i == 1
 			w := sim.New()
 			n, err := build.Build(e, w, use, 1, build.Observer{})
 			if err != nil {
@@ -81,7 +81,7 @@ func TestFlowsThatAreToldLate(t *testing.T) {
 				t.Fatalf("%s: %d places for %d flows that are known from the beginning", use.Name.V, len(places), len(n.Flows))
 			}
 		}
-		build.TellAll = false
+		build.AddAllAtStart = false
 		if runs[0].hops != runs[1].hops {
 			t.Errorf("%s: traces differ", use.Name.V)
 		}

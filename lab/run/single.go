@@ -101,7 +101,7 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 		s.observer.Running(true)
 	}
 	err = w.Run(ctx, s.e.Duration)
-	n.TellPauses()
+	n.ReportPauses()
 	if s.observer.Running != nil {
 		s.observer.Running(false)
 	}

@@ -54,7 +54,7 @@ func TestSweepPageInBrowser(t *testing.T) {
 	b.Becomes(plot + `.series.slice(1).every(s => !s.show) && !` + pixel + `(1e6, 20.4)`)
 	b.Do(chromedp.Click(chromedp.CSS(`input[data-scheme="b"]`)))
 	b.Becomes(pixel + `(1e6, 20.4)`)
-	b.Keep(t.Name())
+	b.Screenshot(t.Name())
 	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(3)), chromedp.Reload())
 	b.JS(`document.querySelectorAll('details').forEach(d => d.open = true)`)
 	if n := browser.Is[int](b, `Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)`); n > 390 {

@@ -72,7 +72,7 @@ func addPanel(page *web.Page, panel *figure.Panel, s *samples) {
 	for k := range panel.Curves {
 		chart.Lines = append(chart.Lines, lineOf(&panel.Curves[k], x, e.Schemes))
 	}
-	chart.Rest()
+	chart.SetLegendValues()
 	names := strings.Join(namesOf(panel), ", ")
 	chart.Label = fmt.Sprintf("%s over %s, medians and their intervals; %s", panel.Y, panel.X, names)
 	e.Charts = append(e.Charts, chart)

@@ -2,13 +2,13 @@ package web
 
 import "math"
 
-// Rest says what the legend of a chart has before anybody points at it: of a distribution the median, of a sweep what
+// SetLegendValues says what the legend of a chart has before anybody points at it: of a distribution the median, of a sweep what
 // came at its last value, of bars those of the first group, or each its own. Lines over time have their means, which
 // only who has all samples knows.
-func (ch *Chart) Rest() {
+func (ch *Chart) SetLegendValues() {
 	for i := range ch.Lines {
 		l := &ch.Lines[i]
-		switch at := ch.restAt(l); {
+		switch at := ch.legendPlace(l); {
 		case at < 0:
 		case ch.Kind == "cdf":
 			l.Value = Numbers{ch.X.Values[at]}
@@ -39,8 +39,8 @@ func (x *Axis) at(i int) string {
 	return x.Label + ": " + x.Names[i]
 }
 
-// restAt is the place whose value the legend has; -1: there is none.
-func (ch *Chart) restAt(l *Line) int {
+// legendPlace is the place whose value the legend has; -1: there is none.
+func (ch *Chart) legendPlace(l *Line) int {
 	known := func(i int) int {
 		if i < 0 || i >= len(l.Values) || math.IsNaN(l.Values[i]) {
 			return -1

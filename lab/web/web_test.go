@@ -208,7 +208,7 @@ func TestLegendsHaveValues(t *testing.T) {
 		{Chart{Kind: "bars", X: Axis{Names: []string{"a", "b"}}, Lines: []Line{{Values: Numbers{1, nan}}, {Values: Numbers{nan, 4}}}}, "", []float64{1, 4}},
 		{Chart{Kind: "bars", X: Axis{Names: []string{"mean", "max"}}, Lines: []Line{{Values: Numbers{1, 2}}, {Values: Numbers{3, 4}}}}, "mean", []float64{1, 3}},
 	} {
-		c.chart.Rest()
+		c.chart.SetLegendValues()
 		if c.chart.Said != c.said {
 			t.Errorf("%s: of %q, want %q", c.chart.Kind, c.chart.Said, c.said)
 		}

@@ -135,7 +135,7 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := d.Ports[0]; d.Host || d.Now != 5 || p.Port != "sw0" || !p.Up || p.Rate != 10e9 || p.Queue[3] != 2000 || p.Full != [8]int64{1e6, 1e6, 1e6, 512e3, 1e6, 1e6, 1e6, 1e6} ||
-		p.TxHeld != 1<<3 || p.RxHeld != 0 || p.Headroom[3] != 1000 || p.TxPaused[3] != 0.25 || p.Discards[3] != 6 || p.Lossless != 8 {
+		p.TxPausedNow != 1<<3 || p.RxPausedNow != 0 || p.Headroom[3] != 1000 || p.TxPaused[3] != 0.25 || p.Discards[3] != 6 || p.Lossless != 8 {
 		t.Errorf("%+v", d)
 	}
 	_, c = serve(t, sample.Source(true))

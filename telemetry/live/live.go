@@ -24,35 +24,35 @@ type Node struct {
 	Watchdog string  `json:"watchdog,omitempty"`             // what it does with a storm; empty: there is none
 
 	// Agents only.
-	Active int              `json:"flows_active"`
-	Done   uint64           `json:"flows_completed"`
-	Sent   uint64           `json:"np_cnp_sent"`
-	Told   uint64           `json:"rp_cnp_handled"`
-	Flows  []telemetry.Flow `json:"flows,omitempty"` // those that are allowed most; not of the same instant
+	Active  int              `json:"flows_active"`
+	Done    uint64           `json:"flows_completed"`
+	Sent    uint64           `json:"np_cnp_sent"`
+	Handled uint64           `json:"rp_cnp_handled"`
+	Flows   []telemetry.Flow `json:"flows,omitempty"` // those that are allowed most; not of the same instant
 }
 
 // Port is one port.
 type Port struct {
-	Port      string     `json:"port"`
-	Up        bool       `json:"up"`
-	Rate      int64      `json:"rate_bps"` // of the link as configured
-	Missed    uint64     `json:"rx_missed"`
-	RxPackets [8]uint64  `json:"rx_packets"`
-	TxPackets [8]uint64  `json:"tx_packets"`
-	RxBytes   [8]uint64  `json:"rx_bytes"` // without FCS
-	TxBytes   [8]uint64  `json:"tx_bytes"`
-	Queue     [8]int64   `json:"queue_bytes"`
-	Peak      [8]int64   `json:"queue_watermark_bytes"`
-	Full      [8]int64   `json:"full_bytes"` // XOFF where a priority is lossless, else where its queue drops; 0: no queues here
-	Buffered  [8]int64   `json:"ingress_buffer_bytes"`
-	Headroom  [8]int64   `json:"headroom_bytes"` // used
-	Marked    [8]uint64  `json:"ecn_marked_packets"`
-	Discards  [8]uint64  `json:"discards"`
-	RxHeld    uint8      `json:"rx_paused"` // priorities that the peer has stopped, as bits
-	TxHeld    uint8      `json:"tx_paused"` // whose peer this port has stopped
-	RxPaused  [8]float64 `json:"rx_paused_seconds"`
-	TxPaused  [8]float64 `json:"tx_paused_seconds"`
-	Lossless  uint8      `json:"lossless"` // priorities, as bits
+	Port        string     `json:"port"`
+	Up          bool       `json:"up"`
+	Rate        int64      `json:"rate_bps"` // of the link as configured
+	Missed      uint64     `json:"rx_missed"`
+	RxPackets   [8]uint64  `json:"rx_packets"`
+	TxPackets   [8]uint64  `json:"tx_packets"`
+	RxBytes     [8]uint64  `json:"rx_bytes"` // without FCS
+	TxBytes     [8]uint64  `json:"tx_bytes"`
+	Queue       [8]int64   `json:"queue_bytes"`
+	Peak        [8]int64   `json:"queue_watermark_bytes"`
+	Full        [8]int64   `json:"full_bytes"` // XOFF where a priority is lossless, else where its queue drops; 0: no queues here
+	Buffered    [8]int64   `json:"ingress_buffer_bytes"`
+	Headroom    [8]int64   `json:"headroom_bytes"` // used
+	Marked      [8]uint64  `json:"ecn_marked_packets"`
+	Discards    [8]uint64  `json:"discards"`
+	RxPausedNow uint8      `json:"rx_paused"` // priorities that the peer has stopped, as bits
+	TxPausedNow uint8      `json:"tx_paused"` // whose peer this port has stopped
+	RxPaused    [8]float64 `json:"rx_paused_seconds"`
+	TxPaused    [8]float64 `json:"tx_paused_seconds"`
+	Lossless    uint8      `json:"lossless"` // priorities, as bits
 
 	RxPFC      [8]uint64 `json:"pfc_rx_frames"` // XOFF and XON
 	TxPFC      [8]uint64 `json:"pfc_tx_frames"`
@@ -74,7 +74,7 @@ type Poll struct {
 func Take(s *telemetry.Source, top int) *Node {
 	snap := s.Snapshot()
 	d := &Node{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: units.SinceBegan(snap.Laps, snap.Now), Done: snap.Stats.FlowsDone}
-	d.Sent, d.Told, d.Response = snap.Stats.NPSent, snap.Stats.RPHandled, snap.Response.Seconds()
+	d.Sent, d.Handled, d.Response = snap.Stats.NPSent, snap.Stats.RPHandled, snap.Response.Seconds()
 	if snap.Watchdog.Detect > 0 {
 		d.Watchdog = snap.Watchdog.Action.String()
 	}
@@ -107,7 +107,7 @@ func Take(s *telemetry.Source, top int) *Node {
 func livePort(st *dataplane.PortStats, b *dataplane.BufferState, port int) Port {
 	p := Port{
 		RxPackets: st.RxFrames, TxPackets: st.TxFrames, RxBytes: st.RxBytes, TxBytes: st.TxBytes, Queue: telemetry.Bare(st.QueueBytes), Peak: telemetry.Bare(st.QueuePeak), Buffered: telemetry.Bare(st.Buffered),
-		Headroom: telemetry.Bare(st.Ingress.Headroom), Marked: st.Marked, Discards: st.Discarded(), RxHeld: st.Egress.Held, TxHeld: st.Ingress.Held,
+		Headroom: telemetry.Bare(st.Ingress.Headroom), Marked: st.Marked, Discards: st.Discarded(), RxPausedNow: st.Egress.Held, TxPausedNow: st.Ingress.Held,
 		Storm: st.Watchdog.Storm, Storms: st.Watchdog.Storms, Deadlocked: st.Deadlocked,
 	}
 	for prio := range pfc.Classes {

@@ -57,7 +57,7 @@ func TestLivePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := d.Ports[0]
-		if d.Node != "n1" || d.Host != host || d.Scheme != "pcn" || d.Now != 5 || p.RxPackets[3] != 10 || p.TxPFC[3] != 3 || p.RxPFC[3] != 5 || p.TxHeld != 8 || p.TxPaused[3] != 0.25 {
+		if d.Node != "n1" || d.Host != host || d.Scheme != "pcn" || d.Now != 5 || p.RxPackets[3] != 10 || p.TxPFC[3] != 3 || p.RxPFC[3] != 5 || p.TxPausedNow != 8 || p.TxPaused[3] != 0.25 {
 			t.Errorf("%s", text)
 		}
 		if host && (d.Sent != 7 || len(d.Flows) != 5 || d.Watchdog != "") {

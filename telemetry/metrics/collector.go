@@ -23,7 +23,7 @@ type collector struct {
 	series  Series
 	version string
 
-	seen rates // over all scrapes
+	flowRates rates // over all scrapes
 }
 
 // rates are those of flows, as they were seen at scrapes: a histogram that only grows.
@@ -72,7 +72,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if c.source.Flows != nil {
 		flows := c.source.Flows(c.series.Flows)
-		counts, sum := c.seen.see(s.Wall, flows)
+		counts, sum := c.flowRates.see(s.Wall, flows)
 		scrape.histogram(rpRate, counts, sum, s.Node)
 		scrape.flows(flows)
 	}

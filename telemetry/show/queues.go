@@ -20,7 +20,7 @@ type QueuesPort struct {
 	Packets   [8]uint64 `json:"tx_packets"`
 	Bytes     [8]uint64 `json:"tx_bytes"`
 	Drops     [8]uint64 `json:"drop_packets"` // at this queue: tail drops, WRED's and the watchdog's
-	Held      [8]uint64 `json:"packets"`      // waiting now
+	Queued    [8]uint64 `json:"packets"`      // waiting now
 	Occupancy [8]int64  `json:"bytes"`
 	Watermark [8]int64  `json:"watermark_bytes"`
 }
@@ -36,7 +36,7 @@ func takeQueues(s *telemetry.Source) Document {
 		}
 		d.Ports = append(d.Ports, QueuesPort{
 			Port: snap.Ports[i], Packets: st.TxFrames, Bytes: st.TxBytes, Drops: drops,
-			Held: st.QueueFrames, Occupancy: telemetry.Bare(st.QueueBytes), Watermark: telemetry.Bare(st.QueuePeak),
+			Queued: st.QueueFrames, Occupancy: telemetry.Bare(st.QueueBytes), Watermark: telemetry.Bare(st.QueuePeak),
 		})
 	}
 	return d

@@ -60,9 +60,9 @@ type looked struct {
 type due struct{}
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.look }
+func (m *model) Init() tea.Cmd { return m.fetch }
 
-func (m *model) look() tea.Msg {
+func (m *model) fetch() tea.Msg {
 	live, err := m.ask(m.ctx, Flows)
 	return looked{live, err}
 }
@@ -83,7 +83,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		return m, m.key(msg.String())
 	case due:
-		return m, m.look
+		return m, m.fetch
 	case looked:
 		every := m.every
 		if m.err = msg.err; msg.err == nil {
@@ -108,9 +108,9 @@ func (m *model) key(k string) tea.Cmd {
 	case "space", "f":
 		m.frozen = !m.frozen
 	case "s", "right":
-		m.order = (m.order + 1) % len(orders)
+		m.order = (m.order + 1) % len(sortings)
 	case "S", "left":
-		m.order = (m.order + len(orders) - 1) % len(orders)
+		m.order = (m.order + len(sortings) - 1) % len(sortings)
 	case "r":
 		m.options.Reverse = !m.options.Reverse
 	case "a":
@@ -171,7 +171,7 @@ func (m *model) View() tea.View {
 
 // lines is the screen, as many lines as it has at most.
 func (m *model) lines() []string {
-	l := &layout{width: max(m.width, minWidth), order: &orders[m.order], paint: painted}
+	l := &layout{width: max(m.width, minWidth), order: &sortings[m.order], paint: painted}
 	state := fmt.Sprintf("every %v", m.every)
 	switch {
 	case m.err != nil:

@@ -16,12 +16,12 @@ type Options struct {
 
 // find returns the order by its name.
 func (o *Options) find() (at int, err error) {
-	for i := range orders {
-		if o.Order == orders[i].title || o.Order == "" {
+	for i := range sortings {
+		if o.Order == sortings[i].title || o.Order == "" {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("sort by %q: there are %v", o.Order, Orders())
+	return 0, fmt.Errorf("sort by %q: there are %v", o.Order, SortNames())
 }
 
 // Check says what is wrong with the options.
@@ -36,7 +36,7 @@ func (v *View) Print(w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	v.sort(&orders[at], o.Reverse)
+	v.sort(&sortings[at], o.Reverse)
 	l := &layout{width: minWidth, paint: unpainted}
 	lines := []string{l.status(v), l.totals(v), "", l.rowsHead()}
 	for _, r := range v.shown(o.All) {
@@ -62,7 +62,7 @@ func (v *View) JSON(w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	v.sort(&orders[at], o.Reverse)
+	v.sort(&sortings[at], o.Reverse)
 	v.Rows = v.shown(o.All)
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -28,7 +28,7 @@ func unpainted(_ look, s string) string { return s }
 // layout is how much room there is.
 type layout struct {
 	width int
-	order *order
+	order *sorting
 	paint paint
 }
 
@@ -75,8 +75,8 @@ func (l *layout) row(r *Row) string {
 	b.WriteString(l.paint(name, left(r.Port, l.names())))
 	fmt.Fprintf(&b, " %d%s%s%s  ", r.Priority, lossless, right(si(r.Rx), 7), right(si(r.Tx), 8))
 	b.WriteString(l.bar(r))
-	b.WriteString(l.pause(" rx", r.RxPaused, r.RxHeld))
-	b.WriteString(l.pause("tx", r.TxPaused, r.TxHeld))
+	b.WriteString(l.pause(" rx", r.RxPaused, r.RxPausedNow))
+	b.WriteString(l.pause("tx", r.TxPaused, r.TxPausedNow))
 	b.WriteString(l.count(r.Marks, 8, warn))
 	b.WriteString(l.count(r.Discards, 7, bad))
 	return b.String()
@@ -99,7 +99,7 @@ func (l *layout) bar(r *Row) string {
 	switch {
 	case r.Headroom > 0 || !r.Lossless && part > 0.95:
 		how = bad
-	case part > 0.5 || r.TxHeld:
+	case part > 0.5 || r.TxPausedNow:
 		how = warn
 	}
 	return "[" + l.paint(how, strings.Repeat("|", n)) + strings.Repeat(" ", inner-n) + "]" + right(si(float64(r.Queue))+"B", 8) + " "

@@ -30,7 +30,7 @@ func after(seconds float64, host bool) *live.Node {
 		d.Ports[i].Lossless, d.Ports[i].Full[3] = 1<<3, 512_000
 	}
 	p := &d.Ports[len(d.Ports)-1]
-	p.RxPackets[3], p.RxBytes[3], p.TxPaused[3], p.TxHeld = frames, 1000*frames, seconds/2, 1<<3
+	p.RxPackets[3], p.RxBytes[3], p.TxPaused[3], p.TxPausedNow = frames, 1000*frames, seconds/2, 1<<3
 	p.Queue[3], p.Marked[3], p.Discards[0], p.RxPackets[0] = 256_000, frames/2, uint64(3*seconds), 1
 	d.Poll = live.Poll{Longest: 0.0123, Bounds: []float64{1e-6, 1e-3, 1}, Gaps: []uint64{uint64(1e6 * seconds), uint64(seconds), 1, 0}}
 	if host {
@@ -47,7 +47,7 @@ func after(seconds float64, host bool) *live.Node {
 func TestCompare(t *testing.T) {
 	v := Compare(after(10, false), after(12, false))
 	r := v.Rows[8+3]
-	if v.Span != 2 || r.Port != "sw1" || r.Priority != 3 || r.Rx < 9.999e9 || r.Rx > 10.001e9 || r.Tx != 0 || r.TxPaused != 0.5 || !r.TxHeld || r.RxHeld || r.Queue != 256_000 {
+	if v.Span != 2 || r.Port != "sw1" || r.Priority != 3 || r.Rx < 9.999e9 || r.Rx > 10.001e9 || r.Tx != 0 || r.TxPaused != 0.5 || !r.TxPausedNow || r.RxPausedNow || r.Queue != 256_000 {
 		t.Errorf("%+v", r)
 	}
 	if v.Rows[8].Discards != 3 || v.Poll.Longest != 0.0123 || v.Poll.P99 != 1e-6 || v.Poll.Worst != 1e-3 {

@@ -24,23 +24,23 @@ type View struct {
 
 // Row is one priority of one port.
 type Row struct {
-	Port     string  `json:"port"`
-	Priority int     `json:"priority"`
-	LinkUp   bool    `json:"link_up"`
-	Rx       float64 `json:"rx_bps"`
-	Tx       float64 `json:"tx_bps"`
-	Queue    int64   `json:"queue_bytes"` // egress
-	Full     int64   `json:"full_bytes"`  // XOFF where the priority is lossless, else where the queue drops; 0: no queue
-	Headroom int64   `json:"headroom_bytes"`
-	RxPaused float64 `json:"rx_paused"` // part of the time for which the peer stopped this port, 0 to 1
-	TxPaused float64 `json:"tx_paused"` // part of the time for which this port stopped its peer
-	RxHeld   bool    `json:"rx_paused_now"`
-	TxHeld   bool    `json:"tx_paused_now"`
-	Marks    float64 `json:"ecn_marked_per_second"`
-	Discards float64 `json:"discards_per_second"`
-	Lossless bool    `json:"lossless"`
-	place    int
-	used     bool // it ever carried or lost anything
+	Port        string  `json:"port"`
+	Priority    int     `json:"priority"`
+	LinkUp      bool    `json:"link_up"`
+	Rx          float64 `json:"rx_bps"`
+	Tx          float64 `json:"tx_bps"`
+	Queue       int64   `json:"queue_bytes"` // egress
+	Full        int64   `json:"full_bytes"`  // XOFF where the priority is lossless, else where the queue drops; 0: no queue
+	Headroom    int64   `json:"headroom_bytes"`
+	RxPaused    float64 `json:"rx_paused"` // part of the time for which the peer stopped this port, 0 to 1
+	TxPaused    float64 `json:"tx_paused"` // part of the time for which this port stopped its peer
+	RxPausedNow bool    `json:"rx_paused_now"`
+	TxPausedNow bool    `json:"tx_paused_now"`
+	Marks       float64 `json:"ecn_marked_per_second"`
+	Discards    float64 `json:"discards_per_second"`
+	Lossless    bool    `json:"lossless"`
+	place       int
+	used        bool // it ever carried or lost anything
 }
 
 // Flow is a flow that an agent sends.
@@ -123,7 +123,7 @@ func Compare(before, after *live.Node) *View {
 				Tx:    8 * per(onWire(&was.TxBytes, &was.TxPackets), onWire(&is.TxBytes, &is.TxPackets)),
 				Queue: is.Queue[prio], Full: is.Full[prio], Headroom: is.Headroom[prio],
 				RxPaused: share(was.RxPaused[prio], is.RxPaused[prio]), TxPaused: share(was.TxPaused[prio], is.TxPaused[prio]),
-				RxHeld: is.RxHeld>>prio&1 != 0, TxHeld: is.TxHeld>>prio&1 != 0,
+				RxPausedNow: is.RxPausedNow>>prio&1 != 0, TxPausedNow: is.TxPausedNow>>prio&1 != 0,
 				Marks: per(was.Marked[prio], is.Marked[prio]), Discards: per(was.Discards[prio], is.Discards[prio]),
 				Lossless: is.Lossless>>prio&1 != 0, place: len(v.Rows),
 				used: is.RxPackets[prio]|is.TxPackets[prio]|is.Discards[prio] != 0,
@@ -152,8 +152,8 @@ func (v *View) flows(before, after *live.Node, per func(was, is uint64) float64)
 	}
 }
 
-// order is what rows and flows can be sorted by: the title of a column.
-type order struct {
+// sorting is what rows and flows can be sorted by: the title of a column.
+type sorting struct {
 	title string
 	rows  func(a, b *Row) int // nil: as the switch numbers them
 	flows func(a, b *Flow) int
@@ -163,7 +163,7 @@ func descending[T, V any](value func(*T) V, compare func(a, b V) int) func(a, b 
 	return func(a, b *T) int { return compare(value(b), value(a)) }
 }
 
-var orders = []order{
+var sortings = []sorting{
 	{"port", nil, descending(func(f *Flow) int64 { return f.Allowed }, cmp.Compare[int64])},
 	{"rx", descending(func(r *Row) float64 { return r.Rx }, cmp.Compare[float64]), descending(func(f *Flow) float64 { return f.Tx }, cmp.Compare[float64])},
 	{"tx", descending(func(r *Row) float64 { return r.Tx }, cmp.Compare[float64]), descending(func(f *Flow) float64 { return f.Tx }, cmp.Compare[float64])},
@@ -173,9 +173,9 @@ var orders = []order{
 	{"drops", descending(func(r *Row) float64 { return r.Discards }, cmp.Compare[float64]), descending(func(f *Flow) int64 { return f.Allowed }, cmp.Compare[int64])},
 }
 
-// Orders are the names by which a view can be sorted.
-func Orders() (names []string) {
-	for _, o := range orders {
+// SortNames are the names by which a view can be sorted.
+func SortNames() (names []string) {
+	for _, o := range sortings {
 		names = append(names, o.title)
 	}
 	return names
@@ -183,7 +183,7 @@ func Orders() (names []string) {
 
 // sort puts the rows and flows in an order. Those that are equal stay as the
 // switch numbers them, so that idle ones do not jump.
-func (v *View) sort(o *order, reverse bool) {
+func (v *View) sort(o *sorting, reverse bool) {
 	sign := 1
 	if reverse {
 		sign = -1

@@ -11,10 +11,10 @@ import (
 // gaps are the times between polls: Counts[i] those shorter than 64 ns << i,
 // the last are all others.
 type gaps struct {
-	Counts  [26]uint64 `json:"counts"`
-	Slept   [26]uint64 `json:"slept"`           // those in which the thread gave up its core by itself
-	Told    [26]uint64 `json:"commands"`        // by the processor time that they took
-	Longest float64    `json:"longest_seconds"` // 0: unknown
+	Counts   [26]uint64 `json:"counts"`
+	Slept    [26]uint64 `json:"slept"`           // those in which the thread gave up its core by itself
+	Commands [26]uint64 `json:"commands"`        // by the processor time that they took
+	Longest  float64    `json:"longest_seconds"` // 0: unknown
 }
 
 // quantile is an upper bound of a quantile, in seconds: that of its bucket.
@@ -46,7 +46,7 @@ func (g gaps) since(before gaps) gaps {
 	for i := range g.Counts {
 		g.Counts[i] -= before.Counts[i]
 		g.Slept[i] -= before.Slept[i]
-		g.Told[i] -= before.Told[i]
+		g.Commands[i] -= before.Commands[i]
 	}
 	return g
 }
@@ -59,7 +59,7 @@ func ofScrape(families map[string]*dto.MetricFamily) (g gaps, err error) {
 	if err := read(families, "photon_worker_poll_gap_slept_seconds", &g.Slept); err != nil {
 		return g, err
 	}
-	return g, read(families, "photon_worker_command_seconds", &g.Told)
+	return g, read(families, "photon_worker_command_seconds", &g.Commands)
 }
 
 func read(families map[string]*dto.MetricFamily, name string, counts *[26]uint64) error {

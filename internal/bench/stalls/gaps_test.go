@@ -55,7 +55,7 @@ func TestGapsOfAScrape(t *testing.T) {
 	if _, err := read(text); err == nil {
 		t.Error("a histogram of two buckets passes")
 	}
-	if g, err := read(strings.ReplaceAll(text, `le="+Inf"`, `le="2.56e-07"`)); err != nil || g.Slept[1] != 2 || longest(&g.Slept) != bound(1) || g.Told[0] != 3 || g.Counts[0] != 1 || g.Counts[1] != 4 || g.Counts[2] != 4 || g.Counts[25] != 0 {
+	if g, err := read(strings.ReplaceAll(text, `le="+Inf"`, `le="2.56e-07"`)); err != nil || g.Slept[1] != 2 || longest(&g.Slept) != bound(1) || g.Commands[0] != 3 || g.Counts[0] != 1 || g.Counts[1] != 4 || g.Counts[2] != 4 || g.Counts[25] != 0 {
 		t.Error(g, err)
 	}
 	if _, err := read("x 1\n"); err == nil {

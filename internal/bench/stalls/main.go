@@ -24,15 +24,15 @@ var contestants = []struct {
 
 // result is a line of the table, and of the result file. Times are in seconds.
 type result struct {
-	Name   string    `json:"name"`
-	Polls  uint64    `json:"polls"` // of all turns
-	P9999  []float64 `json:"p9999_seconds"`
-	Most   []float64 `json:"max_seconds"` // upper bounds, as those are
-	Long   []float64 `json:"over_131us_per_second"`
-	Slept  []float64 `json:"slept_max_seconds"`      // upper bounds of the longest in which the thread slept
-	Sleeps []float64 `json:"slept_131us_per_second"` // such gaps over 131 us
-	Told   []float64 `json:"command_max_seconds"`    // upper bounds of the most processor time that a command took
-	turned time.Duration
+	Name     string    `json:"name"`
+	Polls    uint64    `json:"polls"` // of all turns
+	P9999    []float64 `json:"p9999_seconds"`
+	Most     []float64 `json:"max_seconds"` // upper bounds, as those are
+	Long     []float64 `json:"over_131us_per_second"`
+	Slept    []float64 `json:"slept_max_seconds"`      // upper bounds of the longest in which the thread slept
+	Sleeps   []float64 `json:"slept_131us_per_second"` // such gaps over 131 us
+	Commands []float64 `json:"command_max_seconds"`    // upper bounds of the most processor time that a command took
+	turned   time.Duration
 }
 
 func main() {
@@ -96,7 +96,7 @@ func (r *result) add(g gaps, span time.Duration) {
 		}
 	}
 	r.Slept = append(r.Slept, longest(&g.Slept))
-	r.Told = append(r.Told, longest(&g.Told))
+	r.Commands = append(r.Commands, longest(&g.Commands))
 	r.Sleeps = append(r.Sleeps, float64(slept)/span.Seconds())
 	r.P9999 = append(r.P9999, g.quantile(0.9999))
 	r.Most = append(r.Most, g.most())
@@ -112,7 +112,7 @@ func printTable(results []result) error {
 	for i := range results {
 		r := &results[i]
 		t.Row(r.Name, fmt.Sprintf("%.3g", float64(r.Polls)/r.turned.Seconds()), both(r.P9999), both(r.Most), fmt.Sprintf("%.3g", stat.Median(r.Long)),
-			both(r.Slept), fmt.Sprintf("%.3g", stat.Median(r.Sleeps)), both(r.Told))
+			both(r.Slept), fmt.Sprintf("%.3g", stat.Median(r.Sleeps)), both(r.Commands))
 	}
 	return t.Print(os.Stdout)
 }
@@ -124,7 +124,7 @@ func turns(results []result) *gobench.File {
 		for i := range r.P9999 {
 			f.Add("Stalls/of="+r.Name, map[string]float64{
 				"p99.99-ns": 1e9 * r.P9999[i], "max-ns": 1e9 * r.Most[i], "gaps-over-131us/s": r.Long[i],
-				"slept-max-ns": 1e9 * r.Slept[i], "slept-over-131us/s": r.Sleeps[i], "command-max-ns": 1e9 * r.Told[i],
+				"slept-max-ns": 1e9 * r.Slept[i], "slept-over-131us/s": r.Sleeps[i], "command-max-ns": 1e9 * r.Commands[i],
 			})
 		}
 	}
