@@ -66,6 +66,7 @@ func (w *World) begin() {
 		}
 	}
 	w.setWindows()
+	w.findSides()
 	if len(w.ports) >= largeWorld {
 		memory.HugeHeap()
 	}
@@ -123,4 +124,8 @@ func (p *part) noteNext(node int) {
 		p.nextOf[node] = min(p.nextOf[node], ports[i].flight.first, ports[i].timer)
 	}
 	p.next = min(p.next, p.nextOf[node])
+	if s := p.sides; s != nil {
+		next := &s.next[p.members[node].side]
+		*next = min(*next, p.nextOf[node])
+	}
 }
