@@ -64,6 +64,7 @@ func (w *World) begin() {
 		for i := range p.nextOf {
 			p.nextOf[i] = units.Never
 		}
+		p.visit.reserve()
 	}
 	w.setWindows()
 	w.findSides()
