@@ -79,7 +79,7 @@ func (v *vector) chargeAll() {
 func (s *Switch) fits(p *switchPort, prio uint8, length uint16) bool {
 	most := int64(length) + int64(s.slack)
 	if p.lossless>>prio&1 != 0 {
-		return p.ingress.Room(prio, 0) >= most
+		return p.ingress.Fits(prio, most)
 	}
 	free := s.pool.Free() - most
 	return free >= 0 && s.tailOf(free) >= units.Size(length) && (s.limitedFrom != 0 || !p.crowds(most, free))

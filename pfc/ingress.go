@@ -172,6 +172,13 @@ func (g *Ingress) Room(p uint8, others int64) int64 {
 	return max(room, room+beyond)
 }
 
+// Fits reports whether Room is at least n bytes, while others take nothing. Most often the buffer that is set aside for the
+// priority has room: then the pool is not asked.
+func (g *Ingress) Fits(p uint8, n int64) bool {
+	k := &g.class[p&g.index&7]
+	return k.head == 0 && k.base+n <= k.xoff || g.Room(p, 0) >= n
+}
+
 // Pools reports whether n bytes more of priority p would take something of the pool.
 func (g *Ingress) Pools(p uint8, n int64) bool {
 	return g.class[p&g.index&7].base+n > g.class[p&g.index&7].xoff

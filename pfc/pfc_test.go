@@ -354,6 +354,19 @@ func TestRoom(t *testing.T) {
 	})
 }
 
+// What fits is that for which there is Room.
+func TestFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g, _ := anyIngress(t)
+		room := g.Room(3, 0)
+		for _, n := range []int64{1, 60, 1500, 9000, room - 1, room, room + 1, rapid.Int64Range(1, 40_000).Draw(t, "n")} {
+			if n > 0 && g.Fits(3, n) != (n <= room) {
+				t.Fatalf("%d bytes fit: %v, and there is room for %d", n, g.Fits(3, n), room)
+			}
+		}
+	})
+}
+
 // A plain release is a release: where it is one it does the same, and else it does nothing.
 func TestReleasePlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -19,6 +19,7 @@
 //	run.go       time passes: windows and samplers in turn
 //	sampler.go   functions that look at the nodes at regular instants
 //	window.go    the nodes of a part are visited for a window
+//	sides.go     where every link joins two sides these take turns, in windows of two delays
 //	visit.go     the events of one node in a window, in their order (order.go)
 //	events.go    an arrival, a transmission
 //	flight.go    frames on their way to a port

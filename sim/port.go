@@ -72,22 +72,21 @@ func (p *port) setRate(rate units.Rate) {
 	}
 }
 
-// serialize is how long a frame occupies the link.
+// serialize is how long a frame occupies the link. Where it can it multiplies: data and acknowledgements take turns on
+// most links, so that whether a frame is as long as the one before would be guessed wrong a quarter of the time.
 func (p *port) serialize(length uint16) units.Time {
+	if p.perByte != 0 {
+		return units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.perByte)
+	}
 	if length != p.lastLength || length == 0 {
 		return p.serializeOther(length)
 	}
 	return units.Time(p.lastTime)
 }
 
-// serializeOther is serialize of a frame of another length than the one before.
+// serializeOther asks the link, and remembers it for the frames behind that are as long.
 func (p *port) serializeOther(length uint16) (took units.Time) {
-	if p.perByte != 0 {
-		took = units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.perByte)
-	} else {
-		took = p.link.Serialize(int(length))
-	}
-	if took <= math.MaxUint32 {
+	if took = p.link.Serialize(int(length)); took <= math.MaxUint32 {
 		p.lastLength, p.lastTime = length, uint32(took)
 	}
 	return took

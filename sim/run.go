@@ -64,8 +64,10 @@ func (w *World) begin() {
 		for i := range p.nextOf {
 			p.nextOf[i] = units.Never
 		}
+		p.visit.reserve()
 	}
 	w.setWindows()
+	w.findSides()
 	if len(w.ports) >= largeWorld {
 		memory.HugeHeap()
 	}
@@ -123,4 +125,8 @@ func (p *part) noteNext(node int) {
 		p.nextOf[node] = min(p.nextOf[node], ports[i].flight.first, ports[i].timer)
 	}
 	p.next = min(p.next, p.nextOf[node])
+	if s := p.sides; s != nil {
+		next := &s.next[p.members[node].side]
+		*next = min(*next, p.nextOf[node])
+	}
 }

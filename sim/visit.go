@@ -27,6 +27,13 @@ type arrival struct {
 	digest uint32
 }
 
+// usualArrivals is how many there are in a visit at most, in most networks: room for them is made at the beginning.
+const usualArrivals = 512
+
+func (v *visit) reserve() {
+	v.arrivals, v.scratch = make([]arrival, 0, usualArrivals), make([]arrival, 0, usualArrivals)
+}
+
 // A key is when something happens, counted from the base of the visit, and at which port of the node. Events with
 // lesser keys come first.
 const (

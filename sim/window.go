@@ -16,6 +16,10 @@ import "photon/units"
 // Only nodes at the border have frames for other parts. They are visited first, and the other parts are told then:
 // these need not wait for the visits of the interior.
 func (p *part) window(end units.Time) {
+	if p.sides != nil {
+		p.windowOfSide(end)
+		return
+	}
 	end = min(end, p.next+p.maxWindow)
 	p.next = units.Never // from here on carry notes what is on its way
 	border := p.visitAll(p.border, end)
