@@ -37,16 +37,16 @@ func (s *slots) put(k shortKey, slot int) {
 	}
 }
 
-const bthAt = wire.QuickLen - wire.BTHLen
+const bthAt = wire.HeadersLen - wire.BTHLen
 
 // known processes a packet of a flow whose slot it guesses. If not ok, nothing was done.
 // It is silent if no event is due earlier than before, see receive.
 func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	b := h.env.Start(f)
-	if b == nil || f.Len < wire.QuickLen {
+	if b == nil || f.Len < wire.HeadersLen {
 		return false, false
 	}
-	q := (*wire.Quick)(b[:])
+	q := (*wire.Headers)(b[:])
 	if !q.RoCE() || uint64(q.Dst4()) != h.ip4 {
 		return false, false
 	}

@@ -240,9 +240,9 @@ func TestKnownIsAsAny(t *testing.T) {
 
 // keyAt is the short key of a plain RoCEv2 packet.
 func keyAt(b []byte) shortKey {
-	if len(b) < wire.QuickLen || !(*wire.Quick)(b).RoCE() {
+	if len(b) < wire.HeadersLen || !(*wire.Headers)(b).RoCE() {
 		return 0
 	}
-	q := (*wire.Quick)(b)
+	q := (*wire.Headers)(b)
 	return newShortKey(q.Src4(), q.BTH().DestQP())
 }

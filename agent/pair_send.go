@@ -41,7 +41,7 @@ func (q *queuePair) at(index uint64) (p pairPacket) {
 // packets is how many a pair's flow has; 0: it only answers.
 func (p *Pair) packets(payload int) uint64 { return uint64(p.Messages) * p.perMessage(payload) }
 
-// makePairPacket is particular for flows of pairs.
+// makePairPacket makes the next packet of a flow that belongs to a pair of queue pairs.
 func (h *Host) makePairPacket(now units.Time, frame *dataplane.Frame, id int, due units.Time) (made, stop bool) {
 	f := &h.flows[id]
 	q := f.spec.Pair.queue

@@ -157,7 +157,7 @@ func (l *links) forget(i int) {
 	l.down[i], l.downs[i], l.deviceRates[i], l.rates[i], l.moved[i], l.changes[i], l.shut[i] = false, 0, 0, 0, false, 0, false
 }
 
-// AddPort implements admin.PortOrders.
+// AddPort implements admin.PortCommands.
 func (d *daemon) AddPort(device string, rate units.Rate) (message string, err error) {
 	message, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
 		conf, err := was.With(device, rate)
@@ -169,7 +169,7 @@ func (d *daemon) AddPort(device string, rate units.Rate) (message string, err er
 	return message, err
 }
 
-// RemovePort implements admin.PortOrders.
+// RemovePort implements admin.PortCommands.
 func (d *daemon) RemovePort(port string) (message string, err error) {
 	message, err = d.orderPorts(func(was *config.Switch) (*config.Switch, string, error) {
 		i, err := d.number(port)

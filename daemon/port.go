@@ -24,7 +24,7 @@ func (l *links) closed(devices []dpdk.DeviceStats) []bool {
 	return shut
 }
 
-// SetPort implements admin.PortOrders.
+// SetPort implements admin.PortCommands.
 func (d *daemon) SetPort(port string, up bool) (message string, err error) {
 	if d.sw == nil {
 		return "", errNotASwitch

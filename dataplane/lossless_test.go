@@ -12,11 +12,11 @@ import (
 // for: the peer obeys as late as it may. One that is paused sends nothing.
 func (r *rig) sendUntilPaused(port, to int) {
 	r.t.Helper()
-	if r.stats(port).Ingress.Held != 0 {
+	if r.stats(port).Ingress.PausedNow != 0 {
 		return
 	}
 	headroom := int(r.sw.thresholds(port, 3).Headroom)
-	for i := 0; r.stats(port).Ingress.Held == 0; i++ {
+	for i := 0; r.stats(port).Ingress.PausedNow == 0; i++ {
 		if i > 10_000 {
 			r.t.Fatalf("port %d is never paused", port)
 		}
@@ -49,7 +49,7 @@ func TestNothingIsLostAfterAnXONByOthers(t *testing.T) {
 			r.out(2, round) // from nothing to its headroom, and a little more
 			for len(r.out(3, 32)) > 0 {
 			}
-			if r.out(0, 1); r.stats(0).Ingress.Held == 0 {
+			if r.out(0, 1); r.stats(0).Ingress.PausedNow == 0 {
 				resumed++
 			}
 			r.out(1, 1)

@@ -114,7 +114,7 @@ func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames 
 // markCE writes congestion experienced into a frame, if it may be marked.
 func (p *switchPort) markCE(f *Frame) {
 	done, ok := false, false
-	if b := p.env.Start(f); b != nil && f.Len >= wire.QuickLen && f.Flag&(Markable|offsetL3) == Markable|wire.EthernetLen {
+	if b := p.env.Start(f); b != nil && f.Len >= wire.HeadersLen && f.Flag&(Markable|offsetL3) == Markable|wire.EthernetLen {
 		f.Digest = 0
 		done, ok = wire.MarkPlain((*[wire.PlainLen]byte)(b[wire.EthernetLen:]))
 	}

@@ -217,7 +217,7 @@ func TestOwnFrameLeavesThePool(t *testing.T) {
 	if r.env.Due(0) > r.now {
 		t.Errorf("port 0 is not woken for the XON that is due")
 	}
-	if r.out(0, 1); r.stats(0).Ingress.Held != 0 {
+	if r.out(0, 1); r.stats(0).Ingress.PausedNow != 0 {
 		t.Error("no XON leaves")
 	}
 }

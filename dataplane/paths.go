@@ -20,11 +20,11 @@ type PathChoice uint8
 // Ways to choose a path. All but ByFlow have the packets of a flow overtake each other; receivers must place them
 // (selective repeat), or senders send them again.
 const (
-	ByFlow    PathChoice = iota // a hash of the headers: a flow keeps its path (ECMP; RFC 2992)
-	ByTurn                      // one after the other, packet by packet, for each port that packets come in at
-	AtRandom                    // at random, packet by packet (packet spraying)
-	ByFlowlet                   // at random whenever a flow was silent for Gap (LetFlow, NSDI'17)
-	ByQueue                     // two at random, of which the shorter queue (DRILL, SIGCOMM'17, with d = 2 and m = 0)
+	ByFlow       PathChoice = iota // a hash of the headers: a flow keeps its path (ECMP; RFC 2992)
+	ByRoundRobin                   // one after the other, packet by packet, for each port that packets come in at
+	AtRandom                       // at random, packet by packet (packet spraying)
+	ByFlowlet                      // at random whenever a flow was silent for Gap (LetFlow, NSDI'17)
+	ByQueue                        // two at random, of which the shorter queue (DRILL, SIGCOMM'17, with d = 2 and m = 0)
 )
 
 // PathChoices are their names.
@@ -118,7 +118,7 @@ func (s *Switch) path(now units.Time, p *switchPort, f *Frame, prio uint8, n int
 	switch c.Paths.By {
 	case ByFlow:
 		return pick(p.env.flowHash(f), c.Salt, n)
-	case ByTurn:
+	case ByRoundRobin:
 		p.paths.next++
 		return int(p.paths.next % uint32(n))
 	case AtRandom:

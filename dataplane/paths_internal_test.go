@@ -97,7 +97,7 @@ func TestPacketsTakeThePathsOfTheChoice(t *testing.T) {
 		most  int
 	}{
 		{Paths{By: ByFlow}, units.Microsecond, 0, packets},
-		{Paths{By: ByTurn}, units.Microsecond, packets / 4, packets / 4},
+		{Paths{By: ByRoundRobin}, units.Microsecond, packets / 4, packets / 4},
 		{Paths{By: AtRandom}, units.Microsecond, 400, 600}, // five standard deviations
 		{Paths{By: ByFlowlet, Gap: 10 * units.Microsecond}, units.Microsecond, 0, packets},
 		{Paths{By: ByFlowlet, Gap: 10 * units.Microsecond}, 11 * units.Microsecond, 400, 600},
@@ -195,8 +195,8 @@ func TestPathErrors(t *testing.T) {
 func TestReloadOfPaths(t *testing.T) {
 	s, env := fourPaths(t, Paths{}, false)
 	heldUp(s, env, 1, 2, 3, 4)
-	for _, by := range []PathChoice{ByTurn, ByFlow} {
-		want := map[PathChoice]int{ByTurn: 4, ByFlow: 1}[by]
+	for _, by := range []PathChoice{ByRoundRobin, ByFlow} {
+		want := map[PathChoice]int{ByRoundRobin: 4, ByFlow: 1}[by]
 		c := s.config
 		c.Paths.By = by
 		ch, err := s.Prepare(c)

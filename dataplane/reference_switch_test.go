@@ -249,11 +249,11 @@ func (r *reference) count(now units.Time, p *refPort) dataplane.PortStats {
 		st.Buffered[prio] += units.Size(a.base + a.head)
 		st.Ingress.Headroom[prio] = units.Size(a.head)
 		if a.held {
-			st.Ingress.Held |= 1 << prio
+			st.Ingress.PausedNow |= 1 << prio
 			st.Ingress.Paused[prio] += now - a.since
 		}
 		if x.paused {
-			st.Egress.Held |= 1 << prio
+			st.Egress.PausedNow |= 1 << prio
 			st.Egress.Paused[prio] += min(now, x.until) - x.since
 		}
 		if x.storm {

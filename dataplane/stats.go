@@ -144,7 +144,7 @@ type Impaired struct {
 
 	CorruptedLost uint64 // corrupted where frames have no payload: their receivers would have found out
 	Pauses        uint64 // XOFFs and XONs that no peer sent
-	Held          uint64 // frames that are being delayed now
+	DelayedNow    uint64 // frames that are being delayed now
 }
 
 // Discarded is the number of frames discarded for any reason, per priority.
@@ -192,6 +192,6 @@ func (p *PortStats) Frames() (sent, received uint64) {
 		received += p.RxFrames[i]
 	}
 	m := &p.Impaired
-	received += m.Lost + m.CorruptedLost + m.Held - m.Duplicated - m.Pauses
+	received += m.Lost + m.CorruptedLost + m.DelayedNow - m.Duplicated - m.Pauses
 	return sent, received
 }

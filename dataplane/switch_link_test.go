@@ -134,7 +134,7 @@ func TestLinksWhileDraining(t *testing.T) {
 			t.Errorf("%s: %d frames, %+v", name, len(b), f)
 		}
 		r.reload(config(2))
-		if r.out(0, 2); r.stats(0).Ingress.Held != lossless {
+		if r.out(0, 2); r.stats(0).Ingress.PausedNow != lossless {
 			t.Errorf("%s: a reload ends the pause", name)
 		}
 		r.sw.ResumePeers(r.now)

@@ -142,7 +142,7 @@ func (n *Node) fill(st *dataplane.Stats) {
 	for i, p := range n.ports {
 		if p != nil && i < len(st.Ports) {
 			st.Ports[i].Impaired = p.count
-			st.Ports[i].Impaired.Held = uint64(len(p.delayed))
+			st.Ports[i].Impaired.DelayedNow = uint64(len(p.delayed))
 		}
 	}
 }

@@ -131,7 +131,7 @@ func TestRulesChangeWithFramesHeld(t *testing.T) {
 	if got := s.got(); got != "a" {
 		t.Errorf("%q", got)
 	}
-	if st := s.Node.Stats(0).Ports[0].Impaired; st.Held != 0 || st.Delayed != 1 {
+	if st := s.Node.Stats(0).Ports[0].Impaired; st.DelayedNow != 0 || st.Delayed != 1 {
 		t.Errorf("%+v", st)
 	}
 }

@@ -28,7 +28,7 @@ type EgressCounters struct {
 	Resumes     [Classes]uint64     // XON frames received
 	Transitions [Classes]uint64     // from paused to running
 	Paused      [Classes]units.Time // time spent paused
-	Held        uint8               // priorities that are paused now
+	PausedNow   uint8               // priorities that are paused now
 	Unheeded    [Classes]uint64     // PFC frames received for a priority without PFC, XOFF and XON
 	Ignored     uint64              // frames for priorities without PFC, and PAUSE frames where PFC is on
 }
@@ -173,7 +173,7 @@ func (e *Egress) schedule() {
 // Counters returns the counts, pauses that still last included up to now.
 func (e *Egress) Counters(now units.Time) EgressCounters {
 	c := e.count
-	c.Held = e.paused
+	c.PausedNow = e.paused
 	for p := range Classes {
 		if e.paused>>p&1 != 0 {
 			c.Paused[p] += min(now, e.until[p]) - e.since[p]

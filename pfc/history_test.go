@@ -78,7 +78,7 @@ func TestHistoryAgreesWithTheCounters(t *testing.T) {
 			if n := count[0][p]; n != rx.Transitions[p] && n != rx.Transitions[p]+1 || count[1][p] != tx.Transitions[p] {
 				t.Fatalf("priority %d: %d and %d pauses ended, counted %d and %d", p, n, count[1][p], rx.Transitions[p], tx.Transitions[p])
 			}
-			if lasting[1][p] != uint64(tx.Held>>p&1) || lasting[0][p] > uint64(rx.Held>>p&1) {
+			if lasting[1][p] != uint64(tx.PausedNow>>p&1) || lasting[0][p] > uint64(rx.PausedNow>>p&1) {
 				t.Fatalf("priority %d: pauses last that nobody holds", p)
 			}
 		}

@@ -69,7 +69,7 @@ type IngressCounters struct {
 	Peak        [Classes]units.Size // most bytes buffered
 	Headroom    [Classes]units.Size // bytes in headroom, now
 	HeadroomMax [Classes]units.Size // the most there were
-	Held        uint8               // priorities that are paused at the peer now
+	PausedNow   uint8               // priorities that are paused at the peer now
 }
 
 // IngressConfig describes the receiving end of one link.
@@ -437,7 +437,7 @@ func (g *Ingress) ClearHeadroomPeak() { g.headsMax = g.heads.Used() }
 // Counters returns the counts, pauses that still last included up to now.
 func (g *Ingress) Counters(now units.Time) IngressCounters {
 	c := g.count
-	c.Held = g.peerStopped
+	c.PausedNow = g.peerStopped
 	for p := range Classes {
 		if g.enabled>>p&1 != 0 {
 			c.Headroom[p] = units.Size(g.class[p].head)

@@ -237,13 +237,13 @@ func TestReleaseTellsOfXON(t *testing.T) {
 	g := NewIngress(IngressConfig{Enabled: 1, Thresholds: [8]Thresholds{{XOFF: 1000, XON: 500, Headroom: 1000}}, Rate: units.Gbps})
 	var f Frame
 	g.Admit(0, 1500)
-	if !g.Poll(0, &f) || g.PeerStopped() != 1 || g.Counters(0).Held != 1 || g.Counters(0).Headroom[0] != 500 {
+	if !g.Poll(0, &f) || g.PeerStopped() != 1 || g.Counters(0).PausedNow != 1 || g.Counters(0).Headroom[0] != 500 {
 		t.Fatal("no XOFF")
 	}
 	if g.Release(0, 900) || !g.Release(0, 100) {
 		t.Fatal("XON is due at 500 bytes, not above")
 	}
-	if !g.Poll(7, &f) || f.Enable != 1 || f.Quanta[0] != 0 || g.Counters(9).Paused[0] != 7 || g.Counters(9).Peak[0] != 1500 || g.Counters(9).Held != 0 || g.Counters(9).Headroom[0] != 0 || g.Counters(9).HeadroomMax[0] != 500 {
+	if !g.Poll(7, &f) || f.Enable != 1 || f.Quanta[0] != 0 || g.Counters(9).Paused[0] != 7 || g.Counters(9).Peak[0] != 1500 || g.Counters(9).PausedNow != 0 || g.Counters(9).Headroom[0] != 0 || g.Counters(9).HeadroomMax[0] != 500 {
 		t.Fatalf("%+v", f)
 	}
 }

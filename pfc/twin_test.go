@@ -297,7 +297,7 @@ func compareTwins(t *rapid.T, now units.Time, g *Ingress, p *twinPort) {
 			t.Fatalf("priority %d: XON at %d, should be at %d", prio, g.XON(uint8(prio)), xon)
 		}
 	}
-	if g.PeerStopped() != held || c.Held != held {
+	if g.PeerStopped() != held || c.PausedNow != held {
 		t.Fatalf("priorities %b are held, should be %b", g.PeerStopped(), held)
 	}
 	if got := g.Next(now); got != next {

@@ -8,7 +8,7 @@ import (
 
 // AckLen is the length of an acknowledgement without extensions in IPv4, from the
 // Ethernet header to the ICRC.
-const AckLen = QuickLen + AETHLen + ICRCLen
+const AckLen = HeadersLen + AETHLen + ICRCLen
 
 // AckHead is what the acknowledgements of a flow have in common: all up to the packet
 // sequence number, but for the bits that echo marks. It is learned from one of them, and
@@ -22,17 +22,17 @@ type AckHead struct {
 
 // ackTail is where the eight bytes begin that differ: of the sequence number's word and of
 // the acknowledge extended header.
-const ackTail = QuickLen - 4
+const ackTail = HeadersLen - 4
 
 const (
-	ackEcho = QuickLen - BTHLen + 4 // the byte of FECN and BECN
+	ackEcho = HeadersLen - BTHLen + 4 // the byte of FECN and BECN
 	ackICRC = AckLen - ICRCLen
 )
 
 // Learn takes the header of an acknowledgement whose ICRC is right. One with
 // extensions, or that is not in IPv4 without options and tags, is not taken.
 func (a *AckHead) Learn(b []byte) {
-	if len(b) < AckLen || !(*Quick)(b).Plain() || b[42] != OpAcknowledge || BTH(b[42:]).Extensions() != 0 {
+	if len(b) < AckLen || !(*Headers)(b).Plain() || b[42] != OpAcknowledge || BTH(b[42:]).Extensions() != 0 {
 		return
 	}
 	copy(a.head[:], b)

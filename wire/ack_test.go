@@ -51,7 +51,7 @@ func TestAckHead(t *testing.T) {
 		}
 		at, bit := rapid.IntRange(EthernetLen, AckLen-1).Draw(t, "at"), rapid.IntRange(0, 7).Draw(t, "bit")
 		got[at] ^= 1 << bit
-		if right := ICRCOK(got[EthernetLen:], QuickLen-BTHLen-EthernetLen); a.OK(got) != right && (at != ackEcho || a.OK(got)) {
+		if right := ICRCOK(got[EthernetLen:], HeadersLen-BTHLen-EthernetLen); a.OK(got) != right && (at != ackEcho || a.OK(got)) {
 			t.Fatalf("bit %d of byte %d is wrong: taken for right: %v; by its ICRC: %v", bit, at, a.OK(got), right)
 		}
 	})

@@ -28,8 +28,8 @@ type Header struct {
 // reports false only if there is no Ethernet header. If a higher header is broken,
 // its fields and those of higher ones are zero, and the frame is still an Ethernet frame.
 func Parse(b []byte, h *Header) bool {
-	if len(b) >= QuickLen {
-		if q := (*Quick)(b); q.Plain() { // as most frames are; the general code returns the same
+	if len(b) >= HeadersLen {
+		if q := (*Headers)(b); q.Plain() { // as most frames are; the general code returns the same
 			// Field by field: a literal is made elsewhere and copied, for which the processor waits.
 			ports := binary.BigEndian.Uint32(b[34:38])
 			h.Dst, h.Src, h.EtherType = q.Dst(), q.Src(), TypeIPv4
@@ -49,11 +49,11 @@ func Parse(b []byte, h *Header) bool {
 // FlowHash is Parse for callers that need only the hash.
 func FlowHash(b []byte) uint32 {
 	quick := b
-	if len(b) >= QuickLen+CNTagLen && binary.BigEndian.Uint16(b[12:]) == TypeCNTag {
+	if len(b) >= HeadersLen+CNTagLen && binary.BigEndian.Uint16(b[12:]) == TypeCNTag {
 		quick = b[CNTagLen:] // it has all that the hash is of at the same place
 	}
-	if len(quick) >= QuickLen && (*Quick)(quick).Plain() {
-		return (*Quick)(quick).Hash()
+	if len(quick) >= HeadersLen && (*Headers)(quick).Plain() {
+		return (*Headers)(quick).Hash()
 	}
 	var h Header
 	parse(b, &h)
@@ -63,8 +63,8 @@ func FlowHash(b []byte) uint32 {
 // FindBTH is Parse for callers that need only the offsets of a RoCEv2 packet's headers: that of IP, and the base
 // transport header; 0: it is none.
 func FindBTH(b []byte) (l3, bth int) {
-	if len(b) >= QuickLen && (*Quick)(b).RoCE() {
-		return EthernetLen, QuickLen - BTHLen
+	if len(b) >= HeadersLen && (*Headers)(b).RoCE() {
+		return EthernetLen, HeadersLen - BTHLen
 	}
 	var h Header
 	parse(b, &h)

@@ -95,7 +95,7 @@ func TestNodePagesInBrowser(t *testing.T) {
 	p.Screenshot("switch-phone")
 	p.Quiet()
 
-	browser.Looks(t, "switch", at, func(p *browser.Page) {
+	browser.CheckLayout(t, "switch", at, func(p *browser.Page) {
 		p.Becomes(`document.querySelector('.state') && document.querySelector('.state').textContent === 'live' && ` + known(0) + ` > 5`)
 	})
 
@@ -111,7 +111,7 @@ func TestNodePagesInBrowser(t *testing.T) {
 	a.Fits()
 	a.Screenshot("agent-phone")
 	a.Quiet()
-	browser.Looks(t, "agent", at, func(p *browser.Page) {
+	browser.CheckLayout(t, "agent", at, func(p *browser.Page) {
 		p.Becomes(`document.querySelectorAll('.flows tbody tr').length > 0 && ` + known(0) + ` > 5`)
 	})
 

@@ -102,7 +102,7 @@ func TestFigurePageInBrowser(t *testing.T) {
 	p.Quiet()
 	p.Do(chromedp.Navigate(s.url))
 	p.Becomes(`document.querySelector('.state') && document.querySelector('.state').textContent === 'done'`)
-	browser.Looks(t, "replay", s.url, func(p *browser.Page) {
+	browser.CheckLayout(t, "replay", s.url, func(p *browser.Page) {
 		p.Becomes(`document.querySelector('.state') && document.querySelector('.state').textContent === 'done' && ` + known(0) + ` === 300 && ` + known(4) + ` === 300`)
 	})
 	s.stop()

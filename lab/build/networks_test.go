@@ -451,7 +451,7 @@ func (c *randomNetwork) judge(n *Network, w *sim.World, seen map[string]*witness
 			if c.lane > 0 && (p.Ingress.Pauses != [8]uint64{} || p.Egress.Pauses != [8]uint64{} || p.Egress.Ignored != 0) {
 				return fmt.Errorf("%s port %d sent or obeyed a PAUSE: %+v, %+v", name, port, p.Ingress, p.Egress)
 			}
-			if held := p.Ingress.Held; empty && (p.QueueFrames != [8]uint64{} || p.Buffered != [8]units.Size{} || p.Ingress.Headroom != [8]units.Size{} || held != 0) {
+			if held := p.Ingress.PausedNow; empty && (p.QueueFrames != [8]uint64{} || p.Buffered != [8]units.Size{} || p.Ingress.Headroom != [8]units.Size{} || held != 0) {
 				return fmt.Errorf("%s port %d is not empty: %v frames wait, %v are buffered, %v in headroom, held %08b", name, port, p.QueueFrames, p.Buffered, p.Ingress.Headroom, held)
 			}
 		}

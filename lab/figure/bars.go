@@ -18,7 +18,7 @@ func (d *drawing) addBars(ch *web.Chart) error {
 	for i := range ch.Lines {
 		l := &ch.Lines[i]
 		offset, width := place(ch, i)
-		b := &bars{heights: l.Values, offset: offset, width: width, fill: colorOf(l.Look), stripes: stripes(l.Look)}
+		b := &bars{heights: l.Values, offset: offset, width: width, fill: colorOf(l.LineStyle), stripes: stripes(l.LineStyle)}
 		d.Add(b)
 		d.legend.Add(l.Name, b)
 		for at, y := range l.Values {
@@ -60,7 +60,7 @@ type bars struct {
 }
 
 // stripes tell bars from others of a colour like theirs, as dashes do lines.
-func stripes(l web.Look) vg.Length {
+func stripes(l web.LineStyle) vg.Length {
 	if l.Dash == nil {
 		return 0
 	}

@@ -59,7 +59,7 @@ func (p *Panel) chart() *web.Chart {
 	}
 	for i := range p.Curves {
 		c := &p.Curves[i]
-		l := web.Line{Name: c.Name, Look: looks[c.Name]}
+		l := web.Line{Name: c.Name, LineStyle: looks[c.Name]}
 		for _, x := range ch.X.Values {
 			at := Point{X: x, Y: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			if k := slices.IndexFunc(c.Points, func(q Point) bool { return q.X == x }); k >= 0 {
@@ -83,16 +83,16 @@ func (p *Panel) largest() (most float64) {
 }
 
 // looks are those of schemes everywhere; if a scheme has several curves each has its own.
-func (p *Panel) looks() map[string]web.Look {
+func (p *Panel) looks() map[string]web.LineStyle {
 	var names []string
 	for i := range p.Curves {
 		names = append(names, p.Curves[i].Name)
 	}
 	slices.Sort(names)
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, " ") }) {
-		return web.Looks(names)
+		return web.LineStyles(names)
 	}
-	looks := map[string]web.Look{}
+	looks := map[string]web.LineStyle{}
 	for i := range p.Curves {
 		looks[p.Curves[i].Name] = web.Numbered(i)
 	}

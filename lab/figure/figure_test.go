@@ -176,7 +176,7 @@ claims:
 // A mark is where the paper's number is, and the axis goes that far.
 func TestPaperIsInPlace(t *testing.T) {
 	ch := &web.Chart{Kind: "bars", X: web.Axis{Names: []string{"a", "b"}, Step: 1, N: 2}, Lines: []web.Line{
-		{Name: "x", Look: web.Numbered(0), Values: web.Numbers{1, 2}}, {Name: "y", Look: web.Numbered(1), Values: web.Numbers{2, 1}},
+		{Name: "x", LineStyle: web.Numbered(0), Values: web.Numbers{1, 2}}, {Name: "y", LineStyle: web.Numbered(1), Values: web.Numbers{2, 1}},
 	}, Paper: []web.Mark{{Line: 1, At: 1, Y: 40}}}
 	d, err := newDrawing(ch)
 	if err != nil {
@@ -193,13 +193,13 @@ func TestPaperIsInPlace(t *testing.T) {
 // Charts whose axes need different room beside each other leave the heading alone.
 func TestHeadingIsSeen(t *testing.T) {
 	bars := func() *web.Chart {
-		return &web.Chart{Kind: "bars", Title: "bars", Y: "times", X: web.Axis{Names: []string{"a", "b"}, Step: 1, N: 2}, Lines: []web.Line{{Name: "x", Look: web.Numbered(0), Values: web.Numbers{1, 2}}}}
+		return &web.Chart{Kind: "bars", Title: "bars", Y: "times", X: web.Axis{Names: []string{"a", "b"}, Step: 1, N: 2}, Lines: []web.Line{{Name: "x", LineStyle: web.Numbered(0), Values: web.Numbers{1, 2}}}}
 	}
 	cdf := func() *web.Chart {
-		return &web.Chart{Kind: "cdf", Title: "all flows", Y: "part of flows", X: web.Axis{Label: "completion time, ms", Log: true, Values: web.Numbers{0.1, 1, 10}}, Lines: []web.Line{{Name: "x", Look: web.Numbered(0), Values: web.Numbers{0.2, 0.5, 1}}}}
+		return &web.Chart{Kind: "cdf", Title: "all flows", Y: "part of flows", X: web.Axis{Label: "completion time, ms", Log: true, Values: web.Numbers{0.1, 1, 10}}, Lines: []web.Line{{Name: "x", LineStyle: web.Numbered(0), Values: web.Numbers{0.2, 0.5, 1}}}}
 	}
 	sizes := func(of string) *web.Chart {
-		return &web.Chart{Kind: "sweep", Title: "slowdown", Y: "slowdown, " + of, X: web.Axis{Label: "flow size, up to", Values: web.Numbers{0, 1}, Names: []string{"5.5KB", "29MB"}}, Lines: []web.Line{{Name: "x", Look: web.Numbered(0), Values: web.Numbers{1, 2}}}}
+		return &web.Chart{Kind: "sweep", Title: "slowdown", Y: "slowdown, " + of, X: web.Axis{Label: "flow size, up to", Values: web.Numbers{0, 1}, Names: []string{"5.5KB", "29MB"}}, Lines: []web.Line{{Name: "x", LineStyle: web.Numbered(0), Values: web.Numbers{1, 2}}}}
 	}
 	// ink counts the dark pixels where the heading is.
 	ink := func(panels ...[]*web.Chart) (n int) {

@@ -86,7 +86,7 @@ func (p *papers) Plot(c draw.Canvas, pl *plot.Plot) {
 			offset, _ := place(p.chart, m.Line)
 			at += offset
 		}
-		c.DrawGlyph(p.style(colorOf(p.chart.Lines[m.Line].Look)), vg.Point{X: x(at), Y: y(m.Y)})
+		c.DrawGlyph(p.style(colorOf(p.chart.Lines[m.Line].LineStyle)), vg.Point{X: x(at), Y: y(m.Y)})
 	}
 }
 

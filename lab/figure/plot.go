@@ -63,7 +63,7 @@ func (d *drawing) addLines(ch *web.Chart) error {
 	xs := values(&ch.X)
 	for i := range ch.Lines {
 		l := &ch.Lines[i]
-		style := styleOf(l.Look)
+		style := styleOf(l.LineStyle)
 		glyph := draw.GlyphStyle{Color: style.Color, Radius: vg.Points(2.6), Shape: shapes[i%len(shapes)]}
 		var shown []plot.Thumbnailer
 		for _, part := range parts(xs, l, ch.Kind == "sweep") {
@@ -147,7 +147,7 @@ func values(x *web.Axis) []float64 {
 }
 
 // styleOf is the line of a look.
-func styleOf(l web.Look) draw.LineStyle {
+func styleOf(l web.LineStyle) draw.LineStyle {
 	style := draw.LineStyle{Color: colorOf(l), Width: vg.Points(1.3)}
 	for _, n := range l.Dash {
 		style.Dashes = append(style.Dashes, vg.Points(0.7*float64(n)))
@@ -156,7 +156,7 @@ func styleOf(l web.Look) draw.LineStyle {
 }
 
 // colorOf is the colour of a look; it is written as in a page: #rrggbb.
-func colorOf(l web.Look) color.Color {
+func colorOf(l web.LineStyle) color.Color {
 	if len(l.Color) != 7 {
 		return color.Black
 	}

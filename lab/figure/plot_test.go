@@ -132,7 +132,7 @@ func TestCurves(t *testing.T) {
 	if ch.Y != "short_p99_s, ms" || ch.Lines[0].Values[1] != 20 || ch.Lines[0].High[1] != 50 || !math.IsNaN(ch.Lines[1].Values[0]) {
 		t.Errorf("%+v", ch)
 	}
-	if ch.Lines[0].Color != web.Looks([]string{"pcn"})["pcn"].Color {
+	if ch.Lines[0].Color != web.LineStyles([]string{"pcn"})["pcn"].Color {
 		t.Errorf("pcn is %s", ch.Lines[0].Color)
 	}
 	d, err := newDrawing(ch)

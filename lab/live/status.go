@@ -251,7 +251,7 @@ type stateOf struct {
 }
 
 type stateRun struct {
-	web.Look
+	web.LineStyle
 	Number int     `json:"number"`
 	Name   string  `json:"name"`
 	World  string  `json:"world"`
@@ -337,7 +337,7 @@ func (x *experimentStatus) part() float64 {
 
 func (x *experimentStatus) state() *stateOf {
 	s := &stateOf{ID: x.e.ID, Title: x.e.Title, Source: x.e.Paper.Line(), Runs: []stateRun{}, Claims: []stateClaim{}}
-	looks := report.Looks(x.e.SchemeKeys())
+	looks := report.LineStyles(x.e.SchemeKeys())
 	for _, w := range x.worlds {
 		s.Worlds = append(s.Worlds, w.world)
 		for _, r := range w.rows {
@@ -358,9 +358,9 @@ func (x *experimentStatus) state() *stateOf {
 	return s
 }
 
-func (r *runStatus) state(looks map[string]web.Look) stateRun {
+func (r *runStatus) state(looks map[string]web.LineStyle) stateRun {
 	s := stateRun{
-		Look: looks[r.scheme], Number: r.number, Name: r.name, World: r.world.world, Value: r.value, State: "waits", Ended: r.ended, Seeds: len(r.jobs), Seen: r.recorder != nil,
+		LineStyle: looks[r.scheme], Number: r.number, Name: r.name, World: r.world.world, Value: r.value, State: "waits", Ended: r.ended, Seeds: len(r.jobs), Seen: r.recorder != nil,
 		Other: r.world.jobs[r.jobs[0]].Alternative,
 	}
 	for _, i := range r.jobs {

@@ -29,7 +29,7 @@ const (
 // charter makes the charts of one experiment.
 type charter struct {
 	e     *experiment.Experiment
-	looks map[string]web.Look
+	looks map[string]web.LineStyle
 	many  bool        // worlds
 	page  bool        // the charts are of a page, which says more than a picture
 	whole *run.Result // that slowdowns take their ranges of sizes from, if a part of its schemes is drawn
@@ -46,7 +46,7 @@ func Charts(e *experiment.Experiment, r *run.Result, schemes ...string) (panels 
 	for i := range r.Runs {
 		keys = append(keys, r.Runs[i].Scheme)
 	}
-	c := charter{e: e, looks: Looks(keys), whole: r}
+	c := charter{e: e, looks: LineStyles(keys), whole: r}
 	list := e.Panels()
 	for i := range list {
 		if charts := c.panel(&list[i], &claim.Judged{Result: &part}); len(charts) > 0 {
@@ -312,10 +312,10 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		axis.Label, axis.Range = "time, "+name, web.Numbers{from, to}
 		ch.X, ch.Said = axis, "mean"
 		for i, x := range mine {
-			line := web.Line{Name: x.scheme, Scheme: x.scheme, Look: c.looks[x.scheme], Values: values[i]}
+			line := web.Line{Name: x.scheme, Scheme: x.scheme, LineStyle: c.looks[x.scheme], Values: values[i]}
 			line.Value = web.Numbers{web.Round(stat.Mean(x.Y), 4)}
 			if widest > 1 {
-				line.Name, line.Scheme, line.Look = x.name, "", web.Numbered(i)
+				line.Name, line.Scheme, line.LineStyle = x.name, "", web.Numbered(i)
 			}
 			ch.Lines = append(ch.Lines, line)
 		}

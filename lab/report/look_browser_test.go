@@ -104,7 +104,7 @@ func looks(t *testing.T, name, path string, nodes, charts int, paper bool) {
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
-	browser.Looks(t, "report-"+name, "file://"+path, func(p *browser.Page) {
+	browser.CheckLayout(t, "report-"+name, "file://"+path, func(p *browser.Page) {
 		p.JS(`charts.forEach(c => c.make())`)
 		p.Becomes(`charts.every(c => c.figure.hidden || c.u && c.u.scales.y.max != null)`)
 		if n := browser.Is[int](p, `charts.length`); n != charts {

@@ -32,7 +32,7 @@ func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experime
 	for _, u := range ran(e, results) {
 		keys = append(keys, u.Key())
 	}
-	looks := Looks(keys)
+	looks := LineStyles(keys)
 	if err := addSchemes(e, s, results, looks); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func sweepValues(e *experiment.Experiment, r *claim.Judged) (values []string) {
 // claim is about are hidden.
 const mostAtFirst = 6
 
-func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged, looks map[string]web.Look) error {
+func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged, looks map[string]web.LineStyle) error {
 	network, err := known(e)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Ju
 		if err != nil {
 			return err
 		}
-		row := web.Scheme{Look: looks[use.Key()], Name: use.Key(), Summary: recipe.Summary, Source: recipe.Source}
+		row := web.Scheme{LineStyle: looks[use.Key()], Name: use.Key(), Summary: recipe.Summary, Source: recipe.Source}
 		row.Hidden = len(uses) > mostAtFirst && spoken && !slices.Contains(claimed, use.Key())
 		for _, x := range settings {
 			row.Settings = append(row.Settings, web.Parameter{Name: x.Name, Value: x.Value, Doc: x.Doc, Source: x.Origin})
@@ -265,13 +265,13 @@ func measuredOf(c *claim.Result) string {
 	return text
 }
 
-// Looks are how schemes are drawn: the same in all pictures, whatever else is there.
-func Looks(keys []string) map[string]web.Look {
+// LineStyles are how schemes are drawn: the same in all pictures, whatever else is there.
+func LineStyles(keys []string) map[string]web.LineStyle {
 	names := scheme.Names()
 	for _, k := range keys {
 		if !slices.Contains(names, k) {
 			names = append(names, k)
 		}
 	}
-	return web.Looks(names)
+	return web.LineStyles(names)
 }

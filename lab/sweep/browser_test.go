@@ -61,5 +61,5 @@ func TestSweepPageInBrowser(t *testing.T) {
 		t.Errorf("the page is %d wide", n)
 	}
 	b.Quiet()
-	browser.Looks(t, "sweep", "file://"+file, func(p *browser.Page) { p.Becomes(plot + `?.scales.x.min != null`) })
+	browser.CheckLayout(t, "sweep", "file://"+file, func(p *browser.Page) { p.Becomes(plot + `?.scales.x.min != null`) })
 }

@@ -103,13 +103,13 @@ func schemes(experiment string, s *samples) (list []web.Scheme) {
 			plain = plain && !strings.Contains(line.curve, " ")
 		}
 	}
-	looks := web.Looks(slices.Sorted(slices.Values(names)))
+	looks := web.LineStyles(slices.Sorted(slices.Values(names)))
 	for i, name := range names {
 		look := looks[name]
 		if !plain {
 			look = web.Numbered(i)
 		}
-		list = append(list, web.Scheme{Look: look, Name: name})
+		list = append(list, web.Scheme{LineStyle: look, Name: name})
 	}
 	return list
 }
@@ -118,7 +118,7 @@ func schemes(experiment string, s *samples) (list []web.Scheme) {
 func lineOf(c *figure.Curve, x []float64, schemes []web.Scheme) web.Line {
 	l := web.Line{Name: c.Name, Scheme: c.Name}
 	if i := slices.IndexFunc(schemes, func(s web.Scheme) bool { return s.Name == c.Name }); i >= 0 {
-		l.Look = schemes[i].Look
+		l.LineStyle = schemes[i].LineStyle
 	}
 	for _, at := range x {
 		p := figure.Point{Y: math.NaN(), Low: math.NaN(), High: math.NaN()}

@@ -36,7 +36,7 @@ type Axis struct {
 
 // Line is a series: a line, or the bars of one colour.
 type Line struct {
-	Look
+	LineStyle
 	Name   string  `json:"name"`
 	Scheme string  `json:"scheme,omitempty"` // hidden and shown with it
 	Values Numbers `json:"v"`

@@ -72,7 +72,7 @@ type Experiment struct {
 
 // Scheme is one that was run.
 type Scheme struct {
-	Look
+	LineStyle
 	Name, Summary, Source string
 	Hidden                bool // at first, in its charts
 	Settings              []Parameter

@@ -25,14 +25,14 @@ func TestNumbers(t *testing.T) {
 // Schemes of somebody's own look different from each other, and from all others, as long as they are no more than sixteen.
 func TestOwnSchemesLookDifferent(t *testing.T) {
 	var names []string
-	for name := range schemeLooks {
+	for name := range schemeStyles {
 		names = append(names, name)
 	}
-	for i := range otherLooks {
+	for i := range otherStyles {
 		names = append(names, fmt.Sprintf("own-%d", i))
 	}
 	seen := map[string]string{}
-	for name, l := range Looks(names) {
+	for name, l := range LineStyles(names) {
 		if k := l.Color + l.SVG(); seen[k] != "" {
 			t.Errorf("%s and %s look the same", name, seen[k])
 		} else {
@@ -76,8 +76,8 @@ func TestThinJoins(t *testing.T) {
 }
 
 func TestLooksStay(t *testing.T) {
-	looks := Looks([]string{"dcqcn", "dcqcn+", "new", "newer", "pcn"})
-	if alone := Looks([]string{"pcn"}); alone["pcn"].Color != looks["pcn"].Color || looks["new"].Color == "" {
+	looks := LineStyles([]string{"dcqcn", "dcqcn+", "new", "newer", "pcn"})
+	if alone := LineStyles([]string{"pcn"}); alone["pcn"].Color != looks["pcn"].Color || looks["new"].Color == "" {
 		t.Errorf("%+v", looks)
 	}
 	seen := map[string]string{}
@@ -146,7 +146,7 @@ func apart(a, b [3]float64) float64 {
 // and Ito's; and no two schemes come to look the same.
 func TestLooksOnDark(t *testing.T) {
 	ground := luminance(linear(t, "#13171b"))
-	nearest := func(of func(Look) string) float64 {
+	nearest := func(of func(LineStyle) string) float64 {
 		least := math.Inf(1)
 		for i := range 8 {
 			for k := range i {
@@ -155,7 +155,7 @@ func TestLooksOnDark(t *testing.T) {
 		}
 		return least
 	}
-	light, dark := nearest(func(l Look) string { return l.Color }), nearest(func(l Look) string { return l.Dark })
+	light, dark := nearest(func(l LineStyle) string { return l.Color }), nearest(func(l LineStyle) string { return l.Dark })
 	if dark < light {
 		t.Errorf("colours are %.3f apart on dark, and %.3f on white", dark, light)
 	}
@@ -169,7 +169,7 @@ func TestLooksOnDark(t *testing.T) {
 		}
 		seen[night] = color
 	}
-	for name, l := range Looks([]string{"none", "pcn", "ibcc", "new", "newer"}) {
+	for name, l := range LineStyles([]string{"none", "pcn", "ibcc", "new", "newer"}) {
 		if l.Dark == "" {
 			t.Errorf("%s has no colour on dark", name)
 		}

@@ -8,8 +8,8 @@ import (
 	"photon/units"
 )
 
-// PortOrders are what `photon port` orders. Each says in a line what came of it.
-type PortOrders interface {
+// PortCommands are the commands of `photon port`. Each says in a line what came of it.
+type PortCommands interface {
 	// SetPort shuts a port, or opens it.
 	SetPort(port string, up bool) (string, error)
 	// AddPort makes a device a port, with a link of a rate (0: the device's, or what the switch's file says).
@@ -28,7 +28,7 @@ func said(w http.ResponseWriter, text string, err error) {
 }
 
 // Ports answers to `photon port`.
-func (a *Server) Ports(to PortOrders) {
+func (a *Server) Ports(to PortCommands) {
 	a.mux.HandleFunc("POST /port/add", func(w http.ResponseWriter, r *http.Request) {
 		rate := units.Rate(0)
 		if text := r.FormValue("rate"); text != "" {

@@ -107,7 +107,7 @@ func Take(s *telemetry.Source, top int) *Node {
 func livePort(st *dataplane.PortStats, b *dataplane.BufferState, port int) Port {
 	p := Port{
 		RxPackets: st.RxFrames, TxPackets: st.TxFrames, RxBytes: st.RxBytes, TxBytes: st.TxBytes, Queue: telemetry.Bare(st.QueueBytes), Peak: telemetry.Bare(st.QueuePeak), Buffered: telemetry.Bare(st.Buffered),
-		Headroom: telemetry.Bare(st.Ingress.Headroom), Marked: st.Marked, Discards: st.Discarded(), RxPausedNow: st.Egress.Held, TxPausedNow: st.Ingress.Held,
+		Headroom: telemetry.Bare(st.Ingress.Headroom), Marked: st.Marked, Discards: st.Discarded(), RxPausedNow: st.Egress.PausedNow, TxPausedNow: st.Ingress.PausedNow,
 		Storm: st.Watchdog.Storm, Storms: st.Watchdog.Storms, Deadlocked: st.Deadlocked,
 	}
 	for prio := range pfc.Classes {

@@ -35,7 +35,7 @@ func takeImpair(s *telemetry.Source) Document {
 		if m := snap.Stats.Ports[i].Impaired; m != (dataplane.Impaired{}) {
 			d.Ports = append(d.Ports, ImpairPort{
 				Port: snap.Ports[i], Lost: m.Lost, Duplicated: m.Duplicated, Reordered: m.Reordered, Delayed: m.Delayed, Corrupted: m.Corrupted,
-				CorruptedLost: m.CorruptedLost, Marked: m.Marked, Pauses: m.Pauses, Held: m.Held,
+				CorruptedLost: m.CorruptedLost, Marked: m.Marked, Pauses: m.Pauses, Held: m.DelayedNow,
 			})
 		}
 	}

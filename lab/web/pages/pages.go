@@ -38,7 +38,7 @@ func Write(w io.Writer, p *web.Page) error {
 		"verdicts": func() []string { return web.Verdicts },
 		"style":    func() template.CSS { return template.CSS(page.UPlotStyle() + text("report.css")) },
 		"script":   script,
-		"dash":     web.Look.SVG,
+		"dash":     web.LineStyle.SVG,
 		"stroke":   stroke,
 		"add":      func(a, b int) int { return a + b },
 		"half":     func(middle, size int) int { return middle - size/2 },
@@ -57,7 +57,7 @@ func script() template.JS {
 }
 
 // stroke is the colour of a line as a style of a drawing, on whichever ground the page has.
-func stroke(l web.Look) template.CSS {
+func stroke(l web.LineStyle) template.CSS {
 	if l.Dark == "" {
 		return template.CSS("stroke: " + l.Color)
 	}

@@ -2,8 +2,8 @@ package web
 
 import "fmt"
 
-// Look is how a line is drawn: a colour on a light ground and one on a dark ground, and a dash pattern in pixels.
-type Look struct {
+// LineStyle is how a line is drawn: a colour on a light ground and one on a dark ground, and a dash pattern in pixels.
+type LineStyle struct {
 	Color string `json:"color"`
 	Dark  string `json:"dark,omitempty"`
 	Dash  []int  `json:"dash,omitempty"`
@@ -41,8 +41,8 @@ var (
 	dotted = []int{2, 3}
 )
 
-// schemeLooks are fixed: schemes that derive from another have a shade of its colour.
-var schemeLooks = map[string]Look{
+// schemeStyles are fixed: schemes that derive from another have a shade of its colour.
+var schemeStyles = map[string]LineStyle{
 	"none":           {Color: grey},
 	"dcqcn":          {Color: vermilion},
 	"dcqcn+":         {Color: brown, Dash: dashed},
@@ -62,8 +62,8 @@ var schemeLooks = map[string]Look{
 	"tcd+ibcc":       {Color: darkGreen},
 }
 
-// otherLooks are for all other schemes, in the order of their names.
-var otherLooks = []Look{
+// otherStyles are for all other schemes, in the order of their names.
+var otherStyles = []LineStyle{
 	{Color: black, Dash: dashed}, {Color: blue, Dash: dashed}, {Color: grey, Dash: dashed},
 	{Color: green, Dash: dotted}, {Color: sky, Dash: dotted}, {Color: orange, Dash: dotted},
 	{Color: black, Dash: dotted}, {Color: blue, Dash: dotted},
@@ -71,15 +71,15 @@ var otherLooks = []Look{
 	{Color: vermilion, Dash: dotted}, {Color: plum, Dash: dotted}, {Color: brown, Dash: dotted}, {Color: indigo, Dash: dotted},
 }
 
-// Looks gives every scheme a look that is the same in all charts of all reports.
+// LineStyles gives every scheme a style that is the same in all charts of all reports.
 // names are all schemes there are, in an order that does not change.
-func Looks(names []string) map[string]Look {
-	looks := map[string]Look{}
+func LineStyles(names []string) map[string]LineStyle {
+	looks := map[string]LineStyle{}
 	unknown := 0
 	for _, name := range names {
-		look, ok := schemeLooks[name]
+		look, ok := schemeStyles[name]
 		if !ok {
-			look = otherLooks[unknown%len(otherLooks)]
+			look = otherStyles[unknown%len(otherStyles)]
 			unknown++
 		}
 		look.Dark = onDark[look.Color]
@@ -89,14 +89,14 @@ func Looks(names []string) map[string]Look {
 }
 
 // Numbered is the look of the i-th line of a chart of one scheme.
-func Numbered(i int) Look {
+func Numbered(i int) LineStyle {
 	colors := []string{blue, vermilion, green, purple, orange, sky, black, grey}
 	color := colors[i%len(colors)]
-	return Look{color, onDark[color], [][]int{nil, dashed, dotted}[i/len(colors)%3]}
+	return LineStyle{color, onDark[color], [][]int{nil, dashed, dotted}[i/len(colors)%3]}
 }
 
 // SVG is the dash pattern as an attribute of a line.
-func (l Look) SVG() string {
+func (l LineStyle) SVG() string {
 	if l.Dash == nil {
 		return "none"
 	}

@@ -2,44 +2,44 @@ package wire
 
 import "encoding/binary"
 
-// Quick is the first bytes of a frame, as far as the base transport header. Its
+// Headers is the first bytes of a frame, as far as the base transport header. Its
 // methods are for the most common kind of frame, and say what Parse does in a
 // fraction of the time. Each is small enough to be inlined: a switch that calls
 // nothing per frame is twice as fast.
-type Quick [QuickLen]byte
+type Headers [HeadersLen]byte
 
-// QuickLen is how long a frame must be to be looked at this way.
-const QuickLen = EthernetLen + IPv4Len + UDPLen + BTHLen
+// HeadersLen is how long a frame must be to be looked at this way.
+const HeadersLen = EthernetLen + IPv4Len + UDPLen + BTHLen
 
 // Plain reports whether this is an untagged TCP or UDP packet in IPv4 without
 // options that is no fragment. The others' results count only if so.
-func (b *Quick) Plain() bool {
+func (b *Headers) Plain() bool {
 	start := binary.LittleEndian.Uint32(b[12:16]) // EtherType, version and header length, TOS
 	rest := binary.LittleEndian.Uint32(b[20:24])  // fragment, time to live, protocol
 	return start&0xFFFFFF == 0x450008 && (rest&0xFF00FF3F == ProtoUDP<<24 || rest&0xFF00FF3F == ProtoTCP<<24)
 }
 
 // Dst and Src are the Ethernet addresses.
-func (b *Quick) Dst() MAC { return MAC(binary.BigEndian.Uint64(b[0:8]) >> 16) }
-func (b *Quick) Src() MAC { return MAC(binary.BigEndian.Uint64(b[4:12]) & (1<<48 - 1)) }
+func (b *Headers) Dst() MAC { return MAC(binary.BigEndian.Uint64(b[0:8]) >> 16) }
+func (b *Headers) Src() MAC { return MAC(binary.BigEndian.Uint64(b[4:12]) & (1<<48 - 1)) }
 
 // Src4 and Dst4 are the IPv4 addresses as they lie in the frame, the first byte lowest.
-func (b *Quick) Src4() uint32 { return binary.LittleEndian.Uint32(b[26:30]) }
-func (b *Quick) Dst4() uint32 { return binary.LittleEndian.Uint32(b[30:34]) }
+func (b *Headers) Src4() uint32 { return binary.LittleEndian.Uint32(b[26:30]) }
+func (b *Headers) Dst4() uint32 { return binary.LittleEndian.Uint32(b[30:34]) }
 
 // BTH is the base transport header.
-func (b *Quick) BTH() BTH { return b[QuickLen-BTHLen:] }
+func (b *Headers) BTH() BTH { return b[HeadersLen-BTHLen:] }
 
 // TOS is DSCP and ECN.
-func (b *Quick) TOS() uint8 { return b[15] }
+func (b *Headers) TOS() uint8 { return b[15] }
 
 // Hash is Parse's.
-func (b *Quick) Hash() uint32 {
+func (b *Headers) Hash() uint32 {
 	return mix(binary.BigEndian.Uint64(b[26:34]), uint64(binary.BigEndian.Uint32(b[34:38]))<<8|uint64(b[23]))
 }
 
 // RoCE reports whether it is Plain and a RoCEv2 packet.
-func (b *Quick) RoCE() bool {
+func (b *Headers) RoCE() bool {
 	start := binary.LittleEndian.Uint32(b[12:16])
 	rest := binary.LittleEndian.Uint32(b[20:24])
 	return start&0xFFFFFF == 0x450008 && rest&0xFF00FF3F == ProtoUDP<<24 && binary.BigEndian.Uint16(b[36:38]) == PortRoCEv2

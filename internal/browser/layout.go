@@ -12,17 +12,17 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-//go:embed look.js
+//go:embed layout.js
 var looks string
 
 // Widths are those in which a page is looked at: of a desktop, and of half a screen or a telephone.
 var Widths = []int64{1400, 500}
 
-// Looks shows a page light and dark, wide and narrow, and fails if a text is on another, is cut off, is written in
+// CheckLayout shows a page light and dark, wide and narrow, and fails if a text is on another, is cut off, is written in
 // letters too small or does not stand out from its ground as WCAG AA wants it, or if the page is wider than its window;
 // with what is folded, and with all of it open. ready brings everything into view, and looks at what else there is to
 // be seen.
-func Looks(t *testing.T, name, url string, ready func(*Page)) {
+func CheckLayout(t *testing.T, name, url string, ready func(*Page)) {
 	t.Helper()
 	p := Watched(t)
 	for _, dark := range []bool{false, true} {

@@ -32,7 +32,7 @@ func TestQuickAgainstParse(t *testing.T) {
 		if l3, bth := FindBTH(tagged); l3 != same.L3 || bth != same.BTH || FlowHash(tagged) != same.Hash {
 			t.Fatalf("behind a tag: headers at %d and %d, hash %x; Parse says %+v", l3, bth, FlowHash(tagged), same)
 		}
-		q := (*Quick)(b)
+		q := (*Headers)(b)
 		if q.RoCE() != (q.Plain() && h.BTH != 0) {
 			t.Fatalf("RoCE: %v, %+v", q.RoCE(), h)
 		}
