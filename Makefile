@@ -65,9 +65,11 @@ test-container:
 	@scripts/setup.sh container
 	go test -tags container -count=1 -timeout 30m -run Image -v ./internal/docs
 
-# The mechanisms, nodes and the simulator on another processor, emulated by qemu-user; minutes.
+# The Go paths of another processor: all builds, and the mechanisms and the simulator pass on it, emulated by qemu-user;
+# minutes.
 test-arm64:
 	@scripts/setup.sh arm64
+	GOARCH=arm64 CGO_ENABLED=0 go vet ./...
 	CGO_ENABLED=0 GOARCH=arm64 go test -exec qemu-aarch64-static -timeout 60m ./units ./wire ./pfc ./marking ./cnp ./ratelimit ./flowtable ./sim
 
 # A sweep on Slurm, on this machine: munge, a controller and a node of the test's own.

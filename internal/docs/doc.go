@@ -7,7 +7,7 @@
 // there first. A second word is why a block is not simply run:
 //
 //   - hardware, cluster: it wants what a test does not have;
-//   - ci: each of its commands is a line of .ci/run, which runs them;
+//   - ci: each of its commands is a line of .ci/run or .ci/nightly, which run them;
 //   - terminal: it wants a terminal, gets one, and the key q until it ends.
 //
 // Those of the first two kinds are looked at instead: whether a shell can read

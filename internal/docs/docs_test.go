@@ -2,6 +2,7 @@ package docs
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,9 +194,16 @@ func TestCheckCI(t *testing.T) {
 	}
 }
 
-// Every document is right in itself, and what it leaves to .ci/run is there.
+// scripts are the two of CI, one after the other: for every change, and for every night.
+func scripts(root string) (string, error) {
+	change, err := os.ReadFile(filepath.Join(root, ".ci/run"))
+	night, err2 := os.ReadFile(filepath.Join(root, ".ci/nightly"))
+	return string(change) + string(night), errors.Join(err, err2)
+}
+
+// Every document is right in itself, and what it leaves to .ci/run or .ci/nightly is there.
 func TestDocumentsLeaveToCI(t *testing.T) {
-	script, err := os.ReadFile("../../.ci/run")
+	script, err := scripts("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +227,7 @@ func TestDocumentsLeaveToCI(t *testing.T) {
 				continue
 			}
 			n++
-			if err := CheckCI(b, string(script)); err != nil {
+			if err := CheckCI(b, script); err != nil {
 				t.Errorf("%s:%d: %v", p, b.Line, err)
 			}
 		}

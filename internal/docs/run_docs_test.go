@@ -16,7 +16,7 @@ import (
 
 // Every block of every document, in a copy of the sources with photon built, each
 // document in namespaces of its own; and the measurements that lines of text name.
-// The last lines say what was executed, what .ci/run executes, and what was only
+// The last lines say what was executed, what CI executes, and what was only
 // looked at.
 func TestDocuments(t *testing.T) {
 	root, err := filepath.Abs("../..")
@@ -33,7 +33,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil || len(paths) < 10 {
 		t.Fatal(paths, err)
 	}
-	script, err := os.ReadFile(filepath.Join(root, ".ci/run"))
+	script, err := scripts(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestDocuments(t *testing.T) {
 				case b.Runs():
 					run++
 				case b.Mark == "ci":
-					if err := CheckCI(b, string(script)); err != nil {
+					if err := CheckCI(b, script); err != nil {
 						t.Errorf("%s:%d: %v", path, b.Line, err)
 					}
 					list(b.Mark, path, b)
@@ -104,7 +104,7 @@ func TestDocuments(t *testing.T) {
 		}
 	})
 	t.Logf("executed: %d blocks of %d documents, and %d measurements, once each", executed, documents, len(measurements))
-	t.Logf("executed by .ci/run:\n%s", strings.Join(listed["ci"], ""))
+	t.Logf("executed by .ci/run or .ci/nightly:\n%s", strings.Join(listed["ci"], ""))
 	t.Logf("looked at, and not executed, hardware:\n%s", strings.Join(listed["hardware"], ""))
 	t.Logf("looked at, and not executed, cluster:\n%s", strings.Join(listed["cluster"], ""))
 }
