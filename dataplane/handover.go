@@ -20,7 +20,7 @@ import (
 // one worker to another is in the lane, and each end reads what the other writes once per poll at most.
 
 // laneLen is how many frames a lane's ring holds: some bursts of each port.
-const laneLen = 1 << 11
+const laneLen = 1 << 10
 
 // lane leads from one worker to another. While a frame is in it, its Digest is the port for which it
 // is: no node reads digests, and a world works out again what is 0.

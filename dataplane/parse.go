@@ -13,7 +13,7 @@ import (
 // in it.
 
 // vectorLen is how many frames go through a stage together.
-const vectorLen = 64
+const vectorLen = 32
 
 // vector is a burst of frames on its way through the stages.
 type vector struct {

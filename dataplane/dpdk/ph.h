@@ -77,7 +77,7 @@ int ph_memif_try(void); /* whether a worker may poll memifs; if so, until ph_mem
 void ph_memif_done(void);
 
 /* round.c */
-#define PH_BURST 64
+#define PH_BURST 32
 
 struct ph_worker;
 struct ph_port *ph_port_new(void);

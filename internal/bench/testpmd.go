@@ -33,8 +33,6 @@ func startTestpmd(engine string) func(testCase, string, []string) (contestant, e
 		// page of its own, and all of them compete for one set of the first-level
 		// cache. Longer ones do not: testpmd is three times as fast with them.
 		args = append(args, "--mbuf-size=4100", "--mbcache=128")
-		// Bursts as long as photon's. With its own 32 frames testpmd is a sixth slower.
-		args = append(args, "--burst=64")
 		p, err := startProcess(environment, "stdbuf", append([]string{"-oL", "dpdk-testpmd"}, args...)...) // it is spoken with through pipes
 		if err != nil {
 			return nil, err
