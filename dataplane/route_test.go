@@ -660,7 +660,7 @@ func BenchmarkRouting(b *testing.B) {
 				for i, f := range t.frames[p] {
 					h := t.rig.env.Header(f)
 					to := (p + 1 + i%3) % 4
-					via := c.Router.Routes[i%32*997*4%(n/4*4)+to] // leads to port to, and no longer prefix of the table is in it
+					via := c.Router.Routes[i*997*4%(n/4*4)+to] // leads to port to
 					routerMAC.Put(h)
 					copy(h[30:34], via.Prefix.Addr().AsSlice())
 					wire.SetIPLength(h[14:], 50)

@@ -316,8 +316,8 @@ func TestFullFDBForgetsNobody(t *testing.T) {
 func TestNothingIsLostBetweenWorkers(t *testing.T) {
 	for _, burst := range []int{1, vectorLen} {
 		c := config(2)
-		c.Buffer = 8 * units.MB
-		c.PFC[3].XOFF, c.PFC[3].XON = 2*units.MB, 900_000
+		c.Buffer = 4 * units.MB
+		c.PFC[3].XOFF, c.PFC[3].XON = units.MB, 900_000
 		c.Ports[1].Worker = 1
 		r := newCrew(t, c, 2)
 		const frames = 8 * laneLen
@@ -483,7 +483,6 @@ func TestDebtsHoldUpNothing(t *testing.T) {
 func TestLaneFollowsPorts(t *testing.T) {
 	const ports = 24
 	c := config(2 * ports)
-	c.PFC[3].XOFF, c.Buffer = 100_000, 8*units.MB // a whole burst each
 	for i := range ports {
 		c.Ports[ports+i].Worker = 1
 	}

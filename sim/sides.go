@@ -2,13 +2,13 @@ package sim
 
 import "photon/units"
 
-// Most networks have two sides: every link joins a node of one with a node of the other. Hosts and spines are on one,
-// leaves are on the other; so it is in trees and in fat trees of any height. Nodes of one side do not hear of each other
-// in less than two delays, the way there and back. So where a world is one part, its sides take turns, and once they do a
-// visit lasts for two delays: one side is ahead of the other by one, then the other by one. What a visit costs before its
-// first event, above all a node's data in the caches, is paid half as often.
+// Most networks have two sides: every link joins a node of one side with a node of the other. In trees and fat trees of
+// any height hosts and spines are on one side, and leaves on the other. What a node does reaches others of its own side
+// after two delays of a link at the earliest. So if a world is one part, its sides take turns: the first gets ahead of
+// the other by one delay, and from then on each turn lasts two. A visit of a node, which begins by loading its data into
+// the cache, is needed half as often.
 //
-// A network with a way around that has an odd number of links has no sides; its nodes are visited in windows.
+// A network with a cycle of an odd number of links has no sides: its nodes are visited in windows of one delay.
 
 // sides are the nodes of a part by their side.
 type sides struct {
@@ -53,8 +53,8 @@ func (w *World) findSides() {
 	w.sides = s
 }
 
-// windowOfSide handles events of the side that has the next, before an instant at the latest: as far as nothing that the
-// other side has yet to do, by itself or because of what is sent to it now, can be heard of.
+// windowOfSide handles the events of the side whose next event is earlier, up to an instant before end. It stops where
+// the other side could answer: a delay after the other side's own next event, or two after the first of this turn.
 func (p *part) windowOfSide(end units.Time) {
 	s := p.sides
 	this, other := 0, 1

@@ -53,7 +53,7 @@ int ph_packet_bound(uint16_t id);
 int ph_packet_unbind(uint16_t id);
 int ph_packet_bind(uint16_t id, int index);
 struct ph_packet *ph_packet_of(uint16_t id); /* NULL: another kind of device */
-uint16_t ph_packet_look(const struct ph_packet *p, uint64_t *several, uint64_t *open); /* before each burst that is received */
+uint16_t ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open); /* before each burst that is received */
 void ph_packet_taken(struct ph_packet *p, unsigned n); /* after it */
 void ph_packet_sent(struct ph_packet *p, unsigned n); /* after each burst that was given to the driver */
 void ph_packet_again(struct ph_packet *p); /* in a round without one */

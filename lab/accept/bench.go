@@ -230,7 +230,7 @@ func within(ctx context.Context, most time.Duration, ok func() bool) error {
 	return nil
 }
 
-// wait waits.
+// wait returns after d, or at once with the error of a context that is done.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
