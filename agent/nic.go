@@ -55,9 +55,6 @@ type NICConfig struct {
 	NewRP func(*ratelimit.Port) ratelimit.RP
 }
 
-// burst is how many frames a world may still hand over after the port was stopped.
-const burst = 32
-
 // controlQueue is how many frames of a priority may wait that belong to no flow.
 const controlQueue = 256
 
@@ -78,8 +75,8 @@ func (c *NICConfig) Check() error {
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Flows, 1<<16)
 	case c.FlowQueue < 1:
 		return fmt.Errorf("a flow's queue of %d frames: at least 1", c.FlowQueue)
-	case c.Queue < c.FlowQueue+burst:
-		return fmt.Errorf("a queue of %d frames in all: at least a flow's, %d, and %d", c.Queue, c.FlowQueue, burst)
+	case c.Queue < c.FlowQueue+dataplane.MaxBurst:
+		return fmt.Errorf("a queue of %d frames in all: at least a flow's, %d, and %d", c.Queue, c.FlowQueue, dataplane.MaxBurst)
 	case c.Age <= 0:
 		return fmt.Errorf("age %v must be positive", c.Age)
 	case c.Release < 0 || c.Period < 0:
@@ -210,7 +207,7 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 	n := &NIC{
 		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
-		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*burst),
+		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*dataplane.MaxBurst),
 		pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...),
 		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), connections: newConnections(c.Flows + c.Receivers), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}

@@ -72,7 +72,7 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 	fl.peer = h.Dst
 	limit := n.config.FlowQueue
 	if n.config.HoldFull {
-		limit += burst // what comes before the port is held
+		limit += dataplane.MaxBurst // what comes before the port is held
 	}
 	if fl.queue.n >= limit {
 		n.discard(Application, f, dataplane.DropFlowQueue)
@@ -230,7 +230,7 @@ func (n *NIC) learn(now units.Time, mac wire.MAC) {
 
 // holdApplication stops the application's port while too much of what it sends waits.
 func (n *NIC) holdApplication(now units.Time) {
-	want := n.drains || n.queued > n.config.Queue-burst || n.config.HoldFull && n.full > 0
+	want := n.drains || n.queued > n.config.Queue-dataplane.MaxBurst || n.config.HoldFull && n.full > 0
 	if want == n.applicationHeld {
 		return
 	}

@@ -267,10 +267,10 @@ func TestNICHoldsTheApplication(t *testing.T) {
 	for range 100 { // a world that does not obey
 		b.receive(agent.Application, frame)
 	}
-	expect(t, "waiting", b.nic.Queued(), 64+32)
-	expect(t, "dropped", b.discards(agent.Application, dataplane.DropFlowQueue), 100-32)
+	expect(t, "waiting", b.nic.Queued(), 64+dataplane.MaxBurst)
+	expect(t, "dropped", b.discards(agent.Application, dataplane.DropFlowQueue), 100-dataplane.MaxBurst)
 	b.now += ms
-	expect(t, "sent", len(b.transmitAll()), 64+32)
+	expect(t, "sent", len(b.transmitAll()), 64+dataplane.MaxBurst)
 	expect(t, "held", b.env.ReceivePaused(agent.Application), false)
 	st := b.stats().NIC
 	expect(t, "holds", st.Holds, 1)

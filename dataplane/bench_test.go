@@ -101,8 +101,8 @@ func newTrafficOf(b testing.TB, ports, priorities, addresses int, k kind) *traff
 	r.sw.Reserve()
 	t.learn(addresses)
 	for p := range ports {
-		for i := range vectorLen {
-			n := p*vectorLen + i
+		for i := range MaxBurst {
+			n := p*MaxBurst + i
 			to := (p + 1 + i%(ports-1)) % ports
 			dscp := uint8(26)
 			if priorities > 1 {
@@ -187,9 +187,9 @@ func BenchmarkSwitch(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("ports=%d/priorities=%d/addresses=%d", c.ports, c.priorities, c.addresses), func(b *testing.B) {
 			t := newTraffic(b, c.ports, c.priorities, c.addresses)
-			burst := make([]Frame, vectorLen)
+			burst := make([]Frame, MaxBurst)
 			b.ReportAllocs()
-			perFrame(b, c.ports*vectorLen, func() { t.round(burst) })
+			perFrame(b, c.ports*MaxBurst, func() { t.round(burst) })
 		})
 	}
 }
@@ -199,17 +199,17 @@ func BenchmarkKinds(b *testing.B) {
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		b.Run(name, func(b *testing.B) {
 			t := newTrafficOf(b, 4, 1, 64, kinds[name])
-			burst := make([]Frame, 3*vectorLen)
+			burst := make([]Frame, 3*MaxBurst)
 			b.ReportAllocs()
-			perFrame(b, 4*vectorLen, func() { t.round(burst) })
+			perFrame(b, 4*MaxBurst, func() { t.round(burst) })
 		})
 	}
 	b.Run("alone", func(b *testing.B) {
 		t := newTraffic(b, 4, 1, 64)
 		t.openExits()
 		b.ReportAllocs()
-		burst := make([]Frame, 3*vectorLen)
-		perFrame(b, 4*vectorLen, func() { t.alone(burst) })
+		burst := make([]Frame, 3*MaxBurst)
+		perFrame(b, 4*MaxBurst, func() { t.alone(burst) })
 	})
 }
 
@@ -229,7 +229,7 @@ func TestTrafficFlows(t *testing.T) {
 }
 
 func checkTraffic(t *testing.T, x *traffic, round func(burst []Frame)) {
-	burst := make([]Frame, 3*vectorLen)
+	burst := make([]Frame, 3*MaxBurst)
 	for range 100 {
 		round(burst)
 	}
@@ -238,7 +238,7 @@ func checkTraffic(t *testing.T, x *traffic, round func(burst []Frame)) {
 	}
 	for p := range x.frames {
 		st := x.rig.stats(p)
-		if received, sent := total(st.RxFrames), total(st.TxFrames); received != 201*vectorLen || sent != received || total(st.Discarded()) != 0 {
+		if received, sent := total(st.RxFrames), total(st.TxFrames); received != 201*MaxBurst || sent != received || total(st.Discarded()) != 0 {
 			t.Errorf("port %d: %d frames received, %d sent, %d discarded", p, received, sent, total(st.Discarded()))
 		}
 	}
@@ -261,8 +261,8 @@ func BenchmarkSwitchWithoutMarking(b *testing.B) {
 	for p := range t.rig.sw.ports {
 		t.rig.sw.ports[p].setPoints(none)
 	}
-	burst := make([]Frame, vectorLen)
-	perFrame(b, 4*vectorLen, func() { t.round(burst) })
+	burst := make([]Frame, MaxBurst)
+	perFrame(b, 4*MaxBurst, func() { t.round(burst) })
 }
 
 // perFrame reports what one of the frames of a round costs: processor time of the
@@ -316,8 +316,8 @@ func BenchmarkVLANs(b *testing.B) {
 		c.VLANs = []VLAN{{ID: 10, Untagged: all}}
 		t.rig.reload(c)
 		t.learn(64)
-		burst := make([]Frame, vectorLen)
-		perFrame(b, 4*vectorLen, func() { t.round(burst) })
+		burst := make([]Frame, MaxBurst)
+		perFrame(b, 4*MaxBurst, func() { t.round(burst) })
 	})
 	b.Run("tagged", func(b *testing.B) {
 		t := newTraffic(b, 4, 1, 64)
@@ -332,14 +332,14 @@ func BenchmarkVLANs(b *testing.B) {
 				wire.PushVLANTag(t.rig.env.Header(*f), 3<<13|10)
 			}
 		}
-		burst := make([]Frame, vectorLen)
-		perFrame(b, 4*vectorLen, func() {
+		burst := make([]Frame, MaxBurst)
+		perFrame(b, 4*MaxBurst, func() {
 			t.rig.now += us
 			for p := range t.frames {
 				t.rig.sw.Receive(t.rig.now, p, t.frames[p])
 			}
 			for p := range t.frames {
-				if n := t.rig.sw.Transmit(t.rig.now, p, burst); n != vectorLen {
+				if n := t.rig.sw.Transmit(t.rig.now, p, burst); n != MaxBurst {
 					b.Fatalf("%d frames", n)
 				}
 			}

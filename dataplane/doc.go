@@ -8,7 +8,7 @@
 //
 // # The life of a frame in the switch
 //
-// Every frame takes the same stages, in both worlds: up to 32 together where a world delivers bursts, one
+// Every frame takes the same stages, in both worlds: up to 64 together where a world delivers bursts, one
 // where it delivers one. The files stand in the order in which a frame meets them:
 //
 //	receive.go   Receive takes a burst from a wire through the next six

@@ -20,7 +20,7 @@ import (
 // one worker to another is in the lane, and each end reads what the other writes once per poll at most.
 
 // laneLen is how many frames a lane's ring holds: some bursts of each port.
-const laneLen = 1 << 10
+const laneLen = 1 << 11
 
 // lane leads from one worker to another. While a frame is in it, its Digest is the port for which it
 // is: no node reads digests, and a world works out again what is 0.
@@ -94,7 +94,7 @@ func (l *lane) publish(s *store) {
 	if l.ready.Load() != l.put {
 		memory.Publish(&l.ready, l.put)
 		at := l.put % laneLen // the other core has read these lines, a round of the ring ago
-		memory.PrefetchToWrite(unsafe.Pointer(&l.ring[at]), int(min(2*vectorLen, laneLen-at))/4)
+		memory.PrefetchToWrite(unsafe.Pointer(&l.ring[at]), int(min(2*MaxBurst, laneLen-at))/4)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Switch) Poll(now units.Time, worker int) {
 // mostTaken is how many frames a worker takes out of a lane in one poll: a burst for each of its ports. It sends what it
 // took before it takes more: two workers that each wait until the other has finished hundreds of frames are only as
 // fast as one. Releases do not count.
-func (w *switchWorker) mostTaken() int { return vectorLen * max(len(w.ports), 2) }
+func (w *switchWorker) mostTaken() int { return MaxBurst * max(len(w.ports), 2) }
 
 // takeOver sends or queues what another worker has for the ports of this one.
 func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {

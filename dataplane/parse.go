@@ -12,13 +12,10 @@ import (
 // traffic class, and of a tagged frame the tag. Behind a tag the next four bytes say the same of what is
 // in it.
 
-// vectorLen is how many frames go through a stage together.
-const vectorLen = 32
-
 // vector is a burst of frames on its way through the stages.
 type vector struct {
 	match
-	acts     [vectorLen]action
+	acts     [MaxBurst]action
 	present  uint8 // priorities that have some
 	admitted uint8 // of these, those for which there is room without a further look
 	bypass   uint8 // of these, those of which frames may pass the queues

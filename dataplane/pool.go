@@ -26,7 +26,7 @@ type Pool struct {
 // scratch is memory that a switch needs only during a call. All switches of one goroutine share it.
 type scratch struct {
 	vector vector
-	sizes  [vectorLen]uint16
+	sizes  [MaxBurst]uint16
 }
 
 // common is what pools of headers have together. Pools of DPDK's workers have nothing of

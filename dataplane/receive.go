@@ -36,7 +36,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		burst = nil
 	}
 	for len(burst) > 0 {
-		n := min(len(burst), vectorLen)
+		n := min(len(burst), MaxBurst)
 		s.receive(now, p, burst[:n])
 		burst = burst[n:]
 	}

@@ -64,7 +64,7 @@ func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next unit
 // the wire, but one at least. It returns how many.
 func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Frame, budget int64) int {
 	q := &p.queues[prio]
-	run := q.run(min(len(burst), vectorLen))
+	run := q.run(min(len(burst), MaxBurst))
 	if point := &p.points[prio]; point.cp != nil && point.runner == nil {
 		run = run[:1]
 	}

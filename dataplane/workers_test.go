@@ -314,10 +314,10 @@ func TestFullFDBForgetsNobody(t *testing.T) {
 // What one worker hands over to another that does not look for a while is below XOFF, and so nothing of it
 // may be lost, whatever fits where: short frames, several times what a lane's ring holds, in bursts and alone.
 func TestNothingIsLostBetweenWorkers(t *testing.T) {
-	for _, burst := range []int{1, vectorLen} {
+	for _, burst := range []int{1, MaxBurst} {
 		c := config(2)
-		c.Buffer = 4 * units.MB
-		c.PFC[3].XOFF, c.PFC[3].XON = units.MB, 900_000
+		c.Buffer = 8 * units.MB
+		c.PFC[3].XOFF, c.PFC[3].XON = 2*units.MB, 900_000
 		c.Ports[1].Worker = 1
 		r := newCrew(t, c, 2)
 		const frames = 8 * laneLen
@@ -483,18 +483,19 @@ func TestDebtsHoldUpNothing(t *testing.T) {
 func TestLaneFollowsPorts(t *testing.T) {
 	const ports = 24
 	c := config(2 * ports)
+	c.PFC[3].XOFF, c.Buffer = 100_000, 8*units.MB // a whole burst each
 	for i := range ports {
 		c.Ports[ports+i].Worker = 1
 	}
 	r := newCrew(t, c, 2)
 	for i := range ports {
-		for range vectorLen {
+		for range MaxBurst {
 			r.in(i, packet(i, ports+i, 0, 0), 60)
 		}
 	}
 	r.sw.Poll(r.now, 0)
 	r.sw.Poll(r.now, 1)
-	if l := &r.sw.workers[0].lanes[1]; l.taken.Load() != ports*vectorLen {
-		t.Errorf("%d of %d frames were taken over", l.taken.Load(), ports*vectorLen)
+	if l := &r.sw.workers[0].lanes[1]; l.taken.Load() != ports*MaxBurst {
+		t.Errorf("%d of %d frames were taken over", l.taken.Load(), ports*MaxBurst)
 	}
 }

@@ -68,7 +68,7 @@ static struct tpacket2_hdr *sent(const struct ph_packet *p, unsigned n)
  * ring has no room for all of it; and those whose checksum a card was to fill in. One that is
  * cut short and that the interface's MTU allows is a single frame, which is longer than the
  * port's MTU still. */
-uint16_t ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open)
+uint16_t ph_packet_look(const struct ph_packet *p, uint64_t *several, uint64_t *open)
 {
 	uint16_t i;
 	unsigned at = p->receives, longest = __atomic_load_n(&p->longest, __ATOMIC_RELAXED) + 8; /* two tags */
@@ -82,9 +82,9 @@ uint16_t ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *
 			break;
 		if ((status & TP_STATUS_GSO_TCP) ||
 		    (h->tp_len > longest && (h->tp_len > h->tp_snaplen || (status & TP_STATUS_CSUMNOTREADY))))
-			*several |= 1u << i;
+			*several |= 1ULL << i;
 		else if (status & TP_STATUS_CSUMNOTREADY)
-			*open |= 1u << i;
+			*open |= 1ULL << i;
 		if (++at == p->rings.tp_frame_nr)
 			at = 0;
 	}

@@ -53,7 +53,7 @@ int ph_packet_bound(uint16_t id);
 int ph_packet_unbind(uint16_t id);
 int ph_packet_bind(uint16_t id, int index);
 struct ph_packet *ph_packet_of(uint16_t id); /* NULL: another kind of device */
-uint16_t ph_packet_look(const struct ph_packet *p, uint32_t *several, uint32_t *open); /* before each burst that is received */
+uint16_t ph_packet_look(const struct ph_packet *p, uint64_t *several, uint64_t *open); /* before each burst that is received */
 void ph_packet_taken(struct ph_packet *p, unsigned n); /* after it */
 void ph_packet_sent(struct ph_packet *p, unsigned n); /* after each burst that was given to the driver */
 void ph_packet_again(struct ph_packet *p); /* in a round without one */
@@ -77,7 +77,8 @@ int ph_memif_try(void); /* whether a worker may poll memifs; if so, until ph_mem
 void ph_memif_done(void);
 
 /* round.c */
-#define PH_BURST 32
+#define PH_BURST 64 /* frames that a round takes from a port: dataplane.MaxBurst */
+#define PH_STAGED (2 * PH_BURST) /* that it sends: several ports may have frames for one */
 
 struct ph_worker;
 struct ph_port *ph_port_new(void);
@@ -110,7 +111,7 @@ struct ph_port {
 	uint64_t tx_too_long; /* of tx_total, those that the kernel's interface would not take, which were dropped */
 	uint64_t several, open; /* frames received that no wire would carry (ph_packet_look); the former were dropped */
 	uint64_t too_long; /* received in several buffers, and dropped */
-	struct ph_frame tx[PH_BURST] __rte_cache_aligned; /* no frame lies in two lines */
+	struct ph_frame tx[PH_STAGED] __rte_cache_aligned; /* no frame lies in two lines */
 	struct ph_frame rx[PH_BURST];
 } __rte_cache_aligned;
 

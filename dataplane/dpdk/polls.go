@@ -40,7 +40,7 @@ type Polls struct {
 const (
 	gapBuckets   = 25 // 64 ns to 1.07 s
 	shortestGap  = 6  // log2 of the first bound in nanoseconds
-	burstBuckets = 6  // 1 to 32 frames, the most that a poll takes
+	burstBuckets = 8  // 1 to 128 frames: a poll takes MaxBurst from a port, and gives it twice as many
 )
 
 // GapBound is the upper bound of a bucket of Gaps: 64 ns and its doubles.

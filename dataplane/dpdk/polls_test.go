@@ -48,12 +48,12 @@ func TestPollsCountGaps(t *testing.T) {
 
 func TestPollsCountBursts(t *testing.T) {
 	p := newPolls(2e9)
-	for n := 1; n <= 32; n++ {
+	for n := 1; n <= 128; n++ {
 		p.rx(n)
 	}
 	p.tx(32)
 	p.tx(1)
-	if p.Rx != [BurstBounds]uint64{1, 1, 2, 4, 8, 16} || p.Tx != [BurstBounds]uint64{0: 1, 5: 1} || p.RxFrames != 32*33/2 || p.TxFrames != 33 {
+	if p.Rx != [BurstBounds]uint64{1, 1, 2, 4, 8, 16, 32, 64} || p.Tx != [BurstBounds]uint64{0: 1, 5: 1} || p.RxFrames != 128*129/2 || p.TxFrames != 33 {
 		t.Errorf("%+v", p)
 	}
 	p.slept(200_000) // 100 us

@@ -75,7 +75,7 @@ static uint16_t keep_taken(struct ph_port *p, struct rte_mbuf **m)
 
 static void transmit(struct ph_worker *w, struct ph_port *p)
 {
-	struct rte_mbuf *m[PH_BURST];
+	struct rte_mbuf *m[PH_STAGED];
 	uint16_t n = p->tx_n, sent, i;
 
 	for (i = 0; i < n; i++)
@@ -115,7 +115,7 @@ static inline void take(const struct ph_worker *w, struct ph_frame *f, const str
 static void receive(struct ph_worker *w, struct ph_port *p)
 {
 	struct rte_mbuf *m[PH_BURST];
-	uint32_t several = 0, open = 0; /* of a packet socket: frames that are several, and those whose checksum is open */
+	uint64_t several = 0, open = 0; /* of a packet socket: frames that are several, and those whose checksum is open */
 	uint16_t n = 0, most = PH_BURST, kept = 0, i;
 
 	if (!p->rx_held) {
@@ -126,7 +126,7 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 			ph_packet_taken(p->packet, n);
 	}
 	if (open != 0)
-		p->open += __builtin_popcount(open & (uint32_t)((1ULL << n) - 1));
+		p->open += __builtin_popcountll(open & (n < 64 ? (1ULL << n) - 1 : UINT64_MAX));
 	for (i = 0; i < n; i++) {
 		if (likely(m[i]->nb_segs == 1 && (several >> i & 1) == 0)) {
 			take(w, &p->rx[kept++], m[i]);

@@ -129,7 +129,7 @@ func (p *port) lay() {
 	p.c = C.ph_port_new()
 	p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 	p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
-	p.tx, p.rx = view(&p.c.tx[0]), view(&p.c.rx[0])
+	p.tx, p.rx = view(&p.c.tx[0], C.PH_STAGED), view(&p.c.rx[0], C.PH_BURST)
 	if p.device != nil {
 		p.c.packet = C.ph_packet_of(p.c.tx_dev)
 	}

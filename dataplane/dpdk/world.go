@@ -516,9 +516,12 @@ func (w *world) Close() error {
 	return nil
 }
 
+// This does not compile if C takes other bursts than nodes expect.
+var _ [dataplane.MaxBurst]struct{} = [C.PH_BURST]struct{}{}
+
 // view makes a slice of frames out of C's array.
-func view(f *C.struct_ph_frame) []dataplane.Frame {
-	return unsafe.Slice((*dataplane.Frame)(unsafe.Pointer(f)), C.PH_BURST)
+func view(f *C.struct_ph_frame, n int) []dataplane.Frame {
+	return unsafe.Slice((*dataplane.Frame)(unsafe.Pointer(f)), n)
 }
 
 // layout returns the size of C's frame and where its fields are, for the test

@@ -30,6 +30,7 @@ func main() {
 	quick := flag.Bool("quick", false, "64 bytes, 2 ports, net_null and five turns only")
 	out := flag.String("out", defaultFile, "result `file`; of -rfc2544 out/bench-rfc2544.json; what benchstat reads is beside it, as .txt")
 	profile := flag.String("cpuprofile", "", "write a profile of photon to this `file`")
+	flag.IntVar(&testpmdBurst, "testpmd-burst", testpmdBurst, "`frames` that testpmd takes at a time; photon takes 64")
 	rfc := flag.Bool("rfc2544", false, "throughput, latency and bursts by RFC 2544, from a process of its own over net_memif")
 	trial := flag.Duration("trial", time.Second, "`length` of a trial of -rfc2544")
 	rounds := flag.Int("rounds", 3, "`rounds` of -rfc2544, of which medians are taken")

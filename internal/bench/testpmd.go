@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// testpmdBurst is how many frames testpmd takes from a port at a time. It has 32 unless told otherwise.
+var testpmdBurst = 32
+
 // testpmd is DPDK's own forwarder: one engine, no table.
 type testpmd struct {
 	*process
@@ -33,6 +36,7 @@ func startTestpmd(engine string) func(testCase, string, []string) (contestant, e
 		// page of its own, and all of them compete for one set of the first-level
 		// cache. Longer ones do not: testpmd is three times as fast with them.
 		args = append(args, "--mbuf-size=4100", "--mbcache=128")
+		args = append(args, fmt.Sprintf("--burst=%d", testpmdBurst))
 		p, err := startProcess(environment, "stdbuf", append([]string{"-oL", "dpdk-testpmd"}, args...)...) // it is spoken with through pipes
 		if err != nil {
 			return nil, err

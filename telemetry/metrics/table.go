@@ -203,7 +203,7 @@ var (
 	pollGap     = histogram(both, "worker_poll_gap_seconds", telemetry.GapBounds(), byWorker, "Time between two polls of a worker. Sleep that an idle worker chose does not count.")
 	gapSlept    = histogram(both, "worker_poll_gap_slept_seconds", telemetry.GapBounds(), byWorker, "Poll gaps of 33 us and more in which the worker's thread gave up its core by itself, for Go's runtime or a command. In all other gaps the kernel took the core away, or the machine stood still.")
 	commandTime = histogram(both, "worker_command_seconds", telemetry.GapBounds(), byWorker, "Processor time of the worker that one control plane action took: a scrape, a command, a reload, the regular check of links and storms.")
-	rxBurst     = histogram(both, "worker_rx_burst_packets", burstBounds(), byWorker, "Frames that a poll took from a port, of polls that took any; at most 32.")
+	rxBurst     = histogram(both, "worker_rx_burst_packets", burstBounds(), byWorker, "Frames that a poll took from a port, of polls that took any; at most 64.")
 	txBurst     = histogram(both, "worker_tx_burst_packets", burstBounds(), byWorker, "Frames that a poll gave a port to send, of polls that gave any.")
 	gapLongest  = define(both, gaugeKind, "worker_poll_gap_max_seconds", byNode, "Longest time between two polls of a worker so far.", "")
 	gapPlanned  = define(switches, gaugeKind, "pfc_response_seconds", byNode, "Poll gap that the headroom allows for, `pfc: response`; absent if `pfc: headroom` is given.", "")
