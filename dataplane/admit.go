@@ -15,7 +15,7 @@ import (
 
 // admit finds the priorities of the vector whose frames all fit, and counts its frames as received.
 func (s *Switch) admit(p *switchPort, v *vector) {
-	v.admitted, v.present, v.pools = 0, 0, 0
+	v.admitted, v.present, v.pools, v.lossy = 0, 0, 0, 0
 	var most [pfc.Classes]int64 // most bytes that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
 	lossy := int64(0)           // by lossy frames
@@ -46,16 +46,19 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 					v.pools |= 1 << prio
 				}
 			}
-		} else if free := s.pool.Free() - pooled; free >= 0 && s.tailOf(free) >= units.Size(most[prio]) {
-			v.admitted |= 1 << prio
-			lossy += most[prio]
+		} else if free := s.pool.Free() - pooled; free >= 0 {
+			v.lossy |= 1 << prio
+			if v.tail = s.tailOf(free); v.tail >= units.Size(most[prio]) {
+				v.admitted |= 1 << prio
+				lossy += most[prio]
+			}
 		}
 	}
 	if lossy != 0 && s.limitedFrom == 0 && p.crowds(lossy, s.pool.Free()-pooled) {
 		v.admitted &= p.lossless
 	}
 	if v.present&(v.present-1) != 0 && p.ingress.Whole() { // each priority was checked as if it had the one account for itself
-		v.admitted = 0
+		v.admitted, v.lossy = 0, 0
 	}
 }
 
@@ -63,7 +66,7 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 // that was not part of the calculation is about to take buffer. The others are then admitted frame by frame.
 func (v *vector) admitSingly() {
 	v.chargeAll()
-	v.admitted, v.bypass, v.fast = 0, 0, 0
+	v.admitted, v.bypass, v.fast, v.lossy = 0, 0, 0, 0
 }
 
 // chargeAll charges the frames that were queued and not charged yet.
@@ -73,6 +76,22 @@ func (v *vector) chargeAll() {
 		v.port.ingress.ChargeAll(uint8(prio), v.charges[prio])
 		v.charges[prio] = 0
 	}
+	v.chargeLossy()
+}
+
+// chargeLossy does so for lossy frames.
+func (v *vector) chargeLossy() {
+	if v.lossy == 0 {
+		return
+	}
+	sum := int64(0)
+	for rest := v.lossy; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest) & 7
+		sum += v.charges[prio]
+		v.port.ingress.ChargeAll(uint8(prio), v.charges[prio])
+		v.charges[prio] = 0
+	}
+	v.port.sw.pool.Add(sum)
 }
 
 // fits reports whether there is room for one frame, as it will be charged.
@@ -148,13 +167,21 @@ func tailOf(tail units.Size, share float64, free int64) units.Size {
 func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
 	i, w := 0, p.worker
 	w.notePooled(s.pool)
-	if s.pausing == 0 && !s.credited && burst[0].Flag&Lossless != 0 {
-		for prio := burst[0].Prio; i < len(burst); i++ {
-			if f := &burst[i]; int(s.owner[f.In]) != w.number {
-				w.deferRelease(int(f.In), prio, s.cost(f.Len))
-			} else if !s.ports[f.In].ingress.ReleaseFast(prio, s.cost(f.Len)) {
+	lossy := burst[0].Flag&Lossless == 0
+	if s.pausing == 0 && !s.credited && !(lossy && s.limitedFrom == 0) {
+		pooled := int64(0)
+		for prio := burst[0].Prio; i < len(burst) && burst[i].In != ownFrame; i++ {
+			f := &burst[i]
+			cost := s.cost(f.Len)
+			if int(s.owner[f.In]) != w.number {
+				w.deferRelease(int(f.In), prio, cost)
+			} else if !s.ports[f.In].ingress.ReleaseFast(prio, cost) {
 				break
 			}
+			pooled += cost
+		}
+		if lossy {
+			s.pool.Add(-pooled)
 		}
 	}
 	for ; i < len(burst); i++ {

@@ -112,6 +112,15 @@ func anyBuffer(t *rapid.T, c *dataplane.SwitchConfig) {
 		c.Ports[i].LossyAlpha = draw(t, "alpha of a port's lossy frames", 0, 0, 0, 0.125, 1, 7)
 		anyQueues(t, &c.Ports[i])
 	}
+	if rapid.Bool().Draw(t, "lossy frames have no limits but the tail") {
+		for i := range c.Ports {
+			p := &c.Ports[i]
+			p.LossyLimit, p.LossyAlpha = 0, 0
+			for prio := range p.Queues {
+				p.Queues[prio].Alpha, p.Queues[prio].Min = 0, 0
+			}
+		}
+	}
 	c.Tail = units.Size(draw(t, "tail", 1_000_000, 30_000, 2000, 100))
 	c.Share = draw(t, "share", 0, 0, 0.25, 4)
 	c.Pause = draw(t, "pause", 0, 0, 10*us, 100*us)
@@ -378,7 +387,12 @@ func (x *arrivals) anyOp(world worldKind) (o op) {
 	case what == 28:
 		o.link = &dataplane.LinkState{Up: rapid.Bool().Draw(t, "up"), Shut: rapid.IntRange(0, 3).Draw(t, "shut") == 3, Rate: draw(t, "new rate", 0, 0, units.Gbps, 40*units.Gbps), Headroom: draw[units.Size](t, "new headroom", 0, 0, 3000)}
 	case what < 15:
-		for range draw(t, "burst", bursts...) {
+		alike := rapid.Bool().Draw(t, "frames alike") // as those of a flow are, which go through the stages together
+		for i := range draw(t, "burst", bursts...) {
+			if alike && i > 0 {
+				o.frames = append(o.frames, o.frames[0])
+				continue
+			}
 			a := arrival{bytes: x.anyFrame(o.port), off: -1, digest: rapid.Bool().Draw(t, "digest")}
 			if rapid.IntRange(0, 7).Draw(t, "elsewhere") == 7 {
 				a.off = rapid.IntRange(0, 100).Draw(t, "off")

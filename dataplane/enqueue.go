@@ -21,9 +21,19 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 	if v.present&(v.present-1) != 0 || p.worker.lanes != nil {
 		v.fast &^= v.pools
 	}
+	if s.limitedFrom == 0 || p.worker.lanes != nil { // each has limits of its own, or other workers take of the pool, too
+		v.lossy = 0
+	}
 	for i := from; i < end; {
 		if i = s.enqueueFast(now, p.env, v, burst[:end], i); i == end {
 			break
+		}
+		if v.lossy != 0 {
+			if next := s.enqueueLossy(now, v, burst[:end], i); next > i {
+				i = next
+				continue
+			}
+			v.chargeLossy() // what comes now asks how much of the pool is free
 		}
 		if away := s.handOverFast(p.worker, v, burst[:end], i); away > i {
 			i = away
@@ -112,6 +122,30 @@ func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame,
 		q.frames++
 		q.bytes += units.Size(length)
 		v.charges[a&7] += s.cost(length)
+	}
+	return i
+}
+
+// enqueueLossy does so for lossy frames that are appended to a queue in which others wait. If they fit into the pool and the
+// queue even when all of the vector is queued, they do so now.
+func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []Frame, i int) int {
+	queues := unsafe.Pointer(unsafe.SliceData(s.queues))
+	acts := v.acts[:len(burst)]
+	for ; i < len(burst); i++ {
+		a := acts[i]
+		q := (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))
+		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
+		length := units.Size(uint16(where >> 32))
+		if v.lossy>>(a&7)&1 == 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || q.bytes+length > v.tail ||
+			s.ports[a.out()].wary>>(a&7)&1 != 0 {
+			break
+		}
+		q.tail.frames[q.last].put(where, what)
+		q.last++
+		q.frames++
+		q.bytes += length
+		q.unjudged += uint16(^s.config.Judged >> (a & 7) & 1)
+		v.charges[a&7] += s.cost(uint16(length))
 	}
 	return i
 }

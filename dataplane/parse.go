@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/binary"
 
+	"photon/units"
 	"photon/wire"
 )
 
@@ -22,6 +23,8 @@ type vector struct {
 
 	pools   uint8       // of these, those that may take something of the pool
 	fast    uint8       // of these, those whose frames may be charged together
+	lossy   uint8       // lossy priorities whose frames may be charged together: the pool has room for all of them
+	tail    units.Size  // the least limit of their queues, even if all frames of the vector are queued
 	charges [8]int64    // to the port, by frames that were queued so
 	port    *switchPort // through which it came
 }
