@@ -80,7 +80,7 @@ func TestNotificationPointsAllocateNothing(t *testing.T) {
 		}
 	}
 
-	sampled := unhex(sampledAddresses + vlanTag + cnTag + sampledRest)
+	sampled := unhex(sampledAddresses + vlanTag + cnTag + sampledPacket)
 	b := make([]byte, MaxCNMLen)
 	var h, back wire.Header
 	if n := testing.AllocsPerRun(100, func() {

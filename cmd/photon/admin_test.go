@@ -223,10 +223,10 @@ func TestPauseStorm(t *testing.T) {
 	for n := range uint32(30) { // more than XOFF
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
-	var dog show.PFCWD
+	var watchdog show.PFCWD
 	queue := func() show.PFCWDQueue {
-		o.show("pfcwd", &dog)
-		return dog.Queues[0]
+		o.show("pfcwd", &watchdog)
+		return watchdog.Queues[0]
 	}
 	o.until("a storm", func() bool { return queue().Status == "stormed" })
 	before := len(o.hosts[0].Collect(0, isUDP(26))) // the first pause
@@ -275,10 +275,10 @@ func TestPauseStormDropsBoth(t *testing.T) {
 	pauses := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta))
 	quiet := sync.OnceFunc(pauses.end)
 	t.Cleanup(quiet)
-	var dog show.PFCWD
+	var watchdog show.PFCWD
 	status := func() show.PFCWDQueue {
-		o.show("pfcwd", &dog)
-		return dog.Queues[0]
+		o.show("pfcwd", &watchdog)
+		return watchdog.Queues[0]
 	}
 	o.until("a storm", func() bool { return status().Status == "stormed" })
 	before := status().Dropped

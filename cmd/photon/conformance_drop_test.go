@@ -41,7 +41,7 @@ func (o *operated) arrivals() (n [4]int) {
 	o.t.Helper()
 	for to := range o.hosts {
 		if to != 0 {
-			n[to] = len(o.seen(0, to, tests))
+			n[to] = len(o.receivedUntilSentinel(0, to, tests))
 		}
 	}
 	return n
@@ -181,7 +181,7 @@ func dropRows() []conformanceRow {
 				for range 10 {
 					o.hosts[0].Send(good)
 				}
-				wants(t, "frames elsewhere", [2]int{len(o.seen(0, 2, tests)), len(o.seen(0, 3, tests))}, [2]int{})
+				wants(t, "frames elsewhere", [2]int{len(o.receivedUntilSentinel(0, 2, tests)), len(o.receivedUntilSentinel(0, 3, tests))}, [2]int{})
 				wants(t, "discards", sum(o.process.metrics(), "photon_port_discards_total")-before, 10)
 			},
 		},

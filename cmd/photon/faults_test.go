@@ -118,7 +118,7 @@ func (c *campaign) inflict(f *fault, o *outcome) {
 	f.do(c)
 	took := time.Since(begin)
 	back := c.recovered(f.name)
-	c.rest()
+	c.waitUntilArrived()
 	after := c.counts()
 	lost, ordered, wrong := c.compare(f, before, after)
 	c.resume()

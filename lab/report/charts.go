@@ -28,11 +28,11 @@ const (
 
 // charter makes the charts of one experiment.
 type charter struct {
-	e     *experiment.Experiment
-	looks map[string]web.LineStyle
-	many  bool        // worlds
-	page  bool        // the charts are of a page, which says more than a picture
-	whole *run.Result // that slowdowns take their ranges of sizes from, if a part of its schemes is drawn
+	e      *experiment.Experiment
+	styles map[string]web.LineStyle
+	many   bool        // worlds
+	page   bool        // the charts are of a page, which says more than a picture
+	whole  *run.Result // that slowdowns take their ranges of sizes from, if a part of its schemes is drawn
 }
 
 // Charts are the panels of a result, each with its charts, for those of its schemes that are
@@ -46,7 +46,7 @@ func Charts(e *experiment.Experiment, r *run.Result, schemes ...string) (panels 
 	for i := range r.Runs {
 		keys = append(keys, r.Runs[i].Scheme)
 	}
-	c := charter{e: e, looks: LineStyles(keys), whole: r}
+	c := charter{e: e, styles: LineStyles(keys), whole: r}
 	list := e.Panels()
 	for i := range list {
 		if charts := c.panel(&list[i], &claim.Judged{Result: &part}); len(charts) > 0 {
@@ -186,11 +186,11 @@ func (c *charter) byRatio(p *experiment.Part, r *claim.Judged, scheme, metric st
 	if p.Kind() == experiment.Reduction {
 		ratio, bound = 1-ratio, opposite[bound]
 	}
-	mine, other := 0, 1
+	ours, other := 0, 1
 	if ratio > 1 {
-		ratio, bound, mine, other = 1/ratio, opposite[bound], 1, 0
+		ratio, bound, ours, other = 1/ratio, opposite[bound], 1, 0
 	}
-	if ratio <= 0 || p.Kind() != experiment.Ratio && p.Kind() != experiment.Reduction || p.Schemes[mine] != scheme || p.MetricOf(mine) != metric {
+	if ratio <= 0 || p.Kind() != experiment.Ratio && p.Kind() != experiment.Reduction || p.Schemes[ours] != scheme || p.MetricOf(ours) != metric {
 		return nil, "", false
 	}
 	measured := r.Metrics(p.Schemes[other])[p.MetricOf(other)]
@@ -312,7 +312,7 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		axis.Label, axis.Range = "time, "+name, web.Numbers{from, to}
 		ch.X, ch.Said = axis, "mean"
 		for i, x := range mine {
-			line := web.Line{Name: x.scheme, Scheme: x.scheme, LineStyle: c.looks[x.scheme], Values: values[i]}
+			line := web.Line{Name: x.scheme, Scheme: x.scheme, LineStyle: c.styles[x.scheme], Values: values[i]}
 			line.Value = web.Numbers{web.Round(stat.Mean(x.Y), 4)}
 			if widest > 1 {
 				line.Name, line.Scheme, line.LineStyle = x.name, "", web.Numbered(i)

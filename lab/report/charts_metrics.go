@@ -27,7 +27,7 @@ func (c *charter) sweep(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		kind = "bars"
 	}
 	line := func(ch *web.Chart, run *run.Run, metric string) web.Line {
-		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.looks[run.Scheme]}
+		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
 		for i, v := range values {
 			l.Values = append(l.Values, scaled(run.Metrics[experiment.Key(metric, v)], p.Per()))
 			c.mark(ch, r, len(ch.Lines), i, run.Scheme, experiment.Key(metric, v), p.Per())
@@ -84,7 +84,7 @@ func (c *charter) bars(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 	ch := &web.Chart{Kind: "bars", Y: p.Y}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.looks[run.Scheme]}
+		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
 		if len(p.Bars) == 1 {
 			l.Values = make(web.Numbers, len(r.Runs))
 			for k := range l.Values {
@@ -127,7 +127,7 @@ func (c *charter) cdf(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 		times = append(times, mine)
 		all = append(all, mine...)
 		name := fmt.Sprintf("%s (%d flows)", run.Scheme, len(mine))
-		ch.Lines = append(ch.Lines, web.Line{Name: name, Scheme: run.Scheme, LineStyle: c.looks[run.Scheme]})
+		ch.Lines = append(ch.Lines, web.Line{Name: name, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]})
 	}
 	if len(all) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"photon/lab/run"
 )
 
-// mine is an experiment of somebody's own: no paper, no claims, more schemes than a table has columns for.
-func mine(t *testing.T) *experiment.Experiment {
+// ownExperiment is one of a user's own: no paper, no claims, more schemes than a table has columns for.
+func ownExperiment(t *testing.T) *experiment.Experiment {
 	t.Helper()
 	var schemes strings.Builder
 	for i := range 10 {
@@ -61,7 +61,7 @@ func catalogued(t *testing.T, id string) *experiment.Experiment {
 
 // Reports of every kind, light and dark, wide and narrow: samples over time beside a paper's numbers, distributions and
 // slowdowns, a large network, nothing but tables, somebody's own, a long one of both worlds, and that of all with its index.
-func TestReportLooksInBrowser(t *testing.T) {
+func TestReportLayoutInBrowser(t *testing.T) {
 	quick := func(schemes ...string) run.Options { return run.Options{World: "sim", Schemes: schemes, Quick: true} }
 	for _, x := range []struct {
 		name   string
@@ -74,18 +74,18 @@ func TestReportLooksInBrowser(t *testing.T) {
 		{"completion", catalogued(t, "tcd/fct"), quick("timely", "tcd+timely"), 6, true},
 		{"layers", wired(t, "{kind: fat-tree, k: 8}"), quick(), 1, false},
 		{"tables", numbersOnly(t), quick(), 0, false},
-		{"own", mine(t), quick(), 3, false},
+		{"own", ownExperiment(t), quick(), 3, false},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			dir := t.TempDir()
 			replayed(t, x.of, x.run, dir)
 			pageOf(t, x.of, dir)
-			looks(t, x.name, filepath.Join(Folder(x.of, dir), "report.html"), nodes(t, x.of), x.charts, x.paper)
+			checkReport(t, x.name, filepath.Join(Folder(x.of, dir), "report.html"), nodes(t, x.of), x.charts, x.paper)
 		})
 	}
 	one, all := reportPages(t)
-	t.Run("long", func(t *testing.T) { looks(t, "long", one, 6, 18, true) })
-	t.Run("index", func(t *testing.T) { looks(t, "index", all, nodes(t, fig11(t)), 4, true) })
+	t.Run("long", func(t *testing.T) { checkReport(t, "long", one, 6, 18, true) })
+	t.Run("index", func(t *testing.T) { checkReport(t, "index", all, nodes(t, fig11(t)), 4, true) })
 }
 
 // nodes are how many an experiment's topology has.
@@ -98,8 +98,8 @@ func nodes(t *testing.T, e *experiment.Experiment) int {
 	return len(p.Nodes)
 }
 
-// looks looks at a page, and at what is to be on it.
-func looks(t *testing.T, name, path string, nodes, charts int, paper bool) {
+// checkReport checks the layout of a page in every width and colour, and that it has what a report must have.
+func checkReport(t *testing.T, name, path string, nodes, charts int, paper bool) {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
