@@ -190,7 +190,7 @@ func TestNICLearnsFromTheConnectionManager(t *testing.T) {
 }
 
 // Two connections between the same hosts whose packets have the same number tell nothing; as soon as
-// their numbers differ they do. NAKs, late answers, and answers to nobody teach nothing.
+// their numbers differ they do. NAKs, late answers, and answers to no request teach nothing.
 func TestNICLearnsNothingWrong(t *testing.T) {
 	n := newRCPair(t)
 	ask := func(qp, psn uint32) {
@@ -238,7 +238,7 @@ func TestNICLearnsNothingWrong(t *testing.T) {
 }
 
 // Acknowledgements wait behind no data but READ responses of their own connection, which they must
-// not overtake; and nobody is notified of a marked one.
+// not overtake; and a marked one causes no CNP.
 func TestNICAcknowledgementsPassData(t *testing.T) {
 	b := newBench(t, nil)
 	for i := range uint32(20) {

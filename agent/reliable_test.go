@@ -203,7 +203,7 @@ func TestReceiverRestarts(t *testing.T) {
 	}
 }
 
-// Where nobody is, a flow ends with a reason, and not many packets were sent in vain.
+// A flow to an address without a host ends with a reason, after few packets.
 func TestNobodyAnswers(t *testing.T) {
 	for _, every := range []int{0, 32} {
 		c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 4)), func(i int) Config {

@@ -13,7 +13,7 @@ import (
 	"photon/wire"
 )
 
-// asked is a reaction point that a host asks for every packet, and tells of each.
+// asked is a reaction point that a host asks before every packet, and calls after each.
 type asked struct {
 	ratelimit.Starter
 	bytes int

@@ -163,7 +163,7 @@ func (r *reference) pfcFrame(now units.Time, p *refPort) (f pfc.Frame, ok bool) 
 	}
 	for prio := range 8 {
 		if p.config.Pause && prio == 0 && others {
-			continue // those that were paused by PFC are let go before
+			continue // those that were paused by PFC are resumed before
 		}
 		a, in := &p.accounts[prio], &p.stats.Ingress
 		xoff, xon := r.due(now, p, prio)

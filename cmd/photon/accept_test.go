@@ -190,7 +190,7 @@ func TestAcceptanceRunOfFigure11(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "out/figure11.log")); err != nil || !strings.Contains(string(b), "S0") {
 		t.Errorf("%v, %s", err, b)
 	}
-	// Another run's folder is nobody else's.
+	// Two runs have different folders.
 	if out, code := acceptRun(t, n, dir, self, "accept", filepath.Join(dir, "accept.yaml"), "--out", "out"); code != exitBadInput || !strings.Contains(out, "of another run: name another folder by --out") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}

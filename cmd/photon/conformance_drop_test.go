@@ -47,7 +47,7 @@ func (o *operated) arrivals() (n [4]int) {
 	return n
 }
 
-// drops has h0 send bad frames, ten times, after a good one which arrives: nobody receives one, and the discards of a
+// drops has h0 send bad frames, ten times, after a good one which arrives: no host receives one, and the discards of a
 // reason, or of any, are as many.
 func drops(lines, reason string, good []byte, bad ...[]byte) func(*testing.T) {
 	return func(t *testing.T) {

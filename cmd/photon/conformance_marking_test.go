@@ -26,7 +26,7 @@ func marked(frames [][]byte) (n int) {
 	return n
 }
 
-// queued has 20 frames wait for h0, let go at once, and returns them as they come.
+// queued has 20 frames wait behind a pause of h0, ends it, and returns them as they arrive.
 func queued(t *testing.T, lines string, frame func(number uint32) []byte) (*operated, [][]byte) {
 	t.Helper()
 	var sent [][]byte

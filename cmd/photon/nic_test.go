@@ -88,7 +88,7 @@ func startNICs(t *testing.T, scheme, params string) *behindNICs {
 }
 
 // wireOnly keeps the kernel of a namespace from using an interface itself: it
-// would answer for the address of app0, and send frames that nobody counts.
+// would answer for the address of app0, and send frames past the counters.
 func wireOnly(t *testing.T, n *testnet.Namespace, iface string) {
 	t.Helper()
 	n.Run(t, "ip", "link", "set", iface, "arp", "off")

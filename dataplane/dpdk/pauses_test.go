@@ -74,7 +74,7 @@ func xoffOf(from wire.MAC) []byte {
 }
 
 // To a virtual device of any kind PFC frames are frames as any other: they arrive at the node, whoever is at the other end,
-// and nobody is warned of it.
+// and no warning is logged.
 func TestPausesPassVirtualDevices(t *testing.T) {
 	near, far := testnet.New(t, "near"), testnet.New(t, "far")
 	testnet.Veth(t, near, "eth0", far, "eth0")

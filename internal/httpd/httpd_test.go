@@ -79,7 +79,7 @@ func TestCloseWithoutServing(t *testing.T) {
 	}
 }
 
-// Who watches is told of each request that was answered, and how long that took.
+// The callback gets each request that was answered, and how long that took.
 func TestWatch(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -31,7 +31,7 @@ var spans = []string{
 	"agent.NIC.laps", "agent.seldom.laps", "dataplane.era.*",
 	// Of clocks that wrap, and are not this one.
 	"wire.INTHop.Time",
-	// Instants that nobody asks for: flows of congestion points do not age.
+	// Instants that are never read: flows of congestion points do not age.
 	"flowtable.place[marking.paccKey].lastSeen", "flowtable.place[uint32].lastSeen",
 }
 

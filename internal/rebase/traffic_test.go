@@ -9,7 +9,7 @@ import (
 	"photon/units"
 )
 
-// Flows that were ordered begin and stop when they should, and are told of as before, when the clock is set back while
+// Flows that were ordered begin and stop when they should, and are reported as before, when the clock is set back while
 // they wait, run or have ended.
 func TestTrafficWhenTheClockIsSetBack(t *testing.T) {
 	const begin = units.Lap + units.Second
