@@ -198,15 +198,15 @@ func TestDCQCNPlusIsNotDueForNothing(t *testing.T) {
 	for flow := range flows {
 		np.Data(0, flow, wire.CE, 1000)
 	}
-	told, asked := 0, 0
+	notified, asked := 0, 0
 	for now := units.Time(0); np.Next() != units.Never; asked++ {
 		now = max(now, np.Next())
 		if _, _, ok := np.Poll(now); ok {
-			told++
+			notified++
 		}
 	}
-	if told != flows || asked > 4*flows {
-		t.Errorf("%d CNPs of %d flows, asked %d times", told, flows, asked)
+	if notified != flows || asked > 4*flows {
+		t.Errorf("%d CNPs of %d flows, asked %d times", notified, flows, asked)
 	}
 }
 
@@ -215,22 +215,22 @@ var plus = DCQCNPlusParams{Gap: us, Interval: 45 * us, Silence: 10 * units.Milli
 // A first mark is told at once, the second 45 us after it, and none without a mark.
 func TestDCQCNPlusInterval(t *testing.T) {
 	np := NewDCQCNPlus(plus, 1)
-	var told []units.Time
+	var notified []units.Time
 	for now := 100 * us; now < 400*us; now += us {
 		if now < 300*us {
 			np.Data(now, 0, wire.CE, 1000)
 		}
 		for np.Next() <= now {
 			if _, n, ok := np.Poll(now); ok {
-				told = append(told, now/us)
+				notified = append(notified, now/us)
 				if n != (Notice{ECN: wire.NotECT, Word: 1000}) { // a list of one, every microsecond
 					t.Errorf("%v: %+v", now, n)
 				}
 			}
 		}
 	}
-	if !slices.Equal(told, []units.Time{100, 145, 190, 235, 280, 325}) {
-		t.Error(told)
+	if !slices.Equal(notified, []units.Time{100, 145, 190, 235, 280, 325}) {
+		t.Error(notified)
 	}
 }
 

@@ -41,8 +41,8 @@ func (s *slowTCD) tick(flow int) units.Time {
 		return units.Never
 	}
 	at := s.first[flow]
-	told, any := s.notified[flow]
-	for at < s.marks[flow][0].at || any && at <= told {
+	notifiedAt, any := s.notified[flow]
+	for at < s.marks[flow][0].at || any && at <= notifiedAt {
 		at += s.interval
 	}
 	return at

@@ -67,9 +67,9 @@ func taught(lines string, class int, frame func(number uint32) []byte) func(*tes
 			o.hosts[1].Send(frame(n))
 		}
 		o.receivedUntilSentinel(1, 2, noFrame)
-		heard := o.receivedUntilSentinel(2, 1, isControl)
+		received := o.receivedUntilSentinel(2, 1, isControl)
 		for p := range 8 {
-			if n := len(pfcOf(heard, p)); (n > 0) != (p == class) {
+			if n := len(pfcOf(received, p)); (n > 0) != (p == class) {
 				t.Errorf("%d XOFFs for class %d", n, p)
 			}
 		}

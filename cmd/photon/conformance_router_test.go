@@ -173,15 +173,15 @@ func routerRows() []conformanceRow {
 				if n := send()[2]; n == 0 || n == 64 {
 					t.Errorf("%d of 64 flows at h2", n)
 				}
-				told := func(what string) {
+				logs := func(what string) {
 					t.Helper()
 					o.until(what, func() bool { return strings.Contains(o.process.log.String(), "port sw1: "+what) })
 				}
 				o.fourHosts.hosts[1].Run(t, "ip", "link", "set", "eth0", "down")
-				told("link down")
+				logs("link down")
 				wants(t, "flows at h2 when h1 is gone", send()[2], 64)
 				o.fourHosts.hosts[1].Run(t, "ip", "link", "set", "eth0", "up")
-				told("link up")
+				logs("link up")
 				if n := send()[2]; n == 0 || n == 64 {
 					t.Errorf("%d of 64 flows at h2 when h1 is back", n)
 				}
@@ -205,11 +205,11 @@ func routerRows() []conformanceRow {
 				o.address(3, "eth0", "10.1.0.3/24")
 				o.until("pings through the router", func() bool { return o.pings(0, "10.2.0.2") })
 				o.until("pings in the VLAN", func() bool { return o.pings(0, "10.1.0.3") })
-				heard := o.fourHosts.hosts[3].Open(t, "eth0")
+				socket := o.fourHosts.hosts[3].Open(t, "eth0")
 				o.hosts[0].Send(udp(0, 3, 8, 100, 0))
 				var got [][]byte
 				o.until("a frame is bridged", func() bool {
-					got = append(got, heard.Collect(10*time.Millisecond, isUDP(8))...)
+					got = append(got, socket.Collect(10*time.Millisecond, isUDP(8))...)
 					return len(got) > 0
 				})
 				wants(t, "tshark reads", reads(t, got, "ip.ttl", "eth.src"), "64 "+mac(0).String())

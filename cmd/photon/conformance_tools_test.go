@@ -22,10 +22,10 @@ const slow = "rate: 1Mbps\n"
 
 var lastSentinel atomic.Uint32
 
-// receivedUntilSentinel are the frames that a host has received, of those that keep wants, when a last one arrives that another
+// receivedUntilSentinel are the frames that a host has received, of those that wanted accepts, when a last one arrives that another
 // host sends it now. What that
 // host sent before, and has not come, does not come. The frame is of priority 0, DSCP 1, which leaves last.
-func (o *operated) receivedUntilSentinel(from, to int, keep func([]byte) bool) (frames [][]byte) {
+func (o *operated) receivedUntilSentinel(from, to int, wanted func([]byte) bool) (frames [][]byte) {
 	o.t.Helper()
 	last := udp(from, to, 1, 64, lastSentinel.Add(1))
 	o.hosts[from].Send(last)
@@ -33,7 +33,7 @@ func (o *operated) receivedUntilSentinel(from, to int, keep func([]byte) bool) (
 	within(o.t, func() bool {
 		frames = append(frames, o.hosts[to].Collect(10*time.Millisecond, func(b []byte) bool {
 			here = here || len(b) == len(last) && bytes.Equal(b[26:], last[26:])
-			return keep(b)
+			return wanted(b)
 		})...)
 		return here
 	}, func() string { return "the last frame does not arrive\n" + o.process.log.String() })

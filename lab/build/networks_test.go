@@ -486,14 +486,14 @@ func (c *randomNetwork) arrived(i int, psns []uint32, strict bool) error {
 	if c.taken[i] != packets {
 		return fmt.Errorf("%d packets were taken, it has %d; %v came", c.taken[i], packets, psns)
 	}
-	came := map[uint32]bool{}
+	received := map[uint32]bool{}
 	for at, psn := range psns {
-		if came[psn] = true; strict && int(psn) != at {
+		if received[psn] = true; strict && int(psn) != at {
 			return fmt.Errorf("packet %d is the %d. to come", psn, at)
 		}
 	}
-	if uint64(len(came)) != packets {
-		return fmt.Errorf("%d packets came, it has %d", len(came), packets)
+	if uint64(len(received)) != packets {
+		return fmt.Errorf("%d packets came, it has %d", len(received), packets)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func TestLookingChangesNothing(t *testing.T) {
 // and not in the end of PCN.
 func TestSamplesShowTheRun(t *testing.T) {
 	e := fig11(t)
-	told := map[string]tracesDocument{}
+	documents := map[string]tracesDocument{}
 	v := &lookers{looks: map[string]*recorder{}}
 	r, err := run.Replay(context.Background(), e, run.Options{World: "sim", Schemes: []string{"none", "pcn"}, Quick: true, Viewer: v})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestSamplesShowTheRun(t *testing.T) {
 			continue
 		}
 		s := l.document(0, true)
-		told[use.Name.V] = s
+		documents[use.Name.V] = s
 		mean := 0.0
 		for _, v := range s.Total[spans/2:] {
 			mean += v / (spans / 2)
@@ -113,7 +113,7 @@ func TestSamplesShowTheRun(t *testing.T) {
 			t.Errorf("%s: %+v", use.Name.V, rest)
 		}
 	}
-	none, pcn := told["none"], told["pcn"]
+	none, pcn := documents["none"], documents["pcn"]
 	if slices.Max(none.Paused[spans/2:]) == 0 || slices.Max(pcn.Paused[spans/2:]) != 0 || len(none.Stops) == 0 {
 		t.Errorf("pauses in the second half: none %v, pcn %v", none.Paused[spans/2:], pcn.Paused[spans/2:])
 	}

@@ -281,7 +281,7 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		if s == nil {
 			continue
 		}
-		mine := 0
+		count := 0
 		for _, probe := range p.Lines {
 			names := s.Columns(probe)
 			if len(names) > mostColumns {
@@ -291,19 +291,19 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 			for _, n := range names {
 				if x := spanOf(s, n, p.From, end, unit, p.Per()); len(x.X) > 0 {
 					curves = append(curves, curve{run.Scheme, n, x})
-					mine++
+					count++
 				}
 			}
 		}
-		widest = max(widest, mine)
+		widest = max(widest, count)
 	}
 	if len(curves) == 0 {
 		return nil
 	}
-	chart := func(mine []curve) *web.Chart {
+	chart := func(members []curve) *web.Chart {
 		ch := &web.Chart{Kind: "lines", Y: p.Y, Group: fmt.Sprintf("%s %v %v", r.World, p.From, end)}
 		var plain []web.Curve
-		for _, x := range mine {
+		for _, x := range members {
 			plain = append(plain, x.Curve)
 		}
 		points := min(linePoints, max(leastPoints, panelPoints/len(curves)))
@@ -311,7 +311,7 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		axis, values, spans := web.Thin(plain, from, to, points)
 		axis.Label, axis.Range = "time, "+name, web.Numbers{from, to}
 		ch.X, ch.Said = axis, "mean"
-		for i, x := range mine {
+		for i, x := range members {
 			line := web.Line{Name: x.scheme, Scheme: x.scheme, LineStyle: c.styles[x.scheme], Values: values[i]}
 			line.Value = web.Numbers{web.Round(stat.Mean(x.Y), 4)}
 			if widest > 1 {
@@ -334,9 +334,9 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		return []*web.Chart{chart(curves)}
 	}
 	for _, run := range r.Runs {
-		mine := slices.DeleteFunc(slices.Clone(curves), func(x curve) bool { return x.scheme != run.Scheme })
-		if len(mine) > 0 {
-			ch := chart(mine)
+		ofScheme := slices.DeleteFunc(slices.Clone(curves), func(x curve) bool { return x.scheme != run.Scheme })
+		if len(ofScheme) > 0 {
+			ch := chart(ofScheme)
 			ch.Title, ch.Scheme = run.Scheme, run.Scheme
 			charts = append(charts, ch)
 		}

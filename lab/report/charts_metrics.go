@@ -120,13 +120,13 @@ func (c *charter) cdf(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 	ch := &web.Chart{Kind: "cdf", Y: "part of flows", Note: sentence([]string{atValue(c.e, value)})}
 	var times [][]float64
 	for _, run := range r.Runs {
-		mine := r.Completion(run.Scheme, value, p.FCT)
-		if len(mine) == 0 {
+		completion := r.Completion(run.Scheme, value, p.FCT)
+		if len(completion) == 0 {
 			continue
 		}
-		times = append(times, mine)
-		all = append(all, mine...)
-		name := fmt.Sprintf("%s (%d flows)", run.Scheme, len(mine))
+		times = append(times, completion)
+		all = append(all, completion...)
+		name := fmt.Sprintf("%s (%d flows)", run.Scheme, len(completion))
 		ch.Lines = append(ch.Lines, web.Line{Name: name, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]})
 	}
 	if len(all) == 0 {

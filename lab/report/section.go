@@ -138,10 +138,10 @@ func claimRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Cl
 		row := web.Claim{ID: c.ID, Text: c.Text, Schemes: strings.Join(c.Schemes, " / "), Paper: c.Theirs(), Note: c.Note}
 		same := true
 		for _, r := range results {
-			mine := r.Claims[i]
-			row.Measured = append(row.Measured, web.Measured{Value: measuredOf(&mine), Words: words(&e.Claims[i], &mine.Measurement)})
-			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(mine.Verdict)})
-			same = same && mine.Verdict == c.Verdict
+			judged := r.Claims[i]
+			row.Measured = append(row.Measured, web.Measured{Value: measuredOf(&judged), Words: words(&e.Claims[i], &judged.Measurement)})
+			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(judged.Verdict)})
+			same = same && judged.Verdict == c.Verdict
 		}
 		if same {
 			row.Verdicts = []web.Verdict{{Verdict: string(c.Verdict)}}
