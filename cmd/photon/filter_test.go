@@ -41,8 +41,8 @@ func init() {
 
 // filter has the kernel refuse all calls but some, sockets of all families but some,
 // and memory that can be written and run.
-func filter(allowed string) error {
-	calls, families, _ := strings.Cut(allowed, ":")
+func filter(callsAndFamilies string) error {
+	calls, families, _ := strings.Cut(callsAndFamilies, ":")
 	var program []unix.SockFilter
 	add := func(code uint16, k uint32, yes, no uint8) {
 		program = append(program, unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no})
