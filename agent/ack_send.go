@@ -64,7 +64,7 @@ func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.ack
 // noCause is no PSN.
 const noCause = psnMask + 1
 
-// queueAck notes what is to be told of the packet whose base transport header is the first of b. cause is its PSN,
+// queueAck notes what to acknowledge of the packet whose base transport header is the first of b. cause is its PSN,
 // if that is to be told, too.
 func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b []byte, tos uint8) {
 	q := &h.acks

@@ -321,7 +321,7 @@ func TestGoBackToTheFirst(t *testing.T) {
 	}
 }
 
-// The last packet, or its acknowledgement, is lost: nobody would say so.
+// The last packet, or its acknowledgement, is lost: only a timeout finds out.
 func TestTimeout(t *testing.T) {
 	for _, opcode := range []uint8{wire.OpSendLast, wire.OpAcknowledge} {
 		p := newPair(t, cnp.Silent{}, nil)

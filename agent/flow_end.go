@@ -9,7 +9,7 @@ import (
 	"photon/units"
 )
 
-// Result tells of a flow that ended.
+// Result describes a flow that ended.
 type Result struct {
 	FlowSpec
 	FlowCounts

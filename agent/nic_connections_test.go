@@ -190,7 +190,7 @@ func TestNICLearnsFromTheConnectionManager(t *testing.T) {
 }
 
 // Two connections between the same hosts whose packets have the same number tell nothing; as soon as
-// their numbers differ they do. NAKs, late answers, and answers to nobody teach nothing.
+// their numbers differ they do. NAKs, late answers, and answers to no request teach nothing.
 func TestNICLearnsNothingWrong(t *testing.T) {
 	n := newRCPair(t)
 	ask := func(qp, psn uint32) {
@@ -199,7 +199,7 @@ func TestNICLearnsNothingWrong(t *testing.T) {
 	answer := func(qp, psn uint32, syndrome byte) {
 		n.carry(2, rcFrame(t, 2, 1, qp, wire.OpAcknowledge, psn, false, []byte{syndrome, 0, 0, 1}), false)
 	}
-	told := func(qp uint32) []int {
+	notified := func(qp uint32) []int {
 		n.a.now += 10 * ms
 		n.a.receive(agent.Wire, standard(t, 2, 1, qp))
 		return []int{n.a.notifiedOf(0x22), n.a.notifiedOf(0x44)}
@@ -215,7 +215,7 @@ func TestNICLearnsNothingWrong(t *testing.T) {
 	n.a.now, n.b.now = n.a.now+2*units.Second, n.b.now+2*units.Second
 	answer(0x11, 8, 0x1F)
 	for _, qp := range []uint32{0x11, 0x33} {
-		if got := told(qp); got[0] != 0 || got[1] != 0 {
+		if got := notified(qp); got[0] != 0 || got[1] != 0 {
 			t.Errorf("a CNP for %#x counts: %v", qp, got)
 		}
 	}
@@ -223,22 +223,22 @@ func TestNICLearnsNothingWrong(t *testing.T) {
 	answer(0x33, 9, 0x1F)
 	ask(0x22, 10)
 	answer(0x11, 10, 0x1F)
-	if got := told(0x33); got[0] != 0 || got[1] != 1 {
+	if got := notified(0x33); got[0] != 0 || got[1] != 1 {
 		t.Errorf("notified %v", got)
 	}
-	if got := told(0x11); got[0] != 1 || got[1] != 1 {
+	if got := notified(0x11); got[0] != 1 || got[1] != 1 {
 		t.Errorf("notified %v", got)
 	}
 	// Queue pair 0x11 is used again, for another connection.
 	ask(0x55, 11)
 	answer(0x11, 11, 0x1F)
-	if got := told(0x11); got[0] != 1 || n.a.notifiedOf(0x55) != 1 {
+	if got := notified(0x11); got[0] != 1 || n.a.notifiedOf(0x55) != 1 {
 		t.Errorf("notified %v, %d", got, n.a.notifiedOf(0x55))
 	}
 }
 
 // Acknowledgements wait behind no data but READ responses of their own connection, which they must
-// not overtake; and nobody is notified of a marked one.
+// not overtake; and a marked one causes no CNP.
 func TestNICAcknowledgementsPassData(t *testing.T) {
 	b := newBench(t, nil)
 	for i := range uint32(20) {

@@ -66,7 +66,7 @@ func TestNICAsksForStrangers(t *testing.T) {
 	}
 }
 
-// What NICs and switches say to each other is nothing to an application that nobody knows.
+// Frames between NICs and switches are of no use to an application, even to one that has never sent.
 func TestNICDoesNotAskWithControl(t *testing.T) {
 	a := newBench(t, nil)
 	b := newBench(t, func(c *agent.NICConfig) { c.Known = []wire.MAC{mac(2)} })

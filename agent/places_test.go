@@ -38,7 +38,7 @@ func TestElasticHost(t *testing.T) {
 	if n := len(p.a.TakeResults()); n != 4 {
 		t.Fatalf("%d of 4 flows ended", n)
 	}
-	told := p.b.Stats(p.Now()).NPSent
+	sent := p.b.Stats(p.Now()).NPSent
 	for qp := uint32(1); qp <= 4; qp++ {
 		if !p.b.Forget(ip(1), qp) || p.b.Received(ip(1), qp).Frames != 0 {
 			t.Errorf("flow %d is not forgotten", qp)
@@ -52,7 +52,7 @@ func TestElasticHost(t *testing.T) {
 		t.Errorf("%d of 4 flows that came later ended", n)
 	}
 	st := p.b.Stats(p.Now())
-	if st.NPSent <= told || st.Ports[0].Discards[dataplane.DropTable][3] != 0 {
-		t.Errorf("%d CNPs before, %d after, %d frames found no place", told, st.NPSent, st.Ports[0].Discards[dataplane.DropTable][3])
+	if st.NPSent <= sent || st.Ports[0].Discards[dataplane.DropTable][3] != 0 {
+		t.Errorf("%d CNPs before, %d after, %d frames found no place", sent, st.NPSent, st.Ports[0].Discards[dataplane.DropTable][3])
 	}
 }

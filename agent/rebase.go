@@ -130,7 +130,7 @@ func (t *Traffic) Rebase(by units.Time) {
 			heap[i].at.Rebase(by)
 		}
 	}
-	for _, j := range t.orders {
+	for _, j := range t.ordered {
 		j.Rebase(by)
 	}
 	for _, j := range t.fresh {

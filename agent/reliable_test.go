@@ -203,7 +203,7 @@ func TestReceiverRestarts(t *testing.T) {
 	}
 }
 
-// Where nobody is, a flow ends with a reason, and not many packets were sent in vain.
+// A flow to an address without a host ends with a reason, after few packets.
 func TestNobodyAnswers(t *testing.T) {
 	for _, every := range []int{0, 32} {
 		c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 4)), func(i int) Config {
@@ -316,13 +316,13 @@ func TestRequestsStand(t *testing.T) {
 	c.hosts[0].h.setNextPSN(0)
 	c.lose(1, func(b wire.BTH) bool { return b.PSN() == 1 })
 	c.send(0, 1, 3)
-	var came []inFlight
+	var sentThrice []inFlight
 	for range 3 {
 		c.now = max(c.now, c.hosts[0].free)
 		c.serve(0)
 	}
-	came = append(came, c.flight...)
-	c.flight = append(came, came[0])
+	sentThrice = append(sentThrice, c.flight...)
+	c.flight = append(sentThrice, sentThrice[0])
 	for range 3 {
 		c.arrive()
 	}

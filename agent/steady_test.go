@@ -13,7 +13,7 @@ import (
 	"photon/wire"
 )
 
-// asked is a reaction point that a host asks for every packet, and tells of each.
+// asked is a reaction point that a host asks before every packet, and calls after each.
 type asked struct {
 	ratelimit.Starter
 	bytes int
@@ -57,7 +57,7 @@ func TestSteadyRatesAreAsIfAsked(t *testing.T) {
 				rapid.IntRange(0, 4).Draw(r, "what"), rapid.Uint32Range(0, 63).Draw(r, "value"),
 			}
 		}), 1, 20).Draw(r, "steps")
-		run := func(ask bool) (hash uint64, sent uint64, told int) {
+		run := func(ask bool) (hash uint64, sent uint64, notified int) {
 			var all []*asked
 			p := newPair(t, cnp.Silent{}, func(c *agent.Config) {
 				c.NewRP = func(*ratelimit.Port) ratelimit.RP {
@@ -104,20 +104,20 @@ func TestSteadyRatesAreAsIfAsked(t *testing.T) {
 			}
 			p.run(p.Now() + 2*ms)
 			for _, a := range all {
-				told += a.bytes
+				notified += a.bytes
 			}
 			if hash, _ = p.Hash(); p.a.DataSent() == 0 {
 				r.Fatal("nothing was sent")
 			}
-			return hash, p.a.DataSent(), told
+			return hash, p.a.DataSent(), notified
 		}
 		h1, s1, _ := run(false)
-		h2, s2, told := run(true)
+		h2, s2, notified := run(true)
 		if h1 != h2 || s1 != s2 {
 			r.Fatalf("kept: %d bytes, trace %x; asked: %d bytes, trace %x", s1, h1, s2, h2)
 		}
-		if uint64(told) != s2 {
-			r.Fatalf("told of %d bytes of %d", told, s2)
+		if uint64(notified) != s2 {
+			r.Fatalf("told of %d bytes of %d", notified, s2)
 		}
 	})
 }

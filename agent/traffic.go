@@ -78,13 +78,13 @@ type Traffic struct {
 	host      *Host
 	mostEnded int // flows that ended and are remembered
 	last      uint64
-	orders    []*order // by id
-	pending   byTime   // by start; those stopped before it included
-	waiting   int      // of them, without those
-	stops     byTime   // by stop, of flows that have one
-	running   map[peerKey]*order
+	ordered   []*orderedFlow // by id
+	pending   byTime         // by start; those stopped before it included
+	waiting   int            // of them, without those
+	stops     byTime         // by stop, of flows that have one
+	running   map[peerKey]*orderedFlow
 	ended     int
-	fresh     []*order // ended since TakeEnded was called
+	fresh     []*orderedFlow // ended since TakeEnded was called
 	nextQP    uint32
 	forgot    uint64
 	refused   uint64
@@ -92,7 +92,7 @@ type Traffic struct {
 	down      bool // the port has no link: no flow is begun
 }
 
-type order struct {
+type orderedFlow struct {
 	Ordered
 	slot int // of the host; -1: none
 }
@@ -113,7 +113,7 @@ var ErrNoFlow = errors.New("agent: there is no such flow")
 // NewTraffic returns a Traffic for a host that remembers at least mostEnded flows
 // that have ended.
 func NewTraffic(h *Host, mostEnded int) *Traffic {
-	return &Traffic{host: h, mostEnded: mostEnded, running: map[peerKey]*order{}, nextQP: firstQP}
+	return &Traffic{host: h, mostEnded: mostEnded, running: map[peerKey]*orderedFlow{}, nextQP: firstQP}
 }
 
 // Add orders flows and returns the first one's number; the others follow. A
@@ -134,8 +134,8 @@ func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) 
 				t.nextQP = firstQP
 			}
 		}
-		j := &order{Ordered: Ordered{ID: t.last, Order: o}, slot: -1}
-		t.orders = append(t.orders, j)
+		j := &orderedFlow{Ordered: Ordered{ID: t.last, Order: o}, slot: -1}
+		t.ordered = append(t.ordered, j)
 		t.waiting++
 		heap.Push(&t.pending, timed{o.Start, j})
 	}
@@ -190,10 +190,10 @@ func (t *Traffic) Step(now units.Time) {
 		}
 	}
 	for len(t.stops) > 0 && t.stops[0].at <= now {
-		t.stop(now, heap.Pop(&t.stops).(timed).order)
+		t.stop(now, heap.Pop(&t.stops).(timed).orderedFlow)
 	}
 	for n := 0; !t.down && n < mostPerStep && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
-		if j := heap.Pop(&t.pending).(timed).order; j.Stage == Pending {
+		if j := heap.Pop(&t.pending).(timed).orderedFlow; j.Stage == Pending {
 			t.waiting--
 			t.begin(now, j)
 		}
@@ -207,7 +207,7 @@ func (t *Traffic) SetLink(now units.Time, up bool) {
 	t.Step(now)
 }
 
-func (t *Traffic) begin(now units.Time, j *order) {
+func (t *Traffic) begin(now units.Time, j *orderedFlow) {
 	slot, err := t.host.AddFlow(now, j.FlowSpec)
 	if err != nil {
 		j.Why, j.End = err, now
@@ -223,7 +223,7 @@ func (t *Traffic) begin(now units.Time, j *order) {
 }
 
 // stop reports whether the flow had not ended.
-func (t *Traffic) stop(now units.Time, j *order) bool {
+func (t *Traffic) stop(now units.Time, j *orderedFlow) bool {
 	switch j.Stage {
 	case Running:
 		t.refresh(now, j)
@@ -240,7 +240,7 @@ func (t *Traffic) stop(now units.Time, j *order) bool {
 }
 
 // end remembers a flow that ended, and forgets the oldest of too many.
-func (t *Traffic) end(j *order, s Stage) {
+func (t *Traffic) end(j *orderedFlow, s Stage) {
 	j.Stage, j.Allowed, j.Limited = s, 0, false
 	t.fresh = append(t.fresh, j)
 	if t.ended++; t.ended < 2*t.mostEnded {
@@ -249,7 +249,7 @@ func (t *Traffic) end(j *order, s Stage) {
 	surplus := t.ended - t.mostEnded
 	t.forgot += uint64(surplus)
 	t.ended -= surplus
-	t.orders = slices.DeleteFunc(t.orders, func(o *order) bool {
+	t.ordered = slices.DeleteFunc(t.ordered, func(o *orderedFlow) bool {
 		if surplus == 0 || o.Stage < Done {
 			return false
 		}
@@ -259,7 +259,7 @@ func (t *Traffic) end(j *order, s Stage) {
 }
 
 // refresh brings what is known of a running flow up to date.
-func (t *Traffic) refresh(now units.Time, j *order) {
+func (t *Traffic) refresh(now units.Time, j *orderedFlow) {
 	s := t.host.Flow(now, j.slot)
 	j.FlowCounts, j.Allowed, j.Limited = s.FlowCounts, s.Rate, s.Limited
 }
@@ -275,18 +275,18 @@ func (t *Traffic) Stop(now units.Time, id uint64) (stopped bool, err error) {
 	return t.stop(now, j), nil
 }
 
-func (t *Traffic) find(id uint64) *order {
-	i, ok := slices.BinarySearchFunc(t.orders, id, func(o *order, id uint64) int { return int(int64(o.ID - id)) })
+func (t *Traffic) find(id uint64) *orderedFlow {
+	i, ok := slices.BinarySearchFunc(t.ordered, id, func(o *orderedFlow, id uint64) int { return int(int64(o.ID - id)) })
 	if !ok {
 		return nil
 	}
-	return t.orders[i]
+	return t.ordered[i]
 }
 
 // List returns up to most flows whose numbers are above after, in their order.
 func (t *Traffic) List(now units.Time, after uint64, most int) (list []Ordered) {
-	i, _ := slices.BinarySearchFunc(t.orders, after+1, func(o *order, id uint64) int { return int(int64(o.ID - id)) })
-	for _, j := range t.orders[i:min(len(t.orders), i+most)] {
+	i, _ := slices.BinarySearchFunc(t.ordered, after+1, func(o *orderedFlow, id uint64) int { return int(int64(o.ID - id)) })
+	for _, j := range t.ordered[i:min(len(t.ordered), i+most)] {
 		if j.Stage == Running {
 			t.refresh(now, j)
 		}
@@ -333,7 +333,7 @@ func (t *Traffic) Failed() uint64 { return t.failed }
 // timed is an order that something happens to at a time.
 type timed struct {
 	at units.Time
-	*order
+	*orderedFlow
 }
 
 // byTime is a heap of them; of equals, the one ordered first.

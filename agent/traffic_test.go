@@ -10,14 +10,14 @@ import (
 )
 
 // traffic is a pair whose first host's flows are ordered.
-func newTraffic(t *testing.T, keep int, change func(*agent.Config)) (*pair, *agent.Traffic) {
+func newTraffic(t *testing.T, mostEnded int, change func(*agent.Config)) (*pair, *agent.Traffic) {
 	p := newPair(t, cnp.Silent{}, func(c *agent.Config) {
 		c.Receivers = 1000
 		if change != nil {
 			change(c)
 		}
 	})
-	tr := agent.NewTraffic(p.a, keep)
+	tr := agent.NewTraffic(p.a, mostEnded)
 	p.Every(100*units.Microsecond, tr.Step)
 	return p, tr
 }

@@ -26,7 +26,7 @@ const (
 	sampledAddresses = "02 00 00 00 00 0b" + "02 00 00 00 00 0a"
 	vlanTag          = "8100 600a" // priority 3, VLAN 10
 	cnTag            = "22e9 1234"
-	sampledRest      = "0800 45 00 00 1c 00 00 00 00 40 11 00 00 0a000001 0a000002 0001 0002 0008 0000"
+	sampledPacket    = "0800 45 00 00 1c 00 00 00 00 40 11 00 00 0a000001 0a000002 0001 0002 0008 0000"
 )
 
 // Byte for byte: addresses, the tags, EtherType 22E7; then version, reserved
@@ -39,7 +39,7 @@ func TestCNMGolden(t *testing.T) {
 		message   = "22e7" + "002a" + "02000000 00ff0003" + "ff9c" + "0032" + "6000" + "02 00 00 00 00 0b" + "0000"
 	)
 	for _, tags := range []string{"", vlanTag, cnTag, vlanTag + cnTag} {
-		sampled := unhex(sampledAddresses + tags + sampledRest)
+		sampled := unhex(sampledAddresses + tags + sampledPacket)
 		want := unhex(addresses + tags + message)
 		want = append(want, make([]byte, 60-len(want))...)
 		var h wire.Header
@@ -51,7 +51,7 @@ func TestCNMGolden(t *testing.T) {
 		if !bytes.Equal(b[:n], want) {
 			t.Errorf("tags %q:\ngot  % x\nwant % x", tags, b[:n], want)
 		}
-		if !bytes.Equal(sampled, unhex(sampledAddresses+tags+sampledRest)) {
+		if !bytes.Equal(sampled, unhex(sampledAddresses+tags+sampledPacket)) {
 			t.Error("the sampled frame was changed")
 		}
 	}
@@ -118,7 +118,7 @@ func TestCNMRoundTrip(t *testing.T) {
 
 // Six bits of feedback and three of priority are all that a message has room for.
 func TestCNMFieldsKeepToThemselves(t *testing.T) {
-	sampled := unhex(sampledAddresses + sampledRest)
+	sampled := unhex(sampledAddresses + sampledPacket)
 	var h, back wire.Header
 	wire.Parse(sampled, &h)
 	b := make([]byte, MaxCNMLen)
@@ -139,7 +139,7 @@ func TestCNMFieldsKeepToThemselves(t *testing.T) {
 // written and read again.
 func FuzzDecodeCNM(f *testing.F) {
 	for _, tags := range []string{"", vlanTag, cnTag, vlanTag + cnTag} {
-		sampled := unhex(sampledAddresses + tags + sampledRest)
+		sampled := unhex(sampledAddresses + tags + sampledPacket)
 		var h wire.Header
 		wire.Parse(sampled, &h)
 		b := make([]byte, MaxCNMLen)

@@ -133,26 +133,26 @@ func drawArrivals(t *rapid.T, step units.Time) []arrival {
 
 // slowPCN is section 5.2 of the paper on the list of all arrivals of one flow,
 // in real numbers.
-func slowPCN(p PCNParams, flow int, mine []arrival) (want []report) {
-	for i := 0; i < len(mine); {
-		begin := mine[i].at
+func slowPCN(p PCNParams, flow int, arrivals []arrival) (want []report) {
+	for i := 0; i < len(arrivals); {
+		begin := arrivals[i].at
 		if p.Phase == Tick {
-			begin = mine[i].at / p.Period * p.Period
+			begin = arrivals[i].at / p.Period * p.Period
 		} else if len(want) > 0 && begin < want[len(want)-1].at+p.Period {
 			begin = want[len(want)-1].at
 		}
 		end := begin + p.Period
 		j := i
 		size, marked := 0.0, 0.0
-		for ; j < len(mine) && mine[j].at < end; j++ {
-			size += float64(mine[j].nbytes)
-			if mine[j].ecn == wire.CE {
+		for ; j < len(arrivals) && arrivals[j].at < end; j++ {
+			size += float64(arrivals[j].nbytes)
+			if arrivals[j].ecn == wire.CE {
 				marked++
 			}
 		}
 		span := p.Period
-		if j == i+1 && i > 0 && mine[i].at-mine[i-1].at > span {
-			span = mine[i].at - mine[i-1].at
+		if j == i+1 && i > 0 && arrivals[i].at-arrivals[i-1].at > span {
+			span = arrivals[i].at - arrivals[i-1].at
 		}
 		n := Notice{ECN: wire.NotECT, Word: uint32(max(1, math.Round(math.Round(size*8/span.Seconds())/1e6)))}
 		if marked/float64(j-i) >= float64(p.Percent)/100 {

@@ -102,16 +102,16 @@ func compare(t *rapid.T, np NP, twin slow, flows int, scale units.Time) {
 
 // slowPlus is ICNP'18 section IV.B.2 with a list that is scanned and maps.
 type slowPlus struct {
-	p       DCQCNPlusParams
-	list    []int
-	visit   units.Time
-	marked  map[int]bool
-	seen    map[int]units.Time // last mark
-	lastCNP map[int]units.Time // missing: none yet
+	p        DCQCNPlusParams
+	list     []int
+	visit    units.Time
+	marked   map[int]bool
+	lastMark map[int]units.Time // last mark
+	lastCNP  map[int]units.Time // missing: none yet
 }
 
 func newSlowPlus(p DCQCNPlusParams) *slowPlus {
-	return &slowPlus{p: p, marked: map[int]bool{}, seen: map[int]units.Time{}, lastCNP: map[int]units.Time{}}
+	return &slowPlus{p: p, marked: map[int]bool{}, lastMark: map[int]units.Time{}, lastCNP: map[int]units.Time{}}
 }
 
 func (s *slowPlus) data(now units.Time, flow int, ecn uint8) {
@@ -119,9 +119,9 @@ func (s *slowPlus) data(now units.Time, flow int, ecn uint8) {
 		return
 	}
 	for len(s.marked) == 0 && len(s.list) > 0 && s.visit < now {
-		s.look() // a visit that nobody waits for was when it was
+		s.visitNext() // a visit that nobody waits for was when it was
 	}
-	s.marked[flow], s.seen[flow] = true, now
+	s.marked[flow], s.lastMark[flow] = true, now
 	if !slices.Contains(s.list, flow) {
 		if len(s.list) == 0 && s.visit < now {
 			s.visit = now // an idle scan begins at once
@@ -140,7 +140,7 @@ func (s *slowPlus) next() units.Time {
 // poll visits the records that are due, one in each gap.
 func (s *slowPlus) poll(now units.Time) (got []report) {
 	for len(s.list) > 0 && s.visit <= now {
-		if flow, n, ok := s.look(); ok {
+		if flow, n, ok := s.visitNext(); ok {
 			got = append(got, report{now, flow, n})
 		}
 	}
@@ -149,12 +149,12 @@ func (s *slowPlus) poll(now units.Time) (got []report) {
 
 // look visits one record. How a flow leaves the list is not in the paper; here silence
 // decides, even over a mark that was not told yet.
-func (s *slowPlus) look() (int, Notice, bool) {
+func (s *slowPlus) visitNext() (int, Notice, bool) {
 	at, period := s.visit, units.Time(len(s.list))*s.p.Gap
 	s.visit += s.p.Gap
 	flow := s.list[0]
 	s.list = s.list[1:]
-	if seen, ever := s.seen[flow]; !ever || at > seen+s.p.Silence {
+	if seen, ever := s.lastMark[flow]; !ever || at > seen+s.p.Silence {
 		delete(s.marked, flow)
 		return 0, Notice{}, false
 	}
@@ -172,7 +172,7 @@ func (s *slowPlus) look() (int, Notice, bool) {
 // slot's next flow.
 func (s *slowPlus) forget(flow int) {
 	delete(s.marked, flow)
-	delete(s.seen, flow)
+	delete(s.lastMark, flow)
 	delete(s.lastCNP, flow)
 }
 
@@ -198,15 +198,15 @@ func TestDCQCNPlusIsNotDueForNothing(t *testing.T) {
 	for flow := range flows {
 		np.Data(0, flow, wire.CE, 1000)
 	}
-	told, asked := 0, 0
+	notified, asked := 0, 0
 	for now := units.Time(0); np.Next() != units.Never; asked++ {
 		now = max(now, np.Next())
 		if _, _, ok := np.Poll(now); ok {
-			told++
+			notified++
 		}
 	}
-	if told != flows || asked > 4*flows {
-		t.Errorf("%d CNPs of %d flows, asked %d times", told, flows, asked)
+	if notified != flows || asked > 4*flows {
+		t.Errorf("%d CNPs of %d flows, asked %d times", notified, flows, asked)
 	}
 }
 
@@ -215,22 +215,22 @@ var plus = DCQCNPlusParams{Gap: us, Interval: 45 * us, Silence: 10 * units.Milli
 // A first mark is told at once, the second 45 us after it, and none without a mark.
 func TestDCQCNPlusInterval(t *testing.T) {
 	np := NewDCQCNPlus(plus, 1)
-	var told []units.Time
+	var notified []units.Time
 	for now := 100 * us; now < 400*us; now += us {
 		if now < 300*us {
 			np.Data(now, 0, wire.CE, 1000)
 		}
 		for np.Next() <= now {
 			if _, n, ok := np.Poll(now); ok {
-				told = append(told, now/us)
+				notified = append(notified, now/us)
 				if n != (Notice{ECN: wire.NotECT, Word: 1000}) { // a list of one, every microsecond
 					t.Errorf("%v: %+v", now, n)
 				}
 			}
 		}
 	}
-	if !slices.Equal(told, []units.Time{100, 145, 190, 235, 280, 325}) {
-		t.Error(told)
+	if !slices.Equal(notified, []units.Time{100, 145, 190, 235, 280, 325}) {
+		t.Error(notified)
 	}
 }
 

@@ -7,7 +7,7 @@
 //
 //	np.go      what a notification point is
 //	dcqcn.go, ticks.go, dcqcnplus.go, pcn.go, tcd.go, becn.go, silent.go
-//	           one scheme's each; ticks.go is DCQCN's by a clock, silent.go notifies nobody
+//	           one scheme's each; ticks.go is DCQCN's by a clock, silent.go sends none
 //	fifo.go    flows with a CNP to come, in their order
 //	packet.go  the CNP on the wire
 //	name.go    the flow that it is about, where its queue pair does not say so

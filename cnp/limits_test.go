@@ -58,14 +58,14 @@ func TestNotificationPointsAllocateNothing(t *testing.T) {
 		Silent{}, NewDCQCN(DCQCNParams{Interval: 50 * us}, flows), NewPCN(PCNParams{Period: 50 * us, Percent: 95, Phase: FirstPacket}, flows),
 		NewDCQCNPlus(plus, flows), NewTCD(DCQCNParams{Interval: 50 * us}, flows), NewDCQCNTicks(DCQCNParams{Interval: 50 * us}, flows),
 	} {
-		told := 0
+		notified := 0
 		if n := testing.AllocsPerRun(100, func() {
 			for i := range 100 {
 				now += us
 				np.Data(now, i%flows, marks[i%len(marks)], 1000)
 				for np.Next() <= now {
 					if _, _, ok := np.Poll(now); ok {
-						told++
+						notified++
 					}
 				}
 				if i == 50 {
@@ -75,12 +75,12 @@ func TestNotificationPointsAllocateNothing(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%T: %v allocations", np, n)
 		}
-		if _, silent := np.(Silent); told == 0 && !silent {
+		if _, silent := np.(Silent); notified == 0 && !silent {
 			t.Errorf("%T: no CNP: idle points allocate nothing", np)
 		}
 	}
 
-	sampled := unhex(sampledAddresses + vlanTag + cnTag + sampledRest)
+	sampled := unhex(sampledAddresses + vlanTag + cnTag + sampledPacket)
 	b := make([]byte, MaxCNMLen)
 	var h, back wire.Header
 	if n := testing.AllocsPerRun(100, func() {

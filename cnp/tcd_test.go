@@ -13,7 +13,7 @@ import (
 type slowTCD struct {
 	interval units.Time
 	first    map[int]units.Time // when the flow's clock began
-	told     map[int]units.Time // the tick that had the last CNP
+	notified map[int]units.Time // the tick that had the last CNP
 	marks    map[int][]tcdMark
 }
 
@@ -41,8 +41,8 @@ func (s *slowTCD) tick(flow int) units.Time {
 		return units.Never
 	}
 	at := s.first[flow]
-	told, any := s.told[flow]
-	for at < s.marks[flow][0].at || any && at <= told {
+	notifiedAt, any := s.notified[flow]
+	for at < s.marks[flow][0].at || any && at <= notifiedAt {
 		at += s.interval
 	}
 	return at
@@ -70,7 +70,7 @@ func (s *slowTCD) poll(now units.Time) (got []report) {
 				}
 			}
 			delete(s.marks, flow)
-			s.told[flow] = at
+			s.notified[flow] = at
 			got = append(got, report{now, flow, n})
 		}
 	}
@@ -80,7 +80,7 @@ func (s *slowTCD) poll(now units.Time) (got []report) {
 // forget makes room for the slot's next flow.
 func (s *slowTCD) forget(flow int) {
 	delete(s.marks, flow)
-	delete(s.told, flow)
+	delete(s.notified, flow)
 	delete(s.first, flow)
 }
 

@@ -11,13 +11,13 @@ import (
 
 // slowTicks are the CNPs of one flow's arrivals: at each tick from the first frame
 // on, one if a marked frame came after the tick before and no later than this one.
-func slowTicks(interval units.Time, mine []arrival) (want []units.Time) {
-	if len(mine) == 0 {
+func slowTicks(interval units.Time, arrivals []arrival) (want []units.Time) {
+	if len(arrivals) == 0 {
 		return nil
 	}
-	last := mine[len(mine)-1].at
-	for tick := mine[0].at; tick < last+interval; tick += interval {
-		for _, a := range mine {
+	last := arrivals[len(arrivals)-1].at
+	for tick := arrivals[0].at; tick < last+interval; tick += interval {
+		for _, a := range arrivals {
 			if a.ecn == wire.CE && a.at > tick-interval && a.at <= tick {
 				want = append(want, tick)
 				break
@@ -45,18 +45,18 @@ func TestDCQCNTicksAgainstSlowTwin(t *testing.T) {
 				got[flow], before = append(got[flow], at), at
 			}
 		}
-		var mine [4][]arrival
+		var arrivals [4][]arrival
 		for _, a := range all {
 			poll(a.at - 1) // a frame that comes at a tick counts for it
 			np.Data(a.at, a.flow, a.ecn, a.nbytes)
-			mine[a.flow] = append(mine[a.flow], a)
+			arrivals[a.flow] = append(arrivals[a.flow], a)
 			if rapid.IntRange(0, 3).Draw(t, "at once") == 0 {
 				poll(a.at)
 			}
 		}
 		poll(units.Never - 1)
-		for flow := range mine {
-			want := slowTicks(interval, mine[flow])
+		for flow := range arrivals {
+			want := slowTicks(interval, arrivals[flow])
 			if len(want) != len(got[flow]) {
 				t.Fatalf("flow %d: CNPs at %v, want %v", flow, got[flow], want)
 			}

@@ -33,7 +33,7 @@ type Running struct {
 // Place is where a port is in a switch: its number there, and the worker that polls it.
 type Place struct{ Number, Worker int }
 
-// Start says how many frame buffers there are, before the rates of the devices are known that Resolve is told of next,
+// Start says how many frame buffers there are, before the devices tell their rates, which Resolve gets next,
 // and has the switch have places for ports that are added while it runs. Its ports are in the order of the file.
 func (c *Switch) Start(frames int, base wire.MAC) Running {
 	c.running = Running{Frames: frames, Base: base, Places: dpdk.MaxPorts}

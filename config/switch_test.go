@@ -312,7 +312,7 @@ pfc: {watchdog: {detect: 1s, restore: 2s, action: forward}}
 	}
 }
 
-// A lossless priority of CNPs is something to be told of, wherever it comes from.
+// A lossless priority for CNPs gets a warning, wherever it comes from.
 func TestLosslessCNPsAreWarnedOf(t *testing.T) {
 	for text, prio := range map[string]string{
 		"": "", "pfc: {priorities: [3, 6]}\n": "6", "pfc: {priorities: [3, 6]}\ndscp_to_priority: {48: 7}\n": "", "dscp_to_priority: {48: 3}\n": "3",

@@ -157,23 +157,26 @@ func TestWhenPacketsAreDue(t *testing.T) {
 		exchange(0, a, b)
 		exchange(0, b, a)
 	}
-	keeps := func(came uint16, kept units.Size) { b.CountReceived(0, came); b.SetBuffered(0, kept*Block) }
-	keeps(60, 60)
+	buffer := func(arrived uint16, buffered units.Size) {
+		b.CountReceived(0, arrived)
+		b.SetBuffered(0, buffered*Block)
+	}
+	buffer(60, 60)
 	if b.Due(5) != units.Millisecond {
 		t.Errorf("nothing was freed, and one is due at %v", b.Due(5))
 	}
-	if keeps(0, 41); b.Due(5) != units.Millisecond {
+	if buffer(0, 41); b.Due(5) != units.Millisecond {
 		t.Error("19 blocks are not worth a packet")
 	}
-	if keeps(0, 40); b.Due(5) != 5 {
+	if buffer(0, 40); b.Due(5) != 5 {
 		t.Error("20 blocks are")
 	}
 	exchange(5, b, a)
-	keeps(51, 40+51) // of 100-60+20 that may come, 9 are left: fewer than a longest frame has
+	buffer(51, 40+51) // of 100-60+20 that may come, 9 are left: fewer than a longest frame has
 	if b.Due(6) != 5+units.Millisecond {
 		t.Error("there is nothing to tell")
 	}
-	if keeps(0, 90); b.Due(6) != 6 {
+	if buffer(0, 90); b.Due(6) != 6 {
 		t.Error("a block more, and the peer can send any frame: it is to know")
 	}
 	if held := b.PeerStopped(); held != 1 {

@@ -164,7 +164,7 @@ func (p *Port) SetBuffered(i int, bytes units.Size) {
 }
 
 // StopPeer stops giving credits to the peer, or resumes it.
-func (p *Port) StopPeer(hold bool) { p.frozen = hold }
+func (p *Port) StopPeer(frozen bool) { p.frozen = frozen }
 
 // grant is the FCCL that could be advertised now.
 func (p *Port) grant(l *lane) uint16 {
@@ -243,13 +243,13 @@ func (p *Port) Ends(int) units.Time { return units.Never }
 func (p *Port) Next() units.Time { return units.Never }
 
 // PeerStopped is the set of lanes of which the peer may not send every packet now.
-func (p *Port) PeerStopped() (held uint8) {
+func (p *Port) PeerStopped() (stopped uint8) {
 	for rest := p.lanes; rest != 0; rest &= rest - 1 {
 		if i := bits.TrailingZeros8(rest); p.lane[i].left() < p.longest {
-			held |= 1 << i
+			stopped |= 1 << i
 		}
 	}
-	return held
+	return stopped
 }
 
 // XON is how many bytes of a lane may be buffered so that the peer may send a packet of the longest kind.

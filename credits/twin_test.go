@@ -79,7 +79,7 @@ func TestPortsAreTheirTwin(t *testing.T) {
 			}
 			return may
 		}
-		keep := func(n int64) { w.buffered += n; b.SetBuffered(lane, units.Size(w.buffered)*Block) }
+		buffer := func(n int64) { w.buffered += n; b.SetBuffered(lane, units.Size(w.buffered)*Block) }
 		arriveThere := func(lose bool) {
 			x := there[0]
 			there = there[1:]
@@ -92,7 +92,7 @@ func TestPortsAreTheirTwin(t *testing.T) {
 				if b.CountReceived(lane, uint16(x.blocks)); known {
 					w.received += x.blocks
 				}
-				if keep(x.blocks); w.buffered > w.capacity {
+				if buffer(x.blocks); w.buffered > w.capacity {
 					t.Fatalf("%d blocks are kept, there is room for %d", w.buffered, w.capacity)
 				}
 			}
@@ -121,11 +121,11 @@ func TestPortsAreTheirTwin(t *testing.T) {
 					arriveBack(rapid.IntRange(0, 3).Draw(t, "lost") == 0)
 				}
 			},
-			"leave": func(t *rapid.T) { keep(-rapid.Int64Range(0, w.buffered).Draw(t, "blocks")) },
+			"leave": func(t *rapid.T) { buffer(-rapid.Int64Range(0, w.buffered).Draw(t, "blocks")) },
 			"tell":  func(*rapid.T) { tell() },
 			"wait":  func(t *rapid.T) { now += units.Time(rapid.IntRange(1, 150).Draw(t, "us")) * units.Microsecond },
 		})
-		keep(-w.buffered)
+		buffer(-w.buffered)
 		for range 3 {
 			now += c.Period
 			tell()
@@ -136,7 +136,7 @@ func TestPortsAreTheirTwin(t *testing.T) {
 					arriveBack(false)
 				}
 			}
-			keep(-w.buffered)
+			buffer(-w.buffered)
 		}
 		if got := int64(a.Counters(now).Credits[lane]); got != min(w.capacity, 2048) {
 			t.Fatalf("%d credits are left, of %d blocks", got, w.capacity)

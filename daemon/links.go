@@ -167,7 +167,7 @@ func (d *daemon) setLink(port int, state dataplane.LinkState) error {
 	return d.setLinkNow(port, state)
 }
 
-// setLinkNow is setLink of who holds the locks of the links and of what is loaded.
+// setLinkNow is setLink for callers that hold the locks of links and configuration.
 func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
 	state.Shut = d.links.shut[port]
 	change, err := d.sw.PrepareLink(port, state)

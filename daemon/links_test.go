@@ -198,7 +198,7 @@ func TestLinkOfAnotherRate(t *testing.T) {
 	}
 }
 
-// A rate that was configured stays, and one for which the buffer has no room is told of once.
+// A rate that was configured stays, and one for which the buffer has no room is logged once.
 func TestLinkOfAnotherRateThatCannotBe(t *testing.T) {
 	x := newLinked(t, "rate: 10Gbps\n")
 	x.world.say(1, func(d *dpdk.DeviceStats) { d.Rate = units.Gbps })

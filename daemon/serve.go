@@ -119,16 +119,16 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 	if d.collector.enabled() {
 		d.world.SeldomStop()
 	}
-	told := make(chan struct{})
+	notified := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(notified)
 		select {
 		case <-d.world.Started():
 			d.started()
 		case <-running.Done():
 		}
 	}()
-	defer func() { halt(); <-told }()
+	defer func() { halt(); <-notified }()
 	if err := d.world.Run(running, units.Never); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

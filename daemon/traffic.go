@@ -24,9 +24,9 @@ const (
 	maxEndedListed = 65536
 	// stepEvery is how often an agent checks whether flows are to begin or to stop.
 	stepEvery = 100 * units.Microsecond
-	// ordersPerCall is how many flows are added in one call, for which the workers wait: a
+	// flowsPerCall is how many flows are added in one call, for which the workers wait: a
 	// few hundred microseconds.
-	ordersPerCall = 1000
+	flowsPerCall = 1000
 )
 
 // traffic gives the admin socket and the log access to an agent's flows.
@@ -143,7 +143,7 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 	o.adding.Lock()
 	defer o.adding.Unlock()
 	for len(list) > 0 && err == nil {
-		batch := list[:min(len(list), ordersPerCall)]
+		batch := list[:min(len(list), flowsPerCall)]
 		list = list[len(batch):]
 		o.d.world.Do(func(now units.Time) {
 			for ; laps != o.d.world.Laps(); laps++ { // the clock was set back meanwhile
@@ -167,7 +167,7 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 // Stop implements admin.FlowSource.
 func (o *traffic) Stop(ids []uint64) (stopped int, err error) {
 	for len(ids) > 0 {
-		batch := ids[:min(len(ids), ordersPerCall)]
+		batch := ids[:min(len(ids), flowsPerCall)]
 		ids = ids[len(batch):]
 		o.d.world.Do(func(now units.Time) {
 			for _, id := range batch {

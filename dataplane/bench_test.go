@@ -267,7 +267,7 @@ func BenchmarkSwitchWithoutMarking(b *testing.B) {
 
 // perFrame reports what one of the frames of a round costs: processor time of the
 // thread, which others on the machine do not disturb as much as the wall's; and the tenth
-// percentile of the last rounds' time by the wall, which is that of one that nobody interrupted.
+// percentile of the last rounds' time by the wall, which is that of an uninterrupted one.
 func perFrame(b *testing.B, frames int, round func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -314,7 +314,7 @@ func differential(t *testing.T, workers int) {
 	passed := 0
 	rapid.Check(t, func(r *rapid.T) {
 		c := anyConfig(r)
-		world := worldKind{workers: 1, exits: rapid.Bool().Draw(r, "exits"), late: rapid.IntRange(0, 3).Draw(r, "late") == 3, before: draw[uint16](r, "before", 128, 4)}
+		world := worldKind{workers: 1, exits: rapid.Bool().Draw(r, "exits"), lateTimers: rapid.IntRange(0, 3).Draw(r, "late") == 3, before: draw[uint16](r, "before", 128, 4)}
 		if workers > 1 {
 			world.workers, world.ample = rapid.IntRange(2, workers).Draw(r, "workers"), true
 			for i := range c.Ports {

@@ -315,7 +315,7 @@ func TestNeighboursAndReloads(t *testing.T) {
 		if send(); to()[77] != 40 {
 			t.Errorf("%+v", r.sw.Neighbours())
 		}
-		for range 40 { // nobody is there, then nobody routes
+		for range 40 { // there is no neighbour, then no route
 			r.asks(1)
 			r.now += units.Second
 		}

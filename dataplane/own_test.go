@@ -67,7 +67,7 @@ func TestAnswersKeepTheirPlace(t *testing.T) {
 	}
 }
 
-// chatty asks for a CNM for every frame that is queued, and notes what it is told of its queue.
+// chatty asks for a CNM for every frame that is queued, and notes the queue lengths that it gets.
 type chatty struct {
 	marking.None
 	resumed []int

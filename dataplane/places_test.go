@@ -105,7 +105,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 				if got := flood(); got != [4]int{0, 1, 1, 0} {
 					t.Fatalf("round %d: a flood reaches %v when the port has gone", round, got)
 				}
-				r.in(0, packet(10, 13, 26, 0), 100) // nobody knows 13 any more
+				r.in(0, packet(10, 13, 26, 0), 100) // 13 was forgotten
 				r.poll()
 				if a, b := len(r.out(1, 8)), len(r.out(2, 8)); a != 1 || b != 1 {
 					t.Fatalf("round %d: an address of the port that has gone is known: %d and %d frames", round, a, b)

@@ -12,7 +12,7 @@ import (
 // Where the reference sends a frame: priority, VLAN, address, flood.
 
 // refBucket is a token bucket for what is flooded, counted in time that fills it.
-type refBucket struct{ held, at units.Time }
+type refBucket struct{ tokens, at units.Time }
 
 // priority is a frame's class.
 func (r *reference) priority(p *refPort, h *refHead) int {
@@ -186,11 +186,11 @@ func (b *refBucket) take(now units.Time, l dataplane.FloodLimit, bytes int) bool
 	if l == (dataplane.FloodLimit{}) {
 		return true
 	}
-	b.held, b.at = min(depth(l), b.held+now-b.at), now
-	if b.held < each(l, bytes) {
+	b.tokens, b.at = min(depth(l), b.tokens+now-b.at), now
+	if b.tokens < each(l, bytes) {
 		return false
 	}
-	b.held -= each(l, bytes)
+	b.tokens -= each(l, bytes)
 	return true
 }
 
@@ -205,7 +205,7 @@ func (r *reference) emit(now units.Time, in *refPort, out, vlan int, f refFrame)
 
 // leaveBy queues a frame at the port by which it leaves, as a frame of a VLAN.
 func (r *reference) leaveBy(now units.Time, in, out *refPort, vlan int, f refFrame) {
-	f, ok := r.dress(f, out.number, vlan)
+	f, ok := r.setTag(f, out.number, vlan)
 	if !ok {
 		r.lose(now, in, f.prio, dataplane.DropVLAN)
 		return
@@ -217,8 +217,8 @@ func (r *reference) leaveBy(now units.Time, in, out *refPort, vlan int, f refFra
 	r.queue(now, in, out, f)
 }
 
-// dress puts a frame's tag on or takes it off.
-func (r *reference) dress(f refFrame, out, vlan int) (refFrame, bool) {
+// setTag puts a frame's tag on or takes it off.
+func (r *reference) setTag(f refFrame, out, vlan int) (refFrame, bool) {
 	f.bytes = slices.Clone(f.bytes)
 	hasTag := len(f.bytes) >= 18 && binary.BigEndian.Uint16(f.bytes[12:]) == 0x8100
 	points := r.ports[out].config.PCPOut

@@ -25,7 +25,7 @@ func (p *refPort) accountOf(prio int) int {
 	return prio
 }
 
-// free is what nobody has of the buffer that is set aside for nobody.
+// free is what is left of the shared part of the buffer.
 func (r *reference) free() int {
 	size := int(r.config.Buffer)
 	for _, p := range r.ports {

@@ -39,8 +39,8 @@ func (p *refPort) bytes(prio int) (n int) {
 // refTokens are the tokens of a shaper: parts of a byte, as many to one as there are bits per second and picoseconds
 // per byte.
 type refTokens struct {
-	held *big.Int
-	at   units.Time
+	tokens *big.Int
+	at     units.Time
 }
 
 // shapers are those of the queues, and the port's.
@@ -56,13 +56,13 @@ func tokens(bytes units.Size) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(bytes)), big.NewInt(tokensPerByte))
 }
 
-func (b *refTokens) fill(x dataplane.Shaper) { b.held = tokens(x.Burst) }
+func (b *refTokens) fill(x dataplane.Shaper) { b.tokens = tokens(x.Burst) }
 
 // come adds the tokens of the time since.
 func (b *refTokens) come(now units.Time, x dataplane.Shaper) {
-	b.held = new(big.Int).Add(b.held, new(big.Int).Mul(big.NewInt(int64(now-b.at)), big.NewInt(int64(x.Rate))))
-	if most := tokens(x.Burst); b.held.Cmp(most) > 0 {
-		b.held = most
+	b.tokens = new(big.Int).Add(b.tokens, new(big.Int).Mul(big.NewInt(int64(now-b.at)), big.NewInt(int64(x.Rate))))
+	if most := tokens(x.Burst); b.tokens.Cmp(most) > 0 {
+		b.tokens = most
 	}
 	b.at = now
 }
@@ -76,7 +76,7 @@ func (r *reference) shaped(now units.Time, p *refPort, prio int) (wait units.Tim
 			continue
 		}
 		b.come(now, x)
-		if lack := new(big.Int).Sub(tokens(units.Size(p.wireLen(r.config.MTU+14+8))), b.held); lack.Sign() > 0 {
+		if lack := new(big.Int).Sub(tokens(units.Size(p.wireLen(r.config.MTU+14+8))), b.tokens); lack.Sign() > 0 {
 			wait = max(wait, units.Time(new(big.Int).Div(new(big.Int).Add(lack, big.NewInt(int64(x.Rate)-1)), big.NewInt(int64(x.Rate))).Int64()))
 		}
 	}
@@ -88,7 +88,7 @@ func (p *refPort) spend(prio int, bytes int) {
 	all := p.shapers()
 	for _, i := range []int{prio, 8} {
 		if all[i].Rate != 0 {
-			p.tokens[i].held = new(big.Int).Sub(p.tokens[i].held, tokens(units.Size(bytes)))
+			p.tokens[i].tokens = new(big.Int).Sub(p.tokens[i].tokens, tokens(units.Size(bytes)))
 		}
 	}
 }
@@ -161,14 +161,14 @@ func (r *reference) next(now units.Time, p *refPort) int {
 			least = min(least, w)
 		}
 	}
-	for !may[p.turn] || r.config.Weights[p.turn] == 0 || p.wireLen(len(p.queues[p.turn][0].bytes)) > p.deficit[p.turn] {
-		p.turn = (p.turn + 7) % 8
-		if may[p.turn] {
-			p.deficit[p.turn] += r.config.Weights[p.turn] * (r.config.MTU + 18 + 24) / least
+	for !may[p.nextPriority] || r.config.Weights[p.nextPriority] == 0 || p.wireLen(len(p.queues[p.nextPriority][0].bytes)) > p.deficit[p.nextPriority] {
+		p.nextPriority = (p.nextPriority + 7) % 8
+		if may[p.nextPriority] {
+			p.deficit[p.nextPriority] += r.config.Weights[p.nextPriority] * (r.config.MTU + 18 + 24) / least
 		}
 	}
-	p.deficit[p.turn] -= p.wireLen(len(p.queues[p.turn][0].bytes))
-	return p.turn
+	p.deficit[p.nextPriority] -= p.wireLen(len(p.queues[p.nextPriority][0].bytes))
+	return p.nextPriority
 }
 
 // leave takes a frame out of its queue, and marks it if its congestion point says so.
@@ -207,7 +207,7 @@ func (r *reference) leave(now units.Time, p *refPort, prio int) refFrame {
 // mark writes a congestion point's verdict into ECN-capable frames that are no CNPs.
 func (r *reference) mark(p *refPort, f refFrame, m marking.Mark) {
 	ect := f.head.ip != 0 && (f.head.tos&3 == 1 || f.head.tos&3 == 2)
-	if !ect || f.isCNP() || m == marking.Keep {
+	if !ect || f.isCNP() || m == marking.Unchanged {
 		return
 	}
 	ip, ecn := f.bytes[f.head.ip:], byte(3)
@@ -329,7 +329,7 @@ func (r *reference) when(now units.Time, p *refPort) (sends, timer units.Time) {
 			early = now
 		}
 		r.early = 0
-		if r.accountable(p, prio) && p.accounts[prio].held {
+		if r.accountable(p, prio) && p.accounts[prio].peerPaused {
 			sends = min(sends, p.accounts[prio].refresh)
 		}
 		if n, ok := p.points[prio].(marking.Notifier); ok {

@@ -55,12 +55,12 @@ func (r *reference) complain(now units.Time, p *refPort, vlan int, h *refHead, f
 	}
 	b := &p.errors
 	cost := (units.Second + units.Time(limit.Rate) - 1) / units.Time(limit.Rate)
-	b.held, b.at = max(0, b.held-(now-b.at)), now // here it is what was taken
-	if b.held+cost > units.Time(limit.Burst)*cost {
+	b.tokens, b.at = max(0, b.tokens-(now-b.at)), now // here it is what was taken
+	if b.tokens+cost > units.Time(limit.Burst)*cost {
 		p.stats.ICMPLimited++
 		return
 	}
-	b.held += cost
+	b.tokens += cost
 	p.stats.ICMPSent++
 
 	quote := slices.Clone(ip[:min(len(ip), total(ip))])

@@ -159,11 +159,11 @@ func (r *reference) flush(now units.Time, p *refPort, prio int, why dataplane.Re
 func (r *reference) pfcFrame(now units.Time, p *refPort) (f pfc.Frame, ok bool) {
 	quanta, others := r.quanta(p), false
 	for prio := 1; prio < 8; prio++ {
-		others = others || p.accounts[prio].held
+		others = others || p.accounts[prio].peerPaused
 	}
 	for prio := range 8 {
 		if p.config.Pause && prio == 0 && others {
-			continue // those that were paused by PFC are let go before
+			continue // those that were paused by PFC are resumed before
 		}
 		a, in := &p.accounts[prio], &p.stats.Ingress
 		xoff, xon := r.due(now, p, prio)
@@ -172,12 +172,12 @@ func (r *reference) pfcFrame(now units.Time, p *refPort) (f pfc.Frame, ok bool) 
 			in.Resumes[prio]++
 			in.Transitions[prio]++
 			in.Paused[prio] += now - a.since
-			a.held, a.refused, a.promised = false, false, int(r.thresholds(p, prio).Headroom)
+			a.peerPaused, a.refused, a.promised = false, false, int(r.thresholds(p, prio).Headroom)
 			f.Enable |= 1 << prio
 		case xoff:
 			in.Pauses[prio]++
-			if !a.held {
-				a.held, a.since = true, now
+			if !a.peerPaused {
+				a.peerPaused, a.since = true, now
 			}
 			a.refused = false
 			a.refresh = now + pfc.Duration(quanta, p.rate)/2
@@ -201,12 +201,12 @@ func (r *reference) quanta(p *refPort) uint16 {
 // due reports whether the peer must be told something of a priority.
 func (r *reference) due(now units.Time, p *refPort, prio int) (xoff, xon bool) {
 	if !r.accountable(p, prio) {
-		return false, p.accounts[prio].held // of before a reload
+		return false, p.accounts[prio].peerPaused // of before a reload
 	}
 	a, t := p.accounts[prio], r.thresholds(p, prio)
 	raise := int(math.Floor(t.Alpha * float64(r.free())))
 	switch {
-	case !a.held:
+	case !a.peerPaused:
 		return a.head > 0 || a.refused || r.early>>prio&1 != 0 && a.base > int(t.XOFF)+raise, false
 	case a.head == 0 && a.base <= int(t.XON)+raise:
 		return false, true

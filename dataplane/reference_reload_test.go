@@ -123,11 +123,11 @@ func (r *reference) reclass(now units.Time, c dataplane.SwitchConfig) (again fun
 			r.used -= r.pooled(p, prio)
 			a.base, a.head, a.refused = 0, 0, false
 			p.stats.Buffered[prio] = 0
-			if p.config.Pause != q.config.Pause && prio == 0 && a.held {
-				a.held = false
+			if p.config.Pause != q.config.Pause && prio == 0 && a.peerPaused {
+				a.peerPaused = false
 				p.stats.Ingress.Paused[prio] += now - a.since
 			}
-			if !r.accountable(p, prio) || !a.held {
+			if !r.accountable(p, prio) || !a.peerPaused {
 				a.promised = 0
 			}
 		}
@@ -174,7 +174,7 @@ func (r *reference) configure(p *refPort, before [8]int) {
 	for prio := range 8 {
 		a := &p.accounts[prio]
 		r.used += r.pooled(p, prio) - before[prio]
-		if headroom := int(r.thresholds(p, prio).Headroom); a.held || a.head > 0 {
+		if headroom := int(r.thresholds(p, prio).Headroom); a.peerPaused || a.head > 0 {
 			a.promised = max(a.promised, headroom) // the peer may still use what there was
 		} else {
 			a.promised = headroom

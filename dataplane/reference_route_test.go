@@ -142,7 +142,7 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 			lose(dataplane.DropToRouter)
 			return
 		}
-		r.turnBack(now, p, vlan, h, f)
+		r.sendBack(now, p, vlan, h, f)
 		return
 	}
 	best := r.bestRoute(dst)
@@ -298,7 +298,7 @@ func (r *reference) answered(now units.Time, p *refPort, vlan int, h *refHead, f
 		return false
 	}
 	f.bytes = b
-	r.turnBack(now, p, vlan, h, f)
+	r.sendBack(now, p, vlan, h, f)
 	return true
 }
 
@@ -315,8 +315,8 @@ func (r *reference) solicited(ip []byte, h *refHead) bool {
 	return !src.IsUnspecified() && r.own(netip.AddrFrom16([16]byte(ip[48:64]))) && sum16(ip[8:40+n], []byte{byte(n >> 8), byte(n), 0, 58}) == 0xFFFF
 }
 
-// turnBack sends an answer to whom it asked for, through the port by which that came.
-func (r *reference) turnBack(now units.Time, p *refPort, vlan int, h *refHead, f refFrame) {
+// sendBack sends an answer to whom it asked for, through the port by which that came.
+func (r *reference) sendBack(now units.Time, p *refPort, vlan int, h *refHead, f refFrame) {
 	h.src.Put(f.bytes)
 	r.config.Router.MAC.Put(f.bytes[6:])
 	r.leaveBy(now, p, p, vlan, f)

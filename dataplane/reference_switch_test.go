@@ -62,11 +62,11 @@ type refPort struct {
 	down   bool
 	shut   bool
 
-	queues  [8][]refFrame
-	points  [8]marking.CP
-	wred    [8]*marking.WRED
-	deficit [8]int
-	turn    int
+	queues       [8][]refFrame
+	points       [8]marking.CP
+	wred         [8]*marking.WRED
+	deficit      [8]int
+	nextPriority int
 
 	accounts [8]refAccount // of what came in here
 	pauses   [8]refPause   // what the peer wants
@@ -84,7 +84,7 @@ type refAccount struct {
 	base, head int
 	refused    bool // a frame was, since the last XOFF
 	promised   int  // how much head may be
-	held       bool
+	peerPaused bool
 	since      units.Time // when the peer was paused
 	refresh    units.Time
 }
@@ -113,7 +113,7 @@ func newReference(c dataplane.SwitchConfig) *reference {
 			}
 		}
 		for kind, l := range p.limits() {
-			p.buckets[kind].held = depth(l)
+			p.buckets[kind].tokens = depth(l)
 		}
 		for i, x := range p.shapers() {
 			p.tokens[i].fill(x)
@@ -248,7 +248,7 @@ func (r *reference) count(now units.Time, p *refPort) dataplane.PortStats {
 		a, x := p.accounts[prio], p.pauses[prio]
 		st.Buffered[prio] += units.Size(a.base + a.head)
 		st.Ingress.Headroom[prio] = units.Size(a.head)
-		if a.held {
+		if a.peerPaused {
 			st.Ingress.PausedNow |= 1 << prio
 			st.Ingress.Paused[prio] += now - a.since
 		}

@@ -92,11 +92,11 @@ func (n *nagging) Poll(units.Time, marking.Queue) (marking.Flow, bool) {
 // witness is a congestion point that writes down the flows of frames which are queued.
 type witness struct {
 	marking.None
-	seen []uint32
+	hashes []uint32
 }
 
 func (w *witness) Enqueue(_ units.Time, _ marking.Queue, p *marking.Packet) (s marking.Sample, ok bool) {
-	w.seen = append(w.seen, p.Hash())
+	w.hashes = append(w.hashes, p.Hash())
 	return s, false
 }
 
@@ -107,19 +107,19 @@ func TestFlowOfABurst(t *testing.T) {
 	c.CP = func(p marking.Place) marking.CP { return &at[p.Port] }
 	r := newRig(t, c)
 	for range 3 {
-		at[1].seen = nil
+		at[1].hashes = nil
 		var burst [][]byte
 		for flow := range uint16(40) {
 			burst = append(burst, with(packet(0, 1, 26, wire.ECT0), put16(34, flow)))
 		}
 		r.burst(0, burst...)
-		if len(at[1].seen) != len(burst) {
-			t.Fatalf("%d of %d frames are shown", len(at[1].seen), len(burst))
+		if len(at[1].hashes) != len(burst) {
+			t.Fatalf("%d of %d frames are shown", len(at[1].hashes), len(burst))
 		}
 		for i, b := range burst {
 			var h wire.Header
-			if !wire.Parse(b, &h) || at[1].seen[i] != h.Hash {
-				t.Errorf("frame %d is shown as of flow %#x, it is of %#x", i, at[1].seen[i], h.Hash)
+			if !wire.Parse(b, &h) || at[1].hashes[i] != h.Hash {
+				t.Errorf("frame %d is shown as of flow %#x, it is of %#x", i, at[1].hashes[i], h.Hash)
 			}
 		}
 		for len(r.out(1, 32)) > 0 {

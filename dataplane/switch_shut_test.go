@@ -43,12 +43,12 @@ func TestPortThatIsShut(t *testing.T) {
 	if r.sw.Paused(1) != 0 || len(r.out(0, 8)) != 0 {
 		t.Error("what comes through a port that is shut has an effect")
 	}
-	r.in(0, packet(0, 11, 0, 0), 1000) // nobody knows 11, nor 10 any more
+	r.in(0, packet(0, 11, 0, 0), 1000) // 11 is unknown, and 10 was forgotten
 	r.in(0, packet(0, 10, 0, 0), 1000)
 	if len(r.out(1, 8)) != 0 || len(r.out(2, 8)) != 2 {
 		t.Error("frames for unknown addresses do not go to the port that is open, and to it alone")
 	}
-	r.link(1, true) // its device has a link, and nobody says any more that it is shut
+	r.link(1, true) // its device has a link, and it is no longer shut
 	r.in(0, packet(0, 1, 26, 0), 1000)
 	r.in(1, packet(11, 0, 0, 0), 500)
 	r.in(0, packet(0, 11, 0, 0), 1000)

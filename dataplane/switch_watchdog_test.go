@@ -92,10 +92,10 @@ func TestStormIsDropped(t *testing.T) {
 // resumption counts how often a congestion point is told that its queue may send again.
 type resumption struct {
 	marking.None
-	told int
+	resumptions int
 }
 
-func (r *resumption) Resume(units.Time, marking.Queue) { r.told++ }
+func (r *resumption) Resume(units.Time, marking.Queue) { r.resumptions++ }
 
 func TestStormIsForwarded(t *testing.T) {
 	c := guarded(2, pfc.Forward)
@@ -111,8 +111,8 @@ func TestStormIsForwarded(t *testing.T) {
 	if len(r.out(1, 8)) != 1 {
 		t.Fatal("the pause is obeyed")
 	}
-	if points[1].told != 1 || points[0].told != 0 {
-		t.Errorf("the congestion points are told %d and %d times that their queues may send", points[0].told, points[1].told)
+	if points[1].resumptions != 1 || points[0].resumptions != 0 {
+		t.Errorf("the congestion points are told %d and %d times that their queues may send", points[0].resumptions, points[1].resumptions)
 	}
 	r.env.SetDue(1, units.Never)
 	r.in(0, packet(0, 1, 26, 0), 1000)

@@ -158,11 +158,11 @@ type trial struct {
 
 // worldKind is how a world treats a switch.
 type worldKind struct {
-	workers int
-	ample   bool   // nothing fills up
-	exits   bool   // frames may leave past the queues
-	late    bool   // it does not call when timers are due
-	before  uint16 // room before a new frame
+	workers    int
+	ample      bool   // nothing fills up
+	exits      bool   // frames may leave past the queues
+	lateTimers bool   // it does not call when timers are due
+	before     uint16 // room before a new frame
 }
 
 const places = 1 << 13 // for frames
@@ -666,7 +666,7 @@ func (b describe) String() string {
 // pass lets time go by. A world that is not late calls ports when pauses end, and storms begin and end.
 func (x *trial) pass(dt units.Time) {
 	until := x.now + dt
-	for !x.world.late {
+	for !x.world.lateTimers {
 		at, port := units.Never, 0
 		for i, p := range x.ref.ports {
 			if t := x.ref.changes(p, x.now); t < at {
@@ -753,7 +753,7 @@ func (x *trial) check() {
 	wrong := ""
 	for i, p := range x.ref.ports {
 		got, want := stats.Ports[i], x.ref.count(x.now, p)
-		if x.world.late { // what a pause has counted is known when somebody looks
+		if x.world.lateTimers { // what a pause has counted is known when somebody looks
 			got.Egress, got.Watchdog = want.Egress, want.Watchdog
 		}
 		for prio, n := range got.Ingress.Peak {
@@ -777,7 +777,7 @@ func (x *trial) check() {
 			wrong += fmt.Sprintf("port %d counts %s\n", i, difference(got, want))
 			continue
 		}
-		if x.world.late {
+		if x.world.lateTimers {
 			continue
 		}
 		sends, timer := x.ref.when(x.now, p)

@@ -379,7 +379,7 @@ func TestXOFFBetweenWorkers(t *testing.T) {
 	}
 }
 
-// What any worker learned is used by all at once: nobody has to send, or look, in between.
+// What any worker learned is used by all at once, without a frame or a poll in between.
 func TestAnotherWorkerLearns(t *testing.T) {
 	for worker := range 2 {
 		c := config(3)

@@ -179,13 +179,13 @@ func (t *Table[K]) ahead(from, to int) int {
 // Expire looks at the next few slots and returns one whose flow was last seen
 // before the given instant, without deleting it, or None. Called regularly it
 // goes round the whole table.
-func (t *Table[K]) Expire(before units.Time, few int) int {
-	return t.ExpireIf(few, func(s int) bool { return t.places[t.slots[s]].lastSeen < before })
+func (t *Table[K]) Expire(before units.Time, slots int) int {
+	return t.ExpireIf(slots, func(s int) bool { return t.places[t.slots[s]].lastSeen < before })
 }
 
 // ExpireIf is Expire for those who know themselves when a flow was last seen.
-func (t *Table[K]) ExpireIf(few int, old func(s int) bool) int {
-	for range min(few, len(t.slots)) {
+func (t *Table[K]) ExpireIf(slots int, old func(s int) bool) int {
+	for range min(slots, len(t.slots)) {
 		s := t.hand
 		if t.hand++; t.hand == len(t.slots) {
 			t.hand = 0

@@ -41,7 +41,7 @@ func (n *Node) Prepare(specs map[int]Spec) *Change {
 }
 
 // Set has a change take effect; nothing else is done with the node meanwhile. What was done is counted on, frames that
-// are held back leave when they were to, and a port that a rule paused is let go. laps is how often the clock was set
+// are held back leave when they were to, and a port that a rule paused is resumed. laps is how often the clock was set
 // back since the instants of rules began.
 func (n *Node) Set(now units.Time, laps uint64, c *Change) {
 	for number, p := range c.ports {

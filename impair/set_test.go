@@ -136,7 +136,7 @@ func TestRulesChangeWithFramesHeld(t *testing.T) {
 	}
 }
 
-// A port that a rule paused is let go when the rule goes.
+// A port that a rule paused is resumed when the rule is removed.
 func TestPauseRuleIsTakenBack(t *testing.T) {
 	s := newSpoilt(t, map[int]Spec{0: rules(Rule{Do: Pause, Every: units.Millisecond})})
 	s.at(0, 0)

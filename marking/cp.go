@@ -55,7 +55,7 @@ type Mark uint8
 
 // Verdicts.
 const (
-	Keep         Mark = iota // leave the ECN field alone
+	Unchanged    Mark = iota // leave the ECN field alone
 	Congestion               // set CE
 	Undetermined             // set TCD's UE, 0b10, unless the frame has CE
 )
@@ -78,11 +78,11 @@ type Runner interface {
 	DequeueRun(now units.Time, q Queue, sizes []uint16) (marked uint64)
 }
 
-// Idler is a CP whose Dequeue keeps every frame that meets an empty queue and leaves at once, and does not change
+// Idler is a CP whose Dequeue leaves every frame unchanged that meets an empty queue and is sent at once, and does not change
 // the CP's state by it: it need not be asked. It is there for speed only.
 type Idler interface {
 	CP
-	KeepsUnqueued()
+	LeavesUnqueuedUnchanged()
 }
 
 // Sampler is a CP that looks at frames as they are queued, and may answer to their sources: QCN samples

@@ -57,7 +57,7 @@ func (b *IB) Dequeue(_ units.Time, q Queue, p *Packet) Mark {
 	if b.marks(q.Bytes, units.Size(p.Size)) {
 		return Congestion
 	}
-	return Keep
+	return Unchanged
 }
 
 func (b *IB) marks(left, size units.Size) bool {
@@ -85,8 +85,8 @@ func (b *IB) DequeueRun(_ units.Time, q Queue, sizes []uint16) (marked uint64) {
 	return marked
 }
 
-// KeepsUnqueued says that a frame alone leaves no queue behind, and the threshold is not negative.
-func (b *IB) KeepsUnqueued() {}
+// LeavesUnqueuedUnchanged says that a frame alone leaves no queue behind, and the threshold is not negative.
+func (b *IB) LeavesUnqueuedUnchanged() {}
 
 // Resume notes that the first frame of the queue was delayed.
 func (b *IB) Resume(_ units.Time, q Queue) { b.delayed = q.Frames > 0 }

@@ -25,14 +25,14 @@ func TestIBMarks(t *testing.T) {
 		size   int
 		mark   Mark
 	}{
-		{"a sixteenth is left: not above", plain, -1, 1000, 500, Keep},
+		{"a sixteenth is left: not above", plain, -1, 1000, 500, Unchanged},
 		{"a byte more", plain, -1, 1001, 500, Congestion},
-		{"weight 1: fifteen sixteenths", set(func(p *IBParams) { p.Weight = 1 }), -1, 15_000, 500, Keep},
+		{"weight 1: fifteen sixteenths", set(func(p *IBParams) { p.Weight = 1 }), -1, 15_000, 500, Unchanged},
 		{"weight 1, a byte more", set(func(p *IBParams) { p.Weight = 1 }), -1, 15_001, 500, Congestion},
-		{"weight 0: never", set(func(p *IBParams) { p.Weight = 0 }), -1, 1_000_000, 500, Keep},
-		{"short", set(func(p *IBParams) { p.PacketSize = 512 }), -1, 5000, 511, Keep},
+		{"weight 0: never", set(func(p *IBParams) { p.Weight = 0 }), -1, 1_000_000, 500, Unchanged},
+		{"short", set(func(p *IBParams) { p.PacketSize = 512 }), -1, 5000, 511, Unchanged},
 		{"long enough", set(func(p *IBParams) { p.PacketSize = 512 }), -1, 5000, 512, Congestion},
-		{"a victim", plain, 3, 5000, 500, Keep},
+		{"a victim", plain, 3, 5000, 500, Unchanged},
 		{"a victim that is to mark", set(func(p *IBParams) { p.Victims = true }), 3, 5000, 500, Congestion},
 		{"credits came, and nothing waited", plain, 0, 5000, 500, Congestion},
 	} {
@@ -140,7 +140,7 @@ func TestTCDOverIB(t *testing.T) {
 	if m := judge(2*us, 8000); m != Undetermined || c.State() != TCDUndetermined {
 		t.Errorf("%d, state %d", m, c.State())
 	}
-	if m := judge(us+T+1, 9000); m != Keep || c.State() != TCDCongestion { // it is the first since credits came that IB sees
+	if m := judge(us+T+1, 9000); m != Unchanged || c.State() != TCDCongestion { // it is the first since credits came that IB sees
 		t.Errorf("%d, state %d", m, c.State())
 	}
 	if m := judge(us+T+2, 9000); m != Congestion {

@@ -178,8 +178,8 @@ func TestREDValidate(t *testing.T) {
 	}
 }
 
-func TestNoneKeeps(t *testing.T) {
-	if (None{}).Dequeue(0, Queue{Bytes: 1 << 40, Frames: 1 << 20}, nil) != Keep {
+func TestNoneLeavesFramesUnchanged(t *testing.T) {
+	if (None{}).Dequeue(0, Queue{Bytes: 1 << 40, Frames: 1 << 20}, nil) != Unchanged {
 		t.Fatal("marked")
 	}
 }

@@ -8,7 +8,7 @@ type None struct{}
 var _ CP = None{}
 
 // Dequeue keeps every frame as it is.
-func (None) Dequeue(units.Time, Queue, *Packet) Mark { return Keep }
+func (None) Dequeue(units.Time, Queue, *Packet) Mark { return Unchanged }
 
 // Resume does nothing.
 func (None) Resume(units.Time, Queue) {}

@@ -28,12 +28,12 @@ func NewNPECN() *NPECN { return &NPECN{} }
 func (n *NPECN) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	if n.pn > 0 {
 		n.pn--
-		return Keep
+		return Unchanged
 	}
 	if q.Bytes > 0 {
 		return Congestion
 	}
-	return Keep
+	return Unchanged
 }
 
 // DequeueRun judges several frames at once: the paused ones come first, and only the last frame of all
@@ -48,8 +48,8 @@ func (n *NPECN) DequeueRun(_ units.Time, q Queue, sizes []uint16) (marked uint64
 	return 1<<(uint(end)&63) - 1<<(uint(min(paused, end))&63)
 }
 
-// KeepsUnqueued says that a frame alone leaves no queue behind. None was paused: those stood in the queue.
-func (n *NPECN) KeepsUnqueued() {}
+// LeavesUnqueuedUnchanged says that a frame alone leaves no queue behind. None was paused: those stood in the queue.
+func (n *NPECN) LeavesUnqueuedUnchanged() {}
 
 // Resume counts the frames that were paused: PN = N.
 func (n *NPECN) Resume(_ units.Time, q Queue) { n.pn = q.Frames }

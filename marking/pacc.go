@@ -134,11 +134,11 @@ func (c *PACC) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
 }
 
 // Dequeue marks nothing, and neither does DequeueRun.
-func (c *PACC) Dequeue(units.Time, Queue, *Packet) Mark                { return Keep }
+func (c *PACC) Dequeue(units.Time, Queue, *Packet) Mark                { return Unchanged }
 func (c *PACC) DequeueRun(units.Time, Queue, []uint16) (marked uint64) { return 0 }
 
-// KeepsUnqueued says that Dequeue keeps everything.
-func (c *PACC) KeepsUnqueued() {}
+// LeavesUnqueuedUnchanged says that Dequeue leaves every frame unchanged.
+func (c *PACC) LeavesUnqueuedUnchanged() {}
 
 // find returns the entry of the frame's flow, or -1 if it brings no data of a RoCE flow or
 // the table is full. Acknowledgements are no flow: there is nothing to slow down.

@@ -202,7 +202,7 @@ func TestPACCAgainstSlowTwin(t *testing.T) {
 			default:
 				packet := *whole[flow]
 				packet.Size = size
-				if enqueue(c, now, queued(units.Size(queue)), &packet); c.Dequeue(now, Queue{}, &packet) != Keep {
+				if enqueue(c, now, queued(units.Size(queue)), &packet); c.Dequeue(now, Queue{}, &packet) != Unchanged {
 					t.Fatal("PACC marked")
 				}
 				s.enqueue(now, queue, flow, int64(size))

@@ -116,11 +116,11 @@ func (c *QCN) interval(fb uint8) float64 {
 }
 
 // Dequeue marks nothing, and neither does DequeueRun: QCN notifies sources directly.
-func (c *QCN) Dequeue(units.Time, Queue, *Packet) Mark                { return Keep }
+func (c *QCN) Dequeue(units.Time, Queue, *Packet) Mark                { return Unchanged }
 func (c *QCN) DequeueRun(units.Time, Queue, []uint16) (marked uint64) { return 0 }
 
-// KeepsUnqueued says that Dequeue keeps everything.
-func (c *QCN) KeepsUnqueued() {}
+// LeavesUnqueuedUnchanged says that Dequeue leaves every frame unchanged.
+func (c *QCN) LeavesUnqueuedUnchanged() {}
 
 // Resume does nothing: QCN does not know of pauses.
 func (c *QCN) Resume(units.Time, Queue) {}

@@ -94,7 +94,7 @@ func TestQCNAgainstSlowTwin(t *testing.T) {
 			if got != want || ok != wantOK {
 				t.Fatalf("queue %d after %d: %+v %v, want %+v %v", queue, old, got, ok, want, wantOK)
 			}
-			if c.Dequeue(0, queued(units.Size(queue)), &Packet{Size: int(size)}) != Keep {
+			if c.Dequeue(0, queued(units.Size(queue)), &Packet{Size: int(size)}) != Unchanged {
 				t.Fatal("QCN marked")
 			}
 		}

@@ -55,7 +55,7 @@ func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	if r.congested(int64(q.Bytes)) {
 		return Congestion
 	}
-	return Keep
+	return Unchanged
 }
 
 // congested draws whether a queue of so many bytes is taken for congested.
@@ -83,8 +83,8 @@ func (r *RED) DequeueRun(_ units.Time, q Queue, sizes []uint16) (marked uint64) 
 	return marked
 }
 
-// KeepsUnqueued says that a frame alone leaves no queue behind, and Kmin is not negative.
-func (r *RED) KeepsUnqueued() {}
+// LeavesUnqueuedUnchanged says that a frame alone leaves no queue behind, and Kmin is not negative.
+func (r *RED) LeavesUnqueuedUnchanged() {}
 
 // Resume does nothing: RED does not know of pauses, which is what PCN and TCD hold against it.
 func (r *RED) Resume(units.Time, Queue) {}

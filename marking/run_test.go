@@ -123,7 +123,7 @@ func checkIdle(t *rapid.T, shown, idle CP) {
 		case what < 5:
 			queued = append(queued, size)
 		case len(queued) == 0: // past the queue
-			if shown.Dequeue(0, Queue{}, p) != Keep {
+			if shown.Dequeue(0, Queue{}, p) != Unchanged {
 				t.Fatal("a frame alone is marked")
 			}
 		default:

@@ -95,7 +95,7 @@ func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
 	case !past:
 		t.state = TCDUndetermined
 		if p.ECN == wire.CE {
-			return Keep
+			return Unchanged
 		}
 		return Undetermined
 	case t.state == TCDUndetermined && q.Bytes >= t.qResumed:
@@ -104,14 +104,14 @@ func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
 	case t.state == TCDUndetermined:
 		t.state = tcdTrend
 		t.recorded, t.qRecord = now, q.Bytes
-		return Keep
+		return Unchanged
 	case t.state == tcdTrend && now-t.recorded < t.interval:
 		t.emptied(q, frame)
-		return Keep
+		return Unchanged
 	case t.state == tcdTrend && 10*(q.Bytes-t.qRecord) < 9*frame: // still falling
 		t.recorded, t.qRecord = now, q.Bytes
 		t.emptied(q, frame)
-		return Keep
+		return Unchanged
 	case t.state == tcdTrend:
 		t.state = TCDCongestion
 		return t.within.Dequeue(now, q, p)

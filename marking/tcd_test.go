@@ -21,7 +21,7 @@ type tcdEvent struct {
 func (e tcdEvent) on(c *TCD) (m Mark) {
 	if e.resume {
 		c.Resume(e.at, queued(e.queue))
-		return Keep
+		return Unchanged
 	}
 	return c.Dequeue(e.at, queued(e.queue), &Packet{Size: e.size, ECN: e.ecn})
 }
@@ -52,43 +52,43 @@ func TestTCDRows(t *testing.T) {
 		mark   Mark
 		state  TCDState
 	}{
-		{"begins without congestion", nil, frame(0, below), Keep, TCDNone},
+		{"begins without congestion", nil, frame(0, below), Unchanged, TCDNone},
 		{"a frame at the moment of RESUME", []tcdEvent{resume(100*us, 50_000)}, frame(100*us, above), Undetermined, TCDUndetermined},
 		{"the interval belongs to the pattern", []tcdEvent{resume(100*us, 50_000)}, frame(140*us, above), Undetermined, TCDUndetermined},
 		{"an empty queue is undetermined as well", []tcdEvent{resume(100*us, 0)}, frame(140*us, 0), Undetermined, TCDUndetermined},
-		{"UE does not overwrite CE", []tcdEvent{resume(100*us, 0)}, tcdEvent{120 * us, false, above, 1000, wire.CE}, Keep, TCDUndetermined},
+		{"UE does not overwrite CE", []tcdEvent{resume(100*us, 0)}, tcdEvent{120 * us, false, above, 1000, wire.CE}, Unchanged, TCDUndetermined},
 		{"UE stays UE", []tcdEvent{resume(100*us, 0)}, tcdEvent{120 * us, false, above, 1000, wire.ECT0}, Undetermined, TCDUndetermined},
-		{"past a pattern in which no frame left", []tcdEvent{resume(100*us, 50_000)}, frame(141*us, below), Keep, TCDNone},
+		{"past a pattern in which no frame left", []tcdEvent{resume(100*us, 50_000)}, frame(141*us, below), Unchanged, TCDNone},
 		{"a second RESUME prolongs", append(undetermined[:2:2], resume(130*us, 9_000)), frame(170*us, above), Undetermined, TCDUndetermined},
-		{"and its queue counts", append(undetermined[:2:2], resume(130*us, 9_000)), frame(171*us, 9_000), Keep, TCDCongestion},
+		{"and its queue counts", append(undetermined[:2:2], resume(130*us, 9_000)), frame(171*us, 9_000), Unchanged, TCDCongestion},
 
 		{"the queue grew: congestion", undetermined, frame(140*us+1, above), Congestion, TCDCongestion},
-		{"the queue is the same: congestion, RED does not mark", undetermined, frame(140*us+1, 50_000), Keep, TCDCongestion},
-		{"the queue fell: watched", undetermined, frame(140*us+1, 49_999), Keep, tcdTrend},
-		{"the queue fell to nothing: watched still", undetermined, frame(140*us+1, 0), Keep, tcdTrend},
+		{"the queue is the same: congestion, RED does not mark", undetermined, frame(140*us+1, 50_000), Unchanged, TCDCongestion},
+		{"the queue fell: watched", undetermined, frame(140*us+1, 49_999), Unchanged, tcdTrend},
+		{"the queue fell to nothing: watched still", undetermined, frame(140*us+1, 0), Unchanged, tcdTrend},
 
-		{"watched for less than an interval", trend, frame(190*us-1, above), Keep, tcdTrend},
-		{"and more than two frames are left", trend, frame(160*us, 2001), Keep, tcdTrend},
-		{"two frames are left: over", trend, frame(160*us, 2000), Keep, TCDNone},
+		{"watched for less than an interval", trend, frame(190*us-1, above), Unchanged, tcdTrend},
+		{"and more than two frames are left", trend, frame(160*us, 2001), Unchanged, tcdTrend},
+		{"two frames are left: over", trend, frame(160*us, 2000), Unchanged, TCDNone},
 
-		{"still falling", trend, frame(190*us, 30_000), Keep, tcdTrend},
-		{"nine tenths of a frame more are falling", trend, frame(190*us, 49_899), Keep, tcdTrend},
-		{"falling, and gone", trend, frame(190*us, 2000), Keep, TCDNone},
-		{"a look begins a new interval", append(trend[:3:3], frame(190*us, 30_000)), frame(230*us-1, above), Keep, tcdTrend},
-		{"and is what the next one is held against", append(trend[:3:3], frame(190*us, 30_000)), frame(230*us, 30_900), Keep, TCDCongestion},
-		{"a longer frame, a longer step", trend, tcdEvent{190 * us, false, 50_349, 1500, wire.ECT1}, Keep, tcdTrend},
+		{"still falling", trend, frame(190*us, 30_000), Unchanged, tcdTrend},
+		{"nine tenths of a frame more are falling", trend, frame(190*us, 49_899), Unchanged, tcdTrend},
+		{"falling, and gone", trend, frame(190*us, 2000), Unchanged, TCDNone},
+		{"a look begins a new interval", append(trend[:3:3], frame(190*us, 30_000)), frame(230*us-1, above), Unchanged, tcdTrend},
+		{"and is what the next one is held against", append(trend[:3:3], frame(190*us, 30_000)), frame(230*us, 30_900), Unchanged, TCDCongestion},
+		{"a longer frame, a longer step", trend, tcdEvent{190 * us, false, 50_349, 1500, wire.ECT1}, Unchanged, tcdTrend},
 		// 0.9 of 1001 bytes are 900.9.
-		{"parts of a byte count", trend, tcdEvent{190 * us, false, 49_900, 1001, wire.ECT1}, Keep, tcdTrend},
+		{"parts of a byte count", trend, tcdEvent{190 * us, false, 49_900, 1001, wire.ECT1}, Unchanged, tcdTrend},
 
-		{"falls no more: congestion, RED does not mark", trend, frame(190*us, 49_900), Keep, TCDCongestion},
+		{"falls no more: congestion, RED does not mark", trend, frame(190*us, 49_900), Unchanged, TCDCongestion},
 		{"falls no more: congestion, RED marks", trend, frame(190*us, above), Congestion, TCDCongestion},
 		{"a RESUME ends the watch", append(trend[:3:3], resume(160*us, 0)), frame(161*us, above), Undetermined, TCDUndetermined},
 
 		{"non-congestion, RED marks", []tcdEvent{frame(50*us, below)}, frame(51*us, above), Congestion, TCDCongestion},
 		{"congestion, RED marks", congestion, frame(51*us, above), Congestion, TCDCongestion},
-		{"congestion, RED does not mark", congestion, frame(51*us, below), Keep, TCDNone},
+		{"congestion, RED does not mark", congestion, frame(51*us, below), Unchanged, TCDNone},
 		{"CE overwrites UE", congestion, tcdEvent{51 * us, false, above, 1000, wire.ECT0}, Congestion, TCDCongestion},
-		{"from congestion by the trend to none", append(undetermined[:2:2], frame(150*us, above)), frame(151*us, below), Keep, TCDNone},
+		{"from congestion by the trend to none", append(undetermined[:2:2], frame(150*us, above)), frame(151*us, below), Unchanged, TCDNone},
 		{"from none after the watch", append(trend[:3:3], frame(160*us, 2000)), frame(161*us, above), Congestion, TCDCongestion},
 	} {
 		point := NewTCD(stepTCD(T), 1)
@@ -120,7 +120,7 @@ func (s *slowTCD) dequeue(e tcdEvent) Mark {
 		if s.red(e) {
 			return Congestion
 		}
-		return Keep
+		return Unchanged
 	}
 	// In tenths of a byte.
 	falling := 10*e.queue < 10*s.qRec+9*units.Size(e.size)
@@ -128,7 +128,7 @@ func (s *slowTCD) dequeue(e tcdEvent) Mark {
 	switch {
 	case recent && e.ecn == wire.CE:
 		s.state = "undetermined"
-		return Keep
+		return Unchanged
 	case recent:
 		s.state = "undetermined"
 		return Undetermined
@@ -137,18 +137,18 @@ func (s *slowTCD) dequeue(e tcdEvent) Mark {
 		return ce()
 	case s.state == "undetermined" && e.queue < s.qResume:
 		s.state, s.tRec, s.qRec = "trend-check", e.at, e.queue
-		return Keep
+		return Unchanged
 	case s.state == "trend-check" && e.at-s.tRec < s.interval && small:
 		s.state = "non-congestion"
-		return Keep
+		return Unchanged
 	case s.state == "trend-check" && e.at-s.tRec < s.interval:
-		return Keep
+		return Unchanged
 	case s.state == "trend-check" && falling && small:
 		s.state = "non-congestion"
-		return Keep
+		return Unchanged
 	case s.state == "trend-check" && falling:
 		s.tRec, s.qRec = e.at, e.queue
-		return Keep
+		return Unchanged
 	case s.state == "trend-check":
 		s.state = "congestion"
 		return ce()

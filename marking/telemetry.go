@@ -15,10 +15,10 @@ var (
 )
 
 // Dequeue marks nothing.
-func (Telemetry) Dequeue(units.Time, Queue, *Packet) Mark { return Keep }
+func (Telemetry) Dequeue(units.Time, Queue, *Packet) Mark { return Unchanged }
 
-// KeepsUnqueued says so.
-func (Telemetry) KeepsUnqueued() {}
+// LeavesUnqueuedUnchanged says that Dequeue does nothing.
+func (Telemetry) LeavesUnqueuedUnchanged() {}
 
 // Stamp is the hop's record.
 func (t Telemetry) Stamp(now units.Time, p Port) wire.INTHop {

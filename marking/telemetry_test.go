@@ -13,7 +13,7 @@ func TestTelemetryHop(t *testing.T) {
 	for _, rate := range []units.Rate{units.Gbps, 10 * units.Gbps, 25 * units.Gbps, 40 * units.Gbps, 100 * units.Gbps, 400 * units.Gbps} {
 		var c Stamper = Telemetry{Link: rate}
 		q := Queue{Bytes: 1, Frames: 1}
-		if c.Dequeue(5*units.Microsecond, q, &Packet{Size: 1000}) != Keep {
+		if c.Dequeue(5*units.Microsecond, q, &Packet{Size: 1000}) != Unchanged {
 			t.Error("marked")
 		}
 		c.Resume(5*units.Microsecond, q)

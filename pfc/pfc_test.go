@@ -164,9 +164,9 @@ func TestPauseOfOthersIsIgnored(t *testing.T) {
 
 // slowIngress is the rule book, byte by byte: a list of what is buffered.
 type slowIngress struct {
-	buffered []int
-	held     bool
-	last     units.Time // of the last XOFF
+	buffered   []int
+	peerPaused bool
+	last       units.Time // of the last XOFF
 }
 
 func (s *slowIngress) sum() (n int) {
@@ -209,9 +209,9 @@ func TestIngressAgainstSlowTwin(t *testing.T) {
 			if c := fast.Counters(now); c.Headroom[3] != used || c.HeadroomMax[3] != most {
 				t.Fatalf("headroom: %v used, at most %v; want %v and %v", c.Headroom[3], c.HeadroomMax[3], used, most)
 			}
-			wantXOFF := !slow.held && slow.sum() > int(th.XOFF) ||
-				slow.held && slow.sum() > int(th.XON) && now-slow.last >= pause/2
-			wantXON := slow.held && slow.sum() <= int(th.XON)
+			wantXOFF := !slow.peerPaused && slow.sum() > int(th.XOFF) ||
+				slow.peerPaused && slow.sum() > int(th.XON) && now-slow.last >= pause/2
+			wantXON := slow.peerPaused && slow.sum() <= int(th.XON)
 			if due := fast.Next(now) <= now; due != (wantXOFF || wantXON) {
 				t.Fatalf("due %v, want XOFF %v XON %v", due, wantXOFF, wantXON)
 			}
@@ -221,12 +221,12 @@ func TestIngressAgainstSlowTwin(t *testing.T) {
 				t.Fatalf("sent %v %+v, want XOFF %v XON %v", sent, f, wantXOFF, wantXON)
 			}
 			if wantXOFF {
-				slow.held, slow.last = true, now
+				slow.peerPaused, slow.last = true, now
 			}
 			if wantXON {
-				slow.held = false
+				slow.peerPaused = false
 			}
-			if slow.held && (fast.Next(now) > slow.last+pause/2) {
+			if slow.peerPaused && (fast.Next(now) > slow.last+pause/2) {
 				t.Fatalf("refresh at %v, pause ends at %v", fast.Next(now), slow.last+pause)
 			}
 		}

@@ -10,12 +10,12 @@ import (
 
 // mover is a port whose thresholds follow the pool, and its peer, which obeys as late as headroom allows.
 type mover struct {
-	alpha    float64
-	in       *Ingress
-	buffered []int
-	held     bool
-	fresh    bool // something came since the last poll
-	late     int  // bytes that the paused peer still sends
+	alpha      float64
+	in         *Ingress
+	buffered   []int
+	peerPaused bool
+	fresh      bool // something came since the last poll
+	inFlight   int  // bytes that the paused peer still sends
 }
 
 func (m *mover) sum() (n int) {
@@ -86,10 +86,10 @@ func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 						m.buffered = m.buffered[1:]
 					}
 				}
-			case m.held && m.late < n: // it has stopped
+			case m.peerPaused && m.inFlight < n: // it has stopped
 			default:
-				if m.held {
-					m.late -= n
+				if m.peerPaused {
+					m.inFlight -= n
 				}
 				if !m.in.Admit(0, int64(n)) {
 					t.Fatalf("%d bytes refused with %+v, %d buffered", n, m.in.class[0], m.sum())
@@ -110,8 +110,8 @@ func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 				}
 				head, raise := int(m.in.Counters(0).Headroom[0]), int(m.alpha*float64(size-used()))
 				// A threshold that fell below what is there waits for the next frame.
-				wantXOFF := !m.held && m.fresh && (head > 0 || m.sum() > xoff+raise)
-				wantXON := m.held && head == 0 && m.sum() <= xon+raise
+				wantXOFF := !m.peerPaused && m.fresh && (head > 0 || m.sum() > xoff+raise)
+				wantXON := m.peerPaused && head == 0 && m.sum() <= xon+raise
 				if wantXON && !awaited {
 					t.Fatalf("port %d has an XON to send, and not as much is free as somebody waits for", i)
 				}
@@ -122,7 +122,7 @@ func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 					t.Fatalf("port %d: due %v, sent %v %+v, want XOFF %v XON %v at %d bytes, %d in headroom, a threshold raised by %d", i, due, sent, f, wantXOFF, wantXON, m.sum(), head, raise)
 				}
 				if m.fresh = false; sent {
-					m.held, m.late = !m.held, headroom-head
+					m.peerPaused, m.inFlight = !m.peerPaused, headroom-head
 				}
 			}
 		}

@@ -39,12 +39,12 @@ func (s *slowQCN) cnm(now units.Time, quantised uint32) {
 	if s.byteStage > 0 { // not one event with the notification before
 		s.trate, s.sent, s.cycle = s.crate, 0, float64(s.p.ByteReset)
 	}
-	keep := 1 - s.p.Gd*float64(quantised)
-	if keep < s.p.MinDec {
-		keep = s.p.MinDec
+	factor := 1 - s.p.Gd*float64(quantised)
+	if factor < s.p.MinDec {
+		factor = s.p.MinDec
 		s.n["cut limited"]++
 	}
-	s.crate *= keep
+	s.crate *= factor
 	if s.crate < float64(s.p.Min) {
 		s.crate = float64(s.p.Min)
 	}

@@ -105,7 +105,7 @@ type Override struct {
 
 var all = map[string]*Scheme{}
 
-// register tells of a scheme, whose recipe is *T.
+// register enters a scheme with the recipe *T into the list of all.
 func register[T any, R interface {
 	*T
 	recipe

@@ -11,7 +11,7 @@ import (
 // Past is what a switch has kept of what happened, by port.
 type Past struct {
 	Snapshot Snapshot // of an instant after it
-	Kept     dataplane.History
+	Capacity dataplane.History
 	Pauses   [][]pfc.Pause
 	Ended    []uint64 // pauses, ever
 	Events   [][]dataplane.Event

@@ -170,11 +170,11 @@ func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
 // A plan of figure 11 alone leaves the other stages out. Nodes that are nowhere fail it, and the log says which.
 func TestAcceptanceRunOfFigure11(t *testing.T) {
 	n, dir := testnet.New(t, "server"), t.TempDir()
-	bed := "nodes:\n"
+	testbedText := "nodes:\n"
 	for _, name := range []string{"S0", "S1", "H0", "H1", "H2", "R0", "R1", "R2"} {
-		bed += fmt.Sprintf("  %s: {socket: %s/%s.sock}\n", name, dir, name)
+		testbedText += fmt.Sprintf("  %s: {socket: %s/%s.sock}\n", name, dir, name)
 	}
-	for file, text := range map[string]string{"bed.yaml": bed, "accept.yaml": "figure11: bed.yaml\n"} {
+	for file, text := range map[string]string{"bed.yaml": testbedText, "accept.yaml": "figure11: bed.yaml\n"} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestAcceptanceRunOfFigure11(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "out/figure11.log")); err != nil || !strings.Contains(string(b), "S0") {
 		t.Errorf("%v, %s", err, b)
 	}
-	// Another run's folder is nobody else's.
+	// Two runs have different folders.
 	if out, code := acceptRun(t, n, dir, self, "accept", filepath.Join(dir, "accept.yaml"), "--out", "out"); code != exitBadInput || !strings.Contains(out, "of another run: name another folder by --out") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}

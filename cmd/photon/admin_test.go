@@ -223,10 +223,10 @@ func TestPauseStorm(t *testing.T) {
 	for n := range uint32(30) { // more than XOFF
 		o.hosts[1].Send(udp(1, 0, 26, 1000, n))
 	}
-	var dog show.PFCWD
+	var watchdog show.PFCWD
 	queue := func() show.PFCWDQueue {
-		o.show("pfcwd", &dog)
-		return dog.Queues[0]
+		o.show("pfcwd", &watchdog)
+		return watchdog.Queues[0]
 	}
 	o.until("a storm", func() bool { return queue().Status == "stormed" })
 	before := len(o.hosts[0].Collect(0, isUDP(26))) // the first pause
@@ -246,15 +246,17 @@ func TestPauseStorm(t *testing.T) {
 	o.until("restored", func() bool { return queue().Restored == 1 })
 	o.hosts[1].Send(udp(1, 0, 26, 1000, 1))
 	o.arrives(0, 1)
-	told := func() int { return strings.Count(o.process.log.String(), "port sw0: its peer storms, priority 3") }
-	o.until("a line in the log", func() bool { return told() > 0 && strings.Contains(o.process.log.String(), "restored after a storm") })
+	stormsLogged := func() int { return strings.Count(o.process.log.String(), "port sw0: its peer storms, priority 3") }
+	o.until("a line in the log", func() bool {
+		return stormsLogged() > 0 && strings.Contains(o.process.log.String(), "restored after a storm")
+	})
 
 	again := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta))
 	o.until("another storm", func() bool { q := queue(); return q.Status == "stormed" && q.Storms == 2 && q.Restored == 1 })
 	again.end()
 	o.until("the end of it", func() bool { q := queue(); return q.Status == "operational" && q.Storms == 2 && q.Restored == 2 })
-	o.until("a line for each storm", func() bool { return told() >= 2 })
-	if n := told(); n != 2 {
+	o.until("a line for each storm", func() bool { return stormsLogged() >= 2 })
+	if n := stormsLogged(); n != 2 {
 		t.Errorf("the log tells of 2 storms %d times", n)
 	}
 }
@@ -275,10 +277,10 @@ func TestPauseStormDropsBoth(t *testing.T) {
 	pauses := startStream(o.hosts[0], 5*time.Millisecond, pauseFrame(0, pfc.MaxQuanta))
 	quiet := sync.OnceFunc(pauses.end)
 	t.Cleanup(quiet)
-	var dog show.PFCWD
+	var watchdog show.PFCWD
 	status := func() show.PFCWDQueue {
-		o.show("pfcwd", &dog)
-		return dog.Queues[0]
+		o.show("pfcwd", &watchdog)
+		return watchdog.Queues[0]
 	}
 	o.until("a storm", func() bool { return status().Status == "stormed" })
 	before := status().Dropped

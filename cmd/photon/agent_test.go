@@ -96,9 +96,9 @@ func atLeast(t *testing.T, m map[string]float64, want float64, name string, labe
 
 // gather returns the frames that a socket receives and keep wants, as soon as they
 // are enough, or after a minute.
-func gather(from *testnet.Socket, keep func([]byte) bool, enough func([][]byte) bool) (all [][]byte) {
+func gather(from *testnet.Socket, wanted func([]byte) bool, enough func([][]byte) bool) (all [][]byte) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if all = append(all, from.Collect(100*time.Millisecond, keep)...); enough(all) {
+		if all = append(all, from.Collect(100*time.Millisecond, wanted)...); enough(all) {
 			break
 		}
 	}

@@ -16,10 +16,10 @@ import (
 )
 
 // aware is a bridge with ports 0, 1 and 3 in VLAN 10, the last by tag, and 2 and 3 in VLAN 20.
-const aware = "vlans:\n- {id: 10, untagged: [0, 1], tagged: [3]}\n- {id: 20, untagged: [2], tagged: [3]}\n" + rest
+const aware = "vlans:\n- {id: 10, untagged: [0, 1], tagged: [3]}\n- {id: 20, untagged: [2], tagged: [3]}\n" + vlanOfH3
 
-// rest is a VLAN of its own for what h3 says without tag.
-const rest = "- {id: 30, untagged: [3]}\n"
+// vlanOfH3 is a VLAN for the frames that h3 sends without a tag.
+const vlanOfH3 = "- {id: 30, untagged: [3]}\n"
 
 // reaches has the kernels of h0 and h1 ping each other.
 func reaches(lines, first, second string) func(*testing.T) {
@@ -86,7 +86,7 @@ func bridgeRows() []conformanceRow {
 				hello := udp(2, 0, 8, 100, 0)
 				unknown.Put(hello[6:])
 				o.hosts[2].Send(hello)
-				o.seen(2, 0, noFrame)
+				o.receivedUntilSentinel(2, 0, noFrame)
 				wants(t, "known", o.at(to(unknown, 1)), [4]int{2: 1})
 				o.until("it has aged", func() bool { return o.knows(unknown) == "" })
 				wants(t, "after", o.at(to(unknown, 2)), [4]int{0, 1, 1, 1})
@@ -103,7 +103,7 @@ func bridgeRows() []conformanceRow {
 				unknown.Put(hello[6:])
 				o.hosts[2].Send(hello)
 				for _, to := range []int{0, 1, 3} {
-					o.seen(2, to, noFrame)
+					o.receivedUntilSentinel(2, to, noFrame)
 				}
 				wants(t, "an address that has spoken", o.at(to(unknown, 1)), [4]int{0, 1, 1, 1})
 			},
@@ -150,7 +150,7 @@ func bridgeRows() []conformanceRow {
 					hello := udp(from, 0, 8, 100, 0)
 					unknown.Put(hello[6:])
 					o.hosts[from].Send(hello)
-					o.seen(from, 0, noFrame)
+					o.receivedUntilSentinel(from, 0, noFrame)
 					want := [4]int{}
 					want[from] = 1
 					wants(t, "frames to it", o.at(to(unknown, uint32(i))), want)
@@ -165,7 +165,7 @@ func bridgeRows() []conformanceRow {
 				hello := udp(2, 0, 8, 100, 0)
 				unknown.Put(hello[6:])
 				o.hosts[2].Send(hello)
-				o.seen(2, 0, noFrame)
+				o.receivedUntilSentinel(2, 0, noFrame)
 				wants(t, "it is at", o.knows(unknown), "sw3")
 				wants(t, "frames to it", o.at(to(unknown, 0)), [4]int{3: 1})
 			},
@@ -220,7 +220,7 @@ func bridgeRows() []conformanceRow {
 				o.until("a frame in VLAN 20 is at h2", func() bool {
 					return len(o.hosts[2].Collect(10*time.Millisecond, func(b []byte) bool { return wire.MACAt(b) == unknown })) == 1
 				})
-				if n := len(o.seen(0, 1, func(b []byte) bool { return wire.MACAt(b) == unknown })); n != 0 {
+				if n := len(o.receivedUntilSentinel(0, 1, func(b []byte) bool { return wire.MACAt(b) == unknown })); n != 0 {
 					t.Errorf("%d frames in VLAN 10", n)
 				}
 			},
@@ -242,7 +242,7 @@ func bridgeRows() []conformanceRow {
 					if want := tagged(b, 0x8100, 1, 10); !bytes.Equal(got[0], want) {
 						t.Errorf("h3 receives % x, expected % x", got[0][:20], want[:20])
 					}
-					wants(t, "frames at h1", len(o.seen(0, 1, func(b []byte) bool { return bytes.Contains(b, mark) })), 1)
+					wants(t, "frames at h1", len(o.receivedUntilSentinel(0, 1, func(b []byte) bool { return bytes.Contains(b, mark) })), 1)
 					o.hosts[3].Send(tagged(udp(3, 2, 16, 100, 0), 0x8100, 0, 20))
 					last := false
 					o.until("what comes later is at h2", func() bool {
@@ -261,14 +261,14 @@ func bridgeRows() []conformanceRow {
 			check: func(t *testing.T) {
 				o := operate(t, aware)
 				wants(t, "member", len(o.once(0, 1, 0)), 1)
-				o.reloads("vlans:\n- {id: 10, untagged: [0], tagged: [3]}\n- {id: 20, untagged: [1, 2], tagged: [3]}\n" + rest)
+				o.reloads("vlans:\n- {id: 10, untagged: [0], tagged: [3]}\n- {id: 20, untagged: [1, 2], tagged: [3]}\n" + vlanOfH3)
 				before := o.hosts[3]
 				before.Flush()
 				o.hosts[0].Send(udp(0, 1, 8, 100, 1)) // unknown in VLAN 10 now: to h3
 				o.until("it went to the rest of the VLAN", func() bool {
 					return len(before.Collect(10*time.Millisecond, isUDP(8))) > 0
 				})
-				wants(t, "no member", len(o.seen(2, 1, isUDP(8))), 0)
+				wants(t, "no member", len(o.receivedUntilSentinel(2, 1, isUDP(8))), 0)
 				o.reloads(aware)
 				wants(t, "member again", len(o.once(0, 1, 2)), 1)
 			},
@@ -292,7 +292,7 @@ func bridgeRows() []conformanceRow {
 				o := operate(t, aware)
 				f := tagged(udp(0, 1, 8, 100, 0), 0x88A8, 3, 30)
 				o.hosts[0].Send(f)
-				got := o.seen(0, 1, func(b []byte) bool { return bytes.HasSuffix(b, f[12:]) })
+				got := o.receivedUntilSentinel(0, 1, func(b []byte) bool { return bytes.HasSuffix(b, f[12:]) })
 				if len(got) != 1 || !bytes.Equal(got[0], f) {
 					t.Errorf("h1 receives % x", got)
 				}
@@ -314,7 +314,7 @@ func bridgeRows() []conformanceRow {
 				if want := tagged(f, 0x8100, 6, 10); !bytes.Equal(got[0], want) {
 					t.Errorf("h3 receives % x, expected % x", got[0][:20], want[:20])
 				}
-				if got := o.seen(0, 1, func(b []byte) bool { return bytes.HasSuffix(b, f[12:]) }); len(got) != 1 || !bytes.Equal(got[0], f) {
+				if got := o.receivedUntilSentinel(0, 1, func(b []byte) bool { return bytes.HasSuffix(b, f[12:]) }); len(got) != 1 || !bytes.Equal(got[0], f) {
 					t.Errorf("h1 receives % x", got)
 				}
 			},
@@ -324,7 +324,7 @@ func bridgeRows() []conformanceRow {
 			asserts: "At a port that is in no VLAN without tag, frames without one and with VLAN 0 are dropped and counted; tagged ones pass.",
 			check: func(t *testing.T) {
 				o := operate(t, aware)
-				o.reloads("vlans:\n- {id: 10, untagged: [1], tagged: [0, 3]}\n- {id: 20, untagged: [2], tagged: [3]}\n" + rest)
+				o.reloads("vlans:\n- {id: 10, untagged: [1], tagged: [0, 3]}\n- {id: 20, untagged: [2], tagged: [3]}\n" + vlanOfH3)
 				before := o.discards("vlan")
 				b := udp(0, 1, 8, 100, 9)
 				for _, f := range [][]byte{b, tagged(b, 0x8100, 3, 0)} {
@@ -355,11 +355,11 @@ func bridgeRows() []conformanceRow {
 						}
 					}
 				}
-				if n := len(o.seen(0, 3, func(b []byte) bool { return bytes.Contains(b, text) })); n == 0 {
+				if n := len(o.receivedUntilSentinel(0, 3, func(b []byte) bool { return bytes.Contains(b, text) })); n == 0 {
 					t.Error("nothing arrives in its own VLAN")
 				}
 				got := func(host, peer int) int {
-					return len(o.seen(peer, host, func(b []byte) bool { return bytes.Contains(b, text) }))
+					return len(o.receivedUntilSentinel(peer, host, func(b []byte) bool { return bytes.Contains(b, text) }))
 				}
 				wants(t, "frames of others", [2]int{got(1, 2), got(2, 1)}, [2]int{})
 			},
@@ -380,7 +380,7 @@ func bridgeRows() []conformanceRow {
 				before := o.discards("vlan")
 				o.hosts[3].Send(tagged(udp(3, 0, 8, 100, 3), 0x8100, 5, 77))
 				o.until("it is discarded", func() bool { return o.discards("vlan") == before+1 })
-				wants(t, "frames of VLAN 77", len(o.seen(1, 0, isUDP(8))), 0)
+				wants(t, "frames of VLAN 77", len(o.receivedUntilSentinel(1, 0, isUDP(8))), 0)
 			},
 		},
 	}
@@ -396,7 +396,7 @@ func passesTags(frames ...[]byte) func(*testing.T) {
 		o := operate(t, "")
 		for _, f := range frames {
 			o.hosts[0].Send(f)
-			got := o.seen(0, 1, func(b []byte) bool { return bytes.HasSuffix(b, f[30:]) && len(b) == len(f) })
+			got := o.receivedUntilSentinel(0, 1, func(b []byte) bool { return bytes.HasSuffix(b, f[30:]) && len(b) == len(f) })
 			if len(got) != 1 || !bytes.Equal(got[0], f) {
 				t.Errorf("% x: %d frames arrive, % x", f[:22], len(got), got)
 			}
@@ -407,5 +407,5 @@ func passesTags(frames ...[]byte) func(*testing.T) {
 // once is what h1, or another, receives of a frame that is sent to it.
 func (o *operated) once(from, to int, number uint32) [][]byte {
 	o.hosts[from].Send(udp(from, to, 8, 100, number))
-	return o.seen(from, to, isUDP(8))
+	return o.receivedUntilSentinel(from, to, isUDP(8))
 }

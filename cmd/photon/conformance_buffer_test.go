@@ -33,12 +33,12 @@ func bufferRows() []conformanceRow {
 			check: func(t *testing.T) {
 				o := filled(t)
 				o.sends(1, 0, 20, 1000, 26)
-				wants(t, "PFC frames at the threshold", len(o.told(1, 3)), 0)
+				wants(t, "PFC frames at the threshold", len(o.pausesReceived(1, 3)), 0)
 				o.sends(1, 0, 2, 1000, 26)
-				if q := o.told(1, 3); len(q) == 0 || q[0] == 0 {
+				if q := o.pausesReceived(1, 3); len(q) == 0 || q[0] == 0 {
 					t.Errorf("beyond it: %v", q)
 				}
-				wants(t, "PFC frames of the other class", len(o.told(1, 4)), 0)
+				wants(t, "PFC frames of the other class", len(o.pausesReceived(1, 4)), 0)
 			},
 		},
 		{
@@ -48,13 +48,13 @@ func bufferRows() []conformanceRow {
 				o := filled(t)
 				o.sends(1, 0, 10, 1000, 26)
 				o.sends(1, 2, 15, 1000, 26)
-				if q := o.told(1, 3); len(q) == 0 || q[len(q)-1] == 0 {
+				if q := o.pausesReceived(1, 3); len(q) == 0 || q[len(q)-1] == 0 {
 					t.Fatalf("of 25 KB: %v", q)
 				}
 				o.resumes(2, 3)
 				o.arrives(2, 15)
 				var q []uint16
-				o.until("an XON at 10 KB", func() bool { q = append(q, o.told(1, 3)...); return slices.Contains(q, 0) })
+				o.until("an XON at 10 KB", func() bool { q = append(q, o.pausesReceived(1, 3)...); return slices.Contains(q, 0) })
 			},
 		},
 		{
@@ -64,20 +64,20 @@ func bufferRows() []conformanceRow {
 				o := filled(t)
 				o.sends(1, 0, 16, 1000, 26)
 				o.sends(1, 2, 9, 1000, 26)
-				if q := o.told(1, 3); len(q) == 0 || q[len(q)-1] == 0 {
+				if q := o.pausesReceived(1, 3); len(q) == 0 || q[len(q)-1] == 0 {
 					t.Fatalf("of 25 KB: %v", q)
 				}
 				o.resumes(2, 3)
 				o.arrives(2, 9)
-				if slices.Contains(o.told(1, 3), 0) {
+				if slices.Contains(o.pausesReceived(1, 3), 0) {
 					t.Error("an XON at 16 KB, on the way down")
 				}
 				o.resumes(0, 3)
 				o.arrives(0, 16)
-				o.until("an XON", func() bool { return slices.Contains(o.told(1, 3), 0) })
+				o.until("an XON", func() bool { return slices.Contains(o.pausesReceived(1, 3), 0) })
 				o.stops(0, 3)
 				o.sends(1, 0, 16, 1000, 26)
-				wants(t, "PFC frames at 16 KB, on the way up", len(o.told(1, 3)), 0)
+				wants(t, "PFC frames at 16 KB, on the way up", len(o.pausesReceived(1, 3)), 0)
 			},
 		},
 		{
@@ -86,7 +86,7 @@ func bufferRows() []conformanceRow {
 			check: func(t *testing.T) {
 				o := filled(t)
 				o.sends(1, 0, 48, 1000, 26)
-				o.seen(1, 3, noFrame)
+				o.receivedUntilSentinel(1, 3, noFrame)
 				o.resumes(0, 3)
 				for i, b := range o.arrives(0, 48) {
 					wants(t, "number", int(b[45]), i)
@@ -102,14 +102,14 @@ func bufferRows() []conformanceRow {
 				o.sends(1, 0, 60, 1000, 26)
 				o.sends(1, 0, 5, 1000, 34)
 				o.sends(3, 0, 5, 1000, 26)
-				o.seen(3, 1, noFrame)
-				wants(t, "frames of another priority", len(o.seen(1, 0, isUDP(34))), 5)
+				o.receivedUntilSentinel(3, 1, noFrame)
+				wants(t, "frames of another priority", len(o.receivedUntilSentinel(1, 0, isUDP(34))), 5)
 				lost := sum(o.process.metrics(), "photon_port_discards_total", `port="sw1"`, `priority="3"`, `reason="headroom"`)
 				if lost < 8 || lost > 12 || o.discards("headroom") != lost {
 					t.Errorf("%v of 60 frames are dropped at sw1, %v at all ports; there is room for 50", lost, o.discards("headroom"))
 				}
 				o.resumes(0, 3)
-				wants(t, "frames that arrive", len(o.arrives(0, 65-int(lost)))+len(o.seen(1, 0, isUDP(26))), 65-int(lost))
+				wants(t, "frames that arrive", len(o.arrives(0, 65-int(lost)))+len(o.receivedUntilSentinel(1, 0, isUDP(26))), 65-int(lost))
 			},
 		},
 		{
@@ -118,7 +118,7 @@ func bufferRows() []conformanceRow {
 			check: func(t *testing.T) {
 				o := filled(t)
 				peak := func() int64 {
-					o.seen(1, 3, noFrame)
+					o.receivedUntilSentinel(1, 3, noFrame)
 					var b show.Buffer
 					o.show("buffer", &b)
 					return b.Ports[1].Watermark[3]
@@ -146,7 +146,7 @@ func bufferRows() []conformanceRow {
 				o.sends(2, 0, 25, 1000, 26)
 				o.until("as much as the pool is", func() bool { return pool().Used == 25_000 && o.discards("headroom") == 5 })
 				wants(t, "watermark", *pool().Watermark, 25_000)
-				if q := o.told(2, 3); len(q) == 0 || q[0] == 0 {
+				if q := o.pausesReceived(2, 3); len(q) == 0 || q[0] == 0 {
 					t.Errorf("the second is told %v", q)
 				}
 				o.resumes(0, 3)
@@ -162,7 +162,7 @@ func bufferRows() []conformanceRow {
 				o := operate(t, slow+"pfc: {priorities: []}\n")
 				o.control(0, pauseAll(0, 65535))
 				o.sends(1, 0, 12, 1000, 26, 8)
-				o.seen(1, 2, noFrame)
+				o.receivedUntilSentinel(1, 2, noFrame)
 				var q show.Queues
 				o.show("queues", &q)
 				wants(t, "of priority 3", q.Ports[0].Watermark[3], 12_000)
@@ -177,10 +177,10 @@ func bufferRows() []conformanceRow {
 				o.hosts[1].Flush()
 				o.control(0, pauseAll(0, 65535))
 				o.sends(1, 0, 30, 1000, 8)
-				wants(t, "PFC frames", len(o.told(1, 1)), 0)
+				wants(t, "PFC frames", len(o.pausesReceived(1, 1)), 0)
 				wants(t, "tail drops", o.discards("tail_drop"), 10)
 				o.control(0, pauseAll(0, 0))
-				wants(t, "frames that arrive", len(o.seen(1, 0, tests)), 20)
+				wants(t, "frames that arrive", len(o.receivedUntilSentinel(1, 0, tests)), 20)
 			},
 		},
 		{
@@ -192,9 +192,9 @@ func bufferRows() []conformanceRow {
 				for range 10 {
 					o.sends(1, 0, 40, 1000, 8)
 					o.sends(1, 0, 5, 1000, 26)
-					o.seen(1, 2, noFrame)
+					o.receivedUntilSentinel(1, 2, noFrame)
 				}
-				got := o.seen(1, 0, tests)
+				got := o.receivedUntilSentinel(1, 0, tests)
 				o.until("all lossless ones have come", func() bool {
 					got = append(got, o.hosts[0].Collect(10*time.Millisecond, tests)...)
 					return count(got, 26) >= 50
@@ -203,7 +203,7 @@ func bufferRows() []conformanceRow {
 					t.Errorf("%d of 400 lossy frames arrive, %v are counted as dropped", lossy, o.discards("tail_drop"))
 				}
 				wants(t, "lossless frames", count(got, 26), 50)
-				wants(t, "PFC frames", len(pfcOf(o.seen(0, 1, isControl), 1)), 0)
+				wants(t, "PFC frames", len(pfcOf(o.receivedUntilSentinel(0, 1, isControl), 1)), 0)
 				wants(t, "lossless drops", sum(o.process.metrics(), "photon_port_discards_total", `priority="3"`), 0)
 			},
 		},

@@ -11,15 +11,15 @@ import (
 	"photon/wire"
 )
 
-// held has h0 stop its port as a whole, and h1 send it frames, whose order when they are let go tells of their queues.
-func held(t *testing.T, lines string, frames [][]byte) (o *operated, order func() [][]byte) {
+// queuedFrames has h0 pause its port, and h1 send it frames. The order in which they leave after the pause shows their queues.
+func queuedFrames(t *testing.T, lines string, frames [][]byte) (o *operated, order func() [][]byte) {
 	t.Helper()
 	o = operate(t, "rate: 2Mbps\npfc: {priorities: []}\n"+lines)
 	o.control(0, pauseAll(0, 65535))
 	for _, b := range frames {
 		o.hosts[1].Send(b)
 	}
-	o.seen(1, 2, noFrame)
+	o.receivedUntilSentinel(1, 2, noFrame)
 	return o, func() (got [][]byte) {
 		t.Helper()
 		o.control(0, pauseAll(0, 0))
@@ -66,10 +66,10 @@ func taught(lines string, class int, frame func(number uint32) []byte) func(*tes
 		for n := range uint32(25) {
 			o.hosts[1].Send(frame(n))
 		}
-		o.seen(1, 2, noFrame)
-		heard := o.seen(2, 1, isControl)
+		o.receivedUntilSentinel(1, 2, noFrame)
+		received := o.receivedUntilSentinel(2, 1, isControl)
 		for p := range 8 {
-			if n := len(pfcOf(heard, p)); (n > 0) != (p == class) {
+			if n := len(pfcOf(received, p)); (n > 0) != (p == class) {
 				t.Errorf("%d XOFFs for class %d", n, p)
 			}
 		}
@@ -83,7 +83,7 @@ func classRows() []conformanceRow {
 			asserts: "Frames of 62 DSCPs leave by the queues of the default map, DSCP/8: when a port that stood is let go, strictly by priority, and in each in the order in which they came.",
 			check: func(t *testing.T) {
 				sent := everyDSCP(0)
-				_, order := held(t, "", sent)
+				_, order := queuedFrames(t, "", sent)
 				byPriority(t, sent, order(), func(b []byte) int { return int(dscpOf(b)) / 8 })
 			},
 		},
@@ -96,7 +96,7 @@ func classRows() []conformanceRow {
 					lines += fmt.Sprintf("%d: %d, ", d, 7-d/8)
 				}
 				sent := everyDSCP(0)
-				_, order := held(t, lines+"}\n", sent)
+				_, order := queuedFrames(t, lines+"}\n", sent)
 				byPriority(t, sent, order(), func(b []byte) int { return 7 - int(dscpOf(b))/8 })
 			},
 		},
@@ -115,7 +115,7 @@ func classRows() []conformanceRow {
 				for i := range 48 {
 					sent = append(sent, tagged(udp(1, 0, uint8(8*(i%3)+10), 100, uint32(i)), 0x8100, i*5%8, 0))
 				}
-				_, order := held(t, lines, sent)
+				_, order := queuedFrames(t, lines, sent)
 				byPriority(t, sent, order(), func(b []byte) int {
 					tci, _ := wire.VLANTag(b)
 					return queue[tci>>13]
@@ -133,7 +133,7 @@ func classRows() []conformanceRow {
 			name: "qos-dwrr", source: sai + "testQosSaiDwrr; " + snappi + "dataplane/test_qos_dwrr.py",
 			asserts: "Two queues with weights 1 and 3 that both have frames leave 1 to 3, within a turn of each.",
 			check: func(t *testing.T) {
-				_, order := held(t, "weights: {1: 1, 2: 3}\n", alternating())
+				_, order := queuedFrames(t, "weights: {1: 1, 2: 3}\n", alternating())
 				if n := shares(order(), 40, 8); n < 8 || n > 12 {
 					t.Errorf("%d of the first 40 frames are of the queue with weight 1 of 4", n)
 				}
@@ -144,7 +144,7 @@ func classRows() []conformanceRow {
 			asserts: "Weights that are changed while the switch runs and frames wait are those by which they leave; none is lost.",
 			check: func(t *testing.T) {
 				const lines = "rate: 2Mbps\npfc: {priorities: []}\n"
-				o, order := held(t, "weights: {1: 1, 2: 3}\n", alternating())
+				o, order := queuedFrames(t, "weights: {1: 1, 2: 3}\n", alternating())
 				o.reloads(lines + "weights: {1: 1, 2: 1}\n")
 				if n := shares(order(), 40, 8); n < 18 || n > 22 {
 					t.Errorf("%d of the first 40 frames are of a queue with half of the weight", n)
@@ -159,7 +159,7 @@ func classRows() []conformanceRow {
 				for n := range uint32(20) {
 					sent = append(sent, udp(1, 0, 40, 1000, n))
 				}
-				_, order := held(t, "weights: {1: 1, 2: 3}\n", sent)
+				_, order := queuedFrames(t, "weights: {1: 1, 2: 3}\n", sent)
 				wants(t, "of the first 20 frames are of the strict queue", shares(order(), 20, 40), 20)
 			},
 		},
@@ -172,7 +172,7 @@ func classRows() []conformanceRow {
 				for _, b := range sent {
 					o.hosts[1].Send(b)
 				}
-				got := o.seen(1, 0, tests)
+				got := o.receivedUntilSentinel(1, 0, tests)
 				for _, list := range [][][]byte{sent, got} {
 					slices.SortFunc(list, slices.Compare)
 				}

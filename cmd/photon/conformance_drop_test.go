@@ -41,13 +41,13 @@ func (o *operated) arrivals() (n [4]int) {
 	o.t.Helper()
 	for to := range o.hosts {
 		if to != 0 {
-			n[to] = len(o.seen(0, to, tests))
+			n[to] = len(o.receivedUntilSentinel(0, to, tests))
 		}
 	}
 	return n
 }
 
-// drops has h0 send bad frames, ten times, after a good one which arrives: nobody receives one, and the discards of a
+// drops has h0 send bad frames, ten times, after a good one which arrives: no host receives one, and the discards of a
 // reason, or of any, are as many.
 func drops(lines, reason string, good []byte, bad ...[]byte) func(*testing.T) {
 	return func(t *testing.T) {
@@ -181,7 +181,7 @@ func dropRows() []conformanceRow {
 				for range 10 {
 					o.hosts[0].Send(good)
 				}
-				wants(t, "frames elsewhere", [2]int{len(o.seen(0, 2, tests)), len(o.seen(0, 3, tests))}, [2]int{})
+				wants(t, "frames elsewhere", [2]int{len(o.receivedUntilSentinel(0, 2, tests)), len(o.receivedUntilSentinel(0, 3, tests))}, [2]int{})
 				wants(t, "discards", sum(o.process.metrics(), "photon_port_discards_total")-before, 10)
 			},
 		},

@@ -44,9 +44,9 @@ func ignored(change func(frame []byte) []byte) func(*testing.T) {
 			h.Flush()
 		}
 		o.hosts[0].Send(change(pfcFrame(0, 0xFF, pfc.MaxQuanta)))
-		o.seen(0, 1, noFrame)
+		o.receivedUntilSentinel(0, 1, noFrame)
 		o.sends(1, 0, 10, 200, 26, 34, 8)
-		if n := len(o.seen(1, 0, tests)); n != 30 {
+		if n := len(o.receivedUntilSentinel(1, 0, tests)); n != 30 {
 			t.Errorf("%d frames of 30 arrive", n)
 		}
 		o.nowhere(0)
@@ -60,7 +60,7 @@ func (o *operated) nowhere(from int) {
 		if to == from {
 			continue
 		}
-		if b := o.seen(from, to, func(b []byte) bool { return bytes.Contains(b[12:min(len(b), 22)], []byte{0x88, 0x08}) }); len(b) > 0 {
+		if b := o.receivedUntilSentinel(from, to, func(b []byte) bool { return bytes.Contains(b[12:min(len(b), 22)], []byte{0x88, 0x08}) }); len(b) > 0 {
 			o.t.Errorf("h%d receives % x", to, b[0])
 		}
 	}
@@ -92,7 +92,7 @@ func frameRows() []conformanceRow {
 				o.resumes(0, 3)
 				o.arrives(0, 30)
 				var last []byte
-				for _, b := range o.seen(0, 1, isControl) {
+				for _, b := range o.receivedUntilSentinel(0, 1, isControl) {
 					last = b
 				}
 				if last == nil {
@@ -154,7 +154,7 @@ func frameRows() []conformanceRow {
 				o := operate(t, "rate: 100Kbps\nscheme: {name: none}\npfc: {priorities: [3, 4]}\n") // 65535 quanta are 335 s
 				o.control(0, pfcFrame(0, 1<<3, pfc.MaxQuanta))
 				o.sends(1, 0, 1, 200, 26)
-				wants(t, "frames before", len(o.seen(1, 0, tests)), 0)
+				wants(t, "frames before", len(o.receivedUntilSentinel(1, 0, tests)), 0)
 				o.control(0, pfcFrame(0, 1<<3, 100))
 				o.arrives(0, 1)
 				var h show.Pauses
@@ -177,7 +177,7 @@ func frameRows() []conformanceRow {
 				o.stops(0, 4)
 				o.control(0, changed(pfcFrame(0, 0, pfc.MaxQuanta), func(b []byte) { b[18+2*4], b[19+2*4] = 0, 0 }))
 				o.sends(1, 0, 10, 200, 26, 34)
-				got := o.seen(1, 0, tests)
+				got := o.receivedUntilSentinel(1, 0, tests)
 				wants(t, "frames of priority 3", count(got, 26), 10)
 				wants(t, "frames of priority 4", count(got, 34), 0)
 			},
@@ -233,10 +233,10 @@ func frameRows() []conformanceRow {
 				o := operate(t, slow+"pfc: {priorities: []}\n")
 				o.control(0, pauseAll(0, pfc.MaxQuanta))
 				o.sends(1, 0, 10, 200, 26, 34, 8)
-				o.seen(1, 2, noFrame)
+				o.receivedUntilSentinel(1, 2, noFrame)
 				wants(t, "frames while paused", len(o.hosts[0].Collect(50*time.Millisecond, tests)), 0)
 				o.control(0, pauseAll(0, 0))
-				wants(t, "frames", len(o.seen(1, 0, tests)), 30)
+				wants(t, "frames", len(o.receivedUntilSentinel(1, 0, tests)), 30)
 			},
 		},
 	}

@@ -26,14 +26,14 @@ func marked(frames [][]byte) (n int) {
 	return n
 }
 
-// queued has 20 frames wait for h0, let go at once, and returns them as they come.
+// queued has 20 frames wait behind a pause of h0, ends it, and returns them as they arrive.
 func queued(t *testing.T, lines string, frame func(number uint32) []byte) (*operated, [][]byte) {
 	t.Helper()
 	var sent [][]byte
 	for n := range uint32(20) {
 		sent = append(sent, frame(n))
 	}
-	o, order := held(t, lines, sent)
+	o, order := queuedFrames(t, lines, sent)
 	return o, order()
 }
 
@@ -59,7 +59,7 @@ func markingRows() []conformanceRow {
 				o := operate(t, slow+"pfc: {priorities: [3]}\n"+markLossless)
 				o.stops(0, 3)
 				o.sends(1, 0, 20, 1000, 26)
-				o.seen(1, 2, noFrame)
+				o.receivedUntilSentinel(1, 2, noFrame)
 				o.resumes(0, 3)
 				egress(t, o.arrives(0, 20))
 			},
@@ -95,9 +95,9 @@ func markingRows() []conformanceRow {
 				for n := range uint32(20) {
 					o.hosts[1].Send(changed(udp(1, 0, 8, 1000, n), func(b []byte) { b[15] &^= 3; setChecksum(b) }))
 				}
-				o.seen(1, 2, noFrame)
+				o.receivedUntilSentinel(1, 2, noFrame)
 				o.control(0, pauseAll(0, 0))
-				got := o.seen(1, 0, tests)
+				got := o.receivedUntilSentinel(1, 0, tests)
 				wants(t, "marked", marked(got), 0)
 				wants(t, "dropped", o.discards("wred"), float64(20-len(got)))
 				if len(got) < 10 || len(got) > 11 {

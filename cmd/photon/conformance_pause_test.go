@@ -21,7 +21,7 @@ func paused(lines string, say, takeBack []byte, want ...int) func(*testing.T) {
 		o := operate(t, lines)
 		o.control(0, say)
 		o.sends(1, 0, 10, 200, 26, 34, 8)
-		got := o.seen(1, 0, tests)
+		got := o.receivedUntilSentinel(1, 0, tests)
 		for i, dscp := range []uint8{26, 34, 8} {
 			if n := count(got, dscp); n != want[i] {
 				t.Errorf("DSCP %d: %d frames arrive, expected %d", dscp, n, want[i])
@@ -32,7 +32,7 @@ func paused(lines string, say, takeBack []byte, want ...int) func(*testing.T) {
 			got = append(got, o.hosts[0].Collect(10*time.Millisecond, tests)...)
 			return len(got) >= 30
 		})
-		if got = append(got, o.seen(1, 0, tests)...); len(got) != 30 {
+		if got = append(got, o.receivedUntilSentinel(1, 0, tests)...); len(got) != 30 {
 			t.Errorf("%d frames arrive of 30", len(got))
 		}
 	}
@@ -68,8 +68,8 @@ func pauseRows() []conformanceRow {
 				o.stops(0, 3, 4)
 				o.sends(1, 0, 10, 200, 26, 34)
 				o.sends(1, 2, 10, 200, 26, 34)
-				wants(t, "frames at h0", len(o.seen(1, 0, tests)), 0)
-				wants(t, "frames at h2", len(o.seen(1, 2, tests)), 20)
+				wants(t, "frames at h0", len(o.receivedUntilSentinel(1, 0, tests)), 0)
+				wants(t, "frames at h2", len(o.receivedUntilSentinel(1, 2, tests)), 20)
 			},
 		},
 		{
@@ -99,7 +99,7 @@ func pauseRows() []conformanceRow {
 					o.hosts[0].Send(pfcFrame(0, 3<<3, pfc.MaxQuanta))
 				}
 				o.resumes(0, 3, 4)
-				o.seen(0, 1, noFrame)
+				o.receivedUntilSentinel(0, 1, noFrame)
 				wants(t, "discards", sum(o.process.metrics(), "photon_port_discards_total", `port="sw0"`), 0)
 			},
 		},

@@ -41,7 +41,7 @@ func routedAlike(lines string, packets ...[]byte) func(*testing.T) {
 			for range 5 {
 				o.hosts[0].Send(b)
 			}
-			got := o.seen(0, 1, tests)
+			got := o.receivedUntilSentinel(0, 1, tests)
 			wants(t, "packets", len(got), 5)
 			if len(got) == 0 {
 				continue
@@ -79,7 +79,7 @@ func spread(from, to string) func(*testing.T) {
 				o.hosts[0].Send(b)
 			}
 			for host := 1; host <= 2; host++ {
-				for _, got := range o.seen(0, host, tests) {
+				for _, got := range o.receivedUntilSentinel(0, host, tests) {
 					n[host]++
 					f := binary.BigEndian.Uint16(got[at:])
 					if p := path[f]; p != 0 && p != host {
@@ -167,21 +167,21 @@ func routerRows() []conformanceRow {
 						binary.BigEndian.PutUint16(b[34:], uint16(1024+f))
 						o.hosts[0].Send(b)
 					}
-					n[2] = len(o.seen(0, 2, tests))
+					n[2] = len(o.receivedUntilSentinel(0, 2, tests))
 					return n
 				}
 				if n := send()[2]; n == 0 || n == 64 {
 					t.Errorf("%d of 64 flows at h2", n)
 				}
-				told := func(what string) {
+				logs := func(what string) {
 					t.Helper()
 					o.until(what, func() bool { return strings.Contains(o.process.log.String(), "port sw1: "+what) })
 				}
 				o.fourHosts.hosts[1].Run(t, "ip", "link", "set", "eth0", "down")
-				told("link down")
+				logs("link down")
 				wants(t, "flows at h2 when h1 is gone", send()[2], 64)
 				o.fourHosts.hosts[1].Run(t, "ip", "link", "set", "eth0", "up")
-				told("link up")
+				logs("link up")
 				if n := send()[2]; n == 0 || n == 64 {
 					t.Errorf("%d of 64 flows at h2 when h1 is back", n)
 				}
@@ -194,7 +194,7 @@ func routerRows() []conformanceRow {
 				o := operate(t, fmt.Sprintf("router: {mac: '02:00:00:00:aa:aa'}\nvlans:\n- {id: 1, tagged: [0, 1]}\n- {id: 2, untagged: [0, 1, 2, 3]}\n"+
 					"routes:\n- {prefix: 10.2.0.0/24, via: [{port: 1, vlan: 1, mac: '%v'}]}\n", mac(1)))
 				o.hosts[0].Send(tagged(routed("10.1.0.2", "10.2.0.2"), 0x8100, 2, 1))
-				wants(t, "tshark reads", reads(t, o.seen(0, 1, tests), "vlan.id", "ip.ttl", "ip.dst"), "1 63 10.2.0.2")
+				wants(t, "tshark reads", reads(t, o.receivedUntilSentinel(0, 1, tests), "vlan.id", "ip.ttl", "ip.dst"), "1 63 10.2.0.2")
 			},
 		},
 		{
@@ -205,11 +205,11 @@ func routerRows() []conformanceRow {
 				o.address(3, "eth0", "10.1.0.3/24")
 				o.until("pings through the router", func() bool { return o.pings(0, "10.2.0.2") })
 				o.until("pings in the VLAN", func() bool { return o.pings(0, "10.1.0.3") })
-				heard := o.fourHosts.hosts[3].Open(t, "eth0")
+				socket := o.fourHosts.hosts[3].Open(t, "eth0")
 				o.hosts[0].Send(udp(0, 3, 8, 100, 0))
 				var got [][]byte
 				o.until("a frame is bridged", func() bool {
-					got = append(got, heard.Collect(10*time.Millisecond, isUDP(8))...)
+					got = append(got, socket.Collect(10*time.Millisecond, isUDP(8))...)
 					return len(got) > 0
 				})
 				wants(t, "tshark reads", reads(t, got, "ip.ttl", "eth.src"), "64 "+mac(0).String())

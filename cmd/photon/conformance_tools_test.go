@@ -22,9 +22,10 @@ const slow = "rate: 1Mbps\n"
 
 var lastSentinel atomic.Uint32
 
-// seen is what a host has received, of what keep wants, when a frame arrives that another host sends it now. What that
+// receivedUntilSentinel are the frames that a host has received, of those that wanted accepts, when a last one arrives that another
+// host sends it now. What that
 // host sent before, and has not come, does not come. The frame is of priority 0, DSCP 1, which leaves last.
-func (o *operated) seen(from, to int, keep func([]byte) bool) (frames [][]byte) {
+func (o *operated) receivedUntilSentinel(from, to int, wanted func([]byte) bool) (frames [][]byte) {
 	o.t.Helper()
 	last := udp(from, to, 1, 64, lastSentinel.Add(1))
 	o.hosts[from].Send(last)
@@ -32,7 +33,7 @@ func (o *operated) seen(from, to int, keep func([]byte) bool) (frames [][]byte) 
 	within(o.t, func() bool {
 		frames = append(frames, o.hosts[to].Collect(10*time.Millisecond, func(b []byte) bool {
 			here = here || len(b) == len(last) && bytes.Equal(b[26:], last[26:])
-			return keep(b)
+			return wanted(b)
 		})...)
 		return here
 	}, func() string { return "the last frame does not arrive\n" + o.process.log.String() })
@@ -130,11 +131,12 @@ func pfcOf(frames [][]byte, priority int) (quanta []uint16) {
 	return quanta
 }
 
-// told is what the switch has told a host about a priority when all that the host has sent was taken.
-func (o *operated) told(host, priority int) []uint16 {
+// pausesReceived are the quanta of the PFC frames about a priority that a host has received once the switch has taken all
+// that the host sent.
+func (o *operated) pausesReceived(host, priority int) []uint16 {
 	o.t.Helper()
-	o.seen(host, (host+1)%4, noFrame)
-	return pfcOf(o.seen((host+1)%4, host, isControl), priority)
+	o.receivedUntilSentinel(host, (host+1)%4, noFrame)
+	return pfcOf(o.receivedUntilSentinel((host+1)%4, host, isControl), priority)
 }
 
 // wants fails the test unless something is as expected.
@@ -153,8 +155,8 @@ func (o *operated) storms(host int, priorities ...int) (quiet func()) {
 	return quiet
 }
 
-// dog is what the watchdog says of a queue.
-func (o *operated) dog(port string, priority int) show.PFCWDQueue {
+// watchdogOf is what the watchdog says of a queue.
+func (o *operated) watchdogOf(port string, priority int) show.PFCWDQueue {
 	o.t.Helper()
 	var d show.PFCWD
 	o.show("pfcwd", &d)
@@ -167,12 +169,12 @@ func (o *operated) dog(port string, priority int) show.PFCWDQueue {
 
 func (o *operated) stormed(port string, priority int) {
 	o.t.Helper()
-	o.until("a storm at "+port, func() bool { return o.dog(port, priority).Status == "stormed" })
+	o.until("a storm at "+port, func() bool { return o.watchdogOf(port, priority).Status == "stormed" })
 }
 
 func (o *operated) restored(port string, priority int) {
 	o.t.Helper()
-	o.until("the end of the storm at "+port, func() bool { q := o.dog(port, priority); return q.Status == "operational" && q.Restored > 0 })
+	o.until("the end of the storm at "+port, func() bool { q := o.watchdogOf(port, priority); return q.Status == "operational" && q.Restored > 0 })
 }
 
 // tagged puts a tag into a frame.

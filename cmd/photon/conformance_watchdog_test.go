@@ -47,10 +47,10 @@ func watchdogRows() []conformanceRow {
 				o := guarded(t, "drop")
 				o.storms(0, 3)
 				o.stormed("sw0", 3)
-				before := o.dog("sw0", 3).Dropped
+				before := o.watchdogOf("sw0", 3).Dropped
 				o.sends(1, 0, 50, 500, 26)
-				wants(t, "frames that arrive", len(o.seen(1, 0, isUDP(26))), 0)
-				wants(t, "frames counted", o.dog("sw0", 3).Dropped-before, 50)
+				wants(t, "frames that arrive", len(o.receivedUntilSentinel(1, 0, isUDP(26))), 0)
+				wants(t, "frames counted", o.watchdogOf("sw0", 3).Dropped-before, 50)
 			},
 		},
 		{
@@ -60,12 +60,12 @@ func watchdogRows() []conformanceRow {
 				o := guarded(t, "drop_both")
 				o.storms(0, 3)
 				o.stormed("sw0", 3)
-				before := o.dog("sw0", 3).Dropped
+				before := o.watchdogOf("sw0", 3).Dropped
 				o.sends(0, 2, 50, 500, 26, 34)
-				got := o.seen(0, 2, tests)
+				got := o.receivedUntilSentinel(0, 2, tests)
 				wants(t, "frames of the stormed priority", count(got, 26), 0)
 				wants(t, "frames of another", count(got, 34), 50)
-				wants(t, "frames counted", o.dog("sw0", 3).Dropped-before, 50)
+				wants(t, "frames counted", o.watchdogOf("sw0", 3).Dropped-before, 50)
 			},
 		},
 		{
@@ -120,7 +120,7 @@ func watchdogRows() []conformanceRow {
 				}
 				wants(t, "frames of the other priority", len(o.arrivesOf(0, 34, 100)), 100)
 				wants(t, "frames at another port", len(o.arrives(2, 200)), 200)
-				wants(t, "status of the other queue", o.dog("sw0", 4).Storms+o.dog("sw2", 3).Storms, 0)
+				wants(t, "status of the other queue", o.watchdogOf("sw0", 4).Storms+o.watchdogOf("sw2", 3).Storms, 0)
 			},
 		},
 		{
@@ -131,16 +131,16 @@ func watchdogRows() []conformanceRow {
 				o.hosts[1].Flush()
 				o.stops(0, 3)
 				o.sends(1, 0, 30, 1000, 26)
-				if q := o.told(1, 3); len(q) == 0 || q[len(q)-1] == 0 {
+				if q := o.pausesReceived(1, 3); len(q) == 0 || q[len(q)-1] == 0 {
 					t.Errorf("before: %v", q)
 				}
 				o.storms(0, 3)
 				o.stormed("sw0", 3)
-				if q := o.told(1, 3); len(q) == 0 || q[len(q)-1] != 0 {
+				if q := o.pausesReceived(1, 3); len(q) == 0 || q[len(q)-1] != 0 {
 					t.Errorf("at the storm: %v", q)
 				}
 				o.sends(1, 0, 100, 1000, 26)
-				wants(t, "PFC frames after it", len(o.told(1, 3)), 0)
+				wants(t, "PFC frames after it", len(o.pausesReceived(1, 3)), 0)
 			},
 		},
 		{
@@ -179,7 +179,7 @@ func watchdogRows() []conformanceRow {
 					time.Sleep(5 * time.Millisecond)
 				}
 				o.resumes(0, 3)
-				q := o.dog("sw0", 3)
+				q := o.watchdogOf("sw0", 3)
 				wants(t, "storms", q.Storms, 0)
 				wants(t, "drops", q.Dropped, 0)
 			},
@@ -192,12 +192,12 @@ func watchdogRows() []conformanceRow {
 				o.storms(0, 0, 1, 2, 5, 6, 7)
 				for begin := time.Now(); time.Since(begin) < time.Second; {
 					o.sends(1, 0, 5, 500, 8, 26, 34)
-					got := o.seen(1, 0, tests)
+					got := o.receivedUntilSentinel(1, 0, tests)
 					for len(got) < 15 { // lossless ones may be on their way
 						got = append(got, o.hosts[0].Collect(10*time.Millisecond, tests)...)
 					}
 				}
-				wants(t, "storms", o.dog("sw0", 3).Storms+o.dog("sw0", 4).Storms, 0)
+				wants(t, "storms", o.watchdogOf("sw0", 3).Storms+o.watchdogOf("sw0", 4).Storms, 0)
 			},
 		},
 		{
@@ -208,10 +208,10 @@ func watchdogRows() []conformanceRow {
 				quiet := o.storms(0, 3)
 				o.stormed("sw0", 3)
 				o.sends(1, 0, 10, 500, 26)
-				wants(t, "frames during the storm", len(o.seen(1, 0, isUDP(26))), 0)
+				wants(t, "frames during the storm", len(o.receivedUntilSentinel(1, 0, isUDP(26))), 0)
 				quiet()
 				wants(t, "frames after it", len(o.arrives(0, 10)), 10)
-				wants(t, "drops", o.dog("sw0", 3).Dropped, 0)
+				wants(t, "drops", o.watchdogOf("sw0", 3).Dropped, 0)
 			},
 		},
 	}

@@ -252,7 +252,7 @@ func TestComposeFile(t *testing.T) {
 	}
 }
 
-// Prometheus is told of all that the demo starts.
+// Prometheus' configuration names all that the demo starts.
 func TestDemoIsScraped(t *testing.T) {
 	conf, err := os.ReadFile("../../deploy/prometheus/prometheus.yml")
 	if err != nil {

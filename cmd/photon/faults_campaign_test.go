@@ -31,13 +31,13 @@ const (
 // campaign is a switch with two workers under load: four hosts of raw frames, and two agents.
 type campaign struct {
 	*operated
-	stations [4]*station
-	streams  []*sequence
-	agents   [2]*process
-	orders   string    // the admin socket of the agent that sends
-	memif    string    // the socket of a server that is not there
-	turn     int       // of reloads
-	differs  [4][2]int // by what the kernel's counts of each host differed from the switch's when it was last looked
+	stations   [4]*station
+	streams    []*sequence
+	agents     [2]*process
+	flowSocket string    // the admin socket of the agent that sends
+	memif      string    // the socket of a server that is not there
+	reload     int       // of reloads
+	differs    [4][2]int // by what the kernel's counts of each host differed from the switch's when it was last looked
 
 	resting sync.RWMutex // held by who has the senders rest
 	stop    chan struct{}
@@ -53,7 +53,7 @@ func newCampaign(t *testing.T) *campaign {
 		operated: &operated{
 			fourHosts: l, t: t, file: filepath.Join(dir, "switch.yaml"), socket: filepath.Join(dir, "sw.sock"),
 		},
-		orders: filepath.Join(dir, "agent.sock"), memif: filepath.Join(dir, "memif.sock"), stop: make(chan struct{}),
+		flowSocket: filepath.Join(dir, "agent.sock"), memif: filepath.Join(dir, "memif.sock"), stop: make(chan struct{}),
 	}
 	var homes [2]*testnet.Namespace
 	for i := range homes {
@@ -62,7 +62,7 @@ func newCampaign(t *testing.T) *campaign {
 	}
 	c.configure(c.lines(0))
 	c.process = start(t, l.sw, "switch", "-c", c.file)
-	c.until("who is at a memif is waited for", func() bool { return c.said("port net_memif0: link down") > 0 })
+	c.until("who is at a memif is waited for", func() bool { return c.timesLogged("port net_memif0: link down") > 0 })
 	for i, h := range l.hosts {
 		c.stations[i] = newStation(c, i, h)
 	}
@@ -81,7 +81,7 @@ func newCampaign(t *testing.T) *campaign {
 			"port: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\n" +
 			"scheme: {name: pcn, params: {period: 5ms}}\nretries: 100\n"
 		if i == sendingAgent {
-			text += fmt.Sprintf("admin: %s\nflows: [{to: 10.9.0.%d, qp: 1}]\n", c.orders, receivingAgent+1)
+			text += fmt.Sprintf("admin: %s\nflows: [{to: 10.9.0.%d, qp: 1}]\n", c.flowSocket, receivingAgent+1)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -186,8 +186,8 @@ func (c *campaign) atAgent() float64 {
 	return c.metric("photon_port_tx_packets_total", fmt.Sprintf(`port="sw%d"`, receivingAgent), `priority="3"`)
 }
 
-// rest has senders rest until what they sent has arrived, or no more of it comes.
-func (c *campaign) rest() {
+// waitUntilArrived stops the senders until what they sent has arrived, or no more of it comes.
+func (c *campaign) waitUntilArrived() {
 	c.resting.Lock()
 	for quiet, before := time.Now(), uint32(0); ; time.Sleep(10 * time.Millisecond) {
 		sent, got := uint32(0), uint32(0)

@@ -55,7 +55,7 @@ func (c *campaign) lostXON() {
 // flow has the sending agent send a flow, and waits until it is done.
 func (c *campaign) flow(words ...string) {
 	c.t.Helper()
-	a := &agents{t: c.t, process: [2]*process{c.agents[0]}, socket: [2]string{c.orders}}
+	a := &agents{t: c.t, process: [2]*process{c.agents[0]}, socket: [2]string{c.flowSocket}}
 	done := sum(c.agents[0].metrics(), "photon_flows_completed_total")
 	a.must(append([]string{"add", "--to", fmt.Sprintf("10.9.0.%d", receivingAgent+1)}, words...)...)
 	c.until("a flow is done", func() bool { return sum(c.agents[0].metrics(), "photon_flows_completed_total") > done })
@@ -107,8 +107,8 @@ func (c *campaign) floodOfCNPs() {
 
 // Frames that no host should send.
 func (c *campaign) malformed() {
-	random := rand.New(rand.NewPCG(uint64(c.turn), 2))
-	c.turn++
+	random := rand.New(rand.NewPCG(uint64(c.reload), 2))
+	c.reload++
 	for range 50 {
 		b := malformed(random)
 		if b[12] == 0x08 && b[13] == 0x00 && len(b) > 15 {

@@ -13,8 +13,8 @@ import (
 	"photon/telemetry/show"
 )
 
-// said is how often the switch's log has a text.
-func (c *campaign) said(text string) int { return strings.Count(c.process.log.String(), text) }
+// timesLogged is how often the switch's log has a text.
+func (c *campaign) timesLogged(text string) int { return strings.Count(c.process.log.String(), text) }
 
 // changes is how often the switch saw the victim's link go down or come up: it is up when that is even.
 func (c *campaign) changes() uint64 {
@@ -87,14 +87,14 @@ func (c *campaign) pauses(host int) (release func()) {
 func (c *campaign) peerGone() {
 	c.t.Helper()
 	v := c.stations[victim]
-	attached := c.said("port sw2: the interface was made anew: attached to it")
+	attached := c.timesLogged("port sw2: the interface was made anew: attached to it")
 	c.sw.Run(c.t, "ip", "link", "del", "sw2")
 	time.Sleep(50 * time.Millisecond)
 	testnet.Veth(c.t, v.home, "eth0", c.sw, "sw2")
 	v.open()
 	v.until.Store(0)
 	c.until("the interface is used", func() bool {
-		return c.said("port sw2: the interface was made anew: attached to it") > attached &&
+		return c.timesLogged("port sw2: the interface was made anew: attached to it") > attached &&
 			c.changes()%2 == 0
 	})
 	v.send(udp(victim, 0, 0, 100, 0)) // to be learned

@@ -21,8 +21,8 @@ import (
 // reloadGood takes over other thresholds and other weights.
 func (c *campaign) reloadGood() {
 	c.t.Helper()
-	c.turn++
-	c.configure(c.lines(c.turn))
+	c.reload++
+	c.configure(c.lines(c.reload))
 	if out, err := c.photon("reload"); err != nil || !strings.Contains(out, "pfc.xoff") {
 		c.t.Errorf("%v\n%s", err, out)
 	}
@@ -47,7 +47,7 @@ func (c *campaign) portsComeAndGo() {
 // reloadBad is refused whole: a key that is not known, and one that cannot change.
 func (c *campaign) reloadBad() {
 	c.t.Helper()
-	good := c.lines(c.turn)
+	good := c.lines(c.reload)
 	for _, lines := range []string{
 		good + "speed: 5\n", good + "mtu: 4000\n", strings.Replace(good, "headroom: 4MB", "headroom: 400MB", 1),
 	} {
@@ -129,7 +129,7 @@ func (c *campaign) slowReaders() {
 		{c.sw, "tcp", "127.0.0.1:9471", []string{"/", "/page.js"}},
 		{c.sw, "unix", c.socket, []string{"/show/queues", "/show/fdb", "/capture?port=sw1&snap=2048"}},
 		{c.agents[0].inside, "tcp", "127.0.0.1:9464", []string{"/metrics"}},
-		{c.agents[0].inside, "unix", c.orders, []string{"/show/queues"}},
+		{c.agents[0].inside, "unix", c.flowSocket, []string{"/show/queues"}},
 	} {
 		for n := range 8 {
 			var conn net.Conn

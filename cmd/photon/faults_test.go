@@ -14,7 +14,7 @@ import (
 type outcome struct {
 	Name     string  `json:"name"`
 	Times    int     `json:"times"`
-	Lost     int     `json:"lossless_lost"` // that nobody ordered
+	Lost     int     `json:"lossless_lost"` // except those that a fault is to lose
 	Ordered  int     `json:"watchdog_ordered"`
 	Counters bool    `json:"counters_ok"`
 	Recover  float64 `json:"recovered_s"` // the longest it took
@@ -41,7 +41,7 @@ type fault struct {
 //
 // Nothing lossless is lost, but for what the watchdog was ordered to drop. One host is the victim: links go down, peers
 // storm and XONs are lost at its port. What waits for the victim, or is sent to it, while its link is down has nowhere
-// to go: the switch counts it as link_down, and frames in the cable at that moment are counted by nobody. That is the
+// to go: the switch counts it as link_down, and no counter has the frames in the cable at that moment. That is the
 // link's doing, no loss of a network whose peers obey PFC, so of faults that cut the victim's link what is
 // for the victim is left out. All streams between the others are to arrive whole, and so is what
 // the victim itself has sent, for it does not send while its link is down.
@@ -118,7 +118,7 @@ func (c *campaign) inflict(f *fault, o *outcome) {
 	f.do(c)
 	took := time.Since(begin)
 	back := c.recovered(f.name)
-	c.rest()
+	c.waitUntilArrived()
 	after := c.counts()
 	lost, ordered, wrong := c.compare(f, before, after)
 	c.resume()

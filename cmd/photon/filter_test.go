@@ -23,14 +23,14 @@ import (
 const beFiltered = "PHOTON_TEST_BE_FILTERED"
 
 func init() {
-	keep := os.Getenv(beFiltered)
-	if keep == "" {
+	allowed := os.Getenv(beFiltered)
+	if allowed == "" {
 		return
 	}
 	runtime.LockOSThread() // the filter is a thread's, and this one's becomes the new program's
 	err := os.Unsetenv(beFiltered)
 	if err == nil {
-		err = filter(keep)
+		err = filter(allowed)
 	}
 	if err == nil {
 		err = syscall.Exec("/proc/self/exe", os.Args, os.Environ())
@@ -41,8 +41,8 @@ func init() {
 
 // filter has the kernel refuse all calls but some, sockets of all families but some,
 // and memory that can be written and run.
-func filter(keep string) error {
-	calls, families, _ := strings.Cut(keep, ":")
+func filter(callsAndFamilies string) error {
+	calls, families, _ := strings.Cut(callsAndFamilies, ":")
 	var program []unix.SockFilter
 	add := func(code uint16, k uint32, yes, no uint8) {
 		program = append(program, unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no})

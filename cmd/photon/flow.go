@@ -66,7 +66,7 @@ func flowAddCommand() *cobra.Command {
 		Long: "Add flows to a running agent: equal ones by flags, or the flows and workloads of a file (docs/operate.md), which\n" +
 			"has the form of experiments with addresses for names of hosts. Starts count from now.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			orders := node.FlowOrders{}
+			request := node.FlowOrders{}
 			switch {
 			case (file == "") == (o.To == wire.IP{}):
 				return bad(errors.New("say where to (--to 10.0.0.2), or name a file of flows (-f)"))
@@ -82,7 +82,7 @@ func flowAddCommand() *cobra.Command {
 				return err
 			}
 			if file != "" {
-				if orders.Flows, err = trafficOf(c, client, file, o.Tenant); err != nil {
+				if request.Flows, err = trafficOf(c, client, file, o.Tenant); err != nil {
 					return err
 				}
 			}
@@ -92,9 +92,9 @@ func flowAddCommand() *cobra.Command {
 				if qp > 0 {
 					f.QP = uint32(qp + k)
 				}
-				orders.Flows = append(orders.Flows, f)
+				request.Flows = append(request.Flows, f)
 			}
-			done, err := client.OrderFlows(c.Context(), orders)
+			done, err := client.OrderFlows(c.Context(), request)
 			if err != nil {
 				return answered(err)
 			}

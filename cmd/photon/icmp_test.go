@@ -46,8 +46,8 @@ func TestRouterTellsSenders(t *testing.T) {
 		return o.pings(0, "10.1.0.1") && o.pings(0, "fd00:1::1") && o.pings(1, "10.2.0.1") && o.pings(1, "fd00:2::1")
 	})
 	o.until("and routes", func() bool { return o.pings(0, "10.2.0.2") && o.pings(0, "fd00:2::2") })
-	heard := o.fourHosts.hosts[0].Open(t, "eth0")
-	heard.Flush()
+	socket := o.fourHosts.hosts[0].Open(t, "eth0")
+	socket.Flush()
 	for _, c := range []struct {
 		command string
 		want    []string
@@ -85,7 +85,7 @@ func TestRouterTellsSenders(t *testing.T) {
 	o.tcp(o.fourHosts.hosts[0], o.fourHosts.hosts[1], "fd00:2::2")
 
 	// Each error as tshark reads it: from the router, with sums that hold, and in the class of what keeps networks alive.
-	errors4 := heard.Collect(100*time.Millisecond, func(b []byte) bool {
+	errors4 := socket.Collect(100*time.Millisecond, func(b []byte) bool {
 		return len(b) > 34 && wire.MACAt(b[6:]) == 0x02000000AAAA && binary.BigEndian.Uint16(b[12:]) == wire.TypeIPv4 && b[23] == wire.ProtoICMP && b[26] == 10 && b[27] == 1 && b[34] != 0 // from the router itself, and no reply
 	})
 	if len(errors4) < 5 {

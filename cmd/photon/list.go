@@ -66,7 +66,7 @@ func listCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&markdown, "markdown", false, "Print docs/metrics.md, with `photon list metrics`")
-	c.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array, of all lists if none is named. Each entry has a kind: experiment, scheme, workload, probe, metric or prometheus")
+	c.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array, of all lists if none is named, each entry with its kind")
 	c.MarkFlagsMutuallyExclusive("markdown", "json")
 	return c
 }

@@ -14,7 +14,7 @@ import (
 
 // A peer that does not obey PFC overruns the headroom: the log says once where, why,
 // how much and since when, and then only now and then that it was more; the metric and
-// `photon show losses` say the same. Lossy frames, and frames that nobody was to get,
+// `photon show losses` say the same. Lossy frames, and frames for no host,
 // are no losses.
 func TestLossesAreNamed(t *testing.T) {
 	o := operate(t, "metrics: 127.0.0.1:9464\nrate: 10Mbps\npfc: {xoff: 10KB, headroom: 10KB}\nlossy_queue: 10KB\n")

@@ -44,9 +44,9 @@ func TestMixed(t *testing.T) {
 	}
 	fixed := "metrics: 127.0.0.1:9464\nrate: 50Mbps\nlossy_queue: 30KB\ndpdk: {garbage: 8MB, frames: 65536}\nforwarding: {static: [{mac: '" + mac(2).String() + "', port: 2}]}\n"
 	// Headroom for seconds without a poll: the machine may have other work.
-	file := func(turn int) string {
+	file := func(iteration int) string {
 		return fixed + fmt.Sprintf("pfc: {xoff: %dKB, headroom: 8MB, watchdog: {detect: 150ms, restore: 100ms, action: drop}}\nscheme: {name: %s}\nweights: {0: %d, 1: 2}\n",
-			30+10*(turn%3), []string{"pcn", "none"}[turn%2], 1+turn%2)
+			30+10*(iteration%3), []string{"pcn", "none"}[iteration%2], 1+iteration%2)
 	}
 	o := operate(t, file(0))
 	end := make(chan struct{})
@@ -55,12 +55,12 @@ func TestMixed(t *testing.T) {
 		all.Go(func() {
 			tick := time.NewTicker(span)
 			defer tick.Stop()
-			for turn := 1; ; turn++ {
+			for iteration := 1; ; iteration++ {
 				select {
 				case <-end:
 					return
 				case <-tick.C:
-					do(turn)
+					do(iteration)
 				}
 			}
 		})

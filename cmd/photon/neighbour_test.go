@@ -32,8 +32,8 @@ routes:
 - {prefix: 'fd00:2::3/128', via: [{address: 'fd00:2::3'}]}
 `)
 	h1 := o.fourHosts.hosts[1]
-	heard := h1.Open(t, "eth0")
-	heard.Flush()
+	socket := h1.Open(t, "eth0")
+	socket.Flush()
 	o.until("the router routes", func() bool { return o.pings(0, "10.2.0.2") && o.pings(0, "fd00:2::2") })
 	state := func(address string) show.Neighbour {
 		var all show.Neighbours
@@ -76,7 +76,7 @@ routes:
 		t.Errorf("%+v", n)
 	}
 
-	questions := heard.Collect(100*time.Millisecond, func(b []byte) bool {
+	questions := socket.Collect(100*time.Millisecond, func(b []byte) bool {
 		what := binary.BigEndian.Uint16(b[12:])
 		return wire.MACAt(b[6:]) == 0x02000000AAAA && (what == wire.TypeARP || what == wire.TypeIPv6 && len(b) >= 86 && b[20] == wire.ProtoICMPv6 && b[54] >= 135 && b[54] <= 136)
 	})

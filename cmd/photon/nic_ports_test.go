@@ -57,7 +57,7 @@ func TestNICPausesTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	send(frames)
-	var heard [][]byte
+	var received [][]byte
 	next := func(xoff bool) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
@@ -66,7 +66,7 @@ func TestNICPausesTheWire(t *testing.T) {
 			if b == nil || p.Decode(b) != nil || p.Enable != 1<<3 || (p.Quanta[3] > 0) != xoff {
 				continue
 			}
-			heard = append(heard, b)
+			received = append(received, b)
 			return
 		}
 		t.Fatalf("no PFC frame comes, XOFF %v\n%s", xoff, nic.log)
@@ -77,7 +77,7 @@ func TestNICPausesTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(false)
-	for i, row := range testnet.Tshark(t, heard, "eth.dst", "macc.opcode", "macc.cbfc.enbv", "macc.cbfc.pause_time.c3") {
+	for i, row := range testnet.Tshark(t, received, "eth.dst", "macc.opcode", "macc.cbfc.enbv", "macc.cbfc.pause_time.c3") {
 		want := []string{"01:80:c2:00:00:01", "0x0101", "0x0008", "65535"}
 		if i == 1 {
 			want[3] = "0"

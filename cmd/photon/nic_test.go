@@ -88,7 +88,7 @@ func startNICs(t *testing.T, scheme, params string) *behindNICs {
 }
 
 // wireOnly keeps the kernel of a namespace from using an interface itself: it
-// would answer for the address of app0, and send frames that nobody counts.
+// would answer for the address of app0, and send frames past the counters.
 func wireOnly(t *testing.T, n *testnet.Namespace, iface string) {
 	t.Helper()
 	n.Run(t, "ip", "link", "set", iface, "arp", "off")
@@ -203,8 +203,8 @@ func (b *behindNICs) onWires() (more [4][2]float64) {
 	return more
 }
 
-// settle waits until nothing is on its way and returns what is missing then.
-func (b *behindNICs) settle() [4][2]float64 {
+// waitUntilIdle waits until nothing is on its way and returns what is missing then.
+func (b *behindNICs) waitUntilIdle() [4][2]float64 {
 	last := b.onWires()
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		time.Sleep(200 * time.Millisecond)
@@ -236,7 +236,7 @@ func TestApplicationsBehindNICs(t *testing.T) {
 					t.Errorf("ping from h%d:\n%s", i, out)
 				}
 			}
-			begin := b.settle()
+			begin := b.waitUntilIdle()
 			for _, udp := range []bool{true, false} {
 				what := map[bool]string{true: "UDP", false: "TCP"}[udp]
 				fair := false
@@ -253,7 +253,7 @@ func TestApplicationsBehindNICs(t *testing.T) {
 				if !fair {
 					t.Errorf("%s %s: in %d attempts shares were not fair, or the queue is not three quarters, or pauses not half, of what they are without a scheme", c.scheme, what, attempts)
 				}
-				if end := b.settle(); end != begin {
+				if end := b.waitUntilIdle(); end != begin {
 					t.Errorf("%s %s: frames missing on the wires, by host and direction: %v at first, %v now", c.scheme, what, begin, end)
 				}
 			}

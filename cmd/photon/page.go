@@ -31,7 +31,7 @@ type pageFlags struct {
 const untilInterrupted time.Duration = -1
 
 func (p *pageFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&p.address, "serve", "", "Show the runs on a page while they run, and until Ctrl-C after that. --serve=ADDRESS serves it at another `address`")
+	f.StringVar(&p.address, "serve", "", "Show the runs on a page while they run, at this `address`, and until Ctrl-C after that")
 	f.Lookup("serve").NoOptDefVal = defaultPage
 	f.BoolVar(&p.remote, "serve-remote", false, "Allow an address other than loopback, where others can look too")
 	f.DurationVar(&p.stay, "serve-for", untilInterrupted, "Keep the page for this `time` after the end (default: until Ctrl-C)")

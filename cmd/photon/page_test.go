@@ -18,19 +18,19 @@ import (
 	"time"
 )
 
-// heard collects what a process says, for who waits for a part of it.
-type heard struct {
+// output collects what a process writes, for those who wait for a part of it.
+type output struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (h *heard) Write(b []byte) (int, error) {
+func (h *output) Write(b []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.text.Write(b)
 }
 
-func (h *heard) String() string {
+func (h *output) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.text.String()
@@ -40,7 +40,7 @@ func (h *heard) String() string {
 type served struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	said  *heard
+	said  *output
 	url   string
 	ended chan error
 }
@@ -48,7 +48,7 @@ type served struct {
 // serveReplay starts a photon with --serve at a free port and returns when it has said where.
 func serveReplay(ctx context.Context, t *testing.T, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, said: &heard{}, ended: make(chan error, 1)}
+	s := &served{t: t, said: &output{}, ended: make(chan error, 1)}
 	s.cmd = exec.CommandContext(ctx, os.Args[0], append(args, "--serve=127.0.0.1:0")...)
 	s.cmd.Env = append(os.Environ(), beMain+"=1")
 	s.cmd.Stdout, s.cmd.Stderr = s.said, s.said
@@ -138,7 +138,7 @@ func TestReplayServes(t *testing.T) {
 			Runs []struct {
 				Name, State  string
 				Ended, Seeds int
-				Seen         bool
+				HasLines     bool
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func TestReplayServes(t *testing.T) {
 		}
 		return last.Over
 	})
-	if last.Part < 0.999 || len(last.Shown.Runs) != 3 || last.Shown.Runs[0].Seeds != 8 || last.Shown.Runs[0].Ended != 8 || !last.Shown.Runs[0].Seen || last.Shown.Runs[2].Name != "pcn otherwise" || last.Shown.Runs[2].Ended != 5 {
+	if last.Part < 0.999 || len(last.Shown.Runs) != 3 || last.Shown.Runs[0].Seeds != 8 || last.Shown.Runs[0].Ended != 8 || !last.Shown.Runs[0].HasLines || last.Shown.Runs[2].Name != "pcn otherwise" || last.Shown.Runs[2].Ended != 5 {
 		t.Errorf("%+v", last)
 	}
 	s.until("where the page stays", func() bool { return strings.Contains(s.said.String(), "the page stays at "+s.url+" until Ctrl-C") })

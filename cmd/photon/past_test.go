@@ -42,7 +42,7 @@ func TestWhatHappenedAtAPort(t *testing.T) {
 		}
 		o.until("the pause has ended", func() bool { return port("sw0").Ended == uint64(i+1) })
 	}
-	if p := port("sw0"); p.Lost != 1 || past.Kept != 2 || len(past.Pauses) != 2 {
+	if p := port("sw0"); p.Lost != 1 || past.Capacity != 2 || len(past.Pauses) != 2 {
 		t.Fatalf("%+v", past)
 	}
 	longest := pfc.Duration(pfc.MaxQuanta, 10e9).Seconds()

@@ -31,7 +31,7 @@ func portCommand() *cobra.Command {
 	return c
 }
 
-// portOrder gives a command that orders something of a running switch what it does: to ask it, and to say its answer.
+// portOrder is for commands that change ports of a running switch: they send a request and print the answer.
 func portOrder(c *cobra.Command, ask func(client *client.Client, c *cobra.Command, what string) (string, error)) *cobra.Command {
 	var at socketFlags
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -35,8 +35,8 @@ func newMoving(t *testing.T, lines string) *moving {
 	return &moving{operateOn(t, l, lines), h.Open(t, "eth0")}
 }
 
-// order has a command give an answer.
-func (m *moving) order(want string, args ...string) {
+// expect runs a command, which must give an answer.
+func (m *moving) expect(want string, args ...string) {
 	m.t.Helper()
 	if out, err := m.photon(args...); err != nil || out != want+"\n" {
 		m.t.Errorf("%v: %q, %v; not %q", args, out, err, want)
@@ -138,7 +138,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 	all := "sw0 sw1 sw2 sw3"
 	for round := range 3 {
 		verify := m.stream(2, 3)
-		m.order("port sw4 is added"+until, "port", "add", "net_af_packet4,iface=sw4", "--rate", "10Mbps")
+		m.expect("port sw4 is added"+until, "port", "add", "net_af_packet4,iface=sw4", "--rate", "10Mbps")
 		if got := m.there(); got != all+" sw4" {
 			t.Fatalf("the ports are %s", got)
 		}
@@ -160,7 +160,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 		}
 		var q show.Queues
 		m.until("frames that wait", func() bool { m.show("queues", &q); return q.Ports[4].Queued[3] == waiting })
-		m.order("port sw4 is removed"+until, "port", "remove", "sw4")
+		m.expect("port sw4 is removed"+until, "port", "remove", "sw4")
 		if got := m.there(); got != all {
 			t.Fatalf("the ports are %s", got)
 		}
@@ -187,16 +187,16 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 
 	// One in the middle goes, and comes again with the file, to its name and number there.
 	verify := m.stream(2, 3)
-	m.order("port sw1 is removed"+until, "port", "remove", "sw1")
+	m.expect("port sw1 is removed"+until, "port", "remove", "sw1")
 	if got := m.there(); got != "sw0 sw2 sw3" {
 		t.Fatalf("the ports are %s", got)
 	}
 	for _, what := range []string{"down", "remove"} { // the place that it has left has no name
 		m.refused(`there is no port "" (there are sw0, sw2, sw3)`, "port", what, "")
 	}
-	m.order("port sw4 is added"+until, "port", "add", "net_af_packet4,iface=sw4")
+	m.expect("port sw4 is added"+until, "port", "add", "net_af_packet4,iface=sw4")
 	m.fifth(0)
-	m.order("ports[1]: none -> net_af_packet1,iface=sw1\nports[3]: net_af_packet4,iface=sw4 -> none", "reload")
+	m.expect("ports[1]: none -> net_af_packet1,iface=sw1\nports[3]: net_af_packet4,iface=sw4 -> none", "reload")
 	m.until("the ports of the file", func() bool { got := strings.Fields(m.there()); slices.Sort(got); return strings.Join(got, " ") == all })
 	m.passes(1, 0)
 	m.passes(0, 1)
@@ -214,7 +214,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 	}
 	verify = m.stream(2, 3)
 	write([]int{4, 0, 1, 2, 3}, lines+"vlans: [{id: 1, untagged: [3, 4]}, {id: 2, untagged: [0, 1]}]\n")
-	m.order("ports[0]: none -> net_af_packet4,iface=sw4\nvlans: 0 -> 2", "reload")
+	m.expect("ports[0]: none -> net_af_packet4,iface=sw4\nvlans: 0 -> 2", "reload")
 	m.fifth(0) // of VLAN 2
 	var vlans show.VLANs
 	m.show("vlan", &vlans)
@@ -270,7 +270,7 @@ func TestPortWithRulesComesAndGoes(t *testing.T) {
 	device := "- device: net_af_packet4,iface=sw4\n"
 	for round := range 3 {
 		m.write(device + rules + lines)
-		m.order("ports[4]: none -> net_af_packet4,iface=sw4", "reload")
+		m.expect("ports[4]: none -> net_af_packet4,iface=sw4", "reload")
 		m.hosts[0].Flush()
 		const frames = 30
 		for n := range uint32(frames) {
@@ -283,7 +283,7 @@ func TestPortWithRulesComesAndGoes(t *testing.T) {
 			t.Errorf("round %d: %d frames are not held back", round, n)
 		}
 		m.write(lines)
-		m.order("ports[4]: net_af_packet4,iface=sw4 -> none", "reload")
+		m.expect("ports[4]: net_af_packet4,iface=sw4 -> none", "reload")
 		for n, b := range m.arrives(0, frames) {
 			if got := binary.BigEndian.Uint32(b[42:]); got != uint32(n) {
 				t.Fatalf("round %d: frame %d is %d", round, n, got)
@@ -293,13 +293,13 @@ func TestPortWithRulesComesAndGoes(t *testing.T) {
 	}
 	// Without rules, and shut: opened, it is as any other.
 	m.write(device + "  shutdown: true\n" + lines)
-	m.order("ports[4]: none -> net_af_packet4,iface=sw4", "reload")
+	m.expect("ports[4]: none -> net_af_packet4,iface=sw4", "reload")
 	m.until("a port that is shut", func() bool {
 		var all show.Ports
 		m.show("ports", &all)
 		return !all.Ports[4].Admin && !all.Ports[4].Up
 	})
-	m.order("port sw4 is open, and its link is up", "port", "up", "sw4")
+	m.expect("port sw4 is open, and its link is up", "port", "up", "sw4")
 	m.fifth(1)
 	m.process.stop()
 }

@@ -15,7 +15,7 @@ import (
 
 func reportCommand() *cobra.Command {
 	var file, docs, compare, against string
-	var keep, unexplained, update, some bool
+	var keepUnfinished, unexplained, update, some bool
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make one page of the results of all experiments",
@@ -50,7 +50,7 @@ func reportCommand() *cobra.Command {
 				return nil
 			}
 			finished := report.InVirtualTime(all)
-			if keep {
+			if keepUnfinished {
 				if finished, err = claim.MergeTally(finished, docs); err != nil {
 					return bad(err)
 				}
@@ -74,7 +74,7 @@ func reportCommand() *cobra.Command {
 	f.BoolVar(&update, "update", false, "Write the file of --compare instead")
 	f.StringVar(&against, "against", "", "Also compare verdicts and traces with reproduction.json in this `folder`, and fail if any differs")
 	f.BoolVar(&some, "some", false, "Compare only what ran, with --against")
-	f.BoolVar(&keep, "keep", false, "Keep what reproduction.json of --reproduction has of experiments that were not run, except notes")
+	f.BoolVar(&keepUnfinished, "keep", false, "Keep what reproduction.json of --reproduction has of experiments that were not run, except notes")
 	f.BoolVar(&unexplained, "allow-unexplained", false, "Allow claims that differ or are contradicted without a note that says why, with --reproduction")
 	return c
 }

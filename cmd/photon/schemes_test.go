@@ -57,12 +57,12 @@ func TestOtherSchemesOnTheWire(t *testing.T) {
 			atSender := l.hosts[0].Open(t, "eth0")
 			sender := start(t, l.hosts[0], "agent", "-c", file("agent-h0.yaml"))
 			start(t, l.hosts[1], "agent", "-c", file("agent-h1.yaml"))
-			told := atSender.Collect(2*time.Second, func(b []byte) bool {
+			notifications := atSender.Collect(2*time.Second, func(b []byte) bool {
 				var h wire.Header
 				return wire.Parse(b, &h) && c.seen(&h, b)
 			})
-			if len(told) < 3 {
-				t.Errorf("%d messages came", len(told))
+			if len(notifications) < 3 {
+				t.Errorf("%d messages came", len(notifications))
 			}
 			m := receiver.metrics()
 			atLeast(t, m, 1000, "photon_port_rx_packets_total", `priority="3"`)

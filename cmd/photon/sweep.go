@@ -58,7 +58,7 @@ func (s *sweepFlags) add(c *cobra.Command) {
 	f.BoolVar(&s.slurm, "slurm", false, "Write a Slurm job array, and submit it with sbatch")
 	f.BoolVar(&s.kubernetes, "kubernetes", false, "Print the manifest of a Kubernetes Indexed Job")
 	f.IntVar(&s.workers.Count, "workers", 100, "Divide the tasks among this `number` of workers, elements of the array or pods")
-	f.IntVar(&s.workers.CPUs, "cpus", 1, "Give each worker on a cluster this `number` of processors. It runs a task on each, or on every --cores of them")
+	f.IntVar(&s.workers.CPUs, "cpus", 1, "Give each worker on a cluster this `number` of processors, of which a task takes --cores")
 	f.Var(&sizeFlag{&s.workers.Memory}, "memory", "Give each worker on a cluster memory of this `size`, as in 2GB (default: the cluster's)")
 	f.StringVar(&s.image, "image", "", "Run this container `image`, which has photon, on Kubernetes")
 	f.StringVar(&s.volume, "volume", "", "Store results on the volume with this `claim`, to which all pods can write, on Kubernetes")

@@ -40,11 +40,11 @@ func switchCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVarP(&file, "config", "c", "", "Read the configuration from this `file` (deploy/switch.yaml is an example)")
-	f.StringArrayVar(&ports, "port", nil, "Make this `device` a port, in place of a file. Give it once for each port")
+	f.StringArrayVar(&ports, "port", nil, "Make this `device` a port, in place of a file; once for each port")
 	f.StringVar(&scheme, "scheme", "pcn", "Mark as this congestion control `scheme` does (photon list schemes)")
-	f.Var(&rateFlag{&rate}, "rate", "Give every link this `rate`, as in 10Gbps. Virtual devices emulate it (default: a card's own, else 10Gbps)")
+	f.Var(&rateFlag{&rate}, "rate", "Give every link this `rate`, which virtual devices emulate (default: a card's own, else 10Gbps)")
 	f.StringVar(&metrics, "metrics", "127.0.0.1:9464", "Serve metrics for Prometheus at this `address`, or with off nowhere")
-	f.StringVar(&admin, "admin", "", "Open the socket for photon show and other commands at this `path`, or with off nowhere (default: /run/photon/NAME.sock)")
+	f.StringVar(&admin, "admin", "", "Open the admin socket at this `path`, or with off nowhere (default: /run/photon/NAME.sock)")
 	f.StringVar(&live, "live", "", "Serve a page that shows the switch at work at this loopback `address`, as in 127.0.0.1:9471 (default: none)")
 	log.add(c, requestsToo)
 	return c

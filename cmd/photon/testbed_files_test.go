@@ -19,7 +19,7 @@ func TestTestbedFiles(t *testing.T) {
 	if code := run(append([]string{"check", dir + "/testbed.yaml", dir + "/accept.yaml"}, files...)); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	bed, err := testbed.Read(dir + "/testbed.yaml")
+	nodes, err := testbed.Read(dir + "/testbed.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestTestbedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := remote.Check(e, bed); err != nil {
+		if err := remote.Check(e, nodes); err != nil {
 			t.Errorf("%s: %v", id, err)
 		}
 	}

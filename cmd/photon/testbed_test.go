@@ -64,8 +64,8 @@ func star(t *testing.T) (sw *testnet.Namespace, hosts [3]*testnet.Namespace) {
 	return sw, hosts
 }
 
-// bedResult is what the test reads of result.json.
-type bedResult struct {
+// testbedResult is what the test reads of result.json.
+type testbedResult struct {
 	World string
 	Runs  []struct {
 		Scheme     string
@@ -92,7 +92,7 @@ func onTestbed(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r bedResult
+	var r testbedResult
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func TestSwitchWithinItsUnit(t *testing.T) {
 		exec setpriv --bounding-set="$capabilities" --inh-caps=-all --no-new-privs "$@"`, "sh", runtime, capabilities, self}, place("ExecStart")...)...)
 	c.Env = []string{"NOTIFY_SOCKET=" + notify, "WATCHDOG_USEC=300000", "RUNTIME_DIRECTORY=" + runtime}
 	sw := startCommand(t, l.sw, c)
-	heard := func(want string) {
+	receives := func(want string) {
 		t.Helper()
 		b := make([]byte, 1024)
 		_ = systemd.SetReadDeadline(time.Now().Add(time.Minute))
@@ -153,9 +153,9 @@ func TestSwitchWithinItsUnit(t *testing.T) {
 			}
 		}
 	}
-	heard("READY=1")
-	heard("WATCHDOG=1")
-	heard("WATCHDOG=1")
+	receives("READY=1")
+	receives("WATCHDOG=1")
+	receives("WATCHDOG=1")
 	if out := l.hosts[0].Run(t, "ping", "-c", "3", "-i", "0.05", "-W", "10", "10.9.0.2"); !strings.Contains(out, " 0% packet loss") {
 		t.Errorf("%s", out)
 	}
@@ -169,6 +169,6 @@ func TestSwitchWithinItsUnit(t *testing.T) {
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); sw.stop() }()
-	heard("STOPPING=1")
+	receives("STOPPING=1")
 	<-ended
 }

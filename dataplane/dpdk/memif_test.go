@@ -155,8 +155,8 @@ func (p *memifPeer) fill(payload []byte) {
 	}
 }
 
-// turn offers whatever was taken again, and takes what was sent.
-func (p *memifPeer) turn() {
+// exchange offers the buffers again that were taken, and takes what was sent.
+func (p *memifPeer) exchange() {
 	for r := range 2 {
 		ring := unsafe.Pointer(&p.region[r*memifRing])
 		tail := atomic.LoadUint32((*uint32)(unsafe.Add(ring, 64))) & 0xFFFF
@@ -225,7 +225,7 @@ func TestMemifPeersGoAway(t *testing.T) {
 		}
 		for began := [2]bool{}; began != [2]bool{true, true}; {
 			for i, p := range peers {
-				p.turn()
+				p.exchange()
 				began[i] = began[i] || p.taken() > 0
 			}
 			if time.Now().After(deadline) {
@@ -233,8 +233,8 @@ func TestMemifPeersGoAway(t *testing.T) {
 			}
 		}
 		for range life % 50 {
-			peers[0].turn()
-			peers[1].turn()
+			peers[0].exchange()
+			peers[1].exchange()
 		}
 		peers[life&1].leave()
 		peers[life&1] = nil
@@ -283,7 +283,7 @@ func TestMemifWithoutAPeerKeepsNothing(t *testing.T) {
 			}
 			defer peer.leave()
 			dropped := func() DeviceStats { return w.Devices()[1] }
-			for deadline := time.Now().Add(time.Minute); dropped().TxDropped < 100; peer.turn() {
+			for deadline := time.Now().Add(time.Minute); dropped().TxDropped < 100; peer.exchange() {
 				if time.Now().After(deadline) {
 					t.Fatalf("%+v", dropped())
 				}

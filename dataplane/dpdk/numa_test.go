@@ -11,7 +11,7 @@ import (
 	"photon/dataplane"
 )
 
-// Whose card is on another node than its worker is told so, and nobody else.
+// A warning is logged for a card on another NUMA node than its worker, and for no other.
 func TestElsewhere(t *testing.T) {
 	root := t.TempDir()
 	for _, d := range []string{"cpu0/node0", "cpu12/node1", "cpu3/topology"} {

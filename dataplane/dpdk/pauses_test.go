@@ -20,7 +20,7 @@ type talker struct {
 	env    *dataplane.Env
 	mac    wire.MAC
 	say    bool
-	heard  map[wire.MAC]int // XOFFs, by whom
+	xoffs  map[wire.MAC]int // XOFFs, by whom
 	rx, tx uint64
 }
 
@@ -29,7 +29,7 @@ func (n *talker) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
 		b := n.env.Bytes(&f)
 		var p pfc.Frame
 		if n.rx++; wire.MACAt(b) == pfc.Destination && p.Decode(b) == nil && p.Enable == 1<<3 && p.Quanta[3] == 1234 {
-			n.heard[wire.MACAt(b[6:])]++
+			n.xoffs[wire.MACAt(b[6:])]++
 		}
 		n.env.Free(f)
 	}
@@ -74,7 +74,7 @@ func xoffOf(from wire.MAC) []byte {
 }
 
 // To a virtual device of any kind PFC frames are frames as any other: they arrive at the node, whoever is at the other end,
-// and nobody is warned of it.
+// and no warning is logged.
 func TestPausesPassVirtualDevices(t *testing.T) {
 	near, far := testnet.New(t, "near"), testnet.New(t, "far")
 	testnet.Veth(t, near, "eth0", far, "eth0")
@@ -103,7 +103,7 @@ func TestPausesPassVirtualDevices(t *testing.T) {
 			t.Errorf("%s: %d frames wait in it", spec, d.Ring)
 		}
 		envs := w.NewEnvs(1)
-		n := &talker{env: envs[0], mac: wire.MAC(0x020000000100 + i), heard: map[wire.MAC]int{}}
+		n := &talker{env: envs[0], mac: wire.MAC(0x020000000100 + i), xoffs: map[wire.MAC]int{}}
 		nodes = append(nodes, n)
 		if err := w.Attach(dataplane.End{Node: w.Add(spec, n, envs, []int{0})}, d, dataplane.Link{Rate: rate}); err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestPausesPassVirtualDevices(t *testing.T) {
 				} else if i >= len(kernel) {
 					continue // nothing comes out of net_null but what it makes up
 				}
-				if nodes[i].heard[from] == 0 {
+				if nodes[i].xoffs[from] == 0 {
 					which = append(which, spec)
 				}
 			}

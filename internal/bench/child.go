@@ -76,10 +76,10 @@ func beMeasured(c testCase) error {
 	for in := bufio.NewScanner(os.Stdin); in.Scan() && in.Text() != "stop"; {
 		switch in.Text() {
 		case "begin":
-			for calm := 0; calm < 2; { // what was received before the first look was delivered before the second
+			for quietLooks := 0; quietLooks < 2; { // what was received before the first look was delivered before the second
 				w.Do(func(now units.Time) {
-					if calm++; sw.Queued() > 0 {
-						calm = 0
+					if quietLooks++; sw.Queued() > 0 {
+						quietLooks = 0
 					}
 					before = sw.Stats(now)
 				})

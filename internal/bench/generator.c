@@ -210,8 +210,8 @@ static struct rte_mbuf *stamped(const uint8_t *b, unsigned length, uint64_t now,
 	return m;
 }
 
-/* Takes until none has come for a tenth of a second. */
-static void rest(unsigned ports)
+/* Receives frames until none has come for a tenth of a second. */
+static void flush(unsigned ports)
 {
 	for (uint64_t last = rte_rdtsc(); rte_rdtsc() - last < rte_get_tsc_hz() / 10;)
 		for (unsigned p = 0; p < ports; p++)
@@ -244,7 +244,7 @@ static void try(unsigned ports, unsigned from, unsigned to, unsigned length, dou
 		take(to, BURST);
 		take(from, BURST);
 	}
-	rest(ports);
+	flush(ports);
 	printf("tried %" PRIu64 " %" PRIu64 " %" PRIu64 " %.9f %.0f %.0f %.0f\n", offered, accepted, received[TO_CONGESTED],
 	       (double)(done - start) / hz, quantile(TO_CONGESTED, 0.5), quantile(TO_CONGESTED, 0.99), quantile(TO_CONGESTED, 0.999));
 }
@@ -289,7 +289,7 @@ static void incast(unsigned ports, unsigned length, double rate, double drain, d
 		if (drained < (now - start) * drain / hz)
 			drained += take(3, RTE_MIN((uint64_t)((now - start) * drain / hz) - drained, (uint64_t)BURST));
 	}
-	rest(ports);
+	flush(ports);
 	printf("incast %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %.0f\n", wanted, sent[VICTIM], received[VICTIM],
 	       sent[TO_CONGESTED], received[TO_CONGESTED], pauses, quantile(VICTIM, 0.99));
 }

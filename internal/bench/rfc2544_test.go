@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The bisection finds the highest value that is good, from below, and tells of what went wrong.
+// The bisection finds the highest value that is good, from below, and reports what went wrong.
 func TestHighest(t *testing.T) {
 	for _, edge := range []float64{0.1, 1, 37.5, 99.9, 200} {
 		tries := 0

@@ -13,7 +13,7 @@ import (
 )
 
 //go:embed layout.js
-var looks string
+var layoutScript string
 
 // Widths are those in which a page is looked at: of a desktop, and of half a screen or a telephone.
 var Widths = []int64{1400, 500}
@@ -44,7 +44,7 @@ func CheckLayout(t *testing.T, name, url string, ready func(*Page)) {
 func Watched(t *testing.T) *Page {
 	t.Helper()
 	p := Open(t, "about:blank", Widths[0], 900)
-	if _, err := chromedp.Call(p.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: looks}); err != nil {
+	if _, err := chromedp.Call(p.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: layoutScript}); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -53,9 +53,9 @@ func Watched(t *testing.T) *Page {
 // Wrong is what a reader would find wrong with the page as it is, and with all of it unfolded.
 func (p *Page) Wrong() []string {
 	p.T.Helper()
-	wrong := Is[[]string](p, `looks()`)
+	wrong := Is[[]string](p, `layoutMistakes()`)
 	p.JS(`document.querySelectorAll('details').forEach(d => d.open = true)`)
-	wrong = append(wrong, Is[[]string](p, `looks()`)...)
+	wrong = append(wrong, Is[[]string](p, `layoutMistakes()`)...)
 	slices.Sort(wrong)
 	return slices.Compact(wrong)
 }

@@ -1,6 +1,6 @@
 // What a reader would find wrong with a page: texts on texts, texts cut off, texts that do not stand out from their
 // ground. Run before the page's own scripts, since it also listens to what is written on canvases.
-window.looks = (() => {
+window.layoutMistakes = (() => {
   const written = new WeakMap(); // by canvas: its texts, with their corners, in pixels of the canvas
   const draw = CanvasRenderingContext2D.prototype, {fillText, clearRect} = draw;
   draw.clearRect = function (x, y, w, h) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Each fault of a page is found, and a page without faults has none.
-func TestLooksInBrowser(t *testing.T) {
+func TestLayoutInBrowser(t *testing.T) {
 	p := Watched(t)
 	const canvas = `<canvas width=200 height=100 style="width: 200px"></canvas><script>
 		const c = document.querySelector('canvas').getContext('2d');

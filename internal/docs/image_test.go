@@ -146,7 +146,7 @@ type running struct {
 	done chan error
 }
 
-// start runs a script in a container of its own; what buildah is to be told of it comes first.
+// start runs a script in a container of its own; options for buildah come first.
 func (b *box) start(n *testnet.Namespace, options []string, script string) *running {
 	b.t.Helper()
 	r := &running{t: b.t, n: n, run: b.t.TempDir(), done: make(chan error, 1)}

@@ -42,9 +42,9 @@ func TestRDMASpoilt(t *testing.T) {
 	if lost != 2 || broken != 1 || twice != 2 {
 		t.Errorf("photon lost %d, spoilt %d and repeated %d frames, not 2, 1 and 2", lost, broken, twice)
 	}
-	sent, came := grew(0, "sent_pkts"), grew(1, "rcvd_pkts")
-	if came != sent-lost-broken+twice {
-		t.Errorf("guest 0 sent %d packets, guest 1 took %d; photon lost %d, spoilt %d, repeated %d", sent, came, lost, broken, twice)
+	sent, received := grew(0, "sent_pkts"), grew(1, "rcvd_pkts")
+	if received != sent-lost-broken+twice {
+		t.Errorf("guest 0 sent %d packets, guest 1 took %d; photon lost %d, spoilt %d, repeated %d", sent, received, lost, broken, twice)
 	}
 	gaps, naks, duplicates := grew(1, "out_of_seq_request"), grew(0, "rcvd_seq_err"), grew(1, "duplicate_request")
 	if gaps != lost+broken || naks != lost+broken {

@@ -182,9 +182,9 @@ func (n *rdma) run(scheme, tool string, bytes, mtu, messages int) rdmaRow {
 		row.OutOfSequence += after[i]["out_of_seq_request"] - rxe[i]["out_of_seq_request"]
 	}
 	for i := range after { // what one has sent has come to the other; photon counted the same
-		sent, came := after[i]["sent_pkts"]-rxe[i]["sent_pkts"], after[1-i]["rcvd_pkts"]-rxe[1-i]["rcvd_pkts"]
-		if sent != came || sent == 0 {
-			n.Errorf("%s, %d bytes, mtu %d: guest %d sent %d packets, the other received %d", tool, bytes, mtu, i, sent, came)
+		sent, received := after[i]["sent_pkts"]-rxe[i]["sent_pkts"], after[1-i]["rcvd_pkts"]-rxe[1-i]["rcvd_pkts"]
+		if sent != received || sent == 0 {
+			n.Errorf("%s, %d bytes, mtu %d: guest %d sent %d packets, the other received %d", tool, bytes, mtu, i, sent, received)
 		}
 		if tool == "rping" {
 			continue // not of the lossless priority: it has no option for that

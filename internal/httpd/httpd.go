@@ -28,7 +28,7 @@ type Server struct {
 	closed bool
 	all    sync.WaitGroup // requests that are being answered
 
-	answered func(*http.Request, time.Duration) // nil: nobody wants to know
+	answered func(*http.Request, time.Duration) // nil: not called
 }
 
 // New returns a server for a listener, which it will close. set is for its limits.

@@ -79,19 +79,19 @@ func TestCloseWithoutServing(t *testing.T) {
 	}
 }
 
-// Who watches is told of each request that was answered, and how long that took.
+// The callback gets each request that was answered, and how long that took.
 func TestWatch(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := New(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "yes") }), nil)
-	told := make(chan string, 1)
+	answered := make(chan string, 1)
 	s.Watch(func(r *http.Request, took time.Duration) {
 		if took < 0 {
 			t.Error(took)
 		}
-		told <- r.Method + " " + r.URL.String()
+		answered <- r.Method + " " + r.URL.String()
 	})
 	s.Serve()
 	defer s.Close()
@@ -100,7 +100,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Body.Close()
-	if got := <-told; got != "GET /show/ports?x=1" {
+	if got := <-answered; got != "GET /show/ports?x=1" {
 		t.Error(got)
 	}
 }

@@ -31,7 +31,7 @@ var spans = []string{
 	"agent.NIC.laps", "agent.seldom.laps", "dataplane.era.*",
 	// Of clocks that wrap, and are not this one.
 	"wire.INTHop.Time",
-	// Instants that nobody asks for: flows of congestion points do not age.
+	// Instants that are never read: flows of congestion points do not age.
 	"flowtable.place[marking.paccKey].lastSeen", "flowtable.place[uint32].lastSeen",
 }
 
@@ -43,11 +43,11 @@ var timeType = reflect.TypeFor[units.Time]()
 // walk finds them, in what lies at v.
 type walk struct {
 	found
-	seen map[seen]bool
-	may  map[reflect.Type]bool
+	visited map[visitKey]bool
+	may     map[reflect.Type]bool
 }
 
-type seen struct {
+type visitKey struct {
 	at unsafe.Pointer
 	of reflect.Type
 }
@@ -79,17 +79,17 @@ func (w *walk) visit(field string, v reflect.Value) {
 	}
 	if v.Type() == timeType {
 		at := (*units.Time)(v.Addr().UnsafePointer())
-		if k := (seen{unsafe.Pointer(at), timeType}); !w.seen[k] {
-			w.seen[k] = true
+		if k := (visitKey{unsafe.Pointer(at), timeType}); !w.visited[k] {
+			w.visited[k] = true
 			w.found[field] = append(w.found[field], at)
 		}
 		return
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		k := seen{v.UnsafePointer(), v.Type()}
-		if !v.IsNil() && !w.seen[k] {
-			w.seen[k] = true
+		k := visitKey{v.UnsafePointer(), v.Type()}
+		if !v.IsNil() && !w.visited[k] {
+			w.visited[k] = true
 			w.visit(field, v.Elem())
 		}
 	case reflect.Interface:
@@ -145,7 +145,7 @@ func TestNoInstantIsForgotten(t *testing.T) {
 				h.AddFlow(s.now, agent.FlowSpec{Peer: ip((i+1)%leaves + 1), PeerMAC: mac((i+1)%leaves + 1), QP: 9, Start: s.now})
 			}
 			s.run(s.now + 20*us)
-			w := walk{found: found{}, seen: map[seen]bool{}, may: map[reflect.Type]bool{}}
+			w := walk{found: found{}, visited: map[visitKey]bool{}, may: map[reflect.Type]bool{}}
 			for _, n := range s.nodes {
 				w.visit("", reflect.ValueOf(n))
 			}

@@ -26,7 +26,7 @@ const (
 	aFlow    = iota // a host sends to another, or an application some frames
 	aStop           // a flow is stopped
 	aPause          // the stranger pauses its port
-	aFlood          // he says something to all, or to nobody
+	aFlood          // he sends a frame to all, or to an unknown address
 	aLook           // the switch looks for deadlocks
 	aSilence        // nothing for long
 )

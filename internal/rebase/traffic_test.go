@@ -9,12 +9,12 @@ import (
 	"photon/units"
 )
 
-// Flows that were ordered begin and stop when they should, and are told of as before, when the clock is set back while
+// Flows that were ordered begin and stop when they should, and are reported as before, when the clock is set back while
 // they wait, run or have ended.
 func TestTrafficWhenTheClockIsSetBack(t *testing.T) {
 	const begin = units.Lap + units.Second
-	var told [2][]agent.Ordered
-	for i := range told {
+	var results [2][]agent.Ordered
+	for i := range results {
 		s := newStar(t, begin, "dcqcn", false, pfc.Alert)
 		tr := agent.NewTraffic(s.hosts[0], 10)
 		order := func(qp uint32, size units.Size, start, stop units.Time) agent.Order {
@@ -37,9 +37,9 @@ func TestTrafficWhenTheClockIsSetBack(t *testing.T) {
 			s.run(s.now + ms)
 			tr.Step(s.now)
 		}
-		told[i] = tr.List(s.now, 0, 10)
-		for k := range told[i] {
-			o := &told[i][k]
+		results[i] = tr.List(s.now, 0, 10)
+		for k := range results[i] {
+			o := &results[i][k]
 			for _, at := range []*units.Time{&o.Start, &o.Stop, &o.FirstBit, &o.End} {
 				if *at != 0 {
 					*at += s.laps - begin
@@ -47,16 +47,16 @@ func TestTrafficWhenTheClockIsSetBack(t *testing.T) {
 			}
 		}
 	}
-	if want := []agent.Stage{agent.Done, agent.Stopped, agent.Running, agent.Done, agent.Stopped}; len(told[0]) != len(want) {
-		t.Fatalf("%d flows", len(told[0]))
+	if want := []agent.Stage{agent.Done, agent.Stopped, agent.Running, agent.Done, agent.Stopped}; len(results[0]) != len(want) {
+		t.Fatalf("%d flows", len(results[0]))
 	} else {
-		for k, o := range told[0] {
+		for k, o := range results[0] {
 			if o.Stage != want[k] {
 				t.Errorf("flow %d is %v", o.ID, o.Stage)
 			}
 		}
 	}
-	if !reflect.DeepEqual(told[0], told[1]) {
-		t.Errorf("flows\n%+v, with the clock set back\n%+v", told[0], told[1])
+	if !reflect.DeepEqual(results[0], results[1]) {
+		t.Errorf("flows\n%+v, with the clock set back\n%+v", results[0], results[1])
 	}
 }

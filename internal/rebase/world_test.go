@@ -22,9 +22,9 @@ const (
 	ms   = units.Millisecond
 )
 
-// end is one end of a cable: a port of a node, or of nobody who only counts what comes.
+// end is one end of a cable: a port of a node, or of none, where frames are only counted.
 type end struct {
-	node   dataplane.Node // nil: nobody's
+	node   dataplane.Node // nil: of none
 	env    *dataplane.Env
 	port   int
 	peer   *end
@@ -124,7 +124,7 @@ func (e *end) launch(now units.Time, f dataplane.Frame) {
 	e.flight.Push(f, e.free+link.Delay)
 }
 
-// says has nobody's end send a frame.
+// says has an end without a node send a frame.
 func (w *world) says(e *end, b []byte) {
 	f, ok := w.pool.Alloc(max(len(b), wire.MinFrameLen))
 	if !ok {

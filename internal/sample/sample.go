@@ -157,7 +157,7 @@ func Source(host bool) *telemetry.Source {
 			return telemetry.SFlow{On: true, Collector: "10.0.0.9:6343", Every: 1000, Samples: 5}
 		}
 		s.Past = func() telemetry.Past {
-			p := telemetry.Past{Snapshot: s.Snapshot(), Kept: dataplane.History{Pauses: 4, Events: 4}}
+			p := telemetry.Past{Snapshot: s.Snapshot(), Capacity: dataplane.History{Pauses: 4, Events: 4}}
 			p.Pauses, p.Ended = [][]pfc.Pause{{{From: units.Second, Until: units.Second + units.Millisecond, Priority: 3}, {From: 4 * units.Second, Until: units.Never, Priority: 4, Sent: true}}}, []uint64{3}
 			p.Events, p.Ever = [][]dataplane.Event{{{Kind: dataplane.StormBegan, Priority: 3, At: 2 * units.Second, Frames: 7}, {Reason: dataplane.DropStorm, Frames: 2}}}, []uint64{2}
 			return p

@@ -10,7 +10,7 @@ const (
 	Metric Kind = "metric" // of Prometheus
 )
 
-// Renamed is what names were called before, and are called now: whoever still uses an old one is told the new one in
+// Renamed is what names were called before, and are called now: whoever still uses an old one gets the new one in
 // one line. CHANGELOG.md lists each below "Renamed", as a test sees to.
 var Renamed = map[Kind]map[string]string{
 	Flag:   {"output": "out", "write": "out"}, // of report; of capture

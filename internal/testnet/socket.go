@@ -116,9 +116,9 @@ func (s *Socket) Receive(within time.Duration) []byte {
 	}
 }
 
-// Collect returns the frames that arrive within a time and that keep wants. It fails the test
+// Collect returns the frames that arrive within a time and that wanted accepts. It fails the test
 // if it missed any: what the caller concludes from those it has would be wrong.
-func (s *Socket) Collect(within time.Duration, keep func([]byte) bool) (frames [][]byte) {
+func (s *Socket) Collect(within time.Duration, wanted func([]byte) bool) (frames [][]byte) {
 	s.t.Helper()
 	before := s.missed
 	for deadline := time.Now().Add(within); ; {
@@ -129,7 +129,7 @@ func (s *Socket) Collect(within time.Duration, keep func([]byte) bool) (frames [
 		if f == nil {
 			return frames
 		}
-		if keep(f) {
+		if wanted(f) {
 			frames = append(frames, f)
 		}
 	}

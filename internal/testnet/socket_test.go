@@ -34,7 +34,7 @@ func TestAnObserverKnowsWhatItMissed(t *testing.T) {
 			seen++
 		}
 	}
-	from.Send(frame) // with which the kernel tells of what was missed before
+	from.Send(frame) // with which the kernel says how many were missed before
 	if b := at.Receive(patience / 60); b == nil {
 		t.Fatal("nothing comes any more")
 	}

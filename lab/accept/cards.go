@@ -186,7 +186,7 @@ func (p *Plan) ignoredOne(
 	gap := src.rate.Serialize(onWire(256)) * 20 // a twentieth of the link
 	b.betweenPolls(func(units.Time) { src.firstControl = 0 })
 	b.pausePeer(by, stop)
-	heard := within(ctx, time.Second+4*p.Response.Or(defaultResponse).Duration(), func() (yes bool) {
+	passedOn := within(ctx, time.Second+4*p.Response.Or(defaultResponse).Duration(), func() (yes bool) {
 		b.betweenPolls(func(units.Time) { yes = src.firstControl > 0 })
 		return yes
 	}) == nil
@@ -207,7 +207,7 @@ func (p *Plan) ignoredOne(
 			sent > 0 && 2*got > sent,
 		), Values: map[string]float64{"sent": float64(sent), "arrived": float64(got)},
 	}
-	if !heard {
+	if !passedOn {
 		step.Measured += fmt.Sprintf(" (photon saw no %s there)", name)
 	}
 	return r.add(step)

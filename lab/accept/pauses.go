@@ -132,11 +132,11 @@ func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st 
 			return err
 		}
 	}
-	var heard uint64
-	b.betweenPolls(func(units.Time) { heard = b.ports[0].pfc })
+	var received uint64
+	b.betweenPolls(func(units.Time) { received = b.ports[0].pfc })
 	sent := counters.Ports[0].Tx[lossless]
 	if err := r.add(Step{
-		Name: "passed up", Port: p.Cables[0].Peer.V, Asserts: "every PFC frame of the switch arrives at its peer", Measured: fmt.Sprintf("%d of %d", heard, sent), Verdict: verdict(sent > 0 && heard == sent),
+		Name: "passed up", Port: p.Cables[0].Peer.V, Asserts: "every PFC frame of the switch arrives at its peer", Measured: fmt.Sprintf("%d of %d", received, sent), Verdict: verdict(sent > 0 && received == sent),
 	}); err != nil {
 		return err
 	}

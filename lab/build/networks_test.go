@@ -58,7 +58,7 @@ type randomNetwork struct {
 	reloadXOFF   units.Size
 	reloadAlpha  float64
 	storm        [2]units.Time // of the host to which the first flow goes; 0, 0: there is none
-	dog          pfc.WatchdogConfig
+	watchdog     pfc.WatchdogConfig
 	lane         units.Size // buffer of a lane with credits; 0: there is PFC
 	update       units.Size
 
@@ -193,7 +193,7 @@ func (c *randomNetwork) events(t *rapid.T) {
 		c.storm[1] = c.storm[0] + 4*at("storms for")
 	}
 	if rapid.Bool().Draw(t, "a watchdog") {
-		c.dog = pfc.WatchdogConfig{Detect: at("detect"), Restore: at("restore"), Action: pick(t, "action", pfc.Drop, pfc.Forward)}
+		c.watchdog = pfc.WatchdogConfig{Detect: at("detect"), Restore: at("restore"), Action: pick(t, "action", pfc.Drop, pfc.Forward)}
 	}
 }
 
@@ -205,8 +205,8 @@ func (c *randomNetwork) credits(t *rapid.T) {
 	longest := max(c.mtu+22, c.payload+200)
 	c.lane = pick(t, "lane buffer", longest+64, 2*longest, 20*longest, 128*units.KiB, 200*units.KB)
 	c.update = pick[units.Size](t, "update", 0, 64, 4096)
-	if c.dog.Action = pick(t, "action", pfc.Drop, pfc.Alert); c.dog.Detect > 0 {
-		c.dog.Detect = max(c.dog.Detect, units.Millisecond) // a credit takes a round trip
+	if c.watchdog.Action = pick(t, "action", pfc.Drop, pfc.Alert); c.watchdog.Detect > 0 {
+		c.watchdog.Detect = max(c.watchdog.Detect, units.Millisecond) // a credit takes a round trip
 	}
 }
 
@@ -214,7 +214,7 @@ func (c *randomNetwork) credits(t *rapid.T) {
 func (c *randomNetwork) text() string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("# %d workers that look every %v; storm %v; watchdog %+v; thresholds at %v: xoff %v, alpha %v", c.workers, c.gap, c.storm, c.dog, c.reloadAt, c.reloadXOFF, c.reloadAlpha)
+	p("# %d workers that look every %v; storm %v; watchdog %+v; thresholds at %v: xoff %v, alpha %v", c.workers, c.gap, c.storm, c.watchdog, c.reloadAt, c.reloadXOFF, c.reloadAlpha)
 	p("id: test/random\ntitle: random\nduration: 100s\nseed: 1\ntopology: {kind: %s, %s}\nparameters:", c.kind, c.sizes)
 	p("  link_rate: %s\n  trunk_rate: %s\n  host_delay: %s\n  trunk_delay: %s", yamlRate(c.line), yamlRate(c.fast), yamlTime(c.near), yamlTime(c.far))
 	p("  payload: %dB\n  mtu: %dB\n  priority: %d", int64(c.payload), int64(c.mtu), c.lossless[0])
@@ -342,7 +342,7 @@ func (c *randomNetwork) tighten(n *Network) error {
 	reserved := c.reserved(c.needed)
 	for i, s := range n.Switches {
 		k := n.configs[i]
-		k.Ports, k.Watchdog, k.CP = slices.Clone(k.Ports), c.dog, nil
+		k.Ports, k.Watchdog, k.CP = slices.Clone(k.Ports), c.watchdog, nil
 		for port := range k.Ports {
 			k.Ports[port].Headroom = c.needed(k.Ports[port].Link)
 		}
@@ -431,7 +431,7 @@ func (c *randomNetwork) judge(n *Network, w *sim.World, seen map[string]*witness
 	if err := w.Audit(); err != nil {
 		return err
 	}
-	dropping, ignoring := c.dog.Detect > 0 && c.dog.Action == pfc.Drop, c.dog.Detect > 0 && c.dog.Action == pfc.Forward
+	dropping, ignoring := c.watchdog.Detect > 0 && c.watchdog.Action == pfc.Drop, c.watchdog.Detect > 0 && c.watchdog.Action == pfc.Forward
 	late := c.ended > 67*units.Millisecond // a flow that waits so long is sent again, whether or not anything was lost
 	broken := c.fails[1] > 0 || dropping || ignoring || late
 	excused := map[dataplane.Reason]bool{
@@ -486,14 +486,14 @@ func (c *randomNetwork) arrived(i int, psns []uint32, strict bool) error {
 	if c.taken[i] != packets {
 		return fmt.Errorf("%d packets were taken, it has %d; %v came", c.taken[i], packets, psns)
 	}
-	came := map[uint32]bool{}
+	received := map[uint32]bool{}
 	for at, psn := range psns {
-		if came[psn] = true; strict && int(psn) != at {
+		if received[psn] = true; strict && int(psn) != at {
 			return fmt.Errorf("packet %d is the %d. to come", psn, at)
 		}
 	}
-	if uint64(len(came)) != packets {
-		return fmt.Errorf("%d packets came, it has %d", len(came), packets)
+	if uint64(len(received)) != packets {
+		return fmt.Errorf("%d packets came, it has %d", len(received), packets)
 	}
 	return nil
 }

@@ -25,12 +25,12 @@ type Observer struct {
 
 // watchQueues makes a switch that is built with envs report its queues.
 func (n *Network) watchQueues(node int, envs []*dataplane.Env) {
-	told := n.observer.Queued
-	if told == nil {
+	queued := n.observer.Queued
+	if queued == nil {
 		return
 	}
 	for _, env := range envs {
-		env.Queued = func(now units.Time, port int, bytes units.Size) { told(now, node, port, bytes) }
+		env.Queued = func(now units.Time, port int, bytes units.Size) { queued(now, node, port, bytes) }
 	}
 }
 

@@ -73,8 +73,8 @@ func TestPausesAreTold(t *testing.T) {
 		t.Error("pauses are not told in the order of time")
 	}
 	for node, h := range n.Hosts {
-		eg := h.Stats(w.Now()).Ports[0].Egress
-		begun := eg.Transitions[3] + uint64(eg.PausedNow>>3&1)
+		egress := h.Stats(w.Now()).Ports[0].Egress
+		begun := egress.Transitions[3] + uint64(egress.PausedNow>>3&1)
 		if want := n.Plan.Nodes[node].Name != "R"; stops[node] != begun || begun > 0 != want {
 			t.Errorf("%s was told to be paused %d times, and was %d times", n.Plan.Nodes[node].Name, stops[node], begun)
 		}

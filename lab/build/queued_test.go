@@ -24,13 +24,13 @@ func TestQueuesAreTold(t *testing.T) {
 			at    units.Time
 			bytes units.Size
 		}
-		told := map[[2]int]waits{}
+		observed := map[[2]int]waits{}
 		changes, seen := 0, 0
 		n, err := Build(e, w, e.Schemes[0], 1, Observer{Queued: func(now units.Time, node, port int, bytes units.Size) {
-			if now < told[[2]int{node, port}].at {
-				t.Fatalf("%v after %v", now, told[[2]int{node, port}].at)
+			if now < observed[[2]int{node, port}].at {
+				t.Fatalf("%v after %v", now, observed[[2]int{node, port}].at)
 			}
-			told[[2]int{node, port}] = waits{now, bytes}
+			observed[[2]int{node, port}] = waits{now, bytes}
 			changes++
 		}})
 		if err != nil {
@@ -40,7 +40,7 @@ func TestQueuesAreTold(t *testing.T) {
 			for node, s := range n.Switches {
 				for port := range s.Ports() {
 					is := s.PortBytes(port)
-					if was := told[[2]int{node, port}]; is != was.bytes {
+					if was := observed[[2]int{node, port}]; is != was.bytes {
 						t.Fatalf("%v: %v wait at port %d of %s, which told of %+v", now, is, port, n.Plan.Nodes[node].Name, was)
 					}
 					if is > 0 {

@@ -58,13 +58,13 @@ func parse(t *testing.T) *experiment.Experiment {
 	return e
 }
 
-// seen keeps the network that is captured.
-type seen struct {
+// observed has the network that is captured, too.
+type observed struct {
 	*Captures
 	n *build.Network
 }
 
-func (s *seen) Begin(n *build.Network, run string) (func(), error) {
+func (s *observed) Begin(n *build.Network, run string) (func(), error) {
 	s.n = n
 	return s.Captures.Begin(n, run)
 }
@@ -74,7 +74,7 @@ func captured(t *testing.T, scheme string, w Wanted, cores int) (n *build.Networ
 	t.Helper()
 	e := parse(t)
 	w.File = filepath.Join(t.TempDir(), "x.pcapng")
-	s := &seen{Captures: &Captures{Wanted: w}}
+	s := &observed{Captures: &Captures{Wanted: w}}
 	i := slices.IndexFunc(e.Schemes, func(u experiment.SchemeUse) bool { return u.Name.V == scheme })
 	o := run.Options{World: "sim", Capture: s, Cores: cores}
 	if _, err := run.RunOnce(context.Background(), e, o, e.Schemes[i], build.Observer{}); err != nil {

@@ -154,11 +154,11 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var kept Measurement
-		if err := json.Unmarshal(b, &kept); err != nil {
+		var saved Measurement
+		if err := json.Unmarshal(b, &saved); err != nil {
 			t.Fatal(err)
 		}
-		if again := kept.judgedAgain(&c.part); again.Says() != got.Says() {
+		if again := saved.judgedAgain(&c.part); again.Says() != got.Says() {
 			t.Errorf("%s: judged again it is %s, and was %s", c.name, again.Says(), got.Says())
 		}
 	}

@@ -94,9 +94,9 @@ func (n *picker) next(from, to int) (a, b int) {
 		n.flows = map[[2]int]int{}
 	}
 	pair := [2]int{from, to}
-	turn := n.flows[pair]
+	nth := n.flows[pair]
 	n.flows[pair]++
-	return n.p.Pick(from, to, turn)
+	return n.p.Pick(from, to, nth)
 }
 
 // startAtNICs has flows that wait for something wait at the NIC that sends them. Where another NIC of their host

@@ -239,13 +239,13 @@ func (e *Experiment) arrange(w *waits) error {
 		if len(g.After) == 0 {
 			continue
 		}
-		mine := map[int]*Wait{}
+		own := map[int]*Wait{}
 		for k := w.own[i].first; k < w.own[i].last; k++ {
 			f := &w.flows[k]
 			if f.Wait != nil { // it comes after the one before
 				continue
 			}
-			x, ok := mine[f.From]
+			x, ok := own[f.From]
 			if !ok {
 				var err error
 				if x, err = w.of(f.From, g.After); err != nil {
@@ -254,7 +254,7 @@ func (e *Experiment) arrange(w *waits) error {
 				if g.Start.V > 0 {
 					x.After = append(x.After, Cause{Wait: &Wait{Host: f.From, Delay: g.Start.V}})
 				}
-				mine[f.From] = x
+				own[f.From] = x
 			}
 			f.Wait, f.Start = x, units.Never
 		}

@@ -52,14 +52,14 @@ func (p *Panel) chart() *web.Chart {
 		}
 		ch.X.Names = p.Words
 	}
-	looks, scale := p.looks(), 1.0
+	styles, scale := p.lineStyles(), 1.0
 	if unit := experiment.UnitByName(p.Y); unit != "" {
 		scale, unit = experiment.Scaled(p.largest(), unit)
 		ch.Y += ", " + unit
 	}
 	for i := range p.Curves {
 		c := &p.Curves[i]
-		l := web.Line{Name: c.Name, LineStyle: looks[c.Name]}
+		l := web.Line{Name: c.Name, LineStyle: styles[c.Name]}
 		for _, x := range ch.X.Values {
 			at := Point{X: x, Y: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			if k := slices.IndexFunc(c.Points, func(q Point) bool { return q.X == x }); k >= 0 {
@@ -82,8 +82,8 @@ func (p *Panel) largest() (most float64) {
 	return most
 }
 
-// looks are those of schemes everywhere; if a scheme has several curves each has its own.
-func (p *Panel) looks() map[string]web.LineStyle {
+// lineStyles are those that schemes have everywhere; if a scheme has several curves, each has its own.
+func (p *Panel) lineStyles() map[string]web.LineStyle {
 	var names []string
 	for i := range p.Curves {
 		names = append(names, p.Curves[i].Name)
@@ -92,9 +92,9 @@ func (p *Panel) looks() map[string]web.LineStyle {
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, " ") }) {
 		return web.LineStyles(names)
 	}
-	looks := map[string]web.LineStyle{}
+	styles := map[string]web.LineStyle{}
 	for i := range p.Curves {
-		looks[p.Curves[i].Name] = web.Numbered(i)
+		styles[p.Curves[i].Name] = web.Numbered(i)
 	}
-	return looks
+	return styles
 }

@@ -46,10 +46,10 @@ func (p *Prepared) scheme(name string) error {
 	}
 	p.Use = experiment.SchemeUse{Name: config.Set(name), Params: map[string]experiment.Sourced[string]{}}
 	p.marking(recipe)
-	var kept []string
+	var keys []string
 	for _, k := range senderKeys {
 		if s, ok := c.get(k); ok && (!known || name != modes[mode]) {
-			kept = append(kept, s.key)
+			keys = append(keys, s.key)
 		}
 	}
 	if known && name == modes[mode] {
@@ -61,8 +61,8 @@ func (p *Prepared) scheme(name string) error {
 		case 7:
 			p.timely()
 		}
-	} else if kept != nil {
-		p.note("the parameters of %s are its recipe's: not used are %s", name, strings.Join(kept, ", "))
+	} else if keys != nil {
+		p.note("the parameters of %s are its recipe's: not used are %s", name, strings.Join(keys, ", "))
 	}
 	return nil
 }

@@ -51,10 +51,10 @@ func (q *queues) add(now units.Time, node, port int, bytes units.Size) {
 }
 
 // until counts the samples up to one, and keeps the counts at the instants of dumps.
-func (p *portQueue) until(look int64) {
+func (p *portQueue) until(sample int64) {
 	const each = int64(dumpSpan / queueSpan)
-	for p.sampled < look {
-		end := min(look, (p.sampled/each+1)*each)
+	for p.sampled < sample {
+		end := min(sample, (p.sampled/each+1)*each)
 		for len(p.counts) <= p.kb {
 			p.counts = append(p.counts, 0)
 		}

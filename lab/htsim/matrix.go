@@ -69,14 +69,14 @@ func Read(file string, b []byte) (*Matrix, error) {
 }
 
 type reader struct {
-	m                                  *Matrix
-	words                              []string
-	line                               int
-	connections, triggersTold, failing int // announced
-	announced                          map[string]bool
-	failures                           int
-	triggers                           map[int]int // by id: place
-	ids                                map[int]bool
+	m                                       *Matrix
+	words                                   []string
+	line                                    int
+	connections, triggersAnnounced, failing int // announced
+	announced                               map[string]bool
+	failures                                int
+	triggers                                map[int]int // by id: place
+	ids                                     map[int]bool
 }
 
 // next takes a word, and number a whole number in bounds.
@@ -113,7 +113,7 @@ func (r *reader) read() error {
 	case "Connections":
 		return r.count(first, &r.connections, 0, mostConnections)
 	case "Triggers":
-		return r.count(first, &r.triggersTold, 0, mostConnections)
+		return r.count(first, &r.triggersAnnounced, 0, mostConnections)
 	case "Failures":
 		return r.count(first, &r.failing, 0, mostConnections)
 	}
@@ -271,8 +271,8 @@ func (r *reader) end() (line int, err error) {
 		return 0, errors.New("there is no header: Nodes and Connections")
 	case len(m.Connections) != r.connections:
 		return 0, fmt.Errorf("%d connections are announced, and there are %d", r.connections, len(m.Connections))
-	case len(m.Triggers) != r.triggersTold:
-		return 0, fmt.Errorf("%d triggers are announced, and there are %d", r.triggersTold, len(m.Triggers))
+	case len(m.Triggers) != r.triggersAnnounced:
+		return 0, fmt.Errorf("%d triggers are announced, and there are %d", r.triggersAnnounced, len(m.Triggers))
 	case r.failures != r.failing:
 		return 0, fmt.Errorf("%d failures are announced, and there are %d", r.failing, r.failures)
 	case len(m.Connections) == 0:

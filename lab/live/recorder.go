@@ -50,8 +50,8 @@ type recorder struct {
 	since   units.Time // when the last span ended
 	samples int        // since then
 	before  struct {
-		sent, told uint64
-		flow       []uint64
+		sent, notified uint64
+		flow           []uint64
 	}
 }
 
@@ -206,7 +206,7 @@ func (l *recorder) endSpans(now units.Time) {
 		return float64(d) / seconds
 	}
 	l.total.now = 8 * per(n.DataSent(), &l.before.sent)
-	l.notified.now = per(n.Notifications(now), &l.before.told)
+	l.notified.now = per(n.Notifications(now), &l.before.notified)
 	for k, flows := range l.flow {
 		sum := uint64(0)
 		for _, i := range flows {
@@ -261,17 +261,17 @@ func (l *recorder) dropDetails() {
 
 // tracesDocument is the answer to the page for a run.
 type tracesDocument struct {
-	N        int            `json:"n"` // spans that have ended
-	Spans    int            `json:"spans"`
-	Duration float64        `json:"duration_seconds"`
-	From     int            `json:"from"` // the first of them that follows
-	Total    web.Numbers    `json:"total_bps"`
-	Queue    web.Numbers    `json:"queue_bytes"`
-	Paused   web.Numbers    `json:"paused_ports"`
-	Told     web.Numbers    `json:"notifications_per_second"`
-	Flows    []lineDocument `json:"flows,omitempty"`
-	Queues   []lineDocument `json:"queues,omitempty"`
-	Stops    []lineDocument `json:"stops,omitempty"`
+	N             int            `json:"n"` // spans that have ended
+	Spans         int            `json:"spans"`
+	Duration      float64        `json:"duration_seconds"`
+	From          int            `json:"from"` // the first of them that follows
+	Total         web.Numbers    `json:"total_bps"`
+	Queue         web.Numbers    `json:"queue_bytes"`
+	Paused        web.Numbers    `json:"paused_ports"`
+	Notifications web.Numbers    `json:"notifications_per_second"`
+	Flows         []lineDocument `json:"flows,omitempty"`
+	Queues        []lineDocument `json:"queues,omitempty"`
+	Stops         []lineDocument `json:"stops,omitempty"`
 }
 
 type lineDocument struct {
@@ -301,7 +301,7 @@ func (l *recorder) document(from int, details bool) tracesDocument {
 	from = min(max(0, from), c.n)
 	s := tracesDocument{N: c.n, Spans: spans, Duration: (spans * c.width()).Seconds(), From: from}
 	part := func(t trace) web.Numbers { return numbers(t.values[from:c.n]) }
-	s.Total, s.Queue, s.Paused, s.Told = part(c.total), part(c.queue), part(c.paused), part(c.notified)
+	s.Total, s.Queue, s.Paused, s.Notifications = part(c.total), part(c.queue), part(c.paused), part(c.notified)
 	whole := func(list []trace) (lines []lineDocument) {
 		for _, t := range list {
 			lines = append(lines, lineDocument{t.name, numbers(t.values[:c.n])})
@@ -340,7 +340,7 @@ func (s *tracesDocument) recorder() *recorder {
 	}
 	return &recorder{
 		duration: units.Time(math.Round(s.Duration * float64(units.Second))), n: s.N,
-		total: line("", s.Total), queue: line("", s.Queue), paused: line("", s.Paused), notified: line("", s.Told),
+		total: line("", s.Total), queue: line("", s.Queue), paused: line("", s.Paused), notified: line("", s.Notifications),
 		flows: lines(s.Flows), queues: lines(s.Queues), stops: lines(s.Stops),
 	}
 }

@@ -252,16 +252,16 @@ type stateOf struct {
 
 type stateRun struct {
 	web.LineStyle
-	Number int     `json:"number"`
-	Name   string  `json:"name"`
-	World  string  `json:"world"`
-	Value  string  `json:"value"`
-	State  string  `json:"state"` // waits, runs, ended, failed
-	Part   float64 `json:"part"`
-	Ended  int     `json:"ended"` // of the seeds
-	Seeds  int     `json:"seeds"`
-	Seen   bool    `json:"seen"` // there are lines of it
-	Other  bool    `json:"other"`
+	Number   int     `json:"number"`
+	Name     string  `json:"name"`
+	World    string  `json:"world"`
+	Value    string  `json:"value"`
+	State    string  `json:"state"` // waits, runs, ended, failed
+	Part     float64 `json:"part"`
+	Ended    int     `json:"ended"` // of the seeds
+	Seeds    int     `json:"seeds"`
+	HasLines bool    `json:"seen"` // there are lines of it
+	Other    bool    `json:"other"`
 }
 
 type stateClaim struct {
@@ -337,11 +337,11 @@ func (x *experimentStatus) part() float64 {
 
 func (x *experimentStatus) state() *stateOf {
 	s := &stateOf{ID: x.e.ID, Title: x.e.Title, Source: x.e.Paper.Line(), Runs: []stateRun{}, Claims: []stateClaim{}}
-	looks := report.LineStyles(x.e.SchemeKeys())
+	styles := report.LineStyles(x.e.SchemeKeys())
 	for _, w := range x.worlds {
 		s.Worlds = append(s.Worlds, w.world)
 		for _, r := range w.rows {
-			s.Runs = append(s.Runs, r.state(looks))
+			s.Runs = append(s.Runs, r.state(styles))
 		}
 	}
 	for i, c := range claim.Judge(x.e, &run.Result{}).Claims { // nothing is known of them yet
@@ -358,9 +358,9 @@ func (x *experimentStatus) state() *stateOf {
 	return s
 }
 
-func (r *runStatus) state(looks map[string]web.LineStyle) stateRun {
+func (r *runStatus) state(styles map[string]web.LineStyle) stateRun {
 	s := stateRun{
-		LineStyle: looks[r.scheme], Number: r.number, Name: r.name, World: r.world.world, Value: r.value, State: "waits", Ended: r.ended, Seeds: len(r.jobs), Seen: r.recorder != nil,
+		LineStyle: styles[r.scheme], Number: r.number, Name: r.name, World: r.world.world, Value: r.value, State: "waits", Ended: r.ended, Seeds: len(r.jobs), HasLines: r.recorder != nil,
 		Other: r.world.jobs[r.jobs[0]].Alternative,
 	}
 	for _, i := range r.jobs {

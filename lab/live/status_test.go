@@ -58,7 +58,7 @@ func TestLookingChangesNothing(t *testing.T) {
 				t.Errorf("%s %s: the trace is %s with somebody who looks, and %s without", e.ID, name, got, golden[e.ID+" "+name])
 			}
 			s := l.document(0, true)
-			if s.N != spans || len(s.Total) != spans || len(s.Told) != spans || slices.Max(s.Total) <= 0 {
+			if s.N != spans || len(s.Total) != spans || len(s.Notifications) != spans || slices.Max(s.Total) <= 0 {
 				t.Errorf("%s %s: %d spans were seen, sending up to %v", e.ID, name, s.N, s.Total)
 			}
 			for _, lines := range [][]lineDocument{s.Flows, s.Queues, s.Stops} {
@@ -78,9 +78,9 @@ func TestLookingChangesNothing(t *testing.T) {
 // What is seen of figure 11 is what the run measures: bytes sent and received,
 // the bottleneck's queue, and pauses that there are without congestion control
 // and not in the end of PCN.
-func TestLooksTellOfTheRun(t *testing.T) {
+func TestSamplesShowTheRun(t *testing.T) {
 	e := fig11(t)
-	told := map[string]tracesDocument{}
+	documents := map[string]tracesDocument{}
 	v := &lookers{looks: map[string]*recorder{}}
 	r, err := run.Replay(context.Background(), e, run.Options{World: "sim", Schemes: []string{"none", "pcn"}, Quick: true, Viewer: v})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestLooksTellOfTheRun(t *testing.T) {
 			continue
 		}
 		s := l.document(0, true)
-		told[use.Name.V] = s
+		documents[use.Name.V] = s
 		mean := 0.0
 		for _, v := range s.Total[spans/2:] {
 			mean += v / (spans / 2)
@@ -113,17 +113,17 @@ func TestLooksTellOfTheRun(t *testing.T) {
 			t.Errorf("%s: %+v", use.Name.V, rest)
 		}
 	}
-	none, pcn := told["none"], told["pcn"]
+	none, pcn := documents["none"], documents["pcn"]
 	if slices.Max(none.Paused[spans/2:]) == 0 || slices.Max(pcn.Paused[spans/2:]) != 0 || len(none.Stops) == 0 {
 		t.Errorf("pauses in the second half: none %v, pcn %v", none.Paused[spans/2:], pcn.Paused[spans/2:])
 	}
-	if slices.Max(none.Told) != 0 || slices.Max(pcn.Told) == 0 {
+	if slices.Max(none.Notifications) != 0 || slices.Max(pcn.Notifications) == 0 {
 		t.Error("CNPs: of none there are some, or of pcn none")
 	}
 }
 
 // Of a testbed what was recorded is looked at, at the samples that there are.
-func TestLooksAtRecordings(t *testing.T) {
+func TestRecordingsAreSampled(t *testing.T) {
 	const every, samples = units.Millisecond, 100
 	p := topology.New()
 	const sw, from, to = 0, 1, 2
@@ -161,7 +161,7 @@ func TestLooksAtRecordings(t *testing.T) {
 	all := func(v []float64, want float64) bool {
 		return !slices.ContainsFunc(v, func(x float64) bool { return x != want })
 	}
-	if s.N != spans || !all(s.Total, 1e9) || !all(s.Told, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
+	if s.N != spans || !all(s.Total, 1e9) || !all(s.Notifications, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
 		t.Errorf("%+v", s)
 	}
 	if len(s.Flows) != 1 || s.Flows[0].Name != "H0>H1" || !all(s.Flows[0].Values, 0.8e9) || len(s.Queues) != 1 || s.Queues[0].Name != "S0>H1" || len(s.Stops) != 1 || !all(s.Stops[0].Values, 1) {
@@ -214,7 +214,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := states[0]
-	if first.Over || first.Part <= 0 || first.Left == nil || len(first.Shown.Runs) != 3 || !slices.ContainsFunc(first.Shown.Runs, func(r stateRun) bool { return r.State == "runs" && r.Seen && r.Part > 0 }) {
+	if first.Over || first.Part <= 0 || first.Left == nil || len(first.Shown.Runs) != 3 || !slices.ContainsFunc(first.Shown.Runs, func(r stateRun) bool { return r.State == "runs" && r.HasLines && r.Part > 0 }) {
 		t.Errorf("while it runs: %+v %+v", first, first.Shown)
 	}
 	j := claim.Judge(e, r)
@@ -252,7 +252,7 @@ func TestStatus(t *testing.T) {
 		t.Error("no claim is judged")
 	}
 	for _, run := range last.Shown.Runs {
-		if run.State != "ended" || run.Part != 1 || !run.Seen || run.Color == "" {
+		if run.State != "ended" || run.Part != 1 || !run.HasLines || run.Color == "" {
 			t.Errorf("%+v", run)
 		}
 	}
@@ -281,12 +281,12 @@ func TestStatus(t *testing.T) {
 // page of the first did.
 func TestStatusOfSavedRuns(t *testing.T) {
 	e, dir := fig11(t), t.TempDir()
-	replay := func() (told map[string]tracesDocument, kept int) {
+	replay := func() (documents map[string]tracesDocument, resumed int) {
 		b := NewStatus("pcn/fig11", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
 		o := run.Options{World: "sim", Schemes: []string{"none", "pcn"}, Quick: true, Viewer: b, Checkpoints: dir}
 		o.Progress = func(p run.Progress) {
 			if p.Last && p.Resumed {
-				kept++
+				resumed++
 			}
 		}
 		if _, err := run.Replay(context.Background(), e, o); err != nil {
@@ -294,11 +294,11 @@ func TestStatusOfSavedRuns(t *testing.T) {
 		}
 		page := site.Of(b).Handler()
 		for _, r := range asked[state](t, page, "state").Shown.Runs {
-			if r.State != "ended" || !r.Seen {
+			if r.State != "ended" || !r.HasLines {
 				t.Errorf("%+v", r)
 			}
 		}
-		return asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:0&details=1"), kept
+		return asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:0&details=1"), resumed
 	}
 	first, none := replay()
 	again, all := replay()

@@ -286,7 +286,7 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 		if len(b.sends[i]) == 0 {
 			continue
 		}
-		orders := node.FlowOrders{Origin: n.At(b.begin)}
+		request := node.FlowOrders{Origin: n.At(b.begin)}
 		for _, k := range b.sends[i] {
 			f := &b.flows[k]
 			to := &b.nodes[f.To].Info
@@ -296,12 +296,12 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 			if f.Stop > 0 {
 				stop = min(stop, f.Stop)
 			}
-			orders.Flows = append(orders.Flows, node.FlowOrder{
+			request.Flows = append(request.Flows, node.FlowOrder{
 				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: f.DSCP, Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
 			})
 			received[f.To] = append(received[f.To], node.PeerFlow{From: n.Info.IP, QP: pair})
 		}
-		done, err := n.OrderFlows(ctx, orders)
+		done, err := n.OrderFlows(ctx, request)
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.Name, err)
 		}

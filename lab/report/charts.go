@@ -28,11 +28,11 @@ const (
 
 // charter makes the charts of one experiment.
 type charter struct {
-	e     *experiment.Experiment
-	looks map[string]web.LineStyle
-	many  bool        // worlds
-	page  bool        // the charts are of a page, which says more than a picture
-	whole *run.Result // that slowdowns take their ranges of sizes from, if a part of its schemes is drawn
+	e      *experiment.Experiment
+	styles map[string]web.LineStyle
+	many   bool        // worlds
+	page   bool        // the charts are of a page, which says more than a picture
+	whole  *run.Result // that slowdowns take their ranges of sizes from, if a part of its schemes is drawn
 }
 
 // Charts are the panels of a result, each with its charts, for those of its schemes that are
@@ -46,7 +46,7 @@ func Charts(e *experiment.Experiment, r *run.Result, schemes ...string) (panels 
 	for i := range r.Runs {
 		keys = append(keys, r.Runs[i].Scheme)
 	}
-	c := charter{e: e, looks: LineStyles(keys), whole: r}
+	c := charter{e: e, styles: LineStyles(keys), whole: r}
 	list := e.Panels()
 	for i := range list {
 		if charts := c.panel(&list[i], &claim.Judged{Result: &part}); len(charts) > 0 {
@@ -186,11 +186,11 @@ func (c *charter) byRatio(p *experiment.Part, r *claim.Judged, scheme, metric st
 	if p.Kind() == experiment.Reduction {
 		ratio, bound = 1-ratio, opposite[bound]
 	}
-	mine, other := 0, 1
+	ours, other := 0, 1
 	if ratio > 1 {
-		ratio, bound, mine, other = 1/ratio, opposite[bound], 1, 0
+		ratio, bound, ours, other = 1/ratio, opposite[bound], 1, 0
 	}
-	if ratio <= 0 || p.Kind() != experiment.Ratio && p.Kind() != experiment.Reduction || p.Schemes[mine] != scheme || p.MetricOf(mine) != metric {
+	if ratio <= 0 || p.Kind() != experiment.Ratio && p.Kind() != experiment.Reduction || p.Schemes[ours] != scheme || p.MetricOf(ours) != metric {
 		return nil, "", false
 	}
 	measured := r.Metrics(p.Schemes[other])[p.MetricOf(other)]
@@ -281,7 +281,7 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		if s == nil {
 			continue
 		}
-		mine := 0
+		count := 0
 		for _, probe := range p.Lines {
 			names := s.Columns(probe)
 			if len(names) > mostColumns {
@@ -291,19 +291,19 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 			for _, n := range names {
 				if x := spanOf(s, n, p.From, end, unit, p.Per()); len(x.X) > 0 {
 					curves = append(curves, curve{run.Scheme, n, x})
-					mine++
+					count++
 				}
 			}
 		}
-		widest = max(widest, mine)
+		widest = max(widest, count)
 	}
 	if len(curves) == 0 {
 		return nil
 	}
-	chart := func(mine []curve) *web.Chart {
+	chart := func(members []curve) *web.Chart {
 		ch := &web.Chart{Kind: "lines", Y: p.Y, Group: fmt.Sprintf("%s %v %v", r.World, p.From, end)}
 		var plain []web.Curve
-		for _, x := range mine {
+		for _, x := range members {
 			plain = append(plain, x.Curve)
 		}
 		points := min(linePoints, max(leastPoints, panelPoints/len(curves)))
@@ -311,8 +311,8 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		axis, values, spans := web.Thin(plain, from, to, points)
 		axis.Label, axis.Range = "time, "+name, web.Numbers{from, to}
 		ch.X, ch.Said = axis, "mean"
-		for i, x := range mine {
-			line := web.Line{Name: x.scheme, Scheme: x.scheme, LineStyle: c.looks[x.scheme], Values: values[i]}
+		for i, x := range members {
+			line := web.Line{Name: x.scheme, Scheme: x.scheme, LineStyle: c.styles[x.scheme], Values: values[i]}
 			line.Value = web.Numbers{web.Round(stat.Mean(x.Y), 4)}
 			if widest > 1 {
 				line.Name, line.Scheme, line.LineStyle = x.name, "", web.Numbered(i)
@@ -334,9 +334,9 @@ func (c *charter) lines(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		return []*web.Chart{chart(curves)}
 	}
 	for _, run := range r.Runs {
-		mine := slices.DeleteFunc(slices.Clone(curves), func(x curve) bool { return x.scheme != run.Scheme })
-		if len(mine) > 0 {
-			ch := chart(mine)
+		ofScheme := slices.DeleteFunc(slices.Clone(curves), func(x curve) bool { return x.scheme != run.Scheme })
+		if len(ofScheme) > 0 {
+			ch := chart(ofScheme)
 			ch.Title, ch.Scheme = run.Scheme, run.Scheme
 			charts = append(charts, ch)
 		}

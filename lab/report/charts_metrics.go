@@ -27,7 +27,7 @@ func (c *charter) sweep(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 		kind = "bars"
 	}
 	line := func(ch *web.Chart, run *run.Run, metric string) web.Line {
-		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.looks[run.Scheme]}
+		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
 		for i, v := range values {
 			l.Values = append(l.Values, scaled(run.Metrics[experiment.Key(metric, v)], p.Per()))
 			c.mark(ch, r, len(ch.Lines), i, run.Scheme, experiment.Key(metric, v), p.Per())
@@ -84,7 +84,7 @@ func (c *charter) bars(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 	ch := &web.Chart{Kind: "bars", Y: p.Y}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.looks[run.Scheme]}
+		l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
 		if len(p.Bars) == 1 {
 			l.Values = make(web.Numbers, len(r.Runs))
 			for k := range l.Values {
@@ -120,14 +120,14 @@ func (c *charter) cdf(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 	ch := &web.Chart{Kind: "cdf", Y: "part of flows", Note: sentence([]string{atValue(c.e, value)})}
 	var times [][]float64
 	for _, run := range r.Runs {
-		mine := r.Completion(run.Scheme, value, p.FCT)
-		if len(mine) == 0 {
+		completion := r.Completion(run.Scheme, value, p.FCT)
+		if len(completion) == 0 {
 			continue
 		}
-		times = append(times, mine)
-		all = append(all, mine...)
-		name := fmt.Sprintf("%s (%d flows)", run.Scheme, len(mine))
-		ch.Lines = append(ch.Lines, web.Line{Name: name, Scheme: run.Scheme, LineStyle: c.looks[run.Scheme]})
+		times = append(times, completion)
+		all = append(all, completion...)
+		name := fmt.Sprintf("%s (%d flows)", run.Scheme, len(completion))
+		ch.Lines = append(ch.Lines, web.Line{Name: name, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]})
 	}
 	if len(all) == 0 {
 		return nil

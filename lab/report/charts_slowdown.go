@@ -34,7 +34,7 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 		ch := &web.Chart{Kind: "sweep", X: axis, Y: "slowdown, " + s.name, Title: s.name}
 		ch.Note = sentence([]string{atValue(c.e, value), fmt.Sprintf("%d flows", len(all))})
 		for _, run := range r.Runs {
-			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.looks[run.Scheme]}
+			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
 			l.Values = web.RoundAll(measure.Slowdowns(r.EndedOf(run.Scheme, value, p.Slowdown), ends, s.stat), 5)
 			ch.Lines = append(ch.Lines, l)
 		}

@@ -290,7 +290,7 @@ func TestSweepAxis(t *testing.T) {
 		} else if bars := c.want == nil; bars != (axis.Step == 1 && axis.N == len(values)) || !slices.Equal(axis.Names, c.values) {
 			t.Errorf("%v: %+v", c.values, axis)
 		}
-		ch := &charter{e: e, looks: LineStyles([]string{""})}
+		ch := &charter{e: e, styles: LineStyles([]string{""})}
 		if charts := ch.sweep(&experiment.Plot{Sweep: []string{"m"}}, r); (charts[0].Kind == "bars") != (c.want == nil) {
 			t.Errorf("%v: %s", c.values, charts[0].Kind)
 		}

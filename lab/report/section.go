@@ -32,11 +32,11 @@ func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experime
 	for _, u := range ran(e, results) {
 		keys = append(keys, u.Key())
 	}
-	looks := LineStyles(keys)
-	if err := addSchemes(e, s, results, looks); err != nil {
+	styles := LineStyles(keys)
+	if err := addSchemes(e, s, results, styles); err != nil {
 		return nil, err
 	}
-	c := charter{e: e, looks: looks}
+	c := charter{e: e, styles: styles}
 	s.Charts = c.charts(results)
 	names := metricRows(e, results)
 	s.Metrics = measuredRows(e, s, names, results)
@@ -100,7 +100,7 @@ func sweepValues(e *experiment.Experiment, r *claim.Judged) (values []string) {
 // claim is about are hidden.
 const mostAtFirst = 6
 
-func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged, looks map[string]web.LineStyle) error {
+func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged, styles map[string]web.LineStyle) error {
 	network, err := known(e)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Ju
 		if err != nil {
 			return err
 		}
-		row := web.Scheme{LineStyle: looks[use.Key()], Name: use.Key(), Summary: recipe.Summary, Source: recipe.Source}
+		row := web.Scheme{LineStyle: styles[use.Key()], Name: use.Key(), Summary: recipe.Summary, Source: recipe.Source}
 		row.Hidden = len(uses) > mostAtFirst && spoken && !slices.Contains(claimed, use.Key())
 		for _, x := range settings {
 			row.Settings = append(row.Settings, web.Parameter{Name: x.Name, Value: x.Value, Doc: x.Doc, Source: x.Origin})
@@ -138,10 +138,10 @@ func claimRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Cl
 		row := web.Claim{ID: c.ID, Text: c.Text, Schemes: strings.Join(c.Schemes, " / "), Paper: c.Theirs(), Note: c.Note}
 		same := true
 		for _, r := range results {
-			mine := r.Claims[i]
-			row.Measured = append(row.Measured, web.Measured{Value: measuredOf(&mine), Words: words(&e.Claims[i], &mine.Measurement)})
-			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(mine.Verdict)})
-			same = same && mine.Verdict == c.Verdict
+			judged := r.Claims[i]
+			row.Measured = append(row.Measured, web.Measured{Value: measuredOf(&judged), Words: words(&e.Claims[i], &judged.Measurement)})
+			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(judged.Verdict)})
+			same = same && judged.Verdict == c.Verdict
 		}
 		if same {
 			row.Verdicts = []web.Verdict{{Verdict: string(c.Verdict)}}

@@ -58,7 +58,7 @@ claims:
 		{Y: 70}: true, {Line: 1, At: 1, Y: 50, Ratio: true}: true, {Line: 1, At: 1, Y: 25, Bound: "at_most", Ratio: true}: true,
 		{Line: 1, At: 1, Y: 10, Bound: "at_least", Ratio: true}: true,
 	}
-	c := charter{e: e, looks: LineStyles([]string{"none", "pcn"})}
+	c := charter{e: e, styles: LineStyles([]string{"none", "pcn"})}
 	charts := c.charts([]*claim.Judged{r})
 	if len(charts) != 1 || len(charts[0].Paper) != len(want) {
 		t.Fatalf("%+v", charts)
@@ -96,7 +96,7 @@ func TestSlowdownsBySize(t *testing.T) {
 	titles := func(of []measure.Ended) (list []string) {
 		r := &claim.Judged{Result: &run.Result{Runs: []run.Run{{Scheme: "none", Metrics: measure.Metrics{"m": ptr(1)}}}}}
 		r.Runs[0].Recorded("", &measure.Series{}, of)
-		c := charter{e: e, looks: LineStyles([]string{"none"})}
+		c := charter{e: e, styles: LineStyles([]string{"none"})}
 		for _, chart := range c.charts([]*claim.Judged{r}) {
 			if strings.HasPrefix(chart.Title, "slowdown by flow size") {
 				list = append(list, fmt.Sprintf("%s %v", chart.Title, chart.Lines[0].Values))

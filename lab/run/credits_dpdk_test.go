@@ -21,10 +21,10 @@ import (
 type listener struct {
 	dataplane.Node
 	env *dataplane.Env
-	*heard
+	*received
 }
 
-type heard struct {
+type received struct {
 	mu                     sync.Mutex
 	credits, pauses, other int
 }
@@ -90,7 +90,7 @@ measure:
 	defer func() { build.Wrap = plain }()
 	var m [2][2]map[string]*float64
 	for i, world := range experiment.Worlds {
-		var all heard
+		var all received
 		build.Wrap = func(_ string, n dataplane.Node, envs []*dataplane.Env) dataplane.Node {
 			return &listener{n, envs[0], &all}
 		}

@@ -33,8 +33,8 @@ type twinFlow struct {
 }
 
 type twinHost struct {
-	turns          twinEvents // when each flow may send
-	held           int        // bytes in the bottleneck's buffer
+	sends          twinEvents // when each flow may send
+	buffered       int        // bytes in the bottleneck's buffer
 	paused, wanted bool
 }
 
@@ -60,16 +60,16 @@ func (e *twinEvents) Pop() any {
 }
 
 const (
-	twinLine   = 10e9
-	twinPeriod = 500e-6
-	twinEnd    = 0.5
-	twinHop    = 5e-6   // to the bottleneck
-	twinRest   = 245e-6 // from there to the receiver
-	twinBack   = 250e-6
-	twinFrame  = 1062 // bytes in a queue
-	twinWire   = twinFrame + 20
-	twinXOFF   = 512000
-	twinXON    = 509000
+	twinLine       = 10e9
+	twinPeriod     = 500e-6
+	twinEnd        = 0.5
+	twinHop        = 5e-6   // to the bottleneck
+	twinToReceiver = 245e-6 // from there to the receiver
+	twinBack       = 250e-6
+	twinFrame      = 1062 // bytes in a queue
+	twinWire       = twinFrame + 20
+	twinXOFF       = 512000
+	twinXON        = 509000
 )
 
 func (m *pcnTwin) after(delay, now float64, what func()) {
@@ -85,7 +85,7 @@ func (m *pcnTwin) run(n int) (jain, use float64) {
 	for i := range n {
 		host := min(i/(n/4), 2)
 		m.flows = append(m.flows, twinFlow{host: host, rate: twinLine, w: wmin})
-		m.hosts[host].turns = append(m.hosts[host].turns, twinEvent{number: i, flow: i})
+		m.hosts[host].sends = append(m.hosts[host].sends, twinEvent{number: i, flow: i})
 	}
 	for h := range m.hosts {
 		m.after(0, 0, func() { m.send(h, 0) })
@@ -107,7 +107,7 @@ func (m *pcnTwin) send(h int, now float64) {
 	if host.wanted = host.paused; host.paused {
 		return
 	}
-	next := &host.turns[0]
+	next := &host.sends[0]
 	if next.at > now {
 		at := next.at
 		m.after(0, at, func() { m.send(h, at) })
@@ -116,7 +116,7 @@ func (m *pcnTwin) send(h int, now float64) {
 	flow := next.flow
 	m.number++
 	next.at, next.number = now+twinWire*8/m.flows[flow].rate, m.number
-	heap.Fix(&host.turns, 0)
+	heap.Fix(&host.sends, 0)
 	const frame = twinWire * 8 / twinLine
 	m.after(frame+twinHop, now, func() { m.arrive(flow, now+frame+twinHop) })
 	m.after(frame, now, func() { m.send(h, now+frame) })
@@ -133,7 +133,7 @@ func (m *pcnTwin) pause(h int, stop bool, now float64) {
 func (m *pcnTwin) arrive(flow int, now float64) {
 	h := m.flows[flow].host
 	host := &m.hosts[h]
-	if host.held += twinFrame; host.held >= twinXOFF && host.held-twinFrame < twinXOFF {
+	if host.buffered += twinFrame; host.buffered >= twinXOFF && host.buffered-twinFrame < twinXOFF {
 		m.after(twinHop, now, func() { m.pause(h, true, now+twinHop) })
 	}
 	m.queue = append(m.queue, flow)
@@ -152,7 +152,7 @@ func (m *pcnTwin) leave(now float64) {
 	m.queue = m.queue[1:]
 	h := m.flows[flow].host
 	host := &m.hosts[h]
-	if host.held -= twinFrame; host.held <= twinXON && host.held+twinFrame > twinXON {
+	if host.buffered -= twinFrame; host.buffered <= twinXON && host.buffered+twinFrame > twinXON {
 		m.after(twinHop, now, func() { m.pause(h, false, now+twinHop) })
 	}
 	if now >= 0.1 {
@@ -160,7 +160,7 @@ func (m *pcnTwin) leave(now float64) {
 	}
 	const frame = twinWire * 8 / twinLine
 	marked := len(m.queue) > 0
-	m.after(frame+twinRest, now, func() { m.receive(flow, marked, now+frame+twinRest) })
+	m.after(frame+twinToReceiver, now, func() { m.receive(flow, marked, now+frame+twinToReceiver) })
 	m.after(frame, now, func() { m.leave(now + frame) })
 }
 

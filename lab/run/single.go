@@ -197,11 +197,11 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 	case c == nil && n.Pauses() == 0 && !e.Parameters.Lossy():
 		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %v", peak, e.Parameters.XOFF.Value.V))
 	}
-	told := uint64(0)
+	notified := uint64(0)
 	for i := range n.Flows {
-		told += n.Flow(n.World.Now(), i).Notified
+		notified += n.Flow(n.World.Now(), i).Notified
 	}
-	if recipe, err := scheme.Get(use.Name.V); told == 0 && marked == 0 && err == nil && !recipe.Silent {
+	if recipe, err := scheme.Get(use.Name.V); notified == 0 && marked == 0 && err == nil && !recipe.Silent {
 		peak := units.Size(0)
 		for _, s := range n.Switches {
 			for port := range s.Ports() {

@@ -66,9 +66,9 @@ func TestCurves(t *testing.T) {
 // it is most of them. An interval ends at the largest that came.
 func TestCurvesOfWhatNeverCame(t *testing.T) {
 	for _, x := range []struct {
-		came []float64
-		of   int
-		want []figure.Point
+		values []float64
+		of     int
+		want   []figure.Point
 	}{
 		{[]float64{1, 2, 3}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 3}}},
 		{[]float64{1, 2}, 3, []figure.Point{{X: 5, Y: 2, Low: 1, High: 2}}},
@@ -78,8 +78,8 @@ func TestCurvesOfWhatNeverCame(t *testing.T) {
 		c := Collected{}
 		for seed := range x.of {
 			m := measure.Metrics{"settled_s": nil}
-			if seed < len(x.came) {
-				m["settled_s"] = &x.came[seed]
+			if seed < len(x.values) {
+				m["settled_s"] = &x.values[seed]
 			}
 			n := map[string]string{"n": "5"}
 			c.records = append(c.records, &Record{Experiment: "mine", Scheme: "a", Seed: uint64(seed), Params: n, Metrics: m})
@@ -87,12 +87,12 @@ func TestCurvesOfWhatNeverCame(t *testing.T) {
 		got, err := c.Curves("settled_s", "")
 		if x.want == nil {
 			if err == nil {
-				t.Errorf("%v of %d: %+v", x.came, x.of, got)
+				t.Errorf("%v of %d: %+v", x.values, x.of, got)
 			}
 			continue
 		}
 		if err != nil || !reflect.DeepEqual(got[0].Curves[0].Points, x.want) {
-			t.Errorf("%v of %d: %+v, %v", x.came, x.of, got, err)
+			t.Errorf("%v of %d: %+v, %v", x.values, x.of, got, err)
 		}
 	}
 }

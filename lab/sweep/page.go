@@ -103,9 +103,9 @@ func schemes(experiment string, s *samples) (list []web.Scheme) {
 			plain = plain && !strings.Contains(line.curve, " ")
 		}
 	}
-	looks := web.LineStyles(slices.Sorted(slices.Values(names)))
+	styles := web.LineStyles(slices.Sorted(slices.Values(names)))
 	for i, name := range names {
-		look := looks[name]
+		look := styles[name]
 		if !plain {
 			look = web.Numbered(i)
 		}

@@ -22,15 +22,15 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		bed, err := Read(file)
+		nodes, err := Read(file)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), file+":") || strings.ContainsAny(err.Error(), "\r\n") {
 				t.Fatalf("%q", err)
 			}
 			return
 		}
-		for name, n := range bed.Nodes {
-			if n.started() == (len(bed.command(n)) > 0 || n.Name.IsSet() || n.Socket.IsSet()) {
+		for name, n := range nodes.Nodes {
+			if n.started() == (len(nodes.command(n)) > 0 || n.Name.IsSet() || n.Socket.IsSet()) {
 				t.Fatalf("node %s is both here and there, or nowhere: %+v", name, n)
 			}
 		}

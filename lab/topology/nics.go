@@ -80,7 +80,7 @@ func Unpinned(host int) int {
 // Pick says from which NIC to which the turn-th flow from one host to another goes: of the pairs that are nearest to
 // each other, those of equal numbers if there are any, one after the other. So NICs of one rail, or of one plane, send
 // to each other. A pinned NIC stays what it is.
-func (p *Plan) Pick(from, to, turn int) (a, b int) {
+func (p *Plan) Pick(from, to, nth int) (a, b int) {
 	if !p.Several() {
 		return from, to
 	}
@@ -90,7 +90,7 @@ func (p *Plan) Pick(from, to, turn int) (a, b int) {
 		pairs = p.nearest(from, to)
 		p.nics.pairs[key] = pairs
 	}
-	pair := pairs[turn%len(pairs)]
+	pair := pairs[nth%len(pairs)]
 	return pair[0], pair[1]
 }
 

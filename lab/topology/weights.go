@@ -55,9 +55,9 @@ func repeated(ports []uint16, rates []units.Rate) (list []uint16) {
 			times[i] = int(n)
 		}
 	}
-	for turn := 0; turn < slices.Max(times); turn++ {
+	for round := 0; round < slices.Max(times); round++ {
 		for i, port := range ports {
-			if turn < times[i] {
+			if round < times[i] {
 				list = append(list, port)
 			}
 		}

@@ -74,7 +74,7 @@ var otherStyles = []LineStyle{
 // LineStyles gives every scheme a style that is the same in all charts of all reports.
 // names are all schemes there are, in an order that does not change.
 func LineStyles(names []string) map[string]LineStyle {
-	looks := map[string]LineStyle{}
+	styles := map[string]LineStyle{}
 	unknown := 0
 	for _, name := range names {
 		look, ok := schemeStyles[name]
@@ -83,9 +83,9 @@ func LineStyles(names []string) map[string]LineStyle {
 			unknown++
 		}
 		look.Dark = onDark[look.Color]
-		looks[name] = look
+		styles[name] = look
 	}
-	return looks
+	return styles
 }
 
 // Numbered is the look of the i-th line of a chart of one scheme.

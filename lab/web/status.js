@@ -38,9 +38,9 @@ const data = new Map(); // by number of the run
 ui.follow.addEventListener('click', () => {
   follow = !follow;
   if (follow) shown = '';
-  look();
+  poll();
 });
-night.addEventListener('change', () => { for (const e of ui.runs.children) e.dataset.key = ''; look(); });
+night.addEventListener('change', () => { for (const e of ui.runs.children) e.dataset.key = ''; poll(); });
 
 // cards fills a list with a card for each thing, and keeps those that are there.
 function cards(list, things, key, make, fill) {
@@ -82,12 +82,12 @@ function header(s) {
   ui.bar.style.transform = `scaleX(${s.over && !s.fault ? 1 : s.part})`;
   ui.bar.parentElement.setAttribute('aria-valuenow', Math.round(s.part * 100));
   say(ui.far, (s.over ? `done in ${span(s.elapsed_seconds)}` : `${Math.floor(s.part * 100)} %, ${span(Math.round(s.elapsed_seconds * 10) / 10)} so far` + (s.left_seconds != null ? `, about ${span(Math.max(1, Math.round(s.left_seconds)))} left` : '')));
-  const mine = s.experiments.find(e => x && e.id === x.id);
-  ui.report.hidden = !(mine && mine.report);
-  if (mine && mine.report) ui.report.setAttribute('href', mine.report);
+  const entry = s.experiments.find(e => x && e.id === x.id);
+  ui.report.hidden = !(entry && entry.report);
+  if (entry && entry.report) ui.report.setAttribute('href', entry.report);
   several.hidden = one;
   if (!one) {
-    cards(ui.index, s.experiments, e => e.id, e => card(e.id, null, () => { shown = e.id; follow = false; chosen = null; look(); }),
+    cards(ui.index, s.experiments, e => e.id, e => card(e.id, null, () => { shown = e.id; follow = false; chosen = null; poll(); }),
       (e, i) => fill(e, i.part, i.report ? 'report' : i.begun ? Math.floor(i.part * 100) + ' %' : '', x && i.id === x.id));
   }
 }
@@ -95,7 +95,7 @@ function header(s) {
 function runs(x) {
   const several = x.worlds.length > 1;
   const main = x.runs.filter(r => !r.other), others = x.runs.filter(r => r.other);
-  cards(ui.runs, main, r => r.number + r.name, r => card(r.name, swatch(r), () => { chosen = r.number; follow = false; shown = now.shown.id; look(); }), (e, r) => {
+  cards(ui.runs, main, r => r.number + r.name, r => card(r.name, swatch(r), () => { chosen = r.number; follow = false; shown = now.shown.id; poll(); }), (e, r) => {
     const seeds = r.seeds > 1 ? ` ${r.ended}/${r.seeds}` : '';
     const what = {waits: 'waits', ended: r.seen ? 'done' : 'done before', failed: 'failed', runs: Math.floor(r.part * 100) + ' %'}[r.state];
     fill(e, r.part, (several ? r.world + ' ' : '') + what + seeds, r.number === chosen);
@@ -231,4 +231,4 @@ function lost() {
   setState(ui.state, 'lost', now && now.over ? 'photon has ended' : 'nobody answers');
 }
 
-const look = ask(() => 'state' + (shown ? '?of=' + encodeURIComponent(shown) : ''), () => now && now.over ? 2000 : 400, got, lost);
+const poll = ask(() => 'state' + (shown ? '?of=' + encodeURIComponent(shown) : ''), () => now && now.over ? 2000 : 400, got, lost);

@@ -76,12 +76,12 @@ func TestThinJoins(t *testing.T) {
 }
 
 func TestLooksStay(t *testing.T) {
-	looks := LineStyles([]string{"dcqcn", "dcqcn+", "new", "newer", "pcn"})
-	if alone := LineStyles([]string{"pcn"}); alone["pcn"].Color != looks["pcn"].Color || looks["new"].Color == "" {
-		t.Errorf("%+v", looks)
+	styles := LineStyles([]string{"dcqcn", "dcqcn+", "new", "newer", "pcn"})
+	if alone := LineStyles([]string{"pcn"}); alone["pcn"].Color != styles["pcn"].Color || styles["new"].Color == "" {
+		t.Errorf("%+v", styles)
 	}
 	seen := map[string]string{}
-	for name, l := range looks {
+	for name, l := range styles {
 		k := l.Color + l.SVG()
 		if seen[k] != "" {
 			t.Errorf("%s and %s look the same", name, seen[k])

@@ -301,13 +301,13 @@ func TestDefaultPlace(t *testing.T) {
 // Once the socket is closed nobody asks the node any more, not even who asked before
 // and got no answer for longer than the socket waits.
 func TestCloseWaitsForTheNode(t *testing.T) {
-	asked, answer, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	asked, answer, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s := sample.Source(false)
 	take := s.Snapshot
 	s.Snapshot = func() telemetry.Snapshot {
 		close(asked)
 		<-answer
-		close(told)
+		close(answered)
 		return take()
 	}
 	a, c := serve(t, s)
@@ -318,7 +318,7 @@ func TestCloseWaitsForTheNode(t *testing.T) {
 	time.AfterFunc(httpd.Patience+200*time.Millisecond, func() { close(answer) })
 	a.Close()
 	select {
-	case <-told:
+	case <-answered:
 	default:
 		t.Error("the node is still being asked")
 	}

@@ -1,6 +1,6 @@
 // The page of a switch or an agent: what happened between two looks.
 
-const keep = 600; // looks that the charts remember
+const remembered = 600; // answers that the charts remember
 const page = document.getElementById('page');
 const ui = {
   name: el('h1'), what: el('span', {class: 'sub'}), state: el('span', {class: 'state'}, 'asking'), freeze: el('button', {'aria-pressed': 'false'}, 'Freeze'),
@@ -48,7 +48,7 @@ const toggle = (b, f) => b.addEventListener('click', () => {
   b.setAttribute('aria-pressed', String(on));
   f(on);
 });
-toggle(ui.freeze, on => { frozen = on; if (!on) look(); });
+toggle(ui.freeze, on => { frozen = on; if (!on) poll(); });
 toggle(ui.all, on => { everything = on; if (last) last.rows.forEach(show); });
 night.addEventListener('change', draw);
 
@@ -81,9 +81,9 @@ function compare(was, is) {
         tx: 8 * per(wire(o.tx_bytes, o.tx_packets, prio), wire(p.tx_bytes, p.tx_packets, prio)),
         queue: p.queue_bytes[prio], peak: p.queue_watermark_bytes[prio], full: p.full_bytes[prio], room: p.headroom_bytes[prio],
         rxPaused: Math.min(1, per(o.rx_paused_seconds[prio], p.rx_paused_seconds[prio])), txPaused: Math.min(1, per(o.tx_paused_seconds[prio], p.tx_paused_seconds[prio])),
-        rxHeld: bit(p.rx_paused, prio), txHeld: bit(p.tx_paused, prio),
+        rxPausedNow: bit(p.rx_paused, prio), txPausedNow: bit(p.tx_paused, prio),
         marks: per(o.ecn_marked_packets[prio], p.ecn_marked_packets[prio]), drops: per(o.discards[prio], p.discards[prio]),
-        told: per(o.cp_notifications_sent[prio], p.cp_notifications_sent[prio]),
+        notified: per(o.cp_notifications_sent[prio], p.cp_notifications_sent[prio]),
         storm: bit(p.storm, prio), storms: p.storms[prio], deadlock: bit(p.deadlocked, prio),
         used: p.rx_packets[prio] + p.tx_packets[prio] + p.discards[prio] + p.pfc_rx_frames[prio] + p.pfc_tx_frames[prio] > 0,
       });
@@ -104,7 +104,7 @@ function compare(was, is) {
     const o = before.get(name(f));
     return {name: name(f), peer: peer(f), qp: f.qp, allowed: f.rate_bps, bytes: f.tx_bytes, tx: o ? 8 * per(o.tx_bytes, f.tx_bytes) : null, cnps: o ? per(o.cnp_handled, f.cnp_handled) : null};
   });
-  return {rows, flows, p99, worst, sent: per(was.np_cnp_sent, is.np_cnp_sent), told: per(was.rp_cnp_handled, is.rp_cnp_handled)};
+  return {rows, flows, p99, worst, sent: per(was.np_cnp_sent, is.np_cnp_sent), notified: per(was.rp_cnp_handled, is.rp_cnp_handled)};
 }
 
 // Rows of the table: made once, then filled.
@@ -121,19 +121,19 @@ function row(r) {
   const key = r.port + ' ' + r.prio;
   let e = rows.get(key);
   if (e) return e;
-  e = {link: el('span', {class: 'link'}, r.port), rx: el('td', {class: 'n', 'data-label': 'receives'}), tx: el('td', {class: 'n', 'data-label': 'sends'}), queue: bar(''), held: el('span', {class: 'num'}),
+  e = {link: el('span', {class: 'link'}, r.port), rx: el('td', {class: 'n', 'data-label': 'receives'}), tx: el('td', {class: 'n', 'data-label': 'sends'}), queue: bar(''), occupancy: el('span', {class: 'num'}),
     byPeer: pauseCell(), peer: pauseCell(), marks: el('td', {class: 'n carrier', 'data-label': 'marks/s'}), drops: el('td', {class: 'n', 'data-label': 'drops/s'}), chips: el('td', {class: 'bare'})};
   e.tr = el('tr', {'data-port': r.port, 'data-priority': r.prio}, el('th', {scope: 'row'}, e.link), el('td', {class: 'bare'}, el('span', {class: r.lossless ? 'chip lossless' : 'chip', title: r.lossless ? 'lossless: PFC' : 'lossy'}, 'P' + r.prio)),
-    e.rx, e.tx, el('td', {class: 'wide bare carrier'}, el('div', {class: 'queue'}, e.queue.box, e.held)), el('td', {'data-label': 'stopped'}, e.byPeer.cell), el('td', {class: 'carrier', 'data-label': 'stops peer'}, e.peer.cell), e.marks, e.drops, e.chips);
+    e.rx, e.tx, el('td', {class: 'wide bare carrier'}, el('div', {class: 'queue'}, e.queue.box, e.occupancy)), el('td', {'data-label': 'stopped'}, e.byPeer.cell), el('td', {class: 'carrier', 'data-label': 'stops peer'}, e.peer.cell), e.marks, e.drops, e.chips);
   rows.set(key, e);
   ui.rows.append(e.tr);
   return e;
 }
 
-function pause(c, part, held) {
+function pause(c, part, paused) {
   c.fill.style.transform = `scaleX(${part})`;
-  c.cell.classList.toggle('held', held);
-  say(c.text, part > 0 ? percent(part) : held ? 'held' : '–');
+  c.cell.classList.toggle('held', paused);
+  say(c.text, part > 0 ? percent(part) : paused ? 'paused' : '–');
 }
 
 function show(r) {
@@ -149,12 +149,12 @@ function show(r) {
   e.queue.tick.hidden = r.peak === 0;
   e.queue.tick.style.left = `calc(${Math.min(1, r.peak / full) * 100}% - 2px)`;
   e.queue.box.title = `${bytes(r.queue)} of ${r.full ? bytes(r.full) : 'no limit'}; most so far ${bytes(r.peak)}` + (r.room ? `; headroom in use: ${bytes(r.room)}` : '');
-  say(e.held, bytes(r.queue));
-  pause(e.byPeer, r.rxPaused, r.rxHeld);
-  pause(e.peer, r.txPaused, r.txHeld);
+  say(e.occupancy, bytes(r.queue));
+  pause(e.byPeer, r.rxPaused, r.rxPausedNow);
+  pause(e.peer, r.txPaused, r.txPausedNow);
   say(e.marks, si(r.marks));
   say(e.drops, si(r.drops));
-  e.tr.classList.toggle('idle', r.rx + r.tx + r.queue === 0 && !r.rxHeld && !r.txHeld);
+  e.tr.classList.toggle('idle', r.rx + r.tx + r.queue === 0 && !r.rxPausedNow && !r.txPausedNow);
   const chips = [];
   if (r.room > 0) chips.push('headroom');
   if (r.storm) chips.push('storm');
@@ -183,14 +183,14 @@ function remember(d, c) {
   note('queues', c.rows.filter(r => r.full > 0 || r.peak > 0).map(r => [r.port + ' P' + r.prio, r.queue]));
   note('pauses', c.rows.filter(r => r.lossless).flatMap(r => [[`${r.port} P${r.prio} rx`, r.rxPaused], ...(d.host ? [] : [[`${r.port} P${r.prio} tx`, r.txPaused]])]));
   const sum = f => c.rows.reduce((s, r) => s + r[f], 0);
-  note('signals', d.host ? [['CNPs handled', c.told], ['CNPs sent', c.sent], ['drops', sum('drops')]] : [['ECN marks', sum('marks')], ['CNMs and CNPs sent', sum('told')], ['drops', sum('drops')]]);
+  note('signals', d.host ? [['CNPs handled', c.notified], ['CNPs sent', c.sent], ['drops', sum('drops')]] : [['ECN marks', sum('marks')], ['CNMs and CNPs sent', sum('notified')], ['drops', sum('drops')]]);
   note('gaps', [['longest', c.worst], ['p99', c.p99]].concat(d.pfc_response_seconds ? [['the headroom has room for', d.pfc_response_seconds]] : []));
   if (d.host) note('flows', c.flows.slice(0, 8).map(f => [f.name, f.allowed]));
   for (const [key, line] of history.lines) { // those that were not spoken of
     if (line.v.length < history.t.length) line.v.push(null);
     if (line.v.every(v => v == null)) history.lines.delete(key);
   }
-  if (history.t.length > keep) {
+  if (history.t.length > remembered) {
     history.t.shift();
     history.lines.forEach(l => l.v.shift());
   }
@@ -216,10 +216,10 @@ function draw() {
 const colors = new Map();
 function color(of, name) {
   if (!colors.has(of)) colors.set(of, new Map());
-  const mine = colors.get(of);
-  if (mine.size > 200) mine.clear();
-  if (!mine.has(name)) mine.set(name, numbered(mine.size));
-  return mine.get(name);
+  const ofKind = colors.get(of);
+  if (ofKind.size > 200) ofKind.clear();
+  if (!ofKind.has(name)) ofKind.set(name, numbered(ofKind.size));
+  return ofKind.get(name);
 }
 
 function flows(d, c) {
@@ -239,7 +239,7 @@ function flows(d, c) {
 function got(d) {
   if (frozen) return;
   const c = last && compare(last.d, d);
-  if (last && !c && d.now_seconds === last.d.now_seconds) return; // the same look
+  if (last && !c && d.now_seconds === last.d.now_seconds) return; // the same answer
   if (last && !c) { // started anew
     history.t.length = 0;
     history.lines.clear();
@@ -253,22 +253,22 @@ function got(d) {
   chart.queues.figure.hidden = plain;
   if (!c) return;
   const sum = f => c.rows.reduce((s, r) => s + r[f], 0);
-  const held = c.rows.filter(r => r.rxHeld).length, holds = c.rows.filter(r => r.txHeld).length;
+  const paused = c.rows.filter(r => r.rxPausedNow).length, pausing = c.rows.filter(r => r.txPausedNow).length;
   tile('rx', 'receives', rate(sum('rx')));
   tile('tx', 'sends', rate(sum('tx')));
-  tile('held', 'paused by peers', String(held), held);
+  tile('paused', 'paused by peers', String(paused), paused);
   if (!d.host) {
-    tile('holds', 'peers paused', String(holds), holds);
+    tile('pausing', 'peers paused', String(pausing), pausing);
     tile('marks', 'ECN marks', si(sum('marks')) + '/s');
   } else {
     tile('flows', 'flows', si(d.flows_active));
-    tile('told', 'CNPs handled', si(c.told) + '/s');
+    tile('notified', 'CNPs handled', si(c.notified) + '/s');
   }
   tile('drops', 'drops', si(sum('drops')) + '/s', sum('drops') > 0);
   tile('gap', 'longest poll gap', span(c.worst), d.pfc_response_seconds && c.worst > d.pfc_response_seconds);
   if (d.watchdog) {
     const storms = c.rows.reduce((s, r) => s + r.storms, 0), now = c.rows.some(r => r.storm);
-    tile('dog', `watchdog (${d.watchdog})`, now ? 'storm' : storms ? storms + ' past' : 'quiet', now);
+    tile('watchdog', `watchdog (${d.watchdog})`, now ? 'storm' : storms ? storms + ' past' : 'quiet', now);
   }
   c.rows.forEach(show);
   let port = null; // the first row that is seen of each port has a line above it
@@ -284,4 +284,4 @@ function got(d) {
   draw();
 }
 
-const look = ask('live', 500, got, e => { if (!frozen) setState(ui.state, 'lost', 'nobody answers'); });
+const poll = ask('live', 500, got, e => { if (!frozen) setState(ui.state, 'lost', 'nobody answers'); });

@@ -35,7 +35,7 @@ type rates struct {
 	sum    float64
 }
 
-// see takes in the flows of a scrape, once a second at most: several who scrape see no more than one does.
+// see samples the flows, at most once a second: several scrapers get the samples that one would get.
 func (r *rates) see(now time.Time, flows *telemetry.Survey) (counts []uint64, sum float64) {
 	r.Lock()
 	defer r.Unlock()

@@ -114,7 +114,7 @@ func write(w http.ResponseWriter, a Answer) {
 	_, _ = w.Write(a.Body) // who asked may have gone
 }
 
-// guard keeps out what is not a look from this page.
+// guard refuses requests from pages of other origins, and all that are not reads.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -126,11 +126,11 @@ func guard(next http.Handler) http.Handler {
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "this page only tells", http.StatusMethodNotAllowed)
+			http.Error(w, "this page is read-only", http.StatusMethodNotAllowed)
 		case !byAddress(r.Host):
-			http.Error(w, "this page is asked for by an address or as localhost, not by a name", http.StatusForbidden)
+			http.Error(w, "ask for this page by an address or localhost, not by another name", http.StatusForbidden)
 		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-			http.Error(w, "a page of another origin may not ask", http.StatusForbidden)
+			http.Error(w, "requests from pages of other origins are refused", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}

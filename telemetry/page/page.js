@@ -53,7 +53,7 @@ function swatch(look) {
   const ns = 'http://www.w3.org/2000/svg', svg = document.createElementNS(ns, 'svg'), line = document.createElementNS(ns, 'line');
   svg.setAttribute('viewBox', '0 0 26 8');
   svg.setAttribute('aria-hidden', 'true');
-  for (const [k, v] of Object.entries({x1: 0, x2: 26, y1: 4, y2: 4, stroke: seen(look), 'stroke-width': 3})) line.setAttribute(k, v);
+  for (const [k, v] of Object.entries({x1: 0, x2: 26, y1: 4, y2: 4, stroke: visibleColor(look), 'stroke-width': 3})) line.setAttribute(k, v);
   if (dash) line.setAttribute('stroke-dasharray', dash.join(' '));
   svg.append(line);
   return svg;
@@ -113,8 +113,8 @@ class Chart {
         {stroke: axis, font, grid, ticks, size: 54, gap: 4, values: (u, at) => at.map(v => short(this.format(v)))},
       ],
       series: [{}, ...this.lines.map(l => ({
-        label: l.name, stroke: seen(l), width: 1.75, dash: l.dash, show: !this.off.has(l.name), spanGaps: false, points: {show: false},
-        fill: this.lines.length === 1 ? seen(l) + '22' : undefined,
+        label: l.name, stroke: visibleColor(l), width: 1.75, dash: l.dash, show: !this.off.has(l.name), spanGaps: false, points: {show: false},
+        fill: this.lines.length === 1 ? visibleColor(l) + '22' : undefined,
       }))],
       hooks: {setCursor: [() => this.values()]},
     }, data, this.plot);

@@ -21,10 +21,10 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000
 
 // Pauses is `show pfc history`.
 type Pauses struct {
-	Node   string       `json:"node"`
-	Kept   int          `json:"kept_per_port"`
-	Ports  []PausesPort `json:"ports"`
-	Pauses []PauseEvent `json:"pauses"` // of all ports, by the time when they began
+	Node     string       `json:"node"`
+	Capacity int          `json:"kept_per_port"`
+	Ports    []PausesPort `json:"ports"`
+	Pauses   []PauseEvent `json:"pauses"` // of all ports, by the time when they began
 }
 
 // PausesPort says how much of a port's past there is.
@@ -51,7 +51,7 @@ type PauseEvent struct {
 func takePauses(s *telemetry.Source) Document {
 	past := s.Past()
 	snap := &past.Snapshot
-	d := &Pauses{Node: snap.Node, Kept: past.Kept.Pauses, Ports: []PausesPort{}, Pauses: []PauseEvent{}}
+	d := &Pauses{Node: snap.Node, Capacity: past.Capacity.Pauses, Ports: []PausesPort{}, Pauses: []PauseEvent{}}
 	for i := range snap.Numbers() {
 		if i >= len(past.Pauses) {
 			continue
@@ -91,17 +91,17 @@ func (d *Pauses) Table(w io.Writer) {
 	t.Print(w)
 	for _, p := range d.Ports {
 		if p.Lost > 0 {
-			fmt.Fprintf(w, "\n%s: %d earlier ones are not kept (`history: {pauses: %d}`)\n", p.Port, p.Lost, d.Kept)
+			fmt.Fprintf(w, "\n%s: %d earlier ones are not kept (`history: {pauses: %d}`)\n", p.Port, p.Lost, d.Capacity)
 		}
 	}
 }
 
 // Events is `show events`.
 type Events struct {
-	Node   string      `json:"node"`
-	Kept   int         `json:"kept_per_port"`
-	Events []PortEvent `json:"events"` // of all ports, by the time when they began
-	Lost   uint64      `json:"lost"`   // that are no more kept
+	Node     string      `json:"node"`
+	Capacity int         `json:"kept_per_port"`
+	Events   []PortEvent `json:"events"` // of all ports, by the time when they began
+	Lost     uint64      `json:"lost"`   // that are no more kept
 }
 
 // PortEvent is what happened at a port.
@@ -122,7 +122,7 @@ type PortEvent struct {
 func takeEvents(s *telemetry.Source) Document {
 	past := s.Past()
 	snap := &past.Snapshot
-	d := &Events{Node: snap.Node, Kept: past.Kept.Events, Events: []PortEvent{}}
+	d := &Events{Node: snap.Node, Capacity: past.Capacity.Events, Events: []PortEvent{}}
 	for i := range snap.Numbers() {
 		if i >= len(past.Events) {
 			continue
@@ -152,7 +152,7 @@ func (d *Events) Table(w io.Writer) {
 	}
 	t.Print(w)
 	if d.Lost > 0 {
-		fmt.Fprintf(w, "\n%d earlier ones are not kept (`history: {events: %d}`)\n", d.Lost, d.Kept)
+		fmt.Fprintf(w, "\n%d earlier ones are not kept (`history: {events: %d}`)\n", d.Lost, d.Capacity)
 	}
 }
 

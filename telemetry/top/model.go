@@ -131,7 +131,7 @@ func (m *model) key(k string) tea.Cmd {
 	return nil
 }
 
-var styles = map[look]lipgloss.Style{
+var styles = map[appearance]lipgloss.Style{
 	plain:  lipgloss.NewStyle(),
 	title:  lipgloss.NewStyle().Bold(true),
 	sorted: lipgloss.NewStyle().Reverse(true).Bold(true),
@@ -140,7 +140,7 @@ var styles = map[look]lipgloss.Style{
 	bad:    lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true),
 }
 
-func painted(how look, s string) string { return styles[how].Render(s) }
+func painted(how appearance, s string) string { return styles[how].Render(s) }
 
 const (
 	fixedLines = 4 // status, totals, head, keys

@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// look is what a part of a line is drawn as.
-type look int
+// appearance is how a part of a line is drawn.
+type appearance int
 
 const (
-	plain  look = iota
-	title       // of a column
-	sorted      // the title of the column that the lines go by
+	plain  appearance = iota
+	title             // of a column
+	sorted            // the title of the column that the lines go by
 	good
 	warn // what slows flows down
 	bad  // what loses frames, or is about to
 )
 
 // paint gives a text a look; a view that is printed once has none.
-type paint func(look, string) string
+type paint func(appearance, string) string
 
-func unpainted(_ look, s string) string { return s }
+func unpainted(_ appearance, s string) string { return s }
 
 // layout is how much room there is.
 type layout struct {
@@ -106,18 +106,18 @@ func (l *layout) bar(r *Row) string {
 }
 
 // pause is the part of the time, and a mark if the pause lasts.
-func (l *layout) pause(what string, part float64, held bool) string {
-	if part == 0 && !held {
+func (l *layout) pause(what string, part float64, lasts bool) string {
+	if part == 0 && !lasts {
 		return right("", len(what)+4)
 	}
 	how, mark := warn, " "
-	if held {
+	if lasts {
 		how, mark = bad, "!"
 	}
 	return l.paint(how, fmt.Sprintf("%s%3.0f", what, math.Min(100, 100*part))) + l.paint(how, mark)
 }
 
-func (l *layout) count(v float64, width int, how look) string {
+func (l *layout) count(v float64, width int, how appearance) string {
 	if v == 0 {
 		return right("0", width)
 	}

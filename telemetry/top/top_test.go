@@ -202,7 +202,7 @@ func (n *node) ask(context.Context, int) (*live.Node, error) {
 	return after(n.seconds, n.host), nil
 }
 
-func (n *node) looks() float64 {
+func (n *node) polls() float64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.seconds
@@ -243,8 +243,8 @@ func TestKeys(t *testing.T) {
 	s.press(" ")
 	var still string
 	s.until("frozen", func(lines []string) bool { still = lines[0]; return strings.HasSuffix(lines[0], "FROZEN") })
-	looks := n.looks()
-	s.until("looks while frozen", func([]string) bool { return n.looks() > looks+10 })
+	looks := n.polls()
+	s.until("looks while frozen", func([]string) bool { return n.polls() > looks+10 })
 	if s.lines()[0] != still {
 		t.Errorf("frozen, and yet %q becomes %q", still, s.lines()[0])
 	}

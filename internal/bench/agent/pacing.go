@@ -36,7 +36,7 @@ type host struct {
 }
 
 // newHost makes a host that sends so many flows. errs gets every frame's pacing
-// error; nil: nobody looks.
+// error; nil: not recorded.
 func newHost(flows int, errs *[]units.Time) (*host, error) {
 	h := &host{env: dataplane.NewEnv(dataplane.NewHeaderPool(), 1)}
 	pcn := &ratelimit.PCNParams{Line: portRate, WMin: 1. / 128, WMax: 0.5, Min: units.Mbps}
@@ -85,7 +85,7 @@ func (p *probe) Sent(now units.Time, bytes int) {
 	p.PCN.Sent(now, bytes)
 }
 
-// Steady is false: it wants to be told of every frame.
+// Steady is false: it must be called for every frame.
 func (p *probe) Steady() bool { return false }
 
 // send lets the port take frames in virtual time; with contention one after the other.

@@ -39,8 +39,8 @@ func TestTurns(t *testing.T) {
 func TestGapsOfAScrape(t *testing.T) {
 	const name = "photon_worker_poll_gap_seconds"
 	const slept = "photon_worker_poll_gap_slept_seconds"
-	const told = "photon_worker_command_seconds"
-	text := "# TYPE " + told + " histogram\n" + told + `_bucket{le="6.4e-08"} 3` + "\n" + told + `_bucket{le="1.28e-07"} 3` + "\n" + told + `_bucket{le="+Inf"} 3` + "\n" + told + "_sum 1\n" + told + "_count 3\n" +
+	const commands = "photon_worker_command_seconds"
+	text := "# TYPE " + commands + " histogram\n" + commands + `_bucket{le="6.4e-08"} 3` + "\n" + commands + `_bucket{le="1.28e-07"} 3` + "\n" + commands + `_bucket{le="+Inf"} 3` + "\n" + commands + "_sum 1\n" + commands + "_count 3\n" +
 		"# TYPE " + slept + " histogram\n" + slept + `_bucket{le="6.4e-08"} 0` + "\n" + slept + `_bucket{le="1.28e-07"} 2` + "\n" + slept + `_bucket{le="+Inf"} 2` + "\n" + slept + "_sum 1\n" + slept + "_count 2\n" +
 		"# TYPE " + name + " histogram\n" +
 		name + `_bucket{le="6.4e-08"} 1` + "\n" + name + `_bucket{le="1.28e-07"} 5` + "\n" + name + `_bucket{le="+Inf"} 9` + "\n" + name + "_sum 1\n" + name + "_count 9\n"

@@ -49,16 +49,16 @@ function wrapped(name, most) {
 // named puts a name at each value of the x axis, in several lines or else at an
 // angle if they are too long.
 function named(a, x, values) {
-  const letter = 7.2;
+  const charWidth = 7.2;
   const layout = u => {
-    const most = Math.floor((u.width - 80) / values.length / letter) - 1;
+    const most = Math.floor((u.width - 80) / values.length / charWidth) - 1;
     const lines = x.names.map(n => wrapped(n, most));
     const fits = lines.every(l => l.length <= 3 && l.every(part => part.length <= most));
     return {lines, fits, rows: Math.max(...lines.map(l => l.length))};
   };
   // At an angle a name has what is left of its place, or else its middle is left out: the legend has all of it.
   const shortened = u => {
-    const most = Math.max(8, Math.floor((50 + (u.width - 80) / values.length / 2) / (letter * 0.77)));
+    const most = Math.max(8, Math.floor((50 + (u.width - 80) / values.length / 2) / (charWidth * 0.77)));
     return x.names.map(n => n.length <= most ? n : n.slice(0, Math.ceil(most / 2) - 1) + '…' + n.slice(-Math.floor(most / 2)));
   };
   a.splits = () => values;
@@ -71,7 +71,7 @@ function named(a, x, values) {
   a.rotate = u => layout(u).fits ? 0 : 40;
   a.size = u => {
     const {fits, rows} = layout(u);
-    return fits ? 14 + 14 * rows : 24 + Math.max(...shortened(u).map(n => n.length)) * letter * 0.66;
+    return fits ? 14 + 14 * rows : 24 + Math.max(...shortened(u).map(n => n.length)) * charWidth * 0.66;
   };
 }
 
@@ -103,7 +103,7 @@ function intervals(u, lines) {
   c.clip();
   lines.forEach((line, i) => {
     if (!line.low || !u.series[i + 1].show) return;
-    c.strokeStyle = seen(line);
+    c.strokeStyle = visibleColor(line);
     c.lineWidth = dot;
     c.beginPath();
     line.low.forEach((low, at) => {
@@ -138,7 +138,7 @@ function papers(u, chart) {
     c.beginPath();
     for (const [dx, dy] of shapes[m.bound] || diamond) c.lineTo(x + 6 * dot * dx, y - 6 * dot * dy);
     c.closePath();
-    for (const [color, width] of [[ground(), 4], [chart.kind === 'bars' ? ink() : seen(chart.lines[m.line]), 1.8]]) {
+    for (const [color, width] of [[ground(), 4], [chart.kind === 'bars' ? ink() : visibleColor(chart.lines[m.line]), 1.8]]) {
       c.strokeStyle = color;
       c.lineWidth = width * dot;
       c.stroke();
@@ -184,7 +184,7 @@ function options(chart, width, height, isHidden) {
   const o = {
     width, height,
     padding: [8, 20, 0, 4],
-    legend: {markers: {width: 3, dash: (u, i) => lines[i - 1].dash ? (lines[i - 1].dash[0] > 4 ? 'dashed' : 'dotted') : 'solid', stroke: (u, i) => seen(lines[i - 1]), fill: 'none'}},
+    legend: {markers: {width: 3, dash: (u, i) => lines[i - 1].dash ? (lines[i - 1].dash[0] > 4 ? 'dashed' : 'dotted') : 'solid', stroke: (u, i) => visibleColor(lines[i - 1]), fill: 'none'}},
     cursor: {drag: {x: true, y: false}, focus: {prox: 16}, points: {show: !categories, size: 7}},
     focus: {alpha: 0.3},
     scales: {x: {time: false, range: range(x)}, y: {range: fromZero}},
@@ -210,11 +210,11 @@ function options(chart, width, height, isHidden) {
   }
   lines.forEach((line, i) => {
     const s = {
-      label: line.name, stroke: () => seen(line), width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: kind !== 'sweep',
-      points: {show: kind === 'sweep', size: 6, fill: () => seen(line)}, value: (u, v, k, at) => said(chart, i, v, at),
+      label: line.name, stroke: () => visibleColor(line), width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: kind !== 'sweep',
+      points: {show: kind === 'sweep', size: 6, fill: () => visibleColor(line)}, value: (u, v, k, at) => said(chart, i, v, at),
     };
     if (kind === 'cdf') s.paths = uPlot.paths.stepped({align: 1});
-    if (categories) Object.assign(s, {fill: () => seen(line) + (line.dash ? '80' : 'd0'), width: 1, paths: bars(lines, i)});
+    if (categories) Object.assign(s, {fill: () => visibleColor(line) + (line.dash ? '80' : 'd0'), width: 1, paths: bars(lines, i)});
     o.series.push(s);
   });
   return [o, [values, ...lines.map(l => l.v)]];

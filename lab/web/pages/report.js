@@ -128,14 +128,14 @@ for (const article of document.querySelectorAll('article')) {
   if (!script) continue;
   const data = JSON.parse(script.textContent);
   const section = {id: article.id, hidden: new Set(data.schemes.filter(s => s.hidden).map(s => s.name))};
-  const mine = [...article.querySelectorAll('figure.chart')].map(f => new Chart(f, data.charts[f.dataset.chart], section));
-  charts.push(...mine);
-  for (const scheme of section.hidden) mine.forEach(c => c.show(scheme, false));
+  const own = [...article.querySelectorAll('figure.chart')].map(f => new Chart(f, data.charts[f.dataset.chart], section));
+  charts.push(...own);
+  for (const scheme of section.hidden) own.forEach(c => c.show(scheme, false));
   article.querySelectorAll('input[data-scheme]').forEach(box => {
     box.checked = !section.hidden.has(box.dataset.scheme); // whatever the browser remembers
     box.addEventListener('change', () => {
       section.hidden[box.checked ? 'delete' : 'add'](box.dataset.scheme);
-      mine.forEach(c => c.show(box.dataset.scheme, box.checked));
+      own.forEach(c => c.show(box.dataset.scheme, box.checked));
     });
   });
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +16,8 @@ import (
 	"photon/lab/run"
 )
 
-// mine is an experiment of somebody's own: no paper, no claims, more schemes than a table has columns for.
-func mine(t *testing.T) *experiment.Experiment {
+// ownExperiment is one of a user's own: no paper, no claims, more schemes than a table has columns for.
+func ownExperiment(t *testing.T) *experiment.Experiment {
 	t.Helper()
 	var schemes strings.Builder
 	for i := range 10 {
@@ -61,31 +63,35 @@ func catalogued(t *testing.T, id string) *experiment.Experiment {
 
 // Reports of every kind, light and dark, wide and narrow: samples over time beside a paper's numbers, distributions and
 // slowdowns, a large network, nothing but tables, somebody's own, a long one of both worlds, and that of all with its index.
-func TestReportLooksInBrowser(t *testing.T) {
+func TestReportLayoutInBrowser(t *testing.T) {
 	quick := func(schemes ...string) run.Options { return run.Options{World: "sim", Schemes: schemes, Quick: true} }
 	for _, x := range []struct {
-		name   string
-		of     *experiment.Experiment
-		run    run.Options
-		charts int
-		paper  bool // its numbers are on charts
+		name string
+		of   *experiment.Experiment
+		run  run.Options
+		want content
 	}{
-		{"time", catalogued(t, "pcn/fig11"), quick("none", "dcqcn", "pcn", "timely"), 4, true},
-		{"completion", catalogued(t, "tcd/fct"), quick("timely", "tcd+timely"), 6, true},
-		{"layers", wired(t, "{kind: fat-tree, k: 8}"), quick(), 1, false},
-		{"tables", numbersOnly(t), quick(), 0, false},
-		{"own", mine(t), quick(), 3, false},
+		{"time", catalogued(t, "pcn/fig11"), quick("none", "dcqcn", "pcn", "timely"), content{charts: 4, paper: true, ratios: true}},
+		{"completion", catalogued(t, "tcd/fct"), quick("timely", "tcd+timely"), content{charts: 6, paper: true, ratios: true, slowdowns: 3}},
+		{"layers", wired(t, "{kind: fat-tree, k: 8}"), quick(), content{charts: 1}},
+		{"tables", numbersOnly(t), quick(), content{}},
+		{"own", ownExperiment(t), quick(), content{charts: 3}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			dir := t.TempDir()
 			replayed(t, x.of, x.run, dir)
 			pageOf(t, x.of, dir)
-			looks(t, x.name, filepath.Join(Folder(x.of, dir), "report.html"), nodes(t, x.of), x.charts, x.paper)
+			x.want.nodes = nodes(t, x.of)
+			checkReport(t, x.name, filepath.Join(Folder(x.of, dir), "report.html"), x.want)
 		})
 	}
 	one, all := reportPages(t)
-	t.Run("long", func(t *testing.T) { looks(t, "long", one, 6, 18, true) })
-	t.Run("index", func(t *testing.T) { looks(t, "index", all, nodes(t, fig11(t)), 4, true) })
+	t.Run("long", func(t *testing.T) {
+		checkReport(t, "long", one, content{nodes: 6, charts: 18, paper: true, ratios: true})
+	})
+	t.Run("index", func(t *testing.T) {
+		checkReport(t, "index", all, content{nodes: nodes(t, fig11(t)), charts: 4, paper: true, ratios: true})
+	})
 }
 
 // nodes are how many an experiment's topology has.
@@ -98,8 +104,18 @@ func nodes(t *testing.T, e *experiment.Experiment) int {
 	return len(p.Nodes)
 }
 
-// looks looks at a page, and at what is to be on it.
-func looks(t *testing.T, name, path string, nodes, charts int, paper bool) {
+// ratio is one in words.
+var ratio = regexp.MustCompile(`twice|half|third|one [0-9]+(st|nd|rd|th)|thousandth|times| % (more|less|longer|shorter) than|the same as`)
+
+// content is what there is to be on a page.
+type content struct {
+	nodes, charts, slowdowns int  // slowdowns are charts, too
+	paper                    bool // its numbers are on charts
+	ratios                   bool // at least one number of the paper is a ratio, or is compared by one
+}
+
+// checkReport checks the layout of a page in every width and colour, and that it has what a report must have.
+func checkReport(t *testing.T, name, path string, want content) {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
@@ -107,11 +123,11 @@ func looks(t *testing.T, name, path string, nodes, charts int, paper bool) {
 	browser.CheckLayout(t, "report-"+name, "file://"+path, func(p *browser.Page) {
 		p.JS(`charts.forEach(c => c.make())`)
 		p.Becomes(`charts.every(c => c.figure.hidden || c.u && c.u.scales.y.max != null)`)
-		if n := browser.Is[int](p, `charts.length`); n != charts {
-			t.Errorf("%d charts, want %d", n, charts)
+		if n := browser.Is[int](p, `charts.length`); n != want.charts {
+			t.Errorf("%d charts, want %d", n, want.charts)
 		}
-		if n := browser.Is[int](p, `[...document.querySelectorAll('.wiring [data-nodes]')].reduce((n, e) => n + Number(e.dataset.nodes), 0)`); n != nodes {
-			t.Errorf("%d nodes are drawn, of %d", n, nodes)
+		if n := browser.Is[int](p, `[...document.querySelectorAll('.wiring [data-nodes]')].reduce((n, e) => n + Number(e.dataset.nodes), 0)`); n != want.nodes {
+			t.Errorf("%d nodes are drawn, of %d", n, want.nodes)
 		}
 		if s := browser.Is[string](p, `document.querySelector('.summary').textContent`); !strings.Contains(s, "no frame was lost") {
 			t.Errorf("the summary is %q", s)
@@ -123,12 +139,20 @@ func looks(t *testing.T, name, path string, nodes, charts int, paper bool) {
 		if n := browser.Is[int](p, `charts.filter(c => c.data.lines.some(l => l.value)).length`); n != browser.Is[int](p, `charts.length`) {
 			t.Errorf("%d charts have values for their legends", n)
 		}
-		if got := browser.Is[bool](p, `charts.some(c => c.data.paper)`); got != paper {
+		if got := browser.Is[bool](p, `charts.some(c => c.data.paper)`); got != want.paper {
 			t.Errorf("the paper's numbers are on charts: %v", got)
+		}
+		if n := browser.Is[int](p, `charts.filter(c => c.figure.textContent.includes('slowdown by flow size')).length`); n != want.slowdowns {
+			t.Errorf("%d charts of slowdowns, want %d", n, want.slowdowns)
+		}
+		ratios := browser.Is[[]string](p, `[...document.querySelectorAll('small.words')].map(e => e.textContent)`)
+		said := slices.ContainsFunc(ratios, func(s string) bool { return ratio.MatchString(s) })
+		if said != want.ratios {
+			t.Errorf("ratios in words: %q", ratios)
 		}
 		// Lines stand out from their ground, as far as Okabe's and Ito's do on white.
 		dark := browser.Is[bool](p, `night.matches`)
-		if dark != browser.Is[bool](p, `charts.every(c => c.data.lines.every((l, i) => !c.u || c.u.series[i + 1].stroke(c.u, i + 1) === l.dark))`) && charts != 0 {
+		if dark != browser.Is[bool](p, `charts.every(c => c.data.lines.every((l, i) => !c.u || c.u.series[i + 1].stroke(c.u, i + 1) === l.dark))`) && want.charts != 0 {
 			t.Errorf("dark: %v, and the lines are not", dark)
 		}
 		if n := browser.Is[int](p, `document.querySelectorAll('details.note[open], td > small.note').length`); n != 0 {
