@@ -91,7 +91,7 @@ const (
 )
 
 // hash spreads keys; its upper bits depend on all of theirs.
-func (k *key) hash() uint64 {
+func (k key) hash() uint64 {
 	return (k.first ^ bits.RotateLeft64(k.second*mixSecond, mixRotate) ^ k.where) * mixAll
 }
 
@@ -108,14 +108,19 @@ func (c *actionCache) renew(until units.Time, changes uint32) {
 }
 
 // find returns the action of one key.
-func (c *actionCache) find(k *key) (a action, ok bool) {
+func (c *actionCache) find(k *key) (a action, ok bool) { return c.actionOf(*k) }
+
+// actionOf is find in registers.
+func (c *actionCache) actionOf(k key) (a action, ok bool) {
 	l := &c.lines[k.hash()>>c.shift()]
-	for i := range l {
-		if e := &l[i]; (e.first^k.first)|(e.second^k.second)|(e.where^k.where) == 0 {
-			return e.action, true
-		}
+	if l[0].is(k) {
+		return l[0].action, true
 	}
-	return 0, false
+	return l[1].action, l[1].is(k)
+}
+
+func (r *remembered) is(k key) bool {
+	return (r.first^k.first)|(r.second^k.second)|(r.where^k.where) == 0
 }
 
 // remember keeps an action for the frames of a key. A cache that is half full grows. Where addresses are learned

@@ -54,12 +54,6 @@ func NewEnv(pool *Pool, ports int) *Env {
 // Exit is a port's, for the world.
 func (e *Env) Exit(port int) *Exit { return &e.exits[port] }
 
-// Take moves the frame in an exit of one place to f.
-func (e *Exit) Take(f *Frame) {
-	f.copy(&e.Inline[0])
-	e.N = 0
-}
-
 // Left returns the ports with frames in their exits. The world empties these. The slice is valid
 // until the next Receive.
 func (e *Env) Left() []uint16 {

@@ -192,12 +192,15 @@ func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 }
 
 // sent is how many bytes the port has put on the wire, MAC control left out.
-func (p *switchPort) sent() (sum units.Size) {
-	for prio := range pfc.Classes {
-		left, st := p.queues[prio].left, &p.stats
-		sum += units.Size(st.TxBytes[prio]+left.bytes()) + units.Size(st.TxFrames[prio]+left.frames())*units.Size(p.overhead)
+func (p *switchPort) sent() units.Size {
+	queues, st := p.queues[:pfc.Classes], &p.stats
+	bytes, frames := uint64(0), uint64(0)
+	for prio := range queues {
+		left := queues[prio].left
+		bytes += st.TxBytes[prio] + left.bytes()
+		frames += st.TxFrames[prio] + left.frames()
 	}
-	return sum
+	return units.Size(bytes) + units.Size(frames)*units.Size(p.overhead)
 }
 
 // state is what a congestion point may know of its queue.

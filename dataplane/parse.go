@@ -52,17 +52,21 @@ const (
 )
 
 // parseOne makes the key of one frame that came through p.
-func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
+func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) { *k = s.keyOf(p, f) }
+
+// keyOf is parseOne in registers.
+func (s *Switch) keyOf(p *switchPort, f *Frame) (k key) {
 	b := p.env.Start(f)
 	if k.where = noKey; b == nil || f.Len < leastLen {
-		return
+		return k
 	}
 	k.first, k.second = binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
 	where, length := s.keyPort(p)|p.worker.cache.epoch<<epochShift, int32(f.Len)
-	switch uint16(k.second >> 32) {
-	case keyIPv6:
+	switch kind := uint16(k.second >> 32); {
+	case kind == keyIPv4:
+	case kind == keyIPv6:
 		k.second &^= flowLabelBits
-	case keyVLAN, keyQinQ, keyCNTag:
+	case kind == keyVLAN, kind == keyQinQ, kind == keyCNTag:
 		where |= uint64(binary.LittleEndian.Uint32(b[16:20])) << 32
 		length -= wire.VLANLen
 	}
@@ -70,8 +74,9 @@ func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) {
 		k.where = where
 	}
 	if !s.learn {
-		k.hideSource()
+		k.first, k.second = hideSource(k.first, k.second)
 	}
+	return k
 }
 
 // keyPort is what keys say of the port.
@@ -84,10 +89,11 @@ func (s *Switch) keyPort(p *switchPort) uint64 {
 
 // hideSource leaves of the source only whether a station may have it. Where addresses are not learned
 // frames to one destination are then treated alike, wherever they come from.
-func (k *key) hideSource() {
-	nobody := k.first >> 48 & 1
-	if k.first>>48|k.second<<32 == 0 {
-		nobody = 1
+func hideSource(first, second uint64) (uint64, uint64) {
+	source := first >> 48
+	first, second, source = first&(1<<48-1), second>>32<<32, source|second<<32
+	if source == 0 || source&1 != 0 {
+		first |= 1 << 48
 	}
-	k.first, k.second = k.first&(1<<48-1)|nobody<<48, k.second>>32<<32
+	return first, second
 }

@@ -140,8 +140,7 @@ func (p *Pool) Fetch(ref uint32) {
 
 // Ask asks for the headers of a frame that is to be looked at soon. It gives no order and changes nothing.
 func (p *Pool) Ask(place uint64) {
-	f := uint32(place)
-	memory.Prefetch(unsafe.Add(p.bases[f>>pieceShift], uint(f&pieceMask)<<unitShift+uint(place>>48)), 1)
+	memory.Prefetch(unsafe.Add(p.bases[uint32(place)>>pieceShift], place&pieceMask<<unitShift+place>>48), 1)
 }
 
 // FetchAll gets at all frames that other pools allocated.

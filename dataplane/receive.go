@@ -33,17 +33,22 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 	}
 	if len(burst) == 1 {
 		s.receiveOne(now, p, &burst[0])
-		burst = nil
-	}
-	for len(burst) > 0 {
-		n := min(len(burst), MaxBurst)
-		s.receive(now, p, burst[:n])
-		burst = burst[n:]
+	} else {
+		s.receiveBurst(now, p, burst)
 	}
 	if !p.ingress.Quiet() {
 		if at := p.ingress.Next(now); at != units.Never {
 			p.env.Wake(port, at)
 		}
+	}
+}
+
+// receiveBurst takes frames vector by vector.
+func (s *Switch) receiveBurst(now units.Time, p *switchPort, burst []Frame) {
+	for len(burst) > 0 {
+		n := min(len(burst), MaxBurst)
+		s.receive(now, p, burst[:n])
+		burst = burst[n:]
 	}
 }
 
@@ -89,11 +94,11 @@ func (s *Switch) back(p *switchPort, a action) bool {
 
 // receiveOne takes one frame through the same stages.
 func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
-	var k key
-	s.parseOne(p, &k, f)
-	a, ok := p.worker.cache.find(&k)
+	k := s.keyOf(p, f)
+	a, ok := p.worker.cache.actionOf(k)
 	if !ok {
-		s.resolve(now, p, &k, f)
+		unknown := k
+		s.resolve(now, p, &unknown, f)
 		s.catchUp(now, p.worker)
 		return
 	}

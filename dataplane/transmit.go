@@ -56,8 +56,21 @@ var (
 
 // Serve implements Server.
 func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time) {
+	p := &s.ports[port]
+	if ready := p.waiting &^ p.halted; ready != 0 && p.usual(now) && !s.credited { // what Transmit and Next would do
+		s.dequeue(now, p, uint8(7-bits.LeadingZeros8(ready)), unsafe.Slice(f, 1), unbounded)
+		if p.waiting&^p.halted != 0 {
+			return true, now
+		}
+		return true, s.Next(now, port)
+	}
 	n := s.Transmit(now, port, unsafe.Slice(f, 1))
 	return n == 1, s.Next(now, port)
+}
+
+// usual reports that a port has nothing to do but to send what waits, by strict priority.
+func (p *switchPort) usual(now units.Time) bool {
+	return now < p.attend && now < p.timerAt && p.notifies|p.shaped|p.weighted == 0 && p.outs == 0 && p.ingress.Quiet()
 }
 
 // dequeue takes frames of one queue, as many as lie in a row, fit, and are within a budget of bytes on

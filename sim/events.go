@@ -13,32 +13,31 @@ import (
 // A port that an arrival wakes sends without an event of its own if that would be the next one anyway. That is most
 // often so, and saves half of the timers.
 
-// arrive hands the frame at hand to the node of a port.
-func (p *part) arrive(id int) {
-	dst := &p.ports[id]
+// arrive hands the frame at hand to the node of a port, whose place in the world's list is given, too.
+func (p *part) arrive(dst *port, id int) {
 	dst.delivered++
 	p.trace(id, &p.burst[0])
 	if p.taps != nil {
-		p.recordFrame(id, false)
+		p.recordFrame(id, &p.burst[0], false)
 	}
-	first := id - int(dst.number)
 	env := dst.env
-	env.Queue = p.visit.end == 0 || !p.lastOfInstant(first)
 	dst.node.Receive(p.now, int(dst.number), p.burst[:])
+	first := id - int(dst.number)
 	for _, number := range env.Left() {
-		p.sendExit(first + int(number))
+		p.sendExit(&p.ports[first+int(number)])
 	}
-	p.serveWoken(env, first)
+	if env.Wakes() {
+		p.serveWoken(env, first)
+	}
 }
 
 // sendExit sends the frame that the node has put into the exit of a port, past its queues.
-func (p *part) sendExit(id int) {
-	src := &p.ports[id]
-	src.exit.Take(&p.burst[0])
+func (p *part) sendExit(src *port) {
+	src.exit.N = 0
 	p.events++
-	p.send(src)
+	p.send(src, &src.exit.Inline[0])
 	if src.timer < src.exit.Free {
-		p.setTimer(id, src.exit.Free)
+		p.setTimer(src, src.exit.Free)
 	}
 }
 
@@ -47,55 +46,58 @@ func (p *part) sendExit(id int) {
 func (p *part) serveWoken(env *dataplane.Env, first int) {
 	woken := env.Woken()
 	if len(woken) == 1 {
-		id := first + int(woken[0])
-		if src := &p.ports[id]; src.exit.Free <= p.now && env.Due(int(woken[0])) <= p.now && src.peer != unlinked {
+		src := &p.ports[first+int(woken[0])]
+		if src.exit.Free <= p.now && env.Due(int(woken[0])) <= p.now && src.peer != unlinked {
 			if p.lastOfInstant(first) && src.timer == units.Never {
 				p.events++
-				p.transmit(id)
+				p.transmit(src)
 				return
 			}
 		}
 	}
 	for _, number := range woken {
-		p.schedule(first+int(number), env.Due(int(number)))
+		p.schedule(&p.ports[first+int(number)], env.Due(int(number)))
 	}
 }
 
 // transmit asks a port for a frame and puts it on the link.
-func (p *part) transmit(id int) {
-	src := &p.ports[id]
+func (p *part) transmit(src *port) {
 	number := int(src.number)
 	src.env.SetDue(number, units.Never)
 	sent, next := src.node.Serve(p.now, number, &p.burst[0])
 	if sent {
-		p.send(src)
+		p.send(src, &p.burst[0])
 	}
 	if !sent && next <= p.now {
 		panic(fmt.Sprintf("sim: port %d of %s has nothing to send at %v and asks to be called at %v", number, p.members[src.flight.node].name, p.now, next))
 	}
 	src.env.SetDue(number, next)
-	p.schedule(id, next)
+	p.schedule(src, next)
 	if src.env.Wakes() {
-		p.scheduleWoken(src.env, id-number)
+		p.scheduleWoken(src.env, p.members[src.flight.node].first)
 	}
 }
 
-// send puts the frame at hand on the link of a port.
-func (p *part) send(src *port) {
-	f := &p.burst[0]
+// send puts a frame on the link of a port.
+func (p *part) send(src *port, f *dataplane.Frame) {
 	if f.Digest == 0 {
 		f.Digest = p.pool.Digest(f)
 	}
 	if p.taps != nil {
-		p.recordFrame(p.members[src.flight.node].first+int(src.number), true)
+		p.recordFrame(p.members[src.flight.node].first+int(src.number), f, true)
 	}
 	src.sent++
-	src.exit.Free = p.now + src.serialize(f.Len)
+	took, ok := src.multiply(f.Len)
+	if !ok {
+		took = src.serialize(f.Len)
+	}
+	free := p.now + took
+	src.exit.Free = free
 	if src.peer >= 0 {
-		p.carry(int(src.peer), src.exit.Free+src.delay, f)
+		p.carry(int(src.peer), free+src.delay, f)
 		return
 	}
-	p.exchange.send(p, src)
+	p.exchange.send(src, f)
 }
 
 // scheduleWoken schedules the ports of a node that it has woken, and reports whether there are any. Its first port is
@@ -103,19 +105,18 @@ func (p *part) send(src *port) {
 func (p *part) scheduleWoken(env *dataplane.Env, first int) bool {
 	woken := env.Woken()
 	for _, number := range woken {
-		p.schedule(first+int(number), env.Due(int(number)))
+		p.schedule(&p.ports[first+int(number)], env.Due(int(number)))
 	}
 	return len(woken) > 0
 }
 
 // schedule sets the timer of a port whose node is due to be asked at an instant. It is not asked before the link is
 // free.
-func (p *part) schedule(id int, due units.Time) {
-	src := &p.ports[id]
+func (p *part) schedule(src *port, due units.Time) {
 	if due != units.Never {
 		due = max(due, src.exit.Free, p.now)
 	}
 	if src.peer != unlinked {
-		p.setTimer(id, due)
+		p.setTimer(src, due)
 	}
 }

@@ -68,9 +68,9 @@ func newExchange(self, parts int, owner []uint8) *exchange {
 	return x
 }
 
-// send puts the frame at hand on its way to another part. That reads it when this part publishes its clock.
-func (x *exchange) send(p *part, src *port) {
-	f, to := &p.burst[0], inOtherPart(src.peer)
+// send puts a frame on its way to another part. That reads it when this part publishes its clock.
+func (x *exchange) send(src *port, f *dataplane.Frame) {
+	to := inOtherPart(src.peer)
 	at := src.exit.Free + src.delay
 	*x.out[x.owner[to]].push() = crossing{at, to, *f}
 	if at >= x.roundEnd {

@@ -42,13 +42,13 @@ func (p *part) carry(id int, at units.Time, f *dataplane.Frame) {
 	}
 	s := l.slot(l.end)
 	s.at, s.place, s.digest = at, f.Place(), f.Digest
-	if l.end == l.head {
+	if l.end == l.head { // else the node has an earlier event, of which all know
 		l.first = at
+		next := &p.nextOf[l.node]
+		*next = min(*next, at)
+		p.next = min(p.next, at)
 	}
 	l.end++
-	next := &p.nextOf[l.node]
-	*next = min(*next, at)
-	p.next = min(p.next, at)
 }
 
 // grow makes room for more.

@@ -75,13 +75,17 @@ func (p *port) setRate(rate units.Rate) {
 // serialize is how long a frame occupies the link. Where it can it multiplies: data and acknowledgements take turns on
 // most links, so that whether a frame is as long as the one before would be guessed wrong a quarter of the time.
 func (p *port) serialize(length uint16) units.Time {
-	if p.perByte != 0 {
-		return units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.perByte)
+	if took, ok := p.multiply(length); ok {
+		return took
 	}
 	if length != p.lastLength || length == 0 {
 		return p.serializeOther(length)
 	}
 	return units.Time(p.lastTime)
+}
+
+func (p *port) multiply(length uint16) (took units.Time, ok bool) {
+	return units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.perByte), p.perByte != 0
 }
 
 // serializeOther asks the link, and remembers it for the frames behind that are as long.

@@ -14,7 +14,8 @@ type visit struct {
 	end       units.Time // of the window; 0: no such node is visited
 	arrivals  []arrival  // sorted, and behind them one that is beyond the window
 	scratch   []arrival  // to sort with
-	at        int        // the next arrival
+	arrival   uint64     // the key of the next arrival
+	timer     uint64     // of the next timer
 	timers    []uint64   // keys of those that are within the window, sorted from nextTimer on
 	nextTimer int
 	counts    [maxBuckets + 1]uint32
@@ -54,34 +55,26 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 	for i := range min(prefetchAhead, len(v.arrivals)-1) {
 		p.pool.Ask(v.arrivals[i].place)
 	}
-	for {
-		timer := uint64(beyond)
-		if v.nextTimer < len(v.timers) {
-			timer = v.timers[v.nextTimer]
+	env := all[0].env
+	list := v.arrivals
+	for i := range list {
+		key := list[i].key
+		for v.timer>>portBits < key>>portBits {
+			p.timerOfVisit()
 		}
-		a := &v.arrivals[v.at]
-		if a.key>>portBits <= timer>>portBits {
-			if a.key == beyond {
-				break
-			}
-			v.at++
-			if soon := v.at + prefetchAhead - 1; soon < len(v.arrivals)-1 {
-				p.pool.Ask(v.arrivals[soon].place)
-			}
-			p.now = base + units.Time(a.key>>portBits)
-			p.events++
-			p.burst[0].Begin(a.place, a.digest)
-			p.arrive(first + int(uint16(a.key)))
-			continue
+		if key == beyond {
+			break
 		}
-		v.nextTimer++
-		at, id := base+units.Time(timer>>portBits), first+int(uint16(timer))
-		if t := &p.ports[id]; t.timer == at { // it has not been set anew
-			t.timer = units.Never
-			p.now = at
-			p.events++
-			p.transmit(id)
+		p.burst[0].Begin(list[i].place, list[i].digest)
+		if soon := i + prefetchAhead; soon < len(list)-1 {
+			p.pool.Ask(list[soon].place)
 		}
+		v.arrival = list[i+1].key
+		p.now = base + units.Time(key>>portBits)
+		p.events++
+		env.Queue = min(v.arrival, v.timer)>>portBits == key>>portBits // there is more of this instant
+		id := first + int(uint16(key))
+		p.arrive(&p.ports[id], id)
 	}
 	v.end = 0
 	next := units.Time(units.Never)
@@ -91,33 +84,70 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 	return next
 }
 
+// timerOfVisit asks the port of the next timer for a frame, if that has not been set anew.
+func (p *part) timerOfVisit() {
+	v := &p.visit
+	at, id := v.base+units.Time(v.timer>>portBits), v.first+int(uint16(v.timer))
+	v.nextTimer++
+	v.noteTimer()
+	if t := &p.ports[id]; t.timer == at {
+		t.timer = units.Never
+		p.now = at
+		p.events++
+		p.transmit(t)
+	}
+}
+
 // collect takes the frames that arrive at some ports within the window, and notes the timers that come within it.
 func (v *visit) collect(ports []port) {
-	v.arrivals, v.timers, v.at, v.nextTimer = v.arrivals[:0], v.timers[:0], 0, 0
+	list := v.arrivals[:0]
+	v.timers, v.nextTimer = v.timers[:0], 0
 	for number := range ports {
 		t := &ports[number]
 		if t.timer < v.end {
 			v.timers = append(v.timers, v.key(t.timer, number))
 		}
-		for l := &t.flight; l.first < v.end; {
-			key := v.key(l.first, number)
-			f := l.take()
-			v.arrivals = append(v.arrivals, arrival{key, f.place, f.digest})
+		if t.flight.first < v.end {
+			list = v.takeArriving(&t.flight, number, list)
 		}
 	}
+	v.arrivals = list
 	v.sortArrivals()
+	v.arrival = v.arrivals[0].key
 	slices.Sort(v.timers)
+	v.noteTimer()
+}
+
+// takeArriving appends to a list the frames that arrive at a port within the window, of which there is one.
+func (v *visit) takeArriving(l *flight, number int, list []arrival) []arrival {
+	at := l.first
+	for at < v.end {
+		f := l.slot(l.head)
+		list = append(list, arrival{v.key(at, number), f.place, f.digest})
+		l.head++
+		if at = units.Never; l.head != l.end {
+			at = l.slot(l.head).at
+		}
+	}
+	l.first = at
+	return list
+}
+
+// noteTimer notes which timer is the next.
+func (v *visit) noteTimer() {
+	if v.timer = beyond; v.nextTimer < len(v.timers) {
+		v.timer = v.timers[v.nextTimer]
+	}
 }
 
 // setTimer sets when a port's node is to be asked for a frame. The node may be the one that is visited.
-func (p *part) setTimer(id int, at units.Time) {
-	t := &p.ports[id]
+func (p *part) setTimer(t *port, at units.Time) {
 	if t.timer == at {
 		return
 	}
 	t.timer = at
 	if v := &p.visit; at < v.end {
-		v.insertTimer(v.key(at, id-v.first))
+		v.insertTimer(v.key(at, int(t.number)))
 	}
 }
 
@@ -129,6 +159,7 @@ func (v *visit) insertTimer(key uint64) {
 		v.timers[i] = v.timers[i-1]
 	}
 	v.timers[i] = key
+	v.timer = min(v.timer, key)
 }
 
 // lastOfInstant reports that the node that is visited, whose first port is given, has no more events at this instant.
@@ -138,6 +169,5 @@ func (p *part) lastOfInstant(first int) bool {
 	if v.end == 0 {
 		return p.ports[first].flight.first > p.now
 	}
-	now := uint64(p.now - v.base)
-	return v.arrivals[v.at].key>>portBits > now && (v.nextTimer == len(v.timers) || v.timers[v.nextTimer]>>portBits > now)
+	return min(v.arrival, v.timer)>>portBits > uint64(p.now-v.base)
 }

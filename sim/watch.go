@@ -76,15 +76,15 @@ func (w *World) setTaps(taps []*tap) {
 	}
 }
 
-// recordFrame notes the frame at hand for the watcher, if the port is watched.
-func (p *part) recordFrame(id int, out bool) {
+// recordFrame notes a frame for the watcher, if the port is watched.
+func (p *part) recordFrame(id int, f *dataplane.Frame, out bool) {
 	t := p.taps[id]
 	if t == nil || p.now < t.from {
 		return
 	}
-	b := p.pool.Bytes(&p.burst[0])
+	b := p.pool.Bytes(f)
 	t.frames = append(t.frames, tapped{
-		at: p.now, begin: len(t.bytes), captured: uint16(len(b)), len: p.burst[0].Len, out: out,
+		at: p.now, begin: len(t.bytes), captured: uint16(len(b)), len: f.Len, out: out,
 	})
 	t.bytes = append(t.bytes, b...)
 }

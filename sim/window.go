@@ -53,6 +53,7 @@ func (p *part) visitAll(nodes []int32, end units.Time) (next units.Time) {
 // visitPort visits a node of one port, as hosts are, and returns when it has its next event.
 func (p *part) visitPort(id int, end units.Time) units.Time {
 	t := &p.ports[id]
+	t.env.Queue = true
 	p.prefetchFirst(&t.flight)
 	for {
 		if t.flight.first <= t.timer {
@@ -64,7 +65,7 @@ func (p *part) visitPort(id int, end units.Time) units.Time {
 			f := t.flight.take()
 			p.burst[0].Begin(f.place, f.digest)
 			p.prefetchNext(&t.flight)
-			p.arrive(id)
+			p.arrive(t, id)
 		} else {
 			if t.timer >= end {
 				return t.timer
@@ -72,7 +73,7 @@ func (p *part) visitPort(id int, end units.Time) units.Time {
 			p.now = t.timer
 			t.timer = units.Never
 			p.events++
-			p.transmit(id)
+			p.transmit(t)
 		}
 	}
 }

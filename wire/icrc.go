@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 )
@@ -8,6 +9,9 @@ import (
 // icrcSeed is the CRC of the eight bytes of ones that stand where an
 // InfiniBand local route header would be.
 var icrcSeed = crc32.ChecksumIEEE([]byte{255, 255, 255, 255, 255, 255, 255, 255})
+
+// masked is what stands for telemetry.
+var masked = [INTLen]byte(bytes.Repeat([]byte{255}, INTLen))
 
 // ICRC returns the invariant CRC of the RoCEv2 packet that begins with the IP
 // header ip[0] and whose base transport header lies at ip[bth]; ip ends where
@@ -23,9 +27,7 @@ func ICRC(ip []byte, bth int) uint32 {
 	udp := head[bth-UDPLen:]
 	stamped := INTOf(ip, bth)
 	copy(telemetry[:], stamped)
-	for i := range stamped {
-		stamped[i] = 255
-	}
+	copy(stamped, masked[:])
 	if head[0]>>4 == 6 {
 		copy(saved[:4], head)
 		saved[4] = head[7]
