@@ -138,7 +138,7 @@ func TestReplayServes(t *testing.T) {
 			Runs []struct {
 				Name, State  string
 				Ended, Seeds int
-				HasLines     bool
+				HasLines     bool `json:"seen"`
 			}
 		}
 	}
