@@ -108,10 +108,7 @@ func (c *actionCache) renew(until units.Time, changes uint32) {
 }
 
 // find returns the action of one key.
-func (c *actionCache) find(k *key) (a action, ok bool) { return c.actionOf(*k) }
-
-// actionOf is find in registers.
-func (c *actionCache) actionOf(k key) (a action, ok bool) {
+func (c *actionCache) find(k key) (a action, ok bool) {
 	l := &c.lines[k.hash()>>c.shift()]
 	if l[0].is(k) {
 		return l[0].action, true

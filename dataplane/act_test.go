@@ -26,9 +26,8 @@ func TestManyDestinationsAreKnown(t *testing.T) {
 				continue
 			}
 			f := r.frame(port, packet(1, to, 26, 0), 100)
-			var k key
-			r.sw.parseOne(&r.sw.ports[port], &k, &f)
-			if _, ok := r.sw.workers[0].cache.find(&k); !ok {
+			k := r.sw.parseOne(&r.sw.ports[port], &f)
+			if _, ok := r.sw.workers[0].cache.find(k); !ok {
 				unknown++
 			}
 			r.sw.Receive(r.now, port, []Frame{f})

@@ -79,7 +79,7 @@ func (v *vector) chargeAll() {
 	v.chargeLossy()
 }
 
-// chargeLossy does so for lossy frames.
+// chargeLossy charges the lossy frames that were queued and not charged yet, to the port and to the pool.
 func (v *vector) chargeLossy() {
 	if v.lossy == 0 {
 		return

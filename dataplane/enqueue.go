@@ -126,8 +126,8 @@ func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame,
 	return i
 }
 
-// enqueueLossy does so for lossy frames that are appended to a queue in which others wait. If they fit into the pool and the
-// queue even when all of the vector is queued, they do so now.
+// enqueueLossy takes lossy frames from the i-th on, as far as they are appended to queues in which others wait; it returns
+// where the next is. What fits into the pool and the queue even if all of the vector is queued fits now.
 func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []Frame, i int) int {
 	queues := unsafe.Pointer(unsafe.SliceData(s.queues))
 	acts := v.acts[:len(burst)]

@@ -46,8 +46,8 @@ func (s *Switch) knownOneByOne(p *switchPort, m *match, frames []Frame, acts []a
 	m.all, m.longest = 0, 0
 	for i := range frames {
 		f := &frames[i]
-		s.parseOne(p, &m.key, f)
-		a, ok := p.worker.cache.find(&m.key)
+		m.key = s.parseOne(p, f)
+		a, ok := p.worker.cache.find(m.key)
 		if !ok {
 			return i
 		}

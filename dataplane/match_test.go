@@ -27,7 +27,7 @@ func TestBurstsAreLookedUpLikeSingleFrames(outer *testing.T) {
 			f.Off += uint16(rapid.SampledFrom([]int{0, 0, 0, 4, 60, 200}).Draw(t, "further"))
 			frames = append(frames, f)
 			var k key
-			if r.sw.parseOne(p, &k, &f); k.where != noKey && rapid.IntRange(0, 9).Draw(t, "remembered") > 0 {
+			if k = r.sw.parseOne(p, &f); k.where != noKey && rapid.IntRange(0, 9).Draw(t, "remembered") > 0 {
 				p.worker.cache.remember(&k, action(rapid.Uint64().Draw(t, "action")))
 			}
 		}

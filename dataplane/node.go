@@ -30,8 +30,8 @@ type Node interface {
 	Close()
 }
 
-// MaxBurst is how many frames a world that polls takes from a port at a time: so many may still come after a node asked for
-// no more (Env.SetReceivePaused). A switch takes as many through a stage together.
+// MaxBurst is how many frames a world that polls takes from a port at a time: so many may still come after a node
+// asked for no more (Env.SetReceivePaused). A switch takes as many through a stage together.
 const MaxBurst = 64
 
 // Server is a Node that a world which sends frame by frame can ask in one step. A type that embeds a

@@ -52,10 +52,7 @@ const (
 )
 
 // parseOne makes the key of one frame that came through p.
-func (s *Switch) parseOne(p *switchPort, k *key, f *Frame) { *k = s.keyOf(p, f) }
-
-// keyOf is parseOne in registers.
-func (s *Switch) keyOf(p *switchPort, f *Frame) (k key) {
+func (s *Switch) parseOne(p *switchPort, f *Frame) (k key) {
 	b := p.env.Start(f)
 	if k.where = noKey; b == nil || f.Len < leastLen {
 		return k

@@ -109,6 +109,9 @@ func (p *paths) Rebase(by units.Time) {
 
 // portOf chooses among ports of equal cost for a frame of a priority.
 func (s *Switch) portOf(now units.Time, p *switchPort, f *Frame, prio uint8, group []uint16) uint16 {
+	if s.config.Paths.By == ByFlow { // as path does; most switches choose so, and need not make it a function
+		return group[pick(p.env.flowHash(f), s.config.Salt, len(group))]
+	}
 	return group[s.path(now, p, f, prio, len(group), func(i int) uint16 { return group[i] })]
 }
 

@@ -94,10 +94,10 @@ func (s *Switch) back(p *switchPort, a action) bool {
 
 // receiveOne takes one frame through the same stages.
 func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
-	k := s.keyOf(p, f)
-	a, ok := p.worker.cache.actionOf(k)
+	k := s.parseOne(p, f)
+	a, ok := p.worker.cache.find(k)
 	if !ok {
-		unknown := k
+		unknown := k // so that k stays in registers
 		s.resolve(now, p, &unknown, f)
 		s.catchUp(now, p.worker)
 		return

@@ -93,9 +93,6 @@ func (s *Switch) owned(p *switchPort, a action) action {
 
 // choose takes one of the ports of equal cost of a group.
 func (s *Switch) choose(now units.Time, p *switchPort, f *Frame, a action) action {
-	if group := s.lans.groups[a.out()]; s.config.Paths.By == ByFlow {
-		return a.to(group[pick(p.env.flowHash(f), s.config.Salt, len(group))])
-	}
 	return a.to(s.portOf(now, p, f, a.prio(), s.lans.groups[a.out()]))
 }
 

@@ -363,7 +363,7 @@ func (c *actionCache) routed(b *[StartLen]byte, length int, a action) (action, b
 		}
 		k.first, k.second, k.where = binary.LittleEndian.Uint64(b[38:46]), binary.LittleEndian.Uint64(b[46:54]), k.where|1<<32
 	}
-	group, ok := c.find(&k)
+	group, ok := c.find(k)
 	if !ok || uint(group) >= uint(len(c.groups)) || len(c.groups[group]) != 1 {
 		return a, false
 	}
@@ -386,7 +386,7 @@ func (s *Switch) routeOf(p *switchPort, ip []byte) uint32 {
 	} else {
 		k.first, k.second, k.where = binary.LittleEndian.Uint64(ip[24:32]), binary.LittleEndian.Uint64(ip[32:40]), k.where|1<<32
 	}
-	if a, ok := c.find(&k); ok {
+	if a, ok := c.find(k); ok {
 		return uint32(a)
 	}
 	group, ok := s.routes.table.Lookup(wire.Destination(ip))

@@ -271,3 +271,39 @@ func TestStormIsFoundWithinABurst(t *testing.T) {
 		}
 	})
 }
+
+// resumedWith keeps how many frames a congestion point is told of that it will see leave after a pause.
+type resumedWith struct {
+	marking.None
+	frames []int
+}
+
+func (r *resumedWith) Resume(_ units.Time, q marking.Queue) { r.frames = append(r.frames, q.Frames) }
+
+// A congestion point does not judge lossy frames: they are not among those that it is told of after a pause, however many
+// were queued together.
+func TestLossyFramesThatWaitAreNotJudged(t *testing.T) {
+	c := config(3)
+	none := uint8(0)
+	c.Ports[1].Lossless = &none
+	points := map[marking.Place]*resumedWith{}
+	c.CP = func(q marking.Place) marking.CP {
+		q.Rate = 0
+		points[q] = &resumedWith{}
+		return points[q]
+	}
+	r := newRig(t, c)
+	r.in(2, pauseFrame(3, pfc.MaxQuanta), 60)
+	r.in(0, packet(0, 2, 26, 0), 1000)
+	lossy := packet(1, 2, 26, 0)
+	for range 3 { // the first finds no action in the cache
+		r.burst(1, lossy, lossy, lossy, lossy)
+	}
+	r.in(2, pauseFrame(3, 0), 60)
+	if got := points[marking.Place{Port: 2, Prio: 3}].frames; !slices.Equal(got, []int{1}) {
+		t.Errorf("it is told of %v frames, and judges one", got)
+	}
+	if n := len(r.out(2, 64)); n != 13 {
+		t.Errorf("%d frames of 13 leave", n)
+	}
+}

@@ -563,11 +563,25 @@ func (x *trial) take(env *dataplane.Env, f dataplane.Frame) []byte {
 func (x *trial) transmit(port, n int) int {
 	env := x.env(port)
 	burst := make([]dataplane.Frame, n)
+	next, filled := units.Never, 0
+	if n == 1 { // as the simulator asks
+		var ok bool
+		if ok, next = x.sw.Serve(x.now, port, &burst[0]); ok {
+			filled = 1
+		}
+	} else {
+		filled = x.sw.Transmit(x.now, port, burst)
+	}
+	if after := x.sw.Next(x.now, port); n == 1 && next != after {
+		x.fail("port %d says that it is due at %v, and then at %v", port, next, after)
+	} else {
+		next = after
+	}
 	var sent [][]byte
-	for _, f := range burst[:x.sw.Transmit(x.now, port, burst)] {
+	for _, f := range burst[:filled] {
 		sent = append(sent, x.take(env, f))
 	}
-	env.SetDue(port, x.sw.Next(x.now, port))
+	env.SetDue(port, next)
 	x.poll()
 	x.ref.early = earlyXOFF(sent)
 	x.same(port, sent, x.ref.transmit(x.now, port, n))

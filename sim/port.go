@@ -84,6 +84,8 @@ func (p *port) serialize(length uint16) units.Time {
 	return units.Time(p.lastTime)
 }
 
+// multiply is serialize where the link's rate divides a byte's time into whole picoseconds. It is short, so that the
+// compiler puts it where it is called.
 func (p *port) multiply(length uint16) (took units.Time, ok bool) {
 	return units.Time(max(0, int(length)+int(p.overhead))) * units.Time(p.perByte), p.perByte != 0
 }

@@ -10,7 +10,7 @@ import (
 // InfiniBand local route header would be.
 var icrcSeed = crc32.ChecksumIEEE([]byte{255, 255, 255, 255, 255, 255, 255, 255})
 
-// masked is what stands for telemetry.
+// masked is what an ICRC has in place of telemetry, which switches change.
 var masked = [INTLen]byte(bytes.Repeat([]byte{255}, INTLen))
 
 // ICRC returns the invariant CRC of the RoCEv2 packet that begins with the IP

@@ -22,9 +22,9 @@ const slow = "rate: 1Mbps\n"
 
 var lastSentinel atomic.Uint32
 
-// receivedUntilSentinel are the frames that a host has received, of those that wanted accepts, when a last one arrives that another
-// host sends it now. What that
-// host sent before, and has not come, does not come. The frame is of priority 0, DSCP 1, which leaves last.
+// receivedUntilSentinel has a host send another a last frame, and returns those that the other received before it and
+// wanted accepts. What the host sent earlier and has not come by then does not come: the last frame is of priority 0,
+// DSCP 1, which leaves after all others.
 func (o *operated) receivedUntilSentinel(from, to int, wanted func([]byte) bool) (frames [][]byte) {
 	o.t.Helper()
 	last := udp(from, to, 1, 64, lastSentinel.Add(1))
@@ -131,8 +131,8 @@ func pfcOf(frames [][]byte, priority int) (quanta []uint16) {
 	return quanta
 }
 
-// pausesReceived are the quanta of the PFC frames about a priority that a host has received once the switch has taken all
-// that the host sent.
+// pausesReceived are the quanta of the PFC frames about a priority that a host has received once the switch has taken
+// all that the host sent.
 func (o *operated) pausesReceived(host, priority int) []uint16 {
 	o.t.Helper()
 	o.receivedUntilSentinel(host, (host+1)%4, noFrame)

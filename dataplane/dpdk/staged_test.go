@@ -13,8 +13,8 @@ import (
 	"photon/wire"
 )
 
-// fedSwitch is a switch on rings, where what a port sends comes back to it. It also sends bursts of frames that it never
-// received, through the first two ports.
+// fedSwitch is a switch on rings, where what a port sends comes back to it. It also sends bursts of frames that it
+// never received, through the first two ports.
 type fedSwitch struct {
 	*dataplane.Switch
 	env  *dataplane.Env
@@ -40,11 +40,14 @@ func (n *fedSwitch) Transmit(now units.Time, port int, burst []dataplane.Frame) 
 	return n.Switch.Transmit(now, port, burst)
 }
 
-// What a round brings through two ports for a third leaves in that round: nothing waits, so that no congestion point sees
-// a queue where there is no congestion.
+// What a round brings through two ports for a third leaves in that round: nothing waits, so that no congestion point
+// sees a queue where there is no congestion.
 func TestPortSendsWhatTwoPortsBring(t *testing.T) {
 	w := newWorld(t, Options{})
-	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 8 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3}
+	c := dataplane.SwitchConfig{
+		MTU: 1500, Buffer: 8 * units.MB, Tail: units.MB,
+		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3,
+	}
 	c.PFC[3] = pfc.Thresholds{XOFF: units.MB, XON: units.MB, Headroom: 500 * units.KB}
 	for i := range 3 {
 		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: wire.MAC(100 + i)})
@@ -67,7 +70,8 @@ func TestPortSendsWhatTwoPortsBring(t *testing.T) {
 		}
 	}
 	frames := 0
-	for _, burst := range []int{1, dataplane.MaxBurst, 20, dataplane.MaxBurst} { // the first of all finds no action in the cache, and is queued
+	// The first of all finds no action in the cache, and is queued.
+	for _, burst := range []int{1, dataplane.MaxBurst, 20, dataplane.MaxBurst} {
 		n.left = [2]int{burst, burst}
 		frames += 2 * burst
 		n.env.Wake(0, w.Now())
@@ -77,8 +81,9 @@ func TestPortSendsWhatTwoPortsBring(t *testing.T) {
 		}
 	}
 	st := sw.Stats(w.Now()).Ports[2]
-	if st.TxFrames[3] != uint64(frames) || st.Discards[dataplane.DropNoPort][3] != uint64(frames) || st.QueuePeak[3] > 200 {
-		t.Errorf("%d frames of %d sent, %d came back, and %v waited", st.TxFrames[3], frames, st.Discards[dataplane.DropNoPort][3], st.QueuePeak[3])
+	sent, back, waited := st.TxFrames[3], st.Discards[dataplane.DropNoPort][3], st.QueuePeak[3]
+	if sent != uint64(frames) || back != sent || waited > 200 {
+		t.Errorf("%d frames of %d sent, %d came back, and %v waited", sent, frames, back, waited)
 	}
 	if err := sw.Audit(); err != nil {
 		t.Error(err)

@@ -62,7 +62,8 @@ func catalogued(t *testing.T, id string) *experiment.Experiment {
 }
 
 // Reports of every kind, light and dark, wide and narrow: samples over time beside a paper's numbers, distributions and
-// slowdowns, a large network, nothing but tables, somebody's own, a long one of both worlds, and that of all with its index.
+// slowdowns, a large network, nothing but tables, somebody's own, a long one of both worlds, and that of all with its
+// index.
 func TestReportLayoutInBrowser(t *testing.T) {
 	quick := func(schemes ...string) run.Options { return run.Options{World: "sim", Schemes: schemes, Quick: true} }
 	for _, x := range []struct {
