@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -203,6 +204,29 @@ func (b *behindNICs) onWires() (more [4][2]float64) {
 	return more
 }
 
+// counters are those of the switch, then those of each NIC.
+func (b *behindNICs) counters() []map[string]float64 {
+	all := []map[string]float64{b.sw.metrics()}
+	for _, n := range b.nics {
+		all = append(all, n.metrics())
+	}
+	return all
+}
+
+// since says what the ports have counted since then, a line each, and what the kernel says of their wires.
+func (b *behindNICs) since(then []map[string]float64) string {
+	var lines []string
+	for i, now := range b.counters() {
+		for name, v := range now {
+			if d := v - then[i][name]; d != 0 && (strings.HasPrefix(name, "photon_port_") || strings.HasPrefix(name, "photon_device_")) && strings.Contains(name, "_total") && !strings.Contains(name, "_bytes_") {
+				lines = append(lines, fmt.Sprintf("%s %s %+.0f", []string{"sw", "h0", "h1", "h2", "h3"}[i], name, d))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n") + "\n" + b.apps[0].Run(b.T, "cat", "/proc/net/softnet_stat")
+}
+
 // waitUntilIdle waits until nothing is on its way and returns what is missing then.
 func (b *behindNICs) waitUntilIdle() [4][2]float64 {
 	last := b.onWires()
@@ -237,6 +261,7 @@ func TestApplicationsBehindNICs(t *testing.T) {
 				}
 			}
 			begin := b.waitUntilIdle()
+			counters := b.counters()
 			for _, udp := range []bool{true, false} {
 				what := map[bool]string{true: "UDP", false: "TCP"}[udp]
 				fair := false
@@ -254,7 +279,7 @@ func TestApplicationsBehindNICs(t *testing.T) {
 					t.Errorf("%s %s: in %d attempts shares were not fair, or the queue is not three quarters, or pauses not half, of what they are without a scheme", c.scheme, what, attempts)
 				}
 				if end := b.waitUntilIdle(); end != begin {
-					t.Errorf("%s %s: frames missing on the wires, by host and direction: %v at first, %v now", c.scheme, what, begin, end)
+					t.Errorf("%s %s: frames missing on the wires, by host and direction: %v at first, %v now\n%s", c.scheme, what, begin, end, b.since(counters))
 				}
 			}
 			m := b.nics[0].metrics()

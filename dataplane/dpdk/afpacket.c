@@ -108,8 +108,17 @@ static int ask(const struct ph_packet *p)
 	return sendto(p->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? errno : 0;
 }
 
+/* Whether the kernel has left the frame that the driver has put into the ring last. It takes them in their order. */
+static int waits(const struct ph_packet *p)
+{
+	unsigned last = (p->sends == 0 ? p->rings.tp_frame_nr : p->sends) - 1;
+
+	return __atomic_load_n(&sent(p, last)->tp_status, __ATOMIC_ACQUIRE) == TP_STATUS_SEND_REQUEST;
+}
+
 /* So many frames were given to the driver, which has put each into the ring and asked the
- * kernel to send them. If the kernel takes none, for the interface is down or gone, they
+ * kernel to send them. The kernel says that all is well if it took some of them: the others
+ * are there still. If the kernel takes none, for the interface is down or gone, they
  * would wait there, to leave when it is up again, when all else of the port begins anew:
  * they are made frames that it skips. No frame has such a length. */
 void ph_packet_sent(struct ph_packet *p, unsigned n)
@@ -129,6 +138,8 @@ void ph_packet_sent(struct ph_packet *p, unsigned n)
 		h->tp_len = UINT32_MAX;
 		p->refused++;
 	}
+	if (error == 0)
+		p->left = waits(p);
 }
 
 /* Asks once more, if the kernel has left frames in the ring. */
