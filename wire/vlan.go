@@ -20,9 +20,6 @@ func VLANTag(b []byte) (tci uint16, ok bool) {
 	return binary.BigEndian.Uint16(b[14:]), true
 }
 
-// SetVLANTag overwrites the control information of a frame that is tagged.
-func SetVLANTag(b []byte, tci uint16) { binary.BigEndian.PutUint16(b[14:], tci) }
-
 // PushVLANTag tags a frame that began VLANLen bytes into b; afterwards it begins at b.
 func PushVLANTag(b []byte, tci uint16) {
 	first, rest := binary.LittleEndian.Uint64(b[4:12]), binary.LittleEndian.Uint32(b[12:16])

@@ -1,10 +1,8 @@
 package workload
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"photon/units"
 )
@@ -47,54 +45,4 @@ func (o *OnOff) begin(seed uint64) (*instants, error) {
 		return nil, errors.New("no end")
 	}
 	return newInstants(source(seed), o.Start, o.End, float64(o.Rate)/8/float64(o.Burst), 1, 0)
-}
-
-// Incast is many senders to one receiver, each with as many flows, whose starts
-// are uniform over a time (DCQCN+, section 5: 0.1 s) or all at once.
-type Incast struct {
-	Sizes     Sizes
-	From      []int      // hosts: indices, none twice
-	To        int        // host, none of From
-	PerSender int        // flows of each sender, at least 1
-	Start     units.Time // of the first at the earliest
-	Spread    units.Time // starts are uniform in [Start, Start+Spread); 0: all at Start
-}
-
-// Generate draws the flows, sorted by At and then in the order of From; the
-// same for the same seed. Errors are of the parameters.
-func (n *Incast) Generate(seed uint64) ([]Arrival, error) {
-	if err := n.check(); err != nil {
-		return nil, fmt.Errorf("incast: %w", err)
-	}
-	random := source(seed)
-	var list []Arrival
-	for _, from := range n.From {
-		for range n.PerSender {
-			at := n.Start
-			if n.Spread > 0 {
-				at += units.Time(random.Int64N(int64(n.Spread)))
-			}
-			list = append(list, Arrival{At: at, From: from, To: n.To, Size: n.Sizes.Quantile(random.Float64())})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Arrival) int { return cmp.Compare(a.At, b.At) })
-	return list, nil
-}
-
-func (n *Incast) check() error {
-	if err := checkSizes(n.Sizes); err != nil {
-		return err
-	}
-	if err := checkHosts("senders", n.From); err != nil {
-		return err
-	}
-	switch {
-	case n.To < 0 || slices.Contains(n.From, n.To):
-		return fmt.Errorf("receiver %d is below 0 or a sender", n.To)
-	case n.PerSender < 1 || n.PerSender > maxArrivals/len(n.From):
-		return fmt.Errorf("%d flows of each of %d senders", n.PerSender, len(n.From))
-	case n.Start < 0 || n.Spread < 0 || n.Start.Add(n.Spread) == units.Never:
-		return fmt.Errorf("starts in the %v after %v", n.Spread, n.Start)
-	}
-	return nil
 }

@@ -2,9 +2,9 @@
 // when they begin.
 //
 // Sizes is a distribution of flow sizes: a CDF, linear between its rows, from
-// the files in cdf or from one of your own; Pareto; or Fixed. Poisson, OnOff
-// and Incast turn one into a list of Arrivals, which is a function of the
-// parameters and the seed. Machines may differ in the last bit of a logarithm;
+// the files in cdf or from one of your own, or Pareto. Poisson and OnOff turn
+// one into a list of Arrivals, which is a function of the parameters and the
+// seed. Machines may differ in the last bit of a logarithm;
 // since times and sizes are whole picoseconds and bytes, that hardly ever shows.
 //
 // What is left out: flows that depend on one another (a request and its

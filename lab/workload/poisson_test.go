@@ -363,49 +363,8 @@ func TestOnOff(t *testing.T) {
 	}
 }
 
-func TestIncast(t *testing.T) {
-	n := Incast{Sizes: Fixed(units.MB), From: hosts(0, 8), To: 8, PerSender: 250, Start: units.Second, Spread: 100 * units.Millisecond}
-	list, err := n.Generate(1)
-	if err != nil || len(list) != 2000 {
-		t.Fatalf("%d flows, %v", len(list), err)
-	}
-	var of [8]int
-	var quarter [4]int
-	last := n.Start
-	for _, a := range list {
-		if a.At < last || a.At >= n.Start+n.Spread || a.To != 8 || a.Size != units.MB {
-			t.Fatalf("%+v after %v", a, last)
-		}
-		last = a.At
-		of[a.From]++
-		quarter[(a.At-n.Start)*4/n.Spread]++
-	}
-	if slices.Min(of[:]) != 250 || slices.Min(quarter[:]) < 400 {
-		t.Errorf("per sender %v, per quarter of the time %v", of, quarter)
-	}
-	if again, err := n.Generate(1); err != nil || !slices.Equal(list, again) {
-		t.Errorf("the same seed: %v", err)
-	}
-	n.Spread, n.PerSender = 0, 1
-	list, err = n.Generate(1)
-	if err != nil || len(list) != 8 || len(groups(list)) != 1 || list[0].At != n.Start || list[7].From != 7 {
-		t.Errorf("at once: %v, %v", list, err)
-	}
-	for want, change := range map[string]func(*Incast){
-		"no sizes":                         func(n *Incast) { n.Sizes = nil },
-		"no senders":                       func(n *Incast) { n.From = nil },
-		"receiver 3 is below 0 or a sende": func(n *Incast) { n.To = 3 },
-		"receiver -1":                      func(n *Incast) { n.To = -1 },
-		"0 flows of each of 8 senders":     func(n *Incast) { n.PerSender = 0 },
-		"100000000 flows of each of 8":     func(n *Incast) { n.PerSender = 1e8 },
-		"after -1ps":                       func(n *Incast) { n.Start = -1 },
-		"in the -1ps after":                func(n *Incast) { n.Spread = -1 },
-		"after never":                      func(n *Incast) { n.Start, n.Spread = units.Never, 1 },
-	} {
-		bad := n
-		change(&bad)
-		if _, err := bad.Generate(1); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v", want, err)
-		}
-	}
-}
+// Fixed is one size for all flows, in bytes.
+type Fixed units.Size
+
+func (f Fixed) Mean() float64               { return float64(f) }
+func (f Fixed) Quantile(float64) units.Size { return max(1, units.Size(f)) }

@@ -18,17 +18,7 @@ type Sizes interface {
 var (
 	_ Sizes = (*CDF)(nil)
 	_ Sizes = Pareto{}
-	_ Sizes = Fixed(0)
 )
-
-// Fixed is one size for all flows, in bytes, at least 1.
-type Fixed units.Size
-
-// Mean is the size.
-func (f Fixed) Mean() float64 { return float64(f) }
-
-// Quantile is the size.
-func (f Fixed) Quantile(float64) units.Size { return max(1, units.Size(f)) }
 
 // ParetoCap is the largest size that Pareto yields.
 const ParetoCap = units.GB
