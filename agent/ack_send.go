@@ -105,11 +105,11 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 	a := h.acks.at(h.acks.head)
 	slot := uint(a.slot)
 	switch {
-	case slot < uint(len(h.ackHeadsSent)) && h.ackHeadsSent[slot].Known() && a.ext == 0:
-		if !h.env.AllocAt(f, wire.AckLen) {
+	case slot < uint(len(h.ackHeadsSent)) && h.ackHeadsSent[slot].Known(a.ext):
+		if !h.env.AllocAt(f, wire.AckLen+wire.ExtensionsLen(a.ext)) {
 			return false, true
 		}
-		h.ackHeadsSent[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE)
+		h.ackHeadsSent[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE, &a.hops)
 	case a.slot < 0:
 		return h.acknowledgePair(f, -1-int(a.slot))
 	default:
@@ -146,9 +146,9 @@ func (h *Host) encodeAck(f *dataplane.Frame, a *ack) {
 	}
 }
 
-// start is where a frame of at most wire.AckLen bytes that was just made begins.
+// start is where a frame that was just made begins.
 func (h *Host) start(f *dataplane.Frame) []byte {
-	if b := h.env.Start(f); b != nil {
+	if b := h.env.Start(f); b != nil && f.Len == wire.AckLen {
 		return b[:wire.AckLen]
 	}
 	return h.env.Bytes(f)

@@ -76,12 +76,19 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		return h.acks.empty(), true
 	case wire.OpAcknowledge:
 		id := int(h.sentSlots[key.at()&7])
-		if id >= len(h.ackHeadsTaken) || f.Len < wire.AckLen || !h.ackHeadsTaken[id].OK(b[:wire.AckLen]) {
+		if id >= len(h.ackHeadsTaken) || f.Len < wire.AckLen {
+			return false, false
+		}
+		whole := b[:wire.AckLen]
+		if bth.Extensions() != 0 {
+			whole = h.env.Bytes(f)
+		}
+		if !h.ackHeadsTaken[id].OK(whole) {
 			return false, false
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
-		if silent, ok = h.takeKnownAck(now, id, b[bthAt:wire.AckLen]); !ok {
+		if silent, ok = h.takeKnownAck(now, id, whole[bthAt:]); !ok {
 			h.discard(now, dataplane.DropUnknown, prio)
 			return false, true
 		}

@@ -12,7 +12,7 @@ import (
 // and takes them for right if and only if their ICRC is.
 func TestAckHead(t *testing.T) {
 	to := RoCE{DstMAC: 0x020000000001, SrcMAC: 0x020000000002, Src: IPv4(10, 0, 0, 2), Dst: IPv4(10, 0, 0, 1), TOS: 5 << 2, SrcPort: 0xC123}
-	whole := func(psn uint32, syndrome uint8, msn uint32, fecn, becn bool, ext uint8) []byte {
+	whole := func(psn uint32, syndrome uint8, msn uint32, fecn, becn bool, ext uint8, telemetry []byte) []byte {
 		length := BTHLen + AETHLen + ExtensionsLen(ext) + ICRCLen
 		b := make([]byte, RoCEMaxLen+length)
 		at := to.Encode(b, length)
@@ -21,44 +21,60 @@ func TestAckHead(t *testing.T) {
 		bth.SetECNEcho(fecn, becn)
 		bth.SetExtensions(ext)
 		AETH(b[at+BTHLen:]).Encode(syndrome, msn)
+		copy(b[at+BTHLen+AETHLen:], telemetry)
 		b = b[:at+length]
 		SealICRC(b[EthernetLen:], at-EthernetLen)
 		return b
 	}
-	var a, none AckHead
-	if none.Learn(whole(1, SyndromeACK, 0, false, false, ExtStamp)); none.Known() || none.OK(whole(1, SyndromeACK, 0, false, false, 0)) {
-		t.Error("something was learned from an acknowledgement with extensions, or nothing is enough to check another")
+	var none AckHead
+	for _, ext := range []uint8{ExtStamp, ExtINT | ExtPlace} {
+		if none.Learn(whole(1, SyndromeACK, 0, false, false, ext, nil)); none.Known(0) || none.Known(ext) {
+			t.Errorf("something was learned from an acknowledgement with extensions %x", ext)
+		}
 	}
-	a.Learn(whole(0xFFFFFE, SyndromeNAK, 3, true, true, 0))
-	rapid.Check(t, func(t *rapid.T) {
-		psn, msn := rapid.Uint32Range(0, 1<<24-1).Draw(t, "psn"), rapid.Uint32Range(0, 1<<24-1).Draw(t, "msn")
-		syndrome := rapid.Byte().Draw(t, "syndrome")
-		fecn, becn := rapid.Bool().Draw(t, "fecn"), rapid.Bool().Draw(t, "becn")
-		want := whole(psn, syndrome, msn, fecn, becn, 0)
-		if len(want) != AckLen {
-			t.Fatalf("%d bytes", len(want))
+	for _, ext := range []uint8{0, ExtINT} {
+		if none.OK(whole(1, SyndromeACK, 0, false, false, ext, nil)) {
+			t.Error("nothing is enough to check an acknowledgement")
 		}
-		got := make([]byte, AckLen)
-		if a.Put(got, psn, syndrome, msn, fecn, becn); !bytes.Equal(got, want) {
-			t.Fatalf("made  % x\nwhole % x", got, want)
+		var a AckHead
+		a.Learn(whole(0xFFFFFE, SyndromeNAK, 3, true, true, ext, make([]byte, INTLen)))
+		if !a.Known(ext) || a.Known(ext^ExtINT) {
+			t.Error("with telemetry and without are taken for each other")
 		}
-		// What switches and routers change is not looked at.
-		SetECN(got[EthernetLen:], CE)
-		got[EthernetLen+8]--
-		SetIPv4Checksum(got[EthernetLen:])
-		if !a.OK(got) {
-			t.Fatal("a right acknowledgement is refused")
+		rapid.Check(t, func(t *rapid.T) {
+			psn, msn := rapid.Uint32Range(0, 1<<24-1).Draw(t, "psn"), rapid.Uint32Range(0, 1<<24-1).Draw(t, "msn")
+			syndrome := rapid.Byte().Draw(t, "syndrome")
+			fecn, becn := rapid.Bool().Draw(t, "fecn"), rapid.Bool().Draw(t, "becn")
+			telemetry := [INTLen]byte(rapid.SliceOfN(rapid.Byte(), INTLen, INTLen).Draw(t, "telemetry"))
+			want := whole(psn, syndrome, msn, fecn, becn, ext, telemetry[:ExtensionsLen(ext)])
+			if len(want) != AckLen+ExtensionsLen(ext) {
+				t.Fatalf("%d bytes", len(want))
+			}
+			got := make([]byte, len(want))
+			if a.Put(got, psn, syndrome, msn, fecn, becn, &telemetry); !bytes.Equal(got, want) {
+				t.Fatalf("made  % x\nwhole % x", got, want)
+			}
+			// What switches and routers change is not looked at.
+			SetECN(got[EthernetLen:], CE)
+			got[EthernetLen+8]--
+			SetIPv4Checksum(got[EthernetLen:])
+			if !a.OK(got) {
+				t.Fatal("a right acknowledgement is refused")
+			}
+			if a.OK(got[:len(got)-1]) {
+				t.Fatal("one that is cut short is taken")
+			}
+			at, bit := rapid.IntRange(EthernetLen, len(got)-1).Draw(t, "at"), rapid.IntRange(0, 7).Draw(t, "bit")
+			got[at] ^= 1 << bit
+			if right := ICRCOK(got[EthernetLen:], HeadersLen-BTHLen-EthernetLen); a.OK(got) != right && (at != ackEcho || a.OK(got)) {
+				t.Fatalf("bit %d of byte %d is wrong: taken for right: %v; by its ICRC: %v", bit, at, a.OK(got), right)
+			}
+		})
+		if a.Forget(); a.OK(whole(1, SyndromeACK, 0, false, false, ext, nil)) || a.Known(ext) {
+			t.Error("it still knows")
 		}
-		at, bit := rapid.IntRange(EthernetLen, AckLen-1).Draw(t, "at"), rapid.IntRange(0, 7).Draw(t, "bit")
-		got[at] ^= 1 << bit
-		if right := ICRCOK(got[EthernetLen:], HeadersLen-BTHLen-EthernetLen); a.OK(got) != right && (at != ackEcho || a.OK(got)) {
-			t.Fatalf("bit %d of byte %d is wrong: taken for right: %v; by its ICRC: %v", bit, at, a.OK(got), right)
-		}
-	})
-	if a.Forget(); a.OK(whole(1, SyndromeACK, 0, false, false, 0)) {
-		t.Error("it still knows")
 	}
-	if size := unsafe.Sizeof(a); size != 64 {
+	if size := unsafe.Sizeof(none); size != 64 {
 		t.Errorf("it has %d bytes, not a line of the cache", size)
 	}
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"photon/units"
@@ -40,7 +41,10 @@ const (
 	intQueueUnit = 80
 )
 
-func intScale(r units.Rate) units.Size { return max(1, units.Size(r/(25*units.Gbps))) }
+func intScale(r units.Rate) units.Size { return 1 << intShift(r) }
+
+// intShift is the scale's logarithm: of all rates that have a number the scale is a power of two.
+func intShift(r units.Rate) int { return max(1, bits.Len64(uint64(r/(25*units.Gbps)))) - 1 }
 
 // TxWrap is the modulus of TxBytes.
 func (h INTHop) TxWrap() units.Size { return intBytesUnit * intScale(h.Rate) << intBytesBits }
@@ -86,11 +90,11 @@ func (t INT) Push(h INTHop) {
 		return
 	}
 	rate := max(0, slices.Index(intRates[:], h.Rate))
-	scale := intScale(h.Rate)
+	shift := intShift(h.Rate)
 	v := uint64(rate)<<60 |
 		uint64(h.Time/units.Nanosecond)&(1<<intTimeBits-1)<<36 |
-		uint64(h.TxBytes/(intBytesUnit*scale))&(1<<intBytesBits-1)<<16 |
-		uint64(min(h.Queue/(intQueueUnit*scale), 1<<intQueueBits-1))
+		uint64(h.TxBytes/intBytesUnit>>shift)&(1<<intBytesBits-1)<<16 |
+		uint64(min(h.Queue/intQueueUnit>>shift, 1<<intQueueBits-1))
 	binary.BigEndian.PutUint64(t[2+8*n:], v)
 	t[0] += 1 << 4
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // What is read is what was written, to the units of the encoding, at every rate
-// from 1 to 400 Gbit/s.
+// from 1 to 800 Gbit/s.
 func TestINTRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := make(INT, INTLen)
 		var hops []INTHop
 		for range rapid.IntRange(1, 7).Draw(t, "hops") {
 			h := INTHop{
-				Rate:    rapid.SampledFrom([]units.Rate{1, 10, 25, 40, 100, 400}).Draw(t, "rate") * units.Gbps,
+				Rate:    rapid.SampledFrom([]units.Rate{1, 10, 25, 40, 50, 100, 200, 400, 800}).Draw(t, "rate") * units.Gbps,
 				Time:    units.Time(rapid.Int64Range(0, 1<<50).Draw(t, "time")),
 				TxBytes: units.Size(rapid.Int64Range(0, 1<<40).Draw(t, "bytes")),
 				Queue:   units.Size(rapid.Int64Range(0, 5_000_000).Draw(t, "queue")),
