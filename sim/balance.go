@@ -151,4 +151,5 @@ func (w *World) move(from, to int, groups []bool) {
 	}
 	w.connectParts()
 	w.setWindows()
+	w.fillSides()
 }

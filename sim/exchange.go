@@ -34,14 +34,14 @@ type exchange struct {
 	reports [2]report
 
 	_      [64]byte        // what the others read all the time, in lines of its own
-	shared []atomic.Uint64 // the part's clock, and for each part the number of frames that it may read
+	shared []atomic.Uint64 // the clocks of the part's sides, and for each part the number of frames that it may read
 	_      [64]byte
 }
 
 // channel is the links from another part.
 type channel struct {
-	lookahead units.Time // the shortest delay of them
-	clock     *atomic.Uint64
+	lookahead units.Time        // the shortest delay of them
+	clocks    *[2]atomic.Uint64 // of the sides of that part; the same, if there are none
 	frames    *pipe[crossing]
 }
 
@@ -54,8 +54,8 @@ type crossing struct {
 
 // Indices of exchange.shared.
 const (
-	sharedClock = iota
-	sharedSent  // to the first part, and so on
+	sharedClocks = 0
+	sharedSent   = 2 // to the first part, and so on
 )
 
 func newExchange(self, parts int, owner []uint8) *exchange {
@@ -81,8 +81,15 @@ func (x *exchange) send(src *port, f *dataplane.Frame) {
 // publishEvery is the number of events after which a part publishes its clock within a window. Tests have fewer.
 var publishEvery uint64 = 32
 
-// publish lets the other parts read the frames that were sent to them, and then the clock up to which these are all.
-func (p *part) publish(clock units.Time) {
+// publishEarly publishes clocks before the nodes in the interior are visited, if there was enough to do at the border.
+func (p *part) publishEarly(clocks [2]units.Time) {
+	if x := p.exchange; x != nil && p.events-x.published >= publishEvery {
+		p.publish(clocks)
+	}
+}
+
+// publish lets the other parts read the frames that were sent to them, and then the clocks up to which these are all.
+func (p *part) publish(clocks [2]units.Time) {
 	x := p.exchange
 	x.published = p.events
 	for i := range x.out {
@@ -90,20 +97,40 @@ func (p *part) publish(clock units.Time) {
 			x.out[i].publish()
 		}
 	}
-	x.shared[sharedClock].Store(uint64(clock))
+	for side, clock := range clocks {
+		x.shared[sharedClocks+side].Store(uint64(clock))
+	}
 }
 
-// safeTime is the time before which the part may handle all its events, given the clocks that the others have
-// published. Frames of theirs that arrive before it have been received.
-func (p *part) safeTime() units.Time {
+// clocks are those of the sides; the same, if there are none.
+func (p *part) clocks() [2]units.Time {
+	if p.sides != nil {
+		return p.sides.clock
+	}
+	return [2]units.Time{p.exchange.clock, p.exchange.clock}
+}
+
+// safeTimes are the times before which the sides of the part may handle all their events, given the clocks that the
+// others have published: what a side does is heard by the other. Frames of theirs that arrive before have been received.
+func (p *part) safeTimes() [2]units.Time {
 	x := p.exchange
-	safe := x.roundEnd
+	safe := [2]units.Time{x.roundEnd, x.roundEnd}
 	for i := range x.in {
 		c := &x.in[i]
-		safe = min(safe, max(units.Time(c.clock.Load()), x.roundStart)+c.lookahead)
-		p.receive(c.frames) // after the clock was read: all frames before it had been published then
+		for side := range safe {
+			safe[side] = min(safe[side], max(units.Time(c.clocks[1-side].Load()), x.roundStart)+c.lookahead)
+		}
+		p.receive(c.frames) // after the clocks were read: all frames before them had been published then
 	}
 	return safe
+}
+
+// behind is the side with the lesser clock.
+func (p *part) behind() int {
+	if s := p.sides; s != nil && s.clock[1] < s.clock[0] {
+		return 1
+	}
+	return 0
 }
 
 // receive puts the frames of another part that can be read on their way to their ports.
@@ -114,8 +141,13 @@ func (p *part) receive(from *pipe[crossing]) {
 		}
 		for i := range list {
 			c := &list[i]
-			if c.at < p.exchange.clock {
-				panic(fmt.Sprintf("sim: a frame for %v comes from another part when all events before %v have been handled", c.at, p.exchange.clock))
+			clock := p.exchange.clock
+			if s := p.sides; s != nil {
+				side := p.members[p.ports[c.port].flight.node].side
+				clock, s.next[side] = s.clock[side], min(s.next[side], c.at)
+			}
+			if c.at < clock {
+				panic(fmt.Sprintf("sim: a frame for %v comes from another part when all events before %v have been handled", c.at, clock))
 			}
 			p.pool.Fetch(c.frame.Ref)
 			p.carry(int(c.port), c.at, &c.frame)

@@ -46,7 +46,7 @@ func (w *World) interleaveRound(end units.Time) {
 		running = 0
 		for _, p := range w.parts {
 			x := p.exchange
-			if safe := p.safeTime(); safe > x.clock {
+			if safe := p.safeTimes(); safe[p.behind()] > x.clock {
 				p.advance(safe)
 			}
 			if x.clock < end {

@@ -16,7 +16,7 @@ type member struct {
 	first  int         // its port 0 in the world's list
 	ports  int
 	part   int  // that it belongs to
-	side   int8 // that it is on, if the part has sides
+	side   int8 // that it is on, if the world has sides
 	group  int  // the first of the nodes that are always in the same part
 }
 

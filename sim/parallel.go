@@ -38,7 +38,9 @@ const retryAfter = 300 * time.Millisecond
 // in one goroutine.
 func (w *World) runParts(ctx context.Context, until units.Time) error {
 	for _, p := range w.parts {
-		p.exchange.clock = p.now
+		if p.exchange.clock = p.now; p.sides != nil {
+			p.exchange.clock = min(p.sides.clock[0], p.sides.clock[1])
+		}
 	}
 	v := contended
 	for v == contended {
@@ -102,8 +104,8 @@ func (w *World) runRound(p *part) {
 	x, s := p.exchange, w.parallel
 	var idle stall
 	for x.clock < x.roundEnd {
-		safe := p.safeTime()
-		if safe < min(x.clock+s.lookahead/2, x.roundEnd) { // less is not worth a publication
+		safe := p.safeTimes()
+		if safe[p.behind()] < min(x.clock+s.lookahead/2, x.roundEnd) { // less is not worth a publication
 			idle.poll(&s.barrier)
 			continue
 		}
@@ -112,11 +114,18 @@ func (w *World) runRound(p *part) {
 	}
 }
 
-// advance handles the events of a part before an instant, and publishes its clock.
-func (p *part) advance(until units.Time) {
-	for p.next < until {
-		p.window(until)
+// advance handles the events of a part before its safe times, and publishes its clocks.
+func (p *part) advance(safe [2]units.Time) {
+	x := p.exchange
+	if s := p.sides; s != nil {
+		for p.turn(safe) {
+		}
+		x.clock = min(s.clock[0], s.clock[1])
+	} else {
+		for p.next < safe[0] {
+			p.window(safe[0])
+		}
+		x.clock = safe[0]
 	}
-	p.exchange.clock = until
-	p.publish(until)
+	p.publish(p.clocks())
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"sync/atomic"
 	"time"
 
 	"photon/units"
@@ -82,7 +83,7 @@ func (w *World) connectParts() {
 		x.in = x.in[:0]
 		for from, q := range w.parts {
 			if d := shortest[from*n+to]; d != units.Never {
-				x.in = append(x.in, channel{d, &q.exchange.shared[sharedClock], q.exchange.out[to]})
+				x.in = append(x.in, channel{d, (*[2]atomic.Uint64)(q.exchange.shared[sharedClocks:]), q.exchange.out[to]})
 			}
 		}
 	}

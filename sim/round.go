@@ -22,7 +22,7 @@ func (x *exchange) reportOf(round uint32) *report { return &x.reports[round&1] }
 // report writes what the others read after the barrier, and lets them read the frames that were sent to them.
 func (p *part) report() {
 	x := p.exchange
-	p.publish(x.clock)
+	p.publish(p.clocks())
 	p.pool.Share()
 	r := x.reportOf(x.round)
 	r.next = min(max(p.next, x.clock), x.firstBeyond)

@@ -126,7 +126,7 @@ func (p *part) noteNext(node int) {
 	}
 	p.next = min(p.next, p.nextOf[node])
 	if s := p.sides; s != nil {
-		next := &s.next[p.members[node].side]
-		*next = min(*next, p.nextOf[node])
+		side, at := p.members[node].side, p.nextOf[node]
+		s.next[side], s.clock[side] = min(s.next[side], at), min(s.clock[side], at)
 	}
 }

@@ -17,15 +17,13 @@ import "photon/units"
 // these need not wait for the visits of the interior.
 func (p *part) window(end units.Time) {
 	if p.sides != nil {
-		p.windowOfSide(end)
+		p.turn([2]units.Time{end, end})
 		return
 	}
 	end = min(end, p.next+p.maxWindow)
 	p.next = units.Never // from here on carry notes what is on its way
 	border := p.visitAll(p.border, end)
-	if x := p.exchange; x != nil && p.events-x.published >= publishEvery {
-		p.publish(end)
-	}
+	p.publishEarly([2]units.Time{end, end})
 	interior := p.visitAll(p.interior, end)
 	p.next = min(p.next, border, interior)
 }

@@ -29,7 +29,7 @@ type part struct {
 	nextOf    []units.Time // by node: it has no event before
 	border    []int32      // nodes of the part with links to other parts
 	interior  []int32      // and those with none
-	sides     *sides       // nil: it has none, or there are other parts
+	sides     *sides       // nil: the world has none
 	next      units.Time   // no node of the part has an event before
 	maxWindow units.Time   // see window
 	now       units.Time
