@@ -176,6 +176,7 @@ soak: setup-test
 # What a release consists of; VERSION=1.0.0. CONTAINER=no leaves the image out.
 release: setup
 	@scripts/setup.sh deb
+	@[ "$(CONTAINER)" = no ] || scripts/setup.sh container
 	@VERSION="$(VERSION)" CONTAINER="$(CONTAINER)" scripts/release.sh
 
 clean:

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestFoldersMapTheirFiles: the package comment of every folder of three files or more is in doc.go, and names each of
@@ -54,6 +55,33 @@ func TestFoldersMapTheirFiles(t *testing.T) {
 		for _, name := range names {
 			if !named[name] {
 				t.Errorf("%s/doc.go does not name %s", dir, name)
+			}
+		}
+	}
+}
+
+// TestLinesFit: lines of documents have 110 columns at most, but for rows of tables and what a program printed.
+func TestLinesFit(t *testing.T) {
+	pages := []string{"../../README.md", "../../CHANGELOG.md", "../../CONTRIBUTING.md"}
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) < 3 {
+			t.Fatalf("%s: %v, %v", pattern, found, err)
+		}
+		pages = append(pages, found...)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed := false
+		for i, line := range strings.Split(string(text), "\n") {
+			switch {
+			case strings.HasPrefix(line, "```"):
+				printed = line == "```text"
+			case !printed && !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 110:
+				t.Errorf("%s:%d has %d columns", page, i+1, utf8.RuneCountInString(line))
 			}
 		}
 	}
