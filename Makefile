@@ -163,7 +163,7 @@ faults: setup-test
 conformance: setup-test
 	UPDATE="$(UPDATE)" go test -tags 'dpdk conformance' -count 1 -timeout 60m -v -run '^TestConformance$$$(if $(CASE),/^$(CASE)$$)' ./cmd/photon
 
-# The time between two polls beside a loop in C, three minutes. BENCH="-runs 1 -span 1s -settle 1s" tries it.
+# The time between two polls beside a loop in C, three minutes. BENCH="-runs 1 -span 1s -warmup 1s" tries it.
 bench-stalls: build
 	go build -tags dpdk -o bin/bench-stalls ./internal/bench/stalls
 	taskset -c 0 bin/bench-stalls $(BENCH)
@@ -176,6 +176,7 @@ soak: setup-test
 # What a release consists of; VERSION=1.0.0. CONTAINER=no leaves the image out.
 release: setup
 	@scripts/setup.sh deb
+	@[ "$(CONTAINER)" = no ] || scripts/setup.sh container
 	@VERSION="$(VERSION)" CONTAINER="$(CONTAINER)" scripts/release.sh
 
 clean:

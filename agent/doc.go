@@ -40,4 +40,28 @@
 // see cnp.Name.
 //
 // Traffic (traffic.go) has a host send flows that are ordered while it runs.
+//
+// The files of a NIC, in the order in which frames of an application pass them:
+//
+//	nic.go                        its configuration and its queues
+//	nic_send.go                   Receive: frames of the application, and when its port is held
+//	nic_classify.go, nic_rule.go  which flow a frame is of; which rules that flow has
+//	nic_queue.go, nic_flow.go     where its frames wait; what can be seen of it
+//	nic_connections.go            which queue pairs of RoCEv2 belong together
+//	nic_transmit.go               what goes to the wire, or to the application, next
+//	nic_shim.go                   what a scheme needs in packets of applications
+//	nic_receive.go                what the wire brings: consumed, shown to the notification point, queued
+//	nic_stranger.go               frames from the wire for other hosts
+//
+// Besides the flows, hosts have:
+//
+//	host.go                                   the host: configuration, counters, and Next
+//	places.go                                 room for flows, which grows with their number
+//	announce.go                               frames from which switches learn where the host is
+//	delay.go                                  a pause or a CNP is obeyed only after a while, as in hardware
+//	punctual.go                               how late the world serves a port
+//	credits.go                                credits instead of pauses
+//	milestone.go                              what happened to a flow, for those who wait for that
+//	pair_send.go, pair_read.go, pair_take.go  a pair's own messages; what it answers to READs; its peer's requests
+//	rebase.go                                 the clock is set back
 package agent

@@ -92,7 +92,7 @@ func TestKnownIsAsAny(t *testing.T) {
 		senders, receivers := places[random.IntN(3)], places[random.IntN(3)]
 		elastic, period, ackDSCP := random.IntN(2) == 0, random.IntN(2) == 0, []uint8{48, 26, 0}[random.IntN(3)]
 		delay := units.Time(max(0, random.Int64N(8)-5)) * units.Microsecond
-		make1 := func(i int, quick bool) *end {
+		make1 := func(i int, short bool) *end {
 			c := Config{
 				MAC: 0x0200_0000_0000 | wire.MAC(i), IP: address(i, six), Link: dataplane.Link{Rate: line}, Lossless: 1<<3 | 1<<6, DSCP: dataplane.DefaultDSCP(),
 				DataDSCP: 26, ControlDSCP: 48, AckDSCP: ackDSCP, Carry: carry, Payload: 1000, AckTimeout: 100 * units.Microsecond, Age: 50 * units.Microsecond,
@@ -112,7 +112,7 @@ func TestKnownIsAsAny(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return &end{h, env, quick}
+			return &end{h, env, short}
 		}
 		var ends [2][2]*end // of both pairs
 		for i := range ends {
@@ -123,7 +123,7 @@ func TestKnownIsAsAny(t *testing.T) {
 		qp := uint32(0)
 		for range 600 {
 			i := random.IntN(2)
-			quick, slow := ends[i][0], ends[i][1]
+			short, slow := ends[i][0], ends[i][1]
 			switch what := random.IntN(40); {
 			case what < 20:
 				due := min(ends[0][0].env.Due(0), ends[1][0].env.Due(0))
@@ -132,10 +132,10 @@ func TestKnownIsAsAny(t *testing.T) {
 				} else {
 					now += wait
 				}
-				if quick.h.acks.empty() && quick.h.pacer.Ready() == 0 && !quick.h.noShortcuts {
+				if short.h.acks.empty() && short.h.pacer.Ready() == 0 && !short.h.noShortcuts {
 					alone++
 				}
-				a, b := quick.serve(now), slow.serve(now)
+				a, b := short.serve(now), slow.serve(now)
 				if !bytes.Equal(a, b) {
 					t.Fatalf("at %v host %d sends\n% x\nand the long way\n% x", now, i, a, b)
 				}
@@ -163,11 +163,11 @@ func TestKnownIsAsAny(t *testing.T) {
 					on[1-i] = on[1-i][1:]
 				}
 				if key := keyAt(b[2:]); key != 0 {
-					if slot := quick.h.receivedSlots[key.at()&7]; int(slot) < len(quick.h.peers) && quick.h.peers[slot].key == key {
+					if slot := short.h.receivedSlots[key.at()&7]; int(slot) < len(short.h.peers) && short.h.peers[slot].key == key {
 						known++
 					}
 				}
-				quick.receive(now, b)
+				short.receive(now, b)
 				slow.receive(now, b)
 			case what == 37:
 				qp++
@@ -175,7 +175,7 @@ func TestKnownIsAsAny(t *testing.T) {
 					Peer: address(2-i, six), PeerMAC: 0x0200_0000_0000 | wire.MAC(2-i), QP: qp, Start: now + units.Time(random.Int64N(4))*units.Microsecond,
 					Weight: 1 + random.IntN(3), Size: []units.Size{0, 1, 1000, 2500, 60 * units.KB}[random.IntN(5)], DSCP: []uint8{0, 0, 0, 10, 48}[random.IntN(5)],
 				}
-				_, err := quick.h.AddFlow(now, spec)
+				_, err := short.h.AddFlow(now, spec)
 				if _, err2 := slow.h.AddFlow(now, spec); err != err2 {
 					t.Fatal(err, err2)
 				}
@@ -185,47 +185,47 @@ func TestKnownIsAsAny(t *testing.T) {
 				b := make([]byte, 2+pfc.FrameLen)
 				b[1] = pfc.FrameLen
 				pause.Encode(b[2:], 0x0200_0000_0009)
-				quick.receive(now, b)
+				short.receive(now, b)
 				slow.receive(now, b)
 				moved++
-			case quick.h.Flows() > 0:
-				id := random.IntN(quick.h.Flows())
+			case short.h.Flows() > 0:
+				id := random.IntN(short.h.Flows())
 				peer, number := address(2-i, six), 1+random.Uint32N(qp+1)
 				switch random.IntN(3) {
 				case 0:
-					quick.h.StopFlow(now, id)
+					short.h.StopFlow(now, id)
 					slow.h.StopFlow(now, id)
 				case 1:
 					limit := units.Rate(random.Int64N(5000)) * units.Mbps
-					quick.h.SetLimit(now, id, limit)
+					short.h.SetLimit(now, id, limit)
 					slow.h.SetLimit(now, id, limit)
 				default:
-					if a, b := quick.h.Forget(peer, number), slow.h.Forget(peer, number); a != b {
+					if a, b := short.h.Forget(peer, number), slow.h.Forget(peer, number); a != b {
 						t.Fatalf("forgotten: %v, the long way %v", a, b)
 					}
 				}
 			}
-			if a, b := quick.env.Due(0), slow.env.Due(0); a != b {
+			if a, b := short.env.Due(0), slow.env.Due(0); a != b {
 				t.Fatalf("at %v host %d wants to be asked at %v, the long way at %v", now, i, a, b)
 			}
-			if a, b := quick.h.npNext, slow.h.npNext; a != b {
+			if a, b := short.h.npNext, slow.h.npNext; a != b {
 				t.Fatalf("at %v host %d has a notice at %v, the long way at %v", now, i, a, b)
 			}
 		}
 		for i := range ends {
-			quick, slow := ends[i][0].h, ends[i][1].h
-			if a, b := quick.Stats(now), slow.Stats(now); !reflect.DeepEqual(a, b) {
+			short, slow := ends[i][0].h, ends[i][1].h
+			if a, b := short.Stats(now), slow.Stats(now); !reflect.DeepEqual(a, b) {
 				t.Fatalf("host %d has counted %+v, the long way %+v", i, a, b)
 			}
-			if a, b := quick.TakeResults(), slow.TakeResults(); !reflect.DeepEqual(a, b) {
+			if a, b := short.TakeResults(), slow.TakeResults(); !reflect.DeepEqual(a, b) {
 				t.Fatalf("host %d: %+v, the long way %+v", i, a, b)
 			}
 			for n := range qp + 1 {
-				if a, b := quick.Received(address(2-i, six), n), slow.Received(address(2-i, six), n); a != b {
+				if a, b := short.Received(address(2-i, six), n), slow.Received(address(2-i, six), n); a != b {
 					t.Fatalf("host %d received %+v, the long way %+v", i, a, b)
 				}
 			}
-			if err := quick.Audit(); err != nil {
+			if err := short.Audit(); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -124,26 +124,26 @@ func (c *Switch) pollGap() units.Time {
 // checkFrameBuffers says what the frame buffers cannot hold: without a free one no XOFF could be sent.
 func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 	s := &n.Config
-	frames, spare := c.frames(s), c.worldBuffers()
-	if s.Frames() <= frames-spare {
+	frames, reserve := c.frames(s), c.worldBuffers()
+	if s.Frames() <= frames-reserve {
 		return nil
 	}
-	if frames <= spare {
-		return fail(c.DPDK.Frames, "frames %d: rings of %d ports and workers take %d of them, and the buffer needs some, too", frames, len(s.Ports), spare)
+	if frames <= reserve {
+		return fail(c.DPDK.Frames, "frames %d: rings of %d ports and workers take %d of them, and the buffer needs some, too", frames, len(s.Ports), reserve)
 	}
 	const more = "or more by `dpdk: {frames: N}`, from the start"
-	hold := units.Size(frames-spare) * s.Cell
-	if reserved := s.Reserved(); reserved > hold {
+	most := units.Size(frames-reserve) * s.Cell
+	if reserved := s.Reserved(); reserved > most {
 		what := "xoff and headroom of all ports and lossless priorities"
 		if s.Minimums() > 0 {
 			what += ", and the min of queues,"
 		}
 		line := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.minLine(), c.DPDK.Frames.Line)
-		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", what, reserved, frames, hold, more)}
+		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", what, reserved, frames, most, more)}
 	}
 	where := c.Buffer
 	if !where.IsSet() {
 		where.Line = c.DPDK.Frames.Line
 	}
-	return fail(where, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, hold, more)
+	return fail(where, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, most, more)
 }

@@ -5,4 +5,23 @@
 //
 // Every error is one line: which file, which line, what is wrong, and how to
 // correct it. Unknown keys are errors.
+//
+// The files, in the order in which a file of the operator passes them:
+//
+//	yaml.go, locate.go                        values with their lines, and errors; which line a key stands on
+//	closestkey.go                             the key that was meant by one that does not exist
+//	common.go                                 what switch.yaml and agent.yaml share: ports, scheme, PFC, DPDK
+//	listen.go, live.go                        addresses of metrics, profiles and the live page
+//
+//	switch.go                                 switch.yaml, and the switch that is made of it
+//	ports.go, link.go, length.go              what a port has of its own; headroom of its link; lengths of cables
+//	buffer.go                                 frame buffers, and what fits into them
+//	queues.go, shaper.go, ingress.go          egress queues and WRED; shapers; limits of lossy frames of a port
+//	forwarding.go, neighbour.go               VLANs and routes; addresses of the router
+//	lldp.go, sflow.go, history.go, impair.go  LLDP, samples, what is remembered, damage on purpose
+//	changes.go, places.go                     what a changed file changes in a running switch; where its ports are
+//
+//	agent.go                                  agent.yaml, and the host that is made of it
+//	pair.go                                   its flows to queue pairs of others
+//	nic.go                                    the same file with `role: nic`
 package config

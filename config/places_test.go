@@ -38,8 +38,8 @@ func TestPortsKeepTheirPlaces(t *testing.T) {
 			fmt.Fprintf(&text, "vlans: [{id: 1, untagged: [%s]}, {id: 2, untagged: [%s]}]\n", strings.TrimSuffix(of[0], ", "), strings.TrimSuffix(of[1], ", "))
 			return parse(t, text.String())
 		}
-		// meant are the devices of each VLAN, as the file has them.
-		meant := func(c *Switch) string {
+		// members are the devices of each VLAN, as the file has them.
+		members := func(c *Switch) string {
 			all := map[int][]string{}
 			for _, v := range c.VLANs {
 				for _, p := range v.Untagged {
@@ -75,9 +75,9 @@ func TestPortsKeepTheirPlaces(t *testing.T) {
 			case 1:
 				next, err = now.With(fmt.Sprintf("net_null%d", rapid.IntRange(0, 9).Draw(rt, "device")), units.Gbps)
 			case 2:
-				before := meant(now)
-				if next, err = now.Without(rapid.SampledFrom(now.running.At).Draw(rt, "place").Number); err == nil && meant(next) != before {
-					rt.Fatalf("VLANs had %s, and have %s when a port of none has gone", before, meant(next))
+				before := members(now)
+				if next, err = now.Without(rapid.SampledFrom(now.running.At).Draw(rt, "place").Number); err == nil && members(next) != before {
+					rt.Fatalf("VLANs had %s, and have %s when a port of none has gone", before, members(next))
 				}
 			}
 			if err != nil {
@@ -122,8 +122,8 @@ func TestPortsKeepTheirPlaces(t *testing.T) {
 				}
 				slices.Sort(got[int(v.ID)])
 			}
-			if fmt.Sprint(got) != meant(next) {
-				rt.Fatalf("VLANs have %v, the file %s", got, meant(next))
+			if fmt.Sprint(got) != members(next) {
+				rt.Fatalf("VLANs have %v, the file %s", got, members(next))
 			}
 			if there := slices.DeleteFunc(slices.Clone(n.Config.Ports), func(p dataplane.PortConfig) bool { return p.Vacant }); len(there) != len(next.Ports) {
 				rt.Fatalf("%d ports of %d", len(there), len(next.Ports))

@@ -11,6 +11,12 @@
 //
 // A lane is what Ethernet calls a priority. Buffer is counted in blocks of 64 bytes, modulo 4096; a receiver
 // promises at most 2048 of them, so that a lane carries at most 128 KiB in a round trip: long links are slow.
+//
+// The files, in the order in which they build on each other:
+//
+//	config.go  what a port goes by; buffer in blocks
+//	packet.go  flow control packets
+//	port.go    one end of a link
 package credits
 
 // Lanes is the number of virtual lanes.

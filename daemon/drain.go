@@ -29,14 +29,14 @@ func (d *daemon) drain() {
 	d.loaded.Unlock()
 	d.announceShutdown()
 	for deadline := time.Now().Add(DrainTime); ; time.Sleep(time.Millisecond) {
-		held, idle := 0, false
-		d.world.DoBriefly(func(units.Time) { held, idle = queued(), d.world.Idle() })
+		left, idle := 0, false
+		d.world.DoBriefly(func(units.Time) { left, idle = queued(), d.world.Idle() })
 		switch {
-		case held == 0 && idle:
+		case left == 0 && idle:
 			d.log.Info("drained")
 			return
 		case time.Now().After(deadline):
-			d.log.Warnf("%d frames were still queued after %v", held, DrainTime)
+			d.log.Warnf("%d frames were still queued after %v", left, DrainTime)
 			return
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // openAll opens the devices of a node's ports, for frames of an MTU each; errors name the
-// line of file. None is opened unless all are there to be had; if one cannot be opened all the same, those before it
+// line of file. None is opened unless all are there; if one cannot be opened all the same, those before it
 // are returned. base is the address of the node's first port, if that is not among them.
 func openAll(w dpdk.World, file string, ports []config.Port, mtu func(port int) int, base wire.MAC) (devices []dpdk.Device, err error) {
 	for i, p := range ports {

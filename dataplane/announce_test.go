@@ -46,17 +46,17 @@ func TestPortsAnnounceThemselves(t *testing.T) {
 	for range maxReceived + 2 {
 		r.in(0, frame, len(frame))
 	}
-	heard := 0
+	received := 0
 	c := r.sw.TakeAnnouncements(0, func(b []byte) {
-		if heard++; !bytes.Equal(b, frame) {
-			t.Fatalf("heard % x", b)
+		if received++; !bytes.Equal(b, frame) {
+			t.Fatalf("received % x", b)
 		}
 	})
-	if heard != maxReceived || c != (Announced{Sent: uint64(len(at)), Received: maxReceived + 2, Lost: 2}) {
-		t.Errorf("%d heard, %+v", heard, c)
+	if received != maxReceived || c != (Announced{Sent: uint64(len(at)), Received: maxReceived + 2, Lost: 2}) {
+		t.Errorf("%d received, %+v", received, c)
 	}
-	if r.sw.TakeAnnouncements(0, func([]byte) { t.Error("heard twice") }); r.sw.TakeAnnouncements(1, nil) != (Announced{}) {
-		t.Error("another port heard it")
+	if r.sw.TakeAnnouncements(0, func([]byte) { t.Error("received twice") }); r.sw.TakeAnnouncements(1, nil) != (Announced{}) {
+		t.Error("another port received it")
 	}
 	r.sw.Announce(r.now, 0, &Announcement{Frame: frame})
 	r.sw.Announce(r.now, 0, nil)

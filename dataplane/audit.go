@@ -177,15 +177,15 @@ func (p *switchPort) pauses() (sum uint64) {
 // to an ingress port is what its frames there take. The workers must be at rest.
 func (s *Switch) Audit() error {
 	in, out := s.gone.in, s.gone.out
-	held, pooled := make([][pfc.Classes]int64, len(s.ports)), int64(0)
-	hold := func(f *Frame) {
+	buffered, pooled := make([][pfc.Classes]int64, len(s.ports)), int64(0)
+	add := func(f *Frame) {
 		out[f.Prio]++
 		if f.In != ownFrame {
 			account := f.Prio
 			if s.ports[f.In].ingress.Whole() {
 				account = 0
 			}
-			held[f.In][account] += s.cost(f.Len)
+			buffered[f.In][account] += s.cost(f.Len)
 		}
 		if f.Flag&Lossless == 0 {
 			pooled += s.cost(f.Len)
@@ -194,26 +194,26 @@ func (s *Switch) Audit() error {
 	for _, w := range s.workers {
 		for port := range w.released { // what is accounted, and has left
 			for prio, cost := range w.released[port] {
-				held[port][prio] += cost
+				buffered[port][prio] += cost
 			}
 		}
 		for i := range w.lanes {
 			w.lanes[i].all(func(f *Frame) {
 				if f.Digest&isRelease != 0 {
 					port, prio, cost := f.release()
-					held[port][prio] += cost
+					buffered[port][prio] += cost
 				} else {
-					hold(f)
+					add(f)
 				}
 			})
 		}
-		s.eachWaiting(w, hold)
+		s.eachWaiting(w, add)
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.sum(&in, &out)
 		for prio := range pfc.Classes {
-			p.queues[prio].each(hold)
+			p.queues[prio].each(add)
 		}
 	}
 	for prio := range pfc.Classes {
@@ -221,8 +221,8 @@ func (s *Switch) Audit() error {
 			return fmt.Errorf("priority %d: %d frames received, copied or made, %d sent, discarded or still there", prio, in[prio], out[prio])
 		}
 		for i := range s.ports {
-			if got := int64(s.ports[i].ingress.Bytes(uint8(prio))); got != held[i][prio] {
-				return fmt.Errorf("port %d priority %d: %d bytes accounted, %d buffered", i, prio, got, held[i][prio])
+			if got := int64(s.ports[i].ingress.Bytes(uint8(prio))); got != buffered[i][prio] {
+				return fmt.Errorf("port %d priority %d: %d bytes accounted, %d buffered", i, prio, got, buffered[i][prio])
 			}
 		}
 	}

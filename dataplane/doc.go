@@ -24,12 +24,36 @@
 //	mark.go      the congestion point judges what leaves
 //
 // A key that is not known is resolved by slow code, which remembers the action: resolve.go, with fdb.go
-// (addresses), vlan.go, flood.go, route.go, neighbour.go, router.go and icmp.go. With several workers a frame for another worker's port
-// is handed over between enqueue and transmit (handover.go). The accounts of the buffer are in package pfc.
+// (addresses), vlan.go, flood.go, route.go, neighbour.go, router.go and icmp.go. With several workers a frame for
+// another worker's port is handed over between enqueue and transmit (handover.go). The accounts of the buffer are in package pfc.
 //
 // What operators do to a running switch is in links.go, reload.go, places.go (ports that come and go), watchdog.go and
 // deadlock.go; what they see in audit.go, show.go and tap.go.
 //
 // Frames of one ingress port and priority stay in order. Nothing is locked and nothing is
 // allocated per frame.
+//
+// What nodes and worlds agree on:
+//
+//	frame.go, node.go                  Frame and Node
+//	env.go, pool.go                    what a world gives a node; frame buffers
+//	link.go, flight.go                 a cable, and what is on its way through it
+//	world.go                           World
+//	stats.go, nic_stats.go, events.go  what is counted and remembered
+//	digest.go                          a sum over a frame, for traces
+//	isolated.go                        memory that one worker writes
+//
+// The switch, besides the life of a frame:
+//
+//	config.go, switch.go                   its configuration; the switch, its ports and workers
+//	ports.go                               which priority a port gives a frame, and what a reload changes of that
+//	limits.go, wred.go                     limits of lossy queues
+//	shaper.go                              token buckets
+//	flowcontrol.go, credits.go, refuse.go  both flow controls; credits; what a port does not take
+//	paths.go                               how equal paths are chosen
+//	notify.go                              CNMs and CNPs that a congestion point sends
+//	announce.go, sample.go                 LLDP frames; samples for sFlow
+//	fdb_dump.go                            the forwarding database, for readers
+//	match_amd64.go, match_other.go         match.go in assembly, and where there is none
+//	rebase.go                              the clock is set back
 package dataplane

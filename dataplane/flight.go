@@ -36,11 +36,11 @@ func (f *Flight) Reserve(n int) {
 		return
 	}
 	bigger := make([]travelling, size)
-	held := f.Len()
-	for i := range held {
+	length := f.Len()
+	for i := range length {
 		bigger[i] = f.ring[(f.head+uint32(i))&uint32(len(f.ring)-1)]
 	}
-	f.ring, f.head, f.tail = bigger, 0, uint32(held)
+	f.ring, f.head, f.tail = bigger, 0, uint32(length)
 }
 
 // Next is when the first frame arrives, or units.Never.

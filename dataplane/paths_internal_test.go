@@ -76,8 +76,8 @@ func sendOver(t *testing.T, s *Switch, env *Env, now units.Time, to wire.MAC, fl
 	return 0
 }
 
-// heldUp has the peers of ports stop priority 3 for long.
-func heldUp(s *Switch, env *Env, ports ...int) {
+// stopByPeers has the peers of ports stop priority 3 for long.
+func stopByPeers(s *Switch, env *Env, ports ...int) {
 	for _, port := range ports {
 		f, _ := env.Alloc(pfc.FrameLen)
 		p := pfc.Frame{Enable: 1 << 3}
@@ -106,7 +106,7 @@ func TestPacketsTakeThePathsOfTheChoice(t *testing.T) {
 		for _, vlans := range []bool{false, true} {
 			for _, to := range []wire.MAC{behindAll, pathRouter} {
 				s, env := fourPaths(t, c.paths, vlans)
-				heldUp(s, env, 1, 2, 3, 4)
+				stopByPeers(s, env, 1, 2, 3, 4)
 				took, now := [5]int{}, units.Time(0)
 				for range packets {
 					now += c.every
@@ -130,7 +130,7 @@ func TestSeedsDrawPaths(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 2} {
 		for range 2 {
 			s, env := fourPaths(t, Paths{By: AtRandom, Seed: seed}, false)
-			heldUp(s, env, 1, 2, 3, 4)
+			stopByPeers(s, env, 1, 2, 3, 4)
 			var all []int
 			for range 50 {
 				all = append(all, sendOver(t, s, env, 0, behindAll, 7))
@@ -149,7 +149,7 @@ func TestSeedsDrawPaths(t *testing.T) {
 // The choice by queue avoids a port whose queue is long, and every choice a port without link.
 func TestPathsAvoidWhatIsFull(t *testing.T) {
 	s, env := fourPaths(t, Paths{By: ByQueue}, false)
-	heldUp(s, env, 1, 2, 3, 4)
+	stopByPeers(s, env, 1, 2, 3, 4)
 	for range 200 {
 		sendOver(t, s, env, 0, behindTwo, 7)
 	}
@@ -164,7 +164,7 @@ func TestPathsAvoidWhatIsFull(t *testing.T) {
 			paths.Gap = units.Microsecond
 		}
 		s, env := fourPaths(t, paths, false)
-		heldUp(s, env, 1, 2, 3, 4)
+		stopByPeers(s, env, 1, 2, 3, 4)
 		ch, err := s.PrepareLink(3, LinkState{})
 		if err != nil {
 			t.Fatal(err)
@@ -194,7 +194,7 @@ func TestPathErrors(t *testing.T) {
 // A reload changes the choice, and back.
 func TestReloadOfPaths(t *testing.T) {
 	s, env := fourPaths(t, Paths{}, false)
-	heldUp(s, env, 1, 2, 3, 4)
+	stopByPeers(s, env, 1, 2, 3, 4)
 	for _, by := range []PathChoice{ByRoundRobin, ByFlow} {
 		want := map[PathChoice]int{ByRoundRobin: 4, ByFlow: 1}[by]
 		c := s.config

@@ -195,33 +195,33 @@ func (s *Switch) tooWide(p *switchPort, f *Frame, a action) bool {
 // lossless. When that is in force, again charges it anew: what is there counts as what will come does, so that all frames
 // of one port and priority are alike. The workers are at rest.
 func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
-	turns := make([]bool, len(s.ports))
+	changes := make([]bool, len(s.ports))
 	some := false
 	for i := range s.ports {
 		if to.Ports[i].Vacant || s.config.Ports[i].Vacant {
 			continue
 		}
-		turns[i] = s.config.admitted(i) != to.admitted(i) || s.config.Accounts(i) != to.Accounts(i)
-		some = some || turns[i]
+		changes[i] = s.config.admitted(i) != to.admitted(i) || s.config.Accounts(i) != to.Accounts(i)
+		some = some || changes[i]
 	}
 	if !some {
 		return func() {}
 	}
 	s.applyReleases(now)
 	each := func(do func(*Frame)) {
-		turn := func(f *Frame) {
-			if f.In != ownFrame && turns[f.In] {
+		visit := func(f *Frame) {
+			if f.In != ownFrame && changes[f.In] {
 				do(f)
 			}
 		}
 		for _, w := range s.workers {
 			for i := range w.lanes {
-				w.lanes[i].each(turn)
+				w.lanes[i].each(visit)
 			}
-			s.eachWaiting(w, turn)
+			s.eachWaiting(w, visit)
 		}
 		for i := range s.queues {
-			s.queues[i].each(turn)
+			s.queues[i].each(visit)
 		}
 	}
 	each(func(f *Frame) {
@@ -230,7 +230,7 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 		}
 	})
 	for i := range s.ports {
-		if turns[i] {
+		if changes[i] {
 			s.ports[i].ingress.Restart(now, to.Accounts(i), to.Ports[i].Pause)
 		}
 	}

@@ -383,12 +383,12 @@ func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
 	if held != 69 {
 		t.Errorf("a port with alpha 2 was paused at %d KB", held)
 	}
-	mine := 0
-	for ; len(r.out(0, 1)) == 0; mine++ {
+	own := 0
+	for ; len(r.out(0, 1)) == 0; own++ {
 		r.in(0, packet(0, 2, 26, wire.ECT0), 1_000)
 	}
-	if mine != 14 { // it finds 22 KB free: 67 KB are the other's, 11 KB its own
-		t.Errorf("a port with alpha 1/2 was paused at %d KB", mine)
+	if own != 14 { // it finds 22 KB free: 67 KB are the other's, 11 KB its own
+		t.Errorf("a port with alpha 1/2 was paused at %d KB", own)
 	}
 	r.now += units.Microsecond
 	if r.out(2, 1); len(r.out(0, 1)) != 0 {
@@ -401,7 +401,7 @@ func TestThresholdsFollowTheFreeBuffer(t *testing.T) {
 		held--
 	}
 	var f pfc.Frame
-	if sent := r.out(0, 1); len(sent) != 1 || f.Decode(sent[0]) != nil || f.Quanta[3] != 0 || mine != 14 || held == 0 {
+	if sent := r.out(0, 1); len(sent) != 1 || f.Decode(sent[0]) != nil || f.Quanta[3] != 0 || own != 14 || held == 0 {
 		t.Errorf("no XON with %d KB of the other port left", held)
 	}
 }

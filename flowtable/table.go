@@ -1,8 +1,3 @@
-// Package flowtable maps flows to small integers: slots from 0 to a fixed
-// capacity, in which the rest of a node keeps what it knows of a flow. It
-// allocates nothing after construction, is bounded, and forgets flows that have
-// been silent for long when it is asked to. An elastic one makes its places as they
-// are needed.
 package flowtable
 
 import (

@@ -155,7 +155,7 @@ func TestPauseRuleIsTakenBack(t *testing.T) {
 	s.set(units.Second, nil)
 	s.at(2*units.Second, 0)
 	if len(s.pfc) != 3 {
-		t.Errorf("it is let go again: %+v", s.pfc[3:])
+		t.Errorf("it may send again: %+v", s.pfc[3:])
 	}
 }
 

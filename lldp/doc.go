@@ -10,4 +10,10 @@
 // Left out: organizationally specific TLVs but DCBX's (they are skipped), management addresses, the older DCBX
 // versions of before 802.1Qaz (CIN and CEE, which have other TLVs), and the taking over of a peer's parameters:
 // photon is never willing.
+//
+// The files, in the order in which they build on each other:
+//
+//	frame.go, dcbx.go  LLDP frames; DCBX in them
+//	table.go           which neighbour is at which port
+//	agree.go           where two ends disagree
 package lldp

@@ -10,6 +10,16 @@
 //
 // Nothing here knows a clock, a queue or a device: time comes in as an
 // argument and frames go out as values.
+//
+// The files, in the order in which they build on each other:
+//
+//	frame.go                           PFC and PAUSE frames
+//	thresholds.go, headroom.go         XOFF and XON; what still arrives
+//	ingress.go, pool.go                accounts of a port; the shared buffer
+//	configure.go                       thresholds change while a port runs
+//	egress.go, stops.go                what the peer has paused; what a node asks of it
+//	watchdog.go, history.go, probe.go  storms; pauses that have ended; deadlocks
+//	rebase.go                          the clock is set back
 package pfc
 
 // Classes is the number of priorities.

@@ -7,7 +7,7 @@
 #   photon_1.0.0_amd64.deb                  switch, agent and simulator, with man pages, units and examples
 #   photon-sim-1.0.0-linux-amd64, -arm64    the simulator alone: static, without DPDK, for any Linux
 #   photon-1.0.0.oci.tar                    the container's image
-#   photon-1.0.0.cdx.json                   what the program is made of (CycloneDX)
+#   photon-1.0.0.cdx.json                   what the program is made of (CycloneDX, scripts/sbom.sh)
 #   SHA256SUMS
 #
 # The version must be numbers with dots, the tree must have nothing that is not committed, and CHANGELOG.md must
@@ -35,7 +35,7 @@ for arch in amd64 arm64; do
 	CGO_ENABLED=0 GOARCH=$arch go build -trimpath -ldflags "-s -w -X main.version=$version -X main.commit=$commit" -o "$out/photon-sim-$version-linux-$arch" ./cmd/photon
 done
 mv "$(VERSION=$version deploy/debian/build.sh | tail -n 1)" "$out/"
-go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0 app -json -licenses -noserial -main cmd/photon -output "$out/photon-$version.cdx.json" .
+scripts/sbom.sh "$version" "$out/photon-$version.cdx.json"
 if [ "${CONTAINER:-yes}" != no ]; then
 	buildah bud --timestamp "$SOURCE_DATE_EPOCH" --build-arg "VERSION=$version" --build-arg "COMMIT=$commit" -t "photon:$version" -f deploy/container/Containerfile .
 	buildah push "photon:$version" "oci-archive:$out/photon-$version.oci.tar:photon:$version"

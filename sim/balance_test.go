@@ -49,8 +49,8 @@ func TestWhatIsMoved(t *testing.T) {
 			d.ports[i].delivered += frames
 		}
 	}
-	mine, other := d.members[0].part, d.members[3].part
-	wait := func(first, second float64) { s.idleShare[mine], s.idleShare[other] = first, second }
+	own, other := d.members[0].part, d.members[3].part
+	wait := func(first, second float64) { s.idleShare[own], s.idleShare[other] = first, second }
 	see := func(want ...int) {
 		t.Helper()
 		carry(100)

@@ -71,7 +71,7 @@ func TestVisitsOfSidesLastTwoDelays(t *testing.T) {
 	last := -1
 	for i := range 2 {
 		envs := w.NewEnvs(1)
-		w.Add("", &ticker{env: envs[0], every: delay / 10, told: func(now units.Time) {
+		w.Add("", &ticker{env: envs[0], every: delay / 10, visited: func(now units.Time) {
 			if i != last {
 				visits[i] = append(visits[i], now)
 			}
@@ -100,15 +100,15 @@ func TestVisitsOfSidesLastTwoDelays(t *testing.T) {
 // ticker is a node that asks to be called at regular instants, and sends nothing.
 type ticker struct {
 	chatter
-	env   *dataplane.Env
-	every units.Time
-	told  func(now units.Time)
+	env     *dataplane.Env
+	every   units.Time
+	visited func(now units.Time)
 }
 
 func (c *ticker) Receive(units.Time, int, []dataplane.Frame) {}
 
 func (c *ticker) Transmit(now units.Time, _ int, _ []dataplane.Frame) int {
-	c.told(now)
+	c.visited(now)
 	return 0
 }
 

@@ -24,10 +24,10 @@ type chatter struct {
 
 // asked is one call of a node: a frame of so many bytes came, or left; 0: none was there.
 type asked struct {
-	at    units.Time
-	port  int
-	came  bool
-	bytes uint16
+	at      units.Time
+	port    int
+	arrived bool
+	bytes   uint16
 }
 
 func (c *chatter) Receive(now units.Time, port int, burst []dataplane.Frame) {

@@ -9,4 +9,10 @@
 // Values are written as people write them: 10Gbps, 512KB, 50us. Prefixes of
 // rates and sizes are decimal (KB = 1000 bytes, the convention of the papers
 // this project repeats); KiB, MiB and GiB are the binary ones.
+//
+// The files, in the order in which they build on each other:
+//
+//	time.go, rate.go, size.go  the quantities
+//	parse.go, number.go        they are read
+//	rebase.go                  clocks that are set back
 package units

@@ -9,6 +9,17 @@
 //
 // Left out: IPv6 extension headers and more than two VLAN tags; such frames
 // are still Ethernet frames and are forwarded as such.
+//
+// The files, in the order of a frame's bytes:
+//
+//	mac.go, vlan.go           Ethernet addresses; tags
+//	ip.go, addr.go            ECN, DSCP; addresses
+//	roce.go, bth.go, verb.go  RoCEv2 headers; the base transport header; RDMA's opcodes
+//	int.go, ack.go            telemetry; acknowledgements
+//	icrc.go                   the checksum of RoCEv2
+//	parse.go, headers.go      headers of a frame at once; the same in few loads
+//	route.go, icmp.go         what a router does to packets; its errors
+//	binding.go, neighbour.go  which address is whose, by ARP and neighbour discovery
 package wire
 
 // Lengths in bytes.

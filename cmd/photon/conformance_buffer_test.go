@@ -43,7 +43,7 @@ func bufferRows() []conformanceRow {
 		},
 		{
 			name: "qos-xon", source: sai + "testQosSaiPfcXonLimit",
-			asserts: "When its ingress queue has drained to the XON threshold, and no sooner, the sender is let go.",
+			asserts: "When its ingress queue has drained to the XON threshold, and no sooner, the sender may send again.",
 			check: func(t *testing.T) {
 				o := filled(t)
 				o.sends(1, 0, 10, 1000, 26)

@@ -80,7 +80,7 @@ func classRows() []conformanceRow {
 	return []conformanceRow{
 		{
 			name: "qos-dscp-queue", source: sai + "testQosSaiDscpQueueMapping; tests/qos/test_qos_dscp_mapping.py",
-			asserts: "Frames of 62 DSCPs leave by the queues of the default map, DSCP/8: when a port that stood is let go, strictly by priority, and in each in the order in which they came.",
+			asserts: "Frames of 62 DSCPs leave by the queues of the default map, DSCP/8: when a stopped port may send again, strictly by priority, and in each in the order in which they came.",
 			check: func(t *testing.T) {
 				sent := everyDSCP(0)
 				_, order := queuedFrames(t, "", sent)

@@ -107,13 +107,13 @@ func redAccuracy(t *testing.T, rounds int) {
 	pauses := func() (n float64) {
 		return sum(o.process.metrics(), "photon_pfc_rx_frames_total", `port="sw2"`, `priority="0"`)
 	}
-	heldBefore := pauses()
+	pausesBefore := pauses()
 	number := uint32(1)
 	for range rounds {
 		for _, capable := range []bool{true, false} {
 			o.hosts[2].Flush()
 			o.hosts[2].Send(pauseAll(2, pfc.MaxQuanta)) // 1.7 s at this rate
-			within(t, func() bool { return pauses() > heldBefore }, func() string { return "the port is not paused" })
+			within(t, func() bool { return pauses() > pausesBefore }, func() string { return "the port is not paused" })
 			first := number
 			var q show.Queues
 			o.show("queues", &q)
@@ -140,7 +140,7 @@ func redAccuracy(t *testing.T, rounds int) {
 				o.show("queues", &q)
 				return q.Ports[2].Queued[1] == 0 && q.Ports[2].Queued[5] == 0 && uint64(len(got)) >= q.Ports[2].Packets[1]-before
 			})
-			heldBefore = pauses()
+			pausesBefore = pauses()
 			arrived := map[uint32]bool{}
 			for i, b := range got {
 				n := uint32(b[42])<<24 | uint32(b[43])<<16 | uint32(b[44])<<8 | uint32(b[45])

@@ -46,7 +46,7 @@ dpdk: {workers: 2}
 	}
 	var d show.Impair
 	o.show("impair", &d)
-	if p := d.Ports[0]; len(d.Ports) != 1 || p.Delayed != 1 || p.Corrupted != 1 || p.Held != 0 {
+	if p := d.Ports[0]; len(d.Ports) != 1 || p.Delayed != 1 || p.Corrupted != 1 || p.DelayedNow != 0 {
 		t.Errorf("%+v", d.Ports)
 	}
 }

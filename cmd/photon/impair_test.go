@@ -38,7 +38,7 @@ scheme: {name: none}
 	}
 	var d show.Impair
 	o.show("impair", &d)
-	if len(d.Ports) != 1 || d.Ports[0].Lost != 1 || d.Ports[0].Duplicated != 1 || d.Ports[0].Marked != 1 || d.Ports[0].Reordered != 1 || d.Ports[0].Held != 0 {
+	if len(d.Ports) != 1 || d.Ports[0].Lost != 1 || d.Ports[0].Duplicated != 1 || d.Ports[0].Marked != 1 || d.Ports[0].Reordered != 1 || d.Ports[0].DelayedNow != 0 {
 		t.Errorf("%+v", d.Ports)
 	}
 	for _, action := range []string{"lose", "duplicate", "mark", "reorder"} {

@@ -1,5 +1,3 @@
-// Command photon is a lossless-Ethernet switch and NIC dataplane on DPDK, and
-// the laboratory that goes with it.
 package main
 
 import (

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ func versions() string {
 	if r := revision(); len(r) >= 12 {
 		from = " (" + r[:12] + ")"
 	}
-	return fmt.Sprintf("%s%s, %s, DPDK: %s", version, from, runtime.Version(), dpdk.Version())
+	return fmt.Sprintf("%s%s, %s, DPDK: %s", version, from, runtime.Version(), strings.TrimPrefix(dpdk.Version(), "DPDK "))
 }
 
 // revision is the commit this was built from, if the build knew it, with "+" behind it if the

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-void ph_turn(void *worker)
+void ph_cross(void *worker)
 {
 	struct ph_worker *w = worker;
 

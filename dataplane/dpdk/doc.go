@@ -23,4 +23,18 @@
 //
 // The package is the only one that uses cgo, and only with the build tag dpdk.
 // Without it, New says how to get such a build.
+//
+// The files, in the order in which a world passes them:
+//
+//	types.go, spec.go                 options and counters; names of devices
+//	eal.go                            DPDK is started, once a process
+//	nodpdk.go                         what there is without it
+//	device.go, descriptors.go         a device is opened, with rings as long as its link asks for
+//	netdev.go, afpacket.go, memif.go  the kernel's interface below it; net_af_packet; net_memif
+//	flowcontrol.go                    what a device does with pauses
+//	numa.go                           whether a card and its worker are on one NUMA node
+//	world.go, plug.go                 nodes, cables and ports; ports that come and go while it runs
+//	worker.go, pin.go                 rounds of one core; why they are never interrupted
+//	clock.go, rebase.go               the time; the clock is set back
+//	polls.go, residence.go            what is measured: gaps between polls; how long frames are in a switch
 package dpdk

@@ -103,7 +103,7 @@ struct ph_port {
 	uint16_t tx_dev, tx_queue;
 	uint16_t tx_n; /* frames staged to be sent; after a round, those that the device refused */
 	uint16_t rx_n; /* frames received in the last round */
-	uint16_t rx_held; /* take nothing from the device for now */
+	uint16_t rx_paused; /* take nothing from the device for now */
 	uint16_t memif;
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
@@ -124,7 +124,7 @@ struct ph_worker {
 	struct ph_port **port; /* those that it polls */
 
 	/* cross.c */
-	uint64_t now; /* time stamp counter when ph_turn or ph_nap ended */
+	uint64_t now; /* time stamp counter when ph_cross or ph_nap ended */
 	uint64_t sleeps; /* how often the thread gave up its core by itself (ph_count_sleeps) */
 	uint64_t busy; /* nanoseconds of processor time that the thread had (ph_processor) */
 	uint32_t nap; /* nanoseconds that ph_nap takes */
@@ -148,7 +148,7 @@ void ph_punctual(void);
 void ph_sleep(uint32_t ns);
 
 /* cross.c */
-void ph_turn(void *worker); /* a round */
+void ph_cross(void *worker); /* a round */
 void ph_swap(void *swap);
 void ph_count_sleeps(void *worker);
 void ph_processor(void *worker);

@@ -70,8 +70,8 @@ func TestWorkersNeverSleep(t *testing.T) {
 		}()
 	}
 	before := look()
-	const looks = 100
-	for range looks { // each takes the monitor a few of its turns
+	const queries = 100
+	for range queries { // each takes the monitor a few of its turns
 		look()
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -80,8 +80,8 @@ func TestWorkersNeverSleep(t *testing.T) {
 	if n := count(after.Slept[:]) - count(before.Slept[:]); n > 0 {
 		t.Errorf("the worker slept %d times, %v in all", n, after.SleptTime-before.SleptTime)
 	}
-	if n := count(after.Requests[:]) - count(before.Requests[:]); n != looks+1 {
-		t.Errorf("%d functions were called, %d were counted", looks+1, n)
+	if n := count(after.Requests[:]) - count(before.Requests[:]); n != queries+1 {
+		t.Errorf("%d functions were called, %d were counted", queries+1, n)
 	}
 	if after.RequestTime <= 0 || after.RequestTime > after.Time {
 		t.Errorf("functions took %v of %v", after.RequestTime, after.Time)

@@ -118,7 +118,7 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 	uint64_t several = 0, open = 0; /* of a packet socket: frames that are several, and those whose checksum is open */
 	uint16_t n = 0, most = PH_BURST, kept = 0, i;
 
-	if (!p->rx_held) {
+	if (!p->rx_paused) {
 		if (p->packet != NULL)
 			most = ph_packet_look(p->packet, &several, &open);
 		n = rte_eth_rx_burst(p->rx_dev, p->rx_queue, m, most);

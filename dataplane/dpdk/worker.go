@@ -246,10 +246,10 @@ func (k *worker) poll(until units.Time) {
 	offers := k.hz / 1_000_000 * offerEvery
 	for !k.world.finished.Load() {
 		if k.last-offered < offers && k.world.stops.Load() == 0 {
-			call(unsafe.Pointer(C.ph_turn), unsafe.Pointer(k.c))
+			call(unsafe.Pointer(C.ph_cross), unsafe.Pointer(k.c))
 		} else {
 			offered = k.last
-			wait(unsafe.Pointer(C.ph_turn), unsafe.Pointer(k.c))
+			wait(unsafe.Pointer(C.ph_cross), unsafe.Pointer(k.c))
 		}
 		tsc := uint64(k.c.now)
 		if gap := tsc - k.last; tsc > k.last {
@@ -523,9 +523,9 @@ func (p *port) end(now units.Time, k *worker) (busy bool) {
 	}
 	p.polled = now
 	p.c.tx_n = C.uint16_t(p.staged)
-	p.c.rx_held = 0
+	p.c.rx_paused = 0
 	if p.env.ReceivePaused(p.number) {
-		p.c.rx_held = 1
+		p.c.rx_paused = 1
 	}
 	return p.staged > 0
 }

@@ -58,4 +58,15 @@
 // NDR, the other in turns there and to a port that is free, the victim (RFC 8239, section 6: head-of-line blocking). The
 // frames are first lossy, then of a priority with PFC, whose pauses the generator obeys. testpmd has no part in that:
 // it sends what comes to a port to its neighbour.
+//
+// The files, in the order in which a measurement passes them:
+//
+//	main.go                                  flags, cases, the result file
+//	kinds.go, frames.go                      what a switch has to do; the frames for it
+//	process.go, turn.go                      contestants stand still, and take turns
+//	photon.go, child.go, nochild.go          this switch, in a process of its own (not in a build without DPDK)
+//	testpmd.go, ovs.go                       the others
+//	feed.go                                  what feed.c shows them
+//	generator.go, rfc2544.go, throughput.go  with -rfc2544: what sends; what is measured; how it is searched for
+//	table.go                                 what is printed
 package main

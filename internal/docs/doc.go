@@ -13,4 +13,10 @@
 // Those of the first two kinds are looked at instead: whether a shell can read
 // them, and whether the photon commands, flags and make targets in them exist.
 // Measurements that a line of text names (go test -bench) are run once.
+//
+// The files, in the order in which a document passes them:
+//
+//	document.go      its blocks
+//	shell.go, ci.go  what is in them; whether .ci runs them
+//	run.go           they are run
 package docs

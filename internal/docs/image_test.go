@@ -229,6 +229,10 @@ func TestImage(t *testing.T) {
 	if out := b.do("run", c, "--", "photon", "check", "/usr/share/photon/deploy/switch.yaml"); !strings.Contains(out, "switch.yaml: ok\n") {
 		t.Error(out)
 	}
+	// What docs/artefact.md has its readers run, in short.
+	if out := b.do("run", c, "--", "photon", "replay", "pcn/fig11", "--quick", "--out", "/out"); !strings.Contains(out, "\npcn-rate ") || !strings.Contains(out, "report: /out/pcn-fig11/report.html") {
+		t.Error(out)
+	}
 	for _, none := range []string{"gcc", "go"} {
 		if out, err := b.command("run", c, "--", "sh", "-c", "command -v "+none).CombinedOutput(); err == nil {
 			t.Errorf("the image has what photon was built with: %s", out)

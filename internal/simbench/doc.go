@@ -30,4 +30,14 @@
 // scaled: divided by how much faster this machine runs the loop than that on which
 // ns-3 was measured. Beside it is the same on two cores, by the wall: ns-3, which has one
 // thread, took seconds that are compared with ours.
+//
+// The files, in the order in which a measurement passes them:
+//
+//	main.go                 flags and the result
+//	cases.go, foreign.go    networks of our own, and files of others
+//	photon.go               commands that are measured whole
+//	turns.go, together.go   runs take turns, each as a process; two of them many times a second
+//	measure.go, machine.go  one run; the loop of bare events
+//	ratio.go                two of them compared
+//	result.go, table.go     the result file; what is printed
 package main

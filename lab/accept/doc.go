@@ -10,4 +10,14 @@
 //
 // A station sends given streams and counts what arrives. It shares no code with the switch but DPDK's world and
 // the formats of frames, so that what it says of the switch is a second opinion.
+//
+// The files, in the order in which a run passes them:
+//
+//	plan.go                          the plan of a run
+//	run.go, step.go                  its stages; assertions and verdicts
+//	bench.go, station.go, frames.go  the ports of a stage; streams; their frames
+//	cards.go                         the stage without a switch
+//	child.go                         photons that are run
+//	switch.go, pauses.go             the stage of the switch
+//	pacing.go                        the stage of agents
 package accept

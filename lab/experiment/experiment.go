@@ -1,7 +1,3 @@
-// Package experiment says what is asked: an experiment is a data file with its
-// topology, flows, schemes, parameters each with its source, what is measured, and
-// what the paper claims. This room reads such files and finds what is wrong with
-// them; it builds and runs nothing.
 package experiment
 
 import (

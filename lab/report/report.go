@@ -1,5 +1,3 @@
-// Package report shows what came out: the files of a result, tables for a terminal,
-// the page of an experiment or of all, and the table of all claims.
 package report
 
 import (

@@ -31,12 +31,12 @@ measure:
   sample: 100us
   probes:
     - {name: culprit, kind: received, flows: [culprit]}
-    - {name: told, kind: notified, flows: ["*"]}
+    - {name: cnps, kind: notified, flows: ["*"]}
     - {name: root_ce, kind: marked, at: [S1>R1]}
     - {name: queue, kind: queue, at: [S1>R1]}
     - {name: pauses, kind: xoffs, at: ["*"]}
   metrics:
-    - {name: told, do: last, of: told}
+    - {name: cnps, do: last, of: cnps}
     - {name: root_ce, do: last, of: root_ce}
     - {name: queue, do: mean, of: queue, from: 3ms}
     - {name: pauses, do: last, of: pauses}
@@ -69,8 +69,8 @@ measure:
 				continue
 			}
 			acked := strings.Contains(run.Scheme, "ack")
-			if m("root_ce") < 100 || m("queue") > uncontrolled/2 || acked != (m("told") == 0) {
-				t.Errorf("%s, %s: the root marked %v, its queue is %.0f bytes, and %.0f without control, %v CNPs", flow, run.Scheme, m("root_ce"), m("queue"), uncontrolled, m("told"))
+			if m("root_ce") < 100 || m("queue") > uncontrolled/2 || acked != (m("cnps") == 0) {
+				t.Errorf("%s, %s: the root marked %v, its queue is %.0f bytes, and %.0f without control, %v CNPs", flow, run.Scheme, m("root_ce"), m("queue"), uncontrolled, m("cnps"))
 			}
 		}
 	}

@@ -7,4 +7,13 @@
 // There is no scheduler here: tasks run on the cores of one machine, or are
 // dealt out to the elements of a Slurm job array or of a Kubernetes Indexed Job,
 // which share nothing but a folder.
+//
+// The files, in the order in which a sweep passes them:
+//
+//	spec.go, grid.go, set.go         its file; its tasks; a value is put into an experiment
+//	folder.go                        where tasks and results lie
+//	run.go, slurm.go, kubernetes.go  tasks run, on one machine or on a cluster
+//	collect.go                       results become a table
+//	means.go, claims.go              means over seeds; claims judged
+//	quantity.go, curves.go, page.go  settings as numbers; curves; a page of them
 package sweep

@@ -1,4 +1,11 @@
 // Package topology lays out networks before they are built in a world: nodes,
 // cables, addresses, shortest paths. Its generators are the shapes that the
 // papers use; anything else is a free list of nodes and links.
+//
+// The files, in the order in which they build on each other:
+//
+//	plan.go             nodes, cables, addresses and paths
+//	kinds.go, rails.go  the shapes
+//	nics.go             hosts with several NICs
+//	weights.go          paths by what they can carry
 package topology

@@ -10,4 +10,10 @@
 // What is left out: flows that depend on one another (a request and its
 // answer), loads that change with the time of day, and sizes that depend on who
 // sends.
+//
+// The files, in the order in which they build on each other:
+//
+//	cdf.go, sizes.go       sizes of flows
+//	process.go             arrivals
+//	poisson.go, bursts.go  at random; in bursts and incasts
 package workload

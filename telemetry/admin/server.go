@@ -1,5 +1,3 @@
-// Package admin is the socket by which a running switch or agent is asked and takes
-// orders. Package client has the other end of it.
 package admin
 
 import (

@@ -1,5 +1,3 @@
-// Package client asks a running switch or agent over its admin socket (telemetry/admin),
-// here or elsewhere by ssh.
 package client
 
 import (

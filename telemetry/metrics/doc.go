@@ -6,4 +6,11 @@
 //
 // A scrape takes one snapshot of the counters, between two polls of the
 // workers; what it costs them is the copy.
+//
+// The files, in the order in which they build on each other:
+//
+//	table.go, owner.go    all metrics; which node has which
+//	collector.go, nic.go  they are made of a snapshot
+//	server.go             HTTP
+//	document.go           docs/metrics.md
 package metrics

@@ -75,7 +75,7 @@ func takeBuffer(s *telemetry.Source) Document {
 	d := &Buffer{
 		Node: snap.Node, Size: int64(b.Size), Reserved: int64(b.Reserved), Lossy: int64(b.Lossy), LossyUsed: int64(b.LossyUsed), Tail: int64(b.Tail), Share: b.Share, Headrooms: int64(b.Headrooms),
 	}
-	held := int64(0)
+	buffered := int64(0)
 	for i := range snap.Numbers() {
 		st, name := &snap.Stats.Ports[i], snap.Ports[i]
 		for prio := range pfc.Classes {
@@ -98,7 +98,7 @@ func takeBuffer(s *telemetry.Source) Document {
 			d.Queues = append(d.Queues, own)
 		}
 		for _, n := range st.Buffered {
-			held += int64(n)
+			buffered += int64(n)
 		}
 		l := &b.Limits[i]
 		d.Ports = append(d.Ports, BufferPort{
@@ -113,7 +113,7 @@ func takeBuffer(s *telemetry.Source) Document {
 		{
 			"ingress_lossless_pool",
 			int64(b.Reserved - b.Headroom - b.Minimums),
-			max(0, held-int64(b.LossyUsed+b.HeadUsed+b.MinUsed)),
+			max(0, buffered-int64(b.LossyUsed+b.HeadUsed+b.MinUsed)),
 			nil,
 		},
 		{"headroom_pool", int64(b.Headroom), int64(b.HeadUsed), kept(b.HeadPeak)},
@@ -126,16 +126,16 @@ func takeBuffer(s *telemetry.Source) Document {
 // Table implements Document.
 func (d *Buffer) Table(w io.Writer) {
 	size := func(n int64) units.Size { return units.Size(n) }
-	pools, held := newTable("Pool", "Size", "Used", "Watermark"), int64(0)
+	pools, buffered := newTable("Pool", "Size", "Used", "Watermark"), int64(0)
 	for _, p := range d.Pools {
 		var peak any = "-"
 		if p.Watermark != nil {
 			peak = size(*p.Watermark)
 		}
 		pools.Row(p.Name, size(p.Size), size(p.Used), peak)
-		held += p.Used
+		buffered += p.Used
 	}
-	pools.Row("all", size(d.Size), size(held), "-")
+	pools.Row("all", size(d.Size), size(buffered), "-")
 	pools.Print(w)
 	if head := d.Pools[1].Size; head < d.Headrooms {
 		fmt.Fprintf(

@@ -25,7 +25,7 @@ type ImpairPort struct {
 	CorruptedLost uint64 `json:"corrupted_lost"`
 	Marked        uint64 `json:"marked"`
 	Pauses        uint64 `json:"pauses"`
-	Held          uint64 `json:"held"`
+	DelayedNow    uint64 `json:"delayed_now"`
 }
 
 func takeImpair(s *telemetry.Source) Document {
@@ -35,7 +35,7 @@ func takeImpair(s *telemetry.Source) Document {
 		if m := snap.Stats.Ports[i].Impaired; m != (dataplane.Impaired{}) {
 			d.Ports = append(d.Ports, ImpairPort{
 				Port: snap.Ports[i], Lost: m.Lost, Duplicated: m.Duplicated, Reordered: m.Reordered, Delayed: m.Delayed, Corrupted: m.Corrupted,
-				CorruptedLost: m.CorruptedLost, Marked: m.Marked, Pauses: m.Pauses, Held: m.DelayedNow,
+				CorruptedLost: m.CorruptedLost, Marked: m.Marked, Pauses: m.Pauses, DelayedNow: m.DelayedNow,
 			})
 		}
 	}
@@ -50,7 +50,7 @@ func (d *Impair) Table(w io.Writer) {
 	}
 	t := newTable("Port", "Lost", "Duplicated", "Reordered", "Delayed", "Corrupted", "CE", "PAUSE", "Held back")
 	for _, p := range d.Ports {
-		t.Row(p.Port, p.Lost, p.Duplicated, p.Reordered, p.Delayed, p.Corrupted+p.CorruptedLost, p.Marked, p.Pauses, p.Held)
+		t.Row(p.Port, p.Lost, p.Duplicated, p.Reordered, p.Delayed, p.Corrupted+p.CorruptedLost, p.Marked, p.Pauses, p.DelayedNow)
 	}
 	t.Print(w)
 }

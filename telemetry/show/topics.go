@@ -1,5 +1,3 @@
-// Package show has the documents of `photon show`, one file each: JSON on the way, and
-// the table that switches have made usual.
 package show
 
 import (

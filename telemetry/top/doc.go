@@ -4,4 +4,10 @@
 //
 // Rates are bits on the wire: preamble, FCS and gap, 24 bytes a frame, are part
 // of them, so that a full link shows its line rate. MAC control frames are not.
+//
+// The files, in the order in which they build on each other:
+//
+//	view.go            two snapshots compared
+//	model.go, once.go  on a terminal; once
+//	text.go            how it looks
 package top

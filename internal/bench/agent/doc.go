@@ -23,4 +23,11 @@
 // with room for all keys from the start, lookups of keys that are there in random order,
 // one by one and 64 a call. rte_hash runs in a loop of its own in C, so that it pays for
 // no crossing.
+//
+// The files, in the order in which they build on each other:
+//
+//	main.go                   flags, the result file
+//	pacing.go                 errors and costs of pacing
+//	tables.go                 flow tables
+//	rtehash.go, nortehash.go  DPDK's, and where it is missing
 package main

@@ -38,12 +38,12 @@ func onAll(name string, args ...string) *exec.Cmd {
 	return exec.Command("taskset", append([]string{"-c", fmt.Sprintf("0-%d", cores()-1), name}, args...)...)
 }
 
-func measureLoop(_ string, settle, span time.Duration) (g gaps, err error) {
+func measureLoop(_ string, warmup, span time.Duration) (g gaps, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return g, err
 	}
-	out, err := onAll(self, "-loop", "-core", fmt.Sprint(polling()), "-settle", settle.String(), "-span", span.String()).Output()
+	out, err := onAll(self, "-loop", "-core", fmt.Sprint(polling()), "-warmup", warmup.String(), "-span", span.String()).Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		return g, fmt.Errorf("%w: %s", err, exit.Stderr)
 	}
@@ -63,8 +63,8 @@ func write(file, socket string, turn int) error {
 }
 
 // measurePhoton is a switch with its metrics scraped and its control plane busy.
-func measurePhoton(gogc string) func(dir string, settle, span time.Duration) (gaps, error) {
-	return func(dir string, settle, span time.Duration) (g gaps, err error) {
+func measurePhoton(gogc string) func(dir string, warmup, span time.Duration) (gaps, error) {
+	return func(dir string, warmup, span time.Duration) (g gaps, err error) {
 		file, socket := filepath.Join(dir, "switch.yaml"), filepath.Join(dir, "sock")
 		if err := write(file, socket, 0); err != nil {
 			return g, err
@@ -98,7 +98,7 @@ func measurePhoton(gogc string) func(dir string, settle, span time.Duration) (ga
 		ctx, quiet := context.WithCancel(context.Background())
 		busy := make(chan error, 1)
 		go func() { busy <- control(ctx, file, socket) }()
-		time.Sleep(settle)
+		time.Sleep(warmup)
 		before, err := scrape()
 		for begin := time.Now(); err == nil && time.Since(begin) < span; {
 			time.Sleep(min(time.Second, span))

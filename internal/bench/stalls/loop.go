@@ -27,7 +27,7 @@ static long sleeps(void)
 }
 
 // poll takes what two devices have, touches each frame and sends it through the other.
-static int poll_for(double seconds, double settle)
+static int poll_for(double seconds, double warmup)
 {
 	struct rte_eth_conf conf;
 	struct rte_mempool *pool = rte_pktmbuf_pool_create("frames", 16383, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
@@ -38,7 +38,7 @@ static int poll_for(double seconds, double settle)
 		if (rte_eth_dev_configure(p, 1, 1, &conf) || rte_eth_rx_queue_setup(p, 0, 1024, SOCKET_ID_ANY, NULL, pool) ||
 		    rte_eth_tx_queue_setup(p, 0, 1024, SOCKET_ID_ANY, NULL) || rte_eth_dev_start(p))
 			return -1;
-	uint64_t hz = rte_get_tsc_hz(), last = rte_rdtsc(), begin = last + (uint64_t)(settle * hz), end = begin + (uint64_t)(seconds * hz);
+	uint64_t hz = rte_get_tsc_hz(), last = rte_rdtsc(), begin = last + (uint64_t)(warmup * hz), end = begin + (uint64_t)(seconds * hz);
 	struct rte_mbuf *burst[BURST];
 	long known = sleeps();
 	while (last < end) {
@@ -82,7 +82,7 @@ import (
 )
 
 // beLoop is the loop in C: it polls for a while and prints what it saw.
-func beLoop(core int, settle, span time.Duration) error {
+func beLoop(core int, warmup, span time.Duration) error {
 	arguments := []string{"stalls", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "--log-level=*:critical", "--file-prefix", "stalls-loop", "-m", "256", "-l", fmt.Sprint(core), "--vdev", "net_null0,size=64", "--vdev", "net_null1,size=64"}
 	argv := make([]*C.char, len(arguments)+1)
 	for i, a := range arguments {
@@ -91,7 +91,7 @@ func beLoop(core int, settle, span time.Duration) error {
 	if C.rte_eal_init(C.int(len(arguments)), (**C.char)(unsafe.Pointer(&argv[0]))) < 0 {
 		return fmt.Errorf("DPDK does not start: %v", arguments)
 	}
-	if C.poll_for(C.double(span.Seconds()), C.double(settle.Seconds())) < 0 {
+	if C.poll_for(C.double(span.Seconds()), C.double(warmup.Seconds())) < 0 {
 		return fmt.Errorf("the devices do not start")
 	}
 	var g gaps

@@ -15,7 +15,7 @@ import (
 // contestants are what is measured, in the order of the table.
 var contestants = []struct {
 	name    string
-	measure func(dir string, settle, span time.Duration) (gaps, error)
+	measure func(dir string, warmup, span time.Duration) (gaps, error)
 }{
 	{"C loop", measureLoop},
 	{"photon", measurePhoton("")},
@@ -40,17 +40,17 @@ func main() {
 	core := flag.Int("core", 0, "with -loop: where")
 	runs := flag.Int("runs", 5, "`turns` of each contestant")
 	span := flag.Duration("span", 10*time.Second, "`length` of a turn")
-	settle := flag.Duration("settle", 2*time.Second, "`time` before a turn counts")
+	warmup := flag.Duration("warmup", 2*time.Second, "`time` before a turn counts")
 	out := flag.String("out", "out/bench-stalls.json", "result `file`")
 	flag.Parse()
 	var err error
 	switch {
-	case *runs < 1 || *span < time.Second || *settle < 0:
-		err = fmt.Errorf("-runs %d must be positive, -span %v a second or more, -settle %v not negative", *runs, *span, *settle)
+	case *runs < 1 || *span < time.Second || *warmup < 0:
+		err = fmt.Errorf("-runs %d must be positive, -span %v a second or more, -warmup %v not negative", *runs, *span, *warmup)
 	case *child:
-		err = beLoop(*core, *settle, *span)
+		err = beLoop(*core, *warmup, *span)
 	default:
-		err = measureAll(*runs, *settle, *span, *out)
+		err = measureAll(*runs, *warmup, *span, *out)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench-stalls:", err)
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-func measureAll(runs int, settle, span time.Duration, out string) error {
+func measureAll(runs int, warmup, span time.Duration, out string) error {
 	dir, err := os.MkdirTemp("", "photon-stalls")
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func measureAll(runs int, settle, span time.Duration, out string) error {
 	results := make([]result, len(contestants))
 	for range runs {
 		for i, c := range contestants {
-			g, err := c.measure(dir, settle, span)
+			g, err := c.measure(dir, warmup, span)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}

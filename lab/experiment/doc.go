@@ -1,0 +1,19 @@
+// Package experiment says what is asked: an experiment is a data file with its
+// topology, flows, schemes, parameters each with its source, what is measured, and
+// what the paper claims. This room reads such files and finds what is wrong with
+// them; it builds and runs nothing.
+//
+// The files, in the order in which an experiment passes them:
+//
+//	read.go                             a file is read
+//	experiment.go                       what is in it
+//	parameters.go, paths.go, impair.go  its parameters; paths and recovery; damage on purpose
+//	hosts.go, names.go                  names of hosts; what is suggested for those that do not exist
+//	flows.go, traffic.go                flows and workloads, of an experiment and of an agent
+//	after.go, wait.go, collectives.go   flows that wait for others; collectives
+//	measurement.go, unit.go, panels.go  what is measured, in which unit, and how it is drawn
+//	claim.go                            what the paper claims
+//	check.go, unused.go                 what is wrong with it; keys that change nothing
+//	plan.go                             its topology is laid out
+//	describe.go                         what it will do, in words
+package experiment
