@@ -22,8 +22,8 @@ type paddedCounter struct {
 	_ [60]byte
 }
 
-// wait returns when all parts wait here, and how long that took.
-func (b *barrier) wait() time.Duration {
+// wait returns when all parts wait here, and how long that took. Who is late may be one of others.
+func (b *barrier) wait(others []*exchange) time.Duration {
 	opened := b.opened.Load()
 	if b.arrived.Add(1) == b.parts {
 		b.arrived.Store(0)
@@ -32,7 +32,7 @@ func (b *barrier) wait() time.Duration {
 	}
 	var s stall
 	for b.opened.Load() == opened {
-		s.poll(b)
+		s.poll(b, others)
 	}
 	return s.end()
 }
@@ -40,15 +40,15 @@ func (b *barrier) wait() time.Duration {
 // alone calls a function in the first part while all others wait. That wait says nothing about the load of the parts.
 func (w *World) alone(p *part, do func()) {
 	b := &w.parallel.barrier
-	b.wait() // all parts have read what the first is about to change
+	b.wait(p.exchange.all) // all parts have read what the first is about to change
 	if p.exchange.self == 0 {
 		do()
 	}
-	b.wait()
+	b.wait(nil)
 }
 
 // maxPolls is the number of polls, a millisecond, after which the part that others wait for is taken to have no
-// processor. Tests have fewer.
+// processor, unless it goes on. Tests have fewer.
 var maxPolls = 3000
 
 const (
@@ -66,17 +66,19 @@ const (
 type stall struct {
 	polls int
 	since time.Time
+	beats uint64 // of the others, when they were looked at last
 }
 
-// poll lets some time pass until the caller looks again.
-func (s *stall) poll(b *barrier) {
+// poll lets some time pass until the caller looks again, who waits for one of others; nil: for a function of the first part.
+func (s *stall) poll(b *barrier, others []*exchange) {
 	if s.polls == 0 {
 		s.since = time.Now()
 	}
-	if s.polls++; s.polls >= maxPolls {
+	if s.polls++; s.polls >= maxPolls && !s.goesOn(others) {
 		begin := time.Now()
-		time.Sleep(nap)
-		b.lost.Add(int64(time.Since(begin)))
+		if time.Sleep(nap); others != nil {
+			b.lost.Add(int64(time.Since(begin)))
+		}
 		return
 	}
 	for range pausesPerPoll {
@@ -85,6 +87,20 @@ func (s *stall) poll(b *barrier) {
 	if s.polls%yieldEvery == 0 {
 		runtime.Gosched()
 	}
+}
+
+// goesOn reports whether others have handled events since this was asked last. A window of a large network may take
+// longer than maxPolls: then it waits as long again.
+func (s *stall) goesOn(others []*exchange) bool {
+	beats := uint64(0)
+	for _, x := range others {
+		beats += x.shared[sharedBeat].Load()
+	}
+	if beats == s.beats {
+		return false
+	}
+	s.beats, s.polls = beats, 1
+	return true
 }
 
 // end ends the wait, if there was one, and returns how long it was.

@@ -34,7 +34,7 @@ type exchange struct {
 	reports [2]report
 
 	_      [64]byte        // what the others read all the time, in lines of its own
-	shared []atomic.Uint64 // the clocks of the part's sides, and for each part the number of frames that it may read
+	shared []atomic.Uint64 // clocks of the part's sides, how far it is, and for each part the number of frames that it may read
 	_      [64]byte
 }
 
@@ -55,7 +55,8 @@ type crossing struct {
 // Indices of exchange.shared.
 const (
 	sharedClocks = 0
-	sharedSent   = 2 // to the first part, and so on
+	sharedBeat   = 2 // events that the part has handled, now and then
+	sharedSent   = 3 // to the first part, and so on
 )
 
 func newExchange(self, parts int, owner []uint8) *exchange {
@@ -86,6 +87,14 @@ func (p *part) publishEarly(clocks [2]units.Time) {
 	if x := p.exchange; x != nil && p.events-x.published >= publishEvery {
 		p.publish(clocks)
 	}
+}
+
+// beatEvery is after how many events a part shows that it goes on, a fraction of a millisecond.
+const beatEvery = 512
+
+func (p *part) beat() {
+	p.beatAt = p.events + beatEvery
+	p.exchange.shared[sharedBeat].Store(p.events)
 }
 
 // publish lets the other parts read the frames that were sent to them, and then the clocks up to which these are all.

@@ -79,7 +79,7 @@ func (w *World) runPart(ctx context.Context, p *part, until units.Time) verdict 
 		if x.self == 0 {
 			x.reportOf(x.round).verdict = w.check(ctx, x.round)
 		}
-		x.waited += w.parallel.barrier.wait()
+		x.waited += w.parallel.barrier.wait(x.all)
 		switch v := w.beginRound(p); v {
 		case proceed:
 		case imbalanced:
@@ -106,7 +106,7 @@ func (w *World) runRound(p *part) {
 	for x.clock < x.roundEnd {
 		safe := p.safeTimes()
 		if safe[p.behind()] < min(x.clock+s.lookahead/2, x.roundEnd) { // less is not worth a publication
-			idle.poll(&s.barrier)
+			idle.poll(&s.barrier, x.all)
 			continue
 		}
 		x.waited += idle.end()

@@ -26,7 +26,7 @@ func (w *World) divide() {
 	owner := make([]uint8, len(w.ports))
 	var all []*exchange
 	for i, p := range w.parts {
-		p.exchange = newExchange(i, n, owner)
+		p.exchange, p.beatAt = newExchange(i, n, owner), 0
 		all = append(all, p.exchange)
 	}
 	for i := range w.members {

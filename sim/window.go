@@ -42,6 +42,9 @@ func (p *part) visitAll(nodes []int32, end units.Time) (next units.Time) {
 				at = p.visitPorts(m.first, m.ports, at, end)
 			}
 			p.nextOf[i] = at
+			if p.events >= p.beatAt {
+				p.beat()
+			}
 		}
 		next = min(next, at)
 	}

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math"
+
 	"photon/dataplane"
 	"photon/units"
 )
@@ -35,6 +37,7 @@ type part struct {
 	now       units.Time
 	hash      uint64             // sum over the arrivals at the part's nodes, see trace
 	events    uint64             // that have been handled
+	beatAt    uint64             // with how many it shows the other parts that it goes on
 	burst     [1]dataplane.Frame // the frame at hand
 	exchange  *exchange          // with other parts; nil: there are none
 	taps      []*tap             // by port, of those that somebody watches; nil: nobody does
@@ -47,7 +50,7 @@ func New() *World { return NewOf(dataplane.HeaderLen) }
 // NewOf is New for headers of so many bytes, at least dataplane.HeaderLen: where
 // packets travel inside others, as between NICs under hpcc.
 func NewOf(headers int) *World {
-	w := &World{part: part{pool: dataplane.NewHeaderPoolOf(headers)}, maxParts: 1, due: units.Never}
+	w := &World{part: part{pool: dataplane.NewHeaderPoolOf(headers), beatAt: math.MaxUint64}, maxParts: 1, due: units.Never}
 	w.parts = []*part{&w.part}
 	return w
 }
