@@ -22,7 +22,7 @@ type paddedCounter struct {
 	_ [60]byte
 }
 
-// wait returns when all parts wait here, and how long that took. Who is late may be one of others.
+// wait returns when all parts wait here, and how long that took. Who is late is one of others; nil: see stall.poll.
 func (b *barrier) wait(others []*exchange) time.Duration {
 	opened := b.opened.Load()
 	if b.arrived.Add(1) == b.parts {
@@ -69,7 +69,8 @@ type stall struct {
 	beats uint64 // of the others, when they were looked at last
 }
 
-// poll lets some time pass until the caller looks again, who waits for one of others; nil: for a function of the first part.
+// poll lets some time pass until the caller looks again, who waits for one of others. nil: it waits for a function that
+// the first part calls, which says nothing about processors.
 func (s *stall) poll(b *barrier, others []*exchange) {
 	if s.polls == 0 {
 		s.since = time.Now()

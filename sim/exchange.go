@@ -34,7 +34,7 @@ type exchange struct {
 	reports [2]report
 
 	_      [64]byte        // what the others read all the time, in lines of its own
-	shared []atomic.Uint64 // clocks of the part's sides, how far it is, and for each part the number of frames that it may read
+	shared []atomic.Uint64 // its sides' clocks, its events, and for each part how many frames that may read
 	_      [64]byte
 }
 
@@ -153,7 +153,8 @@ func (p *part) receive(from *pipe[crossing]) {
 			clock := p.exchange.clock
 			if s := p.sides; s != nil {
 				side := p.members[p.ports[c.port].flight.node].side
-				clock, s.next[side] = s.clock[side], min(s.next[side], c.at)
+				clock = s.clock[side]
+				s.next[side] = min(s.next[side], c.at)
 			}
 			if c.at < clock {
 				panic(fmt.Sprintf("sim: a frame for %v comes from another part when all events before %v have been handled", c.at, clock))

@@ -218,7 +218,9 @@ func (b *behindNICs) since(then []map[string]float64) string {
 	var lines []string
 	for i, now := range b.counters() {
 		for name, v := range now {
-			if d := v - then[i][name]; d != 0 && (strings.HasPrefix(name, "photon_port_") || strings.HasPrefix(name, "photon_device_")) && strings.Contains(name, "_total") && !strings.Contains(name, "_bytes_") {
+			frames := strings.HasPrefix(name, "photon_port_") || strings.HasPrefix(name, "photon_device_")
+			frames = frames && strings.Contains(name, "_total") && !strings.Contains(name, "_bytes_")
+			if d := v - then[i][name]; d != 0 && frames {
 				lines = append(lines, fmt.Sprintf("%s %s %+.0f", []string{"sw", "h0", "h1", "h2", "h3"}[i], name, d))
 			}
 		}

@@ -15,5 +15,5 @@
 //
 //	cdf.go, sizes.go       sizes of flows
 //	process.go             arrivals
-//	poisson.go, bursts.go  at random; in bursts and incasts
+//	poisson.go, bursts.go  at random, incasts among them; in bursts
 package workload
