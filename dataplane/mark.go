@@ -53,10 +53,13 @@ func (p *switchPort) judges(f *Frame) bool {
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
-	p.points, p.notifies, p.judgesIdle, p.shown = points, 0, 0, 0
+	p.points, p.notifies, p.judgesIdle, p.shown, p.samples = points, 0, 0, 0, 0
 	for prio := range points {
 		if points[prio].notifier != nil {
 			p.notifies |= 1 << prio
+		}
+		if points[prio].sampler != nil {
+			p.samples |= 1 << prio
 		}
 		point := &points[prio]
 		if _, idle := point.cp.(marking.Idler); point.cp != nil && !idle {

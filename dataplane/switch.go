@@ -80,6 +80,7 @@ type switchPort struct {
 	down       bool      // no link
 	off        bool      // an operator has shut it
 	watched    uint8     // priorities that the watchdog watches
+	samples    uint8     // priorities whose congestion point looks at what is queued
 	judgesIdle uint8     // of those shown, priorities whose congestion point judges also what does not wait
 	drained    bool      // the place is vacant, and no frame that came through it is in the switch
 	link       LinkState // in force, from SetLink

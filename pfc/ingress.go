@@ -179,6 +179,18 @@ func (g *Ingress) Fits(p uint8, n int64) bool {
 	return k.head == 0 && k.base+n <= k.xoff || g.Room(p, 0) >= n
 }
 
+// Settled reports whether n bytes more of priority p fit into the buffer that is set aside for it, and are no new peak.
+func (g *Ingress) Settled(p uint8, n int64) bool {
+	k := &g.class[p&g.index&7]
+	return k.head == 0 && k.base+n <= min(k.xoff, k.peak)
+}
+
+// Below reports whether n bytes more of priority p are no new peak.
+func (g *Ingress) Below(p uint8, n int64) bool {
+	k := &g.class[p&g.index&7]
+	return k.base+k.head+n <= k.peak
+}
+
 // Pools reports whether n bytes more of priority p would take something of the pool.
 func (g *Ingress) Pools(p uint8, n int64) bool {
 	return g.class[p&g.index&7].base+n > g.class[p&g.index&7].xoff

@@ -16,7 +16,7 @@ import (
 // arrive hands the frame at hand to the node of a port, whose place in the world's list is given, too.
 func (p *part) arrive(dst *port, id int) {
 	dst.delivered++
-	p.trace(id, &p.burst[0])
+	p.trace(p.now, id, p.burst[0].Len, p.burst[0].Digest)
 	if p.taps != nil {
 		p.recordFrame(id, &p.burst[0], false)
 	}
@@ -80,24 +80,29 @@ func (p *part) transmit(src *port) {
 
 // send puts a frame on the link of a port.
 func (p *part) send(src *port, f *dataplane.Frame) {
-	if f.Digest == 0 {
-		f.Digest = p.pool.Digest(f)
-	}
 	if p.taps != nil {
 		p.recordFrame(p.members[src.flight.node].first+int(src.number), f, true)
 	}
-	src.sent++
 	took, ok := src.multiply(f.Len)
 	if !ok {
 		took = src.serialize(f.Len)
 	}
 	free := p.now + took
 	src.exit.Free = free
+	p.depart(src, free, f)
+}
+
+// depart puts a frame on the link of a port, which all of it has left at an instant.
+func (p *part) depart(src *port, gone units.Time, f *dataplane.Frame) {
+	src.sent++
+	if f.Digest == 0 {
+		f.Digest = p.pool.Digest(f)
+	}
 	if src.peer >= 0 {
-		p.carry(int(src.peer), free+src.delay, f)
+		p.carry(int(src.peer), gone+src.delay, f)
 		return
 	}
-	p.exchange.send(src, f)
+	p.exchange.send(src, gone, f)
 }
 
 // scheduleWoken schedules the ports of a node that it has woken, and reports whether there are any. Its first port is

@@ -9,15 +9,16 @@ import (
 
 // member is a node of the world. Its ports follow each other in the world's list.
 type member struct {
-	name   string
-	node   dataplane.Node
-	env    *dataplane.Env
-	shared *sharedNode // nil: the node has one worker
-	first  int         // its port 0 in the world's list
-	ports  int
-	part   int  // that it belongs to
-	side   int8 // that it is on, if the world has sides
-	group  int  // the first of the nodes that are always in the same part
+	name    string
+	node    dataplane.Node
+	spanner dataplane.Spanner // nil: the node is none
+	env     *dataplane.Env
+	shared  *sharedNode // nil: the node has one worker
+	first   int         // its port 0 in the world's list
+	ports   int
+	part    int  // that it belongs to
+	side    int8 // that it is on, if the world has sides
+	group   int  // the first of the nodes that are always in the same part
 }
 
 // NewEnvs returns one Env for each worker.
@@ -39,6 +40,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 		m.shared = newSharedNode(server, envs, workers, w.pollGap)
 		m.env, server = m.shared.env, m.shared
 	}
+	m.spanner, _ = server.(dataplane.Spanner)
 	number := len(w.members)
 	w.members = append(w.members, m)
 	for i := range workers {

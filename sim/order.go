@@ -15,17 +15,17 @@ func (v *visit) sortArrivals() {
 	}
 	a := v.arrivals
 	for i := 1; i < len(a); i++ {
-		if a[i-1].key <= a[i].key {
+		if a[i-1].Key <= a[i].Key {
 			continue
 		}
 		e := a[i]
 		k := i
-		for ; k > 0 && a[k-1].key > e.key; k-- {
+		for ; k > 0 && a[k-1].Key > e.Key; k-- {
 			a[k] = a[k-1]
 		}
 		a[k] = e
 	}
-	v.arrivals = append(v.arrivals, arrival{key: beyond})
+	v.arrivals = append(v.arrivals, arrival{Key: beyond})
 }
 
 // bucketArrivals sorts arrivals into buckets of equal time (a counting sort). There are two to four buckets for each
@@ -36,7 +36,7 @@ func (v *visit) bucketArrivals(n int) {
 	counts := v.counts[:1<<width+1]
 	clear(counts)
 	for i := range v.arrivals {
-		counts[v.arrivals[i].key>>shift+1]++
+		counts[v.arrivals[i].Key>>shift+1]++
 	}
 	sum := uint32(0)
 	for i := range counts {
@@ -49,7 +49,7 @@ func (v *visit) bucketArrivals(n int) {
 	to := v.scratch[:n]
 	for i := range v.arrivals {
 		e := &v.arrivals[i]
-		at := &counts[e.key>>shift]
+		at := &counts[e.Key>>shift]
 		to[*at] = *e
 		*at++
 	}

@@ -3,7 +3,7 @@ package sim
 import (
 	"math/bits"
 
-	"photon/dataplane"
+	"photon/units"
 )
 
 // The trace hash is a sum over all arrivals. What each adds is a function of its time, its port, the length of the
@@ -21,9 +21,9 @@ const (
 )
 
 // trace adds an arrival to the part's sum.
-func (p *part) trace(id int, f *dataplane.Frame) {
-	where := uint64(id)<<32 | uint64(f.Len)
-	p.hash += fold(fold(uint64(p.now)^mixTime, where^mixWhere)^mixBoth, uint64(f.Digest)^mixWhat)
+func (p *part) trace(at units.Time, id int, length uint16, digest uint32) {
+	where := uint64(id)<<32 | uint64(length)
+	p.hash += fold(fold(uint64(at)^mixTime, where^mixWhere)^mixBoth, uint64(digest)^mixWhat)
 }
 
 // fold is the exclusive or of the two halves of a product.

@@ -31,9 +31,8 @@ func hashOf(t rapid.TB, list []hashed) uint64 {
 		}
 		copy(w.pool.Header(f), a.bytes[:])
 		p := w.parts[(a.port+i)%2]
-		p.now = a.at
 		f.Digest = w.pool.Digest(&f)
-		p.trace(a.port, &f)
+		p.trace(a.at, a.port, f.Len, f.Digest)
 	}
 	hash, ok := w.Hash()
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"photon/dataplane"
 	"photon/units"
 )
 
@@ -12,21 +13,18 @@ type visit struct {
 	first     int // its port 0 in the world's list
 	base      units.Time
 	end       units.Time // of the window; 0: no such node is visited
-	arrivals  []arrival  // sorted, and behind them one that is beyond the window
-	scratch   []arrival  // to sort with
-	arrival   uint64     // the key of the next arrival
-	timer     uint64     // of the next timer
-	timers    []uint64   // keys of those that are within the window, sorted from nextTimer on
+	span      dataplane.Span
+	arrivals  []arrival // sorted, and behind them one that is beyond the window
+	scratch   []arrival // to sort with
+	arrival   uint64    // the key of the next arrival
+	timer     uint64    // of the next timer
+	timers    []uint64  // keys of those that are within the window, sorted from nextTimer on
 	nextTimer int
 	counts    [maxBuckets + 1]uint32
 }
 
 // arrival is a frame that arrives within the window.
-type arrival struct {
-	key    uint64
-	place  uint64
-	digest uint32
-}
+type arrival = dataplane.Arrival
 
 // usualArrivals is how many there are in a visit at most, in most networks: room for them is made at the beginning.
 const usualArrivals = 512
@@ -38,7 +36,7 @@ func (v *visit) reserve() {
 // A key is when something happens, counted from the base of the visit, and at which port of the node. Events with
 // lesser keys come first.
 const (
-	portBits = 16
+	portBits = dataplane.KeyPortBits
 	beyond   = math.MaxUint64
 )
 
@@ -52,24 +50,35 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 	v.first, v.base, v.end = first, base, end
 	all := p.ports[first : first+ports]
 	v.collect(all)
-	for i := range min(prefetchAhead, len(v.arrivals)-1) {
-		p.pool.Ask(v.arrivals[i].place)
+	from := 0
+	if m := &p.members[all[0].flight.node]; m.spanner != nil && p.taps == nil && len(v.arrivals) > leastSpan && m.spanner.Spans() {
+		from = p.span(m, all)
+		if from == len(v.arrivals)-1 {
+			v.end = 0
+			return v.soonest(all)
+		}
+	}
+	v.arrival = v.arrivals[from].Key
+	slices.Sort(v.timers)
+	v.noteTimer()
+	for i := from; i < min(from+prefetchAhead, len(v.arrivals)-1); i++ {
+		p.pool.Ask(v.arrivals[i].Place)
 	}
 	env := all[0].env
 	list := v.arrivals
-	for i := range list {
-		key := list[i].key
+	for i := from; i < len(list); i++ {
+		key := list[i].Key
 		for v.timer>>portBits < key>>portBits {
 			p.timerOfVisit()
 		}
 		if key == beyond {
 			break
 		}
-		p.burst[0].Begin(list[i].place, list[i].digest)
+		p.burst[0].Begin(list[i].Place, list[i].Digest)
 		if soon := i + prefetchAhead; soon < len(list)-1 {
-			p.pool.Ask(list[soon].place)
+			p.pool.Ask(list[soon].Place)
 		}
-		v.arrival = list[i+1].key
+		v.arrival = list[i+1].Key
 		p.now = base + units.Time(key>>portBits)
 		p.events++
 		env.Queue = min(v.arrival, v.timer)>>portBits == key>>portBits // there is more of this instant
@@ -77,9 +86,14 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 		p.arrive(&p.ports[id], id)
 	}
 	v.end = 0
+	return v.soonest(all)
+}
+
+// soonest is when some ports have their next event.
+func (v *visit) soonest(ports []port) units.Time {
 	next := units.Time(units.Never)
-	for i := range all {
-		next = min(next, all[i].flight.first, all[i].timer)
+	for i := range ports {
+		next = min(next, ports[i].flight.first, ports[i].timer)
 	}
 	return next
 }
@@ -113,9 +127,6 @@ func (v *visit) collect(ports []port) {
 	}
 	v.arrivals = list
 	v.sortArrivals()
-	v.arrival = v.arrivals[0].key
-	slices.Sort(v.timers)
-	v.noteTimer()
 }
 
 // takeArriving appends to a list the frames that arrive at a port within the window, of which there is one.
@@ -123,7 +134,7 @@ func (v *visit) takeArriving(l *flight, number int, list []arrival) []arrival {
 	at := l.first
 	for at < v.end {
 		f := l.slot(l.head)
-		list = append(list, arrival{v.key(at, number), f.place, f.digest})
+		list = append(list, arrival{Key: v.key(at, number), Place: f.place, Digest: f.digest})
 		l.head++
 		if at = units.Never; l.head != l.end {
 			at = l.slot(l.head).at

@@ -255,15 +255,15 @@ func TestArrivalsAreSorted(t *testing.T) {
 		for range n {
 			key := v.key(v.base+units.Time(r.Uint64N(span)), r.IntN(1<<portBits))
 			keys = append(keys, key)
-			v.arrivals = append(v.arrivals, arrival{key: key, place: key >> 3, digest: uint32(key)})
+			v.arrivals = append(v.arrivals, arrival{Key: key, Place: key >> 3, Digest: uint32(key)})
 		}
 		slices.Sort(keys)
 		v.sortArrivals()
-		if len(v.arrivals) != n+1 || v.arrivals[n].key != beyond {
+		if len(v.arrivals) != n+1 || v.arrivals[n].Key != beyond {
 			t.Fatalf("%d of %d, and the last is %+v", len(v.arrivals), n, v.arrivals[len(v.arrivals)-1])
 		}
 		for i, key := range keys {
-			if v.arrivals[i] != (arrival{key: key, place: key >> 3, digest: uint32(key)}) {
+			if v.arrivals[i] != (arrival{Key: key, Place: key >> 3, Digest: uint32(key)}) {
 				t.Fatalf("arrival %d is %+v, not %x", i, v.arrivals[i], key)
 			}
 		}

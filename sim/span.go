@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"photon/dataplane"
+	"photon/units"
+)
+
+// leastSpan is how many arrivals in a window are worth a look at whether the node can take them as one.
+const leastSpan = 8
+
+// span hands the arrivals of the window to the node that is visited, which has all of these ports, and puts what leaves
+// on the links. It returns how many the node has taken: the next is to be received by itself.
+func (p *part) span(m *member, all []port) (taken int) {
+	v := &p.visit
+	x := &v.span
+	x.Base, x.End, x.Arrivals, x.Left, x.Wires = v.base, v.end, v.arrivals, x.Left[:0], x.Wires[:0]
+	for i := range all {
+		t := &all[i]
+		x.Wires = append(x.Wires, dataplane.Wire{At: t.timer, PerByte: t.perByte, Overhead: t.overhead})
+	}
+	taken = m.spanner.Span(x)
+	for i := range x.Arrivals[:taken] {
+		a := &x.Arrivals[i]
+		number := int(uint16(a.Key))
+		all[number].delivered++
+		p.trace(v.base+units.Time(a.Key>>portBits), v.first+number, uint16(a.Place>>32), a.Digest)
+	}
+	for i := range x.Left {
+		d := &x.Left[i]
+		p.depart(&all[d.Port], d.Gone, &d.Frame)
+	}
+	p.events += uint64(taken + len(x.Left))
+	v.timers, v.nextTimer = v.timers[:0], 0
+	for i := range all {
+		t, at := &all[i], x.Wires[i].At
+		t.timer = at
+		m.env.SetDue(i, at)
+		if at < v.end {
+			v.timers = append(v.timers, v.key(at, i))
+		}
+	}
+	return taken
+}
