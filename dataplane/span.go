@@ -103,7 +103,9 @@ func (s *Switch) Span(x *Span) (taken int) {
 		s.renew(x.Base, w, changes)
 	}
 	all, until := len(x.Arrivals)-1, x.End
+	s.ask(w.env, x.Arrivals[:min(MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
+		s.ask(w.env, x.Arrivals[min(taken+MaxBurst, all):min(taken+2*MaxBurst, all)])
 		burst := x.Arrivals[taken : min(taken+MaxBurst, all)+1]
 		n := s.take(x, burst)
 		taken += n
@@ -116,6 +118,13 @@ func (s *Switch) Span(x *Span) (taken int) {
 	}
 	s.serveAll(x, until)
 	return taken
+}
+
+// ask asks for the headers of some frames.
+func (s *Switch) ask(env *Env, list []Arrival) {
+	for i := range list {
+		env.Ask(list[i].Place)
+	}
 }
 
 // at is when a frame arrives.
@@ -192,10 +201,10 @@ func (s *Switch) takeOne(x *Span, now units.Time, f *Frame, a action, more bool)
 // have not caught up with.
 func (s *Switch) settled(p, to *switchPort, f *Frame) bool {
 	prio, most := f.Prio&7, int64(f.Len)+int64(s.slack)
-	if f.Flag&Lossless != 0 && p.ingress.Settled(prio, most) {
-		return true
+	if f.Flag&Lossless == 0 && (s.pool.Used()+most > p.worker.mostPooled || !s.fits(p, prio, f.Len) || s.tooLong(to, f)) {
+		return false
 	}
-	return p.ingress.Below(prio, most) && s.pool.Used()+most <= p.worker.mostPooled && s.fits(p, prio, f.Len) && !s.tooLong(to, f)
+	return p.ingress.Absorbs(prio, most, p.worker.mostPooled)
 }
 
 // passOn sends a frame past the queues of its egress port.

@@ -179,16 +179,14 @@ func (g *Ingress) Fits(p uint8, n int64) bool {
 	return k.head == 0 && k.base+n <= k.xoff || g.Room(p, 0) >= n
 }
 
-// Settled reports whether n bytes more of priority p fit into the buffer that is set aside for it, and are no new peak.
-func (g *Ingress) Settled(p uint8, n int64) bool {
+// Absorbs reports whether n bytes more of priority p fit, and are no new peak: neither of the account nor, if there was
+// so much in use of the pool, of that.
+func (g *Ingress) Absorbs(p uint8, n, mostPooled int64) bool {
 	k := &g.class[p&g.index&7]
-	return k.head == 0 && k.base+n <= min(k.xoff, k.peak)
-}
-
-// Below reports whether n bytes more of priority p are no new peak.
-func (g *Ingress) Below(p uint8, n int64) bool {
-	k := &g.class[p&g.index&7]
-	return k.base+k.head+n <= k.peak
+	if k.head != 0 || k.base+n > k.peak {
+		return false
+	}
+	return k.base+n <= k.xoff || g.pool.Used()+n <= mostPooled && g.Room(p, 0) >= n
 }
 
 // Pools reports whether n bytes more of priority p would take something of the pool.
@@ -288,12 +286,15 @@ func (g *Ingress) Release(p uint8, n int64) (due bool) {
 	return g.xonDue(p & g.index)
 }
 
-// ReleaseFast is Release where the peer is not paused and neither headroom nor pool has a part in it: else
-// it does nothing, and reports false.
+// ReleaseFast is Release where the peer is not paused and headroom has no part in it: else it does nothing, and reports
+// false.
 func (g *Ingress) ReleaseFast(p uint8, n int64) bool {
 	k := &g.class[p&g.index&7]
-	if k.head != 0 || k.base > k.xoff || g.peerStopped != 0 {
+	if k.head != 0 || g.peerStopped != 0 {
 		return false
+	}
+	if beyond := k.base - k.xoff; beyond > 0 {
+		g.pool.Add(-min(n, beyond))
 	}
 	k.base -= n
 	return true

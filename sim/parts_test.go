@@ -79,6 +79,17 @@ func (d *dumbbell) play(t *testing.T, seed uint64) seenRun {
 	return s
 }
 
+// differs says where two runs do first.
+func (s seenRun) differs(other seenRun) string {
+	a, b := fmt.Sprintf("%+v", s), fmt.Sprintf("%+v", other)
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	from := max(0, i-200)
+	return fmt.Sprintf("%s, in one: %s", a[from:min(len(a), i+100)], b[from:min(len(b), i+100)])
+}
+
 // However many parts a world has, and whether they run at the same time or in turns,
 // the same happens.
 func TestPartsDoNotMatter(t *testing.T) {
@@ -106,7 +117,7 @@ func TestPartsDoNotMatter(t *testing.T) {
 			runtime.GOMAXPROCS(before)
 			several = max(several, len(d.parts))
 			if !reflect.DeepEqual(got, alone) {
-				t.Errorf("%s, seed %d: %d parts on %d processors: %+v, in one: %+v", name, seed, len(d.parts), on.processors, got, alone)
+				t.Errorf("%s, seed %d: %d parts on %d processors: %s", name, seed, len(d.parts), on.processors, got.differs(alone))
 			}
 		}
 	}

@@ -16,6 +16,9 @@ func (p *part) span(m *member, all []port) (taken int) {
 	x.Base, x.End, x.Arrivals, x.Left, x.Wires = v.base, v.end, v.arrivals, x.Left[:0], x.Wires[:0]
 	for i := range all {
 		t := &all[i]
+		if t.perByte == 0 && t.peer != unlinked {
+			return 0
+		}
 		x.Wires = append(x.Wires, dataplane.Wire{At: t.timer, PerByte: t.perByte, Overhead: t.overhead})
 	}
 	taken = m.spanner.Span(x)
