@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"math/bits"
-	"unsafe"
 
 	"photon/units"
 )
@@ -229,7 +228,7 @@ func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 	p, wire, e := &s.ports[port], &x.Wires[port], s.ports[port].env.Exit(port)
 	for wire.At < until {
 		d := x.leave()
-		s.dequeue(wire.At, p, uint8(7-bits.LeadingZeros8(p.waiting)), unsafe.Slice(&d.Frame, 1), unbounded)
+		s.dequeueOne(wire.At, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)
 		d.Gone, d.Port = wire.At+wire.took(d.Len), int32(port)
 		e.Free = d.Gone
 		if wire.At = d.Gone; p.waiting == 0 {

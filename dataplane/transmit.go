@@ -58,7 +58,7 @@ var (
 func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time) {
 	p := &s.ports[port]
 	if ready := p.waiting &^ p.halted; ready != 0 && p.usual(now) && !s.credited { // what Transmit and Next would do
-		s.dequeue(now, p, uint8(7-bits.LeadingZeros8(ready)), unsafe.Slice(f, 1), unbounded)
+		s.dequeueOne(now, p, uint8(7-bits.LeadingZeros8(ready)), f)
 		if p.waiting&^p.halted != 0 {
 			return true, now
 		}
@@ -113,6 +113,29 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 		p.took(now, prio, bytes+units.Size(len(burst))*units.Size(p.overhead))
 	}
 	return len(burst)
+}
+
+// dequeueOne is dequeue of one frame, by strict priority and without credits.
+func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *Frame) {
+	q, w := &p.queues[prio], p.worker
+	f.copy(&q.head.frames[q.first])
+	length := units.Size(uint16(f.words()[0] >> 32))
+	p.mark(now, prio, unsafe.Slice(f, 1))
+	q.drop(1, length, &w.store)
+	p.reportQueued(now)
+	if q.frames == 0 {
+		if p.waiting &^= 1 << prio; p.waiting == 0 {
+			p.gate()
+		}
+	}
+	w.notePooled(s.pool)
+	what := f.words()[1]
+	in, flag := uint16(what>>32), Flag(what>>56)
+	cost := s.cost(uint16(length))
+	if flag&Lossless == 0 || s.pausing != 0 || in == ownFrame || int(s.owner[in]) != w.number || !s.ports[in].ingress.ReleaseFast(prio, cost) {
+		s.release(now, w, p, f)
+	}
+	p.left(q, 1, length)
 }
 
 // unbounded is the budget of strict priorities.
