@@ -144,6 +144,13 @@ func (p *Pool) Ask(place uint64) {
 	memory.Prefetch(unsafe.Add(p.bases[uint32(place)>>pieceShift], place&pieceMask<<unitShift+place>>48), 1)
 }
 
+// askAll asks for the headers of frames that are to be looked at soon.
+func (p *Pool) askAll(frames []Frame) {
+	for i := range frames {
+		p.Ask(frames[i].Place())
+	}
+}
+
 // FetchAll gets at all frames that other pools allocated.
 func (p *Pool) FetchAll() {
 	p.common.lock.Lock()

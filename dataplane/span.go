@@ -2,7 +2,9 @@ package dataplane
 
 import (
 	"math/bits"
+	"unsafe"
 
+	"photon/pfc"
 	"photon/units"
 )
 
@@ -15,14 +17,7 @@ import (
 // What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
 // that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
 
-// Arrival is a frame that arrives within a span.
-type Arrival struct {
-	Key    uint64 // when, in picoseconds from the span's base, and at which port: its lower bits
-	Place  uint64 // see Frame.Place
-	Digest uint32 // see Frame.Digest
-}
-
-// KeyPortBits is how many bits of an Arrival's key say the port.
+// KeyPortBits is how many bits of a key say the port: see Span.
 const KeyPortBits = 16
 
 // Departure is a frame that leaves within a span.
@@ -47,9 +42,12 @@ func (w *Wire) took(length uint16) units.Time {
 // Span is a span of time at a node: what arrives within it, and what leaves.
 type Span struct {
 	Base, End units.Time
-	Arrivals  []Arrival   // by their keys; the last is beyond the span
-	Wires     []Wire      // by port
-	Left      []Departure // of each port in order
+	// Keys say when frames arrive, in picoseconds from Base on, and in their lowest KeyPortBits at which port. They are
+	// sorted. Behind the last is one that is beyond the span.
+	Keys   []uint64
+	Frames []Frame     // that arrive: of those that are taken the node may change what does not travel
+	Wires  []Wire      // by port
+	Left   []Departure // of each port in order
 }
 
 // leave makes place for one more frame that leaves.
@@ -101,126 +99,135 @@ func (s *Switch) Span(x *Span) (taken int) {
 	if changes, c := s.changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
 		s.renew(x.Base, w, changes)
 	}
-	all, until := len(x.Arrivals)-1, x.End
-	s.ask(w.env, x.Arrivals[:min(MaxBurst, all)])
+	all, until := len(x.Frames), x.End
+	w.env.askAll(x.Frames[:min(MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
-		s.ask(w.env, x.Arrivals[min(taken+MaxBurst, all):min(taken+2*MaxBurst, all)])
-		burst := x.Arrivals[taken : min(taken+MaxBurst, all)+1]
-		n := s.take(x, burst)
-		taken += n
-		if n < len(burst)-1 {
+		n := min(MaxBurst, all-taken)
+		w.env.askAll(x.Frames[taken+n : min(taken+n+MaxBurst, all)])
+		took := s.take(x, taken, n)
+		if taken += took; took < n {
 			break
 		}
 	}
 	if taken < all {
-		until = x.at(&x.Arrivals[taken])
+		until = x.at(x.Keys[taken])
 	}
 	s.serveAll(x, until)
 	return taken
 }
 
-// ask asks for the headers of some frames.
-func (s *Switch) ask(env *Env, list []Arrival) {
-	for i := range list {
-		env.Ask(list[i].Place)
-	}
-}
+// at is the time of a key.
+func (x *Span) at(key uint64) units.Time { return x.Base + units.Time(key>>KeyPortBits) }
 
-// at is when a frame arrives.
-func (x *Span) at(a *Arrival) units.Time { return x.Base + units.Time(a.Key>>KeyPortBits) }
-
-// take takes arrivals, of which the last is the one behind them, and returns how many it took.
-func (s *Switch) take(x *Span, list []Arrival) (taken int) {
+// take takes some frames, as far as they need nothing special, and returns how many it took. What is done to one is what
+// receiveOne does.
+func (s *Switch) take(x *Span, from, n int) (taken int) {
 	w := s.workers[0]
-	v, frames := &w.env.scratch.vector, w.env.scratch.frames[:len(list)-1]
-	for i := range frames {
-		frames[i].Begin(list[i].Place, list[i].Digest)
+	v, frames := &w.env.scratch.vector, x.Frames[from:from+n]
+	n = s.known(&s.ports[0], &v.match, frames, v.acts[:])
+	v.sums = [pfc.Classes]tally{}
+	if v.special() {
+		n = s.chooseAll(w.env, frames[:n], v.acts[:])
 	}
-	known := s.lookUp(&s.ports[0], v, frames, 0)
-	clear(v.sums[:])
-	for i := range frames[:known] {
-		now := x.at(&list[i])
-		more := list[i+1].Key>>KeyPortBits == list[i].Key>>KeyPortBits // arrives at this instant
-		if !s.takeOne(x, now, &frames[i], v.acts[i]|action(uint16(list[i].Key))<<32, more) {
+	keys, acts := x.Keys[from:from+n+1], v.acts[:n]
+	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.exits))
+	for i, a := range acts {
+		key, f := keys[i], &frames[i]
+		now, in, out, prio := x.at(key), uint(uint16(key)), a.out(), a.prio()
+		length := uint16(f.words()[0] >> 32)
+		if in == out || length > s.narrow {
 			return i
 		}
+		wire, p := &x.Wires[out], &s.ports[in]
+		if wire.At < now {
+			s.serveUntil(x, int(out), now)
+		}
+		if !s.settled(p, a, length) && !s.fitsNow(x, now, p, a, length) {
+			return i
+		}
+		p.ingress.Count(prio, 1, uint64(length))
+		f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame) | uint64(in)<<32
+		e, q := (*Exit)(unsafe.Add(exits, out*uint(unsafe.Sizeof(Exit{})))), (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))
+		if e.Free <= now && e.Open>>prio&1 != 0 && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
+			d := x.leave()
+			d.put(f.words()[0], f.words()[1])
+			if e.Unseen>>prio&1 == 0 {
+				s.seePassing(now, &s.ports[out], &d.Frame)
+			}
+			d.Gone, d.Port = now+wire.took(length), int32(out)
+			e.Free = d.Gone
+			p.ingress.Note(prio, int64(length))
+			if q.left += 1<<40 | tally(length); q.left < 0 {
+				s.ports[out].count()
+			}
+			q.longest = max(q.longest, length)
+			continue
+		}
+		cost := s.cost(length)
+		p.ingress.ChargeAll(prio, cost)
+		if Flag(a>>56)&Lossless == 0 {
+			s.pool.Add(cost)
+			q.unjudged += uint16(^s.config.Judged >> prio & 1)
+		}
+		p.ingress.Note(prio, 0)
+		w.notePooled(s.pool)
+		q.push(f, &w.store)
+		s.ports[out].waiting |= 1 << prio
+		e.Open, e.Unseen = 0, 0
+		if wire.At == units.Never && wire.PerByte != 0 {
+			wire.At = max(now, e.Free)
+		}
 	}
-	return known
+	return n
 }
 
-// takeOne takes one frame, as receiveOne would. It reports false, and has done nothing, if that has to.
-func (s *Switch) takeOne(x *Span, now units.Time, f *Frame, a action, more bool) bool {
-	p := &s.ports[uint16(a>>32)]
-	if special := a & (actKind | tagOp); special != 0 {
-		if special != actGroup {
-			return false
+// chooseAll chooses among equal paths for all frames that have some, and returns how many frames there are before one of
+// which something else is to be done.
+func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
+	for i := range frames {
+		a := acts[i]
+		if a&(actKind|tagOp) == 0 {
+			continue
+		}
+		if a&(actKind|tagOp) != actGroup {
+			return i
 		}
 		group := s.lans.groups[a.out()]
-		a = a.to(group[pick(p.env.flowHash(f), s.config.Salt, len(group))]) &^ actKind
+		acts[i] = a.to(group[pick(env.flowHash(&frames[i]), s.config.Salt, len(group))]) &^ actKind
 	}
-	out, prio := int(a.out()), a.prio()
-	if out == p.number || f.Len > s.narrow {
-		return false
-	}
-	f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
-	to, wire, e := &s.ports[out], &x.Wires[out], p.env.Exit(out)
-	if wire.At < now {
-		s.serveUntil(x, out, now)
-	}
-	if !s.settled(p, to, f) {
-		s.serveAll(x, now)
-		if !s.fits(p, prio, f.Len) || s.tooLong(to, f) {
-			return false
-		}
-	}
-	if e.Free <= now && e.Open>>prio&1 != 0 && wire.PerByte != 0 && !more {
-		s.passOn(x, now, p, to, f)
-		return true
-	}
-	if f.Flag&Lossless == 0 && !s.pool.Take(s.cost(f.Len)) || !p.ingress.Charge(prio, s.cost(f.Len)) {
-		return false
-	}
-	p.ingress.Count(prio, 1, uint64(f.Len))
-	p.ingress.Note(prio, 0)
-	p.worker.notePooled(s.pool)
-	q := &to.queues[prio]
-	q.push(f, &p.worker.store)
-	if !to.judges(f) {
-		q.unjudged++
-	}
-	to.waiting |= 1 << prio
-	e.Open, e.Unseen = 0, 0
-	if wire.At == units.Never && wire.PerByte != 0 {
-		wire.At = max(now, e.Free)
-	}
-	return true
+	return len(frames)
 }
 
 // settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that ports
 // have not caught up with.
-func (s *Switch) settled(p, to *switchPort, f *Frame) bool {
-	prio, most := f.Prio&7, int64(f.Len)+int64(s.slack)
-	if f.Flag&Lossless == 0 && (s.pool.Used()+most > p.worker.mostPooled || !s.fits(p, prio, f.Len) || s.tooLong(to, f)) {
+func (s *Switch) settled(p *switchPort, a action, length uint16) bool {
+	most, pooled := int64(length)+int64(s.slack), p.worker.mostPooled
+	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+most > pooled || !s.fits(p, a.prio(), length) || s.overflows(a, length)) {
 		return false
 	}
-	return p.ingress.Absorbs(prio, most, p.worker.mostPooled)
+	return p.ingress.Absorbs(a.prio(), most, pooled)
 }
 
-// passOn sends a frame past the queues of its egress port.
-func (s *Switch) passOn(x *Span, now units.Time, p, to *switchPort, f *Frame) {
-	prio := f.Prio & 7
-	if to.shown>>prio&1 != 0 && to.judges(f) {
+// overflows reports whether the queue of a lossy frame is too long for it.
+func (s *Switch) overflows(a action, length uint16) bool {
+	return s.queues[a.queue()].bytes+units.Size(length) > s.tailOf(s.pool.Free())
+}
+
+// fitsNow reports whether a frame fits. All ports catch up for that, and what it takes of the pool is noted.
+func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, length uint16) bool {
+	s.serveAll(x, now)
+	lossy := Flag(a>>56)&Lossless == 0
+	if !s.fits(p, a.prio(), length) || lossy && s.overflows(a, length) {
+		return false
+	}
+	return true
+}
+
+// seePassing has the congestion point see a frame that passes the queues, if it is to see it.
+func (s *Switch) seePassing(now units.Time, to *switchPort, f *Frame) {
+	if to.shown>>(f.Prio&7)&1 != 0 && to.judges(f) {
 		s.showPassing(now, to, f)
 	}
-	p.ingress.Count(prio, 1, uint64(f.Len))
-	p.ingress.Note(prio, int64(f.Len))
-	q := &to.queues[prio]
-	to.left(q, 1, units.Size(f.Len))
-	q.longest = max(q.longest, f.Len)
-	d, e := x.leave(), p.env.Exit(to.number)
-	d.copy(f)
-	d.Gone, d.Port = now+x.Wires[to.number].took(f.Len), int32(to.number)
-	e.Free = d.Gone
 }
 
 // serveUntil has a port send what leaves before an instant.

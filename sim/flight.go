@@ -19,9 +19,8 @@ type flight struct {
 
 // flying is a frame on its way.
 type flying struct {
-	at     units.Time
-	place  uint64
-	digest uint32
+	at    units.Time
+	frame dataplane.Frame // its place and its digest
 }
 
 // firstSlots is how many frames there is room for at first.
@@ -41,7 +40,8 @@ func (p *part) carry(id int, at units.Time, f *dataplane.Frame) {
 		l.grow()
 	}
 	s := l.slot(l.end)
-	s.at, s.place, s.digest = at, f.Place(), f.Digest
+	s.at = at
+	s.frame.Begin(f.Place(), f.Digest)
 	if l.end == l.head { // else the node has an earlier event, of which all know
 		l.first = at
 		next := &p.nextOf[l.node]

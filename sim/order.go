@@ -1,6 +1,10 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"photon/dataplane"
+)
 
 const (
 	insertionMax = 12      // arrivals: more are counted into buckets first
@@ -9,49 +13,49 @@ const (
 
 // sortArrivals sorts arrivals by their keys, and puts one beyond the window behind them.
 func (v *visit) sortArrivals() {
-	n := len(v.arrivals)
-	if n > insertionMax {
-		v.bucketArrivals(n)
+	if len(v.keys) > insertionMax {
+		v.bucketArrivals()
 	}
-	a := v.arrivals
-	for i := 1; i < len(a); i++ {
-		if a[i-1].Key <= a[i].Key {
+	keys, frames := v.keys, v.frames[:len(v.keys)]
+	for i := 1; i < len(keys); i++ {
+		key := keys[i]
+		if keys[i-1] <= key {
 			continue
 		}
-		e := a[i]
+		f := frames[i]
 		k := i
-		for ; k > 0 && a[k-1].Key > e.Key; k-- {
-			a[k] = a[k-1]
+		for ; k > 0 && keys[k-1] > key; k-- {
+			keys[k], frames[k] = keys[k-1], frames[k-1]
 		}
-		a[k] = e
+		keys[k], frames[k] = key, f
 	}
-	v.arrivals = append(v.arrivals, arrival{Key: beyond})
+	v.keys = append(v.keys, beyond)
 }
 
 // bucketArrivals sorts arrivals into buckets of equal time (a counting sort). There are two to four buckets for each
 // arrival, so that few are left in wrong order.
-func (v *visit) bucketArrivals(n int) {
+func (v *visit) bucketArrivals() {
+	n := len(v.keys)
 	width := min(bits.Len(uint(n))+1, bits.Len(maxBuckets)-1)
 	shift := uint(max(0, bits.Len64(uint64(v.end-v.base-1))-width)+portBits) & 63
 	counts := v.counts[:1<<width+1]
 	clear(counts)
-	for i := range v.arrivals {
-		counts[v.arrivals[i].Key>>shift+1]++
+	for _, key := range v.keys {
+		counts[key>>shift+1]++
 	}
 	sum := uint32(0)
 	for i := range counts {
 		sum += counts[i]
 		counts[i] = sum
 	}
-	if cap(v.scratch) < n+1 {
-		v.scratch = make([]arrival, 2*n)
+	if cap(v.otherKeys) < n+1 {
+		v.otherKeys, v.otherFrames = make([]uint64, 2*n), make([]dataplane.Frame, 2*n)
 	}
-	to := v.scratch[:n]
-	for i := range v.arrivals {
-		e := &v.arrivals[i]
-		at := &counts[e.Key>>shift]
-		to[*at] = *e
+	keys, frames, from := v.otherKeys[:n], v.otherFrames[:n], v.frames[:n]
+	for i, key := range v.keys {
+		at := &counts[key>>shift]
+		keys[*at], frames[*at] = key, from[i]
 		*at++
 	}
-	v.arrivals, v.scratch = to, v.arrivals[:0]
+	v.keys, v.frames, v.otherKeys, v.otherFrames = keys, frames, v.keys[:0], v.frames[:0]
 }

@@ -13,7 +13,7 @@ const leastSpan = 8
 func (p *part) span(m *member, all []port) (taken int) {
 	v := &p.visit
 	x := &v.span
-	x.Base, x.End, x.Arrivals, x.Left, x.Wires = v.base, v.end, v.arrivals, x.Left[:0], x.Wires[:0]
+	x.Base, x.End, x.Keys, x.Frames, x.Left, x.Wires = v.base, v.end, v.keys, v.frames, x.Left[:0], x.Wires[:0]
 	for i := range all {
 		t := &all[i]
 		if t.perByte == 0 && t.peer != unlinked {
@@ -22,11 +22,11 @@ func (p *part) span(m *member, all []port) (taken int) {
 		x.Wires = append(x.Wires, dataplane.Wire{At: t.timer, PerByte: t.perByte, Overhead: t.overhead})
 	}
 	taken = m.spanner.Span(x)
-	for i := range x.Arrivals[:taken] {
-		a := &x.Arrivals[i]
-		number := int(uint16(a.Key))
+	frames := v.frames[:taken]
+	for i, key := range v.keys[:taken] {
+		number := int(uint16(key))
 		all[number].delivered++
-		p.trace(v.base+units.Time(a.Key>>portBits), v.first+number, uint16(a.Place>>32), a.Digest)
+		p.trace(v.base+units.Time(key>>portBits), v.first+number, frames[i].Len, frames[i].Digest)
 	}
 	for i := range x.Left {
 		d := &x.Left[i]

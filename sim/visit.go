@@ -12,25 +12,26 @@ import (
 type visit struct {
 	first     int // its port 0 in the world's list
 	base      units.Time
-	end       units.Time // of the window; 0: no such node is visited
-	span      dataplane.Span
-	arrivals  []arrival // sorted, and behind them one that is beyond the window
-	scratch   []arrival // to sort with
-	arrival   uint64    // the key of the next arrival
-	timer     uint64    // of the next timer
-	timers    []uint64  // keys of those that are within the window, sorted from nextTimer on
+	end       units.Time        // of the window; 0: no such node is visited
+	keys      []uint64          // of the arrivals, sorted, and behind them one that is beyond the window
+	frames    []dataplane.Frame // that arrive
+	arrival   uint64            // the key of the next arrival
+	timer     uint64            // of the next timer
+	timers    []uint64          // keys of those that are within the window, sorted from nextTimer on
 	nextTimer int
-	counts    [maxBuckets + 1]uint32
-}
+	span      dataplane.Span
 
-// arrival is a frame that arrives within the window.
-type arrival = dataplane.Arrival
+	otherKeys   []uint64 // to sort with
+	otherFrames []dataplane.Frame
+	counts      [maxBuckets + 1]uint32
+}
 
 // usualArrivals is how many there are in a visit at most, in most networks: room for them is made at the beginning.
 const usualArrivals = 512
 
 func (v *visit) reserve() {
-	v.arrivals, v.scratch = make([]arrival, 0, usualArrivals), make([]arrival, 0, usualArrivals)
+	v.keys, v.otherKeys = make([]uint64, 0, usualArrivals), make([]uint64, 0, usualArrivals)
+	v.frames, v.otherFrames = make([]dataplane.Frame, 0, usualArrivals), make([]dataplane.Frame, 0, usualArrivals)
 }
 
 // A key is when something happens, counted from the base of the visit, and at which port of the node. Events with
@@ -51,42 +52,45 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 	all := p.ports[first : first+ports]
 	v.collect(all)
 	from := 0
-	if m := &p.members[all[0].flight.node]; m.spanner != nil && p.taps == nil && len(v.arrivals) > leastSpan && m.spanner.Spans() {
+	if m := &p.members[all[0].flight.node]; m.spanner != nil && p.taps == nil && len(v.keys) > leastSpan && m.spanner.Spans() {
 		from = p.span(m, all)
-		if from == len(v.arrivals)-1 {
-			v.end = 0
-			return v.soonest(all)
-		}
 	}
-	v.arrival = v.arrivals[from].Key
+	if from < len(v.keys)-1 || len(v.timers) > 0 {
+		p.oneByOne(all, from)
+	}
+	v.end = 0
+	return v.soonest(all)
+}
+
+// oneByOne handles the events of the window one after the other, from one of the arrivals on.
+func (p *part) oneByOne(all []port, from int) {
+	v := &p.visit
 	slices.Sort(v.timers)
 	v.noteTimer()
-	for i := from; i < min(from+prefetchAhead, len(v.arrivals)-1); i++ {
-		p.pool.Ask(v.arrivals[i].Place)
+	env, keys, frames := all[0].env, v.keys, v.frames
+	for i := from; i < min(from+prefetchAhead, len(frames)); i++ {
+		p.pool.Ask(frames[i].Place())
 	}
-	env := all[0].env
-	list := v.arrivals
-	for i := from; i < len(list); i++ {
-		key := list[i].Key
+	v.arrival = keys[from]
+	for i := from; ; i++ {
+		key := keys[i]
 		for v.timer>>portBits < key>>portBits {
 			p.timerOfVisit()
 		}
 		if key == beyond {
-			break
+			return
 		}
-		p.burst[0].Begin(list[i].Place, list[i].Digest)
-		if soon := i + prefetchAhead; soon < len(list)-1 {
-			p.pool.Ask(list[soon].Place)
+		p.burst[0] = frames[i]
+		if soon := i + prefetchAhead; soon < len(frames) {
+			p.pool.Ask(frames[soon].Place())
 		}
-		v.arrival = list[i+1].Key
-		p.now = base + units.Time(key>>portBits)
+		v.arrival = keys[i+1]
+		p.now = v.base + units.Time(key>>portBits)
 		p.events++
 		env.Queue = min(v.arrival, v.timer)>>portBits == key>>portBits // there is more of this instant
-		id := first + int(uint16(key))
-		p.arrive(&p.ports[id], id)
+		number := int(uint16(key))
+		p.arrive(&all[number], v.first+number)
 	}
-	v.end = 0
-	return v.soonest(all)
 }
 
 // soonest is when some ports have their next event.
@@ -114,7 +118,7 @@ func (p *part) timerOfVisit() {
 
 // collect takes the frames that arrive at some ports within the window, and notes the timers that come within it.
 func (v *visit) collect(ports []port) {
-	list := v.arrivals[:0]
+	v.keys, v.frames = v.keys[:0], v.frames[:0]
 	v.timers, v.nextTimer = v.timers[:0], 0
 	for number := range ports {
 		t := &ports[number]
@@ -122,26 +126,33 @@ func (v *visit) collect(ports []port) {
 			v.timers = append(v.timers, v.key(t.timer, number))
 		}
 		if t.flight.first < v.end {
-			list = v.takeArriving(&t.flight, number, list)
+			v.takeArriving(&t.flight, number)
 		}
 	}
-	v.arrivals = list
 	v.sortArrivals()
 }
 
-// takeArriving appends to a list the frames that arrive at a port within the window, of which there is one.
-func (v *visit) takeArriving(l *flight, number int, list []arrival) []arrival {
-	at := l.first
-	for at < v.end {
-		f := l.slot(l.head)
-		list = append(list, arrival{Key: v.key(at, number), Place: f.place, Digest: f.digest})
-		l.head++
-		if at = units.Never; l.head != l.end {
-			at = l.slot(l.head).at
-		}
+// takeArriving takes the frames that arrive at a port within the window, of which there is one.
+func (v *visit) takeArriving(l *flight, number int) {
+	if n := len(v.keys) + int(l.len()); n >= min(cap(v.keys), cap(v.frames)) {
+		v.keys, v.frames = slices.Grow(v.keys, n+1), slices.Grow(v.frames, n)
 	}
-	l.first = at
-	return list
+	n, most := len(v.keys), len(v.keys)+int(l.len())
+	keys, frames := v.keys[n:most], v.frames[n:most]
+	taken := 0
+	for taken < len(keys) && taken < len(frames) {
+		f := l.slot(l.head + uint32(taken))
+		if f.at >= v.end {
+			break
+		}
+		keys[taken], frames[taken] = v.key(f.at, number), f.frame
+		taken++
+	}
+	v.keys, v.frames = v.keys[:n+taken], v.frames[:n+taken]
+	l.head += uint32(taken)
+	if l.first = units.Never; l.head != l.end {
+		l.first = l.slot(l.head).at
+	}
 }
 
 // noteTimer notes which timer is the next.

@@ -255,16 +255,18 @@ func TestArrivalsAreSorted(t *testing.T) {
 		for range n {
 			key := v.key(v.base+units.Time(r.Uint64N(span)), r.IntN(1<<portBits))
 			keys = append(keys, key)
-			v.arrivals = append(v.arrivals, arrival{Key: key, Place: key >> 3, Digest: uint32(key)})
+			var f dataplane.Frame
+			f.Begin(key>>3, uint32(key))
+			v.keys, v.frames = append(v.keys, key), append(v.frames, f)
 		}
 		slices.Sort(keys)
 		v.sortArrivals()
-		if len(v.arrivals) != n+1 || v.arrivals[n].Key != beyond {
-			t.Fatalf("%d of %d, and the last is %+v", len(v.arrivals), n, v.arrivals[len(v.arrivals)-1])
+		if len(v.keys) != n+1 || len(v.frames) != n || v.keys[n] != beyond {
+			t.Fatalf("%d and %d of %d, and the last is %x", len(v.keys), len(v.frames), n, v.keys[len(v.keys)-1])
 		}
 		for i, key := range keys {
-			if v.arrivals[i] != (arrival{Key: key, Place: key >> 3, Digest: uint32(key)}) {
-				t.Fatalf("arrival %d is %+v, not %x", i, v.arrivals[i], key)
+			if f := v.frames[i]; v.keys[i] != key || f.Place() != key>>3 || f.Digest != uint32(key) {
+				t.Fatalf("arrival %d is %x, %+v, not %x", i, v.keys[i], f, key)
 			}
 		}
 	})

@@ -64,7 +64,7 @@ func (p *part) visitPort(id int, end units.Time) units.Time {
 			p.now = t.flight.first
 			p.events++
 			f := t.flight.take()
-			p.burst[0].Begin(f.place, f.digest)
+			p.burst[0] = f.frame
 			p.prefetchNext(&t.flight)
 			p.arrive(t, id)
 		} else {
@@ -86,13 +86,13 @@ const prefetchAhead = 8
 // prefetchFirst prefetches the headers of the first frames on their way to a port.
 func (p *part) prefetchFirst(l *flight) {
 	for i := range min(prefetchAhead, l.len()) {
-		p.pool.Ask(l.slot(l.head + i).place)
+		p.pool.Ask(l.slot(l.head + i).frame.Place())
 	}
 }
 
 // prefetchNext prefetches those of one more, after the first has been taken.
 func (p *part) prefetchNext(l *flight) {
 	if l.len() >= prefetchAhead {
-		p.pool.Ask(l.slot(l.head + prefetchAhead - 1).place)
+		p.pool.Ask(l.slot(l.head + prefetchAhead - 1).frame.Place())
 	}
 }
