@@ -130,37 +130,45 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		n = s.chooseAll(w.env, frames[:n], v.acts[:])
 	}
 	keys, acts := x.Keys[from:from+n+1], v.acts[:n]
+	frames = frames[:n]
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.exits))
+	wires, ports := unsafe.Pointer(unsafe.SliceData(x.Wires)), unsafe.Pointer(unsafe.SliceData(s.ports))
 	for i, a := range acts {
-		key, f := keys[i], &frames[i]
-		now, in, out, prio := x.at(key), uint(uint16(key)), a.out(), a.prio()
-		length := uint16(f.words()[0] >> 32)
+		// Keys and actions name ports that there are: nothing is checked.
+		key, f, out := keys[i], &frames[i], a.out()
+		in, now, length := uint(uint16(key)), x.Base+units.Time(key>>KeyPortBits), uint16(f.words()[0]>>32)
 		if in == out || length > s.narrow {
 			return i
 		}
-		wire, p := &x.Wires[out], &s.ports[in]
+		p, wire := element[switchPort](ports, in), element[Wire](wires, out)
 		if wire.At < now {
 			s.serveUntil(x, int(out), now)
 		}
-		if !s.settled(p, a, length) && !s.fitsNow(x, now, p, a, length) {
+		settled := s.settled(p, a, length)
+		if !settled && !s.fitsNow(x, now, p, a, length) {
 			return i
 		}
+		prio := a.prio()
 		p.ingress.Count(prio, 1, uint64(length))
-		f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame) | uint64(in)<<32
-		e, q := (*Exit)(unsafe.Add(exits, out*uint(unsafe.Sizeof(Exit{})))), (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))
-		if e.Free <= now && e.Open>>prio&1 != 0 && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
+		what := f.words()[1]&(1<<32-1) | uint64(a&actFrame) | uint64(in)<<32
+		e, q := element[Exit](exits, out), element[queue](queues, a.queue())
+		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
 			d := x.leave()
-			d.put(f.words()[0], f.words()[1])
+			d.put(f.words()[0], what)
 			if e.Unseen>>prio&1 == 0 {
 				s.seePassing(now, &s.ports[out], &d.Frame)
 			}
-			d.Gone, d.Port = now+wire.took(length), int32(out)
-			e.Free = d.Gone
-			p.ingress.Note(prio, int64(length))
+			gone := now + wire.took(length)
+			d.Gone, d.Port, e.Free = gone, int32(out), gone
 			if q.left += 1<<40 | tally(length); q.left < 0 {
 				s.ports[out].count()
 			}
-			q.longest = max(q.longest, length)
+			if length > q.longest {
+				q.longest = length
+			}
+			if !settled {
+				p.ingress.Note(prio, int64(length))
+			}
 			continue
 		}
 		cost := s.cost(length)
@@ -169,16 +177,24 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 			s.pool.Add(cost)
 			q.unjudged += uint16(^s.config.Judged >> prio & 1)
 		}
-		p.ingress.Note(prio, 0)
-		w.notePooled(s.pool)
+		if !settled {
+			p.ingress.Note(prio, 0)
+			w.notePooled(s.pool)
+		}
+		f.words()[1] = what
 		q.push(f, &w.store)
-		s.ports[out].waiting |= 1 << prio
+		element[switchPort](ports, out).waiting |= 1 << prio
 		e.Open, e.Unseen = 0, 0
 		if wire.At == units.Never && wire.PerByte != 0 {
 			wire.At = max(now, e.Free)
 		}
 	}
 	return n
+}
+
+// element is one of an array, whose end is not checked.
+func element[T any](array unsafe.Pointer, i uint) *T {
+	return (*T)(unsafe.Add(array, i*uint(unsafe.Sizeof(*new(T)))))
 }
 
 // chooseAll chooses among equal paths for all frames that have some, and returns how many frames there are before one of
@@ -232,16 +248,18 @@ func (s *Switch) seePassing(now units.Time, to *switchPort, f *Frame) {
 
 // serveUntil has a port send what leaves before an instant.
 func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
-	p, wire, e := &s.ports[port], &x.Wires[port], s.ports[port].env.Exit(port)
-	for wire.At < until {
+	p, wire := &s.ports[port], &x.Wires[port]
+	e, at := p.env.Exit(port), wire.At
+	for at < until {
 		d := x.leave()
-		s.dequeueOne(wire.At, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)
-		d.Gone, d.Port = wire.At+wire.took(d.Len), int32(port)
-		e.Free = d.Gone
-		if wire.At = d.Gone; p.waiting == 0 {
-			wire.At = units.Never
+		s.dequeueOne(at, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)
+		at += wire.took(d.Len)
+		d.Gone, d.Port, e.Free = at, int32(port), at
+		if p.waiting == 0 {
+			at = units.Never
 		}
 	}
+	wire.At = at
 }
 
 // serveAll has all ports do so.

@@ -70,9 +70,8 @@ func newExchange(self, parts int, owner []uint8) *exchange {
 }
 
 // send puts a frame on its way to another part. That reads it when this part publishes its clock.
-func (x *exchange) send(src *port, gone units.Time, f *dataplane.Frame) {
+func (x *exchange) send(src *port, at units.Time, f *dataplane.Frame) {
 	to := inOtherPart(src.peer)
-	at := gone + src.delay
 	*x.out[x.owner[to]].push() = crossing{at, to, *f}
 	if at >= x.roundEnd {
 		x.firstBeyond = min(x.firstBeyond, at)

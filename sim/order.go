@@ -53,9 +53,10 @@ func (v *visit) bucketArrivals() {
 	}
 	keys, frames, from := v.otherKeys[:n], v.otherFrames[:n], v.frames[:n]
 	for i, key := range v.keys {
-		at := &counts[key>>shift]
-		keys[*at], frames[*at] = key, from[i]
-		*at++
+		at := counts[key>>shift]
+		counts[key>>shift]++
+		keys[at] = key
+		frames[at].Begin(from[i].Place(), from[i].Digest)
 	}
 	v.keys, v.frames, v.otherKeys, v.otherFrames = keys, frames, v.keys[:0], v.frames[:0]
 }
