@@ -99,6 +99,7 @@ func (s *Switch) Span(x *Span) (taken int) {
 	if changes, c := s.changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
 		s.renew(x.Base, w, changes)
 	}
+	s.setCalm(w)
 	all, until := len(x.Frames), x.End
 	w.env.askAll(x.Frames[:min(MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
@@ -144,13 +145,15 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		if wire.At < now {
 			s.serveUntil(x, int(out), now)
 		}
-		settled := s.settled(p, a, length)
-		if !settled && !s.fitsNow(x, now, p, a, length) {
-			return i
+		prio, most := a.prio(), int64(length)+int64(s.slack)
+		settled := s.lossless>>prio&1 != 0 && p.ingress.Calm(prio, most) && s.pool.Used()+most <= w.mostPooled
+		if !settled {
+			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, length) {
+				return i
+			}
 		}
-		prio := a.prio()
 		p.ingress.Count(prio, 1, uint64(length))
-		what := f.words()[1]&(1<<32-1) | uint64(a&actFrame) | uint64(in)<<32
+		what := uint64(uint32(f.words()[1])) | uint64(a>>32|action(in))<<32
 		e, q := element[Exit](exits, out), element[queue](queues, a.queue())
 		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
 			d := x.leave()
@@ -179,7 +182,9 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		}
 		if !settled {
 			p.ingress.Note(prio, 0)
-			w.notePooled(s.pool)
+			if w.notePooled(s.pool); s.pool.Used() == w.mostPooled {
+				s.setCalm(w)
+			}
 		}
 		f.words()[1] = what
 		q.push(f, &w.store)
@@ -214,12 +219,22 @@ func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
 	return len(frames)
 }
 
+// setCalm has all ports work out what may come without a further look.
+func (s *Switch) setCalm(w *switchWorker) {
+	for i := range s.ports {
+		s.ports[i].ingress.SetCalm(s.lossless, w.mostPooled)
+	}
+}
+
 // settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that ports
-// have not caught up with.
-func (s *Switch) settled(p *switchPort, a action, length uint16) bool {
-	most, pooled := int64(length)+int64(s.slack), p.worker.mostPooled
-	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+most > pooled || !s.fits(p, a.prio(), length) || s.overflows(a, length)) {
-		return false
+// have not caught up with. Of most frames that is known without it.
+func (s *Switch) settled(p *switchPort, a action, most int64) bool {
+	pooled := p.worker.mostPooled
+	if Flag(a>>56)&Lossless == 0 {
+		free := s.pool.Free() - most
+		if s.pool.Used()+most > pooled || free < 0 || s.queues[a.queue()].bytes+units.Size(most) > s.tailOf(free) {
+			return false
+		}
 	}
 	return p.ingress.Absorbs(a.prio(), most, pooled)
 }

@@ -49,8 +49,8 @@ type class struct {
 	peak          int64 // the most of both
 	xoff          int64
 	alpha         float64
-	part          float64 // alpha/(1+alpha)
-	frames, bytes uint64  // received, see Count
+	calm          int64  // see Calm
+	frames, bytes uint64 // received, see Count
 }
 
 // limits are what else the account of one priority needs.
@@ -106,7 +106,7 @@ func NewIngress(c IngressConfig) *Ingress {
 
 // set puts a threshold in force.
 func (k *class) set(t Thresholds) {
-	k.xoff, k.alpha, k.part = int64(t.XOFF), t.Alpha, t.Alpha/(1+t.Alpha)
+	k.xoff, k.alpha, k.calm = int64(t.XOFF), t.Alpha, 0
 }
 
 // enable says which accounts have thresholds. The others take everything, and no peer is paused for them.
@@ -166,10 +166,35 @@ func (g *Ingress) Room(p uint8, others int64) int64 {
 		return room
 	}
 	// With n bytes more of the pool's, its free part is n less: what is beyond xoff is to be at most
-	// alpha times what is left free after the last of the frames. A byte is for rounding.
+	// alpha times what is left free after the last of the frames.
 	free, pooled := max(0, g.pool.Free()-others), max(0, -room)
-	beyond := min(int64(k.part*float64(free+pooled))-1, free+pooled)
-	return max(room, room+beyond)
+	return max(room, room+k.beyond(free+pooled))
+}
+
+// beyond is how much may be charged beyond xoff if so much is free of the pool without what is. A byte is for rounding.
+func (k *class) beyond(free int64) int64 {
+	return min(int64(k.alpha/(1+k.alpha)*float64(free))-1, free)
+}
+
+// SetCalm works out how much may be charged to some priorities, whatever else is, as long as no more than so much is used
+// of the pool, and is no new peak.
+func (g *Ingress) SetCalm(priorities uint8, mostPooled int64) {
+	for rest := priorities; rest != 0; rest &= rest - 1 {
+		k := &g.class[uint8(bits.TrailingZeros8(rest))&g.index&7]
+		most := k.xoff
+		if k.alpha != 0 {
+			most += max(0, k.beyond(max(0, g.pool.size-mostPooled)))
+		}
+		if k.calm = min(k.peak, most); k.head > 0 {
+			k.calm = 0
+		}
+	}
+}
+
+// Calm reports whether n bytes more of priority p are within what SetCalm worked out.
+func (g *Ingress) Calm(p uint8, n int64) bool {
+	k := &g.class[p&g.index&7]
+	return k.base+n <= k.calm
 }
 
 // Fits reports whether Room is at least n bytes, while others take nothing. Most often the buffer that is set aside for the
