@@ -47,6 +47,7 @@ type Span struct {
 	Keys   []uint64
 	Frames []Frame     // that arrive: of those that are taken the node may change what does not travel
 	Wires  []Wire      // by port
+	Idle   int         // ports that were to be served had nothing to send so often
 	Left   []Departure // of each port in order
 }
 
@@ -76,7 +77,7 @@ var _ Spanner = (*Switch)(nil)
 
 // Spans implements Spanner.
 func (s *Switch) Spans() bool {
-	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 || s.config.Paths.By != ByFlow {
+	if !s.portless || s.slack != 0 || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 || s.config.Paths.By != ByFlow {
 		return false
 	}
 	for i := range s.ports {
@@ -145,10 +146,10 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		if wire.At < now {
 			s.serveUntil(x, int(out), now)
 		}
-		prio, most := a.prio(), int64(length)+int64(s.slack)
-		settled := s.lossless>>prio&1 != 0 && p.ingress.Calm(prio, most) && s.pool.Used()+most <= w.mostPooled
+		prio := a.prio()
+		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Calm(prio, int64(length)) && s.pool.Used()+int64(length) <= w.mostPooled
 		if !settled {
-			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, length) {
+			if settled = s.settled(p, a, length); !settled && !s.fitsNow(x, now, p, a, length) {
 				return i
 			}
 		}
@@ -174,10 +175,9 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 			}
 			continue
 		}
-		cost := s.cost(length)
-		p.ingress.ChargeAll(prio, cost)
+		p.ingress.ChargeAll(prio, int64(length))
 		if Flag(a>>56)&Lossless == 0 {
-			s.pool.Add(cost)
+			s.pool.Add(int64(length))
 			q.unjudged += uint16(^s.config.Judged >> prio & 1)
 		}
 		if !settled {
@@ -188,11 +188,12 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		}
 		f.words()[1] = what
 		q.push(f, &w.store)
-		element[switchPort](ports, out).waiting |= 1 << prio
-		e.Open, e.Unseen = 0, 0
-		if wire.At == units.Never && wire.PerByte != 0 {
+		to := element[switchPort](ports, out)
+		if to.waiting == 0 && wire.PerByte != 0 {
 			wire.At = max(now, e.Free)
 		}
+		to.waiting |= 1 << prio
+		e.Open, e.Unseen = 0, 0
 	}
 	return n
 }
@@ -228,30 +229,28 @@ func (s *Switch) setCalm(w *switchWorker) {
 
 // settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that ports
 // have not caught up with. Of most frames that is known without it.
-func (s *Switch) settled(p *switchPort, a action, most int64) bool {
+func (s *Switch) settled(p *switchPort, a action, length uint16) bool {
 	pooled := p.worker.mostPooled
-	if Flag(a>>56)&Lossless == 0 {
-		free := s.pool.Free() - most
-		if s.pool.Used()+most > pooled || free < 0 || s.queues[a.queue()].bytes+units.Size(most) > s.tailOf(free) {
-			return false
-		}
-	}
-	return p.ingress.Absorbs(a.prio(), most, pooled)
-}
-
-// overflows reports whether the queue of a lossy frame is too long for it.
-func (s *Switch) overflows(a action, length uint16) bool {
-	return s.queues[a.queue()].bytes+units.Size(length) > s.tailOf(s.pool.Free())
-}
-
-// fitsNow reports whether a frame fits. All ports catch up for that, and what it takes of the pool is noted.
-func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, length uint16) bool {
-	s.serveAll(x, now)
-	lossy := Flag(a>>56)&Lossless == 0
-	if !s.fits(p, a.prio(), length) || lossy && s.overflows(a, length) {
+	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+int64(length) > pooled || !s.lossyFits(a, length)) {
 		return false
 	}
-	return true
+	return p.ingress.Absorbs(a.prio(), int64(length), pooled)
+}
+
+// lossyFits reports whether the pool and the queue take a lossy frame. The queue's limit may follow what is free when
+// the frame is in the buffer.
+func (s *Switch) lossyFits(a action, length uint16) bool {
+	free := s.pool.Free() - int64(length)
+	return free >= 0 && s.queues[a.queue()].bytes+units.Size(length) <= s.tailOf(free)
+}
+
+// fitsNow reports whether a frame fits, after all ports have caught up.
+func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, length uint16) bool {
+	s.serveAll(x, now)
+	if Flag(a>>56)&Lossless == 0 {
+		return s.lossyFits(a, length)
+	}
+	return p.ingress.Fits(a.prio(), int64(length))
 }
 
 // seePassing has the congestion point see a frame that passes the queues, if it is to see it.
@@ -265,6 +264,10 @@ func (s *Switch) seePassing(now units.Time, to *switchPort, f *Frame) {
 func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 	p, wire := &s.ports[port], &x.Wires[port]
 	e, at := p.env.Exit(port), wire.At
+	if p.waiting == 0 { // who set the time expected something else
+		at = units.Never
+		x.Idle++
+	}
 	for at < until {
 		d := x.leave()
 		s.dequeueOne(at, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)

@@ -21,6 +21,7 @@
 //	window.go    the nodes of a part are visited for a window
 //	sides.go     where every link joins two sides these take turns, in windows of two delays
 //	visit.go     the events of one node in a window, in their order (order.go)
+//	span.go      a switch that can takes all arrivals of a window at once
 //	events.go    an arrival, a transmission
 //	flight.go    frames on their way to a port
 //	workers.go   a node that several workers share

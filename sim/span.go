@@ -13,7 +13,8 @@ const leastSpan = 8
 func (p *part) span(m *member, all []port) (taken int) {
 	v := &p.visit
 	x := &v.span
-	x.Base, x.End, x.Keys, x.Frames, x.Left, x.Wires = v.base, v.end, v.keys, v.frames, x.Left[:0], x.Wires[:0]
+	x.Base, x.End, x.Keys, x.Frames = v.base, v.end, v.keys, v.frames
+	x.Wires, x.Left, x.Idle = x.Wires[:0], x.Left[:0], 0
 	for i := range all {
 		t := &all[i]
 		if t.perByte == 0 && t.peer != unlinked {
@@ -29,7 +30,7 @@ func (p *part) span(m *member, all []port) (taken int) {
 		p.trace(v.base+units.Time(key>>portBits), v.first+number, frames[i].Len, frames[i].Digest)
 	}
 	p.departAll(all, x.Left)
-	p.events += uint64(taken + len(x.Left))
+	p.events += uint64(taken + len(x.Left) + x.Idle)
 	v.timers, v.nextTimer = v.timers[:0], 0
 	for i := range all {
 		t, at := &all[i], x.Wires[i].At

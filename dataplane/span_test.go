@@ -1,0 +1,291 @@
+package dataplane_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/dataplane"
+	"photon/pfc"
+	"photon/units"
+	"photon/wire"
+)
+
+// stepper is a world that asks a switch for one event after the other, slowly and obviously.
+type stepper struct {
+	sw    *dataplane.Switch
+	env   *dataplane.Env
+	wires []dataplane.Wire // PerByte and Overhead
+	due   []units.Time
+	now   units.Time
+	left  []string // what left the ports: when and what
+	spans int      // arrivals that were taken by Span
+}
+
+type comes struct {
+	at    units.Time
+	port  int
+	bytes []byte
+}
+
+func newStepper(t *rapid.T, c dataplane.SwitchConfig) *stepper {
+	w := &stepper{env: dataplane.NewEnv(dataplane.NewHeaderPoolOf(2048), len(c.Ports))}
+	var err error
+	if w.sw, err = dataplane.NewSwitch(clone(c), []*dataplane.Env{w.env}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Ports {
+		w.env.Exit(i).Frames = w.env.Exit(i).Inline[:]
+		link := c.Ports[i].Link
+		w.wires = append(w.wires, dataplane.Wire{PerByte: uint16(link.Rate.Serialize(1)), Overhead: int16(link.WireBytes(0))})
+		w.due = append(w.due, w.sw.Next(0, i))
+	}
+	return w
+}
+
+func (w *stepper) frame(b []byte) dataplane.Frame {
+	f, _ := w.env.Alloc(len(b))
+	copy(w.env.Header(f), b)
+	f.Digest = w.env.Digest(&f)
+	return f
+}
+
+func (w *stepper) leaves(port int, gone units.Time, f *dataplane.Frame) {
+	w.left = append(w.left, fmt.Sprintf("port %d, %v: %x", port, gone, w.env.Bytes(f)))
+	w.env.Free(*f)
+}
+
+// send puts a frame on a port's link.
+func (w *stepper) send(port int, f *dataplane.Frame) {
+	e, x := w.env.Exit(port), w.wires[port]
+	e.Free = w.now + units.Time(int(f.Len)+int(x.Overhead))*units.Time(x.PerByte)
+	w.leaves(port, e.Free, f)
+}
+
+// timer is when a port is to be served.
+func (w *stepper) timer(port int) units.Time {
+	if w.due[port] == units.Never {
+		return units.Never
+	}
+	return max(w.due[port], w.env.Exit(port).Free, w.now)
+}
+
+// wake notes which ports the switch has woken.
+func (w *stepper) wake() {
+	for _, port := range w.env.Woken() {
+		w.due[port] = w.env.Due(int(port))
+	}
+}
+
+// step handles all events before an instant, one after the other: arrivals first, then ports in their order.
+func (w *stepper) step(end units.Time, all []comes) {
+	for {
+		port := 0
+		for i := range w.due {
+			if w.timer(i) < w.timer(port) {
+				port = i
+			}
+		}
+		at := w.timer(port)
+		if len(all) > 0 && all[0].at <= at {
+			if w.now = all[0].at; w.now >= end {
+				return
+			}
+			a := all[0]
+			all = all[1:]
+			w.env.Queue = at == w.now || len(all) > 0 && all[0].at == w.now
+			w.sw.Receive(w.now, a.port, []dataplane.Frame{w.frame(a.bytes)})
+			for _, out := range w.env.Left() {
+				e := w.env.Exit(int(out))
+				e.N = 0
+				w.send(int(out), &e.Inline[0])
+			}
+		} else {
+			if at >= end {
+				return
+			}
+			w.now = at
+			w.env.SetDue(port, units.Never)
+			var f dataplane.Frame
+			sent, next := w.sw.Serve(w.now, port, &f)
+			if sent {
+				w.send(port, &f)
+			}
+			w.env.SetDue(port, next)
+			w.due[port] = next
+		}
+		w.wake()
+	}
+}
+
+// span hands over what arrives before an instant at once, and returns what the switch leaves to be handled one by one.
+func (w *stepper) span(t *rapid.T, end units.Time, all []comes) []comes {
+	if !w.sw.Spans() {
+		return all
+	}
+	x := &dataplane.Span{Base: w.now, End: end}
+	for i := range w.wires {
+		wire := w.wires[i]
+		wire.At = w.timer(i)
+		x.Wires = append(x.Wires, wire)
+	}
+	for _, a := range all {
+		x.Keys, x.Frames = append(x.Keys, uint64(a.at-w.now)<<dataplane.KeyPortBits|uint64(a.port)), append(x.Frames, w.frame(a.bytes))
+	}
+	x.Keys = append(x.Keys, 1<<64-1)
+	taken := w.sw.Span(x)
+	if woken := w.env.Woken(); len(woken) > 0 {
+		t.Fatalf("a span wakes ports %v", woken)
+	}
+	for i := range x.Left {
+		w.leaves(int(x.Left[i].Port), x.Left[i].Gone, &x.Left[i].Frame)
+	}
+	for _, f := range x.Frames[taken:] {
+		w.env.Free(f)
+	}
+	for i := range x.Wires {
+		w.env.SetDue(i, x.Wires[i].At)
+		w.due[i] = x.Wires[i].At
+	}
+	w.spans += taken
+	return all[taken:]
+}
+
+// byPort sorts what left by port, in the order in which it left.
+func byPort(left []string) []string {
+	left = slices.Clone(left)
+	slices.SortStableFunc(left, func(a, b string) int {
+		return cmp.Compare(a[:bytes.IndexByte([]byte(a), ',')], b[:bytes.IndexByte([]byte(b), ',')])
+	})
+	return left
+}
+
+// spanConfig is a switch that can take spans, unless something of anyConfig's is in the way.
+func spanConfig(t *rapid.T) dataplane.SwitchConfig {
+	c := anyConfig(t)
+	c.Cell = draw[units.Size](t, "cell", 0, 0, 0, 0, 200)
+	c.Learn, c.VLANs, c.Router, c.Static, c.NoUnknown = false, nil, dataplane.Router{}, nil, false
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		p.Lossless, p.Asymmetric, p.Pause, p.MTU, p.Classes, p.PCPOut, p.Addresses, p.Accept = nil, false, false, 0, nil, nil, nil, dataplane.AcceptUsual
+		e := dataplane.StaticEntry{MAC: hostMAC(i), Ports: []uint16{uint16(i)}}
+		if j := (i + 1) % len(c.Ports); j != i && rapid.IntRange(0, 2).Draw(t, "equal paths") == 0 {
+			e.Ports = append(e.Ports, uint16(j))
+			slices.Sort(e.Ports)
+		}
+		c.Static = append(c.Static, e)
+	}
+	if rapid.IntRange(0, 4).Draw(t, "nothing in the way") < 4 {
+		c.Watchdog, c.Deadlock, c.Weights = pfc.WatchdogConfig{}, 0, [8]int{}
+		for i := range c.Ports {
+			p := &c.Ports[i]
+			p.Shaper, p.Queues, p.LossyLimit, p.LossyAlpha = dataplane.Shaper{}, [8]dataplane.QueueConfig{}, 0, 0
+		}
+	}
+	if c.Lossless != 0 && rapid.IntRange(0, 2).Draw(t, "much room") < 2 {
+		for prio := range c.PFC {
+			c.PFC[prio].XOFF, c.PFC[prio].XON = max(c.PFC[prio].XOFF, 100_000), min(c.PFC[prio].XON, 100_000)
+		}
+		c.Tail = 1_000_000
+	}
+	c.Headroom, c.Buffer = 0, 1
+	c.Buffer = reserved(c) + units.Size(draw(t, "pool", 1_000_000, 1_000_000, 100_000, 10_000))
+	if err := c.Check(); err != nil {
+		t.Skip(err)
+	}
+	return c
+}
+
+// A span is handled as its events would be one after the other: the same frames leave at the same instants, and the switch
+// counts the same.
+func TestSpan(t *testing.T) {
+	taken, offered := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := spanConfig(t)
+		one, many := newStepper(t, c), newStepper(t, c)
+		x := &arrivals{t: t, config: c}
+		load := draw(t, "load", 0.3, 0.9, 1.5)
+		hostile := draw(t, "one frame of so many is odd", 0, 0, 50, 5)
+		free := make([]units.Time, len(c.Ports))
+		for at := units.Time(0); at < 100*units.Microsecond; {
+			end := at + units.Time(rapid.IntRange(1, 30).Draw(t, "us"))*units.Microsecond
+			var all []comes
+			for port := range c.Ports {
+				for free[port] = max(free[port], at); ; {
+					a := comes{port: port, bytes: x.plain(port)}
+					if hostile > 0 && rapid.IntRange(1, hostile).Draw(t, "odd") == 1 {
+						a.bytes = x.anyFrame(port)
+					}
+					took := one.wires[port].PerByte
+					gap := units.Time(float64(len(a.bytes)+wire.Overhead) * float64(took) / load)
+					if rapid.Bool().Draw(t, "at a whole microsecond") {
+						gap = units.Microsecond - (free[port]+gap)%units.Microsecond + gap
+					}
+					if a.at = free[port] + gap; a.at >= end || len(all) > 150 {
+						free[port] = end
+						break
+					}
+					free[port] = a.at
+					all = append(all, a)
+				}
+			}
+			slices.SortStableFunc(all, func(a, b comes) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.port, b.port)) })
+			offered += len(all)
+			one.now, many.now = at, at
+			one.step(end, all)
+			for rest := many.span(t, end, all); ; rest = many.span(t, end, rest) {
+				n := 0
+				for n < len(rest) && rest[n].at == rest[0].at {
+					n++
+				}
+				if n == 0 {
+					break
+				}
+				many.step(rest[0].at+1, rest[:n])
+				many.now = rest[0].at + 1
+				rest = rest[n:]
+			}
+			many.step(end, nil)
+			got, want := byPort(many.left), byPort(one.left)
+			for i := range max(len(got), len(want)) {
+				if i >= len(got) || i >= len(want) || got[i] != want[i] {
+					t.Fatalf("before %v: %d and %d frames left, and the %dth is\n%s, one after the other\n%s", end, len(got), len(want), i, at1(got, i), at1(want, i))
+				}
+			}
+			if got, want := many.sw.Stats(end), one.sw.Stats(end); !reflect.DeepEqual(got, want) {
+				for i := range want.Ports {
+					if s := difference(got.Ports[i], want.Ports[i]); s != "" {
+						t.Fatalf("before %v: port %d: %s", end, i, s)
+					}
+				}
+				t.Fatalf("before %v: %+v, one after the other %+v", end, got, want)
+			}
+			if err := many.sw.Audit(); err != nil {
+				t.Fatal(err)
+			}
+			at = end
+			if rapid.IntRange(0, 9).Draw(t, "clear peaks") == 0 {
+				for _, w := range []*stepper{one, many} {
+					w.sw.ClearPools()
+					w.sw.ClearWatermarks(0)
+				}
+			}
+		}
+		taken += many.spans
+	})
+	if taken*4 < offered {
+		t.Errorf("%d of %d frames were taken in spans", taken, offered)
+	}
+}
+
+func at1(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return "none"
+}
