@@ -12,8 +12,8 @@ type Env struct {
 	exits []Exit   // per port of the node
 	out   []uint16 // ports with frames in their exits, as many as left says
 	left  int
-	// Queue asks the node to queue what arrives, even where an exit is open: the world has more to tell
-	// of this instant before anything may leave.
+	// Queue asks the node to queue what arrives, even where an exit is open: more arrives at this instant
+	// before anything may leave.
 	Queue bool
 
 	woken         []uint16     // ports whose due time moved since the world looked

@@ -77,7 +77,7 @@ var _ Spanner = (*Switch)(nil)
 
 // Spans implements Spanner.
 func (s *Switch) Spans() bool {
-	if !s.portless || s.slack != 0 || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 || s.config.Paths.By != ByFlow {
+	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 || s.config.Paths.By != ByFlow {
 		return false
 	}
 	for i := range s.ports {
@@ -147,9 +147,10 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 			s.serveUntil(x, int(out), now)
 		}
 		prio := a.prio()
-		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Calm(prio, int64(length)) && s.pool.Used()+int64(length) <= w.mostPooled
+		most := int64(length) + int64(s.slack) // bytes of the buffer that it may take
+		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Calm(prio, most) && s.pool.Used()+most <= w.mostPooled
 		if !settled {
-			if settled = s.settled(p, a, length); !settled && !s.fitsNow(x, now, p, a, length) {
+			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, most) {
 				return i
 			}
 		}
@@ -175,9 +176,10 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 			}
 			continue
 		}
-		p.ingress.ChargeAll(prio, int64(length))
+		cost := s.cost(length)
+		p.ingress.ChargeAll(prio, cost)
 		if Flag(a>>56)&Lossless == 0 {
-			s.pool.Add(int64(length))
+			s.pool.Add(cost)
 			q.unjudged += uint16(^s.config.Judged >> prio & 1)
 		}
 		if !settled {
@@ -229,28 +231,28 @@ func (s *Switch) setCalm(w *switchWorker) {
 
 // settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that ports
 // have not caught up with. Of most frames that is known without it.
-func (s *Switch) settled(p *switchPort, a action, length uint16) bool {
+func (s *Switch) settled(p *switchPort, a action, most int64) bool {
 	pooled := p.worker.mostPooled
-	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+int64(length) > pooled || !s.lossyFits(a, length)) {
+	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(a, most)) {
 		return false
 	}
-	return p.ingress.Absorbs(a.prio(), int64(length), pooled)
+	return p.ingress.Absorbs(a.prio(), most, pooled)
 }
 
 // lossyFits reports whether the pool and the queue take a lossy frame. The queue's limit may follow what is free when
 // the frame is in the buffer.
-func (s *Switch) lossyFits(a action, length uint16) bool {
-	free := s.pool.Free() - int64(length)
-	return free >= 0 && s.queues[a.queue()].bytes+units.Size(length) <= s.tailOf(free)
+func (s *Switch) lossyFits(a action, most int64) bool {
+	free := s.pool.Free() - most
+	return free >= 0 && s.queues[a.queue()].bytes+units.Size(most) <= s.tailOf(free)
 }
 
 // fitsNow reports whether a frame fits, after all ports have caught up.
-func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, length uint16) bool {
+func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, most int64) bool {
 	s.serveAll(x, now)
 	if Flag(a>>56)&Lossless == 0 {
-		return s.lossyFits(a, length)
+		return s.lossyFits(a, most)
 	}
-	return p.ingress.Fits(a.prio(), int64(length))
+	return p.ingress.Fits(a.prio(), most)
 }
 
 // seePassing has the congestion point see a frame that passes the queues, if it is to see it.

@@ -98,7 +98,7 @@ func (w *stepper) step(end units.Time, all []comes) {
 			}
 			a := all[0]
 			all = all[1:]
-			w.env.Queue = at == w.now || len(all) > 0 && all[0].at == w.now
+			w.env.Queue = len(all) > 0 && all[0].at == w.now
 			w.sw.Receive(w.now, a.port, []dataplane.Frame{w.frame(a.bytes)})
 			for _, out := range w.env.Left() {
 				e := w.env.Exit(int(out))
@@ -168,7 +168,7 @@ func byPort(left []string) []string {
 // spanConfig is a switch that can take spans, unless something of anyConfig's is in the way.
 func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 	c := anyConfig(t)
-	c.Cell = draw[units.Size](t, "cell", 0, 0, 0, 0, 200)
+	c.Cell = draw[units.Size](t, "cell", 0, 0, 200)
 	c.Learn, c.VLANs, c.Router, c.Static, c.NoUnknown = false, nil, dataplane.Router{}, nil, false
 	for i := range c.Ports {
 		p := &c.Ports[i]
@@ -187,7 +187,7 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 			p.Shaper, p.Queues, p.LossyLimit, p.LossyAlpha = dataplane.Shaper{}, [8]dataplane.QueueConfig{}, 0, 0
 		}
 	}
-	if c.Lossless != 0 && rapid.IntRange(0, 2).Draw(t, "much room") < 2 {
+	if c.Lossless != 0 && rapid.Bool().Draw(t, "much room") {
 		for prio := range c.PFC {
 			c.PFC[prio].XOFF, c.PFC[prio].XON = max(c.PFC[prio].XOFF, 100_000), min(c.PFC[prio].XON, 100_000)
 		}
@@ -211,6 +211,7 @@ func TestSpan(t *testing.T) {
 		x := &arrivals{t: t, config: c}
 		load := draw(t, "load", 0.3, 0.9, 1.5)
 		hostile := draw(t, "one frame of so many is odd", 0, 0, 50, 5)
+		whole := rapid.IntRange(0, 3).Draw(t, "whole microseconds") == 0
 		free := make([]units.Time, len(c.Ports))
 		for at := units.Time(0); at < 100*units.Microsecond; {
 			end := at + units.Time(rapid.IntRange(1, 30).Draw(t, "us"))*units.Microsecond
@@ -218,13 +219,16 @@ func TestSpan(t *testing.T) {
 			for port := range c.Ports {
 				for free[port] = max(free[port], at); ; {
 					a := comes{port: port, bytes: x.plain(port)}
+					if whole {
+						a.bytes = append(a.bytes, make([]byte, 1250)...)[:1250-wire.Overhead] // 1 us at 10 Gbps
+					}
 					if hostile > 0 && rapid.IntRange(1, hostile).Draw(t, "odd") == 1 {
 						a.bytes = x.anyFrame(port)
 					}
 					took := one.wires[port].PerByte
 					gap := units.Time(float64(len(a.bytes)+wire.Overhead) * float64(took) / load)
-					if rapid.Bool().Draw(t, "at a whole microsecond") {
-						gap = units.Microsecond - (free[port]+gap)%units.Microsecond + gap
+					if whole || rapid.Bool().Draw(t, "at a whole microsecond") {
+						gap += (units.Microsecond - (free[port]+gap)%units.Microsecond) % units.Microsecond
 					}
 					if a.at = free[port] + gap; a.at >= end || len(all) > 150 {
 						free[port] = end
@@ -237,6 +241,11 @@ func TestSpan(t *testing.T) {
 			slices.SortStableFunc(all, func(a, b comes) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.port, b.port)) })
 			offered += len(all)
 			one.now, many.now = at, at
+			if port := rapid.IntRange(0, 4*len(c.Ports)).Draw(t, "served for nothing"); port < len(c.Ports) {
+				for _, w := range []*stepper{one, many} {
+					w.due[port] = min(w.due[port], at+3*units.Microsecond)
+				}
+			}
 			one.step(end, all)
 			for rest := many.span(t, end, all); ; rest = many.span(t, end, rest) {
 				n := 0
@@ -264,6 +273,9 @@ func TestSpan(t *testing.T) {
 					}
 				}
 				t.Fatalf("before %v: %+v, one after the other %+v", end, got, want)
+			}
+			if got, want := many.sw.Buffer(), one.sw.Buffer(); !reflect.DeepEqual(got, want) {
+				t.Fatalf("before %v: %v of the buffer are used and %v were at most, one after the other %v and %v", end, got.LossyUsed, got.LossyPeak, want.LossyUsed, want.LossyPeak)
 			}
 			if err := many.sw.Audit(); err != nil {
 				t.Fatal(err)
