@@ -165,9 +165,8 @@ func (p *switchPort) show(f *Frame) { p.packet.Show(int(f.Len), f.l3(), p.env.By
 // sample passes a frame that was just queued, and the length of the queue with it, to the congestion point, and
 // sends the feedback, if there is some, to the frame's source.
 func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue) {
-	p.show(f)
 	point := &p.points[f.Prio&7]
-	if sample, ok := point.sampler.Enqueue(now, q, &p.packet); ok {
+	if sample, ok := p.look(now, f, q); ok {
 		s.sendCNM(now, p, f, sample)
 	}
 	if point.notifier != nil { // a new flow needs its timer, even while the port is paused
@@ -175,14 +174,25 @@ func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue
 	}
 }
 
+// look is sample without sending the feedback.
+func (p *switchPort) look(now units.Time, f *Frame, q marking.Queue) (feedback marking.Sample, ok bool) {
+	p.show(f)
+	return p.points[f.Prio&7].sampler.Enqueue(now, q, &p.packet)
+}
+
 // showPassing passes a frame that leaves without being queued to the congestion point, as if it had been
 // queued.
 func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
-	prio, size := f.Prio&7, units.Size(f.Len)
-	point := &p.points[prio]
-	if point.sampler != nil {
-		s.sample(now, p, f, marking.Queue{Bytes: size, Frames: 1})
+	if p.points[f.Prio&7].sampler != nil {
+		s.sample(now, p, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
 	}
+	p.judgePassing(now, f)
+}
+
+// judgePassing has the congestion point judge such a frame, if it does.
+func (p *switchPort) judgePassing(now units.Time, f *Frame) {
+	prio := f.Prio & 7
+	point := &p.points[prio]
 	if p.judgesIdle>>prio&1 != 0 {
 		p.judge(now, prio, 0, 0, f)
 		if point.notifier != nil {

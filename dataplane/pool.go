@@ -27,7 +27,7 @@ type Pool struct {
 type scratch struct {
 	vector vector
 	sizes  [MaxBurst]uint16
-	frames [MaxBurst]Frame
+	frame  Frame
 }
 
 // common is what pools of headers have together. Pools of DPDK's workers have nothing of

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 )
@@ -91,7 +92,7 @@ func (s *Switch) Spans() bool {
 // calm reports that a port has nothing to do but to receive, and to send what waits by strict priority.
 func (p *switchPort) calm() bool {
 	return p.attend == units.Never && p.timerAt == units.Never && p.ingress.Quiet() && !p.sampled &&
-		p.refused|p.notifies|p.shaped|p.weighted|p.outs|p.wary|p.samples == 0 && p.env.Queued == nil
+		p.refused|p.notifies|p.shaped|p.weighted|p.outs|p.wary == 0 && p.env.Queued == nil
 }
 
 // Span implements Spanner.
@@ -158,13 +159,18 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		what := uint64(uint32(f.words()[1])) | uint64(a>>32|action(in))<<32
 		e, q := element[Exit](exits, out), element[queue](queues, a.queue())
 		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
-			d := x.leave()
-			d.put(f.words()[0], what)
+			where := f.words()[0]
 			if e.Unseen>>prio&1 == 0 {
-				s.seePassing(now, &s.ports[out], &d.Frame)
+				seen := &w.env.scratch.frame // x.Left may move
+				seen.put(where, what)
+				s.seePassing(x, now, &s.ports[out], seen)
+				what = seen.words()[1]
 			}
+			d := x.leave()
+			d.put(where, what)
 			gone := now + wire.took(length)
 			d.Gone, d.Port, e.Free = gone, int32(out), gone
+			wire.At = max(wire.At, gone) // there may be feedback behind it
 			if q.left += 1<<40 | tally(length); q.left < 0 {
 				s.ports[out].count()
 			}
@@ -196,6 +202,9 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		}
 		to.waiting |= 1 << prio
 		e.Open, e.Unseen = 0, 0
+		if to.samples>>prio&1 != 0 && to.judges(f) {
+			s.sampleInSpan(x, now, to, f, to.state(int(prio)))
+		}
 	}
 	return n
 }
@@ -256,9 +265,35 @@ func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, most 
 }
 
 // seePassing has the congestion point see a frame that passes the queues, if it is to see it.
-func (s *Switch) seePassing(now units.Time, to *switchPort, f *Frame) {
-	if to.shown>>(f.Prio&7)&1 != 0 && to.judges(f) {
-		s.showPassing(now, to, f)
+func (s *Switch) seePassing(x *Span, now units.Time, to *switchPort, f *Frame) {
+	prio := f.Prio & 7
+	if to.shown>>prio&1 == 0 || !to.judges(f) {
+		return
+	}
+	if to.samples>>prio&1 != 0 {
+		s.sampleInSpan(x, now, to, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
+	}
+	to.judgePassing(now, f)
+}
+
+// sampleInSpan is sample. All ports catch up before feedback is queued at one of them.
+func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, q marking.Queue) {
+	feedback, ok := p.look(now, f, q)
+	if !ok {
+		return
+	}
+	s.serveAll(x, now)
+	for port := range x.Wires {
+		p.env.SetDue(port, units.Never) // so that it is heard of
+	}
+	p.show(f)
+	s.sendCNM(now, p, f, feedback)
+	p.worker.notePooled(s.pool)
+	s.setCalm(p.worker)
+	for _, port := range p.env.Woken() {
+		if wire := &x.Wires[port]; wire.PerByte != 0 {
+			wire.At = max(now, p.env.Exit(int(port)).Free)
+		}
 	}
 }
 
