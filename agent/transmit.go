@@ -82,6 +82,9 @@ func (h *Host) control(now, cnp units.Time) (classes uint8) {
 func (h *Host) Next(now units.Time, _ int) units.Time { return h.punctual.ask(now, h.next(now)) }
 
 func (h *Host) next(now units.Time) units.Time {
+	if !h.acks.empty() && h.stopped()>>h.ackPrio&1 == 0 { // so it is most often
+		return now
+	}
 	next, cnp := h.pacer.Next(), h.cnpDue()
 	if pending := h.pacer.Ready() | h.control(now, cnp); pending != 0 {
 		if pending&^h.stopped() != 0 {
