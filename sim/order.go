@@ -48,7 +48,7 @@ func (v *visit) bucketArrivals() {
 		sum += counts[i]
 		counts[i] = sum
 	}
-	if cap(v.otherKeys) < n+1 {
+	if min(cap(v.otherKeys), cap(v.otherFrames)) < n+1 {
 		v.otherKeys, v.otherFrames = make([]uint64, 2*n), make([]dataplane.Frame, 2*n)
 	}
 	keys, frames, from := v.otherKeys[:n], v.otherFrames[:n], v.frames[:n]

@@ -134,9 +134,7 @@ func (v *visit) collect(ports []port) {
 
 // takeArriving takes the frames that arrive at a port within the window, of which there is one.
 func (v *visit) takeArriving(l *flight, number int) {
-	if n := len(v.keys) + int(l.len()); n >= min(cap(v.keys), cap(v.frames)) {
-		v.keys, v.frames = slices.Grow(v.keys, n+1), slices.Grow(v.frames, n)
-	}
+	v.keys, v.frames = slices.Grow(v.keys, int(l.len())), slices.Grow(v.frames, int(l.len()))
 	n, most := len(v.keys), len(v.keys)+int(l.len())
 	keys, frames := v.keys[n:most], v.frames[n:most]
 	taken := 0

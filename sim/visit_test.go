@@ -243,30 +243,41 @@ func TestVisitsAgainstSlowTwin(t *testing.T) {
 	}
 }
 
-// Arrivals are sorted, however many there are and whenever.
+// Arrivals are sorted, however many there are and whenever, in one visit after the other.
 func TestArrivalsAreSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := visit{base: 1000}
+		v.reserve()
 		span := rapid.SampledFrom([]uint64{1, 2, 1000, 1 << 20, 1 << 30}).Draw(t, "span")
 		v.end = v.base + units.Time(span)
-		var keys []uint64
-		n := rapid.SampledFrom([]int{0, 1, 2, insertionMax, insertionMax + 1, 100, 5000}).Draw(t, "arrivals")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		for range n {
-			key := v.key(v.base+units.Time(r.Uint64N(span)), r.IntN(1<<portBits))
-			keys = append(keys, key)
-			var f dataplane.Frame
-			f.Begin(key>>3, uint32(key))
-			v.keys, v.frames = append(v.keys, key), append(v.frames, f)
-		}
-		slices.Sort(keys)
-		v.sortArrivals()
-		if len(v.keys) != n+1 || len(v.frames) != n || v.keys[n] != beyond {
-			t.Fatalf("%d and %d of %d, and the last is %x", len(v.keys), len(v.frames), n, v.keys[len(v.keys)-1])
-		}
-		for i, key := range keys {
-			if f := v.frames[i]; v.keys[i] != key || f.Place() != key>>3 || f.Digest != uint32(key) {
-				t.Fatalf("arrival %d is %x, %+v, not %x", i, v.keys[i], f, key)
+		more := rapid.SampledFrom([]int{1, insertionMax, 97, 256, 391}).Draw(t, "more each time")
+		for n := 0; n <= 20*more; n += more {
+			var keys []uint64
+			l := flight{first: units.Never}
+			v.keys, v.frames = v.keys[:0], v.frames[:0]
+			for i := range n {
+				if l.len() >= l.mask {
+					l.grow()
+				}
+				*l.slot(l.end) = flying{at: v.base + units.Time(r.Uint64N(span))}
+				key := v.key(l.slot(l.end).at, i)
+				l.slot(l.end).frame.Begin(key>>3, uint32(key))
+				l.first = l.slot(l.end).at
+				l.end++
+				keys = append(keys, key)
+				v.takeArriving(&l, i)
+			}
+			slices.Sort(keys)
+			v.otherKeys, v.otherFrames = v.otherKeys[:0:r.IntN(cap(v.otherKeys)+1)], v.otherFrames[:0:r.IntN(cap(v.otherFrames)+1)] // they grow apart
+			v.sortArrivals()
+			if len(v.keys) != n+1 || len(v.frames) != n || v.keys[n] != beyond {
+				t.Fatalf("%d and %d of %d, and the last is %x", len(v.keys), len(v.frames), n, v.keys[len(v.keys)-1])
+			}
+			for i, key := range keys {
+				if f := v.frames[i]; v.keys[i] != key || f.Place() != key>>3 || f.Digest != uint32(key) {
+					t.Fatalf("arrival %d is %x, %+v, not %x", i, v.keys[i], f, key)
+				}
 			}
 		}
 	})
