@@ -5,8 +5,8 @@ import (
 	"photon/units"
 )
 
-// leastSpan is how many arrivals in a window are worth a look at whether the node can take them as one.
-const leastSpan = 8
+// spanWorth is how many arrivals in a window, for each of the node's ports, are worth a look at all ports.
+const spanWorth = 2
 
 // span hands the arrivals of the window to the node that is visited, which has all of these ports, and puts what leaves
 // on the links. It returns how many the node has taken: the next is to be received by itself.
