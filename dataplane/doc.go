@@ -23,8 +23,8 @@
 //	schedule.go  which priority is next: strict ones, then by weight
 //	mark.go      the congestion point judges what leaves
 //
-// Where a world knows ahead what arrives within a span of time, span.go takes all of it through these stages, and nothing
-// is called at the instants in between.
+// Where a world knows ahead what arrives within a span of time (span.go), take.go takes all of it through these stages,
+// and nothing is called at the instants in between.
 //
 // A key that is not known is resolved by slow code, which remembers the action: resolve.go, with fdb.go
 // (addresses), vlan.go, flood.go, route.go, neighbour.go, router.go and icmp.go. With several workers a frame for

@@ -7,6 +7,8 @@
 // event of its node is at that instant: its own would have been the next. Events of different nodes have no order but
 // that of cause and effect.
 //
+// A switch may be handed all that arrives within a window at once (span.go): what happens is the same.
+//
 // There is no queue of all events. Nodes are visited one after the other, each for a window of time in which it cannot
 // hear of the others (window.go). A world may be divided into parts that run on several processors; what happens is the
 // same (parallel.go).

@@ -76,6 +76,11 @@ func (w *World) setTaps(taps []*tap) {
 	}
 }
 
+// watched reports whether one of some ports is watched: their frames are noted one by one.
+func (p *part) watched(first, ports int) bool {
+	return p.taps != nil && slices.ContainsFunc(p.taps[first:first+ports], func(t *tap) bool { return t != nil })
+}
+
 // recordFrame notes a frame for the watcher, if the port is watched.
 func (p *part) recordFrame(id int, f *dataplane.Frame, out bool) {
 	t := p.taps[id]

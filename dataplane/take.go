@@ -1,0 +1,267 @@
+package dataplane
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"photon/marking"
+	"photon/pfc"
+	"photon/units"
+)
+
+// A switch can be handed all that arrives within a span of time (span.go). Most of the time nothing that happens at one
+// egress port within a span concerns another: no port pauses its peer, and the buffer has room. Then what leaves a port is
+// worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the difference.
+// So frames go through the stages together, and there is no event for each departure.
+//
+// What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
+// that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
+
+var _ Spanner = (*Switch)(nil)
+
+// Spans implements Spanner.
+func (s *Switch) Spans() bool {
+	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 || s.config.Paths.By != ByFlow {
+		return false
+	}
+	for i := range s.ports {
+		if !s.ports[i].calm() {
+			return false
+		}
+	}
+	return true
+}
+
+// calm reports that a port has nothing to do but to receive, and to send what waits by strict priority.
+func (p *switchPort) calm() bool {
+	return p.attend == units.Never && p.timerAt == units.Never && p.ingress.Quiet() && !p.sampled &&
+		p.refused|p.notifies|p.shaped|p.weighted|p.outs|p.wary == 0 && p.env.Queued == nil
+}
+
+// Span implements Spanner.
+func (s *Switch) Span(x *Span) (taken int) {
+	w := s.workers[0]
+	if changes, c := s.changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
+		s.renew(x.Base, w, changes)
+	}
+	s.setCalm(w)
+	all, until := len(x.Frames), x.End
+	w.env.askAll(x.Frames[:min(MaxBurst, all)])
+	for taken < all && x.End <= w.cache.until {
+		n := min(MaxBurst, all-taken)
+		w.env.askAll(x.Frames[taken+n : min(taken+n+MaxBurst, all)])
+		took := s.take(x, taken, n)
+		if taken += took; took < n {
+			break
+		}
+	}
+	if taken < all {
+		until = x.at(x.Keys[taken])
+	}
+	s.serveAll(x, until)
+	return taken
+}
+
+// take takes some frames, as far as they need nothing special, and returns how many it took. What is done to one is what
+// receiveOne does.
+func (s *Switch) take(x *Span, from, n int) (taken int) {
+	w := s.workers[0]
+	v, frames := &w.env.scratch.vector, x.Frames[from:from+n]
+	n = s.known(&s.ports[0], &v.match, frames, v.acts[:])
+	v.sums = [pfc.Classes]tally{}
+	if v.special() {
+		n = s.chooseAll(w.env, frames[:n], v.acts[:])
+	}
+	keys, acts := x.Keys[from:from+n+1], v.acts[:n]
+	frames = frames[:n]
+	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.exits))
+	wires, ports := unsafe.Pointer(unsafe.SliceData(x.Wires)), unsafe.Pointer(unsafe.SliceData(s.ports))
+	for i, a := range acts {
+		// Keys and actions name ports that there are: nothing is checked.
+		key, f, out := keys[i], &frames[i], a.out()
+		in, now, length := uint(uint16(key)), x.Base+units.Time(key>>KeyPortBits), uint16(f.words()[0]>>32)
+		if in == out || length > s.narrow {
+			return i
+		}
+		p, wire := element[switchPort](ports, in), element[Wire](wires, out)
+		if wire.At < now {
+			s.serveUntil(x, int(out), now)
+		}
+		prio := a.prio()
+		most := int64(length) + int64(s.slack) // bytes of the buffer that it may take
+		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Calm(prio, most) && s.pool.Used()+most <= w.mostPooled
+		if !settled {
+			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, most) {
+				return i
+			}
+		}
+		p.ingress.Count(prio, 1, uint64(length))
+		what := uint64(uint32(f.words()[1])) | uint64(a>>32|action(in))<<32
+		e, q := element[Exit](exits, out), element[queue](queues, a.queue())
+		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
+			where := f.words()[0]
+			if e.Unseen>>prio&1 == 0 {
+				seen := &w.env.scratch.frame // x.Left may move
+				seen.put(where, what)
+				s.seePassing(x, now, &s.ports[out], seen)
+				what = seen.words()[1]
+			}
+			d := x.leave()
+			d.put(where, what)
+			gone := now + wire.took(length)
+			d.Gone, d.Port, e.Free = gone, int32(out), gone
+			wire.At = max(wire.At, gone) // there may be feedback behind it
+			if q.left += 1<<40 | tally(length); q.left < 0 {
+				s.ports[out].count()
+			}
+			if length > q.longest {
+				q.longest = length
+			}
+			if !settled {
+				p.ingress.Note(prio, int64(length))
+			}
+			continue
+		}
+		cost := s.cost(length)
+		p.ingress.ChargeAll(prio, cost)
+		if Flag(a>>56)&Lossless == 0 {
+			s.pool.Add(cost)
+			q.unjudged += uint16(^s.config.Judged >> prio & 1)
+		}
+		if !settled {
+			p.ingress.Note(prio, 0)
+			if w.notePooled(s.pool); s.pool.Used() == w.mostPooled {
+				s.setCalm(w)
+			}
+		}
+		f.words()[1] = what
+		q.push(f, &w.store)
+		to := element[switchPort](ports, out)
+		if to.waiting == 0 && wire.PerByte != 0 {
+			wire.At = max(now, e.Free)
+		}
+		to.waiting |= 1 << prio
+		e.Open, e.Unseen = 0, 0
+		if to.samples>>prio&1 != 0 && to.judges(f) {
+			s.sampleInSpan(x, now, to, f, to.state(int(prio)))
+		}
+	}
+	return n
+}
+
+// element is one of an array, whose end is not checked.
+func element[T any](array unsafe.Pointer, i uint) *T {
+	return (*T)(unsafe.Add(array, i*uint(unsafe.Sizeof(*new(T)))))
+}
+
+// chooseAll chooses among equal paths for all frames that have some, and returns how many frames there are before one of
+// which something else is to be done.
+func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
+	for i := range frames {
+		a := acts[i]
+		if a&(actKind|tagOp) == 0 {
+			continue
+		}
+		if a&(actKind|tagOp) != actGroup {
+			return i
+		}
+		group := s.lans.groups[a.out()]
+		acts[i] = a.to(group[pick(env.flowHash(&frames[i]), s.config.Salt, len(group))]) &^ actKind
+	}
+	return len(frames)
+}
+
+// setCalm has all ports work out what may come without a further look.
+func (s *Switch) setCalm(w *switchWorker) {
+	for i := range s.ports {
+		s.ports[i].ingress.SetCalm(s.lossless, w.mostPooled)
+	}
+}
+
+// settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that ports
+// have not caught up with. Of most frames that is known without it.
+func (s *Switch) settled(p *switchPort, a action, most int64) bool {
+	pooled := p.worker.mostPooled
+	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(a, most)) {
+		return false
+	}
+	return p.ingress.Absorbs(a.prio(), most, pooled)
+}
+
+// lossyFits reports whether the pool and the queue take a lossy frame. The queue's limit may follow what is free when
+// the frame is in the buffer.
+func (s *Switch) lossyFits(a action, most int64) bool {
+	free := s.pool.Free() - most
+	return free >= 0 && s.queues[a.queue()].bytes+units.Size(most) <= s.tailOf(free)
+}
+
+// fitsNow reports whether a frame fits, after all ports have caught up.
+func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, most int64) bool {
+	s.serveAll(x, now)
+	if Flag(a>>56)&Lossless == 0 {
+		return s.lossyFits(a, most)
+	}
+	return p.ingress.Fits(a.prio(), most)
+}
+
+// seePassing has the congestion point see a frame that passes the queues, if it is to see it.
+func (s *Switch) seePassing(x *Span, now units.Time, to *switchPort, f *Frame) {
+	prio := f.Prio & 7
+	if to.shown>>prio&1 == 0 || !to.judges(f) {
+		return
+	}
+	if to.samples>>prio&1 != 0 {
+		s.sampleInSpan(x, now, to, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
+	}
+	to.judgePassing(now, f)
+}
+
+// sampleInSpan is sample. All ports catch up before feedback is queued at one of them.
+func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, q marking.Queue) {
+	feedback, ok := p.look(now, f, q)
+	if !ok {
+		return
+	}
+	s.serveAll(x, now)
+	for port := range x.Wires {
+		p.env.SetDue(port, units.Never) // so that it is heard of
+	}
+	p.show(f)
+	s.sendCNM(now, p, f, feedback)
+	p.worker.notePooled(s.pool)
+	s.setCalm(p.worker)
+	for _, port := range p.env.Woken() {
+		if wire := &x.Wires[port]; wire.PerByte != 0 {
+			wire.At = max(now, p.env.Exit(int(port)).Free)
+		}
+	}
+}
+
+// serveUntil has a port send what leaves before an instant.
+func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
+	p, wire := &s.ports[port], &x.Wires[port]
+	e, at := p.env.Exit(port), wire.At
+	if p.waiting == 0 { // who set the time expected something else
+		at = units.Never
+		x.Idle++
+	}
+	for at < until {
+		d := x.leave()
+		s.dequeueOne(at, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)
+		at += wire.took(d.Len)
+		d.Gone, d.Port, e.Free = at, int32(port), at
+		if p.waiting == 0 {
+			at = units.Never
+		}
+	}
+	wire.At = at
+}
+
+// serveAll has all ports do so.
+func (s *Switch) serveAll(x *Span, until units.Time) {
+	for i := range x.Wires {
+		if x.Wires[i].At < until {
+			s.serveUntil(x, i, until)
+		}
+	}
+}
