@@ -12,9 +12,10 @@ type Env struct {
 	exits []Exit   // per port of the node
 	out   []uint16 // ports with frames in their exits, as many as left says
 	left  int
-	// Queue asks the node to queue what arrives, even where an exit is open: more arrives at this instant
-	// before anything may leave.
-	Queue bool
+	// Queue asks the node to queue what arrives, even where an exit is open: the world has more to tell
+	// of this instant before anything may leave.
+	Queue   bool
+	Arrives bool // with Queue: another frame arrives at this instant; else only ports of the node are to be served
 
 	woken         []uint16     // ports whose due time moved since the world looked
 	due           []units.Time // per port: when it asked for Transmit

@@ -120,5 +120,5 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		return
 	}
 	fits := s.fits(p, a.prio(), f.Len)
-	s.enqueueOne(now, p, f, a, fits, fits && !p.env.Queue)
+	s.enqueueOne(now, p, f, a, fits, fits && (!p.env.Queue || !p.env.Arrives && s.Spans())) // as take does in spans
 }

@@ -98,7 +98,8 @@ func (w *stepper) step(end units.Time, all []comes) {
 			}
 			a := all[0]
 			all = all[1:]
-			w.env.Queue = len(all) > 0 && all[0].at == w.now
+			w.env.Arrives = len(all) > 0 && all[0].at == w.now
+			w.env.Queue = at == w.now || w.env.Arrives
 			w.sw.Receive(w.now, a.port, []dataplane.Frame{w.frame(a.bytes)})
 			for _, out := range w.env.Left() {
 				e := w.env.Exit(int(out))

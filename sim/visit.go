@@ -87,7 +87,8 @@ func (p *part) oneByOne(all []port, from int) {
 		v.arrival = keys[i+1]
 		p.now = v.base + units.Time(key>>portBits)
 		p.events++
-		env.Queue = v.arrival>>portBits == key>>portBits // more arrives at this instant
+		env.Queue = min(v.arrival, v.timer)>>portBits == key>>portBits // there is more of this instant
+		env.Arrives = v.arrival>>portBits == key>>portBits
 		number := int(uint16(key))
 		p.arrive(&all[number], v.first+number)
 	}
