@@ -60,7 +60,8 @@ const (
 	Undetermined             // set TCD's UE, 0b10, unless the frame has CE
 )
 
-// CP is the congestion point of one egress queue. One goroutine at a time calls it.
+// CP is the congestion point of one egress queue. One goroutine at a time calls it, in the order of time. It shares
+// nothing that changes with those of other ports: these may be ahead of it or behind.
 type CP interface {
 	// Dequeue judges a frame that just left the queue; q is what it leaves behind.
 	Dequeue(now units.Time, q Queue, p *Packet) Mark

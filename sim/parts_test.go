@@ -87,7 +87,7 @@ func (s seenRun) differs(other seenRun) string {
 		i++
 	}
 	from := max(0, i-200)
-	return fmt.Sprintf("%s, in one: %s", a[from:min(len(a), i+100)], b[from:min(len(b), i+100)])
+	return fmt.Sprintf("%s, the other: %s", a[from:min(len(a), i+100)], b[from:min(len(b), i+100)])
 }
 
 // However many parts a world has, and whether they run at the same time or in turns,
