@@ -166,7 +166,7 @@ func (p *switchPort) show(f *Frame) { p.packet.Show(int(f.Len), f.l3(), p.env.By
 // sends the feedback, if there is some, to the frame's source.
 func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue) {
 	point := &p.points[f.Prio&7]
-	if sample, ok := p.look(now, f, q); ok {
+	if sample, ok := p.feedback(now, f, q); ok {
 		s.sendCNM(now, p, f, sample)
 	}
 	if point.notifier != nil { // a new flow needs its timer, even while the port is paused
@@ -174,8 +174,8 @@ func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue
 	}
 }
 
-// look is sample without sending the feedback.
-func (p *switchPort) look(now units.Time, f *Frame, q marking.Queue) (feedback marking.Sample, ok bool) {
+// feedback passes such a frame to the congestion point, and returns what it has to tell the source.
+func (p *switchPort) feedback(now units.Time, f *Frame, q marking.Queue) (s marking.Sample, ok bool) {
 	p.show(f)
 	return p.points[f.Prio&7].sampler.Enqueue(now, q, &p.packet)
 }

@@ -10,9 +10,12 @@ import (
 )
 
 // A switch can be handed all that arrives within a span of time (span.go). Most of the time nothing that happens at one
-// egress port within a span concerns another: no port pauses its peer, and the buffer has room. Then what leaves a port is
-// worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the difference.
-// So frames go through the stages together, and there is no event for each departure.
+// egress port within a span concerns another: no port pauses its peer, and the buffer has room. Then what leaves a port
+// is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
+// difference. So frames go through the stages together, and there is no event for each departure.
+//
+// Where that is not so the world calls Receive and Transmit; also where ports have weights, shapers, WRED, credits or
+// samples for sFlow, where addresses are learned or there are VLANs, and where paths are not chosen by flow.
 //
 // What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
 // that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
@@ -44,7 +47,7 @@ func (s *Switch) Span(x *Span) (taken int) {
 	if changes, c := s.changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
 		s.renew(x.Base, w, changes)
 	}
-	s.setCalm(w)
+	s.setBounds(w)
 	all, until := len(x.Frames), x.End
 	w.env.askAll(x.Frames[:min(MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
@@ -62,8 +65,8 @@ func (s *Switch) Span(x *Span) (taken int) {
 	return taken
 }
 
-// take takes some frames, as far as they need nothing special, and returns how many it took. What is done to one is what
-// receiveOne does.
+// take takes some frames, as far as they need nothing special, and returns how many it took. What is done to one is
+// what receiveOne does.
 func (s *Switch) take(x *Span, from, n int) (taken int) {
 	w := s.workers[0]
 	v, frames := &w.env.scratch.vector, x.Frames[from:from+n]
@@ -89,7 +92,7 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		}
 		prio := a.prio()
 		most := int64(length) + int64(s.slack) // bytes of the buffer that it may take
-		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Calm(prio, most) && s.pool.Used()+most <= w.mostPooled
+		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Within(prio, most) && s.pool.Used()+most <= w.mostPooled
 		if !settled {
 			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, most) {
 				return i
@@ -103,7 +106,7 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 			if e.Unseen>>prio&1 == 0 {
 				seen := &w.env.scratch.frame // x.Left may move
 				seen.put(where, what)
-				s.seePassing(x, now, &s.ports[out], seen)
+				s.showPassingInSpan(x, now, &s.ports[out], seen)
 				what = seen.words()[1]
 			}
 			d := x.leave()
@@ -131,7 +134,7 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		if !settled {
 			p.ingress.Note(prio, 0)
 			if w.notePooled(s.pool); s.pool.Used() == w.mostPooled {
-				s.setCalm(w)
+				s.setBounds(w)
 			}
 		}
 		f.words()[1] = what
@@ -154,8 +157,8 @@ func element[T any](array unsafe.Pointer, i uint) *T {
 	return (*T)(unsafe.Add(array, i*uint(unsafe.Sizeof(*new(T)))))
 }
 
-// chooseAll chooses among equal paths for all frames that have some, and returns how many frames there are before one of
-// which something else is to be done.
+// chooseAll chooses among equal paths for all frames that have some, and returns how many frames there are before one
+// of which something else is to be done.
 func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
 	for i := range frames {
 		a := acts[i]
@@ -171,15 +174,15 @@ func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
 	return len(frames)
 }
 
-// setCalm has all ports work out what may come without a further look.
-func (s *Switch) setCalm(w *switchWorker) {
+// setBounds has all ports work out what may come without a further look.
+func (s *Switch) setBounds(w *switchWorker) {
 	for i := range s.ports {
-		s.ports[i].ingress.SetCalm(s.lossless, w.mostPooled)
+		s.ports[i].ingress.SetBounds(s.lossless, w.mostPooled)
 	}
 }
 
-// settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that ports
-// have not caught up with. Of most frames that is known without it.
+// settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that
+// ports have not caught up with. Of most frames that is known without it.
 func (s *Switch) settled(p *switchPort, a action, most int64) bool {
 	pooled := p.worker.mostPooled
 	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(a, most)) {
@@ -204,8 +207,8 @@ func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, most 
 	return p.ingress.Fits(a.prio(), most)
 }
 
-// seePassing has the congestion point see a frame that passes the queues, if it is to see it.
-func (s *Switch) seePassing(x *Span, now units.Time, to *switchPort, f *Frame) {
+// showPassingInSpan is showPassing, if the congestion point is to see the frame.
+func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *Frame) {
 	prio := f.Prio & 7
 	if to.shown>>prio&1 == 0 || !to.judges(f) {
 		return
@@ -218,7 +221,7 @@ func (s *Switch) seePassing(x *Span, now units.Time, to *switchPort, f *Frame) {
 
 // sampleInSpan is sample. All ports catch up before feedback is queued at one of them.
 func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, q marking.Queue) {
-	feedback, ok := p.look(now, f, q)
+	feedback, ok := p.feedback(now, f, q)
 	if !ok {
 		return
 	}
@@ -229,7 +232,7 @@ func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, 
 	p.show(f)
 	s.sendCNM(now, p, f, feedback)
 	p.worker.notePooled(s.pool)
-	s.setCalm(p.worker)
+	s.setBounds(p.worker)
 	for _, port := range p.env.Woken() {
 		if wire := &x.Wires[port]; wire.PerByte != 0 {
 			wire.At = max(now, p.env.Exit(int(port)).Free)

@@ -132,7 +132,8 @@ func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *Frame)
 	what := f.words()[1]
 	in, flag := uint16(what>>32), Flag(what>>56)
 	cost := s.cost(uint16(length))
-	if flag&Lossless == 0 || s.pausing != 0 || in == ownFrame || int(s.owner[in]) != w.number || !s.ports[in].ingress.ReleaseFast(prio, cost) {
+	own := in != ownFrame && int(s.owner[in]) == w.number
+	if flag&Lossless == 0 || s.pausing != 0 || !own || !s.ports[in].ingress.ReleaseFast(prio, cost) {
 		s.release(now, w, p, f)
 	}
 	p.left(q, 1, length)

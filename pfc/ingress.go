@@ -49,7 +49,7 @@ type class struct {
 	peak          int64 // the most of both
 	xoff          int64
 	alpha         float64
-	calm          int64  // see Calm
+	bound         int64  // see SetBounds
 	frames, bytes uint64 // received, see Count
 }
 
@@ -106,7 +106,7 @@ func NewIngress(c IngressConfig) *Ingress {
 
 // set puts a threshold in force.
 func (k *class) set(t Thresholds) {
-	k.xoff, k.alpha, k.calm = int64(t.XOFF), t.Alpha, 0
+	k.xoff, k.alpha, k.bound = int64(t.XOFF), t.Alpha, 0
 }
 
 // enable says which accounts have thresholds. The others take everything, and no peer is paused for them.
@@ -176,25 +176,25 @@ func (k *class) beyond(free int64) int64 {
 	return min(int64(k.alpha/(1+k.alpha)*float64(free))-1, free)
 }
 
-// SetCalm works out how much may be charged to some priorities, whatever else is, as long as no more than so much is used
-// of the pool, and is no new peak.
-func (g *Ingress) SetCalm(priorities uint8, mostPooled int64) {
+// SetBounds works out up to how much may be charged to some priorities, and is no new peak, whatever else is charged,
+// as long as no more than so much is used of the pool.
+func (g *Ingress) SetBounds(priorities uint8, mostPooled int64) {
 	for rest := priorities; rest != 0; rest &= rest - 1 {
 		k := &g.class[uint8(bits.TrailingZeros8(rest))&g.index&7]
 		most := k.xoff
 		if k.alpha != 0 {
 			most += max(0, k.beyond(max(0, g.pool.size-mostPooled)))
 		}
-		if k.calm = min(k.peak, most); k.head > 0 {
-			k.calm = 0
+		if k.bound = min(k.peak, most); k.head > 0 {
+			k.bound = 0
 		}
 	}
 }
 
-// Calm reports whether n bytes more of priority p are within what SetCalm worked out.
-func (g *Ingress) Calm(p uint8, n int64) bool {
+// Within reports whether n bytes more of priority p are within what SetBounds worked out.
+func (g *Ingress) Within(p uint8, n int64) bool {
 	k := &g.class[p&g.index&7]
-	return k.base+n <= k.calm
+	return k.base+n <= k.bound
 }
 
 // Fits reports whether Room is at least n bytes, while others take nothing. Most often the buffer that is set aside for the

@@ -89,15 +89,20 @@ func (p *part) send(src *port, f *dataplane.Frame) {
 	}
 	free := p.now + took
 	src.exit.Free = free
+	p.launch(src, free, f)
+}
+
+// launch puts a frame on the link of a port, which all of it has left at an instant.
+func (p *part) launch(src *port, gone units.Time, f *dataplane.Frame) {
 	src.sent++
 	if f.Digest == 0 {
 		f.Digest = p.pool.Digest(f)
 	}
 	if src.peer >= 0 {
-		p.carry(int(src.peer), free+src.delay, f)
+		p.carry(int(src.peer), gone+src.delay, f)
 		return
 	}
-	p.exchange.send(src, free+src.delay, f)
+	p.exchange.send(src, gone+src.delay, f)
 }
 
 // scheduleWoken schedules the ports of a node that it has woken, and reports whether there are any. Its first port is

@@ -43,17 +43,12 @@ func (p *part) carry(id int, at units.Time, f *dataplane.Frame) {
 	s.at = at
 	s.frame.Begin(f.Place(), f.Digest)
 	if l.end == l.head { // else the node has an earlier event, of which all know
-		p.first(l, at)
+		l.first = at
+		next := &p.nextOf[l.node]
+		*next = min(*next, at)
+		p.next = min(p.next, at)
 	}
 	l.end++
-}
-
-// first notes when the first frame on its way to a port arrives.
-func (p *part) first(l *flight, at units.Time) {
-	l.first = at
-	next := &p.nextOf[l.node]
-	*next = min(*next, at)
-	p.next = min(p.next, at)
 }
 
 // grow makes room for more.

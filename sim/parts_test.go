@@ -117,7 +117,8 @@ func TestPartsDoNotMatter(t *testing.T) {
 			runtime.GOMAXPROCS(before)
 			several = max(several, len(d.parts))
 			if !reflect.DeepEqual(got, alone) {
-				t.Errorf("%s, seed %d: %d parts on %d processors: %s", name, seed, len(d.parts), on.processors, got.differs(alone))
+				t.Errorf("%s, seed %d: %d parts on %d processors: %s",
+					name, seed, len(d.parts), on.processors, got.differs(alone))
 			}
 		}
 	}

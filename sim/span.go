@@ -29,7 +29,10 @@ func (p *part) span(m *member, all []port) (taken int) {
 		all[number].delivered++
 		p.trace(v.base+units.Time(key>>portBits), v.first+number, frames[i].Len, frames[i].Digest)
 	}
-	p.departAll(all, x.Left)
+	for i := range x.Left {
+		d := &x.Left[i]
+		p.launch(&all[d.Port], d.Gone, &d.Frame)
+	}
 	p.events += uint64(taken + len(x.Left) + x.Idle)
 	v.timers, v.nextTimer = v.timers[:0], 0
 	for i := range all {
@@ -41,32 +44,4 @@ func (p *part) span(m *member, all []port) (taken int) {
 		}
 	}
 	return taken
-}
-
-// departAll puts frames that have left some ports on their links.
-func (p *part) departAll(all []port, left []dataplane.Departure) {
-	for i := range left {
-		d := &left[i]
-		src := &all[d.Port]
-		src.sent++
-		if d.Digest == 0 {
-			d.Digest = p.pool.Digest(&d.Frame)
-		}
-		at := d.Gone + src.delay
-		if src.peer < 0 {
-			p.exchange.send(src, at, &d.Frame)
-			continue
-		}
-		l := &p.ports[src.peer].flight
-		if l.len() >= l.mask {
-			l.grow()
-		}
-		s := l.slot(l.end)
-		s.at = at
-		s.frame.Begin(d.Place(), d.Digest)
-		if l.end == l.head {
-			p.first(l, at)
-		}
-		l.end++
-	}
 }

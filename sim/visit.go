@@ -52,7 +52,8 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 	all := p.ports[first : first+ports]
 	v.collect(all)
 	from := 0
-	if m := &p.members[all[0].flight.node]; m.spanner != nil && len(v.frames) >= spanWorth*ports && !p.watched(first, ports) && m.spanner.Spans() {
+	m := &p.members[all[0].flight.node]
+	if m.spanner != nil && len(v.frames) >= spanWorth*ports && !p.watched(first, ports) && m.spanner.Spans() {
 		from = p.span(m, all)
 	}
 	if from < len(v.keys)-1 || len(v.timers) > 0 {

@@ -269,7 +269,8 @@ func TestArrivalsAreSorted(t *testing.T) {
 				v.takeArriving(&l, i)
 			}
 			slices.Sort(keys)
-			v.otherKeys, v.otherFrames = v.otherKeys[:0:r.IntN(cap(v.otherKeys)+1)], v.otherFrames[:0:r.IntN(cap(v.otherFrames)+1)] // they grow apart
+			v.otherKeys = v.otherKeys[:0:r.IntN(cap(v.otherKeys)+1)] // they grow apart
+			v.otherFrames = v.otherFrames[:0:r.IntN(cap(v.otherFrames)+1)]
 			v.sortArrivals()
 			if len(v.keys) != n+1 || len(v.frames) != n || v.keys[n] != beyond {
 				t.Fatalf("%d and %d of %d, and the last is %x", len(v.keys), len(v.frames), n, v.keys[len(v.keys)-1])
