@@ -120,7 +120,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		return
 	}
 	fits := s.fits(p, a.prio(), f.Len)
-	// That ports are to be served now does not matter where they do not concern each other: take does not know it, either.
+	// That ports are to be served now does not matter where none concerns another: take does not know it, either.
 	passes := !p.env.Queue || !p.env.Arrives && s.Spans()
 	s.enqueueOne(now, p, f, a, fits, fits && passes)
 }
