@@ -25,10 +25,12 @@ type exchange struct {
 	round        uint32     // number of the round; its lowest bit is the report that is written
 	roundStart   units.Time // no part has an event before
 	roundEnd     units.Time
-	roundLength  units.Time    // at most
-	firstBeyond  units.Time    // of the frames sent to other parts that arrive after the round: when the first does
-	eventsBefore uint64        // before the round
-	waited       time.Duration // for other parts, by the wall
+	roundLength  units.Time       // at most
+	firstBeyond  units.Time       // of the frames sent to other parts that arrive after the round: when the first does
+	eventsBefore uint64           // before the round
+	waited       time.Duration    // for other parts, by the wall
+	busy         [2]time.Duration // by side: in its turns, as far as their time is taken
+	turns        uint32           // of both
 
 	_       [64]byte // what the others read after a barrier
 	reports [2]report

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"sync/atomic"
-	"time"
 
 	"photon/units"
 )
@@ -18,7 +17,7 @@ func (w *World) divide() {
 	}
 	s := new(parallel)
 	s.barrier.parts = uint32(n)
-	s.waited, s.idleShare, s.carried = make([]time.Duration, n), make([]float64, n), make([]uint32, len(w.ports))
+	s.loads, s.carried = make([]load, n), make([]uint32, len(w.ports))
 	w.parallel = s
 	for range n - 1 {
 		w.parts = append(w.parts, w.newPart())

@@ -9,11 +9,12 @@ import (
 // report is what a part tells all others at a barrier. Each part has two: while the others read what it wrote before
 // the barrier, it writes the other, for the next.
 type report struct {
-	next    units.Time    // nothing happens before it, neither here nor elsewhere by a frame from here
-	events  uint64        // in the round
-	frames  int           // that were allocated here less those that were freed here
-	waited  time.Duration // for other parts, in all
-	verdict verdict       // the first part's
+	next    units.Time       // nothing happens before it, neither here nor elsewhere by a frame from here
+	events  uint64           // in the round
+	frames  int              // that were allocated here less those that were freed here
+	waited  time.Duration    // for other parts, in all
+	busy    [2]time.Duration // in turns of each side
+	verdict verdict          // the first part's
 }
 
 // reportOf is the report at the end of a round.
@@ -28,7 +29,7 @@ func (p *part) report() {
 	r.next = min(max(p.next, x.clock), x.firstBeyond)
 	r.events = p.events - x.eventsBefore
 	r.frames = p.pool.InUse()
-	r.waited = x.waited
+	r.waited, r.busy = x.waited, x.busy
 	x.firstBeyond, x.eventsBefore = units.Never, p.events
 }
 

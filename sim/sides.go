@@ -101,6 +101,7 @@ func (p *part) turnOf(this int, safe [2]units.Time) bool {
 	if s.next[this] >= end {
 		return true
 	}
+	began := p.beginTurn()
 	nodes, border := s.nodes[this], s.border[this]
 	p.next = units.Never // from here on carry notes what is on its way, all to the other side
 	next := p.visitAll(nodes[:border], end)
@@ -108,5 +109,6 @@ func (p *part) turnOf(this int, safe [2]units.Time) bool {
 	s.next[this] = min(next, p.visitAll(nodes[border:], end))
 	s.next[other] = min(s.next[other], p.next)
 	p.next = min(s.next[0], s.next[1])
+	p.endTurn(this, began)
 	return true
 }

@@ -20,12 +20,14 @@ func (p *part) window(end units.Time) {
 		p.turn([2]units.Time{end, end})
 		return
 	}
+	began := p.beginTurn()
 	end = min(end, p.next+p.maxWindow)
 	p.next = units.Never // from here on carry notes what is on its way
 	border := p.visitAll(p.border, end)
 	p.publishEarly([2]units.Time{end, end})
 	interior := p.visitAll(p.interior, end)
 	p.next = min(p.next, border, interior)
+	p.endTurn(0, began)
 }
 
 // visitAll visits those of some nodes that have events before an instant, and returns when one of the nodes has its
