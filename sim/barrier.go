@@ -67,6 +67,8 @@ type stall struct {
 	polls int
 	since time.Time
 	beats uint64 // of the others, when they were looked at last
+	// stoodAt is since when nobody has gone on, as far as that is not among what is lost already.
+	stoodAt time.Time
 }
 
 // poll lets some time pass until the caller looks again, who waits for one of others. nil: it waits for a function that
@@ -74,12 +76,15 @@ type stall struct {
 func (s *stall) poll(b *barrier, others []*exchange) {
 	if s.polls == 0 {
 		s.since = time.Now()
+		s.stoodAt = s.since
 	}
 	if s.polls++; s.polls >= maxPolls && !s.goesOn(others) {
-		begin := time.Now()
-		if time.Sleep(nap); others != nil {
-			b.lost.Add(int64(time.Since(begin)))
+		time.Sleep(nap)
+		now := time.Now()
+		if others != nil {
+			b.lost.Add(int64(now.Sub(s.stoodAt)))
 		}
+		s.stoodAt = now
 		return
 	}
 	for range pausesPerPoll {
@@ -100,7 +105,7 @@ func (s *stall) goesOn(others []*exchange) bool {
 	if beats == s.beats {
 		return false
 	}
-	s.beats, s.polls = beats, 1
+	s.beats, s.polls, s.stoodAt = beats, 1, time.Now()
 	return true
 }
 
