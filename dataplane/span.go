@@ -17,6 +17,7 @@ type Wire struct {
 	At       units.Time // when the port sends what waits; units.Never: nothing waits
 	PerByte  uint16     // picoseconds that a byte takes; 0: there is no link
 	Overhead int16      // bytes that the link adds to a frame
+	special  bool       // for the node
 }
 
 // took is how long a frame occupies the link.
@@ -26,7 +27,7 @@ func (w *Wire) took(length uint16) units.Time {
 
 // Span is a span of time at a node: what arrives within it, and what leaves.
 type Span struct {
-	Base, End units.Time
+	Base, End units.Time // the node may make it shorter
 	// Keys say when frames arrive, in picoseconds from Base on, and in their lowest KeyPortBits at which port. They are
 	// sorted. Behind the last is one that is beyond the span.
 	Keys   []uint64
@@ -49,8 +50,9 @@ func (x *Span) leave() *Departure {
 // Spanner is a Node that can be told all that arrives within a span.
 type Spanner interface {
 	Server
-	// Spans reports whether Span can be called now.
-	Spans() bool
+	// Spans returns until when a span may last at most that begins at an instant, before an end; what is not later than
+	// from: there can be none now.
+	Spans(from, end units.Time) units.Time
 	// Span does what Receive and Transmit would do if they were called for one event after the other, until the span
 	// ends or something arrives that has to be received by itself. It returns how many arrivals were handled; what was
 	// to leave before the next has left. In x.Wires it says when ports are to be served, and in x.Left what has left.

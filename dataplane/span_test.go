@@ -128,7 +128,7 @@ func (w *stepper) step(end units.Time, all []coming) {
 
 // span hands over what arrives before an instant at once, and returns what the switch leaves to be handled one by one.
 func (w *stepper) span(t *rapid.T, end units.Time, all []coming) []coming {
-	if !w.sw.Spans() {
+	if end = w.sw.Spans(w.now, end); end <= w.now {
 		return all
 	}
 	x := &dataplane.Span{Base: w.now, End: end}
@@ -185,11 +185,21 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 		}
 		c.Static = append(c.Static, e)
 	}
-	if rapid.IntRange(0, 4).Draw(t, "nothing in the way") < 4 {
-		c.Watchdog, c.Deadlock, c.Weights = pfc.WatchdogConfig{}, 0, [8]int{}
+	ways := rapid.IntRange(0, 4).Draw(t, "nothing in the way")
+	if ways < 4 {
+		c.Deadlock = 0
 		for i := range c.Ports {
 			p := &c.Ports[i]
-			p.Shaper, p.Queues, p.LossyLimit, p.LossyAlpha = dataplane.Shaper{}, [8]dataplane.QueueConfig{}, 0, 0
+			p.LossyLimit, p.LossyAlpha = 0, 0
+			for prio := range p.Queues {
+				p.Queues[prio] = dataplane.QueueConfig{Shaper: p.Queues[prio].Shaper}
+			}
+		}
+	}
+	if ways < 2 {
+		c.Watchdog, c.Weights = pfc.WatchdogConfig{}, [8]int{}
+		for i := range c.Ports {
+			c.Ports[i].Shaper, c.Ports[i].Queues = dataplane.Shaper{}, [8]dataplane.QueueConfig{}
 		}
 	}
 	if c.Lossless != 0 && rapid.Bool().Draw(t, "much room") {
@@ -216,6 +226,7 @@ func TestSpan(t *testing.T) {
 		x := &arrivals{t: t, config: c}
 		load := draw(t, "load", 0.3, 0.9, 1.5)
 		hostile := draw(t, "one frame of so many is odd", 0, 0, 50, 5)
+		pauses := draw(t, "one frame of so many is of flow control", 0, 0, 100, 20)
 		whole := rapid.IntRange(0, 3).Draw(t, "whole microseconds") == 0
 		free := make([]units.Time, len(c.Ports))
 		for at := units.Time(0); at < 100*units.Microsecond; {
@@ -229,6 +240,9 @@ func TestSpan(t *testing.T) {
 					}
 					if hostile > 0 && rapid.IntRange(1, hostile).Draw(t, "odd") == 1 {
 						a.bytes = x.anyFrame(port)
+					}
+					if pauses > 0 && rapid.IntRange(1, pauses).Draw(t, "flow control") == 1 {
+						a.bytes = x.anyControl()
 					}
 					took := one.wires[port].PerByte
 					gap := units.Time(float64(len(a.bytes)+wire.Overhead) * float64(took) / load)
@@ -251,6 +265,7 @@ func TestSpan(t *testing.T) {
 			if port := rapid.IntRange(0, 4*len(c.Ports)).Draw(t, "served for nothing"); port < len(c.Ports) {
 				for _, w := range []*stepper{one, many} {
 					w.due[port] = min(w.due[port], at+3*units.Microsecond)
+					w.env.SetDue(port, w.due[port])
 				}
 			}
 			one.step(end, all)

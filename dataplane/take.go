@@ -14,31 +14,35 @@ import (
 // is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
 // difference. So frames go through the stages together, and there is no event for each departure.
 //
-// Where that is not so the world calls Receive and Transmit; also where ports have weights, shapers, WRED, credits or
-// samples for sFlow, where addresses are learned or there are VLANs, and where paths are not chosen by flow.
+// Where that is not so the world calls Receive and Transmit; also where ports have WRED, credits or samples for sFlow,
+// where addresses are learned or there are VLANs, and where paths are not chosen by flow.
 //
 // What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
 // that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
 
 var _ Spanner = (*Switch)(nil)
 
-// Spans implements Spanner.
-func (s *Switch) Spans() bool {
+// Spans implements Spanner. Pauses that end by themselves, the watchdog, announcements and CNPs of congestion points end
+// a span.
+func (s *Switch) Spans(from, end units.Time) (until units.Time) {
 	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 || s.config.Paths.By != ByFlow {
-		return false
+		return from
 	}
 	for i := range s.ports {
-		if !s.ports[i].calm() {
-			return false
+		p := &s.ports[i]
+		if !p.ingress.Quiet() || p.sampled || p.refused|p.outs|p.wary|p.judgesIdle&p.notifies != 0 || p.env.Queued != nil {
+			return from
+		}
+		if end = min(end, p.attend, p.timerAt); p.notifies != 0 {
+			end = min(end, p.nextNotice())
 		}
 	}
-	return true
+	return end
 }
 
-// calm reports that a port has nothing to do but to receive, and to send what waits by strict priority.
-func (p *switchPort) calm() bool {
-	return p.attend == units.Never && p.timerAt == units.Never && p.ingress.Quiet() && !p.sampled &&
-		p.refused|p.notifies|p.shaped|p.weighted|p.outs|p.wary == 0 && p.env.Queued == nil
+// special reports that a port does not only send what waits by strict priority.
+func (p *switchPort) special() bool {
+	return p.attend != units.Never || p.timerAt != units.Never || p.shaped|p.weighted != 0
 }
 
 // Span implements Spanner.
@@ -48,7 +52,10 @@ func (s *Switch) Span(x *Span) (taken int) {
 		s.renew(x.Base, w, changes)
 	}
 	s.setBounds(w)
-	all, until := len(x.Frames), x.End
+	for i := range x.Wires {
+		x.Wires[i].special = s.ports[i].special()
+	}
+	all := len(x.Frames)
 	w.env.askAll(x.Frames[:min(MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
 		n := min(MaxBurst, all-taken)
@@ -58,8 +65,9 @@ func (s *Switch) Span(x *Span) (taken int) {
 			break
 		}
 	}
+	until := x.End
 	if taken < all {
-		until = x.at(x.Keys[taken])
+		until = min(until, x.at(x.Keys[taken]))
 	}
 	s.serveAll(x, until)
 	return taken
@@ -83,7 +91,7 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		// Keys and actions name ports that there are: nothing is checked.
 		key, f, out := keys[i], &frames[i], a.out()
 		in, now, length := uint(uint16(key)), x.Base+units.Time(key>>KeyPortBits), uint16(f.words()[0]>>32)
-		if in == out || length > s.narrow {
+		if in == out || length > s.narrow || now >= x.End {
 			return i
 		}
 		p, wire := element[switchPort](ports, in), element[Wire](wires, out)
@@ -140,7 +148,9 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		f.words()[1] = what
 		q.push(f, &w.store)
 		to := element[switchPort](ports, out)
-		if to.waiting == 0 && wire.PerByte != 0 {
+		if wire.special {
+			to.wakeInSpan(wire, e, now, prio)
+		} else if to.waiting == 0 && wire.PerByte != 0 {
 			wire.At = max(now, e.Free)
 		}
 		to.waiting |= 1 << prio
@@ -210,6 +220,9 @@ func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, most 
 // showPassingInSpan is showPassing, if the congestion point is to see the frame.
 func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *Frame) {
 	prio := f.Prio & 7
+	if to.weighted>>prio&1 != 0 {
+		to.rounds.current = prio
+	}
 	if to.shown>>prio&1 == 0 || !to.judges(f) {
 		return
 	}
@@ -219,9 +232,28 @@ func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *F
 	to.judgePassing(now, f)
 }
 
+// wakeInSpan notes when a special port is to be served of which a frame has been queued.
+func (p *switchPort) wakeInSpan(wire *Wire, e *Exit, now units.Time, prio uint8) {
+	if p.waiting>>prio&1 != 0 || wire.PerByte == 0 {
+		return
+	}
+	due := now
+	if p.halted>>prio&1 != 0 {
+		due = p.stops().Next()
+	}
+	wire.At = min(wire.At, max(due, e.Free))
+}
+
 // sampleInSpan is sample. All ports catch up before feedback is queued at one of them.
 func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, q marking.Queue) {
 	feedback, ok := p.feedback(now, f, q)
+	if n := p.points[f.Prio&7].notifier; n != nil {
+		next, wire := n.Next(), &x.Wires[p.number]
+		x.End = min(x.End, next) // a flow may be new
+		if next < wire.At && wire.PerByte != 0 {
+			wire.At = min(wire.At, max(next, p.env.Exit(p.number).Free))
+		}
+	}
 	if !ok {
 		return
 	}
@@ -235,7 +267,7 @@ func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, 
 	s.setBounds(p.worker)
 	for _, port := range p.env.Woken() {
 		if wire := &x.Wires[port]; wire.PerByte != 0 {
-			wire.At = max(now, p.env.Exit(int(port)).Free)
+			wire.At = min(wire.At, max(now, p.env.Due(int(port)), p.env.Exit(int(port)).Free))
 		}
 	}
 }
@@ -244,8 +276,12 @@ func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, 
 func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 	p, wire := &s.ports[port], &x.Wires[port]
 	e, at := p.env.Exit(port), wire.At
+	if wire.special {
+		s.serveSpecial(x, port, until)
+		return
+	}
 	if p.waiting == 0 { // who set the time expected something else
-		at = units.Never
+		at = max(p.nextNotice(), e.Free)
 		x.Idle++
 	}
 	for at < until {
@@ -254,10 +290,27 @@ func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 		at += wire.took(d.Len)
 		d.Gone, d.Port, e.Free = at, int32(port), at
 		if p.waiting == 0 {
-			at = units.Never
+			at = max(p.nextNotice(), at)
 		}
 	}
 	wire.At = at
+}
+
+// serveSpecial is serveUntil of a port that may be paused, or has weights, shapers or a congestion point that sends
+// CNPs.
+func (s *Switch) serveSpecial(x *Span, port int, until units.Time) {
+	wire, e := &x.Wires[port], s.workers[0].env.Exit(port)
+	for wire.At < until {
+		d, at := x.leave(), wire.At
+		if s.Transmit(at, port, unsafe.Slice(&d.Frame, 1)) == 0 {
+			x.Left = x.Left[:len(x.Left)-1]
+			x.Idle++
+		} else {
+			d.Gone, d.Port = at+wire.took(d.Len), int32(port)
+			e.Free = d.Gone
+		}
+		wire.At = max(s.Next(at, port), e.Free)
+	}
 }
 
 // serveAll has all ports do so.

@@ -174,20 +174,26 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 			return now
 		}
 	}
-	next := min(p.ingress.Next(now), p.timerAt, shaped)
+	next := min(p.ingress.Next(now), p.timerAt, shaped, p.nextNotice())
 	if p.attend != units.Never {
 		next = min(next, p.watchdog.Next())
-	}
-	if s.credited {
-		next = min(next, p.lanes.Due(now))
-	}
-	for rest := p.notifies; rest != 0; rest &= rest - 1 {
-		next = min(next, p.points[bits.TrailingZeros8(rest)].notifier.Next())
 	}
 	if p.waiting != 0 {
 		next = min(next, p.stops().Next())
 	}
+	if s.credited {
+		next = min(next, p.lanes.Due(now))
+	}
 	return max(now, next)
+}
+
+// nextNotice is when one of the port's congestion points has a CNP to send, or is to be asked.
+func (p *switchPort) nextNotice() (next units.Time) {
+	next = units.Never
+	for rest := p.notifies; rest != 0; rest &= rest - 1 {
+		next = min(next, p.points[bits.TrailingZeros8(rest)].notifier.Next())
+	}
+	return next
 }
 
 // sendCNPs sends the CNPs that the port's congestion points have due.

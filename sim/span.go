@@ -5,15 +5,21 @@ import (
 	"photon/units"
 )
 
-// spanWorth is how many arrivals in a window, for each of the node's ports, are worth a look at all ports.
+// spanWorth is how many arrivals in a window, for each of the node's ports, are worth a look at all ports. After a
+// frame that a node has to receive by itself there is another look; if it takes few frames again, after twice as many.
 const spanWorth = 2
 
-// span hands the arrivals of the window to the node that is visited, which has all of these ports, and puts what leaves
-// on the links. It returns how many the node has taken: the next is to be received by itself.
-func (p *part) span(m *member, all []port) (taken int) {
+// span hands the arrivals of the window, from one on, to the node that is visited, which has all of these ports, and puts
+// what leaves on the links. It returns how many the node has taken: the next is to be received by itself.
+func (p *part) span(m *member, all []port, from int) (taken int) {
 	v := &p.visit
+	begin := v.base + units.Time(v.keys[from]>>portBits)
+	until := m.spanner.Spans(begin, v.end)
+	if until <= begin {
+		return 0
+	}
 	x := &v.span
-	x.Base, x.End, x.Keys, x.Frames = v.base, v.end, v.keys, v.frames
+	x.Base, x.End, x.Keys, x.Frames = v.base, until, v.keys[from:], v.frames[from:]
 	x.Wires, x.Left, x.Idle = x.Wires[:0], x.Left[:0], 0
 	for i := range all {
 		t := &all[i]
@@ -23,8 +29,8 @@ func (p *part) span(m *member, all []port) (taken int) {
 		x.Wires = append(x.Wires, dataplane.Wire{At: t.timer, PerByte: t.perByte, Overhead: t.overhead})
 	}
 	taken = m.spanner.Span(x)
-	frames := v.frames[:taken]
-	for i, key := range v.keys[:taken] {
+	frames := x.Frames[:taken]
+	for i, key := range x.Keys[:taken] {
 		number := int(uint16(key))
 		all[number].delivered++
 		p.trace(v.base+units.Time(key>>portBits), v.first+number, frames[i].Len, frames[i].Digest)

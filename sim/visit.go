@@ -51,29 +51,42 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 	v.first, v.base, v.end = first, base, end
 	all := p.ports[first : first+ports]
 	v.collect(all)
-	from := 0
 	m := &p.members[all[0].flight.node]
-	if m.spanner != nil && len(v.frames) >= spanWorth*ports && !p.watched(first, ports) && m.spanner.Spans() {
-		from = p.span(m, all)
+	from, step, worth := 0, 1, spanWorth*ports
+	if m.spanner == nil || p.watched(first, ports) {
+		worth = math.MaxInt
 	}
-	if from < len(v.keys)-1 || len(v.timers) > 0 {
-		p.oneByOne(all, from)
+	for len(v.frames)-from >= worth {
+		taken := p.span(m, all, from)
+		if from += taken; taken >= ports {
+			step = 1
+		}
+		if len(v.frames)-from < step+worth {
+			break
+		}
+		p.oneByOne(all, from, from+step)
+		from += step
+		step *= 2
+	}
+	if from < len(v.frames) || len(v.timers) > 0 {
+		p.oneByOne(all, from, len(v.frames))
 	}
 	v.end = 0
 	return v.soonest(all)
 }
 
-// oneByOne handles the events of the window one after the other, from one of the arrivals on.
-func (p *part) oneByOne(all []port, from int) {
+// oneByOne handles the events of the window one after the other, from one of the arrivals on and before another. Behind
+// the last arrival are all other events.
+func (p *part) oneByOne(all []port, from, to int) {
 	v := &p.visit
-	slices.Sort(v.timers)
+	slices.Sort(v.timers[v.nextTimer:])
 	v.noteTimer()
 	env, keys, frames := all[0].env, v.keys, v.frames
 	for i := from; i < min(from+prefetchAhead, len(frames)); i++ {
 		p.pool.Ask(frames[i].Place())
 	}
 	v.arrival = keys[from]
-	for i := from; ; i++ {
+	for i := from; i < to || to == len(frames); i++ {
 		key := keys[i]
 		for v.timer>>portBits < key>>portBits {
 			p.timerOfVisit()
