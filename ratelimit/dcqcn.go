@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -68,7 +69,8 @@ var _ interface {
 
 // NewDCQCN returns the reaction point of one flow; many may share p.
 func NewDCQCN(p *DCQCNParams) *DCQCN {
-	d := &DCQCN{params: p}
+	d := memory.Alone[DCQCN]()
+	d.params = p
 	d.Start(0)
 	return d
 }

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -69,7 +70,8 @@ var _ interface {
 // NewDCQCNPlus returns the reaction point of one flow behind a port, which may
 // be nil; many may share p.
 func NewDCQCNPlus(p *DCQCNPlusParams, port *Port) *DCQCNPlus {
-	d := &DCQCNPlus{params: p, port: port}
+	d := memory.Alone[DCQCNPlus]()
+	d.params, d.port = p, port
 	d.Start(0)
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"photon/internal/memory"
 	"photon/units"
 	"photon/wire"
 )
@@ -61,7 +62,8 @@ var _ interface {
 
 // NewHPCC returns the reaction point of one flow; many may share p.
 func NewHPCC(p *HPCCParams) *HPCC {
-	h := &HPCC{params: p}
+	h := memory.Alone[HPCC]()
+	h.params = p
 	h.Start(0)
 	return h
 }

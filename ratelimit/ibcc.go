@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 
+	"photon/internal/memory"
 	"photon/units"
 	"photon/wire"
 )
@@ -120,7 +121,8 @@ var _ interface {
 
 // NewIBCC returns the reaction point of one flow behind a port; many may share p.
 func NewIBCC(p *IBCCParams, port *Port) *IBCC {
-	b := &IBCC{params: p}
+	b := memory.Alone[IBCC]()
+	b.params = p
 	if b.own.begin(p); p.Shared && port != nil {
 		if b.port = port; port.ccti.of != p {
 			port.ccti.begin(p)

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -65,7 +66,8 @@ var _ interface {
 
 // NewMlx returns the reaction point of one flow; many may share p.
 func NewMlx(p *MlxParams) *Mlx {
-	m := &Mlx{params: p}
+	m := memory.Alone[Mlx]()
+	m.params = p
 	m.Start(0)
 	return m
 }

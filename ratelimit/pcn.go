@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 
+	"photon/internal/memory"
 	"photon/units"
 	"photon/wire"
 )
@@ -47,7 +48,12 @@ var _ interface {
 } = (*PCN)(nil)
 
 // NewPCN returns the reaction point of one flow; many may share p.
-func NewPCN(p *PCNParams) *PCN { return &PCN{params: p, rate: float64(p.Line), w: p.WMin} }
+func NewPCN(p *PCNParams) *PCN {
+	r := memory.Alone[PCN]()
+	r.params = p
+	r.Start(0)
+	return r
+}
 
 // Start begins at line rate with the smallest weight (algorithm 1, lines 1-2).
 func (p *PCN) Start(units.Time) { p.rate, p.w = float64(p.params.Line), p.params.WMin }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"photon/internal/memory"
 	"photon/units"
 	"photon/wire"
 )
@@ -58,7 +59,8 @@ var _ interface {
 
 // NewPowerTCP returns the reaction point of one flow; many may share p.
 func NewPowerTCP(p *PowerTCPParams) *PowerTCP {
-	x := &PowerTCP{params: p}
+	x := memory.Alone[PowerTCP]()
+	x.params = p
 	x.Start(0)
 	return x
 }

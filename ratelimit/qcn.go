@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -70,7 +71,8 @@ var _ interface {
 // NewQCN returns the reaction point of one flow with its own random sequence,
 // given by seed; many may share p.
 func NewQCN(p *QCNParams, seed uint64) *QCN {
-	q := &QCN{params: p}
+	q := memory.Alone[QCN]()
+	q.params = p
 	q.random.Seed(seed, 0x9C42)
 	q.Start(0)
 	return q

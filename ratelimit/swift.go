@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -61,7 +62,8 @@ var _ interface {
 
 // NewSwift returns the reaction point of one flow; many may share p.
 func NewSwift(p *SwiftParams) *Swift {
-	s := &Swift{params: p}
+	s := memory.Alone[Swift]()
+	s.params = p
 	s.Start(0)
 	return s
 }

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"photon/internal/memory"
 	"photon/units"
 	"photon/wire"
 )
@@ -19,7 +20,11 @@ var _ interface {
 } = (*TCD)(nil)
 
 // NewTCD returns the reaction point of one flow; many may share p.
-func NewTCD(p *DCQCNParams, clamp bool) *TCD { return &TCD{DCQCN: *NewDCQCN(p), Clamp: clamp} }
+func NewTCD(p *DCQCNParams, clamp bool) *TCD {
+	t := memory.Alone[TCD]()
+	t.DCQCN, t.Clamp = *NewDCQCN(p), clamp
+	return t
+}
 
 // Notify cuts at CE and holds at UE.
 func (t *TCD) Notify(now units.Time, ecn uint8, word uint32) {

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"fmt"
 
+	"photon/internal/memory"
 	"photon/units"
 )
 
@@ -81,7 +82,12 @@ var _ interface {
 } = (*Timely)(nil)
 
 // NewTimely returns the reaction point of one flow; many may share p.
-func NewTimely(p *TimelyParams) *Timely { return &Timely{params: p, rate: float64(p.Line)} }
+func NewTimely(p *TimelyParams) *Timely {
+	t := memory.Alone[Timely]()
+	t.params = p
+	t.Start(0)
+	return t
+}
 
 // Start begins at line rate.
 func (t *Timely) Start(units.Time) { *t = Timely{params: t.params, rate: float64(t.params.Line)} }
