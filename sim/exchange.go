@@ -108,39 +108,46 @@ func (p *part) publish(clocks [2]units.Time) {
 		}
 	}
 	for side, clock := range clocks {
-		x.shared[sharedClocks+side].Store(uint64(clock))
+		if at := &x.shared[sharedClocks+side]; at.Load() != uint64(clock) { // else others keep the line
+			at.Store(uint64(clock))
+		}
 	}
 }
 
-// clocks are those of the sides; the same, if there are none.
-func (p *part) clocks() [2]units.Time {
-	if p.sides != nil {
-		return p.sides.clock
+// clocks are those of the sides at the border; the same, if there are none.
+func (p *part) clocks() (clocks [2]units.Time) {
+	for side := range clocks {
+		switch s := p.sides; {
+		case s == nil:
+			clocks[side] = p.exchange.clock
+		case len(s.nodes[quarterOf(side, border)]) == 0: // nothing comes from there
+			clocks[side] = p.exchange.roundEnd
+		default:
+			clocks[side] = s.clock[quarterOf(side, border)]
+		}
 	}
-	return [2]units.Time{p.exchange.clock, p.exchange.clock}
+	return clocks
 }
 
-// safeTimes are the times before which the sides of the part may handle all their events, given the clocks that the
-// others have published: what a side does is heard by the other. Frames of theirs that arrive before have been received.
-func (p *part) safeTimes() [2]units.Time {
+// safeTimes are the times before which the quarters of the part hear nothing from other parts, given the clocks that these
+// have published: what a side does is heard by the other. Frames of theirs that arrive before have been received.
+func (p *part) safeTimes() (safe [quarters]units.Time) {
 	x := p.exchange
-	safe := [2]units.Time{x.roundEnd, x.roundEnd}
+	for q := range safe {
+		safe[q] = x.roundEnd
+	}
 	for i := range x.in {
 		c := &x.in[i]
-		for side := range safe {
-			safe[side] = min(safe[side], max(units.Time(c.clocks[1-side].Load()), x.roundStart)+c.lookahead)
+		for side := range 2 {
+			q := quarterOf(side, border)
+			safe[q] = min(safe[q], max(units.Time(c.clocks[1-side].Load()), x.roundStart)+c.lookahead)
 		}
 		p.receive(c.frames) // after the clocks were read: all frames before them had been published then
 	}
-	return safe
-}
-
-// behind is the side with the lesser clock.
-func (p *part) behind() int {
-	if s := p.sides; s != nil && s.clock[1] < s.clock[0] {
-		return 1
+	if p.sides == nil {
+		safe[0] = min(safe[0], safe[quarterOf(1, border)])
 	}
-	return 0
+	return safe
 }
 
 // receive puts the frames of another part that can be read on their way to their ports.
@@ -153,9 +160,9 @@ func (p *part) receive(from *pipe[crossing]) {
 			c := &list[i]
 			clock := p.exchange.clock
 			if s := p.sides; s != nil {
-				side := p.members[p.ports[c.port].flight.node].side
-				clock = s.clock[side]
-				s.next[side] = min(s.next[side], c.at)
+				q := p.members[p.ports[c.port].flight.node].quarter
+				clock = s.clock[q]
+				s.next[q] = min(s.next[q], c.at)
 			}
 			if c.at < clock {
 				panic(fmt.Sprintf("sim: a frame for %v comes from another part when all events before %v have been handled", c.at, clock))

@@ -45,11 +45,8 @@ func (w *World) interleaveRound(end units.Time) {
 	for running := len(w.parts); running > 0; {
 		running = 0
 		for _, p := range w.parts {
-			x := p.exchange
-			if safe := p.safeTimes(); safe[p.behind()] > x.clock {
-				p.advance(safe)
-			}
-			if x.clock < end {
+			p.advance(p.safeTimes())
+			if p.exchange.clock < end {
 				running++
 			}
 		}

@@ -16,9 +16,10 @@ type member struct {
 	shared  *sharedNode // nil: the node has one worker
 	first   int         // its port 0 in the world's list
 	ports   int
-	part    int  // that it belongs to
-	side    int8 // that it is on, if the world has sides
-	group   int  // the first of the nodes that are always in the same part
+	part    int   // that it belongs to
+	side    int8  // that it is on, if the world has sides
+	quarter uint8 // the same, in its part
+	group   int   // the first of the nodes that are always in the same part
 }
 
 // NewEnvs returns one Env for each worker.

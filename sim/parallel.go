@@ -39,7 +39,7 @@ const retryAfter = 300 * time.Millisecond
 func (w *World) runParts(ctx context.Context, until units.Time) error {
 	for _, p := range w.parts {
 		if p.exchange.clock = p.now; p.sides != nil {
-			p.exchange.clock = min(p.sides.clock[0], p.sides.clock[1])
+			p.exchange.clock = p.sides.leastClock()
 		}
 	}
 	v := contended
@@ -104,28 +104,33 @@ func (w *World) runRound(p *part) {
 	x, s := p.exchange, w.parallel
 	var idle stall
 	for x.clock < x.roundEnd {
-		safe := p.safeTimes()
-		if safe[p.behind()] < min(x.clock+s.lookahead/2, x.roundEnd) { // less is not worth a publication
+		if !p.advance(p.safeTimes()) {
 			idle.poll(&s.barrier, x.all)
 			continue
 		}
 		x.waited += idle.end()
-		p.advance(safe)
 	}
 }
 
-// advance handles the events of a part before its safe times, and publishes its clocks.
-func (p *part) advance(safe [2]units.Time) {
+// advance handles events of a part before its safe times, and publishes its clocks. It reports whether there was something
+// to do, or time has passed.
+func (p *part) advance(safe [quarters]units.Time) (went bool) {
 	x := p.exchange
 	if s := p.sides; s != nil {
-		for p.turn(safe) {
+		kind, went := p.turn(safe)
+		if kind == border { // or there is nothing more to do now
+			p.publish(p.clocks())
 		}
-		x.clock = min(s.clock[0], s.clock[1])
-	} else {
-		for p.next < safe[0] {
-			p.window(safe[0])
-		}
-		x.clock = safe[0]
+		x.clock = s.leastClock()
+		return went
 	}
+	if safe[0] < min(x.clock+p.leastTurn, x.roundEnd) {
+		return false
+	}
+	for p.next < safe[0] {
+		p.window(safe[0])
+	}
+	x.clock = safe[0]
 	p.publish(p.clocks())
+	return true
 }

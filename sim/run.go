@@ -96,6 +96,11 @@ func (w *World) setWindows() {
 		}
 		*list = append(*list, int32(i))
 	}
+	if s := w.parallel; s != nil {
+		for _, p := range w.parts {
+			p.leastTurn = min(p.maxWindow, s.lookahead) / 2
+		}
+	}
 }
 
 // portsOf are the ports of a node.
@@ -126,7 +131,7 @@ func (p *part) noteNext(node int) {
 	}
 	p.next = min(p.next, p.nextOf[node])
 	if s := p.sides; s != nil {
-		side, at := p.members[node].side, p.nextOf[node]
-		s.next[side], s.clock[side] = min(s.next[side], at), min(s.clock[side], at)
+		q, at := p.members[node].quarter, p.nextOf[node]
+		s.next[q], s.clock[q] = min(s.next[q], at), min(s.clock[q], at)
 	}
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "photon/units"
+import (
+	"slices"
+
+	"photon/units"
+)
 
 // Most networks have two sides: every link joins a node of one side with a node of the other. In trees and fat trees of
 // any height hosts and spines are on one side, and leaves on the other. What a node does reaches others of its own side
@@ -10,15 +14,27 @@ import "photon/units"
 //
 // A network with a cycle of an odd number of links has no sides: its nodes are visited in windows of one delay.
 
-// sides are the nodes of a part by their side.
+// In a world of several parts each side of a part is divided once more: into nodes at the border, with links to other
+// parts, and those in the interior. What the border has to wait for, the interior need not: while another part is late
+// there is something to do.
+
+// sides are the nodes of a part in four quarters.
 type sides struct {
-	_      [64]byte      // no other part's cache line
-	nodes  [2][]int32    // first those that have links to other parts,
-	border [2]int        // so many
-	next   [2]units.Time // no node of the side has an event before
-	clock  [2]units.Time // all events of the side before it have been handled
-	_      [64]byte
+	_     [64]byte // no other part's cache line
+	nodes [quarters][]int32
+	next  [quarters]units.Time // no node of the quarter has an event before
+	clock [quarters]units.Time // all events of the quarter before it have been handled
+	_     [64]byte
 }
+
+// A quarter is the nodes of a side at the border, or those in the interior.
+const (
+	border   = 0
+	interior = 1
+	quarters = 4
+)
+
+func quarterOf(side, kind int) int { return 2*side + kind }
 
 // findSides divides the nodes of all parts into two sides, if the world has them.
 func (w *World) findSides() {
@@ -54,61 +70,110 @@ func (w *World) findSides() {
 	w.fillSides()
 }
 
-// fillSides notes which nodes of each part are on which side.
+// fillSides notes which nodes of each part are in which quarter. All parts rest, and have handled all events before some
+// instant.
 func (w *World) fillSides() {
+	if w.sides == nil {
+		return
+	}
+	clock := units.Time(units.Never)
+	for _, p := range w.parts {
+		clock = min(clock, p.sides.leastClock())
+	}
+	if clock == units.Never { // there were no nodes yet
+		clock = 0
+	}
 	for _, p := range w.parts {
 		s := p.sides
-		if s == nil {
-			return
+		if p.exchange != nil {
+			p.exchange.clock = clock
 		}
-		s.nodes, s.next = [2][]int32{}, [2]units.Time{units.Never, units.Never}
-		for _, i := range p.border {
-			s.nodes[p.members[i].side] = append(s.nodes[p.members[i].side], i)
-		}
-		s.border = [2]int{len(s.nodes[0]), len(s.nodes[1])}
-		for _, i := range p.interior {
-			s.nodes[p.members[i].side] = append(s.nodes[p.members[i].side], i)
-		}
-		for side, nodes := range s.nodes {
+		s.nodes, s.clock = [quarters][]int32{}, [quarters]units.Time{clock, clock, clock, clock}
+		for kind, nodes := range [2][]int32{border: p.border, interior: p.interior} {
 			for _, i := range nodes {
-				s.next[side] = min(s.next[side], p.nextOf[i])
+				m := &p.members[i]
+				m.quarter = uint8(quarterOf(int(m.side), kind))
+				s.nodes[m.quarter] = append(s.nodes[m.quarter], i)
+			}
+		}
+		for q, nodes := range s.nodes {
+			s.next[q] = units.Never
+			for _, i := range nodes {
+				s.next[q] = min(s.next[q], p.nextOf[i])
 			}
 		}
 	}
 }
 
-// turn handles events of the side whose next is earlier; if that side is to wait for the other, of that. It reports
-// whether a clock went on. Nothing comes to a side from other parts before its safe time.
-func (p *part) turn(safe [2]units.Time) bool {
-	this := 0
-	if p.sides.next[1] < p.sides.next[0] {
-		this = 1
+// turn handles events of one quarter, and returns of which kind. Those at the border come first: other parts wait for
+// them. It reports false if all are to wait. No quarter hears from other parts before its safe time.
+func (p *part) turn(safe [quarters]units.Time) (kind int, went bool) {
+	s := p.sides
+	for kind := range 2 {
+		first := 0
+		if s.next[quarterOf(1, kind)] < s.next[quarterOf(0, kind)] {
+			first = 1
+		}
+		if p.turnOf(first, kind, safe) || p.turnOf(1-first, kind, safe) {
+			return kind, true
+		}
 	}
-	return p.turnOf(this, safe) || p.turnOf(1-this, safe)
+	return 0, false
 }
 
-// turnOf handles events of a side up to where the other could answer: a delay after that does anything, which is a
-// delay after this side does at the earliest, unless it has an event of its own or hears from another part before.
-func (p *part) turnOf(this int, safe [2]units.Time) bool {
-	s, other := p.sides, 1-this
-	first := max(s.clock[this], min(s.next[this], safe[this]))
-	quiet := max(s.clock[other], min(s.next[other], safe[other], first.Add(p.maxWindow)))
-	end := min(safe[this], quiet.Add(p.maxWindow))
-	if end <= s.clock[this] {
+// turnOf handles events of a quarter up to where the other side could answer: a delay after that does anything, which is
+// a delay after this side does at the earliest, unless it has an event of its own or hears from another part before.
+func (p *part) turnOf(side, kind int, safe [quarters]units.Time) bool {
+	s, this := p.sides, quarterOf(side, kind)
+	if len(s.nodes[this]) == 0 {
 		return false
 	}
-	s.clock[this], s.clock[other] = end, quiet
+	quiet := min(s.first(1-side, safe), s.first(side, safe).Add(p.maxWindow))
+	end := safe[this]
+	for q := quarterOf(1-side, 0); q <= quarterOf(1-side, 1); q++ {
+		if len(s.nodes[q]) > 0 {
+			s.clock[q] = max(s.clock[q], quiet)
+			end = min(end, s.clock[q].Add(p.maxWindow))
+		}
+	}
+	if end < min(s.clock[this].Add(p.leastTurn), safe[quarterOf(side, interior)]) || end <= s.clock[this] {
+		return false
+	}
+	s.clock[this] = end
 	if s.next[this] >= end {
 		return true
 	}
 	began := p.beginTurn()
-	nodes, border := s.nodes[this], s.border[this]
 	p.next = units.Never // from here on carry notes what is on its way, all to the other side
-	next := p.visitAll(nodes[:border], end)
-	p.publishEarly(s.clock)
-	s.next[this] = min(next, p.visitAll(nodes[border:], end))
-	s.next[other] = min(s.next[other], p.next)
-	p.next = min(s.next[0], s.next[1])
-	p.endTurn(this, began)
+	s.next[this] = p.visitAll(s.nodes[this], end)
+	for q := quarterOf(1-side, 0); q <= quarterOf(1-side, 1); q++ {
+		if len(s.nodes[q]) > 0 {
+			s.next[q] = min(s.next[q], p.next)
+		}
+	}
+	p.next = slices.Min(s.next[:])
+	p.endTurn(side, began)
 	return true
+}
+
+// first is before when a side does nothing, unless it hears from the other.
+func (s *sides) first(side int, safe [quarters]units.Time) units.Time {
+	first := units.Time(units.Never)
+	for q := quarterOf(side, 0); q <= quarterOf(side, 1); q++ {
+		if len(s.nodes[q]) > 0 {
+			first = min(first, max(s.clock[q], min(s.next[q], safe[q])))
+		}
+	}
+	return first
+}
+
+// leastClock is before when all events of the part have been handled.
+func (s *sides) leastClock() units.Time {
+	least := units.Time(units.Never)
+	for q := range s.nodes {
+		if len(s.nodes[q]) > 0 {
+			least = min(least, s.clock[q])
+		}
+	}
+	return least
 }

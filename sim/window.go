@@ -17,7 +17,7 @@ import "photon/units"
 // these need not wait for the visits of the interior.
 func (p *part) window(end units.Time) {
 	if p.sides != nil {
-		p.turn([2]units.Time{end, end})
+		p.turn([quarters]units.Time{end, end, end, end})
 		return
 	}
 	began := p.beginTurn()

@@ -34,6 +34,7 @@ type part struct {
 	sides     *sides       // nil: the world has none
 	next      units.Time   // no node of the part has an event before
 	maxWindow units.Time   // see window
+	leastTurn units.Time   // less is not worth a turn of a quarter: others would have to be told of it
 	now       units.Time
 	hash      uint64             // sum over the arrivals at the part's nodes, see trace
 	events    uint64             // that have been handled
