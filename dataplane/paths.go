@@ -100,6 +100,28 @@ func (p *paths) flowlet(now units.Time, hash uint32, gap units.Time) uint32 {
 	return f.draw
 }
 
+// drawn is what the choice for a flow changes.
+type drawn struct {
+	next   uint32
+	number uint32
+	random uint64
+	flow   flowlet
+}
+
+func (p *paths) state(hash uint32) drawn {
+	d := drawn{next: p.next, number: hash % flowlets, random: p.random}
+	if p.flows != nil {
+		d.flow = p.flows[d.number]
+	}
+	return d
+}
+
+func (p *paths) restore(d *drawn) {
+	if p.next, p.random = d.next, d.random; p.flows != nil {
+		p.flows[d.number] = d.flow
+	}
+}
+
 // Rebase implements units.Rebaser.
 func (p *paths) Rebase(by units.Time) {
 	for i := range p.flows {

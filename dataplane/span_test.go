@@ -208,6 +208,9 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 		}
 		c.Tail = 1_000_000
 	}
+	if c.Paths = (dataplane.Paths{By: draw(t, "paths", dataplane.ByFlow, dataplane.ByFlow, dataplane.ByRoundRobin, dataplane.AtRandom, dataplane.ByFlowlet, dataplane.ByQueue)}); c.Paths.By == dataplane.ByFlowlet {
+		c.Paths.Gap = 3 * units.Microsecond
+	}
 	c.Headroom, c.Buffer = 0, 1
 	c.Buffer = reserved(c) + units.Size(draw(t, "pool", 1_000_000, 1_000_000, 100_000, 10_000))
 	if err := c.Check(); err != nil {

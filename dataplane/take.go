@@ -15,7 +15,7 @@ import (
 // difference. So frames go through the stages together, and there is no event for each departure.
 //
 // Where that is not so the world calls Receive and Transmit; also where ports have WRED, credits or samples for sFlow,
-// where addresses are learned or there are VLANs, and where paths are not chosen by flow.
+// and where addresses are learned or there are VLANs.
 //
 // What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
 // that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
@@ -25,7 +25,7 @@ var _ Spanner = (*Switch)(nil)
 // Spans implements Spanner. Pauses that end by themselves, the watchdog, announcements and CNPs of congestion points end
 // a span.
 func (s *Switch) Spans(from, end units.Time) (until units.Time) {
-	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 || s.config.Paths.By != ByFlow {
+	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 {
 		return from
 	}
 	for i := range s.ports {
@@ -87,14 +87,24 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 	frames = frames[:n]
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.exits))
 	wires, ports := unsafe.Pointer(unsafe.SliceData(x.Wires)), unsafe.Pointer(unsafe.SliceData(s.ports))
+	var before drawn
 	for i, a := range acts {
 		// Keys and actions name ports that there are: nothing is checked.
-		key, f, out := keys[i], &frames[i], a.out()
+		key, f := keys[i], &frames[i]
 		in, now, length := uint(uint16(key)), x.Base+units.Time(key>>KeyPortBits), uint16(f.words()[0]>>32)
-		if in == out || length > s.narrow || now >= x.End {
+		if length > s.narrow || now >= x.End {
 			return i
 		}
-		p, wire := element[switchPort](ports, in), element[Wire](wires, out)
+		p := element[switchPort](ports, in)
+		if a&actKind != 0 {
+			a = s.chooseInSpan(x, now, p, f, a, &before)
+		}
+		out := a.out()
+		if in == out {
+			p.undo(acts[i], &before)
+			return i
+		}
+		wire := element[Wire](wires, out)
 		if wire.At < now {
 			s.serveUntil(x, int(out), now)
 		}
@@ -103,6 +113,7 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Within(prio, most) && s.pool.Used()+most <= w.mostPooled
 		if !settled {
 			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, most) {
+				p.undo(acts[i], &before)
 				return i
 			}
 		}
@@ -167,8 +178,8 @@ func element[T any](array unsafe.Pointer, i uint) *T {
 	return (*T)(unsafe.Add(array, i*uint(unsafe.Sizeof(*new(T)))))
 }
 
-// chooseAll chooses among equal paths for all frames that have some, and returns how many frames there are before one
-// of which something else is to be done.
+// chooseAll chooses among equal paths for all frames that have some, if the choice is by flow, and returns how many
+// frames there are before one of which something else is to be done.
 func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
 	for i := range frames {
 		a := acts[i]
@@ -178,10 +189,29 @@ func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
 		if a&(actKind|tagOp) != actGroup {
 			return i
 		}
+		if s.config.Paths.By != ByFlow {
+			continue
+		}
 		group := s.lans.groups[a.out()]
 		acts[i] = a.to(group[pick(env.flowHash(&frames[i]), s.config.Salt, len(group))]) &^ actKind
 	}
 	return len(frames)
+}
+
+// chooseInSpan chooses among equal paths for one frame, and keeps what that changes.
+func (s *Switch) chooseInSpan(x *Span, now units.Time, p *switchPort, f *Frame, a action, before *drawn) action {
+	if s.config.Paths.By == ByQueue {
+		s.serveAll(x, now)
+	}
+	*before = p.paths.state(p.env.flowHash(f))
+	return s.choose(now, p, f, a) &^ actKind
+}
+
+// undo takes the choice for a frame back that is not taken, if there was one.
+func (p *switchPort) undo(a action, before *drawn) {
+	if a&actKind != 0 {
+		p.paths.restore(before)
+	}
 }
 
 // setBounds has all ports work out what may come without a further look.
