@@ -192,7 +192,7 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 			p := &c.Ports[i]
 			p.LossyLimit, p.LossyAlpha = 0, 0
 			for prio := range p.Queues {
-				p.Queues[prio] = dataplane.QueueConfig{Shaper: p.Queues[prio].Shaper}
+				p.Queues[prio].Alpha, p.Queues[prio].Min = 0, 0
 			}
 		}
 	}

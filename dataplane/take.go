@@ -14,8 +14,8 @@ import (
 // is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
 // difference. So frames go through the stages together, and there is no event for each departure.
 //
-// Where that is not so the world calls Receive and Transmit; also where ports have WRED, credits or samples for sFlow,
-// and where addresses are learned or there are VLANs.
+// Where that is not so the world calls Receive and Transmit; also where ports have credits or samples for sFlow, and
+// where addresses are learned or there are VLANs.
 //
 // What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
 // that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
@@ -30,7 +30,7 @@ func (s *Switch) Spans(from, end units.Time) (until units.Time) {
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
-		if !p.ingress.Quiet() || p.sampled || p.refused|p.outs|p.wary|p.judgesIdle&p.notifies != 0 || p.env.Queued != nil {
+		if !p.ingress.Quiet() || p.sampled || p.refused|p.outs|p.shut|p.judgesIdle&p.notifies != 0 || p.env.Queued != nil {
 			return from
 		}
 		if end = min(end, p.attend, p.timerAt); p.notifies != 0 {
@@ -148,7 +148,6 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		p.ingress.ChargeAll(prio, cost)
 		if Flag(a>>56)&Lossless == 0 {
 			s.pool.Add(cost)
-			q.unjudged += uint16(^s.config.Judged >> prio & 1)
 		}
 		if !settled {
 			p.ingress.Note(prio, 0)
@@ -157,8 +156,17 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 			}
 		}
 		f.words()[1] = what
-		q.push(f, &w.store)
 		to := element[switchPort](ports, out)
+		if to.wary>>prio&1 != 0 {
+			if why, refuses := to.refuses(f); refuses {
+				s.lose(now, to, f, why)
+				continue
+			}
+		}
+		q.push(f, &w.store)
+		if Flag(a>>56)&Lossless == 0 {
+			q.unjudged += uint16(^s.config.Judged >> prio & 1)
+		}
 		if wire.special {
 			to.wakeInSpan(wire, e, now, prio)
 		} else if to.waiting == 0 && wire.PerByte != 0 {
