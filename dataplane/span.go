@@ -60,5 +60,14 @@ type Spanner interface {
 	Span(x *Span) (taken int)
 }
 
+// within is how many of some keys, of which so many are, are of arrivals within the span.
+func (x *Span) within(keys []uint64, some int) int {
+	n := len(keys)
+	for n > some && x.at(keys[n-1]) >= x.End {
+		n--
+	}
+	return n
+}
+
 // at is the time of a key.
 func (x *Span) at(key uint64) units.Time { return x.Base + units.Time(key>>KeyPortBits) }

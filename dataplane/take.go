@@ -28,6 +28,7 @@ func (s *Switch) Spans(from, end units.Time) (until units.Time) {
 	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 {
 		return from
 	}
+	special := false
 	for i := range s.ports {
 		p := &s.ports[i]
 		if !p.ingress.Quiet() || p.sampled || p.refused|p.outs|p.shut|p.judgesIdle&p.notifies != 0 || p.env.Queued != nil {
@@ -36,7 +37,9 @@ func (s *Switch) Spans(from, end units.Time) (until units.Time) {
 		if end = min(end, p.attend, p.timerAt); p.notifies != 0 {
 			end = min(end, p.nextNotice())
 		}
+		special = special || p.special() || p.notifies != 0
 	}
+	s.special = special
 	return end
 }
 
@@ -52,10 +55,12 @@ func (s *Switch) Span(x *Span) (taken int) {
 		s.renew(x.Base, w, changes)
 	}
 	s.setBounds(w)
-	for i := range x.Wires {
-		x.Wires[i].special = s.ports[i].special()
+	if s.special {
+		for i := range x.Wires {
+			x.Wires[i].special = s.ports[i].special()
+		}
 	}
-	all := len(x.Frames)
+	all := x.within(x.Keys[:len(x.Frames)], 0)
 	w.env.askAll(x.Frames[:min(MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
 		n := min(MaxBurst, all-taken)
@@ -73,38 +78,60 @@ func (s *Switch) Span(x *Span) (taken int) {
 	return taken
 }
 
-// take takes some frames, as far as they need nothing special, and returns how many it took. What is done to one is
-// what receiveOne does.
+// take looks some frames up and takes them, as far as they need nothing special. It returns how many it took.
 func (s *Switch) take(x *Span, from, n int) (taken int) {
-	w := s.workers[0]
-	v, frames := &w.env.scratch.vector, x.Frames[from:from+n]
+	env := s.workers[0].env
+	v, frames := &env.scratch.vector, x.Frames[from:from+n]
 	n = s.known(&s.ports[0], &v.match, frames, v.acts[:])
 	v.sums = [pfc.Classes]tally{}
 	if v.special() {
-		n = s.chooseAll(w.env, frames[:n], v.acts[:])
+		if n = s.chooseAll(env, frames[:n], v.acts[:]); s.config.Paths.By != ByFlow {
+			return s.takeSingly(x, x.Keys[from:from+n+1], frames[:n], v.acts[:n])
+		}
 	}
-	keys, acts := x.Keys[from:from+n+1], v.acts[:n]
-	frames = frames[:n]
+	return s.takeChosen(x, x.Keys[from:from+n+1], frames[:n], v.acts[:n])
+}
+
+// takeSingly takes frames one by one, each after a path has been chosen for it.
+func (s *Switch) takeSingly(x *Span, keys []uint64, frames []Frame, acts []action) (taken int) {
+	for i := range frames {
+		now, p, f, a := x.at(keys[i]), &s.ports[uint16(keys[i])], &frames[i], acts[i]
+		if now >= x.End {
+			return i
+		}
+		var before drawn
+		if a&actKind != 0 {
+			if s.config.Paths.By == ByQueue {
+				s.serveAll(x, now)
+			}
+			before = p.paths.state(p.env.flowHash(f))
+			acts[i] = s.choose(now, p, f, a) &^ actKind
+		}
+		if s.takeChosen(x, keys[i:i+2], frames[i:i+1], acts[i:i+1]) == 0 {
+			if a&actKind != 0 {
+				p.paths.restore(&before) // the choice is made again
+			}
+			return i
+		}
+	}
+	return len(frames)
+}
+
+// takeChosen takes frames whose actions only name a port. What is done to one is what receiveOne does. There is a key
+// behind those of the frames.
+func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []action) (taken int) {
+	w := s.workers[0]
+	frames = frames[:len(acts)]
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.exits))
 	wires, ports := unsafe.Pointer(unsafe.SliceData(x.Wires)), unsafe.Pointer(unsafe.SliceData(s.ports))
-	var before drawn
 	for i, a := range acts {
 		// Keys and actions name ports that there are: nothing is checked.
-		key, f := keys[i], &frames[i]
+		key, f, out := keys[i], &frames[i], a.out()
 		in, now, length := uint(uint16(key)), x.Base+units.Time(key>>KeyPortBits), uint16(f.words()[0]>>32)
-		if length > s.narrow || now >= x.End {
+		if in == out || length > s.narrow {
 			return i
 		}
-		p := element[switchPort](ports, in)
-		if a&actKind != 0 {
-			a = s.chooseInSpan(x, now, p, f, a, &before)
-		}
-		out := a.out()
-		if in == out {
-			p.undo(acts[i], &before)
-			return i
-		}
-		wire := element[Wire](wires, out)
+		p, wire := element[switchPort](ports, in), element[Wire](wires, out)
 		if wire.At < now {
 			s.serveUntil(x, int(out), now)
 		}
@@ -113,7 +140,6 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Within(prio, most) && s.pool.Used()+most <= w.mostPooled
 		if !settled {
 			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, most) {
-				p.undo(acts[i], &before)
 				return i
 			}
 		}
@@ -142,6 +168,9 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 			if !settled {
 				p.ingress.Note(prio, int64(length))
 			}
+			if s.special && x.at(keys[i+1]) >= x.End {
+				return i + 1
+			}
 			continue
 		}
 		cost := s.cost(length)
@@ -157,28 +186,29 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 		}
 		f.words()[1] = what
 		to := element[switchPort](ports, out)
-		if to.wary>>prio&1 != 0 {
-			if why, refuses := to.refuses(f); refuses {
-				s.lose(now, to, f, why)
-				continue
-			}
-		}
-		q.push(f, &w.store)
 		if Flag(a>>56)&Lossless == 0 {
+			if to.wary>>prio&1 != 0 {
+				if why, refuses := to.refuses(f); refuses {
+					s.lose(now, to, f, why)
+					continue
+				}
+			}
 			q.unjudged += uint16(^s.config.Judged >> prio & 1)
 		}
-		if wire.special {
+		q.push(f, &w.store)
+		if to.waiting>>prio&1 == 0 {
 			to.wakeInSpan(wire, e, now, prio)
-		} else if to.waiting == 0 && wire.PerByte != 0 {
-			wire.At = max(now, e.Free)
+			to.waiting |= 1 << prio
+			e.Open, e.Unseen = 0, 0
 		}
-		to.waiting |= 1 << prio
-		e.Open, e.Unseen = 0, 0
 		if to.samples>>prio&1 != 0 && to.judges(f) {
 			s.sampleInSpan(x, now, to, f, to.state(int(prio)))
+			if x.at(keys[i+1]) >= x.End {
+				return i + 1
+			}
 		}
 	}
-	return n
+	return len(acts)
 }
 
 // element is one of an array, whose end is not checked.
@@ -204,22 +234,6 @@ func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
 		acts[i] = a.to(group[pick(env.flowHash(&frames[i]), s.config.Salt, len(group))]) &^ actKind
 	}
 	return len(frames)
-}
-
-// chooseInSpan chooses among equal paths for one frame, and keeps what that changes.
-func (s *Switch) chooseInSpan(x *Span, now units.Time, p *switchPort, f *Frame, a action, before *drawn) action {
-	if s.config.Paths.By == ByQueue {
-		s.serveAll(x, now)
-	}
-	*before = p.paths.state(p.env.flowHash(f))
-	return s.choose(now, p, f, a) &^ actKind
-}
-
-// undo takes the choice for a frame back that is not taken, if there was one.
-func (p *switchPort) undo(a action, before *drawn) {
-	if a&actKind != 0 {
-		p.paths.restore(before)
-	}
 }
 
 // setBounds has all ports work out what may come without a further look.
@@ -270,9 +284,9 @@ func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *F
 	to.judgePassing(now, f)
 }
 
-// wakeInSpan notes when a special port is to be served of which a frame has been queued.
+// wakeInSpan notes when a port is to be served of which the first frame of a priority has been queued.
 func (p *switchPort) wakeInSpan(wire *Wire, e *Exit, now units.Time, prio uint8) {
-	if p.waiting>>prio&1 != 0 || wire.PerByte == 0 {
+	if wire.PerByte == 0 {
 		return
 	}
 	due := now
@@ -328,7 +342,9 @@ func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 		at += wire.took(d.Len)
 		d.Gone, d.Port, e.Free = at, int32(port), at
 		if p.waiting == 0 {
-			at = max(p.nextNotice(), at)
+			if at = units.Never; p.notifies != 0 {
+				at = max(p.nextNotice(), e.Free)
+			}
 		}
 	}
 	wire.At = at
