@@ -14,10 +14,10 @@ type Departure struct {
 
 // Wire is what a world says of a port for a span.
 type Wire struct {
-	At       units.Time // when the port sends what waits; units.Never: nothing waits
-	PerByte  uint16     // picoseconds that a byte takes; 0: there is no link
-	Overhead int16      // bytes that the link adds to a frame
-	special  bool       // for the node
+	At        units.Time // when the port sends what waits; units.Never: nothing waits
+	PerByte   uint16     // picoseconds that a byte takes; 0: there is no link
+	Overhead  int16      // bytes that the link adds to a frame
+	intricate bool       // for the node
 }
 
 // took is how long a frame occupies the link.

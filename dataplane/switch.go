@@ -38,7 +38,7 @@ type Switch struct {
 	share       float64       // least of any lossy queue: see tailOf
 	lans        *lans
 	routes      *routes // nil: it does not route
-	special     bool    // some port was, or sends CNPs, when Spans was called last
+	intricate   bool    // some port was, or sends CNPs, when Spans was called last
 
 	config  SwitchConfig
 	workers []*switchWorker

@@ -1,0 +1,151 @@
+package dataplane
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"photon/marking"
+	"photon/units"
+)
+
+// What take.go asks of ports: whether there is room, what congestion points say, and that they send what has left by now.
+
+// setBounds has all ports work out what may come without a further look.
+func (s *Switch) setBounds(w *switchWorker) {
+	for i := range s.ports {
+		s.ports[i].ingress.SetBounds(s.lossless, w.mostPooled)
+	}
+}
+
+// settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that
+// ports have not caught up with. Of most frames that is known without it.
+func (s *Switch) settled(p *switchPort, a action, most int64) bool {
+	pooled := p.worker.mostPooled
+	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(a, most)) {
+		return false
+	}
+	return p.ingress.Absorbs(a.prio(), most, pooled)
+}
+
+// lossyFits reports whether the pool and the queue take a lossy frame. The queue's limit may follow what is free when
+// the frame is in the buffer.
+func (s *Switch) lossyFits(a action, most int64) bool {
+	free := s.pool.Free() - most
+	return free >= 0 && s.queues[a.queue()].bytes+units.Size(most) <= s.tailOf(free)
+}
+
+// fitsNow reports whether a frame fits, after all ports have caught up.
+func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, most int64) bool {
+	s.serveAll(x, now)
+	if Flag(a>>56)&Lossless == 0 {
+		return s.lossyFits(a, most)
+	}
+	return p.ingress.Fits(a.prio(), most)
+}
+
+// showPassingInSpan is showPassing, if the congestion point is to see the frame.
+func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *Frame) {
+	prio := f.Prio & 7
+	if to.weighted>>prio&1 != 0 {
+		to.rounds.current = prio
+	}
+	if to.shown>>prio&1 == 0 || !to.judges(f) {
+		return
+	}
+	if to.samples>>prio&1 != 0 {
+		s.sampleInSpan(x, now, to, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
+	}
+	to.judgePassing(now, f)
+}
+
+// wakeInSpan notes when a port is to be served of which the first frame of a priority has been queued.
+func (p *switchPort) wakeInSpan(wire *Wire, e *Exit, now units.Time, prio uint8) {
+	if wire.PerByte == 0 {
+		return
+	}
+	due := now
+	if p.halted>>prio&1 != 0 {
+		due = p.stops().Next()
+	}
+	wire.At = min(wire.At, max(due, e.Free))
+}
+
+// sampleInSpan is sample. All ports catch up before feedback is queued at one of them.
+func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, q marking.Queue) {
+	feedback, ok := p.feedback(now, f, q)
+	if n := p.points[f.Prio&7].notifier; n != nil {
+		next, wire := n.Next(), &x.Wires[p.number]
+		x.End = min(x.End, next) // a flow may be new
+		if next < wire.At && wire.PerByte != 0 {
+			wire.At = min(wire.At, max(next, p.env.Exit(p.number).Free))
+		}
+	}
+	if !ok {
+		return
+	}
+	s.serveAll(x, now)
+	for port := range x.Wires {
+		p.env.SetDue(port, units.Never) // so that it is heard of
+	}
+	p.show(f)
+	s.sendCNM(now, p, f, feedback)
+	p.worker.notePooled(s.pool)
+	s.setBounds(p.worker)
+	for _, port := range p.env.Woken() {
+		if wire := &x.Wires[port]; wire.PerByte != 0 {
+			wire.At = min(wire.At, max(now, p.env.Due(int(port)), p.env.Exit(int(port)).Free))
+		}
+	}
+}
+
+// serveUntil has a port send what leaves before an instant.
+func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
+	p, wire := &s.ports[port], &x.Wires[port]
+	e, at := p.env.Exit(port), wire.At
+	if wire.intricate {
+		s.serveIntricate(x, port, until)
+		return
+	}
+	if p.waiting == 0 { // who set the time expected something else
+		at = max(p.nextNotice(), e.Free)
+		x.Idle++
+	}
+	for at < until {
+		d := x.leave()
+		s.dequeueOne(at, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)
+		at += wire.took(d.Len)
+		d.Gone, d.Port, e.Free = at, int32(port), at
+		if p.waiting == 0 {
+			if at = units.Never; p.notifies != 0 {
+				at = max(p.nextNotice(), e.Free)
+			}
+		}
+	}
+	wire.At = at
+}
+
+// serveIntricate is serveUntil of a port that may be paused, or has weights, shapers or a congestion point that sends
+// CNPs.
+func (s *Switch) serveIntricate(x *Span, port int, until units.Time) {
+	wire, e := &x.Wires[port], s.workers[0].env.Exit(port)
+	for wire.At < until {
+		d, at := x.leave(), wire.At
+		if s.Transmit(at, port, unsafe.Slice(&d.Frame, 1)) == 0 {
+			x.Left = x.Left[:len(x.Left)-1]
+			x.Idle++
+		} else {
+			d.Gone, d.Port = at+wire.took(d.Len), int32(port)
+			e.Free = d.Gone
+		}
+		wire.At = max(s.Next(at, port), e.Free)
+	}
+}
+
+// serveAll has all ports do so.
+func (s *Switch) serveAll(x *Span, until units.Time) {
+	for i := range x.Wires {
+		if x.Wires[i].At < until {
+			s.serveUntil(x, i, until)
+		}
+	}
+}
