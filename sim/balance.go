@@ -11,8 +11,8 @@ import (
 // machine sometimes one is a fourth slower than the other, for tenths of a second. The faster one then waits for the
 // slower. So at some barriers nodes move from the part that has most to do to the one that has least.
 //
-// Where nodes have sides that take turns, parts wait in each turn for the one that has most to do in it. So each side
-// is balanced by itself: less to do for hosts does not make up for more to do for their switches.
+// Where nodes have sides that take turns, parts wait for the one that has most to do in a turn. So each side is balanced
+// by itself: less to do for hosts does not make up for more to do for their switches.
 
 var (
 	// balanceEvery is how long the load of parts is measured at a time.
@@ -56,7 +56,7 @@ func (l *load) measure(r *report, past time.Duration) {
 	l.waited, l.busy = r.waited, r.busy
 }
 
-// timeEvery is of how many turns one has its time taken. It is odd, since sides take turns.
+// timeEvery is of how many turns one has its time taken: a prime number, so that all that take turns come up.
 const timeEvery = 5
 
 // beginTurn begins a turn, and returns when that was if its time is taken.

@@ -18,7 +18,7 @@ type member struct {
 	ports   int
 	part    int   // that it belongs to
 	side    int8  // that it is on, if the world has sides
-	quarter uint8 // the same, in its part
+	quarter uint8 // that it is in, of its part: see sides
 	group   int   // the first of the nodes that are always in the same part
 }
 
