@@ -96,7 +96,7 @@ func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame,
 		if a&actAway != 0 {
 			break
 		}
-		e, q := (*Exit)(unsafe.Add(exits, a.out()*uint(unsafe.Sizeof(Exit{})))), (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))
+		e, q := element[Exit](exits, a.out()), element[queue](queues, a.queue())
 		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := uint16(where >> 32)
 		if n := e.N; (v.bypass&e.Unseen)>>(a&7)&1 != 0 {
@@ -133,7 +133,7 @@ func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []Frame, i int) i
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a := acts[i]
-		q := (*queue)(unsafe.Add(queues, a.queue()*uint(unsafe.Sizeof(queue{}))))
+		q := element[queue](queues, a.queue())
 		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := units.Size(uint16(where >> 32))
 		if v.lossy>>(a&7)&1 == 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || q.bytes+length > v.tail ||
@@ -148,6 +148,11 @@ func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []Frame, i int) i
 		v.charges[a&7] += s.cost(uint16(length))
 	}
 	return i
+}
+
+// element is one of an array, whose end is not checked.
+func element[T any](array unsafe.Pointer, i uint) *T {
+	return (*T)(unsafe.Add(array, i*uint(unsafe.Sizeof(*new(T)))))
 }
 
 // left counts frames that left through the port, of one of its queues.

@@ -209,11 +209,6 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 	return len(acts)
 }
 
-// element is one of an array, whose end is not checked.
-func element[T any](array unsafe.Pointer, i uint) *T {
-	return (*T)(unsafe.Add(array, i*uint(unsafe.Sizeof(*new(T)))))
-}
-
 // chooseAll chooses among equal paths for all frames that have some, if the choice is by flow, and returns how many
 // frames there are before one of which something else is to be done.
 func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
