@@ -13,7 +13,7 @@ import (
 
 // enqueue takes frames of a vector, from one on and before another, one after the other.
 func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) {
-	if v.bypass = v.admitted; p.env.Queue {
+	if v.bypass = v.admitted; p.env.Queue != QueueNothing {
 		v.bypass = 0
 	}
 	v.fast = v.admitted & p.lossless

@@ -12,10 +12,8 @@ type Env struct {
 	exits []Exit   // per port of the node
 	out   []uint16 // ports with frames in their exits, as many as left says
 	left  int
-	// Queue asks the node to queue what arrives, even where an exit is open: the world has more to tell
-	// of this instant before anything may leave.
-	Queue   bool
-	Arrives bool // with Queue: another frame arrives at this instant; else only ports of the node are to be served
+	// Queue asks the node to queue what arrives, even where an exit is open.
+	Queue Queueing
 
 	woken         []uint16     // ports whose due time moved since the world looked
 	due           []units.Time // per port: when it asked for Transmit
@@ -28,6 +26,18 @@ type Env struct {
 	Queued func(now units.Time, port int, bytes units.Size)
 	_      [32]byte // pads Env to whole cache lines
 }
+
+// Queueing says when what arrives is to be queued although an exit is open.
+type Queueing uint8
+
+const (
+	// QueueNothing: what may leave past the queues does.
+	QueueNothing Queueing = iota
+	// QueueIfTheyMeet: ports of the node are to be served at this instant, too. That matters where one port concerns another.
+	QueueIfTheyMeet
+	// QueueAll: another frame arrives at this instant, or nobody looks into exits afterwards.
+	QueueAll
+)
 
 // Exit is a port's way out past its queues. A node may put frames there while it is in Receive or Poll,
 // if they would be the next that Transmit returns; the world sends them when that has returned.

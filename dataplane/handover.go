@@ -217,7 +217,7 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 		}
 		to := &s.ports[f.Digest]
 		f.Digest = 0
-		if e := w.env.Exit(to.number); !w.env.Queue && to.passes(now, e, &f) && !s.tooLong(to, &f) {
+		if e := w.env.Exit(to.number); w.env.Queue == QueueNothing && to.passes(now, e, &f) && !s.tooLong(to, &f) {
 			s.release(now, w, to, &f)
 			s.send(now, to, e, &f)
 		} else {
@@ -238,7 +238,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 		prio := f.Prio & 7
 		e, q := &w.env.exits[f.Digest], &s.queues[int(f.Digest)*pfc.Classes+int(prio)]
 		where, what := f.words()[0], f.words()[1]&^(1<<32-1)
-		if n := e.N; e.Unseen>>prio&1 != 0 && !w.env.Queue {
+		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == QueueNothing {
 			if int(n) >= len(e.Frames) || e.Free > now || e.PerByte != 0 || q.left < 0 {
 				break
 			}

@@ -129,7 +129,7 @@ func (s *Switch) forget(p *switchPort) {
 func (s *Switch) takeAllOver(now units.Time) {
 	for _, w := range s.workers {
 		queue := w.env.Queue
-		w.env.Queue = true // no worker is there to empty exits
+		w.env.Queue = QueueAll // no worker is there to empty exits
 		for _, from := range s.workers {
 			if from == w || from.lanes == nil {
 				continue

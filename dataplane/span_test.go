@@ -100,8 +100,12 @@ func (w *stepper) step(end units.Time, all []coming) {
 			}
 			a := all[0]
 			all = all[1:]
-			w.env.Arrives = len(all) > 0 && all[0].at == w.now
-			w.env.Queue = at == w.now || w.env.Arrives
+			switch w.env.Queue = dataplane.QueueNothing; {
+			case len(all) > 0 && all[0].at == w.now:
+				w.env.Queue = dataplane.QueueAll
+			case at == w.now:
+				w.env.Queue = dataplane.QueueIfTheyMeet
+			}
 			w.sw.Receive(w.now, a.port, []dataplane.Frame{w.frame(a.bytes)})
 			for _, out := range w.env.Left() {
 				e := w.env.Exit(int(out))

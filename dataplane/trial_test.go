@@ -513,7 +513,9 @@ func unmarked(b []byte) []byte {
 func (x *trial) openExits(o *op) (free []units.Time) {
 	free = make([]units.Time, len(x.config.Ports))
 	for _, env := range x.envs {
-		env.Queue = o.queue
+		if env.Queue = dataplane.QueueNothing; o.queue {
+			env.Queue = dataplane.QueueAll
+		}
 	}
 	for i, e := range o.exits {
 		free[i] = x.now + e.free

@@ -293,7 +293,7 @@ func (n *Node) releaseDue(now units.Time, number int) {
 	p.when()
 	if len(p.out) > 0 {
 		queue := p.env.Queue
-		p.env.Queue = true
+		p.env.Queue = dataplane.QueueAll
 		n.Server.Receive(now, number, p.out)
 		p.env.Queue = queue
 	}
@@ -313,7 +313,7 @@ func (n *Node) Leave(now units.Time, number int) {
 	}
 	if len(p.out) > 0 {
 		queue := p.env.Queue
-		p.env.Queue = true
+		p.env.Queue = dataplane.QueueAll
 		n.Server.Receive(now, number, p.out)
 		p.env.Queue = queue
 	}

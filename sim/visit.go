@@ -101,8 +101,13 @@ func (p *part) oneByOne(all []port, from, to int) {
 		v.arrival = keys[i+1]
 		p.now = v.base + units.Time(key>>portBits)
 		p.events++
-		env.Queue = min(v.arrival, v.timer)>>portBits == key>>portBits // there is more of this instant
-		env.Arrives = v.arrival>>portBits == key>>portBits
+		env.Queue = dataplane.QueueNothing
+		switch key >> portBits { // there is more of this instant
+		case v.arrival >> portBits:
+			env.Queue = dataplane.QueueAll
+		case v.timer >> portBits:
+			env.Queue = dataplane.QueueIfTheyMeet
+		}
 		number := int(uint16(key))
 		p.arrive(&all[number], v.first+number)
 	}

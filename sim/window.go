@@ -1,6 +1,9 @@
 package sim
 
-import "photon/units"
+import (
+	"photon/dataplane"
+	"photon/units"
+)
 
 // There is no queue of all events. Time is cut into windows no longer than the shortest delay of a link, and the nodes
 // are visited one after the other: one handles all its events of a window before the next is visited. No frame gets to
@@ -56,7 +59,7 @@ func (p *part) visitAll(nodes []int32, end units.Time) (next units.Time) {
 // visitPort visits a node of one port, as hosts are, and returns when it has its next event.
 func (p *part) visitPort(id int, end units.Time) units.Time {
 	t := &p.ports[id]
-	t.env.Queue = true
+	t.env.Queue = dataplane.QueueAll
 	p.prefetchFirst(&t.flight)
 	for {
 		if t.flight.first <= t.timer {

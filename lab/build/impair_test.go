@@ -105,3 +105,23 @@ func TestImpairedAtRandom(t *testing.T) {
 		t.Errorf("%+v and %+v of 1000 packets and more", a.Impaired, b.Impaired)
 	}
 }
+
+// What is held back for a while arrives that much later, though nothing else comes that would take it along.
+func TestDelayedFrameLeavesByItself(t *testing.T) {
+	for by, want := range map[string]units.Time{"1ns": units.Nanosecond, "50us": 50 * units.Microsecond} {
+		ended := func(rule string) units.Time {
+			text := strings.ReplaceAll(fmt.Sprintf(impairedStar, "H0>S0", rule), "  - {name: b, from: H1, to: H2, size: 1MB}\n", "")
+			n, w, _ := built(t, strings.ReplaceAll(text, "1MB", "3KB"))
+			if err := w.Run(t.Context(), 10*units.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			if n.Collect(); !n.Flows[0].Done {
+				t.Errorf("delayed by %s the flow has not ended", by)
+			}
+			return n.Flows[0].End
+		}
+		if got := ended("{do: delay, packets: [3], by: "+by+"}") - ended("{do: delay, packets: [3], by: "+by+", start: 1s}"); got != want {
+			t.Errorf("the last packet is %s late, the flow ends %v later", by, got)
+		}
+	}
+}
