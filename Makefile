@@ -114,10 +114,11 @@ lint:
 	go vet -tags container ./internal/docs
 	cd internal/kubernetes && go vet ./... && go run $(STATICCHECK) ./...
 
-# The race detector makes random networks thirty times slower, and each runs on one goroutine: ten of them are enough.
+# The race detector makes random networks thirty times slower: five of them are enough for it.
+RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores)$$
 race:
-	go test -race -timeout 20m -skip '$(ALONE)|^TestNetworksLoseNothing$$' $(PURE)
-	RAPID_CHECKS=10 go test -race -run '^TestNetworksLoseNothing$$' ./lab/build
+	go test -race -timeout 20m -skip '$(ALONE)|$(RANDOM)' $(PURE)
+	RAPID_CHECKS=5 go test -race -run '$(RANDOM)' ./lab/build ./lab/run
 
 # BENCHTIME=0.1s tries it.
 BENCHTIME ?= 1s

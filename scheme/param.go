@@ -94,7 +94,7 @@ func positive(at *float64) setter {
 func integer(at *int) setter {
 	return func(text string) (err error) {
 		if *at, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("%q is not a number", text)
+			return fmt.Errorf("%q is not a whole number", text)
 		}
 		return nil
 	}

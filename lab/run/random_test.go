@@ -1,10 +1,17 @@
 package run
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash"
+	"hash/fnv"
+	"math"
 	"reflect"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,10 +20,13 @@ import (
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/scheme"
+	"photon/sim"
+	"photon/units"
+	"photon/wire"
 )
 
-// What a run yields depends neither on how many processors carry it nor on whether switches take the arrivals of a
-// window at once, whatever its author asks for.
+// What a run yields depends neither on how many processors carry it, nor on whether switches take the arrivals of a
+// window at once, nor on who watches, whatever its author asks for.
 func TestRandomExperimentsOnAnyCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // three parts take turns
 	rapid.Check(t, func(t *rapid.T) {
@@ -28,10 +38,20 @@ func TestRandomExperimentsOnAnyCores(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		alone := runRandom(t, e, text, 1)
-		for _, cores := range []int{2, 3} {
-			if several := runRandom(t, e, text, cores); !reflect.DeepEqual(several, alone) {
-				t.Fatalf("on %d processors: %s\n%s", cores, differs(&several, &alone), text)
+		alone := runRandom(t, e, text, 1, nil)
+		same := func(how string, r randomRun) {
+			if !reflect.DeepEqual(r, alone) {
+				t.Fatalf("%s: %s\n%s", how, differs(&r, &alone), text)
+			}
+		}
+		same("on 2 processors", runRandom(t, e, text, 2, nil))
+		same("on 3 processors", runRandom(t, e, text, 3, nil))
+		if rapid.IntRange(0, 3).Draw(t, "watched") == 0 {
+			one, two := newWatcher(), newWatcher()
+			same("watched", runRandom(t, e, text, 1, one))
+			same("watched, on 2 processors", runRandom(t, e, text, 2, two))
+			if a, b := one.String(), two.String(); a != b {
+				t.Fatalf("what is seen on one processor and two: %s and %s\n%s", a, b, text)
 			}
 		}
 		plain := build.Wrap
@@ -39,15 +59,27 @@ func TestRandomExperimentsOnAnyCores(t *testing.T) {
 		build.Wrap = func(_ string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node {
 			return struct{ dataplane.Server }{node.(dataplane.Server)} // nothing else that it may be
 		}
-		if single := runRandom(t, e, text, 1); !reflect.DeepEqual(single, alone) {
-			t.Fatalf("one frame after the other: %s\n%s", differs(&single, &alone), text)
-		}
+		same("one frame after the other", runRandom(t, e, text, 1, nil))
 	})
 }
 
-func runRandom(t *rapid.T, e *experiment.Experiment, text string, cores int) runResult {
-	r, err := runSingle(e, Options{World: "sim", Cores: cores}, e.Schemes[0], 1)
-	if err != nil {
+// randomRun is what a run yields, and what it tells on the way.
+type randomRun struct {
+	runResult
+	pauses []string
+}
+
+func runRandom(t *rapid.T, e *experiment.Experiment, text string, cores int, w *watcher) (r randomRun) {
+	s := single{e: e, o: Options{World: "sim", Cores: cores}, use: e.Schemes[0], seed: 1, progress: func(float64) {}}
+	s.observer.Pause = func(now units.Time, node, port int, paused bool) {
+		r.pauses = append(r.pauses, fmt.Sprint(now, node, port, paused))
+	}
+	if w != nil {
+		s.capture = w
+		s.observer.Queued = func(units.Time, int, int, units.Size) { w.changes.Add(1) }
+	}
+	var err error
+	if r.runResult, err = s.run(t.Context()); err != nil {
 		t.Fatalf("on %d processors: %v\n%s", cores, err, text)
 	}
 	if !r.invariants.ConservationOK {
@@ -57,7 +89,40 @@ func runRandom(t *rapid.T, e *experiment.Experiment, text string, cores int) run
 	return r
 }
 
-func differs(got, want *runResult) string {
+// watcher sees all frames, and how often a queue changes.
+type watcher struct {
+	frames  int
+	seen    hash.Hash64
+	line    []byte
+	changes atomic.Uint64
+}
+
+func newWatcher() *watcher { return &watcher{seen: fnv.New64a()} }
+
+func (w *watcher) String() string {
+	return fmt.Sprintf("%d frames, %016x, %d changes of queues", w.frames, w.seen.Sum64(), w.changes.Load())
+}
+
+// Begin implements Capture.
+func (w *watcher) Begin(n *build.Network, _ string) (func(), error) {
+	var all []dataplane.End
+	for i := range n.Plan.Nodes {
+		for port := range n.Plan.Nodes[i].Ends {
+			all = append(all, dataplane.End{Node: n.IDs[i], Port: port})
+		}
+	}
+	return func() {}, n.World.(*sim.World).Watch(all, 0, func(f *sim.WatchedFrame) bool {
+		w.frames++
+		headers := f.Bytes[:min(len(f.Bytes), experiment.HeaderBytes-wire.ICRCLen)] // what follows is what was there before
+		where := uint64(f.Port)<<1 | map[bool]uint64{true: 1}[f.Out]
+		w.line = binary.LittleEndian.AppendUint64(w.line[:0], uint64(f.At))
+		w.line = binary.LittleEndian.AppendUint64(w.line, where<<32|uint64(f.Len))
+		_, _ = w.seen.Write(append(w.line, headers...))
+		return true
+	})
+}
+
+func differs(got, want *randomRun) string {
 	for i := range got.ended {
 		if i < len(want.ended) && !reflect.DeepEqual(got.ended[i], want.ended[i]) {
 			return fmt.Sprintf("trace %s and %s, %d events and %d, flow %+v and %+v", got.hash, want.hash, got.events, want.events, got.ended[i], want.ended[i])
@@ -100,7 +165,8 @@ func drawExperiment(t *rapid.T) string {
 	w.parameters(name == "hpcc")
 	w.flows(hosts)
 	w.events()
-	w.p("schemes: [%s]\nmeasure:\n  sample: %v\n  probes:\n    - {name: queues, kind: queue, at: [\"*\"]}", name, w.of("sample", "3us", "10us", "100us"))
+	w.scheme(name)
+	w.p("measure:\n  sample: %v\n  probes:\n    - {name: queues, kind: queue, at: [\"*\"]}", w.of("sample", "3us", "10us", "100us"))
 	return w.String()
 }
 
@@ -249,6 +315,31 @@ func (w *writer) flows(hosts []string) {
 		w.p("collectives:\n  - {name: c, do: %v, hosts: \"*\", size: 100KB}", w.of("do", "all-reduce", "all-to-all"))
 	}
 }
+
+// scheme writes one, some of whose parameters are larger or smaller than they are by themselves.
+func (w *writer) scheme(name string) {
+	s, err := scheme.Get(name)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.p("schemes:\n  - name: %s\n    params:", name)
+	for _, p := range s.Params {
+		parts := aNumber.FindStringSubmatch(p.Default)
+		if parts == nil || w.n("other "+p.Name, 0, 5) > 0 {
+			continue
+		}
+		number, err := strconv.ParseFloat(parts[1], 64)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if number *= w.of("times", 0.25, 0.5, 2.0, 8.0).(float64); parts[2] == "" && !strings.Contains(p.Default, ".") {
+			number = math.Ceil(number)
+		}
+		w.p("      %s: {value: \"%s%s\", source: drawn}", p.Name, strconv.FormatFloat(number, 'f', -1, 64), parts[2])
+	}
+}
+
+var aNumber = regexp.MustCompile(`^([0-9.]+)([a-zA-Z/%]*)$`)
 
 // events changes links, and impairs one.
 func (w *writer) events() {
