@@ -105,9 +105,8 @@ func newIdeal(e *experiment.Experiment, n *build.Network) *ideal {
 // ackBytes of an acknowledgement over IPv4, without FCS.
 const ackBytes = experiment.HeaderBytes + wire.AETHLen
 
-// time is from the first bit out to the last acknowledgement in: the first
-// packet is stored at every hop, the others follow at the slowest link's pace,
-// and an acknowledgement comes back.
+// time is from the first bit out to the last acknowledgement in: packets are stored at every hop, follow each other at
+// the pace of the slowest link so far, and the last, which may be shorter, overtakes none; an acknowledgement comes back.
 func (d *ideal) time(from, to int, size units.Size) (t units.Time) {
 	key := [2]int{from, to}
 	path, ok := d.paths[key]
@@ -115,26 +114,20 @@ func (d *ideal) time(from, to int, size units.Size) (t units.Time) {
 		path = append([]topology.End{}, d.n.Plan.Path(from, to)...)
 		d.paths[key] = path
 	}
-	full := d.e.Parameters.Payload.Value.V
-	packets := int((size + full - 1) / full)
-	last := int(size - units.Size(packets-1)*full)
-	slowest := path[0].Link
-	for _, e := range path {
-		if e.Link.Rate < slowest.Rate {
-			slowest = e.Link
-		}
-	}
+	payload := d.e.Parameters.Payload.Value.V
+	full := (size+payload-1)/payload - 1 // packets before the last one
+	rest := int(size - full*payload)
 	send := func(l dataplane.Link, bytes int) units.Time { return l.Serialize(max(bytes, wire.MinFrameLen)) }
-	if packets > 1 {
-		t = units.Time(packets-2) * send(slowest, int(full)+d.extra)
-		for _, e := range path {
-			t += e.Link.Delay + send(e.Link, int(full)+d.extra)
+	var first, slowest units.Time // when the first packet is at the next node; the longest that a full one took so far
+	for _, e := range path {
+		sent := send(e.Link, int(payload)+d.extra)
+		slowest = max(slowest, sent)
+		first += sent
+		if full > 0 { // the last packet leaves when those before it have
+			t = max(t, first+units.Time(full-1)*slowest)
 		}
-		t += send(slowest, last+d.extra)
-	} else {
-		for _, e := range path {
-			t += e.Link.Delay + send(e.Link, last+d.extra)
-		}
+		t += send(e.Link, rest+d.extra) + e.Link.Delay
+		first += e.Link.Delay
 	}
 	for _, e := range path {
 		t += e.Link.Delay + send(e.Link, ackBytes)
