@@ -46,14 +46,16 @@ func (n *Network) Losses() (all []Loss) {
 
 // excuses reports whether frames that a node discards for a reason are no loss of this network's: what a link took with it,
 // or was on its way to a switch whose new routes lead back to where it came from; what is out of order for that, for the
-// several paths of a flow or because its sender did not wait, and what acknowledges what came twice of a flow that has
-// ended; and what follows from frames that are impaired on purpose.
+// several paths of a flow or because its sender did not wait; what acknowledges what came twice of a flow that has
+// ended, or packets of one that was stopped; and what follows from frames that are impaired on purpose.
 func (n *Network) excuses(why dataplane.Reason) bool {
 	spoilt := len(n.impaired) > 0
 	switch why {
 	case dataplane.DropLink, dataplane.DropNoPort:
 		return n.failed || spoilt
-	case dataplane.DropSequence, dataplane.DropUnknown:
+	case dataplane.DropUnknown:
+		return n.stops || n.failed || n.overtakes || n.impatient || spoilt
+	case dataplane.DropSequence:
 		return n.failed || n.overtakes || n.impatient || spoilt
 	case dataplane.DropBadICRC, dataplane.DropHeadroom: // an XOFF may have been lost, too
 		return spoilt

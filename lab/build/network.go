@@ -44,6 +44,7 @@ type Network struct {
 	converging  []topology.Down                // links that were down at each event that routes have not followed
 	convergence units.Time                     // of routes
 	overtakes   bool                           // packets of a flow may overtake each other
+	stops       bool                           // flows are stopped
 	impatient   bool                           // senders may repeat packets that are not lost
 	weighted    bool                           // paths are chosen by what they can carry
 	fault       error                          // of an event during the run
@@ -131,6 +132,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	for _, f := range flows {
 		sent[f.From]++
 		received[f.To]++
+		n.stops = n.stops || f.Stop > 0
 	}
 	known := e.Known(p, flows, 0)
 	known.Shares = n.share

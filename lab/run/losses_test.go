@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"photon/config"
 	"photon/dataplane"
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -56,5 +57,26 @@ func TestLossesAreNamed(t *testing.T) {
 	}
 	if err := (&Invariants{Why: "two are one"}).Err(); err == nil || !strings.Contains(err.Error(), "two are one") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Acknowledgements of a flow that was stopped are still on their way then. That their sender does not know the flow any
+// more is no loss.
+func TestStoppedFlowsLoseNothing(t *testing.T) {
+	e, err := experiment.Get("pcn/fig11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Duration = 5 * units.Millisecond
+	e.Parameters.AckEach.Value, e.Parameters.AckPriority.Value = config.Set(true), config.Set(e.Parameters.Priority.Value.V)
+	for i := range e.Flows {
+		e.Flows[i].Stop = config.Set(3 * units.Millisecond)
+	}
+	r, err := runSingle(e, Options{World: "sim"}, e.Schemes[0], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.invariants.Err(); err != nil || r.hops == 0 {
+		t.Errorf("%d hops: %v", r.hops, err)
 	}
 }

@@ -82,8 +82,8 @@ func runRandom(t *rapid.T, e *experiment.Experiment, text string, cores int, w *
 	if r.runResult, err = s.run(t.Context()); err != nil {
 		t.Fatalf("on %d processors: %v\n%s", cores, err, text)
 	}
-	if !r.invariants.ConservationOK {
-		t.Fatalf("on %d processors: %s\n%s", cores, r.invariants.Why, text)
+	if err := r.invariants.Err(); err != nil {
+		t.Fatalf("on %d processors: %v\n%s", cores, err, text)
 	}
 	r.timing, r.frames = Timing{}, 0 // the most there were when parts met
 	return r
