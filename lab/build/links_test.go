@@ -1,9 +1,11 @@
 package build
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"photon/dataplane"
 	"photon/lab/experiment"
 	"photon/sim"
 	"photon/units"
@@ -137,6 +139,20 @@ func TestLinkBecomesSlower(t *testing.T) {
 	// 1.25 MB in the first millisecond and 0.6 in the others.
 	if got := n.Switches[mustFind(t, n, "S0")].Sent(port(t, n, "S0", "S1")); got < 1_700_000 || got > 2_100_000 {
 		t.Errorf("%v were sent", got)
+	}
+}
+
+// Headroom is for what comes at the highest rate that a link ever has.
+func TestLinkBecomesFaster(t *testing.T) {
+	text := strings.ReplaceAll(fmt.Sprintf(impairedStar, "H0>S0", "{do: lose, start: 1s}"), "host_delay: 1us", "host_delay: 20us")
+	text = strings.ReplaceAll(text, "from: H0, to: H2, size: 1MB", "from: H0, to: H2, size: 1MB, count: 8")
+	n, w, _ := built(t, text+"events: [{at: 100us, link: H0>S0, rate: 100Gbps}]\n")
+	if err := w.Run(t.Context(), 5*units.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	st := n.Switches[mustFind(t, n, "S0")].Stats(w.Now())
+	if p := &st.Ports[port(t, n, "S0", "H0")]; p.Discards[dataplane.DropHeadroom] != [8]uint64{} || p.Ingress.Pauses[3] == 0 || p.RxBytes[3] < 4_000_000 {
+		t.Errorf("%v were lost for want of headroom, %v received with %v pauses", p.Discards[dataplane.DropHeadroom], p.RxBytes, p.Ingress.Pauses)
 	}
 }
 

@@ -293,6 +293,10 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 			c.PFC[prio] = pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}
 		}
 	}
+	fastest, err := fastest(e, n.Plan, i)
+	if err != nil {
+		return err
+	}
 	for port, end := range node.Ends {
 		response := units.Time(0)
 		if n.Plan.Nodes[end.Node].Host {
@@ -300,7 +304,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 		}
 		c.Ports = append(c.Ports, dataplane.PortConfig{
 			MAC: topology.MAC(i, port), Link: end.Link, LossyLimit: p.LossyIngress.Value.V, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
-			Headroom: pfc.Headroom(end.Link.Rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
+			Headroom: pfc.Headroom(fastest[port], end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
 		})
 	}
 	c.Static = static(n.Plan, routes)
@@ -313,6 +317,32 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 	n.Switches[i], n.configs[i] = s, c
 	n.add(i, s, envs, len(node.Ends))
 	return nil
+}
+
+// fastest are the highest rates that the links of a node ever have: headroom is for what may come at those.
+func fastest(e *experiment.Experiment, plan *topology.Plan, node int) (rates []units.Rate, err error) {
+	for _, end := range plan.Nodes[node].Ends {
+		rates = append(rates, end.Link.Rate)
+	}
+	for i := range e.Events {
+		ev := &e.Events[i]
+		if !ev.Link.IsSet() {
+			continue
+		}
+		places, err := ev.Places(plan)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range places {
+			end := plan.Nodes[at.Node].Ends[at.Port]
+			for _, at := range []experiment.Place{at, {Node: end.Node, Port: end.Port}} {
+				if at.Node == node {
+					rates[at.Port] = max(rates[at.Port], ev.Rate.V)
+				}
+			}
+		}
+	}
+	return rates, nil
 }
 
 // static are the entries that lead to all hosts.
