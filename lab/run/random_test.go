@@ -185,7 +185,7 @@ func (w *writer) topology() []string {
 		}
 		return list
 	}
-	switch w.n("topology", 0, 7) {
+	switch w.n("topology", 0, 12) {
 	case 0:
 		hosts := w.n("hosts", 2, 12)
 		w.p("topology: {kind: star, hosts: %d}", hosts)
@@ -201,6 +201,17 @@ func (w *writer) topology() []string {
 		pods, tors, hosts, leafs := w.n("pods", 1, 2), w.n("tors", 2, 3), w.n("hosts", 1, 3), w.n("leafs", 1, 2)
 		w.p("topology: {kind: clos, pods: %d, tors: %d, leafs: %d, hosts: %d, spines: %d, uplinks: %d}", pods, tors, leafs, hosts, w.n("spines", 1, 3), w.n("uplinks", 1, 2))
 		return names(pods * tors * hosts)
+	case 4:
+		pods, hosts := w.n("pods", 1, 2), w.n("hosts", 2, 4)
+		w.p("topology: {kind: rail, pods: %d, hosts: %d, nics: %d, spines: %d}", pods, hosts, w.n("nics", 1, 3), w.n("spines", 1, 3))
+		return names(pods * hosts)
+	case 5:
+		tors, hosts := w.n("tors", 1, 3), w.n("hosts", 2, 3)
+		w.p("topology: {kind: planes, nics: %d, tors: %d, hosts: %d, spines: %d}", w.n("nics", 1, 3), tors, hosts, w.n("spines", 1, 3))
+		return names(tors * hosts)
+	case 6:
+		w.p("topology: {kind: dragonfly, switches: 2, hosts: 1, global: %d}", w.n("global", 1, 2))
+		return names(2 * 3) // of more, if global is 2
 	}
 	return w.free()
 }
@@ -299,9 +310,12 @@ func (w *writer) flows(hosts []string) {
 			from, to = to, from
 		}
 		f := fmt.Sprintf("name: g%d, from: %s, to: %s, start: %dus", i, from, to, w.n("start", 0, 60))
-		if w.is("long") {
+		switch waits := i > 0 && w.n("waits", 0, 3) == 0; {
+		case waits:
+			f += fmt.Sprintf(", size: 30KB, after: {flows: g%d, at: %v}", w.n("after", 0, i-1), w.of("what", "end", "start", "acknowledged", "20KB"))
+		case w.is("long"):
 			f += w.of("until", "", ", stop: 120us", ", lasts: 50us").(string)
-		} else {
+		default:
 			f += fmt.Sprintf(", size: %v", w.of("size", "1B", "1KB", "30KB", "400KB"))
 			f += w.of("again", "", ", every: 30us", ", step: 3us", ", spread: 50us", ", repeat: 3, gap: 2us").(string)
 		}
@@ -309,10 +323,10 @@ func (w *writer) flows(hosts []string) {
 		w.p("  - {%s}", f)
 	}
 	if w.is("a workload") {
-		w.p("workloads:\n  - {name: w, sizes: pareto, mean: 20KB, shape: 1.2, from: \"*\", to: \"*\", load: 0.4, capacity: 100Gbps, end: 200us}")
+		w.p("workloads:\n  - {name: w, sizes: pareto, mean: 20KB, shape: 1.2, from: \"*\", to: \"*\", load: 0.4, capacity: 100Gbps, end: 200us%v}", w.of("kind", "", "", ", messages: true"))
 	}
 	if w.is("a collective") {
-		w.p("collectives:\n  - {name: c, do: %v, hosts: \"*\", size: 100KB}", w.of("do", "all-reduce", "all-to-all"))
+		w.p("collectives:\n  - {name: c, do: %v, hosts: \"*\", size: 100KB}", w.of("do", "all-reduce, channels: 2", "all-to-all, window: 2", "all-gather, repeat: 2", "broadcast, chunks: 3"))
 	}
 }
 
