@@ -29,6 +29,7 @@ import (
 // window at once, nor on who watches, whatever its author asks for.
 func TestRandomExperimentsOnAnyCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // three parts take turns
+	runs, several := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawExperiment(t)
 		e, err := experiment.Parse("random.yaml", []byte(text))
@@ -40,11 +41,15 @@ func TestRandomExperimentsOnAnyCores(t *testing.T) {
 		}
 		alone := runRandom(t, e, text, 1, nil)
 		same := func(how string, r randomRun) {
-			if !reflect.DeepEqual(r, alone) {
+			if r.most = alone.most; !reflect.DeepEqual(r, alone) {
 				t.Fatalf("%s: %s\n%s", how, differs(&r, &alone), text)
 			}
 		}
-		same("on 2 processors", runRandom(t, e, text, 2, nil))
+		two := runRandom(t, e, text, 2, nil)
+		if runs++; two.most != alone.most {
+			several++
+		}
+		same("on 2 processors", two)
 		same("on 3 processors", runRandom(t, e, text, 3, nil))
 		if rapid.IntRange(0, 3).Draw(t, "watched") == 0 {
 			one, two := newWatcher(), newWatcher()
@@ -61,12 +66,16 @@ func TestRandomExperimentsOnAnyCores(t *testing.T) {
 		}
 		same("one frame after the other", runRandom(t, e, text, 1, nil))
 	})
+	if runs > 50 && several == 0 {
+		t.Error("no run had several parts")
+	}
 }
 
 // randomRun is what a run yields, and what it tells on the way.
 type randomRun struct {
 	runResult
 	pauses []string
+	most   int // frames that there were when parts met
 }
 
 func runRandom(t *rapid.T, e *experiment.Experiment, text string, cores int, w *watcher) (r randomRun) {
@@ -85,7 +94,7 @@ func runRandom(t *rapid.T, e *experiment.Experiment, text string, cores int, w *
 	if err := r.invariants.Err(); err != nil {
 		t.Fatalf("on %d processors: %v\n%s", cores, err, text)
 	}
-	r.timing, r.frames = Timing{}, 0 // the most there were when parts met
+	r.timing, r.most, r.frames = Timing{}, r.frames, 0
 	return r
 }
 
