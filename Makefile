@@ -115,7 +115,7 @@ lint:
 	cd internal/kubernetes && go vet ./... && go run $(STATICCHECK) ./...
 
 # The race detector makes random networks thirty times slower: five of them are enough for it.
-RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores)$$
+RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores|TestRandomFlowsEnd)$$
 race:
 	go test -race -timeout 20m -skip '$(ALONE)|$(RANDOM)' $(PURE)
 	RAPID_CHECKS=5 go test -race -run '$(RANDOM)' ./lab/build ./lab/run

@@ -2,9 +2,12 @@ package credits
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/bits"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"photon/units"
 	"photon/wire"
@@ -26,6 +29,23 @@ func TestPackets(t *testing.T) {
 			t.Errorf("with bit %d turned over it is %+v", i, q)
 		}
 	}
+}
+
+// The CRC is the rest of a long division by x^16+x^12+x^3+x+1, bit by bit, of what begins inverted; it is inverted itself.
+func TestCRCIsTheRestOfADivision(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first, second := rapid.Uint16().Draw(t, "first"), rapid.Uint16().Draw(t, "second")
+		rest := uint64(first^0xFFFF)<<32 | uint64(second)<<16
+		for bit := 47; bit >= 16; bit-- {
+			if rest>>bit&1 != 0 {
+				rest ^= (1<<16 | 1<<12 | 1<<3 | 1<<1 | 1) << (bit - 16)
+			}
+		}
+		b := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, first), second)
+		if got, want := lpcrc(b), ^uint16(rest); got != want {
+			t.Fatalf("%x: %04x, not %04x", b, got, want)
+		}
+	})
 }
 
 // Frames carry as many packets as there are lanes, and are no longer than they must be.

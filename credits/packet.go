@@ -44,14 +44,22 @@ func (p *Packet) Get(b []byte) bool {
 func lpcrc(b []byte) uint16 {
 	sum := uint16(0xFFFF)
 	for _, c := range b {
-		sum ^= uint16(c) << 8
-		for range 8 {
-			carry := sum >> 15
-			sum = sum<<1 ^ carry*0x100B
-		}
+		sum = sum<<8 ^ ofByte[byte(sum>>8)^c]
 	}
 	return ^sum
 }
+
+// ofByte is what is left of each byte when the polynomial has divided it.
+var ofByte = func() (rests [256]uint16) {
+	for c := range rests {
+		rest := uint16(c) << 8
+		for range 8 {
+			rest = rest<<1 ^ rest>>15*0x100B
+		}
+		rests[c] = rest
+	}
+	return rests
+}()
 
 // Between Ethernet ports flow control packets travel in a MAC control frame, of the opcode that organisations may
 // define (IEEE 802.3 annex 31C): no bridge forwards it, and nothing but a port with credits knows it. InfiniBand sends
