@@ -8,6 +8,7 @@ type sampler struct {
 	next  units.Time
 	do    func(now units.Time) (idle units.Time)
 	skips bool // calls in which it would do nothing, see EveryBusy
+	asks  bool // it says itself when it is called next, see At
 }
 
 // Every has do called every span of virtual time, before the events of that instant.
@@ -19,6 +20,11 @@ func (w *World) Every(span units.Time, do func(now units.Time)) {
 // returns when that will be. Calls before both that and the next event are left out, so that idle time passes quickly.
 func (w *World) EveryBusy(span units.Time, do func(now units.Time) (idle units.Time)) {
 	w.addSampler(sampler{every: span, do: do, skips: true})
+}
+
+// At has do called at an instant, before the events of that instant, and then whenever it says; Never ends it.
+func (w *World) At(first units.Time, do func(now units.Time) (next units.Time)) {
+	w.addSampler(sampler{every: first - w.now, do: do, asks: true})
 }
 
 func (w *World) addSampler(s sampler) {
@@ -46,7 +52,11 @@ func (w *World) sample(until, next units.Time) {
 		w.samplers[i].next += w.samplers[i].every
 		idle := w.samplers[i].do(at)
 		woken = w.scheduleAllWoken()
-		if s := &w.samplers[i]; s.skips && !woken {
+		s := &w.samplers[i]
+		if s.asks {
+			s.next = idle
+		}
+		if s.skips && !woken {
 			s.skip(min(idle, next))
 		} else {
 			w.unskip(at, i) // the other samplers may see something of what this one did

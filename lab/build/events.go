@@ -7,6 +7,7 @@ import (
 	"photon/dataplane"
 	"photon/lab/experiment"
 	"photon/marking"
+	"photon/sim"
 	"photon/units"
 )
 
@@ -17,7 +18,7 @@ type change struct {
 }
 
 // Schedule arranges what happens on the way: flows that are stopped, and events, each
-// at its time or at the next sample.
+// at its time; on DPDK at the next sample.
 func (n *Network) Schedule(e *experiment.Experiment) error {
 	list, err := n.changes(e)
 	if err == nil {
@@ -85,15 +86,23 @@ func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
 	}, nil
 }
 
-// happen arranges that changes are made at their times, or at the next tick.
+// happen arranges that changes are made at their times, or where time does not wait at the next tick.
 func (n *Network) happen(list []change, tick units.Time) {
 	if len(list) == 0 {
 		return
 	}
-	n.World.Every(tick, func(now units.Time) {
-		for len(list) > 0 && list[0].at <= now {
+	do := func(now units.Time) (next units.Time) {
+		for ; len(list) > 0; list = list[1:] {
+			if list[0].at > now {
+				return list[0].at
+			}
 			list[0].do(now)
-			list = list[1:]
 		}
-	})
+		return units.Never
+	}
+	if w, ok := n.World.(*sim.World); ok {
+		w.At(list[0].at, do)
+		return
+	}
+	n.World.Every(tick, func(now units.Time) { do(now) })
 }

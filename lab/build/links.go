@@ -70,7 +70,7 @@ func (n *Network) setLink(now units.Time, at experiment.Place, up bool) error {
 	if !ok {
 		return errors.New("this switch's links cannot fail")
 	}
-	ch, err := s.PrepareLink(at.Port, dataplane.LinkState{Up: up})
+	ch, err := s.PrepareLink(at.Port, dataplane.LinkState{Up: up, Shut: !up})
 	if err == nil {
 		s.SetLink(now, ch)
 	}

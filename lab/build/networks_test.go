@@ -205,6 +205,10 @@ func (c *randomNetwork) credits(t *rapid.T) {
 	longest := max(c.mtu+22, c.payload+200)
 	c.lane = pick(t, "lane buffer", longest+64, 2*longest, 20*longest, 128*units.KiB, 200*units.KB)
 	c.update = pick[units.Size](t, "update", 0, 64, 4096)
+	if c.fails[1] > 0 { // what was on its way when it failed must have arrived when it is back
+		c.fails[1] = max(c.fails[1], c.fails[0]+c.far+c.fast.Serialize(c.mtu+100)+units.Nanosecond)
+		c.fails[1] -= c.fails[1] % units.Nanosecond
+	}
 	if c.watchdog.Action = pick(t, "action", pfc.Drop, pfc.Alert); c.watchdog.Detect > 0 {
 		c.watchdog.Detect = max(c.watchdog.Detect, units.Millisecond) // a credit takes a round trip
 	}
