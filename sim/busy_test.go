@@ -94,3 +94,44 @@ func TestSkippedInstants(t *testing.T) {
 		}
 	}
 }
+
+// What is called at its own times is called at these, once each, whatever other samplers do that rest meanwhile, and in
+// any number of parts; what it makes a node do begins at once.
+func TestAtKeepsItsTimes(t *testing.T) {
+	for seed := range uint64(20) {
+		for parts := 1; parts <= 2; parts++ {
+			r := rand.New(rand.NewPCG(seed, 3))
+			want := []units.Time{units.Time(r.IntN(2)) * units.Millisecond}
+			for range 7 { // receivers here know eight flows
+				want = append(want, want[len(want)-1]+1+units.Time(r.Int64N(int64(3*units.Millisecond))))
+			}
+			d := newDumbbell(t, "dcqcn", units.Microsecond)
+			d.SetParts(parts)
+			d.EveryBusy(7*units.Microsecond, func(units.Time) units.Time { return units.Never })
+			var got []units.Time
+			ended := 0
+			take := func() {
+				for _, h := range d.hosts {
+					ended += len(h.TakeResults())
+				}
+			}
+			d.At(want[0], func(now units.Time) units.Time {
+				take()
+				d.flow(t, 0, 3, len(got)+1, 1000, now)
+				if got = append(got, now); len(got) == len(want) {
+					return units.Never
+				}
+				return want[len(got)]
+			})
+			if err := d.Run(t.Context(), 40*units.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, %d parts: called at %v, not at %v", seed, parts, got, want)
+			}
+			if take(); ended != len(want) {
+				t.Errorf("seed %d, %d parts: %d of %d flows ended", seed, parts, ended, len(want))
+			}
+		}
+	}
+}
