@@ -31,7 +31,8 @@ func TestPackets(t *testing.T) {
 	}
 }
 
-// The CRC is the rest of a long division by x^16+x^12+x^3+x+1, bit by bit, of what begins inverted; it is inverted itself.
+// The CRC is the rest of a long division by x^16+x^12+x^3+x+1, bit by bit, of what begins inverted; it is inverted
+// itself.
 func TestCRCIsTheRestOfADivision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first, second := rapid.Uint16().Draw(t, "first"), rapid.Uint16().Draw(t, "second")

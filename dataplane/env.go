@@ -33,8 +33,9 @@ type Queueing uint8
 const (
 	// QueueNothing: what may leave past the queues does.
 	QueueNothing Queueing = iota
-	// QueueIfTheyMeet: ports of the node are to be served at this instant, too. That matters where one port concerns another.
-	QueueIfTheyMeet
+	// QueueIfDependent: ports of the node are to be served at this instant, too. A node queues if what one of its ports
+	// does depends on another.
+	QueueIfDependent
 	// QueueAll: another frame arrives at this instant, or nobody looks into exits afterwards.
 	QueueAll
 )

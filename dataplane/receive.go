@@ -121,6 +121,6 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 	}
 	fits := s.fits(p, a.prio(), f.Len)
 	// That ports are to be served now does not matter where none concerns another: take does not know it, either.
-	passes := p.env.Queue == QueueNothing || p.env.Queue == QueueIfTheyMeet && s.Spans(now, units.Never) > now
+	passes := p.env.Queue == QueueNothing || p.env.Queue == QueueIfDependent && s.Spans(now, units.Never) > now
 	s.enqueueOne(now, p, f, a, fits, fits && passes)
 }

@@ -104,7 +104,7 @@ func (w *stepper) step(end units.Time, all []coming) {
 			case len(all) > 0 && all[0].at == w.now:
 				w.env.Queue = dataplane.QueueAll
 			case at == w.now:
-				w.env.Queue = dataplane.QueueIfTheyMeet
+				w.env.Queue = dataplane.QueueIfDependent
 			}
 			w.sw.Receive(w.now, a.port, []dataplane.Frame{w.frame(a.bytes)})
 			for _, out := range w.env.Left() {

@@ -81,7 +81,7 @@ func (n *Node) Poll(now units.Time, worker int) {
 // Receive implements dataplane.Node.
 func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
 	p := n.ports[number]
-	if env := n.envs[n.workers[number]]; env.Queue == dataplane.QueueIfTheyMeet {
+	if env := n.envs[n.workers[number]]; env.Queue == dataplane.QueueIfDependent {
 		env.Queue = dataplane.QueueAll // what a port releases when it is served goes to others
 	}
 	if p == nil || len(p.rules) == 0 && len(p.delayed) == 0 {

@@ -13,22 +13,22 @@ type sampler struct {
 
 // Every has do called every span of virtual time, before the events of that instant.
 func (w *World) Every(span units.Time, do func(now units.Time)) {
-	w.addSampler(sampler{every: span, do: func(now units.Time) units.Time { do(now); return now }})
+	w.addSampler(sampler{every: span, next: w.now + span, do: func(now units.Time) units.Time { do(now); return now }})
 }
 
 // EveryBusy is Every for a function that has nothing to do while no event happens, unless it is due by itself: do
 // returns when that will be. Calls before both that and the next event are left out, so that idle time passes quickly.
 func (w *World) EveryBusy(span units.Time, do func(now units.Time) (idle units.Time)) {
-	w.addSampler(sampler{every: span, do: do, skips: true})
+	w.addSampler(sampler{every: span, next: w.now + span, do: do, skips: true})
 }
 
-// At has do called at an instant, before the events of that instant, and then whenever it says; Never ends it.
+// At has do called at an instant, before the events of that instant, and then at the later one that it returns; Never
+// ends it.
 func (w *World) At(first units.Time, do func(now units.Time) (next units.Time)) {
-	w.addSampler(sampler{every: first - w.now, do: do, asks: true})
+	w.addSampler(sampler{next: first, do: do, asks: true})
 }
 
 func (w *World) addSampler(s sampler) {
-	s.next = w.now + s.every
 	w.samplers = append(w.samplers, s)
 	w.setDue()
 }

@@ -106,7 +106,7 @@ func (p *part) oneByOne(all []port, from, to int) {
 		case v.arrival >> portBits:
 			env.Queue = dataplane.QueueAll
 		case v.timer >> portBits:
-			env.Queue = dataplane.QueueIfTheyMeet
+			env.Queue = dataplane.QueueIfDependent
 		}
 		number := int(uint16(key))
 		p.arrive(&all[number], v.first+number)

@@ -7,7 +7,6 @@ import (
 	"photon/dataplane"
 	"photon/lab/experiment"
 	"photon/marking"
-	"photon/sim"
 	"photon/units"
 )
 
@@ -56,6 +55,11 @@ type rater interface {
 	SetRate(end dataplane.End, rate units.Rate) error
 }
 
+// waiter is a world whose time waits for what happens at an instant.
+type waiter interface {
+	At(first units.Time, do func(now units.Time) (next units.Time))
+}
+
 func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
 	if ev.Link.IsSet() {
 		w, ok := n.World.(rater)
@@ -100,7 +104,7 @@ func (n *Network) happen(list []change, tick units.Time) {
 		}
 		return units.Never
 	}
-	if w, ok := n.World.(*sim.World); ok {
+	if w, ok := n.World.(waiter); ok {
 		w.At(list[0].at, do)
 		return
 	}

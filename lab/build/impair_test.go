@@ -110,8 +110,8 @@ func TestImpairedAtRandom(t *testing.T) {
 func TestDelayedFrameLeavesByItself(t *testing.T) {
 	for by, want := range map[string]units.Time{"1ns": units.Nanosecond, "50us": 50 * units.Microsecond} {
 		ended := func(rule string) units.Time {
-			text := strings.ReplaceAll(fmt.Sprintf(impairedStar, "H0>S0", rule), "  - {name: b, from: H1, to: H2, size: 1MB}\n", "")
-			n, w, _ := built(t, strings.ReplaceAll(text, "1MB", "3KB"))
+			n, w, _ := built(t, strings.NewReplacer("  - {name: b, from: H1, to: H2, size: 1MB}\n", "", "1MB", "3KB").
+				Replace(fmt.Sprintf(impairedStar, "H0>S0", rule)))
 			if err := w.Run(t.Context(), 10*units.Millisecond); err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,8 @@ func TestDelayedFrameLeavesByItself(t *testing.T) {
 			}
 			return n.Flows[0].End
 		}
-		if got := ended("{do: delay, packets: [3], by: "+by+"}") - ended("{do: delay, packets: [3], by: "+by+", start: 1s}"); got != want {
+		rule := "{do: delay, packets: [3], by: " + by
+		if got := ended(rule+"}") - ended(rule+", start: 1s}"); got != want {
 			t.Errorf("the last packet is %s late, the flow ends %v later", by, got)
 		}
 	}

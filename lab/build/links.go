@@ -36,18 +36,15 @@ func (n *Network) setFault(err error) {
 func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, rate units.Rate) error {
 	var failed error
 	changed := false
-	for _, p := range places {
-		end := n.Plan.Nodes[p.Node].Ends[p.Port]
-		for _, at := range []experiment.Place{p, {Node: end.Node, Port: end.Port}} {
-			key := [2]int{at.Node, at.Port}
-			if up := rate > 0; up == n.down[key] {
-				changed = true
-				failed = errors.Join(failed, n.setLink(now, at, up))
-				n.down[key], n.failed = !up, true
-			}
-			if rate > 0 {
-				failed = errors.Join(failed, w.SetRate(dataplane.End{Node: n.IDs[at.Node], Port: at.Port}, rate))
-			}
+	for _, at := range bothEnds(n.Plan, places) {
+		key := [2]int{at.Node, at.Port}
+		if up := rate > 0; up == n.down[key] {
+			changed = true
+			failed = errors.Join(failed, n.setLink(now, at, up))
+			n.down[key], n.failed = !up, true
+		}
+		if rate > 0 {
+			failed = errors.Join(failed, w.SetRate(dataplane.End{Node: n.IDs[at.Node], Port: at.Port}, rate))
 		}
 	}
 	if n.convergence > 0 {
@@ -56,6 +53,34 @@ func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, r
 		failed = errors.Join(failed, n.reroute(now, n.down))
 	}
 	return failed
+}
+
+// bothEnds are the ports at both ends of the links of ports.
+func bothEnds(plan *topology.Plan, places []experiment.Place) (ends []experiment.Place) {
+	for _, at := range places {
+		end := plan.Nodes[at.Node].Ends[at.Port]
+		ends = append(ends, at, experiment.Place{Node: end.Node, Port: end.Port})
+	}
+	return ends
+}
+
+// fastest are the highest rates that events give the links of ports.
+func fastest(e *experiment.Experiment, plan *topology.Plan) (map[experiment.Place]units.Rate, error) {
+	rates := map[experiment.Place]units.Rate{}
+	for i := range e.Events {
+		ev := &e.Events[i]
+		if !ev.Link.IsSet() {
+			continue
+		}
+		places, err := ev.Places(plan)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range bothEnds(plan, places) {
+			rates[at] = max(rates[at], ev.Rate.V)
+		}
+	}
+	return rates, nil
 }
 
 // converged has the routes follow the first event of a link that they have not followed.

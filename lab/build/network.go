@@ -34,23 +34,24 @@ type Network struct {
 	Lossless uint8 // priorities
 	Data     uint8 // priorities of data, lossless or not
 
-	inOrder     []Host                         // the hosts by node of the plan: see Collect
-	shares      map[uint32]marking.Share       // by flow hash
-	notAdded    []int32                        // flows that hosts do not know of yet, in the order of their starts
-	over        []int32                        // that ended, and whose receivers know of them still
-	configs     map[int]dataplane.SwitchConfig // of switches, as they are now
-	down        topology.Down                  // links that failed
-	failed      bool                           // one of them ever did
-	converging  []topology.Down                // links that were down at each event that routes have not followed
-	convergence units.Time                     // of routes
-	overtakes   bool                           // packets of a flow may overtake each other
-	stops       bool                           // flows are stopped
-	impatient   bool                           // senders may repeat packets that are not lost
-	weighted    bool                           // paths are chosen by what they can carry
-	fault       error                          // of an event during the run
-	faults      sync.Mutex                     // hosts may run at the same time
-	waits       *waits                         // nil: no flow waits for another
-	forgetful   bool                           // receivers are to forget flows that have ended
+	inOrder     []Host                          // the hosts by node of the plan: see Collect
+	shares      map[uint32]marking.Share        // by flow hash
+	notAdded    []int32                         // flows that hosts do not know of yet, in the order of their starts
+	over        []int32                         // that ended, and whose receivers know of them still
+	configs     map[int]dataplane.SwitchConfig  // of switches, as they are now
+	down        topology.Down                   // links that failed
+	failed      bool                            // one of them ever did
+	fastest     map[experiment.Place]units.Rate // that events give links: headroom is for what may come then
+	converging  []topology.Down                 // links that were down at each event that routes have not followed
+	convergence units.Time                      // of routes
+	overtakes   bool                            // packets of a flow may overtake each other
+	stops       bool                            // flows are stopped
+	impatient   bool                            // senders may repeat packets that are not lost
+	weighted    bool                            // paths are chosen by what they can carry
+	fault       error                           // of an event during the run
+	faults      sync.Mutex                      // hosts may run at the same time
+	waits       *waits                          // nil: no flow waits for another
+	forgetful   bool                            // receivers are to forget flows that have ended
 	observer    Observer
 	impaired    map[int]map[int]impair.Spec // ports of nodes
 	recorded    bool                        // nothing runs in its world: counters of whole hosts are not there
@@ -126,6 +127,9 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	n.recorded, n.observer, n.overtakes, n.convergence = false, o, e.Parameters.Overtakes(), e.Parameters.Convergence.Value.V
 	n.impatient = e.Parameters.Impatient()
 	if n.impaired, err = e.Impairments(p, seed); err != nil {
+		return nil, err
+	}
+	if n.fastest, err = fastest(e, p); err != nil {
 		return nil, err
 	}
 	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
@@ -293,18 +297,15 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 			c.PFC[prio] = pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}
 		}
 	}
-	fastest, err := fastest(e, n.Plan, i)
-	if err != nil {
-		return err
-	}
 	for port, end := range node.Ends {
 		response := units.Time(0)
 		if n.Plan.Nodes[end.Node].Host {
 			response = p.PauseDelay.Value.V
 		}
+		rate := max(end.Link.Rate, n.fastest[experiment.Place{Node: i, Port: port}])
 		c.Ports = append(c.Ports, dataplane.PortConfig{
 			MAC: topology.MAC(i, port), Link: end.Link, LossyLimit: p.LossyIngress.Value.V, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
-			Headroom: pfc.Headroom(fastest[port], end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
+			Headroom: pfc.Headroom(rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
 		})
 	}
 	c.Static = static(n.Plan, routes)
@@ -317,32 +318,6 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 	n.Switches[i], n.configs[i] = s, c
 	n.add(i, s, envs, len(node.Ends))
 	return nil
-}
-
-// fastest are the highest rates that the links of a node ever have: headroom is for what may come at those.
-func fastest(e *experiment.Experiment, plan *topology.Plan, node int) (rates []units.Rate, err error) {
-	for _, end := range plan.Nodes[node].Ends {
-		rates = append(rates, end.Link.Rate)
-	}
-	for i := range e.Events {
-		ev := &e.Events[i]
-		if !ev.Link.IsSet() {
-			continue
-		}
-		places, err := ev.Places(plan)
-		if err != nil {
-			return nil, err
-		}
-		for _, at := range places {
-			end := plan.Nodes[at.Node].Ends[at.Port]
-			for _, at := range []experiment.Place{at, {Node: end.Node, Port: end.Port}} {
-				if at.Node == node {
-					rates[at.Port] = max(rates[at.Port], ev.Rate.V)
-				}
-			}
-		}
-	}
-	return rates, nil
 }
 
 // static are the entries that lead to all hosts.

@@ -350,10 +350,11 @@ func (e *Experiment) checkEvents(plan *topology.Plan) error {
 	return e.checkFailures(plan)
 }
 
-// checkFailures finds links that fail and leave a host alone, and links with credits that are back before what was on its
-// way when they failed has arrived: both ends begin anew then, and it would be counted as new.
+// checkFailures finds links that fail and leave a host alone, and links with credits that are back before what was on
+// its way when they failed has arrived: both ends begin anew then, and it would be counted as new.
 func (e *Experiment) checkFailures(plan *topology.Plan) error {
-	down, failed := topology.Down{}, map[[2]int]units.Time{}
+	down, gone := topology.Down{}, map[[2]int]units.Time{} // when all has arrived that was on its way
+	rates := map[[2]int]units.Rate{}
 	events := slices.Clone(e.Events)
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.At.V, b.At.V) })
 	for i := range events {
@@ -370,15 +371,20 @@ func (e *Experiment) checkFailures(plan *topology.Plan) error {
 			if ev.Rate.V == 0 && (plan.Nodes[p.Node].Host || plan.Nodes[end.Node].Host) {
 				return at(ev.Link, "link %s cannot fail: a host has no other", ev.Link.V)
 			}
-			here := [2]int{p.Node, p.Port}
-			if ev.Rate.V == 0 && !down[here] {
-				failed[here] = ev.At.V
+			here, there := [2]int{p.Node, p.Port}, [2]int{end.Node, end.Port}
+			switch {
+			case ev.Rate.V == 0 && !down[here]:
+				longest := e.Parameters.MTU.Value.V + wire.EthernetLen + wire.VLANLen
+				gone[here] = ev.At.V + end.Link.Delay + cmp.Or(rates[here], end.Link.Rate).Serialize(longest)
+				gone[there] = gone[here]
+			case ev.Rate.V > 0 && ev.At.V < gone[here] && e.Parameters.Credits() != nil:
+				return at(ev.Link, "link %s is back at %v, and until %v arrives what was on its way when it failed: "+
+					"with credits that must be over", ev.Link.V, ev.At.V, gone[here])
 			}
-			arrives := end.Link.Delay + end.Link.Rate.Serialize(e.Parameters.MTU.Value.V+wire.EthernetLen+wire.VLANLen)
-			if ev.Rate.V > 0 && down[here] && ev.At.V < failed[here]+arrives && e.Parameters.Credits() != nil {
-				return at(ev.Link, "link %s is back %v after it failed, and what was on its way arrives for %v: with credits that must be over", ev.Link.V, ev.At.V-failed[here], arrives)
+			if ev.Rate.V > 0 {
+				rates[here], rates[there] = ev.Rate.V, ev.Rate.V
 			}
-			down[here], down[[2]int{end.Node, end.Port}] = ev.Rate.V == 0, ev.Rate.V == 0
+			down[here], down[there] = ev.Rate.V == 0, ev.Rate.V == 0
 		}
 		if ev.Rate.V > 0 {
 			continue

@@ -106,7 +106,8 @@ func newIdeal(e *experiment.Experiment, n *build.Network) *ideal {
 const ackBytes = experiment.HeaderBytes + wire.AETHLen
 
 // time is from the first bit out to the last acknowledgement in: packets are stored at every hop, follow each other at
-// the pace of the slowest link so far, and the last, which may be shorter, overtakes none; an acknowledgement comes back.
+// the pace of the slowest link so far, and the last, which may be shorter, overtakes none; an acknowledgement comes
+// back.
 func (d *ideal) time(from, to int, size units.Size) (t units.Time) {
 	key := [2]int{from, to}
 	path, ok := d.paths[key]

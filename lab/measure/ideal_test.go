@@ -21,7 +21,8 @@ func TestFlowAloneTakesTheIdealTime(t *testing.T) {
 		p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 		switches := rapid.IntRange(1, 4).Draw(t, "switches")
 		payload := rapid.IntRange(1, 1400).Draw(t, "payload")
-		p("id: test/alone\ntitle: alone\nduration: 20ms\ntopology:\n  kind: free\n  nodes: [{name: A, host: true}, {name: B, host: true}")
+		p("id: test/alone\ntitle: alone\nduration: 20ms\ntopology:\n  kind: free")
+		p("  nodes: [{name: A, host: true}, {name: B, host: true}")
 		for i := range switches {
 			p("    , {name: S%d}", i)
 		}
@@ -35,8 +36,10 @@ func TestFlowAloneTakesTheIdealTime(t *testing.T) {
 			link(fmt.Sprintf("S%d", i-1), fmt.Sprintf("S%d", i))
 		}
 		link(fmt.Sprintf("S%d", switches-1), "B")
-		p("parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: %dB, mtu: 1500B, priority: 3, xoff: 1MB, buffer: 100MB, start_phase: 0s}", payload)
-		p("flows: [{from: A, to: B, size: %dB}]\nschemes: [none]\nmeasure: {sample: 1ms}", rapid.IntRange(1, 20*payload).Draw(t, "size"))
+		p("parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: %dB, mtu: 1500B,", payload)
+		p("  priority: 3, xoff: 1MB, buffer: 100MB, start_phase: 0s}")
+		p("flows: [{from: A, to: B, size: %dB}]", rapid.IntRange(1, 20*payload).Draw(t, "size"))
+		p("schemes: [none]\nmeasure: {sample: 1ms}")
 		e, err := experiment.Parse("alone.yaml", []byte(b.String()))
 		if err != nil {
 			t.Fatal(err, b.String())

@@ -41,7 +41,8 @@ func (w *writer) some(name string, values ...any) {
 func drawExperiment(t *rapid.T) string {
 	w := &writer{T: t}
 	w.draw(w.of("duration", "150us", "400us"))
-	w.p("measure:\n  sample: %v\n  probes:\n    - {name: queues, kind: queue, at: [\"*\"]}", w.of("sample", "3us", "10us", "100us"))
+	w.p("measure:\n  sample: %v", w.of("sample", "3us", "10us", "100us"))
+	w.p("  probes:\n    - {name: queues, kind: queue, at: [\"*\"]}")
 	return w.String()
 }
 
@@ -50,7 +51,7 @@ func (w *writer) draw(duration any) {
 	name := w.of("scheme", toAny(scheme.Names())...).(string)
 	w.p("id: test/random\ntitle: random\nseed: 1\nduration: %v", duration)
 	hosts := w.topology()
-	w.parameters(name == "hpcc")
+	w.parameters(name == "hpcc" || name == "powertcp")
 	w.flows(hosts)
 	w.events()
 	w.scheme(name)
@@ -81,19 +82,22 @@ func (w *writer) topology() []string {
 		return names(16)
 	case 2:
 		tors, hosts := w.n("tors", 2, 4), w.n("hosts", 1, 4)
-		w.p("topology: {kind: leaf-spine, tors: %d, hosts: %d, spines: %d}", tors, hosts, w.n("spines", 1, 4))
+		spines := w.n("spines", 1, 4)
+		w.p("topology: {kind: leaf-spine, tors: %d, hosts: %d, spines: %d}", tors, hosts, spines)
 		return names(tors * hosts)
 	case 3:
-		pods, tors, hosts, leafs := w.n("pods", 1, 2), w.n("tors", 2, 3), w.n("hosts", 1, 3), w.n("leafs", 1, 2)
-		w.p("topology: {kind: clos, pods: %d, tors: %d, leafs: %d, hosts: %d, spines: %d, uplinks: %d}", pods, tors, leafs, hosts, w.n("spines", 1, 3), w.n("uplinks", 1, 2))
+		pods, tors, hosts := w.n("pods", 1, 2), w.n("tors", 2, 3), w.n("hosts", 1, 3)
+		leafs, spines, uplinks := w.n("leafs", 1, 2), w.n("spines", 1, 3), w.n("uplinks", 1, 2)
+		w.p("topology: {kind: clos, pods: %d, tors: %d, leafs: %d, hosts: %d, spines: %d, uplinks: %d}",
+			pods, tors, leafs, hosts, spines, uplinks)
 		return names(pods * tors * hosts)
 	case 4:
-		pods, hosts := w.n("pods", 1, 2), w.n("hosts", 2, 4)
-		w.p("topology: {kind: rail, pods: %d, hosts: %d, nics: %d, spines: %d}", pods, hosts, w.n("nics", 1, 3), w.n("spines", 1, 3))
+		pods, hosts, nics, spines := w.n("pods", 1, 2), w.n("hosts", 2, 4), w.n("nics", 1, 3), w.n("spines", 1, 3)
+		w.p("topology: {kind: rail, pods: %d, hosts: %d, nics: %d, spines: %d}", pods, hosts, nics, spines)
 		return names(pods * hosts)
 	case 5:
-		tors, hosts := w.n("tors", 1, 3), w.n("hosts", 2, 3)
-		w.p("topology: {kind: planes, nics: %d, tors: %d, hosts: %d, spines: %d}", w.n("nics", 1, 3), tors, hosts, w.n("spines", 1, 3))
+		nics, tors, hosts, spines := w.n("nics", 1, 3), w.n("tors", 1, 3), w.n("hosts", 2, 3), w.n("spines", 1, 3)
+		w.p("topology: {kind: planes, nics: %d, tors: %d, hosts: %d, spines: %d}", nics, tors, hosts, spines)
 		return names(tors * hosts)
 	case 6:
 		w.p("topology: {kind: dragonfly, switches: 2, hosts: 1, global: %d}", w.n("global", 1, 2))
@@ -151,7 +155,8 @@ func (w *writer) parameters(withINT bool) {
 	w.p("parameters:\n  link_rate: %v\n  trunk_rate: %v", w.of("link_rate", rates...), w.of("trunk_rate", rates...))
 	delays := []any{"10ns", "200ns", "1us", "5us", "20us"}
 	w.p("  host_delay: %v\n  trunk_delay: %v", w.of("host_delay", delays...), w.of("trunk_delay", delays...))
-	w.p("  payload: %vB\n  mtu: 1500B\n  priority: 3\n  buffer: %vMB", w.of("payload", 100, 256, 1000, 1024, 1400), w.of("buffer", 4, 12, 40))
+	w.p("  payload: %vB\n  mtu: 1500B\n  priority: 3", w.of("payload", 100, 256, 1000, 1024, 1400))
+	w.p("  buffer: %vMB", w.of("buffer", 4, 12, 40))
 	w.some("start_phase", "0s")
 	w.some("overhead", 4, 20, 38)
 	w.some("paths", "flow", "round_robin", "random", "queue")
@@ -201,7 +206,8 @@ func (w *writer) flows(hosts []string) {
 		f := fmt.Sprintf("name: g%d, from: %s, to: %s, start: %dus", i, from, to, w.n("start", 0, 60))
 		switch waits := i > 0 && w.n("waits", 0, 3) == 0; {
 		case waits:
-			f += fmt.Sprintf(", size: 30KB, after: {flows: g%d, at: %v}", w.n("after", 0, i-1), w.of("what", "end", "start", "acknowledged", "20KB"))
+			what := w.of("what", "end", "start", "acknowledged", "20KB")
+			f += fmt.Sprintf(", size: 30KB, after: {flows: g%d, at: %v}", w.n("after", 0, i-1), what)
 		case !w.ends && w.is("long"):
 			f += w.of("until", "", ", stop: 120us", ", lasts: 50us").(string)
 		default:
@@ -216,10 +222,13 @@ func (w *writer) flows(hosts []string) {
 		w.p("  - {%s}", f)
 	}
 	if w.is("a workload") {
-		w.p("workloads:\n  - {name: w, sizes: pareto, mean: 20KB, shape: 1.2, from: \"*\", to: \"*\", load: 0.4, capacity: 100Gbps, end: 200us%v}", w.of("kind", "", "", ", messages: true"))
+		w.p("workloads:\n  - {name: w, sizes: pareto, mean: 20KB, shape: 1.2, from: \"*\", to: \"*\", load: 0.4,")
+		w.p("     capacity: 100Gbps, end: 200us%v}", w.of("kind", "", "", ", messages: true"))
 	}
 	if w.is("a collective") {
-		w.p("collectives:\n  - {name: c, do: %v, hosts: \"*\", size: 100KB}", w.of("do", "all-reduce, channels: 2", "all-to-all, window: 2", "all-gather, repeat: 2", "broadcast, chunks: 3"))
+		do := w.of("do", "all-reduce, channels: 2", "all-to-all, window: 2", "all-gather, repeat: 2",
+			"broadcast, chunks: 3")
+		w.p("collectives:\n  - {name: c, do: %v, hosts: \"*\", size: 100KB}", do)
 	}
 }
 
@@ -242,7 +251,8 @@ func (w *writer) scheme(name string) {
 		if number *= w.of("times", 0.25, 0.5, 2.0, 8.0).(float64); parts[2] == "" && !strings.Contains(p.Default, ".") {
 			number = math.Ceil(number)
 		}
-		w.p("      %s: {value: \"%s%s\", source: drawn}", p.Name, strconv.FormatFloat(number, 'f', -1, 64), parts[2])
+		text := strconv.FormatFloat(number, 'f', -1, 64) + parts[2]
+		w.p("      %s: {value: %q, source: drawn}", p.Name, text)
 	}
 }
 
@@ -263,13 +273,16 @@ func (w *writer) events() {
 				rate = "0bps"
 			}
 			w.p("  - {at: %dus, link: %s, rate: %s}", at, name, rate)
-			w.p("  - {at: %dus, link: %s, rate: %v}", at+w.n("for", 1, 60), name, w.of("rate then", "10Gbps", "25Gbps", "100Gbps"))
+			then := w.of("rate then", "10Gbps", "25Gbps", "100Gbps")
+			w.p("  - {at: %dus, link: %s, rate: %v}", at+w.n("for", 1, 60), name, then)
 		}
 	}
 	if w.is("impaired") {
-		rules := []any{"do: delay, rate: 0.1, by: 3us", "do: mark, rate: 0.2", "do: pause, priority: 3, every: 20us, stop: 90us"}
+		rules := []any{"do: delay, rate: 0.1, by: 3us", "do: mark, rate: 0.2",
+			"do: pause, priority: 3, every: 20us, stop: 90us"}
 		if !w.ends {
-			rules = append(rules, "do: lose, rate: 0.01", "do: lose, frames: ack, rate: 0.1", "do: duplicate, rate: 0.02", "do: reorder, rate: 0.01, behind: 2")
+			rules = append(rules, "do: lose, rate: 0.01", "do: lose, frames: ack, rate: 0.1",
+				"do: duplicate, rate: 0.02", "do: reorder, rate: 0.01, behind: 2")
 		}
 		w.p("impair:\n  - {link: %s, rules: [{%v}]}", link(), w.of("rule", rules...))
 	}

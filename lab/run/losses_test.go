@@ -68,7 +68,8 @@ func TestStoppedFlowsLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Duration = 5 * units.Millisecond
-	e.Parameters.AckEach.Value, e.Parameters.AckPriority.Value = config.Set(true), config.Set(e.Parameters.Priority.Value.V)
+	e.Parameters.AckEach.Value = config.Set(true)
+	e.Parameters.AckPriority.Value = config.Set(e.Parameters.Priority.Value.V)
 	for i := range e.Flows {
 		e.Flows[i].Stop = config.Set(3 * units.Millisecond)
 	}

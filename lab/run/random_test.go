@@ -28,13 +28,7 @@ func TestRandomExperimentsOnAnyCores(t *testing.T) {
 	runs, several := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawExperiment(t)
-		e, err := experiment.Parse("random.yaml", []byte(text))
-		if err == nil {
-			err = build.Check(e)
-		}
-		if err != nil {
-			t.Skip(err)
-		}
+		e := readRandom(t, text)
 		alone := runRandom(t, e, text, 1, nil)
 		same := func(how string, r randomRun) {
 			if r.most = alone.most; !reflect.DeepEqual(r, alone) {
@@ -72,24 +66,30 @@ func TestRandomFlowsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &writer{T: t, ends: true}
 		w.draw("1s")
-		w.p("measure:\n  sample: 10ms\n  metrics:\n    - {name: open, do: unfinished}\n    - {name: dead, do: deadlocked, hold: 50ms}")
+		w.p("measure:\n  sample: 10ms\n  metrics:")
+		w.p("    - {name: open, do: unfinished}\n    - {name: dead, do: deadlocked, hold: 50ms}")
 		open := 0.0
 		for _, duration := range []string{"1s", "100s"} { // some are slow, whose rates have become small
 			text := strings.Replace(w.String(), "duration: 1s", "duration: "+duration, 1)
-			e, err := experiment.Parse("random.yaml", []byte(text))
-			if err == nil {
-				err = build.Check(e)
-			}
-			if err != nil {
-				t.Skip(err)
-			}
-			r := runRandom(t, e, text, 1, nil)
+			r := runRandom(t, readRandom(t, text), text, 1, nil)
 			if open = *r.metrics["open"]; open == 0 || *r.metrics["dead"] > 0 {
 				return
 			}
 		}
 		t.Fatalf("%v flows have not ended\n%s", open, w.String())
 	})
+}
+
+// readRandom reads an experiment. If it is none that can be run, another is drawn: rapid fails if most are not.
+func readRandom(t *rapid.T, text string) *experiment.Experiment {
+	e, err := experiment.Parse("random.yaml", []byte(text))
+	if err == nil {
+		err = build.Check(e)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	return e
 }
 
 // randomRun is what a run yields, and what it tells on the way.
@@ -143,7 +143,8 @@ func (w *watcher) Begin(n *build.Network, _ string) (func(), error) {
 	}
 	return func() {}, n.World.(*sim.World).Watch(all, 0, func(f *sim.WatchedFrame) bool {
 		w.frames++
-		headers := f.Bytes[:min(len(f.Bytes), experiment.HeaderBytes-wire.ICRCLen)] // what follows is what was there before
+		// What follows the headers is what was in the buffer before.
+		headers := f.Bytes[:min(len(f.Bytes), experiment.HeaderBytes-wire.ICRCLen)]
 		where := uint64(f.Port)<<1 | map[bool]uint64{true: 1}[f.Out]
 		w.line = binary.LittleEndian.AppendUint64(w.line[:0], uint64(f.At))
 		w.line = binary.LittleEndian.AppendUint64(w.line, where<<32|uint64(f.Len))
@@ -153,11 +154,12 @@ func (w *watcher) Begin(n *build.Network, _ string) (func(), error) {
 }
 
 func differs(got, want *randomRun) string {
+	traces := fmt.Sprintf("trace %s and %s, %d events and %d", got.hash, want.hash, got.events, want.events)
 	for i := range got.ended {
 		if i < len(want.ended) && !reflect.DeepEqual(got.ended[i], want.ended[i]) {
-			return fmt.Sprintf("trace %s and %s, %d events and %d, flow %+v and %+v", got.hash, want.hash, got.events, want.events, got.ended[i], want.ended[i])
+			return fmt.Sprintf("%s, flow %+v and %+v", traces, got.ended[i], want.ended[i])
 		}
 	}
-	return fmt.Sprintf("trace %s and %s, %d events and %d, %d flows ended and %d, %v and %v, %v and %v", got.hash, want.hash, got.events, want.events,
-		len(got.ended), len(want.ended), got.invariants, want.invariants, got.metrics, want.metrics)
+	return fmt.Sprintf("%s, %d flows ended and %d, %d pauses and %d, %v and %v", traces,
+		len(got.ended), len(want.ended), len(got.pauses), len(want.pauses), got.invariants, want.invariants)
 }
