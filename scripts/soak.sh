@@ -1,8 +1,10 @@
 #!/bin/sh
-# Runs every fuzz target, the comparison of the switch with its reference on other seeds, and the tests on real
-# frames and both worlds again and again, each for the given time (Go's notation: 10m).
+# Runs every fuzz target, the comparison of the switch with its reference, random experiments and networks, each on
+# other seeds, and the tests on real frames and both worlds again and again, each for the given time (Go's notation: 10m).
 set -eu
+unset RAPID_SEED
 span=${1:-1m}
+here=$PWD
 
 for package in $(go list ./...); do
 	dir=$(go list -f '{{.Dir}}' "$package")
@@ -12,14 +14,20 @@ for package in $(go list ./...); do
 	done
 done
 seconds=$(echo "$span" | sed 's/h/*3600/;s/m$/*60/;s/s$//')
-echo "== the switch and its reference"
-go test -c -o bin/dataplane.test ./dataplane
-end=$(($(date +%s) + seconds))
-while [ "$(date +%s)" -lt "$end" ]; do
-	seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
-	echo "seed $seed"
-	(cd dataplane && ../bin/dataplane.test -test.run '^TestDifferential' -rapid.seed="$seed" -rapid.checks=3000 -rapid.nofailfile)
-done
+# drawn runs tests that draw what they do, again and again: drawn PACKAGE TESTS CHECKS.
+drawn() {
+	echo "== $2"
+	go test -c -o bin/drawn.test "./$1"
+	end=$(($(date +%s) + seconds))
+	while [ "$(date +%s)" -lt "$end" ]; do
+		seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+		echo "seed $seed"
+		(cd "$1" && "$here"/bin/drawn.test -test.run "$2" -rapid.seed="$seed" -rapid.checks="$3" -rapid.nofailfile)
+	done
+}
+drawn dataplane '^TestDifferential' 3000
+drawn lab/build '^TestNetworksLoseNothing' 300
+drawn lab/run '^TestRandom' 300
 echo "== worlds and real frames"
 go test -tags dpdk -c -o bin/photon.test ./cmd/photon
 go test -tags dpdk -c -o bin/lab.test ./lab

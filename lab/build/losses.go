@@ -27,7 +27,7 @@ func (l Loss) String() string {
 
 // Losses are what Lost counts, by node, port, priority and reason.
 func (n *Network) Losses() (all []Loss) {
-	now := n.World.Now()
+	now, excused := n.World.Now(), n.excused()
 	for i := range n.Plan.Nodes {
 		var st dataplane.Stats
 		if h, ok := n.Hosts[i]; ok {
@@ -37,39 +37,34 @@ func (n *Network) Losses() (all []Loss) {
 		}
 		for port := range st.Ports {
 			for rest := n.Lossless; rest != 0; rest &= rest - 1 {
-				all = append(all, n.lossesOf(n.Plan.Nodes[i].Name, port, bits.TrailingZeros8(rest), &st.Ports[port])...)
+				all = append(all, lossesOf(n.Plan.Nodes[i].Name, port, bits.TrailingZeros8(rest), &st.Ports[port], &excused)...)
 			}
 		}
 	}
 	return all
 }
 
-// excuses reports whether frames that a node discards for a reason are no loss of this network's: what a link took with it,
-// or was on its way to a switch whose new routes lead back to where it came from; what is out of order for that, for the
-// several paths of a flow or because its sender did not wait; what acknowledges what came twice of a flow that has
-// ended, or packets of one that was stopped; and what follows from frames that are impaired on purpose.
-func (n *Network) excuses(why dataplane.Reason) bool {
+// excused are the reasons for which frames that a node discards are no loss of this network's: what a link took with it,
+// or was on its way to a switch whose new routes lead back to where it came from; what is out of order, or comes again,
+// for that, for the several paths of a flow, because its sender did not wait or because acknowledgements, which are of a
+// lossy priority, were lost; what acknowledges what came twice of a flow that has ended, or packets of one that was
+// stopped; and what follows from frames that are impaired on purpose.
+func (n *Network) excused() (set [dataplane.Reasons]bool) {
 	spoilt := len(n.impaired) > 0
-	switch why {
-	case dataplane.DropLink, dataplane.DropNoPort:
-		return n.failed || spoilt
-	case dataplane.DropUnknown:
-		return n.stops || n.failed || n.overtakes || n.impatient || spoilt
-	case dataplane.DropSequence:
-		return n.failed || n.overtakes || n.impatient || spoilt
-	case dataplane.DropBadICRC, dataplane.DropHeadroom: // an XOFF may have been lost, too
-		return spoilt
-	}
-	return false
+	again := n.failed || n.overtakes || n.impatient || spoilt || n.discarded(1<<n.acknowledged&^n.Lossless) > 0
+	set[dataplane.DropLink], set[dataplane.DropNoPort] = n.failed || spoilt, n.failed || spoilt
+	set[dataplane.DropUnknown], set[dataplane.DropSequence] = n.stops || again, again
+	set[dataplane.DropBadICRC], set[dataplane.DropHeadroom] = spoilt, spoilt // an XOFF may have been lost, too
+	return set
 }
 
-func (n *Network) lossesOf(node string, port, prio int, p *dataplane.PortStats) (all []Loss) {
+func lossesOf(node string, port, prio int, p *dataplane.PortStats, excused *[dataplane.Reasons]bool) (all []Loss) {
 	at := p.LostAt[prio]
 	for why := range dataplane.Reasons {
 		frames := p.Discards[why][prio]
 		switch {
 		case frames == 0:
-		case n.excuses(why):
+		case excused[why]:
 			at = units.Never // it may be this one's
 		default:
 			all = append(all, Loss{Node: node, Port: port, Priority: prio, Reason: why.String(), Frames: frames})

@@ -221,3 +221,42 @@ measure: {sample: 1ms}
 		t.Error(err)
 	}
 }
+
+// Acknowledgements of a lossy priority may be lost. What came is repeated then, and that it comes again is no loss.
+func TestLostAcknowledgementsLoseNothing(t *testing.T) {
+	const text = `
+id: test/acknowledgements
+title: acknowledgements
+duration: 1s
+topology: {kind: star, hosts: 6}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 20KB, buffer: 4MB, lossy_queue: 1.1KB, ack_each: true, recovery: %s%s}
+flows:
+  - {name: lossy, from: H0..H3, to: H4, size: 2MB, dscp: %d}
+  - {name: data, from: H4, to: H5, size: 10KB, repeat: 100, gap: 1us}
+schemes: [none]
+measure: {sample: 1ms}
+`
+	for _, of := range []struct {
+		priority string
+		dscp     int
+	}{{", ack_priority: 1", 8}, {"", 48}} {
+		for _, recovery := range []string{"go_back_n", "selective"} {
+			n, w := ranTraining(t, fmt.Sprintf(text, recovery, of.priority, of.dscp), 1, units.Second)
+			lastEnd(t, n)
+			again := uint64(0)
+			for i := range n.Flows {
+				if f := &n.Flows[i]; n.Plan.Nodes[f.From].Name == "H4" {
+					again += f.Frames - 10
+				}
+			}
+			lost, _ := n.Lost()
+			loss, found := n.FirstLoss()
+			if lost > 0 || found || again == 0 || n.Discarded() == 0 {
+				t.Errorf("dscp %d, %s: %d lost, the first %+v; %d sent again, %d discarded", of.dscp, recovery, lost, loss, again, n.Discarded())
+			}
+			if err := w.Audit(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -34,6 +34,8 @@ type Network struct {
 	Lossless uint8 // priorities
 	Data     uint8 // priorities of data, lossless or not
 
+	acknowledged int // the priority of acknowledgements
+
 	inOrder     []Host                          // the hosts by node of the plan: see Collect
 	shares      map[uint32]marking.Share        // by flow hash
 	notAdded    []int32                         // flows that hosts do not know of yet, in the order of their starts
@@ -196,6 +198,7 @@ func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Ne
 	return &Network{
 		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.Parameters.DataMask(),
 		shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
+		acknowledged: e.Parameters.AckPriority.Value.Or(CNPDSCP >> 3),
 	}
 }
 
@@ -424,11 +427,12 @@ func (n *Network) Pauses() (sum uint64) {
 // Lost is how many frames of the lossless priorities were discarded anywhere,
 // and hops how many of those of data arrived at the end of a link.
 func (n *Network) Lost() (lost, hops uint64) {
+	excused := n.excused()
 	count := func(st dataplane.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
 			for why := range dataplane.Reasons {
-				if n.excuses(why) {
+				if excused[why] {
 					for prio := range pfc.Classes {
 						discarded[prio] -= st.Ports[i].Discards[why][prio]
 					}
@@ -455,11 +459,13 @@ func (n *Network) Lost() (lost, hops uint64) {
 }
 
 // Discarded is how many frames of lossy priorities switches discarded for want of room, or by WRED.
-func (n *Network) Discarded() (sum uint64) {
+func (n *Network) Discarded() uint64 { return n.discarded(^n.Lossless) }
+
+func (n *Network) discarded(priorities uint8) (sum uint64) {
 	for _, s := range n.Switches {
 		for port := range s.Ports() {
 			for prio := range pfc.Classes {
-				if n.Lossless>>prio&1 == 0 {
+				if priorities>>prio&1 != 0 {
 					sum += s.Discarded(port, prio)
 				}
 			}
