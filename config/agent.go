@@ -181,11 +181,27 @@ func (c *Agent) Check() error {
 		return inFile(c.file, fail(c.DPDK.Workers, "%d workers: an agent has one port and one worker", n))
 	}
 	if c.IsNIC() {
-		_, err := c.ResolveNIC(nil)
+		if _, err := c.ResolveNIC(nil); err != nil {
+			return err
+		}
+	} else if _, err := c.Resolve(nil); err != nil {
 		return err
 	}
-	_, err := c.Resolve(nil)
-	return err
+	return inFile(c.file, c.checkDevices())
+}
+
+// checkDevices says what is wrong with what devices are told. The rest of the configuration is right.
+func (c *Agent) checkDevices() error {
+	if !c.IsNIC() {
+		return c.Port.checkDevice(c.MTU(), c.MTU())
+	}
+	mtus := c.NICMTUs()
+	for i, p := range c.NICPorts() {
+		if err := p.checkDevice(mtus[i], max(mtus[0], mtus[1])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // File is where the configuration was read from; empty: nowhere.

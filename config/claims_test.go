@@ -17,7 +17,7 @@ func TestThingsUsedTwice(t *testing.T) {
 		{"net_af_packet0,iface=sw0", "net_af_packet1,iface=sw0", "interface sw0 is used twice"},
 		{"net_af_packet0,iface=sw0", "net_tap0,iface=sw0", "interface sw0 is used twice"},
 		{"net_af_packet0,iface=sw0", "net_af_packet0,iface=sw1", "device net_af_packet0 is used twice"},
-		{"net_af_xdp0,iface=sw0", "net_af_packet0,framecnt=4,iface=sw0", "interface sw0 is used twice"},
+		{"net_af_xdp0,iface=sw0", "net_af_packet0,framecnt=64,iface=sw0", "interface sw0 is used twice"},
 		{"net_vhost0,iface=/tmp/a", "net_vhost1,iface=/tmp/a", "socket /tmp/a is used twice"},
 		{"0000:03:00.0", "03:00.0", "device 0000:03:00.0 is used twice"},
 		{"pci:0000:03:00.0", "0000:03:00.0,foo=1", "device 0000:03:00.0 is used twice"},

@@ -133,6 +133,14 @@ func (p Port) check() error {
 	return nil
 }
 
+// checkDevice says what is wrong with what a port's device is told, where the longest frames of all ports are of most.
+func (p Port) checkDevice(mtu, most int) error {
+	if err := dpdk.CheckSpec(p.Device.V, mtu, dpdk.FrameSize(most)); err != nil {
+		return fail(p.Device, "device %s: %w", p.Device.V, err)
+	}
+	return nil
+}
+
 // usedTwice says what two ports cannot both have.
 func usedTwice(ports ...Port) error {
 	taken := map[string]bool{}

@@ -72,13 +72,7 @@ func (c *Agent) IsNIC() bool { return c.Role.V == roleNIC }
 // NICPorts are the wire and the application's port, in the order of the node's.
 func (c *Agent) NICPorts() []Port {
 	app := Port{Device: c.App.Device, Rate: c.App.Rate}
-	if d := &app.Device.V; strings.HasPrefix(*d, "net_af_packet") && !strings.Contains(*d, "framecnt=") {
-		size := 2048
-		for size < c.App.MTU.Or(defaultMTU)+128 { // headers of the frame and of the ring
-			size *= 2
-		}
-		*d += fmt.Sprintf(",framesz=%d,blocksz=%d,framecnt=%d", size, max(size, 1<<16), applicationRing)
-	}
+	app.Device.V = dpdk.WithRing(app.Device.V, c.App.MTU.Or(defaultMTU), applicationRing)
 	return []Port{c.Port, app}
 }
 

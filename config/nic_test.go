@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,53 @@ func TestFullFlowQueues(t *testing.T) {
 		said := strings.Join(n.Describe(), "\n")
 		if n.Config.HoldFull != c.hold || strings.Contains(said, "holds the application's port") != c.hold {
 			t.Errorf("%s: hold %v\n%s", c.application, n.Config.HoldFull, said)
+		}
+	}
+}
+
+// The kernel's ring at the application's interface has room for the frames of any MTU, and no larger than the buffers.
+func TestRingsOfApplications(t *testing.T) {
+	for mtu := 1280; mtu <= 9000; mtu += 40 {
+		file := filepath.Join(t.TempDir(), "nic.yaml")
+		text := fmt.Sprintf("role: nic\nscheme: {name: none}\nport: {device: \"net_af_packet0,iface=eth0\", rate: 10Gbps}\n"+
+			"application: {device: \"net_af_packet1,iface=veth0\", mtu: %d}\n", mtu)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := ReadAgent(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("net_af_packet1,iface=veth0,framesz=%d,", a.Options().FrameSize)
+		if got := a.NICPorts()[1].Device.V; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, ",framecnt=256") {
+			t.Errorf("mtu %d: %s", mtu, got)
+		}
+	}
+}
+
+// What a device cannot be told is found without the device, with its line.
+func TestArgumentsOfDevices(t *testing.T) {
+	const switchFile = "rate: 1Gbps\nports:\n- device: net_null0\n- device: %s\n"
+	for text, want := range map[string]string{
+		fmt.Sprintf(switchFile, "net_memif0,role=server,socket"):                         `x.yaml:4: device net_memif0,role=server,socket: "socket" is no argument: it needs a value (write it like socket=...)`,
+		fmt.Sprintf(switchFile, "net_af_packet0,iface=sw0,framesz=4096"):                 "x.yaml:4: device net_af_packet0,iface=sw0,framesz=4096: framesz=4096: buffers for mtu 1500 have 2048 bytes (leave it out)",
+		"mtu: 9000\n" + fmt.Sprintf(switchFile, "net_null1,size=20000"):                  "x.yaml:5: device net_null1,size=20000: size=20000: buffers for mtu 9000 have 9216 bytes",
+		"mtu: 9000\n" + fmt.Sprintf(switchFile, "net_null1,size=9000"):                   "",
+		"ip: 10.0.0.1\nport:\n  device: net_af_packet0,iface=e0,foo=1\n":                 `x.yaml:3: device net_af_packet0,iface=e0,foo=1: it has no argument "foo" (but blocksz, framecnt, framesz, iface, qdisc_bypass, qpairs)`,
+		"role: nic\nport: {device: net_null0}\napplication:\n  device: net_tap0,mac=1\n": "x.yaml:4: device net_tap0,mac=1: mac=1: an address like 02:00:00:00:00:01",
+	} {
+		file := filepath.Join(t.TempDir(), "x.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if strings.Contains(text, "ports:") {
+			_, err = ReadSwitch(file)
+		} else {
+			_, err = ReadAgent(file)
+		}
+		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && !strings.HasSuffix(got, want) || err != nil && want == "" {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
 		}
 	}
 }

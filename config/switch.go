@@ -118,7 +118,8 @@ func (c *Switch) Check() error {
 		}
 	}
 	for _, p := range c.Ports {
-		if err := p.check(); err != nil {
+		mtu := c.MTU.Or(defaultMTU)
+		if err := cmp.Or(p.check(), p.checkDevice(mtu, mtu)); err != nil {
 			return inFile(c.file, err)
 		}
 		if _, err := p.Impair.List(); err != nil {

@@ -104,6 +104,14 @@ int ph_port_is_memif(uint16_t id)
 	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
 }
 
+int ph_port_has_peer(uint16_t id)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+
+	return rte_eth_dev_get_name_by_port(id, name) == 0 &&
+	       (ph_is_memif(name) || strncmp(name, "net_vhost", strlen("net_vhost")) == 0);
+}
+
 /* How often links went down, as cards told by interrupts. */
 static uint64_t downs[RTE_MAX_ETHPORTS];
 

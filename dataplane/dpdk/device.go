@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,14 +61,19 @@ func (w *world) claim(spec string, mtu int) error {
 	if _, ok := w.claimed[spec]; ok {
 		return nil
 	}
-	if err := checkSpec(spec, mtu); err != nil {
+	if FrameSize(mtu) > eal.size {
+		return fmt.Errorf("port %s: frames of mtu %d do not fit in buffers of %d bytes", spec, mtu, eal.size)
+	}
+	if err := CheckSpec(spec, mtu, eal.size); err != nil {
 		return fmt.Errorf("port %s: %w", spec, err)
+	}
+	if folder := filepath.Dir(socketOf(spec)); folder != "." {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("port %s: there is no folder %s for its socket", spec, folder)
+		}
 	}
 	if IsPCI(spec) && !eal.cards {
 		return fmt.Errorf("port %s: DPDK was started without its bus for cards, as no port was one: start photon again with this one", spec)
-	}
-	if FrameSize(mtu) > eal.size {
-		return fmt.Errorf("port %s: frames of mtu %d do not fit in buffers of %d bytes", spec, mtu, eal.size)
 	}
 	n, err := newNetdev(spec, mtu)
 	if err != nil {
@@ -111,9 +117,10 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 	cname, cspec := C.CString(name), C.CString(withRing(spec, mtu))
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cspec))
+	heard := listen()
 	id := C.ph_open(cname, cspec)
-	if id < 0 {
-		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_")))
+	if said := heard(); id < 0 {
+		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_"), said))
 	}
 	d.ID = uint16(id)
 	w.opened[d.ID] = true
@@ -131,8 +138,10 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		fastest := units.Rate(C.ph_fastest(C.uint16_t(id))) * units.Mbps
 		rx = Descriptors(fastest, w.options.Gap)
 	}
-	if n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client, card); n < 0 {
-		return d, fmt.Errorf("it does not start: %s", strerror(-int(n)))
+	heard = listen()
+	n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client, card)
+	if said := heard(); n < 0 {
+		return d, fmt.Errorf("it does not start: %s", because(strerror(-int(n)), said))
 	}
 	d.Driver = C.GoString(C.ph_driver(C.uint16_t(id)))
 	var firmware [64]C.char
@@ -183,8 +192,16 @@ func flowControlOff(id uint16, kernel *netdev) driverSays {
 	return s
 }
 
-// whyClosed is what an error number of DPDK's means where a device was to be opened.
-func whyClosed(n int, virtual bool) string {
+// because adds what a driver says to what its error number means.
+func because(why, said string) string {
+	if said == "" {
+		return why + " (the EAL argument --log-level=*:debug shows why)"
+	}
+	return why + ": " + said
+}
+
+// whyClosed is what an error number of DPDK's means where a device was to be opened, and the driver said that.
+func whyClosed(n int, virtual bool, said string) string {
 	why := strerror(n)
 	switch {
 	case syscall.Errno(n) == syscall.EFAULT: // no bus knows the name
@@ -196,7 +213,7 @@ func whyClosed(n int, virtual bool) string {
 	case os.Geteuid() != 0:
 		return why + " (photon does not run as root, and may lack CAP_NET_ADMIN, CAP_NET_RAW or the device)"
 	}
-	return why + " (the EAL argument --log-level=*:debug shows why)"
+	return because(why, said)
 }
 
 // close gives a device back that no port has any more.

@@ -4,7 +4,9 @@ package dpdk
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -67,5 +69,42 @@ func TestVirtualDevices(t *testing.T) {
 	}
 	if v := Version(); !strings.HasPrefix(v, "DPDK 2") {
 		t.Error(v)
+	}
+}
+
+// What drivers say of themselves, for DPDK's own tools, is what photon knows of them.
+func TestDriversSayWhatArgumentsTheyHave(t *testing.T) {
+	says := regexp.MustCompile(`PMD_INFO_STRING= {"name": "([^"]*)", "params": "([^"]*)"`)
+	files, err := filepath.Glob("/usr/lib/*/dpdk/pmds-*/librte_net_*.so")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	found := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range says.FindAllSubmatch(b, -1) {
+			d, ok := drivers[string(m[1])]
+			if !ok {
+				continue
+			}
+			found++
+			left := string(m[2])
+			for key := range d.arguments {
+				if at := strings.Index(left, key+"="); at >= 0 {
+					left = left[:at] + left[at+len(key)+1:]
+				} else if key != "legacy-ol-flags" {
+					t.Errorf("%s does not say that it has %s", m[1], key)
+				}
+			}
+			if strings.Contains(left, "=") && string(m[1]) != "net_ring" { // nodeaction=name:node:action
+				t.Errorf("of %s photon does not know %s", m[1], left)
+			}
+		}
+	}
+	if found != len(drivers) {
+		t.Errorf("%d of %d drivers", found, len(drivers))
 	}
 }

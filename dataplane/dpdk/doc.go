@@ -27,10 +27,11 @@
 // The files, in the order in which a world passes them:
 //
 //	types.go, spec.go                 options and counters; names of devices
+//	arguments.go, ring.go             what devices can be told; the kernel's rings of packet sockets
 //	eal.go                            DPDK is started, once a process
 //	nodpdk.go                         what there is without it
 //	device.go, descriptors.go         a device is opened, with rings as long as its link asks for
-//	netdev.go, afpacket.go, memif.go  the kernel's interface below it; net_af_packet; net_memif
+//	netdev.go, memif.go               the kernel's interface below it, with afpacket.c; net_memif
 //	flowcontrol.go                    what a device does with pauses
 //	numa.go                           whether a card and its worker are on one NUMA node
 //	world.go, plug.go                 nodes, cables and ports; ports that come and go while it runs

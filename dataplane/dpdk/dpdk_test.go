@@ -149,12 +149,15 @@ func TestDo(t *testing.T) {
 func TestBadDevices(t *testing.T) {
 	w := newWorld(t, Options{})
 	for spec, want := range map[string]string{
-		"net_af_packet7":                       `port net_af_packet7: it needs the interface it sits on (write it like net_af_packet7,iface=sw0)`,
-		"net_af_packet7,iface=nowhere0":        "port net_af_packet7,iface=nowhere0: there is no network interface \"nowhere0\" (`ip link` lists them)",
-		"net_tap7,iface=sixteenletterssx":      "port net_tap7,iface=sixteenletterssx: the kernel's names of interfaces have at most 15 characters",
-		"net_af_packet7,iface=lo,qpairs=2":     `port net_af_packet7,iface=lo,qpairs=2: qpairs=2: photon polls one queue of a port (leave it out)`,
-		"net_af_packet7,iface=lo,framesz=1024": `port net_af_packet7,iface=lo,framesz=1024: framesz=1024: frames of mtu 1500 take 1628 bytes (leave it out)`,
-		"net_bogus0":                           "port net_bogus0: DPDK cannot open it: Bad address: there is no driver for such a device",
+		"net_af_packet7":                                              `port net_af_packet7: it needs the interface it sits on (write it like net_af_packet7,iface=sw0)`,
+		"net_af_packet7,iface=nowhere0":                               "port net_af_packet7,iface=nowhere0: there is no network interface \"nowhere0\" (`ip link` lists them)",
+		"net_tap7,iface=sixteenletterssx":                             "port net_tap7,iface=sixteenletterssx: iface=sixteenletterssx: the kernel's names of interfaces have at most 15 characters",
+		"net_af_packet7,iface=lo,qpairs=2":                            `port net_af_packet7,iface=lo,qpairs=2: qpairs=2: photon polls one queue of a port (leave it out)`,
+		"net_af_packet7,iface=lo,framesz=1024":                        `port net_af_packet7,iface=lo,framesz=1024: framesz=1024: frames of mtu 1500 take 1628 bytes (leave it out)`,
+		"net_pcap7,rx_pcap=/nowhere":                                  "port net_pcap7,rx_pcap=/nowhere: DPDK cannot open it: Operation not permitted: open_single_rx_pcap(): Couldn't open /nowhere: /nowhere: No such file or directory",
+		"net_vhost7,iface=/nowhere/a":                                 "port net_vhost7,iface=/nowhere/a: there is no folder /nowhere for its socket",
+		"net_memif7,role=server,socket-abstract=no,socket=/nowhere/a": "port net_memif7,role=server,socket-abstract=no,socket=/nowhere/a: there is no folder /nowhere for its socket",
+		"net_bogus0": "port net_bogus0: DPDK cannot open it: Bad address: there is no driver for such a device",
 	} {
 		if _, err := w.Open(spec, 1500); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", spec, err)

@@ -9,6 +9,7 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_log.h>
 
 /* rte_eal_init pins the thread that calls it, and the Go runtime would make
  * new threads from that one. What it prints, pages of help among it, goes to the file
@@ -35,6 +36,26 @@ int ph_eal_init(int argc, char **argv, int said)
 	close(out);
 	close(err);
 	return n < 0 ? -why : n;
+}
+
+/* Drivers are silent, but what they have against a device is kept in the file said while one is opened. */
+void ph_listen(int said)
+{
+	static FILE *heard;
+
+	if (heard == NULL)
+		heard = fdopen(said, "a"); /* behind what is left when the file is emptied: nothing */
+	if (heard == NULL)
+		return;
+	rte_openlog_stream(heard);
+	rte_log_set_level_pattern("pmd.*", RTE_LOG_ERR);
+}
+
+void ph_listened(void)
+{
+	fflush(rte_log_get_stream());
+	rte_openlog_stream(NULL);
+	rte_log_set_level_pattern("pmd.*", RTE_LOG_CRIT);
 }
 
 int ph_errno(void)

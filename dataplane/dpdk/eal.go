@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,6 +44,7 @@ var eal struct {
 	cards  bool // the PCI bus is there
 	size   int  // bytes of an mbuf's data room beyond the headroom
 	worlds int
+	words  *os.File // what drivers have against a device; nil: they say it themselves (see listen)
 }
 
 // initEAL starts DPDK, the first time, for a world with options o.
@@ -111,7 +113,34 @@ func startEAL(o Options) error {
 	eal.base = unsafe.Pointer(low)
 	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
 	eal.frames, eal.size, eal.cards = o.Frames, o.FrameSize, len(o.PCI) > 0
+	if !slices.ContainsFunc(o.EAL, func(a string) bool { return strings.HasPrefix(a, "--log-level") }) {
+		if fd, err := unix.MemfdCreate("drivers", unix.MFD_CLOEXEC); err == nil {
+			eal.words = os.NewFile(uintptr(fd), "what drivers say")
+		}
+	}
 	return nil
+}
+
+// listen keeps what drivers say, which are silent otherwise, until the function it returns is called. That returns the
+// first line. If the operator has asked for DPDK's log, it has what they say.
+func listen() (heard func() string) {
+	if eal.words == nil {
+		return func() string { return "" }
+	}
+	if eal.words.Truncate(0) != nil {
+		return func() string { return "" }
+	}
+	C.ph_listen(C.int(eal.words.Fd()))
+	return func() string {
+		C.ph_listened()
+		lines := bufio.NewScanner(io.NewSectionReader(eal.words, 0, 1<<16))
+		for lines.Scan() {
+			if l := strings.TrimSpace(lines.Text()); l != "" {
+				return l
+			}
+		}
+		return ""
+	}
 }
 
 // complaint is the first of what DPDK says that is none of its pages of help.

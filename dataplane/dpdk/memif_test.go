@@ -254,17 +254,20 @@ func TestMemifPeersGoAway(t *testing.T) {
 
 const memifLives = 60
 
-// What is for a memif without a peer is dropped and counted: it does not wait for a peer that comes later, nor does
-// who stops the world wait for it.
-func TestMemifWithoutAPeerKeepsNothing(t *testing.T) {
-	for _, role := range []string{"server", "client"} {
-		t.Run(role, func(t *testing.T) {
+// What is for a memif or a virtual machine that is not there is dropped and counted: it does not wait for who comes
+// later, nor does who stops the world wait for it.
+func TestWithoutAPeerNothingIsKept(t *testing.T) {
+	for name, absent := range map[string]string{
+		"memif server": "net_memif17,socket-abstract=no,role=server,socket=", "vhost server": "net_vhost17,iface=",
+		"memif client": "net_memif17,socket-abstract=no,role=client,socket=", "vhost client": "net_vhost17,client=1,iface=",
+	} {
+		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, Options{})
 			var devices []Device
 			source := filepath.Join(t.TempDir(), "source.sock")
 			for _, spec := range []string{
 				"net_memif16,role=server,socket-abstract=no,socket=" + source,
-				"net_memif17,socket-abstract=no,role=" + role + ",socket=" + filepath.Join(t.TempDir(), "memif.sock"),
+				absent + filepath.Join(t.TempDir(), "peer.sock"),
 			} {
 				d, err := w.Open(spec, 1500)
 				if err != nil {

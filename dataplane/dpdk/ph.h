@@ -14,6 +14,8 @@
 
 /* eal.c */
 int ph_eal_init(int argc, char **argv, int said);
+void ph_listen(int said);
+void ph_listened(void);
 int ph_errno(void);
 int ph_pin(int core);
 int ph_affinity(int *cores, int max);
@@ -65,6 +67,7 @@ void ph_never_wait(void); /* this thread, from now on */
 /* memif.c */
 int ph_is_memif(const char *name);
 int ph_port_is_memif(uint16_t id);
+int ph_port_has_peer(uint16_t id); /* a process: the device takes nothing while that is not there */
 void ph_memif_begin(void); /* waits until no worker polls a memif, and nobody else calls its driver */
 void ph_memif_opened(int n); /* or closed; by who has the turn */
 void ph_memif_end(void);
@@ -104,10 +107,10 @@ struct ph_port {
 	uint16_t tx_n; /* frames staged to be sent; after a round, those that the device refused */
 	uint16_t rx_n; /* frames received in the last round */
 	uint16_t rx_paused; /* take nothing from the device for now */
-	uint16_t memif;
+	uint16_t memif, peer; /* it is one; it has a peer (ph_port_has_peer) */
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
-	uint64_t tx_away; /* of tx_total, those for a memif that has no peer, which were dropped */
+	uint64_t tx_away; /* of tx_total, those for a peer that was not there, which were dropped */
 	uint64_t tx_too_long; /* of tx_total, those that the kernel's interface would not take, which were dropped */
 	uint64_t several, open; /* frames received that no wire would carry (ph_packet_look); the former were dropped */
 	uint64_t too_long; /* received in several buffers, and dropped */

@@ -142,7 +142,7 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 	p->rx_total += kept;
 }
 
-/* Whether a memif has a peer; for who may poll it. */
+/* Whether a device has its peer; if it is a memif, for who may poll it. */
 static inline int linked(const struct ph_port *p)
 {
 	struct rte_eth_link link;
@@ -167,7 +167,7 @@ uint64_t ph_round(struct ph_worker *w)
 
 		if (p->tx_n > 0 && ready(p, memifs)) {
 			transmit(w, p);
-			if (p->memif && p->tx_n > 0 && !linked(p))
+			if (p->peer && p->tx_n > 0 && !linked(p))
 				give_up(w, p);
 		} else if (p->tx_n > 0 && memifs) /* and away */
 			give_up(w, p);

@@ -136,6 +136,7 @@ func (p *port) lay() {
 	if C.ph_port_is_memif(p.c.rx_dev) != 0 {
 		p.c.memif = 1
 	}
+	p.c.peer = C.uint16_t(C.ph_port_has_peer(p.c.tx_dev))
 }
 
 // price sets how long a byte takes on the exit's link.

@@ -1,0 +1,163 @@
+package dpdk
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"photon/wire"
+)
+
+// A driver is one of DPDK's for virtual devices: what its specification may say (DPDK 22.11, the drivers' own lists of
+// parameters). The drivers themselves refuse what they do not understand without a word, take it for something else, or
+// end the process.
+type driver struct {
+	needs     string // an argument that must be there
+	like      string // how it may be written
+	arguments map[string]value
+}
+
+// A value says what an argument has to be, if the one at hand is not; else it says nothing.
+type value func(text string) (wants string)
+
+var drivers = map[string]driver{
+	"net_af_packet": {needs: "iface", like: "sw0", arguments: map[string]value{
+		"iface": interfaceName, "qpairs": oneQueue, "framesz": number(1, 1<<20), "blocksz": number(1, 1<<30),
+		"framecnt": number(1, 1<<20), "qdisc_bypass": bit,
+	}},
+	"net_af_xdp": {needs: "iface", like: "sw0", arguments: map[string]value{
+		"iface": interfaceName, "start_queue": number(0, math.MaxUint16), "queue_count": oneQueue, "shared_umem": bit,
+		"xdp_prog": anything, "busy_budget": number(0, math.MaxUint16), "force_copy": bit,
+	}},
+	"net_tap": {arguments: map[string]value{"iface": interfaceName, "mac": fixedOrAddress, "remote": interfaceName}},
+	"net_memif": {arguments: map[string]value{
+		"id": number(0, math.MaxUint32), "role": oneOf("client", "server", "slave", "master"),
+		"bsize": number(1, math.MaxUint16), "rsize": number(1, 14), "socket": anything, "socket-abstract": oneOf("yes", "no"),
+		"mac": address, "zero-copy": oneOf("yes", "no"), "secret": anything,
+	}},
+	"net_vhost": {needs: "iface", like: "/run/vm.sock", arguments: map[string]value{
+		"iface": anything, "queues": number(1, 128), "client": bit, "iommu-support": bit, "postcopy-support": bit, "tso": bit,
+		"linear-buffer": bit, "ext-buffer": bit, "legacy-ol-flags": bit,
+	}},
+	"net_null": {arguments: map[string]value{"size": number(1, math.MaxUint16), "copy": bit, "no-rx": bit}},
+	"net_ring": {arguments: map[string]value{"nodeaction": anything}},
+}
+
+func anything(text string) string {
+	if text == "" {
+		return "a value"
+	}
+	return ""
+}
+
+func number(least, most int) value {
+	return func(text string) string {
+		if n, err := strconv.Atoi(text); err == nil && n >= least && n <= most {
+			return ""
+		}
+		return fmt.Sprintf("a number from %d to %d", least, most)
+	}
+}
+
+func oneQueue(text string) string {
+	if text == "1" {
+		return ""
+	}
+	return "photon polls one queue of a port (leave it out)"
+}
+
+func oneOf(words ...string) value {
+	return func(text string) string {
+		if slices.Contains(words, text) {
+			return ""
+		}
+		return strings.Join(words[:2], " or ")
+	}
+}
+
+var bit = oneOf("0", "1")
+
+// interfaceName is what the kernel takes for a name (IFNAMSIZ).
+func interfaceName(text string) string {
+	switch {
+	case text == "":
+		return "the name of an interface"
+	case len(text) > 15:
+		return "the kernel's names of interfaces have at most 15 characters"
+	}
+	return ""
+}
+
+func address(text string) string {
+	var m wire.MAC
+	if m.UnmarshalText([]byte(text)) != nil {
+		return "an address like 02:00:00:00:00:01"
+	}
+	return ""
+}
+
+func fixedOrAddress(text string) string {
+	if text == "fixed" {
+		return ""
+	}
+	return address(text)
+}
+
+// driverOf is the driver that takes a device of this name, as DPDK chooses it: by how the name begins.
+func driverOf(name string) (d driver, known bool) {
+	for begins, d := range drivers {
+		if strings.HasPrefix(name, begins) {
+			return d, true
+		}
+	}
+	return driver{}, false
+}
+
+// CheckSpec says what is wrong with a device's specification, as far as that is known before it is opened: for frames of
+// an MTU, in buffers of so many bytes.
+func CheckSpec(spec string, mtu, buffer int) error {
+	name, rest, _ := strings.Cut(spec, ",")
+	if IsPCI(spec) {
+		return nil // a card's driver has arguments of its own
+	}
+	d, known := driverOf(name)
+	said := map[string]bool{}
+	for a := range strings.SplitSeq(rest, ",") {
+		key, text, has := strings.Cut(a, "=")
+		value, ok := d.arguments[key]
+		switch {
+		case a == "":
+			continue
+		case !has:
+			return fmt.Errorf("%q is no argument: it needs a value (write it like %s=...)", a, key)
+		case known && !ok:
+			return fmt.Errorf("it has no argument %q (but %s)", key, strings.Join(slices.Sorted(maps.Keys(d.arguments)), ", "))
+		case said[key]:
+			return fmt.Errorf("%s is there twice", key)
+		}
+		said[key] = true
+		if !known {
+			continue
+		}
+		if wants := value(text); wants != "" {
+			return fmt.Errorf("%s=%s: %s", key, text, wants)
+		}
+	}
+	switch {
+	case !said[d.needs] && d.needs == "iface" && d.like[0] != '/':
+		return fmt.Errorf("it needs the interface it sits on (write it like %s,iface=%s)", name, d.like)
+	case d.needs != "" && !said[d.needs]:
+		return fmt.Errorf("it needs a socket (write it like %s,%s=%s)", name, d.needs, d.like)
+	case isAFPacket(spec):
+		return checkRing(spec, mtu, buffer)
+	}
+	if size, _ := argument(spec, "size"); size != "" && known {
+		if n, _ := strconv.Atoi(size); n > buffer {
+			return fmt.Errorf("size=%s: buffers for mtu %d have %d bytes", size, mtu, buffer)
+		}
+	}
+	return nil
+}
