@@ -116,8 +116,8 @@ func driverOf(name string) (d driver, known bool) {
 	return driver{}, false
 }
 
-// CheckSpec says what is wrong with a device's specification, as far as that is known before it is opened: for frames of
-// an MTU, in buffers of so many bytes.
+// CheckSpec says what is wrong with a device's specification, as far as that is known before it is opened: for frames
+// of an MTU, in buffers of so many bytes.
 func CheckSpec(spec string, mtu, buffer int) error {
 	name, rest, _ := strings.Cut(spec, ",")
 	if IsPCI(spec) {

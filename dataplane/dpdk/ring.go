@@ -69,7 +69,8 @@ func checkRing(spec string, mtu, buffer int) error {
 	case size%16 != 0:
 		return fmt.Errorf("framesz=%d: the kernel takes multiples of 16 (leave it out)", size)
 	case block < size || block%page != 0:
-		return fmt.Errorf("blocksz=%d: a block is whole pages of %d bytes, and holds a frame of %d (leave it out)", block, page, size)
+		return fmt.Errorf("blocksz=%d: a block is whole pages of %d bytes, and holds a frame of %d (leave it out)",
+			block, page, size)
 	case frames%(block/size) != 0:
 		return fmt.Errorf("framecnt=%d: a block holds %d frames, so a multiple of that (leave it out)", frames, block/size)
 	}
