@@ -69,12 +69,13 @@ func TestRingsOfApplications(t *testing.T) {
 func TestArgumentsOfDevices(t *testing.T) {
 	const switchFile = "rate: 1Gbps\nports:\n- device: net_null0\n- device: %s\n"
 	for text, want := range map[string]string{
-		fmt.Sprintf(switchFile, "net_memif0,role=server,socket"):                         `x.yaml:4: device net_memif0,role=server,socket: "socket" is no argument: it needs a value (write it like socket=...)`,
-		fmt.Sprintf(switchFile, "net_af_packet0,iface=sw0,framesz=4096"):                 "x.yaml:4: device net_af_packet0,iface=sw0,framesz=4096: framesz=4096: buffers for mtu 1500 have 2048 bytes (leave it out)",
-		"mtu: 9000\n" + fmt.Sprintf(switchFile, "net_null1,size=20000"):                  "x.yaml:5: device net_null1,size=20000: size=20000: buffers for mtu 9000 have 9216 bytes",
-		"mtu: 9000\n" + fmt.Sprintf(switchFile, "net_null1,size=9000"):                   "",
-		"ip: 10.0.0.1\nport:\n  device: net_af_packet0,iface=e0,foo=1\n":                 `x.yaml:3: device net_af_packet0,iface=e0,foo=1: it has no argument "foo" (but blocksz, framecnt, framesz, iface, qdisc_bypass, qpairs)`,
-		"role: nic\nport: {device: net_null0}\napplication:\n  device: net_tap0,mac=1\n": "x.yaml:4: device net_tap0,mac=1: mac=1: an address like 02:00:00:00:00:01",
+		fmt.Sprintf(switchFile, "net_memif0,role=server,socket"):                                            `x.yaml:4: device net_memif0,role=server,socket: "socket" is no argument: it needs a value (write it like socket=...)`,
+		fmt.Sprintf(switchFile, "net_af_packet0,iface=sw0,framesz=4096"):                                    "x.yaml:4: device net_af_packet0,iface=sw0,framesz=4096: framesz=4096: buffers for mtu 1500 have 2048 bytes (leave it out)",
+		"mtu: 9000\n" + fmt.Sprintf(switchFile, "net_null1,size=20000"):                                     "x.yaml:5: device net_null1,size=20000: size=20000: buffers for mtu 9000 have 9216 bytes",
+		"mtu: 9000\n" + fmt.Sprintf(switchFile, "net_null1,size=9000"):                                      "",
+		"ip: 10.0.0.1\nport:\n  device: net_af_packet0,iface=e0,foo=1\n":                                    `x.yaml:3: device net_af_packet0,iface=e0,foo=1: it has no argument "foo" (but blocksz, framecnt, framesz, iface, qdisc_bypass, qpairs)`,
+		"role: nic\nport: {device: net_null0}\napplication:\n  device: net_af_packet0,iface=e0,framesz=0\n": "x.yaml:4: device net_af_packet0,iface=e0,framesz=0: framesz=0: a number from 1 to 1048576",
+		"role: nic\nport: {device: net_null0}\napplication:\n  device: net_tap0,mac=1\n":                    "x.yaml:4: device net_tap0,mac=1: mac=1: an address like 02:00:00:00:00:01",
 	} {
 		file := filepath.Join(t.TempDir(), "x.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -11,24 +11,24 @@ import (
 	"photon/wire"
 )
 
-// A driver is one of DPDK's for virtual devices: what its specification may say (DPDK 22.11, the drivers' own lists of
-// parameters). The drivers themselves refuse what they do not understand without a word, take it for something else, or
-// end the process.
+// A driver is one of DPDK's for virtual devices, with the arguments that its devices have (DPDK 22.11, the drivers' own
+// lists). The drivers themselves refuse what they do not understand without a word, take it for something else, or end
+// the process.
 type driver struct {
-	needs     string // an argument that must be there
-	like      string // how it may be written
+	needs     string // an argument that must be there, and how it may be written; empty: none
+	needed    string // what that names
 	arguments map[string]value
 }
 
-// A value says what an argument has to be, if the one at hand is not; else it says nothing.
-type value func(text string) (wants string)
+// A value says what is wrong with the text of an argument, or what it has to be; empty: it is right.
+type value func(text string) (wrong string)
 
 var drivers = map[string]driver{
-	"net_af_packet": {needs: "iface", like: "sw0", arguments: map[string]value{
+	"net_af_packet": {needs: "iface=sw0", needed: "the interface it sits on", arguments: map[string]value{
 		"iface": interfaceName, "qpairs": oneQueue, "framesz": number(1, 1<<20), "blocksz": number(1, 1<<30),
 		"framecnt": number(1, 1<<20), "qdisc_bypass": bit,
 	}},
-	"net_af_xdp": {needs: "iface", like: "sw0", arguments: map[string]value{
+	"net_af_xdp": {needs: "iface=sw0", needed: "the interface it sits on", arguments: map[string]value{
 		"iface": interfaceName, "start_queue": number(0, math.MaxUint16), "queue_count": oneQueue, "shared_umem": bit,
 		"xdp_prog": anything, "busy_budget": number(0, math.MaxUint16), "force_copy": bit,
 	}},
@@ -38,7 +38,7 @@ var drivers = map[string]driver{
 		"bsize": number(1, math.MaxUint16), "rsize": number(1, 14), "socket": anything, "socket-abstract": oneOf("yes", "no"),
 		"mac": address, "zero-copy": oneOf("yes", "no"), "secret": anything,
 	}},
-	"net_vhost": {needs: "iface", like: "/run/vm.sock", arguments: map[string]value{
+	"net_vhost": {needs: "iface=/run/vm.sock", needed: "a socket", arguments: map[string]value{
 		"iface": anything, "queues": number(1, 128), "client": bit, "iommu-support": bit, "postcopy-support": bit, "tso": bit,
 		"linear-buffer": bit, "ext-buffer": bit, "legacy-ol-flags": bit,
 	}},
@@ -117,24 +117,22 @@ func driverOf(name string) (d driver, known bool) {
 }
 
 // CheckSpec says what is wrong with a device's specification, as far as that is known before it is opened: for frames
-// of an MTU, in buffers of so many bytes.
+// of an MTU, in buffers of so many bytes. Cards have arguments of their drivers' own, which it does not know.
 func CheckSpec(spec string, mtu, buffer int) error {
-	name, rest, _ := strings.Cut(spec, ",")
 	if IsPCI(spec) {
-		return nil // a card's driver has arguments of its own
+		return nil
 	}
+	name, arguments, _ := strings.Cut(spec, ",")
 	d, known := driverOf(name)
 	said := map[string]bool{}
-	for a := range strings.SplitSeq(rest, ",") {
-		key, text, has := strings.Cut(a, "=")
-		value, ok := d.arguments[key]
-		switch {
-		case a == "":
+	for a := range strings.SplitSeq(arguments, ",") {
+		if a == "" {
 			continue
+		}
+		key, text, has := strings.Cut(a, "=")
+		switch {
 		case !has:
 			return fmt.Errorf("%q is no argument: it needs a value (write it like %s=...)", a, key)
-		case known && !ok:
-			return fmt.Errorf("it has no argument %q (but %s)", key, strings.Join(slices.Sorted(maps.Keys(d.arguments)), ", "))
 		case said[key]:
 			return fmt.Errorf("%s is there twice", key)
 		}
@@ -142,22 +140,37 @@ func CheckSpec(spec string, mtu, buffer int) error {
 		if !known {
 			continue
 		}
-		if wants := value(text); wants != "" {
-			return fmt.Errorf("%s=%s: %s", key, text, wants)
+		if err := d.check(key, text); err != nil {
+			return err
 		}
 	}
-	switch {
-	case !said[d.needs] && d.needs == "iface" && d.like[0] != '/':
-		return fmt.Errorf("it needs the interface it sits on (write it like %s,iface=%s)", name, d.like)
-	case d.needs != "" && !said[d.needs]:
-		return fmt.Errorf("it needs a socket (write it like %s,%s=%s)", name, d.needs, d.like)
-	case isAFPacket(spec):
+	if key, _, _ := strings.Cut(d.needs, "="); key != "" && !said[key] {
+		return fmt.Errorf("it needs %s (write it like %s,%s)", d.needed, name, d.needs)
+	}
+	if isAFPacket(spec) {
 		return checkRing(spec, mtu, buffer)
 	}
-	if size, _ := argument(spec, "size"); size != "" && known {
-		if n, _ := strconv.Atoi(size); n > buffer {
-			return fmt.Errorf("size=%s: buffers for mtu %d have %d bytes", size, mtu, buffer)
-		}
+	if size, ok := numberOf(spec, "size"); ok && known && size > buffer { // of net_null's frames
+		return fmt.Errorf("size=%d: buffers for mtu %d have %d bytes", size, mtu, buffer)
 	}
 	return nil
+}
+
+// check says what is wrong with an argument.
+func (d *driver) check(key, text string) error {
+	value, ok := d.arguments[key]
+	if !ok {
+		return fmt.Errorf("it has no argument %q (but %s)", key, strings.Join(slices.Sorted(maps.Keys(d.arguments)), ", "))
+	}
+	if wrong := value(text); wrong != "" {
+		return fmt.Errorf("%s=%s: %s", key, text, wrong)
+	}
+	return nil
+}
+
+// numberOf is a number that a specification says; 0, if it is none.
+func numberOf(spec, key string) (n int, ok bool) {
+	text, ok := argument(spec, key)
+	n, _ = strconv.Atoi(text)
+	return n, ok
 }

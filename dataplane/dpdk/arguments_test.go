@@ -78,3 +78,25 @@ func TestRingsAreRight(t *testing.T) {
 		}
 	})
 }
+
+// Whatever a specification says, it is refused in one line or can be completed.
+func TestAnySpecification(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := rapid.SampledFrom([]string{"net_af_packet0", "net_tap1", "net_memif0", "net_null", "net_x0", ""}).Draw(t, "name")
+		for range rapid.IntRange(0, 4).Draw(t, "arguments") {
+			key := rapid.SampledFrom([]string{"iface", "framesz", "blocksz", "framecnt", "size", "role", "", "x"}).Draw(t, "key")
+			text := rapid.SampledFrom([]string{"", "=", "=0", "=-1", "=x", "=e0", "=1", "=16", "=2048", "=65536", "=1048576"}).Draw(t, "text")
+			spec += "," + key + text
+		}
+		whole := WithRing(spec, 1500, 256)
+		err := CheckSpec(spec, 1500, 2048)
+		if err != nil && (err.Error() == "" || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s: %q", spec, err)
+		}
+		if err == nil && strings.HasPrefix(spec, "net_af_packet") {
+			if err := CheckSpec(whole, 1500, 2048); err != nil {
+				t.Errorf("%s is right, and %s: %v", spec, whole, err)
+			}
+		}
+	})
+}

@@ -3,7 +3,6 @@ package dpdk
 import (
 	"fmt"
 	"os"
-	"strconv"
 )
 
 // kernelFrames is how many frames the kernel's ring holds unless the port's
@@ -23,17 +22,21 @@ func withRing(spec string, mtu int) string {
 }
 
 // WithRing adds what a packet socket's specification does not say of the kernel's rings: room for frames of an MTU, in
-// blocks of whole frames and whole pages, and for so many of them or a few more. Others it leaves alone.
+// blocks of whole frames and whole pages, and for so many of them or a few more. It leaves others alone, and what
+// CheckSpec refuses.
 func WithRing(spec string, mtu, frames int) string {
 	if !isAFPacket(spec) {
 		return spec
 	}
-	size, ok := ringArgument(spec, "framesz")
+	size, ok := numberOf(spec, "framesz")
 	if !ok {
 		size = FrameSize(mtu)
 		spec += fmt.Sprintf(",framesz=%d", size)
 	}
-	block, ok := ringArgument(spec, "blocksz")
+	if size <= 0 {
+		return spec
+	}
+	block, ok := numberOf(spec, "blocksz")
 	if !ok {
 		if block = 1 << 16; block%size != 0 && 4*size%os.Getpagesize() == 0 {
 			block = 4 * size
@@ -41,25 +44,19 @@ func WithRing(spec string, mtu, frames int) string {
 		spec += fmt.Sprintf(",blocksz=%d", block)
 	}
 	if _, ok := argument(spec, "framecnt"); !ok {
-		per := max(1, block/max(1, size))
+		per := max(1, block/size)
 		spec += fmt.Sprintf(",framecnt=%d", (frames+per-1)/per*per)
 	}
 	return spec
-}
-
-func ringArgument(spec, key string) (n int, ok bool) {
-	text, ok := argument(spec, key)
-	n, _ = strconv.Atoi(text)
-	return n, ok
 }
 
 // checkRing says what the kernel, or DPDK's driver, would not take for the two rings of a packet socket. Their
 // arguments are numbers.
 func checkRing(spec string, mtu, buffer int) error {
 	spec = withRing(spec, mtu)
-	size, _ := ringArgument(spec, "framesz")
-	block, _ := ringArgument(spec, "blocksz")
-	frames, _ := ringArgument(spec, "framecnt")
+	size, _ := numberOf(spec, "framesz")
+	block, _ := numberOf(spec, "blocksz")
+	frames, _ := numberOf(spec, "framecnt")
 	page := os.Getpagesize()
 	switch {
 	case size < mtu+beside:

@@ -37,15 +37,16 @@ func (n *Network) Losses() (all []Loss) {
 		}
 		for port := range st.Ports {
 			for rest := n.Lossless; rest != 0; rest &= rest - 1 {
-				all = append(all, lossesOf(n.Plan.Nodes[i].Name, port, bits.TrailingZeros8(rest), &st.Ports[port], &excused)...)
+				prio := bits.TrailingZeros8(rest)
+				all = append(all, lossesOf(n.Plan.Nodes[i].Name, port, prio, &st.Ports[port], &excused)...)
 			}
 		}
 	}
 	return all
 }
 
-// excused are the reasons for which frames that a node discards are no loss of this network's: what a link took with it,
-// or was on its way to a switch whose new routes lead back to where it came from; what is out of order, or comes again,
+// excused are the reasons for which frames that a node discards are no loss of this network's: what a link took with
+// it, or was on its way to a switch whose new routes lead back to where it came from; what is out of order, or comes again,
 // for that, for the several paths of a flow, because its sender did not wait or because acknowledgements, which are of a
 // lossy priority, were lost; what acknowledges what came twice of a flow that has ended, or packets of one that was
 // stopped; and what follows from frames that are impaired on purpose.

@@ -252,7 +252,8 @@ measure: {sample: 1ms}
 			lost, _ := n.Lost()
 			loss, found := n.FirstLoss()
 			if lost > 0 || found || again == 0 || n.Discarded() == 0 {
-				t.Errorf("dscp %d, %s: %d lost, the first %+v; %d sent again, %d discarded", of.dscp, recovery, lost, loss, again, n.Discarded())
+				t.Errorf("dscp %d, %s: %d lost, the first %+v; %d sent again, %d discarded",
+					of.dscp, recovery, lost, loss, again, n.Discarded())
 			}
 			if err := w.Audit(); err != nil {
 				t.Error(err)
