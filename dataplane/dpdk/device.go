@@ -83,6 +83,20 @@ func (w *world) claim(spec string, mtu int) error {
 	return nil
 }
 
+// socketOf is the path at which a device makes or looks for a socket when it is opened; empty: there is none.
+func socketOf(spec string) string {
+	switch abstract, _ := argument(spec, "socket-abstract"); {
+	case isMemif(spec) && abstract == "no":
+		return memifSocket(spec)
+	case isVhost(spec):
+		if client, _ := argument(spec, "client"); client != "1" {
+			path, _ := argument(spec, "iface")
+			return path
+		}
+	}
+	return ""
+}
+
 // Open attaches a device by its specification and starts it.
 func (w *world) Open(spec string, mtu int) (Device, error) {
 	w.counting.Lock()

@@ -40,20 +40,6 @@ func memifSocket(spec string) string {
 	return "/run/memif.sock"
 }
 
-// socketOf is the path at which a device makes or looks for a socket when it is opened; empty: there is none.
-func socketOf(spec string) string {
-	switch abstract, _ := argument(spec, "socket-abstract"); {
-	case isMemif(spec) && abstract == "no":
-		return memifSocket(spec)
-	case isVhost(spec):
-		if client, _ := argument(spec, "client"); client != "1" {
-			path, _ := argument(spec, "iface")
-			return path
-		}
-	}
-	return ""
-}
-
 // argument returns a named argument of a device's specification.
 func argument(spec, name string) (value string, ok bool) {
 	for a := range strings.SplitSeq(spec, ",") {
