@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"encoding/binary"
+
 	"photon/dataplane"
 	"photon/units"
 	"photon/wire"
 )
 
-// This file is the shortcut of packets of flows that the host knows: data and acknowledgements in plain IPv4. Where
-// a flow's are is guessed by its name, and what is kept there says whether that is right: no table is searched.
+// This file is the shortcut of packets of flows that the host knows: data and acknowledgements in plain IPv4, data also
+// behind a congestion notification tag. Where a flow's are is guessed by its name, and what is kept there says whether
+// that is right: no table is searched.
 
 // notIPv4 is no IPv4 address.
 const notIPv4 = 1 << 32
@@ -46,8 +49,13 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	if b == nil || f.Len < wire.HeadersLen {
 		return false, false
 	}
-	q := (*wire.Headers)(b[:])
-	if !q.RoCE() || uint64(q.Dst4()) != h.ip4 {
+	q, tag := (*wire.Headers)(b[:]), 0
+	if !q.RoCE() {
+		if q, tag = behindTag(b, f.Len); tag == 0 || !q.RoCE() {
+			return false, false
+		}
+	}
+	if uint64(q.Dst4()) != h.ip4 {
 		return false, false
 	}
 	bth := q.BTH()
@@ -58,13 +66,13 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
 		}
-		rest := b[bthAt:]
+		rest := []byte(bth)
 		if bth.Extensions() != 0 {
-			rest = h.env.Bytes(f)[bthAt:]
+			rest = h.env.Bytes(f)[tag+bthAt:]
 		}
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
-		if h.env.Whole(int(f.Len)) && !h.dataIntact(h.env.Bytes(f), wire.EthernetLen, bthAt) {
+		if h.env.Whole(int(f.Len)) && !h.dataIntact(h.env.Bytes(f), tag+wire.EthernetLen, tag+bthAt) {
 			h.discard(now, dataplane.DropBadICRC, prio)
 			return false, true
 		}
@@ -76,7 +84,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		return h.acks.empty(), true
 	case wire.OpAcknowledge:
 		id := int(h.sentSlots[key.at()&7])
-		if id >= len(h.ackHeadsTaken) || f.Len < wire.AckLen {
+		if tag != 0 || id >= len(h.ackHeadsTaken) || f.Len < wire.AckLen {
 			return false, false
 		}
 		whole := b[:wire.AckLen]
@@ -96,4 +104,13 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		return silent, true
 	}
 	return false, false
+}
+
+// behindTag returns what lies behind a congestion notification tag as if there were none, but for the addresses of
+// Ethernet, and the length of the tag; 0: there is none.
+func behindTag(b *[dataplane.StartLen]byte, length uint16) (q *wire.Headers, tag int) {
+	if binary.BigEndian.Uint16(b[12:14]) != wire.TypeCNTag || length < wire.HeadersLen+wire.CNTagLen {
+		return nil, 0
+	}
+	return (*wire.Headers)(b[wire.CNTagLen:]), wire.CNTagLen
 }

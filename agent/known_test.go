@@ -83,7 +83,7 @@ func TestKnownIsAsAny(t *testing.T) {
 		}
 		return wire.IPv4(10, 0, 0, byte(i))
 	}
-	known, alone, moved := 0, 0, 0
+	known, tagged, alone, moved := 0, 0, 0, 0
 	run := func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // rapid prefers small numbers, and little would happen
 		six := random.IntN(6) == 0
@@ -162,9 +162,16 @@ func TestKnownIsAsAny(t *testing.T) {
 				default:
 					on[1-i] = on[1-i][1:]
 				}
-				if key := keyAt(b[2:]); key != 0 {
+				key := keyAt(b[2:])
+				if key == 0 && carry.Tag && len(b) > 2+wire.CNTagLen {
+					key = keyAt(b[2+wire.CNTagLen:])
+				}
+				if key != 0 {
 					if slot := short.h.receivedSlots[key.at()&7]; int(slot) < len(short.h.peers) && short.h.peers[slot].key == key {
 						known++
+						if carry.Tag {
+							tagged++
+						}
 					}
 				}
 				short.receive(now, b)
@@ -233,8 +240,8 @@ func TestKnownIsAsAny(t *testing.T) {
 	for range 5 {
 		rapid.Check(t, run)
 	}
-	if known < 5000 || alone < 5000 || moved < 500 {
-		t.Errorf("%d packets of known flows, %d times a flow may have been alone, %d pauses", known, alone, moved)
+	if known < 5000 || tagged < 500 || alone < 5000 || moved < 500 {
+		t.Errorf("%d packets of known flows, %d between hosts that tag, %d times a flow may have been alone, %d pauses", known, tagged, alone, moved)
 	}
 }
 
