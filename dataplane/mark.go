@@ -53,7 +53,7 @@ func (p *switchPort) judges(f *Frame) bool {
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
-	p.points, p.notifies, p.judgesIdle, p.shown, p.samples = points, 0, 0, 0, 0
+	p.points, p.notifies, p.judgesIdle, p.shown, p.samples, p.passed = points, 0, 0, 0, 0, 0
 	for prio := range points {
 		if points[prio].notifier != nil {
 			p.notifies |= 1 << prio
@@ -65,10 +65,12 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 		if _, idle := point.cp.(marking.Idler); point.cp != nil && !idle {
 			p.judgesIdle |= 1 << prio
 		}
-		if p.judgesIdle>>prio&1 != 0 || point.sampler != nil || point.stamper != nil {
-			p.shown |= 1 << prio
+		if point.stamper != nil {
+			p.passed |= 1 << prio
 		}
 	}
+	p.passed |= p.judgesIdle
+	p.shown = p.passed | p.samples
 }
 
 // mark passes frames of one queue, which are about to leave it together, to the congestion point; they are
@@ -104,7 +106,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *Frame) {
 	point := &p.points[prio]
 	p.show(f)
-	switch point.cp.Dequeue(now, marking.Queue{Bytes: bytes, Frames: frames}, &p.packet) {
+	switch point.cp.Dequeue(now, marking.Queue{Bytes: bytes, Frames: frames}, &p.env.scratch.packet) {
 	case marking.Congestion:
 		p.markCE(f)
 	case marking.Undetermined:
@@ -160,7 +162,7 @@ func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *F
 func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode == wire.OpShimEcho }
 
 // show fills in what a congestion point may know of a frame.
-func (p *switchPort) show(f *Frame) { p.packet.Show(int(f.Len), f.l3(), p.env.Bytes(f)) }
+func (p *switchPort) show(f *Frame) { p.env.scratch.packet.Show(int(f.Len), f.l3(), p.env.Bytes(f)) }
 
 // sample passes a frame that was just queued, and the length of the queue with it, to the congestion point, and
 // sends the feedback, if there is some, to the frame's source.
@@ -177,7 +179,7 @@ func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue
 // feedback passes such a frame to the congestion point, and returns what it has to tell the source.
 func (p *switchPort) feedback(now units.Time, f *Frame, q marking.Queue) (s marking.Sample, ok bool) {
 	p.show(f)
-	return p.points[f.Prio&7].sampler.Enqueue(now, q, &p.packet)
+	return p.points[f.Prio&7].sampler.Enqueue(now, q, &p.env.scratch.packet)
 }
 
 // showPassing passes a frame that leaves without being queued to the congestion point, as if it had been
@@ -186,7 +188,9 @@ func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 	if p.points[f.Prio&7].sampler != nil {
 		s.sample(now, p, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
 	}
-	p.judgePassing(now, f)
+	if p.passed>>(f.Prio&7)&1 != 0 {
+		p.judgePassing(now, f)
+	}
 }
 
 // judgePassing has the congestion point judge such a frame, if it does.

@@ -13,7 +13,7 @@ const cnpDSCP = 48
 // sendCNM sends QCN's feedback to the source of a frame that was just queued.
 func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what marking.Sample) {
 	var h wire.Header
-	b := p.packet.Bytes
+	b := p.env.scratch.packet.Bytes
 	if !wire.Parse(b, &h) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"photon/internal/memory"
+	"photon/marking"
 )
 
 // Pool is one worker's access to frame buffers. The buffers are slots in large pieces of memory, and a
@@ -28,6 +29,7 @@ type scratch struct {
 	vector vector
 	sizes  [MaxBurst]uint16
 	frame  Frame
+	packet marking.Packet // what congestion points are shown
 }
 
 // common is what pools of headers have together. Pools of DPDK's workers have nothing of

@@ -106,7 +106,7 @@ func (p *refPort) wireLen(length int) int {
 }
 
 func packetOf(f refFrame) *marking.Packet {
-	return &marking.Packet{Size: len(f.bytes), L3: f.head.ip, ECN: f.head.tos & 3, Bytes: f.bytes}
+	return &marking.Packet{Size: len(f.bytes), L3: f.head.ip, Bytes: f.bytes}
 }
 
 // transmit is what a port sends next, and has room for.

@@ -38,7 +38,7 @@ type Switch struct {
 	share       float64       // least of any lossy queue: see tailOf
 	lans        *lans
 	routes      *routes // nil: it does not route
-	intricate   bool    // some port was, or sends CNPs, when Spans was called last
+	intricate   bool    // some port was, or sends CNPs, when apart was called last
 
 	config  SwitchConfig
 	workers []*switchWorker
@@ -83,6 +83,8 @@ type switchPort struct {
 	watched    uint8     // priorities that the watchdog watches
 	samples    uint8     // priorities whose congestion point looks at what is queued
 	judgesIdle uint8     // of those shown, priorities whose congestion point judges also what does not wait
+	passed     uint8     // of those shown, priorities whose congestion point judges or stamps also what does not wait
+	unnoticed  uint8     // priorities whose congestion point had no CNP to come when apart was called last, nor since then
 	drained    bool      // the place is vacant, and no frame that came through it is in the switch
 	link       LinkState // in force, from SetLink
 	sw         *Switch
@@ -96,7 +98,6 @@ type switchPort struct {
 	shapers    *shapers // nil: there are none
 	probes     probes
 	rounds     rounds
-	packet     marking.Packet // scratch: what congestion points are shown
 	stats      PortStats
 	copied     [pfc.Classes]uint64 // copies made of frames that were received here
 	made       [pfc.Classes]uint64 // frames that the switch itself made at this port
@@ -107,7 +108,7 @@ type switchPort struct {
 	announcer  *announcer          // nil: it sends none, and reads none
 	lanes      *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
 	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
-	_          [72]byte
+	_          [120]byte
 }
 
 // switchWorker is what belongs to one worker.

@@ -49,7 +49,10 @@ type Share struct {
 // is first seen and then once per interval.
 func NewAFQCN(p AFQCNParams, seed uint64, shares func(hash uint32) Share) *QCN {
 	q := NewQCN(p.QCNParams, seed)
-	q.fair = &fairness{params: p, shares: shares, table: flowtable.New(p.Classes, spread), classes: make([]class, 0, p.Classes), order: make([]int, 0, p.Classes), ends: p.Interval}
+	q.fair = fairness{
+		ends: p.Interval, guesses: new([guesses]guess), params: p, shares: shares, table: flowtable.New(p.Classes, spread),
+		classes: make([]class, 0, p.Classes), order: make([]int, 0, p.Classes),
+	}
 	return q
 }
 
@@ -57,19 +60,33 @@ func spread(hash uint32) uint64 { return uint64(hash) * 0x9E3779B97F4A7C15 }
 
 // fairness is AF-QCN's controller: it estimates what every class sends and what
 // it should, and says how far a class exceeds its share.
+//
+// What every frame needs comes first: the beginning and a guess are all that most frames look at.
 type fairness struct {
+	ends    units.Time // of the current interval
+	guesses *[guesses]guess
 	params  AFQCNParams
 	shares  func(hash uint32) Share
 	table   *flowtable.Table[uint32]
-	classes []class    // by slot, as far as there ever was one
-	ends    units.Time // of the current interval
-	order   []int      // scratch for the max-min allocation
+	classes []class // by slot, as far as there ever was one
+	order   []int   // scratch for the max-min allocation
+}
+
+// guesses is how many guesses there are: a power of two.
+const guesses = 128
+
+// guess says which class a flow had when it was looked up last, and counts what has arrived of it since then: most
+// frames need neither the table nor the class. Which of the guesses it is depends on the hash.
+type guess struct {
+	hash    uint32
+	class   int32 // its slot+1; 0: none
+	arrived units.Size
 }
 
 type class struct {
 	share    Share
 	inUse    bool
-	arrived  units.Size // in the current interval
+	arrived  units.Size // in the current interval, but for what a guess has counted
 	estimate float64    // M, bytes per interval (equation 5)
 	active   bool       // sends more than active_thresh
 	fair     float64    // Mfair of an active class (equations 6 and 8)
@@ -77,18 +94,27 @@ type class struct {
 
 // count adds a frame to its class; intervals that have ended come first.
 func (f *fairness) count(now units.Time, p *Packet) {
-	for now >= f.ends && f.table.Len() > 0 {
-		f.endInterval()
-		f.ends += f.params.Interval
+	if now >= f.ends {
+		f.endIntervals(now)
 	}
-	if now >= f.ends { // after silence
-		f.ends += ((now-f.ends)/f.params.Interval + 1) * f.params.Interval
+	hash := p.Hash()
+	g := &f.guesses[hash%guesses]
+	if g.hash != hash || g.class == 0 {
+		f.settle(g)
+		g.hash, g.class = hash, int32(f.find(hash)+1) // no class if the table is full
 	}
-	if i := f.find(p.Hash()); i >= 0 {
-		f.classes[i].arrived += units.Size(p.Size)
-	}
+	g.arrived += units.Size(p.Size)
 }
 
+// settle adds what a guess has counted to its class, and forgets it.
+func (f *fairness) settle(g *guess) {
+	if g.class != 0 {
+		f.classes[g.class-1].arrived += g.arrived
+	}
+	*g = guess{}
+}
+
+// find returns the class of a flow, or None if the table is full.
 func (f *fairness) find(hash uint32) int {
 	i, fresh := f.table.Insert(hash, 0)
 	if fresh {
@@ -98,9 +124,23 @@ func (f *fairness) find(hash uint32) int {
 	return i
 }
 
+// endIntervals does what is due at the ends of those that have ended.
+func (f *fairness) endIntervals(now units.Time) {
+	for now >= f.ends && f.table.Len() > 0 {
+		f.endInterval()
+		f.ends += f.params.Interval
+	}
+	if now >= f.ends { // after silence
+		f.ends += ((now-f.ends)/f.params.Interval + 1) * f.params.Interval
+	}
+}
+
 // endInterval renews the estimates, forgets classes that have fallen silent and
 // divides what the active ones send by weighted max-min.
 func (f *fairness) endInterval() {
+	for i := range f.guesses {
+		f.settle(&f.guesses[i]) // the class may be forgotten
+	}
 	active, total := f.order[:0], 0.0
 	for i := range f.classes {
 		c := &f.classes[i]

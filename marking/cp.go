@@ -28,7 +28,6 @@ type Packet struct {
 	Size  int    // bytes, without FCS
 	hash  uint32 // see Hash
 	known bool   // the hash is
-	ECN   uint8  // codepoint it carries
 	L3    int    // offset of the IP header; 0: none
 	Bytes []byte // the headers at hand, from Ethernet on; only to be read
 }
@@ -36,18 +35,25 @@ type Packet struct {
 // Show makes p a frame of so many bytes with its IP header at l3. Field by field: a literal is made elsewhere and
 // copied, for which the processor waits.
 func (p *Packet) Show(size, l3 int, b []byte) {
-	p.Size, p.L3, p.Bytes, p.ECN, p.known = size, l3, b, 0, false
-	if l3 != 0 {
-		p.ECN = wire.ECN(b[l3:])
+	p.Size, p.L3, p.Bytes, p.known = size, l3, b, false
+}
+
+// ECN is the codepoint that the frame carries; 0: it has no IP header. Few ask for it.
+func (p *Packet) ECN() uint8 {
+	if p.L3 == 0 {
+		return 0
 	}
+	return wire.ECN(p.Bytes[p.L3:])
 }
 
 // Hash is that of the frame's flow. Few ask for it, and it takes longer than all else that they are shown.
 func (p *Packet) Hash() uint32 {
-	if !p.known {
-		p.hash, p.known = wire.FlowHash(p.Bytes), true
+	if p.known {
+		return p.hash
 	}
-	return p.hash
+	hash := wire.FlowHash(p.Bytes)
+	p.hash, p.known = hash, true
+	return hash
 }
 
 // Mark is the verdict on one frame.
@@ -105,7 +111,7 @@ type Sample struct {
 // Notifier is a CP that sends CNPs of its own accord (PACC).
 type Notifier interface {
 	CP
-	// Next is when Poll will have something, or Never.
+	// Next is when Poll will have something, or Never. Only if it is Never can a frame that is queued bring it nearer.
 	Next() units.Time
 	// Poll does what is due at now and returns the next flow to whose sender a
 	// CNP goes; q is the queue as it stands.

@@ -52,14 +52,18 @@ func (p PACCParams) Validate() error {
 //
 // A flow is what a reaction point limits: here addresses and queue pair, where
 // the paper has addresses only because cards limit by them.
+//
+// What every frame needs comes first.
 type PACC struct {
+	tick    units.Time // of the next round
+	total   int        // sum of N_cong
+	counts  []paccCount
 	params  PACCParams
+	guesses [64]paccGuess
 	table   *flowtable.Table[paccKey]
 	flows   []paccFlow // by slot, as far as there ever was one
-	tick    units.Time // of the next round
 	old     units.Size // queue at the last round
 	average float64    // Qavg
-	total   int        // sum of N_cong
 
 	sending []int32    // flows with CNPs to be sent, one each in every beat
 	cursor  int        // in sending, within a beat
@@ -97,12 +101,24 @@ func hashPACC(k paccKey) uint64 {
 	return hi ^ lo
 }
 
+// paccGuess says where a flow in plain IPv4 was found last, so that most frames need not search the table. Which of the
+// guesses it is depends on addresses and queue pair.
+type paccGuess struct {
+	addresses uint64
+	qp        uint32
+	slot      int32 // +1; 0: none
+}
+
 type paccFlow struct {
-	src, dst  wire.MAC
-	inUse     bool
+	src, dst wire.MAC
+	inUse    bool
+	cnps     int // N_cnp still to be sent
+}
+
+// paccCount is what a flow has sent in the period, apart from the rest: many are in a line of the cache.
+type paccCount struct {
 	txBytes   uint32
 	congested uint8 // N_cong; it stops at 255
-	cnps      int   // N_cnp still to be sent
 }
 
 var (
@@ -114,16 +130,21 @@ var (
 
 // NewPACC returns the congestion point of one egress queue.
 func NewPACC(p PACCParams) *PACC {
-	return &PACC{params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, 0, p.Flows), tick: p.Phase, sending: make([]int32, 0, p.Flows)}
+	return &PACC{
+		params: p, table: flowtable.New(p.Flows, hashPACC), flows: make([]paccFlow, 0, p.Flows), counts: make([]paccCount, p.Flows),
+		tick: p.Phase, sending: make([]int32, 0, p.Flows),
+	}
 }
 
 // Enqueue counts a frame of the flow as it is received, before the queue's delay (algorithm 1, lines 27-32).
 // The queue counts without the frame itself. There is no feedback here: CNPs are sent by Poll.
 func (c *PACC) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
 	queue := q.Bytes - units.Size(p.Size)
-	c.rounds(now, queue)
+	if now >= c.tick {
+		c.rounds(now, queue)
+	}
 	if i := c.find(p); i >= 0 {
-		f := &c.flows[i]
+		f := &c.counts[i]
 		f.txBytes += uint32(min(p.Size, math.MaxUint32-int(f.txBytes)))
 		if queue > c.params.QTh && f.congested < math.MaxUint8 {
 			f.congested++
@@ -143,11 +164,35 @@ func (c *PACC) LeavesUnqueuedUnchanged() {}
 // find returns the entry of the frame's flow, or -1 if it brings no data of a RoCE flow or
 // the table is full. Acknowledgements are no flow: there is nothing to slow down.
 func (c *PACC) find(p *Packet) int {
+	if p.L3 == wire.EthernetLen && len(p.Bytes) >= wire.HeadersLen {
+		if q := (*wire.Headers)(p.Bytes); q.RoCE() {
+			return c.findPlain(p, q)
+		}
+	}
 	l3, bth := wire.FindBTH(p.Bytes)
 	if p.L3 == 0 || bth == 0 || !wire.CarriesData(wire.BTH(p.Bytes[bth:]).Opcode()) {
-		return -1
+		return flowtable.None
 	}
-	i, fresh := c.table.Insert(paccKeyOf(p.Bytes[l3:], wire.BTH(p.Bytes[bth:]).DestQP()), 0)
+	return c.insert(p, paccKeyOf(p.Bytes[l3:], wire.BTH(p.Bytes[bth:]).DestQP()))
+}
+
+// findPlain is find of a RoCE packet in IPv4 without options.
+func (c *PACC) findPlain(p *Packet, q *wire.Headers) int {
+	bth := q.BTH()
+	if !wire.CarriesData(bth.Opcode()) {
+		return flowtable.None
+	}
+	addresses, qp := uint64(q.Src4())|uint64(q.Dst4())<<32, bth.DestQP()
+	g := &c.guesses[(addresses^uint64(qp)<<27)*0x9E3779B97F4A7C15>>32%uint64(len(c.guesses))]
+	if g.addresses != addresses || g.qp != qp || g.slot == 0 {
+		g.addresses, g.qp, g.slot = addresses, qp, int32(c.insert(p, paccKeyOf(p.Bytes[wire.EthernetLen:], qp))+1)
+	}
+	return int(g.slot) - 1
+}
+
+// insert returns the entry of a flow, a new one if it had none.
+func (c *PACC) insert(p *Packet, k paccKey) int {
+	i, fresh := c.table.Insert(k, 0)
 	if fresh {
 		c.flows = c.flows[:max(i+1, len(c.flows))]
 		c.flows[i] = paccFlow{src: wire.MACAt(p.Bytes[6:]), dst: wire.MACAt(p.Bytes), inUse: true}
@@ -178,13 +223,14 @@ func (c *PACC) round(now units.Time, queue units.Size) {
 		c.allot(now, all)
 	}
 	c.old = queue
+	c.guesses = [len(c.guesses)]paccGuess{} // flows may be forgotten
 	for i := range c.flows {
 		f := &c.flows[i]
-		if f.inUse && units.Size(f.txBytes) < p.BTh && f.cnps == 0 {
+		if f.inUse && units.Size(c.counts[i].txBytes) < p.BTh && f.cnps == 0 {
 			f.inUse = false
 			c.table.Delete(i)
 		}
-		f.txBytes, f.congested = 0, 0
+		c.counts[i] = paccCount{}
 	}
 	c.total = 0
 }
@@ -198,7 +244,7 @@ func (c *PACC) allot(now units.Time, all float64) {
 		if !f.inUse {
 			continue
 		}
-		part := float64(all*float64(f.congested)) / float64(c.total)
+		part := float64(all*float64(c.counts[i].congested)) / float64(c.total)
 		if f.cnps = min(int(part), int(c.params.Period/c.params.Gap)); f.cnps > 0 {
 			c.sending = append(c.sending, int32(i))
 		}

@@ -54,13 +54,15 @@ func (p QCNParams) Validate() error {
 //
 // with Qold the queue at the sample before. If it is negative, the source of the
 // sampled frame is notified of it, in six bits.
+//
+// What every frame needs comes first.
 type QCN struct {
+	left   float64  // bytes until the next sample
+	fair   fairness // AF-QCN's; without guesses: plain QCN
 	params QCNParams
 	worst  float64 // -Fb that counts as 63
 	old    units.Size
-	left   float64 // bytes until the next sample
 	random rand.PCG
-	fair   *fairness // AF-QCN's; nil: plain QCN
 }
 
 var (
@@ -79,7 +81,7 @@ func NewQCN(p QCNParams, seed uint64) *QCN {
 
 // Enqueue counts a frame and samples it if its turn has come.
 func (c *QCN) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
-	if c.fair != nil {
+	if c.fair.guesses != nil {
 		c.fair.count(now, p)
 	}
 	if c.left -= float64(p.Size); c.left >= 0 {
@@ -88,7 +90,7 @@ func (c *QCN) Enqueue(now units.Time, q Queue, p *Packet) (s Sample, ok bool) {
 	s = Sample{QOffset: c.params.SetPoint - q.Bytes, QDelta: q.Bytes - c.old}
 	fb := c.quantise(s)
 	s.QntzFb = uint8(max(0, fb))
-	if c.fair != nil {
+	if c.fair.guesses != nil {
 		s.QntzFb = c.fair.mix(fb, p)
 	}
 	c.old = q.Bytes
@@ -127,7 +129,7 @@ func (c *QCN) Resume(units.Time, Queue) {}
 
 // Rebase implements units.Rebaser. What AF-QCN's table of classes notes of time nobody asks for.
 func (c *QCN) Rebase(by units.Time) {
-	if c.fair != nil {
+	if c.fair.guesses != nil {
 		c.fair.ends.Rebase(by)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"photon/units"
-	"photon/wire"
 )
 
 // runners are the congestion points that judge frames which leave together in one call; each is made twice
@@ -54,7 +53,7 @@ func checkRuns(t *rapid.T, newRunner func(*rapid.T) Runner) {
 		for i, n := range sizes {
 			q.Bytes -= units.Size(n)
 			q.Frames--
-			if one.Dequeue(0, q, &Packet{Size: int(n), ECN: wire.ECT0}) == Congestion {
+			if one.Dequeue(0, q, &Packet{Size: int(n)}) == Congestion {
 				want |= 1 << i
 			}
 		}
@@ -115,7 +114,7 @@ func checkIdle(t *rapid.T, shown, idle CP) {
 	}
 	for range rapid.IntRange(1, 200).Draw(t, "steps") {
 		size := rapid.IntRange(60, 9216).Draw(t, "size")
-		p := &Packet{Size: size, ECN: wire.ECT0}
+		p := &Packet{Size: size}
 		switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 		case what == 0: // a pause ends
 			shown.Resume(0, state())

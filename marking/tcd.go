@@ -94,7 +94,7 @@ func (t *TCD) Dequeue(now units.Time, q Queue, p *Packet) Mark {
 	switch {
 	case !past:
 		t.state = TCDUndetermined
-		if p.ECN == wire.CE {
+		if p.ECN() == wire.CE {
 			return Unchanged
 		}
 		return Undetermined

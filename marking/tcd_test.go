@@ -23,7 +23,14 @@ func (e tcdEvent) on(c *TCD) (m Mark) {
 		c.Resume(e.at, queued(e.queue))
 		return Unchanged
 	}
-	return c.Dequeue(e.at, queued(e.queue), &Packet{Size: e.size, ECN: e.ecn})
+	return c.Dequeue(e.at, queued(e.queue), carrying(e.size, e.ecn))
+}
+
+// carrying is a packet of so many bytes with an ECN codepoint, in IPv4.
+func carrying(size int, ecn uint8) *Packet {
+	b := make([]byte, wire.EthernetLen+wire.IPv4Len)
+	b[wire.EthernetLen], b[wire.EthernetLen+1] = 0x45, ecn
+	return &Packet{Size: size, L3: wire.EthernetLen, Bytes: b}
 }
 
 // stepTCD marks CE exactly above 100 KB, so that the queue says what RED decides.

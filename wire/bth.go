@@ -28,11 +28,8 @@ func CarriesData(opcode uint8) bool {
 	case opcode&transport == OpShim&transport:
 		return true
 	}
-	switch opcode &^ transport {
-	case readRequest, OpAcknowledge, atomicAck, resync:
-		return false
-	}
-	return true
+	const others uint32 = 1<<readRequest | 1<<OpAcknowledge | 1<<atomicAck | 1<<resync
+	return others>>(opcode&^transport)&1 == 0
 }
 
 // SendOpcode is that of a packet of a SEND, by its place in the message.

@@ -48,13 +48,21 @@ func Parse(b []byte, h *Header) bool {
 
 // FlowHash is Parse for callers that need only the hash.
 func FlowHash(b []byte) uint32 {
-	quick := b
-	if len(b) >= HeadersLen+CNTagLen && binary.BigEndian.Uint16(b[12:]) == TypeCNTag {
-		quick = b[CNTagLen:] // it has all that the hash is of at the same place
+	if len(b) >= HeadersLen+CNTagLen {
+		// Behind a congestion notification tag all that the hash is of is at the same place. Frames with and without one
+		// come in no order, so a jump would often be foreseen wrongly: the difference less 1 is negative only if there is one.
+		tag := CNTagLen * int((uint32(binary.BigEndian.Uint16(b[12:]))^TypeCNTag-1)>>31)
+		if q := (*Headers)(b[tag:]); q.Plain() {
+			return q.Hash()
+		}
 	}
-	if len(quick) >= HeadersLen && (*Headers)(quick).Plain() {
-		return (*Headers)(quick).Hash()
-	}
+	return hashOfAny(b)
+}
+
+// hashOfAny is FlowHash of any frame. It is not inlined: FlowHash would make room for all that is read here.
+//
+//go:noinline
+func hashOfAny(b []byte) uint32 {
 	var h Header
 	parse(b, &h)
 	return h.Hash
