@@ -20,23 +20,12 @@ func (p *switchPort) setLanes() {
 	}
 }
 
-// receiveCredited takes frames from the wire.
-func (s *Switch) receiveCredited(now units.Time, p *switchPort, burst []Frame) {
-	for i := range burst {
-		f := &burst[i]
-		prio := s.Priority(p.number, p.env.Bytes(f))
-		if prio >= 0 {
-			p.lanes.CountReceived(prio, p.lanes.Blocks(int(f.Len)))
-		}
-		s.receiveOne(now, p, f)
-		if prio >= 0 {
-			p.lanes.SetBuffered(prio, p.ingress.Bytes(uint8(prio)))
-		}
-	}
-	if p.lanes.Due(now) <= now {
-		p.env.Wake(p.number, now)
-	}
+// arrives counts a frame of a lane that has been received, and arrived what is buffered when it has been taken.
+func (p *switchPort) arrives(prio uint8, length uint16) {
+	p.lanes.CountReceived(int(prio), p.lanes.Blocks(int(length)))
 }
+
+func (p *switchPort) arrived(prio uint8) { p.lanes.SetBuffered(int(prio), p.ingress.Bytes(prio)) }
 
 // freed updates how much of a lane is buffered, and reports whether credits are to be sent at once.
 func (p *switchPort) freed(now units.Time, prio uint8) bool {

@@ -24,7 +24,8 @@
 //	mark.go      the congestion point judges what leaves
 //
 // Where a world knows ahead what arrives within a span of time (span.go), take.go takes all of it through these stages,
-// and nothing is called at the instants in between: ports catch up when something comes for them (span_ports.go).
+// and nothing is called at the instants in between: ports catch up when something comes for them (span_ports.go). If what
+// happens at one port may concern another, inorder.go handles one event after the other.
 //
 // A key that is not known is resolved by slow code, which remembers the action: resolve.go, with fdb.go
 // (addresses), vlan.go, flood.go, route.go, neighbour.go, router.go and icmp.go. With several workers a frame for

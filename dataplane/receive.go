@@ -27,18 +27,26 @@ func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
 		s.refuseBurst(now, p, burst)
 		burst = nil
 	}
-	if s.credited {
-		s.receiveCredited(now, p, burst)
-		return
-	}
-	if len(burst) == 1 {
-		s.receiveOne(now, p, &burst[0])
+	if len(burst) == 1 || s.credited {
+		for i := range burst {
+			s.receiveOne(now, p, &burst[i])
+		}
 	} else {
 		s.receiveBurst(now, p, burst)
 	}
-	if !p.ingress.Quiet() {
+	p.wakeToAnswer(now)
+}
+
+// wakeToAnswer has the port be served when it has a pause to send, or credits.
+func (p *switchPort) wakeToAnswer(now units.Time) {
+	switch {
+	case p.lanes != nil:
+		if p.lanes.Due(now) <= now {
+			p.env.Wake(p.number, now)
+		}
+	case !p.ingress.Quiet():
 		if at := p.ingress.Next(now); at != units.Never {
-			p.env.Wake(port, at)
+			p.env.Wake(p.number, at)
 		}
 	}
 }
@@ -98,20 +106,43 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 	a, ok := p.worker.cache.find(k)
 	if !ok {
 		unknown := k // so that k stays in registers
+		prio := -1
+		if p.lanes != nil {
+			if prio = s.Priority(p.number, p.env.Bytes(f)); prio >= 0 {
+				p.arrives(uint8(prio), f.Len)
+			}
+		}
 		s.resolve(now, p, &unknown, f)
 		s.catchUp(now, p.worker)
+		if prio >= 0 {
+			p.arrived(uint8(prio))
+		}
 		return
 	}
-	a |= s.through(p)
+	s.receiveKnown(now, p, f, a|s.through(p))
+}
+
+// receiveKnown takes a frame of which the action is known.
+func (s *Switch) receiveKnown(now units.Time, p *switchPort, f *Frame, a action) {
+	if p.lanes == nil {
+		s.takeKnown(now, p, f, a)
+		return
+	}
+	p.arrives(a.prio(), f.Len)
+	s.takeKnown(now, p, f, a)
+	p.arrived(a.prio())
+}
+
+func (s *Switch) takeKnown(now units.Time, p *switchPort, f *Frame, a action) {
 	p.ingress.Count(a.prio(), 1, uint64(f.Len))
 	if s.back(p, a) {
 		s.drop(now, p, f, a, DropNoPort)
 		return
 	}
 	if a&(actKind|tagOp) != 0 {
+		var ok bool
 		a, ok = s.rewriteOne(now, p, f, a)
-		s.sendPending(now, p)
-		if !ok {
+		if s.sendPending(now, p); !ok {
 			return
 		}
 	}
@@ -121,6 +152,6 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 	}
 	fits := s.fits(p, a.prio(), f.Len)
 	// That ports are to be served now does not matter where none concerns another: take does not know it, either.
-	passes := p.env.Queue == QueueNothing || p.env.Queue == QueueIfDependent && s.Spans(now, units.Never) > now
+	passes := p.env.Queue == QueueNothing || p.env.Queue == QueueIfDependent && s.apart(now, units.Never) > now
 	s.enqueueOne(now, p, f, a, fits, fits && passes)
 }

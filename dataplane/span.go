@@ -27,14 +27,17 @@ func (w *Wire) took(length uint16) units.Time {
 
 // Span is a span of time at a node: what arrives within it, and what leaves.
 type Span struct {
-	Base, End units.Time // the node may make it shorter
+	Base, End units.Time
 	// Keys say when frames arrive, in picoseconds from Base on, and in their lowest KeyPortBits at which port. They are
 	// sorted. Behind the last is one that is beyond the span.
 	Keys   []uint64
-	Frames []Frame     // that arrive: of those that are taken the node may change what does not travel
+	Frames []Frame     // that arrive: the node may change of them what does not travel
 	Wires  []Wire      // by port
 	Idle   int         // how often a port that was to be served had nothing to send
 	Left   []Departure // of each port in order
+
+	// The node's:
+	agenda agenda
 }
 
 // leave makes place for one more frame that leaves.
@@ -50,14 +53,9 @@ func (x *Span) leave() *Departure {
 // Spanner is a Node that can be told all that arrives within a span.
 type Spanner interface {
 	Server
-	// Spans returns until when a span may last at most that begins at an instant, before an end; what is not later than
-	// from: there can be none now.
-	Spans(from, end units.Time) units.Time
 	// Span does what Receive and Transmit would do if they were called for one event after the other, until the span
-	// ends or something arrives that has to be received by itself. It returns how many arrivals were handled; what was
-	// to leave before the next has left. In x.Wires it says when ports are to be served, and in x.Left what has left.
-	// It does not call Env.Wake.
-	Span(x *Span) (taken int)
+	// ends. In x.Wires it says when ports are to be served then, and in x.Left what has left. It does not call Env.Wake.
+	Span(x *Span)
 }
 
 // within is how many of some keys, of which so many are, are of arrivals within the span.

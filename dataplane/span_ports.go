@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"math/bits"
-	"unsafe"
 
 	"photon/marking"
 	"photon/units"
@@ -55,7 +54,9 @@ func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *F
 	if to.samples>>prio&1 != 0 {
 		s.sampleInSpan(x, now, to, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
 	}
-	to.judgePassing(now, f)
+	if to.passed>>prio&1 != 0 {
+		to.judgePassing(now, f)
+	}
 }
 
 // wakeInSpan notes when a port is to be served of which the first frame of a priority has been queued.
@@ -70,19 +71,46 @@ func (p *switchPort) wakeInSpan(wire *Wire, e *Exit, now units.Time, prio uint8)
 	wire.At = min(wire.At, max(due, e.Free))
 }
 
-// sampleInSpan is sample. All ports catch up before feedback is queued at one of them.
+// sampleInSpan is sample.
 func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, q marking.Queue) {
+	prio := f.Prio & 7
 	feedback, ok := p.feedback(now, f, q)
-	if n := p.points[f.Prio&7].notifier; n != nil {
-		next, wire := n.Next(), &x.Wires[p.number]
-		x.End = min(x.End, next) // a flow may be new
-		if next < wire.At && wire.PerByte != 0 {
-			wire.At = min(wire.At, max(next, p.env.Exit(p.number).Free))
+	if p.unnoticed>>prio&1 != 0 { // a flow may be new
+		p.notice(x, prio)
+	}
+	if ok {
+		s.answerInSpan(x, now, p, f, feedback)
+	}
+}
+
+// noteNotices is nextNotice, and notes which congestion points have none to come: only these can have one earlier.
+func (p *switchPort) noteNotices() (next units.Time) {
+	next, p.unnoticed = units.Never, 0
+	for rest := p.notifies; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest)
+		at := p.points[prio].notifier.Next()
+		if next = min(next, at); at == units.Never {
+			p.unnoticed |= 1 << prio
 		}
 	}
-	if !ok {
+	return next
+}
+
+// notice asks a congestion point for its next CNP, which ends the span.
+func (p *switchPort) notice(x *Span, prio uint8) {
+	next := p.points[prio].notifier.Next()
+	if next == units.Never {
 		return
 	}
+	p.unnoticed &^= 1 << prio
+	x.End = min(x.End, next)
+	if wire := &x.Wires[p.number]; next < wire.At && wire.PerByte != 0 {
+		wire.At = min(wire.At, max(next, p.env.Exit(p.number).Free))
+	}
+}
+
+// answerInSpan sends feedback. All ports catch up before it is queued at one of them.
+func (s *Switch) answerInSpan(x *Span, now units.Time, p *switchPort, f *Frame, feedback marking.Sample) {
 	s.serveAll(x, now)
 	for port := range x.Wires {
 		p.env.SetDue(port, units.Never) // so that it is heard of
@@ -130,14 +158,15 @@ func (s *Switch) serveIntricate(x *Span, port int, until units.Time) {
 	wire, e := &x.Wires[port], s.workers[0].env.Exit(port)
 	for wire.At < until {
 		d, at := x.leave(), wire.At
-		if s.Transmit(at, port, unsafe.Slice(&d.Frame, 1)) == 0 {
-			x.Left = x.Left[:len(x.Left)-1]
-			x.Idle++
-		} else {
+		sent, next := s.Serve(at, port, &d.Frame)
+		if sent {
 			d.Gone, d.Port = at+wire.took(d.Len), int32(port)
 			e.Free = d.Gone
+		} else {
+			x.Left = x.Left[:len(x.Left)-1]
+			x.Idle++
 		}
-		wire.At = max(s.Next(at, port), e.Free)
+		wire.At = max(next, e.Free)
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"photon/credits"
 	"photon/dataplane"
 	"photon/pfc"
 	"photon/units"
@@ -24,7 +26,7 @@ type stepper struct {
 	due   []units.Time
 	now   units.Time
 	left  []string // what left the ports: when and what
-	spans int      // arrivals that were taken by Span
+	waits []string // what was told of what waits
 }
 
 // coming is a frame that arrives.
@@ -34,8 +36,14 @@ type coming struct {
 	bytes []byte
 }
 
-func newStepper(t *rapid.T, c dataplane.SwitchConfig) *stepper {
+// newStepper makes one. If somebody wants to be told what waits, spans are handled in order.
+func newStepper(t *rapid.T, c dataplane.SwitchConfig, told bool) *stepper {
 	w := &stepper{env: dataplane.NewEnv(dataplane.NewHeaderPoolOf(2048), len(c.Ports))}
+	if told {
+		w.env.Queued = func(now units.Time, port int, bytes units.Size) {
+			w.waits = append(w.waits, fmt.Sprintf("%v at port %d: %v", now, port, bytes))
+		}
+	}
 	var err error
 	if w.sw, err = dataplane.NewSwitch(clone(c), []*dataplane.Env{w.env}); err != nil {
 		t.Fatal(err)
@@ -130,11 +138,8 @@ func (w *stepper) step(end units.Time, all []coming) {
 	}
 }
 
-// span hands over what arrives before an instant at once, and returns what the switch leaves to be handled one by one.
-func (w *stepper) span(t *rapid.T, end units.Time, all []coming) []coming {
-	if end = w.sw.Spans(w.now, end); end <= w.now {
-		return all
-	}
+// span hands over what arrives before an instant at once.
+func (w *stepper) span(t *rapid.T, end units.Time, all []coming) {
 	x := &dataplane.Span{Base: w.now, End: end}
 	for i := range w.wires {
 		wire := w.wires[i]
@@ -146,22 +151,23 @@ func (w *stepper) span(t *rapid.T, end units.Time, all []coming) []coming {
 		x.Frames = append(x.Frames, w.frame(a.bytes))
 	}
 	x.Keys = append(x.Keys, 1<<64-1)
-	taken := w.sw.Span(x)
+	w.sw.Span(x)
 	if woken := w.env.Woken(); len(woken) > 0 {
 		t.Fatalf("a span wakes ports %v", woken)
 	}
 	for i := range x.Left {
 		w.leaves(int(x.Left[i].Port), x.Left[i].Gone, &x.Left[i].Frame)
 	}
-	for _, f := range x.Frames[taken:] {
-		w.env.Free(f)
-	}
 	for i := range x.Wires {
 		w.env.SetDue(i, x.Wires[i].At)
 		w.due[i] = x.Wires[i].At
 	}
-	w.spans += taken
-	return all[taken:]
+}
+
+// samples are what port 0 sampled since the last call.
+func (w *stepper) samples() (list []string) {
+	counts, _ := w.sw.Samples(0, func(s *dataplane.Sample) { list = append(list, fmt.Sprintf("%d: %x", s.Length, s.Head())) })
+	return append(list, fmt.Sprint(counts))
 }
 
 // byPort sorts what left by port, in the order in which it left.
@@ -173,11 +179,18 @@ func byPort(left []string) []string {
 	return left
 }
 
-// spanConfig draws a switch that can take spans, unless something of anyConfig's is in the way.
+// spanConfig draws a switch, most often one at which ports do not concern each other, unless something of anyConfig's is
+// in the way.
 func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 	c := anyConfig(t)
+	if rapid.IntRange(0, 3).Draw(t, "anything") == 0 {
+		return c
+	}
 	c.Cell = draw[units.Size](t, "cell", 0, 0, 200)
-	c.Learn, c.VLANs, c.Router, c.Static, c.NoUnknown = false, nil, dataplane.Router{}, nil, false
+	if len(c.VLANs) > 0 || rapid.IntRange(0, 2).Draw(t, "router") > 0 {
+		c.Router = dataplane.Router{}
+	}
+	c.Learn, c.VLANs, c.Static, c.NoUnknown = false, nil, nil, false
 	for i := range c.Ports {
 		p := &c.Ports[i]
 		p.Lossless, p.Asymmetric, p.Pause, p.MTU = nil, false, false, 0
@@ -215,8 +228,12 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 	if c.Paths = (dataplane.Paths{By: draw(t, "paths", dataplane.ByFlow, dataplane.ByFlow, dataplane.ByRoundRobin, dataplane.AtRandom, dataplane.ByFlowlet, dataplane.ByQueue)}); c.Paths.By == dataplane.ByFlowlet {
 		c.Paths.Gap = 3 * units.Microsecond
 	}
+	if c.Lossless != 0 && rapid.IntRange(0, 5).Draw(t, "credits") == 0 {
+		c.Credits = &credits.Config{Buffer: draw(t, "lane", 5*units.KB, 64*units.KB)}
+		c.Cell, c.Watchdog = 0, pfc.WatchdogConfig{}
+	}
 	c.Headroom, c.Buffer = 0, 1
-	c.Buffer = reserved(c) + units.Size(draw(t, "pool", 1_000_000, 1_000_000, 100_000, 10_000))
+	c.Buffer = max(reserved(c), c.Reserved()) + units.Size(draw(t, "pool", 1_000_000, 1_000_000, 100_000, 10_000))
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -226,14 +243,21 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 // A span is handled as its events would be one after the other: the same frames leave at the same instants, and the
 // switch counts the same.
 func TestSpan(t *testing.T) {
-	taken, offered := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := spanConfig(t)
-		one, many := newStepper(t, c), newStepper(t, c)
+		told := rapid.IntRange(0, 3).Draw(t, "told what waits") == 0
+		one, many := newStepper(t, c, told), newStepper(t, c, told)
+		if rapid.IntRange(0, 3).Draw(t, "samples") == 0 {
+			one.sw.Sampling(0, 3)
+			many.sw.Sampling(0, 3)
+		}
 		x := &arrivals{t: t, config: c}
 		load := draw(t, "load", 0.3, 0.9, 1.5)
 		hostile := draw(t, "one frame of so many is odd", 0, 0, 50, 5)
 		pauses := draw(t, "one frame of so many is of flow control", 0, 0, 100, 20)
+		if c.Credits != nil {
+			pauses = draw(t, "one frame of so many has credits", 20, 5)
+		}
 		whole := rapid.IntRange(0, 3).Draw(t, "whole microseconds") == 0
 		free := make([]units.Time, len(c.Ports))
 		for at := units.Time(0); at < 100*units.Microsecond; {
@@ -249,7 +273,9 @@ func TestSpan(t *testing.T) {
 						a.bytes = x.anyFrame(port)
 					}
 					if pauses > 0 && rapid.IntRange(1, pauses).Draw(t, "flow control") == 1 {
-						a.bytes = x.anyControl()
+						if a.bytes = x.anyControl(); c.Credits != nil {
+							a.bytes = someCredits(t)
+						}
 					}
 					took := one.wires[port].PerByte
 					gap := units.Time(float64(len(a.bytes)+wire.Overhead) * float64(took) / load)
@@ -267,7 +293,6 @@ func TestSpan(t *testing.T) {
 			slices.SortStableFunc(all, func(a, b coming) int {
 				return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.port, b.port))
 			})
-			offered += len(all)
 			one.now, many.now = at, at
 			if port := rapid.IntRange(0, 4*len(c.Ports)).Draw(t, "served for nothing"); port < len(c.Ports) {
 				for _, w := range []*stepper{one, many} {
@@ -276,25 +301,16 @@ func TestSpan(t *testing.T) {
 				}
 			}
 			one.step(end, all)
-			for rest := many.span(t, end, all); ; rest = many.span(t, end, rest) {
-				n := 0
-				for n < len(rest) && rest[n].at == rest[0].at {
-					n++
-				}
-				if n == 0 {
-					break
-				}
-				many.step(rest[0].at+1, rest[:n])
-				many.now = rest[0].at + 1
-				rest = rest[n:]
-			}
-			many.step(end, nil)
+			many.span(t, end, all)
 			got, want := byPort(many.left), byPort(one.left)
 			for i := range max(len(got), len(want)) {
 				if i >= len(got) || i >= len(want) || got[i] != want[i] {
 					t.Fatalf("before %v: %d and %d frames left, and the %dth is\n%s, one after the other\n%s",
 						end, len(got), len(want), i, entry(got, i), entry(want, i))
 				}
+			}
+			if !slices.Equal(many.waits, one.waits) {
+				t.Fatalf("before %v: what waited was\n%s, one after the other\n%s", end, strings.Join(many.waits, "\n"), strings.Join(one.waits, "\n"))
 			}
 			if got, want := many.sw.Stats(end), one.sw.Stats(end); !reflect.DeepEqual(got, want) {
 				for i := range want.Ports {
@@ -308,6 +324,9 @@ func TestSpan(t *testing.T) {
 				t.Fatalf("before %v: %v of the buffer are used and %v were at most, one after the other %v and %v",
 					end, got.LossyUsed, got.LossyPeak, want.LossyUsed, want.LossyPeak)
 			}
+			if got, want := many.samples(), one.samples(); !slices.Equal(got, want) {
+				t.Fatalf("before %v: the samples are %v, one after the other %v", end, got, want)
+			}
 			if err := many.sw.Audit(); err != nil {
 				t.Fatal(err)
 			}
@@ -319,11 +338,19 @@ func TestSpan(t *testing.T) {
 				}
 			}
 		}
-		taken += many.spans
 	})
-	if taken*4 < offered {
-		t.Errorf("%d of %d frames were taken in spans", taken, offered)
-	}
+}
+
+// someCredits is what a peer may say of a lane.
+func someCredits(t *rapid.T) []byte {
+	lane := draw[uint8](t, "lane", 3, 3, 6, 0)
+	list := []credits.Packet{{
+		Init: rapid.IntRange(0, 9).Draw(t, "begins") == 0, Lane: lane, Sent: rapid.Uint16Range(0, 4095).Draw(t, "sent"),
+		Limit: rapid.Uint16Range(0, 4095).Draw(t, "limit"),
+	}}
+	b := make([]byte, credits.FrameLen(len(list)))
+	credits.Encode(b, hostMAC(77), list)
+	return b
 }
 
 // entry is one of a list, if it has so many.

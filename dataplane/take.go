@@ -12,18 +12,32 @@ import (
 // is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
 // difference. So frames go through the stages together, and there is no event for each departure.
 //
-// Where that is not so the world calls Receive and Transmit; also where ports have credits or samples for sFlow, and
-// where addresses are learned or there are VLANs.
+// Where that is not so, one event is handled after the other (inorder.go); also where ports have credits or samples for
+// sFlow, and where addresses are learned or there are VLANs.
 //
 // What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
 // that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
 
 var _ Spanner = (*Switch)(nil)
 
-// Spans implements Spanner. Pauses that end by themselves, the watchdog, announcements and CNPs of congestion points end
-// a span.
-func (s *Switch) Spans(from, end units.Time) (until units.Time) {
-	if !s.portless || s.credited || s.limitedFrom == 0 || len(s.workers) != 1 {
+// Span implements Spanner.
+func (s *Switch) Span(x *Span) {
+	taken, end, first := 0, x.End, x.at(x.Keys[0])
+	x.End = x.Base
+	if until := s.apart(first, end); until > first {
+		x.End = until
+		taken = s.takeAll(x)
+	}
+	if x.End < end {
+		x.End = end
+		s.inOrder(x, taken)
+	}
+}
+
+// apart is until when nothing that happens at one port concerns another, before an end. Pauses that end by themselves, the
+// watchdog, announcements and CNPs of congestion points may.
+func (s *Switch) apart(from, end units.Time) (until units.Time) {
+	if w := s.workers[0]; !s.portless || s.credited || s.limitedFrom == 0 || w.lanes != nil || w.waits > 0 {
 		return from
 	}
 	intricate := false
@@ -33,7 +47,7 @@ func (s *Switch) Spans(from, end units.Time) (until units.Time) {
 			return from
 		}
 		if end = min(end, p.attend, p.timerAt); p.notifies != 0 {
-			end = min(end, p.nextNotice())
+			end = min(end, p.noteNotices())
 		}
 		intricate = intricate || p.intricate() || p.notifies != 0
 	}
@@ -46,8 +60,9 @@ func (p *switchPort) intricate() bool {
 	return p.attend != units.Never || p.timerAt != units.Never || p.shaped|p.weighted != 0
 }
 
-// Span implements Spanner.
-func (s *Switch) Span(x *Span) (taken int) {
+// takeAll takes what arrives as long as nothing that happens at one port concerns another. It returns how many frames it
+// has taken; what was to leave before the next has left.
+func (s *Switch) takeAll(x *Span) (taken int) {
 	w := s.workers[0]
 	if changes, c := s.changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
 		s.renew(x.Base, w, changes)
@@ -68,11 +83,8 @@ func (s *Switch) Span(x *Span) (taken int) {
 			break
 		}
 	}
-	until := x.End
-	if taken < all {
-		until = min(until, x.at(x.Keys[taken]))
-	}
-	s.serveAll(x, until)
+	x.End = min(x.End, x.at(x.Keys[taken]))
+	s.serveAll(x, x.End)
 	return taken
 }
 

@@ -68,9 +68,10 @@ func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next unit
 	return n == 1, s.Next(now, port)
 }
 
-// usual reports that a port has nothing to do but to send what waits, by strict priority.
+// usual reports that a port has nothing to do now but to send what waits, by strict priority.
 func (p *switchPort) usual(now units.Time) bool {
-	return now < p.attend && now < p.timerAt && p.notifies|p.shaped|p.weighted == 0 && p.outs == 0 && p.ingress.Quiet()
+	return now < p.attend && now < p.timerAt && p.shaped|p.weighted|p.outs == 0 &&
+		(p.ingress.Quiet() || p.ingress.Next(now) > now) && (p.notifies == 0 || p.nextNotice() > now)
 }
 
 // dequeue takes frames of one queue, as many as lie in a row, fit, and are within a budget of bytes on

@@ -51,43 +51,24 @@ func (p *part) visitPorts(first, ports int, base, end units.Time) units.Time {
 	v.first, v.base, v.end = first, base, end
 	all := p.ports[first : first+ports]
 	v.collect(all)
-	m := &p.members[all[0].flight.node]
-	from, step, worth := 0, 1, spanWorth*ports
-	if m.spanner == nil || p.watched(first, ports) {
-		worth = math.MaxInt
-	}
-	for len(v.frames)-from >= worth {
-		taken := p.span(m, all, from)
-		if from += taken; taken >= ports {
-			step = 1
-		}
-		if len(v.frames)-from < step+worth {
-			break
-		}
-		p.oneByOne(all, from, from+step)
-		from += step
-		step *= 2
-	}
-	if from < len(v.frames) || len(v.timers) > 0 {
-		p.oneByOne(all, from, len(v.frames))
+	if !p.span(&p.members[all[0].flight.node], all) {
+		p.oneByOne(all)
 	}
 	v.end = 0
 	return v.soonest(all)
 }
 
-// oneByOne handles the events of the window one after the other, from one of the arrivals on and before another. Behind
-// the last arrival are all other events.
-func (p *part) oneByOne(all []port, from, to int) {
+// oneByOne handles the events of the window one after the other.
+func (p *part) oneByOne(all []port) {
 	v := &p.visit
 	slices.Sort(v.timers[v.nextTimer:])
 	v.noteTimer()
 	env, keys, frames := all[0].env, v.keys, v.frames
-	for i := from; i < min(from+prefetchAhead, len(frames)); i++ {
+	for i := range min(prefetchAhead, len(frames)) {
 		p.pool.Ask(frames[i].Place())
 	}
-	v.arrival = keys[from]
-	for i := from; i < to || to == len(frames); i++ {
-		key := keys[i]
+	v.arrival = keys[0]
+	for i, key := range keys {
 		for v.timer>>portBits < key>>portBits {
 			p.timerOfVisit()
 		}
@@ -106,11 +87,25 @@ func (p *part) oneByOne(all []port, from, to int) {
 		case v.arrival >> portBits:
 			env.Queue = dataplane.QueueAll
 		case v.timer >> portBits:
-			env.Queue = dataplane.QueueIfDependent
+			if p.served() {
+				env.Queue = dataplane.QueueIfDependent
+			}
 		}
 		number := int(uint16(key))
 		p.arrive(&all[number], v.first+number)
 	}
+}
+
+// served reports whether the port of the next timer is to be served then. Timers that have been set anew are left out.
+func (p *part) served() bool {
+	v := &p.visit
+	for at := v.timer >> portBits; v.timer>>portBits == at; v.noteTimer() {
+		if p.ports[v.first+int(uint16(v.timer))].timer == v.base+units.Time(at) {
+			return true
+		}
+		v.nextTimer++
+	}
+	return false
 }
 
 // soonest is when some ports have their next event.
