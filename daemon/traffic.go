@@ -185,7 +185,7 @@ func (o *traffic) Stop(ids []uint64) (stopped int, err error) {
 
 // List implements admin.FlowSource.
 func (o *traffic) List(after uint64, most int) (d show.FlowList) {
-	d = show.FlowList{Node: o.d.name, IP: o.ip}
+	d = show.FlowList{Node: o.d.name, IP: o.ip, Flows: []show.FlowStatus{}}
 	var list []agent.Ordered
 	var at units.Time
 	var laps uint64

@@ -27,8 +27,11 @@ func (e *Experiment) Check() error {
 // check finds what is wrong with an experiment.
 func (e *Experiment) check() error {
 	e.checked = true
-	if strings.Trim(e.ID, "abcdefghijklmnopqrstuvwxyz0123456789/-") != "" || e.ID == "" {
-		return fmt.Errorf("id %q: only a-z, 0-9, / and -", e.ID)
+	if err := e.missing(); err != nil {
+		return err
+	}
+	if strings.Trim(e.ID, "abcdefghijklmnopqrstuvwxyz0123456789/-") != "" {
+		return &ofKey{[]string{"id"}, fmt.Errorf("id %q: only a-z, 0-9, / and -", e.ID)}
 	}
 	if e.Seed == 0 {
 		e.Seed = 1
@@ -51,7 +54,7 @@ func (e *Experiment) check() error {
 		return &ofKey{[]string{"duration"}, errors.New("duration must be there, and positive")}
 	}
 	if e.Measure.Sample <= 0 {
-		return &ofKey{[]string{"measure", "sample"}, errors.New("sample must be there, and positive")}
+		return &ofKey{[]string{"measure", "sample"}, errors.New("measure: sample must be there, and positive")}
 	}
 	plan, err := e.Plan()
 	if err != nil {
@@ -65,7 +68,7 @@ func (e *Experiment) check() error {
 		return err
 	}
 	if len(e.Schemes) == 0 {
-		return errors.New("there are no schemes")
+		return errors.New("there are no schemes (schemes: [dcqcn, pcn]; photon list schemes)")
 	}
 	if err := e.nameSchemes(); err != nil {
 		return err
@@ -198,7 +201,7 @@ func (e *Experiment) checkParameters() error {
 	sources := p.sources()
 	for _, name := range sortedKeys(sources) {
 		if sources[name] == "" {
-			return fmt.Errorf("parameter %s has no value or no source", name)
+			return &ofKey{[]string{"parameters"}, fmt.Errorf("parameter %s has no value or no source", name)}
 		}
 	}
 	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil && p.Credits() == nil && !p.Lossy() {

@@ -116,7 +116,7 @@ func (e *Experiment) checkClaims() error {
 			return at(c.Holds, "claim %s: `holds` is called `bound` now, since holds is a verdict (holds: at_most is bound: at_most, holds: near is to be left out)", c.ID)
 		}
 		if seen[c.ID] || c.ID == "" {
-			return fmt.Errorf("claim %q: every claim needs an id of its own", c.ID)
+			return &ofKey{[]string{"claims", strconv.Itoa(i)}, fmt.Errorf("claim %q: every claim needs an id of its own", c.ID)}
 		}
 		seen[c.ID] = true
 		parts := c.Parts()

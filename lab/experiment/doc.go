@@ -13,7 +13,7 @@
 //	after.go, wait.go, collectives.go   flows that wait for others; collectives
 //	measurement.go, unit.go, panels.go  what is measured, in which unit, and how it is drawn
 //	claim.go                            what the paper claims
-//	check.go, unused.go                 what is wrong with it; keys that change nothing
+//	check.go, missing.go, unused.go     what is wrong with it; keys that are missing, or change nothing
 //	plan.go                             its topology is laid out
 //	describe.go                         what it will do, in words
 package experiment

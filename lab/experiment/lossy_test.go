@@ -43,7 +43,7 @@ func TestLossyNeedsNoXOFF(t *testing.T) {
 
 func TestBadLossy(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{"lossless: [], ", "", "x.yaml: parameter xoff has no value or no source"},
+		{"lossless: [], ", "", "x.yaml:6: parameter xoff has no value or no source"},
 		{"lossless: [], ", "lossless: [], lossy_queue: 0B, ", "x.yaml:7: lossy_queue 0B must be positive"},
 		{"lossless: [], ", "lossless: [], lossy_ingress: 0B, ", "x.yaml:7: lossy_ingress 0B must be positive"},
 		{"lossless: [], ", "lossless: [], lossy_alpha: 0, ", "x.yaml:7: lossy_alpha 0 must be above 0, and at most 1024"},

@@ -17,6 +17,8 @@ const (
 	mostFat   = 64
 )
 
+const topologies = "dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, rail, planes, free"
+
 // Plan lays out the experiment's topology.
 func (e *Experiment) Plan() (*topology.Plan, error) {
 	t := &e.Topology
@@ -26,6 +28,9 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 	size := func(name string, v config.Value[int], least, or int) int {
 		n := v.Or(or)
 		if (n < least || n > most) && err == nil {
+			if !v.IsSet() {
+				v.Line = t.Kind.Line
+			}
 			err = at(v, "%s of a %s: %d to %d, not %d", name, t.Kind.V, least, most, n)
 		}
 		return n
@@ -114,7 +119,7 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 	case "free":
 		p, err = e.free(host)
 	default:
-		err = at(t.Kind, "topology %q: there are dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, rail, planes, free", t.Kind.V)
+		err = at(t.Kind, "topology %q: there are %s", t.Kind.V, topologies)
 	}
 	if err != nil {
 		return nil, err

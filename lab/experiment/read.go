@@ -250,11 +250,20 @@ func parseOne(file string, b []byte) (*Experiment, error) {
 		}
 		var key *ofKey
 		if errors.As(err, &key) {
-			return nil, &config.Error{File: file, Line: config.LineOf(b, key.keys...), Err: err}
+			return nil, &config.Error{File: file, Line: lineOf(b, key.keys), Err: err}
 		}
 		return nil, &config.Error{File: file, Err: err}
 	}
 	return e, nil
+}
+
+// lineOf is the line of a key's value, or of what it is to be below.
+func lineOf(b []byte, keys []string) (line int) {
+	for line == 0 && len(keys) > 0 {
+		line = config.LineOf(b, keys...)
+		keys = keys[:len(keys)-1]
+	}
+	return line
 }
 
 // ofKey is what is wrong with the value of a key, below keys, that does not know its line.

@@ -43,7 +43,7 @@ func TestParseRefusesWithLine(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"duration: 200ms", "duration: 200mx", `time "200mx": unknown unit (write it like 10ms)`},
 		{"duration: 200ms", "duration: 0ms", "duration must be there, and positive"},
-		{"  sample: 10us", "  sample: 0us", "sample must be there, and positive"},
+		{"  sample: 10us", "  sample: 0us", "measure: sample must be there, and positive"},
 		{"  steady: {from: 20ms, to: 60ms}", "  steady: {from: 20ms, to: 201ms}", "the span from 20ms to 201ms must lie within the duration and begin and end at a sample"},
 	} {
 		before, after, ok := strings.Cut(string(good), "\n"+c.from)

@@ -15,7 +15,7 @@ type Outcome struct {
 	Ended      []measure.Ended
 	Invariants Invariants
 	TraceHash  string  // of the simulator
-	PacketHops uint64  // one is one data packet over one link
+	PacketHops uint64  // one is one frame of the data's priority over one link
 	Virtual    float64 // seconds in the world
 	Notes      []string
 	Wall       float64 // seconds

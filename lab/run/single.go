@@ -195,7 +195,11 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 	case c != nil && waits == 0:
 		notes = append(notes, fmt.Sprintf("no switch ever waited for credits: no ingress port of one ever held more than %v of a lane's %v", peak, c.Buffer))
 	case c == nil && n.Pauses() == 0 && !e.Parameters.Lossy():
-		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %v", peak, e.Parameters.XOFF.Value.V))
+		xoff := e.Parameters.XOFF.Value.V.String()
+		if a := e.Parameters.Alpha.Value; a.V > 0 {
+			xoff += fmt.Sprintf(" and %v of what is free of the buffer", a.V)
+		}
+		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %s", peak, xoff))
 	}
 	notified := uint64(0)
 	for i := range n.Flows {
