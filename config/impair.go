@@ -63,11 +63,7 @@ func (c *ImpairRule) Rule() (impair.Rule, error) {
 	}
 	switch {
 	case !c.Do.IsSet():
-		line := 0
-		for _, l := range []int{c.Frames.Line, c.Priority.Line, c.Rate.Line, c.By.Line, c.Every.Line, c.Behind.Line} {
-			line = max(line, l)
-		}
-		return r, fail(Value[int]{Line: line}, "impair: a rule says what it does (`do: lose`)")
+		return r, failIn([]any{c}, "impair: a rule says what it does (`do: lose`)")
 	case c.Rate.IsSet() && c.Rate.V == 0:
 		return r, fail(c.Rate, "impair: rate 0: a part of the frames, above 0 and up to 1")
 	case c.QueuePair.IsSet() && (c.QueuePair.V < 1 || c.QueuePair.V >= 1<<24):

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+	"reflect"
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
@@ -40,4 +42,40 @@ func child(n *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// failIn is fail at the first of some settings, or of what has settings, of which a line is known.
+func failIn(items []any, format string, args ...any) error {
+	line := 0
+	for i := 0; i < len(items) && line == 0; i++ {
+		line = lineIn(reflect.ValueOf(items[i]))
+	}
+	return &Error{Line: line, Err: fmt.Errorf(format, args...)}
+}
+
+// lineIn is the first line of what was read into a value; 0: nothing was.
+func lineIn(v reflect.Value) (first int) {
+	with := func(line int) {
+		if line > 0 && (first == 0 || line < first) {
+			first = line
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return lineIn(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			with(lineIn(v.Index(i)))
+		}
+	case reflect.Struct:
+		if line := v.FieldByName("Line"); line.IsValid() && line.Kind() == reflect.Int {
+			return int(line.Int())
+		}
+		for i := range v.NumField() {
+			with(lineIn(v.Field(i)))
+		}
+	}
+	return first
 }

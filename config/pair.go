@@ -45,9 +45,9 @@ func (m *Memory) build(start bool) (*agent.Memory, error) {
 	case m == nil:
 		return nil, nil
 	case !m.RKey.IsSet() || m.RKey.V >= 1<<32:
-		return nil, failAt(append([]int{m.RKey.Line}, m.lines()...), "memory: an rkey of 32 bits belongs here (write it like `rkey: 0x1234`)")
+		return nil, failIn([]any{m.RKey, m}, "memory: an rkey of 32 bits belongs here (write it like `rkey: 0x1234`)")
 	case m.Size.V < 1 || m.Size.V > mostMemory:
-		return nil, failAt(m.lines(), "memory: size %v: from 1B to 1GiB", m.Size.V)
+		return nil, failIn([]any{m}, "memory: size %v: from 1B to 1GiB", m.Size.V)
 	case m.Address.V+uint64(m.Size.V) < m.Address.V:
 		return nil, fail(m.Address, "memory: it ends beyond the last address of 64 bits")
 	}
@@ -78,16 +78,6 @@ func (c *Agent) MemoryFile() (*os.File, error) {
 	return f, nil
 }
 
-// failAt is fail at the first of some lines that is known.
-func failAt(lines []int, format string, args ...any) error {
-	i := slices.IndexFunc(lines, func(line int) bool { return line > 0 })
-	return fail(Value[int]{Line: lines[max(0, i)]}, format, args...)
-}
-
-func (m *Memory) lines() []int  { return []int{m.Size.Line, m.Address.Line, m.RKey.Line, m.File.Line} }
-func (r *Remote) lines() []int  { return []int{r.Address.Line, r.RKey.Line, r.Size.Line, r.Into.Line} }
-func (b *Buffers) lines() []int { return []int{b.Address.Line, b.Size.Line, b.Count.Line} }
-
 // noPair says that a flow to an agent has something that only one to a queue pair of the specification has.
 func (f *Flow) noPair() error {
 	const why = "%s: that is of a flow to a queue pair that is not an agent's (`psn: N`: it expects this PSN first)"
@@ -99,11 +89,11 @@ func (f *Flow) noPair() error {
 	case f.Messages.IsSet():
 		return fail(f.Messages, why, "messages")
 	case f.Write != nil:
-		return failAt(append(f.Write.lines(), f.To.Line), why, "write")
+		return failIn([]any{f.Write, f.To}, why, "write")
 	case f.Read != nil:
-		return failAt(append(f.Read.lines(), f.To.Line), why, "read")
+		return failIn([]any{f.Read, f.To}, why, "read")
 	case f.Receive != nil:
-		return failAt(append(f.Receive.lines(), f.To.Line), why, "receive")
+		return failIn([]any{f.Receive, f.To}, why, "receive")
 	}
 	return nil
 }
@@ -124,10 +114,10 @@ func (f *Flow) pair(c *Agent, payload int) (*agent.Pair, error) {
 	switch {
 	case f.Write != nil:
 		p.Verb = agent.Write
-		p.Remote, _, err = f.Write.build("write", f.PSN.Line, c, p)
+		p.Remote, _, err = f.Write.build("write", f.PSN, c, p)
 	case f.Read != nil:
 		p.Verb = agent.Read
-		p.Remote, p.Into, err = f.Read.build("read", f.PSN.Line, c, p)
+		p.Remote, p.Into, err = f.Read.build("read", f.PSN, c, p)
 	}
 	if err != nil {
 		return nil, err
@@ -136,9 +126,9 @@ func (f *Flow) pair(c *Agent, payload int) (*agent.Pair, error) {
 		n := b.Count.Or(1)
 		switch {
 		case b.Size.V < 1 || b.Size.V > mostMemory:
-			return nil, failAt(append(b.lines(), f.PSN.Line), "receive: size %v: a buffer has from 1B to 1GiB", b.Size.V)
+			return nil, failIn([]any{b, f.PSN}, "receive: size %v: a buffer has from 1B to 1GiB", b.Size.V)
 		case n < 1 || n > mostFlows || !c.Memory.has(b.Address.V, units.Size(n)*b.Size.V):
-			return nil, failAt(append(b.lines(), f.PSN.Line), "receive: %d buffers of %v are not in the agent's memory (`memory:` says where that is)", n, b.Size.V)
+			return nil, failIn([]any{b, f.PSN}, "receive: %d buffers of %v are not in the agent's memory (`memory:` says where that is)", n, b.Size.V)
 		}
 		p.Receive = agent.Buffers{Address: b.Address.V, Size: uint64(b.Size.V), Count: uint64(n)}
 	}
@@ -171,7 +161,7 @@ func (f *Flow) checkPair(c *Agent, payload int) error {
 	case f.Size.V >= agent.MostMessage:
 		return fail(f.Size, "size %v: a message has less than 2GiB", f.Size.V)
 	case f.Write != nil && f.Read != nil:
-		return failAt(append(f.Read.lines(), f.PSN.Line), "read: the flow has a write, and does one of them")
+		return failIn([]any{f.Read, f.PSN}, "read: the flow has a write, and does one of them")
 	case c.Recovery.V == "selective":
 		return fail(psn, "psn: such queue pairs have go-back-N (recovery: go_back_n)")
 	case c.Scheme.Name.V != "none":
@@ -181,14 +171,14 @@ func (f *Flow) checkPair(c *Agent, payload int) error {
 }
 
 // build is where messages go, or come from, and where in the agent's memory what is read is put.
-func (r *Remote) build(verb string, line int, c *Agent, p *agent.Pair) (remote, into agent.Region, err error) {
+func (r *Remote) build(verb string, psn Value[int], c *Agent, p *agent.Pair) (remote, into agent.Region, err error) {
 	all := units.Size(p.Messages) * p.Size
 	size := r.Size.Or(all)
 	switch {
 	case !r.Address.IsSet() || !r.RKey.IsSet() || r.RKey.V >= 1<<32:
-		return remote, into, failAt(append(r.lines(), line), "%s: the peer has told an address, and an rkey of 32 bits (`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
+		return remote, into, failIn([]any{r, psn}, "%s: the peer has told an address, and an rkey of 32 bits (`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
 	case size < p.Size:
-		return remote, into, failAt(append([]int{r.Size.Line}, r.lines()...), "%s: size %v: a message of %v does not fit", verb, size, p.Size)
+		return remote, into, failIn([]any{r.Size, r}, "%s: size %v: a message of %v does not fit", verb, size, p.Size)
 	case r.Address.V+uint64(size) < r.Address.V:
 		return remote, into, fail(r.Address, "%s: it ends beyond the last address of 64 bits", verb)
 	case !r.Into.IsSet():

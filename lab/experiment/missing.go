@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"photon/config"
+	"photon/lab/collective"
 )
 
 // entry is one of a list of a file, and which of the keys that it needs are there.
@@ -47,6 +49,13 @@ func (e *Experiment) missing() error {
 	for i := range e.Flows {
 		g := &e.Flows[i]
 		list = append(list, entry{what: "flows " + g.Name.Or(strconv.Itoa(i+1)), keys: item("flows", i), need: []needed{has("from", g.From, whatHost), has("to", g.To, whatHost)}})
+	}
+	for i := range e.Collectives {
+		c := &e.Collectives[i]
+		list = append(list, entry{what: "collective " + c.Name.Or(strconv.Itoa(i+1)), keys: item("collectives", i), need: []needed{
+			has("do", c.Do, strings.Join(collective.Names(), ", ")),
+			has("hosts", c.Hosts, whatHost),
+		}})
 	}
 	for i := range e.Workloads {
 		list = append(list, e.Workloads[i].entry(i, whatHost))

@@ -21,6 +21,8 @@ parameters: {link_rate: 25Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000
 flows:
 - {name: long, from: H0..H3, to: H4}
 - {name: part, from: H0, to: H4, size: 1MB, start: 1ms}
+collectives:
+- {name: ring, do: all-reduce, hosts: H0..H3, size: 1MB}
 workloads:
 - {name: W, sizes: pcn-w1, from: "*", to: "*", load: 0.1, capacity: 10Gbps}
 - {name: B, burst: 10KB, from: H0, to: H1, load: 0.1, capacity: 10Gbps}

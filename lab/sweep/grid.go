@@ -15,6 +15,7 @@ import (
 	"photon/config"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/scheme"
 )
 
 // Point is an experiment with one scheme and one value of all that varies.
@@ -113,12 +114,18 @@ func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds 
 	for k := range max(h.Repeat, 1) {
 		seeds = append(seeds, max(h.Seed, 1)+uint64(k))
 	}
-	schemes := s.Schemes.V
-	if schemes == nil {
-		schemes = experiment.Keys(h.Schemes)
+	own := experiment.Keys(h.Schemes)
+	names := s.Schemes.V
+	if names == nil {
+		names = own
 	}
-	for _, scheme := range schemes {
-		axes := s.axes(h, scheme)
+	for _, name := range names {
+		if s.Schemes.V != nil && !slices.Contains(own, name) {
+			if _, err := scheme.Get(name); err != nil {
+				return nil, nil, at(s.Schemes.Line, "%s: %w", x.id, err)
+			}
+		}
+		axes := s.axes(h, name)
 		for _, a := range axes {
 			varied[a.path] = true
 		}
@@ -127,7 +134,7 @@ func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds 
 			return nil, nil, err
 		}
 		for _, values := range combined {
-			p, err := newPoint(x, h, scheme, axes, values)
+			p, err := newPoint(x, h, name, axes, values)
 			if err != nil {
 				return nil, nil, err
 			}
