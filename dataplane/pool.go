@@ -247,8 +247,8 @@ func (p *Pool) Header(f Frame) []byte { return p.Bytes(&f) }
 // Bytes is Header of a frame that is not copied: to load as a whole what was just stored
 // in pieces takes as long as all that is to be stored before.
 func (p *Pool) Bytes(f *Frame) []byte {
-	at := place(f.Ref)
-	return p.pieces[f.Ref>>pieceShift][at+int(f.Off) : at+min(int(f.Off)+int(f.Len), int(p.slot))]
+	first := (*byte)(unsafe.Add(p.bases[f.Ref>>pieceShift], place(f.Ref)+int(f.Off)))
+	return unsafe.Slice(first, min(int(f.Len), int(p.slot)-int(f.Off)))
 }
 
 // place is where in its piece a slot begins.
