@@ -13,6 +13,7 @@ import (
 
 	"photon/credits"
 	"photon/dataplane"
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -201,6 +202,10 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 			slices.Sort(e.Ports)
 		}
 		c.Static = append(c.Static, e)
+	}
+	if rapid.IntRange(0, 5).Draw(t, "CNPs soon") == 0 {
+		p := marking.PACCParams{Period: 3 * units.Microsecond, Phase: units.Microsecond, QTh: 500, QBurst: 100, BTh: 100, Beta1: 1, Beta2: 1, Unit: 100, W: 1, Gap: units.Microsecond / 2, Flows: 64}
+		c.CP = func(marking.Place) marking.CP { return marking.NewPACC(p) }
 	}
 	ways := rapid.IntRange(0, 4).Draw(t, "nothing in the way")
 	if ways < 4 {

@@ -59,7 +59,7 @@ type PACC struct {
 	total   int        // sum of N_cong
 	counts  []paccCount
 	params  PACCParams
-	guesses [64]paccGuess
+	guesses [paccGuesses]paccGuess
 	table   *flowtable.Table[paccKey]
 	flows   []paccFlow // by slot, as far as there ever was one
 	old     units.Size // queue at the last round
@@ -101,12 +101,19 @@ func hashPACC(k paccKey) uint64 {
 	return hi ^ lo
 }
 
+const paccGuesses = 64
+
 // paccGuess says where a flow in plain IPv4 was found last, so that most frames need not search the table. Which of the
 // guesses it is depends on addresses and queue pair.
 type paccGuess struct {
 	addresses uint64
 	qp        uint32
 	slot      int32 // +1; 0: none
+}
+
+// guessOf is which of the guesses a flow has.
+func guessOf(addresses uint64, qp uint32) uint64 {
+	return (addresses ^ uint64(qp)<<27) * 0x9E3779B97F4A7C15 >> 32 % paccGuesses
 }
 
 type paccFlow struct {
@@ -164,30 +171,32 @@ func (c *PACC) LeavesUnqueuedUnchanged() {}
 // find returns the entry of the frame's flow, or -1 if it brings no data of a RoCE flow or
 // the table is full. Acknowledgements are no flow: there is nothing to slow down.
 func (c *PACC) find(p *Packet) int {
-	if p.L3 == wire.EthernetLen && len(p.Bytes) >= wire.HeadersLen {
-		if q := (*wire.Headers)(p.Bytes); q.RoCE() {
-			return c.findPlain(p, q)
-		}
+	if p.L3 != wire.EthernetLen || len(p.Bytes) < wire.HeadersLen {
+		return c.search(p)
 	}
+	q := (*wire.Headers)(p.Bytes)
+	if !q.RoCE() {
+		return c.search(p)
+	}
+	bth := q.BTH() // of a packet in IPv4 without options
+	if !wire.CarriesData(bth.Opcode()) {
+		return flowtable.None
+	}
+	addresses, qp := uint64(q.Src4())|uint64(q.Dst4())<<32, bth.DestQP()
+	g := &c.guesses[guessOf(addresses, qp)]
+	if g.addresses != addresses || g.qp != qp || g.slot == 0 {
+		g.addresses, g.qp, g.slot = addresses, qp, int32(c.insert(p, paccKeyOf(p.Bytes[wire.EthernetLen:], qp))+1)
+	}
+	return int(g.slot) - 1
+}
+
+// search is find without guesses.
+func (c *PACC) search(p *Packet) int {
 	l3, bth := wire.FindBTH(p.Bytes)
 	if p.L3 == 0 || bth == 0 || !wire.CarriesData(wire.BTH(p.Bytes[bth:]).Opcode()) {
 		return flowtable.None
 	}
 	return c.insert(p, paccKeyOf(p.Bytes[l3:], wire.BTH(p.Bytes[bth:]).DestQP()))
-}
-
-// findPlain is find of a RoCE packet in IPv4 without options.
-func (c *PACC) findPlain(p *Packet, q *wire.Headers) int {
-	bth := q.BTH()
-	if !wire.CarriesData(bth.Opcode()) {
-		return flowtable.None
-	}
-	addresses, qp := uint64(q.Src4())|uint64(q.Dst4())<<32, bth.DestQP()
-	g := &c.guesses[(addresses^uint64(qp)<<27)*0x9E3779B97F4A7C15>>32%uint64(len(c.guesses))]
-	if g.addresses != addresses || g.qp != qp || g.slot == 0 {
-		g.addresses, g.qp, g.slot = addresses, qp, int32(c.insert(p, paccKeyOf(p.Bytes[wire.EthernetLen:], qp))+1)
-	}
-	return int(g.slot) - 1
 }
 
 // insert returns the entry of a flow, a new one if it had none.
