@@ -129,7 +129,5 @@ func (c *QCN) Resume(units.Time, Queue) {}
 
 // Rebase implements units.Rebaser. What AF-QCN's table of classes notes of time nobody asks for.
 func (c *QCN) Rebase(by units.Time) {
-	if c.fair.guesses != nil {
-		c.fair.ends.Rebase(by)
-	}
+	c.fair.ends.Rebase(by)
 }
