@@ -110,7 +110,7 @@ func (p Port) virtual() bool {
 
 func (p Port) check() error {
 	if p.Device.V == "" {
-		return failIn([]any{p}, "a port needs a device (a PCI address such as 0000:03:00.0, or net_af_packet0,iface=sw0)")
+		return FailIn([]any{p}, "a port needs a device (a PCI address such as 0000:03:00.0, or net_af_packet0,iface=sw0)")
 	}
 	if name := p.Device.V; strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == "" { // eth0, enp3s0
 		return fail(p.Device, "device %q: write net_af_packet0,iface=%s for an interface of the kernel, or a card's PCI address (0000:03:00.0)", name, name)

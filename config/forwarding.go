@@ -248,7 +248,7 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 	s.NoUnknown = !c.Learning.Flood.Or(true)
 	for _, v := range c.VLANs {
 		if !v.ID.IsSet() {
-			return failIn([]any{v}, "a VLAN needs an id (write it like {id: 10, untagged: [0, 1]})")
+			return FailIn([]any{v}, "a VLAN needs an id (write it like {id: 10, untagged: [0, 1]})")
 		}
 		x := dataplane.VLAN{}
 		var err error
@@ -292,7 +292,7 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 	}
 	for _, r := range c.Routes {
 		if !r.Prefix.IsSet() {
-			return failIn([]any{r}, "a route needs a prefix (write it like {prefix: 10.0.1.0/24, via: [{address: 10.0.0.2}]})")
+			return FailIn([]any{r}, "a route needs a prefix (write it like {prefix: 10.0.1.0/24, via: [{address: 10.0.0.2}]})")
 		}
 		route := dataplane.Route{Prefix: r.Prefix.V.Prefix}
 		if route.Refuse, err = refuses(r); err != nil {

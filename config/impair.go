@@ -63,7 +63,7 @@ func (c *ImpairRule) Rule() (impair.Rule, error) {
 	}
 	switch {
 	case !c.Do.IsSet():
-		return r, failIn([]any{c}, "impair: a rule says what it does (`do: lose`)")
+		return r, FailIn([]any{c}, "impair: a rule says what it does (`do: lose`)")
 	case c.Rate.IsSet() && c.Rate.V == 0:
 		return r, fail(c.Rate, "impair: rate 0: a part of the frames, above 0 and up to 1")
 	case c.QueuePair.IsSet() && (c.QueuePair.V < 1 || c.QueuePair.V >= 1<<24):

@@ -49,9 +49,9 @@ func (a *AppPriority) entry() (e lldp.App, err error) {
 	}
 	switch p := a.Priority; {
 	case found != 1:
-		return e, failIn([]any{a}, "lldp: an application is named by one of ethertype, tcp, udp, port and dscp (write it like {udp: 4791, priority: 3})")
+		return e, FailIn([]any{a}, "lldp: an application is named by one of ethertype, tcp, udp, port and dscp (write it like {udp: 4791, priority: 3})")
 	case !p.IsSet():
-		return e, failIn([]any{a}, "lldp: an application needs a priority (write it like {udp: 4791, priority: 3})")
+		return e, FailIn([]any{a}, "lldp: an application needs a priority (write it like {udp: 4791, priority: 3})")
 	case p.V < 0 || p.V >= pfc.Classes:
 		return e, fail(p, "lldp: priority %d: there are 0 to 7", p.V)
 	}

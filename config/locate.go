@@ -44,8 +44,8 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// failIn is fail at the first of some settings, or of what has settings, of which a line is known.
-func failIn(items []any, format string, args ...any) error {
+// FailIn is an error of the first of some settings, or of what has settings, of which a line is known.
+func FailIn(items []any, format string, args ...any) error {
 	line := 0
 	for i := 0; i < len(items) && line == 0; i++ {
 		line = lineIn(reflect.ValueOf(items[i]))

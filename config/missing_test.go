@@ -7,15 +7,20 @@ import (
 
 // An entry that lacks what it needs is named with its line.
 func TestMissingHasItsLine(t *testing.T) {
-	const ports = "ports:\n- {device: net_ring0, rate: 10Gbps}\n- {device: net_ring1, rate: 10Gbps}\nscheme: {name: none}\n"
+	const ports = `ports:
+- {device: net_ring0, rate: 10Gbps}
+- {device: net_ring1, rate: 10Gbps}
+scheme: {name: none}
+`
+	without := func(what, with string) string { return strings.Replace(ports, what, with, 1) }
 	for text, want := range map[string]string{
-		strings.Replace(ports, "device: net_ring1, ", "", 1):                          "x.yaml:3: a port needs a device",
-		ports + "routes:\n- {via: [{address: 10.0.0.2}]}\n":                           "x.yaml:6: a route needs a prefix",
-		ports + "vlans:\n- {untagged: [0, 1]}\n":                                      "x.yaml:6: a VLAN needs an id",
-		ports + "lldp:\n  applications:\n  - {udp: 4791}\n":                           "x.yaml:7: lldp: an application needs a priority",
-		ports + "lldp:\n  applications:\n  - {priority: 3}\n":                         "x.yaml:7: lldp: an application is named by one of",
-		ports + "sflow:\n  sampling: 100\n":                                           "x.yaml:6: sflow: collector",
-		strings.Replace(ports, "10Gbps}", "10Gbps, impair: {rules: [{by: 1us}]}}", 1): "x.yaml:2: impair: a rule says what it does",
+		without("device: net_ring1, ", ""):                      "x.yaml:3: a port needs a device",
+		ports + "routes:\n- {via: [{address: 10.0.0.2}]}\n":     "x.yaml:6: a route needs a prefix",
+		ports + "vlans:\n- {untagged: [0, 1]}\n":                "x.yaml:6: a VLAN needs an id",
+		ports + "lldp:\n  applications:\n  - {udp: 4791}\n":     "x.yaml:7: lldp: an application needs a priority",
+		ports + "lldp:\n  applications:\n  - {priority: 3}\n":   "x.yaml:7: lldp: an application is named by one of",
+		ports + "sflow:\n  sampling: 100\n":                     "x.yaml:6: sflow: collector",
+		without("Gbps}", "Gbps, impair: {rules: [{by: 1us}]}}"): "x.yaml:2: impair: a rule says what it does",
 	} {
 		c := &Switch{}
 		err := Decode("x.yaml", []byte(text), c)

@@ -45,9 +45,9 @@ func (m *Memory) build(start bool) (*agent.Memory, error) {
 	case m == nil:
 		return nil, nil
 	case !m.RKey.IsSet() || m.RKey.V >= 1<<32:
-		return nil, failIn([]any{m.RKey, m}, "memory: an rkey of 32 bits belongs here (write it like `rkey: 0x1234`)")
+		return nil, FailIn([]any{m.RKey, m}, "memory: an rkey of 32 bits belongs here (write it like `rkey: 0x1234`)")
 	case m.Size.V < 1 || m.Size.V > mostMemory:
-		return nil, failIn([]any{m}, "memory: size %v: from 1B to 1GiB", m.Size.V)
+		return nil, FailIn([]any{m}, "memory: size %v: from 1B to 1GiB", m.Size.V)
 	case m.Address.V+uint64(m.Size.V) < m.Address.V:
 		return nil, fail(m.Address, "memory: it ends beyond the last address of 64 bits")
 	}
@@ -89,11 +89,11 @@ func (f *Flow) noPair() error {
 	case f.Messages.IsSet():
 		return fail(f.Messages, why, "messages")
 	case f.Write != nil:
-		return failIn([]any{f.Write, f.To}, why, "write")
+		return FailIn([]any{f.Write, f.To}, why, "write")
 	case f.Read != nil:
-		return failIn([]any{f.Read, f.To}, why, "read")
+		return FailIn([]any{f.Read, f.To}, why, "read")
 	case f.Receive != nil:
-		return failIn([]any{f.Receive, f.To}, why, "receive")
+		return FailIn([]any{f.Receive, f.To}, why, "receive")
 	}
 	return nil
 }
@@ -126,9 +126,9 @@ func (f *Flow) pair(c *Agent, payload int) (*agent.Pair, error) {
 		n := b.Count.Or(1)
 		switch {
 		case b.Size.V < 1 || b.Size.V > mostMemory:
-			return nil, failIn([]any{b, f.PSN}, "receive: size %v: a buffer has from 1B to 1GiB", b.Size.V)
+			return nil, FailIn([]any{b, f.PSN}, "receive: size %v: a buffer has from 1B to 1GiB", b.Size.V)
 		case n < 1 || n > mostFlows || !c.Memory.has(b.Address.V, units.Size(n)*b.Size.V):
-			return nil, failIn([]any{b, f.PSN}, "receive: %d buffers of %v are not in the agent's memory (`memory:` says where that is)", n, b.Size.V)
+			return nil, FailIn([]any{b, f.PSN}, "receive: %d buffers of %v are not in the agent's memory (`memory:` says where that is)", n, b.Size.V)
 		}
 		p.Receive = agent.Buffers{Address: b.Address.V, Size: uint64(b.Size.V), Count: uint64(n)}
 	}
@@ -161,7 +161,7 @@ func (f *Flow) checkPair(c *Agent, payload int) error {
 	case f.Size.V >= agent.MostMessage:
 		return fail(f.Size, "size %v: a message has less than 2GiB", f.Size.V)
 	case f.Write != nil && f.Read != nil:
-		return failIn([]any{f.Read, f.PSN}, "read: the flow has a write, and does one of them")
+		return FailIn([]any{f.Read, f.PSN}, "read: the flow has a write, and does one of them")
 	case c.Recovery.V == "selective":
 		return fail(psn, "psn: such queue pairs have go-back-N (recovery: go_back_n)")
 	case c.Scheme.Name.V != "none":
@@ -176,9 +176,9 @@ func (r *Remote) build(verb string, psn Value[int], c *Agent, p *agent.Pair) (re
 	size := r.Size.Or(all)
 	switch {
 	case !r.Address.IsSet() || !r.RKey.IsSet() || r.RKey.V >= 1<<32:
-		return remote, into, failIn([]any{r, psn}, "%s: the peer has told an address, and an rkey of 32 bits (`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
+		return remote, into, FailIn([]any{r, psn}, "%s: the peer has told an address, and an rkey of 32 bits (`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
 	case size < p.Size:
-		return remote, into, failIn([]any{r.Size, r}, "%s: size %v: a message of %v does not fit", verb, size, p.Size)
+		return remote, into, FailIn([]any{r.Size, r}, "%s: size %v: a message of %v does not fit", verb, size, p.Size)
 	case r.Address.V+uint64(size) < r.Address.V:
 		return remote, into, fail(r.Address, "%s: it ends beyond the last address of 64 bits", verb)
 	case !r.Into.IsSet():

@@ -19,7 +19,7 @@ func (s *SFlow) check() error {
 		return nil
 	}
 	if _, err := netip.ParseAddrPort(s.Collector.V); err != nil {
-		return failIn([]any{s.Collector, s}, "sflow: collector %q: an address and a port belong here (write it like 10.0.0.9:6343)", s.Collector.V)
+		return FailIn([]any{s.Collector, s}, "sflow: collector %q: an address and a port belong here (write it like 10.0.0.9:6343)", s.Collector.V)
 	}
 	if n := s.Sampling; n.IsSet() && (n.V < 1 || n.V > 1<<24) {
 		return fail(n, "sflow: sampling %d must be from 1 (every frame) to %d (one in so many)", n.V, 1<<24)

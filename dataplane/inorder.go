@@ -10,9 +10,9 @@ import (
 	"photon/units"
 )
 
-// Where what happens at one port of a switch may concern another within a span, because a peer is paused or is to be, the
-// events of a span are handled in their order: what comes at an instant before what is to leave then, and ports in theirs.
-// Everything is done as Receive and Serve do it. Only keys and actions are worked out for many frames together.
+// Where what happens at one port of a switch may concern another within a span, because a peer is paused or is to be,
+// the events of a span are handled in their order: what comes at an instant before what is to leave then, and ports in
+// theirs. All is done as Receive and Serve do it, but keys and actions are worked out for many frames together.
 
 // inOrder handles all events of a span that are left when some arrivals have been handled.
 func (s *Switch) inOrder(x *Span, taken int) {
@@ -42,7 +42,7 @@ func (s *Switch) inOrder(x *Span, taken int) {
 		switch {
 		case !s.portless || now >= c.until || s.changes.Load() != c.changes:
 			known = i
-		case i >= known || c.used != used: // something may have been forgotten in favour of what was remembered meanwhile
+		case i >= known || c.used != used: // what was remembered meanwhile may have displaced an action
 			v.sums, used = [pfc.Classes]tally{}, c.used
 			first, known = i, i+s.known(&s.ports[0], &v.match, frames[i:min(i+MaxBurst, len(frames))], v.acts[:])
 		}
@@ -71,8 +71,8 @@ func (s *Switch) inOrder(x *Span, taken int) {
 	s.serveInOrder(x, math.MaxUint64>>KeyPortBits)
 }
 
-// agenda is when ports are to be served within a span: keys as those of arrivals, sorted from done on. A port whose time
-// has changed meanwhile is in it more than once.
+// agenda is when ports are to be served within a span: keys as those of arrivals, sorted from done on. A port whose
+// time has changed meanwhile is in it more than once.
 type agenda struct {
 	keys []uint64
 	done int
@@ -150,7 +150,7 @@ func (s *Switch) serveInOrder(x *Span, until uint64) {
 			e.Free = now + wire.took(d.Len)
 			d.Gone, d.Port = e.Free, int32(port)
 		} else if x.Left = x.Left[:len(x.Left)-1]; next <= now {
-			panic(fmt.Sprintf("dataplane: port %d has nothing to send at %v and asks to be called at %v", port, now, next))
+			panic(fmt.Sprintf("dataplane: port %d has nothing to send at %v and is due at %v", port, now, next))
 		} else {
 			x.Idle++
 		}

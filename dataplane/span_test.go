@@ -165,9 +165,21 @@ func (w *stepper) span(t *rapid.T, end units.Time, all []coming) {
 	}
 }
 
+// link has a port's link go or come back.
+func (w *stepper) link(t *rapid.T, port int, state dataplane.LinkState) {
+	ch, err := w.sw.PrepareLink(port, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.sw.SetLink(w.now, ch)
+	w.wake()
+}
+
 // samples are what port 0 sampled since the last call.
 func (w *stepper) samples() (list []string) {
-	counts, _ := w.sw.Samples(0, func(s *dataplane.Sample) { list = append(list, fmt.Sprintf("%d: %x", s.Length, s.Head())) })
+	counts, _ := w.sw.Samples(0, func(s *dataplane.Sample) {
+		list = append(list, fmt.Sprintf("%d: %x", s.Length, s.Head()))
+	})
 	return append(list, fmt.Sprint(counts))
 }
 
@@ -180,8 +192,8 @@ func byPort(left []string) []string {
 	return left
 }
 
-// spanConfig draws a switch, most often one at which ports do not concern each other, unless something of anyConfig's is
-// in the way.
+// spanConfig draws a switch, most often one at which ports do not concern each other, unless something of anyConfig's
+// is in the way.
 func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 	c := anyConfig(t)
 	if rapid.IntRange(0, 3).Draw(t, "anything") == 0 {
@@ -204,7 +216,10 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 		c.Static = append(c.Static, e)
 	}
 	if rapid.IntRange(0, 5).Draw(t, "CNPs soon") == 0 {
-		p := marking.PACCParams{Period: 3 * units.Microsecond, Phase: units.Microsecond, QTh: 500, QBurst: 100, BTh: 100, Beta1: 1, Beta2: 1, Unit: 100, W: 1, Gap: units.Microsecond / 2, Flows: 64}
+		p := marking.PACCParams{
+			Period: 3 * units.Microsecond, Phase: units.Microsecond, Gap: units.Microsecond / 2,
+			QTh: 500, QBurst: 100, BTh: 100, Beta1: 1, Beta2: 1, Unit: 100, W: 1, Flows: 64,
+		}
 		c.CP = func(marking.Place) marking.CP { return marking.NewPACC(p) }
 	}
 	ways := rapid.IntRange(0, 4).Draw(t, "nothing in the way")
@@ -305,6 +320,11 @@ func TestSpan(t *testing.T) {
 					w.env.SetDue(port, w.due[port])
 				}
 			}
+			if port := rapid.IntRange(0, 30).Draw(t, "link that changes"); port < len(c.Ports) {
+				state := dataplane.LinkState{Up: rapid.Bool().Draw(t, "up")}
+				one.link(t, port, state)
+				many.link(t, port, state)
+			}
 			one.step(end, all)
 			many.span(t, end, all)
 			got, want := byPort(many.left), byPort(one.left)
@@ -315,7 +335,8 @@ func TestSpan(t *testing.T) {
 				}
 			}
 			if !slices.Equal(many.waits, one.waits) {
-				t.Fatalf("before %v: what waited was\n%s, one after the other\n%s", end, strings.Join(many.waits, "\n"), strings.Join(one.waits, "\n"))
+				got, want := strings.Join(many.waits, "\n"), strings.Join(one.waits, "\n")
+				t.Fatalf("before %v: what waited was\n%s, one after the other\n%s", end, got, want)
 			}
 			if got, want := many.sw.Stats(end), one.sw.Stats(end); !reflect.DeepEqual(got, want) {
 				for i := range want.Ports {

@@ -29,7 +29,7 @@ drawn dataplane '^TestDifferential' 3000
 drawn dataplane '^TestSpan$' 3000
 drawn lab/build '^TestNetworksLoseNothing' 300
 drawn lab/run '^TestRandom' 300
-drawn lab/experiment '^TestDamaged' 10000
+drawn lab/experiment '^TestDamaged' 5000
 echo "== worlds and real frames"
 go test -tags dpdk -c -o bin/photon.test ./cmd/photon
 go test -tags dpdk -c -o bin/lab.test ./lab

@@ -8,8 +8,8 @@ import (
 // spanWorth is how many arrivals in a window, for each of the node's ports, are worth a look at all ports.
 const spanWorth = 2
 
-// span hands the events of the window to the node that is visited, which has all of these ports, and puts what leaves on
-// the links. It reports false, and does nothing, if that does not pay or cannot be.
+// span hands the events of the window to the node that is visited, which has all of these ports, and puts what leaves
+// on the links. It reports false, and does nothing, if that does not pay or cannot be.
 func (p *part) span(m *member, all []port) bool {
 	v := &p.visit
 	if m.spanner == nil || len(v.frames) < spanWorth*len(all) || p.watched(v.first, len(all)) {

@@ -70,7 +70,8 @@ func (r *drawn) switchOf(socket, scheme string, workers int) string {
 	}
 	fmt.Fprintf(&b, "scheme: {name: %s}\npfc: {%s}\n", scheme, inside(
 		"response: 20ms", r.one("priorities: [3]", "priorities: [3]", "priorities: [3, 4]"),
-		r.maybe(70, "xoff: %sKB", r.one("20", "32", "100", "512")), r.maybe(30, "alpha: %s", r.one("0.0625", "0.125", "1", "4")),
+		r.maybe(70, "xoff: %sKB", r.one("20", "32", "100", "512")),
+		r.maybe(30, "alpha: %s", r.one("0.0625", "0.125", "1", "4")),
 		r.maybe(20, "watchdog: {detect: 10s, restore: 1s, action: %s}", r.one("drop", "forward", "alert", "drop_both")),
 		r.maybe(20, "deadlock: %s", r.one("0s", "10ms", "1s")), r.maybe(20, "pause: %s", r.one("20ms", "100ms"))))
 	b.WriteString(r.maybe(30, "weights: {0: %d, 3: %d, 6: %d}\n", 1+r.IntN(100), 1+r.IntN(100), 1+r.IntN(100)))
@@ -86,16 +87,18 @@ func (r *drawn) switchOf(socket, scheme string, workers int) string {
 // agentOf is the file of the agent of a host.
 func (r *drawn) agentOf(host int, socket, scheme, recovery, payload string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: h%d\nip: 10.9.0.%d\nadmin: %s\nmetrics: \"off\"\nrecovery: %s\npayload: %sB\n", host, host+1, socket, recovery, payload)
-	fmt.Fprintf(&b, "port: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nscheme: {name: %s}\npfc: {priorities: [3], response: 20ms}\n", scheme)
+	fmt.Fprintf(&b, "name: h%d\nip: 10.9.0.%d\nadmin: %s\nmetrics: \"off\"\n", host, host+1, socket)
+	fmt.Fprintf(&b, "recovery: %s\npayload: %sB\nscheme: {name: %s}\n", recovery, payload, scheme)
+	b.WriteString("port: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\n")
+	b.WriteString("pfc: {priorities: [3], response: 20ms}\n")
 	b.WriteString(r.maybe(30, "ack_every: %s\n", r.one("0", "1", "7", "64")))
-	for i := range 1 + r.IntN(4) {
-		if i == 0 {
-			b.WriteString("flows:\n")
-		}
+	b.WriteString("flows:\n")
+	for range 1 + r.IntN(4) {
 		fmt.Fprintf(&b, "- {%s}\n", inside(
-			fmt.Sprintf("to: 10.9.0.%d, size: %sB, count: %d, start: %sms", (host+1+r.IntN(3))%4+1, r.one("1", "100", "5000", "64000", "300000"), 1+r.IntN(3), r.one("0", "10", "500")),
-			r.maybe(20, "rate: %sMbps", r.one("5", "10", "50")), r.maybe(20, "weight: %d", 1+r.IntN(20))))
+			fmt.Sprintf("to: 10.9.0.%d, count: %d", (host+1+r.IntN(3))%4+1, 1+r.IntN(3)),
+			fmt.Sprintf("start: %sms, size: %sB", r.one("0", "10", "500"), r.one("1", "100", "5000", "64000", "300000")),
+			r.maybe(20, "rate: %sMbps", r.one("5", "10", "50")),
+			r.maybe(20, "weight: %d", 1+r.IntN(20))))
 	}
 	return b.String()
 }
@@ -135,7 +138,8 @@ func (r *drawn) play(t *testing.T) {
 		return done
 	})
 	var lost show.Losses
-	if text, err := o.photon("show", "losses", "--json"); err != nil || json.Unmarshal([]byte(text), &lost) != nil || len(lost.Losses) > 0 {
+	text, err := o.photon("show", "losses", "--json")
+	if err != nil || json.Unmarshal([]byte(text), &lost) != nil || len(lost.Losses) > 0 {
 		t.Errorf("%v %s\n%s", err, text, o.process.log)
 	}
 }

@@ -62,7 +62,12 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		own[i] = span{first, len(list)}
 		join(groups, g.label(), own[i])
 	}
-	e.phases(p, seed, list)
+	if e.checked { // else it is not of an experiment, and there are no links
+		if err := checkWays(p, list); err != nil {
+			return nil, err // phases go by round trips
+		}
+		e.phases(p, seed, list)
+	}
 	if len(e.Listed) > 0 {
 		kind, all := &FlowKind{Group: ListedGroup, Weight: 1}, p.Hosts()
 		list = slices.Grow(list, len(e.Listed))
@@ -90,9 +95,6 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 // phases moves flows that start at a time that an experiment gives by what nobody
 // controls: no two hosts do something at one instant.
 func (e *Experiment) phases(p *topology.Plan, seed uint64, list []Flow) {
-	if !e.checked {
-		return // not of an experiment
-	}
 	most := e.StartPhase(p, list)
 	if most <= 0 {
 		return
@@ -166,6 +168,14 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, ni
 	every := g.Every.V
 	if g.Gap.IsSet() && !g.Repeat.IsSet() {
 		every = g.Lasts.V + g.Gap.V
+	}
+	times := 1.0
+	if every > 0 {
+		times = max(1, math.Ceil(float64(until-g.Start.V)/float64(every)))
+	}
+	n := times * float64(max(g.Repeat.V, 1)) * float64(g.Count.Or(1)) * float64(len(pairs))
+	if n > workload.MaxArrivals {
+		return nil, at(g.To, "flows %s are about %.2g; %d are the most", g.label(), n, workload.MaxArrivals)
 	}
 	for again := g.Start.V; ; again += every {
 		k := 0

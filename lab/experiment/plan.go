@@ -17,6 +17,7 @@ const (
 	mostFat   = 64
 )
 
+// topologies are the kinds that Plan knows.
 const topologies = "dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, rail, planes, free"
 
 // Plan lays out the experiment's topology.

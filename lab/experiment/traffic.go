@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"photon/config"
 	"photon/lab/topology"
@@ -97,10 +98,8 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 		if !w.From.IsSet() {
 			w.From = config.Value[string]{V: self.String(), Line: w.To.Line}
 		}
-		x := w.entry(i, "a host or several: 10.0.0.2, or * for all of hosts")
-		x.need = x.need[1:] // from may be left out: it is the agent
-		if err := x.check(); err != nil {
-			return nil, err
+		if err := w.missing(strconv.Itoa(i)); err != nil {
+			return nil, config.FailIn([]any{w}, "%v", err)
 		}
 		if !t.Duration.IsSet() && !w.End.IsSet() && !w.Flows.IsSet() {
 			return nil, at(w.To, "workload %d needs an end: end, flows, or the file's duration", i+1)

@@ -16,9 +16,9 @@ type Arrival struct {
 	Size     units.Size // at least 1 byte
 }
 
-// maxArrivals keeps a slip in a load or a time from taking all memory: a list
+// MaxArrivals keeps a slip in a load or a time from taking all memory: a list
 // of so many is 2 GiB.
-const maxArrivals = 1 << 26
+const MaxArrivals = 1 << 26
 
 // source of the draws of one list.
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x776F726B6C6F6164)) }
@@ -52,8 +52,8 @@ func newInstants(random *rand.Rand, start, end units.Time, perSecond, flows floa
 	if limit > 0 {
 		expected = min(expected, float64(limit))
 	}
-	if !(expected <= maxArrivals) {
-		return nil, fmt.Errorf("about %.2g flows; %d are the most", expected, maxArrivals)
+	if !(expected <= MaxArrivals) {
+		return nil, fmt.Errorf("about %.2g flows; %d are the most", expected, MaxArrivals)
 	}
 	return i, nil
 }
