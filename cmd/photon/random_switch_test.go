@@ -96,7 +96,8 @@ func (r *drawn) agentOf(host int, socket, scheme, recovery, payload string) stri
 	for range 1 + r.IntN(4) {
 		fmt.Fprintf(&b, "- {%s}\n", inside(
 			fmt.Sprintf("to: 10.9.0.%d, count: %d", (host+1+r.IntN(3))%4+1, 1+r.IntN(3)),
-			fmt.Sprintf("start: %sms, size: %sB", r.one("0", "10", "500"), r.one("1", "100", "5000", "64000", "300000")),
+			fmt.Sprintf("start: %sms", r.one("0", "10", "500")),
+			fmt.Sprintf("size: %sB", r.one("1", "100", "5000", "64000", "300000")),
 			r.maybe(20, "rate: %sMbps", r.one("5", "10", "50")),
 			r.maybe(20, "weight: %d", 1+r.IntN(20))))
 	}
