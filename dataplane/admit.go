@@ -15,7 +15,7 @@ import (
 
 // admit finds the priorities of the vector whose frames all fit, and counts its frames as received.
 func (s *Switch) admit(p *switchPort, v *vector) {
-	v.admitted, v.present, v.pools, v.lossy = 0, 0, 0, 0
+	v.admitted, v.present, v.pools, v.lossy, v.pooled = 0, 0, 0, 0, 0
 	var most [pfc.Classes]int64 // most bytes that the frames of a priority may take
 	pooled := int64(0)          // of the pool, by all that may take of it
 	lossy := int64(0)           // by lossy frames
@@ -48,6 +48,7 @@ func (s *Switch) admit(p *switchPort, v *vector) {
 			}
 		} else if free := s.pool.Free() - pooled; free >= 0 {
 			v.lossy |= 1 << prio
+			v.pooled += most[prio]
 			if v.tail = s.tailOf(free); v.tail >= units.Size(most[prio]) {
 				v.admitted |= 1 << prio
 				lossy += most[prio]
@@ -91,7 +92,26 @@ func (v *vector) chargeLossy() {
 		v.port.ingress.ChargeAll(uint8(prio), v.charges[prio])
 		v.charges[prio] = 0
 	}
-	v.port.sw.pool.Add(sum)
+	if pool := v.port.sw.pool; v.held == 0 {
+		pool.Add(sum)
+	} else {
+		pool.Settle(v.held, sum)
+		v.held = 0
+	}
+}
+
+// hold sets aside what the vector's lossy frames may take of the pool, if other workers take of it, too. It reports false
+// if there is not so much: then each is charged by itself.
+func (s *Switch) hold(v *vector) bool {
+	if v.port.worker.lanes == nil || v.held != 0 {
+		return true
+	}
+	if !s.pool.Hold(v.pooled) {
+		v.lossy = 0
+		return false
+	}
+	v.held = v.pooled
+	return true
 }
 
 // fits reports whether there is room for one frame, as it will be charged.

@@ -43,11 +43,23 @@ var kinds = map[string]kind{
 	"ipv6":    {header: func(b []byte, n int) []byte { return over6(b) }},
 	"tagged":  {header: func(b []byte, n int) []byte { return withTag(b, 3<<13|10) }},
 	"mix":     {header: mixed, length: func(n int) int { return 68 + n*389%1430 }},
-	"workers": {workers: 2, change: func(c *SwitchConfig) {
-		for i := range c.Ports {
-			c.Ports[i].Worker = i % 2
-		}
+	"workers": {workers: 2, change: deal},
+	"workers-lossy": {workers: 2, change: func(c *SwitchConfig) {
+		c.Lossless = 0
+		deal(c)
 	}},
+	"workers-dynamic": {workers: 2, change: func(c *SwitchConfig) {
+		c.PFC[3].Alpha = 1
+		c.Buffer += units.MB
+		deal(c)
+	}},
+}
+
+// deal gives the ports to two workers in turn.
+func deal(c *SwitchConfig) {
+	for i := range c.Ports {
+		c.Ports[i].Worker = i % 2
+	}
 }
 
 // over6 is a packet over IPv6 with the addresses and the class of one over IPv4.

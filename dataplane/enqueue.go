@@ -21,24 +21,24 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 	if v.present&(v.present-1) != 0 || p.worker.lanes != nil {
 		v.fast &^= v.pools
 	}
-	if s.limitedFrom == 0 || p.worker.lanes != nil { // each has limits of its own, or other workers take of the pool, too
+	if s.limitedFrom == 0 { // each has limits of its own
 		v.lossy = 0
 	}
 	for i := from; i < end; {
 		if i = s.enqueueFast(now, p.env, v, burst[:end], i); i == end {
 			break
 		}
-		if v.lossy != 0 {
+		if v.lossy != 0 && s.hold(v) {
 			if next := s.enqueueLossy(now, v, burst[:end], i); next > i {
 				i = next
 				continue
 			}
-			v.chargeLossy() // what comes now asks how much of the pool is free
 		}
 		if away := s.handOverFast(p.worker, v, burst[:end], i); away > i {
 			i = away
 			continue
 		}
+		v.chargeLossy() // what comes now asks how much of the pool is free
 		a := v.acts[i]
 		s.enqueueOne(now, p, &burst[i], a, v.admitted>>a.prio()&1 != 0, v.bypass>>a.prio()&1 != 0)
 		i++
@@ -136,7 +136,7 @@ func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []Frame, i int) i
 		q := element[queue](queues, a.queue())
 		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := units.Size(uint16(where >> 32))
-		if v.lossy>>(a&7)&1 == 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || q.bytes+length > v.tail ||
+		if v.lossy>>(a&7)&1 == 0 || a&actAway != 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || q.bytes+length > v.tail ||
 			s.ports[a.out()].wary>>(a&7)&1 != 0 {
 			break
 		}

@@ -36,6 +36,9 @@ type lane struct {
 	_       [56]byte
 }
 
+// unset is a limit that is not worked out yet.
+const unset = -1
+
 // isRelease, in the Digest of an entry of a lane, says that it is not a frame but a number of released bytes: the other
 // bits of the Digest are the port, Prio is the priority, and the first word is the number.
 const isRelease = 1 << 31
@@ -66,7 +69,7 @@ func (s *Switch) handOverFast(w *switchWorker, v *vector, burst []Frame, i int) 
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a, f := acts[i], &burst[i]
-		if a&actAway == 0 || v.fast>>(a&7)&1 == 0 {
+		if a&actAway == 0 || (v.fast|v.lossy)>>(a&7)&1 == 0 {
 			break
 		}
 		v.charges[a&7] += s.cost(f.Len)
@@ -227,15 +230,26 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 	memory.Publish(&l.taken, at)
 }
 
-// takeFast takes lossless frames from one on, as far as they pass the queues or are appended to one in which
-// others wait, and nothing else is to be done, as enqueuePlain does; it returns where the next is.
+// takeFast takes frames from one on, as far as they pass the queues or are appended to one in which
+// others wait, and nothing else is to be done, as enqueueFast and enqueueLossy do; it returns where the next is.
 func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint64) uint64 {
+	pooled := int64(0)   // that lossy frames give back
+	tail := int64(unset) // the least limit of their queues
 	for ; at < end; at++ {
 		f := &l.ring[at%laneLen]
-		if f.Flag&Lossless == 0 { // releases have no flags either
-			break
+		prio, length := f.Prio&7, int64(f.Len)
+		lossy := f.Flag&Lossless == 0 // releases have no flags either
+		if lossy {
+			if f.Digest&isRelease != 0 || f.In >= s.limitedFrom || s.ports[f.Digest].wary>>prio&1 != 0 {
+				break
+			}
+			if tail == unset {
+				tail = int64(s.tailOf(s.pool.Free()))
+			}
+			if length > tail {
+				break
+			}
 		}
-		prio := f.Prio & 7
 		e, q := &w.env.exits[f.Digest], &s.queues[int(f.Digest)*pfc.Classes+int(prio)]
 		where, what := f.words()[0], f.words()[1]&^(1<<32-1)
 		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == QueueNothing {
@@ -249,16 +263,26 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 			e.N = n + 1
 			q.left += 1<<40 | tally(f.Len)
 			q.longest = max(q.longest, f.Len)
-			w.deferRelease(int(f.In), prio, s.cost(f.Len))
+			cost := s.cost(f.Len)
+			if w.deferRelease(int(f.In), prio, cost); lossy {
+				pooled += cost
+			}
 			continue
 		}
-		if q.fastUntil <= now || q.last >= blockLen || q.frames == 0 {
+		if q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || lossy && int64(q.bytes)+length > tail {
 			break
+		}
+		if lossy {
+			q.unjudged += uint16(^s.config.Judged >> prio & 1)
 		}
 		q.tail.frames[q.last].put(where, what)
 		q.last++
 		q.frames++
-		q.bytes += units.Size(f.Len)
+		q.bytes += units.Size(length)
+	}
+	if pooled != 0 {
+		w.notePooled(s.pool)
+		s.pool.Add(-pooled)
 	}
 	return at
 }

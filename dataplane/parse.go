@@ -26,6 +26,8 @@ type vector struct {
 	lossy   uint8       // lossy priorities whose frames may be charged together: the pool has room for all of them
 	tail    units.Size  // the least limit of their queues, even if all frames of the vector are queued
 	charges [8]int64    // to the port, by frames that were queued so
+	pooled  int64       // most bytes that the lossy ones may take of the pool
+	held    int64       // of the pool, for them: see hold
 	port    *switchPort // through which it came
 }
 

@@ -51,26 +51,34 @@ func (m *bufferMemory) giveBack(p *Pool) {
 	}
 }
 
-// Two workers with two ports each, at full speed under the race detector: every
-// frame arrives once, in order, marked or not, and is accounted for.
+// Two workers with two ports each, at full speed under the race detector: every frame arrives once, in order, marked or
+// not, and is accounted for; lossy ones, for which the buffer is small, may be discarded and never take more than their pool.
 func TestTwoWorkers(t *testing.T) {
-	for _, aware := range []bool{false, true} {
-		t.Run(map[bool]string{false: "plain", true: "VLANs"}[aware], func(t *testing.T) { twoWorkers(t, aware) })
-	}
+	t.Run("plain", func(t *testing.T) { twoWorkers(t, 1, 26, nil) })
+	t.Run("bursts", func(t *testing.T) { twoWorkers(t, 40, 26, nil) })
+	t.Run("VLANs", func(t *testing.T) {
+		twoWorkers(t, 1, 26, func(c *SwitchConfig) {
+			c.VLANs = []VLAN{{ID: 5, Untagged: []uint16{0, 1, 2, 3}}, {ID: 6, Tagged: []uint16{0, 3}}}
+		})
+	})
+	t.Run("lossy", func(t *testing.T) {
+		twoWorkers(t, 40, 0, func(c *SwitchConfig) { c.Buffer = c.Reserved() + 60*units.KB })
+	})
 }
 
-func twoWorkers(t *testing.T, aware bool) {
+// twoWorkers has bursts of up to so many frames with a DSCP arrive.
+func twoWorkers(t *testing.T, most int, dscp uint8, change func(c *SwitchConfig)) {
 	const ports, each = 4, 20_000
 	m := newMemory(1 << 14)
 	c := config(ports)
-	if aware {
-		c.VLANs = []VLAN{{ID: 5, Untagged: []uint16{0, 1, 2, 3}}, {ID: 6, Tagged: []uint16{0, 3}}}
-	}
 	c.Learn, c.Tail, c.Buffer = true, units.MB, 4*units.MB
 	c.PFC[3].XOFF, c.PFC[3].XON, c.PFC[3].Headroom = 100_000, 50_000, 500_000
 	c.Static = c.Static[:2] // the others are learned
 	for i := range c.Ports {
 		c.Ports[i].Worker = i / 2
+	}
+	if change != nil {
+		change(&c)
 	}
 	envs := []*Env{NewEnv(m.pool(), ports), NewEnv(m.pool(), ports)}
 	sw, err := NewSwitch(c, envs)
@@ -91,17 +99,20 @@ func twoWorkers(t *testing.T, aware bool) {
 				now += us
 				sw.Poll(now, w)
 				for p := 2 * w; p < 2*w+2; p++ {
-					if n := sent[p].Load(); n < each && !held[p] {
-						to := (p + 1 + int(n)%(ports-1)) % ports
+					var arrive []Frame
+					for n := int(sent[p].Load()); n < each && !held[p] && len(arrive) < 1+n%most; n++ {
+						to := (p + 1 + n%(ports-1)) % ports
 						f, ok := env.Alloc(200)
-						if ok {
-							b := packet(p, to, 26, wire.ECT0)
-							wire.BTH(b[42:]).SetPSN(uint32(n)+1, false)
-							copy(env.Header(f), b)
-							sent[p].Add(1)
-							sw.Receive(now, p, []Frame{f})
+						if !ok {
+							break
 						}
+						b := packet(p, to, dscp, wire.ECT0)
+						wire.BTH(b[42:]).SetPSN(uint32(n)+1, false)
+						copy(env.Header(f), b)
+						arrive = append(arrive, f)
 					}
+					sent[p].Add(uint64(len(arrive)))
+					sw.Receive(now, p, arrive)
 					for _, f := range burst[:sw.Transmit(now, p, burst)] {
 						b := env.Header(f)
 						if wire.MACAt(b) == 0x0180C2000001 {
@@ -142,9 +153,16 @@ func twoWorkers(t *testing.T, aware bool) {
 		for _, n := range st.Ports[p].QueueFrames {
 			queued += n
 		}
-		if d := st.Ports[p].Discarded(); d != [8]uint64{} {
+		d := st.Ports[p].Discarded()
+		if dscp == 0 {
+			total, d[0] = total+d[0], 0
+		}
+		if d != [8]uint64{} {
 			t.Errorf("port %d discards %v", p, d)
 		}
+	}
+	if b := sw.Buffer(); b.LossyPeak > b.Lossy || dscp == 0 && b.LossyPeak < b.Lossy/2 {
+		t.Errorf("the pool of %v had %v taken at most", b.Lossy, b.LossyPeak)
 	}
 	if total+queued < ports*each*99/100 || queued > 100 {
 		t.Errorf("%d frames arrived, %d are queued, of %d", total, queued, ports*each)

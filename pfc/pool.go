@@ -11,7 +11,7 @@ import (
 // lossless ones beyond their XOFF where thresholds follow what is free.
 type Pool struct {
 	size    int64
-	used    int64
+	used    int64 // of a shared pool: see heldBits
 	shared  bool
 	awaited int64 // by accounts whose peers are paused: before so much is free none of them may let its peer go on
 }
@@ -47,28 +47,50 @@ func (p *Pool) Take(n int64) bool {
 		p.used += n
 		return true
 	}
-	if atomic.AddInt64(&p.used, n) > p.size {
-		atomic.AddInt64(&p.used, -n)
-		return false
-	}
-	return true
+	return p.take(n, 0)
 }
+
+// The account of a shared pool is one word, so that who reads it sees one instant: what is used or held, above heldBits, and
+// what of it is held.
+const (
+	heldBits = 24
+	mostHeld = 1<<heldBits - 1
+)
+
+// take takes n bytes of a shared pool, so many of which are held.
+func (p *Pool) take(n, held int64) bool {
+	for {
+		was := atomic.LoadInt64(&p.used)
+		if n > p.size-was>>heldBits || held > mostHeld-was&mostHeld {
+			return false
+		}
+		if atomic.CompareAndSwapInt64(&p.used, was, was+n<<heldBits+held) {
+			return true
+		}
+	}
+}
+
+// Hold sets n bytes of a shared pool aside, if they are free: until Settle nobody else takes them.
+func (p *Pool) Hold(n int64) bool { return p.take(n, n) }
+
+// Settle ends Hold of n bytes: so many of them were taken, and the others are free again.
+func (p *Pool) Settle(n, taken int64) { atomic.AddInt64(&p.used, (taken-n)<<heldBits-n) }
 
 // Add takes n bytes, free or not: what was promised must find room. A negative n gives them back.
 func (p *Pool) Add(n int64) {
 	switch {
 	case n == 0:
 	case p.shared:
-		atomic.AddInt64(&p.used, n)
+		atomic.AddInt64(&p.used, n<<heldBits)
 	default:
 		p.used += n
 	}
 }
 
-// Free is how many bytes are free; 0 if more than all are used.
+// Free is how many bytes are neither used nor held; 0 if more than all are used.
 func (p *Pool) Free() int64 {
 	if p.shared {
-		return max(0, p.size-atomic.LoadInt64(&p.used))
+		return max(0, p.size-atomic.LoadInt64(&p.used)>>heldBits)
 	}
 	return max(0, p.size-p.used)
 }
@@ -76,7 +98,8 @@ func (p *Pool) Free() int64 {
 // Used is how many bytes are used.
 func (p *Pool) Used() int64 {
 	if p.shared {
-		return atomic.LoadInt64(&p.used)
+		was := atomic.LoadInt64(&p.used)
+		return was>>heldBits - was&mostHeld
 	}
 	return p.used
 }
@@ -85,4 +108,4 @@ func (p *Pool) Used() int64 {
 func (p *Pool) Resize(size units.Size) { p.size = int64(size) }
 
 // State is how large the pool is and how much of it is used, between bursts.
-func (p *Pool) State() (size, used units.Size) { return units.Size(p.size), units.Size(p.used) }
+func (p *Pool) State() (size, used units.Size) { return units.Size(p.size), units.Size(p.Used()) }
