@@ -128,3 +128,30 @@ func TestMovingThresholdsAgainstTheBook(t *testing.T) {
 		}
 	})
 }
+
+// What is held is neither free nor used, and more than an account can hold is refused.
+func TestHold(t *testing.T) {
+	pool := NewPool(1000, true)
+	is := func(free, used int64) {
+		t.Helper()
+		if pool.Free() != free || pool.Used() != used {
+			t.Errorf("%d are free and %d used, not %d and %d", pool.Free(), pool.Used(), free, used)
+		}
+	}
+	pool.Add(100)
+	if !pool.Hold(600) || pool.Hold(301) || pool.Take(301) {
+		t.Error("300 of 1000 are free when 100 are used and 600 held")
+	}
+	is(300, 100)
+	if !pool.Take(300) {
+		t.Error("what is free cannot be taken")
+	}
+	is(0, 400)
+	pool.Settle(600, 250)
+	is(350, 650)
+	pool.Add(-650)
+	is(1000, 0)
+	if large := NewPool(units.GB, true); !large.Hold(mostHeld) || large.Hold(1) || !large.Take(1) {
+		t.Error("an account holds as much as fits into it")
+	}
+}

@@ -1,0 +1,114 @@
+package dataplane
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+	"photon/wire"
+)
+
+// lossyBook is what the buffer has to do with lossy frames that one port receives in a burst, frame by frame: those for the
+// other port of the same worker are queued at once, those for ports of another one when that looks.
+type lossyBook struct {
+	pool, used, peak int64
+	tail             units.Size
+	share            float64
+	queues           [4][8]units.Size
+	dropped          map[Reason]int
+}
+
+func (k *lossyBook) admit(length int64) bool {
+	if length > k.pool-k.used {
+		k.dropped[DropBuffer]++
+		return false
+	}
+	k.used += length
+	k.peak = max(k.peak, k.used)
+	return true
+}
+
+func (k *lossyBook) queue(port int, prio uint8, length int64) {
+	limit := k.tail
+	if k.share > 0 {
+		limit = min(limit, units.Size(k.share*float64(k.pool-k.used)))
+	}
+	if q := &k.queues[port][prio]; *q+units.Size(length) <= limit {
+		*q += units.Size(length)
+		return
+	}
+	k.used -= length
+	k.dropped[DropTail]++
+}
+
+// Lossy frames for ports of two workers have the room that the pool and their queues have, to the byte, although they are
+// charged and handed over by vectors.
+func TestLossyBurstsOfTwoWorkers(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		length := int64(rapid.SampledFrom([]int{64, 300, 1500}).Draw(rt, "length"))
+		k := lossyBook{
+			tail: rapid.SampledFrom([]units.Size{units.MB, 2000, 10_000}).Draw(rt, "tail"), share: rapid.SampledFrom([]float64{0, 0, 0.125, 1, 8}).Draw(rt, "share"),
+			pool: length*int64(rapid.SampledFrom([]int{10, 64, 100, 1000}).Draw(rt, "frames of the pool")) - int64(rapid.SampledFrom([]int{0, 1}).Draw(rt, "less")), dropped: map[Reason]int{},
+		}
+		c := config(4)
+		c.Tail, c.Share = k.tail, k.share
+		c.Buffer = c.Reserved() + units.Size(k.pool)
+		c.Ports[2].Worker, c.Ports[3].Worker = 1, 1
+		r := newCrew(t, c, 2)
+		psn := uint32(0)
+		for range rapid.IntRange(1, 4).Draw(rt, "bursts") {
+			var burst []Frame
+			var away [][2]int // to which port, of which priority
+			for range rapid.IntRange(1, MaxBurst).Draw(rt, "frames") {
+				to, prio := rapid.SampledFrom([]int{1, 2, 2, 3}).Draw(rt, "to"), rapid.SampledFrom([]int{0, 0, 1}).Draw(rt, "priority")
+				h := packet(0, to, uint8(prio)<<3, 0)
+				wire.BTH(h[42:]).SetPSN(psn, false)
+				psn++
+				burst = append(burst, r.frame(0, h, int(length)))
+				switch {
+				case !k.admit(length):
+				case to == 1:
+					k.queue(to, uint8(prio), length)
+				default:
+					away = append(away, [2]int{to, prio})
+				}
+			}
+			r.sw.Receive(r.now, 0, burst)
+			r.poll()
+			for _, a := range away {
+				k.queue(a[0], uint8(a[1]), length)
+			}
+			if b := r.sw.Buffer(); int64(b.LossyUsed) != k.used || int64(b.LossyPeak) != k.peak {
+				rt.Fatalf("%v of the pool are used, and were at most %v; not %d and %d", b.LossyUsed, b.LossyPeak, k.used, k.peak)
+			}
+			for why, n := range k.dropped {
+				if got := r.discarded(why); got != uint64(n) {
+					rt.Fatalf("%d frames are discarded for %v, not %d", got, why, n)
+				}
+			}
+			for port, prios := range k.queues {
+				for prio, bytes := range prios {
+					if got := r.stats(port).QueueBytes[prio]; got != bytes {
+						rt.Fatalf("%v wait at port %d of priority %d, not %v", got, port, prio, bytes)
+					}
+				}
+			}
+		}
+		for port := 1; port < 4; port++ { // in the order in which they came
+			last := [8]uint32{}
+			for _, b := range r.out(port, 4*MaxBurst) {
+				prio := b[15] >> 5
+				if now := wire.BTH(b[42:]).PSN() + 1; now <= last[prio] {
+					rt.Fatalf("port %d sends frame %d after %d", port, now, last[prio])
+				} else {
+					last[prio] = now
+				}
+			}
+		}
+		r.poll()
+		if used := r.sw.Buffer().LossyUsed; used != 0 {
+			rt.Fatalf("%v of the pool are used when all has left", used)
+		}
+	})
+}
