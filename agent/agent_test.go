@@ -502,3 +502,17 @@ func FuzzReceive(f *testing.F) {
 		p.run(200 * units.Microsecond)
 	})
 }
+
+// A PFC frame for another station pauses nothing.
+func TestPauseForAnotherStation(t *testing.T) {
+	p, _ := newTraffic(t, 100, nil)
+	b := make([]byte, pfc.FrameLen)
+	f := pfc.Frame{Enable: 8, Quanta: [8]uint16{3: 65535}}
+	f.Encode(b, mac(7))
+	wire.MAC(0x0200_0000_0099).Put(b) // another station
+	p.inject(b)
+	p.run(units.Microsecond * 100)
+	if got := p.a.Paused(); got != 0 {
+		t.Errorf("priorities %b are paused", got)
+	}
+}

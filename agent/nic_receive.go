@@ -21,6 +21,11 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 		return
 	}
 	if h.EtherType == wire.TypeMACControl && !h.Tagged {
+		if !pfc.Addressed(&h) {
+			n.count(Wire, f)
+			n.discard(Wire, f, dataplane.DropReserved)
+			return
+		}
 		n.controlled(now, b)
 		n.env.Free(f)
 		return

@@ -6,7 +6,9 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // An elastic host takes up as many flows as another, no more, and what was received
@@ -54,5 +56,42 @@ func TestElasticHost(t *testing.T) {
 	st := p.b.Stats(p.Now())
 	if st.NPSent <= sent || st.Ports[0].Discards[dataplane.DropTable][3] != 0 {
 		t.Errorf("%d CNPs before, %d after, %d frames found no place", sent, st.NPSent, st.Ports[0].Discards[dataplane.DropTable][3])
+	}
+}
+
+// A flow that takes the place of another is not told of the marks of that one.
+func TestCNPOfAForgottenFlow(t *testing.T) {
+	p := newPair(t, cnp.NewDCQCN(cnp.DCQCNParams{Interval: 50 * units.Microsecond}, 1), func(c *agent.Config) {
+		c.Receivers, c.Age, c.Lossless = 1, ms, 1<<3|1<<6
+	})
+	env := p.wire.env
+	give := func(now units.Time, b []byte, length int) {
+		f, _ := env.Alloc(length)
+		copy(env.Header(f), b)
+		p.b.Receive(now, 0, []dataplane.Frame{f})
+	}
+	data := func(qp uint32, ecn uint8) []byte {
+		b := make([]byte, 64)
+		h := wire.RoCE{DstMAC: mac(2), SrcMAC: mac(1), Src: ip(1), Dst: ip(2), TOS: 26<<2 | ecn, SrcPort: 50000}
+		bth := h.Encode(b, wire.BTHLen+1000+wire.ICRCLen)
+		wire.BTH(b[bth:]).Encode(wire.OpSendOnly, false, qp, false, 0)
+		return b
+	}
+	pause := make([]byte, pfc.FrameLen)
+	f := pfc.Frame{Enable: 1 << 6, Quanta: [8]uint16{6: 65535}} // 3.3 ms at 10 Gbit/s: of CNPs
+	f.Encode(pause, mac(9))
+	give(0, pause, pfc.FrameLen)
+	give(units.Microsecond, data(7, wire.CE), 1058)
+	give(2*ms, data(8, wire.ECT0), 1058) // takes the place of the first, which was silent for longer than Age
+	f.Quanta[6] = 0
+	f.Encode(pause, mac(9))
+	give(2*ms+units.Microsecond, pause, pfc.FrameLen)
+	var burst [8]dataplane.Frame
+	for _, f := range burst[:p.b.Transmit(2*ms+2*units.Microsecond, 0, burst[:])] {
+		var h wire.Header
+		b := env.Header(f)
+		if wire.Parse(b, &h); h.BTH > 0 && wire.BTH(b[h.BTH:]).Opcode() == wire.OpCNP && wire.BTH(b[h.BTH:]).DestQP() == 8 {
+			t.Error("a CNP for queue pair 8, of which nothing was marked")
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"photon/units"
+	"photon/wire"
 )
 
 // Order is a flow that is to be sent some time.
@@ -83,6 +84,7 @@ type Traffic struct {
 	waiting   int            // of them, without those
 	stops     byTime         // by stop, of flows that have one
 	running   map[peerKey]*orderedFlow
+	pairs     map[peerKey]int // how many flows are ordered or sent on a queue pair
 	ended     int
 	fresh     []*orderedFlow // ended since TakeEnded was called
 	nextQP    uint32
@@ -113,7 +115,7 @@ var ErrNoFlow = errors.New("agent: there is no such flow")
 // NewTraffic returns a Traffic for a host that remembers at least mostEnded flows
 // that have ended.
 func NewTraffic(h *Host, mostEnded int) *Traffic {
-	return &Traffic{host: h, mostEnded: mostEnded, running: map[peerKey]*orderedFlow{}, nextQP: firstQP}
+	return &Traffic{host: h, mostEnded: mostEnded, running: map[peerKey]*orderedFlow{}, pairs: map[peerKey]int{}, nextQP: firstQP}
 }
 
 // Add orders flows and returns the first one's number; the others follow. A
@@ -125,14 +127,17 @@ func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) 
 		return 0, err
 	}
 	first = t.last + 1
+	for i := range orders {
+		if o := &orders[i]; o.QP != 0 {
+			t.pairs[keyOf(o.Peer, o.QP)]++
+		}
+	}
 	for _, o := range orders {
 		t.last++
 		o.Start = max(o.Start, now)
 		if o.QP == 0 {
-			o.QP = t.nextQP
-			if t.nextQP++; t.nextQP == 1<<24 {
-				t.nextQP = firstQP
-			}
+			o.QP = t.freeQP(o.Peer)
+			t.pairs[keyOf(o.Peer, o.QP)]++
 		}
 		j := &orderedFlow{Ordered: Ordered{ID: t.last, Order: o}, slot: -1}
 		t.ordered = append(t.ordered, j)
@@ -141,6 +146,19 @@ func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) 
 	}
 	t.Step(now)
 	return first, nil
+}
+
+// freeQP is a queue pair to a peer that no flow has which is sent or ordered.
+func (t *Traffic) freeQP(peer wire.IP) (qp uint32) {
+	for {
+		qp = t.nextQP
+		if t.nextQP++; t.nextQP == 1<<24 {
+			t.nextQP = firstQP
+		}
+		if t.pairs[keyOf(peer, qp)] == 0 {
+			return qp
+		}
+	}
 }
 
 // Check says what is wrong with orders, in one line: with one of them, or because a queue pair is in
@@ -242,6 +260,10 @@ func (t *Traffic) stop(now units.Time, j *orderedFlow) bool {
 // end remembers a flow that ended, and forgets the oldest of too many.
 func (t *Traffic) end(j *orderedFlow, s Stage) {
 	j.Stage, j.Allowed, j.Limited = s, 0, false
+	k := keyOf(j.Peer, j.QP)
+	if t.pairs[k]--; t.pairs[k] == 0 {
+		delete(t.pairs, k)
+	}
 	t.fresh = append(t.fresh, j)
 	if t.ended++; t.ended < 2*t.mostEnded {
 		return

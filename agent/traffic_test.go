@@ -242,3 +242,19 @@ func TestEndedFlowsAreForgotten(t *testing.T) {
 		t.Error("a flow that was forgotten was stopped")
 	}
 }
+
+// A flow without a queue pair gets one that no other has, also of the same order.
+func TestQueuePairOfItsOwn(t *testing.T) {
+	p, tr := newTraffic(t, 100, nil)
+	named := to2(0, 0)
+	named.QP = 1 << 20
+	if _, err := tr.Add(0, []agent.Order{named, to2(1000, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(5 * ms)
+	for _, o := range tr.List(p.Now(), 0, 10) {
+		if o.Stage == agent.Refused {
+			t.Errorf("flow %d on queue pair %d: %v: %v", o.ID, o.QP, o.Stage, o.Why)
+		}
+	}
+}

@@ -65,5 +65,8 @@ func (b *BECN) Poll(units.Time) (int, Notice, bool) {
 	return flow, n, true
 }
 
-// Forget drops nothing: a packet that is due is still right.
-func (b *BECN) Forget(int) {}
+// Forget drops a packet that is due: it would go to the sender of the slot's next flow.
+func (b *BECN) Forget(flow int) {
+	b.ce[flow] = false
+	b.due.remove(flow)
+}

@@ -298,3 +298,22 @@ func TestNothingAllocates(t *testing.T) {
 		t.Fatalf("%v allocations", n)
 	}
 }
+
+// What is due of a flow that is forgotten is not said of the one that has its place then.
+func TestForget(t *testing.T) {
+	us := units.Microsecond
+	for name, np := range map[string]NP{
+		"DCQCN": NewDCQCN(DCQCNParams{Interval: 50 * us}, 4), "ticks": NewDCQCNTicks(DCQCNParams{Interval: 50 * us}, 4),
+		"DCQCN+": NewDCQCNPlus(DCQCNPlusParams{Gap: us, Interval: 45 * us, Silence: 100 * us}, 4), "BECN": NewBECN(false, 4),
+		"PCN": NewPCN(PCNParams{Period: 50 * us, Percent: 95}, 4),
+	} {
+		np.Data(us, 2, wire.CE, 1000)
+		np.Forget(2)
+		np.Data(2*us, 2, wire.ECT0, 1000) // another flow, not marked
+		for now := 2 * us; now < 200*us; now += us {
+			if flow, n, ok := np.Poll(now); ok && (name != "PCN" || n.ECN == wire.CE) {
+				t.Errorf("%s: flow %d is notified of another's mark: %+v", name, flow, n)
+			}
+		}
+	}
+}

@@ -73,8 +73,11 @@ func (d *DCQCN) Poll(units.Time) (int, Notice, bool) {
 	return d.due.pop(), Notice{ECN: wire.NotECT}, true
 }
 
-// Forget lets the slot's next flow notify at once.
-func (d *DCQCN) Forget(flow int) { d.last[flow] = -units.Never }
+// Forget lets the slot's next flow notify at once, and drops a CNP that is due: it would go to that flow's sender.
+func (d *DCQCN) Forget(flow int) {
+	d.last[flow] = -units.Never
+	d.due.remove(flow)
+}
 
 // Rebase implements units.Rebaser.
 func (d *DCQCN) Rebase(by units.Time) { units.RebaseAll(d.last, by) }

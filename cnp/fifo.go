@@ -1,7 +1,7 @@
 package cnp
 
 // fifo is a queue of flows, each of them at most once, linked through an array: it does
-// not allocate. A flow in the middle is removed by marking it absent.
+// not allocate.
 type fifo struct {
 	next       []int32
 	in         []bool
@@ -40,4 +40,24 @@ func (f *fifo) pop() int {
 	f.head = f.next[flow]
 	f.in[flow] = false
 	return int(flow)
+}
+
+// remove takes a flow out, if it is there; it looks at those before it.
+func (f *fifo) remove(flow int) {
+	if !f.in[flow] {
+		return
+	}
+	f.in[flow] = false
+	before := int32(none)
+	for at := f.head; at != int32(flow); at = f.next[at] {
+		before = at
+	}
+	if before == none {
+		f.head = f.next[flow]
+	} else {
+		f.next[before] = f.next[flow]
+	}
+	if f.tail == int32(flow) {
+		f.tail = before
+	}
 }

@@ -159,6 +159,8 @@ func (c *SwitchConfig) Check() error {
 		return fmt.Errorf("headroom %v that ports share must not be negative, and with credits there is none", c.Headroom)
 	case c.Headroom > 0 && c.Headroom < c.MostHeadroom():
 		return fmt.Errorf("headroom %v that ports share is less than that of a single lossless priority, %v", c.Headroom, c.MostHeadroom())
+	case c.Age < 0 || c.Age > 0 && c.Age < units.Second:
+		return fmt.Errorf("age %v of a learned address must be from 1s, or 0, which is for ever", c.Age)
 	case c.Deadlock < 0:
 		return fmt.Errorf("deadlock: detect %v must not be negative", c.Deadlock)
 	case c.MTU < 46 || c.MTU > 9216:

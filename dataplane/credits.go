@@ -3,6 +3,7 @@ package dataplane
 import (
 	"photon/credits"
 	"photon/units"
+	"photon/wire"
 )
 
 // A port whose link has credits. Every frame is queued, and leaves when the peer has room for it; frames are taken
@@ -18,6 +19,15 @@ func (p *switchPort) setLanes() {
 		p.lanes = credits.NewPort(*c.Credits, c.Lossless, p.config.Link.Rate, c.longest())
 		p.env.Wake(p.number, 0) // the peer waits for credits
 	}
+}
+
+// laneOf is the lane of which a frame that comes through the port takes credits, by its bytes; -1: it takes none. What goes
+// to the other end of the link alone is sent past the lanes: flow control packets, LLDP, probes.
+func (p *switchPort) laneOf(b []byte) int {
+	if len(b) < wire.EthernetLen || wire.MACAt(b).LinkLocal() {
+		return -1
+	}
+	return p.sw.Priority(p.number, b)
 }
 
 // arrives counts a frame of a lane that has been received, and arrived what is buffered when it has been taken.

@@ -57,10 +57,10 @@ type bucket struct {
 	full  units.Time // when it is full again
 }
 
-// set changes the limit; what was taken stays taken.
-func (b *bucket) set(l FloodLimit) {
+// set changes the limit; what was taken stays taken, but no more than all that the bucket holds.
+func (b *bucket) set(now units.Time, l FloodLimit) {
 	full := b.full
-	*b = bucket{full: full}
+	*b = bucket{}
 	switch {
 	case l.Frames > 0:
 		b.frame = (units.Second-1)/units.Time(l.Frames) + 1
@@ -68,6 +68,7 @@ func (b *bucket) set(l FloodLimit) {
 	case l.Rate > 0:
 		b.rate, b.depth = l.Rate, l.Rate.Serialize(l.Burst)
 	}
+	b.full = min(full, now+b.depth)
 }
 
 // take reports whether a frame of so many bytes on the wire may pass, and takes its tokens.
@@ -90,11 +91,11 @@ func (b *bucket) take(now units.Time, bytes int) bool {
 // buckets of a port, by what is flooded; and of the ICMP errors that are sent there.
 type buckets struct{ broadcast, multicast, unknown, errors bucket }
 
-func (b *buckets) set(l FloodLimits, errors FloodLimit) {
-	b.broadcast.set(l.Broadcast)
-	b.multicast.set(l.Multicast)
-	b.unknown.set(l.Unknown)
-	b.errors.set(errors)
+func (b *buckets) set(now units.Time, l FloodLimits, errors FloodLimit) {
+	b.broadcast.set(now, l.Broadcast)
+	b.multicast.set(now, l.Multicast)
+	b.unknown.set(now, l.Unknown)
+	b.errors.set(now, errors)
 }
 
 // flood sends a frame of unknown or group destination to every other port of its LAN that has a link,

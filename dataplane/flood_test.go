@@ -91,7 +91,7 @@ func TestBucket(t *testing.T) {
 			t.Skip(err)
 		}
 		var b bucket
-		b.set(l)
+		b.set(0, l)
 		now, held := units.Time(0), b.depth // in time that fills the bucket
 		for range rapid.IntRange(1, 300).Draw(t, "frames") {
 			bytes, cost := rapid.IntRange(84, 1542).Draw(t, "bytes"), b.frame
@@ -174,5 +174,26 @@ func TestCheckOfFloodLimits(t *testing.T) {
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
+	}
+}
+
+// A limit that a reload has raised holds at once: what was taken at the lower rate is at most what the bucket holds.
+func TestRaisedFloodLimit(t *testing.T) {
+	c := config(3)
+	c.Ports[0].Flood.Unknown = FloodLimit{Frames: 1, Burst: 100}
+	r := newRig(t, c)
+	unknown := packet(0, 9, 26, 0)
+	for range 100 {
+		r.in(0, unknown, 100)
+	}
+	r.out(1, 200)
+	r.out(2, 200)
+	c = config(3)
+	c.Ports[0].Flood.Unknown = FloodLimit{Frames: 1_000_000, Burst: 100}
+	r.reload(c)
+	r.now += 10 * units.Second // ten million frames' worth of the new limit
+	r.in(0, unknown, 100)
+	if n := len(r.out(1, 9)); n != 1 {
+		t.Errorf("%d frames pass 10 s after the limit was raised to a million frames a second", n)
 	}
 }

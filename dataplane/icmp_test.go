@@ -92,3 +92,35 @@ func TestICMPIsLimited(t *testing.T) {
 		}
 	})
 }
+
+// ICMP of a type that the router does not know, or a part of a packet, is discarded in silence (RFC 1122 section 3.2.2, RFC 4443
+// section 2.4): ICMP is no unreachable protocol.
+func TestICMPToTheRouterOfUnknownType(t *testing.T) {
+	c := routerConfig()
+	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+	for _, x := range []struct {
+		name, src, dst string
+		make           func(b []byte)
+	}{
+		{"IPv4 echo reply", "10.0.0.1", "10.0.9.1", func(b []byte) { b[23], b[34], b[35] = 1, 0, 0 }},
+		{"IPv4 timestamp request", "10.0.0.1", "10.0.9.1", func(b []byte) { b[23], b[34], b[35] = 1, 13, 0 }},
+		{"IPv4 echo request, first fragment", "10.0.0.1", "10.0.9.1", func(b []byte) { b[23], b[34], b[35] = 1, 8, 0; b[20] |= 0x20 }},
+		{"IPv6 echo reply", "fd00::1", "fd00:9::1", func(b []byte) { b[20], b[54], b[55] = 58, 129, 0 }},
+		{"IPv6 unknown informational", "fd00::1", "fd00:9::1", func(b []byte) { b[20], b[54], b[55] = 58, 200, 0 }},
+	} {
+		r := newRig(t, c)
+		b := ip(x.src, x.dst, 120)
+		x.make(b)
+		if b[14]>>4 == 4 {
+			wire.SetIPv4Checksum(b[14:])
+		}
+		r.in(0, b, len(b))
+		if out := r.out(0, 4); len(out) != 0 {
+			at := 34
+			if out[0][14]>>4 == 6 {
+				at = 54
+			}
+			t.Errorf("%s: answered with an ICMP error, type %d code %d", x.name, out[0][at], out[0][at+1])
+		}
+	}
+}

@@ -54,6 +54,10 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 		points := c.newPoints(port, r)
 		ch.points = &points
 	}
+	if c.Headroom > 0 && state.Headroom > c.Headroom {
+		return nil, fmt.Errorf("%w: port %d has a link of %v, for which a priority needs a headroom of %v; all ports share %v",
+			ErrBuffer, port, state.Rate, state.Headroom, c.Headroom)
+	}
 	need := s.reserved()
 	for rest := c.Accounts(port); rest != 0 && state.Headroom > 0 && c.Headroom == 0; rest &= rest - 1 {
 		need += state.Headroom - s.thresholds(port, bits.TrailingZeros8(rest)).Headroom
@@ -100,13 +104,13 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 			for prio := range pfc.Classes {
 				s.flush(now, p, prio, DropLink)
 			}
-			resumed := p.egress.Clear(now)
-			p.note()
-			p.resumed(now, resumed)
-			p.watch(now)
 		} else {
 			p.ingress.Relink(now)
 		}
+		resumed := p.egress.Clear(now) // also of what the device still delivered when the link was down
+		p.note()
+		p.resumed(now, resumed)
+		p.watch(now)
 		if p.lanes != nil {
 			p.lanes.Begin(now)
 		}
@@ -121,7 +125,12 @@ func (s *Switch) rate(p *switchPort) units.Rate { return cmp.Or(p.link.Rate, p.c
 
 // thresholds are those in force of a lossless priority of a port.
 func (s *Switch) thresholds(port, prio int) pfc.Thresholds {
-	t := s.config.thresholds(port, prio)
+	return s.thresholdsBy(&s.config, port, prio)
+}
+
+// thresholdsBy are those of a configuration with the links as they are.
+func (s *Switch) thresholdsBy(c *SwitchConfig, port, prio int) pfc.Thresholds {
+	t := c.thresholds(port, prio)
 	if !s.credited {
 		t.Headroom = cmp.Or(s.ports[port].link.Headroom, t.Headroom)
 	}
@@ -129,14 +138,19 @@ func (s *Switch) thresholds(port, prio int) pfc.Thresholds {
 }
 
 // reserved is what is set aside: for the lossless priorities, and for queues.
-func (s *Switch) reserved() (sum units.Size) {
-	sum = s.config.Minimums() + s.headroom()
+func (s *Switch) reserved() units.Size { return s.reservedBy(&s.config) }
+
+// reservedBy is what is set aside by a configuration with the links as they are.
+func (s *Switch) reservedBy(c *SwitchConfig) (sum units.Size) {
+	headroom := units.Size(0)
 	for i := range s.ports {
-		for rest := s.config.Accounts(i); rest != 0; rest &= rest - 1 {
-			sum += s.thresholds(i, bits.TrailingZeros8(rest)).XOFF
+		for rest := c.Accounts(i); rest != 0; rest &= rest - 1 {
+			t := s.thresholdsBy(c, i, bits.TrailingZeros8(rest))
+			sum += t.XOFF
+			headroom += t.Headroom
 		}
 	}
-	return sum
+	return sum + c.Minimums() + cmp.Or(c.Headroom, headroom)
 }
 
 // headroom is what is set aside for that of all ports and lossless priorities, and headrooms how much these may have.

@@ -108,7 +108,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 		unknown := k // so that k stays in registers
 		prio := -1
 		if p.lanes != nil {
-			if prio = s.Priority(p.number, p.env.Bytes(f)); prio >= 0 {
+			if prio = p.laneOf(p.env.Bytes(f)); prio >= 0 {
 				p.arrives(uint8(prio), f.Len)
 			}
 		}

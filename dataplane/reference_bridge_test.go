@@ -92,7 +92,7 @@ func (r *reference) static(s station) (ports []uint16) {
 }
 
 func (r *reference) learn(now units.Time, s station, in int) {
-	if r.config.Learn && r.static(s) == nil && s.mac != r.config.Router.MAC {
+	if r.config.Learn && !r.ports[in].down && r.static(s) == nil && s.mac != r.config.Router.MAC {
 		r.known[s] = whereabouts{in, now / units.Second * units.Second}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"photon/dataplane"
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 )
@@ -151,6 +152,9 @@ func (r *reference) flush(now units.Time, p *refPort, prio int, why dataplane.Re
 	for _, f := range p.queues[prio] {
 		r.release(p, f)
 		r.lose(now, p, f.prio, why)
+	}
+	if cp, ok := p.points[prio].(marking.Flusher); ok {
+		cp.Flush()
 	}
 	p.queues[prio], p.deficit[prio] = nil, 0
 }

@@ -45,6 +45,13 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 			delete(r.known, s)
 		}
 	}
+	for _, p := range r.ports { // of errors that were sent no more counts than may be sent at once
+		b, most := &p.errors, units.Time(0)
+		if l := c.Router.ICMP; l.Rate > 0 {
+			most = units.Time(l.Burst) * ((units.Second + units.Time(l.Rate) - 1) / units.Time(l.Rate))
+		}
+		b.tokens, b.at = min(most, max(0, b.tokens-(now-b.at))), now
+	}
 	for i, p := range r.ports {
 		was := p.config
 		before := p.shapers()
@@ -212,6 +219,10 @@ func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 			a.refresh = now // the new peer knows of nothing
 			r.used += r.pooled(p, prio) - before
 		}
+		for prio := range 8 { // nor is what came behind the old one
+			r.resume(now, now, p, prio)
+		}
+		r.attend(now, p)
 	case !p.down && !s.Up:
 		p.down = true
 		for prio := range 8 {

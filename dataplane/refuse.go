@@ -33,6 +33,9 @@ func (s *Switch) refuseBurst(now units.Time, p *switchPort, burst []Frame) {
 		}
 		of.In = uint16(p.number)
 		p.received(&of)
+		if p.lanes != nil && p.laneOf(b) >= 0 {
+			p.arrives(of.Prio, of.Len)
+		}
 		s.discard(now, p, &of, why)
 	}
 }

@@ -55,6 +55,9 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 	if s.credited && c.Lossless != s.config.Lossless {
 		return nil, fmt.Errorf("lossless priorities of links with credits: %w", ErrFixed)
 	}
+	if need := s.reservedBy(&c); need > c.Buffer {
+		return nil, fmt.Errorf("%w: with the headroom of their links all ports need %v; the buffer is %v", ErrBuffer, need, c.Buffer)
+	}
 	ch := &Change{config: c}
 	ch.config.ID = s.config.ID
 	old := &s.config
@@ -162,7 +165,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		if ch.paths != nil {
 			p.paths = ch.paths[i]
 		}
-		p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
+		p.buckets.set(now, p.config.Flood, c.Router.ICMP.limit())
 		if ch.points[i] != nil {
 			p.setPoints(*ch.points[i])
 		}

@@ -35,7 +35,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		s.discard(now, p, f, why)
 		return
 	}
-	if s.learn {
+	if s.learn && !p.down { // what a device delivers after its link went down is not learned
 		in.fdb.learn(h.Src, p.number, s.era.second(now))
 	}
 	if s.routes != nil && s.routes.own && (h.Dst.Multicast() || h.Dst == s.routes.mac) && s.answer(now, p, f, &h) {
@@ -147,10 +147,9 @@ func (s *Switch) Priority(port int, b []byte) int {
 }
 
 // control applies a PFC or PAUSE frame to what this port sends, and reports whether the frame is
-// one. Only those to the group address of MAC control count, from a station (IEEE 802.1Q clause 36.1.3.3,
-// IEEE 802.3 annex 31B.3.3): with any other a host could pause ports that are not its own.
+// one that counts.
 func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
-	if h.EtherType != wire.TypeMACControl || h.Payload != wire.EthernetLen || h.Dst != pfc.Destination || h.Src.Multicast() {
+	if h.EtherType != wire.TypeMACControl || h.Payload != wire.EthernetLen || !pfc.Addressed(h) {
 		return false
 	}
 	p.stats.RxControl++

@@ -56,11 +56,14 @@ func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
 	if wire.Parse(b, &h); wire.AnswerEcho(b[h.L3:]) {
 		s.bounce(p, f)
 	} else if !s.answer(now, p, f, &h) {
-		what := noProtocol
-		if h.Proto == wire.ProtoUDP {
-			what = portUnreachable
+		switch {
+		case h.Proto == wire.ProtoUDP:
+			s.makeICMPError(now, p, f, portUnreachable)
+		case b[h.L3]>>4 == 4 && h.Proto == wire.ProtoICMP, b[h.L3]>>4 == 6 && h.Proto == wire.ProtoICMPv6:
+			// Of a type that the router does not know: in silence (RFC 1122 section 3.2.2, RFC 4443 section 2.4).
+		default:
+			s.makeICMPError(now, p, f, noProtocol)
 		}
-		s.makeICMPError(now, p, f, what)
 		s.discard(now, p, f, DropToRouter)
 	}
 }

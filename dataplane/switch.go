@@ -238,7 +238,7 @@ func (p *switchPort) begin() {
 	}
 	p.ingress.SetHistory(p.history)
 	p.egress.SetHistory(p.history)
-	p.buckets.set(p.config.Flood, c.Router.ICMP.limit())
+	p.buckets.set(0, p.config.Flood, c.Router.ICMP.limit())
 	p.paths = newPaths(c, p.number)
 }
 

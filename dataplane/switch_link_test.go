@@ -360,3 +360,58 @@ func TestHeadroomGivenBackWakesOthers(t *testing.T) {
 		t.Errorf("port 0 sends %d frames, and not an XON", len(out))
 	}
 }
+
+// A link is refused whose headroom is more than all ports share.
+func TestLinkWithinSharedHeadroom(t *testing.T) {
+	c := config(2)
+	c.Headroom = 25_000
+	r := newRig(t, c)
+	if _, err := r.sw.PrepareLink(0, LinkState{Up: true, Rate: 2 * rate, Headroom: 40_000}); err == nil {
+		t.Error("a link is taken whose headroom, 40000, is more than the pool of headroom, 25000")
+	}
+}
+
+// Frames that were paused and then discarded with the link do not count as paused when others leave.
+func TestFlushForgetsPausedFrames(t *testing.T) {
+	r := newRig(t, config(2)) // NP-ECN
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	for range 10 {
+		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+	}
+	r.in(1, pauseFrame(3, 0), 60) // ten frames were paused
+	r.link(1, false)              // and are discarded
+	r.link(1, true)
+	for range 10 {
+		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+	}
+	marked := 0
+	for _, b := range r.out(1, 10) {
+		if wire.ECN(b[14:]) == wire.CE {
+			marked++
+		}
+	}
+	if marked != 9 {
+		t.Errorf("%d of 10 frames are marked, of which none was paused, and 9 leave a queue behind", marked)
+	}
+}
+
+// What a device delivers after its link went down is not learned, and does not pause the next link.
+func TestFramesBehindALinkThatIsDown(t *testing.T) {
+	c := config(3)
+	c.Learn = true
+	r := newRig(t, c)
+	r.in(1, packet(10, 0, 0, 0), 100)
+	r.out(0, 8)
+	r.link(1, false)
+	r.in(1, packet(10, 0, 0, 0), 100) // was in the device's ring
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	r.out(0, 8)
+	r.in(0, packet(0, 10, 0, 0), 1000)
+	if n := len(r.out(2, 8)); n != 1 {
+		t.Errorf("a frame for a station behind a link that is down is sent to %d other ports, %v discarded at the dead one", n, r.stats(1).Discards[DropLink][0])
+	}
+	r.link(1, true)
+	if got := r.sw.Paused(1); got != 0 {
+		t.Errorf("the new link begins with priorities %b paused", got)
+	}
+}

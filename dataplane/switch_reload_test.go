@@ -354,3 +354,41 @@ func BenchmarkApply(b *testing.B) {
 		r.env.Woken()
 	}
 }
+
+// A reload is refused if the buffer is too small for it with the headroom that links have by now.
+func TestReloadKeepsReservationsWithinTheBuffer(t *testing.T) {
+	c := config(2)
+	c.Buffer = 100_000 // 2*(20000+20000) reserved
+	r := newRig(t, c)
+	ch, err := r.sw.PrepareLink(0, LinkState{Up: true, Rate: 2 * rate, Headroom: 40_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.sw.SetLink(r.now, ch) // reserved: exactly 100000
+	if got := r.sw.reserved(); got != 100_000 {
+		t.Fatal(got)
+	}
+	d := c
+	d.PFC[3].XOFF, d.PFC[3].XON = 28_000, 10_000 // 96000 by the configuration, 116000 with the link
+	next, err := r.sw.Prepare(d)
+	if errors.Is(err, ErrBuffer) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.sw.Apply(r.now, next)
+	// both ports get as much as they are promised, and the switch admits more than it has
+	for port := range 2 {
+		for range 100 {
+			r.in(port, packet(port, 1-port, 26, 0), 1000)
+		}
+	}
+	sum := units.Size(0)
+	for port := range 2 {
+		for _, b := range r.stats(port).Buffered {
+			sum += b
+		}
+	}
+	t.Errorf("Prepare took it: reserved %v of a buffer of %v; %v are buffered", r.sw.reserved(), c.Buffer, sum)
+}

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 )
@@ -50,6 +51,9 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 			q.unjudged--
 		}
 		s.lose(now, p, &f, why)
+	}
+	if cp, ok := p.points[prio].cp.(marking.Flusher); ok {
+		cp.Flush()
 	}
 	p.reportQueued(now)
 	p.waiting &^= 1 << prio

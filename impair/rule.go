@@ -128,8 +128,14 @@ type about struct {
 
 // matches reports whether the rule is about a frame.
 func (r *Rule) matches(a *about) bool {
+	kind := a.kind
+	if a.pfc != nil && r.Priority >= 0 { // what the frame says of this one
+		if kind = XON; a.pfc.Quanta[r.Priority] > 0 {
+			kind = XOFF
+		}
+	}
 	switch {
-	case r.Kind == PFC && a.kind != XOFF && a.kind != XON, r.Kind != All && r.Kind != PFC && r.Kind != a.kind:
+	case r.Kind == PFC && kind != XOFF && kind != XON, r.Kind != All && r.Kind != PFC && r.Kind != kind:
 		return false
 	case r.Priority >= 0 && a.pfc != nil:
 		return a.pfc.Enable>>r.Priority&1 != 0 && r.QP == 0 && r.From == wire.IP{} && r.To == wire.IP{}

@@ -199,3 +199,17 @@ func TestRulesWhenTheClockIsSetBack(t *testing.T) {
 		t.Errorf("%q, %q", a, b)
 	}
 }
+
+// Of a frame that says XON to one priority and XOFF to another a rule about one of them is about what is said of that.
+func TestXOFFOfAPriority(t *testing.T) {
+	for kind, lost := range map[Kind]int{XOFF: 0, XON: 1} {
+		s := newSpoilt(t, map[int]Spec{0: {Rules: []Rule{{Do: Lose, Kind: kind, Priority: 3}}}})
+		f, _ := s.env.Alloc(pfc.FrameLen)
+		what := pfc.Frame{Enable: 1<<3 | 1<<4, Quanta: [8]uint16{4: 100}}
+		what.Encode(s.env.Bytes(&f), 7)
+		s.Node.Receive(0, 0, []dataplane.Frame{f})
+		if got := 1 - len(s.pfc); got != lost {
+			t.Errorf("kind %d, priority 3: %d of the frames, which say XON to 3 and XOFF to 4, are lost, should be %d", kind, got, lost)
+		}
+	}
+}

@@ -85,6 +85,13 @@ type Runner interface {
 	DequeueRun(now units.Time, q Queue, sizes []uint16) (marked uint64)
 }
 
+// Flusher is a CP that remembers something of frames in its queue.
+type Flusher interface {
+	CP
+	// Flush tells that all frames of the queue were discarded.
+	Flush()
+}
+
 // Idler is a CP whose Dequeue leaves every frame unchanged that meets an empty queue and is sent at once, and does not change
 // the CP's state by it: it need not be asked. It is there for speed only.
 type Idler interface {

@@ -43,8 +43,9 @@ type IB struct {
 }
 
 var (
-	_ Runner = (*IB)(nil)
-	_ Idler  = (*IB)(nil)
+	_ Runner  = (*IB)(nil)
+	_ Idler   = (*IB)(nil)
+	_ Flusher = (*IB)(nil)
 )
 
 // NewIB returns the congestion point of InfiniBand.
@@ -90,3 +91,6 @@ func (b *IB) LeavesUnqueuedUnchanged() {}
 
 // Resume notes that the first frame of the queue was delayed.
 func (b *IB) Resume(_ units.Time, q Queue) { b.delayed = q.Frames > 0 }
+
+// Flush forgets the frame that was delayed.
+func (b *IB) Flush() { b.delayed = false }

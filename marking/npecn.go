@@ -17,8 +17,9 @@ type NPECN struct {
 }
 
 var (
-	_ Runner = (*NPECN)(nil)
-	_ Idler  = (*NPECN)(nil)
+	_ Runner  = (*NPECN)(nil)
+	_ Idler   = (*NPECN)(nil)
+	_ Flusher = (*NPECN)(nil)
 )
 
 // NewNPECN returns the congestion point of PCN.
@@ -53,3 +54,6 @@ func (n *NPECN) LeavesUnqueuedUnchanged() {}
 
 // Resume counts the frames that were paused: PN = N.
 func (n *NPECN) Resume(_ units.Time, q Queue) { n.pn = q.Frames }
+
+// Flush forgets the paused frames: they will not leave.
+func (n *NPECN) Flush() { n.pn = 0 }

@@ -137,6 +137,13 @@ func (t *TCD) Resume(now units.Time, q Queue) {
 	t.within.Resume(now, q)
 }
 
+// Flush passes on that the queue was discarded.
+func (t *TCD) Flush() {
+	if f, ok := t.within.(Flusher); ok {
+		f.Flush()
+	}
+}
+
 // Rebase implements units.Rebaser.
 func (t *TCD) Rebase(by units.Time) {
 	t.resumed.Rebase(by)

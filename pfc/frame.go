@@ -14,6 +14,10 @@ const FrameLen = wire.MinFrameLen
 // Destination is the address of all MAC control frames (IEEE 802.3 annex 31B).
 const Destination wire.MAC = 0x0180_C200_0001
 
+// Addressed reports whether a MAC control frame counts for who receives it: it is to their group address, from a station (IEEE
+// 802.1Q clause 36.1.3.3, IEEE 802.3 annex 31B.3.3). With any other a host could pause ports that are not its own.
+func Addressed(h *wire.Header) bool { return h.Dst == Destination && !h.Src.Multicast() }
+
 const (
 	opcodePause = 0x0001 // IEEE 802.3 annex 31B
 	opcodePFC   = 0x0101 // IEEE 802.1Q clause 36

@@ -288,7 +288,7 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 	k.base += fits
 	k.peak = max(k.peak, k.base+k.head)
 	if taken > 0 && k.base > g.raised(k, k.xoff) { // the frame itself lowered the threshold below what is there now
-		g.xoffCheck |= 1 << (p & 7)
+		g.xoffCheck |= 1 << (p & g.index & 7)
 	}
 	return true
 }

@@ -155,3 +155,43 @@ func TestHold(t *testing.T) {
 		t.Error("an account holds as much as fits into it")
 	}
 }
+
+// A port that sends PAUSE has one account: a frame of any priority that crosses its threshold makes XOFF due.
+func TestWholeAsksForXOFF(t *testing.T) {
+	for _, prio := range []uint8{0, 5} {
+		var c IngressConfig
+		c.Enabled, c.Whole, c.Rate, c.Pool = 1, true, 10*units.Gbps, NewPool(10_000, false)
+		c.Thresholds[0] = Thresholds{XOFF: 1000, XON: 500, Headroom: 10_000, Alpha: 1}
+		g := NewIngress(c)
+		for range 5 {
+			if !g.Admit(prio, 1300) {
+				t.Fatal()
+			}
+		}
+		if got := g.Bytes(0); got <= g.XON(0)+500 {
+			t.Fatalf("%v buffered, threshold %v", got, g.XON(0)+500)
+		}
+		if at := g.Next(0); at != 0 {
+			t.Errorf("priority %d: %v are buffered, XOFF is at %v, and none is due (%v)", prio, g.Bytes(0), g.XON(0)+500, at)
+		}
+	}
+}
+
+// A port that sends PAUSE sends no PFC frame, also while it drains.
+func TestWholeSendsNoPFC(t *testing.T) {
+	var c IngressConfig
+	c.Enabled, c.Whole, c.Rate, c.Pool = 1, true, 10*units.Gbps, NewPool(10_000, false)
+	c.Thresholds[0] = Thresholds{XOFF: 1000, XON: 500, Headroom: 10_000, Alpha: 1}
+	g := NewIngress(c)
+	g.StopPeer()
+	var f Frame
+	g.Poll(0, &f)
+	for range 5 {
+		g.Admit(5, 1300)
+	}
+	for range 3 {
+		if g.Poll(1, &f) && !f.Global {
+			t.Fatalf("a port that sends PAUSE sends a PFC frame: %+v", f)
+		}
+	}
+}

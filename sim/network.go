@@ -65,6 +65,11 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 	}
 	w.ports[i].join(j, link)
 	w.ports[j].join(i, link)
+	for _, e := range []dataplane.End{a, b} {
+		if s := w.members[e.Node].shared; s != nil {
+			s.linked(e.Port)
+		}
+	}
 	return nil
 }
 

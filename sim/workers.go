@@ -33,12 +33,14 @@ func newSharedNode(node dataplane.Server, envs []*dataplane.Env, worker []int, g
 	for w := range envs {
 		s.firstPort[w], s.nextPoll[w] = -1, units.Never
 	}
-	for port, w := range worker {
-		if s.firstPort[w] < 0 {
-			s.firstPort[w] = port
-		}
-	}
 	return s
+}
+
+// linked notes that a port has a link: only such a port is woken, and a worker polls at its first one.
+func (s *sharedNode) linked(port int) {
+	if first := &s.firstPort[s.worker[port]]; *first < 0 || port < *first {
+		*first = port
+	}
 }
 
 // wakeOthers has all workers but one poll a gap later.
