@@ -51,6 +51,7 @@ test-rxe:
 
 # Every command of every document, but for what is marked ci, hardware or cluster; minutes.
 test-docs: setup-test setup-bench
+	go mod download # what commands of documents need: they run without a network
 	go test -tags docs -count=1 -timeout 90m -v -run TestDocuments ./internal/docs
 
 # A Debian package of photon; VERSION=1.0 gives it a version.
