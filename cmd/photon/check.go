@@ -13,6 +13,7 @@ import (
 	"photon/lab/accept"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/report"
 	"photon/lab/schema"
 	"photon/lab/sweep"
 	"photon/lab/testbed"
@@ -137,6 +138,9 @@ func check(file string) ([]string, error) {
 		e, err := experiment.Parse(file, b)
 		if err == nil {
 			err = build.Check(e)
+		}
+		if err == nil {
+			err = report.CheckNames(e, nil)
 		}
 		if err != nil {
 			return nil, err

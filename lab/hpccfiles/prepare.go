@@ -48,6 +48,7 @@ type Prepared struct {
 	Count      int // of flows
 
 	FCT, PFC, Queues string     // names of what is written
+	Named            [3]string  // the line that says so of each, as in config.txt:3: FCT_OUTPUT_FILE; may be empty
 	From, To         units.Time // queues are looked at; From after To: never
 }
 
@@ -236,13 +237,14 @@ func (p *Prepared) outputs() {
 	c := p.Config
 	p.From, p.To = 1, 0
 	taken := map[string]bool{}
-	for _, o := range []struct {
+	for i, o := range []struct {
 		key  string
 		name *string
 	}{{"FCT_OUTPUT_FILE", &p.FCT}, {"PFC_OUTPUT_FILE", &p.PFC}, {"QLEN_MON_FILE", &p.Queues}} {
 		s, text, ok := c.single(o.key)
 		if ok {
 			*o.name = filepath.Base(text)
+			p.Named[i] = fmt.Sprintf("%s:%d: %s", c.File, s.line, s.key)
 		}
 		if ok && (*o.name == "." || *o.name == ".." || *o.name == "/") {
 			c.fail(s, "%q is not a file's name", text)
