@@ -29,8 +29,7 @@ func CheckFolders(all []*experiment.Experiment) error {
 			first[FileName(e.ID)] = e
 			continue
 		}
-		b, _ := os.ReadFile(e.File()) // it was read before; without it there is no line
-		return &config.Error{File: e.File(), Line: config.LineOf(b, "id"), Err: fmt.Errorf(
+		return &config.Error{File: e.File(), Line: lineIn(e, "id"), Err: fmt.Errorf(
 			"id %s: the results would be in one folder, %s, with those of %s (%s): give one of them another id, or run them apart with --out",
 			e.ID, FileName(e.ID), other.ID, other.File())}
 	}
@@ -62,13 +61,18 @@ func Files(e *experiment.Experiment, out string, worlds, others []string) (paths
 // fileNames are those of the results in one world.
 func fileNames(e *experiment.Experiment, others []string) (names []string, err error) {
 	names = []string{"result.json", "timing.json", "alternatives.json", Overview + ".png"}
-	whose := map[string]string{Overview + ".png": "the picture of all schemes"}
-	add := func(line int, name, of string) {
+	type owner struct{ scheme, what string }
+	whose := map[string]owner{Overview + ".png": {"", "the picture of all schemes"}}
+	add := func(u experiment.SchemeUse, name, what string) {
 		if was, taken := whose[name]; taken && err == nil {
-			err = &config.Error{File: e.File(), Line: line, Err: fmt.Errorf(
-				"%s and %s would have one file, %s: give the scheme another label", was, of, name)}
+			at, how := &config.Error{File: e.File(), Line: u.Name.Line}, "give the scheme another label"
+			if was.scheme == u.Key() {
+				at.Line, how = lineIn(e, "sweep", "values"), "write one of the values otherwise"
+			}
+			at.Err = fmt.Errorf("%s and %s would have one file, %s (/ becomes - in its name): %s", was.what, what, name, how)
+			err = at
 		}
-		whose[name] = of
+		whose[name] = owner{u.Key(), what}
 		names = append(names, name)
 	}
 	uses := slices.Clone(e.Schemes)
@@ -78,12 +82,21 @@ func fileNames(e *experiment.Experiment, others []string) (names []string, err e
 		}
 	}
 	for _, u := range uses {
-		add(u.Name.Line, FileName(u.Key())+".png", "the picture of "+u.Key())
+		add(u, FileName(u.Key())+".png", "the picture of "+u.Key())
 		for _, value := range e.Values() {
 			key := experiment.Key(u.Key(), value)
-			add(u.Name.Line, FileName(key)+".csv", "the series of "+key)
-			add(u.Name.Line, FileName(key)+".flows.csv", "the flows of "+key)
+			add(u, FileName(key)+".csv", "the series of "+key)
+			add(u, FileName(key)+".flows.csv", "the flows of "+key)
 		}
 	}
 	return names, err
+}
+
+// lineIn is the line of a key of the experiment's file; 0 if there is none.
+func lineIn(e *experiment.Experiment, keys ...string) int {
+	b, err := os.ReadFile(e.File())
+	if err != nil {
+		return 0
+	}
+	return config.LineOf(b, keys...)
 }
