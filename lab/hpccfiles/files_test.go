@@ -41,6 +41,7 @@ func TestReadTopology(t *testing.T) {
 		"":                                "topology.txt: the file ends where the number of nodes is expected",
 		"4":                               "topology.txt:1: the file ends where the number of switches is expected",
 		"1 0 1":                           "topology.txt:1: the number of nodes \"1\": a whole number from 2 to 65536",
+		"2 2 1\n0 1\n0 1 1Gbps 1us 0\n":    "topology.txt:1: all 2 nodes are switches: without hosts there are no flows",
 		"4 1 3\n9\n":                      "topology.txt:2: a switch's number \"9\": a whole number from 0 to 3",
 		"4 2 3\n3\n3\n":                   "topology.txt:3: switch 3 is named twice",
 		"4 1 3\n3\n0 3 10Gbps 1us 0\n":    "topology.txt:3: the file ends where a link's first node is expected",
