@@ -1,11 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
 )
 
 // The test binary is photon itself if it is told so: the tests that need a
@@ -38,6 +43,26 @@ func TestStrictExitCode(t *testing.T) {
 	if got := run(append(args, "--strict")); got != exitBadInput {
 		t.Errorf("--strict: exit code %d, want %d", got, exitBadInput)
 	}
+}
+
+// Every flag of `photon run` does something for the files of others, or is refused with them.
+func TestFlagsWithFilesOfOthers(t *testing.T) {
+	const files = "../../lab/hpccfiles/testdata/single25/"
+	effective := append([]string{"cores", "help", "log-format", "out", "seed", "verbose", "world"}, hpccOnly...)
+	runCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(effective, f.Name) || strings.HasPrefix(f.Name, "capture") {
+			return
+		}
+		value := map[string]string{"serve-for": "1s", "testbed": "nowhere.yaml", "bool": "true"}
+		args := []string{"run", "--topology", files + "topology.txt", "--flows", files + "flow.txt", "--out", t.TempDir(),
+			"--" + f.Name + "=" + cmp.Or(value[f.Name], value[f.Value.Type()], "1")}
+		root := newRoot()
+		root.SetArgs(args)
+		_, err := root.ExecuteContextC(t.Context())
+		if err == nil || !errors.As(err, &badInput{}) || err.Error() != "--"+f.Name+" does not go with --topology and --flows" {
+			t.Errorf("--%s: %v", f.Name, err)
+		}
+	})
 }
 
 // Bad input is told from failure by the exit code, and good input by zero.

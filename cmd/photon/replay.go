@@ -130,6 +130,9 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if r.o.Dilation < 1 || r.o.Dilation > 1000 {
 		return bad(fmt.Errorf("--dilation %d: from 1 to 1000", r.o.Dilation))
 	}
+	if r.world == "sim" && c.Flags().Changed("dilation") {
+		return bad(errors.New("--dilation: how many times slower dpdk runs; with --world sim nothing does"))
+	}
 	if err := r.checkCores(c); err != nil {
 		return err
 	}
