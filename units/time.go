@@ -22,7 +22,8 @@ const (
 )
 
 var timeUnits = []unit{
-	{"ps", int64(Picosecond)}, {"ns", int64(Nanosecond)}, {"us", int64(Microsecond)}, {"µs", int64(Microsecond)},
+	{"ps", int64(Picosecond)}, {"ns", int64(Nanosecond)}, {"us", int64(Microsecond)},
+	{"\u00b5s", int64(Microsecond)}, {"\u03bcs", int64(Microsecond)}, // the micro sign, and the Greek letter that looks alike
 	{"ms", int64(Millisecond)}, {"s", int64(Second)}, {"m", 60 * int64(Second)}, {"h", 3600 * int64(Second)},
 }
 

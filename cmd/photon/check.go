@@ -29,6 +29,9 @@ func checkCommand() *cobra.Command {
 			"  photon check --schema > experiment.schema.json",
 		RunE: func(c *cobra.Command, files []string) error {
 			if c.Flags().Changed("schema") {
+				if len(files) > 0 {
+					return bad(fmt.Errorf("--schema prints a format, and checks no file: for another than that of experiments write --schema=%s", files[0]))
+				}
 				of, ok := schemas[schema]
 				if !ok {
 					return bad(fmt.Errorf("--schema=%s: experiment or sweep", schema))

@@ -70,7 +70,8 @@ func TestExitCodes(t *testing.T) {
 	for want, commands := range map[int][][]string{
 		0: {{"version"}, {"list"}, {"check", "../../deploy/switch.yaml", "../../deploy/agent-h0.yaml", "../../lab/experiments/pcn/fig11.yaml"}},
 		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"},
-			{"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"}},
+			{"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"},
+			{"sweep", "collect", "../../docs/examples/incast-sweep.yaml", "--out", "nowhere"}, {"check", "--schema", "sweep"}},
 	} {
 		for _, args := range commands {
 			if got := run(args); got != want {
