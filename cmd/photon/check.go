@@ -30,7 +30,8 @@ func checkCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, files []string) error {
 			if c.Flags().Changed("schema") {
 				if len(files) > 0 {
-					return bad(fmt.Errorf("--schema prints a format, and checks no file: for another than that of experiments write --schema=%s", files[0]))
+					return bad(fmt.Errorf("--schema prints a format, and checks no file: "+
+						"for another than that of experiments write --schema=%s", files[0]))
 				}
 				of, ok := schemas[schema]
 				if !ok {

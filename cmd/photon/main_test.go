@@ -54,12 +54,13 @@ func TestFlagsWithFilesOfOthers(t *testing.T) {
 			return
 		}
 		value := map[string]string{"serve-for": "1s", "testbed": "nowhere.yaml", "bool": "true"}
-		args := []string{"run", "--topology", files + "topology.txt", "--flows", files + "flow.txt", "--out", t.TempDir(),
-			"--" + f.Name + "=" + cmp.Or(value[f.Name], value[f.Value.Type()], "1")}
+		args := []string{"run", "--topology", files + "topology.txt", "--flows", files + "flow.txt",
+			"--out", t.TempDir(), "--" + f.Name + "=" + cmp.Or(value[f.Name], value[f.Value.Type()], "1")}
 		root := newRoot()
 		root.SetArgs(args)
 		_, err := root.ExecuteContextC(t.Context())
-		if err == nil || !errors.As(err, &badInput{}) || err.Error() != "--"+f.Name+" does not go with --topology and --flows" {
+		want := "--" + f.Name + " does not go with --topology and --flows"
+		if err == nil || !errors.As(err, &badInput{}) || err.Error() != want {
 			t.Errorf("--%s: %v", f.Name, err)
 		}
 	})
@@ -71,7 +72,8 @@ func TestExitCodes(t *testing.T) {
 		0: {{"version"}, {"list"}, {"check", "../../deploy/switch.yaml", "../../deploy/agent-h0.yaml", "../../lab/experiments/pcn/fig11.yaml"}},
 		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"},
 			{"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"},
-			{"sweep", "collect", "../../docs/examples/incast-sweep.yaml", "--out", "nowhere"}, {"check", "--schema", "sweep"}},
+			{"sweep", "collect", "../../docs/examples/incast-sweep.yaml", "--out", "nowhere"},
+			{"check", "--schema", "sweep"}},
 	} {
 		for _, args := range commands {
 			if got := run(args); got != want {

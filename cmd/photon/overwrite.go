@@ -31,12 +31,14 @@ func checkWritten(read []string, write []written) error {
 		f := fileAt(w.path)
 		for k := range inputs {
 			if f.is(&inputs[k]) {
-				return fmt.Errorf("%s: %s would be overwritten, which is read as %s: %s", w.by, w.path, inputs[k].path, w.mend)
+				return fmt.Errorf("%s: %s would be overwritten, which is read as %s: %s",
+					w.by, w.path, inputs[k].path, w.mend)
 			}
 		}
 		for k := range outputs {
 			if other := write[k]; other.by != w.by && f.is(&outputs[k]) { // what one flag names differs
-				return fmt.Errorf("%s would be written twice: by %s%s, and by %s%s", w.path, other.by, other.of, w.by, w.of)
+				return fmt.Errorf("%s would be written twice: by %s%s, and by %s%s",
+					w.path, other.by, other.of, w.by, w.of)
 			}
 		}
 		outputs = append(outputs, f)

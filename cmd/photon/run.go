@@ -40,7 +40,8 @@ func runCommand() *cobra.Command {
 			}
 			for _, file := range files {
 				if _, err := os.Stat(file); err != nil && f.page.isAddress(file) {
-					return bad(fmt.Errorf("%q is no file of an experiment; to serve the page there, write --serve=%s", file, file))
+					return bad(fmt.Errorf("%q is no file of an experiment; to serve the page there, write --serve=%s",
+						file, file))
 				}
 			}
 			var all []*experiment.Experiment

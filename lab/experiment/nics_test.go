@@ -86,15 +86,18 @@ func TestFlowsTakeNICs(t *testing.T) {
 func TestNodesCanBeNamed(t *testing.T) {
 	for name, want := range map[string]string{
 		"A": "", "A-1": "", "a b": "", "A.1": "", "1.2.3.4": "", "A.x": "",
-		"*": "it means", "A*": "it means", "H0..H1": "it means", "A>B": "it means", "a,b": "it means", " A": "it means", "A ": "it means",
+		"*": "it means", "A*": "it means", "H0..H1": "it means", "A>B": "it means", "a,b": "it means",
+		" A": "it means", "A ": "it means",
 		"B.1": "the NICs of host B are called so", "": "every node needs a name",
 	} {
 		q := strconv.Quote(name)
-		text := fmt.Sprintf(withNICs, "kind: free, nodes: [{name: S}, {name: B, host: true}, {name: "+q+", host: true}], "+
+		text := fmt.Sprintf(withNICs, "kind: free, nodes: [{name: S}, {name: B, host: true}, "+
+			"{name: "+q+", host: true}], "+
 			"links: [{a: S, b: B}, {a: S, b: B}, {a: S, b: "+q+"}]", "from: B, to: "+q+", size: 1KB")
 		e, err := Parse("x.yaml", []byte(text))
 		if want != "" {
-			if err == nil || !regexp.MustCompile(`^x\.yaml:[0-9]+: node "`+regexp.QuoteMeta(name)+`": .*`+want).MatchString(err.Error()) {
+			says := regexp.MustCompile(`^x\.yaml:[0-9]+: node "` + regexp.QuoteMeta(name) + `": .*` + want)
+			if err == nil || !says.MatchString(err.Error()) {
 				t.Errorf("%q: %v, want %s", name, err, want)
 			}
 			continue

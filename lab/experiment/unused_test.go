@@ -65,7 +65,8 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 // Whatever parameter of the network is out of range: the line is that of its key.
 func TestParametersOutOfRangeHaveTheirLines(t *testing.T) {
 	for _, wrong := range []string{
-		"payload: 0B", "payload: -1B", "payload: 9001B", "mtu: 65KB", "mtu: 0B", "priority: 9", "xoff: 0B", "xoff: -1B", "xon: 1MB", "xon: -1B",
+		"payload: 0B", "payload: -1B", "payload: 9001B", "mtu: 65KB", "mtu: 0B", "priority: 9",
+		"xoff: 0B", "xoff: -1B", "xon: 1MB", "xon: -1B",
 		"alpha: 1025", "alpha: -1", "link_rate: 0Gbps",
 	} {
 		key, _, _ := strings.Cut(wrong, ":")

@@ -138,12 +138,17 @@ func TestConfig(t *testing.T) {
 		{settings: "CC_MODE 1\nCC_MODE 3", err: "config.txt:2: CC_MODE is set in line 1 already"},
 		{settings: "KMIN_MAP 2 10000000000 5", err: "config.txt:1: KMIN_MAP: how many, and for each"},
 		{settings: "KMIN_MAP 1 25000000000 5", err: "KMIN_MAP: it says nothing of links of 10Gbps, as in topology.txt:3"},
-		{settings: "KMIN_MAP 2 10000000000 100 10000000000 200", err: "config.txt:1: KMIN_MAP: the rate 10000000000 is there twice"},
+		{settings: "KMIN_MAP 2 10000000000 100 10000000000 200",
+			err: "config.txt:1: KMIN_MAP: the rate 10000000000 is there twice"},
 		{settings: "CC_MODE 1\nEWMA_GAIN 5", err: "config.txt:2: EWMA_GAIN: scheme dcqcn-mlx: g 5 must be "},
-		{settings: "CC_MODE 1\n\nMIN_RATE 900Gbps\nRATE_AI 5Mb/s", err: "config.txt:3: MIN_RATE: scheme dcqcn-mlx: minimum rate 900Gbps "},
-		{settings: "KMIN_MAP 1 10000000000 400\nKMAX_MAP 1 10000000000 100", scheme: "dcqcn", err: "config.txt:1: KMIN_MAP: "},
-		{settings: "CC_MODE 1\nRP_TIMER 1e17", err: "config.txt:2: RP_TIMER: it must be at most 100000000000 microseconds"},
-		{settings: "SIMULATOR_STOP_TIME 1e-12", err: "config.txt:1: SIMULATOR_STOP_TIME: it must be at least a nanosecond"},
+		{settings: "CC_MODE 1\n\nMIN_RATE 900Gbps\nRATE_AI 5Mb/s",
+			err: "config.txt:3: MIN_RATE: scheme dcqcn-mlx: minimum rate 900Gbps "},
+		{settings: "KMIN_MAP 1 10000000000 400\nKMAX_MAP 1 10000000000 100", scheme: "dcqcn",
+			err: "config.txt:1: KMIN_MAP: "},
+		{settings: "CC_MODE 1\nRP_TIMER 1e17",
+			err: "config.txt:2: RP_TIMER: it must be at most 100000000000 microseconds"},
+		{settings: "SIMULATOR_STOP_TIME 1e-12",
+			err: "config.txt:1: SIMULATOR_STOP_TIME: it must be at least a nanosecond"},
 		{settings: "\ufeffCC_MODE 8", err: "config.txt:1: CC_MODE 8: "},
 		{settings: "SIMULATOR_STOP_TIME 0", err: "SIMULATOR_STOP_TIME: it must be positive"},
 		{settings: "PFC_OUTPUT_FILE fct.txt", err: "PFC_OUTPUT_FILE: another file that is written is called fct.txt, too"},
@@ -179,7 +184,8 @@ func TestByteOrderMarks(t *testing.T) {
 	if flows, err := ReadFlows("flow.txt", []byte(mark+"1\n0 2 3 100 5000 0\n"), top); err != nil || len(flows) != 1 {
 		t.Errorf("%+v %v", flows, err)
 	}
-	if list, err := ReadFCT("fct.txt", []byte(mark+"0b000001 0b000101 10000 100 1000 1000 6792 7055\n")); err != nil || len(list) != 1 {
+	const line = "0b000001 0b000101 10000 100 1000 1000 6792 7055\n"
+	if list, err := ReadFCT("fct.txt", []byte(mark+line)); err != nil || len(list) != 1 {
 		t.Errorf("%+v %v", list, err)
 	}
 	m, err := htsim.Read("a.cm", []byte(mark+"Nodes 2\nConnections 1\n0->1 id 1 start 0 size 1000\n"))
@@ -198,11 +204,13 @@ func TestTableOfNoFlows(t *testing.T) {
 		ours, theirs Slowdowns
 		want         string
 	}{
-		{some, Slowdowns{}, `p50 +2\.000`}, {Slowdowns{}, Slowdowns{}, `p50 +none`}, {some, some, `p50 +2\.000 +2\.000 +1\.000`},
+		{some, Slowdowns{}, `p50 +2\.000`}, {Slowdowns{}, Slowdowns{}, `p50 +none`},
+		{some, some, `p50 +2\.000 +2\.000 +1\.000`},
 		{Slowdowns{}, some, `p50 +none +2\.000 +none`},
 	} {
 		var b bytes.Buffer
-		if err := Table(&b, c.ours, c.theirs); err != nil || !regexp.MustCompile(`(?m)^`+c.want+` *$`).Match(b.Bytes()) {
+		row := regexp.MustCompile(`(?m)^` + c.want + ` *$`)
+		if err := Table(&b, c.ours, c.theirs); err != nil || !row.Match(b.Bytes()) {
 			t.Errorf("%v\n%s, want %s", err, b.String(), c.want)
 		}
 	}

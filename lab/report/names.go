@@ -30,7 +30,8 @@ func CheckFolders(all []*experiment.Experiment) error {
 			continue
 		}
 		return &config.Error{File: e.File(), Line: lineIn(e, "id"), Err: fmt.Errorf(
-			"id %s: the results would be in one folder, %s, with those of %s (%s): give one of them another id, or run them apart with --out",
+			"id %s: the results would be in one folder, %s, with those of %s (%s): "+
+				"give one of them another id, or run them apart with --out",
 			e.ID, FileName(e.ID), other.ID, other.File())}
 	}
 	return nil
@@ -69,7 +70,8 @@ func fileNames(e *experiment.Experiment, others []string) (names []string, err e
 			if was.scheme == u.Key() {
 				at.Line, how = lineIn(e, "sweep", "values"), "write one of the values otherwise"
 			}
-			at.Err = fmt.Errorf("%s and %s would have one file, %s (/ becomes - in its name): %s", was.what, what, name, how)
+			at.Err = fmt.Errorf("%s and %s would have one file, %s (/ becomes - in its name): %s",
+				was.what, what, name, how)
 			err = at
 		}
 		whose[name] = owner{u.Key(), what}
