@@ -95,6 +95,10 @@ func Read(file string, v any) error {
 	return Decode(file, b, v)
 }
 
+// Text is the text of a file without the byte order mark with which some editors begin it; YAML's reader leaves
+// that out by itself.
+func Text(b []byte) string { return strings.TrimPrefix(string(b), "\ufeff") }
+
 // FileError is an error of reading a file, in one line.
 func FileError(file string, err error) error { return &Error{File: file, Err: plainFileError(err)} }
 

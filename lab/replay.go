@@ -31,6 +31,9 @@ func CheckpointDir(e *experiment.Experiment, out, world string) string {
 // the end put on a page. moved is called with its progress. If it is interrupted, the schemes that
 // have ended are written; then, and if runs lost frames, there are results and an error.
 func Replay(ctx context.Context, e *experiment.Experiment, worlds []string, o run.Options, out string, moved func(what string, p run.Progress)) (*Replayed, error) {
+	if err := report.CheckNames(e, o.Schemes); err != nil {
+		return nil, err
+	}
 	x := &Replayed{Experiment: e}
 	var stopped error
 	for k, w := range worlds {

@@ -22,8 +22,9 @@ const (
 )
 
 var timeUnits = []unit{
-	{"ps", int64(Picosecond)}, {"ns", int64(Nanosecond)}, {"us", int64(Microsecond)}, {"µs", int64(Microsecond)},
+	{"ps", int64(Picosecond)}, {"ns", int64(Nanosecond)}, {"us", int64(Microsecond)}, {"\u00b5s", int64(Microsecond)},
 	{"ms", int64(Millisecond)}, {"s", int64(Second)}, {"m", 60 * int64(Second)}, {"h", 3600 * int64(Second)},
+	{"\u03bcs", int64(Microsecond)}, // the Greek letter, which looks like the micro sign
 }
 
 // ParseTime reads "50us", "1.5ms", "300s". Units: ps ns us µs ms s m h.

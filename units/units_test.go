@@ -12,7 +12,8 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]int64{
-		"50us": 50e6, "50µs": 50e6, "1.5ms": 1.5e9, "0.1us": 1e5, "12.8 us": 12.8e6, "300s": 300e12, "2m": 120e12,
+		"50us": 50e6, "50\u00b5s": 50e6, "50\u03bcs": 50e6,
+		"1.5ms": 1.5e9, "0.1us": 1e5, "12.8 us": 12.8e6, "300s": 300e12, "2m": 120e12,
 		"0.5m": 30e12, "1.000ps": 1, "0": 0, "-3ns": -3000,
 	} {
 		if got, err := ParseTime(text); err != nil || int64(got) != want {

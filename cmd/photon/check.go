@@ -13,6 +13,7 @@ import (
 	"photon/lab/accept"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/report"
 	"photon/lab/schema"
 	"photon/lab/sweep"
 	"photon/lab/testbed"
@@ -28,6 +29,10 @@ func checkCommand() *cobra.Command {
 			"  photon check --schema > experiment.schema.json",
 		RunE: func(c *cobra.Command, files []string) error {
 			if c.Flags().Changed("schema") {
+				if len(files) > 0 {
+					return bad(fmt.Errorf("--schema prints a format, and checks no file: "+
+						"for another than that of experiments write --schema=%s", files[0]))
+				}
 				of, ok := schemas[schema]
 				if !ok {
 					return bad(fmt.Errorf("--schema=%s: experiment or sweep", schema))
@@ -137,6 +142,9 @@ func check(file string) ([]string, error) {
 		e, err := experiment.Parse(file, b)
 		if err == nil {
 			err = build.Check(e)
+		}
+		if err == nil {
+			err = report.CheckNames(e, nil)
 		}
 		if err != nil {
 			return nil, err

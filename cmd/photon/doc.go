@@ -9,6 +9,7 @@
 //
 //	replay.go                              `photon replay`
 //	progress.go, page.go                   how far it is, in the terminal and on a page
+//	overwrite.go                           nothing is written over what is read
 //	report.go                              `photon report`
 //	run.go                                 `photon run`: an experiment, or files of others
 //	hpcc.go, traces.go, run_capture.go     its flags for files of others, and for frames of virtual time

@@ -63,7 +63,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	case h.groups != "" && h.chakra == "":
 		return bad(errors.New("--comm-groups is of --chakra"))
 	}
-	for _, name := range []string{"schemes", "quick", "dilation", "serve", "serve-remote", "serve-for"} {
+	for _, name := range []string{"schemes", "quick", "dilation", "testbed", "serve", "serve-remote", "serve-for"} {
 		if c.Flags().Changed(name) {
 			return bad(fmt.Errorf("--%s does not go with --topology and --flows", name))
 		}
@@ -97,6 +97,9 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if err := r.capture.check(c, p.Experiment, &o); err != nil {
 		return bad(err)
 	}
+	if err := h.checkWritten(p, r); err != nil {
+		return bad(err)
+	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
@@ -113,6 +116,25 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 		err = h.report(c, p, result, theirs, r.out)
 	}
 	return r.capture.report(c.ErrOrStderr(), err)
+}
+
+// checkWritten refuses to write over the files that were read.
+func (h *hpccFlags) checkWritten(p *hpccfiles.Prepared, r *replayFlags) error {
+	read := []string{h.topology, h.flows, h.config, h.matrix, h.groups, h.against}
+	if h.chakra != "" {
+		for rank := range p.Trace.Hosts {
+			read = append(read, rankFile(h.chakra, rank))
+		}
+	}
+	write := r.capture.written()
+	for i, name := range []string{p.FCT, p.PFC, p.Queues} {
+		w := written{path: filepath.Join(r.out, name), by: p.Named[i], mend: "--out names another folder"}
+		if w.by == "" {
+			w.by, w.mend = "--out", anotherFolder
+		}
+		write = append(write, w)
+	}
+	return checkWritten(read, write)
 }
 
 func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, err error) {

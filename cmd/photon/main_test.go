@@ -1,11 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
 )
 
 // The test binary is photon itself if it is told so: the tests that need a
@@ -40,12 +45,35 @@ func TestStrictExitCode(t *testing.T) {
 	}
 }
 
+// Every flag of `photon run` does something for the files of others, or is refused with them.
+func TestFlagsWithFilesOfOthers(t *testing.T) {
+	const files = "../../lab/hpccfiles/testdata/single25/"
+	effective := append([]string{"cores", "help", "log-format", "out", "seed", "verbose", "world"}, hpccOnly...)
+	runCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(effective, f.Name) || strings.HasPrefix(f.Name, "capture") {
+			return
+		}
+		value := map[string]string{"serve-for": "1s", "testbed": "nowhere.yaml", "bool": "true"}
+		args := []string{"run", "--topology", files + "topology.txt", "--flows", files + "flow.txt",
+			"--out", t.TempDir(), "--" + f.Name + "=" + cmp.Or(value[f.Name], value[f.Value.Type()], "1")}
+		root := newRoot()
+		root.SetArgs(args)
+		_, err := root.ExecuteContextC(t.Context())
+		want := "--" + f.Name + " does not go with --topology and --flows"
+		if err == nil || !errors.As(err, &badInput{}) || err.Error() != want {
+			t.Errorf("--%s: %v", f.Name, err)
+		}
+	})
+}
+
 // Bad input is told from failure by the exit code, and good input by zero.
 func TestExitCodes(t *testing.T) {
 	for want, commands := range map[int][][]string{
 		0: {{"version"}, {"list"}, {"check", "../../deploy/switch.yaml", "../../deploy/agent-h0.yaml", "../../lab/experiments/pcn/fig11.yaml"}},
 		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"},
-			{"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"}},
+			{"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"},
+			{"sweep", "collect", "../../docs/examples/incast-sweep.yaml", "--out", "nowhere"},
+			{"check", "--schema", "sweep"}},
 	} {
 		for _, args := range commands {
 			if got := run(args); got != want {

@@ -17,6 +17,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/live"
 	"photon/lab/remote"
+	"photon/lab/report"
 	labrun "photon/lab/run"
 	"photon/lab/testbed"
 )
@@ -129,6 +130,9 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if r.o.Dilation < 1 || r.o.Dilation > 1000 {
 		return bad(fmt.Errorf("--dilation %d: from 1 to 1000", r.o.Dilation))
 	}
+	if r.world == "sim" && c.Flags().Changed("dilation") {
+		return bad(errors.New("--dilation: how many times slower dpdk runs; with --world sim nothing does"))
+	}
 	if err := r.checkCores(c); err != nil {
 		return err
 	}
@@ -172,6 +176,9 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if err := r.capture.check(c, all[0], &r.o); err != nil {
 		return bad(err)
 	}
+	if err := r.checkWritten(all, worlds); err != nil {
+		return bad(err)
+	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))
 	}
@@ -179,6 +186,26 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 		return bad(err)
 	}
 	return r.capture.report(c.ErrOrStderr(), r.replay(c, all, worlds))
+}
+
+// checkWritten refuses results that would be written over each other, or over what is read.
+func (r *replayFlags) checkWritten(all []*experiment.Experiment, worlds []string) error {
+	if err := report.CheckFolders(all); err != nil {
+		return err
+	}
+	read := []string{r.testbed}
+	write := r.capture.written()
+	for _, e := range all {
+		read = append(read, e.File())
+		files, err := report.Files(e, r.out, worlds, r.o.Schemes)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			write = append(write, written{path: f, by: "--out", mend: anotherFolder, of: " as a result of " + e.ID})
+		}
+	}
+	return checkWritten(read, write)
 }
 
 // checkCores checks --cores.

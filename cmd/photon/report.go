@@ -27,12 +27,15 @@ func reportCommand() *cobra.Command {
 			if some && against == "" {
 				return bad(errors.New("--some goes with --against DIR"))
 			}
+			if file == "" {
+				file = filepath.Join(args[0], "report.html")
+			}
+			if err := checkReport(args[0], file, docs, compare, against, update); err != nil {
+				return bad(err)
+			}
 			all, missing, err := report.Finish(args[0])
 			if err != nil {
 				return bad(err)
-			}
-			if file == "" {
-				file = filepath.Join(args[0], "report.html")
 			}
 			if err := report.WriteReport(file, all, missing, pages.Write); err != nil {
 				return err
@@ -77,6 +80,32 @@ func reportCommand() *cobra.Command {
 	f.BoolVar(&keepUnfinished, "keep", false, "Keep what reproduction.json of --reproduction has of experiments that were not run, except notes")
 	f.BoolVar(&unexplained, "allow-unexplained", false, "Allow claims that differ or are contradicted without a note that says why, with --reproduction")
 	return c
+}
+
+// checkReport refuses to write the page over what is read, or over what else is written.
+func checkReport(dir, page, docs, compare, against string, update bool) error {
+	write := []written{{path: page, by: "--out", mend: anotherFile}}
+	read, err := filepath.Glob(filepath.Join(dir, "*", "*", "*")) // the results of every world
+	if err != nil {
+		return err
+	}
+	if docs != "" {
+		for _, name := range []string{claim.File(docs), filepath.Join(docs, "reproduction.md")} {
+			write = append(write, written{path: name, by: "--reproduction", mend: anotherFolder})
+		}
+	}
+	switch {
+	case update:
+		write = append(write, written{path: compare, by: "--compare", mend: anotherFile})
+	case compare != "":
+		read = append(read, compare)
+	}
+	if against != "" { // the table itself may be compared first, and written then
+		if err := checkWritten([]string{claim.File(against)}, write[:1]); err != nil {
+			return err
+		}
+	}
+	return checkWritten(read, write)
 }
 
 // compareWhole compares results with a committed table of all claims.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,12 @@ func runCommand() *cobra.Command {
 			}
 			if len(files) == 0 {
 				return bad(errors.New("name the files of experiments, or say --topology and --flows"))
+			}
+			for _, file := range files {
+				if _, err := os.Stat(file); err != nil && f.page.isAddress(file) {
+					return bad(fmt.Errorf("%q is no file of an experiment; to serve the page there, write --serve=%s",
+						file, file))
+				}
 			}
 			var all []*experiment.Experiment
 			for _, file := range files {

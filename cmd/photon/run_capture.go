@@ -16,6 +16,7 @@ import (
 // runCaptureFlags say what of a run in virtual time is written for Wireshark.
 type runCaptureFlags struct {
 	capture.Captures
+	runs []string // that are captured
 }
 
 // captureFrames is the default number of frames of a file: with packets of 1 KB some 200 MB.
@@ -73,8 +74,16 @@ func (r *runCaptureFlags) check(c *cobra.Command, e *experiment.Experiment, o *l
 		return fmt.Errorf("--capture-from %v: the run ends at %v", r.From, e.Duration)
 	}
 	names, err := labrun.Captured(e, *o)
-	r.Several = len(names) > 1
+	r.Several, r.runs = len(names) > 1, names
 	return err
+}
+
+// written are the files that are going to be written.
+func (r *runCaptureFlags) written() (list []written) {
+	for _, run := range r.runs {
+		list = append(list, written{path: r.Name(run), by: "--capture", mend: anotherFile, of: " of " + run})
+	}
+	return list
 }
 
 // begin has runs with these options captured; the folder for results is there.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,7 +276,16 @@ func collectCommand() *cobra.Command {
 			if folder == "" {
 				folder = spec.Folder(out)
 			}
-			got, err := folder.Collect(tasks)
+			var apart []*sweep.Task // also with other seeds
+			if seeds != "" {
+				if apart, err = spec.Tasks(); err != nil {
+					return bad(err)
+				}
+			}
+			got, err := folder.Collect(tasks, apart...)
+			if _, missing := os.Stat(string(folder)); errors.Is(missing, fs.ErrNotExist) {
+				return bad(err)
+			}
 			if err != nil {
 				return err
 			}

@@ -36,11 +36,14 @@ func (h *hpccFlags) trace() (t *hpccfiles.Trace, warnings []string, err error) {
 	return t, m.Skipped, nil
 }
 
+// rankFile is the file of a rank.
+func rankFile(prefix string, rank int) string { return fmt.Sprintf("%s.%d.et", prefix, rank) }
+
 // chakraTrace reads the files of all ranks.
 func (h *hpccFlags) chakraTrace() (*hpccfiles.Trace, error) {
 	x := &chakra.Trace{}
 	for rank := 0; ; rank++ {
-		file := fmt.Sprintf("%s.%d.et", h.chakra, rank)
+		file := rankFile(h.chakra, rank)
 		b, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) && rank > 0 {
 			break

@@ -109,7 +109,11 @@ func Check(e *experiment.Experiment) error {
 			if e.File() == "" || errors.As(err, &located) {
 				return err
 			}
-			return &config.Error{File: e.File(), Err: err}
+			located = &config.Error{File: e.File(), Err: err}
+			if errors.Is(err, dataplane.ErrBuffer) {
+				located.Line = e.Parameters.Buffer.Value.Line
+			}
+			return located
 		}
 	}
 	return nil

@@ -75,7 +75,7 @@ func (c *Captures) Begin(n *build.Network, run string) (end func(), err error) {
 	if !ok {
 		return nil, errors.New("only what happens in virtual time is captured so")
 	}
-	f := &file{w: &c.Wanted, Done: Done{File: c.name(run), Full: units.Never}}
+	f := &file{w: &c.Wanted, Done: Done{File: c.Name(run), Full: units.Never}}
 	if f.ports, err = Ports(n.Plan, c.Ports); err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (c *Captures) Begin(n *build.Network, run string) (end func(), err error) {
 	}, nil
 }
 
-// name is the file's of a run.
-func (c *Captures) name(run string) string {
+// Name is the file's of a run.
+func (c *Captures) Name(run string) string {
 	if !c.Several {
 		return c.File
 	}

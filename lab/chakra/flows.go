@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"photon/config"
 	"photon/lab/collective"
 	"photon/lab/experiment"
 	"photon/lab/topology"
@@ -31,7 +32,7 @@ const (
 // ReadGroups reads process groups: a JSON object of names and lists of ranks.
 func ReadGroups(file string, b []byte) (map[string][]int, error) {
 	groups := map[string][]int{}
-	if err := json.Unmarshal(b, &groups); err != nil {
+	if err := json.Unmarshal([]byte(config.Text(b)), &groups); err != nil {
 		return nil, fmt.Errorf("%s: not an object of process groups and their ranks: %w", file, err)
 	}
 	return groups, nil

@@ -192,6 +192,34 @@ func (p *Parameters) complete() {
 	}
 }
 
+// checkSizes finds packets and thresholds that no host or switch has.
+func (p *Parameters) checkSizes() error {
+	if v := p.Payload.Value; v.V < 1 || v.V > 9000 {
+		return at(v, "payload %v must be from 1B to 9KB", v.V)
+	}
+	if v := p.MTU.Value; v.V > 9216 { // whether it is too small depends on the scheme's headers
+		return at(v, "mtu %v must be at most 9216B", v.V)
+	}
+	if p.Credits() != nil || p.Lossy() {
+		return nil
+	}
+	x := pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V}
+	if x.XOFF <= 0 {
+		return at(p.XOFF.Value, "%v", x.Validate())
+	}
+	if err := x.Validate(); err != nil {
+		from := p.XON.Value
+		if from.Line == 0 { // it follows from the other
+			from = p.XOFF.Value
+		}
+		return at(from, "%v", err)
+	}
+	if x.Alpha = p.Alpha.Value.V; x.Validate() != nil {
+		return at(p.Alpha.Value, "%v", x.Validate())
+	}
+	return nil
+}
+
 func (e *Experiment) checkParameters() error {
 	p := &e.Parameters
 	if err := p.checkFlowControl(); err != nil {
@@ -204,8 +232,8 @@ func (e *Experiment) checkParameters() error {
 			return &ofKey{[]string{"parameters"}, fmt.Errorf("parameter %s has no value or no source", name)}
 		}
 	}
-	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil && p.Credits() == nil && !p.Lossy() {
-		return at(p.XON.Value, "%v", err)
+	if err := p.checkSizes(); err != nil {
+		return err
 	}
 	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
 		if prio < 0 || prio >= pfc.Classes {

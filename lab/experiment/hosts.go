@@ -52,6 +52,11 @@ func hosts(p *topology.Plan, v config.Value[string]) (list []int, err error) {
 	return list, nil
 }
 
+// meansMore reports whether a name would be read as something else where hosts and ports are named.
+func meansMore(name string) bool {
+	return strings.ContainsAny(name, ",>*") || strings.Contains(name, "..") || strings.TrimSpace(name) != name
+}
+
 // cutNIC cuts off which NIC is meant; a host's name may have dots of its own.
 func cutNIC(p *topology.Plan, part string) (names, nic string) {
 	i := strings.LastIndexByte(part, '.')

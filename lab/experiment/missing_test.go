@@ -25,9 +25,9 @@ workloads:
 - {at: 1ms, link: S0>H1, rate: 10Gbps}
 impair:
 - {link: S0>H1, rules: [{do: lose, frames: xon, packets: [1]}]}
-sweep: {name: n, values: [1, 2], label: x}
+sweep: {name: n, values: [1, 2], label: $n}
 claims:
-- {id: c, text: x, metric: "q@1", schemes: [pcn], paper: 3, bound: at_most, unit: B}
+- {id: c, text: x of $n, metric: "q@1", schemes: [pcn], paper: 3, bound: at_most, unit: B}
 schemes:`,
 ).Replace(strings.Replace(small, "do: fct", "do: fct, stat: p99, flows: [part]", 1))
 

@@ -2,9 +2,13 @@ package experiment
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"photon/config"
 )
 
 const withNICs = `
@@ -73,6 +77,42 @@ func TestFlowsTakeNICs(t *testing.T) {
 	} {
 		if _, err := Parse("x.yaml", []byte(fmt.Sprintf(withNICs, "kind: rail, hosts: 3, nics: 2", flows+", size: 1KB"))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, not %q", flows, err, want)
+		}
+	}
+}
+
+// Every node of a free topology can be named: what would mean something else where hosts are named is refused
+// with its line, and what is accepted stands for that host alone.
+func TestNodesCanBeNamed(t *testing.T) {
+	for name, want := range map[string]string{
+		"A": "", "A-1": "", "a b": "", "A.1": "", "1.2.3.4": "", "A.x": "",
+		"*": "it means", "A*": "it means", "H0..H1": "it means", "A>B": "it means", "a,b": "it means",
+		" A": "it means", "A ": "it means",
+		"B.1": "the NICs of host B are called so", "": "every node needs a name",
+	} {
+		q := strconv.Quote(name)
+		text := fmt.Sprintf(withNICs, "kind: free, nodes: [{name: S}, {name: B, host: true}, "+
+			"{name: "+q+", host: true}], "+
+			"links: [{a: S, b: B}, {a: S, b: B}, {a: S, b: "+q+"}]", "from: B, to: "+q+", size: 1KB")
+		e, err := Parse("x.yaml", []byte(text))
+		if want != "" {
+			says := regexp.MustCompile(`^x\.yaml:[0-9]+: node "` + regexp.QuoteMeta(name) + `": .*` + want)
+			if err == nil || !says.MatchString(err.Error()) {
+				t.Errorf("%q: %v, want %s", name, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		plan, err := e.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := hosts(plan, config.Set(name))
+		if err != nil || len(list) != 1 || plan.Nodes[list[0]].Name != name {
+			t.Errorf("%q: %v %v", name, list, err)
 		}
 	}
 }

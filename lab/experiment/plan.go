@@ -149,6 +149,10 @@ func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
 		if _, known := p.Find(n.Name.V); known || n.Name.V == "" {
 			return nil, at(n.Name, "node %q: every node needs a name of its own", n.Name.V)
 		}
+		if meansMore(n.Name.V) {
+			return nil, at(n.Name, "node %q: it means more than a name where hosts and ports are named "+
+				"(leave out commas, >, *, .. and blanks at its ends)", n.Name.V)
+		}
 		if n.Host {
 			p.Host("%s", n.Name.V)
 			continue
@@ -173,6 +177,13 @@ func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
 			return nil, at(l.A, "link %s-%s: its rate must be positive, and its delay not negative", l.A.V, l.B.V)
 		}
 		p.Connect(ends[0], ends[1], link)
+	}
+	for i, n := range e.Topology.Nodes {
+		if node, _ := p.Find(n.Name.V); node != i { // NICs are named when a host has its second link
+			host, _ := p.HostOf(node)
+			return nil, at(n.Name, "node %q: the NICs of host %s are called so: name one of the two otherwise",
+				n.Name.V, p.Nodes[host].Name)
+		}
 	}
 	for _, n := range p.Nodes {
 		if len(n.Ends) == 0 {

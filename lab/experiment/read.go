@@ -174,6 +174,9 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 		}
 		return e, err
 	}
+	if err := head.Sweep.checkValues(b); err != nil {
+		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep", "values"), Err: err}
+	}
 	if err := head.Sweep.check(b); err != nil {
 		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep", "sets"), Err: err}
 	}
@@ -189,6 +192,19 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 		e.variants = append(e.variants, Variant{value, v})
 	}
 	return e, nil
+}
+
+// checkValues finds values that are there twice, and such that nothing stands for in the file: all runs would be alike.
+func (s *Sweep) checkValues(b []byte) error {
+	for i, value := range s.Values {
+		if slices.Contains(s.Values[:i], value) {
+			return fmt.Errorf("sweep: the value %s is there twice", value)
+		}
+	}
+	if s.Sets == nil && !strings.Contains(string(b), "$"+s.Name) {
+		return fmt.Errorf("sweep: nothing in the file is $%s, so that all values would give the same", s.Name)
+	}
+	return nil
 }
 
 // check says what is wrong with what else a sweep's values stand for.

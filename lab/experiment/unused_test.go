@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,32 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 		text := strings.Replace(small, c.from, c.to, 1)
 		if _, err := Parse("x.yaml", []byte(text)); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v; want %s", c.to, err, c.want)
+		}
+	}
+}
+
+// Whatever parameter of the network is out of range: the line is that of its key.
+func TestParametersOutOfRangeHaveTheirLines(t *testing.T) {
+	for _, wrong := range []string{
+		"payload: 0B", "payload: -1B", "payload: 9001B", "mtu: 65KB", "mtu: 0B", "priority: 9",
+		"xoff: 0B", "xoff: -1B", "xon: 1MB", "xon: -1B",
+		"alpha: 1025", "alpha: -1", "link_rate: 0Gbps",
+	} {
+		key, _, _ := strings.Cut(wrong, ":")
+		text := strings.Replace(small, "parameters: {", "parameters:\n  ", 1)
+		text = strings.Replace(text, "buffer: 16MB}", "buffer: 16MB\n  xon: 1KB\n  alpha: 1", 1)
+		head, tail, _ := strings.Cut(text, "  link_rate")
+		middle, tail, _ := strings.Cut("  link_rate"+tail, "flows:")
+		lines := strings.Split(strings.ReplaceAll(middle, ", ", "\n  "), "\n")
+		at := 0
+		for i, line := range lines {
+			if strings.HasPrefix(line, "  "+key+":") {
+				lines[i], at = "  "+wrong, strings.Count(head, "\n")+i+1
+			}
+		}
+		_, err := Parse("x.yaml", []byte(head+strings.Join(lines, "\n")+"flows:"+tail))
+		if want := fmt.Sprintf("x.yaml:%d: ", at); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", wrong, err, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // before: the folder is there.
 func Write(e *experiment.Experiment, out string, r *run.Result) error {
 	dir := filepath.Join(report.Folder(e, out), r.World)
-	pictures := map[string][]string{"overview": nil}
+	pictures := map[string][]string{report.Overview: nil}
 	for i := range r.Runs {
 		pictures[report.FileName(r.Runs[i].Scheme)] = []string{r.Runs[i].Scheme}
 	}

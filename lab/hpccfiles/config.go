@@ -34,7 +34,7 @@ func newConfig(file string) *Config {
 // Prepare. A line that begins with # says nothing.
 func ReadConfig(file string, b []byte) (*Config, error) {
 	c := newConfig(file)
-	for i, l := range strings.Split(string(b), "\n") {
+	for i, l := range strings.Split(config.Text(b), "\n") {
 		f := strings.Fields(l)
 		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
 			continue
@@ -46,6 +46,22 @@ func ReadConfig(file string, b []byte) (*Config, error) {
 		c.set[s.key] = s
 	}
 	return c, nil
+}
+
+// without is a configuration without a key, of which nothing was read.
+func (c *Config) without(key string) *Config {
+	other := newConfig(c.File)
+	for k, s := range c.set {
+		if k != key {
+			other.set[k] = s
+		}
+	}
+	return other
+}
+
+// inOrder are the settings in the order of the file.
+func (c *Config) inOrder() []*setting {
+	return slices.SortedFunc(maps.Values(c.set), func(a, b *setting) int { return cmp.Compare(a.line, b.line) })
 }
 
 func (c *Config) at(line int, format string, args ...any) error {
@@ -139,6 +155,10 @@ func (c *Config) byRate(key string) map[units.Rate]float64 {
 			c.fail(s, "%s %s: a rate in bit/s and a value", s.words[i], s.words[i+1])
 			return nil
 		}
+		if _, twice := m[units.Rate(rate)]; twice {
+			c.fail(s, "the rate %s is there twice", s.words[i])
+			return nil
+		}
 		m[units.Rate(rate)] = value
 	}
 	return m
@@ -146,7 +166,7 @@ func (c *Config) byRate(key string) map[units.Rate]float64 {
 
 // unknown lists the settings that were not read, in the order of the file.
 func (c *Config) unknown() (list []*setting) {
-	for _, s := range slices.SortedFunc(maps.Values(c.set), func(a, b *setting) int { return cmp.Compare(a.line, b.line) }) {
+	for _, s := range c.inOrder() {
 		if !c.asked[s.key] {
 			list = append(list, s)
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"photon/lab/chakra"
+	"photon/lab/htsim"
 	"photon/lab/run"
 	"photon/units"
 )
@@ -41,6 +43,7 @@ func TestReadTopology(t *testing.T) {
 		"":                                "topology.txt: the file ends where the number of nodes is expected",
 		"4":                               "topology.txt:1: the file ends where the number of switches is expected",
 		"1 0 1":                           "topology.txt:1: the number of nodes \"1\": a whole number from 2 to 65536",
+		"2 2 1\n0 1\n0 1 1Gbps 1us 0\n":   "topology.txt:1: all 2 nodes are switches: without hosts there are no flows",
 		"4 1 3\n9\n":                      "topology.txt:2: a switch's number \"9\": a whole number from 0 to 3",
 		"4 2 3\n3\n3\n":                   "topology.txt:3: switch 3 is named twice",
 		"4 1 3\n3\n0 3 10Gbps 1us 0\n":    "topology.txt:3: the file ends where a link's first node is expected",
@@ -135,6 +138,18 @@ func TestConfig(t *testing.T) {
 		{settings: "CC_MODE 1\nCC_MODE 3", err: "config.txt:2: CC_MODE is set in line 1 already"},
 		{settings: "KMIN_MAP 2 10000000000 5", err: "config.txt:1: KMIN_MAP: how many, and for each"},
 		{settings: "KMIN_MAP 1 25000000000 5", err: "KMIN_MAP: it says nothing of links of 10Gbps, as in topology.txt:3"},
+		{settings: "KMIN_MAP 2 10000000000 100 10000000000 200",
+			err: "config.txt:1: KMIN_MAP: the rate 10000000000 is there twice"},
+		{settings: "CC_MODE 1\nEWMA_GAIN 5", err: "config.txt:2: EWMA_GAIN: scheme dcqcn-mlx: g 5 must be "},
+		{settings: "CC_MODE 1\n\nMIN_RATE 900Gbps\nRATE_AI 5Mb/s",
+			err: "config.txt:3: MIN_RATE: scheme dcqcn-mlx: minimum rate 900Gbps "},
+		{settings: "KMIN_MAP 1 10000000000 400\nKMAX_MAP 1 10000000000 100", scheme: "dcqcn",
+			err: "config.txt:1: KMIN_MAP: "},
+		{settings: "CC_MODE 1\nRP_TIMER 1e17",
+			err: "config.txt:2: RP_TIMER: it must be at most 100000000000 microseconds"},
+		{settings: "SIMULATOR_STOP_TIME 1e-12",
+			err: "config.txt:1: SIMULATOR_STOP_TIME: it must be at least a nanosecond"},
+		{settings: "\ufeffCC_MODE 8", err: "config.txt:1: CC_MODE 8: "},
 		{settings: "SIMULATOR_STOP_TIME 0", err: "SIMULATOR_STOP_TIME: it must be positive"},
 		{settings: "PFC_OUTPUT_FILE fct.txt", err: "PFC_OUTPUT_FILE: another file that is written is called fct.txt, too"},
 		{settings: "FCT_OUTPUT_FILE a/qlen.txt", err: "config.txt: two of the files that are written have one name"},
@@ -155,6 +170,48 @@ func TestConfig(t *testing.T) {
 		}
 		if got := strings.Join(p.Notes, "|"); got != c.note {
 			t.Errorf("%q: notes %q, want %q", c.settings, got, c.note)
+		}
+	}
+}
+
+// Editors may begin a text with a byte order mark, whatever file it is.
+func TestByteOrderMarks(t *testing.T) {
+	const mark = "\ufeff"
+	top := mustTopology(t, mark+four)
+	if !reflect.DeepEqual(top, mustTopology(t, four)) {
+		t.Errorf("%+v", top)
+	}
+	if flows, err := ReadFlows("flow.txt", []byte(mark+"1\n0 2 3 100 5000 0\n"), top); err != nil || len(flows) != 1 {
+		t.Errorf("%+v %v", flows, err)
+	}
+	const line = "0b000001 0b000101 10000 100 1000 1000 6792 7055\n"
+	if list, err := ReadFCT("fct.txt", []byte(mark+line)); err != nil || len(list) != 1 {
+		t.Errorf("%+v %v", list, err)
+	}
+	m, err := htsim.Read("a.cm", []byte(mark+"Nodes 2\nConnections 1\n0->1 id 1 start 0 size 1000\n"))
+	if err != nil || len(m.Connections) != 1 {
+		t.Errorf("%+v %v", m, err)
+	}
+	if g, err := chakra.ReadGroups("groups.json", []byte(mark+`{"0": [0, 1]}`)); err != nil || len(g["0"]) != 2 {
+		t.Errorf("%v %v", g, err)
+	}
+}
+
+// Where no flow ended there are no slowdowns, and the table says so.
+func TestTableOfNoFlows(t *testing.T) {
+	some := Summarise([]Finished{{FCT: 20, Standalone: 10}})
+	for _, c := range []struct {
+		ours, theirs Slowdowns
+		want         string
+	}{
+		{some, Slowdowns{}, `p50 +2\.000`}, {Slowdowns{}, Slowdowns{}, `p50 +none`},
+		{some, some, `p50 +2\.000 +2\.000 +1\.000`},
+		{Slowdowns{}, some, `p50 +none +2\.000 +none`},
+	} {
+		var b bytes.Buffer
+		row := regexp.MustCompile(`(?m)^` + c.want + ` *$`)
+		if err := Table(&b, c.ours, c.theirs); err != nil || !row.Match(b.Bytes()) {
+			t.Errorf("%v\n%s, want %s", err, b.String(), c.want)
 		}
 	}
 }

@@ -98,6 +98,9 @@ func (p *Prepared) paramNumber(name, key string) {
 
 func (p *Prepared) paramMicros(name, key string) {
 	if v, ok := p.Config.number(key, 0); ok {
+		if v > longest*1e6 {
+			p.Config.fail(p.Config.set[key], "it must be at most %d microseconds", int64(longest*1e6))
+		}
 		p.param(name, (units.Time(v*1e6) * units.Picosecond).String(), key)
 	}
 }

@@ -51,7 +51,7 @@ func (f *Finished) Slowdown() float64 { return max(1, float64(f.FCT)/float64(f.S
 
 // ReadFCT reads an fct.txt.
 func ReadFCT(file string, b []byte) (list []Finished, err error) {
-	for i, l := range strings.Split(string(b), "\n") {
+	for i, l := range strings.Split(config.Text(b), "\n") {
 		if strings.TrimSpace(l) == "" {
 			continue
 		}

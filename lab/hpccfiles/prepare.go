@@ -1,6 +1,7 @@
 package hpccfiles
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -48,6 +49,7 @@ type Prepared struct {
 	Count      int // of flows
 
 	FCT, PFC, Queues string     // names of what is written
+	Named            [3]string  // the line that says so of each, as in config.txt:3: FCT_OUTPUT_FILE; may be empty
 	From, To         units.Time // queues are looked at; From after To: never
 }
 
@@ -73,6 +75,24 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 	if f.Config == nil {
 		f.Config = newConfig("")
 	}
+	p, err := prepareAs(f, schemeName)
+	var located *config.Error
+	if err == nil || errors.As(err, &located) && located.File != "" {
+		return p, err
+	}
+	// What is wrong with the experiment is wrong with the setting without which it is right.
+	for _, s := range f.Config.inOrder() {
+		without := f
+		without.Config = f.Config.without(s.key)
+		if _, other := prepareAs(without, schemeName); other == nil {
+			return nil, f.Config.at(s.line, "%s: %w", s.key, err)
+		}
+	}
+	return nil, err
+}
+
+// prepareAs prepares, and knows of most mistakes where they are.
+func prepareAs(f Files, schemeName string) (*Prepared, error) {
 	p := &Prepared{Files: f, FCT: "fct.txt", PFC: "pfc.txt", Queues: "qlen.txt"}
 	c := f.Config
 	p.Payload = int64(c.whole("PACKET_PAYLOAD_SIZE", 1000, 1, 9000))
@@ -92,7 +112,9 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 		if stop <= 0 || stop > longest {
 			c.fail(c.set["SIMULATOR_STOP_TIME"], "it must be positive, and at most %d seconds", longest)
 		}
-		e.Duration = units.Time(math.Round(min(stop, longest)*1e9)) * units.Nanosecond
+		if e.Duration = units.Time(math.Round(min(stop, longest)*1e9)) * units.Nanosecond; stop > 0 && e.Duration == 0 {
+			c.fail(c.set["SIMULATOR_STOP_TIME"], "it must be at least a nanosecond, 1e-9")
+		}
 	}
 	e.Measure.Sample = max(e.Duration/100, 1)
 	if err := p.scheme(schemeName); err != nil {
@@ -236,13 +258,14 @@ func (p *Prepared) outputs() {
 	c := p.Config
 	p.From, p.To = 1, 0
 	taken := map[string]bool{}
-	for _, o := range []struct {
+	for i, o := range []struct {
 		key  string
 		name *string
 	}{{"FCT_OUTPUT_FILE", &p.FCT}, {"PFC_OUTPUT_FILE", &p.PFC}, {"QLEN_MON_FILE", &p.Queues}} {
 		s, text, ok := c.single(o.key)
 		if ok {
 			*o.name = filepath.Base(text)
+			p.Named[i] = fmt.Sprintf("%s:%d: %s", c.File, s.line, s.key)
 		}
 		if ok && (*o.name == "." || *o.name == ".." || *o.name == "/") {
 			c.fail(s, "%q is not a file's name", text)

@@ -179,11 +179,14 @@ func Table(w io.Writer, ours, theirs Slowdowns) error {
 		name string
 		a, b float64
 	}{{"avg", ours.Avg, theirs.Avg}, {"p50", ours.P50, theirs.P50}, {"p95", ours.P95, theirs.P95}, {"p99", ours.P99, theirs.P99}} {
-		if theirs.Flows == 0 {
-			t.Row(row.name, fmt.Sprintf("%.3f", row.a))
-		} else {
-			t.Row(row.name, fmt.Sprintf("%.3f", row.a), fmt.Sprintf("%.3f", row.b), fmt.Sprintf("%.3f", row.a/row.b))
+		cells := []any{row.name, "none", fmt.Sprintf("%.3f", row.b), "none"}
+		if ours.Flows > 0 {
+			cells[1], cells[3] = fmt.Sprintf("%.3f", row.a), fmt.Sprintf("%.3f", row.a/row.b)
 		}
+		if theirs.Flows == 0 {
+			cells = cells[:2]
+		}
+		t.Row(cells...)
 	}
 	return t.Print(w)
 }

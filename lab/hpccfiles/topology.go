@@ -27,6 +27,9 @@ func ReadTopology(file string, b []byte) (*Topology, error) {
 	w := newWords(file, b)
 	nodes := w.count("the number of nodes", 2, mostNodes)
 	switches := w.count("the number of switches", 0, nodes)
+	if w.err == nil && switches == nodes {
+		w.fail("all %d nodes are switches: without hosts there are no flows", nodes)
+	}
 	links := w.count("the number of links", 1, 1<<20)
 	if w.err != nil {
 		return nil, w.err

@@ -26,7 +26,7 @@ type word struct {
 
 func newWords(file string, b []byte) *words {
 	w := &words{file: file}
-	for i, l := range strings.Split(string(b), "\n") {
+	for i, l := range strings.Split(config.Text(b), "\n") {
 		for _, f := range strings.Fields(l) {
 			w.list = append(w.list, word{f, i + 1})
 		}

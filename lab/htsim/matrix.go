@@ -49,7 +49,7 @@ const (
 func Read(file string, b []byte) (*Matrix, error) {
 	m := &Matrix{}
 	r := reader{m: m, triggers: map[int]int{}, ids: map[int]bool{}}
-	for i, l := range strings.Split(string(b), "\n") {
+	for i, l := range strings.Split(config.Text(b), "\n") {
 		l = strings.TrimSpace(l)
 		if l == "" || l[0] == '#' {
 			continue

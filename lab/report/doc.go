@@ -3,7 +3,7 @@
 //
 // The files, in the order in which a result passes them:
 //
-//	files.go                                          it is written and read
+//	names.go, files.go                                what its files are called; it is written and read
 //	section.go, summary.go                            what a report shows of an experiment; its line of summary
 //	wiring.go                                         the network is drawn
 //	charts.go, charts_metrics.go, charts_slowdown.go  curves; bars and sweeps; slowdowns by size

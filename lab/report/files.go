@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"photon/lab/claim"
 	"photon/lab/experiment"
@@ -19,11 +18,6 @@ import (
 	"photon/lab/run"
 	"photon/units"
 )
-
-// Folder is where an experiment's results lie below the output folder.
-func Folder(e *experiment.Experiment, out string) string {
-	return filepath.Join(out, strings.ReplaceAll(e.ID, "/", "-"))
-}
 
 // Write writes a result below the output folder: result.json, timing.json, and for
 // each scheme its series and its flows as CSV. Package lab/figure draws it there.
@@ -62,9 +56,6 @@ func Write(e *experiment.Experiment, out string, j *claim.Judged) error {
 	}
 	return nil
 }
-
-// FileName is a key as the name of a file.
-func FileName(key string) string { return strings.ReplaceAll(key, "/", "-") }
 
 func writeJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")

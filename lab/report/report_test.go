@@ -276,7 +276,7 @@ func TestSweepAxis(t *testing.T) {
 		{[]string{"1us", "10us", "25us"}, web.Numbers{1, 10, 25}}, {[]string{"500us", "1ms"}, nil},
 		{[]string{"off", "on"}, nil}, {[]string{"3", "1", "2"}, nil},
 	} {
-		text := fmt.Sprintf("sweep: {name: x, values: [%s]}\n", strings.Join(c.values, ", "))
+		text := fmt.Sprintf("about: $x\nsweep: {name: x, values: [%s]}\n", strings.Join(c.values, ", "))
 		e, err := experiment.Parse("x.yaml", []byte(swept+text))
 		if err != nil {
 			t.Fatal(err)

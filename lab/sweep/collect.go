@@ -48,8 +48,9 @@ var fixed = []string{"task", "experiment", "scheme", "seed", "packet_hops", "vir
 
 // Collect makes one table of the results of tasks, results.csv and
 // results.parquet, a row for each in the order of the grid. Columns are the task,
-// every setting that varies, and every metric; what a task does not have is empty, and what never came infinite.
-func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
+// every setting that varies, and every metric; what a task does not have is empty, and what never came infinite. apart
+// are tasks of the spec that are left out on purpose.
+func (f Folder) Collect(tasks []*Task, apart ...*Task) (c Collected, err error) {
 	if _, err := os.Stat(string(f)); errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("there is no folder %s: photon sweep makes it", f)
 	}
@@ -72,7 +73,11 @@ func (f Folder) Collect(tasks []*Task) (c Collected, err error) {
 		builds[r.Build] = true
 	}
 	c.records = records
-	c.Rows, c.Foreign, c.Builds = len(records), len(done)-len(records), len(builds)
+	c.Rows, c.Builds = len(records), len(builds)
+	for _, t := range slices.Concat(tasks, apart) {
+		delete(done, t.ID)
+	}
+	c.Foreign = len(done)
 	c.CSV, c.Parquet = filepath.Join(string(f), "results.csv"), filepath.Join(string(f), "results.parquet")
 	table := columns(records)
 	if err := renameio.WriteFile(c.CSV, writeCSV(table, records), 0o644); err != nil {

@@ -158,8 +158,7 @@ func (s *Spec) axes(h head, scheme string) (axes []axis) {
 	own := "$" + h.Sweep.Name
 	for _, path := range slices.Sorted(maps.Keys(s.Vary)) {
 		v := s.Vary[path]
-		of, isScheme := strings.CutPrefix(path, "schemes.")
-		if of, _, _ = strings.Cut(of, "."); isScheme && of != scheme {
+		if strings.HasPrefix(path, "schemes.") && !strings.HasPrefix(path+".", "schemes."+scheme+".") {
 			continue
 		}
 		if strings.HasPrefix(path, "$") && path != own {
@@ -222,7 +221,7 @@ func newPoint(x source, h head, scheme string, axes []axis, values []*yaml.Node)
 			own = text(values[i])
 			continue
 		}
-		if err := set(doc, a.path, values[i]); err != nil {
+		if err := set(doc, scheme, a.path, values[i]); err != nil {
 			return nil, at(a.line, "%s: %w", x.id, err)
 		}
 	}

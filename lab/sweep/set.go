@@ -13,9 +13,13 @@ import (
 // swept is the source of a value that a sweep sets.
 const swept = "varied by a sweep"
 
-// set puts a value at a path of an experiment. Parameters of the network and of schemes get their source with it.
-func set(doc *yaml.Node, path string, value *yaml.Node) error {
+// set puts a value at a path of an experiment that has one scheme, which is called so in results. Parameters of the
+// network and of schemes get their source with it.
+func set(doc *yaml.Node, scheme, path string, value *yaml.Node) error {
 	steps := strings.Split(path, ".")
+	if below, of := strings.CutPrefix(path, "schemes."+scheme+"."); of { // dots may be part of a label
+		steps = append([]string{"schemes", "0"}, strings.Split(below, ".")...)
+	}
 	if slices.Contains(steps, "") {
 		return fmt.Errorf("%q is not a path: write it like workloads.all.load", path)
 	}

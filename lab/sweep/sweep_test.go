@@ -115,6 +115,42 @@ vary:
 	}
 }
 
+// Whatever a scheme is called in results, its parameters vary by that name: by its label, by its name, or by
+// its name and parameters if another has its name, too.
+func TestParametersOfSchemesByWhatTheyAreCalled(t *testing.T) {
+	for _, c := range []struct{ schemes, called, of string }{
+		{"[pcn, dcqcn]", "pcn", "pcn"},
+		{"[{name: pcn}, dcqcn]", "pcn", "pcn"},
+		{"[{name: pcn, label: P1, params: {wmax: 1/2}}, dcqcn]", "P1", "pcn"},
+		{"[{name: pcn, label: P1}, {name: pcn, label: P2}]", "P2", "pcn"},
+		{"[{name: pcn, label: dcqcn}, {name: dcqcn, label: pcn}]", "dcqcn", "pcn"},
+		{"[{name: pcn, label: P.1}, dcqcn]", "P.1", "pcn"},
+		{"[{name: pcn, params: {wmax: 1/2}}, {name: pcn, params: {wmax: 0.25}}]", "pcn:wmax=0.25", "pcn"},
+	} {
+		before, after, _ := strings.Cut(tiny, "schemes: [{name: pcn}")
+		_, after, _ = strings.Cut(after, "\n")
+		after, _, _ = strings.Cut(after, "claims:") // they are of schemes by name
+		text := before + "schemes: " + c.schemes + "\n" + after
+		_, tasks := expand(t, text, "name: called\nexperiments: [tiny.yaml]\nseeds: 1\n"+
+			"vary: {'schemes."+c.called+".wmin': [1/64, 1/128]}\n")
+		got := map[string]bool{}
+		for _, task := range tasks {
+			e, err := task.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			wmin, set := e.Schemes[0].Params["wmin"]
+			if set != (task.Scheme == c.called) || set && e.Schemes[0].Name.V != c.of {
+				t.Errorf("%s: %s has %v", c.schemes, task, e.Schemes[0].Params)
+			}
+			got[wmin.Value.V] = true
+		}
+		if !got["1/64"] || !got["1/128"] {
+			t.Errorf("%s: %v", c.schemes, got)
+		}
+	}
+}
+
 // Ids do not change with what no run depends on, nor with what else is in the
 // grid; they do with everything that a run depends on.
 func TestIDsAreStable(t *testing.T) {
