@@ -198,11 +198,11 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 func (s *Sweep) checkValues(b []byte) error {
 	for i, value := range s.Values {
 		if slices.Contains(s.Values[:i], value) {
-			return fmt.Errorf("sweep: the value %s is there twice", value)
+			return fmt.Errorf("sweep: the value %q is there twice", value)
 		}
 	}
 	if s.Sets == nil && !strings.Contains(string(b), "$"+s.Name) {
-		return fmt.Errorf("sweep: nothing in the file is $%s, so that all values would give the same", s.Name)
+		return fmt.Errorf("sweep: nothing in the file is %q, so that all values would give the same", "$"+s.Name)
 	}
 	return nil
 }

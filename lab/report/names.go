@@ -70,7 +70,7 @@ func fileNames(e *experiment.Experiment, others []string) (names []string, err e
 			if was.scheme == u.Key() {
 				at.Line, how = lineIn(e, "sweep", "values"), "write one of the values otherwise"
 			}
-			at.Err = fmt.Errorf("%s and %s would have one file, %s (/ becomes - in its name): %s",
+			at.Err = fmt.Errorf("%s and %s would have one file, %q (/ becomes - in its name): %s",
 				was.what, what, name, how)
 			err = at
 		}
@@ -87,8 +87,8 @@ func fileNames(e *experiment.Experiment, others []string) (names []string, err e
 		add(u, FileName(u.Key())+".png", "the picture of "+u.Key())
 		for _, value := range e.Values() {
 			key := experiment.Key(u.Key(), value)
-			add(u, FileName(key)+".csv", "the series of "+key)
-			add(u, FileName(key)+".flows.csv", "the flows of "+key)
+			add(u, FileName(key)+".csv", fmt.Sprintf("the series of %q", key))
+			add(u, FileName(key)+".flows.csv", fmt.Sprintf("the flows of %q", key))
 		}
 	}
 	return names, err
