@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"photon/config"
+	"photon/dataplane"
 	"photon/lab/topology"
 	"photon/lab/workload"
 	"photon/marking"
@@ -339,23 +340,23 @@ func (w *Workload) ownSizes() (workload.Sizes, error) {
 func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.Network {
 	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
 	type alike struct {
-		from, to           int // switches
-		fromDelay, toDelay units.Time
+		from, to         int // switches
+		fromLink, toLink dataplane.Link
 	}
 	seen := map[alike]bool{}
 	for _, f := range flows {
 		if f.Size == 0 {
 			n.LongFlows++
 		}
-		// Hosts of one switch with equally long cables are equally far from everything.
+		// Hosts of one switch with equal cables are equally far from everything.
 		from, to := p.Nodes[f.From].Ends[0], p.Nodes[f.To].Ends[0]
-		like := alike{from.Node, to.Node, from.Link.Delay, to.Link.Delay}
+		like := alike{from.Node, to.Node, from.Link, to.Link}
 		if !seen[like] {
 			seen[like] = true
-			n.RTT = max(n.RTT, 2*p.Delay(f.From, f.To))
-			path := p.Path(f.From, f.To)
-			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(path)), max(n.Hops, len(path))
-			n.Packet = units.Size(path[0].Link.WireBytes(int(e.Packet())))
+			ways := p.Ways(f.From, f.To)
+			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l dataplane.Link) units.Time { return l.Delay }))
+			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
+			n.Packet = max(n.Packet, units.Size(from.Link.WireBytes(int(e.Packet()))))
 		}
 	}
 	return n
@@ -364,15 +365,17 @@ func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.N
 // ackBytes of an acknowledgement over IPv4, without FCS.
 const ackBytes = HeaderBytes + wire.AETHLen
 
-// packetRTT is from when a full packet has left until its acknowledgement is there, in an empty network.
-func (e *Experiment) packetRTT(path []topology.End) (t units.Time) {
-	for i, end := range path {
-		t += 2*end.Link.Delay + end.Link.Serialize(ackBytes)
-		if i > 0 {
-			t += end.Link.Serialize(int(e.Packet()))
+// packetRTT is from when a full packet has left until its acknowledgement is there, in an empty network, if both take
+// the longest of the shortest paths.
+func (e *Experiment) packetRTT(ways topology.Ways) units.Time {
+	there := func(i int, l dataplane.Link) units.Time {
+		if i == 0 {
+			return l.Delay
 		}
+		return l.Delay + l.Serialize(int(e.Packet()))
 	}
-	return t
+	back := func(_ int, l dataplane.Link) units.Time { return l.Delay + l.Serialize(ackBytes) }
+	return ways.Longest(there) + ways.Longest(back)
 }
 
 // CPs gives ports of certain rates congestion points of their own.
