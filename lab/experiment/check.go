@@ -192,6 +192,9 @@ func (p *Parameters) complete() {
 	}
 }
 
+// mostOverhead of a frame is more than any tunnel adds. Experiments in code may have less than none, to count as others.
+const mostOverhead = 1024
+
 func (e *Experiment) checkParameters() error {
 	p := &e.Parameters
 	if err := p.checkFlowControl(); err != nil {
@@ -207,10 +210,16 @@ func (e *Experiment) checkParameters() error {
 	if err := (pfc.Thresholds{XOFF: p.XOFF.Value.V, XON: p.XON.Value.V, Alpha: p.Alpha.Value.V}).Validate(); err != nil && p.Credits() == nil && !p.Lossy() {
 		return at(p.XON.Value, "%v", err)
 	}
-	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
+	if prio := p.Priority.Value; prio.V < 0 || prio.V >= pfc.Classes {
+		return at(prio, "priority %d: there are 0 to 7", prio.V)
+	}
+	for _, prio := range p.Lossless.Value.V {
 		if prio < 0 || prio >= pfc.Classes {
-			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
+			return at(p.Lossless.Value, "lossless: priority %d: there are 0 to 7", prio)
 		}
+	}
+	if o := p.Overhead.Value; e.file != "" && o.IsSet() && (o.V < 0 || o.V > mostOverhead) {
+		return at(o, "overhead of %d bytes: from 0 to %d", o.V, mostOverhead)
 	}
 	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay, "core_delay": p.CoreDelay, "convergence": p.Convergence} {
 		if d.Value.V < 0 {

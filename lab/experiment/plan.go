@@ -131,9 +131,17 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 // links are those of hosts and between switches.
 func (e *Experiment) links() (host, trunk dataplane.Link) {
 	p := &e.Parameters
-	host = dataplane.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.Overhead.Value.V}
-	trunk = dataplane.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.Overhead.Value.V}
+	host = dataplane.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.overhead()}
+	trunk = dataplane.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.overhead()}
 	return host, trunk
+}
+
+// overhead is that of links, which take 0 for an Ethernet frame's.
+func (p *Parameters) overhead() int {
+	if o := p.Overhead.Value; o.IsSet() && o.V == 0 {
+		return dataplane.NoOverhead
+	}
+	return p.Overhead.Value.V
 }
 
 // core is the link of the highest tier, where trunk is that between other switches.
