@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,6 +18,9 @@ import (
 
 // Worlds in the order in which reports show them.
 var Worlds = []string{"sim", "dpdk"}
+
+// mostSamples keeps a slip in a time from taking all memory.
+const mostSamples = 1 << 24
 
 // Check finds what is wrong with an experiment that was made in code.
 func (e *Experiment) Check() error {
@@ -55,6 +59,17 @@ func (e *Experiment) check() error {
 	}
 	if e.Measure.Sample <= 0 {
 		return &ofKey{[]string{"measure", "sample"}, errors.New("measure: sample must be there, and positive")}
+	}
+	switch samples := e.Duration / e.Measure.Sample; {
+	case samples == 0:
+		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v is shorter than a sample, %v: nothing would be measured",
+			e.Duration, e.Measure.Sample)}
+	case samples > mostSamples:
+		return &ofKey{[]string{"measure", "sample"}, fmt.Errorf("measure: %d samples of %v in %v: %d are the most",
+			samples, e.Measure.Sample, e.Duration, mostSamples)}
+	}
+	if err := e.Topology.checkUnused(); err != nil {
+		return err
 	}
 	plan, err := e.Plan()
 	if err != nil {
@@ -256,8 +271,29 @@ func (e *Experiment) checkParameters() error {
 			return at(e.Topology.Kind, "%s: a %s has no core (clos, fat-tree and dragonfly have)", name, kind)
 		}
 	}
-	if p.LinkRate.Value.V <= 0 || p.HostDelay.Value.V < 0 || p.TrunkDelay.Value.V < 0 {
-		return at(p.LinkRate.Value, "the link rate must be positive, and delays not negative")
+	return p.checkSigns()
+}
+
+// checkSigns finds rates and sizes that are not positive, and times that are negative. What has a rule of its own is
+// checked where that is.
+func (p *Parameters) checkSigns() error {
+	v := reflect.ValueOf(p).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("yaml")
+		switch q := v.Field(i).Interface().(type) {
+		case Sourced[units.Rate]:
+			if q.Value.IsSet() && q.Value.V <= 0 {
+				return at(q.Value, "%s %v must be positive", name, q.Value.V)
+			}
+		case Sourced[units.Size]:
+			if q.Value.IsSet() && q.Value.V <= 0 && name != "xon" {
+				return at(q.Value, "%s %v must be positive", name, q.Value.V)
+			}
+		case Sourced[units.Time]:
+			if q.Value.IsSet() && q.Value.V < 0 {
+				return at(q.Value, "%s %v must not be negative", name, q.Value.V)
+			}
+		}
 	}
 	return nil
 }
@@ -351,6 +387,10 @@ func (e *Experiment) checkEvents(plan *topology.Plan) error {
 			return at(ev.Flow, "event %d: a flow has a rate or a cap then", i+1)
 		case ev.Rate.V < 0 || ev.Cap.V < 0:
 			return at(ev.Flow, "event %d: a rate must not be negative", i+1)
+		case ev.Flow.IsSet() && ev.Rate.IsSet() && ev.Rate.V == 0:
+			return at(ev.Rate, "event %d: a flow's rate of 0bps (%s)", i+1, stops)
+		case ev.Flow.IsSet() && ev.Cap.IsSet() && ev.Cap.V == 0:
+			return at(ev.Cap, "event %d: a cap of 0bps (%s)", i+1, stops)
 		case ev.Flow.IsSet() && !slices.Contains(groups, ev.Flow.V):
 			return at(ev.Flow, "event %d: there are no flows %q (%s)", i+1, ev.Flow.V, others(ev.Flow.V, groups))
 		case ev.Link.IsSet():

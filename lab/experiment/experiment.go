@@ -353,7 +353,7 @@ type Workload struct {
 	To       config.Value[string]             `yaml:"to"`
 	Load     config.Value[float64]            `yaml:"load"`     // of capacity
 	Capacity config.Value[units.Rate]         `yaml:"capacity"` // that load is of
-	Incast   []int                            `yaml:"incast"`   // least and most senders that start together to one receiver
+	Incast   config.Value[[]int]              `yaml:"incast"`   // least and most senders that start together to one receiver
 	Together bool                             `yaml:"together"` // all senders start together
 	Burst    config.Value[units.Size]         `yaml:"burst"`    // on-off: bursts of this size; no distribution then
 	Start    config.Value[units.Time]         `yaml:"start"`
@@ -367,8 +367,8 @@ type Workload struct {
 
 // SizeClass sends flows up to a size with a DSCP of their own.
 type SizeClass struct {
-	UpTo units.Size `yaml:"up_to"` // 0: all
-	DSCP int        `yaml:"dscp"`
+	UpTo config.Value[units.Size] `yaml:"up_to"` // 0: all
+	DSCP config.Value[int]        `yaml:"dscp"`
 }
 
 // Event changes something on the way.
