@@ -19,8 +19,11 @@ import (
 // Worlds in the order in which reports show them.
 var Worlds = []string{"sim", "dpdk"}
 
-// mostSamples keeps a slip in a time from taking all memory.
-const mostSamples = 1 << 24
+// mostSamples and mostDuration keep a slip in a time from taking all memory, and what follows a run in time.
+const (
+	mostSamples  = 1 << 24
+	mostDuration = 1_000_000 * units.Second
+)
 
 // Check finds what is wrong with an experiment that was made in code.
 func (e *Experiment) Check() error {
@@ -64,6 +67,8 @@ func (e *Experiment) check() error {
 	case samples == 0:
 		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v is shorter than a sample, %v: nothing would be measured",
 			e.Duration, e.Measure.Sample)}
+	case e.Duration > mostDuration:
+		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v: %v is the most", e.Duration, mostDuration)}
 	case samples > mostSamples:
 		return &ofKey{[]string{"measure", "sample"}, fmt.Errorf("measure: %d samples of %v in %v: %d are the most",
 			samples, e.Measure.Sample, e.Duration, mostSamples)}
@@ -274,7 +279,7 @@ func (e *Experiment) checkParameters() error {
 	return p.checkSigns()
 }
 
-// checkSigns finds rates and sizes that are not positive, and times that are negative. What has a rule of its own is
+// checkSigns finds rates and sizes that are not positive, and times that are negative or too long. What has a rule of its own is
 // checked where that is.
 func (p *Parameters) checkSigns() error {
 	v := reflect.ValueOf(p).Elem()
@@ -292,6 +297,9 @@ func (p *Parameters) checkSigns() error {
 		case Sourced[units.Time]:
 			if q.Value.IsSet() && q.Value.V < 0 {
 				return at(q.Value, "%s %v must not be negative", name, q.Value.V)
+			}
+			if q.Value.V > mostDelay {
+				return at(q.Value, "%s %v: %v is the most", name, q.Value.V, mostDelay)
 			}
 		}
 	}

@@ -183,6 +183,10 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, ni
 	if n > workload.MaxArrivals {
 		return nil, at(g.To, "flows %s are about %.2g; %d are the most", g.label(), n, workload.MaxArrivals)
 	}
+	last := float64(max(g.Start.V, g.Stop.V)) + float64(g.Spread.V) + float64(g.Lasts.V) + n/times*float64(g.Step.V)
+	if last > float64(forever) || g.Until.V > forever || g.Every.V > forever || g.Gap.V > forever {
+		return nil, at(g.From, "flows %s: they would last until after %v", g.label(), forever)
+	}
 	for again := g.Start.V; ; again += every {
 		k := 0
 		for _, pair := range pairs {

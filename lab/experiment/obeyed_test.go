@@ -145,11 +145,13 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 	leafSpine := "kind: leaf-spine, tors: 2, hosts: 3, spines: 2"
 	refused(t, "x.yaml:4: topology: a leaf-spine has no grouped", star, leafSpine+", grouped: true")
 	for _, h := range []string{"H0", "H2"} { // with a flow and without
-		refused(t, "x.yaml:4: link "+h+"-T0 cannot be taken away: host "+h+" has no other",
+		refused(t, "x.yaml:4: link "+h+"-T0 cannot be taken away: "+h+" has no other",
 			star, leafSpine+", fail: [{a: "+h+", b: T0}]")
 	}
-	refused(t, "x.yaml:4: link H1.1-T1 cannot be taken away: host H1.1 has no other",
+	refused(t, "x.yaml:4: link H1.1-T1 cannot be taken away: H1.1 has no other",
 		star, "kind: rail, hosts: 3, nics: 2, fail: [{a: H1.1, b: T1}]")
+	refused(t, "x.yaml:4: link C0-T1 cannot be taken away: C0 has no other",
+		star, leafSpine+", fail: [{a: C0, b: T0}, {a: C0, b: T1}]")
 	for _, huge := range []string{
 		"kind: leaf-spine, tors: 4096, hosts: 4096", "kind: chain, switches: 4096, hosts: 4096",
 		"kind: ring, switches: 4096, hosts: 4096", "kind: leaf-spine, tors: 4096, hosts: 1, spines: 4096",
@@ -198,6 +200,18 @@ func TestParametersHaveSigns(t *testing.T) {
 	}
 	refused(t, "x.yaml:6: trunk_rate 0bps must be positive", "link_rate", "trunk_rate: 0bps, link_rate")
 	refused(t, "x.yaml:6: trunk_delay -1us must not be negative", "trunk_delay: 1us", "trunk_delay: -1us")
+}
+
+// Times are so short that what is added to them is still one.
+func TestTimesThatFit(t *testing.T) {
+	refused(t, "x.yaml:6: host_delay 9000000s: 100s is the most", "host_delay: 1us", "host_delay: 9000000s")
+	refused(t, "x.yaml:6: trunk_delay 101s: 100s is the most", "trunk_delay: 1us", "trunk_delay: 101s")
+	refused(t, "x.yaml:4: link A-B: a delay of 101s: 100s is the most", "kind: star, hosts: 4",
+		"kind: free, nodes: [{name: A, host: true}, {name: B, host: true}], links: [{a: A, b: B, delay: 101s}]")
+	refused(t, "x.yaml:3: duration 9000000s: 1000000s is the most", "duration: 2ms", "duration: 9000000s", "10us", "9000000s")
+	for _, key := range []string{"start: 9000000s", "step: 9000000s, count: 3", "lasts: 9000000s", "spread: 9000000s"} {
+		refused(t, "x.yaml:8: flows f: they would last until after 8640000s", "size: 100KB", "size: 100KB, "+key)
+	}
 }
 
 // A run is as long as a sample at least, and has no more samples than memory.

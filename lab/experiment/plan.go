@@ -6,6 +6,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/lab/topology"
+	"photon/units"
 )
 
 // most is the largest size of any topology.
@@ -18,6 +19,9 @@ const (
 	mostLinks = 1 << 20
 	mostFat   = 64
 )
+
+// mostDelay is so small that the round trip of the longest path can be told.
+const mostDelay = 100 * units.Second
 
 // topologies are the kinds that Plan knows.
 const topologies = "dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, rail, planes, free"
@@ -202,6 +206,9 @@ func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
 		if link.Rate <= 0 || link.Delay < 0 {
 			return nil, at(l.A, "link %s-%s: its rate must be positive, and its delay not negative", l.A.V, l.B.V)
 		}
+		if link.Delay > mostDelay {
+			return nil, at(l.Delay, "link %s-%s: a delay of %v: %v is the most", l.A.V, l.B.V, link.Delay, mostDelay)
+		}
 		p.Connect(ends[0], ends[1], link)
 	}
 	for _, n := range p.Nodes {
@@ -219,8 +226,8 @@ func (e *Experiment) fail(p *topology.Plan) error {
 			return at(l.A, "there is no link %s-%s to take away", l.A.V, l.B.V)
 		}
 		for _, n := range p.Nodes {
-			if n.Host && len(n.Ends) == 0 {
-				return at(l.A, "link %s-%s cannot be taken away: host %s has no other", l.A.V, l.B.V, n.Name)
+			if len(n.Ends) == 0 {
+				return at(l.A, "link %s-%s cannot be taken away: %s has no other", l.A.V, l.B.V, n.Name)
 			}
 		}
 	}
