@@ -280,7 +280,7 @@ func (e *Experiment) checkParameters() error {
 }
 
 // checkSigns finds rates and sizes that are not positive, and times that are negative or too long. What has a rule of its own is
-// checked where that is.
+// checked where that is; for credits an update of 0 bytes is the usual one.
 func (p *Parameters) checkSigns() error {
 	v := reflect.ValueOf(p).Elem()
 	for i := range v.NumField() {
@@ -291,7 +291,7 @@ func (p *Parameters) checkSigns() error {
 				return at(q.Value, "%s %v must be positive", name, q.Value.V)
 			}
 		case Sourced[units.Size]:
-			if q.Value.IsSet() && q.Value.V <= 0 && name != "xon" {
+			if q.Value.V < 0 || q.Value.IsSet() && q.Value.V == 0 && name != "xon" && name != "credit_update" {
 				return at(q.Value, "%s %v must be positive", name, q.Value.V)
 			}
 		case Sourced[units.Time]:
