@@ -32,8 +32,8 @@ func (p AFQCNParams) Validate() error {
 		return fmt.Errorf("beta %v must be between 0 and 1", p.Beta)
 	case p.Active < 0:
 		return fmt.Errorf("active threshold %v must not be negative", p.Active)
-	case p.Classes < 1:
-		return fmt.Errorf("%d classes: at least 1", p.Classes)
+	case p.Classes < 1 || p.Classes > mostFlows:
+		return fmt.Errorf("%d classes: at least 1, at most %d", p.Classes, mostFlows)
 	}
 	return p.QCNParams.Validate()
 }

@@ -12,6 +12,9 @@ import (
 	"photon/wire"
 )
 
+// mostFlows is how many flows a queue can be told to tell apart: there is room for all of them from the beginning.
+const mostFlows = 1 << 16
+
 // PACCParams are PACC's switch (INFOCOM'22, section III and algorithm 1).
 type PACCParams struct {
 	Period units.Time // T, between two rounds of the controller; 80 us
@@ -40,8 +43,8 @@ func (p PACCParams) Validate() error {
 		return fmt.Errorf("beta %v and %v must be from 0 to 1024", p.Beta1, p.Beta2)
 	case !(p.W > 0 && p.W <= 1):
 		return fmt.Errorf("w %v must be above 0 and at most 1", p.W)
-	case p.Flows < 1:
-		return fmt.Errorf("%d flows: at least 1", p.Flows)
+	case p.Flows < 1 || p.Flows > mostFlows:
+		return fmt.Errorf("%d flows: at least 1, at most %d", p.Flows, mostFlows)
 	}
 	return nil
 }

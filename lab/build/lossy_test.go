@@ -261,3 +261,25 @@ measure: {sample: 1ms}
 		}
 	}
 }
+
+// Data of a priority that is not among the lossless ones is lossy, whatever others are: it is discarded and repeated, and
+// nothing is paused for it.
+func TestLossyBesideALosslessPriority(t *testing.T) {
+	text := `id: test/lossy
+title: lossy
+duration: 100s
+topology: {kind: star, hosts: 5}
+parameters:
+  {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, lossless: [4],
+  xoff: 10KB, buffer: 500KB, ack_timeout: 500us}
+flows: [{name: f, from: H0..H3, to: H4, size: 500KB}]
+schemes: [none]
+measure: {sample: 1ms}
+`
+	if _, err := runLossy(text, 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := runLossy(strings.Replace(text, "[4]", "[3, 4]", 1), 1); err == nil || !strings.Contains(err.Error(), "paused") {
+		t.Errorf("were it lossless it would be paused: %v", err)
+	}
+}

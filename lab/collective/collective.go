@@ -3,6 +3,7 @@ package collective
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ type Task struct {
 	After   []Dep      // all of them; nil: it begins when its rank does
 }
 
+// MostTasks keeps a slip in a number from taking all memory.
+const MostTasks = 1 << 24
+
 // Compute is To of a task that sends nothing.
 const Compute = -1
 
@@ -56,7 +60,9 @@ type Kind struct {
 	algorithm bool // there is a choice
 	chunks    bool
 	channels  bool
+	parts     bool // the buffer is divided among the ranks
 	make      func(s *Spec) ([]Task, error)
+	count     func(s *Spec, n float64) float64 // of tasks among n ranks, for each chunk of a channel
 }
 
 // Kinds are the operations there are.
@@ -65,14 +71,32 @@ var Kinds map[string]Kind
 func init() {
 	part := func(n float64) float64 { return (n - 1) / n }
 	whole := func(float64) float64 { return 1 }
+	// How many tasks there are, of all ranks.
+	type count = func(s *Spec, n float64) float64
+	once := count(func(s *Spec, n float64) float64 { return s.rounds(n) * n })
+	twice := count(func(s *Spec, n float64) float64 { return 2 * s.rounds(n) * n })
+	pairs := count(func(_ *Spec, n float64) float64 { return (n - 1) * n })
+	tree := count(func(_ *Spec, n float64) float64 { return n - 1 })
+	stages := count(func(s *Spec, n float64) float64 { return 4 * n * float64(s.Microbatches) })
+	layers := count(func(s *Spec, n float64) float64 { return 4 * float64(s.Layers) * (twice(s, n) + n) })
+	sum := func(n float64) float64 { return 2 * (n - 1) / n }
+	const (
+		reduces   = "every rank gets the sum of all buffers"
+		scatters  = "every rank gets its part of the sum of all buffers"
+		gathers   = "every rank gets the parts of all ranks"
+		exchanges = "every rank sends each other one a part of its buffer"
+		spreads   = "every rank gets the buffer of one, along a tree"
+		passes    = "microbatches go forward through stages, one a rank, and then backward"
+		tensors   = "four all-reduces for each layer, with something computed before each"
+	)
 	Kinds = map[string]Kind{
-		"all-reduce":      {"every rank gets the sum of all buffers", func(n float64) float64 { return 2 * (n - 1) / n }, true, true, true, (*Spec).allReduce},
-		"reduce-scatter":  {"every rank gets its part of the sum of all buffers", part, true, true, true, (*Spec).reduceScatter},
-		"all-gather":      {"every rank gets the parts of all ranks", part, true, true, true, (*Spec).allGather},
-		"all-to-all":      {"every rank sends each other one a part of its buffer", part, false, false, true, (*Spec).allToAll},
-		"broadcast":       {"every rank gets the buffer of one, along a tree", whole, false, true, true, (*Spec).broadcast},
-		"pipeline":        {"microbatches go forward through stages, one a rank, and then backward", whole, false, false, false, (*Spec).pipeline},
-		"tensor-parallel": {"four all-reduces for each layer, with something computed before each", whole, true, true, true, (*Spec).tensorParallel},
+		"all-reduce":      {reduces, sum, true, true, true, true, (*Spec).allReduce, twice},
+		"reduce-scatter":  {scatters, part, true, true, true, true, (*Spec).reduceScatter, once},
+		"all-gather":      {gathers, part, true, true, true, true, (*Spec).allGather, once},
+		"all-to-all":      {exchanges, part, false, false, true, true, (*Spec).allToAll, pairs},
+		"broadcast":       {spreads, whole, false, true, true, false, (*Spec).broadcast, tree},
+		"pipeline":        {passes, whole, false, false, false, false, (*Spec).pipeline, stages},
+		"tensor-parallel": {tensors, whole, true, true, true, true, (*Spec).tensorParallel, layers},
 	}
 }
 
@@ -126,6 +150,16 @@ func (s Spec) Tasks() ([]Task, error) {
 		return nil, fmt.Errorf("%s has no channels", s.Do)
 	}
 	s.Chunks, s.Channels = max(s.Chunks, 1), max(s.Channels, 1)
+	least := float64(s.Chunks) * float64(s.Channels) // of bytes, with one in each piece
+	if kind.parts && !s.halves() {
+		least *= float64(s.Ranks)
+	}
+	if float64(s.Size) < least {
+		return nil, fmt.Errorf("%v is too little: a piece would be less than a byte", s.Size)
+	}
+	if n := kind.count(&s, float64(s.Ranks)) * float64(s.Chunks) * float64(s.Channels); n > MostTasks {
+		return nil, fmt.Errorf("about %.2g messages and computations; %d are the most", n, MostTasks)
+	}
 	tasks, err := kind.make(&s)
 	if err != nil {
 		return nil, err
@@ -136,6 +170,14 @@ func (s Spec) Tasks() ([]Task, error) {
 		}
 	}
 	return tasks, nil
+}
+
+// rounds is how many exchanges it takes until every rank has a part of all.
+func (s *Spec) rounds(n float64) float64 {
+	if s.halves() {
+		return math.Log2(n)
+	}
+	return n - 1
 }
 
 func (s *Spec) halves() bool { return s.Algorithm == "halving-doubling" }

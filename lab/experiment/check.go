@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,6 +18,12 @@ import (
 
 // Worlds in the order in which reports show them.
 var Worlds = []string{"sim", "dpdk"}
+
+// mostSamples and mostDuration keep a slip in a time from taking all memory, and what follows a run in time.
+const (
+	mostSamples  = 1 << 24
+	mostDuration = 1_000_000 * units.Second
+)
 
 // Check finds what is wrong with an experiment that was made in code.
 func (e *Experiment) Check() error {
@@ -55,6 +62,19 @@ func (e *Experiment) check() error {
 	}
 	if e.Measure.Sample <= 0 {
 		return &ofKey{[]string{"measure", "sample"}, errors.New("measure: sample must be there, and positive")}
+	}
+	switch samples := e.Duration / e.Measure.Sample; {
+	case samples == 0:
+		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v is shorter than a sample, %v: nothing would be measured",
+			e.Duration, e.Measure.Sample)}
+	case e.Duration > mostDuration:
+		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v: %v is the most", e.Duration, mostDuration)}
+	case samples > mostSamples:
+		return &ofKey{[]string{"measure", "sample"}, fmt.Errorf("measure: %d samples of %v in %v: %d are the most",
+			samples, e.Measure.Sample, e.Duration, mostSamples)}
+	}
+	if err := e.Topology.checkUnused(); err != nil {
+		return err
 	}
 	plan, err := e.Plan()
 	if err != nil {
@@ -220,6 +240,9 @@ func (p *Parameters) checkSizes() error {
 	return nil
 }
 
+// mostOverhead of a frame is more than any tunnel adds. Experiments in code may have less than none, to count as others.
+const mostOverhead = 1024
+
 func (e *Experiment) checkParameters() error {
 	p := &e.Parameters
 	if err := p.checkFlowControl(); err != nil {
@@ -235,10 +258,16 @@ func (e *Experiment) checkParameters() error {
 	if err := p.checkSizes(); err != nil {
 		return err
 	}
-	for _, prio := range append([]int{p.Priority.Value.V}, p.Lossless.Value.V...) {
+	if prio := p.Priority.Value; prio.V < 0 || prio.V >= pfc.Classes {
+		return at(prio, "priority %d: there are 0 to 7", prio.V)
+	}
+	for _, prio := range p.Lossless.Value.V {
 		if prio < 0 || prio >= pfc.Classes {
-			return at(p.Priority.Value, "priority %d: there are 0 to 7", prio)
+			return at(p.Lossless.Value, "lossless: priority %d: there are 0 to 7", prio)
 		}
+	}
+	if o := p.Overhead.Value; e.file != "" && o.IsSet() && (o.V < 0 || o.V > mostOverhead) {
+		return at(o, "overhead of %d bytes: from 0 to %d", o.V, mostOverhead)
 	}
 	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay, "core_delay": p.CoreDelay, "convergence": p.Convergence} {
 		if d.Value.V < 0 {
@@ -275,8 +304,32 @@ func (e *Experiment) checkParameters() error {
 			return at(e.Topology.Kind, "%s: a %s has no core (clos, fat-tree and dragonfly have)", name, kind)
 		}
 	}
-	if p.LinkRate.Value.V <= 0 || p.HostDelay.Value.V < 0 || p.TrunkDelay.Value.V < 0 {
-		return at(p.LinkRate.Value, "the link rate must be positive, and delays not negative")
+	return p.checkSigns()
+}
+
+// checkSigns finds rates and sizes that are not positive, and times that are negative or too long. What has a rule of its own is
+// checked where that is; for credits an update of 0 bytes is the usual one.
+func (p *Parameters) checkSigns() error {
+	v := reflect.ValueOf(p).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("yaml")
+		switch q := v.Field(i).Interface().(type) {
+		case Sourced[units.Rate]:
+			if q.Value.IsSet() && q.Value.V <= 0 {
+				return at(q.Value, "%s %v must be positive", name, q.Value.V)
+			}
+		case Sourced[units.Size]:
+			if q.Value.V < 0 || q.Value.IsSet() && q.Value.V == 0 && name != "xon" && name != "credit_update" {
+				return at(q.Value, "%s %v must be positive", name, q.Value.V)
+			}
+		case Sourced[units.Time]:
+			if q.Value.IsSet() && q.Value.V < 0 {
+				return at(q.Value, "%s %v must not be negative", name, q.Value.V)
+			}
+			if q.Value.V > mostDelay {
+				return at(q.Value, "%s %v: %v is the most", name, q.Value.V, mostDelay)
+			}
+		}
 	}
 	return nil
 }
@@ -370,6 +423,10 @@ func (e *Experiment) checkEvents(plan *topology.Plan) error {
 			return at(ev.Flow, "event %d: a flow has a rate or a cap then", i+1)
 		case ev.Rate.V < 0 || ev.Cap.V < 0:
 			return at(ev.Flow, "event %d: a rate must not be negative", i+1)
+		case ev.Flow.IsSet() && ev.Rate.IsSet() && ev.Rate.V == 0:
+			return at(ev.Rate, "event %d: a flow's rate of 0bps (%s)", i+1, stops)
+		case ev.Flow.IsSet() && ev.Cap.IsSet() && ev.Cap.V == 0:
+			return at(ev.Cap, "event %d: a cap of 0bps (%s)", i+1, stops)
 		case ev.Flow.IsSet() && !slices.Contains(groups, ev.Flow.V):
 			return at(ev.Flow, "event %d: there are no flows %q (%s)", i+1, ev.Flow.V, others(ev.Flow.V, groups))
 		case ev.Link.IsSet():

@@ -113,6 +113,10 @@ func (e *Experiment) collect(p *topology.Plan, c *Collective, shared *Connection
 	if err != nil {
 		return nil, nil, at(c.Do, "collective %s: %v", c.Name.V, err)
 	}
+	if n := float64(len(tasks)) * float64(len(rows)) * float64(c.Repeat.Or(1)); n > collective.MostTasks {
+		return nil, nil, at(c.Do, "collective %s: about %.2g messages and computations in all; %d are the most",
+			c.Name.V, n, collective.MostTasks)
+	}
 	m := &members{start: map[int]*Wait{}, end: map[int]*Wait{}}
 	kind := &FlowKind{Group: c.Name.V, Weight: 1, exact: true}
 	for _, row := range rows {

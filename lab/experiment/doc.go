@@ -9,7 +9,7 @@
 //	experiment.go                       what is in it
 //	parameters.go, paths.go, impair.go  its parameters; paths and recovery; damage on purpose
 //	hosts.go, names.go                  names of hosts; what is suggested for those that do not exist
-//	flows.go, traffic.go                flows and workloads, of an experiment and of an agent
+//	flows.go, workloads.go, traffic.go  flows and workloads, of an experiment and of an agent
 //	after.go, wait.go, collectives.go   flows that wait for others; collectives
 //	measurement.go, unit.go, panels.go  what is measured, in which unit, and how it is drawn
 //	claim.go                            what the paper claims

@@ -160,7 +160,7 @@ type Parameters struct {
 	TrunkDelay Sourced[units.Time] `yaml:"trunk_delay"` // one way, between switches
 	Payload    Sourced[units.Size] `yaml:"payload"`     // of a full packet
 	MTU        Sourced[units.Size] `yaml:"mtu"`         // for headroom and the limit of the switches
-	Priority   Sourced[int]        `yaml:"priority"`    // of the data; lossless, unless none is
+	Priority   Sourced[int]        `yaml:"priority"`    // of the data; lossless, unless lossless says otherwise
 	XOFF       Sourced[units.Size] `yaml:"xoff"`        // per ingress port
 	Buffer     Sourced[units.Size] `yaml:"buffer"`      // per switch
 
@@ -169,8 +169,8 @@ type Parameters struct {
 	CoreRate  Sourced[units.Rate] `yaml:"core_rate"`  // clos, fat-tree: between leafs and spines; dragonfly: between groups; trunk_rate if absent
 	CoreDelay Sourced[units.Time] `yaml:"core_delay"` // of the same links, one way; trunk_delay if absent
 	Overhead  Sourced[int]        `yaml:"overhead"`   // bytes on the wire beyond those of a frame without FCS; 24 if absent
-	// Lossless are all lossless priorities, if there are more than one; an empty list: none is, and switches discard
-	// data for which they have no room.
+	// Lossless are all lossless priorities; priority alone if absent. Of data of others switches discard that for which
+	// they have no room.
 	Lossless Sourced[[]int] `yaml:"lossless"`
 	// What lossy frames may have of a switch's buffer: each egress queue, 1 MB if absent; each queue by this part of
 	// what is free for them, and what came through one port; without limit if absent.
@@ -239,19 +239,18 @@ func (p *Parameters) Lossy() bool {
 
 // LosslessMask is the set of lossless priorities.
 func (p *Parameters) LosslessMask() (mask uint8) {
-	if p.Lossy() {
-		return 0
+	if !p.Lossless.Value.IsSet() {
+		return 1 << p.Priority.Value.V
 	}
-	return p.DataMask()
-}
-
-// DataMask is the set of priorities of data: those that the scheme looks at.
-func (p *Parameters) DataMask() (mask uint8) {
-	mask = 1 << p.Priority.Value.V
 	for _, prio := range p.Lossless.Value.V {
 		mask |= 1 << prio
 	}
 	return mask
+}
+
+// DataMask is the set of priorities of data: those that the scheme looks at.
+func (p *Parameters) DataMask() (mask uint8) {
+	return 1<<p.Priority.Value.V | p.LosslessMask()
 }
 
 // Credits is the flow control of lossless priorities in place of PFC; nil: it is PFC.
@@ -354,7 +353,7 @@ type Workload struct {
 	To       config.Value[string]             `yaml:"to"`
 	Load     config.Value[float64]            `yaml:"load"`     // of capacity
 	Capacity config.Value[units.Rate]         `yaml:"capacity"` // that load is of
-	Incast   []int                            `yaml:"incast"`   // least and most senders that start together to one receiver
+	Incast   config.Value[[]int]              `yaml:"incast"`   // least and most senders that start together to one receiver
 	Together bool                             `yaml:"together"` // all senders start together
 	Burst    config.Value[units.Size]         `yaml:"burst"`    // on-off: bursts of this size; no distribution then
 	Start    config.Value[units.Time]         `yaml:"start"`
@@ -368,8 +367,8 @@ type Workload struct {
 
 // SizeClass sends flows up to a size with a DSCP of their own.
 type SizeClass struct {
-	UpTo units.Size `yaml:"up_to"` // 0: all
-	DSCP int        `yaml:"dscp"`
+	UpTo config.Value[units.Size] `yaml:"up_to"` // 0: all
+	DSCP config.Value[int]        `yaml:"dscp"`
 }
 
 // Event changes something on the way.

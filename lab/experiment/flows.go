@@ -1,15 +1,12 @@
 package experiment
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
-	"photon/config"
+	"photon/dataplane"
 	"photon/lab/topology"
 	"photon/lab/workload"
 	"photon/marking"
@@ -128,6 +125,9 @@ const DependentGroup = "trace"
 // label is what probes call a group.
 func (g *FlowGroup) label() string { return g.Name.Or(g.From.V + ">" + g.To.V) }
 
+// stops is how to have what a limit of 0 bits per second seems to say.
+const stops = "a flow is stopped by its group's stop or lasts"
+
 func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, nics *picker, list []Flow) ([]Flow, error) {
 	from, err := hosts(p, g.From)
 	if err != nil {
@@ -140,8 +140,14 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, ni
 	switch {
 	case g.Count.Or(1) < 1:
 		return nil, at(g.Count, "count %d: at least 1", g.Count.V)
-	case g.Size.V < 0 || g.Start.V < 0 || g.Spread.V < 0 || g.Every.V < 0 || g.Rate.V < 0 || g.Begin.V < 0 || g.Lasts.V < 0 || g.Cap.V < 0:
+	case g.Size.V < 0 || g.Start.V < 0 || g.Spread.V < 0 || g.Every.V < 0 || g.Rate.V < 0 || g.Begin.V < 0 || g.Lasts.V < 0 || g.Cap.V < 0 || g.Step.V < 0:
 		return nil, at(g.From, "sizes, times and rates of flows must not be negative")
+	case g.Rate.IsSet() && g.Rate.V == 0:
+		return nil, at(g.Rate, "flows %s: a rate of 0bps (%s)", g.label(), stops)
+	case g.Begin.IsSet() && g.Begin.V == 0:
+		return nil, at(g.Begin, "flows %s: they cannot begin at 0bps (start says when they begin)", g.label())
+	case g.Cap.IsSet() && g.Cap.V == 0:
+		return nil, at(g.Cap, "flows %s: a cap of 0bps (%s)", g.label(), stops)
 	case g.Weight.Or(1) <= 0:
 		return nil, at(g.Weight, "weight %v must be positive", g.Weight.V)
 	case g.DSCP.V < 0 || g.DSCP.V > 63:
@@ -176,6 +182,10 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, ni
 	n := times * float64(max(g.Repeat.V, 1)) * float64(g.Count.Or(1)) * float64(len(pairs))
 	if n > workload.MaxArrivals {
 		return nil, at(g.To, "flows %s are about %.2g; %d are the most", g.label(), n, workload.MaxArrivals)
+	}
+	last := float64(max(g.Start.V, g.Stop.V)) + float64(g.Spread.V) + float64(g.Lasts.V) + n/times*float64(g.Step.V)
+	if last > float64(forever) || g.Until.V > forever || g.Every.V > forever || g.Gap.V > forever {
+		return nil, at(g.From, "flows %s: they would last until after %v", g.label(), forever)
 	}
 	for again := g.Start.V; ; again += every {
 		k := 0
@@ -225,137 +235,32 @@ func pairUp(from, to []int) (pairs [][2]int) {
 	return pairs
 }
 
-// arrivals are the flows of a workload.
-func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *picker, list []Flow) ([]Flow, error) {
-	from, err := hosts(p, w.From)
-	if err != nil {
-		return nil, err
-	}
-	to, err := hosts(p, w.To)
-	if err != nil {
-		return nil, err
-	}
-	if !w.End.IsSet() && w.Start.V >= e.Duration {
-		return list, nil // a shortened run ends before
-	}
-	if w.End.IsSet() && w.End.V <= w.Start.V {
-		return nil, at(w.End, "workload %s ends at %v, and starts at %v", w.Name.V, w.End.V, w.Start.V)
-	}
-	rate := units.Rate(float64(w.Capacity.V) * w.Load.V)
-	var flows []workload.Arrival
-	if w.Burst.IsSet() {
-		on := workload.OnOff{Burst: w.Burst.V, Rate: rate, From: from[0], To: to[0], Start: w.Start.V, End: w.End.Or(e.Duration)}
-		flows, err = on.Generate(seed)
-	} else {
-		var sizes workload.Sizes
-		if sizes, err = w.sizes(); err != nil {
-			return nil, err
-		}
-		c := workload.Poisson{
-			Sizes: sizes, Load: w.Load.V, Rate: w.Capacity.V, From: from, To: to, Synchronised: w.Together,
-			Start: w.Start.V, End: w.End.Or(e.Duration), Flows: w.Flows.V,
-		}
-		if len(w.Incast) == 2 {
-			c.IncastMin, c.IncastMax = w.Incast[0], w.Incast[1]
-		}
-		flows, err = c.Generate(seed)
-	}
-	if err != nil {
-		return nil, at(w.Load, "workload %s: %v", w.Name.V, err)
-	}
-	kind := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}
-	list = slices.Grow(list, len(flows))
-	for _, a := range flows {
-		from, to := nics.next(a.From, a.To)
-		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At}
-		f.AddWhenDue = !e.changed(f.Group)
-		for _, c := range w.Classes {
-			if c.UpTo == 0 || a.Size <= c.UpTo {
-				f.DSCP = uint8(c.DSCP)
-				break
-			}
-		}
-		list = append(list, f)
-	}
-	return list, nil
-}
-
 // changed reports whether an event changes the flows of a group.
 func (e *Experiment) changed(group string) bool {
 	return slices.ContainsFunc(e.Events, func(ev Event) bool { return ev.Flow.V == group })
-}
-
-func (w *Workload) sizes() (workload.Sizes, error) {
-	if w.Sizes.V == "pareto" {
-		return workload.Pareto{MeanBytes: float64(w.Mean.V), Shape: w.Shape.V}, nil
-	}
-	if w.CDF != nil {
-		return w.ownSizes()
-	}
-	sizes, err := workload.Named(w.Sizes.V)
-	if err != nil {
-		return nil, at(w.Sizes, "%v", err)
-	}
-	return sizes, nil
-}
-
-// ownSizes is the distribution that the file gives itself.
-func (w *Workload) ownSizes() (workload.Sizes, error) {
-	type row struct {
-		size units.Size
-		part config.Value[float64]
-	}
-	var rows []row
-	for text, part := range w.CDF {
-		size, err := units.ParseSize(text)
-		if err != nil {
-			return nil, at(part, "cdf: %v", err)
-		}
-		rows = append(rows, row{size, part})
-	}
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.size, b.size) })
-	var text strings.Builder
-	for i, r := range rows {
-		switch {
-		case i > 0 && r.size == rows[i-1].size:
-			return nil, at(r.part, "cdf: %v is there twice", r.size)
-		case !(r.part.V >= 0 && r.part.V <= 1), i == len(rows)-1 && r.part.V != 1:
-			return nil, at(r.part, "cdf: %v of the flows are no larger than %v: parts are from 0 to 1, and the last one is 1", r.part.V, r.size)
-		case i > 0 && r.part.V < rows[i-1].part.V:
-			return nil, at(r.part, "cdf: fewer flows are no larger than %v than no larger than %v", r.size, rows[i-1].size)
-		case i == 0 && r.size == 0 && r.part.V > 0:
-			return nil, at(r.part, "cdf: flows of 0 bytes")
-		}
-		fmt.Fprintf(&text, "%d %v\n", int64(r.size), r.part.V)
-	}
-	c, err := workload.Parse("cdf", []byte(text.String()))
-	if err != nil {
-		return nil, at(w.Name, "workload %s: %v", w.Name.V, err)
-	}
-	return c, nil
 }
 
 // Known is what schemes may know of an experiment's network.
 func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.Network {
 	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
 	type alike struct {
-		from, to           int // switches
-		fromDelay, toDelay units.Time
+		from, to         int // switches
+		fromLink, toLink dataplane.Link
 	}
 	seen := map[alike]bool{}
 	for _, f := range flows {
 		if f.Size == 0 {
 			n.LongFlows++
 		}
-		// Hosts of one switch with equally long cables are equally far from everything.
+		// Hosts of one switch with equal cables are equally far from everything.
 		from, to := p.Nodes[f.From].Ends[0], p.Nodes[f.To].Ends[0]
-		like := alike{from.Node, to.Node, from.Link.Delay, to.Link.Delay}
+		like := alike{from.Node, to.Node, from.Link, to.Link}
 		if !seen[like] {
 			seen[like] = true
-			n.RTT = max(n.RTT, 2*p.Delay(f.From, f.To))
-			path := p.Path(f.From, f.To)
-			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(path)), max(n.Hops, len(path))
-			n.Packet = units.Size(path[0].Link.WireBytes(int(e.Packet())))
+			ways := p.Ways(f.From, f.To)
+			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l dataplane.Link) units.Time { return l.Delay }))
+			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
+			n.Packet = max(n.Packet, units.Size(from.Link.WireBytes(int(e.Packet()))))
 		}
 	}
 	return n
@@ -364,15 +269,17 @@ func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.N
 // ackBytes of an acknowledgement over IPv4, without FCS.
 const ackBytes = HeaderBytes + wire.AETHLen
 
-// packetRTT is from when a full packet has left until its acknowledgement is there, in an empty network.
-func (e *Experiment) packetRTT(path []topology.End) (t units.Time) {
-	for i, end := range path {
-		t += 2*end.Link.Delay + end.Link.Serialize(ackBytes)
-		if i > 0 {
-			t += end.Link.Serialize(int(e.Packet()))
+// packetRTT is from when a full packet has left until its acknowledgement is there, in an empty network, if both take
+// the longest of the shortest paths.
+func (e *Experiment) packetRTT(ways topology.Ways) units.Time {
+	there := func(i int, l dataplane.Link) units.Time {
+		if i == 0 {
+			return l.Delay
 		}
+		return l.Delay + l.Serialize(int(e.Packet()))
 	}
-	return t
+	back := func(_ int, l dataplane.Link) units.Time { return l.Delay + l.Serialize(ackBytes) }
+	return ways.Longest(there) + ways.Longest(back)
 }
 
 // CPs gives ports of certain rates congestion points of their own.

@@ -1,7 +1,9 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -81,7 +83,7 @@ type Metric struct {
 	From  units.Time             `yaml:"from"`
 	To    units.Time             `yaml:"to"`    // 0: the end
 	Value float64                `yaml:"value"` // a threshold
-	Per   float64                `yaml:"per"`   // the result is divided by it; 1 if absent
+	Per   config.Value[float64]  `yaml:"per"`   // the result is divided by it; 1 if absent
 	By    config.Value[string]   `yaml:"by"`    // and by this metric, one above it in the list
 	Part  float64                `yaml:"part"`  // within, first_within: tolerance, a part of value
 	Hold  units.Time             `yaml:"hold"`  // first_*: it must last so long; deadlock: without a frame sent for so long
@@ -294,8 +296,20 @@ func (m *Metric) check(e *Experiment) error {
 			return at(m.Do, "metric %s: %s is of how much a counter grows, and %s is none (mean, max and the like are of samples)", m.Name, m.Do.V, p.Kind.V)
 		}
 	}
-	if m.From < 0 || m.To < 0 || m.To > e.Duration || m.To != 0 && m.To <= m.From {
-		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, m.To, e.Duration)
+	if m.From < 0 || m.To < 0 || m.To > e.Duration || m.To != 0 && m.To <= m.From || m.From >= e.Duration {
+		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, cmp.Or(m.To, e.Duration),
+			e.Duration)
+	}
+	switch low, high := m.Sizes[0], m.Sizes[1]; {
+	case m.Per.IsSet() && !(m.Per.V > 0 && m.Per.V <= math.MaxFloat64):
+		return at(m.Per, "metric %s: per %v: the result is divided by it, and it must be above 0", m.Name, m.Per.V)
+	case m.Hold < 0:
+		return at(m.Do, "metric %s: hold %v must not be negative", m.Name, m.Hold)
+	case !(m.Part >= 0 && m.Part <= math.MaxFloat64):
+		return at(m.Do, "metric %s: part %v must not be negative", m.Name, m.Part)
+	case (low != 0 || high != 0) && (low < 0 || high <= low):
+		return at(m.Do, "metric %s: sizes are above the first, up to the second, which is larger: not [%v, %v]",
+			m.Name, low, high)
 	}
 	if m.Do.V == "phase_margin" {
 		if err := m.Loop.check(); err != nil {

@@ -6,16 +6,22 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/lab/topology"
+	"photon/units"
 )
 
 // most is the largest size of any topology.
 const most = 4096
 
-// mostNodes and mostFat bound networks whose size grows faster than their numbers: a fat tree of 64 has 65 536 hosts.
+// mostNodes, mostLinks and mostFat bound networks whose size grows faster than their numbers: a fat tree of 64 has
+// 65 536 hosts.
 const (
 	mostNodes = 1 << 17
+	mostLinks = 1 << 20
 	mostFat   = 64
 )
+
+// mostDelay is so small that the round trip of the longest path can be told.
+const mostDelay = 100 * units.Second
 
 // topologies are the kinds that Plan knows.
 const topologies = "dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, rail, planes, free"
@@ -35,6 +41,14 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 			err = at(v, "%s of a %s: %d to %d, not %d", name, t.Kind.V, least, most, n)
 		}
 		return n
+	}
+	// fits reports whether what is to be laid out is not too large.
+	fits := func(nodes, links int) bool {
+		if err == nil && (nodes > mostNodes || links > mostLinks) {
+			err = at(t.Kind, "a %s of %d nodes and %d links: more than %d nodes or %d links", t.Kind.V, nodes, links,
+				mostNodes, mostLinks)
+		}
+		return err == nil
 	}
 	switch t.Kind.V {
 	case "dumbbell":
@@ -56,7 +70,7 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 	case "chain", "ring":
 		n, hosts := size("switches", t.Switches, 2, 0), size("hosts", t.Hosts, 1, 0)
 		switch {
-		case err != nil:
+		case !fits(n*(hosts+1), n*(hosts+1)):
 		case t.Kind.V == "ring":
 			p = topology.Ring(n, hosts, host, trunk)
 		default:
@@ -71,8 +85,9 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 		case err != nil:
 		case t.Kind.V == "clos" && c.Leafs == 0:
 			err = at(t.Kind, "leafs of a clos: 1 to %d, not 0", most)
-		case c.Grouped && c.Spines%c.Leafs != 0:
+		case c.Grouped && c.Leafs > 0 && c.Spines%c.Leafs != 0:
 			err = at(t.Spines, "%d spines cannot be divided among %d leafs", c.Spines, c.Leafs)
+		case !fits(closNodes(c), closLinks(c)):
 		default:
 			p = topology.Clos(c, host, trunk)
 		}
@@ -90,8 +105,7 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 		d := topology.DragonflySize{Switches: size("switches", t.Switches, 1, 0), Hosts: size("hosts", t.Hosts, 1, 0), Global: size("global", t.Global, 1, 0)}
 		switch {
 		case err != nil:
-		case d.Groups()*d.Switches*(d.Hosts+1) > mostNodes:
-			err = at(t.Kind, "a dragonfly of %d groups of %d switches and %d hosts on each: more than %d nodes", d.Groups(), d.Switches, d.Hosts, mostNodes)
+		case !fits(d.Groups()*d.Switches*(d.Hosts+1), d.Groups()*d.Switches*(2*d.Hosts+d.Switches-1+d.Global)/2):
 		default:
 			p = topology.Dragonfly(d, host, trunk, e.core(trunk))
 		}
@@ -101,8 +115,7 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 		case err != nil:
 		case r.Pods > 1 && r.Spines == 0:
 			err = at(t.Kind, "a rail of %d pods needs spines", r.Pods)
-		case r.Pods*r.NICs*(r.Hosts+1) > mostNodes:
-			err = at(t.Kind, "a rail of %d pods of %d hosts with %d NICs: more than %d nodes", r.Pods, r.Hosts, r.NICs, mostNodes)
+		case !fits(r.Spines+r.Pods*r.NICs*(r.Hosts+1), r.Pods*r.NICs*(r.Hosts+r.Spines)):
 		default:
 			p = topology.Rails(r, host, trunk)
 		}
@@ -112,8 +125,7 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 		case err != nil:
 		case s.ToRs > 1 && s.Spines == 0:
 			err = at(t.Kind, "planes of %d ToRs need spines", s.ToRs)
-		case s.NICs*s.ToRs*(s.Hosts+1) > mostNodes:
-			err = at(t.Kind, "%d planes of %d ToRs with %d hosts: more than %d nodes", s.NICs, s.ToRs, s.Hosts, mostNodes)
+		case !fits(s.NICs*(s.Spines+s.ToRs*(s.Hosts+1)), s.NICs*s.ToRs*(s.Hosts+s.Spines)):
 		default:
 			p = topology.Planes(s, host, trunk)
 		}
@@ -128,12 +140,34 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 	return p, e.fail(p)
 }
 
+// closNodes and closLinks are how many there are in a Clos network.
+func closNodes(c topology.ClosSize) int { return c.Spines + c.Pods*(c.Leafs+c.ToRs*(c.Hosts+1)) }
+
+func closLinks(c topology.ClosSize) int {
+	if c.Leafs == 0 {
+		return c.Pods * c.ToRs * (c.Hosts + c.Spines*c.Uplinks)
+	}
+	up := c.Spines // of a leaf
+	if c.Grouped {
+		up /= c.Leafs
+	}
+	return c.Pods * (c.ToRs*(c.Hosts+c.Leafs*c.Uplinks) + c.Leafs*up)
+}
+
 // links are those of hosts and between switches.
 func (e *Experiment) links() (host, trunk dataplane.Link) {
 	p := &e.Parameters
-	host = dataplane.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.Overhead.Value.V}
-	trunk = dataplane.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.Overhead.Value.V}
+	host = dataplane.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.overhead()}
+	trunk = dataplane.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.overhead()}
 	return host, trunk
+}
+
+// overhead is that of links, which take 0 for an Ethernet frame's.
+func (p *Parameters) overhead() int {
+	if o := p.Overhead.Value; o.IsSet() && o.V == 0 {
+		return dataplane.NoOverhead
+	}
+	return p.Overhead.Value.V
 }
 
 // core is the link of the highest tier, where trunk is that between other switches.
@@ -176,6 +210,9 @@ func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
 		if link.Rate <= 0 || link.Delay < 0 {
 			return nil, at(l.A, "link %s-%s: its rate must be positive, and its delay not negative", l.A.V, l.B.V)
 		}
+		if link.Delay > mostDelay {
+			return nil, at(l.Delay, "link %s-%s: a delay of %v: %v is the most", l.A.V, l.B.V, link.Delay, mostDelay)
+		}
 		p.Connect(ends[0], ends[1], link)
 	}
 	for i, n := range e.Topology.Nodes {
@@ -198,6 +235,11 @@ func (e *Experiment) fail(p *topology.Plan) error {
 	for _, l := range e.Topology.FailLinks {
 		if !p.Remove(l.A.V, l.B.V) {
 			return at(l.A, "there is no link %s-%s to take away", l.A.V, l.B.V)
+		}
+		for _, n := range p.Nodes {
+			if len(n.Ends) == 0 {
+				return at(l.A, "link %s-%s cannot be taken away: %s has no other", l.A.V, l.B.V, n.Name)
+			}
 		}
 	}
 	return nil

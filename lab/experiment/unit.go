@@ -22,7 +22,7 @@ func (e *Experiment) Unit(metric string) string {
 		m := &e.Measure.Metrics[i]
 		switch {
 		case m.Name != metric:
-		case m.Unit != "" || m.By.IsSet() || m.Per != 0 && m.Per != 1:
+		case m.Unit != "" || m.By.IsSet() || m.Per.Or(1) != 1:
 			return m.Unit
 		default:
 			return e.unitOf(m)

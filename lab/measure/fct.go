@@ -95,11 +95,11 @@ type ideal struct {
 	e     *experiment.Experiment
 	n     *build.Network
 	extra int // bytes of headers of a data packet
-	paths map[[2]int][]topology.End
+	ways  map[[2]int]topology.Ways
 }
 
 func newIdeal(e *experiment.Experiment, n *build.Network) *ideal {
-	return &ideal{e: e, n: n, extra: experiment.HeaderBytes, paths: map[[2]int][]topology.End{}}
+	return &ideal{e: e, n: n, extra: experiment.HeaderBytes, ways: map[[2]int]topology.Ways{}}
 }
 
 // ackBytes of an acknowledgement over IPv4, without FCS.
@@ -107,33 +107,59 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 
 // time is from the first bit out to the last acknowledgement in: packets are stored at every hop, follow each other at
 // the pace of the slowest link so far, and the last, which may be shorter, overtakes none; an acknowledgement comes
-// back.
-func (d *ideal) time(from, to int, size units.Size) (t units.Time) {
+// back. Of several shortest paths it is the best one's, there and back.
+func (d *ideal) time(from, to int, size units.Size) units.Time {
 	key := [2]int{from, to}
-	path, ok := d.paths[key]
+	ways, ok := d.ways[key]
 	if !ok {
-		path = append([]topology.End{}, d.n.Plan.Path(from, to)...)
-		d.paths[key] = path
+		ways = d.n.Plan.Ways(from, to)
+		d.ways[key] = ways
 	}
 	payload := d.e.Parameters.Payload.Value.V
 	full := (size+payload-1)/payload - 1 // packets before the last one
 	rest := int(size - full*payload)
 	send := func(l dataplane.Link, bytes int) units.Time { return l.Serialize(max(bytes, wire.MinFrameLen)) }
-	var first, slowest units.Time // when the first packet is at the next node; the longest that a full one took so far
-	for _, e := range path {
-		sent := send(e.Link, int(payload)+d.extra)
-		slowest = max(slowest, sent)
-		first += sent
-		if full > 0 { // the last packet leaves when those before it have
-			t = max(t, first+units.Time(full-1)*slowest)
+	there := [][]arrival{{{}}} // by the place that a hop leads to
+	for _, layer := range ways {
+		var next [][]arrival
+		for _, h := range layer {
+			if h.To == len(next) {
+				next = append(next, nil)
+			}
+			for _, a := range there[h.From] {
+				sent := send(h.Link, int(payload)+d.extra)
+				a.slowest = max(a.slowest, sent)
+				a.first += sent
+				if full > 0 { // the last packet leaves when those before it have
+					a.last = max(a.last, a.first+units.Time(full-1)*a.slowest)
+				}
+				a.last += send(h.Link, rest+d.extra) + h.Link.Delay
+				a.first += h.Link.Delay
+				next[h.To] = a.among(next[h.To])
+			}
 		}
-		t += send(e.Link, rest+d.extra) + e.Link.Delay
-		first += e.Link.Delay
+		there = next
 	}
-	for _, e := range path {
-		t += e.Link.Delay + send(e.Link, ackBytes)
+	best := units.Never
+	for _, a := range there[0] {
+		best = min(best, a.last)
 	}
-	return t
+	return best + ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + send(l, ackBytes) })
+}
+
+// arrival is when packets of a flow come to a node by one of the ways to it.
+type arrival struct {
+	first, last units.Time // when the first packet is there, and the last one
+	slowest     units.Time // the longest that a full packet took on a link so far
+}
+
+// among keeps those of some arrivals and one more that may lead to the earliest end.
+func (a arrival) among(list []arrival) []arrival {
+	beats := func(a, b arrival) bool { return a.first <= b.first && a.last <= b.last && a.slowest <= b.slowest }
+	if slices.ContainsFunc(list, func(b arrival) bool { return beats(b, a) }) {
+		return list
+	}
+	return append(slices.DeleteFunc(list, func(b arrival) bool { return beats(a, b) }), a)
 }
 
 // Ended is a flow that ended.

@@ -2,13 +2,18 @@ package measure
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"photon/config"
+	"photon/dataplane"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/topology"
 	"photon/sim"
 	"photon/units"
 )
@@ -59,6 +64,74 @@ func TestFlowAloneTakesTheIdealTime(t *testing.T) {
 		}
 		if f := &flows[0]; f.FCT < f.Ideal || f.FCT > f.Ideal+units.Nanosecond {
 			t.Fatalf("it took %v, and should take %v\n%s", f.FCT, f.Ideal, b.String())
+		}
+	})
+}
+
+// In an empty network a flow takes the best of the paths with the fewest links, each as if there were no other, in
+// whatever order the links are in the file.
+func TestIdealTimeIsTheBestPaths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		link := rapid.Custom(func(t *rapid.T) dataplane.Link {
+			return dataplane.Link{
+				Rate:  rapid.SampledFrom([]units.Rate{1, 10, 40, 100}).Draw(t, "rate") * units.Gbps,
+				Delay: units.Time(rapid.IntRange(0, 20000).Draw(t, "delay")) * units.Nanosecond,
+			}
+		})
+		// Stages of two links each, by one of several switches in between.
+		pair := rapid.SliceOfN(link, 2, 2)
+		stages := rapid.SliceOfN(rapid.SliceOfN(pair, 1, 3), 1, 3).Draw(t, "stages")
+		payload, size := units.Size(1000), units.Size(rapid.IntRange(1, 20000).Draw(t, "size"))
+		e := &experiment.Experiment{}
+		e.Parameters.Payload.Value = config.Set(payload)
+		time := func(stages [][][]dataplane.Link) units.Time {
+			p := topology.New()
+			a, at := p.Host("A"), p.Switch("x", "S")
+			p.Connect(a, at, dataplane.Link{Rate: 100 * units.Gbps})
+			for _, stage := range stages {
+				to := p.Switch("x", "T%d", len(p.Nodes))
+				for _, links := range stage {
+					between := p.Switch("x", "M%d", len(p.Nodes))
+					p.Connect(at, between, links[0])
+					p.Connect(between, to, links[1])
+				}
+				at = to
+			}
+			b := p.Host("B")
+			p.Connect(at, b, dataplane.Link{Rate: 100 * units.Gbps})
+			return newIdeal(e, &build.Network{Plan: p}).time(a, b, size)
+		}
+		ack := func(stages [][][]dataplane.Link) units.Time {
+			access := dataplane.Link{Rate: 100 * units.Gbps}
+			sum := 2 * access.Serialize(ackBytes)
+			for _, stage := range stages {
+				for _, l := range stage[0] {
+					sum += l.Delay + l.Serialize(ackBytes)
+				}
+			}
+			return sum
+		}
+		there, back := units.Time(math.MaxInt64), units.Time(math.MaxInt64)
+		var choose func(chosen, rest [][][]dataplane.Link)
+		choose = func(chosen, rest [][][]dataplane.Link) {
+			if len(rest) == 0 {
+				there, back = min(there, time(chosen)-ack(chosen)), min(back, ack(chosen))
+				return
+			}
+			for _, links := range rest[0] {
+				choose(append(slices.Clone(chosen), [][]dataplane.Link{links}), rest[1:])
+			}
+		}
+		choose(nil, stages)
+		got := time(stages)
+		if got != there+back {
+			t.Fatalf("%v, and by the best path alone %v", got, there+back)
+		}
+		for _, s := range stages {
+			slices.Reverse(s)
+		}
+		if again := time(stages); again != got {
+			t.Fatalf("%v, and in another order %v", got, again)
 		}
 	})
 }

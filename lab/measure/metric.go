@@ -24,8 +24,8 @@ func (m metric) span(w *Watch) (first, last int) {
 // evaluate returns the metric; nil: it never happened.
 func (m metric) evaluate(w *Watch) *float64 {
 	v := m.value(w)
-	if v != nil && m.Per != 0 {
-		*v /= m.Per
+	if v != nil && m.Per.IsSet() {
+		*v /= m.Per.V
 	}
 	return v
 }

@@ -189,8 +189,8 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	if p.Overtakes() || p.Weighted() || p.Recovery.Value.V == experiment.Selective {
 		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
 	}
-	if p.Lossy() {
-		return errors.New("lossless: [] is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
+	if p.DataMask() != p.LosslessMask() {
+		return errors.New("data that is not lossless is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
 	}
 	if want := p.LosslessMask(); info.Lossless != want {
 		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)

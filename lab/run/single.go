@@ -96,7 +96,7 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 	if s.watcher != nil {
 		s.watcher.Watch(s.e, n)
 	}
-	w.Every(s.e.Duration/100, func(now units.Time) { s.progress(float64(now) / float64(s.e.Duration)) })
+	w.Every(max(1, s.e.Duration/100), func(now units.Time) { s.progress(float64(now) / float64(s.e.Duration)) })
 	if s.observer.Running != nil {
 		s.observer.Running(true)
 	}

@@ -6,6 +6,7 @@
 //
 //	plan.go             nodes, cables, addresses and paths
 //	kinds.go, rails.go  the shapes
+//	ways.go             all shortest paths, and which of them takes least or most
 //	nics.go             hosts with several NICs
 //	weights.go          paths by what they can carry
 package topology

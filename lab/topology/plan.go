@@ -123,12 +123,9 @@ func (p *Plan) Path(from, to int) (path []End) {
 	return path
 }
 
-// Delay is the propagation time along a shortest path in one direction.
-func (p *Plan) Delay(from, to int) (sum units.Time) {
-	for _, e := range p.Path(from, to) {
-		sum += e.Link.Delay
-	}
-	return sum
+// Delay is the propagation time in one direction, along the longest of the paths that have the fewest links.
+func (p *Plan) Delay(from, to int) units.Time {
+	return p.Ways(from, to).Longest(func(_ int, l dataplane.Link) units.Time { return l.Delay })
 }
 
 // distances returns how many links every node is away from one; hosts do not forward.

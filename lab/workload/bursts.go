@@ -16,6 +16,8 @@ type OnOff struct {
 	Rate       units.Rate // offered load of the source; above 0
 	From, To   int        // hosts: indices, not the same
 	Start, End units.Time // bursts begin in [Start, End)
+
+	Name func(host int) string // for errors; nil: its number
 }
 
 // Generate draws the bursts, sorted by At, one Arrival each; the same for the
@@ -40,7 +42,7 @@ func (o *OnOff) begin(seed uint64) (*instants, error) {
 	case o.Rate <= 0:
 		return nil, fmt.Errorf("a load of %v", o.Rate)
 	case o.From < 0 || o.To < 0 || o.From == o.To:
-		return nil, fmt.Errorf("from host %d to host %d", o.From, o.To)
+		return nil, fmt.Errorf("from host %s to host %s", nameOf(o.From, o.Name), nameOf(o.To, o.Name))
 	case o.End == 0:
 		return nil, errors.New("no end")
 	}

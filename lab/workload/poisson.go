@@ -34,6 +34,8 @@ type Poisson struct {
 
 	Start, End units.Time // arrivals are in [Start, End); End 0: no end but that of time, 106 days
 	Flows      int        // at most so many, and the last group may be cut short; 0: no limit
+
+	Name func(host int) string // for errors; nil: its number
 }
 
 // Generate draws the flows, sorted by At; the same for the same seed. Errors
@@ -67,10 +69,10 @@ func (p *Poisson) begin(random *rand.Rand) (*poisson, error) {
 	if err := checkSizes(p.Sizes); err != nil {
 		return nil, err
 	}
-	if err := checkHosts("senders", p.From); err != nil {
+	if err := checkHosts("senders", p.From, p.Name); err != nil {
 		return nil, err
 	}
-	if err := checkHosts("receivers", p.To); err != nil {
+	if err := checkHosts("receivers", p.To, p.Name); err != nil {
 		return nil, err
 	}
 	switch {
@@ -83,7 +85,7 @@ func (p *Poisson) begin(random *rand.Rand) (*poisson, error) {
 	case p.Synchronised:
 		g.low, g.high = len(p.From), len(p.From)
 		if len(p.To) == 1 && slices.Contains(p.From, p.To[0]) {
-			return nil, fmt.Errorf("host %d can send to itself only", p.To[0])
+			return nil, fmt.Errorf("host %s can send to itself only", nameOf(p.To[0], p.Name))
 		}
 	case g.low == 0 && g.high == 0:
 		g.low, g.high = 1, 1
@@ -111,7 +113,7 @@ func (p *Poisson) checkIncast(low, high int) error {
 			others--
 		}
 		if high > others {
-			return fmt.Errorf("incasts of up to %d senders; host %d has %d", high, to, others)
+			return fmt.Errorf("incasts of up to %d senders; host %s has %d", high, nameOf(to, p.Name), others)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 
 	"photon/units"
 )
@@ -80,7 +81,7 @@ func checkSizes(s Sizes) error {
 }
 
 // checkHosts finds lists that no host could be drawn from evenly.
-func checkHosts(what string, hosts []int) error {
+func checkHosts(what string, hosts []int, name func(int) string) error {
 	if len(hosts) == 0 {
 		return fmt.Errorf("no %s", what)
 	}
@@ -90,9 +91,17 @@ func checkHosts(what string, hosts []int) error {
 			return fmt.Errorf("host %d among the %s", h, what)
 		}
 		if seen[h] {
-			return fmt.Errorf("host %d is twice among the %s", h, what)
+			return fmt.Errorf("host %s is twice among the %s", nameOf(h, name), what)
 		}
 		seen[h] = true
 	}
 	return nil
+}
+
+// nameOf is what errors call a host.
+func nameOf(host int, name func(int) string) string {
+	if name == nil {
+		return strconv.Itoa(host)
+	}
+	return name(host)
 }

@@ -1,0 +1,164 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"photon/config"
+	"photon/lab/topology"
+	"photon/lab/workload"
+	"photon/units"
+)
+
+// arrivals are the flows of a workload.
+func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *picker, list []Flow) ([]Flow, error) {
+	from, err := hosts(p, w.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := hosts(p, w.To)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.check(p, from, to); err != nil {
+		return nil, err
+	}
+	if !w.End.IsSet() && w.Start.V >= e.Duration {
+		return list, nil // a shortened run ends before
+	}
+	if w.End.IsSet() && w.End.V <= w.Start.V {
+		return nil, at(w.End, "workload %s ends at %v, and starts at %v", w.Name.V, w.End.V, w.Start.V)
+	}
+	name := func(host int) string { return p.Nodes[host].Name }
+	rate := units.Rate(float64(w.Capacity.V) * w.Load.V)
+	var flows []workload.Arrival
+	if w.Burst.IsSet() {
+		on := workload.OnOff{
+			Burst: w.Burst.V, Rate: rate, From: from[0], To: to[0],
+			Start: w.Start.V, End: w.End.Or(e.Duration), Name: name,
+		}
+		flows, err = on.Generate(seed)
+	} else {
+		var sizes workload.Sizes
+		if sizes, err = w.sizes(); err != nil {
+			return nil, err
+		}
+		c := workload.Poisson{
+			Sizes: sizes, Load: w.Load.V, Rate: w.Capacity.V, From: from, To: to, Synchronised: w.Together,
+			Start: w.Start.V, End: w.End.Or(e.Duration), Flows: w.Flows.V,
+			Name: name,
+		}
+		if w.Incast.IsSet() {
+			c.IncastMin, c.IncastMax = w.Incast.V[0], w.Incast.V[1]
+		}
+		flows, err = c.Generate(seed)
+	}
+	if err != nil {
+		return nil, at(w.Load, "workload %s: %v", w.Name.V, err)
+	}
+	kind := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}
+	list = slices.Grow(list, len(flows))
+	for _, a := range flows {
+		from, to := nics.next(a.From, a.To)
+		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At}
+		f.AddWhenDue = !e.changed(f.Group)
+		for _, c := range w.Classes {
+			if c.UpTo.V == 0 || a.Size <= c.UpTo.V {
+				f.DSCP = uint8(c.DSCP.V)
+				break
+			}
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// check finds what of a workload would not be as it says.
+func (w *Workload) check(p *topology.Plan, from, to []int) error {
+	for i, h := range slices.Concat(from, to) {
+		if h < 0 {
+			where := w.From
+			if i >= len(from) {
+				where = w.To
+			}
+			return at(where, "workload %s: %s is one NIC of a host: workloads are of hosts, whose NICs take turns",
+				w.Name.V, where.V)
+		}
+	}
+	switch in := w.Incast; {
+	case in.IsSet() && len(in.V) != 2:
+		return at(in, "workload %s: incast has the least and the most senders: incast: [1, 15]", w.Name.V)
+	case in.IsSet() && (in.V[0] < 1 || in.V[1] < in.V[0]):
+		return at(in, "workload %s: incast: from 1 on, and the most no fewer than the least: incast: [1, 15]", w.Name.V)
+	case w.Burst.IsSet() && len(from) > 1:
+		return at(w.From, "workload %s: bursts are of one host, not of %s (a workload for each)", w.Name.V, w.From.V)
+	case w.Burst.IsSet() && len(to) > 1:
+		return at(w.To, "workload %s: bursts are to one host, not to %s (a workload for each)", w.Name.V, w.To.V)
+	}
+	for i, c := range w.Classes {
+		switch {
+		case c.DSCP.V < 0 || c.DSCP.V > 63:
+			return at(c.DSCP, "workload %s: DSCP %d: there are 0 to 63", w.Name.V, c.DSCP.V)
+		case c.UpTo.V < 0:
+			return at(c.UpTo, "workload %s: up_to %v must not be negative", w.Name.V, c.UpTo.V)
+		case i > 0 && (w.Classes[i-1].UpTo.V == 0 || c.UpTo.V > 0 && c.UpTo.V <= w.Classes[i-1].UpTo.V):
+			return config.FailIn([]any{c, w}, "workload %s: nothing is left for class %d: "+
+				"they stand in the order of up_to, that without it last", w.Name.V, i+1)
+		}
+	}
+	return nil
+}
+
+func (w *Workload) sizes() (workload.Sizes, error) {
+	if w.Sizes.V == "pareto" {
+		return workload.Pareto{MeanBytes: float64(w.Mean.V), Shape: w.Shape.V}, nil
+	}
+	if w.CDF != nil {
+		return w.ownSizes()
+	}
+	sizes, err := workload.Named(w.Sizes.V)
+	if err != nil {
+		return nil, at(w.Sizes, "%v", err)
+	}
+	return sizes, nil
+}
+
+// ownSizes is the distribution that the file gives itself.
+func (w *Workload) ownSizes() (workload.Sizes, error) {
+	type row struct {
+		size units.Size
+		part config.Value[float64]
+	}
+	var rows []row
+	for text, part := range w.CDF {
+		size, err := units.ParseSize(text)
+		if err != nil {
+			return nil, at(part, "cdf: %v", err)
+		}
+		rows = append(rows, row{size, part})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.size, b.size) })
+	var text strings.Builder
+	for i, r := range rows {
+		switch {
+		case i > 0 && r.size == rows[i-1].size:
+			return nil, at(r.part, "cdf: %v is there twice", r.size)
+		case !(r.part.V >= 0 && r.part.V <= 1), i == len(rows)-1 && r.part.V != 1:
+			return nil, at(r.part, "cdf: %v of the flows are no larger than %v: parts are from 0 to 1, and the last one is 1",
+				r.part.V, r.size)
+		case i > 0 && r.part.V < rows[i-1].part.V:
+			return nil, at(r.part, "cdf: fewer flows are no larger than %v than no larger than %v",
+				r.size, rows[i-1].size)
+		case i == 0 && r.size == 0 && r.part.V > 0:
+			return nil, at(r.part, "cdf: flows of 0 bytes")
+		}
+		fmt.Fprintf(&text, "%d %v\n", int64(r.size), r.part.V)
+	}
+	c, err := workload.Parse("cdf", []byte(text.String()))
+	if err != nil {
+		return nil, at(w.Name, "workload %s: %v", w.Name.V, err)
+	}
+	return c, nil
+}

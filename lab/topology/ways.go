@@ -1,0 +1,96 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+// Ways are all shortest paths from one node to another, link by link. What is alike in them is there once: the many
+// paths of a regular network are a single one here.
+type Ways [][]Hop
+
+// Hop is a link on some of the ways. It leads from one of the places that the link before leads to; the first comes
+// from place 0, and the last leads to place 0.
+type Hop struct {
+	From, To int
+	Link     dataplane.Link
+}
+
+// Ways returns the shortest paths between two nodes; nil if there are none.
+func (p *Plan) Ways(from, to int) (w Ways) {
+	distance := p.distances(to)
+	if distance[from] == len(p.Nodes) {
+		return nil
+	}
+	nodes, places := []int{from}, map[int]int{from: 0}
+	for len(nodes) > 1 || nodes[0] != to {
+		into := map[int][]Hop{} // by the node that it leads to
+		var next []int
+		for _, at := range nodes {
+			for _, e := range p.Nodes[at].Ends {
+				if distance[e.Node] != distance[at]-1 {
+					continue
+				}
+				if into[e.Node] == nil {
+					next = append(next, e.Node)
+				}
+				if h := (Hop{From: places[at], Link: e.Link}); !slices.Contains(into[e.Node], h) {
+					into[e.Node] = append(into[e.Node], h)
+				}
+			}
+		}
+		var layer []Hop
+		var alike [][]Hop // what leads to each place
+		places = map[int]int{}
+		for _, node := range next {
+			hops := into[node]
+			slices.SortFunc(hops, Hop.compare)
+			place := slices.IndexFunc(alike, func(other []Hop) bool { return slices.Equal(hops, other) })
+			if place < 0 {
+				place = len(alike)
+				alike = append(alike, hops)
+				for _, h := range hops {
+					layer = append(layer, Hop{h.From, place, h.Link})
+				}
+			}
+			places[node] = place
+		}
+		w, nodes = append(w, layer), next
+	}
+	return w
+}
+
+func (h Hop) compare(o Hop) int {
+	return cmp.Or(cmp.Compare(h.From, o.From), cmp.Compare(h.Link.Rate, o.Link.Rate),
+		cmp.Compare(h.Link.Delay, o.Link.Delay), cmp.Compare(h.Link.Overhead, o.Link.Overhead))
+}
+
+// Shortest is the least that any of the ways takes, where links take what is said of them by their places on it.
+func (w Ways) Shortest(takes func(i int, l dataplane.Link) units.Time) units.Time {
+	return w.best(takes, func(a, b units.Time) bool { return a < b })
+}
+
+// Longest is the most that any of the ways takes.
+func (w Ways) Longest(takes func(i int, l dataplane.Link) units.Time) units.Time {
+	return w.best(takes, func(a, b units.Time) bool { return a > b })
+}
+
+func (w Ways) best(takes func(int, dataplane.Link) units.Time, better func(a, b units.Time) bool) units.Time {
+	sums := []units.Time{0} // by place
+	for i, layer := range w {
+		var next []units.Time
+		for _, h := range layer { // in the order of the places that they lead to
+			sum := sums[h.From] + takes(i, h.Link)
+			if h.To == len(next) {
+				next = append(next, sum)
+			} else if better(sum, next[h.To]) {
+				next[h.To] = sum
+			}
+		}
+		sums = next
+	}
+	return sums[0]
+}

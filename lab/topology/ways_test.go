@@ -1,0 +1,84 @@
+package topology
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"photon/dataplane"
+	"photon/units"
+)
+
+// The shortest and the longest way are those of all paths with the fewest links, one by one, in whatever order the
+// links were joined.
+func TestWaysAreAllShortestPaths(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := New()
+		a, b := p.Host("A"), p.Host("B")
+		switches := rapid.IntRange(1, 7).Draw(t, "switches")
+		for i := range switches {
+			p.Switch("x", "S%d", i)
+		}
+		random := func() dataplane.Link {
+			return dataplane.Link{
+				Rate:  rapid.SampledFrom([]units.Rate{units.Gbps, 10 * units.Gbps}).Draw(t, "rate"),
+				Delay: units.Time(rapid.IntRange(0, 3).Draw(t, "delay")) * units.Microsecond,
+			}
+		}
+		p.Connect(a, 2, random())
+		for range rapid.IntRange(0, 20).Draw(t, "links") {
+			i, j := rapid.IntRange(0, switches-1).Draw(t, "i"), rapid.IntRange(0, switches-1).Draw(t, "j")
+			if i != j {
+				p.Connect(2+i, 2+j, random())
+			}
+		}
+		p.Connect(1+switches, b, random())
+		takes := func(i int, l dataplane.Link) units.Time { return l.Delay + units.Time(i+1)*l.Serialize(1000) }
+		links, least, most := math.MaxInt, units.Time(math.MaxInt64), units.Time(0)
+		var walk func(at int, seen map[int]bool, n int, sum units.Time)
+		walk = func(at int, seen map[int]bool, n int, sum units.Time) {
+			switch {
+			case n > links:
+				return
+			case at == b:
+				if n < links {
+					links, least, most = n, sum, sum
+				}
+				least, most = min(least, sum), max(most, sum)
+				return
+			}
+			seen[at] = true
+			for _, e := range p.Nodes[at].Ends {
+				if !seen[e.Node] {
+					walk(e.Node, seen, n+1, sum+takes(n, e.Link))
+				}
+			}
+			delete(seen, at)
+		}
+		walk(a, map[int]bool{}, 0, 0)
+		ways := p.Ways(a, b)
+		if links == math.MaxInt {
+			if ways != nil {
+				t.Fatalf("nothing leads there, and there are %v", ways)
+			}
+			return
+		}
+		if len(ways) != links || ways.Shortest(takes) != least || ways.Longest(takes) != most {
+			t.Fatalf("%d links, from %v to %v; there are %d, from %v to %v",
+				len(ways), ways.Shortest(takes), ways.Longest(takes), links, least, most)
+		}
+	})
+}
+
+// All paths of a regular network are one.
+func TestWaysOfARegularNetwork(t *testing.T) {
+	l := link(1)
+	p := Clos(FatTree(8), l, l)
+	hosts := p.Hosts()
+	for _, layer := range p.Ways(hosts[0], hosts[127]) {
+		if len(layer) != 1 {
+			t.Errorf("%v", layer)
+		}
+	}
+}
