@@ -43,8 +43,9 @@ func (s *Switch) inOrder(x *Span, taken int) {
 		case !s.portless || now >= c.until || s.changes.Load() != c.changes:
 			known = i
 		case i >= known || c.used != used: // what was remembered meanwhile may have displaced an action
-			v.sums, used = [pfc.Classes]tally{}, c.used
-			first, known = i, i+s.known(&s.ports[0], &v.match, frames[i:min(i+MaxBurst, len(frames))], v.acts[:])
+			used, first = c.used, i
+			known = i + s.known(&s.ports[0], &v.match, frames[i:min(i+MaxBurst, len(frames))], v.acts[:])
+			v.sums = [pfc.Classes]tally{} // they are counted one by one
 		}
 		f.copy(&frames[i]) // what arrived is not changed
 		if i < known && now < p.attend && p.refused == 0 && !p.sampled {

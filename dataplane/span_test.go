@@ -115,12 +115,7 @@ func (w *stepper) step(end units.Time, all []coming) {
 			case at == w.now:
 				w.env.Queue = dataplane.QueueIfDependent
 			}
-			w.sw.Receive(w.now, a.port, []dataplane.Frame{w.frame(a.bytes)})
-			for _, out := range w.env.Left() {
-				e := w.env.Exit(int(out))
-				e.N = 0
-				w.send(int(out), &e.Inline[0])
-			}
+			w.receive(a.port, a.bytes)
 		} else {
 			if at >= end {
 				return
@@ -136,6 +131,20 @@ func (w *stepper) step(end units.Time, all []coming) {
 			w.due[port] = next
 		}
 		w.wake()
+	}
+}
+
+// receive has frames arrive at once.
+func (w *stepper) receive(port int, frames ...[]byte) {
+	var burst []dataplane.Frame
+	for _, b := range frames {
+		burst = append(burst, w.frame(b))
+	}
+	w.sw.Receive(w.now, port, burst)
+	for _, out := range w.env.Left() {
+		e := w.env.Exit(int(out))
+		e.N = 0
+		w.send(int(out), &e.Inline[0])
 	}
 }
 
@@ -324,6 +333,17 @@ func TestSpan(t *testing.T) {
 				state := dataplane.LinkState{Up: rapid.Bool().Draw(t, "up")}
 				one.link(t, port, state)
 				many.link(t, port, state)
+			}
+			if port := rapid.IntRange(0, 20).Draw(t, "port of a burst"); port < len(c.Ports) { // as a link that reorders has
+				var frames [][]byte
+				for range rapid.IntRange(2, 5).Draw(t, "frames of a burst") {
+					frames = append(frames, x.plain(port))
+				}
+				for _, w := range []*stepper{one, many} {
+					w.env.Queue = dataplane.QueueAll
+					w.receive(port, frames...)
+					w.wake()
+				}
 			}
 			one.step(end, all)
 			many.span(t, end, all)
