@@ -104,13 +104,13 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 			for prio := range pfc.Classes {
 				s.flush(now, p, prio, DropLink)
 			}
-		} else {
+			resumed := p.egress.Clear(now)
+			p.note()
+			p.resumed(now, resumed)
+			p.watch(now)
+		} else { // a pause that came meanwhile lasts: it may be the new peer's, which heard of the link before
 			p.ingress.Relink(now)
 		}
-		resumed := p.egress.Clear(now) // also of what the device still delivered when the link was down
-		p.note()
-		p.resumed(now, resumed)
-		p.watch(now)
 		if p.lanes != nil {
 			p.lanes.Begin(now)
 		}

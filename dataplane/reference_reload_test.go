@@ -219,10 +219,6 @@ func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 			a.refresh = now // the new peer knows of nothing
 			r.used += r.pooled(p, prio) - before
 		}
-		for prio := range 8 { // nor is what came behind the old one
-			r.resume(now, now, p, prio)
-		}
-		r.attend(now, p)
 	case !p.down && !s.Up:
 		p.down = true
 		for prio := range 8 {

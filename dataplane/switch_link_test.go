@@ -395,7 +395,7 @@ func TestFlushForgetsPausedFrames(t *testing.T) {
 	}
 }
 
-// What a device delivers after its link went down is not learned, and does not pause the next link.
+// What a device delivers after its link went down is not learned.
 func TestFramesBehindALinkThatIsDown(t *testing.T) {
 	c := config(3)
 	c.Learn = true
@@ -404,14 +404,20 @@ func TestFramesBehindALinkThatIsDown(t *testing.T) {
 	r.out(0, 8)
 	r.link(1, false)
 	r.in(1, packet(10, 0, 0, 0), 100) // was in the device's ring
-	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
 	r.out(0, 8)
 	r.in(0, packet(0, 10, 0, 0), 1000)
 	if n := len(r.out(2, 8)); n != 1 {
 		t.Errorf("a frame for a station behind a link that is down is sent to %d other ports, %v discarded at the dead one", n, r.stats(1).Discards[DropLink][0])
 	}
+}
+
+// A pause that comes before a switch knows of a link that its peer knows of is obeyed: else what is sent could be lost.
+func TestPauseBeforeTheLink(t *testing.T) {
+	r := newRig(t, config(2))
+	r.link(1, false)
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
 	r.link(1, true)
-	if got := r.sw.Paused(1); got != 0 {
-		t.Errorf("the new link begins with priorities %b paused", got)
+	if got := r.sw.Paused(1); got != 1<<3 {
+		t.Errorf("priorities %b are paused", got)
 	}
 }
