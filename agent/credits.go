@@ -34,12 +34,10 @@ func (h *Host) stopped() uint8 {
 	return h.egress.Paused()
 }
 
-// countBlocks counts a frame that was received. What goes to the other end of the link alone is sent past the lanes.
+// countBlocks counts a frame that was received.
 func (h *Host) countBlocks(f *dataplane.Frame) {
-	if b := h.env.Bytes(f); len(b) >= wire.EthernetLen && wire.MACAt(b).LinkLocal() {
-		return
-	}
-	if prio := h.Priority(0, h.env.Bytes(f)); prio >= 0 {
+	b := h.env.Bytes(f)
+	if prio := h.Priority(0, b); prio >= 0 && credits.Takes(b) {
 		h.credit.CountReceived(prio, h.credit.Blocks(int(f.Len)))
 	}
 }

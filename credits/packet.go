@@ -115,3 +115,7 @@ func Decode(list []Packet, b []byte) ([]Packet, error) {
 	}
 	return list, nil
 }
+
+// Takes reports whether a frame takes credits: what goes to the other end of the link alone (IEEE 802.1Q table 8-1) is sent
+// past the lanes, as flow control packets, LLDP and probes are.
+func Takes(b []byte) bool { return len(b) >= wire.EthernetLen && !wire.MACAt(b).LinkLocal() }

@@ -3,7 +3,6 @@ package dataplane
 import (
 	"photon/credits"
 	"photon/units"
-	"photon/wire"
 )
 
 // A port whose link has credits. Every frame is queued, and leaves when the peer has room for it; frames are taken
@@ -21,10 +20,9 @@ func (p *switchPort) setLanes() {
 	}
 }
 
-// laneOf is the lane of which a frame that comes through the port takes credits, by its bytes; -1: it takes none. What goes
-// to the other end of the link alone is sent past the lanes: flow control packets, LLDP, probes.
+// laneOf is the lane of which a frame that comes through the port takes credits, by its bytes; -1: it takes none.
 func (p *switchPort) laneOf(b []byte) int {
-	if len(b) < wire.EthernetLen || wire.MACAt(b).LinkLocal() {
+	if !credits.Takes(b) {
 		return -1
 	}
 	return p.sw.Priority(p.number, b)

@@ -36,7 +36,7 @@ type lane struct {
 	_       [56]byte
 }
 
-// unset is a limit that is not worked out yet.
+// unset is a limit that is not known yet.
 const unset = -1
 
 // isRelease, in the Digest of an entry of a lane, says that it is not a frame but a number of released bytes: the other

@@ -93,8 +93,8 @@ func TestICMPIsLimited(t *testing.T) {
 	})
 }
 
-// ICMP of a type that the router does not know, or a part of a packet, is discarded in silence (RFC 1122 section 3.2.2, RFC 4443
-// section 2.4): ICMP is no unreachable protocol.
+// ICMP of a type that the router does not know, or a part of a packet, is discarded in silence (RFC 1122 section 3.2.2,
+// RFC 4443 section 2.4): ICMP is no unreachable protocol.
 func TestICMPToTheRouterOfUnknownType(t *testing.T) {
 	c := routerConfig()
 	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}

@@ -9,8 +9,8 @@ import (
 	"photon/wire"
 )
 
-// lossyBook is what the buffer has to do with lossy frames that one port receives in a burst, frame by frame: those for the
-// other port of the same worker are queued at once, those for ports of another one when that looks.
+// lossyBook is what the buffer has to do with lossy frames that one port receives in a burst, frame by frame: those
+// for the other port of the same worker are queued at once, those for ports of another one when that looks.
 type lossyBook struct {
 	pool, used, peak int64
 	tail             units.Size
@@ -42,14 +42,16 @@ func (k *lossyBook) queue(port int, prio uint8, length int64) {
 	k.dropped[DropTail]++
 }
 
-// Lossy frames for ports of two workers have the room that the pool and their queues have, to the byte, although they are
-// charged and handed over by vectors.
+// Lossy frames for ports of two workers have the room that the pool and their queues have, to the byte, although they
+// are charged and handed over by vectors.
 func TestLossyBurstsOfTwoWorkers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		length := int64(rapid.SampledFrom([]int{64, 300, 1500}).Draw(rt, "length"))
+		one := func(what string, from ...int64) int64 { return rapid.SampledFrom(from).Draw(rt, what) }
+		length := one("length", 64, 300, 1500)
 		k := lossyBook{
-			tail: rapid.SampledFrom([]units.Size{units.MB, 2000, 10_000}).Draw(rt, "tail"), share: rapid.SampledFrom([]float64{0, 0, 0.125, 1, 8}).Draw(rt, "share"),
-			pool: length*int64(rapid.SampledFrom([]int{10, 64, 100, 1000}).Draw(rt, "frames of the pool")) - int64(rapid.SampledFrom([]int{0, 1}).Draw(rt, "less")), dropped: map[Reason]int{},
+			pool: length*one("frames of the pool", 10, 64, 100, 1000) - one("less", 0, 1), dropped: map[Reason]int{},
+			tail:  units.Size(one("tail", 1_000_000, 2000, 10_000)),
+			share: float64(one("eighths of what is free", 0, 0, 1, 8, 64)) / 8,
 		}
 		c := config(4)
 		c.Tail, c.Share = k.tail, k.share
@@ -61,7 +63,7 @@ func TestLossyBurstsOfTwoWorkers(t *testing.T) {
 			var burst []Frame
 			var away [][2]int // to which port, of which priority
 			for range rapid.IntRange(1, MaxBurst).Draw(rt, "frames") {
-				to, prio := rapid.SampledFrom([]int{1, 2, 2, 3}).Draw(rt, "to"), rapid.SampledFrom([]int{0, 0, 1}).Draw(rt, "priority")
+				to, prio := int(one("to", 1, 2, 2, 3)), int(one("priority", 0, 0, 1))
 				h := packet(0, to, uint8(prio)<<3, 0)
 				wire.BTH(h[42:]).SetPSN(psn, false)
 				psn++
@@ -80,7 +82,8 @@ func TestLossyBurstsOfTwoWorkers(t *testing.T) {
 				k.queue(a[0], uint8(a[1]), length)
 			}
 			if b := r.sw.Buffer(); int64(b.LossyUsed) != k.used || int64(b.LossyPeak) != k.peak {
-				rt.Fatalf("%v of the pool are used, and were at most %v; not %d and %d", b.LossyUsed, b.LossyPeak, k.used, k.peak)
+				rt.Fatalf("%v of the pool are used, and were at most %v; not %d and %d",
+					b.LossyUsed, b.LossyPeak, k.used, k.peak)
 			}
 			for why, n := range k.dropped {
 				if got := r.discarded(why); got != uint64(n) {

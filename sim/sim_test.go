@@ -298,8 +298,10 @@ func TestWorkerWithoutFirstPort(t *testing.T) {
 		for i := range 2 {
 			envs := w.NewEnvs(1)
 			h, err := agent.New(agent.Config{
-				MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
-				Payload: 1000, AckTimeout: units.Second, Senders: 8, Receivers: 8, Age: units.Second, NP: cnp.Silent{}, NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: rate} },
+				MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(),
+				DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Payload: 1000, AckTimeout: units.Second,
+				Senders: 8, Receivers: 8, Age: units.Second, NP: cnp.Silent{},
+				NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: rate} },
 				Carry: cnp.Carry{ECT: wire.ECT0},
 			}, envs[0])
 			if err != nil {
@@ -308,12 +310,17 @@ func TestWorkerWithoutFirstPort(t *testing.T) {
 			hosts = append(hosts, h)
 			w.Add("H", h, envs, []int{0})
 		}
-		c := dataplane.SwitchConfig{Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16}
+		c := dataplane.SwitchConfig{
+			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, Control: 6, FDBSize: 16,
+			DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		}
 		c.PFC[3] = pfc.Thresholds{XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 100 * units.KB}
 		for p := range 3 {
 			c.Ports = append(c.Ports, dataplane.PortConfig{MAC: mac(100 + p), Link: link, Worker: min(p, 1)})
 		}
-		c.Static = []dataplane.StaticEntry{{MAC: mac(0), Ports: []uint16{0}}, {MAC: mac(1), Ports: []uint16{uint16(cabled)}}}
+		c.Static = []dataplane.StaticEntry{
+			{MAC: mac(0), Ports: []uint16{0}}, {MAC: mac(1), Ports: []uint16{uint16(cabled)}},
+		}
 		envs := w.NewEnvs(3)
 		sw, err := dataplane.NewSwitch(c, envs)
 		if err != nil {
@@ -325,14 +332,16 @@ func TestWorkerWithoutFirstPort(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := hosts[0].AddFlow(0, agent.FlowSpec{Peer: ip(1), PeerMAC: mac(1), QP: 7, Size: 10 * units.KB}); err != nil {
+		flow := agent.FlowSpec{Peer: ip(1), PeerMAC: mac(1), QP: 7, Size: 10 * units.KB}
+		if _, err := hosts[0].AddFlow(0, flow); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Run(context.Background(), 100*units.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 		if got := hosts[1].Received(ip(0), 7).Frames; got != 10 {
-			t.Errorf("port %d has the cable: %d of 10 packets have arrived after 100 ms, %d are in the switch", cabled, got, sw.Queued())
+			t.Errorf("port %d has the cable: %d of 10 packets have arrived after 100 ms, %d are in the switch",
+				cabled, got, sw.Queued())
 		}
 	}
 }

@@ -65,7 +65,8 @@ func (e *Experiment) check() error {
 	}
 	switch samples := e.Duration / e.Measure.Sample; {
 	case samples == 0:
-		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v is shorter than a sample, %v: nothing would be measured",
+		return &ofKey{[]string{"duration"}, fmt.Errorf(
+			"duration %v is shorter than a sample, %v: nothing would be measured",
 			e.Duration, e.Measure.Sample)}
 	case e.Duration > mostDuration:
 		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v: %v is the most", e.Duration, mostDuration)}
@@ -240,7 +241,8 @@ func (p *Parameters) checkSizes() error {
 	return nil
 }
 
-// mostOverhead of a frame is more than any tunnel adds. Experiments in code may have less than none, to count as others.
+// mostOverhead of a frame is more than any tunnel adds. Experiments in code may have less than none, to count as others
+// do.
 const mostOverhead = 1024
 
 func (e *Experiment) checkParameters() error {
@@ -307,8 +309,8 @@ func (e *Experiment) checkParameters() error {
 	return p.checkSigns()
 }
 
-// checkSigns finds rates and sizes that are not positive, and times that are negative or too long. What has a rule of its own is
-// checked where that is; for credits an update of 0 bytes is the usual one.
+// checkSigns finds rates and sizes that are not positive, and times that are negative or too long. What has a rule of
+// its own is checked where that is; for credits an update of 0 bytes is the usual one.
 func (p *Parameters) checkSigns() error {
 	v := reflect.ValueOf(p).Elem()
 	for i := range v.NumField() {

@@ -243,24 +243,17 @@ func (e *Experiment) changed(group string) bool {
 // Known is what schemes may know of an experiment's network.
 func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.Network {
 	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
-	type alike struct {
-		from, to         int // switches
-		fromLink, toLink dataplane.Link
-	}
-	seen := map[alike]bool{}
+	seen := map[topology.Pair]bool{}
 	for _, f := range flows {
 		if f.Size == 0 {
 			n.LongFlows++
 		}
-		// Hosts of one switch with equal cables are equally far from everything.
-		from, to := p.Nodes[f.From].Ends[0], p.Nodes[f.To].Ends[0]
-		like := alike{from.Node, to.Node, from.Link, to.Link}
-		if !seen[like] {
-			seen[like] = true
+		if pair := p.PairOf(f.From, f.To); !seen[pair] {
+			seen[pair] = true
 			ways := p.Ways(f.From, f.To)
 			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l dataplane.Link) units.Time { return l.Delay }))
 			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
-			n.Packet = max(n.Packet, units.Size(from.Link.WireBytes(int(e.Packet()))))
+			n.Packet = max(n.Packet, units.Size(p.Nodes[f.From].Ends[0].Link.WireBytes(int(e.Packet()))))
 		}
 	}
 	return n

@@ -63,7 +63,8 @@ func TestLosslessIsWhatTheFileSays(t *testing.T) {
 		for _, prio := range list {
 			want |= 1 << prio
 		}
-		parameter := fmt.Sprintf("priority: %d, lossless: %s", priority, strings.Join(strings.Fields(fmt.Sprint(list)), ", "))
+		listed := strings.Join(strings.Fields(fmt.Sprint(list)), ", ")
+		parameter := fmt.Sprintf("priority: %d, lossless: %s", priority, listed)
 		if rapid.Bool().Draw(t, "absent") {
 			parameter, want = fmt.Sprintf("priority: %d", priority), 1<<priority
 		}
@@ -100,7 +101,8 @@ func TestNoFlowIsLimitedToNothing(t *testing.T) {
 	const events = "events: [{at: 1ms, flow: f, %s: 0bps}]\nschemes"
 	refused(t, "x.yaml:9: event 1: a flow's rate of 0bps (a flow is stopped", "schemes", fmt.Sprintf(events, "rate"))
 	refused(t, "x.yaml:9: event 1: a cap of 0bps (a flow is stopped", "schemes", fmt.Sprintf(events, "cap"))
-	refused(t, "x.yaml:8: sizes, times and rates of flows must not be negative", "size: 100KB", "size: 100KB, step: -1us")
+	refused(t, "x.yaml:8: sizes, times and rates of flows must not be negative",
+		"size: 100KB", "size: 100KB, step: -1us")
 }
 
 // What a workload says is what it does, or a line says why not, with hosts by their names.
@@ -133,7 +135,8 @@ func TestWorkloadsDoWhatTheySay(t *testing.T) {
 		fmt.Sprintf(sizes, ", incast: [1, 3], classes: [{up_to: 1KB, dscp: 8}, {up_to: 9KB, dscp: 16}, {dscp: 24}]"),
 		"{name: w, burst: 1KB, from: H1, to: H2, load: 1, capacity: 1Gbps}",
 	} {
-		if _, err := Parse("x.yaml", []byte(strings.Replace(base, "schemes", "workloads: ["+good+"]\nschemes", 1))); err != nil {
+		text := strings.Replace(base, "schemes", "workloads: ["+good+"]\nschemes", 1)
+		if _, err := Parse("x.yaml", []byte(text)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -208,7 +211,8 @@ func TestTimesThatFit(t *testing.T) {
 	refused(t, "x.yaml:6: trunk_delay 101s: 100s is the most", "trunk_delay: 1us", "trunk_delay: 101s")
 	refused(t, "x.yaml:4: link A-B: a delay of 101s: 100s is the most", "kind: star, hosts: 4",
 		"kind: free, nodes: [{name: A, host: true}, {name: B, host: true}], links: [{a: A, b: B, delay: 101s}]")
-	refused(t, "x.yaml:3: duration 9000000s: 1000000s is the most", "duration: 2ms", "duration: 9000000s", "10us", "9000000s")
+	refused(t, "x.yaml:3: duration 9000000s: 1000000s is the most",
+		"duration: 2ms", "duration: 9000000s", "10us", "9000000s")
 	for _, key := range []string{"start: 9000000s", "step: 9000000s, count: 3", "lasts: 9000000s", "spread: 9000000s"} {
 		refused(t, "x.yaml:8: flows f: they would last until after 8640000s", "size: 100KB", "size: 100KB, "+key)
 	}

@@ -95,27 +95,11 @@ type ideal struct {
 	e     *experiment.Experiment
 	n     *build.Network
 	extra int // bytes of headers of a data packet
-	ways  map[pair]topology.Ways
-}
-
-// pair is what the ways between two hosts depend on: the nodes and the links by which they are joined to the network. All
-// hosts of a switch with equal cables are alike. Of a host with several links it is the host itself.
-type pair struct {
-	from, to       int
-	fromEnd, toEnd topology.End
-}
-
-func pairOf(p *topology.Plan, from, to int) pair {
-	k := pair{from: from, to: to}
-	a, b := p.Nodes[from].Ends, p.Nodes[to].Ends
-	if len(a) == 1 && len(b) == 1 && a[0].Node != to {
-		k = pair{-1, -1, topology.End{Node: a[0].Node, Link: a[0].Link}, topology.End{Node: b[0].Node, Link: b[0].Link}}
-	}
-	return k
+	ways  map[topology.Pair]topology.Ways
 }
 
 func newIdeal(e *experiment.Experiment, n *build.Network) *ideal {
-	return &ideal{e: e, n: n, extra: experiment.HeaderBytes, ways: map[pair]topology.Ways{}}
+	return &ideal{e: e, n: n, extra: experiment.HeaderBytes, ways: map[topology.Pair]topology.Ways{}}
 }
 
 // ackBytes of an acknowledgement over IPv4, without FCS.
@@ -125,7 +109,7 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 // the pace of the slowest link so far, and the last, which may be shorter, overtakes none; an acknowledgement comes
 // back. Of several shortest paths it is the best one's, there and back.
 func (d *ideal) time(from, to int, size units.Size) units.Time {
-	key := pairOf(d.n.Plan, from, to)
+	key := d.n.Plan.PairOf(from, to)
 	ways, ok := d.ways[key]
 	if !ok {
 		ways = d.n.Plan.Ways(from, to)

@@ -19,6 +19,17 @@ type Hop struct {
 	Link     dataplane.Link
 }
 
+// Pair is what the ways between two hosts depend on: the switches that these are joined to, and their cables. All hosts of a
+// switch with equal cables are equally far from everything.
+type Pair struct{ from, to End }
+
+// PairOf is that of two hosts, each of which has one link.
+func (p *Plan) PairOf(from, to int) Pair {
+	a, b := p.Nodes[from].Ends[0], p.Nodes[to].Ends[0]
+	a.Port, b.Port = 0, 0
+	return Pair{a, b}
+}
+
 // Ways returns the shortest paths between two nodes; nil if there are none.
 func (p *Plan) Ways(from, to int) (w Ways) {
 	distance := p.distances(to)
