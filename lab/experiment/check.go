@@ -71,7 +71,8 @@ func (e *Experiment) check() error {
 	case e.Duration > mostDuration:
 		return &ofKey{[]string{"duration"}, fmt.Errorf("duration %v: %v is the most", e.Duration, mostDuration)}
 	case samples > mostSamples:
-		return &ofKey{[]string{"measure", "sample"}, fmt.Errorf("measure: %d samples of %v in %v: %d are the most",
+		return &ofKey{[]string{"measure", "sample"}, fmt.Errorf(
+			"measure: %d samples of %v in %v: %d are the most, a longer sample would do",
 			samples, e.Measure.Sample, e.Duration, mostSamples)}
 	}
 	if err := e.Topology.checkUnused(); err != nil {
