@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fdb"
 	"photon/units"
 	"photon/wire"
 )
@@ -38,6 +39,12 @@ const (
 
 	actOut   action = (maxPorts - 1) << 3
 	actFrame action = 0xFFFFFFFF << 32
+)
+
+// maxPorts bounds the numbers of ports and of groups, noPort is no port's number.
+const (
+	maxPorts = fdb.MaxPorts
+	noPort   = -1
 )
 
 // anyPort is the port in the keys of a switch where nothing depends on it: addresses are not learned, and there are no

@@ -139,7 +139,7 @@ func newTrafficOf(b testing.TB, ports, priorities, addresses int, k kind) *traff
 // learn has the switch know addresses; a is behind port a modulo ports.
 func (t *traffic) learn(addresses int) {
 	for a := range addresses {
-		t.rig.sw.lans.all[0].fdb.learn(mac(a), a%len(t.frames), 0)
+		t.rig.sw.lans.all[0].fdb.Learn(mac(a), a%len(t.frames), 0)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"photon/fdb"
 	"photon/units"
 	"photon/wire"
 )
@@ -30,41 +31,30 @@ func (s *Switch) FDB() FDBView { return FDBView{s.lans, s.era} }
 // Entries returns the addresses that are known at now, by the clock of when FDB was called, in the order of VLANs and addresses.
 func (v FDBView) Entries(now units.Time) (all []FDBEntry) {
 	for _, x := range v.lans.all {
-		all = x.fdb.dump(all, x, v.lans.groups, v.era.second(now))
+		x.fdb.Each(v.era.second(now), func(e fdb.Entry, age units.Time) {
+			all = append(all, FDBEntry{x.id, e.MAC(), v.lans.portsOf(e), e.Kind() != fdb.Learned, age})
+		})
 	}
 	slices.SortFunc(all, func(a, b FDBEntry) int { return cmp.Or(cmp.Compare(a.VLAN, b.VLAN), cmp.Compare(a.MAC, b.MAC)) })
 	return all
 }
 
-// dump appends the addresses that are known at now.
-func (t *fdb) dump(all []FDBEntry, x *lan, groups [][]uint16, now learnSecond) []FDBEntry {
-	for i := range t.places {
-		at := &t.places[i]
-		e := entry(at.Load())
-		if e == 0 || t.old(at, e, now) {
-			continue
-		}
-		known := FDBEntry{VLAN: x.id, MAC: e.mac(), Static: true}
-		switch e & fdbKind {
-		case fdbRouter:
-		case fdbGroup:
-			known.Ports = slices.Clone(groups[e.value()])
-		default:
-			known.Ports = []uint16{e.value()}
-		}
-		if e&fdbKind == fdbLearned {
-			// It may have been confirmed in a second that began after now was read.
-			known.Static, known.Age = false, units.Time(max(0, int32(uint32(now)-at.confirmed.Load())))*units.Second
-		}
-		all = append(all, known)
+// portsOf are the ports to which an entry leads.
+func (l *lans) portsOf(e fdb.Entry) []uint16 {
+	switch e.Kind() {
+	case fdb.Router:
+		return nil
+	case fdb.Group:
+		return slices.Clone(l.groups[e.Value()])
+	default:
+		return []uint16{e.Value()}
 	}
-	return all
 }
 
 // Full is how often an address was not learned because its places were taken.
 func (v FDBView) Full() (n uint64) {
 	for _, x := range v.lans.all {
-		n += x.fdb.full.Load()
+		n += x.fdb.Full()
 	}
 	return n
 }
@@ -72,7 +62,7 @@ func (v FDBView) Full() (n uint64) {
 // Capacity is how many places there are, in all VLANs.
 func (v FDBView) Capacity() (n int) {
 	for _, x := range v.lans.all {
-		n += len(x.fdb.places)
+		n += x.fdb.Capacity()
 	}
 	return n
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"photon/fdb"
 	"photon/units"
 	"photon/wire"
 )
@@ -61,9 +62,9 @@ type neighbourPlace struct {
 	home uint16 // the port whose worker asks
 }
 
-func (n *neighbour) load() (e entry, state neighbourState) {
-	e = entry(n.word.Load())
-	return e, neighbourState(e & fdbKind)
+func (n *neighbour) load() (e fdb.Entry, state neighbourState) {
+	e = fdb.Entry(n.word.Load())
+	return e, neighbourState(e.Kind())
 }
 
 // placeOf is the place of a next hop that is an address.
@@ -232,8 +233,8 @@ func (s *Switch) updateHop(h *hop) {
 	if h.state = state; state != known {
 		return
 	}
-	e.mac().Put(h.head[:])
-	h.port = e.value()
+	e.MAC().Put(h.head[:])
+	h.port = e.Value()
 	if h.form = s.config.formOf(h.port, h.vlan); h.form == untagged && s.up(h.port) {
 		h.maxPlainLength = uint16(s.config.hopMTU(h))
 	}
@@ -345,7 +346,7 @@ func (s *Switch) startNeighbours(now units.Time) {
 // askAgain asks the neighbours of a port whose link came up or went down. All workers are at rest.
 func (s *Switch) askAgain(now units.Time, p *switchPort) {
 	for _, n := range s.neighbours() {
-		if e, state := n.load(); int(n.port) != p.number && (state != known || int(e.value()) != p.number) {
+		if e, state := n.load(); int(n.port) != p.number && (state != known || int(e.Value()) != p.number) {
 			continue
 		}
 		n.word.Store(uint64(incomplete))
@@ -409,7 +410,7 @@ func (s *Switch) serveNeighbour(now units.Time, p *switchPort, n *neighbour) {
 }
 
 // setNeighbourState changes the state of a neighbour, unless another worker was faster.
-func (s *Switch) setNeighbourState(n *neighbour, was entry, to neighbourState) bool {
+func (s *Switch) setNeighbourState(n *neighbour, was fdb.Entry, to neighbourState) bool {
 	if !n.word.CompareAndSwap(uint64(was), uint64(to)) {
 		return false
 	}
@@ -420,7 +421,7 @@ func (s *Switch) setNeighbourState(n *neighbour, was entry, to neighbourState) b
 
 // solicit asks a neighbour: where it was, or at every port where it may be. The request has the priority of the
 // switch's own frames, in which no data waits.
-func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at entry) {
+func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at fdb.Entry) {
 	in := s.lanAt(n)
 	from, ok := s.routes.sourceAddress(p.number, in, n.addr)
 	if !ok {
@@ -428,14 +429,14 @@ func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at entry) 
 	}
 	n.requests++
 	for _, port := range in.ports {
-		if s.ports[port].down || n.port != anyPort && n.port != port || at.mac() != 0 && at.value() != port {
+		if s.ports[port].down || n.port != anyPort && n.port != port || at.MAC() != 0 && at.Value() != port {
 			continue
 		}
 		f, ok := p.env.Alloc(wire.SolicitLen)
 		if !ok {
 			return // it is asked again
 		}
-		f.Len = uint16(wire.Solicit(p.env.Bytes(&f), s.routes.mac, at.mac(), from, n.addr))
+		f.Len = uint16(wire.Solicit(p.env.Bytes(&f), s.routes.mac, at.MAC(), from, n.addr))
 		f.In, f.Prio, f.Flag = ownFrame, s.config.Control, 0
 		p.made[f.Prio&7]++
 		s.forward(now, p, in, port, &f)
@@ -468,17 +469,17 @@ func (s *Switch) learnNeighbour(p *switchPort, f *Frame, h *wire.Header) bool {
 	in := s.lanOf(p, b)
 	for _, n := range s.routes.byAddress[says.Addr] {
 		if in != nil && in == s.lanAt(n) && (n.port == anyPort || int(n.port) == p.number) {
-			s.updateNeighbour(n, &says, newEntry(h.Src, uint16(p.number), entry(known)))
+			s.updateNeighbour(n, &says, fdb.NewEntry(h.Src, uint16(p.number), fdb.Entry(known)))
 		}
 	}
 	return says.Answer
 }
 
 // updateNeighbour stores the address that a neighbour says it has, by the rules of RFC 4861 section 7.2.5.
-func (s *Switch) updateNeighbour(n *neighbour, says *wire.Binding, is entry) {
+func (s *Switch) updateNeighbour(n *neighbour, says *wire.Binding, is fdb.Entry) {
 	was, state := n.load()
 	if was != is {
-		if says.MAC == 0 || state == known && was.mac() != is.mac() && !says.Override {
+		if says.MAC == 0 || state == known && was.MAC() != is.MAC() && !says.Override {
 			return
 		}
 		if !n.word.CompareAndSwap(uint64(was), uint64(is)) {
@@ -506,7 +507,7 @@ type Neighbour struct {
 var NeighbourStates = [...]string{"reachable", "probe", "incomplete", "failed"}
 
 // stateOf is which of NeighbourStates a neighbour is in.
-func (n *neighbour) stateOf() (e entry, state int) {
+func (n *neighbour) stateOf() (e fdb.Entry, state int) {
 	e, known := n.load()
 	switch known {
 	case incomplete:
@@ -540,8 +541,8 @@ func (s *Switch) Neighbours() (all []Neighbour) {
 			Address: n.addr, Port: int(n.port), VLAN: n.vlan, State: NeighbourStates[state], Requests: n.requests, Failures: n.failures,
 		}
 		switch {
-		case e.mac() != 0:
-			x.MAC, x.Port = e.mac(), int(e.value())
+		case e.MAC() != 0:
+			x.MAC, x.Port = e.MAC(), int(e.Value())
 		case n.port == anyPort:
 			x.Port = noPort
 		}

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"photon/cnp"
+	"photon/fdb"
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -18,7 +19,7 @@ func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what mar
 		return
 	}
 	in := s.lanOut(p, b)
-	if in == nil || in.fdb.find(h.Src, s.era.second(now))&fdbKind == fdbRouter {
+	if in == nil || in.fdb.Find(h.Src, s.era.second(now)).Kind() == fdb.Router {
 		return // QCN ends where a packet is routed: its frame's source is not its own
 	}
 	f, ok := p.env.Alloc(cnp.MaxCNMLen)
@@ -63,7 +64,7 @@ func (s *Switch) sendCNP(now units.Time, p *switchPort, prio int, flow marking.F
 func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 	if s.lans.aware {
 		for _, x := range s.lans.all {
-			if x.forms[p.number] != absent && x.fdb.find(mac, s.era.second(now)) != 0 {
+			if x.forms[p.number] != absent && x.fdb.Find(mac, s.era.second(now)) != 0 {
 				return x
 			}
 		}
@@ -76,17 +77,17 @@ func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f *Frame, dst wire.MAC, hash uint32, from uint16) {
 	f.In, f.Prio, f.Flag = ownFrame, s.config.Control, 0
 	p.made[f.Prio&7]++
-	switch e := in.fdb.find(dst, s.era.second(now)); e & fdbKind {
+	switch e := in.fdb.Find(dst, s.era.second(now)); e.Kind() {
 	case 0:
 		s.forward(now, p, in, from, f)
-	case fdbRouter: // a CNP for a flow that was routed here
+	case fdb.Router: // a CNP for a flow that was routed here
 		s.catchUp(now, p.worker)
 		f.Flag = wire.EthernetLen
 		s.apply(now, p, f, f.action()|actRoute)
-	case fdbGroup:
-		group := s.lans.groups[e.value()]
+	case fdb.Group:
+		group := s.lans.groups[e.Value()]
 		s.forward(now, p, in, group[pick(hash, s.config.Salt, len(group))], f)
 	default:
-		s.forward(now, p, in, e.value(), f)
+		s.forward(now, p, in, e.Value(), f)
 	}
 }

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"photon/fdb"
 	"photon/units"
 	"photon/wire"
 )
@@ -16,11 +17,8 @@ type era struct {
 	stamp    units.Time // the same, as far as telemetry shows it
 }
 
-// learnSecond is one of those since the world began. They go round in 136 years.
-type learnSecond uint32
-
-func (e *era) second(now units.Time) learnSecond {
-	return learnSecond(e.seconds + uint32((now+e.fraction)/units.Second))
+func (e *era) second(now units.Time) fdb.Second {
+	return fdb.Second(e.seconds + uint32((now+e.fraction)/units.Second))
 }
 
 // endOfSecond is when the second ends that holds now.

@@ -146,7 +146,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 	s.setTags()
 	s.setLANs(cmp.Or(ch.lans, s.lans))
 	for _, x := range s.lans.all {
-		x.fdb.age = uint32(c.Age / units.Second)
+		x.fdb.SetAge(c.Age)
 	}
 	s.leaveNeighbours(ch.routes)
 	s.routes = ch.routes

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"photon/fdb"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -36,7 +37,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		return
 	}
 	if s.learn && !p.down { // what a device delivers after its link went down is not learned
-		in.fdb.learn(h.Src, p.number, s.era.second(now))
+		in.fdb.Learn(h.Src, p.number, s.era.second(now))
 	}
 	if s.routes != nil && s.routes.own && (h.Dst.Multicast() || h.Dst == s.routes.mac) && s.answer(now, p, f, &h) {
 		s.sendPending(now, p)
@@ -47,27 +48,27 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		return
 	}
 	a := f.action()
-	switch e := in.fdb.find(h.Dst, s.era.second(now)); {
+	switch e := in.fdb.Find(h.Dst, s.era.second(now)); {
 	case e == 0:
 		s.flood(now, p, in, f, &h)
 		return
-	case e&fdbKind == fdbRouter:
+	case e.Kind() == fdb.Router:
 		a |= actRoute
-	case e&fdbKind == fdbGroup && (s.lans.aware || s.remarks): // its ports may send the LAN's frames in several forms
-		group := s.lans.groups[e.value()]
+	case e.Kind() == fdb.Group && (s.lans.aware || s.remarks): // its ports may send the LAN's frames in several forms
+		group := s.lans.groups[e.Value()]
 		if to := s.portOf(now, p, f, a.prio(), group); int(to) != p.number {
 			s.forward(now, p, in, to, f)
 		} else {
 			s.discard(now, p, f, DropNoPort)
 		}
 		return
-	case e&fdbKind == fdbGroup:
-		a = a.to(e.value()) | actGroup
-	case int(e.value()) == p.number:
+	case e.Kind() == fdb.Group:
+		a = a.to(e.Value()) | actGroup
+	case int(e.Value()) == p.number:
 		s.discard(now, p, f, DropNoPort)
 		return
 	default:
-		if a, ok = s.egressAction(p, a, in, e.value(), b); !ok {
+		if a, ok = s.egressAction(p, a, in, e.Value(), b); !ok {
 			s.discard(now, p, f, DropVLAN)
 			return
 		}

@@ -184,7 +184,7 @@ func TestReload(t *testing.T) {
 	r.reload(c)
 	r.in(0, packet(0, 1, 0, 0), 301)
 	r.in(0, packet(30, 1, 0, 0), 100)
-	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.find(mac(30), r.sw.era.second(r.now)) != 0 || r.sw.lans.all[0].fdb.age != 7 {
+	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.Find(mac(30), r.sw.era.second(r.now)) != 0 || r.sw.lans.all[0].fdb.Age() != 7*units.Second {
 		t.Error("queue limit, learning or age are not in force")
 	}
 	if b := r.sw.Buffer(); b.Reserved != 3*32_000 || b.Lossy != b.Size-b.Reserved || b.Thresholds[2][3].XON != 1000 {
@@ -340,7 +340,7 @@ func BenchmarkApply(b *testing.B) {
 	c.FDBSize = 16384
 	r := newRig(b, c)
 	for i := range 10_000 {
-		r.sw.lans.all[0].fdb.learn(mac(1000+i), i%64, 0)
+		r.sw.lans.all[0].fdb.Learn(mac(1000+i), i%64, 0)
 	}
 	for i := 0; b.Loop(); i++ {
 		b.StopTimer()

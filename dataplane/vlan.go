@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"photon/fdb"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -61,7 +62,7 @@ func (a *Accept) UnmarshalText(b []byte) error {
 // itself (independent VLAN learning, IEEE 802.1Q clause 8.8.8).
 type lan struct {
 	id    uint16 // 0: the switch has no VLANs
-	fdb   *fdb
+	fdb   *fdb.Table
 	ports []uint16 // members, in their order
 	forms []form   // by port
 }
@@ -98,7 +99,7 @@ func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32
 	}
 	trunk := make([]bool, len(c.Ports)) // a tagged member of some
 	for _, v := range vlans {
-		x := &lan{id: v.ID, fdb: newFDB(c.FDBSize, c.Age, changes), forms: make([]form, len(c.Ports))}
+		x := &lan{id: v.ID, fdb: fdb.New(c.FDBSize, c.Age, changes), forms: make([]form, len(c.Ports))}
 		for _, p := range v.Untagged {
 			x.forms[p], l.untagged[p] = untagged, x
 		}
@@ -111,7 +112,7 @@ func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32
 			}
 		}
 		if c.Router.MAC != 0 {
-			x.fdb.insert(newEntry(c.Router.MAC, 0, fdbRouter), 0)
+			x.fdb.Insert(fdb.NewEntry(c.Router.MAC, 0, fdb.Router), 0)
 		}
 		l.all = append(l.all, x)
 		l.byID[v.ID] = x
@@ -143,7 +144,7 @@ func (l *lans) at(id uint16) *lan {
 
 // checkVLANs says what is wrong with the VLANs.
 func (c *SwitchConfig) checkVLANs() error {
-	if places(c.FDBSize)*len(c.VLANs) > maxPlaces {
+	if fdb.Places(c.FDBSize)*len(c.VLANs) > maxPlaces {
 		return fmt.Errorf("%d VLANs of %d addresses each: that is too much memory (fewer addresses)", len(c.VLANs), c.FDBSize)
 	}
 	seen := map[uint16]bool{}
@@ -205,53 +206,12 @@ func (c *SwitchConfig) formOf(port, vlan uint16) form {
 	return absent
 }
 
-// vlanOf is the VLAN of a static entry; 0: the switch has none.
-func (c *SwitchConfig) vlanOf(e *StaticEntry) uint16 {
-	for _, v := range c.VLANs {
-		if e.VLAN == 0 && slices.Contains(v.Untagged, e.Ports[0]) {
-			return v.ID
-		}
-	}
-	return e.VLAN
-}
-
-// checkStatic says what is wrong with the static entries.
-func (c *SwitchConfig) checkStatic() error {
-	type where struct {
-		mac  wire.MAC
-		vlan uint16
-	}
-	seen := map[where]bool{}
-	return checkAll("static", c.Static, func(e *StaticEntry) error {
-		if e.MAC == 0 || e.MAC.Multicast() {
-			return fmt.Errorf("static entry %v: no station has that address", e.MAC)
-		}
-		if e.MAC == c.Router.MAC {
-			return fmt.Errorf("static entry %v: that is the router", e.MAC)
-		}
-		for _, p := range e.Ports {
-			if err := c.checkPlace(p, e.VLAN); err != nil {
-				return fmt.Errorf("static entry %v: %w", e.MAC, err)
-			}
-		}
-		if c.VLANs != nil && e.VLAN == 0 && len(e.Ports) > 1 {
-			return fmt.Errorf("static entry %v: say of which VLAN", e.MAC)
-		}
-		at := where{e.MAC, c.vlanOf(e)}
-		if seen[at] {
-			return fmt.Errorf("static entry %v is there twice", e.MAC)
-		}
-		seen[at] = true
-		return nil
-	})
-}
-
-// adopt learns what others, which may be in use, have learned, but at one port;
+// adopt learns what others, which may be in use, have learned at ports that are still members, but at one port;
 // noPort: at all.
 func (l *lans) adopt(from *lans, but int) {
 	for _, x := range l.all {
 		if old := from.at(x.id); old != nil {
-			x.fdb.adopt(old.fdb, but, x.forms)
+			x.fdb.Adopt(old.fdb, func(port int) bool { return port != but && x.forms[port] != absent })
 		}
 	}
 }

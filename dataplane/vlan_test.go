@@ -336,3 +336,13 @@ func TestTwoTagsReachNoOtherVLAN(t *testing.T) {
 		})
 	}
 }
+
+// Addresses age by whole seconds: less is refused.
+func TestAgeBelowASecond(t *testing.T) {
+	c := config(3)
+	for age, ok := range map[units.Time]bool{-1: false, 0: true, 1: false, units.Second - 1: false, units.Second: true} {
+		if c.Age = age; (c.Check() == nil) != ok {
+			t.Errorf("an age of %v: %v", age, c.Check())
+		}
+	}
+}

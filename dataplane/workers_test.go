@@ -277,58 +277,6 @@ func TestQueueAgainstSlice(t *testing.T) {
 	})
 }
 
-func TestFDBAgainstMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const age = 10 * units.Second
-		var changes atomic.Uint32
-		table := newFDB(20, age, &changes)
-		type station struct {
-			port int
-			seen units.Time
-		}
-		slow, fixed := map[wire.MAC]station{}, mac(500)
-		table.insert(newEntry(fixed, 7, fdbStatic), 0)
-		now := units.Time(0)
-		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			now += units.Time(rapid.IntRange(0, 4).Draw(t, "dt")) * units.Second
-			m, port := mac(rapid.IntRange(490, 510).Draw(t, "mac")), rapid.IntRange(0, 3).Draw(t, "port")
-			if table.learn(m, port, learnSecond(now/units.Second)); m != fixed {
-				slow[m] = station{port, now}
-			}
-			for i := 490; i < 511; i++ {
-				e, ok := slow[mac(i)]
-				want := entry(0)
-				if ok && now-e.seen <= age {
-					want = newEntry(mac(i), uint16(e.port), fdbLearned)
-				}
-				if mac(i) == fixed {
-					want = newEntry(fixed, 7, fdbStatic)
-				}
-				if got := table.find(mac(i), learnSecond(now/units.Second)); got != want {
-					t.Fatalf("%v at %v: %x, want %x", mac(i), now, got, want)
-				}
-			}
-		}
-	})
-}
-
-func TestFullFDBForgetsNobody(t *testing.T) {
-	var changes atomic.Uint32
-	table := newFDB(16, 0, &changes)
-	for i := range 10_000 {
-		table.learn(mac(i), 1, 0)
-	}
-	known := 0
-	for i := range 10_000 {
-		if table.find(mac(i), 0) != 0 {
-			known++
-		}
-	}
-	if known != len(table.places) || table.full.Load() != uint64(10_000-known) {
-		t.Errorf("%d known of %d places, %d refused", known, len(table.places), table.full.Load())
-	}
-}
-
 // What one worker hands over to another that does not look for a while is below XOFF, and so nothing of it
 // may be lost, whatever fits where: short frames, several times what a lane's ring holds, in bursts and alone.
 func TestNothingIsLostBetweenWorkers(t *testing.T) {

@@ -1,0 +1,126 @@
+package fdb
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"photon/units"
+	"photon/wire"
+)
+
+func mac(i int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(i) }
+
+// Workers that learn at the same time lose nothing: an address is known as soon as it has spoken once.
+func TestEveryWorkerLearns(t *testing.T) {
+	const workers, each = 4, 1000
+	for round := range 20 {
+		var changes atomic.Uint32
+		db := New(workers*each*4, 300*units.Second, &changes)
+		var all sync.WaitGroup
+		for w := range workers {
+			all.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(round), uint64(w)))
+				for i := range each {
+					db.Learn(wire.MAC(2<<40+i*workers+w), w, 1)
+					db.Learn(wire.MAC(3<<40+r.IntN(8)), w, 1) // addresses that move all the time
+				}
+			})
+		}
+		all.Wait()
+		for i := range workers * each {
+			if e := db.Find(wire.MAC(2<<40+i), 1); e == 0 || int(e.Value()) != i%workers {
+				t.Fatalf("round %d: address %d is known as %x, and spoke once at port %d (%d had no place)", round, i, e, i%workers, db.full.Load())
+			}
+		}
+		for i := range 8 {
+			if e := db.Find(wire.MAC(3<<40+i), 1); e == 0 || e.Value() >= workers {
+				t.Fatalf("round %d: moving address %d is known as %x", round, i, e)
+			}
+		}
+	}
+}
+
+// A place that is taken by two at once, being free or old, ends up with one of them, and the other has another.
+func TestLearnersOfOnePlace(t *testing.T) {
+	var changes atomic.Uint32
+	for round := range 2000 {
+		db := New(1, units.Second, &changes) // all addresses are in each other's way
+		for i := range maxProbe / 2 {
+			db.Learn(wire.MAC(1<<40+i), 7, 0)
+		}
+		var all sync.WaitGroup
+		begin := time.Now().Add(20 * time.Microsecond)
+		for w := range 3 {
+			all.Go(func() {
+				for time.Now().Before(begin) {
+				}
+				for i := range 4 {
+					db.Learn(wire.MAC(2<<40+w*4+i), w, 10)
+				}
+			})
+		}
+		all.Wait()
+		for i := range 12 {
+			if e := db.Find(wire.MAC(2<<40+i), 10); e == 0 || int(e.Value()) != i/4 {
+				t.Fatalf("round %d: address %d of worker %d is known as %x", round, i%4, i/4, e)
+			}
+		}
+	}
+}
+
+func TestTableAgainstMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const age = 10 * units.Second
+		var changes atomic.Uint32
+		table := New(20, age, &changes)
+		type station struct {
+			port int
+			seen units.Time
+		}
+		slow, fixed := map[wire.MAC]station{}, mac(500)
+		table.Insert(NewEntry(fixed, 7, Static), 0)
+		now := units.Time(0)
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			now += units.Time(rapid.IntRange(0, 4).Draw(t, "dt")) * units.Second
+			m, port := mac(rapid.IntRange(490, 510).Draw(t, "mac")), rapid.IntRange(0, 3).Draw(t, "port")
+			if table.Learn(m, port, Second(now/units.Second)); m != fixed {
+				slow[m] = station{port, now}
+			}
+			for i := 490; i < 511; i++ {
+				e, ok := slow[mac(i)]
+				want := Entry(0)
+				if ok && now-e.seen <= age {
+					want = NewEntry(mac(i), uint16(e.port), Learned)
+				}
+				if mac(i) == fixed {
+					want = NewEntry(fixed, 7, Static)
+				}
+				if got := table.Find(mac(i), Second(now/units.Second)); got != want {
+					t.Fatalf("%v at %v: %x, want %x", mac(i), now, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestFullTableForgetsNobody(t *testing.T) {
+	var changes atomic.Uint32
+	table := New(16, 0, &changes)
+	for i := range 10_000 {
+		table.Learn(mac(i), 1, 0)
+	}
+	known := 0
+	for i := range 10_000 {
+		if table.Find(mac(i), 0) != 0 {
+			known++
+		}
+	}
+	if known != len(table.places) || table.full.Load() != uint64(10_000-known) {
+		t.Errorf("%d known of %d places, %d refused", known, len(table.places), table.full.Load())
+	}
+}
