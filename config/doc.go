@@ -9,7 +9,7 @@
 // The files, in the order in which a file of the operator passes them:
 //
 //	yaml.go, locate.go                        values with their lines, and errors; which line a key stands on
-//	closestkey.go                             the key that was meant by one that does not exist
+//	meantkey.go                             the key that was meant by one that does not exist
 //	common.go                                 what switch.yaml and agent.yaml share: ports, scheme, PFC, DPDK
 //	listen.go, live.go                        addresses of metrics, profiles and the live page
 //

@@ -18,7 +18,7 @@ func TestLive(t *testing.T) {
 		{"live: {listen: 10.0.0.5:9471}\n", "", "3: live: 10.0.0.5:9471 is not a loopback address: whoever reaches it could look (`remote: true` beside it allows that)"},
 		{"live: {listen: 9471}\n", "", "3: live: \"9471\" is not an address (write it like 127.0.0.1:9470; port 0 takes any that is free)"},
 		{"live: {remote: true}\n", "", "3: live: remote says who may look, and nothing listens (listen: 127.0.0.1:9471)"},
-		{"live: {admin: true}\n", "", "3: unknown key \"admin\""},
+		{"live: {admin: true}\n", "", "3: unknown key \"admin\": it belongs at the top level"},
 	} {
 		for name, text := range map[string]string{"switch.yaml": "name: n\nports: [{device: net_null0}, {device: net_null1}]\n", "agent.yaml": "ip: 10.0.0.1\nport: {device: net_null0}\n"} {
 			file := filepath.Join(dir, name)

@@ -150,12 +150,12 @@ const singleValue = "a single value belongs here (in quotes if there is a colon 
 // plain is an error of the YAML library without Go's names of fields and types; into is what was decoded to.
 func plain(message string, into any) string {
 	if key, ok := strings.CutPrefix(message, "field "); ok {
-		if key, _, ok = strings.Cut(key, " not found in type "); ok {
+		if key, in, ok := strings.Cut(key, " not found in type "); ok {
 			message = fmt.Sprintf("unknown key %q", key)
 			if now := suggest.Renamed[suggest.Key][key]; now != "" {
 				message += fmt.Sprintf(": it is now %q", now)
-			} else if other := closestKey(key, into); other != "" {
-				message += fmt.Sprintf(": is %q meant?", other)
+			} else if meant := meantKey(key, in, into); meant != "" {
+				message += ": " + meant
 			}
 			return message
 		}
