@@ -227,11 +227,14 @@ func (t *tested) turn(c testCase, trial time.Duration) error {
 		return err
 	}
 	most, err := g.try(c.Bytes, 0, 200_000)
+	for again := 0; err == nil && most.got == 0; again++ { // on a busy machine the contestant may not run for as long as that
+		if again == 20 {
+			return errors.New("nothing comes back")
+		}
+		most, err = g.try(c.Bytes, 0, 200_000)
+	}
 	if err != nil {
 		return err
-	}
-	if most.got == 0 {
-		return errors.New("nothing comes back")
 	}
 	top := most.rate()
 	ndr, err := g.throughput(c.Bytes, 0, top, 0, trial)
