@@ -89,6 +89,11 @@ func (c *Collective) check(e *Experiment) error {
 	case e.changed(c.Name.V):
 		return at(c.Name, "collective %s: events are of flows that are there from the beginning", c.Name.V)
 	}
+	for name, t := range map[string]config.Value[units.Time]{"start": c.Start, "gap": c.Gap, "compute": c.Compute, "backward": c.Backward} {
+		if t.V > mostDuration {
+			return at(t, "collective %s: %s %v: %v is the most", c.Name.V, name, t.V, mostDuration)
+		}
+	}
 	if k := unused(
 		key{"window", c.Window.IsSet(), c.Do.V == "all-to-all"}, key{"root", c.Root.IsSet(), c.Do.V == "broadcast"}, key{"degree", c.Degree.IsSet(), c.Do.V == "broadcast"},
 		key{"microbatches", c.Microbatches.IsSet(), c.Do.V == "pipeline"}, key{"layers", c.Layers.IsSet(), c.Do.V == "tensor-parallel"},

@@ -250,13 +250,16 @@ func TestTablesAndMessagesAreBounded(t *testing.T) {
 	refused(t, fmt.Sprintf(many, "pacc", "flows"), "[none]", "[{name: pacc, params: {flows: 1000000000}}]")
 	const collective = "collectives: [{name: c, hosts: H0..H3, %s}]\nschemes"
 	for of, want := range map[string]string{
-		"do: all-reduce, size: 400KB, chunks: 1000000":         "collective c: 400KB is too little",
-		"do: all-reduce, size: 400GB, chunks: 1000000000":      "collective c: about 2.4e+10 messages",
-		"do: all-to-all, size: 400GB, channels: 100000000":     "collective c: about 1.2e+09 messages",
-		"do: broadcast, size: 400GB, chunks: 100000000":        "collective c: about 3e+08 messages",
-		"do: pipeline, size: 1KB, microbatches: 1000000000":    "collective c: about 1.6e+10 messages",
-		"do: tensor-parallel, size: 1KB, layers: 1000000000":   "collective c: about 1.1e+11 messages",
-		"do: all-reduce, size: 1GB, chunks: 5000, repeat: 999": "collective c: about 1.2e+08 messages",
+		"do: all-reduce, size: 400KB, chunks: 1000000":                "collective c: 400KB is too little",
+		"do: all-reduce, size: 400GB, chunks: 1000000000":             "collective c: about 2.4e+10 messages",
+		"do: all-to-all, size: 400GB, channels: 100000000":            "collective c: about 1.2e+09 messages",
+		"do: broadcast, size: 400GB, chunks: 100000000":               "collective c: about 3e+08 messages",
+		"do: pipeline, size: 4KB, microbatches: 2, compute: 9000000s": "collective c: compute 9000000s: 1000000s is the most",
+		"do: all-reduce, size: 400KB, start: 1000001s":                "collective c: start 1000001s: 1000000s is the most",
+		"do: all-reduce, size: 400KB, repeat: 2, gap: 5000000s":       "collective c: gap 5000000s: 1000000s is the most",
+		"do: pipeline, size: 1KB, microbatches: 1000000000":           "collective c: about 1.6e+10 messages",
+		"do: tensor-parallel, size: 1KB, layers: 1000000000":          "collective c: about 1.1e+11 messages",
+		"do: all-reduce, size: 1GB, chunks: 5000, repeat: 999":        "collective c: about 1.2e+08 messages",
 	} {
 		refused(t, "x.yaml:9: "+want, "schemes", fmt.Sprintf(collective, of))
 	}
