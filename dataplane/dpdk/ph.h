@@ -84,6 +84,7 @@ void ph_memif_done(void);
 #define PH_STAGED (2 * PH_BURST) /* that it sends: several ports may have frames for one */
 
 struct ph_worker;
+uint64_t ph_ticks_per_second(void);
 struct ph_port *ph_port_new(void);
 struct ph_port **ph_port_list(unsigned n);
 struct ph_worker *ph_worker_new(void);
@@ -108,9 +109,10 @@ struct ph_port {
 	uint16_t rx_n; /* frames received in the last round */
 	uint16_t rx_paused; /* take nothing from the device for now */
 	uint16_t memif, peer; /* it is one; it has a peer (ph_port_has_peer) */
+	uint16_t tap; /* it is one: what it refuses it will never take */
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
-	uint64_t tx_away; /* of tx_total, those for a peer that was not there, which were dropped */
+	uint64_t tx_away; /* of tx_total, those for a peer that was not there or that a tap refused, which were dropped */
 	uint64_t tx_too_long; /* of tx_total, those that the kernel's interface would not take, which were dropped */
 	uint64_t several, open; /* frames received that no wire would carry (ph_packet_look); the former were dropped */
 	uint64_t too_long; /* received in several buffers, and dropped */

@@ -9,6 +9,7 @@ package dpdk
 import "C"
 
 import (
+	"sync"
 	"fmt"
 	"runtime"
 	"slices"
@@ -55,8 +56,11 @@ const (
 	shortest = 5 * units.Microsecond // sleep: the kernel needs that long to stop and start a thread
 )
 
+// ticksPerSecond is the rate of the time stamp counter. It is measured once.
+var ticksPerSecond = sync.OnceValue(func() uint64 { return uint64(C.ph_ticks_per_second()) })
+
 func newWorker(w *world, index int) *worker {
-	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: uint64(C.rte_get_tsc_hz())}
+	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: ticksPerSecond()}
 	k.polls = newPolls(k.hz)
 	k.c = C.ph_worker_new()
 	k.c.pool = eal.pool
@@ -132,6 +136,9 @@ func (p *port) lay() {
 	p.tx, p.rx = view(&p.c.tx[0], C.PH_STAGED), view(&p.c.rx[0], C.PH_BURST)
 	if p.device != nil {
 		p.c.packet = C.ph_packet_of(p.c.tx_dev)
+	}
+	if p.device != nil && isTap(p.device.Spec) {
+		p.c.tap = 1
 	}
 	if C.ph_port_is_memif(p.c.rx_dev) != 0 {
 		p.c.memif = 1

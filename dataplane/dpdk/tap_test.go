@@ -1,0 +1,86 @@
+//go:build dpdk
+
+package dpdk
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"photon/dataplane"
+	"photon/internal/testnet"
+	"photon/units"
+)
+
+// offers is a node of one port that sends frames of these lengths.
+type offers struct {
+	talker
+	lengths []int
+}
+
+func (n *offers) Transmit(_ units.Time, _ int, burst []dataplane.Frame) (filled int) {
+	for ; filled < len(burst) && len(n.lengths) > 0; filled++ {
+		f, ok := n.env.Alloc(n.lengths[0])
+		if !ok {
+			return filled
+		}
+		b := n.env.Bytes(&f)
+		clear(b)
+		b[0], b[6], b[12], b[13] = 2, 2, 0x88, 0xB5
+		burst[filled], n.lengths = f, n.lengths[1:]
+	}
+	return filled
+}
+
+func (n *offers) Next(now units.Time, _ int) units.Time {
+	if len(n.lengths) > 0 {
+		return now
+	}
+	return units.Never
+}
+
+// A tap refuses for good what is longer than its interface takes, and everything while the interface is down. That is
+// dropped and counted, and what is behind it goes on.
+func TestTapRefusesAndGoesOn(t *testing.T) {
+	n := testnet.New(t, "tap")
+	w := newWorld(t, Options{Sleep: 20 * units.Microsecond})
+	var device Device
+	if err := n.Do(func() (err error) { device, err = w.Open("net_tap3,iface=t3", 1000); return err }); err != nil {
+		t.Fatal(err)
+	}
+	n.Run(t, "ip", "link", "set", "t3", "up")
+	envs := w.NewEnvs(1)
+	node := &offers{talker: talker{env: envs[0]}}
+	if err := w.Attach(dataplane.End{Node: w.Add("tap", node, envs, []int{0}), Port: 0}, device, dataplane.Link{Rate: 10 * units.Gbps}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx, units.Never) }()
+	sent := func(want, dropped uint64) {
+		t.Helper()
+		var s DeviceStats
+		for deadline := time.Now().Add(time.Minute); s.TxFrames != want || s.TxDropped != dropped; time.Sleep(5 * time.Millisecond) {
+			if s = w.Devices()[0]; time.Now().After(deadline) {
+				t.Fatalf("%d sent and %d dropped, want %d and %d", s.TxFrames, s.TxDropped, want, dropped)
+			}
+		}
+	}
+	offer := func(lengths ...int) {
+		w.DoBriefly(func(units.Time) { node.lengths = lengths; envs[0].Wake(0, 0) })
+	}
+	offer(60, 1014, 1400, 60, 1400, 1400, 60)
+	sent(4, 3)
+	n.Run(t, "ip", "link", "set", "t3", "down")
+	before := make([]int, 300)
+	for i := range before {
+		before[i] = 60
+	}
+	offer(before...)
+	sent(4, 303)
+	n.Run(t, "ip", "link", "set", "t3", "up")
+	offer(60)
+	sent(5, 303)
+	stop()
+	<-ended
+}
