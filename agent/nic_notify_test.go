@@ -238,10 +238,13 @@ func TestNICTrustsFewCNPs(t *testing.T) {
 	broken[50] ^= 1
 	other := cnpFor(5, 6, n) // from another host
 	other[29] = 9
+	wire.SetIPv4Checksum(other[14:])
 	wire.SealICRC(other[14:], 28)
-	b.receive(agent.Wire, broken, other, cnpFor(5, 6, n)[:60], cnpFor(6, 5, n))
-	expect(t, "malformed", refused(dataplane.CNPMalformed), 2)
-	expect(t, "malformed, by port", b.discards(agent.Wire, dataplane.DropMalformed), 2)
+	decrease := cnpFor(5, 6, n) // its codepoint was changed on the way, and the header's checksum was not
+	decrease[15] ^= wire.CE
+	b.receive(agent.Wire, broken, other, decrease, cnpFor(5, 6, n)[:60], cnpFor(6, 5, n))
+	expect(t, "malformed", refused(dataplane.CNPMalformed), 3)
+	expect(t, "malformed, by port", b.discards(agent.Wire, dataplane.DropMalformed), 3)
 	expect(t, "unknown", refused(dataplane.CNPUnknown), 3)
 	expect(t, "handled", b.rps[0].cnps, 0)
 

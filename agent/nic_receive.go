@@ -67,7 +67,7 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 			n.clear(b, &h)
 		}
 	}
-	n.give(f)
+	n.give(f, &h)
 }
 
 // controlled applies a PFC or PAUSE frame to what the wire port sends.
@@ -143,9 +143,13 @@ func (n *NIC) untag(f *dataplane.Frame, h *wire.Header) []byte {
 	return b
 }
 
-// give queues a frame for the application, or drops it if too much waits: of
-// lossless priorities an XOFF has stopped the peer long before.
-func (n *NIC) give(f dataplane.Frame) {
+// give queues a frame for the application, or drops it if it is longer than the application's interface takes, or if too
+// much waits: of lossless priorities an XOFF has stopped the peer long before.
+func (n *NIC) give(f dataplane.Frame, h *wire.Header) {
+	if int(f.Len) > n.config.MTU+h.Payload {
+		n.discard(Wire, f, dataplane.DropOversize)
+		return
+	}
 	q := &n.up[f.Prio]
 	if n.config.Lossless>>f.Prio&1 == 0 && units.Size(q.bytes+int(f.Len)) > n.config.Tail {
 		n.discard(Wire, f, dataplane.DropTail)

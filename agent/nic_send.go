@@ -65,6 +65,10 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 	}
 	id := n.flowOf(now, key)
 	if id == flowtable.None {
+		if n.config.Lossless>>f.Prio&1 == 0 { // the scheme has nothing to do with it: it passes as what is of no flow does
+			n.passControl(f)
+			return
+		}
 		n.discard(Application, f, dataplane.DropTable)
 		return
 	}

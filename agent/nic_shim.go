@@ -163,7 +163,7 @@ func (n *NIC) fromNIC(now units.Time, f dataplane.Frame, h *wire.Header) {
 	if ecn == wire.CE && !n.config.ClearCE && h.TOS&3 != wire.NotECT { // RFC 6040: the mark of the outer header is the packet's
 		wire.SetECN(b[h.L3:], wire.CE)
 	}
-	n.give(f)
+	n.give(f, h)
 }
 
 // queueEcho queues the echo of a frame. A flow that has no more room replaces its

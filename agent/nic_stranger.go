@@ -57,5 +57,5 @@ func (n *NIC) toStranger(now units.Time, f dataplane.Frame, b []byte, h *wire.He
 	if n.config.ClearCE && !shim && n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
 		n.clear(b, h)
 	}
-	n.give(f)
+	n.give(f, h)
 }

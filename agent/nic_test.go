@@ -448,3 +448,29 @@ func TestSenderTakesNoFlows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What is longer than the application's interface takes does not wait for it: its driver would never take it, nor what is
+// behind it.
+func TestNICGivesNothingTooLong(t *testing.T) {
+	b := newBench(t, func(c *agent.NICConfig) { c.MTU = 1000 })
+	b.receive(agent.Application, udpFrame(t, 1, 2, 5, 6, dscp26, 100)) // the application is known
+	b.transmit(agent.Wire)
+	b.receive(agent.Wire, udpFrame(t, 2, 1, 6, 5, dscp26, 1400), udpFrame(t, 2, 1, 6, 5, dscp26, 100))
+	expect(t, "frames for the application", len(b.transmit(agent.Application)), 1)
+	expect(t, "too long", b.discards(agent.Wire, dataplane.DropOversize), 1)
+}
+
+// Priorities that are not under the scheme need no place in the table of its flows.
+func TestNICLossyFlowsNeedNoPlace(t *testing.T) {
+	b := newBench(t, func(c *agent.NICConfig) { c.Flows = 4 })
+	sent := 0
+	for i := range 20 {
+		b.receive(agent.Application, udpFrame(t, 1, 2, uint16(100+i), 6, 0, 100))
+		sent += len(b.transmit(agent.Wire))
+	}
+	expect(t, "frames that left", sent, 20)
+	for i := range 5 {
+		b.receive(agent.Application, udpFrame(t, 1, 2, uint16(200+i), 6, dscp26, 100))
+	}
+	expect(t, "frames of flows that could not be paced", b.discards(agent.Application, dataplane.DropTable), 5)
+}

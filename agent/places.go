@@ -94,10 +94,14 @@ func (h *Host) drop(slot int) {
 	h.peers[slot].key = 0
 }
 
+// roomVisits is at how many places a packet of a new flow looks for one that is free. The next packet looks on from
+// there: a full table of a million must not cost each packet a walk through all of it.
+const roomVisits = 1024
+
 // makeRoom forgets a flow that has been silent for long in favour of a new one.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
 	before := now - h.config.Age
-	old := h.table.ExpireIf(h.table.Cap(), func(slot int) bool { return h.peers[slot].lastSeen < before })
+	old := h.table.ExpireIf(roomVisits, func(slot int) bool { return h.peers[slot].lastSeen < before })
 	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
 		return flowtable.None, false
 	}

@@ -30,6 +30,7 @@ var (
 	ErrShort  = errors.New("cnp: packet too short")
 	ErrOpcode = errors.New("cnp: not a congestion notification packet")
 	ErrICRC   = errors.New("cnp: invariant CRC does not match")
+	ErrHeader = errors.New("cnp: bad IP header")
 )
 
 // Encode writes a CNP for queue pair destQP into b, at least MaxLen bytes, and
@@ -48,13 +49,17 @@ func Encode(b []byte, to wire.RoCE, destQP uint32, n Notice) int {
 
 // Decode reads a CNP out of a whole frame whose headers have been parsed.
 // Bytes after the packet, such as Ethernet padding, do no harm.
-// Errors: ErrOpcode, ErrShort, ErrICRC.
+// Errors: ErrOpcode, ErrShort, ErrICRC, and ErrHeader (RFC 1122 section 3.2.1.2): the ECN field, which is PCN's flag, is in
+// no ICRC, and only the header's checksum protects it.
 func Decode(b []byte, h *wire.Header) (destQP uint32, n Notice, err error) {
 	if h.BTH == 0 || wire.BTH(b[h.BTH:]).Opcode() != wire.OpCNP {
 		return 0, Notice{}, ErrOpcode
 	}
 	if len(b) < h.BTH+payloadLen {
 		return 0, Notice{}, ErrShort
+	}
+	if !wire.HeaderOK(b[h.L3:], len(b)-h.L3) {
+		return 0, Notice{}, ErrHeader
 	}
 	b = b[:h.BTH+payloadLen]
 	if !wire.ICRCOK(b[h.L3:], h.BTH-h.L3) {
