@@ -137,8 +137,8 @@ func differ(all *[]Change, path string, a, b reflect.Value) {
 		}
 		differ(all, path, of(a), of(b))
 	case reflect.Slice:
-		if a.Len() != b.Len() {
-			*all = append(*all, Change{Key: path, From: fmt.Sprint(a.Len()), To: fmt.Sprint(b.Len())})
+		if a.Len() != b.Len() || a.IsNil() != b.IsNil() { // an empty list is none, and one that is left out may be the default
+			*all = append(*all, Change{Key: path, From: listed(a), To: listed(b), line: lineOf(b)})
 			return
 		}
 		for i := range a.Len() {
@@ -151,6 +151,31 @@ func differ(all *[]Change, path string, a, b reflect.Value) {
 			*all = append(*all, Change{Key: path, From: from, To: to})
 		}
 	}
+}
+
+// listed is a list of values, or how many things are in a list of others.
+func listed(list reflect.Value) string {
+	if _, ok := reflect.Zero(list.Type().Elem()).Interface().(setting); !ok {
+		return fmt.Sprint(list.Len())
+	}
+	if list.IsNil() {
+		return ""
+	}
+	var all []string
+	for i := range list.Len() {
+		all = append(all, list.Index(i).Interface().(setting).text())
+	}
+	return "[" + strings.Join(all, " ") + "]"
+}
+
+// lineOf is the line of the first value of a list; 0: it has none.
+func lineOf(list reflect.Value) int {
+	if list.Len() > 0 {
+		if v, ok := list.Index(0).Interface().(setting); ok {
+			return v.line()
+		}
+	}
+	return 0
 }
 
 func differMaps(all *[]Change, path string, a, b reflect.Value) {

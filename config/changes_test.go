@@ -47,7 +47,7 @@ func TestChanges(t *testing.T) {
 		{"{10: 3}", "{11: 4}", "dscp_to_priority.10: 3 -> (default), dscp_to_priority.11: (default) -> 4"},
 		{"net_null1\n", "net_null1\n  cable_delay: 1us\n", "ports[1].cable_delay: (default) -> 1us"},
 		{"scheme:", "vlans: [{id: 10, untagged: [0, 1]}]\nscheme:", "vlans: 0 -> 1"},
-		{"scheme:", "router: {mac: '02:00:00:00:00:0f', addresses: [10.0.0.1]}\nscheme:", "router.mac: (default) -> 02:00:00:00:00:0f, router.addresses: 0 -> 1"},
+		{"scheme:", "router: {mac: '02:00:00:00:00:0f', addresses: [10.0.0.1]}\nscheme:", "router.mac: (default) -> 02:00:00:00:00:0f, router.addresses: (default) -> [10.0.0.1]"},
 		{"scheme:", "routes: [{prefix: 10.0.0.0/24, via: [{port: 0, mac: '02:00:00:00:00:0e'}]}]\nscheme:", "routes: 0 -> 1"},
 		{"scheme:", "storm_control: {broadcast: {rate: 10pps}}\nscheme:", "storm_control.broadcast.rate: (default) -> 10pps"},
 		{"net_null1\n", "net_null1\n  storm_control: {unknown_unicast: {rate: 10Mbps, burst: 1MB}}\n", "ports[1].storm_control.unknown_unicast.rate: (default) -> 10Mbps, ports[1].storm_control.unknown_unicast.burst: (default) -> 1MB"},
@@ -57,6 +57,9 @@ func TestChanges(t *testing.T) {
 		{"scheme:", "weights: {0: 1}\nlossy_alpha: 0.5\nscheme:", "lossy_alpha: (default) -> 0.5, weights.0: (default) -> 1"},
 		{"scheme:", "lossy_ingress: {limit: 1MB}\nqueues: {0: {alpha: 1, min: 9KB}}\nscheme:", "lossy_ingress.limit: (default) -> 1MB, queues.0.alpha: (default) -> 1, queues.0.min: (default) -> 9KB"},
 		{"net_null1\n", "net_null1\n  lossy_ingress: {alpha: 1}\n  queues: {0: {min: 9KB}}\n", "ports[1].lossy_ingress.alpha: (default) -> 1, ports[1].queues.0.min: (default) -> 9KB"},
+		{"xoff: 100KB", "xoff: 100KB, priorities: []", "pfc.priorities: (default) -> []"}, // which is none, and [3] is the default
+		{"xoff: 100KB", "xoff: 100KB, priorities: [3, 4]", "pfc.priorities: (default) -> [3 4]"},
+		{"net_null1\n", "net_null1\n  lossless: []\n", "ports[1].lossless: (default) -> []"},
 		{"xoff: 100KB", "xoff: 100KB, headroom_pool: 3MB", "pfc.headroom_pool: (default) -> 3MB"},
 		{"xoff: 100KB", "xoff: 100KB, over_subscribe_ratio: 2", "pfc.over_subscribe_ratio: (default) -> 2"},
 		{"xoff: 100KB", "xoff: 100KB, alpha: 0.125", "pfc.alpha: (default) -> 0.125"},
@@ -90,7 +93,7 @@ func TestWhatCannotChange(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"- device: net_null1\n", "- device: net_null1\n  rate: 2Gbps\n", "switch.yaml:4: " + what + "ports[1].rate: (default) -> 2Gbps"},
 		{"scheme:", "mtu: 9000\nrate: 1Gbps\nscheme:", "switch.yaml:5: " + what + "rate: (default) -> 1Gbps, mtu: (default) -> 9000"},
-		{"scheme:", "dpdk: {workers: 2, cores: [0, 1]}\nscheme:", "switch.yaml:4: " + what + "dpdk.workers: (default) -> 2, dpdk.cores: 0 -> 2"},
+		{"scheme:", "dpdk: {workers: 2, cores: [0, 1]}\nscheme:", "switch.yaml:4: " + what + "dpdk.workers: (default) -> 2, dpdk.cores: (default) -> [0 1]"},
 		{"scheme:", "name: x\nscheme:", "switch.yaml:4: " + what + "name: (default) -> x"},
 		{"{static:", "{size: 5, static:", "switch.yaml:6: " + what + "forwarding.size: (default) -> 5"},
 	} {
