@@ -135,7 +135,7 @@ func (c *Agent) Check() error {
 	if err := c.Live.check(); err != nil {
 		return inFile(c.file, err)
 	}
-	if _, err := profiles(c.PProf); err != nil {
+	if err := sameAddress(c.Metrics, c.Live, c.PProf); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.Port.check(); err != nil {

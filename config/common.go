@@ -240,6 +240,9 @@ func (p PFC) lossless() (set uint8, err error) {
 		if v.V < 0 || v.V >= pfc.Classes {
 			return 0, fail(v, "priority %d: there are 0 to 7", v.V)
 		}
+		if set>>v.V&1 != 0 {
+			return 0, fail(v, "priority %d is named twice", v.V)
+		}
 		set |= 1 << v.V
 	}
 	return set, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 
 	"photon/dataplane"
 	"photon/telemetry/page/address"
@@ -37,6 +38,30 @@ func (c *Switch) PProfAddress() string {
 func (c *Agent) PProfAddress() string {
 	at, _ := profiles(c.PProf) // Check has seen it
 	return at
+}
+
+// sameAddress says what is wrong if two of a file's servers have one address. One that the system chooses, with port 0, is
+// as many as there are servers.
+func sameAddress(metrics Value[string], live Live, pprof Value[string]) error {
+	at, err := metricsAddress(metrics)
+	if err != nil {
+		return err
+	}
+	profiles, err := profiles(pprof)
+	if err != nil {
+		return err
+	}
+	same := func(a, b string) bool { return a != "" && a == b && !strings.HasSuffix(a, ":0") }
+	const clash = "%s: %s is the address of %s already"
+	switch {
+	case same(live.Address(), at):
+		return fail(live.Listen, clash, "live", at, "metrics")
+	case same(profiles, at):
+		return fail(pprof, clash, "pprof", at, "metrics")
+	case same(profiles, live.Address()):
+		return fail(pprof, clash, "pprof", profiles, "live")
+	}
+	return nil
 }
 
 // Warnings lists what an operator should read of a switch before it runs.

@@ -106,7 +106,7 @@ func (c *Switch) Check() error {
 	if err := c.Live.check(); err != nil {
 		return inFile(c.file, err)
 	}
-	if _, err := profiles(c.PProf); err != nil {
+	if err := sameAddress(c.Metrics, c.Live, c.PProf); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.DPDK.check(); err != nil {

@@ -22,8 +22,12 @@ type sampling struct {
 	began   time.Time
 	polled  time.Time
 	counts  telemetry.SFlow
-	failing bool // it is in the log
+	tried   time.Time // when there was no way to the collector
+	failing bool      // it is in the log
 }
+
+// tryEvery is how often a collector is tried to which there is no way: a route may come after photon.
+const tryEvery = time.Second
 
 // watchSamples has ports sample as the configuration says now, and sends what they have.
 func (d *daemon) watchSamples(now time.Time) {
@@ -40,7 +44,10 @@ func (d *daemon) watchSamples(now time.Time) {
 		return
 	}
 	if conf != x.conf {
-		d.sampleAs(conf, now)
+		d.sampleAs(conf)
+	}
+	if conf != nil && x.to == nil && now.Sub(x.tried) >= tryEvery {
+		d.reach(now)
 	}
 	names := d.names()
 	samples := make([][]dataplane.Sample, len(names))
@@ -61,14 +68,24 @@ func (d *daemon) watchSamples(now time.Time) {
 			counts[i], _ = d.sw.Samples(i, func(s *dataplane.Sample) { samples[i] = append(samples[i], *s) })
 		}
 	})
-	if conf == nil || x.to == nil {
+	if conf == nil {
 		return
 	}
-	x.writer.Begin(uint32(now.Sub(x.began).Milliseconds()))
 	x.counts.Samples, x.counts.Lost = 0, 0
+	some := false
 	for i := range samples {
 		x.counts.Samples += counts[i].Samples
 		x.counts.Lost += counts[i].Lost
+		some = some || len(samples[i]) > 0
+	}
+	if x.to == nil {
+		if some {
+			x.counts.Failed++
+		}
+		return
+	}
+	x.writer.Begin(uint32(now.Sub(x.began).Milliseconds()))
+	for i := range samples {
 		for j := range samples[i] {
 			s := &samples[i][j]
 			x.writer.Flow(&sflow.Flow{Port: uint32(i + 1), Every: uint32(conf.Every()), Pool: uint32(counts[i].Pool), Drops: uint32(counts[i].Lost), Length: int(s.Length), Head: s.Head()})
@@ -82,25 +99,36 @@ func (d *daemon) watchSamples(now time.Time) {
 }
 
 // sampleAs takes over another configuration; nil: none.
-func (d *daemon) sampleAs(conf *config.SFlow, now time.Time) {
+func (d *daemon) sampleAs(conf *config.SFlow) {
 	x := &d.sampling
 	if x.to != nil {
 		x.to.Close()
 	}
-	x.conf, x.to, x.failing = conf, nil, false
-	if x.counts.On = conf != nil; conf == nil {
-		return
+	x.conf, x.to, x.failing, x.tried = conf, nil, false, time.Time{}
+	if x.counts.On = conf != nil; conf != nil {
+		x.counts.Collector, x.counts.Every = conf.Collector.V, conf.Every()
 	}
+}
+
+// reach looks for a way to the collector.
+func (d *daemon) reach(now time.Time) {
+	x := &d.sampling
+	conf := x.conf
+	x.tried = now
 	to, err := net.Dial("udp", conf.Collector.V)
 	if err != nil {
-		d.log.Warnf("sflow: %v; no samples are sent (a reload tries again)", err)
+		if !x.failing {
+			x.failing = true
+			d.log.Warnf("sflow: %v; no samples are sent (tried again every %v, said once)", err, tryEvery)
+		}
 		return
 	}
+	x.failing = false
 	agent := to.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
 	if conf.Agent.IsSet() {
 		agent = netip.MustParseAddr(conf.Agent.V) // it was checked
 	}
-	x.to, x.writer.Agent, x.counts.Collector, x.counts.Every = to, agent, conf.Collector.V, conf.Every()
+	x.to, x.writer.Agent = to, agent
 	if x.began.IsZero() {
 		x.began = now
 	}

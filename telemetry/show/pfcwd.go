@@ -64,7 +64,7 @@ func (d *PFCWD) Table(w io.Writer) {
 		fmt.Fprintln(w, "The watchdog is off (`pfc: {watchdog: {detect: 400ms, restore: 400ms, action: drop}}` turns it on).")
 		return
 	}
-	span := func(seconds float64) units.Time { return units.Time(seconds*1e6+0.5) * units.Microsecond }
+	span := func(seconds float64) units.Time { return units.Time(seconds*1e9+0.5) * units.Nanosecond }
 	t := newTable("Action", "Detection time", "Restoration time")
 	t.Row(d.Action, span(d.Detect), span(d.Restore))
 	t.Print(w)
