@@ -34,6 +34,8 @@ func (x Shaper) params(longest units.Size) (s dataplane.Shaper, err error) {
 		return s, fail(x.Rate, "shaper: rate %v must be positive (0bps: none)", rate)
 	case rate == 0:
 		return s, nil
+	case !x.Burst.IsSet() && rate.Serialize(2*longest) > most:
+		return s, fail(x.Rate, "shaper: rate %v: two of the longest frames would take longer than %v", rate, most)
 	case !x.Burst.IsSet():
 		return dataplane.Shaper{Rate: rate, Burst: max(rate.Bytes(usual), 2*longest)}, nil
 	case burst < longest:

@@ -208,7 +208,7 @@ func (d *daemon) orderPorts(order func(was *config.Switch) (*config.Switch, stri
 		return "", err
 	}
 	if l.again != nil {
-		message += ", until `photon reload` makes the ports those of the file again"
+		message += "; a `photon reload` makes the ports those of the file"
 	}
 	return message, nil
 }

@@ -156,12 +156,20 @@ func (d *daemon) sendCounters() {
 		}
 		out, in := st.Frames()
 		c.In, c.Out = uint32(in), uint32(out)
-		for _, n := range st.Discarded() {
-			c.InDiscards += uint32(n)
+		for why, byPriority := range st.Discards {
+			for _, n := range byPriority {
+				switch dataplane.Reason(why) {
+				case dataplane.DropTail, dataplane.DropWRED, dataplane.DropStorm, dataplane.DropLink: // of the port's queues
+					c.OutDrops += uint32(n)
+				default:
+					c.InDiscards += uint32(n)
+				}
+			}
 		}
 		if i < len(snap.Devices) {
 			dev := &snap.Devices[i]
-			c.Up, c.InErrors, c.OutEr, c.OutDrops = dev.LinkUp, uint32(dev.RxErrors), uint32(dev.TxErrors), uint32(dev.TxDropped)
+			c.Up, c.InErrors, c.OutEr = dev.LinkUp, uint32(dev.RxErrors), uint32(dev.TxErrors)
+			c.OutDrops += uint32(dev.TxDropped)
 		}
 		if i < len(snap.Rates) {
 			c.Speed = uint64(snap.Rates[i])

@@ -133,7 +133,7 @@ func (m *moving) fifth(other int) {
 // lost: it takes part in everything, and leaves nothing behind.
 func TestPortIsAddedAndRemoved(t *testing.T) {
 	const lines = "metrics: 127.0.0.1:9464\nrate: 100Mbps\ndpdk: {workers: 2}\n"
-	const until = ", until `photon reload` makes the ports those of the file again"
+	const until = "; a `photon reload` makes the ports those of the file"
 	m := newMoving(t, lines)
 	all := "sw0 sw1 sw2 sw3"
 	for round := range 3 {

@@ -9,10 +9,10 @@ package dpdk
 import "C"
 
 import (
-	"sync"
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"photon/dataplane"
