@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -258,8 +257,11 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if !c.IP.IsSet() {
 		return nil, errors.New("an agent needs its address (`ip: 10.0.0.1`)")
 	}
-	if a := netip.AddrFrom16(c.IP.V).Unmap(); a.IsMulticast() || a.IsUnspecified() {
+	if !c.IP.V.OfHost() {
 		return nil, fail(c.IP, "ip %v: that is no address of a host", c.IP.V)
+	}
+	if c.MAC.IsSet() && (c.MAC.V == 0 || c.MAC.V.Multicast()) {
+		return nil, fail(c.MAC, "mac %v: that is no address of a host", c.MAC.V)
 	}
 	if p := c.Payload; p.IsSet() && (p.V < 1 || p.V > 9000) {
 		return nil, fail(p, "payload %v must be from 1B to 9KB", p.V)
@@ -435,6 +437,12 @@ func (c *Agent) flows(n *AgentNode) error {
 		}
 		if f.To.V == c.IP.V {
 			return fail(f.To, "a flow to %v, the agent's own address", f.To.V)
+		}
+		if !f.To.V.OfHost() {
+			return fail(f.To, "a flow to %v: that is no address of a host", f.To.V)
+		}
+		if f.ToMAC.IsSet() && (f.ToMAC.V == 0 || f.ToMAC.V.Multicast()) {
+			return fail(f.ToMAC, "a flow to %v: that is no address of a host", f.ToMAC.V)
 		}
 		if f.To.V.Is4() != c.IP.V.Is4() {
 			return fail(f.To, "a flow from %v to %v mixes IPv4 and IPv6", c.IP.V, f.To.V)

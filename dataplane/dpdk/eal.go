@@ -213,3 +213,6 @@ func reserve(n int) (release func()) {
 	change(n)
 	return func() { change(-n) }
 }
+
+// ticksPerSecond is the rate of the time stamp counter. It is measured once.
+var ticksPerSecond = sync.OnceValue(func() uint64 { return uint64(C.ph_ticks_per_second()) })

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 	"unsafe"
 
 	"photon/dataplane"
@@ -55,9 +54,6 @@ const (
 
 	shortest = 5 * units.Microsecond // sleep: the kernel needs that long to stop and start a thread
 )
-
-// ticksPerSecond is the rate of the time stamp counter. It is measured once.
-var ticksPerSecond = sync.OnceValue(func() uint64 { return uint64(C.ph_ticks_per_second()) })
 
 func newWorker(w *world, index int) *worker {
 	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: ticksPerSecond()}
