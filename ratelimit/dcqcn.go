@@ -125,21 +125,43 @@ func (d *DCQCN) Sent(now units.Time, bytes int) {
 	}
 }
 
-// advance lets the timers expire that are due at now, in their order; at one
-// instant alpha comes first.
+// advance lets the timers expire that are due at now. Steps of recovery do not look at alpha, so the order of the two
+// does not matter.
 func (d *DCQCN) advance(now units.Time) {
 	if !d.limited {
 		return
 	}
-	for d.alphaTimer <= now || d.rateTimer <= now {
-		if d.alphaTimer <= d.rateTimer {
-			d.alpha = float64((1 - d.params.G) * d.alpha) // equation 2
-			d.alphaTimer += d.params.AlphaTimer
+	if n := ticks(d.alphaTimer, d.params.AlphaTimer, now); n > 0 {
+		d.alpha = decay(d.alpha, d.params.G, n) // equation 2
+		d.alphaTimer += n * d.params.AlphaTimer
+	}
+	if n := ticks(d.rateTimer, d.params.RateTimer, now); n > 0 {
+		d.recover(n)
+		d.rateTimer += n * d.params.RateTimer
+	}
+}
+
+// recover is n expiries of the timer.
+func (d *DCQCN) recover(n units.Time) {
+	for n > 0 {
+		rc, rt := d.rc, d.rt
+		d.timeStage++
+		d.increase()
+		n--
+		if d.rc != rc || d.rt != rt {
 			continue
 		}
-		d.timeStage++
-		d.rateTimer += d.params.RateTimer
-		d.increase()
+		// Steps of the same kind change nothing either, and none does at line rate. The timer's stage is the only one
+		// that grows here: when it is above F and above the counter's, the kind stays what it is.
+		f, same := d.params.Threshold, units.Time(0)
+		switch {
+		case d.rt == float64(d.params.Line) || d.timeStage > max(f, d.byteStage):
+			same = n
+		case max(d.timeStage, d.byteStage) < f:
+			same = min(n, units.Time(f-1-d.timeStage))
+		}
+		d.timeStage += int(same)
+		n -= same
 	}
 }
 

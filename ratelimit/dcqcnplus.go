@@ -116,19 +116,53 @@ func (d *DCQCNPlus) Sent(units.Time, int) {}
 // advance lets the timers run out that are due at now, in their order; at one
 // instant alpha comes first.
 func (d *DCQCNPlus) advance(now units.Time) {
-	for d.limited && (d.alphaAt <= now || d.rateAt <= now) {
-		if d.alphaAt <= d.rateAt {
-			if !d.port.PausedAt(d.alphaAt) {
-				d.alpha = float64((1 - d.params.G) * d.alpha) // equation 23
-			}
-			d.alphaAt += d.period(d.params.LambdaA)
+	if !d.limited {
+		return
+	}
+	for d.rateAt <= now {
+		d.decayAlpha(d.rateAt)
+		paused, until := d.port.pausedAt(d.rateAt)
+		until = min(until-1, now)
+		if paused {
+			k := d.period(d.params.Lambda)
+			d.rateAt += ticks(d.rateAt, k, until) * k
 			continue
 		}
-		if !d.port.PausedAt(d.rateAt) {
-			d.state++
-			d.increase()
+		rc, rt := d.rc, d.rt
+		d.state++
+		d.increase()
+		k := d.period(d.params.Lambda)
+		if d.rateAt += k; d.rc == rc && d.rt == rt {
+			same := d.idle(ticks(d.rateAt, k, until))
+			d.state += int(same)
+			d.rateAt += same * k
 		}
-		d.rateAt += d.period(d.params.Lambda)
+	}
+	d.decayAlpha(now)
+}
+
+// idle is how many of the next n increases change nothing, after one that changed nothing: none does at line rate, nor
+// in what is left of fast recovery, nor when S is so large that every step is the same part of R_C.
+func (d *DCQCNPlus) idle(n units.Time) units.Time {
+	switch f := d.params.Threshold; {
+	case d.rt == float64(d.params.Line) || d.state > 4*f+100:
+		return n
+	case d.state < f:
+		return min(n, units.Time(f-d.state))
+	}
+	return 0
+}
+
+// decayAlpha lets the timer of alpha run out. R_C, which says how long it is, stays the same meanwhile.
+func (d *DCQCNPlus) decayAlpha(now units.Time) {
+	for d.alphaAt <= now {
+		paused, until := d.port.pausedAt(d.alphaAt)
+		k := d.period(d.params.LambdaA)
+		n := ticks(d.alphaAt, k, min(until-1, now))
+		if !paused {
+			d.alpha = decay(d.alpha, d.params.G, n) // equation 23
+		}
+		d.alphaAt += n * k
 	}
 }
 

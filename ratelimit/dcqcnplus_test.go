@@ -148,7 +148,8 @@ func TestDCQCNPlusAgainstSlowTwin(t *testing.T) {
 			case 5:
 				rp.Sent(now, 9_000)
 			}
-			if got := rp.Rate(now); !same(got, slow.rc) || !near(rp.rt, slow.rt, 1e-9) || !near(rp.alpha, slow.alpha, 1e-9) || rp.state != slow.s {
+			if got := rp.Rate(now); !same(got, slow.rc) || !near(rp.rt, slow.rt, 1e-9) ||
+				!near(visible(rp.alpha, p.G), visible(slow.alpha, p.G), 1e-9) || rp.state != slow.s {
 				t.Fatalf("at %v: rate %v target %v alpha %v S %d, want %v %v %v %d", now, got, rp.rt, rp.alpha, rp.state, slow.rc, slow.rt, slow.alpha, slow.s)
 			}
 		}

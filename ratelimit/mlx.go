@@ -102,44 +102,60 @@ func (m *Mlx) Notify(now units.Time, _ uint8, _ uint32) {
 // Sent does nothing: there is no byte counter.
 func (m *Mlx) Sent(units.Time, int) {}
 
-// advance lets the timers tick that are due at now, in their order. A cut and an
-// increase at one instant: the increase first, which was set up earlier.
+// advance lets the timers tick that are due at now. Alpha and the increases do not know of each other, so only a cut
+// has to find both as they are at its instant. At most one of its ticks has seen a CNP, because Notify advances first.
+// A cut and an increase at one instant: the increase first, which was set up earlier.
 func (m *Mlx) advance(now units.Time) {
-	for m.limited {
-		switch {
-		case m.alphaAt <= now && m.alphaAt <= m.cutAt && m.alphaAt <= m.rateAt:
-			m.renewAlpha(min(now, m.cutAt, m.rateAt))
-		case m.cutAt <= now && m.cutAt < m.rateAt:
-			if m.cutSeen {
-				m.cut()
-			}
-			m.cutAt += m.params.CutTimer
-		case m.rateAt <= now:
-			m.increase()
-			m.rateAt += m.params.RateTimer
-		default:
-			return
-		}
+	if !m.limited {
+		return
 	}
+	if m.cutSeen && m.cutAt <= now {
+		m.renewAlpha(m.cutAt)
+		m.recover(m.cutAt)
+		m.cut()
+		m.cutAt += m.params.CutTimer
+	}
+	m.renewAlpha(now)
+	m.recover(now)
+	m.cutAt += ticks(m.cutAt, m.params.CutTimer, now) * m.params.CutTimer
 }
 
-// renewAlpha lets the alpha timer tick up to an instant before which nothing
-// else happens. Of the ticks only the first can have seen a CNP.
-func (m *Mlx) renewAlpha(until units.Time) {
-	g := m.params.G
-	m.alpha = float64((1 - g) * m.alpha)
-	if m.alphaSeen {
-		m.alpha += g
+// renewAlpha lets the alpha timer tick. Of the ticks only the first can have seen a CNP.
+func (m *Mlx) renewAlpha(now units.Time) {
+	n, g := ticks(m.alphaAt, m.params.AlphaTimer, now), m.params.G
+	m.alphaAt += n * m.params.AlphaTimer
+	if n > 0 && m.alphaSeen {
+		m.alpha = float64((1-g)*m.alpha) + g
 		m.alphaSeen = false
+		n--
 	}
-	m.alphaAt += m.params.AlphaTimer
-	for m.alphaAt <= until {
-		if m.alpha < 1e-20 { // too small to show in anything: the rest of a silence costs nothing
-			m.alphaAt += (until - m.alphaAt + m.params.AlphaTimer) / m.params.AlphaTimer * m.params.AlphaTimer
-			break
+	m.alpha = decay(m.alpha, g, n)
+}
+
+// recover lets the timer of the increases tick.
+func (m *Mlx) recover(now units.Time) {
+	n := ticks(m.rateAt, m.params.RateTimer, now)
+	if n == 0 {
+		return // there may be no such timer yet
+	}
+	m.rateAt += n * m.params.RateTimer
+	for n > 0 {
+		rc, rt := m.rc, m.rt
+		m.increase()
+		n--
+		if m.rc != rc || m.rt != rt {
+			continue
 		}
-		m.alpha = float64((1 - g) * m.alpha)
-		m.alphaAt += m.params.AlphaTimer
+		// Increases of the same kind change nothing either, and none does at line rate.
+		f, same := m.params.Threshold, units.Time(0)
+		switch {
+		case m.rt == float64(m.params.Line) || m.stage > f+1:
+			same = n
+		case m.stage < f:
+			same = min(n, units.Time(f-m.stage))
+		}
+		m.stage += int(same)
+		n -= same
 	}
 }
 

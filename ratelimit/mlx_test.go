@@ -127,7 +127,8 @@ func TestMlxAgainstSlowTwin(t *testing.T) {
 			case 11, 12:
 				rp.Sent(now, 1500) // nothing counts bytes
 			}
-			if got := rp.Rate(now); !same(got, slow.rc) || !near(rp.rt, slow.rt, 1e-9) || !near(rp.alpha, slow.alpha, 1e-9) && max(rp.alpha, slow.alpha) > 1e-18 || rp.stage != slow.stage {
+			if got := rp.Rate(now); !same(got, slow.rc) || !near(rp.rt, slow.rt, 1e-9) ||
+				!near(visible(rp.alpha, p.G), visible(slow.alpha, p.G), 1e-9) || rp.stage != slow.stage {
 				t.Fatalf("at %v: rate %v target %v alpha %v stage %d, want %v %v %v %d", now, got, rp.rt, rp.alpha, rp.stage, slow.rc, slow.rt, slow.alpha, slow.stage)
 			}
 		}

@@ -86,18 +86,30 @@ func (p *Port) Note(from, until units.Time) {
 // PausedAt reports whether the priority was paused at t, as far as its last
 // sixteen pauses go. A nil Port never was.
 func (p *Port) PausedAt(t units.Time) bool {
+	paused, _ := p.pausedAt(t)
+	return paused
+}
+
+// pausedAt also says until when, at least, the answer stays the same.
+func (p *Port) pausedAt(t units.Time) (paused bool, until units.Time) {
 	switch {
 	case p == nil:
-		return false
+		return false, units.Never
+	case t >= p.PausedFrom && t < p.PausedUntil:
+		return true, p.PausedUntil
 	case t >= p.PausedFrom:
-		return t < p.PausedUntil
+		return false, units.Never
 	}
+	until = p.PausedFrom
 	for _, b := range p.before {
-		if t >= b.from && t < b.until {
-			return true
+		paused = paused || t >= b.from && t < b.until
+		for _, edge := range [...]units.Time{b.from, b.until} {
+			if edge > t {
+				until = min(until, edge)
+			}
 		}
 	}
-	return false
+	return paused, until
 }
 
 // Rebase implements units.Rebaser.

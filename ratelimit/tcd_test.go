@@ -123,7 +123,8 @@ func TestTCDAgainstSlowTwin(t *testing.T) {
 				rp.Sent(now, frame)
 				slow.frame(frame)
 			}
-			if got := rp.Rate(now); !same(got, slow.rc) || !near(rp.rt, slow.rt, 1e-9) || !near(rp.alpha, slow.alpha, 1e-9) ||
+			if got := rp.Rate(now); !same(got, slow.rc) || !near(rp.rt, slow.rt, 1e-9) ||
+				!near(visible(rp.alpha, p.G), visible(slow.alpha, p.G), 1e-9) ||
 				rp.timeStage != slow.timer || rp.byteStage != slow.counter {
 				t.Fatalf("at %v: rate %v target %v alpha %v stages %d %d, want %v %v %v %d %d", now,
 					got, rp.rt, rp.alpha, rp.timeStage, rp.byteStage, slow.rc, slow.rt, slow.alpha, slow.timer, slow.counter)
