@@ -34,8 +34,8 @@ func (p DCQCNParams) Validate() error {
 		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
 	case !(p.G > 0 && p.G <= 1):
 		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
-	case p.AlphaTimer <= 0 || p.RateTimer <= 0:
-		return fmt.Errorf("timers %v and %v must be positive", p.AlphaTimer, p.RateTimer)
+	case min(p.AlphaTimer, p.RateTimer) < shortest:
+		return fmt.Errorf("alpha_timer %v and rate_timer %v must be at least %v", p.AlphaTimer, p.RateTimer, shortest)
 	case p.ByteCount <= 0:
 		return fmt.Errorf("byte counter %v must be positive", p.ByteCount)
 	case p.Threshold < 1:

@@ -36,7 +36,7 @@ func (p QCNParams) Validate() error {
 		return fmt.Errorf("gd %v must be above 0 and at most 1/64", p.Gd)
 	case !(p.MinDec > 0 && p.MinDec <= 1):
 		return fmt.Errorf("smallest factor %v must be above 0 and at most 1", p.MinDec)
-	case p.ByteReset <= 0 || p.TimeReset < units.Microsecond:
+	case p.ByteReset <= 0 || p.TimeReset < shortest:
 		return fmt.Errorf("byte reset %v must be positive, and time reset %v at least 1us", p.ByteReset, p.TimeReset)
 	case p.Threshold < 1:
 		return fmt.Errorf("threshold %d must be at least 1", p.Threshold)

@@ -134,3 +134,34 @@ func TestSeeds(t *testing.T) {
 		t.Error("seeds")
 	}
 }
+
+// A timer of next to nothing would have a host count ticks for ever after the first notification: it is refused, and
+// the manual says so.
+func TestShortestTimers(t *testing.T) {
+	for name, timers := range map[string][]string{
+		"dcqcn": {"alpha_timer", "rate_timer"}, "tcd+dcqcn": {"alpha_timer", "rate_timer"}, "dcqcn+": {"timer", "short"},
+		"dcqcn-mlx": {"alpha_timer", "cut_timer", "rate_timer"}, "pacc": {"alpha_timer", "cut_timer", "rate_timer"},
+		"qcn": {"time_reset"},
+	} {
+		s, err := Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, timer := range timers {
+			for _, value := range []string{"0s", "1ps", "999999ps"} {
+				_, err := s.Build(testNetwork, map[string]Override{timer: {value, "the test"}})
+				if err == nil || !strings.Contains(err.Error(), "at least 1us") {
+					t.Errorf("%s: %s of %s: %v", name, timer, value, err)
+				}
+			}
+			if _, err := s.Build(testNetwork, map[string]Override{timer: {"1us", "the test"}}); err != nil {
+				t.Errorf("%s: %s of 1us: %v", name, timer, err)
+			}
+			for _, p := range s.Params {
+				if p.Name == timer && !strings.Contains(p.Doc, "at least 1us") {
+					t.Errorf("%s: the doc of %s has no bound: %s", name, timer, p.Doc)
+				}
+			}
+		}
+	}
+}
