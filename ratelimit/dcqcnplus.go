@@ -28,7 +28,7 @@ func (p DCQCNPlusParams) Validate() error {
 	case p.Line <= 0:
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	case !(p.G > 0 && p.G <= 1):
 		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
 	case min(p.Timer, p.Short) < shortest: // a stretched timer is longer than Short

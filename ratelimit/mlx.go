@@ -28,7 +28,7 @@ func (p MlxParams) Validate() error {
 	case p.Line <= 0:
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	case p.AI < 0 || p.HAI < 0:
 		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
 	case !(p.G > 0 && p.G <= 1):

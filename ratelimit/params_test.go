@@ -33,8 +33,8 @@ func TestValidateEach(t *testing.T) {
 		want string
 	}{
 		{with(qcnParams(), func(p *QCNParams) { p.Line = 0 }), "line rate"},
-		{with(qcnParams(), func(p *QCNParams) { p.Min = 0 }), "minimum rate"},
-		{with(qcnParams(), func(p *QCNParams) { p.Min = line + 1 }), "minimum rate"},
+		{with(qcnParams(), func(p *QCNParams) { p.Min = 0 }), "min_rate 0bps must be above 0"},
+		{with(qcnParams(), func(p *QCNParams) { p.Min = line + 1 }), "is above the line rate, 10Gbps (params: {min_rate: 1Gbps})"},
 		{with(qcnParams(), func(p *QCNParams) { p.AI = -1 }), "increase"},
 		{with(qcnParams(), func(p *QCNParams) { p.HAI = -1 }), "increase"},
 		{with(qcnParams(), func(p *QCNParams) { p.Gd = 0 }), "gd"},
@@ -51,8 +51,8 @@ func TestValidateEach(t *testing.T) {
 		{with(qcnParams(), func(p *QCNParams) { p.Jitter = nan }), "jitter"},
 
 		{with(mlxParams(), func(p *mlx) { p.Line = -1 }), "line rate"},
-		{with(mlxParams(), func(p *mlx) { p.Min = 0 }), "minimum rate"},
-		{with(mlxParams(), func(p *mlx) { p.Min = line + 1 }), "minimum rate"},
+		{with(mlxParams(), func(p *mlx) { p.Min = 0 }), "min_rate 0bps must be above 0"},
+		{with(mlxParams(), func(p *mlx) { p.Min = line + 1 }), "is above the line rate, 10Gbps (params: {min_rate: 1Gbps})"},
 		{with(mlxParams(), func(p *mlx) { p.AI = -1 }), "increase"},
 		{with(mlxParams(), func(p *mlx) { p.HAI = -1 }), "increase"},
 		{with(mlxParams(), func(p *mlx) { p.G = 0 }), "g 0"},
@@ -67,8 +67,8 @@ func TestValidateEach(t *testing.T) {
 		{with(mlxParams(), func(p *mlx) { p.Threshold = -1 }), "threshold"},
 
 		{with(plusParams(), func(p *plus) { p.Line = 0 }), "line rate"},
-		{with(plusParams(), func(p *plus) { p.Min = 0 }), "minimum rate"},
-		{with(plusParams(), func(p *plus) { p.Min = line + 1 }), "minimum rate"},
+		{with(plusParams(), func(p *plus) { p.Min = 0 }), "min_rate 0bps must be above 0"},
+		{with(plusParams(), func(p *plus) { p.Min = line + 1 }), "is above the line rate, 10Gbps (params: {min_rate: 1Gbps})"},
 		{with(plusParams(), func(p *plus) { p.G = 0 }), "g 0"},
 		{with(plusParams(), func(p *plus) { p.G = 2 }), "g 2"},
 		{with(plusParams(), func(p *plus) { p.G = nan }), "g NaN"},
@@ -82,8 +82,8 @@ func TestValidateEach(t *testing.T) {
 		{with(plusParams(), func(p *plus) { p.Threshold = 0 }), "threshold"},
 
 		{with(timelyParams(), func(p *TimelyParams) { p.Line = 0 }), "line rate"},
-		{with(timelyParams(), func(p *TimelyParams) { p.Min = 0 }), "minimum rate"},
-		{with(timelyParams(), func(p *TimelyParams) { p.Min = line + 1 }), "minimum rate"},
+		{with(timelyParams(), func(p *TimelyParams) { p.Min = 0 }), "min_rate 0bps must be above 0"},
+		{with(timelyParams(), func(p *TimelyParams) { p.Min = line + 1 }), "is above the line rate, 10Gbps (params: {min_rate: 1Gbps})"},
 		{with(timelyParams(), func(p *TimelyParams) { p.Alpha = 0 }), "alpha"},
 		{with(timelyParams(), func(p *TimelyParams) { p.Alpha = 1.5 }), "alpha"},
 		{with(timelyParams(), func(p *TimelyParams) { p.Alpha = nan }), "alpha"},
@@ -103,8 +103,8 @@ func TestValidateEach(t *testing.T) {
 		{with(patched, func(p *TimelyParams) { p.Gain = nan }), "gain"},
 
 		{with(hpccParams(), func(p *HPCCParams) { p.Line = 0 }), "line rate"},
-		{with(hpccParams(), func(p *HPCCParams) { p.Min = 0 }), "minimum rate"},
-		{with(hpccParams(), func(p *HPCCParams) { p.Min = line + 1 }), "minimum rate"},
+		{with(hpccParams(), func(p *HPCCParams) { p.Min = 0 }), "min_rate 0bps must be above 0"},
+		{with(hpccParams(), func(p *HPCCParams) { p.Min = line + 1 }), "is above the line rate, 10Gbps (params: {min_rate: 1Gbps})"},
 		{with(hpccParams(), func(p *HPCCParams) { p.BaseRTT = 0 }), "base RTT"},
 		{with(hpccParams(), func(p *HPCCParams) { p.BaseRTT = wire.INTTimeWrap/2 + 1 }), "base RTT"},
 		{with(hpccParams(), func(p *HPCCParams) { p.Eta = 0 }), "eta"},
@@ -123,7 +123,7 @@ func TestValidateEach(t *testing.T) {
 		{with(ibccParams(), func(p *IBCCParams) { p.Timer = 65536 * CCTUnit }), "ccti_timer"},
 
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.Line = 0 }), "line rate"},
-		{with(dcqcnParams(), func(p *DCQCNParams) { p.Min = line + 1 }), "minimum rate"},
+		{with(dcqcnParams(), func(p *DCQCNParams) { p.Min = line + 1 }), "is above the line rate, 10Gbps (params: {min_rate: 1Gbps})"},
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.HAI = -1 }), "increase"},
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.G = nan }), "g NaN"},
 		{with(dcqcnParams(), func(p *DCQCNParams) { p.RateTimer = -1 }), "rate_timer -1ps must"},

@@ -165,3 +165,18 @@ func TestShortestTimers(t *testing.T) {
 		}
 	}
 }
+
+// On a line that is slower than the least rate by default, the error says which parameter to set, and to what.
+func TestMinRateOfASlowLine(t *testing.T) {
+	for _, name := range []string{"dcqcn", "dcqcn-mlx", "pacc", "tcd+dcqcn"} {
+		s, _ := Get(name)
+		slow := Network{Line: 50 * units.Mbps, Seed: 1}
+		const want = "min_rate 100Mbps is above the line rate, 50Mbps (params: {min_rate: 5Mbps})"
+		if _, err := s.Build(slow, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := s.Build(slow, map[string]Override{"min_rate": {"5Mbps", "the test"}}); err != nil {
+			t.Errorf("%s, as it says: %v", name, err)
+		}
+	}
+}
