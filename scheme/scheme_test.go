@@ -180,3 +180,17 @@ func TestMinRateOfASlowLine(t *testing.T) {
 		}
 	}
 }
+
+// A sample is of one packet at least, as the manual says.
+func TestSegments(t *testing.T) {
+	for _, name := range []string{"timely", "timely-patched", "tcd+timely"} {
+		s, _ := Get(name)
+		for value, good := range map[string]bool{"-1": false, "0": false, "1": true, "64": true} {
+			_, err := s.Build(testNetwork, map[string]Override{"segment": {value, "the test"}})
+			var of *ParamError
+			if (err == nil) != good || err != nil && (!errors.As(err, &of) || of.Param != "segment") {
+				t.Errorf("%s: segment %s: %v", name, value, err)
+			}
+		}
+	}
+}
