@@ -28,11 +28,11 @@ func (p DCQCNPlusParams) Validate() error {
 	case p.Line <= 0:
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	case !(p.G > 0 && p.G <= 1):
 		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
-	case p.Timer <= 0 || p.Short <= 0:
-		return fmt.Errorf("times %v and %v must be positive", p.Timer, p.Short)
+	case min(p.Timer, p.Short) < shortest: // a stretched timer is longer than Short
+		return fmt.Errorf("timer %v and short %v must be at least %v", p.Timer, p.Short, shortest)
 	case p.Frame <= 0 || p.Lambda < 1 || p.LambdaA < 1 || p.Threshold < 1:
 		return fmt.Errorf("frame %v, factors %d and %d and threshold %d must be positive", p.Frame, p.Lambda, p.LambdaA, p.Threshold)
 	case !(p.Cut > 0 && p.Cut <= 1):

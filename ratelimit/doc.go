@@ -14,6 +14,7 @@
 //	pcn.go, qcn.go, dcqcn.go, dcqcnplus.go, mlx.go, timely.go, hpcc.go, swift.go, powertcp.go, ibcc.go, none.go
 //	           one scheme's reaction point each
 //	tcd.go     DCQCN's behind TCD's switches
+//	silence.go what timers did while nobody looked
 //
 // The pacer, in the order in which a flow passes it:
 //

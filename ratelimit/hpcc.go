@@ -26,7 +26,7 @@ func (p HPCCParams) Validate() error {
 	case p.Line <= 0:
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	case p.BaseRTT <= 0 || p.BaseRTT > wire.INTTimeWrap/2:
 		return fmt.Errorf("base RTT %v must be positive and below %v, half of what the telemetry's clock shows", p.BaseRTT, wire.INTTimeWrap/2)
 	case !(p.Eta > 0 && p.Eta <= 1):

@@ -28,13 +28,14 @@ func (p MlxParams) Validate() error {
 	case p.Line <= 0:
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	case p.AI < 0 || p.HAI < 0:
 		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
 	case !(p.G > 0 && p.G <= 1):
 		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
-	case p.AlphaTimer <= 0 || p.CutTimer <= 0 || p.RateTimer <= 0:
-		return fmt.Errorf("timers %v, %v and %v must be positive", p.AlphaTimer, p.CutTimer, p.RateTimer)
+	case min(p.AlphaTimer, p.CutTimer, p.RateTimer) < shortest:
+		return fmt.Errorf("alpha_timer %v, cut_timer %v and rate_timer %v must be at least %v",
+			p.AlphaTimer, p.CutTimer, p.RateTimer, shortest)
 	case p.Threshold < 0:
 		return fmt.Errorf("threshold %d must not be negative", p.Threshold)
 	}

@@ -26,7 +26,7 @@ func (p PCNParams) Validate() error {
 	case !(p.WMax >= p.WMin && p.WMax < 1):
 		return fmt.Errorf("wmax %v must be at least wmin (%v) and below 1", p.WMax, p.WMin)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	}
 	return nil
 }

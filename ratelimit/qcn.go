@@ -29,14 +29,14 @@ func (p QCNParams) Validate() error {
 	case p.Line <= 0:
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	case p.AI < 0 || p.HAI < 0:
 		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
 	case !(p.Gd > 0 && p.Gd <= 1./64):
 		return fmt.Errorf("gd %v must be above 0 and at most 1/64", p.Gd)
 	case !(p.MinDec > 0 && p.MinDec <= 1):
 		return fmt.Errorf("smallest factor %v must be above 0 and at most 1", p.MinDec)
-	case p.ByteReset <= 0 || p.TimeReset < units.Microsecond:
+	case p.ByteReset <= 0 || p.TimeReset < shortest:
 		return fmt.Errorf("byte reset %v must be positive, and time reset %v at least 1us", p.ByteReset, p.TimeReset)
 	case p.Threshold < 1:
 		return fmt.Errorf("threshold %d must be at least 1", p.Threshold)

@@ -1,6 +1,8 @@
 package ratelimit
 
 import (
+	"fmt"
+
 	"photon/units"
 	"photon/wire"
 )
@@ -125,3 +127,12 @@ func (p *Port) Rebase(by units.Time) {
 
 // within keeps a rate between the smallest and the line's.
 func within(rate, low, line units.Rate) float64 { return float64(min(max(rate, low), line)) }
+
+// badMin says what is wrong with a minimum rate. Who set none meets a default above a slow line, so that the error
+// says what to write.
+func badMin(least, line units.Rate) error {
+	if least <= 0 {
+		return fmt.Errorf("min_rate %v must be above 0", least)
+	}
+	return fmt.Errorf("min_rate %v is above the line rate, %v (params: {min_rate: %v})", least, line, max(1, line/10))
+}

@@ -6,6 +6,10 @@ import "photon/units"
 // worked out tick by tick as long as ticks change something, and by arithmetic from then on, so that a silence costs
 // no more time the longer it is. Every rate is to the last bit what it would be if the timers had ticked one by one.
 
+// shortest is the least that a timer may be. With a timer of picoseconds the first notification would have a host count
+// ticks for ever; no card has one of less than a microsecond.
+const shortest = units.Microsecond
+
 // ticks is how often a timer is due by now that ticks at the instant at and then once in every period.
 func ticks(at, period, now units.Time) units.Time {
 	switch {

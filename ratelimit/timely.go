@@ -43,7 +43,7 @@ func (p TimelyParams) Validate() error {
 	case p.Line <= 0:
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
-		return fmt.Errorf("minimum rate %v must be positive and at most the line rate %v", p.Min, p.Line)
+		return badMin(p.Min, p.Line)
 	case !(p.Alpha > 0 && p.Alpha <= 1) || !(p.Beta > 0 && p.Beta <= 1):
 		return fmt.Errorf("alpha %v and beta %v must be above 0 and at most 1", p.Alpha, p.Beta)
 	case p.AI < 0 || p.HAI < 1 || !(p.Hyper >= 0):

@@ -55,9 +55,9 @@ func mlxParams(p *ratelimit.MlxParams) []Param {
 	const card = "the HPCC authors' simulator, profile `dcqcn`: the defaults of ConnectX cards"
 	return []Param{
 		alphaWeight(&p.G).with(Param{Source: card, Open: "the driver's documentation gives 1019 of 1024, about 1/205"}),
-		{Name: "alpha_timer", into: duration(&p.AlphaTimer), Doc: "alpha is renewed so often (dce_tcp_rtt); a time", Default: "1us", Source: card},
-		{Name: "cut_timer", into: duration(&p.CutTimer), Doc: "at most one cut in this time (rate_reduce_monitor_period); a time", Default: "4us", Source: card},
-		{Name: "rate_timer", into: duration(&p.RateTimer), Doc: "between two increases (rpg_time_reset); a time", Default: "300us", Source: card},
+		{Name: "alpha_timer", into: duration(&p.AlphaTimer), Doc: "alpha is renewed so often (dce_tcp_rtt); a time, at least 1us", Default: "1us", Source: card},
+		{Name: "cut_timer", into: duration(&p.CutTimer), Doc: "at most one cut in this time (rate_reduce_monitor_period); a time, at least 1us", Default: "4us", Source: card},
+		{Name: "rate_timer", into: duration(&p.RateTimer), Doc: "between two increases (rpg_time_reset); a time, at least 1us", Default: "300us", Source: card},
 		{Name: "threshold", into: integer(&p.Threshold), Doc: "increases of fast recovery (rpg_threshold); 0 or more", Default: "1", Source: card},
 		{Name: "ai", into: rate(&p.AI), Doc: "additive increase; a rate", Default: "5 Mbit/s per 25 Gbit/s of the line", Rule: partOfLine(5000), Source: hpccRuns},
 		{Name: "hai", into: rate(&p.HAI), Doc: "hyper increase, the same at every step; a rate", Default: "50 Mbit/s per 25 Gbit/s of the line", Rule: partOfLine(500), Source: hpccRuns},

@@ -100,6 +100,16 @@ func integer(at *int) setter {
 	}
 }
 
+// count is a whole number from 1.
+func count(at *int) setter {
+	return func(text string) error {
+		if err := integer(at)(text); err != nil || *at >= 1 {
+			return err
+		}
+		return fmt.Errorf("%q must be at least 1", text)
+	}
+}
+
 // flag reads "yes" or "no".
 func flag(at *bool) setter { return either(at, "%q is", "yes", true, "no", false) }
 

@@ -42,7 +42,7 @@ func (s *qcn) params() []Param {
 		{Name: "gd", into: fraction(&s.rp.Gd), Doc: "a feedback of 63 cuts by 63 gd; above 0, at most 1/64", Default: "1/128", Source: cnMIB},
 		{Name: "min_dec", into: fraction(&s.rp.MinDec), Doc: "one notification cuts no lower than this part; above 0, at most 1", Default: "0.5", Source: cnMIB},
 		{Name: "byte_reset", into: size(&s.rp.ByteReset), Doc: "bytes of a cycle; a size", Default: "150KB", Source: cnMIB},
-		{Name: "time_reset", into: duration(&s.rp.TimeReset), Doc: "time of a cycle; a time", Default: "15ms", Source: cnMIB},
+		{Name: "time_reset", into: duration(&s.rp.TimeReset), Doc: "time of a cycle; a time, at least 1us", Default: "15ms", Source: cnMIB},
 		{
 			Name: "threshold", into: integer(&s.rp.Threshold), Doc: "cycles of fast recovery; at least 1", Default: "5", Source: cnMIB,
 			Open: "whether the fifth or the sixth cycle is the first of half length is told differently; here the one after the fifth",

@@ -134,3 +134,63 @@ func TestSeeds(t *testing.T) {
 		t.Error("seeds")
 	}
 }
+
+// A timer of next to nothing would have a host count ticks for ever after the first notification: it is refused, and
+// the manual says so.
+func TestShortestTimers(t *testing.T) {
+	for name, timers := range map[string][]string{
+		"dcqcn": {"alpha_timer", "rate_timer"}, "tcd+dcqcn": {"alpha_timer", "rate_timer"}, "dcqcn+": {"timer", "short"},
+		"dcqcn-mlx": {"alpha_timer", "cut_timer", "rate_timer"}, "pacc": {"alpha_timer", "cut_timer", "rate_timer"},
+		"qcn": {"time_reset"},
+	} {
+		s, err := Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, timer := range timers {
+			for _, value := range []string{"0s", "1ps", "999999ps"} {
+				_, err := s.Build(testNetwork, map[string]Override{timer: {value, "the test"}})
+				if err == nil || !strings.Contains(err.Error(), "at least 1us") {
+					t.Errorf("%s: %s of %s: %v", name, timer, value, err)
+				}
+			}
+			if _, err := s.Build(testNetwork, map[string]Override{timer: {"1us", "the test"}}); err != nil {
+				t.Errorf("%s: %s of 1us: %v", name, timer, err)
+			}
+			for _, p := range s.Params {
+				if p.Name == timer && !strings.Contains(p.Doc, "at least 1us") {
+					t.Errorf("%s: the doc of %s has no bound: %s", name, timer, p.Doc)
+				}
+			}
+		}
+	}
+}
+
+// On a line that is slower than the least rate by default, the error says which parameter to set, and to what.
+func TestMinRateOfASlowLine(t *testing.T) {
+	for _, name := range []string{"dcqcn", "dcqcn-mlx", "pacc", "tcd+dcqcn"} {
+		s, _ := Get(name)
+		slow := Network{Line: 50 * units.Mbps, Seed: 1}
+		const want = "min_rate 100Mbps is above the line rate, 50Mbps (params: {min_rate: 5Mbps})"
+		if _, err := s.Build(slow, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := s.Build(slow, map[string]Override{"min_rate": {"5Mbps", "the test"}}); err != nil {
+			t.Errorf("%s, as it says: %v", name, err)
+		}
+	}
+}
+
+// A sample is of one packet at least, as the manual says.
+func TestSegments(t *testing.T) {
+	for _, name := range []string{"timely", "timely-patched", "tcd+timely"} {
+		s, _ := Get(name)
+		for value, good := range map[string]bool{"-1": false, "0": false, "1": true, "64": true} {
+			_, err := s.Build(testNetwork, map[string]Override{"segment": {value, "the test"}})
+			var of *ParamError
+			if (err == nil) != good || err != nil && (!errors.As(err, &of) || of.Param != "segment") {
+				t.Errorf("%s: segment %s: %v", name, value, err)
+			}
+		}
+	}
+}

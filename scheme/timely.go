@@ -57,7 +57,7 @@ func (s *timely) params() []Param {
 		{Name: "t_low", into: duration(&s.rp.Low), Doc: "round-trip time below which rates only increase; a time", Default: "0s", Source: snippet + ", for pacing by packets; 50 us for bursts of 64 KB"},
 		{Name: "t_high", into: duration(&s.rp.High), Doc: "round-trip time above which rates only decrease; a time", Default: "1ms", Source: snippet},
 		{
-			Name: "segment", into: integer(&s.rp.Segment), Doc: "packets that make one sample of the round-trip time; at least 1", Default: "1", Source: snippet + ", for pacing by packets",
+			Name: "segment", into: count(&s.rp.Segment), Doc: "packets that make one sample of the round-trip time; at least 1", Default: "1", Source: snippet + ", for pacing by packets",
 			Open: "TIMELY's paper has segments of 16 to 64 KB; PCN's speaks of segments of 64 KB where it explains how often TIMELY acts (3.2)",
 		},
 		minRate(&s.rp.Min).with(Param{Source: "optional in " + snippet + "; here one additive step"}),

@@ -142,7 +142,7 @@ func TestConfig(t *testing.T) {
 			err: "config.txt:1: KMIN_MAP: the rate 10000000000 is there twice"},
 		{settings: "CC_MODE 1\nEWMA_GAIN 5", err: "config.txt:2: EWMA_GAIN: scheme dcqcn-mlx: g 5 must be "},
 		{settings: "CC_MODE 1\n\nMIN_RATE 900Gbps\nRATE_AI 5Mb/s",
-			err: "config.txt:3: MIN_RATE: scheme dcqcn-mlx: minimum rate 900Gbps "},
+			err: "config.txt:3: MIN_RATE: scheme dcqcn-mlx: min_rate 900Gbps is above the line rate"},
 		{settings: "KMIN_MAP 1 10000000000 400\nKMAX_MAP 1 10000000000 100", scheme: "dcqcn",
 			err: "config.txt:1: KMIN_MAP: "},
 		{settings: "CC_MODE 1\nRP_TIMER 1e17",
