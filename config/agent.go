@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -258,8 +257,11 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if !c.IP.IsSet() {
 		return nil, errors.New("an agent needs its address (`ip: 10.0.0.1`)")
 	}
-	if a := netip.AddrFrom16(c.IP.V).Unmap(); a.IsMulticast() || a.IsUnspecified() {
+	if !c.IP.V.Unicast() {
 		return nil, fail(c.IP, "ip %v: that is no address of a host", c.IP.V)
+	}
+	if m := c.MAC; m.IsSet() && !m.V.Unicast() {
+		return nil, fail(m, "mac %v: that is no address of a host (leave it out for one that is made from the `ip`)", m.V)
 	}
 	if p := c.Payload; p.IsSet() && (p.V < 1 || p.V > 9000) {
 		return nil, fail(p, "payload %v must be from 1B to 9KB", p.V)
@@ -432,6 +434,12 @@ func (c *Agent) flows(n *AgentNode) error {
 	for i, f := range c.Flows {
 		if !f.To.IsSet() {
 			return fail(f.QP, "flow %d does not say where to (`to: 10.0.0.2`)", i+1)
+		}
+		if !f.To.V.Unicast() {
+			return fail(f.To, "to %v: that is no address of a host", f.To.V)
+		}
+		if m := f.ToMAC; m.IsSet() && !m.V.Unicast() {
+			return fail(m, "to_mac %v: that is no address of a host (leave it out if the peer is an agent without a `mac`)", m.V)
 		}
 		if f.To.V == c.IP.V {
 			return fail(f.To, "a flow to %v, the agent's own address", f.To.V)
