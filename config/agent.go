@@ -461,7 +461,10 @@ func (c *Agent) flows(n *AgentNode) error {
 			return fail(f.Count, "count %d: from 1 to %d", n, mostFlows)
 		}
 		if f.Size.V < 0 {
-			return fail(f.Size, "size %v must not be negative (0B: until it is stopped)", f.Size.V)
+			return fail(f.Size, "size %v must not be negative (leave it out for an endless flow)", f.Size.V)
+		}
+		if f.Size.IsSet() && f.Size.V == 0 && !f.PSN.IsSet() { // only queue pairs have messages of no bytes
+			return fail(f.Size, "size 0B: a flow has something to send (leave it out for an endless flow)")
 		}
 		if f.Start.V < 0 {
 			return fail(f.Start, "start %v must not be negative", f.Start.V)

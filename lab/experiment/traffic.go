@@ -89,6 +89,9 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 		if !g.To.IsSet() {
 			return nil, at(g.From, "flow group %d does not say where to (`to: 10.0.0.2`)", i+1)
 		}
+		if g.Size.IsSet() && g.Size.V == 0 {
+			return nil, at(g.Size, "size 0B: a flow has something to send (leave it out for an endless flow)")
+		}
 		if !g.From.IsSet() {
 			g.From = config.Value[string]{V: self.String(), Line: g.To.Line}
 		}
