@@ -346,6 +346,8 @@ func (c *Agent) entropy() (e agent.Entropy, err error) {
 		return e, fail(kind, "entropy: flowlet needs a flowlet_gap (write it like `flowlet_gap: 50us`)")
 	case e.By != agent.PerFlowlet && gap.IsSet():
 		return e, fail(gap, "flowlet_gap: that is of `entropy: flowlet`")
+	case e.By != agent.PerFlow && c.Recovery.V != "selective":
+		return e, fail(kind, "entropy: %s: packets then overtake each other, which only selective repeat allows (`recovery: selective`)", kind.V)
 	}
 	return e, nil
 }

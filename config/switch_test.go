@@ -353,6 +353,8 @@ func TestAgentRefuses(t *testing.T) {
 		host + "recovery: selective\nwindow: 0":                             "4: window 0: from 1 to 65536 packets",
 		host + "entropy: port":                                              `3: entropy "port": one of flow, packet, flowlet`,
 		host + "entropy: flowlet":                                           "3: entropy: flowlet needs a flowlet_gap (write it like `flowlet_gap: 50us`)",
+		host + "entropy: packet":                                            "3: entropy: packet: packets then overtake each other, which only selective repeat allows (`recovery: selective`)",
+		host + "entropy: flowlet\nflowlet_gap: 5us":                         "3: entropy: flowlet: packets then overtake each other, which only selective repeat allows (`recovery: selective`)",
 		host + "flowlet_gap: 5us":                                           "3: flowlet_gap: that is of `entropy: flowlet`",
 		nic + "application: {device: net_tap0}\nentropy: packet":            "4: entropy: a NIC sends and receives nothing of its own (role: both does)",
 		host + "low_timeout: 1ms":                                           "3: low_timeout: that is of selective repeat (`recovery: selective`)",
