@@ -110,6 +110,9 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 		if f.Start < 0 || f.Stop < 0 || f.Limit < 0 || f.Begin < 0 {
 			return done, fmt.Errorf("flow %d: times and rates must not be negative", i+1)
 		}
+		if f.Stop > 0 && f.Stop <= f.Start { // said here: agent.Traffic would name times of its own clock
+			return done, fmt.Errorf("flow %d: stop %v is not after start %v", i+1, f.Stop, f.Start)
+		}
 		if f.ToMAC == 0 {
 			f.ToMAC = config.MACFor(f.To)
 		}

@@ -116,7 +116,8 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 		return nil, err
 	}
 	for _, f := range flows {
-		if addresses[f.From] != self {
+		// With `every` and `spread` the group's stop may come before some of its flows start: these send nothing.
+		if addresses[f.From] != self || f.Stop > 0 && f.Stop <= f.Start {
 			continue
 		}
 		if f.Weight != float64(int(f.Weight)) || f.Weight > ratelimit.MaxWeight {
