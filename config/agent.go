@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,6 +216,63 @@ func (c *Agent) TrafficFile() string {
 	return filepath.Join(filepath.Dir(c.file), c.Traffic.V)
 }
 
+// ReadTraffic reads the file of flows and workloads; nil: there is none.
+func (c *Agent) ReadTraffic() ([]byte, error) {
+	if c.Traffic.V == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(c.TrafficFile())
+	if err != nil {
+		return nil, inFile(c.file, fail(c.Traffic, "traffic %s: %v", c.TrafficFile(), plainFileError(err)))
+	}
+	return b, nil
+}
+
+// ResultsFile opens the file to which flows are written as they end, at its end; nil: there is none.
+func (c *Agent) ResultsFile() (*os.File, error) {
+	r := c.Results
+	if err := writable("results", r, r.V); err != nil || r.V == "" {
+		return nil, inFile(c.file, err)
+	}
+	f, err := os.OpenFile(r.V, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, inFile(c.file, fail(r, "results %s: %v", r.V, plainFileError(err)))
+	}
+	return f, nil
+}
+
+// CheckFolders says which file cannot be written because its folder is not there, or because it is no file. It
+// writes nothing.
+func (c *Agent) CheckFolders() error {
+	err := writable("results", c.Results, c.Results.V)
+	if err == nil && c.Memory != nil {
+		err = writable("memory: file", c.Memory.File, c.memoryPath())
+	}
+	return inFile(c.file, err)
+}
+
+// writable checks the path of a file that is to be written, which v names; empty: there is none.
+func writable(key string, v Value[string], path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return fail(v, "%s %s: that is not a file", key, path)
+		}
+		return nil
+	}
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fail(v, "%s %s: folder %s: %v", key, path, dir, plainFileError(err))
+	}
+	if !info.IsDir() {
+		return fail(v, "%s %s: %s is not a folder", key, path, dir)
+	}
+	return nil
+}
+
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Agent) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it
@@ -347,7 +405,8 @@ func (c *Agent) entropy() (e agent.Entropy, err error) {
 	case e.By != agent.PerFlowlet && gap.IsSet():
 		return e, fail(gap, "flowlet_gap: that is of `entropy: flowlet`")
 	case e.By != agent.PerFlow && c.Recovery.V != "selective":
-		return e, fail(kind, "entropy: %s: packets then overtake each other, which only selective repeat allows (`recovery: selective`)", kind.V)
+		return e, fail(kind, "entropy: %s: packets then overtake each other, which only selective repeat allows (`recovery: selective`)",
+			kind.V)
 	}
 	return e, nil
 }

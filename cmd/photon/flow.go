@@ -72,7 +72,8 @@ func flowAddCommand() *cobra.Command {
 			case given("to") && !o.To.Unicast():
 				return bad(fmt.Errorf("--to %v: that is no address of a host", o.To))
 			case given("to-mac") && !o.ToMAC.Unicast():
-				return bad(fmt.Errorf("--to-mac %v: that is no address of a host (leave it out if the peer is an agent without a `mac`)", o.ToMAC))
+				return bad(fmt.Errorf("--to-mac %v: that is no address of a host (leave it out if the peer is an agent without a `mac`)",
+					o.ToMAC))
 			case given("size") && o.Size == 0:
 				return bad(errors.New("--size 0B: a flow has something to send (leave it out for an endless flow)"))
 			case given("stop") && o.Stop <= o.Start:
