@@ -425,7 +425,7 @@ func TestAddFlowRefuses(t *testing.T) {
 	p := newPair(t, cnp.Silent{}, nil)
 	v6, _ := wire.ParseIP("fd00::1")
 	p.send(1, 0, 0)
-	for _, s := range []agent.FlowSpec{{Peer: ip(2), QP: 1}, {Peer: ip(2), QP: 1 << 24}, {Peer: v6, QP: 2}, {Peer: ip(2), QP: 2, Size: -1}} {
+	for _, s := range []agent.FlowSpec{{Peer: ip(2), QP: 1}, {Peer: ip(2), QP: 1 << 24}, {Peer: v6, QP: 2}, {Peer: ip(2), QP: 2, Size: -1}, {Peer: wire.IPv4(255, 255, 255, 255), QP: 2}, {Peer: ip(2), PeerMAC: wire.Broadcast, QP: 2}} {
 		if _, err := p.a.AddFlow(0, s); err == nil {
 			t.Errorf("%+v was taken", s)
 		}

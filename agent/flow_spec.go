@@ -55,12 +55,12 @@ func (h *Host) checkSpec(spec *FlowSpec) error {
 		return fmt.Errorf("agent: there is no tenant %d", spec.Tenant)
 	case spec.PSN > psnMask:
 		return fmt.Errorf("agent: PSN %d has more than 24 bits", spec.PSN)
-	case spec.Peer == h.config.IP:
-		return fmt.Errorf("%w: %v", ErrSelf, spec.Peer)
-	case !spec.Peer.OfHost():
+	case !spec.Peer.Unicast():
 		return fmt.Errorf("agent: a flow to %v: that is no address of a host", spec.Peer)
 	case spec.PeerMAC.Multicast():
 		return fmt.Errorf("agent: a flow to %v: that is no address of a host", spec.PeerMAC)
+	case spec.Peer == h.config.IP:
+		return fmt.Errorf("%w: %v", ErrSelf, spec.Peer)
 	case spec.Peer.Is4() != h.config.IP.Is4():
 		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
 	case spec.Pair != nil:

@@ -170,6 +170,9 @@ func (t *Traffic) Check(now units.Time, orders []Order) error {
 		if err := t.host.checkSpec(&o.FlowSpec); err != nil {
 			return err
 		}
+		if o.Stop > 0 && o.Stop <= o.Start {
+			return fmt.Errorf("agent: a flow starts at %v, and stops at %v", o.Start, o.Stop)
+		}
 		if o.QP == 0 { // it gets a free one
 			continue
 		}

@@ -61,6 +61,18 @@ func TestOrderedFlowsBeginInTime(t *testing.T) {
 	}
 }
 
+// A flow that is to stop before it starts, or right then, is a mistake.
+func TestStopIsAfterStart(t *testing.T) {
+	p, tr := newTraffic(t, 1000, nil)
+	for _, stop := range []units.Time{ms, 5 * ms} {
+		o := to2(0, 5*ms)
+		o.Stop = stop
+		if err := tr.Check(p.Now(), []agent.Order{o}); err == nil {
+			t.Errorf("stop %v of a flow that starts at 5ms", stop)
+		}
+	}
+}
+
 // Flows are stopped by their order or by hand, before they begin or after; what
 // has ended cannot be stopped.
 func TestOrderedFlowsAreStopped(t *testing.T) {

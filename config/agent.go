@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,6 +216,63 @@ func (c *Agent) TrafficFile() string {
 	return filepath.Join(filepath.Dir(c.file), c.Traffic.V)
 }
 
+// ReadTraffic reads the file of flows and workloads; nil: there is none.
+func (c *Agent) ReadTraffic() ([]byte, error) {
+	if c.Traffic.V == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(c.TrafficFile())
+	if err != nil {
+		return nil, inFile(c.file, fail(c.Traffic, "traffic %s: %v", c.TrafficFile(), plainFileError(err)))
+	}
+	return b, nil
+}
+
+// ResultsFile opens the file to which flows are written as they end, at its end; nil: there is none.
+func (c *Agent) ResultsFile() (*os.File, error) {
+	r := c.Results
+	if err := writable("results", r, r.V); err != nil || r.V == "" {
+		return nil, inFile(c.file, err)
+	}
+	f, err := os.OpenFile(r.V, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, inFile(c.file, fail(r, "results %s: %v", r.V, plainFileError(err)))
+	}
+	return f, nil
+}
+
+// CheckFolders says which file cannot be written because its folder is not there, or because it is no file. It
+// writes nothing.
+func (c *Agent) CheckFolders() error {
+	err := writable("results", c.Results, c.Results.V)
+	if err == nil && c.Memory != nil {
+		err = writable("memory: file", c.Memory.File, c.memoryPath())
+	}
+	return inFile(c.file, err)
+}
+
+// writable checks the path of a file that is to be written, which v names; empty: there is none.
+func writable(key string, v Value[string], path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return fail(v, "%s %s: that is not a file", key, path)
+		}
+		return nil
+	}
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fail(v, "%s %s: folder %s: %v", key, path, dir, plainFileError(err))
+	}
+	if !info.IsDir() {
+		return fail(v, "%s %s: %s is not a folder", key, path, dir)
+	}
+	return nil
+}
+
 // MetricsAddress is where metrics are served; empty: nowhere.
 func (c *Agent) MetricsAddress() string {
 	a, _ := metricsAddress(c.Metrics) // Check has seen it
@@ -257,11 +315,11 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if !c.IP.IsSet() {
 		return nil, errors.New("an agent needs its address (`ip: 10.0.0.1`)")
 	}
-	if !c.IP.V.OfHost() {
+	if !c.IP.V.Unicast() {
 		return nil, fail(c.IP, "ip %v: that is no address of a host", c.IP.V)
 	}
-	if c.MAC.IsSet() && (c.MAC.V == 0 || c.MAC.V.Multicast()) {
-		return nil, fail(c.MAC, "mac %v: that is no address of a host", c.MAC.V)
+	if m := c.MAC; m.IsSet() && !m.V.Unicast() {
+		return nil, fail(m, "mac %v: that is no address of a host (leave it out for one that is made from the `ip`)", m.V)
 	}
 	if p := c.Payload; p.IsSet() && (p.V < 1 || p.V > 9000) {
 		return nil, fail(p, "payload %v must be from 1B to 9KB", p.V)
@@ -346,6 +404,9 @@ func (c *Agent) entropy() (e agent.Entropy, err error) {
 		return e, fail(kind, "entropy: flowlet needs a flowlet_gap (write it like `flowlet_gap: 50us`)")
 	case e.By != agent.PerFlowlet && gap.IsSet():
 		return e, fail(gap, "flowlet_gap: that is of `entropy: flowlet`")
+	case e.By != agent.PerFlow && c.Recovery.V != "selective":
+		return e, fail(kind, "entropy: %s: packets then overtake each other, which only selective repeat allows (`recovery: selective`)",
+			kind.V)
 	}
 	return e, nil
 }
@@ -435,14 +496,14 @@ func (c *Agent) flows(n *AgentNode) error {
 		if !f.To.IsSet() {
 			return fail(f.QP, "flow %d does not say where to (`to: 10.0.0.2`)", i+1)
 		}
+		if !f.To.V.Unicast() {
+			return fail(f.To, "to %v: that is no address of a host", f.To.V)
+		}
+		if m := f.ToMAC; m.IsSet() && !m.V.Unicast() {
+			return fail(m, "to_mac %v: that is no address of a host (leave it out if the peer is an agent without a `mac`)", m.V)
+		}
 		if f.To.V == c.IP.V {
 			return fail(f.To, "a flow to %v, the agent's own address", f.To.V)
-		}
-		if !f.To.V.OfHost() {
-			return fail(f.To, "a flow to %v: that is no address of a host", f.To.V)
-		}
-		if f.ToMAC.IsSet() && (f.ToMAC.V == 0 || f.ToMAC.V.Multicast()) {
-			return fail(f.ToMAC, "a flow to %v: that is no address of a host", f.ToMAC.V)
 		}
 		if f.To.V.Is4() != c.IP.V.Is4() {
 			return fail(f.To, "a flow from %v to %v mixes IPv4 and IPv6", c.IP.V, f.To.V)
@@ -461,7 +522,10 @@ func (c *Agent) flows(n *AgentNode) error {
 			return fail(f.Count, "count %d: from 1 to %d", n, mostFlows)
 		}
 		if f.Size.V < 0 {
-			return fail(f.Size, "size %v must not be negative (0B: until it is stopped)", f.Size.V)
+			return fail(f.Size, "size %v must not be negative (leave it out for an endless flow)", f.Size.V)
+		}
+		if f.Size.IsSet() && f.Size.V == 0 && !f.PSN.IsSet() { // only queue pairs have messages of no bytes
+			return fail(f.Size, "size 0B: a flow has something to send (leave it out for an endless flow)")
 		}
 		if f.Start.V < 0 {
 			return fail(f.Start, "start %v must not be negative", f.Start.V)

@@ -149,6 +149,8 @@ func (c *Agent) checkNIC() error {
 	}
 	const own = "a NIC sends and receives nothing of its own (role: both does)"
 	switch {
+	case c.MAC.IsSet() && !c.MAC.V.Unicast():
+		return fail(c.MAC, "mac %v: that is no address of a host (leave it out for the port's own)", c.MAC.V)
 	case c.IP.IsSet():
 		return notHere(c.IP.Line, "ip", "a NIC has no address of its own: the applications behind it have")
 	case len(c.Flows) > 0:

@@ -67,15 +67,20 @@ func (c *Agent) MemoryFile() (*os.File, error) {
 	if c.Memory == nil || c.Memory.File.V == "" {
 		return nil, nil
 	}
-	path := c.Memory.File.V
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(c.file), path)
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(c.memoryPath(), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, inFile(c.file, fail(c.Memory.File, "memory: %v", plainFileError(err)))
 	}
 	return f, nil
+}
+
+// memoryPath is where that file is; empty: there is none. A relative path begins at this configuration's folder.
+func (c *Agent) memoryPath() string {
+	path := c.Memory.File.V
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(c.file), path)
 }
 
 // noPair says that a flow to an agent has something that only one to a queue pair of the specification has.

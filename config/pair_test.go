@@ -39,6 +39,9 @@ func TestPairsRefused(t *testing.T) {
 		flow("qp: 1, read: {rkey: 1}"):                                                                        "7: read: that is of a flow to a queue pair that is not an agent's (`psn: N`: it expects this PSN first)",
 		flow("qp: 1, receive: {size: 1KB}"):                                                                   "7: receive: that is of a flow to a queue pair that is not an agent's (`psn: N`: it expects this PSN first)",
 		flow("qp: 1, psn: 16777216, size: 4KB"):                                                               "7: psn 16777216: there are 0 to 16777215",
+		flow("qp: 1, psn: 0x1000000, size: 4KB"):                                                              "7: psn 16777216: there are 0 to 16777215",
+		flow("qp: 1, psn: 0x, size: 4KB"):                                                                     "7: \"0x\" is not a whole number",
+		flow("qp: 1, psn: 0x-5, size: 4KB"):                                                                   "7: \"0x-5\" is not a whole number",
 		flow("qp: 1, psn: 1, peer_psn: -1, size: 4KB"):                                                        "7: peer_psn -1: there are 0 to 16777215",
 		flow("qp: 1, psn: 1, local_qp: 16777216, size: 4KB"):                                                  "7: local_qp 16777216: there are 0 to 16777215",
 		flow("psn: 1, size: 4KB"):                                                                             "7: psn: the peer has told the number of its queue pair (write it like `qp: 17`)",
@@ -75,7 +78,7 @@ payload: 4096B
 memory: {address: 0x1000, rkey: 0x12345678, size: 1MiB}
 flows:
 - {to: 10.0.0.2, qp: 17, psn: 5, size: 0B}
-- {to: 10.0.0.2, qp: 18, local_qp: 3, psn: 5, peer_psn: 6, size: 7B, messages: 9, write: {address: 0x7FFF00000000, rkey: 10}}
+- {to: 10.0.0.2, qp: 0x0012, local_qp: 0x3, psn: 0xfffffe, peer_psn: 0X0006, size: 7B, messages: 9, write: {address: 0x7FFF00000000, rkey: 10}}
 - {to: 10.0.0.3, qp: 18, psn: 5, size: 1000B, messages: 3, read: {address: 100, rkey: 10, size: 2KB, into: 4100}}
 - {to: 10.0.0.4, qp: 18, psn: 5, messages: 0, receive: {address: 0x2000, size: 4KiB, count: 16}}
 `)
@@ -95,6 +98,9 @@ flows:
 		{Local: 18, Verb: agent.Read, Messages: 3, Size: 1000, Remote: agent.Region{Address: 100, Size: 2000, Key: 10}, Into: agent.Region{Address: 4100, Size: 2000}},
 		{Local: 18, Messages: 0, Receive: agent.Buffers{Address: 0x2000, Size: 4096, Count: 16}},
 	} {
+		if f := n.Flows[i]; i == 1 && (f.QP != 18 || f.PSN != 0xFFFFFE) {
+			t.Errorf("queue pair %d, PSN %#x", f.QP, f.PSN)
+		}
 		if got := n.Flows[i].Pair; !reflect.DeepEqual(*got, want) || n.Flows[i].Size != want.Size*9 && i == 1 {
 			t.Errorf("flow %d: %+v, not %+v", i, *got, want)
 		}

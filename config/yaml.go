@@ -71,7 +71,7 @@ func (v *Value[T]) UnmarshalYAML(n *yaml.Node) error {
 	case encoding.TextUnmarshaler:
 		err = p.UnmarshalText([]byte(n.Value))
 	case *int:
-		if *p, err = strconv.Atoi(n.Value); err != nil {
+		if *p, err = wholeNumber(n.Value); err != nil {
 			err = fmt.Errorf("%q is not a whole number", n.Value)
 		}
 	case *uint64:
@@ -84,6 +84,15 @@ func (v *Value[T]) UnmarshalYAML(n *yaml.Node) error {
 		err = n.Load(&v.V, yaml.WithKnownFields())
 	}
 	return err
+}
+
+// wholeNumber reads 26 or 0x1a: perftest prints queue pairs and PSNs in hex. A leading 0 does not make it octal.
+func wholeNumber(s string) (int, error) {
+	if hex, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
+		n, err := strconv.ParseUint(hex, 16, strconv.IntSize-1)
+		return int(n), err
+	}
+	return strconv.Atoi(s)
 }
 
 // Read decodes a YAML file into v, strictly.

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -46,41 +45,59 @@ type configuredTraffic struct {
 	results *results // nil: no file
 }
 
-// readTraffic reads it, before anything starts.
-func readTraffic(conf *config.Agent) (g configuredTraffic, err error) {
+// CheckFiles says what is wrong with the files that an agent's configuration names, as its start would.
+func CheckFiles(conf *config.Agent) error {
+	if _, err := configuredOrders(conf); err != nil {
+		return err
+	}
+	return conf.CheckFolders()
+}
+
+// configuredOrders are the flows of the configuration and of its file of traffic.
+func configuredOrders(conf *config.Agent) (list []agent.Order, err error) {
 	node, err := conf.Resolve(nil)
 	if err != nil {
-		return g, refused(err)
+		return nil, err
 	}
 	for _, f := range node.Flows {
-		g.list = append(g.list, agent.Order{FlowSpec: f})
+		list = append(list, agent.Order{FlowSpec: f})
 	}
-	if file := conf.TrafficFile(); file != "" {
-		b, err := os.ReadFile(file)
+	b, err := conf.ReadTraffic()
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		t, err := experiment.ParseTraffic(conf.TrafficFile(), b)
 		if err != nil {
-			return g, refused(config.FileError(file, err))
-		}
-		t, err := experiment.ParseTraffic(file, b)
-		if err != nil {
-			return g, refused(err)
+			return nil, err
 		}
 		flows, err := t.Of(node.Config.IP)
 		if err != nil {
-			return g, refused(err)
+			return nil, err
 		}
 		for _, f := range flows {
-			g.list = append(g.list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
+			list = append(list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
 				Peer: f.To, PeerMAC: config.MACFor(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
 				Weight: f.Weight,
 			}})
 		}
 	}
-	if path := conf.Results.V; path != "" {
-		if g.results, err = openResults(path); err != nil {
-			return g, refused(err)
-		}
+	return list, nil
+}
+
+// readTraffic reads what the configuration has an agent send, before anything starts.
+func readTraffic(conf *config.Agent) (g configuredTraffic, err error) {
+	if g.list, err = configuredOrders(conf); err != nil {
+		return g, refused(err)
 	}
-	return g, nil
+	f, err := conf.ResultsFile()
+	if err != nil {
+		return g, refused(err)
+	}
+	if f != nil {
+		g.results, err = startResults(f)
+	}
+	return g, refused(err)
 }
 
 // newTraffic starts the configured flows, and takes orders for others.
@@ -109,6 +126,9 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 	for i, f := range r.Flows {
 		if f.Start < 0 || f.Stop < 0 || f.Limit < 0 || f.Begin < 0 {
 			return done, fmt.Errorf("flow %d: times and rates must not be negative", i+1)
+		}
+		if f.Stop > 0 && f.Stop <= f.Start { // said here: agent.Traffic would name times of its own clock
+			return done, fmt.Errorf("flow %d: stop %v is not after start %v", i+1, f.Stop, f.Start)
 		}
 		if f.ToMAC == 0 {
 			f.ToMAC = config.MACFor(f.To)
@@ -297,16 +317,12 @@ type results struct {
 	csv  *csv.Writer
 }
 
-// openResults appends to a file, which gets the head if it is new.
-func openResults(path string) (*results, error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("results: %w", err)
-	}
+// startResults appends to a file, which gets the head if it is new.
+func startResults(f *os.File) (*results, error) {
 	info, err := f.Stat()
-	if err != nil || info.Mode()&fs.ModeType != 0 {
+	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("results: %s is not a file", path)
+		return nil, fmt.Errorf("results: %w", err)
 	}
 	r := &results{file: f, csv: csv.NewWriter(f)}
 	if info.Size() == 0 {

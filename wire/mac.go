@@ -36,6 +36,9 @@ func (m MAC) Put(b []byte) {
 // Multicast reports whether m is a group address, broadcast included.
 func (m MAC) Multicast() bool { return m>>40&1 != 0 }
 
+// Unicast reports whether a station may have the address: it is no group's, and not zero.
+func (m MAC) Unicast() bool { return m != 0 && !m.Multicast() }
+
 // LinkLocal reports whether m is one of 01-80-C2-00-00-00 to -0F, which no
 // bridge forwards (IEEE 802.1Q clause 8.6.3): PAUSE, LLDP, spanning tree.
 func (m MAC) LinkLocal() bool { return m>>4 == 0x0180_C200_000 }

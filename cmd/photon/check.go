@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"photon/config"
+	"photon/daemon"
 	"photon/lab/accept"
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -188,7 +189,7 @@ func check(file string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return append(n.Describe(), a.Warnings()...), nil
+		return append(n.Describe(), a.Warnings()...), daemon.CheckFiles(a)
 	default:
 		s, err := config.ReadSwitch(file)
 		if err != nil {

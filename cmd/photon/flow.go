@@ -67,7 +67,17 @@ func flowAddCommand() *cobra.Command {
 			"has the form of experiments with addresses for names of hosts. Starts count from now.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			request := node.FlowOrders{}
+			given := c.Flags().Changed
 			switch {
+			case given("to") && !o.To.Unicast():
+				return bad(fmt.Errorf("--to %v: that is no address of a host", o.To))
+			case given("to-mac") && !o.ToMAC.Unicast():
+				return bad(fmt.Errorf("--to-mac %v: that is no address of a host (leave it out if the peer is an agent without a `mac`)",
+					o.ToMAC))
+			case given("size") && o.Size == 0:
+				return bad(errors.New("--size 0B: a flow has something to send (leave it out for an endless flow)"))
+			case given("stop") && o.Stop <= o.Start:
+				return bad(fmt.Errorf("--stop %v: that is not after --start %v (both count from now)", o.Stop, o.Start))
 			case (file == "") == (o.To == wire.IP{}):
 				return bad(errors.New("say where to (--to 10.0.0.2), or name a file of flows (-f)"))
 			case count < 1 || count > 1e6:

@@ -76,6 +76,9 @@ func (t *Traffic) Of(self wire.IP) (list []TrafficFlow, err error) {
 }
 
 func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
+	if err := t.checkAddresses(); err != nil {
+		return nil, err
+	}
 	p, addresses := t.plan(self)
 	e := &Experiment{Flows: slices.Clone(t.Flows), Workloads: slices.Clone(t.Workloads), Duration: t.Duration.Or(forever)}
 	for i := range e.Flows {
@@ -85,6 +88,9 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 		}
 		if !g.To.IsSet() {
 			return nil, at(g.From, "flow group %d does not say where to (`to: 10.0.0.2`)", i+1)
+		}
+		if g.Size.IsSet() && g.Size.V == 0 {
+			return nil, at(g.Size, "size 0B: a flow has something to send (leave it out for an endless flow)")
 		}
 		if !g.From.IsSet() {
 			g.From = config.Value[string]{V: self.String(), Line: g.To.Line}
@@ -110,7 +116,8 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 		return nil, err
 	}
 	for _, f := range flows {
-		if addresses[f.From] != self {
+		// With `every` and `spread` the group's stop may come before some of its flows start: these send nothing.
+		if addresses[f.From] != self || f.Stop > 0 && f.Stop <= f.Start {
 			continue
 		}
 		if f.Weight != float64(int(f.Weight)) || f.Weight > ratelimit.MaxWeight {
@@ -145,7 +152,7 @@ func (t *Traffic) plan(self wire.IP) (p *topology.Plan, addresses []wire.IP) {
 		add(h.V)
 	}
 	for _, names := range t.names() {
-		if a, err := wire.ParseIP(names); err == nil {
+		if a, err := wire.ParseIP(names.V); err == nil {
 			add(a)
 		}
 	}
@@ -153,13 +160,28 @@ func (t *Traffic) plan(self wire.IP) (p *topology.Plan, addresses []wire.IP) {
 	return p, addresses
 }
 
+// checkAddresses finds addresses that no host has.
+func (t *Traffic) checkAddresses() error {
+	for _, h := range t.Hosts {
+		if !h.V.Unicast() {
+			return at(h, "%v: that is no address of a host", h.V)
+		}
+	}
+	for _, names := range t.names() {
+		if a, err := wire.ParseIP(names.V); err == nil && !a.Unicast() {
+			return at(names, "%v: that is no address of a host", a)
+		}
+	}
+	return nil
+}
+
 // names are the hosts that flows name, ranges and lists as they are.
-func (t *Traffic) names() (names []string) {
+func (t *Traffic) names() (names []config.Value[string]) {
 	for _, g := range t.Flows {
-		names = append(names, g.From.V, g.To.V)
+		names = append(names, g.From, g.To)
 	}
 	for _, w := range t.Workloads {
-		names = append(names, w.From.V, w.To.V)
+		names = append(names, w.From, w.To)
 	}
 	return names
 }

@@ -60,6 +60,9 @@ func TestTrafficOfSeveralAgents(t *testing.T) {
 func TestBadTraffic(t *testing.T) {
 	self := wire.IPv4(10, 0, 0, 1)
 	for text, want := range map[string]string{
+		"flows: [{to: 10.0.0.2,\n size: 0B}]":                          "x.yaml:2: size 0B: a flow has something to send (leave it out for an endless flow)",
+		"flows: [{to: 224.0.0.1, size: 1KB}]":                          ":1: 224.0.0.1: that is no address of a host",
+		"hosts: [10.0.0.1, 10.0.0.2,\n 0.0.0.0]\nflows: [{to: \"*\"}]": ":2: 0.0.0.0: that is no address of a host",
 		"seed: 2":              "neither flows nor workloads",
 		"flows: [{size: 1KB}]": "where to",
 		"flows:\n  - {to: 10.0.0.2, every: 1ms, size: 1KB}":                            "x.yaml:2",

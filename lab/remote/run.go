@@ -296,6 +296,8 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 			if f.Stop > 0 {
 				stop = min(stop, f.Stop)
 			}
+			// A flow that starts after its end sends nothing, and an agent would refuse it: it has its place in the order.
+			stop = max(stop, f.Start+1)
 			request.Flows = append(request.Flows, node.FlowOrder{
 				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: f.DSCP, Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
 			})
