@@ -91,3 +91,23 @@ func TestSamplesToACollector(t *testing.T) {
 		t.Errorf("%d samples stand for %d packets, one in %d was sampled", len(records), packets, every)
 	}
 }
+
+// A way to the collector may come after the switch: what could not be sent until then is counted, and what comes then is sent.
+func TestCollectorIsReachedLater(t *testing.T) {
+	l := newFourHosts(t)
+	o := operateOn(t, l, "sflow: {collector: '10.77.0.1:6343', sampling: 1, polling: 1s}\n")
+	var shown show.SFlow
+	look := func(frames int) {
+		for i := range frames {
+			o.hosts[2].Send(udp(2, 3, 0, 300, uint32(i)))
+		}
+		shown = show.SFlow{}
+		o.show("sflow", &shown)
+	}
+	o.until("samples could not be sent", func() bool { look(5); return shown.Failed > 0 })
+	if !shown.On || shown.Collector != "10.77.0.1:6343" || shown.Every != 1 || shown.Datagrams != 0 {
+		t.Errorf("%+v", shown)
+	}
+	l.sw.Run(t, "ip", "addr", "add", "10.77.0.1/32", "dev", "lo")
+	o.until("samples are sent", func() bool { look(5); return shown.Datagrams > 0 })
+}

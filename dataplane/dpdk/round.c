@@ -62,11 +62,12 @@ static void both_clocks(uint64_t *ticks, uint64_t *ns)
  * half a percent off, and so would be every rate and every time. */
 uint64_t ph_ticks_per_second(void)
 {
-	const struct timespec while_ = {.tv_nsec = 50 * 1000 * 1000};
+	struct timespec left = {.tv_nsec = 50 * 1000 * 1000};
 	uint64_t ticks, ns, ticks2, ns2, theirs = rte_get_tsc_hz(), ours;
 
 	both_clocks(&ticks, &ns);
-	nanosleep(&while_, NULL);
+	while (nanosleep(&left, &left) != 0) /* a signal came: a shorter measurement would be a worse one */
+		;
 	both_clocks(&ticks2, &ns2);
 	ours = (uint64_t)((double)(ticks2 - ticks) * 1e9 / (double)(ns2 - ns) + 0.5);
 	return ours > theirs / 50 * 49 && ours < theirs / 50 * 51 ? ours : theirs; /* else the clock was set meanwhile */

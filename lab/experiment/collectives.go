@@ -89,8 +89,9 @@ func (c *Collective) check(e *Experiment) error {
 	case e.changed(c.Name.V):
 		return at(c.Name, "collective %s: events are of flows that are there from the beginning", c.Name.V)
 	}
-	for name, t := range map[string]config.Value[units.Time]{"start": c.Start, "gap": c.Gap, "compute": c.Compute, "backward": c.Backward} {
+	for i, t := range []config.Value[units.Time]{c.Start, c.Gap, c.Compute, c.Backward} {
 		if t.V > mostDuration {
+			name := [...]string{"start", "gap", "compute", "backward"}[i]
 			return at(t, "collective %s: %s %v: %v is the most", c.Name.V, name, t.V, mostDuration)
 		}
 	}
