@@ -116,7 +116,7 @@ func TestImpairReloaded(t *testing.T) {
 	reload("  impair: {rules: [{do: lose, priority: 3, packets: [2]}]}\n", "ports[3].impair.rules: 0 -> 1\n")
 	gives(2)
 	lost(1)
-	reload("  impair: {rules: [{do: lose, priority: 3, packets: [2, 3]}]}\n", "ports[3].impair.rules[0].packets: 1 -> 2\n")
+	reload("  impair: {rules: [{do: lose, priority: 3, packets: [2, 3]}]}\n", "ports[3].impair.rules[0].packets: [2] -> [2 3]\n")
 	gives(1) // it counts from the first again
 	lost(3)
 	reload("", "ports[3].impair.rules: 1 -> 0\n")
