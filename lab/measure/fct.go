@@ -107,7 +107,8 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 
 // time is from the first bit out to the last acknowledgement in: packets are stored at every hop, follow each other at
 // the pace of the slowest link so far, and the last, which may be shorter, overtakes none; an acknowledgement comes
-// back. Of several shortest paths it is the best one's, there and back.
+// back. Of several shortest paths it is the best one's, there and back; if a flow's packets may take all of them at
+// once, no less is possible.
 func (d *ideal) time(from, to int, size units.Size) units.Time {
 	key := d.n.Plan.PairOf(from, to)
 	ways, ok := d.ways[key]
@@ -117,8 +118,21 @@ func (d *ideal) time(from, to int, size units.Size) units.Time {
 	}
 	payload := d.e.Parameters.Payload.Value.V
 	full := (size+payload-1)/payload - 1 // packets before the last one
-	rest := int(size - full*payload)
-	send := func(l dataplane.Link, bytes int) units.Time { return l.Serialize(max(bytes, wire.MinFrameLen)) }
+	there := d.alone
+	if d.e.Parameters.Overtakes() {
+		there = d.spread
+	}
+	return there(ways, full, int(size-full*payload)) + ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
+}
+
+// occupies is how long a frame is on a link.
+func occupies(l dataplane.Link, bytes int) units.Time {
+	return l.Serialize(max(bytes, wire.MinFrameLen))
+}
+
+// alone is when the last packet arrives, of so much payload, if a flow takes one of the ways.
+func (d *ideal) alone(ways topology.Ways, full units.Size, rest int) units.Time {
+	payload := int(d.e.Parameters.Payload.Value.V)
 	there := [][]arrival{{{}}} // by the place that a hop leads to
 	for _, layer := range ways {
 		var next [][]arrival
@@ -127,13 +141,13 @@ func (d *ideal) time(from, to int, size units.Size) units.Time {
 				next = append(next, nil)
 			}
 			for _, a := range there[h.From] {
-				sent := send(h.Link, int(payload)+d.extra)
+				sent := occupies(h.Link, payload+d.extra)
 				a.slowest = max(a.slowest, sent)
 				a.first += sent
 				if full > 0 { // the last packet leaves when those before it have
 					a.last = max(a.last, a.first+units.Time(full-1)*a.slowest)
 				}
-				a.last += send(h.Link, rest+d.extra) + h.Link.Delay
+				a.last += occupies(h.Link, rest+d.extra) + h.Link.Delay
 				a.first += h.Link.Delay
 				next[h.To] = a.among(next[h.To])
 			}
@@ -144,7 +158,39 @@ func (d *ideal) time(from, to int, size units.Size) units.Time {
 	for _, a := range there[0] {
 		best = min(best, a.last)
 	}
-	return best + ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + send(l, ackBytes) })
+	return best
+}
+
+// spread is a time before which not all packets can have arrived, if they take all ways at once: the links that are
+// equally far from the sender carry no more than their rates together, and the first packet comes by the shortest.
+func (d *ideal) spread(ways topology.Ways, full units.Size, rest int) units.Time {
+	payload := int(d.e.Parameters.Payload.Value.V)
+	var a arrival
+	single := true // so far there was one link at a time: packets cannot come closer together than on the slowest
+	for _, layer := range ways {
+		rate, sent, end, delay := 0.0, units.Never, units.Never, units.Never
+		for _, h := range layer {
+			takes := occupies(h.Link, payload+d.extra)
+			rate += float64(h.Count) / float64(takes)
+			sent, end, delay = min(sent, takes), min(end, occupies(h.Link, rest+d.extra)), min(delay, h.Link.Delay)
+		}
+		gone := a.first + units.Time(float64(full)/rate)
+		if single = single && len(layer) == 1 && layer[0].Count == 1; single {
+			a.slowest = max(a.slowest, sent)
+			gone = a.first + sent + units.Time(full-1)*a.slowest
+		}
+		switch {
+		case full == 0:
+			a.last += end
+		case single:
+			a.last = max(a.last, gone) + end
+		default:
+			a.last = max(a.last+end, gone)
+		}
+		a.first += sent + delay
+		a.last += delay
+	}
+	return a.last
 }
 
 // arrival is when packets of a flow come to a node by one of the ways to it.

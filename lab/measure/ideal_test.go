@@ -19,31 +19,46 @@ import (
 )
 
 // A flow that has the network for itself takes as long as it is said to take in an empty network, whatever links
-// are on its way and however much is left for its last packet.
+// are on its way and however much is left for its last packet. If its packets may take several ways at once it takes
+// no less.
 func TestFlowAloneTakesTheIdealTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-		switches := rapid.IntRange(1, 4).Draw(t, "switches")
+		stages := rapid.IntRange(0, 3).Draw(t, "stages")
 		payload := rapid.IntRange(1, 1400).Draw(t, "payload")
-		p("id: test/alone\ntitle: alone\nduration: 20ms\ntopology:\n  kind: free")
-		p("  nodes: [{name: A, host: true}, {name: B, host: true}")
-		for i := range switches {
-			p("    , {name: S%d}", i)
-		}
-		p("  ]\n  links:")
+		most := rapid.SampledFrom([]int{1, 4}).Draw(t, "ways")
+		p("id: test/alone\ntitle: alone\nduration: 50ms\ntopology:\n  kind: free")
+		var links strings.Builder
 		link := func(a, b string) {
 			rate := rapid.SampledFrom([]int{1, 10, 25, 40, 100, 400}).Draw(t, "rate")
-			p("    - {a: %s, b: %s, rate: %dGbps, delay: %dns}", a, b, rate, rapid.IntRange(0, 20000).Draw(t, "delay"))
+			fmt.Fprintf(&links, "    - {a: %s, b: %s, rate: %dGbps, delay: %dns}\n", a, b, rate, rapid.IntRange(0, 20000).Draw(t, "delay"))
 		}
+		p("  nodes: [{name: A, host: true}, {name: B, host: true}, {name: S0}")
 		link("A", "S0")
-		for i := 1; i < switches; i++ {
-			link(fmt.Sprintf("S%d", i-1), fmt.Sprintf("S%d", i))
+		chain := true
+		for i := 1; i <= stages; i++ { // from one switch to the next by another, of which there may be several
+			p("    , {name: S%d}", i)
+			between := rapid.IntRange(1, most).Draw(t, "between")
+			chain = chain && between == 1
+			for j := range between {
+				m := fmt.Sprintf("M%d-%d", i, j)
+				p("    , {name: %s}", m)
+				link(fmt.Sprintf("S%d", i-1), m)
+				link(m, fmt.Sprintf("S%d", i))
+			}
 		}
-		link(fmt.Sprintf("S%d", switches-1), "B")
+		link(fmt.Sprintf("S%d", stages), "B")
+		p("  ]\n  links:\n%s", links.String())
 		p("parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: %dB, mtu: 1500B,", payload)
-		p("  priority: 3, xoff: 1MB, buffer: 100MB, start_phase: 0s}")
-		p("flows: [{from: A, to: B, size: %dB}]", rapid.IntRange(1, 20*payload).Draw(t, "size"))
+		by := rapid.SampledFrom([]string{"flow", "round_robin", "random", "queue"}).Draw(t, "paths")
+		p("  priority: 3, xoff: 1MB, buffer: 100MB, start_phase: 0s, paths: %s", by)
+		exact := chain && by == "flow"
+		if by != "flow" { // whose acknowledgements are longer
+			p("  , recovery: selective, window: 1000, reorder: 100, ack_timeout: 67ms")
+		}
+		p("}")
+		p("flows: [{from: A, to: B, size: %dB}]", rapid.IntRange(1, 50*payload).Draw(t, "size"))
 		p("schemes: [none]\nmeasure: {sample: 1ms}")
 		e, err := experiment.Parse("alone.yaml", []byte(b.String()))
 		if err != nil {
@@ -62,10 +77,37 @@ func TestFlowAloneTakesTheIdealTime(t *testing.T) {
 		if len(flows) != 1 {
 			t.Fatalf("it has not ended\n%s", b.String())
 		}
-		if f := &flows[0]; f.FCT < f.Ideal || f.FCT > f.Ideal+units.Nanosecond {
+		if f := &flows[0]; f.FCT < f.Ideal || exact && f.FCT > f.Ideal+units.Nanosecond {
 			t.Fatalf("it took %v, and should take %v\n%s", f.FCT, f.Ideal, b.String())
 		}
 	})
+}
+
+// Four links of 25 Gbit/s are as good as one of 100, to a flow whose packets take them in turn.
+func TestIdealTimeOfASpreadFlow(t *testing.T) {
+	time := func(by string, trunks int, rate units.Rate) units.Time {
+		p := topology.New()
+		a, b := p.Host("A"), p.Host("B")
+		from, to := p.Switch("x", "S0"), p.Switch("x", "S1")
+		p.Connect(a, from, dataplane.Link{Rate: 100 * units.Gbps})
+		for range trunks {
+			p.Connect(from, to, dataplane.Link{Rate: rate, Delay: units.Microsecond})
+		}
+		p.Connect(to, b, dataplane.Link{Rate: 100 * units.Gbps})
+		e := &experiment.Experiment{}
+		e.Parameters.Payload.Value, e.Parameters.Paths.Value = config.Set(units.Size(1000)), config.Set(by)
+		return newIdeal(e, &build.Network{Plan: p}).time(a, b, 10*units.MB)
+	}
+	one := time("round_robin", 1, 100*units.Gbps)
+	if four := time("round_robin", 4, 25*units.Gbps); math.Abs(float64(four)/float64(one)-1) > 0.01 {
+		t.Errorf("by four links of 25 Gbit/s it takes %v, by one of 100 Gbit/s %v", four, one)
+	}
+	if one != time("flow", 1, 100*units.Gbps) {
+		t.Error("by one link it does not matter how paths are chosen")
+	}
+	if r := float64(time("flow", 4, 25*units.Gbps)) / float64(one); math.Abs(r-4) > 0.1 {
+		t.Errorf("by one of four links of 25 Gbit/s a flow takes %.2f times as long as by one of 100 Gbit/s", r)
+	}
 }
 
 // In an empty network a flow takes the best of the paths with the fewest links, each as if there were no other, in

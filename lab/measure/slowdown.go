@@ -8,7 +8,7 @@ import (
 )
 
 // Slowdown of a flow is its completion time against an empty network.
-func (f *Ended) Slowdown() float64 { return max(1, f.FCT.Seconds()/f.Ideal.Seconds()) }
+func (f *Ended) Slowdown() float64 { return f.FCT.Seconds() / f.Ideal.Seconds() }
 
 const (
 	mostSizes  = 10 // ranges of flow sizes

@@ -17,6 +17,7 @@ type Ways [][]Hop
 type Hop struct {
 	From, To int
 	Link     dataplane.Link
+	Count    int // of links that are alike
 }
 
 // Pair is what the ways between two hosts depend on: the switches that these are joined to, and their cables. All hosts of a
@@ -48,24 +49,26 @@ func (p *Plan) Ways(from, to int) (w Ways) {
 				if into[e.Node] == nil {
 					next = append(next, e.Node)
 				}
-				if h := (Hop{From: places[at], Link: e.Link}); !slices.Contains(into[e.Node], h) {
-					into[e.Node] = append(into[e.Node], h)
-				}
+				into[e.Node] = add(into[e.Node], Hop{From: places[at], Link: e.Link, Count: 1})
 			}
 		}
 		var layer []Hop
 		var alike [][]Hop // what leads to each place
+		var begin []int   // and where it is in the layer
 		places = map[int]int{}
 		for _, node := range next {
 			hops := into[node]
 			slices.SortFunc(hops, Hop.compare)
-			place := slices.IndexFunc(alike, func(other []Hop) bool { return slices.Equal(hops, other) })
+			place := slices.IndexFunc(alike, func(other []Hop) bool { return slices.EqualFunc(hops, other, Hop.alike) })
 			if place < 0 {
 				place = len(alike)
-				alike = append(alike, hops)
+				alike, begin = append(alike, hops), append(begin, len(layer))
 				for _, h := range hops {
-					layer = append(layer, Hop{h.From, place, h.Link})
+					layer = append(layer, Hop{h.From, place, h.Link, 0})
 				}
+			}
+			for i, h := range hops {
+				layer[begin[place]+i].Count += h.Count
 			}
 			places[node] = place
 		}
@@ -73,6 +76,17 @@ func (p *Plan) Ways(from, to int) (w Ways) {
 	}
 	return w
 }
+
+// add adds a link to some, or to the count of those that are alike.
+func add(hops []Hop, h Hop) []Hop {
+	if i := slices.IndexFunc(hops, h.alike); i >= 0 {
+		hops[i].Count++
+		return hops
+	}
+	return append(hops, h)
+}
+
+func (h Hop) alike(o Hop) bool { return h.compare(o) == 0 }
 
 func (h Hop) compare(o Hop) int {
 	return cmp.Or(cmp.Compare(h.From, o.From), cmp.Compare(h.Link.Rate, o.Link.Rate),
