@@ -251,7 +251,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	for p := range s.PFC {
 		s.PFC[p] = thresholds
 	}
-	line := units.Rate(0)
+	network := scheme.Network{Seed: 1}
 	for i, p := range c.Ports {
 		var d dpdk.Device
 		if devices != nil {
@@ -261,7 +261,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 			p.Rate = c.Rate
 		}
 		rate := p.rate(d.Rate)
-		line = max(line, rate)
+		network.Line, network.Rates = max(network.Line, rate), append(network.Rates, rate)
 		parts := c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, s.MTU)).InCells(cell)
 		n.Headroom = append(n.Headroom, parts)
 		headroom := c.PFC.Headroom.Or(parts.Sum())
@@ -304,7 +304,6 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if err := c.forwarding(s, devices); err != nil {
 		return nil, err
 	}
-	network := scheme.Network{Line: line, Seed: 1}
 	parts, recipe, err := c.Scheme.build(network)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package scheme
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"photon/cnp"
 	"photon/marking"
@@ -56,11 +58,22 @@ func (s *hpcc) build(n Network) (Parts, error) {
 
 // telemetry is what switches and receivers do for schemes that go by what packets tell of their path.
 func telemetry(n Network) (Parts, error) {
-	if !wire.INTRate(n.Line) {
-		return Parts{}, fmt.Errorf("telemetry cannot name the line rate %v", n.Line)
+	for _, r := range append([]units.Rate{n.Line}, n.Rates...) {
+		if !slices.Contains(wire.INTRates(), r) {
+			return Parts{}, fmt.Errorf("telemetry cannot name a link's rate of %v (it can %s)", r, join(wire.INTRates()))
+		}
 	}
 	return Parts{
 		CP:    func(q marking.Place) marking.CP { return marking.Telemetry{Link: q.Rate} },
 		Carry: cnp.Carry{Ack: true, INT: true},
 	}, nil
+}
+
+// join lists rates.
+func join(rates []units.Rate) string {
+	var words []string
+	for _, r := range rates {
+		words = append(words, r.String())
+	}
+	return strings.Join(words, ", ")
 }

@@ -42,8 +42,9 @@ type recipe interface {
 // Network is what a recipe may know of the network that it is built for: parameters
 // such as PCN's period follow from it.
 type Network struct {
-	Line units.Rate // of the hosts
-	RTT  units.Time // the largest base round-trip time, of propagation alone; 0: unknown
+	Line  units.Rate   // of the hosts
+	Rates []units.Rate // of links at which there are congestion points, as far as they are known
+	RTT   units.Time   // the largest base round-trip time, of propagation alone; 0: unknown
 	// Of the path that takes longest; 0: unknown. PathRTT is from when a full packet has left to when its
 	// acknowledgement is there: the delays of cables both ways, the packet on every link but the first, which
 	// TIMELY's and Swift's round-trip times are without, and the acknowledgement on every link.

@@ -27,8 +27,12 @@ var intRates = [16]units.Rate{
 	8: 50 * units.Gbps, 9: 100 * units.Gbps, 10: 200 * units.Gbps, 11: 400 * units.Gbps, 12: 800 * units.Gbps, 13: 100 * units.Mbps, 14: 10 * units.Mbps,
 }
 
-// INTRate reports whether telemetry can name a link's rate.
-func INTRate(r units.Rate) bool { return r > 0 && slices.Contains(intRates[:], r) }
+// INTRates are the rates of links that telemetry can name, in ascending order.
+func INTRates() (all []units.Rate) {
+	all = slices.DeleteFunc(slices.Clone(intRates[:]), func(r units.Rate) bool { return r == 0 })
+	slices.Sort(all)
+	return all
+}
 
 // A hop is 64 bits: rate 4, time 24 (ns), bytes 20 (in 128 B), queue 16 (in
 // 80 B), the two last multiplied by rate/25 Gbit/s above that rate, so that the

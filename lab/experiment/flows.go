@@ -243,6 +243,13 @@ func (e *Experiment) changed(group string) bool {
 // Known is what schemes may know of an experiment's network.
 func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.Network {
 	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
+	for i := range p.Nodes {
+		for _, end := range p.Nodes[i].Ends {
+			if !slices.Contains(n.Rates, end.Link.Rate) {
+				n.Rates = append(n.Rates, end.Link.Rate)
+			}
+		}
+	}
 	seen := map[topology.Pair]bool{}
 	for _, f := range flows {
 		if f.Size == 0 {

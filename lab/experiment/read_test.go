@@ -57,6 +57,29 @@ func TestParseRefusesWithLine(t *testing.T) {
 	}
 }
 
+// Schemes whose packets say how fast links are work where each link's rate has a name, those between switches, too.
+func TestRatesThatTelemetryCannotName(t *testing.T) {
+	for trunk, named := range map[string]bool{"100Gbps": true, "400Gbps": true, "160Gbps": false, "12.5Gbps": false} {
+		for _, scheme := range []string{"hpcc", "powertcp", "dcqcn"} {
+			text := `id: my/trunks
+title: trunks
+duration: 1ms
+topology: {kind: leaf-spine, tors: 2, hosts: 2, spines: 2}
+parameters: {link_rate: 100Gbps, trunk_rate: ` + trunk + `, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B,
+  priority: 3, xoff: 256KB, buffer: 16MB}
+flows: [{from: H0, to: H2, size: 1MB}]
+schemes: [` + scheme + `]
+measure: {sample: 10us}
+`
+			_, err := Parse("x.yaml", []byte(text))
+			want := "x.yaml:8: scheme " + scheme + ": telemetry cannot name a link's rate of " + trunk + " (it can 10Mbps, "
+			if fits := named || scheme == "dcqcn"; fits != (err == nil) || !fits && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s with links of %s: %v", scheme, trunk, err)
+			}
+		}
+	}
+}
+
 // A run in short may end before a whole one, but within no window in which something is measured.
 func TestQuickKeepsWindows(t *testing.T) {
 	for _, c := range []struct{ experiment, quick, want string }{
