@@ -15,6 +15,7 @@
 //
 //	receive.go, known.go         a frame arrives; the short way of packets of known flows
 //	responder.go                 whether a packet is in order, and what to answer
+//	finished.go                  flows that were received whole make room for others
 //	ack_send.go, notify.go       the answers: acknowledgements and CNPs
 //
 //	ack_take.go, notify.go       what they do at the sender

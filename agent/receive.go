@@ -194,6 +194,7 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	if fresh {
 		h.morePeers()
 		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{}
+		h.recall(slot, key)
 		h.noteOrigin(slot, hdr)
 		if h.config.Next != nil {
 			h.watch(slot, &h.peers[slot])

@@ -343,7 +343,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
 		Payload:  int(c.Payload.Or(1000)),
 		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(agent.UsualTimeout), Retries: c.Retries.Or(7),
-		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
+		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second, Finished: 1 << 16,
 	}}
 	if n.Config.Entropy, err = c.entropy(); err != nil {
 		return nil, err
