@@ -48,6 +48,7 @@
 //	nic_send.go                   Receive: frames of the application, and when its port is held
 //	nic_classify.go, nic_rule.go  which flow a frame is of; which rules that flow has
 //	nic_queue.go, nic_flow.go     where its frames wait; what can be seen of it
+//	nic_idle.go                   which flow makes room for another
 //	nic_connections.go            which queue pairs of RoCEv2 belong together
 //	nic_transmit.go               what goes to the wire, or to the application, next
 //	nic_shim.go                   what a scheme needs in packets of applications
