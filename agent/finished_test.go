@@ -129,7 +129,7 @@ func TestLatePacketsOfFinishedFlows(t *testing.T) {
 			}
 			f, _ := env.Alloc(wire.RoCEMaxLen + length)
 			b := env.Bytes(&f)
-			to := wire.RoCE{DstMAC: 2, SrcMAC: 1, Src: cableAddress(0), Dst: cableAddress(1), TOS: 26 << 2, SrcPort: 50000}
+			to := wire.RoCE{DstMAC: cableMAC(1), SrcMAC: cableMAC(0), Src: cableAddress(0), Dst: cableAddress(1), TOS: 26 << 2, SrcPort: 50000}
 			at := to.Encode(b, length)
 			wire.BTH(b[at:]).Encode(wire.OpSendOnly, false, qp, false, psn)
 			wire.BTH(b[at:]).SetExtensions(ext)

@@ -157,6 +157,7 @@ type Host struct {
 	payload   int32  // of config
 	overhead  int16  // what a link adds to a frame
 	selective bool   // config.Selective is there
+	whole     bool   // the world keeps all of a frame, and others than hosts of photon may have made it: see refused
 
 	peers         []peer
 	np            cnp.NP // of config
@@ -298,7 +299,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	for prio := range h.stats.Ports[0].LostAt {
 		h.stats.Ports[0].LostAt[prio] = units.Never
 	}
-	h.recovery = c.recovery()
+	h.recovery, h.whole = c.recovery(), env.Whole(c.Payload)
 	if c.IP.Is4() {
 		h.ip4 = uint64(le32(c.IP[12:16]))
 	}
