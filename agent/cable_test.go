@@ -82,10 +82,12 @@ const (
 
 func cableAddress(i int) wire.IP { return wire.IPv4(10, 0, 0, byte(i+1)) }
 
+func cableMAC(i int) wire.MAC { return 0x0200_0000_0001 + wire.MAC(i) }
+
 // cableConfig is a host of the cable.
 func cableConfig(i int) Config {
 	return Config{
-		MAC: 0x0200_0000_0001 + wire.MAC(i), IP: cableAddress(i), Link: dataplane.Link{Rate: cableRate}, Lossless: 1 << 3,
+		MAC: cableMAC(i), IP: cableAddress(i), Link: dataplane.Link{Rate: cableRate}, Lossless: 1 << 3,
 		DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 		Carry: cnp.Carry{ECT: wire.ECT0}, Payload: cablePayload, AckTimeout: cableTimeout,
 		Senders: 32, Receivers: 32, Age: units.Second, NP: cnp.NewDCQCN(cnp.DCQCNParams{Interval: 20 * units.Microsecond}, 32),
@@ -143,7 +145,7 @@ func (c *cable) restart(i int) {
 // send begins a flow.
 func (c *cable) send(from int, qp uint32, packets int) *sentFlow {
 	f := &sentFlow{from: from, qp: qp, packets: packets}
-	spec := FlowSpec{Peer: cableAddress(1 - from), PeerMAC: 2, QP: qp, Size: units.Size(packets * cablePayload)}
+	spec := FlowSpec{Peer: cableAddress(1 - from), PeerMAC: cableMAC(1 - from), QP: qp, Size: units.Size(packets * cablePayload)}
 	if c.shared {
 		spec.Shared = 1
 	}

@@ -15,6 +15,7 @@
 //
 //	receive.go, known.go         a frame arrives; the short way of packets of known flows
 //	responder.go                 whether a packet is in order, and what to answer
+//	finished.go                  flows that were received whole make room for others
 //	ack_send.go, notify.go       the answers: acknowledgements and CNPs
 //
 //	ack_take.go, notify.go       what they do at the sender
@@ -47,6 +48,7 @@
 //	nic_send.go                   Receive: frames of the application, and when its port is held
 //	nic_classify.go, nic_rule.go  which flow a frame is of; which rules that flow has
 //	nic_queue.go, nic_flow.go     where its frames wait; what can be seen of it
+//	nic_idle.go                   which flow makes room for another
 //	nic_connections.go            which queue pairs of RoCEv2 belong together
 //	nic_transmit.go               what goes to the wire, or to the application, next
 //	nic_shim.go                   what a scheme needs in packets of applications

@@ -49,6 +49,7 @@ type Config struct {
 	Senders   int                // most flows that are sent at a time
 	Receivers int                // most flows that are received at a time
 	Age       units.Time         // a received flow that is silent for so long is forgotten
+	Finished  int                // most flows received whole that made room for others and are still known; 0: none does
 
 	// Elastic hosts make room for flows as it is needed, up to Senders and Receivers,
 	// so that their memory is for flows under way, if their user calls Forget for
@@ -92,8 +93,9 @@ func (c *Config) Check() error {
 	switch {
 	case c.Payload < 1 || c.Payload > 9000:
 		return fmt.Errorf("payload %d must be from 1 to 9000 bytes", c.Payload)
-	case c.Senders < 0 || c.Receivers < 0:
-		return fmt.Errorf("room for %d sent and %d received flows: at least 0 of each", c.Senders, c.Receivers)
+	case c.Senders < 0 || c.Receivers < 0 || c.Finished < 0:
+		return fmt.Errorf("room for %d sent, %d received and %d finished flows: at least 0 of each",
+			c.Senders, c.Receivers, c.Finished)
 	case c.Carry.Tag && c.Senders > 1<<16:
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Senders, 1<<16)
 	case c.DataDSCP > 63 || c.ControlDSCP > 63 || c.AckDSCP > 63:
@@ -155,6 +157,7 @@ type Host struct {
 	payload   int32  // of config
 	overhead  int16  // what a link adds to a frame
 	selective bool   // config.Selective is there
+	whole     bool   // the world keeps all of a frame, and others than hosts of photon may have made it: see refused
 
 	peers         []peer
 	np            cnp.NP // of config
@@ -201,20 +204,21 @@ type seldom struct {
 	ackHeadsSent  []wire.AckHead // of the last acknowledgement, by slot of a received flow, if every packet is acknowledged
 	ackHeadsTaken []wire.AckHead // the same of those that come, by slot of a sent flow
 
-	origins []origin                    // by slot of a received flow
-	ahead   []arrivals                  // the same, with selective repeat
-	ports   [pfc.Classes]ratelimit.Port // the last pause of each priority
-	stats   dataplane.Stats             // but for what lanes have
-	warming []int32                     // flows whose reaction points are to be fetched
-	shared  map[uint32]*sharedRP
-	entropy uint32 // number of the source port given last
-	idleRPs rpPool
-	done    []Result
-	reached []Milestone // not reported yet
-	sealer  wire.Sealer
-	ack     ratelimit.Ack // scratch
-	credit  *credits.Port // flow control of the link in place of egress; nil: it is PFC
-	pairs   *pairs        // queue pairs of the specification; nil: there are none
+	origins  []origin   // by slot of a received flow
+	ahead    []arrivals // the same, with selective repeat
+	finished finished
+	ports    [pfc.Classes]ratelimit.Port // the last pause of each priority
+	stats    dataplane.Stats             // but for what lanes have
+	warming  []int32                     // flows whose reaction points are to be fetched
+	shared   map[uint32]*sharedRP
+	entropy  uint32 // number of the source port given last
+	idleRPs  rpPool
+	done     []Result
+	reached  []Milestone // not reported yet
+	sealer   wire.Sealer
+	ack      ratelimit.Ack // scratch
+	credit   *credits.Port // flow control of the link in place of egress; nil: it is PFC
+	pairs    *pairs        // queue pairs of the specification; nil: there are none
 
 	laps     units.Time // by how much the clock was set back in all: other nodes see a clock that runs on
 	punctual punctual
@@ -295,7 +299,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 	for prio := range h.stats.Ports[0].LostAt {
 		h.stats.Ports[0].LostAt[prio] = units.Never
 	}
-	h.recovery = c.recovery()
+	h.recovery, h.whole = c.recovery(), env.Whole(c.Payload)
 	if c.IP.Is4() {
 		h.ip4 = uint64(le32(c.IP[12:16]))
 	}
@@ -406,6 +410,9 @@ func (h *Host) Adopt(np cnp.NP, rp func(*ratelimit.Port) ratelimit.RP, carry cnp
 	h.acks = newAckQueue(carry.Ack || h.selective)
 	clear(h.idleRPs[:])
 	clear(h.shared)
+	if h.finished.room() {
+		h.finished = newFinished(len(h.finished.flows))
+	}
 	for {
 		slot := h.table.Expire(units.Never, h.table.Cap())
 		if slot == flowtable.None {

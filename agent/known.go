@@ -58,6 +58,12 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 	if uint64(q.Dst4()) != h.ip4 {
 		return false, false
 	}
+	if h.whole {
+		at := tag + wire.EthernetLen
+		if _, bad := h.refused(b[at:at+wire.IPv4Len], wire.MACAt(b[:]), int(f.Len)-at); bad {
+			return false, false
+		}
+	}
 	bth := q.BTH()
 	key := newShortKey(q.Src4(), bth.DestQP())
 	switch bth.Opcode() {

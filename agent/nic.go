@@ -125,6 +125,7 @@ type NIC struct {
 	// Towards the wire.
 	flows           []appFlow
 	byKey           *flowtable.Table[appKey]
+	idle            idle
 	pacer           *ratelimit.Pacer[struct{}]
 	idleRPs         rpPool
 	delayed         delayed
@@ -208,7 +209,7 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
 		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
 		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*dataplane.MaxBurst),
-		pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...),
+		pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...), idle: newIdle(c.Flows),
 		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), connections: newConnections(c.Flows + c.Receivers), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
 	for _, mac := range c.Known {

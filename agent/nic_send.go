@@ -100,6 +100,7 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 		n.full++
 	}
 	if fl.queue.n == 1 {
+		n.idle.remove(id)
 		n.schedule(now, id)
 	}
 }
@@ -146,8 +147,8 @@ const expiryVisits = 16
 func (n *NIC) flowOf(now units.Time, key appKey) int {
 	id, fresh := n.byKey.Insert(key, now)
 	if id == flowtable.None {
-		old := n.byKey.Expire(now-n.config.Age, expiryVisits)
-		if old == flowtable.None || n.flows[old].queue.n > 0 {
+		old, ok := n.spare(now)
+		if !ok {
 			return flowtable.None
 		}
 		n.forget(old)
@@ -169,6 +170,7 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 		weight, tenant, f.limit = max(1, r.Weight), r.Tenant, r.Limit
 	}
 	n.pacer.Join(id, weight, tenant-1)
+	n.rest(now, id)
 	n.stats.FlowsBegun++
 	return id
 }
@@ -177,6 +179,7 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 func (n *NIC) forget(id int) {
 	f := &n.flows[id]
 	n.idleRPs.put(f.prio, f.rp)
+	n.idle.remove(id)
 	n.byKey.Delete(id)
 	*f = appFlow{prio: f.prio, use: f.use}
 }

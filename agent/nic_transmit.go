@@ -162,6 +162,8 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	fl.bytes += uint64(onWire)
 	if fl.queue.n > 0 {
 		n.schedule(now, id)
+	} else {
+		n.rest(now, id)
 	}
 	return f
 }

@@ -53,7 +53,7 @@ func (k *talk) begin(payload int, knows bool) {
 		}
 		p.Receive = Buffers{k.memory[i].Address + 2*partLen, partLen / buffers, buffers}
 		var err error
-		k.slots[i], err = k.hosts[i].h.AddFlow(0, FlowSpec{Peer: cableAddress(1 - i), PeerMAC: 2, QP: k.local[1-i], PSN: k.psn[i], Pair: p})
+		k.slots[i], err = k.hosts[i].h.AddFlow(0, FlowSpec{Peer: cableAddress(1 - i), PeerMAC: cableMAC(1 - i), QP: k.local[1-i], PSN: k.psn[i], Pair: p})
 		if err != nil {
 			k.fatal("%v", err)
 		}
@@ -182,7 +182,7 @@ func newStranger(fatal func(args ...any), payload int) *strangerPeer {
 	if s.h, err = New(c, s.env); err != nil {
 		fatal(err)
 	}
-	spec := FlowSpec{Peer: cableAddress(1), PeerMAC: 2, QP: peerQP, Pair: &Pair{Local: ownQP, PeerPSN: peerPSN, Expects: true}}
+	spec := FlowSpec{Peer: cableAddress(1), PeerMAC: cableMAC(1), QP: peerQP, Pair: &Pair{Local: ownQP, PeerPSN: peerPSN, Expects: true}}
 	if _, err := s.h.AddFlow(0, spec); err != nil {
 		fatal(err)
 	}
@@ -202,7 +202,7 @@ func (s *strangerPeer) send(opcode uint8, psn uint32, ask bool, pad int, rest ..
 	frame, _ := s.env.Alloc(max(wire.MinFrameLen, wire.EthernetLen+wire.IPv4Len+wire.UDPLen+length))
 	b := s.env.Bytes(&frame)
 	clear(b)
-	r := wire.RoCE{DstMAC: 1, SrcMAC: 2, Src: cableAddress(1), Dst: cableAddress(0), SrcPort: 50_000}
+	r := wire.RoCE{DstMAC: cableMAC(0), SrcMAC: cableMAC(1), Src: cableAddress(1), Dst: cableAddress(0), SrcPort: 50_000}
 	at := r.Encode(b, length)
 	bth := wire.BTH(b[at:])
 	bth.Encode(opcode, false, ownQP, ask, psn)
@@ -381,7 +381,7 @@ func TestPairsAreChecked(t *testing.T) {
 		"buffers that are not there": {Pair: &Pair{Receive: Buffers{Address: m.Address + 64<<10 - 7, Size: 1, Count: 8}}},
 		"a number that is in use":    {QP: 99, Pair: &Pair{Local: ownQP}},
 	} {
-		spec.Peer, spec.PeerMAC = cableAddress(1), 2
+		spec.Peer, spec.PeerMAC = cableAddress(1), cableMAC(1)
 		if _, err := s.h.AddFlow(0, spec); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -414,7 +414,7 @@ func TestPairsMakeRoom(t *testing.T) {
 	s := newStranger(t.Fatal, 256)
 	most := s.h.config.Senders + s.h.config.Receivers
 	open := func(local uint32) int {
-		id, err := s.h.AddFlow(s.now, FlowSpec{Peer: cableAddress(1), PeerMAC: 2, QP: 1000 + local, Pair: &Pair{Local: local, Messages: 1}})
+		id, err := s.h.AddFlow(s.now, FlowSpec{Peer: cableAddress(1), PeerMAC: cableMAC(1), QP: 1000 + local, Pair: &Pair{Local: local, Messages: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

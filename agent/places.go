@@ -15,6 +15,9 @@ import (
 // makePlaces makes what there is at the start.
 func (h *Host) makePlaces() {
 	c := &h.config
+	if c.Finished > 0 && c.Receivers > 0 {
+		h.finished = newFinished(c.Finished)
+	}
 	if c.Elastic {
 		h.byPeer, h.pacer = flowtable.NewElastic(c.Senders, hashKey), ratelimit.NewElasticPacer[sending](c.Senders)
 		h.table = flowtable.NewElastic(c.Receivers, hashKey)
@@ -98,12 +101,18 @@ func (h *Host) drop(slot int) {
 // there: a full table of a million must not cost each packet a walk through all of it.
 const roomVisits = 1024
 
-// makeRoom forgets a flow that has been silent for long in favour of a new one.
+// makeRoom gives a new flow the place of one that has been silent for long, or was received whole.
 func (h *Host) makeRoom(now units.Time, k peerKey) (int, bool) {
-	before := now - h.config.Age
-	old := h.table.ExpireIf(roomVisits, func(slot int) bool { return h.peers[slot].lastSeen < before })
-	if old == flowtable.None || h.peers[old].acks > 0 || h.delayed.waits(old) {
+	before, keeps := now-h.config.Age, h.finished.room()
+	old := h.table.ExpireIf(roomVisits, func(slot int) bool {
+		p := &h.peers[slot]
+		return (p.lastSeen < before || keeps && p.epoch == wholeEpoch) && p.acks == 0 && !h.delayed.waits(slot)
+	})
+	if old == flowtable.None {
 		return flowtable.None, false
+	}
+	if p := &h.peers[old]; keeps && p.epoch == wholeEpoch {
+		h.finished.add(h.table.Key(old), &p.responder, h.origins[old].retired)
 	}
 	h.drop(old)
 	return h.table.Insert(k, now)

@@ -102,6 +102,7 @@ func (n *NIC) Rebase(by units.Time) {
 	units.Rebase(n.config.NP, by)
 	n.pacer.Rebase(by)
 	n.byKey.Rebase(by)
+	n.idle.Rebase(by)
 	n.table.Rebase(by)
 	n.here.Rebase(by)
 	n.strangers.Rebase(by)

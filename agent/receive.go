@@ -165,6 +165,11 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 	if !h.isDestination(b[hdr.L3:]) {
 		return dataplane.DropUnknown, false
 	}
+	if h.whole {
+		if why, bad := h.refused(b[hdr.L3:], hdr.Dst, int(length)-hdr.L3); bad {
+			return why, false
+		}
+	}
 	bth := wire.BTH(b[hdr.BTH:])
 	if q := h.pairs.find(keyFrom(b[hdr.L3:], bth.DestQP())); q != nil && bth.Opcode() != wire.OpCNP {
 		return h.takePair(now, length, b, hdr, q)
@@ -194,6 +199,7 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	if fresh {
 		h.morePeers()
 		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{}
+		h.recall(slot, key)
 		h.noteOrigin(slot, hdr)
 		if h.config.Next != nil {
 			h.watch(slot, &h.peers[slot])
@@ -206,6 +212,19 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 		h.noteOrigin(slot, hdr)
 	}
 	return why, ok
+}
+
+// refused says why a packet that begins with its IP header is not the host's to take, if so: it is for another
+// station, or its header is broken (RFC 1122 section 3.2.1.2), where ECN, DSCP and the time to live are in no
+// ICRC. The checksum of UDP is not looked at: the ICRC covers all that it covers.
+func (h *Host) refused(ip []byte, to wire.MAC, length int) (why dataplane.Reason, bad bool) {
+	switch {
+	case to != h.config.MAC:
+		return dataplane.DropUnknown, true
+	case !wire.HeaderOK(ip, length):
+		return dataplane.DropBadIP, true
+	}
+	return 0, false
 }
 
 // noteOrigin notes where packets of a received flow come from: answers go there.

@@ -108,7 +108,8 @@ type AgentNode struct {
 	Flows  []agent.FlowSpec
 	Scheme *scheme.Scheme
 
-	tenants map[string]int
+	tenants  map[string]int
+	warnings []string
 }
 
 // Tenant is the number by which flows name a tenant; 0 for the empty name.
@@ -343,7 +344,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
 		Payload:  int(c.Payload.Or(1000)),
 		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(agent.UsualTimeout), Retries: c.Retries.Or(7),
-		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second,
+		NPDelay: c.NPDelay.V, PauseDelay: c.PauseDelay.V, Receivers: c.receivers(), Age: 10 * units.Second, Finished: 1 << 16,
 	}}
 	if n.Config.Entropy, err = c.entropy(); err != nil {
 		return nil, err
@@ -383,7 +384,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Scheme = recipe
+	n.Scheme, n.warnings = recipe, c.Scheme.inert(recipe, link.Rate)
 	n.Config.NP, n.Config.NewRP, n.Config.Carry, n.Config.Period = parts.NP(n.Config.Receivers), parts.RP, parts.Carry, parts.Every
 	if err := n.Config.Check(); err != nil {
 		return nil, err
@@ -491,7 +492,7 @@ func (c *Agent) tenants() (all []ratelimit.Tenant, names map[string]int, err err
 }
 
 func (c *Agent) flows(n *AgentNode) error {
-	used := map[string]bool{}
+	used, own := map[string]bool{}, map[string]bool{} // queue pairs of peers, and of the agent with peers
 	for i, f := range c.Flows {
 		if !f.To.IsSet() {
 			return fail(f.QP, "flow %d does not say where to (`to: 10.0.0.2`)", i+1)
@@ -544,6 +545,15 @@ func (c *Agent) flows(n *AgentNode) error {
 				return fail(f.QP, "queue pair %d to %v is used twice", qp, f.To.V)
 			}
 			used[id] = true
+			local := uint32(qp)
+			if pair != nil {
+				local = pair.Local
+			}
+			if id = fmt.Sprint(f.To.V, local); own[id] {
+				return FailIn([]any{f.LocalQP, f.QP, f.To}, "the agent's own queue pair %d, to %v, is used twice "+
+					"(a flow with a psn has another by `local_qp: N`)", local, f.To.V)
+			}
+			own[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
 				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V * units.Size(f.Messages.Or(1)), Start: f.Start.V, Limit: f.Rate.V,
 				Weight: f.Weight.Or(1), Tenant: tenant, PSN: uint32(f.PSN.V), Pair: pair,
@@ -578,11 +588,11 @@ func (n *AgentNode) Describe() []string {
 			again += fmt.Sprintf(" after %v if no more than %d are under way, else", s.LowTimeout, s.LowPackets)
 		}
 	}
-	return []string{
+	return append([]string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
 		fmt.Sprintf("address %v, %v, link %v, payload %d B", c.IP, c.MAC, n.Link.Rate, c.Payload),
 		fmt.Sprintf("priority of data %d, of CNPs %d, of acknowledgements %d; PFC obeyed on %08b", c.DSCP[c.DataDSCP], c.DSCP[c.ControlDSCP], c.DSCP[c.AckDSCP], c.Lossless),
 		fmt.Sprintf("%d flows to send, up to %d received; acknowledged %s, %s after %v, given up after %d retries",
 			len(n.Flows), c.Receivers, acknowledged, again, c.AckTimeout, c.Retries),
-	}
+	}, n.warnings...)
 }

@@ -318,6 +318,18 @@ func (s Scheme) build(n scheme.Network) (scheme.Parts, *scheme.Scheme, error) {
 	return parts, recipe, nil
 }
 
+// inert warns of a least rate that is the line's: then no notification slows a flow down.
+func (s Scheme) inert(recipe *scheme.Scheme, line units.Rate) []string {
+	set, _ := recipe.Settings(scheme.Network{Line: line}, s.overrides()) // build has seen them
+	for _, p := range set {
+		if least, err := units.ParseRate(p.Value); p.Name == "min_rate" && err == nil && least >= line {
+			return []string{fmt.Sprintf("  warning: min_rate of scheme %s, %v, is the line's rate: it slows no flow down "+
+				"(params: {min_rate: %v})", recipe.Name, least, max(1, line/10))}
+		}
+	}
+	return nil
+}
+
 // overrides are the parameters that the file sets.
 func (s Scheme) overrides() map[string]scheme.Override {
 	over := map[string]scheme.Override{}

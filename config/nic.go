@@ -64,6 +64,8 @@ type NICNode struct {
 	Link   dataplane.Link // of the wire
 	App    dataplane.Link // to the application
 	Scheme *scheme.Scheme
+
+	warnings []string
 }
 
 // IsNIC reports whether the agent carries the frames of applications.
@@ -255,6 +257,9 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 		return nil, err
 	}
 	for _, m := range a.MAC {
+		if !m.V.Unicast() {
+			return nil, fail(m, "application: mac %v: that is no address of a host", m.V)
+		}
 		s.Known = append(s.Known, m.V)
 	}
 	if devices != nil && isTap(a.Device.V) { // the kernel's side has the address that the device reports
@@ -287,7 +292,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if s.Receivers < 1 {
 		return nil, fail(c.Receive, "receive %d: a NIC knows of at least 1 flow", s.Receivers)
 	}
-	n.Scheme = recipe
+	n.Scheme, n.warnings = recipe, c.Scheme.inert(recipe, link.Rate)
 	s.NP, s.NewRP, s.Carry, s.Period = parts.NP(s.Receivers), parts.RP, parts.Carry, a.Period.Or(parts.Every)
 	if err := s.Check(); err != nil {
 		return nil, fail(a.Device, "application: %v", err)
@@ -321,6 +326,9 @@ func (r *FlowRule) resolve(tenants map[string]int) (f agent.FlowRule, err error)
 	}
 	if r.Port.IsSet() && r.QP.IsSet() {
 		return f, fail(r.QP, "a flow is named by ports or by a queue pair, not by both")
+	}
+	if from, to := f.From.Addr(), f.To.Addr(); from.IsValid() && to.IsValid() && from.Is4() != to.Is4() {
+		return f, fail(r.To, "from %v to %v mixes IPv4 and IPv6: no flow is of both", f.From, f.To)
 	}
 	f.Port, f.QP = uint16(r.Port.V), uint32(r.QP.V)
 	if f.Weight < 1 || f.Weight > ratelimit.MaxWeight {
@@ -411,5 +419,5 @@ func (n *NICNode) Describe() []string {
 		}
 		lines = append(lines, fmt.Sprintf("only frames that applications send with a DSCP of priority %v are lossless and under the scheme", prios))
 	}
-	return lines
+	return append(lines, n.warnings...)
 }

@@ -92,3 +92,60 @@ func TestArgumentsOfDevices(t *testing.T) {
 		}
 	}
 }
+
+// Rules that no flow can match, and addresses that no application can have, are refused with their line.
+func TestNICRefused(t *testing.T) {
+	const nic = "role: nic\nport: {device: net_null0}\napplication:\n  device: net_tap0\n"
+	for text, want := range map[string]string{
+		"  match: [{from: 10.0.0.0/8, to: fd00::/8}]":                                    "5: from 10.0.0.0/8 to fd00::/8 mixes IPv4 and IPv6: no flow is of both",
+		"  match: [{from: fd00::/8, to: 10.0.0.0/8}]":                                    "5: from fd00::/8 to 10.0.0.0/8 mixes IPv4 and IPv6: no flow is of both",
+		"  mac: [\"02:00:00:00:00:01\", \"01:00:5e:00:00:05\"]":                          "5: application: mac 01:00:5e:00:00:05: that is no address of a host",
+		"  mac: [\"ff:ff:ff:ff:ff:ff\"]":                                                 "5: application: mac ff:ff:ff:ff:ff:ff: that is no address of a host",
+		"  mac: [\"00:00:00:00:00:00\"]":                                                 "5: application: mac 00:00:00:00:00:00: that is no address of a host",
+		"  match: [{from: fd00::/8, to: fd01::/16}, {from: 10.0.0.0/8}, {to: fd00::/8}]": "",
+	} {
+		file, _, err := readAgent(t, nic+text)
+		if want != "" {
+			want = file + ":" + want
+		}
+		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// Who runs a scheme whose least rate is the line's is told that it does nothing.
+func TestInertSchemesAreTold(t *testing.T) {
+	for text, want := range map[string]string{
+		"scheme: {name: dcqcn}":                             "  warning: min_rate of scheme dcqcn, 100Mbps, is the line's rate: it slows no flow down (params: {min_rate: 10Mbps})",
+		"scheme: {name: dcqcn-mlx}":                         "  warning: min_rate of scheme dcqcn-mlx, 100Mbps, is the line's rate: it slows no flow down (params: {min_rate: 10Mbps})",
+		"scheme: {name: pcn, params: {min_rate: 100Mbps}}":  "  warning: min_rate of scheme pcn, 100Mbps, is the line's rate: it slows no flow down (params: {min_rate: 10Mbps})",
+		"scheme: {name: dcqcn, params: {min_rate: 99Mbps}}": "",
+		"scheme: {name: none}":                              "",
+		"":                                                  "",
+	} {
+		for _, of := range []string{"ip: 10.0.0.1\n", "role: nic\napplication: {device: net_tap0}\n"} {
+			_, c, err := readAgent(t, "port: {device: net_null0, rate: 100Mbps}\n"+of+text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var said []string
+			if c.IsNIC() {
+				n, _ := c.ResolveNIC(nil)
+				said = n.Describe()
+			} else {
+				n, _ := c.Resolve(nil)
+				said = n.Describe()
+			}
+			got := ""
+			for _, line := range said {
+				if strings.Contains(line, "warning") {
+					got += line
+				}
+			}
+			if got != want {
+				t.Errorf("%s%s\n got %s\nwant %s", of, text, got, want)
+			}
+		}
+	}
+}

@@ -61,6 +61,10 @@ func TestPairsRefused(t *testing.T) {
 		host + "scheme: {name: none}\nflows: [{to: 10.0.0.2, qp: 1, psn: 1, size: 4KB}]":                      "4: psn: InfiniBand's packets have 256, 512, 1024, 2048 or 4096 bytes, not 1000 (write it like `payload: 1024B`)",
 		host + "payload: 1024B\nflows: [{to: 10.0.0.2, qp: 1, psn: 1, size: 4KB}]":                            "4: psn: such queue pairs know no scheme (scheme: {name: none}); a NIC of photon before them does (role: nic)",
 		usual + "recovery: selective\nflows: [{to: 10.0.0.2, qp: 1, psn: 1, size: 4KB}]":                      "6: psn: such queue pairs have go-back-N (recovery: go_back_n)",
+		flow("qp: 1, local_qp: 9, psn: 1, size: 1B}\n- {to: 10.0.0.2, qp: 2, local_qp: 9, psn: 1, size: 1B"):  "8: the agent's own queue pair 9, to 10.0.0.2, is used twice (a flow with a psn has another by `local_qp: N`)",
+		flow("qp: 1, local_qp: 9, psn: 1, size: 1B}\n- {to: 10.0.0.2, qp: 9, psn: 1, size: 1B"):               "8: the agent's own queue pair 9, to 10.0.0.2, is used twice (a flow with a psn has another by `local_qp: N`)",
+		flow("qp: 1, local_qp: 9, psn: 1, size: 1B}\n- {to: 10.0.0.2, qp: 8, count: 2"):                       "8: the agent's own queue pair 9, to 10.0.0.2, is used twice (a flow with a psn has another by `local_qp: N`)",
+		flow("count: 9}\n- {to: 10.0.0.2, qp: 17, local_qp: 9, psn: 1, size: 1B"):                             "8: the agent's own queue pair 9, to 10.0.0.2, is used twice (a flow with a psn has another by `local_qp: N`)",
 		"role: nic\nport: {device: net_null0}\napplication: {device: net_tap0}\nmemory: {rkey: 1, size: 1KB}": "4: memory: a NIC sends and receives nothing of its own (role: both does)",
 	} {
 		if file, _, err := readAgent(t, text); err == nil || err.Error() != file+":"+want {
@@ -80,7 +84,7 @@ flows:
 - {to: 10.0.0.2, qp: 17, psn: 5, size: 0B}
 - {to: 10.0.0.2, qp: 0x0012, local_qp: 0x3, psn: 0xfffffe, peer_psn: 0X0006, size: 7B, messages: 9, write: {address: 0x7FFF00000000, rkey: 10}}
 - {to: 10.0.0.3, qp: 18, psn: 5, size: 1000B, messages: 3, read: {address: 100, rkey: 10, size: 2KB, into: 4100}}
-- {to: 10.0.0.4, qp: 18, psn: 5, messages: 0, receive: {address: 0x2000, size: 4KiB, count: 16}}
+- {to: 10.0.0.4, qp: 18, local_qp: 3, psn: 5, messages: 0, receive: {address: 0x2000, size: 4KiB, count: 16}}
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +100,7 @@ flows:
 		{Local: 17, Messages: 1},
 		{Local: 3, PeerPSN: 6, Expects: true, Verb: agent.Write, Messages: 9, Size: 7, Remote: agent.Region{Address: 0x7FFF00000000, Size: 63, Key: 10}},
 		{Local: 18, Verb: agent.Read, Messages: 3, Size: 1000, Remote: agent.Region{Address: 100, Size: 2000, Key: 10}, Into: agent.Region{Address: 4100, Size: 2000}},
-		{Local: 18, Messages: 0, Receive: agent.Buffers{Address: 0x2000, Size: 4096, Count: 16}},
+		{Local: 3, Messages: 0, Receive: agent.Buffers{Address: 0x2000, Size: 4096, Count: 16}},
 	} {
 		if f := n.Flows[i]; i == 1 && (f.QP != 18 || f.PSN != 0xFFFFFE) {
 			t.Errorf("queue pair %d, PSN %#x", f.QP, f.PSN)

@@ -28,7 +28,7 @@ const (
 	DropVLAN                     // its VLAN is none of the port's
 	DropUnicast                  // its address is unknown, and such frames are not flooded
 	DropFlood                    // more of its kind would be flooded than is allowed
-	DropBadIP                    // to the router: its IP header is broken
+	DropBadIP                    // to the router or a host: its IP header is broken
 	DropNoRoute                  // no route leads to its destination
 	DropTTL                      // its time to live is over
 	DropToRouter                 // for the router itself, and nothing that it answers
@@ -72,7 +72,7 @@ var reasonTexts = [Reasons]string{
 	"The port is not in the frame's VLAN.",
 	"The destination address is unknown, and such frames are not flooded.",
 	"Storm control: the port has flooded as much of this kind as it may.",
-	"Routing: the IP header is malformed.",
+	"Routing, and hosts: the IP header is malformed, or its checksum is wrong.",
 	"Routing: no route leads to the destination.",
 	"Routing: the time to live has expired.",
 	"The packet is for the router itself, and not of a kind that it answers.",

@@ -29,16 +29,16 @@ func (p DCQCNPlusParams) Validate() error {
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
 		return badMin(p.Min, p.Line)
-	case !(p.G > 0 && p.G <= 1):
-		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
+	case badG(p.G) != nil:
+		return badG(p.G)
 	case min(p.Timer, p.Short) < shortest: // a stretched timer is longer than Short
 		return fmt.Errorf("timer %v and short %v must be at least %v", p.Timer, p.Short, shortest)
 	case p.Frame <= 0 || p.Lambda < 1 || p.LambdaA < 1 || p.Threshold < 1:
 		return fmt.Errorf("frame %v, factors %d and %d and threshold %d must be positive", p.Frame, p.Lambda, p.LambdaA, p.Threshold)
 	case !(p.Cut > 0 && p.Cut <= 1):
 		return fmt.Errorf("largest cut %v must be above 0 and at most 1", p.Cut)
-	case !(p.Hyper > 0 && p.Hyper <= 1000):
-		return fmt.Errorf("multiple %v of hyper increase must be above 0 and at most 1000", p.Hyper)
+	case !(p.Hyper >= 1./1000 && p.Hyper <= 1000):
+		return fmt.Errorf("multiple %v of hyper increase must be from 1/1000 to 1000", p.Hyper)
 	}
 	return nil
 }
@@ -142,10 +142,10 @@ func (d *DCQCNPlus) advance(now units.Time) {
 }
 
 // idle is how many of the next n increases change nothing, after one that changed nothing: none does at line rate, nor
-// in what is left of fast recovery, nor when S is so large that every step is the same part of R_C.
+// in what is left of fast recovery.
 func (d *DCQCNPlus) idle(n units.Time) units.Time {
 	switch f := d.params.Threshold; {
-	case d.rt == float64(d.params.Line) || d.state > 4*f+100:
+	case d.rt == float64(d.params.Line):
 		return n
 	case d.state < f:
 		return min(n, units.Time(f-d.state))

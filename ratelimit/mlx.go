@@ -29,10 +29,10 @@ func (p MlxParams) Validate() error {
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
 		return badMin(p.Min, p.Line)
-	case p.AI < 0 || p.HAI < 0:
-		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
-	case !(p.G > 0 && p.G <= 1):
-		return fmt.Errorf("g %v must be above 0 and at most 1", p.G)
+	case badSteps(p.AI, p.HAI, p.Line) != nil:
+		return badSteps(p.AI, p.HAI, p.Line)
+	case badG(p.G) != nil:
+		return badG(p.G)
 	case min(p.AlphaTimer, p.CutTimer, p.RateTimer) < shortest:
 		return fmt.Errorf("alpha_timer %v, cut_timer %v and rate_timer %v must be at least %v",
 			p.AlphaTimer, p.CutTimer, p.RateTimer, shortest)

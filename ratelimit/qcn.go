@@ -30,8 +30,8 @@ func (p QCNParams) Validate() error {
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
 		return badMin(p.Min, p.Line)
-	case p.AI < 0 || p.HAI < 0:
-		return fmt.Errorf("increase steps %v and %v must not be negative", p.AI, p.HAI)
+	case badSteps(p.AI, p.HAI, p.Line) != nil:
+		return badSteps(p.AI, p.HAI, p.Line)
 	case !(p.Gd > 0 && p.Gd <= 1./64):
 		return fmt.Errorf("gd %v must be above 0 and at most 1/64", p.Gd)
 	case !(p.MinDec > 0 && p.MinDec <= 1):
@@ -135,13 +135,35 @@ func (q *QCN) Sent(now units.Time, bytes int) {
 // advance lets the timer's cycles end that are due at now.
 func (q *QCN) advance(now units.Time) {
 	for q.associated && q.timer <= now {
+		crate, trate := q.crate, q.trate
 		q.timeStage++
 		reset := float64(q.params.TimeReset)
 		if q.timeStage >= q.params.Threshold {
 			reset /= 2
 		}
 		q.timer += units.Time(q.jitter() * reset)
-		q.increase()
+		if q.increase(); q.crate == crate && q.trate == trate {
+			q.skip(now, units.Time(reset))
+		}
+	}
+}
+
+// fewCycles are gone through one by one even if they change nothing: each draws from the random sequence.
+const fewCycles = 1000
+
+// skip takes the cycles together that change nothing, after one that changed nothing: what is left of fast recovery, or
+// all if the timer's is the higher count. They are as long as cycles are without jitter.
+func (q *QCN) skip(now, reset units.Time) {
+	n, f := ticks(q.timer, reset, now)-fewCycles, q.params.Threshold
+	switch {
+	case q.timeStage < f && q.byteStage < f:
+		n = min(n, units.Time(f-1-q.timeStage))
+	case q.timeStage <= max(f, q.byteStage):
+		return
+	}
+	if n > 0 {
+		q.timeStage += int(n)
+		q.timer += n * reset
 	}
 }
 

@@ -37,6 +37,19 @@ func tickMlx(m *Mlx, now units.Time) (n int) {
 	return n
 }
 
+func tickQCN(q *QCN, now units.Time) (n int) {
+	for ; q.associated && q.timer <= now; n++ {
+		q.timeStage++
+		reset := float64(q.params.TimeReset)
+		if q.timeStage >= q.params.Threshold {
+			reset /= 2
+		}
+		q.timer += units.Time(q.jitter() * reset)
+		q.increase()
+	}
+	return n
+}
+
 func tickDCQCN(d *DCQCN, now units.Time) (n int) {
 	for ; d.limited && (d.alphaTimer <= now || d.rateTimer <= now); n++ {
 		if d.alphaTimer <= d.rateTimer {
@@ -126,8 +139,9 @@ func happen(t *rapid.T, now units.Time, line units.Rate, both ...Starter) {
 }
 
 // Parameters at which little or nothing grows are those at which a rate stands still short of the line's.
-func bps(t *rapid.T, most int64, name string) units.Rate {
-	some := rapid.OneOf(rapid.Just[int64](0), rapid.Int64Range(0, 1000), rapid.Int64Range(0, most))
+func bps(t *rapid.T, line units.Rate, name string) units.Rate {
+	least := int64(line+mostSteps-1) / mostSteps
+	some := rapid.OneOf(rapid.Just[int64](0), rapid.Int64Range(least, least+1000), rapid.Int64Range(least, 5e9))
 	return units.Rate(some.Draw(t, name))
 }
 
@@ -135,16 +149,17 @@ func lineRate(t *rapid.T) units.Rate  { return units.Rate(rapid.Int64Range(1e6, 
 func leastRate(t *rapid.T) units.Rate { return units.Rate(rapid.Int64Range(1, 1e6).Draw(t, "min")) }
 
 func weight(t *rapid.T) float64 {
-	large, small := rapid.Float64Range(1e-3, 1), rapid.Float64Range(1e-20, 1e-3)
+	large, small := rapid.Float64Range(1e-3, 1), rapid.Float64Range(leastG, 1e-3)
 	return rapid.OneOf(rapid.Just(1./256), rapid.Just(1.), large, small).Draw(t, "g")
 }
 
 func TestMlxSilence(t *testing.T) {
 	n := tally{}
 	often(t, func(t *rapid.T) {
+		line := lineRate(t)
 		p := &MlxParams{
-			Line: lineRate(t), Min: leastRate(t),
-			AI: bps(t, 5e9, "ai"), HAI: bps(t, 5e9, "hai"), G: weight(t),
+			Line: line, Min: leastRate(t),
+			AI: bps(t, line, "ai"), HAI: bps(t, line, "hai"), G: weight(t),
 			AlphaTimer: micros(t, 1, 60, "alpha"), CutTimer: micros(t, 1, 60, "cut"), RateTimer: micros(t, 1, 60, "rate"),
 			Threshold: rapid.SampledFrom([]int{0, 1, 5, 100, 3000, 1 << 40}).Draw(t, "threshold"),
 			Clamp:     rapid.Bool().Draw(t, "clamp"),
@@ -178,9 +193,10 @@ func TestMlxSilence(t *testing.T) {
 func TestDCQCNSilence(t *testing.T) {
 	n := tally{}
 	often(t, func(t *rapid.T) {
+		line := lineRate(t)
 		p := &DCQCNParams{
-			Line: lineRate(t), Min: leastRate(t),
-			AI: bps(t, 5e9, "ai"), HAI: bps(t, 5e9, "hai"), G: weight(t),
+			Line: line, Min: leastRate(t),
+			AI: bps(t, line, "ai"), HAI: bps(t, line, "hai"), G: weight(t),
 			AlphaTimer: micros(t, 1, 60, "alpha"), RateTimer: micros(t, 1, 60, "rate"),
 			ByteCount:  units.Size(rapid.IntRange(500, 5_000).Draw(t, "bytes")),
 			Threshold:  rapid.SampledFrom([]int{1, 5, 100, 3000, 1 << 40}).Draw(t, "threshold"),
@@ -209,6 +225,47 @@ func TestDCQCNSilence(t *testing.T) {
 	n.reached(t, "long")
 }
 
+// Cycles of QCN draw from a random sequence, which goes on by cycles that are skipped no further: without jitter it does
+// not matter.
+func TestQCNSilence(t *testing.T) {
+	n := tally{}
+	often(t, func(t *rapid.T) {
+		line := lineRate(t)
+		p := &QCNParams{
+			Line: line, Min: leastRate(t), AI: bps(t, line, "ai"), HAI: bps(t, line, "hai"), Gd: 1. / 128, MinDec: 0.5,
+			ByteReset: units.Size(rapid.IntRange(500, 5_000).Draw(t, "bytes")), TimeReset: micros(t, 1, 60, "time"),
+			Threshold: rapid.SampledFrom([]int{1, 5, 100, 3000, 1 << 40}).Draw(t, "threshold"),
+		}
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		rp, slow := NewQCN(p, 1), NewQCN(p, 1)
+		now := units.Time(0)
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			silent(t, &now, p.TimeReset)
+			if tickQCN(slow, now) > 2*fewCycles {
+				n["long"]++
+			}
+			happen(t, now, p.Line, rp, slow)
+			rp.Rate(now)
+			x, y := *rp, *slow
+			if x.random != y.random {
+				n["skipped"]++
+			}
+			x.random = y.random
+			for _, q := range []*QCN{&x, &y} {
+				if !q.associated { // what a limiter that is gone leaves behind counts no more
+					q.byteStage, q.timeStage, q.bytes, q.timer = 0, 0, 0, 0
+				}
+			}
+			if x != y {
+				t.Fatalf("at %v: %+v, want %+v", now, x, y)
+			}
+		}
+	})
+	n.reached(t, "long", "skipped")
+}
+
 func TestDCQCNPlusSilence(t *testing.T) {
 	n := tally{}
 	often(t, func(t *rapid.T) {
@@ -219,7 +276,7 @@ func TestDCQCNPlusSilence(t *testing.T) {
 			Lambda: rapid.IntRange(1, 3).Draw(t, "lambda"), LambdaA: rapid.IntRange(1, 3).Draw(t, "lambda_a"),
 			Threshold: rapid.SampledFrom([]int{1, 5, 100, 3000, 1 << 40}).Draw(t, "threshold"),
 			Cut:       rapid.SampledFrom([]float64{0.25, 0.5, 1}).Draw(t, "cut"),
-			Hyper:     rapid.SampledFrom([]float64{1e-300, 1e-9, 0.5, 1, 5}).Draw(t, "hyper"),
+			Hyper:     rapid.SampledFrom([]float64{1e-3, 0.5, 1, 5}).Draw(t, "hyper"),
 		}
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)
@@ -263,7 +320,7 @@ func TestDCQCNPlusSilence(t *testing.T) {
 // An alpha that is negligible could as well be none: the next CNPs find the same.
 func TestNegligibleAlphas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := rapid.OneOf(rapid.Just(1./256), rapid.Just(1.), rapid.Float64Range(1e-200, 1)).Draw(t, "g")
+		g := rapid.OneOf(rapid.Just(1./256), rapid.Just(1.), rapid.Float64Range(leastG, 1)).Draw(t, "g")
 		alpha := g * negligible * rapid.Float64Range(0, 1).Draw(t, "alpha")
 		if float64((1-g)*alpha)+g != g || 1-alpha != 1 {
 			t.Fatalf("g %v, alpha %v: it shows", g, alpha)
@@ -281,16 +338,22 @@ func TestSilenceOfAYear(t *testing.T) {
 	paper.AlphaTimer, paper.RateTimer = units.Microsecond, units.Microsecond
 	slow.AI, slow.HAI, slow.G = 0, 0, 1
 	staged.Threshold = 1 << 40
-	plus, flat, long := plusParams(), plusParams(), plusParams()
+	plus, long := plusParams(), plusParams()
 	plus.Timer = units.Microsecond
-	flat.Hyper = 1e-300
 	long.Threshold = 1 << 40
+	cycles, steady, waits := qcnParams(), qcnParams(), qcnParams()
+	for _, p := range []*QCNParams{cycles, steady, waits} {
+		p.TimeReset, p.Jitter = units.Microsecond, 0.15
+	}
+	steady.AI, steady.HAI = 0, 0
+	waits.Threshold = 1 << 40
 	paused := &Port{PausedFrom: 1, PausedUntil: units.Never}
 	for name, rp := range map[string]Starter{
 		"mlx": NewMlx(mlx), "mlx, fast recovery": NewMlx(fast), "mlx, no increase": NewMlx(still),
 		"dcqcn": NewDCQCN(paper), "dcqcn, no increase": NewDCQCN(slow), "dcqcn, fast recovery": NewDCQCN(staged),
-		"tcd": NewTCD(paper, true), "dcqcn+": NewDCQCNPlus(plus, nil), "dcqcn+, no increase": NewDCQCNPlus(flat, nil),
+		"tcd": NewTCD(paper, true), "dcqcn+": NewDCQCNPlus(plus, nil),
 		"dcqcn+, fast recovery": NewDCQCNPlus(long, nil), "dcqcn+, paused": NewDCQCNPlus(plus, paused),
+		"qcn": NewQCN(cycles, 1), "qcn, no increase": NewQCN(steady, 1), "qcn, fast recovery": NewQCN(waits, 1),
 	} {
 		for _, asked := range []bool{true, false} { // every month, or only at the end
 			rp.Start(0)
@@ -320,6 +383,10 @@ func TestSilenceOfAYear(t *testing.T) {
 				next = []units.Time{x.alphaTimer, x.rateTimer}
 			case *DCQCNPlus:
 				next = []units.Time{x.alphaAt, x.rateAt}
+			case *QCN:
+				if x.associated {
+					next = []units.Time{x.timer}
+				}
 			}
 			for i, at := range next {
 				if at <= now || at > now+units.Millisecond {

@@ -109,5 +109,5 @@ func dcqcnParams(p *ratelimit.DCQCNParams) []Param {
 
 // alphaWeight is g, which every form of DCQCN has.
 func alphaWeight(at *float64) Param {
-	return Param{Name: "g", into: fraction(at), Doc: "weight of the newest sample in alpha; above 0, at most 1", Default: "1/256", Source: "the authors' simulator"}
+	return Param{Name: "g", into: fraction(at), Doc: "weight of the newest sample in alpha; from 1/16384 to 1", Default: "1/256", Source: "the authors' simulator"}
 }

@@ -47,7 +47,7 @@ func (s *dcqcnPlus) params() []Param {
 		{Name: "lambda_alpha", into: integer(&s.rp.LambdaA), Doc: "K_alpha is so many rounds or frames; at least 1", Default: "1", Source: paper},
 		{Name: "threshold", into: integer(&s.rp.Threshold), Doc: "F, steps of fast recovery; at least 1", Default: "5", Source: paper},
 		{Name: "cut", into: fraction(&s.rp.Cut), Doc: "the coefficient of alpha: a CNP cuts by no more than this part; above 0, at most 1", Default: "1/2", Source: "equation 13; section VI.B varies it"},
-		{Name: "hyper", into: fraction(&s.rp.Hyper), Doc: "multiple of the steps of hyper increase; above 0", Default: "1", Source: "equation 21; section VI.B varies it", Open: "which of the two terms is multiplied is not said: both are"},
+		{Name: "hyper", into: fraction(&s.rp.Hyper), Doc: "multiple of the steps of hyper increase; from 1/1000 to 1000", Default: "1", Source: "equation 21; section VI.B varies it", Open: "which of the two terms is multiplied is not said: both are"},
 		{Name: "min_rate", into: rate(&s.rp.Min), Doc: "R_min, a cut never goes below; a rate, above 0", Default: "1/10000 of the line", Rule: partOfLine(10_000), Source: paper, Open: "the text prints R_C/10000; it is to serve 10 000 flows, so the line rate is meant"},
 	})
 }

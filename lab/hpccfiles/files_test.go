@@ -133,7 +133,7 @@ func TestConfig(t *testing.T) {
 		{settings: "CC_MODE 1", scheme: "dcqcn-mlx"},
 		{settings: "\nRATE_AI fast", err: `config.txt:2: RATE_AI: rate "fast"`},
 		{settings: "RATE_AI", err: "config.txt:1: RATE_AI: 0 values, where there must be one"},
-		{settings: "EWMA_GAIN 7", err: "g 7 must be above 0"},
+		{settings: "EWMA_GAIN 7", err: "g 7 must be from 1/16384 to 1"},
 		{settings: "BUFFER_SIZE 0", err: `config.txt:1: BUFFER_SIZE: "0": a whole number from 1`},
 		{settings: "CC_MODE 1\nCC_MODE 3", err: "config.txt:2: CC_MODE is set in line 1 already"},
 		{settings: "KMIN_MAP 2 10000000000 5", err: "config.txt:1: KMIN_MAP: how many, and for each"},

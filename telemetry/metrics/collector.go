@@ -245,7 +245,7 @@ func (c *scrape) impaired(i int) {
 // begin with 0, so that the first loss is an increase to Prometheus.
 func costly(r dataplane.Reason, host bool) bool {
 	if host {
-		return r == dataplane.DropSequence || r == dataplane.DropBadICRC || r == dataplane.DropTable
+		return r == dataplane.DropSequence || r == dataplane.DropBadICRC || r == dataplane.DropBadIP || r == dataplane.DropTable
 	}
 	return r.Loses()
 }
