@@ -103,7 +103,8 @@ func (m *move) undo(d *daemon) {
 // waits until the switch forgets them.
 func (d *daemon) unplug(m *move) {
 	for _, i := range m.removed {
-		if err := d.world.Unplug(dataplane.End{Node: d.id, Port: i}); err != nil {
+		last, err := d.world.Unplug(dataplane.End{Node: d.id, Port: i})
+		if err != nil {
 			d.log.Warnf("port %s: %v", d.port(i), err)
 		}
 		d.world.DoBriefly(func(now units.Time) {
@@ -118,7 +119,7 @@ func (d *daemon) unplug(m *move) {
 			waited += n
 		}
 		name := d.port(i)
-		d.summarize(name, &st.Ports[i])
+		d.summarize(name, &st.Ports[i], &last)
 		d.log.Infof("port %s is removed; %d frames that waited for it are discarded", name, waited)
 		d.knowLinks()
 		d.links.forget(i)

@@ -236,6 +236,36 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 	m.process.stop() // and every frame is accounted for
 }
 
+// The last line of a port that is removed has what its device missed, too.
+func TestLastLineOfAPortHasWhatItMissed(t *testing.T) {
+	m := newMoving(t, "")
+	if _, err := m.photon("port", "add", "net_af_packet4,iface=sw4,framesz=2048,blocksz=4096,framecnt=2"); err != nil {
+		t.Fatal(err)
+	}
+	missed := func() uint64 {
+		var all show.Ports
+		m.show("ports", &all)
+		return all.Ports[4].Missed
+	}
+	m.until("missed frames", func() bool {
+		for n := range uint32(1000) {
+			m.extra.Send(udp(4, 0, 26, 300, n))
+		}
+		return missed() > 0
+	})
+	least := missed()
+	if _, err := m.photon("port", "remove", "sw4"); err != nil {
+		t.Fatal(err)
+	}
+	last := regexp.MustCompile(`port sw4: (\d+) frames received, \d+ sent, \d+ discarded, (\d+) missed`).FindStringSubmatch(m.process.log.String())
+	if last == nil {
+		t.Fatalf("the log does not say what was missed:\n%s", m.process.log.String())
+	}
+	if n, _ := strconv.ParseUint(last[2], 10, 64); n < least {
+		t.Errorf("%d frames were missed, %d of them before", n, least)
+	}
+}
+
 // Devices of every kind come and go, and what was opened is given back: it can be opened again. (net_null would receive
 // whatever a frame buffer had in it before: frames of others, again.)
 func TestPortsOfEveryKindComeAndGo(t *testing.T) {
