@@ -83,7 +83,7 @@ var (
 	txBytes     = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
 	rxControl   = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames and deadlock probes received.", "")
 	txControl   = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames and deadlock probes sent.", "")
-	rxBad       = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe.", "")
+	rxBad       = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe, or not to 01:80:C2:00:00:01 by a station.", "")
 	routed      = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
 	icmpSent    = define(switches, counterKind, "port_icmp_errors_total", byPort, "ICMP errors that the router sent about packets received on the port.", "")
 	icmpLimited = define(switches, counterKind, "port_icmp_errors_limited_total", byPort, "ICMP errors that the router did not send because of its rate limit (`router: icmp: rate`).", "")
