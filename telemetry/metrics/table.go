@@ -87,7 +87,7 @@ var (
 	routed      = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
 	icmpSent    = define(switches, counterKind, "port_icmp_errors_total", byPort, "ICMP errors that the router sent about packets received on the port.", "")
 	icmpLimited = define(switches, counterKind, "port_icmp_errors_limited_total", byPort, "ICMP errors that the router did not send because of its rate limit (`router: icmp: rate`).", "")
-	discards    = define(both, counterKind, "port_discards_total", byReason, "Frames discarded, by reason. Reasons that lose frames of a lossless priority have series from the start, others from their first discard.", "mlx5: rx_prioN_discards")
+	discards    = define(both, counterKind, "port_discards_total", byReason, "Frames discarded, by reason. A flooded frame is one for each port that it was for. Reasons that lose frames of a lossless priority have series from the start, others from their first discard.", "mlx5: rx_prioN_discards")
 	lostFirst   = define(switches, gaugeKind, "port_lossless_first_loss_timestamp_seconds", byPrio, "When the first frame of a lossless priority was lost (reasons headroom, no_memory, pfc_watchdog and link_down of `photon_port_discards_total`), in seconds since 1970; 0 if none was.", "")
 
 	pfcRxFrames      = section("Priority flow control", define(both, counterKind, "pfc_rx_frames_total", byPrio, "PFC frames received for a priority, XOFF and XON.", "mlx5: rx_prioN_pause; SAI: PFC_N_RX_PKTS"))
