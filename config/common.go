@@ -272,11 +272,12 @@ func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
 	}
 	const usual = 400 * units.Millisecond // SONiC's example
 	w := pfc.WatchdogConfig{Detect: p.Watchdog.Detect.Or(usual), Restore: p.Watchdog.Restore.Or(usual), Action: p.Watchdog.Action.V}
-	if w.Detect <= 0 {
-		return w, fail(p.Watchdog.Detect, "watchdog: detect %v must be positive (leave `watchdog:` out for none)", w.Detect)
+	const least = units.Millisecond // with less, any pause is a storm
+	if w.Detect < least {
+		return w, fail(p.Watchdog.Detect, "watchdog: detect %v must be %v or more (leave `watchdog:` out for none)", w.Detect, least)
 	}
-	if err := w.Validate(); err != nil {
-		return w, fail(p.Watchdog.Restore, "watchdog: %v", err)
+	if w.Restore < least {
+		return w, fail(p.Watchdog.Restore, "watchdog: restore %v must be %v or more", w.Restore, least)
 	}
 	return w, nil
 }
