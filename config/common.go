@@ -90,15 +90,15 @@ const (
 	defaultCable    = 500 * units.Nanosecond
 	defaultResponse = 100 * units.Microsecond
 	defaultRate     = 10 * units.Gbps
+	mostRate        = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
 	defaultMetrics  = "127.0.0.1:9464"
 	cnpDSCP         = 48 // of CNPs and acknowledgements
 )
 
 // checkRate says what is wrong with the rate of a link.
 func checkRate(r Value[units.Rate]) error {
-	const most = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
-	if r.IsSet() && (r.V <= 0 || r.V > most) {
-		return fail(r, "rate %v must be positive, and at most %v", r.V, most)
+	if r.IsSet() && (r.V <= 0 || r.V > mostRate) {
+		return fail(r, "rate %v must be positive, and at most %v", r.V, mostRate)
 	}
 	return nil
 }

@@ -121,6 +121,10 @@ func (r *FloodRate) UnmarshalText(b []byte) (err error) {
 	if err != nil || r.Frames < 0 || r.Bits < 0 || r.Frames == 0 && r.Bits == 0 {
 		return fmt.Errorf("rate %q: not a number of frames or bits per second (write it like 1000pps or 10Mbps)", b)
 	}
+	const most = 1_000_000_000 // more than any link carries, and the arithmetic of a limit holds
+	if r.Frames > most || r.Bits > mostRate {
+		return fmt.Errorf("rate %q: at most %dpps or %v", b, most, mostRate)
+	}
 	return nil
 }
 
