@@ -211,8 +211,8 @@ func (p PFC) check() error {
 		return fail(p.HeadPool, "headroom_pool %v must be positive (leave it out, and each port has its own headroom)", p.HeadPool.V)
 	case p.Ratio.IsSet() && !(p.Ratio.V >= 1 && p.Ratio.V <= mostRatio):
 		return fail(p.Ratio, "over_subscribe_ratio %v must be from 1 to %v", p.Ratio.V, mostRatio)
-	case p.Pause.V < 0:
-		return fail(p.Pause, "pause %v must not be negative", p.Pause.V)
+	case p.Pause.IsSet() && p.Pause.V <= 0:
+		return fail(p.Pause, "pause %v must be positive (leave it out for the longest there is)", p.Pause.V)
 	}
 	return nil
 }
@@ -410,6 +410,9 @@ type Admin struct {
 func admin(v, name Value[string]) (Admin, error) {
 	if strings.ContainsFunc(name.V, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) {
 		return Admin{}, fail(name, "name %q: it is part of a file's name, and of lines: no slash, and nothing that cannot be seen", name.V)
+	}
+	if len(name.V) > 64 {
+		return Admin{}, fail(name, "name: %d bytes, and 64 are the most: it is part of the path of a socket", len(name.V))
 	}
 	path := v.Or("")
 	switch {

@@ -280,6 +280,9 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 		mac = portMAC(first, 0)
 	}
 	s.Salt = uint32(mac)*0x9E3779B1 | 1 // equal paths: another choice than its neighbours'
+	if m := c.Router.MAC; m.IsSet() && m.V == 0 {
+		return fail(m, "router: mac %v: no station has that address (leave it out, and it is the first port's)", m.V)
+	}
 	if c.routes() {
 		s.Router.MAC = c.Router.MAC.Or(mac)
 	}
@@ -369,6 +372,9 @@ func refuses(r Route) (dataplane.Refuse, error) {
 
 func (c *Switch) static(s *dataplane.SwitchConfig) error {
 	for _, a := range c.Learning.Static {
+		if !a.MAC.IsSet() {
+			return FailIn([]any{a}, "a static address needs a mac (write it like {mac: 02:00:00:00:00:01, port: 0})")
+		}
 		if !a.Port.IsSet() {
 			return fail(a.MAC, "static address %v: say behind which port it is", a.MAC.V)
 		}
@@ -403,6 +409,8 @@ func (c *Switch) itemLine(err error) (line int, ok bool) {
 		line = c.Routes[e.Index].Prefix.Line
 	case "router":
 		line = c.Router.MAC.Line
+	case "paths":
+		line = c.Router.Paths.By.Line
 	case "addresses":
 		line = c.addressLine(e.Index)
 	}
