@@ -21,12 +21,7 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 		return
 	}
 	if h.EtherType == wire.TypeMACControl && !h.Tagged {
-		if !pfc.Addressed(&h) {
-			n.count(Wire, f)
-			n.discard(Wire, f, dataplane.DropReserved)
-			return
-		}
-		n.controlled(now, b)
+		n.controlled(now, &h, b)
 		n.env.Free(f)
 		return
 	}
@@ -71,11 +66,11 @@ func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
 }
 
 // controlled applies a PFC or PAUSE frame to what the wire port sends.
-func (n *NIC) controlled(now units.Time, b []byte) {
+func (n *NIC) controlled(now units.Time, h *wire.Header, b []byte) {
 	st := &n.stats.Ports[Wire]
 	st.RxControl++
 	var p pfc.Frame
-	if p.Decode(b) != nil {
+	if !pfc.Addressed(h) || p.Decode(b) != nil {
 		st.BadControl++
 		return
 	}

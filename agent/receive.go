@@ -79,13 +79,12 @@ func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
 		return true
 	}
 	if hdr.EtherType == wire.TypeMACControl && hdr.Payload == wire.EthernetLen {
-		if !pfc.Addressed(&hdr) {
-			h.count(0, f.Len)
-			h.discard(now, dataplane.DropReserved, 0)
-			return false
-		}
 		st := &h.stats.Ports[0]
 		st.RxControl++
+		if !pfc.Addressed(&hdr) {
+			st.BadControl++
+			return false
+		}
 		if h.credit != nil {
 			h.processCredits(now, b)
 			return false

@@ -138,12 +138,29 @@ func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 		if s.Minimums() > 0 {
 			what += ", and the min of queues,"
 		}
-		line := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.minLine(), c.DPDK.Frames.Line)
-		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (a smaller xoff, %s)", what, reserved, frames, most, more)}
+		line, smaller := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.minLine(), c.DPDK.Frames.Line), "a smaller xoff"
+		if line == 0 {
+			if line = c.longestWay(s); line > 0 {
+				smaller = "a shorter way to the peer"
+			}
+		}
+		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (%s, %s)", what, reserved, frames, most, smaller, more)}
 	}
 	where := c.Buffer
 	if !where.IsSet() {
 		where.Line = c.DPDK.Frames.Line
 	}
 	return fail(where, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, most, more)
+}
+
+// longestWay is where the file says how far the peer is, of the port that needs most headroom; 0: nowhere.
+func (c *Switch) longestWay(s *dataplane.SwitchConfig) int {
+	most := 0
+	for i := range c.Ports {
+		if s.Ports[i].Headroom > s.Ports[most].Headroom {
+			most = i
+		}
+	}
+	p := &c.Ports[most]
+	return cmp.Or(p.Delay.Line, p.CableDelay.Line, p.Cable.Line)
 }

@@ -90,15 +90,15 @@ const (
 	defaultCable    = 500 * units.Nanosecond
 	defaultResponse = 100 * units.Microsecond
 	defaultRate     = 10 * units.Gbps
+	mostRate        = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
 	defaultMetrics  = "127.0.0.1:9464"
 	cnpDSCP         = 48 // of CNPs and acknowledgements
 )
 
 // checkRate says what is wrong with the rate of a link.
 func checkRate(r Value[units.Rate]) error {
-	const most = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
-	if r.IsSet() && (r.V <= 0 || r.V > most) {
-		return fail(r, "rate %v must be positive, and at most %v", r.V, most)
+	if r.IsSet() && (r.V <= 0 || r.V > mostRate) {
+		return fail(r, "rate %v must be positive, and at most %v", r.V, mostRate)
 	}
 	return nil
 }
@@ -211,8 +211,8 @@ func (p PFC) check() error {
 		return fail(p.HeadPool, "headroom_pool %v must be positive (leave it out, and each port has its own headroom)", p.HeadPool.V)
 	case p.Ratio.IsSet() && !(p.Ratio.V >= 1 && p.Ratio.V <= mostRatio):
 		return fail(p.Ratio, "over_subscribe_ratio %v must be from 1 to %v", p.Ratio.V, mostRatio)
-	case p.Pause.V < 0:
-		return fail(p.Pause, "pause %v must not be negative", p.Pause.V)
+	case p.Pause.IsSet() && p.Pause.V <= 0:
+		return fail(p.Pause, "pause %v must be positive (leave it out for the longest there is)", p.Pause.V)
 	}
 	return nil
 }
@@ -272,11 +272,12 @@ func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
 	}
 	const usual = 400 * units.Millisecond // SONiC's example
 	w := pfc.WatchdogConfig{Detect: p.Watchdog.Detect.Or(usual), Restore: p.Watchdog.Restore.Or(usual), Action: p.Watchdog.Action.V}
-	if w.Detect <= 0 {
-		return w, fail(p.Watchdog.Detect, "watchdog: detect %v must be positive (leave `watchdog:` out for none)", w.Detect)
+	const least = units.Millisecond // with less, any pause is a storm
+	if w.Detect < least {
+		return w, fail(p.Watchdog.Detect, "watchdog: detect %v must be %v or more (leave `watchdog:` out for none)", w.Detect, least)
 	}
-	if err := w.Validate(); err != nil {
-		return w, fail(p.Watchdog.Restore, "watchdog: %v", err)
+	if w.Restore < least {
+		return w, fail(p.Watchdog.Restore, "watchdog: restore %v must be %v or more", w.Restore, least)
 	}
 	return w, nil
 }
@@ -421,6 +422,9 @@ type Admin struct {
 func admin(v, name Value[string]) (Admin, error) {
 	if strings.ContainsFunc(name.V, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) {
 		return Admin{}, fail(name, "name %q: it is part of a file's name, and of lines: no slash, and nothing that cannot be seen", name.V)
+	}
+	if len(name.V) > 64 {
+		return Admin{}, fail(name, "name: %d bytes, and 64 are the most: it is part of the path of a socket", len(name.V))
 	}
 	path := v.Or("")
 	switch {

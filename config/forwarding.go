@@ -121,6 +121,10 @@ func (r *FloodRate) UnmarshalText(b []byte) (err error) {
 	if err != nil || r.Frames < 0 || r.Bits < 0 || r.Frames == 0 && r.Bits == 0 {
 		return fmt.Errorf("rate %q: not a number of frames or bits per second (write it like 1000pps or 10Mbps)", b)
 	}
+	const most = 1_000_000_000 // more than any link carries, and the arithmetic of a limit holds
+	if r.Frames > most || r.Bits > mostRate {
+		return fmt.Errorf("rate %q: at most %dpps or %v", b, most, mostRate)
+	}
 	return nil
 }
 
@@ -276,6 +280,9 @@ func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) er
 		mac = portMAC(first, 0)
 	}
 	s.Salt = uint32(mac)*0x9E3779B1 | 1 // equal paths: another choice than its neighbours'
+	if m := c.Router.MAC; m.IsSet() && m.V == 0 {
+		return fail(m, "router: mac %v: no station has that address (leave it out, and it is the first port's)", m.V)
+	}
 	if c.routes() {
 		s.Router.MAC = c.Router.MAC.Or(mac)
 	}
@@ -365,6 +372,9 @@ func refuses(r Route) (dataplane.Refuse, error) {
 
 func (c *Switch) static(s *dataplane.SwitchConfig) error {
 	for _, a := range c.Learning.Static {
+		if !a.MAC.IsSet() {
+			return FailIn([]any{a}, "a static address needs a mac (write it like {mac: 02:00:00:00:00:01, port: 0})")
+		}
 		if !a.Port.IsSet() {
 			return fail(a.MAC, "static address %v: say behind which port it is", a.MAC.V)
 		}
@@ -399,6 +409,8 @@ func (c *Switch) itemLine(err error) (line int, ok bool) {
 		line = c.Routes[e.Index].Prefix.Line
 	case "router":
 		line = c.Router.MAC.Line
+	case "paths":
+		line = c.Router.Paths.By.Line
 	case "addresses":
 		line = c.addressLine(e.Index)
 	}

@@ -108,6 +108,12 @@ func TestRouterMistakes(t *testing.T) {
 		"router: {addresses: [10.0.0.1], paths: {by: random, gap: 1us}}":                                                                          "x.yaml:2: paths by random: a gap is of flowlets",
 		"router: {addresses: [10.0.0.1], icmp: {burst: 0}}":                                                                                       "x.yaml:2: icmp: burst 0 must be from 1 error to 1000 seconds of the rate",
 		"router: {addresses: [10.0.0.1], icmp: {dscp: 64}}":                                                                                       "x.yaml:2: icmp: dscp 64: there are 0 to 63",
+		"vlans: [{id: 10, untagged: [0], addresses: [10.1.0.0/24]}]":                                                                              `x.yaml:2: address "10.1.0.0/24": that is the address of the subnet, and no host's (write it like 10.1.0.1/24 or fd00::1/64)`,
+		"vlans: [{id: 10, untagged: [0], addresses: [10.1.0.255/24]}]":                                                                            `x.yaml:2: address "10.1.0.255/24": that is the broadcast address of the subnet, and no host's (write it like 10.1.0.1/24 or fd00::1/64)`,
+		"vlans: [{id: 10, untagged: [0], addresses: [\"fd00::/64\"]}]":                                                                            `x.yaml:2: address "fd00::/64": that is the address of all routers of the subnet, and no host's (write it like 10.1.0.1/24 or fd00::1/64)`,
+		"vlans: [{id: 10, untagged: [0], addresses: [10.1.0.3/30]}]":                                                                              `x.yaml:2: address "10.1.0.3/30": that is the broadcast address of the subnet, and no host's (write it like 10.1.0.1/24 or fd00::1/64)`,
+		"vlans: [{id: 10, untagged: [0, 1], addresses: [10.1.0.1/24]}]\nroutes: [{prefix: 10.2.0.0/16, via: [{address: 10.1.0.255}]}]":            "x.yaml:3: next hop 10.1.0.255: that is the broadcast address of the subnet, and no neighbour's",
+		"router: {mac: \"02:00:00:00:00:05\"}\nroutes: [{prefix: 10.2.0.0/16, via: [{port: 1, mac: \"02:00:00:00:00:05\"}]}]":                     "x.yaml:3: route 10.2.0.0/16: 02:00:00:00:00:05 is no neighbour's address",
 		"vlans: [{id: 10, untagged: [0], addresses: [10.0.0.1]}]\nrouter:\n  addresses:\n  - 10.0.0.1":                                            "x.yaml:2: router address 10.0.0.1: it is no address of a host, or there twice",
 		"routes: [{prefix: 10.0.0.0/8, action: drop}]":                                                                                            `x.yaml:2: route 10.0.0.0/8: action "drop": prohibit or blackhole`,
 		"routes: [{prefix: 10.0.0.0/8, action: prohibit, via: [{port: 0, mac: '02:00:00:00:00:01'}]}]":                                            "x.yaml:2: route 10.0.0.0/8: it has an action or next hops, not both",
@@ -131,6 +137,16 @@ func TestRouterMistakes(t *testing.T) {
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// In a subnet of two addresses or one, all are hosts'.
+func TestSubnetsOfTwo(t *testing.T) {
+	for _, text := range []string{"10.1.0.0/31", "10.1.0.1/31", "10.1.0.0/32", "fd00::/127", "fd00::/128", "fd00::ffff:ffff:ffff:ffff/64", "255.255.255.254/31"} {
+		var s Subnet
+		if err := s.UnmarshalText([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -28,7 +28,27 @@ func (s *Subnet) UnmarshalText(b []byte) error {
 		return fmt.Errorf("address %q: neither IPv4 nor IPv6 (write it like 10.1.0.1/24 or fd00::1/64)", b)
 	}
 	s.Host, s.Net = p.Addr(), p.Masked()
+	if what := s.noHost(s.Host); what != "" {
+		return fmt.Errorf("address %q: that is %s, and no host's (write it like 10.1.0.1/24 or fd00::1/64)", b, what)
+	}
 	return nil
+}
+
+// noHost is what an address of the subnet is that no host has (RFC 1122 section 3.2.1.3, RFC 4291 section 2.6.1); empty: a
+// host may have it. Two addresses are both hosts' (RFC 3021, RFC 6164).
+func (s Subnet) noHost(a netip.Addr) string {
+	if !s.Net.IsValid() || s.Net.Bits() >= a.BitLen()-1 {
+		return ""
+	}
+	switch next := a.Next(); {
+	case a == s.Net.Addr() && a.Is6():
+		return "the address of all routers of the subnet"
+	case a == s.Net.Addr():
+		return "the address of the subnet"
+	case a.Is4() && s.Net.Contains(a) && !(next.IsValid() && s.Net.Contains(next)):
+		return "the broadcast address of the subnet"
+	}
+	return ""
 }
 
 func (s Subnet) String() string {
@@ -77,12 +97,12 @@ func (c *Switch) nextHop(r Route, v NextHop) (hop dataplane.NextHop, err error) 
 
 // place finds where a next hop is by the addresses of ports and VLANs. The longest subnet counts.
 func (c *Switch) place(v NextHop, hop *dataplane.NextHop) error {
-	best := -1
+	best, none := -1, ""
 	better := func(list []Value[Subnet]) bool {
 		found := false
 		for _, a := range list {
 			if n := a.V.Net; n.IsValid() && n.Contains(hop.Address) && n.Bits() > best {
-				best, found = n.Bits(), true
+				best, found, none = n.Bits(), true, a.V.noHost(hop.Address)
 			}
 		}
 		return found
@@ -99,6 +119,9 @@ func (c *Switch) place(v NextHop, hop *dataplane.NextHop) error {
 	}
 	if best < 0 {
 		return fail(v.Address, "next hop %v: it is in the subnet of no port or VLAN (write their `addresses` like 10.1.0.1/24, or say its port)", hop.Address)
+	}
+	if none != "" {
+		return fail(v.Address, "next hop %v: that is %s, and no neighbour's", hop.Address, none)
 	}
 	return nil
 }

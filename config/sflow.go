@@ -18,7 +18,7 @@ func (s *SFlow) check() error {
 	if s == nil {
 		return nil
 	}
-	if _, err := netip.ParseAddrPort(s.Collector.V); err != nil {
+	if at, err := netip.ParseAddrPort(s.Collector.V); err != nil || at.Port() == 0 {
 		return FailIn([]any{s.Collector, s}, "sflow: collector %q: an address and a port belong here (write it like 10.0.0.9:6343)", s.Collector.V)
 	}
 	if n := s.Sampling; n.IsSet() && (n.V < 1 || n.V > 1<<24) {

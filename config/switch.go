@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"photon/dataplane"
@@ -112,7 +113,10 @@ func (c *Switch) Check() error {
 	if err := c.DPDK.check(); err != nil {
 		return inFile(c.file, err)
 	}
-	for _, err := range []error{checkMTU(c.MTU), c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer(), c.LLDP.check(), c.History.check(), c.SFlow.check()} {
+	if err := c.SFlow.check(); err != nil {
+		return inFile(c.file, c.at(err, "sflow"))
+	}
+	for _, err := range []error{checkMTU(c.MTU), c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer(), c.LLDP.check(), c.History.check()} {
 		if err != nil {
 			return inFile(c.file, err)
 		}
@@ -133,6 +137,17 @@ func (c *Switch) Check() error {
 		return inFile(c.file, fail(c.Ports[dpdk.MaxPorts].Device, "%d ports: DPDK has room for %d", n, dpdk.MaxPorts))
 	}
 	_, err := c.Resolve(nil)
+	return err
+}
+
+// at gives an error of something that says nothing the line on which its key stands.
+func (c *Switch) at(err error, key string) error {
+	var e *Error
+	if errors.As(err, &e) && e.Line == 0 {
+		if b, read := os.ReadFile(c.file); read == nil {
+			e.Line = LineOf(b, key)
+		}
+	}
 	return err
 }
 

@@ -151,6 +151,28 @@ func load(b []byte, v any) error {
 	if err := l.Load(&second); err != io.EOF {
 		return cmp.Or[error](err, &Error{Line: second.Line, Err: errors.New("a second document begins here, and a file has one")})
 	}
+	var whole yaml.Node
+	if err := yaml.Load(b, &whole); err != nil {
+		return err
+	}
+	return sameNumbers(&whole)
+}
+
+// sameNumbers says which key of a mapping is there twice, as numbers that are written in two ways: one would win.
+func sameNumbers(n *yaml.Node) error {
+	seen := map[int]bool{}
+	for i, c := range n.Content {
+		var number int
+		if n.Kind == yaml.MappingNode && i%2 == 0 && c.ShortTag() == "!!int" && c.Load(&number) == nil {
+			if seen[number] {
+				return &Error{Line: c.Line, Err: fmt.Errorf("key %s is there twice: it is %d", c.Value, number)}
+			}
+			seen[number] = true
+		}
+		if err := sameNumbers(c); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -251,12 +251,16 @@ func (d *daemon) announceShutdown() {
 	})
 }
 
-// lldp is what telemetry shows of the ports that send LLDP, by number; nil: none does.
+// lldp is what telemetry shows of the ports that send LLDP, by number; nil: the switch does not speak it. Ports begin
+// a moment after the file said so, and one without a link does not send.
 func (d *daemon) lldp(ports int) []telemetry.LLDPPort {
+	d.loaded.Lock()
+	on := d.loaded.conf != nil && d.loaded.conf.LLDP != nil
+	d.loaded.Unlock()
 	n := &d.neighbours
 	n.Lock()
 	defer n.Unlock()
-	if len(n.ports) == 0 {
+	if !on && len(n.ports) == 0 {
 		return nil
 	}
 	all := make([]telemetry.LLDPPort, ports)

@@ -67,16 +67,24 @@ func (d *daemon) checkMove(conf *config.Switch, m *move) error {
 	default:
 		return errors.New("the switch is starting: try again when it runs")
 	}
+	// The devices of ports that come are opened before those of ports that go are closed, or a device that does not open
+	// would leave the switch without either.
+	first := func(port int) string {
+		if slices.Contains(m.removed, port) {
+			return fmt.Sprintf("`photon port remove %s`, then `photon reload`", d.port(port))
+		}
+		return "remove that first"
+	}
 	for _, i := range m.added {
 		p := conf.At(i)
 		if name := PortName(p.Device.V); slices.Contains(d.names(), name) {
-			err := fmt.Errorf("port %s: there is a port %s: remove that first", p.Device.V, name)
+			err := fmt.Errorf("port %s: there is a port %s: %s", p.Device.V, name, first(slices.Index(d.names(), name)))
 			return p.Fail(conf.File(), err)
 		}
 		for _, thing := range dpdk.Claims(p.Device.V) {
-			for _, dev := range d.loaded.devices {
+			for at, dev := range d.loaded.devices {
 				if slices.Contains(dpdk.Claims(dev.Spec), thing) && dev.Spec != "" {
-					err := fmt.Errorf("port %s: port %s has %s: remove that first", p.Device.V, PortName(dev.Spec), thing)
+					err := fmt.Errorf("port %s: port %s has %s: %s", p.Device.V, PortName(dev.Spec), thing, first(at))
 					return p.Fail(conf.File(), err)
 				}
 			}
@@ -103,7 +111,8 @@ func (m *move) undo(d *daemon) {
 // waits until the switch forgets them.
 func (d *daemon) unplug(m *move) {
 	for _, i := range m.removed {
-		if err := d.world.Unplug(dataplane.End{Node: d.id, Port: i}); err != nil {
+		last, err := d.world.Unplug(dataplane.End{Node: d.id, Port: i})
+		if err != nil {
 			d.log.Warnf("port %s: %v", d.port(i), err)
 		}
 		d.world.DoBriefly(func(now units.Time) {
@@ -118,7 +127,7 @@ func (d *daemon) unplug(m *move) {
 			waited += n
 		}
 		name := d.port(i)
-		d.summarize(name, &st.Ports[i])
+		d.summarize(name, &st.Ports[i], &last)
 		d.log.Infof("port %s is removed; %d frames that waited for it are discarded", name, waited)
 		d.knowLinks()
 		d.links.forget(i)

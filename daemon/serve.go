@@ -133,8 +133,9 @@ func (d *daemon) serve(ctx context.Context) (err error) {
 		return err
 	}
 	// A watcher that waited for the drain to end may be about to change the node.
+	devices := d.world.Devices()
 	d.world.Do(func(now units.Time) {
-		d.summary(now)
+		d.summary(now, devices)
 		err = d.world.Audit()
 	})
 	if err != nil {
@@ -165,20 +166,25 @@ func (d *daemon) kind() string {
 }
 
 // summary logs what went through each port.
-func (d *daemon) summary(now units.Time) {
+func (d *daemon) summary(now units.Time, devices []dpdk.DeviceStats) {
 	st := d.node.Stats(now)
-	for i, name := range d.names() {
-		if name != "" {
-			d.summarize(name, &st.Ports[i])
+	for i := range devices {
+		if name := d.port(devices[i].Port); name != "" {
+			d.summarize(name, &st.Ports[devices[i].Port], &devices[i])
 		}
 	}
 }
 
-func (d *daemon) summarize(name string, st *dataplane.PortStats) {
+// summarize logs what went through a port. What its device missed came and was never received.
+func (d *daemon) summarize(name string, st *dataplane.PortStats, device *dpdk.DeviceStats) {
 	sent, received := st.Frames()
 	discarded := uint64(0)
 	for _, n := range st.Discarded() {
 		discarded += n
 	}
-	d.log.Infof("port %s: %d frames received, %d sent, %d discarded", name, received, sent, discarded)
+	missed := ""
+	if n := device.RxMissed + device.RxNoBuffer; n > 0 {
+		missed = fmt.Sprintf(", %d missed", n)
+	}
+	d.log.Infof("port %s: %d frames received, %d sent, %d discarded%s", name, received, sent, discarded, missed)
 }

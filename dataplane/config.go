@@ -194,7 +194,7 @@ func (p *PortConfig) check(c *SwitchConfig) error {
 
 // ItemError is wrapped by Check's error if one of several things is wrong.
 type ItemError struct {
-	List  string // ports, vlans, static, router, addresses or routes
+	List  string // ports, paths, vlans, static, router, addresses or routes
 	Index int
 	Err   error
 }

@@ -80,6 +80,31 @@ func TestFloodLimits(t *testing.T) {
 	}
 }
 
+// A flooded frame is one for each port that it goes to: each that there is no room for is discarded and counted by itself,
+// and received frames and copies are as many as sent and discarded ones.
+func TestEachCopyOfAFloodedFrameIsDiscardedByItself(t *testing.T) {
+	c := config(4)
+	c.Tail = 100
+	r := newRig(t, c)
+	b := packet(0, 9, 0, 0)
+	for range 3 {
+		r.in(0, b, 976)
+	}
+	sent := uint64(len(r.out(1, 9)) + len(r.out(2, 9)) + len(r.out(3, 9)))
+	received, discards := uint64(0), uint64(0)
+	for i := range 4 {
+		st := r.stats(i)
+		received += st.RxFrames[0]
+		discards += st.Discards[DropTail][0]
+	}
+	if copies := 2 * received; received != 3 || discards == 0 || received+copies != sent+discards {
+		t.Errorf("%d received, %d copies made, %d sent, %d discarded", received, copies, sent, discards)
+	}
+	if err := r.sw.Audit(); err != nil {
+		t.Error(err)
+	}
+}
+
 // The bucket against one that holds tokens and is filled as time passes.
 func TestBucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

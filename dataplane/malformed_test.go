@@ -163,9 +163,9 @@ var malformed = []struct {
 	{"nothing but tags", behindTags(packet(0, 1, 26, 2)[:12], vlan, vlan, vlan, vlan, vlan, vlan, vlan, vlan), 0, forwarded, 0},
 
 	{"PFC", pauseFrame(3, 5), 0, controlled, 0},
-	{"PFC to a host", with(pauseFrame(3, 5), func(b []byte) { mac(1).Put(b) }), 0, discarded, DropReserved},
-	{"PFC to all", with(pauseFrame(3, 5), func(b []byte) { wire.Broadcast.Put(b) }), 0, discarded, DropReserved},
-	{"PFC from a group", with(pauseFrame(3, 5), func(b []byte) { b[6] |= 1 }), 0, discarded, DropReserved},
+	{"PFC to a host", with(pauseFrame(3, 5), func(b []byte) { mac(1).Put(b) }), 0, refused, 0},
+	{"PFC to all", with(pauseFrame(3, 5), func(b []byte) { wire.Broadcast.Put(b) }), 0, refused, 0},
+	{"PFC from a group", with(pauseFrame(3, 5), func(b []byte) { b[6] |= 1 }), 0, refused, 0},
 	{"PFC of unknown classes", with(pauseFrame(3, 5), func(b []byte) { b[16] = 0xFF }), 0, controlled, 0},
 	{"PFC, cut in its times", pauseFrame(3, 5)[:26], 0, refused, 0},
 	{"PFC, cut in its vector", pauseFrame(3, 5)[:17], 0, refused, 0},

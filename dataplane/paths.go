@@ -44,7 +44,7 @@ func (c *SwitchConfig) checkPaths() error {
 	case p.By == ByQueue:
 		for i := range c.Ports {
 			if c.Ports[i].Worker != c.Ports[0].Worker {
-				return errors.New("paths by queue: one worker must have all ports, or it does not know all queues")
+				return &ItemError{"paths", 0, errors.New("paths by queue: one worker must have all ports, or it does not know all queues")}
 			}
 		}
 	}

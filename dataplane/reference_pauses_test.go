@@ -33,10 +33,10 @@ func (r *reference) control(now units.Time, p *refPort, h *refHead, b []byte) bo
 		return false
 	}
 	switch {
-	case h.etherType == 0x8808 && h.dst == 0x0180_C200_0001 && !h.src.Multicast():
+	case h.etherType == 0x8808:
 		p.stats.RxControl++
 		var f pfc.Frame
-		if f.Decode(b) != nil {
+		if h.dst != 0x0180_C200_0001 || h.src.Multicast() || f.Decode(b) != nil {
 			p.stats.BadControl++
 			return true
 		}

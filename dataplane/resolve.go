@@ -148,12 +148,16 @@ func (s *Switch) Priority(port int, b []byte) int {
 }
 
 // control applies a PFC or PAUSE frame to what this port sends, and reports whether the frame is
-// one that counts.
+// MAC control, which ends here whatever its address is (IEEE 802.3 clause 31.3).
 func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
-	if h.EtherType != wire.TypeMACControl || h.Payload != wire.EthernetLen || !pfc.Addressed(h) {
+	if h.EtherType != wire.TypeMACControl || h.Payload != wire.EthernetLen {
 		return false
 	}
 	p.stats.RxControl++
+	if !pfc.Addressed(h) {
+		p.stats.BadControl++
+		return true
+	}
 	if p.lanes != nil {
 		p.processCredits(now, b)
 		return true

@@ -13,7 +13,7 @@ type Reason uint8
 const (
 	DropMalformed  Reason = iota // shorter than an Ethernet header
 	DropOversize                 // longer than the MTU allows
-	DropReserved                 // link-local group address that is not PFC, or MAC control behind a tag: never forwarded
+	DropReserved                 // link-local group address that is not MAC control, or MAC control behind a tag: never forwarded
 	DropNoPort                   // nowhere to go: its destination is where it came from, or no other port
 	DropHeadroom                 // lossless priority: the peer did not stop; XOFF and headroom are full
 	DropBuffer                   // lossy priority: its part of the buffer is full
@@ -57,7 +57,7 @@ func (r Reason) String() string { return reasonNames[r] }
 var reasonTexts = [Reasons]string{
 	"The frame is shorter than an Ethernet header.",
 	"The frame is longer than the MTU allows.",
-	"The frame is for a group address of the link that is not PFC's (01:80:C2:00:00:0X); those are never forwarded.",
+	"The frame is for a group address of the link (01:80:C2:00:00:0X), or is MAC control behind a tag; those are never forwarded.",
 	"The frame has nowhere to go: its destination is behind the port it came from, or there is no other port.",
 	"Lossless priority: the peer did not stop; XOFF and headroom are full.",
 	"Lossy priority: its part of the buffer is full.",

@@ -33,6 +33,22 @@ func runs(t *testing.T, n *testnet.Namespace, name string, args ...string) {
 	})
 }
 
+// A switch that is told to speak LLDP says that it does from then on, although no frame has left and no port has a link.
+func TestLLDPIsOnOnceTheFileSaysSo(t *testing.T) {
+	o := operate(t, "")
+	for _, h := range o.fourHosts.hosts {
+		h.Run(t, "ip", "link", "set", "eth0", "down")
+	}
+	o.until("links that are down", func() bool { p, _ := o.portState(3); return !p.Up })
+	o.write("lldp: {}\n")
+	if _, err := o.photon("reload"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := o.photon("show", "lldp"); err != nil || strings.Contains(out, "does not speak LLDP") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 // Debian's lldpd and lldpad read what a port says, and photon what they say: who is there, where the two ends of a
 // cable disagree, that they agree when the peer has changed, and that the switch has stopped speaking.
 func TestNeighboursByLLDP(t *testing.T) {

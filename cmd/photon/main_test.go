@@ -73,7 +73,9 @@ func TestExitCodes(t *testing.T) {
 		exitBadInput: {{"fly"}, {"replay"}, {"replay", "pcn/fig99"}, {"replay", "--fast"}, {"switch"}, {"switch", "-c", "nowhere"}, {"check", "main_test.go"}, {"list", "planets"},
 			{"replay", "pcn/fig11", "--capture", "x.pcapng", "--capture-ports", "S9"},
 			{"sweep", "collect", "../../docs/examples/incast-sweep.yaml", "--out", "nowhere"},
-			{"check", "--schema", "sweep"}},
+			{"check", "--schema", "sweep"},
+			{"show", "ports", "--socket", "nowhere.sock"}, {"show", "ports", "--name", "nowhere"},
+			{"top", "--socket", "nowhere.sock"}, {"reload", "--socket", "nowhere.sock"}},
 	} {
 		for _, args := range commands {
 			if got := run(args); got != want {

@@ -236,6 +236,61 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 	m.process.stop() // and every frame is accounted for
 }
 
+// The last line of a port that is removed has what its device missed, too.
+func TestLastLineOfAPortHasWhatItMissed(t *testing.T) {
+	m := newMoving(t, "")
+	if _, err := m.photon("port", "add", "net_af_packet4,iface=sw4,framesz=2048,blocksz=4096,framecnt=2"); err != nil {
+		t.Fatal(err)
+	}
+	missed := func() uint64 {
+		var all show.Ports
+		m.show("ports", &all)
+		return all.Ports[4].Missed
+	}
+	m.until("missed frames", func() bool {
+		for n := range uint32(1000) {
+			m.extra.Send(udp(4, 0, 26, 300, n))
+		}
+		return missed() > 0
+	})
+	least := missed()
+	if _, err := m.photon("port", "remove", "sw4"); err != nil {
+		t.Fatal(err)
+	}
+	last := regexp.MustCompile(`port sw4: (\d+) frames received, \d+ sent, \d+ discarded, (\d+) missed`).FindStringSubmatch(m.process.log.String())
+	if last == nil {
+		t.Fatalf("the log does not say what was missed:\n%s", m.process.log.String())
+	}
+	if n, _ := strconv.ParseUint(last[2], 10, 64); n < least {
+		t.Errorf("%d frames were missed, %d of them before", n, least)
+	}
+}
+
+// What a port is on changes in two steps, and who tries it in one is told which.
+func TestDeviceOfAPortChanges(t *testing.T) {
+	m := newMoving(t, "metrics: 127.0.0.1:9464\n")
+	write := func(device string) {
+		text := "name: sw\nadmin: " + m.socket + "\nmetrics: 127.0.0.1:9464\nports:\n"
+		for i := range 3 {
+			text += fmt.Sprintf("- device: net_af_packet%d,iface=sw%d\n", i, i)
+		}
+		m.rewrite(text + "- device: " + device + "\n")
+	}
+	for device, has := range map[string]string{
+		"net_af_packet3,iface=sw4":              "port sw3 has device net_af_packet3",
+		"net_af_packet9,iface=sw3":              "there is a port sw3",
+		"net_af_packet3,iface=sw3,framecnt=512": "there is a port sw3",
+	} {
+		write(device)
+		m.refused(m.file+":8: port "+device+": "+has+": `photon port remove sw3`, then `photon reload`", "reload")
+	}
+	write("net_af_packet3,iface=sw4")
+	m.expect("port sw3 is removed; a `photon reload` makes the ports those of the file", "port", "remove", "sw3")
+	m.expect("ports[3]: none -> net_af_packet3,iface=sw4", "reload")
+	m.fifth(0)
+	m.process.stop()
+}
+
 // Devices of every kind come and go, and what was opened is given back: it can be opened again. (net_null would receive
 // whatever a frame buffer had in it before: frames of others, again.)
 func TestPortsOfEveryKindComeAndGo(t *testing.T) {

@@ -33,6 +33,10 @@
 /* EtherType that no frame has: IEEE keeps it. */
 #define NOTHING 0xFFFF
 
+/* Milliseconds for which a frame is offered to a peer without room: longer than a kernel that shares its core with a
+ * worker leaves its queue alone. */
+#define PATIENCE 20
+
 /* A device of net_af_packet. Its socket shares two rings of frames with the kernel,
  * which begin with a head, as large as each other: what is received, then what is sent. */
 struct ph_packet {
@@ -41,7 +45,13 @@ struct ph_packet {
 	uint8_t *map;
 	unsigned receives; /* frame that the driver reads next */
 	unsigned sends; /* frame that the driver writes to next */
+	unsigned waiting; /* frames before that one that the kernel has not taken */
 	int left; /* frames were left in the ring, and the kernel is to be asked again */
+	int direct; /* no queue but the peer's is behind the interface: who has no room there has dropped the frame */
+	uint64_t since; /* when the first of those that wait was refused first; 0: it was not */
+	unsigned hopeless; /* length from which on frames were refused for good, and none was taken since */
+	uint64_t refusals; /* how often the peer dropped a frame, and the kernel said so and kept it for another try */
+	uint64_t lost; /* frames that the peer dropped for good */
 	unsigned longest; /* frame that the interface takes, without tag */
 	uint64_t refused; /* frames that the kernel will not send */
 };
@@ -105,41 +115,97 @@ static int left(int error)
 /* Asks the kernel to send what is in the ring. */
 static int ask(const struct ph_packet *p)
 {
-	return sendto(p->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? errno : 0;
+	int error = sendto(p->fd, NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? errno : 0;
+
+	why = 0; /* it is told here */
+	return error;
 }
 
-/* Whether the kernel has left the frame that the driver has put into the ring last. It takes them in their order. */
-static int waits(const struct ph_packet *p)
+/* The first of the frames that wait. The kernel takes them in their order. */
+static struct tpacket2_hdr *first(const struct ph_packet *p)
 {
-	unsigned last = (p->sends == 0 ? p->rings.tp_frame_nr : p->sends) - 1;
+	unsigned all = p->rings.tp_frame_nr;
 
-	return __atomic_load_n(&sent(p, last)->tp_status, __ATOMIC_ACQUIRE) == TP_STATUS_SEND_REQUEST;
+	return sent(p, (p->sends + all - p->waiting) % all);
+}
+
+static int waits(const struct tpacket2_hdr *h)
+{
+	return __atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) == TP_STATUS_SEND_REQUEST;
+}
+
+/* Has the kernel skip a frame. None has such a length. */
+static void skip(struct tpacket2_hdr *h)
+{
+	h->tp_len = UINT32_MAX;
+}
+
+/* Sees which frames the kernel has taken. */
+static void see_taken(struct ph_packet *p)
+{
+	for (; p->waiting > 0 && !waits(first(p)); p->waiting--) {
+		unsigned length = first(p)->tp_len;
+
+		p->since = 0;
+		if (length >= p->hopeless && length != UINT32_MAX)
+			p->hopeless = UINT32_MAX;
+	}
+}
+
+/* What the other end of a veth does not take, for it is too long there or the end is down, it
+ * drops, and the kernel says that it has no room (ENOBUFS), keeps the frame, and offers it
+ * again for ever. There may be room in a moment. If there is none for long, the frame is
+ * lost, and so is all that is as long, until such a frame is taken: the others go on. */
+static int give_up_refused(struct ph_packet *p, int error)
+{
+	unsigned i;
+
+	if (!p->direct)
+		return error;
+	p->refusals += error == ENOBUFS;
+	for (i = 0; error == ENOBUFS && p->waiting > 0 && i < PH_BURST; i++) {
+		struct tpacket2_hdr *h = first(p);
+		uint64_t now = rte_rdtsc();
+
+		if (p->since == 0)
+			p->since = now;
+		if (h->tp_len < p->hopeless) {
+			if (now - p->since < rte_get_tsc_hz() / 1000 * PATIENCE)
+				break;
+			p->hopeless = h->tp_len;
+		}
+		skip(h);
+		p->lost++;
+		error = ask(p);
+		p->refusals += error == ENOBUFS;
+		see_taken(p);
+	}
+	return error;
 }
 
 /* So many frames were given to the driver, which has put each into the ring and asked the
  * kernel to send them. The kernel says that all is well if it took some of them: the others
  * are there still. If the kernel takes none, for the interface is down or gone, they
  * would wait there, to leave when it is up again, when all else of the port begins anew:
- * they are made frames that it skips. No frame has such a length. */
+ * it is made to skip them. */
 void ph_packet_sent(struct ph_packet *p, unsigned n)
 {
 	int error = why;
 
+	why = 0;
 	if (error != 0 && !left(error))
 		error = ask(p); /* the socket may have told of what is over */
-	why = 0;
-	p->left = left(error);
-	for (; n > 0; n--) {
-		struct tpacket2_hdr *h = sent(p, p->sends);
-
-		p->sends = (p->sends + 1) % p->rings.tp_frame_nr;
-		if (error == 0 || p->left || h->tp_status != TP_STATUS_SEND_REQUEST)
-			continue;
-		h->tp_len = UINT32_MAX;
+	p->sends = (p->sends + n) % p->rings.tp_frame_nr;
+	p->waiting += n;
+	see_taken(p);
+	error = give_up_refused(p, error);
+	p->left = error == 0 ? p->waiting > 0 : left(error);
+	if (error == 0 || p->left)
+		return;
+	for (; p->waiting > 0; p->waiting--) {
+		skip(first(p));
 		p->refused++;
 	}
-	if (error == 0)
-		p->left = waits(p);
 }
 
 /* Asks once more, if the kernel has left frames in the ring. */
@@ -147,7 +213,7 @@ void ph_packet_again(struct ph_packet *p)
 {
 	if (!p->left)
 		return;
-	ask(p);
+	why = ask(p);
 	ph_packet_sent(p, 0);
 }
 
@@ -165,6 +231,29 @@ int ph_packet_takes(const struct ph_packet *p, const uint8_t *b, unsigned length
 	unsigned longest = __atomic_load_n(&p->longest, __ATOMIC_RELAXED);
 
 	return length <= longest || (length <= longest + 4 && b[12] == (ETH_P_8021Q >> 8) && b[13] == (ETH_P_8021Q & 0xFF));
+}
+
+/* Whether frames go from the interface to its peer, and through no queue of the kernel's. */
+void ph_packet_direct(uint16_t id, int direct)
+{
+	if (devices[id] != NULL)
+		__atomic_store_n(&devices[id]->direct, direct, __ATOMIC_RELAXED);
+}
+
+/* What the peer dropped: how often the kernel, which counts each try, has counted a frame that it kept; and how many
+ * are lost. From some length on it drops all at present; 0: it takes all. */
+void ph_packet_lost(uint16_t id, struct ph_lost *l)
+{
+	const struct ph_packet *p = devices[id];
+
+	*l = (struct ph_lost){0};
+	if (p == NULL)
+		return;
+	l->refusals = __atomic_load_n(&p->refusals, __ATOMIC_RELAXED);
+	l->frames = __atomic_load_n(&p->lost, __ATOMIC_RELAXED);
+	l->from = __atomic_load_n(&p->hopeless, __ATOMIC_RELAXED);
+	if (l->from == UINT32_MAX)
+		l->from = 0;
 }
 
 uint64_t ph_packet_refused(uint16_t id)
@@ -188,6 +277,7 @@ int ph_packet_begin(void)
 	if (opening == NULL)
 		return -ENOMEM;
 	opening->fd = -1;
+	opening->hopeless = UINT32_MAX;
 	return 0;
 }
 

@@ -230,3 +230,67 @@ func TestAFullKernelRingStopsNobody(t *testing.T) {
 		pass("a ring is full")
 	}
 }
+
+// What the other end of a veth does not take, for it is longer than that takes, or that is down, is lost and counted once,
+// and what is behind it goes on.
+func TestWhatAPeerRefusesIsLostOnce(t *testing.T) {
+	outside, inside := testnet.New(t, "outside"), testnet.New(t, "inside")
+	for _, n := range []*testnet.Namespace{outside, inside} { // whose kernels would send frames of their own
+		n.Run(t, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
+	}
+	testnet.Veth(t, outside, "e0", inside, "p0")
+	host := outside.Open(t, "e0")
+	w := newWorld(t, Options{Sleep: 20 * units.Microsecond})
+	var device Device
+	err := inside.Do(func() (err error) { device, err = w.Open("net_af_packet0,iface=p0", 4000); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	envs := w.NewEnvs(1)
+	node := &offers{talker: talker{env: envs[0]}}
+	if err := w.Attach(dataplane.End{Node: w.Add("veth", node, envs, []int{0}), Port: 0}, device, dataplane.Link{Rate: 10 * units.Gbps}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx, units.Never) }()
+	defer func() { stop(); <-ended }()
+	<-w.Started()
+	isOffer := func(b []byte) bool { return b[0] == 2 && isSlowFrame(b) }
+	arrived, lost := 0, uint64(0)
+	offer := func(arrive, drop int, lengths ...int) {
+		t.Helper()
+		arrived, lost = arrived+arrive, lost+uint64(drop)
+		w.DoBriefly(func(units.Time) { node.lengths = lengths; envs[0].Wake(0, 0) })
+		for deadline := time.Now().Add(20 * time.Second); arrived > 0 || w.Devices()[0].TxDropped != lost; {
+			arrived -= len(host.Collect(5*time.Millisecond, isOffer))
+			if time.Now().After(deadline) {
+				t.Fatalf("%d frames did not arrive, %d lost, want %d", arrived, w.Devices()[0].TxDropped, lost)
+			}
+		}
+		for range 3 { // and no more
+			if arrived -= len(host.Collect(5*time.Millisecond, isOffer)); arrived != 0 || w.Devices()[0].TxDropped != lost {
+				t.Fatalf("%d more arrived, %d lost, want %d", -arrived, w.Devices()[0].TxDropped, lost)
+			}
+		}
+	}
+	many := func(n, length int) (lengths []int) {
+		for range n {
+			lengths = append(lengths, length)
+		}
+		return lengths
+	}
+	offer(2, 1, 60, 1519, 1518)
+	offer(1, 3000, append(many(3000, 4000), 60)...)
+	offer(3000, 3000, append(many(3000, 2000), many(3000, 1000)...)...)
+	outside.Run(t, "ip", "link", "set", "e0", "mtu", "3000")
+	offer(301, 1, append(many(301, 3000), 4000)...)
+	const warning = "the other end of the cable drops frames of 4000 bytes: its MTU is less than the port's (there, if it is eth0: `ip link set eth0 mtu 4000`)"
+	if n := w.Reconnect(); len(n) != 1 || n[0].Text != warning {
+		t.Errorf("the log has %v, want %s", n, warning)
+	}
+	outside.Run(t, "ip", "link", "set", "e0", "down")
+	offer(0, 300, many(300, 60)...)
+	outside.Run(t, "ip", "link", "set", "e0", "up")
+	offer(300, 0, many(300, 1500)...)
+}

@@ -1,6 +1,7 @@
 package dpdk
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -44,6 +45,12 @@ var drivers = map[string]driver{
 	}},
 	"net_null": {arguments: map[string]value{"size": number(1, math.MaxUint16), "copy": bit, "no-rx": bit}},
 	"net_ring": {arguments: map[string]value{"nodeaction": anything}},
+}
+
+// others are DPDK's further drivers for devices that are no cards. What their devices can be told is not known here.
+var others = []string{
+	"net_bonding", "net_dpaa", "net_enetfec", "net_failsafe", "net_netvsc", "net_octeontx", "net_pcap", "net_pfe", "net_softnic", "net_tun",
+	"net_vdev_netvsc", "net_virtio_user",
 }
 
 func anything(text string) string {
@@ -124,6 +131,10 @@ func CheckSpec(spec string, mtu, buffer int) error {
 	}
 	name, arguments, _ := strings.Cut(spec, ",")
 	d, known := driverOf(name)
+	of := func(driver string) bool { return strings.HasPrefix(name, driver) }
+	if strings.HasPrefix(name, "net_") && !known && !slices.ContainsFunc(others, of) {
+		return errors.New("there is no driver for such a device (net_af_packet0, net_tap0, net_memif0 and net_vhost0 have one)")
+	}
 	said := map[string]bool{}
 	for a := range strings.SplitSeq(arguments, ",") {
 		if a == "" {

@@ -23,6 +23,7 @@ type netdev struct {
 	open   bool   // it has one
 	packet bool   // net_af_packet: it has a packet socket
 	tap    bool   // net_tap: the interface comes with it
+	bypass bool   // its frames pass the kernel's queue by, as the driver's do if it is not told otherwise
 	mtu    int    // of the port
 	route  *netlink.Handle
 	asks   int // socket for ioctls; like route, of the namespace in which the device was opened
@@ -38,13 +39,15 @@ type netdev struct {
 	short bool // its MTU is less than the port's
 
 	carrier *nl.NetlinkSocket // asks how often the interface lost its carrier
-	lost    uint32            // how often it had when it was last asked
+	losses  uint32            // how often it had when it was last asked
 	downs   uint64            // how often it has since the device was opened
 
 	notices []Notice // not fetched yet
 	named   bool     // super-frames or open checksums were reported
 
-	dropped        uint64 // frames that the kernel dropped after it had taken them
+	dropped        uint64 // what the kernel counted as dropped after it had taken it, once for each try
+	silent         uint64 // frames of these that it took for sent
+	longest        uint32 // frames that the other end takes, as the log has said; 0: all
 	receivedAtOpen uint64 // frames that the interface had received when the device was opened
 	before         uint64 // frames that came until it was polled
 	missed         uint64 // frames that the kernel dropped because its ring was full
@@ -53,7 +56,8 @@ type netdev struct {
 // newNetdev looks at the interface of a device; nil: it has none that is known.
 func newNetdev(spec string, mtu int) (*netdev, error) {
 	n := &netdev{packet: isAFPacket(spec), tap: isTap(spec), mtu: mtu, asks: -1, claims: -1}
-	var ok bool
+	bypass, ok := argument(spec, "qdisc_bypass")
+	n.bypass = !ok || bypass == "1"
 	if n.name, ok = argument(spec, "iface"); !ok || !n.packet && !n.tap && !isAFXDP(spec) {
 		return nil, nil
 	}
@@ -151,11 +155,11 @@ func (n *netdev) close() {
 // flaps counts how often the carrier was lost since the last call: a link may be up again
 // by the next check, while the peer has forgotten its pauses.
 func (n *netdev) flaps(l *netlink.LinkAttrs) {
-	was := n.lost
+	was := n.losses
 	if l == nil || n.carrier == nil || !n.countCarrier(l.Index) {
 		return
 	}
-	n.downs += uint64(n.lost - was)
+	n.downs += uint64(n.losses - was)
 }
 
 // countCarrier reads how often an interface has lost its carrier.
@@ -175,7 +179,7 @@ func (n *netdev) countCarrier(index int) bool {
 	}
 	for _, a := range attributes {
 		if a.Attr.Type == unix.IFLA_CARRIER_DOWN_COUNT && len(a.Value) >= 4 {
-			n.lost = binary.NativeEndian.Uint32(a.Value)
+			n.losses = binary.NativeEndian.Uint32(a.Value)
 			return true
 		}
 	}
@@ -187,7 +191,7 @@ func (n *netdev) find() *netlink.LinkAttrs {
 	l, err := n.route.LinkByName(n.name)
 	switch {
 	case err == nil:
-		n.learn(l.Attrs())
+		n.learn(l)
 	case errors.As(err, &netlink.LinkNotFoundError{}):
 		n.last = nil
 	} // else the kernel has no time or no memory for the answer, and the interface is what it was
@@ -195,13 +199,23 @@ func (n *netdev) find() *netlink.LinkAttrs {
 }
 
 // learn stores what the kernel says of the interface.
-func (n *netdev) learn(l *netlink.LinkAttrs) {
-	if n.last != nil && n.last.Index == l.Index {
+func (n *netdev) learn(link netlink.Link) {
+	l := link.Attrs()
+	switch {
+	case n.last == nil:
+	case n.last.Index == l.Index:
 		n.dropped += l.Statistics.TxDropped - n.last.Statistics.TxDropped
+	default: // which has not counted the last tries of the one before
+		n.dropped = max(n.dropped, n.silent+uint64(n.peerDrops().refusals))
 	}
 	n.last = l
 	if n.packet && n.open {
 		C.ph_packet_limit(C.uint16_t(n.device), C.uint(l.MTU))
+		direct := C.int(0)
+		if n.bypass && link.Type() == "veth" {
+			direct = 1
+		}
+		C.ph_packet_direct(C.uint16_t(n.device), direct)
 	}
 }
 
@@ -259,6 +273,7 @@ func (n *netdev) follow() (notices []Notice) {
 				notices = append(notices, Notice{Text: fmt.Sprintf("the interface takes frames of mtu %d again", n.mtu)})
 			}
 		}
+		notices = append(notices, n.warnShort()...)
 	default:
 		err := n.claim(l.Index)
 		if err == nil {
@@ -437,8 +452,30 @@ func (n *netdev) count(d *DeviceStats) {
 	d.RxMissed += n.missed
 	n.flaps(l)
 	d.Downs = n.downs
-	d.Attached, d.TxDropped = n.attached, n.dropped
+	lost := n.peerDrops()
+	if tries := n.silent + uint64(lost.refusals); n.dropped > tries { // else there were some since
+		n.silent += n.dropped - tries
+	}
+	d.Attached, d.TxDropped = n.attached, n.silent+uint64(lost.frames)
 	d.TxErrors = uint64(C.ph_packet_refused(C.uint16_t(n.device))) // the driver's count has what went at the second try
+}
+
+// peerDrops is what the other end of the cable did not take, of what the kernel offers again.
+func (n *netdev) peerDrops() (l C.struct_ph_lost) {
+	if n.packet && n.open {
+		C.ph_packet_lost(C.uint16_t(n.device), &l)
+	}
+	return l
+}
+
+// warnShort warns when the other end of the cable takes no frames as long as some that left.
+func (n *netdev) warnShort() (notices []Notice) {
+	longest := uint32(n.peerDrops().from)
+	if longest > 0 && (n.longest == 0 || longest < n.longest) && n.running() {
+		notices = []Notice{{Text: fmt.Sprintf("the other end of the cable drops frames of %d bytes: its MTU is less than the port's (there, if it is eth0: `ip link set eth0 mtu %d`)", longest, n.mtu), Bad: true}}
+	}
+	n.longest = longest
+	return notices
 }
 
 func (n *netdev) socket() int { return int(C.ph_packet_socket(C.uint16_t(n.device))) }

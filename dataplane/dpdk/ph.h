@@ -62,6 +62,12 @@ void ph_packet_again(struct ph_packet *p); /* in a round without one */
 int ph_packet_takes(const struct ph_packet *p, const uint8_t *frame, unsigned length);
 void ph_packet_limit(uint16_t id, unsigned mtu);
 uint64_t ph_packet_refused(uint16_t id);
+struct ph_lost {
+	uint64_t refusals, frames;
+	uint32_t from;
+};
+void ph_packet_direct(uint16_t id, int direct);
+void ph_packet_lost(uint16_t id, struct ph_lost *l);
 void ph_never_wait(void); /* this thread, from now on */
 
 /* memif.c */

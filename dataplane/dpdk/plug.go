@@ -56,9 +56,9 @@ func (w *world) Plug(at dataplane.End, worker int, d Device, link dataplane.Link
 	return w.startReceiving(p)
 }
 
-func (w *world) Unplug(at dataplane.End) error {
+func (w *world) Unplug(at dataplane.End) (last DeviceStats, err error) {
 	if !w.begins() {
-		return errStarting
+		return last, errStarting
 	}
 	w.counting.Lock()
 	defer w.counting.Unlock()
@@ -66,9 +66,9 @@ func (w *world) Unplug(at dataplane.End) error {
 	p := m.port[at.Port]
 	switch {
 	case w.closed:
-		return errors.New("dpdk: the world is closed")
+		return last, errors.New("dpdk: the world is closed")
 	case p.device == nil:
-		return fmt.Errorf("dpdk: port %d of %s has no device", at.Port, m.name)
+		return last, fmt.Errorf("dpdk: port %d of %s has no device", at.Port, m.name)
 	}
 	blank := &port{owner: m.name, number: at.Port, env: m.envs[0]}
 	w.DoBriefly(func(units.Time) {
@@ -78,9 +78,10 @@ func (w *world) Unplug(at dataplane.End) error {
 		w.workers[p.worker].drop(p)
 		p.giveBack()
 	})
+	last = w.deviceOf(p) // after the last poll: what came since is missed
 	p.release()
 	w.close(p.device.ID)
-	return nil
+	return last, nil
 }
 
 // release gives the port's memory back, which no worker looks at any more.

@@ -136,8 +136,8 @@ type World interface {
 	// which Reconnect tries again.
 	Plug(at dataplane.End, worker int, d Device, link dataplane.Link) error
 	// Unplug takes the device from a port once the world has Started, and closes it. What the node gave, and the device
-	// has not taken, is thrown away.
-	Unplug(at dataplane.End) error
+	// has not taken, is thrown away. It returns what the device has counted.
+	Unplug(at dataplane.End) (DeviceStats, error)
 	// Started is closed when all workers poll for the first time. Frames come from then
 	// on; those that came before were thrown away.
 	Started() <-chan struct{}

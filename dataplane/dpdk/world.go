@@ -387,27 +387,31 @@ func (w *world) Devices() (all []DeviceStats) {
 	w.counting.Lock()
 	defer w.counting.Unlock()
 	for _, p := range w.ports {
-		if p.device == nil {
-			continue
+		if p.device != nil {
+			all = append(all, w.deviceOf(p))
 		}
-		d := DeviceStats{Port: p.number, Spec: p.device.Spec, FlowControl: p.device.FlowControl}
-		deviceStats(p.device.ID, &d)
-		d.RxBefore = p.before
-		if k := w.kernel[p.device.ID]; k != nil {
-			k.count(&d)
-			d.LinkUp = d.LinkUp && k.running()
-		}
-		if p.c != nil {
-			d.RxSeveral, d.RxOpen = uint64(p.c.several), uint64(p.c.open)
-			d.TxTooLong = uint64(p.c.tx_too_long)
-			away := uint64(p.c.tx_away)
-			d.TxDropped += away
-			d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)-d.TxTooLong-away
-			d.RxTooLong = uint64(p.c.too_long)
-		}
-		all = append(all, d)
 	}
 	return all
+}
+
+// deviceOf is what a port's device counts.
+func (w *world) deviceOf(p *port) DeviceStats {
+	d := DeviceStats{Port: p.number, Spec: p.device.Spec, FlowControl: p.device.FlowControl}
+	deviceStats(p.device.ID, &d)
+	d.RxBefore = p.before
+	if k := w.kernel[p.device.ID]; k != nil {
+		k.count(&d)
+		d.LinkUp = d.LinkUp && k.running()
+	}
+	if p.c != nil {
+		d.RxSeveral, d.RxOpen = uint64(p.c.several), uint64(p.c.open)
+		d.TxTooLong = uint64(p.c.tx_too_long)
+		away := uint64(p.c.tx_away)
+		d.TxDropped += away
+		d.RxFrames, d.TxFrames = uint64(p.c.rx_total), uint64(p.c.tx_total)-d.TxTooLong-away
+		d.RxTooLong = uint64(p.c.too_long)
+	}
+	return d
 }
 
 func (w *world) Reconnect() (all []Notice) {

@@ -39,6 +39,8 @@ func Dial(path, name string) (*Client, error) {
 		if path, err = find(name); err != nil {
 			return nil, err
 		}
+	} else if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, socket.Plain(err))
 	}
 	c := &Client{path: path}
 	c.http.Transport = &http.Transport{

@@ -83,11 +83,11 @@ var (
 	txBytes     = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
 	rxControl   = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames and deadlock probes received.", "")
 	txControl   = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames and deadlock probes sent.", "")
-	rxBad       = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe.", "")
+	rxBad       = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe, or not to 01:80:C2:00:00:01 by a station.", "")
 	routed      = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
 	icmpSent    = define(switches, counterKind, "port_icmp_errors_total", byPort, "ICMP errors that the router sent about packets received on the port.", "")
 	icmpLimited = define(switches, counterKind, "port_icmp_errors_limited_total", byPort, "ICMP errors that the router did not send because of its rate limit (`router: icmp: rate`).", "")
-	discards    = define(both, counterKind, "port_discards_total", byReason, "Frames discarded, by reason. Reasons that lose frames of a lossless priority have series from the start, others from their first discard.", "mlx5: rx_prioN_discards")
+	discards    = define(both, counterKind, "port_discards_total", byReason, "Frames discarded, by reason. A flooded frame is one for each port that it was for. Reasons that lose frames of a lossless priority have series from the start, others from their first discard.", "mlx5: rx_prioN_discards")
 	lostFirst   = define(switches, gaugeKind, "port_lossless_first_loss_timestamp_seconds", byPrio, "When the first frame of a lossless priority was lost (reasons headroom, no_memory, pfc_watchdog and link_down of `photon_port_discards_total`), in seconds since 1970; 0 if none was.", "")
 
 	pfcRxFrames      = section("Priority flow control", define(both, counterKind, "pfc_rx_frames_total", byPrio, "PFC frames received for a priority, XOFF and XON.", "mlx5: rx_prioN_pause; SAI: PFC_N_RX_PKTS"))
@@ -196,7 +196,7 @@ var (
 	devSeveral   = define(both, counterKind, "device_rx_super_frames_total", byPort, "Dropped frames that a card was to split into several: offloads (TSO, GSO) are on at the other end of the cable.", "")
 	devOpen      = define(both, counterKind, "device_rx_open_checksums_total", byPort, "Frames passed on whose checksum a card was to fill in: checksum offload is on at the other end of the cable, and receivers drop them.", "")
 	devTxTooLong = define(both, counterKind, "device_tx_too_long_total", byPort, "Dropped frames that are too long for the kernel interface: its MTU is less than the port's, or the frame has no tag where only a tag may be extra.", "")
-	devTxDropped = define(both, counterKind, "device_tx_dropped_total", byPort, "Frames that the kernel took and dropped, because there was no room at the other end of the cable or no link; frames for a memif or vhost-user without a peer; and what a tap refuses: frames longer than its interface takes, and all while that is down.", "ip -s link: TX dropped")
+	devTxDropped = define(both, counterKind, "device_tx_dropped_total", byPort, "Frames that the kernel took and dropped, because there was no room at the other end of the cable, its MTU is less, or it has no link, each once however often the kernel tried; frames for a memif or vhost-user without a peer; and what a tap refuses: frames longer than its interface takes, and all while that is down.", "ip -s link: TX dropped")
 	devErrors    = define(both, counterKind, "device_errors_total", []string{"node", "port", "direction"}, "Errors that the driver counts, by direction (rx or tx).", "DPDK: ierrors, oerrors")
 
 	rounds      = section("The process", define(both, counterKind, "worker_rounds_total", byNode, "Polls of all workers.", ""))

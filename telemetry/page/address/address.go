@@ -16,6 +16,9 @@ var ErrOpen = errors.New("not a loopback address: whoever reaches it could look"
 // others than this machine may look.
 func Check(address string, remote bool) error {
 	host, port, err := net.SplitHostPort(address)
+	if err == nil && port != "" {
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil || port == "" {
 		return fmt.Errorf("%q is not an address (write it like 127.0.0.1:9470; port 0 takes any that is free)", address)
 	}
