@@ -35,7 +35,7 @@
 
 /* Milliseconds for which a frame is offered to a peer without room: longer than a kernel that shares its core with a
  * worker leaves its queue alone. */
-#define PATIENCE 20
+#define PATIENCE 200
 
 /* A device of net_af_packet. Its socket shares two rings of frames with the kernel,
  * which begin with a head, as large as each other: what is received, then what is sent. */
