@@ -115,3 +115,41 @@ func TestLossyBurstsOfTwoWorkers(t *testing.T) {
 		}
 	})
 }
+
+// Where the limit of a queue follows what is free of the buffer, it may be less than one frame. A frame that finds its port
+// idle is then discarded, also if that port is another worker's.
+func TestLossyFrameLongerThanItsQueueMayBe(t *testing.T) {
+	for _, to := range []int{1, 2} { // of the same worker, and of the other one
+		c := config(4)
+		c.Tail, c.Share = units.MB, 0.125
+		c.Buffer = c.Reserved() + 10_000
+		c.Ports[2].Worker, c.Ports[3].Worker = 1, 1
+		r := newCrew(t, c, 2)
+		e := r.sw.ports[to].env.Exit(to)
+		send := func(to int, dscp uint8) {
+			r.sw.Receive(r.now, 0, []Frame{r.frame(0, packet(0, to, dscp, 0), 1000)})
+			r.poll()
+		}
+		send(to, 0) // its key is known from now on
+		r.out(to, 1)
+		r.poll()
+		send(3, 0)
+		send(3, 8) // two frames wait
+		for n := range 2 {
+			e.Frames = make([]Frame, 4)
+			send(to, 0)
+			if n == 0 { // 7000 bytes would be free, of which an eighth is less than 1000
+				if got := r.discarded(DropTail); e.N != 0 || got != 1 {
+					t.Fatalf("port %d: %d frames leave, %d are discarded", to, e.N, got)
+				}
+			}
+			r.out(3, 2)
+			r.poll()
+		}
+		if got := r.discarded(DropTail); e.N != 1 || got != 1 {
+			t.Errorf("port %d: of an empty buffer %d frames leave, %d are discarded", to, e.N, got)
+		}
+		r.sw.ports[to].env.Free(e.Frames[0])
+		e.N, e.Frames = 0, nil
+	}
+}
