@@ -111,8 +111,16 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 		cores = runtime.GOMAXPROCS(0) // there is no other run
 	}
 	o.Cores = min(cores, runtime.GOMAXPROCS(0))
+	show := newProgress(w, r.log, 1)
+	o.Progress = func(s labrun.Progress) {
+		s.Done, s.Runs = s.Part, 1
+		show.moved(0, s.Run, s)
+	}
 	result, err := p.Run(c.Context(), o, r.out)
-	if err == nil {
+	if err == nil && r.log.verbose {
+		show.moved(0, p.Use.Key(), labrun.Progress{Last: true, Done: 1, Ended: 1, Runs: 1})
+	}
+	if show.end(); err == nil {
 		err = h.report(c, p, result, theirs, r.out)
 	}
 	return r.capture.report(c.ErrOrStderr(), err)
