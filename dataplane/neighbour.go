@@ -5,76 +5,37 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"sync/atomic"
 
 	"photon/fdb"
+	"photon/neighbour"
 	"photon/units"
 	"photon/wire"
 )
 
-// A next hop may be an address alone. Then the switch resolves it, by ARP (RFC 826) or neighbour discovery (RFC 4861):
-// at its start, again before an answer is too old, and repeatedly if there is no answer. The result is one word, which any
-// worker reads. The worker of the neighbour's home port asks; the worker that receives the answer writes it. Meanwhile
-// packets wait at the worker that has received them, in their order, and are charged to the buffer as in a queue.
+// A next hop may be an address alone, which is resolved (package neighbour). The worker of the neighbour's home port asks;
+// the worker that receives the answer notes it. Meanwhile packets wait at the worker that has received them, in their order,
+// and are charged to the buffer as in a queue.
 //
 // All of it is slow code. Packets are routed by each worker's own lists of hops (actionCache.groups), which it updates
 // when it forgets its actions.
 
-// Of asking.
-const (
-	retryInterval    = units.Second      // without an answer
-	maxRequests      = 3                 // until a neighbour has failed
-	failedRetryEvery = 10                // seconds between requests to a failed neighbour for which no packets come
-	reachableTime    = 30 * units.Second // for which an answer is valid
-	maxWaiting       = 64                // packets of a worker for one neighbour
-)
+// maxWaiting is how many packets of a worker wait for one neighbour.
+const maxWaiting = 64
 
-// neighbourState is what is known of a neighbour.
-type neighbourState uint8
-
-const (
-	known      neighbourState = iota // it is resolved
-	incomplete                       // it was asked
-	failed                           // it did not answer
-)
-
-// neighbour is a next hop that is asked.
-type neighbour struct {
-	neighbourPlace
-	word          atomic.Uint64 // entry: its MAC, its port, its state; but for known it has neither MAC nor port
-	confirmations atomic.Uint32 // how often it has answered or announced itself
-	wanted        atomic.Bool   // a packet was for it since it was asked, although it is not there
-	waiting       [][]Frame     // by worker
-
-	// Of its home's worker:
-	due                units.Time // when something is to be done
-	unanswered         int        // without an answer
-	confirmationsKnown uint32     // confirmations as of the last check
-	requests           uint64
-	failures           uint64
-}
-
-// neighbourPlace is an address to resolve, and where to ask.
-type neighbourPlace struct {
-	addr netip.Addr
-	port uint16 // anyPort: any of the VLAN's
-	vlan uint16 // 0: the port's untagged one
-	home uint16 // the port whose worker asks
-}
-
-func (n *neighbour) load() (e fdb.Entry, state neighbourState) {
-	e = fdb.Entry(n.word.Load())
-	return e, neighbourState(e.Kind())
+// nextNeighbour is a next hop that is asked.
+type nextNeighbour struct {
+	*neighbour.Neighbour
+	waiting [][]Frame // by worker
 }
 
 // placeOf is the place of a next hop that is an address.
-func (c *SwitchConfig) placeOf(v *NextHop) neighbourPlace {
-	p := neighbourPlace{v.Address, v.Port, v.VLAN, v.Port}
+func (c *SwitchConfig) placeOf(v *NextHop) neighbour.Place {
+	p := neighbour.Place{Addr: v.Address, Port: v.Port, VLAN: v.VLAN, Home: v.Port}
 	if v.AnyPort {
-		p.port = anyPort
+		p.Port = anyPort
 		for _, x := range c.VLANs {
 			if x.ID == v.VLAN {
-				p.home = slices.Concat(x.Untagged, x.Tagged)[0]
+				p.Home = slices.Concat(x.Untagged, x.Tagged)[0]
 			}
 		}
 	}
@@ -116,7 +77,7 @@ func (c *SwitchConfig) checkNeighbour(to netip.Prefix, v *NextHop) error {
 
 // setNeighbours makes the neighbours of the routes, or takes them from another table.
 func (r *routes) setNeighbours(c *SwitchConfig, before *routes, workers int) {
-	r.byAddress = map[netip.Addr][]*neighbour{}
+	r.byAddress = map[netip.Addr][]*nextNeighbour{}
 	for i := range c.Router.Routes {
 		for j := range c.Router.Routes[i].Via {
 			v := &c.Router.Routes[i].Via[j]
@@ -129,25 +90,24 @@ func (r *routes) setNeighbours(c *SwitchConfig, before *routes, workers int) {
 			}
 			n := before.neighbourOf(at)
 			if n == nil {
-				n = &neighbour{neighbourPlace: at, waiting: make([][]Frame, workers)}
-				n.word.Store(uint64(incomplete))
+				n = &nextNeighbour{neighbour.New(at), make([][]Frame, workers)}
 				for w := range n.waiting {
 					n.waiting[w] = make([]Frame, 0, maxWaiting)
 				}
 			}
 			r.neighbours = append(r.neighbours, n)
-			r.byAddress[at.addr] = append(r.byAddress[at.addr], n)
+			r.byAddress[at.Addr] = append(r.byAddress[at.Addr], n)
 		}
 	}
 }
 
 // neighbourOf is the one of a place; nil: there is none.
-func (r *routes) neighbourOf(at neighbourPlace) *neighbour {
+func (r *routes) neighbourOf(at neighbour.Place) *nextNeighbour {
 	if r == nil {
 		return nil
 	}
-	for _, n := range r.byAddress[at.addr] {
-		if n.neighbourPlace == at {
+	for _, n := range r.byAddress[at.Addr] {
+		if n.Place == at {
 			return n
 		}
 	}
@@ -155,7 +115,7 @@ func (r *routes) neighbourOf(at neighbourPlace) *neighbour {
 }
 
 // neighbours are all of the switch.
-func (s *Switch) neighbours() []*neighbour {
+func (s *Switch) neighbours() []*nextNeighbour {
 	if s.routes == nil {
 		return nil
 	}
@@ -215,7 +175,7 @@ func (s *Switch) setHops(w *switchWorker) {
 				if h.neighbour != nil {
 					s.updateHop(&h)
 				}
-				if h.state != failed && (h.port == anyPort || s.up(h.port)) || pass == 1 {
+				if h.state != neighbour.Failed && (h.port == anyPort || s.up(h.port)) || pass == 1 {
 					to = append(to, h)
 				}
 			}
@@ -229,8 +189,8 @@ func (s *Switch) setHops(w *switchWorker) {
 
 // updateHop brings a hop to a neighbour up to date.
 func (s *Switch) updateHop(h *hop) {
-	e, state := h.neighbour.load()
-	if h.state = state; state != known {
+	e, state := h.neighbour.Load()
+	if h.state = state; state != neighbour.Known {
 		return
 	}
 	e.MAC().Put(h.head[:])
@@ -241,7 +201,7 @@ func (s *Switch) updateHop(h *hop) {
 }
 
 // await stores a packet until its neighbour's address is resolved. If too many wait, the oldest is discarded.
-func (s *Switch) await(now units.Time, p *switchPort, f *Frame, n *neighbour) {
+func (s *Switch) await(now units.Time, p *switchPort, f *Frame, n *nextNeighbour) {
 	if !s.charge(now, p, nil, f, false) {
 		return
 	}
@@ -269,8 +229,8 @@ func (s *Switch) routeWaiting(now units.Time, w *switchWorker) {
 	var stack [maxWaiting]Frame
 	for _, n := range s.neighbours() {
 		q := n.waiting[w.number]
-		_, state := n.load()
-		if len(q) == 0 || state == incomplete && (n.port == anyPort || s.up(n.port)) {
+		_, state := n.Load()
+		if len(q) == 0 || state == neighbour.Incomplete && (n.Port == anyPort || s.up(n.Port)) {
 			continue
 		}
 		all := stack[:copy(stack[:], q)]
@@ -320,7 +280,7 @@ func (s *Switch) forgetWaiting(w *switchWorker) {
 // leaveNeighbours makes strays of what waits for neighbours that other routes do not have. All workers are at rest.
 func (s *Switch) leaveNeighbours(next *routes) {
 	for _, n := range s.neighbours() {
-		if next.neighbourOf(n.neighbourPlace) == n {
+		if next.neighbourOf(n.Place) == n {
 			continue
 		}
 		for _, w := range s.workers {
@@ -333,8 +293,8 @@ func (s *Switch) leaveNeighbours(next *routes) {
 // startNeighbours starts the timers of all neighbours at their home ports.
 func (s *Switch) startNeighbours(now units.Time) {
 	for _, n := range s.neighbours() {
-		s.ports[n.home].timerAt = now
-		s.ports[n.home].env.Wake(int(n.home), now)
+		s.ports[n.Home].timerAt = now
+		s.ports[n.Home].env.Wake(int(n.Home), now)
 	}
 	for _, w := range s.workers {
 		if w.strays != nil { // a worker has to take them
@@ -346,14 +306,13 @@ func (s *Switch) startNeighbours(now units.Time) {
 // askAgain asks the neighbours of a port whose link came up or went down. All workers are at rest.
 func (s *Switch) askAgain(now units.Time, p *switchPort) {
 	for _, n := range s.neighbours() {
-		if e, state := n.load(); int(n.port) != p.number && (state != known || int(e.Value()) != p.number) {
+		if e, state := n.Load(); int(n.Port) != p.number && (state != neighbour.Known || int(e.Value()) != p.number) {
 			continue
 		}
-		n.word.Store(uint64(incomplete))
+		n.Restart(now)
 		s.resolved.Add(1)
-		n.due, n.unanswered = now, 0
-		s.ports[n.home].timerAt = now
-		s.ports[n.home].env.Wake(int(n.home), now)
+		s.ports[n.Home].timerAt = now
+		s.ports[n.Home].env.Wake(int(n.Home), now)
 	}
 }
 
@@ -361,82 +320,56 @@ func (s *Switch) askAgain(now units.Time, p *switchPort) {
 func (s *Switch) serveNeighbours(now units.Time, p *switchPort) {
 	p.timerAt = units.Never
 	for _, n := range s.neighbours() {
-		if int(n.home) != p.number {
+		if int(n.Home) != p.number {
 			continue
 		}
-		if now >= n.due {
+		if now >= n.Due() {
 			s.serveNeighbour(now, p, n)
 		}
-		p.timerAt = min(p.timerAt, n.due)
+		p.timerAt = min(p.timerAt, n.Due())
 	}
 	p.scheduleAnnouncement(now)
 	s.catchUp(now, p.worker)
 }
 
-// serveNeighbour runs a neighbour's timer: it asks, asks again, or gives up.
-func (s *Switch) serveNeighbour(now units.Time, p *switchPort, n *neighbour) {
-	confirmations := n.confirmations.Load()
-	e, state := n.load()
-	if confirmations != n.confirmationsKnown {
-		n.confirmationsKnown, n.unanswered = confirmations, 0
-		if state == known {
-			n.due = now + reachableTime
-			return
-		}
+// serveNeighbour runs a neighbour's timer.
+func (s *Switch) serveNeighbour(now units.Time, p *switchPort, n *nextNeighbour) {
+	do := n.Serve(now)
+	if do.Changed {
+		s.noteNeighbour()
 	}
-	n.due = now + retryInterval
-	switch {
-	case state == known && n.unanswered == maxRequests: // it is gone: another station may have its address now, so all are asked
-		if !s.setNeighbourState(n, e, incomplete) {
-			return
-		}
-		e, n.unanswered = 0, 0
-	case state == incomplete && n.unanswered == maxRequests:
-		if !s.setNeighbourState(n, e, failed) {
-			return
-		}
-		n.failures++
+	if do.Failed {
 		p.worker.failures++
-		n.unanswered++
-		n.wanted.Store(false)
-		return
-	case state == failed && n.unanswered%failedRetryEvery != 0 && !n.wanted.Load():
-		n.unanswered++
-		return
 	}
-	n.wanted.Store(false)
-	n.unanswered++
-	s.solicit(now, p, n, e)
+	if do.Ask {
+		s.solicit(now, p, n, do.At)
+	}
 }
 
-// setNeighbourState changes the state of a neighbour, unless another worker was faster.
-func (s *Switch) setNeighbourState(n *neighbour, was fdb.Entry, to neighbourState) bool {
-	if !n.word.CompareAndSwap(uint64(was), uint64(to)) {
-		return false
-	}
+// noteNeighbour has workers hear that what is known of a neighbour has changed.
+func (s *Switch) noteNeighbour() {
 	s.resolved.Add(1)
 	s.changes.Add(1)
-	return true
 }
 
 // solicit asks a neighbour: where it was, or at every port where it may be. The request has the priority of the
 // switch's own frames, in which no data waits.
-func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at fdb.Entry) {
+func (s *Switch) solicit(now units.Time, p *switchPort, n *nextNeighbour, at fdb.Entry) {
 	in := s.lanAt(n)
-	from, ok := s.routes.sourceAddress(p.number, in, n.addr)
+	from, ok := s.routes.sourceAddress(p.number, in, n.Addr)
 	if !ok {
 		return
 	}
-	n.requests++
+	n.Asked()
 	for _, port := range in.ports {
-		if s.ports[port].down || n.port != anyPort && n.port != port || at.MAC() != 0 && at.Value() != port {
+		if s.ports[port].down || n.Port != anyPort && n.Port != port || at.MAC() != 0 && at.Value() != port {
 			continue
 		}
 		f, ok := p.env.Alloc(wire.SolicitLen)
 		if !ok {
 			return // it is asked again
 		}
-		f.Len = uint16(wire.Solicit(p.env.Bytes(&f), s.routes.mac, at.MAC(), from, n.addr))
+		f.Len = uint16(wire.Solicit(p.env.Bytes(&f), s.routes.mac, at.MAC(), from, n.Addr))
 		f.In, f.Prio, f.Flag = ownFrame, s.config.Control, 0
 		p.made[f.Prio&7]++
 		s.forward(now, p, in, port, &f)
@@ -444,11 +377,11 @@ func (s *Switch) solicit(now units.Time, p *switchPort, n *neighbour, at fdb.Ent
 }
 
 // lanAt is the LAN of a neighbour.
-func (s *Switch) lanAt(n *neighbour) *lan {
-	if n.vlan == 0 {
-		return s.lans.untaggedOut[n.home]
+func (s *Switch) lanAt(n *nextNeighbour) *lan {
+	if n.VLAN == 0 {
+		return s.lans.untaggedOut[n.Home]
 	}
-	return s.lans.at(n.vlan)
+	return s.lans.at(n.VLAN)
 }
 
 // learnNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
@@ -468,27 +401,13 @@ func (s *Switch) learnNeighbour(p *switchPort, f *Frame, h *wire.Header) bool {
 	}
 	in := s.lanOf(p, b)
 	for _, n := range s.routes.byAddress[says.Addr] {
-		if in != nil && in == s.lanAt(n) && (n.port == anyPort || int(n.port) == p.number) {
-			s.updateNeighbour(n, &says, fdb.NewEntry(h.Src, uint16(p.number), fdb.Entry(known)))
+		if in != nil && in == s.lanAt(n) && (n.Port == anyPort || int(n.Port) == p.number) {
+			if n.Update(&says, fdb.NewEntry(h.Src, uint16(p.number), neighbour.Known.Kind())) {
+				s.noteNeighbour()
+			}
 		}
 	}
 	return says.Answer
-}
-
-// updateNeighbour stores the address that a neighbour says it has, by the rules of RFC 4861 section 7.2.5.
-func (s *Switch) updateNeighbour(n *neighbour, says *wire.Binding, is fdb.Entry) {
-	was, state := n.load()
-	if was != is {
-		if says.MAC == 0 || state == known && was.MAC() != is.MAC() && !says.Override {
-			return
-		}
-		if !n.word.CompareAndSwap(uint64(was), uint64(is)) {
-			return
-		}
-		s.resolved.Add(1)
-		s.changes.Add(1)
-	}
-	n.confirmations.Add(1)
 }
 
 // Neighbour is what is known of a next hop that is an address.
@@ -504,28 +423,13 @@ type Neighbour struct {
 }
 
 // NeighbourStates are all there are.
-var NeighbourStates = [...]string{"reachable", "probe", "incomplete", "failed"}
-
-// stateOf is which of NeighbourStates a neighbour is in.
-func (n *neighbour) stateOf() (e fdb.Entry, state int) {
-	e, known := n.load()
-	switch known {
-	case incomplete:
-		return e, 2
-	case failed:
-		return e, 3
-	}
-	if n.unanswered > 0 && n.confirmations.Load() == n.confirmationsKnown {
-		return e, 1
-	}
-	return e, 0
-}
+var NeighbourStates = neighbour.Statuses
 
 // countNeighbours adds them up.
 func (s *Switch) countNeighbours(st *Stats) {
 	st.Neighbours, st.NeighbourFailures = [len(NeighbourStates)]int{}, 0
 	for _, n := range s.neighbours() {
-		_, state := n.stateOf()
+		_, state := n.Status()
 		st.Neighbours[state]++
 	}
 	for _, w := range s.workers {
@@ -536,14 +440,15 @@ func (s *Switch) countNeighbours(st *Stats) {
 // Neighbours are those that are asked. It is called between bursts.
 func (s *Switch) Neighbours() (all []Neighbour) {
 	for _, n := range s.neighbours() {
-		e, state := n.stateOf()
+		e, state := n.Status()
 		x := Neighbour{
-			Address: n.addr, Port: int(n.port), VLAN: n.vlan, State: NeighbourStates[state], Requests: n.requests, Failures: n.failures,
+			Address: n.Addr, Port: int(n.Port), VLAN: n.VLAN, State: NeighbourStates[state],
 		}
+		x.Requests, x.Failures = n.Counts()
 		switch {
 		case e.MAC() != 0:
 			x.MAC, x.Port = e.MAC(), int(e.Value())
-		case n.port == anyPort:
+		case n.Port == anyPort:
 			x.Port = noPort
 		}
 		for w := range n.waiting {

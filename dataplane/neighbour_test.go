@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/neighbour"
 	"photon/units"
 	"photon/wire"
 )
@@ -208,7 +209,7 @@ func TestNeighbourIsProbed(t *testing.T) {
 			t.Errorf("asked %v", got)
 		}
 		for lap := range 2 {
-			r.now += reachableTime
+			r.now += neighbour.ReachableTime
 			if lap == 1 {
 				r.sw.Rebase(r.now - units.Second)
 				r.now = units.Second
@@ -224,7 +225,7 @@ func TestNeighbourIsProbed(t *testing.T) {
 				t.Errorf("asked %v", got)
 			}
 		}
-		r.now += reachableTime
+		r.now += neighbour.ReachableTime
 		for i := range 4 {
 			for _, b := range r.asks(1) {
 				if wire.MACAt(b).Multicast() != (i == 3) {

@@ -55,7 +55,7 @@ func (s *Switch) Rebase(by units.Time) {
 		s.ports[i].Rebase(by)
 	}
 	for _, n := range s.neighbours() {
-		n.due.Rebase(by)
+		n.Rebase(by)
 	}
 }
 

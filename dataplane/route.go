@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaissmai/bart"
 
+	"photon/neighbour"
 	"photon/units"
 	"photon/wire"
 )
@@ -63,8 +64,8 @@ type routes struct {
 	table  *bart.Fast[uint32]
 	groups [][]hop // by what the table says
 
-	neighbours []*neighbour // that are asked
-	byAddress  map[netip.Addr][]*neighbour
+	neighbours []*nextNeighbour // that are asked
+	byAddress  map[netip.Addr][]*nextNeighbour
 	places     [][][]hop // by worker: where it has the groups, as far as neighbours are known; nil: they all are
 }
 
@@ -77,8 +78,8 @@ type hop struct {
 	maxPlainLength uint16 // the longest packet that needs no second look; 0: all do
 	form           form
 
-	neighbour *neighbour // nil: the configuration says where it is
-	state     neighbourState
+	neighbour *nextNeighbour // nil: the configuration says where it is
+	state     neighbour.State
 }
 
 // routeKey is the port in the keys of destinations: none has it.
@@ -208,7 +209,7 @@ func (c *SwitchConfig) groups(up func(port uint16) bool, r *routes) [][]hop {
 			}
 			if v.MAC == 0 {
 				h.maxPlainLength, h.neighbour = 0, r.neighbourOf(c.placeOf(&v))
-				if h.port = h.neighbour.port; h.port == anyPort {
+				if h.port = h.neighbour.Port; h.port == anyPort {
 					h.form = absent
 				}
 			}
@@ -302,11 +303,11 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 			}
 			s.discard(now, p, f, DropTooBig)
 			return a, false
-		case h.state == incomplete:
+		case h.state == neighbour.Incomplete:
 			s.await(now, p, f, h.neighbour)
 			return a, false
-		case h.state == failed:
-			h.neighbour.wanted.Store(true)
+		case h.state == neighbour.Failed:
+			h.neighbour.Want()
 			s.makeICMPError(now, p, f, hostUnreachable)
 			s.discard(now, p, f, DropNeighbour)
 			return a, false

@@ -18,6 +18,7 @@ var floors = [][]string{
 	{"units", "internal/memory", "internal/httpd", "internal/suggest", "internal/table", "internal/markdown", "telemetry/socket"},
 	{"wire", "flowtable", "telemetry/page", "telemetry/page/address", "telemetry/sflow"},
 	{"marking", "cnp", "ratelimit", "pfc", "credits", "lldp", "fdb"},
+	{"neighbour"},
 	{"scheme", "dataplane"},
 	{"agent", "sim", "impair", "dataplane/dpdk", "telemetry/node"},
 	{"config", "telemetry", "telemetry/pcapng", "lab/topology", "lab/workload", "lab/web", "lab/nodecontrol", "lab/experiments", "lab/stat", "lab/collective"},
@@ -148,7 +149,7 @@ func TestExperimentsNeedNoHTTP(t *testing.T) {
 // and the locks of the world are of those who ask and of who starts it.
 func TestWorkersLockNothing(t *testing.T) {
 	files := 0
-	for _, room := range []string{"wire", "flowtable", "marking", "cnp", "ratelimit", "pfc", "credits", "fdb", "scheme", "dataplane", "agent", "dataplane/dpdk"} {
+	for _, room := range []string{"wire", "flowtable", "marking", "cnp", "ratelimit", "pfc", "credits", "fdb", "neighbour", "scheme", "dataplane", "agent", "dataplane/dpdk"} {
 		all, err := filepath.Glob(filepath.Join("../..", room, "*.go"))
 		if err != nil {
 			t.Fatal(err)
