@@ -170,9 +170,7 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 		return err
 	}
 	go func() { r.ended <- r.child.Wait() }()
-	if r.Client, err = client.Dial(socket, ""); err != nil {
-		return err
-	}
+	r.Client = client.At(socket)
 	for deadline := time.Now().Add(patience); ; {
 		if r.Info, err = r.Node(ctx); err == nil {
 			return nil
