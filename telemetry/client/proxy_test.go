@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"photon/dataplane"
 	"photon/telemetry/admin"
@@ -71,5 +73,32 @@ func TestProxyStaysConnected(t *testing.T) {
 	b, err := os.ReadFile(log)
 	if n := strings.Count(string(b), "started"); n != 1 {
 		t.Errorf("%d connections for 60 requests (%v)", n, err)
+	}
+}
+
+// A command that leaves a process behind, as ssh does with ControlPersist, ends all the same, and says why.
+func TestProxyLeavesProcess(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "hold")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := DialCommand([]string{"sh", "-c", `cat <"$0" >/dev/null & echo nobody is there >&2; exit 1`, fifo})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Node(context.Background())
+		ended <- err
+	}()
+	hold, err := os.OpenFile(fifo, os.O_WRONLY, 0) // the process that is left waits for its end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Close()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.HasSuffix(err.Error(), "nobody is there") {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute): // for ever
+		t.Error("the request waits for the process that the command left")
 	}
 }
