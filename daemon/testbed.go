@@ -131,9 +131,16 @@ func (t *testbedNode) Watch(w node.Watch) (err error) {
 	if w.Every < node.WatchTick || w.Every%node.WatchTick != 0 || w.Samples < 1 {
 		return fmt.Errorf("%d samples every %v: at least one, and a multiple of %v", w.Samples, w.Every, node.WatchTick)
 	}
+	if w.Every > units.Lap/units.Time(w.Samples) {
+		return fmt.Errorf("%d samples every %v: at most %v in all", w.Samples, w.Every, units.Lap)
+	}
 	r := &recording{w: w, next: w.From + w.Every}
+	r.From = w.From
 	t.d.world.Do(func(now units.Time) {
-		r.next = ownTime(t.d.world, r.next)
+		if r.next = ownTime(t.d.world, r.next); r.next < now {
+			err = fmt.Errorf("the first sample was due %v ago: the request came too late", now-r.next)
+			return
+		}
 		if t.d.sw != nil {
 			t.switchColumns(r)
 		} else {
@@ -142,7 +149,7 @@ func (t *testbedNode) Watch(w node.Watch) (err error) {
 		if err != nil {
 			return
 		}
-		if len(r.read)*w.Samples > node.MostWatched {
+		if w.Samples > node.MostWatched/len(r.read) {
 			err = fmt.Errorf("%d columns of %d samples are too many to record: sample less often, or have fewer flows", len(r.read), w.Samples)
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"photon/agent"
 	"photon/config"
@@ -68,6 +69,11 @@ func flowAddCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			request := node.FlowOrders{}
 			given := c.Flags().Changed
+			if file != "" {
+				if other := setBeside(c, "file", "tenant", "socket", "name"); other != "" {
+					return bad(fmt.Errorf("--%s goes with --to: with -f the file says it of its flows", other))
+				}
+			}
 			switch {
 			case given("to") && !o.To.Unicast():
 				return bad(fmt.Errorf("--to %v: that is no address of a host", o.To))
@@ -76,6 +82,10 @@ func flowAddCommand() *cobra.Command {
 					o.ToMAC))
 			case given("size") && o.Size == 0:
 				return bad(errors.New("--size 0B: a flow has something to send (leave it out for an endless flow)"))
+			case given("rate") && o.Limit <= 0:
+				return bad(fmt.Errorf("--rate %v: a flow sends at a rate above 0 (leave it out for no limit)", o.Limit))
+			case given("begin") && o.Begin <= 0:
+				return bad(fmt.Errorf("--begin %v: a reaction point starts at a rate above 0 (leave it out for line rate)", o.Begin))
 			case given("stop") && o.Stop <= o.Start:
 				return bad(fmt.Errorf("--stop %v: that is not after --start %v (both count from now)", o.Stop, o.Start))
 			case (file == "") == (o.To == wire.IP{}):
@@ -84,8 +94,10 @@ func flowAddCommand() *cobra.Command {
 				return bad(fmt.Errorf("--count %d: from 1 to 1000000", count))
 			case qp < 0 || qp+count > 1<<24:
 				return bad(fmt.Errorf("--qp %d: %d flows need queue pairs up to %d, and there are 1 to %d", qp, count, qp+count-1, 1<<24-1))
-			case dscp < 0 || dscp > 63:
-				return bad(fmt.Errorf("--dscp %d: there are 0 to 63", dscp))
+			case given("dscp") && (dscp < 1 || dscp > 63):
+				return bad(fmt.Errorf("--dscp %d: from 1 to 63 (leave it out for the DSCP that the agent has for data)", dscp))
+			case o.Weight < 1 || o.Weight > 255:
+				return bad(fmt.Errorf("--weight %d: from 1 to 255", o.Weight))
 			}
 			client, err := at.dial()
 			if err != nil {
@@ -133,6 +145,16 @@ func flowAddCommand() *cobra.Command {
 	f.StringVar(&o.Tenant, "tenant", "", "Let the flows belong to the tenant with this `name` in the agent's configuration")
 	f.IntVar(&o.Weight, "weight", 1, "Send this many `frames` per turn when flows wait for the port, 1 to 255")
 	return c
+}
+
+// setBeside is a flag that was set and is none of these; empty: there is none.
+func setBeside(c *cobra.Command, these ...string) (other string) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if other == "" && !slices.Contains(these, f.Name) {
+			other = f.Name
+		}
+	})
+	return other
 }
 
 // trafficOf are the flows of a file that an agent is to send.

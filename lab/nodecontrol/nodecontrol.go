@@ -15,7 +15,7 @@ import (
 type Testbed interface {
 	// Covers says which nodes of an experiment the testbed does not have.
 	Covers(names []string) error
-	// Start starts a node, or reaches one that runs, and gives it its scheme.
+	// Start starts a node with its scheme, or reaches one that runs.
 	Start(ctx context.Context, w Spec) (*Running, error)
 }
 
@@ -42,12 +42,16 @@ type Running struct {
 type Control interface {
 	// Node asks who the node is.
 	Node(ctx context.Context) (node.Info, error)
+	// SetScheme gives a node that ran already its scheme; one that was started here has it.
+	SetScheme(ctx context.Context, s node.Scheme) error
 	// HostPorts asks a switch for the port, or the ports with commas between, behind each address.
 	HostPorts(ctx context.Context) (map[string]string, error)
 	// OrderFlows has an agent send flows.
 	OrderFlows(ctx context.Context, o node.FlowOrders) (node.FlowsOrdered, error)
 	// Flows asks an agent for its flows with numbers above after.
 	Flows(ctx context.Context, after uint64) (Flows, error)
+	// StopFlows ends flows of an agent and returns how many had not ended.
+	StopFlows(ctx context.Context, ids []uint64) (int, error)
 	// Watch has a node record, and Recorded fetches that.
 	Watch(ctx context.Context, w node.Watch) error
 	Recorded(ctx context.Context) (node.Recording, error)
@@ -67,6 +71,7 @@ type Flows struct {
 
 // Flow is one flow.
 type Flow struct {
+	ID        uint64  // number
 	State     string  // pending, running, done, stopped, refused, failed
 	Why       string  // it was refused, or failed
 	End       float64 // seconds of the agent; 0: it has not ended

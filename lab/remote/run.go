@@ -130,8 +130,12 @@ type Run struct {
 }
 
 // start has every node there, with the scheme, and waits until the switches know
-// where the hosts are.
+// where the hosts are. No node changes before all are known to suit the experiment.
 func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.SchemeUse, seed uint64) error {
+	for i := range b.flows {
+		f := &b.flows[i]
+		b.sends[f.From] = append(b.sends[f.From], i)
+	}
 	known := b.e.Known(b.plan, b.flows, 0)
 	for i := range b.plan.Nodes {
 		node := &b.plan.Nodes[i]
@@ -158,6 +162,14 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		b.skew = max(b.skew, n.Skew())
 		if err := b.checkNode(i, n); err != nil {
 			return fmt.Errorf("%s: %w", node.Name, err)
+		}
+	}
+	if err := b.checkIdle(ctx); err != nil {
+		return err
+	}
+	for _, n := range b.nodes {
+		if err := n.SetScheme(ctx, n.Scheme); err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
 		}
 	}
 	return b.awaitLearning(ctx)
@@ -200,6 +212,11 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	}
 	if b.plan.Nodes[i].Host && info.Payload != p.Payload.Value.V {
 		return fmt.Errorf("its payload is %v, the experiment's %v", info.Payload, p.Payload.Value.V)
+	}
+	for k, other := range b.nodes[:i] {
+		if b.plan.Nodes[i].Host && b.plan.Nodes[k].Host && (other.Info.MAC == info.MAC || other.Info.IP == info.IP) {
+			return fmt.Errorf("its address, %v or %v, is that of %s: they are one agent, or two that cannot be told apart", info.MAC, info.IP, other.Name)
+		}
 	}
 	for port, end := range b.plan.Nodes[i].Ends {
 		if rate := info.Rates[n.Port[port]]; rate != end.Link.Rate {
@@ -250,14 +267,12 @@ const (
 	startLeadFactor  = 4                      // more, as often the time that the first requests took
 	// arrivalTime is waited from the end until counters are read, so that frames on their way arrive.
 	arrivalTime = 300 * time.Millisecond
+	// stopTime is how long stopping the flows of a run that failed may take.
+	stopTime = 5 * time.Second
 )
 
-// checkIdle assigns flows to their senders, and checks that these send nothing else.
+// checkIdle checks that senders send nothing else.
 func (b *Run) checkIdle(ctx context.Context) error {
-	for i := range b.flows {
-		f := &b.flows[i]
-		b.sends[f.From] = append(b.sends[f.From], i)
-	}
 	for i, n := range b.nodes {
 		if len(b.sends[i]) == 0 {
 			continue
@@ -273,8 +288,13 @@ func (b *Run) checkIdle(ctx context.Context) error {
 	return nil
 }
 
-// Run orders flows and recordings, and waits until they are done.
-func (b *Run) Run(ctx context.Context, progress func(float64)) error {
+// Run orders flows and recordings, and waits until they are done. Flows of a run that fails are stopped.
+func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
+	defer func() {
+		if err != nil {
+			b.stopFlows(ctx)
+		}
+	}()
 	asked := time.Now()
 	if err := b.checkIdle(ctx); err != nil {
 		return err
@@ -338,6 +358,23 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) error {
 	return nil
 }
 
+// stopFlows ends what was ordered, also when the user has ended the run. A node that does not answer
+// sends its flows to their end.
+func (b *Run) stopFlows(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	for i, first := range b.first {
+		if first == 0 { // it was not asked for any
+			continue
+		}
+		var ids []uint64
+		for k := range b.sends[i] {
+			ids = append(ids, first+uint64(k))
+		}
+		_, _ = b.nodes[i].StopFlows(ctx, ids) // why the run failed says more
+	}
+}
+
 // queuePair is a flow's: no other run of the last hours has used it.
 func (b *Run) queuePair(flow int) uint32 {
 	return uint32((int64(b.begin/units.Millisecond)*8+int64(flow))&(1<<24-1)) | 1<<23
@@ -373,6 +410,9 @@ func (b *Run) recorded(ctx context.Context, n *nodecontrol.Running) (rec node.Re
 		if rec, err = n.Recorded(ctx); err != nil {
 			return rec, fmt.Errorf("%s: %w", n.Name, err)
 		}
+		if rec.From != n.At(b.begin) {
+			return rec, fmt.Errorf("%s has not recorded this experiment: it was restarted meanwhile, or another experiment used it", n.Name)
+		}
 		if !rec.Done && time.Now().After(deadline) {
 			return rec, fmt.Errorf("%s does not end its recording: has its clock stopped?", n.Name)
 		}
@@ -391,8 +431,16 @@ func (b *Run) Results(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", node.Name, err)
 		}
 		origin := node.At(b.begin)
-		instant := func(s float64) units.Time { return units.Time(math.Round(s*float64(units.Second))) - origin }
-		for k, f := range all.List[:min(len(all.List), len(b.sends[i]))] {
+		instant := func(s float64) units.Time { // the node's clock, by which origin is, goes round, as this product does
+			whole, part := math.Modf(s)
+			return units.Time(whole)*units.Second + units.Time(math.Round(part*float64(units.Second))) - origin
+		}
+		for k := range b.sends[i] {
+			id := b.first[i] + uint64(k)
+			if k >= len(all.List) || all.List[k].ID != id {
+				return fmt.Errorf("%s does not know flow %d any more: it was restarted, or lists fewer flows that ended", node.Name, id)
+			}
+			f := &all.List[k]
 			switch f.State {
 			case "refused", "failed":
 				return fmt.Errorf("flow %d of %s %s: %s", k+1, node.Name, f.State, f.Why)

@@ -15,6 +15,7 @@ import (
 
 	"photon/lab/nodecontrol"
 	"photon/telemetry/client"
+	"photon/telemetry/node"
 	"photon/telemetry/show"
 	"photon/units"
 )
@@ -59,7 +60,7 @@ const (
 	asked = 9
 )
 
-// Start starts a node, or reaches one that runs, and gives it its scheme.
+// Start starts a node with its scheme, or reaches one that runs.
 func (t *Testbed) Start(ctx context.Context, w nodecontrol.Spec) (of *nodecontrol.Running, err error) {
 	n := t.Nodes[w.Name]
 	if n == nil {
@@ -104,10 +105,16 @@ func (t *Testbed) reach(ctx context.Context, n *Node, r *running) (err error) {
 	if r.Info, err = r.Node(ctx); err != nil {
 		return err
 	}
-	if r.Port, err = ports(n, r); err != nil {
-		return err
+	r.Port, err = ports(n, r)
+	return err
+}
+
+// SetScheme implements nodecontrol.Control.
+func (r *running) SetScheme(ctx context.Context, s node.Scheme) error {
+	if r.child != nil { // its file says it
+		return nil
 	}
-	return r.SetScheme(ctx, r.Scheme)
+	return r.Client.SetScheme(ctx, s)
 }
 
 // ports finds the node's ports for the experiment's: by the names in links, else
@@ -170,9 +177,7 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 		return err
 	}
 	go func() { r.ended <- r.child.Wait() }()
-	if r.Client, err = client.Dial(socket, ""); err != nil {
-		return err
-	}
+	r.Client = client.At(socket)
 	for deadline := time.Now().Add(patience); ; {
 		if r.Info, err = r.Node(ctx); err == nil {
 			return nil
@@ -234,7 +239,7 @@ func (r *running) Flows(ctx context.Context, after uint64) (f nodecontrol.Flows,
 	}
 	f.Open = all.Running + all.Pending
 	for _, s := range all.Flows {
-		f.List = append(f.List, nodecontrol.Flow{State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
+		f.List = append(f.List, nodecontrol.Flow{ID: s.ID, State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
 	}
 	return f, nil
 }

@@ -42,6 +42,11 @@ func Dial(path, name string) (*Client, error) {
 	} else if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, socket.Plain(err))
 	}
+	return At(path), nil
+}
+
+// At returns a client for the socket at a path, where a node that is about to start may not have made it yet.
+func At(path string) *Client {
 	c := &Client{path: path}
 	c.http.Transport = &http.Transport{
 		DisableKeepAlives: true, // or the node would keep a connection for each client that was not closed
@@ -49,7 +54,7 @@ func Dial(path, name string) (*Client, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		},
 	}
-	return c, nil
+	return c
 }
 
 // Path is where the client asks.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,6 +32,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	if err := json.NewDecoder(answer).Decode(v); err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
 	}
+	_, _ = io.Copy(io.Discard, answer) // a connection with something left in it is not used again
 	return nil
 }
 

@@ -42,6 +42,7 @@ type pipe struct {
 func startPipe(command []string) (net.Conn, error) {
 	p := &pipe{cmd: exec.Command(command[0], command[1:]...)}
 	p.cmd.Stderr = &p.errs
+	p.cmd.WaitDelay = time.Second // for what it says; processes that it leaves behind may hold that open for ever
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err

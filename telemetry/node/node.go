@@ -56,12 +56,14 @@ const (
 )
 
 // Recording is what a node has recorded: columns of values as they were, one for
-// each sample; counters count from the node's start. Done says that it is complete.
+// each sample; counters count from the node's start. Done says that it is complete, and
+// From is of the Watch that asked for it, by which that is known again.
 type Recording struct {
-	Done   bool      `json:"done"`
-	Begin  []int64   `json:"begin"` // by column, at the start
-	Names  []string  `json:"names"`
-	Values [][]int64 `json:"values"`
+	Done   bool       `json:"done"`
+	From   units.Time `json:"from"`
+	Begin  []int64    `json:"begin"` // by column, at the start
+	Names  []string   `json:"names"`
+	Values [][]int64  `json:"values"`
 }
 
 // FlowOrders is what an agent is asked to send.

@@ -1,0 +1,277 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"photon/dataplane"
+	"photon/lab/experiment"
+	"photon/lab/nodecontrol"
+	"photon/lab/topology"
+	"photon/telemetry/node"
+	"photon/units"
+)
+
+const twoIntoOne = `id: test/two
+title: two flows into one port
+duration: 20ms
+worlds: [dpdk]
+topology: {kind: star, hosts: 3}
+parameters:
+  link_rate: 20Mbps
+  host_delay: 1ms
+  trunk_delay: 1us
+  payload: 1000B
+  mtu: 1500B
+  priority: 3
+  xoff: 16KB
+  xon: 12KB
+  buffer: 4MB
+flows:
+  - {name: long, from: "H0,H1", to: H2}
+  - {name: short, from: H0, to: H2, size: 50KB, start: 3ms}
+schemes: [none]
+measure:
+  sample: 1ms
+  probes:
+    - {name: queue, kind: queue, at: [S0>H2]}
+  metrics:
+    - {name: queue_bytes, do: mean, of: queue}
+`
+
+// bed is a testbed whose nodes do what they are asked, and remember it.
+type bed struct {
+	nodes map[string]*fake
+	set   func(name string, f *fake) // what is unusual of a node; nil: nothing
+}
+
+// fake is a node of it.
+type fake struct {
+	nodecontrol.Spec
+	info    node.Info
+	ports   map[string]string // by the addresses behind them
+	open    int
+	list    []nodecontrol.Flow
+	ordered node.FlowOrders
+	watched node.Watch
+	refuses error // to record
+	other   bool  // its recording is of another watch
+	schemes int
+	stopped []uint64
+	ended   bool
+}
+
+func (b *bed) Covers([]string) error { return nil }
+
+func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running, error) {
+	f := &fake{Spec: w, ports: map[string]string{}}
+	f.info = node.Info{Name: w.Name, Switch: w.Switch, Lossless: 1 << 3, XOFF: 16_000, Payload: 1000}
+	f.info.Stats.Ports = make([]dataplane.PortStats, 3)
+	r := &nodecontrol.Running{Control: f, Spec: w}
+	if !w.Switch {
+		i := int(w.Name[1] - '0')
+		f.info.IP, f.info.MAC = topology.IP(i), topology.MAC(i, 0)
+	}
+	for i, n := range w.Neighbour {
+		f.info.Ports, f.info.Rates = append(f.info.Ports, "to"+n), append(f.info.Rates, 20*units.Mbps)
+		r.Port = append(r.Port, i)
+		f.ports[topology.MAC(int(n[1]-'0'), 0).String()] = "to" + n
+	}
+	if b.set != nil {
+		b.set(w.Name, f)
+	}
+	r.Info = f.info
+	if b.nodes == nil {
+		b.nodes = map[string]*fake{}
+	}
+	b.nodes[w.Name] = f
+	return r, nil
+}
+
+func (f *fake) Node(context.Context) (node.Info, error) { return f.info, nil }
+func (f *fake) SetScheme(context.Context, node.Scheme) error {
+	f.schemes++
+	return nil
+}
+func (f *fake) HostPorts(context.Context) (map[string]string, error) { return f.ports, nil }
+
+func (f *fake) OrderFlows(_ context.Context, o node.FlowOrders) (node.FlowsOrdered, error) {
+	f.ordered = o
+	return node.FlowsOrdered{First: 7, Count: len(o.Flows)}, nil
+}
+
+func (f *fake) Flows(_ context.Context, after uint64) (nodecontrol.Flows, error) {
+	all := nodecontrol.Flows{Open: f.open}
+	for _, x := range f.list {
+		if x.ID > after {
+			all.List = append(all.List, x)
+		}
+	}
+	return all, nil
+}
+
+func (f *fake) StopFlows(ctx context.Context, ids []uint64) (int, error) {
+	f.stopped = append(f.stopped, ids...)
+	return len(ids), ctx.Err()
+}
+
+func (f *fake) Watch(_ context.Context, w node.Watch) error {
+	f.watched = w
+	return f.refuses
+}
+
+func (f *fake) Recorded(context.Context) (node.Recording, error) {
+	r := node.Recording{Done: true, From: f.watched.From}
+	if f.other {
+		r.From++
+	}
+	return r, nil
+}
+
+// At is of a clock that is far from this machine's.
+func (f *fake) At(here units.Time) units.Time { return here + farAhead }
+func (f *fake) Skew() units.Time              { return units.Microsecond }
+func (f *fake) Stop() error                   { f.ended = true; return nil }
+
+const farAhead = 1000 * units.Second
+
+func started(t *testing.T, b *bed) (*Run, error) {
+	t.Helper()
+	e, err := experiment.Parse("two.yaml", []byte(twoIntoOne))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Start(context.Background(), e, b, e.Schemes[0], 1)
+}
+
+// An experiment that is refused, by whichever node, leaves all of them as they were: others may use them.
+func TestRefusedBeforeAnythingChanges(t *testing.T) {
+	for want, set := range map[string]func(name string, f *fake){
+		"H2: its payload is 900B, the experiment's 1KB": func(name string, f *fake) {
+			if name == "H2" {
+				f.info.Payload = 900
+			}
+		},
+		"H1 sends 3 flows of its own": func(name string, f *fake) {
+			if name == "H1" {
+				f.open = 3
+			}
+		},
+		"H2: its address, " + topology.MAC(0, 0).String() + " or " + topology.IP(0).String() + ", is that of H0: ": func(name string, f *fake) {
+			if name == "H2" {
+				f.info.MAC, f.info.IP = topology.MAC(0, 0), topology.IP(0)
+			}
+		},
+	} {
+		b := &bed{set: set}
+		if _, err := started(t, b); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, not %s", err, want)
+		}
+		for name, f := range b.nodes {
+			if f.schemes != 0 || !f.ended {
+				t.Errorf("%s: %s got %d schemes, let go %v", want, name, f.schemes, f.ended)
+			}
+		}
+	}
+	b := &bed{}
+	if _, err := started(t, b); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range b.nodes {
+		if f.schemes != 1 {
+			t.Errorf("%s got %d schemes", name, f.schemes)
+		}
+	}
+}
+
+// Flows of an experiment that does not go on are stopped: an agent would send them to their end, and refuse the
+// next experiment until then.
+func TestFlowsStopWithTheirExperiment(t *testing.T) {
+	failed := errors.New("no room")
+	b := &bed{set: func(name string, f *fake) {
+		if name == "H2" {
+			f.refuses = failed
+		}
+	}}
+	r, err := started(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(context.Background(), func(float64) {}); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	check := func() {
+		t.Helper()
+		for name, want := range map[string][]uint64{"H0": {7, 8}, "H1": {7}, "H2": nil, "S0": nil} {
+			if got := b.nodes[name].stopped; !slices.Equal(got, want) {
+				t.Errorf("%s: flows %v stopped, not %v", name, got, want)
+			}
+		}
+	}
+	check()
+	b.set = nil
+	if r, err = started(t, b); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := r.Run(ctx, func(float64) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	check()
+}
+
+// A node that was restarted meanwhile, or that another experiment used, has not recorded this one.
+func TestRecordingOfAnother(t *testing.T) {
+	b := &bed{}
+	r, err := started(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(context.Background(), func(float64) {}); err != nil {
+		t.Fatal(err)
+	}
+	b.nodes["H1"].other = true
+	if _, err := r.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "H1 has not recorded this experiment: ") {
+		t.Error(err)
+	}
+}
+
+// Flows are known by their numbers, and their ends are exact however long the agent has run.
+func TestResultsByNumber(t *testing.T) {
+	b := &bed{}
+	r, err := started(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(context.Background(), func(float64) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	stopped := nodecontrol.Flow{State: "stopped"}
+	done := nodecontrol.Flow{State: "done", Packets: 50}
+	// The clock of testbeds goes round in 213 days, seconds of flows do not.
+	done.End = (r.begin + farAhead + 15*units.Millisecond).Seconds()
+	numbered := func(id uint64, f nodecontrol.Flow) nodecontrol.Flow { f.ID = id; return f }
+	for _, laps := range []float64{0, 8, 80} {
+		h0, h1 := b.nodes["H0"], b.nodes["H1"]
+		end := done
+		end.End += laps * units.Lap.Seconds()
+		h1.list = []nodecontrol.Flow{numbered(7, stopped)}
+		h0.list = []nodecontrol.Flow{numbered(7, stopped), numbered(8, end)}
+		if err := r.Results(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if x := r.network.Flows[2]; !x.Done || x.Frames != 50 || x.End < 15*units.Millisecond-units.Microsecond || x.End > 15*units.Millisecond+units.Microsecond {
+			t.Errorf("%v laps: %v, %v, %d frames", laps, x.Done, x.End, x.Frames)
+		}
+	}
+	b.nodes["H0"].list = b.nodes["H0"].list[1:]
+	if err := r.Results(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "H0 does not know flow 7 any more: ") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,91 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"photon/config"
+	"photon/lab/nodecontrol"
+	"photon/telemetry/admin"
+	"photon/telemetry/node"
+	"photon/units"
+)
+
+// beNode has the test's binary be the photon that a testbed starts.
+const beNode = "PHOTON_TEST_NODE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beNode) != "" {
+		if err := beANode(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// beANode answers at the socket that the file names, some time after it was started.
+func beANode(file string) error {
+	socket, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	time.Sleep(100 * time.Millisecond)
+	a, err := admin.Listen(string(socket))
+	if err != nil {
+		return err
+	}
+	a.Testbed(stub{})
+	a.Serve()
+	<-stop
+	return a.Close()
+}
+
+type stub struct{}
+
+func (stub) Info() node.Info             { return node.Info{Name: "h0", Ports: []string{"eth0"}} }
+func (stub) SetScheme(node.Scheme) error { return nil }
+func (stub) Watch(node.Watch) error      { return nil }
+func (stub) Recorded() node.Recording    { return node.Recording{} }
+
+// start has a testbed start an agent, of which file makes the file.
+func start(file func(socket string) string) (*nodecontrol.Running, error) {
+	bed := &Testbed{Nodes: map[string]*Node{"H0": {Port: config.Set("net_af_packet0,iface=eth0")}}}
+	return bed.Start(context.Background(), nodecontrol.Spec{
+		Name: "H0", Neighbour: []string{"S0"},
+		Config: func(_ []string, admin string, _ bool, _ units.Time) string { return file(admin) },
+	})
+}
+
+// A node that is started opens its socket later than it starts.
+func TestStartedNodeIsAwaited(t *testing.T) {
+	t.Setenv(beNode, "1")
+	n, err := start(func(socket string) string { return socket })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Info.Name != "h0" {
+		t.Errorf("%+v", n.Info)
+	}
+	if err := n.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// One that ends instead has its own words in the error.
+func TestStartedNodeEnds(t *testing.T) {
+	t.Setenv(beNode, "1")
+	_, err := start(func(string) string { return "/nowhere/a.sock" })
+	if err == nil || !strings.HasPrefix(err.Error(), "H0: it does not start: ") || !strings.HasSuffix(err.Error(), "/nowhere/a.sock: no such file or directory") {
+		t.Error(err)
+	}
+}
