@@ -209,8 +209,15 @@ func (l *PILoop) check() error {
 // Place is a port of a node; hosts have port 0.
 type Place struct{ Node, Port int }
 
-// Places resolves what a probe looks at.
+// Places resolves what a probe looks at. A port that several names stand for is there once.
 func (p *Probe) Places(plan *topology.Plan) (list []Place, err error) {
+	seen := map[Place]bool{}
+	add := func(at Place) {
+		if !seen[at] {
+			seen[at] = true
+			list = append(list, at)
+		}
+	}
 	for _, name := range p.At.V {
 		a, b, isPort := strings.Cut(name, ">")
 		if isPort {
@@ -220,7 +227,7 @@ func (p *Probe) Places(plan *topology.Plan) (list []Place, err error) {
 			}
 			for port, end := range plan.Nodes[node].Ends {
 				if plan.Nodes[end.Node].Name == b {
-					list = append(list, Place{node, port})
+					add(Place{node, port})
 				}
 			}
 			continue
@@ -232,7 +239,7 @@ func (p *Probe) Places(plan *topology.Plan) (list []Place, err error) {
 			}
 			found = true
 			for port := range node.Ends {
-				list = append(list, Place{i, port})
+				add(Place{i, port})
 			}
 		}
 		if !found {
@@ -259,6 +266,11 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 		if len(places) == 0 {
 			return at(p.Kind, "probe %s does not say where (`at: [S0>S1]`)", p.Name)
 		}
+		for _, place := range places {
+			if node := &plan.Nodes[place.Node]; node.Host && p.Kind.V != "paused" {
+				return at(p.At, "probe %s: %s is a host, of whose ports only paused is known", p.Name, node.Name)
+			}
+		}
 		if prio := p.Priority.V; p.Priority.IsSet() && (prio < 0 || prio >= 8 || e.Parameters.DataMask()>>prio&1 == 0) {
 			return at(p.Priority, "probe %s: priority %d is none of data's (priority, lossless)", p.Name, prio)
 		}
@@ -274,6 +286,16 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 
 // IsDeadlock reports whether the metric is about cycles of queues that wait for each other.
 func (m *Metric) IsDeadlock() bool { return m.Do.V == "deadlock" || m.Do.V == "deadlocked" }
+
+// Deadlocks is for how long nothing is sent in a deadlock, 0 if no metric says so, and whether one is about deadlocks.
+func (m *Measure) Deadlocks() (hold units.Time, ok bool) {
+	for i := range m.Metrics {
+		if x := &m.Metrics[i]; x.IsDeadlock() {
+			hold, ok = cmp.Or(hold, x.Hold), true
+		}
+	}
+	return hold, ok
+}
 
 // check finds what is wrong with a metric.
 func (m *Metric) check(e *Experiment) error {
@@ -299,6 +321,14 @@ func (m *Metric) check(e *Experiment) error {
 	if m.From < 0 || m.To < 0 || m.To > e.Duration || m.To != 0 && m.To <= m.From || m.From >= e.Duration {
 		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, cmp.Or(m.To, e.Duration),
 			e.Duration)
+	}
+	if m.IsDeadlock() && m.Hold > 0 {
+		for i := range e.Measure.Metrics {
+			if o := &e.Measure.Metrics[i]; o.IsDeadlock() && o.Hold > 0 && o.Hold != m.Hold {
+				return at(m.Do, "metric %s: hold %v, and that of metric %s is %v: a run looks for deadlocks of one hold",
+					m.Name, m.Hold, o.Name, o.Hold)
+			}
+		}
 	}
 	switch low, high := m.Sizes[0], m.Sizes[1]; {
 	case m.Per.IsSet() && !(m.Per.V > 0 && m.Per.V <= math.MaxFloat64):

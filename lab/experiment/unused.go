@@ -90,6 +90,8 @@ func (e *Experiment) checkUnused() error {
 		ofSteps := does(OfSteps...)
 		if k := unused(
 			key{"of", m.Of.IsSet(), kind.Probe},
+			key{"from", m.From != 0, kind.Probe || ofFlows},
+			key{"to", m.To != 0, kind.Probe || ofFlows},
 			key{"value", m.Value != 0, first || does("last_above", "last_below", "time_above", "time_below", "within", "lifetime")},
 			key{"part", m.Part != 0, does("within", "first_within")},
 			key{"hold", m.Hold != 0, first || m.IsDeadlock()},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"photon/units"
 )
 
 const small = `id: test/small
@@ -26,6 +28,51 @@ measure:
   - {name: p99, do: fct}
 `
 
+// A port that several names stand for counts once.
+func TestPortsOfAProbeCountOnce(t *testing.T) {
+	e, err := Parse("x.yaml", []byte(strings.Replace(small, "at: [S0>H4]", `at: [S0>H4, switch, S0, "*", S0>H4]`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := e.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := e.Probe("queue").Places(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(list); len(list) != 5 || len(plan.Nodes[list[0].Node].Ends) != 5 {
+		t.Errorf("a switch of five ports has %s", got)
+	}
+	seen := map[Place]bool{}
+	for _, p := range list {
+		if seen[p] {
+			t.Errorf("port %v is there twice", p)
+		}
+		seen[p] = true
+	}
+}
+
+// A metric of deadlocks without a hold has that of another, wherever it stands.
+func TestHoldOfDeadlocks(t *testing.T) {
+	const is, when = "{name: is, do: deadlocked}", "{name: when, do: deadlock, hold: 1ms}"
+	for _, c := range []struct {
+		metrics string
+		want    units.Time
+	}{
+		{is, 0}, {when, units.Millisecond}, {when + "\n  - " + is, units.Millisecond}, {is + "\n  - " + when, units.Millisecond},
+	} {
+		e, err := Parse("x.yaml", []byte(strings.Replace(small, "{name: p99, do: fct}", c.metrics, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hold, ok := e.Measure.Deadlocks(); !ok || hold != c.want {
+			t.Errorf("%s: hold %v, not %v", c.metrics, hold, c.want)
+		}
+	}
+}
+
 // What stands in a file and would change nothing, or would mean two things, is a mistake and named with its line.
 func TestRefusesWhatMeansNothing(t *testing.T) {
 	if _, err := Parse("x.yaml", []byte(small)); err != nil {
@@ -46,6 +93,11 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 		{"of: queue}", "of: queue, hold: 1ms}", "x.yaml:17: metric q: mean has no hold"},
 		{"of: queue}", "of: queue, stat: p99}", "x.yaml:17: metric q: mean has no stat"},
 		{"of: queue}", "of: queue, sizes: [0B, 9KB]}", "x.yaml:17: metric q: mean has no sizes"},
+		{"do: fct}", "do: deadlocked, from: 1ms}", "x.yaml:18: metric p99: deadlocked has no from"},
+		{"do: fct}", "do: phase_margin, to: 1ms}", "x.yaml:18: metric p99: phase_margin has no to"},
+		{"do: fct}", "do: deadlock, hold: 1ms}\n  - {name: is, do: deadlocked, hold: 2ms}",
+			"x.yaml:18: metric p99: hold 1ms, and that of metric is is 2ms: a run looks for deadlocks of one hold"},
+		{"at: [S0>H4]}", "at: [S0>H4, H4>S0]}", "x.yaml:14: probe queue: H4 is a host, of whose ports only paused is known"},
 		{"do: fct}", "do: fct, of: queue}", "x.yaml:18: metric p99: fct has no of"},
 		{"do: fct}", "do: fct, value: 3}", "x.yaml:18: metric p99: fct has no value"},
 		{"at: [S0>H4]}", "at: [S0>H4], flows: [long]}", "x.yaml:14: probe queue: queue has no flows"},

@@ -80,7 +80,7 @@ func portNames(plan *topology.Plan, places []experiment.Place) (names []string) 
 func readPort(now units.Time, n *build.Network, kind string, p experiment.Place, priorities uint8) float64 {
 	s := n.Switches[p.Node]
 	if s == nil {
-		if kind == "paused" && n.Hosts[p.Node].Paused() != 0 {
+		if kind == "paused" && n.Hosts[p.Node].Paused()&priorities != 0 {
 			return 1
 		}
 		return 0

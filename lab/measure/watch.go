@@ -39,10 +39,8 @@ func Start(e *experiment.Experiment, n *build.Network) (*Watch, error) {
 		w.probes[p.Name] = x
 		w.order = append(w.order, x)
 	}
-	for i := range e.Measure.Metrics {
-		if m := &e.Measure.Metrics[i]; m.IsDeadlock() && w.deadlock == nil {
-			w.deadlock = newDeadlock(n, m.Hold)
-		}
+	if hold, ok := e.Measure.Deadlocks(); ok {
+		w.deadlock = newDeadlock(n, hold)
 	}
 	if e.Measure.Kind.IsSet() {
 		var err error

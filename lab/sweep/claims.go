@@ -59,22 +59,30 @@ func (c *Collected) of(experiment string) (records []*Record) {
 
 // judged judges an experiment's claims by the tasks that have ended, and says how many results there
 // are at least and at most of a scheme and a value of the experiment's sweep. Seeds are in the order of the
-// tasks, so that two schemes' are pairs.
+// tasks, and those that only some of these have do not count, so that two schemes' are pairs.
 func judged(e *experiment.Experiment, records []*Record) (j *claim.Judged, fewest, most int) {
 	type place struct{ scheme, value string }
-	runs := map[place]int{}
+	at := func(x *Record) place {
+		if e.Sweep == nil {
+			return place{scheme: x.Scheme}
+		}
+		return place{x.Scheme, x.Params[e.Sweep.Name]}
+	}
+	runs, having := map[place]int{}, map[uint64]int{}
+	for _, x := range records {
+		runs[at(x)]++
+		having[x.Seed]++
+	}
 	samples := map[string]map[string][]*float64{}
 	for _, x := range records {
-		value := ""
-		if e.Sweep != nil {
-			value = x.Params[e.Sweep.Name]
+		if having[x.Seed] < len(runs) {
+			continue
 		}
-		runs[place{x.Scheme, value}]++
 		if samples[x.Scheme] == nil {
 			samples[x.Scheme] = map[string][]*float64{}
 		}
 		for name, v := range x.Metrics {
-			name = experiment.Key(name, value)
+			name = experiment.Key(name, at(x).value)
 			samples[x.Scheme][name] = append(samples[x.Scheme][name], v)
 		}
 	}

@@ -73,6 +73,40 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// Two schemes' runs are pairs by their seeds also where results are missing: what is said of them is what a sweep over
+// the seeds says that both have.
+func TestClaimsAreOfPairsWhereResultsAreMissing(t *testing.T) {
+	s, tasks := expand(t, random, "name: claims\nexperiments: [tiny.yaml]\nseeds: 1..5\n")
+	folder := Folder(t.TempDir())
+	if err := folder.Run(t.Context(), tasks, 2, 1, func(run.Progress) {}); err != nil {
+		t.Fatal(err)
+	}
+	said := func(has func(scheme string, seed uint64) bool) string {
+		var some []*Task
+		for _, task := range tasks {
+			if has(task.Scheme, task.Seed) {
+				some = append(some, task)
+			}
+		}
+		c, err := folder.Collect(some)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := s.WriteClaims(&text, &c); err != nil {
+			t.Fatal(err)
+		}
+		_, claims, _ := strings.Cut(text.String(), "\n")
+		return claims
+	}
+	want := said(func(_ string, seed uint64) bool { return seed == 3 || seed == 5 })
+	if got := said(func(scheme string, seed uint64) bool {
+		return seed == 3 || seed == 5 || seed == 4 && scheme == "dcqcn" || seed == 1 && scheme == "pcn"
+	}); got != want {
+		t.Errorf("with other seeds of one scheme\n%s\nand without them\n%s", got, want)
+	}
+}
+
 func TestClaimsOfNoExperimentAsItIs(t *testing.T) {
 	for _, c := range []struct{ experiment, spec, want string }{
 		{tiny, "vary: {duration: [1ms, 2ms]}\n", "the spec varies duration"},

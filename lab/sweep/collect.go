@@ -69,6 +69,8 @@ func (f Folder) Collect(tasks []*Task, apart ...*Task) (c Collected, err error) 
 		if err != nil {
 			return c, err
 		}
+		// The task is the same run in another grid, too, of which something else was said when it ran.
+		r.Experiment, r.Scheme, r.Params = t.Experiment, t.Scheme, t.settings()
 		records = append(records, r)
 		builds[r.Build] = true
 	}

@@ -48,6 +48,15 @@ func (p *Point) String() string {
 	return strings.Join(words, " ")
 }
 
+// settings are the values of what varies, by their names.
+func (p *Point) settings() map[string]string {
+	values := map[string]string{}
+	for _, v := range p.Params {
+		values[v.Name] = v.Value
+	}
+	return values
+}
+
 // Tasks expands the grid: experiments, then schemes, then settings in the order
 // of their names, then seeds. Experiments are checked when they are first loaded.
 func (s *Spec) Tasks() ([]*Task, error) {

@@ -93,11 +93,8 @@ func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float
 		return err
 	}
 	record := &Record{
-		Task: t.ID, Experiment: t.Experiment, Scheme: t.Scheme, Seed: t.Seed, Params: map[string]string{}, Metrics: r.Metrics,
+		Task: t.ID, Experiment: t.Experiment, Scheme: t.Scheme, Seed: t.Seed, Params: t.settings(), Metrics: r.Metrics,
 		Invariants: r.Invariants, TraceHash: r.TraceHash, PacketHops: r.PacketHops, Virtual: r.Virtual, Notes: r.Notes, Wall: r.Wall, Build: run.Build(),
-	}
-	for _, p := range t.Params {
-		record.Params[p.Name] = p.Value
 	}
 	if t.Flows { // first: a task with a result has all it is to have
 		for i := range r.Ended {
