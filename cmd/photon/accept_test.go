@@ -260,7 +260,7 @@ func TestAcceptanceRunRefuses(t *testing.T) {
 		"": "accept.yaml: no such file or directory",
 		strings.Replace(acceptPlan, "iface=p1", "iface=nowhere", 1):                    `accept.yaml:3: port net_af_packet3,iface=nowhere: there is no network interface "nowhere"`,
 		strings.Replace(acceptPlan, "net_af_packet0,iface=s0", "0000:7f:00.0", 1):      "accept.yaml: there is no card 0000:7f:00.0",
-		strings.Replace(acceptPlan, "net_af_packet0,iface=s0", "net_nothing0", 1):      "accept.yaml:2: port net_nothing0: DPDK cannot open it",
+		strings.Replace(acceptPlan, "net_af_packet0,iface=s0", "net_nothing0", 1):      "accept.yaml:2: device net_nothing0: there is no driver for such a device",
 		strings.Replace(acceptPlan, "rate: 20Mbps", "rate: fast", 1):                   "accept.yaml:4: ",
 		acceptPlan + "figure11: nowhere.yaml":                                          "accept.yaml:8: figure11: ",
 		"ports:\n- device: net_af_packet0,iface=s0\n- device: net_af_packet1,iface=p0": "accept.yaml is the file of a switch: photon switch -c accept.yaml",
