@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -87,6 +88,11 @@ func find(name string) (string, error) {
 		}
 		found = append(found, all...)
 	}
+	if len(found) > 1 { // those that killed photons have left
+		if alive := slices.DeleteFunc(slices.Clone(found), abandoned); len(alive) > 0 {
+			found = alive
+		}
+	}
 	switch {
 	case len(found) == 1 || len(found) > 1 && name != "":
 		return found[0], nil
@@ -96,6 +102,15 @@ func find(name string) (string, error) {
 		return "", fmt.Errorf("no photon of the name %q runs here (no socket in %s; --socket names another place)", name, strings.Join(socket.Dirs(), ", "))
 	}
 	return "", fmt.Errorf("no photon runs here (no socket in %s; --socket names another place)", strings.Join(socket.Dirs(), ", "))
+}
+
+// abandoned reports whether nobody listens at a socket.
+func abandoned(path string) bool {
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // do makes a request. A refusal comes back as an error with the node's words.
