@@ -131,7 +131,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	case errors.Is(err, os.ErrPermission):
 		return nil, fmt.Errorf("%s: only the user who started that photon may ask it", c.path)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", c.path, socket.Plain(err))
+		return nil, c.failed(err)
 	case a.StatusCode == http.StatusOK:
 		return a.Body, nil
 	}
@@ -141,6 +141,16 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 		return nil, fmt.Errorf("%s: %s (another version of photon?)", c.path, a.Status)
 	}
 	return nil, Refused(why.Error)
+}
+
+// failed is an error of an answer, with who gave it.
+func (c *Client) failed(err error) error {
+	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, broken) {
+			return fmt.Errorf("%s: the answer broke off: the photon that gave it has ended", c.path)
+		}
+	}
+	return fmt.Errorf("%s: %w", c.path, socket.Plain(err))
 }
 
 // Reload has the node take over its changed configuration and returns what
@@ -153,7 +163,7 @@ func (c *Client) Reload(ctx context.Context) ([]string, error) {
 	defer body.Close()
 	var r socket.Reloaded
 	if err := json.NewDecoder(body).Decode(&r); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, c.failed(err)
 	}
 	return r.Changes, nil
 }
@@ -168,7 +178,7 @@ func (c *Client) Live(ctx context.Context, flows int) (*live.Node, error) {
 	defer body.Close()
 	d := &live.Node{}
 	if err := json.NewDecoder(body).Decode(d); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, c.failed(err)
 	}
 	return d, nil
 }
@@ -182,11 +192,11 @@ func (c *Client) Show(ctx context.Context, t *show.Topic) (show.Document, []byte
 	defer body.Close()
 	b, err := io.ReadAll(body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, nil, c.failed(err)
 	}
 	d := t.Empty()
 	if err := json.Unmarshal(b, d); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, nil, c.failed(err)
 	}
 	return d, b, nil
 }
