@@ -126,10 +126,6 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	a, err := c.http.Do(r)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("nobody answers at %s: the photon that made it has ended", c.path)
-	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("%s: only the user who started that photon may ask it", c.path)
 	case err != nil:
 		return nil, c.failed(err)
 	case a.StatusCode == http.StatusOK:
@@ -150,7 +146,18 @@ func (c *Client) failed(err error) error {
 			return fmt.Errorf("%s: the answer broke off: the photon that gave it has ended", c.path)
 		}
 	}
-	return fmt.Errorf("%s: %w", c.path, socket.Plain(err))
+	return unreachable(c.path, err)
+}
+
+// unreachable is an error of a connection to a socket.
+func unreachable(path string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nobody answers at %s: the photon that made it has ended", path)
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("%s: only the user who started that photon may ask it", path)
+	}
+	return fmt.Errorf("%s: %w", path, socket.Plain(err))
 }
 
 // Reload has the node take over its changed configuration and returns what
