@@ -184,8 +184,9 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 	return done, err
 }
 
-// Stop implements admin.FlowSource.
+// Stop implements admin.FlowSource. What is not there keeps nothing else from being stopped.
 func (o *traffic) Stop(ids []uint64) (stopped int, err error) {
+	var unknown []uint64
 	for len(ids) > 0 {
 		batch := ids[:min(len(ids), flowsPerCall)]
 		ids = ids[len(batch):]
@@ -193,14 +194,24 @@ func (o *traffic) Stop(ids []uint64) (stopped int, err error) {
 			for _, id := range batch {
 				was, e := o.traffic.Stop(now, id)
 				if e != nil {
-					err = errors.Join(err, fmt.Errorf("there is no flow %d (photon flow list shows them)", id))
+					unknown = append(unknown, id)
 				} else if was {
 					stopped++
 				}
 			}
 		})
 	}
-	return stopped, err
+	if len(unknown) == 0 {
+		return stopped, nil
+	}
+	why := fmt.Sprintf("there is no flow %d", unknown[0])
+	if stopped > 0 {
+		why = fmt.Sprintf("%d stopped, but %s", stopped, why)
+	}
+	if n := len(unknown) - 1; n > 0 {
+		why += fmt.Sprintf(", nor %d others", n)
+	}
+	return stopped, fmt.Errorf("%s (photon flow list shows them)", why)
 }
 
 // List implements admin.FlowSource.

@@ -85,6 +85,9 @@ func topOnce(c *cobra.Command, client *client.Client, every time.Duration, o top
 		return answered(err)
 	}
 	v := top.Compare(before, after)
+	if v.Span <= 0 {
+		return fmt.Errorf("%s was restarted, or got other ports, between the two looks: nothing can be compared (try again)", v.Node)
+	}
 	if asJSON {
 		return v.JSON(c.OutOrStdout(), o)
 	}

@@ -58,6 +58,8 @@ type Control interface {
 	// At is the node's time at a time of this machine, and Skew bounds how wrong it is.
 	At(here units.Time) units.Time
 	Skew() units.Time
+	// Ended says why a node that was started here has ended by itself; nil: it runs, or runs elsewhere.
+	Ended() error
 	// Stop disconnects from the node, and ends it if it was started here. It fails if the node's
 	// counters do not account for all frames.
 	Stop() error

@@ -348,6 +348,11 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 		if passed > b.e.Duration {
 			break
 		}
+		for _, n := range b.nodes {
+			if err := n.Ended(); err != nil {
+				return fmt.Errorf("%s: %w", n.Name, err)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

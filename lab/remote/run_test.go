@@ -61,6 +61,7 @@ type fake struct {
 	other   bool  // its recording is of another watch
 	schemes int
 	stopped []uint64
+	died    error
 	ended   bool
 }
 
@@ -134,6 +135,7 @@ func (f *fake) Recorded(context.Context) (node.Recording, error) {
 // At is of a clock that is far from this machine's.
 func (f *fake) At(here units.Time) units.Time { return here + farAhead }
 func (f *fake) Skew() units.Time              { return units.Microsecond }
+func (f *fake) Ended() error                  { return f.died }
 func (f *fake) Stop() error                   { f.ended = true; return nil }
 
 const farAhead = 1000 * units.Second
@@ -221,6 +223,20 @@ func TestFlowsStopWithTheirExperiment(t *testing.T) {
 		t.Error(err)
 	}
 	check()
+}
+
+// A node that ends is not waited for, and is named.
+func TestNodeEnds(t *testing.T) {
+	b := &bed{}
+	r, err := started(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.e.Duration = 3600 * units.Second // nobody would wait for the end
+	died := errors.New("it has ended: no memory")
+	if err := r.Run(context.Background(), func(float64) { b.nodes["S0"].died = died }); !errors.Is(err, died) || err.Error() != "S0: it has ended: no memory" {
+		t.Error(err)
+	}
 }
 
 // A node that was restarted meanwhile, or that another experiment used, has not recorded this one.

@@ -250,6 +250,17 @@ func (r *running) At(here units.Time) units.Time { return here + r.offset }
 // Skew bounds how wrong At is.
 func (r *running) Skew() units.Time { return r.skew }
 
+// Ended implements nodecontrol.Control.
+func (r *running) Ended() error {
+	select {
+	case failed := <-r.ended:
+		r.ended <- failed
+		return fmt.Errorf("it has ended: %s", r.log.tail())
+	default:
+		return nil
+	}
+}
+
 // Stop lets go of the node; one that was started here ends. The error is of a
 // node that does not account for its frames.
 func (r *running) Stop() error {

@@ -54,8 +54,12 @@ type stub struct{}
 
 func (stub) Info() node.Info             { return node.Info{Name: "h0", Ports: []string{"eth0"}} }
 func (stub) SetScheme(node.Scheme) error { return nil }
-func (stub) Watch(node.Watch) error      { return nil }
 func (stub) Recorded() node.Recording    { return node.Recording{} }
+func (stub) Watch(node.Watch) error {
+	fmt.Fprintln(os.Stderr, "no memory")
+	os.Exit(1)
+	return nil
+}
 
 // start has a testbed start an agent, of which file makes the file.
 func start(file func(socket string) string) (*nodecontrol.Running, error) {
@@ -86,6 +90,32 @@ func TestStartedNodeEnds(t *testing.T) {
 	t.Setenv(beNode, "1")
 	_, err := start(func(string) string { return "/nowhere/a.sock" })
 	if err == nil || !strings.HasPrefix(err.Error(), "H0: it does not start: ") || !strings.HasSuffix(err.Error(), "/nowhere/a.sock: no such file or directory") {
+		t.Error(err)
+	}
+}
+
+// A node that ends during an experiment is known to have, with its own words.
+func TestNodeEndsMeanwhile(t *testing.T) {
+	t.Setenv(beNode, "1")
+	n, err := start(func(socket string) string { return socket })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Ended(); err != nil {
+		t.Error(err)
+	}
+	if err := n.Watch(context.Background(), node.Watch{}); err == nil {
+		t.Error("it does not end")
+	}
+	for range 2 { // it stays so
+		for n.Ended() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		if err := n.Ended().Error(); err != "it has ended: no memory" {
+			t.Error(err)
+		}
+	}
+	if err := n.Stop(); err == nil || err.Error() != "H0: no memory" {
 		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -236,6 +237,42 @@ func TestSocketThatIsThere(t *testing.T) {
 	}
 }
 
+// However many replace the socket that a killed photon has left at once, one of them gets it, and it is reached
+// there: the others must not remove its socket as if it were the one that was left.
+func TestOneReplacesTheSocket(t *testing.T) {
+	for range 200 {
+		path := filepath.Join(t.TempDir(), "a.sock")
+		left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left.SetUnlinkOnClose(false)
+		left.Close()
+		got, begin := make(chan *Server, 8), make(chan struct{})
+		for range cap(got) {
+			go func() {
+				<-begin
+				a, err := Listen(path)
+				if err != nil && !errors.Is(err, ErrTaken) {
+					t.Error(err)
+				}
+				got <- a
+			}()
+		}
+		close(begin)
+		n := 0
+		for range cap(got) {
+			if a := <-got; a != nil {
+				n++
+				defer a.Close()
+			}
+		}
+		if n != 1 {
+			t.Fatalf("%d photons have the socket", n)
+		}
+	}
+}
+
 // Without a path, the only photon there is is meant; of several, the one named.
 func TestFindingTheSocket(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -262,6 +299,31 @@ func TestFindingTheSocket(t *testing.T) {
 	}
 	if _, err := client.Dial("", ""); err == nil || !strings.HasPrefix(err.Error(), "several photons run here") {
 		t.Error(err)
+	}
+	// What a photon that was killed has left is passed over for one that answers, and named if there is no other.
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "0.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	if c, err := client.Dial("", "0"); err != nil || c.Path() != left.Addr().String() {
+		t.Error(c, err)
+	}
+	if err := os.Rename(filepath.Join(dir, "b.sock"), filepath.Join(dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := client.Dial("", ""); err != nil || c.Path() != filepath.Join(dir, "a.sock") {
+		t.Error(c, err)
+	}
+	if err := os.MkdirAll(socket.System, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(left.Addr().String(), filepath.Join(socket.System, "a.sock")); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := client.Dial("", "a"); err != nil || c.Path() != filepath.Join(dir, "a.sock") {
+		t.Error(c, err)
 	}
 	if _, err := client.Dial("", "c"); err == nil || !strings.HasPrefix(err.Error(), `no photon of the name "c" runs here`) {
 		t.Error(err)

@@ -60,6 +60,7 @@ func Listen(path string) (*Server, error) {
 		}
 		return err
 	}}
+	defer lockFolder(filepath.Dir(path))()
 	l, err := c.Listen(context.Background(), "unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		if err = removeStale(path); err == nil {
@@ -74,6 +75,23 @@ func Listen(path string) (*Server, error) {
 	ctx, a.stop = context.WithCancel(context.Background())
 	a.server = httpd.New(l, a.mux, func(s *http.Server) { s.BaseContext = func(net.Listener) context.Context { return ctx } })
 	return a, nil
+}
+
+// lockFolder has other photons wait until the function that it returns is called: between the look at a socket
+// that was left and its removal, another might have made its own there. A folder that cannot be locked for a while
+// is not, because anybody may hold the lock of /tmp.
+func lockFolder(dir string) (unlock func()) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return func() {}
+	}
+	for range 100 {
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return func() { f.Close() }
 }
 
 // removeStale removes a socket without a listener.

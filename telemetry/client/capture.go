@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,8 +29,11 @@ func (c *Client) Capture(ctx context.Context, port string, snap, frames int, w i
 	defer body.Close()
 	begun()
 	got, err := copyBlocks(w, body, frames)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = nil
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF): // of the node: no file says so when it is written
+		err = c.failed(err)
 	}
 	return got, err
 }

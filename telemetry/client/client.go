@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -87,6 +88,11 @@ func find(name string) (string, error) {
 		}
 		found = append(found, all...)
 	}
+	if len(found) > 1 { // those that killed photons have left
+		if alive := slices.DeleteFunc(slices.Clone(found), abandoned); len(alive) > 0 {
+			found = alive
+		}
+	}
 	switch {
 	case len(found) == 1 || len(found) > 1 && name != "":
 		return found[0], nil
@@ -96,6 +102,15 @@ func find(name string) (string, error) {
 		return "", fmt.Errorf("no photon of the name %q runs here (no socket in %s; --socket names another place)", name, strings.Join(socket.Dirs(), ", "))
 	}
 	return "", fmt.Errorf("no photon runs here (no socket in %s; --socket names another place)", strings.Join(socket.Dirs(), ", "))
+}
+
+// abandoned reports whether nobody listens at a socket.
+func abandoned(path string) bool {
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // do makes a request. A refusal comes back as an error with the node's words.
@@ -111,12 +126,8 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	a, err := c.http.Do(r)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("nobody answers at %s: the photon that made it has ended", c.path)
-	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("%s: only the user who started that photon may ask it", c.path)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", c.path, socket.Plain(err))
+		return nil, c.failed(err)
 	case a.StatusCode == http.StatusOK:
 		return a.Body, nil
 	}
@@ -126,6 +137,27 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 		return nil, fmt.Errorf("%s: %s (another version of photon?)", c.path, a.Status)
 	}
 	return nil, Refused(why.Error)
+}
+
+// failed is an error of an answer, with who gave it.
+func (c *Client) failed(err error) error {
+	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, broken) {
+			return fmt.Errorf("%s: the answer broke off: the photon that gave it has ended", c.path)
+		}
+	}
+	return unreachable(c.path, err)
+}
+
+// unreachable is an error of a connection to a socket.
+func unreachable(path string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nobody answers at %s: the photon that made it has ended", path)
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("%s: only the user who started that photon may ask it", path)
+	}
+	return fmt.Errorf("%s: %w", path, socket.Plain(err))
 }
 
 // Reload has the node take over its changed configuration and returns what
@@ -138,7 +170,7 @@ func (c *Client) Reload(ctx context.Context) ([]string, error) {
 	defer body.Close()
 	var r socket.Reloaded
 	if err := json.NewDecoder(body).Decode(&r); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, c.failed(err)
 	}
 	return r.Changes, nil
 }
@@ -153,7 +185,7 @@ func (c *Client) Live(ctx context.Context, flows int) (*live.Node, error) {
 	defer body.Close()
 	d := &live.Node{}
 	if err := json.NewDecoder(body).Decode(d); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, c.failed(err)
 	}
 	return d, nil
 }
@@ -167,11 +199,11 @@ func (c *Client) Show(ctx context.Context, t *show.Topic) (show.Document, []byte
 	defer body.Close()
 	b, err := io.ReadAll(body)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, nil, c.failed(err)
 	}
 	d := t.Empty()
 	if err := json.Unmarshal(b, d); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", c.path, err)
+		return nil, nil, c.failed(err)
 	}
 	return d, b, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -30,7 +29,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	}
 	defer answer.Close()
 	if err := json.NewDecoder(answer).Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", c.path, err)
+		return c.failed(err)
 	}
 	_, _ = io.Copy(io.Discard, answer) // a connection with something left in it is not used again
 	return nil

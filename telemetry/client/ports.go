@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -42,7 +41,7 @@ func (c *Client) orderPort(ctx context.Context, path string, values url.Values) 
 	defer body.Close()
 	var r socket.PortSaid
 	if err := json.NewDecoder(body).Decode(&r); err != nil {
-		return "", fmt.Errorf("%s: %w", c.path, err)
+		return "", c.failed(err)
 	}
 	return r.Said, nil
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"photon/telemetry/socket"
 )
 
 // DialCommand returns a client that reaches a node through the standard input and
@@ -103,7 +101,7 @@ func Proxy(path, name string, in io.Reader, out io.Writer) error {
 	}
 	c, err := net.Dial("unix", path)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, socket.Plain(err))
+		return unreachable(path, err)
 	}
 	defer c.Close()
 	go func() {

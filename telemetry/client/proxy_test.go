@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,5 +102,20 @@ func TestProxyLeavesProcess(t *testing.T) {
 		}
 	case <-time.After(time.Minute): // for ever
 		t.Error("the request waits for the process that the command left")
+	}
+}
+
+// What is wrong with a socket elsewhere is said as of one that is here.
+func TestProxyOfNobody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sock")
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	_, here := At(path).Node(context.Background())
+	if err := Proxy(path, "", strings.NewReader(""), io.Discard); err == nil || here == nil || err.Error() != here.Error() {
+		t.Errorf("%v, and here %v", err, here)
 	}
 }

@@ -67,9 +67,10 @@ function tile(key, label, text, alert) {
 const bit = (set, i) => (set >> i & 1) === 1;
 const wire = (bytes, packets, p) => bytes[p] + 24 * packets[p];
 
-// compare tells what happened between two documents; null if the node is another.
+// compare tells what happened between two documents; null if the node or its ports are others.
 function compare(was, is) {
-  if (was.now_seconds >= is.now_seconds || was.ports.length !== is.ports.length || was.node !== is.node) return null;
+  if (was.now_seconds >= is.now_seconds || was.node !== is.node) return null;
+  if (was.ports.length !== is.ports.length || was.ports.some((p, k) => p.port !== is.ports[k].port)) return null;
   const dt = is.now_seconds - was.now_seconds, per = (a, b) => Math.max(0, b - a) / dt;
   const rows = [];
   is.ports.forEach((p, k) => {
@@ -241,6 +242,8 @@ function got(d) {
   const c = last && compare(last.d, d);
   if (last && !c && d.now_seconds === last.d.now_seconds) return; // the same answer
   if (last && !c) { // started anew
+    ui.rows.replaceChildren();
+    rows.clear();
     history.t.length = 0;
     history.lines.clear();
   }

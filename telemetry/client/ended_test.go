@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"photon/telemetry/show"
+)
+
+// Of a node that is killed while it answers one line says which it was.
+func TestNodeEndsWhileItAnswers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(c, said)
+		c.Close()
+	}))
+	s.Listener = l
+	s.Start()
+	defer s.Close()
+	c, err := Dial(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	head := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for _, said = range []string{"", head[:17], head, head + "9\r\n{\"sa", head + "20\r\n\x06\x00\x00\x00\x20\x00\x00\x00 half"} {
+		for what, ask := range map[string]func() error{
+			"live":    func() error { _, err := c.Live(ctx, 1); return err },
+			"show":    func() error { _, _, err := c.Show(ctx, &show.Topics[0]); return err },
+			"flows":   func() error { _, err := c.ListFlows(ctx, 0); return err },
+			"reload":  func() error { _, err := c.Reload(ctx); return err },
+			"port":    func() error { _, err := c.SetPort(ctx, "sw0", true); return err },
+			"capture": func() error { _, err := c.Capture(ctx, "sw0", 64, 0, io.Discard, func() {}); return err },
+		} {
+			if strings.Contains(said, "half") && what != "capture" {
+				continue // that is no JSON
+			}
+			if err := ask(); err == nil || err.Error() != path+": the answer broke off: the photon that gave it has ended" {
+				t.Errorf("%s after %q: %v", what, said, err)
+			}
+		}
+	}
+}
