@@ -116,6 +116,31 @@ func TestMessagesAndComputation(t *testing.T) {
 	}
 }
 
+// Messages of two ranks take their hosts' NICs in turn, also if each has a tag of its own.
+func TestMessagesTakeNICsInTurn(t *testing.T) {
+	l := dataplane.Link{Rate: units.Gbps}
+	p := topology.Star(2, l)
+	hub, _ := p.Find("S0")
+	for _, h := range p.Hosts() {
+		p.Connect(h, hub, l)
+	}
+	x := &Trace{}
+	for rank, kind := range []Kind{Send, Receive} {
+		r := &Rank{}
+		for tag := range int64(2) {
+			r.Nodes = append(r.Nodes, Node{ID: uint64(tag), Kind: kind, Size: 9, Peer: int64(1 - rank), Tag: tag})
+		}
+		x.Ranks = append(x.Ranks, r)
+	}
+	flows, err := x.Flows(p, 26, &experiment.Connections{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(flows) != 2 || flows[0].From == flows[1].From || flows[0].To == flows[1].To {
+		t.Errorf("%+v", flows)
+	}
+}
+
 func TestBadTraces(t *testing.T) {
 	send := func(size uint64) map[string]uint64 {
 		return map[string]uint64{"comm_dst": 1, "comm_src": 0, "comm_size": size}

@@ -125,6 +125,7 @@ func (b *builder) messages() error {
 	type ends struct{ sends, receives []*Node }
 	all := map[key]*ends{}
 	var order []key
+	nics := experiment.NICs{Plan: b.plan}
 	for rank, r := range b.t.Ranks {
 		for i := range r.Nodes {
 			x := &r.Nodes[i]
@@ -165,7 +166,7 @@ func (b *builder) messages() error {
 				return fmt.Errorf("%s: %d bytes, and rank %d sends %d", b.at(k.to, r), r.Size, k.from, s.Size)
 			}
 			flow := int32(len(b.list))
-			from, to := b.plan.Pick(b.hosts[k.from], b.hosts[k.to], i)
+			from, to := nics.Next(b.hosts[k.from], b.hosts[k.to])
 			b.list = append(b.list, experiment.Flow{
 				FlowKind: b.kind, From: from, To: to, Size: s.Size, Start: units.Never, DSCP: b.dscp, AddWhenDue: true,
 				Wait: b.start[s], Shared: b.shared.Of(0, from, to),

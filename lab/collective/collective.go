@@ -189,7 +189,8 @@ func piece(size units.Size, i, n int) units.Size {
 
 func mod(i, n int) int { return (i%n + n) % n }
 
-// ring has every rank send to the next for so many rounds, each piece as soon as it has come.
+// ring has every rank send to the next for so many rounds, each piece as soon as it has come, and none before what is
+// first of the rank: it adds its own to what has come.
 // In round t rank r sends piece r-t, which it got in the round before.
 func (s *Spec) ring(tasks []Task, rounds int, first [][]Dep) []Task {
 	n := s.Ranks
@@ -203,7 +204,7 @@ func (s *Spec) ring(tasks []Task, rounds int, first [][]Dep) []Task {
 				for k := range s.Chunks {
 					after := first[r]
 					if t > 0 {
-						after = []Dep{{at(t-1, mod(r-1, n), k)}}
+						after = append(slices.Clip(after), Dep{at(t-1, mod(r-1, n), k)})
 					}
 					tasks = append(tasks, Task{Rank: r, To: (r + 1) % n, Size: piece(piece(channel, which, n), k, s.Chunks), Piece: which, Channel: c, After: after})
 				}
@@ -221,9 +222,6 @@ func (s *Spec) exchange(tasks []Task, distances []int, size func(channel units.S
 		for i, d := range distances {
 			for r := range n {
 				after := slices.Clip(first[r])
-				if i > 0 {
-					after = nil // what came in the first round came after it
-				}
 				for j := range i { // it sends what it has made of all that it got
 					after = append(after, Dep{base + j*n + r ^ distances[j]})
 				}

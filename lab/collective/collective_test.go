@@ -164,3 +164,35 @@ func TestSpecsThatMeanNothing(t *testing.T) {
 		}
 	}
 }
+
+// A rank has nothing to send of what it has not computed: as long as one computes, none of its messages behind that
+// moves, whatever comes from others.
+func TestNoRankSendsAheadOfWhatItComputes(t *testing.T) {
+	for _, s := range []Spec{
+		{Do: "tensor-parallel", Ranks: 4, Layers: 1, Chunks: 2},
+		{Do: "tensor-parallel", Ranks: 3, Layers: 1, Channels: 2},
+		{Do: "tensor-parallel", Ranks: 4, Layers: 1, Algorithm: "halving-doubling"},
+		{Do: "pipeline", Ranks: 3, Microbatches: 2},
+	} {
+		s.Size = 1 << 10
+		tasks, err := s.Tasks()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for late := range tasks {
+			if tasks[late].To != Compute {
+				continue
+			}
+			over := make([]bool, len(tasks)) // what happens without it: nothing waits for what is behind it
+			for i := range tasks {
+				over[i] = i != late
+				for _, d := range tasks[i].After {
+					over[i] = over[i] && over[d.Task]
+				}
+				if over[i] && i > late && tasks[i].Rank == tasks[late].Rank {
+					t.Fatalf("%+v: task %d of rank %d does not wait for task %d, which it computes", s, i, tasks[i].Rank, late)
+				}
+			}
+		}
+	}
+}

@@ -49,7 +49,7 @@ type FlowKind struct {
 
 // Sends lists all flows of a run.
 func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err error) {
-	groups, own, nics := map[string]*members{}, make([]span, len(e.Flows)), picker{p: p}
+	groups, own, nics := map[string]*members{}, make([]span, len(e.Flows)), NICs{Plan: p}
 	for i := range e.Flows {
 		g, first := &e.Flows[i], len(list)
 		if list, err = e.group(p, g, rand.New(rand.NewPCG(seed, uint64(i))), &nics, list); err != nil {
@@ -69,7 +69,7 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		kind, all := &FlowKind{Group: ListedGroup, Weight: 1}, p.Hosts()
 		list = slices.Grow(list, len(e.Listed))
 		for _, l := range e.Listed {
-			from, to := nics.next(all[l.From], all[l.To])
+			from, to := nics.Next(all[l.From], all[l.To])
 			list = append(list, Flow{FlowKind: kind, From: from, To: to, Size: l.Size, Start: l.Start, DSCP: l.DSCP, AddWhenDue: true})
 		}
 	}
@@ -128,7 +128,7 @@ func (g *FlowGroup) label() string { return g.Name.Or(g.From.V + ">" + g.To.V) }
 // stops is how to have what a limit of 0 bits per second seems to say.
 const stops = "a flow is stopped by its group's stop or lasts"
 
-func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, nics *picker, list []Flow) ([]Flow, error) {
+func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, nics *NICs, list []Flow) ([]Flow, error) {
 	from, err := hosts(p, g.From)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (e *Experiment) group(p *topology.Plan, g *FlowGroup, random *rand.Rand, ni
 		k := 0
 		for _, pair := range pairs {
 			for range g.Count.Or(1) {
-				from, to := nics.next(pair[0], pair[1])
+				from, to := nics.Next(pair[0], pair[1])
 				f := Flow{
 					FlowKind: kind, From: from, To: to, Size: g.Size.V, Start: again + units.Time(k)*g.Step.V, DSCP: uint8(g.DSCP.V),
 				}

@@ -84,15 +84,15 @@ func position(p *topology.Plan, name string) int {
 	return -1
 }
 
-// picker has the flows between two hosts take the hosts' NICs in turn.
-type picker struct {
-	p     *topology.Plan
+// NICs has the flows between two hosts take the hosts' NICs in turn.
+type NICs struct {
+	Plan  *topology.Plan
 	flows map[[2]int]int // so far, between two hosts
 }
 
-// next is from which NIC to which the next flow goes.
-func (n *picker) next(from, to int) (a, b int) {
-	if !n.p.Several() {
+// Next is from which NIC to which the next flow goes.
+func (n *NICs) Next(from, to int) (a, b int) {
+	if !n.Plan.Several() {
 		return from, to
 	}
 	if n.flows == nil {
@@ -101,7 +101,7 @@ func (n *picker) next(from, to int) (a, b int) {
 	pair := [2]int{from, to}
 	nth := n.flows[pair]
 	n.flows[pair]++
-	return n.p.Pick(from, to, nth)
+	return n.Plan.Pick(from, to, nth)
 }
 
 // startAtNICs has flows that wait for something wait at the NIC that sends them. Where another NIC of their host

@@ -13,7 +13,7 @@ import (
 )
 
 // arrivals are the flows of a workload.
-func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *picker, list []Flow) ([]Flow, error) {
+func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *NICs, list []Flow) ([]Flow, error) {
 	from, err := hosts(p, w.From)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *
 	kind := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}
 	list = slices.Grow(list, len(flows))
 	for _, a := range flows {
-		from, to := nics.next(a.From, a.To)
+		from, to := nics.Next(a.From, a.To)
 		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At}
 		f.AddWhenDue = !e.changed(f.Group)
 		for _, c := range w.Classes {

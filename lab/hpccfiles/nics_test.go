@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"photon/lab/htsim"
 	"photon/lab/run"
+	"photon/units"
 )
 
 // Hosts with two links, each to a switch of its own, as in dual-homed racks: eight senders at one receiver take both of
@@ -71,5 +73,34 @@ func TestHostsWithTwoLinks(t *testing.T) {
 	// 32 MB over two links of 100 Gbit/s take 1.3 ms, and over one 2.6.
 	if last < 1_300_000 || last > 1_700_000 {
 		t.Errorf("the last flow took %d ns", last)
+	}
+}
+
+// Source ports count for each pair of hosts, whichever of their NICs a trace's flows take: no two flows have the same.
+func TestPortsOfATraceBetweenHostsWithTwoLinks(t *testing.T) {
+	f := Files{Topology: mustTopology(t, "3 1 4\n2\n0 2 100Gbps 1us 0\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n")}
+	const flows = 4
+	m, err := htsim.Read("x.cm", []byte("Nodes 2\nConnections 4\n"+strings.Repeat("0->1 start 0 size 1000\n", flows)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Trace = &Trace{File: "x.cm", Hosts: 2, Flows: m.Flows, Until: units.Millisecond}
+	p, err := Prepare(f, "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Run(t.Context(), run.Options{World: "sim"}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports := map[int]bool{}
+	for _, f := range r.Finished {
+		if f.From != 0 || f.To != 1 || f.SrcPort < firstPort || f.SrcPort >= firstPort+flows || ports[f.SrcPort] {
+			t.Errorf("%+v", f)
+		}
+		ports[f.SrcPort] = true
+	}
+	if len(ports) != flows {
+		t.Errorf("%d flows of %d ended", len(ports), flows)
 	}
 }

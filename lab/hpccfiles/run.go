@@ -118,9 +118,9 @@ func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writ
 func (r *Result) traced(p *Prepared, ended []measure.Ended, ideal *standalone) {
 	inOrder := slices.Clone(ended)
 	slices.SortFunc(inOrder, func(a, b measure.Ended) int { return cmp.Compare(a.Flow, b.Flow) })
-	ports, used := map[int]int{}, map[[2]string]int{}
+	ports, used := map[int]int{}, map[[2]int]int{}
 	for i := range inOrder {
-		pair := [2]string{inOrder[i].From, inOrder[i].To}
+		pair := [2]int{number(inOrder[i].From), number(inOrder[i].To)} // of hosts, whichever NICs
 		ports[inOrder[i].Flow] = firstPort + used[pair]
 		used[pair]++
 	}

@@ -26,10 +26,11 @@ func (m *Matrix) Flows(p *topology.Plan, dscp uint8, _ *experiment.Connections, 
 		kind[m.Triggers[i].ID] = &m.Triggers[i]
 	}
 	shots := map[int]int{} // of multishots: connections so far
+	nics := experiment.NICs{Plan: p}
 	group := &experiment.FlowKind{Group: experiment.DependentGroup, Weight: 1}
 	for i := range m.Connections {
 		c := &m.Connections[i]
-		from, to := p.Pick(hosts[c.From], hosts[c.To], i)
+		from, to := nics.Next(hosts[c.From], hosts[c.To])
 		f := experiment.Flow{FlowKind: group, From: from, To: to, Size: c.Size, Start: c.Start, DSCP: dscp, AddWhenDue: true}
 		if t := kind[c.Trigger]; t != nil {
 			f.Start = units.Never

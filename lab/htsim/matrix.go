@@ -183,6 +183,8 @@ func (r *reader) trigger() error {
 		return errors.New("a trigger is oneshot, multishot or barrier")
 	case t.Kind == "barrier" && !counted:
 		return errors.New("a barrier needs a count")
+	case counted && t.Kind != "barrier":
+		return errors.New("count is of barriers")
 	case twice:
 		return fmt.Errorf("trigger %d is there twice", t.ID)
 	}
@@ -278,7 +280,7 @@ func (r *reader) end() (line int, err error) {
 	case len(m.Connections) == 0:
 		return 0, errors.New("there are no connections")
 	}
-	activated := map[int]bool{}
+	activated, shots := map[int]int{}, map[int]int{}
 	for i := range m.Connections {
 		c := &m.Connections[i]
 		for _, id := range []int{c.Trigger, c.SendDone, c.RecvDone} {
@@ -286,11 +288,26 @@ func (r *reader) end() (line int, err error) {
 				return c.Line, fmt.Errorf("there is no trigger %d", id)
 			}
 		}
-		activated[c.SendDone], activated[c.RecvDone] = true, true
+		activated[c.SendDone]++
+		activated[c.RecvDone]++
 	}
 	for i := range m.Connections {
-		if c := &m.Connections[i]; c.Trigger != 0 && !activated[c.Trigger] {
-			return c.Line, fmt.Errorf("nothing activates trigger %d: the connection would never start", c.Trigger)
+		c := &m.Connections[i]
+		if c.Trigger == 0 {
+			continue
+		}
+		t := &m.Triggers[r.triggers[c.Trigger]]
+		need := t.Count
+		if t.Kind == "multishot" {
+			shots[t.ID]++
+			need = shots[t.ID]
+		}
+		switch n := activated[t.ID]; {
+		case n == 0:
+			return c.Line, fmt.Errorf("nothing activates trigger %d: the connection would never start", t.ID)
+		case n < need:
+			return c.Line, fmt.Errorf("trigger %d is activated %d times at most, and needs %d: the connection would never start",
+				t.ID, n, need)
 		}
 	}
 	return 0, nil

@@ -3,6 +3,10 @@ package htsim
 import (
 	"strings"
 	"testing"
+
+	"photon/dataplane"
+	"photon/lab/topology"
+	"photon/units"
 )
 
 const small = `# a ring of three, and a barrier
@@ -44,6 +48,9 @@ func TestBadFiles(t *testing.T) {
 		{"send_done_trigger 2", "", "x.cm:10: nothing activates trigger 2"},
 		{"barrier count 2", "barrier", "x.cm:9: a barrier needs a count"},
 		{"trigger id 2 multishot", "trigger id 1 multishot", "x.cm:8: trigger 1 is there twice"},
+		{"id 2 multishot", "id 2 multishot count 1", "x.cm:8: count is of barriers"},
+		{"barrier count 2", "barrier count 3", "x.cm:12: trigger 3 is activated 2 times at most, and needs 3: the connection would never start"},
+		{"1->2 id 2 trigger 1", "1->2 id 2 trigger 2", "x.cm:10: trigger 2 is activated 1 times at most, and needs 2: the connection would never start"},
 		{"size 5000", "size 5kB", `x.cm:10: size "5kB"`},
 		{"size 5000", "sise 5000", `x.cm:10: a connection has no "sise"`},
 	} {
@@ -53,6 +60,30 @@ func TestBadFiles(t *testing.T) {
 		}
 		if _, err := Read("x.cm", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, not %s", c.new, err, c.want)
+		}
+	}
+}
+
+// Connections of two hosts take their NICs in turn, whatever others stand between them in the file.
+func TestConnectionsTakeNICsInTurn(t *testing.T) {
+	l := dataplane.Link{Rate: units.Gbps}
+	p := topology.Star(0, l)
+	for _, name := range []string{"H0", "H1", "H2"} {
+		h := p.Host("%s", name)
+		p.Connect(h, 0, l)
+		p.Connect(h, 0, l)
+	}
+	m, err := Read("x.cm", []byte("Nodes 3\nConnections 4\n0->1 start 0 size 9\n2->1 start 0 size 9\n0->1 start 0 size 9\n2->1 start 0 size 9\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows, err := m.Flows(p, 0, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if a, b := &flows[i], &flows[i+2]; a.From == b.From || a.To == b.To {
+			t.Errorf("connections %d and %d go from %d to %d and from %d to %d", i, i+2, a.From, a.To, b.From, b.To)
 		}
 	}
 }
