@@ -73,9 +73,7 @@ func start(ctx context.Context, dir, kind, name, text string) (_ *child, err err
 		return nil, err
 	}
 	c.cmd = cmd
-	if c.Client, err = client.Dial(socket, ""); err != nil {
-		return nil, err
-	}
+	c.Client = client.At(socket) // which it has not made yet
 	err = eventually(ctx, func() bool {
 		if _, err := c.Node(ctx); err == nil {
 			return true
