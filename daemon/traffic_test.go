@@ -61,7 +61,8 @@ func TestStopOfUnknownFlows(t *testing.T) {
 		{[]uint64{1, 2}, 2, ""},
 		{[]uint64{77}, 0, "there is no flow 77 (photon flow list shows them)"},
 		{[]uint64{1, 77, 2}, 2, "2 stopped, but there is no flow 77 (photon flow list shows them)"},
-		{[]uint64{77, 1, 78, 79, 80}, 1, "1 stopped, but there is no flow 77, nor 3 others (photon flow list shows them)"},
+		{[]uint64{77, 1, 78, 79, 80}, 1,
+			"1 stopped, but there is no flow 77, nor 3 others (photon flow list shows them)"},
 	} {
 		o := sending(t, 3)
 		n, err := o.Stop(c.ids)

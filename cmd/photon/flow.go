@@ -85,7 +85,8 @@ func flowAddCommand() *cobra.Command {
 			case given("rate") && o.Limit <= 0:
 				return bad(fmt.Errorf("--rate %v: a flow sends at a rate above 0 (leave it out for no limit)", o.Limit))
 			case given("begin") && o.Begin <= 0:
-				return bad(fmt.Errorf("--begin %v: a reaction point starts at a rate above 0 (leave it out for line rate)", o.Begin))
+				return bad(fmt.Errorf(
+					"--begin %v: a reaction point starts at a rate above 0 (leave it out for line rate)", o.Begin))
 			case given("stop") && o.Stop <= o.Start:
 				return bad(fmt.Errorf("--stop %v: that is not after --start %v (both count from now)", o.Stop, o.Start))
 			case (file == "") == (o.To == wire.IP{}):
@@ -95,7 +96,8 @@ func flowAddCommand() *cobra.Command {
 			case qp < 0 || qp+count > 1<<24:
 				return bad(fmt.Errorf("--qp %d: %d flows need queue pairs up to %d, and there are 1 to %d", qp, count, qp+count-1, 1<<24-1))
 			case given("dscp") && (dscp < 1 || dscp > 63):
-				return bad(fmt.Errorf("--dscp %d: from 1 to 63 (leave it out for the DSCP that the agent has for data)", dscp))
+				return bad(fmt.Errorf("--dscp %d: from 1 to 63 (leave it out for the DSCP that the agent has for data)",
+					dscp))
 			case o.Weight < 1 || o.Weight > 255:
 				return bad(fmt.Errorf("--weight %d: from 1 to 255", o.Weight))
 			}

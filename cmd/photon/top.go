@@ -86,7 +86,8 @@ func topOnce(c *cobra.Command, client *client.Client, every time.Duration, o top
 	}
 	v := top.Compare(before, after)
 	if v.Span <= 0 {
-		return fmt.Errorf("%s was restarted, or got other ports, between the two looks: nothing can be compared (try again)", v.Node)
+		return fmt.Errorf(
+			"%s was restarted, or got other ports, between the two looks: nothing can be compared (try again)", v.Node)
 	}
 	if asJSON {
 		return v.JSON(c.OutOrStdout(), o)

@@ -215,7 +215,8 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	}
 	for k, other := range b.nodes[:i] {
 		if b.plan.Nodes[i].Host && b.plan.Nodes[k].Host && (other.Info.MAC == info.MAC || other.Info.IP == info.IP) {
-			return fmt.Errorf("its address, %v or %v, is that of %s: they are one agent, or two that cannot be told apart", info.MAC, info.IP, other.Name)
+			return fmt.Errorf("its address, %v or %v, is that of %s: they are one agent, or cannot be told apart",
+				info.MAC, info.IP, other.Name)
 		}
 	}
 	for port, end := range b.plan.Nodes[i].Ends {
@@ -416,7 +417,8 @@ func (b *Run) recorded(ctx context.Context, n *nodecontrol.Running) (rec node.Re
 			return rec, fmt.Errorf("%s: %w", n.Name, err)
 		}
 		if rec.From != n.At(b.begin) {
-			return rec, fmt.Errorf("%s has not recorded this experiment: it was restarted meanwhile, or another experiment used it", n.Name)
+			return rec, fmt.Errorf(
+				"%s has not recorded this experiment: it was restarted meanwhile, or another experiment used it", n.Name)
 		}
 		if !rec.Done && time.Now().After(deadline) {
 			return rec, fmt.Errorf("%s does not end its recording: has its clock stopped?", n.Name)
@@ -436,14 +438,16 @@ func (b *Run) Results(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", node.Name, err)
 		}
 		origin := node.At(b.begin)
-		instant := func(s float64) units.Time { // the node's clock, by which origin is, goes round, as this product does
+		// The node's clock, by which origin is, goes round, as the product does.
+		instant := func(s float64) units.Time {
 			whole, part := math.Modf(s)
 			return units.Time(whole)*units.Second + units.Time(math.Round(part*float64(units.Second))) - origin
 		}
 		for k := range b.sends[i] {
 			id := b.first[i] + uint64(k)
 			if k >= len(all.List) || all.List[k].ID != id {
-				return fmt.Errorf("%s does not know flow %d any more: it was restarted, or lists fewer flows that ended", node.Name, id)
+				return fmt.Errorf("%s does not know flow %d any more: it was restarted, or lists fewer that ended",
+					node.Name, id)
 			}
 			f := &all.List[k]
 			switch f.State {

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -151,6 +152,7 @@ func started(t *testing.T, b *bed) (*Run, error) {
 
 // An experiment that is refused, by whichever node, leaves all of them as they were: others may use them.
 func TestRefusedBeforeAnythingChanges(t *testing.T) {
+	addressed := fmt.Sprintf("H2: its address, %v or %v, is that of H0: ", topology.MAC(0, 0), topology.IP(0))
 	for want, set := range map[string]func(name string, f *fake){
 		"H2: its payload is 900B, the experiment's 1KB": func(name string, f *fake) {
 			if name == "H2" {
@@ -162,7 +164,7 @@ func TestRefusedBeforeAnythingChanges(t *testing.T) {
 				f.open = 3
 			}
 		},
-		"H2: its address, " + topology.MAC(0, 0).String() + " or " + topology.IP(0).String() + ", is that of H0: ": func(name string, f *fake) {
+		addressed: func(name string, f *fake) {
 			if name == "H2" {
 				f.info.MAC, f.info.IP = topology.MAC(0, 0), topology.IP(0)
 			}
@@ -234,7 +236,8 @@ func TestNodeEnds(t *testing.T) {
 	}
 	r.e.Duration = 3600 * units.Second // nobody would wait for the end
 	died := errors.New("it has ended: no memory")
-	if err := r.Run(context.Background(), func(float64) { b.nodes["S0"].died = died }); !errors.Is(err, died) || err.Error() != "S0: it has ended: no memory" {
+	err = r.Run(context.Background(), func(float64) { b.nodes["S0"].died = died })
+	if !errors.Is(err, died) || err.Error() != "S0: it has ended: no memory" {
 		t.Error(err)
 	}
 }
@@ -250,7 +253,8 @@ func TestRecordingOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.nodes["H1"].other = true
-	if _, err := r.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "H1 has not recorded this experiment: ") {
+	const want = "H1 has not recorded this experiment: "
+	if _, err := r.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Error(err)
 	}
 }
@@ -282,12 +286,14 @@ func TestResultsByNumber(t *testing.T) {
 		if err := r.Results(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if x := r.network.Flows[2]; !x.Done || x.Frames != 50 || x.End < 15*units.Millisecond-units.Microsecond || x.End > 15*units.Millisecond+units.Microsecond {
+		x := r.network.Flows[2]
+		if off := x.End - 15*units.Millisecond; !x.Done || x.Frames != 50 || max(off, -off) > units.Microsecond {
 			t.Errorf("%v laps: %v, %v, %d frames", laps, x.Done, x.End, x.Frames)
 		}
 	}
 	b.nodes["H0"].list = b.nodes["H0"].list[1:]
-	if err := r.Results(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "H0 does not know flow 7 any more: ") {
+	const want = "H0 does not know flow 7 any more: "
+	if err := r.Results(context.Background()); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Error(err)
 	}
 }

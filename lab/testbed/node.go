@@ -239,7 +239,10 @@ func (r *running) Flows(ctx context.Context, after uint64) (f nodecontrol.Flows,
 	}
 	f.Open = all.Running + all.Pending
 	for _, s := range all.Flows {
-		f.List = append(f.List, nodecontrol.Flow{ID: s.ID, State: s.State, Why: s.Why, End: s.End, Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified})
+		f.List = append(f.List, nodecontrol.Flow{
+			ID: s.ID, State: s.State, Why: s.Why, End: s.End,
+			Packets: s.Packets, WireBytes: s.WireBytes, Notified: s.Notified,
+		})
 	}
 	return f, nil
 }

@@ -89,7 +89,8 @@ func TestStartedNodeIsAwaited(t *testing.T) {
 func TestStartedNodeEnds(t *testing.T) {
 	t.Setenv(beNode, "1")
 	_, err := start(func(string) string { return "/nowhere/a.sock" })
-	if err == nil || !strings.HasPrefix(err.Error(), "H0: it does not start: ") || !strings.HasSuffix(err.Error(), "/nowhere/a.sock: no such file or directory") {
+	const begin, end = "H0: it does not start: ", "/nowhere/a.sock: no such file or directory"
+	if err == nil || !strings.HasPrefix(err.Error(), begin) || !strings.HasSuffix(err.Error(), end) {
 		t.Error(err)
 	}
 }

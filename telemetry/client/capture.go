@@ -32,7 +32,7 @@ func (c *Client) Capture(ctx context.Context, port string, snap, frames int, w i
 	switch {
 	case ctx.Err() != nil:
 		err = nil
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF): // of the node: no file says so when it is written
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF): // no file says so when it is written
 		err = c.failed(err)
 	}
 	return got, err

@@ -39,7 +39,9 @@ func TestNodeEndsWhileItAnswers(t *testing.T) {
 	}
 	ctx := context.Background()
 	head := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-	for _, said = range []string{"", head[:17], head, head + "9\r\n{\"sa", head + "20\r\n\x06\x00\x00\x00\x20\x00\x00\x00 half"} {
+	const block = "20\r\n\x06\x00\x00\x00\x20\x00\x00\x00 half"
+	want := path + ": the answer broke off: the photon that gave it has ended"
+	for _, said = range []string{"", head[:17], head, head + "9\r\n{\"sa", head + block} {
 		for what, ask := range map[string]func() error{
 			"live":    func() error { _, err := c.Live(ctx, 1); return err },
 			"show":    func() error { _, _, err := c.Show(ctx, &show.Topics[0]); return err },
@@ -51,7 +53,7 @@ func TestNodeEndsWhileItAnswers(t *testing.T) {
 			if strings.Contains(said, "half") && what != "capture" {
 				continue // that is no JSON
 			}
-			if err := ask(); err == nil || err.Error() != path+": the answer broke off: the photon that gave it has ended" {
+			if err := ask(); err == nil || err.Error() != want {
 				t.Errorf("%s after %q: %v", what, said, err)
 			}
 		}

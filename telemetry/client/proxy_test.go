@@ -115,7 +115,8 @@ func TestProxyOfNobody(t *testing.T) {
 	left.SetUnlinkOnClose(false)
 	left.Close()
 	_, here := At(path).Node(context.Background())
-	if err := Proxy(path, "", strings.NewReader(""), io.Discard); err == nil || here == nil || err.Error() != here.Error() {
+	err = Proxy(path, "", strings.NewReader(""), io.Discard)
+	if err == nil || here == nil || err.Error() != here.Error() {
 		t.Errorf("%v, and here %v", err, here)
 	}
 }
