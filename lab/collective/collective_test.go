@@ -190,7 +190,8 @@ func TestNoRankSendsAheadOfWhatItComputes(t *testing.T) {
 					over[i] = over[i] && over[d.Task]
 				}
 				if over[i] && i > late && tasks[i].Rank == tasks[late].Rank {
-					t.Fatalf("%+v: task %d of rank %d does not wait for task %d, which it computes", s, i, tasks[i].Rank, late)
+					t.Fatalf("%+v: task %d of rank %d does not wait for task %d, which it computes",
+						s, i, tasks[i].Rank, late)
 				}
 			}
 		}

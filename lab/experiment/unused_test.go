@@ -61,7 +61,8 @@ func TestHoldOfDeadlocks(t *testing.T) {
 		metrics string
 		want    units.Time
 	}{
-		{is, 0}, {when, units.Millisecond}, {when + "\n  - " + is, units.Millisecond}, {is + "\n  - " + when, units.Millisecond},
+		{is, 0}, {when, units.Millisecond},
+		{when + "\n  - " + is, units.Millisecond}, {is + "\n  - " + when, units.Millisecond},
 	} {
 		e, err := Parse("x.yaml", []byte(strings.Replace(small, "{name: p99, do: fct}", c.metrics, 1)))
 		if err != nil {
@@ -97,7 +98,8 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 		{"do: fct}", "do: phase_margin, to: 1ms}", "x.yaml:18: metric p99: phase_margin has no to"},
 		{"do: fct}", "do: deadlock, hold: 1ms}\n  - {name: is, do: deadlocked, hold: 2ms}",
 			"x.yaml:18: metric p99: hold 1ms, and that of metric is is 2ms: a run looks for deadlocks of one hold"},
-		{"at: [S0>H4]}", "at: [S0>H4, H4>S0]}", "x.yaml:14: probe queue: H4 is a host, of whose ports only paused is known"},
+		{"at: [S0>H4]}", "at: [S0>H4, H4>S0]}",
+			"x.yaml:14: probe queue: H4 is a host, of whose ports only paused is known"},
 		{"do: fct}", "do: fct, of: queue}", "x.yaml:18: metric p99: fct has no of"},
 		{"do: fct}", "do: fct, value: 3}", "x.yaml:18: metric p99: fct has no value"},
 		{"at: [S0>H4]}", "at: [S0>H4], flows: [long]}", "x.yaml:14: probe queue: queue has no flows"},

@@ -78,7 +78,8 @@ func TestHostsWithTwoLinks(t *testing.T) {
 
 // Source ports count for each pair of hosts, whichever of their NICs a trace's flows take: no two flows have the same.
 func TestPortsOfATraceBetweenHostsWithTwoLinks(t *testing.T) {
-	f := Files{Topology: mustTopology(t, "3 1 4\n2\n0 2 100Gbps 1us 0\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n")}
+	f := Files{Topology: mustTopology(t, "3 1 4\n2\n0 2 100Gbps 1us 0\n0 2 100Gbps 1us 0\n"+
+		"1 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n")}
 	const flows = 4
 	m, err := htsim.Read("x.cm", []byte("Nodes 2\nConnections 4\n"+strings.Repeat("0->1 start 0 size 1000\n", flows)))
 	if err != nil {

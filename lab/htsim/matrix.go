@@ -306,8 +306,8 @@ func (r *reader) end() (line int, err error) {
 		case n == 0:
 			return c.Line, fmt.Errorf("nothing activates trigger %d: the connection would never start", t.ID)
 		case n < need:
-			return c.Line, fmt.Errorf("trigger %d is activated %d times at most, and needs %d: the connection would never start",
-				t.ID, n, need)
+			return c.Line, fmt.Errorf("trigger %d is activated %d times at most, and needs %d: "+
+				"the connection would never start", t.ID, n, need)
 		}
 	}
 	return 0, nil

@@ -49,8 +49,10 @@ func TestBadFiles(t *testing.T) {
 		{"barrier count 2", "barrier", "x.cm:9: a barrier needs a count"},
 		{"trigger id 2 multishot", "trigger id 1 multishot", "x.cm:8: trigger 1 is there twice"},
 		{"id 2 multishot", "id 2 multishot count 1", "x.cm:8: count is of barriers"},
-		{"barrier count 2", "barrier count 3", "x.cm:12: trigger 3 is activated 2 times at most, and needs 3: the connection would never start"},
-		{"1->2 id 2 trigger 1", "1->2 id 2 trigger 2", "x.cm:10: trigger 2 is activated 1 times at most, and needs 2: the connection would never start"},
+		{"barrier count 2", "barrier count 3",
+			"x.cm:12: trigger 3 is activated 2 times at most, and needs 3: the connection would never start"},
+		{"1->2 id 2 trigger 1", "1->2 id 2 trigger 2",
+			"x.cm:10: trigger 2 is activated 1 times at most, and needs 2: the connection would never start"},
 		{"size 5000", "size 5kB", `x.cm:10: size "5kB"`},
 		{"size 5000", "sise 5000", `x.cm:10: a connection has no "sise"`},
 	} {
@@ -73,7 +75,8 @@ func TestConnectionsTakeNICsInTurn(t *testing.T) {
 		p.Connect(h, 0, l)
 		p.Connect(h, 0, l)
 	}
-	m, err := Read("x.cm", []byte("Nodes 3\nConnections 4\n0->1 start 0 size 9\n2->1 start 0 size 9\n0->1 start 0 size 9\n2->1 start 0 size 9\n"))
+	m, err := Read("x.cm", []byte("Nodes 3\nConnections 4\n"+
+		"0->1 start 0 size 9\n2->1 start 0 size 9\n0->1 start 0 size 9\n2->1 start 0 size 9\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,11 +66,7 @@ func (d *dynamics) rate(i int) float64 {
 	if i < back {
 		return float64(d.sent[i]) * 8 / d.time[i].Seconds()
 	}
-	before := uint64(0)
-	if i > back {
-		before = d.sent[i-back]
-	}
-	return float64(d.sent[i]-before) * 8 / (units.Time(back) * d.e.Measure.Sample).Seconds()
+	return float64(d.sent[i]-d.sent[i-back]) * 8 / (units.Time(back) * d.e.Measure.Sample).Seconds()
 }
 
 func (d *dynamics) received() []uint64 {
