@@ -218,6 +218,9 @@ func (g *Together) Messages(tasks []collective.Task, start []*Wait, list []Flow)
 		}
 		if len(t.After) > 0 {
 			wait = &Wait{Host: from}
+			if !slices.ContainsFunc(t.After, func(d collective.Dep) bool { return tasks[d.Task].Rank == t.Rank }) {
+				wait.After = append(wait.After, Cause{Wait: start[t.Rank]}) // what others do says nothing of that
+			}
 			for _, d := range t.After {
 				cause := Cause{Flow: flow[d.Task], What: Arrived}
 				switch before := &tasks[d.Task]; {
