@@ -29,7 +29,7 @@ measure:
     - {name: bus, do: busbw, flows: [grads], stat: min}
     - {name: straggler, do: straggler, flows: [grads], stat: max}
     - {name: flow, do: step_time, flows: [f]}
-    - {name: never, do: job_time, flows: ['*'], to: 50ms}
+    - {name: never, do: job_time, flows: ['*']}
 `
 	e, err := experiment.Parse("steps.yaml", []byte(text))
 	if err != nil {
