@@ -33,6 +33,7 @@ func (h *Host) maySend(now units.Time, id int) bool {
 			h.giveUp(now, id, ErrNoAnswer)
 			return false
 		}
+		h.timeouts++
 	case f.awaiting, // there was progress, and there is still nothing to send
 		f.scoreboard != nil && h.blocked(f): // what it was to repeat has arrived meanwhile
 		h.awaitAck(now, id)

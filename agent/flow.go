@@ -117,5 +117,8 @@ func (h *Host) Hash(id int) uint32 {
 	return hdr.Hash
 }
 
+// Timeouts is how often a sender sent again because nothing was acknowledged in time.
+func (h *Host) Timeouts() uint64 { return h.timeouts }
+
 // DataSent is how many bytes of data, on the wire, the host has sent in all.
 func (h *Host) DataSent() uint64 { return h.dataSent }

@@ -212,6 +212,7 @@ type seldom struct {
 	warming  []int32                     // flows whose reaction points are to be fetched
 	shared   map[uint32]*sharedRP
 	entropy  uint32 // number of the source port given last
+	timeouts uint64 // of acknowledgements that did not come in time
 	idleRPs  rpPool
 	done     []Result
 	reached  []Milestone // not reported yet

@@ -15,6 +15,7 @@ type Host interface {
 	Flow(now units.Time, slot int) agent.FlowState
 	Received(from wire.IP, qp uint32) agent.PeerState
 	DataSent() uint64
+	Timeouts() uint64
 	Paused() uint8
 	Stats(now units.Time) dataplane.Stats
 	TakeResults() []agent.Result

@@ -47,16 +47,24 @@ func (n *Network) Losses() (all []Loss) {
 
 // excused are the reasons for which frames that a node discards are no loss of this network's: what a link took with
 // it, or was on its way to a switch whose new routes lead back to where it came from; what is out of order, or comes again,
-// for that, for the several paths of a flow, because its sender did not wait or because acknowledgements, which are of a
-// lossy priority, were lost; what acknowledges what came twice of a flow that has ended, or packets of one that was
+// for that, for the several paths of a flow, because its sender did not wait for longer (pauses may be long, and in a
+// deadlock have no end) or because acknowledgements, which are of a lossy priority, were lost; what acknowledges what came twice of a flow that has ended, or packets of one that was
 // stopped; and what follows from frames that are impaired on purpose.
 func (n *Network) excused() (set [dataplane.Reasons]bool) {
 	spoilt := len(n.impaired) > 0
-	again := n.failed || n.overtakes || n.impatient || spoilt || n.discarded(1<<n.acknowledged&^n.Lossless) > 0
+	again := n.failed || n.overtakes || n.timeouts() > 0 || spoilt || n.discarded(1<<n.acknowledged&^n.Lossless) > 0
 	set[dataplane.DropLink], set[dataplane.DropNoPort] = n.failed || spoilt, n.failed || spoilt
 	set[dataplane.DropUnknown], set[dataplane.DropSequence] = n.stops || again, again
 	set[dataplane.DropBadICRC], set[dataplane.DropHeadroom] = spoilt, spoilt // an XOFF may have been lost, too
 	return set
+}
+
+// timeouts is how often senders sent again because nothing was acknowledged in time.
+func (n *Network) timeouts() (sum uint64) {
+	for _, h := range n.Hosts {
+		sum += h.Timeouts()
+	}
+	return sum
 }
 
 func lossesOf(node string, port, prio int, p *dataplane.PortStats, excused *[dataplane.Reasons]bool) (all []Loss) {

@@ -222,6 +222,54 @@ measure: {sample: 1ms}
 	}
 }
 
+// In a deadlock acknowledgements may wait for ever that other data still can be sent for: so it comes twice, and that is no
+// loss.
+func TestDeadlockLosesNothing(t *testing.T) {
+	const text = `
+id: test/deadlock
+title: deadlock
+duration: 200ms
+topology: {kind: dragonfly, switches: 2, hosts: 1, global: 1}
+parameters:
+  link_rate: 400Gbps
+  trunk_rate: 56Gbps
+  host_delay: 20us
+  trunk_delay: 20us
+  payload: 100B
+  mtu: 1500B
+  priority: 3
+  buffer: 40MB
+  start_phase: 0s
+  ack_each: true
+  ack_priority: 3
+  xoff: 3000B
+flows:
+  - {name: g0, from: H0..H1, to: H2, start: 37us, size: 30KB}
+  - {name: g1, from: H4, to: H0, start: 21us, size: 30KB, spread: 50us}
+workloads:
+  - {name: w, sizes: pareto, mean: 20KB, shape: 1.2, from: "*", to: "*", load: 0.4, capacity: 100Gbps, end: 200us, messages: true}
+collectives:
+  - {name: c, do: all-gather, repeat: 2, hosts: "*", size: 100KB}
+schemes: [dcqcn]
+measure: {sample: 10ms}
+`
+	n, w := ranTraining(t, text, 1, 200*units.Millisecond)
+	n.Collect()
+	open := 0
+	for i := range n.Flows {
+		if !n.Flows[i].Done {
+			open++
+		}
+	}
+	lost, _ := n.Lost()
+	if loss, found := n.FirstLoss(); lost > 0 || found || n.timeouts() == 0 || open == 0 {
+		t.Errorf("%d lost, the first %+v; %d timeouts, %d flows that have not ended", lost, loss, n.timeouts(), open)
+	}
+	if err := w.Audit(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Acknowledgements of a lossy priority may be lost. What came is repeated then, and that it comes again is no loss.
 func TestLostAcknowledgementsLoseNothing(t *testing.T) {
 	const text = `

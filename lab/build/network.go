@@ -48,7 +48,6 @@ type Network struct {
 	convergence units.Time                      // of routes
 	overtakes   bool                            // packets of a flow may overtake each other
 	stops       bool                            // flows are stopped
-	impatient   bool                            // senders may repeat packets that are not lost
 	weighted    bool                            // paths are chosen by what they can carry
 	fault       error                           // of an event during the run
 	faults      sync.Mutex                      // hosts may run at the same time
@@ -131,7 +130,6 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 	}
 	n := Recorded(e, w, p)
 	n.recorded, n.observer, n.overtakes, n.convergence = false, o, e.Parameters.Overtakes(), e.Parameters.Convergence.Value.V
-	n.impatient = e.Parameters.Impatient()
 	if n.impaired, err = e.Impairments(p, seed); err != nil {
 		return nil, err
 	}

@@ -75,11 +75,6 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 // Patience is how long a sender waits for progress until it repeats.
 func (p *Parameters) Patience() units.Time { return p.AckTimeout.Value.Or(agent.UsualTimeout) }
 
-// Impatient reports whether senders may repeat what waits behind pauses: the experiment says for how long they wait.
-func (p *Parameters) Impatient() bool {
-	return p.AckTimeout.Value.IsSet() || p.LowTimeout.Value.IsSet()
-}
-
 func (p *Parameters) checkPaths() error {
 	switch f, gap, e, w := p.Paths.Value, p.FlowletGap.Value, p.Entropy.Value, p.PathWeights.Value; {
 	case e.IsSet() && !slices.Contains(agent.EntropyKinds, e.V):

@@ -141,6 +141,7 @@ func (h *recordedHost) Received(from wire.IP, qp uint32) agent.PeerState {
 	return agent.PeerState{Bytes: uint64(h.counter("received.%d", k))}
 }
 
+func (h *recordedHost) Timeouts() uint64                     { return 0 } // no agent records them
 func (h *recordedHost) DataSent() uint64                     { return uint64(h.counter("sent")) }
 func (h *recordedHost) Paused() uint8                        { return uint8(h.gauge("paused")) }
 func (h *recordedHost) Stats(units.Time) dataplane.Stats     { return dataplane.Stats{} }
