@@ -47,10 +47,11 @@ var drivers = map[string]driver{
 	"net_ring": {arguments: map[string]value{"nodeaction": anything}},
 }
 
-// others are DPDK's further drivers for devices that are no cards. What their devices can be told is not known here.
+// others are DPDK's further drivers for devices that are no cards, whichever of them were built. What their devices can be
+// told is not known here.
 var others = []string{
-	"net_bonding", "net_dpaa", "net_enetfec", "net_failsafe", "net_netvsc", "net_octeontx", "net_pcap", "net_pfe", "net_softnic", "net_tun",
-	"net_vdev_netvsc", "net_virtio_user",
+	"net_bonding", "net_dpaa", "net_enetfec", "net_failsafe", "net_kni", "net_mvneta", "net_mvpp2", "net_netvsc", "net_octeontx", "net_pcap",
+	"net_pfe", "net_softnic", "net_tun", "net_vdev_netvsc", "net_virtio_user",
 }
 
 func anything(text string) string {
