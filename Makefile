@@ -34,7 +34,7 @@ test: setup-test
 # The report, the page of a sweep and the live pages in headless Chromium, light and dark, wide and narrow.
 test-browser:
 	@scripts/setup.sh browser
-	CGO_ENABLED=0 go test -tags browser -run InBrowser ./internal/browser ./lab/report ./lab/sweep ./telemetry/live ./cmd/photon
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./internal/browser ./lab/report ./lab/sweep ./telemetry/live ./telemetry/page ./cmd/photon
 	CGO_ENABLED=0 go test -tags browser ./internal/film
 	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 

@@ -98,19 +98,31 @@ class Chart {
     this.values();
   }
 
+  // widest is the width of the longest of these texts as an axis writes them, in CSS pixels.
+  widest(u, texts) {
+    u.ctx.font = u.axes[0].font[0];
+    return Math.ceil(Math.max(0, ...texts.map(t => u.ctx.measureText(t).width)) / uPlot.pxRatio);
+  }
+
+  // time is the width of what may stand below the chart: about as many values as it has room for.
+  time(u) {
+    const [from, to] = this.range;
+    return this.widest(u, Array.from({length: 13}, (_, i) => this.x(from + (to - from) * i / 12)));
+  }
+
   make(data) {
     const font = '12px system-ui, sans-serif', axis = () => tint('--soft');
     const grid = {stroke: () => tint('--grid'), width: 1}, ticks = {stroke: () => tint('--line'), width: 1, size: 4};
     this.u = new uPlot({
-      ...this.size(), padding: [10, 24, 0, 0], legend: {show: false},
+      ...this.size(), padding: [10, u => Math.max(24, this.time(u) / 2 + 2), 0, 0], legend: {show: false},
       cursor: {drag: {x: false, y: false}, points: {size: 7}, sync: {key: 'page', setSeries: false}},
       scales: {
         x: {time: false, range: () => this.range},
         y: {range: (u, min, max) => [0, Math.min(this.most, Math.max(this.least, (max || 0) * 1.08))]},
       },
       axes: [
-        {stroke: axis, font, grid, ticks, size: 30, gap: 4, values: (u, at) => at.map(this.x)},
-        {stroke: axis, font, grid, ticks, size: 54, gap: 4, values: (u, at) => at.map(v => short(this.format(v)))},
+        {stroke: axis, font, grid, ticks, size: 30, gap: 4, space: u => Math.max(50, this.time(u) + 12), values: (u, at) => at.map(this.x)},
+        {stroke: axis, font, grid, ticks, size: (u, texts) => Math.max(54, this.widest(u, texts || []) + 10), gap: 4, values: (u, at) => at.map(v => short(this.format(v)))},
       ],
       series: [{}, ...this.lines.map(l => ({
         label: l.name, stroke: visibleColor(l), width: 1.75, dash: l.dash, show: !this.off.has(l.name), spanGaps: false, points: {show: false},
