@@ -24,12 +24,19 @@ build: setup
 # flows keep, and the same with a clock that is set back. They have nothing to race with, and nothing of DPDK.
 ALONE = ^(TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow|TestSlowdownsAgainst|TestNothingChangesWhenTheClock)|^TestIncastLosesNothing$$/^fat
 
+# Random networks in virtual time, a minute and more.
+RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores|TestRandomFlowsEnd)$$
+
+# Packages of which a build with DPDK has other code: files of its own, or a question whether it has DPDK.
+DPDK = $(sort $(dir $(shell grep -rlE --include='*.go' '^//go:build .*\bdpdk\b|dpdk\.Available' .)))
+
 # The first line is every test on a machine without DPDK and without a C compiler.
-# Kubernetes' types are in a module of their own. Then one package at a time: polling workers want a core to themselves.
+# Kubernetes' types are in a module of their own. Then what is another with DPDK, one package at a time: polling workers
+# want a core to themselves.
 test: setup-test
 	CGO_ENABLED=0 go build ./... && CGO_ENABLED=0 go test -timeout 30m ./...
 	cd internal/kubernetes && CGO_ENABLED=0 go test ./...
-	go test -tags dpdk -p 1 -timeout 30m -skip '$(ALONE)' ./...
+	go test -tags dpdk -p 1 -timeout 30m -skip '$(ALONE)|$(RANDOM)' $(DPDK)
 
 # The report, the page of a sweep and the live pages in headless Chromium, light and dark, wide and narrow.
 test-browser:
@@ -106,7 +113,7 @@ lint:
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
-	go vet -tags browser ./lab/report ./lab/sweep ./telemetry/live ./internal/browser ./internal/film ./cmd/photon
+	go vet -tags browser ./lab/report ./lab/sweep ./telemetry/live ./telemetry/page ./internal/browser ./internal/film ./cmd/photon
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags rxe ./internal/guest
@@ -119,7 +126,6 @@ lint:
 	cd internal/kubernetes && go vet ./... && go run $(STATICCHECK) ./...
 
 # The race detector makes random networks thirty times slower: five of them are enough for it.
-RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores|TestRandomFlowsEnd)$$
 race:
 	go test -race -timeout 20m -skip '$(ALONE)|$(RANDOM)' $(PURE)
 	RAPID_CHECKS=5 go test -race -run '$(RANDOM)' ./lab/build ./lab/run
