@@ -45,13 +45,7 @@ func (t *testbedNode) Info() node.Info {
 		n.Missed += d.RxMissed + d.RxNoBuffer + d.RxTooLong
 	}
 	if t.d.sw != nil {
-		n.Scheme, n.Lossless, n.Rates = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured()
-		for prio := range pfc.Classes {
-			if n.Lossless>>prio&1 != 0 {
-				n.XOFF = s.Buffer.Thresholds[0][prio].XOFF
-				break
-			}
-		}
+		n.Scheme, n.Lossless, n.Rates, n.Thresholds = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured(), s.Buffer.Thresholds
 	} else {
 		c := &t.node.Config
 		n.Scheme, n.Lossless, n.Rates, n.IP, n.MAC, n.Payload = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}, c.IP, c.MAC, units.Size(c.Payload)

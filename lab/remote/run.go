@@ -207,9 +207,6 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	if want := p.LosslessMask(); info.Lossless != want {
 		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
 	}
-	if !b.plan.Nodes[i].Host && info.XOFF != p.XOFF.Value.V {
-		return fmt.Errorf("its XOFF is %v, the experiment's %v (`pfc: {xoff: ...}`)", info.XOFF, p.XOFF.Value.V)
-	}
 	if b.plan.Nodes[i].Host && info.Payload != p.Payload.Value.V {
 		return fmt.Errorf("its payload is %v, the experiment's %v", info.Payload, p.Payload.Value.V)
 	}
@@ -222,6 +219,28 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	for port, end := range b.plan.Nodes[i].Ends {
 		if rate := info.Rates[n.Port[port]]; rate != end.Link.Rate {
 			return fmt.Errorf("its link to %s has %v, the experiment's %v", b.plan.Nodes[end.Node].Name, rate, end.Link.Rate)
+		}
+		if b.plan.Nodes[i].Host {
+			continue
+		}
+		if err := checkThresholds(p, info, n.Port[port]); err != nil {
+			return fmt.Errorf("port %s: %w", info.Ports[n.Port[port]], err)
+		}
+	}
+	return nil
+}
+
+// checkThresholds says how a port of a switch pauses otherwise than the experiment's.
+func checkThresholds(p *experiment.Parameters, info *node.Info, port int) error {
+	for prio, is := range info.Thresholds[port] {
+		switch {
+		case info.Lossless>>prio&1 == 0:
+		case is.XOFF != p.XOFF.Value.V:
+			return fmt.Errorf("its XOFF is %v, the experiment's %v (`pfc: {xoff: ...}`)", is.XOFF, p.XOFF.Value.V)
+		case is.XON != p.XON.Value.V:
+			return fmt.Errorf("its XON is %v, the experiment's %v (`pfc: {xon: ...}`)", is.XON, p.XON.Value.V)
+		case is.Alpha != 0:
+			return fmt.Errorf("its thresholds move (alpha %v), the experiment's do not (`pfc: {alpha: 0}`)", is.Alpha)
 		}
 	}
 	return nil

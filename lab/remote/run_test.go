@@ -12,6 +12,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
 	"photon/lab/topology"
+	"photon/pfc"
 	"photon/telemetry/node"
 	"photon/units"
 )
@@ -70,7 +71,13 @@ func (b *bed) Covers([]string) error { return nil }
 
 func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running, error) {
 	f := &fake{Spec: w, ports: map[string]string{}}
-	f.info = node.Info{Name: w.Name, Switch: w.Switch, Lossless: 1 << 3, XOFF: 16_000, Payload: 1000}
+	f.info = node.Info{Name: w.Name, Switch: w.Switch, Lossless: 1 << 3, Payload: 1000}
+	if w.Switch {
+		f.info.Thresholds = make([][pfc.Classes]pfc.Thresholds, 3)
+		for i := range f.info.Thresholds {
+			f.info.Thresholds[i][3] = pfc.Thresholds{XOFF: 16_000, XON: 12_000}
+		}
+	}
 	f.info.Stats.Ports = make([]dataplane.PortStats, 3)
 	r := &nodecontrol.Running{Control: f, Spec: w}
 	if !w.Switch {
@@ -152,6 +159,13 @@ func started(t *testing.T, b *bed) (*Run, error) {
 
 // An experiment that is refused, by whichever node, leaves all of them as they were: others may use them.
 func TestRefusedBeforeAnythingChanges(t *testing.T) {
+	threshold := func(port int, x pfc.Thresholds) func(string, *fake) {
+		return func(name string, f *fake) {
+			if name == "S0" {
+				f.info.Thresholds[port][3] = x
+			}
+		}
+	}
 	addressed := fmt.Sprintf("H2: its address, %v or %v, is that of H0: ", topology.MAC(0, 0), topology.IP(0))
 	for want, set := range map[string]func(name string, f *fake){
 		"H2: its payload is 900B, the experiment's 1KB": func(name string, f *fake) {
@@ -159,6 +173,9 @@ func TestRefusedBeforeAnythingChanges(t *testing.T) {
 				f.info.Payload = 900
 			}
 		},
+		"S0: port toH1: its XOFF is 17KB, the experiment's 16KB":        threshold(1, pfc.Thresholds{XOFF: 17_000, XON: 12_000}),
+		"S0: port toH2: its XON is 14KB, the experiment's 12KB":         threshold(2, pfc.Thresholds{XOFF: 16_000, XON: 14_000}),
+		"S0: port toH0: its thresholds move (alpha 0.125), the experim": threshold(0, pfc.Thresholds{XOFF: 16_000, XON: 12_000, Alpha: 0.125}),
 		"H1 sends 3 flows of its own": func(name string, f *fake) {
 			if name == "H1" {
 				f.open = 3

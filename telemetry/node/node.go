@@ -5,26 +5,28 @@ package node
 
 import (
 	"photon/dataplane"
+	"photon/pfc"
 	"photon/units"
 	"photon/wire"
 )
 
 // Info is who a node is.
 type Info struct {
-	Name     string          `json:"name"`
-	Switch   bool            `json:"switch"`
-	Ports    []string        `json:"ports"`
-	Rates    []units.Rate    `json:"rates"`             // of the links, by port
-	Lossless uint8           `json:"lossless"`          // set of priorities
-	IP       wire.IP         `json:"ip,omitempty"`      // of an agent
-	MAC      wire.MAC        `json:"mac,omitempty"`     // of an agent
-	Payload  units.Size      `json:"payload,omitempty"` // of an agent's full packet
-	XOFF     units.Size      `json:"xoff,omitempty"`    // of a switch, of its first lossless priority
-	Scheme   string          `json:"scheme"`            // in force
-	Now      units.Time      `json:"now"`               // the node's clock
-	Balanced string          `json:"unbalanced"`        // what is wrong in its audit; empty: nothing
-	Missed   uint64          `json:"missed"`            // frames that its devices and the kernel dropped
-	Stats    dataplane.Stats `json:"stats"`
+	Name     string       `json:"name"`
+	Switch   bool         `json:"switch"`
+	Ports    []string     `json:"ports"`
+	Rates    []units.Rate `json:"rates"`             // of the links, by port
+	Lossless uint8        `json:"lossless"`          // set of priorities
+	IP       wire.IP      `json:"ip,omitempty"`      // of an agent
+	MAC      wire.MAC     `json:"mac,omitempty"`     // of an agent
+	Payload  units.Size   `json:"payload,omitempty"` // of an agent's full packet
+	// Thresholds are those of a switch, by port, of its lossless priorities.
+	Thresholds [][pfc.Classes]pfc.Thresholds `json:"thresholds,omitempty"`
+	Scheme     string                        `json:"scheme"`     // in force
+	Now        units.Time                    `json:"now"`        // the node's clock
+	Balanced   string                        `json:"unbalanced"` // what is wrong in its audit; empty: nothing
+	Missed     uint64                        `json:"missed"`     // frames that its devices and the kernel dropped
+	Stats      dataplane.Stats               `json:"stats"`
 }
 
 // Scheme is the scheme that a node is to have.
