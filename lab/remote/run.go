@@ -418,6 +418,11 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", node.Name, err)
 		}
+		for _, port := range node.Port {
+			if was := node.Info.Ports[port]; port >= len(after.Ports) || after.Ports[port] != was {
+				return nil, fmt.Errorf("%s: port %s was removed during the run: what it did is not known", node.Name, was)
+			}
+		}
 		if after.Balanced != "" {
 			b.unbalanced = after.Balanced
 			b.notes = append(b.notes, fmt.Sprintf("%s: %s", node.Name, after.Balanced))
@@ -504,8 +509,8 @@ func (b *Run) Lost() (lost, hops uint64) {
 				}
 			}
 		}
-		if missed := b.final[i].Missed - node.Info.Missed; missed > 0 {
-			b.notes = append(b.notes, fmt.Sprintf("%s: its devices dropped %d frames", node.Name, missed))
+		if was, is := node.Info.Missed, b.final[i].Missed; is > was { // less: another port was removed
+			b.notes = append(b.notes, fmt.Sprintf("%s: its devices dropped %d frames", node.Name, is-was))
 		}
 	}
 	return lost, hops

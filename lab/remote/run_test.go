@@ -244,6 +244,23 @@ func TestFlowsStopWithTheirExperiment(t *testing.T) {
 	check()
 }
 
+// A port that is removed during a run takes its counters with it.
+func TestPortIsRemovedDuringARun(t *testing.T) {
+	b := &bed{}
+	r, err := started(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(context.Background(), func(float64) {}); err != nil {
+		t.Fatal(err)
+	}
+	b.nodes["S0"].info.Ports = slices.Clone(b.nodes["S0"].info.Ports)
+	b.nodes["S0"].info.Ports[1] = ""
+	if _, err := r.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "S0: port toH1 was removed during the run") {
+		t.Error(err)
+	}
+}
+
 // A node that ends is not waited for, and is named.
 func TestNodeEnds(t *testing.T) {
 	b := &bed{}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,7 +46,11 @@ func (a *Server) Flows(s FlowSource) {
 		})
 	}
 	handle("GET /flows", func(r *http.Request) (any, error) {
-		after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64) // absent: from the first
+		text := r.URL.Query().Get("after")
+		after, err := strconv.ParseUint(cmp.Or(text, "0"), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("after=%s is no number of a flow", text)
+		}
 		return s.List(after, flowPage), nil
 	})
 	handle("POST /flows", func(r *http.Request) (any, error) {

@@ -83,3 +83,20 @@ func (a *asked) Info() node.Info                { return node.Info{Name: "h0"} }
 func (a *asked) SetScheme(node.Scheme) error    { a.changes++; return nil }
 func (a *asked) Watch(node.Watch) error         { a.changes++; return nil }
 func (a *asked) Recorded() node.Recording       { return node.Recording{} }
+
+// Where a list goes on is a number, or is refused.
+func TestListGoesOnAfterANumber(t *testing.T) {
+	a, err := Listen(filepath.Join(t.TempDir(), "photon.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	a.Flows(&asked{})
+	for after, want := range map[string]int{"": 200, "?after=": 200, "?after=12": 200, "?after=abc": 409, "?after=-1": 409} {
+		w := httptest.NewRecorder()
+		a.mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/flows"+after, nil))
+		if w.Code != want {
+			t.Errorf("%q: %d %s", after, w.Code, w.Body)
+		}
+	}
+}

@@ -3,6 +3,8 @@
 package live
 
 import (
+	"time"
+
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
@@ -17,6 +19,7 @@ type Node struct {
 	Host   bool    `json:"host"` // an agent; else a switch
 	Scheme string  `json:"scheme"`
 	Now    float64 `json:"now_seconds"` // of the node's clock
+	Began  int64   `json:"began_ms"`    // when its process began, in Unix time: another is another process
 	Ports  []Port  `json:"ports"`
 	Poll   Poll    `json:"poll"`
 
@@ -70,10 +73,12 @@ type Poll struct {
 	Gaps    []uint64  `json:"gaps"`                // of all workers, each of what is below its bound and not below the one before
 }
 
+var began = time.Now().UnixMilli()
+
 // Take asks a node; top is how many flows of an agent are listed.
 func Take(s *telemetry.Source, top int) *Node {
 	snap := s.Snapshot()
-	d := &Node{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: units.SinceBegan(snap.Laps, snap.Now), Done: snap.Stats.FlowsDone}
+	d := &Node{Node: snap.Node, Host: snap.Host, Scheme: snap.Scheme, Now: units.SinceBegan(snap.Laps, snap.Now), Began: began, Done: snap.Stats.FlowsDone}
 	d.Sent, d.Handled, d.Response = snap.Stats.NPSent, snap.Stats.RPHandled, snap.Response.Seconds()
 	if snap.Watchdog.Detect > 0 {
 		d.Watchdog = snap.Watchdog.Action.String()

@@ -69,7 +69,7 @@ const wire = (bytes, packets, p) => bytes[p] + 24 * packets[p];
 
 // compare tells what happened between two documents; null if the node or its ports are others.
 function compare(was, is) {
-  if (was.now_seconds >= is.now_seconds || was.node !== is.node) return null;
+  if (was.now_seconds >= is.now_seconds || was.node !== is.node || was.began_ms !== is.began_ms) return null;
   if (was.ports.length !== is.ports.length || was.ports.some((p, k) => p.port !== is.ports[k].port)) return null;
   const dt = is.now_seconds - was.now_seconds, per = (a, b) => Math.max(0, b - a) / dt;
   const rows = [];

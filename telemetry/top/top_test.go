@@ -59,6 +59,11 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v", v.Rows[8+3])
 		}
 	}
+	other := after(12, false) // up for longer than the one before it was at the last look
+	other.Began++
+	if v := Compare(after(10, false), other); v.Rows[8+3].Rx != 0 || v.Span != 0 {
+		t.Errorf("a restart is not seen: %+v", v.Rows[8+3])
+	}
 	v = Compare(after(10, true), after(12, true))
 	if len(v.Flows) != 3 || v.Flows[0].Tx != 3.2e9 || v.Flows[0].CNPs != 20 || !v.Flows[1].known || v.Flows[2].known {
 		t.Errorf("%+v", v.Flows)

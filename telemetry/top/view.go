@@ -94,7 +94,7 @@ func (p *Poll) gaps(before, after *live.Poll) {
 // Compare returns what happened between two looks. If the node was restarted
 // between them, or has other ports, it returns nothing.
 func Compare(before, after *live.Node) *View {
-	if before.Now > after.Now || !slices.EqualFunc(before.Ports, after.Ports, func(a, b live.Port) bool { return a.Port == b.Port }) {
+	if before.Began != after.Began || before.Now > after.Now || !slices.EqualFunc(before.Ports, after.Ports, func(a, b live.Port) bool { return a.Port == b.Port }) {
 		before = after
 	}
 	span := after.Now - before.Now
