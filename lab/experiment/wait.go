@@ -355,5 +355,27 @@ func (e *Experiment) Waiting() bool {
 	return e.Dependent != nil || len(e.Collectives) > 0 || slices.ContainsFunc(e.Flows, func(g FlowGroup) bool { return len(g.After) > 0 || g.Repeat.V > 1 })
 }
 
+// StepGroups are the groups whose flows are steps: collectives, and groups that are repeated, wait, or are waited for.
+func (e *Experiment) StepGroups() (names []string) {
+	add := func(name string, after Afters) {
+		names = append(names, name)
+		for i := range after {
+			names = append(names, after[i].Flows.V)
+		}
+	}
+	for i := range e.Collectives {
+		add(e.Collectives[i].Name.V, e.Collectives[i].After)
+	}
+	for i := range e.Flows {
+		if g := &e.Flows[i]; len(g.After) > 0 || g.Repeat.V > 1 {
+			add(g.label(), g.After)
+		}
+	}
+	if e.Dependent != nil {
+		names = append(names, DependentGroup)
+	}
+	return names
+}
+
 // errAlone is of those who cannot have flows wait for each other.
 var errAlone = errors.New("agents do not know of each other's flows: `after` and `repeat` are of experiments")

@@ -129,7 +129,9 @@ func (d *dynamics) steady(set func(string, float64)) {
 		total += shares[i]
 	}
 	set("goodput_bps", total)
-	set("jain", jain(shares))
+	if total > 0 {
+		set("jain", jain(shares))
+	}
 }
 
 // jain is the fairness index of Jain, Chiu and Hawe: 1 if all are equal, 1/n if

@@ -29,11 +29,14 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		}
 		return nil
 	}
-	groups := m.Flows.V
-	if groups == nil {
+	groups, ofSteps := m.Flows.V, slices.Contains(experiment.OfSteps, m.Do.V)
+	switch {
+	case groups == nil && ofSteps:
+		groups = w.e.StepGroups()
+	case groups == nil:
 		groups = []string{"*"}
 	}
-	if slices.Contains(experiment.OfSteps, m.Do.V) {
+	if ofSteps {
 		return m.ofSteps(w, groups)
 	}
 	var times []float64

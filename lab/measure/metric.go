@@ -141,7 +141,7 @@ func (m metric) is(y float64) bool {
 
 // firstTime is when the samples first are where they should be, for a time.
 func (m metric) firstTime(v []float64, t []units.Time, tick units.Time) *float64 {
-	need := max(1, int(m.Hold/tick))
+	need := max(1, int((m.Hold+tick-1)/tick)) // samples, no shorter than the time
 	run := 0
 	for i, y := range v {
 		if m.is(y) {
@@ -171,6 +171,9 @@ func (m metric) growth(w *Watch, x *watched, first, last int) *float64 {
 	}
 	switch m.Do.V {
 	case "jain":
+		if total == 0 {
+			return nil
+		}
 		j := jain(parts)
 		return &j
 	case "gap":
@@ -201,7 +204,7 @@ func (m metric) within(w *Watch, x *watched, first, last int) *float64 {
 	for i := range x.columns {
 		for _, y := range w.shown(x, i)[first:last] {
 			all++
-			if math.Abs(y-m.Value) <= m.Part*m.Value {
+			if math.Abs(y-m.Value) <= m.Part*math.Abs(m.Value) {
 				near++
 			}
 		}

@@ -19,7 +19,9 @@ topology: {kind: star, hosts: 4}
 parameters: {link_rate: 100Gbps, host_delay: 1us, trunk_delay: 1us, payload: 4000B, mtu: 4200B, priority: 3, xoff: 200KB, buffer: 32MB, start_phase: 0s}
 schemes: [none]
 collectives: [{name: grads, do: all-reduce, hosts: '*', size: 16MB, repeat: 3, gap: 1ms}]
-flows: [{name: f, from: H0, to: H1, size: 1MB, start: 20ms, repeat: 2}]
+flows:
+- {name: f, from: H0, to: H1, size: 1MB, start: 20ms, repeat: 2}
+- {name: other, from: H2, to: H3, rate: 1Mbps, start: 30ms}
 measure:
   sample: 1ms
   metrics:
@@ -30,6 +32,7 @@ measure:
     - {name: straggler, do: straggler, flows: [grads], stat: max}
     - {name: flow, do: step_time, flows: [f]}
     - {name: never, do: job_time, flows: ['*']}
+    - {name: all, do: job_time}
 `
 	e, err := experiment.Parse("steps.yaml", []byte(text))
 	if err != nil {
@@ -43,13 +46,18 @@ measure:
 		m := r.Runs[0].Metrics
 		packet := 8 * (4000.0 + 82) / 100e9
 		message := 1000 * packet
+		flow := 250*packet + 2e-6 + packet
 		step := 6 * (message + 2e-6 + packet)
 		for name, want := range map[string]float64{
-			"step": step, "job": 3*step + 2e-3, "alg": 8 * 16e6 / step, "bus": 1.5 * 8 * 16e6 / step, "straggler": 1, "flow": 250*packet + 2e-6 + packet,
+			"step": step, "job": 3*step + 2e-3, "alg": 8 * 16e6 / step, "bus": 1.5 * 8 * 16e6 / step, "straggler": 1, "flow": flow,
+			"all": 20e-3 + 2*flow, // what never ends is no step
 		} {
 			if got := m[name]; got == nil || math.Abs(*got/want-1) > 0.01 {
 				t.Errorf("%s is %v, by the books %v", name, experiment.Number(got, ""), want)
 			}
+		}
+		if m["never"] != nil {
+			t.Errorf("flows that do not end are a job of %v", *m["never"])
 		}
 	}
 }
