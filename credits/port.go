@@ -228,7 +228,7 @@ func (p *Port) Poll(now units.Time, list []Packet) []Packet {
 // Paused is the set of lanes that must not send: the packet that would be next has no credits.
 func (p *Port) Paused() uint8 { return p.off }
 
-// Last is when a lane was off last, until Never if it is still. Both are zero if it never was.
+// Last is when a lane was off last, until Never if it is still. If it never was, both are the same instant.
 func (p *Port) Last(i int) (from, until units.Time) {
 	if l := &p.lane[i&7]; p.off>>i&1 == 0 {
 		return l.since, l.ended

@@ -84,12 +84,36 @@ func TestTableAgainstMap(t *testing.T) {
 		}
 		slow, fixed := map[wire.MAC]station{}, mac(500)
 		table.Insert(NewEntry(fixed, 7, Static), 0)
-		now := units.Time(0)
+		now, moves, mayMove := units.Time(0), uint32(0), uint32(0)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			now += units.Time(rapid.IntRange(0, 4).Draw(t, "dt")) * units.Second
 			m, port := mac(rapid.IntRange(490, 510).Draw(t, "mac")), rapid.IntRange(0, 3).Draw(t, "port")
+			if was, ok := slow[m]; ok && was.port != port {
+				mayMove++ // its place may have become another's, if it is old
+				if now-was.seen <= age {
+					moves++
+				}
+			}
 			if table.Learn(m, port, Second(now/units.Second)); m != fixed {
 				slow[m] = station{port, now}
+			}
+			if n := changes.Load(); n < moves || n > mayMove {
+				t.Fatalf("%d changes: %d addresses have moved, or %d", n, moves, mayMove)
+			}
+			known := map[wire.MAC]station{fixed: {7, now}}
+			for m, e := range slow {
+				if now-e.seen <= age {
+					known[m] = e
+				}
+			}
+			table.Each(Second(now/units.Second), func(e Entry, since units.Time) {
+				if want, ok := known[e.MAC()]; !ok || int(e.Value()) != want.port || since != now-want.seen {
+					t.Fatalf("%x was seen %v ago, want %+v at %v", e, since, want, now)
+				}
+				delete(known, e.MAC())
+			})
+			if len(known) > 0 {
+				t.Fatalf("not listed: %v", known)
 			}
 			for i := 490; i < 511; i++ {
 				e, ok := slow[mac(i)]
@@ -123,4 +147,63 @@ func TestFullTableForgetsNobody(t *testing.T) {
 	if known != len(table.places) || table.full.Load() != uint64(10_000-known) {
 		t.Errorf("%d known of %d places, %d refused", known, len(table.places), table.full.Load())
 	}
+}
+
+// Of another table what ports that stay have learned is learned, no older than it was, and nothing else.
+func TestAdopt(t *testing.T) {
+	const age = 10 * units.Second
+	var changes atomic.Uint32
+	from, to := New(50, age, &changes), New(50, age, &changes)
+	for i := range 40 {
+		from.Learn(mac(i), i%4, Second(i))
+	}
+	from.Insert(NewEntry(mac(100), 1, Static), 0)
+	from.Insert(NewEntry(mac(101), 2, Group), 0)
+	to.Insert(NewEntry(mac(39), 0, Router), 0)
+	to.Adopt(from, func(port int) bool { return port != 2 })
+	const now = 40
+	for i := range 102 {
+		want := Entry(0)
+		if i < 39 && i%4 != 2 && now-i <= 10 {
+			want = NewEntry(mac(i), uint16(i%4), Learned)
+		}
+		if i == 39 {
+			want = NewEntry(mac(39), 0, Router)
+		}
+		if got := to.Find(mac(i), now); got != want {
+			t.Errorf("%d is known as %x, want %x", i, got, want)
+		}
+	}
+	to.Each(now, func(e Entry, since units.Time) {
+		if i := units.Time(e.MAC() & 0xFF); e.Kind() == Learned && since != (now-i)*units.Second {
+			t.Errorf("%x was seen %v ago, not %v s", e, since, now-i)
+		}
+	})
+}
+
+// An entry that is made again is not another one; one that replaces it is, whatever kinds they have.
+func TestChanges(t *testing.T) {
+	var changes atomic.Uint32
+	table := New(50, 0, &changes)
+	for i, c := range []struct {
+		made    Entry
+		changes uint32
+	}{
+		{NewEntry(mac(1), 3, Learned), 0}, {NewEntry(mac(1), 3, Learned), 0}, {NewEntry(mac(2), 3, Learned), 0},
+		{NewEntry(mac(1), 3, Static), 1}, {NewEntry(mac(1), 4, Static), 2}, {NewEntry(mac(1), 4, Router), 3},
+	} {
+		if !table.Insert(c.made, 0) || changes.Load() != c.changes || table.Find(c.made.MAC(), 0) != c.made {
+			t.Errorf("step %d: %d changes, want %d", i, changes.Load(), c.changes)
+		}
+	}
+	if table.Learn(mac(1), 1, 0); table.Find(mac(1), 0) != NewEntry(mac(1), 4, Router) || changes.Load() != 3 {
+		t.Error("an address that has a place of its own moves")
+	}
+	// A clock that is behind sees what was confirmed in a second to come as just seen.
+	table.Learn(mac(7), 1, 100)
+	table.Each(99, func(e Entry, since units.Time) {
+		if e.MAC() == mac(7) && since != 0 {
+			t.Errorf("seen in %v", since)
+		}
+	})
 }
