@@ -18,18 +18,20 @@ const (
 
 func at(m wire.MAC) fdb.Entry { return fdb.NewEntry(m, 5, Known.Kind()) }
 
-// serve runs the timer for so many seconds, and says when it asked (! where the neighbour was), and when it failed.
+// serve runs the timer for so many seconds, by a worker that comes by ten times a second, and says when it asked (! where
+// the neighbour was), and when it failed.
 func serve(n *Neighbour, from, seconds units.Time) (happened []string) {
-	for now := from * second; now < (from+seconds)*second; now += second {
+	for now := from * second; now < (from+seconds)*second; now += second / 10 {
 		if now < n.Due() {
 			continue
 		}
 		do := n.Serve(now)
 		if do.Ask {
-			happened = append(happened, fmt.Sprint(int(now/second), map[bool]string{true: "!"}[do.At.MAC() != 0]))
+			n.Asked()
+			happened = append(happened, fmt.Sprint(now.Seconds(), map[bool]string{true: "!"}[do.At.MAC() != 0]))
 		}
 		if do.Failed {
-			happened = append(happened, fmt.Sprint("failed ", int(now/second)))
+			happened = append(happened, fmt.Sprint("failed ", now.Seconds()))
 		}
 	}
 	return happened
@@ -46,8 +48,8 @@ func TestSilent(t *testing.T) {
 	if got, want := serve(n, 25, 10), []string{"25", "30"}; !slices.Equal(got, want) {
 		t.Errorf("when wanted %q, not %q", got, want)
 	}
-	if requests, failures := n.Counts(); requests != 0 || failures != 1 {
-		t.Errorf("%d requests, %d failures: requests are counted when they are sent", requests, failures)
+	if requests, failures := n.Counts(); requests != 7 || failures != 1 {
+		t.Errorf("%d requests, %d failures", requests, failures)
 	}
 	if _, status := n.Status(); Statuses[status] != "failed" {
 		t.Error(Statuses[status])
@@ -75,8 +77,29 @@ func TestAnswerAges(t *testing.T) {
 	if got, want := serve(n, 120, 1), []string{"120!"}; !slices.Equal(got, want) {
 		t.Errorf("%q, not %q", got, want)
 	}
-	if _, status := n.Status(); Statuses[status] != "probe" {
-		t.Error(Statuses[status])
+	is := func(want string) {
+		t.Helper()
+		if _, status := n.Status(); Statuses[status] != want {
+			t.Errorf("it is %s, not %s", Statuses[status], want)
+		}
+	}
+	is("probe")
+	n.Update(&wire.Binding{MAC: mac}, at(mac)) // the timer has not come yet
+	is("reachable")
+	serve(n, 121, 1)
+	is("reachable")
+	due := n.Due()
+	if n.Rebase(100 * second); n.Due() != due-100*second {
+		t.Errorf("due at %v, by a clock that was set back at %v", due, n.Due())
+	}
+	// What is known is forgotten, and asked for at once.
+	n.Restart(50 * second)
+	is("incomplete")
+	if e, state := n.Load(); e.MAC() != 0 || state != Incomplete {
+		t.Errorf("%x, %v", e, state)
+	}
+	if got, want := serve(n, 50, 2), []string{"50", "51"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
 
