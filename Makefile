@@ -21,8 +21,9 @@ build: setup
 	go build -tags dpdk -ldflags "-X main.commit=$(COMMIT)" -o bin/photon ./cmd/photon
 
 # Long runs of one goroutine each: known results, those of another simulator, traces of every scheme, what runs of many
-# flows keep, and the same with a clock that is set back. They have nothing to race with, and nothing of DPDK.
-ALONE = ^(TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow|TestSlowdownsAgainst|TestNothingChangesWhenTheClock)|^TestIncastLosesNothing$$/^fat
+# flows keep, the same with a clock that is set back, and what is built by another go. They have nothing to race with, and
+# nothing of DPDK.
+ALONE = ^(TestAddAScheme|TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow|TestSlowdownsAgainst|TestNothingChangesWhenTheClock)|^TestIncastLosesNothing$$/^fat
 
 # Random networks in virtual time, a minute and more.
 RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores|TestRandomFlowsEnd)$$
