@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// standard is the standard output of the process. It keeps the first error, because tables and help are printed by what returns none:
-// a command whose answer is cut short has failed.
+// standard is the standard output of the process. It keeps the first error, because tables and help are printed by
+// what returns none: a command whose answer is cut short has failed.
 type standard struct {
 	file *os.File
 	mu   sync.Mutex
