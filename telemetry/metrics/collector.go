@@ -323,11 +323,15 @@ func (c *scrape) flows(flows *telemetry.Survey) {
 	c.put(rpFlows, float64(flows.Active), node)
 	c.put(rpAllowed, float64(flows.Sum)/8, node)
 	c.put(limited, float64(flows.Limited), node)
+	seen := map[string]bool{}
 	for i := range flows.Top {
 		f := &flows.Top[i]
-		if f.From != "" { // programs' flows come and go, and have other names
+		// Programs' flows come and go, and have other names. A flow that began while others were looked at may have the
+		// queue pair of one that has ended since; a series twice would spoil the scrape.
+		if f.From != "" || seen[f.Name()] {
 			continue
 		}
+		seen[f.Name()] = true
 		labels := []string{node, f.Peer, strconv.Itoa(int(f.QP))}
 		c.put(flowRate, float64(f.Rate)/8, labels...)
 		c.put(flowBytes, float64(f.Bytes), labels...)
