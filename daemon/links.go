@@ -200,7 +200,7 @@ func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.
 			rate = d.links.deviceRates[i]
 		}
 		for prio := range pfc.Classes {
-			if b.Lossless>>prio&1 == 0 {
+			if b.Ports[i]>>prio&1 == 0 {
 				continue
 			}
 			g := conf.GapAt(i, rate, devices[i].Ring, b.Thresholds[i][prio].Headroom, d.sw.Cell())

@@ -24,6 +24,7 @@ type BufferState struct {
 	Share      float64                       // and beyond this part of what is free of the rest; 0: no such limit
 	Lossless   uint8                         // priorities, of any port
 	Ports      []uint8                       // by port, its lossless priorities; where it sends PAUSE, 1: all frames have one account
+	PFC        []uint8                       // by port, its priorities with PFC: the watchdog and the search for deadlocks are theirs
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
 	Queues     []*[pfc.Classes]QueueConfig   // by port; never changed
 	Shapers    []Shaper                      // of ports
@@ -43,7 +44,7 @@ type LossyLimit struct {
 func NewBufferState(ports int) *BufferState {
 	return &BufferState{
 		Thresholds: make([][pfc.Classes]pfc.Thresholds, ports), Queues: make([]*[pfc.Classes]QueueConfig, ports), Ports: make([]uint8, ports),
-		Shapers: make([]Shaper, ports), Limits: make([]LossyLimit, ports),
+		PFC: make([]uint8, ports), Shapers: make([]Shaper, ports), Limits: make([]LossyLimit, ports),
 	}
 }
 
@@ -62,13 +63,14 @@ func (s *Switch) CopyBuffer(b *BufferState) {
 	*b = BufferState{
 		Size: c.Buffer, Reserved: s.reserved(), Lossy: size, LossyUsed: used, LossyPeak: lossyPeak,
 		Headroom: s.headroom(), Headrooms: s.headrooms(), HeadUsed: units.Size(s.heads.Used()), HeadPeak: headPeak, Minimums: c.Minimums(),
-		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports, Shapers: b.Shapers, Limits: b.Limits, Weights: c.Weights,
+		Tail: c.Tail, Share: c.Share, Lossless: s.lossless, Thresholds: b.Thresholds, Queues: b.Queues, Ports: b.Ports, PFC: b.PFC, Shapers: b.Shapers, Limits: b.Limits, Weights: c.Weights,
 	}
 	for i := range s.mins {
 		b.MinUsed += units.Size(min(s.mins[i].used, s.mins[i].size))
 	}
 	for i := range b.Thresholds {
 		b.Queues[i], b.Ports[i], b.Shapers[i] = &c.Ports[i].Queues, c.Accounts(i), c.Ports[i].Shaper
+		b.PFC[i] = c.LosslessAt(i)
 		b.Limits[i] = s.ports[i].lossyLimit(s.pool)
 		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {

@@ -4,6 +4,7 @@
 // The files, in the order in which a command line passes them; most are a command each:
 //
 //	main.go                                the root command, its groups, and exit codes
+//	output.go                              an answer that cannot be written is a failure
 //	help.go, suggest.go, complete.go       help; suggestions for what is misspelt; what a shell completes
 //	log.go                                 --verbose and --log-format
 //

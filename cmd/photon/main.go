@@ -37,7 +37,12 @@ func run(args []string) int {
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
+	out := &standard{file: os.Stdout}
+	root.SetOut(out)
 	c, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = out.failed()
+	}
 	if err == nil {
 		return 0
 	}

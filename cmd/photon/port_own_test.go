@@ -22,6 +22,9 @@ func TestPortsOfTheirOwn(t *testing.T) {
 	if out, err := o.photon("reload"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	if gap := sum(o.process.metrics(), "photon_worker_poll_gap_survived_seconds"); gap <= 0 {
+		t.Errorf("polls may be %g s apart: each port has headroom", gap)
+	}
 	isPause := func(want func(f *pfc.Frame) bool) func([]byte) bool {
 		return func(b []byte) bool {
 			var f pfc.Frame

@@ -44,14 +44,14 @@ func topCommand() *cobra.Command {
 			if once {
 				return topOnce(c, client, every, o, asJSON)
 			}
-			out, ok := c.OutOrStdout().(*os.File)
-			if !ok || !term.IsTerminal(int(out.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
+			out, ok := c.OutOrStdout().(*standard)
+			if !ok || !term.IsTerminal(int(out.file.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
 				return bad(errors.New("this is no terminal: --once prints the table once"))
 			}
 			if _, err := client.Live(c.Context(), 0); err != nil { // said where it stays to be read
 				return answered(err)
 			}
-			return top.Run(c.Context(), client.Live, every, o, tea.WithOutput(out))
+			return top.Run(c.Context(), client.Live, every, o, tea.WithOutput(out.file))
 		},
 	}
 	at.add(c)

@@ -76,6 +76,7 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 		}
 		if snap.Buffer != nil {
 			snap.Buffer.Lossless, snap.Buffer.Thresholds = 0xFF, make([][8]pfc.Thresholds, ports)
+			snap.Buffer.PFC = slices.Repeat([]uint8{0xFF}, ports)
 			snap.Buffer.Ports, snap.Buffer.Shapers = slices.Repeat([]uint8{0xFF}, ports), slices.Repeat(snap.Buffer.Shapers, ports)
 			snap.Buffer.Limits = slices.Repeat(snap.Buffer.Limits, ports)
 			var all [8]dataplane.QueueConfig
@@ -130,6 +131,7 @@ func Source(host bool) *telemetry.Source {
 		}
 		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Headroom: 80 * units.KB, Headrooms: 88 * units.KB, HeadUsed: units.KB, HeadPeak: 4 * units.KB, Lossy: 1400 * units.KB, LossyPeak: 9 * units.KB, Tail: units.MB, Lossless: 8}
 		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
+		snap.Buffer.PFC = []uint8{8}
 		snap.Buffer.Ports, snap.Buffer.Limits = []uint8{8}, []dataplane.LossyLimit{{Limit: units.MB, Alpha: 0.5, Now: 700 * units.KB, Used: 3 * units.KB}}
 		snap.Buffer.Shapers, snap.Buffer.Weights = []dataplane.Shaper{{Rate: 8 * units.Gbps, Burst: units.MB}}, [8]int{0: 40, 1: 60}
 		snap.Buffer.Queues = []*[8]dataplane.QueueConfig{{1: {Alpha: 0.25, Min: 20 * units.KB, Shaper: dataplane.Shaper{Rate: units.Gbps, Burst: 125 * units.KB}}, 0: {WRED: marking.WREDParams{REDParams: marking.REDParams{Kmin: 100 * units.KB, Kmax: 400 * units.KB, Pmax: 0.1}}}}}

@@ -125,7 +125,11 @@ func (ticks) Ticks(low, high float64) (list []plot.Tick) {
 		}
 	}
 	small := step / float64(between)
-	for i := math.Ceil(low/small-1e-9) + 0; i*small <= high+small*1e-9; i++ { // +0: there is no -0
+	first := math.Ceil(low/small-1e-9) + 0 // +0: there is no -0
+	if first+1 == first {                  // values that differ in their last digits
+		return []plot.Tick{{Value: low, Label: strconv.FormatFloat(low, 'g', 10, 64)}}
+	}
+	for i := first; i*small <= high+small*1e-9; i++ {
 		t := plot.Tick{Value: i * small}
 		if math.Mod(i, float64(between)) == 0 {
 			t.Label = strconv.FormatFloat(i/float64(between)*step, 'g', 10, 64)

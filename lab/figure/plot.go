@@ -77,7 +77,7 @@ func (d *drawing) addLines(ch *web.Chart) error {
 			}
 			d.Add(line)
 			legend := []plot.Thumbnailer{line}
-			if ch.Kind == "sweep" {
+			if ch.Kind == "sweep" || len(part) == 1 { // a line through one point is none
 				points, err := plotter.NewScatter(part)
 				if err != nil {
 					return err

@@ -146,3 +146,31 @@ func TestCurves(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What has one value is seen, on any axis: one flow that ended, or one sample.
+func TestOneValueIsSeen(t *testing.T) {
+	for _, kind := range []string{"cdf", "lines", "sweep"} {
+		for _, log := range []bool{false, true} {
+			ch := &web.Chart{Kind: kind, X: web.Axis{Values: web.Numbers{5}, Log: log}}
+			ch.Lines = []web.Line{{Name: "pcn", Values: web.Numbers{1}, LineStyle: web.LineStyle{Color: "#123456"}}}
+			svg, err := render("one", [][]*web.Chart{{ch}}, "svg")
+			if err != nil {
+				t.Fatal(err)
+			}
+			inLegend := 1
+			if kind != "cdf" && kind != "lines" {
+				inLegend = 2 // line and point
+			}
+			if n := strings.Count(strings.ToLower(string(svg)), "#123456"); n <= inLegend {
+				t.Errorf("%s: its colour is there %d times, the legend's included", kind, n)
+			}
+		}
+	}
+}
+
+// Values that differ in their last digits only have an axis, too.
+func TestTicksOfValuesThatHardlyDiffer(t *testing.T) {
+	if list := (ticks{}).Ticks(1e18, 1e18+256); len(list) != 1 || list[0].Label != "1e+18" {
+		t.Errorf("%v", list)
+	}
+}

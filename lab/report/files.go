@@ -27,34 +27,40 @@ func Write(e *experiment.Experiment, out string, j *claim.Judged) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := writeJSON(filepath.Join(dir, "result.json"), j); err != nil {
+	// There is no result while its files are of two: result.json is the last. What an earlier result had and this has
+	// not goes, or it would be read as of this.
+	result := filepath.Join(dir, "result.json")
+	if err := put(result, nil); err != nil {
 		return err
 	}
 	if err := writeJSON(filepath.Join(dir, "timing.json"), j.Timing); err != nil {
 		return err
 	}
-	if j.Alternatives != nil {
-		if err := writeJSON(filepath.Join(dir, "alternatives.json"), j.Alternatives); err != nil {
+	alternatives := filepath.Join(dir, "alternatives.json")
+	if j.Alternatives == nil {
+		if err := put(alternatives, nil); err != nil {
 			return err
 		}
+	} else if err := writeJSON(alternatives, j.Alternatives); err != nil {
+		return err
 	}
 	for i := range j.Runs {
 		scheme := j.Runs[i].Scheme
 		for _, value := range e.Values() {
-			path := filepath.Join(dir, FileName(experiment.Key(scheme, value)))
+			var series, ended []byte
 			if s := j.Series(scheme, value); s != nil {
-				if err := os.WriteFile(path+".csv", s.CSV(), 0o644); err != nil {
-					return err
-				}
+				series = s.CSV()
 			}
 			if flows := j.Ended(scheme, value); len(flows) > 0 {
-				if err := os.WriteFile(path+".flows.csv", FlowsCSV(flows), 0o644); err != nil {
-					return err
-				}
+				ended = FlowsCSV(flows)
+			}
+			path := filepath.Join(dir, FileName(experiment.Key(scheme, value)))
+			if err := errors.Join(put(path+".csv", series), put(path+".flows.csv", ended)); err != nil {
+				return err
 			}
 		}
 	}
-	return nil
+	return writeJSON(result, j)
 }
 
 func writeJSON(path string, v any) error {
@@ -62,7 +68,18 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	return put(path, append(b, '\n'))
+}
+
+// put has a file hold this and nothing else; nil: it is not there.
+func put(path string, b []byte) error {
+	if b != nil {
+		return os.WriteFile(path, b, 0o644)
+	}
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // flowColumns are those of a table of flows that ended.

@@ -100,6 +100,9 @@ func Take(s *telemetry.Source, top int) *Node {
 			p.Up, p.Missed = snap.Devices[i].LinkUp, snap.Devices[i].RxMissed+snap.Devices[i].RxNoBuffer
 		}
 		p.Lossless = snap.Lossless
+		if b := snap.Buffer; b != nil {
+			p.Lossless = b.Ports[i]
+		}
 		d.Ports = append(d.Ports, p)
 	}
 	if s.Flows != nil {
@@ -121,7 +124,7 @@ func livePort(st *dataplane.PortStats, b *dataplane.BufferState, port int) Port 
 		p.RxPaused[prio], p.TxPaused[prio] = st.Egress.Paused[prio].Seconds(), st.Ingress.Paused[prio].Seconds()
 		switch {
 		case b == nil:
-		case b.Lossless>>prio&1 != 0:
+		case b.Ports[port]>>prio&1 != 0:
 			p.Full[prio] = int64(b.Thresholds[port][prio].XOFF)
 		default:
 			p.Full[prio] = int64(b.Tail)

@@ -69,6 +69,26 @@ func TestLivePage(t *testing.T) {
 	}
 }
 
+// A queue is as full as its own port says: a port without lossless priorities drops where its queues are full.
+func TestLosslessOfPort(t *testing.T) {
+	of := sample.Busiest(false, 2, 0)
+	take := of.Snapshot
+	of.Snapshot = func() telemetry.Snapshot {
+		s := take()
+		s.Buffer.PFC[1], s.Buffer.Ports[1] = 0, 0
+		s.Buffer.Thresholds[0][3].XOFF = 512_000
+		return s
+	}
+	d := Take(of, 0)
+	with, without := &d.Ports[0], &d.Ports[1]
+	if with.Lossless != 0xFF || with.Full[3] != 512_000 {
+		t.Errorf("lossless %08b, full at %d", with.Lossless, with.Full[3])
+	}
+	if tail := int64(of.Snapshot().Buffer.Tail); without.Lossless != 0 || without.Full[3] != tail {
+		t.Errorf("lossless %08b, full at %d: it drops beyond %d", without.Lossless, without.Full[3], tail)
+	}
+}
+
 // The page takes no orders: nothing of the admin socket but what moves is there.
 func TestLivePageOnlyTells(t *testing.T) {
 	h := Page("n1", sample.Source(true)).Handler()

@@ -195,14 +195,14 @@ func (c *scrape) port(i int) {
 		if !c.s.Host {
 			c.queue(i, prio, put)
 		}
-		if at := p.LostAt[prio]; lossless && !c.s.Host {
+		if at := p.LostAt[prio]; !c.s.Host && (lossless || at < units.Never) {
 			first := 0.0
 			if at < units.Never {
 				first = float64(c.s.WallAt(at).UnixMicro()) / 1e6
 			}
 			put(lostFirst, first)
 		}
-		if w := c.s.Watchdog; w.Detect > 0 && lossless && !c.s.Host {
+		if w, b := c.s.Watchdog, c.s.Buffer; w.Detect > 0 && b != nil && b.PFC[i]>>prio&1 != 0 {
 			labels[3] = w.Action.String()
 			c.put(watchdogStorms, float64(p.Watchdog.Storms[prio]), labels[:]...)
 			put(watchdogRestored, float64(p.Watchdog.Restored[prio]))
@@ -290,7 +290,7 @@ func (c *scrape) queue(port, prio int, put func(*metric, float64)) {
 		put(headroomSize, float64(t.Headroom))
 		put(headroomUsed, float64(p.Ingress.Headroom[prio]))
 		put(headroomPeak, float64(p.Ingress.HeadroomMax[prio]))
-		if c.s.Deadlock > 0 {
+		if c.s.Deadlock > 0 && b.PFC[port]>>prio&1 != 0 {
 			put(deadlocks, float64(p.Deadlocks[prio]))
 			put(deadlockNow, float64(p.Deadlocked>>prio&1))
 		}
@@ -323,11 +323,15 @@ func (c *scrape) flows(flows *telemetry.Survey) {
 	c.put(rpFlows, float64(flows.Active), node)
 	c.put(rpAllowed, float64(flows.Sum)/8, node)
 	c.put(limited, float64(flows.Limited), node)
+	seen := map[string]bool{}
 	for i := range flows.Top {
 		f := &flows.Top[i]
-		if f.From != "" { // programs' flows come and go, and have other names
+		// Programs' flows come and go, and have other names. A flow that began while others were looked at may have the
+		// queue pair of one that has ended since; a series twice would spoil the scrape.
+		if f.From != "" || seen[f.Name()] {
 			continue
 		}
+		seen[f.Name()] = true
 		labels := []string{node, f.Peer, strconv.Itoa(int(f.QP))}
 		c.put(flowRate, float64(f.Rate)/8, labels...)
 		c.put(flowBytes, float64(f.Bytes), labels...)

@@ -184,6 +184,23 @@ func TestScrapeOfAWatchdog(t *testing.T) {
 	}
 }
 
+// Flows are looked at one after the other: one may end, and another begin with its queue pair, meanwhile. That
+// must not spoil the scrape.
+func TestScrapeOfAQueuePairTwice(t *testing.T) {
+	s := sample.Source(true)
+	s.Flows = func(top int) *telemetry.Survey {
+		v := telemetry.NewSurvey(top)
+		v.Add(telemetry.Flow{Peer: "10.0.0.2", QP: 7, Rate: 2e9})
+		v.Add(telemetry.Flow{Peer: "10.0.0.2", QP: 7, Rate: 1e9})
+		return v
+	}
+	text := scrapeOf(t, s, metrics.Series{Flows: 3, Priorities: metrics.AllPriorities})
+	const series = `photon_flow_rate_bytes_per_second{node="n1",peer="10.0.0.2",qp="7"}`
+	if n := strings.Count(text, series); n != 1 {
+		t.Errorf("%d times %s in\n%s", n, series, text)
+	}
+}
+
 // promtool is Prometheus' own judge of names, units and help texts.
 func TestPromtoolChecksMetrics(t *testing.T) {
 	for _, host := range []bool{false, true} {

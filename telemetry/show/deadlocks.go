@@ -30,7 +30,7 @@ func takeDeadlocks(s *telemetry.Source) Document {
 	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		for prio := range st.TxFrames {
-			if snap.Buffer.Lossless>>prio&1 == 0 {
+			if snap.Buffer.PFC[i]>>prio&1 == 0 {
 				continue
 			}
 			q := DeadlockQueue{Port: snap.Ports[i], Priority: prio, Status: "operational", Found: st.Deadlocks[prio], Bytes: int64(st.QueueBytes[prio])}

@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"io"
-	"math/bits"
 	"strings"
 	"time"
 
@@ -38,8 +37,7 @@ func LossesOf(s *telemetry.Snapshot) []Loss {
 	all := []Loss{}
 	for i := range s.Numbers() {
 		p := &s.Stats.Ports[i]
-		for rest := s.Lossless; rest != 0; rest &= rest - 1 {
-			prio := bits.TrailingZeros8(rest)
+		for prio := range p.LostAt {
 			l := Loss{Port: s.Ports[i], Priority: prio}
 			for why := range dataplane.Reasons {
 				if n := p.Discards[why][prio]; n > 0 && why.Loses() {
@@ -47,8 +45,8 @@ func LossesOf(s *telemetry.Snapshot) []Loss {
 					l.Reasons = append(l.Reasons, LossReason{why.String(), n})
 				}
 			}
-			if l.Frames > 0 && p.LostAt[prio] < units.Never {
-				l.First = s.WallAt(p.LostAt[prio]).Round(time.Microsecond)
+			if l.Frames > 0 && p.LostAt[prio] < units.Never { // of a lossless priority, or of a port that sends PAUSE
+				l.First = s.WallAt(p.LostAt[prio]).UTC().Round(time.Microsecond)
 				all = append(all, l)
 			}
 		}
@@ -78,7 +76,7 @@ func (d *Losses) Table(w io.Writer) {
 	t := newTable("Queue", "Lost/pkts", "First", "Reasons")
 	for i := range d.Losses {
 		l := &d.Losses[i]
-		t.Row(fmt.Sprintf("%s:%d", l.Port, l.Priority), l.Frames, l.First.Format(time.RFC3339Nano), l.Why())
+		t.Row(fmt.Sprintf("%s:%d", l.Port, l.Priority), l.Frames, stamp(l.First), l.Why())
 	}
 	t.Print(w)
 }

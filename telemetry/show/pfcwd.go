@@ -42,7 +42,7 @@ func takePFCWD(s *telemetry.Source) Document {
 	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		for prio := range st.TxFrames {
-			if snap.Buffer.Lossless>>prio&1 == 0 {
+			if snap.Buffer.PFC[i]>>prio&1 == 0 {
 				continue
 			}
 			q := PFCWDQueue{

@@ -166,19 +166,23 @@ func (p *Poll) text() string {
 	return fmt.Sprintf("poll gap p99 %s max %s", seconds(p.P99), seconds(p.Worst))
 }
 
-// seconds is a time with its unit, three digits.
+// seconds is a time with its unit, three digits, or whole seconds.
 func seconds(s float64) string {
+	// What would be rounded up to 1000 of one unit is 1 of the next.
+	const most = 999.5
 	switch {
 	case s <= 0:
 		return "0"
-	case s < 1e-6:
+	case s*1e9 < most:
 		return fmt.Sprintf("%.0fns", s*1e9)
-	case s < 1e-3:
+	case s*1e6 < most:
 		return fmt.Sprintf("%.3gus", s*1e6)
-	case s < 1:
+	case s*1e3 < most:
 		return fmt.Sprintf("%.3gms", s*1e3)
+	case s < most:
+		return fmt.Sprintf("%.3gs", s)
 	}
-	return fmt.Sprintf("%.3gs", s)
+	return fmt.Sprintf("%.0fs", s)
 }
 
 // si is a number with three digits and the prefix of its size, at most five characters.
@@ -186,7 +190,7 @@ func si(v float64) string {
 	for _, p := range []struct {
 		size float64
 		sign string
-	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+	}{{1e18, "E"}, {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
 		// What would be rounded up to 1000 of one prefix is 1 of the next.
 		if v >= p.size*0.9995 {
 			return digits(v/p.size) + p.sign

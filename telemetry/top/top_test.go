@@ -3,6 +3,7 @@ package top
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -70,6 +71,26 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Numbers have three digits, and no more than five characters, however large a counter is.
+func TestNumbersOfAnySize(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.9996: "1.00", 9.995: "10.0", 999.4: "999", 999.6: "1.00k", 9.9949e14: "999T", 9.996e14: "1.00P",
+		1.6e16: "16.0P", math.MaxUint64: "18.4E",
+	} {
+		if got := si(v); got != want {
+			t.Errorf("%g is %s, want %s", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{
+		0: "0", 12e-9: "12ns", 9.996e-7: "1us", 0.99961e-3: "1ms", 0.0123: "12.3ms", 0.9999: "1s", 2.5: "2.5s", 999.6: "1000s",
+		86400: "86400s",
+	} {
+		if got := seconds(v); got != want {
+			t.Errorf("%g s is %s, want %s", v, got, want)
+		}
+	}
+}
+
 func TestPrint(t *testing.T) {
 	var b strings.Builder
 	if err := Compare(after(10, false), after(12, false)).Print(&b, Options{Order: "rx"}); err != nil {
@@ -111,7 +132,7 @@ sw1         0       0       0                                           0   3.00
 }
 
 func TestNumbers(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.5: "0.50", 9.996: "10.0", 99.96: "100", 999.4: "999", 999.6: "1.00k", 1e9: "1.00G", 123456: "123k", 2e15: "2000T"} {
+	for v, want := range map[float64]string{0: "0", 0.5: "0.50", 9.996: "10.0", 99.96: "100", 999.4: "999", 999.6: "1.00k", 1e9: "1.00G", 123456: "123k", 2e15: "2.00P"} {
 		if got := si(v); got != want {
 			t.Errorf("%v: %s, not %s", v, got, want)
 		}

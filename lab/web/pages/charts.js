@@ -122,6 +122,9 @@ function intervals(u, lines) {
   c.restore();
 }
 
+// A line through one point is none: the point is drawn.
+function single(values) { return values.filter(v => v != null).length === 1; }
+
 // The paper's numbers: a diamond is the number, a triangle points to where it may be.
 const diamond = [[0, 1.3], [1.1, 0], [0, -1.3], [-1.1, 0]];
 const shapes = {at_least: [[-1, 0], [0, 1.7], [1, 0]], at_most: [[-1, 0], [0, -1.7], [1, 0]]};
@@ -211,7 +214,8 @@ function options(chart, width, height, isHidden) {
   lines.forEach((line, i) => {
     const s = {
       label: line.name, stroke: () => visibleColor(line), width: 1.5, dash: line.dash, show: !isHidden(line.scheme), spanGaps: kind !== 'sweep',
-      points: {show: kind === 'sweep', size: 6, fill: () => visibleColor(line)}, value: (u, v, k, at) => said(chart, i, v, at),
+      points: {show: kind === 'sweep' || !categories && single(line.v), size: 6, fill: () => visibleColor(line)},
+      value: (u, v, k, at) => said(chart, i, v, at),
     };
     if (kind === 'cdf') s.paths = uPlot.paths.stepped({align: 1});
     if (categories) Object.assign(s, {fill: () => visibleColor(line) + (line.dash ? '80' : 'd0'), width: 1, paths: bars(lines, i)});
