@@ -127,7 +127,7 @@ func (h *HPCC) Ack(_ units.Time, a *Ack) {
 // over a round-trip time.
 func (h *HPCC) measure(hops wire.INT) {
 	t := h.params.BaseRTT.Seconds()
-	most, over := 0.0, 0.0
+	most, over := -1.0, 0.0
 	for i := range h.hops {
 		now, then := hops.Hop(i), h.last[i]
 		dt := now.Time - then.Time
