@@ -37,8 +37,8 @@ func (s *hpcc) params() []Param {
 		},
 		{
 			Name: "base_rtt", into: duration(&s.rp.BaseRTT), Doc: "T, above the largest base round-trip time; a time",
-			Default: "13/12 of the largest base RTT, and six full frames", Rule: func(n Network) string {
-				return (n.baseRTT()*13/12 + n.Line.Serialize(6*1100*units.Byte)).String()
+			Default: "13/12 of the largest base RTT, and six full frames of 1100 B or more", Rule: func(n Network) string {
+				return (n.baseRTT()*13/12 + n.Line.Serialize(6*max(1100*units.Byte, n.packet()))).String()
 			}, Source: "13 us for 12 us in section 5.1", Open: "the paper's base RTT counts the time a packet is stored at each hop; ours is of propagation alone, so the frames are added",
 		},
 		{

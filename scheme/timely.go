@@ -76,14 +76,20 @@ func (s *patchedTimely) params() []Param {
 	const fromRTT = "a public simulator's 50 us and 500 us at a base RTT of 20 us"
 	return append(but(s.timely.params(),
 		Param{
-			Name: "t_low", Default: "30us above the base RTT", Rule: func(n Network) string { return (n.baseRTT() + 30*units.Microsecond).String() }, Source: fromRTT,
-			Open: "no value is given for long round-trip times; t_low is what the queue is held at, so the room for queueing is kept, not the ratio",
+			Name: "t_low", Default: "30us above the base RTT, or twice what full packets add to it, if that is more", Rule: func(n Network) string { return n.aboveRTT(1).String() }, Source: fromRTT,
+			Open: "no value is given for long round-trip times; t_low is what the queue is held at, so the room for queueing is kept, not the ratio. Packets that are long for a slow line take longer than that in an empty network",
 		},
 		Param{
-			Name: "t_high", Default: "480us above the base RTT", Rule: func(n Network) string { return (n.baseRTT() + 480*units.Microsecond).String() }, Source: fromRTT,
+			Name: "t_high", Default: "16 times as far above the base RTT as t_low of the default", Rule: func(n Network) string { return n.aboveRTT(16).String() }, Source: fromRTT,
 			Open: "as t_low",
 		},
 	), Param{Name: "gain", into: fraction(&s.rp.Gain), Doc: "of the decrease; above 0, at most 1", Default: "0.008", Source: "the authors' parameter, as public code has it"})
+}
+
+// aboveRTT is the base RTT and so many times the room for queueing that t_low leaves.
+func (n Network) aboveRTT(times units.Time) units.Time {
+	base := n.baseRTT()
+	return base + times*max(30*units.Microsecond, 2*(n.pathRTT()-base))
 }
 
 func (s *patchedTimely) build(n Network) (Parts, error) {
