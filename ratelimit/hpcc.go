@@ -45,12 +45,13 @@ func (p HPCCParams) Validate() error {
 // Products are converted to float64 one by one, see PCN.
 type HPCC struct {
 	params *HPCCParams
-	w, wc  float64 // bytes
-	u      float64 // estimated utilisation of the fullest link
-	stage  int     // incStage
-	until  uint64  // lastUpdateSeq: packet whose acknowledgement moves W_c next
-	hops   int     // of last; 0: no acknowledgement yet
-	path   uint16  // of last
+	w, wc  float64    // bytes
+	u      float64    // estimated utilisation of the fullest link
+	stage  int        // incStage
+	until  uint64     // lastUpdateSeq: packet whose acknowledgement moves W_c next
+	hops   int        // of last; 0: no acknowledgement yet
+	path   uint16     // of last
+	heard  units.Time // when last came
 	last   [wire.INTHops]wire.INTHop
 }
 
@@ -102,13 +103,13 @@ func (h *HPCC) Sent(units.Time, int) {}
 // Ack is NewAck of algorithm 1. The first acknowledgement is only compared with
 // by the next; so is one of a
 // packet that took another path: its counters are of other links.
-func (h *HPCC) Ack(_ units.Time, a *Ack) {
+func (h *HPCC) Ack(now units.Time, a *Ack) {
 	if a.Hops == nil {
 		return
 	}
 	n := a.Hops.Hops()
 	if n == h.hops && n > 0 && a.Hops.Path() == h.path {
-		h.measure(a.Hops)
+		h.measure(a.Hops, now-h.heard)
 		update := a.Packet >= h.until
 		h.adjust(update)
 		if update {
@@ -117,23 +118,30 @@ func (h *HPCC) Ack(_ units.Time, a *Ack) {
 	} else {
 		h.until = a.Next
 	}
-	h.hops, h.path = n, a.Hops.Path()
+	h.hops, h.path, h.heard = n, a.Hops.Path(), now
 	for i := range n {
 		h.last[i] = a.Hops.Hop(i)
 	}
 }
 
+// spanOf is how far a link's clock went on from one packet to another, whose acknowledgements came so far apart: these
+// tell how often it has turned over after a silence, or between packets of a slow flow.
+func spanOf(then, now, apart units.Time) units.Time {
+	span := now - then
+	if span < 0 {
+		span += wire.INTTimeWrap
+	}
+	return span + max(0, (apart-span+wire.INTTimeWrap/2)/wire.INTTimeWrap*wire.INTTimeWrap)
+}
+
 // measure is MeasureInflight: the largest of the links' utilisations, averaged
 // over a round-trip time.
-func (h *HPCC) measure(hops wire.INT) {
+func (h *HPCC) measure(hops wire.INT, apart units.Time) {
 	t := h.params.BaseRTT.Seconds()
 	most, over := -1.0, 0.0
 	for i := range h.hops {
 		now, then := hops.Hop(i), h.last[i]
-		dt := now.Time - then.Time
-		if dt < 0 {
-			dt += wire.INTTimeWrap
-		}
+		dt := spanOf(then.Time, now.Time, apart)
 		if dt <= 0 || now.Rate <= 0 {
 			continue
 		}
@@ -181,3 +189,6 @@ func (h *HPCC) StartAt(now units.Time, rate units.Rate) {
 	h.w = h.full() * within(rate, h.params.Min, h.params.Line) / float64(h.params.Line)
 	h.wc = h.w
 }
+
+// Rebase implements units.Rebaser.
+func (h *HPCC) Rebase(by units.Time) { h.heard.Rebase(by) }

@@ -421,3 +421,26 @@ func TestHPCCBetweenGrains(t *testing.T) {
 		}
 	}
 }
+
+// After a silence of any length, and between the packets of a slow flow, a link that was half used is no full one: its
+// clock has turned over since, which the sender's own tells.
+func TestTelemetryAfterSilence(t *testing.T) {
+	const us = units.Microsecond
+	hpcc := &HPCCParams{Line: 10 * units.Gbps, Min: 10 * units.Mbps, BaseRTT: 10 * us, Eta: 0.95, MaxStage: 5, AI: 80}
+	power := &PowerTCPParams{Line: 10 * units.Gbps, Min: 10 * units.Mbps, BaseRTT: 10 * us, Gamma: 0.9}
+	for name, rp := range map[string]interface {
+		Acker
+		Windower
+	}{"hpcc": NewHPCC(hpcc), "powertcp": NewPowerTCP(power)} {
+		at, full := units.Time(0), rp.Window()
+		for i, silence := range []units.Time{0, us, 8000 * us, 16_777 * us, 16_778 * us, 17_000 * us, 33_560 * us, 100_000 * us, us} {
+			at += silence
+			hops := make(wire.INT, wire.INTLen)
+			hops.Push(wire.INTHop{Rate: 10 * units.Gbps, Time: at, TxBytes: (5 * units.Gbps).Bytes(at)})
+			rp.Ack(at+9*us+units.Time(i%3)*us, &Ack{Packet: uint64(i), Next: uint64(i + 1), Hops: hops})
+			if rp.Window() != full {
+				t.Errorf("%s: a window of %v after a silence of %v", name, rp.Window(), silence)
+			}
+		}
+	}
+}
