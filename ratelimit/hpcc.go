@@ -27,12 +27,23 @@ func (p HPCCParams) Validate() error {
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
 		return badMin(p.Min, p.Line)
-	case p.BaseRTT <= 0 || p.BaseRTT > wire.INTTimeWrap/2:
-		return fmt.Errorf("base RTT %v must be positive and below %v, half of what the telemetry's clock shows", p.BaseRTT, wire.INTTimeWrap/2)
+	case badBaseRTT(p.BaseRTT) != nil:
+		return badBaseRTT(p.BaseRTT)
 	case !(p.Eta > 0 && p.Eta <= 1):
 		return fmt.Errorf("eta %v must be above 0 and at most 1", p.Eta)
-	case p.MaxStage < 0 || p.AI < 0 || !(p.Slack >= 0):
-		return fmt.Errorf("stages %d, increase %v and slack %v must not be negative", p.MaxStage, p.AI, p.Slack)
+	case p.MaxStage < 0 || p.AI < 0:
+		return fmt.Errorf("stages %d and increase %v must not be negative", p.MaxStage, p.AI)
+	case !(p.Slack >= 0 && p.Slack <= 1000):
+		return fmt.Errorf("slack %v must be from 0 to 1000", p.Slack)
+	}
+	return nil
+}
+
+// badBaseRTT says what is wrong with a base round-trip time; nil: nothing. What a line carries in less than a
+// microsecond may be no byte, and that window would let no packet go.
+func badBaseRTT(t units.Time) error {
+	if t < shortest || t > wire.INTTimeWrap/2 {
+		return fmt.Errorf("base RTT %v must be from %v to %v, half of what the telemetry's clock shows", t, shortest, wire.INTTimeWrap/2)
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ func (p PowerTCPParams) Validate() error {
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
 		return badMin(p.Min, p.Line)
-	case p.BaseRTT <= 0 || p.BaseRTT > wire.INTTimeWrap/2:
-		return fmt.Errorf("base RTT %v must be positive and below %v, half of what the telemetry's clock shows", p.BaseRTT, wire.INTTimeWrap/2)
+	case badBaseRTT(p.BaseRTT) != nil:
+		return badBaseRTT(p.BaseRTT)
 	case !(p.Gamma > 0 && p.Gamma <= 1):
 		return fmt.Errorf("gamma %v must be above 0 and at most 1", p.Gamma)
 	case p.AI < 0:
