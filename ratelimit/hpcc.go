@@ -39,11 +39,10 @@ func (p HPCCParams) Validate() error {
 	return nil
 }
 
-// badBaseRTT says what is wrong with a base round-trip time; nil: nothing. What a line carries in less than a
-// microsecond may be no byte, and that window would let no packet go.
+// badBaseRTT says what is wrong with a base round-trip time; nil: nothing.
 func badBaseRTT(t units.Time) error {
-	if t < shortest || t > wire.INTTimeWrap/2 {
-		return fmt.Errorf("base RTT %v must be from %v to %v, half of what the telemetry's clock shows", t, shortest, wire.INTTimeWrap/2)
+	if t <= 0 || t > wire.INTTimeWrap/2 {
+		return fmt.Errorf("base RTT %v must be positive and at most %v, half of what the telemetry's clock shows", t, wire.INTTimeWrap/2)
 	}
 	return nil
 }
@@ -86,7 +85,11 @@ func (h *HPCC) Start(units.Time) {
 	*h = HPCC{params: h.params, w: w, wc: w, u: 1}
 }
 
-func (h *HPCC) full() float64 { return float64(h.params.Line.Bytes(h.params.BaseRTT)) }
+func (h *HPCC) full() float64 { return fullWindow(h.params.Line, h.params.BaseRTT) }
+
+// fullWindow is what a line carries in a base round-trip time, and no less than a byte: a window of nothing would let
+// no packet go.
+func fullWindow(line units.Rate, baseRTT units.Time) float64 { return float64(max(1, line.Bytes(baseRTT))) }
 
 // Rate is W/T; a full window, which is of whole bytes, is the line rate.
 func (h *HPCC) Rate(units.Time) units.Rate {

@@ -72,7 +72,7 @@ func (x *PowerTCP) Start(units.Time) {
 	*x = PowerTCP{params: x.params, w: w, old: w, power: 1}
 }
 
-func (x *PowerTCP) full() float64 { return float64(x.params.Line.Bytes(x.params.BaseRTT)) }
+func (x *PowerTCP) full() float64 { return fullWindow(x.params.Line, x.params.BaseRTT) }
 
 // Rate is window by tau; a full window, which is of whole bytes, is the line rate.
 func (x *PowerTCP) Rate(units.Time) units.Rate {

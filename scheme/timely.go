@@ -44,7 +44,7 @@ func (s *timely) params() []Param {
 			Name: "ai", into: rate(&s.rp.AI), Doc: "additive increase per update; a rate", Default: "10 Mbit/s per 10 Gbit/s of the line", Rule: partOfLine(1000), Source: snippet,
 			Open: "given for 10 Gbit/s only; in proportion to the line rate, as the HPCC authors' simulator has it",
 		},
-		{Name: "hai", into: integer(&s.rp.HAI), Doc: "updates without a growing round-trip time before the increase is `hai_times` as large; at least 1", Default: "5", Source: snippet},
+		{Name: "hai", into: integer(&s.rp.HAI), Doc: "updates in a row with a falling round-trip time before the increase is `hai_times` as large; at least 1", Default: "5", Source: snippet},
 		{Name: "hai_times", into: positive(&s.rp.Hyper), Doc: "how many times larger it is then; above 0", Default: "5", Source: snippet},
 		{
 			Name: "per_rtt", into: flag(&s.rp.PerRTT), Doc: "one whole update in a round-trip time, `hai` counting increases and a decrease bounded by min_rate alone, instead of one at every acknowledgement; yes or no",
