@@ -38,7 +38,7 @@ func (s *pacc) params() []Param {
 			Name: "qburst", into: size(&s.cp.QBurst), Doc: "an average queue up to this, on a host's link, is a microburst: no CNPs; a size", Default: "4 KB per 25 Gbit/s of the line", Rule: perLine(4*units.KB, 25*units.Gbps),
 			Source: paper, Open: "the formula, 1 us C, gives 3.1 KB",
 		},
-		{Name: "bth", into: size(&s.cp.BTh), Doc: "a flow that sent less in a period, on a host's link, is forgotten; a size", Default: "4 KB per 25 Gbit/s of the line", Rule: perLine(4*units.KB, 25*units.Gbps), Source: paper},
+		{Name: "bth", into: size(&s.cp.BTh), Doc: "a flow that sent less in a period, on a host's link, or nothing, is forgotten; a size", Default: "4 KB per 25 Gbit/s of the line", Rule: perLine(4*units.KB, 25*units.Gbps), Source: paper},
 		{Name: "beta1", into: fraction(&s.cp.Beta1), Doc: "weight of the queue's excess; 0 to 1024", Default: "0.05", Source: paper},
 		{Name: "beta2", into: fraction(&s.cp.Beta2), Doc: "weight of the queue's growth; 0 to 1024", Default: "0.1", Source: paper},
 		{
