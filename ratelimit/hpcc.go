@@ -89,7 +89,9 @@ func (h *HPCC) full() float64 { return fullWindow(h.params.Line, h.params.BaseRT
 
 // fullWindow is what a line carries in a base round-trip time, and no less than a byte: a window of nothing would let
 // no packet go.
-func fullWindow(line units.Rate, baseRTT units.Time) float64 { return float64(max(1, line.Bytes(baseRTT))) }
+func fullWindow(line units.Rate, baseRTT units.Time) float64 {
+	return float64(max(1, line.Bytes(baseRTT)))
+}
 
 // Rate is W/T; a full window, which is of whole bytes, is the line rate.
 func (h *HPCC) Rate(units.Time) units.Rate {
