@@ -317,3 +317,26 @@ func TestForget(t *testing.T) {
 		}
 	}
 }
+
+// A flow in the slot of one that was forgotten is notified when its own first period ends, whatever the one before it
+// was waiting for.
+func TestPCNSlotOfAnother(t *testing.T) {
+	n := NewPCN(PCNParams{Period: 50 * us, Percent: 95, Phase: FirstPacket}, 2)
+	n.Data(0, 0, wire.CE, 1000)
+	n.Forget(0)
+	n.Data(10*us, 0, wire.NotECT, 1000)
+	n.Data(45*us, 1, wire.NotECT, 1000)
+	for _, want := range []struct {
+		at   units.Time
+		flow int
+	}{{60 * us, 0}, {95 * us, 1}} {
+		at := n.Next()
+		for at < want.at { // a period without frames
+			n.Poll(at)
+			at = n.Next()
+		}
+		if flow, notice, ok := n.Poll(at); at != want.at || flow != want.flow || !ok || notice != (Notice{ECN: wire.NotECT, Word: 160}) {
+			t.Errorf("at %v flow %d, %+v, %v; want flow %d at %v", at, flow, notice, ok, want.flow, want.at)
+		}
+	}
+}

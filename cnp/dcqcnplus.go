@@ -14,11 +14,14 @@ type DCQCNPlusParams struct {
 	Silence  units.Time // a flow without a marked frame for so long leaves the list of congested flows
 }
 
+// shortestGap leaves time for the visits of records, of which there is one in every gap.
+const shortestGap = 100 * units.Nanosecond
+
 // Validate says what is wrong with the parameters, in one line.
 func (p DCQCNPlusParams) Validate() error {
 	switch {
-	case p.Gap <= 0:
-		return fmt.Errorf("gap %v must be positive", p.Gap)
+	case p.Gap < shortestGap:
+		return fmt.Errorf("gap %v must be at least %v", p.Gap, shortestGap)
 	case p.Interval < 0:
 		return fmt.Errorf("interval %v must not be negative", p.Interval)
 	case p.Silence < p.Interval:

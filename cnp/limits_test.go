@@ -45,7 +45,7 @@ func TestValidateRefuses(t *testing.T) {
 		"silence shorter than interval":   func(p *DCQCNPlusParams) { p.Silence = p.Interval - 1 },
 		"negative silence, interval zero": func(p *DCQCNPlusParams) { p.Interval, p.Silence = 0, -1 },
 	})
-	refuses(t, DCQCNPlusParams{Gap: 1}, nil)
+	refuses(t, DCQCNPlusParams{Gap: 100 * units.Nanosecond}, map[string]func(*DCQCNPlusParams){"gap of 99 ns": func(p *DCQCNPlusParams) { p.Gap = 99 * units.Nanosecond }})
 }
 
 // What a notification point does for a frame and a CNP, it does in the memory

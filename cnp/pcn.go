@@ -178,8 +178,11 @@ func (p *PCN) Poll(now units.Time) (int, Notice, bool) {
 	return 0, Notice{}, false
 }
 
-// Forget drops a flow's counters; if it stands in the queue it leaves it without a notice.
-func (p *PCN) Forget(flow int) { p.flows[flow] = pcnFlow{report: p.flows[flow].report} }
+// Forget drops a flow's counters, and its place in the queue: the slot's next flow has periods of its own.
+func (p *PCN) Forget(flow int) {
+	p.busy.remove(flow)
+	p.flows[flow] = pcnFlow{}
+}
 
 // Rebase implements units.Rebaser. Periods that all flows share go by the host's clock, which goes on.
 func (p *PCN) Rebase(by units.Time) {

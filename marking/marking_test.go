@@ -195,3 +195,19 @@ func TestNothingAllocates(t *testing.T) {
 		}
 	}
 }
+
+// A curve over more than any queue holds marks as seldom as it says.
+func TestREDOverMoreThanAnyQueue(t *testing.T) {
+	for _, kmax := range []units.Size{units.GB, 5 * units.GB, 64 * units.GB, 1 << 62} {
+		r, marked := NewRED(REDParams{Kmax: kmax, Pmax: 1}, 1), 0
+		const draws, queue = 100_000, 10 * units.MB
+		for range draws {
+			if r.Dequeue(0, Queue{Bytes: queue, Frames: 1}, nil) == Congestion {
+				marked++
+			}
+		}
+		if want := draws * float64(queue) / float64(kmax); math.Abs(float64(marked)-want) > 5*math.Sqrt(want)+5 {
+			t.Errorf("kmax %v: %d marks of %d, by the curve %.1f", kmax, marked, draws, want)
+		}
+	}
+}

@@ -21,7 +21,7 @@ type PACCParams struct {
 	Phase  units.Time // when the first round is; the paper does not say, so T
 	QTh    units.Size // the queue to hold; T/2 * C
 	QBurst units.Size // an average queue below it is a microburst: no CNPs
-	BTh    units.Size // a flow that sent less in a period is forgotten
+	BTh    units.Size // a flow that sent less in a period, or nothing, is forgotten
 	Beta1  float64    // weight of the queue's excess; 0.05
 	Beta2  float64    // weight of its growth; 0.1
 	Unit   units.Size // of a queue in N_all: 1 KB
@@ -238,7 +238,7 @@ func (c *PACC) round(now units.Time, queue units.Size) {
 	c.guesses = [len(c.guesses)]paccGuess{} // flows may be forgotten
 	for i := range c.flows {
 		f := &c.flows[i]
-		if f.inUse && units.Size(c.counts[i].txBytes) < p.BTh && f.cnps == 0 {
+		if f.inUse && units.Size(c.counts[i].txBytes) < max(p.BTh, 1) && f.cnps == 0 {
 			f.inUse = false
 			c.table.Delete(i)
 		}

@@ -82,7 +82,7 @@ func (s *slowPACC) round(queue int64) {
 	}
 	for n, f := range s.flows {
 		// One that is still owed CNPs stays, a choice: they could not be addressed.
-		if f.bytes < int64(s.p.BTh) && !slices.ContainsFunc(s.pending, func(c slowCNP) bool { return c.flow == n }) {
+		if f.bytes < max(1, int64(s.p.BTh)) && !slices.ContainsFunc(s.pending, func(c slowCNP) bool { return c.flow == n }) {
 			delete(s.flows, n)
 			continue
 		}
@@ -442,6 +442,22 @@ func TestPACCForgets(t *testing.T) {
 		if pollAll(point, 160*us, queued(0)); point.Next() != units.Never {
 			t.Errorf("%d bytes: silent, but not forgotten", c.size)
 		}
+	}
+}
+
+// Whatever BTh is, and however little of it is left at the rate of a slow link, a flow that sends nothing is forgotten:
+// else the table would be full of flows that are over.
+func TestPACCForgetsTheSilent(t *testing.T) {
+	p := paper25(1)
+	p.BTh = 0
+	point := NewPACC(p)
+	last, _ := roce(0, 64)
+	enqueue(point, 10*us, queued(0), last)
+	if pollAll(point, 80*us, queued(0)); point.Next() != 160*us {
+		t.Errorf("a flow that sent something is forgotten: next at %v", point.Next())
+	}
+	if pollAll(point, 160*us, queued(0)); point.Next() != units.Never {
+		t.Errorf("one that is silent is not: next at %v", point.Next())
 	}
 }
 

@@ -33,6 +33,7 @@ func (p REDParams) Validate() error {
 // the queue.
 type RED struct {
 	kmin, kmax int64
+	span       int64 // over which the probability grows by pmax
 	pmax       int64 // in units of 2^-31: integers decide, so that a run repeats on any machine
 	random     rand.PCG
 }
@@ -44,7 +45,10 @@ var (
 
 // NewRED returns a congestion point that draws from its own sequence, given by seed.
 func NewRED(p REDParams, seed uint64) *RED {
-	r := &RED{kmin: int64(p.Kmin), kmax: int64(p.Kmax), pmax: int64(p.Pmax * (1 << 31))}
+	r := &RED{kmin: int64(p.Kmin), kmax: int64(p.Kmax), span: int64(p.Kmax - p.Kmin), pmax: int64(p.Pmax * (1 << 31))}
+	for ; r.span > 1<<32; r.span /= 2 { // a part of the curve, with as steep a slope: products have 63 bits
+		r.pmax /= 2
+	}
 	r.random.Seed(seed, 0x52ED)
 	return r
 }
@@ -66,7 +70,7 @@ func (r *RED) congested(b int64) bool {
 	case b > r.kmax:
 		return true
 	}
-	return int64(r.random.Uint64()>>33)*(r.kmax-r.kmin) < r.pmax*(b-r.kmin)
+	return int64(r.random.Uint64()>>33)*r.span < r.pmax*(b-r.kmin)
 }
 
 // DequeueRun judges several frames.

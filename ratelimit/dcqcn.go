@@ -36,8 +36,8 @@ func (p DCQCNParams) Validate() error {
 		return badG(p.G)
 	case min(p.AlphaTimer, p.RateTimer) < shortest:
 		return fmt.Errorf("alpha_timer %v and rate_timer %v must be at least %v", p.AlphaTimer, p.RateTimer, shortest)
-	case p.ByteCount <= 0:
-		return fmt.Errorf("byte counter %v must be positive", p.ByteCount)
+	case p.ByteCount < fewestBytes:
+		return fmt.Errorf("byte counter %v must be at least %v", p.ByteCount, fewestBytes)
 	case p.Threshold < 1:
 		return fmt.Errorf("threshold %d must be at least 1", p.Threshold)
 	case !(p.Alpha >= 0 && p.Alpha <= 1):

@@ -33,8 +33,10 @@ func (p DCQCNPlusParams) Validate() error {
 		return badG(p.G)
 	case min(p.Timer, p.Short) < shortest: // a stretched timer is longer than Short
 		return fmt.Errorf("timer %v and short %v must be at least %v", p.Timer, p.Short, shortest)
-	case p.Frame <= 0 || p.Lambda < 1 || p.LambdaA < 1 || p.Threshold < 1:
-		return fmt.Errorf("frame %v, factors %d and %d and threshold %d must be positive", p.Frame, p.Lambda, p.LambdaA, p.Threshold)
+	case p.Frame <= 0 || p.Threshold < 1:
+		return fmt.Errorf("frame %v and threshold %d must be positive", p.Frame, p.Threshold)
+	case min(p.Lambda, p.LambdaA) < 1 || max(p.Lambda, p.LambdaA) > mostRounds:
+		return fmt.Errorf("factors %d and %d must be from 1 to %d", p.Lambda, p.LambdaA, mostRounds)
 	case !(p.Cut > 0 && p.Cut <= 1):
 		return fmt.Errorf("largest cut %v must be above 0 and at most 1", p.Cut)
 	case !(p.Hyper >= 1./1000 && p.Hyper <= 1000):
@@ -101,13 +103,17 @@ func (d *DCQCNPlus) Notify(now units.Time, _ uint8, word uint32) {
 	d.rateAt = now + d.period(d.params.Lambda)
 }
 
+// mostRounds or frames that a timer may take.
+const mostRounds = 1000
+
 // period is K or K_alpha (equations 16 and 17). It follows R_C when a timer is
 // armed.
 func (d *DCQCNPlus) period(lambda int) units.Time {
 	if d.tau <= d.params.Short {
 		return d.params.Timer
 	}
-	return units.Time(lambda) * max(d.tau, units.Rate(d.rc).Serialize(d.params.Frame))
+	one := max(d.tau, units.Rate(d.rc).Serialize(d.params.Frame))
+	return units.Time(lambda) * min(one, units.Lap/mostRounds) // 38 minutes
 }
 
 // Sent does nothing: there is no byte counter.

@@ -27,12 +27,22 @@ func (p HPCCParams) Validate() error {
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
 		return badMin(p.Min, p.Line)
-	case p.BaseRTT <= 0 || p.BaseRTT > wire.INTTimeWrap/2:
-		return fmt.Errorf("base RTT %v must be positive and below %v, half of what the telemetry's clock shows", p.BaseRTT, wire.INTTimeWrap/2)
+	case badBaseRTT(p.BaseRTT) != nil:
+		return badBaseRTT(p.BaseRTT)
 	case !(p.Eta > 0 && p.Eta <= 1):
 		return fmt.Errorf("eta %v must be above 0 and at most 1", p.Eta)
-	case p.MaxStage < 0 || p.AI < 0 || !(p.Slack >= 0):
-		return fmt.Errorf("stages %d, increase %v and slack %v must not be negative", p.MaxStage, p.AI, p.Slack)
+	case p.MaxStage < 0 || p.AI < 0:
+		return fmt.Errorf("stages %d and increase %v must not be negative", p.MaxStage, p.AI)
+	case !(p.Slack >= 0 && p.Slack <= 1000):
+		return fmt.Errorf("slack %v must be from 0 to 1000", p.Slack)
+	}
+	return nil
+}
+
+// badBaseRTT says what is wrong with a base round-trip time; nil: nothing.
+func badBaseRTT(t units.Time) error {
+	if t <= 0 || t > wire.INTTimeWrap/2 {
+		return fmt.Errorf("base RTT %v must be positive and at most %v, half of what the telemetry's clock shows", t, wire.INTTimeWrap/2)
 	}
 	return nil
 }
@@ -45,12 +55,13 @@ func (p HPCCParams) Validate() error {
 // Products are converted to float64 one by one, see PCN.
 type HPCC struct {
 	params *HPCCParams
-	w, wc  float64 // bytes
-	u      float64 // estimated utilisation of the fullest link
-	stage  int     // incStage
-	until  uint64  // lastUpdateSeq: packet whose acknowledgement moves W_c next
-	hops   int     // of last; 0: no acknowledgement yet
-	path   uint16  // of last
+	w, wc  float64    // bytes
+	u      float64    // estimated utilisation of the fullest link
+	stage  int        // incStage
+	until  uint64     // lastUpdateSeq: packet whose acknowledgement moves W_c next
+	hops   int        // of last; 0: no acknowledgement yet
+	path   uint16     // of last
+	heard  units.Time // when last came
 	last   [wire.INTHops]wire.INTHop
 }
 
@@ -74,7 +85,13 @@ func (h *HPCC) Start(units.Time) {
 	*h = HPCC{params: h.params, w: w, wc: w, u: 1}
 }
 
-func (h *HPCC) full() float64 { return float64(h.params.Line.Bytes(h.params.BaseRTT)) }
+func (h *HPCC) full() float64 { return fullWindow(h.params.Line, h.params.BaseRTT) }
+
+// fullWindow is what a line carries in a base round-trip time, and no less than a byte: a window of nothing would let
+// no packet go.
+func fullWindow(line units.Rate, baseRTT units.Time) float64 {
+	return float64(max(1, line.Bytes(baseRTT)))
+}
 
 // Rate is W/T; a full window, which is of whole bytes, is the line rate.
 func (h *HPCC) Rate(units.Time) units.Rate {
@@ -102,13 +119,13 @@ func (h *HPCC) Sent(units.Time, int) {}
 // Ack is NewAck of algorithm 1. The first acknowledgement is only compared with
 // by the next; so is one of a
 // packet that took another path: its counters are of other links.
-func (h *HPCC) Ack(_ units.Time, a *Ack) {
+func (h *HPCC) Ack(now units.Time, a *Ack) {
 	if a.Hops == nil {
 		return
 	}
 	n := a.Hops.Hops()
 	if n == h.hops && n > 0 && a.Hops.Path() == h.path {
-		h.measure(a.Hops)
+		h.measure(a.Hops, now-h.heard)
 		update := a.Packet >= h.until
 		h.adjust(update)
 		if update {
@@ -117,23 +134,30 @@ func (h *HPCC) Ack(_ units.Time, a *Ack) {
 	} else {
 		h.until = a.Next
 	}
-	h.hops, h.path = n, a.Hops.Path()
+	h.hops, h.path, h.heard = n, a.Hops.Path(), now
 	for i := range n {
 		h.last[i] = a.Hops.Hop(i)
 	}
 }
 
+// spanOf is how far a link's clock went on from one packet to another, whose acknowledgements came so far apart: these
+// tell how often it has turned over after a silence, or between packets of a slow flow.
+func spanOf(then, now, apart units.Time) units.Time {
+	span := now - then
+	if span < 0 {
+		span += wire.INTTimeWrap
+	}
+	return span + max(0, (apart-span+wire.INTTimeWrap/2)/wire.INTTimeWrap*wire.INTTimeWrap)
+}
+
 // measure is MeasureInflight: the largest of the links' utilisations, averaged
 // over a round-trip time.
-func (h *HPCC) measure(hops wire.INT) {
+func (h *HPCC) measure(hops wire.INT, apart units.Time) {
 	t := h.params.BaseRTT.Seconds()
-	most, over := 0.0, 0.0
+	most, over := -1.0, 0.0
 	for i := range h.hops {
 		now, then := hops.Hop(i), h.last[i]
-		dt := now.Time - then.Time
-		if dt < 0 {
-			dt += wire.INTTimeWrap
-		}
+		dt := spanOf(then.Time, now.Time, apart)
 		if dt <= 0 || now.Rate <= 0 {
 			continue
 		}
@@ -181,3 +205,6 @@ func (h *HPCC) StartAt(now units.Time, rate units.Rate) {
 	h.w = h.full() * within(rate, h.params.Min, h.params.Line) / float64(h.params.Line)
 	h.wc = h.w
 }
+
+// Rebase implements units.Rebaser.
+func (h *HPCC) Rebase(by units.Time) { h.heard.Rebase(by) }

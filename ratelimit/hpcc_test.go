@@ -77,8 +77,9 @@ func (s *slowHPCC) newAck(packet, sndNxt uint64, l []link, got float64) {
 func (s *slowHPCC) measureInflight(l []link, got float64) {
 	const ps = 1e-12
 	t := float64(s.p.BaseRTT) * ps
-	most, full, tau := 0.0, make([]float64, len(l)), make([]float64, len(l))
+	most, full, tau := -1.0, make([]float64, len(l)), make([]float64, len(l))
 	for i := range l {
+		full[i] = -1
 		tau[i] = float64(l[i].at-s.before[i].at) * ps
 		if tau[i] == 0 || l[i].nameless {
 			s.n["link says nothing"]++
@@ -96,7 +97,7 @@ func (s *slowHPCC) measureInflight(l []link, got float64) {
 	}
 	var averages []float64
 	for i := range l {
-		if full[i] > 0 && full[i] >= most*(1-1e-12) {
+		if full[i] >= 0 && full[i] >= most*(1-1e-12) {
 			averages = append(averages, (1-tau[i]/t)*s.u+tau[i]/t*full[i])
 		}
 	}
@@ -395,6 +396,51 @@ func TestTelemetryOfAnotherPath(t *testing.T) {
 		other.Ack(0, &Ack{Packet: 3, Next: 4, Hops: hop(4000, 2560, 2)}) // from here on it is measured as the other was
 		if same.Window() != other.Window() {
 			t.Errorf("%s: window %v on the other path, %v on the same", name, other.Window(), same.Window())
+		}
+	}
+}
+
+// A link that is used to nine tenths is found to be, whatever the grain of its counter: at 400 Gbit/s that counts 2048
+// bytes at a time, and between many acknowledgements it stands still.
+func TestHPCCBetweenGrains(t *testing.T) {
+	const packet = 320
+	for _, rate := range wire.INTRates() {
+		p := &HPCCParams{Line: rate, Min: rate / 1000, BaseRTT: 20 * rate.Serialize(packet*20), Eta: 0.95, MaxStage: 5, AI: 80}
+		if p.Validate() != nil {
+			continue // so slow that the telemetry's clock turns over
+		}
+		h := NewHPCC(p)
+		for i := range 5000 {
+			hop := wire.INTHop{Rate: rate, Time: units.Time(i) * rate.Serialize(packet) * 10 / 9, TxBytes: units.Size(i) * packet}
+			telemetry := make(wire.INT, wire.INTLen)
+			telemetry.Push(hop)
+			h.Ack(0, &Ack{Packet: uint64(i), Next: uint64(i + 360), Hops: telemetry})
+		}
+		if !(h.u > 0.85 && h.u < 0.95) {
+			t.Errorf("%v: utilisation %.3f", rate, h.u)
+		}
+	}
+}
+
+// After a silence of any length, and between the packets of a slow flow, a link that was half used is no full one: its
+// clock has turned over since, which the sender's own tells.
+func TestTelemetryAfterSilence(t *testing.T) {
+	const us = units.Microsecond
+	hpcc := &HPCCParams{Line: 10 * units.Gbps, Min: 10 * units.Mbps, BaseRTT: 10 * us, Eta: 0.95, MaxStage: 5, AI: 80}
+	power := &PowerTCPParams{Line: 10 * units.Gbps, Min: 10 * units.Mbps, BaseRTT: 10 * us, Gamma: 0.9}
+	for name, rp := range map[string]interface {
+		Acker
+		Windower
+	}{"hpcc": NewHPCC(hpcc), "powertcp": NewPowerTCP(power)} {
+		at, full := units.Time(0), rp.Window()
+		for i, silence := range []units.Time{0, us, 8000 * us, 16_777 * us, 16_778 * us, 17_000 * us, 33_560 * us, 100_000 * us, us} {
+			at += silence
+			hops := make(wire.INT, wire.INTLen)
+			hops.Push(wire.INTHop{Rate: 10 * units.Gbps, Time: at, TxBytes: (5 * units.Gbps).Bytes(at)})
+			rp.Ack(at+9*us+units.Time(i%3)*us, &Ack{Packet: uint64(i), Next: uint64(i + 1), Hops: hops})
+			if rp.Window() != full {
+				t.Errorf("%s: a window of %v after a silence of %v", name, rp.Window(), silence)
+			}
 		}
 	}
 }

@@ -25,8 +25,8 @@ func (p PowerTCPParams) Validate() error {
 		return fmt.Errorf("line rate %v must be positive", p.Line)
 	case p.Min <= 0 || p.Min > p.Line:
 		return badMin(p.Min, p.Line)
-	case p.BaseRTT <= 0 || p.BaseRTT > wire.INTTimeWrap/2:
-		return fmt.Errorf("base RTT %v must be positive and below %v, half of what the telemetry's clock shows", p.BaseRTT, wire.INTTimeWrap/2)
+	case badBaseRTT(p.BaseRTT) != nil:
+		return badBaseRTT(p.BaseRTT)
 	case !(p.Gamma > 0 && p.Gamma <= 1):
 		return fmt.Errorf("gamma %v must be above 0 and at most 1", p.Gamma)
 	case p.AI < 0:
@@ -43,11 +43,12 @@ func (p PowerTCPParams) Validate() error {
 // Products are converted to float64 one by one, see PCN.
 type PowerTCP struct {
 	params *PowerTCPParams
-	w, old float64 // bytes: now, and a round-trip time ago
-	power  float64 // smoothed, by that of a full link without a queue
-	until  uint64  // packet whose acknowledgement ends the round trip
-	hops   int     // of last; 0: no acknowledgement yet
-	path   uint16  // of last
+	w, old float64    // bytes: now, and a round-trip time ago
+	power  float64    // smoothed, by that of a full link without a queue
+	until  uint64     // packet whose acknowledgement ends the round trip
+	hops   int        // of last; 0: no acknowledgement yet
+	path   uint16     // of last
+	heard  units.Time // when last came
 	last   [wire.INTHops]wire.INTHop
 }
 
@@ -71,7 +72,7 @@ func (x *PowerTCP) Start(units.Time) {
 	*x = PowerTCP{params: x.params, w: w, old: w, power: 1}
 }
 
-func (x *PowerTCP) full() float64 { return float64(x.params.Line.Bytes(x.params.BaseRTT)) }
+func (x *PowerTCP) full() float64 { return fullWindow(x.params.Line, x.params.BaseRTT) }
 
 // Rate is window by tau; a full window, which is of whole bytes, is the line rate.
 func (x *PowerTCP) Rate(units.Time) units.Rate {
@@ -93,13 +94,13 @@ func (x *PowerTCP) Sent(units.Time, int) {}
 
 // Ack is NewAck. The first acknowledgement is only compared with by the next; so is one of a
 // packet that took another path: its counters are of other links.
-func (x *PowerTCP) Ack(_ units.Time, a *Ack) {
+func (x *PowerTCP) Ack(now units.Time, a *Ack) {
 	if a.Hops == nil {
 		return
 	}
 	n := a.Hops.Hops()
 	if n == x.hops && n > 0 && a.Hops.Path() == x.path {
-		x.measure(a.Hops)
+		x.measure(a.Hops, now-x.heard)
 		p := x.params
 		w := float64(p.Gamma*(x.old/x.power+float64(p.AI))) + float64((1-p.Gamma)*x.w)
 		x.w = min(max(w, float64(p.Min.Bytes(p.BaseRTT))), x.full())
@@ -107,7 +108,7 @@ func (x *PowerTCP) Ack(_ units.Time, a *Ack) {
 	if a.Packet >= x.until {
 		x.old, x.until = x.w, a.Next
 	}
-	x.hops, x.path = n, a.Hops.Path()
+	x.hops, x.path, x.heard = n, a.Hops.Path(), now
 	for i := range n {
 		x.last[i] = a.Hops.Hop(i)
 	}
@@ -115,16 +116,13 @@ func (x *PowerTCP) Ack(_ units.Time, a *Ack) {
 
 // measure is NormPower: the largest of the links' powers, averaged over tau. One that is a small part of a full link's
 // counts as a hundredth of it, so that windows stay finite.
-func (x *PowerTCP) measure(hops wire.INT) {
+func (x *PowerTCP) measure(hops wire.INT, apart units.Time) {
 	const least = 0.01
 	tau := x.params.BaseRTT.Seconds()
 	most, over := -1.0, 0.0
 	for i := range x.hops {
 		now, then := hops.Hop(i), x.last[i]
-		dt := now.Time - then.Time
-		if dt < 0 {
-			dt += wire.INTTimeWrap
-		}
+		dt := spanOf(then.Time, now.Time, apart)
 		if dt <= 0 || now.Rate <= 0 {
 			continue
 		}
@@ -152,3 +150,6 @@ func (x *PowerTCP) StartAt(now units.Time, rate units.Rate) {
 	x.w = x.full() * within(rate, x.params.Min, x.params.Line) / float64(x.params.Line)
 	x.old = x.w
 }
+
+// Rebase implements units.Rebaser.
+func (x *PowerTCP) Rebase(by units.Time) { x.heard.Rebase(by) }

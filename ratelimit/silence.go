@@ -14,6 +14,9 @@ import (
 // ticks for ever; no card has one of less than a microsecond.
 const shortest = units.Microsecond
 
+// fewestBytes is the least that a byte counter may be: a frame is a few hundred steps of it at most.
+const fewestBytes = 100 * units.Byte
+
 // Ticks that change something are as many as alpha needs to become negligible, and rates to become the line's. Less than
 // the least of these would be minutes of work after a long silence; cards and papers have g from 1/1024 on.
 const (

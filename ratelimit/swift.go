@@ -25,6 +25,8 @@ type SwiftParams struct {
 	Max    float64    // largest, and the first
 }
 
+const mostPackets = 1_000_000_000 // of a window
+
 // Validate says what is wrong with the parameters, in one line.
 func (p SwiftParams) Validate() error {
 	switch {
@@ -36,8 +38,8 @@ func (p SwiftParams) Validate() error {
 		return fmt.Errorf("ai %v must be above 0, beta %v above 0 and at most 1, max_mdf %v between 0 and 1", p.AI, p.Beta, p.MaxMDF)
 	case !(p.FSMin > 0 && p.FSMin < p.FSMax):
 		return fmt.Errorf("fs_min_cwnd %v must be above 0 and below fs_max_cwnd %v", p.FSMin, p.FSMax)
-	case !(p.Min > 0 && p.Min <= p.Max):
-		return fmt.Errorf("min_cwnd %v must be above 0 and at most max_cwnd %v", p.Min, p.Max)
+	case !(p.Min > 0 && p.Min <= p.Max && p.Max <= mostPackets):
+		return fmt.Errorf("min_cwnd %v must be above 0 and at most max_cwnd %v, and that at most %v", p.Min, p.Max, float64(mostPackets))
 	}
 	return nil
 }

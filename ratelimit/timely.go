@@ -15,7 +15,7 @@ type TimelyParams struct {
 	Alpha  float64    // weight of the newest difference of round-trip times; 0.02
 	Beta   float64    // decrease; 0.8
 	AI     units.Rate // delta, additive increase per update; 10 Mbit/s at 10 Gbit/s
-	HAI    int        // updates without a growing RTT before the increase is larger; 5
+	HAI    int        // updates in a row with a falling RTT before the increase is larger; 5
 	Hyper  float64    // how many times larger it is then; 0: 5
 	MinRTT units.Time // what gradients are measured by
 	Low    units.Time // T_low: below it only increases; 0 with per-packet pacing

@@ -35,7 +35,7 @@ func (s *afqcn) params() []Param {
 			Open: "section III also calls FbQCN a 6-bit number, which is never below 0. With a floor a flow is cut that exceeds an equal part of a link with room left, and shares in a parking lot are not max-min, as section IV has them",
 		},
 		{
-			Name: "classes", into: integer(&s.fair.Classes), Doc: "most flows told apart at a queue; at least 1", Default: "1024", Source: "ours",
+			Name: "classes", into: integer(&s.fair.Classes), Doc: "most flows told apart at a queue; 1 to 65536", Default: "1024", Source: "ours",
 			Open: "not stated, nor are: how the mix is rounded (to the nearest: rounding down would silence fairness where QCN sees no congestion), and by which feedback the sampling goes (the mix)",
 		},
 	})

@@ -96,7 +96,7 @@ func dcqcnParams(p *ratelimit.DCQCNParams) []Param {
 		{Name: "alpha_first", into: flag(&p.AlphaFirst), Doc: "a CNP raises alpha before the cut, not after it; yes or no", Default: "no", Source: "SIGCOMM'15, equation 1", Open: "in the authors' simulator it does"},
 		{Name: "alpha_timer", into: duration(&p.AlphaTimer), Doc: "K, without a CNP for so long alpha decays; a time, at least 1us", Default: "55us", Source: "the authors' simulator"},
 		{Name: "rate_timer", into: duration(&p.RateTimer), Doc: "T, between two timer steps of recovery; a time, at least 1us", Default: "55us", Source: tableI},
-		{Name: "byte_counter", into: size(&p.ByteCount), Doc: "B, between two counter steps of recovery; a size", Default: "10MB", Source: tableI},
+		{Name: "byte_counter", into: size(&p.ByteCount), Doc: "B, between two counter steps of recovery; a size, at least 100B", Default: "10MB", Source: tableI},
 		{Name: "threshold", into: integer(&p.Threshold), Doc: "F, steps of fast recovery; at least 1", Default: "5", Source: "the authors' simulator, as QCN"},
 		{Name: "ai", into: rate(&p.AI), Doc: "R_AI, additive increase; a rate", Default: "40Mbps", Source: tableI},
 		{

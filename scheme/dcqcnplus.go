@@ -33,7 +33,7 @@ func (s *dcqcnPlus) params() []Param {
 		Param{Name: "kmax", Source: paper},
 		Param{Name: "pmax", Open: "the configuration is said to be DCQCN's; the public simulator it builds on has 1 in its sample"},
 	), []Param{
-		{Name: "gap", into: duration(&s.np.Gap), Doc: "delta, between two CNPs of the card, whatever their flows; a time, above 0", Default: "1us", Source: paper + ", a ConnectX-4"},
+		{Name: "gap", into: duration(&s.np.Gap), Doc: "delta, between two CNPs of the card, whatever their flows; a time, at least 100ns", Default: "1us", Source: paper + ", a ConnectX-4"},
 		{Name: "cnp_interval", into: duration(&s.np.Interval), Doc: "at least between two CNPs of a flow; a time", Default: "45us", Source: paper},
 		{
 			Name: "silence", into: duration(&s.np.Silence), Doc: "a flow without a marked frame for so long leaves the list; a time, at least cnp_interval", Default: "1s", Source: "ours",
@@ -43,8 +43,8 @@ func (s *dcqcnPlus) params() []Param {
 		{Name: "timer", into: duration(&s.rp.Timer), Doc: "K and K_alpha while rounds are short; a time, at least 1us", Default: "55us", Source: tableI, Open: "the paper speaks of long rounds only; DCQCN's timers for short ones"},
 		{Name: "short", into: duration(&s.rp.Short), Doc: "a round longer than this stretches the timers; a time, at least 1us", Default: "50us", Source: paper},
 		{Name: "frame", into: size(&s.rp.Frame), Doc: "M, a full frame; a size", Default: "1000B", Source: paper, Open: "the text prints 1000KB"},
-		{Name: "lambda", into: integer(&s.rp.Lambda), Doc: "K is so many rounds or frames; at least 1", Default: "2", Source: paper},
-		{Name: "lambda_alpha", into: integer(&s.rp.LambdaA), Doc: "K_alpha is so many rounds or frames; at least 1", Default: "1", Source: paper},
+		{Name: "lambda", into: integer(&s.rp.Lambda), Doc: "K is so many rounds or frames; 1 to 1000", Default: "2", Source: paper},
+		{Name: "lambda_alpha", into: integer(&s.rp.LambdaA), Doc: "K_alpha is so many rounds or frames; 1 to 1000", Default: "1", Source: paper},
 		{Name: "threshold", into: integer(&s.rp.Threshold), Doc: "F, steps of fast recovery; at least 1", Default: "5", Source: paper},
 		{Name: "cut", into: fraction(&s.rp.Cut), Doc: "the coefficient of alpha: a CNP cuts by no more than this part; above 0, at most 1", Default: "1/2", Source: "equation 13; section VI.B varies it"},
 		{Name: "hyper", into: fraction(&s.rp.Hyper), Doc: "multiple of the steps of hyper increase; from 1/1000 to 1000", Default: "1", Source: "equation 21; section VI.B varies it", Open: "which of the two terms is multiplied is not said: both are"},

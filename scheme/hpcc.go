@@ -36,13 +36,13 @@ func (s *hpcc) params() []Param {
 			Open: "the rule of section 3.3 is W_init (1-eta)/N for N flows; without N, the paper's own value",
 		},
 		{
-			Name: "base_rtt", into: duration(&s.rp.BaseRTT), Doc: "T, above the largest base round-trip time; a time",
-			Default: "13/12 of the largest base RTT, and six full frames", Rule: func(n Network) string {
-				return (n.baseRTT()*13/12 + n.Line.Serialize(6*1100*units.Byte)).String()
+			Name: "base_rtt", into: duration(&s.rp.BaseRTT), Doc: "T, above the largest base round-trip time; a time, above 0, at most 8.388608ms",
+			Default: "13/12 of the largest base RTT, and six full frames of 1100 B or more", Rule: func(n Network) string {
+				return (n.baseRTT()*13/12 + n.Line.Serialize(6*max(1100*units.Byte, n.packet()))).String()
 			}, Source: "13 us for 12 us in section 5.1", Open: "the paper's base RTT counts the time a packet is stored at each hop; ours is of propagation alone, so the frames are added",
 		},
 		{
-			Name: "slack", into: positive(&s.rp.Slack), Doc: "what may be under way is so many times the window; above 0", Default: "1", Source: "algorithm 1",
+			Name: "slack", into: positive(&s.rp.Slack), Doc: "what may be under way is so many times the window; above 0, at most 1000", Default: "1", Source: "algorithm 1",
 			Open: "the authors' simulator counts payload alone against the window, which makes it larger by the share of headers",
 		},
 		minRate(&s.rp.Min).with(Param{Open: "the paper has none; the authors' simulator's runs have 1/100"}),

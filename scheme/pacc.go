@@ -38,17 +38,17 @@ func (s *pacc) params() []Param {
 			Name: "qburst", into: size(&s.cp.QBurst), Doc: "an average queue up to this, on a host's link, is a microburst: no CNPs; a size", Default: "4 KB per 25 Gbit/s of the line", Rule: perLine(4*units.KB, 25*units.Gbps),
 			Source: paper, Open: "the formula, 1 us C, gives 3.1 KB",
 		},
-		{Name: "bth", into: size(&s.cp.BTh), Doc: "a flow that sent less in a period, on a host's link, is forgotten; a size", Default: "4 KB per 25 Gbit/s of the line", Rule: perLine(4*units.KB, 25*units.Gbps), Source: paper},
-		{Name: "beta1", into: fraction(&s.cp.Beta1), Doc: "weight of the queue's excess; 0 or more", Default: "0.05", Source: paper},
-		{Name: "beta2", into: fraction(&s.cp.Beta2), Doc: "weight of the queue's growth; 0 or more", Default: "0.1", Source: paper},
+		{Name: "bth", into: size(&s.cp.BTh), Doc: "a flow that sent less in a period, on a host's link, or nothing, is forgotten; a size", Default: "4 KB per 25 Gbit/s of the line", Rule: perLine(4*units.KB, 25*units.Gbps), Source: paper},
+		{Name: "beta1", into: fraction(&s.cp.Beta1), Doc: "weight of the queue's excess; 0 to 1024", Default: "0.05", Source: paper},
+		{Name: "beta2", into: fraction(&s.cp.Beta2), Doc: "weight of the queue's growth; 0 to 1024", Default: "0.1", Source: paper},
 		{
 			Name: "unit", into: size(&s.cp.Unit), Doc: "of a queue in N_all; a size, above 0", Default: "1KB", Source: "ours",
 			Open: "not stated; with 1 KB the queue of figure 1 comes to rest at the 125 KB that it prints, and the paper's phase margin is positive; bytes would ask for the most CNPs always",
 		},
 		{Name: "w", into: fraction(&s.cp.W), Doc: "weight of the newest queue in the average; above 0, at most 1", Default: "0.9", Source: paper},
-		{Name: "gap", into: duration(&s.cp.Gap), Doc: "between two CNPs of a flow; a time, above 0", Default: "4us", Source: paper + ": the cards cut no more often"},
+		{Name: "gap", into: duration(&s.cp.Gap), Doc: "between two CNPs of a flow; a time, above 0, at most period", Default: "4us", Source: paper + ": the cards cut no more often"},
 		{
-			Name: "flows", into: integer(&s.cp.Flows), Doc: "entries of the flow table of a queue; at least 1", Default: "1024", Source: "ours",
+			Name: "flows", into: integer(&s.cp.Flows), Doc: "entries of the flow table of a queue; 1 to 65536", Default: "1024", Source: "ours",
 			Open: "the paper keys flows by addresses, for which its cards limit; here by addresses and queue pair, for which our hosts limit",
 		},
 	}, mlxParams(&s.rp))

@@ -24,8 +24,8 @@ func (s *powertcp) params() []Param {
 	return []Param{
 		{Name: "gamma", into: positive(&s.rp.Gamma), Doc: "weight of what an acknowledgement says; above 0, at most 1", Default: "0.9", Source: "section 3.3"},
 		{
-			Name: "base_rtt", into: duration(&s.rp.BaseRTT), Doc: "tau, the largest base round-trip time; a time", Default: "base RTT of the longest path",
-			Rule: func(n Network) string { return n.pathRTT().String() }, Source: "section 3.3",
+			Name: "base_rtt", into: duration(&s.rp.BaseRTT), Doc: "tau, the largest base round-trip time; a time, above 0, at most 8.388608ms", Default: "base RTT of the longest path, and a full packet",
+			Rule: func(n Network) string { return (n.pathRTT() + n.Line.Serialize(n.packet())).String() }, Source: "section 3.3",
 		},
 		{
 			Name: "beta", into: size(&s.rp.AI), Doc: "additive increase of the window; a size", Default: "a tenth of the line's bytes in base_rtt of the default",

@@ -28,7 +28,7 @@ func (s *qcn) params() []Param {
 	const cnMIB = "IEEE8021-CN-MIB, the standard's default"
 	return []Param{
 		{Name: "set_point", into: size(&s.cp.SetPoint), Doc: "Qeq, the queue to hold; a size, at least 100B", Default: "26KB", Source: cnMIB + " (ieee8021CnCpQueueSizeSetPoint)"},
-		{Name: "w", into: fraction(&s.cp.Weight), Doc: "weight of the queue's growth; above 0", Default: "2", Source: cnMIB},
+		{Name: "w", into: fraction(&s.cp.Weight), Doc: "weight of the queue's growth; above 0, at most 1024", Default: "2", Source: cnMIB},
 		{Name: "sample_base", into: size(&s.cp.SampleBase), Doc: "bytes between two samples without congestion; a size, at least 10KB", Default: "150KB", Source: cnMIB},
 		{
 			Name: "sampling", into: either(&s.cp.Sampling, "sampling %q:", "adaptive", marking.Adaptive, "fixed", marking.Fixed), Doc: "what congestion makes of them: `adaptive` (down to an eighth of the base, the standard's table) or `fixed`", Default: "adaptive",

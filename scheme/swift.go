@@ -47,7 +47,7 @@ func (s *swift) params() []Param {
 		{Name: "fs_max_cwnd", into: positive(&s.rp.FSMax), Doc: "window in packets at which it adds nothing", Default: "100", Source: public},
 		{Name: "min_cwnd", into: positive(&s.rp.Min), Doc: "least window in packets; above 0", Default: "0.001", Source: "ours: a packet in 1000 round-trip times", Open: "the paper says that windows may be far below one packet"},
 		{
-			Name: "max_cwnd", into: positive(&s.rp.Max), Doc: "largest window in packets, and the first", Default: "a base_target of the line, and what hops add",
+			Name: "max_cwnd", into: positive(&s.rp.Max), Doc: "largest window in packets, and the first; at most 1e9", Default: "a base_target of the line, and what hops add",
 			Rule: func(n Network) string {
 				all := n.pathRTT() + n.Line.Serialize(4*n.packet())*units.Time(n.hops())
 				return strconv.FormatFloat(float64(n.Line.Bytes(all))/float64(n.packet()), 'g', 6, 64)

@@ -44,7 +44,7 @@ func (s *timely) params() []Param {
 			Name: "ai", into: rate(&s.rp.AI), Doc: "additive increase per update; a rate", Default: "10 Mbit/s per 10 Gbit/s of the line", Rule: partOfLine(1000), Source: snippet,
 			Open: "given for 10 Gbit/s only; in proportion to the line rate, as the HPCC authors' simulator has it",
 		},
-		{Name: "hai", into: integer(&s.rp.HAI), Doc: "updates without a growing round-trip time before the increase is `hai_times` as large; at least 1", Default: "5", Source: snippet},
+		{Name: "hai", into: integer(&s.rp.HAI), Doc: "updates in a row with a falling round-trip time before the increase is `hai_times` as large; at least 1", Default: "5", Source: snippet},
 		{Name: "hai_times", into: positive(&s.rp.Hyper), Doc: "how many times larger it is then; above 0", Default: "5", Source: snippet},
 		{
 			Name: "per_rtt", into: flag(&s.rp.PerRTT), Doc: "one whole update in a round-trip time, `hai` counting increases and a decrease bounded by min_rate alone, instead of one at every acknowledgement; yes or no",
@@ -76,14 +76,20 @@ func (s *patchedTimely) params() []Param {
 	const fromRTT = "a public simulator's 50 us and 500 us at a base RTT of 20 us"
 	return append(but(s.timely.params(),
 		Param{
-			Name: "t_low", Default: "30us above the base RTT", Rule: func(n Network) string { return (n.baseRTT() + 30*units.Microsecond).String() }, Source: fromRTT,
-			Open: "no value is given for long round-trip times; t_low is what the queue is held at, so the room for queueing is kept, not the ratio",
+			Name: "t_low", Default: "30us above the base RTT, or twice what full packets add to it, if that is more", Rule: func(n Network) string { return n.aboveRTT(1).String() }, Source: fromRTT,
+			Open: "no value is given for long round-trip times; t_low is what the queue is held at, so the room for queueing is kept, not the ratio. Packets that are long for a slow line take longer than that in an empty network",
 		},
 		Param{
-			Name: "t_high", Default: "480us above the base RTT", Rule: func(n Network) string { return (n.baseRTT() + 480*units.Microsecond).String() }, Source: fromRTT,
+			Name: "t_high", Default: "16 times as far above the base RTT as t_low of the default", Rule: func(n Network) string { return n.aboveRTT(16).String() }, Source: fromRTT,
 			Open: "as t_low",
 		},
 	), Param{Name: "gain", into: fraction(&s.rp.Gain), Doc: "of the decrease; above 0, at most 1", Default: "0.008", Source: "the authors' parameter, as public code has it"})
+}
+
+// aboveRTT is the base RTT and so many times the room for queueing that t_low leaves.
+func (n Network) aboveRTT(times units.Time) units.Time {
+	base := n.baseRTT()
+	return base + times*max(30*units.Microsecond, 2*(n.pathRTT()-base))
 }
 
 func (s *patchedTimely) build(n Network) (Parts, error) {
