@@ -85,6 +85,7 @@ type SwitchNode struct {
 	Links   []dataplane.Link
 	Scheme  *scheme.Scheme
 	Params  []scheme.Setting // of the scheme, as they are in force
+	Line    units.Rate       // of the fastest port, for which they are meant
 	Workers []int            // of each port
 	// Headroom is what each port needs, by cause; the configuration may say otherwise.
 	Headroom []pfc.HeadroomParts
@@ -323,7 +324,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if err != nil {
 		return nil, err
 	}
-	n.Scheme = recipe
+	n.Scheme, n.Line = recipe, network.Line
 	if n.Params, err = recipe.Settings(network, c.Scheme.overrides()); err != nil {
 		return nil, err
 	}

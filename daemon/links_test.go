@@ -13,6 +13,7 @@ import (
 	"photon/dataplane/dpdk"
 	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // still is a world that carries nothing; its devices say what a test has them say.
@@ -41,14 +42,19 @@ func (w *still) SetUp(at dataplane.End, up bool) (bool, error) {
 	w.devices[at.Port].LinkUp = up
 	return true, nil
 }
-func (w *still) Laps() uint64                                   { return 0 }
-func (w *still) Idle() bool                                     { return true }
+func (w *still) Laps() uint64 { return 0 }
+func (w *still) Idle() bool   { return true }
+func (w *still) Started() <-chan struct{} {
+	started := make(chan struct{})
+	close(started)
+	return started
+}
 func (w *still) SetRate(at dataplane.End, rate units.Rate)      { w.rates[at.Port] = rate }
 func (w *still) CopyPolls([]dpdk.Polls)                         {}
 func (w *still) Pace() dpdk.Pace                                { return dpdk.Pace{} }
 func (w *still) say(port int, change func(d *dpdk.DeviceStats)) { change(&w.devices[port]) }
 
-// linked is a switch with two cards of 10 Gbit/s, between which nothing moves.
+// linked is a switch with two or three cards of 10 Gbit/s, between which nothing moves.
 type linked struct {
 	*daemon
 	t     *testing.T
@@ -60,16 +66,22 @@ type linked struct {
 
 func newLinked(t *testing.T, lines string) *linked {
 	t.Helper()
+	return newLinkedOf(t, portsOfCards+lines)
+}
+
+func newLinkedOf(t *testing.T, text string) *linked {
+	t.Helper()
 	x := &linked{t: t, daemon: &daemon{}, file: filepath.Join(t.TempDir(), "switch.yaml")}
-	x.write(lines)
+	x.put(text)
 	conf, err := config.ReadSwitch(x.file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	devices := make([]dpdk.Device, dpdk.MaxPorts)
-	x.setNames("sw0", "sw1")
+	ports := len(conf.Ports)
+	x.setNames([]string{"sw0", "sw1", "sw2"}[:ports]...)
 	x.rates = make([]units.Rate, len(devices))
-	x.world = &still{now: units.Second, rates: map[int]units.Rate{}, devices: make([]dpdk.DeviceStats, 2)}
+	x.world = &still{now: units.Second, rates: map[int]units.Rate{}, devices: make([]dpdk.DeviceStats, ports)}
 	for i := range x.world.devices {
 		devices[i].Rate, devices[i].Up = 10*units.Gbps, true
 		x.world.devices[i].Rate, x.world.devices[i].LinkUp = 10*units.Gbps, true
@@ -86,6 +98,7 @@ func newLinked(t *testing.T, lines string) *linked {
 		t.Fatal(err)
 	}
 	d := x.daemon
+	d.scheme, d.params, d.line = node.Scheme.Name, node.Params, node.Line
 	d.log, d.world, d.node, d.sw, d.lossless = newLog(Options{Log: &x.log}), x.world, s, s, 1<<3
 	d.loaded.conf, d.loaded.devices = conf, devices
 	d.loaded.again = func() (*config.Switch, error) { return config.ReadSwitch(x.file) }
@@ -93,8 +106,12 @@ func newLinked(t *testing.T, lines string) *linked {
 	return x
 }
 
-func (x *linked) write(lines string) {
-	text := "ports:\n- device: 0000:03:00.0\n- device: 0000:03:00.1\nforwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}\n" + lines
+const portsOfCards = "ports:\n- device: 0000:03:00.0\n- device: 0000:03:00.1\nforwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}\n"
+
+func (x *linked) write(lines string) { x.put(portsOfCards + lines) }
+
+func (x *linked) put(text string) {
+	x.t.Helper()
 	if err := os.WriteFile(x.file, []byte(text), 0o600); err != nil {
 		x.t.Fatal(err)
 	}
@@ -105,7 +122,7 @@ func (x *linked) wait(frames int) {
 	pause := make([]byte, 60)
 	copy(pause, []byte{1, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 8, 0x88, 8, 1, 1, 0, 8})
 	pause[18+6], pause[18+7] = 0xFF, 0xFF
-	data := append([]byte{2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 7, 8, 0, 0x45, 26 << 2}, make([]byte, 984)...)
+	data := append([]byte{2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 7, 8, 0, 0x45, 26<<2 | wire.ECT0}, make([]byte, 984)...)
 	give := func(port int, b []byte) {
 		f, _ := x.env.Alloc(len(b))
 		copy(x.env.Header(f), b)

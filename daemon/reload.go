@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -79,14 +80,14 @@ func (d *daemon) takeOver(conf *config.Switch) (lines []string, err error) {
 		m.undo(d)
 		return nil, err
 	}
-	was := l.conf
+	was, line := l.conf, d.line
 	d.unplug(m)
 	copy(d.workers, node.Workers) // of ports that come
 	spoil := d.prepareImpair(conf)
 	d.world.DoBriefly(func(now units.Time) {
 		d.sw.Apply(now, change)
 		spoil(now)
-		d.scheme, d.params, d.response = node.Scheme.Name, node.Params, conf.Response()
+		d.scheme, d.params, d.line, d.response = node.Scheme.Name, node.Params, node.Line, conf.Response()
 	})
 	l.conf, l.devices = conf, m.devices
 	d.plug(m, conf, node)
@@ -95,6 +96,9 @@ func (d *daemon) takeOver(conf *config.Switch) (lines []string, err error) {
 	d.gaps(conf, l.devices)
 	for _, c := range changes {
 		lines = append(lines, c.String())
+	}
+	if line != d.line {
+		lines = append(lines, fmt.Sprintf("congestion points begin anew: %s is for a line of %v, the fastest port's, not of %v", d.scheme, d.line, line))
 	}
 	return lines, nil
 }
@@ -105,7 +109,7 @@ func (d *daemon) prepare(conf *config.Switch, m *move, scheme bool) (*config.Swi
 	if err != nil {
 		return nil, nil, err
 	}
-	if !scheme {
+	if !scheme && node.Line == d.line {
 		node.Config.CP = nil // they stay, with what they know
 	}
 	change, err := d.sw.Prepare(node.Config)

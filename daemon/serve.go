@@ -57,6 +57,7 @@ type daemon struct {
 	workers         []int        // of each port
 	impaired        *impair.Node // injects faults before the switch; nil: no fault was ever configured
 	params          []scheme.Setting
+	line            units.Rate   // of the fastest port, for which the scheme's parameters are meant
 	response        units.Time   // that the headroom has room for
 	gap             atomic.Int64 // between polls that it survives
 	loaded          loaded

@@ -60,7 +60,7 @@ func Switch(ctx context.Context, o Options, conf *config.Switch, again func() (*
 		d.impaired = impair.New(s, envs, node.Workers, specs, s.Priority)
 		d.node = d.impaired
 	}
-	d.sw, d.scheme, d.params, d.response = s, node.Scheme.Name, node.Params, conf.Response()
+	d.sw, d.scheme, d.params, d.line, d.response = s, node.Scheme.Name, node.Params, node.Line, conf.Response()
 	d.loaded.conf, d.loaded.devices, d.loaded.again = conf, devices, again
 	d.rates = make([]units.Rate, len(devices))
 	id := w.Add(d.name, d.node, envs, node.Workers)
