@@ -183,15 +183,64 @@ func TestWholeSendsNoPFC(t *testing.T) {
 	c.Enabled, c.Whole, c.Rate, c.Pool = 1, true, 10*units.Gbps, NewPool(10_000, false)
 	c.Thresholds[0] = Thresholds{XOFF: 1000, XON: 500, Headroom: 10_000, Alpha: 1}
 	g := NewIngress(c)
-	g.StopPeer()
-	var f Frame
-	g.Poll(0, &f)
+	sent := 0
+	poll := func(now units.Time) {
+		t.Helper()
+		var f Frame
+		if g.Poll(now, &f) {
+			if sent++; !f.Global || f.Enable != 1 {
+				t.Fatalf("a port that sends PAUSE sends a PFC frame: %+v", f)
+			}
+		}
+	}
 	for range 5 {
 		g.Admit(5, 1300)
 	}
+	poll(0) // XOFF
+	g.StopPeer()
+	poll(1)
 	for range 3 {
-		if g.Poll(1, &f) && !f.Global {
-			t.Fatalf("a port that sends PAUSE sends a PFC frame: %+v", f)
-		}
+		poll(g.Next(1)) // again
+	}
+	g.ResumePeer()
+	for range 5 {
+		g.Release(5, 1300)
+	}
+	poll(units.Second) // XON
+	if sent != 5 {
+		t.Errorf("%d frames were sent: an XOFF, three more before its time runs out, an XON", sent)
+	}
+}
+
+// What was seen of a PAUSE is counted when the port goes over to PFC, and is kept in its history.
+func TestPauseEndsWhereAPortGoesOverToPFC(t *testing.T) {
+	c := IngressConfig{Enabled: 1, Whole: true, Rate: 10 * units.Gbps, Pool: NewPool(10_000, false)}
+	c.Thresholds[0] = Thresholds{XOFF: 1000, XON: 500, Headroom: 10_000}
+	g := NewIngress(c)
+	h := NewHistory(4)
+	g.SetHistory(h)
+	var f Frame
+	if g.Admit(5, 1300); !g.Poll(100, &f) {
+		t.Fatal("no XOFF")
+	}
+	g.Restart(400, 1<<3, false)
+	if k := g.Counters(500); k.Paused != [Classes]units.Time{300} || k.PausedNow != 0 {
+		t.Errorf("%+v", k)
+	}
+	if list, n := h.Ended(nil); n != 1 || list[0] != (Pause{100, 400, 0, true}) {
+		t.Errorf("%+v", list)
+	}
+}
+
+// Watermarks that are cleared are what there is now, headroom included.
+func TestClearedPeaks(t *testing.T) {
+	g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: [Classes]Thresholds{3: {XOFF: 1000, XON: 500, Headroom: 5000}}})
+	for range 3 {
+		g.Admit(3, 1300)
+	}
+	g.Release(3, 1300)
+	g.ClearPeaks()
+	if k := g.Counters(0); k.Peak[3] != 2600 || k.HeadroomMax[3] != k.Headroom[3] || k.Headroom[3] < 1300 {
+		t.Errorf("%+v", k)
 	}
 }

@@ -143,6 +143,19 @@ func TestStormThatComesBack(t *testing.T) {
 	}
 }
 
+// The storm of a priority that is watched no more has ended, and is counted up to then.
+func TestStormEndsWithItsWatch(t *testing.T) {
+	d := newDogged(Forward)
+	for at := units.Time(0); at <= 10*ms; at += 2 * ms {
+		d.pause(at, 3, MaxQuanta)
+	}
+	d.w.Watch(12*ms, 1<<4)
+	d.tick(12 * ms)
+	if c := d.w.Counters(20 * ms); c.Storms[3] != 1 || c.Restored[3] != 1 || c.Time[3] != 2*ms || c.Storm != 0 || d.w.Ignored() != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestWhatIsNotWatched(t *testing.T) {
 	d := newDogged(Alert)
 	for at := units.Time(0); at <= 20*ms; at += 2 * ms {
