@@ -20,6 +20,9 @@ func explainCommand() *cobra.Command {
 			"  photon explain pacc --rate 25Gbps",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, names []string) error {
+			if markdown && len(names) > 0 {
+				return bad(errors.New("--markdown prints all schemes: name none"))
+			}
 			if markdown {
 				return scheme.Markdown(c.OutOrStdout())
 			}

@@ -55,7 +55,7 @@ func TestShow(t *testing.T) {
 		},
 		"neighbours": {
 			" Address         MacAddress  Port  VLAN      State  Waiting  Requests  Failures",
-			"10.0.0.9  02:00:00:00:00:09   sw0     0  reachable        0         3         0",
+			"10.0.0.9  02:00:00:00:00:09   sw0     -  reachable        0         3         0",
 			" fd00::9                  -     -    20     failed        0         4         1",
 		},
 		"queues": {

@@ -47,7 +47,7 @@ func takeNeighbours(s *telemetry.Source) Document {
 func (d *Neighbours) Table(w io.Writer) {
 	t := newTable("Address", "MacAddress", "Port", "VLAN", "State", "Waiting", "Requests", "Failures")
 	for _, n := range d.Neighbours {
-		t.Row(n.Address, cmp.Or(n.MAC, "-"), cmp.Or(n.Port, "-"), n.VLAN, n.State, n.Waiting, n.Requests, n.Failures)
+		t.Row(n.Address, cmp.Or(n.MAC, "-"), cmp.Or(n.Port, "-"), shownVLAN(n.VLAN), n.State, n.Waiting, n.Requests, n.Failures)
 	}
 	t.Print(w)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"photon/dataplane"
@@ -89,14 +90,11 @@ func (d *Routes) Table(w io.Writer) {
 			t.Row(prefix, r.Action, "-", "-", "-", "-")
 		}
 		for _, v := range r.Via {
-			vlan, link := "-", "down"
-			if v.VLAN != 0 {
-				vlan = fmt.Sprint(v.VLAN)
-			}
+			link := "down"
 			if v.LinkUp {
 				link = "up"
 			}
-			t.Row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), vlan, v.Weight, link)
+			t.Row(prefix, cmp.Or(v.MAC, v.Address), cmp.Or(v.Port, "-"), shownVLAN(v.VLAN), v.Weight, link)
 			prefix = ""
 		}
 	}
@@ -107,4 +105,12 @@ func (d *Routes) Table(w io.Writer) {
 	}
 	fmt.Fprintf(w, "Router %s, addresses %s\n", d.MAC, cmp.Or(strings.Join(d.Addresses, ", "), "none"))
 	fmt.Fprintf(w, "Total number of routes %d, packets routed %d\n", len(d.Routes), d.Routed)
+}
+
+// shownVLAN is a VLAN's number; - where frames have no tag.
+func shownVLAN(vlan int) string {
+	if vlan == 0 {
+		return "-"
+	}
+	return strconv.Itoa(vlan)
 }
