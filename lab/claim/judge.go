@@ -107,13 +107,7 @@ func (m *Measurement) is(p *experiment.Part) bool {
 
 // judgedAgain is a measurement judged by what the paper has of it.
 func (m Measurement) judgedAgain(p *experiment.Part) Measurement {
-	number := func(v *float64) float64 {
-		if v == nil {
-			return stat.Never
-		}
-		return *v
-	}
-	est := estimated{value: number(m.Measured), n: m.N, never: m.Never}
+	est := estimated{value: m.number(m.Measured), n: m.N, never: m.Never}
 	if m.Unknown {
 		est.value = math.NaN()
 	}
@@ -122,11 +116,22 @@ func (m Measurement) judgedAgain(p *experiment.Part) Measurement {
 	}
 	est.low, est.high = est.value, est.value
 	if len(m.Interval) == 2 {
-		est.low, est.high = number(m.Interval[0]), number(m.Interval[1])
+		est.low, est.high = m.number(m.Interval[0]), m.number(m.Interval[1])
 	}
 	m.Verdict = ""
 	est.judge(p, &m)
 	return m
+}
+
+// number is what was measured; null has no end: a reduction by what never came none below, and all else none above.
+func (m *Measurement) number(v *float64) float64 {
+	switch {
+	case v != nil:
+		return *v
+	case m.As == experiment.Reduction:
+		return math.Inf(-1)
+	}
+	return stat.Never
 }
 
 // worse orders verdicts. A part that was not run leaves the whole claim undecided, so it is the worst.
@@ -292,11 +297,7 @@ func (m *Measurement) Undecided() bool {
 	case len(m.Interval) != 2:
 		return false
 	}
-	low, high := m.Interval[0], m.Interval[1]
-	if m.Bound == experiment.AtLeast {
-		return high == nil || *high >= *m.Limit
-	}
-	return low != nil && *low <= *m.Limit
+	return slices.ContainsFunc(m.Interval, func(v *float64) bool { return stands(m.As, m.Bound, *m.Limit, 0, m.number(v)) })
 }
 
 // Count counts verdicts.

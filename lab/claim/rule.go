@@ -53,7 +53,7 @@ func effect(as experiment.As, v float64) float64 {
 func grade(as experiment.As, bound experiment.Bound, p, v float64) (verdict Verdict, direction bool) {
 	e, f := effect(as, v), effect(as, p)
 	share := e / f
-	direction = share >= directionFrom-roundOff
+	direction = f != 0 && share >= directionFrom-roundOff    // of no effect, nothing is half
 	if as == experiment.Fraction || as == experiment.Value { // no scheme is ahead of another: too much is as wrong as too little
 		direction = direction && share <= 1/directionFrom+roundOff
 	}
@@ -83,7 +83,7 @@ func grade(as experiment.As, bound experiment.Bound, p, v float64) (verdict Verd
 func stands(as experiment.As, bound experiment.Bound, limit, within, v float64) bool {
 	even := as == experiment.Ratio && limit == 1 || as == experiment.Reduction && limit == 0
 	switch {
-	case even && bound != "" && v == limit:
+	case even && bound != "" && math.Abs(v-limit) <= roundOff:
 		return false
 	case bound == experiment.AtLeast:
 		return v >= limit-roundOff*math.Abs(limit)
