@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"photon/lab/experiment"
+	"photon/lab/run"
 	"photon/lab/stat"
 )
 
@@ -54,6 +55,88 @@ func TestEnds(t *testing.T) {
 		}
 		if m := again(t, got.Measurement, &c.part); m.Says() != c.want {
 			t.Errorf("%s: judged again it is %s, and was %s", c.name, m.Says(), got.Says())
+		}
+	}
+}
+
+// unwatched is an experiment with metrics of which it is not known how long a run waits for them, or that are no times.
+func unwatched(t *testing.T) *experiment.Experiment {
+	t.Helper()
+	e, err := experiment.Parse("x.yaml", []byte(`id: test/unwatched
+title: unwatched
+duration: 3s
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 9MB}
+flows: [{name: f, from: H0, to: H1, size: 1MB}]
+schemes: [none]
+measure:
+  sample: 10us
+  probes: [{name: q, kind: queue, at: [S0]}, {name: r, kind: received, flows: [f], each: true}]
+  metrics: [{name: fct, do: fct, flows: [f]}, {name: jain, do: jain, of: r}, {name: x, do: first_at_most, of: q}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// What was not measured satisfies no bound: a metric that is no time and has no value is not late but unknown, and what
+// never came is later than what came, but by nobody knows how much.
+func TestNotMeasured(t *testing.T) {
+	never := stat.Never
+	samples := func(v ...float64) (list []*float64) {
+		for _, x := range v {
+			list = append(list, run.Finite(x))
+		}
+		return list
+	}
+	r := &run.Result{Runs: []run.Run{{Scheme: "never"}, {Scheme: "came"}, {Scheme: "half"}}}
+	for _, metric := range []string{"fct", "jain", "x"} {
+		r.Runs[0].SetSamples(metric, samples(never, never, never, never))
+		r.Runs[1].SetSamples(metric, samples(2, 2, 2, 2))
+		r.Runs[2].SetSamples(metric, samples(2, 2, never, never))
+	}
+	words := func(metric string, as experiment.As, bound experiment.Bound, limit float64, schemes ...string) experiment.Part {
+		return experiment.Part{Metric: metric, As: as, Bound: bound, Limit: &limit, Schemes: schemes}
+	}
+	const atLeast, atMost = experiment.AtLeast, experiment.AtMost
+	for _, c := range []struct {
+		part experiment.Part
+		want string
+	}{
+		{words("jain", "", atLeast, 0.9, "never"), "contradicted"},
+		{words("jain", "", atLeast, 0.9, "half"), "contradicted"},
+		{words("jain", "", atMost, 0.9, "never"), "contradicted"},
+		{words("jain", "", atMost, 1, "came", "never"), "contradicted"},
+		{words("jain", "", atLeast, 1, "never", "came"), "contradicted"},
+		{words("jain", experiment.Reduction, atLeast, 0.5, "came", "never"), "contradicted"},
+		{words("fct", "", atLeast, 5, "never"), "contradicted (undecided)"},
+		{words("fct", "", atMost, 5, "never"), "contradicted"},
+		{words("fct", "", atLeast, 1, "never", "came"), "holds"},
+		{words("fct", "", atLeast, 2, "never", "came"), "contradicted (undecided)"},
+		{words("fct", "", atMost, 1, "came", "never"), "holds"},
+		{words("fct", "", atMost, 0.5, "came", "never"), "contradicted (undecided)"},
+		{words("fct", experiment.Reduction, atLeast, 0, "came", "never"), "holds"},
+		{words("fct", experiment.Reduction, atLeast, 0.5, "came", "never"), "contradicted (undecided)"},
+		{words("fct", experiment.Reduction, atMost, -1, "never", "came"), "contradicted (undecided)"},
+		{words("x", "", atMost, 0.7, "came", "never"), "holds"}, // 2 s by at least 3
+		{words("x", "", atMost, 0.6, "came", "never"), "contradicted (undecided)"},
+		{words("x", experiment.Reduction, atLeast, 0.3, "came", "never"), "holds"},
+		{words("x", experiment.Reduction, atLeast, 0.4, "came", "never"), "contradicted (undecided)"},
+		{words("x", experiment.Reduction, atMost, -0.4, "never", "came"), "holds"},
+		{words("x", experiment.Reduction, atMost, -0.6, "never", "came"), "contradicted (undecided)"},
+		{words("x", "", atLeast, 1, "half", "half"), "contradicted"},
+		{experiment.Part{Metric: "x", Schemes: []string{"half", "half"}, Limit: ptr(1), Within: 0.1}, "contradicted"},
+		{experiment.Part{Metric: "x", Schemes: []string{"half", "came"}, Limit: ptr(1), Within: 0.1}, "contradicted"},
+		{experiment.Part{Metric: "fct", Schemes: []string{"never", "came"}, Paper: ptr(25)}, "differs"},
+	} {
+		got := judge(unwatched(t), &experiment.Claim{ID: "c", Part: c.part}, r)
+		what := c.part.Metric + " " + string(c.part.Kind()) + " " + string(c.part.Bound)
+		if got.Says() != c.want {
+			t.Errorf("%s of %v: %s, want %s", what, c.part.Schemes, got.Says(), c.want)
+		}
+		if m := again(t, got.Measurement, &c.part); m.Says() != got.Says() {
+			t.Errorf("%s of %v: judged again it is %s, and was %s", what, c.part.Schemes, m.Says(), got.Says())
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestCasesOfTheRule(t *testing.T) {
 		ours := number(row[5])
 		est := estimated{value: ours, low: ours, high: ours, n: 1}
 		if row[4] != "" { // it never came
-			est = estimated{value: stat.Never, low: stat.Never, high: stat.Never, least: ours, n: 1, never: 1}
+			est = estimated{value: stat.Never, low: stat.Never, high: stat.Never, least: &ours, n: 1, never: 1}
 		}
 		m := Measurement{As: p.As, Bound: p.Bound}
 		est.judge(&p, &m)
