@@ -30,6 +30,7 @@ func TestEnds(t *testing.T) {
 	tenth := 0.1
 	r := result(map[string][]float64{
 		"never": {never}, "nevers": {never, never, never}, "some": {1, never, never, never, never, never, never}, "one": {1}, "ones": {1, 1, 1},
+		"below": {-9}, "minus": {-1},
 		"third": {tenth + 2*tenth}, "thirds": {0.3}, "sevens": {1, 1, 1, 1, 1, 1, 1},
 	})
 	for _, c := range []struct {
@@ -46,6 +47,9 @@ func TestEnds(t *testing.T) {
 		{"fewer by rounding", experiment.Part{Schemes: []string{"thirds", "third"}, Limit: ptr(1), Bound: experiment.AtMost}, "contradicted"},
 		{"reduced by rounding", experiment.Part{Schemes: []string{"thirds", "third"}, As: experiment.Reduction, Limit: ptr(0), Bound: experiment.AtLeast}, "contradicted"},
 		{"equal in all seeds", experiment.Part{Schemes: []string{"ones", "ones"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
+		{"of opposite numbers", experiment.Part{Schemes: []string{"below", "one"}, Paper: ptr(10)}, "differs"},
+		{"of numbers below zero", experiment.Part{Schemes: []string{"below", "minus"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
+		{"by a number below zero", experiment.Part{Schemes: []string{"one", "minus"}, Limit: ptr(1), Bound: experiment.AtMost}, "contradicted"},
 		{"a bound that says nothing", experiment.Part{Schemes: []string{"sevens", "third"}, Paper: ptr(1), Bound: experiment.AtMost}, "differs"},
 	} {
 		c.part.Metric = "x"

@@ -322,6 +322,13 @@ func (m *Metric) check(e *Experiment) error {
 		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, cmp.Or(m.To, e.Duration),
 			e.Duration)
 	}
+	switch end := cmp.Or(m.To, e.Duration); {
+	case !kind.Probe:
+	case end/e.Measure.Sample == m.From/e.Measure.Sample:
+		return at(m.Do, "metric %s: no sample is between %v and %v: there is one every %v", m.Name, m.From, end, e.Measure.Sample)
+	case slices.Contains(FirstTimes, m.Do.V) && m.Hold > end-m.From:
+		return at(m.Do, "metric %s: hold %v is longer than the %v from %v to %v", m.Name, m.Hold, end-m.From, m.From, end)
+	}
 	if m.IsDeadlock() && m.Hold > 0 {
 		for i := range e.Measure.Metrics {
 			if o := &e.Measure.Metrics[i]; o.IsDeadlock() && o.Hold > 0 && o.Hold != m.Hold {
