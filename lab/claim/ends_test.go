@@ -144,3 +144,33 @@ func TestNotMeasured(t *testing.T) {
 		}
 	}
 }
+
+// What was measured of other schemes, or of them the other way round, is nothing that was measured of these.
+func TestJudgedAgainOfTheSameSchemes(t *testing.T) {
+	e := watched(t)
+	claim := func(schemes ...string) *experiment.Claim {
+		return &experiment.Claim{ID: "c", Part: experiment.Part{Metric: "x", Schemes: schemes, Limit: ptr(1), Bound: experiment.AtLeast}}
+	}
+	r := result(map[string][]float64{"a": {3, 3}, "b": {2, 2}})
+	then := &Tally{Claims: []Tallied{{e.ID, judge(e, claim("a", "b"), r)}}}
+	if v := then.again(e, claim("a", "b")).Verdict; v != Holds {
+		t.Errorf("the same: %s", v)
+	}
+	for _, other := range [][]string{{"b", "a"}, {"a", "c"}} {
+		if v := then.again(e, claim(other...)).Verdict; v != NotRun {
+			t.Errorf("%v: %s", other, v)
+		}
+	}
+	many := func(name, scheme string) *experiment.Claim {
+		c := &experiment.Claim{ID: "c", Part: experiment.Part{Metric: "x", Limit: ptr(1), Bound: experiment.AtLeast}}
+		c.Measurements = []experiment.Part{{Name: "1", Schemes: []string{"a"}}, {Name: name, Schemes: []string{scheme}}}
+		return c
+	}
+	then = &Tally{Claims: []Tallied{{e.ID, judge(e, many("2", "b"), r)}}}
+	if v := then.again(e, many("2", "b")).Verdict; v != Holds {
+		t.Errorf("the same two: %s", v)
+	}
+	if got := then.again(e, many("2", "c")); got.Verdict != NotRun || got.Measurements[0].Verdict != Holds {
+		t.Errorf("another second: %+v", got)
+	}
+}
