@@ -95,6 +95,9 @@ func TestNotMeasured(t *testing.T) {
 		return list
 	}
 	r := &run.Result{Runs: []run.Run{{Scheme: "never"}, {Scheme: "came"}, {Scheme: "half"}}}
+	for i := range r.Runs {
+		r.Runs[i].Invariants.ConservationOK = true
+	}
 	for _, metric := range []string{"fct", "jain", "x"} {
 		r.Runs[0].SetSamples(metric, samples(never, never, never, never))
 		r.Runs[1].SetSamples(metric, samples(2, 2, 2, 2))
@@ -172,5 +175,23 @@ func TestJudgedAgainOfTheSameSchemes(t *testing.T) {
 	}
 	if got := then.again(e, many("2", "c")); got.Verdict != NotRun || got.Measurements[0].Verdict != Holds {
 		t.Errorf("another second: %+v", got)
+	}
+}
+
+// A run that lost frames, or cannot account for them, is worth nothing: no claim is judged by it.
+func TestUnsoundRunsJudgeNothing(t *testing.T) {
+	c := experiment.Claim{ID: "c", Part: experiment.Part{Metric: "x", Schemes: []string{"a", "b"}, Paper: ptr(1.5)}}
+	for _, spoil := range []func(*run.Invariants){
+		func(i *run.Invariants) { i.LostFrames = 1 },
+		func(i *run.Invariants) { i.ConservationOK = false },
+	} {
+		r := result(map[string][]float64{"a": {3, 3}, "b": {2, 2}})
+		if v := judge(watched(t), &c, r).Verdict; v != Reproduced {
+			t.Errorf("sound: %s", v)
+		}
+		spoil(&r.Of("b").Invariants)
+		if got := judge(watched(t), &c, r); got.Verdict != NotRun || got.Measured != nil {
+			t.Errorf("%+v", got)
+		}
 	}
 }

@@ -55,7 +55,7 @@ type Measurement struct {
 }
 
 // Judge judges all claims of an experiment by a result. A claim about a scheme or a
-// value of the sweep that is not in it is not run.
+// value of the sweep that is not in it is not run, as is one about runs that are worth nothing.
 func Judge(e *experiment.Experiment, r *run.Result) *Judged {
 	j := &Judged{Result: r}
 	for i := range e.Claims {
@@ -145,7 +145,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 	}
 	for i, s := range schemes {
 		ran, metric := r.Of(s), p.MetricOf(i)
-		if ran == nil {
+		if ran == nil || !ran.Sound() {
 			m.Verdict = NotRun
 			return m
 		}

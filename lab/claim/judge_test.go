@@ -21,7 +21,7 @@ func ptr(v float64) *float64 { return &v }
 func result(samples map[string][]float64) *run.Result {
 	r := &run.Result{}
 	for name, v := range samples {
-		one := run.Run{Scheme: name}
+		one := run.Run{Scheme: name, Invariants: run.Invariants{ConservationOK: true}}
 		var list []*float64
 		for _, x := range v {
 			list = append(list, run.Finite(x))

@@ -18,7 +18,7 @@ const (
 	Holds        Verdict = "holds"
 	Contradicted Verdict = "contradicted"
 	Shape        Verdict = "shape"   // there is nothing to compare
-	NotRun       Verdict = "not-run" // a scheme or a value that it needs was not in this run
+	NotRun       Verdict = "not-run" // a scheme or a value that it needs was not in this run, or its runs lost frames
 )
 
 // Verdicts in the order of tables, the better before the worse.
