@@ -48,6 +48,8 @@ func TestEnds(t *testing.T) {
 		{"reduced by rounding", experiment.Part{Schemes: []string{"thirds", "third"}, As: experiment.Reduction, Limit: ptr(0), Bound: experiment.AtLeast}, "contradicted"},
 		{"equal in all seeds", experiment.Part{Schemes: []string{"ones", "ones"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
 		{"of opposite numbers", experiment.Part{Schemes: []string{"below", "one"}, Paper: ptr(10)}, "differs"},
+		{"below zero is less", experiment.Part{Schemes: []string{"below", "one"}, Limit: ptr(1), Bound: experiment.AtMost}, "holds"},
+		{"and not nine times as much", experiment.Part{Schemes: []string{"below", "one"}, Paper: ptr(2)}, "differs"},
 		{"of numbers below zero", experiment.Part{Schemes: []string{"below", "minus"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
 		{"by a number below zero", experiment.Part{Schemes: []string{"one", "minus"}, Limit: ptr(1), Bound: experiment.AtMost}, "contradicted"},
 		{"a bound that says nothing", experiment.Part{Schemes: []string{"sevens", "third"}, Paper: ptr(1), Bound: experiment.AtMost}, "differs"},

@@ -279,11 +279,11 @@ func lateness(p *experiment.Part, samples []sampled, a, b float64) (least, most 
 	return least, most
 }
 
-// quotient of two numbers, which may be times of what never happened (infinite); neither if both are. Of numbers below
+// quotient of two numbers, which may be times of what never happened (infinite); neither if both are. By a number below
 // zero, as phase margins may be, none says which one is ahead.
 func quotient(a, b, neither float64) float64 {
 	switch {
-	case a < 0 || b < 0:
+	case b < 0:
 		return math.NaN()
 	case b == 0 && a > 0:
 		return math.Inf(1)

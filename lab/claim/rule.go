@@ -36,12 +36,16 @@ const (
 // what there is; of any other number itself.
 func effect(as experiment.As, v float64) float64 {
 	switch {
+	case as == experiment.Reduction && v >= 1:
+		return math.Inf(1)
 	case as == experiment.Reduction:
 		return effect(experiment.Ratio, 1/(1-v))
 	case as == experiment.Fraction:
 		return v / (1 - v) // all of it: without bound
 	case as == experiment.Value:
 		return v
+	case v <= 0: // nothing is left of it, or less
+		return math.Inf(-1)
 	case v < 1:
 		return 1 - 1/v
 	}
