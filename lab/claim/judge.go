@@ -40,8 +40,9 @@ type Measurement struct {
 	As       experiment.As    `json:"as"`
 	Unit     string           `json:"unit"`
 	Measured *float64         `json:"measured"`           // over the seeds; null: infinite, or not known
-	AtLeast  *float64         `json:"at_least,omitempty"` // of what never happened: the time for which was waited
-	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros
+	AtLeast  *float64         `json:"at_least,omitempty"` // where something never happened: what is known of it by the time for which was waited
+	AtMost   *float64         `json:"at_most,omitempty"`  // the same of what has no end below, and of a quotient by what never happened
+	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros, or a seed has no value of what is no time
 	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
 	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
 	N        int              `json:"n"`
@@ -54,7 +55,7 @@ type Measurement struct {
 }
 
 // Judge judges all claims of an experiment by a result. A claim about a scheme or a
-// value of the sweep that is not in it is not run.
+// value of the sweep that is not in it is not run, as is one about runs that are worth nothing.
 func Judge(e *experiment.Experiment, r *run.Result) *Judged {
 	j := &Judged{Result: r}
 	for i := range e.Claims {
@@ -107,26 +108,28 @@ func (m *Measurement) is(p *experiment.Part) bool {
 
 // judgedAgain is a measurement judged by what the paper has of it.
 func (m Measurement) judgedAgain(p *experiment.Part) Measurement {
-	number := func(v *float64) float64 {
-		if v == nil {
-			return stat.Never
-		}
-		return *v
-	}
-	est := estimated{value: number(m.Measured), n: m.N, never: m.Never}
+	est := estimated{value: m.number(m.Measured), least: m.AtLeast, most: m.AtMost, n: m.N, never: m.Never}
 	if m.Unknown {
 		est.value = math.NaN()
 	}
-	if m.AtLeast != nil {
-		est.least = *m.AtLeast
-	}
 	est.low, est.high = est.value, est.value
 	if len(m.Interval) == 2 {
-		est.low, est.high = number(m.Interval[0]), number(m.Interval[1])
+		est.low, est.high = m.number(m.Interval[0]), m.number(m.Interval[1])
 	}
 	m.Verdict = ""
 	est.judge(p, &m)
 	return m
+}
+
+// number is what was measured; null has no end: a reduction by what never came none below, and all else none above.
+func (m *Measurement) number(v *float64) float64 {
+	switch {
+	case v != nil:
+		return *v
+	case m.As == experiment.Reduction:
+		return math.Inf(-1)
+	}
+	return stat.Never
 }
 
 // worse orders verdicts. A part that was not run leaves the whole claim undecided, so it is the worst.
@@ -135,63 +138,76 @@ func worse(a, b Verdict) bool { return slices.Index(Verdicts, a) > slices.Index(
 // measure measures what a claim is about and judges it.
 func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measurement {
 	var m Measurement
-	var samples [][]float64
-	for i, s := range p.Schemes {
-		ran := r.Of(s)
-		if ran == nil {
+	var all []sampled
+	schemes := p.Schemes
+	if len(schemes) == 1 && p.Over != "" {
+		schemes = []string{schemes[0], schemes[0]}
+	}
+	for i, s := range schemes {
+		ran, metric := r.Of(s), p.MetricOf(i)
+		if ran == nil || !ran.Sound() {
 			m.Verdict = NotRun
 			return m
 		}
-		v := ran.Samples(p.MetricOf(i))
+		v := ran.Samples(metric)
 		if v == nil {
 			m.Verdict, m.left = NotRun, r.Quick
 			return m
 		}
-		samples = append(samples, v)
+		x := sampled{v: v, never: slices.Contains(v, stat.Never), watched: e.WatchedFor(metric, r.Quick)}
+		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
+		all = append(all, x)
 	}
-	if len(p.Schemes) == 1 && p.Over != "" {
-		v := r.Of(p.Schemes[0]).Samples(p.Over)
-		if v == nil {
-			m.Verdict, m.left = NotRun, r.Quick
-			return m
-		}
-		samples = append(samples, v)
-	}
-	est := estimate(p, samples, e.WatchedFor(p.Metric, r.Quick))
-	est.put(&m)
+	est := estimate(p, all, m.Unknown)
+	est.put(p, &m)
 	est.judge(p, &m)
 	return m
+}
+
+// sampled is a metric over seeds.
+type sampled struct {
+	v       []float64
+	never   bool    // with some of them it never happened
+	watched float64 // for so long it was waited for; 0: it is not known
 }
 
 // estimated is a number over seeds and its interval.
 type estimated struct {
 	value, low, high float64 // infinite where something never happened
 	sure             bool    // low and high are there
-	least            float64 // what value, low and high are at least where they are infinite; 0: it is not known
-	n, never         int
+	// least is what is at least so where value, low or high are without end above, or all of it is gone, by what never
+	// happened; most is the same below. nil: nothing never happened.
+	least, most *float64
+	n, never    int
 }
+
+// later is what a time that never came is, at least, by one that came: nothing else is known without a watch.
+const later = 1 + 2*roundOff
 
 // estimate works out what a claim is about: a statistic over the seeds, or the quotient of
 // two schemes' whose runs have the same seeds. The interval is drawn from seeds, and so from pairs.
-func estimate(p *experiment.Part, samples [][]float64, watched float64) estimated {
-	n := len(samples[0])
-	for _, v := range samples {
-		n = min(n, len(v))
+func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
+	n := len(samples[0].v)
+	for _, x := range samples {
+		n = min(n, len(x.v))
 	}
-	of := func(v []float64, runs []int) float64 {
+	if unknown {
+		return estimated{value: math.NaN(), low: math.NaN(), high: math.NaN(), n: n}
+	}
+	of := func(x sampled, runs []int) float64 {
 		drawn := make([]float64, len(runs))
 		for i, k := range runs {
-			drawn[i] = v[k]
+			drawn[i] = x.v[k]
 		}
 		if p.Statistic() == "mean" {
 			return stat.Mean(drawn)
 		}
 		return stat.Median(drawn)
 	}
-	value := func(runs []int) float64 {
+	value := func(runs []int, neither float64) float64 {
 		v := of(samples[0], runs)
 		if len(samples) == 2 {
-			v = quotient(v, of(samples[1], runs))
+			v = quotient(v, of(samples[1], runs), neither)
 		}
 		if p.Kind() == experiment.Reduction {
 			v = 1 - v
@@ -202,48 +218,105 @@ func estimate(p *experiment.Part, samples [][]float64, watched float64) estimate
 	for k := range all {
 		all[k] = k
 	}
-	est := estimated{n: n, value: value(all), least: watched}
+	est := estimated{n: n, value: value(all, math.NaN())}
 	for k := range n {
-		if slices.ContainsFunc(samples, func(v []float64) bool { return math.IsInf(v[k], 0) }) {
+		if slices.ContainsFunc(samples, func(x sampled) bool { return math.IsInf(x.v[k], 0) }) {
 			est.never++
 		}
 	}
-	if len(samples) == 2 && watched > 0 {
-		est.least = 0
-		if d := of(samples[1], all); d > 0 && !math.IsInf(d, 0) {
-			est.least = watched / d
-		}
+	if samples[0].never {
+		est.least = &samples[0].watched
 	}
-	est.low, est.high, est.sure = stat.Interval(n, func(runs []int) float64 {
-		v := value(runs)
-		if math.IsNaN(v) { // zero by zero: no difference
-			return map[experiment.As]float64{experiment.Ratio: 1}[p.Kind()]
-		}
-		return v
-	})
+	if len(samples) == 2 {
+		est.least, est.most = lateness(p, samples, of(samples[0], all), of(samples[1], all))
+	}
+	interval := func(neither float64) (low, high float64, ok bool) {
+		return stat.Interval(n, func(runs []int) float64 {
+			v := value(runs, neither)
+			if math.IsNaN(v) { // zero by zero: no difference
+				return map[experiment.As]float64{experiment.Ratio: 1}[p.Kind()]
+			}
+			return v
+		})
+	}
+	est.low, est.high, est.sure = interval(0)
+	if len(samples) == 2 && samples[0].never && samples[1].never { // either may have been later
+		low, high, _ := interval(stat.Never)
+		est.low, est.high = min(est.low, low), max(est.high, high)
+	}
 	if !est.sure {
 		est.low, est.high = est.value, est.value
 	}
 	return est
 }
 
-// quotient of two numbers, which may be times of what never happened (infinite).
-func quotient(a, b float64) float64 {
-	if b == 0 && a > 0 {
+// lateness is what is known of a quotient of a and b if seeds of one of them, or of both, never came.
+func lateness(p *experiment.Part, samples []sampled, a, b float64) (least, most *float64) {
+	if samples[0].never && b > 0 {
+		v := later
+		if samples[0].watched > 0 || p.Over != "" {
+			v = samples[0].watched / b
+		}
+		least = &v
+	}
+	if samples[1].never {
+		v := 1 / later
+		if samples[1].watched > 0 {
+			v = min(a/samples[1].watched, math.MaxFloat64) // a file has no infinity
+		}
+		most = &v
+	}
+	if p.Kind() == experiment.Reduction {
+		less := func(v *float64) *float64 {
+			if v == nil {
+				return nil
+			}
+			x := 1 - *v
+			return &x
+		}
+		return less(most), less(least)
+	}
+	return least, most
+}
+
+// quotient of two numbers, which may be times of what never happened (infinite); neither if both are. By a number below
+// zero, as phase margins may be, none says which one is ahead.
+func quotient(a, b, neither float64) float64 {
+	switch {
+	case b < 0:
+		return math.NaN()
+	case b == 0 && a > 0:
 		return math.Inf(1)
+	case math.IsInf(a, 1) && math.IsInf(b, 1):
+		return neither
 	}
 	return a / b
 }
 
 // put writes down the numbers.
-func (est *estimated) put(m *Measurement) {
+func (est *estimated) put(p *experiment.Part, m *Measurement) {
 	m.Measured, m.N, m.Never, m.Unknown = run.Finite(est.value), est.n, est.never, math.IsNaN(est.value)
-	if math.IsInf(est.value, 1) && est.least > 0 {
-		m.AtLeast = &est.least
-	}
 	if est.sure {
 		m.Interval = []*float64{run.Finite(est.low), run.Finite(est.high)}
 	}
+	for _, v := range []float64{est.value, est.low, est.high} {
+		if least, most := est.known(p.Kind(), v); least != nil {
+			m.AtLeast = least
+		} else if most != nil {
+			m.AtMost = most
+		}
+	}
+}
+
+// known is what is known of a number that is as it is because something never happened.
+func (est *estimated) known(as experiment.As, v float64) (least, most *float64) {
+	switch {
+	case math.IsInf(v, 1), as == experiment.Reduction && v == 1:
+		return est.least, nil
+	case math.IsInf(v, -1), as == experiment.Ratio && v == 0:
+		return nil, est.most
+	}
+	return nil, nil
 }
 
 // judge gives the verdict: it is that of the worst end of the interval.
@@ -254,8 +327,10 @@ func (est *estimated) judge(p *experiment.Part, m *Measurement) {
 	}
 	ends := []float64{est.value, est.low, est.high}
 	for _, v := range ends[:3:3] {
-		if math.IsInf(v, 1) && est.least > 0 {
-			ends = append(ends, est.least)
+		if least, most := est.known(p.Kind(), v); least != nil {
+			ends = append(ends, *least)
+		} else if most != nil {
+			ends = append(ends, *most)
 		}
 	}
 	m.Direction = true
@@ -282,21 +357,14 @@ func (est *estimated) judge(p *experiment.Part, m *Measurement) {
 	m.Direction = m.Direction && p.Bound != "" && m.Verdict == Differs
 }
 
-// Undecided reports whether the interval has numbers on both sides of what decides.
+// Undecided reports whether there are numbers on both sides of what decides.
 func (m *Measurement) Undecided() bool {
-	switch {
-	case m.Limit == nil || m.Bound == "" || m.Verdict != Contradicted || m.Unknown:
-		return false
-	case m.AtLeast != nil:
-		return m.Bound == experiment.AtLeast // the run was too short
-	case len(m.Interval) != 2:
+	if m.Limit == nil || m.Bound == "" || m.Verdict != Contradicted || m.Unknown {
 		return false
 	}
-	low, high := m.Interval[0], m.Interval[1]
-	if m.Bound == experiment.AtLeast {
-		return high == nil || *high >= *m.Limit
-	}
-	return low != nil && *low <= *m.Limit
+	return slices.ContainsFunc(append([]*float64{m.Measured}, m.Interval...), func(v *float64) bool {
+		return stands(m.As, m.Bound, *m.Limit, 0, m.number(v))
+	})
 }
 
 // Count counts verdicts.
@@ -322,8 +390,10 @@ func (m *Measurement) Says() string {
 // Ours prints what was measured as tables do.
 func (m *Measurement) Ours() string {
 	switch {
-	case m.Measured == nil && m.AtLeast != nil:
+	case m.AtLeast != nil && *m.AtLeast > 0 && (m.Measured == nil || m.As == experiment.Reduction && *m.Measured == 1):
 		return "≥ " + experiment.Number(m.AtLeast, m.Unit)
+	case m.AtMost != nil && (m.Measured == nil || m.As == experiment.Ratio && *m.Measured == 0):
+		return "≤ " + experiment.Number(m.AtMost, m.Unit)
 	case m.Measured == nil && m.N > 0 && 2*m.Never >= m.N:
 		return "never"
 	}

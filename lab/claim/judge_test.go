@@ -21,7 +21,7 @@ func ptr(v float64) *float64 { return &v }
 func result(samples map[string][]float64) *run.Result {
 	r := &run.Result{}
 	for name, v := range samples {
-		one := run.Run{Scheme: name}
+		one := run.Run{Scheme: name, Invariants: run.Invariants{ConservationOK: true}}
 		var list []*float64
 		for _, x := range v {
 			list = append(list, run.Finite(x))
@@ -73,7 +73,7 @@ func TestCasesOfTheRule(t *testing.T) {
 		ours := number(row[5])
 		est := estimated{value: ours, low: ours, high: ours, n: 1}
 		if row[4] != "" { // it never came
-			est = estimated{value: stat.Never, low: stat.Never, high: stat.Never, least: ours, n: 1, never: 1}
+			est = estimated{value: stat.Never, low: stat.Never, high: stat.Never, least: &ours, n: 1, never: 1}
 		}
 		m := Measurement{As: p.As, Bound: p.Bound}
 		est.judge(&p, &m)

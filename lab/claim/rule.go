@@ -18,7 +18,7 @@ const (
 	Holds        Verdict = "holds"
 	Contradicted Verdict = "contradicted"
 	Shape        Verdict = "shape"   // there is nothing to compare
-	NotRun       Verdict = "not-run" // a scheme or a value that it needs was not in this run
+	NotRun       Verdict = "not-run" // a scheme or a value that it needs was not in this run, or its runs lost frames
 )
 
 // Verdicts in the order of tables, the better before the worse.
@@ -36,12 +36,16 @@ const (
 // what there is; of any other number itself.
 func effect(as experiment.As, v float64) float64 {
 	switch {
+	case as == experiment.Reduction && v >= 1:
+		return math.Inf(1)
 	case as == experiment.Reduction:
 		return effect(experiment.Ratio, 1/(1-v))
 	case as == experiment.Fraction:
 		return v / (1 - v) // all of it: without bound
 	case as == experiment.Value:
 		return v
+	case v <= 0: // nothing is left of it, or less
+		return math.Inf(-1)
 	case v < 1:
 		return 1 - 1/v
 	}
@@ -53,7 +57,7 @@ func effect(as experiment.As, v float64) float64 {
 func grade(as experiment.As, bound experiment.Bound, p, v float64) (verdict Verdict, direction bool) {
 	e, f := effect(as, v), effect(as, p)
 	share := e / f
-	direction = share >= directionFrom-roundOff
+	direction = f != 0 && share >= directionFrom-roundOff    // of no effect, nothing is half
 	if as == experiment.Fraction || as == experiment.Value { // no scheme is ahead of another: too much is as wrong as too little
 		direction = direction && share <= 1/directionFrom+roundOff
 	}
@@ -83,7 +87,7 @@ func grade(as experiment.As, bound experiment.Bound, p, v float64) (verdict Verd
 func stands(as experiment.As, bound experiment.Bound, limit, within, v float64) bool {
 	even := as == experiment.Ratio && limit == 1 || as == experiment.Reduction && limit == 0
 	switch {
-	case even && bound != "" && v == limit:
+	case even && bound != "" && math.Abs(v-limit) <= roundOff:
 		return false
 	case bound == experiment.AtLeast:
 		return v >= limit-roundOff*math.Abs(limit)

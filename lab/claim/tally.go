@@ -139,10 +139,18 @@ func (t *Tally) again(e *experiment.Experiment, c *experiment.Claim) Result {
 	}
 	return of(c, func(p *experiment.Part) Measurement {
 		k := slices.IndexFunc(then, func(m Measurement) bool { return m.is(p) })
-		if k < 0 {
+		if k < 0 || !t.Claims[i].isOf(p.Schemes) {
 			return Measurement{Verdict: NotRun}
 		}
 		m := then[k]
 		return m.judgedAgain(p)
 	})
+}
+
+// isOf reports whether a measurement of a claim may be of these schemes: the claim says which all of them are of.
+func (c *Result) isOf(schemes []string) bool {
+	if len(c.Measurements) == 0 {
+		return slices.Equal(schemes, c.Schemes)
+	}
+	return !slices.ContainsFunc(schemes, func(s string) bool { return !slices.Contains(c.Schemes, s) })
 }

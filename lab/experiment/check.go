@@ -165,7 +165,9 @@ func (e *Experiment) checkQuick() error {
 		return wrong("duration", "quick: %s are measured until %v, and a run in short ends at %v", m.Kind.V, max(m.Steady.To, m.Queue.To), q.Duration)
 	}
 	for i := range e.Measure.Metrics {
-		if m := &e.Measure.Metrics[i]; m.From >= q.Duration || m.To > q.Duration {
+		m, sample := &e.Measure.Metrics[i], e.Measure.Sample
+		none := MetricKinds[m.Do.V].Probe && m.From/sample == q.Duration/sample // no sample is in between
+		if m.From >= q.Duration || m.To > q.Duration || none {
 			return wrong("duration", "quick: metric %s is measured from %v until %v, and a run in short ends at %v", m.Name, m.From, cmp.Or(m.To, e.Duration), q.Duration)
 		}
 	}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,7 +152,10 @@ func (e *Experiment) checkPart(p *Part) error {
 	}
 	kind := p.Kind()
 	pair := len(p.Schemes) == 2 || p.Over != ""
+	number := cmp.Or(p.Paper, p.Limit)
 	switch {
+	case !finite(number) || !finite(&p.Within):
+		return fmt.Errorf("paper, limit and within are numbers, and not infinite")
 	case !slices.Contains([]As{Value, Ratio, Reduction, Fraction}, kind):
 		return fmt.Errorf("as %q: value, ratio, reduction or fraction", p.As)
 	case pair != (kind == Ratio || kind == Reduction):
@@ -166,13 +170,21 @@ func (e *Experiment) checkPart(p *Part) error {
 		return fmt.Errorf("a bound needs a number: paper, or limit")
 	case p.Limit != nil && (p.Bound == "") == (p.Within == 0), p.Limit == nil && p.Within != 0, p.Within < 0, p.Within > 0 && *p.Limit == 0:
 		return fmt.Errorf("a limit has a bound, or a part of it, `within`, that is near enough")
-	case kind == Fraction && p.Paper != nil && (*p.Paper < 0 || *p.Paper > 1):
-		return fmt.Errorf("a fraction is from 0 to 1, not %v", *p.Paper)
-	case kind == Fraction && p.Paper != nil && p.Bound == "" && (*p.Paper == 0 || *p.Paper == 1), kind == Ratio && p.Paper != nil && p.Bound == "" && *p.Paper == 1:
+	case kind == Fraction && number != nil && (*number < 0 || *number > 1):
+		return fmt.Errorf("a fraction is from 0 to 1, not %v", *number)
+	case kind == Ratio && number != nil && *number < 0:
+		return fmt.Errorf("a ratio is not below 0, as %v", *number)
+	case kind == Reduction && number != nil && *number > 1:
+		return fmt.Errorf("a reduction is at most 1, not %v", *number)
+	case p.Paper != nil && p.Bound == "" && (kind == Fraction && (*p.Paper == 0 || *p.Paper == 1) ||
+		kind == Ratio && *p.Paper == 1 || kind == Reduction && *p.Paper == 0):
 		return fmt.Errorf("%v is no effect: say with limit and within, or with a bound, what is near enough", *p.Paper)
 	}
 	return nil
 }
+
+// finite reports whether a number of a claim, if there is one, is one.
+func finite(v *float64) bool { return v == nil || math.Abs(*v) <= math.MaxFloat64 }
 
 // checkMetric finds metrics that are not there, and values that no sweep has.
 func (e *Experiment) checkMetric(metric string) error {

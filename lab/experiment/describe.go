@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"photon/units"
+	"photon/wire"
 )
 
 // Describe says what an experiment that was checked will do, and what of it looks
@@ -39,7 +40,13 @@ func (e *Experiment) Describe() []string {
 			continue
 		}
 		offered := w.Load.V * float64(w.Capacity.V)
-		lines = append(lines, fmt.Sprintf("workload %s offers %s in all, %.3g %% of the links of its %d senders", w.Name.V, Number(&offered, "bit/s"), 100*offered/(float64(len(from))*float64(e.Parameters.LinkRate.Value.V)), len(from)))
+		part := 100 * offered / float64(plan.Capacity(from))
+		line := fmt.Sprintf("workload %s offers %s of payload in all, %.3g %% of the links of its %d senders",
+			w.Name.V, Number(&offered, "bit/s"), part, len(from))
+		if more := e.wirePart(w.Name.Or("workload"), flows); more > 0 {
+			line += fmt.Sprintf(", with headers %.3g %%", part*more)
+		}
+		lines = append(lines, line)
 	}
 	late, first := map[string]int{}, map[string]units.Time{}
 	var order []string
@@ -55,6 +62,27 @@ func (e *Experiment) Describe() []string {
 		lines = append(lines, fmt.Sprintf("note: flows %s: %d start when the run is over, the first at %v", g, late[g], first[g]))
 	}
 	return lines
+}
+
+// wirePart is what the flows of a group take of links, headers, padding and gaps included, by what they carry. 0: there
+// are none.
+func (e *Experiment) wirePart(group string, flows []Flow) float64 {
+	host, _ := e.links()
+	payload, carried, taken := e.Parameters.Payload.Value.V, units.Size(0), 0.0
+	packet := func(payload units.Size) float64 {
+		return float64(host.WireBytes(max(int(payload)+HeaderBytes, wire.MinFrameLen)))
+	}
+	for i := range flows {
+		if f := &flows[i]; f.Group == group && f.Size > 0 {
+			full := (f.Size - 1) / payload // packets before the last one
+			carried += f.Size
+			taken += float64(full)*packet(payload) + packet(f.Size-full*payload)
+		}
+	}
+	if carried == 0 {
+		return 0
+	}
+	return taken / float64(carried)
 }
 
 // count is a number of things.

@@ -322,6 +322,13 @@ func (m *Metric) check(e *Experiment) error {
 		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, cmp.Or(m.To, e.Duration),
 			e.Duration)
 	}
+	switch end := cmp.Or(m.To, e.Duration); {
+	case !kind.Probe:
+	case end/e.Measure.Sample == m.From/e.Measure.Sample:
+		return at(m.Do, "metric %s: no sample is between %v and %v: there is one every %v", m.Name, m.From, end, e.Measure.Sample)
+	case slices.Contains(FirstTimes, m.Do.V) && m.Hold > end-m.From:
+		return at(m.Do, "metric %s: hold %v is longer than the %v from %v to %v", m.Name, m.Hold, end-m.From, m.From, end)
+	}
 	if m.IsDeadlock() && m.Hold > 0 {
 		for i := range e.Measure.Metrics {
 			if o := &e.Measure.Metrics[i]; o.IsDeadlock() && o.Hold > 0 && o.Hold != m.Hold {
@@ -417,20 +424,32 @@ func (e *Experiment) MetricDoc(name string) string {
 	return ""
 }
 
+// MayBeLate reports whether a metric without a value is later than all that have one: a time that did not come while a
+// run watched, or how slow flows were that did not end. Of others without one nothing is known.
+func (e *Experiment) MayBeLate(metric string) bool {
+	metric, _, _ = strings.Cut(metric, "@")
+	for i := range e.Measure.Metrics {
+		if m := &e.Measure.Metrics[i]; m.Name == metric {
+			return !m.By.IsSet() && (MetricKinds[m.Do.V].Unit == "s" || m.Do.V == "slowdown")
+		}
+	}
+	return metric == "aggregate_rate_converged_s" || metric == "queue_drained_s"
+}
+
 // WatchedFor is how long a run looked out for what a metric gives the time of, in
-// seconds: what never came took at least that long. 0: it is no such metric.
+// the metric's unit: what never came took at least that long. 0: it is no such metric, or not known.
 func (e *Experiment) WatchedFor(metric string, quick bool) float64 {
 	metric, _, _ = strings.Cut(metric, "@")
 	for i := range e.Measure.Metrics {
 		m := &e.Measure.Metrics[i]
-		if m.Name != metric || !slices.Contains(FirstTimes, m.Do.V) {
+		if m.Name != metric || !slices.Contains(FirstTimes, m.Do.V) || m.By.IsSet() {
 			continue
 		}
 		end := e.Lasts(quick)
 		if m.To > 0 {
 			end = min(end, m.To)
 		}
-		return (end - m.From - m.Hold).Seconds()
+		return max(0, (end-m.From-m.Hold).Seconds()) / m.Per.Or(1)
 	}
 	return 0
 }

@@ -199,6 +199,7 @@ func (w *worldStatus) judge(scheme string) {
 	}
 	var r run.Result
 	for _, j := range w.jobs {
+		r.Quick = j.Quick
 		key := j.Use.Key()
 		if r.Of(key) != nil || j.Alternative || !w.complete(key) {
 			continue

@@ -388,3 +388,42 @@ func (v *lookers) Start(i int) run.Watcher {
 
 func (v *lookers) Moved(int, float64) {}
 func (v *lookers) End(int, error)     {}
+
+// The page of a short run says of claims what its result says: what never came was waited for no longer than it took, and
+// values of the sweep that it leaves out decide nothing.
+func TestStatusOfAShortRun(t *testing.T) {
+	e, err := experiment.Parse("short.yaml", []byte(`id: test/short
+title: short
+duration: 300us
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 9MB}
+flows: [{name: f, from: H0, to: H1, size: $n}]
+sweep: {name: n, values: ["10KB", "20KB"], quick: ["10KB"]}
+quick: {duration: 100us}
+schemes: [none]
+measure:
+  sample: 10us
+  probes: [{name: q, kind: queue, at: [S0]}]
+  metrics: [{name: x, do: first_at_least, of: q, value: 1e+12}, {name: least, do: min, of: q}]
+claims:
+  - {id: late, text: late, schemes: [none], metric: x@10KB, limit: 0.0002, bound: at_least}
+  - {id: both, text: both, schemes: [none], metric: least@10KB, limit: 1, bound: at_most, measurements: [{name: a}, {name: b, metric: least@20KB}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewStatus("short", []*experiment.Experiment{e}, func() (float64, time.Duration) { return 0, 0 })
+	r, err := run.Replay(context.Background(), e, run.Options{World: "sim", Quick: true, Viewer: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := claim.Judge(e, r).Claims, b.list[0].worlds[0].claims
+	if want[0].Says() != "contradicted (undecided)" || want[1].Says() != "holds" {
+		t.Errorf("the result: %s, %s", want[0].Says(), want[1].Says())
+	}
+	for i := range want {
+		if got[i].Says() != want[i].Says() || got[i].Ours() != want[i].Ours() {
+			t.Errorf("%s is %s, %s on the page, and %s, %s in the result", want[i].ID, got[i].Says(), got[i].Ours(), want[i].Says(), want[i].Ours())
+		}
+	}
+}

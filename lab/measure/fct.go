@@ -45,7 +45,7 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	ideal := newIdeal(w.e, w.n)
 	for _, i := range w.n.Select(groups) {
 		f := &w.n.Flows[i]
-		if f.Size == 0 || m.Sizes[1] > 0 && (f.Size <= m.Sizes[0] || f.Size > m.Sizes[1]) || f.Start < m.From || m.To > 0 && f.Start >= m.To {
+		if !m.counts(f) {
 			continue
 		}
 		begin = min(begin, f.Start)
@@ -77,6 +77,45 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	}
 	v, _ := statistic(m.Stat.Or("mean"), times) // check has seen it
 	return is(v)
+}
+
+// counts reports whether a metric is of a flow, if that has ended.
+func (m metric) counts(f *build.Flow) bool {
+	small := m.Sizes[1] > 0 && (f.Size <= m.Sizes[0] || f.Size > m.Sizes[1])
+	return f.Size > 0 && !small && f.Start >= m.From && (m.To == 0 || f.Start < m.To)
+}
+
+// Unfinished says of metrics of flows that ended how many others had begun: times are then those of the faster ones.
+func (w *Watch) Unfinished() (notes []string) {
+	of := map[string]int{} // the note of so many flows
+	for i := range w.e.Measure.Metrics {
+		m := metric{&w.e.Measure.Metrics[i]}
+		if m.Do.V != "fct" && m.Do.V != "slowdown" {
+			continue
+		}
+		open, begun := 0, 0
+		for _, i := range w.n.Select(m.Flows.Or([]string{"*"})) {
+			if f := &w.n.Flows[i]; m.counts(f) && f.Start < w.e.Duration {
+				begun++
+				if !f.Done {
+					open++
+				}
+			}
+		}
+		flows := fmt.Sprintf("%d of %d flows of ", open, begun)
+		switch at, known := of[flows]; {
+		case open == 0:
+		case known:
+			notes[at] += ", " + m.Name
+		default:
+			of[flows] = len(notes)
+			notes = append(notes, flows+m.Name)
+		}
+	}
+	for i := range notes {
+		notes[i] += " had not ended at the end of the run, and are not in it"
+	}
+	return notes
 }
 
 // statistic of values, which it may sort.

@@ -65,10 +65,11 @@ func extremeNames(e *experiment.Experiment, r *claim.Judged) []string {
 
 // extremes says which scheme has the least of a metric and which the most; nothing if that is all the same.
 func extremes(e *experiment.Experiment, r *claim.Judged, name string) string {
-	least, most := -1, -1
+	least, most, without := -1, -1, ""
 	value := func(i int) *float64 { return r.Runs[i].Metrics[name] }
 	for i := range r.Runs {
 		if value(i) == nil {
+			without += ", " + r.Runs[i].Scheme
 			continue
 		}
 		if least < 0 || *value(i) < *value(least) {
@@ -83,8 +84,11 @@ func extremes(e *experiment.Experiment, r *claim.Judged, name string) string {
 	}
 	number := func(i int) string { return experiment.Number(value(i), e.Unit(name)) }
 	called := strings.ReplaceAll(name, "_", " ")
-	if *value(least) == *value(most) {
-		return fmt.Sprintf("%s: %s.", called, number(least))
+	if without != "" {
+		without = "; not in every run with " + without[2:]
 	}
-	return fmt.Sprintf("%s: from %s with %s to %s with %s.", called, number(least), r.Runs[least].Scheme, number(most), r.Runs[most].Scheme)
+	if *value(least) == *value(most) {
+		return fmt.Sprintf("%s: %s%s.", called, number(least), without)
+	}
+	return fmt.Sprintf("%s: from %s with %s to %s with %s%s.", called, number(least), r.Runs[least].Scheme, number(most), r.Runs[most].Scheme, without)
 }

@@ -29,10 +29,10 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	say("3 schemes ran; no frame was lost. m: from 30 B with b to 2 KB with a.", r)
+	say("3 schemes ran; no frame was lost. m: from 30 B with b to 2 KB with a; not in every run with c.", r)
 	r.Runs[1].Metrics["m"] = ptr(2000)
 	r.Runs[2].Invariants.LostFrames = 1
-	say("3 schemes in both worlds ran; 2 frames were lost. m: 2 KB.", r, r)
+	say("3 schemes in both worlds ran; 2 frames were lost. m: 2 KB; not in every run with c.", r, r)
 	r.Runs = r.Runs[:1]
 	r.Runs[0].Invariants.Discarded = 7
 	r.Claims = []claim.Result{{}}

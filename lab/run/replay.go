@@ -21,6 +21,7 @@ type Job struct {
 	Seed        uint64
 	First       bool   // of the seeds: its series are written
 	Alternative bool   // with another choice where the paper leaves one open
+	Quick       bool   // with what --quick leaves of it
 	Resumed     bool   // from an earlier replay that was interrupted
 	Traces      []byte // then: what Watcher.Encode returned; nil: nothing
 
@@ -83,7 +84,7 @@ func jobsOf(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (j
 	for _, use := range uses {
 		for _, v := range sweepValues(e, o) {
 			for k := range repeats(e, o) {
-				jobs = append(jobs, &Job{Use: swept(e, v, use), Value: v.Value, e: shortened(v.Experiment, o), Seed: seed + uint64(k), First: k == 0})
+				jobs = append(jobs, &Job{Use: swept(e, v, use), Value: v.Value, e: shortened(v.Experiment, o), Seed: seed + uint64(k), First: k == 0, Quick: o.Quick})
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,7 +113,7 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 	lost, hops := n.Lost()
 	r = runResult{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: w.Now().Seconds(),
-		notes: notes(s.e, n, s.use),
+		notes: append(notes(s.e, n, s.use), watch.Unfinished()...),
 	}
 	r.invariants.LostFrames, r.invariants.Discarded = lost, n.Discarded()
 	if err := w.Audit(); err != nil {
@@ -173,7 +174,7 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 	lost, hops := b.Lost()
 	r = runResult{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: s.e.Duration.Seconds(),
-		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()}, notes: append(notes(s.e, n, s.use), b.Notes()...),
+		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()}, notes: slices.Concat(notes(s.e, n, s.use), watch.Unfinished(), b.Notes()),
 	}
 	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1, StartSkew: b.Skew().Seconds()}
 	return r, nil

@@ -202,6 +202,18 @@ func (p *Plan) Fastest() (rate units.Rate) {
 	return rate
 }
 
+// Capacity is the rate of all links of some hosts together.
+func (p *Plan) Capacity(hosts []int) (rate units.Rate) {
+	for _, h := range hosts {
+		for _, nic := range p.NICs(h) {
+			for _, e := range p.Nodes[nic].Ends {
+				rate += e.Link.Rate
+			}
+		}
+	}
+	return rate
+}
+
 // MAC is the address of a port: locally administered, by node and port.
 func MAC(node, port int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(port)<<24 | wire.MAC(node) }
 

@@ -1,0 +1,199 @@
+package claim
+
+import (
+	"encoding/json"
+	"testing"
+
+	"photon/lab/experiment"
+	"photon/lab/run"
+	"photon/lab/stat"
+)
+
+// again is a measurement after it was written to a file and judged once more.
+func again(t *testing.T, m Measurement, p *experiment.Part) Measurement {
+	t.Helper()
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved Measurement
+	if err := json.Unmarshal(b, &saved); err != nil {
+		t.Fatal(err)
+	}
+	return saved.judgedAgain(p)
+}
+
+// What is violated is violated, whatever has no end, and however often it is read from a file: a reduction by a scheme that
+// never came is none, and an order of two that are alike but for rounding is none.
+func TestEnds(t *testing.T) {
+	never := stat.Never
+	tenth := 0.1
+	r := result(map[string][]float64{
+		"never": {never}, "nevers": {never, never, never}, "some": {1, never, never, never, never, never, never}, "one": {1}, "ones": {1, 1, 1},
+		"below": {-9}, "minus": {-1},
+		"third": {tenth + 2*tenth}, "thirds": {0.3}, "sevens": {1, 1, 1, 1, 1, 1, 1},
+	})
+	for _, c := range []struct {
+		name string
+		part experiment.Part
+		want string
+	}{
+		{"a reduction", experiment.Part{Schemes: []string{"never", "one"}, As: experiment.Reduction, Paper: ptr(0.5), Bound: experiment.AtLeast}, "differs"},
+		{"of all seeds", experiment.Part{Schemes: []string{"nevers", "ones"}, As: experiment.Reduction, Paper: ptr(0.5), Bound: experiment.AtLeast}, "differs"},
+		{"in words", experiment.Part{Schemes: []string{"nevers", "ones"}, As: experiment.Reduction, Limit: ptr(0), Bound: experiment.AtLeast}, "contradicted"},
+		{"of most seeds", experiment.Part{Schemes: []string{"some", "sevens"}, As: experiment.Reduction, Limit: ptr(0.5), Bound: experiment.AtLeast}, "contradicted"},
+		{"more by rounding", experiment.Part{Schemes: []string{"third", "thirds"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
+		{"less by rounding", experiment.Part{Schemes: []string{"thirds", "third"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
+		{"fewer by rounding", experiment.Part{Schemes: []string{"thirds", "third"}, Limit: ptr(1), Bound: experiment.AtMost}, "contradicted"},
+		{"reduced by rounding", experiment.Part{Schemes: []string{"thirds", "third"}, As: experiment.Reduction, Limit: ptr(0), Bound: experiment.AtLeast}, "contradicted"},
+		{"equal in all seeds", experiment.Part{Schemes: []string{"ones", "ones"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
+		{"of opposite numbers", experiment.Part{Schemes: []string{"below", "one"}, Paper: ptr(10)}, "differs"},
+		{"below zero is less", experiment.Part{Schemes: []string{"below", "one"}, Limit: ptr(1), Bound: experiment.AtMost}, "holds"},
+		{"and not nine times as much", experiment.Part{Schemes: []string{"below", "one"}, Paper: ptr(2)}, "differs"},
+		{"of numbers below zero", experiment.Part{Schemes: []string{"below", "minus"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted"},
+		{"by a number below zero", experiment.Part{Schemes: []string{"one", "minus"}, Limit: ptr(1), Bound: experiment.AtMost}, "contradicted"},
+		{"a bound that says nothing", experiment.Part{Schemes: []string{"sevens", "third"}, Paper: ptr(1), Bound: experiment.AtMost}, "differs"},
+	} {
+		c.part.Metric = "x"
+		got := judge(watched(t), &experiment.Claim{ID: "c", Part: c.part}, r)
+		if got.Says() != c.want {
+			t.Errorf("%s: %s, %+v", c.name, got.Says(), got.Measurement)
+		}
+		if m := again(t, got.Measurement, &c.part); m.Says() != c.want {
+			t.Errorf("%s: judged again it is %s, and was %s", c.name, m.Says(), got.Says())
+		}
+	}
+}
+
+// unwatched is an experiment with metrics of which it is not known how long a run waits for them, or that are no times.
+func unwatched(t *testing.T) *experiment.Experiment {
+	t.Helper()
+	e, err := experiment.Parse("x.yaml", []byte(`id: test/unwatched
+title: unwatched
+duration: 3s
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 9MB}
+flows: [{name: f, from: H0, to: H1, size: 1MB}]
+schemes: [none]
+measure:
+  sample: 10us
+  probes: [{name: q, kind: queue, at: [S0]}, {name: r, kind: received, flows: [f], each: true}]
+  metrics: [{name: fct, do: fct, flows: [f]}, {name: jain, do: jain, of: r}, {name: x, do: first_at_most, of: q}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// What was not measured satisfies no bound: a metric that is no time and has no value is not late but unknown, and what
+// never came is later than what came, but by nobody knows how much.
+func TestNotMeasured(t *testing.T) {
+	never := stat.Never
+	samples := func(v ...float64) (list []*float64) {
+		for _, x := range v {
+			list = append(list, run.Finite(x))
+		}
+		return list
+	}
+	r := &run.Result{Runs: []run.Run{{Scheme: "never"}, {Scheme: "came"}, {Scheme: "half"}}}
+	for i := range r.Runs {
+		r.Runs[i].Invariants.ConservationOK = true
+	}
+	for _, metric := range []string{"fct", "jain", "x"} {
+		r.Runs[0].SetSamples(metric, samples(never, never, never, never))
+		r.Runs[1].SetSamples(metric, samples(2, 2, 2, 2))
+		r.Runs[2].SetSamples(metric, samples(2, 2, never, never))
+	}
+	words := func(metric string, as experiment.As, bound experiment.Bound, limit float64, schemes ...string) experiment.Part {
+		return experiment.Part{Metric: metric, As: as, Bound: bound, Limit: &limit, Schemes: schemes}
+	}
+	const atLeast, atMost = experiment.AtLeast, experiment.AtMost
+	for _, c := range []struct {
+		part experiment.Part
+		want string
+	}{
+		{words("jain", "", atLeast, 0.9, "never"), "contradicted"},
+		{words("jain", "", atLeast, 0.9, "half"), "contradicted"},
+		{words("jain", "", atMost, 0.9, "never"), "contradicted"},
+		{words("jain", "", atMost, 1, "came", "never"), "contradicted"},
+		{words("jain", "", atLeast, 1, "never", "came"), "contradicted"},
+		{words("jain", experiment.Reduction, atLeast, 0.5, "came", "never"), "contradicted"},
+		{words("fct", "", atLeast, 5, "never"), "contradicted (undecided)"},
+		{words("fct", "", atMost, 5, "never"), "contradicted"},
+		{words("fct", "", atLeast, 1, "never", "came"), "holds"},
+		{words("fct", "", atLeast, 2, "never", "came"), "contradicted (undecided)"},
+		{words("fct", "", atMost, 1, "came", "never"), "holds"},
+		{words("fct", "", atMost, 0.5, "came", "never"), "contradicted (undecided)"},
+		{words("fct", experiment.Reduction, atLeast, 0, "came", "never"), "holds"},
+		{words("fct", experiment.Reduction, atLeast, 0.5, "came", "never"), "contradicted (undecided)"},
+		{words("fct", experiment.Reduction, atMost, -1, "never", "came"), "contradicted (undecided)"},
+		{words("x", "", atMost, 0.7, "came", "never"), "holds"}, // 2 s by at least 3
+		{words("x", "", atMost, 0.6, "came", "never"), "contradicted (undecided)"},
+		{words("x", experiment.Reduction, atLeast, 0.3, "came", "never"), "holds"},
+		{words("x", experiment.Reduction, atLeast, 0.4, "came", "never"), "contradicted (undecided)"},
+		{words("x", experiment.Reduction, atMost, -0.4, "never", "came"), "holds"},
+		{words("x", experiment.Reduction, atMost, -0.6, "never", "came"), "contradicted (undecided)"},
+		{words("x", "", atLeast, 1, "half", "half"), "contradicted"},
+		{experiment.Part{Metric: "x", Schemes: []string{"half", "half"}, Limit: ptr(1), Within: 0.1}, "contradicted"},
+		{experiment.Part{Metric: "x", Schemes: []string{"half", "came"}, Limit: ptr(1), Within: 0.1}, "contradicted"},
+		{experiment.Part{Metric: "fct", Schemes: []string{"never", "came"}, Paper: ptr(25)}, "differs"},
+	} {
+		got := judge(unwatched(t), &experiment.Claim{ID: "c", Part: c.part}, r)
+		what := c.part.Metric + " " + string(c.part.Kind()) + " " + string(c.part.Bound)
+		if got.Says() != c.want {
+			t.Errorf("%s of %v: %s, want %s", what, c.part.Schemes, got.Says(), c.want)
+		}
+		if m := again(t, got.Measurement, &c.part); m.Says() != got.Says() {
+			t.Errorf("%s of %v: judged again it is %s, and was %s", what, c.part.Schemes, m.Says(), got.Says())
+		}
+	}
+}
+
+// What was measured of other schemes, or of them the other way round, is nothing that was measured of these.
+func TestJudgedAgainOfTheSameSchemes(t *testing.T) {
+	e := watched(t)
+	claim := func(schemes ...string) *experiment.Claim {
+		return &experiment.Claim{ID: "c", Part: experiment.Part{Metric: "x", Schemes: schemes, Limit: ptr(1), Bound: experiment.AtLeast}}
+	}
+	r := result(map[string][]float64{"a": {3, 3}, "b": {2, 2}})
+	then := &Tally{Claims: []Tallied{{e.ID, judge(e, claim("a", "b"), r)}}}
+	if v := then.again(e, claim("a", "b")).Verdict; v != Holds {
+		t.Errorf("the same: %s", v)
+	}
+	for _, other := range [][]string{{"b", "a"}, {"a", "c"}} {
+		if v := then.again(e, claim(other...)).Verdict; v != NotRun {
+			t.Errorf("%v: %s", other, v)
+		}
+	}
+	many := func(name, scheme string) *experiment.Claim {
+		c := &experiment.Claim{ID: "c", Part: experiment.Part{Metric: "x", Limit: ptr(1), Bound: experiment.AtLeast}}
+		c.Measurements = []experiment.Part{{Name: "1", Schemes: []string{"a"}}, {Name: name, Schemes: []string{scheme}}}
+		return c
+	}
+	then = &Tally{Claims: []Tallied{{e.ID, judge(e, many("2", "b"), r)}}}
+	if v := then.again(e, many("2", "b")).Verdict; v != Holds {
+		t.Errorf("the same two: %s", v)
+	}
+	if got := then.again(e, many("2", "c")); got.Verdict != NotRun || got.Measurements[0].Verdict != Holds {
+		t.Errorf("another second: %+v", got)
+	}
+}
+
+// A run that lost frames, or cannot account for them, is worth nothing: no claim is judged by it.
+func TestUnsoundRunsJudgeNothing(t *testing.T) {
+	c := experiment.Claim{ID: "c", Part: experiment.Part{Metric: "x", Schemes: []string{"a", "b"}, Paper: ptr(1.5)}}
+	for _, spoil := range []func(*run.Invariants){
+		func(i *run.Invariants) { i.LostFrames = 1 },
+		func(i *run.Invariants) { i.ConservationOK = false },
+	} {
+		r := result(map[string][]float64{"a": {3, 3}, "b": {2, 2}})
+		if v := judge(watched(t), &c, r).Verdict; v != Reproduced {
+			t.Errorf("sound: %s", v)
+		}
+		spoil(&r.Of("b").Invariants)
+		if got := judge(watched(t), &c, r); got.Verdict != NotRun || got.Measured != nil {
+			t.Errorf("%+v", got)
+		}
+	}
+}
